@@ -28,27 +28,6 @@ static void open_tracepoints(const char *test, uv_loop_t *loop,
   live_set_begin(loop, live, &plan.options);
 }
 
-static void count_tick(uv_timer_t *timer) {
-  *(int *)timer->data += 1;
-}
-
-static void loop_turns_while_tracepoints_close(void **state) {
-  size_t fds = support_count_fds();
-  uv_timer_t timer;
-  live_set_t live;
-  int ticks = 0;
-
-  open_tracepoints(__func__, *state, &live);
-  uv_timer_init(*state, &timer);
-  timer.data = &ticks;
-  uv_timer_start(&timer, count_tick, 1, 1);
-  live_set_close(&live);
-  assert_true(ticks >= NR_EVENTS); /* a close takes 20 ms and more */
-  uv_close((uv_handle_t *)&timer, NULL);
-  uv_run(*state, UV_RUN_NOWAIT);
-  assert_int_equal(support_count_fds(), fds);
-}
-
 static void set_of_many_events_closes_all(void **state) {
   size_t fds = support_count_fds();
   uvperf_target_t *target;
@@ -160,7 +139,6 @@ static void jobs_of_many_loops_all_end(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      support_loop_test(loop_turns_while_tracepoints_close),
       support_loop_test(set_of_many_events_closes_all),
       support_loop_test(close_waits_while_the_pool_is_busy),
       support_loop_test(child_forked_while_events_close_closes_others),
