@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# Sourced by test/run.sh, test/vm/run.sh and test/vm/guest.sh: lists the test
-# programs, runs those that are built, evaluates and sums up the results. $root
+# Sourced by test/run.sh, test/run_one.sh, test/vm/run.sh and test/vm/guest.sh:
+# lists the test programs, runs one, evaluates and sums up the results. $root
 # is the top of this project. Before `run` the sourcing script sets
 #
-#   results         a directory for their output, with an empty file "all"
+#   results         a directory; each program gets a directory of its name there
 #   skips           a file that lists which tests may skip for root, and why
 #   started         when the run began, in seconds since the epoch
 #   run_seconds     how long all of them may take together
@@ -48,7 +48,7 @@ asked_for() {
 # One line per test: passed, failed or skipped, its name, why, and its program,
 # with tabs between them.
 note() {
-  printf '%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$program" >>"$results/all"
+  printf '%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$program" >>"$notes"
 }
 
 # Prints the counts and exits. Everything else has been printed before.
@@ -67,14 +67,33 @@ finish() {
   exit $?
 }
 
+# Prints the skipped tests of $results/all with the machine of test/vm/run.sh
+# that runs them, which may be empty: machine, program, test and reason, with
+# tabs between them.
+skipped_tests() {
+  awk -F '\t' '
+    NR == FNR {
+      if (match($0, /^@[^ ]* /))
+        where[substr($0, RLENGTH + 1)] = substr($0, 2, RLENGTH - 2)
+      next
+    }
+    $1 == "skipped" {
+      at = where[$2 ": " $3]
+      if (at == "")
+        at = where["*: " $3]
+      print at "\t" $4 "\t" $2 "\t" $3
+    }' "$skips" "$results/all"
+}
+
 # Runs a command in a process group of its own, and ends what is left of it
 # afterwards. A hang ends with SIGSEGV, so that ASan shows where it was.
 run_in_group() {
   # shellcheck disable=SC2016 # for the inner shell
-  sh -c 'echo $$ >"$0" && exec timeout "$@"' "$results/pid" \
+  sh -c 'echo $$ >"$0" && exec timeout "$@"' "$directory/pid" \
     -s SEGV -k 5 "$limit" "$@" >"$output" 2>&1 </dev/null
   rc=$?
-  kill -s KILL -- "-$(cat "$results/pid")" 2>/dev/null
+  kill -s KILL -- "-$(cat "$directory/pid")" 2>/dev/null
+  rm -f "$directory/pid"
 }
 
 # Turns cmocka's XML into lines of state, tab, name, tab and message. If a suite
@@ -109,12 +128,12 @@ read_xml() {
 
 # Notes a skip, if it is allowed: for root by a line "name: reason" of
 # $skips, so that a listed test may not skip for any other reason, or a line
-# "*: reason", for every test.
+# "*: reason", for every test. A machine may stand before it: see skips.txt.
 note_skip() {
   if [ -z "$2" ]; then
     note failed "$1" "skipped without a reason"
-  elif [ "$(id -u)" -eq 0 ] &&
-    ! grep -qxF -e "$1: $2" -e "*: $2" "$skips"; then
+  elif [ "$(id -u)" -eq 0 ] && ! sed 's/^@[a-z0-9_]* //' "$skips" |
+    grep -qxF -e "$1: $2" -e "*: $2"; then
     note failed "$1" "skipped, and is not in ${skips##*/}: $2"
   else
     note skipped "$1" "$2"
@@ -135,53 +154,64 @@ judge() {
     else
       note "$state" "$test" "$message"
     fi
-  done <"$results/tests"
+  done <"$directory/tests"
   if [ "$rc" -eq 124 ]; then
     note failed "$1" "hung: ended after $limit seconds"
   elif [ "$rc" -ge 99 ]; then
     note failed "$1" "died or leaked (exit code $rc)"
-  elif [ ! -s "$results/tests" ]; then
+  elif [ ! -s "$directory/tests" ]; then
     note failed "$1" "ended without a result (exit code $rc)"
-  elif [ "$rc" -ne 0 ] && ! grep -q '^failed' "$results/tests"; then
+  elif [ "$rc" -ne 0 ] && ! grep -q '^failed' "$directory/tests"; then
     note failed "$1" "exit code $rc, though no test failed"
   fi
 }
 
-# Prints the notes of a program, with its output if a test failed.
+# Prints the notes of a program, with its output if a test failed. At once,
+# because others print too.
 say() {
-  tail -n "+$((before + 1))" "$results/all" >"$results/noted"
-  awk -F '\t' -v program="$1" '
+  text=$(awk -F '\t' -v program="$1" -v seconds="$2" '
     { n[$1]++ }
     END {
       line = sprintf("%-36s %3d passed", program, n["passed"])
       if (n["failed"]) line = line ", " n["failed"] " failed"
       if (n["skipped"]) line = line ", " n["skipped"] " skipped"
+      if (seconds >= 5) line = line ", " seconds " s"
       print line
-    }' "$results/noted"
-  if grep -q '^failed' "$results/noted"; then
+    }' "$notes"
+  if grep -q '^failed' "$notes"; then
     tail -n 200 "$output" | sed 's/^/    /'
-  fi
+  fi)
+  printf '%s\n' "$text"
+}
+
+# Sets the files of a program, which are empty.
+begin() {
+  program=$1
+  directory=$results/$program
+  notes=$directory/notes
+  output=$directory/output
+  mkdir -p "$directory" && : >"$notes" && : >"$output" && : >"$directory/tests"
 }
 
 # Runs and evaluates one program within the time that is left: run name command
 # …
 run() {
-  program=$1
+  begin "$1"
   shift
-  before=$(wc -l <"$results/all")
-  limit=$((started + run_seconds - $(date +%s)))
+  began=$(date +%s)
+  limit=$((started + run_seconds - began))
   [ "$limit" -gt "$program_seconds" ] && limit=$program_seconds
   if [ "$limit" -le 0 ]; then
     note failed "$program" "not run: $run_seconds seconds are over"
+    say "$program" 0
     return
   fi
-  output=$results/$program.output
-  : >"$results/tests"
-  export CMOCKA_XML_FILE="$results/$program.xml"
+  export CMOCKA_XML_FILE="$directory/xml"
+  rm -f "$CMOCKA_XML_FILE"
   run_in_group "$@"
-  [ -f "$CMOCKA_XML_FILE" ] && read_xml "$CMOCKA_XML_FILE" >"$results/tests"
+  [ -f "$CMOCKA_XML_FILE" ] && read_xml "$CMOCKA_XML_FILE" >"$directory/tests"
   judge "$program"
-  say "$program"
+  say "$program" $(($(date +%s) - began))
 }
 
 # Prints why a program was not built: what may be missing.
@@ -205,10 +235,7 @@ lacks() {
 
 # Notes and prints that a program was not built: skip_program name
 skip_program() {
-  program=$1
-  before=$(wc -l <"$results/all")
-  output=/dev/null
+  begin "$1"
   note_skip "$1" "$(lacks "$1")"
-  say "$1"
+  say "$1" 0
 }
-

@@ -40,7 +40,7 @@ setup_has() {
     sanitizers)
       echo 'int main(void) { return 0; }' |
         setup_links -fsanitize=address,undefined ;;
-    make | meson | abidiff | cpio | apt-get | dpkg-deb | qemu-system-* | *-gcc | \
+    make | ninja | meson | abidiff | cpio | apt-get | dpkg-deb | qemu-system-* | *-gcc | \
       protoc-c | chromium | go | perf | zsh | doxygen | mandoc | python3)
       command -v "$1" >/dev/null ;;
     cmake) setup_has_cmake ;;
@@ -96,6 +96,7 @@ setup_packages() {
       debian:qemu-system-x86_64) echo qemu-system-x86 ;;
       debian:*-gcc) echo "gcc-${setup_need%-gcc}" | tr _ - ;;
       debian:cmocka) echo libcmocka-dev ;;
+      debian:ninja | fedora:ninja) echo ninja-build ;;
       debian:libtraceevent) echo libtraceevent-dev ;;
       debian:libdw) echo libdw-dev ;;
       debian:libiberty) echo libiberty-dev ;;
@@ -235,7 +236,13 @@ setup_logged() {
   return 1
 }
 
-# Configures: setup_configure directory -Doption=value …
+# Prints the flag for mold, which links faster, if it works here.
+setup_fast_linker() {
+  command -v mold >/dev/null && echo 'int main(void) { return 0; }' |
+    setup_links -fuse-ld=mold && echo " -fuse-ld=mold"
+}
+
+# Configures a build directory: setup_configure directory -Doption=value …
 setup_configure() {
   setup_directory=$1
   shift
@@ -245,7 +252,23 @@ setup_configure() {
     return 1
   fi
   : >"$setup_directory/build.log"
+  rm -f "$setup_directory/configured"
+  # A directory keeps its generator.
+  if [ ! -f "$setup_directory/CMakeCache.txt" ] && setup_has ninja; then
+    set -- -G "${CMAKE_GENERATOR:-Ninja}" "$@"
+  fi
+  command -v ccache >/dev/null &&
+    set -- -DCMAKE_C_COMPILER_LAUNCHER=ccache "$@"
   setup_logged "$setup_directory" cmake -S "$root" -B "$setup_directory" "$@"
+}
+
+# The same, unless it was configured with the same options and environment: what
+# CMake finds in changed files needs no call of ours.
+setup_configure_once() {
+  setup_options=$(printf '%s\n' "$@" "${CC:-}" "${CFLAGS:-}" "${LDFLAGS:-}" \
+    "${CMAKE_PREFIX_PATH:-}" "${PKG_CONFIG_LIBDIR:-}")
+  [ "$(cat "$1/configured" 2>/dev/null)" = "$setup_options" ] && return
+  setup_configure "$@" && echo "$setup_options" >"$1/configured"
 }
 
 # Builds all, or some targets: setup_make directory [target …]
