@@ -4,7 +4,7 @@
 # is the top of this project. Before `run` the sourcing script sets
 #
 #   results         a directory; each program gets a directory of its name there
-#   skips           a file that lists which tests may skip for root, and why
+#   skips           a file that lists what may be missing: see skips.txt
 #   started         when the run began, in seconds since the epoch
 #   run_seconds     how long all of them may take together
 #   program_seconds how long one may take
@@ -68,20 +68,20 @@ finish() {
 }
 
 # Prints the skipped tests of $results/all with the machine of test/vm/run.sh
-# that runs them, which may be empty: machine, program, test and reason, with
-# tabs between them.
+# that has what they need, "nowhere", or "host" if the host should have it:
+# machine, program, test and reason, with tabs between them.
 skipped_tests() {
   awk -F '\t' '
     NR == FNR {
-      if (match($0, /^@[^ ]* /))
-        where[substr($0, RLENGTH + 1)] = substr($0, 2, RLENGTH - 2)
+      if (match($0, /^@[^ ]* /)) {
+        at = substr($0, 2, RLENGTH - 2)
+        sub(/,.*/, "", at)
+        where["needs " substr($0, RLENGTH + 1)] = at == "all" ? "aarch64" : at
+      }
       next
     }
     $1 == "skipped" {
-      at = where[$2 ": " $3]
-      if (at == "")
-        at = where["*: " $3]
-      print at "\t" $4 "\t" $2 "\t" $3
+      print ($3 in where ? where[$3] : "host") "\t" $4 "\t" $2 "\t" $3
     }' "$skips" "$results/all"
 }
 
@@ -126,14 +126,12 @@ read_xml() {
   ' "$1"
 }
 
-# Notes a skip, if it is allowed: for root by a line "name: reason" of
-# $skips, so that a listed test may not skip for any other reason, or a line
-# "*: reason", for every test. A machine may stand before it: see skips.txt.
+# Notes a skip, if it is allowed: for root by a line of $skips.
 note_skip() {
   if [ -z "$2" ]; then
     note failed "$1" "skipped without a reason"
-  elif [ "$(id -u)" -eq 0 ] && ! sed 's/^@[a-z0-9_]* //' "$skips" |
-    grep -qxF -e "$1: $2" -e "*: $2"; then
+  elif [ "$(id -u)" -eq 0 ] &&
+    ! sed 's/^@[^ ]* //; s/^/needs /' "$skips" | grep -qxF -e "$2"; then
     note failed "$1" "skipped, and is not in ${skips##*/}: $2"
   else
     note skipped "$1" "$2"

@@ -35,14 +35,13 @@ run_all() {
   . "$root/test/runner.sh"
   results=/tmp/results
   skips=/vm/skips.txt
-  mkdir "$results" && : >"$results/all"
+  mkdir "$results"
   started=$(date +%s)
   unset CMOCKA_TEST_ABORT
   export CMOCKA_MESSAGE_OUTPUT=xml
   while read -r name; do
     run "$name" "$build/test/$name" | sed 's/^/> /'
-    sed "s/^/@/" "$results/all"
-    : >"$results/all"
+    sed "s/^/@/" "$results/$name/notes"
   done </vm/programs
 }
 

@@ -7,6 +7,7 @@ set -u
 usage() {
   cat <<'EOT'
 usage: sh test/vm/run.sh [MACHINE...] [PATTERN...]
+       sh test/vm/run.sh --skipped
 
 Boots emulated machines and runs test programs there: those whose path below
 test/ contains a PATTERN, as in test/run.sh. Without a pattern it runs all but
@@ -29,6 +30,12 @@ had, it says so and skips the machine.
 Failed tests are listed before skipped ones; the last line is "N passed,
 N failed, N skipped". A test may skip for a reason in test/skips.txt or, for its
 machine, in test/vm/skips.txt.
+
+With --skipped it boots, for the tests that the last run of test/run.sh skipped,
+each machine that has what they need, with exactly their programs. It fails if
+one of these tests passes neither here nor there.
+
+UVPERF_BUILD_DIR  the build of test/run.sh, instead of build/test
 
 UVPERF_VM_DIR   the cache, instead of build/vm: half a gigabyte for each machine
 UVPERF_VM_JOBS  how many guests of a machine run at a time, instead of one for
@@ -126,9 +133,10 @@ EOT
       "-DCMAKE_TOOLCHAIN_FILE=$cache/$arch/toolchain.cmake" \
       -DCMAKE_BUILD_TYPE=None "-DCMAKE_C_FLAGS=-O2" -DUVPERF_WERROR=ON \
       -DUVPERF_BUILD_TESTS=ON -DUVPERF_BUILD_SHARED=OFF \
-      -DUVPERF_BUILD_SAMPLES=ON -DUVPERF_BUILD_TOOLS=ON \
-      "-DUVPERF_TESTS_ASKED_FOR=$(paste -s -d ';' "$asked")" &&
-      setup_make "$build" tests_asked_for
+      -DUVPERF_BUILD_SAMPLES=ON -DUVPERF_BUILD_TOOLS=ON || exit 1
+    # shellcheck disable=SC2046 # a list
+    set -- $(grep -xF -f "$asked" "$build/test/programs")
+    [ $# -eq 0 ] || setup_make "$build" "$@"
   )
 }
 
@@ -172,11 +180,9 @@ pack_tests() {
 # What may skip in this machine: what may skip on a host and is missing here,
 # and what may skip only here.
 list_skips() {
-  kind="\\(\\*\\|${machine%-rt}\\|$machine\\)"
-  sed -n "s/^$kind: has \\(.*\\)/: needs \\2\$/p" "$root/test/vm/skips.txt" \
-    >"$results/has"
-  grep -vf "$results/has" "$root/test/skips.txt"
-  sed -n "s/^$kind: needs /*: needs /p" "$root/test/vm/skips.txt"
+  grep -vE "^(@(all|([^ ]*,)?${machine%-rt}(,[^ ]*)?) |#)" \
+    "$root/test/skips.txt"
+  sed -nE "s/^(\*|${machine%-rt}|$machine): needs //p" "$root/test/vm/skips.txt"
 }
 
 # The difference between boots: $work/programs, and how to run them.
@@ -241,7 +247,8 @@ run_machine() {
   machine=$1
   machine "$machine"
   results=$cache/results/$machine
-  rm -rf "$results" && mkdir -p "$results" && : >"$results/all" || return 1
+  notes=$results/all
+  rm -rf "$results" && mkdir -p "$results" && : >"$notes" || return 1
   list_skips >"$results/skips.txt"
   skips=$results/skips.txt
   asked=$results/asked
@@ -267,6 +274,7 @@ run_machine() {
   grep -xF -f "$asked" "$build/test/programs" >"$results/programs"
   grep -vxF -f "$results/programs" "$asked" | while read -r program; do
     skip_program "$program"
+    cat "$notes" >>"$results/all"
   done
   # Alternating, so that the workers have about the same amount of work.
   count=$(wc -l <"$results/programs")
@@ -328,11 +336,37 @@ kill_machines() {
   exit 1
 }
 
-machines=
+# Boots each machine for its part of the skipped tests in the file $host, and
+# notes which of them passed.
+run_skipped() {
+  patterns=skipped
+  for machine in $(cut -f 1 "$host" | grep -vx -e nowhere -e host | sort -u)
+  do
+    tests=$(awk -F '\t' -v machine="$machine" \
+      '$1 == machine { print "- " $2 }' "$host" | sort -u)
+    try_machine "$machine" || code=1
+  done
+  results=$cache/results/skipped
+  notes=$results/all
+  rm -rf "$results" && mkdir -p "$results" || exit 1
+  while IFS='	' read -r machine program test reason; do
+    if [ "$machine" = nowhere ]; then
+      note skipped "$test" "$reason"
+    elif grep -q "^passed	$test	.*	$program\$" \
+      "$cache/results/$machine/all" 2>/dev/null; then
+      note passed "$test" ""
+    else
+      note failed "$test" "passed neither on the host nor in a guest: $reason"
+    fi
+  done <"$host"
+}
+
+machines= skipped=
 for argument; do
   shift
   case $argument in
     -h | --help) usage; exit ;;
+    --skipped) skipped=1; continue ;;
     -* | '') usage >&2; exit 2 ;;
   esac
   if machine "$argument"; then
@@ -356,9 +390,25 @@ if ! mkdir -p "$cache" 2>/dev/null || ! cache=$(cd "$cache" && pwd) ||
   exit 1
 fi
 
-pids= results=
+pids= results= code=0
 trap kill_machines INT TERM HUP
-code=0
+if [ -n "$skipped" ]; then
+  results=${UVPERF_BUILD_DIR:-$root/build/test}/results
+  if [ ! -f "$results/all" ]; then
+    echo "$0: $results/all is missing: run test/run.sh first" >&2
+    exit 1
+  fi
+  skips=$root/test/skips.txt
+  host=$cache/results/host
+  mkdir -p "$cache/results" && skipped_tests >"$host" || exit 1
+  if ! grep -qv '^nowhere' "$host"; then
+    echo "No skipped test has a machine."
+    exit
+  fi
+  run_skipped
+  (finish) || code=1
+  exit "$code"
+fi
 for machine in $machines; do
   try_machine "$machine" || code=1
 done
