@@ -138,6 +138,7 @@ static void event_measure_of_bad_arguments_is_einval(void **state) {
   uvperf_count_t count;
   measured_t measured;
   uvperf_event_t *event = &measured.collector.event;
+  uvperf_error_t error;
 
   open_event(*state, &measured);
   assert_int_equal(uvperf_event_measure(NULL, work, &measured, &count, 1, NULL),
@@ -147,11 +148,18 @@ static void event_measure_of_bad_arguments_is_einval(void **state) {
   assert_int_equal(uvperf_event_measure(event, work, &measured, NULL, 1, NULL),
                    UV_EINVAL);
   assert_int_equal(
-      uvperf_event_measure(event, work, &measured, &count, 2, NULL), UV_EINVAL);
+      uvperf_event_measure(event, work, &measured, &count, 2, &error),
+      UV_EINVAL);
+  assert_non_null(strstr(error.reason, "the group has 1 events, but nr is 2; "
+                                       "pass one count per event"));
   fake_process(4711);
   assert_int_equal(measure(&measured, &count, NULL), UV_EPERM);
   fake_process(0);
   assert_string_equal(fake_log(), "");
+  assert_int_equal(uvperf_event_enable(event, NULL), 0);
+  assert_int_equal(measure(&measured, &count, &error), UV_EBUSY);
+  assert_non_null(strstr(error.reason, "the event is enabled; disable it "
+                                       "before the measurement"));
   live_close(&measured.collector);
 }
 

@@ -201,10 +201,13 @@ typedef struct refusal_s {
 
 static void set_output_that_the_kernel_refuses_is_explained(void **state) {
   static const refusal_t refusals[] = {
-      {1, 0, 0, -EINVAL, UVPERF_CAUSE_ARGUMENT, "same CPU"},
-      {-1, 0, 1, -EINVAL, UVPERF_CAUSE_ARGUMENT, "write_backward"},
-      {-1, 1, 0, -EINVAL, UVPERF_CAUSE_ARGUMENT, "clock"},
-      {-1, 0, 0, -EINVAL, UVPERF_CAUSE_ARGUMENT, "same thread"},
+      {1, 0, 0, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+       "both events must be on the same CPU"},
+      {-1, 0, 1, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+       "both events must have attr.write_backward, or none"},
+      {-1, 1, 0, -EINVAL, UVPERF_CAUSE_ARGUMENT, "with the same clock"},
+      {-1, 0, 0, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+       "without a CPU both events must measure the same thread"},
       {-1, 0, 0, -EACCES, UVPERF_CAUSE_PERMISSION, ""},
       {-1, 0, 0, -ENODEV, UVPERF_CAUSE_NO_EVENT, ""},
       {-1, 0, 0, -EIO, UVPERF_CAUSE_UNKNOWN, "errno 5"},

@@ -103,6 +103,10 @@ static void explain_control_of_any_request_has_its_cause(void **state) {
                UVPERF_CAUSE_MEMORY, "out of memory");
   expect_plain(*state, -ENOTTY, &attr, PERF_EVENT_IOC_PAUSE_OUTPUT,
                UVPERF_CAUSE_OLD_KERNEL, "does not have this ioctl");
+  expect_plain(*state, -EOPNOTSUPP, &attr, PERF_EVENT_IOC_ENABLE,
+               UVPERF_CAUSE_NOT_SUPPORTED,
+               "its overflows ran out, and since Linux 6.16 an event of "
+               "another thread then stays stopped; close it and open it again");
   expect_plain(*state, -EINVAL, &attr, PERF_EVENT_IOC_RESET,
                UVPERF_CAUSE_UNKNOWN, "errno 22");
 }
@@ -124,11 +128,15 @@ static void explain_refresh_einval_says_what_the_event_lacks(void **state) {
 
   clock_attr(&attr, 0);
   expect_plain(*state, -EINVAL, &attr, PERF_EVENT_IOC_REFRESH,
-               UVPERF_CAUSE_ARGUMENT, "it only counts");
+               UVPERF_CAUSE_ARGUMENT,
+               "it has no period, so it only counts; open it with "
+               "attr.sample_period or attr.sample_freq");
   clock_attr(&attr, 1000);
   attr.inherit = 1;
   expect_plain(*state, -EINVAL, &attr, PERF_EVENT_IOC_REFRESH,
-               UVPERF_CAUSE_ARGUMENT, "without inherit");
+               UVPERF_CAUSE_ARGUMENT,
+               "an event with attr.inherit does not count its overflows; "
+               "open it without inherit");
   attr.inherit = 0;
   expect_plain(*state, -EINVAL, &attr, PERF_EVENT_IOC_REFRESH,
                UVPERF_CAUSE_UNKNOWN, "errno 22");
@@ -212,7 +220,7 @@ static void explain_filter_einval_goes_by_event_and_filter(void **state) {
          "the filter is not valid; write it as in");
   clock_attr(&attr, 1000);
   expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_NOT_SUPPORTED,
-         "only tracepoints, probes");
+         "it takes no filter; only tracepoints, probes and PMUs that trace");
 
   assert_non_null(longest);
   memset(longest, 'x', page);
@@ -230,12 +238,18 @@ static void explain_filter_of_other_errnos_has_its_cause(void **state) {
   struct perf_event_attr attr;
 
   uvperf_attr_tracepoint(&attr, 316);
+  expect_plain(*state, -ENOENT, &attr, PERF_EVENT_IOC_SET_FILTER,
+               UVPERF_CAUSE_ARGUMENT, "a bracket is not closed");
+  expect_plain(*state, -ESRCH, &attr, PERF_EVENT_IOC_SET_FILTER,
+               UVPERF_CAUSE_ARGUMENT, "a quotation mark is not closed");
   expect_plain(*state, -EEXIST, &attr, PERF_EVENT_IOC_SET_FILTER,
                UVPERF_CAUSE_EXISTS, "it already has a filter");
-  expect_plain(*state, -ENOSPC, &attr, PERF_EVENT_IOC_SET_FILTER,
-               UVPERF_CAUSE_ARGUMENT, "more conditions");
-  expect_plain(*state, -E2BIG, &attr, PERF_EVENT_IOC_SET_FILTER,
-               UVPERF_CAUSE_ARGUMENT, "more conditions");
+  expect_plain(
+      *state, -ENOSPC, &attr, PERF_EVENT_IOC_SET_FILTER, UVPERF_CAUSE_ARGUMENT,
+      "the filter has more conditions than this kernel allows; use fewer");
+  expect_plain(
+      *state, -E2BIG, &attr, PERF_EVENT_IOC_SET_FILTER, UVPERF_CAUSE_ARGUMENT,
+      "the filter has more conditions than this kernel allows; use fewer");
   uvperf_attr_init(&attr, PT_TYPE, 0);
   expect_plain(*state, -EOPNOTSUPP, &attr, PERF_EVENT_IOC_SET_FILTER,
                UVPERF_CAUSE_NOT_SUPPORTED, "nr_addr_filters");
@@ -289,20 +303,37 @@ static void explain_bpf_of_other_errnos_has_its_cause(void **state) {
   expect(*state, &error, -EBADF, &control, UVPERF_CAUSE_ARGUMENT,
          "fd -1 is not open");
   expect(*state, &error, -EEXIST, &control, UVPERF_CAUSE_EXISTS,
-         "it already has a program");
+         "it already has a program, and can have only one, or this program is "
+         "already attached through another event");
   expect(*state, &error, -E2BIG, &control, UVPERF_CAUSE_BPF_PROGRAMS,
-         "64 programs");
+         "64 programs are attached to it, which is the limit; detach one by");
   assert_int_equal(error.limit, 64);
   assert_int_equal(error.needed, 65);
   expect(*state, &error, -EACCES, &control, UVPERF_CAUSE_ARGUMENT,
          "beyond the tracepoint's fields");
-  expect(*state, &error, -EPROTO, &control, UVPERF_CAUSE_ARGUMENT,
-         "PERF_SAMPLE_CALLCHAIN");
+  expect(
+      *state, &error, -EPROTO, &control, UVPERF_CAUSE_ARGUMENT,
+      "the program reads stacks, which needs PERF_SAMPLE_CALLCHAIN of kernel");
   expect(*state, &error, -EOPNOTSUPP, &control, UVPERF_CAUSE_NOT_SUPPORTED,
          "CONFIG_BPF_EVENTS");
   clock_attr(&attr, 1000);
   expect(*state, &error, -EACCES, &control, UVPERF_CAUSE_PERMISSION,
          "a security module");
+}
+
+/* The kernel makes no link, and no ioctl takes a cookie. */
+static void explain_bpf_with_a_cookie_is_of_the_link(void **state) {
+  static const char piece[] = "cannot make the BPF link that the cookie needs";
+  struct perf_event_attr attr;
+  uvperf__control_t control = {PERF_EVENT_IOC_SET_BPF, &attr, 7, NULL, NULL, 1};
+  uvperf_error_t error;
+
+  clock_attr(&attr, 1000);
+  expect(*state, &error, -EOPNOTSUPP, &control, UVPERF_CAUSE_OLD_KERNEL,
+         "a cookie needs a BPF link, which this kernel does not have for such "
+         "a program (Linux 5.15 does); use cookie 0");
+  expect(*state, &error, -EPERM, &control, UVPERF_CAUSE_PERMISSION, piece);
+  expect(*state, &error, -EMFILE, &control, UVPERF_CAUSE_FILES, piece);
 }
 
 static void explain_query_of_each_errno_has_its_cause(void **state) {
@@ -314,7 +345,7 @@ static void explain_query_of_each_errno_has_its_cause(void **state) {
 
   uvperf_attr_tracepoint(&attr, 316);
   expect(tree, &error, -ENOSPC, &control, UVPERF_CAUSE_BPF_PROGRAMS,
-         "3 programs are attached");
+         "3 programs are attached; pass an array for this many ids");
   assert_int_equal(error.needed, 3);
   expect(tree, &error, -EOPNOTSUPP, &control, UVPERF_CAUSE_NOT_SUPPORTED,
          "CONFIG_BPF_EVENTS");
@@ -353,7 +384,7 @@ static void explain_modify_einval_names_what_differs(void **state) {
          "bp_type must be");
   wanted.sample_period = 2;
   expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
-         "sample_period differs");
+         "attr.sample_period differs from uvperf_event_attr(); only bp_addr, ");
   wanted.precise_ip = 2;
   expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "precise_ip differs");
@@ -376,13 +407,13 @@ static void explain_modify_of_other_errnos_has_its_cause(void **state) {
          "no breakpoints longer than 8 bytes");
   attr.type = PERF_TYPE_SOFTWARE;
   expect(*state, &error, -EOPNOTSUPP, &control, UVPERF_CAUSE_NOT_SUPPORTED,
-         "only breakpoints");
+         "only breakpoints can be modified; open another event");
   expect(*state, &error, -ENOSPC, &control, UVPERF_CAUSE_BREAKPOINT_SLOTS,
-         "slots");
+         "slots for breakpoints of the new bp_type are in use; close one");
   expect(*state, &error, -EPERM, &control, UVPERF_CAUSE_PERMISSION,
-         "CAP_SYS_ADMIN");
+         "a bp_addr in the kernel needs CAP_SYS_ADMIN");
   expect(*state, &error, -E2BIG, &control, UVPERF_CAUSE_OLD_KERNEL,
-         "112 bytes");
+         "after the 112 bytes that this kernel knows; leave them 0");
   assert_int_equal(error.limit, 112);
 }
 
@@ -449,6 +480,7 @@ int main(void) {
       ON_MACHINE(explain_filter_of_other_errnos_has_its_cause),
       ON_MACHINE(explain_bpf_einval_names_the_programs_type),
       ON_MACHINE(explain_bpf_of_other_errnos_has_its_cause),
+      ON_MACHINE(explain_bpf_with_a_cookie_is_of_the_link),
       ON_MACHINE(explain_query_of_each_errno_has_its_cause),
       ON_MACHINE(explain_modify_einval_names_what_differs),
       ON_MACHINE(explain_modify_of_other_errnos_has_its_cause),

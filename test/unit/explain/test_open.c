@@ -61,7 +61,7 @@ static void explain_enosys_is_no_perf(void **state) {
          "CONFIG_PERF_EVENTS");
   fake_fail(FAKE_OPEN, 1, -EFAULT);
   expect(*state, &error, -ENOSYS, &attr, 0, -1, UVPERF_CAUSE_NOT_SUPPORTED,
-         "leave out PERF_SAMPLE_STACK_USER");
+         "this architecture cannot copy stacks or registers; leave out PERF_");
 }
 
 static void explain_enoent_separates_event_and_pmu(void **state) {
@@ -188,8 +188,10 @@ static void explain_esrch_is_no_task(void **state) {
   uvperf_error_t error;
 
   explain_user_clock(&attr);
-  expect(*state, &error, -ESRCH, &attr, 4711, -1, UVPERF_CAUSE_NO_TASK,
-         "for thread 4711: this thread does not exist");
+  expect(
+      *state, &error, -ESRCH, &attr, 4711, -1, UVPERF_CAUSE_NO_TASK,
+      "for thread 4711: this thread does not exist in this PID namespace, or "
+      "has ended");
   expect(*state, &error, -ESRCH, &attr, -2, -1, UVPERF_CAUSE_ARGUMENT,
          "pid is below -1");
 }
@@ -198,12 +200,14 @@ static void explain_emfile_says_limit_and_need(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
   struct rlimit files;
-  char piece[64];
+  char piece[128];
 
   assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
   explain_user_clock(&attr);
-  snprintf(piece, sizeof(piece), "all %llu fds of RLIMIT_NOFILE",
-           (unsigned long long)files.rlim_cur);
+  snprintf(
+      piece, sizeof(piece),
+      "all %llu fds of RLIMIT_NOFILE are in use; raise it (hard limit %llu)",
+      (unsigned long long)files.rlim_cur, (unsigned long long)files.rlim_max);
   expect(*state, &error, -EMFILE, &attr, 0, -1, UVPERF_CAUSE_FILES, piece);
   assert_int_equal(error.limit, files.rlim_cur);
   assert_int_equal(error.needed, files.rlim_cur + 1);
@@ -230,10 +234,12 @@ static void explain_e2big_says_both_sizes(void **state) {
   assert_int_equal(error.needed, 144);
   call.asked_size = 63;
   uvperf__explain_open(&call);
-  explain_check(&error, -E2BIG, UVPERF_CAUSE_ARGUMENT, "attr.size 63");
+  explain_check(&error, -E2BIG, UVPERF_CAUSE_ARGUMENT,
+                "attr.size 63 is not between 64 and the page size; use sizeof");
   call.asked_size = 120;
   uvperf__explain_open(&call);
-  explain_check(&error, -E2BIG, UVPERF_CAUSE_ARGUMENT, "more than 16 KiB");
+  explain_check(&error, -E2BIG, UVPERF_CAUSE_ARGUMENT,
+                "reading the group would return more than 16 KiB");
 }
 
 static void expect_enotsup(const temp_tree_t *tree,
@@ -255,9 +261,19 @@ static void explain_enotsup_names_what_the_pmu_lacks(void **state) {
   attr.precise_ip = 2;
   expect_enotsup(*state, &attr, "does not support this precise_ip");
   attr.aux_output = 1;
-  expect_enotsup(*state, &attr, "does not support AUX");
+  expect_enotsup(*state, &attr,
+                 "does not support AUX; use a PMU that has an AUX area");
   attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
-  expect_enotsup(*state, &attr, "does not support branch stacks");
+  expect_enotsup(*state, &attr,
+                 "branch stacks; leave out PERF_SAMPLE_BRANCH_STACK");
+  attr.type = PERF_TYPE_SOFTWARE;
+  expect_enotsup(*state, &attr, "BRANCH_STACK, or sample a hardware event");
+#if defined(__x86_64__)
+  attr.sample_type = PERF_SAMPLE_REGS_USER;
+  attr.sample_regs_user = UINT64_C(1) << 32;
+  expect_enotsup(*state, &attr,
+                 "XMM registers; leave out the registers above bit 31");
+#endif
   uvperf_attr_breakpoint(&attr, 2, 0x1000, 16);
   expect_enotsup(*state, &attr, "no breakpoints longer than 8 bytes");
 }
@@ -277,7 +293,8 @@ static void explain_enomem_separates_stack_and_memory(void **state) {
     assert_int_equal(error.needed, 200);
   }
   attr.sample_max_stack = 127;
-  expect(*state, &error, -ENOMEM, &attr, 0, -1, UVPERF_CAUSE_MEMORY, "memory");
+  expect(*state, &error, -ENOMEM, &attr, 0, -1, UVPERF_CAUSE_MEMORY,
+         "the kernel is out of memory; close some events");
   expect(*state, &error, -EOVERFLOW, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN,
          "errno 75");
 }
@@ -327,6 +344,40 @@ static void explain_remedy_names_the_fallback_to_allow(void **state) {
   }
 }
 
+/* What the opener may do is unknown here: only its code explains it. */
+static void explain_program_goes_by_its_code(void **state) {
+  static const struct {
+    int code;
+    int cause;
+    const char *piece;
+  } cases[] = {
+      {-EACCES, UVPERF_CAUSE_PERMISSION,
+       "it returned errno 13, so the opener refuses this event"},
+      {-EPERM, UVPERF_CAUSE_PERMISSION, "it returned errno 1,"},
+      {-ENOSYS, UVPERF_CAUSE_PERMISSION, "it returned errno 38,"},
+      {-EMFILE, UVPERF_CAUSE_FILES, "it returned errno 24, so this process or"},
+      {-ENOTTY, UVPERF_CAUSE_ARGUMENT, "is not the fd of an open perf event"},
+      {-E2BIG, UVPERF_CAUSE_OLD_KERNEL, "it returned errno 7; clear newer"},
+      {-ESRCH, UVPERF_CAUSE_NO_TASK, "this thread does not exist"},
+      {-ECONNRESET, UVPERF_CAUSE_UNKNOWN, "it returned errno 104"},
+  };
+  const temp_tree_t *tree = *state;
+  struct perf_event_attr attr;
+  uvperf__open_call_t call;
+  uvperf_error_t error;
+  size_t i;
+
+  uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
+  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    call = explain_open_call(&error, cases[i].code, tree->root, &attr, 44, -1);
+    call.is_by_program = 1;
+    uvperf__explain_open(&call);
+    explain_check(&error, cases[i].code, cases[i].cause, cases[i].piece);
+    assert_ptr_equal(strstr(error.reason, "options.open cannot open "),
+                     error.reason);
+  }
+}
+
 static void explain_other_errno_is_unknown(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
@@ -334,6 +385,9 @@ static void explain_other_errno_is_unknown(void **state) {
   explain_user_clock(&attr);
   expect(*state, &error, -EXDEV, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN,
          "perf_event_open(2) returned errno 18");
+  expect(*state, &error, -EBUSY, &attr, 0, -1, UVPERF_CAUSE_BUSY,
+         "another user holds the PMU exclusively (a tracer, a virtual machine "
+         "or the firmware); wait until it is free");
 }
 
 #define WITH_MACHINE(test)                                                     \
@@ -355,6 +409,7 @@ int main(void) {
       WITH_MACHINE(explain_enotsup_names_what_the_pmu_lacks),
       WITH_MACHINE(explain_enomem_separates_stack_and_memory),
       WITH_MACHINE(explain_remedy_names_the_fallback_to_allow),
+      WITH_MACHINE(explain_program_goes_by_its_code),
       WITH_MACHINE(explain_other_errno_is_unknown),
   };
 

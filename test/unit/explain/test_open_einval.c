@@ -34,7 +34,8 @@ static void einval_of_target_is_argument(void **state) {
   uvperf_error_t error;
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
-  expect(tree, &attr, -1, -1, UVPERF_CAUSE_ARGUMENT, "needs a CPU");
+  expect(tree, &attr, -1, -1, UVPERF_CAUSE_ARGUMENT,
+         "every task (pid -1) needs a CPU");
   expect(tree, &attr, -2, 0, UVPERF_CAUSE_ARGUMENT, "is below -1");
   expect(tree, &attr, 0, -2, UVPERF_CAUSE_ARGUMENT, "is below -1");
   call = explain_open_call(&error, -EINVAL, tree->root, &attr, 0, -1);
@@ -47,6 +48,62 @@ static void einval_of_target_is_argument(void **state) {
     return; /* headers without it */
   uvperf__explain_open(&call);
   explain_check(&error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "sigtrap needs a task");
+}
+
+/* Each has one fault on Linux 6.1. The clock 0 is right for software events. */
+static void einval_of_an_attr_names_its_fault(void **state) {
+  static const struct {
+    enum uvperf_attr_field field;
+    uint64_t value;
+    enum uvperf_attr_field other;
+    uint64_t other_value;
+    const char *piece;
+  } faults[] = {
+      {UVPERF_ATTR_SAMPLE_TYPE, PERF_SAMPLE_BRANCH_STACK,
+       UVPERF_ATTR_BRANCH_SAMPLE_TYPE, PERF_SAMPLE_BRANCH_USER,
+       "branch_sample_type names no kind of branches; set one, such as PERF_"},
+      {UVPERF_ATTR_SAMPLE_TYPE, PERF_SAMPLE_REGS_USER,
+       UVPERF_ATTR_SAMPLE_REGS_USER, 0,
+       "sample_regs_user must name one or more registers of <asm/perf_regs.h>"},
+      {UVPERF_ATTR_SAMPLE_TYPE, PERF_SAMPLE_REGS_INTR,
+       UVPERF_ATTR_SAMPLE_REGS_INTR, 0,
+       "sample_regs_intr must name one or more registers of <asm/perf_regs.h>"},
+      {UVPERF_ATTR_SAMPLE_TYPE, PERF_SAMPLE_STACK_USER,
+       UVPERF_ATTR_SAMPLE_STACK_USER, 12,
+       "sample_stack_user must be a multiple of 8 below 65535"},
+      {UVPERF_ATTR_SAMPLE_TYPE,
+       PERF_SAMPLE_WEIGHT | UVPERF_SAMPLE_WEIGHT_STRUCT, UVPERF_ATTR_COMM, 1,
+       "PERF_SAMPLE_WEIGHT and PERF_SAMPLE_WEIGHT_STRUCT exclude each other; "},
+      {UVPERF_ATTR_INHERIT_THREAD, 1, UVPERF_ATTR_INHERIT, 0,
+       "inherit_thread needs inherit; set both"},
+      {UVPERF_ATTR_REMOVE_ON_EXEC, 1, UVPERF_ATTR_ENABLE_ON_EXEC, 1,
+       "remove_on_exec and enable_on_exec exclude each other; set only one"},
+      {UVPERF_ATTR_SIGTRAP, 1, UVPERF_ATTR_REMOVE_ON_EXEC, 0,
+       "sigtrap needs remove_on_exec; set both"},
+      {UVPERF_ATTR_SAMPLE_PERIOD, UINT64_C(1) << 63, UVPERF_ATTR_FREQ, 0,
+       "sample_period is not below 2^63; lower it"},
+      {UVPERF_ATTR_SAMPLE_TYPE, PERF_SAMPLE_READ, UVPERF_ATTR_INHERIT, 1,
+       "PERF_SAMPLE_READ with inherit needs PERF_SAMPLE_TID (and Linux 6.12)"},
+      {UVPERF_ATTR_SAMPLE_TYPE, PERF_SAMPLE_READ | PERF_SAMPLE_TID,
+       UVPERF_ATTR_INHERIT, 1,
+       "PERF_SAMPLE_READ with inherit needs Linux 6.12; clear one of them"},
+      {UVPERF_ATTR_CLOCKID, CLOCK_PROCESS_CPUTIME_ID, UVPERF_ATTR_COMM, 1,
+       "perf does not know this clockid; use CLOCK_MONOTONIC, _MONOTONIC_RAW,"},
+      {UVPERF_ATTR_CLOCKID, CLOCK_REALTIME, UVPERF_ATTR_TYPE,
+       PERF_TYPE_BREAKPOINT,
+       "only software events can use this clockid; use CLOCK_MONOTONIC or "},
+  };
+  struct perf_event_attr attr;
+  size_t i;
+
+  for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+    uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
+    attr.use_clockid = 1;
+    if (uvperf_attr_set(&attr, faults[i].field, faults[i].value) != 0 ||
+        uvperf_attr_set(&attr, faults[i].other, faults[i].other_value) != 0)
+      continue; /* headers without it */
+    expect(*state, &attr, 0, -1, UVPERF_CAUSE_ARGUMENT, faults[i].piece);
+  }
 }
 
 static void einval_of_a_cache_event_is_no_event(void **state) {
@@ -152,7 +209,7 @@ static void einval_of_tracepoint_that_exists_is_another(void **state) {
   expect(tree, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "rejects this combination");
   uvperf_attr_tracepoint(&attr, 1);
   expect(tree, &attr, 0, -1, UVPERF_CAUSE_NOT_SUPPORTED,
-         "of ftrace's events perf can open");
+         "of ftrace's events perf can open ftrace:function only");
 }
 
 static void einval_of_tracepoint_without_tracefs_is_not_sure(void **state) {
@@ -355,6 +412,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       WITH_MACHINE(einval_of_no_such_cpu_lists_the_possible_cpus),
       WITH_MACHINE(einval_of_target_is_argument),
+      WITH_MACHINE(einval_of_an_attr_names_its_fault),
       WITH_MACHINE(einval_of_a_cache_event_is_no_event),
       WITH_MACHINE(einval_of_frequency_says_limit_and_need),
       WITH_MACHINE(einval_of_newer_bit_is_old_kernel),

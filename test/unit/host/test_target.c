@@ -390,11 +390,11 @@ static void process_that_cannot_be_listed_reports_why(void **state) {
   own_proc(tree);
   fake_fail_from(FAKE_HAS_TASK, 1, -ESRCH);
   refused(tree, &target, -ESRCH, UVPERF_CAUSE_NO_TASK,
-          "process 78 does not exist");
+          "process 78 does not exist in this PID namespace, or has ended");
   fake_kernel_reset();
   fake_fail_from(FAKE_HAS_TASK, 1, -EPERM);
   refused(tree, &target, -EACCES, UVPERF_CAUSE_PERMISSION,
-          "process 78 is hidden");
+          "process 78 is hidden, as /proc is mounted with hidepid=");
   fake_kernel_reset();
   write_task(tree, 78, 78, 1);
   write_task(tree, 78, 100, 1);

@@ -115,7 +115,10 @@ static void tracepoints_of_long_names_are_unknown(void **state) {
 
 static void tracepoints_without_tracefs_say_what_to_do(void **state) {
   static const name_bad_t bad[] = {
-      {"sched:sched_switch", -ENOENT, NONE, 1, "mount -t tracefs"},
+      {"sched:sched_switch", -ENOENT, NONE, 1,
+       "cannot find sched:sched_switch: tracefs is not mounted; run mount -t "
+       "tracefs tracefs /sys/kernel/tracing (for a container, -v "
+       "/sys/kernel/tracing:/sys/kernel/tracing)"},
       {"*:*", -ENOENT, NONE, 1, "mount -t tracefs"},
   };
   const temp_tree_t *tree = *state;
@@ -137,9 +140,11 @@ static int parse_as_nobody(void *arg) {
     return 3;
   if (error.cause != UVPERF_CAUSE_PERMISSION || error.column != 1)
     return 4;
-  if (strstr(error.reason, "as root") == NULL)
-    return 5;
-  return strstr(error.reason, "gid=GROUP,mode=750") == NULL;
+  return strstr(error.reason,
+                "cannot find sched:sched_switch: this process may not read "
+                "tracefs; run it as root, let root mount it with "
+                "gid=GROUP,mode=750, or write the id, type=2,config=ID") ==
+         NULL;
 }
 
 static void

@@ -160,7 +160,8 @@ static void object_whose_type_is_the_same_is_no_map(void **state) {
   refuses(state, -EINVAL, UVPERF_CAUSE_ARGUMENT, "PERF_EVENT_ARRAY (4)");
   /* And BTF, which is no map of type 0. */
   scripted->info.type = 0;
-  refuses(state, -EINVAL, UVPERF_CAUSE_ARGUMENT, "not a map");
+  refuses(state, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+          "is a BPF program, link or BTF, not a map");
 }
 
 static void path_of_another_type_is_closed_again(void **state) {
@@ -254,7 +255,8 @@ static void entry_that_cannot_be_set_has_its_cause(void **state) {
   } cases[] = {
       {-EPERM, UVPERF_CAUSE_PERMISSION, "CAP_BPF"},
       {-ENOMEM, UVPERF_CAUSE_MEMORY, "out of memory"},
-      {-EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED, "attr.inherit"},
+      {-EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED,
+       "the kernel does not put events with attr.inherit into maps; clear it"},
       {-E2BIG, UVPERF_CAUSE_UNKNOWN, "errno 7"},
       {-ENOSYS, UVPERF_CAUSE_NOT_SUPPORTED, "CONFIG_BPF_SYSCALL"},
   };
@@ -282,9 +284,11 @@ static void entry_that_may_only_be_read_says_so(void **state) {
   given = fake_map_open_as(scripted, O_RDONLY);
   opens(state, &map);
   assert_int_equal(uvperf__bpf_map_put(&map, 3, -1, &error), -EPERM);
-  explain_check(&error, -EPERM, UVPERF_CAUSE_PERMISSION, "BPF_F_RDONLY");
+  explain_check(&error, -EPERM, UVPERF_CAUSE_PERMISSION,
+                "it was opened for reading only (BPF_F_RDONLY); open it for");
   assert_int_equal(uvperf__bpf_map_take(&map, 3, &error), -EPERM);
-  explain_check(&error, -EPERM, UVPERF_CAUSE_PERMISSION, "cannot delete entry");
+  explain_check(&error, -EPERM, UVPERF_CAUSE_PERMISSION,
+                "cannot delete entry 3 of the map");
   uvperf__bpf_map_close(&map);
 }
 

@@ -221,9 +221,10 @@ static void expect_failure(uvperf_set_t *set, uvperf_measure_fn fn, void *arg,
   assert_int_not_equal(error.reason[0], '\0');
 }
 
-static void measure_without_set_function_or_reading_is_einval(void **state) {
+static void measure_that_cannot_be_calls_nothing(void **state) {
   measure_pmu_t pmu;
   measure_run_t run;
+  uvperf_error_t error;
   int called = 0;
 
   measure_pmu_add(&pmu, 1, 10);
@@ -234,6 +235,12 @@ static void measure_without_set_function_or_reading_is_einval(void **state) {
   assert_int_equal(uvperf_measure_overhead(NULL, 1, run.reading, NULL),
                    UV_EINVAL);
   assert_int_equal(uvperf_measure_overhead(&run.set, 1, NULL, NULL), UV_EINVAL);
+  assert_int_equal(uvperf_set_enable(&run.set, NULL), 0);
+  assert_int_equal(
+      uvperf_measure(&run.set, measure_note, &called, run.reading, &error),
+      UV_EBUSY);
+  assert_non_null(strstr(error.reason, "the set is enabled, or is measuring "
+                                       "already; disable it, or make another"));
   assert_int_equal(called, 0);
   measure_close(&run);
   fake_assert_clean();
@@ -362,7 +369,7 @@ int main(void) {
       script_test(measure_overhead_is_the_least_of_the_runs),
       script_test(measure_overhead_of_0_runs_is_of_100),
       script_test(measure_overhead_that_fails_says_so),
-      script_test(measure_without_set_function_or_reading_is_einval),
+      script_test(measure_that_cannot_be_calls_nothing),
       script_test(measure_that_cannot_enable_all_does_not_call),
       script_test(measure_that_cannot_disable_returns_what_it_read),
       script_test(measure_in_a_forked_child_is_eperm),

@@ -440,6 +440,8 @@ static void repeat_ends_with_the_first_failure(void **state) {
   assert_int_equal(
       uvperf_meter_repeat(meter, 3, measure_pmu_work, &pmu, &runs, 2, &error),
       UV_EINVAL);
+  assert_non_null(strstr(error.reason, "the meter has 1 events, but nr is 2; "
+                                       "pass one result per event"));
   fake_fail(FAKE_CALLOC, 1, 0);
   assert_int_equal(
       uvperf_meter_repeat(meter, 3, measure_pmu_work, &pmu, &runs, 1, &error),

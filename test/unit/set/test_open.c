@@ -236,6 +236,33 @@ static int init_and_close(uv_loop_t *loop, opened_set_t *opened) {
   return rc;
 }
 
+static void set_of_nothing_says_what_to_set(void **state) {
+  opened_set_t opened;
+
+  opened_set_plan(&opened, 0);
+  opened.make.attrs[1].sample_period = 0;
+  assert_int_equal(
+      uvperf_set_init(*state, &opened.set, &opened.make.options, NULL), 0);
+  opened.opened = 1;
+  assert_int_equal(
+      uvperf_set_start(&opened.set, NULL, on_record, &opened.error), UV_EINVAL);
+  assert_non_null(strstr(opened.error.reason, "all events of the set only "
+                                              "count, so the callback would"));
+  opened_set_close(*state, &opened);
+  opened_set_plan(&opened, 0);
+  opened.make.options.nr_targets = 0;
+  assert_int_equal(init_and_close(*state, &opened), UV_EINVAL);
+  assert_non_null(strstr(opened.error.reason,
+                         "options.targets is set, but options.nr_targets is "
+                         "0; set it to the number of targets"));
+  opened.make.options.targets = NULL;
+  assert_int_equal(init_and_close(*state, &opened), UV_EINVAL);
+  assert_non_null(strstr(opened.error.reason,
+                         "options.targets is NULL, so nothing would be "
+                         "measured; set it and options.nr_targets, or "));
+  fake_assert_clean();
+}
+
 /* open returns the same as init, at once or later. */
 static void fail_each(uv_loop_t *loop, enum fake_call call, int code,
                       uint32_t flags) {
@@ -327,6 +354,7 @@ int main(void) {
       scripted_set_test(set_walked_at_each_step_of_open_leaves_nothing),
       scripted_set_test(set_closed_by_uv_close_while_opened_leaves_nothing),
       scripted_set_test(set_closed_in_its_open_callback_is_clean),
+      scripted_set_test(set_of_nothing_says_what_to_set),
       scripted_set_test(set_open_fails_as_init_does),
       scripted_set_test(set_open_without_memory_leaves_nothing),
       scripted_set_test(set_open_that_cannot_be_right_fails_at_once),
