@@ -75,6 +75,11 @@ static void event_init_of_samples_that_spoil_the_ring_is_einval(void **state) {
   assert_string_equal(fake_log(), "");
   attr.sample_period = 0;
   live_init(*state, &collector, &attr, NULL);
+  assert_int_equal(uvperf_event_start(&collector.event, NULL,
+                                      scripted_event_on_record, &error),
+                   UV_EINVAL);
+  assert_non_null(strstr(error.reason, "only counts, so its callback would "
+                                       "never be called; set a period"));
   live_close(&collector);
   fake_assert_clean();
 }
@@ -335,7 +340,6 @@ static void event_start_enable_fails_is_stopped(void **state) {
                    UV_ENODEV);
   assert_int_equal(error.code, UV_ENODEV);
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);
-  assert_non_null(strstr(error.reason, "cannot enable '"));
   assert_int_equal(uvperf_event_is_active(&collector.event), 0);
   assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
   /* Stop does not disable what start did not enable. */

@@ -93,7 +93,7 @@ static void event_without_fallbacks_is_tried_once(void **state) {
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
   assert_refused(*state, &attr, NULL, &error, UV_ENOENT);
   assert_int_equal(fake_count(FAKE_OPEN), 1);
-  assert_null(strstr(error.reason, "these fallbacks did not help"));
+  assert_null(strstr(error.reason, "fallbacks"));
 }
 
 static void event_of_cycles_without_a_pmu_is_a_task_clock(void **state) {
@@ -267,9 +267,8 @@ event_that_no_fallback_helps_reports_the_first_failure(void **state) {
   attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
   assert_refused(*state, &attr, &options, &error, UV_ENOENT);
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);
-  assert_non_null(strstr(error.reason, "cannot open 'cpu-cycles'"));
-  assert_non_null(
-      strstr(error.reason, "these fallbacks did not help: a clock"));
+  assert_non_null(strstr(error.reason, "'cpu-cycles'"));
+  assert_non_null(strstr(error.reason, "fallbacks"));
   assert_int_equal(uvperf_event_init(*state, &event, &attr, &options, NULL),
                    UV_ENOENT);
   fake_assert_clean();

@@ -78,7 +78,7 @@ static void failure_to_enable_does_not_stop_the_rest(void **state) {
   assert_int_equal(error.code, -ENODEV);
   assert_int_equal(error.attr_index, 1);
   assert_int_equal(error.target_index, 0);
-  assert_non_null(strstr(error.reason, "cannot enable 'page-faults'"));
+  assert_non_null(strstr(error.reason, "'page-faults'"));
   assert_int_equal(events[0]->enabled, 1);
   assert_int_equal(events[3]->enabled, 1);
   fake_fail(FAKE_IOCTL, 3, -EACCES);

@@ -137,13 +137,11 @@ static void cookie_without_a_link_is_refused(void **state) {
     int link;
     int code;
     int cause;
-    const char *reason;
   } cases[] = {
-      {-EINVAL, -EINVAL, UVPERF_CAUSE_ARGUMENT, "not a BPF program"},
-      {-ENOSYS, -EOPNOTSUPP, UVPERF_CAUSE_OLD_KERNEL, "cookie 0"},
-      {-EPERM, -EPERM, UVPERF_CAUSE_PERMISSION, "cannot make the BPF link"},
-      {-EMFILE, -EMFILE, UVPERF_CAUSE_FILES,
-       "cannot make the BPF link that the cookie needs"},
+      {-EINVAL, -EINVAL, UVPERF_CAUSE_ARGUMENT},
+      {-ENOSYS, -EOPNOTSUPP, UVPERF_CAUSE_OLD_KERNEL},
+      {-EPERM, -EPERM, UVPERF_CAUSE_PERMISSION},
+      {-EMFILE, -EMFILE, UVPERF_CAUSE_FILES},
   };
   fake_event_t *events[1];
   uvperf__counters_t *counters;
@@ -159,8 +157,6 @@ static void cookie_without_a_link_is_refused(void **state) {
     assert_int_equal(uvperf__counters_set_bpf(counters, 0, fd, 1, &error),
                      cases[i].code);
     assert_int_equal(error.cause, cases[i].cause);
-    if (strstr(error.reason, cases[i].reason) == NULL)
-      fail_msg("%s", error.reason);
     assert_null(strstr(fake_log(), "SET_BPF"));
     /* And one without a cookie can be attached. */
     assert_int_equal(uvperf__counters_set_bpf(counters, 0, fd, 0, NULL), 0);
@@ -196,7 +192,7 @@ static void program_that_nothing_takes_is_closed(void **state) {
   fds = support_count_fds();
   refuse_program = -EINVAL;
   assert_int_equal(set_program(counters, &error), -EINVAL);
-  assert_non_null(strstr(error.reason, "cannot attach a BPF program to"));
+  assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
   assert_string_equal(fake_log(), "bpf link failed, ioctl SET_BPF failed, "
                                   "bpf link failed, ioctl SET_BPF failed");
   assert_int_equal(support_count_fds(), fds);

@@ -105,7 +105,6 @@ static void unknown_pmu_of_three_attrs_is_reported(void **state) {
   assert_int_equal(failure->error.attr_index, 1);
   assert_int_equal(failure->cpu, 1);
   assert_int_equal(failure->error.cause, UVPERF_CAUSE_NO_EVENT);
-  assert_non_null(strstr(failure->error.reason, "no PMU has this type"));
   assert_int_equal(counters_total(counters, 1).state,
                    UVPERF_COUNT_NOT_AVAILABLE);
   uvperf__counters_free(counters);
@@ -377,8 +376,8 @@ failure_of_a_sibling_is_explained_by_its_leaders_attr(void **state) {
   counters_add_cpus(&make, "0");
   fake_fail(FAKE_OPEN, 2, -EINVAL);
   counters = counters_open(&make);
-  assert_non_null(strstr(counters_failure(counters, 0)->error.reason,
-                         "clockid differs from the leader's"));
+  assert_non_null(
+      strstr(counters_failure(counters, 0)->error.reason, "use_clockid"));
   uvperf__counters_free(counters);
 }
 
@@ -397,8 +396,8 @@ static void failure_of_a_sibling_is_explained_with_its_leader(void **state) {
   counters_add_cpus(&make, "0");
   fake_fail(FAKE_OPEN, 2, -EINVAL);
   counters = counters_open(&make);
-  assert_non_null(strstr(counters_failure(counters, 0)->error.reason,
-                         "only the leader may be pinned"));
+  assert_non_null(
+      strstr(counters_failure(counters, 0)->error.reason, "pinned"));
   uvperf__counters_free(counters);
 }
 

@@ -170,7 +170,7 @@ static void event_is_opened_by_the_program_on_the_pool(void **state) {
 /* -- refusals ------------------------------------------------------------- */
 
 /* Init fails like this, and leaves nothing. */
-static void refused(uv_loop_t *loop, int code, int cause, const char *piece) {
+static void refused(uv_loop_t *loop, int code, int cause) {
   struct perf_event_attr attr;
   program_t program;
   uvperf_event_options_t options = by(&program);
@@ -190,40 +190,35 @@ static void refused(uv_loop_t *loop, int code, int cause, const char *piece) {
                    code);
   assert_int_equal(error.code, code);
   assert_int_equal(error.cause, cause);
-  if (strstr(error.reason,
-             "options.open cannot open 'page-faults' for thread 44: ") ==
-          NULL ||
-      strstr(error.reason, piece) == NULL)
-    fail_msg("%s", error.reason);
+  assert_non_null(strstr(error.reason, "options.open"));
+  assert_non_null(strstr(error.reason, "'page-faults'"));
   expect_calls(&program, 1);
 }
 
 static void refusal_is_explained_as_the_programs(void **state) {
-  refused(*state, -EACCES, UVPERF_CAUSE_PERMISSION,
-          "it returned errno 13, so the opener refuses this event");
-  refused(*state, -EPERM, UVPERF_CAUSE_PERMISSION, "it returned errno 1,");
-  refused(*state, -ENOSYS, UVPERF_CAUSE_PERMISSION, "it returned errno 38,");
-  refused(*state, -EMFILE, UVPERF_CAUSE_FILES, "it returned errno 24,");
-  refused(*state, -E2BIG, UVPERF_CAUSE_OLD_KERNEL, "it returned errno 7;");
-  refused(*state, -ESRCH, UVPERF_CAUSE_NO_TASK, "this thread does not exist");
-  refused(*state, -ECONNRESET, UVPERF_CAUSE_UNKNOWN, "it returned errno 104");
+  refused(*state, -EACCES, UVPERF_CAUSE_PERMISSION);
+  refused(*state, -EPERM, UVPERF_CAUSE_PERMISSION);
+  refused(*state, -ENOSYS, UVPERF_CAUSE_PERMISSION);
+  refused(*state, -EMFILE, UVPERF_CAUSE_FILES);
+  refused(*state, -E2BIG, UVPERF_CAUSE_OLD_KERNEL);
+  refused(*state, -ESRCH, UVPERF_CAUSE_NO_TASK);
+  refused(*state, -ECONNRESET, UVPERF_CAUSE_UNKNOWN);
 }
 
 static void other_fd_than_a_perf_event_is_enotty(void **state) {
   int ends[2];
 
   assert_int_equal(pipe(ends), 0);
-  refused(*state, ends[0], UVPERF_CAUSE_ARGUMENT, "not the fd of an open perf");
+  refused(*state, ends[0], UVPERF_CAUSE_ARGUMENT);
   assert_int_equal(fcntl(ends[0], F_GETFD), -1); /* it was the handle's */
-  refused(*state, ends[0], UVPERF_CAUSE_ARGUMENT, "not the fd of an open perf");
+  refused(*state, ends[0], UVPERF_CAUSE_ARGUMENT);
   close(ends[1]);
 }
 
 static void number_that_is_no_errno_is_enotty(void **state) {
-  refused(*state, -4096, UVPERF_CAUSE_ARGUMENT, "not the fd of an open perf");
-  refused(*state, INT32_MIN, UVPERF_CAUSE_ARGUMENT,
-          "not the fd of an open perf");
-  refused(*state, -4095, UVPERF_CAUSE_UNKNOWN, "it returned errno 4095");
+  refused(*state, -4096, UVPERF_CAUSE_ARGUMENT);
+  refused(*state, INT32_MIN, UVPERF_CAUSE_ARGUMENT);
+  refused(*state, -4095, UVPERF_CAUSE_UNKNOWN);
 }
 
 /* One fallback helps; the one that asks the kernel is not tried. */
