@@ -319,25 +319,6 @@ static void event_with_a_clock_stamps_its_time(void **state) {
   }
 }
 
-static void event_with_a_clock_that_cannot_be_is_einval(void **state) {
-  live_collector_t collector;
-  struct perf_event_attr attr;
-  uvperf_error_t error;
-
-  support_need_breakpoints(__func__);
-  live_write_attr(&attr, PERF_SAMPLE_TIME);
-  set(__func__, &attr, UVPERF_ATTR_USE_CLOCKID, 1);
-  set(__func__, &attr, UVPERF_ATTR_CLOCKID, CLOCK_THREAD_CPUTIME_ID);
-  live_control_expect_refused(
-      uvperf_event_init(*state, &collector.event, &attr, NULL, &error), &error,
-      UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-      "perf does not know this clockid; use CLOCK_MONOTONIC");
-  set(__func__, &attr, UVPERF_ATTR_CLOCKID, CLOCK_REALTIME);
-  live_control_expect_refused(
-      uvperf_event_init(*state, &collector.event, &attr, NULL, &error), &error,
-      UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "only software events can use");
-}
-
 /* -- aux_action, precise_ip ----------------------------------------------- */
 
 /* No PMU here writes AUX data. */
@@ -402,11 +383,10 @@ static void event_with_precise_ip_opens_or_says_why_not(void **state) {
     rc = uvperf_event_init(*state, &collector.event, &attr, NULL, &error);
     if (rc == UV_ENOENT) {
       live_control_expect_refused(rc, &error, UV_ENOENT, UVPERF_CAUSE_NO_EVENT,
-                                  "there is no PMU");
+                                  "cpu-clock");
     } else if (rc == UV_ENOTSUP) {
       live_control_expect_refused(rc, &error, UV_ENOTSUP,
-                                  UVPERF_CAUSE_NOT_SUPPORTED,
-                                  "this precise_ip; lower it");
+                                  UVPERF_CAUSE_NOT_SUPPORTED, "precise_ip");
     } else {
       assert_int_equal(rc, 0);
       collector.event.data = &collector;
@@ -423,7 +403,6 @@ int main(void) {
       support_loop_test(event_without_remove_on_exec_outlives_the_exec),
       support_loop_test(event_with_inherit_thread_counts_no_process),
       support_loop_test(event_with_a_clock_stamps_its_time),
-      support_loop_test(event_with_a_clock_that_cannot_be_is_einval),
       support_loop_test(event_with_aux_action_of_no_such_pmu_is_refused),
       support_loop_test(event_with_precise_ip_opens_or_says_why_not),
   };

@@ -125,16 +125,6 @@ static void event_open_inherited_with_ring_and_no_cpu_is_einval(void **state) {
   assert_refused(*state, &attr, NULL, UV_EINVAL, UVPERF_CAUSE_ARGUMENT);
 }
 
-static void event_open_of_every_task_without_cpu_is_einval(void **state) {
-  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
-  struct perf_event_attr attr;
-
-  support_need_own_events(__func__);
-  live_touch_attr(&attr, 0);
-  options.pid = -1;
-  assert_refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT);
-}
-
 static void event_open_of_no_cgroup_is_ebadf(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   struct perf_event_attr attr;
@@ -308,7 +298,6 @@ int main(void) {
       support_loop_test(event_open_of_a_dead_task_is_esrch),
       support_loop_test(event_open_above_the_sample_rate_reports_the_limit),
       support_loop_test(event_open_inherited_with_ring_and_no_cpu_is_einval),
-      support_loop_test(event_open_of_every_task_without_cpu_is_einval),
       support_loop_test(event_open_of_no_cgroup_is_ebadf),
       support_loop_test(event_open_with_watermark_not_below_the_ring_is_einval),
       support_loop_test(event_open_with_unknown_options_is_refused),

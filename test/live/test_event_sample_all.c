@@ -301,15 +301,6 @@ static void assert_refused(uv_loop_t *loop, const struct perf_event_attr *attr,
   assert_int_not_equal(error.reason[0], '\0');
 }
 
-static void sample_branch_stack_of_a_software_event_is_enotsup(void **state) {
-  struct perf_event_attr attr;
-
-  support_need_own_events(__func__);
-  live_touch_attr(&attr, PERF_SAMPLE_BRANCH_STACK);
-  attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER;
-  assert_refused(*state, &attr, UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED);
-}
-
 static void sample_aux_without_an_aux_leader_is_einval(void **state) {
   struct perf_event_attr attr;
 
@@ -326,7 +317,6 @@ int main(void) {
       support_loop_test(sample_cgroup_is_the_one_that_the_child_is_in),
       support_loop_test(sample_of_a_breakpoint_with_all_bits_is_decoded),
       support_loop_test(sample_of_a_tracepoint_with_all_bits_is_decoded),
-      support_loop_test(sample_branch_stack_of_a_software_event_is_enotsup),
       support_loop_test(sample_aux_without_an_aux_leader_is_einval),
   };
 
