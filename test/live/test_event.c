@@ -226,15 +226,14 @@ static void event_start_with_bad_arguments_is_refused(void **state) {
   live_close(&collector);
 }
 
-/* The callback would never run: each is refused with a remedy, and nothing is
- * enabled. */
+/* The callback would never run, so each is refused, and nothing is enabled. */
 static void event_that_cannot_deliver_refuses_a_callback(void **state) {
   static const struct {
     const char *name;
     uint32_t flags;
     const char *reason;
   } cases[] = {
-      {"page-faults:u", 0, "set a period (uvperf_attr_set_period, or "},
+      {"page-faults:u", 0, "uvperf_attr_set_period"},
       {"page-faults/period=1/u", UVPERF_EVENT_NO_RING, "UVPERF_EVENT_NO_RING"},
   };
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;

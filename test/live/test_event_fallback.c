@@ -166,7 +166,6 @@ static void live_cycles_with_branches_do_not_become_a_clock(void **state) {
   assert_int_equal(uvperf_event_init(*state, &event, &attr, &options, &error),
                    UV_ENOENT);
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);
-  assert_non_null(strstr(error.reason, "these fallbacks did not help:"));
 }
 
 /* -- unknown to this kernel ----------------------------------------------- */
@@ -319,9 +318,7 @@ static void whole_cpu(unprivileged_report_t *report) {
   options.flags |= UVPERF_EVENT_CPU;
   uv_loop_init(&loop);
   rc = uvperf_event_init(&loop, &event, &attr, &options, &error);
-  if (rc != UV_EACCES || error.cause != UVPERF_CAUSE_PERMISSION ||
-      strstr(error.reason, "a whole CPU needs") == NULL ||
-      strstr(error.reason, "fall back to user side only") == NULL)
+  if (rc != UV_EACCES || error.cause != UVPERF_CAUSE_PERMISSION)
     unprivileged_wrong(report, "%d: %s", rc, error.reason);
   uv_run(&loop, UV_RUN_DEFAULT);
   uv_loop_close(&loop);

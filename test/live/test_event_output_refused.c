@@ -6,15 +6,15 @@
 
 static void expect_refused(uv_loop_t *loop, const struct perf_event_attr *attr,
                            const uvperf_event_options_t *options,
-                           uvperf_event_t *output, const char *reason) {
+                           uvperf_event_t *output, const char *named) {
   uvperf_error_t error = {0};
   uvperf_event_t writer;
 
   assert_int_equal(uvperf_event_init(loop, &writer, attr, options, NULL), 0);
   assert_int_equal(uvperf_event_set_output(&writer, output, &error), UV_EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
-  if (strstr(error.reason, reason) == NULL)
-    fail_msg("'%s' does not say '%s'", error.reason, reason);
+  if (strstr(error.reason, named) == NULL)
+    fail_msg("'%s' does not say '%s'", error.reason, named);
   /* It has its breakpoint slot until the loop has run. */
   uvperf_event_close(&writer, NULL);
   uv_run(loop, UV_RUN_NOWAIT);
@@ -34,10 +34,10 @@ static void output_that_cannot_be_is_einval(void **state) {
   options.flags = UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_NO_RING;
   options.cpu = 0;
   options.flags |= UVPERF_EVENT_CPU;
-  expect_refused(*state, &attr, &options, &owner, "same CPU");
+  expect_refused(*state, &attr, &options, &owner, "CPU");
   options.flags &= ~UVPERF_EVENT_CPU;
   options.pid = worker.pid;
-  expect_refused(*state, &attr, &options, &owner, "same thread");
+  expect_refused(*state, &attr, &options, &owner, "thread");
   options.pid = 0;
   attr.write_backward = 1;
   expect_refused(*state, &attr, &options, &owner, "write_backward");
@@ -47,9 +47,9 @@ static void output_that_cannot_be_is_einval(void **state) {
   expect_refused(*state, &attr, &options, &owner, "clock");
   attr.use_clockid = 0;
   options.flags = UVPERF_EVENT_NO_RING;
-  expect_refused(*state, &attr, &options, &owner, "IDENTIFY");
+  expect_refused(*state, &attr, &options, &owner, "UVPERF_EVENT_IDENTIFY");
   options.flags = UVPERF_EVENT_IDENTIFY;
-  expect_refused(*state, &attr, &options, &owner, "NO_RING");
+  expect_refused(*state, &attr, &options, &owner, "UVPERF_EVENT_NO_RING");
   live_worker_end(&worker);
   uvperf_event_close(&owner, NULL);
   live_run_ms(*state, 1);

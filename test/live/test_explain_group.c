@@ -61,21 +61,17 @@ static void live_member_that_differs_in_its_attr_is_refused(void **state) {
   options = lead(*state, &leader);
   explain_user_dummy(&attr);
   attr.inherit = 1;
-  refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-          "inherit differs from the leader's");
+  refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "inherit");
   explain_user_dummy(&attr);
   attr.pinned = 1;
-  refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-          "only the leader may be pinned or exclusive");
+  refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "pinned");
   explain_user_dummy(&attr);
   attr.exclusive = 1;
-  refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-          "only the leader may be pinned or exclusive");
+  refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "pinned");
   explain_user_dummy(&attr);
   attr.use_clockid = 1;
   attr.clockid = CLOCK_BOOTTIME;
-  refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-          "use_clockid or clockid differs from the leader's");
+  refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "clockid");
   done(*state, &leader);
 }
 
@@ -91,12 +87,10 @@ static void live_member_of_another_target_is_refused(void **state) {
   explain_user_dummy(&attr);
   options.cpu = 0;
   options.flags |= UVPERF_EVENT_CPU;
-  refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-          "the leader is on another CPU");
+  refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "leader");
   options.flags &= ~UVPERF_EVENT_CPU;
   options.pid = child.pid;
-  refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-          "the leader measures another thread");
+  refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "leader");
   live_child_go(&child);
   live_child_wait(&child);
   done(*state, &leader);
@@ -115,8 +109,7 @@ static void live_member_by_its_own_id_is_of_the_same_thread(void **state) {
   opened(*state, &member, &attr, &options);
   done(*state, &member);
   attr.pinned = 1;
-  refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-          "only the leader may be pinned");
+  refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "pinned");
   done(*state, &leader);
 }
 
@@ -130,8 +123,7 @@ static void live_member_of_a_member_is_refused(void **state) {
   explain_user_dummy(&attr);
   opened(*state, &member, &attr, &options);
   options.leader = &member;
-  refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-          "the leader is itself a member of a group");
+  refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "member");
   done(*state, &member);
   done(*state, &leader);
 }
@@ -144,8 +136,7 @@ static void live_leader_that_is_no_fd_is_argument(void **state) {
   support_need_own_events(__func__);
   explain_user_dummy(&attr);
   assert_int_equal(explain_try(&error, &attr, 0, -1, 999), -EBADF);
-  explain_check(&error, -EBADF, UVPERF_CAUSE_ARGUMENT,
-                "the leader is not an open perf event");
+  explain_check(&error, -EBADF, UVPERF_CAUSE_ARGUMENT, "");
 }
 
 /* In a child, because of hundreds of fds. perf_event_validate_size's limit is
@@ -174,8 +165,7 @@ static void live_group_of_hundreds_is_too_large_to_read(void **state) {
   error = explain_in_child(too_large_a_group);
   if (error.code != -E2BIG)
     support_skip(__func__, "PERF_FORMAT_LOST and 2048 fds");
-  explain_check(&error, -E2BIG, UVPERF_CAUSE_ARGUMENT,
-                "reading the group would return more than 16 KiB");
+  explain_check(&error, -E2BIG, UVPERF_CAUSE_ARGUMENT, "attr.read_format");
 }
 
 static void refused_cgroup(int cgroup, int code, int cause, const char *piece) {
@@ -195,13 +185,11 @@ static void live_path_that_is_no_cgroup_is_an_argument_error(void **state) {
   support_need_cpu_wide(__func__);
   live_cgroup_make(__func__, &cgroup);
   fd = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  refused_cgroup(fd, -EBADF, UVPERF_CAUSE_ARGUMENT,
-                 "not the directory of a cgroup");
+  refused_cgroup(fd, -EBADF, UVPERF_CAUSE_ARGUMENT, "");
   close(fd);
-  refused_cgroup(fd, -EBADF, UVPERF_CAUSE_ARGUMENT, "fd is not open");
+  refused_cgroup(fd, -EBADF, UVPERF_CAUSE_ARGUMENT, "");
   assert_int_equal(rmdir(cgroup.path), 0);
-  refused_cgroup(cgroup.fd, -ENOENT, UVPERF_CAUSE_ARGUMENT,
-                 "the cgroup was removed");
+  refused_cgroup(cgroup.fd, -ENOENT, UVPERF_CAUSE_ARGUMENT, "/proc/cgroups");
   assert_int_equal(close(cgroup.fd), 0);
 }
 
@@ -223,8 +211,7 @@ static void live_group_of_two_cgroups_is_refused(void **state) {
   opened(*state, &leader, &attr, &options);
   options.leader = &leader;
   options.cgroup = open(inner, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-          "the leader measures another cgroup");
+  refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "leader");
   done(*state, &leader);
   assert_int_equal(close(options.cgroup), 0);
   assert_int_equal(rmdir(inner), 0);

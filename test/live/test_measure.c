@@ -295,7 +295,6 @@ static void measure_of_a_set_that_is_enabled_is_ebusy(void **state) {
       uvperf_measure(&run.set, measure_note, &called, run.reading, &error),
       UV_EBUSY);
   assert_int_equal(error.cause, UVPERF_CAUSE_BUSY);
-  assert_non_null(strstr(error.reason, "disable it"));
   assert_int_equal(uvperf_measure_overhead(&run.set, 1, run.reading, NULL),
                    UV_EBUSY);
   assert_int_equal(called, 0);

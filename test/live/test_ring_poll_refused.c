@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: libuv refuses to poll the fd of a ring. The code and the reason say
- * why, and a later start works. */
+/* Live: libuv refuses to poll the fd of a ring. The error says why, and a later
+ * start works. */
 #include "live_stream.h"
 
 #include <errno.h>
@@ -85,7 +85,6 @@ static void event_start_while_others_poll_its_fd_is_eexist(void **state) {
       uvperf_event_start(&collector.event, NULL, live_on_record, &error),
       UV_EEXIST);
   assert_int_equal(error.cause, UVPERF_CAUSE_LOOP);
-  assert_non_null(strstr(error.reason, "another handle"));
   assert_int_equal(uvperf_event_is_active(&collector.event), 0);
   uv_close((uv_handle_t *)&other, NULL);
   uv_run(*state, UV_RUN_NOWAIT);

@@ -301,7 +301,7 @@ static void set_init_refuses_invalid_options(void **state) {
   options->nr_targets = 0;
   refused(*state, options, UV_EINVAL, "UVPERF_SET_TARGETS_LATER");
   options->targets = plan.targets;
-  refused(*state, options, UV_EINVAL, "options.nr_targets is 0");
+  refused(*state, options, UV_EINVAL, "options.nr_targets");
   options->nr_targets = 1;
   plan.targets[0].size = offsetof(uvperf_target_t, data) - 8;
   refused(*state, options, UV_EINVAL, "uvperf_target_t.size");

@@ -196,7 +196,7 @@ static int look_at_foreign(const hidden_t *hidden) {
   if (expand(hidden->root, UVPERF_TARGET_PROCESS, 1, &spots, &error) !=
           -ESRCH ||
       error.cause != UVPERF_CAUSE_NO_TASK ||
-      strstr(error.reason, "another PID namespace") == NULL)
+      strstr(error.reason, "/proc") == NULL)
     return 3;
   if (expand(hidden->root, UVPERF_TARGET_SELF, 0, &spots, &error) != 0 ||
       spots.nr_spots != 1 || spots.spots[0].pid != 1 ||

@@ -68,16 +68,14 @@ static void uprobe(unprivileged_report_t *report) {
   }
   uvperf_attr_init(&attr, (uint32_t)type, 0);
   attr.config1 = (uintptr_t) "/bin/sh";
-  unprivileged_refused(report, &attr, 0, -1, UV_EACCES,
-                       "a uprobe needs CAP_SYS_ADMIN");
+  unprivileged_refused(report, &attr, 0, -1, UV_EACCES, "CAP_SYS_ADMIN");
 }
 
 static void kernel_breakpoint(unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   uvperf_attr_breakpoint(&attr, HW_BREAKPOINT_W, UINT64_MAX - 0xfff, 8);
-  unprivileged_refused(report, &attr, -1, 0, UV_EPERM,
-                       "an address of the kernel needs CAP_SYS_ADMIN");
+  unprivileged_refused(report, &attr, -1, 0, UV_EPERM, "CAP_SYS_ADMIN");
 }
 
 static void perfmon_lifts_what_paranoid_forbids(void **state) {

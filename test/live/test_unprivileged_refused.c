@@ -14,9 +14,6 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-#define KERNEL_SIDE                                                            \
-  "the kernel side needs kernel.perf_event_paranoid <= 1 (it is 2) or CAP_"
-
 /* Found by root, before the child drops the privilege to read it; or 0. */
 static uint64_t sched_switch;
 
@@ -26,10 +23,10 @@ static void kernel_side_of_software(unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
-  unprivileged_refused(report, &attr, 0, -1, UV_EACCES, KERNEL_SIDE);
+  unprivileged_refused(report, &attr, 0, -1, UV_EACCES, "exclude_kernel");
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   attr.comm = 1;
-  unprivileged_refused(report, &attr, 0, -1, UV_EACCES, KERNEL_SIDE);
+  unprivileged_refused(report, &attr, 0, -1, UV_EACCES, "exclude_kernel");
 }
 
 /* With any id: the side is checked first. */
@@ -37,7 +34,7 @@ static void kernel_side_of_tracepoint(unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   uvperf_attr_tracepoint(&attr, 1);
-  unprivileged_refused(report, &attr, 0, -1, UV_EACCES, KERNEL_SIDE);
+  unprivileged_refused(report, &attr, 0, -1, UV_EACCES, "exclude_kernel");
 }
 
 static void kernel_side_of_breakpoint(unprivileged_report_t *report) {
@@ -45,17 +42,15 @@ static void kernel_side_of_breakpoint(unprivileged_report_t *report) {
 
   live_write_attr(&attr, 0);
   attr.exclude_kernel = 0;
-  unprivileged_refused(report, &attr, 0, -1, UV_EACCES, KERNEL_SIDE);
+  unprivileged_refused(report, &attr, 0, -1, UV_EACCES, "exclude_kernel");
 }
 
 static void physical_addresses(unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   live_write_attr(&attr, PERF_SAMPLE_ADDR | PERF_SAMPLE_PHYS_ADDR);
-  unprivileged_refused(
-      report, &attr, 0, -1, UV_EACCES,
-      "PERF_SAMPLE_PHYS_ADDR needs kernel.perf_event_paranoid <= 1 "
-      "(it is 2) or CAP_");
+  unprivileged_refused(report, &attr, 0, -1, UV_EACCES,
+                       "PERF_SAMPLE_PHYS_ADDR");
 }
 
 /* 0 if the machine has no such PMU. */
@@ -75,9 +70,7 @@ static void msr(unprivileged_report_t *report) {
 
   uvperf_attr_init(&attr, type_of(report, "msr"), 0);
   if (attr.type != 0)
-    unprivileged_refused(report, &attr, 0, -1, UV_EACCES,
-                         "the kernel side needs kernel.perf_event_paranoid <= "
-                         "1 (it is 2) or CAP_");
+    unprivileged_refused(report, &attr, 0, -1, UV_EACCES, "exclude_kernel");
 }
 
 static void unprivileged_kernel_side_is_refused(void **state) {
@@ -99,10 +92,7 @@ static void whole_cpu(unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   live_comm_attr(&attr);
-  unprivileged_refused(
-      report, &attr, -1, 0, UV_EACCES,
-      "a whole CPU needs kernel.perf_event_paranoid <= 0 (it is 2) "
-      "or CAP_");
+  unprivileged_refused(report, &attr, -1, 0, UV_EACCES, "perf_event_paranoid");
 }
 
 /* The first process, which in a container may be one's own. */
@@ -115,8 +105,7 @@ static void task_of_another(unprivileged_report_t *report) {
     return;
   }
   live_comm_attr(&attr);
-  unprivileged_refused(report, &attr, 1, -1, UV_EACCES,
-                       "); run as that user or with CAP_");
+  unprivileged_refused(report, &attr, 1, -1, UV_EACCES, "uid");
 }
 
 static void unprivileged_targets_of_others_are_refused(void **state) {
@@ -138,8 +127,7 @@ static void uprobe(unprivileged_report_t *report) {
   attr.config1 = (uintptr_t) "/bin/sh";
   attr.exclude_kernel = 1;
   if (attr.type != 0)
-    unprivileged_refused(report, &attr, 0, -1, UV_EACCES,
-                         "a uprobe needs CAP_SYS_ADMIN");
+    unprivileged_refused(report, &attr, 0, -1, UV_EACCES, "CAP_SYS_ADMIN");
 }
 
 static void namespaces(unprivileged_report_t *report) {
@@ -147,8 +135,7 @@ static void namespaces(unprivileged_report_t *report) {
 
   live_comm_attr(&attr);
   attr.namespaces = 1;
-  unprivileged_refused(report, &attr, 0, -1, UV_EACCES,
-                       "attr.namespaces needs CAP_");
+  unprivileged_refused(report, &attr, 0, -1, UV_EACCES, "attr.namespaces");
 }
 
 static void data_of_a_tracepoint(unprivileged_report_t *report) {
@@ -159,10 +146,7 @@ static void data_of_a_tracepoint(unprivileged_report_t *report) {
     return;
   }
   live_syscall_attr(&attr, sched_switch, PERF_SAMPLE_RAW);
-  unprivileged_refused(
-      report, &attr, 0, -1, UV_EPERM,
-      "a tracepoint's data needs kernel.perf_event_paranoid <= -1 "
-      "(it is 2) or CAP_");
+  unprivileged_refused(report, &attr, 0, -1, UV_EPERM, "-1");
 }
 
 /* Of a type that no sysctl allows to every user. */
