@@ -650,6 +650,32 @@ public_names() (
   return "$rc"
 )
 
+# Tests of live/ and peers/ run on some machines only, so unit/ has the wording
+# of reasons. Here a text that is looked for in a reason, or that follows a code
+# or a cause, or ends a call that expects a refusal, is one word.
+live_wording() (
+  cd "$root/test" && awk '
+    function check_file(nr, part, i) {
+      gsub(/" +"/, "", text)
+      nr = split(text, part, /[;{}]/)
+      for (i = 1; i <= nr; i++)
+        if (part[i] ~ /reason, *"[^"]* / ||
+          part[i] ~ /(^|[,(]) *(UVPERF_CAUSE_|UV_E|-E)[A-Z0-9_]*, *"[^"]* / ||
+          part[i] ~ /(refuse|explain_(check|expect)).*, *"[^"]* [^"]*("\)+)?$/) {
+          print file ": " part[i]; bad = 1
+        }
+      seen += text ~ /explain_check\(/
+      text = ""
+    }
+    FNR == 1 { check_file(); file = FILENAME }
+    { gsub(/\\"/, "\047"); sub(/^ +/, ""); text = text " " $0 }
+    END {
+      check_file()
+      if (!seen) print "this check sees no explain_check: it does not work"
+      exit bad || !seen
+    }' live/*.c peers/*.c
+)
+
 # EXPLANATIONS has a line for each errno that lib/explain/ looks for, and names
 # tests that exist.
 explanations() {
@@ -790,6 +816,7 @@ check each_file_of_lib_has_a_test_named_after_it own_tests
 check facts_name_tests_that_exist facts
 check origins_name_tests_that_exist origins
 check documents_use_public_names public_names
+check live_tests_compare_no_wording live_wording
 check explanations_name_each_errno_and_tests_that_exist explanations
 check lines_have_at_most_80_columns columns
 exit $failed

@@ -22,8 +22,8 @@ uvperf__open_call_t explain_open_call(uvperf_error_t *error, int code,
                                       int pid, int cpu);
 
 /* Fails the test unless the error has this code and cause, its reason contains
- * the piece, and the reason is not cut off and has the form of
- * reason_form.h. */
+ * the piece, and the reason is not cut off and has the form of reason_form.h.
+ * Except in unit/explain/ the piece is one name or number, or "". */
 void explain_check(const uvperf_error_t *error, int code, int cause,
                    const char *piece);
 
