@@ -104,17 +104,15 @@ static void other_files_are_named_by_their_kind(void **state) {
 
   (void)state;
   tool_run_ends(&directory, 1, "or it is no regular file");
-  perf_dump_need(__func__);
-  expect_error("echo 'no data, but more than a header has: .............."
-               "....................................................' >@",
-               "not a perf.data file");
-  expect_error("perf record -q -e page-faults:u -o - true >@ 2>/dev/null",
+  expect_error("head -c 200 /dev/zero >@", "not a perf.data file");
+  expect_error("{ printf 2ELIFREP; head -c 200 /dev/zero; } >@",
+               "other byte order");
+  expect_error("{ printf 'PERFILE2\\20'; head -c 200 /dev/zero; } >@",
                "wrote into a pipe");
+  perf_dump_need(__func__);
   expect_error("perf record -q -z -e page-faults:u -c 1 -o @ ls / >/dev/null"
                " 2>&1",
-               "compressed");
-  expect_error(RECORD "; printf 2ELIFREP | dd of=@ conv=notrunc status=none",
-               "other byte order");
+               "-z");
 }
 
 /* The words of the header, the ids of two events, and their attrs with the
@@ -176,7 +174,7 @@ static void records_that_cannot_be_written_are_an_error(void **state) {
   run.args[1] = "-c";
   run.args[2] = "exec " SAMPLE_PATH " $0 >/dev/full";
   run.args[3] = record_run_path();
-  tool_run_ends(&run, 1, "stdout could not be written");
+  tool_run_ends(&run, 1, "stdout");
 }
 
 int main(void) {

@@ -18,7 +18,7 @@ static void take_first(tool_run_t *run) {
 static void fill_map_has_an_event_for_each_cpu_until_ctrl_c(void **state) {
   live_bpffs_t bpffs;
   tool_run_t run = {.args = {SAMPLE_PATH, bpffs.path, "cs"},
-                    .interrupt_at = "the map is filled",
+                    .interrupt_at = " filled",
                     .work = take_first};
   unsigned long long switches;
   int array;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool_run.h"
 
+#include <errno.h>
+
 static void resolve_names_prints_type_and_config_of_each(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH, "page-faults:u,cpu-clock,dummy"},
                     .as_nobody = 1};
@@ -14,7 +16,7 @@ static void resolve_names_prints_type_and_config_of_each(void **state) {
                                 "type 1, config 0\n"
                                 "dummy                                    "
                                 "type 1, config 0x9\n"
-                                "3 events; the loop waited ");
+                                "3 events; ");
 }
 
 /* Each system call has a tracepoint, and there are more than 250 of them. */
@@ -40,7 +42,7 @@ static void resolve_names_of_no_event_says_why(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH, "page-fault"}, .as_nobody = 1};
 
   (void)state;
-  tool_run_ends(&run, 1, "no event 'page-fault'");
+  tool_run_ends(&run, 1, "'page-fault'");
   tool_run_expect_text(run.err, "page-faults");
 }
 
@@ -49,7 +51,7 @@ static void resolve_names_into_a_full_disk_is_an_error(void **state) {
       .args = {"/bin/sh", "-c", "exec " SAMPLE_PATH " dummy >/dev/full"}};
 
   (void)state;
-  tool_run_ends(&run, 1, "No space left on device");
+  tool_run_ends(&run, 1, strerror(ENOSPC));
 }
 
 int main(void) {

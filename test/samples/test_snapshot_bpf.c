@@ -26,7 +26,7 @@ static void snapshot_bpf_prints_the_newest_at_sigusr1(void **state) {
                     .interrupt_at = "ready",
                     .interrupt_with = SIGUSR1,
                     .work = send_numbers,
-                    .check_at = "end of the snapshot",
+                    .check_at = "end of",
                     .check = interrupt};
   unsigned int number = 0, first;
   live_bpf_output_t output;

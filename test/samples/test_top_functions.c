@@ -73,7 +73,7 @@ static void top_functions_that_cannot_be_written_are_an_error(void **state) {
 
   (void)state;
   support_need_cpu_wide(__func__);
-  tool_run_ends(&run, 1, "No space left on device");
+  tool_run_ends(&run, 1, strerror(ENOSPC));
 }
 
 static void
