@@ -132,8 +132,7 @@ static void software_events_alone_have_nothing_to_show(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  tool_run_ends(&run, 3, "none of the events has a metric");
-  tool_run_expect_text(run.err, "{}\n");
+  tool_run_ends(&run, 3, "{}\n");
 }
 
 int main(void) {

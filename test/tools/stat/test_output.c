@@ -150,7 +150,7 @@ static void table_goes_to_a_file_that_is_open(void **state) {
   tool_run_expect_status(&run, 0);
   assert_string_equal(run.err, "mine\n");
   tool_run_expect_text(run.out, "page-faults");
-  tool_run_ends(&closed, 1, "--log-fd: Bad file descriptor");
+  tool_run_ends(&closed, 1, "--log-fd: ");
   assert_string_equal(closed.out, "");
 }
 

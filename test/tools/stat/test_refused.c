@@ -22,7 +22,7 @@ static void command_runs_without_any_event(void **state) {
   tool_run_expect_text(run.err, "seconds time elapsed");
   tool_run_expect_text(run.err, "seconds user");
   tool_run_expect_text(run.err, " " MISSING ", dummy/config=98/: not "
-                                "supported: this kernel has no such event\n");
+                                "supported: ");
 }
 
 static void each_run_and_each_interval_has_its_lines(void **state) {
@@ -60,8 +60,7 @@ static void command_runs_without_privileges(void **state) {
     support_skip(__func__, "kernel.perf_event_paranoid of 2");
   expect_ran(&run, "   <not permitted>      page-faults:k\n");
   tool_run_expect_text(run.err, "   <not supported>      " MISSING "\n");
-  tool_run_expect_text(
-      run.err, " page-faults:k: not permitted: the kernel side needs kernel.");
+  tool_run_expect_text(run.err, " page-faults:k: not permitted: ");
 }
 
 static void enter_container(void) {
@@ -107,7 +106,7 @@ static void nothing_is_waited_for_without_a_command(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-a", "-e", MISSING}};
 
   (void)state;
-  tool_run_ends(&run, 1, "this kernel has no such event");
+  tool_run_ends(&run, 1, "0x63");
 }
 
 int main(void) {
