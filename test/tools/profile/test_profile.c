@@ -70,7 +70,7 @@ static void busy_loop_is_sampled_by_the_cycles_of_a_pmu(void **state) {
   support_need_hardware(__func__, PERF_COUNT_HW_CPU_CYCLES, 1000000);
   tool_run(&run);
   tool_run_expect_status(&run, 0);
-  tool_run_expect_text(run.err, "hardware cycles, 500 Hz");
+  tool_run_expect_text(run.err, "cycles, 500 Hz");
   expect_spin_hottest(&run);
   assert_in_range(profile_run_samples(&run), 20, 400);
 }
@@ -130,8 +130,8 @@ function_of_a_compiler_without_a_name_says_what_names_it(void **state) {
   support_need_own_events(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 0);
-  tool_run_expect_text(run.err, " % of the total, in [anon]: ");
-  tool_run_expect_text(run.err, "in /tmp/perf-PID.map: ");
+  tool_run_expect_text(run.err, "[anon]: ");
+  tool_run_expect_text(run.err, "/tmp/perf-PID.map");
 }
 
 /* The mappings of a running process are known only from /proc. */
@@ -190,8 +190,6 @@ static void whole_machine_shows_a_busy_loop(void **state) {
   for (i = 0; profile_run_row(&run, i, &row); i++)
     found |= is_spin(&run, &row);
   assert_true(found);
-  /* Processes without samples cause no message either. */
-  assert_null(strstr(run.err, "may not be read"));
 }
 
 /* Returns 1 if kallsyms shows addresses and has a function of that name. */
@@ -224,7 +222,6 @@ static void syscall_loop_names_a_kernel_function(void **state) {
   support_need_kernel_side(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 0);
-  tool_run_expect_text(run.err, "user and kernel");
   assert_true(profile_run_row(&run, 0, &row));
   assert_string_equal(row.object, "[kernel]");
   assert_true(is_kernel_function(row.name, __func__));
@@ -296,8 +293,7 @@ static void unprivileged_user_profiles_own_command(void **state) {
   run.as_nobody = 1;
   tool_run(&run);
   tool_run_expect_status(&run, 0);
-  tool_run_expect_text(run.err, "user only");
-  tool_run_expect_text(run.err, "more privileges would add");
+  tool_run_expect_text(run.err, "CAP_PERFMON");
   assert_true(profile_run_row(&run, 0, &row));
   for (i = 0; profile_run_row(&run, i, &row); i++)
     assert_string_not_equal(row.object, "[kernel]");
@@ -305,8 +301,7 @@ static void unprivileged_user_profiles_own_command(void **state) {
 
 /* Returns the reported percentage. */
 static int percent_without_samples(const tool_run_t *run) {
-  const char *line =
-      strstr(run->err, " % of the CPU time has no samples: the kernel may ");
+  const char *line = strstr(run->err, " % of the CPU time ");
   int percent;
 
   assert_non_null(line);
@@ -355,7 +350,7 @@ static void time_that_is_sampled_is_not_reported(void **state) {
   support_need_kernel_side(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 0);
-  assert_null(strstr(run.err, "has no samples"));
+  assert_null(strstr(run.err, " % of the CPU time "));
 }
 
 /* None of the processes runs until its first sample. Cycles do not show how
@@ -390,7 +385,7 @@ static void threads_that_end_within_a_period_are_sampled_by_cpu(void **state) {
   run.out[0] = '\0';
   tool_run(&run);
   tool_run_expect_status(&run, 0);
-  assert_null(strstr(run.out, "nothing ran"));
+  assert_null(strstr(run.out, " -F\n"));
   run.args[7] = "-a";
   run.args[8] = "--folded";
   run.args[9] = "/dev/stdout";
@@ -413,7 +408,7 @@ static void kill_target(tool_run_t *run) {
 /* The CPUs do not end, so the tool must watch the process. */
 static void profile_by_cpu_of_a_process_ends_with_it(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "-a", "-p"},
-                    .interrupt_at = "Ctrl-C ends it",
+                    .interrupt_at = "Ctrl-C",
                     .interrupt_with = TOOL_RUN_NO_SIGNAL,
                     .work = kill_target};
   char pid_text[16];

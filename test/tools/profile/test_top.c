@@ -257,7 +257,7 @@ static void keys_change_the_table_and_q_restores_the_terminal(void **state) {
   expect(&window, 0, "%");
   type_and_expect(&window, "t", "sorted by total");
   type_and_expect(&window, "\033[C", "sorted by samples");
-  type_and_expect(&window, "?", "hold the table");
+  type_and_expect(&window, "?", "Ctrl-C");
   type_and_expect(&window, "x", "%");
   type_and_expect(&window, " ", "held: ");
   type_and_expect(&window, " ", "%");

@@ -57,18 +57,17 @@ static void stacks_without_frame_pointers_are_whole(void **state) {
   print_message("%lu of %lu samples are whole\n", whole, all);
   assert_true(all > 100);
   assert_true(whole >= all - all / 20);
-  assert_null(strstr(run.err, "lack callers"));
+  assert_null(strstr(run.err, "--call-graph dwarf"));
   /* By frame pointers the stacks are not complete. */
   profile(&run, "fp", path);
   count(path, ";main;work", &all, &whole);
   assert_true(whole < all / 2);
-  tool_run_expect_text(run.err, " % of the user stacks lack callers: ");
-  tool_run_expect_text(run.err, "try --call-graph dwarf\n");
+  tool_run_expect_text(run.err, "--call-graph dwarf");
   /* The copy of the stack is too short to reach main. */
   profile(&run, "dwarf,48", path);
   count(path, ";main;work", &all, &whole);
   assert_true(whole < all / 2);
-  tool_run_expect_text(run.err, "are longer than the 48 bytes");
+  tool_run_expect_text(run.err, " 48 bytes");
   unlink(path);
 }
 

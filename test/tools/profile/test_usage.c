@@ -11,7 +11,7 @@ static void command_that_ends_ends_the_profile(void **state) {
   tool_run(&run);
   tool_run_expect_status(&run, 0);
   tool_run_expect_text(run.out, " samples, ");
-  tool_run_expect_text(run.err, "ended with status 3");
+  tool_run_expect_text(run.err, " status 3");
 }
 
 static void missing_command_is_reported_with_status_127(void **state) {
