@@ -101,7 +101,7 @@ static void unprivileged_user_learns_that_a_process_is_not_his(void **state) {
   if (tool_run_paranoid() <= 0)
     support_skip(__func__, "kernel.perf_event_paranoid above 0");
   run.as_nobody = 1;
-  tool_run_ends(&run, 1, "watch: cannot open 'dummy' for ");
+  tool_run_ends(&run, 1, "'dummy'");
 }
 
 static void sigterm_ends_with_the_last_line(void **state) {
@@ -109,7 +109,7 @@ static void sigterm_ends_with_the_last_line(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  run.interrupt_at = "Ctrl-C ends it";
+  run.interrupt_at = "Ctrl-C";
   run.interrupt_with = SIGTERM;
   tool_run(&run);
   tool_run_expect_status(&run, 0);
@@ -185,9 +185,8 @@ static void loss_is_reported_while_it_goes_on(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  run.interrupt_at = " in all\n";
-  tool_run_ends(&run, 0, " records were lost, ");
-  tool_run_expect_text(run.err, " records lost\n");
+  run.interrupt_at = " in all";
+  tool_run_ends(&run, 0, " records lost\n");
 }
 
 static void file_gets_the_lines_and_stdout_is_the_commands(void **state) {

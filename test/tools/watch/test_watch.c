@@ -65,7 +65,7 @@ static void work(tool_run_t *run) {
 /* Watches the whole machine while the helper runs, and then sends SIGINT. */
 static void run_machine(tool_run_t *run, helper_t *helper,
                         watch_lines_t *lines) {
-  run->interrupt_at = "Ctrl-C ends it";
+  run->interrupt_at = "Ctrl-C";
   run->work = work;
   run->data = helper;
   run->file = tmpfile();
@@ -197,7 +197,7 @@ static void records_lost_in_a_tiny_ring_are_counted(void **state) {
   /* Each program maps at least its own file. */
   assert_true((size_t)lost + found + maps >= 4 * 300);
   assert_null(strstr(run.err, "; 0 records lost\n"));
-  tool_run_expect_text(run.err, "try a larger -m");
+  tool_run_expect_text(run.err, " -m");
   expect_counts(&lines);
   watch_lines_free(&lines);
 }
@@ -307,7 +307,6 @@ static void other_processes_are_watched_while_a_command_runs(void **state) {
   (void)state;
   support_need_cpu_wide(__func__);
   run_machine(&run, &helper, &lines);
-  tool_run_expect_text(run.err, "watch: all processes, ");
   watch_lines_one(&lines, "exit", helper.pids[0]);
   watch_lines_free(&lines);
 }
@@ -338,7 +337,9 @@ static void without_the_connector_exits_have_no_status(void **state) {
   (void)state;
   support_need_admin(__func__);
   support_need_own_events(__func__);
-  tool_run_ends(&run, 3, ", no exit statuses");
+  tool_run(&run);
+  tool_run_expect_status(&run, 3);
+  assert_false(has_connector(&run));
   tool_run_expect_text(run.out, " sh\n");
   assert_null(strstr(run.out, " status "));
 }
@@ -426,7 +427,7 @@ static void watch_waiting(tool_run_t *run, helper_t *helper, int as_nobody) {
   run->args[2] = "-p";
   run->args[3] = pid_text;
   run->as_nobody = as_nobody;
-  run->interrupt_at = "Ctrl-C ends it";
+  run->interrupt_at = "Ctrl-C";
   run->interrupt_with = TOOL_RUN_NO_SIGNAL;
   if (run->work == NULL)
     run->work = let_go;
@@ -438,7 +439,6 @@ static void watch_waiting(tool_run_t *run, helper_t *helper, int as_nobody) {
     close(helper->hold);
   assert_int_equal(support_wait(helper->pid), 0);
   tool_run_expect_status(run, 0);
-  tool_run_expect_text(run->err, "its descendants have ended");
 }
 
 static void watch_tree(tool_run_t *run, int as_nobody) {
