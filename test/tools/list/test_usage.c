@@ -33,14 +33,12 @@ static void word_without_matches_is_reported_with_a_similar_name(void **state) {
     const char *word;
     const char *message;
   } cases[] = {
-      {"cylces", "list: nothing matches 'cylces': there is no event 'cylces'; "
-                 "did you mean 'cycles'?\n"},
-      {"contextswitches", "; did you mean 'context-switches'?\n"},
+      {"cylces", "'cycles'"},
+      {"contextswitches", "'context-switches'"},
       {"nothing*", "list: nothing matches 'nothing*'\n"},
-      {"no thing,", "list: nothing matches 'no thing,'\n"},
-      {"cycles:u", "list: nothing matches 'cycles:u', but it is an event: "
-                   "type=0,config=0x0\n"},
-      {"r1a8", "but it is an event: type=4,config=0x1a8\n"},
+      {"no thing,", "'no thing,'\n"},
+      {"cycles:u", "type=0,config=0x0\n"},
+      {"r1a8", "type=4,config=0x1a8\n"},
   };
   size_t i;
 
@@ -77,7 +75,7 @@ static void words_after_two_dashes_are_patterns(void **state) {
   tool_run_t run = {.args = {LIST_PATH, "--", "--json"}};
 
   (void)state;
-  tool_run_ends(&run, 1, "nothing matches '--json'");
+  tool_run_ends(&run, 1, "'--json'");
 }
 
 /* -- tracefs that may not be read ----------------------------------------- */
@@ -96,7 +94,7 @@ static void plain_user_learns_what_is_missing(void **state) {
 
   (void)state;
   need_tracefs_of_root(__func__);
-  tool_run_ends(&run, 0, "list: cannot read all tracepoints: EACCES: ");
+  tool_run_ends(&run, 0, "EACCES");
   tool_run_expect_text(run.err, "root");
   tool_run_expect_text(run.out, "\n  cpu-clock\n");
   tool_run_expect_text(run.out, "\nOther forms\n");
