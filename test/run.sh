@@ -19,7 +19,8 @@ Failed tests are listed before skipped ones; the last line is "N passed,
 N failed, N skipped". The exit code is not 0 if a test failed, or skipped
 without a reason, or, as root, for a reason that test/skips.txt does not list.
 
-  --all           run every program, also those of class "all" in schedule.txt
+  --all           run every program, also those of class "all" in schedule.txt,
+                  and install what they compare with: perf(1), compilers
   -h, --help      show this; nothing is built
 
 UVPERF_BUILD_DIR  where to build, instead of build/test
@@ -175,6 +176,7 @@ setup_require compiler ${sanitizers:+sanitizers} make cmake pkg-config libuv \
 [ $# -eq 0 ] && setup_wish ninja libtraceevent libbpf clang bpftool node meson \
   abidiff libdw libiberty libprotobuf-c protoc-c zlib libzstd chromium \
   zsh bash-completion doxygen mandoc python3
+[ -n "$all" ] && setup_wish perf c++ clang rustc go strace xz
 say_privileges
 started=$(date +%s)
 echo "Building in $build."

@@ -41,7 +41,8 @@ setup_has() {
       echo 'int main(void) { return 0; }' |
         setup_links -fsanitize=address,undefined ;;
     make | ninja | meson | abidiff | cpio | apt-get | dpkg-deb | qemu-system-* | *-gcc | \
-      protoc-c | chromium | go | perf | zsh | doxygen | mandoc | python3)
+      protoc-c | chromium | go | perf | c++ | rustc | strace | xz | zsh | doxygen | \
+      mandoc | python3)
       command -v "$1" >/dev/null ;;
     cmake) setup_has_cmake ;;
     pkg-config) command -v "${PKG_CONFIG:-pkg-config}" >/dev/null ;;
@@ -105,6 +106,8 @@ setup_packages() {
       debian:zlib) echo zlib1g-dev ;;
       debian:libzstd) echo libzstd-dev ;;
       debian:go) echo golang-go ;;
+      debian:c++) echo g++ ;;
+      debian:xz) echo xz-utils ;;
       debian:perf) echo linux-perf ;;
       fedora:libdw) echo elfutils-devel ;;
       arch:libdw) echo libelf ;;
