@@ -52,8 +52,7 @@ may_see_machine() {
 
 build_profiler() {
   setup_configure "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-    -DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -DUVPERF_BUILD_SHARED=OFF \
-    -DUVPERF_BUILD_TESTS=OFF -DUVPERF_BUILD_SAMPLES=ON \
+    -DUVPERF_BUILD_SHARED=OFF -DUVPERF_BUILD_TESTS=OFF -DUVPERF_BUILD_SAMPLES=ON \
     -DUVPERF_BUILD_TOOLS=ON -DUVPERF_SANITIZE= || return 1
   if [ -n "$all" ]; then
     setup_make "$build"
