@@ -5,6 +5,7 @@
 #include "live.h"
 
 #include <fcntl.h>
+#include <link.h>
 #include <linux/hw_breakpoint.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -45,9 +46,28 @@ static char *map_region(void) {
   return region;
 }
 
+/* Reads each page of a library's code, so that executing it faults nowhere. */
+TOUCH_SECTION static int read_code(struct dl_phdr_info *info, size_t size,
+                                   void *unused) {
+  size_t i, at;
+
+  (void)size;
+  (void)unused;
+  for (i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+
+    if (part->p_type != PT_LOAD || (part->p_flags & PF_X) == 0)
+      continue;
+    for (at = 0; at < part->p_memsz; at += page_size())
+      (void)*(volatile char *)(info->dlpi_addr + part->p_vaddr + at);
+  }
+  return 0;
+}
+
 char *live_region(void) {
   char *scratch;
 
+  dl_iterate_phdr(read_code, NULL);
   scratch = map_region();
   live_touch(scratch);
   live_region_free(scratch);
