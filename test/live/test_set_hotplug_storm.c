@@ -207,9 +207,7 @@ static void end(storm_t *storm) {
     storm->closing = 1;
     uvperf_set_close(set, live_set_on_close);
   }
-  live_run_ms(storm->loop, 10);
-  assert_int_equal(storm->stream.live.closed, 1);
-  uvperf_reading_free(storm->stream.live.reading);
+  live_set_wait_closed(&storm->stream.live);
 }
 
 static void run_seed(uv_loop_t *loop, uint64_t seed) {

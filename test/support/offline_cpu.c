@@ -4,18 +4,23 @@
 #include "support.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 /* The CPU that is offline; 0: none. */
 static int away;
 
-static int write_switch(int cpu, const char *to) {
+static int open_switch(int cpu) {
   char path[64];
-  ssize_t written;
-  int fd;
 
   snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
-  fd = open(path, O_WRONLY | O_CLOEXEC);
+  return open(path, O_WRONLY | O_CLOEXEC);
+}
+
+static int write_switch(int cpu, const char *to) {
+  int fd = open_switch(cpu);
+  ssize_t written;
+
   if (fd < 0)
     return 0;
   written = write(fd, to, 1);
@@ -35,8 +40,11 @@ int offline_cpu_need(const char *test) {
   if (name == NULL)
     support_skip(test, "UVPERF_TEST_OFFLINE_CPU, a CPU to be taken away");
   support_need_cpu_wide(test);
-  if (!is_registered)
+  if (!is_registered) {
+    /* Until this program exits, no other takes a CPU away. */
+    assert_int_equal(flock(open_switch(atoi(name)), LOCK_EX), 0);
     atexit(give_back_at_exit);
+  }
   is_registered = 1;
   /* An earlier test has left one offline. */
   give_back_at_exit();
