@@ -48,12 +48,28 @@ void watch_lines_free(watch_lines_t *lines) {
   free(lines->lines);
 }
 
+static int is_line(const watch_lines_line_t *line, const char *type, long pid) {
+  return line->pid == pid && strcmp(line->type, type) == 0;
+}
+
+/* An older process may have had the same pid, but ended before the fork. */
+static size_t begin_of(const watch_lines_t *lines, const char *type, long pid) {
+  size_t i;
+
+  if (strcmp(type, "fork") == 0)
+    return 0;
+  for (i = 0; i < lines->nr; i++)
+    if (is_line(&lines->lines[i], "fork", pid))
+      return i;
+  return 0;
+}
+
 size_t watch_lines_count(const watch_lines_t *lines, const char *type, long pid,
                          size_t *first) {
   size_t i, nr = 0;
 
-  for (i = 0; i < lines->nr; i++) {
-    if (lines->lines[i].pid != pid || strcmp(lines->lines[i].type, type) != 0)
+  for (i = begin_of(lines, type, pid); i < lines->nr; i++) {
+    if (!is_line(&lines->lines[i], type, pid))
       continue;
     if (nr++ == 0 && first != NULL)
       *first = i;

@@ -25,7 +25,8 @@ typedef struct watch_lines_s {
 void watch_lines_read(watch_lines_t *lines, FILE *file);
 void watch_lines_free(watch_lines_t *lines);
 
-/* How many lines of a type there are of a process, and which is the first. */
+/* How many lines of a type there are of a process, since its fork if that has a
+ * line, and which is the first. */
 size_t watch_lines_count(const watch_lines_t *lines, const char *type, long pid,
                          size_t *first);
 
