@@ -46,9 +46,10 @@ static char *map_region(void) {
   return region;
 }
 
-/* Reads each page of a library's code, so that executing it faults nowhere. */
-TOUCH_SECTION static int read_code(struct dl_phdr_info *info, size_t size,
-                                   void *unused) {
+/* Reads each page of a library's code and constants, so that they fault nowhere
+ * later. Which pages the kernel maps at one fault depends on the address. */
+TOUCH_SECTION static int read_pages(struct dl_phdr_info *info, size_t size,
+                                    void *unused) {
   size_t i, at;
 
   (void)size;
@@ -56,7 +57,7 @@ TOUCH_SECTION static int read_code(struct dl_phdr_info *info, size_t size,
   for (i = 0; i < info->dlpi_phnum; i++) {
     const ElfW(Phdr) *part = &info->dlpi_phdr[i];
 
-    if (part->p_type != PT_LOAD || (part->p_flags & PF_X) == 0)
+    if (part->p_type != PT_LOAD || (part->p_flags & PF_W) != 0)
       continue;
     for (at = 0; at < part->p_memsz; at += page_size())
       (void)*(volatile char *)(info->dlpi_addr + part->p_vaddr + at);
@@ -67,7 +68,7 @@ TOUCH_SECTION static int read_code(struct dl_phdr_info *info, size_t size,
 char *live_region(void) {
   char *scratch;
 
-  dl_iterate_phdr(read_code, NULL);
+  dl_iterate_phdr(read_pages, NULL);
   scratch = map_region();
   live_touch(scratch);
   live_region_free(scratch);
