@@ -2,7 +2,9 @@
 #include "neighbour.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -143,9 +145,25 @@ static int live_beside(void *arg) {
   return 0;
 }
 
+/* Until this program exits, no other program has a neighbour: it would change
+ * what this one expects of its own. */
+static void be_alone(void) {
+  static int is_alone;
+  int fd;
+
+  if (is_alone)
+    return;
+  fd = open("/proc/sys/kernel/perf_event_paranoid", O_RDONLY | O_CLOEXEC);
+  assert_int_equal(flock(fd, LOCK_EX), 0);
+  is_alone = 1;
+}
+
 void neighbour_start(neighbour_t *neighbour, const neighbour_plan_t *plan) {
   neighbour_state_t *state;
-  uint64_t end = live_now() + WAIT_NS;
+  uint64_t end;
+
+  be_alone();
+  end = live_now() + WAIT_NS;
 
   state = mmap(NULL, sizeof(*state), PROT_READ | PROT_WRITE,
                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
