@@ -291,13 +291,17 @@ static void calls_of_32_bit_tasks_have_no_64_bit_names(void **state) {
  * records. */
 static void summary_of_the_machine_excludes_trace_itself(void **state) {
   static tool_run_t run = {
-      .args = {TRACE_PATH, "-s", "-a", "--json", TARGET_PATH, "calls", "500"}};
+      .args = {TRACE_PATH, "-s", "-a", "--json", "-m", "16M", "sh", "-c",
+               "echo pid=$$ >&2; exec \"$0\" calls 500", TARGET_PATH}};
   trace_lines_t lines;
+  long pid;
 
   (void)state;
   support_need_cpu_wide(__func__);
   run_summary(__func__, &lines, &run);
-  assert_int_equal(sum_of(&lines, "getpriority", 0).calls, 500);
+  tool_run_expect_text(run.err, "pid=");
+  pid = atol(strstr(run.err, "pid=") + strlen("pid="));
+  assert_int_equal(sum_of(&lines, "getpriority", pid).calls, 500);
   assert_int_equal(sum_of(&lines, "", run.pid).rows, 0);
   trace_lines_free(&lines);
 }
@@ -332,7 +336,8 @@ static void tables_have_rows_and_histograms(void **state) {
   tool_run_expect_text(run.out, "x ");
   tool_run_expect_text(run.out, "\n  getpriority               9       3 ");
   tool_run_expect_text(run.out, " 1 |@@@@");
-  tool_run_expect_text(run.out, "\n  interrupted by a signal: readv (1)");
+  tool_run_expect_text(run.out, "\n  interrupted by a signal: ");
+  tool_run_expect_text(run.out, " readv (1)"); /* or after futex */
   tool_run_expect_text(run.err, " calls in ");
   assert_null(strstr(run.out, "exit_group"));
 }
