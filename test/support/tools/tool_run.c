@@ -13,11 +13,13 @@
 #include <termios.h>
 #include <unistd.h>
 
-static void drop_privileges(void) {
+static void drop_privileges(int as_nobody) {
+  uid_t id = 65535 - (uid_t)as_nobody;
+
   if (geteuid() != 0)
     return;
-  if (setgroups(0, NULL) != 0 || setresgid(65534, 65534, 65534) != 0 ||
-      setresuid(65534, 65534, 65534) != 0)
+  if (setgroups(0, NULL) != 0 || setresgid(id, id, id) != 0 ||
+      setresuid(id, id, id) != 0)
     _exit(125);
 }
 
@@ -27,7 +29,7 @@ void tool_run_exec(const char *const *args, int as_nobody) {
   int fd = open(args[0], O_RDONLY | O_CLOEXEC);
 
   if (as_nobody)
-    drop_privileges();
+    drop_privileges(as_nobody);
   fexecve(fd, (char *const *)(uintptr_t)args, environ);
   _exit(125);
 }

@@ -25,7 +25,7 @@ typedef struct tool_run_s {
   int err_is_terminal;
   FILE *file; /* where stdout is kept if it is too long for `out`, or NULL */
   void (*prepare)(void); /* called in the child before it execs, or NULL */
-  int as_nobody;
+  int as_nobody; /* 2: as a user whose locked memory no other test uses */
   pid_t pid;
   int status; /* exit status, or 128 + signal */
   char out[65536];
