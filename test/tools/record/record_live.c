@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "record/synth.h"
@@ -45,11 +46,13 @@ static void init(uv_loop_t *loop, uvperf_event_t *event,
 }
 
 /* Does the recorded work: sets a name, maps a program, hits the tracepoint, and
- * runs long enough for some samples. */
+ * uses the CPU long enough for some samples. */
 static void work(const record_live_t *live) {
-  uint64_t end = live_now() + 20000000;
+  struct timespec begin, now;
   void *mapping;
   FILE *file;
+
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
 
   prctl(PR_SET_NAME, "recorded");
   file = fopen("/proc/self/exe", "re");
@@ -58,8 +61,10 @@ static void work(const record_live_t *live) {
       mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(file), 0);
   assert_true(mapping != MAP_FAILED);
   live_syscall(live->hits);
-  while (live_now() < end)
-    continue;
+  do
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  while ((now.tv_sec - begin.tv_sec) * 1000000000 + now.tv_nsec <
+         begin.tv_nsec + 20000000);
   munmap(mapping, 4096);
   fclose(file);
 }
