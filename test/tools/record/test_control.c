@@ -141,7 +141,7 @@ static void recording_goes_on_when_the_other_end_is_closed(void **state) {
   tool_run_t run = {
       .args = {"/bin/sh", "-c",
                "echo disable | \"$0\" -o \"$2\" --control fd:0 -e "
-               "page-faults:u -c 1 -- sh -c 'sleep 0.3; \"$0\" touch 500' "
+               "page-faults:u -c 1 -- sh -c 'sleep 2; \"$0\" touch 500' "
                "\"$1\"",
                RECORD_PATH, STAT_TARGET, record_run_path()}};
   record_run_count_t count;

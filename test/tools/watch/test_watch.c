@@ -349,7 +349,7 @@ static void unprivileged_user_sees_arguments_and_ends(void **state) {
   static tool_run_t run = {.args = {WATCH_PATH, "-k", "exec,exit", "--", "sh",
                                     "-c",
                                     "(kill -9 $(sh -c 'echo $PPID')); "
-                                    "sleep 0.1; exit 3"},
+                                    "sleep 2; exit 3"},
                            .as_nobody = 1};
 
   (void)state;
@@ -358,7 +358,7 @@ static void unprivileged_user_sees_arguments_and_ends(void **state) {
   tool_run_expect_status(&run, 3);
   need_connector(__func__, &run);
   tool_run_expect_text(run.out, " sleep ");
-  tool_run_expect_text(run.out, "/sleep 0.1\n");
+  tool_run_expect_text(run.out, "/sleep 2\n");
   tool_run_expect_text(run.out, " sh killed by SIGKILL\n");
   tool_run_expect_text(run.out, " sh status 3\n");
   assert_null(strstr(run.out, " fork "));
