@@ -300,6 +300,51 @@ void uvperf_decoder_free(uvperf_decoder_t *decoder) {
 
 /* -- decoding -------------------------------------------------------------- */
 
+/* Whether the first `end` bytes of a record end with a trailer that has an id
+ * of the reader's sources, or no id that could be checked. */
+static int has_id(const uvperf_decoder_t *decoder,
+                  const uvperf__reader_t *reader, const uint8_t *bytes,
+                  size_t end) {
+  const uvperf_source_t *only = decoder->only.source;
+  size_t back = uvperf__layout_id_back(&reader->plan.layout);
+  uint64_t id;
+  size_t i;
+
+  if (only != NULL && (back == 0 || only->nr_ids == 0))
+    return 1;
+  id = uvperf__u64(bytes + end - back);
+  if (only == NULL) /* perf(1) makes no record with id 0 too large */
+    return id != 0 &&
+           uvperf__id_table_find(&decoder->ids, id)->reader == reader;
+  for (i = 0; i < only->nr_ids; i++)
+    if (only->ids[i] == id)
+      return 1;
+  return 0;
+}
+
+/* Returns the size of a side-band record up to the end of its trailer. This is
+ * the size in the header, or less if the kernel made the record too large: then
+ * the trailer is where the body ends. */
+static size_t find_end(const uvperf_decoder_t *decoder,
+                       const struct perf_event_header *header,
+                       const uint8_t *bytes) {
+  size_t front =
+      uvperf__record_trailer_front(header->type, bytes, header->size);
+  const uvperf__reader_t *reader = decoder->only.reader;
+  size_t end, i;
+
+  for (i = 0; front != 0 && i < decoder->attrs.nr_slots + 1; i++) {
+    if (i > 0)
+      reader = decoder->attrs.slots[i - 1].reader;
+    if (reader == NULL)
+      continue;
+    end = front + reader->plan.layout.trailer_size;
+    if (end < header->size && has_id(decoder, reader, bytes, end))
+      return end;
+  }
+  return header->size;
+}
+
 /* Returns the place of a record's id, or NULL. STREAM_ID is never used, because
  * inherited events have their own id there. */
 static const uint8_t *find_id(const uvperf_decoder_t *decoder, uint32_t type,
@@ -339,17 +384,17 @@ static uvperf__reader_t *find_common(const uvperf_decoder_t *decoder,
  * unknown, and the reader is NULL if the record cannot be read. A sample can
  * have the id of another process's event. If `alone` is not NULL, such a sample
  * belongs to `alone`, the only source that writes samples into that ring.
- * Records of unknown types may have no id. */
+ * Records of unknown types may have no id. `end` is that of find_end. */
 static uvperf__id_slot_t find_writer(const uvperf_decoder_t *decoder,
                                      const uvperf_source_t *alone,
                                      const struct perf_event_header *header,
-                                     const uint8_t *bytes) {
+                                     const uint8_t *bytes, size_t end) {
   uvperf__id_slot_t writer = {0, NULL, NULL};
   const uint8_t *id;
 
   if (decoder->only.reader != NULL)
     return decoder->only;
-  id = find_id(decoder, header->type, header->size, bytes);
+  id = find_id(decoder, header->type, end, bytes);
   if (id == NULL)
     return writer;
   writer = *uvperf__id_table_find(&decoder->ids, uvperf__u64(id));
@@ -403,18 +448,17 @@ static int decode_longer(uvperf_decoder_t *decoder,
 }
 
 /* The trailer is found from the record's end, because the kernel pads strings
- * before it. */
+ * before it. `end` is that of find_end. */
 static int decode_side_band(uvperf_decoder_t *decoder,
                             const uvperf__id_slot_t *writer,
                             const struct perf_event_header *header,
-                            const uint8_t *bytes) {
+                            const uint8_t *bytes, size_t end) {
   const uvperf__layout_t *layout = &writer->reader->plan.layout;
   uvperf_record_t *record = &decoder->other;
-  size_t end;
 
-  if (header->size < HEADER_SIZE + layout->trailer_size)
+  if (end < HEADER_SIZE + layout->trailer_size)
     return -EPROTO;
-  end = header->size - layout->trailer_size;
+  end -= layout->trailer_size;
   set_header(record, header, bytes);
   record->source = writer->source;
   uvperf__record_decode_trailer(layout->trailer_type, bytes + end, record);
@@ -448,7 +492,9 @@ __attribute__((noinline)) static int
 decode_other(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
              const struct perf_event_header *header, const uint8_t *bytes,
              const uvperf_record_t **record) {
-  const uvperf__id_slot_t writer = find_writer(decoder, alone, header, bytes);
+  const size_t end = find_end(decoder, header, bytes);
+  const uvperf__id_slot_t writer =
+      find_writer(decoder, alone, header, bytes, end);
   int rc = -EPROTO;
 
   *record = &decoder->other;
@@ -459,7 +505,7 @@ decode_other(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
   if (writer.reader != NULL && header->type == PERF_RECORD_SAMPLE)
     rc = decode_longer(decoder, &writer, header, bytes);
   else if (writer.reader != NULL)
-    rc = decode_side_band(decoder, &writer, header, bytes);
+    rc = decode_side_band(decoder, &writer, header, bytes, end);
   if (rc != 0)
     make_raw(decoder, &writer, header, bytes);
   return rc;
@@ -498,24 +544,24 @@ int uvperf__decoder_find_time(const uvperf_decoder_t *decoder,
                               const void *bytes, size_t size, uint64_t *time) {
   const uvperf__reader_t *reader;
   struct perf_event_header header;
-  size_t at;
+  size_t end, at;
 
   memcpy(&header, bytes, sizeof(header));
   if (header.size > size)
     return 0;
-  reader = find_writer(decoder, NULL, &header, bytes).reader;
+  end = find_end(decoder, &header, bytes);
+  reader = find_writer(decoder, NULL, &header, bytes, end).reader;
   if (reader == NULL)
     return 0;
   if (header.type == PERF_RECORD_SAMPLE) {
-    if (reader->time_front == 0 ||
-        header.size < reader->plan.front_size)
+    if (reader->time_front == 0 || header.size < reader->plan.front_size)
       return 0;
     at = reader->time_front;
   } else {
     if (reader->time_back == 0 ||
-        header.size < HEADER_SIZE + reader->plan.layout.trailer_size)
+        end < HEADER_SIZE + reader->plan.layout.trailer_size)
       return 0;
-    at = header.size - reader->time_back;
+    at = end - reader->time_back;
   }
   *time = uvperf__u64((const uint8_t *)bytes + at);
   return 1;

@@ -283,6 +283,31 @@ int uvperf__record_decode(const uvperf__layout_t *layout, const uint8_t *bytes,
 
 /* -- the trailer ---------------------------------------------------------- */
 
+static size_t padded(size_t size) {
+  return (size + WORD - 1) / WORD * WORD;
+}
+
+size_t uvperf__record_trailer_front(uint32_t type, const uint8_t *bytes,
+                                    size_t size) {
+  const size_t header = sizeof(struct perf_event_header);
+  const uint8_t *end;
+
+  if (size < header + 16)
+    return 0;
+  switch (type) {
+    case PERF_RECORD_KSYMBOL:
+      end = memchr(bytes + header + 16, 0, size - header - 16);
+      return end == NULL ? 0 : padded((size_t)(end - bytes) + 1);
+    case PERF_RECORD_BPF_EVENT:
+      return header + 16;
+    case PERF_RECORD_TEXT_POKE:
+      return padded(header + 12 + uvperf__u16(bytes + header + 8) +
+                    uvperf__u16(bytes + header + 10));
+    default:
+      return 0;
+  }
+}
+
 /* The fields before the union that a trailer or a sample has. */
 #define COMMON offsetof(uvperf_record_t, ip)
 #define BODY   offsetof(uvperf_record_t, sample)

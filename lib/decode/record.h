@@ -20,6 +20,15 @@ int uvperf__record_is_known(uint32_t type);
 int uvperf__record_decode(const uvperf__layout_t *layout, const uint8_t *body,
                           size_t room, uvperf_record_t *record);
 
+/* Returns where the trailer of a KSYMBOL, BPF_EVENT or TEXT_POKE begins, in
+ * bytes from the record's start, or 0 for other types and damaged records. If
+ * several events record the same one, the kernel adds the trailers of all
+ * events before to the size in the header, and the trailer is followed by bytes
+ * that were not written. `size` is that size.
+ * Source: perf_event_ksymbol_output() in kernel/events/core.c. */
+size_t uvperf__record_trailer_front(uint32_t type, const uint8_t *bytes,
+                                    size_t size);
+
 /* Decodes struct sample_id, the trailer that attr.sample_id_all appends to
  * every record except samples. `type` has the trailer's PERF_SAMPLE_* bits.
  * These bits become the record's `present`. The fields that the trailer lacks

@@ -6,6 +6,8 @@
 
 #include <unistd.h>
 
+#include "sys/sys.h"
+
 #define TYPE BPF_PROG_TYPE_SOCKET_FILTER
 
 /* A program causes a symbol for each of its functions and one load, and the end
@@ -241,6 +243,34 @@ static void sideband_bpf_program_on_a_cpu_comes_and_goes(void **state) {
   live_unpin(&old);
 }
 
+/* Opens an event that records the same before ours does, for which the kernel
+ * makes our records too large. Returns its fd. */
+static int open_observer(int cpu) {
+  struct perf_event_attr attr;
+  int fd;
+
+  program_attr(&attr, 1);
+  fd = uvperf__sys_open(&attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+  assert_true(fd >= 0);
+  return fd;
+}
+
+static void sideband_bpf_program_is_read_beside_another_event(void **state) {
+  struct perf_event_attr attr;
+  live_truth_t truth;
+  cpu_set_t old;
+  int fd;
+
+  support_need_cpu_wide(__func__);
+  need_compiled_programs(__func__);
+  live_truth_pin(&truth, &old);
+  fd = open_observer(truth.cpu);
+  program_attr(&attr, 1);
+  load_each_length(*state, &attr);
+  close(fd);
+  live_unpin(&old);
+}
+
 static void
 sideband_bpf_program_of_two_functions_has_two_symbols(void **state) {
   /* call the function after the exit; exit; r0 = 0; exit. */
@@ -343,6 +373,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(sideband_bpf_program_of_each_name_comes_and_goes),
       support_loop_test(sideband_bpf_program_is_recorded_as_requested),
+      support_loop_test(sideband_bpf_program_is_read_beside_another_event),
       support_loop_test(sideband_bpf_program_on_a_cpu_comes_and_goes),
       support_loop_test(sideband_bpf_program_of_two_functions_has_two_symbols),
       support_loop_test(sideband_text_poke_is_sound_if_the_kernel_writes_it),

@@ -2,6 +2,7 @@
 /* The trailer: every combination of its fields after every type. */
 #include "support.h"
 
+#include "decode/decoder.h"
 #include "record_check.h"
 
 static const uint64_t fields[] = {PERF_SAMPLE_TID,       PERF_SAMPLE_TIME,
@@ -165,10 +166,77 @@ static void trailer_that_does_not_fit_a_known_type_is_refused(void **state) {
   uvperf_decoder_free(decoder);
 }
 
+/* Decodes a record with bytes after its trailer, and finds its time. */
+static void decode_surplus(uvperf_decoder_t *decoder, record_builder_t *builder,
+                           uint32_t type, const struct perf_event_attr *attr,
+                           const record_values_t *values) {
+  void *bytes = record_cut(builder, builder->size);
+  const uvperf_record_t *record;
+  uint64_t time;
+
+  assert_int_equal(
+      uvperf__decoder_find_time(decoder, bytes, builder->size, &time),
+      attr->sample_type & PERF_SAMPLE_TIME ? 1 : 0);
+  assert_true(!(attr->sample_type & PERF_SAMPLE_TIME) || time == values->time);
+  assert_int_equal(uvperf_decode(decoder, bytes, builder->size, &record), 0);
+  record_check(record, type, attr, values, bytes);
+  free(bytes);
+}
+
+/* As the kernel writes a KSYMBOL, BPF_EVENT and TEXT_POKE for all events that
+ * record it except the first. */
+static void each_surplus(const struct perf_event_attr *attr,
+                         const record_values_t *values) {
+  static const uint32_t types[] = {PERF_RECORD_KSYMBOL, PERF_RECORD_BPF_EVENT,
+                                   PERF_RECORD_TEXT_POKE};
+  static record_builder_t builder;
+  struct perf_event_attr other = *attr;
+  uint64_t other_id = values->id + 1;
+  uvperf_source_t sources[] = {
+      {.size = sizeof(sources[0]), .attr = attr, .nr_ids = 1},
+      {.size = sizeof(sources[0]), .attr = &other, .nr_ids = 1}};
+  const uvperf_source_t *both[] = {&sources[1], &sources[0]};
+  uvperf_decoder_t *one, *two = NULL;
+  size_t i, words;
+
+  sources[0].ids = &values->id;
+  sources[1].ids = &other_id;
+  other.sample_type ^= PERF_SAMPLE_TID;
+  assert_int_equal(uvperf_decoder_new(&one, both + 1, 1), 0);
+  if (attr->sample_type & PERF_SAMPLE_IDENTIFIER)
+    assert_int_equal(uvperf_decoder_new(&two, both, 2), 0);
+  for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+    record_build(&builder, types[i], attr, values);
+    for (words = 0; words < 7; words++) {
+      decode_surplus(one, &builder, types[i], attr, values);
+      if (two != NULL)
+        decode_surplus(two, &builder, types[i], attr, values);
+      record_put_u64(&builder, words);
+      record_end(&builder);
+    }
+  }
+  uvperf_decoder_free(one);
+  uvperf_decoder_free(two);
+}
+
+static void trailer_before_bytes_of_other_events_is_decoded(void **state) {
+  struct perf_event_attr attr;
+  record_values_t values;
+  unsigned int set;
+
+  (void)state;
+  record_values_init(&values);
+  for (set = 0; set < 1u << NR_FIELDS; set++) {
+    init_attr(&attr, combination(set));
+    each_surplus(&attr, &values);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(
           trailer_of_every_combination_is_decoded_after_every_type),
+      cmocka_unit_test(trailer_before_bytes_of_other_events_is_decoded),
       cmocka_unit_test(trailer_not_asked_for_leaves_who_and_when_0),
       cmocka_unit_test(trailer_of_an_unknown_type_is_decoded),
       cmocka_unit_test(trailer_that_does_not_fit_an_unknown_type_is_left_out),
