@@ -16,6 +16,9 @@
 
 #define NR_MUTATIONS 3000
 
+/* For answers that must come, however busy the machine is. */
+#define LONG_MS 120000
+
 static void make(const char *test, const char *source, const char *flags) {
   ask_names_write("source.s", source, strlen(source));
   if (ask_names_run("cc %s source.s -o program 2>/dev/null", flags) != 0)
@@ -61,8 +64,8 @@ static uint64_t entry_of(ask_names_t *ask, uint32_t *object) {
 /* After each failure another worker is started, and other objects get their
  * names. */
 static void worker_that_hangs_or_dies_costs_one_objects_names(void **state) {
-  const symbols_options_t options = {.timeout_ms = 300};
-  uint64_t offset, begin;
+  const symbols_options_t options = {.timeout_ms = LONG_MS};
+  uint64_t offset;
   ask_names_t ask;
   uint32_t self;
 
@@ -73,10 +76,10 @@ static void worker_that_hangs_or_dies_costs_one_objects_names(void **state) {
   ask_names_begin(&ask, &options);
   offset = entry_of(&ask, &self);
   assert_string_equal(ask_names_name(&ask, self, offset), "entry_of");
-  begin = uv_hrtime();
+  worker_of(&ask)->timeout_ms = 300;
   ask_stopped(&ask, ask_names_path(&ask, ask_names_in("a")), 0,
               "took longer than 0.3 s");
-  assert_in_range(uv_hrtime() - begin, 300000000, 2000000000);
+  worker_of(&ask)->timeout_ms = LONG_MS;
   offset++;
   symbols_want(ask.symbols, self, 1);
   ask_names_wait(&ask);
@@ -96,23 +99,22 @@ static void worker_that_hangs_or_dies_costs_one_objects_names(void **state) {
   ask_names_end(&ask);
 }
 
-/* Closing ends a running request without waiting for it. */
+/* Closing ends a running request without waiting for it, which would take an
+ * hour. */
 static void closing_ends_a_worker_that_hangs(void **state) {
-  uint64_t begin;
+  const symbols_options_t options = {.timeout_ms = 3600000};
   ask_names_t ask;
   uint32_t self;
   pid_t pid;
 
   (void)state;
-  ask_names_begin(&ask, NULL);
+  ask_names_begin(&ask, &options);
   ask_names_at(&ask, 1, entry_of(&ask, &self));
   pid = worker_of(&ask)->pid;
   assert_int_equal(kill(pid, SIGSTOP), 0);
   symbols_want(ask.symbols, self, 1);
-  uv_run(&ask.loop, UV_RUN_ONCE);
-  begin = uv_hrtime();
+  uv_run(ask.loop, UV_RUN_ONCE);
   ask_names_end(&ask);
-  assert_in_range(uv_hrtime() - begin, 0, 1000000000);
   assert_int_equal(kill(pid, 0), -1);
 }
 
@@ -247,6 +249,7 @@ static void damaged_files_cost_their_own_names_only(void **state) {
                 named, NR_MUTATIONS, ended,
                 (double)(uv_hrtime() - begin) / 1e9);
   assert_true(named > NR_MUTATIONS / 10);
+  worker_of(&ask)->timeout_ms = LONG_MS;
   self_offset = entry_of(&ask, &self);
   assert_string_equal(ask_names_name(&ask, self, self_offset), "entry_of");
   ask_names_end(&ask);
@@ -256,7 +259,7 @@ static void damaged_files_cost_their_own_names_only(void **state) {
 
 /* A few bytes expand to many, because elfutils decompresses sections. */
 static void file_that_takes_much_memory_has_a_reason(void **state) {
-  uint64_t begin;
+  const symbols_options_t options = {.timeout_ms = LONG_MS};
   ask_names_t ask;
   uint32_t object;
 
@@ -264,14 +267,12 @@ static void file_that_takes_much_memory_has_a_reason(void **state) {
   if (ask_names_run("(head -c 64 /bin/sh; head -c 400000000 "
                     "/dev/zero) | gzip -1 > bomb") != 0)
     support_skip(__func__, "gzip");
-  ask_names_begin(&ask, NULL);
+  ask_names_begin(&ask, &options);
   worker_of(&ask)->max_kib = 128 << 10;
-  begin = uv_hrtime();
   object = ask_names_path(&ask, ask_names_in("bomb"));
   assert_int_equal(ask_names_at(&ask, object, 0x1000)->nr, 0);
   assert_string_equal(symbols_reason(ask.symbols, object),
                       "reading its names took more than 0.125 GiB of memory");
-  assert_in_range(uv_hrtime() - begin, 0, 10000000000);
   ask_names_end(&ask);
 }
 
@@ -297,7 +298,7 @@ static void circles_in_dwarf_end(void **state) {
       ".Li: .uleb128 3\n.long .Li-.Lstart\n.long .Lf-.Lstart\n.quad main\n"
       ".quad .Lend-main\n"
       ".Linfo_end:\n";
-  const symbols_options_t options = {.inlined = 1, .timeout_ms = 5000};
+  const symbols_options_t options = {.inlined = 1, .timeout_ms = LONG_MS};
   const symbols_place_t *place;
   uint64_t address, offset;
   ask_names_t ask;
@@ -323,7 +324,7 @@ static void circles_in_dwarf_end(void **state) {
 static void names_of_any_length_are_cut_in_time(void **state) {
   static const char frame[] = ".text\n.globl main\nmain: ret\n";
   char *source = calloc(1, 1 << 21), *at = source;
-  const symbols_options_t options = {.timeout_ms = 5000};
+  const symbols_options_t options = {.timeout_ms = LONG_MS};
   const symbols_place_t *place;
   uint64_t address, offset, k;
   ask_names_t ask;

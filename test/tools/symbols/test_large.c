@@ -167,7 +167,7 @@ static void large_program_has_names_while_the_loop_runs(void **state) {
   for (i = 0; i < NR_WANTED; i++)
     symbols_want(ask.symbols, object, offset_of(i));
   before = memory_of(getpid(), "RssAnon:");
-  uv_timer_init(&ask.loop, &watch.timer);
+  uv_timer_init(ask.loop, &watch.timer);
   watch.timer.data = &watch;
   watch.worker = &symbols_jobs(ask.symbols)->worker;
   begin = uv_hrtime();
