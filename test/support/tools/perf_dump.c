@@ -16,7 +16,7 @@ void perf_dump_need(const char *test) {
 
 /* "Processed 7 events and lost 1 chunks!", "Check IO/CPU overload!";
  * "Processed 9 samples and lost 99.79%!" */
-static int is_of_losses(const char *text) {
+int perf_dump_is_of_losses(const char *text) {
   return (strstr(text, "overload!") != NULL ||
           strstr(text, "samples and lost ") != NULL) &&
          strstr(text, "rror") == NULL && strstr(text, "nknown") == NULL;
@@ -35,7 +35,7 @@ FILE *perf_dump_run(const char *words, int has_losses) {
   assert_non_null(run.file);
   tool_run(&run);
   tool_run_expect_status(&run, 0);
-  if (!has_losses || !is_of_losses(run.err)) {
+  if (!has_losses || !perf_dump_is_of_losses(run.err)) {
     if (run.err[0] != '\0')
       print_error("perf %s: %s\n", words, run.err);
     assert_string_equal(run.err, "");

@@ -45,6 +45,9 @@ void perf_dump_need(const char *test);
  * expected. Its stdout, from the beginning, for fclose. */
 FILE *perf_dump_run(const char *words, int has_losses);
 
+/* Whether these messages of perf are only about lost records. */
+int perf_dump_is_of_losses(const char *messages);
+
 /* Dumps a file; as perf_dump_run. */
 void perf_dump_open(perf_dump_t *dump, const char *path, int has_losses);
 void perf_dump_close(perf_dump_t *dump);

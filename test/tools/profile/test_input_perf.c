@@ -37,22 +37,27 @@ static void read_ours(folded_t *folded, const char *process,
 }
 
 /* The shares may differ by 0.1 percentage points. perf(1) has no name for the
- * PLT entries of IFUNCs, which have an address instead of a symbol: "@plt". */
+ * PLT entries of IFUNCs, which have an address instead of a symbol: "@plt". It
+ * leaves out all frames of a stack that contains a number such as -1 instead of
+ * a return address: "". One sample may be in a BPF program, whose name is gone
+ * when the second reader looks for it. */
 static void expect_equal_shares(const folded_t *ours, const folded_t *perfs) {
   folded_t our_leaves = {0}, perf_leaves = {0};
   double nr = (double)perfs->samples, share, perf_share, worst = 0;
+  double most = 0.1 + 100 * (double)(1 + folded_samples(perfs, "")) / nr;
   size_t i;
 
   assert_int_equal(ours->samples, perfs->samples);
   folded_leaves(ours, &our_leaves);
   folded_leaves(perfs, &perf_leaves);
   for (i = 0; i < perf_leaves.nr; i++) {
-    if (strcmp(perf_leaves.rows[i].stack, "@plt") == 0)
+    if (strcmp(perf_leaves.rows[i].stack, "@plt") == 0 ||
+        perf_leaves.rows[i].stack[0] == '\0')
       continue;
     perf_share = (double)perf_leaves.rows[i].samples / nr;
     share = (double)folded_samples(&our_leaves, perf_leaves.rows[i].stack) / nr;
     worst = fmax(worst, 100 * fabs(share - perf_share));
-    if (fabs(share - perf_share) > 0.001)
+    if (100 * fabs(share - perf_share) > most)
       print_error("%s: %.2f%%, perf %.2f%%\n", perf_leaves.rows[i].stack,
                   100 * share, 100 * perf_share);
   }
@@ -60,7 +65,7 @@ static void expect_equal_shares(const folded_t *ours, const folded_t *perfs) {
                 perf_leaves.nr, worst);
   folded_free(&our_leaves);
   folded_free(&perf_leaves);
-  assert_true(worst <= 0.1);
+  assert_true(worst <= most);
 }
 
 /* perf(1) names the next function in two cases: a function ends with a call
@@ -159,28 +164,46 @@ static void each_of_several_events_is_that_of_perf(void **state) {
   compare_event(NULL, "page-faults");
 }
 
-/* Two programs run, and everything else on the machine, partly without frame
- * pointers. */
+/* Compares what one program did, which no other test runs. */
+static void compare_program(const char *name, int has_frame_pointers) {
+  folded_t ours = {0}, perfs = {0};
+  char words[64];
+
+  snprintf(words, sizeof(words), "--comms %s", name);
+  read_ours(&ours, name, "");
+  folded_read_perf(&perfs, costs_path("perf.data"), NULL, words);
+  expect_equal_shares(&ours, &perfs);
+  if (has_frame_pointers)
+    expect_equal_callers(&ours, &perfs);
+  assert_true(ours.samples > 0);
+  folded_free(&ours);
+  folded_free(&perfs);
+}
+
+/* Two programs run, one of them twice, the other without frame pointers. Files
+ * of all others may be gone before the second reader looks for names. */
 static void whole_machine_is_that_of_perf(void **state) {
-  folded_t ours = {0}, perfs = {0}, our_costs = {0}, perf_costs = {0};
+  folded_t ours = {0}, perfs = {0};
   costs_t costs;
 
   (void)state;
   perf_dump_need(__func__);
   support_need_cpu_wide(__func__);
   costs_build(__func__, "c");
-  record(&costs, "perf record -q -N -o perf.data -F 1999 -e cpu-clock -a -g "
-                 "sh -c './costs 6000 >other </dev/null & ./costs 6000; wait'");
+  record(&costs,
+         "cp costs machine_costs && cp /bin/sh machine_sh && "
+         "perf record -q -N -o perf.data -F 1999 -e cpu-clock -a -g "
+         "--no-bpf-event sh -c '"
+         "./machine_costs 6000 >other </dev/null & ./machine_sh -c \"i=0; "
+         "while [ \\$i -lt 40000 ]; do i=\\$((i+1)); : <perf.data; done\" & "
+         "./machine_costs 6000; wait'");
+  compare_program("machine_costs", 1);
+  compare_program("machine_sh", 0);
   read_ours(&ours, NULL, "");
-  read_ours(&our_costs, "costs", "");
   folded_read_perf(&perfs, costs_path("perf.data"), NULL, "");
-  folded_read_perf(&perf_costs, costs_path("perf.data"), NULL, "--comms costs");
-  expect_equal_shares(&ours, &perfs);
-  expect_equal_callers(&our_costs, &perf_costs);
+  assert_int_equal(ours.samples, perfs.samples);
   folded_free(&ours);
   folded_free(&perfs);
-  folded_free(&our_costs);
-  folded_free(&perf_costs);
 }
 
 /* Parses a line "12.34%|56|object|[.] name" of perf report. Returns 1, or 0 for
