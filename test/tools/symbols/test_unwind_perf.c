@@ -191,7 +191,7 @@ static void stacks_are_those_of_perf(void **state) {
   unlink(path);
   print_message("%zu stacks agree, %zu go farther than perf's, %zu differ\n",
                 same, longer, others);
-  assert_true(same > 50); /* fewer on a busy machine than on an idle one */
+  assert_true(same > 20); /* fewer on a busy machine than on an idle one */
   assert_true(longer < same / 4);
   assert_true(others <= (same + 99) / 100);
 }
