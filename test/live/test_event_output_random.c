@@ -226,7 +226,7 @@ static void output_of_random_calls_keeps_its_promises(void **state) {
 
   support_need_cpu_wide(__func__);
   tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
-  random_run_seeds(60, &first, &last);
+  random_run_seeds(40, &first, &last);
   live_pin(0, &old);
   for (; first <= last; first++)
     run_seed(*state, tracepoint, first);

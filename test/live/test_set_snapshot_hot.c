@@ -144,7 +144,7 @@ static void fly(uv_loop_t *loop, size_t ring_bytes, size_t mode,
 }
 
 static void set_snapshots_of_hot_rings_are_whole(void **state) {
-  const size_t sizes[] = {1, 65536, 1024 * 1024};
+  const size_t sizes[] = {1, 65536, 256 * 1024};
   size_t mode, size;
 
   support_need_cpu_wide(__func__);
@@ -159,7 +159,7 @@ static void set_snapshots_of_hot_rings_on_the_pool_are_whole(void **state) {
   support_need_cpu_wide(__func__);
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     fly(*state, 1, mode, 1);
-    fly(*state, 1024 * 1024, mode, 1);
+    fly(*state, 256 * 1024, mode, 1);
   }
 }
 

@@ -13,7 +13,7 @@
 /* No two clocks of the kernel are this far apart by chance. */
 #define FAR_NS (UINT64_C(3600000) * NS_PER_MS)
 
-#define BEATS   200
+#define BEATS   100
 #define BEAT_MS 3
 
 /* What the callbacks received. A beat is a system call of the test. */

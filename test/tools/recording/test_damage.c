@@ -11,8 +11,8 @@
 #include "record_run.h"
 #include "recording_read.h"
 
-#define CUTS  400
-#define FLIPS 1200
+#define CUTS  200
+#define FLIPS 600
 
 typedef struct bytes_s {
   unsigned char *bytes;

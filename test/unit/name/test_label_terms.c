@@ -10,7 +10,7 @@
 #include "names_tree.h"
 #include "random_run.h"
 
-#define NAMES      4000
+#define NAMES      1500
 #define NAME_BYTES 1024
 
 /* The name on its way, and what may follow. */
