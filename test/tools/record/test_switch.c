@@ -284,7 +284,7 @@ static void time_begins_a_file(void **state) {
   need(__func__);
   run_well(
       &run,
-      "--switch-output=1s --duration 2.5 -e cpu-clock:u -F 500 " STAT_TARGET
+      "--switch-output=1s --duration 1.2 -e cpu-clock:u -F 500 " STAT_TARGET
       " spin");
   expect_files(2);
   expect_target();
@@ -296,8 +296,9 @@ static void orphan_is_known_in_each_file(void **state) {
 
   (void)state;
   need(__func__);
-  run_well(&run, "--switch-output=1s --duration 2.5 -e cpu-clock:u -F 500 sh "
-                 "-c '(timeout 3 " STAT_TARGET " spin &); sleep 4'");
+  run_well(&run, "--switch-output=1s --duration 1.2 -e cpu-clock:u -F 500 sh "
+                 "-c '(timeout 3 " STAT_TARGET " spin >/dev/null 2>&1 &); "
+                 "exec sleep 4'");
   expect_files(2);
   expect_target();
 }

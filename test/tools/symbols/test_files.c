@@ -38,7 +38,6 @@ static pid_t run_waiting(const char *path, const char *root) {
   common_proc_stat_t stat = {.state = 'R'};
   char exe[64], link[256];
   pid_t pid = fork();
-  int turns;
 
   assert_true(pid >= 0);
   if (pid == 0) {
@@ -48,7 +47,7 @@ static pid_t run_waiting(const char *path, const char *root) {
     _exit(98);
   }
   snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)pid);
-  for (turns = 0; turns < 1000; turns++) {
+  for (;;) {
     ssize_t nr = readlink(exe, link, sizeof(link) - 1);
 
     assert_int_equal(common_proc_stat(pid, pid, &stat), 0);
@@ -56,8 +55,6 @@ static pid_t run_waiting(const char *path, const char *root) {
       return pid;
     usleep(1000);
   }
-  fail_msg("%s does not run", path);
-  return pid;
 }
 
 static void end_waiting(pid_t pid) {
