@@ -38,6 +38,7 @@ static void set_of_many_events_closes_all(void **state) {
   support_need_own_events(__func__);
   live_plan_begin(&plan);
   live_plan_software(&plan, PERF_COUNT_SW_PAGE_FAULTS);
+  plan.attrs[0].exclude_kernel = 1;
   target = live_plan_target(&plan, UVPERF_TARGET_SELF);
   live_set_open(*state, &live, &plan.options);
   for (i = 0; i < 100; i++)

@@ -146,6 +146,7 @@ static void set_that_cannot_be_opened_says_why_on_the_loop(void **state) {
   live_plan_begin(&plan);
   live_plan_software(&plan, PERF_COUNT_SW_DUMMY);
   plan.attrs[0].type = 4242;
+  plan.attrs[0].exclude_kernel = 1;
   live_plan_target(&plan, UVPERF_TARGET_SELF);
   begin_set(*state, &opened, &plan);
   assert_true(live_run_until(*state, &opened.opened, 1));

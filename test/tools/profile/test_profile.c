@@ -175,27 +175,29 @@ static void profile_of_a_process_ends_with_it(void **state) {
 
 /* Other processes may be busier, so the loop need not be in the table. */
 static void whole_machine_shows_a_busy_loop(void **state) {
+  char path[] = "/tmp/uvperf-folded-XXXXXX", line[16384];
   tool_run_t run = {.args = {PROFILE_PATH, "-a", "-F", "997", "-d", "1",
-                             "--folded", "/dev/stdout"},
-                    .file = tmpfile()};
+                             "--folded", path}};
   profile_row_t row = {.object = "profile_target"};
-  char line[16384];
   int found = 0;
+  FILE *file;
   pid_t pid;
 
   (void)state;
   support_need_cpu_wide(__func__);
+  file = fdopen(mkstemp(path), "r");
+  assert_non_null(file);
   pid = start_target("spin", run.out, sizeof(run.out));
   tool_run(&run);
   end_target(pid);
   tool_run_expect_status(&run, 0);
-  rewind(run.file);
-  while (fgets(line, sizeof(line), run.file) != NULL) {
+  while (fgets(line, sizeof(line), file) != NULL) {
     if (strncmp(line, "profile_target;", 15) == 0 &&
         sscanf(strrchr(line, ';'), ";%255s", row.name) == 1)
       found |= is_spin(&run, &row);
   }
-  fclose(run.file);
+  fclose(file);
+  unlink(path);
   assert_true(found);
 }
 

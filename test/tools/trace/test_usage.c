@@ -107,6 +107,7 @@ static void unknown_name_is_printed_without_control_characters(void **state) {
   tool_run_t run = {.args = {TRACE_PATH, "-e", "cs,\033[31m:x", "true"}};
 
   (void)state;
+  support_need_tracepoint(__func__, ENTER);
   tool_run_ends(&run, 2, "trace:   cs,?[31m:x\n");
   assert_null(strchr(run.err, '\033'));
 }
