@@ -49,12 +49,13 @@ static void records_of_a_file_are_those_that_perf_dumps(void **state) {
                                       "PERF_RECORD_MMAP2", "PERF_RECORD_FORK",
                                       "PERF_RECORD_EXIT"};
   tool_run_t run = {.args = {SAMPLE_PATH, record_run_path()}};
-  char *text = calloc(1, 8 << 20);
   perf_dump_t dump;
+  char *text;
   size_t i;
 
   (void)state;
   perf_dump_need(__func__);
+  text = calloc(1, 8 << 20);
   assert_non_null(text);
   record_run_shell(RECORD);
   run.file = tmpfile();

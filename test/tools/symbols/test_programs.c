@@ -211,8 +211,8 @@ static void mangled_names_are_shown_as_in_the_source(void **state) {
   const symbols_place_t *place;
 
   (void)state;
-  need(__func__, "a C++ compiler", "c++ --version");
-  assert_int_equal(ask_names_run("c++ -O2 -g program.cc -o cpp"), 0);
+  need(__func__, "a C++ compiler", "g++ --version");
+  assert_int_equal(ask_names_run("g++ -O2 -g program.cc -o cpp"), 0);
   address =
       ask_names_symbol(ask_names_in("cpp"), "_ZNK5space3BoxIiE4spinElPKc");
   ask_names_begin(&ask, NULL);
@@ -352,9 +352,9 @@ static void inlined_functions_are_those_of_addr2line(void **state) {
 
 static void inlined_methods_are_those_of_addr2line(void **state) {
   (void)state;
-  need(__func__, "a C++ compiler", "c++ --version");
+  need(__func__, "a C++ compiler", "g++ --version");
   need(__func__, "addr2line", "addr2line --version");
-  assert_int_equal(ask_names_run("c++ -O2 -g program.cc -o cpp"), 0);
+  assert_int_equal(ask_names_run("g++ -O2 -g program.cc -o cpp"), 0);
   expect_inlined("cpp", "cpp", "_ZNK5space3BoxIiE4spinElPKc");
 }
 
