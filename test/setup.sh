@@ -239,6 +239,11 @@ setup_logged() {
   return 1
 }
 
+# Prints the launcher of the compiler: ccache, if it is there.
+setup_launcher() {
+  echo "${CMAKE_C_COMPILER_LAUNCHER-$(command -v ccache)}"
+}
+
 # Prints the flag for mold, which links faster, if it works here.
 setup_fast_linker() {
   command -v mold >/dev/null && echo 'int main(void) { return 0; }' |
@@ -260,8 +265,7 @@ setup_configure() {
   if [ ! -f "$setup_directory/CMakeCache.txt" ] && setup_has ninja; then
     set -- -G "${CMAKE_GENERATOR:-Ninja}" "$@"
   fi
-  command -v ccache >/dev/null &&
-    set -- -DCMAKE_C_COMPILER_LAUNCHER=ccache "$@"
+  set -- "-DCMAKE_C_COMPILER_LAUNCHER=$(setup_launcher)" "$@"
   setup_logged "$setup_directory" cmake -S "$root" -B "$setup_directory" "$@"
 }
 
@@ -269,7 +273,7 @@ setup_configure() {
 # CMake finds in changed files needs no call of ours.
 setup_configure_once() {
   setup_options=$(printf '%s\n' "$@" "${CC:-}" "${CFLAGS:-}" "${LDFLAGS:-}" \
-    "${CMAKE_PREFIX_PATH:-}" "${PKG_CONFIG_LIBDIR:-}")
+    "${CMAKE_PREFIX_PATH:-}" "${PKG_CONFIG_LIBDIR:-}" "$(setup_launcher)")
   [ "$(cat "$1/configured" 2>/dev/null)" = "$setup_options" ] && return
   setup_configure "$@" && echo "$setup_options" >"$1/configured"
 }

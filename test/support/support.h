@@ -78,6 +78,10 @@ void support_need_root(const char *test);
 /* The same with CAP_SYS_ADMIN, which a container's root does not have. */
 void support_need_admin(const char *test);
 
+/* Every user may enter the directory of this program: not in a home directory
+ * of mode 0700, for example. */
+void support_need_public_build(const char *test);
+
 /* Skips with the same line, for needs that only one test has. */
 void support_skip(const char *test, const char *what);
 

@@ -4,6 +4,8 @@
 #include "support.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -230,4 +232,19 @@ void support_need_admin(const char *test) {
   assert_int_equal(syscall(SYS_capget, &header, caps), 0);
   if (!(caps[0].effective & 1U << CAP_SYS_ADMIN))
     support_skip(test, "CAP_SYS_ADMIN");
+}
+
+void support_need_public_build(const char *test) {
+  char path[PATH_MAX];
+  ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
+  struct stat info;
+  char *slash;
+
+  assert_true(size > 0);
+  path[size] = '\0';
+  while ((slash = strrchr(path, '/')) != NULL && slash != path) {
+    *slash = '\0';
+    if (stat(path, &info) != 0 || (info.st_mode & S_IXOTH) == 0)
+      support_skip(test, "a build directory that every user may enter");
+  }
 }

@@ -80,6 +80,7 @@ static void user_namespace_learns_what_to_do_outside(void **state) {
   };
 
   (void)state;
+  support_need_public_build(__func__);
   support_need_tracefs(__func__, "sched:sched_switch");
   expect_in(__func__, CONTAINER_USER_NAMESPACE, answers, COUNT_OF(answers));
 }
@@ -92,6 +93,7 @@ static void what_perfmon_does_not_lift_is_reported(void **state) {
   };
 
   (void)state;
+  support_need_public_build(__func__);
   support_need_tracefs(__func__, "sched:sched_switch");
   expect_in(__func__, CONTAINER_PERFMON, answers, COUNT_OF(answers));
   expect_in(__func__, CONTAINER_PERFMON_BPF, answers, COUNT_OF(answers));

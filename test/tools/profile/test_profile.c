@@ -327,6 +327,7 @@ static void time_in_the_kernel_without_samples_is_reported(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
+  support_need_public_build(__func__);
   if (tool_run_paranoid() != 2)
     support_skip(__func__, "kernel.perf_event_paranoid at 2");
   run.as_nobody = 1;
