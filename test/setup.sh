@@ -273,7 +273,8 @@ setup_configure() {
 # CMake finds in changed files needs no call of ours.
 setup_configure_once() {
   setup_options=$(printf '%s\n' "$@" "${CC:-}" "${CFLAGS:-}" "${LDFLAGS:-}" \
-    "${CMAKE_PREFIX_PATH:-}" "${PKG_CONFIG_LIBDIR:-}" "$(setup_launcher)")
+    "${CMAKE_PREFIX_PATH:-}" "${PKG_CONFIG_LIBDIR:-}" \
+    "launcher ($(setup_launcher))")
   [ "$(cat "$1/configured" 2>/dev/null)" = "$setup_options" ] && return
   setup_configure "$@" && echo "$setup_options" >"$1/configured"
 }
