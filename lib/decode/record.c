@@ -283,7 +283,7 @@ int uvperf__record_decode(const uvperf__layout_t *layout, const uint8_t *bytes,
 
 /* -- the trailer ---------------------------------------------------------- */
 
-static size_t padded(size_t size) {
+static size_t record_padded(size_t size) {
   return (size + WORD - 1) / WORD * WORD;
 }
 
@@ -297,12 +297,12 @@ size_t uvperf__record_trailer_front(uint32_t type, const uint8_t *bytes,
   switch (type) {
     case PERF_RECORD_KSYMBOL:
       end = memchr(bytes + header + 16, 0, size - header - 16);
-      return end == NULL ? 0 : padded((size_t)(end - bytes) + 1);
+      return end == NULL ? 0 : record_padded((size_t)(end - bytes) + 1);
     case PERF_RECORD_BPF_EVENT:
       return header + 16;
     case PERF_RECORD_TEXT_POKE:
-      return padded(header + 12 + uvperf__u16(bytes + header + 8) +
-                    uvperf__u16(bytes + header + 10));
+      return record_padded(header + 12 + uvperf__u16(bytes + header + 8) +
+                           uvperf__u16(bytes + header + 10));
     default:
       return 0;
   }
