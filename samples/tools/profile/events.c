@@ -76,9 +76,10 @@ static size_t large_ring_bytes(void) {
   return bytes < (size_t)1 << 20 ? 0 : bytes;
 }
 
-/* Ring bytes 0, the default, uses as much as is allowed. */
-static int use_default_rings(uvperf_set_options_t *options, int cause) {
-  if (options->ring_bytes == 0 ||
+/* Ring bytes 0, the default, uses as much as is allowed. `asked` is -m. */
+static int use_default_rings(uvperf_set_options_t *options, size_t asked,
+                             int cause) {
+  if (options->ring_bytes == 0 || asked != 0 ||
       (cause != UVPERF_CAUSE_LOCKED_MEMORY && cause != UVPERF_CAUSE_MEMORY))
     return 0;
   options->ring_bytes = 0;
@@ -92,6 +93,7 @@ int profile_events_open(profile_events_t *events, uv_loop_t *loop,
   uvperf_set_options_t set_options = UVPERF_SET_OPTIONS_INIT;
   const struct perf_event_attr *attrs[1];
   struct perf_event_attr attr;
+  uvperf_ring_info_t ring;
   int rc;
 
   common_files_raise(NULL);
@@ -105,14 +107,19 @@ int profile_events_open(profile_events_t *events, uv_loop_t *loop,
   set_options.nr_targets = 1;
   set_options.flags =
       UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER | UVPERF_SET_FOLLOW_CPUS;
-  if (events->off_cpu || options->stack_bytes != 0)
+  set_options.ring_bytes = options->ring_bytes;
+  if (options->ring_bytes == 0 &&
+      (events->off_cpu || options->stack_bytes != 0))
     set_options.ring_bytes = large_ring_bytes();
   do {
     fill_attr(events, target->type == UVPERF_TARGET_CPUS, options, &attr);
     rc = uvperf_set_init(loop, &events->set, &set_options, error);
   } while (rc != 0 && (drop_what_failed(events, error->cause) ||
-                       use_default_rings(&set_options, error->cause)));
+                       use_default_rings(&set_options, options->ring_bytes,
+                                         error->cause)));
   events->is_open = rc == 0;
+  if (rc == 0 && uvperf_set_ring(&events->set, 0, &ring) == 0)
+    events->ring_bytes = ring.bytes;
   return rc;
 }
 

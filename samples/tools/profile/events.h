@@ -11,10 +11,11 @@
 
 typedef struct profile_events_s {
   uvperf_set_t set;
-  int is_open;  /* the set */
-  int off_cpu;  /* context switches */
-  int hardware; /* 1: cycles, 0: cpu-clock */
-  int kernel;   /* kernel code is sampled too */
+  int is_open;       /* the set */
+  int off_cpu;       /* context switches */
+  int hardware;      /* 1: cycles, 0: cpu-clock */
+  int kernel;        /* kernel code is sampled too */
+  size_t ring_bytes; /* of each CPU */
 } profile_events_t;
 
 /* Opens the events of a target, disabled: cycles if the machine can count them,

@@ -47,7 +47,7 @@ static void take_totals(live_t *live, uint64_t now) {
   uvperf_set_stats(&live->events.set, &live->stats);
   totals->samples = live->profile->account.samples;
   totals->records = live->stats.records;
-  totals->lost = live->stats.lost_records;
+  totals->lost.reported = live->stats.lost_records;
   totals->seconds = (double)(now - live->started_ns) / 1e9;
 }
 
@@ -117,6 +117,7 @@ static void on_stop(common_session_t *session) {
   if (live->events.off_cpu)
     profile_waits_end(&live->waits, now, live->profile->options.pid);
   take_totals(live, now);
+  common_lost_read(&live->profile->totals.lost, &live->events.set, 1);
   read_cpu_time(live);
   live->nr_cpus = uvperf_set_nr_rings(&live->events.set);
   if (live->profile->top == NULL)
@@ -135,7 +136,8 @@ static void close_set(live_t *live) {
 static void on_written(profile_t *profile) {
   live_t *live = profile->source;
 
-  profile_notes_stats(&profile->options, &live->stats);
+  profile_notes_stats(&profile->options, &live->events, &profile->totals,
+                      live->stats.corrupt);
   if (live->events.off_cpu)
     profile_notes_waits(live->waits.nr_unknown);
   else

@@ -29,6 +29,8 @@ static int refused_off_cpu(const profile_options_t *options,
 int profile_notes_refused(const profile_options_t *options,
                           const uvperf_error_t *error) {
   common_say("%s\n", error->reason);
+  if (error->cause == UVPERF_CAUSE_LOCKED_MEMORY && options->ring_bytes != 0)
+    common_say("try a smaller -m, or leave it out\n");
   if (options->off_cpu)
     return refused_off_cpu(options, error);
   if (error->cause == UVPERF_CAUSE_SAMPLE_RATE)
@@ -76,7 +78,7 @@ void profile_notes_live(const profile_totals_t *totals, uint64_t new_samples) {
   fprintf(stderr,
           "%s%5.0f s  %" PRIu64 " samples  %" PRIu64 "/s  %" PRIu64 " lost%s",
           tty ? "\r" : "", totals->seconds, totals->samples, new_samples,
-          totals->lost, tty ? "      " : "\n");
+          common_lost_total(&totals->lost), tty ? "      " : "\n");
 }
 
 void profile_notes_live_end(void) {
@@ -85,18 +87,20 @@ void profile_notes_live_end(void) {
 }
 
 void profile_notes_stats(const profile_options_t *options,
-                         const uvperf_stats_t *stats) {
-  if (stats->lost_records > 0 && options->off_cpu)
-    common_say(
-        "%" PRIu64 " records were lost, and the waits in them, because of "
-        "too many\n  switches%s\n",
-        stats->lost_records, options->all ? "; try one process with -p" : "");
-  else if (stats->lost_records > 0)
-    common_say("%" PRIu64 " records were lost: try a lower -F than %" PRIu64
-               "\n",
-               stats->lost_records, options->frequency_hz);
-  if (stats->corrupt > 0)
-    common_say("%" PRIu64 " damaged records were left out\n", stats->corrupt);
+                         const profile_events_t *events,
+                         const profile_totals_t *totals, uint64_t damaged) {
+  uint64_t lost = common_lost_total(&totals->lost);
+
+  if (lost > 0)
+    common_say("%" PRIu64 " records were lost%s: a ring of %zu KiB was full;\n"
+               "  try a larger -m%s\n",
+               lost, options->off_cpu ? ", and the waits in them" : "",
+               events->ring_bytes / 1024,
+               !options->off_cpu ? " or a lower -F"
+               : options->all    ? ", or one process with -p"
+                                 : "");
+  if (damaged > 0)
+    common_say("%" PRIu64 " damaged records were left out\n", damaged);
 }
 
 void profile_notes_gaps(const profile_account_t *account) {
@@ -178,7 +182,7 @@ void profile_notes_idle(const profile_options_t *options,
                         const profile_totals_t *totals, size_t nr_cpus) {
   double most =
       (double)options->frequency_hz * (double)nr_cpus * totals->seconds;
-  double taken = (double)(totals->samples + totals->lost);
+  double taken = (double)(totals->samples + common_lost_total(&totals->lost));
 
   if (options->all && options->pid == 0 && taken < most / 2)
     common_say("the CPUs were idle for about %.0f%% of the time\n",

@@ -28,7 +28,8 @@ void profile_notes_live_end(void);
 
 /* Reports lost and damaged records, if there were any. */
 void profile_notes_stats(const profile_options_t *options,
-                         const uvperf_stats_t *stats);
+                         const profile_events_t *events,
+                         const profile_totals_t *totals, uint64_t damaged);
 
 /* Reports which samples have no function name, and why. */
 void profile_notes_gaps(const profile_account_t *account);

@@ -92,6 +92,8 @@ static int parse_option(profile_options_t *options, int option, char **argv) {
       return parse_frequency(options, optarg);
     case 'd':
       return common_options_seconds("-d", optarg, &options->duration_ms);
+    case 'm':
+      return common_options_ring(optarg, &options->ring_bytes);
     case 'p':
       return common_options_pid(optarg, &options->pid);
     case 'a':
@@ -159,6 +161,8 @@ static int check_input(const profile_options_t *options) {
     other = "a command";
   else if (options->frequency_hz != 0 || options->duration_ms != 0)
     other = options->frequency_hz != 0 ? "-F" : "-d";
+  else if (options->ring_bytes != 0)
+    other = "-m";
   else if (options->no_stacks || options->stack_bytes != 0)
     other = "--call-graph";
   else if (options->off_cpu || options->top)
@@ -205,7 +209,8 @@ int profile_options_parse(profile_options_t *options, int argc, char **argv) {
   opterr = 0;
   /* The + ends the options at the first word that is not an option. The rest of
    * the line is the command, with or without a -- before it. */
-  while ((option = getopt_long(argc, argv, "+:F:d:p:agh", names, NULL)) != -1) {
+  while ((option = getopt_long(argc, argv, "+:F:d:m:p:agh", names, NULL)) !=
+         -1) {
     rc = parse_option(options, option, argv);
     if (rc != 0)
       return rc;

@@ -18,6 +18,7 @@ enum {
 
 typedef struct profile_options_s {
   uint64_t frequency_hz;
+  size_t ring_bytes;    /* of each CPU; 0: the default */
   uint64_t duration_ms; /* 0: until Ctrl-C or the end of the target */
   int32_t pid;          /* 0: none */
   int all;              /* the whole machine */

@@ -154,7 +154,8 @@ static void write_table(const stacks_t *stacks,
            (double)stacks->weight / 1e9, stacks->samples);
   printf("%" PRIu64 " samples, %" PRIu64 " records in %.1f s, %" PRIu64
          " lost\n",
-         totals->samples, totals->records, totals->seconds, totals->lost);
+         totals->samples, totals->records, totals->seconds,
+         common_lost_total(&totals->lost));
   fflush(stdout);
 }
 

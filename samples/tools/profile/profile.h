@@ -5,6 +5,7 @@
 #ifndef PROFILE_PROFILE_H
 #define PROFILE_PROFILE_H
 
+#include "common/lost.h"
 #include "common/session.h"
 #include "common/stacks/stacks.h"
 #include "common/symbols/symbols.h"
@@ -16,7 +17,7 @@
 typedef struct profile_totals_s {
   uint64_t samples;
   uint64_t records; /* samples and all others */
-  uint64_t lost;
+  common_lost_t lost;
   double seconds;
 } profile_totals_t;
 

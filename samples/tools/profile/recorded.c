@@ -208,10 +208,8 @@ static void take_record(recorded_t *recorded, const uvperf_record_t *record) {
       take_sample(recorded, record);
       return;
     case PERF_RECORD_LOST:
-      profile->totals.lost += record->lost.lost;
-      return;
     case PERF_RECORD_LOST_SAMPLES:
-      profile->totals.lost += record->lost_samples.lost;
+      common_lost_record(&profile->totals.lost, record);
       return;
     default:
       profile_kernel_see(&recorded->kernel, record);

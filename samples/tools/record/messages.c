@@ -155,11 +155,6 @@ void record_messages_cpu(const record_options_t *options, int cpu, int status,
     common_say("CPU %d is %s\n", cpu, status == 0 ? "online" : "offline");
 }
 
-static uint64_t most_lost(const record_totals_t *totals) {
-  return totals->lost_reported > totals->lost_counted ? totals->lost_reported
-                                                      : totals->lost_counted;
-}
-
 /* What perf record calls MB. */
 static double mebibytes(uint64_t bytes) {
   return (double)bytes / 1024 / 1024;
@@ -175,7 +170,7 @@ int record_messages_progress(const record_options_t *options,
           "\r%.3f MB  %" PRIu64 " records, %" PRIu64 "/s  %" PRIu64
           " lost, %" PRIu64 "/s      ",
           mebibytes(now->bytes), now->records, now->records - then->records,
-          now->lost_reported, now->lost_reported - then->lost_reported);
+          now->lost.reported, now->lost.reported - then->lost.reported);
   return 1;
 }
 
@@ -227,6 +222,7 @@ void record_messages_dump(const record_options_t *options, const char *name) {
 
 void record_messages_end(const record_options_t *options,
                          const record_totals_t *totals, const char *last) {
+  uint64_t lost = common_lost_total(&totals->lost);
   int is_stamped = options->limits.switches && last != NULL;
   const char *name = last == NULL || is_stamped ? options->file : last;
 
@@ -240,8 +236,8 @@ void record_messages_end(const record_options_t *options,
           "[ %s: wrote %.3f MB %s%s (%" PRIu64 " samples, %" PRIu64
           " lost) ]\n",
           program_invocation_short_name, mebibytes(totals->bytes), name,
-          is_stamped ? ".<timestamp>" : "", totals->samples, most_lost(totals));
-  if (most_lost(totals) > 0)
+          is_stamped ? ".<timestamp>" : "", totals->samples, lost);
+  if (lost > 0)
     common_say("a larger -m, a lower -F or a higher -c loses fewer\n");
 }
 

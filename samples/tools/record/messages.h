@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "common/lost.h"
 #include "record/attrs.h"
 #include "record/options.h"
 #include "uvperf.h"
@@ -14,10 +15,9 @@ typedef struct record_totals_s {
   uint64_t bytes; /* of the file */
   uint64_t records;
   uint64_t samples;
-  uint64_t lost_reported; /* from LOST records in the rings */
-  uint64_t lost_counted;  /* from the kernel's counts: the two overlap */
-  uint64_t unsound;       /* records that made no sense */
-  uint64_t late;          /* records that came after younger ones */
+  common_lost_t lost;
+  uint64_t unsound; /* records that made no sense */
+  uint64_t late;    /* records that came after younger ones */
 } record_totals_t;
 
 /* Says why nothing can be recorded, and what would help. Returns the exit

@@ -34,7 +34,7 @@ static void take_totals(record_run_t *run) {
   uvperf_stats_t stats;
 
   uvperf_set_stats(&run->set, &stats);
-  run->totals.lost_reported = stats.lost_records;
+  run->totals.lost.reported = stats.lost_records;
   run->totals.unsound = stats.corrupt;
   run->totals.late = stats.late_records;
   run->totals.bytes = run->bytes_before;
@@ -286,7 +286,7 @@ static void write_losses(record_run_t *run) {
     return;
   }
   rc = record_lost_write(run->file, &run->set, run->losses, &lost);
-  run->totals.lost_counted += lost;
+  run->totals.lost.counted += lost;
   if (rc != 0)
     stop_writing(run, rc);
 }

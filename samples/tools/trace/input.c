@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/lost.h"
 #include "common/memory.h"
 #include "common/recording/recording.h"
 #include "common/say.h"
@@ -28,7 +29,7 @@ typedef struct input_s {
   recording_t *recording;
   const char *path; /* for messages */
   uint64_t first;   /* time of a record; 0: none so far */
-  uint64_t lost, lost_samples;
+  common_lost_t lost;
   int has_raw; /* raw_syscalls:*, which include all calls */
   int has_begins, has_ends;
 } input_t;
@@ -118,10 +119,7 @@ static int take(input_t *input, const uvperf_record_t *record) {
 
   if (record->type == PERF_RECORD_SAMPLE && event >= events->nr)
     add_events(input);
-  if (record->type == PERF_RECORD_LOST)
-    input->lost += record->lost.lost;
-  if (record->type == PERF_RECORD_LOST_SAMPLES)
-    input->lost_samples += record->lost_samples.lost;
+  common_lost_record(&input->lost, record);
   /* If a call is in the file twice (raw and by its name), it is counted
    * once. */
   if (record->type == PERF_RECORD_SAMPLE && input->has_raw &&
@@ -216,8 +214,7 @@ int trace_input_run(trace_hits_t *hits, trace_sums_t *sums) {
     common_say("%s\n", trace_fields_lack());
   if (hits->options->summary)
     has_calls = have_calls(&input);
-  sums->lost =
-      input.lost > input.lost_samples ? input.lost : input.lost_samples;
+  sums->lost = common_lost_total(&input.lost);
   sums->late = recording_late(input.recording);
   sums->corrupt = recording_damaged(input.recording);
   sums->elapsed_ns = hits->newest - input.first;

@@ -80,12 +80,14 @@ static void on_record(uvperf_set_t *set, int status,
 /* -- while it runs, and its end -------------------------------------------- */
 
 static void take_sums(trace_t *trace, uint64_t now) {
+  common_lost_t lost = {0};
   uvperf_stats_t stats;
 
   uvperf_set_stats(&trace->set, &stats);
+  common_lost_read(&lost, &trace->set, trace->hits.events.nr);
   trace->sums.late = stats.late_records;
   trace->sums.corrupt = stats.corrupt;
-  trace->sums.lost = trace_set_lost(&trace->set, trace->hits.events.nr);
+  trace->sums.lost = common_lost_total(&lost);
   trace->sums.elapsed_ns = trace->started_ns > 0 ? now - trace->started_ns : 0;
 }
 

@@ -134,27 +134,3 @@ int trace_set_filter(uvperf_set_t *set, const trace_events_t *events,
   }
   return 0;
 }
-
-/* Before Linux 6.0 events do not count lost records. Then this returns the
- * number of all lost records, including records with names of tasks. */
-uint64_t trace_set_lost(uvperf_set_t *set, size_t nr_events) {
-  uvperf_reading_t *reading;
-  uvperf_count_t count;
-  uvperf_stats_t stats;
-  uint64_t lost = 0;
-  size_t i;
-
-  if (uvperf_reading_new(&reading) == 0) {
-    if (uvperf_set_read(set, reading, NULL) == 0) {
-      for (i = 0; i < nr_events; i++) {
-        if (uvperf_reading_total(reading, i, &count) == 0)
-          lost += count.lost;
-      }
-    }
-    uvperf_reading_free(reading);
-  }
-  if (lost > 0)
-    return lost;
-  uvperf_set_stats(set, &stats);
-  return stats.lost_records;
-}

@@ -25,9 +25,4 @@ int trace_set_open(uvperf_set_t *set, common_session_t *session,
 int trace_set_filter(uvperf_set_t *set, const trace_events_t *events,
                      uvperf_error_t *error);
 
-/* Returns the number of hits that the kernel could not write. This function
- * reads the events, because losses at the end of a stream have no LOST
- * record. */
-uint64_t trace_set_lost(uvperf_set_t *set, size_t nr_events);
-
 #endif

@@ -135,20 +135,3 @@ int watch_events_open(watch_events_t *events, uv_loop_t *loop, int32_t pid,
     rc = open_tree(events, loop, pid, ring_bytes, error);
   return rc;
 }
-
-/* LOST records and the counts of the events overlap, so this returns the
- * greater number. */
-uint64_t watch_events_lost(watch_events_t *events) {
-  uvperf_reading_t *reading;
-  uvperf_count_t count;
-  uvperf_stats_t stats;
-
-  uvperf_set_stats(&events->set, &stats);
-  memset(&count, 0, sizeof(count));
-  if (uvperf_reading_new(&reading) == 0) {
-    if (uvperf_set_read(&events->set, reading, NULL) == 0)
-      uvperf_reading_total(reading, 0, &count);
-    uvperf_reading_free(reading);
-  }
-  return count.lost > stats.lost_records ? count.lost : stats.lost_records;
-}

@@ -27,9 +27,4 @@ typedef struct watch_events_s {
 int watch_events_open(watch_events_t *events, uv_loop_t *loop, int32_t pid,
                       size_t ring_bytes, uvperf_error_t *error);
 
-/* Returns the number of records that the kernel could not write. This function
- * reads the events, because losses at the end of a stream have no LOST
- * record. */
-uint64_t watch_events_lost(watch_events_t *events);
-
 #endif

@@ -71,6 +71,13 @@ static void end_json(watch_t *watch) {
                       counts->exits, counts->maps, counts->lost, counts->late);
 }
 
+static uint64_t count_lost(watch_t *watch) {
+  common_lost_t lost = {0};
+
+  common_lost_read(&lost, &watch->events.set, 1);
+  return common_lost_total(&lost);
+}
+
 static void on_stop(common_session_t *session) {
   watch_t *watch = session->data;
 
@@ -79,7 +86,7 @@ static void on_stop(common_session_t *session) {
   if (session->command.pid == 0)
     watch_connector_await(&watch->connector, watch->command_pid);
   watch_timeline_until(&watch->timeline, UINT64_MAX);
-  watch->timeline.counts.lost = watch_events_lost(&watch->events);
+  watch->timeline.counts.lost = count_lost(watch);
   if (watch->options.pid != 0 && watch->timeline.tasks.nr_shown == 0)
     common_say("process %d and its descendants have ended\n",
                watch->options.pid);
@@ -107,7 +114,7 @@ static int has_reader(watch_t *watch) {
 
 static void on_slow_tick(watch_t *watch) {
   /* The timeline's own count is too low while text waits for a reader. */
-  common_lost_note(watch_events_lost(&watch->events), &watch->lost_reported);
+  common_lost_note(count_lost(watch), &watch->lost_reported);
   watch_connector_sweep(&watch->connector);
   /* While text waits for a reader, the known processes are not up to date. */
   if (watch->output.buffer.used == 0)
