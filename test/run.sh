@@ -53,7 +53,7 @@ sanitizers=${UVPERF_SANITIZE-address,undefined}
 jobs=${UVPERF_TEST_JOBS:-4}
 skips=$root/test/skips.txt
 run_seconds=3000
-program_seconds=300
+program_seconds=900
 
 say_privileges() {
   if [ -r /sys/kernel/tracing/events ]; then

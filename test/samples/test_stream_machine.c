@@ -50,6 +50,7 @@ static void stream_machine_prints_a_child_in_the_order_of_time(void **state) {
                     .interrupt_at = "cpu-clock",
                     .interrupt_with = TOOL_RUN_NO_SIGNAL,
                     .work = fork_child,
+                    .keeps_end = 1,
                     .data = &child};
   char text[64];
   const char *line;
@@ -66,7 +67,7 @@ static void stream_machine_prints_a_child_in_the_order_of_time(void **state) {
   snprintf(text, sizeof(text), "PERF_RECORD_COMM %d/%d ", child, child);
   line = next(line, text);
   tool_run_expect_text(line, "comm streamed\n");
-  for (line = run.out; strchr(line, '\n') != NULL;
+  for (line = strchr(run.out, '\n') + 1; strchr(line, '\n') != NULL;
        line = strchr(line, '\n') + 1) {
     time = time_of(line);
     if (time != 0 && time < last)

@@ -16,8 +16,7 @@ async function main() {
   assert.strictEqual(clock.unit, 'ns');
   assert.strictEqual(clock.state, 'counting');
   assert.strictEqual(clock.ratio, 1);
-  // A busy host takes the CPU away.
-  assert(clock.value > 20e6, `${clock.value}`);
+  assert(clock.value > 100e6, `${clock.value}`);
   assert(clock.value < Number(process.hrtime.bigint() - before) + 50e6);
   assert(faults.value >= 0 && faults.unit === '');
   thread.close();

@@ -44,7 +44,10 @@ static void exec_sample(const tool_run_t *run, int out, int err) {
 
 int tool_run_append(int fd, char *text, size_t size) {
   size_t used = strlen(text);
-  ssize_t nr = read(fd, text + used, size - used - 1);
+  ssize_t nr;
+
+  assert_true(used + 1 < size);
+  nr = read(fd, text + used, size - used - 1);
 
   if (nr > 0)
     text[used + (size_t)nr] = '\0';
@@ -59,11 +62,20 @@ static void interrupt(tool_run_t *run) {
     kill(run->pid, run->interrupt_with != 0 ? run->interrupt_with : SIGINT);
 }
 
+static void make_room(tool_run_t *run) {
+  size_t half = sizeof(run->out) / 2;
+
+  if (strlen(run->out) == sizeof(run->out) - 1)
+    memmove(run->out, run->out + half, sizeof(run->out) - half);
+}
+
 /* Of stdout: kept in the file if there is one. */
 static int collect_out(tool_run_t *run, int out) {
   char bytes[65536];
   ssize_t nr;
 
+  if (run->keeps_end)
+    make_room(run);
   if (run->file == NULL)
     return tool_run_append(out, run->out, sizeof(run->out));
   nr = read(out, bytes, sizeof(bytes));

@@ -23,7 +23,8 @@ typedef struct tool_run_s {
   const char *check_at;
   void (*check)(struct tool_run_s *run);
   int err_is_terminal;
-  FILE *file; /* where stdout is kept if it is too long for `out`, or NULL */
+  FILE *file;    /* where stdout is kept if it is too long for `out`, or NULL */
+  int keeps_end; /* if stdout is too long for `out`, its beginning is dropped */
   void (*prepare)(void); /* called in the child before it execs, or NULL */
   int as_nobody; /* 2: as a user whose locked memory no other test uses */
   pid_t pid;
