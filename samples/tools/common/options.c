@@ -154,6 +154,23 @@ int common_options_ids(const char *option, const char *text,
   }
 }
 
+int common_options_cgroups(const char *text, common_texts_t *list) {
+  const char *all = text;
+  size_t size;
+
+  for (;;) {
+    size = strcspn(text, ",");
+    if (size == 0)
+      return common_options_bad("-G wants the names of cgroups, such as a or "
+                                "a,b/c, not '%s'",
+                                all);
+    common_texts_add(list, text, size);
+    if (text[size] == '\0')
+      return 0;
+    text += size + 1;
+  }
+}
+
 int common_options_cpus(const char *option, const char *text) {
   size_t nr = 0;
   int rc = uvperf_cpu_list_parse(text, NULL, &nr);

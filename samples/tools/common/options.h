@@ -39,6 +39,8 @@ int common_options_pid(const char *text, int32_t *pid);
 /* Adds ids such as "17,18" to a list, each once. */
 int common_options_ids(const char *option, const char *text,
                        common_ids_t *list);
+/* Adds the names of cgroups, such as "a,b/c", to a list. */
+int common_options_cgroups(const char *text, common_texts_t *list);
 /* Checks that a text is a list of CPUs such as "0-3,8". */
 int common_options_cpus(const char *option, const char *text);
 /* Parses the value of -m, the size of a ring: "512K", "4M", or a number of

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "common/proc.h"
 #include "common/say.h"
 #include "uvperf/system.h"
 
@@ -30,6 +31,30 @@ int common_ids_has(const common_ids_t *list, int32_t id) {
 
 void common_ids_free(common_ids_t *list) {
   free(list->ids);
+  memset(list, 0, sizeof(*list));
+}
+
+void common_texts_add(common_texts_t *list, const char *text, size_t size) {
+  size_t i;
+
+  for (i = 0; i < list->nr; i++) {
+    if (strlen(list->texts[i]) == size &&
+        memcmp(list->texts[i], text, size) == 0)
+      return;
+  }
+  if (list->nr == list->capacity)
+    list->texts =
+        common_grow(list->texts, &list->capacity, sizeof(*list->texts));
+  list->texts[list->nr] = common_calloc(1, size + 1);
+  memcpy(list->texts[list->nr++], text, size);
+}
+
+void common_texts_free(common_texts_t *list) {
+  size_t i;
+
+  for (i = 0; i < list->nr; i++)
+    free(list->texts[i]);
+  free(list->texts);
   memset(list, 0, sizeof(*list));
 }
 
@@ -75,6 +100,38 @@ int common_threads_of(common_ids_t *threads, int32_t pid) {
 
 int common_processes(common_ids_t *processes) {
   return list_numbers(processes, "/proc");
+}
+
+/* Adds the children of processes that are in the tree. Returns how many. */
+static size_t add_children(common_ids_t *tree, const common_ids_t *all,
+                           const common_ids_t *parents) {
+  size_t i, before = tree->nr;
+
+  for (i = 0; i < all->nr; i++) {
+    if (common_ids_has(tree, parents->ids[i]) &&
+        !common_ids_has(tree, all->ids[i]))
+      common_ids_add(tree, all->ids[i]);
+  }
+  return tree->nr - before;
+}
+
+void common_tree_of(common_ids_t *processes, const common_ids_t *roots) {
+  common_ids_t all = {NULL, 0, 0}, parents = {NULL, 0, 0};
+  common_proc_stat_t stat;
+  size_t i;
+
+  common_processes(&all);
+  for (i = 0; i < all.nr; i++) {
+    int is_there = common_proc_stat(all.ids[i], all.ids[i], &stat) == 0;
+
+    common_ids_add(&parents, is_there ? (int32_t)stat.ppid : -1);
+    if (is_there && common_ids_has(roots, all.ids[i]))
+      common_ids_add(processes, all.ids[i]);
+  }
+  while (add_children(processes, &all, &parents) > 0)
+    ;
+  common_ids_free(&all);
+  common_ids_free(&parents);
 }
 
 int32_t common_process_of(int32_t tid) {

@@ -9,7 +9,7 @@
 #include "common/tasks.h"
 #include "profile/unwinding.h"
 
-static void fill_attr(const profile_events_t *events, int is_of_cpus,
+static void fill_attr(const profile_events_t *events,
                       const profile_options_t *options,
                       struct perf_event_attr *attr) {
   if (events->off_cpu)
@@ -43,7 +43,8 @@ static void fill_attr(const profile_events_t *events, int is_of_cpus,
   }
   /* Excludes idle time. Cycles do not count idle time, and some PMUs refuse the
    * bit. */
-  if (!events->hardware && !events->off_cpu && is_of_cpus)
+  if (!events->hardware && !events->off_cpu &&
+      profile_options_is_of_cpus(options))
     attr->exclude_idle = 1;
 }
 
@@ -87,7 +88,7 @@ static int use_default_rings(uvperf_set_options_t *options, size_t asked,
 }
 
 int profile_events_open(profile_events_t *events, uv_loop_t *loop,
-                        const uvperf_target_t *target,
+                        const common_target_list_t *targets,
                         const profile_options_t *options,
                         uvperf_error_t *error) {
   uvperf_set_options_t set_options = UVPERF_SET_OPTIONS_INIT;
@@ -103,8 +104,8 @@ int profile_events_open(profile_events_t *events, uv_loop_t *loop,
   attrs[0] = &attr;
   set_options.attrs = attrs;
   set_options.nr_attrs = 1;
-  set_options.targets = target;
-  set_options.nr_targets = 1;
+  set_options.targets = targets->targets;
+  set_options.nr_targets = targets->nr;
   set_options.flags =
       UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER | UVPERF_SET_FOLLOW_CPUS;
   set_options.ring_bytes = options->ring_bytes;
@@ -112,7 +113,7 @@ int profile_events_open(profile_events_t *events, uv_loop_t *loop,
       (events->off_cpu || options->stack_bytes != 0))
     set_options.ring_bytes = large_ring_bytes();
   do {
-    fill_attr(events, target->type == UVPERF_TARGET_CPUS, options, &attr);
+    fill_attr(events, options, &attr);
     rc = uvperf_set_init(loop, &events->set, &set_options, error);
   } while (rc != 0 && (drop_what_failed(events, error->cause) ||
                        use_default_rings(&set_options, options->ring_bytes,
@@ -124,7 +125,7 @@ int profile_events_open(profile_events_t *events, uv_loop_t *loop,
 }
 
 int profile_events_open_end(profile_events_t *events, uv_loop_t *loop,
-                            const uvperf_target_t *target,
+                            const common_target_list_t *targets,
                             uvperf_error_t *error) {
   uvperf_set_options_t set_options = UVPERF_SET_OPTIONS_INIT;
   const struct perf_event_attr *attrs[1];
@@ -136,8 +137,8 @@ int profile_events_open_end(profile_events_t *events, uv_loop_t *loop,
   attrs[0] = &attr;
   set_options.attrs = attrs;
   set_options.nr_attrs = 1;
-  set_options.targets = target;
-  set_options.nr_targets = 1;
+  set_options.targets = targets->targets;
+  set_options.nr_targets = targets->nr;
   set_options.flags = UVPERF_SET_RECORDS;
   rc = uvperf_set_init(loop, &events->set, &set_options, error);
   events->is_open = rc == 0;

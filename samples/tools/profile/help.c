@@ -3,8 +3,9 @@
 
 #include "profile/options.h"
 
-static const char help_text[] =
-    "Usage: uvperf-profile [options] [-p PID | -a | -- command...]\n"
+static const char targets[] =
+    "Usage: uvperf-profile [options] [-p PID | -t TID | -G CGROUP | -a]\n"
+    "                      [-- command...]\n"
     "       uvperf-profile [options] --input FILE\n"
     "\n"
     "Shows where CPU time goes, by sampling. Prints a table of functions.\n"
@@ -19,13 +20,25 @@ static const char help_text[] =
     "\n"
     "What to profile:\n"
     "\n"
-    "  -- command...  run a command, and profile it and its children\n"
-    "  -p PID         a running process, its threads and their children\n"
+    "  -- command...  run a command, and profile it and its children. With\n"
+    "                 another target, the command only determines how long:\n"
+    "                 uvperf-profile -a -- make\n"
+    "  -p PID[,PID...]\n"
+    "                 running processes and their children, those that run\n"
+    "                 already too\n"
+    "  -t TID[,TID...]\n"
+    "                 running threads, and the tasks that they start\n"
+    "  -G CGROUP[,CGROUP...]\n"
+    "                 the tasks in cgroups and in the cgroups below them, for\n"
+    "                 example -G system.slice. It needs the same as -a.\n"
     "  -a             the whole machine; this is the default. It needs root,\n"
     "                 CAP_PERFMON or kernel.perf_event_paranoid <= 0.\n"
-    "  -a -p PID      sample all CPUs, but count only a process and its\n"
+    "  -C CPUS        some CPUs, for example 0-3,8; with -G too\n"
+    "  -a -p PID      sample all CPUs, but count only processes and their\n"
     "                 children\n"
-    "  -F HZ          samples per second and CPU. Default: 99.\n"
+    "  --self         with -a, -C or -G: count the profiler itself too\n"
+    "  -F HZ          samples per second and CPU. Default: 997 for a command,\n"
+    "                 else 99.\n"
     "  -d SECONDS     stop after this time, for example 0.5. Default: until\n"
     "                 Ctrl-C, or until the command or process ends. A command\n"
     "                 that still runs then is terminated.\n"
@@ -44,7 +57,9 @@ static const char help_text[] =
     "  --input FILE   a recording of perf record or uvperf-record; - is stdin\n"
     "  --event NAME   which event of the recording. Default: the first one\n"
     "                 with samples.\n"
-    "\n"
+    "\n";
+
+static const char output[] =
     "What to show:\n"
     "\n"
     "  --by function|thread|process|cgroup\n"
@@ -96,9 +111,11 @@ static const char help_text[] =
     "all is rarely sampled. -a samples the CPUs instead, and sees such\n"
     "threads; -a -p PID shows that process alone.\n"
     "\n"
-    "Exit status: 0; 1 if the profile failed; 2 for a wrong command line; 126\n"
-    "if the command could not be run; 127 if it was not found.\n";
+    "Exit status: 0, or the command's (128 plus its signal); 1 if the profile\n"
+    "failed; 2 for a wrong command line; 126 if the command could not be run;\n"
+    "127 if it was not found.\n";
 
 void profile_options_help(void) {
-  fputs(help_text, stdout);
+  fputs(targets, stdout);
+  fputs(output, stdout);
 }

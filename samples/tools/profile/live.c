@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "uvperf.h"
 
@@ -18,6 +19,7 @@
 #include "profile/notes.h"
 #include "profile/proc.h"
 #include "profile/profile.h"
+#include "profile/targets.h"
 #include "profile/top.h"
 #include "profile/waits.h"
 
@@ -26,17 +28,17 @@
 typedef struct live_s {
   profile_t *profile;
   profile_events_t events;
-  profile_members_t members; /* with -a -p: the process and its descendants */
-  profile_events_t end;      /* with -a -p: reports the end of the process */
+  profile_targets_t targets;
+  profile_members_t members; /* with -a -p: the processes; or the profiler */
+  profile_events_t end;      /* with -a -p: reports the end of the processes */
   profile_waits_t waits;     /* with --off-cpu */
   uint64_t started_ns;
   uvperf_stats_t stats;  /* at the last live line, then at the end */
   uint64_t live_samples; /* at the last live line */
   uint64_t ticks;
-  common_proc_time_t began; /* CPU time of a process before the start */
-  uint64_t cpu_ns;          /* CPU time of the target; 0: not known */
-  uint64_t kernel_ns;       /* the part in the kernel, if not sampled */
-  size_t nr_cpus;           /* CPUs that were sampled */
+  uint64_t cpu_ns;    /* CPU time of the target; 0: not known */
+  uint64_t kernel_ns; /* the part in the kernel, if not sampled */
+  size_t nr_cpus;     /* CPUs that were sampled */
   int has_stopped;
 } live_t;
 
@@ -55,13 +57,13 @@ static live_t *live_of(const common_session_t *session) {
   return ((profile_t *)session->data)->source;
 }
 
-static int read_time(const profile_t *profile, common_proc_time_t *time) {
+static int read_time(const live_t *live, common_proc_time_t *time) {
+  const profile_t *profile = live->profile;
   struct rusage usage;
-  int32_t pid = profile->options.pid != 0 ? profile->options.pid
-                                          : profile->session.command.pid;
 
-  if (pid != 0)
-    return common_proc_time(pid, time);
+  if (!profile_options_is_command(&profile->options) ||
+      profile->session.command.pid != 0)
+    return profile_targets_time(&live->targets, time);
   /* The command has ended. */
   getrusage(RUSAGE_CHILDREN, &usage);
   time->user = (uint64_t)usage.ru_utime.tv_sec * 1000000000 +
@@ -89,13 +91,13 @@ static void read_cpu_time(live_t *live) {
   const profile_events_t *events = &live->events;
   common_proc_time_t time;
 
-  if (events->off_cpu || live->profile->options.all)
+  if (events->off_cpu || profile_options_is_of_cpus(&live->profile->options))
     return;
   if (events->kernel && !events->hardware) {
     live->cpu_ns = read_clock(live);
-  } else if (!events->kernel && read_time(live->profile, &time) == 0) {
-    live->kernel_ns = time.system - live->began.system;
-    live->cpu_ns = time.user - live->began.user + live->kernel_ns;
+  } else if (!events->kernel && read_time(live, &time) == 0) {
+    live->kernel_ns = time.system;
+    live->cpu_ns = time.user + live->kernel_ns;
   }
 }
 
@@ -115,7 +117,7 @@ static void on_stop(common_session_t *session) {
   uvperf_set_stop(&live->events.set);
   uvperf_set_flush(&live->events.set);
   if (live->events.off_cpu)
-    profile_waits_end(&live->waits, now, live->profile->options.pid);
+    profile_waits_end(&live->waits, now, live->targets.processes.nr > 0);
   take_totals(live, now);
   common_lost_read(&live->profile->totals.lost, &live->events.set, 1);
   read_cpu_time(live);
@@ -163,7 +165,8 @@ static int on_late_signal(common_session_t *session) {
 }
 
 static void on_command(common_session_t *session, int status) {
-  (void)session;
+  live_of(session)->profile->command_status =
+      WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   profile_notes_command(status);
 }
 
@@ -212,9 +215,11 @@ static void on_record(uvperf_set_t *set, int status,
   live_t *live = profile->source;
 
   if (status == 0) {
+    if (!profile_members_take(&live->members, record))
+      return;
     if (live->events.off_cpu)
       profile_waits_record(&live->waits, record);
-    else if (profile_members_take(&live->members, record))
+    else
       profile_account_record(&profile->account, record);
   } else if (status == UV_EOF) {
     /* SIGCHLD reports the end of a command. The end of the command's events
@@ -234,56 +239,52 @@ static void on_end_record(uvperf_set_t *set, int status,
     common_session_stop_soon(&((profile_t *)set->data)->session);
 }
 
-static void fill_target(const profile_t *profile, uvperf_target_t *target) {
-  if (profile->options.all) {
-    target->type = UVPERF_TARGET_CPUS;
-  } else if (profile->options.pid != 0) {
-    target->type = UVPERF_TARGET_PROCESS;
-    target->pid = profile->options.pid;
-  } else {
-    target->type = UVPERF_TARGET_COMMAND;
-    target->pid = profile->session.command.pid;
-  }
-}
-
 /* Events of CPUs do not end with a process, so these events report its end.
  * They sample nothing. */
 static int open_end(live_t *live) {
-  uvperf_target_t target = UVPERF_TARGET_INIT;
+  common_target_list_t list = {NULL, 0, 0};
   profile_t *profile = live->profile;
   uvperf_error_t error;
+  int rc;
 
   memset(&error, 0, sizeof(error));
-  target.type = UVPERF_TARGET_PROCESS;
-  target.pid = profile->options.pid;
-  if (profile_events_open_end(&live->end, &profile->session.loop, &target,
-                              &error) != 0)
+  common_target_list_add_ids(&list, &live->targets.processes,
+                             UVPERF_TARGET_PROCESS, 0);
+  rc = profile_events_open_end(&live->end, &profile->session.loop, &list,
+                               &error);
+  common_target_list_free(&list);
+  if (rc != 0)
     return profile_notes_refused(&profile->options, &error);
   live->end.set.data = profile;
-  profile_members_init(&live->members, target.pid);
+  profile_members_init(&live->members, &live->targets.processes);
   return 0;
 }
 
 static int open_events(live_t *live) {
-  uvperf_target_t target = UVPERF_TARGET_INIT;
   profile_t *profile = live->profile;
+  profile_options_t *options = &profile->options;
+  int32_t command = profile->session.command.pid;
+  common_target_list_t list;
   uvperf_error_t error;
+  int rc;
 
-  if (common_process_asked(&profile->options.pid) != 0)
+  if (profile_targets_find(&live->targets, options, command) != 0)
     return 1;
   memset(&error, 0, sizeof(error));
-  fill_target(profile, &target);
-  if (profile_events_open(&live->events, &profile->session.loop, &target,
-                          &profile->options, &error) != 0)
-    return profile_notes_refused(&profile->options, &error);
+  profile_targets_list(&live->targets, options, command, &list);
+  rc = profile_events_open(&live->events, &profile->session.loop, &list,
+                           options, &error);
+  common_target_list_free(&list);
+  if (rc != 0)
+    return profile_notes_refused(options, &error);
   live->events.set.data = profile;
-  if (profile->options.all && profile->options.pid != 0 && open_end(live) != 0)
+  if (options->all && options->pids.nr > 0 && open_end(live) != 0)
     return 1;
   profile->event = live->events.off_cpu    ? "off-cpu"
                    : live->events.hardware ? "cycles"
                                            : "cpu-clock";
   profile->unit = live->events.hardware ? "cycles" : "ns";
-  profile_notes_opened(&profile->options, &live->events);
+  profile_notes_opened(options, &live->events);
   return 0;
 }
 
@@ -296,17 +297,19 @@ static int add_cgroup(void *arg, uint64_t id, const char *path) {
  * than any record. A mapping that is made meanwhile is seen in /proc, in a
  * record or in both; seeing it twice does no harm. If /proc were read before
  * the start, a mapping made in between would be missed. */
-static void read_running(profile_t *profile) {
+static void read_running(live_t *live) {
+  profile_t *profile = live->profile;
   profile_account_t *account = &profile->account;
 
   if (profile->options.by == STACKS_BY_CGROUP || profile->options.top)
     common_cgroups(add_cgroup, account);
-  if (profile->options.pid != 0)
-    account->nr_refused = profile_proc_read(account, profile->options.pid) != 0;
-  else if (profile->options.all)
+  if (live->targets.processes.nr > 0)
+    account->nr_refused =
+        profile_proc_read_list(account, &live->targets.processes);
+  else
     account->nr_refused = profile_proc_read_all(account);
   if (profile->options.off_cpu)
-    profile_waits_look(&((live_t *)profile->source)->waits);
+    profile_waits_look(&live->waits);
 }
 
 static int start(live_t *live) {
@@ -317,6 +320,9 @@ static int start(live_t *live) {
 
   if (live->events.off_cpu)
     profile_waits_init(&live->waits, &profile->account, "/proc/kallsyms");
+  if (live->members.bits == NULL && !profile->options.self &&
+      profile_options_is_of_cpus(&profile->options))
+    profile_members_init_self(&live->members, profile->session.command.pid);
   common_session_listen(&profile->session);
   uvperf_set_on_cpu(&live->events.set, common_cpu_note);
   if (uvperf_set_start(&live->events.set, NULL, on_record, &error) != 0) {
@@ -328,13 +334,12 @@ static int start(live_t *live) {
     common_say("%s\n", error.reason);
     return 1;
   }
-  if (profile->options.pid != 0)
-    common_proc_time(profile->options.pid, &live->began);
+  profile_targets_begin(&live->targets);
   live->started_ns = live->waits.started_ns = uv_hrtime();
   if (uv_gettimeofday(&now) == 0)
     profile->started_at_ns =
         (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_usec * 1000;
-  read_running(profile);
+  read_running(live);
   rc = common_session_go(&profile->session);
   common_session_start(&profile->session, LIVE_MS,
                        profile->options.duration_ms);
@@ -358,5 +363,7 @@ int profile_live_run(profile_t *profile) {
   status = open_events(&live);
   if (status == 0)
     status = start(&live);
-  return common_session_run(session, status);
+  status = common_session_run(session, status);
+  profile_targets_free(&live.targets);
+  return status;
 }

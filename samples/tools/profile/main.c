@@ -35,7 +35,9 @@ static int run(profile_t *profile) {
   profile_account_free(&profile->account);
   if (profile->symbols != NULL)
     symbols_free(profile->symbols);
-  return status != 0 ? status : profile->failed;
+  if (status == 0 && profile->failed)
+    status = 1;
+  return status != 0 ? status : profile->command_status;
 }
 
 int main(int argc, char **argv) {
@@ -62,6 +64,7 @@ int main(int argc, char **argv) {
   common_command_end(&profile.session.command);
   if (profile_outputs_close(&profile.outputs, &profile.options) != 0)
     status = 1;
+  profile_options_free(&profile.options);
   if (common_stdio_close(stdout, "stdout") != 0)
     status = 1;
   return status;

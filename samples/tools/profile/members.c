@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/memory.h"
 
@@ -26,9 +27,27 @@ static void set_member(profile_members_t *members, uint32_t pid, int on) {
     members->bits[pid / 8] &= (unsigned char)~bit;
 }
 
-void profile_members_init(profile_members_t *members, int32_t pid) {
+void profile_members_init(profile_members_t *members,
+                          const common_ids_t *processes) {
+  size_t i;
+
   members->bits = common_calloc(MAX_PID / 8, 1);
-  set_member(members, (uint32_t)pid, 1);
+  for (i = 0; i < processes->nr; i++)
+    set_member(members, (uint32_t)processes->ids[i], 1);
+}
+
+/* The command waits for its exec, so it has no children yet. */
+void profile_members_init_self(profile_members_t *members, int32_t command) {
+  common_ids_t self = {NULL, 0, 0}, tree = {NULL, 0, 0};
+
+  common_ids_add(&self, getpid());
+  common_tree_of(&tree, &self);
+  profile_members_init(members, &tree);
+  members->are_left_out = 1;
+  if (command != 0)
+    set_member(members, (uint32_t)command, 0);
+  common_ids_free(&self);
+  common_ids_free(&tree);
 }
 
 void profile_members_free(profile_members_t *members) {
@@ -40,8 +59,10 @@ int profile_members_take(profile_members_t *members,
                          const uvperf_record_t *record) {
   if (members->bits == NULL)
     return 1;
-  if (record->type == PERF_RECORD_SAMPLE)
-    return is_member(members, record->pid);
+  if (record->type == PERF_RECORD_SAMPLE ||
+      record->type == PERF_RECORD_SWITCH ||
+      record->type == PERF_RECORD_SWITCH_CPU_WIDE)
+    return is_member(members, record->pid) != members->are_left_out;
   if (record->type == PERF_RECORD_FORK && record->task.pid != record->task.ppid)
     set_member(members, record->task.pid,
                is_member(members, record->task.ppid));

@@ -184,7 +184,7 @@ void profile_notes_idle(const profile_options_t *options,
       (double)options->frequency_hz * (double)nr_cpus * totals->seconds;
   double taken = (double)(totals->samples + common_lost_total(&totals->lost));
 
-  if (options->all && options->pid == 0 && taken < most / 2)
+  if (options->all && options->pids.nr == 0 && taken < most / 2)
     common_say("the CPUs were idle for about %.0f%% of the time\n",
                100 - 100 * taken / most);
 }
@@ -210,7 +210,7 @@ void profile_notes_unsampled(const profile_options_t *options,
         "less than\n  1/%" PRIu64 " s in all (%s sees them, as root), "
         "and while a hypervisor ran others\n",
         percent, options->frequency_hz,
-        options->pid != 0 ? "-a with -p" : "-a");
+        options->pids.nr > 0 ? "-a with -p" : "-a");
   else
     common_say("%.0f %% of the CPU time has no samples: the kernel may not be "
                "sampled;\n  that needs root, CAP_PERFMON or "

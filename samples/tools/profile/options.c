@@ -9,7 +9,9 @@
 
 #include "profile/unwinding.h"
 
+/* A machine is profiled for minutes, a command may run for a second. */
 #define DEFAULT_HZ 99
+#define COMMAND_HZ 997
 #define MAX_HZ     1000000
 /* The default of perf(1), and the kernel's maximum. */
 #define DEFAULT_STACK_BYTES 8192
@@ -70,9 +72,15 @@ static int parse_file(profile_options_t *options, const char *option,
   return 0;
 }
 
+#define OPTION_SELF 256
+#define OPTION_TOP  257
+
 static const struct option names[] = {
+
     {"by", required_argument, NULL, 'b'},
     {"call-graph", required_argument, NULL, 'c'},
+    {"cgroup", required_argument, NULL, 'G'},
+    {"cpu", required_argument, NULL, 'C'},
     {"debuginfod", no_argument, NULL, 'D'},
     {"event", required_argument, NULL, 'e'},
     {"folded", required_argument, NULL, 'f'},
@@ -81,8 +89,11 @@ static const struct option names[] = {
     {"inline", no_argument, NULL, 'i'},
     {"input", required_argument, NULL, 'I'},
     {"off-cpu", no_argument, NULL, 'o'},
+    {"pid", required_argument, NULL, 'p'},
     {"pprof", required_argument, NULL, 'P'},
-    {"top", no_argument, NULL, 't'},
+    {"self", no_argument, NULL, OPTION_SELF},
+    {"tid", required_argument, NULL, 't'},
+    {"top", no_argument, NULL, OPTION_TOP},
     {NULL, 0, NULL, 0},
 };
 
@@ -95,7 +106,14 @@ static int parse_option(profile_options_t *options, int option, char **argv) {
     case 'm':
       return common_options_ring(optarg, &options->ring_bytes);
     case 'p':
-      return common_options_pid(optarg, &options->pid);
+      return common_options_ids("-p", optarg, &options->pids);
+    case 't':
+      return common_options_ids("-t", optarg, &options->tids);
+    case 'G':
+      return common_options_cgroups(optarg, &options->cgroups);
+    case 'C':
+      options->cpus = optarg;
+      return common_options_cpus("-C", optarg);
     case 'a':
       options->all = 1;
       return 0;
@@ -126,7 +144,10 @@ static int parse_option(profile_options_t *options, int option, char **argv) {
       return parse_file(options, "--html", PROFILE_HTML);
     case 'P':
       return parse_file(options, "--pprof", PROFILE_PPROF);
-    case 't':
+    case OPTION_SELF:
+      options->self = 1;
+      return 0;
+    case OPTION_TOP:
       options->top = 1;
       return 0;
     case 'h':
@@ -155,8 +176,12 @@ static int check_top(const profile_options_t *options) {
 static int check_input(const profile_options_t *options) {
   const char *other = NULL;
 
-  if (options->all || options->pid != 0)
+  if (options->all || options->pids.nr > 0)
     other = options->all ? "-a" : "-p";
+  else if (options->tids.nr > 0 || options->cgroups.nr > 0)
+    other = options->tids.nr > 0 ? "-t" : "-G";
+  else if (options->cpus != NULL)
+    other = "-C";
   else if (options->command != NULL)
     other = "a command";
   else if (options->frequency_hz != 0 || options->duration_ms != 0)
@@ -187,19 +212,29 @@ static int check_off_cpu(const profile_options_t *options) {
 }
 
 static int check_targets(profile_options_t *options) {
-  int targets = (options->pid != 0) + options->all + (options->command != NULL);
+  int tasks = (options->pids.nr > 0) + (options->tids.nr > 0);
+  int places = options->all || options->cpus != NULL;
+  int others = (options->tids.nr > 0) + (options->cgroups.nr > 0);
 
-  if (targets > 1 && options->command != NULL)
-    return common_options_bad("choose one of -a, -p and a command");
-  if (targets > 1 && options->off_cpu)
+  if (tasks + (options->cgroups.nr > 0) > 1 || (options->all && others > 0) ||
+      (options->cpus != NULL && options->tids.nr > 0))
+    return common_options_bad("choose one of -p, -t, -G, and -a or -C");
+  if (options->off_cpu && tasks + places > 1)
     return common_options_bad(
         "--off-cpu needs no -a with -p: it sees all threads");
+  if (options->off_cpu && options->cgroups.nr > 0)
+    return common_options_bad("--off-cpu has no -G: try -a --by cgroup");
   if (options->event != NULL)
     return common_options_bad("--event chooses an event of a file: it needs "
                               "--input");
-  if (targets == 0)
-    options->all = options->all_by_default = 1;
-  return options->off_cpu ? check_off_cpu(options) : 0;
+  options->all_by_default =
+      tasks + places == 0 && others == 0 && options->command == NULL;
+  options->all =
+      options->all_by_default || (places && options->cgroups.nr == 0);
+  if (options->frequency_hz == 0)
+    options->frequency_hz =
+        profile_options_is_command(options) ? COMMAND_HZ : DEFAULT_HZ;
+  return 0;
 }
 
 int profile_options_parse(profile_options_t *options, int argc, char **argv) {
@@ -209,8 +244,8 @@ int profile_options_parse(profile_options_t *options, int argc, char **argv) {
   opterr = 0;
   /* The + ends the options at the first word that is not an option. The rest of
    * the line is the command, with or without a -- before it. */
-  while ((option = getopt_long(argc, argv, "+:F:d:m:p:agh", names, NULL)) !=
-         -1) {
+  while ((option = getopt_long(argc, argv, "+:C:F:G:d:m:p:t:agh", names,
+                               NULL)) != -1) {
     rc = parse_option(options, option, argv);
     if (rc != 0)
       return rc;
@@ -220,9 +255,24 @@ int profile_options_parse(profile_options_t *options, int argc, char **argv) {
   rc = common_options_command(argc, argv, &options->command);
   if (rc == 0)
     rc = check_top(options);
+  if (rc == 0 && options->off_cpu && options->input == NULL)
+    rc = check_off_cpu(options);
   if (rc == 0)
     rc = options->input != NULL ? check_input(options) : check_targets(options);
-  if (options->frequency_hz == 0 && options->input == NULL)
-    options->frequency_hz = DEFAULT_HZ;
   return rc;
+}
+
+void profile_options_free(profile_options_t *options) {
+  common_ids_free(&options->pids);
+  common_ids_free(&options->tids);
+  common_texts_free(&options->cgroups);
+}
+
+int profile_options_is_command(const profile_options_t *options) {
+  return options->command != NULL && !options->all && options->pids.nr == 0 &&
+         options->tids.nr == 0 && options->cgroups.nr == 0;
+}
+
+int profile_options_is_of_cpus(const profile_options_t *options) {
+  return options->all || options->cgroups.nr > 0;
 }

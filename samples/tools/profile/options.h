@@ -20,12 +20,18 @@ typedef struct profile_options_s {
   uint64_t frequency_hz;
   size_t ring_bytes;    /* of each CPU; 0: the default */
   uint64_t duration_ms; /* 0: until Ctrl-C or the end of the target */
-  int32_t pid;          /* 0: none */
-  int all;              /* the whole machine */
-  int all_by_default;   /* because no target was given */
+  /* The targets: at most one of pids, tids, cgroups and `all`, but `all` with
+   * pids samples CPUs and counts these processes. */
+  int all; /* the whole machine: -a, -C, or nothing was chosen */
+  common_ids_t pids;
+  common_ids_t tids;
+  common_texts_t cgroups;
+  const char *cpus;   /* NULL: all online CPUs */
+  int all_by_default; /* because no target was given */
   int help;
   int inlined;          /* show inlined functions */
   int debuginfod;       /* may ask debuginfod servers */
+  int self;             /* count the profiler itself too */
   int top;              /* a live table instead of a result */
   int no_stacks;        /* sample functions without their callers */
   int off_cpu;          /* where threads wait, not where they run */
@@ -40,6 +46,15 @@ typedef struct profile_options_s {
 /* Returns 0, or COMMON_EXIT_USAGE after a message on stderr. The strings are
  * argv's. */
 int profile_options_parse(profile_options_t *options, int argc, char **argv);
+
+void profile_options_free(profile_options_t *options);
+
+/* The command is what is profiled. With another target, it only determines how
+ * long. */
+int profile_options_is_command(const profile_options_t *options);
+
+/* CPUs are sampled, and all tasks have records there. */
+int profile_options_is_of_cpus(const profile_options_t *options);
 
 /* Prints the help to stdout. */
 void profile_options_help(void);

@@ -144,7 +144,7 @@ static void write_table(const stacks_t *stacks,
     puts("no waits: no thread was switched out");
   else
     puts(
-        options->pid != 0 && !options->all
+        options->pids.nr > 0 && !options->all
             ? "no samples: it did not run, or only in short-lived threads; try "
               "-a with -p"
             : "no samples: nothing ran, or not for long enough; try a higher "

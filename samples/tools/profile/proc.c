@@ -46,7 +46,9 @@ static void read_comm(const process_t *process, int32_t tid) {
   profile_tasks_thread(&account->tasks, pid, (uint32_t)tid);
 }
 
-int profile_proc_read(profile_account_t *account, int32_t pid) {
+/* Returns 0, or -errno if the mappings cannot be read: the process belongs to
+ * another user, or has ended. */
+static int read_process(profile_account_t *account, int32_t pid) {
   process_t process = {account, (uint32_t)pid};
   common_ids_t threads = {NULL, 0, 0};
   size_t i;
@@ -59,17 +61,25 @@ int profile_proc_read(profile_account_t *account, int32_t pid) {
   return common_proc_maps(pid, add_map, &process);
 }
 
-size_t profile_proc_read_all(profile_account_t *account) {
-  common_ids_t processes = {NULL, 0, 0};
+size_t profile_proc_read_list(profile_account_t *account,
+                              const common_ids_t *processes) {
   size_t i, refused = 0;
   int rc;
 
-  common_processes(&processes);
-  for (i = 0; i < processes.nr; i++) {
-    rc = profile_proc_read(account, processes.ids[i]);
+  for (i = 0; i < processes->nr; i++) {
+    rc = read_process(account, processes->ids[i]);
     if (rc == -EACCES || rc == -EPERM)
       refused++;
   }
+  return refused;
+}
+
+size_t profile_proc_read_all(profile_account_t *account) {
+  common_ids_t processes = {NULL, 0, 0};
+  size_t refused;
+
+  common_processes(&processes);
+  refused = profile_proc_read_list(account, &processes);
   common_ids_free(&processes);
   return refused;
 }

@@ -6,15 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/targets.h"
 #include "profile/account.h"
 
-/* Adds the threads and mappings of a process. Returns 0, or -errno if the
- * mappings cannot be read: the process belongs to another user, or has
- * ended. */
-int profile_proc_read(profile_account_t *account, int32_t pid);
+/* Adds the threads and mappings of processes. Returns the number of processes
+ * whose mappings may not be read. */
+size_t profile_proc_read_list(profile_account_t *account,
+                              const common_ids_t *processes);
 
-/* Does the same for all processes. Returns the number of processes whose
- * mappings may not be read. */
+/* Does the same for all processes. */
 size_t profile_proc_read_all(profile_account_t *account);
 
 #endif

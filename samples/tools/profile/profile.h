@@ -37,6 +37,7 @@ struct profile_s {
   const char *event, *unit; /* see stacks_t */
   uint64_t started_at_ns;   /* since 1970 */
   int failed;
+  int command_status; /* the exit status of the command */
   /* The source of records sets this function. This function is called when the
    * result is written, and closes the source's handles on the loop. */
   void (*on_written)(profile_t *profile);

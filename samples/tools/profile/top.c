@@ -134,13 +134,26 @@ static void on_lost(profile_terminal_t *terminal) {
   common_session_stop_soon(&top->profile->session);
 }
 
+static void name_ids(profile_top_t *top, const char *kind,
+                     const common_ids_t *ids) {
+  snprintf(top->target, sizeof(top->target), "%s %d%s", kind, ids->ids[0],
+           ids->nr > 1 ? ", ..." : "");
+}
+
 static void name_target(profile_top_t *top) {
   const profile_options_t *options = &top->profile->options;
 
-  if (options->command != NULL)
+  if (profile_options_is_command(options))
     snprintf(top->target, sizeof(top->target), "%s", options->command[0]);
-  else if (options->pid != 0)
-    snprintf(top->target, sizeof(top->target), "process %d", options->pid);
+  else if (options->pids.nr > 0)
+    name_ids(top, "process", &options->pids);
+  else if (options->tids.nr > 0)
+    name_ids(top, "thread", &options->tids);
+  else if (options->cgroups.nr > 0)
+    snprintf(top->target, sizeof(top->target), "%s%s",
+             options->cgroups.texts[0], options->cgroups.nr > 1 ? ", ..." : "");
+  else if (options->cpus != NULL)
+    snprintf(top->target, sizeof(top->target), "CPUs %s", options->cpus);
   else
     snprintf(top->target, sizeof(top->target), "all CPUs");
 }

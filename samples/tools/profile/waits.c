@@ -264,23 +264,23 @@ void profile_waits_record(profile_waits_t *waits,
 /* If a thread had no switch and does not run now, it has waited all the
  * time. */
 static void end_of_new(profile_waits_t *waits, const profile_task_t *task,
-                       uint64_t now, int32_t pid) {
+                       uint64_t now) {
+  uint32_t pid = task->process != 0 ? task->process : task->tid;
   common_proc_stat_t stat;
 
-  if (pid != 0 && common_proc_stat(pid, (int32_t)task->tid, &stat) == 0 &&
+  if (common_proc_stat((int32_t)pid, (int32_t)task->tid, &stat) == 0 &&
       stat.state != 'R')
-    count(waits, before(waits, &task->wait, (uint32_t)pid, task->tid, 0), 0,
-          now);
+    count(waits, before(waits, &task->wait, pid, task->tid, 0), 0, now);
 }
 
 static void end_of(profile_waits_t *waits, const profile_task_t *task,
-                   uint64_t now, int32_t pid) {
+                   uint64_t now, int is_of_tasks) {
   const profile_wait_t *wait = &task->wait;
 
   if (task->died != 0)
     return;
-  if (wait->state == PROFILE_WAIT_NEW)
-    end_of_new(waits, task, now, pid);
+  if (wait->state == PROFILE_WAIT_NEW && is_of_tasks)
+    end_of_new(waits, task, now);
   if (wait->state != PROFILE_WAIT_OUT && wait->state != PROFILE_WAIT_LEAVES)
     return;
   /* The wait may have ended long ago, in a lost record. */
@@ -290,13 +290,13 @@ static void end_of(profile_waits_t *waits, const profile_task_t *task,
     count(waits, wait->stack, wait->since, now);
 }
 
-void profile_waits_end(profile_waits_t *waits, uint64_t now, int32_t pid) {
+void profile_waits_end(profile_waits_t *waits, uint64_t now, int is_of_tasks) {
   const profile_tasks_t *tasks = &waits->account->tasks;
   const profile_task_t *task;
   size_t i;
 
   for (i = 0; i < PROFILE_TASK_BUCKETS; i++) {
     for (task = tasks->buckets[i]; task != NULL; task = task->next)
-      end_of(waits, task, now, pid);
+      end_of(waits, task, now, is_of_tasks);
   }
 }

@@ -28,8 +28,8 @@ void profile_waits_look(profile_waits_t *waits);
 void profile_waits_record(profile_waits_t *waits,
                           const uvperf_record_t *record);
 
-/* Counts the waits that have not ended. `pid` is the measured process, or 0.
- * Threads of this process that never ran have waited all the time. */
-void profile_waits_end(profile_waits_t *waits, uint64_t now, int32_t pid);
+/* Counts the waits that have not ended. If only some tasks are measured, those
+ * that never ran have waited all the time. */
+void profile_waits_end(profile_waits_t *waits, uint64_t now, int is_of_tasks);
 
 #endif

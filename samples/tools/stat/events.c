@@ -32,7 +32,7 @@ static const char *const details[] = {
 
 static int is_of_cpus(const stat_options_t *options) {
   return options->by != STAT_BY_THREAD &&
-         (options->all || options->nr_cgroups > 0);
+         (options->all || options->cgroups.nr > 0);
 }
 
 static void put_names(FILE *file, const stat_options_t *options) {
@@ -130,15 +130,15 @@ static void free_events(stat_events_t *events) {
 
 void stat_events_describe(stat_events_t *events, const stat_options_t *options,
                           const uvperf_set_t *set) {
-  size_t nr_groups = options->nr_cgroups > 0 ? options->nr_cgroups : 1, i;
+  size_t nr_groups = options->cgroups.nr > 0 ? options->cgroups.nr : 1, i;
 
   free_events(events);
   events->has_user_only = 0;
   events->nr_events = nr_groups * events->nr_attrs;
   events->events = common_calloc(events->nr_events, sizeof(*events->events));
   for (i = 0; i < events->nr_events; i++) {
-    if (options->nr_cgroups > 0)
-      events->events[i].cgroup = options->cgroups[i / events->nr_attrs];
+    if (options->cgroups.nr > 0)
+      events->events[i].cgroup = options->cgroups.texts[i / events->nr_attrs];
     describe(&events->events[i], options, set, i % events->nr_attrs);
     events->has_user_only |=
         common_list_is_user_only(set, i % events->nr_attrs);

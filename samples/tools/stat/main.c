@@ -40,7 +40,7 @@ typedef struct stat_s {
 } stat_t;
 
 static size_t nr_groups(const stat_t *stat) {
-  return stat->options.nr_cgroups > 0 ? stat->options.nr_cgroups : 1;
+  return stat->options.cgroups.nr > 0 ? stat->options.cgroups.nr : 1;
 }
 
 static void read_lines(stat_t *stat, const uvperf_reading_t *reading,

@@ -10,7 +10,7 @@
 #include "common/text.h"
 
 static int is_of_cpus(const stat_options_t *options) {
-  return options->all || options->nr_cgroups > 0;
+  return options->all || options->cgroups.nr > 0;
 }
 
 int stat_messages_refused(const stat_options_t *options,

@@ -76,38 +76,6 @@ static const struct option names[] = {
     {NULL, 0, NULL, 0},
 };
 
-static void add_cgroup(stat_options_t *options, const char *text, size_t size) {
-  size_t i;
-
-  for (i = 0; i < options->nr_cgroups; i++) {
-    if (strlen(options->cgroups[i]) == size &&
-        memcmp(options->cgroups[i], text, size) == 0)
-      return;
-  }
-  if (options->nr_cgroups == options->cgroups_capacity)
-    options->cgroups = common_grow(options->cgroups, &options->cgroups_capacity,
-                                   sizeof(*options->cgroups));
-  options->cgroups[i] = common_calloc(1, size + 1);
-  memcpy(options->cgroups[i], text, size);
-  options->nr_cgroups++;
-}
-
-static int parse_cgroups(stat_options_t *options, const char *text) {
-  size_t size;
-
-  for (;;) {
-    size = strcspn(text, ",");
-    if (size == 0)
-      return common_options_bad("-G wants the names of cgroups, such as a or "
-                                "a,b/c, not '%s'",
-                                optarg);
-    add_cgroup(options, text, size);
-    if (text[size] == '\0')
-      return 0;
-    text += size + 1;
-  }
-}
-
 static int parse_ms(const char *option, const char *text, uint64_t *ms) {
   uint64_t number;
 
@@ -184,7 +152,7 @@ static int parse_value(stat_options_t *options, int option, char **argv) {
       options->cpus = optarg;
       return common_options_cpus("-C", optarg);
     case 'G':
-      return parse_cgroups(options, optarg);
+      return common_options_cgroups(optarg, &options->cgroups);
     case 'I':
       return parse_ms("-I", optarg, &options->interval_ms);
     case OPTION_TIMEOUT:
@@ -273,22 +241,22 @@ static int parse_option(stat_options_t *options, int option, char **argv) {
 /* With another target, the command only determines how long to count. */
 static int choose_target(stat_options_t *options) {
   int tasks = (options->pids.nr > 0) + (options->tids.nr > 0);
-  int places = options->all || options->cpus != NULL || options->nr_cgroups > 0;
+  int places = options->all || options->cpus != NULL || options->cgroups.nr > 0;
 
   if (tasks + places > 1)
     return common_options_bad("choose one of -p, -t, and -a, -C or -G");
   /* A cgroup is counted on CPUs, but only its own tasks are counted. */
-  options->all = options->nr_cgroups == 0 &&
+  options->all = options->cgroups.nr == 0 &&
                  (places || (tasks == 0 && options->command == NULL));
   if (options->by != STAT_BY_NONE && options->by != STAT_BY_THREAD &&
-      !options->all && options->nr_cgroups == 0)
+      !options->all && options->cgroups.nr == 0)
     return common_options_bad(
         "%s -a, -C or -G: an event of a task follows it from CPU to CPU",
         options->by == STAT_BY_CPU
             ? "--per-cpu needs"
             : "--per-core, --per-die, --per-socket and --per-node need");
   if (options->by == STAT_BY_THREAD &&
-      (options->cpus != NULL || options->nr_cgroups > 0))
+      (options->cpus != NULL || options->cgroups.nr > 0))
     return common_options_bad(
         "--per-thread needs -p, -t or -a: -C and -G count "
         "CPUs, not threads");
@@ -352,11 +320,7 @@ int stat_options_parse(stat_options_t *options, int argc, char **argv) {
 }
 
 void stat_options_free(stat_options_t *options) {
-  size_t i;
-
-  for (i = 0; i < options->nr_cgroups; i++)
-    free(options->cgroups[i]);
-  free(options->cgroups);
+  common_texts_free(&options->cgroups);
   free(options->events);
   common_filters_free(&options->filters);
   common_ids_free(&options->pids);

@@ -20,9 +20,7 @@ typedef struct stat_options_s {
   int all; /* every task: -a, -C, or nothing was chosen */
   common_ids_t pids;
   common_ids_t tids;
-  char **cgroups;
-  size_t nr_cgroups;
-  size_t cgroups_capacity;
+  common_texts_t cgroups;
   const char *cpus; /* NULL: all online CPUs */
   int no_inherit;
   uint64_t interval_ms;  /* 0: one table at the end */

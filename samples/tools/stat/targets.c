@@ -14,9 +14,9 @@ static void add_cgroups(common_target_list_t *targets,
   uvperf_target_t *target;
   size_t i;
 
-  for (i = 0; i < options->nr_cgroups; i++) {
+  for (i = 0; i < options->cgroups.nr; i++) {
     target = common_target_list_add(targets, UVPERF_TARGET_CGROUP);
-    target->cgroup = options->cgroups[i];
+    target->cgroup = options->cgroups.texts[i];
     target->cpus = options->cpus;
   }
 }
@@ -33,7 +33,7 @@ static void add_all_processes(common_target_list_t *targets, uint32_t flags) {
 
 int stat_targets_is_command(const stat_options_t *options) {
   return !options->all && options->pids.nr == 0 && options->tids.nr == 0 &&
-         options->nr_cgroups == 0;
+         options->cgroups.nr == 0;
 }
 
 void stat_targets_make(common_target_list_t *targets,
@@ -83,8 +83,8 @@ static void put_cgroups(FILE *file, const stat_options_t *options) {
   size_t i;
 
   fputs("cgroup '", file);
-  for (i = 0; i < options->nr_cgroups; i++)
-    fprintf(file, "%s%s", i == 0 ? "" : ",", options->cgroups[i]);
+  for (i = 0; i < options->cgroups.nr; i++)
+    fprintf(file, "%s%s", i == 0 ? "" : ",", options->cgroups.texts[i]);
   fputc('\'', file);
 }
 
@@ -93,7 +93,7 @@ static void put_title(FILE *file, const stat_options_t *options) {
     put_ids(file, "process", &options->pids);
   else if (options->tids.nr > 0)
     put_ids(file, "thread", &options->tids);
-  else if (options->nr_cgroups > 0)
+  else if (options->cgroups.nr > 0)
     put_cgroups(file, options);
   else if (options->cpus != NULL)
     fprintf(file, "'CPU(s) %s'", options->cpus);

@@ -206,11 +206,13 @@ static int takes(profile_members_t *members, uint32_t pid) {
 static void samples_of_a_process_and_its_children_are_taken(void **state) {
   const uvperf_record_t child = fork_of(9, 7), grandchild = fork_of(4194303, 9);
   const uvperf_record_t thread = fork_of(7, 7), reused = fork_of(9, 1);
-  profile_members_t members = {NULL};
+  profile_members_t members = {0};
+  int32_t id = 7;
+  const common_ids_t ids = {&id, 1, 1};
 
   (void)state;
   assert_true(takes(&members, 8));
-  profile_members_init(&members, 7);
+  profile_members_init(&members, &ids);
   assert_false(takes(&members, 8));
   assert_false(takes(&members, 9));
   profile_members_take(&members, &child);
@@ -225,8 +227,35 @@ static void samples_of_a_process_and_its_children_are_taken(void **state) {
   profile_members_free(&members);
 }
 
+/* With -a the profiler's own processes are left out, and the command is not. */
+static void samples_of_the_profiler_are_left_out(void **state) {
+  const uint32_t self = (uint32_t)getpid(), command = 4194301;
+  const uvperf_record_t worker = fork_of(4194302, self);
+  const uvperf_record_t child = fork_of(4194303, command);
+  profile_members_t members = {0};
+  uvperf_record_t other;
+
+  (void)state;
+  profile_members_init_self(&members, (int32_t)command);
+  profile_members_take(&members, &worker);
+  profile_members_take(&members, &child);
+  assert_false(takes(&members, self));
+  assert_false(takes(&members, 4194302));
+  assert_true(takes(&members, command));
+  assert_true(takes(&members, 4194303));
+  assert_true(takes(&members, (uint32_t)getppid()));
+  memset(&other, 0, sizeof(other));
+  other.type = PERF_RECORD_SWITCH;
+  other.pid = self;
+  assert_false(profile_members_take(&members, &other));
+  other.type = PERF_RECORD_COMM;
+  assert_true(profile_members_take(&members, &other));
+  profile_members_free(&members);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(samples_of_the_profiler_are_left_out),
       cmocka_unit_test(name_with_control_characters_becomes_safe),
       cmocka_unit_test(long_name_is_cut_between_characters),
       cmocka_unit_test(map_over_another_keeps_its_ends),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs the profiler as a user would, on programs whose hottest place is
  * known. */
+#include "live.h"
 #include "profile_run.h"
 
 #include <fcntl.h>
@@ -151,6 +152,124 @@ static void running_process_is_profiled_by_pid(void **state) {
   expect_spin_hottest(&run);
 }
 
+/* A process that sleeps, with a child that spins. It has a process group. */
+static pid_t start_parent(char *place, size_t size) {
+  int out[2];
+  pid_t pid;
+
+  assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+  pid = fork();
+  assert_true(pid >= 0);
+  if (pid == 0) {
+    setpgid(0, 0);
+    start_target("spin", place, size);
+    if (write(out[1], place, strlen(place) + 1) > 0)
+      for (;;)
+        pause();
+    _exit(125);
+  }
+  setpgid(pid, pid);
+  close(out[1]);
+  place[0] = '\0';
+  assert_true(tool_run_append(out[0], place, size));
+  close(out[0]);
+  return pid;
+}
+
+/* nginx, postgres and gunicorn fork before anybody profiles them. */
+static void expect_child(const char *all) {
+  tool_run_t run = {
+      .args = {PROFILE_PATH, "-F", "997", "-d", "0.5", "-p", NULL, all}};
+  pid_t pid = start_parent(run.out, sizeof(run.out));
+  char pid_text[16];
+
+  snprintf(pid_text, sizeof(pid_text), "%d", pid);
+  run.args[6] = pid_text;
+  tool_run(&run);
+  kill(-pid, SIGKILL);
+  end_target(pid);
+  tool_run_expect_status(&run, 0);
+  expect_spin_hottest(&run);
+}
+
+static void child_that_runs_already_is_profiled(void **state) {
+  (void)state;
+  support_need_own_events(__func__);
+  expect_child(NULL);
+}
+
+static void child_that_runs_already_is_sampled_by_cpu(void **state) {
+  (void)state;
+  support_need_cpu_wide(__func__);
+  expect_child("-a");
+}
+
+static void tasks_of_a_cgroup_are_profiled(void **state) {
+  tool_run_t run = {
+      .args = {PROFILE_PATH, "-F", "997", "-d", "0.5", "-G", NULL}};
+  live_cgroup_t cgroup;
+  pid_t pid;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  live_cgroup_make(__func__, &cgroup);
+  pid = start_target("spin", run.out, sizeof(run.out));
+  live_cgroup_add(&cgroup, pid);
+  run.args[6] = cgroup.path;
+  tool_run(&run);
+  end_target(pid);
+  live_cgroup_remove(&cgroup);
+  tool_run_expect_status(&run, 0);
+  expect_spin_hottest(&run);
+}
+
+/* Several processes, and a thread by its id. */
+static void several_targets_are_profiled(void **state) {
+  static tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "0.5",
+                                    "-p", NULL, "--by", "thread"}};
+  static tool_run_t thread = {
+      .args = {PROFILE_PATH, "-F", "997", "-d", "0.5", "-t", NULL}};
+  char ids[40];
+  pid_t pids[2];
+
+  (void)state;
+  support_need_own_events(__func__);
+  pids[0] = start_target("spin", run.out, sizeof(run.out));
+  pids[1] = start_target("spin", thread.out, sizeof(thread.out));
+  snprintf(ids, sizeof(ids), "%d,%d", pids[0], pids[1]);
+  run.args[6] = ids;
+  tool_run(&run);
+  snprintf(ids, sizeof(ids), "%d", pids[1]);
+  thread.args[6] = ids;
+  tool_run(&thread);
+  tool_run_expect_text(run.out, ids);
+  end_target(pids[1]);
+  snprintf(ids, sizeof(ids), "%d", pids[0]);
+  end_target(pids[0]);
+  tool_run_expect_text(run.out, ids);
+  tool_run_expect_status(&thread, 0);
+  expect_spin_hottest(&thread);
+}
+
+/* At 10 kHz the profiler is busy itself. */
+static void profiler_itself_is_left_out(void **state) {
+  static tool_run_t runs[] = {
+      {.args = {PROFILE_PATH, "-a", "-F", "10000", "-d", "0.5", "--by",
+                "process"}},
+      {.args = {PROFILE_PATH, "-a", "-F", "10000", "-d", "0.5", "--by",
+                "process", "--self"}},
+  };
+  size_t i;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  for (i = 0; i < 2; i++) {
+    tool_run(&runs[i]);
+    tool_run_expect_status(&runs[i], 0);
+    assert_int_equal(strstr(runs[i].out, "uvperf-profile") != NULL, i == 1);
+  }
+}
+
 /* Without -d the end of the process is the end of the profile. */
 static void profile_of_a_process_ends_with_it(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "-p"}};
@@ -176,8 +295,8 @@ static void profile_of_a_process_ends_with_it(void **state) {
 /* Other processes may be busier, so the loop need not be in the table. */
 static void whole_machine_shows_a_busy_loop(void **state) {
   char path[] = "/tmp/uvperf-folded-XXXXXX", line[16384];
-  tool_run_t run = {.args = {PROFILE_PATH, "-a", "-F", "997", "-d", "1",
-                             "--folded", path}};
+  tool_run_t run = {
+      .args = {PROFILE_PATH, "-a", "-F", "997", "-d", "1", "--folded", path}};
   profile_row_t row = {.object = "profile_target"};
   int found = 0;
   FILE *file;
@@ -482,6 +601,11 @@ int main(void) {
       cmocka_unit_test(
           function_of_a_compiler_without_a_name_says_what_names_it),
       cmocka_unit_test(running_process_is_profiled_by_pid),
+      cmocka_unit_test(child_that_runs_already_is_profiled),
+      cmocka_unit_test(child_that_runs_already_is_sampled_by_cpu),
+      cmocka_unit_test(tasks_of_a_cgroup_are_profiled),
+      cmocka_unit_test(several_targets_are_profiled),
+      cmocka_unit_test(profiler_itself_is_left_out),
       cmocka_unit_test(profile_of_a_process_ends_with_it),
       cmocka_unit_test(whole_machine_shows_a_busy_loop),
       cmocka_unit_test(syscall_loop_names_a_kernel_function),

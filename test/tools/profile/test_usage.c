@@ -5,13 +5,26 @@
 
 static void command_that_ends_ends_the_profile(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "--", "sh", "-c", "exit 3"}};
+  tool_run_t killed = {.args = {PROFILE_PATH, "sh", "-c", "kill -9 $$"}};
 
   (void)state;
   support_need_own_events(__func__);
   tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_expect_status(&run, 3);
   tool_run_expect_text(run.out, " samples, ");
   tool_run_expect_text(run.err, " status 3");
+  tool_run(&killed);
+  tool_run_expect_status(&killed, 128 + 9);
+}
+
+static void command_ends_the_profile_of_another_target(void **state) {
+  tool_run_t run = {.args = {PROFILE_PATH, "-a", "--", "sh", "-c", "exit 3"}};
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  tool_run(&run);
+  tool_run_expect_status(&run, 3);
+  tool_run_expect_text(run.out, " samples, ");
 }
 
 static void missing_command_is_reported_with_status_127(void **state) {
@@ -38,9 +51,15 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"-p", "self"}, "-p wants"},
       {{"-p", "0"}, "-p wants"},
       {{"-p", "99999999999"}, "-p wants"},
-      {{"-a", "-p", "1", "--", "true"}, "choose one"},
+      {{"-t", "1", "-p", "1"}, "choose one"},
+      {{"-t", "1", "-C", "0"}, "choose one"},
+      {{"-G", "a", "-t", "1"}, "choose one"},
+      {{"-G", "a", "-a"}, "choose one"},
+      {{"-G", "a", "--off-cpu"}, "--off-cpu has no -G"},
+      {{"-G", "a,"}, "-G wants"},
+      {{"-C", "x"}, "-C wants"},
+      {{"-m", "x"}, "-m wants"},
       {{"-a", "-p", "1", "--off-cpu"}, "--off-cpu needs no -a"},
-      {{"-a", "--", "true"}, "choose one"},
       {{"--"}, "command is missing"},
       {{"--folded=x", "-Qx"}, "unknown option '-Q'"},
       {{"--folded"}, "'--folded' wants a value"},
@@ -95,6 +114,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(reader_of_stderr_gone_ends_the_command),
       cmocka_unit_test(command_that_ends_ends_the_profile),
+      cmocka_unit_test(command_ends_the_profile_of_another_target),
       cmocka_unit_test(missing_command_is_reported_with_status_127),
       cmocka_unit_test(missing_process_is_reported),
       cmocka_unit_test(bad_options_exit_2_with_a_message),

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/targets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "common/say.h"
+
+/* Tasks that run do not inherit events, so each process of a tree is a target.
+ * A child that is started between this and the opening of its parent's events
+ * is missed. */
+static int find_processes(profile_targets_t *targets,
+                          profile_options_t *options) {
+  size_t i;
+
+  for (i = 0; i < options->pids.nr; i++) {
+    if (common_process_asked(&options->pids.ids[i]) != 0)
+      return 1;
+  }
+  common_tree_of(&targets->processes, &options->pids);
+  return 0;
+}
+
+static int find_threads(profile_targets_t *targets,
+                        const profile_options_t *options) {
+  size_t i;
+  int32_t id;
+
+  for (i = 0; i < options->tids.nr; i++) {
+    id = options->tids.ids[i];
+    if (common_process_asked(&id) != 0)
+      return 1;
+    if (!common_ids_has(&targets->processes, id))
+      common_ids_add(&targets->processes, id);
+  }
+  return 0;
+}
+
+int profile_targets_find(profile_targets_t *targets, profile_options_t *options,
+                         int32_t command) {
+  memset(targets, 0, sizeof(*targets));
+  if (profile_options_is_command(options))
+    common_ids_add(&targets->processes, command);
+  if (find_processes(targets, options) != 0)
+    return 1;
+  return find_threads(targets, options);
+}
+
+void profile_targets_free(profile_targets_t *targets) {
+  common_ids_free(&targets->processes);
+  free(targets->began);
+}
+
+void profile_targets_list(const profile_targets_t *targets,
+                          const profile_options_t *options, int32_t command,
+                          common_target_list_t *list) {
+  size_t i;
+
+  memset(list, 0, sizeof(*list));
+  if (options->all)
+    common_target_list_add(list, UVPERF_TARGET_CPUS)->cpus = options->cpus;
+  else if (profile_options_is_command(options))
+    common_target_list_add(list, UVPERF_TARGET_COMMAND)->pid = command;
+  else if (options->pids.nr > 0)
+    common_target_list_add_ids(list, &targets->processes, UVPERF_TARGET_PROCESS,
+                               0);
+  else
+    common_target_list_add_ids(list, &options->tids, UVPERF_TARGET_THREAD, 0);
+  for (i = 0; i < options->cgroups.nr; i++) {
+    uvperf_target_t *target =
+        common_target_list_add(list, UVPERF_TARGET_CGROUP);
+
+    target->cgroup = options->cgroups.texts[i];
+    target->cpus = options->cpus;
+  }
+}
+
+void profile_targets_begin(profile_targets_t *targets) {
+  size_t i;
+
+  targets->began =
+      common_calloc(targets->processes.nr + 1, sizeof(*targets->began));
+  for (i = 0; i < targets->processes.nr; i++)
+    common_proc_time(targets->processes.ids[i], &targets->began[i]);
+}
+
+int profile_targets_time(const profile_targets_t *targets,
+                         common_proc_time_t *time) {
+  const common_proc_time_t *began = targets->began;
+  common_proc_time_t now;
+  int rc = -1;
+  size_t i;
+
+  memset(time, 0, sizeof(*time));
+  for (i = 0; i < targets->processes.nr; i++) {
+    if (common_proc_time(targets->processes.ids[i], &now) != 0)
+      continue;
+    time->user += now.user - began[i].user;
+    time->system += now.system - began[i].system;
+    rc = 0;
+  }
+  return rc;
+}
