@@ -234,22 +234,31 @@ void profile_naming_build(const profile_account_t *account, stacks_t *stacks) {
 
 /* -- samples without a name ------------------------------------------------ */
 
-static int has_name(const profile_account_t *account,
-                    const profile_frame_t *frame) {
-  const symbols_place_t *place;
+/* Returns 0 and the place of a frame, or -1 if it has a name. *place is NULL if
+ * nothing is known about it. */
+static int find_unnamed(const profile_account_t *account,
+                        const profile_frame_t *frame,
+                        const symbols_place_t **place) {
   uint32_t id;
 
+  *place = NULL;
   if (frame->object == PROFILE_OBJECT_READY ||
       frame->object == PROFILE_OBJECT_BEFORE)
-    return 1;
-  if (symbols_of(account, frame->object, &id) != 0)
-    return 0;
-  place = symbols_find(account->symbols, id, frame->offset);
-  return place != NULL && place->nr > 0;
+    return -1;
+  if (symbols_of(account, frame->object, &id) == 0)
+    *place = symbols_find(account->symbols, id, frame->offset);
+  return *place != NULL && (*place)->nr > 0 ? -1 : 0;
 }
 
+/* The weight of an object's samples without a name. */
+typedef struct unnamed_s {
+  uint64_t weight;
+  uint64_t outside; /* outside of every function that its file describes */
+} unnamed_t;
+
 static void fill_gap(const profile_account_t *account, size_t object,
-                     double share, profile_gap_t *gap) {
+                     const unnamed_t *unnamed, uint64_t all,
+                     profile_gap_t *gap) {
   uint32_t id;
 
   gap->object = profile_objects_get(&account->objects, (uint32_t)object)->name;
@@ -258,42 +267,58 @@ static void fill_gap(const profile_account_t *account, size_t object,
     gap->reason = "the mappings of some processes may not be read";
   else if (symbols_of(account, object, &id) == 0)
     gap->reason = symbols_reason(account->symbols, id);
-  gap->share = share;
+  gap->share = (double)unnamed->weight / (double)all;
+  gap->outside = (double)unnamed->outside / (double)all;
 }
 
-static size_t heaviest(const uint64_t *weights, size_t nr) {
+static size_t heaviest(const unnamed_t *unnamed, size_t nr) {
   size_t i, best = 0;
 
   for (i = 1; i < nr; i++) {
-    if (weights[i] > weights[best])
+    if (unnamed[i].weight > unnamed[best].weight)
       best = i;
   }
   return best;
 }
 
-size_t profile_naming_gaps(const profile_account_t *account,
-                           profile_gap_t *gaps, size_t most) {
-  uint64_t *unnamed = common_calloc(account->objects.nr, sizeof(*unnamed));
+/* Sets *unnamed to an array by object, for free(). Returns the weight of all
+ * samples. */
+static uint64_t weigh_unnamed(const profile_account_t *account,
+                              unnamed_t **unnamed) {
   const stacks_tally_t *tally = &account->stacks;
+  const symbols_place_t *place;
   const profile_frame_t *leaf;
   uint64_t all = 0;
-  size_t i, object, nr = 0;
+  size_t i;
 
+  *unnamed = common_calloc(account->objects.nr, sizeof(**unnamed));
   for (i = 0; i < tally->nr_places; i++) {
     if (tally->entries[i] == NULL)
       continue;
     all += tally->entries[i]->weight;
     leaf = tally->entries[i]->items;
-    if (tally->entries[i]->nr > 0 && !has_name(account, leaf))
-      unnamed[leaf->object] += tally->entries[i]->weight;
+    if (tally->entries[i]->nr == 0 || find_unnamed(account, leaf, &place) != 0)
+      continue;
+    (*unnamed)[leaf->object].weight += tally->entries[i]->weight;
+    if (leaf->object >= PROFILE_OBJECTS_FIXED && place != NULL &&
+        place->first == leaf->offset)
+      (*unnamed)[leaf->object].outside += tally->entries[i]->weight;
   }
+  return all;
+}
+
+size_t profile_naming_gaps(const profile_account_t *account,
+                           profile_gap_t *gaps, size_t most) {
+  unnamed_t *unnamed;
+  uint64_t all = weigh_unnamed(account, &unnamed);
+  size_t object, nr = 0;
+
   while (nr < most) {
     object = heaviest(unnamed, account->objects.nr);
-    if (unnamed[object] == 0 || unnamed[object] < all / 100)
+    if (unnamed[object].weight == 0 || unnamed[object].weight < all / 100)
       break;
-    fill_gap(account, object, (double)unnamed[object] / (double)all,
-             &gaps[nr++]);
-    unnamed[object] = 0;
+    fill_gap(account, object, &unnamed[object], all, &gaps[nr++]);
+    unnamed[object].weight = 0;
   }
   free(unnamed);
   return nr;

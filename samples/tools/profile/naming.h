@@ -18,6 +18,7 @@ typedef struct profile_gap_s {
   const char *object;
   const char *reason; /* "" if it is not known */
   double share;       /* of all weight, from 0 to 1 */
+  double outside;     /* the part of it outside of every known function */
 } profile_gap_t;
 
 /* Finds the heaviest gaps, at most `most`, each with at least a hundredth of

@@ -116,6 +116,11 @@ void profile_notes_gaps(const profile_account_t *account) {
     common_say("no function names for %.0f %% of the total, in %s%s%s\n",
                100 * gaps[i].share, gaps[i].object,
                gaps[i].reason[0] == '\0' ? "" : ": ", gaps[i].reason);
+    if (gaps[i].outside >= 0.01)
+      common_say("%.0f %% of the total, in %s, are outside of every function "
+                 "that the\n  file describes, such as assembler: they are "
+                 "shown by their offset\n",
+                 100 * gaps[i].outside, gaps[i].object);
     if (strcmp(gaps[i].object, "[anon]") == 0)
       common_say("a JIT compiler can name its functions in /tmp/perf-PID.map: "
                  "for example\n  node with --perf-basic-prof\n");

@@ -134,6 +134,40 @@ static void stripped_function_is_known_by_where_it_begins(void **state) {
   ask_names_end(&ask);
 }
 
+/* A function without unwind information behind one that has some: assembler,
+ * or code of a compiler that writes none. */
+static void code_outside_of_every_function_belongs_to_none(void **state) {
+  static const char source[] = "int gap(int x) { return x * 3; }\n";
+  uint64_t inside, outside, address;
+  const symbols_place_t *place;
+  ask_names_t ask;
+  uint32_t object;
+
+  (void)state;
+  need(__func__, "a C compiler", "cc --version");
+  ask_names_write("gap.c", source, strlen(source));
+  assert_int_equal(ask_names_run("cc -O2 -c program.c && "
+                                 "cc -O2 -fno-asynchronous-unwind-tables "
+                                 "-fno-unwind-tables -c gap.c && "
+                                 "cc program.o gap.o -o program"),
+                   0);
+  address = ask_names_symbol(ask_names_in("program"), "gap");
+  ask_names_begin(&ask, NULL);
+  assert_int_equal(ask_names_run("strip program"), 0);
+  object = ask_names_file(&ask, ask_names_in("program"));
+  assert_int_equal(ask_names_offset(ask_names_in("program"), address, &outside),
+                   0);
+  assert_int_equal(
+      ask_names_offset(ask_names_in("program"), address + 1, &inside), 0);
+  place = ask_names_at(&ask, object, inside);
+  assert_int_equal(place->nr, 0);
+  assert_int_equal(place->first, inside);
+  place = ask_names_at(&ask, object, outside);
+  assert_int_equal(place->nr, 0);
+  assert_int_equal(place->first, outside);
+  ask_names_end(&ask);
+}
+
 static void debug_link_beside_the_program_names_it(void **state) {
   uint64_t address;
 
@@ -362,6 +396,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(static_function_has_its_name_until_it_is_stripped),
       cmocka_unit_test(stripped_function_is_known_by_where_it_begins),
+      cmocka_unit_test(code_outside_of_every_function_belongs_to_none),
       cmocka_unit_test(debug_link_beside_the_program_names_it),
       cmocka_unit_test(debug_file_of_the_build_id_names_it),
       cmocka_unit_test(compressed_symbol_table_in_the_program_names_it),

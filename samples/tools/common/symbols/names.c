@@ -170,9 +170,8 @@ static void answer_all(symbols_elf_file_t *file, const question_t *question,
   for (i = 0; i < nr; i++) {
     if (functions[i].name == NULL)
       symbols_plt_find(file, places->addresses[i], &functions[i]);
-    if (functions[i].name == NULL)
-      symbols_unnamed_find(file, places->addresses[i], &functions[i]);
   }
+  symbols_unnamed_find(file, places->addresses, nr, functions);
   if (question->want_inlined != 0)
     symbols_inlined_find(file, places->addresses, nr, frames);
   bytes = dwfl_module_build_id(file->module, &build_id, &where);

@@ -6,9 +6,11 @@
 
 #include "common/symbols/functions.h"
 
-/* Sets the start and the end of the function at an address, and leaves its name
- * NULL. Changes nothing if start and end are not known. */
-void symbols_unnamed_find(const symbols_elf_file_t *file, uint64_t address,
-                          symbols_function_t *function);
+/* For each address whose function has no name, sets the start and the end of
+ * the function. Changes nothing if the address is outside of every function
+ * that the file describes. */
+void symbols_unnamed_find(const symbols_elf_file_t *file,
+                          const uint64_t *addresses, size_t nr,
+                          symbols_function_t *functions);
 
 #endif
