@@ -49,6 +49,7 @@ static const char help_text[] =
     "                 stdout.\n"
     "  --json         print one JSON object per line\n"
     "  -h, --help     print this help\n"
+    "  --version      print the version\n"
     "\n"
     "A line has the time of CLOCK_MONOTONIC in seconds, the CPU, the process,\n"
     "its parent, its new name, and the file as it was passed to execve(2): a\n"
@@ -81,6 +82,7 @@ static const struct option names[] = {
     {"json", no_argument, NULL, 'j'},
     {"wakeup", required_argument, NULL, 'w'},
     {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, COMMON_OPTION_VERSION},
     {NULL, 0, NULL, 0},
 };
 

@@ -12,7 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/stdio.h"
 #include "uvperf/system.h"
+#include "uvperf/version.h"
 
 #define MAX_DURATION_S 1e7
 #define MAX_RING_MIB   1024u
@@ -42,9 +44,17 @@ static int has_needless_value(const struct option *names, const char *word) {
   return names->name != NULL && names->has_arg == no_argument;
 }
 
+static void print_version(void) {
+  printf("%s %s\n", program_invocation_short_name, uvperf_version_string());
+  exit(common_stdio_close(stdout, "stdout"));
+}
+
 int common_options_refused(int option, const struct option *names,
                            char **argv) {
   const char *word = argv[optind - 1];
+
+  if (option == COMMON_OPTION_VERSION)
+    print_version();
 
   if (option == ':')
     return common_options_bad("option '%s' wants a value", word);

@@ -12,6 +12,10 @@
 /* The exit status for a wrong command line. */
 #define COMMON_EXIT_USAGE 2
 
+/* The value of --version, which each tool has. common_options_refused prints
+ * the version and ends the program. */
+#define COMMON_OPTION_VERSION 1
+
 /* Prints what is wrong with the command line. Returns COMMON_EXIT_USAGE. */
 int common_options_bad(const char *format, ...)
     __attribute__((format(printf, 1, 2)));

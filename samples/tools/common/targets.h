@@ -36,8 +36,8 @@ int common_threads_of(common_ids_t *threads, int32_t pid);
 /* Lists the current processes. Returns 0 or -errno. */
 int common_processes(common_ids_t *processes);
 
-/* Fills an empty list with the processes of `roots` that run, and with all their
- * descendants. */
+/* Fills an empty list with the processes of `roots` that run, and with all
+ * their descendants. */
 void common_tree_of(common_ids_t *processes, const common_ids_t *roots);
 
 /* Returns the process of a thread, or -errno. For a process, returns the same

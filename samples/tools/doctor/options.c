@@ -20,6 +20,7 @@ static const char help_text[] =
     "\n"
     "  --json         print one JSON object\n"
     "  -h, --help     print this help\n"
+    "  --version      print the version\n"
     "\n"
     "Each check opens an event and closes it at once. Nothing is measured, no\n"
     "setting is changed and nothing remains.\n"
@@ -45,6 +46,7 @@ static const char help_text[] =
 static const struct option names[] = {
     {"json", no_argument, NULL, 'j'},
     {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, COMMON_OPTION_VERSION},
     {NULL, 0, NULL, 0},
 };
 

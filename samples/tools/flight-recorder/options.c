@@ -53,6 +53,7 @@ static const char help_text[] =
     "                   Default: stdout.\n"
     "  --json           print one JSON object per line\n"
     "  -h, --help       print this help\n"
+    "  --version        print the version\n"
     "\n";
 
 static const char output_text[] =
@@ -113,6 +114,7 @@ static const struct option names[] = {
     {"help", no_argument, NULL, 'h'},
     {"json", no_argument, NULL, 'j'},
     {"new", no_argument, NULL, OPTION_NEW},
+    {"version", no_argument, NULL, COMMON_OPTION_VERSION},
     {NULL, 0, NULL, 0},
 };
 

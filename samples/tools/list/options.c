@@ -57,6 +57,7 @@ static const char help_text[] =
     "                 with the reason. A tracepoint takes about 60 ms.\n"
     "  -j, --json     print an array with an object for each event\n"
     "  -h, --help     print this help\n"
+    "  --version      print the version\n"
     "\n"
     "The objects of --json have name, alias, kind (hardware, software, cache,\n"
     "pmu, tracepoint), type, config, config1, config2 (hex, strings), pmu,\n"
@@ -70,9 +71,13 @@ static const char help_text[] =
     "command line.\n";
 
 static const struct option names[] = {
-    {"all", no_argument, NULL, 'A'},     {"available", no_argument, NULL, 'a'},
-    {"details", no_argument, NULL, 'v'}, {"json", no_argument, NULL, 'j'},
-    {"help", no_argument, NULL, 'h'},    {NULL, 0, NULL, 0},
+    {"all", no_argument, NULL, 'A'},
+    {"available", no_argument, NULL, 'a'},
+    {"details", no_argument, NULL, 'v'},
+    {"json", no_argument, NULL, 'j'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, COMMON_OPTION_VERSION},
+    {NULL, 0, NULL, 0},
 };
 
 static uint32_t kind_of(const char *word) {

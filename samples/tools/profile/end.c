@@ -30,9 +30,11 @@ static void write_profile(profile_t *profile) {
   profile_build(profile, &stacks);
   profile_outputs_write(&profile->outputs, &stacks, &profile->options,
                         &profile->totals);
-  profile_notes_gaps(&profile->account);
-  profile_notes_callers(&profile->account, &profile->options);
-  profile_notes_unwound(&profile->unwinding, &profile->options);
+  if (!profile->options.quiet) {
+    profile_notes_gaps(&profile->account);
+    profile_notes_callers(&profile->account, &profile->options);
+    profile_notes_unwound(&profile->unwinding, &profile->options);
+  }
   stacks_free(&stacks);
 }
 

@@ -19,8 +19,8 @@ typedef struct profile_events_s {
   size_t ring_bytes; /* of each CPU */
 } profile_events_t;
 
-/* Opens the events of the targets, disabled: cycles if the machine can count them,
- * otherwise cpu-clock. Kernel code is sampled if that is allowed. With
+/* Opens the events of the targets, disabled: cycles if the machine can count
+ * them, otherwise cpu-clock. Kernel code is sampled if that is allowed. With
  * options->off_cpu it opens context switches, which cannot be measured without
  * the kernel. On failure nothing is left open. */
 int profile_events_open(profile_events_t *events, uv_loop_t *loop,

@@ -123,7 +123,7 @@ static void on_stop(common_session_t *session) {
   read_cpu_time(live);
   live->nr_cpus = uvperf_set_nr_rings(&live->events.set);
   if (live->profile->top == NULL)
-    profile_notes_live_end();
+    profile_notes_live_end(&live->profile->options);
   live->has_stopped = 1;
 }
 
@@ -135,17 +135,24 @@ static void close_set(live_t *live) {
   profile_members_free(&live->members);
 }
 
-static void on_written(profile_t *profile) {
-  live_t *live = profile->source;
+static void say_gaps(const live_t *live) {
+  const profile_t *profile = live->profile;
 
-  profile_notes_stats(&profile->options, &live->events, &profile->totals,
-                      live->stats.corrupt);
   if (live->events.off_cpu)
     profile_notes_waits(live->waits.nr_unknown);
   else
     profile_notes_idle(&profile->options, &profile->totals, live->nr_cpus);
   profile_notes_unsampled(&profile->options, &live->events, live->cpu_ns,
                           unsampled(live));
+}
+
+static void on_written(profile_t *profile) {
+  live_t *live = profile->source;
+
+  profile_notes_stats(&profile->options, &live->events, &profile->totals,
+                      live->stats.corrupt);
+  if (!profile->options.quiet)
+    say_gaps(live);
   close_set(live);
 }
 
@@ -167,7 +174,8 @@ static int on_late_signal(common_session_t *session) {
 static void on_command(common_session_t *session, int status) {
   live_of(session)->profile->command_status =
       WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-  profile_notes_command(status);
+  if (!live_of(session)->profile->options.quiet)
+    profile_notes_command(status);
 }
 
 /* Asks after 1, 2, 4, 8 … seconds. So few names are left to find at the end,
@@ -192,7 +200,8 @@ static void on_tick(common_session_t *session) {
   if (live->profile->top != NULL) {
     profile_top_tick(live->profile);
   } else {
-    profile_notes_live(&live->profile->totals, new_samples);
+    profile_notes_live(&live->profile->options, &live->profile->totals,
+                       new_samples);
     ask_for_names(live);
   }
   /* stderr has no reader any more. */
@@ -284,7 +293,8 @@ static int open_events(live_t *live) {
                    : live->events.hardware ? "cycles"
                                            : "cpu-clock";
   profile->unit = live->events.hardware ? "cycles" : "ns";
-  profile_notes_opened(options, &live->events);
+  if (!options->quiet)
+    profile_notes_opened(options, &live->events);
   return 0;
 }
 
@@ -301,7 +311,7 @@ static void read_running(live_t *live) {
   profile_t *profile = live->profile;
   profile_account_t *account = &profile->account;
 
-  if (profile->options.by == STACKS_BY_CGROUP || profile->options.top)
+  if (profile->options.view.by == STACKS_BY_CGROUP || profile->options.top)
     common_cgroups(add_cgroup, account);
   if (live->targets.processes.nr > 0)
     account->nr_refused =

@@ -20,7 +20,7 @@ static int run(profile_t *profile) {
   /* For a recorded file, symbols are created when its kernel is known. */
   if (profile->options.input == NULL)
     profile->symbols = symbols_new(&profile->session.loop, &options);
-  profile_account_init(&profile->account, profile->options.by,
+  profile_account_init(&profile->account, profile->options.view.by,
                        profile->symbols);
   if (profile->options.top) {
     profile->account.has_ids = 1;

@@ -71,18 +71,23 @@ void profile_notes_opened(const profile_options_t *options,
         "  CAP_PERFMON or <= 0)\n");
 }
 
-void profile_notes_live(const profile_totals_t *totals, uint64_t new_samples) {
-  int tty = isatty(STDERR_FILENO);
-
-  /* The padding overwrites the rest of a longer line. */
-  fprintf(stderr,
-          "%s%5.0f s  %" PRIu64 " samples  %" PRIu64 "/s  %" PRIu64 " lost%s",
-          tty ? "\r" : "", totals->seconds, totals->samples, new_samples,
-          common_lost_total(&totals->lost), tty ? "      " : "\n");
+static int has_progress(const profile_options_t *options) {
+  return !options->quiet && isatty(STDERR_FILENO);
 }
 
-void profile_notes_live_end(void) {
-  if (isatty(STDERR_FILENO))
+/* The padding overwrites the rest of a longer line. */
+void profile_notes_live(const profile_options_t *options,
+                        const profile_totals_t *totals, uint64_t new_samples) {
+  if (has_progress(options))
+    fprintf(stderr,
+            "\r%5.0f s  %" PRIu64 " samples  %" PRIu64 "/s  %" PRIu64
+            " lost      ",
+            totals->seconds, totals->samples, new_samples,
+            common_lost_total(&totals->lost));
+}
+
+void profile_notes_live_end(const profile_options_t *options) {
+  if (has_progress(options))
     fputc('\n', stderr);
 }
 

@@ -19,12 +19,13 @@ int profile_notes_refused(const profile_options_t *options,
 void profile_notes_opened(const profile_options_t *options,
                           const profile_events_t *events);
 
-/* Prints the line of each second. `new_samples` is the number of samples since
- * the last line. On a terminal the line overwrites the last line. */
-void profile_notes_live(const profile_totals_t *totals, uint64_t new_samples);
+/* Prints the line of each second over the last line, on a terminal only.
+ * `new_samples` is the number of samples since the last line. */
+void profile_notes_live(const profile_options_t *options,
+                        const profile_totals_t *totals, uint64_t new_samples);
 
 /* Ends the live line. */
-void profile_notes_live_end(void);
+void profile_notes_live_end(const profile_options_t *options);
 
 /* Reports lost and damaged records, if there were any. */
 void profile_notes_stats(const profile_options_t *options,

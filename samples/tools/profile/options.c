@@ -13,6 +13,8 @@
 #define DEFAULT_HZ 99
 #define COMMAND_HZ 997
 #define MAX_HZ     1000000
+#define ROWS       20
+#define MAX_ROWS   10000
 /* The default of perf(1), and the kernel's maximum. */
 #define DEFAULT_STACK_BYTES 8192
 #define MAX_STACK_BYTES     65528
@@ -28,10 +30,27 @@ static int parse_frequency(profile_options_t *options, const char *text) {
 }
 
 static int parse_by(profile_options_t *options, const char *text) {
-  if (stacks_by_parse(text, &options->by) != 0)
-    return common_options_bad("--by wants function, thread, process or cgroup, "
-                              "not '%s'",
+  if (stacks_by_parse(text, &options->view.by) != 0)
+    return common_options_bad("--by wants function, thread, process, comm or "
+                              "cgroup, not '%s'",
                               text);
+  return 0;
+}
+
+static int parse_sort(profile_options_t *options, const char *text) {
+  if (stacks_sort_parse(text, &options->view.sort) != 0)
+    return common_options_bad("--sort wants self, total or samples, not '%s'",
+                              text);
+  return 0;
+}
+
+static int parse_rows(profile_options_t *options, const char *text) {
+  uint64_t number;
+
+  if (common_options_number(text, MAX_ROWS, &number) != 0)
+    return common_options_bad("--rows wants a number, 1 to %d, not '%s'",
+                              MAX_ROWS, text);
+  options->view.rows = number;
   return 0;
 }
 
@@ -74,6 +93,8 @@ static int parse_file(profile_options_t *options, const char *option,
 
 #define OPTION_SELF 256
 #define OPTION_TOP  257
+#define OPTION_ROWS 258
+#define OPTION_SORT 259
 
 static const struct option names[] = {
 
@@ -91,9 +112,13 @@ static const struct option names[] = {
     {"off-cpu", no_argument, NULL, 'o'},
     {"pid", required_argument, NULL, 'p'},
     {"pprof", required_argument, NULL, 'P'},
+    {"quiet", no_argument, NULL, 'q'},
+    {"rows", required_argument, NULL, OPTION_ROWS},
     {"self", no_argument, NULL, OPTION_SELF},
+    {"sort", required_argument, NULL, OPTION_SORT},
     {"tid", required_argument, NULL, 't'},
     {"top", no_argument, NULL, OPTION_TOP},
+    {"version", no_argument, NULL, COMMON_OPTION_VERSION},
     {NULL, 0, NULL, 0},
 };
 
@@ -118,6 +143,9 @@ static int parse_option(profile_options_t *options, int option, char **argv) {
       options->all = 1;
       return 0;
     case 'g':
+      return 0;
+    case 'q':
+      options->quiet = 1;
       return 0;
     case 'b':
       return parse_by(options, optarg);
@@ -144,6 +172,10 @@ static int parse_option(profile_options_t *options, int option, char **argv) {
       return parse_file(options, "--html", PROFILE_HTML);
     case 'P':
       return parse_file(options, "--pprof", PROFILE_PPROF);
+    case OPTION_ROWS:
+      return parse_rows(options, optarg);
+    case OPTION_SORT:
+      return parse_sort(options, optarg);
     case OPTION_SELF:
       options->self = 1;
       return 0;
@@ -241,10 +273,11 @@ int profile_options_parse(profile_options_t *options, int argc, char **argv) {
   int option, rc;
 
   memset(options, 0, sizeof(*options));
+  options->view.rows = ROWS;
   opterr = 0;
   /* The + ends the options at the first word that is not an option. The rest of
    * the line is the command, with or without a -- before it. */
-  while ((option = getopt_long(argc, argv, "+:C:F:G:d:m:p:t:agh", names,
+  while ((option = getopt_long(argc, argv, "+:C:F:G:d:m:p:t:aghq", names,
                                NULL)) != -1) {
     rc = parse_option(options, option, argv);
     if (rc != 0)

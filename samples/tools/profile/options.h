@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "common/options.h"
-#include "common/stacks/rank.h"
+#include "common/stacks/text.h"
 
 /* The files that a profile can be written to, besides the table. */
 enum {
@@ -29,6 +29,7 @@ typedef struct profile_options_s {
   const char *cpus;   /* NULL: all online CPUs */
   int all_by_default; /* because no target was given */
   int help;
+  int quiet;            /* only errors, and losses of records */
   int inlined;          /* show inlined functions */
   int debuginfod;       /* may ask debuginfod servers */
   int self;             /* count the profiler itself too */
@@ -36,7 +37,7 @@ typedef struct profile_options_s {
   int no_stacks;        /* sample functions without their callers */
   int off_cpu;          /* where threads wait, not where they run */
   uint32_t stack_bytes; /* copied of each user stack; 0: none */
-  stacks_by_t by;
+  stacks_view_t view;
   const char *input; /* NULL, or a recorded file, "-" for stdin */
   const char *event; /* NULL, or the name of one of its events */
   char **command;    /* NULL, or argv of the command to run */

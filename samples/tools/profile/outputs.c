@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,9 +19,6 @@
 #include "common/stacks/text.h"
 #include "common/stdio.h"
 #include "profile/profile.h"
-
-/* Rows of the table. */
-#define MAX_ROWS 20
 
 /* Returns 1 for an option that names an output file. The title leaves such
  * options out. Moves *i to the file name if the file name is the next word. */
@@ -138,8 +136,13 @@ int profile_outputs_open(profile_outputs_t *outputs,
 static void write_table(const stacks_t *stacks,
                         const profile_options_t *options,
                         const profile_totals_t *totals) {
+  stacks_view_t view = options->view;
+  struct winsize size;
+
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+    view.columns = size.ws_col;
   if (stacks->samples > 0)
-    stacks_text_table(stdout, stacks, options->by, MAX_ROWS);
+    stacks_text_table(stdout, stacks, &view);
   else if (options->off_cpu)
     puts("no waits: no thread was switched out");
   else

@@ -15,9 +15,8 @@
 #include "profile/kernel.h"
 #include "profile/profile.h"
 
-#define SLICE_NS    5000000
-#define TICK_MS     1000
-#define QUIET_TICKS 5 /* between lines if stderr is no terminal */
+#define SLICE_NS 5000000
+#define TICK_MS  1000
 
 /* How many bytes of samples may wait to be unwound. Unwinding is slower than
  * reading. Samples beyond the limit of the queue would have no callers. */
@@ -32,9 +31,8 @@ typedef struct recorded_s {
   uv_idle_t idle;
   uv_poll_t poll;
   int has_poll;
-  int has_ended; /* the whole file is read */
-  int has_line;  /* a line of progress is on the terminal */
-  size_t ticks;
+  int has_ended;   /* the whole file is read */
+  int has_line;    /* a line of progress is on the terminal */
   size_t event;    /* its samples are counted; NONE: none yet */
   uint64_t fields; /* PERF_SAMPLE_* that its samples have */
   /* Number of samples by event. Events past the end of the array have no
@@ -298,18 +296,17 @@ static void on_readable(uv_poll_t *poll, int status, int events) {
 
 static void print_progress(recorded_t *recorded) {
   uint64_t bytes = recording_bytes(recorded->recording);
-  int is_terminal = isatty(STDERR_FILENO);
   char share[16] = "";
 
-  if (!is_terminal && recorded->ticks % QUIET_TICKS != 0)
+  if (recorded->profile->options.quiet || !isatty(STDERR_FILENO))
     return;
   if (bytes > 0)
     snprintf(share, sizeof(share), "%3.0f %%  ",
              100.0 * (double)recording_offset(recorded->recording) /
                  (double)bytes);
-  fprintf(stderr, "%s%s%" PRIu64 " samples%s", is_terminal ? "\r" : "", share,
-          recorded->profile->account.samples, is_terminal ? "      " : "\n");
-  recorded->has_line = is_terminal;
+  fprintf(stderr, "\r%s%" PRIu64 " samples      ", share,
+          recorded->profile->account.samples);
+  recorded->has_line = 1;
 }
 
 /* Reports in one line which events have samples. */
@@ -409,7 +406,7 @@ static void say_lacks(const recorded_t *recorded) {
   else if (!(recorded->fields &
              (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER)))
     common_say("no callers are known: record with -g\n");
-  if (profile->options.by == STACKS_BY_CGROUP &&
+  if (profile->options.view.by == STACKS_BY_CGROUP &&
       !(recorded->fields & PERF_SAMPLE_CGROUP))
     common_say("no cgroups are known: record with --all-cgroups\n");
   free(sampled);
@@ -436,7 +433,6 @@ static void say_damage(const recorded_t *recorded) {
 static void on_tick(common_session_t *session) {
   recorded_t *recorded = recorded_of(session);
 
-  recorded->ticks++;
   profile_unwinding_flush(&recorded->profile->unwinding);
   print_progress(recorded);
   if (ferror(stderr))
@@ -465,7 +461,8 @@ static void close_handles(recorded_t *recorded) {
 static void on_written(profile_t *profile) {
   recorded_t *recorded = profile->source;
 
-  say_lacks(recorded);
+  if (!profile->options.quiet)
+    say_lacks(recorded);
   close_handles(recorded);
 }
 
@@ -479,7 +476,8 @@ static void on_close(common_session_t *session) {
   }
   say_damage(recorded);
   if (recorded->event != NONE) {
-    say_events(recorded);
+    if (!profile->options.quiet)
+      say_events(recorded);
     recorded->ends = 1;
     if (!recorded->is_unwinding)
       profile_end(profile);

@@ -34,7 +34,7 @@ static void put_status(FILE *file, const profile_screen_t *screen) {
 static void put_table(FILE *file, const profile_screen_t *screen,
                       size_t max_rows) {
   const stacks_layout_t layout = {screen->keys->by, screen->columns, "samples",
-                                  screen->weight};
+                                  screen->weight, 0};
   size_t i;
 
   if (screen->nr == 0) {
@@ -55,7 +55,7 @@ static void put_help(FILE *file, const profile_screen_t *screen,
 
 void profile_screen_write(FILE *file, const profile_screen_t *screen) {
   const stacks_layout_t layout = {screen->keys->by, screen->columns, "samples",
-                                  0};
+                                  0, 0};
   size_t max_rows = screen->lines > 2 ? screen->lines - 2 : 0;
 
   put_status(file, screen);

@@ -183,7 +183,7 @@ void profile_top_start(profile_t *profile) {
 
   profile->top = top;
   top->profile = profile;
-  top->keys.by = profile->options.by;
+  top->keys.by = profile->options.view.by;
   top->last_ns = uv_hrtime();
   name_target(top);
   stacks_init(&top->stacks);

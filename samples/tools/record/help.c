@@ -135,6 +135,7 @@ static const char how[] =
     "  -q               print errors only\n"
     "  -v               print all failures and changes\n"
     "  -h, --help       print this help\n"
+    "  --version        print the version\n"
     "\n"
     "Ctrl-C, SIGTERM and SIGHUP end the recording and terminate the command.\n"
     "Under nohup, SIGHUP has no effect. perf can read the file while it\n"

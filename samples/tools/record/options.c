@@ -86,6 +86,7 @@ static const struct option names[] = {
     {"timestamp-filename", no_argument, NULL, OPTION_TIMESTAMP_FILENAME},
     {"verbose", no_argument, NULL, 'v'},
     {"weight", no_argument, NULL, 'W'},
+    {"version", no_argument, NULL, COMMON_OPTION_VERSION},
     {NULL, 0, NULL, 0},
 };
 

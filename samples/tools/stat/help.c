@@ -163,6 +163,7 @@ static const char output[] =
     "  -v               print all failures and changes, and when counting and\n"
     "                   each run begin\n"
     "  -h, --help       print this help\n"
+    "  --version        print the version\n"
     "\n"
     "Values in the table:\n"
     "\n"

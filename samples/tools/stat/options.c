@@ -73,6 +73,7 @@ static const struct option names[] = {
     {"tid", required_argument, NULL, 't'},
     {"timeout", required_argument, NULL, OPTION_TIMEOUT},
     {"verbose", no_argument, NULL, 'v'},
+    {"version", no_argument, NULL, COMMON_OPTION_VERSION},
     {NULL, 0, NULL, 0},
 };
 

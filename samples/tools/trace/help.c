@@ -110,6 +110,7 @@ static const char output[] =
     "                   kernel's own \"print fmt\"\n"
     "  --json           print one JSON object per line\n"
     "  -h, --help       print this help\n"
+    "  --version        print the version\n"
     "\n"
     "A line has the time of CLOCK_MONOTONIC in seconds, the CPU, the name of\n"
     "the thread, the ids of its process and, if it is not the first thread,\n"

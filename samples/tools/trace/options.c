@@ -39,6 +39,7 @@ static const struct option names[] = {
     {"summary", no_argument, NULL, 's'},
     {"tid", required_argument, NULL, 't'},
     {"summary-mode", required_argument, NULL, OPTION_SUMMARY_MODE},
+    {"version", no_argument, NULL, COMMON_OPTION_VERSION},
     {NULL, 0, NULL, 0},
 };
 

@@ -60,6 +60,7 @@ static const char help_text[] =
     "                 stdout.\n"
     "  --json         print one JSON object per line\n"
     "  -h, --help     print this help\n"
+    "  --version      print the version\n"
     "\n";
 
 static const char output_text[] =
@@ -119,6 +120,7 @@ static const struct option names[] = {
     {"json", no_argument, NULL, 'j'},
     {"threads", no_argument, NULL, 't'},
     {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, COMMON_OPTION_VERSION},
     {NULL, 0, NULL, 0},
 };
 

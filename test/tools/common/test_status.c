@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "uvperf/version.h"
+
 #define WORK "sh", "-c", "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done"
 
 /* The stream to which the tool writes its result. */
@@ -78,6 +80,26 @@ static void expect_lost(const tool_run_t *run, const char *tool,
 static void need_all(const char *test) {
   support_need_root(test);
   support_need_kernel_side(test);
+}
+
+static void version_is_that_of_the_library(void **state) {
+  static tool_run_t run;
+  char path[4096], line[128];
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < NR_RUNS; i++) {
+    if (!tool_path(runs[i].tool, path, sizeof(path)))
+      continue;
+    memset(&run, 0, sizeof(run));
+    run.args[0] = path;
+    run.args[1] = "--version";
+    tool_run(&run);
+    tool_run_expect_status(&run, 0);
+    snprintf(line, sizeof(line), "uvperf-%s %s\n", runs[i].tool,
+             uvperf_version_string());
+    assert_string_equal(run.out, line);
+  }
 }
 
 static void close_out(void) {
@@ -271,6 +293,7 @@ static void command_that_cannot_be_run_exits_126_or_127(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(version_is_that_of_the_library),
       cmocka_unit_test(output_to_a_closed_stdout_is_reported_with_status_1),
       cmocka_unit_test(output_to_a_full_disk_is_reported_with_status_1),
       cmocka_unit_test(reader_that_is_gone_ends_it_quietly_with_status_0),

@@ -222,6 +222,7 @@ static void interrupt_shows_what_came_so_far(void **state) {
                 "-m 8 -- sleep 20 >$0.old 2>/dev/null & "
                 "sleep 0.5; exec " PROFILE_PATH " --input $0.old";
   run.args[3] = record_run_path();
+  run.err_is_terminal = 1;
   run.interrupt_at = " samples"; /* a line of progress */
   tool_run(&run);
   tool_run_expect_status(&run, 0);

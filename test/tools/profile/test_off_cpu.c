@@ -176,6 +176,7 @@ static void work_between(tool_run_t *run) {
 static void whole_machine_has_the_waits_of_a_program(void **state) {
   char printed[4096], path[] = "/tmp/uvperf-folded-XXXXXX";
   tool_run_t run = {.args = {PROFILE_PATH, "--off-cpu", "--folded", path, "-a"},
+                    .err_is_terminal = 1,
                     .interrupt_at = " samples ",
                     .work = work_between,
                     .data = printed};

@@ -81,7 +81,7 @@ static void narrow_window_leaves_out_columns(void **state) {
   expect_screen(20, "100 samples/s, 0 los\n"
                     "    self  function\n"
                     "  50.00%  parse\n"
-                    "  30.00%  ?[31mred??\n"
+                    "  30.00%  ?[31..????\n"
                     "  20.00%  gr\xc3\xbc\xc3\x9f gott\n");
   expect_screen(
       90,

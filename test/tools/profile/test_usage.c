@@ -17,6 +17,18 @@ static void command_that_ends_ends_the_profile(void **state) {
   tool_run_expect_status(&killed, 128 + 9);
 }
 
+static void quiet_profile_prints_the_table_alone(void **state) {
+  tool_run_t run = {.args = {PROFILE_PATH, "-q", "--by", "comm", "--rows", "1",
+                             "--", "sh", "-c", "sleep 0; exit 3"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  tool_run(&run);
+  tool_run_expect_status(&run, 3);
+  assert_string_equal(run.err, "");
+  tool_run_expect_text(run.out, " samples, ");
+}
+
 static void command_ends_the_profile_of_another_target(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "-a", "--", "sh", "-c", "exit 3"}};
 
@@ -73,6 +85,8 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"--off-cpu", "--call-graph=none"}, "leave out --call-graph none"},
       {{"--off-cpu", "--call-graph=dwarf"}, "leave out --call-graph dwarf"},
       {{"--by", "name", "-a"}, "--by wants"},
+      {{"--sort", "name", "-a"}, "--sort wants"},
+      {{"--rows", "0", "-a"}, "--rows wants"},
       {{"--call-graph", "lbr", "-a"}, "--call-graph wants"},
       {{"--call-graph", "dwarf,7", "-a"}, "a multiple of 8 up to 65528"},
       {{"--call-graph", "dwarf,65536", "-a"}, "up to 65528, not '65536'"},
@@ -115,6 +129,7 @@ int main(void) {
       cmocka_unit_test(reader_of_stderr_gone_ends_the_command),
       cmocka_unit_test(command_that_ends_ends_the_profile),
       cmocka_unit_test(command_ends_the_profile_of_another_target),
+      cmocka_unit_test(quiet_profile_prints_the_table_alone),
       cmocka_unit_test(missing_command_is_reported_with_status_127),
       cmocka_unit_test(missing_process_is_reported),
       cmocka_unit_test(bad_options_exit_2_with_a_message),

@@ -77,6 +77,10 @@ static void tasks_are_ranked_by_what_they_share(void **state) {
   assert_int_equal(nr, 2);
   expect_row(&rows[0], "process", "", 10, 900000, 900000);
   free(rows);
+  rows = stacks_rank(*state, STACKS_BY_COMM, &nr);
+  assert_int_equal(nr, 2);
+  expect_row(&rows[0], "process", "", 0, 900000, 900000);
+  free(rows);
   rows = stacks_rank(*state, STACKS_BY_CGROUP, &nr);
   assert_int_equal(nr, 1);
   expect_row(&rows[0], "/a", "", 0, 1000000, 1000000);
@@ -97,15 +101,17 @@ static void expect_text(void (*write)(FILE *file, const stacks_t *stacks),
 }
 
 static void table_of_two(FILE *file, const stacks_t *stacks) {
-  stacks_text_table(file, stacks, STACKS_BY_FUNCTION, 2);
+  stacks_text_table(file, stacks, &(stacks_view_t){.rows = 2});
 }
 
 static void table_of_processes(FILE *file, const stacks_t *stacks) {
-  stacks_text_table(file, stacks, STACKS_BY_PROCESS, 9);
+  stacks_text_table(file, stacks,
+                    &(stacks_view_t){.by = STACKS_BY_PROCESS, .rows = 9});
 }
 
 static void table_of_threads(FILE *file, const stacks_t *stacks) {
-  stacks_text_table(file, stacks, STACKS_BY_THREAD, 9);
+  stacks_text_table(file, stacks,
+                    &(stacks_view_t){.by = STACKS_BY_THREAD, .rows = 9});
 }
 
 static void table_has_the_hottest_rows_and_says_how_many_more(void **state) {
@@ -144,6 +150,47 @@ static void narrow_table_distinguishes_processes(void **state) {
               "    self    total  process\n"
               "  90.00%   90.00%  process 10\n"
               "  10.00%   10.00%  other 20\n");
+}
+
+static void add_long(stacks_t *stacks, const char *name) {
+  const stacks_task_t one = {10, 11, "thread", "process", "/a"};
+  stacks_frame_t frame = {.function = function(stacks, name, "program")};
+
+  stacks_add(stacks, stacks_task(stacks, &one), &frame, 1, 1, 1000000);
+}
+
+static void narrow_table(FILE *file, const stacks_t *stacks) {
+  const stacks_view_t view = {.rows = 2, .columns = 72};
+
+  stacks_text_table(file, stacks, &view);
+}
+
+/* Names of templates differ in the middle or at the end. */
+static void names_of_a_narrow_table_differ_after_they_are_cut(void **state) {
+  stacks_t stacks;
+
+  (void)state;
+  stacks_init(&stacks);
+  stacks.event = "cpu-clock";
+  add_long(&stacks, "space::Box<int>::spin_for_long(long, char const*)");
+  add_long(&stacks, "space::Box<int>::spin_for_long(long, int const*)");
+  expect_text(narrow_table, &stacks,
+              "    self    total   samples  object               function\n"
+              "  50.00%   50.00%         1  program              "
+              "space::Box..ar const*)\n"
+              "  50.00%   50.00%         1  program              "
+              "space::Box..nt const*)\n");
+  add_long(&stacks, "space::Box<int>::spin_for_long(long, char const*)");
+  add_long(&stacks, "space::Box<big>::spin_for_long(long, char const*)");
+  add_long(&stacks, "space::Box<big>::spin_for_long(long, char const*)");
+  expect_text(narrow_table, &stacks,
+              "    self    total   samples  object               function\n"
+              "  40.00%   40.00%         2  program              "
+              "space::Box<big>::spin_for_long(long, char const*)\n"
+              "  40.00%   40.00%         2  program              "
+              "space::Box<int>::spin_for_long(long, char const*)\n"
+              "                            1 more\n");
+  stacks_free(&stacks);
 }
 
 static void folded_stacks_are_outermost_first(void **state) {
@@ -199,6 +246,7 @@ int main(void) {
                                       setup, teardown),
       cmocka_unit_test_setup_teardown(
           table_has_the_hottest_rows_and_says_how_many_more, setup, teardown),
+      cmocka_unit_test(names_of_a_narrow_table_differ_after_they_are_cut),
       cmocka_unit_test_setup_teardown(narrow_table_distinguishes_processes,
                                       setup, teardown),
       cmocka_unit_test_setup_teardown(folded_stacks_are_outermost_first, setup,

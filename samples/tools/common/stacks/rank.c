@@ -8,22 +8,39 @@
 #include "common/memory.h"
 #include "common/stacks/tally.h"
 
-static const char *const words[] = {"function", "thread", "process", "cgroup"};
+static const char *const words[] = {"function", "thread", "process", "cgroup",
+                                    "comm"};
+static const char *const orders[] = {"self", "total", "samples"};
 
 const char *stacks_by_name(stacks_by_t by) {
   return words[by];
 }
 
-int stacks_by_parse(const char *name, stacks_by_t *by) {
-  size_t i;
+/* Returns the index of a name, or `nr`. */
+static size_t index_of(const char *const *names, size_t nr, const char *name) {
+  size_t i = 0;
 
-  for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-    if (strcmp(name, words[i]) == 0) {
-      *by = (stacks_by_t)i;
-      return 0;
-    }
-  }
-  return -1;
+  while (i < nr && strcmp(names[i], name) != 0)
+    i++;
+  return i;
+}
+
+int stacks_by_parse(const char *name, stacks_by_t *by) {
+  size_t i = index_of(words, sizeof(words) / sizeof(words[0]), name);
+
+  if (i == sizeof(words) / sizeof(words[0]))
+    return -1;
+  *by = (stacks_by_t)i;
+  return 0;
+}
+
+int stacks_sort_parse(const char *name, stacks_sort_t *sort) {
+  size_t i = index_of(orders, sizeof(orders) / sizeof(orders[0]), name);
+
+  if (i == sizeof(orders) / sizeof(orders[0]))
+    return -1;
+  *sort = (stacks_sort_t)i;
+  return 0;
 }
 
 /* A recursive function is in a stack several times. For each function,
@@ -72,9 +89,9 @@ static stacks_row_t row_of_task(const stacks_task_t *task, stacks_by_t by) {
     row.name = task->thread;
     row.where = task->process;
     row.id = task->tid;
-  } else if (by == STACKS_BY_PROCESS) {
+  } else if (by != STACKS_BY_CGROUP) {
     row.name = task->process;
-    row.id = task->pid;
+    row.id = by == STACKS_BY_PROCESS ? task->pid : 0;
   }
   return row;
 }
@@ -153,9 +170,7 @@ static int compare_samples(const void *a, const void *b) {
 }
 
 const char *stacks_sort_name(stacks_sort_t sort) {
-  static const char *const names[] = {"self", "total", "samples"};
-
-  return names[sort];
+  return orders[sort];
 }
 
 void stacks_rank_sort(stacks_row_t *rows, size_t nr, stacks_sort_t sort) {

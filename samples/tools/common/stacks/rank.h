@@ -9,7 +9,8 @@ typedef enum stacks_by_e {
   STACKS_BY_FUNCTION,
   STACKS_BY_THREAD,
   STACKS_BY_PROCESS,
-  STACKS_BY_CGROUP
+  STACKS_BY_CGROUP,
+  STACKS_BY_COMM /* all processes of a name */
 } stacks_by_t;
 
 typedef struct stacks_row_s {
@@ -21,7 +22,7 @@ typedef struct stacks_row_s {
   uint64_t total;    /* weight of all stacks with it, each stack counted once */
 } stacks_row_t;
 
-/* These convert a kind of row to "function", "thread" …, and back.
+/* These convert a kind of row to "function", "thread", …, and back.
  * stacks_by_parse returns 0, or -1 for another word. */
 const char *stacks_by_name(stacks_by_t by);
 int stacks_by_parse(const char *name, stacks_by_t *by);
@@ -36,8 +37,10 @@ typedef enum stacks_sort_e {
   STACKS_SORT_SAMPLES
 } stacks_sort_t;
 
-/* "self", "total", "samples". */
+/* These convert an order to "self", "total" or "samples", and back.
+ * stacks_sort_parse returns 0, or -1 for another word. */
 const char *stacks_sort_name(stacks_sort_t sort);
+int stacks_sort_parse(const char *name, stacks_sort_t *sort);
 
 void stacks_rank_sort(stacks_row_t *rows, size_t nr, stacks_sort_t sort);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/buffer.h"
+#include "common/memory.h"
 #include "common/stacks/tally.h"
 #include "common/text.h"
 
@@ -15,6 +16,7 @@
 #define WHERE_COLUMNS 20
 #define PID_COLUMNS   7
 #define NAME_COLUMNS  200
+#define MAX_COLUMNS   1000
 
 /* Lines that are narrower than this leave out the total, the samples, the
  * object. */
@@ -46,10 +48,47 @@ size_t stacks_text_cut(FILE *file, const char *text, size_t columns) {
   return i;
 }
 
-static void put_padded(FILE *file, const char *text, size_t columns) {
-  size_t used = stacks_text_cut(file, text, columns);
+/* Returns the bytes that stacks_text_cut writes as one character. */
+static size_t bytes_of(const char *text) {
+  size_t bytes = common_text_printable(text);
 
-  fprintf(file, "%*s ", (int)(columns - used), "");
+  return bytes == 0 ? 1 : bytes;
+}
+
+static size_t width_of(const char *text) {
+  size_t nr;
+
+  for (nr = 0; *text != '\0'; nr++)
+    text += bytes_of(text);
+  return nr;
+}
+
+static const char *skip(const char *text, size_t nr) {
+  for (; nr > 0; nr--)
+    text += bytes_of(text);
+  return text;
+}
+
+/* Writes a name in at most `columns` characters, and returns their number. A
+ * long name loses its middle: names that differ often differ at the end. */
+static size_t put_name(FILE *file, const char *name, size_t columns) {
+  size_t width = width_of(name), head;
+
+  if (width <= columns || columns < 8)
+    return stacks_text_cut(file, name, columns);
+  head = (columns - 1) / 2;
+  stacks_text_cut(file, name, head);
+  fputs("..", file);
+  stacks_text_cut(file, skip(name, width - (columns - 2 - head)), columns);
+  return columns;
+}
+
+/* Pads a name to `columns`, and cuts it to `most`. */
+static void put_padded(FILE *file, const char *text, size_t columns,
+                       size_t most) {
+  size_t used = put_name(file, text, most);
+
+  fprintf(file, "%*s ", used < columns ? (int)(columns - used) : 0, "");
 }
 
 static int has(const stacks_layout_t *layout, size_t columns) {
@@ -57,7 +96,8 @@ static int has(const stacks_layout_t *layout, size_t columns) {
 }
 
 static size_t where_columns(const stacks_layout_t *layout) {
-  if (layout->by == STACKS_BY_CGROUP || !has(layout, COLUMNS_WITH_WHERE))
+  if (layout->by == STACKS_BY_CGROUP || layout->by == STACKS_BY_COMM ||
+      !has(layout, COLUMNS_WITH_WHERE))
     return 0;
   return layout->by == STACKS_BY_PROCESS ? PID_COLUMNS : WHERE_COLUMNS;
 }
@@ -75,13 +115,15 @@ static size_t name_columns(const stacks_layout_t *layout) {
   used += has(layout, COLUMNS_WITH_TOTAL) ? 9 : 0;
   used += has(layout, COLUMNS_WITH_SAMPLES) ? 10 : 0;
   used += 2 + where + (where > 0);
+  if (layout->is_whole)
+    return MAX_COLUMNS;
   if (layout->columns == 0)
     return NAME_COLUMNS;
   return layout->columns > used ? layout->columns - used : 0;
 }
 
 void stacks_text_head(FILE *file, const stacks_layout_t *layout) {
-  static const char *const where[] = {"object", "process", "pid", ""};
+  static const char *const where[] = {"object", "process", "pid", "", ""};
 
   fprintf(file, "%8s", "self");
   if (has(layout, COLUMNS_WITH_TOTAL))
@@ -90,7 +132,8 @@ void stacks_text_head(FILE *file, const stacks_layout_t *layout) {
     fprintf(file, "%10s", layout->counted);
   fputs("  ", file);
   if (where_columns(layout) > 0)
-    put_padded(file, where[layout->by], where_columns(layout));
+    put_padded(file, where[layout->by], where_columns(layout),
+               where_columns(layout));
   stacks_text_cut(file, stacks_by_name(layout->by), name_columns(layout));
   putc('\n', file);
 }
@@ -105,7 +148,7 @@ void stacks_text_row(FILE *file, const stacks_layout_t *layout,
           ? "-"
           : row->where;
   char number[16];
-  size_t used;
+  size_t columns, used;
 
   fprintf(file, "%7.2f%%", percent(row->self, layout->weight));
   if (has(layout, COLUMNS_WITH_TOTAL))
@@ -116,29 +159,71 @@ void stacks_text_row(FILE *file, const stacks_layout_t *layout,
   snprintf(number, sizeof(number), "%" PRIu32, row->id);
   if (where_columns(layout) > 0)
     put_padded(file, layout->by == STACKS_BY_PROCESS ? number : where,
-               where_columns(layout));
-  used = stacks_text_cut(file, name, name_columns(layout));
+               where_columns(layout),
+               layout->is_whole ? MAX_COLUMNS : where_columns(layout));
+  columns = name_columns(layout);
+  if (has_id_at_end(layout) && row->id != 0 && columns > strlen(number) + 8)
+    columns -= strlen(number) + 1;
+  used = put_name(file, name, columns);
   if (has_id_at_end(layout) && row->id != 0 &&
       used + 1 + strlen(number) <= name_columns(layout))
     fprintf(file, " %s", number);
   putc('\n', file);
 }
 
-void stacks_text_table(FILE *file, const stacks_t *stacks, stacks_by_t by,
-                       size_t most_rows) {
-  const stacks_layout_t layout = {.by = by,
-                                  .counted =
-                                      is_off_cpu(stacks) ? "waits" : "samples",
-                                  .weight = stacks->weight};
-  stacks_row_t *rows;
-  size_t i, nr;
+/* Returns a row as it is written, for free(). */
+static char *write_row(const stacks_layout_t *layout, const stacks_row_t *row) {
+  stacks_row_t names = {.name = row->name, .where = row->where, .id = row->id};
+  char *text = NULL;
+  size_t size;
+  FILE *file = open_memstream(&text, &size);
 
-  rows = stacks_rank(stacks, by, &nr);
+  if (file == NULL)
+    abort();
+  stacks_text_row(file, layout, &names);
+  fclose(file);
+  return text;
+}
+
+/* Returns 1 if two rows differ only in what is cut. Equal functions of one
+ * object are two rows, too. */
+static int has_lookalikes(const stacks_layout_t *layout,
+                          const stacks_row_t *rows, size_t nr) {
+  char **texts = common_calloc(nr + 1, sizeof(*texts));
+  size_t i, k;
+  int found = 0;
+
+  for (i = 0; i < nr; i++) {
+    texts[i] = write_row(layout, &rows[i]);
+    for (k = 0; k < i; k++)
+      found |= strcmp(texts[i], texts[k]) == 0 &&
+               (strcmp(rows[i].name, rows[k].name) != 0 ||
+                strcmp(rows[i].where, rows[k].where) != 0);
+  }
+  for (i = 0; i < nr; i++)
+    free(texts[i]);
+  free(texts);
+  return found;
+}
+
+void stacks_text_table(FILE *file, const stacks_t *stacks,
+                       const stacks_view_t *view) {
+  stacks_layout_t layout = {.by = view->by,
+                            .columns = view->columns,
+                            .counted = is_off_cpu(stacks) ? "waits" : "samples",
+                            .weight = stacks->weight};
+  stacks_row_t *rows;
+  size_t i, nr, shown;
+
+  rows = stacks_rank(stacks, view->by, &nr);
+  stacks_rank_sort(rows, nr, view->sort);
+  shown = nr < view->rows ? nr : view->rows;
+  layout.is_whole = has_lookalikes(&layout, rows, shown);
   stacks_text_head(file, &layout);
-  for (i = 0; i < nr && i < most_rows; i++)
+  for (i = 0; i < shown; i++)
     stacks_text_row(file, &layout, &rows[i]);
-  if (nr > most_rows)
-    fprintf(file, "%*s%zu more\n", 28, "", nr - most_rows);
+  if (nr > shown)
+    fprintf(file, "%*s%zu more\n", 28, "", nr - shown);
   free(rows);
 }
 
