@@ -5,7 +5,7 @@
 
 static const char targets[] =
     "Usage: uvperf-profile [options] [-p PID | -t TID | -G CGROUP | -a]\n"
-    "                      [-- command...]\n"
+    "                      [[--] command...]\n"
     "       uvperf-profile [options] --input FILE\n"
     "\n"
     "Shows where CPU time goes, by sampling. Prints a table of functions.\n"
