@@ -20,7 +20,7 @@ static const char targets[] =
     "\n"
     "What to profile:\n"
     "\n"
-    "  -- command...  run a command, and profile it and its children. With\n"
+    "  command...     run a command, and profile it and its children. With\n"
     "                 another target, the command only determines how long:\n"
     "                 uvperf-profile -a -- make\n"
     "  -p PID[,PID...]\n"
