@@ -22,7 +22,7 @@ static const char targets[] =
     "\n"
     "  command...     run a command, and profile it and its children. With\n"
     "                 another target, the command only determines how long:\n"
-    "                 uvperf-profile -a -- make\n"
+    "                 uvperf-profile -a make\n"
     "  -p PID[,PID...]\n"
     "                 running processes and their children, those that run\n"
     "                 already too\n"
