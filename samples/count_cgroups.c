@@ -2,7 +2,7 @@
 /* Prints each second what happened in the cgroups directly below a given one,
  * until Ctrl-C. Cgroups and CPUs may come and go: a new cgroup is found within
  * a second, and counted from then on. A cgroup in which nothing ran has counts
- * of 0 that are "not enabled". Needs root, CAP_PERFMON or perf_event_paranoid
+ * of 0 that are "did not run". Needs root, CAP_PERFMON or perf_event_paranoid
  * 0, and one fd for each event, cgroup and CPU.
  *
  *   count_cgroups DIRECTORY [EVENTS]      such as /sys/fs/cgroup/system.slice

@@ -156,7 +156,7 @@ UVPERF_EXTERN int uvperf_count_add(uvperf_count_t *sum,
 
 /** Returns the name of a state.
  *  @param state  enum uvperf_count_state.
- *  @return "counting", "not enabled", "never scheduled", "not available",
+ *  @return "counting", "did not run", "never scheduled", "not available",
  *    "gone", "error" or "none"; "unknown" for any other value. The string is
  *    static. */
 UVPERF_EXTERN const char *uvperf_count_state_name(uint32_t state);

@@ -54,7 +54,7 @@ const char *uvperf_count_state_name(uint32_t state) {
   static const char *const names[] = {
       [UVPERF_COUNT_NONE] = "none",
       [UVPERF_COUNT_COUNTING] = "counting",
-      [UVPERF_COUNT_NOT_ENABLED] = "not enabled",
+      [UVPERF_COUNT_NOT_ENABLED] = "did not run",
       [UVPERF_COUNT_NEVER_SCHEDULED] = "never scheduled",
       [UVPERF_COUNT_NOT_AVAILABLE] = "not available",
       [UVPERF_COUNT_GONE] = "gone",

@@ -154,7 +154,7 @@ static const char output[] =
     "                   value to percent are empty.\n"
     "  -j, --json       a JSON object for each event, on a line of its own,\n"
     "                   with the keys of perf stat, and these: state\n"
-    "                   (counting, not enabled, never scheduled...), error\n"
+    "                   (counting, did not run, never scheduled...), error\n"
     "                   (why the value is missing or incomplete), counts and\n"
     "                   missing (the numbers of counts in the sum and of\n"
     "                   missing ones)\n"

@@ -94,6 +94,7 @@ static void add_place(stat_line_t *lines, size_t apart, int no_merge,
       continue;
     uvperf_count_add(&lines[attr * apart].count, &count);
     lines[attr * apart].nr_cpus += count.state != UVPERF_COUNT_NONE;
+    lines[attr * apart].lives |= count.state == UVPERF_COUNT_NOT_ENABLED;
   }
 }
 
@@ -191,6 +192,10 @@ void stat_lines_read(stat_lines_t *lines, const stat_sums_t *sums,
      * there. */
     if (line->count.state == UVPERF_COUNT_NOT_AVAILABLE &&
         line->count.nr_counts > 0)
+      line->count.state = UVPERF_COUNT_NOT_ENABLED;
+    /* One task has ended, and another one sleeps. */
+    if (line->count.state == UVPERF_COUNT_GONE && line->lives &&
+        line->count.time_running == 0)
       line->count.state = UVPERF_COUNT_NOT_ENABLED;
     line->mean = (double)line->count.scaled * sums->events[line->event].scale;
   }

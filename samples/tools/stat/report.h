@@ -56,6 +56,7 @@ typedef struct stat_line_s {
   size_t event;     /* its index */
   int32_t place;    /* a CPU or thread, or the number of a core…; -1: all */
   uint32_t nr_cpus; /* of a core…: CPUs with the event */
+  int lives;        /* a count of the sum is of a task that did not run */
   /* The count of one run or interval. With several runs, it is the sum by
    * uvperf_count_add. Of this sum, the state and the times are shown, but not
    * the value. */

@@ -190,6 +190,21 @@ static void line_that_is_open_somewhere_is_supported(void **state) {
   stat_lines_free(&lines);
 }
 
+/* In an interval, a task that has ended counted nothing, as one that sleeps. */
+static void line_with_a_task_that_sleeps_is_not_gone(void **state) {
+  static const place_t places[] = {
+      {0, -1, {{UVPERF_COUNT_GONE, 0}, {UVPERF_COUNT_GONE, 0}}},
+      {1, -1, {IDLE, {UVPERF_COUNT_GONE, 0}}},
+  };
+  stat_lines_t lines;
+
+  (void)state;
+  read_places(&lines, 1, STAT_BY_NONE, places, 2);
+  assert_int_equal(lines.lines[0].count.state, UVPERF_COUNT_NOT_ENABLED);
+  assert_int_equal(lines.lines[1].count.state, UVPERF_COUNT_GONE);
+  stat_lines_free(&lines);
+}
+
 /* -- runs ------------------------------------------------------------------ */
 
 static void add_run(stat_lines_t *sum, const place_t *places, size_t nr,
@@ -437,6 +452,7 @@ int main(void) {
       cmocka_unit_test(lines_of_groups_are_those_of_their_targets),
       cmocka_unit_test(lines_of_no_place_are_none),
       cmocka_unit_test(line_that_is_open_somewhere_is_supported),
+      cmocka_unit_test(line_with_a_task_that_sleeps_is_not_gone),
       cmocka_unit_test(runs_have_a_mean_and_its_deviation),
       cmocka_unit_test(run_without_a_value_is_not_in_the_mean),
       cmocka_unit_test(runs_on_other_cpus_keep_their_lines),

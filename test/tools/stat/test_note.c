@@ -25,7 +25,7 @@ static void what_was_not_counted_is_not_0(void **state) {
       &table, stat_text_lines,
       "     <not counted>      none\n"
       "                 5      counting\n"
-      "     <not counted>      not enabled\n"
+      "     <not counted>      did not run\n"
       "     <not counted>      never scheduled\n"
       "   <not supported>      not available\n"
       "                 5      gone\n"

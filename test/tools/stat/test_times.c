@@ -160,13 +160,13 @@ static void run_shorter_than_the_delay_counts_nothing(void **state) {
   tool_run_expect_text(run.err, "<not counted>,msec,task-clock");
 }
 
-static void time_that_did_not_begin_is_not_enabled(void **state) {
+static void time_that_did_not_begin_did_not_run(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-D", "60000", "-j", "-e",
                              "duration_time,user_time", "true"}};
 
   (void)state;
   tool_run_ends(&run, 0, "\"event\":\"duration_time\"");
-  tool_run_expect_text(run.err, "\"state\":\"not enabled\"");
+  tool_run_expect_text(run.err, "\"state\":\"did not run\"");
   assert_null(strstr(run.err, "\"state\":\"counting\""));
 }
 
@@ -182,7 +182,7 @@ int main(void) {
       cmocka_unit_test(delay_leaves_out_what_comes_before),
       cmocka_unit_test(delay_comes_before_timeout_and_intervals),
       cmocka_unit_test(run_shorter_than_the_delay_counts_nothing),
-      cmocka_unit_test(time_that_did_not_begin_is_not_enabled),
+      cmocka_unit_test(time_that_did_not_begin_did_not_run),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

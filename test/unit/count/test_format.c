@@ -45,7 +45,7 @@ static const count_line_t lines[] = {
      1,
      ""},
     {"9 x", {.state = UVPERF_COUNT_GONE, .scaled = 9, .nr_counts = 1}, 1, ""},
-    {"0 x (not enabled)",
+    {"0 x (did not run)",
      {.state = UVPERF_COUNT_NOT_ENABLED, .nr_counts = 1},
      1,
      ""},

@@ -128,7 +128,7 @@ static void reading_before_its_reset_has_an_interval_of_0(void **state) {
 
 static void state_names_are_those_of_the_header(void **state) {
   static const char *const names[] = {
-      "none",          "counting", "not enabled", "never scheduled",
+      "none",          "counting", "did not run", "never scheduled",
       "not available", "gone",     "error",       "unknown"};
   uint32_t i;
 
