@@ -29,6 +29,7 @@ static uint32_t pmu_of(const struct perf_event_attr *attr) {
   return is_generic(attr) ? (uint32_t)(attr->config >> 32) : attr->type;
 }
 
+/* The PMU of a core has no cpumask, so the list has all CPUs of the PMU. */
 static int keep_cpus(const uvperf__counters_t *counters, counter_attr_t *own,
                      const char *pmu, uvperf_error_t *error) {
   char list[UVPERF__PMU_TEXT_BYTES];
@@ -36,7 +37,7 @@ static int keep_cpus(const uvperf__counters_t *counters, counter_attr_t *own,
   int is_mask;
   int rc = uvperf__pmu_cpus(counters->root, pmu, list, &is_mask);
 
-  if (rc == 0 && !is_mask)
+  if (rc == 0)
     rc = uvperf__cpu_list_parse(list, NULL, &nr);
   if (uvperf__is_shortage(rc))
     return uvperf__error_shortage(error, rc, "cannot read the CPUs of a PMU");

@@ -122,8 +122,6 @@ static int skip(set_t *impl) {
   uvperf__cpu_ring_t *ring = impl->next.lender;
 
   uvperf__stats_ring_skip(ring);
-  if (impl->next.merge != NULL && ring->status != 0)
-    uvperf__merge_drop(impl->next.merge, ring->index);
   impl->failed_ring = ring;
   return UV_EPROTO;
 }
