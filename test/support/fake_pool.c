@@ -14,6 +14,7 @@ int __wrap_uv_queue_work(uv_loop_t *loop, uv_work_t *request, uv_work_cb work,
 
 static struct {
   int is_held;
+  int is_worked; /* the work of the request is done */
   uv_work_t *request;
   uv_work_cb work;
   uv_after_work_cb after;
@@ -46,12 +47,18 @@ int fake_pool_waits(void) {
   return pool.request != NULL;
 }
 
+void fake_pool_work(void) {
+  assert_non_null(pool.request);
+  if (!pool.is_worked)
+    pool.work(pool.request);
+  pool.is_worked = 1;
+}
+
 void fake_pool_run(void) {
   uv_work_t *request = pool.request;
-  uv_after_work_cb after = pool.after;
 
-  assert_non_null(request);
-  pool.work(request);
+  fake_pool_work();
   pool.request = NULL;
-  after(request, 0);
+  pool.is_worked = 0;
+  pool.after(request, 0);
 }

@@ -12,8 +12,10 @@ void fake_pool_hold(void);
 int fake_pool_waits(void);
 
 /* Runs the waiting request here: the work, then the part that follows on the
- * loop. */
+ * loop. After fake_pool_work, which does only the work, the second part is
+ * left. */
 void fake_pool_run(void);
+void fake_pool_work(void);
 
 /* Called by fake_script.c in a reset: requests are refused again. */
 void fake_pool_reset(void);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: the loop closes no event that takes the kernel long. The thread
  * pool does, and events that it cannot get are closed at once. */
-#include "scripted_set.h"
+#include "opened_set.h"
 
 #include <errno.h>
 
+#include "fake_clock.h"
 #include "fake_pool.h"
 
 static live_set_t *begin(uv_loop_t *loop, scripted_set_t *scripted) {
@@ -76,6 +77,49 @@ static void target_of_tracepoints_is_removed_by_the_pool(void **state) {
   remove_target(*state, 1);
 }
 
+static void on_target(uvperf_set_t *set, int status, void *data, uint32_t index,
+                      const uvperf_error_t *error) {
+  (void)set;
+  (void)index;
+  (void)error;
+  *(int *)data = status;
+}
+
+/* The handle is closed after the last step of opening. Another request of the
+ * pool then closes the target's events. The handle waits for it, and for its
+ * inner handles. */
+static void target_that_comes_too_late_is_closed_by_the_pool(void **state) {
+  uvperf_target_t target;
+  opened_set_t opened;
+  int status = 0;
+
+  opened_set_plan(&opened, UVPERF_SET_TARGETS_LATER);
+  opened.make.options.nr_targets = 0;
+  opened.opened = 1;
+  assert_int_equal(
+      uvperf_set_init(*state, &opened.set, &opened.make.options, NULL), 0);
+  target = opened.make.targets[0];
+  target.data = &status;
+  assert_int_equal(
+      uvperf_set_open_target(&opened.set, &target, on_target, NULL), 0);
+  fake_clock_set(1); /* so that all steps are one request */
+  fake_pool_work();
+  fake_clock_set(0);
+  assert_true(opened.events[3]->fd >= 0);
+  uvperf_set_close(&opened.set, opened_set_on_close);
+  fake_log_clear();
+  fake_pool_run();
+  assert_int_equal(status, UV_ECANCELED);
+  assert_string_equal(fake_log(), "");
+  opened_set_run_pool();
+  assert_int_equal(opened.closed, 0);
+  do
+    opened_set_run_pool();
+  while (uv_run(*state, UV_RUN_NOWAIT) != 0 || fake_pool_waits());
+  assert_int_equal(opened.closed, 1);
+  fake_assert_clean();
+}
+
 /* Linux has closed an fd whose close(2) fails. */
 static void set_of_tracepoints_closes_though_calls_fail(void **state) {
   const enum fake_call calls[] = {FAKE_IOCTL, FAKE_CLOSE};
@@ -131,6 +175,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       scripted_set_test(set_of_tracepoints_is_closed_by_the_pool),
       scripted_set_test(target_of_tracepoints_is_removed_by_the_pool),
+      scripted_set_test(target_that_comes_too_late_is_closed_by_the_pool),
       scripted_set_test(set_of_tracepoints_closes_though_calls_fail),
       scripted_set_test(set_of_tracepoints_closes_without_memory),
       scripted_set_test(set_that_the_pool_refuses_is_closed_at_once),

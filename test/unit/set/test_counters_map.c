@@ -7,6 +7,10 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "name/list.h"
+
+#define PMUS "/sys/bus/event_source/devices"
+
 static fake_map_t *map;
 static int map_fd;
 
@@ -308,6 +312,37 @@ static void fill_that_cannot_be_is_refused(void **state) {
   counters_follow_end(counters);
 }
 
+/* Each kind of core has a part, with a map of its own. */
+static void fill_that_one_part_refuses_can_be_repeated(void **state) {
+  uvperf__counters_t *counters;
+  uvperf_event_list_t *list;
+  counters_make_t make;
+
+  (void)state;
+  cpu_tree_write(PMUS "/cpu_core/type", "4\n");
+  cpu_tree_write(PMUS "/cpu_core/cpus", "0-1\n");
+  cpu_tree_write(PMUS "/cpu_atom/type", "10\n");
+  cpu_tree_write(PMUS "/cpu_atom/cpus", "2\n");
+  assert_int_equal(
+      uvperf__event_list_parse(cpu_tree_root(), &list, "cycles", NULL), 0);
+  counters_make(&make, 0);
+  make.options.attrs = NULL;
+  make.options.leaders = NULL;
+  make.options.events = list;
+  counters_add_cpus(&make, "0-2");
+  counters = counters_follow_open(&make);
+  uvperf_event_list_free(list);
+  map = fake_map_add(3);
+  map_fd = fake_map_open(map);
+  fake_fail(FAKE_BPF_UPDATE, 3, -EOPNOTSUPP);
+  expect_refused(counters, 0, map_fd, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED,
+                 "attr.inherit");
+  assert_string_equal(entries(), ". . .");
+  assert_int_equal(uvperf__counters_fill_map(counters, 0, map_fd, NULL), 0);
+  assert_string_equal(entries(), "0 1 2");
+  end(counters);
+}
+
 #define TEST(f)                                                                \
   cmocka_unit_test_setup_teardown(f, counters_follow_setup,                    \
                                   counters_follow_teardown)
@@ -325,6 +360,7 @@ int main(void) {
       TEST(map_follows_cpus_that_come),
       TEST(cpu_that_comes_beyond_the_map_is_reported),
       TEST(fill_that_cannot_be_is_refused),
+      TEST(fill_that_one_part_refuses_can_be_repeated),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -440,17 +440,25 @@ static void name_of_a_task_is_the_sum_of_both_kinds_of_core(void **state) {
   assert_true(count.ratio == 0.7);
 }
 
-/* All parts of an event get its settings. */
+/* All parts of an event get its settings, up to the first that refuses. */
 static void setting_of_a_name_applies_to_all_its_parts(void **state) {
   machine_t *machine = *state;
 
   set_kernel(machine);
+  temp_tree_write(machine->tree, PMUS "/third/type", "25\n");
+  temp_tree_write(machine->tree, PMUS "/third/cpus", "3\n");
   open_all(machine, "cycles/period=9/,core/event=1,period=9/",
-           UVPERF_TARGET_CPUS, "1-2");
+           UVPERF_TARGET_CPUS, "1-3");
+  fake_fail(FAKE_IOCTL_PTR, 2, -EIO);
+  assert_int_equal(
+      uvperf__counters_set_period(machine->counters, 0, 4, &machine->error),
+      -EIO);
+  assert_int_equal(machine->error.attr_index, 2);
   fake_log_clear();
   assert_int_equal(
       uvperf__counters_set_period(machine->counters, 0, 5, &machine->error), 0);
-  assert_string_equal(fake_log(), "ioctl PERIOD, ioctl PERIOD");
+  assert_string_equal(fake_log(), "ioctl PERIOD, ioctl PERIOD, ioctl PERIOD, "
+                                  "ioctl PERIOD");
   assert_int_equal(
       uvperf__counters_item(machine->counters, 2)->attr->sample_period, 5);
   assert_int_equal(
@@ -458,7 +466,7 @@ static void setting_of_a_name_applies_to_all_its_parts(void **state) {
   fake_log_clear();
   assert_int_equal(
       uvperf__counters_set_period(machine->counters, 2, 6, &machine->error), 0);
-  assert_string_equal(fake_log(), "ioctl PERIOD");
+  assert_string_equal(fake_log(), "ioctl PERIOD, ioctl PERIOD");
 }
 
 /* Each thread has a part of the package's count. */

@@ -192,6 +192,16 @@ static void masks_are_added_and_numbers_are_defaults(void **state) {
   uvperf__counters_free(counters);
 }
 
+static void longest_stack_is_the_most_that_the_attr_can_hold(void **state) {
+  plan(*state, "cpu-clock");
+  make.options.sample_max_stack = UINT16_MAX;
+  assert_int_equal(uvperf__counters_check_sampling(&make.options, NULL), 0);
+  make.options.sample_max_stack++;
+  assert_int_equal(uvperf__counters_check_sampling(&make.options, NULL),
+                   -EINVAL);
+  uvperf_event_list_free((uvperf_event_list_t *)(uintptr_t)make.options.events);
+}
+
 /* An option without effect is refused, by its name. */
 static void options_without_effect_are_refused(void **state) {
   static const struct {
@@ -257,6 +267,7 @@ int main(void) {
       test(default_frequency_is_what_the_kernel_allows),
       test(set_without_records_leaves_names_alone),
       test(masks_are_added_and_numbers_are_defaults),
+      test(longest_stack_is_the_most_that_the_attr_can_hold),
       test(options_without_effect_are_refused),
   };
 

@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* How often the loop turns while a set waits: not for ever, and not repeatedly
- * for a record whose time has not come. */
+ * for a record whose time has not come. The program is linked with --wrap for
+ * uv_now. */
 #include "scripted_set.h"
 
 #include <poll.h>
 
 #include "set/internal.h"
+
+static uint64_t scripted_now; /* 0: the loop's time */
+
+uint64_t __real_uv_now(const uv_loop_t *loop);
+uint64_t __wrap_uv_now(const uv_loop_t *loop);
+
+uint64_t __wrap_uv_now(const uv_loop_t *loop) {
+  return scripted_now != 0 ? scripted_now : __real_uv_now(loop);
+}
 
 /* -- live ----------------------------------------------------------------- */
 
@@ -136,12 +146,44 @@ static void set_idle_with_flushes_probes_in_them_alone(void **state) {
   scripted_set_close(&scripted);
 }
 
+/* Makes the probe that is due next. Returns the interval after it. */
+static uint64_t probe_next(set_t *impl) {
+  scripted_now = impl->probe_at;
+  assert_int_equal(uvperf__set_flush_due(impl), 0);
+  return impl->probe_at - scripted_now;
+}
+
+/* For ten minutes, then after a record, then after the record of an exit. */
+static void set_probes_more_rarely_until_something_happens(void **state) {
+  scripted_set_t scripted;
+  uint64_t interval, begun;
+  set_t *impl;
+
+  impl = begin_idle(*state, &scripted, -1);
+  begun = impl->probe_at = scripted_now = 1000000;
+  do {
+    interval = probe_next(impl);
+    assert_in_range(interval, 1, 1000);
+  } while (scripted_now < begun + 600000);
+  assert_int_equal(interval, 1000);
+  uvperf__set_iteration_end(impl);
+  assert_in_range(impl->probe_at - scripted_now, 1, 100);
+  assert_in_range(probe_next(impl), 1, 200);
+  uvperf__set_task_exited(impl);
+  uvperf__set_iteration_end(impl);
+  assert_int_equal(impl->probe_at, scripted_now + 10);
+  assert_in_range(probe_next(impl), 1, 20);
+  scripted_now = 0;
+  scripted_set_close(&scripted);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(set_end_that_waits_for_the_slack_lets_the_loop_sleep),
       scripted_set_test(set_ring_that_waits_and_has_hung_up_does_not_spin),
       scripted_set_test(set_idle_without_flushes_wakes_once_a_second),
       scripted_set_test(set_idle_with_flushes_probes_in_them_alone),
+      scripted_set_test(set_probes_more_rarely_until_something_happens),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -425,6 +425,33 @@ static void repeat_leaves_out_calls_that_were_not_counted(void **state) {
   fake_assert_clean();
 }
 
+/* Counts 10 in each call, and 11 in the fourth. */
+static void work_of_almost_10(void *arg) {
+  measure_pmu_t *pmu = arg;
+
+  pmu->enabled += 1000;
+  pmu->running += 1000;
+  pmu->values[0] += pmu->enabled == 4000 ? 11 : 10;
+  measure_pmu_publish(pmu);
+}
+
+static void repeat_of_close_counts_has_a_small_deviation(void **state) {
+  uvperf_meter_t *meter;
+  uvperf_runs_t runs;
+  measure_pmu_t pmu;
+
+  (void)state;
+  measure_pmu_add(&pmu, 1, 10);
+  assert_int_equal(uvperf_meter_new(&meter, "page-faults:u", NULL), 0);
+  assert_int_equal(
+      uvperf_meter_repeat(meter, 4, work_of_almost_10, &pmu, &runs, 1, NULL),
+      0);
+  assert_true(runs.mean == 10.25);
+  assert_true(runs.deviation > 0.499 && runs.deviation < 0.501);
+  uvperf_meter_free(meter);
+  fake_assert_clean();
+}
+
 static void repeat_ends_with_the_first_failure(void **state) {
   uvperf_meter_t *meter;
   uvperf_runs_t runs;
@@ -479,6 +506,7 @@ int main(void) {
       other_kernel_test(meter_that_is_strict_needs_each_event),
       other_kernel_test(meter_of_a_group_reads_it_at_once),
       other_kernel_test(repeat_leaves_out_calls_that_were_not_counted),
+      other_kernel_test(repeat_of_close_counts_has_a_small_deviation),
       other_kernel_test(repeat_ends_with_the_first_failure),
   };
 
