@@ -1,14 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 #include "snapshot_rings.h"
 
+#include <sys/mman.h>
+
 #include "sys/sys.h"
 #include "uvperf/attr.h"
 
 snapshot_rings_t shots;
 
+/* Whether all whole pages of an image are in memory. */
+static int is_in_memory(const uvperf__ring_t *image) {
+  size_t page = support_page_bytes();
+  const uint8_t *end = image->data + image->size;
+  const uint8_t *at = image->data + (page - (uintptr_t)image->data % page);
+  unsigned char is_in = 1;
+
+  for (; is_in & 1 && at + page <= end; at += page)
+    assert_int_equal(mincore((void *)(uintptr_t)at, page, &is_in), 0);
+  return is_in & 1;
+}
+
+/* While the output is paused, bytes are copied, and nothing else is done. */
 int snapshot_rings_on_ioctl(fake_event_t *fake, unsigned long request,
                             uintptr_t argument) {
+  size_t ring = (size_t)((int *)fake->data - shots.paused);
+  const uvperf__ring_t *image = &shots.list[ring].image;
+
   assert_int_equal(request, PERF_EVENT_IOC_PAUSE_OUTPUT);
+  if (argument == 1)
+    assert_true(is_in_memory(image));
+  else
+    assert_int_equal(image->page->data_head, 0); /* no record was looked at */
   *(int *)fake->data = (int)argument;
   return 0;
 }
