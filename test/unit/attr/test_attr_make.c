@@ -177,6 +177,19 @@ static void attr_of_bpf_output_writes_records(void **state) {
   assert_false(uvperf__attr_writes_records(&attr));
 }
 
+/* Probes have dynamic types, from PERF_TYPE_MAX on. */
+static void attr_of_a_tracepoint_or_probe_closes_slowly(void **state) {
+  struct perf_event_attr attr;
+  uint32_t type;
+
+  (void)state;
+  for (type = 0; type < PERF_TYPE_MAX + 2; type++) {
+    uvperf_attr_init(&attr, type, 0);
+    assert_int_equal(uvperf__attr_closes_slowly(&attr),
+                     type == PERF_TYPE_TRACEPOINT || type >= PERF_TYPE_MAX);
+  }
+}
+
 /* Side-band records, and events that only count, have no stack dump. */
 static void attr_of_samples_with_a_stack_of_0_bytes_has_a_fault(void **state) {
   struct perf_event_attr attr;
@@ -368,6 +381,7 @@ int main(void) {
       cmocka_unit_test(attr_that_only_counts_writes_no_records),
       cmocka_unit_test(attr_that_samples_writes_records),
       cmocka_unit_test(attr_of_bpf_output_writes_records),
+      cmocka_unit_test(attr_of_a_tracepoint_or_probe_closes_slowly),
       cmocka_unit_test(attr_of_samples_with_a_stack_of_0_bytes_has_a_fault),
       cmocka_unit_test(attr_of_samples_above_64_kib_has_a_fault),
       cmocka_unit_test(attr_with_side_band_does_not_wake_for_each_record),

@@ -17,6 +17,22 @@ static live_set_t *begin(uv_loop_t *loop, scripted_set_t *scripted) {
   return &scripted->stream.live;
 }
 
+/* Software events are closed at once, but not many. */
+static live_set_t *begin_many(uv_loop_t *loop, live_set_t *live, size_t nr) {
+  counters_make_t make;
+  size_t i;
+
+  counters_make_setup(NULL);
+  for (i = 0; i < nr; i++)
+    fake_event_add(100 + i);
+  counters_make(&make, nr == 64 ? 16 : 9);
+  counters_add_cpus(&make, nr == 64 ? "0-3" : "0-6");
+  fake_pool_hold();
+  live_set_begin(loop, live, &make.options);
+  assert_int_equal(uvperf_set_nr_open(&live->set), nr);
+  return live;
+}
+
 /* Until its inner handles are closed. */
 static void run_loop(uv_loop_t *loop) {
   while (uv_run(loop, UV_RUN_NOWAIT) != 0)
@@ -75,6 +91,29 @@ static void remove_target(uv_loop_t *loop, int closes_early) {
 static void target_of_tracepoints_is_removed_by_the_pool(void **state) {
   remove_target(*state, 0);
   remove_target(*state, 1);
+}
+
+static void events_are_closed_by_the_pool_if_they_are_64_or_more(void **state) {
+  live_set_t live;
+  size_t nr;
+
+  for (nr = 63; nr <= 64; nr++) {
+    begin_many(*state, &live, nr);
+    assert_int_equal(uvperf_set_remove_target(&live.set, 0), 0);
+    assert_int_equal(uvperf_set_nr_closing(&live.set), nr == 64 ? 64 : 0);
+    opened_set_run_pool();
+    live_set_close(&live);
+    fake_assert_clean();
+
+    begin_many(*state, &live, nr);
+    uvperf_set_close(&live.set, live_set_on_close);
+    run_loop(*state);
+    assert_int_equal(live.closed, nr == 63);
+    assert_int_equal(fake_pool_waits(), nr == 64);
+    opened_set_run_pool();
+    live_set_wait_closed(&live);
+    fake_assert_clean();
+  }
 }
 
 static void on_target(uvperf_set_t *set, int status, void *data, uint32_t index,
@@ -175,6 +214,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       scripted_set_test(set_of_tracepoints_is_closed_by_the_pool),
       scripted_set_test(target_of_tracepoints_is_removed_by_the_pool),
+      scripted_set_test(events_are_closed_by_the_pool_if_they_are_64_or_more),
       scripted_set_test(target_that_comes_too_late_is_closed_by_the_pool),
       scripted_set_test(set_of_tracepoints_closes_though_calls_fail),
       scripted_set_test(set_of_tracepoints_closes_without_memory),
