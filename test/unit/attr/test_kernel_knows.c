@@ -148,6 +148,22 @@ static void kernel_knows_what_it_does_not_allow(void **state) {
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_SAMPLE_TYPE, BIT(25)), 0);
 }
 
+/* EACCES is an answer if only the bit is refused. Architectures can lack branch
+ * stacks (EOPNOTSUPP) and user stacks (ENOSYS). */
+static void kernel_knows_what_it_refuses_for_another_reason(void **state) {
+  static const int codes[] = {-EACCES, -EOPNOTSUPP, -ENOSYS};
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+    other_kernel();
+    fake_fail(FAKE_OPEN, 2, codes[i]);
+    assert_int_equal(
+        uvperf_kernel_knows(UVPERF_ATTR_SAMPLE_TYPE, PERF_SAMPLE_STACK_USER),
+        1);
+  }
+}
+
 /* An answer that means nothing is not remembered. */
 static void kernel_knows_without_an_answer_is_the_errno(void **state) {
   static const int denials[] = {-EPERM,  -EACCES, -ENOSYS,
@@ -351,6 +367,7 @@ int main(void) {
       other_kernel_test(kernel_knows_of_an_invalid_field_is_einval),
       other_kernel_test(kernel_knows_asks_for_each_bit_once),
       other_kernel_test(kernel_knows_what_it_does_not_allow),
+      other_kernel_test(kernel_knows_what_it_refuses_for_another_reason),
       other_kernel_test(kernel_knows_without_an_answer_is_the_errno),
       other_kernel_test(kernel_knows_that_runs_out_of_fds_is_emfile),
       other_kernel_test(kernel_knows_says_no_though_the_rest_has_no_answer),

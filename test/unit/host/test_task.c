@@ -309,6 +309,31 @@ static void threads_that_have_ended_are_left_out(void **state) {
   fake_assert_clean();
 }
 
+static int exit_at_once(void *arg) {
+  (void)arg;
+  return 0;
+}
+
+/* The thread ends after its file was opened: read(2) fails with ESRCH. */
+static void thread_that_ends_while_it_is_read_is_left_out(void **state) {
+  static const int ids[] = {12};
+  const temp_tree_t *tree = *state;
+  pid_t pid = support_fork(exit_at_once, NULL);
+  char path[48];
+  int fd;
+
+  snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+  fd = open(path, O_RDONLY | O_CLOEXEC);
+  assert_true(fd >= 0);
+  assert_int_equal(support_wait(pid), 0);
+  snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+  write_thread(tree, 12, 12, 'S');
+  temp_tree_link(tree, "/proc/12/task/13/stat", path);
+  write_status(tree, 12, 12, 1);
+  expect_threads(tree, 12, 1, ids);
+  close(fd);
+}
+
 /* Changes the threads of a process while they are listed. The file with their
  * number is a pipe: when it is read, the directory has been listed. */
 typedef struct change_s {
@@ -479,6 +504,7 @@ int main(void) {
       WITH_TREE(threads_come_by_ascending_ids),
       WITH_TREE(threads_of_any_number_are_listed),
       WITH_TREE(threads_that_have_ended_are_left_out),
+      WITH_TREE(thread_that_ends_while_it_is_read_is_left_out),
       WITH_TREE(threads_that_a_listing_lacked_are_in_the_next),
       WITH_TREE(threads_that_are_never_all_listed_are_as_listed),
       WITH_TREE(threads_that_cannot_be_read_are_an_error),

@@ -97,9 +97,11 @@ static void program_is_duplicated_for_later_places(void **state) {
   assert_int_equal(support_count_fds(), fds);
 }
 
+/* Another program may take its place until then. */
 static void program_of_an_attr_without_places_is_for_the_first(void **state) {
   fake_event_t *events[1];
   uvperf__counters_t *counters;
+  size_t fds;
 
   (void)state;
   counters_script(events, 1);
@@ -107,6 +109,9 @@ static void program_of_an_attr_without_places_is_for_the_first(void **state) {
   counters = counters_open(&make);
   fake_log_clear();
   assert_int_equal(set_program(counters, NULL), 0);
+  fds = support_count_fds();
+  assert_int_equal(set_program(counters, NULL), 0);
+  assert_int_equal(support_count_fds(), fds);
   assert_string_equal(fake_log(), "");
   assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
   assert_int_equal(add_cpu(counters, "0"), 0);

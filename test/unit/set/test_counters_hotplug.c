@@ -2,6 +2,7 @@
 /* Scripted: CPUs that go and come back. An event of a CPU that went no longer
  * counts, whatever is done to it. */
 #include "counters_follow.h"
+#include "live.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -179,7 +180,50 @@ static void group_that_came_back_counts_on(void **state) {
   counters_follow_end(counters);
 }
 
+/* Otherwise its members would be leaders for a moment. */
+static void group_is_closed_with_its_leader_last(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+
+  (void)state;
+  counters_make(&make, 2);
+  counters_group(&make, 0, 2);
+  counters_add_cpus(&make, "1");
+  counters = counters_follow_open(&make);
+  assert_int_equal(uvperf__counters_set_bpf(counters, 0, 0, 0, NULL), 0);
+  uvperf__counters_cpu_gone(counters, 1);
+  fake_log_clear();
+  counters_follow_come(counters, 1);
+  assert_non_null(strstr(fake_log(), "close, ioctl DISABLE, close link, close, "
+                                     "open"));
+  counters_follow_end(counters);
+}
+
 /* -- settings ------------------------------------------------------------- */
+
+/* The directory is opened again, and closed. */
+static void cpu_that_comes_opens_the_events_of_a_cgroup(void **state) {
+  uvperf__counters_t *counters;
+  live_cgroup_t cgroup;
+  counters_make_t make;
+  size_t fds;
+
+  (void)state;
+  live_cgroup_make(__func__, &cgroup);
+  counters_make(&make, 1);
+  counters_add(&make, UVPERF_TARGET_CGROUP)->cgroup = cgroup.path;
+  make.targets[0].cpus = "0";
+  make.options.flags = UVPERF_SET_FOLLOW_CPUS;
+  counters = counters_open(&make);
+  fds = support_count_fds();
+  counters_follow_come_back(counters, 0);
+  assert_int_equal(counters_follow_events[1]->flags,
+                   PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP);
+  assert_true(counters_follow_events[1]->pid >= 0);
+  assert_int_equal(support_count_fds(), fds);
+  counters_follow_end(counters);
+  live_cgroup_remove(&cgroup);
+}
 
 static void set_that_is_not_enabled_is_not_when_a_cpu_comes(void **state) {
   uvperf__counters_t *counters;
@@ -237,6 +281,27 @@ static void cpu_that_was_offline_at_first_begins_to_count(void **state) {
   assert_int_equal(counters_at(counters, 0, 1).value, 7);
   assert_int_equal(uvperf__counters_nr_open(counters), 3);
   counters_follow_end(counters);
+}
+
+/* So a set that follows CPUs can be started before. */
+static void event_that_writes_may_come_with_a_cpu(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  uvperf_error_t error;
+  int follows;
+
+  (void)state;
+  for (follows = 0; follows < 2; follows++) {
+    counters_make_records(&make, 2);
+    make.attrs[0].sample_period = 0;
+    counters_add_cpus(&make, "1");
+    fake_fail(FAKE_OPEN, 2, -ENODEV);
+    counters = follows ? counters_follow_open(&make)
+                       : counters_open_on(cpu_tree_root(), &make);
+    assert_int_equal(uvperf__counters_check_writers(counters, &error),
+                     follows ? 0 : -ENODEV);
+    counters_follow_end(counters);
+  }
 }
 
 /* It must not look as if everything had been counted again when it is back. */
@@ -508,9 +573,12 @@ int main(void) {
       CPU(reset_before_or_while_away_is_kept),
       CPU(group_that_the_kernel_took_apart_is_read_one_by_one),
       CPU(group_that_came_back_counts_on),
+      CPU(group_is_closed_with_its_leader_last),
       CPU(set_that_is_not_enabled_is_not_when_a_cpu_comes),
+      CPU(cpu_that_comes_opens_the_events_of_a_cgroup),
       CPU(filter_period_and_program_are_set_again),
       CPU(cpu_that_was_offline_at_first_begins_to_count),
+      CPU(event_that_writes_may_come_with_a_cpu),
       CPU(event_that_cannot_be_opened_again_is_an_error),
       CPU(counter_with_the_id_of_another_is_closed_once),
       CPU(fds_that_do_not_suffice_are_a_failure_of_the_place),

@@ -104,12 +104,14 @@ static void item_of_an_attr_after_the_user_side_has_a_u(void **state) {
 
   counters_make_setup(NULL);
   counters_script(events, 8);
-  counters_make(&make, 4);
+  counters_make(&make, 5);
   uvperf_attr_tracepoint(&make.attrs[0], 316);
   uvperf_attr_breakpoint(&make.attrs[1], 2, 0x1000, 8);
   uvperf_attr_hardware(&make.attrs[2], PERF_COUNT_HW_CPU_CYCLES);
   uvperf_attr_set_period(&make.attrs[2], 1000);
   uvperf_attr_init(&make.attrs[3], PERF_TYPE_MAX + 90, 7);
+  uvperf_attr_tracepoint(&make.attrs[4], 316);
+  make.attrs[4].pinned = 1;
   make.options.fallbacks = UVPERF_FALLBACK_USER;
   counters_add(&make, UVPERF_TARGET_SELF);
   fake_on_open(no_kernel_side);
@@ -118,6 +120,7 @@ static void item_of_an_attr_after_the_user_side_has_a_u(void **state) {
   expect(counters, 1, "mem:0x1000/8:w:u", "");
   expect(counters, 2, "cpu-cycles/period=1000/u", "");
   expect(counters, 3, "type=96,config=0x7:u", "");
+  expect(counters, 4, "sched:sched_switch:Du", "");
   finish(counters);
 }
 

@@ -311,6 +311,28 @@ static void number_of_fds_for_the_rings_is_reported(void **state) {
   assert_non_null(strstr(error.reason, "cannot open 4 events and 2 rings"));
 }
 
+/* CPU 0 has a ring already. */
+static void number_of_fds_for_new_rings_is_reported(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[2];
+  counters_make_t make;
+  uvperf_error_t error;
+
+  (void)state;
+  counters_script(events, 2);
+  counters_make_records(&make, 1);
+  counters_add_cpus(&make, "0");
+  counters = counters_open(&make);
+  make.targets[0].cpus = "0-1";
+  fake_fail(FAKE_OPEN, 1, -EMFILE);
+  assert_int_equal(
+      uvperf__counters_add_target(counters, &make.targets[0], NULL, &error),
+      -EMFILE);
+  assert_non_null(strstr(error.reason, "cannot open 2 events and 1 rings"));
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
 static void number_of_fds_for_a_ring_of_tasks_is_reported(void **state) {
   fake_event_t *events[6];
   counters_make_t make;
@@ -460,6 +482,7 @@ int main(void) {
       test(failure_of_enabling_is_the_first),
       test(set_without_all_rings_is_none),
       test(number_of_fds_for_the_rings_is_reported),
+      test(number_of_fds_for_new_rings_is_reported),
       test(number_of_fds_for_a_ring_of_tasks_is_reported),
       test(event_that_is_not_redirected_is_a_failure),
       test(cpu_that_is_offline_is_a_failure),
