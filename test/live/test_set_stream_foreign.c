@@ -119,7 +119,7 @@ static void run_beside(uv_loop_t *loop, uint64_t tracepoint, int clockid,
   live_stream_t stream;
   uvperf_stats_t stats;
   live_plan_t plan;
-  uint64_t late;
+  uint64_t late, records;
   seen_t seen;
   int cpus[2];
   size_t nr;
@@ -133,6 +133,7 @@ static void run_beside(uv_loop_t *loop, uint64_t tracepoint, int clockid,
   neighbour_end(&neighbour);
   assert_int_equal(uvperf_set_flush(&stream.live.set), 0);
   late = stats_of(&stream).late_records;
+  records = stream.records;
   beat(loop, cpus, nr);
   wait_for_beats(loop, &stream, 2 * BEATS);
   assert_int_equal(uvperf_set_flush(&stream.live.set), 0);
@@ -147,8 +148,9 @@ static void run_beside(uv_loop_t *loop, uint64_t tracepoint, int clockid,
   assert_true(stream.by_attr[0] > 0);
   assert_int_equal(seen.beats + live_set_read(&stream.live, 1).lost, 2 * BEATS);
   /* Records of other processes can now be late for other reasons, but that is
-   * rare. */
-  assert_true(stats.late_records - late < BEATS / 10);
+   * rare. A loaded machine has many records. */
+  assert_true(stats.late_records - late <
+              BEATS / 10 + (stream.records - records) / 1000);
   if (clock_is_far) {
     assert_true(stats.bad_times > 0);
     assert_int_equal(stats.bad_times, seen.far);
