@@ -264,6 +264,11 @@ static void indirect(elf_image_t *image) {
   expect_error(image, "f", -ENOTSUP);
   elf_image_add(image, ELF_IMAGE_SYMTAB, "f", STB_LOCAL, STT_FUNC, 0x20);
   expect_error(image, "f", -ENOTSUP);
+  /* Also if another symbol of the name and place is not indirect. */
+  elf_image_add(image, ELF_IMAGE_SYMTAB, "g", STB_GLOBAL, STT_FUNC, 0x30);
+  expect(image, "g", ELF_IMAGE_OFFSET(0x30));
+  elf_image_add(image, ELF_IMAGE_SYMTAB, "g", STB_GLOBAL, STT_GNU_IFUNC, 0x30);
+  expect_error(image, "g", -ENOTSUP);
 }
 
 static void indirect_function_is_enotsup(void **state) {

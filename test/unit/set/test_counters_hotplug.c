@@ -472,6 +472,14 @@ static void event_that_has_gone_on_is_left_alone(void **state) {
   assert_null(strstr(fake_log(), "open"));
   counters_give(counters_follow_events[0], 130, 35, 35);
   assert_int_equal(counters_at(counters, 0, 0).value, 130);
+  /* It is not known of one that cannot be read. */
+  uvperf__counters_cpu_gone(counters, 1);
+  counters_give(counters_follow_events[0], 140, 40, 40);
+  assert_int_equal(counters_at(counters, 0, 0).value, 140);
+  fake_fail(FAKE_READ, 1, -EIO);
+  counters_follow_come(counters, 1);
+  counters_give(counters_follow_events[1], 7, 5, 5);
+  assert_int_equal(counters_at(counters, 0, 0).value, 147);
   counters_follow_end(counters);
 }
 

@@ -118,6 +118,25 @@ static void task_that_is_followed_everywhere_has_no_new_place(void **state) {
   counters_follow_end(counters);
 }
 
+/* Otherwise another task that has taken the id would be the same. */
+static void place_of_a_task_on_a_new_cpu_has_its_start(void **state) {
+  const counter_target_t *target;
+  uvperf__counters_t *counters;
+  counters_make_t make;
+
+  (void)state;
+  counters_make_records(&make, 1);
+  counters_add_thread(&make, 4711);
+  counters = counters_follow_open(&make);
+  target = counters->targets[0];
+  target->places[0].start = 77;
+  counters_follow_come(counters, 7);
+  assert_int_equal(target->nr_places, 4);
+  assert_int_equal(target->places[3].place.pid, 4711);
+  assert_int_equal(target->places[3].start, 77);
+  counters_follow_end(counters);
+}
+
 /* -- PMUs ----------------------------------------------------------------- */
 
 #define PMUS "/sys/bus/event_source/devices"
@@ -279,6 +298,7 @@ int main(void) {
       CPU(delta_over_a_cpu_that_is_new_has_all_others),
       CPU(failures_of_a_cpu_that_is_new_are_before_later_targets),
       CPU(task_that_is_followed_everywhere_has_no_new_place),
+      CPU(place_of_a_task_on_a_new_cpu_has_its_start),
       CPU(event_of_other_cpus_is_no_failure_once_one_comes),
       CPU(event_of_other_cpus_stays_a_failure_when_others_come),
       CPU(package_is_counted_once_whichever_cpu_comes),

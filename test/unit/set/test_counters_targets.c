@@ -80,6 +80,7 @@ static void targets_of_another_size_are_read_by_it(void **state) {
 static void targets_come_and_go(void **state) {
   uvperf__counters_t *counters;
   fake_event_t *events[6];
+  uvperf_error_t error;
   uint32_t index = 99;
 
   (void)state;
@@ -100,6 +101,8 @@ static void targets_come_and_go(void **state) {
   assert_int_equal(uvperf__counters_remove_target(counters, 0), -ENOENT);
   assert_int_equal(uvperf__counters_remove_target(counters, 7), -ENOENT);
   /* The index of one that is gone is not used again. */
+  assert_int_equal(add_cpus(counters, "two", &index, &error), -EINVAL);
+  assert_int_equal(error.target_index, 2);
   assert_int_equal(add_cpus(counters, "2", &index, NULL), 0);
   assert_int_equal(index, 2);
   finish(counters);

@@ -336,6 +336,44 @@ static void set_whose_cpu_went_delivers_what_is_left_there(void **state) {
   scripted_set_close(&scripted);
 }
 
+static void note_cpu(uvperf_set_t *set, int cpu, int status,
+                     const uvperf_error_t *error) {
+  live_stream_t *stream = set->data;
+
+  (void)error;
+  assert_int_equal(cpu, 1);
+  assert_int_equal(status, UV_ENODEV);
+  *(int *)stream->hook_data += 1;
+}
+
+static void take_down_in_callback(live_stream_t *stream,
+                                  const uvperf_record_t *record) {
+  uvperf_set_t *set = &stream->live.set;
+
+  (void)record;
+  take_down();
+  hotplug_run(set->loop);
+  assert_int_equal(*(int *)stream->hook_data, 1);
+  assert_int_equal(uvperf_set_flush(set), UV_EBUSY);
+}
+
+/* The user still has the record after the report of a CPU. */
+static void set_whose_cpu_goes_in_a_flush_is_busy_until_its_end(void **state) {
+  scripted_set_t scripted;
+  live_stream_t *stream = &scripted.stream;
+  int nr = 0;
+
+  begin_stream(*state, &scripted);
+  assert_int_equal(uvperf_set_on_cpu(&stream->live.set, note_cpu), 0);
+  stream->on_record = take_down_in_callback;
+  stream->hook_data = &nr;
+  scripted_set_sample(&scripted, 0, 100, 1);
+  assert_int_equal(uvperf_set_flush(&stream->live.set), 0);
+  assert_int_equal(stream->samples, 1);
+  assert_int_equal(uvperf_set_flush(&stream->live.set), 0);
+  scripted_set_close(&scripted);
+}
+
 static void set_started_and_no_more_read_follows_the_cpus(void **state) {
   uvperf_stats_t stats;
   scripted_set_t scripted;
@@ -546,6 +584,7 @@ int main(void) {
       SET(set_started_out_of_fds_says_so),
       SET(set_init_without_memory_to_follow_leaves_nothing),
       SET(set_whose_cpu_went_delivers_what_is_left_there),
+      SET(set_whose_cpu_goes_in_a_flush_is_busy_until_its_end),
       SET(set_started_and_no_more_read_follows_the_cpus),
       SET(set_stopped_when_a_cpu_went_reports_the_rest_later),
       SET(set_closed_when_a_cpu_went_calls_back_no_more),
