@@ -178,7 +178,8 @@ void profile_notes_unwound(const profile_unwinding_t *unwinding,
                : "");
   note_share(stats->ends[UNWIND_CUT], all, text);
   note_share(stats->ends[UNWIND_NO_INFO], all,
-             "end in code without unwind information");
+             "end in code without unwind information, such as that of a JIT or "
+             "assembler");
   note_share(stats->ends[UNWIND_LONG], all, "have more than 127 frames");
   note_share(unwinding->nr_32_bit, all,
              "are of 32-bit programs, which are not unwound");

@@ -272,7 +272,7 @@ static void start(traced_t *traced, const char *path) {
   traced->process = unwind_process_new(unwind_machine(NULL));
   map(traced);
   read_state(traced);
-  unwind_stack(traced->process, &traced->regs, traced->copy, traced->bytes,
+  unwind_stack(traced->process, &traced->regs, traced->copy, traced->bytes, 1,
                &stack);
   assert_int_equal(stack.end, UNWIND_COMPLETE);
   assert_true(stack.nr > 4);
@@ -293,7 +293,7 @@ static void end(traced_t *traced) {
 static void unwind(traced_t *traced, unwind_stack_t *stack) {
   int tries = 0;
   do
-    unwind_stack(traced->process, &traced->regs, traced->copy, traced->bytes,
+    unwind_stack(traced->process, &traced->regs, traced->copy, traced->bytes, 1,
                  stack);
   while (stack->end == UNWIND_SLOW && ++tries < 10);
 }
@@ -325,14 +325,37 @@ static void step_through(const char *path, traced_t *traced) {
   assert_int_equal(stopped, 0);
 }
 
+/* Code of a JIT uses the frame pointer for another purpose. */
+static void caller_at_a_wrong_address_is_not_cut(void **state) {
+  (void)state;
+  traced_t traced = {0};
+  unwind_stack_t stack;
+  start(&traced, UNWIND_TARGET);
+#if defined(__x86_64__)
+  const int frame = 6, ip = 8;
+#else
+  const int frame = 29, ip = 32;
+#endif
+  traced.values[ip] = 0x1234;
+  traced.values[frame] = 0x10;
+  unwind_stack(traced.process, &traced.regs, traced.copy, traced.bytes, 1,
+               &stack);
+  assert_int_equal(stack.end, UNWIND_NO_INFO);
+  assert_int_equal(stack.nr, 1);
+  end(&traced);
+}
+
 static void copy_that_is_too_short_is_reported(void **state) {
   (void)state;
   traced_t traced = {0};
   unwind_stack_t whole, cut;
   start(&traced, UNWIND_TARGET);
-  unwind_stack(traced.process, &traced.regs, traced.copy, traced.bytes, &whole);
+  unwind_stack(traced.process, &traced.regs, traced.copy, traced.bytes, 1,
+               &whole);
   for (size_t bytes = 0; bytes < 64; bytes += 8) {
-    unwind_stack(traced.process, &traced.regs, traced.copy, bytes, &cut);
+    unwind_stack(traced.process, &traced.regs, traced.copy, bytes, 0, &cut);
+    assert_int_equal(cut.end, UNWIND_NO_INFO);
+    unwind_stack(traced.process, &traced.regs, traced.copy, bytes, 1, &cut);
     assert_int_equal(cut.end, UNWIND_CUT);
     assert_true(cut.nr < whole.nr);
     assert_memory_equal(cut.ips, whole.ips, cut.nr * sizeof *cut.ips);
@@ -383,15 +406,15 @@ static void registers_of_another_size_have_no_frame(void **state) {
   uvperf_regs_t regs = {PERF_SAMPLE_REGS_ABI_32, 0xff0fff, 20, values};
   unwind_stack_t stack;
   unwind_process_t *process = unwind_process_new(EM_X86_64);
-  unwind_stack(process, &regs, NULL, 0, &stack);
+  unwind_stack(process, &regs, NULL, 0, 1, &stack);
   assert_int_equal(stack.end, UNWIND_ABI);
   assert_int_equal(stack.nr, 0);
   regs = (uvperf_regs_t){PERF_SAMPLE_REGS_ABI_NONE, 0xff0fff, 0, NULL};
-  unwind_stack(process, &regs, NULL, 0, &stack);
+  unwind_stack(process, &regs, NULL, 0, 1, &stack);
   assert_int_equal(stack.end, UNWIND_ABI);
   regs = (uvperf_regs_t){PERF_SAMPLE_REGS_ABI_64, 0xff0fff, 20, values};
   values[8] = 0x1234;
-  unwind_stack(process, &regs, NULL, 0, &stack);
+  unwind_stack(process, &regs, NULL, 0, 1, &stack);
   assert_int_equal(stack.end, UNWIND_NO_INFO);
   assert_int_equal(stack.nr, 1);
   assert_int_equal(stack.ips[0], 0x1234);
@@ -404,6 +427,7 @@ int main(void) {
     cmocka_unit_test(stack_is_right_at_every_instruction),
 #if (defined(__x86_64__) && defined(__LP64__)) || defined(__aarch64__)
     cmocka_unit_test(copy_that_is_too_short_is_reported),
+    cmocka_unit_test(caller_at_a_wrong_address_is_not_cut),
     cmocka_unit_test(stack_is_right_at_every_instruction_of_cxx),
 #endif
   };

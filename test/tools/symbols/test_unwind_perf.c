@@ -73,7 +73,7 @@ static void on_sample(read_t *read, const uvperf_record_t *record) {
   unwind_stack_t stack;
   assert_true(read->nr <= MAX_SAMPLES);
   unwind_stack(read->process, &sample->regs_user, sample->stack_user.data,
-               sample->stack_user.dyn_size, &stack);
+               sample->stack_user.dyn_size, 1, &stack);
   frames->time = record->time / 1000;
   frames->nr = stack.nr;
   memcpy(frames->is_return, stack.is_return, stack.nr);

@@ -59,7 +59,7 @@ struct unwind_process_s {
   int begins_again;
   uint64_t deadline;
   unsigned reads;
-  int is_cut, is_slow;
+  int is_full, is_lost, is_cut, is_slow;
   unwind_stack_t *stack;
 };
 
@@ -382,7 +382,11 @@ static bool read_word(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word,
   if (mapping != NULL && mapping->end - address >= sizeof *word &&
       file_word(mapping, address, word))
     return true;
-  process->is_cut = 1;
+  /* The stack goes on above a copy that is full. Any other address is a mistake:
+   * code without unwind information was taken to have a frame pointer. */
+  process->is_lost = 1;
+  process->is_cut = process->is_full && address >= process->sp &&
+                    offset + sizeof *word > process->bytes;
   return false;
 }
 
@@ -488,7 +492,7 @@ static int add_frame(Dwfl_Frame *frame, void *arg) {
   start_t *start = &process->start;
   Dwarf_Addr ip;
   bool is_interrupted;
-  process->is_cut = 0;
+  process->is_lost = process->is_cut = 0;
   if (!dwfl_frame_pc(frame, &ip, &is_interrupted))
     return DWARF_CB_ABORT;
   if (!start->has_begun) {
@@ -534,7 +538,8 @@ static void take_registers(unwind_process_t *process) {
 }
 
 void unwind_stack(unwind_process_t *process, const uvperf_regs_t *regs,
-                  const void *copy, size_t bytes, unwind_stack_t *stack) {
+                  const void *copy, size_t bytes, int is_full,
+                  unwind_stack_t *stack) {
   const machine_t *machine = machine_of(process->machine);
   stack->nr = 0;
   stack->end = UNWIND_ABI;
@@ -544,9 +549,10 @@ void unwind_stack(unwind_process_t *process, const uvperf_regs_t *regs,
   process->regs = regs;
   process->copy = copy;
   process->bytes = bytes;
+  process->is_full = is_full;
   process->deadline = uv_hrtime() + UNWIND_MS * MS;
   process->reads = 0;
-  process->is_cut = process->is_slow = 0;
+  process->is_lost = process->is_cut = process->is_slow = 0;
   process->stack = stack;
   take_registers(process);
   stack->end = UNWIND_NO_INFO;
@@ -564,7 +570,7 @@ void unwind_stack(unwind_process_t *process, const uvperf_regs_t *regs,
     stack->end = UNWIND_SLOW;
   else if (process->is_cut)
     stack->end = UNWIND_CUT;
-  else if (result == 0)
+  else if (result == 0 && !process->is_lost)
     stack->end = UNWIND_COMPLETE;
 }
 

@@ -84,8 +84,10 @@ int unwind_process_map(unwind_process_t *process,
                        const unwind_mapping_t *mappings, size_t nr);
 
 /* Unwinds the stack of a sample. `bytes` were copied, starting at the stack
- * pointer. There is at least one frame, except with UNWIND_ABI. */
+ * pointer. If these are all that were wanted, `is_full` is 1: the stack may go
+ * on. There is at least one frame, except with UNWIND_ABI. */
 void unwind_stack(unwind_process_t *process, const uvperf_regs_t *regs,
-                  const void *copy, size_t bytes, unwind_stack_t *stack);
+                  const void *copy, size_t bytes, int is_full,
+                  unwind_stack_t *stack);
 
 #endif

@@ -148,6 +148,7 @@ static void unwind_one(const process_t *process, symbols_message_t *request,
   unwind_stack_t stack;
   const void *bytes, *copy;
   size_t size;
+  int is_full;
 
   regs.abi = symbols_get_number(request);
   regs.mask = symbols_get_number(request);
@@ -157,7 +158,8 @@ static void unwind_one(const process_t *process, symbols_message_t *request,
     regs.nr = MAX_REGS;
   memcpy(values, bytes, regs.nr * sizeof(*values));
   copy = symbols_get_bytes(request, &size);
-  unwind_stack(process->process, &regs, copy, size, &stack);
+  is_full = symbols_get_number(request) != 0;
+  unwind_stack(process->process, &regs, copy, size, is_full, &stack);
   symbols_put_number(response, stack.end);
   symbols_put_bytes(response, stack.ips, stack.nr * sizeof(*stack.ips));
   symbols_put_bytes(response, stack.is_return, stack.nr);
