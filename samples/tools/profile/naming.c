@@ -281,6 +281,12 @@ static size_t heaviest(const unnamed_t *unnamed, size_t nr) {
   return best;
 }
 
+static int is_file(const profile_account_t *account, uint64_t object) {
+  return object >= PROFILE_OBJECTS_FIXED &&
+         profile_objects_get(&account->objects, (uint32_t)object)->kind ==
+             SYMBOLS_FILE;
+}
+
 /* Sets *unnamed to an array by object, for free(). Returns the weight of all
  * samples. */
 static uint64_t weigh_unnamed(const profile_account_t *account,
@@ -300,8 +306,8 @@ static uint64_t weigh_unnamed(const profile_account_t *account,
     if (tally->entries[i]->nr == 0 || find_unnamed(account, leaf, &place) != 0)
       continue;
     (*unnamed)[leaf->object].weight += tally->entries[i]->weight;
-    if (leaf->object >= PROFILE_OBJECTS_FIXED && place != NULL &&
-        place->first == leaf->offset)
+    if (place != NULL && place->first == leaf->offset &&
+        is_file(account, leaf->object))
       (*unnamed)[leaf->object].outside += tally->entries[i]->weight;
   }
   return all;
