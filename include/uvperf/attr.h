@@ -536,10 +536,13 @@ UVPERF_EXTERN int uvperf_change_describe(const uvperf_change_t *change,
  *  @param flags     PERF_FLAG_*.
  *  @param arg       options.open_arg.
  *  @return the fd of a perf event, or a negative errno. The handle then owns
- *    the fd and makes it close-on-exec. Any other kind of fd makes opening fail
- *    with UV_ENOTTY. The handle explains an errno as if it came from the
- *    kernel. To refuse an event, return -EACCES or -EPERM. After -E2BIG the
- *    handle does not know the kernel's attr size.
+ *    the fd and makes it close-on-exec. Each call must open a new event: an
+ *    event that is not newer than the other events of the handle makes opening
+ *    fail with UV_EEXIST, and any other kind of fd with UV_ENOTTY. Such an fd
+ *    is not closed. For a uvperf_event_t, the other events are those of all
+ *    handles of this type on the loop. The handle explains an errno as if it
+ *    came from the kernel. To refuse an event, return -EACCES or -EPERM. After
+ *    -E2BIG the handle does not know the kernel's attr size.
  *  Source: perf_event_open(2). */
 typedef int (*uvperf_open_fn)(const struct perf_event_attr *attr, int32_t pid,
                               int32_t cpu, int group_fd, unsigned long flags,

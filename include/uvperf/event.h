@@ -264,7 +264,8 @@ typedef struct uvperf_event_options_s {
    * perf_event_open(2). The function and open_arg belong to the caller, and
    * must last until the event is open. With a function, UVPERF_FALLBACK_KERNEL
    * does nothing, because that fallback asks the kernel. UV_ENOTTY if the
-   * function's fd is no perf event. */
+   * function's fd is no perf event. UV_EEXIST if the event is not new: see
+   * uvperf_open_fn. */
   uvperf_open_fn open;
   void *open_arg;
 } uvperf_event_options_t;

@@ -123,7 +123,6 @@ int uvperf__bpf_attr_rings(uvperf__cpu_rings_options_t *rings,
     rings->wakeup_bytes = 1;
   rings->clockid = uvperf__attr_clock(attr);
   rings->overwrite = options->overwrite;
-  rings->opener = options->opener;
   rings->above_bytes = options->overwrite ? uvperf__attr_stack(attr) : 0;
   rc = uvperf__cpu_rings_check(rings, error);
   if (rc != 0 || uvperf__cpu_rings_fit(rings))

@@ -55,6 +55,7 @@ struct uvperf__bpf_outputs_s {
   char *cpus;                   /* the list, or NULL */
   int is_fixed;
   uvperf__opener_t opener;
+  uint64_t newest_id; /* opener.newest */
   uvperf__cpu_rings_t *rings;
   uvperf_source_t source;
   uvperf_decoder_t *decoder;
@@ -532,6 +533,7 @@ static int make_rings(uvperf__bpf_outputs_t *outputs,
   uvperf__cpu_rings_options_t rings;
   int rc = uvperf__bpf_attr_rings(&rings, options, outputs->attr, error);
 
+  rings.opener = outputs->opener;
   if (rc == 0 && uvperf__cpu_rings_new(&outputs->rings, &rings) != 0)
     rc = no_memory(error);
   return rc;
@@ -607,6 +609,7 @@ int uvperf__bpf_outputs_begin(uvperf__bpf_outputs_t **outputs,
   made->process = uvperf__process();
   made->is_fixed = options->is_fixed;
   made->opener = options->opener;
+  made->opener.newest = &made->newest_id;
   made->map.fd = -1;
   rc = make(made, options, error);
   if (rc == 0)

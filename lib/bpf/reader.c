@@ -205,7 +205,7 @@ static int open_outputs(reader_t *impl, int map_fd, const char *root,
       .overwrite = (options->flags & UVPERF_BPF_READER_OVERWRITE) != 0,
       .perf_clock = (options->flags & UVPERF_BPF_READER_PERF_CLOCK) != 0,
       .is_fixed = (options->flags & UVPERF_BPF_READER_FIXED_CPUS) != 0,
-      .opener = {options->open, options->open_arg},
+      .opener = {options->open, options->open_arg, NULL},
   };
   int rc;
 

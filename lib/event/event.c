@@ -317,6 +317,14 @@ static int take_scratch(event_t *impl, uvperf_error_t *error) {
   return 0;
 }
 
+static void note_newest(void *owner, void *arg) {
+  const event_t *impl = owner;
+  uint64_t *newest = arg;
+
+  if (impl->id > *newest)
+    *newest = impl->id;
+}
+
 static void note_twin(void *owner, void *arg) {
   const event_t *other = owner;
   const event_t **impl = arg;
@@ -326,20 +334,26 @@ static void note_twin(void *owner, void *arg) {
 }
 
 /* Refuses an event that another handle of the loop already has, because both
- * handles would read the same ring and close the same fd. Handles of other
+ * handles would read the same ring and close the same fd. The fd is the
+ * caller's: it is options.fd, or options.open has returned it. Handles of other
  * loops, sets and readers are not checked. */
-static int check_twin(const event_t *impl, uvperf_error_t *error) {
+static int check_twin(event_t *impl, const event_plan_t *plan,
+                      uvperf_error_t *error) {
   const event_t *found = impl;
+  int is_given = (impl->flags & UVPERF_EVENT_FD) != 0;
 
-  if (!(impl->flags & UVPERF_EVENT_FD))
+  if (!is_given && plan->options.open == NULL)
     return 0;
   uvperf__watch_each(impl->teardown.loop, &watch_ops, note_twin, &found);
-  return found != NULL ? 0
-                       : uvperf__error_set(
-                             error, UV_EEXIST, UVPERF_CAUSE_ARGUMENT,
-                             "options.fd %d is already the event of another "
-                             "handle of the loop (id %llu); use that handle",
-                             impl->fd, (unsigned long long)impl->id);
+  if (found != NULL)
+    return 0;
+  uvperf__error_set(error, UV_EEXIST, UVPERF_CAUSE_ARGUMENT,
+                    "%s %d is already the event of another handle of the loop "
+                    "(id %llu); use that handle",
+                    is_given ? "options.fd" : "the fd from options.open",
+                    impl->fd, (unsigned long long)impl->id);
+  impl->flags |= UVPERF_EVENT_FD; /* for uvperf__event_give_back */
+  return UV_EEXIST;
 }
 
 static int make_decoder(event_t *impl, const event_plan_t *plan,
@@ -351,7 +365,7 @@ static int make_decoder(event_t *impl, const event_plan_t *plan,
     return uvperf__error_set(
         error, rc, UVPERF_CAUSE_UNKNOWN,
         "cannot read the event's id: PERF_EVENT_IOC_ID returned errno %d", -rc);
-  rc = check_twin(impl, error);
+  rc = check_twin(impl, plan, error);
   if (rc != 0)
     return rc;
   impl->source.size = sizeof(impl->source);
@@ -432,6 +446,9 @@ static int check(make_t *make, const struct perf_event_attr *attr,
     rc = check_attr(impl->attr, error);
   if (rc == 0)
     rc = choose_ring(impl->attr, options, &make->plan.ring_bytes, error);
+  if (rc == 0 && options->open != NULL)
+    uvperf__watch_each(make->loop, &watch_ops, note_newest,
+                       &make->plan.newest_id);
   return rc;
 }
 

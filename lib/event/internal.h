@@ -17,8 +17,9 @@ typedef struct event_opening_s event_opening_t;
 typedef struct event_plan_s {
   uvperf_event_options_t options; /* a full copy */
   int pid; /* options.pid, but open replaces 0 by the calling thread's id */
-  int group_fd;      /* the leader's fd, or -1 */
-  size_t ring_bytes; /* 0: no ring */
+  int group_fd;       /* the leader's fd, or -1 */
+  uint64_t newest_id; /* the greatest id of the events on the loop */
+  size_t ring_bytes;  /* 0: no ring */
 } event_plan_t;
 
 /* An event that writes, or has written, into another event's ring. The ring's
@@ -159,7 +160,8 @@ uint32_t uvperf__event_least_ring(const struct perf_event_attr *attr);
 int uvperf__event_open(event_t *impl, const event_plan_t *plan,
                        uvperf_error_t *error);
 
-/* After a failure: options.fd belongs to the caller again. */
+/* After a failure: an fd of the caller's, which has UVPERF_EVENT_FD, belongs to
+ * the caller again. */
 void uvperf__event_give_back(event_t *impl);
 
 /* -- opening.c: on libuv's pool -- */

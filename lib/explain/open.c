@@ -260,6 +260,11 @@ static int explain_program(const uvperf__open_call_t *call) {
       return uvperf__open_say(
           call, UVPERF_CAUSE_ARGUMENT,
           "it returned a number that is not the fd of an open perf event");
+    case -EEXIST:
+      return uvperf__open_say(
+          call, UVPERF_CAUSE_ARGUMENT,
+          "it returned an event that it had opened in an earlier call; open a "
+          "new event in each call");
     case -E2BIG:
       return uvperf__open_say(call, UVPERF_CAUSE_OLD_KERNEL,
                               "it returned errno %d; clear newer fields of the "

@@ -43,6 +43,7 @@ int uvperf__counters_begin(const char *root, int is_brief,
   made->fallbacks = options->fallbacks;
   made->opener.open = options->open;
   made->opener.arg = options->open_arg;
+  made->opener.newest = &made->newest_id;
   made->is_enabled = (options->flags & UVPERF_SET_ENABLED) != 0;
   made->process = uvperf__process();
   made->clockid = -1;

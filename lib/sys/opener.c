@@ -15,19 +15,22 @@ int uvperf__open_id(int fd, uint64_t *id) {
   return rc < 0 ? rc : 0;
 }
 
-/* If the fd is not open, it must not be closed here: another thread may have
- * opened it since. */
-static int check(int fd) {
+/* Checks the result of the program's function. A number that is refused is
+ * left unchanged and open: it may be another fd of the program. The kernel
+ * numbers all events in the order in which they are opened (perf_event_alloc()
+ * in kernel/events/core.c). So an event whose id is not greater was not opened
+ * by this call. */
+static int opener_check(const uvperf__opener_t *opener, int fd) {
   uint64_t id;
-  int rc = uvperf__sys_cloexec(fd);
 
-  if (rc != 0)
+  if (uvperf__open_id(fd, &id) != 0)
     return -ENOTTY;
-  rc = uvperf__open_id(fd, &id);
-  if (rc == 0)
-    return fd;
-  uvperf__sys_close(fd);
-  return -ENOTTY;
+  if (id <= *opener->newest)
+    return -EEXIST;
+  if (uvperf__sys_cloexec(fd) != 0)
+    return -ENOTTY;
+  *opener->newest = id;
+  return fd;
 }
 
 int uvperf__open(const uvperf__opener_t *opener, struct perf_event_attr *attr,
@@ -41,5 +44,5 @@ int uvperf__open(const uvperf__opener_t *opener, struct perf_event_attr *attr,
   fd = opener->open(attr, pid, cpu, group_fd, flags, opener->arg);
   if (fd < -MOST_ERRNO)
     return -ENOTTY;
-  return fd < 0 ? fd : check(fd);
+  return fd < 0 ? fd : opener_check(opener, fd);
 }

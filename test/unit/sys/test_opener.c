@@ -20,11 +20,15 @@
 #include "sys/opener.h"
 #include "sys/sys.h"
 
+/* As a code: the fd of the first call. */
+#define REPEATED INT32_MAX
+
 /* The script of the function, and its last call. */
 typedef struct program_s {
   unsigned calls;
   unsigned fails_at; /* the call that returns `code`; 0: none */
-  int code;          /* or a number that is no perf event's fd */
+  int code;          /* or the fd of another file, or REPEATED */
+  int first_fd;      /* the result of the first call */
   /* Of the last call: */
   struct perf_event_attr attr;
   int32_t pid;
@@ -47,10 +51,12 @@ static int program_open(const struct perf_event_attr *attr, int32_t pid,
   program->group_fd = group_fd;
   program->flags = flags;
   if (program->calls == program->fails_at)
-    return program->code;
+    return program->code == REPEATED ? program->first_fd : program->code;
   fd = uvperf__sys_open(&own, pid, cpu, group_fd, flags);
   if (fd >= 0)
     assert_int_equal(fcntl(fd, F_SETFD, 0), 0);
+  if (program->calls == 1)
+    program->first_fd = fd;
   return fd;
 }
 
@@ -119,7 +125,8 @@ static void event_is_opened_by_the_program(void **state) {
 
 static void cgroup_0_is_no_thread(void **state) {
   program_t program;
-  const uvperf__opener_t opener = {program_open, &program};
+  uint64_t newest = 0;
+  const uvperf__opener_t opener = {program_open, &program, &newest};
   struct perf_event_attr attr;
   int fd;
 
@@ -205,14 +212,53 @@ static void refusal_is_explained_as_the_programs(void **state) {
   refused(*state, -ECONNRESET, UVPERF_CAUSE_UNKNOWN);
 }
 
+/* The number may be any fd of the program, so it stays as it is. */
 static void other_fd_than_a_perf_event_is_enotty(void **state) {
   int ends[2];
 
   assert_int_equal(pipe(ends), 0);
   refused(*state, ends[0], UVPERF_CAUSE_ARGUMENT);
-  assert_int_equal(fcntl(ends[0], F_GETFD), -1); /* it was the handle's */
+  assert_int_equal(fcntl(ends[0], F_GETFD), 0);
+  close(ends[0]);
   refused(*state, ends[0], UVPERF_CAUSE_ARGUMENT);
   close(ends[1]);
+}
+
+/* A second event has the fd of the first one, and is refused. The first one
+ * still works. */
+static void event_of_another_handle_is_eexist(void **state) {
+  live_collector_t first, second;
+  struct perf_event_attr attr;
+  program_t program;
+  uvperf_event_options_t options = by(&program);
+  uvperf_error_t error;
+
+  fake_event_add(7);
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
+  uvperf_attr_set_period(&attr, 1000000);
+  live_init(*state, &first, &attr, &options);
+  program.fails_at = 2;
+  program.code = uvperf_event_fd(&first.event);
+  assert_int_equal(
+      uvperf_event_init(*state, &second.event, &attr, &options, &error),
+      UV_EEXIST);
+  assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
+  fake_pool_hold();
+  memset(&second, 0, sizeof(second));
+  second.event.data = &second;
+  program.fails_at = 3;
+  opened = 0;
+  assert_int_equal(
+      uvperf_event_open(*state, &second.event, &attr, &options, on_open, NULL),
+      0);
+  fake_pool_run();
+  assert_int_equal(opened, UV_EEXIST);
+  fake_pool_reset();
+  live_close(&second);
+  assert_int_equal(uvperf_event_enable(&first.event, NULL), 0);
+  assert_int_equal(fake_count(FAKE_CLOSE), 0);
+  live_close(&first);
+  fake_assert_clean();
 }
 
 static void number_that_is_no_errno_is_enotty(void **state) {
@@ -329,6 +375,29 @@ static void set_and_target_are_opened_by_the_program_on_the_pool(void **state) {
   opened_set_close(*state, &set);
 }
 
+/* Each call in turn returns the event of the first call. */
+static void set_that_gets_an_event_twice_is_eexist(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  program_t program;
+  uvperf_error_t error;
+  unsigned nth;
+
+  (void)state;
+  for (nth = 2; nth <= 6; nth++) {
+    plan_set(&make, &program);
+    make.options.flags |= UVPERF_SET_STRICT;
+    program.fails_at = nth;
+    program.code = REPEATED;
+    assert_int_equal(uvperf__counters_make(cpu_tree_root(), 0, &counters,
+                                           &make.options, &error),
+                     -EEXIST);
+    assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
+    expect_calls(&program, nth);
+    fake_assert_clean(); /* each fd was closed once */
+  }
+}
+
 /* Each call in turn fails. */
 static void set_that_is_refused_leaves_no_fd(void **state) {
   uvperf__counters_t *counters;
@@ -365,6 +434,37 @@ static void cpu_that_comes_is_opened_by_the_program(void **state) {
   expect_calls(&program, 11); /* the ring's owner stays */
   assert_int_equal(program.cpu, 1);
   counters_follow_end(counters);
+}
+
+/* A second target gets the event of the first one while another thread opens
+ * it. */
+static void target_that_gets_an_event_twice_lacks_it(void **state) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  const uvperf_set_failure_t *failures;
+  opened_set_t set;
+  program_t program;
+  size_t nr;
+
+  opened_set_plan(&set, 0);
+  fake_event_add(200);
+  by(&program);
+  set.make.options.open = program_open;
+  set.make.options.open_arg = &program;
+  assert_int_equal(opened_set_begin(*state, &set), 0);
+  opened_set_run_pool();
+  assert_int_equal(set.status, 0);
+  program.fails_at = program.calls + 1;
+  program.code = REPEATED;
+  opened = 1;
+  target.cpus = "1";
+  assert_int_equal(uvperf_set_open_target(&set.set, &target, on_target, NULL),
+                   0);
+  opened_set_run_pool();
+  assert_int_equal(opened, 0);
+  failures = uvperf_set_failures(&set.set, &nr);
+  assert_int_equal(nr, 1);
+  assert_int_equal(failures[0].error.code, UV_EEXIST);
+  opened_set_close(*state, &set);
 }
 
 /* -- a BPF reader ---------------------------------------------------------- */
@@ -414,6 +514,26 @@ static void reader_that_is_refused_leaves_no_fd(void **state) {
   }
 }
 
+static void reader_that_gets_an_event_twice_is_eexist(void **state) {
+  scripted_reader_t scripted;
+  program_t program;
+  uvperf_error_t error;
+  unsigned nth;
+
+  cpu_tree_list("0-1\n");
+  for (nth = 2; nth <= 4; nth++) {
+    scripted_reader_plan(&scripted, 8);
+    by(&program);
+    program.fails_at = nth;
+    program.code = REPEATED;
+    scripted.options.open = program_open;
+    scripted.options.open_arg = &program;
+    assert_int_equal(scripted_reader_try(*state, &scripted, &error), UV_EEXIST);
+    expect_calls(&program, nth);
+    scripted_reader_end(&scripted);
+  }
+}
+
 #define opener_test(f) support_loop_test_setup_teardown(f, setup, teardown)
 
 int main(void) {
@@ -423,14 +543,18 @@ int main(void) {
       opener_test(event_is_opened_by_the_program_on_the_pool),
       opener_test(refusal_is_explained_as_the_programs),
       opener_test(other_fd_than_a_perf_event_is_enotty),
+      opener_test(event_of_another_handle_is_eexist),
       opener_test(number_that_is_no_errno_is_enotty),
       opener_test(fallbacks_are_tried_by_the_program),
       opener_test(set_is_opened_by_the_program),
       opener_test(set_and_target_are_opened_by_the_program_on_the_pool),
+      opener_test(set_that_gets_an_event_twice_is_eexist),
+      opener_test(target_that_gets_an_event_twice_lacks_it),
       opener_test(set_that_is_refused_leaves_no_fd),
       opener_test(cpu_that_comes_is_opened_by_the_program),
       opener_test(reader_is_opened_by_the_program),
       opener_test(reader_that_is_refused_leaves_no_fd),
+      opener_test(reader_that_gets_an_event_twice_is_eexist),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
