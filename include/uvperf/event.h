@@ -159,6 +159,17 @@ struct uvperf_event_s {
  * allowed, because it changes the attr. PERF_FORMAT_GROUP in attr.read_format
  * needs PERF_FORMAT_ID. */
 #define UVPERF_EVENT_FD 16u
+/* options.pid is a pidfd (pidfd_open(2), clone3(2), SCM_PIDFD) of a process, or
+ * of a thread (PIDFD_THREAD, Linux 6.9). The caller owns the fd, and may close
+ * it after the call. Its task is measured, or the call fails: another task that
+ * gets the same id is never measured.
+ *
+ * UV_EBADF if options.pid is no pidfd. UV_ESRCH if the task has ended or is in
+ * another PID namespace. UV_EACCES if /proc hides the task (hidepid=).
+ * UV_ENOENT if /proc is not mounted or shows another PID namespace.
+ *
+ * Source: pidfd_open(2), "Pid" in proc_pid_fdinfo(5). */
+#define UVPERF_EVENT_PIDFD 64u
 
 /* What to measure where. Start from UVPERF_EVENT_OPTIONS_INIT; NULL means the
  * same. New versions only append fields. The codes in a field's comment are
@@ -181,12 +192,13 @@ struct uvperf_event_s {
 typedef struct uvperf_event_options_s {
   /* sizeof(uvperf_event_options_t). */
   size_t size;
-  /* A thread's id. 0 means the calling thread. -1 means every task, and needs
-   * UVPERF_EVENT_CPU. A process's id stands for its first thread. With
-   * attr.inherit, threads and children that the thread makes from now on are
-   * measured too. With attr.inherit and a ring, open one event for each CPU:
-   * without UVPERF_EVENT_CPU this is UV_EINVAL. Uprobes and kprobes by name
-   * must not be inherited: see UVPERF_FALLBACK_INHERIT. */
+  /* A thread's id, or a pidfd with UVPERF_EVENT_PIDFD. 0 means the calling
+   * thread. -1 means every task, and needs UVPERF_EVENT_CPU. A process's id
+   * stands for its first thread. With attr.inherit, threads and children that
+   * the thread makes from now on are measured too. With attr.inherit and a
+   * ring, open one event for each CPU: without UVPERF_EVENT_CPU this is
+   * UV_EINVAL. Uprobes and kprobes by name must not be inherited: see
+   * UVPERF_FALLBACK_INHERIT. */
   int32_t pid;
   /* With UVPERF_EVENT_CPU, a CPU's id. Without that flag 0 or -1, and the task
    * is measured on every CPU on which it runs. */
@@ -317,7 +329,9 @@ UVPERF_EXTERN int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
  *  @param attr     Caller's, copied before this returns. If config1 or config2
  *    of a probe is a pointer to text, the text must stay until `cb`.
  *  @param options  As for uvperf_event_init; pid 0 is the thread that calls
- *    this. cgroup is duplicated, and the leader may be closed meanwhile.
+ *    this. cgroup is duplicated, and the leader may be closed meanwhile. If the
+ *    task ends, and another task has its id before the event is open, `cb` gets
+ *    UV_ESRCH. This needs /proc of our own PID namespace.
  *  @param cb       Called once, if this has returned 0.
  *  @param error    Receives the reason if this returns an error; may be NULL.
  *  @return 0: the handle must be closed, even if the event cannot be opened.

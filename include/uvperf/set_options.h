@@ -48,6 +48,18 @@ enum uvperf_target_type {
 /* The set does not set attr.inherit for a process or a command. Uprobes and
  * kprobes by name never inherit: see UVPERF_FALLBACK_INHERIT. */
 #define UVPERF_TARGET_NO_INHERIT 1u
+/* `pid` is a pidfd (pidfd_open(2), clone3(2), SCM_PIDFD) of the thread, the
+ * process or the command. The caller owns the fd, and may close it after the
+ * call. The task is measured, or adding the target fails: another task that
+ * gets the same id is never measured. These codes belong to a pidfd:
+ *
+ *   UV_EBADF   it is no pidfd
+ *   UV_ESRCH   its task has ended, or is in another PID namespace
+ *   UV_EACCES  /proc hides the task (hidepid=)
+ *   UV_ENOENT  /proc is not mounted, or shows another PID namespace
+ *
+ * Source: pidfd_open(2), "Pid" in proc_pid_fdinfo(5). */
+#define UVPERF_TARGET_PIDFD 2u
 
 /* Where to measure. Start from UVPERF_TARGET_INIT. New versions only append
  * fields. All elements of an array have the same `size`. */
@@ -57,7 +69,11 @@ typedef struct uvperf_target_s {
   /* enum uvperf_target_type. */
   uint32_t type;
   /* For THREAD the id of the thread. For PROCESS and COMMAND the id of the
-   * process. Otherwise 0. */
+   * process, or with UVPERF_TARGET_PIDFD the pidfd. Otherwise 0.
+   *
+   * The task that has this id during the call is measured. If it ends, and
+   * another task has the id before the events are open, the events count as not
+   * opened: UV_ESRCH. This needs /proc of our own PID namespace. */
   int32_t pid;
   /* A list of CPUs, such as "0-3,8", or NULL. NULL for CPUS and CGROUP means
    * all online CPUs, and with UVPERF_SET_FOLLOW_CPUS also CPUs that come online

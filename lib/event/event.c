@@ -11,6 +11,7 @@
 
 #include "attr/attr.h"
 #include "explain/explain.h"
+#include "host/task.h"
 #include "loop/stats.h"
 #include "loop/stream_options.h"
 #include "sys/fork.h"
@@ -22,7 +23,8 @@
 
 #define FLAGS_KNOWN                                                            \
   (UVPERF_EVENT_NO_RING | UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_CPU |           \
-   UVPERF_EVENT_CGROUP | UVPERF_EVENT_PERF_CLOCK | UVPERF_EVENT_FD)
+   UVPERF_EVENT_CGROUP | UVPERF_EVENT_PERF_CLOCK | UVPERF_EVENT_FD |           \
+   UVPERF_EVENT_PIDFD)
 
 /* A caller allocates the handle, so its size must never change. */
 _Static_assert(sizeof(uvperf_event_t) == 8 * sizeof(void *),
@@ -201,7 +203,8 @@ static int take_ids(uvperf_event_options_t *own, uvperf_error_t *error) {
     own->cpu = -1;
   if (!has_cgroup)
     own->cgroup = -1;
-  if (has_cgroup && (own->pid != 0 || !has_cpu))
+  if (has_cgroup &&
+      (own->pid != 0 || (own->flags & UVPERF_EVENT_PIDFD) || !has_cpu))
     return uvperf__error_set(
         error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
         "a cgroup needs one CPU and no task; set options.cpu and "
@@ -211,6 +214,26 @@ static int take_ids(uvperf_event_options_t *own, uvperf_error_t *error) {
         error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
         "every task (options.pid -1) needs one CPU; set options.cpu, and "
         "UVPERF_EVENT_CPU in options.flags");
+  return 0;
+}
+
+static int take_pidfd(event_plan_t *plan, uvperf_error_t *error) {
+  uvperf_event_options_t *options = &plan->options;
+  uvperf__task_t task;
+  int rc;
+
+  if (!(options->flags & UVPERF_EVENT_PIDFD))
+    return 0;
+  if (options->pid < 0)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "options.pid is %d, but options.flags has "
+                             "UVPERF_EVENT_PIDFD; set the pidfd",
+                             options->pid);
+  rc = uvperf__task_of_pidfd("", options->pid, &task, error);
+  if (rc != 0)
+    return rc;
+  options->pid = plan->pid = task.id;
+  plan->start = options->flags & UVPERF_EVENT_FD ? 0 : task.start;
   return 0;
 }
 
@@ -432,6 +455,8 @@ static int check(make_t *make, const struct perf_event_attr *attr,
   rc = check_options(options, error);
   if (rc == 0)
     rc = take_ids(options, error);
+  if (rc == 0)
+    rc = take_pidfd(&make->plan, error);
   if (rc == 0)
     rc = check_fd(options, attr, error);
   if (rc == 0)

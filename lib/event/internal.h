@@ -20,6 +20,7 @@ typedef struct event_plan_s {
   int group_fd;       /* the leader's fd, or -1 */
   uint64_t newest_id; /* the greatest id of the events on the loop */
   size_t ring_bytes;  /* 0: no ring */
+  uint64_t start;     /* of the task, for uvperf__task_check */
 } event_plan_t;
 
 /* An event that writes, or has written, into another event's ring. The ring's

@@ -9,6 +9,7 @@
 #include "attr/attr.h"
 #include "explain/explain.h"
 #include "explain/fallback.h"
+#include "host/task.h"
 #include "sys/opener.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
@@ -172,5 +173,7 @@ int uvperf__event_open(event_t *impl, const event_plan_t *plan,
                ? take_fd(impl, plan, error)
                : open_or_fall_back(impl, plan, error);
 
+  if (rc == 0)
+    rc = uvperf__task_check("", plan->pid, plan->start, error);
   return rc != 0 ? rc : map_ring(impl, plan, error);
 }

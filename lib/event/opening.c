@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "attr/attr.h"
+#include "host/task.h"
 #include "sys/bpf.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
@@ -163,10 +164,26 @@ static int keep(event_opening_t *opening, uvperf_error_t *error) {
   return 0;
 }
 
+/* The task may end, and another task may get its id, before the pool opens the
+ * event. */
+static int keep_task(event_plan_t *plan, uvperf_error_t *error) {
+  int rc = 0;
+
+  if (plan->options.pid == 0)
+    plan->pid = (int)uvperf__sys_gettid();
+  if (plan->start == 0 && plan->pid > 0 && plan->options.cgroup < 0 &&
+      !(plan->options.flags & UVPERF_EVENT_FD))
+    rc = uvperf__task_proc_is_own("");
+  if (rc > 0)
+    rc = uvperf__task_start("", plan->pid, &plan->start);
+  return rc < 0 ? uvperf__error_shortage(error, rc, "cannot read /proc") : 0;
+}
+
 int uvperf__event_new_opening(event_t *impl, const event_plan_t *plan,
                               event_install_t install, uvperf_event_open_cb cb,
                               uvperf_error_t *error) {
   event_opening_t *opening = uvperf__calloc(1, sizeof(*opening));
+  int rc;
 
   if (opening == NULL)
     return uvperf__error_shortage(error, UV_ENOMEM, "cannot open the event");
@@ -176,13 +193,12 @@ int uvperf__event_new_opening(event_t *impl, const event_plan_t *plan,
   opening->plan = *plan;
   opening->install = install;
   opening->cb = cb;
-  if (plan->options.pid == 0)
-    opening->plan.pid = (int)uvperf__sys_gettid();
   opening->draft.fd = -1;
   opening->draft.flags = impl->flags;
   impl->cgroup = plan->options.cgroup;
   impl->opening = opening;
-  return keep(opening, error);
+  rc = keep(opening, error);
+  return rc != 0 ? rc : keep_task(&opening->plan, error);
 }
 
 int uvperf__event_begin_opening(event_t *impl, uv_loop_t *loop,

@@ -30,6 +30,14 @@ static const struct {
 };
 
 static int check_pid(const uvperf_target_t *target, uvperf_error_t *error) {
+  if (target->flags & UVPERF_TARGET_PIDFD)
+    return types[target->type].has_pid && target->pid >= 0
+               ? 0
+               : uvperf__error_set(
+                     error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                     "target.pid %d cannot be the pidfd of %s; leave "
+                     "UVPERF_TARGET_PIDFD out, or pass the pidfd of a task",
+                     target->pid, types[target->type].name);
   if (types[target->type].has_pid && target->pid <= 0)
     return uvperf__error_set(
         error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
@@ -82,7 +90,7 @@ int uvperf__target_check(const uvperf_target_t *target, uvperf_error_t *error) {
     return uvperf__error_set(
         error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
         "target.type %u is unknown; see enum uvperf_target_type", target->type);
-  if (target->flags & ~UVPERF_TARGET_NO_INHERIT)
+  if (target->flags & ~(UVPERF_TARGET_NO_INHERIT | UVPERF_TARGET_PIDFD))
     return uvperf__error_bits(error, "target.flags", target->flags);
   if (target->reserved != 0)
     return uvperf__error_set(error, -E2BIG, UVPERF_CAUSE_ARGUMENT,
@@ -206,24 +214,59 @@ static int expand_cgroup(expand_t *expand) {
 
 /* Does the same as uvperf__task_proc_is_own, but does not call that function
  * again after it has returned 1. */
-static int is_proc_own(const expand_t *expand) {
+static int is_proc_own(uvperf__target_context_t *context) {
   int rc;
 
-  if (expand->context->is_proc_own)
+  if (context->is_proc_own)
     return 1;
-  rc = uvperf__task_proc_is_own(expand->context->root);
-  expand->context->is_proc_own = rc > 0;
+  rc = uvperf__task_proc_is_own(context->root);
+  context->is_proc_own = rc > 0;
   return rc;
+}
+
+static int read_start(uvperf__target_context_t *context, int id,
+                      uint64_t *start) {
+  int rc = is_proc_own(context);
+
+  return rc > 0 ? uvperf__task_start(context->root, id, start) : rc;
+}
+
+int uvperf__target_begin(uvperf__target_context_t *context,
+                         uvperf_target_t *target, int is_deferred,
+                         uint64_t *start, uvperf_error_t *error) {
+  uvperf__task_t task = {0, 0, 0};
+  int is_self = target->type == UVPERF_TARGET_SELF;
+  int rc = 0;
+
+  *start = 0;
+  if (target->flags & UVPERF_TARGET_PIDFD) {
+    rc = uvperf__task_of_pidfd(context->root, target->pid, &task, error);
+    target->flags &= ~UVPERF_TARGET_PIDFD;
+    target->pid = task.id;
+    *start = rc == -ESRCH ? UVPERF__TASK_ENDED : task.start;
+    return rc == -ESRCH ? 0 : rc;
+  }
+  if (is_deferred && (is_self || types[target->type].has_pid))
+    rc = read_start(context, is_self ? context->self : target->pid, start);
+  return rc < 0 ? uvperf__error_shortage(error, rc, "cannot read /proc") : 0;
+}
+
+static int explain_ended(const expand_t *expand) {
+  return uvperf__error_set(
+      expand->error, -ESRCH, UVPERF_CAUSE_NO_TASK,
+      "the target's task had ended before the target was added");
 }
 
 /* Reads only the task's start from /proc. The kernel decides whether the task
  * exists and may be measured. */
 static int expand_task(expand_t *expand, int id) {
-  uvperf__task_t task = {id, 0, 0};
-  int rc = expand->context->no_starts ? 0 : is_proc_own(expand);
+  uvperf__task_t task = {id, 0, expand->context->start};
+  int rc = 0;
 
-  if (rc > 0)
-    rc = uvperf__task_read(expand->context->root, id, &task);
+  if (task.start == UVPERF__TASK_ENDED)
+    return explain_ended(expand);
+  if (task.start == 0 && !expand->context->no_starts)
+    rc = read_start(expand->context, id, &task.start);
   if (uvperf__is_shortage(rc))
     return uvperf__error_shortage(expand->error, rc, "cannot read /proc");
   rc = take_task_cpus(expand);
@@ -255,7 +298,7 @@ static int explain_process(const expand_t *expand, int code) {
 /* Without these checks the threads of the wrong process could be measured. */
 static int check_process(const expand_t *expand) {
   int pid = expand->target->pid;
-  int rc = is_proc_own(expand);
+  int rc = is_proc_own(expand->context);
 
   if (rc == 0)
     return uvperf__error_set(
@@ -275,18 +318,30 @@ static int check_process(const expand_t *expand) {
   return 0;
 }
 
+/* If the process had ended before its threads were listed, another process may
+ * have its id, and the threads would belong to that process. */
 static int expand_process(expand_t *expand) {
+  const char *root = expand->context->root;
+  uint64_t start = expand->context->start;
+  int pid = expand->target->pid;
   uvperf__tasks_t threads;
-  int rc = check_process(expand);
+  int rc;
 
+  if (start == UVPERF__TASK_ENDED)
+    return explain_ended(expand);
+  rc = check_process(expand);
   if (rc != 0)
     return rc;
   expand->spots->inherit = !(expand->target->flags & UVPERF_TARGET_NO_INHERIT);
-  rc = uvperf__task_threads(expand->context->root, expand->target->pid,
-                            &threads);
+  if (start == 0)
+    rc = uvperf__task_start(root, pid, &start);
+  if (rc == 0)
+    rc = uvperf__task_threads(root, pid, &threads);
   if (rc != 0)
     return explain_process(expand, rc);
-  rc = take_task_cpus(expand);
+  rc = uvperf__task_check(root, pid, start, expand->error);
+  if (rc == 0)
+    rc = take_task_cpus(expand);
   if (rc == 0)
     rc = make_spots(expand, threads.tasks, threads.nr);
   uvperf__tasks_free(&threads);

@@ -48,7 +48,18 @@ typedef struct uvperf__target_context_s {
    * once, because the check takes longer than opening an event. */
   int is_proc_own;
   int self; /* the id of the calling thread; 0: asked from the kernel */
+  /* Of the next target to be listed: what uvperf__target_begin has found. */
+  uint64_t start;
 } uvperf__target_context_t;
+
+/* Call it in the call that receives the target, which was checked. Replaces a
+ * pidfd by the id of its task. If `is_deferred`, the target is listed later, so
+ * its task is identified now, before another task can get the id. *start
+ * receives the task's start, UVPERF__TASK_ENDED, or 0: unknown. Returns 0, or a
+ * code of uvperf__task_of_pidfd and the error. */
+int uvperf__target_begin(uvperf__target_context_t *context,
+                         uvperf_target_t *target, int is_deferred,
+                         uint64_t *start, uvperf_error_t *error);
 
 /* Lists the places of a target that was checked. If the target does not list
  * CPUs, a task has one place that follows the task. With `has_rings` the task

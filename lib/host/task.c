@@ -11,6 +11,7 @@
 #include "host/system.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
+#include "util/error.h"
 #include "util/file.h"
 #include "util/grow.h"
 
@@ -96,6 +97,101 @@ int uvperf__task_read(const char *root, int id, uvperf__task_t *task) {
   rc = read_stat(root, id, id, task);
   return rc != 0 ? absent(id, rc) : 0;
 }
+
+int uvperf__task_start(const char *root, int id, uint64_t *start) {
+  uvperf__task_t task;
+  int rc = uvperf__task_read(root, id, &task);
+
+  *start = rc == 0 ? task.start : rc == -ESRCH ? UVPERF__TASK_ENDED : 0;
+  return uvperf__is_shortage(rc) ? rc : 0;
+}
+
+int uvperf__task_check(const char *root, int id, uint64_t start,
+                       uvperf_error_t *error) {
+  uvperf__task_t task;
+  int rc;
+
+  if (start == 0)
+    return 0;
+  rc = uvperf__task_read(root, id, &task);
+  if (rc == 0 && task.start == start)
+    return 0;
+  if (uvperf__is_shortage(rc))
+    return uvperf__error_shortage(error, rc, "cannot check the task");
+  return uvperf__error_set(error, -ESRCH, UVPERF_CAUSE_NO_TASK,
+                           "task %d ended before its events were open; the id "
+                           "may now belong to another task",
+                           id);
+}
+
+/* -- a pidfd -------------------------------------------------------------- */
+
+/* Reads the id of a pidfd's task in the PID namespace of /proc: -1 if the task
+ * was waited for, 0 if it has no id in this namespace (pidfd_show_fdinfo in
+ * fs/pidfs.c). */
+static int read_pidfd(const char *root, int fd, int *id) {
+  char path[64], text[24];
+  int rc;
+
+  snprintf(path, sizeof(path), "/proc/thread-self/fdinfo/%d", fd);
+  rc = uvperf__system_line(root, path, "Pid:", text, sizeof(text));
+  if (rc == -ENOENT || rc == -ENODATA)
+    return -EBADF;
+  if (rc != 0)
+    return rc;
+  if (sscanf(text, "%d", id) != 1)
+    return -EINVAL;
+  return *id > 0 ? 0 : -ESRCH;
+}
+
+/* The second reading shows that the start belongs to the task of the pidfd: no
+ * other task gets the id before this task was waited for. */
+static int find_pidfd(const char *root, int fd, uvperf__task_t *task) {
+  int rc = uvperf__task_proc_is_own(root);
+  int id;
+
+  if (rc <= 0)
+    return rc == 0 ? -ENOENT : rc;
+  rc = read_pidfd(root, fd, &id);
+  if (rc == 0)
+    rc = uvperf__task_read(root, id, task);
+  return rc != 0 ? rc : read_pidfd(root, fd, &id);
+}
+
+int uvperf__task_of_pidfd(const char *root, int fd, uvperf__task_t *task,
+                          uvperf_error_t *error) {
+  int rc = find_pidfd(root, fd, task);
+
+  if (rc == 0)
+    return 0;
+  if (uvperf__is_shortage(rc))
+    return uvperf__error_shortage(error, rc, "cannot read the pidfd");
+  if (rc == -ESRCH)
+    return uvperf__error_set(
+        error, rc, UVPERF_CAUSE_NO_TASK,
+        "the task of pidfd %d has ended, or is in another PID namespace", fd);
+  if (rc == -EBADF)
+    return uvperf__error_set(error, rc, UVPERF_CAUSE_ARGUMENT,
+                             "%d is not a pidfd; see pidfd_open(2)", fd);
+  if (rc == -EACCES)
+    return uvperf__error_set(
+        error, rc, UVPERF_CAUSE_PERMISSION,
+        "the task of pidfd %d is hidden, as /proc is mounted with hidepid=; "
+        "run as root or in the group of its option gid=",
+        fd);
+  if (rc == -ENOENT)
+    return uvperf__error_set(
+        error, rc, UVPERF_CAUSE_NO_TASK,
+        "cannot find the task of pidfd %d: /proc is not mounted, or shows "
+        "another PID namespace; run mount -t proc proc /proc",
+        fd);
+  return uvperf__error_set(error, rc, UVPERF_CAUSE_UNKNOWN,
+                           "cannot find the task of pidfd %d: reading /proc "
+                           "failed (errno %d)",
+                           fd, -rc);
+}
+
+/* -- the process of a task ------------------------------------------------- */
 
 int uvperf__task_process(const char *root, int id) {
   char path[48], text[24];

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "uvperf/error.h"
+
 /* A task, which is a thread. A process has at least one. */
 typedef struct uvperf__task_s {
   int id;
@@ -33,6 +35,33 @@ int uvperf__task_proc_is_own(const char *root);
 /* Reads a task from /proc. Returns 0, -ESRCH, -EACCES, or the code of the
  * read. */
 int uvperf__task_read(const char *root, int id, uvperf__task_t *task);
+
+/* The start of a task that had ended already. No task has this start. */
+#define UVPERF__TASK_ENDED UINT64_MAX
+
+/* Reads the start of the task that has this id now, for uvperf__task_check:
+ * UVPERF__TASK_ENDED if no task has the id, or 0 if the start is unknown.
+ * Returns 0, or the code of a shortage (see uvperf__is_shortage). */
+int uvperf__task_start(const char *root, int id, uint64_t *start);
+
+/* Call it after something was done by a task's id: checks that the task still
+ * has the id, also as a zombie. Then no other task can have had the id
+ * meanwhile. Each task of the id has another start, because the kernel takes
+ * all other ids before it takes an id again, and this needs longer than a clock
+ * tick. The start 0 is not checked. Returns 0, or a code and the error: -ESRCH,
+ * or a shortage. */
+int uvperf__task_check(const char *root, int id, uint64_t start,
+                       uvperf_error_t *error);
+
+/* Finds the task of a pidfd, and its start. Returns 0. Otherwise fills the
+ * error and returns
+ *   -ESRCH   the task has ended, or is not in our PID namespace (NO_TASK);
+ *   -EBADF   the fd is no pidfd (ARGUMENT);
+ *   -EACCES  /proc hides the task (PERMISSION);
+ *   -ENOENT  /proc is not mounted, or shows another PID namespace (NO_TASK);
+ *   a shortage, or the code of a read. */
+int uvperf__task_of_pidfd(const char *root, int fd, uvperf__task_t *task,
+                          uvperf_error_t *error);
 
 /* Returns the id of the process of a task, or an error as in
  * uvperf__task_read. */

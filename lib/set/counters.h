@@ -90,6 +90,7 @@ typedef struct uvperf__adding_s {
   int is_deferred;
   int stage;
   uvperf_target_t *targets; /* copies */
+  uint64_t *starts;         /* of their tasks: see uvperf__target_begin */
   size_t nr;
   uvperf__tracefs_ids_t tracepoints;
   /* The state before the adding began. */
@@ -102,6 +103,7 @@ typedef struct uvperf__adding_s {
   size_t nr_planned; /* targets */
   size_t nr_fds;     /* needed */
   size_t nr_new_rings;
+  size_t nr_checks; /* fds for reading /proc while all events are open */
   counter_cursor_t cursor;
   /* Failures. */
   int rc;

@@ -79,6 +79,7 @@ typedef struct counter_s {
   counter_source_t *source; /* NULL: it writes into no ring */
   counter_source_t *silent; /* if there are rings and it writes no records */
   int is_unfit;             /* FAILED by the plan: do not try it here */
+  int is_unchecked; /* OPEN, but maybe of another task with the same id */
   /* If the event was closed to be opened again (`is_carried`), its counts when
    * it was closed. */
   counted_t carry;

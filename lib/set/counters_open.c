@@ -16,6 +16,7 @@
 
 #include "explain/explain.h"
 #include "explain/fallback.h"
+#include "host/task.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -243,6 +244,7 @@ void uvperf__counters_close_event(uvperf__counters_t *counters,
                                   counter_t *event, size_t attr) {
   uvperf__leftovers_t *leftovers = counters->leftovers;
 
+  event->is_unchecked = 0;
   if (event->fd < 0)
     return;
   /* A program without a link runs until the file is closed. */
@@ -330,6 +332,7 @@ static int open_event(job_t *job, uvperf_error_t *error) {
     return rc;
   }
   event->state = COUNTER_OPEN;
+  event->is_unchecked = job->place->start != 0;
   event->leader = job->has_leader ? job->leader : job->attr;
   attr->is_fixed = 1;
   attr->nr_open++;
@@ -339,17 +342,37 @@ static int open_event(job_t *job, uvperf_error_t *error) {
 
 /* -- one event of a place ------------------------------------------------- */
 
+/* A shortage is a failure of the call, because it would be a matter of chance
+ * which events are open. */
+static int fail_event(uvperf__counters_t *counters,
+                      const counter_target_t *target, counter_place_t *place,
+                      size_t attr, int is_vital, uvperf_error_t *why,
+                      uvperf_error_t *error) {
+  counter_t *event = &place->events[attr];
+
+  if (is_vital || uvperf__error_is_shortage(why) ||
+      (counters->flags & UVPERF_SET_STRICT)) {
+    why->attr_index = (uint32_t)attr;
+    why->target_index = target->index;
+    if (error != NULL)
+      *error = *why;
+    return why->code;
+  }
+  event->state = COUNTER_FAILED;
+  event->code = why->code;
+  return uvperf__counters_fail(counters, &place->place, attr, why, error);
+}
+
 /* If the event's group was cut off, and another try follows, the event stays
  * planned. */
 static int open_at(uvperf__counters_t *counters, const counter_target_t *target,
                    counter_place_t *place, size_t attr, int is_last,
                    uvperf_error_t *error) {
   job_t job = {counters, target, place, attr, 0, 0, 0, 0};
-  counter_t *event = &place->events[attr];
   uvperf_error_t why;
   int rc;
 
-  if (event->state != COUNTER_PLANNED)
+  if (place->events[attr].state != COUNTER_PLANNED)
     return 0;
   find_leader(&job);
   if (job.is_cut)
@@ -358,19 +381,7 @@ static int open_at(uvperf__counters_t *counters, const counter_target_t *target,
   rc = open_event(&job, &why);
   if (rc == 0 || (job.is_cut && !is_last))
     return 0;
-  /* A shortage is a failure of the call, because it would be a matter of chance
-   * which events are open. */
-  if (job.is_vital || uvperf__error_is_shortage(&why) ||
-      (counters->flags & UVPERF_SET_STRICT)) {
-    why.attr_index = (uint32_t)attr;
-    why.target_index = target->index;
-    if (error != NULL)
-      *error = why;
-    return rc;
-  }
-  event->state = COUNTER_FAILED;
-  event->code = rc;
-  return uvperf__counters_fail(counters, &place->place, attr, &why, error);
+  return fail_event(counters, target, place, attr, job.is_vital, &why, error);
 }
 
 /* -- groups that are inherited -------------------------------------------- */
@@ -455,6 +466,60 @@ static int mend_groups(uvperf__counters_t *counters,
   return rc;
 }
 
+/* -- ids that are used again ----------------------------------------------- */
+
+/* Called when the events at all places of a task are open. The task may have
+ * ended before, and another task may have its id. If so, the events are closed
+ * before they were enabled, and count as not opened. Siblings are closed first:
+ * without their leader they would count. */
+static int check_task(uvperf__counters_t *counters,
+                      const counter_target_t *target, counter_place_t *places,
+                      size_t nr, uvperf_error_t *error) {
+  size_t nr_events = nr * counters->nr_attrs;
+  counter_place_t *place;
+  uvperf_error_t why;
+  int rc = 0;
+  size_t i;
+
+  memset(&why, 0, sizeof(why));
+  for (i = 0; i < nr_events; i++)
+    if (places[i / counters->nr_attrs]
+            .events[i % counters->nr_attrs]
+            .is_unchecked)
+      break;
+  if (i == nr_events)
+    return 0;
+  uvperf__task_check(counters->root, places->place.pid, places->start, &why);
+  for (i = nr_events; i > 0 && rc == 0; i--) {
+    size_t attr = (i - 1) % counters->nr_attrs;
+
+    place = &places[(i - 1) / counters->nr_attrs];
+    if (!place->events[attr].is_unchecked)
+      continue;
+    place->events[attr].is_unchecked = 0;
+    if (why.code == 0)
+      continue;
+    uvperf__counters_close_event(counters, &place->events[attr], attr);
+    rc = fail_event(counters, target, place, attr, 0, &why, error);
+  }
+  return rc;
+}
+
+/* The places of a task, one for each CPU, follow one another. */
+static int check_last_place(uvperf__counters_t *counters,
+                            const counter_target_t *target, size_t last,
+                            uvperf_error_t *error) {
+  counter_place_t *places = target->places;
+  int pid = places[last].place.pid;
+  size_t first = last;
+
+  if (last + 1 < target->nr_places && places[last + 1].place.pid == pid)
+    return 0;
+  while (first > 0 && places[first - 1].place.pid == pid)
+    first--;
+  return check_task(counters, target, &places[first], last - first + 1, error);
+}
+
 int uvperf__counters_open_place(uvperf__counters_t *counters,
                                 const counter_target_t *target,
                                 counter_place_t *place, uvperf_error_t *error) {
@@ -463,7 +528,9 @@ int uvperf__counters_open_place(uvperf__counters_t *counters,
 
   for (i = 0; i < counters->nr_attrs && rc == 0; i++)
     rc = open_at(counters, target, place, counters->order[i], 0, error);
-  return rc != 0 ? rc : mend_groups(counters, target, place, error);
+  if (rc == 0)
+    rc = mend_groups(counters, target, place, error);
+  return rc != 0 ? rc : check_task(counters, target, place, 1, error);
 }
 
 /* -- a target ------------------------------------------------------------- */
@@ -485,6 +552,8 @@ int uvperf__counters_open_next(uvperf__counters_t *counters,
     return open_at(counters, target, place, counters->order[cursor->at++], 0,
                    error);
   rc = mend_groups(counters, target, place, error);
+  if (rc == 0)
+    rc = check_last_place(counters, target, cursor->place, error);
   cursor->at = 0;
   cursor->place += 1;
   if (cursor->place < target->nr_places)

@@ -94,11 +94,22 @@ static size_t count_fds(const uvperf__counters_t *counters, size_t first) {
   return nr;
 }
 
+/* Returns 1 if tasks are checked in /proc, which needs an fd, or 0. */
+static size_t has_check(const uvperf__counters_t *counters, size_t first) {
+  size_t i;
+
+  for (i = first; i < counters->nr_targets; i++)
+    if (counters->targets[i]->nr_places != 0 &&
+        counters->targets[i]->places[0].start != 0)
+      return 1;
+  return 0;
+}
+
 /* One more fd would not help, so the error says how many fds are needed in
  * all. */
-static void explain_fds(size_t nr_events, size_t nr_rings,
+static void explain_fds(size_t nr_events, size_t nr_rings, size_t nr_checks,
                         uvperf_error_t *error) {
-  uint64_t needed = uvperf__fds_needed(nr_events + nr_rings);
+  uint64_t needed = uvperf__fds_needed(nr_events + nr_rings + nr_checks);
   char rings[32] = "";
   uvperf_error_t own;
   uvperf__fd_limits_t fds;
@@ -162,19 +173,23 @@ static int copy_targets(uvperf__adding_t *adding,
   int rc = 0;
 
   adding->targets = uvperf__calloc(nr, sizeof(adding->targets[0]));
-  if (adding->targets == NULL)
+  adding->starts = uvperf__calloc(nr, sizeof(adding->starts[0]));
+  if (adding->targets == NULL || adding->starts == NULL)
     return no_memory(error);
   for (; adding->nr < nr && rc == 0; adding->nr++) {
     uvperf_target_t *own = &adding->targets[adding->nr];
 
     rc = copy_target(own, (const void *)at, error);
-    if (rc != 0) {
+    if (rc != 0)
       own->cpus = own->cgroup = NULL;
-      if (error != NULL)
-        error->target_index = adding->index + (uint32_t)adding->nr;
-    } else if (adding->is_deferred && keep_texts(own) != 0) {
+    else if (adding->is_deferred && keep_texts(own) != 0)
       rc = no_memory(error);
-    }
+    if (rc == 0)
+      rc = uvperf__target_begin(&adding->counters->target_context, own,
+                                adding->is_deferred,
+                                &adding->starts[adding->nr], error);
+    if (rc != 0 && error != NULL)
+      error->target_index = adding->index + (uint32_t)adding->nr;
     memcpy(&size, at, sizeof(size));
     at += size;
   }
@@ -189,7 +204,9 @@ static void free_targets(uvperf__adding_t *adding) {
     uvperf__free((void *)(uintptr_t)adding->targets[i].cgroup);
   }
   uvperf__free(adding->targets);
+  uvperf__free(adding->starts);
   adding->targets = NULL;
+  adding->starts = NULL;
 }
 
 /* -- the steps ------------------------------------------------------------- */
@@ -226,11 +243,13 @@ static void fail(uvperf__adding_t *adding, int rc) {
 static int plan_next(uvperf__adding_t *adding) {
   uvperf__counters_t *counters = adding->counters;
   uint32_t index = counters->next_target;
+  size_t at = adding->nr_planned++;
   counter_target_t *planned;
   int rc;
 
-  rc = uvperf__counters_plan(counters, &adding->targets[adding->nr_planned++],
-                             &planned, &adding->why);
+  counters->target_context.start = adding->starts[at];
+  rc = uvperf__counters_plan(counters, &adding->targets[at], &planned,
+                             &adding->why);
   if (rc == 0) {
     rc = uvperf__counters_push(counters, planned, &adding->why);
     if (rc != 0)
@@ -250,6 +269,7 @@ static int end_plan(uvperf__adding_t *adding) {
     return adding->why.code;
   }
   adding->nr_fds = count_fds(counters, adding->first);
+  adding->nr_checks = has_check(counters, adding->first);
   adding->nr_new_rings = uvperf__counters_nr_new_rings(counters, adding->first);
   adding->stage = STAGE_OPEN;
   return 0;
@@ -289,7 +309,8 @@ static void close_next(uvperf__adding_t *adding) {
     return;
   uvperf__leftovers_end(&adding->leftovers);
   if (adding->nr_fds != 0 && adding->counters->opener.open == NULL)
-    explain_fds(adding->nr_fds, adding->nr_new_rings, &adding->why);
+    explain_fds(adding->nr_fds, adding->nr_new_rings, adding->nr_checks,
+                &adding->why);
   if (uvperf__counters_shrink_rings(adding->counters, adding->nr_shrinkable))
     begin_plan(adding);
   else
@@ -344,8 +365,12 @@ int uvperf__adding_begin(uvperf__adding_t *adding, uvperf__counters_t *counters,
                          const uvperf_target_t *targets, size_t nr,
                          int is_deferred, uvperf_error_t *error) {
   const uvperf__target_context_t context = {
-      counters->root, (counters->flags & UVPERF_SET_RECORDS) != 0,
-      counters->is_brief, 0, is_deferred ? (int)uvperf__sys_gettid() : 0};
+      counters->root,
+      (counters->flags & UVPERF_SET_RECORDS) != 0,
+      counters->is_brief,
+      0,
+      is_deferred ? (int)uvperf__sys_gettid() : 0,
+      0};
   int rc;
 
   memset(adding, 0, sizeof(*adding));
@@ -360,13 +385,13 @@ int uvperf__adding_begin(uvperf__adding_t *adding, uvperf__counters_t *counters,
   if (targets == NULL && nr != 0)
     return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "targets must not be NULL");
+  counters->target_context = context;
   rc = nr == 0 ? 0 : copy_targets(adding, targets, nr, error);
   if (rc != 0) {
     free_targets(adding);
     return rc;
   }
   uvperf__thread_init(&counters->caller);
-  counters->target_context = context;
   counters->tracepoints = &adding->tracepoints;
   if (counters->has_asked)
     begin_plan(adding);

@@ -25,7 +25,7 @@ static uvperf_target_t target_of(uint32_t type, int pid) {
 static int expand_one(const char *root, const uvperf_target_t *target,
                       int has_rings, uvperf__target_spots_t *spots,
                       uvperf_error_t *error) {
-  uvperf__target_context_t look = {root, has_rings, 0, 0, 0};
+  uvperf__target_context_t look = {root, has_rings, 0, 0, 0, 0};
 
   return uvperf__target_expand(&look, target, spots, error);
 }

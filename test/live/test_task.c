@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "chosen_id.h"
 #include "host/task.h"
 #include "live_thread.h"
 
@@ -79,44 +80,22 @@ static void child_is_gone_once_it_has_ended(void **state) {
   assert_int_equal(uvperf__task_threads("", child, &threads), -ESRCH);
 }
 
-/* struct clone_args of <linux/sched.h>, whose set_tid is of Linux 5.5. */
-typedef struct clone_args_s {
-  uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size;
-  uint64_t tls, set_tid, set_tid_size;
-} clone_args_t;
-
-/* A child with an id of one's choice. */
-static pid_t fork_as(pid_t id) {
-  clone_args_t args;
-  long rc;
-
-  memset(&args, 0, sizeof(args));
-  args.exit_signal = SIGCHLD;
-  args.set_tid = (uint64_t)(uintptr_t)&id;
-  args.set_tid_size = 1;
-  rc = syscall(SYS_clone3, &args, sizeof(args));
-  if (rc == 0)
-    wait_for_ever(NULL);
-  return rc < 0 ? -errno : (pid_t)rc;
-}
-
 static void child_is_gone_though_another_has_its_id(void **state) {
-  pid_t child = support_fork(wait_for_ever, NULL);
-  uint64_t start = start_of(child);
-  pid_t other;
+  uvperf_error_t error;
+  uint64_t start;
+  pid_t child;
 
   (void)state;
-  /* Repeats until it starts in another tick of the clock. */
-  do {
-    end_child(child);
-    other = fork_as(child);
-    if (other == -EPERM || other == -ENOSYS || other == -E2BIG)
-      support_skip(__func__, "clone3(2) with set_tid, for root");
-    assert_int_equal(other, child);
-  } while (start_of(child) == start);
+  chosen_id_need(__func__);
+  child = chosen_id_begin(__func__, 0);
+  start = start_of(child);
+  assert_int_equal(uvperf__task_check("", child, start, NULL), 0);
+  chosen_id_replace(__func__, child);
   assert_int_equal(uvperf__task_is_gone("", child, start), 1);
   assert_int_equal(uvperf__task_is_gone("", child, start_of(child)), 0);
-  end_child(child);
+  assert_int_equal(uvperf__task_check("", child, start, &error), -ESRCH);
+  assert_int_equal(error.cause, UVPERF_CAUSE_NO_TASK);
+  chosen_id_end(child);
 }
 
 static void nothing(void *arg) {

@@ -57,9 +57,15 @@ static void target_that_cannot_be_right_is_reported_by_field(void **state) {
       {{0, UINT32_MAX, 0, NULL, NULL, 0, 0, NULL},
        -EINVAL,
        "target.type 4294967295"},
-      {{0, UVPERF_TARGET_SELF, 0, NULL, NULL, 2, 0, NULL},
+      {{0, UVPERF_TARGET_SELF, 0, NULL, NULL, 4, 0, NULL},
        -EINVAL,
-       "target.flags 0x2"},
+       "target.flags 0x4"},
+      {{0, UVPERF_TARGET_SELF, 3, NULL, NULL, UVPERF_TARGET_PIDFD, 0, NULL},
+       -EINVAL,
+       "target.pid 3 cannot be the pidfd of UVPERF_TARGET_SELF"},
+      {{0, UVPERF_TARGET_PROCESS, -1, NULL, NULL, UVPERF_TARGET_PIDFD, 0, NULL},
+       -EINVAL,
+       "target.pid -1 cannot be the pidfd of UVPERF_TARGET_PROCESS"},
       {{0, UVPERF_TARGET_SELF, 0, NULL, NULL, 0, 1, NULL},
        -E2BIG,
        "target.reserved"},
@@ -153,7 +159,7 @@ static void show(const uvperf__target_spots_t *spots, char text[512]) {
 static int expand_one(const char *root, const uvperf_target_t *target,
                       int has_rings, uvperf__target_spots_t *spots,
                       uvperf_error_t *error) {
-  uvperf__target_context_t look = {root, has_rings, 0, 0, 0};
+  uvperf__target_context_t look = {root, has_rings, 0, 0, 0, 0};
 
   return uvperf__target_expand(&look, target, spots, error);
 }
@@ -276,6 +282,13 @@ static void write_task(const temp_tree_t *tree, int process, int id,
   temp_tree_write(tree, path, text);
 }
 
+static void remove_task(const temp_tree_t *tree, int id) {
+  char path[128];
+
+  snprintf(path, sizeof(path), "%s/proc/%d/task/%d/stat", tree->root, id, id);
+  assert_int_equal(unlink(path), 0);
+}
+
 static void own_proc(const temp_tree_t *tree) {
   temp_tree_write(tree, "/proc/self/status", "NSpid:\t12\n");
 }
@@ -311,7 +324,7 @@ static void thread_is_as_named(void **state) {
   expect(tree, &target, "78:1:1078 78:3:1078");
   target.pid = 79; /* the kernel will know */
   fake_fail_from(FAKE_HAS_TASK, 1, -ESRCH);
-  expect(tree, &target, "79:1:0 79:3:0");
+  expect(tree, &target, "79:1:18446744073709551615 79:3:18446744073709551615");
   /* In another PID namespace it is the start of another task. */
   temp_tree_write(tree, "/proc/self/status", "NSpid:\t12\t1\n");
   target = target_of(UVPERF_TARGET_THREAD, 78, NULL);
@@ -331,7 +344,7 @@ static uint64_t start_seen(uvperf__target_context_t *look) {
 
 static void proc_is_asked_whose_it_is_until_it_is_the_own(void **state) {
   const temp_tree_t *tree = *state;
-  uvperf__target_context_t look = {tree->root, 0, 0, 0, 0};
+  uvperf__target_context_t look = {tree->root, 0, 0, 0, 0, 0};
   uvperf__target_context_t another = look;
 
   write_task(tree, 78, 78, 1);
@@ -346,7 +359,7 @@ static void proc_is_asked_whose_it_is_until_it_is_the_own(void **state) {
 
 static void start_time_is_not_read_if_not_needed(void **state) {
   const temp_tree_t *tree = *state;
-  uvperf__target_context_t look = {tree->root, 0, 1, 0, 0};
+  uvperf__target_context_t look = {tree->root, 0, 1, 0, 0, 0};
 
   own_proc(tree);
   write_task(tree, 78, 78, 1);
@@ -404,6 +417,75 @@ static void process_that_cannot_be_listed_reports_why(void **state) {
   target.pid = 78;
   temp_tree_write(tree, "/proc/78/task/100/stat", "garbage");
   refused(tree, &target, -EINVAL, UVPERF_CAUSE_UNKNOWN, "errno 22");
+}
+
+/* -- ids that are used again ---------------------------------------------- */
+
+/* The start that is found now, of the target's task. */
+static uint64_t start_now(const temp_tree_t *tree, uvperf_target_t *target) {
+  uvperf__target_context_t look = {tree->root, 0, 0, 0, 78, 0};
+  uint64_t start;
+
+  assert_int_equal(uvperf__target_begin(&look, target, 1, &start, NULL), 0);
+  return start;
+}
+
+static void target_to_be_listed_later_is_identified_now(void **state) {
+  static const uint32_t types[] = {UVPERF_TARGET_SELF, UVPERF_TARGET_THREAD,
+                                   UVPERF_TARGET_PROCESS,
+                                   UVPERF_TARGET_COMMAND};
+  const temp_tree_t *tree = *state;
+  uvperf__target_context_t look = {tree->root, 0, 0, 0, 78, 0};
+  uvperf__target_spots_t spots;
+  uvperf_target_t target;
+  uvperf_error_t error;
+  size_t i;
+
+  own_proc(tree);
+  fake_fail_from(FAKE_HAS_TASK, 1, -ESRCH);
+  for (i = 0; i < COUNT_OF(types); i++) {
+    write_task(tree, 78, 78, 1);
+    target = target_of(types[i], i == 0 ? 0 : 78, NULL);
+    assert_true(start_now(tree, &target) == 1078);
+    target.pid = i == 0 ? 0 : 79;
+    look.start = i == 0 ? UVPERF__TASK_ENDED : start_now(tree, &target);
+    assert_true(look.start == UVPERF__TASK_ENDED);
+    /* Now another task has the id. */
+    write_task(tree, 79, 79, 1);
+    assert_int_equal(uvperf__target_expand(&look, &target, &spots, &error),
+                     -ESRCH);
+    assert_int_equal(error.cause, UVPERF_CAUSE_NO_TASK);
+    look.start = 999;
+    if (types[i] == UVPERF_TARGET_PROCESS) {
+      assert_int_equal(uvperf__target_expand(&look, &target, &spots, NULL),
+                       -ESRCH);
+    } else {
+      assert_int_equal(uvperf__target_expand(&look, &target, &spots, NULL), 0);
+      assert_true(spots.spots[0].start == 999);
+      uvperf__target_free(&spots);
+    }
+    remove_task(tree, 79);
+  }
+  target = target_of(UVPERF_TARGET_CPUS, 0, NULL);
+  assert_true(start_now(tree, &target) == 0);
+}
+
+static void pidfd_becomes_the_id_of_its_task(void **state) {
+  uvperf_target_t target = target_of(UVPERF_TARGET_PROCESS, 5, NULL);
+  const temp_tree_t *tree = *state;
+
+  own_proc(tree);
+  write_task(tree, 78, 78, 1);
+  temp_tree_write(tree, "/proc/thread-self/fdinfo/5", "pos:\t0\nPid:\t78\n");
+  target.flags = UVPERF_TARGET_PIDFD | UVPERF_TARGET_NO_INHERIT;
+  assert_true(start_now(tree, &target) == 1078);
+  assert_int_equal(target.pid, 78);
+  assert_int_equal(target.flags, UVPERF_TARGET_NO_INHERIT);
+  /* A failure of this target, not of the call. */
+  temp_tree_write(tree, "/proc/thread-self/fdinfo/5", "pos:\t0\nPid:\t-1\n");
+  target.pid = 5;
+  target.flags = UVPERF_TARGET_PIDFD;
+  assert_true(start_now(tree, &target) == UVPERF__TASK_ENDED);
 }
 
 static void path_that_is_no_cgroup_is_reported(void **state) {
@@ -525,6 +607,8 @@ int main(void) {
       WITH_TREE(command_is_enabled_by_exec),
       WITH_TREE(process_is_its_threads_on_each_cpu),
       WITH_TREE(process_that_cannot_be_listed_reports_why),
+      WITH_TREE(target_to_be_listed_later_is_identified_now),
+      WITH_TREE(pidfd_becomes_the_id_of_its_task),
       WITH_TREE(path_that_is_no_cgroup_is_reported),
       WITH_TREE(targets_without_memory_are_enomem),
       WITH_TREE(targets_without_fds_are_emfile),

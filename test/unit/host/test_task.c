@@ -231,6 +231,74 @@ static void task_that_is_every_task_is_never_gone(void **state) {
   assert_int_equal(fake_count(FAKE_HAS_TASK), 0);
 }
 
+/* -- ids that are used again ---------------------------------------------- */
+
+static void task_check_fails_when_the_id_is_anothers(void **state) {
+  const temp_tree_t *tree = *state;
+  uvperf_error_t error;
+  uint64_t start;
+
+  write_stat(tree, 12, 12, "a", 'Z', 7);
+  assert_int_equal(uvperf__task_start(tree->root, 12, &start), 0);
+  assert_true(start == 7);
+  assert_int_equal(uvperf__task_check(tree->root, 12, 7, NULL), 0);
+  assert_int_equal(uvperf__task_check(tree->root, 12, 0, NULL), 0);
+  assert_int_equal(uvperf__task_check(tree->root, 12, 8, &error), -ESRCH);
+  assert_int_equal(error.cause, UVPERF_CAUSE_NO_TASK);
+  fake_fail_from(FAKE_HAS_TASK, 1, -ESRCH);
+  assert_int_equal(uvperf__task_start(tree->root, 13, &start), 0);
+  assert_true(start == UVPERF__TASK_ENDED);
+  assert_int_equal(uvperf__task_check(tree->root, 13, 7, NULL), -ESRCH);
+  /* Another user's task, which /proc hides, has the id. */
+  fake_kernel_reset();
+  fake_fail_from(FAKE_HAS_TASK, 1, -EPERM);
+  assert_int_equal(uvperf__task_start(tree->root, 13, &start), 0);
+  assert_true(start == 0);
+  assert_int_equal(uvperf__task_check(tree->root, 13, 7, NULL), -ESRCH);
+}
+
+static void task_of_a_pidfd_is_found_or_reported(void **state) {
+  static const struct {
+    const char *fdinfo; /* NULL: no such fd */
+    const char *nspid;
+    int code;
+    int cause;
+  } rows[] = {
+      {"pos:\t0\nflags:\t02\nPid:\t12\nNSpid:\t12\n", "12", 0, 0},
+      {"pos:\t0\nPid:\t-1\n", "12", -ESRCH, UVPERF_CAUSE_NO_TASK},
+      {"pos:\t0\nPid:\t0\n", "12", -ESRCH, UVPERF_CAUSE_NO_TASK},
+      {"pos:\t0\nPid:\t13\n", "12", -EACCES, UVPERF_CAUSE_PERMISSION},
+      {"pos:\t0\nPid:\tx\n", "12", -EINVAL, UVPERF_CAUSE_UNKNOWN},
+      {"pos:\t0\n", "12", -EBADF, UVPERF_CAUSE_ARGUMENT},
+      {NULL, "12", -EBADF, UVPERF_CAUSE_ARGUMENT},
+      {"pos:\t0\nPid:\t12\n", "12\t1", -ENOENT, UVPERF_CAUSE_NO_TASK},
+  };
+  const temp_tree_t *tree = *state;
+  uvperf_error_t error;
+  uvperf__task_t task;
+  char path[64], text[64];
+  size_t i;
+
+  write_stat(tree, 12, 12, "a", 'S', 7);
+  fake_fail_from(FAKE_HAS_TASK, 1, -EPERM);
+  for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    snprintf(text, sizeof(text), "NSpid:\t%s\n", rows[i].nspid);
+    temp_tree_write(tree, "/proc/self/status", text);
+    snprintf(path, sizeof(path), "/proc/thread-self/fdinfo/%zu", i);
+    if (rows[i].fdinfo != NULL)
+      temp_tree_write(tree, path, rows[i].fdinfo);
+    memset(&error, 0, sizeof(error));
+    assert_int_equal(uvperf__task_of_pidfd(tree->root, (int)i, &task, &error),
+                     rows[i].code);
+    assert_int_equal(error.code, rows[i].code);
+    assert_int_equal(error.cause, rows[i].cause);
+  }
+  temp_tree_write(tree, "/proc/self/status", "NSpid:\t12\n");
+  assert_int_equal(uvperf__task_of_pidfd(tree->root, 0, &task, NULL), 0);
+  assert_int_equal(task.id, 12);
+  assert_true(task.start == 7);
+}
+
 /* -- the threads of a process --------------------------------------------- */
 
 static void expect_threads(const temp_tree_t *tree, int process, size_t nr,
@@ -501,6 +569,8 @@ int main(void) {
       WITH_TREE(task_is_gone_only_if_no_task_has_its_id),
       WITH_TREE(task_of_unknown_start_is_gone_only_without_its_id),
       WITH_TREE(task_that_is_every_task_is_never_gone),
+      WITH_TREE(task_check_fails_when_the_id_is_anothers),
+      WITH_TREE(task_of_a_pidfd_is_found_or_reported),
       WITH_TREE(threads_come_by_ascending_ids),
       WITH_TREE(threads_of_any_number_are_listed),
       WITH_TREE(threads_that_have_ended_are_left_out),

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "attr/kernel_knows.h"
+#include "set/counters_internal.h"
+#include "temp_tree.h"
 
 /* -- opening -------------------------------------------------------------- */
 
@@ -464,6 +466,92 @@ static void modifier_P_lowers_precise_ip_alone(void **state) {
   fake_assert_clean();
 }
 
+/* -- ids that are used again ---------------------------------------------- */
+
+static temp_tree_t tree;
+static unsigned opens;
+
+static void write_thread(int id, int start) {
+  char path[64], text[128];
+
+  snprintf(path, sizeof(path), "/proc/78/task/%d/stat", id);
+  snprintf(text, sizeof(text),
+           "%d (a) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 %d 0\n",
+           id, start);
+  temp_tree_write(&tree, path, text);
+  snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", id, id);
+  temp_tree_write(&tree, path, text);
+}
+
+/* Thread 79 is replaced before its second of four events is opened. */
+static int replace_79(struct perf_event_attr *attr) {
+  (void)attr;
+  opens += 1;
+  if (opens == 6)
+    write_thread(79, 2000);
+  return 0;
+}
+
+static uvperf__counters_t *
+open_two_threads(fake_event_t **events, uint32_t flags, uvperf_error_t *error) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  temp_tree_t *made;
+  int rc;
+
+  assert_int_equal(temp_tree_setup((void **)&made), 0);
+  tree = *made;
+  temp_tree_write(&tree, "/proc/self/status", "NSpid:\t12\n");
+  temp_tree_write(&tree, "/proc/78/status", "Tgid:\t78\nThreads:\t2\n");
+  write_thread(78, 1000);
+  write_thread(79, 1000);
+  counters_make_setup(NULL);
+  counters_script(events, 8);
+  counters_make(&make, 2);
+  counters_group(&make, 0, 2);
+  counters_add(&make, UVPERF_TARGET_PROCESS)->pid = 78;
+  make.targets[0].cpus = "0-1";
+  make.options.flags |= flags;
+  opens = 0;
+  fake_on_open(replace_79);
+  rc = uvperf__counters_make(tree.root, 0, &counters, &make.options, error);
+  assert_int_equal(rc, error->code);
+  assert_int_equal(opens, 8);
+  assert_int_equal(temp_tree_teardown((void **)&made), 0);
+  return rc == 0 ? counters : NULL;
+}
+
+static void events_of_an_id_used_again_are_closed(void **state) {
+  const uvperf_set_failure_t *failures;
+  uvperf__counters_t *counters;
+  fake_event_t *events[8];
+  uvperf_error_t error = {0};
+  size_t nr, i;
+
+  (void)state;
+  counters = open_two_threads(events, 0, &error);
+  assert_non_null(counters);
+  assert_int_equal(uvperf__counters_nr_open(counters), 4);
+  for (i = 0; i < 8; i++) {
+    assert_int_equal(events[i]->pid, i < 4 ? 78 : 79);
+    assert_int_equal(events[i]->fd >= 0, i < 4);
+  }
+  failures = uvperf__counters_failures(counters, &nr);
+  assert_int_equal(nr, 4);
+  for (i = 0; i < nr; i++) {
+    assert_int_equal(failures[i].pid, 79);
+    assert_int_equal(failures[i].error.code, -ESRCH);
+    assert_int_equal(failures[i].error.cause, UVPERF_CAUSE_NO_TASK);
+  }
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+  /* A strict set fails. */
+  memset(&error, 0, sizeof(error));
+  assert_null(open_two_threads(events, UVPERF_SET_STRICT, &error));
+  assert_int_equal(error.code, -ESRCH);
+  fake_assert_clean();
+}
+
 #define TEST(f) cmocka_unit_test_setup(f, counters_make_setup)
 
 int main(void) {
@@ -485,6 +573,7 @@ int main(void) {
       TEST(fallback_of_what_is_closed_at_once_is_undone),
       TEST(fields_that_the_kernel_does_not_know_are_cut),
       TEST(modifier_P_lowers_precise_ip_alone),
+      TEST(events_of_an_id_used_again_are_closed),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -335,6 +335,7 @@ static void number_of_fds_for_new_rings_is_reported(void **state) {
 
 static void number_of_fds_for_a_ring_of_tasks_is_reported(void **state) {
   fake_event_t *events[6];
+  uint64_t needed;
   counters_make_t make;
   uvperf_error_t error;
   size_t i;
@@ -346,8 +347,10 @@ static void number_of_fds_for_a_ring_of_tasks_is_reported(void **state) {
     counters_add_thread(&make, i == 0 ? getpid() : getppid());
     make.targets[i].cpus = "0-1";
   }
+  needed = uvperf__fds_needed(7); /* one to check the tasks in /proc */
   fake_fail(FAKE_OPEN, 6, -EMFILE);
   counters_refused(&make, &error, -EMFILE, UVPERF_CAUSE_FILES);
+  assert_int_equal(error.needed, needed);
   assert_non_null(strstr(error.reason, "cannot open 4 events and 2 rings"));
 }
 
