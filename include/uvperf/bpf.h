@@ -278,6 +278,7 @@ uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
  *    UV_EINVAL  cb is NULL; or as for uvperf_bpf_reader_init;
  *    UV_EAGAIN, UV_EPERM  the process may not create threads (RLIMIT_NPROC,
  *      pids.max; a seccomp filter);
+ *    UV_ENOTSUP  a child of a bare clone(2), where the pool may not work;
  *    another    see uvperf_bpf_reader_init about the map and the options. */
 UVPERF_EXTERN int
 uvperf_bpf_reader_open(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
@@ -460,7 +461,8 @@ typedef void (*uvperf_bpf_reader_snapshot_cb)(uvperf_bpf_reader_t *reader,
  *      called inside a callback of uvperf_bpf_reader_snapshot;
  *    UV_ENOMEM  out of memory;
  *    UV_EAGAIN, UV_EPERM  the process may not create threads; UV_EPERM also in
- *      a forked child. */
+ *      a forked child;
+ *    UV_ENOTSUP  a child of a bare clone(2), where the pool may not work. */
 UVPERF_EXTERN int
 uvperf_bpf_reader_snapshot_start(uvperf_bpf_reader_t *reader, uint32_t flags,
                                  uvperf_bpf_reader_snapshot_cb done_cb,

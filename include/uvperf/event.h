@@ -121,7 +121,10 @@ typedef void (*uvperf_event_close_cb)(uvperf_event_t *event);
  * memory, libuv before 1.51 aborts too. Later versions report no error, and the
  * fd is not polled. libuv also aborts if it cannot make the threads of its
  * pool. The library checks first whether the process may make these threads. If
- * the process may not, the loop's thread closes tracepoints and probes. */
+ * the process may not, the loop's thread closes tracepoints and probes. The
+ * same holds in a child of clone(2) that the C library has not made: libuv's
+ * handler of pthread_atfork(3) did not run there, so libuv may rely on threads
+ * that exist only in the parent. */
 struct uvperf_event_s {
   /* public: the user's; the library never touches it */
   void *data;
@@ -342,7 +345,8 @@ UVPERF_EXTERN int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
  *    UV_EBUSY   the leader is being opened itself;
  *    UV_EBADF, UV_EMFILE  options.cgroup is no open fd; out of fds;
  *    UV_EAGAIN, UV_EPERM  the process cannot make threads (RLIMIT_NPROC,
- *      pids.max; a seccomp filter). */
+ *      pids.max; a seccomp filter);
+ *    UV_ENOTSUP  a child of a bare clone(2), where the pool may not work. */
 UVPERF_EXTERN int uvperf_event_open(uv_loop_t *loop, uvperf_event_t *event,
                                     const struct perf_event_attr *attr,
                                     const uvperf_event_options_t *options,
@@ -487,7 +491,8 @@ UVPERF_EXTERN int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags,
  *      a callback of uvperf_event_snapshot;
  *    UV_ENOMEM  out of memory;
  *    UV_EAGAIN, UV_EPERM  the process may make no threads; UV_EPERM also in a
- *      forked child. */
+ *      forked child;
+ *    UV_ENOTSUP  a child of a bare clone(2), where the pool may not work. */
 UVPERF_EXTERN int uvperf_event_snapshot_start(uvperf_event_t *event,
                                               uint32_t flags,
                                               uvperf_event_snapshot_cb done_cb,

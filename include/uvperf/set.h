@@ -163,7 +163,8 @@ UVPERF_EXTERN int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
  *    UV_EINVAL, UV_E2BIG, UV_ENOMEM  cb is NULL; or a failure of
  *      uvperf_set_init that is found without the kernel;
  *    UV_EAGAIN, UV_EPERM  the process may not create threads (RLIMIT_NPROC,
- *      pids.max; a seccomp filter). */
+ *      pids.max; a seccomp filter);
+ *    UV_ENOTSUP  a child of a bare clone(2), where the pool may not work. */
 UVPERF_EXTERN int uvperf_set_open(uv_loop_t *loop, uvperf_set_t *set,
                                   const uvperf_set_options_t *options,
                                   uvperf_set_open_cb cb, uvperf_error_t *error);
@@ -304,7 +305,8 @@ UVPERF_EXTERN int uvperf_set_add_target(uvperf_set_t *set,
  *    UV_ENOMEM  out of memory;
  *    UV_EBUSY   the set is being opened;
  *    UV_EAGAIN, UV_EPERM  the process may not create threads; UV_EPERM also in
- *      a forked child (cause argument). */
+ *      a forked child (cause argument);
+ *    UV_ENOTSUP  a child of a bare clone(2), where the pool may not work. */
 UVPERF_EXTERN int uvperf_set_open_target(uvperf_set_t *set,
                                          const uvperf_target_t *target,
                                          uvperf_set_target_cb cb,
@@ -735,7 +737,8 @@ typedef void (*uvperf_set_snapshot_cb)(uvperf_set_t *set, int status);
  *      called inside a callback of uvperf_set_snapshot;
  *    UV_ENOMEM  out of memory;
  *    UV_EAGAIN, UV_EPERM  the process may not create threads; UV_EPERM also in
- *      a forked child. */
+ *      a forked child;
+ *    UV_ENOTSUP  a child of a bare clone(2), where the pool may not work. */
 UVPERF_EXTERN int uvperf_set_snapshot_start(uvperf_set_t *set, uint32_t flags,
                                             uvperf_set_snapshot_cb done_cb,
                                             uvperf_error_t *error);

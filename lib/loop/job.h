@@ -27,7 +27,8 @@ typedef struct uvperf__job_s {
 
 /* Begins a job. The caller has set step and done, and nothing else. Returns 0,
  * and the loop stays alive until done was called. Returns a code if the process
- * cannot make threads (UV_EAGAIN) or is out of memory.
+ * cannot make threads (UV_EAGAIN), is out of memory, or is a child of a bare
+ * clone(2) (UV_ENOTSUP).
  *
  * In a forked child the jobs of the parent never end. The child's copy of the
  * loop has their requests. Even if libuv finishes them, done is not called. */

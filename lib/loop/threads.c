@@ -62,6 +62,11 @@ int uvperf__threads_check(void) {
 
   if (atomic_load(&able_process) == process)
     return 0;
+  /* libuv may not know that it has no threads here, because its handler of
+   * pthread_atfork(3) did not run (reset_once in src/threadpool.c). It would
+   * never run a request. */
+  if (uvperf__thread_is_cloned())
+    return UV_ENOTSUP;
   threads = uvperf__calloc(nr, sizeof(*threads));
   if (threads == NULL)
     return UV_ENOMEM;

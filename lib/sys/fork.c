@@ -88,3 +88,12 @@ int uvperf__thread_is_mine(const uvperf__thread_t *thread) {
   return thread->number != 0 && thread->number == uvperf__sys_thread() &&
          pthread_equal(thread->self, pthread_self());
 }
+
+/* The id of a thread's CPU clock is made from the thread's id:
+ * include/linux/posix-timers_types.h. */
+int uvperf__thread_is_cloned(void) {
+  unsigned int tid = (unsigned int)uvperf__sys_gettid();
+  int number = uvperf__sys_thread();
+
+  return number != 0 && (unsigned int)number != (~tid << 3 | 6u);
+}

@@ -348,6 +348,42 @@ static void process_that_may_make_no_threads_does_without(void **state) {
   assert_int_equal(support_wait(child), 0);
 }
 
+/* -- a child of clone(2) --------------------------------------------------- */
+
+static int opened_at_once(void *arg) {
+  const struct perf_event_attr *attr = arg;
+  uvperf_event_t event;
+  uvperf_error_t error;
+  uv_loop_t loop;
+
+  alarm(60); /* instead of waiting for ever */
+  if (uv_loop_init(&loop) != 0 ||
+      uvperf_event_open(&loop, &event, attr, NULL, on_event_open, &error) !=
+          UV_ENOTSUP ||
+      error.code != UV_ENOTSUP)
+    return 1;
+  if (uvperf_event_init(&loop, &event, attr, NULL, NULL) != 0)
+    return 2;
+  uvperf_event_close(&event, NULL);
+  return uv_run(&loop, UV_RUN_DEFAULT) == 0 && uv_loop_close(&loop) == 0 ? 0
+                                                                         : 3;
+}
+
+/* The parent's pool has threads, and libuv does not know that the child has
+ * none. A tracepoint is normally closed by the pool. */
+static void cloned_child_does_without_the_pool(void **state) {
+  struct perf_event_attr attr;
+  opened_t opened;
+
+  uvperf_attr_tracepoint(&attr,
+                         support_need_tracepoint(__func__, LIVE_SYSCALL));
+  begin_event(*state, &opened, &attr);
+  assert_true(live_run_until(*state, &opened.opened, 1));
+  assert_int_equal(opened.status, 0);
+  assert_int_equal(support_wait(support_clone(opened_at_once, &attr)), 0);
+  live_close(&opened.collector);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(set_opened_on_the_pool_counts_the_calling_thread),
@@ -358,6 +394,7 @@ int main(void) {
       support_loop_test(set_closed_while_threads_are_opened_leaves_no_fd),
       support_loop_test(child_forked_while_a_set_is_opened_opens_another),
       cmocka_unit_test(process_that_may_make_no_threads_does_without),
+      support_loop_test(cloned_child_does_without_the_pool),
   };
 
   setenv("UV_THREADPOOL_SIZE", "1", 1);
