@@ -151,16 +151,15 @@ static int polls_one_of_fds(const uvperf__ring_poll_t *ring_poll) {
 void uvperf__ring_poll_set_fds(uvperf__ring_poll_t *ring_poll, const int *fds,
                                size_t nr_fds) {
   int status = ring_poll->gone;
-  int fd;
 
   ring_poll->fds = fds;
   ring_poll->nr_fds = nr_fds;
   if (ring_poll->closing || (!ring_poll->replacing && !usable(ring_poll)))
     return;
   if (!polls_one_of_fds(ring_poll)) {
-    /* If no other event lives, this polls the ring's own event. If that event
-     * has hung up too, this is found as usual. */
-    replace(ring_poll, find_live(ring_poll, &fd) ? fd : fds[0]);
+    /* If this event has hung up, its fd wakes the loop at once, and another
+     * event is elected as usual. */
+    replace(ring_poll, fds[0]);
   } else if (status != 0) {
     ring_poll->gone = 0;
     elect(ring_poll, status);
