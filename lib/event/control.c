@@ -155,7 +155,6 @@ void uvperf__event_leave_group(event_t *impl) {
   /* Without the leader each member is an event of its own. */
   while ((member = impl->members) != NULL) {
     impl->members = member->next_member;
-    member->next_member = NULL;
     member->leader = NULL;
   }
   if (impl->leader == NULL)

@@ -85,10 +85,8 @@ static int measure(const group_t *group, uvperf_measure_fn fn, void *arg,
   if (rc != 0)
     return rc;
   rc = uvperf__event_enable(leader, error);
-  if (rc != 0) {
-    uvperf__event_disable(leader, NULL);
-    return rc;
-  }
+  if (rc != 0)
+    return rc; /* the leader is enabled last, so nothing counts */
   fn(arg);
   rc = uvperf__event_disable(leader, error);
   if (rc == 0)

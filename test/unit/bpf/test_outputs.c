@@ -289,6 +289,29 @@ static void rings_shrink_together(void **state) {
   assert_int_equal(ring_of(3)->nr_events, 1);
 }
 
+/* The owner of the second ring is opened, whose mapping fails. */
+static int take_cpus_away(struct perf_event_attr *attr) {
+  (void)attr;
+  if (fake_count(FAKE_OPEN) == 4)
+    scripted_outputs_cpus("3\n", "0-3\n");
+  return 0;
+}
+
+/* The error is not the one of the larger rings. */
+static void cpus_that_go_before_rings_shrink_are_no_cpu(void **state) {
+  uvperf_error_t error;
+
+  (void)state;
+  scripted.options.ring_bytes = 0;
+  scripted.options.cpus = "0-1";
+  fake_fail_from(FAKE_MMAP, 2, -EPERM);
+  fake_on_open(take_cpus_away);
+  assert_int_equal(
+      uvperf__bpf_outputs_new(&scripted.outputs, &scripted.options, &error),
+      -ENODEV);
+  explain_check(&error, -ENODEV, UVPERF_CAUSE_NO_CPU, "0-1");
+}
+
 /* Each function failing in turn, from new to free. */
 static void each_call_may_fail_once(void **state) {
   static const enum fake_call calls[] = {
@@ -348,6 +371,7 @@ int main(void) {
       scripted_outputs_test(cpus_that_all_go_while_they_are_opened_are_enodev),
       scripted_outputs_test(number_of_fds_needed_is_reported),
       scripted_outputs_test(rings_shrink_together),
+      scripted_outputs_test(cpus_that_go_before_rings_shrink_are_no_cpu),
       scripted_outputs_test(each_call_may_fail_once),
   };
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "attr/kernel_knows.h"
 #include "scripted_outputs.h"
 #include "uvperf.h"
 
@@ -155,6 +156,28 @@ cpu_that_comes_twice_is_put_before_the_old_one_is_closed(void **state) {
   assert_string_equal(scripted_outputs_keys(), "0 1 2 3");
 }
 
+/* The ring has the losses of the old event, which PERF_FORMAT_LOST counts. */
+static void losses_of_an_event_that_is_replaced_stay_counted(void **state) {
+  uint64_t words[2] = {0, 5};
+  fake_event_t *old;
+
+  (void)state;
+  uvperf__known[UVPERF__WORD_READ_FORMAT].yes = UVPERF_FORMAT_LOST;
+  uvperf__known[UVPERF__WORD_READ_FORMAT].no = 0;
+  open_and_start();
+  old = scripted_outputs_event(1);
+  assert_true(old->attr.read_format == UVPERF_FORMAT_LOST);
+  old->read_data = words;
+  old->read_size = sizeof(words);
+  come(1);
+  assert_int_equal(uvperf__cpu_rings_find(rings(), 1)->lost, 5);
+  old = scripted_outputs_event(1);
+  old->read_data = words;
+  old->read_size = sizeof(words);
+  uvperf__bpf_outputs_cpu_gone(scripted.outputs, 1);
+  assert_int_equal(uvperf__cpu_rings_find(rings(), 1)->lost, 10);
+}
+
 static void cpu_without_the_event_gets_none(void **state) {
   (void)state;
   scripted.map->info.max_entries = 3;
@@ -277,6 +300,7 @@ int main(void) {
       scripted_outputs_test(cpu_that_is_new_has_a_ring_of_its_own),
       scripted_outputs_test(
           cpu_that_comes_twice_is_put_before_the_old_one_is_closed),
+      scripted_outputs_test(losses_of_an_event_that_is_replaced_stay_counted),
       scripted_outputs_test(cpu_without_the_event_gets_none),
       scripted_outputs_test(cpu_of_the_list_that_was_offline_comes),
       scripted_outputs_test(fixed_cpus_stay_as_they_are),

@@ -121,6 +121,42 @@ static void output_joined_at_the_last_slices_end_goes_on(void **state) {
   fake_assert_clean();
 }
 
+/* Between a drain and a probe, as append_once. */
+static void append_damage(fake_event_t *fake) {
+  static const struct perf_event_header damaged = {PERF_RECORD_COMM, 0, 0};
+
+  fake->on_poll = NULL;
+  fake_ring_append(fake, &damaged, sizeof(damaged));
+}
+
+static void redirect_at_damage(uvperf_event_t *event, int status,
+                               const uvperf_record_t *record) {
+  trio_t *trio = event->data;
+
+  scripted_event_on_slice(event, status, record);
+  if (status == UV_EPROTO)
+    trio->rc = redirect(trio, 0);
+}
+
+/* The callback for a damaged ring is the last one, and gets no record. */
+static void output_joined_as_the_last_bytes_are_skipped_goes_on(void **state) {
+  trio_t trio;
+
+  init_trio(*state, &trio);
+  start(&trio, 0, redirect_at_damage);
+  scripted_event_turns(*state, 3);
+  trio.fakes[0]->on_poll = append_damage;
+  hang_up(trio.fakes[0]);
+  scripted_event_turns(*state, 6);
+  assert_string_equal(delivered, "EPROTO");
+  assert_int_equal(trio.rc, 0);
+  hang_up(trio.fakes[1]);
+  scripted_event_turns(*state, 6);
+  assert_string_equal(delivered, "EPROTO EOF");
+  close_all(*state, &trio);
+  fake_assert_clean();
+}
+
 /* -- a record that comes late -------------------------------------------- */
 
 /* Another CPU was in the middle of it when the writer left. */
@@ -260,6 +296,7 @@ static void output_set_again_is_not_forgotten(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(output_joined_at_the_last_slices_end_goes_on),
+      TEST(output_joined_as_the_last_bytes_are_skipped_goes_on),
       TEST(output_record_finished_after_its_writer_left_is_its_own),
       TEST(output_closed_in_a_forked_child_polls_nothing),
       TEST(output_of_the_parent_is_refused_in_the_child),

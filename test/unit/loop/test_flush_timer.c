@@ -76,6 +76,7 @@ static void flush_timer_of_each_watch_fires_at_the_same_time(void **state) {
     uvperf__flush_timer_start(&due[i].timer, interval[i]);
     assert_true(due[i].timer.flush_at > started);
     assert_true(due[i].timer.flush_at <= started + interval[i]);
+    assert_int_equal(due[i].timer.flush_at % interval[i], 0);
   }
   for (i = 0; i < 2; i++) {
     due[2].flushes = 0;

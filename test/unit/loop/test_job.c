@@ -128,6 +128,38 @@ static void job_that_is_refused_leaves_nothing(void **state) {
   assert_string_equal(trace, "bB");
 }
 
+/* Two jobs of this loop take turns. Without a queue both would be requests. */
+static void expect_turns(uv_loop_t *loop) {
+  task_t a, b;
+
+  memset(trace, 0, sizeof(trace));
+  prepare(loop, &a, 'a', 2, 50 * MS);
+  prepare(loop, &b, 'b', 2, 50 * MS);
+  assert_int_equal(uvperf__job_begin(loop, &a.job), 0);
+  assert_int_equal(uvperf__job_begin(loop, &b.job), 0);
+  run_all();
+  assert_string_equal(trace, "abaAbB");
+}
+
+/* More loops than queues, one after another, and none of them is used. */
+static void loops_without_jobs_have_no_queue(void **state) {
+  static uv_loop_t loops[70];
+  task_t refused;
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < 70; i++)
+    expect_turns(&loops[i]);
+  fake_pool_reset(); /* which refuses */
+  for (i = 0; i < 70; i++) {
+    prepare(&loops[i], &refused, 'x', 1, 0);
+    assert_int_equal(uvperf__job_begin(&loops[i], &refused.job), UV_ENOMEM);
+  }
+  fake_pool_hold();
+  for (i = 0; i < 70; i++)
+    expect_turns(&loops[i]);
+}
+
 /* In a forked child, which has the parent's requests, but none of its fds. */
 static void job_of_the_parent_is_left_alone(void **state) {
   task_t a, b;
@@ -171,6 +203,8 @@ int main(void) {
                                        setup, teardown),
       support_loop_test_setup_teardown(job_that_is_refused_leaves_nothing,
                                        setup, teardown),
+      support_loop_test_setup_teardown(loops_without_jobs_have_no_queue, setup,
+                                       teardown),
       support_loop_test_setup_teardown(job_of_the_parent_is_left_alone, setup,
                                        teardown),
       support_loop_test_setup_teardown(

@@ -243,6 +243,27 @@ static void snapshot_that_is_refused_begins_nothing(void **state) {
   end();
 }
 
+/* Ten records of the ring are overwritten in part, or whole, while output is
+ * paused. They are counted once, though the records come in many slices. */
+static void snapshot_in_slices_counts_cut_records_once(void **state) {
+  uvperf_stats_t stats;
+  uint64_t cut;
+
+  begin(*state, 200);
+  assert_int_equal(snap(0), 0);
+  fake_pool_run();
+  uvperf_event_stats(&collector.event, &stats);
+  assert_int_equal(stats.cut_records, 0);
+  scripted_event_turns(*state, 1);
+  uvperf_event_stats(&collector.event, &stats);
+  cut = stats.cut_records;
+  assert_true(cut > 0);
+  scripted_event_turns(*state, 2);
+  uvperf_event_stats(&collector.event, &stats);
+  assert_int_equal(stats.cut_records, cut);
+  end();
+}
+
 /* -- failures -------------------------------------------------------------- */
 
 static void snapshot_that_cannot_pause_has_delivered_nothing(void **state) {
@@ -549,6 +570,7 @@ int main(void) {
       TEST(snapshot_of_an_unsound_ring_reports_that_before_its_end),
       TEST(snapshot_under_way_refuses_others_until_it_is_done),
       TEST(snapshot_that_is_refused_begins_nothing),
+      TEST(snapshot_in_slices_counts_cut_records_once),
       TEST(snapshot_that_cannot_pause_has_delivered_nothing),
       TEST(snapshot_that_cannot_resume_has_delivered_all),
       TEST(snapshot_that_cannot_wait_is_counted),
