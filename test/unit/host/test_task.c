@@ -257,6 +257,34 @@ static void task_check_fails_when_the_id_is_anothers(void **state) {
   assert_int_equal(uvperf__task_check(tree->root, 13, 7, NULL), -ESRCH);
 }
 
+/* The next stat file that is opened belongs to another task: the task of the
+ * pidfd was waited for. */
+static const temp_tree_t *replaced;
+
+int __real_uvperf__file_open(const char *path);
+int __wrap_uvperf__file_open(const char *path);
+
+int __wrap_uvperf__file_open(const char *path) {
+  if (replaced != NULL && strstr(path, "/stat") != NULL &&
+      strstr(path, "/status") == NULL) {
+    temp_tree_write(replaced, "/proc/thread-self/fdinfo/0", "Pid:\t-1\n");
+    replaced = NULL;
+  }
+  return __real_uvperf__file_open(path);
+}
+
+static void task_of_a_pidfd_that_ends_meanwhile_is_esrch(void **state) {
+  const temp_tree_t *tree = *state;
+  uvperf__task_t task;
+
+  temp_tree_write(tree, "/proc/self/status", "NSpid:\t12\n");
+  temp_tree_write(tree, "/proc/thread-self/fdinfo/0", "Pid:\t12\n");
+  write_stat(tree, 12, 12, "a", 'S', 7);
+  replaced = tree;
+  assert_int_equal(uvperf__task_of_pidfd(tree->root, 0, &task, NULL), -ESRCH);
+  assert_null(replaced);
+}
+
 static void task_of_a_pidfd_is_found_or_reported(void **state) {
   static const struct {
     const char *fdinfo; /* NULL: no such fd */
@@ -570,6 +598,7 @@ int main(void) {
       WITH_TREE(task_of_unknown_start_is_gone_only_without_its_id),
       WITH_TREE(task_that_is_every_task_is_never_gone),
       WITH_TREE(task_check_fails_when_the_id_is_anothers),
+      WITH_TREE(task_of_a_pidfd_that_ends_meanwhile_is_esrch),
       WITH_TREE(task_of_a_pidfd_is_found_or_reported),
       WITH_TREE(threads_come_by_ascending_ids),
       WITH_TREE(threads_of_any_number_are_listed),

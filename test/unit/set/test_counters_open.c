@@ -470,6 +470,7 @@ static void modifier_P_lowers_precise_ip_alone(void **state) {
 
 static temp_tree_t tree;
 static unsigned opens;
+static int fourth; /* the result of the fourth of them */
 
 static void write_thread(int id, int start) {
   char path[64], text[128];
@@ -489,24 +490,21 @@ static int replace_79(struct perf_event_attr *attr) {
   opens += 1;
   if (opens == 6)
     write_thread(79, 2000);
-  return 0;
+  return opens == 4 ? fourth : 0;
 }
 
 static uvperf__counters_t *
 open_two_threads(fake_event_t **events, uint32_t flags, uvperf_error_t *error) {
   uvperf__counters_t *counters;
   counters_make_t make;
-  temp_tree_t *made;
   int rc;
 
-  assert_int_equal(temp_tree_setup((void **)&made), 0);
-  tree = *made;
   temp_tree_write(&tree, "/proc/self/status", "NSpid:\t12\n");
   temp_tree_write(&tree, "/proc/78/status", "Tgid:\t78\nThreads:\t2\n");
   write_thread(78, 1000);
   write_thread(79, 1000);
   counters_make_setup(NULL);
-  counters_script(events, 8);
+  counters_script(events, 10);
   counters_make(&make, 2);
   counters_group(&make, 0, 2);
   counters_add(&make, UVPERF_TARGET_PROCESS)->pid = 78;
@@ -517,39 +515,49 @@ open_two_threads(fake_event_t **events, uint32_t flags, uvperf_error_t *error) {
   rc = uvperf__counters_make(tree.root, 0, &counters, &make.options, error);
   assert_int_equal(rc, error->code);
   assert_int_equal(opens, 8);
-  assert_int_equal(temp_tree_teardown((void **)&made), 0);
   return rc == 0 ? counters : NULL;
 }
 
 static void events_of_an_id_used_again_are_closed(void **state) {
   const uvperf_set_failure_t *failures;
   uvperf__counters_t *counters;
-  fake_event_t *events[8];
+  fake_event_t *events[10];
   uvperf_error_t error = {0};
+  temp_tree_t *made;
   size_t nr, i;
 
   (void)state;
+  assert_int_equal(temp_tree_setup((void **)&made), 0);
+  tree = *made;
+  fourth = -EACCES; /* a sibling of thread 78 on CPU 1 */
   counters = open_two_threads(events, 0, &error);
   assert_non_null(counters);
-  assert_int_equal(uvperf__counters_nr_open(counters), 4);
-  for (i = 0; i < 8; i++) {
-    assert_int_equal(events[i]->pid, i < 4 ? 78 : 79);
-    assert_int_equal(events[i]->fd >= 0, i < 4);
+  assert_int_equal(uvperf__counters_nr_open(counters), 3);
+  for (i = 0; i < 7; i++) {
+    assert_int_equal(events[i]->pid, i < 3 ? 78 : 79);
+    assert_int_equal(events[i]->fd >= 0, i < 3);
   }
   failures = uvperf__counters_failures(counters, &nr);
-  assert_int_equal(nr, 4);
-  for (i = 0; i < nr; i++) {
+  assert_int_equal(nr, 5);
+  for (i = 1; i < nr; i++) {
     assert_int_equal(failures[i].pid, 79);
     assert_int_equal(failures[i].error.code, -ESRCH);
     assert_int_equal(failures[i].error.cause, UVPERF_CAUSE_NO_TASK);
   }
+  /* What was opened in time stays, even if its task has ended since. */
+  write_thread(78, 3000);
+  assert_int_equal(uvperf__counters_cpu_come(counters, 1, NULL), -ESRCH);
+  assert_int_equal(opens, 11);
+  assert_int_equal(uvperf__counters_nr_open(counters), 3);
   uvperf__counters_free(counters);
   fake_assert_clean();
   /* A strict set fails. */
+  fourth = 0;
   memset(&error, 0, sizeof(error));
   assert_null(open_two_threads(events, UVPERF_SET_STRICT, &error));
   assert_int_equal(error.code, -ESRCH);
   fake_assert_clean();
+  assert_int_equal(temp_tree_teardown((void **)&made), 0);
 }
 
 #define TEST(f) cmocka_unit_test_setup(f, counters_make_setup)

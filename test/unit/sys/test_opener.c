@@ -20,7 +20,7 @@
 #include "sys/opener.h"
 #include "sys/sys.h"
 
-/* As a code: the fd of the first call. */
+/* As a code: the fd of the last call that does not fail. */
 #define REPEATED INT32_MAX
 
 /* The script of the function, and its last call. */
@@ -28,7 +28,7 @@ typedef struct program_s {
   unsigned calls;
   unsigned fails_at; /* the call that returns `code`; 0: none */
   int code;          /* or the fd of another file, or REPEATED */
-  int first_fd;      /* the result of the first call */
+  int last_fd;       /* the result of the last other call */
   /* Of the last call: */
   struct perf_event_attr attr;
   int32_t pid;
@@ -51,12 +51,11 @@ static int program_open(const struct perf_event_attr *attr, int32_t pid,
   program->group_fd = group_fd;
   program->flags = flags;
   if (program->calls == program->fails_at)
-    return program->code == REPEATED ? program->first_fd : program->code;
+    return program->code == REPEATED ? program->last_fd : program->code;
   fd = uvperf__sys_open(&own, pid, cpu, group_fd, flags);
   if (fd >= 0)
     assert_int_equal(fcntl(fd, F_SETFD, 0), 0);
-  if (program->calls == 1)
-    program->first_fd = fd;
+  program->last_fd = fd;
   return fd;
 }
 
@@ -375,7 +374,7 @@ static void set_and_target_are_opened_by_the_program_on_the_pool(void **state) {
   opened_set_close(*state, &set);
 }
 
-/* Each call in turn returns the event of the first call. */
+/* Each call in turn returns the event of the call before. */
 static void set_that_gets_an_event_twice_is_eexist(void **state) {
   uvperf__counters_t *counters;
   counters_make_t make;
@@ -464,6 +463,13 @@ static void target_that_gets_an_event_twice_lacks_it(void **state) {
   failures = uvperf_set_failures(&set.set, &nr);
   assert_int_equal(nr, 1);
   assert_int_equal(failures[0].error.code, UV_EEXIST);
+  /* The next target gets the event that the pool has opened. */
+  fake_event_add(201);
+  program.fails_at = program.calls + 1;
+  assert_int_equal(uvperf_set_add_target(&set.set, &target, NULL, NULL), 0);
+  failures = uvperf_set_failures(&set.set, &nr);
+  assert_int_equal(nr, 2);
+  assert_int_equal(failures[1].error.code, UV_EEXIST);
   opened_set_close(*state, &set);
 }
 
