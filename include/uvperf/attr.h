@@ -522,11 +522,10 @@ UVPERF_EXTERN int uvperf_change_describe(const uvperf_change_t *change,
  *  uvperf-broker(7), samples/broker.c.
  *
  *  The function is called for each attr, and again for later CPUs and targets.
- *  It is also called for the rings of a set or reader: each belongs to a dummy
- *  event of this process (PERF_COUNT_SW_DUMMY). The loop's thread calls it and
- *  waits. For asynchronous opening a thread of libuv's pool calls it: one
- *  thread per loop, perhaps at the same time as the loop's thread. The function
- *  must not call functions of the handle.
+ *  It is also called for each ring of a set or reader, with a dummy event of
+ *  this process (PERF_COUNT_SW_DUMMY). The loop's thread calls it. For
+ *  asynchronous opening a thread of libuv's pool calls it, perhaps at the same
+ *  time. The function must not call functions of the handle.
  *  @param attr      attr->size bytes, valid during the call. config1 and
  *    config2 of a uprobe or kprobe by name point to a string of this process.
  *  @param pid       A thread's id in this process's PID namespace, never 0. -1
@@ -536,13 +535,11 @@ UVPERF_EXTERN int uvperf_change_describe(const uvperf_change_t *change,
  *  @param flags     PERF_FLAG_*.
  *  @param arg       options.open_arg.
  *  @return the fd of a perf event, or a negative errno. The handle then owns
- *    the fd and makes it close-on-exec. Each call must open a new event: an
- *    event that is not newer than the other events of the handle makes opening
- *    fail with UV_EEXIST, and any other kind of fd with UV_ENOTTY. Such an fd
- *    is not closed. For a uvperf_event_t, the other events are those of all
- *    handles of this type on the loop. The handle explains an errno as if it
- *    came from the kernel. To refuse an event, return -EACCES or -EPERM. After
- *    -E2BIG the handle does not know the kernel's attr size.
+ *    the fd and makes it close-on-exec. An event that is older than another of
+ *    the handle, or of a uvperf_event_t on the loop, is refused (UV_EEXIST), as
+ *    is any other kind of fd (UV_ENOTTY). A refused fd is not closed. Errnos
+ *    are explained as if they came from the kernel. To refuse an event, return
+ *    -EACCES or -EPERM. -E2BIG does not report the kernel's attr size.
  *  Source: perf_event_open(2). */
 typedef int (*uvperf_open_fn)(const struct perf_event_attr *attr, int32_t pid,
                               int32_t cpu, int group_fd, unsigned long flags,

@@ -332,21 +332,18 @@ UVPERF_EXTERN int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
  *  @param attr     Caller's, copied before this returns. If config1 or config2
  *    of a probe is a pointer to text, the text must stay until `cb`.
  *  @param options  As for uvperf_event_init; pid 0 is the thread that calls
- *    this. cgroup is duplicated, and the leader may be closed meanwhile. If the
- *    task ends, and another task has its id before the event is open, `cb` gets
- *    UV_ESRCH. This needs /proc of our own PID namespace.
+ *    this. cgroup is duplicated, and the leader may be closed meanwhile. If
+ *    another task gets the task's id meanwhile, the status is UV_ESRCH.
  *  @param cb       Called once, if this has returned 0.
  *  @param error    Receives the reason if this returns an error; may be NULL.
  *  @return 0: the handle must be closed, even if the event cannot be opened.
  *    Otherwise the handle is the caller's again and `cb` is never called:
  *    UV_EINVAL, UV_E2BIG, UV_ENOMEM  as uvperf_event_init, for errors that are
  *      found without the kernel; or cb is NULL;
- *    UV_EPERM   the leader belongs to the parent of this forked process;
- *    UV_EBUSY   the leader is being opened itself;
+ *    UV_EPERM, UV_EBUSY  the leader is a forked parent's; it is being opened;
  *    UV_EBADF, UV_EMFILE  options.cgroup is no open fd; out of fds;
- *    UV_EAGAIN, UV_EPERM  the process cannot make threads (RLIMIT_NPROC,
- *      pids.max; a seccomp filter);
- *    UV_ENOTSUP  a child of a bare clone(2), where the pool may not work. */
+ *    UV_EAGAIN, UV_EPERM, UV_ENOTSUP  the process cannot use the pool
+ *      (RLIMIT_NPROC, pids.max; a seccomp filter; a child of clone(2)). */
 UVPERF_EXTERN int uvperf_event_open(uv_loop_t *loop, uvperf_event_t *event,
                                     const struct perf_event_attr *attr,
                                     const uvperf_event_options_t *options,

@@ -162,9 +162,8 @@ UVPERF_EXTERN int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
  *    called:
  *    UV_EINVAL, UV_E2BIG, UV_ENOMEM  cb is NULL; or a failure of
  *      uvperf_set_init that is found without the kernel;
- *    UV_EAGAIN, UV_EPERM  the process may not create threads (RLIMIT_NPROC,
- *      pids.max; a seccomp filter);
- *    UV_ENOTSUP  a child of a bare clone(2), where the pool may not work. */
+ *    UV_EAGAIN, UV_EPERM, UV_ENOTSUP  the process cannot use the pool
+ *      (RLIMIT_NPROC, pids.max; a seccomp filter; a child of clone(2)). */
 UVPERF_EXTERN int uvperf_set_open(uv_loop_t *loop, uvperf_set_t *set,
                                   const uvperf_set_options_t *options,
                                   uvperf_set_open_cb cb, uvperf_error_t *error);
