@@ -19,4 +19,11 @@ int profile_run_row(const tool_run_t *run, size_t index, profile_row_t *row);
 /* The samples that the last line tells. */
 unsigned long profile_run_samples(const tool_run_t *run);
 
+/* Returns 1 if a row is spin() of profile_target, or an address in it. The
+ * target prints these addresses. */
+int profile_run_is_spin(const tool_run_t *run, const profile_row_t *row);
+
+/* The first row is spin(). */
+void profile_run_expect_spin(const tool_run_t *run);
+
 #endif
