@@ -124,10 +124,22 @@ build_plain() {
     setup_make "$build/plain"
 }
 
+# Prints the tests that are newer than the list of programs and not in it.
+find_new_tests() {
+  echo "$tests" | grep '\.c ' | while read -r path name; do
+    grep -qxF "$name" "$build/test/programs" ||
+      find "$root/test/$path" -newer "$build/test/programs"
+  done
+}
+
 # Builds what the tests need: with sanitizers everything, or the requested
 # programs.
 build_for() {
   configure || return 1
+  if [ -n "$(find_new_tests)" ]; then
+    rm -f "$build/configured"
+    configure || return 1
+  fi
   case $tests in *.sh*) build_plain || return 1 ;; esac
   if [ -z "$patterns" ]; then
     setup_make "$build"
