@@ -9,6 +9,7 @@
  * be in one PID namespace. */
 #define _GNU_SOURCE 1
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,6 +145,31 @@ static void answer(int peer, uid_t uid) {
     close(leader);
 }
 
+/* Removes the socket of an earlier broker, but no other file. */
+static void remove_socket(const char *path) {
+  struct stat file;
+
+  if (lstat(path, &file) == 0 && S_ISSOCK(file.st_mode))
+    unlink(path);
+}
+
+/* Changes the owner of the socket by an fd. Another user who may write to the
+ * directory could put a link, or another name of root's file, at the path
+ * meanwhile. */
+static int give_socket(const char *path, uid_t uid) {
+  int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  struct stat file;
+  int rc = -1;
+
+  if (fd < 0 || fstat(fd, &file) != 0)
+    return -1;
+  errno = EEXIST;
+  if (S_ISSOCK(file.st_mode) && file.st_nlink == 1 && file.st_uid == geteuid())
+    rc = fchownat(fd, "", uid, (gid_t)-1, AT_EMPTY_PATH);
+  close(fd);
+  return rc;
+}
+
 static int serve(const char *path, uid_t uid) {
   struct sockaddr_un address;
   int server = unix_socket(path, &address);
@@ -151,12 +177,10 @@ static int serve(const char *path, uid_t uid) {
 
   umask(0177);
   if (server >= 0)
-    unlink(path);
-  /* Not chown: another user who may write to the directory could put a symbolic
-   * link there meanwhile. */
+    remove_socket(path);
   if (server < 0 ||
       bind(server, (struct sockaddr *)&address, sizeof(address)) != 0 ||
-      lchown(path, uid, (gid_t)-1) != 0 || listen(server, 64) != 0) {
+      give_socket(path, uid) != 0 || listen(server, 64) != 0) {
     perror(path);
     return 1;
   }
@@ -197,9 +221,11 @@ static int ask_broker(const struct perf_event_attr *attr, int32_t pid,
     rc = send_fd(broker, &request, sizeof(request), group_fd);
   if (rc == 0)
     rc = receive_fd(broker, &code, sizeof(code), &fd);
-  if (rc == 0)
-    rc = code;
   close(broker);
+  if (rc == 0) /* a number above 0 would be an fd that is not the broker's */
+    rc = code <= 0 && (code < 0 || fd >= 0) ? code : -EPROTO;
+  if (rc != 0 && fd >= 0)
+    close(fd);
   return rc == 0 ? fd : rc;
 }
 

@@ -270,35 +270,37 @@ static void live_broker_refuses_events_and_users(void **state) {
   end(&fixture);
 }
 
-static int serve_long_path(void *arg) {
+static int serve_path(void *arg) {
   alarm(10);
   return serve(arg, EXPLAIN_NOBODY);
 }
 
-/* The path does not fit into sun_path. If it were cut, it would be another
- * file. */
-static void
-live_broker_touches_no_file_at_a_path_that_is_too_long(void **state) {
-  char directory[] = "/tmp/uvperf-broker.XXXXXX";
+/* The broker must neither remove the file nor change its owner. */
+static void expect_untouched(char *path) {
   struct stat file;
+
+  close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+  assert_int_equal(support_wait(support_fork(serve_path, path)), 1);
+  assert_int_equal(lstat(path, &file), 0);
+  assert_true(S_ISREG(file.st_mode) && file.st_uid == 0);
+  unlink(path);
+}
+
+/* A path that does not fit into sun_path would be another file if it were
+ * cut. */
+static void live_broker_touches_no_file_but_its_socket(void **state) {
+  char directory[] = "/tmp/uvperf-broker.XXXXXX";
   char path[160];
-  int status;
-  pid_t child;
 
   (void)state;
   support_need_root(__func__);
   assert_non_null(mkdtemp(directory));
+  snprintf(path, sizeof(path), "%s/file", directory);
+  expect_untouched(path);
   snprintf(path, sizeof(path), "%s/%0100d", directory, 0);
   assert_int_equal(mkdir(path, 0755), 0);
   strcat(path, "/file");
-  close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
-  child = support_fork(serve_long_path, path);
-  assert_true(child > 0);
-  assert_int_equal(waitpid(child, &status, 0), child);
-  assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
-  assert_int_equal(stat(path, &file), 0);
-  assert_true(S_ISREG(file.st_mode) && file.st_uid == 0);
-  unlink(path);
+  expect_untouched(path);
   *strrchr(path, '/') = '\0';
   rmdir(path);
   assert_int_equal(rmdir(directory), 0);
@@ -464,6 +466,75 @@ static void live_ring_is_charged_to_its_first_user(void **state) {
     close(fillers[i]);
 }
 
+/* -- a broker whose answers are wrong --------------------------------------- */
+
+typedef struct bad_answer_s {
+  int32_t code;
+  size_t size; /* bytes of the code that are sent */
+  int has_fd;
+  int expected;
+} bad_answer_t;
+
+typedef struct bad_broker_s {
+  const bad_answer_t *answers;
+  size_t nr;
+  int server;
+} bad_broker_t;
+
+static int run_bad_broker(void *arg) {
+  const bad_broker_t *broker = arg;
+  request_t request;
+  int32_t code;
+  int peer, fd;
+  size_t i;
+
+  alarm(60);
+  for (i = 0; i < broker->nr; i++) {
+    peer = accept(broker->server, NULL, NULL);
+    if (receive_fd(peer, &request, sizeof(request), &fd) != 0)
+      return 1;
+    code = broker->answers[i].code;
+    send_fd(peer, &code, broker->answers[i].size,
+            broker->answers[i].has_fd ? peer : -1);
+    close(peer);
+  }
+  return 0;
+}
+
+static void wrong_answer_is_an_error_and_leaks_no_fd(void **state) {
+  static const bad_answer_t answers[] = {{-EACCES, 4, 1, -EACCES},
+                                         {0, 2, 1, -EPROTO},
+                                         {7, 4, 0, -EPROTO},
+                                         {7, 4, 1, -EPROTO},
+                                         {0, 4, 0, -EPROTO}};
+  bad_broker_t broker = {answers, sizeof(answers) / sizeof(answers[0]), -1};
+  char path[] = "/tmp/uvperf-broker.XXXXXX";
+  struct sockaddr_un address;
+  size_t before, i;
+  request_t request;
+  pid_t child;
+
+  (void)state;
+  assert_non_null(mkdtemp(path));
+  assert_int_equal(rmdir(path), 0);
+  broker.server = unix_socket(path, &address);
+  assert_int_equal(
+      bind(broker.server, (struct sockaddr *)&address, sizeof(address)), 0);
+  assert_int_equal(listen(broker.server, 1), 0);
+  child = support_fork(run_bad_broker, &broker);
+  request_of_clock(&request);
+  before = support_count_fds();
+  for (i = 0; i < broker.nr; i++) {
+    assert_int_equal(
+        ask_broker(&request.attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC, path),
+        answers[i].expected);
+    assert_int_equal(support_count_fds(), before);
+  }
+  assert_int_equal(support_wait(child), 0);
+  close(broker.server);
+  unlink(path);
+}
+
 static void client_without_a_broker_does_not_blame_the_event(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH, "/nothing", "cs"}};
 
@@ -477,8 +548,9 @@ int main(void) {
       cmocka_unit_test(broker_refuses_other_fields_and_targets),
       cmocka_unit_test(live_user_under_a_filter_measures_all_cpus),
       cmocka_unit_test(live_broker_refuses_events_and_users),
+      cmocka_unit_test(wrong_answer_is_an_error_and_leaks_no_fd),
       cmocka_unit_test(client_without_a_broker_does_not_blame_the_event),
-      cmocka_unit_test(live_broker_touches_no_file_at_a_path_that_is_too_long),
+      cmocka_unit_test(live_broker_touches_no_file_but_its_socket),
       cmocka_unit_test(live_fd_of_the_broker_is_taken_and_leads_a_group),
       cmocka_unit_test(live_ring_is_charged_to_its_first_user),
   };
