@@ -381,13 +381,13 @@ static int check_twin(event_t *impl, const event_plan_t *plan,
 
 static int make_decoder(event_t *impl, const event_plan_t *plan,
                         uvperf_error_t *error) {
+  const uvperf__control_t control = {.request = PERF_EVENT_IOC_ID,
+                                     .attr = impl->attr};
   int rc;
 
   rc = uvperf__open_id(impl->fd, &impl->id);
   if (rc != 0)
-    return uvperf__error_set(
-        error, rc, UVPERF_CAUSE_UNKNOWN,
-        "cannot read the event's id: PERF_EVENT_IOC_ID returned errno %d", -rc);
+    return uvperf__explain_control(error, rc, "", &control);
   rc = check_twin(impl, plan, error);
   if (rc != 0)
     return rc;

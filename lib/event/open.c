@@ -147,8 +147,12 @@ static int map_ring(event_t *impl, const event_plan_t *plan,
 
 static int take_fd(event_t *impl, const event_plan_t *plan,
                    uvperf_error_t *error) {
+  const uvperf__control_t control = {.request = PERF_EVENT_IOC_ID,
+                                     .attr = impl->attr};
   int rc = uvperf__open_id(plan->options.fd, &impl->id);
 
+  if (rc == UV_EPERM || rc == UV_EACCES)
+    return uvperf__explain_control(error, rc, "", &control);
   if (rc != 0)
     return uvperf__error_set(
         error, rc == UV_EBADF ? UV_EBADF : UV_ENOTTY, UVPERF_CAUSE_ARGUMENT,

@@ -63,7 +63,9 @@ static int find(const char *root, const char *path, char found[PATH_MAX],
     return uvperf__error_shortage(error, rc, "cannot find the cgroup");
   if (rc < 0)
     return uvperf__error_set(
-        error, rc, UVPERF_CAUSE_UNKNOWN,
+        error, rc,
+        rc == -EPERM || rc == -EACCES ? UVPERF_CAUSE_PERMISSION
+                                      : UVPERF_CAUSE_UNKNOWN,
         "cannot find the cgroup: reading /proc/self/mounts failed (errno %d)",
         -rc);
   if (!search.is_absolute && search.place[0] == '\0')
@@ -101,6 +103,7 @@ static int explain(uvperf_error_t *error, int code, const char *path) {
       return uvperf__error_set(error, code, UVPERF_CAUSE_ARGUMENT,
                                "this is not the directory of a cgroup: %s",
                                shown);
+    case -EPERM:
     case -EACCES:
       return uvperf__error_set(
           error, code, UVPERF_CAUSE_PERMISSION,

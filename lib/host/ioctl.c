@@ -114,10 +114,13 @@ int uvperf__ioctl_filter(int fd, const struct perf_event_attr *attr,
                          const char *filter) {
   int rc = uvperf__sys_ioctl_ptr(fd, PERF_EVENT_IOC_SET_FILTER,
                                  (void *)(uintptr_t)filter);
+  uint64_t id;
 
   /* parse_pred() in kernel/trace/trace_events_filter.c returns -1, which is not
-   * an errno, if the name of a field is missing. */
-  if (rc == -EPERM && attr->type == PERF_TYPE_TRACEPOINT)
+   * an errno, if the name of a field is missing. A seccomp filter that forbids
+   * ioctl(2) refuses other requests too. */
+  if (rc == -EPERM && attr->type == PERF_TYPE_TRACEPOINT &&
+      uvperf__sys_ioctl_ptr(fd, PERF_EVENT_IOC_ID, &id) >= 0)
     rc = -EINVAL;
   return rc < 0 ? rc : 0;
 }

@@ -289,6 +289,12 @@ static int explain_process(const expand_t *expand, int code) {
         "process %d is hidden, as /proc is mounted with hidepid=; run as root "
         "or in the group of its option gid=, or name the threads",
         pid);
+  if (code == -EPERM)
+    return uvperf__error_set(
+        expand->error, code, UVPERF_CAUSE_PERMISSION,
+        "cannot list the threads of process %d: a seccomp filter or a security "
+        "module forbids reading /proc; allow it, or name the threads",
+        pid);
   return uvperf__error_set(
       expand->error, code, UVPERF_CAUSE_UNKNOWN,
       "cannot list the threads of process %d: reading /proc failed (errno %d)",

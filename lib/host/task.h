@@ -4,8 +4,9 @@
  *
  * If /proc does not have an id, these functions ask kill(2). They return -ESRCH
  * if kill(2) finds no task either. If kill(2) finds a task, they return
- * -EACCES: /proc that is mounted with hidepid= shows no tasks of other
- * users. */
+ * -EACCES: /proc that is mounted with hidepid= shows no tasks of other users.
+ * They return -EPERM if a seccomp filter or a security module forbids reading
+ * /proc. */
 #ifndef UVPERF_LIB_HOST_TASK_H
 #define UVPERF_LIB_HOST_TASK_H
 
@@ -29,11 +30,11 @@ typedef struct uvperf__tasks_s {
 
 /* Whether root + /proc exists and shows the PID namespace of this process. In
  * another namespace the same numbers mean other tasks. Returns 1, 0 or
- * -errno. */
+ * -errno, and -EPERM as above. */
 int uvperf__task_proc_is_own(const char *root);
 
-/* Reads a task from /proc. Returns 0, -ESRCH, -EACCES, or the code of the
- * read. */
+/* Reads a task from /proc. Returns 0, -ESRCH, -EACCES, -EPERM, or the code of
+ * the read. */
 int uvperf__task_read(const char *root, int id, uvperf__task_t *task);
 
 /* The start of a task that had ended already. No task has this start. */
@@ -78,7 +79,8 @@ void uvperf__tasks_free(uvperf__tasks_t *tasks);
 
 /* Whether the task with this id and start has ended. A zombie counts as ended.
  * A task whose id now belongs to another task has ended too. Returns 1 or 0. If
- * this is unknown, returns -EACCES as above, or the code of the read.
+ * this is unknown, returns -EACCES or -EPERM as above, or the code of the
+ * read.
  *
  * If the start is unknown (0), the function returns 1 only if no task has the
  * id. The id -1 means every task, which never ends. If a thread other than the

@@ -78,6 +78,7 @@ static int not_found(const tracepoint_t *tracepoint, int code) {
         return unknown_name(tracepoint);
       return uvperf__parse_fail(parse, both.at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
                                 "no tracepoint matches '%s'", shown);
+    case -EPERM:
     case -EACCES:
       return uvperf__parse_fail(
           parse, both.at, code, UVPERF_CAUSE_PERMISSION,

@@ -289,6 +289,8 @@ static void find_leader(job_t *job) {
  * id. */
 static int know_id(const job_t *job, uvperf_error_t *error) {
   const struct perf_event_attr *attr = job->counters->attrs[job->attr].attr;
+  const uvperf__control_t control = {.request = PERF_EVENT_IOC_ID,
+                                     .attr = attr};
   counter_t *event = &job->place->events[job->attr];
   int rc;
 
@@ -297,10 +299,8 @@ static int know_id(const job_t *job, uvperf_error_t *error) {
     return 0;
   rc = uvperf__sys_ioctl_ptr(event->fd, PERF_EVENT_IOC_ID, &event->id);
   return rc >= 0 ? 0
-                 : uvperf__error_set(error, rc, UVPERF_CAUSE_UNKNOWN,
-                                     "cannot read the event's id: "
-                                     "PERF_EVENT_IOC_ID returned errno %d",
-                                     -rc);
+                 : uvperf__explain_control(error, rc, job->counters->root,
+                                           &control);
 }
 
 static int open_event(job_t *job, uvperf_error_t *error) {

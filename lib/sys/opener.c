@@ -19,17 +19,20 @@ int uvperf__open_id(int fd, uint64_t *id) {
  * left unchanged and open: it may be another fd of the program. The kernel
  * numbers all events in the order in which they are opened (perf_event_alloc()
  * in kernel/events/core.c). So an event whose id is not greater was not opened
- * by this call. */
+ * by this call. If a seccomp filter or a security module forbids the ioctl, the
+ * fd cannot be checked: then the first ioctl that is needed fails. */
 static int opener_check(const uvperf__opener_t *opener, int fd) {
   uint64_t id;
+  int rc = uvperf__open_id(fd, &id);
 
-  if (uvperf__open_id(fd, &id) != 0)
+  if (rc != 0 && rc != -EPERM && rc != -EACCES)
     return -ENOTTY;
-  if (id <= *opener->newest)
+  if (rc == 0 && id <= *opener->newest)
     return -EEXIST;
   if (uvperf__sys_cloexec(fd) != 0)
     return -ENOTTY;
-  *opener->newest = id;
+  if (rc == 0)
+    *opener->newest = id;
   return fd;
 }
 

@@ -170,11 +170,11 @@ static uint32_t action_of(int code) {
   return code == 0 ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | (unsigned int)code;
 }
 
-void explain_filter(int code) {
+static void filter_two(uint32_t call, uint32_t other, int code) {
   struct sock_filter steps[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 1, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 1),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, other, 0, 1),
       BPF_STMT(BPF_RET | BPF_K, action_of(code)),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
@@ -183,6 +183,14 @@ void explain_filter(int code) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
     _exit(1);
+}
+
+void explain_filter(int code) {
+  filter_two(SYS_perf_event_open, SYS_bpf, code);
+}
+
+void explain_filter_call(long call, int code) {
+  filter_two((uint32_t)call, (uint32_t)call, code);
 }
 
 void explain_need_paranoid(const char *test, int least, int most) {

@@ -58,6 +58,8 @@ void explain_drop_all_but_perfmon(void);
  * them pass; EXPLAIN_FILTER_KILLS makes them end the process. */
 #define EXPLAIN_FILTER_KILLS (-1)
 void explain_filter(int code);
+/* The same for one system call, SYS_…. */
+void explain_filter_call(long call, int code);
 
 /* Skips unless perf_event_paranoid is from least to most, and the process has
  * no capabilities or can drop them. */

@@ -280,9 +280,8 @@ static void event_control_that_fails_is_explained(void **state) {
     int code;
     int cause;
   } any[] = {
-      {-EACCES, UVPERF_CAUSE_PERMISSION},
-      {-ENODEV, UVPERF_CAUSE_NO_EVENT},
-      {-ENOTTY, UVPERF_CAUSE_OLD_KERNEL},
+      {-EPERM, UVPERF_CAUSE_PERMISSION}, {-EACCES, UVPERF_CAUSE_PERMISSION},
+      {-ENODEV, UVPERF_CAUSE_NO_EVENT},  {-ENOTTY, UVPERF_CAUSE_OLD_KERNEL},
       {-EXDEV, UVPERF_CAUSE_UNKNOWN},
   };
   live_collector_t collector;
@@ -301,6 +300,27 @@ static void event_control_that_fails_is_explained(void **state) {
       assert_int_equal(error.cause, any[j].cause);
       assert_int_equal(controls[i](&collector.event, NULL), any[j].code);
     }
+  live_close(&collector);
+  fake_assert_clean();
+}
+
+/* The kernel returns EPERM for some filters that are not valid. */
+static void eperm_of_a_tracepoints_filter_is_the_filters_fault(void **state) {
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+  fake_event_t *fake = fake_event_add(7);
+
+  uvperf_attr_tracepoint(&attr, 1);
+  live_init(*state, &collector, &attr, NULL);
+  fake->on_ioctl = fail_all;
+  failing_code = -EPERM;
+  live_control_expect_refused(set_filter(&collector.event, &error), &error,
+                              UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "");
+  /* A seccomp filter forbids each ioctl. */
+  fake_fail_from(FAKE_IOCTL_PTR, 1, -EPERM);
+  live_control_expect_refused(set_filter(&collector.event, &error), &error,
+                              UV_EPERM, UVPERF_CAUSE_PERMISSION, "");
   live_close(&collector);
   fake_assert_clean();
 }
@@ -439,6 +459,7 @@ int main(void) {
       SCRIPTED(event_control_with_bad_argument_calls_nothing),
       SCRIPTED(event_control_in_forked_child_is_eperm),
       SCRIPTED(event_control_that_fails_is_explained),
+      SCRIPTED(eperm_of_a_tracepoints_filter_is_the_filters_fault),
       SCRIPTED(event_control_names_its_argument_in_the_reason),
       SCRIPTED(event_query_bpf_returns_ids_and_their_number),
       SCRIPTED(event_query_bpf_without_room_is_enospc),

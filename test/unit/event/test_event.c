@@ -219,7 +219,11 @@ static void event_init_each_system_call_fails_leaves_nothing(void **state) {
   fake_kernel_reset();
   fake_event_add(7);
   fake_fail(FAKE_IOCTL_PTR, 1, -ENOTTY);
-  assert_init_fails(*state, UV_ENOTTY, UVPERF_CAUSE_UNKNOWN);
+  assert_init_fails(*state, UV_ENOTTY, UVPERF_CAUSE_OLD_KERNEL);
+  fake_kernel_reset();
+  fake_event_add(7);
+  fake_fail(FAKE_IOCTL_PTR, 1, -EPERM);
+  assert_init_fails(*state, UV_EPERM, UVPERF_CAUSE_PERMISSION);
 }
 
 static void event_init_any_allocation_fails_is_enomem(void **state) {

@@ -111,6 +111,15 @@ static void given_event_is_the_handles_by_the_pool(void **state) {
   fake_assert_clean();
 }
 
+static void ioctl_that_is_forbidden_does_not_blame_the_fd(void **state) {
+  given_t given;
+
+  give(&given);
+  fake_fail(FAKE_IOCTL_PTR, 1, -EPERM);
+  refused(*state, &given, UV_EPERM, "");
+  assert_int_equal(given.error.cause, UVPERF_CAUSE_PERMISSION);
+}
+
 /* -- it is returned -------------------------------------------------------- */
 
 static void each_failing_call_releases_it(void **state) {
@@ -261,6 +270,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       fd_test(given_event_is_the_handles),
       fd_test(given_event_is_the_handles_by_the_pool),
+      fd_test(ioctl_that_is_forbidden_does_not_blame_the_fd),
       fd_test(each_failing_call_releases_it),
       fd_test(failure_on_the_pool_releases_it),
       fd_test(close_while_it_is_taken_returns_it),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Targets: what is wrong with them on any machine, and which places they stand
  * for, below a scripted root. */
+#include "explain_check.h"
 #include "fake_kernel.h"
 #include "support.h"
 #include "temp_tree.h"
@@ -8,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "host/target.h"
@@ -488,6 +490,42 @@ static void pidfd_becomes_the_id_of_its_task(void **state) {
   assert_true(start_now(tree, &target) == UVPERF__TASK_ENDED);
 }
 
+typedef struct forbidden_s {
+  const char *root;
+  long call;
+} forbidden_t;
+
+/* Returns the number of the check that failed, or 0. */
+static int expand_forbidden(void *arg) {
+  const forbidden_t *forbidden = arg;
+  uvperf_target_t target = target_of(UVPERF_TARGET_PROCESS, 78, NULL);
+  uvperf__target_spots_t spots;
+  uvperf_error_t error = {0};
+
+  explain_filter_call(forbidden->call, EPERM);
+  if (expand_one(forbidden->root, &target, 0, &spots, &error) != -EPERM)
+    return 1;
+  if (error.code != -EPERM || error.cause != UVPERF_CAUSE_PERMISSION)
+    return 2;
+  return strstr(error.reason, "a seccomp filter") != NULL ? 0 : 3;
+}
+
+/* proc_pid_permission returns EPERM too, but not for our own task. */
+static void proc_that_a_filter_forbids_is_not_called_hidden(void **state) {
+  static const long calls[] = {SYS_getdents64, SYS_openat};
+  const temp_tree_t *tree = *state;
+  forbidden_t forbidden = {tree->root, 0};
+  size_t i;
+
+  own_proc(tree);
+  write_task(tree, 78, 78, 1);
+  for (i = 0; i < COUNT_OF(calls); i++) {
+    forbidden.call = calls[i];
+    assert_int_equal(support_wait(support_fork(expand_forbidden, &forbidden)),
+                     0);
+  }
+}
+
 static void path_that_is_no_cgroup_is_reported(void **state) {
   uvperf_target_t target = target_of(UVPERF_TARGET_CGROUP, 0, NULL);
   const temp_tree_t *tree = *state;
@@ -606,6 +644,7 @@ int main(void) {
       WITH_TREE(start_time_is_not_read_if_not_needed),
       WITH_TREE(command_is_enabled_by_exec),
       WITH_TREE(process_is_its_threads_on_each_cpu),
+      WITH_TREE(proc_that_a_filter_forbids_is_not_called_hidden),
       WITH_TREE(process_that_cannot_be_listed_reports_why),
       WITH_TREE(target_to_be_listed_later_is_identified_now),
       WITH_TREE(pidfd_becomes_the_id_of_its_task),

@@ -342,23 +342,30 @@ static void enomem_of_the_attr_is_a_failure_as_any(void **state) {
   uvperf__counters_free(counters);
 }
 
-static void id_that_cannot_be_read_is_a_failure(void **state) {
+static void expect_id_failure(int code, int cause) {
   uvperf__counters_t *counters;
   counters_make_t make;
   fake_event_t *events[2];
 
-  (void)state;
+  fake_kernel_reset();
   counters_script(events, 2);
   counters_make(&make, 2);
   counters_group(&make, 0, 2);
   counters_add_cpus(&make, "0");
-  fake_fail(FAKE_IOCTL_PTR, 1, -ENOTTY);
+  fake_fail(FAKE_IOCTL_PTR, 1, code);
   counters = counters_open(&make);
   assert_int_equal(uvperf__counters_nr_open(counters), 1);
-  assert_int_equal(counters_failure(counters, 0)->error.code, -ENOTTY);
+  assert_int_equal(counters_failure(counters, 0)->error.code, code);
+  assert_int_equal(counters_failure(counters, 0)->error.cause, cause);
   assert_int_equal(events[0]->fd, -1);
   uvperf__counters_free(counters);
   fake_assert_clean();
+}
+
+static void id_that_cannot_be_read_is_a_failure(void **state) {
+  (void)state;
+  expect_id_failure(-ENOTTY, UVPERF_CAUSE_OLD_KERNEL);
+  expect_id_failure(-EPERM, UVPERF_CAUSE_PERMISSION);
 }
 
 static void

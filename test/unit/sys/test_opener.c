@@ -211,6 +211,25 @@ static void refusal_is_explained_as_the_programs(void **state) {
   refused(*state, -ECONNRESET, UVPERF_CAUSE_UNKNOWN);
 }
 
+/* A seccomp filter may forbid ioctl(2) to a process that gets its events from
+ * another process. */
+static void ioctl_that_is_forbidden_does_not_blame_the_fd(void **state) {
+  struct perf_event_attr attr;
+  program_t program;
+  uvperf_event_options_t options = by(&program);
+  uvperf_error_t error;
+  uvperf_event_t event;
+
+  fake_event_add(7);
+  fake_fail_from(FAKE_IOCTL_PTR, 1, -EPERM);
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
+  assert_int_equal(uvperf_event_init(*state, &event, &attr, &options, &error),
+                   UV_EPERM);
+  assert_int_equal(error.cause, UVPERF_CAUSE_PERMISSION);
+  assert_null(strstr(error.reason, "options.open"));
+  fake_assert_clean();
+}
+
 /* The number may be any fd of the program, so it stays as it is. */
 static void other_fd_than_a_perf_event_is_enotty(void **state) {
   int ends[2];
@@ -548,6 +567,7 @@ int main(void) {
       opener_test(cgroup_0_is_no_thread),
       opener_test(event_is_opened_by_the_program_on_the_pool),
       opener_test(refusal_is_explained_as_the_programs),
+      opener_test(ioctl_that_is_forbidden_does_not_blame_the_fd),
       opener_test(other_fd_than_a_perf_event_is_enotty),
       opener_test(event_of_another_handle_is_eexist),
       opener_test(number_that_is_no_errno_is_enotty),
