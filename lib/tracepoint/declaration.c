@@ -69,6 +69,20 @@ int uvperf__declaration_split(uvperf__declaration_t *declaration,
          type_end > 0;
 }
 
+int uvperf__declaration_is_plain(const uvperf__declaration_t *declaration) {
+  const char *at = declaration->type.text;
+  const char *end = at + declaration->type.length;
+  const char *begin = at;
+
+  while (at < end && is_name_byte(*at))
+    at += 1;
+  if (at == begin)
+    return 0;
+  while (at < end && *at == ' ')
+    at += 1;
+  return at == end || is_name_byte(*at) || *at == '*';
+}
+
 static int begins_with(const uvperf__text_t *span, const char *word) {
   size_t length = strlen(word);
 

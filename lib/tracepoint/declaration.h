@@ -25,6 +25,10 @@ typedef struct uvperf__declaration_s {
 int uvperf__declaration_split(uvperf__declaration_t *declaration,
                               const char *text, size_t length);
 
+/* Whether the type begins with a word and, if it goes on, with another word or
+ * a '*' then. For another type, libtraceevent 1.7 fails and leaks the word. */
+int uvperf__declaration_is_plain(const uvperf__declaration_t *declaration);
+
 /* Sets flags, element_size and count of a field from its declaration. The size
  * of the field and UVPERF_FIELD_SIGNED must be set already. */
 void uvperf__declaration_apply(const uvperf__declaration_t *declaration,

@@ -124,6 +124,7 @@ static int take_fields(cursor_t *cursor, uvperf__format_t *format, char **room,
     field->flags = flags;
     if (!take_field(cursor, field, &declaration))
       return 0;
+    format->is_plain &= uvperf__declaration_is_plain(&declaration);
     field->name = keep(room, declaration.name, nothing);
     field->type = keep(room, declaration.type, declaration.brackets);
     if (format->size < (size_t)field->offset + field->size)
@@ -146,6 +147,7 @@ static int take_format(cursor_t *cursor, uvperf__format_t *format) {
     return 0;
   format->name = keep(&room, name, nothing);
   format->id = id;
+  format->is_plain = 1;
   return take_fields(cursor, format, &room, UVPERF_FIELD_COMMON) &&
          take_fields(cursor, format, &room, 0);
 }

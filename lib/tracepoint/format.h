@@ -17,8 +17,9 @@ typedef struct uvperf__format_s {
   char *name;
   uvperf_field_t *fields; /* the fields common to all tracepoints are first */
   size_t nr_fields;
-  size_t size; /* bytes, up to the end of the last field */
-  char *texts; /* holds the names and types */
+  size_t size;  /* bytes, up to the end of the last field */
+  char *texts;  /* holds the names and types */
+  int is_plain; /* each declaration is: uvperf__declaration_is_plain */
 } uvperf__format_t;
 
 /* The place of an error in a text. */

@@ -13,7 +13,9 @@ struct uvperf_tracepoint_s {
   char *category;
   char *text; /* of the format file */
   size_t bytes;
-  void *tep; /* print.c: struct tep_handle, made for the first text */
+  /* print.c: */
+  void *tep;   /* struct tep_handle, made for the first text */
+  int refusal; /* of libtraceevent; 0: none */
 };
 
 /* Does the same as uvperf_tracepoint_new, with the path at which tracefs is

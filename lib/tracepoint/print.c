@@ -17,23 +17,40 @@
  * They are also read if a format uses a field as if it were larger. */
 #define ROOM_BYTES 64
 
+/* libtraceevent leaks memory for declarations that are not plain, and returns
+ * "out of memory" for some names that are not identifiers. */
+static int is_readable(const uvperf__format_t *format) {
+  static const char bytes[] = "abcdefghijklmnopqrstuvwxyz"
+                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+
+  return format->is_plain && format->name[strspn(format->name, bytes)] == '\0';
+}
+
 static int make_tep(uvperf_tracepoint_t *tracepoint) {
-  struct tep_handle *tep = tep_alloc();
+  struct tep_handle *tep;
   int rc;
 
+  if (tracepoint->refusal == 0 && !is_readable(&tracepoint->format))
+    tracepoint->refusal = -EINVAL;
+  /* It may leak memory again. */
+  if (tracepoint->refusal != 0)
+    return tracepoint->refusal;
+  tep = tep_alloc();
   if (tep == NULL)
     return -ENOMEM;
   tep_set_file_bigendian(tep, tep_is_bigendian() ? TEP_BIG_ENDIAN
                                                  : TEP_LITTLE_ENDIAN);
   tep_set_long_size(tep, sizeof(long));
   tep_set_page_size(tep, (int)sysconf(_SC_PAGESIZE));
-  /* format.c has already checked the lines of the fields. libtraceevent also
-   * refuses a name of the tracepoint that is not an identifier. */
+  /* format.c has already checked the lines of the fields. */
   rc = (int)tep_parse_event(tep, tracepoint->text, tracepoint->bytes,
                             tracepoint->category);
   if (rc != 0) {
     tep_free(tep);
-    return rc == TEP_ERRNO__MEM_ALLOC_FAILED ? -ENOMEM : -EINVAL;
+    if (rc == TEP_ERRNO__MEM_ALLOC_FAILED)
+      return -ENOMEM;
+    tracepoint->refusal = -EINVAL;
+    return tracepoint->refusal;
   }
   tracepoint->tep = tep;
   return 0;
