@@ -407,6 +407,18 @@ opens() {
   fi
 }
 
+# Tools write files through common/out_file.c, which creates them for their
+# owner alone and follows no link of another user.
+tool_files() (
+  cd "$root/samples/tools" || exit 1
+  pattern='O_CREAT|O_TRUNC|fopen\(.*"[wa]|mkstemp|creat\(|mknod\(|mkdir\('
+  if ! grep -lqE "$pattern" common/out_file.c; then
+    echo "common/out_file.c creates no files: this check does not work"
+    exit 1
+  fi
+  ! grep -rnE --include='*.c' "$pattern" . | grep -v '^./common/out_file.c:'
+)
+
 # All memory comes from util/alloc.c, and no function is called that allocates
 # without the user's allocator, such as stdio's streams and opendir(3). (Except
 # uv_queue_work, which starts libuv's pool once: see version.h. loop/threads.c
@@ -806,6 +818,7 @@ check options_open_is_called_for_each_event opens
 check_aarch64 ring_is_read_and_freed_in_order_on_aarch64 barriers
 check templates_compile_however_they_are_optimized optimizing
 check memory_comes_from_the_allocator_alone memory
+check tools_create_files_by_out_file_alone tool_files
 check library_has_no_state_that_threads_share state
 check readme_code_is_that_of_the_samples readme
 check links_of_documents_lead_somewhere links

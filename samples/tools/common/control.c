@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/options.h"
+#include "common/out_file.h"
 #include "common/say.h"
 #include "common/text.h"
 
@@ -81,11 +82,12 @@ static int refuse(const char *name, const char *reason) {
 /* Opens for reading and writing. So the other end need not be open yet, and may
  * be closed and opened again. */
 static int open_fifo(const char *path) {
+  char reason[COMMON_OUT_REASON];
   struct stat stat_of;
-  int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  int fd = common_out_file_open(path, COMMON_OUT_EXISTING, reason);
 
   if (fd < 0)
-    return refuse(path, strerror(errno));
+    return refuse(path, reason);
   if (fstat(fd, &stat_of) == 0 && S_ISFIFO(stat_of.st_mode))
     return fd;
   close(fd);

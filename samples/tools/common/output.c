@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/out_file.h"
 #include "common/say.h"
 #include "common/stdio.h"
 
@@ -129,12 +130,14 @@ int common_output_finish(common_output_t *output, const char *file) {
 }
 
 int common_output_open(common_output_t *output, const char *file) {
+  char reason[COMMON_OUT_REASON];
+
   output->fd = STDOUT_FILENO;
   if (file == NULL)
     return !common_stdio_has_stdout();
-  output->fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  output->fd = common_out_file_open(file, COMMON_OUT_TRUNCATE, reason);
   if (output->fd >= 0)
     return 0;
-  common_say("%s: %s\n", file, strerror(errno));
+  common_say("%s: %s\n", file, reason);
   return 1;
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/buffer.h"
+#include "common/out_file.h"
 #include "common/page/page.h"
 #include "common/pprof/pprof.h"
 #include "common/say.h"
@@ -67,12 +68,13 @@ static char *make_title(const profile_options_t *options, int argc,
 
 /* An existing file keeps its contents until the new ones are written. */
 static FILE *open_file(const char *path) {
-  int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  char reason[COMMON_OUT_REASON];
+  int fd = common_out_file_open(path, COMMON_OUT_KEEP, reason);
   FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
 
   if (file != NULL)
     return file;
-  common_say("%s: %s\n", path, strerror(errno));
+  common_say("%s: %s\n", path, fd < 0 ? reason : strerror(errno));
   if (fd >= 0)
     close(fd);
   return NULL;

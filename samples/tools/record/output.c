@@ -4,13 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/memory.h"
+#include "common/out_file.h"
 #include "common/say.h"
 #include "common/signals.h"
 
@@ -38,30 +36,6 @@ static int refuse(const char *path, const char *reason) {
   return -1;
 }
 
-/* Links in these directories, such as /dev/stdout, lead to files that the
- * program was given. These files are not the program's own. */
-static int is_given(const char *path) {
-  return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
-}
-
-/* Follows check_backup of tools/perf/util/data.c: an empty file is not worth
- * keeping. */
-static int keep_old(const char *path, const struct stat *stat) {
-  size_t size = strlen(path) + sizeof(".old");
-  char *old;
-  int rc;
-
-  if (!S_ISREG(stat->st_mode) || stat->st_size == 0 || is_given(path))
-    return 0;
-  old = common_calloc(1, size);
-  snprintf(old, size, "%s.old", path);
-  rc = rename(path, old);
-  if (rc != 0)
-    common_say("cannot keep %s as %s: %s\n", path, old, strerror(errno));
-  free(old);
-  return rc;
-}
-
 /* Returns a duplicate, so that all files are closed in the same way. */
 static int open_stdout(void) {
   int fd;
@@ -76,7 +50,8 @@ static int open_stdout(void) {
 
 /* open(2) of a FIFO waits for a reader. With libuv's handlers a signal would
  * only restart open(2). So signals end the program meanwhile. */
-static int open_to_write(const char *path, int is_fifo) {
+static int open_to_write(const char *path, int is_fifo,
+                         char reason[COMMON_OUT_REASON]) {
   static const int numbers[] = {SIGHUP, SIGINT, SIGTERM};
   struct sigaction before[3], ends = {.sa_handler = SIG_DFL};
   int fd;
@@ -89,8 +64,7 @@ static int open_to_write(const char *path, int is_fifo) {
   }
   if (is_fifo)
     common_signals_let_come();
-  fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY,
-            S_IRUSR | S_IWUSR);
+  fd = common_out_file_open(path, COMMON_OUT_RENAME, reason);
   if (is_fifo)
     common_signals_hold();
   for (i = 0; is_fifo && i < 3; i++)
@@ -99,19 +73,18 @@ static int open_to_write(const char *path, int is_fifo) {
 }
 
 int record_output_open(const char *path, int *is_pipe) {
-  struct stat before;
-  int fd, is_there;
+  char reason[COMMON_OUT_REASON];
+  struct stat file;
+  int fd;
 
   *is_pipe = strcmp(path, "-") == 0;
   if (*is_pipe)
     return open_stdout();
-  is_there = stat(path, &before) == 0;
-  if (is_there && keep_old(path, &before) != 0)
-    return -1;
-  fd = open_to_write(path, is_there && S_ISFIFO(before.st_mode));
+  fd = open_to_write(path, stat(path, &file) == 0 && S_ISFIFO(file.st_mode),
+                     reason);
   if (fd < 0)
-    return refuse(path, strerror(errno));
-  if (fstat(fd, &before) == 0 && !S_ISREG(before.st_mode))
+    return refuse(path, reason);
+  if (fstat(fd, &file) == 0 && !S_ISREG(file.st_mode))
     *is_pipe = 1;
   if (*is_pipe && isatty(fd)) {
     close(fd);

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/out_file.h"
 #include "common/say.h"
 #include "common/stdio.h"
 #include "stat/columns.h"
@@ -23,14 +24,8 @@ static int is_text(const stat_output_t *output) {
   return !output->options->json && output->options->separator == NULL;
 }
 
-/* Opens a duplicate with a buffer, because stderr has none. */
-static FILE *open_fd(int log_fd) {
-  int fd = fcntl(log_fd >= 0 ? log_fd : STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
-  FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-
-  if (file == NULL && fd >= 0)
-    close(fd);
-  return file;
+static int duplicate(int log_fd) {
+  return fcntl(log_fd >= 0 ? log_fd : STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
 }
 
 /* Writes the first line of a text file, as perf-stat(1) does. CSV and JSON have
@@ -46,13 +41,24 @@ static void put_started(FILE *file) {
 }
 
 int stat_output_open(stat_output_t *output, const stat_options_t *options) {
+  char reason[COMMON_OUT_REASON] = "";
+  int fd;
+
   memset(output, 0, sizeof(*output));
   output->options = options;
-  output->file = options->file != NULL
-                     ? fopen(options->file, options->append ? "ae" : "we")
-                     : open_fd(options->log_fd);
+  fd = options->file != NULL
+           ? common_out_file_open(options->file,
+                                  options->append ? COMMON_OUT_APPEND
+                                                  : COMMON_OUT_TRUNCATE,
+                                  reason)
+           : duplicate(options->log_fd);
+  /* stderr has no buffer, so a duplicate is used. */
+  output->file = fd < 0 ? NULL : fdopen(fd, "w");
   if (output->file == NULL) {
-    common_say("cannot open %s: %s\n", name_of(output), strerror(errno));
+    common_say("cannot open %s: %s\n", name_of(output),
+               *reason != '\0' ? reason : strerror(errno));
+    if (fd >= 0)
+      close(fd);
     return 1;
   }
   /* Only tables have the decimal comma of some locales. */

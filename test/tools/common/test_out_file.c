@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+/* Files that tools write: in their own directories, and in directories where
+ * other users have put links and files before. */
+#include "common/out_file.h"
+#include "temp_tree.h"
+#include "tool_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define OTHER 65533
+#define USER  65534
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static char reason[COMMON_OUT_REASON];
+
+/* "@/name" is in the tree. */
+static const char *path_in(const temp_tree_t *tree, const char *path) {
+  static char paths[2][128];
+  static int which;
+
+  which = !which;
+  snprintf(paths[which], sizeof(paths[which]), "%s%s",
+           *path == '@' ? tree->root : "", path + (*path == '@'));
+  return paths[which];
+}
+
+static int open_in(const temp_tree_t *tree, const char *path,
+                   enum common_out_mode mode) {
+  return common_out_file_open(path_in(tree, path), mode, reason);
+}
+
+static void expect_text(const temp_tree_t *tree, const char *path,
+                        const char *expected) {
+  char text[64] = "";
+  int fd = open(path_in(tree, path), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+  assert_true(fd >= 0);
+  assert_true(read(fd, text, sizeof(text) - 1) >= 0);
+  close(fd);
+  if (strcmp(text, expected) != 0)
+    fail_msg("%s: '%s' is not '%s'", path, text, expected);
+}
+
+/* Writes "new" to the path, after which the file `real` has the text. */
+static void expect_written(const temp_tree_t *tree, const char *path,
+                           enum common_out_mode mode, const char *real,
+                           const char *expected) {
+  size_t before = support_count_fds();
+  int fd = open_in(tree, path, mode);
+
+  if (fd < 0)
+    fail_msg("%s: %s", path, reason);
+  assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
+  assert_int_equal(support_count_fds(), before + 1);
+  assert_int_equal(write(fd, "new", 3), 3);
+  close(fd);
+  expect_text(tree, real, expected);
+}
+
+static void expect_refused(const temp_tree_t *tree, const char *path,
+                           enum common_out_mode mode, const char *piece) {
+  size_t before = support_count_fds();
+
+  assert_int_equal(open_in(tree, path, mode), -1);
+  if (strstr(reason, piece) == NULL)
+    fail_msg("%s: '%s' is not in '%s'", path, piece, reason);
+  assert_int_equal(support_count_fds(), before);
+}
+
+static mode_t mode_of(const temp_tree_t *tree, const char *path) {
+  struct stat file;
+
+  assert_int_equal(stat(path_in(tree, path), &file), 0);
+  return file.st_mode & 07777;
+}
+
+/* -- one's own directory --------------------------------------------------- */
+
+static void new_file_is_for_its_owner_alone(void **state) {
+  mode_t old = umask(0);
+
+  expect_written(*state, "@/new", COMMON_OUT_TRUNCATE, "@/new", "new");
+  umask(old);
+  assert_int_equal(mode_of(*state, "@/new"), 0600);
+}
+
+static void file_is_written_as_its_mode_says(void **state) {
+  static const struct {
+    enum common_out_mode mode;
+    const char *expected;
+  } modes[] = {
+      {COMMON_OUT_TRUNCATE, "new"},      {COMMON_OUT_APPEND, "contentsnew"},
+      {COMMON_OUT_KEEP, "newtents"},     {COMMON_OUT_RENAME, "new"},
+      {COMMON_OUT_EXISTING, "newtents"},
+  };
+  const temp_tree_t *tree = *state;
+  size_t i;
+
+  for (i = 0; i < COUNT_OF(modes); i++) {
+    temp_tree_write(tree, "/file", "contents");
+    assert_int_equal(chmod(path_in(tree, "@/file"), 0640), 0);
+    expect_written(tree, "@/file", modes[i].mode, "@/file", modes[i].expected);
+    assert_int_equal(mode_of(tree, "@/file"),
+                     modes[i].mode == COMMON_OUT_RENAME ? 0600 : 0640);
+  }
+  expect_text(tree, "@/file.old", "contents");
+  /* An empty file is not kept. */
+  temp_tree_write(tree, "/file", "");
+  expect_written(tree, "@/file", COMMON_OUT_RENAME, "@/file", "new");
+  expect_text(tree, "@/file.old", "contents");
+}
+
+static void own_links_are_followed(void **state) {
+  static const struct {
+    const char *path, *real;
+  } paths[] = {
+      {"@/to-file", "@/a/b/file"},       {"@/to-dir/file", "@/a/b/file"},
+      {"@/to-dir/../c", "@/a/c"},        {"@/a/up/a/b/none", "@/a/b/none"},
+      {"@//a///b/./file", "@/a/b/file"}, {"@/dangling", "@/a/made"},
+  };
+  const temp_tree_t *tree = *state;
+  size_t i;
+
+  for (i = 0; i < COUNT_OF(paths); i++) {
+    temp_tree_write(tree, "/a/b/file", "contents");
+    if (i == 0) {
+      temp_tree_link(tree, "/to-file", "to-dir/file");
+      temp_tree_link(tree, "/to-dir", path_in(tree, "@/a/b"));
+      temp_tree_link(tree, "/a/up", "..");
+      temp_tree_link(tree, "/dangling", "a/made");
+    }
+    expect_written(tree, paths[i].path, COMMON_OUT_TRUNCATE, paths[i].real,
+                   "new");
+  }
+  assert_int_equal(chdir(tree->root), 0);
+  expect_written(tree, "to-file", COMMON_OUT_APPEND, "@/a/b/file",
+                 "contentsnew");
+  assert_int_equal(chdir("/"), 0);
+}
+
+static void path_that_is_no_file_has_its_errno(void **state) {
+  static const struct {
+    const char *path;
+    int code;
+  } paths[] = {
+      {"", ENOENT},         {"@/no/file", ENOENT}, {"@", EISDIR},
+      {"@/dir/", EISDIR},   {"/", EISDIR},         {"@/file/x", ENOTDIR},
+      {"@/file/", ENOTDIR}, {"@/loop", ELOOP},     {"@/loop/x", ELOOP},
+  };
+  const temp_tree_t *tree = *state;
+  char name[300];
+  size_t i;
+
+  temp_tree_write(tree, "/dir/file", "");
+  temp_tree_write(tree, "/file", "contents");
+  temp_tree_link(tree, "/loop", "loop");
+  for (i = 0; i < COUNT_OF(paths); i++)
+    expect_refused(tree, paths[i].path, COMMON_OUT_TRUNCATE,
+                   strerror(paths[i].code));
+  expect_refused(tree, "@/none", COMMON_OUT_EXISTING, strerror(ENOENT));
+  snprintf(name, sizeof(name), "%0256d", 0);
+  assert_int_equal(common_out_file_open(name, COMMON_OUT_TRUNCATE, reason), -1);
+  assert_string_equal(reason, strerror(ENAMETOOLONG));
+  expect_text(tree, "@/file", "contents");
+}
+
+/* -- what the user names --------------------------------------------------- */
+
+static void files_that_the_program_was_given_are_opened(void **state) {
+  static const char *const forms[] = {"/dev/fd/%d", "/proc/self/fd/%d",
+                                      "@/fds/%d"};
+  const temp_tree_t *tree = *state;
+  char path[64], text[8] = "";
+  int ends[2], fd;
+  size_t i;
+
+  temp_tree_link(tree, "/fds", "/dev/fd");
+  assert_int_equal(pipe(ends), 0);
+  for (i = 0; i < COUNT_OF(forms); i++) {
+    snprintf(path, sizeof(path), forms[i], ends[1]);
+    fd = open_in(tree, path, COMMON_OUT_TRUNCATE);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "new", 3), 3);
+    assert_int_equal(read(ends[0], text, sizeof(text)), 3);
+    close(fd);
+  }
+  close(ends[0]);
+  close(ends[1]);
+  /* A regular file is truncated, and is not renamed. */
+  temp_tree_write(tree, "/file", "contents");
+  fd = open(path_in(tree, "@/file"), O_RDWR | O_CLOEXEC);
+  snprintf(path, sizeof(path), "/dev/fd/%d", fd);
+  expect_written(tree, path, COMMON_OUT_RENAME, "@/file", "new");
+  close(fd);
+  fd = open_in(tree, "/dev/null", COMMON_OUT_TRUNCATE);
+  assert_true(fd >= 0);
+  close(fd);
+}
+
+static void fifo_is_opened(void **state) {
+  const temp_tree_t *tree = *state;
+  int reader;
+
+  assert_int_equal(mkfifo(path_in(tree, "@/fifo"), 0600), 0);
+  reader = open(path_in(tree, "@/fifo"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  expect_written(tree, "@/fifo", COMMON_OUT_TRUNCATE, "@/fifo", "new");
+  close(reader);
+  /* Without a reader. */
+  reader = open_in(tree, "@/fifo", COMMON_OUT_EXISTING);
+  assert_true(reader >= 0);
+  close(reader);
+}
+
+/* -- directories and files of other users ---------------------------------- */
+
+static void give(const temp_tree_t *tree, const char *path, uid_t owner) {
+  assert_int_equal(lchown(path_in(tree, path), owner, owner), 0);
+}
+
+/* Another user's directory, and one that all users may write to. */
+static void prepare(const temp_tree_t *tree) {
+  temp_tree_write(tree, "/secret/file", "contents");
+  temp_tree_write(tree, "/other/file", "contents");
+  temp_tree_write(tree, "/tmp/file", "contents");
+  temp_tree_link(tree, "/other/link", "../secret/file");
+  temp_tree_link(tree, "/other/dir", "../secret");
+  temp_tree_link(tree, "/other/new", "../secret/new");
+  temp_tree_link(tree, "/tmp/link", "../secret/file");
+  temp_tree_link(tree, "/to-link", "tmp/link");
+  assert_int_equal(
+      link(path_in(tree, "@/secret/file"), path_in(tree, "@/tmp/second")), 0);
+  assert_int_equal(mkfifo(path_in(tree, "@/tmp/fifo"), 0666), 0);
+  assert_int_equal(mkfifo(path_in(tree, "@/other/fifo"), 0666), 0);
+  assert_int_equal(chmod(path_in(tree, "@/tmp"), 01777), 0);
+  give(tree, "@/other", OTHER);
+  give(tree, "@/other/file", OTHER);
+  give(tree, "@/other/link", OTHER);
+  give(tree, "@/other/dir", OTHER);
+  give(tree, "@/other/new", OTHER);
+  give(tree, "@/other/fifo", OTHER);
+  give(tree, "@/tmp/file", OTHER);
+  give(tree, "@/tmp/link", OTHER);
+  give(tree, "@/tmp/fifo", OTHER);
+}
+
+static void links_and_files_of_another_user_are_refused(void **state) {
+  static const char *const paths[] = {
+      "@/other/file",    "@/other/link", "@/other/dir/file",
+      "@/other/dir/new", "@/other/new",  "@/tmp/file",
+      "@/tmp/link",      "@/to-link",    "@/tmp/fifo",
+  };
+  const temp_tree_t *tree = *state;
+  size_t i;
+
+  support_need_root(__func__);
+  prepare(tree);
+  for (i = 0; i < COUNT_OF(paths); i++)
+    expect_refused(tree, paths[i], COMMON_OUT_TRUNCATE, "uid 65533");
+  expect_refused(tree, "@/tmp/second", COMMON_OUT_TRUNCATE, "two names");
+  expect_refused(tree, "@/other/dir/file", COMMON_OUT_RENAME, "uid 65533");
+  expect_refused(tree, "@/tmp/link", COMMON_OUT_EXISTING, "uid 65533");
+  expect_text(tree, "@/secret/file", "contents");
+  expect_text(tree, "@/other/file", "contents");
+  expect_text(tree, "@/tmp/file", "contents");
+  assert_int_not_equal(access(path_in(tree, "@/secret/new"), F_OK), 0);
+}
+
+static void directory_of_another_user_can_be_written_to(void **state) {
+  const temp_tree_t *tree = *state;
+  int reader, fd;
+
+  support_need_root(__func__);
+  prepare(tree);
+  expect_written(tree, "@/other/mine", COMMON_OUT_TRUNCATE, "@/other/mine",
+                 "new");
+  expect_written(tree, "@/tmp/mine", COMMON_OUT_TRUNCATE, "@/tmp/mine", "new");
+  expect_written(tree, "@/tmp/mine", COMMON_OUT_APPEND, "@/tmp/mine", "newnew");
+  /* The other user's file is moved away. */
+  expect_written(tree, "@/other/file", COMMON_OUT_RENAME, "@/other/file",
+                 "new");
+  expect_text(tree, "@/other/file.old", "contents");
+  assert_int_equal(mode_of(tree, "@/other/file"), 0600);
+  /* A FIFO that the user names, and one for commands. */
+  reader =
+      open(path_in(tree, "@/other/fifo"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  expect_written(tree, "@/other/fifo", COMMON_OUT_TRUNCATE, "@/other/fifo",
+                 "new");
+  close(reader);
+  fd = open_in(tree, "@/tmp/fifo", COMMON_OUT_EXISTING);
+  assert_true(fd >= 0);
+  close(fd);
+}
+
+static int open_as_user(void *arg) {
+  const temp_tree_t *tree = arg;
+
+  if (setresgid(USER, USER, USER) != 0 || setresuid(USER, USER, USER) != 0)
+    return 1;
+  if (open_in(tree, "@/tmp/file", COMMON_OUT_TRUNCATE) != -1 ||
+      strstr(reason, "uid 65533") == NULL)
+    return 2;
+  if (open_in(tree, "@/tmp/link", COMMON_OUT_TRUNCATE) != -1 ||
+      strstr(reason, "uid 65533") == NULL)
+    return 3;
+  /* As the kernel allows. */
+  if (open_in(tree, "@/other/file", COMMON_OUT_KEEP) < 0)
+    return 4;
+  return open_in(tree, "@/secret/file", COMMON_OUT_KEEP) >= 0 ? 0 : 5;
+}
+
+static void user_without_privileges_is_protected_too(void **state) {
+  const temp_tree_t *tree = *state;
+
+  support_need_root(__func__);
+  prepare(tree);
+  assert_int_equal(chmod(tree->root, 0755), 0);
+  assert_int_equal(chmod(path_in(tree, "@/tmp/file"), 0666), 0);
+  assert_int_equal(chmod(path_in(tree, "@/other/file"), 0666), 0);
+  assert_int_equal(chmod(path_in(tree, "@/secret/file"), 0666), 0);
+  assert_int_equal(unlink(path_in(tree, "@/tmp/second")), 0);
+  assert_int_equal(support_wait(support_fork(open_as_user, *state)), 0);
+}
+
+/* -- each tool ------------------------------------------------------------- */
+
+static void all_may_read(void) {
+  umask(0);
+}
+
+static void each_tool_writes_for_its_owner_alone(void **state) {
+  static const char *const tools[][9] = {
+      {"bpf-output", "-o", "@", "--", "/bin/true"},
+      {"flight-recorder", "-o", "@", "-m", "4K", "--", "/bin/true"},
+      {"profile", "--folded", "@", "--", "/bin/true"},
+      {"record", "-o", "@", "-e", "task-clock", "/bin/true"},
+      {"stat", "-o", "@", "-e", "task-clock", "/bin/true"},
+      {"trace", "-o", "@", "-e", "page-faults:u", "--", "/bin/true"},
+      {"watch", "-o", "@", "--", "/bin/true"},
+  };
+  const temp_tree_t *tree = *state;
+  static tool_run_t run;
+  char tool[4096], file[128];
+  size_t i, j;
+
+  support_need_root(__func__);
+  support_need_kernel_side(__func__);
+  for (i = 0; i < COUNT_OF(tools); i++) {
+    snprintf(tool, sizeof(tool), "%s/uvperf-%s", TOOLS_DIRECTORY, tools[i][0]);
+    if (access(tool, X_OK) != 0)
+      continue;
+    snprintf(file, sizeof(file), "%s/%s", tree->root, tools[i][0]);
+    memset(&run, 0, sizeof(run));
+    run.args[0] = tool;
+    for (j = 1; j < COUNT_OF(tools[i]) && tools[i][j] != NULL; j++)
+      run.args[j] = strcmp(tools[i][j], "@") == 0 ? file : tools[i][j];
+    run.prepare = all_may_read;
+    tool_run(&run);
+    tool_run_expect_status(&run, 0);
+    assert_int_equal(mode_of(tree, file), 0600);
+    /* A link of another user is refused. */
+    assert_int_equal(unlink(file), 0);
+    temp_tree_link(tree, file + strlen(tree->root), "/dev/null");
+    assert_int_equal(lchown(file, OTHER, OTHER), 0);
+    tool_run_ends(&run, 1, "uid 65533");
+  }
+}
+
+#define WITH_TREE(test)                                                        \
+  cmocka_unit_test_setup_teardown(test, temp_tree_setup, temp_tree_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      WITH_TREE(new_file_is_for_its_owner_alone),
+      WITH_TREE(file_is_written_as_its_mode_says),
+      WITH_TREE(own_links_are_followed),
+      WITH_TREE(path_that_is_no_file_has_its_errno),
+      WITH_TREE(files_that_the_program_was_given_are_opened),
+      WITH_TREE(fifo_is_opened),
+      WITH_TREE(links_and_files_of_another_user_are_refused),
+      WITH_TREE(directory_of_another_user_can_be_written_to),
+      WITH_TREE(user_without_privileges_is_protected_too),
+      WITH_TREE(each_tool_writes_for_its_owner_alone),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
