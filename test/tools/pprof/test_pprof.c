@@ -257,6 +257,35 @@ static void expect_task(const Pprof__Profile *profile,
   assert_int_equal(nr, sample->n_label);
 }
 
+/* A mapping has what one of its locations has. */
+static void expect_flags(const Pprof__Profile *profile) {
+  const Pprof__Location *location;
+  const Pprof__Function *function;
+  const Pprof__Mapping *mapping;
+  int has_files, has_lines, has_inlined;
+  size_t i, j, k;
+
+  for (i = 0; i < profile->n_mapping; i++) {
+    mapping = profile->mapping[i];
+    has_files = has_lines = has_inlined = 0;
+    for (j = 0; j < profile->n_location; j++) {
+      location = profile->location[j];
+      if (location->mapping_id != mapping->id)
+        continue;
+      has_inlined |= location->n_line > 1;
+      for (k = 0; k < location->n_line; k++) {
+        has_lines |= location->line[k]->line != 0;
+        FIND(profile->function, profile->n_function,
+             location->line[k]->function_id, function);
+        has_files |= *text_of(profile, function->filename) != '\0';
+      }
+    }
+    assert_int_equal(mapping->has_inline_frames, has_inlined);
+    assert_int_equal(mapping->has_line_numbers, has_lines);
+    assert_int_equal(mapping->has_filenames, has_files);
+  }
+}
+
 static void expect_profile(const Pprof__Profile *profile,
                            const stacks_t *stacks) {
   const Pprof__Sample *sample;
@@ -273,6 +302,7 @@ static void expect_profile(const Pprof__Profile *profile,
     expect_task(profile, sample, stacks_get_task(stacks, sorted[i].task));
     expect_frames(profile, sample, stacks, &sorted[i]);
   }
+  expect_flags(profile);
   free(sorted);
 }
 

@@ -17,10 +17,12 @@ enum {
   TRACING_DATA = 66,
   ROUND = 68,
   AUXTRACE = 71,
+  FEATURE = 80,
   COMPRESSED = 81
 };
 
 #define FILE_HEADER 104
+#define OSRELEASE   4 /* a feature */
 
 /* "PERFILE2" in little-endian order. */
 #define MAGIC UINT64_C(0x32454c4946524550)
@@ -207,7 +209,7 @@ static void header_that_makes_no_sense_is_refused(void **state) {
       memcpy(image.bytes + places[i], &sizes[j], 8);
       expect_refused(state, places[i] == 32 && sizes[j] < 200
                                 ? "it has no events"
-                                : "its header is cut off or damaged");
+                                : "damaged: a table of ");
     }
   }
 }
@@ -247,6 +249,28 @@ static void attr_of_any_size_is_read(void **state) {
     assert_int_equal(read.rc, 0);
     expect_times(&came, (const uint64_t[]){7}, 1);
   }
+}
+
+/* The part of a section that the attr does not use means nothing. */
+static void attr_ends_where_its_size_says(void **state) {
+  const uint32_t size = PERF_ATTR_SIZE_VER5;
+  recording_event_t event;
+  recording_read_t read;
+  recording_t *recording;
+  char message[256];
+  came_t came;
+
+  begin_file(136, 0);
+  memcpy(image.bytes + FILE_HEADER + 4, &size, sizeof(size));
+  put_sample(7);
+  read_image(state, &read, &came);
+  expect_times(&came, (const uint64_t[]){7}, 1);
+  assert_int_equal(recording_open(&recording, path_of(state, "perf.data"),
+                                  message, sizeof(message)),
+                   0);
+  recording_event(recording, 0, &event);
+  assert_int_equal(event.attr->size, size);
+  recording_free(recording);
 }
 
 /* A file as perf record leaves it when it is killed. */
@@ -338,6 +362,56 @@ static void trailing_data_that_is_cut_is_reported(void **state) {
   expect_refused(state, "perf.data: cut off at byte ");
 }
 
+static void note_name(void *arg, recording_t *recording,
+                      const uvperf_record_t *record) {
+  (void)recording;
+  snprintf(arg, 16, "%s", record->mmap.filename);
+}
+
+/* Writes the release of a kernel, and an MMAP2 of Linux 3.12, in which the name
+ * takes the place of prot and flags. */
+static void put_old_mmap2(const char *release) {
+  const uint64_t body[] = {0, 0, 0, 0, 0, 0, 0};
+  char text[16] = "";
+  uint32_t size = sizeof(text);
+
+  begin_pipe(1);
+  snprintf(text, sizeof(text), "%s", release);
+  put_header(FEATURE, 28);
+  put_u64(OSRELEASE);
+  put(&size, sizeof(size));
+  put(text, sizeof(text));
+  put_header(PERF_RECORD_MMAP2, sizeof(body) + 32);
+  put(body, sizeof(body));
+  put("old.....new\0\0\0\0\0", 16);
+  put(body, 16);
+}
+
+static void mmap2_of_linux_3_12_to_3_15_is_shorter(void **state) {
+  static const struct {
+    const char *release, *name;
+  } releases[] = {
+      {"3.11.10", "new"},          {"3.12.0", "old.....new"},
+      {"3.15.4-x", "old.....new"}, {"3.16.0", "new"},
+      {"4.13.0", "new"},
+  };
+  recording_read_t read;
+  char name[16];
+  came_t came;
+  size_t i;
+
+  for (i = 0; i < sizeof(releases) / sizeof(releases[0]); i++) {
+    put_old_mmap2(releases[i].release);
+    read_image(state, &read, &came);
+    memset(&read, 0, sizeof(read));
+    read.cb = note_name;
+    read.arg = name;
+    recording_read_well(&read, path_of(state, "perf.data"));
+    assert_int_equal(read.nr, 1);
+    assert_string_equal(name, releases[i].name);
+  }
+}
+
 static void compressed_data_that_make_no_sense_are_reported(void **state) {
   begin_pipe(1);
   put_header(COMPRESSED, 16);
@@ -391,14 +465,23 @@ static void records_without_a_time_keep_their_place(void **state) {
 static void without_sample_id_all_it_is_the_order_of_the_file(void **state) {
   recording_read_t read;
   came_t came;
+  int i;
 
-  begin_pipe(0);
-  put_sample(20);
-  put_record(PERF_RECORD_MMAP, 5);
-  put_sample(10);
-  read_image(state, &read, &came);
-  expect_times(&came, (const uint64_t[]){20, 0, 10}, 3);
-  assert_int_equal(came.types[1], PERF_RECORD_MMAP);
+  for (i = 0; i < 2; i++) {
+    begin_pipe(0);
+    if (i == 1) { /* one of the events has it */
+      attr.sample_id_all = 1;
+      put_header(ATTR, sizeof(attr));
+      put(&attr, sizeof(attr));
+      attr.sample_id_all = 0;
+    }
+    put_sample(20);
+    put_record(PERF_RECORD_MMAP, 5);
+    put_sample(10);
+    read_image(state, &read, &came);
+    expect_times(&came, (const uint64_t[]){20, 0, 10}, 3);
+    assert_int_equal(came.types[1], PERF_RECORD_MMAP);
+  }
 }
 
 static void one_wrong_time_does_not_end_the_order(void **state) {
@@ -427,6 +510,22 @@ static uint64_t time_in(const void *record) {
 
   memcpy(&time, record, sizeof(time));
   return time;
+}
+
+static void records_of_one_time_keep_their_order(void **state) {
+  recording_order_t order;
+  const void *record;
+  uint64_t i, nr = 0;
+
+  (void)state;
+  recording_order_init(&order);
+  for (i = 0; i < 20; i++)
+    recording_order_add(&order, &i, sizeof(i), 5);
+  recording_order_end(&order);
+  while ((record = recording_order_take(&order)) != NULL)
+    assert_int_equal(time_in(record), nr++);
+  assert_int_equal(nr, 20);
+  recording_order_free(&order);
 }
 
 /* Copies four rings with increasing times, in rounds. Each round also finds
@@ -517,16 +616,19 @@ int main(void) {
       file_test(header_that_makes_no_sense_is_refused),
       file_test(file_format_in_a_pipe_is_refused),
       file_test(attr_of_any_size_is_read),
+      file_test(attr_ends_where_its_size_says),
       file_test(file_without_an_end_is_read_to_the_last_record),
       file_test(record_that_makes_no_sense_is_left_out_and_counted),
       file_test(size_that_cannot_be_ends_the_file_with_its_offset),
       file_test(other_types_and_trailing_data_are_skipped),
       file_test(trailing_data_that_is_cut_is_reported),
+      file_test(mmap2_of_linux_3_12_to_3_15_is_shorter),
       file_test(compressed_data_that_make_no_sense_are_reported),
       file_test(records_come_in_the_order_of_time),
       file_test(records_without_a_time_keep_their_place),
       file_test(without_sample_id_all_it_is_the_order_of_the_file),
       file_test(one_wrong_time_does_not_end_the_order),
+      cmocka_unit_test(records_of_one_time_keep_their_order),
       cmocka_unit_test(queue_returns_rounds_of_rings_in_order),
       cmocka_unit_test(full_queue_returns_the_oldest_and_counts_late_ones),
   };

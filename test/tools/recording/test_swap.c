@@ -227,8 +227,47 @@ static void every_record_of_the_other_byte_order_is_read(void **state) {
   }
 }
 
+/* Appends a host's name to a file of the other byte order, and sets its bit
+ * among the features, in a long of 8 or 4 bytes. */
+static void add_hostname(size_t long_bytes) {
+  const uint32_t size = __builtin_bswap32(8), bit = __builtin_bswap32(1u << 3);
+  FILE *file = fopen(foreign_path(), "r+e");
+  uint64_t section[2];
+
+  assert_non_null(file);
+  assert_int_equal(fseek(file, 72 + (long)long_bytes - 4, SEEK_SET), 0);
+  assert_int_equal(fwrite(&bit, sizeof(bit), 1, file), 1);
+  assert_int_equal(fseek(file, 0, SEEK_END), 0);
+  section[0] = __builtin_bswap64((uint64_t)ftell(file) + sizeof(section));
+  section[1] = __builtin_bswap64(12);
+  put_u64s(file, section, 2);
+  assert_int_equal(fwrite(&size, sizeof(size), 1, file), 1);
+  assert_int_equal(fwrite("machine", 8, 1, file), 1);
+  assert_int_equal(fclose(file), 0);
+}
+
+static void features_of_64_and_32_bit_machines_are_found(void **state) {
+  recording_t *recording;
+  char message[512];
+  size_t bytes;
+
+  (void)state;
+  for (bytes = 8; bytes >= 4; bytes -= 4) {
+    make_file(PERF_SAMPLE_TID);
+    foreign_copy(record_run_path(), foreign_path());
+    add_hostname(bytes);
+    assert_int_equal(
+        recording_open(&recording, foreign_path(), message, sizeof(message)),
+        0);
+    assert_non_null(recording_hostname(recording));
+    assert_string_equal(recording_hostname(recording), "machine");
+    recording_free(recording);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      record_run_test(features_of_64_and_32_bit_machines_are_found),
       record_run_test(every_record_of_the_other_byte_order_is_read),
       record_run_test(recorded_file_of_the_other_byte_order_is_read),
   };

@@ -60,6 +60,23 @@ static uint32_t add_function(stacks_t *stacks, const char *name) {
   return stacks_function(stacks, &function);
 }
 
+/* Instances of a template can have one demangled name. */
+static void functions_of_one_name_differ_by_their_linked_name(void **state) {
+  const stacks_function_t first = {"f<T>", "_Z1fIiEvv", "", STACKS_OTHER};
+  const stacks_function_t second = {"f<T>", "_Z1fIlEvv", "", STACKS_OTHER};
+  stacks_t stacks;
+  uint32_t i;
+
+  (void)state;
+  stacks_init(&stacks);
+  i = stacks_function(&stacks, &first);
+  assert_int_not_equal(stacks_function(&stacks, &second), i);
+  assert_int_equal(stacks_function(&stacks, &first), i);
+  assert_string_equal(stacks_get_function(&stacks, i)->linked_name,
+                      "_Z1fIiEvv");
+  stacks_free(&stacks);
+}
+
 static void stack_that_is_added_again_counts_in_the_first(void **state) {
   const stacks_task_t task = {1, 2, "thread", "process", ""};
   stacks_frame_t frames[2] = {{0x10, 0, 0, 0}, {0x20, 0, 0, 0}};
@@ -134,6 +151,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(name_that_is_added_again_has_the_same_id),
       cmocka_unit_test(tally_with_many_keys_sorts_them_by_weight),
+      cmocka_unit_test(functions_of_one_name_differ_by_their_linked_name),
       cmocka_unit_test(stack_that_is_added_again_counts_in_the_first),
       cmocka_unit_test(stacks_beyond_the_limit_are_counted_as_other),
       cmocka_unit_test(name_with_control_characters_is_made_safe),

@@ -205,6 +205,7 @@ static int compare(const void *a, const void *b) {
 static void make_ids(recording_events_t *events) {
   size_t i, j, nr = 0;
 
+  /* The last entry is 0: for an id above all others it is the first event. */
   events->by_id = common_calloc(events->nr_ids + 1, sizeof(*events->by_id));
   for (i = 0; i < events->nr; i++) {
     for (j = 0; j < events->events[i]->source.nr_ids; j++) {
@@ -228,9 +229,7 @@ static size_t find_event(recording_events_t *events, uint64_t id) {
     else
       high = middle;
   }
-  if (low < events->nr_ids && events->by_id[low].id == id)
-    return events->by_id[low].event;
-  return 0;
+  return events->by_id[low].id == id ? events->by_id[low].event : 0;
 }
 
 void recording_events_swap(recording_events_t *events,
