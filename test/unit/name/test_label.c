@@ -244,6 +244,22 @@ static void label_of_pmu_event_is_its_shortest_name(void **state) {
   expect_pairs(state, pairs, COUNT_OF(pairs));
 }
 
+/* The order of the directory does not matter. */
+static void label_of_two_names_of_one_length_is_the_first(void **state) {
+  static const char *const names[] = {"abd", "abc", "abe"};
+  static const pair_t pair = {"msr/event=0x77/", "msr/abc/"};
+  char path[96];
+  size_t i;
+
+  for (i = 0; i < COUNT_OF(names); i++) {
+    snprintf(path, sizeof(path), "/sys/bus/event_source/devices/msr/events/%s",
+             names[i]);
+    temp_tree_write(*state, path, "event=0x77\n");
+    if (i > 0)
+      expect_pairs(state, &pair, 1);
+  }
+}
+
 static void label_of_pmu_event_without_name_is_its_terms(void **state) {
   static const pair_t pairs[] = {
       {"cpu/r13b/", "cpu/event=0x3b,umask=0x1/"},
@@ -269,6 +285,21 @@ static void label_takes_one_of_the_terms_that_overlap(void **state) {
   };
 
   expect_pairs(state, pairs, COUNT_OF(pairs));
+}
+
+/* "low" has the lowest bit, and "middle" shares a bit with it. */
+static void label_needs_terms_that_do_not_overlap(void **state) {
+  struct perf_event_attr attr;
+
+  temp_tree_write(*state, "/sys/bus/event_source/devices/a/type", "90\n");
+  temp_tree_write(*state, "/sys/bus/event_source/devices/a/format/low",
+                  "config:0-7\n");
+  temp_tree_write(*state, "/sys/bus/event_source/devices/a/format/middle",
+                  "config:4-11\n");
+  uvperf_attr_init(&attr, 90, 0x181);
+  expect(state, &attr, "type=90,config=0x181");
+  uvperf_attr_init(&attr, 90, 0x180);
+  expect(state, &attr, "a/middle=0x18/");
 }
 
 static void label_of_bits_without_terms_is_raw_or_numbers(void **state) {
@@ -343,6 +374,8 @@ static void label_of_uprobe_has_path_and_offset(void **state) {
 
   make_uprobe(&attr, "/usr/bin/x", 0);
   expect(state, &attr, "uprobe/path=\"/usr/bin/x\",offset=0x1234/");
+  attr.config2 = 0;
+  expect(state, &attr, "uprobe/path=\"/usr/bin/x\",offset=0x0/");
   make_uprobe(&attr, "/tmp/a \"b\", c/d", 0x1000000001);
   attr.exclude_kernel = attr.exclude_hv = 1;
   expect(state, &attr,
@@ -457,8 +490,10 @@ int main(void) {
           label_without_sysfs_and_tracefs_is_numbers, temp_tree_setup,
           temp_tree_teardown),
       ON_TREE(label_of_pmu_event_is_its_shortest_name),
+      ON_TREE(label_of_two_names_of_one_length_is_the_first),
       ON_TREE(label_of_pmu_event_without_name_is_its_terms),
       ON_TREE(label_takes_one_of_the_terms_that_overlap),
+      ON_TREE(label_needs_terms_that_do_not_overlap),
       ON_TREE(label_of_bits_without_terms_is_raw_or_numbers),
       ON_TREE(label_avoids_names_that_are_patterns),
       ON_HYBRID_TREE(label_of_hybrid_event_names_its_pmu),

@@ -161,6 +161,10 @@ static void attr_parse_reports_the_limit_of_a_number(void **state) {
   assert_int_equal(error.limit, 65535);
   assert_int_equal(error.needed, 65536);
   assert_int_equal(error.column, 18);
+  assert_int_equal(uvperf_attr_parse(
+                       &attr, "cycles/max-stack=18446744073709551616/", &error),
+                   -EINVAL);
+  assert_true(error.needed == UINT64_MAX);
 }
 
 static void attr_parse_writes_no_more_than_the_callers_size(void **state) {

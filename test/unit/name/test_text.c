@@ -2,6 +2,10 @@
 /* How names are split: which are invalid, and where. */
 #include "name_expect.h"
 
+#include <limits.h>
+
+#include "name/text.h"
+
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* A root without any file. */
@@ -52,6 +56,7 @@ static void attr_parse_points_at_bad_syntax(void **state) {
       {"type=0x100000000", -EINVAL, ARG, 6, "the limit is 0xffffffff"},
       {"0x100000000:1", -EINVAL, ARG, 1, "the limit is 0xffffffff"},
       {"1:0x10000000000000000", -EINVAL, ARG, 3, "too large"},
+      {"1:18446744073709551616", -EINVAL, ARG, 3, "too large"},
       {"1:x", -EINVAL, ARG, 3, "'x' is not a number"},
       {"1:", -EINVAL, ARG, 3, "'' is not a number"},
       {"r10000000000000000", -EINVAL, ARG, 1, "more than 64 bits"},
@@ -96,9 +101,28 @@ static void attr_parse_of_very_long_names_is_an_error(void **state) {
   free(text);
 }
 
+static void file_name_has_at_most_255_bytes(void **state) {
+  char text[NAME_MAX + 1];
+  uvperf__span_t span = {text, text};
+
+  (void)state;
+  memset(text, 'x', sizeof(text));
+  assert_false(uvperf__span_is_file_name(span));
+  span.end = text + NAME_MAX;
+  assert_true(uvperf__span_is_file_name(span));
+  span.end += 1;
+  assert_false(uvperf__span_is_file_name(span));
+  span.end = text + 2;
+  text[1] = '/';
+  assert_false(uvperf__span_is_file_name(span));
+  memcpy(text, ".x", 2);
+  assert_false(uvperf__span_is_file_name(span));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(attr_parse_points_at_bad_syntax),
+      cmocka_unit_test(file_name_has_at_most_255_bytes),
       cmocka_unit_test(attr_parse_of_very_long_names_is_an_error),
   };
 

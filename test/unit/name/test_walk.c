@@ -4,7 +4,10 @@
 #include "temp_tree.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <linux/perf_event.h>
 
@@ -436,6 +439,38 @@ static void event_name_walk_names_the_pmu_that_cannot_be_read(void **state) {
   assert_int_equal(walked.nr, 2);
 }
 
+/* Waits until the type of the PMU is read, and then removes the PMU. */
+static int remove_power(void *arg) {
+  const temp_tree_t *tree = arg;
+  char here[128], away[128], type[160];
+  int fd;
+
+  alarm(60);
+  snprintf(here, sizeof(here), "%s" PMUS "/power", tree->root);
+  snprintf(away, sizeof(away), "%s/away", tree->root);
+  snprintf(type, sizeof(type), "%s/type", here);
+  fd = open(type, O_WRONLY);
+  if (fd < 0 || rename(here, away) != 0 || write(fd, "21\n", 3) != 3)
+    return 1;
+  return close(fd);
+}
+
+static void event_name_walk_leaves_out_a_pmu_that_goes(void **state) {
+  const temp_tree_t *tree = *state;
+  walked_t walked;
+  char type[160];
+  pid_t child;
+
+  make_machine(tree);
+  snprintf(type, sizeof(type), "%s" PMUS "/power/type", tree->root);
+  assert_int_equal(unlink(type), 0);
+  assert_int_equal(mkfifo(type, 0600), 0);
+  child = support_fork(remove_power, *state);
+  assert_int_equal(walk(tree, NULL, UVPERF_NAME_PMU, &walked), 0);
+  assert_int_equal(support_wait(child), 0);
+  assert_string_equal(walked.text, " cpu/cpu-cycles/ ");
+}
+
 static void event_name_walk_skips_broken_files(void **state) {
   walked_t walked;
 
@@ -483,6 +518,7 @@ int main(void) {
       WITH_TREE(event_name_walk_without_pmus_returns_the_rest),
       WITH_TREE(event_name_walk_returns_the_first_of_two_errors),
       WITH_TREE(event_name_walk_names_the_pmu_that_cannot_be_read),
+      WITH_TREE(event_name_walk_leaves_out_a_pmu_that_goes),
       WITH_TREE(event_name_walk_skips_broken_files),
       cmocka_unit_test(event_name_walk_refuses_bad_arguments),
   };
