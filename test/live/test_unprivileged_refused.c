@@ -42,7 +42,7 @@ static void kernel_side_of_breakpoint(unprivileged_report_t *report) {
 
   live_write_attr(&attr, 0);
   attr.exclude_kernel = 0;
-  unprivileged_refused(report, &attr, 0, -1, UV_EACCES, "exclude_kernel");
+  unprivileged_refused(report, &attr, 0, -1, UV_EACCES, "perf_event_paranoid");
 }
 
 static void physical_addresses(unprivileged_report_t *report) {
@@ -92,7 +92,7 @@ static void whole_cpu(unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   live_comm_attr(&attr);
-  unprivileged_refused(report, &attr, -1, 0, UV_EACCES, "perf_event_paranoid");
+  unprivileged_refused(report, &attr, -1, 0, UV_EACCES, "CAP_PERFMON");
 }
 
 /* The first process, which in a container may be one's own. */
