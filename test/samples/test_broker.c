@@ -306,6 +306,35 @@ static void live_broker_touches_no_file_but_its_socket(void **state) {
   assert_int_equal(rmdir(directory), 0);
 }
 
+/* Another user who may write to the directory could make the path a second name
+ * of another socket of root. */
+static void live_broker_gives_away_no_socket_with_two_names(void **state) {
+  char first[] = "/tmp/uvperf-broker.XXXXXX", second[64];
+  struct sockaddr_un address;
+  struct stat file;
+  int server;
+
+  (void)state;
+  support_need_root(__func__);
+  assert_non_null(mkdtemp(first));
+  assert_int_equal(rmdir(first), 0);
+  snprintf(second, sizeof(second), "%s-second", first);
+  server = unix_socket(first, &address);
+  assert_int_equal(bind(server, (struct sockaddr *)&address, sizeof(address)),
+                   0);
+  assert_int_equal(link(first, second), 0);
+  assert_int_equal(give_socket(second, EXPLAIN_NOBODY), -1);
+  assert_int_equal(errno, EEXIST);
+  assert_int_equal(lstat(first, &file), 0);
+  assert_int_equal(file.st_uid, 0);
+  unlink(second);
+  assert_int_equal(give_socket(first, EXPLAIN_NOBODY), 0);
+  assert_int_equal(lstat(first, &file), 0);
+  assert_int_equal(file.st_uid, EXPLAIN_NOBODY);
+  close(server);
+  unlink(first);
+}
+
 /* -- without a set --------------------------------------------------------- */
 
 static void on_event_record(uvperf_event_t *event, int status,
@@ -551,6 +580,7 @@ int main(void) {
       cmocka_unit_test(wrong_answer_is_an_error_and_leaks_no_fd),
       cmocka_unit_test(client_without_a_broker_does_not_blame_the_event),
       cmocka_unit_test(live_broker_touches_no_file_but_its_socket),
+      cmocka_unit_test(live_broker_gives_away_no_socket_with_two_names),
       cmocka_unit_test(live_fd_of_the_broker_is_taken_and_leads_a_group),
       cmocka_unit_test(live_ring_is_charged_to_its_first_user),
   };

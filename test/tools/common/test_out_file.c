@@ -233,6 +233,8 @@ static void prepare(const temp_tree_t *tree) {
   temp_tree_link(tree, "/to-link", "tmp/link");
   assert_int_equal(
       link(path_in(tree, "@/secret/file"), path_in(tree, "@/tmp/second")), 0);
+  assert_int_equal(
+      link(path_in(tree, "@/secret/file"), path_in(tree, "@/other/second")), 0);
   assert_int_equal(mkfifo(path_in(tree, "@/tmp/fifo"), 0666), 0);
   assert_int_equal(mkfifo(path_in(tree, "@/other/fifo"), 0666), 0);
   assert_int_equal(chmod(path_in(tree, "@/tmp"), 01777), 0);
@@ -261,11 +263,49 @@ static void links_and_files_of_another_user_are_refused(void **state) {
   for (i = 0; i < COUNT_OF(paths); i++)
     expect_refused(tree, paths[i], COMMON_OUT_TRUNCATE, "uid 65533");
   expect_refused(tree, "@/tmp/second", COMMON_OUT_TRUNCATE, "two names");
+  expect_refused(tree, "@/other/second", COMMON_OUT_TRUNCATE, "two names");
   expect_refused(tree, "@/other/dir/file", COMMON_OUT_RENAME, "uid 65533");
   expect_refused(tree, "@/tmp/link", COMMON_OUT_EXISTING, "uid 65533");
   expect_text(tree, "@/secret/file", "contents");
   expect_text(tree, "@/other/file", "contents");
   expect_text(tree, "@/tmp/file", "contents");
+  assert_int_not_equal(access(path_in(tree, "@/secret/new"), F_OK), 0);
+}
+
+/* The link that another user makes after the tool has found no file, and just
+ * before it creates one. */
+static struct {
+  const char *target;
+  const char *path;
+} planted;
+
+/* glibc's name of openat(2) with an off_t of 64 bits. */
+#ifdef __GLIBC__
+#define __real_openat __real_openat64
+#define __wrap_openat __wrap_openat64
+#endif
+
+int __real_openat(int dir, const char *name, int flags, mode_t mode);
+int __wrap_openat(int dir, const char *name, int flags, mode_t mode);
+
+int __wrap_openat(int dir, const char *name, int flags, mode_t mode) {
+  if ((flags & O_CREAT) && planted.path != NULL) {
+    assert_int_equal(symlink(planted.target, planted.path), 0);
+    assert_int_equal(lchown(planted.path, OTHER, OTHER), 0);
+    planted.path = NULL;
+  }
+  return __real_openat(dir, name, flags, mode);
+}
+
+static void link_that_comes_meanwhile_is_refused(void **state) {
+  const temp_tree_t *tree = *state;
+
+  support_need_root(__func__);
+  prepare(tree);
+  planted.target = "../secret/new";
+  planted.path = path_in(tree, "@/other/race");
+  expect_refused(tree, "@/other/race", COMMON_OUT_TRUNCATE, "uid 65533");
+  assert_null(planted.path);
   assert_int_not_equal(access(path_in(tree, "@/secret/new"), F_OK), 0);
 }
 
@@ -322,6 +362,7 @@ static void user_without_privileges_is_protected_too(void **state) {
   assert_int_equal(chmod(path_in(tree, "@/other/file"), 0666), 0);
   assert_int_equal(chmod(path_in(tree, "@/secret/file"), 0666), 0);
   assert_int_equal(unlink(path_in(tree, "@/tmp/second")), 0);
+  assert_int_equal(unlink(path_in(tree, "@/other/second")), 0);
   assert_int_equal(support_wait(support_fork(open_as_user, *state)), 0);
 }
 
@@ -381,6 +422,7 @@ int main(void) {
       WITH_TREE(files_that_the_program_was_given_are_opened),
       WITH_TREE(fifo_is_opened),
       WITH_TREE(links_and_files_of_another_user_are_refused),
+      WITH_TREE(link_that_comes_meanwhile_is_refused),
       WITH_TREE(directory_of_another_user_can_be_written_to),
       WITH_TREE(user_without_privileges_is_protected_too),
       WITH_TREE(each_tool_writes_for_its_owner_alone),

@@ -15,14 +15,17 @@
 enum {
   ATTR = 64,
   TRACING_DATA = 66,
+  BUILD_ID = 67,
   ROUND = 68,
   AUXTRACE = 71,
   FEATURE = 80,
-  COMPRESSED = 81
+  COMPRESSED = 81,
+  COMPRESSED2 = 83
 };
 
 #define FILE_HEADER 104
-#define OSRELEASE   4 /* a feature */
+#define HAS_SIZE    (1u << 15) /* of a build id */
+#define OSRELEASE   4          /* a feature */
 
 /* "PERFILE2" in little-endian order. */
 #define MAGIC UINT64_C(0x32454c4946524550)
@@ -412,12 +415,77 @@ static void mmap2_of_linux_3_12_to_3_15_is_shorter(void **state) {
   }
 }
 
+/* The build id of a path: pid, 20 bytes, their number, and the path. */
+static void put_build_id(uint16_t misc, const char *id, unsigned size,
+                         const char *path) {
+  struct perf_event_header header = {BUILD_ID, misc, 8 + 28 + 16};
+  unsigned char body[28 + 16] = {0};
+
+  memcpy(body + 4, id, strlen(id));
+  body[24] = (unsigned char)size;
+  memcpy(body + 28, path, strlen(path));
+  put(&header, sizeof(header));
+  put(body, sizeof(body));
+}
+
+static void build_id_has_the_size_that_its_entry_says(void **state) {
+  static const struct {
+    uint16_t misc;
+    const char *id;
+    unsigned size;
+    size_t expected;
+  } entries[] = {
+      {HAS_SIZE, "12345678", 8, 8},
+      {HAS_SIZE, "12345678", 20, 20},
+      {HAS_SIZE, "12345678", 255, 20},
+      {0, "123456789abcdefghijk", 0, 20},
+      {0, "123456789", 0, 12},
+      {0, "", 0, 0},
+      {PERF_RECORD_MISC_GUEST_USER, "1234", 0, 0},
+  };
+  const uvperf_record_t *record;
+  unsigned char id[20];
+  recording_t *recording;
+  recording_read_t read;
+  char message[256];
+  came_t came;
+  size_t i;
+
+  for (i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
+    begin_pipe(1);
+    put_build_id(entries[i].misc, entries[i].id, entries[i].size, "/lib/x");
+    put_build_id(HAS_SIZE, "other", 20, "/lib/y");
+    if (entries[i].expected > 0) /* the first entry of a path counts */
+      put_build_id(HAS_SIZE, "other", 16, "/lib/x");
+    read_image(state, &read, &came);
+    assert_int_equal(recording_open(&recording, path_of(state, "perf.data"),
+                                    message, sizeof(message)),
+                     0);
+    while (recording_next(recording, &record) == 1)
+      continue;
+    memset(id, 0, sizeof(id));
+    assert_int_equal(recording_build_id(recording, "/lib/x", id),
+                     entries[i].expected);
+    assert_memory_equal(id, entries[i].id,
+                        entries[i].expected > 0 ? strlen(entries[i].id) : 0);
+    assert_int_equal(recording_build_id(recording, "/lib/z", id), 0);
+    recording_free(recording);
+  }
+}
+
 static void compressed_data_that_make_no_sense_are_reported(void **state) {
   begin_pipe(1);
   put_header(COMPRESSED, 16);
   put("not by zstd", 8);
   put("not by zstd", 8);
   expect_refused(state, "compressed");
+  if (!recording_read_has_zstd())
+    return;
+  begin_pipe(1);
+  put_header(COMPRESSED2, 16);
+  put_u64(9); /* there are 8 */
+  put("not by zstd", 8);
+  expect_refused(state, "a record of 24 bytes");
 }
 
 /* -- time order ------------------------------------------------------------ */
@@ -623,6 +691,7 @@ int main(void) {
       file_test(other_types_and_trailing_data_are_skipped),
       file_test(trailing_data_that_is_cut_is_reported),
       file_test(mmap2_of_linux_3_12_to_3_15_is_shorter),
+      file_test(build_id_has_the_size_that_its_entry_says),
       file_test(compressed_data_that_make_no_sense_are_reported),
       file_test(records_come_in_the_order_of_time),
       file_test(records_without_a_time_keep_their_place),

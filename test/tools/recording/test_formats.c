@@ -11,7 +11,7 @@
 static const char switch_text[] = "name: sched_switch\nID: 372\nformat:\n";
 static const char read_text[] = "name: sys_enter_read\nID: 700\nformat:\n";
 
-static unsigned char data[4096];
+static unsigned char data[1 << 20];
 static size_t size;
 
 static void put(const void *bytes, size_t nr) {
@@ -90,6 +90,22 @@ static void formats_of_either_byte_order_are_found_by_number(void **state) {
   recording_formats_free(&formats);
 }
 
+static void formats_are_limited(void **state) {
+  const uint32_t nr = RECORDING_FORMATS_MAX + 2;
+  recording_formats_t formats = {0};
+  uint32_t i;
+
+  (void)state;
+  build(0);
+  size -= 4 + 8 + strlen(read_text); /* the second category again */
+  put_u32(nr, 0);
+  for (i = 0; i < nr; i++)
+    put_file("\nID: 5", 0);
+  take(&formats, size);
+  assert_int_equal(formats.nr, RECORDING_FORMATS_MAX);
+  recording_formats_free(&formats);
+}
+
 static void formats_before_the_cut_are_found(void **state) {
   recording_formats_t formats = {0};
   recording_format_t format;
@@ -132,6 +148,7 @@ static void changed_data_are_read_within_their_bounds(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(formats_of_either_byte_order_are_found_by_number),
+      cmocka_unit_test(formats_are_limited),
       cmocka_unit_test(formats_before_the_cut_are_found),
       cmocka_unit_test(changed_data_are_read_within_their_bounds),
   };

@@ -24,6 +24,23 @@ static void name_that_is_added_again_has_the_same_id(void **state) {
   stacks_names_free(&names);
 }
 
+static void names_beyond_the_limit_are_other(void **state) {
+  stacks_names_t names;
+  uint32_t id = 1, i;
+  char name[16];
+
+  (void)state;
+  stacks_names_init(&names);
+  for (i = 0; i < 300000 && id != STACKS_NAMES_OTHER; i++) {
+    snprintf(name, sizeof(name), "%u", i);
+    id = stacks_names_add(&names, name);
+  }
+  assert_int_equal(i, 1 << 18); /* one of them is "[other]" */
+  assert_int_equal(names.nr, 1 << 18);
+  assert_int_equal(stacks_names_add(&names, "7"), 8);
+  stacks_names_free(&names);
+}
+
 static void tally_with_many_keys_sorts_them_by_weight(void **state) {
   stacks_entry_t **sorted, *entry;
   stacks_tally_t tally;
@@ -150,6 +167,7 @@ static void name_with_control_characters_is_made_safe(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(name_that_is_added_again_has_the_same_id),
+      cmocka_unit_test(names_beyond_the_limit_are_other),
       cmocka_unit_test(tally_with_many_keys_sorts_them_by_weight),
       cmocka_unit_test(functions_of_one_name_differ_by_their_linked_name),
       cmocka_unit_test(stack_that_is_added_again_counts_in_the_first),

@@ -493,6 +493,7 @@ static void pidfd_becomes_the_id_of_its_task(void **state) {
 typedef struct forbidden_s {
   const char *root;
   long call;
+  int code;
 } forbidden_t;
 
 /* Returns the number of the check that failed, or 0. */
@@ -502,7 +503,7 @@ static int expand_forbidden(void *arg) {
   uvperf__target_spots_t spots;
   uvperf_error_t error = {0};
 
-  explain_filter_call(forbidden->call, EPERM);
+  explain_filter_call(forbidden->call, forbidden->code);
   if (expand_one(forbidden->root, &target, 0, &spots, &error) != -EPERM)
     return 1;
   if (error.code != -EPERM || error.cause != UVPERF_CAUSE_PERMISSION)
@@ -513,14 +514,16 @@ static int expand_forbidden(void *arg) {
 /* proc_pid_permission returns EPERM too, but not for our own task. */
 static void proc_that_a_filter_forbids_is_not_called_hidden(void **state) {
   static const long calls[] = {SYS_getdents64, SYS_openat};
+  static const int codes[] = {EPERM, EACCES};
   const temp_tree_t *tree = *state;
-  forbidden_t forbidden = {tree->root, 0};
+  forbidden_t forbidden = {tree->root, 0, 0};
   size_t i;
 
   own_proc(tree);
   write_task(tree, 78, 78, 1);
-  for (i = 0; i < COUNT_OF(calls); i++) {
-    forbidden.call = calls[i];
+  for (i = 0; i < 4; i++) {
+    forbidden.call = calls[i / 2];
+    forbidden.code = codes[i % 2];
     assert_int_equal(support_wait(support_fork(expand_forbidden, &forbidden)),
                      0);
   }

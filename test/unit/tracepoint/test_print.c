@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <limits.h>
 
+#include "tracepoint/handle.h"
 #include "uvperf/tracepoint.h"
 
 static uvperf_tracepoint_t *parsed(const char *text) {
@@ -215,6 +216,7 @@ static void text_of_a_format_of_no_kernel_is_einval(void **state) {
   for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
     tracepoint = parsed(formats[i]);
     expect_none(tracepoint, raw, sizeof(raw), -EINVAL);
+    assert_int_equal(tracepoint->refusal, -EINVAL); /* it is kept */
     expect_none(tracepoint, raw, sizeof(raw), -EINVAL);
     uvperf_tracepoint_free(tracepoint);
   }
