@@ -495,7 +495,7 @@ static void live_ring_is_charged_to_its_first_user(void **state) {
     close(fillers[i]);
 }
 
-/* -- a broker whose answers are wrong --------------------------------------- */
+/* -- a broker whose answers are wrong -------------------------------------- */
 
 typedef struct bad_answer_s {
   int32_t code;
