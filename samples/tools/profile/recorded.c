@@ -389,12 +389,34 @@ static void say_missing(const recorded_t *recorded,
              host, missing, nr);
 }
 
+/* Reports files that the recording does not identify. Their paths may lead to
+ * any file here, so they are not read. */
+static void say_unidentified(const recorded_t *recorded,
+                             const unsigned char *sampled) {
+  const profile_account_t *account = &recorded->profile->account;
+  const profile_object_t *object;
+  size_t i, nr = 0;
+
+  for (i = PROFILE_OBJECTS_FIXED; i < account->objects.nr; i++) {
+    object = profile_objects_get(&account->objects, (uint32_t)i);
+    nr += sampled[i] && object->kind == SYMBOLS_FILE && object->inode == 0 &&
+          object->build_id_bytes == 0;
+  }
+  if (nr > 0)
+    common_say("%zu file%s not read, because the recording has neither inodes "
+               "nor build ids:\n  record with perf record --buildid-mmap or "
+               "uvperf-record\n",
+               nr, nr == 1 ? " was" : "s were");
+}
+
 static void say_lacks(const recorded_t *recorded) {
   const profile_t *profile = recorded->profile;
   unsigned char *sampled = find_sampled(&profile->account);
 
   if (profile->account.is_elsewhere)
     say_missing(recorded, sampled);
+  else
+    say_unidentified(recorded, sampled);
   if (recorded->no_kernel != NULL && sampled[PROFILE_OBJECT_KERNEL])
     common_say("functions of the kernel have no names: %s\n",
                recorded->no_kernel);

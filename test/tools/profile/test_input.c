@@ -192,6 +192,48 @@ static void recording_of_another_machine_is_named_by_build_ids(void **state) {
   tool_run_expect_text(run.out, "libc.so.9+0x");
 }
 
+/* Removes the device and the inode from all MMAP2 records of a file. */
+static void remove_inodes(const char *path) {
+  struct perf_event_header header = {0, 0, sizeof(header)};
+  static const char none[24];
+  uint64_t section[2];
+  FILE *file = fopen(path, "r+");
+
+  assert_non_null(file);
+  /* The header has the section of the data after that of the attrs. */
+  assert_int_equal(fseek(file, 40, SEEK_SET), 0);
+  assert_int_equal(fread(section, sizeof(section), 1, file), 1);
+  while (section[1] >= sizeof(header)) {
+    assert_int_equal(fseek(file, (long)section[0], SEEK_SET), 0);
+    assert_int_equal(fread(&header, sizeof(header), 1, file), 1);
+    /* pid, tid, start, length and offset come first. */
+    if (header.type == PERF_RECORD_MMAP2) {
+      assert_int_equal(fseek(file, 32, SEEK_CUR), 0);
+      assert_int_equal(fwrite(none, sizeof(none), 1, file), 1);
+    }
+    assert_in_range(header.size, sizeof(header), section[1]);
+    section[0] += header.size;
+    section[1] -= header.size;
+  }
+  assert_int_equal(fclose(file), 0);
+}
+
+/* Otherwise a stranger's recording could name any file of this machine. */
+static void files_that_are_not_identified_are_not_read(void **state) {
+  (void)state;
+  support_need_own_events(__func__);
+  perf_dump_need(__func__);
+  record("-B -e cpu-clock:u -F 4000 -- " BUSY);
+  profile("");
+  tool_run_expect_status(&run, 0);
+  assert_null(strstr(run.out, "libc.so.6+0x"));
+  remove_inodes(record_run_path());
+  profile("");
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, "libc.so.6+0x");
+  tool_run_expect_text(run.err, "neither inodes nor build ids");
+}
+
 /* -- pipes, and the ways to end -------------------------------------------- */
 
 static void pipe_is_profiled_when_it_ends(void **state) {
@@ -284,6 +326,7 @@ int main(void) {
       record_run_test(recording_without_callers_is_reported),
       record_run_test(file_that_is_cut_off_is_profiled_so_far),
       record_run_test(recording_of_another_machine_is_named_by_build_ids),
+      record_run_test(files_that_are_not_identified_are_not_read),
       record_run_test(pipe_is_profiled_when_it_ends),
       record_run_test(interrupt_shows_what_came_so_far),
       cmocka_unit_test(options_for_measuring_are_refused),

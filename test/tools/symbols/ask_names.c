@@ -48,13 +48,6 @@ uint32_t ask_names_file(ask_names_t *ask, const char *path) {
   return symbols_object(ask->symbols, &mapping);
 }
 
-uint32_t ask_names_path(ask_names_t *ask, const char *path) {
-  const symbols_mapping_t mapping = {
-      .kind = SYMBOLS_FILE, .path = path, .is_recorded = 1};
-
-  return symbols_object(ask->symbols, &mapping);
-}
-
 typedef struct find_s {
   ask_names_t *ask;
   uint32_t pid, object;

@@ -22,10 +22,8 @@ void ask_names_begin(ask_names_t *ask, const symbols_options_t *options);
 /* This also checks that everything is freed. */
 void ask_names_end(ask_names_t *ask);
 
-/* Returns the object of a file: the first function by its path and inode, the
- * second one only by its path. */
+/* Returns the object of a file, by its path and inode. */
 uint32_t ask_names_file(ask_names_t *ask, const char *path);
-uint32_t ask_names_path(ask_names_t *ask, const char *path);
 /* Returns the object that a process (0: this one) has mapped at an address, and
  * the offset in it. */
 uint32_t ask_names_mapped(ask_names_t *ask, uint32_t pid, uint64_t address,

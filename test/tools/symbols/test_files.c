@@ -15,6 +15,7 @@
 
 #include "ask_names.h"
 #include "common/proc.h"
+#include "common/symbols/jobs.h"
 
 /* Makes a program that waits in a function of this name. It is linked
  * statically, so that it runs in any root. */
@@ -172,7 +173,6 @@ static void a_program_in_another_root_is_read_there(void **state) {
 static void only_regular_files_are_opened(void **state) {
   static const char *const names[] = {"fifo", "/dev/zero", "/",
                                       "/proc/version"};
-  symbols_mapping_t mapping = {.kind = SYMBOLS_FILE};
   ask_names_t ask;
   uint32_t object;
   size_t i;
@@ -181,8 +181,8 @@ static void only_regular_files_are_opened(void **state) {
   assert_int_equal(mkfifo(ask_names_in("fifo"), 0644), 0);
   ask_names_begin(&ask, NULL);
   for (i = 0; i < 4; i++) {
-    mapping.path = names[i][0] == '/' ? names[i] : ask_names_in(names[i]);
-    object = symbols_object(ask.symbols, &mapping);
+    object = ask_names_file(&ask, names[i][0] == '/' ? names[i]
+                                                     : ask_names_in(names[i]));
     assert_int_equal(ask_names_at(&ask, object, 0)->nr, 0);
     assert_string_equal(symbols_reason(ask.symbols, object),
                         "not a regular file");
@@ -191,6 +191,41 @@ static void only_regular_files_are_opened(void **state) {
   object = ask_names_file(&ask, ask_names_in("text"));
   assert_int_equal(ask_names_at(&ask, object, 0)->nr, 0);
   assert_string_equal(symbols_reason(ask.symbols, object), "not an ELF file");
+  /* None of these was sent to the worker. */
+  assert_int_equal(symbols_jobs(ask.symbols)->worker.pid, 0);
+  ask_names_end(&ask);
+}
+
+/* A recording comes from anywhere, so its paths alone name no files. */
+static void recorded_path_without_identity_names_no_file(void **state) {
+  symbols_mapping_t mapping = {
+      .kind = SYMBOLS_FILE, .path = "/proc/self/exe", .is_recorded = 1};
+  char exe[512] = "";
+  struct stat info;
+  ask_names_t ask;
+  uint32_t object;
+
+  (void)state;
+  assert_true(readlink(mapping.path, exe, sizeof(exe) - 1) > 0);
+  assert_int_equal(stat(exe, &info), 0);
+  mapping.path = exe;
+  ask_names_begin(&ask, NULL);
+  object = symbols_object(ask.symbols, &mapping);
+  assert_int_equal(ask_names_at(&ask, object, 0)->nr, 0);
+  assert_string_equal(symbols_reason(ask.symbols, object),
+                      "its inode and its build id are not known");
+  mapping.inode = info.st_ino + 1;
+  mapping.major = major(info.st_dev);
+  mapping.minor = minor(info.st_dev);
+  object = symbols_object(ask.symbols, &mapping);
+  assert_int_equal(ask_names_at(&ask, object, 0)->nr, 0);
+  assert_string_equal(symbols_reason(ask.symbols, object),
+                      "the file was replaced");
+  assert_int_equal(symbols_jobs(ask.symbols)->worker.pid, 0);
+  mapping.inode = info.st_ino;
+  object = symbols_object(ask.symbols, &mapping);
+  ask_names_at(&ask, object, 0);
+  assert_string_equal(symbols_reason(ask.symbols, object), "");
   ask_names_end(&ask);
 }
 
@@ -401,6 +436,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(a_replaced_program_has_a_reason_and_no_names),
       cmocka_unit_test(a_program_in_another_root_is_read_there),
       cmocka_unit_test(only_regular_files_are_opened),
+      cmocka_unit_test(recorded_path_without_identity_names_no_file),
       cmocka_unit_test(map_file_names_functions_of_a_jit_compiler),
       cmocka_unit_test(map_file_of_another_user_or_kind_is_not_read),
       cmocka_unit_test(names_of_a_megabyte_are_cut),

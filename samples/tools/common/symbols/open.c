@@ -5,6 +5,7 @@
  * no device has side effects. */
 #include "common/symbols/open.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -70,7 +71,7 @@ static int is_mapped_one(int fd, const struct stat *info,
   int has_build_id = mapping->build_id_bytes > 0;
 
   if (mapping->inode == 0)
-    return 1;
+    return has_build_id;
   if (info->st_ino != mapping->inode)
     return has_build_id && is_layered(fd);
   return (major(info->st_dev) == mapping->major &&
@@ -97,7 +98,17 @@ static int is_of_kernel(int found) {
   }
 }
 
-/* Checks and opens a found file. */
+int symbols_open_is_elf(int fd) {
+  struct stat info;
+  char magic[SELFMAG];
+
+  return fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+         pread(fd, magic, SELFMAG, 0) == SELFMAG &&
+         memcmp(magic, ELFMAG, SELFMAG) == 0;
+}
+
+/* Checks and opens a found file. Without a mapping it may be any regular
+ * file. */
 static int take(int found, const symbols_mapping_t *mapping,
                 char reason[SYMBOLS_REASON_BYTES]) {
   struct stat info;
@@ -110,7 +121,7 @@ static int take(int found, const symbols_mapping_t *mapping,
     why = strerror(errno);
   else if (!S_ISREG(info.st_mode) || is_of_kernel(found))
     why = "not a regular file";
-  else if (!is_mapped_one(found, &info, mapping))
+  else if (mapping != NULL && !is_mapped_one(found, &info, mapping))
     why = "the file was replaced";
   if (why != NULL) {
     snprintf(reason, SYMBOLS_REASON_BYTES, "%s", why);
@@ -123,7 +134,11 @@ static int take(int found, const symbols_mapping_t *mapping,
              errno == EACCES ? "permission denied" : strerror(errno));
   else
     reason[0] = '\0';
-  return fd;
+  if (fd < 0 || mapping == NULL || symbols_open_is_elf(fd))
+    return fd;
+  snprintf(reason, SYMBOLS_REASON_BYTES, "not an ELF file");
+  close(fd);
+  return -1;
 }
 
 static int find_mapped(const symbols_mapping_t *mapping) {
@@ -159,6 +174,11 @@ int symbols_open_file(const symbols_mapping_t *mapping,
   int fd = -1, is_live = !mapping->is_recorded && mapping->pid != 0;
 
   reason[0] = '\0';
+  if (mapping->inode == 0 && mapping->build_id_bytes == 0) {
+    snprintf(reason, SYMBOLS_REASON_BYTES, "%s",
+             "its inode and its build id are not known");
+    return -1;
+  }
   if (is_live)
     fd = take(find_mapped(mapping), mapping, reason);
   if (fd < 0 && is_live && mapping->path[0] == '/')
@@ -259,8 +279,7 @@ static int read_status(int process, uint32_t *uid, uint32_t *pid) {
 
 static int take_of_user(int found, uint32_t uid, const char *path,
                         char reason[SYMBOLS_REASON_BYTES]) {
-  const symbols_mapping_t any = {0};
-  int fd = take(found, &any, reason);
+  int fd = take(found, NULL, reason);
   struct stat info;
 
   if (fd < 0 ||

@@ -10,11 +10,15 @@
 #include "common/symbols/worker.h"
 
 /* Opens the file of a mapping. Returns an fd, or -1 with the reason. The file
- * is a regular file. It is the mapped file as far as the mapping's device and
- * inode show this. They do not show it for certain, so the reader of the file
- * compares the build id, if there is one. */
+ * is a regular ELF file. It is the mapped file as far as the mapping's device
+ * and inode show this. They do not show it for certain, so the reader of the
+ * file compares the build id, if there is one. A mapping with neither an inode
+ * nor a build id names no file: otherwise a recording could name any file. */
 int symbols_open_file(const symbols_mapping_t *mapping,
                       char reason[SYMBOLS_REASON_BYTES]);
+
+/* Returns 1 if an fd is of a regular file that begins like an ELF file. */
+int symbols_open_is_elf(int fd);
 
 /* Opens a copy of this process's own vdso, if the mapping is of the same
  * vdso. */

@@ -33,7 +33,7 @@ typedef struct symbols_mapping_s {
   uint64_t start, end; /* end is the first address after it */
   const char *path;    /* as the kernel reports it, with " (deleted)"; or "" */
   uint32_t major, minor;
-  uint64_t inode; /* 0: not known, so the path is trusted */
+  uint64_t inode; /* 0: not known, so the file needs a build id */
   unsigned char build_id[20];
   size_t build_id_bytes; /* 0: not known; else required of the file */
   int is_recorded;       /* from a file: uses only paths, and no process */
