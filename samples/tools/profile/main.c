@@ -11,6 +11,7 @@
 
 static int run(profile_t *profile) {
   symbols_options_t options = {.inlined = profile->options.inlined,
+                               .timeout_ms = profile->options.names_ms,
                                .debuginfod = profile->options.debuginfod};
   int status;
 

@@ -108,6 +108,16 @@ void profile_notes_stats(const profile_options_t *options,
     common_say("%" PRIu64 " damaged records were left out\n", damaged);
 }
 
+/* Reports files without names because of the time. */
+static void note_names(const profile_account_t *account) {
+  size_t nr_late = symbols_nr_late(account->symbols);
+
+  if (nr_late > 0)
+    common_say("%zu file%s lack%s names, because reading them took too long: "
+               "--names-time\n  allows more time\n",
+               nr_late, nr_late == 1 ? "" : "s", nr_late == 1 ? "s" : "");
+}
+
 void profile_notes_gaps(const profile_account_t *account) {
   profile_gap_t gaps[3];
   size_t i, nr;
@@ -130,6 +140,7 @@ void profile_notes_gaps(const profile_account_t *account) {
       common_say("a JIT compiler can name its functions in /tmp/perf-PID.map: "
                  "for example\n  node with --perf-basic-prof\n");
   }
+  note_names(account);
 }
 
 void profile_notes_callers(const profile_account_t *account,

@@ -109,6 +109,7 @@ static const struct option names[] = {
     {"html", required_argument, NULL, 'H'},
     {"inline", no_argument, NULL, 'i'},
     {"input", required_argument, NULL, 'I'},
+    {"names-time", required_argument, NULL, 'n'},
     {"off-cpu", no_argument, NULL, 'o'},
     {"pid", required_argument, NULL, 'p'},
     {"pprof", required_argument, NULL, 'P'},
@@ -157,6 +158,8 @@ static int parse_option(profile_options_t *options, int option, char **argv) {
     case 'D':
       options->debuginfod = 1;
       return 0;
+    case 'n':
+      return common_options_seconds("--names-time", optarg, &options->names_ms);
     case 'o':
       options->off_cpu = 1;
       return 0;

@@ -161,6 +161,7 @@ static void make_symbols(recorded_t *recorded) {
   profile_account_t *account = &profile->account;
   const char *host = recording_hostname(recorded->recording);
   symbols_options_t options = {.inlined = profile->options.inlined,
+                               .timeout_ms = profile->options.names_ms,
                                .debuginfod = profile->options.debuginfod};
   struct utsname here;
 

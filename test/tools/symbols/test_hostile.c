@@ -25,6 +25,17 @@ static void make(const char *test, const char *source, const char *flags) {
     support_skip(test, "an assembler for x86-64");
 }
 
+/* Makes a library. The reader waits for ever when it opens its debug file. */
+static void make_slow(const char *test, const char *name) {
+  ask_names_write("slow.c", "int slow(void) { return 1; }\n", 29);
+  if (ask_names_run("cc -shared slow.c -o %s && strip %s && "
+                    "echo >%s.debug && "
+                    "objcopy --add-gnu-debuglink=%s.debug %s && "
+                    "rm %s.debug && mkfifo -m 644 %s.debug",
+                    name, name, name, name, name, name, name) != 0)
+    support_skip(test, "a compiler");
+}
+
 static symbols_worker_t *worker_of(const ask_names_t *ask) {
   return &symbols_jobs(ask->symbols)->worker;
 }
@@ -63,7 +74,7 @@ static uint64_t entry_of(ask_names_t *ask, uint32_t *object) {
 
 /* After each failure another worker is started, and other objects get their
  * names. */
-static void worker_that_hangs_or_dies_costs_one_objects_names(void **state) {
+static void worker_that_dies_costs_one_objects_names(void **state) {
   static const char elf[64] = "\177ELF";
   const symbols_options_t options = {.timeout_ms = LONG_MS};
   uint64_t offset;
@@ -77,10 +88,8 @@ static void worker_that_hangs_or_dies_costs_one_objects_names(void **state) {
   ask_names_begin(&ask, &options);
   offset = entry_of(&ask, &self);
   assert_string_equal(ask_names_name(&ask, self, offset), "entry_of");
-  worker_of(&ask)->timeout_ms = 300;
-  ask_stopped(&ask, ask_names_file(&ask, ask_names_in("a")), 0,
-              "took longer than 0.3 s");
-  worker_of(&ask)->timeout_ms = LONG_MS;
+  ask_stopped(&ask, ask_names_file(&ask, ask_names_in("a")), SIGSYS,
+              "signal 31");
   offset++;
   symbols_want(ask.symbols, self, 1);
   ask_names_wait(&ask);
@@ -97,6 +106,87 @@ static void worker_that_hangs_or_dies_costs_one_objects_names(void **state) {
       ask_names_at(&ask, ask_names_file(&ask, ask_names_in("a")), 1 << 20)->nr,
       0);
   assert_int_equal(worker_of(&ask)->pid, 0);
+  ask_names_end(&ask);
+}
+
+/* Asks for an offset of each object at once. */
+static void ask_all(ask_names_t *ask, const uint32_t *objects, size_t nr,
+                    uint64_t offset) {
+  size_t i;
+
+  for (i = 0; i < nr; i++)
+    symbols_want(ask->symbols, objects[i], offset);
+  ask_names_wait(ask);
+}
+
+static void slow_files_leave_time_for_the_others(void **state) {
+  const symbols_options_t options = {.timeout_ms = 6000};
+  uint32_t objects[3];
+  uint64_t offset;
+  ask_names_t ask;
+  pid_t pid;
+
+  (void)state;
+  make_slow(__func__, "slow1");
+  make_slow(__func__, "slow2");
+  ask_names_begin(&ask, &options);
+  objects[0] = ask_names_file(&ask, ask_names_in("slow1"));
+  objects[1] = ask_names_file(&ask, ask_names_in("slow2"));
+  offset = entry_of(&ask, &objects[2]);
+  ask_all(&ask, objects, 3, offset);
+  assert_string_equal(
+      symbols_find(ask.symbols, objects[2], offset)->names->name, "entry_of");
+  assert_int_equal(symbols_nr_late(ask.symbols), 2);
+  assert_non_null(strstr(symbols_reason(ask.symbols, objects[0]), "longer"));
+  assert_non_null(strstr(symbols_reason(ask.symbols, objects[1]), "longer"));
+  /* Nobody waits for the slow files again. */
+  pid = worker_of(&ask)->pid;
+  ask_all(&ask, objects, 2, offset + 1);
+  assert_int_equal(worker_of(&ask)->pid, pid);
+  assert_int_equal(symbols_nr_late(ask.symbols), 2);
+  ask_names_end(&ask);
+}
+
+typedef struct release_s {
+  uv_timer_t timer;
+  const ask_names_t *ask;
+  uint32_t object;
+} release_t;
+
+/* Ends the wait for the debug file after the first attempt. */
+static void on_release(uv_timer_t *timer) {
+  release_t *release = timer->data;
+  int fd;
+
+  if (symbols_reason(release->ask->symbols, release->object)[0] == '\0')
+    return;
+  fd = open(ask_names_in("slow.debug"), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+  if (fd >= 0)
+    close(fd);
+}
+
+static void file_that_was_slow_once_has_its_names(void **state) {
+  const symbols_options_t options = {.timeout_ms = 6000};
+  release_t release;
+  uint64_t address, offset;
+  ask_names_t ask;
+
+  (void)state;
+  make_slow(__func__, "slow");
+  assert_int_equal(ask_names_run("cc -shared slow.c -o named"), 0);
+  address = ask_names_symbol(ask_names_in("named"), "slow");
+  assert_int_equal(ask_names_offset(ask_names_in("named"), address, &offset),
+                   0);
+  ask_names_begin(&ask, &options);
+  release.ask = &ask;
+  release.object = ask_names_file(&ask, ask_names_in("slow"));
+  uv_timer_init(ask.loop, &release.timer);
+  release.timer.data = &release;
+  uv_timer_start(&release.timer, on_release, 10, 10);
+  assert_string_equal(ask_names_name(&ask, release.object, offset), "slow");
+  assert_string_equal(symbols_reason(ask.symbols, release.object), "");
+  assert_int_equal(symbols_nr_late(ask.symbols), 0);
+  uv_close((uv_handle_t *)&release.timer, NULL);
   ask_names_end(&ask);
 }
 
@@ -370,7 +460,9 @@ static void names_of_any_length_are_cut_in_time(void **state) {
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(worker_that_hangs_or_dies_costs_one_objects_names),
+      cmocka_unit_test(worker_that_dies_costs_one_objects_names),
+      cmocka_unit_test(slow_files_leave_time_for_the_others),
+      cmocka_unit_test(file_that_was_slow_once_has_its_names),
       cmocka_unit_test(closing_ends_a_worker_that_hangs),
       cmocka_unit_test(worker_has_few_rights_and_no_fds_of_ours),
       cmocka_unit_test(damaged_files_cost_their_own_names_only),

@@ -116,22 +116,50 @@ static void write_request(const symbols_question_t *question,
   }
   symbols_put_bytes(request, question->offsets,
                     question->nr * sizeof(uint64_t));
-  request->fds[0] = fd;
-  request->nr_fds = 1;
+  request->fds[request->nr_fds++] = fd;
+}
+
+static void clear(symbols_question_t *question) {
+  question->nr_results = 0;
+  question->reason[0] = '\0';
+  question->is_hopeless = question->is_late = question->is_canceled = 0;
+  question->build_id_bytes = 0;
+}
+
+static uint64_t milliseconds(const symbols_question_t *question) {
+  return (uv_hrtime() - question->begin_ns) / 1000000;
+}
+
+/* Asks the worker, within the time that is left. */
+static int ask(symbols_question_t *question, symbols_asker_t *asker,
+               symbols_worker_t *worker) {
+  uint64_t used_ms = milliseconds(question);
+  uint64_t timeout_ms = worker->timeout_ms, left_ms = 1;
+  int rc;
+
+  if (used_ms < question->limit_ms)
+    left_ms = question->limit_ms - used_ms;
+  if (left_ms < timeout_ms)
+    worker->timeout_ms = left_ms;
+  rc = symbols_worker_ask(worker, &asker->request, &asker->response,
+                          question->reason);
+  worker->timeout_ms = timeout_ms;
+  return rc;
 }
 
 static void ask_worker(symbols_question_t *question, symbols_asker_t *asker,
                        symbols_worker_t *worker) {
   int fd = symbols_objects_file(&asker->objects, question->object), rc;
 
+  clear(question);
   if (fd < 0) {
     snprintf(question->reason, sizeof(question->reason), "%s",
              question->object->open_reason);
     return;
   }
   write_request(question, asker, fd);
-  rc = symbols_worker_ask(worker, &asker->request, &asker->response,
-                          question->reason);
+  rc = ask(question, asker, worker);
+  question->is_late = rc == -ETIMEDOUT;
   if (rc == 0)
     read_answer(question, asker);
   else if (rc == -ECANCELED)
@@ -214,11 +242,10 @@ static void complete(symbols_question_t *question) {
 
 void symbols_question_ask(symbols_question_t *question, symbols_asker_t *asker,
                           symbols_worker_t *worker) {
-  question->nr_results = 0;
-  question->reason[0] = '\0';
-  question->is_hopeless = question->is_canceled = 0;
-  question->build_id_bytes = 0;
+  question->begin_ns = uv_hrtime();
+  question->used_ms = 0;
   question->inlined = asker->inlined;
+  clear(question);
   if (question->object == NULL) {
     ask_kernel(question, asker);
     return;
@@ -229,8 +256,9 @@ void symbols_question_ask(symbols_question_t *question, symbols_asker_t *asker,
   if (question->is_hopeless && question->inlined) {
     question->object->has_bad_dwarf = 1;
     question->inlined = 0;
-    question->is_hopeless = 0;
-    ask_worker(question, asker, worker);
+    if (!question->is_late)
+      ask_worker(question, asker, worker);
   }
   complete(question);
+  question->used_ms = milliseconds(question);
 }

@@ -35,6 +35,7 @@ typedef struct symbols_asker_s {
 typedef struct symbols_question_s {
   symbols_object_t *object; /* NULL: the kernel */
   int inlined;
+  uint64_t limit_ms; /* for the answer */
   uint64_t *offsets;
   size_t nr;
   /* The answer. */
@@ -44,7 +45,10 @@ typedef struct symbols_question_s {
   size_t nr_results;
   char reason[SYMBOLS_REASON_BYTES]; /* "" if there are names */
   int is_hopeless;                   /* the object must not be asked again */
+  int is_late;     /* there was no answer in time */
   int is_canceled; /* not answered, but not because of the object */
+  uint64_t used_ms;
+  uint64_t begin_ns; /* private */
   unsigned char build_id[20];
   size_t build_id_bytes;
 } symbols_question_t;

@@ -9,14 +9,17 @@
 
 #include "common/memory.h"
 #include "common/symbols/answer.h"
+#include "common/symbols/budget.h"
 #include "common/symbols/jobs.h"
 #include "common/symbols/places.h"
 #include "common/symbols/question.h"
 
 /* Offsets are collected for this time. Then one question is asked about
  * them. */
-#define COLLECT_MS         10
-#define DEFAULT_TIMEOUT_MS 30000
+#define COLLECT_MS 10
+#define DEFAULT_MS 10000
+/* Downloads take longer. */
+#define DEBUGINFOD_MS 120000
 /* Places that are processed at once. */
 #define INSTALL_NR 1024
 
@@ -41,6 +44,8 @@ typedef struct state_s {
   symbols_object_t *object; /* NULL: the kernel */
   char reason[SYMBOLS_REASON_BYTES];
   int is_hopeless, is_queued;
+  int strikes; /* attempts that took too long */
+  int is_late; /* has no names, because of the time */
   unsigned char build_id[20];
   size_t build_id_bytes;
   struct state_s *next;
@@ -59,6 +64,8 @@ struct symbols_s {
   state_t **states;       /* by id */
   size_t nr_states, state_capacity;
   state_t *first, *last; /* with offsets to ask for */
+  size_t nr_waiting;     /* of these */
+  symbols_budget_t budget;
   symbols_cb wait_cb, close_cb;
   void *wait_arg, *close_arg;
 };
@@ -127,6 +134,18 @@ static char *copy_text(const char *text) {
   return memcpy(common_calloc(size, 1), text, size);
 }
 
+static void start_ticks(symbols_t *symbols, symbols_worker_t *worker) {
+  worker->timeout_ms = UINT64_MAX;
+  worker->tick = on_tick;
+  worker->arg = symbols;
+}
+
+static uint64_t total_of(const symbols_options_t *options) {
+  if (options->timeout_ms != 0)
+    return options->timeout_ms;
+  return options->debuginfod ? DEBUGINFOD_MS : DEFAULT_MS;
+}
+
 symbols_t *symbols_new(uv_loop_t *loop, const symbols_options_t *options) {
   symbols_t *symbols = common_calloc(1, sizeof(*symbols));
   symbols_asker_t *asker = &symbols->asker;
@@ -134,11 +153,9 @@ symbols_t *symbols_new(uv_loop_t *loop, const symbols_options_t *options) {
   uv_timer_init(loop, &symbols->timer);
   symbols->timer.data = symbols;
   symbols_jobs_init(&symbols->jobs, loop);
+  symbols_budget_init(&symbols->budget, total_of(options));
   symbols->jobs.worker.may_use_network = options->debuginfod;
-  symbols->jobs.worker.timeout_ms =
-      options->timeout_ms == 0 ? DEFAULT_TIMEOUT_MS : options->timeout_ms;
-  symbols->jobs.worker.tick = on_tick;
-  symbols->jobs.worker.arg = symbols;
+  start_ticks(symbols, &symbols->jobs.worker);
   symbols_objects_init(&asker->objects);
   asker->inlined = options->inlined;
   asker->kallsyms = copy_text(options->kallsyms == NULL ? "/proc/kallsyms"
@@ -220,6 +237,7 @@ static void on_timer(uv_timer_t *timer) {
 static void queue(symbols_t *symbols, state_t *state) {
   if (!state->is_queued) {
     state->is_queued = 1;
+    symbols->nr_waiting++;
     state->next = NULL;
     if (symbols->first == NULL)
       symbols->first = state;
@@ -298,10 +316,12 @@ static void go_on(symbols_t *symbols) {
   symbols->is_asking = 0;
   if (symbols->is_closing)
     return;
-  while (symbols->first != NULL && !symbols->is_asking)
+  while (!symbols->is_asking && symbols->first != NULL)
     ask_next(symbols);
-  if (!symbols->is_asking)
-    call_back(symbols);
+  if (symbols->is_asking)
+    return;
+  symbols_budget_refill(&symbols->budget);
+  call_back(symbols);
 }
 
 /* Processes a part of the answer, so that other work of the loop can run in
@@ -339,14 +359,33 @@ static void on_install(uv_timer_t *timer) {
   install(timer->data);
 }
 
+/* Asks for the same offsets again, after the objects that wait now. */
+static void try_later(symbols_t *symbols, state_t *state) {
+  const symbols_question_t *question = &symbols->question;
+  size_t i;
+
+  state->is_hopeless = 0;
+  for (i = 0; i < question->nr; i++)
+    add_offset(&state->wanted, &state->nr_wanted, &state->wanted_capacity,
+               question->offsets[i]);
+  queue(symbols, state);
+}
+
 static void answered(symbols_job_t *job) {
   symbols_t *symbols = symbols_of(job, offsetof(symbols_t, ask_job));
   const symbols_question_t *question = &symbols->question;
   state_t *state = state_of(symbols, question->object);
 
+  symbols_budget_use(&symbols->budget, question->used_ms);
   if (!question->is_canceled) {
     state->is_hopeless = question->is_hopeless;
+    state->is_late = question->is_late;
     memcpy(state->reason, question->reason, sizeof(state->reason));
+  }
+  if (question->is_late && ++state->strikes < SYMBOLS_ATTEMPTS) {
+    try_later(symbols, state);
+    go_on(symbols);
+    return;
   }
   if (question->build_id_bytes > 0) {
     memcpy(state->build_id, question->build_id, sizeof(state->build_id));
@@ -360,6 +399,10 @@ static void give_up(symbols_t *symbols, state_t *state) {
   symbols_entry_t *entry;
   size_t i;
 
+  if (!state->is_hopeless) {
+    state->is_late = 1;
+    snprintf(state->reason, sizeof(state->reason), "no time was left for it");
+  }
   for (i = 0; i < state->nr_wanted; i++) {
     entry =
         symbols_places_find(&symbols->places, id_of(state), state->wanted[i]);
@@ -375,8 +418,12 @@ static void ask_next(symbols_t *symbols) {
   state_t *state = symbols->first;
 
   symbols->first = state->next;
+  symbols->nr_waiting--;
   state->is_queued = 0;
-  if (state->is_hopeless) {
+  question->limit_ms = symbols_budget_share(&symbols->budget, state->strikes,
+                                            symbols->nr_waiting);
+  if (state->is_hopeless ||
+      (state->object != NULL && question->limit_ms == 0)) {
     give_up(symbols, state);
     return;
   }
@@ -471,6 +518,14 @@ const char *symbols_reason(const symbols_t *symbols, uint32_t object) {
   if (object == NONE)
     return "too many files";
   return object < symbols->nr_states ? symbols->states[object]->reason : "";
+}
+
+size_t symbols_nr_late(const symbols_t *symbols) {
+  size_t i, nr = 0;
+
+  for (i = 0; i < symbols->nr_states; i++)
+    nr += symbols->states[i]->is_late != 0;
+  return nr;
 }
 
 size_t symbols_build_id(const symbols_t *symbols, uint32_t object,

@@ -46,7 +46,9 @@ typedef struct symbols_options_s {
   /* Directories of debug files, like -debuginfo-path of elfutils. NULL means:
    * beside the file, and in /usr/lib/debug. */
   const char *debug_path;
-  uint64_t timeout_ms;   /* for one object; 0: 30,000 */
+  /* For everything that is requested until all of it is answered: see budget.h.
+   * 0: 10,000, with debuginfod 120,000. */
+  uint64_t timeout_ms;
   uint64_t kernel_shift; /* added to a kernel address for the lookup */
 } symbols_options_t;
 
@@ -87,9 +89,12 @@ const symbols_place_t *symbols_find(const symbols_t *symbols, uint32_t object,
                                     uint64_t offset);
 
 /* Returns why an object has no names: "stripped", "permission denied", "took
- * longer than 30 s" …. Returns "" if it has names, or if the reason is not
+ * longer than 5 s" …. Returns "" if it has names, or if the reason is not
  * known yet. */
 const char *symbols_reason(const symbols_t *symbols, uint32_t object);
+
+/* Returns how many objects lack names because there was no time left. */
+size_t symbols_nr_late(const symbols_t *symbols);
 
 /* Points *build_id to an object's build id. Returns its size, or 0 if it is not
  * known by now. */

@@ -163,7 +163,9 @@ int symbols_worker_ask(symbols_worker_t *worker, symbols_message_t *request,
       return rc;
     }
   }
-  worker->deadline = now + worker->timeout_ms;
+  worker->deadline = worker->timeout_ms < UINT64_MAX - now
+                         ? now + worker->timeout_ms
+                         : UINT64_MAX;
   worker->next_tick = now + TICK_MS;
   rc = symbols_wire_send(worker->socket, request, wait_for, worker);
   if (rc == 0)

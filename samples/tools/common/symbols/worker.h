@@ -13,7 +13,7 @@
 
 typedef struct symbols_worker_s {
   int may_use_network; /* debuginfod; the worker keeps its user then */
-  uint64_t timeout_ms; /* for a request */
+  uint64_t timeout_ms; /* the longest time for a request */
   uint64_t max_kib;    /* its own memory, without pages of files: 1 GiB */
   /* Called about 50 times a second while waiting for an answer. */
   void (*tick)(void *arg);
