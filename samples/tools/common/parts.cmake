@@ -70,7 +70,8 @@ if(UVPERF_ZLIB_FOUND)
   target_sources(tools_page PRIVATE ${parts})
 endif()
 if(NOT UVPERF_TOOLS_LACK)
-  uvperf_tools_part(symbols PkgConfig::UVPERF_LIBDW ${UVPERF_LIBIBERTY})
+  uvperf_tools_part(symbols PkgConfig::UVPERF_LIBDW ${UVPERF_LIBIBERTY}
+                    ${CMAKE_DL_LIBS})
   uvperf_tools_part(pprof tools_stacks PkgConfig::UVPERF_PROTOBUF_C
                     PkgConfig::UVPERF_ZLIB)
   # The messages in C. Warnings are off for them.

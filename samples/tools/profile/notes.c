@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/say.h"
+#include "common/symbols/filter.h"
 #include "profile/naming.h"
 
 /* Context switches can be measured in the kernel only. So no smaller
@@ -108,14 +109,19 @@ void profile_notes_stats(const profile_options_t *options,
     common_say("%" PRIu64 " damaged records were left out\n", damaged);
 }
 
-/* Reports files without names because of the time. */
+/* Reports files without names because of the time, and a worker without its
+ * filter. */
 static void note_names(const profile_account_t *account) {
   size_t nr_late = symbols_nr_late(account->symbols);
+  const char *lack = symbols_filter_lack();
 
   if (nr_late > 0)
     common_say("%zu file%s lack%s names, because reading them took too long: "
                "--names-time\n  allows more time\n",
                nr_late, nr_late == 1 ? "" : "s", nr_late == 1 ? "s" : "");
+  if (lack != NULL)
+    common_say("the process that reads names may make any system call: %s\n",
+               lack);
 }
 
 void profile_notes_gaps(const profile_account_t *account) {

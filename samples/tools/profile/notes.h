@@ -32,7 +32,8 @@ void profile_notes_stats(const profile_options_t *options,
                          const profile_events_t *events,
                          const profile_totals_t *totals, uint64_t damaged);
 
-/* Reports which samples have no function name, and why. */
+/* Reports which samples have no function name, and why, and whether names were
+ * read with all protection. */
 void profile_notes_gaps(const profile_account_t *account);
 
 /* Reports the share of user stacks without callers, if the share is large and

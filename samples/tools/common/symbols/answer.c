@@ -8,9 +8,10 @@
 
 void symbols_answer_begin(symbols_message_t *response, const char *reason,
                           const void *build_id, size_t build_id_bytes,
-                          size_t nr_offsets) {
+                          int lacks_debug, size_t nr_offsets) {
   symbols_put_text(response, reason);
   symbols_put_bytes(response, build_id, build_id_bytes);
+  symbols_put_number(response, lacks_debug != 0);
   symbols_put_number(response, nr_offsets);
 }
 

@@ -4,6 +4,7 @@
  *
  *   text    why there are no names; "" if there are some
  *   bytes   build id
+ *   number  1: its debug file is missing, and could be downloaded
  *   number  of offsets that the object has, in any order; for each
  *     number  the offset
  *     number  its address, as in the symbol table
@@ -29,7 +30,7 @@
 
 void symbols_answer_begin(symbols_message_t *response, const char *reason,
                           const void *build_id, size_t build_id_bytes,
-                          size_t nr_offsets);
+                          int lacks_debug, size_t nr_offsets);
 void symbols_answer_place(symbols_message_t *response, uint64_t offset,
                           uint64_t address, uint64_t first, uint64_t end,
                           size_t nr_names);

@@ -18,6 +18,23 @@ static int find_no_elf(Dwfl_Module *module, void **data, const char *name,
   return -1;
 }
 
+/* The link to a supplementary file has a name, and 0 as the checksum. Such a
+ * file is not downloaded. */
+static int find_debuginfo(Dwfl_Module *module, void **data, const char *name,
+                          Dwarf_Addr base, const char *path, const char *link,
+                          GElf_Word checksum, char **found) {
+  symbols_elf_file_t *file = *data;
+  int fd = dwfl_standard_find_debuginfo(module, data, name, base, path, link,
+                                        checksum, found);
+
+  if (fd >= 0 || (link != NULL && checksum == 0))
+    return fd;
+  fd = file->debug_fd;
+  file->debug_fd = -1;
+  file->lacks_debug = fd < 0;
+  return fd;
+}
+
 static int fail(symbols_elf_file_t *file, char *reason, size_t size,
                 const char *text) {
   snprintf(reason, size, "%s", text);
@@ -25,14 +42,18 @@ static int fail(symbols_elf_file_t *file, char *reason, size_t size,
   return -1;
 }
 
-int symbols_elf_open(symbols_elf_file_t *file, int fd, const char *path,
-                     const char *debug_path, char *reason, size_t size) {
+int symbols_elf_open(symbols_elf_file_t *file, int fd, int debug_fd,
+                     const char *path, const char *debug_path, char *reason,
+                     size_t size) {
   GElf_Addr bias;
   GElf_Ehdr header;
+  void **data;
 
   memset(file, 0, sizeof(*file));
+  file->debug_fd = debug_fd;
+  file->had_debug = debug_fd >= 0;
   file->callbacks.find_elf = find_no_elf;
-  file->callbacks.find_debuginfo = dwfl_standard_find_debuginfo;
+  file->callbacks.find_debuginfo = find_debuginfo;
   if (debug_path[0] != '\0')
     file->debug_path = strdup(debug_path);
   file->callbacks.debuginfo_path = &file->debug_path;
@@ -48,6 +69,8 @@ int symbols_elf_open(symbols_elf_file_t *file, int fd, const char *path,
     close(fd);
     return fail(file, reason, size, "not an ELF file");
   }
+  dwfl_module_info(file->module, &data, NULL, NULL, NULL, NULL, NULL, NULL);
+  *data = file;
   dwfl_report_end(file->dwfl, NULL, NULL);
   file->elf = dwfl_module_getelf(file->module, &bias);
   if (file->elf == NULL || gelf_getehdr(file->elf, &header) == NULL ||
@@ -59,6 +82,8 @@ int symbols_elf_open(symbols_elf_file_t *file, int fd, const char *path,
 void symbols_elf_close(symbols_elf_file_t *file) {
   if (file->dwfl != NULL)
     dwfl_end(file->dwfl);
+  if (file->had_debug && file->debug_fd >= 0)
+    close(file->debug_fd);
   free(file->debug_path);
   free(file->ranges);
   memset(file, 0, sizeof(*file));

@@ -25,16 +25,21 @@ typedef struct symbols_elf_file_s {
   /* Set by inlined.c at the first request. */
   Dwarf *dwarf;
   uint64_t dwarf_bias;
+  int debug_fd;    /* the debug file, if it was downloaded; or -1 */
+  int had_debug;   /* debug_fd was given */
+  int lacks_debug; /* its debug file was looked for and not found */
   int has_looked_for_dwarf;
   symbols_cu_range_t *ranges; /* by start */
   size_t nr_ranges, range_capacity;
 } symbols_elf_file_t;
 
-/* Opens a file by its fd, and owns the fd afterwards. Looks for a debug file
+/* Opens a file by its fd, and owns the fds afterwards. Looks for a debug file
  * beside `path` and in `debug_path` (like -debuginfo-path of elfutils; "": the
- * usual places). Returns 0, or -1 with the reason. */
-int symbols_elf_open(symbols_elf_file_t *file, int fd, const char *path,
-                     const char *debug_path, char *reason, size_t size);
+ * usual places). If there is none, takes debug_fd, if that is not -1. Returns
+ * 0, or -1 with the reason. Keep `file` where it is until it is closed. */
+int symbols_elf_open(symbols_elf_file_t *file, int fd, int debug_fd,
+                     const char *path, const char *debug_path, char *reason,
+                     size_t size);
 void symbols_elf_close(symbols_elf_file_t *file);
 
 /* Converts an offset in the file to an address of the symbol table. Returns 0,

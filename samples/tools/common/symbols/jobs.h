@@ -16,7 +16,7 @@ typedef struct symbols_job_s {
 } symbols_job_t;
 
 typedef struct symbols_jobs_s {
-  symbols_worker_t worker;
+  symbols_worker_t worker, downloader;
   /* private */
   uv_loop_t *loop;
   uv_work_t work;
@@ -31,7 +31,7 @@ void symbols_jobs_init(symbols_jobs_t *jobs, uv_loop_t *loop);
 
 void symbols_jobs_add(symbols_jobs_t *jobs, symbols_job_t *job);
 
-/* Ends the worker. Waiting jobs still run, but their questions to the worker
+/* Ends the workers. Waiting jobs still run, but their questions to a worker
  * fail at once. Calls back on the loop after the last job, never inside this
  * call. Do not add jobs afterwards. */
 void symbols_jobs_end(symbols_jobs_t *jobs, void (*cb)(void *arg), void *arg);

@@ -65,18 +65,21 @@ static void close_if_large(void) {
     symbols_elf_close(&open_files[i]);
 }
 
-static symbols_elf_file_t *open_file(const question_t *question, int fd,
-                                     char *reason, size_t size) {
+/* Takes the fds of the request. A file is opened again with its debug file. */
+static symbols_elf_file_t *open_file(const question_t *question,
+                                     symbols_message_t *request, char *reason,
+                                     size_t size) {
   symbols_elf_file_t *file = find_open(question->key);
+  int fd, debug_fd;
 
-  if (file->key != question->key) {
+  if (file->key != question->key || (request->nr_fds > 1 && !file->had_debug)) {
     symbols_elf_close(file);
-    if (symbols_elf_open(file, fd, question->path, question->debug_path, reason,
-                         size) != 0)
+    fd = symbols_get_fd(request);
+    debug_fd = symbols_get_fd(request);
+    if (symbols_elf_open(file, fd, debug_fd, question->path,
+                         question->debug_path, reason, size) != 0)
       return NULL;
     file->key = question->key;
-  } else {
-    close(fd);
   }
   file->used = ++clock_of_use;
   return file;
@@ -178,7 +181,7 @@ static void answer_all(symbols_elf_file_t *file, const question_t *question,
   if (found == 0 && file->nr_ranges == 0)
     reason = "stripped: it has no symbols";
   symbols_answer_begin(response, reason, build_id,
-                       bytes > 0 ? (size_t)bytes : 0, nr);
+                       bytes > 0 ? (size_t)bytes : 0, file->lacks_debug, nr);
   for (i = 0; i < nr; i++)
     answer_place(response, places->offsets[i], places->addresses[i],
                  &functions[i], &frames[i]);
@@ -218,12 +221,13 @@ void symbols_names_answer(symbols_message_t *request,
   places_t places;
 
   read_question(request, &question);
-  file = open_file(&question, symbols_get_fd(request), reason, sizeof(reason));
+  file = open_file(&question, request, reason, sizeof(reason));
   if (file == NULL) {
-    symbols_answer_begin(response, reason, NULL, 0, 0);
+    symbols_answer_begin(response, reason, NULL, 0, 0, 0);
   } else if (!has_build_id(file, &question)) {
-    symbols_answer_begin(
-        response, "the file was replaced: its build id differs", NULL, 0, 0);
+    symbols_answer_begin(response,
+                         "the file was replaced: its build id differs", NULL, 0,
+                         0, 0);
   } else {
     find_places(file, &question, &places);
     answer_all(file, &question, &places, response);

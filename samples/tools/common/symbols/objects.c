@@ -29,9 +29,12 @@ void symbols_objects_init(symbols_objects_t *objects) {
 static void close_file(symbols_object_t *object) {
   if (object->fd >= 0)
     close(object->fd);
+  if (object->debug >= 0)
+    close(object->debug);
   if (object->process >= 0)
     close(object->process);
-  object->fd = object->process = -1;
+  object->fd = object->debug = object->process = -1;
+  object->was_downloaded = 0;
 }
 
 void symbols_objects_free(symbols_objects_t *objects) {
@@ -120,7 +123,7 @@ static symbols_object_t *add(symbols_objects_t *objects,
   object->path = strdup(mapping->path);
   object->mapping = *mapping;
   object->mapping.path = object->path;
-  object->fd = object->process = -1;
+  object->fd = object->debug = object->process = -1;
   return object;
 }
 

@@ -120,7 +120,7 @@ void symbols_perf_map_answer(symbols_message_t *request,
   map->fd = symbols_get_fd(request);
   for (i = 0; i < MAX_LINES && next_line(map, line); i++)
     add_line(map, line);
-  symbols_answer_begin(response, "", NULL, 0, map->nr);
+  symbols_answer_begin(response, "", NULL, 0, 0, map->nr);
   for (i = 0; i < map->nr; i++) {
     /* The name is valid only for this address, because the compiler may reuse
      * the rest of the entry. */

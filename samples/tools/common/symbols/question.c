@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/memory.h"
 #include "common/symbols/answer.h"
 #include "common/symbols/inlined.h"
+#include "common/symbols/open.h"
 #include "common/text.h"
 
 static int compare_results(const void *a, const void *b) {
@@ -87,6 +89,7 @@ static void read_answer(symbols_question_t *question, symbols_asker_t *asker) {
   if (question->build_id_bytes > sizeof(question->build_id))
     question->build_id_bytes = sizeof(question->build_id);
   memcpy(question->build_id, build_id, question->build_id_bytes);
+  question->lacks_debug = symbols_get_number(response) != 0;
   nr = symbols_get_number(response);
   for (i = 0; i < nr && i < question->nr && !response->is_damaged; i++)
     read_place(question, asker);
@@ -117,6 +120,8 @@ static void write_request(const symbols_question_t *question,
   symbols_put_bytes(request, question->offsets,
                     question->nr * sizeof(uint64_t));
   request->fds[request->nr_fds++] = fd;
+  if (question->object->debug >= 0)
+    request->fds[request->nr_fds++] = question->object->debug;
 }
 
 static void clear(symbols_question_t *question) {
@@ -124,13 +129,14 @@ static void clear(symbols_question_t *question) {
   question->reason[0] = '\0';
   question->is_hopeless = question->is_late = question->is_canceled = 0;
   question->build_id_bytes = 0;
+  question->lacks_debug = 0;
 }
 
 static uint64_t milliseconds(const symbols_question_t *question) {
   return (uv_hrtime() - question->begin_ns) / 1000000;
 }
 
-/* Asks the worker, within the time that is left. */
+/* Asks one of the workers, within the time that is left. */
 static int ask(symbols_question_t *question, symbols_asker_t *asker,
                symbols_worker_t *worker) {
   uint64_t used_ms = milliseconds(question);
@@ -145,6 +151,32 @@ static int ask(symbols_question_t *question, symbols_asker_t *asker,
                           question->reason);
   worker->timeout_ms = timeout_ms;
   return rc;
+}
+
+/* Downloads the debug file if it is missing. Returns 1 if the object has one
+ * now. Otherwise the answer stays as it is. */
+static int download(symbols_question_t *question, symbols_asker_t *asker) {
+  symbols_object_t *object = question->object;
+  char reason[SYMBOLS_REASON_BYTES];
+  int rc;
+
+  if (!question->lacks_debug || question->build_id_bytes == 0 ||
+      asker->downloader == NULL || object->was_downloaded)
+    return 0;
+  object->was_downloaded = 1;
+  memcpy(reason, question->reason, sizeof(reason));
+  symbols_message_begin(&asker->request, SYMBOLS_REQUEST_DOWNLOAD);
+  symbols_put_bytes(&asker->request, question->build_id,
+                    question->build_id_bytes);
+  rc = ask(question, asker, asker->downloader);
+  memcpy(question->reason, reason, sizeof(reason));
+  if (rc == 0)
+    object->debug = symbols_get_fd(&asker->response);
+  if (object->debug >= 0 && !symbols_open_is_elf(object->debug)) {
+    close(object->debug);
+    object->debug = -1;
+  }
+  return object->debug >= 0;
 }
 
 static void ask_worker(symbols_question_t *question, symbols_asker_t *asker,
@@ -252,6 +284,8 @@ void symbols_question_ask(symbols_question_t *question, symbols_asker_t *asker,
   }
   question->inlined &= !question->object->has_bad_dwarf;
   ask_worker(question, asker, worker);
+  if (download(question, asker))
+    ask_worker(question, asker, worker);
   /* If the DWARF is damaged or too large, the symbol table still helps. */
   if (question->is_hopeless && question->inlined) {
     question->object->has_bad_dwarf = 1;

@@ -26,6 +26,7 @@ typedef struct symbols_asker_s {
   int has_kernel;
   /* Options. */
   int inlined;
+  symbols_worker_t *downloader; /* NULL: debug files are not downloaded */
   char *kallsyms, *debug_path;
   uint64_t kernel_shift;
   /* Room. */
@@ -47,6 +48,7 @@ typedef struct symbols_question_s {
   int is_hopeless;                   /* the object must not be asked again */
   int is_late;     /* there was no answer in time */
   int is_canceled; /* not answered, but not because of the object */
+  int lacks_debug; /* its debug file could be downloaded */
   uint64_t used_ms;
   uint64_t begin_ns; /* private */
   unsigned char build_id[20];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The worker's side: drops the rights that it does not need, then answers one
- * request after the other until the program ends. */
+/* The worker's side: drops its rights, then answers one request after the other
+ * until the program ends. One kind of worker reads files, without a network.
+ * The other kind downloads files, and reads none. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -13,6 +14,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <linux/capability.h>
+
+#include "common/symbols/download.h"
+#include "common/symbols/filter.h"
 #include "common/symbols/names.h"
 #include "common/symbols/perf_map.h"
 #include "common/symbols/symbols.h"
@@ -29,7 +34,11 @@
 typedef void (*handler_t)(symbols_message_t *request,
                           symbols_message_t *response);
 
-static const handler_t handlers[SYMBOLS_NR_REQUESTS] = {
+static const handler_t downloaders[SYMBOLS_NR_REQUESTS] = {
+    [SYMBOLS_REQUEST_DOWNLOAD] = symbols_download_answer,
+};
+
+static const handler_t readers[SYMBOLS_NR_REQUESTS] = {
     [SYMBOLS_REQUEST_NAMES] = symbols_names_answer,
     [SYMBOLS_REQUEST_JIT] = symbols_perf_map_answer,
     [SYMBOLS_REQUEST_UNWIND_MAP] = symbols_serve_unwind_map,
@@ -64,23 +73,45 @@ static void limit_memory(void) {
 #endif
 }
 
-static void limit(int may_use_network) {
+/* A program that is not root may have capabilities too, from its file. And in a
+ * user namespace there may be no user nobody, so that root stays root. */
+static int drop_rights(void) {
+  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
+
+  if (geteuid() == 0) {
+    (void)!setgroups(0, NULL);
+    (void)!setresgid(NOBODY, NOBODY, NOBODY);
+    (void)!setresuid(NOBODY, NOBODY, NOBODY);
+  }
+  if (syscall(SYS_capset, &header, none) != 0)
+    return -1;
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+/* Returns 0, or -1 if rights could not be dropped. */
+static int limit(int downloads) {
   const struct rlimit none = {0, 0};
 
   setrlimit(RLIMIT_CORE, &none);
   limit_memory();
-  if (!may_use_network) {
+  if (downloads) {
+    if (geteuid() == 0)
+      symbols_download_begin(NOBODY);
+  } else {
     unsetenv("DEBUGINFOD_URLS");
-    if (geteuid() == 0 && setgroups(0, NULL) == 0 &&
-        setresgid(NOBODY, NOBODY, NOBODY) == 0)
-      (void)!setresuid(NOBODY, NOBODY, NOBODY);
+    setrlimit(RLIMIT_FSIZE, &none);
   }
   prctl(PR_SET_NAME, "symbols-worker");
-  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (drop_rights() != 0)
+    return -1;
   /* So other processes of its user cannot inspect the worker, and it leaves no
    * core file. */
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (downloads || symbols_filter_lack() != NULL)
+    return 0;
+  return symbols_filter_install();
 }
 
 static int wait_for(void *arg, int fd, short events) {
@@ -91,7 +122,7 @@ static int wait_for(void *arg, int fd, short events) {
   return 0;
 }
 
-static void serve(void) {
+static void serve(const handler_t handlers[SYMBOLS_NR_REQUESTS]) {
   symbols_message_t request, response;
   int fd;
 
@@ -112,11 +143,14 @@ static void serve(void) {
 }
 
 void symbols_main(int argc, char **argv) {
+  int downloads;
+
   if (argc != 3 || strcmp(argv[1], SYMBOLS_WORKER_ARGUMENT) != 0)
     return;
+  downloads = strcmp(argv[2], SYMBOLS_WORKER_DOWNLOADS) == 0;
   close_files();
-  limit(strcmp(argv[2], "debuginfod") == 0);
-  serve();
+  if (limit(downloads) == 0)
+    serve(downloads ? downloaders : readers);
   /* exit(3) would run handlers of the program. */
   _exit(0);
 }

@@ -154,10 +154,12 @@ symbols_t *symbols_new(uv_loop_t *loop, const symbols_options_t *options) {
   symbols->timer.data = symbols;
   symbols_jobs_init(&symbols->jobs, loop);
   symbols_budget_init(&symbols->budget, total_of(options));
-  symbols->jobs.worker.may_use_network = options->debuginfod;
   start_ticks(symbols, &symbols->jobs.worker);
+  start_ticks(symbols, &symbols->jobs.downloader);
   symbols_objects_init(&asker->objects);
   asker->inlined = options->inlined;
+  if (options->debuginfod)
+    asker->downloader = &symbols->jobs.downloader;
   asker->kallsyms = copy_text(options->kallsyms == NULL ? "/proc/kallsyms"
                                                         : options->kallsyms);
   asker->debug_path =

@@ -5,7 +5,7 @@
  *
  * To add a request:
  *   1. here: a SYMBOLS_REQUEST_…, with what its body and its response have;
- *   2. serve.c: its function in the table `handlers`; it reads the request's
+ *   2. serve.c: its function in a table of handlers; it reads the request's
  *      body and writes the body of the response;
  *   3. the program's side: a job (jobs.h) whose function runs on libuv's pool,
  *      fills a message and calls symbols_worker_ask (worker.h). */
@@ -38,6 +38,7 @@ enum {
    * unwind_end_t, ips, and bytes of is_return (unwind.h). The response is empty
    * if the version of the mappings is not known. */
   SYMBOLS_REQUEST_UNWIND,
+  SYMBOLS_REQUEST_DOWNLOAD, /* download.h */
   SYMBOLS_NR_REQUESTS
 };
 

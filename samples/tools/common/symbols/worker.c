@@ -32,7 +32,8 @@ void symbols_worker_init(symbols_worker_t *worker) {
 
 static int spawn(symbols_worker_t *worker, int fd) {
   char *argv[] = {(char *)"symbols-worker", (char *)SYMBOLS_WORKER_ARGUMENT,
-                  (char *)(worker->may_use_network ? "debuginfod" : ""), NULL};
+                  (char *)(worker->downloads ? SYMBOLS_WORKER_DOWNLOADS : ""),
+                  NULL};
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attr;
   sigset_t none, defaults;
@@ -125,7 +126,11 @@ static void explain(const symbols_worker_t *worker, int rc, int number,
                (double)worker->max_kib / (1 << 20));
       break;
     case -ECONNRESET:
-      if (number != 0)
+      if (number == SIGSYS)
+        snprintf(reason, SYMBOLS_REASON_BYTES,
+                 "damaged: the process that read its names made a system call "
+                 "that it may not make");
+      else if (number != 0)
         snprintf(reason, SYMBOLS_REASON_BYTES,
                  "damaged: the process that read its names was ended by "
                  "signal %d",
@@ -170,10 +175,10 @@ int symbols_worker_ask(symbols_worker_t *worker, symbols_message_t *request,
   rc = symbols_wire_send(worker->socket, request, wait_for, worker);
   if (rc == 0)
     rc = symbols_wire_receive(worker->socket, response, wait_for, worker);
-  if (rc == 0 && (response->type != request->type || response->nr_fds > 0))
+  if (rc == 0 && (response->type != request->type ||
+                  response->nr_fds > (worker->downloads != 0)))
     rc = -EPROTO;
-  /* A response has no fds. */
-  while ((fd = symbols_get_fd(response)) >= 0)
+  while (rc != 0 && (fd = symbols_get_fd(response)) >= 0)
     close(fd);
   if (rc != 0)
     explain(worker, rc, end(worker), reason);
