@@ -12,15 +12,18 @@
 #include "support.h"
 
 void ask_names_begin(ask_names_t *ask, const symbols_options_t *options) {
-  /* Long enough for any machine. */
-  static const symbols_options_t usual = {.timeout_ms = 120000};
+  symbols_options_t copy = {.inlined = 0};
   static uv_loop_t loops[32]; /* each is used once */
   static size_t nr;
 
   assert_true(nr < sizeof(loops) / sizeof(loops[0]));
   ask->loop = &loops[nr++];
   assert_int_equal(uv_loop_init(ask->loop), 0);
-  ask->symbols = symbols_new(ask->loop, options == NULL ? &usual : options);
+  if (options != NULL)
+    copy = *options;
+  if (copy.timeout_ms == 0)
+    copy.timeout_ms = 120000; /* long enough for any machine */
+  ask->symbols = symbols_new(ask->loop, &copy);
 }
 
 static void count(void *arg) {

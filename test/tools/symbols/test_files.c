@@ -278,7 +278,8 @@ static void map_file_names_functions_of_a_jit_compiler(void **state) {
   object = jit_of(&ask, pid, 0);
   assert_int_equal(jit_of(&ask, pid, 0), object);
   assert_string_equal(ask_names_name(&ask, object, 0x1000), "new one");
-  assert_string_equal(ask_names_name(&ask, object, 0x1050), "old");
+  assert_string_equal(ask_names_name(&ask, object, 0x103f), "new one");
+  assert_string_equal(ask_names_name(&ask, object, 0x1040), "old");
   assert_string_equal(ask_names_name(&ask, object, 0x1080),
                       "js:f?[2J <script>");
   assert_string_equal(ask_names_name(&ask, object, 0x3000), "");
@@ -290,6 +291,17 @@ static void map_file_names_functions_of_a_jit_compiler(void **state) {
   symbols_refresh(ask.symbols, object);
   ask_names_wait(&ask);
   assert_string_equal(ask_names_name(&ask, object, 0x4000), "later");
+  /* All offsets have names or were asked for again, except 0x3000. */
+  unlink(path);
+  write_map(path, "3000 1 last\n4000 10 later\n");
+  symbols_refresh(ask.symbols, object);
+  ask_names_wait(&ask);
+  assert_string_equal(ask_names_name(&ask, object, 0x3000), "last");
+  /* Nothing is left to ask. */
+  symbols_worker_end(&symbols_jobs(ask.symbols)->worker);
+  symbols_refresh(ask.symbols, object);
+  ask_names_wait(&ask);
+  assert_int_equal(symbols_jobs(ask.symbols)->worker.pid, 0);
   kill(pid, SIGKILL);
   support_wait(pid);
   assert_string_equal(ask_names_name(&ask, object, 0x4001), "later");

@@ -35,8 +35,13 @@ static void symbol_before_an_address_names_it(void **state) {
                          "ffffffff81000300 t __do_sys_getpid\n"
                          "ffffffff81000300 T __ia32_sys_getpid\n"
                          "ffffffff81000300 T __x64_sys_getpid\n"
+                         "ffffffff81000400 W weak\n"
+                         "ffffffff81000500 w local_weak\n"
+                         "ffffffff81000600 B variable\n"
                          "ffffffffc0000000 t third\t[module]\n");
   assert_string_equal(symbols.reason, "");
+  assert_string_equal(name_at(&symbols, 0xffffffff81000400), "weak");
+  assert_string_equal(name_at(&symbols, 0xffffffff81000600), "local_weak");
   assert_string_equal(name_at(&symbols, 0xffffffff810000ff), "");
   assert_string_equal(name_at(&symbols, 0xffffffff81000100), "first");
   assert_string_equal(name_at(&symbols, 0xffffffff810001ff), "first");

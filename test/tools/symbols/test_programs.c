@@ -108,6 +108,58 @@ static void static_function_has_its_name_until_it_is_stripped(void **state) {
   expect_name("stripped", address + 9, NULL, "");
 }
 
+/* A gap follows `first`. `inner` is inside `outer`. $x is a label as on Arm. */
+static const char symbols_source[] = ".text\n"
+                                     ".globl main\n.type main,%function\n"
+                                     "main: .space 16\n.size main,16\n"
+                                     ".space 16\n"
+                                     ".type outer,%function\n"
+                                     "outer: .space 4\n"
+                                     ".type inner,%function\n"
+                                     "inner: .space 8\n.size inner,8\n"
+                                     ".space 20\n.size outer,32\n"
+                                     ".space 16\n"
+                                     "label: .space 4\n"
+                                     "\"$x\": .space 12\n";
+
+/* The places are asked for one after the other, because an answer also covers
+ * later places. */
+static void place_has_the_innermost_symbol_that_holds_it(void **state) {
+  static const struct place_s {
+    uint64_t from_main;
+    const char *name;
+    int is_covered; /* by an earlier answer */
+  } places[] = {
+      {48, "outer", 0}, {34, "outer", 0}, {37, "inner", 0}, {49, "outer", 1},
+      {15, "main", 0},  {16, "", 0},      {50, "outer", 1}, {63, "outer", 1},
+      {64, "", 0},      {80, "label", 0}, {86, "label", 1}, {35, "outer", 1},
+      {36, "inner", 1}, {43, "inner", 1},
+  };
+  uint64_t address, first;
+  ask_names_t ask;
+  uint32_t object;
+  size_t i;
+
+  (void)state;
+  need(__func__, "a C compiler", "cc --version");
+  ask_names_write("symbols.s", symbols_source, sizeof(symbols_source) - 1);
+  assert_int_equal(ask_names_run("cc symbols.s -o symbols 2>/dev/null"), 0);
+  address = ask_names_symbol(ask_names_in("symbols"), "main");
+  assert_int_equal(ask_names_offset(ask_names_in("symbols"), address, &first),
+                   0);
+  ask_names_begin(&ask, NULL);
+  object = ask_names_file(&ask, ask_names_in("symbols"));
+  for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+    uint64_t offset = first + places[i].from_main;
+
+    symbols_want(ask.symbols, object, offset);
+    assert_int_equal(symbols_find(ask.symbols, object, offset) != NULL,
+                     places[i].is_covered);
+    assert_string_equal(ask_names_name(&ask, object, offset), places[i].name);
+  }
+  ask_names_end(&ask);
+}
+
 /* The answer for the first place covers the second and third place, too. */
 static void stripped_function_is_known_by_where_it_begins(void **state) {
   static const uint64_t steps[] = {9, 0, 4};
@@ -395,6 +447,7 @@ static void inlined_methods_are_those_of_addr2line(void **state) {
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(static_function_has_its_name_until_it_is_stripped),
+      cmocka_unit_test(place_has_the_innermost_symbol_that_holds_it),
       cmocka_unit_test(stripped_function_is_known_by_where_it_begins),
       cmocka_unit_test(code_outside_of_every_function_belongs_to_none),
       cmocka_unit_test(debug_link_beside_the_program_names_it),

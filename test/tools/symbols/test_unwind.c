@@ -360,6 +360,13 @@ static void copy_that_is_too_short_is_reported(void **state) {
     assert_true(cut.nr < whole.nr);
     assert_memory_equal(cut.ips, whole.ips, cut.nr * sizeof *cut.ips);
   }
+  /* The copy can end with the last word that is needed. */
+  size_t bytes = 64;
+  do
+    unwind_stack(traced.process, &traced.regs, traced.copy, ++bytes, 1, &cut);
+  while (cut.end != UNWIND_COMPLETE && bytes < traced.bytes);
+  assert_int_equal(cut.end, UNWIND_COMPLETE);
+  assert_int_equal(bytes % 8, 0);
   end(&traced);
 }
 

@@ -208,9 +208,13 @@ static void end(run_t *run) {
   waitpid(run->pid, &status, 0);
 }
 
-static void need_unwinding(const char *test) {
+static void need_machine(const char *test) {
   if (unwind_machine(NULL) == EM_NONE)
     support_skip(test, "x86-64 or aarch64");
+}
+
+static void need_unwinding(const char *test) {
+  need_machine(test);
   support_need_own_events(test);
 }
 
@@ -287,6 +291,153 @@ static void damaged_files_leave_no_sample_without_answer(void **state) {
   close(fd);
 }
 
+/* -- made-up samples --------------------------------------------- */
+
+/* Code of a JIT compiler, with frame pointers. The second mapping follows the
+ * first one, whose last instruction is a call. libdw needs the file of the
+ * third mapping. */
+static const unwind_range_t made_ranges[] = {{0x10000, 0x11000, 0, 0},
+                                             {0x11000, 0x12000, 0, 1},
+                                             {0x40000000, 0x80000000, 0, 2}};
+
+typedef struct made_s {
+  symbols_jobs_t jobs;
+  unwind_queue_t *queue;
+  size_t answered, dropped;
+  unwind_place_t caller; /* of the last sample */
+  int kills;             /* opening a file ends the worker */
+} made_t;
+
+static made_t *made_now;
+
+static int open_made(const symbols_mapping_t *mapping) {
+  (void)mapping;
+  if (made_now->kills)
+    kill(made_now->jobs.worker.pid, SIGKILL);
+  return open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+}
+
+static void on_made_stack(void *arg, const void *context, unwind_end_t end,
+                          const unwind_place_t *places, size_t nr) {
+  made_t *made = arg;
+  (void)context;
+  made->answered++;
+  made->dropped += end == UNWIND_DROPPED;
+  made->caller = nr > 1 ? places[1] : (unwind_place_t){UNWIND_NO_OBJECT, 0};
+}
+
+static void begin_made(made_t *made, uv_loop_t *loop, size_t max_bytes) {
+  const unwind_queue_options_t options = {.machine = unwind_machine(NULL),
+                                          .open = open_made,
+                                          .on_stack = on_made_stack,
+                                          .arg = made,
+                                          .max_bytes = max_bytes};
+  symbols_jobs_init(&made->jobs, loop);
+  made_now = made;
+  made->queue = unwind_queue_new(&made->jobs, &options);
+  for (uint32_t i = 0; i < 3; i++) {
+    symbols_mapping_t mapping = {.kind = i < 2 ? SYMBOLS_JIT : SYMBOLS_FILE,
+                                 .path = ""};
+    unwind_queue_object(made->queue, i, &mapping);
+  }
+  unwind_queue_map(made->queue, 1, made_ranges, 3);
+}
+
+static int add_made(made_t *made) {
+  static const uint64_t stack[] = {0, 0x11000};
+  const int is_arm = unwind_machine(NULL) == EM_AARCH64;
+  uint64_t values[33] = {0};
+  uvperf_sample_t sample;
+  memset(&sample, 0, sizeof sample);
+  values[is_arm ? 29 : 6] = 0x7000;  /* x29, or rbp */
+  values[is_arm ? 31 : 7] = 0x7000;  /* sp */
+  values[is_arm ? 32 : 8] = 0x10010; /* pc, or rip */
+  if (is_arm)
+    values[30] = 0x11000; /* x30 */
+  sample.regs_user = (uvperf_regs_t){PERF_SAMPLE_REGS_ABI_64,
+                                     unwind_regs_mask(unwind_machine(NULL)),
+                                     is_arm ? 33 : 20, values};
+  sample.stack_user.data = stack;
+  sample.stack_user.size = sample.stack_user.dyn_size = sizeof stack;
+  return unwind_queue_add(made->queue, 1, &sample, "", 1);
+}
+
+static void wait_made(made_t *made, uv_loop_t *loop) {
+  run_t run = {0};
+  unwind_queue_wait(made->queue, on_waited, &run);
+  while (!run.is_waited)
+    uv_run(loop, UV_RUN_ONCE);
+}
+
+static void end_made(made_t *made, uv_loop_t *loop) {
+  symbols_jobs_end(&made->jobs, on_ended, NULL);
+  uv_run(loop, UV_RUN_DEFAULT);
+  unwind_queue_free(made->queue);
+}
+
+static int count_fds(void) {
+  int nr = 0;
+  for (int fd = 0; fd < 1024; fd++)
+    nr += fcntl(fd, F_GETFD) >= 0;
+  return nr;
+}
+
+static void call_at_the_end_of_a_mapping_is_in_that_mapping(void **state) {
+  made_t made = {0};
+  int before;
+  need_machine(__func__);
+  begin_made(&made, *state, 0);
+  before = count_fds();
+  assert_int_equal(add_made(&made), 0);
+  wait_made(&made, *state);
+  assert_int_equal(made.answered, 1);
+  assert_int_equal(made.caller.object, 0);
+  assert_true(made.caller.offset == 0x10fff);
+  /* Only the worker's socket stays open, and the loop's own fds. */
+  symbols_worker_end(&made.jobs.worker);
+  assert_int_equal(count_fds(), before);
+  end_made(&made, *state);
+}
+
+static void last_samples_of_a_process_that_ends_are_answered(void **state) {
+  made_t made = {0};
+  need_machine(__func__);
+  begin_made(&made, *state, 0);
+  assert_int_equal(add_made(&made), 0);
+  assert_int_equal(add_made(&made), 0); /* waits for more */
+  unwind_queue_forget(made.queue, 1);
+  wait_made(&made, *state);
+  assert_int_equal(made.answered, 2);
+  end_made(&made, *state);
+}
+
+static void room_of_answered_samples_is_used_again(void **state) {
+  made_t made = {0};
+  need_machine(__func__);
+  begin_made(&made, *state, 400);
+  for (size_t i = 1; i <= 5; i++) {
+    assert_int_equal(add_made(&made), 0);
+    wait_made(&made, *state);
+    assert_int_equal(made.answered, i);
+  }
+  assert_true(unwind_queue_stats(made.queue)->full == 0);
+  end_made(&made, *state);
+}
+
+static void process_that_ends_the_worker_three_times_is_ignored(void **state) {
+  made_t made = {.kills = 1};
+  need_machine(__func__);
+  begin_made(&made, *state, 0);
+  for (size_t i = 1; i <= 3; i++) {
+    assert_int_equal(add_made(&made), 0);
+    wait_made(&made, *state);
+    assert_int_equal(made.dropped, i);
+  }
+  assert_int_equal(add_made(&made), -1);
+  assert_true(unwind_queue_stats(made.queue)->full == 1);
+  end_made(&made, *state);
+}
+
 int main(int argc, char **argv) {
   symbols_main(argc, argv);
   const struct CMUnitTest tests[] = {
@@ -294,6 +445,10 @@ int main(int argc, char **argv) {
       support_loop_test(samples_of_a_dead_worker_come_without_frames),
       support_loop_test(samples_that_do_not_fit_are_refused_and_counted),
       support_loop_test(damaged_files_leave_no_sample_without_answer),
+      support_loop_test(call_at_the_end_of_a_mapping_is_in_that_mapping),
+      support_loop_test(last_samples_of_a_process_that_ends_are_answered),
+      support_loop_test(room_of_answered_samples_is_used_again),
+      support_loop_test(process_that_ends_the_worker_three_times_is_ignored),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
