@@ -8,6 +8,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -305,15 +306,18 @@ typedef struct made_s {
   unwind_queue_t *queue;
   size_t answered, dropped;
   unwind_place_t caller; /* of the last sample */
-  int kills;             /* opening a file ends the worker */
+  uint64_t timeout_ms;
+  int number; /* signal for the worker when a file is opened; 0: none */
+  atomic_size_t opened; /* files */
 } made_t;
 
 static made_t *made_now;
 
 static int open_made(const symbols_mapping_t *mapping) {
   (void)mapping;
-  if (made_now->kills)
-    kill(made_now->jobs.worker.pid, SIGKILL);
+  made_now->opened++;
+  if (made_now->number != 0)
+    kill(made_now->jobs.worker.pid, made_now->number);
   return open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 }
 
@@ -330,6 +334,7 @@ static void begin_made(made_t *made, uv_loop_t *loop, size_t max_bytes) {
   const unwind_queue_options_t options = {.machine = unwind_machine(NULL),
                                           .open = open_made,
                                           .on_stack = on_made_stack,
+                                          .timeout_ms = made->timeout_ms,
                                           .arg = made,
                                           .max_bytes = max_bytes};
   symbols_jobs_init(&made->jobs, loop);
@@ -343,7 +348,7 @@ static void begin_made(made_t *made, uv_loop_t *loop, size_t max_bytes) {
   unwind_queue_map(made->queue, 1, made_ranges, 3);
 }
 
-static int add_made(made_t *made) {
+static int add_made(made_t *made, uint32_t pid) {
   static const uint64_t stack[] = {0, 0x11000};
   const int is_arm = unwind_machine(NULL) == EM_AARCH64;
   uint64_t values[33] = {0};
@@ -359,7 +364,7 @@ static int add_made(made_t *made) {
                                      is_arm ? 33 : 20, values};
   sample.stack_user.data = stack;
   sample.stack_user.size = sample.stack_user.dyn_size = sizeof stack;
-  return unwind_queue_add(made->queue, 1, &sample, "", 1);
+  return unwind_queue_add(made->queue, pid, &sample, "", 1);
 }
 
 static void wait_made(made_t *made, uv_loop_t *loop) {
@@ -388,7 +393,7 @@ static void call_at_the_end_of_a_mapping_is_in_that_mapping(void **state) {
   need_machine(__func__);
   begin_made(&made, *state, 0);
   before = count_fds();
-  assert_int_equal(add_made(&made), 0);
+  assert_int_equal(add_made(&made, 1), 0);
   wait_made(&made, *state);
   assert_int_equal(made.answered, 1);
   assert_int_equal(made.caller.object, 0);
@@ -403,8 +408,8 @@ static void last_samples_of_a_process_that_ends_are_answered(void **state) {
   made_t made = {0};
   need_machine(__func__);
   begin_made(&made, *state, 0);
-  assert_int_equal(add_made(&made), 0);
-  assert_int_equal(add_made(&made), 0); /* waits for more */
+  assert_int_equal(add_made(&made, 1), 0);
+  assert_int_equal(add_made(&made, 1), 0); /* waits for more */
   unwind_queue_forget(made.queue, 1);
   wait_made(&made, *state);
   assert_int_equal(made.answered, 2);
@@ -416,7 +421,7 @@ static void room_of_answered_samples_is_used_again(void **state) {
   need_machine(__func__);
   begin_made(&made, *state, 400);
   for (size_t i = 1; i <= 5; i++) {
-    assert_int_equal(add_made(&made), 0);
+    assert_int_equal(add_made(&made, 1), 0);
     wait_made(&made, *state);
     assert_int_equal(made.answered, i);
   }
@@ -425,16 +430,48 @@ static void room_of_answered_samples_is_used_again(void **state) {
 }
 
 static void process_that_ends_the_worker_three_times_is_ignored(void **state) {
-  made_t made = {.kills = 1};
+  made_t made = {.number = SIGKILL};
   need_machine(__func__);
   begin_made(&made, *state, 0);
   for (size_t i = 1; i <= 3; i++) {
-    assert_int_equal(add_made(&made), 0);
+    assert_int_equal(add_made(&made, 1), 0);
     wait_made(&made, *state);
     assert_int_equal(made.dropped, i);
   }
-  assert_int_equal(add_made(&made), -1);
+  assert_int_equal(add_made(&made, 1), -1);
   assert_true(unwind_queue_stats(made.queue)->full == 1);
+  end_made(&made, *state);
+}
+
+/* 64 samples are a batch. All of them wait before the first one fails. */
+static void waiting_batches_of_an_ignored_process_are_not_asked(void **state) {
+  made_t made = {.number = SIGKILL};
+  need_machine(__func__);
+  begin_made(&made, *state, 0);
+  for (size_t i = 0; i < 320; i++)
+    assert_int_equal(add_made(&made, 1), 0);
+  wait_made(&made, *state);
+  assert_int_equal(made.dropped, 320);
+  assert_int_equal(made.opened, 3);
+  end_made(&made, *state);
+}
+
+/* The worker hangs with the files of process 1, so process 2 is not asked. */
+static void slow_processes_share_one_time(void **state) {
+  made_t made = {.number = SIGSTOP, .timeout_ms = 100};
+  size_t opened;
+  need_machine(__func__);
+  begin_made(&made, *state, 0);
+  unwind_queue_map(made.queue, 2, made_ranges, 3);
+  for (size_t i = 1; i <= 2; i++) {
+    assert_int_equal(add_made(&made, 1), 0);
+    wait_made(&made, *state);
+  }
+  opened = made.opened;
+  assert_int_equal(add_made(&made, 2), 0);
+  wait_made(&made, *state);
+  assert_int_equal(made.dropped, 3);
+  assert_int_equal(made.opened, opened);
   end_made(&made, *state);
 }
 
@@ -449,6 +486,8 @@ int main(int argc, char **argv) {
       support_loop_test(last_samples_of_a_process_that_ends_are_answered),
       support_loop_test(room_of_answered_samples_is_used_again),
       support_loop_test(process_that_ends_the_worker_three_times_is_ignored),
+      support_loop_test(waiting_batches_of_an_ignored_process_are_not_asked),
+      support_loop_test(slow_processes_share_one_time),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

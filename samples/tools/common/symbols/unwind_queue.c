@@ -3,6 +3,7 @@
  * harm the worker, other processes lose no stacks. */
 #include "common/symbols/unwind_queue.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,10 +40,12 @@ typedef struct maps_s {
   range_t ranges[]; /* sorted by start */
 } maps_t;
 
+typedef struct process_s process_t;
+
 typedef struct batch_s {
   symbols_job_t job;
   unwind_queue_t *queue;
-  uint32_t pid;
+  process_t *process;
   maps_t *maps;
   size_t nr;
   size_t nr_at; /* where the request has the number of samples */
@@ -51,14 +54,17 @@ typedef struct batch_s {
   int failed;
 } batch_t;
 
-typedef struct process_s {
+/* Lives as long as its batches. */
+struct process_s {
+  size_t refs;
   uint32_t pid;
-  int strikes;
-  int is_sent; /* the first batch of these mappings is sent */
+  atomic_int strikes; /* set on the pool */
+  int has_worked;     /* used on the pool: a batch had an answer */
+  int is_sent;        /* the first batch of these mappings is sent */
   maps_t *maps;
   batch_t *batch; /* being filled, or NULL */
-  struct process_s *next;
-} process_t;
+  process_t *next;
+};
 
 struct unwind_queue_s {
   symbols_jobs_t *jobs;
@@ -68,7 +74,8 @@ struct unwind_queue_s {
   size_t nr_objects;
   process_t *buckets[BUCKETS];
   uint64_t last_version;
-  size_t bytes; /* in all batches */
+  size_t bytes;     /* in all batches */
+  uint64_t lost_ms; /* used on the pool: time of failed batches */
 };
 
 typedef struct wait_s {
@@ -92,6 +99,8 @@ unwind_queue_t *unwind_queue_new(symbols_jobs_t *jobs,
   queue->options = *options;
   if (queue->options.max_bytes == 0)
     queue->options.max_bytes = MAX_BYTES;
+  if (queue->options.timeout_ms == 0)
+    queue->options.timeout_ms = TIMEOUT_MS;
   if (queue->options.open == NULL)
     queue->options.open = open_mapped;
   return queue;
@@ -130,6 +139,13 @@ static void drop_maps(maps_t *maps) {
     free(maps);
 }
 
+static void drop_process(process_t *process) {
+  if (--process->refs > 0)
+    return;
+  drop_maps(process->maps);
+  free(process);
+}
+
 static int by_start(const void *a, const void *b) {
   const range_t *left = a, *right = b;
 
@@ -155,6 +171,7 @@ void unwind_queue_map(unwind_queue_t *queue, uint32_t pid,
 
   if (process == NULL) {
     process = *place = common_calloc(1, sizeof(*process));
+    process->refs = 1;
     process->pid = pid;
   }
   send_batch(process);
@@ -178,20 +195,23 @@ void unwind_queue_forget(unwind_queue_t *queue, uint32_t pid) {
   if (process == NULL)
     return;
   send_batch(process);
-  drop_maps(process->maps);
   *place = process->next;
-  free(process);
+  drop_process(process);
 }
 
 /* -- asking the worker, on the pool ---------------------------------------- */
 
-static int ask(symbols_worker_t *worker, symbols_message_t *request,
-               symbols_message_t *response) {
+static int has_time(const unwind_queue_t *queue) {
+  return queue->lost_ms < 2 * queue->options.timeout_ms;
+}
+
+static int ask(const unwind_queue_t *queue, symbols_worker_t *worker,
+               symbols_message_t *request, symbols_message_t *response) {
   char reason[SYMBOLS_REASON_BYTES];
   uint64_t timeout_ms = worker->timeout_ms;
   int rc;
 
-  worker->timeout_ms = TIMEOUT_MS;
+  worker->timeout_ms = queue->options.timeout_ms / (has_time(queue) ? 1 : 10);
   rc = symbols_worker_ask(worker, request, response, reason);
   worker->timeout_ms = timeout_ms;
   return rc;
@@ -239,7 +259,7 @@ static int send_files(const batch_t *batch, symbols_worker_t *worker,
   symbols_put_number(&request, nr);
   while (nr-- > 0)
     put_file(&request, batch, symbols_get_number(missing));
-  rc = ask(worker, &request, &response);
+  rc = ask(batch->queue, worker, &request, &response);
   while (request.nr_fds > 0)
     close(request.fds[--request.nr_fds]);
   symbols_message_free(&request);
@@ -256,7 +276,7 @@ static int send_maps(const batch_t *batch, symbols_worker_t *worker) {
   int rc;
 
   symbols_message_begin(&request, SYMBOLS_REQUEST_UNWIND_MAP);
-  symbols_put_number(&request, batch->pid);
+  symbols_put_number(&request, batch->process->pid);
   symbols_put_number(&request, maps->version);
   symbols_put_number(&request, (uint64_t)batch->queue->options.machine);
   symbols_put_number(&request, maps->nr);
@@ -268,7 +288,7 @@ static int send_maps(const batch_t *batch, symbols_worker_t *worker) {
   }
   /* Each time fewer files are missing. */
   do {
-    rc = ask(worker, &request, &response);
+    rc = ask(batch->queue, worker, &request, &response);
     if (rc == 0 && response.body.used > 0)
       rc = send_files(batch, worker, &response);
   } while (rc == 0 && response.body.used > 0 && left-- > 0);
@@ -277,20 +297,42 @@ static int send_maps(const batch_t *batch, symbols_worker_t *worker) {
   return rc;
 }
 
-static void run_batch(symbols_job_t *job, symbols_worker_t *worker) {
-  batch_t *batch = (batch_t *)job;
+static int ask_batch(batch_t *batch, symbols_worker_t *worker) {
   const uint64_t nr = batch->nr;
   int rc;
 
   memcpy(batch->request.body.text + batch->nr_at, &nr, sizeof(nr));
-  rc = ask(worker, &batch->request, &batch->response);
+  rc = ask(batch->queue, worker, &batch->request, &batch->response);
   /* The worker does not know these mappings, or has forgotten them. */
   if (rc == 0 && batch->response.body.used == 0) {
     rc = send_maps(batch, worker);
     if (rc == 0)
-      rc = ask(worker, &batch->request, &batch->response);
+      rc = ask(batch->queue, worker, &batch->request, &batch->response);
   }
-  batch->failed = rc != 0;
+  return rc;
+}
+
+/* Batches that wait are checked, too: each could take the whole time. */
+static int is_ignored(const batch_t *batch) {
+  const process_t *process = batch->process;
+  int strikes = atomic_load(&process->strikes);
+
+  if (has_time(batch->queue))
+    return strikes >= MAX_STRIKES;
+  return strikes > 0 || !process->has_worked;
+}
+
+static void run_batch(symbols_job_t *job, symbols_worker_t *worker) {
+  batch_t *batch = (batch_t *)job;
+  uint64_t begin = uv_hrtime();
+
+  batch->failed = is_ignored(batch) || ask_batch(batch, worker) != 0;
+  if (!batch->failed) {
+    batch->process->has_worked = 1;
+    return;
+  }
+  batch->queue->lost_ms += (uv_hrtime() - begin) / 1000000;
+  atomic_fetch_add(&batch->process->strikes, 1);
 }
 
 /* -- answers, on the loop -------------------------------------------------- */
@@ -350,6 +392,7 @@ static void free_batch(batch_t *batch) {
   symbols_message_free(&batch->response);
   common_buffer_free(&batch->contexts);
   drop_maps(batch->maps);
+  drop_process(batch->process);
   free(batch);
 }
 
@@ -375,12 +418,8 @@ static void answer(batch_t *batch) {
 
 static void batch_done(symbols_job_t *job) {
   batch_t *batch = (batch_t *)job;
-  unwind_queue_t *queue = batch->queue;
-  process_t *process = *place_of(queue, batch->pid);
 
-  queue->bytes -= bytes_of(batch);
-  if (batch->failed && process != NULL)
-    process->strikes++;
+  batch->queue->bytes -= bytes_of(batch);
   answer(batch);
   free_batch(batch);
 }
@@ -397,13 +436,14 @@ static void send_batch(process_t *process) {
   symbols_jobs_add(batch->queue->jobs, &batch->job);
 }
 
-static batch_t *new_batch(unwind_queue_t *queue, const process_t *process) {
+static batch_t *new_batch(unwind_queue_t *queue, process_t *process) {
   batch_t *batch = common_calloc(1, sizeof(*batch));
 
   batch->job.run = run_batch;
   batch->job.done = batch_done;
   batch->queue = queue;
-  batch->pid = process->pid;
+  batch->process = process;
+  process->refs++;
   batch->maps = process->maps;
   batch->maps->refs++;
   symbols_message_begin(&batch->request, SYMBOLS_REQUEST_UNWIND);
@@ -441,7 +481,7 @@ int unwind_queue_add(unwind_queue_t *queue, uint32_t pid,
   process_t *process = *place_of(queue, pid);
   size_t before;
 
-  if (process == NULL || process->strikes >= MAX_STRIKES ||
+  if (process == NULL || atomic_load(&process->strikes) >= MAX_STRIKES ||
       queue->bytes + sample->stack_user.dyn_size + context_bytes >
           queue->options.max_bytes) {
     queue->stats.full++;
@@ -505,8 +545,7 @@ void unwind_queue_free(unwind_queue_t *queue) {
       next = process->next;
       if (process->batch != NULL)
         free_batch(process->batch);
-      drop_maps(process->maps);
-      free(process);
+      drop_process(process);
     }
   }
   for (i = 0; i < queue->nr_objects; i++) {

@@ -28,6 +28,10 @@ typedef struct unwind_place_s {
 typedef struct unwind_queue_options_s {
   int machine;      /* of unwind_machine() */
   size_t max_bytes; /* of waiting samples; 0: 64 MiB */
+  /* For a batch of samples; 0: 5,000. When failed batches have taken twice this
+   * time, only processes whose batches did not fail are unwound further, with a
+   * tenth of this time for a batch. */
+  uint64_t timeout_ms;
   /* Opens a file of a process, on a thread of libuv's pool. Returns an fd or
    * -1. NULL: opens only the mapped file (open.h). */
   int (*open)(const symbols_mapping_t *mapping);
