@@ -7,8 +7,14 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include <linux/capability.h>
 
 #include "ask_names.h"
 #include "common/small_file.h"
@@ -141,7 +147,10 @@ static void slow_files_leave_time_for_the_others(void **state) {
   assert_int_equal(symbols_nr_late(ask.symbols), 2);
   assert_non_null(strstr(symbols_reason(ask.symbols, objects[0]), "longer"));
   assert_non_null(strstr(symbols_reason(ask.symbols, objects[1]), "longer"));
-  /* Nobody waits for the slow files again. */
+  /* Other files have the whole time again. */
+  assert_int_equal(ask_names_at(&ask, objects[2], 1)->nr, 0);
+  assert_int_equal(symbols_nr_late(ask.symbols), 2);
+  /* The slow files are not asked again. */
   pid = worker_of(&ask)->pid;
   ask_all(&ask, objects, 2, offset + 1);
   assert_int_equal(worker_of(&ask)->pid, pid);
@@ -237,12 +246,16 @@ static void expect_line(pid_t pid, const char *file, const char *expected) {
   free(text);
 }
 
-static void expect_few_rights(pid_t pid) {
-  expect_line(pid, "comm", "symbols-worker\n");
-  expect_line(pid, "status", "NoNewPrivs:\t1");
+static void expect_no_capabilities(pid_t pid) {
   expect_line(pid, "status", "CapInh:\t0000000000000000");
   expect_line(pid, "status", "CapPrm:\t0000000000000000");
   expect_line(pid, "status", "CapEff:\t0000000000000000");
+}
+
+static void expect_few_rights(pid_t pid) {
+  expect_line(pid, "comm", "symbols-worker\n");
+  expect_line(pid, "status", "NoNewPrivs:\t1");
+  expect_no_capabilities(pid);
   expect_line(pid, "limits", "Max core file size        0 ");
   if (geteuid() == 0) {
     expect_line(pid, "status", "Uid:\t65534\t65534\t65534\t65534");
@@ -250,13 +263,25 @@ static void expect_few_rights(pid_t pid) {
   }
 }
 
-static void worker_has_few_rights_and_no_fds_of_ours(void **state) {
-  int inherited = count_inherited(), leaked = open("/dev/null", O_RDONLY), nr;
+static int count_fds_of(pid_t pid) {
   struct dirent *entry;
+  char path[64];
+  int nr = 0;
+  DIR *list;
+
+  snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+  list = opendir(path);
+  assert_non_null(list);
+  while ((entry = readdir(list)) != NULL)
+    nr += entry->d_name[0] != '.';
+  closedir(list);
+  return nr;
+}
+
+static void worker_has_few_rights_and_no_fds_of_ours(void **state) {
+  int inherited = count_inherited(), leaked = open("/dev/null", O_RDONLY);
   ask_names_t ask;
   uint32_t self;
-  char path[64];
-  DIR *list;
   pid_t pid;
 
   (void)state;
@@ -270,16 +295,107 @@ static void worker_has_few_rights_and_no_fds_of_ours(void **state) {
   if (geteuid() == 0) {
     /* The worker's fds are the standard streams, the socket, the ELF file and a
      * debug file. */
-    snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
-    list = opendir(path);
-    assert_non_null(list);
-    for (nr = 0; (entry = readdir(list)) != NULL;)
-      nr += entry->d_name[0] != '.';
-    closedir(list);
-    assert_in_range(nr, 4, 6);
+    assert_in_range(count_fds_of(pid), 4, 6);
   }
   close(leaked);
   ask_names_end(&ask);
+}
+
+/* Capabilities of a program file pass to the worker, which is the same file, as
+ * these ambient ones do. */
+static int start_with_a_capability(void *arg) {
+  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  const uint32_t nice = UINT32_C(1) << CAP_SYS_NICE;
+  const struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {
+      {nice, nice, nice}};
+  const int *socket = arg;
+
+  if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0 &&
+      setresuid(65533, 65533, 65533) == 0 &&
+      syscall(SYS_capset, &header, data) == 0 &&
+      prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_SYS_NICE, 0, 0) == 0 &&
+      dup2(*socket, SYMBOLS_WORKER_SOCKET) == SYMBOLS_WORKER_SOCKET)
+    execl("/proc/self/exe", "worker", SYMBOLS_WORKER_ARGUMENT, "",
+          (char *)NULL);
+  return 1;
+}
+
+/* Starts a process that answers as a worker. */
+static void start_worker(symbols_worker_t *worker, support_child_fn run) {
+  int sockets[2];
+
+  symbols_worker_init(worker);
+  worker->timeout_ms = LONG_MS;
+  assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets),
+                   0);
+  worker->pid = support_fork(run, &sockets[1]);
+  worker->socket = sockets[0];
+  close(sockets[1]);
+}
+
+static void worker_drops_the_capabilities_of_a_program(void **state) {
+  symbols_message_t request = {0}, response = {0};
+  char reason[SYMBOLS_REASON_BYTES];
+  symbols_worker_t worker;
+
+  (void)state;
+  support_need_root(__func__);
+  start_worker(&worker, start_with_a_capability);
+  symbols_message_begin(&request, SYMBOLS_REQUEST_JIT);
+  symbols_put_bytes(&request, "", 0);
+  assert_int_equal(symbols_worker_ask(&worker, &request, &response, reason), 0);
+  expect_line(worker.pid, "status", "Uid:\t65533\t65533\t65533\t65533");
+  expect_no_capabilities(worker.pid);
+  symbols_worker_end(&worker);
+  symbols_message_free(&request);
+  symbols_message_free(&response);
+}
+
+static int count_fds(void) {
+  int fd, nr = 0;
+
+  for (fd = 0; fd < 1024; fd++)
+    nr += fcntl(fd, F_GETFD) >= 0;
+  return nr;
+}
+
+static int wait_for(void *arg, int fd, short events) {
+  struct pollfd item = {fd, events, 0};
+
+  (void)arg;
+  poll(&item, 1, -1);
+  return 0;
+}
+
+/* A reader that a file has taken over sends an fd. */
+static int answer_with_an_fd(void *arg) {
+  const int *socket = arg;
+  symbols_message_t request = {0}, response = {0};
+
+  if (symbols_wire_receive(*socket, &request, wait_for, NULL) != 0)
+    return 1;
+  symbols_message_begin(&response, request.type);
+  symbols_put_number(&response, 0);
+  response.fds[response.nr_fds++] = *socket;
+  symbols_wire_send(*socket, &response, wait_for, NULL);
+  return 0;
+}
+
+static void fd_from_a_reader_is_refused_and_closed(void **state) {
+  symbols_message_t request = {0}, response = {0};
+  char reason[SYMBOLS_REASON_BYTES];
+  symbols_worker_t worker;
+  int before = count_fds();
+
+  (void)state;
+  start_worker(&worker, answer_with_an_fd);
+  symbols_message_begin(&request, SYMBOLS_REQUEST_JIT);
+  assert_int_equal(symbols_worker_ask(&worker, &request, &response, reason),
+                   -EPROTO);
+  assert_int_equal(worker.pid, 0);
+  assert_int_equal(count_fds(), before);
+  symbols_message_free(&request);
+  symbols_message_free(&response);
 }
 
 static void debug_file_is_downloaded_without_rights(void **state) {
@@ -290,6 +406,7 @@ static void debug_file_is_downloaded_without_rights(void **state) {
   ask_names_t ask;
   uint32_t object;
   char url[160];
+  int nr_fds;
 
   (void)state;
   if (dlopen("libdebuginfod.so.1", RTLD_NOW) == NULL)
@@ -308,12 +425,27 @@ static void debug_file_is_downloaded_without_rights(void **state) {
   snprintf(url, sizeof(url), "file://%s/", ask_names_in("server"));
   setenv("DEBUGINFOD_URLS", url, 1);
   setenv("DEBUGINFOD_CACHE_PATH", ask_names_in("cache"), 1);
+  nr_fds = count_fds();
   ask_names_begin(&ask, &options);
   object = ask_names_file(&ask, ask_names_in("remote"));
   assert_string_equal(ask_names_name(&ask, object, offset), "hidden");
   assert_string_equal(symbols_reason(ask.symbols, object), "");
   expect_few_rights(symbols_jobs(ask.symbols)->downloader.pid);
   expect_few_rights(worker_of(&ask)->pid);
+  /* The reader has its usual fds, and both files. */
+  assert_int_equal(count_fds_of(worker_of(&ask)->pid), 6);
+  ask_names_end(&ask);
+  assert_int_equal(count_fds(), nr_fds);
+
+  /* A file that the server does not have is asked for once. */
+  assert_int_equal(ask_names_run("rm -r server/buildid cache/*"), 0);
+  ask_names_begin(&ask, &options);
+  object = ask_names_file(&ask, ask_names_in("remote"));
+  assert_string_equal(ask_names_name(&ask, object, offset), "");
+  assert_true(symbols_jobs(ask.symbols)->downloader.pid > 0);
+  symbols_worker_end(&symbols_jobs(ask.symbols)->downloader);
+  ask_names_at(&ask, object, 1);
+  assert_int_equal(symbols_jobs(ask.symbols)->downloader.pid, 0);
   ask_names_end(&ask);
 
   /* The program did not ask for downloads. */
@@ -520,6 +652,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(file_that_was_slow_once_has_its_names),
       cmocka_unit_test(closing_ends_a_worker_that_hangs),
       cmocka_unit_test(worker_has_few_rights_and_no_fds_of_ours),
+      cmocka_unit_test(worker_drops_the_capabilities_of_a_program),
+      cmocka_unit_test(fd_from_a_reader_is_refused_and_closed),
       cmocka_unit_test(debug_file_is_downloaded_without_rights),
       cmocka_unit_test(damaged_files_cost_their_own_names_only),
       cmocka_unit_test(file_that_takes_much_memory_has_a_reason),
