@@ -36,11 +36,11 @@ static void make(const char *test, const char *source, const char *flags) {
 /* Makes a library. The reader waits for ever when it opens its debug file. */
 static void make_slow(const char *test, const char *name) {
   ask_names_write("slow.c", "int slow(void) { return 1; }\n", 29);
-  if (ask_names_run("cc -shared slow.c -o %s && strip %s && "
+  if (ask_names_run("rm -f %s.debug && cc -shared slow.c -o %s && strip %s && "
                     "echo >%s.debug && "
                     "objcopy --add-gnu-debuglink=%s.debug %s && "
-                    "rm %s.debug && mkfifo -m 644 %s.debug",
-                    name, name, name, name, name, name, name) != 0)
+                    "rm -f %s.debug && mkfifo -m 644 %s.debug",
+                    name, name, name, name, name, name, name, name) != 0)
     support_skip(test, "a compiler");
 }
 
@@ -125,6 +125,21 @@ static void ask_all(ask_names_t *ask, const uint32_t *objects, size_t nr,
   for (i = 0; i < nr; i++)
     symbols_want(ask->symbols, objects[i], offset);
   ask_names_wait(ask);
+}
+
+/* The second attempt has all the time that is left, and is the last one. */
+static void slow_file_has_two_attempts(void **state) {
+  const symbols_options_t options = {.timeout_ms = 400};
+  ask_names_t ask;
+  uint32_t object;
+
+  (void)state;
+  make_slow(__func__, "slow");
+  ask_names_begin(&ask, &options);
+  object = ask_names_file(&ask, ask_names_in("slow"));
+  assert_int_equal(ask_names_at(&ask, object, 1)->nr, 0);
+  assert_non_null(strstr(symbols_reason(ask.symbols, object), "longer"));
+  ask_names_end(&ask);
 }
 
 static void slow_files_leave_time_for_the_others(void **state) {
@@ -648,6 +663,7 @@ static void names_of_any_length_are_cut_in_time(void **state) {
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(worker_that_dies_costs_one_objects_names),
+      cmocka_unit_test(slow_file_has_two_attempts),
       cmocka_unit_test(slow_files_leave_time_for_the_others),
       cmocka_unit_test(file_that_was_slow_once_has_its_names),
       cmocka_unit_test(closing_ends_a_worker_that_hangs),
