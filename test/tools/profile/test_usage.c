@@ -60,6 +60,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"-d", "0", "-a"}, "-d wants"},
       {{"-d", "nan", "-a"}, "-d wants"},
       {{"-d", "1s", "-a"}, "-d wants"},
+      {{"--names-time", "0", "-a"}, "--names-time wants"},
       {{"-p", "self"}, "-p wants"},
       {{"-p", "0"}, "-p wants"},
       {{"-p", "99999999999"}, "-p wants"},

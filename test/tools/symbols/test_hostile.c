@@ -448,7 +448,8 @@ static void debug_file_is_downloaded_without_rights(void **state) {
   expect_few_rights(symbols_jobs(ask.symbols)->downloader.pid);
   expect_few_rights(worker_of(&ask)->pid);
   /* The reader has its usual fds, and both files. */
-  assert_int_equal(count_fds_of(worker_of(&ask)->pid), 6);
+  if (geteuid() == 0)
+    assert_int_equal(count_fds_of(worker_of(&ask)->pid), 6);
   ask_names_end(&ask);
   assert_int_equal(count_fds(), nr_fds);
 
@@ -563,7 +564,7 @@ static void file_that_takes_much_memory_has_a_reason(void **state) {
                     "(head -c 64 bomb; head -c 400000000 /dev/zero) | "
                     "xz -1 >bomb.xz && "
                     "objcopy --add-section .gnu_debugdata=bomb.xz bomb") != 0)
-    support_skip(__func__, "a compiler and xz");
+    support_skip(__func__, "xz");
   ask_names_begin(&ask, &options);
   worker_of(&ask)->max_kib = 128 << 10;
   object = ask_names_file(&ask, ask_names_in("bomb"));
