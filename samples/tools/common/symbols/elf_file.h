@@ -36,7 +36,8 @@ typedef struct symbols_elf_file_s {
 /* Opens a file by its fd, and owns the fds afterwards. Looks for a debug file
  * beside `path` and in `debug_path` (like -debuginfo-path of elfutils; "": the
  * usual places). If it finds no debug file, uses debug_fd, unless that is -1.
- * Returns 0, or -1 with the reason. Keep `file` where it is until it is closed. */
+ * Returns 0, or -1 with the reason. Keep `file` where it is until it is
+ * closed. */
 int symbols_elf_open(symbols_elf_file_t *file, int fd, int debug_fd,
                      const char *path, const char *debug_path, char *reason,
                      size_t size);
