@@ -82,6 +82,16 @@ check_hardening() {
   fi
 }
 
+# The same, for a check whose first argument is a compiler that sanitizes.
+check_sanitizers() {
+  if echo 'int main(void) { return 0; }' |
+    "$3" -fsanitize=address -x c - -o /dev/null 2>/dev/null; then
+    check "$@"
+  else
+    skip "$1" "a compiler with sanitizers"
+  fi
+}
+
 # The same, for a check of code for another architecture.
 check_aarch64() {
   if echo 'int probe;' |

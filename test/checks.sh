@@ -779,6 +779,24 @@ optimizing() {
   return "$rc"
 }
 
+# No byte of a record that may be changing is read twice: runs
+# unit/decode/test_decoder_flip.c with decode/ as a compiler makes it, and with
+# a call before each load: changing_bytes compiler option
+changing_bytes() {
+  test=$root/test
+  rm -rf "$results.flip" && mkdir "$results.flip" || return 1
+  (cd "$results.flip" && "$1" "$2" -g -fsanitize=thread -std=c11 \
+    -D_DEFAULT_SOURCE -I "$root/include" -I "$root/lib" -c \
+    "$root"/lib/decode/*.c "$root/lib/util/line.c") &&
+    "$1" -g -fsanitize=address -std=c11 -D_GNU_SOURCE -DMOST=400 -DCHANGES=100 \
+      -I "$root/include" -I "$root/lib" -I "$test/support" $uv \
+      "$test"/unit/decode/test_decoder_flip.c \
+      "$test"/unit/decode/flipper_hooks.c "$test"/support/record_b*.c \
+      "$results.flip"/*.o "$build/libuvperf.a" -o "$results.flip/flip" \
+      $("${PKG_CONFIG:-pkg-config}" --cflags --libs cmocka libuv) &&
+    CMOCKA_MESSAGE_OUTPUT=stdout "$results.flip/flip"
+}
+
 # No line of C is longer than 80 columns, except a URL, or a lone string without
 # a place to break it. Continuation bytes of UTF-8 take no column.
 columns() {
@@ -817,6 +835,11 @@ check folders_but_sys_make_no_perf_calls calls_of_sys
 check options_open_is_called_for_each_event opens
 check_aarch64 ring_is_read_and_freed_in_order_on_aarch64 barriers
 check templates_compile_however_they_are_optimized optimizing
+check_sanitizers records_that_change_are_sound_without_optimization \
+  changing_bytes "${CC:-cc}" -O0
+check_sanitizers records_that_change_are_sound_with_optimization \
+  changing_bytes "${CC:-cc}" -O2
+check_sanitizers records_that_change_are_sound_with_clang changing_bytes clang -O2
 check memory_comes_from_the_allocator_alone memory
 check tools_create_files_by_out_file_alone tool_files
 check library_has_no_state_that_threads_share state

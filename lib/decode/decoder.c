@@ -511,10 +511,10 @@ decode_other(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
   return rc;
 }
 
-int uvperf__decode(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
-                   const void *bytes, size_t size,
-                   const uvperf_record_t **record) {
-  uint64_t word = uvperf__header_of_size(uvperf__u64(bytes), size);
+/* The header is already loaded and is sound. */
+static int decode(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
+                  const void *bytes, uint64_t word,
+                  const uvperf_record_t **record) {
   struct perf_event_header header;
 
   *record = uvperf__decode_sample(decoder, bytes, word);
@@ -524,31 +524,39 @@ int uvperf__decode(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
   return decode_other(decoder, alone, &header, bytes, record);
 }
 
+int uvperf__decode(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
+                   const void *bytes, size_t size,
+                   const uvperf_record_t **record) {
+  uint64_t header = uvperf__header_of_size(uvperf__u64(bytes), size);
+
+  return decode(decoder, alone, bytes, header, record);
+}
+
 int uvperf_decode(uvperf_decoder_t *decoder, const void *bytes, size_t size,
                   const uvperf_record_t **record) {
-  struct perf_event_header header;
+  uint64_t header;
+  size_t whole;
 
   *record = NULL;
   if (bytes == NULL || (uintptr_t)bytes % sizeof(uint64_t) != 0)
     return -EINVAL;
   if (size < HEADER_SIZE)
     return -EPROTO;
-  memcpy(&header, bytes, sizeof(header));
-  if (header.size < HEADER_SIZE || header.size % sizeof(uint64_t) != 0 ||
-      header.size > size)
+  header = uvperf__u64(bytes);
+  whole = uvperf__header_size(header);
+  if (whole < HEADER_SIZE || whole % sizeof(uint64_t) != 0 || whole > size)
     return -EPROTO;
-  return uvperf__decode(decoder, NULL, bytes, header.size, record);
+  return decode(decoder, NULL, bytes, header, record);
 }
 
 int uvperf__decoder_find_time(const uvperf_decoder_t *decoder,
-                              const void *bytes, size_t size, uint64_t *time) {
+                              const void *bytes, uint64_t word,
+                              uint64_t *time) {
   const uvperf__reader_t *reader;
   struct perf_event_header header;
   size_t end, at;
 
-  memcpy(&header, bytes, sizeof(header));
-  if (header.size > size)
-    return 0;
+  memcpy(&header, &word, sizeof(header));
   end = find_end(decoder, &header, bytes);
   reader = find_writer(decoder, NULL, &header, bytes, end).reader;
   if (reader == NULL)

@@ -100,7 +100,8 @@ int uvperf__decode(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
 /* Does the same as uvperf__decoder_time, but always finds the source by the id
  * first. */
 int uvperf__decoder_find_time(const uvperf_decoder_t *decoder,
-                              const void *bytes, size_t size, uint64_t *time);
+                              const void *bytes, uint64_t header,
+                              uint64_t *time);
 
 /* Finds when a record was written, without decoding it. Returns 1 and *time, or
  * 0 if the record has no time. A record has no time if its id is unknown, if it
@@ -108,15 +109,16 @@ int uvperf__decoder_find_time(const uvperf_decoder_t *decoder,
  * unless the record is a sample). If there is a time, uvperf_decode finds the
  * same time. The id is not needed if the time is at one place in the samples of
  * all sources that were ever added. In this case a sample of a removed source
- * has a time too. `size` is header.size. The caller has checked that it is a
- * multiple of 8 and that all bytes are there. The decoder's record does not
- * change. The function is inline, because it is called for each record in time
- * order. */
+ * has a time too. The header is already loaded. The caller has checked that its
+ * size is a multiple of 8 and that all bytes are there. The decoder's record
+ * does not change. The function is inline, because it is called for each record
+ * in time order. */
 static inline int uvperf__decoder_time(const uvperf_decoder_t *decoder,
-                                       const void *bytes, size_t size,
+                                       const void *bytes, uint64_t header,
                                        uint64_t *time) {
-  if (uvperf__u32(bytes) != PERF_RECORD_SAMPLE || size < decoder->time_least)
-    return uvperf__decoder_find_time(decoder, bytes, size, time);
+  if (uvperf__header_type(header) != PERF_RECORD_SAMPLE ||
+      uvperf__header_size(header) < decoder->time_least)
+    return uvperf__decoder_find_time(decoder, bytes, header, time);
   *time = uvperf__u64((const uint8_t *)bytes + decoder->time_front);
   return 1;
 }

@@ -10,6 +10,7 @@
 #include "uvperf/record.h"
 
 #include "decode/read_format.h"
+#include "util/bytes.h"
 #include "util/line.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
@@ -96,17 +97,18 @@ static void put_chain(line_t *line, const uint64_t *ips, uint64_t nr) {
       {PERF_CONTEXT_GUEST_KERNEL, "guest_kernel"},
       {PERF_CONTEXT_GUEST_USER, "guest_user"},
   };
-  uint64_t i;
+  uint64_t i, ip;
   size_t mark;
 
   uvperf__line_put(line, " nr %" PRIu64, nr);
   for (i = 0; i < nr; i++) {
-    for (mark = 0; mark < LENGTH(marks) && marks[mark].mark != ips[i]; mark++)
+    ip = uvperf__u64((const uint8_t *)&ips[i]);
+    for (mark = 0; mark < LENGTH(marks) && marks[mark].mark != ip; mark++)
       continue;
     if (mark < LENGTH(marks))
       uvperf__line_put(line, " %s:", marks[mark].name);
     else
-      uvperf__line_put(line, " 0x%" PRIx64, ips[i]);
+      uvperf__line_put(line, " 0x%" PRIx64, ip);
   }
 }
 
@@ -115,6 +117,7 @@ static void put_chain(line_t *line, const uint64_t *ips, uint64_t nr) {
 /* The same text as in the field brstack of perf-script(1). */
 static void put_branches(line_t *line, const uvperf_sample_t *sample) {
   const struct perf_branch_entry *entry;
+  unsigned int type;
   uint64_t i;
 
   uvperf__line_put(line, " brstack nr %" PRIu64, sample->branch.nr);
@@ -127,10 +130,9 @@ static void put_branches(line_t *line, const uvperf_sample_t *sample) {
                                         : '-',
                      entry->in_tx ? 'X' : '-', entry->abort ? 'A' : '-',
                      (unsigned int)entry->cycles);
-    if (uvperf_sample_branch_type(entry) != 0)
-      uvperf__line_put(
-          line, "/%s",
-          uvperf_sample_branch_type_name(uvperf_sample_branch_type(entry)));
+    type = uvperf_sample_branch_type(entry);
+    if (type != 0)
+      uvperf__line_put(line, "/%s", uvperf_sample_branch_type_name(type));
     if (sample->branch.counters != NULL)
       uvperf__line_put(line, "/0x%" PRIx64, sample->branch.counters[i]);
   }

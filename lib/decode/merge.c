@@ -179,10 +179,11 @@ void uvperf__merge_rewind(uvperf__merge_t *merge) {
  * keeps the time of the record before it. The first record of a ring gets the
  * earliest possible time. */
 static void find_time(const uvperf__merge_t *merge, uvperf__track_t *track,
-                      const void *bytes, size_t size) {
+                      const void *bytes) {
   uint64_t time;
 
-  track->has_time = uvperf__decoder_time(merge->decoder, bytes, size, &time);
+  track->has_time =
+      uvperf__decoder_time(merge->decoder, bytes, track->header, &time);
   track->is_bad =
       track->has_time && (time < merge->earliest || time > merge->latest);
   if (track->is_bad)
@@ -207,7 +208,7 @@ static int peek(const uvperf__merge_t *merge, uvperf__track_t *track) {
   if (rc != 1)
     return rc;
   track->header = uvperf__header_of_size(uvperf__u64(bytes), size);
-  find_time(merge, track, bytes, size);
+  find_time(merge, track, bytes);
   if (bytes == merge->scratch || !track->has_time)
     return 1;
   piece = uvperf__ring_contiguous(track->ring, &track->bytes);

@@ -133,5 +133,6 @@ int uvperf__read_format_find(const uvperf_values_t *read, uint64_t id,
     locate(read, i, &at, &rest);
   }
   take(read, at, rest, value);
+  value->id = id; /* not read again */
   return 0;
 }

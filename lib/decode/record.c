@@ -68,6 +68,8 @@ static int decode_mmap(const body_t *body, uvperf_record_t *record) {
 
 /* The 24 bytes at `at` are a build id, or the device and inode of the file. */
 static int take_file(const uint8_t *at, uint16_t misc, uvperf_mmap_t *mmap) {
+  uint8_t size;
+
   if (!(misc & UVPERF_RECORD_MISC_MMAP_BUILD_ID)) {
     mmap->maj = uvperf__u32(at);
     mmap->min = uvperf__u32(at + 4);
@@ -75,10 +77,11 @@ static int take_file(const uint8_t *at, uint16_t misc, uvperf_mmap_t *mmap) {
     mmap->ino_generation = uvperf__u64(at + 16);
     return 0;
   }
-  if (at[0] > sizeof(mmap->build_id))
+  size = uvperf__u8(at);
+  if (size > sizeof(mmap->build_id))
     return -EPROTO;
-  mmap->build_id_size = at[0];
-  memcpy(mmap->build_id, at + 4, at[0]);
+  mmap->build_id_size = size;
+  memcpy(mmap->build_id, at + 4, size);
   return 0;
 }
 

@@ -137,8 +137,9 @@ static int take_branch(uint64_t type, uvperf__cursor_t *cursor,
   return 0;
 }
 
-static int take_regs(uvperf__cursor_t *cursor, uint64_t nr,
-                     uvperf_regs_t *regs) {
+/* Inline, because gcc would make a call of it. */
+static inline int take_regs(uvperf__cursor_t *cursor, uint64_t nr,
+                            uvperf_regs_t *regs) {
   if (take_u64(cursor, &regs->abi) != 0)
     return -EPROTO;
   regs->nr = regs->abi != PERF_SAMPLE_REGS_ABI_NONE ? nr : 0;

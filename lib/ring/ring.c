@@ -14,6 +14,7 @@
 
 /* header.size has 16 bits, and is a multiple of 8. */
 #define LARGEST_RECORD 65528
+#define HEADER_SIZE    sizeof(struct perf_event_header)
 
 /* The kernel's own head is an `unsigned long`. A kernel of 32 bits starts again
  * at 0 after 4 GiB, and the upper half of data_head stays 0. A program of 32
@@ -45,18 +46,21 @@ size_t uvperf__ring_round(size_t bytes) {
  * data, so only one value is right. If the tail were unaligned, the ring's end
  * could split a header, which next does not expect. */
 static int locate(uvperf__ring_t *ring, size_t bytes) {
-  const struct perf_event_mmap_page *page = ring->page;
+  const uint8_t *page = (const uint8_t *)ring->page;
+  uint64_t offset =
+      uvperf__u64(page + offsetof(struct perf_event_mmap_page, data_offset));
+  uint64_t size =
+      uvperf__u64(page + offsetof(struct perf_event_mmap_page, data_size));
+  uint64_t tail =
+      uvperf__u64(page + offsetof(struct perf_event_mmap_page, data_tail));
   size_t first = page_size();
 
-  if (page->data_offset != 0 && page->data_offset != first)
+  if ((offset != 0 && offset != first) || (size != 0 && size != bytes) ||
+      tail % sizeof(uint64_t) != 0)
     return -EPROTO;
-  if (page->data_size != 0 && page->data_size != bytes)
-    return -EPROTO;
-  if (page->data_tail % sizeof(uint64_t) != 0)
-    return -EPROTO;
-  ring->data = (const uint8_t *)page + first;
+  ring->data = page + first;
   ring->size = bytes;
-  ring->tail = page->data_tail;
+  ring->tail = tail;
   ring->published = ring->tail;
   ring->head = ring->tail;
   return 0;
@@ -215,10 +219,9 @@ static uint64_t bytes_left(const uvperf__ring_t *ring) {
  * does not include yet. begin may have read the head during an earlier
  * pause. */
 static int may_be_spoilt(const uvperf__ring_t *ring) {
-  return ring->overwrite && ring->tail - uvperf__ring_head(ring) +
-                                    LARGEST_RECORD +
-                                    sizeof(struct perf_event_header) >
-                                ring->size;
+  return ring->overwrite &&
+         ring->tail - uvperf__ring_head(ring) + LARGEST_RECORD + HEADER_SIZE >
+             ring->size;
 }
 
 /* Ends a snapshot at the record at its tail. Newer records have overwritten the
@@ -231,27 +234,26 @@ static int drop_cut(uvperf__ring_t *ring) {
 
 int uvperf__ring_next(uvperf__ring_t *ring, void *scratch, const void **bytes,
                       size_t *size) {
-  struct perf_event_header header;
   uint64_t left;
-  size_t at;
+  size_t at, whole;
 
   if (ring->tail == ring->head)
     return 0;
   left = bytes_left(ring);
-  if (left < sizeof(header))
+  if (left < HEADER_SIZE)
     return ring->overwrite ? drop_cut(ring) : -EPROTO;
   /* Records and the ring are multiples of 8 bytes, so a header is never split
    * by the ring's end. */
   at = (size_t)(ring->tail & (ring->size - 1));
-  memcpy(&header, ring->data + at, sizeof(header));
-  if (header.size < sizeof(header) || header.size % sizeof(uint64_t) != 0)
+  whole = uvperf__header_size(uvperf__u64(ring->data + at));
+  if (whole < HEADER_SIZE || whole % sizeof(uint64_t) != 0)
     return may_be_spoilt(ring) ? drop_cut(ring) : -EPROTO;
-  if (header.size > left)
+  if (whole > left)
     return ring->overwrite ? drop_cut(ring) : -EPROTO;
   *bytes = ring->data + at;
-  *size = header.size;
-  if (header.size > ring->size - at) {
-    unwrap(ring, at, scratch, header.size);
+  *size = whole;
+  if (whole > ring->size - at) {
+    unwrap(ring, at, scratch, whole);
     *bytes = scratch;
   }
   return 1;
@@ -276,19 +278,19 @@ size_t uvperf__ring_contiguous(const uvperf__ring_t *ring,
 
 uint64_t uvperf__ring_run_delivered(const uvperf__ring_t *ring,
                                     uint64_t *bytes) {
-  struct perf_event_header header;
   const uint8_t *at;
   uint64_t nr = 0;
+  size_t size;
 
   *bytes = 0;
   if (ring->run == NULL)
     return 0;
-  for (at = ring->run->start; at <= ring->run->at; at += header.size) {
-    memcpy(&header, at, sizeof(header));
+  for (at = ring->run->start; at <= ring->run->at; at += size) {
+    size = uvperf__header_size(uvperf__u64(at));
     /* Another process's record has been written over this record. */
-    if (header.size < sizeof(header))
+    if (size < HEADER_SIZE)
       break;
-    *bytes += header.size;
+    *bytes += size;
     nr++;
   }
   return nr;
@@ -360,10 +362,8 @@ int uvperf__ring_has_record(const uvperf__ring_t *ring, size_t lent) {
 
 int uvperf__ring_has_several(const uvperf__ring_t *ring) {
   uint64_t waiting = uvperf__ring_head(ring) - ring->tail;
-  struct perf_event_header header;
+  const uint8_t *at = ring->data + (ring->tail & (ring->size - 1));
 
-  if (waiting <= sizeof(header))
-    return 0;
-  memcpy(&header, ring->data + (ring->tail & (ring->size - 1)), sizeof(header));
-  return waiting > header.size;
+  return waiting > HEADER_SIZE &&
+         waiting > uvperf__header_size(uvperf__u64(at));
 }

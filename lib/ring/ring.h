@@ -16,11 +16,11 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include <linux/perf_event.h>
 
 #include "ring/leftovers.h"
+#include "util/bytes.h"
 
 /* The size of the scratch into which a record that wraps is copied. No record
  * is longer, because header.size has 16 bits. */
@@ -105,13 +105,11 @@ int uvperf__ring_next(uvperf__ring_t *ring, void *scratch, const void **bytes,
 /* Whether there is a record of this type at the tail. */
 static inline int uvperf__ring_starts_with(const uvperf__ring_t *ring,
                                            uint32_t type) {
-  struct perf_event_header header;
-
   if (ring->tail == ring->head)
     return 0;
   /* The end of the ring never splits a header: see uvperf__ring_next. */
-  memcpy(&header, ring->data + (ring->tail & (ring->size - 1)), sizeof(header));
-  return header.type == type;
+  return uvperf__header_type(
+             uvperf__u64(ring->data + (ring->tail & (ring->size - 1)))) == type;
 }
 
 /* Returns the number of bytes from the tail on that lie in place, without a

@@ -2,17 +2,32 @@
 /* Reads numbers from the bytes of a record, and counts the bits of a word. The
  * functions use memcpy, because the bytes of a record have none of our C types,
  * and RAW payloads are not aligned. The compiler turns each memcpy into one
- * load. The functions check no bounds. */
+ * load. The functions check no bounds.
+ *
+ * The bytes lie in a ring or in a caller's buffer, and the kernel or another
+ * thread may write to them at any time. A number that was checked must be the
+ * number that is used, so it is read once. The empty asm keeps the compiler
+ * from reading the bytes again: after it the value can be anything. (A volatile
+ * load would do the same, but it makes the decoding of some samples slower by a
+ * third.) */
 #ifndef UVPERF_LIB_UTIL_BYTES_H
 #define UVPERF_LIB_UTIL_BYTES_H
 
 #include <stdint.h>
 #include <string.h>
 
+static inline uint8_t uvperf__u8(const uint8_t *at) {
+  uint32_t value = *at;
+
+  __asm__("" : "+r"(value));
+  return (uint8_t)value;
+}
+
 static inline uint16_t uvperf__u16(const uint8_t *at) {
   uint16_t value;
 
   memcpy(&value, at, sizeof(value));
+  __asm__("" : "+r"(value));
   return value;
 }
 
@@ -20,13 +35,22 @@ static inline uint32_t uvperf__u32(const uint8_t *at) {
   uint32_t value;
 
   memcpy(&value, at, sizeof(value));
+  __asm__("" : "+r"(value));
   return value;
 }
 
 static inline uint64_t uvperf__u64(const uint8_t *at) {
   uint64_t value;
+#if UINTPTR_MAX < UINT64_MAX
+  /* A register has half of it. */
+  const uint32_t halves[] = {uvperf__u32(at), uvperf__u32(at + 4)};
+
+  memcpy(&value, halves, sizeof(value));
+#else
 
   memcpy(&value, at, sizeof(value));
+  __asm__("" : "+r"(value));
+#endif
   return value;
 }
 

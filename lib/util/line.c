@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "util/bytes.h"
+
 #define NS 1000000000u
 
 void uvperf__line_begin(uvperf__line_t *line, char *text, size_t size) {
@@ -37,14 +39,17 @@ static void put_char(uvperf__line_t *line, char c) {
   line->length++;
 }
 
-/* Bytes of UTF-8 are left as they are. */
+/* Bytes of UTF-8 are left as they are. Each byte is read once, because the text
+ * of a record may change meanwhile. */
 void uvperf__line_put_text(uvperf__line_t *line, const char *text,
                            size_t size) {
+  uint8_t c;
   size_t i;
 
-  for (i = 0; i < size; i++)
-    put_char(line,
-             (unsigned char)text[i] < ' ' || text[i] == 0x7f ? '?' : text[i]);
+  for (i = 0; i < size; i++) {
+    c = uvperf__u8((const uint8_t *)text + i);
+    put_char(line, c < ' ' || c == 0x7f ? '?' : (char)c);
+  }
 }
 
 void uvperf__line_put_hex(uvperf__line_t *line, const void *bytes,

@@ -53,7 +53,7 @@ static const char *check_whole(const uvperf_record_t *record, int has_time,
     return "a time is found if the record has none, or not if it has one";
   if (has_time && time != record->time)
     return "the time that is found differs from the record's";
-  return record_bounds_fault(record);
+  return record_bounds_fault(record, 0);
 }
 
 /* Whatever the record is, its text is one line, cut at the end of the
@@ -76,7 +76,7 @@ static const char *check_record(check_t *check, uvperf_decoder_t *decoder,
   uint64_t time;
   int has_time, rc;
 
-  has_time = uvperf__decoder_time(decoder, bytes, size, &time);
+  has_time = uvperf__decoder_time(decoder, bytes, uvperf__u64(bytes), &time);
   rc = uvperf_decode(decoder, bytes, size, &record);
   if (record == NULL || record->bytes != bytes || record->size != size)
     return "a record is not of its bytes";

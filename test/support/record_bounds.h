@@ -7,7 +7,8 @@
 #include "uvperf/record.h"
 
 /* Reads everything that a decoded record points to. Returns NULL, or the name
- * of what lies outside its bytes. */
-const char *record_bounds_fault(const uvperf_record_t *record);
+ * of what lies outside its bytes. If the bytes may be changing, texts may have
+ * another length than when they were decoded. */
+const char *record_bounds_fault(const uvperf_record_t *record, int may_change);
 
 #endif

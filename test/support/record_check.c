@@ -425,7 +425,7 @@ void record_check_raw(const uvperf_record_t *r, const void *bytes,
 }
 
 void record_check_bounds(const uvperf_record_t *record) {
-  const char *fault = record_bounds_fault(record);
+  const char *fault = record_bounds_fault(record, 0);
 
   if (fault != NULL)
     fail_msg("record of type %u: %s", record->type, fault);

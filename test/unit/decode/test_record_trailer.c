@@ -175,7 +175,7 @@ static void decode_surplus(uvperf_decoder_t *decoder, record_builder_t *builder,
   uint64_t time;
 
   assert_int_equal(
-      uvperf__decoder_find_time(decoder, bytes, builder->size, &time),
+      uvperf__decoder_find_time(decoder, bytes, uvperf__u64(bytes), &time),
       attr->sample_type & PERF_SAMPLE_TIME ? 1 : 0);
   assert_true(!(attr->sample_type & PERF_SAMPLE_TIME) || time == values->time);
   assert_int_equal(uvperf_decode(decoder, bytes, builder->size, &record), 0);
