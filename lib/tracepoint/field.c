@@ -32,6 +32,9 @@ int uvperf_field_bytes(const uvperf_field_t *field, const void *raw,
     return -EPROTO;
   if ((field->flags & UVPERF_FIELD_DYNAMIC) != 0) {
     memcpy(&place, (const char *)raw + offset, sizeof(place));
+    /* The data may change: see uvperf_record_t. The compiler must not read
+     * `place` again after the check. */
+    __asm__("" : "+r"(place));
     offset = place & 0xffff;
     length = place >> 16;
     if ((field->flags & UVPERF_FIELD_RELATIVE) != 0)
