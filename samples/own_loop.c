@@ -49,8 +49,8 @@ static int take(uvperf_set_t *set) {
         fprintf(stderr, "own_loop: the ring of CPU %d is damaged\n", ring.cpu);
       rc = 0;
     } else if (rc == 0 && record->type == PERF_RECORD_COMM) {
-      printf("%.6f %u is %s\n", (double)record->time / 1e9, record->tid,
-             record->comm.comm);
+      printf("%.6f %u is %.*s\n", (double)record->time / 1e9, record->tid,
+             (int)record->comm.comm_size, record->comm.comm);
     } else if (rc == 0 && record->type == PERF_RECORD_LOST) {
       printf("%llu records lost\n", (unsigned long long)record->lost.lost);
     }

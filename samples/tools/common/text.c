@@ -53,6 +53,15 @@ size_t common_text_printable(const char *name) {
   return is_misleading(text, nr) ? 0 : nr;
 }
 
+const char *common_text_copy(char *copy, size_t room, const char *text,
+                             size_t size) {
+  if (size >= room)
+    size = room - 1;
+  memcpy(copy, text, size);
+  copy[size] = '\0';
+  return copy;
+}
+
 void common_text_clean(char *clean, size_t size, const char *name) {
   size_t used = 0, nr;
 

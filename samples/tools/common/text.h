@@ -20,6 +20,11 @@ size_t common_text_printable(const char *name);
  * question mark. */
 void common_text_clean(char *clean, size_t size, const char *name);
 
+/* Copies a text of a record, cut to fit, and returns the copy. The text ends
+ * where the record says, because its NUL in the ring can be overwritten. */
+const char *common_text_copy(char *copy, size_t room, const char *text,
+                             size_t size);
+
 /* Room for any character of a JSON string, and a NUL. */
 #define COMMON_TEXT_JSON_BYTES 8
 

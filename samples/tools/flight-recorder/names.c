@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "common/proc.h"
 #include "common/tasks.h"
+#include "common/text.h"
 
 void flight_names_init(flight_names_t *names, size_t nr_past) {
   memset(names, 0, sizeof(*names));
@@ -181,14 +183,19 @@ static void follow_exit(flight_names_t *names, uint32_t tid) {
 }
 
 void flight_names_record(flight_names_t *names, const uvperf_record_t *record) {
+  const uvperf_comm_t *comm = &record->comm;
+  char name[COMMON_PROC_COMM_BYTES];
+
   switch (record->type) {
     case PERF_RECORD_FORK:
       if (common_tasks_has_id(record->task.tid))
         follow_fork(names, record);
       break;
     case PERF_RECORD_COMM:
-      if (common_tasks_has_id(record->comm.tid))
-        begin(names, record->comm.tid, record->comm.comm, record->time);
+      if (common_tasks_has_id(comm->tid))
+        begin(names, comm->tid,
+              common_text_copy(name, sizeof(name), comm->comm, comm->comm_size),
+              record->time);
       break;
     case PERF_RECORD_EXIT:
       if (common_tasks_has_id(record->task.tid))

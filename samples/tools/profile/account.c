@@ -5,12 +5,15 @@
 #include "profile/account.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/memory.h"
+#include "common/proc.h"
 #include "common/tasks.h"
+#include "common/text.h"
 #include "profile/unwinding.h"
 
 /* How long a dead task is remembered: with -a it can still be sampled, in the
@@ -320,11 +323,13 @@ static void follow_map(profile_account_t *account,
   const uvperf_mmap_t *mmap = &record->mmap;
   profile_object_t object;
   profile_map_t map;
+  char path[PATH_MAX];
 
   if (!is_wanted(account, record))
     return;
   memset(&object, 0, sizeof(object));
-  object.path = mmap->filename;
+  object.path =
+      common_text_copy(path, sizeof(path), mmap->filename, mmap->filename_size);
   object.major = mmap->maj;
   object.minor = mmap->min;
   object.inode = mmap->ino;
@@ -339,12 +344,24 @@ static void follow_map(profile_account_t *account,
 
 static void follow_comm(profile_account_t *account,
                         const uvperf_record_t *record) {
-  if (!common_tasks_has_id(record->comm.tid))
+  const uvperf_comm_t *comm = &record->comm;
+  char name[COMMON_PROC_COMM_BYTES];
+
+  if (!common_tasks_has_id(comm->tid))
     return;
   if (uvperf_record_is_exec(record))
-    profile_tasks_exec(&account->tasks, record->comm.pid);
-  profile_tasks_name(&account->tasks, record->comm.tid,
-                     stacks_names_add(&account->names, record->comm.comm));
+    profile_tasks_exec(&account->tasks, comm->pid);
+  common_text_copy(name, sizeof(name), comm->comm, comm->comm_size);
+  profile_tasks_name(&account->tasks, comm->tid,
+                     stacks_names_add(&account->names, name));
+}
+
+static void follow_cgroup(profile_account_t *account,
+                          const uvperf_cgroup_t *cgroup) {
+  char path[PATH_MAX];
+
+  common_text_copy(path, sizeof(path), cgroup->path, cgroup->path_size);
+  profile_account_cgroup(account, cgroup->id, path);
 }
 
 static void follow_fork(profile_account_t *account,
@@ -404,7 +421,7 @@ void profile_account_record(profile_account_t *account,
       follow_exit(account, record);
       break;
     case PERF_RECORD_CGROUP:
-      profile_account_cgroup(account, record->cgroup.id, record->cgroup.path);
+      follow_cgroup(account, &record->cgroup);
       break;
     default:
       break;

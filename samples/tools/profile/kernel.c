@@ -10,6 +10,7 @@
 #include "common/elf_note.h"
 #include "common/small_file.h"
 #include "common/symbols/kallsyms.h"
+#include "common/text.h"
 
 /* perf(1) appends the symbol at the start of the kernel. */
 #define KERNEL "[kernel.kallsyms]"
@@ -21,15 +22,15 @@ void profile_kernel_free(profile_kernel_t *kernel) {
 
 /* -- the recorded kernel --------------------------------------------------- */
 
-static void see_core(profile_kernel_t *kernel, const uvperf_record_t *record) {
-  const uvperf_mmap_t *mmap = &record->mmap;
-  const char *symbol = mmap->filename + strlen(KERNEL);
+static void see_core(profile_kernel_t *kernel, const uvperf_mmap_t *mmap) {
+  const size_t before = strlen(KERNEL);
 
   kernel->is_known = 1;
   kernel->start = mmap->addr;
   kernel->end =
       mmap->len < UINT64_MAX - mmap->addr ? mmap->addr + mmap->len : UINT64_MAX;
-  snprintf(kernel->symbol, sizeof(kernel->symbol), "%s", symbol);
+  common_text_copy(kernel->symbol, sizeof(kernel->symbol),
+                   mmap->filename + before, mmap->filename_size - before);
   kernel->address = mmap->pgoff;
   kernel->build_id_bytes = mmap->build_id_size;
   memcpy(kernel->build_id, mmap->build_id, sizeof(kernel->build_id));
@@ -49,13 +50,16 @@ static void see_module(profile_kernel_t *kernel, uint64_t start) {
 
 void profile_kernel_see(profile_kernel_t *kernel,
                         const uvperf_record_t *record) {
+  const uvperf_mmap_t *mmap = &record->mmap;
+
   if ((record->type != PERF_RECORD_MMAP && record->type != PERF_RECORD_MMAP2) ||
       uvperf_record_cpu_mode(record->misc) != PERF_RECORD_MISC_KERNEL)
     return;
-  if (strncmp(record->mmap.filename, KERNEL, strlen(KERNEL)) == 0)
-    see_core(kernel, record);
+  if (mmap->filename_size >= strlen(KERNEL) &&
+      memcmp(mmap->filename, KERNEL, strlen(KERNEL)) == 0)
+    see_core(kernel, mmap);
   else if (!kernel->has_moved_modules)
-    see_module(kernel, record->mmap.addr);
+    see_module(kernel, mmap->addr);
 }
 
 /* -- the running kernel ---------------------------------------------------- */

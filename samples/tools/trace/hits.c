@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace/hits.h"
 
+#include "common/text.h"
 #include "trace/proc.h"
 #include "trace/table.h"
 
@@ -93,6 +94,9 @@ static void take_lost(trace_hits_t *hits, const uvperf_record_t *record) {
 /* A FORK record without a time describes a thread that already ran when perf
  * record began. Such a thread is not new. */
 static void follow(trace_calls_t *calls, const uvperf_record_t *record) {
+  const uvperf_comm_t *comm = &record->comm;
+  char name[COMMON_PROC_COMM_BYTES];
+
   switch (record->type) {
     case PERF_RECORD_FORK:
       if (record->time > 0)
@@ -103,9 +107,10 @@ static void follow(trace_calls_t *calls, const uvperf_record_t *record) {
       break;
     case PERF_RECORD_COMM:
       if (uvperf_record_is_exec(record))
-        trace_calls_exec(calls, record->comm.pid, record->comm.tid);
-      trace_calls_comm(calls, record->comm.pid, record->comm.tid,
-                       record->comm.comm);
+        trace_calls_exec(calls, comm->pid, comm->tid);
+      trace_calls_comm(
+          calls, comm->pid, comm->tid,
+          common_text_copy(name, sizeof(name), comm->comm, comm->comm_size));
       break;
     default:
       break;

@@ -9,6 +9,7 @@
 
 #include "common/memory.h"
 #include "common/tasks.h"
+#include "common/text.h"
 
 static trace_name_t **place_of(trace_names_t *names, uint32_t tid) {
   trace_name_t **link = &names->buckets[tid % TRACE_NAME_BUCKETS];
@@ -87,14 +88,19 @@ static void follow_exit(trace_names_t *names, uint32_t tid) {
 }
 
 void trace_names_record(trace_names_t *names, const uvperf_record_t *record) {
+  const uvperf_comm_t *comm = &record->comm;
+  char name[COMMON_PROC_COMM_BYTES];
+
   switch (record->type) {
     case PERF_RECORD_FORK:
       if (common_tasks_has_id(record->task.tid))
         follow_fork(names, &record->task);
       break;
     case PERF_RECORD_COMM:
-      if (common_tasks_has_id(record->comm.tid))
-        trace_names_set(names, record->comm.tid, record->comm.comm);
+      if (common_tasks_has_id(comm->tid))
+        trace_names_set(
+            names, comm->tid,
+            common_text_copy(name, sizeof(name), comm->comm, comm->comm_size));
       break;
     case PERF_RECORD_EXIT:
       if (common_tasks_has_id(record->task.tid))

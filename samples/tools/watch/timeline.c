@@ -2,11 +2,13 @@
 /* Follows processes through FORK, COMM, MMAP2 and EXIT records. */
 #include "watch/timeline.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/memory.h"
 #include "common/tasks.h"
+#include "common/text.h"
 
 /* How long an exec waits for its executable, which is the first file that is
  * mapped after the exec (fs/binfmt_elf.c). The mapping follows within
@@ -92,10 +94,12 @@ static void follow_comm(watch_timeline_t *timeline,
   const uvperf_comm_t *comm = &record->comm;
   watch_process_t *process = watch_tasks_add(&timeline->tasks, comm->pid);
   watch_event_t *event;
+  char name[WATCH_COMM_BYTES];
 
+  common_text_copy(name, sizeof(name), comm->comm, comm->comm_size);
   if (uvperf_record_is_exec(record)) {
     end_exec(process);
-    watch_process_exec(process, comm->comm);
+    watch_process_exec(process, name);
     process->verified = timeline->counts.lost;
     if (!process->is_shown)
       return;
@@ -109,7 +113,7 @@ static void follow_comm(watch_timeline_t *timeline,
     }
     return;
   }
-  watch_process_thread(process, comm->tid, comm->comm);
+  watch_process_thread(process, comm->tid, name);
   if (process->is_shown &&
       (wants(timeline, WATCH_THREAD) || comm->pid == comm->tid))
     add_for(timeline, WATCH_COMM, process, comm->tid);
@@ -120,18 +124,20 @@ static void follow_mmap(watch_timeline_t *timeline,
   const uvperf_mmap_t *mmap = &record->mmap;
   watch_process_t *process = watch_tasks_add(&timeline->tasks, mmap->pid);
   watch_event_t *event = process->exec;
+  char path[PATH_MAX];
 
-  if (event != NULL && mmap->filename[0] == '/' && mmap->filename[1] != '/') {
+  common_text_copy(path, sizeof(path), mmap->filename, mmap->filename_size);
+  if (event != NULL && path[0] == '/' && path[1] != '/') {
     /* If records were lost, this may not be the first mapping. */
     if (event->lost == timeline->counts.lost)
-      watch_event_path(event, mmap->filename);
+      watch_event_path(event, path);
     end_exec(process);
   }
   /* Most records are mappings. */
   if (!process->is_shown || !wants(timeline, WATCH_MMAP))
     return;
   event = add_for(timeline, WATCH_MMAP, process, mmap->pid);
-  watch_event_path(event, mmap->filename);
+  watch_event_path(event, path);
   event->addr = mmap->addr;
   event->len = mmap->len;
   event->pgoff = mmap->pgoff;

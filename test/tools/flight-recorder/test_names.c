@@ -15,6 +15,7 @@ static void name_record(flight_names_t *names, uint32_t type, uint64_t time,
   if (type == PERF_RECORD_COMM) {
     record.comm.tid = tid;
     record.comm.comm = comm;
+    record.comm.comm_size = strlen(comm);
   } else if (type == PERF_RECORD_LOST) {
     record.lost.lost = 1;
   } else {

@@ -74,6 +74,7 @@ static void map(fixture_t *fixture, uint32_t pid, uint64_t start, uint64_t size,
   record.mmap.pgoff = pgoff;
   record.mmap.ino = path[0] == '/' && path[1] != '/' ? 7 : 0;
   record.mmap.filename = path;
+  record.mmap.filename_size = strlen(path);
   profile_account_record(&fixture->account, &record);
 }
 
@@ -85,6 +86,7 @@ static void name(fixture_t *fixture, uint32_t pid, uint32_t tid, int is_exec,
   record.comm.pid = pid;
   record.comm.tid = tid;
   record.comm.comm = comm;
+  record.comm.comm_size = strlen(comm);
   profile_account_record(&fixture->account, &record);
 }
 
@@ -210,6 +212,7 @@ static void mapped_data_is_no_code(void **state) {
   record.mmap.addr = 0x401000;
   record.mmap.len = 0x1000;
   record.mmap.filename = "/bin/other";
+  record.mmap.filename_size = strlen(record.mmap.filename);
   profile_account_record(&fixture->account, &record);
   sample(fixture, 5, 5, ips, 3);
   expect_stack(fixture, "program+100 program+11ff");

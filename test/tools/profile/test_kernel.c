@@ -49,6 +49,7 @@ static void see_kernel(fixture_t *fixture, uint64_t moved) {
   record->mmap.pgoff = fixture->text + moved;
   record->mmap.len = 0x1000000;
   record->mmap.filename = "[kernel.kallsyms]_text";
+  record->mmap.filename_size = strlen(record->mmap.filename);
 }
 
 static const char *decide(fixture_t *fixture) {
@@ -119,6 +120,8 @@ static void module_that_lies_elsewhere_now_has_no_names(void **state) {
   see_kernel(fixture, 0);
   profile_kernel_see(&fixture->kernel, &fixture->record);
   fixture->record.mmap.filename = "[not_here]";
+  fixture->record.mmap.filename_size =
+      strlen(fixture->record.mmap.filename);
   fixture->record.mmap.addr = 0xffffffffc1234000;
   assert_null(decide(fixture));
   assert_int_equal(fixture->account.has_modules, 1);

@@ -23,6 +23,7 @@ static void say_comm(trace_names_t *names, uint32_t tid, const char *comm) {
 
   record.comm.tid = record.comm.pid = tid;
   record.comm.comm = comm;
+  record.comm.comm_size = strlen(comm);
   trace_names_record(names, &record);
 }
 
