@@ -188,7 +188,7 @@ typedef struct uvperf_mmap_s {
   uint8_t build_id[20];
   uint32_t prot;  /* PROT_* */
   uint32_t flags; /* MAP_* */
-  /* Terminated; filename_size is strlen. "//anon", "[vdso]" and
+  /* filename_size bytes and a NUL: see uvperf_record_t. "//anon", "[vdso]" and
    * "[kernel.kallsyms]" are not files. */
   const char *filename;
   size_t filename_size;
@@ -212,7 +212,7 @@ typedef struct uvperf_lost_s {
  * attr.comm. */
 typedef struct uvperf_comm_s {
   uint32_t pid, tid; /* the task that has this name now */
-  /* Terminated; comm_size is strlen. */
+  /* comm_size bytes and a NUL: see uvperf_record_t. */
   const char *comm;
   size_t comm_size;
 } uvperf_comm_t;
@@ -276,7 +276,7 @@ typedef struct uvperf_ksymbol_s {
   uint32_t len;       /* bytes */
   uint16_t ksym_type; /* PERF_RECORD_KSYMBOL_TYPE_* */
   uint16_t flags;     /* PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER */
-  /* Terminated; name_size is strlen. */
+  /* name_size bytes and a NUL: see uvperf_record_t. */
   const char *name;
   size_t name_size;
 } uvperf_ksymbol_t;
@@ -292,8 +292,8 @@ typedef struct uvperf_bpf_event_s {
 /* PERF_RECORD_CGROUP. */
 typedef struct uvperf_cgroup_s {
   uint64_t id; /* as in PERF_SAMPLE_CGROUP */
-  /* The path below the mount point of cgroups. Terminated; path_size is
-   * strlen. */
+  /* The path below the mount point of cgroups: path_size bytes and a NUL. See
+   * uvperf_record_t. */
   const char *path;
   size_t path_size;
 } uvperf_cgroup_t;
@@ -322,7 +322,14 @@ typedef struct uvperf_callchain_deferred_s {
 
 /* A decoded record. The record and everything it points to belong to the
  * library, and are valid until the callback returns, or until the next
- * uvperf_decode with the same decoder. Fields that were not requested are 0. */
+ * uvperf_decode with the same decoder. Fields that were not requested are 0.
+ *
+ * Texts and arrays stay in the ring or in the caller's buffer. Their bytes can
+ * change at any time: another process that has the event's fd can move the
+ * ring's tail, and then the kernel writes new records over them. The fields of
+ * the record, with all counts and sizes, are copies that were read once and
+ * checked. So let a text end at its size and not at its NUL, and copy a value
+ * before you check it. */
 typedef struct uvperf_record_s {
   uint32_t type; /* PERF_RECORD_* */
   uint16_t misc; /* PERF_RECORD_MISC_* */
@@ -418,7 +425,8 @@ UVPERF_EXTERN int uvperf_decoder_new(uvperf_decoder_t **decoder,
 UVPERF_EXTERN void uvperf_decoder_free(uvperf_decoder_t *decoder);
 
 /** Decodes the record at the start of some bytes. Allocates no memory, and
- *  never reads outside of the record, whatever the bytes are.
+ *  never reads outside of the record, whatever the bytes are, even if another
+ *  thread or process changes them meanwhile.
  *  @param decoder  The decoder, whose record is overwritten.
  *  @param bytes    The bytes, 8-byte aligned. The record points into them.
  *  @param size     Bytes available. Bytes after the record are ignored.
