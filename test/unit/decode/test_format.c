@@ -25,9 +25,16 @@ static void expect_line(const uvperf_record_t *record, const char *line) {
 
 /* -- each type ------------------------------------------------------------- */
 
-static const uvperf_namespace_t links[] = {{4, 10}, {4, 11}};
+/* One more than there are names. */
+static const uvperf_namespace_t links[] = {{4, 10}, {4, 11}, {4, 12}, {4, 13},
+                                           {4, 14}, {4, 15}, {4, 16}, {4, 17}};
 static const uint64_t ips[] = {PERF_CONTEXT_KERNEL, 0x10, PERF_CONTEXT_USER,
                                0x20};
+static const uint64_t marks[] = {
+    PERF_CONTEXT_HV,        PERF_CONTEXT_KERNEL,
+    PERF_CONTEXT_USER,      UVPERF_CONTEXT_USER_DEFERRED,
+    PERF_CONTEXT_GUEST,     PERF_CONTEXT_GUEST_KERNEL,
+    PERF_CONTEXT_GUEST_USER};
 
 typedef struct line_s {
   const char *line; /* after "PERF_RECORD_" */
@@ -92,8 +99,9 @@ static const line_t lines[] = {
       .switch_cpu_wide = {1, 2}}},
     {"SWITCH_CPU_WIDE: in prev pid 1 tid 2",
      {.type = PERF_RECORD_SWITCH_CPU_WIDE, .switch_cpu_wide = {1, 2}}},
-    {"NAMESPACES: pid 1 tid 2 nr_namespaces 2 net 4/0xa uts 4/0xb",
-     {.type = PERF_RECORD_NAMESPACES, .namespaces = {1, 2, 2, links}}},
+    {"NAMESPACES: pid 1 tid 2 nr_namespaces 8 net 4/0xa uts 4/0xb ipc 4/0xc "
+     "pid 4/0xd user 4/0xe mnt 4/0xf cgroup 4/0x10 unknown 4/0x11",
+     {.type = PERF_RECORD_NAMESPACES, .namespaces = {1, 2, 8, links}}},
     {"KSYMBOL: addr 0x10 len 32 type 1 flags 0x1 (unregister) name /a b",
      {.type = PERF_RECORD_KSYMBOL, .ksymbol = {0x10, 32, 1, 1, TEXT(name)}}},
     {"BPF_EVENT: type 1 flags 0x2 id 3 tag 0102030405060708",
@@ -110,6 +118,10 @@ static const line_t lines[] = {
     {"CALLCHAIN_DEFERRED: cookie 0x9 nr 4 kernel: 0x10 user: 0x20",
      {.type = UVPERF_RECORD_CALLCHAIN_DEFERRED,
       .callchain_deferred = {9, 4, ips}}},
+    {"CALLCHAIN_DEFERRED: cookie 0x9 nr 7 hypervisor: kernel: user: "
+     "user_deferred: guest: guest_kernel: guest_user:",
+     {.type = UVPERF_RECORD_CALLCHAIN_DEFERRED,
+      .callchain_deferred = {9, LENGTH(marks), marks}}},
     {"99: unknown size 3 010203",
      {.type = 99, .size = 3, .bytes = (const uint8_t[]){1, 2, 3}}},
 };
@@ -171,7 +183,7 @@ static void sample_with_each_field_names_it(void **state) {
   static const struct perf_branch_entry branches[] = {
       {.from = 0x10, .to = 0x20, .predicted = 1, .cycles = 5},
       {.from = 0x30, .to = 0x40, .mispred = 1, .in_tx = 1, .abort = 1}};
-  static const uint64_t regs[] = {0x11, 0x22};
+  static const uint64_t regs[] = {0x11, 0x22, 0x33};
   static const field_t fields[] = {
       {0, ""},
       {PERF_SAMPLE_IP, " ip 0x10"},
@@ -182,7 +194,7 @@ static void sample_with_each_field_names_it(void **state) {
       {PERF_SAMPLE_RAW, " raw size 2 abcd"},
       {PERF_SAMPLE_BRANCH_STACK,
        " brstack nr 2 0x10/0x20/P/-/-/5 0x30/0x40/M/X/A/0"},
-      {PERF_SAMPLE_REGS_USER, " regs_user abi 2 0:0x11 3:0x22"},
+      {PERF_SAMPLE_REGS_USER, " regs_user abi 2 3:0x11 32:0x22 63:0x33"},
       {PERF_SAMPLE_STACK_USER, " stack_user size 2 abcd"},
       {PERF_SAMPLE_WEIGHT, " weight 12"},
       {UVPERF_SAMPLE_WEIGHT_STRUCT, " weight 1 ins_lat 2 p_stage_cyc 3"},
@@ -215,7 +227,8 @@ static void sample_with_each_field_names_it(void **state) {
   sample->raw.data = "\xab\xcd";
   sample->branch.nr = 2;
   sample->branch.entries = branches;
-  sample->regs_user = (uvperf_regs_t){2, 9, 2, regs};
+  sample->regs_user =
+      (uvperf_regs_t){2, UINT64_C(1) << 63 | UINT64_C(1) << 32 | 8, 3, regs};
   sample->stack_user.size = 8;
   sample->stack_user.dyn_size = 2;
   sample->stack_user.data = "\xab\xcd";
