@@ -464,6 +464,15 @@ void *record_cut(const record_builder_t *b, size_t size) {
   return copy;
 }
 
+char *record_text(const char *text) {
+  size_t size = strlen(text);
+  char *copy = malloc(size != 0 ? size : 1);
+
+  if (copy == NULL)
+    abort();
+  return memcpy(copy, text, size);
+}
+
 uint64_t record_random(uint64_t *state) {
   uint64_t x = *state += UINT64_C(0x9E3779B97F4A7C15); /* splitmix64 */
 

@@ -107,6 +107,10 @@ void record_end(record_builder_t *builder);
  * frees it. */
 void *record_cut(const record_builder_t *builder, size_t size);
 
+/* Returns a copy of a text in memory of exactly its size, without a NUL. (The
+ * NUL of a text in a ring can be overwritten.) The caller frees it. */
+char *record_text(const char *text);
+
 /* A pseudo-random number, the same in each run. */
 uint64_t record_random(uint64_t *state);
 

@@ -4,17 +4,19 @@
 #include "support.h"
 
 #include "flight-recorder/names.h"
+#include "record_builder.h"
 
 static void name_record(flight_names_t *names, uint32_t type, uint64_t time,
                         uint32_t tid, uint32_t ptid, const char *comm) {
   uvperf_record_t record;
+  char *text = comm != NULL ? record_text(comm) : NULL;
 
   memset(&record, 0, sizeof(record));
   record.type = type;
   record.time = time;
   if (type == PERF_RECORD_COMM) {
     record.comm.tid = tid;
-    record.comm.comm = comm;
+    record.comm.comm = text;
     record.comm.comm_size = strlen(comm);
   } else if (type == PERF_RECORD_LOST) {
     record.lost.lost = 1;
@@ -23,6 +25,7 @@ static void name_record(flight_names_t *names, uint32_t type, uint64_t time,
     record.task.ptid = ptid;
   }
   flight_names_record(names, &record);
+  free(text);
 }
 
 static void add_comm(flight_names_t *names, uint64_t time, uint32_t tid,

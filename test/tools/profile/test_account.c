@@ -11,6 +11,7 @@
 #include "profile/fade.h"
 #include "profile/naming.h"
 #include "profile/unwinding.h"
+#include "record_builder.h"
 
 #define USER   ((uint64_t)PERF_CONTEXT_USER)
 #define KERNEL ((uint64_t)PERF_CONTEXT_KERNEL)
@@ -67,27 +68,31 @@ static void map(fixture_t *fixture, uint32_t pid, uint64_t start, uint64_t size,
                 uint64_t pgoff, const char *path) {
   uvperf_record_t record =
       new_record(fixture, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER);
+  char *text = record_text(path);
 
   record.mmap.pid = record.mmap.tid = pid;
   record.mmap.addr = start;
   record.mmap.len = size;
   record.mmap.pgoff = pgoff;
   record.mmap.ino = path[0] == '/' && path[1] != '/' ? 7 : 0;
-  record.mmap.filename = path;
+  record.mmap.filename = text;
   record.mmap.filename_size = strlen(path);
   profile_account_record(&fixture->account, &record);
+  free(text);
 }
 
 static void name(fixture_t *fixture, uint32_t pid, uint32_t tid, int is_exec,
                  const char *comm) {
   uvperf_record_t record = new_record(fixture, PERF_RECORD_COMM,
                                       is_exec ? PERF_RECORD_MISC_COMM_EXEC : 0);
+  char *text = record_text(comm);
 
   record.comm.pid = pid;
   record.comm.tid = tid;
-  record.comm.comm = comm;
+  record.comm.comm = text;
   record.comm.comm_size = strlen(comm);
   profile_account_record(&fixture->account, &record);
+  free(text);
 }
 
 static void sample(fixture_t *fixture, uint32_t pid, uint32_t tid,

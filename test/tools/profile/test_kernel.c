@@ -120,8 +120,7 @@ static void module_that_lies_elsewhere_now_has_no_names(void **state) {
   see_kernel(fixture, 0);
   profile_kernel_see(&fixture->kernel, &fixture->record);
   fixture->record.mmap.filename = "[not_here]";
-  fixture->record.mmap.filename_size =
-      strlen(fixture->record.mmap.filename);
+  fixture->record.mmap.filename_size = strlen(fixture->record.mmap.filename);
   fixture->record.mmap.addr = 0xffffffffc1234000;
   assert_null(decide(fixture));
   assert_int_equal(fixture->account.has_modules, 1);

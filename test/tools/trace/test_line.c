@@ -4,6 +4,7 @@
 #include "support.h"
 
 #include "json_check.h"
+#include "record_builder.h"
 #include "trace/line.h"
 #include "trace/names.h"
 #include "trace/options.h"
@@ -20,11 +21,13 @@ static void say_fork(trace_names_t *names, uint32_t ptid, uint32_t tid) {
 
 static void say_comm(trace_names_t *names, uint32_t tid, const char *comm) {
   uvperf_record_t record = {.type = PERF_RECORD_COMM};
+  char *text = record_text(comm);
 
   record.comm.tid = record.comm.pid = tid;
-  record.comm.comm = comm;
+  record.comm.comm = text;
   record.comm.comm_size = strlen(comm);
   trace_names_record(names, &record);
+  free(text);
 }
 
 static void say_exit(trace_names_t *names, uint32_t tid) {
