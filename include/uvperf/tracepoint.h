@@ -184,13 +184,11 @@ UVPERF_EXTERN int uvperf_tracepoint_fits(const uvperf_tracepoint_t *tracepoint,
  *  If libtraceevent does not understand the "print fmt", the text starts with
  *  "[FAILED TO PARSE]" and lists each field. This is not an error.
  *
- *  libtraceevent trusts its input, so the format and the record must come from
- *  a kernel. This function checks the fields and the places of dynamic fields.
- *  But it does not check the "print fmt" and the numbers that this uses as
- *  lengths. A "print fmt" that no kernel wrote can make libtraceevent read
- *  outside of its memory, or leak some bytes once for each tracepoint.
- *  libtraceevent is not thread-safe either: call this function in one thread at
- *  a time, for all tracepoints.
+ *  libtraceevent trusts its input, so format and record must come from a kernel:
+ *  this function checks the fields, but not the "print fmt". One that no kernel
+ *  wrote can make libtraceevent read outside of its memory, or leak some bytes
+ *  once for each tracepoint. Call this function in one thread at a time, for all
+ *  tracepoints.
  *  @param tracepoint  The tracepoint. The first call for it takes more time.
  *  @param raw         record->sample.raw.data.
  *  @param raw_size    Bytes: record->sample.raw.size.
@@ -202,9 +200,8 @@ UVPERF_EXTERN int uvperf_tracepoint_fits(const uvperf_tracepoint_t *tracepoint,
  *    -ENOBUFS  `text` is too small: *size is the size it needs;
  *    -EPROTO   the raw data does not fit (see uvperf_tracepoint_fits), or a
  *      dynamic field is outside of it;
- *    -EINVAL   a pointer is NULL, or the format is none of a kernel: the
- *      tracepoint's name is not an identifier, the type of a field does not
- *      begin with words, or libtraceevent refuses the format;
+ *    -EINVAL   a pointer is NULL, or no kernel wrote the format: a name is not
+ *      an identifier, a field has no type, or libtraceevent refuses it;
  *    -ENOMEM   out of memory.
  *  Source: tep_print_event(3). */
 UVPERF_EXTERN int uvperf_tracepoint_print(uvperf_tracepoint_t *tracepoint,
