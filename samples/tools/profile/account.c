@@ -84,6 +84,7 @@ static symbols_mapping_t mapping_of(const profile_account_t *account,
   mapping.build_id_bytes = object->build_id_bytes;
   memcpy(mapping.build_id, object->build_id, sizeof(mapping.build_id));
   mapping.is_recorded = account->is_recorded;
+  mapping.symfs = account->symfs;
   return mapping;
 }
 

@@ -47,8 +47,9 @@ typedef struct profile_account_s {
   symbols_t *symbols;
   /* These are for a recorded file; otherwise they are 0. */
   int is_recorded;
-  int is_elsewhere; /* of another machine: paths need a build id */
-  int has_modules;  /* kernel modules are objects of their own */
+  const char *symfs; /* the directory of all files, or NULL */
+  int is_elsewhere;  /* of another machine: paths need a build id */
+  int has_modules;   /* kernel modules are objects of their own */
   uint64_t kernel_start, kernel_end; /* with has_modules: without them */
   size_t (*build_id)(void *arg, const char *path, unsigned char build_id[20]);
   void *build_id_arg;

@@ -69,6 +69,7 @@ static const char output[] =
     "                 the order of the rows. Default: self.\n"
     "  --rows N       how many rows. Default: 20.\n"
     "  --inline       inlined functions too, from debug information\n"
+    "  --symfs DIR    take files from this copy of a root, by their build ids\n"
     "  --debuginfod   ask the servers in DEBUGINFOD_URLS for debug files. As\n"
     "                 root, they are kept in DEBUGINFOD_CACHE_PATH, which the\n"
     "                 user nobody must be able to write, or in\n"

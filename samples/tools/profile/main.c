@@ -23,6 +23,7 @@ static int run(profile_t *profile) {
     profile->symbols = symbols_new(&profile->session.loop, &options);
   profile_account_init(&profile->account, profile->options.view.by,
                        profile->symbols);
+  profile->account.symfs = profile->options.symfs;
   if (profile->options.top) {
     profile->account.has_ids = 1;
     profile->account.unit = PROFILE_FADE_UNIT;

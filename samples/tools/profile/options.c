@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "profile/unwinding.h"
 
@@ -91,10 +92,11 @@ static int parse_file(profile_options_t *options, const char *option,
   return 0;
 }
 
-#define OPTION_SELF 256
-#define OPTION_TOP  257
-#define OPTION_ROWS 258
-#define OPTION_SORT 259
+#define OPTION_SELF  256
+#define OPTION_TOP   257
+#define OPTION_ROWS  258
+#define OPTION_SORT  259
+#define OPTION_SYMFS 260
 
 static const struct option names[] = {
 
@@ -117,6 +119,7 @@ static const struct option names[] = {
     {"rows", required_argument, NULL, OPTION_ROWS},
     {"self", no_argument, NULL, OPTION_SELF},
     {"sort", required_argument, NULL, OPTION_SORT},
+    {"symfs", required_argument, NULL, OPTION_SYMFS},
     {"tid", required_argument, NULL, 't'},
     {"top", no_argument, NULL, OPTION_TOP},
     {"version", no_argument, NULL, COMMON_OPTION_VERSION},
@@ -179,6 +182,12 @@ static int parse_option(profile_options_t *options, int option, char **argv) {
       return parse_rows(options, optarg);
     case OPTION_SORT:
       return parse_sort(options, optarg);
+    case OPTION_SYMFS:
+      options->symfs = optarg;
+      return access(optarg, X_OK) == 0
+                 ? 0
+                 : common_options_bad("--symfs wants a directory, not '%s'",
+                                      optarg);
     case OPTION_SELF:
       options->self = 1;
       return 0;

@@ -34,6 +34,7 @@ typedef struct profile_options_s {
   int debuginfod;       /* may ask debuginfod servers */
   int self;             /* count the profiler itself too */
   uint64_t names_ms;    /* to look up names; 0: the default of symbols.h */
+  const char *symfs;    /* the directory of all files, or NULL */
   int top;              /* a live table instead of a result */
   int no_stacks;        /* sample functions without their callers */
   int off_cpu;          /* where threads wait, not where they run */

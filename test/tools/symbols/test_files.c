@@ -196,6 +196,17 @@ static void only_regular_files_are_opened(void **state) {
   ask_names_end(&ask);
 }
 
+/* Finds the mapping that holds an address, which is `start` before. */
+static int find_start(void *arg, const common_proc_map_t *line) {
+  common_proc_map_t *map = arg;
+
+  if (map->start < line->start || map->start >= line->end)
+    return 0;
+  map->start = line->start;
+  map->end = line->end;
+  return 1;
+}
+
 /* A recording comes from anywhere, so its paths alone name no files. */
 static void recorded_path_without_identity_names_no_file(void **state) {
   symbols_mapping_t mapping = {
@@ -226,6 +237,83 @@ static void recorded_path_without_identity_names_no_file(void **state) {
   object = symbols_object(ask.symbols, &mapping);
   ask_names_at(&ask, object, 0);
   assert_string_equal(symbols_reason(ask.symbols, object), "");
+  ask_names_end(&ask);
+}
+
+/* perf record keeps copies by build id, and --symfs has the files of another
+ * machine. */
+static void copy_of_the_same_build_id_has_the_names(void **state) {
+  static const unsigned char other[4];
+  symbols_mapping_t mapping = {.kind = SYMBOLS_FILE,
+                               .path = "/there/waiting",
+                               .build_id = {0x12, 0x34, 0x56, 0x78},
+                               .build_id_bytes = 4,
+                               .is_recorded = 1};
+  uint64_t address, offset;
+  char home[512];
+  const char *before = getenv("HOME");
+  ask_names_t ask;
+  size_t i;
+
+  (void)state;
+  make_waiting(__func__, "waiting", "copied");
+  assert_int_equal(
+      ask_names_run("cc -O1 -static -Wl,--build-id=0x12345678 -o waiting "
+                    "waiting.c && mkdir -p there .debug/.build-id/12/345678 && "
+                    "cp waiting there/waiting && "
+                    "mv waiting .debug/.build-id/12/345678/elf"),
+      0);
+  address = ask_names_symbol(ask_names_in("there/waiting"), "copied");
+  assert_int_equal(
+      ask_names_offset(ask_names_in("there/waiting"), address, &offset), 0);
+  snprintf(home, sizeof(home), "%s", ask_names_in("."));
+  for (i = 0; i < 3; i++) {
+    mapping.symfs = i == 0 ? NULL : home;
+    if (i == 2)
+      memcpy(mapping.build_id, other, sizeof(other));
+    assert_int_equal(setenv("HOME", i == 0 ? home : "/nonexistent", 1), 0);
+    ask_names_begin(&ask, NULL);
+    assert_string_equal(
+        ask_names_name(&ask, symbols_object(ask.symbols, &mapping), offset),
+        i < 2 ? "copied" : "");
+    ask_names_end(&ask);
+  }
+  if (before != NULL)
+    setenv("HOME", before, 1);
+}
+
+/* The file was replaced after the recording, and the process still runs. */
+static void recorded_program_that_runs_is_read_from_its_mapping(void **state) {
+  symbols_mapping_t mapping = {.kind = SYMBOLS_FILE, .is_recorded = 1};
+  uint64_t address, offset;
+  common_proc_map_t map;
+  struct stat info;
+  ask_names_t ask;
+  pid_t pid;
+
+  (void)state;
+  support_need_admin(__func__);
+  make_waiting(__func__, "waiting", "mapped");
+  address = ask_names_symbol(ask_names_in("waiting"), "mapped");
+  assert_int_equal(ask_names_offset(ask_names_in("waiting"), address, &offset),
+                   0);
+  assert_int_equal(stat(ask_names_in("waiting"), &info), 0);
+  pid = run_waiting(ask_names_in("waiting"), NULL);
+  assert_int_equal(ask_names_run("cp waiting w && mv w waiting"), 0);
+  map.start = address;
+  assert_int_equal(common_proc_maps(pid, find_start, &map), 1);
+  mapping.pid = (uint32_t)pid;
+  mapping.start = map.start;
+  mapping.end = map.end;
+  mapping.path = ask_names_in("waiting");
+  mapping.inode = info.st_ino;
+  mapping.major = major(info.st_dev);
+  mapping.minor = minor(info.st_dev);
+  ask_names_begin(&ask, NULL);
+  assert_string_equal(
+      ask_names_name(&ask, symbols_object(ask.symbols, &mapping), offset),
+      "mapped");
+  end_waiting(pid);
   ask_names_end(&ask);
 }
 
@@ -449,6 +537,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(a_program_in_another_root_is_read_there),
       cmocka_unit_test(only_regular_files_are_opened),
       cmocka_unit_test(recorded_path_without_identity_names_no_file),
+      cmocka_unit_test(copy_of_the_same_build_id_has_the_names),
+      cmocka_unit_test(recorded_program_that_runs_is_read_from_its_mapping),
       cmocka_unit_test(map_file_names_functions_of_a_jit_compiler),
       cmocka_unit_test(map_file_of_another_user_or_kind_is_not_read),
       cmocka_unit_test(names_of_a_megabyte_are_cut),

@@ -162,6 +162,46 @@ static int find_in_process(const symbols_mapping_t *mapping) {
   return found;
 }
 
+/* In a copy of another machine's root. */
+static int find_in_symfs(const symbols_mapping_t *mapping) {
+  int root = open(mapping->symfs, O_PATH | O_DIRECTORY | O_CLOEXEC), found;
+
+  if (root < 0)
+    return -1;
+  found = find_in_root(root, mapping->path, 0);
+  close(root);
+  return found;
+}
+
+/* perf record and perf buildid-cache keep copies of files there, by their build
+ * id. */
+static int find_in_cache(const symbols_mapping_t *mapping) {
+  const char *home = getenv("HOME");
+  char path[512];
+  size_t i, used;
+
+  if (home == NULL || mapping->build_id_bytes == 0)
+    return -1;
+  used = (size_t)snprintf(path, sizeof(path), "%s/.debug/.build-id/%02x/", home,
+                          mapping->build_id[0]);
+  for (i = 1; i < mapping->build_id_bytes && used < sizeof(path); i++)
+    used += (size_t)snprintf(path + used, sizeof(path) - used, "%02x",
+                             mapping->build_id[i]);
+  if (used + strlen("/elf") >= sizeof(path))
+    return -1;
+  memcpy(path + used, "/elf", sizeof("/elf"));
+  return open(path, O_PATH | O_CLOEXEC);
+}
+
+/* Takes a copy of the file. The reader compares its build id. */
+static int take_copy(int found, const symbols_mapping_t *mapping,
+                     char reason[SYMBOLS_REASON_BYTES]) {
+  symbols_mapping_t copy = *mapping;
+
+  copy.inode = 0;
+  return take(found, &copy, reason);
+}
+
 static int is_deleted(const char *path) {
   size_t size = strlen(path);
 
@@ -169,9 +209,31 @@ static int is_deleted(const char *path) {
          strcmp(path + size - strlen(DELETED), DELETED) == 0;
 }
 
+static int open_in_symfs(const symbols_mapping_t *mapping,
+                         char reason[SYMBOLS_REASON_BYTES]) {
+  int found = find_in_symfs(mapping), fd = -1;
+
+  snprintf(reason, SYMBOLS_REASON_BYTES, "%s",
+           mapping->build_id_bytes == 0 ? "its build id is not known"
+                                        : "--symfs does not have the file");
+  if (mapping->build_id_bytes > 0)
+    fd = take_copy(found, mapping, reason);
+  else if (found >= 0)
+    close(found);
+  return fd;
+}
+
+/* Keeps the reason if there is no copy. */
+static int take_cached(const symbols_mapping_t *mapping,
+                       char reason[SYMBOLS_REASON_BYTES]) {
+  int found = find_in_cache(mapping);
+
+  return found < 0 ? -1 : take_copy(found, mapping, reason);
+}
+
 int symbols_open_file(const symbols_mapping_t *mapping,
                       char reason[SYMBOLS_REASON_BYTES]) {
-  int fd = -1, is_live = !mapping->is_recorded && mapping->pid != 0;
+  int fd = -1;
 
   reason[0] = '\0';
   if (mapping->inode == 0 && mapping->build_id_bytes == 0) {
@@ -179,12 +241,17 @@ int symbols_open_file(const symbols_mapping_t *mapping,
              "its inode and its build id are not known");
     return -1;
   }
-  if (is_live)
+  if (mapping->symfs != NULL)
+    return open_in_symfs(mapping, reason);
+  if (mapping->pid != 0)
     fd = take(find_mapped(mapping), mapping, reason);
-  if (fd < 0 && is_live && mapping->path[0] == '/')
+  if (fd < 0 && !mapping->is_recorded && mapping->pid != 0 &&
+      mapping->path[0] == '/')
     fd = take(find_in_process(mapping), mapping, reason);
   if (fd < 0 && mapping->path[0] == '/')
     fd = take(open(mapping->path, O_PATH | O_CLOEXEC), mapping, reason);
+  if (fd < 0)
+    fd = take_cached(mapping, reason);
   if (fd < 0 && reason[0] == '\0')
     snprintf(reason, SYMBOLS_REASON_BYTES, "%s",
              is_deleted(mapping->path)

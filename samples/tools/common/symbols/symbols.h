@@ -36,7 +36,8 @@ typedef struct symbols_mapping_s {
   uint64_t inode; /* 0: not known, so the file needs a build id */
   unsigned char build_id[20];
   size_t build_id_bytes; /* 0: not known; else required of the file */
-  int is_recorded;       /* from a file: uses only paths, and no process */
+  int is_recorded;       /* from a file: no path in the process's root */
+  const char *symfs;     /* NULL, or the directory with all files; not copied */
 } symbols_mapping_t;
 
 typedef struct symbols_options_s {
