@@ -408,7 +408,8 @@ opens() {
 }
 
 # Tools write files through common/out_file.c, which creates them for their
-# owner alone and follows no link of another user.
+# owner alone and follows no link of another user. (Except the directory of
+# downloads, below /var/cache, and the filter that forbids to create files.)
 tool_files() (
   cd "$root/samples/tools" || exit 1
   pattern='O_CREAT|O_TRUNC|fopen\(.*"[wa]|mkstemp|creat\(|mknod\(|mkdir\('
@@ -416,7 +417,9 @@ tool_files() (
     echo "common/out_file.c creates no files: this check does not work"
     exit 1
   fi
-  ! grep -rnE --include='*.c' "$pattern" . | grep -v '^./common/out_file.c:'
+  ! grep -rnE --include='*.c' "$pattern" . | grep -v -e '^./common/out_file.c:' \
+    -e '^./common/symbols/download.c:.*mkdir(cache, 0700)' \
+    -e '^./common/symbols/filter.c:.*IF_ANY_BIT'
 )
 
 # All memory comes from util/alloc.c, and no function is called that allocates

@@ -251,10 +251,17 @@ int uvperf__target_begin(uvperf__target_context_t *context,
   return rc < 0 ? uvperf__error_shortage(error, rc, "cannot read /proc") : 0;
 }
 
-static int explain_ended(const expand_t *expand) {
+/* `kind` is "process" or "thread". */
+static int explain_ended(const expand_t *expand, const char *kind) {
+  int pid = expand->target->pid;
+
+  if (pid <= 0)
+    return uvperf__error_set(
+        expand->error, -ESRCH, UVPERF_CAUSE_NO_TASK,
+        "the %s of the pidfd has ended, or is in another PID namespace", kind);
   return uvperf__error_set(
       expand->error, -ESRCH, UVPERF_CAUSE_NO_TASK,
-      "the target's task had ended before the target was added");
+      "%s %d does not exist in this PID namespace, or has ended", kind, pid);
 }
 
 /* Reads only the task's start from /proc. The kernel decides whether the task
@@ -264,7 +271,7 @@ static int expand_task(expand_t *expand, int id) {
   int rc = 0;
 
   if (task.start == UVPERF__TASK_ENDED)
-    return explain_ended(expand);
+    return explain_ended(expand, "thread");
   if (task.start == 0 && !expand->context->no_starts)
     rc = read_start(expand->context, id, &task.start);
   if (uvperf__is_shortage(rc))
@@ -280,9 +287,7 @@ static int explain_process(const expand_t *expand, int code) {
     return uvperf__error_shortage(expand->error, code,
                                   "cannot list the threads of the process");
   if (code == -ESRCH)
-    return uvperf__error_set(
-        expand->error, code, UVPERF_CAUSE_NO_TASK,
-        "process %d does not exist in this PID namespace, or has ended", pid);
+    return explain_ended(expand, "process");
   if (code == -EACCES)
     return uvperf__error_set(
         expand->error, code, UVPERF_CAUSE_PERMISSION,
@@ -334,7 +339,7 @@ static int expand_process(expand_t *expand) {
   int rc;
 
   if (start == UVPERF__TASK_ENDED)
-    return explain_ended(expand);
+    return explain_ended(expand, "process");
   rc = check_process(expand);
   if (rc != 0)
     return rc;

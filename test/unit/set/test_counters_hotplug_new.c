@@ -125,11 +125,15 @@ static void place_of_a_task_on_a_new_cpu_has_its_start(void **state) {
   counters_make_t make;
 
   (void)state;
+  cpu_tree_write("/proc/self/status", "NSpid:\t12\n");
+  cpu_tree_write("/proc/4711/task/4711/stat",
+                 "4711 (a) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 "
+                 "77 0\n");
   counters_make_records(&make, 1);
   counters_add_thread(&make, 4711);
   counters = counters_follow_open(&make);
   target = counters->targets[0];
-  target->places[0].start = 77;
+  assert_int_equal(target->places[0].start, 77);
   counters_follow_come(counters, 7);
   assert_int_equal(target->nr_places, 4);
   assert_int_equal(target->places[3].place.pid, 4711);

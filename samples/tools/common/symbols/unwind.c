@@ -382,8 +382,9 @@ static bool read_word(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word,
   if (mapping != NULL && mapping->end - address >= sizeof *word &&
       file_word(mapping, address, word))
     return true;
-  /* The stack goes on above a copy that is full. Any other address is a mistake:
-   * code without unwind information was taken to have a frame pointer. */
+  /* The stack goes on above a copy that is full. Any other address is a
+   * mistake: code without unwind information was taken to have a frame
+   * pointer. */
   process->is_lost = 1;
   process->is_cut = process->is_full && address >= process->sp &&
                     offset + sizeof *word > process->bytes;
