@@ -184,11 +184,11 @@ UVPERF_EXTERN int uvperf_tracepoint_fits(const uvperf_tracepoint_t *tracepoint,
  *  If libtraceevent does not understand the "print fmt", the text starts with
  *  "[FAILED TO PARSE]" and lists each field. This is not an error.
  *
- *  libtraceevent trusts its input, so format and record must come from a kernel:
- *  this function checks the fields, but not the "print fmt". One that no kernel
- *  wrote can make libtraceevent read outside of its memory, or leak some bytes
- *  once for each tracepoint. Call this function in one thread at a time, for all
- *  tracepoints.
+ *  libtraceevent trusts its input, so a kernel must have written format and
+ *  record: this function checks the fields, but not the "print fmt". Another
+ *  one can make libtraceevent read outside of its memory, or leak some bytes
+ *  once for each tracepoint. Call this function in one thread at a time, for
+ *  all tracepoints.
  *  @param tracepoint  The tracepoint. The first call for it takes more time.
  *  @param raw         record->sample.raw.data.
  *  @param raw_size    Bytes: record->sample.raw.size.
