@@ -139,3 +139,14 @@ int symbols_elf_section(const symbols_elf_file_t *file, uint64_t address,
   }
   return -1;
 }
+
+uint64_t symbols_elf_number(const unsigned char *ident, const unsigned char *at,
+                            size_t width) {
+  int is_big = ident[EI_DATA] == ELFDATA2MSB;
+  uint64_t number = 0;
+  size_t i;
+
+  for (i = 0; i < width; i++)
+    number = number << 8 | at[is_big ? i : width - 1 - i];
+  return number;
+}

@@ -53,4 +53,8 @@ int symbols_elf_address(const symbols_elf_file_t *file, uint64_t offset,
 int symbols_elf_section(const symbols_elf_file_t *file, uint64_t address,
                         Elf_Scn **section, GElf_Shdr *header);
 
+/* Reads a number in the byte order of a file, which is in its e_ident. */
+uint64_t symbols_elf_number(const unsigned char *ident, const unsigned char *at,
+                            size_t width);
+
 #endif

@@ -11,6 +11,7 @@
 #include "common/symbols/answer.h"
 #include "common/symbols/elf_file.h"
 #include "common/symbols/functions.h"
+#include "common/symbols/gopclntab.h"
 #include "common/symbols/inlined.h"
 #include "common/symbols/plt.h"
 #include "common/symbols/unnamed.h"
@@ -174,6 +175,7 @@ static void answer_all(symbols_elf_file_t *file, const question_t *question,
     if (functions[i].name == NULL)
       symbols_plt_find(file, places->addresses[i], &functions[i]);
   }
+  found += symbols_gopclntab_find(file, places->addresses, nr, functions);
   symbols_unnamed_find(file, places->addresses, nr, functions);
   if (question->want_inlined != 0)
     symbols_inlined_find(file, places->addresses, nr, frames);

@@ -134,17 +134,6 @@ static int find_encoding(const table_t *table, const Dwarf_CIE *cie,
   return 0;
 }
 
-static uint64_t read_number(const table_t *table, const unsigned char *at,
-                            size_t width) {
-  int is_big = table->ident[EI_DATA] == ELFDATA2MSB;
-  uint64_t number = 0;
-  size_t i;
-
-  for (i = 0; i < width; i++)
-    number = number << 8 | at[is_big ? i : width - 1 - i];
-  return number;
-}
-
 /* Reads the size of a function from its FDE, which has the start and the size
  * in the same encoding. Returns 0 or -1. */
 static int read_size(const table_t *table, size_t i, uint64_t *size) {
@@ -165,7 +154,7 @@ static int read_size(const table_t *table, size_t i, uint64_t *size) {
   width = width_of(table, encoding);
   if (width == 0 || 2 * width > (size_t)(fde.fde.end - fde.fde.start))
     return -1;
-  *size = read_number(table, fde.fde.start + width, width);
+  *size = symbols_elf_number(table->ident, fde.fde.start + width, width);
   return 0;
 }
 
