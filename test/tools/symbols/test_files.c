@@ -361,6 +361,8 @@ static void map_file_names_functions_of_a_jit_compiler(void **state) {
                   "1000 40 new one\n"
                   "zzz\n"
                   "ffffffffffffffff 10 around\n"
+                  "0x2000\t10 \ttabs and\tblanks\n"
+                  "2010 10 \n"
                   "3000 100 cut");
   ask_names_begin(&ask, NULL);
   object = jit_of(&ask, pid, 0);
@@ -370,18 +372,47 @@ static void map_file_names_functions_of_a_jit_compiler(void **state) {
   assert_string_equal(ask_names_name(&ask, object, 0x1040), "old");
   assert_string_equal(ask_names_name(&ask, object, 0x1080),
                       "js:f?[2J <script>");
+  assert_string_equal(ask_names_name(&ask, object, 0x2000), "tabs and?blanks");
+  assert_string_equal(ask_names_name(&ask, object, 0x2010), "");
   assert_string_equal(ask_names_name(&ask, object, 0x3000), "");
   assert_string_equal(ask_names_name(&ask, object, 0x4000), "");
   assert_string_equal(symbols_reason(ask.symbols, object), "");
 
-  /* The file grows, and the process ends. */
-  write_map(path, "4000 10 later\n");
+  /* The file grows, and the process ends. Now its last line is complete. */
+  write_map(path, "4000 10 later\n5000 10 last");
   symbols_refresh(ask.symbols, object);
   ask_names_wait(&ask);
   assert_string_equal(ask_names_name(&ask, object, 0x4000), "later");
-  /* All offsets have names or were asked for again, except 0x3000. */
+  assert_string_equal(ask_names_name(&ask, object, 0x5000), "");
+  kill(pid, SIGKILL);
+  support_wait(pid);
+  assert_string_equal(ask_names_name(&ask, object, 0x4001), "later");
+  assert_string_equal(ask_names_name(&ask, object, 0x5001), "last");
+  ask_names_end(&ask);
+
+  ask_names_begin(&ask, NULL);
+  object = jit_of(&ask, pid, 1);
+  assert_string_equal(ask_names_name(&ask, object, 0x4000), "later");
+  assert_string_equal(ask_names_name(&ask, object, 0x5000), "last");
+  ask_names_end(&ask);
   unlink(path);
-  write_map(path, "3000 1 last\n4000 10 later\n");
+}
+
+static void map_file_is_asked_again_for_what_has_no_name(void **state) {
+  pid_t pid = support_fork(wait_for_signal, NULL);
+  ask_names_t ask;
+  uint32_t object;
+  char path[64];
+
+  (void)state;
+  map_path(pid, path);
+  write_map(path, "1000 10 first\n");
+  ask_names_begin(&ask, NULL);
+  object = jit_of(&ask, pid, 0);
+  assert_string_equal(ask_names_name(&ask, object, 0x1000), "first");
+  assert_string_equal(ask_names_name(&ask, object, 0x3000), "");
+  unlink(path);
+  write_map(path, "3000 1 last\n");
   symbols_refresh(ask.symbols, object);
   ask_names_wait(&ask);
   assert_string_equal(ask_names_name(&ask, object, 0x3000), "last");
@@ -392,12 +423,6 @@ static void map_file_names_functions_of_a_jit_compiler(void **state) {
   assert_int_equal(symbols_jobs(ask.symbols)->worker.pid, 0);
   kill(pid, SIGKILL);
   support_wait(pid);
-  assert_string_equal(ask_names_name(&ask, object, 0x4001), "later");
-  ask_names_end(&ask);
-
-  ask_names_begin(&ask, NULL);
-  object = jit_of(&ask, pid, 1);
-  assert_string_equal(ask_names_name(&ask, object, 0x4000), "later");
   ask_names_end(&ask);
   unlink(path);
 }
@@ -540,6 +565,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(copy_of_the_same_build_id_has_the_names),
       cmocka_unit_test(recorded_program_that_runs_is_read_from_its_mapping),
       cmocka_unit_test(map_file_names_functions_of_a_jit_compiler),
+      cmocka_unit_test(map_file_is_asked_again_for_what_has_no_name),
       cmocka_unit_test(map_file_of_another_user_or_kind_is_not_read),
       cmocka_unit_test(names_of_a_megabyte_are_cut),
       cmocka_unit_test(function_of_the_vdso_has_its_name),

@@ -203,6 +203,7 @@ static void open_file(symbols_objects_t *objects, symbols_object_t *object,
     fd = mapping->is_recorded
              ? symbols_open_recorded_map(mapping->pid, object->open_reason)
              : symbols_open_perf_map(object->process, object->open_reason);
+    object->is_complete = mapping->is_recorded || fd < 0;
     if (fd >= 0 && object->fd >= 0)
       close(object->fd);
     if (fd >= 0)

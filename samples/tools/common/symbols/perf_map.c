@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The file has lines of "START SIZE NAME", with numbers in hexadecimal. The
+/* The file has lines of "START SIZE NAME", with numbers in hexadecimal, and
+ * blanks or tabs between. The
  * last line that covers an address counts, because a JIT compiler reuses
  * memory. */
 #include "common/symbols/perf_map.h"
@@ -22,6 +23,7 @@ typedef struct map_s {
   char **names;              /* for each address; NULL: none */
   size_t nr;
   int fd;
+  int is_complete;
   uint64_t at; /* bytes read */
   char buffer[64 << 10];
   size_t used, nr_read;
@@ -47,8 +49,8 @@ static int next_byte(map_t *map) {
   return (unsigned char)map->buffer[map->used++];
 }
 
-/* Reads a line, cut to fit. Returns 0 at the end. A line that is still being
- * written counts as the end. */
+/* Reads a line, cut to fit. Returns 0 at the end. A line without a newline may
+ * still be written, so it counts as the end, unless the file is complete. */
 static int next_line(map_t *map, char line[LINE_BYTES]) {
   size_t nr = 0;
   int byte;
@@ -61,7 +63,8 @@ static int next_line(map_t *map, char line[LINE_BYTES]) {
     if (byte != '\0' && nr < LINE_BYTES - 1)
       line[nr++] = (char)byte;
   }
-  return 0;
+  line[nr] = '\0';
+  return map->is_complete && nr > 0;
 }
 
 static int compare_numbers(const void *a, const void *b) {
@@ -83,22 +86,29 @@ static size_t find_first(const map_t *map, uint64_t start) {
   return low;
 }
 
+/* Reads a number and the blanks after it. Returns what follows, or NULL. */
+static const char *read_hex(const char *line, uint64_t *number) {
+  char *end;
+
+  *number = strtoull(line, &end, 16);
+  return end == line || (*end != ' ' && *end != '\t')
+             ? NULL
+             : end + strspn(end, " \t");
+}
+
 static void add_line(map_t *map, const char *line) {
   uint64_t start, size;
-  char *end;
   size_t i;
 
-  start = strtoull(line, &end, 16);
-  if (end == line || *end != ' ')
-    return;
-  line = end + 1;
-  size = strtoull(line, &end, 16);
-  if (end == line || *end != ' ' || end[1] == '\0' || start + size < start)
+  line = read_hex(line, &start);
+  if (line != NULL)
+    line = read_hex(line, &size);
+  if (line == NULL || line[0] == '\0' || start + size < start)
     return;
   for (i = find_first(map, start);
        i < map->nr && map->addresses[i] < start + size; i++) {
     free(map->names[i]);
-    map->names[i] = strdup(end + 1);
+    map->names[i] = strdup(line);
   }
 }
 
@@ -110,6 +120,7 @@ void symbols_perf_map_answer(symbols_message_t *request,
   const void *bytes;
   size_t i, size;
 
+  map->is_complete = symbols_get_number(request) != 0;
   bytes = symbols_get_bytes(request, &size);
   map->nr = size / sizeof(uint64_t);
   addresses = common_calloc(map->nr + 1, sizeof(uint64_t));

@@ -3,6 +3,7 @@
  * addresses? The request has the compiler's file, /tmp/perf-PID.map, as an fd,
  * and
  *
+ *   number  1: the compiler has ended, so the file is complete
  *   bytes   addresses, 64 bits each
  *
  * answer.h describes the response. The offset of an address is the address

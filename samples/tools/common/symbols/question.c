@@ -109,6 +109,7 @@ static void write_request(const symbols_question_t *question,
 
   if (mapping->kind == SYMBOLS_JIT) {
     symbols_message_begin(request, SYMBOLS_REQUEST_JIT);
+    symbols_put_number(request, question->object->is_complete != 0);
   } else {
     symbols_message_begin(request, SYMBOLS_REQUEST_NAMES);
     symbols_put_number(request, question->object->id);
