@@ -185,7 +185,7 @@ void profile_notes_unwound(const profile_unwinding_t *unwinding,
     return;
   stats = unwind_queue_stats(unwinding->queue);
   all = stats->full + unwinding->nr_32_bit;
-  for (i = 0; i <= UNWIND_DROPPED; i++)
+  for (i = 0; i <= UNWIND_NO_FILE; i++)
     all += stats->ends[i];
   snprintf(text, sizeof(text),
            "are longer than the %" PRIu32 " bytes that were copied%s",
@@ -197,6 +197,8 @@ void profile_notes_unwound(const profile_unwinding_t *unwinding,
   note_share(stats->ends[UNWIND_NO_INFO], all,
              "end in code without unwind information, such as that of a JIT or "
              "assembler");
+  note_share(stats->ends[UNWIND_NO_FILE], all,
+             "end in files that could not be read");
   note_share(stats->ends[UNWIND_LONG], all, "have more than 127 frames");
   note_share(unwinding->nr_32_bit, all,
              "are of 32-bit programs, which are not unwound");

@@ -407,8 +407,9 @@ static void stack_is_right_at_every_instruction(void **state) {
 
 #endif
 
-static void registers_of_another_size_have_no_frame(void **state) {
+static void stack_without_registers_files_or_mappings_ends(void **state) {
   (void)state;
+  const unwind_mapping_t mapping = {.start = 0x1000, .end = 0x2000};
   uint64_t values[33] = {0};
   uvperf_regs_t regs = {PERF_SAMPLE_REGS_ABI_32, 0xff0fff, 20, values};
   unwind_stack_t stack;
@@ -425,12 +426,18 @@ static void registers_of_another_size_have_no_frame(void **state) {
   assert_int_equal(stack.end, UNWIND_NO_INFO);
   assert_int_equal(stack.nr, 1);
   assert_int_equal(stack.ips[0], 0x1234);
+  assert_false(stack.is_without_file);
+  assert_int_equal(unwind_process_map(process, &mapping, 1), 0);
+  unwind_stack(process, &regs, NULL, 0, 1, &stack);
+  assert_int_equal(stack.end, UNWIND_NO_INFO);
+  assert_true(stack.is_without_file);
+  assert_int_equal(stack.nr, 1);
   unwind_process_free(process);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(registers_of_another_size_have_no_frame),
+    cmocka_unit_test(stack_without_registers_files_or_mappings_ends),
     cmocka_unit_test(stack_is_right_at_every_instruction),
 #if (defined(__x86_64__) && defined(__LP64__)) || defined(__aarch64__)
     cmocka_unit_test(copy_that_is_too_short_is_reported),

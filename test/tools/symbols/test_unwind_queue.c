@@ -31,6 +31,7 @@ typedef struct run_s {
   uint64_t added, answered, whole, refused;
   uint64_t outermost; /* offset of the last frame of whole stacks */
   size_t max_bytes;
+  symbols_kind_t kind; /* of the target's own file */
   int is_waited;
 } run_t;
 
@@ -109,6 +110,8 @@ static void read_maps(run_t *run) {
     symbols_mapping_t mapping = {.pid = (uint32_t)run->pid, .path = line + at};
     uint32_t object =
         strcmp(line + at, UNWIND_TARGET) == 0 ? EXECUTABLE : other++;
+    if (object == EXECUTABLE)
+      mapping.kind = run->kind;
     unwind_queue_object(run->queue, object, &mapping);
     run->ranges[run->nr_ranges++] = (unwind_range_t){start, end, pgoff, object};
   }
@@ -235,6 +238,31 @@ static void stacks_of_a_running_program_are_whole(void **state) {
   assert_true(stats->full == 0);
   assert_true(run.whole >= run.added - run.added / 20);
   end(&run);
+}
+
+/* Without the target's file, no stack passes its functions. In memory of a JIT
+ * compiler no file is missing. */
+static void stacks_in_an_absent_file_say_so(void **state) {
+  need_unwinding(__func__);
+  file_instead = "/absent";
+  for (int is_jit = 0; is_jit < 2; is_jit++) {
+    run_t run = {.kind = is_jit ? SYMBOLS_JIT : SYMBOLS_FILE};
+    begin(&run, *state);
+    sample(&run, 50);
+    wait_for_all(&run);
+    const unwind_stats_t *stats = unwind_queue_stats(run.queue);
+    print_message("%lu without a file, %lu without information, %lu cut\n",
+                  (unsigned long)stats->ends[UNWIND_NO_FILE],
+                  (unsigned long)stats->ends[UNWIND_NO_INFO],
+                  (unsigned long)stats->ends[UNWIND_CUT]);
+    assert_int_equal(stats->ends[UNWIND_COMPLETE], 0);
+    if (is_jit)
+      assert_int_equal(stats->ends[UNWIND_NO_FILE], 0);
+    else
+      assert_true(stats->ends[UNWIND_NO_FILE] > 25);
+    end(&run);
+  }
+  file_instead = NULL;
 }
 
 static void samples_of_a_dead_worker_come_without_frames(void **state) {
@@ -479,6 +507,7 @@ int main(int argc, char **argv) {
   symbols_main(argc, argv);
   const struct CMUnitTest tests[] = {
       support_loop_test(stacks_of_a_running_program_are_whole),
+      support_loop_test(stacks_in_an_absent_file_say_so),
       support_loop_test(samples_of_a_dead_worker_come_without_frames),
       support_loop_test(samples_that_do_not_fit_are_refused_and_counted),
       support_loop_test(damaged_files_leave_no_sample_without_answer),

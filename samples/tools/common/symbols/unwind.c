@@ -509,6 +509,13 @@ static int add_frame(Dwfl_Frame *frame, void *arg) {
                                                              : DWARF_CB_OK;
 }
 
+static int is_without_file(const unwind_process_t *process) {
+  const unwind_stack_t *stack = process->stack;
+  const unwind_mapping_t *mapping = find(
+      process, stack->ips[stack->nr - 1] - stack->is_return[stack->nr - 1]);
+  return mapping != NULL && mapping->file == NULL;
+}
+
 /* Unwinds from process->start to the end, or to a place where it must begin
  * again. */
 static int unwind_on(unwind_process_t *process) {
@@ -543,6 +550,7 @@ void unwind_stack(unwind_process_t *process, const uvperf_regs_t *regs,
                   unwind_stack_t *stack) {
   const machine_t *machine = machine_of(process->machine);
   stack->nr = 0;
+  stack->is_without_file = 0;
   stack->end = UNWIND_ABI;
   if (unwind_ip(process->machine, regs, &stack->ips[0]) != 0 ||
       uvperf_sample_regs_get(regs, machine->sp, &process->sp) != 0)
@@ -565,6 +573,7 @@ void unwind_stack(unwind_process_t *process, const uvperf_regs_t *regs,
     stack->is_return[0] = 0;
     stack->nr = 1;
   }
+  stack->is_without_file = is_without_file(process);
   if (stack->end == UNWIND_LONG)
     return;
   if (process->is_slow || uv_hrtime() > process->deadline)

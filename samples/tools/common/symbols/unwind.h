@@ -26,7 +26,9 @@ typedef enum unwind_end_e {
   UNWIND_LONG,    /* UNWIND_FRAMES are reached */
   UNWIND_SLOW,    /* UNWIND_MS have passed */
   UNWIND_ABI,     /* registers of a 32-bit process, or none: no frames */
-  UNWIND_DROPPED  /* unwind_queue.h: it did not fit, or the worker ended */
+  /* Set by unwind_queue.h. */
+  UNWIND_DROPPED, /* it did not fit, or the worker ended */
+  UNWIND_NO_FILE  /* the file of the last address could not be read */
 } unwind_end_t;
 
 /* For one stack. */
@@ -34,6 +36,7 @@ typedef enum unwind_end_e {
 
 typedef struct unwind_stack_s {
   unwind_end_t end;
+  int is_without_file; /* the last address is in a mapping without a file */
   uint32_t nr;
   uint64_t ips[UNWIND_FRAMES]; /* the innermost first */
   /* 1: a call or a system call returns to this ip, so the code of the call is

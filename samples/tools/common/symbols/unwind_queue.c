@@ -359,12 +359,21 @@ static unwind_place_t find_place(const maps_t *maps, uint64_t address) {
   return place;
 }
 
+/* Memory of a JIT compiler has no file. Without the file of other code, frame
+ * pointers were tried, so it is unknown where the caller would be. */
+static int lacks_file(const maps_t *maps, const unwind_place_t *place) {
+  const symbols_mapping_t *mapping = mapping_of(maps, place->object);
+
+  return mapping != NULL && mapping->kind != SYMBOLS_JIT;
+}
+
 /* Reads the frames of the next stack in a response. Returns their number; *end
  * is how the stack ended. */
 static size_t take_stack(batch_t *batch, unwind_place_t *places,
                          unwind_end_t *end) {
   symbols_message_t *response = &batch->response;
   uint64_t number = symbols_get_number(response), ip;
+  uint64_t is_without_file = symbols_get_number(response);
   size_t i, ip_bytes, nr;
   const char *ips = symbols_get_bytes(response, &ip_bytes);
   const unsigned char *is_return = symbols_get_bytes(response, &nr);
@@ -380,6 +389,9 @@ static size_t take_stack(batch_t *batch, unwind_place_t *places,
     memcpy(&ip, ips + i * sizeof(ip), sizeof(ip));
     places[i] = find_place(batch->maps, ip - (is_return[i] != 0));
   }
+  if (is_without_file && nr > 0 && lacks_file(batch->maps, &places[nr - 1]) &&
+      (*end == UNWIND_CUT || *end == UNWIND_NO_INFO))
+    *end = UNWIND_NO_FILE;
   return nr;
 }
 

@@ -44,7 +44,7 @@ typedef struct unwind_queue_options_s {
 } unwind_queue_options_t;
 
 typedef struct unwind_stats_s {
-  uint64_t ends[UNWIND_DROPPED + 1]; /* stacks by how they ended */
+  uint64_t ends[UNWIND_NO_FILE + 1]; /* stacks by how they ended */
   uint64_t full;                     /* samples that did not fit */
 } unwind_stats_t;
 

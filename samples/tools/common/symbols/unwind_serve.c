@@ -161,6 +161,7 @@ static void unwind_one(const process_t *process, symbols_message_t *request,
   is_full = symbols_get_number(request) != 0;
   unwind_stack(process->process, &regs, copy, size, is_full, &stack);
   symbols_put_number(response, stack.end);
+  symbols_put_number(response, stack.is_without_file != 0);
   symbols_put_bytes(response, stack.ips, stack.nr * sizeof(*stack.ips));
   symbols_put_bytes(response, stack.is_return, stack.nr);
 }
