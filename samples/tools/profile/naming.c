@@ -79,7 +79,7 @@ static uint32_t object_in(builder_t *builder, uint64_t index) {
   object = profile_objects_get(&builder->account->objects, (uint32_t)index);
   memset(&copy, 0, sizeof(copy));
   copy.name = object->name;
-  copy.path = object->path;
+  copy.path = object->kind == SYMBOLS_JIT ? "" : object->path;
   if (object->has_symbols) {
     copy.build_id_bytes =
         symbols_build_id(builder->account->symbols, object->symbols, &build_id);
@@ -106,7 +106,8 @@ static void add_frame(builder_t *builder, const symbols_name_t *name,
 }
 
 /* Uses the start of the function if it is known, so that the function is one
- * row. */
+ * row. All memory of JIT compilers without names is one row, because nothing is
+ * known about its functions. */
 static void add_unnamed(builder_t *builder, const profile_frame_t *key,
                         uint32_t object, const symbols_place_t *place) {
   uint64_t first = place == NULL ? key->offset : place->first;
@@ -119,6 +120,8 @@ static void add_unnamed(builder_t *builder, const profile_frame_t *key,
   if (key->object != PROFILE_OBJECT_KERNEL &&
       key->object < PROFILE_OBJECTS_FIXED)
     snprintf(text, sizeof(text), "%s", mapped->name);
+  else if (mapped->kind == SYMBOLS_JIT)
+    snprintf(text, sizeof(text), "[JIT]");
   else
     snprintf(text, sizeof(text), "%s+0x%" PRIx64, mapped->name, first);
   name.name = name.linked_name = text;
@@ -259,9 +262,12 @@ typedef struct unnamed_s {
 static void fill_gap(const profile_account_t *account, size_t object,
                      const unnamed_t *unnamed, uint64_t all,
                      profile_gap_t *gap) {
+  const profile_object_t *mapped =
+      profile_objects_get(&account->objects, (uint32_t)object);
   uint32_t id;
 
-  gap->object = profile_objects_get(&account->objects, (uint32_t)object)->name;
+  gap->object = mapped->name;
+  gap->is_jit = mapped->kind == SYMBOLS_JIT;
   gap->reason = "";
   if (object == PROFILE_OBJECT_UNKNOWN && account->nr_refused > 0)
     gap->reason = "the mappings of some processes may not be read";

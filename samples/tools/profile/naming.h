@@ -10,13 +10,15 @@
 void profile_naming_ask(const profile_account_t *account);
 
 /* Adds all stacks to a profile, with the names that are known by now. Functions
- * without a name appear as "libc.so.6+0x2a0b0". */
+ * without a name appear as "libc.so.6+0x2a0b0", and those of a JIT compiler
+ * together as "[JIT]". */
 void profile_naming_build(const profile_account_t *account, stacks_t *stacks);
 
 /* An object whose samples have no function name. */
 typedef struct profile_gap_s {
   const char *object;
   const char *reason; /* "" if it is not known */
+  int is_jit;         /* memory of a JIT compiler */
   double share;       /* of all weight, from 0 to 1 */
   double outside;     /* the part of it outside of every known function */
 } profile_gap_t;

@@ -126,6 +126,7 @@ static void note_names(const profile_account_t *account) {
 
 void profile_notes_gaps(const profile_account_t *account) {
   profile_gap_t gaps[3];
+  int has_jit = 0;
   size_t i, nr;
 
   if (account->other.samples > 0)
@@ -142,10 +143,14 @@ void profile_notes_gaps(const profile_account_t *account) {
                  "that the\n  file describes, such as assembler: they are "
                  "shown by their offset\n",
                  100 * gaps[i].outside, gaps[i].object);
-    if (strcmp(gaps[i].object, "[anon]") == 0)
-      common_say("a JIT compiler can name its functions in /tmp/perf-PID.map: "
-                 "for example\n  node with --perf-basic-prof\n");
+    has_jit |= gaps[i].is_jit;
   }
+  if (has_jit)
+    common_say("a JIT compiler can name its functions in /tmp/perf-PID.map:\n"
+               "    node --perf-basic-prof\n"
+               "    python3 -X perf, since 3.12\n"
+               "    java -XX:+PreserveFramePointer, and while it runs,\n"
+               "      jcmd PID Compiler.perfmap, since 17\n");
   note_names(account);
 }
 

@@ -41,13 +41,19 @@ static int begins(const char *text, const char *with) {
 
 /* "//anon" comes from the kernel's perf_event_mmap_event. /proc/PID/maps has an
  * empty name or "[anon:name]" for such a mapping. Any other mapping without a
- * file on a disk may also have code of a JIT compiler. */
+ * file on a disk may also have code of a JIT compiler. So may a file of
+ * shm_open(3) that was unlinked. */
 static symbols_kind_t kind_of(const char *path) {
+  static const char deleted[] = " (deleted)";
+  size_t size = strlen(path);
+
   if (strcmp(path, "[vdso]") == 0)
     return SYMBOLS_VDSO;
   if (path[0] != '/' || begins(path, "//anon") || begins(path, "/memfd:") ||
       begins(path, "/dev/zero") || begins(path, "/anon_hugepage") ||
-      begins(path, "/SYSV"))
+      begins(path, "/SYSV") ||
+      (begins(path, "/dev/shm/") && size >= sizeof(deleted) &&
+       strcmp(path + size - (sizeof(deleted) - 1), deleted) == 0))
     return SYMBOLS_JIT;
   return SYMBOLS_FILE;
 }

@@ -170,14 +170,19 @@ static void on_named(void *arg) {
   *(int *)arg = 1;
 }
 
-/* This machine has a map file for the id of the recorded process. */
+/* This machine has a map file for the id of the recorded process. It names the
+ * first of four places; the others are in memory of two kinds. */
 static void expect_jit(fixture_t *fixture, int is_elsewhere,
                        const char *expected) {
-  static const uint64_t ips[] = {USER, 0x7f0000000010};
+  static const uint64_t ips[][2] = {{USER, 0x7f0000000010},
+                                    {USER, 0x7f0000001010},
+                                    {USER, 0x7f0000001020},
+                                    {USER, 0x7f0000005010}};
   uint32_t pid = (uint32_t)getpid();
   int is_named = 0;
   char path[64];
   FILE *file;
+  size_t i;
 
   snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
   file = fopen(path, "w");
@@ -186,8 +191,10 @@ static void expect_jit(fixture_t *fixture, int is_elsewhere,
   fclose(file);
   start_by(fixture, STACKS_BY_FUNCTION);
   fixture->account.is_elsewhere = is_elsewhere;
-  map(fixture, pid, 0x7f0000000000, 0x1000, 0, "//anon");
-  sample(fixture, pid, pid, ips, 2);
+  map(fixture, pid, 0x7f0000000000, 0x2000, 0, "//anon");
+  map(fixture, pid, 0x7f0000005000, 0x1000, 0, "[anon:code]");
+  for (i = 0; i < 4; i++)
+    sample(fixture, pid, pid, ips[i], 2);
   profile_naming_ask(&fixture->account);
   symbols_wait(fixture->symbols, on_named, &is_named);
   while (!is_named)
@@ -197,11 +204,28 @@ static void expect_jit(fixture_t *fixture, int is_elsewhere,
 }
 
 static void map_file_of_a_recorded_process_names_it(void **state) {
-  expect_jit(*state, 0, "compiled,0,10;");
+  expect_jit(*state, 0, "[JIT],0,30;compiled,0,10;");
 }
 
 static void map_file_does_not_name_a_process_of_another_machine(void **state) {
-  expect_jit(*state, 1, "[anon]+0x7f0000000010,0,10;");
+  expect_jit(*state, 1, "[JIT],0,40;");
+}
+
+/* Offsets in memory of a JIT compiler are addresses. A file in /dev/shm may
+ * also be a library. */
+static void shared_memory_is_memory_of_a_jit(void **state) {
+  static const uint64_t ips[] = {USER, 0x1010, 0x2011, 0x3011, 0x4011, 0x5011};
+  fixture_t *fixture = *state;
+
+  start_by(fixture, STACKS_BY_FUNCTION);
+  map(fixture, 5, 0x1000, 0x1000, 0, "/dev/zero (deleted)");
+  map(fixture, 5, 0x2000, 0x1000, 0, "/memfd:code (deleted)");
+  map(fixture, 5, 0x3000, 0x1000, 0, "/dev/shm/code (deleted)");
+  map(fixture, 5, 0x4000, 0x1000, 0, "/dev/shm/library.so");
+  map(fixture, 5, 0x5000, 0x1000, 0, "/lib/old.so (deleted)");
+  sample(fixture, 5, 5, ips, 6);
+  expect_stack(fixture, "zero+1010 memfd:code+2010 code+3010 library.so+10 "
+                        "old.so+10");
 }
 
 static void mapped_data_is_no_code(void **state) {
@@ -488,6 +512,7 @@ int main(int argc, char **argv) {
       TEST(mapping_that_does_not_fit_hides_what_was_there),
       TEST(fork_by_an_unknown_task_has_nothing_of_the_one_before),
       TEST(memory_of_two_jits_is_two_objects),
+      TEST(shared_memory_is_memory_of_a_jit),
       TEST(functions_without_a_name_are_offsets),
       TEST(threads_are_distinguished_by_tid),
       TEST(processes_are_distinguished_by_pid),

@@ -85,12 +85,17 @@ static void
 function_of_a_compiler_without_a_name_says_what_names_it(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "0.7", "--",
                              TARGET_PATH, "jit"}};
+  profile_row_t row = {0};
 
   (void)state;
   support_need_own_events(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 0);
+  assert_true(profile_run_row(&run, 0, &row));
+  assert_string_equal(row.object, "[anon]");
+  assert_string_equal(row.name, "[JIT]");
   tool_run_expect_text(run.err, "[anon]: ");
+  assert_null(strstr(run.err, "outside of every function"));
   tool_run_expect_text(run.err, "/tmp/perf-PID.map");
 }
 
