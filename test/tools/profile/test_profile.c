@@ -96,7 +96,7 @@ function_of_a_compiler_without_a_name_says_what_names_it(void **state) {
   assert_string_equal(row.name, "[JIT]");
   tool_run_expect_text(run.err, "[anon]: ");
   assert_null(strstr(run.err, "outside of every function"));
-  tool_run_expect_text(run.err, "/tmp/perf-PID.map");
+  tool_run_expect_text(run.err, "jcmd PID Compiler.perfmap");
 }
 
 /* The mappings of a running process are known only from /proc. */

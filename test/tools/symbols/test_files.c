@@ -362,7 +362,7 @@ static void map_file_names_functions_of_a_jit_compiler(void **state) {
                   "zzz\n"
                   "ffffffffffffffff 10 around\n"
                   "0x2000\t10 \ttabs and\tblanks\n"
-                  "2010 10 \n"
+                  "1050 10 \n"
                   "3000 100 cut");
   ask_names_begin(&ask, NULL);
   object = jit_of(&ask, pid, 0);
@@ -373,7 +373,6 @@ static void map_file_names_functions_of_a_jit_compiler(void **state) {
   assert_string_equal(ask_names_name(&ask, object, 0x1080),
                       "js:f?[2J <script>");
   assert_string_equal(ask_names_name(&ask, object, 0x2000), "tabs and?blanks");
-  assert_string_equal(ask_names_name(&ask, object, 0x2010), "");
   assert_string_equal(ask_names_name(&ask, object, 0x3000), "");
   assert_string_equal(ask_names_name(&ask, object, 0x4000), "");
   assert_string_equal(symbols_reason(ask.symbols, object), "");

@@ -175,6 +175,8 @@ static void stripped_go_programs_have_the_names_of_nm(void **state) {
 #define AT_MOVES    0x420u
 #define AT_TABLE    0x500u
 #define MAX_IMAGE   0x800u
+#define NR_DECOYS   5u
+#define DECOY_BYTES 32u
 
 static const char section_names[] = "\0.text\0.gopclntab\0.rela\0.names\0"
                                     ".data.rel.ro";
@@ -275,13 +277,13 @@ static void put_functions(image_t *image, size_t list, size_t records,
     image->size = image->texts + used;
 }
 
-static void put_moduledata(image_t *image, size_t names, size_t records) {
+/* A relocation with a symbol is not to the program's own address. */
+static void put_moduledata(image_t *image, size_t names) {
   size_t word = image->format.word, i, k = 0;
   uint64_t address = TABLE + image->table - AT_TABLE, values[23] = {0};
 
   values[0] = address;
   values[1] = address + names;
-  values[13] = address + records;
   values[20] = values[22] = TEXT;
   values[21] = TEXT + TEXT_SIZE;
   for (i = 0; i < 23; i++) {
@@ -293,6 +295,28 @@ static void put_moduledata(image_t *image, size_t names, size_t records) {
       put(image, AT_MOVES + (3 * k++ + 2) * word, word, values[i]);
     }
   }
+  put(image, AT_MOVES + 3 * k * word, word, DATA + 8 + 20 * word);
+  put(image, AT_MOVES + (3 * k + 1) * word, word, word == 8 ? 1ull << 32 : 256);
+}
+
+/* Other data that begin as a table of Go 1.2, but are none. */
+static void put_decoys(image_t *image) {
+  static const struct {
+    unsigned char bytes[3], other_word;
+    uint32_t nr;
+  } decoys[NR_DECOYS] = {
+      {{1, 0, 1}, 0, 1}, {{0, 1, 1}, 0, 1},          {{0, 0, 1}, 1, 1},
+      {{0, 0, 1}, 0, 0}, {{0, 0, 1}, 0, 0x7fffffff},
+  };
+  size_t i, at = AT_TABLE;
+
+  for (i = 0; i < NR_DECOYS; i++, at += DECOY_BYTES) {
+    put(image, at, 4, 0xfffffffb);
+    memcpy(image->bytes + at + 4, decoys[i].bytes, 3);
+    image->bytes[at + 7] =
+        (unsigned char)(image->format.word ^ decoys[i].other_word);
+    put(image, at + 8, image->format.word, decoys[i].nr);
+  }
 }
 
 /* The order of a table is a header, names, the list, and records. In Go 1.2 the
@@ -302,7 +326,11 @@ static void put_table(image_t *image) {
   size_t nr_words = image->format.magic == 0xfffffffa ? 7 : 8;
   const size_t names_word = nr_words - 5;
 
-  image->table = AT_TABLE + (image->format.is_rel_ro ? 2 * word : 0);
+  image->table = AT_TABLE;
+  if (image->format.is_rel_ro) {
+    put_decoys(image);
+    image->table += NR_DECOYS * DECOY_BYTES;
+  }
   put(image, image->table, 4, image->format.magic);
   image->bytes[image->table + 6] = 1;
   image->bytes[image->table + 7] = (unsigned char)word;
@@ -322,7 +350,7 @@ static void put_table(image_t *image) {
   put(image, image->table + 8 + names_word * word, word, names);
   for (i = names_word + 1; i < nr_words; i++)
     put(image, image->table + 8 + i * word, word, list);
-  put_moduledata(image, names, list);
+  put_moduledata(image, names);
 }
 
 static void make_image(image_t *image, const format_t *format) {
@@ -382,6 +410,7 @@ static void for_each_format(void (*check)(image_t *image)) {
 }
 
 #define NR_ADDRESSES (2u * NR_FUNCTIONS + 2u)
+#define IS_KNOWN     4u /* the address that has a name already */
 
 /* Finds the names of the first and last bytes of the functions, and of a byte
  * before and after them. The file is on the heap, so that the sanitizer sees
@@ -402,6 +431,7 @@ find(const image_t *image, size_t size, symbols_function_t found[NR_ADDRESSES],
   assert_non_null(bytes);
   memcpy(bytes, image->bytes, size);
   memset(found, 0, NR_ADDRESSES * sizeof(*found));
+  found[IS_KNOWN].name = "known";
   elf_version(EV_CURRENT);
   file.elf = elf_memory(bytes, size);
   nr = file.elf == NULL || elf_getident(file.elf, NULL) == NULL
@@ -420,7 +450,10 @@ static void expect_all(const image_t *image, const symbols_function_t *found) {
   (void)image;
   assert_null(found[0].name);
   assert_null(found[NR_ADDRESSES - 1].name);
+  assert_string_equal(found[IS_KNOWN].name, "known");
   for (i = 1; i < NR_ADDRESSES - 1; i++) {
+    if (i == IS_KNOWN)
+      continue;
     assert_non_null(found[i].name);
     assert_string_equal(found[i].name, functions[(i - 1) / 2]);
     assert_int_equal(found[i].start, TEXT + starts[(i - 1) / 2]);
@@ -439,13 +472,24 @@ static void every_format_names_first_and_last_bytes(void **state) {
   for_each_format(expect_whole);
 }
 
-/* The names are right, or there are none. */
-static void expect_true(const image_t *image, const symbols_function_t *found) {
+static void expect_none(const image_t *image, const symbols_function_t *found) {
   size_t i;
 
   (void)image;
+  for (i = 0; i < NR_ADDRESSES; i++)
+    assert_true(found[i].name == NULL || i == IS_KNOWN);
+}
+
+/* The names are right, or there are none. Go 1.2 has the end of the last
+ * function in one place only. */
+static void expect_true(const image_t *image, const symbols_function_t *found) {
+  size_t i;
+
+  assert_null(found[0].name);
+  if (image->format.magic != 0xfffffffb)
+    assert_null(found[NR_ADDRESSES - 1].name);
   for (i = 1; i < NR_ADDRESSES - 1; i++) {
-    if (found[i].name != NULL)
+    if (found[i].name != NULL && i != IS_KNOWN)
       assert_string_equal(found[i].name, functions[(i - 1) / 2]);
   }
 }
@@ -468,6 +512,26 @@ static void cut_everywhere(image_t *image) {
 static void table_cut_anywhere_has_no_wrong_names(void **state) {
   (void)state;
   for_each_format(cut_everywhere);
+}
+
+/* The end of the names and the places of the names are outside. */
+static void move_names(image_t *image) {
+  uint32_t magic = image->format.magic;
+  size_t word = image->format.word, i;
+  size_t names_end = image->table + 8 + (magic == 0xfffffffa ? 3 : 4) * word;
+  size_t field = magic >= 0xfffffff0 && magic <= 0xfffffff1 ? 4 : word;
+  symbols_function_t found[NR_ADDRESSES];
+
+  if (magic != 0xfffffffb)
+    put(image, names_end, word, 0x7fffffff);
+  for (i = 0; i < NR_FUNCTIONS; i++)
+    put(image, image->records[i] + field, 4, 0x1000);
+  find(image, image->size, found, expect_none);
+}
+
+static void names_outside_of_the_table_are_not_read(void **state) {
+  (void)state;
+  for_each_format(move_names);
 }
 
 /* A byte of a name itself can be wrong, and in Go 1.2 where it is. */
@@ -529,6 +593,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(stripped_go_programs_have_the_names_of_nm),
       cmocka_unit_test(every_format_names_first_and_last_bytes),
       cmocka_unit_test(table_cut_anywhere_has_no_wrong_names),
+      cmocka_unit_test(names_outside_of_the_table_are_not_read),
       cmocka_unit_test(table_with_any_byte_changed_has_no_wrong_names),
       cmocka_unit_test(file_with_a_table_is_named_by_it),
   };

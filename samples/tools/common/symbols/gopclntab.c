@@ -8,15 +8,15 @@
  *   0xfffffff1  Go 1.20
  *
  * The linker's record of the program, "moduledata", has the first instruction:
- * the header has lost it in Go 1.26. moduledata also repeats where the parts of
- * the table are, and since Go 1.16 a table counts only if both agree. Source:
+ * the header lacks it in Go 1.26. moduledata also repeats where the names and
+ * the functions are. Since Go 1.16 a table counts only if both agree. Source:
  * Go's debug/gosym, and moduledata in its runtime. */
 #include "common/symbols/gopclntab.h"
 
 #include <string.h>
 
 /* A search for the table and for moduledata reads no more bytes. Each place
- * where moduledata could be counts as many bytes. */
+ * where moduledata could be counts as MODULE_COSTS. */
 #define MAX_SEARCH   ((uint64_t)512 << 20)
 #define MODULE_COSTS ((uint64_t)1 << 20)
 /* Longer names are damage. */
@@ -79,21 +79,17 @@ static int read_start(const table_t *table, uint64_t i, uint64_t *start) {
   return 0;
 }
 
-/* Finds the record of a function. It is after the list, and repeats the
- * function's start. Returns 0, or -1 if the table is damaged there. */
+/* Finds the record of a function. The record repeats the function's start.
+ * Returns 0, or -1 if the table is damaged there. */
 static int find_record(const table_t *table, uint64_t i, uint64_t *record) {
-  uint64_t list_end = table->list + (2 * table->nr + 1) * table->field;
   uint64_t start, again;
 
   if (read_start(table, i, &start) != 0 ||
       read_at(table, &table->span, table->list + (2 * i + 1) * table->field,
-              table->field, record) != 0 ||
-      *record > table->span.size)
+              table->field, record) != 0)
     return -1;
   *record += table->records;
-  return *record >= list_end &&
-                 read_at(table, &table->span, *record, table->field, &again) ==
-                     0 &&
+  return read_at(table, &table->span, *record, table->field, &again) == 0 &&
                  again + table->text == start
              ? 0
              : -1;
@@ -245,7 +241,7 @@ static int read_words(table_t *table, uint64_t address,
   return 0;
 }
 
-/* moduledata begins with the addresses of the table and its parts. It also has
+/* moduledata begins with the addresses of the table and its names. It also has
  * the first address of the program's functions, the first one after them, and
  * the first instruction. */
 static int is_module(table_t *table, uint64_t address) {
@@ -260,7 +256,6 @@ static int is_module(table_t *table, uint64_t address) {
   text = table->is_relative ? words[22] : 0;
   if (words[0] != table->span.address ||
       words[1] != table->span.address + table->names ||
-      words[13] != table->span.address + table->records ||
       words[20] != text + start || words[21] != text + end)
     return 0;
   table->text = text;
@@ -330,9 +325,9 @@ static int find_parts(table_t *table, uint64_t magic) {
 /* Returns 1 if the span begins with a table. */
 static int is_table(table_t *table) {
   const unsigned char *bytes = table->span.bytes;
-  uint64_t magic, record;
+  uint64_t magic;
 
-  if (read_at(table, &table->span, 0, 4, &magic) != 0 || magic < 0xfffffff0 ||
+  if (read_at(table, &table->span, 0, 4, &magic) != 0 ||
       read_word(table, 0, &table->nr) != 0 || bytes[4] != 0 || bytes[5] != 0 ||
       bytes[7] != table->word || find_parts(table, magic) != 0 ||
       table->list > table->span.size)
@@ -340,7 +335,6 @@ static int is_table(table_t *table) {
   table->text = 0;
   return table->nr > 0 &&
          table->nr <= (table->span.size - table->list) / (2 * table->field) &&
-         find_record(table, 0, &record) == 0 &&
          (table->names == 0 || find_module(table) == 0);
 }
 
