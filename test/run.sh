@@ -58,14 +58,14 @@ program_seconds=900
 say_privileges() {
   if [ -r /sys/kernel/tracing/events ]; then
     :
-  elif [ "$(id -u)" -ne 0 ]; then
+  elif ! is_root; then
     echo "Not root: tests that need tracefs will skip."
   elif mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null; then
     echo "Mounted tracefs at /sys/kernel/tracing."
   else
     echo "tracefs cannot be mounted: tests that need it will skip."
   fi
-  if [ "$(id -u)" -ne 0 ]; then
+  if ! is_root; then
     echo "Not root, and perf_event_paranoid is" \
       "$(cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null || echo unknown):" \
       "tests that need more privileges will skip."

@@ -107,6 +107,7 @@ static void set_forked_among_samples_child_may_ask_and_close(void **state) {
   int cpu;
 
   tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  support_need_kernel_side(__func__);
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     pid = -1;
     live_stream_plan(&plan);

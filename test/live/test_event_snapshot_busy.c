@@ -266,6 +266,7 @@ static void run(uv_loop_t *loop, uint64_t tracepoint, size_t ring_bytes,
 static void snapshots_of_a_page_while_written_are_whole(void **state) {
   uint64_t tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
 
+  support_need_kernel_side(__func__);
   run(*state, tracepoint, 1, 0, 0, 20);
   run(*state, tracepoint, 1, 0, UVPERF_SNAPSHOT_OLDEST_FIRST, 20);
 }
@@ -273,6 +274,7 @@ static void snapshots_of_a_page_while_written_are_whole(void **state) {
 static void snapshots_of_64_kib_while_written_are_whole(void **state) {
   uint64_t tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
 
+  support_need_kernel_side(__func__);
   run(*state, tracepoint, 65536, 0, 0, 20);
   run(*state, tracepoint, 65536, 0,
       UVPERF_SNAPSHOT_OLDEST_FIRST | UVPERF_SNAPSHOT_ALL, 20);
@@ -281,6 +283,7 @@ static void snapshots_of_64_kib_while_written_are_whole(void **state) {
 static void snapshots_of_call_chains_while_written_are_whole(void **state) {
   uint64_t tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
 
+  support_need_kernel_side(__func__);
   run(*state, tracepoint, 65536, PERF_SAMPLE_CALLCHAIN,
       UVPERF_SNAPSHOT_OLDEST_FIRST, 20);
   run(*state, tracepoint, 1, PERF_SAMPLE_CALLCHAIN, 0, 20);
@@ -290,6 +293,7 @@ static void snapshots_of_call_chains_while_written_are_whole(void **state) {
 static void snapshots_of_large_records_while_written_are_whole(void **state) {
   uint64_t tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
 
+  support_need_kernel_side(__func__);
   run(*state, tracepoint, 262144, PERF_SAMPLE_STACK_USER, 0, 40);
 }
 
@@ -297,6 +301,7 @@ static void snapshots_of_large_records_while_written_are_whole(void **state) {
 static void snapshots_that_do_not_wait_are_whole(void **state) {
   uint64_t tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
 
+  support_need_kernel_side(__func__);
   run(*state, tracepoint, 1, 0, UVPERF_SNAPSHOT_NO_WAIT, 200);
   run(*state, tracepoint, 65536, PERF_SAMPLE_CALLCHAIN,
       UVPERF_SNAPSHOT_NO_WAIT | UVPERF_SNAPSHOT_OLDEST_FIRST, 40);

@@ -17,6 +17,7 @@ static void count_command_begins_at_the_execve_of_the_command(void **state) {
 
   (void)state;
   support_need_tracepoint(__func__, "sched:sched_process_exec");
+  support_need_kernel_side(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 3);
   assert_string_equal(run.err, "2 syscalls:sys_enter_execve\n"

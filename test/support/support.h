@@ -75,6 +75,8 @@ void support_need_uprobes(const char *test);
 /* Effective user 0 outside of user namespaces, to change sysctls, for
  * example. */
 void support_need_root(const char *test);
+/* Root there has the rights of a user. */
+int support_is_in_user_namespace(void);
 /* The same with CAP_SYS_ADMIN, which a container's root does not have. */
 void support_need_admin(const char *test);
 

@@ -207,7 +207,7 @@ void support_need_uprobes(const char *test) {
 
 /* USER_NS_INIT_INO in <linux/nsfs.h>; kernels without user namespaces have no
  * link. */
-static int is_in_user_namespace(void) {
+int support_is_in_user_namespace(void) {
   char link[64];
   ssize_t size = readlink("/proc/self/ns/user", link, sizeof(link) - 1);
 
@@ -220,7 +220,7 @@ static int is_in_user_namespace(void) {
 void support_need_root(const char *test) {
   if (geteuid() != 0)
     support_skip(test, "root");
-  if (is_in_user_namespace())
+  if (support_is_in_user_namespace())
     support_skip(test, "root outside of user namespaces");
 }
 

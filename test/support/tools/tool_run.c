@@ -16,7 +16,7 @@
 static void drop_privileges(int as_nobody) {
   uid_t id = 65535 - (uid_t)as_nobody;
 
-  if (geteuid() != 0)
+  if (geteuid() != 0 || support_is_in_user_namespace())
     return;
   if (setgroups(0, NULL) != 0 || setresgid(id, id, id) != 0 ||
       setresuid(id, id, id) != 0)

@@ -252,6 +252,7 @@ static void filter_of_an_unknown_field_names_it(void **state) {
 
   (void)state;
   support_need_tracepoint(__func__, "sched:sched_switch");
+  support_need_kernel_side(__func__);
   tool_run_ends(&run, 2, "x: --filter 'nofield == 1': ");
   tool_run_expect_text(run.err, " prev_comm, ");
   expect_old_file();
@@ -273,6 +274,7 @@ static void clock_that_an_event_cannot_have_is_reported(void **state) {
 
   (void)state;
   support_need_tracepoint(__func__, "sched:sched_switch");
+  support_need_kernel_side(__func__);
   tool_run_ends(&run, 1, "monotonic");
   expect_old_file();
 }
