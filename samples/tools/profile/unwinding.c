@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel copies the top of the stack. The sample's task, kernel frames and
- * weight go through the queue together with this copy. */
+ * number go through the queue together with this copy. */
 #include "profile/unwinding.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "common/tasks.h"
 
 typedef struct taken_s {
-  uint64_t weight;
+  uint64_t number;
   profile_who_t who;        /* its index may change: see fade.h */
   uint32_t nr_restarts;     /* of the account */
   uint32_t nr_kernel : 31;  /* frames */
@@ -72,15 +72,13 @@ static void on_reap(void *arg, uint32_t tid) {
 
 /* -- samples --------------------------------------------------------------- */
 
-static void on_stack(void *arg, const void *context, unwind_end_t end,
-                     const unwind_place_t *places, size_t nr) {
-  const profile_unwinding_t *unwinding = arg;
+/* Without places, the stack ends with the one user frame that is known. */
+static void report(const profile_unwinding_t *unwinding, const taken_t *taken,
+                   const unwind_place_t *places, size_t nr) {
   profile_frame_t frames[UNWIND_FRAMES + PERF_MAX_STACK_DEPTH + 2];
-  const taken_t *taken = context;
   profile_stack_t stack = {0, frames, taken->nr_kernel};
   size_t i;
 
-  (void)end;
   if (taken->nr_restarts != unwinding->account->nr_restarts)
     return;
   stack.who = profile_account_keep_who(unwinding->account, &taken->who);
@@ -95,7 +93,16 @@ static void on_stack(void *arg, const void *context, unwind_end_t end,
         places[i].object == UNWIND_NO_OBJECT ? 0 : places[i].offset;
   }
   stack.nr += nr > 0 ? nr : 1;
-  profile_account_count(unwinding->account, &stack, 1, taken->weight);
+  if (unwinding->on_stack != NULL)
+    unwinding->on_stack(unwinding->arg, taken->number, &stack);
+  else
+    profile_account_count(unwinding->account, &stack, 1, taken->number);
+}
+
+static void on_stack(void *arg, const void *context, unwind_end_t end,
+                     const unwind_place_t *places, size_t nr) {
+  (void)end;
+  report(arg, context, places, nr);
 }
 
 static int has_stack(const uvperf_record_t *record) {
@@ -106,14 +113,13 @@ static int has_stack(const uvperf_record_t *record) {
 
 int profile_unwinding_take(profile_unwinding_t *unwinding,
                            const uvperf_record_t *record,
-                           const profile_stack_t *stack, uint64_t weight) {
+                           const profile_stack_t *stack, uint64_t number) {
   const int is_user =
       uvperf_record_cpu_mode(record->misc) == PERF_RECORD_MISC_USER;
   profile_task_t *task;
   taken_t *taken;
   uint64_t ip;
   size_t bytes;
-  int rc;
 
   if (!has_stack(record) || !common_tasks_has_id(record->pid) ||
       stack->nr > PERF_MAX_STACK_DEPTH)
@@ -127,7 +133,7 @@ int profile_unwinding_take(profile_unwinding_t *unwinding,
     send_maps(unwinding, record->pid, task);
   bytes = sizeof(*taken) + (stack->nr + 1) * sizeof(*taken->frames);
   taken = common_calloc(1, bytes);
-  taken->weight = weight;
+  taken->number = number;
   taken->who = unwinding->account->whos[stack->who];
   taken->nr_restarts = unwinding->account->nr_restarts;
   taken->is_user = is_user && (record->present & PERF_SAMPLE_IP) != 0;
@@ -136,10 +142,11 @@ int profile_unwinding_take(profile_unwinding_t *unwinding,
          taken->nr_kernel * sizeof(*stack->frames));
   taken->frames[taken->nr_kernel] = profile_account_user_frame(
       unwinding->account, record->pid, taken->is_user ? record->ip : ip);
-  rc = unwind_queue_add(unwinding->queue, record->pid, &record->sample, taken,
-                        bytes);
+  if (unwind_queue_add(unwinding->queue, record->pid, &record->sample, taken,
+                       bytes) != 0)
+    report(unwinding, taken, NULL, 0);
   free(taken);
-  return rc;
+  return 0;
 }
 
 /* -- life-cycle ------------------------------------------------------------ */

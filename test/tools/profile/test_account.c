@@ -432,17 +432,13 @@ static void on_unwound(void *arg) {
   *(int *)arg = 1;
 }
 
-/* Adds a sample of an unknown thread, and calls `happens` while the sample is
- * unwound. */
-static void unwind_while(fixture_t *fixture, void (*happens)(fixture_t *)) {
-  const uint64_t regs[64] = {0};
-  profile_unwinding_t *unwinding = &fixture->unwinding;
-  uvperf_record_t record;
-  int is_unwound = 0;
+/* Returns a sample of an unknown thread, with a copy of an empty stack. */
+static uvperf_record_t copied_sample(fixture_t *fixture, uint16_t misc) {
+  static const uint64_t regs[64] = {0};
+  uvperf_record_t record = new_record(fixture, PERF_RECORD_SAMPLE, misc);
 
-  assert_int_equal(profile_unwinding_init(unwinding, &fixture->account, NULL),
-                   0);
-  record = new_record(fixture, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+  assert_int_equal(
+      profile_unwinding_init(&fixture->unwinding, &fixture->account, NULL), 0);
   record.pid = 5;
   record.tid = 6;
   record.period = 10;
@@ -451,6 +447,15 @@ static void unwind_while(fixture_t *fixture, void (*happens)(fixture_t *)) {
   record.sample.regs_user.mask = unwind_regs_mask(unwind_machine(NULL));
   record.sample.regs_user.nr = 64;
   record.sample.regs_user.regs = regs;
+  return record;
+}
+
+/* Adds a sample, and calls `happens` while the sample is unwound. */
+static void unwind_while(fixture_t *fixture, void (*happens)(fixture_t *)) {
+  profile_unwinding_t *unwinding = &fixture->unwinding;
+  uvperf_record_t record = copied_sample(fixture, PERF_RECORD_MISC_USER);
+  int is_unwound = 0;
+
   profile_account_record(&fixture->account, &record);
   happens(fixture);
   profile_unwinding_flush(unwinding);
@@ -498,6 +503,29 @@ static void unwound_stack_is_of_its_task_after_others_have_faded(void **state) {
   assert_int_equal(fixture->account.stacks.nr, 1);
 }
 
+/* The copy of the stack is larger than the queue. */
+static void sample_that_is_not_unwound_has_its_user_frame(void **state) {
+  const uint64_t ips[] = {(uint64_t)PERF_CONTEXT_KERNEL, 0x10};
+  const profile_frame_t frames[] = {{PROFILE_OBJECT_KERNEL, 0x10},
+                                    {PROFILE_OBJECT_UNKNOWN, 0}};
+  fixture_t *fixture = *state;
+  const stacks_entry_t *entry;
+  uvperf_record_t record;
+
+  if (!profile_unwinding_can(NULL))
+    support_skip(__func__, "needs x86-64 or aarch64");
+  start_by(fixture, STACKS_BY_FUNCTION);
+  record = copied_sample(fixture, PERF_RECORD_MISC_KERNEL);
+  record.sample.callchain.ips = ips;
+  record.sample.callchain.nr = 2;
+  record.sample.stack_user.dyn_size = (size_t)1 << 30;
+  profile_account_record(&fixture->account, &record);
+  entry = stacks_tally_find(&fixture->account.stacks, 0, frames, 2);
+  assert_non_null(entry);
+  assert_int_equal(entry->weight, 10);
+  assert_int_equal(unwind_queue_stats(fixture->unwinding.queue)->full, 1);
+}
+
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -520,6 +548,7 @@ int main(int argc, char **argv) {
       TEST(many_cgroups_are_named_soon),
       TEST(restart_gives_up_stacks_that_are_unwound),
       TEST(unwound_stack_is_of_its_task_after_others_have_faded),
+      TEST(sample_that_is_not_unwound_has_its_user_frame),
 #undef TEST
   };
 
