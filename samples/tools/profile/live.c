@@ -374,6 +374,7 @@ int profile_live_run(profile_t *profile) {
   if (status == 0)
     status = start(&live);
   status = common_session_run(session, status);
+  profile_waits_free(&live.waits);
   profile_targets_free(&live.targets);
   return status;
 }

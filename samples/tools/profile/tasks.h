@@ -25,6 +25,7 @@ typedef struct profile_wait_s {
   } state;
   uint64_t since;
   struct stacks_entry_s *stack;
+  uint32_t pending; /* its number in waits.c; 0: `stack` is known */
 } profile_wait_t;
 
 /* A thread. The thread whose tid is the pid holds the maps of the process, even

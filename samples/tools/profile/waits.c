@@ -2,15 +2,22 @@
 /* A thread that is switched out makes two records: a sample with its stack,
  * then a SWITCH that says whether it waits or was preempted. The next SWITCH in
  * ends the wait. Kernel threads, which include the idle tasks, are left out: a
- * kernel thread without work only waits. */
+ * kernel thread without work only waits.
+ *
+ * If the sample has a copy of the stack, the stack is unwound meanwhile. The
+ * wait is counted when both are known, its stack and its end. */
 #include "profile/waits.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/memory.h"
 #include "common/proc.h"
 #include "common/symbols/kallsyms.h"
 #include "common/tasks.h"
+#include "profile/unwinding.h"
+
+static void on_stack(void *arg, uint64_t number, const profile_stack_t *stack);
 
 /* The functions between these symbols belong to the scheduler, for example
  * schedule() and mutex_lock(). All waits end in these functions.
@@ -25,15 +32,27 @@ void profile_waits_init(profile_waits_t *waits, profile_account_t *account,
   symbols_kallsyms_addresses(kallsyms, names, addresses, 2);
   waits->sched_start = addresses[0];
   waits->sched_end = addresses[1];
+  if (account->unwinding == NULL)
+    return;
+  account->unwinding->on_stack = on_stack;
+  account->unwinding->arg = waits;
+}
+
+void profile_waits_free(profile_waits_t *waits) {
+  free(waits->pending);
+  memset(waits, 0, sizeof(*waits));
 }
 
 /* -- stacks ---------------------------------------------------------------- */
 
-/* Kernel threads have no user stack. */
+/* Kernel threads have no user stack and no user registers. */
 static int is_of_user(const uvperf_record_t *record) {
   const uvperf_sample_t *sample = &record->sample;
   size_t i;
 
+  if ((record->present & PERF_SAMPLE_REGS_USER) != 0 &&
+      sample->regs_user.abi != PERF_SAMPLE_REGS_ABI_NONE)
+    return 1;
   for (i = 0; i < sample->callchain.nr; i++) {
     if (sample->callchain.ips[i] == (uint64_t)PERF_CONTEXT_USER)
       return 1;
@@ -48,16 +67,13 @@ static int is_scheduler(const profile_waits_t *waits,
          frame->offset < waits->sched_end;
 }
 
-static stacks_entry_t *stack_of(const profile_waits_t *waits,
-                                const uvperf_record_t *record) {
-  profile_stack_t stack;
-
-  profile_account_stack(waits->account, record, &stack);
-  while (stack.nr > 1 && is_scheduler(waits, stack.frames)) {
-    stack.frames++;
-    stack.nr--;
+static void find_stack(const profile_waits_t *waits,
+                       const uvperf_record_t *record, profile_stack_t *stack) {
+  profile_account_stack(waits->account, record, stack);
+  while (stack->nr > 1 && is_scheduler(waits, stack->frames)) {
+    stack->frames++;
+    stack->nr--;
   }
-  return profile_account_keep(waits->account, &stack);
 }
 
 /* Returns the same stack with one more innermost frame, for example [ready to
@@ -121,7 +137,7 @@ void profile_waits_look(profile_waits_t *waits) {
   }
 }
 
-/* -- threads --------------------------------------------------------------- */
+/* -- counting -------------------------------------------------------------- */
 
 static void count(profile_waits_t *waits, stacks_entry_t *stack, uint64_t from,
                   uint64_t to) {
@@ -130,6 +146,102 @@ static void count(profile_waits_t *waits, stacks_entry_t *stack, uint64_t from,
   if (to > from)
     profile_account_add(waits->account, stack, 1, to - from);
 }
+
+/* Returns the number of a pending wait that is free. */
+static uint32_t take_number(profile_waits_t *waits) {
+  size_t i = waits->pending_capacity;
+  uint32_t number;
+
+  if (waits->free_pending == 0) {
+    waits->pending = common_grow(waits->pending, &waits->pending_capacity,
+                                 sizeof(*waits->pending));
+    for (; i < waits->pending_capacity; i++) {
+      waits->pending[i].next = waits->free_pending;
+      waits->free_pending = (uint32_t)i + 1;
+    }
+  }
+  number = waits->free_pending;
+  waits->free_pending = waits->pending[number - 1].next;
+  return number;
+}
+
+static void free_number(profile_waits_t *waits, uint32_t number) {
+  waits->pending[number - 1].next = waits->free_pending;
+  waits->free_pending = number;
+}
+
+static void set_end(profile_waits_t *waits, profile_wait_t *wait,
+                    uint64_t until) {
+  profile_pending_t *pending = &waits->pending[wait->pending - 1];
+
+  pending->tid = 0;
+  pending->since = wait->since;
+  pending->until = until;
+  wait->pending = 0;
+}
+
+static void end_wait(profile_waits_t *waits, profile_wait_t *wait,
+                     uint64_t until) {
+  if (wait->pending != 0)
+    set_end(waits, wait, until);
+  else
+    count(waits, wait->stack, wait->since, until);
+}
+
+/* Its wait is not counted. */
+static void drop_stack(profile_waits_t *waits, profile_wait_t *wait) {
+  if (wait->pending != 0)
+    set_end(waits, wait, 0);
+}
+
+static void set_ready(profile_waits_t *waits, profile_wait_t *wait) {
+  if (wait->pending != 0)
+    waits->pending[wait->pending - 1].is_ready = 1;
+  else
+    wait->stack = stack_under(waits, PROFILE_OBJECT_READY, wait->stack);
+}
+
+/* The thread of a wait that has not ended is in `tasks`: a thread is forgotten
+ * only after its EXIT, which ends the wait. */
+static void on_stack(void *arg, uint64_t number, const profile_stack_t *stack) {
+  profile_waits_t *waits = arg;
+  profile_pending_t *pending = &waits->pending[number - 1];
+  stacks_entry_t *entry = profile_account_keep(waits->account, stack);
+  profile_wait_t *wait;
+
+  if (pending->is_ready)
+    entry = stack_under(waits, PROFILE_OBJECT_READY, entry);
+  if (pending->tid == 0) {
+    count(waits, entry, pending->since, pending->until);
+  } else {
+    wait = &profile_tasks_get(&waits->account->tasks, pending->tid)->wait;
+    wait->stack = entry;
+    wait->pending = 0;
+  }
+  free_number(waits, (uint32_t)number);
+}
+
+/* The stack is known at once, or when it is unwound. */
+static void set_stack(profile_waits_t *waits, profile_wait_t *wait,
+                      const uvperf_record_t *record) {
+  profile_unwinding_t *unwinding = waits->account->unwinding;
+  profile_stack_t stack;
+  uint32_t number;
+
+  find_stack(waits, record, &stack);
+  if (unwinding != NULL) {
+    number = take_number(waits);
+    waits->pending[number - 1] = (profile_pending_t){.tid = record->tid};
+    wait->pending = number;
+    if (profile_unwinding_take(unwinding, record, &stack, number) == 0)
+      return;
+    wait->pending = 0;
+    free_number(waits, number);
+  }
+  wait->stack = profile_account_keep(waits->account, &stack);
+}
+
+/* -- threads --------------------------------------------------------------- */
 
 /* Returns the stack from before the start, with the thread's current name and
  * ids. */
@@ -161,8 +273,9 @@ static void on_sample(profile_waits_t *waits, profile_task_t *task,
     count(waits,
           before(waits, wait, record->pid, record->tid, record->sample.cgroup),
           0, wait->since);
+  drop_stack(waits, wait);
+  set_stack(waits, wait, record);
   wait->state = PROFILE_WAIT_LEAVES;
-  wait->stack = stack_of(waits, record);
   wait->since = record->time;
 }
 
@@ -172,11 +285,13 @@ static void on_out(profile_waits_t *waits, profile_task_t *task,
 
   if (wait->state == PROFILE_WAIT_OUT)
     waits->nr_unknown++;
-  if (wait->state != PROFILE_WAIT_LEAVES)
+  if (wait->state != PROFILE_WAIT_LEAVES) {
+    drop_stack(waits, wait);
     wait->stack =
         stack_without(waits, PROFILE_OBJECT_UNKNOWN, record->pid, record->tid);
+  }
   if (uvperf_record_is_preempted(record))
-    wait->stack = stack_under(waits, PROFILE_OBJECT_READY, wait->stack);
+    set_ready(waits, wait);
   wait->state = PROFILE_WAIT_OUT;
   wait->since = record->time;
 }
@@ -188,7 +303,7 @@ static void on_in(profile_waits_t *waits, profile_task_t *task,
   switch (wait->state) {
     case PROFILE_WAIT_OUT:
     case PROFILE_WAIT_LEAVES:
-      count(waits, wait->stack, wait->since, record->time);
+      end_wait(waits, wait, record->time);
       break;
     case PROFILE_WAIT_NEW:
       wait->since = record->time;
@@ -212,6 +327,7 @@ static void forget(profile_waits_t *waits, uint32_t tid, int state) {
   task = profile_tasks_get(&waits->account->tasks, tid);
   if (task->wait.state == PROFILE_WAIT_OUT)
     waits->nr_unknown++;
+  drop_stack(waits, &task->wait);
   memset(&task->wait, 0, sizeof(task->wait));
   task->wait.state = state;
 }
@@ -273,9 +389,9 @@ static void end_of_new(profile_waits_t *waits, const profile_task_t *task,
     count(waits, before(waits, &task->wait, pid, task->tid, 0), 0, now);
 }
 
-static void end_of(profile_waits_t *waits, const profile_task_t *task,
-                   uint64_t now, int is_of_tasks) {
-  const profile_wait_t *wait = &task->wait;
+static void end_of(profile_waits_t *waits, profile_task_t *task, uint64_t now,
+                   int is_of_tasks) {
+  profile_wait_t *wait = &task->wait;
 
   if (task->died != 0)
     return;
@@ -287,12 +403,12 @@ static void end_of(profile_waits_t *waits, const profile_task_t *task,
   if (wait->since <= waits->lost_ns)
     waits->nr_unknown++;
   else
-    count(waits, wait->stack, wait->since, now);
+    end_wait(waits, wait, now);
 }
 
 void profile_waits_end(profile_waits_t *waits, uint64_t now, int is_of_tasks) {
   const profile_tasks_t *tasks = &waits->account->tasks;
-  const profile_task_t *task;
+  profile_task_t *task;
   size_t i;
 
   for (i = 0; i < PROFILE_TASK_BUCKETS; i++) {

@@ -4,6 +4,8 @@
 
 #include <unistd.h>
 
+#include "common/symbols/unwind.h"
+#include "profile/unwinding.h"
 #include "profile/waits.h"
 
 #define PID    7u
@@ -297,6 +299,280 @@ static void functions_of_the_scheduler_are_not_shown(void **state) {
   end(&fixture);
 }
 
+/* -- stacks that are unwound ----------------------------------------------- */
+
+#define LIBRARY    5u /* an object */
+#define MOST_ADDED 64
+
+/* Instead of the queue, the test answers when its script says so. */
+static struct {
+  unwind_queue_options_t options;
+  int is_full;
+  size_t nr_added, nr_answered;
+  uint64_t contexts[MOST_ADDED][64];
+} queue;
+
+unwind_queue_t *__real_unwind_queue_new(symbols_jobs_t *jobs,
+                                        const unwind_queue_options_t *options);
+unwind_queue_t *__wrap_unwind_queue_new(symbols_jobs_t *jobs,
+                                        const unwind_queue_options_t *options);
+int __wrap_unwind_queue_add(unwind_queue_t *real, uint32_t pid,
+                            const uvperf_sample_t *sample, const void *context,
+                            size_t context_bytes);
+symbols_jobs_t *__wrap_symbols_jobs(symbols_t *symbols);
+
+unwind_queue_t *__wrap_unwind_queue_new(symbols_jobs_t *jobs,
+                                        const unwind_queue_options_t *options) {
+  memset(&queue, 0, sizeof(queue));
+  queue.options = *options;
+  return __real_unwind_queue_new(jobs, options);
+}
+
+int __wrap_unwind_queue_add(unwind_queue_t *real, uint32_t pid,
+                            const uvperf_sample_t *sample, const void *context,
+                            size_t context_bytes) {
+  (void)real;
+  (void)sample;
+  assert_int_equal(pid, PID);
+  if (queue.is_full)
+    return -1;
+  assert_true(queue.nr_added < MOST_ADDED);
+  assert_true(context_bytes <= sizeof(queue.contexts[0]));
+  memcpy(queue.contexts[queue.nr_added++], context, context_bytes);
+  return 0;
+}
+
+symbols_jobs_t *__wrap_symbols_jobs(symbols_t *symbols) {
+  (void)symbols;
+  return NULL;
+}
+
+/* Answers the oldest sample. The frames of each sample are different. */
+static void answer(unwind_end_t end) {
+  const size_t i = queue.nr_answered++;
+  const unwind_place_t places[] = {{LIBRARY, 0x100 + i}, {LIBRARY, 0x200 + i}};
+
+  assert_true(i < queue.nr_added);
+  queue.options.on_stack(queue.options.arg, queue.contexts[i], end, places,
+                         end == UNWIND_DROPPED ? 0 : 2);
+}
+
+static void put_copied(fixture_t *fixture, uint32_t tid, uint64_t time,
+                       uint64_t abi) {
+  const uint64_t ips[] = {(uint64_t)PERF_CONTEXT_KERNEL, 0x10};
+  const uint64_t regs[64] = {0};
+  uvperf_record_t record;
+
+  memset(&record, 0, sizeof(record));
+  record.type = PERF_RECORD_SAMPLE;
+  record.misc = PERF_RECORD_MISC_KERNEL;
+  record.pid = PID;
+  record.tid = tid;
+  record.time = time;
+  record.present = PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_USER;
+  record.sample.callchain.ips = ips;
+  record.sample.callchain.nr = 2;
+  record.sample.regs_user.abi = abi;
+  record.sample.regs_user.mask = unwind_regs_mask(unwind_machine(NULL));
+  record.sample.regs_user.nr = 64;
+  record.sample.regs_user.regs = regs;
+  profile_waits_record(&fixture->waits, &record);
+}
+
+/* Expects that threads waited once and so long in a stack of these frames, or
+ * not at all if `ns` is 0. Returns the number of waits. */
+static uint64_t expect_stack(const fixture_t *fixture,
+                             const profile_frame_t *frames, size_t nr_frames,
+                             uint64_t ns) {
+  const stacks_tally_t *tally = &fixture->account.stacks;
+  uint64_t nr = 0, sum = 0;
+  size_t i;
+
+  for (i = 0; i < tally->nr_places; i++) {
+    if (tally->entries[i] == NULL || tally->entries[i]->nr != nr_frames ||
+        memcmp(tally->entries[i]->items, frames, nr_frames * sizeof(*frames)))
+      continue;
+    nr += tally->entries[i]->samples;
+    sum += tally->entries[i]->weight;
+  }
+  assert_int_equal(sum, ns);
+  assert_int_equal(nr, ns > 0);
+  return nr;
+}
+
+/* One thread. Each step is 10 ns after the one before:
+ * s: a sample     o: switched out   a: the oldest sample is unwound
+ * S: the same,    p: preempted      d: the oldest sample is dropped
+ *    queue full   i: switched in    l: records are lost
+ * x: EXIT         f: FORK           e: the end */
+typedef struct script_s {
+  const char *steps;
+  uint64_t whole[2]; /* ns in the whole stack of the first and second sample */
+  uint64_t part;     /* ns in a stack without callers */
+  uint64_t ready;    /* ns of the first sample's thread without a CPU */
+  uint64_t lost;     /* ns without a sample */
+  uint64_t unknown;  /* waits without a known length */
+} script_t;
+
+static void run_step(fixture_t *fixture, char step, uint64_t time) {
+  queue.is_full = step == 'S';
+  if (step == 's' || step == 'S')
+    put_copied(fixture, 8, time, PERF_SAMPLE_REGS_ABI_64);
+  else if (step == 'o')
+    put_out(fixture, 8, time);
+  else if (step == 'p')
+    put(fixture, PERF_RECORD_SWITCH,
+        PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, 8,
+        time);
+  else if (step == 'i')
+    put_in(fixture, 8, time);
+  else if (step == 'a' || step == 'd')
+    answer(step == 'd' ? UNWIND_DROPPED : UNWIND_COMPLETE);
+  else if (step == 'e')
+    profile_waits_end(&fixture->waits, time, 0);
+  else
+    put(fixture,
+        step == 'l'   ? PERF_RECORD_LOST
+        : step == 'x' ? PERF_RECORD_EXIT
+                      : PERF_RECORD_FORK,
+        0, 8, time);
+}
+
+static void begin_copied(fixture_t *fixture, profile_unwinding_t *unwinding) {
+  memset(unwinding, 0, sizeof(*unwinding));
+  profile_account_init(&fixture->account, STACKS_BY_THREAD, NULL);
+  assert_int_equal(profile_unwinding_init(unwinding, &fixture->account, NULL),
+                   0);
+  profile_waits_init(&fixture->waits, &fixture->account, "/dev/null");
+  fixture->waits.started_ns = 1000;
+}
+
+static void end_copied(fixture_t *fixture, profile_unwinding_t *unwinding) {
+  profile_waits_free(&fixture->waits);
+  profile_unwinding_free(unwinding);
+  end(fixture);
+}
+
+static void run_script(const script_t *script) {
+  const profile_frame_t ready[] = {{PROFILE_OBJECT_READY, 0},
+                                   {PROFILE_OBJECT_KERNEL, 0x10},
+                                   {LIBRARY, 0x100},
+                                   {LIBRARY, 0x200}};
+  const profile_frame_t second[] = {
+      {PROFILE_OBJECT_KERNEL, 0x10}, {LIBRARY, 0x101}, {LIBRARY, 0x201}};
+  const profile_frame_t part[] = {{PROFILE_OBJECT_KERNEL, 0x10},
+                                  {PROFILE_OBJECT_UNKNOWN, 0}};
+  profile_unwinding_t unwinding;
+  fixture_t fixture;
+  uint64_t waits;
+  size_t i;
+
+  print_message("%s\n", script->steps);
+  begin_copied(&fixture, &unwinding);
+  for (i = 0; script->steps[i] != '\0'; i++)
+    run_step(&fixture, script->steps[i], 2000 + 10 * i);
+  waits = expect_stack(&fixture, ready + 1, 3, script->whole[0]) +
+          expect_stack(&fixture, second, 3, script->whole[1]) +
+          expect_stack(&fixture, part, 2, script->part) +
+          expect_stack(&fixture, ready, 4, script->ready) +
+          expect_stack(&fixture, part + 1, 1, script->lost);
+  assert_int_equal(fixture.account.samples, waits);
+  assert_int_equal(fixture.waits.nr_unknown, script->unknown);
+  assert_int_equal(queue.nr_answered, queue.nr_added);
+  end_copied(&fixture, &unwinding);
+}
+
+static void wait_and_its_unwound_stack_are_counted_once(void **state) {
+  static const script_t scripts[] = {
+      /* The stack is unwound first, or the wait ends first. */
+      {"saoi", .whole = {10}},
+      {"soai", .whole = {20}},
+      {"soia", .whole = {10}},
+      {"sia", .whole = {10}},
+      {"soisoaai", .whole = {10, 30}},
+      {"soisoiaa", .whole = {10, 10}},
+      /* It is dropped, or not even queued. */
+      {"sodi", .part = 20},
+      {"soid", .part = 10},
+      {"Soi", .part = 10},
+      {"SoisoiSa", .part = 10, .whole = {10}},
+      {"sapi", .ready = 10},
+      {"spai", .ready = 20},
+      {"spia", .ready = 10},
+      /* The thread ends, and its id is reused, before the stack is unwound. */
+      {"sxoa", .unknown = 0},
+      {"soxa", .unknown = 1},
+      {"soxfisoaia", .whole = {0, 20}, .unknown = 1},
+      /* Records are lost: of a switch in, a sample, or both. */
+      {"sosoaia", .whole = {0, 20}, .unknown = 1},
+      {"sosoiaa", .whole = {0, 10}, .unknown = 1},
+      {"sooai", .lost = 20, .unknown = 1},
+      {"soioia", .whole = {10}, .lost = 10},
+      /* The end. */
+      {"soea", .whole = {10}},
+      {"soae", .whole = {20}},
+      {"solea", .unknown = 1},
+      {"soiae", .whole = {10}},
+  };
+  size_t i;
+
+  (void)state;
+  if (!profile_unwinding_can(NULL))
+    support_skip(__func__, "x86-64 or aarch64");
+  for (i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++)
+    run_script(&scripts[i]);
+}
+
+static void many_waits_are_unwound_at_a_time(void **state) {
+  const uint32_t nr = MOST_ADDED;
+  profile_unwinding_t unwinding;
+  fixture_t fixture;
+  uint32_t i, k;
+
+  (void)state;
+  if (!profile_unwinding_can(NULL))
+    support_skip(__func__, "x86-64 or aarch64");
+  begin_copied(&fixture, &unwinding);
+  for (k = 0; k < 2; k++) {
+    queue.nr_added = queue.nr_answered = 0;
+    for (i = 0; i < nr; i++) {
+      put_copied(&fixture, 8 + i, 2000 + 1000 * k, PERF_SAMPLE_REGS_ABI_64);
+      put_in(&fixture, 8 + i, 2001 + 1000 * k + i);
+    }
+    for (i = 0; i < nr; i++)
+      answer(UNWIND_COMPLETE);
+  }
+  expect_kernel(&fixture, 0x10, 2 * nr, nr * (nr + 1));
+  assert_int_equal(fixture.waits.pending_capacity, nr);
+  end_copied(&fixture, &unwinding);
+}
+
+/* Kernel threads have no user registers. */
+static void copied_stacks_of_32_bit_and_kernel_threads(void **state) {
+  profile_unwinding_t unwinding;
+  fixture_t fixture;
+  uint64_t i;
+
+  (void)state;
+  if (!profile_unwinding_can(NULL))
+    support_skip(__func__, "x86-64 or aarch64");
+  begin_copied(&fixture, &unwinding);
+  put_copied(&fixture, 8, 2000, PERF_SAMPLE_REGS_ABI_NONE);
+  put_out(&fixture, 8, 2010);
+  put_in(&fixture, 8, 2020);
+  assert_int_equal(fixture.account.samples, 0);
+  for (i = 0; i < 20; i++) {
+    put_copied(&fixture, 9, 2000 + 20 * i, PERF_SAMPLE_REGS_ABI_32);
+    put_out(&fixture, 9, 2010 + 20 * i);
+    put_in(&fixture, 9, 2015 + 20 * i);
+  }
+  expect_kernel(&fixture, 0x10, 20, 100);
+  assert_int_equal(unwinding.nr_32_bit, 20);
+  assert_true(fixture.waits.pending_capacity < 20);
+  assert_int_equal(queue.nr_added, 0);
+  end_copied(&fixture, &unwinding);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(wait_is_the_time_between_the_switches),
@@ -309,6 +585,9 @@ int main(void) {
       cmocka_unit_test(kernel_threads_and_tasks_without_id_are_left_out),
       cmocka_unit_test(waits_whose_records_are_lost_are_not_guessed),
       cmocka_unit_test(functions_of_the_scheduler_are_not_shown),
+      cmocka_unit_test(wait_and_its_unwound_stack_are_counted_once),
+      cmocka_unit_test(many_waits_are_unwound_at_a_time),
+      cmocka_unit_test(copied_stacks_of_32_bit_and_kernel_threads),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
