@@ -341,18 +341,21 @@ static int is_user(const profile_frame_t *frame) {
          frame->object >= PROFILE_OBJECTS_FIXED;
 }
 
+/* The callers of a thread that has waited since before the start can never be
+ * found. */
 double profile_naming_without_callers(const profile_account_t *account) {
   const stacks_tally_t *tally = &account->stacks;
   uint64_t all = 0, without = 0, weight;
-  const profile_frame_t *outermost;
+  const profile_frame_t *innermost, *outermost;
   size_t i, nr;
 
   for (i = 0; i < tally->nr_places; i++) {
     if (tally->entries[i] == NULL || tally->entries[i]->nr == 0)
       continue;
     nr = tally->entries[i]->nr;
-    outermost = (const profile_frame_t *)tally->entries[i]->items + nr - 1;
-    if (!is_user(outermost))
+    innermost = tally->entries[i]->items;
+    outermost = innermost + nr - 1;
+    if (!is_user(outermost) || innermost->object == PROFILE_OBJECT_BEFORE)
       continue;
     weight = tally->entries[i]->weight;
     all += weight;

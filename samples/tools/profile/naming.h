@@ -30,7 +30,7 @@ size_t profile_naming_gaps(const profile_account_t *account,
 
 /* Returns the share, from 0 to 1, of user stacks whose callers were not found.
  * A stack without callers has only one function, or its outermost address is in
- * no known file. */
+ * no known file. Waits since before the start are left out. */
 double profile_naming_without_callers(const profile_account_t *account);
 
 #endif

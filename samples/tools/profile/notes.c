@@ -104,7 +104,9 @@ void profile_notes_stats(const profile_options_t *options,
                events->ring_bytes / 1024,
                !options->off_cpu ? " or a lower -F"
                : options->all    ? ", or one process with -p"
-                                 : "");
+               : options->stack_bytes > 0
+                   ? ", or a smaller --call-graph dwarf,SIZE"
+                   : "");
   if (damaged > 0)
     common_say("%" PRIu64 " damaged records were left out\n", damaged);
 }
@@ -158,7 +160,7 @@ void profile_notes_callers(const profile_account_t *account,
                            const profile_options_t *options) {
   double share = profile_naming_without_callers(account);
 
-  if (options->off_cpu || options->input != NULL || options->no_stacks ||
+  if (options->input != NULL || options->no_stacks ||
       options->stack_bytes > 0 || share < 0.2)
     return;
   common_say("%.0f %% of the user stacks lack callers: the code has no frame "

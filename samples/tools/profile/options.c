@@ -249,9 +249,6 @@ static int check_off_cpu(const profile_options_t *options) {
   if (options->no_stacks)
     return common_options_bad("--off-cpu needs stacks: leave out "
                               "--call-graph none");
-  if (options->stack_bytes != 0)
-    return common_options_bad("--off-cpu finds callers by frame pointers only: "
-                              "leave out --call-graph dwarf");
   return 0;
 }
 

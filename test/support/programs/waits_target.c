@@ -5,12 +5,15 @@
  * which the thread was not on a CPU. Ends by SIGALRM if it hangs.
  *
  * syscall(3) has no frame, so a stack by frame pointers lacks the function that
- * calls it, but has the one before: hence the pairs. */
+ * calls it, but has the one before: hence the pairs. The waits in read(2),
+ * sem_wait(3) and nanosleep(2) are for stacks without frame pointers: their
+ * callers are functions of their own, even if the compiler optimizes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,9 +27,11 @@
 #define WAIT_NS    20000000
 #define NR_BLOCKS  8
 #define DISK_BYTES (4 << 20)
+#define NOINLINE   __attribute__((noinline))
 
 static int fds[2];
 static int futex_word;
+static sem_t semaphore;
 static const char *disk_path;
 
 static uint64_t now(clockid_t clock) {
@@ -90,6 +95,43 @@ static void wait_sleep(void) {
 
   for (i = 0; i < NR_WAITS; i++)
     nap();
+}
+
+static NOINLINE void libc_read(void) {
+  char byte;
+  int i;
+
+  for (i = 0; i < NR_WAITS; i++) {
+    if (read(fds[0], &byte, 1) != 1)
+      abort();
+  }
+}
+
+static void *post(void *arg) {
+  int i;
+
+  for (i = 0; i < NR_WAITS; i++) {
+    nap();
+    sem_post(&semaphore);
+  }
+  return arg;
+}
+
+static NOINLINE void libc_lock(void) {
+  int i;
+
+  for (i = 0; i < NR_WAITS; i++) {
+    while (sem_wait(&semaphore) != 0)
+      continue;
+  }
+}
+
+static NOINLINE void libc_sleep(void) {
+  const struct timespec time = {0, WAIT_NS};
+  int i;
+
+  for (i = 0; i < NR_WAITS; i++)
+    nanosleep(&time, NULL);
 }
 
 static void write_block(int fd, const char *block, long offset) {
@@ -178,6 +220,10 @@ static int run(const char *name) {
     measure("wait_futex", wait_futex, wake, NULL);
   } else if (strcmp(name, "sleep") == 0) {
     measure("wait_sleep", wait_sleep, NULL, NULL);
+  } else if (strcmp(name, "libc") == 0) {
+    measure("libc_read", libc_read, wake, fds);
+    measure("libc_lock", libc_lock, post, NULL);
+    measure("libc_sleep", libc_sleep, NULL, NULL);
   } else if (strncmp(name, "disk=", 5) == 0) {
     disk_path = name + 5;
     measure("wait_disk", wait_disk, NULL, NULL);
@@ -202,7 +248,7 @@ int main(int argc, char **argv) {
    * pointers, and may lose the CPU there. */
   now(CLOCK_THREAD_CPUTIME_ID);
   syscall(SYS_getpid);
-  if (pipe2(fds, O_CLOEXEC) != 0)
+  if (pipe2(fds, O_CLOEXEC) != 0 || sem_init(&semaphore, 0, 0) != 0)
     return 1;
   for (i = 1; i < argc; i++) {
     if (run(argv[i]) != 0)

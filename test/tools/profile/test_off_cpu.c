@@ -3,6 +3,7 @@
  * waited. */
 #include "tool_run.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <math.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/proc.h"
+#include "common/symbols/unwind.h"
 
 #define DIRECTORY "/var/tmp"
 
@@ -78,14 +80,17 @@ static void expect_wait(const tool_run_t *run, const char *printed,
   expect_near(run, name, row_seconds(run, name), wait_seconds(printed, name));
 }
 
-/* Returns the time of the stacks with this text, in seconds. */
-static double folded_seconds(FILE *file, const char *part) {
+/* Returns the time of the stacks with these texts, in this order, in
+ * seconds. */
+static double folded_seconds(FILE *file, const char *outer, const char *part) {
   unsigned long sum = 0;
   char line[16384];
+  const char *at;
 
   rewind(file);
   while (fgets(line, sizeof(line), file) != NULL) {
-    if (strstr(line, part) != NULL)
+    at = strstr(line, outer);
+    if (at != NULL && strstr(at, part) != NULL)
       sum += strtoul(strrchr(line, ' '), NULL, 10);
   }
   return (double)sum / 1e6;
@@ -116,12 +121,55 @@ static void waits_of_known_length_are_within_5_percent(void **state) {
   for (i = 0; i < 3; i++) {
     expect_wait(&run, run.out, waits[i]);
     snprintf(part, sizeof(part), ";%s;", waits[i]);
-    expect_near(&run, part, folded_seconds(file, part),
+    expect_near(&run, part, folded_seconds(file, "", part),
                 wait_seconds(run.out, waits[i]));
   }
   fclose(file);
   unlink(path);
   tool_run_expect_text(run.out, " 0 lost\n");
+}
+
+/* The target has no frame pointers, and libc has none on most systems. */
+static void run_bare(tool_run_t *run, const char *call_graph,
+                     const char *path) {
+  const char *args[] = {PROFILE_PATH, "--off-cpu", "--call-graph",  call_graph,
+                        "--folded",   path,        BARE_WAITS_PATH, "libc"};
+
+  memset(run, 0, sizeof(*run));
+  memcpy(run->args, args, sizeof(args));
+  tool_run(run);
+  tool_run_expect_status(run, 0);
+}
+
+static void callers_of_libc_have_its_waits_with_copied_stacks(void **state) {
+  static const char *const waits[] = {"libc_read", "libc_lock", "libc_sleep"};
+  char path[] = "/tmp/uvperf-folded-XXXXXX", part[32];
+  static tool_run_t run;
+  FILE *file;
+  size_t i;
+
+  (void)state;
+  if (unwind_machine(NULL) == EM_NONE)
+    support_skip(__func__, "x86-64 or aarch64");
+  support_need_kernel_side(__func__);
+  file = open_folded(path);
+  run_bare(&run, "dwarf", path);
+  for (i = 0; i < 3; i++) {
+    snprintf(part, sizeof(part), ";%s;", waits[i]);
+    expect_near(&run, part, folded_seconds(file, ";main;", part),
+                wait_seconds(run.out, waits[i]));
+  }
+  assert_null(strstr(run.err, "--call-graph dwarf"));
+  /* By frame pointers callers are missing. */
+  run_bare(&run, "fp", path);
+  for (i = 0; i < 3; i++) {
+    snprintf(part, sizeof(part), ";%s;", waits[i]);
+    assert_true(folded_seconds(file, ";main;", part) <
+                wait_seconds(run.out, waits[i]) / 2);
+  }
+  tool_run_expect_text(run.err, "--call-graph dwarf");
+  fclose(file);
+  unlink(path);
 }
 
 /* Only a disk takes long enough, and a file system in memory may refuse
@@ -187,10 +235,10 @@ static void whole_machine_has_the_waits_of_a_program(void **state) {
   file = open_folded(path);
   tool_run(&run);
   tool_run_expect_status(&run, 0);
-  expect_near(&run, "wait_sleep", folded_seconds(file, ";wait_sleep;"),
+  expect_near(&run, "wait_sleep", folded_seconds(file, "", ";wait_sleep;"),
               wait_seconds(printed, "wait_sleep"));
-  assert_true(folded_seconds(file, "swapper;") < 1e-9);
-  assert_true(folded_seconds(file, "rcu_preempt;") < 1e-9);
+  assert_true(folded_seconds(file, "", "swapper;") < 1e-9);
+  assert_true(folded_seconds(file, "", "rcu_preempt;") < 1e-9);
   fclose(file);
   unlink(path);
 }
@@ -234,6 +282,7 @@ static void thread_that_waits_all_the_time_is_counted(void **state) {
   tool_run_expect_status(&run, 0);
   tool_run_expect_text(run.out, "[since before the start]");
   tool_run_expect_text(run.out, " syscall\n");
+  assert_null(strstr(run.err, "--call-graph dwarf"));
   assert_true(fabs(all_seconds(&run) - run_seconds(&run)) < 0.051);
 }
 
@@ -281,6 +330,7 @@ static void without_the_kernels_side_the_remedy_is_named(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(waits_of_known_length_are_within_5_percent),
+      cmocka_unit_test(callers_of_libc_have_its_waits_with_copied_stacks),
       cmocka_unit_test(waits_for_a_disk_are_within_5_percent),
       cmocka_unit_test(time_without_a_cpu_is_ready_to_run),
       cmocka_unit_test(whole_machine_has_the_waits_of_a_program),

@@ -84,7 +84,6 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"--top", "--off-cpu"}, "choose one of"},
       {{"--off-cpu", "-F", "99"}, "leave out -F"},
       {{"--off-cpu", "--call-graph=none"}, "leave out --call-graph none"},
-      {{"--off-cpu", "--call-graph=dwarf"}, "leave out --call-graph dwarf"},
       {{"--by", "name", "-a"}, "--by wants"},
       {{"--sort", "name", "-a"}, "--sort wants"},
       {{"--rows", "0", "-a"}, "--rows wants"},
