@@ -98,6 +98,7 @@ static void plan_set(live_plan_t *plan, opened_t *opened, uint32_t records) {
   live_plan_begin(plan);
   live_plan_software(plan, PERF_COUNT_SW_TASK_CLOCK);
   live_plan_software(plan, PERF_COUNT_SW_PAGE_FAULTS);
+  plan->attrs[0].exclude_kernel = plan->attrs[1].exclude_kernel = 1;
   live_plan_group(plan);
   plan->options.flags |= records;
   opened->live.set.data = &opened->live;
