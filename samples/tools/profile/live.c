@@ -39,6 +39,7 @@ typedef struct live_s {
   uint64_t cpu_ns;    /* CPU time of the target; 0: not known */
   uint64_t kernel_ns; /* the part in the kernel, if not sampled */
   size_t nr_cpus;     /* CPUs that were sampled */
+  size_t nr_missing;  /* targets that could not be opened */
   int has_stopped;
 } live_t;
 
@@ -86,12 +87,14 @@ static uint64_t read_clock(live_t *live) {
 }
 
 /* cpu-clock also counts the time without samples. On a CPU it counts idle time
- * too, so its count is not used with -a. */
+ * too, so its count is not used with -a. The times of processes contain those
+ * that could not be opened, so the times are not used either. */
 static void read_cpu_time(live_t *live) {
   const profile_events_t *events = &live->events;
   common_proc_time_t time;
 
-  if (events->off_cpu || profile_options_is_of_cpus(&live->profile->options))
+  if (events->off_cpu || live->nr_missing > 0 ||
+      profile_options_is_of_cpus(&live->profile->options))
     return;
   if (events->kernel && !events->hardware) {
     live->cpu_ns = read_clock(live);
@@ -295,6 +298,7 @@ static int open_events(live_t *live) {
   profile->unit = live->events.hardware ? "cycles" : "ns";
   if (!options->quiet)
     profile_notes_opened(options, &live->events);
+  live->nr_missing = profile_notes_missing(&live->events);
   return 0;
 }
 

@@ -72,6 +72,26 @@ void profile_notes_opened(const profile_options_t *options,
         "  CAP_PERFMON or <= 0)\n");
 }
 
+/* A target fails on each CPU, so each target is counted once. */
+size_t profile_notes_missing(const profile_events_t *events) {
+  const uvperf_set_failure_t *list;
+  uint32_t last = UINT32_MAX;
+  size_t nr, missing = 0, i;
+
+  list = uvperf_set_failures(&events->set, &nr);
+  for (i = 0; i < nr; i++) {
+    if (list[i].error.cause == UVPERF_CAUSE_NO_TASK ||
+        list[i].error.target_index == last)
+      continue;
+    last = list[i].error.target_index;
+    if (missing++ == 0)
+      common_say("%s\n", list[i].error.reason);
+  }
+  if (missing > 1)
+    common_say("%zu more targets are not profiled either\n", missing - 1);
+  return missing;
+}
+
 static int has_progress(const profile_options_t *options) {
   return !options->quiet && isatty(STDERR_FILENO);
 }

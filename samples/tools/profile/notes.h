@@ -19,6 +19,10 @@ int profile_notes_refused(const profile_options_t *options,
 void profile_notes_opened(const profile_options_t *options,
                           const profile_events_t *events);
 
+/* Reports targets that could not be opened, except tasks that ended while they
+ * were listed. Returns the number of these targets. */
+size_t profile_notes_missing(const profile_events_t *events);
+
 /* Prints the line of each second over the last line, on a terminal only.
  * `new_samples` is the number of samples since the last line. */
 void profile_notes_live(const profile_options_t *options,

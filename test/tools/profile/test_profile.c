@@ -395,6 +395,22 @@ static void unprivileged_user_profiles_own_command(void **state) {
     assert_string_not_equal(row.object, "[kernel]");
 }
 
+/* The test is root's. The profiler is a child of the test, and is its own. */
+static void process_of_another_user_is_reported(void **state) {
+  tool_run_t run = {.args = {PROFILE_PATH, "-q", "-d", "0.2", "-p", NULL},
+                    .as_nobody = 1};
+  char pid_text[16];
+
+  (void)state;
+  support_need_own_events(__func__);
+  support_need_root(__func__);
+  snprintf(pid_text, sizeof(pid_text), "%d", getpid());
+  run.args[5] = pid_text;
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.err, pid_text);
+}
+
 /* Returns the reported percentage. */
 static int percent_without_samples(const tool_run_t *run) {
   const char *line = strstr(run->err, " % of the CPU time ");
@@ -580,6 +596,7 @@ int main(void) {
       cmocka_unit_test(interrupt_prints_the_table),
       cmocka_unit_test(hangup_ends_the_command_too),
       cmocka_unit_test(unprivileged_user_profiles_own_command),
+      cmocka_unit_test(process_of_another_user_is_reported),
       cmocka_unit_test(time_in_the_kernel_without_samples_is_reported),
       cmocka_unit_test(kernel_time_of_a_command_that_ended_is_reported),
       cmocka_unit_test(time_that_is_sampled_is_not_reported),
