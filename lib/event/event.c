@@ -209,7 +209,7 @@ static int take_ids(uvperf_event_options_t *own, uvperf_error_t *error) {
         error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
         "a cgroup needs one CPU and no task; set options.cpu and "
         "UVPERF_EVENT_CPU in options.flags, and leave options.pid 0");
-  if (own->pid == -1 && !has_cpu)
+  if (own->pid == -1 && !has_cpu && !(own->flags & UVPERF_EVENT_PIDFD))
     return uvperf__error_set(
         error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
         "every task (options.pid -1) needs one CPU; set options.cpu, and "

@@ -137,6 +137,7 @@ static void event_init_of_an_id_without_its_flag_is_refused(void **state) {
        "one CPU and no task; set options.cpu and UVPERF_EV"},
       {{.flags = cpu | cgroup, .cgroup = 3, .pid = 44}, "leave options.pid 0"},
       {{.pid = -1}, "set options.cpu, and UVPERF_EVENT_CPU"},
+      {{.pid = -1, .flags = UVPERF_EVENT_PIDFD}, "set the pidfd"},
   };
   uvperf_event_options_t options;
   struct perf_event_attr attr;
