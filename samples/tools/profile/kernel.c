@@ -64,18 +64,26 @@ void profile_kernel_see(profile_kernel_t *kernel,
 
 /* -- the running kernel ---------------------------------------------------- */
 
+#define OTHER "another kernel was recorded"
+
 /* A recording without build ids (from a pipe) counts as a recording of this
  * kernel if it has this machine's release and host name. */
-static int is_same_machine(const recording_t *recording) {
+static const char *why_other_machine(const recording_t *recording) {
   const char *release = recording_release(recording);
   const char *host = recording_hostname(recording);
   struct utsname here;
 
-  return release != NULL && host != NULL && uname(&here) == 0 &&
-         strcmp(release, here.release) == 0 && strcmp(host, here.nodename) == 0;
+  if (release == NULL || host == NULL)
+    return "the file does not say which kernel was recorded";
+  return uname(&here) == 0 && strcmp(release, here.release) == 0 &&
+                 strcmp(host, here.nodename) == 0
+             ? NULL
+             : OTHER;
 }
 
-static int is_running(const profile_kernel_t *kernel, recording_t *recording) {
+/* Returns NULL if the recorded kernel runs here. */
+static const char *why_not_running(const profile_kernel_t *kernel,
+                                   recording_t *recording) {
   unsigned char recorded[20], running[COMMON_BUILD_ID_BYTES];
   size_t nr = kernel->build_id_bytes, size, nr_running;
   char *notes;
@@ -84,20 +92,20 @@ static int is_running(const profile_kernel_t *kernel, recording_t *recording) {
   if (nr == 0)
     nr = recording_build_id(recording, KERNEL, recorded);
   if (nr == 0)
-    return is_same_machine(recording);
+    return why_other_machine(recording);
   notes = common_file_read("/sys/kernel/notes", &size);
   if (notes == NULL)
-    return 0;
+    return "/sys/kernel/notes cannot be read";
   nr_running = common_elf_note_find(notes, size, running);
   free(notes);
-  return nr == nr_running && memcmp(recorded, running, nr) == 0;
+  return nr == nr_running && memcmp(recorded, running, nr) == 0 ? NULL : OTHER;
 }
 
 const char *profile_kernel_decide(const profile_kernel_t *kernel,
                                   recording_t *recording,
                                   profile_account_t *account,
                                   symbols_options_t *options) {
-  const char *symbol = kernel->symbol;
+  const char *symbol = kernel->symbol, *why;
   uint64_t running;
 
   account->kernel_start = kernel->start;
@@ -106,8 +114,9 @@ const char *profile_kernel_decide(const profile_kernel_t *kernel,
   options->kallsyms = "";
   if (!kernel->is_known)
     return "the file has no mapping of the kernel";
-  if (!is_running(kernel, recording))
-    return "another kernel was recorded";
+  why = why_not_running(kernel, recording);
+  if (why != NULL)
+    return why;
   options->kallsyms = NULL;
   symbols_kallsyms_addresses("/proc/kallsyms", &symbol, &running, 1);
   options->kernel_shift = running == 0 ? 0 : running - kernel->address;

@@ -2,6 +2,7 @@
 /* Finds out whether a recorded kernel is the running one, and how far it has
  * moved since. */
 #include <inttypes.h>
+#include <unistd.h>
 
 #include "common/elf_note.h"
 #include "common/small_file.h"
@@ -13,6 +14,7 @@ typedef struct fixture_s {
   profile_account_t account;
   symbols_options_t options;
   uvperf_record_t record;
+  recording_t *recording;
   uint64_t text; /* where _text is now */
 } fixture_t;
 
@@ -54,8 +56,8 @@ static void see_kernel(fixture_t *fixture, uint64_t moved) {
 
 static const char *decide(fixture_t *fixture) {
   profile_kernel_see(&fixture->kernel, &fixture->record);
-  return profile_kernel_decide(&fixture->kernel, NULL, &fixture->account,
-                               &fixture->options);
+  return profile_kernel_decide(&fixture->kernel, fixture->recording,
+                               &fixture->account, &fixture->options);
 }
 
 static int setup(void **state) {
@@ -133,6 +135,29 @@ static void file_without_the_kernels_mapping_has_no_names(void **state) {
   assert_string_equal(fixture->options.kallsyms, "");
 }
 
+/* A file that is cut off has neither build ids nor the names of the machine. */
+static void kernel_that_the_file_does_not_identify_has_no_names(void **state) {
+  const struct {
+    char magic[8];
+    uint64_t size;
+  } header = {"PERFILE2", 16};
+  char path[] = "/tmp/uvperf-kernel-XXXXXX", message[256];
+  fixture_t *fixture = *state;
+  int fd = mkstemp(path);
+
+  assert_true(fd >= 0);
+  assert_int_equal(write(fd, &header, sizeof(header)), sizeof(header));
+  close(fd);
+  assert_int_equal(
+      recording_open(&fixture->recording, path, message, sizeof(message)), 0);
+  unlink(path);
+  see_kernel(fixture, 0);
+  fixture->record.mmap.build_id_size = 0;
+  assert_string_equal(decide(fixture),
+                      "the file does not say which kernel was recorded");
+  recording_free(fixture->recording);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -141,6 +166,7 @@ int main(void) {
       TEST(kernel_with_another_build_id_has_no_names),
       TEST(module_that_lies_elsewhere_now_has_no_names),
       TEST(file_without_the_kernels_mapping_has_no_names),
+      TEST(kernel_that_the_file_does_not_identify_has_no_names),
 #undef TEST
   };
 
