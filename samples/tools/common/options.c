@@ -193,7 +193,7 @@ int common_options_cpus(const char *option, const char *text) {
 }
 
 int common_options_ring(const char *text, size_t *bytes) {
-  static const char units[] = "BKM";
+  static const char units[] = "BKMG";
   size_t size = strlen(text), unit = (size_t)sysconf(_SC_PAGESIZE);
   uint64_t number;
   char digits[16];

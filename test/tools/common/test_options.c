@@ -18,6 +18,8 @@ ring_size_is_of_bytes_with_a_unit_and_of_pages_without(void **state) {
       {"512K", 524288},
       {"16M", 16777216},
       {"1024M", 1024 * 1048576UL},
+      {"1G", 1024 * 1048576UL},
+      {"2G", 0},
       {"0", 0},
       {"0K", 0},
       {"1025M", 0},
