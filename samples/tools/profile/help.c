@@ -67,7 +67,7 @@ static const char output[] =
     "                 a name. Default: function.\n"
     "  --sort self|total|samples\n"
     "                 the order of the rows. Default: self.\n"
-    "  --rows N       how many rows. Default: 20.\n"
+    "  --rows N       how many rows. Default: 20. --top fills the terminal.\n"
     "  --inline       inlined functions too, from debug information\n"
     "  --symfs DIR    take files from this copy of a root, by their build ids\n"
     "  --debuginfod   ask the servers in DEBUGINFOD_URLS for debug files. As\n"

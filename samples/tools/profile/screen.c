@@ -6,9 +6,6 @@
 
 #include "common/stacks/text.h"
 
-/* Rows without a terminal. */
-#define MAX_ROWS 20
-
 #define STATUS_BYTES 256
 
 static void put_line(FILE *file, const profile_screen_t *screen,
@@ -60,7 +57,7 @@ void profile_screen_write(FILE *file, const profile_screen_t *screen) {
 
   put_status(file, screen);
   if (screen->lines == 0)
-    max_rows = MAX_ROWS;
+    max_rows = screen->max_rows;
   else if (screen->lines < 3)
     return;
   stacks_text_head(file, &layout);

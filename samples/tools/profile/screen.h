@@ -9,7 +9,8 @@
 
 typedef struct profile_screen_s {
   const profile_keys_t *keys;
-  size_t columns, lines;    /* of the terminal; 0: no limit, and 20 rows */
+  size_t columns, lines;    /* of the terminal; 0: there is none */
+  size_t max_rows;          /* without a terminal */
   const char *target;       /* "all CPUs" */
   const char *event;        /* "cycles" */
   double rate;              /* samples per second */

@@ -16,6 +16,7 @@ static char *write_screen(const profile_keys_t *keys, size_t columns,
   const profile_screen_t screen = {.keys = keys,
                                    .columns = columns,
                                    .lines = lines,
+                                   .max_rows = 2,
                                    .target = "a\033[2Jb",
                                    .event = "cycles",
                                    .rate = 99.6,
@@ -92,6 +93,17 @@ static void narrow_window_leaves_out_columns(void **state) {
       "  30.00%   30.00%       300  ?]0;title?           ?[31mred????\n"
       "  20.00%   20.00%       200                       gr\xc3\xbc\xc3\x9f "
       "gott\n");
+}
+
+static void rows_without_a_window_are_limited(void **state) {
+  const profile_keys_t keys = {.by = STACKS_BY_FUNCTION};
+  char *text = write_screen(&keys, 0, 0);
+
+  (void)state;
+  assert_non_null(strstr(text, " parse\n"));
+  assert_non_null(strstr(text, "title"));
+  assert_null(strstr(text, "gott"));
+  free(text);
 }
 
 static void no_samples_are_named_so(void **state) {
@@ -190,6 +202,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(lines_fit_into_the_window),
       cmocka_unit_test(narrow_window_leaves_out_columns),
+      cmocka_unit_test(rows_without_a_window_are_limited),
       cmocka_unit_test(no_samples_are_named_so),
       cmocka_unit_test(keys_choose_rows_and_their_order),
       cmocka_unit_test(key_that_ends_help_does_nothing_else),
