@@ -23,7 +23,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"-e", "a:b", "-l", "0"}, "-l wants a number of hits"},
       {{"-e", "a:b", "-p", "x"}, "-p wants ids"},
       {{"-e", "a:b", "-C", "1-"}, "-C wants a list of CPUs"},
-      {{"-e", "a:b", "-m", "1G"}, "-m wants a size"},
+      {{"-e", "a:b", "-m", "2G"}, "-m wants a size"},
       {{"-e", "a:b", "-o", ""}, "-o wants the name of a file"},
       {{"-e", "a:b", "-a", "-p", "1"}, "choose one of -a, -p and -t"},
       {{"-e", "a:b", "-t", "x"}, "-t wants ids"},
