@@ -113,13 +113,18 @@ static int look_up(const place_t *place, struct stat *file) {
   return -1;
 }
 
+/* O_DIRECTORY also mounts what autofs has there, which O_PATH alone does not
+ * do. */
 static int enter(place_t *place) {
+  int follows = is_proc(place);
+  int fd =
+      openat(place->dir, place->name,
+             O_PATH | O_DIRECTORY | O_CLOEXEC | (follows ? 0 : O_NOFOLLOW));
   struct stat file;
-  int fd, rc;
+  int rc;
 
-  if (is_proc(place))
-    return set_dir(place, openat(place->dir, place->name,
-                                 O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (fd >= 0 || follows)
+    return set_dir(place, fd);
   fd = look_up(place, &file);
   if (fd < 0 || !S_ISLNK(file.st_mode))
     return set_dir(place, fd);

@@ -7,8 +7,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <linux/auto_fs.h>
 
 #define OTHER 65533
 #define USER  65534
@@ -140,6 +146,70 @@ static void own_links_are_followed(void **state) {
   expect_written(tree, "to-file", COMMON_OUT_APPEND, "@/a/b/file",
                  "contentsnew");
   assert_int_equal(chdir("/"), 0);
+}
+
+typedef struct autofs_s {
+  const temp_tree_t *tree;
+  int requests, dir;
+} autofs_t;
+
+/* Serves one request of autofs: mounts a file system at the directory. */
+static int mount_once(void *arg) {
+  union autofs_v5_packet_union packet;
+  const autofs_t *autofs = arg;
+  int is_mounted;
+
+  if (read(autofs->requests, &packet, sizeof(packet)) <= 0)
+    return 1;
+  is_mounted =
+      mount("tmpfs", path_in(autofs->tree, "@/a"), "tmpfs", 0, "") == 0;
+  return ioctl(autofs->dir, is_mounted ? AUTOFS_IOC_READY : AUTOFS_IOC_FAIL,
+               packet.v5_packet.wait_queue_token);
+}
+
+static int write_in_mount(void *arg) {
+  const autofs_t *autofs = arg;
+
+  /* The group of the process that mounts does not cause a mount. */
+  if (setpgid(0, 0) != 0)
+    return 2;
+  return open_in(autofs->tree, "@/a/file", COMMON_OUT_TRUNCATE) >= 0 ? 0 : 1;
+}
+
+/* Returns 0 if a file was made below a directory that autofs mounts, or 77 if
+ * there is no autofs. */
+static int write_below_autofs(void *arg) {
+  autofs_t autofs = {arg, -1, -1};
+  char options[80];
+  int ends[2], rc;
+  pid_t server;
+
+  if (unshare(CLONE_NEWNS) != 0 ||
+      mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+      setpgid(0, 0) != 0 || pipe(ends) != 0)
+    return 2;
+  snprintf(options, sizeof(options),
+           "fd=%d,pgrp=%d,minproto=5,maxproto=5,direct", ends[1], getpid());
+  if (mount("test", path_in(arg, "@/a"), "autofs", 0, options) != 0)
+    return 77;
+  autofs.requests = ends[0];
+  autofs.dir = open(path_in(arg, "@/a"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  server = support_fork(mount_once, &autofs);
+  rc = support_wait(support_fork(write_in_mount, &autofs));
+  kill(server, SIGKILL);
+  support_wait(server);
+  return rc;
+}
+
+static void directory_of_the_path_is_mounted_by_autofs(void **state) {
+  int rc;
+
+  support_need_root(__func__);
+  temp_tree_write(*state, "/a/none", "");
+  rc = support_wait(support_fork(write_below_autofs, *state));
+  if (rc == 77)
+    support_skip(__func__, "autofs");
+  assert_int_equal(rc, 0);
 }
 
 static void path_that_is_no_file_has_its_errno(void **state) {
@@ -418,6 +488,7 @@ int main(void) {
       WITH_TREE(new_file_is_for_its_owner_alone),
       WITH_TREE(file_is_written_as_its_mode_says),
       WITH_TREE(own_links_are_followed),
+      WITH_TREE(directory_of_the_path_is_mounted_by_autofs),
       WITH_TREE(path_that_is_no_file_has_its_errno),
       WITH_TREE(files_that_the_program_was_given_are_opened),
       WITH_TREE(fifo_is_opened),
