@@ -64,8 +64,8 @@ static int find(const char *root, const char *path, char found[PATH_MAX],
   if (rc < 0)
     return uvperf__error_set(
         error, rc,
-        rc == -EPERM || rc == -EACCES ? UVPERF_CAUSE_PERMISSION
-                                      : UVPERF_CAUSE_UNKNOWN,
+        uvperf__is_forbidden(rc) ? UVPERF_CAUSE_PERMISSION
+                                 : UVPERF_CAUSE_UNKNOWN,
         "cannot find the cgroup: reading /proc/self/mounts failed (errno %d)",
         -rc);
   if (!search.is_absolute && search.place[0] == '\0')

@@ -34,7 +34,7 @@ int uvperf__task_proc_is_own(const char *root) {
 
   if (uvperf__is_shortage(rc))
     return rc;
-  if (rc == -EPERM || rc == -EACCES)
+  if (uvperf__is_forbidden(rc))
     return -EPERM;
   /* A process outside of the namespace of /proc has no /proc/self there. */
   if (rc != 0)
@@ -43,7 +43,7 @@ int uvperf__task_proc_is_own(const char *root) {
   return at[strspn(at, " \t")] == '\0';
 }
 
-static int skip(const char *name, void *data) {
+static int skip_entry(const char *name, void *data) {
   (void)name;
   (void)data;
   return 0;
@@ -58,12 +58,12 @@ static int can_list_own(const char *root) {
   if (length < 0 || (size_t)length >= sizeof(path))
     return 0;
   fd = uvperf__directory_open(path);
-  return fd >= 0 && uvperf__directory_each(fd, skip, NULL) == 0;
+  return fd >= 0 && uvperf__directory_each(fd, skip_entry, NULL) == 0;
 }
 
 /* Returns the code for a failure to read /proc/ID. With hidepid=1,
  * proc_pid_permission returns EPERM. It never returns EACCES. */
-static int absent(const char *root, int id, int code) {
+static int code_of_absence(const char *root, int id, int code) {
   switch (code) {
     case -ENOENT:
     case -ESRCH: /* the task ended after open(2) */
@@ -118,7 +118,7 @@ int uvperf__task_read(const char *root, int id, uvperf__task_t *task) {
   memset(task, 0, sizeof(*task));
   task->id = id;
   rc = read_stat(root, id, id, task);
-  return rc != 0 ? absent(root, id, rc) : 0;
+  return rc != 0 ? code_of_absence(root, id, rc) : 0;
 }
 
 int uvperf__task_start(const char *root, int id, uint64_t *start) {
@@ -224,7 +224,7 @@ int uvperf__task_process(const char *root, int id) {
   snprintf(path, sizeof(path), "/proc/%d/status", id);
   rc = uvperf__system_line(root, path, "Tgid:", text, sizeof(text));
   if (rc != 0)
-    return absent(root, id, rc);
+    return code_of_absence(root, id, rc);
   return sscanf(text, "%d", &process) == 1 ? process : -EINVAL;
 }
 
@@ -405,7 +405,7 @@ int uvperf__task_threads(const char *root, int process,
   if (rc == 0 && threads->nr == 0)
     rc = -ESRCH;
   else if (rc != 0)
-    rc = absent(root, process, rc);
+    rc = code_of_absence(root, process, rc);
   if (rc != 0)
     uvperf__tasks_free(threads);
   return rc;

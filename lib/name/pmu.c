@@ -28,7 +28,7 @@ static int fail(const uvperf__parse_t *parse, const char *at, int code,
                 const char *pmu, const char *file) {
   if (uvperf__is_shortage(code))
     return uvperf__parse_shortage(parse, at, code);
-  if (code == -EPERM || code == -EACCES)
+  if (uvperf__is_forbidden(code))
     return uvperf__parse_fail(parse, at, code, UVPERF_CAUSE_PERMISSION,
                               "this process may not read sysfs of PMU %s", pmu);
   if (code == -ENODATA || code == -ENOENT)
@@ -485,9 +485,8 @@ static int without_pmus(const uvperf__event_build_t *build, int code) {
   if (uvperf__is_shortage(code))
     return uvperf__parse_shortage(build->parse, build->text->head.at, code);
   return uvperf__parse_fail(build->parse, build->text->head.at, code,
-                            code == -EPERM || code == -EACCES
-                                ? UVPERF_CAUSE_PERMISSION
-                                : UVPERF_CAUSE_UNKNOWN,
+                            uvperf__is_forbidden(code) ? UVPERF_CAUSE_PERMISSION
+                                                       : UVPERF_CAUSE_UNKNOWN,
                             "cannot read the PMUs in sysfs (errno %d)", -code);
 }
 

@@ -123,8 +123,8 @@ static int bad_symbol(const uvperf__parse_t *parse, uvperf__span_t symbol,
                                 faults[i].text);
   return uvperf__parse_fail(
       parse, symbol.at, code,
-      code == -EPERM || code == -EACCES ? UVPERF_CAUSE_PERMISSION
-                                        : UVPERF_CAUSE_UNKNOWN,
+      uvperf__is_forbidden(code) ? UVPERF_CAUSE_PERMISSION
+                                 : UVPERF_CAUSE_UNKNOWN,
       "cannot find function '%s': reading the file failed (errno %d)", shown,
       -code);
 }

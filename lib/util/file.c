@@ -178,6 +178,10 @@ int uvperf__is_shortage(int code) {
   return code == -EMFILE || code == -ENFILE || code == -ENOMEM;
 }
 
+int uvperf__is_forbidden(int code) {
+  return code == -EPERM || code == -EACCES;
+}
+
 /* Finds the limits without opening a file, because there may be no fd left. The
  * lowest free number may be above the limit, if the limit was lowered. */
 void uvperf__fd_limits(uvperf__fd_limits_t *limits) {

@@ -60,6 +60,10 @@ int uvperf__file_system(int fd, uint64_t *magic);
  * left. Such a code has nothing to do with the file. */
 int uvperf__is_shortage(int code);
 
+/* Whether a code means that this process may not read the file: EACCES, or
+ * EPERM of procfs, a seccomp filter or a security module. */
+int uvperf__is_forbidden(int code);
+
 /* The values of RLIMIT_NOFILE: the limit now, the highest value to which the
  * process may raise it, and the value that is needed for one more fd. */
 typedef struct uvperf__fd_limits_s {
