@@ -12,6 +12,7 @@
 
 #include "host/system.h"
 #include "sys/bpf.h"
+#include "sys/opener.h"
 #include "sys/sys.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
@@ -120,7 +121,7 @@ int uvperf__ioctl_filter(int fd, const struct perf_event_attr *attr,
    * an errno, if the name of a field is missing. A seccomp filter that forbids
    * ioctl(2) refuses other requests too. */
   if (rc == -EPERM && attr->type == PERF_TYPE_TRACEPOINT &&
-      uvperf__sys_ioctl_ptr(fd, PERF_EVENT_IOC_ID, &id) >= 0)
+      uvperf__open_id(fd, &id) == 0)
     rc = -EINVAL;
   return rc < 0 ? rc : 0;
 }

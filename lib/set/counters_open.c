@@ -297,8 +297,8 @@ static int know_id(const job_t *job, uvperf_error_t *error) {
   if (!(job->counters->flags & UVPERF_SET_RECORDS) &&
       !(attr->read_format & PERF_FORMAT_GROUP))
     return 0;
-  rc = uvperf__sys_ioctl_ptr(event->fd, PERF_EVENT_IOC_ID, &event->id);
-  return rc >= 0 ? 0
+  rc = uvperf__open_id(event->fd, &event->id);
+  return rc == 0 ? 0
                  : uvperf__explain_control(error, rc, job->counters->root,
                                            &control);
 }
@@ -475,28 +475,21 @@ static int mend_groups(uvperf__counters_t *counters,
 static int check_task(uvperf__counters_t *counters,
                       const counter_target_t *target, counter_place_t *places,
                       size_t nr, uvperf_error_t *error) {
-  size_t nr_events = nr * counters->nr_attrs;
   counter_place_t *place;
   uvperf_error_t why;
-  int rc = 0;
-  size_t i;
+  int has_checked = 0, rc = 0;
+  size_t i, attr;
 
   memset(&why, 0, sizeof(why));
-  for (i = 0; i < nr_events; i++)
-    if (places[i / counters->nr_attrs]
-            .events[i % counters->nr_attrs]
-            .is_unchecked)
-      break;
-  if (i == nr_events)
-    return 0;
-  uvperf__task_check(counters->root, places->place.pid, places->start, &why);
-  for (i = nr_events; i > 0 && rc == 0; i--) {
-    size_t attr = (i - 1) % counters->nr_attrs;
-
+  for (i = nr * counters->nr_attrs; i > 0 && rc == 0; i--) {
     place = &places[(i - 1) / counters->nr_attrs];
+    attr = (i - 1) % counters->nr_attrs;
     if (!place->events[attr].is_unchecked)
       continue;
     place->events[attr].is_unchecked = 0;
+    if (!has_checked)
+      uvperf__task_check(counters->root, place->place.pid, place->start, &why);
+    has_checked = 1;
     if (why.code == 0)
       continue;
     uvperf__counters_close_event(counters, &place->events[attr], attr);
