@@ -72,7 +72,7 @@ size_t uvperf_count_format(const uvperf_count_t *count,
   if (item != NULL)
     uvperf__line_put(&line, " %s", item->label);
   if (count->state == UVPERF_COUNT_NOT_ENABLED)
-    uvperf__line_put(&line, " (did not run)");
+    uvperf__line_put(&line, " (%s)", uvperf_count_state_name(count->state));
   if (is_multiplexed(count)) {
     uvperf__line_put(&line, " (multiplexed: counted ");
     put_scaled(&line, 100 * count->ratio);

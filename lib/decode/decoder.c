@@ -512,9 +512,9 @@ decode_other(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
 }
 
 /* The header is already loaded and is sound. */
-static int decode(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
-                  const void *bytes, uint64_t word,
-                  const uvperf_record_t **record) {
+static int decode_loaded(uvperf_decoder_t *decoder,
+                         const uvperf_source_t *alone, const void *bytes,
+                         uint64_t word, const uvperf_record_t **record) {
   struct perf_event_header header;
 
   *record = uvperf__decode_sample(decoder, bytes, word);
@@ -529,7 +529,7 @@ int uvperf__decode(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
                    const uvperf_record_t **record) {
   uint64_t header = uvperf__header_of_size(uvperf__u64(bytes), size);
 
-  return decode(decoder, alone, bytes, header, record);
+  return decode_loaded(decoder, alone, bytes, header, record);
 }
 
 int uvperf_decode(uvperf_decoder_t *decoder, const void *bytes, size_t size,
@@ -546,7 +546,7 @@ int uvperf_decode(uvperf_decoder_t *decoder, const void *bytes, size_t size,
   whole = uvperf__header_size(header);
   if (whole < HEADER_SIZE || whole % sizeof(uint64_t) != 0 || whole > size)
     return -EPROTO;
-  return decode(decoder, NULL, bytes, header, record);
+  return decode_loaded(decoder, NULL, bytes, header, record);
 }
 
 int uvperf__decoder_find_time(const uvperf_decoder_t *decoder,

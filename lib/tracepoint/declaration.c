@@ -18,6 +18,14 @@ static int is_name_byte(char byte) {
          (byte >= '0' && byte <= '9') || byte == '_';
 }
 
+int uvperf__text_is_word(const uvperf__text_t *text) {
+  size_t i = 0;
+
+  while (i < text->length && is_name_byte(text->text[i]))
+    i += 1;
+  return i == text->length;
+}
+
 static size_t without_spaces(const char *text, size_t length) {
   while (length > 0 && text[length - 1] == ' ')
     length -= 1;

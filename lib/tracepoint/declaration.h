@@ -25,6 +25,9 @@ typedef struct uvperf__declaration_s {
 int uvperf__declaration_split(uvperf__declaration_t *declaration,
                               const char *text, size_t length);
 
+/* Whether a text has only letters, digits and underscores. */
+int uvperf__text_is_word(const uvperf__text_t *text);
+
 /* Whether the type begins with a word and, if it goes on, with another word or
  * a '*' then. For another type, libtraceevent 1.7 fails and leaks the word. */
 int uvperf__declaration_is_plain(const uvperf__declaration_t *declaration);

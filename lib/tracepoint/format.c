@@ -147,7 +147,7 @@ static int take_format(cursor_t *cursor, uvperf__format_t *format) {
     return 0;
   format->name = keep(&room, name, nothing);
   format->id = id;
-  format->is_plain = 1;
+  format->is_plain = uvperf__text_is_word(&name);
   return take_fields(cursor, format, &room, UVPERF_FIELD_COMMON) &&
          take_fields(cursor, format, &room, 0);
 }

@@ -19,7 +19,7 @@ typedef struct uvperf__format_s {
   size_t nr_fields;
   size_t size;  /* bytes, up to the end of the last field */
   char *texts;  /* holds the names and types */
-  int is_plain; /* each declaration is: uvperf__declaration_is_plain */
+  int is_plain; /* its name is a word, and each declaration is plain */
 } uvperf__format_t;
 
 /* The place of an error in a text. */

@@ -18,19 +18,12 @@
 #define ROOM_BYTES 64
 
 /* libtraceevent leaks memory for declarations that are not plain, and returns
- * "out of memory" for some names that are not identifiers. */
-static int is_readable(const uvperf__format_t *format) {
-  static const char bytes[] = "abcdefghijklmnopqrstuvwxyz"
-                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-
-  return format->is_plain && format->name[strspn(format->name, bytes)] == '\0';
-}
-
+ * "out of memory" for some names that are not words. */
 static int make_tep(uvperf_tracepoint_t *tracepoint) {
   struct tep_handle *tep;
   int rc;
 
-  if (tracepoint->refusal == 0 && !is_readable(&tracepoint->format))
+  if (!tracepoint->format.is_plain)
     tracepoint->refusal = -EINVAL;
   /* It may leak memory again. */
   if (tracepoint->refusal != 0)
