@@ -171,7 +171,7 @@ static void control_characters_are_not_printed(void **state) {
 
 /* No call is lost between two intervals or at the end. */
 static void intervals_add_up_to_what_the_command_did(void **state) {
-  tool_run_t run = {.args = {STAT_PATH, "-I", "1", "-x,", "-e",
+  tool_run_t run = {.args = {STAT_PATH, "-I", "20", "-x,", "-e",
                              CALL_SERVER_EVENT, "--", TARGET_PATH, "children",
                              "20", "5000"}};
   stat_fields_t line;
