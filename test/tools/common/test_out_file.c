@@ -204,7 +204,7 @@ static int write_below_autofs(void *arg) {
 static void directory_of_the_path_is_mounted_by_autofs(void **state) {
   int rc;
 
-  support_need_root(__func__);
+  support_need_admin(__func__);
   temp_tree_write(*state, "/a/none", "");
   rc = support_wait(support_fork(write_below_autofs, *state));
   if (rc == 77)
