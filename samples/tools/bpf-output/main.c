@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "uvperf.h"
 
@@ -69,8 +68,7 @@ static void on_stop(common_session_t *session) {
 static void on_command(common_session_t *session, int status) {
   bpf_output_t *sample = session->data;
 
-  sample->command_status =
-      WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  sample->command_status = common_command_exit(status);
 }
 
 /* A reader such as head(1) closes stdout when it has read enough. */

@@ -105,6 +105,10 @@ int common_command_reap(common_command_t *command, int *status) {
   return 1;
 }
 
+int common_command_exit(int status) {
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 void common_command_end(common_command_t *command) {
   close_fds(command);
   if (command->pid == 0)

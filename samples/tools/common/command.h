@@ -31,6 +31,10 @@ int common_command_go(common_command_t *command);
  * otherwise 0. */
 int common_command_reap(common_command_t *command, int *status);
 
+/* Returns the exit status for the wait status of a command: 128 plus the signal
+ * that ended it. */
+int common_command_exit(int status);
+
 /* Kills a child that still waits or runs, and reaps it. */
 void common_command_end(common_command_t *command);
 

@@ -70,6 +70,13 @@ uint64_t common_lost_total(const common_lost_t *lost) {
   return rings + lost->hardware;
 }
 
+uint64_t common_lost_of_set(uvperf_set_t *set, size_t nr_attrs) {
+  common_lost_t lost = {0};
+
+  common_lost_read(&lost, set, nr_attrs);
+  return common_lost_total(&lost);
+}
+
 void common_lost_note(uint64_t total, uint64_t *noted) {
   if (total == *noted || !common_output_is_ready(STDERR_FILENO))
     return;

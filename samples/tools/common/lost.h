@@ -25,6 +25,9 @@ void common_lost_record(common_lost_t *lost, const uvperf_record_t *record);
  * attrs. It reads the events. */
 void common_lost_read(common_lost_t *lost, uvperf_set_t *set, size_t nr_attrs);
 
+/* Returns the total that common_lost_read would find. */
+uint64_t common_lost_of_set(uvperf_set_t *set, size_t nr_attrs);
+
 uint64_t common_lost_total(const common_lost_t *lost);
 
 /* Reports the records that were lost since the last call, if any. *noted is the

@@ -33,6 +33,19 @@ void common_target_list_add_ids(common_target_list_t *list,
   }
 }
 
+void common_target_list_add_cgroups(common_target_list_t *list,
+                                    const common_texts_t *cgroups,
+                                    const char *cpus) {
+  uvperf_target_t *target;
+  size_t i;
+
+  for (i = 0; i < cgroups->nr; i++) {
+    target = common_target_list_add(list, UVPERF_TARGET_CGROUP);
+    target->cgroup = cgroups->texts[i];
+    target->cpus = cpus;
+  }
+}
+
 void common_target_list_free(common_target_list_t *list) {
   free(list->targets);
   memset(list, 0, sizeof(*list));

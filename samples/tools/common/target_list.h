@@ -25,6 +25,11 @@ void common_target_list_add_ids(common_target_list_t *list,
                                 const common_ids_t *ids, uint32_t type,
                                 uint32_t flags);
 
+/* Adds a target for each cgroup. The list points to the strings. */
+void common_target_list_add_cgroups(common_target_list_t *list,
+                                    const common_texts_t *cgroups,
+                                    const char *cpus);
+
 void common_target_list_free(common_target_list_t *list);
 
 #endif

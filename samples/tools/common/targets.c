@@ -102,36 +102,61 @@ int common_processes(common_ids_t *processes) {
   return list_numbers(processes, "/proc");
 }
 
-/* Adds the children of processes that are in the tree. Returns how many. */
-static size_t add_children(common_ids_t *tree, const common_ids_t *all,
-                           const common_ids_t *parents) {
-  size_t i, before = tree->nr;
+typedef struct node_s {
+  int32_t pid, parent;
+  int is_in_tree;
+} node_t;
 
-  for (i = 0; i < all->nr; i++) {
-    if (common_ids_has(tree, parents->ids[i]) &&
-        !common_ids_has(tree, all->ids[i]))
-      common_ids_add(tree, all->ids[i]);
-  }
-  return tree->nr - before;
+static int compare_nodes(const void *a, const void *b) {
+  const node_t *left = a, *right = b;
+
+  return (left->pid > right->pid) - (left->pid < right->pid);
 }
 
-void common_tree_of(common_ids_t *processes, const common_ids_t *roots) {
-  common_ids_t all = {NULL, 0, 0}, parents = {NULL, 0, 0};
+/* Returns an array of the processes, by their ids, for free(). */
+static node_t *list_nodes(const common_ids_t *roots, size_t *nr) {
+  common_ids_t all = {NULL, 0, 0};
   common_proc_stat_t stat;
+  node_t *nodes;
   size_t i;
 
+  *nr = 0;
   common_processes(&all);
+  nodes = common_calloc(all.nr + 1, sizeof(*nodes));
   for (i = 0; i < all.nr; i++) {
-    int is_there = common_proc_stat(all.ids[i], all.ids[i], &stat) == 0;
-
-    common_ids_add(&parents, is_there ? (int32_t)stat.ppid : -1);
-    if (is_there && common_ids_has(roots, all.ids[i]))
-      common_ids_add(processes, all.ids[i]);
+    if (common_proc_stat(all.ids[i], all.ids[i], &stat) != 0)
+      continue;
+    nodes[*nr].pid = all.ids[i];
+    nodes[*nr].parent = (int32_t)stat.ppid;
+    nodes[(*nr)++].is_in_tree = common_ids_has(roots, all.ids[i]);
   }
-  while (add_children(processes, &all, &parents) > 0)
-    ;
   common_ids_free(&all);
-  common_ids_free(&parents);
+  qsort(nodes, *nr, sizeof(*nodes), compare_nodes);
+  return nodes;
+}
+
+/* Each pass adds at least a generation. */
+void common_tree_of(common_ids_t *processes, const common_ids_t *roots) {
+  node_t *nodes, *parent, key;
+  size_t i, nr, nr_added;
+
+  nodes = list_nodes(roots, &nr);
+  do {
+    nr_added = 0;
+    for (i = 0; i < nr; i++) {
+      key.pid = nodes[i].parent;
+      parent = bsearch(&key, nodes, nr, sizeof(*nodes), compare_nodes);
+      if (nodes[i].is_in_tree || parent == NULL || !parent->is_in_tree)
+        continue;
+      nodes[i].is_in_tree = 1;
+      nr_added++;
+    }
+  } while (nr_added > 0);
+  for (i = 0; i < nr; i++) {
+    if (nodes[i].is_in_tree)
+      common_ids_add(processes, nodes[i].pid);
+  }
+  free(nodes);
 }
 
 int32_t common_process_of(int32_t tid) {

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "uvperf.h"
 
@@ -202,8 +201,7 @@ static void on_stop(common_session_t *session) {
 static void on_command(common_session_t *session, int status) {
   flight_t *flight = session->data;
 
-  flight->command_status =
-      WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  flight->command_status = common_command_exit(status);
 }
 
 /* Without a handler SIGUSR1 would end the program. So SIGUSR1 is blocked until

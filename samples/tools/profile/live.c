@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 
 #include "uvperf.h"
 
@@ -175,8 +174,7 @@ static int on_late_signal(common_session_t *session) {
 }
 
 static void on_command(common_session_t *session, int status) {
-  live_of(session)->profile->command_status =
-      WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  live_of(session)->profile->command_status = common_command_exit(status);
   if (!live_of(session)->profile->options.quiet)
     profile_notes_command(status);
 }
@@ -336,7 +334,7 @@ static int start(live_t *live) {
     profile_waits_init(&live->waits, &profile->account, "/proc/kallsyms");
   if (live->members.bits == NULL && !profile->options.self &&
       profile_options_is_of_cpus(&profile->options))
-    profile_members_init_self(&live->members, profile->session.command.pid);
+    profile_members_init_self(&live->members);
   common_session_listen(&profile->session);
   uvperf_set_on_cpu(&live->events.set, common_cpu_note);
   if (uvperf_set_start(&live->events.set, NULL, on_record, &error) != 0) {

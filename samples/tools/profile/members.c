@@ -36,18 +36,12 @@ void profile_members_init(profile_members_t *members,
     set_member(members, (uint32_t)processes->ids[i], 1);
 }
 
-/* The command waits for its exec, so it has no children yet. */
-void profile_members_init_self(profile_members_t *members, int32_t command) {
-  common_ids_t self = {NULL, 0, 0}, tree = {NULL, 0, 0};
+/* The workers start later, and have FORK records. */
+void profile_members_init_self(profile_members_t *members) {
+  int32_t self = getpid();
 
-  common_ids_add(&self, getpid());
-  common_tree_of(&tree, &self);
-  profile_members_init(members, &tree);
+  profile_members_init(members, &(common_ids_t){&self, 1, 1});
   members->are_left_out = 1;
-  if (command != 0)
-    set_member(members, (uint32_t)command, 0);
-  common_ids_free(&self);
-  common_ids_free(&tree);
 }
 
 void profile_members_free(profile_members_t *members) {

@@ -16,8 +16,9 @@ typedef struct profile_members_s {
 void profile_members_init(profile_members_t *members,
                           const common_ids_t *processes);
 
-/* Leaves out this process and its descendants, but not `command`. */
-void profile_members_init_self(profile_members_t *members, int32_t command);
+/* Leaves out this process, and the descendants that it starts from now on. The
+ * command runs already. */
+void profile_members_init_self(profile_members_t *members);
 void profile_members_free(profile_members_t *members);
 
 /* Call it for each record, in time order. Returns 0 for a sample or a switch of

@@ -55,8 +55,6 @@ void profile_targets_free(profile_targets_t *targets) {
 void profile_targets_list(const profile_targets_t *targets,
                           const profile_options_t *options, int32_t command,
                           common_target_list_t *list) {
-  size_t i;
-
   memset(list, 0, sizeof(*list));
   if (options->all)
     common_target_list_add(list, UVPERF_TARGET_CPUS)->cpus = options->cpus;
@@ -67,13 +65,7 @@ void profile_targets_list(const profile_targets_t *targets,
                                0);
   else
     common_target_list_add_ids(list, &options->tids, UVPERF_TARGET_THREAD, 0);
-  for (i = 0; i < options->cgroups.nr; i++) {
-    uvperf_target_t *target =
-        common_target_list_add(list, UVPERF_TARGET_CGROUP);
-
-    target->cgroup = options->cgroups.texts[i];
-    target->cpus = options->cpus;
-  }
+  common_target_list_add_cgroups(list, &options->cgroups, options->cpus);
 }
 
 void profile_targets_begin(profile_targets_t *targets) {

@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "common/files.h"
 #include "common/list.h"
@@ -163,8 +162,7 @@ static void on_command(common_session_t *session, int status) {
   record_run_t *run = session->data;
 
   record_messages_command(status);
-  run->command_status =
-      WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  run->command_status = common_command_exit(status);
 }
 
 static void on_tick(common_session_t *session) {

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 
 #include "common/files.h"
 #include "common/say.h"
@@ -89,8 +88,7 @@ static void on_stop(common_session_t *session) {
 static void on_command(common_session_t *session, int status) {
   stat_run_t *run = session->data;
 
-  run->command_status =
-      WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  run->command_status = common_command_exit(status);
 }
 
 /* The first interval begins before the events count, so that no counts are

@@ -9,18 +9,6 @@
 #include "common/memory.h"
 #include "common/targets.h"
 
-static void add_cgroups(common_target_list_t *targets,
-                        const stat_options_t *options) {
-  uvperf_target_t *target;
-  size_t i;
-
-  for (i = 0; i < options->cgroups.nr; i++) {
-    target = common_target_list_add(targets, UVPERF_TARGET_CGROUP);
-    target->cgroup = options->cgroups.texts[i];
-    target->cpus = options->cpus;
-  }
-}
-
 /* Adds every process, for --per-thread: the count of a CPU does not show what
  * each thread counted. */
 static void add_all_processes(common_target_list_t *targets, uint32_t flags) {
@@ -46,7 +34,7 @@ void stat_targets_make(common_target_list_t *targets,
   common_target_list_add_ids(targets, &options->pids, UVPERF_TARGET_PROCESS,
                              flags);
   common_target_list_add_ids(targets, &options->tids, UVPERF_TARGET_THREAD, 0);
-  add_cgroups(targets, options);
+  common_target_list_add_cgroups(targets, &options->cgroups, options->cpus);
   if (options->all && options->by == STAT_BY_THREAD) {
     add_all_processes(targets, flags);
   } else if (options->all) {

@@ -4,7 +4,6 @@
  * opens the events and hits.c handles the records. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "uvperf.h"
@@ -80,14 +79,12 @@ static void on_record(uvperf_set_t *set, int status,
 /* -- while it runs, and its end -------------------------------------------- */
 
 static void take_sums(trace_t *trace, uint64_t now) {
-  common_lost_t lost = {0};
   uvperf_stats_t stats;
 
   uvperf_set_stats(&trace->set, &stats);
-  common_lost_read(&lost, &trace->set, trace->hits.events.nr);
   trace->sums.late = stats.late_records;
   trace->sums.corrupt = stats.corrupt;
-  trace->sums.lost = common_lost_total(&lost);
+  trace->sums.lost = common_lost_of_set(&trace->set, trace->hits.events.nr);
   trace->sums.elapsed_ns = trace->started_ns > 0 ? now - trace->started_ns : 0;
 }
 
@@ -112,8 +109,7 @@ static void on_stop(common_session_t *session) {
 static void on_command(common_session_t *session, int status) {
   trace_t *trace = session->data;
 
-  trace->command_status =
-      WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  trace->command_status = common_command_exit(status);
 }
 
 static void on_tick(common_session_t *session) {

@@ -2,8 +2,6 @@
 /* Opens dummy events, for their side-band records. */
 #include "watch/events.h"
 
-#include <string.h>
-
 #include "common/files.h"
 #include "common/targets.h"
 #include "common/tasks.h"

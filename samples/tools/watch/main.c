@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "uvperf.h"
 
@@ -71,13 +70,6 @@ static void end_json(watch_t *watch) {
                       counts->exits, counts->maps, counts->lost, counts->late);
 }
 
-static uint64_t count_lost(watch_t *watch) {
-  common_lost_t lost = {0};
-
-  common_lost_read(&lost, &watch->events.set, 1);
-  return common_lost_total(&lost);
-}
-
 static void on_stop(common_session_t *session) {
   watch_t *watch = session->data;
 
@@ -86,7 +78,7 @@ static void on_stop(common_session_t *session) {
   if (session->command.pid == 0)
     watch_connector_await(&watch->connector, watch->command_pid);
   watch_timeline_until(&watch->timeline, UINT64_MAX);
-  watch->timeline.counts.lost = count_lost(watch);
+  watch->timeline.counts.lost = common_lost_of_set(&watch->events.set, 1);
   if (watch->options.pid != 0 && watch->timeline.tasks.nr_shown == 0)
     common_say("process %d and its descendants have ended\n",
                watch->options.pid);
@@ -99,8 +91,7 @@ static void on_stop(common_session_t *session) {
 static void on_command(common_session_t *session, int status) {
   watch_t *watch = session->data;
 
-  watch->command_status =
-      WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  watch->command_status = common_command_exit(status);
 }
 
 /* A reader such as head(1) closes stdout when it has read enough. */
@@ -114,7 +105,8 @@ static int has_reader(watch_t *watch) {
 
 static void on_slow_tick(watch_t *watch) {
   /* The timeline's own count is too low while text waits for a reader. */
-  common_lost_note(count_lost(watch), &watch->lost_reported);
+  common_lost_note(common_lost_of_set(&watch->events.set, 1),
+                   &watch->lost_reported);
   watch_connector_sweep(&watch->connector);
   /* While text waits for a reader, the known processes are not up to date. */
   if (watch->output.buffer.used == 0)

@@ -236,7 +236,7 @@ static void samples_of_the_profiler_are_left_out(void **state) {
   uvperf_record_t other;
 
   (void)state;
-  profile_members_init_self(&members, (int32_t)command);
+  profile_members_init_self(&members);
   profile_members_take(&members, &worker);
   profile_members_take(&members, &child);
   assert_false(takes(&members, self));
