@@ -125,6 +125,11 @@ int symbols_elf_address(const symbols_elf_file_t *file, uint64_t offset,
   return 0;
 }
 
+int symbols_elf_segment(const symbols_elf_file_t *file, uint64_t address,
+                        GElf_Phdr *segment) {
+  return find_segment(file, address, 1, segment);
+}
+
 int symbols_elf_section(const symbols_elf_file_t *file, uint64_t address,
                         Elf_Scn **section, GElf_Shdr *header) {
   Elf_Scn *at = NULL;

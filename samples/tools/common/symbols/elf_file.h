@@ -48,6 +48,10 @@ void symbols_elf_close(symbols_elf_file_t *file);
 int symbols_elf_address(const symbols_elf_file_t *file, uint64_t offset,
                         uint64_t *address);
 
+/* Finds the loaded segment of an address. Returns 0 or -1. */
+int symbols_elf_segment(const symbols_elf_file_t *file, uint64_t address,
+                        GElf_Phdr *segment);
+
 /* Finds the section of instructions that contains an address. Returns 0 or
  * -1. */
 int symbols_elf_section(const symbols_elf_file_t *file, uint64_t address,

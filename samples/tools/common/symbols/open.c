@@ -149,12 +149,10 @@ static int find_mapped(const symbols_mapping_t *mapping) {
   return open(path, O_PATH | O_CLOEXEC);
 }
 
-static int find_in_process(const symbols_mapping_t *mapping) {
-  char path[32];
-  int root, found;
+/* Finds the mapping's path below another root directory. */
+static int find_below(const char *directory, const symbols_mapping_t *mapping) {
+  int root = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC), found;
 
-  snprintf(path, sizeof(path), "/proc/%u/root", mapping->pid);
-  root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (root < 0)
     return -1;
   found = find_in_root(root, mapping->path, 0);
@@ -162,15 +160,11 @@ static int find_in_process(const symbols_mapping_t *mapping) {
   return found;
 }
 
-/* In a copy of another machine's root. */
-static int find_in_symfs(const symbols_mapping_t *mapping) {
-  int root = open(mapping->symfs, O_PATH | O_DIRECTORY | O_CLOEXEC), found;
+static int find_in_process(const symbols_mapping_t *mapping) {
+  char root[32];
 
-  if (root < 0)
-    return -1;
-  found = find_in_root(root, mapping->path, 0);
-  close(root);
-  return found;
+  snprintf(root, sizeof(root), "/proc/%u/root", mapping->pid);
+  return find_below(root, mapping);
 }
 
 /* perf record and perf buildid-cache keep copies of files there, by their build
@@ -209,26 +203,17 @@ static int is_deleted(const char *path) {
          strcmp(path + size - strlen(DELETED), DELETED) == 0;
 }
 
+/* In a copy of another machine's root. */
 static int open_in_symfs(const symbols_mapping_t *mapping,
                          char reason[SYMBOLS_REASON_BYTES]) {
-  int found = find_in_symfs(mapping), fd = -1;
+  int has_build_id = mapping->build_id_bytes > 0;
 
   snprintf(reason, SYMBOLS_REASON_BYTES, "%s",
-           mapping->build_id_bytes == 0 ? "its build id is not known"
-                                        : "--symfs does not have the file");
-  if (mapping->build_id_bytes > 0)
-    fd = take_copy(found, mapping, reason);
-  else if (found >= 0)
-    close(found);
-  return fd;
-}
-
-/* Keeps the reason if there is no copy. */
-static int take_cached(const symbols_mapping_t *mapping,
-                       char reason[SYMBOLS_REASON_BYTES]) {
-  int found = find_in_cache(mapping);
-
-  return found < 0 ? -1 : take_copy(found, mapping, reason);
+           has_build_id ? "--symfs does not have the file"
+                        : "its build id is not known");
+  return has_build_id
+             ? take_copy(find_below(mapping->symfs, mapping), mapping, reason)
+             : -1;
 }
 
 int symbols_open_file(const symbols_mapping_t *mapping,
@@ -251,7 +236,7 @@ int symbols_open_file(const symbols_mapping_t *mapping,
   if (fd < 0 && mapping->path[0] == '/')
     fd = take(open(mapping->path, O_PATH | O_CLOEXEC), mapping, reason);
   if (fd < 0)
-    fd = take_cached(mapping, reason);
+    fd = take_copy(find_in_cache(mapping), mapping, reason);
   if (fd < 0 && reason[0] == '\0')
     snprintf(reason, SYMBOLS_REASON_BYTES, "%s",
              is_deleted(mapping->path)

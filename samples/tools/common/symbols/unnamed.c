@@ -71,23 +71,16 @@ static uint64_t start_of(const table_t *table, size_t i) {
 /* -- the size of a function ------------------------------------------------ */
 
 /* Finds the bytes that are loaded at an address. Returns 0 or -1. */
-static int find_bytes(Elf *elf, uint64_t address, table_t *table) {
+static int find_bytes(const symbols_elf_file_t *file, uint64_t address,
+                      table_t *table) {
   GElf_Phdr segment;
-  size_t i, nr;
 
-  if (elf_getphdrnum(elf, &nr) != 0)
+  if (symbols_elf_segment(file, address, &segment) != 0)
     return -1;
-  for (i = 0; i < nr; i++) {
-    if (gelf_getphdr(elf, (int)i, &segment) == NULL ||
-        segment.p_type != PT_LOAD || address < segment.p_vaddr ||
-        address - segment.p_vaddr >= segment.p_filesz)
-      continue;
-    table->address = segment.p_vaddr;
-    table->bytes = elf_getdata_rawchunk(elf, (int64_t)segment.p_offset,
-                                        (size_t)segment.p_filesz, ELF_T_BYTE);
-    return table->bytes != NULL ? 0 : -1;
-  }
-  return -1;
+  table->address = segment.p_vaddr;
+  table->bytes = elf_getdata_rawchunk(file->elf, (int64_t)segment.p_offset,
+                                      (size_t)segment.p_filesz, ELF_T_BYTE);
+  return table->bytes != NULL ? 0 : -1;
 }
 
 /* Returns the bytes of an encoded number, or 0 if they vary. */
@@ -185,7 +178,7 @@ void symbols_unnamed_find(const symbols_elf_file_t *file,
 
   table.ident = (const unsigned char *)elf_getident(file->elf, NULL);
   if (find_table(file, &table) != 0 || table.nr == 0 ||
-      find_bytes(file->elf, word_of(&table, 1), &table) != 0)
+      find_bytes(file, word_of(&table, 1), &table) != 0)
     return;
   for (i = 0; i < nr; i++) {
     if (functions[i].name != NULL ||
