@@ -55,7 +55,6 @@ int common_options_refused(int option, const struct option *names,
 
   if (option == COMMON_OPTION_VERSION)
     print_version();
-
   if (option == ':')
     return common_options_bad("option '%s' wants a value", word);
   if (has_needless_value(names, word))

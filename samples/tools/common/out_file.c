@@ -32,7 +32,7 @@ static const int flags_of[] = {
     [COMMON_OUT_EXISTING] = O_RDWR | O_NONBLOCK,
 };
 
-static int truncates(enum common_out_mode mode) {
+static int mode_truncates(enum common_out_mode mode) {
   return mode == COMMON_OUT_TRUNCATE || mode == COMMON_OUT_RENAME;
 }
 
@@ -77,17 +77,18 @@ static int is_step_too_many(place_t *place) {
   return ++place->nr_steps > MOST_STEPS;
 }
 
-static int set_dir(place_t *place, int fd) {
+static int place_set_dir(place_t *place, int fd) {
   if (place->dir >= 0)
     close(place->dir);
   place->dir = fd;
   return fd < 0 ? -1 : 0;
 }
 
-static int walk(place_t *place, const char *path);
+static int place_walk(place_t *place, const char *path);
 
 /* Goes where a link leads, up to the last name of its text. */
-static int follow(place_t *place, int link, const struct stat *file) {
+static int place_follow_link(place_t *place, int link,
+                             const struct stat *file) {
   char text[PATH_MAX];
   ssize_t size;
 
@@ -99,7 +100,7 @@ static int follow(place_t *place, int link, const struct stat *file) {
   if (size < 0)
     return -1;
   text[size] = '\0';
-  return walk(place, text);
+  return place_walk(place, text);
 }
 
 /* Opens the name as it is, also if it is a link. */
@@ -115,7 +116,7 @@ static int look_up(const place_t *place, struct stat *file) {
 
 /* O_DIRECTORY also mounts what autofs has there, which O_PATH alone does not
  * do. */
-static int enter(place_t *place) {
+static int place_enter(place_t *place) {
   int follows = is_proc(place);
   int fd =
       openat(place->dir, place->name,
@@ -124,23 +125,23 @@ static int enter(place_t *place) {
   int rc;
 
   if (fd >= 0 || follows)
-    return set_dir(place, fd);
+    return place_set_dir(place, fd);
   fd = look_up(place, &file);
   if (fd < 0 || !S_ISLNK(file.st_mode))
-    return set_dir(place, fd);
-  rc = follow(place, fd, &file);
+    return place_set_dir(place, fd);
+  rc = place_follow_link(place, fd, &file);
   close(fd);
-  return rc != 0 ? rc : enter(place);
+  return rc != 0 ? rc : place_enter(place);
 }
 
 /* Enters all directories of the path. The name is then its last part. */
-static int walk(place_t *place, const char *path) {
+static int place_walk(place_t *place, const char *path) {
   const char *end;
   size_t size;
 
   if ((*path == '/' || place->dir < 0) &&
-      set_dir(place, open(*path == '/' ? "/" : ".",
-                          O_PATH | O_DIRECTORY | O_CLOEXEC)) != 0)
+      place_set_dir(place, open(*path == '/' ? "/" : ".",
+                                O_PATH | O_DIRECTORY | O_CLOEXEC)) != 0)
     return -1;
   for (;; path = end) {
     path += strspn(path, "/");
@@ -153,7 +154,7 @@ static int walk(place_t *place, const char *path) {
              size > 0 ? path : ".");
     if (*end == '\0')
       return 0;
-    if (enter(place) != 0)
+    if (place_enter(place) != 0)
       return -1;
   }
 }
@@ -195,7 +196,7 @@ static int open_existing(const place_t *place, const struct stat *file,
     close(fd);
     return -2;
   }
-  if (!truncates(mode) || !S_ISREG(file->st_mode) || ftruncate(fd, 0) == 0)
+  if (!mode_truncates(mode) || !S_ISREG(file->st_mode) || ftruncate(fd, 0) == 0)
     return fd;
   close(fd);
   return -1;
@@ -223,7 +224,7 @@ static int is_given(const char *path) {
 static int open_given(int dir, const char *path, enum common_out_mode mode) {
   return openat(dir, path,
                 flags_of[mode] | O_NOCTTY | O_CLOEXEC |
-                    (truncates(mode) ? O_TRUNC : 0));
+                    (mode_truncates(mode) ? O_TRUNC : 0));
 }
 
 static int open_name(place_t *place, enum common_out_mode mode) {
@@ -242,7 +243,7 @@ static int open_name(place_t *place, enum common_out_mode mode) {
     return fd < 0 && errno == EEXIST ? -2 : fd;
   }
   if (S_ISLNK(file.st_mode))
-    fd = follow(place, found, &file) == 0 ? -2 : -1;
+    fd = place_follow_link(place, found, &file) == 0 ? -2 : -1;
   else if (mode == COMMON_OUT_RENAME && S_ISREG(file.st_mode) &&
            file.st_size > 0)
     fd = keep_old(place);
@@ -261,7 +262,7 @@ int common_out_file_open(const char *path, enum common_out_mode mode,
   errno = ENOENT;
   if (is_given(path)) {
     fd = open_given(AT_FDCWD, path, mode);
-  } else if (*path != '\0' && walk(&place, path) == 0) {
+  } else if (*path != '\0' && place_walk(&place, path) == 0) {
     do
       fd = open_name(&place, mode);
     while (fd == -2 && !is_step_too_many(&place));

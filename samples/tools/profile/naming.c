@@ -277,7 +277,7 @@ static void fill_gap(const profile_account_t *account, size_t object,
   gap->outside = (double)unnamed->outside / (double)all;
 }
 
-static size_t heaviest(const unnamed_t *unnamed, size_t nr) {
+static size_t heaviest_object(const unnamed_t *unnamed, size_t nr) {
   size_t i, best = 0;
 
   for (i = 1; i < nr; i++) {
@@ -326,7 +326,7 @@ size_t profile_naming_gaps(const profile_account_t *account,
   size_t object, nr = 0;
 
   while (nr < most) {
-    object = heaviest(unnamed, account->objects.nr);
+    object = heaviest_object(unnamed, account->objects.nr);
     if (unnamed[object].weight == 0 || unnamed[object].weight < all / 100)
       break;
     fill_gap(account, object, &unnamed[object], all, &gaps[nr++]);

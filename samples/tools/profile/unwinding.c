@@ -73,8 +73,9 @@ static void on_reap(void *arg, uint32_t tid) {
 /* -- samples --------------------------------------------------------------- */
 
 /* Without places, the stack ends with the one user frame that is known. */
-static void report(const profile_unwinding_t *unwinding, const taken_t *taken,
-                   const unwind_place_t *places, size_t nr) {
+static void report_stack(const profile_unwinding_t *unwinding,
+                         const taken_t *taken, const unwind_place_t *places,
+                         size_t nr) {
   profile_frame_t frames[UNWIND_FRAMES + PERF_MAX_STACK_DEPTH + 2];
   profile_stack_t stack = {0, frames, taken->nr_kernel};
   size_t i;
@@ -102,7 +103,7 @@ static void report(const profile_unwinding_t *unwinding, const taken_t *taken,
 static void on_stack(void *arg, const void *context, unwind_end_t end,
                      const unwind_place_t *places, size_t nr) {
   (void)end;
-  report(arg, context, places, nr);
+  report_stack(arg, context, places, nr);
 }
 
 static int has_stack(const uvperf_record_t *record) {
@@ -144,7 +145,7 @@ int profile_unwinding_take(profile_unwinding_t *unwinding,
       unwinding->account, record->pid, taken->is_user ? record->ip : ip);
   if (unwind_queue_add(unwinding->queue, record->pid, &record->sample, taken,
                        bytes) != 0)
-    report(unwinding, taken, NULL, 0);
+    report_stack(unwinding, taken, NULL, 0);
   free(taken);
   return 0;
 }

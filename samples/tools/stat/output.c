@@ -24,7 +24,7 @@ static int is_text(const stat_output_t *output) {
   return !output->options->json && output->options->separator == NULL;
 }
 
-static int duplicate(int log_fd) {
+static int duplicate_log(int log_fd) {
   return fcntl(log_fd >= 0 ? log_fd : STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
 }
 
@@ -51,7 +51,7 @@ int stat_output_open(stat_output_t *output, const stat_options_t *options) {
                                   options->append ? COMMON_OUT_APPEND
                                                   : COMMON_OUT_TRUNCATE,
                                   reason)
-           : duplicate(options->log_fd);
+           : duplicate_log(options->log_fd);
   /* stderr has no buffer, so a duplicate is used. */
   output->file = fd < 0 ? NULL : fdopen(fd, "w");
   if (output->file == NULL) {

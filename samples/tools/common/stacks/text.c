@@ -63,7 +63,7 @@ static size_t width_of(const char *text) {
   return nr;
 }
 
-static const char *skip(const char *text, size_t nr) {
+static const char *skip_characters(const char *text, size_t nr) {
   for (; nr > 0; nr--)
     text += bytes_of(text);
   return text;
@@ -79,7 +79,8 @@ static size_t put_name(FILE *file, const char *name, size_t columns) {
   head = (columns - 1) / 2;
   stacks_text_cut(file, name, head);
   fputs("..", file);
-  stacks_text_cut(file, skip(name, width - (columns - 2 - head)), columns);
+  stacks_text_cut(file, skip_characters(name, width - (columns - 2 - head)),
+                  columns);
   return columns;
 }
 

@@ -38,7 +38,7 @@ void symbols_download_begin(unsigned user) {
   setenv("DEBUGINFOD_CACHE_PATH", cache, 1);
 }
 
-static int load(library_t *library) {
+static int load_library(library_t *library) {
   void *handle = dlopen("libdebuginfod.so.1", RTLD_NOW);
 
   if (handle == NULL)
@@ -58,7 +58,7 @@ void symbols_download_answer(symbols_message_t *request,
   int fd;
 
   build_id = symbols_get_bytes(request, &size);
-  if (library.client == NULL && load(&library) != 0) {
+  if (library.client == NULL && load_library(&library) != 0) {
     symbols_put_text(response, "libdebuginfod is not installed");
     return;
   }

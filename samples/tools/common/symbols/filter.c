@@ -118,8 +118,9 @@ static const uint32_t allowed[] = {
     SYS_exit_group,
 };
 
-static struct sock_filter *add(struct sock_filter *code, const uint32_t *calls,
-                               size_t nr, uint32_t action) {
+static struct sock_filter *add_calls(struct sock_filter *code,
+                                     const uint32_t *calls, size_t nr,
+                                     uint32_t action) {
   const struct sock_filter end = RETURN(action);
   size_t i;
 
@@ -143,8 +144,8 @@ int symbols_filter_install(void) {
   const struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
 
   memcpy(code, begin, sizeof(begin));
-  at = add(at + BEGIN, refused, REFUSED, SECCOMP_RET_ERRNO | EPERM);
-  at = add(at, allowed, ALLOWED, SECCOMP_RET_ALLOW);
+  at = add_calls(at + BEGIN, refused, REFUSED, SECCOMP_RET_ERRNO | EPERM);
+  at = add_calls(at, allowed, ALLOWED, SECCOMP_RET_ALLOW);
   *at = end;
   if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0)
     return 0;

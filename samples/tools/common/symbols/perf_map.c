@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The file has lines of "START SIZE NAME", with numbers in hexadecimal, and
- * blanks or tabs between. The
- * last line that covers an address counts, because a JIT compiler reuses
- * memory. */
+ * blanks or tabs between. The last line that covers an address counts, because
+ * a JIT compiler reuses memory. */
 #include "common/symbols/perf_map.h"
 
 #include <errno.h>

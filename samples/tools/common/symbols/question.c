@@ -125,7 +125,7 @@ static void write_request(const symbols_question_t *question,
     request->fds[request->nr_fds++] = question->object->debug;
 }
 
-static void clear(symbols_question_t *question) {
+static void clear_answer(symbols_question_t *question) {
   question->nr_results = 0;
   question->reason[0] = '\0';
   question->is_hopeless = question->is_late = question->is_canceled = 0;
@@ -133,14 +133,14 @@ static void clear(symbols_question_t *question) {
   question->lacks_debug = 0;
 }
 
-static uint64_t milliseconds(const symbols_question_t *question) {
+static uint64_t used_ms_of(const symbols_question_t *question) {
   return (uv_hrtime() - question->begin_ns) / 1000000;
 }
 
 /* Asks one of the workers, within the time that is left. */
-static int ask(symbols_question_t *question, symbols_asker_t *asker,
-               symbols_worker_t *worker) {
-  uint64_t used_ms = milliseconds(question);
+static int ask_in_time(symbols_question_t *question, symbols_asker_t *asker,
+                       symbols_worker_t *worker) {
+  uint64_t used_ms = used_ms_of(question);
   uint64_t timeout_ms = worker->timeout_ms, left_ms = 1;
   int rc;
 
@@ -156,7 +156,8 @@ static int ask(symbols_question_t *question, symbols_asker_t *asker,
 
 /* Downloads the debug file if it is missing. Returns 1 if the object has one
  * now. Otherwise the answer stays as it is. */
-static int download(symbols_question_t *question, symbols_asker_t *asker) {
+static int download_debug_file(symbols_question_t *question,
+                               symbols_asker_t *asker) {
   symbols_object_t *object = question->object;
   char reason[SYMBOLS_REASON_BYTES];
   int rc;
@@ -169,7 +170,7 @@ static int download(symbols_question_t *question, symbols_asker_t *asker) {
   symbols_message_begin(&asker->request, SYMBOLS_REQUEST_DOWNLOAD);
   symbols_put_bytes(&asker->request, question->build_id,
                     question->build_id_bytes);
-  rc = ask(question, asker, asker->downloader);
+  rc = ask_in_time(question, asker, asker->downloader);
   memcpy(question->reason, reason, sizeof(reason));
   if (rc == 0)
     object->debug = symbols_get_fd(&asker->response);
@@ -184,14 +185,14 @@ static void ask_worker(symbols_question_t *question, symbols_asker_t *asker,
                        symbols_worker_t *worker) {
   int fd = symbols_objects_file(&asker->objects, question->object), rc;
 
-  clear(question);
+  clear_answer(question);
   if (fd < 0) {
     snprintf(question->reason, sizeof(question->reason), "%s",
              question->object->open_reason);
     return;
   }
   write_request(question, asker, fd);
-  rc = ask(question, asker, worker);
+  rc = ask_in_time(question, asker, worker);
   question->is_late = rc == -ETIMEDOUT;
   if (rc == 0)
     read_answer(question, asker);
@@ -278,14 +279,14 @@ void symbols_question_ask(symbols_question_t *question, symbols_asker_t *asker,
   question->begin_ns = uv_hrtime();
   question->used_ms = 0;
   question->inlined = asker->inlined;
-  clear(question);
+  clear_answer(question);
   if (question->object == NULL) {
     ask_kernel(question, asker);
     return;
   }
   question->inlined &= !question->object->has_bad_dwarf;
   ask_worker(question, asker, worker);
-  if (download(question, asker))
+  if (download_debug_file(question, asker))
     ask_worker(question, asker, worker);
   /* If the DWARF is damaged or too large, the symbol table still helps. */
   if (question->is_hopeless && question->inlined) {
@@ -295,5 +296,5 @@ void symbols_question_ask(symbols_question_t *question, symbols_asker_t *asker,
       ask_worker(question, asker, worker);
   }
   complete(question);
-  question->used_ms = milliseconds(question);
+  question->used_ms = used_ms_of(question);
 }

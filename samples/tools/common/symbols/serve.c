@@ -90,7 +90,7 @@ static int drop_rights(void) {
 }
 
 /* Returns 0, or -1 if rights could not be dropped. */
-static int limit(int downloads) {
+static int limit_rights(int downloads) {
   const struct rlimit none = {0, 0};
 
   setrlimit(RLIMIT_CORE, &none);
@@ -122,7 +122,7 @@ static int wait_for(void *arg, int fd, short events) {
   return 0;
 }
 
-static void serve(const handler_t handlers[SYMBOLS_NR_REQUESTS]) {
+static void serve_requests(const handler_t handlers[SYMBOLS_NR_REQUESTS]) {
   symbols_message_t request, response;
   int fd;
 
@@ -149,8 +149,8 @@ void symbols_main(int argc, char **argv) {
     return;
   downloads = strcmp(argv[2], SYMBOLS_WORKER_DOWNLOADS) == 0;
   close_files();
-  if (limit(downloads) == 0)
-    serve(downloads ? downloaders : readers);
+  if (limit_rights(downloads) == 0)
+    serve_requests(downloads ? downloaders : readers);
   /* exit(3) would run handlers of the program. */
   _exit(0);
 }

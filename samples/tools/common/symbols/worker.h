@@ -29,9 +29,9 @@ void symbols_worker_init(symbols_worker_t *worker);
 
 /* Sends a request and receives its response. First starts the worker if it does
  * not run. The caller still owns the fds of the request, and owns the fd of a
- * downloader's response. Returns 0, or an error
- * with the reason in words. After an error the worker has been ended, and the
- * next request starts another worker. */
+ * downloader's response. Returns 0, or an error with the reason in words. After
+ * an error the worker has been ended, and the next request starts another
+ * worker. */
 #define SYMBOLS_REASON_BYTES 160
 int symbols_worker_ask(symbols_worker_t *worker, symbols_message_t *request,
                        symbols_message_t *response,
