@@ -253,7 +253,7 @@ UVPERF_EXTERN int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading,
  *    UV_EINVAL    interval_ms is 0, or cb is NULL; or the program has closed an
  *      inner handle by uv_close;
  *    UV_ENOMEM, UV_EPERM  out of memory; in a forked child;
- *    another      /sys/devices/system/cpu/online cannot be read, with
+ *    another      the online CPUs cannot be listed (uvperf_cpus_online), with
  *      UVPERF_SET_FOLLOW_CPUS. */
 UVPERF_EXTERN int uvperf_set_read_start(uvperf_set_t *set, uint64_t interval_ms,
                                         uvperf_set_read_cb cb,
@@ -616,7 +616,7 @@ typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
  *    UV_EEXIST  another handle of the loop polls the fd of a ring;
  *    UV_ENOSPC  out of epoll watches (cause loop);
  *    another    enabling failed; no event that writes records is open; or, with
- *      UVPERF_SET_FOLLOW_CPUS, /sys/devices/system/cpu/online cannot be read.
+ *      UVPERF_SET_FOLLOW_CPUS, the online CPUs cannot be listed.
  *  Source: perf_event_open(2), "MMAP layout". */
 UVPERF_EXTERN int uvperf_set_start(uvperf_set_t *set,
                                    const uvperf_stream_options_t *options,

@@ -173,16 +173,17 @@ UVPERF_EXTERN int uvperf_cpu_list_parse(const char *list, int *cpus,
                                         size_t *nr);
 
 /** Lists the CPUs that are online now. Events can be opened on these CPUs. Some
- *  CPUs may be offline, so do not expect the ids 0 to n - 1.
+ *  CPUs may be offline, so do not expect the ids 0 to n - 1. Without sysfs, as
+ *  in many chroots, the list is made from /proc/stat.
  *  @param cpus  Caller's; receives the ids, ascending. May be NULL if *nr is 0.
  *  @param nr    Caller's. The number of ids that fit into cpus. Receives the
  *    number of CPUs. The next call may find more.
  *  @return 0, or, with cpus and *nr unchanged (except by -ENOBUFS),
  *    -ENOBUFS  cpus is too small: *nr is the number of CPUs;
- *    -ENOENT   sysfs is not mounted;
+ *    -ENOENT   neither sysfs nor procfs is mounted;
  *    -EINVAL   an argument is NULL, or the file has no list;
  *    another   the error of open(2) or read(2), such as -EMFILE.
- *  Source: /sys/devices/system/cpu/online. */
+ *  Source: /sys/devices/system/cpu/online, /proc/stat. */
 UVPERF_EXTERN int uvperf_cpus_online(int *cpus, size_t *nr);
 
 /** Lists the CPUs that this machine can ever have. CPUs in records are always
@@ -190,7 +191,7 @@ UVPERF_EXTERN int uvperf_cpus_online(int *cpus, size_t *nr);
  *  @param cpus  As for uvperf_cpus_online.
  *  @param nr    As for uvperf_cpus_online. The number is the same until the
  *    next boot.
- *  @return as uvperf_cpus_online.
+ *  @return as uvperf_cpus_online. -ENOENT means that sysfs is not mounted.
  *  Source: /sys/devices/system/cpu/possible. */
 UVPERF_EXTERN int uvperf_cpus_possible(int *cpus, size_t *nr);
 

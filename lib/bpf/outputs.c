@@ -317,13 +317,13 @@ static int take_output(const uvperf__bpf_outputs_t *outputs,
 
 static int explain_none(const uvperf__bpf_outputs_t *outputs,
                         uvperf_error_t *error) {
-  char online[48] = "unknown";
+  char online[UVPERF__TEXT_BYTES];
 
-  uvperf__system_line(outputs->root, "/sys/devices/system/cpu/online", "",
-                      online, sizeof(online));
+  if (uvperf__system_cpu_list(outputs->root, "online", online) != 0)
+    strcpy(online, "unknown");
   return uvperf__error_set(error, -ENODEV, UVPERF_CAUSE_NO_CPU,
                            "no CPU%s%.40s%s that has one of the map's %u "
-                           "entries is online; the online CPUs are %s",
+                           "entries is online; the online CPUs are %.47s",
                            outputs->cpus != NULL ? " of options.cpus \"" : "",
                            outputs->cpus != NULL ? outputs->cpus : "",
                            outputs->cpus != NULL ? "\"" : "",

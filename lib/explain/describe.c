@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "attr/generic_name.h"
+#include "host/cpu_list.h"
 #include "host/pmu.h"
 #include "host/system.h"
 #include "util/ascii.h"
@@ -159,12 +160,11 @@ int uvperf__open_fault(const uvperf__open_call_t *call, int cause,
 
 int uvperf__open_cpu(const uvperf__open_call_t *call, const char *list,
                      const char *why) {
-  char path[64], cpus[32];
+  char cpus[UVPERF__TEXT_BYTES];
 
-  if (call->cpu < 0 || uvperf__system_has_cpu(call->root, list, call->cpu) != 0)
+  if (call->cpu < 0 || uvperf__system_cpu_list(call->root, list, cpus) != 0 ||
+      uvperf__cpu_list_has(cpus, call->cpu) != 0)
     return 0;
-  snprintf(path, sizeof(path), "/sys/devices/system/cpu/%s", list);
-  uvperf__system_line(call->root, path, "", cpus, sizeof(cpus));
-  return uvperf__open_say(call, UVPERF_CAUSE_NO_CPU, "%s; the %s CPUs are %s",
-                          why, list, cpus);
+  return uvperf__open_say(call, UVPERF_CAUSE_NO_CPU,
+                          "%s; the %s CPUs are %.31s", why, list, cpus);
 }

@@ -15,6 +15,7 @@
 
 #include "host/cpu_list.h"
 #include "util/file.h"
+#include "util/line.h"
 #include "uvperf/attr.h"
 #include "uvperf/system.h"
 
@@ -347,18 +348,88 @@ int uvperf__system_has_lost(const char *root, int may_ask) {
 
 /* -- CPUs ------------------------------------------------------------------ */
 
-/* Reads the text of /sys/devices/system/cpu/`list`. */
-static int read_cpus(const char *root, const char *list,
-                     char text[UVPERF__TEXT_BYTES]) {
+/* A list of CPUs that is being made. */
+typedef struct ranges_s {
+  uvperf__line_t line;
+  int first, last; /* the range that is not in the line yet; -1: none */
+} ranges_t;
+
+static void end_range(ranges_t *ranges) {
+  if (ranges->first >= 0)
+    uvperf__line_put(&ranges->line, "%s%d", ranges->line.length == 0 ? "" : ",",
+                     ranges->first);
+  if (ranges->last > ranges->first)
+    uvperf__line_put(&ranges->line, "-%d", ranges->last);
+}
+
+static void add_cpu(ranges_t *ranges, int cpu) {
+  if (ranges->first < 0 || cpu != ranges->last + 1) {
+    end_range(ranges);
+    ranges->first = cpu;
+  }
+  ranges->last = cpu;
+}
+
+/* The first line of /proc/stat is "cpu  3141 0 …". Then each online CPU has a
+ * line "cpu2 314 0 …", in ascending order. */
+static int search_cpus(ranges_t *ranges, int fd) {
+  char id[8], chunk[1024];
+  const search_t begin = {"cpu", "cpu", id, sizeof(id), 0, 0, 0};
+  search_t search = begin;
+  ssize_t nr = 0;
+  ssize_t i;
+
+  while (!search.is_other &&
+         (nr = uvperf__file_read(fd, chunk, sizeof(chunk))) > 0) {
+    for (i = 0; i < nr && !search.is_other; i++) {
+      if (!search_byte(&search, chunk[i]))
+        continue;
+      id[search.length] = '\0';
+      if (id[0] >= '0' && id[0] <= '9')
+        add_cpu(ranges, atoi(id));
+      search = begin;
+    }
+  }
+  end_range(ranges);
+  return nr < 0 ? (int)nr : 0;
+}
+
+/* Lists the online CPUs where /sys is not mounted, as in many chroots. */
+static int read_stat(const char *root, char text[UVPERF__TEXT_BYTES]) {
+  ranges_t ranges = {{NULL, 0, 0}, -1, -1};
+  int fd = open_file(root, "/proc/stat");
+  int rc;
+
+  if (fd < 0)
+    return fd;
+  uvperf__line_begin(&ranges.line, text, UVPERF__TEXT_BYTES);
+  rc = search_cpus(&ranges, fd);
+  uvperf__file_close(fd);
+  if (rc == 0 && ranges.line.length >= UVPERF__TEXT_BYTES)
+    rc = -EFBIG;
+  if (rc == 0 && ranges.line.length == 0)
+    rc = -ENODATA;
+  if (rc != 0)
+    text[0] = '\0';
+  return rc;
+}
+
+int uvperf__system_cpu_list(const char *root, const char *list,
+                            char text[UVPERF__TEXT_BYTES]) {
   char path[64];
+  int rc, stat_rc;
 
   snprintf(path, sizeof(path), "/sys/devices/system/cpu/%s", list);
-  return uvperf__system_text(root, path, text, UVPERF__TEXT_BYTES);
+  rc = uvperf__system_text(root, path, text, UVPERF__TEXT_BYTES);
+  if (rc == 0 || uvperf__is_shortage(rc) || strcmp(list, "online") != 0)
+    return rc;
+  stat_rc = read_stat(root, text);
+  return stat_rc == 0 || uvperf__is_shortage(stat_rc) ? stat_rc : rc;
 }
 
 int uvperf__system_has_cpu(const char *root, const char *list, int cpu) {
   char text[UVPERF__TEXT_BYTES];
-  int rc = read_cpus(root, list, text);
+  int rc = uvperf__system_cpu_list(root, list, text);
 
   return rc != 0 ? rc : uvperf__cpu_list_has(text, cpu);
 }
@@ -366,7 +437,7 @@ int uvperf__system_has_cpu(const char *root, const char *list, int cpu) {
 int uvperf__system_cpus(const char *root, const char *list, int *cpus,
                         size_t *nr) {
   char text[UVPERF__TEXT_BYTES];
-  int rc = read_cpus(root, list, text);
+  int rc = uvperf__system_cpu_list(root, list, text);
 
   return rc != 0 ? rc : uvperf__cpu_list_parse(text, cpus, nr);
 }

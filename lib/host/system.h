@@ -90,12 +90,17 @@ int uvperf__system_is_before(const char *root, unsigned int major,
  * kernel's version. */
 int uvperf__system_has_lost(const char *root, int may_ask);
 
-/* Whether a CPU is in /sys/devices/system/cpu/`list` ("online", "possible").
- * Returns 1, 0 or -errno. */
+/* Reads the text of /sys/devices/system/cpu/`list` ("online", "possible"). If
+ * "online" cannot be read, as in a chroot without /sys, makes the list from
+ * /proc/stat. Returns 0, or -errno of the file in /sys. */
+int uvperf__system_cpu_list(const char *root, const char *list,
+                            char text[UVPERF__TEXT_BYTES]);
+
+/* Whether a CPU is in that list. Returns 1, 0 or -errno. */
 int uvperf__system_has_cpu(const char *root, const char *list, int cpu);
 
-/* Reads the CPUs of /sys/devices/system/cpu/`list`, ascending. Returns the same
- * as uvperf__cpu_list_parse, or another -errno if the list cannot be read. */
+/* Reads the CPUs of that list, ascending. Returns the same as
+ * uvperf__cpu_list_parse, or another -errno if the list cannot be read. */
 int uvperf__system_cpus(const char *root, const char *list, int *cpus,
                         size_t *nr);
 

@@ -93,7 +93,7 @@ static int64_t count_fds(void) {
   return nr;
 }
 
-/* Without /sys, uses the CPUs on which this process may run. */
+/* Without /sys and /proc, uses the CPUs on which this process may run. */
 static void find_cpus(doctor_machine_t *machine) {
   cpu_set_t ours;
   int cpu;

@@ -575,9 +575,27 @@ static void live_tasks_outside_of_the_pid_namespace_are_one(void **state) {
   assert_null(strstr(run.out, " swapper\n"));
 }
 
+/* As in a chroot. /proc/stat lists the CPUs then. */
+static void tasks_and_cpus_are_profiled_without_sysfs(void **state) {
+  tool_run_t run = {
+      .args = {"/bin/sh", "-c",
+               "exec unshare -m sh -c 'mount -t tmpfs none /sys && "
+               "\"$0\" -q -a -d 0.1 >&2 && exec \"$0\" -d 1 -- \"$1\" spin' "
+               "\"$0\" \"$1\"",
+               PROFILE_PATH, TARGET_PATH}};
+
+  (void)state;
+  support_need_admin(__func__);
+  support_need_cpu_wide(__func__);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  profile_run_expect_spin(&run);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(live_tasks_outside_of_the_pid_namespace_are_one),
+      cmocka_unit_test(tasks_and_cpus_are_profiled_without_sysfs),
       cmocka_unit_test(busy_loop_is_named_as_hottest_place),
       cmocka_unit_test(busy_loop_in_a_grandchild_is_named),
       cmocka_unit_test(function_that_a_compiler_names_late_is_named),

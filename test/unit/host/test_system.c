@@ -237,6 +237,36 @@ static void system_cpu_list_of_any_length_is_read(void **state) {
   assert_int_equal(nr, 0);
 }
 
+/* In a chroot without /sys. */
+static void
+system_online_cpus_without_sysfs_are_those_of_proc_stat(void **state) {
+  static const char stat[] = "cpu  9 0 9\ncpu0 1 2\ncpu2 1\ncpu3 1\ncpu4 2\n"
+                             "cpu10 5 5\ncpu12 1\nintr 3 4\ncpu13 1\n";
+  const temp_tree_t *tree = *state;
+  char text[UVPERF__TEXT_BYTES], many[6000];
+  size_t i, length = 0;
+
+  temp_tree_write(tree, "/proc/stat", stat);
+  assert_int_equal(uvperf__system_cpu_list(tree->root, "online", text), 0);
+  assert_string_equal(text, "0,2-4,10,12");
+  assert_int_equal(uvperf__system_has_cpu(tree->root, "online", 3), 1);
+  assert_int_equal(uvperf__system_has_cpu(tree->root, "online", 1), 0);
+  assert_int_equal(uvperf__system_online_cpus(tree->root), 6);
+  assert_int_equal(uvperf__system_has_cpu(tree->root, "possible", 0), -ENOENT);
+  for (i = 0; i < 400; i++)
+    length += (size_t)sprintf(many + length, "cpu%zu 1 2 3\n", i);
+  temp_tree_write(tree, "/proc/stat", many);
+  assert_int_equal(uvperf__system_cpu_list(tree->root, "online", text), 0);
+  assert_string_equal(text, "0-399");
+  temp_tree_write(tree, "/proc/stat", "cpu  9 0 9\ncpux\nintr 3 4\n");
+  assert_int_equal(uvperf__system_cpu_list(tree->root, "online", text),
+                   -ENOENT);
+  assert_string_equal(text, "");
+  temp_tree_write(tree, "/proc/stat", stat);
+  temp_tree_write(tree, ONLINE, "0-1\n");
+  assert_int_equal(uvperf__system_online_cpus(tree->root), 2);
+}
+
 static void system_text_is_the_whole_file(void **state) {
   const temp_tree_t *tree = *state;
   char content[UVPERF__TEXT_BYTES + 1], text[UVPERF__TEXT_BYTES];
@@ -463,6 +493,7 @@ int main(void) {
       WITH_TREE(system_cpu_list_with_ranges_is_read),
       WITH_TREE(system_cpu_list_of_garbage_is_einval),
       WITH_TREE(system_cpu_list_of_any_length_is_read),
+      WITH_TREE(system_online_cpus_without_sysfs_are_those_of_proc_stat),
       WITH_TREE(system_text_is_the_whole_file),
       WITH_TREE(system_text_that_cannot_be_read_is_errno),
       WITH_TREE(system_capability_is_a_bit_of_its_own),

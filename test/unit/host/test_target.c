@@ -272,6 +272,16 @@ static void cpus_missing_from_sysfs_are_an_error(void **state) {
   refused(tree, &target, -EINVAL, UVPERF_CAUSE_NO_CPU, "errno 22");
 }
 
+static void cpus_without_sysfs_are_those_of_proc_stat(void **state) {
+  uvperf_target_t cpus = target_of(UVPERF_TARGET_CPUS, 0, NULL);
+  uvperf_target_t thread = target_of(UVPERF_TARGET_THREAD, 7, NULL);
+  const temp_tree_t *tree = *state;
+
+  temp_tree_write(tree, "/proc/stat", "cpu  4 4\ncpu0 2 2\ncpu2 2 2\nctxt 1\n");
+  expect(tree, &cpus, "-1:0:0 -1:2:0");
+  expect_for_rings(tree, &thread, "7:0:0 7:2:0");
+}
+
 static void write_task(const temp_tree_t *tree, int process, int id,
                        int threads) {
   char path[64], text[256];
@@ -641,6 +651,7 @@ int main(void) {
       WITH_TREE(task_for_rings_is_on_the_online_cpus_by_default),
       WITH_TREE(cpus_are_those_online_or_those_listed),
       WITH_TREE(cpus_missing_from_sysfs_are_an_error),
+      WITH_TREE(cpus_without_sysfs_are_those_of_proc_stat),
       WITH_TREE(self_is_the_calling_thread),
       WITH_TREE(thread_is_as_named),
       WITH_TREE(proc_is_asked_whose_it_is_until_it_is_the_own),
