@@ -21,6 +21,18 @@ void profile_build(const profile_t *profile, stacks_t *stacks) {
   profile_naming_build(&profile->account, stacks);
 }
 
+/* A table of processes needs neither names nor callers. */
+static void say_lacks(const profile_t *profile) {
+  const profile_options_t *options = &profile->options;
+
+  profile_notes_other(&profile->account);
+  if (!profile_options_has_functions(options))
+    return;
+  profile_notes_gaps(&profile->account);
+  profile_notes_callers(&profile->account, options);
+  profile_notes_unwound(&profile->unwinding, options);
+}
+
 static void write_profile(profile_t *profile) {
   stacks_t stacks;
 
@@ -30,11 +42,8 @@ static void write_profile(profile_t *profile) {
   profile_build(profile, &stacks);
   profile_outputs_write(&profile->outputs, &stacks, &profile->options,
                         &profile->totals);
-  if (!profile->options.quiet) {
-    profile_notes_gaps(&profile->account);
-    profile_notes_callers(&profile->account, &profile->options);
-    profile_notes_unwound(&profile->unwinding, &profile->options);
-  }
+  if (!profile->options.quiet)
+    say_lacks(profile);
   stacks_free(&stacks);
 }
 
@@ -60,7 +69,8 @@ static void on_unwound(void *arg) {
 
   if (profile->state != PROFILE_NAMES)
     return;
-  profile_naming_ask(&profile->account);
+  if (profile_options_has_functions(&profile->options))
+    profile_naming_ask(&profile->account);
   symbols_wait(profile->symbols, on_named, profile);
 }
 

@@ -184,7 +184,8 @@ static void on_command(common_session_t *session, int status) {
 static void ask_for_names(live_t *live) {
   uint64_t ticks = ++live->ticks;
 
-  if ((ticks & (ticks - 1)) == 0)
+  if ((ticks & (ticks - 1)) == 0 &&
+      profile_options_has_functions(&live->profile->options))
     profile_naming_ask(&live->profile->account);
 }
 

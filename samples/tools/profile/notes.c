@@ -146,15 +146,18 @@ static void note_names(const profile_account_t *account) {
                lack);
 }
 
+void profile_notes_other(const profile_account_t *account) {
+  if (account->other.samples > 0)
+    common_say("%" PRIu64 " samples are in [other], because 128 MiB of "
+               "different stacks are full\n",
+               account->other.samples);
+}
+
 void profile_notes_gaps(const profile_account_t *account) {
   profile_gap_t gaps[3];
   int has_jit = 0;
   size_t i, nr;
 
-  if (account->other.samples > 0)
-    common_say("%" PRIu64 " samples are in [other], because 128 MiB of "
-               "different stacks are full\n",
-               account->other.samples);
   nr = profile_naming_gaps(account, gaps, 3);
   for (i = 0; i < nr; i++) {
     common_say("no function names for %.0f %% of the total, in %s%s%s\n",

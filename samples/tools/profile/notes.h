@@ -36,6 +36,9 @@ void profile_notes_stats(const profile_options_t *options,
                          const profile_events_t *events,
                          const profile_totals_t *totals, uint64_t damaged);
 
+/* Reports samples whose stacks were not kept. */
+void profile_notes_other(const profile_account_t *account);
+
 /* Reports which samples have no function name, and why, and whether names were
  * read with all protection. */
 void profile_notes_gaps(const profile_account_t *account);

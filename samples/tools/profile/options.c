@@ -202,14 +202,20 @@ static int parse_option(profile_options_t *options, int option, char **argv) {
   }
 }
 
-static int check_top(const profile_options_t *options) {
-  int i, files = 0;
+static int has_files(const profile_options_t *options) {
+  int i;
 
-  for (i = 0; i < PROFILE_NR_OUTPUTS; i++)
-    files += options->outputs[i] != NULL;
+  for (i = 0; i < PROFILE_NR_OUTPUTS; i++) {
+    if (options->outputs[i] != NULL)
+      return 1;
+  }
+  return 0;
+}
+
+static int check_top(const profile_options_t *options) {
   if (options->top && options->off_cpu)
     return common_options_bad("choose one of --top and --off-cpu");
-  if (options->top && files > 0)
+  if (options->top && has_files(options))
     return common_options_bad("--top writes no file: choose one of --top and "
                               "--html, --pprof, --folded");
   return 0;
@@ -317,4 +323,8 @@ int profile_options_is_command(const profile_options_t *options) {
 
 int profile_options_is_of_cpus(const profile_options_t *options) {
   return options->all || options->cgroups.nr > 0;
+}
+
+int profile_options_has_functions(const profile_options_t *options) {
+  return options->view.by == STACKS_BY_FUNCTION || has_files(options);
 }

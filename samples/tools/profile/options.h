@@ -59,6 +59,9 @@ int profile_options_is_command(const profile_options_t *options);
 /* CPUs are sampled, and all tasks have records there. */
 int profile_options_is_of_cpus(const profile_options_t *options);
 
+/* The table or a file shows functions. */
+int profile_options_has_functions(const profile_options_t *options);
+
 /* Prints the help to stdout. */
 void profile_options_help(void);
 

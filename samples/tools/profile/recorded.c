@@ -410,7 +410,7 @@ static void say_unidentified(const recorded_t *recorded,
                nr, nr == 1 ? " was" : "s were");
 }
 
-static void say_lacks(const recorded_t *recorded) {
+static void say_unnamed(const recorded_t *recorded) {
   const profile_t *profile = recorded->profile;
   unsigned char *sampled = find_sampled(&profile->account);
 
@@ -421,6 +421,7 @@ static void say_lacks(const recorded_t *recorded) {
   if (recorded->no_kernel != NULL && sampled[PROFILE_OBJECT_KERNEL])
     common_say("functions of the kernel have no names: %s\n",
                recorded->no_kernel);
+  free(sampled);
   if (recorded->no_unwinding)
     common_say("stacks of %s cannot be unwound: no callers are known\n",
                recording_arch(recorded->recording) == NULL
@@ -429,10 +430,16 @@ static void say_lacks(const recorded_t *recorded) {
   else if (!(recorded->fields &
              (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER)))
     common_say("no callers are known: record with -g\n");
-  if (profile->options.view.by == STACKS_BY_CGROUP &&
+}
+
+static void say_lacks(const recorded_t *recorded) {
+  const profile_options_t *options = &recorded->profile->options;
+
+  if (profile_options_has_functions(options))
+    say_unnamed(recorded);
+  if (options->view.by == STACKS_BY_CGROUP &&
       !(recorded->fields & PERF_SAMPLE_CGROUP))
     common_say("no cgroups are known: record with --all-cgroups\n");
-  free(sampled);
 }
 
 static void say_damage(const recorded_t *recorded) {

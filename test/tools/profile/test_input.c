@@ -140,15 +140,22 @@ static void recording_without_samples_is_an_error(void **state) {
   tool_run_expect_text(run.err, "dummy:u");
 }
 
+/* Threads and cgroups have no callers, but a file of stacks has. */
 static void recording_without_callers_is_reported(void **state) {
   (void)state;
   support_need_own_events(__func__);
   perf_dump_need(__func__);
   record("-e cpu-clock:u -F 4000 -- " BUSY);
-  profile("--by cgroup");
+  profile("");
   tool_run_expect_status(&run, 0);
   tool_run_expect_text(run.err, " -g");
+  profile("--by cgroup");
+  tool_run_expect_status(&run, 0);
+  assert_null(strstr(run.err, " -g"));
   tool_run_expect_text(run.err, "--all-cgroups");
+  profile("--by thread --folded /dev/null");
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.err, " -g");
 }
 
 static void file_that_is_cut_off_is_profiled_so_far(void **state) {

@@ -540,6 +540,20 @@ static void profile_by_cpu_of_a_process_ends_with_it(void **state) {
   tool_run_expect_status(&run, 0);
 }
 
+/* The shell has no frame pointers, and mostly no symbols. */
+static void table_of_processes_reports_no_missing_names(void **state) {
+  tool_run_t run = {.args = {PROFILE_PATH, "--by", "comm", "-F", "997", "-d",
+                             "0.5", "--", "sh", "-c", "while :; do :; done"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  assert_true(profile_run_samples(&run) > 0);
+  assert_null(strstr(run.err, "function names"));
+  assert_null(strstr(run.err, "--call-graph"));
+}
+
 /* The name could otherwise change the terminal's title, for example. */
 static void control_characters_in_names_are_not_printed(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "--by", "process", "-F", "997", "-d",
@@ -621,6 +635,7 @@ int main(void) {
       cmocka_unit_test(time_of_short_processes_is_reported),
       cmocka_unit_test(threads_that_end_within_a_period_are_sampled_by_cpu),
       cmocka_unit_test(profile_by_cpu_of_a_process_ends_with_it),
+      cmocka_unit_test(table_of_processes_reports_no_missing_names),
       cmocka_unit_test(control_characters_in_names_are_not_printed),
   };
 
