@@ -8,11 +8,11 @@
 #define ESCAPE 27
 
 const char *const profile_keys_help[] = {
-    "s t n    sort by self, total, number of samples; also left and right",
-    "f h p c  a row is a function, thread, process, cgroup",
-    "space    hold the table, or continue",
-    "q        quit; Ctrl-C is the same",
-    "?        show these keys; any key goes back",
+    "s t n      sort by self, total, number of samples; also left and right",
+    "f h p m c  a row is a function, thread, process, comm, cgroup",
+    "space      hold the table, or continue",
+    "q          quit; Ctrl-C is the same",
+    "?          show these keys; any key goes back",
     "",
     "self is the share of a function itself, total includes the functions",
     "that it called. Old samples fade by 1/8 per second, so half of the table",
@@ -46,6 +46,8 @@ static profile_key_t take_key(profile_keys_t *keys, unsigned char byte) {
       return rank_by(keys, STACKS_BY_THREAD);
     case 'p':
       return rank_by(keys, STACKS_BY_PROCESS);
+    case 'm':
+      return rank_by(keys, STACKS_BY_COMM);
     case 'c':
       return rank_by(keys, STACKS_BY_CGROUP);
     case ' ':

@@ -58,7 +58,7 @@ static void lines_fit_into_the_window(void **state) {
   char *text;
 
   (void)state;
-  for (keys.by = STACKS_BY_FUNCTION; keys.by <= STACKS_BY_CGROUP; keys.by++) {
+  for (keys.by = STACKS_BY_FUNCTION; keys.by <= STACKS_BY_COMM; keys.by++) {
     for (columns = 10; columns <= 300; columns++) {
       lines = 1 + columns % 12;
       keys.has_help = columns % 2 == 0;
@@ -138,6 +138,8 @@ static void keys_choose_rows_and_their_order(void **state) {
   assert_int_equal(keys.by, STACKS_BY_THREAD);
   type(&keys, "p");
   assert_int_equal(keys.by, STACKS_BY_PROCESS);
+  type(&keys, "m");
+  assert_int_equal(keys.by, STACKS_BY_COMM);
   type(&keys, "c");
   assert_int_equal(keys.by, STACKS_BY_CGROUP);
   type(&keys, "fn ");
