@@ -162,11 +162,11 @@ void profile_notes_gaps(const profile_account_t *account) {
   for (i = 0; i < nr; i++) {
     common_say("no function names for %.0f %% of the total, in %s%s%s\n",
                100 * gaps[i].share, gaps[i].object,
-               gaps[i].reason[0] == '\0' ? "" : ": ", gaps[i].reason);
+               gaps[i].reason[0] == '\0' ? "" : ":\n  ", gaps[i].reason);
     if (gaps[i].outside >= 0.01)
-      common_say("%.0f %% of the total, in %s, are outside of every function "
-                 "that the\n  file describes, such as assembler: they are "
-                 "shown by their offset\n",
+      common_say("%.0f %% of the total, in %s,\n  are outside of every "
+                 "function that the file describes, such as assembler:\n"
+                 "  they are shown by their offset\n",
                  100 * gaps[i].outside, gaps[i].object);
     has_jit |= gaps[i].is_jit;
   }
@@ -186,8 +186,8 @@ void profile_notes_callers(const profile_account_t *account,
   if (options->input != NULL || options->no_stacks ||
       options->stack_bytes > 0 || share < 0.2)
     return;
-  common_say("%.0f %% of the user stacks lack callers: the code has no frame "
-             "pointers;\n  try --call-graph dwarf\n",
+  common_say("%.0f %% of the user stacks lack callers: the code has no frame\n"
+             "  pointers; try --call-graph dwarf\n",
              100 * share);
 }
 
@@ -218,23 +218,23 @@ void profile_notes_unwound(const profile_unwinding_t *unwinding,
   for (i = 0; i <= UNWIND_NO_FILE; i++)
     all += stats->ends[i];
   snprintf(text, sizeof(text),
-           "are longer than the %" PRIu32 " bytes that were copied%s",
+           "are longer than the\n  %" PRIu32 " bytes that were copied%s",
            options->stack_bytes,
            options->stack_bytes < 65528
                ? "; copy more: --call-graph dwarf,65528"
                : "");
   note_share(stats->ends[UNWIND_CUT], all, text);
   note_share(stats->ends[UNWIND_NO_INFO], all,
-             "end in code without unwind information, such as that of a JIT or "
-             "assembler");
+             "end in code without\n  unwind information, such as that of a JIT "
+             "or assembler");
   note_share(stats->ends[UNWIND_NO_FILE], all,
              "end in files that could not be read");
   note_share(stats->ends[UNWIND_LONG], all, "have more than 127 frames");
   note_share(unwinding->nr_32_bit, all,
-             "are of 32-bit programs, which are not unwound");
+             "are of 32-bit\n  programs, which are not unwound");
   note_share(stats->ends[UNWIND_SLOW], all, "took too long to unwind");
   note_share(stats->ends[UNWIND_DROPPED] + stats->full, all,
-             "were not unwound: the process that unwinds was too slow, or "
+             "were not unwound:\n  the process that unwinds was too slow, or "
              "ended");
 }
 
@@ -245,7 +245,7 @@ void profile_notes_idle(const profile_options_t *options,
   double taken = (double)(totals->samples + common_lost_total(&totals->lost));
 
   if (options->all && options->pids.nr == 0 && taken < most / 2)
-    common_say("the CPUs were idle for about %.0f%% of the time\n",
+    common_say("the CPUs were idle for about %.0f %% of the time\n",
                100 - 100 * taken / most);
 }
 

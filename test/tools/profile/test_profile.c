@@ -94,7 +94,7 @@ function_of_a_compiler_without_a_name_says_what_names_it(void **state) {
   assert_true(profile_run_row(&run, 0, &row));
   assert_string_equal(row.object, "[anon]");
   assert_string_equal(row.name, "[JIT]");
-  tool_run_expect_text(run.err, "[anon]: ");
+  tool_run_expect_text(run.err, "[anon]:");
   assert_null(strstr(run.err, "outside of every function"));
   tool_run_expect_text(run.err, "jcmd PID Compiler.perfmap");
 }
