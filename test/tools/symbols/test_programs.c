@@ -90,6 +90,31 @@ static void expect_name(const char *file, uint64_t address,
   ask_names_end(&ask);
 }
 
+/* What is exported has its name in a stripped file, too. */
+static void reason_is_kept_when_other_functions_have_names(void **state) {
+  uint64_t hidden, exported;
+  ask_names_t ask;
+  uint32_t object;
+
+  (void)state;
+  need(__func__, "a C compiler", "cc --version");
+  assert_int_equal(ask_names_run("cc -O2 -rdynamic program.c -o program"), 0);
+  hidden = ask_names_symbol(ask_names_in("program"), "hidden");
+  exported = ask_names_symbol(ask_names_in("program"), "main");
+  assert_int_equal(ask_names_run("strip program"), 0);
+  assert_int_equal(ask_names_offset(ask_names_in("program"), hidden, &hidden),
+                   0);
+  assert_int_equal(
+      ask_names_offset(ask_names_in("program"), exported, &exported), 0);
+  ask_names_begin(&ask, NULL);
+  object = ask_names_file(&ask, ask_names_in("program"));
+  assert_string_equal(ask_names_name(&ask, object, hidden), "");
+  assert_string_not_equal(symbols_reason(ask.symbols, object), "");
+  assert_string_equal(ask_names_name(&ask, object, exported), "main");
+  assert_string_not_equal(symbols_reason(ask.symbols, object), "");
+  ask_names_end(&ask);
+}
+
 static uint64_t make_program(const char *flags) {
   assert_int_equal(ask_names_run("cc -O2 -g %s program.c -o program", flags),
                    0);
@@ -447,6 +472,7 @@ static void inlined_methods_are_those_of_addr2line(void **state) {
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(static_function_has_its_name_until_it_is_stripped),
+      cmocka_unit_test(reason_is_kept_when_other_functions_have_names),
       cmocka_unit_test(place_has_the_innermost_symbol_that_holds_it),
       cmocka_unit_test(stripped_function_is_known_by_where_it_begins),
       cmocka_unit_test(code_outside_of_every_function_belongs_to_none),

@@ -42,6 +42,17 @@ static int fail(symbols_elf_file_t *file, char *reason, size_t size,
   return -1;
 }
 
+static int has_symtab(Elf *elf) {
+  Elf_Scn *section = NULL;
+  GElf_Shdr header;
+
+  while ((section = elf_nextscn(elf, section)) != NULL) {
+    if (gelf_getshdr(section, &header) != NULL && header.sh_type == SHT_SYMTAB)
+      return 1;
+  }
+  return 0;
+}
+
 int symbols_elf_open(symbols_elf_file_t *file, int fd, int debug_fd,
                      const char *path, const char *debug_path, char *reason,
                      size_t size) {
@@ -76,6 +87,7 @@ int symbols_elf_open(symbols_elf_file_t *file, int fd, int debug_fd,
   if (file->elf == NULL || gelf_getehdr(file->elf, &header) == NULL ||
       bias != 0 || (header.e_type != ET_EXEC && header.e_type != ET_DYN))
     return fail(file, reason, size, "not a program or a shared library");
+  file->has_symtab = has_symtab(file->elf);
   return 0;
 }
 

@@ -28,6 +28,8 @@ typedef struct symbols_elf_file_s {
   int debug_fd;    /* the debug file, if it was downloaded; or -1 */
   int had_debug;   /* debug_fd was given */
   int lacks_debug; /* its debug file was looked for and not found */
+  int has_symtab;  /* it is not stripped */
+  int has_unnamed; /* set by names.c: some function has no name */
   int has_looked_for_dwarf;
   symbols_cu_range_t *ranges; /* by start */
   size_t nr_ranges, range_capacity;

@@ -160,13 +160,22 @@ static void find_places(const symbols_elf_file_t *file,
   free(pairs);
 }
 
+/* Says why functions have no names. A stripped file still has symbols of the
+ * functions that it exports. */
+static const char *reason_of(const symbols_elf_file_t *file, size_t nr_found) {
+  if (nr_found == 0 && file->nr_ranges == 0)
+    return "stripped: it has no symbols";
+  if (file->has_unnamed && file->lacks_debug && !file->has_symtab)
+    return "stripped: only some of its functions have symbols";
+  return "";
+}
+
 static void answer_all(symbols_elf_file_t *file, const question_t *question,
                        const places_t *places, symbols_message_t *response) {
   size_t i, nr = places->nr, found;
   symbols_function_t *functions = common_calloc(nr + 1, sizeof(*functions));
   symbols_frames_t *frames = common_calloc(nr + 1, sizeof(*frames));
   const unsigned char *build_id;
-  const char *reason = "";
   GElf_Addr where;
   int bytes;
 
@@ -180,9 +189,9 @@ static void answer_all(symbols_elf_file_t *file, const question_t *question,
   if (question->want_inlined != 0)
     symbols_inlined_find(file, places->addresses, nr, frames);
   bytes = dwfl_module_build_id(file->module, &build_id, &where);
-  if (found == 0 && file->nr_ranges == 0)
-    reason = "stripped: it has no symbols";
-  symbols_answer_begin(response, reason, build_id,
+  for (i = 0; i < nr; i++)
+    file->has_unnamed |= functions[i].name == NULL && frames[i].nr == 0;
+  symbols_answer_begin(response, reason_of(file, found), build_id,
                        bytes > 0 ? (size_t)bytes : 0, file->lacks_debug, nr);
   for (i = 0; i < nr; i++)
     answer_place(response, places->offsets[i], places->addresses[i],

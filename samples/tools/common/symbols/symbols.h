@@ -89,9 +89,9 @@ void symbols_want(symbols_t *symbols, uint32_t object, uint64_t offset);
 const symbols_place_t *symbols_find(const symbols_t *symbols, uint32_t object,
                                     uint64_t offset);
 
-/* Returns why an object has no names: "stripped", "permission denied", "took
- * longer than 5 s" …. Returns "" if it has names, or if the reason is not
- * known yet. */
+/* Returns why an object lacks names: "stripped", "permission denied", "took
+ * longer than 5 s" …. Returns "" if it lacks none, or if the reason is not
+ * known. */
 const char *symbols_reason(const symbols_t *symbols, uint32_t object);
 
 /* Returns how many objects lack names because there was no time left. */
