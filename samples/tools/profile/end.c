@@ -69,17 +69,17 @@ static void on_unwound(void *arg) {
 
   if (profile->state != PROFILE_NAMES)
     return;
-  if (profile_options_has_functions(&profile->options))
+  if (profile->top != NULL || profile_options_has_functions(&profile->options))
     profile_naming_ask(&profile->account);
   symbols_wait(profile->symbols, on_named, profile);
 }
 
 void profile_end(profile_t *profile) {
-  if (profile->top != NULL) {
-    write_result(profile);
-    return;
-  }
+  if (profile->top != NULL && profile->state == PROFILE_RUNS)
+    profile_top_stop(profile);
   profile->state = PROFILE_NAMES;
+  if (profile->top != NULL && profile_top_is_naming(profile))
+    return;
   if (profile->account.unwinding != NULL)
     profile_unwinding_wait(&profile->unwinding, on_unwound, profile);
   else

@@ -49,7 +49,7 @@ struct profile_s {
 };
 
 /* Looks up the names of the functions, writes the result and calls on_written.
- * A live table already has the names. Call it once, after the last record. */
+ * Call it once, after the last record. */
 void profile_end(profile_t *profile);
 
 /* Writes the result at once, with the names that are known. Returns 1, or 0 if

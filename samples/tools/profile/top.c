@@ -231,7 +231,10 @@ static void on_named(void *arg) {
   profile_top_t *top = arg;
 
   top->is_naming = 0;
-  end_second(top);
+  if (top->profile->state == PROFILE_NAMES)
+    profile_end(top->profile);
+  else
+    end_second(top);
 }
 
 void profile_top_tick(profile_t *profile) {
@@ -246,13 +249,22 @@ void profile_top_tick(profile_t *profile) {
   top->is_naming = 1;
 }
 
-void profile_top_end(profile_t *profile) {
+void profile_top_stop(profile_t *profile) {
   profile_top_t *top = profile->top;
 
   measure(top);
-  build(top);
   top->is_second_open = 0;
   profile_terminal_close(&top->terminal);
+}
+
+int profile_top_is_naming(const profile_t *profile) {
+  return profile->top->is_naming;
+}
+
+void profile_top_end(profile_t *profile) {
+  profile_top_t *top = profile->top;
+
+  build(top);
   top->keys.has_help = 0;
   print(top);
   profile->failed |= common_output_finish(&top->output, NULL);

@@ -12,7 +12,14 @@ void profile_top_start(profile_t *profile);
 /* Updates the table. Call it once a second. */
 void profile_top_tick(profile_t *profile);
 
-/* Writes the last table, and closes the handles on the loop. */
+/* Ends the live table, and closes the handles on the loop. Call it once. */
+void profile_top_stop(profile_t *profile);
+
+/* Whether the table waits for names. When it has them after the stop, it calls
+ * profile_end. */
+int profile_top_is_naming(const profile_t *profile);
+
+/* Writes the last table. */
 void profile_top_end(profile_t *profile);
 
 /* Call it when the loop is closed. profile->top may be NULL. */

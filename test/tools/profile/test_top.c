@@ -387,6 +387,19 @@ static void without_a_terminal_lines_come_each_second(void **state) {
   assert_null(strchr(run.out, '\033'));
 }
 
+/* The only table, at the end, waits for its names. */
+static void last_table_has_names(void **state) {
+  tool_run_t run = {.args = {PROFILE_PATH, "--top", "-d", "0.5", "-F", "499",
+                             "--", TARGET_PATH, "spin"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  assert_int_equal(count(run.out, " samples/s"), 1);
+  tool_run_expect_text(run.out, " spin\n");
+}
+
 /* Names are looked up after each second. A busy machine shows some tables
  * without them. */
 static void lines_have_names(void **state) {
@@ -421,6 +434,7 @@ int main(void) {
       cmocka_unit_test(lost_terminal_ends_the_tool),
       cmocka_unit_test(without_a_terminal_lines_come_each_second),
       cmocka_unit_test(lines_have_names),
+      cmocka_unit_test(last_table_has_names),
       cmocka_unit_test(reader_that_has_enough_ends_it),
   };
 
