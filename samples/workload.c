@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A program whose profile is known, for run.sh: two threads work for 5 seconds,
- * or for the number of seconds in the argument. They spend their CPU time in
+ * or for the seconds in the argument, such as 0.5. They spend their CPU time in
  *
  *   parse 50 %, compress 30 %, hash 15 %, count_words 5 %
  *
@@ -147,9 +147,14 @@ static void fill(unsigned char *text) {
 
 int main(int argc, char **argv) {
   static worker_t workers[NR_THREADS];
-  uint64_t seconds = argc > 1 ? strtoul(argv[1], NULL, 10) : 5;
-  uint64_t end_ns = uv_hrtime() + seconds * 1000000000;
+  double seconds = argc > 1 ? atof(argv[1]) : 5;
+  uint64_t end_ns;
 
+  if (!(seconds > 0 && seconds < 1e9)) {
+    fprintf(stderr, "usage: workload [SECONDS]\n");
+    return 2;
+  }
+  end_ns = uv_hrtime() + (uint64_t)(seconds * 1e9);
   for (size_t i = 0; i < NR_THREADS; i++) {
     fill(workers[i].text);
     workers[i].end_ns = end_ns;

@@ -86,12 +86,23 @@ top_functions_without_privileges_says_what_is_missing(void **state) {
   tool_run_ends(&run, 1, "kernel.perf_event_paranoid");
 }
 
+/* Less than a second was no time before. */
+static void workload_takes_a_part_of_a_second(void **state) {
+  tool_run_t run = {.args = {WORKLOAD_PATH, "0.01"}};
+  tool_run_t refused = {.args = {WORKLOAD_PATH, "soon"}};
+
+  (void)state;
+  tool_run_ends(&run, 0, "");
+  tool_run_ends(&refused, 2, "SECONDS");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(top_functions_are_those_that_work),
       cmocka_unit_test(top_functions_of_the_kernel_have_names),
       cmocka_unit_test(top_functions_that_cannot_be_written_are_an_error),
       cmocka_unit_test(top_functions_without_privileges_says_what_is_missing),
+      cmocka_unit_test(workload_takes_a_part_of_a_second),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
