@@ -29,7 +29,8 @@ static const char help_text[] =
     "kernel\n"
     "                 keeps 15 bytes of a name, so only these are compared.\n"
     "  -p PID         only this process and its children\n"
-    "  -d seconds     stop after this time, for example 0.5. Default: at\n"
+    "  -d seconds, --duration seconds\n"
+    "                 stop after this time, for example 0.5. Default: at\n"
     "                 Ctrl-C, or when the command ends. A command that still\n"
     "                 runs then is terminated.\n"
     "  -m size        the size of the buffer of each CPU, for example 256K or\n"
@@ -81,6 +82,7 @@ static const char help_text[] =
 static const struct option names[] = {
     {"json", no_argument, NULL, 'j'},
     {"wakeup", required_argument, NULL, 'w'},
+    {"duration", required_argument, NULL, 'd'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, COMMON_OPTION_VERSION},
     {NULL, 0, NULL, 0},

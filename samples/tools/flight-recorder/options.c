@@ -38,7 +38,8 @@ static const char help_text[] =
     "                   of pages. Default: 1M, or less if the limits of\n"
     "                   locked memory do not allow that. A switch takes 96\n"
     "                   bytes. Each dump shows how many seconds it covers.\n"
-    "  -d seconds       stop after this time, for example 0.5. Default: at\n"
+    "  -d seconds, --duration seconds\n"
+    "                   stop after this time, for example 0.5. Default: at\n"
     "                   Ctrl-C, or when the command ends. A command that\n"
     "                   still runs then is terminated.\n"
     "\n"
@@ -111,6 +112,7 @@ static const char letters[] = "+:C:d:hm:no:s:";
 
 static const struct option names[] = {
     {"dump-at-exit", no_argument, NULL, 'n'},
+    {"duration", required_argument, NULL, 'd'},
     {"help", no_argument, NULL, 'h'},
     {"json", no_argument, NULL, 'j'},
     {"new", no_argument, NULL, OPTION_NEW},

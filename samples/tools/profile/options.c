@@ -99,12 +99,12 @@ static int parse_file(profile_options_t *options, const char *option,
 #define OPTION_SYMFS 260
 
 static const struct option names[] = {
-
     {"by", required_argument, NULL, 'b'},
     {"call-graph", required_argument, NULL, 'c'},
     {"cgroup", required_argument, NULL, 'G'},
     {"cpu", required_argument, NULL, 'C'},
     {"debuginfod", no_argument, NULL, 'D'},
+    {"duration", required_argument, NULL, 'd'},
     {"event", required_argument, NULL, 'e'},
     {"folded", required_argument, NULL, 'f'},
     {"help", no_argument, NULL, 'h'},

@@ -17,6 +17,7 @@
 
 enum {
   OPTION_PER_CPU = 256,
+  OPTION_DURATION,
   OPTION_TIMEOUT,
   OPTION_INTERVAL_COUNT,
   OPTION_NO_MERGE,
@@ -45,6 +46,7 @@ static const struct option names[] = {
     {"cpu", required_argument, NULL, 'C'},
     {"delay", required_argument, NULL, 'D'},
     {"detailed", no_argument, NULL, 'd'},
+    {"duration", required_argument, NULL, OPTION_DURATION},
     {"event", required_argument, NULL, 'e'},
     {"field-separator", required_argument, NULL, 'x'},
     {"filter", required_argument, NULL, OPTION_FILTER},
@@ -156,6 +158,8 @@ static int parse_value(stat_options_t *options, int option, char **argv) {
       return common_options_cgroups(optarg, &options->cgroups);
     case 'I':
       return parse_ms("-I", optarg, &options->interval_ms);
+    case OPTION_DURATION:
+      return common_options_seconds("--duration", optarg, &options->timeout_ms);
     case OPTION_TIMEOUT:
       return parse_ms("--timeout", optarg, &options->timeout_ms);
     case OPTION_INTERVAL_COUNT:

@@ -83,7 +83,8 @@ static const char targets[] =
 static const char when[] =
     "Duration:\n"
     "\n"
-    "  -d seconds       stop after this time, for example 0.5. Default: at\n"
+    "  -d seconds, --duration seconds\n"
+    "                   stop after this time, for example 0.5. Default: at\n"
     "                   Ctrl-C, or when the target ends. A command that still\n"
     "                   runs then is terminated.\n"
     "  -D ms, --delay ms\n"
@@ -165,7 +166,7 @@ static const char absent[] =
     "  -u, --uid, -G, --cgroup: choose processes with -p.\n"
     "  -S, --with-summary: record a file with uvperf-record, and read it with\n"
     "    -i twice: with and without -s.\n"
-    "  --duration: here it is -d, the time to trace. -s --histogram counts\n"
+    "  --duration: here it is the time to trace. -s --histogram counts\n"
     "    slow calls.\n"
     "  --call-graph, --max-stack, --min-stack: uvperf-record -g records\n"
     "    stacks, and perf script prints them.\n"

@@ -43,7 +43,8 @@ static const char help_text[] =
     "                 executable mappings, which are most of all events.\n"
     "                 Losses are always printed.\n"
     "  --threads      print threads too: adds thread to the kinds\n"
-    "  -d seconds     stop after this time, for example 0.5. Default: at\n"
+    "  -d seconds, --duration seconds\n"
+    "                 stop after this time, for example 0.5. Default: at\n"
     "                 Ctrl-C, or when the command or all watched processes\n"
     "                 have ended. A command that still runs then is "
     "terminated.\n"
@@ -119,6 +120,7 @@ static const char output_text[] =
 static const struct option names[] = {
     {"json", no_argument, NULL, 'j'},
     {"threads", no_argument, NULL, 't'},
+    {"duration", required_argument, NULL, 'd'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, COMMON_OPTION_VERSION},
     {NULL, 0, NULL, 0},

@@ -174,7 +174,7 @@ static void sigterm_ends_with_the_last_line(void **state) {
 
 static void duration_ends_with_the_last_line(void **state) {
   tool_run_t run = {
-      .args = {BPF_OUTPUT_PATH, "-d", "0.2", "--", "sleep", "60"}};
+      .args = {BPF_OUTPUT_PATH, "--duration", "0.2", "--", "sleep", "60"}};
 
   (void)state;
   exec_lines_need(__func__);

@@ -179,7 +179,7 @@ static void unwritable_file_is_reported(void **state) {
 
 /* The dump is larger than the limit. */
 static void file_size_limit_is_reported(void **state) {
-  tool_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-n", "-d", "0.2"}};
+  tool_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-n", "--duration", "0.2"}};
 
   (void)state;
   support_need_cpu_wide(__func__);

@@ -58,7 +58,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"-F", "99x", "-a"}, "-F wants"},
       {{"-F"}, "'-F' wants a value"},
       {{"-d", "0", "-a"}, "-d wants"},
-      {{"-d", "nan", "-a"}, "-d wants"},
+      {{"--duration", "nan", "-a"}, "-d wants"},
       {{"-d", "1s", "-a"}, "-d wants"},
       {{"--names-time", "0", "-a"}, "--names-time wants"},
       {{"-p", "self"}, "-p wants"},

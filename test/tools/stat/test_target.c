@@ -194,7 +194,7 @@ static void machine_is_counted_until_ctrl_c(void **state) {
 }
 
 static void nothing_chosen_is_the_whole_machine(void **state) {
-  tool_run_t run = {.args = {STAT_PATH, "--timeout", "1"}};
+  tool_run_t run = {.args = {STAT_PATH, "--duration", "0.001"}};
 
   (void)state;
   support_need_cpu_wide(__func__);
