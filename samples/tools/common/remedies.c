@@ -50,11 +50,13 @@ static void replace(char *at, size_t length, const char *with) {
   memmove(at + own, at + length, strlen(at + length) + 1);
 }
 
-void common_remedies_for_users(char *text) {
+void common_remedies_for_users(char *text, int has_options) {
   size_t i;
   char *at;
 
   for (i = 0; i < NR_PHRASES; i++) {
+    if (!has_options && phrases[i].user[0] == '-')
+      continue;
     at = text;
     while ((at = strstr(at, phrases[i].api)) != NULL) {
       replace(at, strlen(phrases[i].api), phrases[i].user);

@@ -5,7 +5,8 @@
 #define COMMON_REMEDIES_H
 
 /* Replaces fields and flags of the API in a text, in place: "set
- * exclude_kernel" becomes "add the modifier u". The text does not grow. */
-void common_remedies_for_users(char *text);
+ * exclude_kernel" becomes "add the modifier u". Without `has_options` no
+ * phrase becomes an option such as "-C". The text does not grow. */
+void common_remedies_for_users(char *text, int has_options);
 
 #endif

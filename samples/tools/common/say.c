@@ -18,7 +18,7 @@ void common_say(const char *format, ...) {
     text = NULL;
   va_end(args);
   if (text != NULL)
-    common_remedies_for_users(text);
+    common_remedies_for_users(text, 1);
   fprintf(stderr, "%s: %s", program_invocation_short_name,
           text == NULL ? "out of memory\n" : text);
   free(text);

@@ -41,7 +41,7 @@ int doctor_try_open(const doctor_try_t *try, doctor_machine_t *machine,
       *ring_bytes = uvperf_event_ring_bytes(&event);
     uvperf_event_close(&event, NULL);
   } else {
-    common_remedies_for_users(error->reason);
+    common_remedies_for_users(error->reason, 0);
   }
   uv_run(&machine->loop, UV_RUN_DEFAULT);
   return rc;

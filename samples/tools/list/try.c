@@ -75,7 +75,7 @@ static void try_one(uv_loop_t *loop, list_name_t *name) {
   name->code = try_open(loop, name, 0, &error);
   if (name->code == 0)
     return;
-  common_remedies_for_users(error.reason);
+  common_remedies_for_users(error.reason, 0);
   name->reason = copy(error.reason);
   name->answer = LIST_NO;
   if (name->code == UV_EACCES && has_user_side(&name->event) &&
@@ -97,7 +97,7 @@ static void try_hardware(uv_loop_t *loop, list_name_t *name) {
                           error.cause != UVPERF_CAUSE_ARGUMENT))
     return;
   name->answer = LIST_NO;
-  common_remedies_for_users(error.reason);
+  common_remedies_for_users(error.reason, 0);
   name->reason = copy(error.reason);
 }
 

@@ -121,7 +121,7 @@ void stat_failures_take(stat_failures_t *failures, const uvperf_set_t *set,
   failures->list = common_calloc(nr, sizeof(*list));
   memcpy(failures->list, list, nr * sizeof(*list));
   for (i = 0; i < nr; i++)
-    common_remedies_for_users(failures->list[i].error.reason);
+    common_remedies_for_users(failures->list[i].error.reason, 1);
   /* The failures of all parts of an event go to the line of their sum. */
   for (i = 0; i < nr && !no_merge; i++)
     failures->list[i].error.attr_index =

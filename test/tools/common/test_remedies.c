@@ -8,7 +8,7 @@ static void expect(const char *reason, const char *shown) {
   char text[256];
 
   snprintf(text, sizeof(text), "%s", reason);
-  common_remedies_for_users(text);
+  common_remedies_for_users(text, 1);
   assert_string_equal(text, shown);
 }
 
@@ -33,6 +33,16 @@ static void remedies_of_the_api_become_options(void **state) {
          "max-stack 200 is above kernel.perf_event_max_stack, 127");
 }
 
+/* The doctor has no options of its own, and takes none of other tools. */
+static void remedies_without_options_name_the_api(void **state) {
+  char text[] = "attr.namespaces needs CAP_SYS_ADMIN; or set exclude_kernel";
+
+  (void)state;
+  common_remedies_for_users(text, 0);
+  assert_string_equal(text, "attr.namespaces needs CAP_SYS_ADMIN; or add the "
+                            "modifier u");
+}
+
 static void other_texts_stay(void **state) {
   (void)state;
   expect("", "");
@@ -42,6 +52,7 @@ static void other_texts_stay(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(remedies_of_the_api_become_options),
+      cmocka_unit_test(remedies_without_options_name_the_api),
       cmocka_unit_test(other_texts_stay),
   };
 
