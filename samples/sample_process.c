@@ -5,6 +5,8 @@
  *
  *   sample_process PID...
  *
+ * fd:N instead of a PID is the pidfd N, which the caller has opened.
+ *
  * The kernel follows frame pointers, so code that is compiled without them has
  * short stacks. tools/profile resolves addresses and can unwind without frame
  * pointers. */
@@ -50,7 +52,7 @@ int main(int argc, char **argv) {
   int i, rc;
 
   if (argc < 2) {
-    fprintf(stderr, "usage: %s PID...\n", argv[0]);
+    fprintf(stderr, "usage: %s PID|fd:PIDFD...\n", argv[0]);
     return 2;
   }
   targets = calloc((size_t)argc, sizeof(*targets));
@@ -62,6 +64,8 @@ int main(int argc, char **argv) {
     targets[i - 1] = init;
     targets[i - 1].type = UVPERF_TARGET_PROCESS;
     targets[i - 1].pid = atoi(argv[i]);
+    if (sscanf(argv[i], "fd:%d", &targets[i - 1].pid) == 1)
+      targets[i - 1].flags = UVPERF_TARGET_PIDFD;
   }
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   uvperf_attr_set_frequency(&attr, 99);

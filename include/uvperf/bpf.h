@@ -194,9 +194,9 @@ typedef struct uvperf_bpf_reader_options_s {
    * Other causes of UV_EINVAL are as for uvperf_event_init. */
   const struct perf_event_attr *attr;
   /* A list of CPUs, such as "0-3,8". Copied. NULL is the default: all CPUs that
-   * are online (uvperf_cpus_online) and have an entry in the map, which means an
-   * id below max_entries. See uvperf_bpf_reader_cpu_status. A listed CPU without
-   * an entry is UV_EINVAL. */
+   * are online (uvperf_cpus_online) and have an entry in the map, which means
+   * an id below max_entries. See uvperf_bpf_reader_cpu_status. A listed CPU
+   * without an entry is UV_EINVAL. */
   const char *cpus;
   /* Bytes of each ring's data part, rounded up to a power of two of pages. 0 is
    * the default: 512 KiB, or less if perf_event_mlock_kb does not allow that.

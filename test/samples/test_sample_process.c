@@ -5,6 +5,11 @@
 #include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Any fd that is free. */
+#define PIDFD 100
 
 static void *spin(void *go) {
   while (*(volatile int *)go)
@@ -61,8 +66,7 @@ static void wait_for_other(tool_run_t *run) {
   run->work = end_process;
 }
 
-static void
-sample_process_prints_stacks_of_all_threads_until_it_ends(void **state) {
+static void expect_stacks(const char *test, int with_pidfd) {
   char pid[16], first_seen[32];
   process_t process;
   tool_run_t run = {.args = {SAMPLE_PATH, pid},
@@ -73,13 +77,20 @@ sample_process_prints_stacks_of_all_threads_until_it_ends(void **state) {
   unsigned int tid, other;
   unsigned long long ip;
   const char *line;
+  int fd;
 
-  (void)state;
-  support_need_own_events(__func__);
+  support_need_own_events(test);
   process.pid = support_fork(spin_twice, NULL);
   assert_true(process.pid > 0);
   other = other_thread(process.pid);
   snprintf(pid, sizeof(pid), "%d", process.pid);
+  if (with_pidfd) {
+    fd = (int)syscall(SYS_pidfd_open, process.pid, 0);
+    assert_true(fd >= 0);
+    assert_true(dup2(fd, PIDFD) == PIDFD); /* without FD_CLOEXEC */
+    close(fd);
+    snprintf(pid, sizeof(pid), "fd:%d", PIDFD);
+  }
   snprintf(first_seen, sizeof(first_seen), "%d user 0x", process.pid);
   snprintf(process.other_seen, sizeof(process.other_seen), "%u user 0x", other);
   tool_run(&run);
@@ -91,10 +102,23 @@ sample_process_prints_stacks_of_all_threads_until_it_ends(void **state) {
   }
 }
 
+static void
+sample_process_prints_stacks_of_all_threads_until_it_ends(void **state) {
+  (void)state;
+  expect_stacks(__func__, 0);
+}
+
+static void sample_process_takes_a_pidfd(void **state) {
+  (void)state;
+  expect_stacks(__func__, 1);
+  close(PIDFD);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(
           sample_process_prints_stacks_of_all_threads_until_it_ends),
+      cmocka_unit_test(sample_process_takes_a_pidfd),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
