@@ -26,16 +26,21 @@ static void end(fixture_t *fixture) {
   profile_account_free(&fixture->account);
 }
 
+static void begin_record(uvperf_record_t *record, uint32_t type, uint16_t misc,
+                         uint32_t tid, uint64_t time) {
+  memset(record, 0, sizeof(*record));
+  record->type = type;
+  record->misc = misc;
+  record->pid = PID;
+  record->tid = tid;
+  record->time = time;
+}
+
 static void put(fixture_t *fixture, uint32_t type, uint16_t misc, uint32_t tid,
                 uint64_t time) {
   uvperf_record_t record;
 
-  memset(&record, 0, sizeof(record));
-  record.type = type;
-  record.misc = misc;
-  record.pid = PID;
-  record.tid = tid;
-  record.time = time;
+  begin_record(&record, type, misc, tid, time);
   if (type == PERF_RECORD_FORK || type == PERF_RECORD_EXIT) {
     record.task.pid = record.task.ppid = PID;
     record.task.tid = tid;
@@ -52,12 +57,7 @@ static void put_sample(fixture_t *fixture, uint32_t tid, uint64_t time,
                           (uint64_t)PERF_CONTEXT_USER, 0x1234};
   uvperf_record_t record;
 
-  memset(&record, 0, sizeof(record));
-  record.type = PERF_RECORD_SAMPLE;
-  record.misc = PERF_RECORD_MISC_KERNEL;
-  record.pid = PID;
-  record.tid = tid;
-  record.time = time;
+  begin_record(&record, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, tid, time);
   record.sample.callchain.ips = ips;
   record.sample.callchain.nr = is_of_user ? 4 : 2;
   record.sample.cgroup = CGROUP;
@@ -70,6 +70,14 @@ static void put_out(fixture_t *fixture, uint32_t tid, uint64_t time) {
 
 static void put_in(fixture_t *fixture, uint32_t tid, uint64_t time) {
   put(fixture, PERF_RECORD_SWITCH, 0, tid, time);
+}
+
+/* The thread is switched out 10 ns after its sample, for 10 ns. */
+static void put_wait(fixture_t *fixture, uint32_t tid, uint64_t time,
+                     uint64_t address, int is_of_user) {
+  put_sample(fixture, tid, time, address, is_of_user);
+  put_out(fixture, tid, time + 10);
+  put_in(fixture, tid, time + 20);
 }
 
 /* Expects how long and how often threads waited with this innermost frame. */
@@ -228,12 +236,8 @@ static void kernel_threads_and_tasks_without_id_are_left_out(void **state) {
 
   (void)state;
   begin(&fixture);
-  put_sample(&fixture, 8, 2000, 0x10, 0);
-  put_out(&fixture, 8, 2010);
-  put_in(&fixture, 8, 2020);
-  put_sample(&fixture, 0, 2000, 0x10, 1);
-  put_out(&fixture, 0, 2010);
-  put_in(&fixture, 0, 2020);
+  put_wait(&fixture, 8, 2000, 0x10, 0);
+  put_wait(&fixture, 0, 2000, 0x10, 1);
   profile_waits_end(&fixture.waits, 5000, 0);
   assert_int_equal(fixture.account.samples, 0);
   end(&fixture);
@@ -247,9 +251,7 @@ static void waits_whose_records_are_lost_are_not_guessed(void **state) {
   /* No switch in was recorded, so the length of the wait is unknown. */
   put_sample(&fixture, 8, 2000, 0x10, 1);
   put_out(&fixture, 8, 2010);
-  put_sample(&fixture, 8, 3000, 0x20, 1);
-  put_out(&fixture, 8, 3010);
-  put_in(&fixture, 8, 3020);
+  put_wait(&fixture, 8, 3000, 0x20, 1);
   assert_int_equal(fixture.waits.nr_unknown, 1);
   expect_kernel(&fixture, 0x10, 0, 0);
   expect_kernel(&fixture, 0x20, 1, 10);
@@ -287,12 +289,8 @@ static void functions_of_the_scheduler_are_not_shown(void **state) {
   profile_account_init(&fixture.account, STACKS_BY_THREAD, NULL);
   profile_waits_init(&fixture.waits, &fixture.account, path);
   unlink(path);
-  put_sample(&fixture, 8, 2000, 0x1004, 1);
-  put_out(&fixture, 8, 2010);
-  put_in(&fixture, 8, 2020);
-  put_sample(&fixture, 8, 3000, 0x2000, 1);
-  put_out(&fixture, 8, 3010);
-  put_in(&fixture, 8, 3020);
+  put_wait(&fixture, 8, 2000, 0x1004, 1);
+  put_wait(&fixture, 8, 3000, 0x2000, 1);
   expect_kernel(&fixture, 0x1004, 0, 0);
   expect(&fixture, PROFILE_OBJECT_UNKNOWN, 0, 1, 10);
   expect_kernel(&fixture, 0x2000, 1, 10);
@@ -363,12 +361,7 @@ static void put_copied(fixture_t *fixture, uint32_t tid, uint64_t time,
   const uint64_t regs[64] = {0};
   uvperf_record_t record;
 
-  memset(&record, 0, sizeof(record));
-  record.type = PERF_RECORD_SAMPLE;
-  record.misc = PERF_RECORD_MISC_KERNEL;
-  record.pid = PID;
-  record.tid = tid;
-  record.time = time;
+  begin_record(&record, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, tid, time);
   record.present = PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_USER;
   record.sample.callchain.ips = ips;
   record.sample.callchain.nr = 2;

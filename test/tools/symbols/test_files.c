@@ -329,10 +329,6 @@ static void write_map(const char *path, const char *text) {
   fclose(file);
 }
 
-static void map_path(pid_t pid, char path[64]) {
-  snprintf(path, 64, "/tmp/perf-%d.map", (int)pid);
-}
-
 static uint32_t jit_of(ask_names_t *ask, pid_t pid, int is_recorded) {
   const symbols_mapping_t mapping = {.kind = SYMBOLS_JIT,
                                      .pid = (uint32_t)pid,
@@ -348,14 +344,26 @@ static int wait_for_signal(void *arg) {
   return 0;
 }
 
-static void map_file_names_functions_of_a_jit_compiler(void **state) {
+/* Starts a process. `path` receives where its map file would be. */
+static pid_t start_process(char path[64]) {
   pid_t pid = support_fork(wait_for_signal, NULL);
+
+  snprintf(path, 64, "/tmp/perf-%d.map", (int)pid);
+  return pid;
+}
+
+static void end_process(pid_t pid) {
+  kill(pid, SIGKILL);
+  support_wait(pid);
+}
+
+static void map_file_names_functions_of_a_jit_compiler(void **state) {
+  char path[64];
+  pid_t pid = start_process(path);
   ask_names_t ask;
   uint32_t object;
-  char path[64];
 
   (void)state;
-  map_path(pid, path);
   write_map(path, "1000 100 old\n"
                   "1080 20 js:f\x1b[2J <script>\n"
                   "1000 40 new one\n"
@@ -383,8 +391,7 @@ static void map_file_names_functions_of_a_jit_compiler(void **state) {
   ask_names_wait(&ask);
   assert_string_equal(ask_names_name(&ask, object, 0x4000), "later");
   assert_string_equal(ask_names_name(&ask, object, 0x5000), "");
-  kill(pid, SIGKILL);
-  support_wait(pid);
+  end_process(pid);
   assert_string_equal(ask_names_name(&ask, object, 0x4001), "later");
   assert_string_equal(ask_names_name(&ask, object, 0x5001), "last");
   ask_names_end(&ask);
@@ -398,13 +405,12 @@ static void map_file_names_functions_of_a_jit_compiler(void **state) {
 }
 
 static void map_file_is_asked_again_for_what_has_no_name(void **state) {
-  pid_t pid = support_fork(wait_for_signal, NULL);
+  char path[64];
+  pid_t pid = start_process(path);
   ask_names_t ask;
   uint32_t object;
-  char path[64];
 
   (void)state;
-  map_path(pid, path);
   write_map(path, "1000 10 first\n");
   ask_names_begin(&ask, NULL);
   object = jit_of(&ask, pid, 0);
@@ -420,8 +426,7 @@ static void map_file_is_asked_again_for_what_has_no_name(void **state) {
   symbols_refresh(ask.symbols, object);
   ask_names_wait(&ask);
   assert_int_equal(symbols_jobs(ask.symbols)->worker.pid, 0);
-  kill(pid, SIGKILL);
-  support_wait(pid);
+  end_process(pid);
   ask_names_end(&ask);
   unlink(path);
 }
@@ -439,11 +444,10 @@ static void expect_map_refused(pid_t pid, const char *reason) {
 
 /* Any user can make a file in /tmp. */
 static void map_file_of_another_user_or_kind_is_not_read(void **state) {
-  pid_t pid = support_fork(wait_for_signal, NULL);
   char path[64];
+  pid_t pid = start_process(path);
 
   (void)state;
-  map_path(pid, path);
   unlink(path);
   expect_map_refused(pid, "No such file");
   ask_names_write("map", "1000 100 foreign\n", 17);
@@ -459,21 +463,19 @@ static void map_file_of_another_user_or_kind_is_not_read(void **state) {
     expect_map_refused(pid, "does not belong to the process's user");
     unlink(path);
   }
-  kill(pid, SIGKILL);
-  support_wait(pid);
+  end_process(pid);
   expect_map_refused(pid, "ended");
 }
 
 static void names_of_a_megabyte_are_cut(void **state) {
-  pid_t pid = support_fork(wait_for_signal, NULL);
+  char path[64];
+  pid_t pid = start_process(path);
   const symbols_place_t *place;
   ask_names_t ask;
-  char path[64];
   FILE *file;
   int i;
 
   (void)state;
-  map_path(pid, path);
   unlink(path);
   file = fopen(path, "w");
   assert_non_null(file);
@@ -490,8 +492,7 @@ static void names_of_a_megabyte_are_cut(void **state) {
                       "after");
   ask_names_end(&ask);
   unlink(path);
-  kill(pid, SIGKILL);
-  support_wait(pid);
+  end_process(pid);
 }
 
 /* -- objects without a file ------------------------------------------------ */

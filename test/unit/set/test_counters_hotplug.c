@@ -130,17 +130,23 @@ static void reset_before_or_while_away_is_kept(void **state) {
 
 /* -- groups --------------------------------------------------------------- */
 
+/* Two events on CPU 1. */
+static uvperf__counters_t *open_group(void) {
+  counters_make_t make;
+
+  counters_make(&make, 2);
+  counters_group(&make, 0, 2);
+  counters_add_cpus(&make, "1");
+  return counters_follow_open(&make);
+}
+
 static void group_that_the_kernel_took_apart_is_read_one_by_one(void **state) {
   static const uint64_t ids[] = {100, 101};
   static const uint64_t values[] = {7, 9};
   uvperf__counters_t *counters;
-  counters_make_t make;
 
   (void)state;
-  counters_make(&make, 2);
-  counters_group(&make, 0, 2);
-  counters_add_cpus(&make, "1");
-  counters = counters_follow_open(&make);
+  counters = open_group();
   assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
   counters_give_group(counters_follow_events[0], 10, 10, ids, values, 1);
   counters_give_group(counters_follow_events[1], 10, 10, ids + 1, values + 1,
@@ -162,13 +168,9 @@ static void group_that_came_back_counts_on(void **state) {
   static const uint64_t ids[] = {100, 101}, new_ids[] = {102, 103};
   static const uint64_t values[] = {7, 9}, new_values[] = {10, 20};
   uvperf__counters_t *counters;
-  counters_make_t make;
 
   (void)state;
-  counters_make(&make, 2);
-  counters_group(&make, 0, 2);
-  counters_add_cpus(&make, "1");
-  counters = counters_follow_open(&make);
+  counters = open_group();
   assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
   counters_give_group(counters_follow_events[0], 10, 10, ids, values, 2);
   counters_follow_come_back(counters, 1);
@@ -183,13 +185,9 @@ static void group_that_came_back_counts_on(void **state) {
 /* Otherwise its members would be leaders for a moment. */
 static void group_is_closed_with_its_leader_last(void **state) {
   uvperf__counters_t *counters;
-  counters_make_t make;
 
   (void)state;
-  counters_make(&make, 2);
-  counters_group(&make, 0, 2);
-  counters_add_cpus(&make, "1");
-  counters = counters_follow_open(&make);
+  counters = open_group();
   assert_int_equal(uvperf__counters_set_bpf(counters, 0, 0, 0, NULL), 0);
   uvperf__counters_cpu_gone(counters, 1);
   fake_log_clear();

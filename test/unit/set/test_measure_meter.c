@@ -404,25 +404,30 @@ static void work_every_second_time(void *arg) {
   measure_pmu_publish(pmu);
 }
 
-static void repeat_leaves_out_calls_that_were_not_counted(void **state) {
+static void repeat(uint64_t times, uvperf_measure_fn work,
+                   uvperf_runs_t *runs) {
   uvperf_meter_t *meter;
-  uvperf_runs_t runs;
   measure_pmu_t pmu;
 
-  (void)state;
   measure_pmu_add(&pmu, 1, 10);
   assert_int_equal(uvperf_meter_new(&meter, "page-faults:u", NULL), 0);
-  assert_int_equal(uvperf_meter_repeat(meter, 5, work_every_second_time, &pmu,
-                                       &runs, 1, NULL),
+  assert_int_equal(uvperf_meter_repeat(meter, times, work, &pmu, runs, 1, NULL),
                    0);
+  uvperf_meter_free(meter);
+  fake_assert_clean();
+}
+
+static void repeat_leaves_out_calls_that_were_not_counted(void **state) {
+  uvperf_runs_t runs;
+
+  (void)state;
+  repeat(5, work_every_second_time, &runs);
   assert_int_equal(runs.nr, 3);
   assert_int_equal(runs.sum.nr_counts, 3);
   assert_int_equal(runs.sum.nr_missing, 2);
   assert_int_equal(runs.sum.value, 3000);
   assert_int_equal(runs.least, 2000);
   assert_true(runs.mean == 2000 && runs.deviation == 0);
-  uvperf_meter_free(meter);
-  fake_assert_clean();
 }
 
 /* Counts 10 in each call, and 11 in the fourth. */
@@ -436,20 +441,12 @@ static void work_of_almost_10(void *arg) {
 }
 
 static void repeat_of_close_counts_has_a_small_deviation(void **state) {
-  uvperf_meter_t *meter;
   uvperf_runs_t runs;
-  measure_pmu_t pmu;
 
   (void)state;
-  measure_pmu_add(&pmu, 1, 10);
-  assert_int_equal(uvperf_meter_new(&meter, "page-faults:u", NULL), 0);
-  assert_int_equal(
-      uvperf_meter_repeat(meter, 4, work_of_almost_10, &pmu, &runs, 1, NULL),
-      0);
+  repeat(4, work_of_almost_10, &runs);
   assert_true(runs.mean == 10.25);
   assert_true(runs.deviation > 0.499 && runs.deviation < 0.501);
-  uvperf_meter_free(meter);
-  fake_assert_clean();
 }
 
 static void repeat_ends_with_the_first_failure(void **state) {

@@ -393,48 +393,45 @@ static void set_and_target_are_opened_by_the_program_on_the_pool(void **state) {
   opened_set_close(*state, &set);
 }
 
-/* Each call in turn returns the event of the call before. */
-static void set_that_gets_an_event_twice_is_eexist(void **state) {
+/* The program fails at its nth call, and the set closes each fd once. */
+static void expect_no_set(unsigned nth, int code, uint32_t flags, int rc,
+                          uvperf_error_t *error) {
   uvperf__counters_t *counters;
   counters_make_t make;
   program_t program;
+
+  plan_set(&make, &program);
+  make.options.flags |= flags;
+  program.fails_at = nth;
+  program.code = code;
+  assert_int_equal(uvperf__counters_make(cpu_tree_root(), 0, &counters,
+                                         &make.options, error),
+                   rc);
+  expect_calls(&program, nth);
+  fake_assert_clean();
+}
+
+/* Each call in turn returns the event of the call before. */
+static void set_that_gets_an_event_twice_is_eexist(void **state) {
   uvperf_error_t error;
   unsigned nth;
 
   (void)state;
   for (nth = 2; nth <= 6; nth++) {
-    plan_set(&make, &program);
-    make.options.flags |= UVPERF_SET_STRICT;
-    program.fails_at = nth;
-    program.code = REPEATED;
-    assert_int_equal(uvperf__counters_make(cpu_tree_root(), 0, &counters,
-                                           &make.options, &error),
-                     -EEXIST);
+    expect_no_set(nth, REPEATED, UVPERF_SET_STRICT, -EEXIST, &error);
     assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
-    expect_calls(&program, nth);
-    fake_assert_clean(); /* each fd was closed once */
   }
 }
 
 /* Each call in turn fails. */
 static void set_that_is_refused_leaves_no_fd(void **state) {
-  uvperf__counters_t *counters;
-  counters_make_t make;
-  program_t program;
   uvperf_error_t error;
   unsigned nth;
 
   (void)state;
   for (nth = 1; nth <= 6; nth++) {
-    plan_set(&make, &program);
-    program.fails_at = nth;
-    program.code = -EMFILE;
-    assert_int_equal(uvperf__counters_make(cpu_tree_root(), 0, &counters,
-                                           &make.options, &error),
-                     -EMFILE);
+    expect_no_set(nth, -EMFILE, 0, -EMFILE, &error);
     assert_non_null(strstr(error.reason, "options.open"));
-    expect_calls(&program, nth);
-    fake_assert_clean();
   }
 }
 
