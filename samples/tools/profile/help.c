@@ -141,7 +141,22 @@ static const char output[] =
     "failed; 2 for a wrong command line; 126 if the command could not be run;\n"
     "127 if it was not found.\n";
 
+static const char absent[] =
+    "\n"
+    "Not here, but in perf record and perf report:\n"
+    "\n"
+    "  -e: uvperf-record samples any event, and --input shows its file.\n"
+    "  -o, --output: the table goes to stdout; --html, --pprof and --folded\n"
+    "    write files.\n"
+    "  -i: write --input.\n"
+    "  -c, --count: choose a rate with -F.\n";
+
+const char *profile_options_absent(void) {
+  return absent;
+}
+
 void profile_options_help(void) {
   fputs(targets, stdout);
   fputs(output, stdout);
+  fputs(absent, stdout);
 }

@@ -198,7 +198,8 @@ static int parse_option(profile_options_t *options, int option, char **argv) {
       options->help = 1;
       return 0;
     default:
-      return common_options_refused(option, names, argv);
+      return common_options_absent(profile_options_absent(), option, names,
+                                   argv);
   }
 }
 
@@ -263,9 +264,14 @@ static int check_targets(profile_options_t *options) {
   int places = options->all || options->cpus != NULL;
   int others = (options->tids.nr > 0) + (options->cgroups.nr > 0);
 
-  if (tasks + (options->cgroups.nr > 0) > 1 || (options->all && others > 0) ||
-      (options->cpus != NULL && options->tids.nr > 0))
-    return common_options_bad("choose one of -p, -t, -G, and -a or -C");
+  if (tasks + (options->cgroups.nr > 0) > 1)
+    return common_options_bad("choose one of -p, -t and -G");
+  if (places && options->tids.nr > 0)
+    return common_options_bad("-t follows the threads to all CPUs: leave out "
+                              "-a and -C");
+  if (options->all && options->cgroups.nr > 0)
+    return common_options_bad("-G samples all CPUs, or those of -C: leave out "
+                              "-a");
   if (options->off_cpu && tasks + places > 1)
     return common_options_bad(
         "--off-cpu needs no -a with -p: it sees all threads");

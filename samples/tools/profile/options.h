@@ -62,6 +62,9 @@ int profile_options_is_of_cpus(const profile_options_t *options);
 /* The table or a file shows functions. */
 int profile_options_has_functions(const profile_options_t *options);
 
+/* Returns the part of the help about options of perf that are not here. */
+const char *profile_options_absent(void);
+
 /* Prints the help to stdout. */
 void profile_options_help(void);
 
