@@ -302,7 +302,9 @@ void common_session_delay(common_session_t *session,
     wait_for_delay(session);
 }
 
+/* stat and record have perf's -d, which takes no value. */
 int common_session_go(common_session_t *session) {
+  const char *name = session->command.name;
   int rc;
 
   if (session->command.pid == 0)
@@ -310,7 +312,10 @@ int common_session_go(common_session_t *session) {
   rc = common_command_go(&session->command);
   if (rc == 0)
     return 0;
-  common_say("cannot run '%s': %s\n", session->command.name, strerror(-rc));
+  common_say("cannot run '%s': %s%s\n", name, strerror(-rc),
+             strspn(name, "0123456789.") == strlen(name)
+                 ? "; for a time in seconds write --duration"
+                 : "");
   return rc == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN;
 }
 

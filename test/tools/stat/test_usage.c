@@ -140,10 +140,14 @@ static void unknown_event_is_reported_and_pointed_at(void **state) {
   tool_run_expect_text(run.err, "             ^\n");
 }
 
+/* -d is perf's --detailed, so the seconds of other tools' -d are a command. */
 static void missing_command_is_reported_with_status_127(void **state) {
+  tool_run_t run = {.args = {STAT_PATH, "-d", "0.5"}};
+
   (void)state;
   support_need_own_events(__func__);
   tool_usage_missing_command(STAT_PATH);
+  tool_run_ends(&run, 127, "--duration");
 }
 
 /* The first run shows that the command is missing, and no other run is
