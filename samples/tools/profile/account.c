@@ -161,6 +161,28 @@ static uint64_t context_of(uint16_t misc) {
   }
 }
 
+/* The branch stack of --call-graph lbr has the callers of user code: each
+ * branch begins at the call itself. Like perf, use it instead of the call
+ * chain, which has them only if there are frame pointers. */
+static int has_branch_callers(const uvperf_record_t *record) {
+  return (record->present & PERF_SAMPLE_BRANCH_STACK) != 0 &&
+         record->source != NULL &&
+         (record->source->attr->branch_sample_type &
+          PERF_SAMPLE_BRANCH_CALL_STACK) != 0 &&
+         record->sample.branch.nr > 0;
+}
+
+static size_t take_branches(const profile_account_t *account,
+                            const uvperf_record_t *record, size_t nr) {
+  const struct perf_branch_entry *entries = record->sample.branch.entries;
+  uint64_t i;
+
+  for (i = 0; i < record->sample.branch.nr && entries[i].from != 0; i++)
+    account->frames[nr++] =
+        profile_account_user_frame(account, record->pid, entries[i].from);
+  return nr;
+}
+
 /* A frame is the byte before the return address, because this byte is always in
  * the caller. If a call never returns, its return address can be the start of
  * the next function. The first address of each context is no return address:
@@ -170,9 +192,11 @@ static size_t take_frames(profile_account_t *account,
   const uvperf_sample_t *sample = &record->sample;
   uint64_t context = context_of(record->misc), ip;
   int is_return = 0, has_ip = (record->present & PERF_SAMPLE_IP) != 0;
+  int has_branches = has_branch_callers(record);
+  uint64_t nr_branches = has_branches ? sample->branch.nr : 0;
   size_t i, nr = 0;
 
-  while (account->frame_capacity < 1 + sample->callchain.nr)
+  while (account->frame_capacity < 1 + sample->callchain.nr + nr_branches)
     account->frames = common_grow(account->frames, &account->frame_capacity,
                                   sizeof(*account->frames));
   for (i = 0; i < sample->callchain.nr; i++) {
@@ -182,6 +206,8 @@ static size_t take_frames(profile_account_t *account,
       is_return = 0;
       continue;
     }
+    if (has_branches && is_return && context == (uint64_t)PERF_CONTEXT_USER)
+      continue;
     /* record->ip can be more precise than the chain, and the chain may have
      * only user code. */
     if (nr == 0 && has_ip && context == context_of(record->misc))
@@ -195,7 +221,9 @@ static size_t take_frames(profile_account_t *account,
   }
   if (nr == 0)
     account->frames[nr++] = frame_at(account, record->pid, context, record->ip);
-  return nr;
+  return has_branches && context == (uint64_t)PERF_CONTEXT_USER
+             ? take_branches(account, record, nr)
+             : nr;
 }
 
 /* -- tasks ----------------------------------------------------------------- */

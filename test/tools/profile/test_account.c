@@ -281,6 +281,36 @@ static void sample_without_a_call_chain_is_its_address(void **state) {
   expect_stack(fixture, "[vdso]+234");
 }
 
+/* A recording of --call-graph lbr, of code without frame pointers: the chain's
+ * only caller is wrong, and the branches have the callers. */
+static void callers_are_the_branches_of_a_call_stack(void **state) {
+  static const uint64_t ips[] = {KERNEL, 0xffffffff81000010, USER, 0x400108,
+                                 0x400666};
+  const struct perf_branch_entry branches[] = {
+      {.from = 0x400209, .to = 0x400100}, {.from = 0x400309, .to = 0x400200}};
+  struct perf_event_attr attr = {.branch_sample_type =
+                                     PERF_SAMPLE_BRANCH_USER |
+                                     PERF_SAMPLE_BRANCH_CALL_STACK};
+  uvperf_source_t source = {.attr = &attr};
+  fixture_t *fixture = *state;
+  uvperf_record_t record;
+
+  start_by(fixture, STACKS_BY_FUNCTION);
+  name(fixture, 5, 5, 1, "program");
+  map(fixture, 5, 0x400000, 0x1000, 0, "/bin/program");
+  record = new_record(fixture, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
+  record.present = PERF_SAMPLE_BRANCH_STACK;
+  record.pid = record.tid = 5;
+  record.source = &source;
+  record.sample.callchain.ips = ips;
+  record.sample.callchain.nr = 5;
+  record.sample.branch.entries = branches;
+  record.sample.branch.nr = 2;
+  profile_account_record(&fixture->account, &record);
+  expect_stack(fixture, "[kernel]+ffffffff81000010 program+108 program+209 "
+                        "program+309");
+}
+
 static void file_in_two_processes_is_one_object(void **state) {
   static const uint64_t first[] = {USER, 0x1100}, second[] = {USER, 0x5100};
   fixture_t *fixture = *state;
@@ -535,6 +565,7 @@ int main(int argc, char **argv) {
       TEST(mapped_data_is_no_code),
       TEST(sample_is_where_its_ip_is),
       TEST(sample_without_a_call_chain_is_its_address),
+      TEST(callers_are_the_branches_of_a_call_stack),
       TEST(file_in_two_processes_is_one_object),
       TEST(file_of_a_process_that_maps_too_many_is_unknown),
       TEST(mapping_that_does_not_fit_hides_what_was_there),
