@@ -34,6 +34,10 @@ typedef struct common_proc_time_s {
 /* Returns 0, or -1 if there is no such process. */
 int common_proc_time(int32_t pid, common_proc_time_t *time);
 
+/* Finds when a process began, in nanoseconds since 1970. Returns 0, or -1 if
+ * there is no such process. */
+int common_proc_start(int32_t pid, uint64_t *start);
+
 /* Finds where a waiting thread entered the kernel. Returns 0, or -1 if it runs
  * or may not be read. */
 int common_proc_entry(int32_t pid, int32_t tid, uint64_t *address);

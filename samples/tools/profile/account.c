@@ -70,7 +70,10 @@ static symbols_mapping_t mapping_of(const profile_account_t *account,
   find_build_id(account, object);
   memset(&mapping, 0, sizeof(mapping));
   mapping.kind = object->kind;
-  mapping.pid = pid;
+  /* A child has the memory of its parent's JIT compiler. The parent's map file
+   * has the names. */
+  mapping.pid = object->kind == SYMBOLS_JIT ? object->pid : pid;
+  mapping.image = object->image;
   mapping.start = map->start;
   mapping.end = map->end;
   mapping.path = object->path;
@@ -98,8 +101,8 @@ symbols_mapping_t profile_account_object(const profile_account_t *account,
 
   /* The map file of the JIT compiler is on the other machine. A map file here
    * with the same pid belongs to another process. */
-  if (object->has_symbols ||
-      (account->is_elsewhere && object->kind == SYMBOLS_JIT))
+  if (object->has_symbols || ((account->is_elsewhere || account->is_homeless) &&
+                              object->kind == SYMBOLS_JIT))
     return mapping;
   object->symbols = symbols_object(account->symbols, &mapping);
   object->has_symbols = 1;
@@ -347,6 +350,19 @@ static int is_wanted(const profile_account_t *account,
   return account->is_recorded && record->mmap.pid == KERNEL_PID;
 }
 
+void profile_account_map(profile_account_t *account, uint32_t pid,
+                         profile_object_t *object, profile_map_t *map) {
+  profile_task_t *process = profile_tasks_get(&account->tasks, pid);
+
+  object->pid = pid;
+  object->image = process->image;
+  object->since = process->image_since;
+  map->object = profile_objects_add(&account->objects, object);
+  process->has_jit |=
+      profile_objects_get(&account->objects, map->object)->kind == SYMBOLS_JIT;
+  profile_tasks_map(&account->tasks, pid, map);
+}
+
 static void follow_map(profile_account_t *account,
                        const uvperf_record_t *record) {
   const uvperf_mmap_t *mmap = &record->mmap;
@@ -367,8 +383,15 @@ static void follow_map(profile_account_t *account,
   map.start = mmap->addr;
   map.end = mmap->addr + mmap->len;
   map.pgoff = mmap->pgoff;
-  map.object = profile_objects_add(&account->objects, &object, mmap->pid);
-  profile_tasks_map(&account->tasks, mmap->pid, &map);
+  profile_account_map(account, mmap->pid, &object, &map);
+}
+
+/* Ends the program of a process, before an exec or if its pid is used again. */
+static void end_image(profile_account_t *account, uint32_t pid, uint64_t time) {
+  const profile_task_t *process = profile_tasks_get(&account->tasks, pid);
+
+  if (process->has_jit)
+    profile_objects_end(&account->objects, pid, process->image, time);
 }
 
 static void follow_comm(profile_account_t *account,
@@ -378,8 +401,10 @@ static void follow_comm(profile_account_t *account,
 
   if (!common_tasks_has_id(comm->tid))
     return;
-  if (uvperf_record_is_exec(record))
-    profile_tasks_exec(&account->tasks, comm->pid);
+  if (uvperf_record_is_exec(record)) {
+    end_image(account, comm->pid, record->time);
+    profile_tasks_exec(&account->tasks, comm->pid, record->time);
+  }
   common_text_copy(name, sizeof(name), comm->comm, comm->comm_size);
   profile_tasks_name(&account->tasks, comm->tid,
                      stacks_names_add(&account->names, name));
@@ -399,11 +424,14 @@ static void follow_fork(profile_account_t *account,
     return;
   /* perf(1) synthesized this record for a task that was already running: the
    * task's mappings follow. */
-  if (record->task.time == 0)
+  if (record->task.time == 0) {
     profile_tasks_thread(&account->tasks, record->task.pid, record->task.tid);
-  else
-    profile_tasks_fork(&account->tasks, record->task.pid, record->task.tid,
-                       record->task.ppid, record->task.ptid);
+    return;
+  }
+  if (record->task.pid != record->task.ppid)
+    end_image(account, record->task.pid, record->time);
+  profile_tasks_fork(&account->tasks, record->task.pid, record->task.tid,
+                     record->task.ppid, record->task.ptid, record->time);
 }
 
 static void follow_exit(profile_account_t *account,

@@ -49,6 +49,7 @@ typedef struct profile_account_s {
   int is_recorded;
   const char *symfs; /* the directory of all files, or NULL */
   int is_elsewhere;  /* of another machine: paths need a build id */
+  int is_homeless;   /* the file does not name its machine */
   int has_modules;   /* kernel modules are objects of their own */
   uint64_t kernel_start, kernel_end; /* with has_modules: without them */
   size_t (*build_id)(void *arg, const char *path, unsigned char build_id[20]);
@@ -63,6 +64,10 @@ typedef struct profile_account_s {
   uint64_t samples, weight;
   size_t nr_refused; /* processes whose mappings may not be read */
   uint32_t nr_restarts;
+  /* For the times of map files: added to a record's time, this is the time
+   * since 1970, except for the error. 0: not known. */
+  uint64_t epoch_ns, error_ns;
+  uint64_t recorded_ns;    /* when the recording ended, since 1970; or 0 */
   profile_frame_t *frames; /* room for one stack */
   size_t frame_capacity;
 } profile_account_t;
@@ -81,6 +86,11 @@ void profile_account_record(profile_account_t *account,
  * mappings. */
 profile_frame_t profile_account_user_frame(const profile_account_t *account,
                                            uint32_t pid, uint64_t address);
+
+/* Adds a mapping of a process. Its object's path, device, inode and build id
+ * are set. */
+void profile_account_map(profile_account_t *account, uint32_t pid,
+                         profile_object_t *object, profile_map_t *map);
 
 /* Starts looking up the symbols of a mapping, and returns its description. */
 symbols_mapping_t profile_account_object(const profile_account_t *account,

@@ -24,6 +24,9 @@
 
 #define LIVE_MS 1000
 
+/* The kernel stamps files at its ticks, of 10 ms or less. */
+#define CLOCK_ERROR_NS 20000000
+
 typedef struct live_s {
   profile_t *profile;
   profile_events_t events;
@@ -352,6 +355,8 @@ static int start(live_t *live) {
   if (uv_gettimeofday(&now) == 0)
     profile->started_at_ns =
         (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_usec * 1000;
+  profile->account.epoch_ns = profile->started_at_ns - live->started_ns;
+  profile->account.error_ns = CLOCK_ERROR_NS;
   read_running(live);
   rc = common_session_go(&profile->session);
   common_session_start(&profile->session, LIVE_MS,

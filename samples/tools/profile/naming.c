@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "common/proc.h"
 
 /* Returns 0 and the id of an object's symbols, or -1 if it has none. */
 static int symbols_of(const profile_account_t *account, uint64_t index,
@@ -23,6 +24,36 @@ static int symbols_of(const profile_account_t *account, uint64_t index,
   return object->has_symbols ? 0 : -1;
 }
 
+/* Returns when something was done, since 1970, but rather too early; 0 if that
+ * is not known. */
+static uint64_t epoch_of(const profile_account_t *account, uint64_t time) {
+  if (time == 0 || account->epoch_ns == 0)
+    return 0;
+  return account->epoch_ns + time - account->error_ns;
+}
+
+/* A map file that was changed after the recording belongs to it only if the
+ * process still runs. */
+static int has_ended(const profile_account_t *account, uint32_t pid) {
+  uint64_t start;
+
+  return common_proc_start((int32_t)pid, &start) != 0 ||
+         start > account->recorded_ns;
+}
+
+static void set_time(const profile_account_t *account,
+                     const profile_object_t *object) {
+  uint64_t until = epoch_of(account, object->until);
+
+  if (object->until != 0 && until == 0)
+    until = 1;
+  if (until == 0 && account->recorded_ns != 0 &&
+      has_ended(account, object->pid))
+    until = account->recorded_ns + account->error_ns;
+  symbols_set_time(account->symbols, object->symbols,
+                   epoch_of(account, object->since), until);
+}
+
 /* Asks again about memory of JIT compilers, where functions may have been
  * added. */
 static void ask_again(const profile_account_t *account) {
@@ -31,8 +62,10 @@ static void ask_again(const profile_account_t *account) {
 
   for (i = 0; i < account->objects.nr; i++) {
     object = profile_objects_get(&account->objects, (uint32_t)i);
-    if (object->has_symbols && object->kind == SYMBOLS_JIT)
+    if (object->has_symbols && object->kind == SYMBOLS_JIT) {
+      set_time(account, object);
       symbols_refresh(account->symbols, object->symbols);
+    }
   }
 }
 
@@ -273,6 +306,11 @@ static void fill_gap(const profile_account_t *account, size_t object,
     gap->reason = "the mappings of some processes may not be read";
   else if (symbols_of(account, object, &id) == 0)
     gap->reason = symbols_reason(account->symbols, id);
+  else if (gap->is_jit && account->is_elsewhere)
+    gap->reason = "its /tmp/perf-PID.map is on another machine";
+  else if (gap->is_jit && account->is_homeless)
+    gap->reason = "the recording does not name the machine of its "
+                  "/tmp/perf-PID.map";
   gap->share = (double)unnamed->weight / (double)all;
   gap->outside = (double)unnamed->outside / (double)all;
 }

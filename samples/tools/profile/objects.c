@@ -86,7 +86,8 @@ static uint32_t name_of(stacks_names_t *names, symbols_kind_t kind,
 /* A key. It lives as long as its object. The object's path points to the end of
  * the key. */
 typedef struct object_key_s {
-  uint64_t kind_and_owner;
+  uint64_t kind_and_image;
+  uint64_t pid;
   uint64_t device;
   uint64_t inode;
   unsigned char build_id[24];
@@ -104,7 +105,8 @@ static uint32_t add(profile_objects_t *objects, const profile_object_t *object,
   added = &objects->objects[objects->nr];
   *added = *object;
   added->kind = kind;
-  added->pid = (uint32_t)key->kind_and_owner;
+  if (kind != SYMBOLS_JIT)
+    added->pid = added->image = 0;
   added->path = key->path;
   added->name = stacks_names_get(&objects->names,
                                  name_of(&objects->names, kind, object->path));
@@ -113,14 +115,18 @@ static uint32_t add(profile_objects_t *objects, const profile_object_t *object,
 }
 
 uint32_t profile_objects_add(profile_objects_t *objects,
-                             const profile_object_t *object, uint32_t pid) {
+                             const profile_object_t *object) {
   symbols_kind_t kind = kind_of(object->path);
   stacks_entry_t *entry;
   object_key_t key;
   size_t bytes;
 
   memset(&key, 0, sizeof(key));
-  key.kind_and_owner = (uint64_t)kind << 32 | (kind == SYMBOLS_JIT ? pid : 0);
+  key.kind_and_image = (uint64_t)kind << 32;
+  if (kind == SYMBOLS_JIT) {
+    key.kind_and_image |= object->image;
+    key.pid = object->pid;
+  }
   key.device = (uint64_t)object->major << 32 | object->minor;
   key.inode = object->inode;
   memcpy(key.build_id, object->build_id, object->build_id_bytes);
@@ -133,6 +139,19 @@ uint32_t profile_objects_add(profile_objects_t *objects,
   if (entry->samples++ == 0)
     entry->weight = add(objects, object, entry->items);
   return (uint32_t)entry->weight;
+}
+
+void profile_objects_end(const profile_objects_t *objects, uint32_t pid,
+                         uint32_t image, uint64_t time) {
+  profile_object_t *object;
+  size_t i;
+
+  for (i = PROFILE_OBJECTS_FIXED; i < objects->nr; i++) {
+    object = &objects->objects[i];
+    if (object->kind == SYMBOLS_JIT && object->pid == pid &&
+        object->image == image)
+      object->until = time;
+  }
 }
 
 profile_object_t *profile_objects_get(const profile_objects_t *objects,

@@ -21,7 +21,10 @@ typedef struct profile_object_s {
   const char *name; /* for display: without directories */
   const char *path; /* as the kernel reports it; "": none */
   symbols_kind_t kind;
-  uint32_t pid; /* of a JIT; else 0 */
+  /* Of a JIT; else 0: its program, and when this began and ended, in the time of
+   * the records. */
+  uint32_t pid, image;
+  uint64_t since, until; /* 0: not known */
   uint32_t major, minor;
   uint64_t inode;
   unsigned char build_id[20];
@@ -41,10 +44,14 @@ void profile_objects_init(profile_objects_t *objects);
 void profile_objects_free(profile_objects_t *objects);
 
 /* Returns the index of an object, and adds the object if it is new. Set its
- * path, device, inode and build id. The function finds the other fields. `pid`
- * is the process that mapped it. */
+ * path, device, inode and build id, and pid, image and since of the process
+ * that mapped it. The function finds the other fields. */
 uint32_t profile_objects_add(profile_objects_t *objects,
-                             const profile_object_t *object, uint32_t pid);
+                             const profile_object_t *object);
+
+/* A program of a process has ended, at a time. */
+void profile_objects_end(const profile_objects_t *objects, uint32_t pid,
+                         uint32_t image, uint64_t time);
 
 /* The pointer is valid until an object is added. */
 profile_object_t *profile_objects_get(const profile_objects_t *objects,

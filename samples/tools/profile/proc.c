@@ -28,9 +28,7 @@ static int add_map(void *arg, const common_proc_map_t *line) {
   map.start = line->start;
   map.end = line->end;
   map.pgoff = line->pgoff;
-  map.object =
-      profile_objects_add(&process->account->objects, &object, process->pid);
-  profile_tasks_map(&process->account->tasks, process->pid, &map);
+  profile_account_map(process->account, process->pid, &object, &map);
   return 0;
 }
 
@@ -46,6 +44,16 @@ static void read_comm(const process_t *process, int32_t tid) {
   profile_tasks_thread(&account->tasks, pid, (uint32_t)tid);
 }
 
+/* The start of the program may be later, after an exec. */
+static void read_start(profile_account_t *account, uint32_t pid) {
+  uint64_t start;
+
+  if (account->epoch_ns != 0 && common_proc_start((int32_t)pid, &start) == 0 &&
+      start > account->epoch_ns)
+    profile_tasks_get(&account->tasks, pid)->image_since =
+        start - account->epoch_ns;
+}
+
 /* Returns 0, or -errno if the mappings cannot be read: the process belongs to
  * another user, or has ended. */
 static int read_process(profile_account_t *account, int32_t pid) {
@@ -58,6 +66,7 @@ static int read_process(profile_account_t *account, int32_t pid) {
       read_comm(&process, threads.ids[i]);
   }
   common_ids_free(&threads);
+  read_start(account, process.pid);
   return common_proc_maps(pid, add_map, &process);
 }
 

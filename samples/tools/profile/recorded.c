@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/memory.h"
@@ -21,6 +23,9 @@
 /* How many bytes of samples may wait to be unwound. Unwinding is slower than
  * reading. Samples beyond the limit of the queue would have no callers. */
 #define UNWINDING_BYTES ((size_t)16 << 20)
+
+/* How exactly the times of records are known in the time since 1970. */
+#define CLOCK_ERROR_NS 2000000000
 
 #define NONE SIZE_MAX
 
@@ -40,6 +45,7 @@ typedef struct recorded_s {
   uint64_t *samples;
   size_t nr_samples;
   uint64_t first_ns, last_ns;
+  uint64_t end_ns;        /* of the last record of any kind */
   size_t unwinding_bytes; /* read since the last wait for unwinding */
   int is_unwinding;       /* reading waits for it */
   int ends;               /* the end waits for it too */
@@ -167,6 +173,7 @@ static void make_symbols(recorded_t *recorded) {
 
   account->is_elsewhere =
       host != NULL && uname(&here) == 0 && strcmp(host, here.nodename) != 0;
+  account->is_homeless = host == NULL;
   account->build_id = find_build_id;
   account->build_id_arg = recorded->recording;
   recorded->no_kernel = profile_kernel_decide(
@@ -263,6 +270,8 @@ static void on_idle(uv_idle_t *idle) {
       last = record->time;
     }
   }
+  if (last > recorded->end_ns)
+    recorded->end_ns = last;
   profile_account_reap(&recorded->profile->account, last);
   if (rc == RECORDING_WAIT)
     wait_for_pipe(recorded);
@@ -496,6 +505,35 @@ static void on_written(profile_t *profile) {
   close_handles(recorded);
 }
 
+static uint64_t nanoseconds_of(const struct timespec *time) {
+  return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
+}
+
+static uint64_t read_clock(clockid_t clock) {
+  struct timespec now = {0, 0};
+
+  clock_gettime(clock, &now);
+  return nanoseconds_of(&now);
+}
+
+/* Converts the times of records. They count from a boot, and this machine may
+ * have been booted again. But the file is completed after its last record, and
+ * a copy of it is newer. */
+static void find_epoch(recorded_t *recorded) {
+  profile_account_t *account = &recorded->profile->account;
+  uint64_t booted = read_clock(CLOCK_REALTIME) - read_clock(CLOCK_MONOTONIC);
+  struct stat info;
+
+  account->error_ns = CLOCK_ERROR_NS;
+  account->recorded_ns = read_clock(CLOCK_REALTIME);
+  if (stat(recorded->profile->options.input, &info) == 0 &&
+      S_ISREG(info.st_mode))
+    account->recorded_ns = nanoseconds_of(&info.st_mtim);
+  account->epoch_ns = account->recorded_ns - recorded->end_ns;
+  if (booted < account->epoch_ns)
+    account->epoch_ns = booted;
+}
+
 static void on_close(common_session_t *session) {
   recorded_t *recorded = recorded_of(session);
   profile_t *profile = recorded->profile;
@@ -505,6 +543,7 @@ static void on_close(common_session_t *session) {
     return;
   }
   say_damage(recorded);
+  find_epoch(recorded);
   if (recorded->event != NONE) {
     if (!profile->options.quiet)
       say_events(recorded);

@@ -103,6 +103,13 @@ int profile_tasks_comm(const profile_tasks_t *tasks, uint32_t pid, uint32_t tid,
   return 0;
 }
 
+static void begin_image(profile_tasks_t *tasks, profile_task_t *task,
+                        uint64_t time) {
+  task->image = ++tasks->nr_images;
+  task->image_since = time;
+  task->has_jit = 0;
+}
+
 static void copy_maps(profile_task_t *child, const profile_task_t *parent) {
   drop_maps(child);
   if (parent->nr_maps == 0)
@@ -114,7 +121,7 @@ static void copy_maps(profile_task_t *child, const profile_task_t *parent) {
 }
 
 void profile_tasks_fork(profile_tasks_t *tasks, uint32_t pid, uint32_t tid,
-                        uint32_t ppid, uint32_t ptid) {
+                        uint32_t ppid, uint32_t ptid, uint64_t time) {
   profile_task_t *task = profile_tasks_get(tasks, tid);
   const profile_task_t *process = find(tasks, ppid);
 
@@ -124,16 +131,18 @@ void profile_tasks_fork(profile_tasks_t *tasks, uint32_t pid, uint32_t tid,
   task->has_comm = profile_tasks_comm(tasks, ppid, ptid, &task->comm) == 0;
   if (pid == ppid || process == task)
     return;
+  begin_image(tasks, task, time);
   if (process != NULL)
     copy_maps(task, process);
   else
     drop_maps(task);
 }
 
-void profile_tasks_exec(profile_tasks_t *tasks, uint32_t pid) {
+void profile_tasks_exec(profile_tasks_t *tasks, uint32_t pid, uint64_t time) {
   profile_task_t *task = profile_tasks_get(tasks, pid);
 
   drop_maps(task);
+  begin_image(tasks, task, time);
   task->nr_others = 0;
   task->died = 0;
 }
@@ -252,9 +261,16 @@ void profile_tasks_reap(profile_tasks_t *tasks, uint64_t before) {
         link = &task->next;
         continue;
       }
-      *link = task->next;
       if (tasks->on_reap != NULL)
         tasks->on_reap(tasks->arg, task->tid);
+      /* Its pid may be used again, which ends the time of its map file. */
+      if (task->has_jit) {
+        drop_maps(task);
+        task->died = 0;
+        link = &task->next;
+        continue;
+      }
+      *link = task->next;
       free_task(task);
     }
   }

@@ -37,6 +37,12 @@ typedef struct profile_task_s {
   uint32_t comm;      /* id of a name */
   int has_comm;
   uint64_t died; /* nanoseconds, 0 while it lives */
+  /* Of a process: the number of its program, and when that began (0: not
+   * known). It differs from the numbers of all programs that the pid had
+   * before. */
+  uint32_t image;
+  uint64_t image_since;
+  int has_jit; /* it has mapped memory of a JIT compiler */
   profile_wait_t wait;
   profile_map_t *maps; /* in memory, with room on both sides */
   size_t nr_maps;      /* sorted, without overlap */
@@ -51,6 +57,7 @@ typedef struct profile_task_s {
 typedef struct profile_tasks_s {
   void (*on_reap)(void *arg, uint32_t tid); /* or NULL */
   void *arg;
+  uint32_t nr_images;
   profile_task_t *buckets[PROFILE_TASK_BUCKETS];
 } profile_tasks_t;
 
@@ -73,12 +80,12 @@ int profile_tasks_comm(const profile_tasks_t *tasks, uint32_t pid, uint32_t tid,
 /* Adds a new thread. If pid is not ppid, adds a new process with the same maps
  * instead. */
 void profile_tasks_fork(profile_tasks_t *tasks, uint32_t pid, uint32_t tid,
-                        uint32_t ppid, uint32_t ptid);
+                        uint32_t ppid, uint32_t ptid, uint64_t time);
 
 /* Processes an exec: all maps and all other threads are gone. The thread that
  * called exec takes the tid of the first thread. The first thread may have
  * ended before. */
-void profile_tasks_exec(profile_tasks_t *tasks, uint32_t pid);
+void profile_tasks_exec(profile_tasks_t *tasks, uint32_t pid, uint64_t time);
 
 void profile_tasks_exit(profile_tasks_t *tasks, uint32_t tid, uint64_t time);
 
@@ -90,7 +97,8 @@ void profile_tasks_map(profile_tasks_t *tasks, uint32_t pid,
 const profile_map_t *profile_tasks_find(const profile_tasks_t *tasks,
                                         uint32_t pid, uint64_t address);
 
-/* Forgets the tasks that died before a time. */
+/* Forgets the tasks that died before a time. A process with memory of a JIT
+ * compiler is kept, without its maps. */
 void profile_tasks_reap(profile_tasks_t *tasks, uint64_t before);
 
 #endif

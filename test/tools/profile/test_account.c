@@ -3,8 +3,10 @@
  * and which tasks are counted separately. */
 #include "support.h"
 
+#include <sys/stat.h>
 #include <time.h>
 
+#include "common/proc.h"
 #include "common/symbols/symbols.h"
 #include "common/symbols/unwind.h"
 #include "profile/account.h"
@@ -170,45 +172,187 @@ static void on_named(void *arg) {
   *(int *)arg = 1;
 }
 
+static const char *map_path(void) {
+  static char path[64];
+
+  snprintf(path, sizeof(path), "/tmp/perf-%u.map", (unsigned)getpid());
+  return path;
+}
+
+/* Returns when the map file of this process was written, since 1970. */
+static uint64_t write_map(const char *text) {
+  FILE *file = fopen(map_path(), "w");
+  struct stat info;
+
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+  assert_int_equal(stat(map_path(), &info), 0);
+  return (uint64_t)info.st_mtim.tv_sec * 1000000000 +
+         (uint64_t)info.st_mtim.tv_nsec;
+}
+
+static void wait_for_names(fixture_t *fixture) {
+  int is_named = 0;
+
+  profile_naming_ask(&fixture->account);
+  symbols_wait(fixture->symbols, on_named, &is_named);
+  while (!is_named)
+    uv_run(&fixture->loop, UV_RUN_ONCE);
+}
+
 /* This machine has a map file for the id of the recorded process. It names the
  * first of four places; the others are in memory of two kinds. */
-static void expect_jit(fixture_t *fixture, int is_elsewhere,
+static void expect_jit(fixture_t *fixture, int is_elsewhere, int is_homeless,
                        const char *expected) {
   static const uint64_t ips[][2] = {{USER, 0x7f0000000010},
                                     {USER, 0x7f0000001010},
                                     {USER, 0x7f0000001020},
                                     {USER, 0x7f0000005010}};
   uint32_t pid = (uint32_t)getpid();
-  int is_named = 0;
-  char path[64];
-  FILE *file;
   size_t i;
 
-  snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
-  file = fopen(path, "w");
-  assert_non_null(file);
-  fputs("7f0000000000 1000 compiled\n", file);
-  fclose(file);
+  write_map("7f0000000000 1000 compiled\n");
   start_by(fixture, STACKS_BY_FUNCTION);
   fixture->account.is_elsewhere = is_elsewhere;
+  fixture->account.is_homeless = is_homeless;
   map(fixture, pid, 0x7f0000000000, 0x2000, 0, "//anon");
   map(fixture, pid, 0x7f0000005000, 0x1000, 0, "[anon:code]");
   for (i = 0; i < 4; i++)
     sample(fixture, pid, pid, ips[i], 2);
-  profile_naming_ask(&fixture->account);
-  symbols_wait(fixture->symbols, on_named, &is_named);
-  while (!is_named)
-    uv_run(&fixture->loop, UV_RUN_ONCE);
-  unlink(path);
+  wait_for_names(fixture);
+  unlink(map_path());
   expect_rows(fixture, expected);
 }
 
 static void map_file_of_a_recorded_process_names_it(void **state) {
-  expect_jit(*state, 0, "[JIT],0,30;compiled,0,10;");
+  expect_jit(*state, 0, 0, "[JIT],0,30;compiled,0,10;");
 }
 
 static void map_file_does_not_name_a_process_of_another_machine(void **state) {
-  expect_jit(*state, 1, "[JIT],0,40;");
+  expect_jit(*state, 1, 0, "[JIT],0,40;");
+}
+
+static void
+map_file_does_not_name_a_process_of_an_unknown_machine(void **state) {
+  expect_jit(*state, 0, 1, "[JIT],0,40;");
+}
+
+static void restart_program(fixture_t *fixture, int is_exec) {
+  uint32_t pid = (uint32_t)getpid();
+  uvperf_record_t record;
+
+  if (is_exec) {
+    name(fixture, pid, pid, 1, "second");
+    return;
+  }
+  record = new_record(fixture, PERF_RECORD_EXIT, 0);
+  record.task.pid = record.task.tid = pid;
+  profile_account_record(&fixture->account, &record);
+  profile_account_reap(&fixture->account, fixture->time + 2000000000);
+  record = new_record(fixture, PERF_RECORD_FORK, 0);
+  record.task.pid = record.task.tid = pid;
+  record.task.ppid = record.task.ptid = 1;
+  record.task.time = record.time;
+  profile_account_record(&fixture->account, &record);
+}
+
+/* The second program has the first one's pid, address and map file. The names
+ * of the first are asked for before or after the second has written them. */
+static void expect_two_programs(fixture_t *fixture, int is_exec, int is_early,
+                                const char *expected) {
+  static const uint64_t ips[] = {USER, 0x7f0000000010};
+  uint32_t pid = (uint32_t)getpid();
+  uint64_t first;
+
+  start_by(fixture, STACKS_BY_FUNCTION);
+  first = write_map("7f0000000000 1000 first\n");
+  map(fixture, pid, 0x7f0000000000, 0x1000, 0, "//anon");
+  sample(fixture, pid, pid, ips, 2);
+  fixture->account.epoch_ns = first - fixture->time;
+  if (is_early)
+    wait_for_names(fixture);
+  restart_program(fixture, is_exec);
+  while (write_map("7f0000000000 1000 second\n") <=
+         fixture->account.epoch_ns + fixture->time)
+    continue;
+  map(fixture, pid, 0x7f0000000000, 0x1000, 0, "//anon");
+  sample(fixture, pid, pid, ips, 2);
+  wait_for_names(fixture);
+  unlink(map_path());
+  expect_rows(fixture, expected);
+}
+
+static void map_file_of_an_exec_does_not_name_the_program_before(void **state) {
+  expect_two_programs(*state, 1, 0, "[JIT],0,10;second,0,10;");
+}
+
+static void map_file_before_an_exec_names_only_its_program(void **state) {
+  expect_two_programs(*state, 1, 1, "first,0,10;second,0,10;");
+}
+
+static void map_file_does_not_name_a_process_that_had_the_pid(void **state) {
+  expect_two_programs(*state, 0, 0, "[JIT],0,10;second,0,10;");
+}
+
+/* A map file is left in /tmp when its process ends. */
+static void
+map_file_that_is_older_than_the_program_names_nothing(void **state) {
+  static const uint64_t ips[] = {USER, 0x7f0000000010};
+  fixture_t *fixture = *state;
+  uint32_t pid = (uint32_t)getpid();
+
+  start_by(fixture, STACKS_BY_FUNCTION);
+  fixture->account.epoch_ns = write_map("7f0000000000 1000 old\n") + 1;
+  restart_program(fixture, 1);
+  map(fixture, pid, 0x7f0000000000, 0x1000, 0, "//anon");
+  sample(fixture, pid, pid, ips, 2);
+  wait_for_names(fixture);
+  unlink(map_path());
+  expect_rows(fixture, "[JIT],0,10;");
+}
+
+/* The process has ended, so another one may have written the file. */
+static void
+map_file_that_is_newer_than_the_recording_names_nothing(void **state) {
+  static const uint64_t ips[] = {USER, 0x7f0000000010};
+  fixture_t *fixture = *state;
+  uint32_t pid = (uint32_t)getpid();
+  uint64_t start;
+
+  start_by(fixture, STACKS_BY_FUNCTION);
+  write_map("7f0000000000 1000 later\n");
+  map(fixture, pid, 0x7f0000000000, 0x1000, 0, "//anon");
+  sample(fixture, pid, pid, ips, 2);
+  assert_int_equal(common_proc_start((int32_t)pid, &start), 0);
+  fixture->account.recorded_ns = start - 1000000000;
+  wait_for_names(fixture);
+  expect_rows(fixture, "[JIT],0,10;");
+  fixture->account.recorded_ns = start + 1000000000;
+  wait_for_names(fixture);
+  unlink(map_path());
+  expect_rows(fixture, "later,0,10;");
+}
+
+/* The child is sampled before its parent is. */
+static void memory_of_a_jit_in_a_child_is_named_by_its_parent(void **state) {
+  static const uint64_t ips[] = {USER, 0x7f0000000010};
+  fixture_t *fixture = *state;
+  uint32_t pid = (uint32_t)getpid();
+  uvperf_record_t record;
+
+  start_by(fixture, STACKS_BY_FUNCTION);
+  write_map("7f0000000000 1000 compiled\n");
+  map(fixture, pid, 0x7f0000000000, 0x1000, 0, "//anon");
+  record = new_record(fixture, PERF_RECORD_FORK, 0);
+  record.task.pid = record.task.tid = 1;
+  record.task.ppid = record.task.ptid = pid;
+  record.task.time = record.time;
+  profile_account_record(&fixture->account, &record);
+  sample(fixture, 1, 1, ips, 2);
+  wait_for_names(fixture);
+  unlink(map_path());
+  expect_rows(fixture, "compiled,0,10;");
 }
 
 /* Offsets in memory of a JIT compiler are addresses. A file in /dev/shm may
@@ -571,6 +715,13 @@ int main(int argc, char **argv) {
       TEST(mapping_that_does_not_fit_hides_what_was_there),
       TEST(fork_by_an_unknown_task_has_nothing_of_the_one_before),
       TEST(memory_of_two_jits_is_two_objects),
+      TEST(map_file_does_not_name_a_process_of_an_unknown_machine),
+      TEST(map_file_of_an_exec_does_not_name_the_program_before),
+      TEST(map_file_before_an_exec_names_only_its_program),
+      TEST(map_file_does_not_name_a_process_that_had_the_pid),
+      TEST(map_file_that_is_older_than_the_program_names_nothing),
+      TEST(map_file_that_is_newer_than_the_recording_names_nothing),
+      TEST(memory_of_a_jit_in_a_child_is_named_by_its_parent),
       TEST(shared_memory_is_memory_of_a_jit),
       TEST(functions_without_a_name_are_offsets),
       TEST(threads_are_distinguished_by_tid),

@@ -112,11 +112,11 @@ static void forked_process_has_its_parents_maps_until_exec(void **state) {
   assert_non_null(tasks);
   profile_tasks_name(tasks, 7, 70);
   profile_tasks_map(tasks, 7, &map);
-  profile_tasks_fork(tasks, 8, 8, 7, 7);
+  profile_tasks_fork(tasks, 8, 8, 7, 7, 1);
   expect_map(tasks, 8, 0x1800, 1, 0x800);
   assert_int_equal(profile_tasks_comm(tasks, 8, 8, &comm), 0);
   assert_int_equal(comm, 70);
-  profile_tasks_exec(tasks, 8);
+  profile_tasks_exec(tasks, 8, 1);
   assert_null(profile_tasks_find(tasks, 8, 0x1800));
   expect_map(tasks, 7, 0x1800, 1, 0x800);
   profile_tasks_free(tasks);
@@ -147,7 +147,7 @@ static void first_thread_that_ends_is_kept_for_the_others(void **state) {
   (void)state;
   assert_non_null(tasks);
   profile_tasks_map(tasks, 7, &map);
-  profile_tasks_fork(tasks, 7, 8, 7, 7);
+  profile_tasks_fork(tasks, 7, 8, 7, 7, 1);
   profile_tasks_thread(tasks, 7, 8);
   profile_tasks_thread(tasks, 7, 9);
   profile_tasks_exit(tasks, 7, 100);
@@ -171,9 +171,9 @@ static void process_lives_after_an_exec_by_another_thread(void **state) {
 
   (void)state;
   assert_non_null(tasks);
-  profile_tasks_fork(tasks, 7, 8, 7, 7);
+  profile_tasks_fork(tasks, 7, 8, 7, 7, 1);
   profile_tasks_exit(tasks, 7, 100);
-  profile_tasks_exec(tasks, 7);
+  profile_tasks_exec(tasks, 7, 1);
   profile_tasks_map(tasks, 7, &map);
   profile_tasks_reap(tasks, 1000);
   expect_map(tasks, 7, 0x1800, 1, 0x800);

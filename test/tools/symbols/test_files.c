@@ -431,6 +431,44 @@ static void map_file_is_asked_again_for_what_has_no_name(void **state) {
   unlink(path);
 }
 
+/* Returns when a file was changed last, since 1970. */
+static uint64_t change_of(const char *path) {
+  struct stat info;
+
+  assert_int_equal(stat(path, &info), 0);
+  return (uint64_t)info.st_mtim.tv_sec * 1000000000 +
+         (uint64_t)info.st_mtim.tv_nsec;
+}
+
+/* A name that was read from a later file, before that was known, is given
+ * up. */
+static void map_file_names_only_what_ran_when_it_was_changed(void **state) {
+  char path[64];
+  pid_t pid = start_process(path);
+  uint64_t changed;
+  uint32_t object;
+  ask_names_t ask;
+
+  (void)state;
+  write_map(path, "1000 100 function\n");
+  changed = change_of(path);
+  ask_names_begin(&ask, NULL);
+  object = jit_of(&ask, pid, 0);
+  symbols_set_time(ask.symbols, object, changed + 1, 0);
+  assert_string_equal(ask_names_name(&ask, object, 0x1000), "");
+  assert_non_null(strstr(symbols_reason(ask.symbols, object), "older"));
+  symbols_set_time(ask.symbols, object, 0, changed - 1);
+  assert_string_equal(ask_names_name(&ask, object, 0x1001), "");
+  assert_non_null(strstr(symbols_reason(ask.symbols, object), "ended"));
+  symbols_set_time(ask.symbols, object, changed, changed);
+  assert_string_equal(ask_names_name(&ask, object, 0x1002), "function");
+  symbols_set_time(ask.symbols, object, changed, changed - 1);
+  assert_string_equal(ask_names_name(&ask, object, 0x1002), "");
+  ask_names_end(&ask);
+  unlink(path);
+  end_process(pid);
+}
+
 static void expect_map_refused(pid_t pid, const char *reason) {
   ask_names_t ask;
   uint32_t object;
@@ -565,6 +603,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(copy_of_the_same_build_id_has_the_names),
       cmocka_unit_test(recorded_program_that_runs_is_read_from_its_mapping),
       cmocka_unit_test(map_file_names_functions_of_a_jit_compiler),
+      cmocka_unit_test(map_file_names_only_what_ran_when_it_was_changed),
       cmocka_unit_test(map_file_is_asked_again_for_what_has_no_name),
       cmocka_unit_test(map_file_of_another_user_or_kind_is_not_read),
       cmocka_unit_test(names_of_a_megabyte_are_cut),

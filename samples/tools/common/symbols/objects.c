@@ -71,7 +71,7 @@ static uint64_t hash_mapping(const symbols_mapping_t *mapping) {
 
   hash = mix(hash, mapping->build_id, mapping->build_id_bytes);
   if (mapping->kind == SYMBOLS_JIT)
-    return mix(hash, &mapping->pid, sizeof(mapping->pid));
+    return mix(hash ^ mapping->image, &mapping->pid, sizeof(mapping->pid));
   if (mapping->kind == SYMBOLS_VDSO)
     return hash ^ (uint64_t)is_low(mapping);
   hash = mix(hash, &mapping->inode, sizeof(mapping->inode));
@@ -83,7 +83,7 @@ static int same_object(const symbols_mapping_t *a, const symbols_mapping_t *b) {
       memcmp(a->build_id, b->build_id, a->build_id_bytes) != 0)
     return 0;
   if (a->kind == SYMBOLS_JIT)
-    return a->pid == b->pid;
+    return a->pid == b->pid && a->image == b->image;
   if (a->kind == SYMBOLS_VDSO)
     return is_low(a) == is_low(b);
   return a->inode == b->inode && a->major == b->major && a->minor == b->minor &&

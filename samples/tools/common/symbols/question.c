@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/memory.h"
@@ -131,6 +132,7 @@ static void clear_answer(symbols_question_t *question) {
   question->is_hopeless = question->is_late = question->is_canceled = 0;
   question->build_id_bytes = 0;
   question->lacks_debug = 0;
+  question->changed = 0;
 }
 
 static uint64_t used_ms_of(const symbols_question_t *question) {
@@ -181,6 +183,15 @@ static int download_debug_file(symbols_question_t *question,
   return object->debug >= 0;
 }
 
+/* Call it when the file is read: it may be changed until then. */
+static void read_change(symbols_question_t *question, int fd) {
+  struct stat info;
+
+  if (question->object->mapping.kind == SYMBOLS_JIT && fstat(fd, &info) == 0)
+    question->changed = (uint64_t)info.st_mtim.tv_sec * 1000000000 +
+                        (uint64_t)info.st_mtim.tv_nsec;
+}
+
 static void ask_worker(symbols_question_t *question, symbols_asker_t *asker,
                        symbols_worker_t *worker) {
   int fd = symbols_objects_file(&asker->objects, question->object), rc;
@@ -193,6 +204,7 @@ static void ask_worker(symbols_question_t *question, symbols_asker_t *asker,
   }
   write_request(question, asker, fd);
   rc = ask_in_time(question, asker, worker);
+  read_change(question, fd);
   question->is_late = rc == -ETIMEDOUT;
   if (rc == 0)
     read_answer(question, asker);

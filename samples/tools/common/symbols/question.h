@@ -46,9 +46,12 @@ typedef struct symbols_question_s {
   size_t nr_results;
   char reason[SYMBOLS_REASON_BYTES]; /* "" if there are names */
   int is_hopeless;                   /* the object must not be asked again */
-  int is_late;     /* there was no answer in time */
+  int is_late;                       /* there was no answer in time */
   int is_canceled; /* not answered, but not because of the object */
   int lacks_debug; /* its debug file could be downloaded */
+  /* When the map file was changed last, in nanoseconds since 1970; 0: it is no
+   * map file. */
+  uint64_t changed;
   uint64_t used_ms;
   uint64_t begin_ns; /* private */
   unsigned char build_id[20];

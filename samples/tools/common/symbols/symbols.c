@@ -46,6 +46,10 @@ typedef struct state_s {
   int is_hopeless, is_queued;
   int strikes; /* attempts that took too long */
   int is_late; /* has no names, because of the time */
+  /* For a JIT: see symbols_set_time. */
+  uint64_t since, until;
+  uint64_t changed; /* the newest map file whose names are known */
+  int is_void;      /* that file was of another program */
   unsigned char build_id[20];
   size_t build_id_bytes;
   struct state_s *next;
@@ -326,6 +330,27 @@ static void go_on(symbols_t *symbols) {
   call_back(symbols);
 }
 
+/* Gives up the names of a map file that is of another program. */
+static void check_time(state_t *state, symbols_question_t *question) {
+  const char *why = NULL;
+  size_t i;
+
+  if (question->changed == 0)
+    return;
+  if (question->changed < state->since)
+    why = "its /tmp/perf-PID.map is older than the process";
+  else if (state->until != 0 && question->changed > state->until)
+    why = "its /tmp/perf-PID.map was changed after it had ended";
+  if (why == NULL) {
+    if (question->changed > state->changed)
+      state->changed = question->changed;
+    return;
+  }
+  snprintf(question->reason, sizeof(question->reason), "%s", why);
+  for (i = 0; i < question->nr_results; i++)
+    question->results[i].place.nr = 0;
+}
+
 /* Processes a part of the answer, so that other work of the loop can run in
  * between. */
 static void install(symbols_t *symbols) {
@@ -375,9 +400,10 @@ static void try_later(symbols_t *symbols, state_t *state) {
 
 static void answered(symbols_job_t *job) {
   symbols_t *symbols = symbols_of(job, offsetof(symbols_t, ask_job));
-  const symbols_question_t *question = &symbols->question;
+  symbols_question_t *question = &symbols->question;
   state_t *state = state_of(symbols, question->object);
 
+  check_time(state, question);
   symbols_budget_use(&symbols->budget, question->used_ms);
   if (!question->is_canceled) {
     state->is_hopeless = question->is_hopeless;
@@ -511,6 +537,8 @@ const symbols_place_t *symbols_find(const symbols_t *symbols, uint32_t object,
   const symbols_entry_t *entry =
       symbols_places_find(&symbols->places, object, offset);
 
+  if (object < symbols->nr_states && symbols->states[object]->is_void)
+    return &symbols->beyond;
   if (entry != NULL)
     return entry->is_answered ? &entry->place : NULL;
   return symbols->places.nr == SYMBOLS_MAX_PLACES ? &symbols->beyond : NULL;
@@ -539,6 +567,21 @@ size_t symbols_build_id(const symbols_t *symbols, uint32_t object,
     return 0;
   *build_id = symbols->states[object]->build_id;
   return symbols->states[object]->build_id_bytes;
+}
+
+void symbols_set_time(symbols_t *symbols, uint32_t object, uint64_t since,
+                      uint64_t until) {
+  state_t *state;
+
+  if (object >= symbols->nr_states)
+    return;
+  state = symbols->states[object];
+  state->since = since;
+  state->until = until;
+  state->is_void = until != 0 && state->changed > until;
+  if (state->is_void)
+    snprintf(state->reason, sizeof(state->reason),
+             "its /tmp/perf-PID.map was changed after it had ended");
 }
 
 void symbols_refresh(symbols_t *symbols, uint32_t object) {

@@ -29,7 +29,8 @@ typedef enum symbols_kind_e {
 /* A mapping; the strings are copied. */
 typedef struct symbols_mapping_s {
   symbols_kind_t kind;
-  uint32_t pid;        /* of the process with this mapping */
+  uint32_t pid;   /* of the process with this mapping */
+  uint32_t image; /* for a JIT: differs between programs with the same pid */
   uint64_t start, end; /* end is the first address after it */
   const char *path;    /* as the kernel reports it, with " (deleted)"; or "" */
   uint32_t major, minor;
@@ -77,7 +78,7 @@ typedef void (*symbols_cb)(void *arg);
 symbols_t *symbols_new(uv_loop_t *loop, const symbols_options_t *options);
 
 /* Returns the id of an object. Equal mappings of a file have the same id (by
- * device, inode and path; for a JIT by process). */
+ * device, inode and path; for a JIT by process and image). */
 uint32_t symbols_object(symbols_t *symbols, const symbols_mapping_t *mapping);
 
 /* Requests the name at an offset. For a return address request offset - 1.
@@ -101,6 +102,13 @@ size_t symbols_nr_late(const symbols_t *symbols);
  * known by now. */
 size_t symbols_build_id(const symbols_t *symbols, uint32_t object,
                         const unsigned char **build_id);
+
+/* Sets the time of a JIT compiler's program, in nanoseconds since 1970. 0 means
+ * that a bound is not known. A map file that was changed last before or after
+ * this time belongs to another program with the same pid, and names nothing.
+ * Names that were read from such a file are given up. */
+void symbols_set_time(symbols_t *symbols, uint32_t object, uint64_t since,
+                      uint64_t until);
 
 /* Looks up the names of a JIT compiler's process again, because its map file
  * grows. */
