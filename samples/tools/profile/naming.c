@@ -379,6 +379,31 @@ static int is_user(const profile_frame_t *frame) {
          frame->object >= PROFILE_OBJECTS_FIXED;
 }
 
+/* The C library calls these functions, and its own code has no frame pointers.
+ * Nothing is missing if the frames beyond them are unknown. */
+static int is_first_of_thread(const profile_account_t *account,
+                              const profile_frame_t *frame) {
+  const symbols_place_t *place;
+  const char *name;
+
+  if (find_unnamed(account, frame, &place) == 0 || place == NULL)
+    return 0;
+  name = place->names[place->nr - 1].name;
+  return strcmp(name, "main") == 0 || strcmp(name, "start_thread") == 0;
+}
+
+static int has_first_of_thread(const profile_account_t *account,
+                               const stacks_entry_t *stack) {
+  const profile_frame_t *frames = stack->items;
+  size_t i;
+
+  for (i = 0; i < stack->nr; i++) {
+    if (is_user(&frames[i]) && is_first_of_thread(account, &frames[i]))
+      return 1;
+  }
+  return 0;
+}
+
 /* The callers of a thread that has waited since before the start can never be
  * found. */
 double profile_naming_without_callers(const profile_account_t *account) {
@@ -397,8 +422,9 @@ double profile_naming_without_callers(const profile_account_t *account) {
       continue;
     weight = tally->entries[i]->weight;
     all += weight;
-    if (nr == 1 || !is_user(outermost - 1) ||
-        outermost->object == PROFILE_OBJECT_UNKNOWN)
+    if ((nr == 1 || !is_user(outermost - 1) ||
+         outermost->object == PROFILE_OBJECT_UNKNOWN) &&
+        !has_first_of_thread(account, tally->entries[i]))
       without += weight;
   }
   return all == 0 ? 0 : (double)without / (double)all;

@@ -355,6 +355,25 @@ static void memory_of_a_jit_in_a_child_is_named_by_its_parent(void **state) {
   expect_rows(fixture, "compiled,0,10;");
 }
 
+/* The C library that calls main has no frame pointers, so the frames beyond it
+ * are unknown. */
+static void stack_from_main_lacks_no_callers(void **state) {
+  static const uint64_t ips[][5] = {
+      {USER, 0x7f0000000010, 0x7f0000001011, 0x7f0000002011, 0x99},
+      {USER, 0x7f0000000010, 0x7f0000001011, 0x99}};
+  fixture_t *fixture = *state;
+  uint32_t pid = (uint32_t)getpid();
+
+  start_by(fixture, STACKS_BY_FUNCTION);
+  write_map("7f0000000000 1000 hot\n7f0000001000 1000 main\n");
+  map(fixture, pid, 0x7f0000000000, 0x10000, 0, "//anon");
+  sample(fixture, pid, pid, ips[0], 5);
+  sample(fixture, pid, pid, ips[1], 4);
+  wait_for_names(fixture);
+  unlink(map_path());
+  assert_true(profile_naming_without_callers(&fixture->account) == 0);
+}
+
 /* Offsets in memory of a JIT compiler are addresses. A file in /dev/shm may
  * also be a library. */
 static void shared_memory_is_memory_of_a_jit(void **state) {
@@ -722,6 +741,7 @@ int main(int argc, char **argv) {
       TEST(map_file_that_is_older_than_the_program_names_nothing),
       TEST(map_file_that_is_newer_than_the_recording_names_nothing),
       TEST(memory_of_a_jit_in_a_child_is_named_by_its_parent),
+      TEST(stack_from_main_lacks_no_callers),
       TEST(shared_memory_is_memory_of_a_jit),
       TEST(functions_without_a_name_are_offsets),
       TEST(threads_are_distinguished_by_tid),
