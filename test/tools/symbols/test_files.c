@@ -533,6 +533,33 @@ static void names_of_a_megabyte_are_cut(void **state) {
   end_process(pid);
 }
 
+/* Only the end of the file is read. A line before it may name a function that
+ * was there earlier. */
+static void last_line_of_a_long_map_file_counts(void **state) {
+  char path[64];
+  pid_t pid = start_process(path);
+  ask_names_t ask;
+  FILE *file;
+  int i;
+
+  (void)state;
+  unlink(path);
+  file = fopen(path, "w");
+  assert_non_null(file);
+  fprintf(file, "1000 100 old\n2000 100 old\n");
+  for (i = 0; i < 1100000; i++)
+    fprintf(file, "900000 1 %060d\n", i);
+  fprintf(file, "1000 100 new\n");
+  fclose(file);
+  ask_names_begin(&ask, NULL);
+  assert_string_equal(ask_names_name(&ask, jit_of(&ask, pid, 0), 0x1000),
+                      "new");
+  assert_string_equal(ask_names_name(&ask, jit_of(&ask, pid, 0), 0x2000), "");
+  ask_names_end(&ask);
+  unlink(path);
+  end_process(pid);
+}
+
 /* -- objects without a file ------------------------------------------------ */
 
 static void function_of_the_vdso_has_its_name(void **state) {
@@ -607,6 +634,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(map_file_is_asked_again_for_what_has_no_name),
       cmocka_unit_test(map_file_of_another_user_or_kind_is_not_read),
       cmocka_unit_test(names_of_a_megabyte_are_cut),
+      cmocka_unit_test(last_line_of_a_long_map_file_counts),
       cmocka_unit_test(function_of_the_vdso_has_its_name),
       cmocka_unit_test(kernel_addresses_have_the_names_of_the_file),
   };

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* The file has lines of "START SIZE NAME", with numbers in hexadecimal, and
  * blanks or tabs between. The last line that covers an address counts, because
- * a JIT compiler reuses memory. */
+ * a JIT compiler reuses memory. So only the end of a very long file is read:
+ * without it, older lines would name newer functions. */
 #include "common/symbols/perf_map.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/memory.h"
 #include "common/symbols/answer.h"
 
 #define MAX_BYTES  ((uint64_t)64 << 20)
-#define MAX_LINES  1000000u
 #define LINE_BYTES (SYMBOLS_NAME_BYTES + 64)
 
 typedef struct map_s {
@@ -23,7 +24,7 @@ typedef struct map_s {
   size_t nr;
   int fd;
   int is_complete;
-  uint64_t at; /* bytes read */
+  uint64_t at, end; /* where the next bytes are read, and no more */
   char buffer[64 << 10];
   size_t used, nr_read;
 } map_t;
@@ -34,7 +35,7 @@ static int next_byte(map_t *map) {
   ssize_t nr;
 
   if (map->used == map->nr_read) {
-    if (map->at >= MAX_BYTES)
+    if (map->at >= map->end)
       return -1;
     do {
       nr = pread(map->fd, map->buffer, sizeof(map->buffer), (off_t)map->at);
@@ -64,6 +65,20 @@ static int next_line(map_t *map, char line[LINE_BYTES]) {
   }
   line[nr] = '\0';
   return map->is_complete && nr > 0;
+}
+
+/* The size is that at the start, so that the work ends while the file grows. */
+static void find_lines(map_t *map) {
+  char line[LINE_BYTES];
+  struct stat info;
+
+  if (fstat(map->fd, &info) != 0 || info.st_size <= 0)
+    return;
+  map->end = (uint64_t)info.st_size;
+  if (map->end <= MAX_BYTES)
+    return;
+  map->at = map->end - MAX_BYTES;
+  next_line(map, line);
 }
 
 static int compare_numbers(const void *a, const void *b) {
@@ -128,7 +143,8 @@ void symbols_perf_map_answer(symbols_message_t *request,
   map->addresses = addresses;
   map->names = common_calloc(map->nr + 1, sizeof(char *));
   map->fd = symbols_get_fd(request);
-  for (i = 0; i < MAX_LINES && next_line(map, line); i++)
+  find_lines(map);
+  while (next_line(map, line))
     add_line(map, line);
   symbols_answer_begin(response, "", NULL, 0, 0, map->nr);
   for (i = 0; i < map->nr; i++) {
