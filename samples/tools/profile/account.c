@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "common/memory.h"
 #include "common/proc.h"
@@ -378,6 +379,7 @@ static void follow_map(profile_account_t *account,
   object.major = mmap->maj;
   object.minor = mmap->min;
   object.inode = mmap->ino;
+  object.is_private = (mmap->flags & MAP_PRIVATE) != 0;
   object.build_id_bytes = mmap->build_id_size;
   memcpy(object.build_id, mmap->build_id, mmap->build_id_size);
   map.start = mmap->addr;

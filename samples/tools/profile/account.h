@@ -87,8 +87,8 @@ void profile_account_record(profile_account_t *account,
 profile_frame_t profile_account_user_frame(const profile_account_t *account,
                                            uint32_t pid, uint64_t address);
 
-/* Adds a mapping of a process. Its object's path, device, inode and build id
- * are set. */
+/* Adds a mapping of a process. Its object's path, device, inode, build id
+ * and is_private are set. */
 void profile_account_map(profile_account_t *account, uint32_t pid,
                          profile_object_t *object, profile_map_t *map);
 

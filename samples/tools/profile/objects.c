@@ -42,20 +42,24 @@ static int begins(const char *text, const char *with) {
 /* "//anon" comes from the kernel's perf_event_mmap_event. /proc/PID/maps has an
  * empty name or "[anon:name]" for such a mapping. Any other mapping without a
  * file on a disk may also have code of a JIT compiler. So may a file of
- * shm_open(3) that was unlinked. */
-static symbols_kind_t kind_of(const char *path) {
+ * memfd_create(2), or of shm_open(3) that was unlinked: a JIT compiler shares
+ * its mapping with one that can be written. Programs are mapped privately. */
+static symbols_kind_t kind_of(const char *path, int is_private) {
   static const char deleted[] = " (deleted)";
   size_t size = strlen(path);
 
   if (strcmp(path, "[vdso]") == 0)
     return SYMBOLS_VDSO;
-  if (path[0] != '/' || begins(path, "//anon") || begins(path, "/memfd:") ||
-      begins(path, "/dev/zero") || begins(path, "/anon_hugepage") ||
-      begins(path, "/SYSV") ||
-      (begins(path, "/dev/shm/") && size >= sizeof(deleted) &&
-       strcmp(path + size - (sizeof(deleted) - 1), deleted) == 0))
+  if (path[0] != '/' || begins(path, "//anon") || begins(path, "/dev/zero") ||
+      begins(path, "/anon_hugepage") || begins(path, "/SYSV"))
     return SYMBOLS_JIT;
-  return SYMBOLS_FILE;
+  if (is_private)
+    return SYMBOLS_FILE;
+  return begins(path, "/memfd:") ||
+                 (begins(path, "/dev/shm/") && size >= sizeof(deleted) &&
+                  strcmp(path + size - (sizeof(deleted) - 1), deleted) == 0)
+             ? SYMBOLS_JIT
+             : SYMBOLS_FILE;
 }
 
 /* The file's name without its directories and " (deleted)". */
@@ -96,7 +100,7 @@ typedef struct object_key_s {
 
 static uint32_t add(profile_objects_t *objects, const profile_object_t *object,
                     const object_key_t *key) {
-  symbols_kind_t kind = kind_of(object->path);
+  symbols_kind_t kind = kind_of(object->path, object->is_private);
   profile_object_t *added;
 
   if (objects->nr == objects->capacity)
@@ -116,7 +120,7 @@ static uint32_t add(profile_objects_t *objects, const profile_object_t *object,
 
 uint32_t profile_objects_add(profile_objects_t *objects,
                              const profile_object_t *object) {
-  symbols_kind_t kind = kind_of(object->path);
+  symbols_kind_t kind = kind_of(object->path, object->is_private);
   stacks_entry_t *entry;
   object_key_t key;
   size_t bytes;

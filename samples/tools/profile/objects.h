@@ -29,6 +29,7 @@ typedef struct profile_object_s {
   uint64_t inode;
   unsigned char build_id[20];
   size_t build_id_bytes;
+  int is_private;     /* mapped with MAP_PRIVATE */
   int has_symbols;  /* `symbols` is valid */
   uint32_t symbols; /* id in symbols_t */
 } profile_object_t;
@@ -44,7 +45,7 @@ void profile_objects_init(profile_objects_t *objects);
 void profile_objects_free(profile_objects_t *objects);
 
 /* Returns the index of an object, and adds the object if it is new. Set its
- * path, device, inode and build id, and pid, image and since of the process
+ * path, device, inode, build id and is_private, and pid, image and since of the process
  * that mapped it. The function finds the other fields. */
 uint32_t profile_objects_add(profile_objects_t *objects,
                              const profile_object_t *object);

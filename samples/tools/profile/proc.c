@@ -25,6 +25,7 @@ static int add_map(void *arg, const common_proc_map_t *line) {
   object.major = line->major;
   object.minor = line->minor;
   object.inode = line->inode;
+  object.is_private = line->prot[3] == 'p';
   map.start = line->start;
   map.end = line->end;
   map.pgoff = line->pgoff;

@@ -3,6 +3,7 @@
  * and which tasks are counted separately. */
 #include "support.h"
 
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -24,6 +25,7 @@ typedef struct fixture_s {
   profile_account_t account;
   profile_unwinding_t unwinding;
   uint64_t time;
+  uint32_t flags; /* of mmap(2) */
 } fixture_t;
 
 static void start_by(fixture_t *fixture, stacks_by_t by) {
@@ -76,6 +78,7 @@ static void map(fixture_t *fixture, uint32_t pid, uint64_t start, uint64_t size,
   record.mmap.addr = start;
   record.mmap.len = size;
   record.mmap.pgoff = pgoff;
+  record.mmap.flags = fixture->flags;
   record.mmap.ino = path[0] == '/' && path[1] != '/' ? 7 : 0;
   record.mmap.filename = text;
   record.mmap.filename_size = strlen(path);
@@ -375,9 +378,10 @@ static void stack_from_main_lacks_no_callers(void **state) {
 }
 
 /* Offsets in memory of a JIT compiler are addresses. A file in /dev/shm may
- * also be a library. */
+ * also be a library, and a program is mapped privately. */
 static void shared_memory_is_memory_of_a_jit(void **state) {
-  static const uint64_t ips[] = {USER, 0x1010, 0x2011, 0x3011, 0x4011, 0x5011};
+  static const uint64_t ips[] = {USER,   0x1010, 0x2011, 0x3011, 0x4011,
+                                 0x5011, 0x6011, 0x7011, 0x8011};
   fixture_t *fixture = *state;
 
   start_by(fixture, STACKS_BY_FUNCTION);
@@ -386,9 +390,13 @@ static void shared_memory_is_memory_of_a_jit(void **state) {
   map(fixture, 5, 0x3000, 0x1000, 0, "/dev/shm/code (deleted)");
   map(fixture, 5, 0x4000, 0x1000, 0, "/dev/shm/library.so");
   map(fixture, 5, 0x5000, 0x1000, 0, "/lib/old.so (deleted)");
-  sample(fixture, 5, 5, ips, 6);
+  fixture->flags = MAP_PRIVATE;
+  map(fixture, 5, 0x6000, 0x1000, 0, "/memfd:program (deleted)");
+  map(fixture, 5, 0x7000, 0x1000, 0, "/dev/shm/program (deleted)");
+  map(fixture, 5, 0x8000, 0x1000, 0, "//anon");
+  sample(fixture, 5, 5, ips, 9);
   expect_stack(fixture, "zero+1010 memfd:code+2010 code+3010 library.so+10 "
-                        "old.so+10");
+                        "old.so+10 memfd:program+10 program+10 [anon]+8010");
 }
 
 static void mapped_data_is_no_code(void **state) {
