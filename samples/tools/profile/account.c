@@ -85,6 +85,7 @@ static symbols_mapping_t mapping_of(const profile_account_t *account,
   /* In a recording, a build id is a better check than the inode. */
   if (!account->is_recorded || object->build_id_bytes == 0)
     mapping.inode = object->inode;
+  mapping.generation = object->generation;
   mapping.build_id_bytes = object->build_id_bytes;
   memcpy(mapping.build_id, object->build_id, sizeof(mapping.build_id));
   mapping.is_recorded = account->is_recorded;
@@ -379,6 +380,7 @@ static void follow_map(profile_account_t *account,
   object.major = mmap->maj;
   object.minor = mmap->min;
   object.inode = mmap->ino;
+  object.generation = mmap->ino_generation;
   object.is_private = (mmap->flags & MAP_PRIVATE) != 0;
   object.build_id_bytes = mmap->build_id_size;
   memcpy(object.build_id, mmap->build_id, mmap->build_id_size);

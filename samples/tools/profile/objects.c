@@ -94,6 +94,7 @@ typedef struct object_key_s {
   uint64_t pid;
   uint64_t device;
   uint64_t inode;
+  uint64_t generation;
   unsigned char build_id[24];
   char path[4096];
 } object_key_t;
@@ -118,6 +119,17 @@ static uint32_t add(profile_objects_t *objects, const profile_object_t *object,
   return (uint32_t)objects->nr++;
 }
 
+/* /proc has no generations. A mapping with one is of the same file, because a
+ * deleted file keeps its inode while it is mapped. */
+static int is_other_file(const profile_objects_t *objects,
+                         const profile_object_t *object, uint64_t index) {
+  profile_object_t *known = &objects->objects[index];
+
+  if (known->generation == 0)
+    known->generation = object->generation;
+  return object->generation != 0 && object->generation != known->generation;
+}
+
 uint32_t profile_objects_add(profile_objects_t *objects,
                              const profile_object_t *object) {
   symbols_kind_t kind = kind_of(object->path, object->is_private);
@@ -138,6 +150,11 @@ uint32_t profile_objects_add(profile_objects_t *objects,
   memcpy(key.path, object->path, bytes);
   bytes += offsetof(object_key_t, path) + 1;
   entry = stacks_tally_get(&objects->keys, 0, &key, (bytes + 7) / 8);
+  if (entry != NULL && entry->samples > 0 &&
+      is_other_file(objects, object, entry->weight)) {
+    key.generation = object->generation;
+    entry = stacks_tally_get(&objects->keys, 0, &key, (bytes + 7) / 8);
+  }
   if (entry == NULL)
     return PROFILE_OBJECT_UNKNOWN;
   if (entry->samples++ == 0)

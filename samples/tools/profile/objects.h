@@ -27,9 +27,10 @@ typedef struct profile_object_s {
   uint64_t since, until; /* 0: not known */
   uint32_t major, minor;
   uint64_t inode;
+  uint64_t generation; /* of the inode; 0: not known */
   unsigned char build_id[20];
   size_t build_id_bytes;
-  int is_private;     /* mapped with MAP_PRIVATE */
+  int is_private;   /* mapped with MAP_PRIVATE */
   int has_symbols;  /* `symbols` is valid */
   uint32_t symbols; /* id in symbols_t */
 } profile_object_t;

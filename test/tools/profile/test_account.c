@@ -482,6 +482,27 @@ static void callers_are_the_branches_of_a_call_stack(void **state) {
                         "program+309");
 }
 
+/* The number of an inode is used again. /proc does not have its generation. */
+static void file_that_has_a_used_inode_is_another_object(void **state) {
+  fixture_t *fixture = *state;
+  profile_object_t file = {.path = "/bin/program", .inode = 7};
+  uint32_t first, second;
+
+  start_by(fixture, STACKS_BY_FUNCTION);
+  first = profile_objects_add(&fixture->account.objects, &file);
+  file.generation = 1;
+  assert_int_equal(profile_objects_add(&fixture->account.objects, &file),
+                   first);
+  file.generation = 2;
+  second = profile_objects_add(&fixture->account.objects, &file);
+  assert_int_not_equal(second, first);
+  assert_int_equal(profile_objects_add(&fixture->account.objects, &file),
+                   second);
+  file.generation = 1;
+  assert_int_equal(profile_objects_add(&fixture->account.objects, &file),
+                   first);
+}
+
 static void file_in_two_processes_is_one_object(void **state) {
   static const uint64_t first[] = {USER, 0x1100}, second[] = {USER, 0x5100};
   fixture_t *fixture = *state;
@@ -737,6 +758,7 @@ int main(int argc, char **argv) {
       TEST(sample_is_where_its_ip_is),
       TEST(sample_without_a_call_chain_is_its_address),
       TEST(callers_are_the_branches_of_a_call_stack),
+      TEST(file_that_has_a_used_inode_is_another_object),
       TEST(file_in_two_processes_is_one_object),
       TEST(file_of_a_process_that_maps_too_many_is_unknown),
       TEST(mapping_that_does_not_fit_hides_what_was_there),

@@ -8,10 +8,13 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/auxv.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <linux/fs.h>
 
 #include "ask_names.h"
 #include "common/proc.h"
@@ -314,6 +317,41 @@ static void recorded_program_that_runs_is_read_from_its_mapping(void **state) {
       ask_names_name(&ask, symbols_object(ask.symbols, &mapping), offset),
       "mapped");
   end_waiting(pid);
+  ask_names_end(&ask);
+}
+
+/* The file got the number of the inode of a deleted one. */
+static void file_with_a_used_inode_is_not_the_mapped_one(void **state) {
+  symbols_mapping_t mapping = {.kind = SYMBOLS_FILE};
+  uint32_t generation = 0, object;
+  uint64_t address, offset;
+  struct stat info;
+  ask_names_t ask;
+  int fd;
+
+  (void)state;
+  make_waiting(__func__, "waiting", "function");
+  fd = open(ask_names_in("waiting"), O_RDONLY | O_CLOEXEC);
+  assert_int_equal(fstat(fd, &info), 0);
+  if (ioctl(fd, FS_IOC_GETVERSION, &generation) != 0)
+    support_skip(__func__, "a file system with generations of inodes");
+  close(fd);
+  address = ask_names_symbol(ask_names_in("waiting"), "function");
+  assert_int_equal(ask_names_offset(ask_names_in("waiting"), address, &offset),
+                   0);
+  mapping.path = ask_names_in("waiting");
+  mapping.inode = info.st_ino;
+  mapping.major = major(info.st_dev);
+  mapping.minor = minor(info.st_dev);
+  mapping.generation = generation;
+  ask_names_begin(&ask, NULL);
+  object = symbols_object(ask.symbols, &mapping);
+  assert_string_equal(ask_names_name(&ask, object, offset), "function");
+  mapping.generation = generation + 1;
+  object = symbols_object(ask.symbols, &mapping);
+  assert_string_equal(ask_names_name(&ask, object, offset), "");
+  assert_string_equal(symbols_reason(ask.symbols, object),
+                      "the file was replaced");
   ask_names_end(&ask);
 }
 
@@ -629,6 +667,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(recorded_path_without_identity_names_no_file),
       cmocka_unit_test(copy_of_the_same_build_id_has_the_names),
       cmocka_unit_test(recorded_program_that_runs_is_read_from_its_mapping),
+      cmocka_unit_test(file_with_a_used_inode_is_not_the_mapped_one),
       cmocka_unit_test(map_file_names_functions_of_a_jit_compiler),
       cmocka_unit_test(map_file_names_only_what_ran_when_it_was_changed),
       cmocka_unit_test(map_file_is_asked_again_for_what_has_no_name),

@@ -75,6 +75,7 @@ static uint64_t hash_mapping(const symbols_mapping_t *mapping) {
   if (mapping->kind == SYMBOLS_VDSO)
     return hash ^ (uint64_t)is_low(mapping);
   hash = mix(hash, &mapping->inode, sizeof(mapping->inode));
+  hash = mix(hash, &mapping->generation, sizeof(mapping->generation));
   return mix(hash, mapping->path, strlen(mapping->path));
 }
 
@@ -86,7 +87,8 @@ static int same_object(const symbols_mapping_t *a, const symbols_mapping_t *b) {
     return a->pid == b->pid && a->image == b->image;
   if (a->kind == SYMBOLS_VDSO)
     return is_low(a) == is_low(b);
-  return a->inode == b->inode && a->major == b->major && a->minor == b->minor &&
+  return a->inode == b->inode && a->generation == b->generation &&
+         a->major == b->major && a->minor == b->minor &&
          a->is_recorded == b->is_recorded && strcmp(a->path, b->path) == 0;
 }
 

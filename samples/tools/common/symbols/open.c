@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -20,11 +21,13 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <linux/fs.h>
 #include <linux/magic.h>
 
 #include "common/proc.h"
 
-#define DELETED " (deleted)"
+#define DELETED  " (deleted)"
+#define REPLACED "the file was replaced"
 
 /* For openat2(2), Linux 5.6, which not all headers have. */
 #ifndef SYS_openat2
@@ -79,6 +82,17 @@ static int is_mapped_one(int fd, const struct stat *info,
          has_build_id || is_layered(fd);
 }
 
+/* Another file can have the inode's number when the mapped one is deleted. Not
+ * all file systems report the generation. */
+static int is_of_generation(int fd, const symbols_mapping_t *mapping) {
+  uint32_t generation;
+
+  return mapping->generation == 0 || mapping->inode == 0 ||
+         mapping->build_id_bytes > 0 ||
+         ioctl(fd, FS_IOC_GETVERSION, &generation) != 0 ||
+         generation == (uint32_t)mapping->generation;
+}
+
 /* Files of the kernel look regular. But reading some of them, such as
  * /proc/kmsg and trace_pipe, removes data for which other programs wait. A
  * recording can name such files. */
@@ -122,7 +136,7 @@ static int take(int found, const symbols_mapping_t *mapping,
   else if (!S_ISREG(info.st_mode) || is_of_kernel(found))
     why = "not a regular file";
   else if (mapping != NULL && !is_mapped_one(found, &info, mapping))
-    why = "the file was replaced";
+    why = REPLACED;
   if (why != NULL) {
     snprintf(reason, SYMBOLS_REASON_BYTES, "%s", why);
     close(found);
@@ -134,9 +148,12 @@ static int take(int found, const symbols_mapping_t *mapping,
              errno == EACCES ? "permission denied" : strerror(errno));
   else
     reason[0] = '\0';
-  if (fd < 0 || mapping == NULL || symbols_open_is_elf(fd))
+  if (fd < 0 || mapping == NULL)
     return fd;
-  snprintf(reason, SYMBOLS_REASON_BYTES, "not an ELF file");
+  if (symbols_open_is_elf(fd) && is_of_generation(fd, mapping))
+    return fd;
+  snprintf(reason, SYMBOLS_REASON_BYTES,
+           symbols_open_is_elf(fd) ? REPLACED : "not an ELF file");
   close(fd);
   return -1;
 }

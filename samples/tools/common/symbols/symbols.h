@@ -34,7 +34,8 @@ typedef struct symbols_mapping_s {
   uint64_t start, end; /* end is the first address after it */
   const char *path;    /* as the kernel reports it, with " (deleted)"; or "" */
   uint32_t major, minor;
-  uint64_t inode; /* 0: not known, so the file needs a build id */
+  uint64_t inode;      /* 0: not known, so the file needs a build id */
+  uint64_t generation; /* of the inode, as its number is used again; or 0 */
   unsigned char build_id[20];
   size_t build_id_bytes; /* 0: not known; else required of the file */
   int is_recorded;       /* from a file: no path in the process's root */
