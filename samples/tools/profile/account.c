@@ -358,7 +358,8 @@ void profile_account_map(profile_account_t *account, uint32_t pid,
 
   object->pid = pid;
   object->image = process->image;
-  object->since = process->image_since;
+  if (profile_objects_kind(object) == SYMBOLS_JIT)
+    object->since = process->image_since;
   map->object = profile_objects_add(&account->objects, object);
   process->has_jit |=
       profile_objects_get(&account->objects, map->object)->kind == SYMBOLS_JIT;
@@ -381,6 +382,7 @@ static void follow_map(profile_account_t *account,
   object.minor = mmap->min;
   object.inode = mmap->ino;
   object.generation = mmap->ino_generation;
+  object.since = record->time;
   object.is_private = (mmap->flags & MAP_PRIVATE) != 0;
   object.build_id_bytes = mmap->build_id_size;
   memcpy(object.build_id, mmap->build_id, mmap->build_id_size);

@@ -57,11 +57,22 @@ static void write_result(profile_t *profile) {
   profile->on_written(profile);
 }
 
-static void on_named(void *arg) {
+static void on_checked(void *arg) {
   profile_t *profile = arg;
 
   if (profile->state == PROFILE_NAMES)
     write_result(profile);
+}
+
+/* Files are checked after all names are known, so that these have all the
+ * time. */
+static void on_named(void *arg) {
+  profile_t *profile = arg;
+
+  if (profile->state != PROFILE_NAMES)
+    return;
+  profile_naming_check(&profile->account);
+  symbols_wait(profile->symbols, on_checked, profile);
 }
 
 static void on_unwound(void *arg) {

@@ -69,6 +69,34 @@ static void ask_again(const profile_account_t *account) {
   }
 }
 
+/* Returns when the file of a recorded mapping may have been changed last; 0 if
+ * it is not recorded. */
+static uint64_t last_change_of(const profile_account_t *account,
+                               const profile_object_t *object) {
+  uint64_t mapped = account->epoch_ns + object->since + account->error_ns;
+
+  return account->recorded_ns != 0 && object->since != 0 &&
+                 mapped < account->recorded_ns
+             ? mapped
+             : account->recorded_ns;
+}
+
+/* A file that was not changed since it was opened is the one that was mapped.
+ * For a recording, the time of its mapping counts. */
+void profile_naming_check(const profile_account_t *account) {
+  const profile_object_t *object;
+  size_t i;
+
+  for (i = 0; i < account->objects.nr; i++) {
+    object = profile_objects_get(&account->objects, (uint32_t)i);
+    if (!object->has_symbols || object->kind != SYMBOLS_FILE)
+      continue;
+    symbols_set_time(account->symbols, object->symbols, 0,
+                     last_change_of(account, object));
+    symbols_refresh(account->symbols, object->symbols);
+  }
+}
+
 void profile_naming_ask(const profile_account_t *account) {
   const stacks_tally_t *tally = &account->stacks;
   const profile_frame_t *frames;
@@ -300,6 +328,7 @@ static void fill_gap(const profile_account_t *account, size_t object,
   uint32_t id;
 
   gap->object = mapped->name;
+  gap->outside = 0;
   gap->is_jit = mapped->kind == SYMBOLS_JIT;
   gap->reason = "";
   if (object == PROFILE_OBJECT_UNKNOWN && account->nr_refused > 0)
@@ -312,7 +341,9 @@ static void fill_gap(const profile_account_t *account, size_t object,
     gap->reason = "the recording does not name the machine of its "
                   "/tmp/perf-PID.map";
   gap->share = (double)unnamed->weight / (double)all;
-  gap->outside = (double)unnamed->outside / (double)all;
+  if (symbols_of(account, object, &id) == 0 &&
+      symbols_is_read(account->symbols, id))
+    gap->outside = (double)unnamed->outside / (double)all;
 }
 
 static size_t heaviest_object(const unnamed_t *unnamed, size_t nr) {

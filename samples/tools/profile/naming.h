@@ -9,6 +9,10 @@
 /* Starts looking up the names of all current frames. */
 void profile_naming_ask(const profile_account_t *account);
 
+/* Starts checking if files were changed since they were opened or recorded. If
+ * so, their names are given up. */
+void profile_naming_check(const profile_account_t *account);
+
 /* Adds all stacks to a profile, with the names that are known by now. Functions
  * without a name appear as "libc.so.6+0x2a0b0", and those of a JIT compiler
  * together as "[JIT]". */

@@ -44,7 +44,8 @@ static int begins(const char *text, const char *with) {
  * file on a disk may also have code of a JIT compiler. So may a file of
  * memfd_create(2), or of shm_open(3) that was unlinked: a JIT compiler shares
  * its mapping with one that can be written. Programs are mapped privately. */
-static symbols_kind_t kind_of(const char *path, int is_private) {
+symbols_kind_t profile_objects_kind(const profile_object_t *object) {
+  const char *path = object->path;
   static const char deleted[] = " (deleted)";
   size_t size = strlen(path);
 
@@ -53,7 +54,7 @@ static symbols_kind_t kind_of(const char *path, int is_private) {
   if (path[0] != '/' || begins(path, "//anon") || begins(path, "/dev/zero") ||
       begins(path, "/anon_hugepage") || begins(path, "/SYSV"))
     return SYMBOLS_JIT;
-  if (is_private)
+  if (object->is_private)
     return SYMBOLS_FILE;
   return begins(path, "/memfd:") ||
                  (begins(path, "/dev/shm/") && size >= sizeof(deleted) &&
@@ -101,7 +102,7 @@ typedef struct object_key_s {
 
 static uint32_t add(profile_objects_t *objects, const profile_object_t *object,
                     const object_key_t *key) {
-  symbols_kind_t kind = kind_of(object->path, object->is_private);
+  symbols_kind_t kind = profile_objects_kind(object);
   profile_object_t *added;
 
   if (objects->nr == objects->capacity)
@@ -132,7 +133,7 @@ static int is_other_file(const profile_objects_t *objects,
 
 uint32_t profile_objects_add(profile_objects_t *objects,
                              const profile_object_t *object) {
-  symbols_kind_t kind = kind_of(object->path, object->is_private);
+  symbols_kind_t kind = profile_objects_kind(object);
   stacks_entry_t *entry;
   object_key_t key;
   size_t bytes;

@@ -21,10 +21,10 @@ typedef struct profile_object_s {
   const char *name; /* for display: without directories */
   const char *path; /* as the kernel reports it; "": none */
   symbols_kind_t kind;
-  /* Of a JIT; else 0: its program, and when this began and ended, in the time of
-   * the records. */
-  uint32_t pid, image;
-  uint64_t since, until; /* 0: not known */
+  uint32_t pid, image; /* of a JIT: its program; else 0 */
+  /* In the time of the records, 0: not known. When the program of a JIT began
+   * and ended; for a file, when it was first mapped. */
+  uint64_t since, until;
   uint32_t major, minor;
   uint64_t inode;
   uint64_t generation; /* of the inode; 0: not known */
@@ -45,9 +45,12 @@ typedef struct profile_objects_s {
 void profile_objects_init(profile_objects_t *objects);
 void profile_objects_free(profile_objects_t *objects);
 
+/* Returns what a mapping is, by its path and is_private. */
+symbols_kind_t profile_objects_kind(const profile_object_t *object);
+
 /* Returns the index of an object, and adds the object if it is new. Set its
- * path, device, inode, build id and is_private, and pid, image and since of the process
- * that mapped it. The function finds the other fields. */
+ * path, device, inode, build id and is_private, and pid, image and since of the
+ * process that mapped it. The function finds the other fields. */
 uint32_t profile_objects_add(profile_objects_t *objects,
                              const profile_object_t *object);
 

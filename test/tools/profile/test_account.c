@@ -5,6 +5,7 @@
 
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 
 #include "common/proc.h"
@@ -335,6 +336,45 @@ map_file_that_is_newer_than_the_recording_names_nothing(void **state) {
   wait_for_names(fixture);
   unlink(map_path());
   expect_rows(fixture, "later,0,10;");
+}
+
+static void expect_read(fixture_t *fixture, uint32_t object, int is_read) {
+  const profile_object_t *file =
+      profile_objects_get(&fixture->account.objects, object);
+
+  wait_for_names(fixture);
+  profile_naming_check(&fixture->account);
+  wait_for_names(fixture);
+  assert_int_equal(symbols_is_read(fixture->symbols, file->symbols), is_read);
+}
+
+/* It has no build id in the recording, which shows when it was mapped. */
+static void file_that_was_changed_after_its_mapping_is_not_read(void **state) {
+  static const uint64_t ips[] = {USER, 0x1010};
+  profile_object_t file = {.path = map_path(), .since = 100};
+  profile_map_t mapping = {.start = 0x1000, .end = 0x2000};
+  fixture_t *fixture = *state;
+  uint64_t changed;
+  struct stat info;
+
+  start_by(fixture, STACKS_BY_FUNCTION);
+  assert_int_equal(stat("/proc/self/exe", &info), 0);
+  changed = (uint64_t)info.st_mtim.tv_sec * 1000000000 +
+            (uint64_t)info.st_mtim.tv_nsec;
+  unlink(map_path());
+  assert_int_equal(symlink("/proc/self/exe", map_path()), 0);
+  file.major = major(info.st_dev);
+  file.minor = minor(info.st_dev);
+  file.inode = info.st_ino;
+  profile_account_map(&fixture->account, 5, &file, &mapping);
+  sample(fixture, 5, 5, ips, 2);
+  fixture->account.error_ns = 10;
+  fixture->account.recorded_ns = changed + 1000;
+  fixture->account.epoch_ns = changed - 110;
+  expect_read(fixture, mapping.object, 1);
+  fixture->account.epoch_ns = changed - 111;
+  expect_read(fixture, mapping.object, 0);
+  unlink(map_path());
 }
 
 /* The child is sampled before its parent is. */
@@ -770,6 +810,7 @@ int main(int argc, char **argv) {
       TEST(map_file_does_not_name_a_process_that_had_the_pid),
       TEST(map_file_that_is_older_than_the_program_names_nothing),
       TEST(map_file_that_is_newer_than_the_recording_names_nothing),
+      TEST(file_that_was_changed_after_its_mapping_is_not_read),
       TEST(memory_of_a_jit_in_a_child_is_named_by_its_parent),
       TEST(stack_from_main_lacks_no_callers),
       TEST(shared_memory_is_memory_of_a_jit),

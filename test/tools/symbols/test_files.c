@@ -320,6 +320,75 @@ static void recorded_program_that_runs_is_read_from_its_mapping(void **state) {
   ask_names_end(&ask);
 }
 
+/* Returns when a file was changed last, since 1970. */
+static uint64_t change_of(const char *path) {
+  struct stat info;
+
+  assert_int_equal(stat(path, &info), 0);
+  return (uint64_t)info.st_mtim.tv_sec * 1000000000 +
+         (uint64_t)info.st_mtim.tv_nsec;
+}
+
+/* The shell writes to the mapped file itself, as cp does. Some of its names may
+ * be of the old contents. */
+static void file_that_is_changed_in_place_loses_its_names(void **state) {
+  symbols_mapping_t mapping = {.kind = SYMBOLS_FILE};
+  const unsigned char *build_id;
+  uint64_t address, offset;
+  struct stat info;
+  ask_names_t ask;
+  uint32_t object;
+
+  (void)state;
+  make_waiting(__func__, "waiting", "function");
+  address = ask_names_symbol(ask_names_in("waiting"), "function");
+  assert_int_equal(ask_names_offset(ask_names_in("waiting"), address, &offset),
+                   0);
+  assert_int_equal(stat(ask_names_in("waiting"), &info), 0);
+  mapping.path = ask_names_in("waiting");
+  mapping.inode = info.st_ino;
+  mapping.major = major(info.st_dev);
+  mapping.minor = minor(info.st_dev);
+  ask_names_begin(&ask, NULL);
+  object = symbols_object(ask.symbols, &mapping);
+  assert_string_equal(ask_names_name(&ask, object, offset), "function");
+  symbols_refresh(ask.symbols, object);
+  ask_names_wait(&ask);
+  assert_string_equal(ask_names_name(&ask, object, offset), "function");
+  assert_int_equal(ask_names_run("printf x >> waiting"), 0);
+  symbols_refresh(ask.symbols, object);
+  ask_names_wait(&ask);
+  assert_string_equal(ask_names_name(&ask, object, offset), "");
+  assert_int_equal(ask_names_at(&ask, object, offset)->first, offset);
+  assert_string_equal(ask_names_name(&ask, object, offset + 1), "");
+  assert_string_equal(symbols_reason(ask.symbols, object),
+                      "the file was changed while it was measured");
+  ask_names_end(&ask);
+
+  ask_names_begin(&ask, NULL);
+  object = symbols_object(ask.symbols, &mapping);
+  symbols_set_time(ask.symbols, object, 0, change_of(mapping.path));
+  assert_string_equal(ask_names_name(&ask, object, offset), "function");
+  mapping.build_id_bytes = symbols_build_id(ask.symbols, object, &build_id);
+  memcpy(mapping.build_id, build_id, mapping.build_id_bytes);
+  symbols_set_time(ask.symbols, object, 0, change_of(mapping.path) - 1);
+  assert_string_equal(ask_names_name(&ask, object, offset), "");
+  assert_string_equal(symbols_reason(ask.symbols, object),
+                      "the file was changed after it was mapped");
+  ask_names_end(&ask);
+
+  /* A build id is enough. */
+  ask_names_begin(&ask, NULL);
+  object = symbols_object(ask.symbols, &mapping);
+  if (mapping.build_id_bytes > 0) {
+    assert_string_equal(ask_names_name(&ask, object, offset), "function");
+    symbols_set_time(ask.symbols, object, 0, 1);
+    assert_string_equal(ask_names_name(&ask, object, offset), "function");
+    assert_string_equal(ask_names_name(&ask, object, offset + 1), "function");
+  }
+  ask_names_end(&ask);
+}
+
 /* The file got the number of the inode of a deleted one. */
 static void file_with_a_used_inode_is_not_the_mapped_one(void **state) {
   symbols_mapping_t mapping = {.kind = SYMBOLS_FILE};
@@ -467,15 +536,6 @@ static void map_file_is_asked_again_for_what_has_no_name(void **state) {
   end_process(pid);
   ask_names_end(&ask);
   unlink(path);
-}
-
-/* Returns when a file was changed last, since 1970. */
-static uint64_t change_of(const char *path) {
-  struct stat info;
-
-  assert_int_equal(stat(path, &info), 0);
-  return (uint64_t)info.st_mtim.tv_sec * 1000000000 +
-         (uint64_t)info.st_mtim.tv_nsec;
 }
 
 /* A name that was read from a later file, before that was known, is given
@@ -667,6 +727,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(recorded_path_without_identity_names_no_file),
       cmocka_unit_test(copy_of_the_same_build_id_has_the_names),
       cmocka_unit_test(recorded_program_that_runs_is_read_from_its_mapping),
+      cmocka_unit_test(file_that_is_changed_in_place_loses_its_names),
       cmocka_unit_test(file_with_a_used_inode_is_not_the_mapped_one),
       cmocka_unit_test(map_file_names_functions_of_a_jit_compiler),
       cmocka_unit_test(map_file_names_only_what_ran_when_it_was_changed),

@@ -22,6 +22,7 @@ typedef struct symbols_object_s {
   int process; /* for a JIT: its directory in /proc; or -1 */
   int was_tried;
   int was_downloaded; /* or could not be */
+  uint64_t changed;   /* when the file had been changed, at the first opening */
   int is_complete;    /* its map file does not change any more */
   int has_bad_dwarf;  /* it took too long, or ended the worker */
   uint64_t used;

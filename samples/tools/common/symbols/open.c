@@ -112,6 +112,15 @@ static int is_of_kernel(int found) {
   }
 }
 
+uint64_t symbols_open_change(int fd) {
+  struct stat info;
+
+  if (fstat(fd, &info) != 0)
+    return 0;
+  return (uint64_t)info.st_mtim.tv_sec * 1000000000 +
+         (uint64_t)info.st_mtim.tv_nsec;
+}
+
 int symbols_open_is_elf(int fd) {
   struct stat info;
   char magic[SELFMAG];

@@ -53,6 +53,10 @@ static void grow(symbols_table_t *table) {
   free(old.entries);
 }
 
+symbols_entry_t *symbols_places_get(const symbols_places_t *places, size_t i) {
+  return &places->blocks[i / BLOCK][i % BLOCK];
+}
+
 static symbols_entry_t *allocate(symbols_places_t *places) {
   if (places->nr % BLOCK == 0) {
     if (places->nr_blocks == places->block_capacity)
@@ -61,7 +65,7 @@ static symbols_entry_t *allocate(symbols_places_t *places) {
     places->blocks[places->nr_blocks++] =
         common_calloc(BLOCK, sizeof(symbols_entry_t));
   }
-  return &places->blocks[places->nr / BLOCK][places->nr % BLOCK];
+  return symbols_places_get(places, places->nr);
 }
 
 symbols_entry_t *symbols_places_add(symbols_places_t *places, uint32_t object,

@@ -38,6 +38,9 @@ void symbols_places_free(symbols_places_t *places);
 symbols_entry_t *symbols_places_find(const symbols_places_t *places,
                                      uint32_t object, uint64_t offset);
 
+/* Returns one of the entries, from 0 to nr - 1. */
+symbols_entry_t *symbols_places_get(const symbols_places_t *places, size_t i);
+
 /* Adds an entry that does not exist yet. Returns NULL if there is no room. */
 symbols_entry_t *symbols_places_add(symbols_places_t *places, uint32_t object,
                                     uint64_t offset);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/memory.h"
@@ -94,8 +93,10 @@ static void read_answer(symbols_question_t *question, symbols_asker_t *asker) {
   nr = symbols_get_number(response);
   for (i = 0; i < nr && i < question->nr && !response->is_damaged; i++)
     read_place(question, asker);
+  question->is_read = nr > 0;
   if (response->is_damaged) {
     question->nr_results = 0;
+    question->is_read = 0;
     question->is_hopeless = 1;
     snprintf(question->reason, sizeof(question->reason), "damaged");
   }
@@ -133,6 +134,7 @@ static void clear_answer(symbols_question_t *question) {
   question->build_id_bytes = 0;
   question->lacks_debug = 0;
   question->changed = 0;
+  question->is_changed = question->is_read = 0;
 }
 
 static uint64_t used_ms_of(const symbols_question_t *question) {
@@ -185,11 +187,11 @@ static int download_debug_file(symbols_question_t *question,
 
 /* Call it when the file is read: it may be changed until then. */
 static void read_change(symbols_question_t *question, int fd) {
-  struct stat info;
+  const symbols_object_t *object = question->object;
 
-  if (question->object->mapping.kind == SYMBOLS_JIT && fstat(fd, &info) == 0)
-    question->changed = (uint64_t)info.st_mtim.tv_sec * 1000000000 +
-                        (uint64_t)info.st_mtim.tv_nsec;
+  if (object->mapping.kind != SYMBOLS_VDSO)
+    question->changed = symbols_open_change(fd);
+  question->is_changed = question->changed != object->changed;
 }
 
 static void ask_worker(symbols_question_t *question, symbols_asker_t *asker,
@@ -200,6 +202,11 @@ static void ask_worker(symbols_question_t *question, symbols_asker_t *asker,
   if (fd < 0) {
     snprintf(question->reason, sizeof(question->reason), "%s",
              question->object->open_reason);
+    return;
+  }
+  if (question->nr == 1 && question->offsets[0] == SYMBOLS_NO_OFFSET) {
+    read_change(question, fd);
+    question->is_canceled = 1;
     return;
   }
   write_request(question, asker, fd);

@@ -33,6 +33,10 @@ typedef struct symbols_asker_s {
   symbols_message_t request, response;
 } symbols_asker_t;
 
+/* If this is the only offset, the file is not read, and only its time is
+ * answered. */
+#define SYMBOLS_NO_OFFSET UINT64_MAX
+
 typedef struct symbols_question_s {
   symbols_object_t *object; /* NULL: the kernel */
   int inlined;
@@ -49,9 +53,11 @@ typedef struct symbols_question_s {
   int is_late;                       /* there was no answer in time */
   int is_canceled; /* not answered, but not because of the object */
   int lacks_debug; /* its debug file could be downloaded */
-  /* When the map file was changed last, in nanoseconds since 1970; 0: it is no
-   * map file. */
+  /* When the file was changed last, in nanoseconds since 1970; 0: it has not
+   * been read. */
   uint64_t changed;
+  int is_changed; /* since it was first opened */
+  int is_read;    /* the worker has looked at the functions of the file */
   uint64_t used_ms;
   uint64_t begin_ns; /* private */
   unsigned char build_id[20];

@@ -23,6 +23,9 @@
 /* Places that are processed at once. */
 #define INSTALL_NR 1024
 
+#define MAP_CHANGED  "its /tmp/perf-PID.map was changed after it had ended"
+#define FILE_CHANGED "the file was changed after it was mapped"
+
 /* The id for mappings for which there is no room. */
 #define NONE UINT32_MAX
 
@@ -44,12 +47,12 @@ typedef struct state_s {
   symbols_object_t *object; /* NULL: the kernel */
   char reason[SYMBOLS_REASON_BYTES];
   int is_hopeless, is_queued;
-  int strikes; /* attempts that took too long */
-  int is_late; /* has no names, because of the time */
-  /* For a JIT: see symbols_set_time. */
-  uint64_t since, until;
-  uint64_t changed; /* the newest map file whose names are known */
-  int is_void;      /* that file was of another program */
+  int strikes;           /* attempts that took too long */
+  int is_late;           /* has no names, because of the time */
+  uint64_t since, until; /* see symbols_set_time */
+  uint64_t changed;      /* when the newest file with known names was changed */
+  int is_void;           /* the names were given up */
+  int is_read;
   unsigned char build_id[20];
   size_t build_id_bytes;
   struct state_s *next;
@@ -330,22 +333,57 @@ static void go_on(symbols_t *symbols) {
   call_back(symbols);
 }
 
-/* Gives up the names of a map file that is of another program. */
-static void check_time(state_t *state, symbols_question_t *question) {
-  const char *why = NULL;
+/* Gives up all names of an object, for good. */
+static void give_up_names(symbols_t *symbols, state_t *state,
+                          const char *reason) {
+  symbols_entry_t *entry;
   size_t i;
 
+  state->is_void = 1;
+  state->is_read = 0;
+  snprintf(state->reason, sizeof(state->reason), "%s", reason);
+  state->nr_ranges = state->nr_unnamed = 0;
+  for (i = 0; i < symbols->places.nr; i++) {
+    entry = symbols_places_get(&symbols->places, i);
+    if (entry->object != id_of(state) || !entry->is_answered)
+      continue;
+    memset(&entry->place, 0, sizeof(entry->place));
+    entry->is_answered = 0;
+    answer_unknown(entry);
+  }
+}
+
+/* Returns why the file that was read is not the one that was mapped, or NULL. A
+ * build id is compared by the worker. */
+static const char *find_change(const state_t *state,
+                               const symbols_question_t *question) {
   if (question->changed == 0)
-    return;
-  if (question->changed < state->since)
-    why = "its /tmp/perf-PID.map is older than the process";
-  else if (state->until != 0 && question->changed > state->until)
-    why = "its /tmp/perf-PID.map was changed after it had ended";
+    return NULL;
+  if (is_jit(state) && question->changed < state->since)
+    return "its /tmp/perf-PID.map is older than the process";
+  if (is_jit(state))
+    return state->until != 0 && question->changed > state->until ? MAP_CHANGED
+                                                                 : NULL;
+  if (state->object->mapping.build_id_bytes > 0)
+    return NULL;
+  if (state->until != 0 && question->changed > state->until)
+    return FILE_CHANGED;
+  return question->is_changed ? "the file was changed while it was measured"
+                              : NULL;
+}
+
+static void check_change(symbols_t *symbols, state_t *state,
+                         symbols_question_t *question) {
+  const char *why = find_change(state, question);
+  size_t i;
+
   if (why == NULL) {
     if (question->changed > state->changed)
       state->changed = question->changed;
     return;
   }
+  if (!is_jit(state))
+    give_up_names(symbols, state, why);
   snprintf(question->reason, sizeof(question->reason), "%s", why);
   for (i = 0; i < question->nr_results; i++)
     question->results[i].place.nr = 0;
@@ -367,6 +405,10 @@ static void install(symbols_t *symbols) {
     entry = symbols_places_find(&symbols->places, id_of(state), result->offset);
     if (entry == NULL || entry->place.nr > 0)
       continue;
+    if (state->is_void) {
+      answer_unknown(entry);
+      continue;
+    }
     entry->place = result->place;
     entry->is_answered = 1;
     if (is_jit(state) && entry->place.nr == 0)
@@ -377,7 +419,8 @@ static void install(symbols_t *symbols) {
     uv_timer_start(&symbols->timer, on_install, 0, 0);
     return;
   }
-  if (!symbols->asker.inlined && question->nr_results > 0 && !is_jit(state))
+  if (!symbols->asker.inlined && question->nr_results > 0 && !is_jit(state) &&
+      !state->is_void)
     add_ranges(state, question->results, question->nr_results);
   go_on(symbols);
 }
@@ -403,14 +446,16 @@ static void answered(symbols_job_t *job) {
   symbols_question_t *question = &symbols->question;
   state_t *state = state_of(symbols, question->object);
 
-  check_time(state, question);
+  check_change(symbols, state, question);
   symbols_budget_use(&symbols->budget, question->used_ms);
-  if (!question->is_canceled) {
+  if (!question->is_canceled && !state->is_void) {
+    state->is_read |= question->is_read;
     state->is_hopeless = question->is_hopeless;
     state->is_late = question->is_late;
     memcpy(state->reason, question->reason, sizeof(state->reason));
   }
-  if (question->is_late && ++state->strikes < SYMBOLS_ATTEMPTS) {
+  if (question->is_late && !state->is_void &&
+      ++state->strikes < SYMBOLS_ATTEMPTS) {
     try_later(symbols, state);
     go_on(symbols);
     return;
@@ -427,7 +472,7 @@ static void give_up(symbols_t *symbols, state_t *state) {
   symbols_entry_t *entry;
   size_t i;
 
-  if (!state->is_hopeless) {
+  if (!state->is_hopeless && state->wanted[0] != SYMBOLS_NO_OFFSET) {
     state->is_late = 1;
     snprintf(state->reason, sizeof(state->reason), "no time was left for it");
   }
@@ -525,7 +570,7 @@ void symbols_want(symbols_t *symbols, uint32_t object, uint64_t offset) {
     entry->place.nr = range->name != NULL;
     entry->place.names = range->name;
     entry->is_answered = 1;
-  } else if (state->is_hopeless || symbols->is_closing) {
+  } else if (state->is_hopeless || state->is_void || symbols->is_closing) {
     answer_unknown(entry);
   } else {
     want_again(symbols, state, offset);
@@ -537,8 +582,6 @@ const symbols_place_t *symbols_find(const symbols_t *symbols, uint32_t object,
   const symbols_entry_t *entry =
       symbols_places_find(&symbols->places, object, offset);
 
-  if (object < symbols->nr_states && symbols->states[object]->is_void)
-    return &symbols->beyond;
   if (entry != NULL)
     return entry->is_answered ? &entry->place : NULL;
   return symbols->places.nr == SYMBOLS_MAX_PLACES ? &symbols->beyond : NULL;
@@ -548,6 +591,10 @@ const char *symbols_reason(const symbols_t *symbols, uint32_t object) {
   if (object == NONE)
     return "too many files";
   return object < symbols->nr_states ? symbols->states[object]->reason : "";
+}
+
+int symbols_is_read(const symbols_t *symbols, uint32_t object) {
+  return object < symbols->nr_states && symbols->states[object]->is_read;
 }
 
 size_t symbols_nr_late(const symbols_t *symbols) {
@@ -573,15 +620,14 @@ void symbols_set_time(symbols_t *symbols, uint32_t object, uint64_t since,
                       uint64_t until) {
   state_t *state;
 
-  if (object >= symbols->nr_states)
+  if (object == SYMBOLS_KERNEL || object >= symbols->nr_states)
     return;
   state = symbols->states[object];
   state->since = since;
   state->until = until;
-  state->is_void = until != 0 && state->changed > until;
-  if (state->is_void)
-    snprintf(state->reason, sizeof(state->reason),
-             "its /tmp/perf-PID.map was changed after it had ended");
+  if (until != 0 && state->changed > until && !state->is_void &&
+      (is_jit(state) || state->object->mapping.build_id_bytes == 0))
+    give_up_names(symbols, state, is_jit(state) ? MAP_CHANGED : FILE_CHANGED);
 }
 
 void symbols_refresh(symbols_t *symbols, uint32_t object) {
@@ -591,6 +637,9 @@ void symbols_refresh(symbols_t *symbols, uint32_t object) {
   if (object >= symbols->nr_states || symbols->is_closing)
     return;
   state = symbols->states[object];
+  if (!is_jit(state) && state->object != NULL && state->changed != 0 &&
+      !state->is_void)
+    want_again(symbols, state, SYMBOLS_NO_OFFSET);
   for (i = 0; i < state->nr_unnamed; i++)
     want_again(symbols, state, state->unnamed[i]);
   state->nr_unnamed = 0;

@@ -96,6 +96,10 @@ const symbols_place_t *symbols_find(const symbols_t *symbols, uint32_t object,
  * known. */
 const char *symbols_reason(const symbols_t *symbols, uint32_t object);
 
+/* Returns 1 if the file of an object was read, and is the one that was
+ * mapped. */
+int symbols_is_read(const symbols_t *symbols, uint32_t object);
+
 /* Returns how many objects lack names because there was no time left. */
 size_t symbols_nr_late(const symbols_t *symbols);
 
@@ -104,15 +108,17 @@ size_t symbols_nr_late(const symbols_t *symbols);
 size_t symbols_build_id(const symbols_t *symbols, uint32_t object,
                         const unsigned char **build_id);
 
-/* Sets the time of a JIT compiler's program, in nanoseconds since 1970. 0 means
- * that a bound is not known. A map file that was changed last before or after
- * this time belongs to another program with the same pid, and names nothing.
- * Names that were read from such a file are given up. */
+/* Sets the time of an object, in nanoseconds since 1970; 0: a bound is not
+ * known. A JIT compiler's map file that was changed last before or after this
+ * time belongs to another program with the same pid, and names nothing. Nor
+ * does a file without a known build id that was changed after this time. Names
+ * that were read from such a file are given up. */
 void symbols_set_time(symbols_t *symbols, uint32_t object, uint64_t since,
                       uint64_t until);
 
 /* Looks up the names of a JIT compiler's process again, because its map file
- * grows. */
+ * grows. Checks if another file was changed since it was opened: then its names
+ * are given up, because some of them may be of the other contents. */
 void symbols_refresh(symbols_t *symbols, uint32_t object);
 
 /* Calls back on the loop, never inside this call, when each offset that was
