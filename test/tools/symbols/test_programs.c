@@ -133,7 +133,8 @@ static void static_function_has_its_name_until_it_is_stripped(void **state) {
   expect_name("stripped", address + 9, NULL, "");
 }
 
-/* A gap follows `first`. `inner` is inside `outer`. $x is a label as on Arm. */
+/* A gap follows `main`. `inner` is inside `outer`. $x is a label as on Arm.
+ * `label` has no size, and a function without a symbol follows it. */
 static const char symbols_source[] = ".text\n"
                                      ".globl main\n.type main,%function\n"
                                      "main: .space 16\n.size main,16\n"
@@ -145,7 +146,9 @@ static const char symbols_source[] = ".text\n"
                                      ".space 20\n.size outer,32\n"
                                      ".space 16\n"
                                      "label: .space 4\n"
-                                     "\"$x\": .space 12\n";
+                                     "\"$x\": .space 12\n"
+                                     ".cfi_startproc\n.space 16\n"
+                                     ".cfi_endproc\n";
 
 /* The places are asked for one after the other, because an answer also covers
  * later places. */
@@ -158,7 +161,7 @@ static void place_has_the_innermost_symbol_that_holds_it(void **state) {
       {48, "outer", 0}, {34, "outer", 0}, {37, "inner", 0}, {49, "outer", 1},
       {15, "main", 0},  {16, "", 0},      {50, "outer", 1}, {63, "outer", 1},
       {64, "", 0},      {80, "label", 0}, {86, "label", 1}, {35, "outer", 1},
-      {36, "inner", 1}, {43, "inner", 1},
+      {36, "inner", 1}, {43, "inner", 1}, {97, "", 0},      {95, "label", 1},
   };
   uint64_t address, first;
   ask_names_t ask;

@@ -142,6 +142,7 @@ static void choose(const symbols_elf_file_t *file, const slot_t *slot,
     function->end =
         slot->holder.end < slot->next ? slot->holder.end : slot->next;
   } else if (nearest->end == nearest->start) {
+    function->has_no_size = 1;
     function->start = nearest->start;
     function->end = slot->next;
     if (symbols_elf_section(file, nearest->start, &section, &header) == 0 &&

@@ -13,6 +13,7 @@ typedef struct symbols_function_s {
   const char *name;    /* in the file's memory; NULL: none was found */
   uint64_t start, end; /* one symbol holds all addresses between */
   int is_plt;          /* an entry of the PLT that jumps to it */
+  int has_no_size;     /* the end is where another symbol begins */
 } symbols_function_t;
 
 /* Fills functions[i] for each address. The addresses must be in ascending

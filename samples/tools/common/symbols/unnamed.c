@@ -169,6 +169,22 @@ static int find_entry(const table_t *table, uint64_t address, size_t *entry) {
   return low > 0 ? 0 : -1;
 }
 
+/* A symbol without a size ends where another function begins. If that is before
+ * the address, the name is given up. */
+static void limit_name(const table_t *table, uint64_t address,
+                       symbols_function_t *function) {
+  int has_entry;
+  size_t entry;
+
+  has_entry = find_entry(table, function->start, &entry) == 0;
+  entry = has_entry ? entry + 1 : 0;
+  if (entry == table->nr || start_of(table, entry) >= function->end)
+    return;
+  function->end = start_of(table, entry);
+  if (address >= function->end)
+    memset(function, 0, sizeof(*function));
+}
+
 void symbols_unnamed_find(const symbols_elf_file_t *file,
                           const uint64_t *addresses, size_t nr,
                           symbols_function_t *functions) {
@@ -181,6 +197,8 @@ void symbols_unnamed_find(const symbols_elf_file_t *file,
       find_bytes(file, word_of(&table, 1), &table) != 0)
     return;
   for (i = 0; i < nr; i++) {
+    if (functions[i].name != NULL && functions[i].has_no_size)
+      limit_name(&table, addresses[i], &functions[i]);
     if (functions[i].name != NULL ||
         find_entry(&table, addresses[i], &entry) != 0 ||
         read_size(&table, entry, &size) != 0)
