@@ -81,12 +81,50 @@ static uint64_t last_change_of(const profile_account_t *account,
              : account->recorded_ns;
 }
 
+static void require_inode(const profile_account_t *account, size_t i) {
+  const profile_object_t *object =
+      profile_objects_get(&account->objects, (uint32_t)i);
+
+  if (object->has_symbols)
+    symbols_set_inode(account->symbols, object->symbols, object->inode);
+}
+
+/* The table of a recording has one build id for a path. If several files had
+ * the path, it is not known whose it is. */
+static void find_shared_paths(const profile_account_t *account) {
+  const profile_object_t *object;
+  stacks_entry_t *entry;
+  stacks_tally_t paths;
+  uint64_t path[512];
+  size_t i;
+
+  stacks_tally_init(&paths, sizeof(uint64_t));
+  for (i = PROFILE_OBJECTS_FIXED; i < account->objects.nr; i++) {
+    object = profile_objects_get(&account->objects, (uint32_t)i);
+    if (object->kind != SYMBOLS_FILE || object->inode == 0)
+      continue;
+    memset(path, 0, sizeof(path));
+    snprintf((char *)path, sizeof(path), "%s", object->path);
+    entry = stacks_tally_get(&paths, 0, path, strlen(object->path) / 8 + 1);
+    if (entry == NULL || entry->samples++ == 0) {
+      if (entry != NULL)
+        entry->weight = i;
+      continue;
+    }
+    require_inode(account, i);
+    require_inode(account, (size_t)entry->weight);
+  }
+  stacks_tally_free(&paths);
+}
+
 /* A file that was not changed since it was opened is the one that was mapped.
  * For a recording, the time of its mapping counts. */
 void profile_naming_check(const profile_account_t *account) {
   const profile_object_t *object;
   size_t i;
 
+  if (account->build_id != NULL)
+    find_shared_paths(account);
   for (i = 0; i < account->objects.nr; i++) {
     object = profile_objects_get(&account->objects, (uint32_t)i);
     if (!object->has_symbols || object->kind != SYMBOLS_FILE)

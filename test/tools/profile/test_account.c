@@ -377,6 +377,61 @@ static void file_that_was_changed_after_its_mapping_is_not_read(void **state) {
   unlink(map_path());
 }
 
+static size_t find_id(void *arg, const char *path, unsigned char id[20]) {
+  (void)path;
+  memcpy(id, arg, 20);
+  return 20;
+}
+
+/* Reads the build id of this program, as the table of a recording has it for
+ * the path. */
+static void read_own_id(fixture_t *fixture, uint32_t object,
+                        unsigned char id[20]) {
+  const profile_object_t *file =
+      profile_objects_get(&fixture->account.objects, object);
+  const unsigned char *found;
+
+  wait_for_names(fixture);
+  assert_int_equal(symbols_build_id(fixture->symbols, file->symbols, &found),
+                   20);
+  memcpy(id, found, 20);
+}
+
+/* Both programs had the path, but the file of the second one has it now. */
+static void build_id_of_a_path_names_only_the_file_that_has_it(void **state) {
+  static const uint64_t ips[] = {USER, 0x1010};
+  static unsigned char id[20];
+  profile_object_t file = {.path = map_path()}, known;
+  profile_map_t mapping = {.start = 0x1000, .end = 0x2000};
+  fixture_t *fixture = *state;
+  uint32_t first;
+  struct stat info;
+
+  start_by(fixture, STACKS_BY_FUNCTION);
+  assert_int_equal(stat("/proc/self/exe", &info), 0);
+  unlink(map_path());
+  assert_int_equal(symlink("/proc/self/exe", map_path()), 0);
+  known = file;
+  known.major = major(info.st_dev);
+  known.minor = minor(info.st_dev);
+  known.inode = info.st_ino;
+  profile_account_map(&fixture->account, 4, &known, &mapping);
+  sample(fixture, 4, 4, ips, 2);
+  read_own_id(fixture, mapping.object, id);
+  fixture->account.build_id = find_id;
+  fixture->account.build_id_arg = id;
+  file.inode = info.st_ino + 1;
+  profile_account_map(&fixture->account, 5, &file, &mapping);
+  sample(fixture, 5, 5, ips, 2);
+  first = mapping.object;
+  expect_read(fixture, first, 0);
+  known.generation = 1;
+  profile_account_map(&fixture->account, 6, &known, &mapping);
+  sample(fixture, 6, 6, ips, 2);
+  expect_read(fixture, mapping.object, 1);
+  unlink(map_path());
+}
+
 /* The child is sampled before its parent is. */
 static void memory_of_a_jit_in_a_child_is_named_by_its_parent(void **state) {
   static const uint64_t ips[] = {USER, 0x7f0000000010};
@@ -811,6 +866,7 @@ int main(int argc, char **argv) {
       TEST(map_file_that_is_older_than_the_program_names_nothing),
       TEST(map_file_that_is_newer_than_the_recording_names_nothing),
       TEST(file_that_was_changed_after_its_mapping_is_not_read),
+      TEST(build_id_of_a_path_names_only_the_file_that_has_it),
       TEST(memory_of_a_jit_in_a_child_is_named_by_its_parent),
       TEST(stack_from_main_lacks_no_callers),
       TEST(shared_memory_is_memory_of_a_jit),

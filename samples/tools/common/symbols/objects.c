@@ -215,7 +215,7 @@ static void open_file(symbols_objects_t *objects, symbols_object_t *object,
                      ? symbols_open_vdso(mapping, object->open_reason)
                      : symbols_open_file(mapping, object->open_reason);
     if (object->changed == 0 && object->fd >= 0)
-      object->changed = symbols_open_change(object->fd);
+      object->changed = symbols_open_change(object->fd, NULL);
   }
   object->was_tried = 1;
   if (!had_one && (object->fd >= 0 || object->process >= 0))

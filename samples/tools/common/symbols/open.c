@@ -112,11 +112,13 @@ static int is_of_kernel(int found) {
   }
 }
 
-uint64_t symbols_open_change(int fd) {
+uint64_t symbols_open_change(int fd, uint64_t *inode) {
   struct stat info;
 
   if (fstat(fd, &info) != 0)
     return 0;
+  if (inode != NULL)
+    *inode = info.st_ino;
   return (uint64_t)info.st_mtim.tv_sec * 1000000000 +
          (uint64_t)info.st_mtim.tv_nsec;
 }

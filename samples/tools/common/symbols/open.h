@@ -17,8 +17,9 @@
 int symbols_open_file(const symbols_mapping_t *mapping,
                       char reason[SYMBOLS_REASON_BYTES]);
 
-/* Returns when a file was changed last, in nanoseconds since 1970; or 0. */
-uint64_t symbols_open_change(int fd);
+/* Returns when a file was changed last, in nanoseconds since 1970; or 0. Sets
+ * *inode, which may be NULL. */
+uint64_t symbols_open_change(int fd, uint64_t *inode);
 
 /* Returns 1 if an fd is of a regular file that begins like an ELF file. */
 int symbols_open_is_elf(int fd);

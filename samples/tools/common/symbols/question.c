@@ -190,7 +190,7 @@ static void read_change(symbols_question_t *question, int fd) {
   const symbols_object_t *object = question->object;
 
   if (object->mapping.kind != SYMBOLS_VDSO)
-    question->changed = symbols_open_change(fd);
+    question->changed = symbols_open_change(fd, &question->inode);
   question->is_changed = question->changed != object->changed;
 }
 

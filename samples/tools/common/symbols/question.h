@@ -56,6 +56,7 @@ typedef struct symbols_question_s {
   /* When the file was changed last, in nanoseconds since 1970; 0: it has not
    * been read. */
   uint64_t changed;
+  uint64_t inode; /* of the file */
   int is_changed; /* since it was first opened */
   int is_read;    /* the worker has looked at the functions of the file */
   uint64_t used_ms;

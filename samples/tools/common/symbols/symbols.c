@@ -51,6 +51,7 @@ typedef struct state_s {
   int is_late;           /* has no names, because of the time */
   uint64_t since, until; /* see symbols_set_time */
   uint64_t changed;      /* when the newest file with known names was changed */
+  uint64_t inode;        /* see symbols_set_inode; or 0 */
   int is_void;           /* the names were given up */
   int is_read;
   unsigned char build_id[20];
@@ -364,6 +365,8 @@ static const char *find_change(const state_t *state,
   if (is_jit(state))
     return state->until != 0 && question->changed > state->until ? MAP_CHANGED
                                                                  : NULL;
+  if (state->inode != 0 && question->inode != state->inode)
+    return "another file had its path during the recording";
   if (state->object->mapping.build_id_bytes > 0)
     return NULL;
   if (state->until != 0 && question->changed > state->until)
@@ -628,6 +631,11 @@ void symbols_set_time(symbols_t *symbols, uint32_t object, uint64_t since,
   if (until != 0 && state->changed > until && !state->is_void &&
       (is_jit(state) || state->object->mapping.build_id_bytes == 0))
     give_up_names(symbols, state, is_jit(state) ? MAP_CHANGED : FILE_CHANGED);
+}
+
+void symbols_set_inode(symbols_t *symbols, uint32_t object, uint64_t inode) {
+  if (object < symbols->nr_states)
+    symbols->states[object]->inode = inode;
 }
 
 void symbols_refresh(symbols_t *symbols, uint32_t object) {

@@ -116,6 +116,10 @@ size_t symbols_build_id(const symbols_t *symbols, uint32_t object,
 void symbols_set_time(symbols_t *symbols, uint32_t object, uint64_t since,
                       uint64_t until);
 
+/* Requires an inode of an object's file, although it has a build id. Names of
+ * another file are given up at the next symbols_refresh. */
+void symbols_set_inode(symbols_t *symbols, uint32_t object, uint64_t inode);
+
 /* Looks up the names of a JIT compiler's process again, because its map file
  * grows. Checks if another file was changed since it was opened: then its names
  * are given up, because some of them may be of the other contents. */
