@@ -52,6 +52,39 @@ static void symbol_before_an_address_names_it(void **state) {
   symbols_kallsyms_free(&symbols);
 }
 
+/* What comes after the kernel's text or a module has no name. The kernel does
+ * not say where the last function of a module ends; it owns its page. */
+static void address_outside_of_every_range_has_no_name(void **state) {
+  symbols_kallsyms_t symbols;
+
+  (void)state;
+  load_symbols(&symbols,
+               "ffffffff81000000 T _stext\n"
+               "ffffffff81000100 T last\n"
+               "ffffffff81000500 T _etext\n"
+               "ffffffff82000000 T _sinittext\n"
+               "ffffffff82000100 T _einittext\n"
+               "ffffffffc0001000 t one\t[a]\n"
+               "ffffffffc0002f00 t two\t[a]\n"
+               "ffffffffc0003000 t only\t[b]\n"
+               "ffffffffc0005000 t slot\t[__builtin__kprobes]\n"
+               "ffffffffc0009000 t slot\t[__builtin__kprobes]\n"
+               "ffffffffc000a000 t bpf_prog_1234567812345678\t[bpf]\n");
+  assert_string_equal(name_at(&symbols, 0xffffffff810004ff), "last");
+  assert_string_equal(name_at(&symbols, 0xffffffff81000500), "");
+  assert_string_equal(name_at(&symbols, 0xffffffff82000010), "");
+  assert_string_equal(name_at(&symbols, 0xffffffffc0000000), "");
+  assert_string_equal(name_at(&symbols, 0xffffffffc0002000), "one [a]");
+  assert_string_equal(name_at(&symbols, 0xffffffffc0002fff), "two [a]");
+  assert_string_equal(name_at(&symbols, 0xffffffffc0003fff), "only [b]");
+  assert_string_equal(name_at(&symbols, 0xffffffffc0004000), "");
+  assert_string_equal(name_at(&symbols, 0xffffffffc0005fff),
+                      "slot [__builtin__kprobes]");
+  assert_string_equal(name_at(&symbols, 0xffffffffc0006000), "");
+  assert_string_equal(name_at(&symbols, 0xffffffffc000a000), "");
+  symbols_kallsyms_free(&symbols);
+}
+
 static void hidden_symbols_are_reported_with_the_setting(void **state) {
   symbols_kallsyms_t symbols;
 
@@ -67,6 +100,7 @@ static void hidden_symbols_are_reported_with_the_setting(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(symbol_before_an_address_names_it),
+      cmocka_unit_test(address_outside_of_every_range_has_no_name),
       cmocka_unit_test(hidden_symbols_are_reported_with_the_setting),
   };
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the kernel's symbols once. Functions of modules and BPF programs that
- * are loaded later get the name of the function before them, or an address.
- * Does not depend on user space. */
+/* Reads the kernel's symbols. The file has no sizes, so a function ends where
+ * the next one begins. The last function of the kernel ends at _etext, the last
+ * function of a module at the end of its page: pages are not shared by modules.
+ * BPF programs share pages and come and go, so their lines are not used: the
+ * kernel reports them in KSYMBOL records, with sizes. Does not depend on user
+ * space. */
 #include "common/symbols/kallsyms.h"
 
 #include <errno.h>
@@ -12,6 +15,9 @@
 
 #include "common/memory.h"
 #include "common/small_file.h"
+
+/* The smallest page of any kernel. */
+#define PAGE_BYTES 4096
 
 /* A line is "ffffffff81000000 T name". For a module, "\t[module]" follows. */
 static void add_line(symbols_kallsyms_t *symbols, char *line) {
@@ -24,6 +30,10 @@ static void add_line(symbols_kallsyms_t *symbols, char *line) {
       strchr("tTwW", end[1]) == NULL || end[2] != ' ')
     return;
   tab = strchr(end + 3, '\t');
+  if (tab != NULL && strcmp(tab + 1, "[bpf]") == 0)
+    return;
+  if (tab == NULL && strcmp(end + 3, "_etext") == 0)
+    symbols->text_end = address;
   if (tab != NULL)
     *tab = ' ';
   if (symbols->nr == symbols->capacity)
@@ -32,6 +42,7 @@ static void add_line(symbols_kallsyms_t *symbols, char *line) {
   symbol = &symbols->symbols[symbols->nr++];
   symbol->address = address;
   symbol->name = (size_t)(end + 3 - symbols->text);
+  symbol->module = tab == NULL ? 0 : (size_t)(tab + 1 - symbols->text);
 }
 
 /* Symbols with the same address stay in the order of the file. */
@@ -42,6 +53,47 @@ static int compare(const void *a, const void *b) {
     return left->address < right->address ? -1 : 1;
   return (left->name > right->name) - (left->name < right->name);
 }
+
+/* -- ends ------------------------------------------------------------------ */
+
+static const char *module_of(const symbols_kallsyms_t *symbols,
+                             const symbols_kallsym_t *symbol) {
+  return symbol->module == 0 ? "" : symbols->text + symbol->module;
+}
+
+/* Returns where a function ends at the latest. The kernel frees its functions
+ * after _etext when it has booted, so they end at once. "[__builtin__ftrace]"
+ * and the like are pages anywhere, and not one module. */
+static uint64_t limit_of(const symbols_kallsyms_t *symbols,
+                         const symbols_kallsym_t *symbol,
+                         const symbols_kallsym_t *next) {
+  const char *module = module_of(symbols, symbol);
+
+  if (symbol->module == 0 && symbols->text_end != 0)
+    return symbol->address < symbols->text_end ? symbols->text_end
+                                               : symbol->address;
+  if (next != NULL && strcmp(module, module_of(symbols, next)) == 0 &&
+      strncmp(module, "[__builtin__", 12) != 0)
+    return next->address;
+  return (symbol->address | (PAGE_BYTES - 1)) + 1;
+}
+
+/* `next` is the first symbol with a higher address. */
+static void find_ends(symbols_kallsyms_t *symbols) {
+  symbols_kallsym_t *symbol, *next = NULL;
+  size_t i;
+
+  for (i = symbols->nr; i > 0; i--) {
+    symbol = &symbols->symbols[i - 1];
+    if (i < symbols->nr && symbol[1].address != symbol->address)
+      next = symbol + 1;
+    symbol->end = limit_of(symbols, symbol, next);
+    if (next != NULL && next->address < symbol->end)
+      symbol->end = next->address;
+  }
+}
+
+/* -- the file -------------------------------------------------------------- */
 
 void symbols_kallsyms_load(symbols_kallsyms_t *symbols, const char *path) {
   char *line, *next;
@@ -64,7 +116,8 @@ void symbols_kallsyms_load(symbols_kallsyms_t *symbols, const char *path) {
   }
   if (symbols->nr > 0)
     qsort(symbols->symbols, symbols->nr, sizeof(*symbols->symbols), compare);
-  else
+  find_ends(symbols);
+  if (symbols->nr == 0)
     snprintf(symbols->reason, sizeof(symbols->reason),
              "%s hides the addresses (kernel.kptr_restrict, or no CAP_SYSLOG)",
              path);
@@ -90,22 +143,14 @@ symbols_kallsyms_find(const symbols_kallsyms_t *symbols, uint64_t address) {
     else
       high = middle;
   }
-  return low == 0 ? NULL : &symbols->symbols[low - 1];
+  return low == 0 || address >= symbols->symbols[low - 1].end
+             ? NULL
+             : &symbols->symbols[low - 1];
 }
 
 const char *symbols_kallsyms_name(const symbols_kallsyms_t *symbols,
                                   const symbols_kallsym_t *symbol) {
   return symbols->text + symbol->name;
-}
-
-uint64_t symbols_kallsyms_end(const symbols_kallsyms_t *symbols,
-                              const symbols_kallsym_t *symbol) {
-  const symbols_kallsym_t *next = symbol + 1;
-
-  while (next < symbols->symbols + symbols->nr &&
-         next->address == symbol->address)
-    next++;
-  return next < symbols->symbols + symbols->nr ? next->address : UINT64_MAX;
 }
 
 void symbols_kallsyms_addresses(const char *path, const char *const *names,

@@ -8,7 +8,9 @@
 
 typedef struct symbols_kallsym_s {
   uint64_t address;
-  size_t name; /* offset in text */
+  uint64_t end;  /* the first address after the function */
+  size_t name;   /* offset in text */
+  size_t module; /* offset in text of "[module]"; 0: the kernel's own */
 } symbols_kallsym_t;
 
 typedef struct symbols_kallsyms_s {
@@ -16,6 +18,7 @@ typedef struct symbols_kallsyms_s {
   size_t nr;
   size_t capacity;
   char *text;
+  uint64_t text_end; /* _etext; 0: not known */
   char reason[128]; /* why there are no symbols; empty if there are */
 } symbols_kallsyms_t;
 
@@ -26,10 +29,6 @@ void symbols_kallsyms_free(symbols_kallsyms_t *symbols);
 /* Returns the function that holds an address, or NULL. */
 const symbols_kallsym_t *
 symbols_kallsyms_find(const symbols_kallsyms_t *symbols, uint64_t address);
-
-/* Returns the first address after a function. */
-uint64_t symbols_kallsyms_end(const symbols_kallsyms_t *symbols,
-                              const symbols_kallsym_t *symbol);
 
 const char *symbols_kallsyms_name(const symbols_kallsyms_t *symbols,
                                   const symbols_kallsym_t *symbol);

@@ -238,8 +238,7 @@ static void name_kernel_place(symbols_question_t *question,
     return;
   result->first = symbol->address - asker->kernel_shift;
   result->place.first = result->first;
-  result->end =
-      symbols_kallsyms_end(&asker->kernel, symbol) - asker->kernel_shift;
+  result->end = symbol->end - asker->kernel_shift;
   name = symbols_strings_memory(&asker->strings, sizeof(*name));
   if (name == NULL)
     return;
