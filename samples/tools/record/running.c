@@ -157,5 +157,7 @@ int record_running_write(const record_options_t *options, pid_t command,
     rc = write_maps(&synth, options, command);
   if (rc == 0 && options->cgroups)
     rc = record_synth_cgroups(&synth);
-  return rc == 0 ? write_kernel(&synth, options) : rc;
+  if (rc == 0)
+    rc = write_kernel(&synth, options);
+  return rc == 0 ? record_synth_bpf(&synth) : rc;
 }

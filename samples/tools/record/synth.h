@@ -46,6 +46,9 @@ typedef struct record_synth_s {
  * takes about 80 ms, and a ring could fill in this time. */
 int record_synth_kernel(record_synth_t *synth);
 
+/* Writes KSYMBOL and BPF_EVENT records of the BPF programs that are loaded. */
+int record_synth_bpf(record_synth_t *synth);
+
 /* Writes all processes. */
 int record_synth_all(record_synth_t *synth);
 

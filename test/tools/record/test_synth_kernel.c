@@ -3,6 +3,7 @@
  * threads and CPUs. The test uses made-up machines and this one. */
 #include <sys/utsname.h>
 
+#include "live_bpf.h"
 #include "record/synth.h"
 #include "support.h"
 #include "temp_tree.h"
@@ -277,6 +278,73 @@ static void cpu_map_lists_the_cpus(void **state) {
 #define TEST(name)                                                             \
   cmocka_unit_test_setup_teardown(name, temp_tree_setup, temp_tree_teardown)
 
+/* -- BPF programs ---------------------------------------------------------- */
+
+typedef struct bpf_records_s {
+  live_bpf_t program;
+  unsigned char ksymbol[512]; /* the record of its address */
+  size_t nr_ksymbols, nr_loads;
+} bpf_records_t;
+
+/* Layouts: perf_event_ksymbol() and perf_event_bpf_event() of
+ * kernel/events/core.c. */
+static int on_bpf(void *arg, const void *record, size_t size) {
+  const unsigned char *bytes = record;
+  bpf_records_t *seen = arg;
+  struct perf_event_header header;
+  uint64_t address;
+  uint32_t id;
+
+  memcpy(&header, bytes, sizeof(header));
+  assert_int_equal(header.size, size);
+  if (header.type == PERF_RECORD_BPF_EVENT) {
+    memcpy(&id, bytes + 12, 4);
+    if (id != seen->program.id)
+      return 0;
+    assert_int_equal(bytes[8], PERF_BPF_EVENT_PROG_LOAD);
+    assert_memory_equal(bytes + 16, seen->program.tag, BPF_TAG_SIZE);
+    assert_int_equal(seen->nr_ksymbols, 1);
+    seen->nr_loads++;
+    return 0;
+  }
+  assert_int_equal(header.type, PERF_RECORD_KSYMBOL);
+  memcpy(&address, bytes + 8, 8);
+  if (address != seen->program.addr[0])
+    return 0;
+  assert_true(size <= sizeof(seen->ksymbol));
+  memcpy(seen->ksymbol, bytes, size);
+  seen->nr_ksymbols++;
+  return 0;
+}
+
+static void live_loaded_program_has_the_records_of_its_load(void **state) {
+  bpf_records_t seen = {.nr_loads = 0};
+  struct perf_event_attr attr;
+  record_synth_t synth = {.write = on_bpf, .arg = &seen, .attr = &attr};
+  uint32_t len;
+  uint16_t type;
+
+  (void)state;
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
+  attr.sample_id_all = 1;
+  attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME;
+  live_bpf_need(__func__, BPF_PROG_TYPE_SOCKET_FILTER);
+  live_bpf_load_shortest(&seen.program, BPF_PROG_TYPE_SOCKET_FILTER, "early");
+  if (seen.program.nr_functions == 0) {
+    live_bpf_close(&seen.program);
+    support_skip(__func__, "a JIT for BPF, and addresses of the kernel");
+  }
+  assert_int_equal(record_synth_bpf(&synth), 0);
+  live_bpf_close(&seen.program);
+  assert_int_equal(seen.nr_loads, 1);
+  memcpy(&len, seen.ksymbol + 16, 4);
+  memcpy(&type, seen.ksymbol + 20, 2);
+  assert_int_equal(len, seen.program.len[0]);
+  assert_int_equal(type, PERF_RECORD_KSYMBOL_TYPE_BPF);
+  assert_memory_equal(seen.ksymbol + 24, "bpf_prog_", 9);
+  assert_memory_equal(seen.ksymbol + 49, "_early", 7);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(kernel_is_from_text_to_etext),
@@ -288,6 +356,7 @@ int main(void) {
       TEST(modules_without_a_list_of_files_have_their_own_names),
       TEST(failure_to_write_ends_it),
       TEST(live_kernel_is_shown_to_root),
+      TEST(live_loaded_program_has_the_records_of_its_load),
       TEST(thread_map_names_the_threads),
       TEST(thread_map_that_is_too_long_is_left_out),
       TEST(cpu_map_lists_the_cpus),
