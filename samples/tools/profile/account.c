@@ -129,18 +129,23 @@ profile_frame_t profile_account_user_frame(const profile_account_t *account,
   return frame;
 }
 
-/* Modules of a recorded kernel are mappings of KERNEL_PID. */
+/* Modules of a recorded kernel, and functions that come and go, are mappings
+ * of KERNEL_PID, from the time of their records on. */
 static profile_frame_t kernel_frame(const profile_account_t *account,
                                     uint64_t address) {
   profile_frame_t frame = {PROFILE_OBJECT_KERNEL, address};
-  const profile_map_t *map;
+  const profile_map_t *map = NULL;
 
-  if (!account->has_modules ||
-      (address >= account->kernel_start && address < account->kernel_end))
-    return frame;
-  map = profile_tasks_find(&account->tasks, KERNEL_PID, address);
-  frame.object = map == NULL ? PROFILE_OBJECT_UNKNOWN : map->object;
-  frame.offset = map == NULL ? 0 : address - map->start;
+  if (address >= account->kernel_maps_start &&
+      address < account->kernel_maps_end)
+    map = profile_tasks_find(&account->tasks, KERNEL_PID, address);
+  if (map != NULL) {
+    frame.object = map->object;
+    frame.offset = address - map->start + map->pgoff;
+  } else if (account->is_recorded && (address < account->kernel_start ||
+                                      address >= account->kernel_end)) {
+    frame.object = PROFILE_OBJECT_OUTSIDE;
+  }
   return frame;
 }
 
@@ -339,6 +344,13 @@ void profile_account_cgroup(profile_account_t *account, uint64_t id,
 
 /* -- records --------------------------------------------------------------- */
 
+int profile_account_is_core(const uvperf_mmap_t *mmap) {
+  const size_t size = strlen(PROFILE_ACCOUNT_KERNEL);
+
+  return mmap->filename_size >= size &&
+         memcmp(mmap->filename, PROFILE_ACCOUNT_KERNEL, size) == 0;
+}
+
 /* The kernel's own mappings have pid -1. kallsyms covers these mappings, except
  * the modules of a recorded kernel, which may have other addresses now. */
 static int is_wanted(const profile_account_t *account,
@@ -349,7 +361,17 @@ static int is_wanted(const profile_account_t *account,
   if (uvperf_record_cpu_mode(record->misc) == PERF_RECORD_MISC_USER)
     return common_tasks_has_id(record->mmap.pid) &&
            !uvperf_record_is_mmap_data(record);
-  return account->is_recorded && record->mmap.pid == KERNEL_PID;
+  return account->is_recorded && record->mmap.pid == KERNEL_PID &&
+         !profile_account_is_core(&record->mmap);
+}
+
+void profile_account_kernel_map(profile_account_t *account,
+                                const profile_map_t *map) {
+  if (account->kernel_maps_end == 0 || map->start < account->kernel_maps_start)
+    account->kernel_maps_start = map->start;
+  if (map->end > account->kernel_maps_end)
+    account->kernel_maps_end = map->end;
+  profile_tasks_map(&account->tasks, KERNEL_PID, map);
 }
 
 void profile_account_map(profile_account_t *account, uint32_t pid,
@@ -389,7 +411,12 @@ static void follow_map(profile_account_t *account,
   map.start = mmap->addr;
   map.end = mmap->addr + mmap->len;
   map.pgoff = mmap->pgoff;
-  profile_account_map(account, mmap->pid, &object, &map);
+  if (mmap->pid == KERNEL_PID) {
+    map.object = profile_objects_add(&account->objects, &object);
+    profile_account_kernel_map(account, &map);
+  } else {
+    profile_account_map(account, mmap->pid, &object, &map);
+  }
 }
 
 /* Ends the program of a process, before an exec or if its pid is used again. */
@@ -398,6 +425,23 @@ static void end_image(profile_account_t *account, uint32_t pid, uint64_t time) {
 
   if (process->has_jit)
     profile_objects_end(&account->objects, pid, process->image, time);
+}
+
+void profile_account_function(profile_account_t *account,
+                              const uvperf_ksymbol_t *function) {
+  profile_object_t object = {.is_function = 1};
+  profile_map_t map = {.start = function->addr,
+                       .end = function->addr + function->len,
+                       .pgoff = function->addr,
+                       .object = PROFILE_OBJECT_OUTSIDE};
+  char name[PATH_MAX];
+
+  if (!(function->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER)) {
+    object.path = common_text_copy(name, sizeof(name), function->name,
+                                   function->name_size);
+    map.object = profile_objects_add(&account->objects, &object);
+  }
+  profile_account_kernel_map(account, &map);
 }
 
 static void follow_comm(profile_account_t *account,
@@ -482,6 +526,9 @@ void profile_account_record(profile_account_t *account,
       break;
     case PERF_RECORD_EXIT:
       follow_exit(account, record);
+      break;
+    case PERF_RECORD_KSYMBOL:
+      profile_account_function(account, &record->ksymbol);
       break;
     case PERF_RECORD_CGROUP:
       follow_cgroup(account, &record->cgroup);

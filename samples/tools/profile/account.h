@@ -50,10 +50,11 @@ typedef struct profile_account_s {
   const char *symfs; /* the directory of all files, or NULL */
   int is_elsewhere;  /* of another machine: paths need a build id */
   int is_homeless;   /* the file does not name its machine */
-  int has_modules;   /* kernel modules are objects of their own */
-  uint64_t kernel_start, kernel_end; /* with has_modules: without them */
+  uint64_t kernel_start, kernel_end; /* without its modules */
   size_t (*build_id)(void *arg, const char *path, unsigned char build_id[20]);
   void *build_id_arg;
+  /* The addresses of all mappings of the kernel; private. */
+  uint64_t kernel_maps_start, kernel_maps_end;
   struct profile_unwinding_s *unwinding; /* NULL: no stacks are copied */
   stacks_tally_t who_keys;               /* the weight is the index in whos */
   profile_who_t *whos;
@@ -81,6 +82,20 @@ void profile_account_free(profile_account_t *account);
  * update names and mappings. */
 void profile_account_record(profile_account_t *account,
                             const uvperf_record_t *record);
+
+/* The path of the kernel's own mapping. perf(1) appends the symbol at its
+ * start. */
+#define PROFILE_ACCOUNT_KERNEL "[kernel.kallsyms]"
+int profile_account_is_core(const uvperf_mmap_t *mmap);
+
+/* Addresses of the kernel from now on belong to another object. */
+void profile_account_kernel_map(profile_account_t *account,
+                                const profile_map_t *map);
+
+/* Processes a KSYMBOL record, or a function that existed before the first
+ * record. */
+void profile_account_function(profile_account_t *account,
+                              const uvperf_ksymbol_t *function);
 
 /* Returns the frame of an address in a process, by the process's current
  * mappings. */

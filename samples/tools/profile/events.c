@@ -36,6 +36,9 @@ static void fill_attr(const profile_events_t *events,
     attr->sample_type |= PERF_SAMPLE_CGROUP;
     attr->cgroup = 1;
   }
+  /* A task's event does not report what other tasks load and unload. */
+  attr->ksymbol = events->kernel && profile_options_is_of_all(options) &&
+                  uvperf_kernel_knows(UVPERF_ATTR_KSYMBOL, 1) == 1;
   if (!events->kernel) {
     attr->exclude_kernel = 1;
     attr->exclude_hv = 1;

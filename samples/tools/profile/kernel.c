@@ -2,22 +2,25 @@
 #include "profile/kernel.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
 #include "common/elf_note.h"
+#include "common/memory.h"
 #include "common/small_file.h"
 #include "common/symbols/kallsyms.h"
 #include "common/text.h"
 
-/* perf(1) appends the symbol at the start of the kernel. */
-#define KERNEL "[kernel.kallsyms]"
+#define KERNEL PROFILE_ACCOUNT_KERNEL
 
 void profile_kernel_free(profile_kernel_t *kernel) {
   free(kernel->modules);
   kernel->modules = NULL;
+  free(kernel->same);
+  kernel->same = NULL;
 }
 
 /* -- the recorded kernel --------------------------------------------------- */
@@ -36,16 +39,58 @@ static void see_core(profile_kernel_t *kernel, const uvperf_mmap_t *mmap) {
   memcpy(kernel->build_id, mmap->build_id, sizeof(kernel->build_id));
 }
 
+/* The module's name from "/lib/modules/6.1.0/kernel/fs/xfs/xfs.ko.xz" or
+ * "[xfs]". */
+static void name_of_module(const uvperf_mmap_t *mmap, char *name, size_t size) {
+  char path[PATH_MAX], *base;
+  size_t i;
+
+  common_text_copy(path, sizeof(path), mmap->filename, mmap->filename_size);
+  base = strrchr(path, '/');
+  base = base == NULL ? path + (path[0] == '[') : base + 1;
+  base[strcspn(base, ".]")] = '\0';
+  for (i = 0; base[i] != '\0'; i++) {
+    if (base[i] == '-')
+      base[i] = '_';
+  }
+  snprintf(name, size, "%s", base);
+}
+
 /* "xfs 2109440 1 - Live 0xffffffffc0a00000", proc(5). */
-static void see_module(profile_kernel_t *kernel, uint64_t start) {
-  char address[32];
+static int is_loaded(const char *modules, const char *name,
+                     const uvperf_mmap_t *mmap) {
+  char module[64];
+  uint64_t size, start;
+  const char *line = modules;
+
+  while (line != NULL && *line != '\0') {
+    if (sscanf(line, "%63s %" SCNu64 " %*s %*s %*s %" SCNx64, module, &size,
+               &start) == 3 &&
+        start == mmap->addr && size == mmap->len && strcmp(module, name) == 0)
+      return 1;
+    line = strchr(line, '\n');
+    line = line == NULL ? NULL : line + 1;
+  }
+  return 0;
+}
+
+static void see_module(profile_kernel_t *kernel, const uvperf_mmap_t *mmap) {
+  char name[64];
   size_t size;
 
   if (kernel->modules == NULL)
     kernel->modules = common_file_read("/proc/modules", &size);
-  snprintf(address, sizeof(address), " 0x%016" PRIx64, start);
-  if (kernel->modules == NULL || strstr(kernel->modules, address) == NULL)
-    kernel->has_moved_modules = 1;
+  name_of_module(mmap, name, sizeof(name));
+  if (!is_loaded(kernel->modules, name, mmap))
+    return;
+  if (kernel->nr_same == kernel->same_capacity)
+    kernel->same = common_grow(kernel->same, &kernel->same_capacity,
+                               sizeof(*kernel->same));
+  kernel->same[kernel->nr_same++] =
+      (profile_map_t){.start = mmap->addr,
+                      .end = mmap->addr + mmap->len,
+                      .pgoff = mmap->addr,
+                      .object = PROFILE_OBJECT_KERNEL};
 }
 
 void profile_kernel_see(profile_kernel_t *kernel,
@@ -55,11 +100,10 @@ void profile_kernel_see(profile_kernel_t *kernel,
   if ((record->type != PERF_RECORD_MMAP && record->type != PERF_RECORD_MMAP2) ||
       uvperf_record_cpu_mode(record->misc) != PERF_RECORD_MISC_KERNEL)
     return;
-  if (mmap->filename_size >= strlen(KERNEL) &&
-      memcmp(mmap->filename, KERNEL, strlen(KERNEL)) == 0)
+  if (profile_account_is_core(mmap))
     see_core(kernel, mmap);
-  else if (!kernel->has_moved_modules)
-    see_module(kernel, mmap->addr);
+  else
+    see_module(kernel, mmap);
 }
 
 /* -- the running kernel ---------------------------------------------------- */
@@ -105,12 +149,13 @@ const char *profile_kernel_decide(const profile_kernel_t *kernel,
                                   recording_t *recording,
                                   profile_account_t *account,
                                   symbols_options_t *options) {
-  const char *symbol = kernel->symbol, *why;
-  uint64_t running;
+  const char *symbols[] = {kernel->symbol, "_etext"}, *why;
+  uint64_t running[2] = {0, 0};
+  int has_no_end = kernel->end == UINT64_MAX;
+  size_t i;
 
   account->kernel_start = kernel->start;
   account->kernel_end = kernel->end;
-  account->has_modules = 1;
   options->kallsyms = "";
   if (!kernel->is_known)
     return "the file has no mapping of the kernel";
@@ -118,9 +163,15 @@ const char *profile_kernel_decide(const profile_kernel_t *kernel,
   if (why != NULL)
     return why;
   options->kallsyms = NULL;
-  symbols_kallsyms_addresses("/proc/kallsyms", &symbol, &running, 1);
-  options->kernel_shift = running == 0 ? 0 : running - kernel->address;
-  account->has_modules =
-      options->kernel_shift != 0 || kernel->has_moved_modules;
+  symbols_kallsyms_addresses("/proc/kallsyms", symbols, running,
+                             has_no_end ? 2 : 1);
+  options->kernel_shift = running[0] == 0 ? 0 : running[0] - kernel->address;
+  if (has_no_end)
+    account->kernel_end =
+        running[1] == 0 ? kernel->start : running[1] - options->kernel_shift;
+  /* After another boot, even a module at the same address has moved with
+   * respect to the kernel. */
+  for (i = 0; options->kernel_shift == 0 && i < kernel->nr_same; i++)
+    profile_account_kernel_map(account, &kernel->same[i]);
   return NULL;
 }

@@ -17,8 +17,10 @@ typedef struct profile_kernel_s {
   uint64_t address; /* of that symbol, as recorded */
   unsigned char build_id[20];
   size_t build_id_bytes;
-  int has_moved_modules; /* a module has another address now */
-  char *modules;         /* contents of /proc/modules */
+  char *modules; /* contents of /proc/modules */
+  /* Mappings of modules that have the same name, size and address here. */
+  profile_map_t *same;
+  size_t nr_same, same_capacity;
 } profile_kernel_t;
 
 void profile_kernel_free(profile_kernel_t *kernel);

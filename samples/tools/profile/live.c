@@ -7,6 +7,7 @@
 
 #include "uvperf.h"
 
+#include "common/bpf_programs.h"
 #include "common/cgroups.h"
 #include "common/cpu.h"
 #include "common/proc.h"
@@ -309,6 +310,16 @@ static int add_cgroup(void *arg, uint64_t id, const char *path) {
   return 0;
 }
 
+static int add_function(void *arg, const common_bpf_function_t *function) {
+  const uvperf_ksymbol_t ksymbol = {.addr = function->addr,
+                                    .len = function->len,
+                                    .name = function->name,
+                                    .name_size = strlen(function->name)};
+
+  profile_account_function(arg, &ksymbol);
+  return 0;
+}
+
 /* Reads /proc after the events have started, and treats its contents as older
  * than any record. A mapping that is made meanwhile is seen in /proc, in a
  * record or in both; seeing it twice does no harm. If /proc were read before
@@ -319,6 +330,8 @@ static void read_running(live_t *live) {
 
   if (profile->options.view.by == STACKS_BY_CGROUP || profile->options.top)
     common_cgroups(add_cgroup, account);
+  if (live->events.kernel && profile_options_is_of_all(&profile->options))
+    common_bpf_walk(add_function, account);
   if (live->targets.processes.nr > 0)
     account->nr_refused =
         profile_proc_read_list(account, &live->targets.processes);

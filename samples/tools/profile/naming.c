@@ -173,9 +173,11 @@ static uint32_t object_in(builder_t *builder, uint64_t index) {
   stacks_object_t copy;
   const unsigned char *build_id;
 
+  object = profile_objects_get(&builder->account->objects, (uint32_t)index);
+  if (object->is_function)
+    return object_in(builder, PROFILE_OBJECT_KERNEL);
   if (builder->objects[index] != 0)
     return builder->objects[index] - 1;
-  object = profile_objects_get(&builder->account->objects, (uint32_t)index);
   memset(&copy, 0, sizeof(copy));
   copy.name = object->name;
   copy.path = object->kind == SYMBOLS_JIT ? "" : object->path;
@@ -204,6 +206,16 @@ static void add_frame(builder_t *builder, const symbols_name_t *name,
   frame->line = name->line & INT32_MAX;
 }
 
+static void add_function(builder_t *builder, const profile_frame_t *key,
+                         uint32_t object) {
+  symbols_name_t name = {.file = ""};
+
+  name.name = name.linked_name =
+      profile_objects_get(&builder->account->objects, (uint32_t)key->object)
+          ->name;
+  add_frame(builder, &name, object, key->offset);
+}
+
 /* Uses the start of the function if it is known, so that the function is one
  * row. All memory of JIT compilers without names is one row, because nothing is
  * known about its functions. */
@@ -217,6 +229,7 @@ static void add_unnamed(builder_t *builder, const profile_frame_t *key,
   char text[320];
 
   if (key->object != PROFILE_OBJECT_KERNEL &&
+      key->object != PROFILE_OBJECT_OUTSIDE &&
       key->object < PROFILE_OBJECTS_FIXED)
     snprintf(text, sizeof(text), "%s", mapped->name);
   else if (mapped->kind == SYMBOLS_JIT)
@@ -246,7 +259,10 @@ static const stacks_entry_t *frames_of(builder_t *builder,
     add_frame(builder, &place->names[i], object, place->address);
     builder->frames[builder->nr_frames - 1].is_inlined = i + 1 < place->nr;
   }
-  if (place == NULL || place->nr == 0)
+  if (profile_objects_get(&builder->account->objects, (uint32_t)key->object)
+          ->is_function)
+    add_function(builder, key, object);
+  else if (place == NULL || place->nr == 0)
     add_unnamed(builder, key, object, place);
   entry->samples = builder->nr_frames - entry->weight;
   return entry;
@@ -345,7 +361,9 @@ static int find_unnamed(const profile_account_t *account,
 
   *place = NULL;
   if (frame->object == PROFILE_OBJECT_READY ||
-      frame->object == PROFILE_OBJECT_BEFORE)
+      frame->object == PROFILE_OBJECT_BEFORE ||
+      profile_objects_get(&account->objects, (uint32_t)frame->object)
+          ->is_function)
     return -1;
   if (symbols_of(account, frame->object, &id) == 0)
     *place = symbols_find(account->symbols, id, frame->offset);
@@ -378,6 +396,9 @@ static void fill_gap(const profile_account_t *account, size_t object,
   else if (gap->is_jit && account->is_homeless)
     gap->reason = "the recording does not name the machine of its "
                   "/tmp/perf-PID.map";
+  if ((object == PROFILE_OBJECT_KERNEL || object == PROFILE_OBJECT_OUTSIDE) &&
+      gap->reason[0] == '\0')
+    gap->reason = "in no function that is known at that time and address";
   gap->share = (double)unnamed->weight / (double)all;
   if (symbols_of(account, object, &id) == 0 &&
       symbols_is_read(account->symbols, id))
@@ -443,9 +464,12 @@ size_t profile_naming_gaps(const profile_account_t *account,
   return nr;
 }
 
-static int is_user(const profile_frame_t *frame) {
+static int is_user(const profile_account_t *account,
+                   const profile_frame_t *frame) {
   return frame->object == PROFILE_OBJECT_UNKNOWN ||
-         frame->object >= PROFILE_OBJECTS_FIXED;
+         (frame->object >= PROFILE_OBJECTS_FIXED &&
+          !profile_objects_get(&account->objects, (uint32_t)frame->object)
+               ->is_function);
 }
 
 /* The C library calls these functions, and its own code has no frame pointers.
@@ -467,7 +491,7 @@ static int has_first_of_thread(const profile_account_t *account,
   size_t i;
 
   for (i = 0; i < stack->nr; i++) {
-    if (is_user(&frames[i]) && is_first_of_thread(account, &frames[i]))
+    if (is_user(account, &frames[i]) && is_first_of_thread(account, &frames[i]))
       return 1;
   }
   return 0;
@@ -487,11 +511,12 @@ double profile_naming_without_callers(const profile_account_t *account) {
     nr = tally->entries[i]->nr;
     innermost = tally->entries[i]->items;
     outermost = innermost + nr - 1;
-    if (!is_user(outermost) || innermost->object == PROFILE_OBJECT_BEFORE)
+    if (!is_user(account, outermost) ||
+        innermost->object == PROFILE_OBJECT_BEFORE)
       continue;
     weight = tally->entries[i]->weight;
     all += weight;
-    if ((nr == 1 || !is_user(outermost - 1) ||
+    if ((nr == 1 || !is_user(account, outermost - 1) ||
          outermost->object == PROFILE_OBJECT_UNKNOWN) &&
         !has_first_of_thread(account, tally->entries[i]))
       without += weight;

@@ -26,6 +26,7 @@ void profile_objects_init(profile_objects_t *objects) {
   add_fixed(objects, "[unknown]");
   add_fixed(objects, "[ready to run]");
   add_fixed(objects, "[since before the start]");
+  add_fixed(objects, "[kernel]");
 }
 
 void profile_objects_free(profile_objects_t *objects) {
@@ -45,10 +46,12 @@ static int begins(const char *text, const char *with) {
  * memfd_create(2), or of shm_open(3) that was unlinked: a JIT compiler shares
  * its mapping with one that can be written. Programs are mapped privately. */
 symbols_kind_t profile_objects_kind(const profile_object_t *object) {
-  const char *path = object->path;
   static const char deleted[] = " (deleted)";
+  const char *path = object->path;
   size_t size = strlen(path);
 
+  if (object->is_function)
+    return SYMBOLS_FILE;
   if (strcmp(path, "[vdso]") == 0)
     return SYMBOLS_VDSO;
   if (path[0] != '/' || begins(path, "//anon") || begins(path, "/dev/zero") ||
@@ -80,8 +83,12 @@ static uint32_t name_of_file(stacks_names_t *names, const char *path) {
   return stacks_names_add(names, name);
 }
 
-static uint32_t name_of(stacks_names_t *names, symbols_kind_t kind,
-                        const char *path) {
+static uint32_t name_of(stacks_names_t *names, const profile_object_t *object,
+                        symbols_kind_t kind) {
+  const char *path = object->path;
+
+  if (object->is_function)
+    return stacks_names_add(names, path);
   if (kind == SYMBOLS_JIT &&
       (path[0] == '\0' || begins(path, "//anon") || begins(path, "[anon")))
     return stacks_names_add(names, "[anon]");
@@ -114,8 +121,8 @@ static uint32_t add(profile_objects_t *objects, const profile_object_t *object,
   if (kind != SYMBOLS_JIT)
     added->pid = added->image = 0;
   added->path = key->path;
-  added->name = stacks_names_get(&objects->names,
-                                 name_of(&objects->names, kind, object->path));
+  added->name =
+      stacks_names_get(&objects->names, name_of(&objects->names, object, kind));
   added->has_symbols = 0;
   return (uint32_t)objects->nr++;
 }
@@ -144,6 +151,8 @@ uint32_t profile_objects_add(profile_objects_t *objects,
     key.kind_and_image |= object->image;
     key.pid = object->pid;
   }
+  if (object->is_function)
+    key.kind_and_image = UINT64_MAX;
   key.device = (uint64_t)object->major << 32 | object->minor;
   key.inode = object->inode;
   memcpy(key.build_id, object->build_id, object->build_id_bytes);

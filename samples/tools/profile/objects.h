@@ -15,12 +15,16 @@
 #define PROFILE_OBJECT_UNKNOWN 1u
 #define PROFILE_OBJECT_READY   2u /* preempted: waits for a CPU */
 #define PROFILE_OBJECT_BEFORE  3u /* has waited since before the start */
-#define PROFILE_OBJECTS_FIXED  4u
+/* A kernel address in no known range. Its offset is the address. */
+#define PROFILE_OBJECT_OUTSIDE 4u
+#define PROFILE_OBJECTS_FIXED  5u
 
 typedef struct profile_object_s {
   const char *name; /* for display: without directories */
   const char *path; /* as the kernel reports it; "": none */
   symbols_kind_t kind;
+  int is_function; /* of the kernel: the object is a function, `path` its name;
+                       its offsets are addresses */
   uint32_t pid, image; /* of a JIT: its program; else 0 */
   /* In the time of the records, 0: not known. When the program of a JIT began
    * and ended; for a file, when it was first mapped. */
@@ -49,8 +53,8 @@ void profile_objects_free(profile_objects_t *objects);
 symbols_kind_t profile_objects_kind(const profile_object_t *object);
 
 /* Returns the index of an object, and adds the object if it is new. Set its
- * path, device, inode, build id and is_private, and pid, image and since of the
- * process that mapped it. The function finds the other fields. */
+ * path, device, inode, build id, is_private and is_function, and pid, image and
+ * since of the process that mapped it. The function finds the other fields. */
 uint32_t profile_objects_add(profile_objects_t *objects,
                              const profile_object_t *object);
 

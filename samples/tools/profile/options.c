@@ -334,3 +334,7 @@ int profile_options_is_of_cpus(const profile_options_t *options) {
 int profile_options_has_functions(const profile_options_t *options) {
   return options->view.by == STACKS_BY_FUNCTION || has_files(options);
 }
+
+int profile_options_is_of_all(const profile_options_t *options) {
+  return options->all && options->cgroups.nr == 0 && options->cpus == NULL;
+}

@@ -65,6 +65,10 @@ int profile_options_has_functions(const profile_options_t *options);
 /* Returns the part of the help about options of perf that are not here. */
 const char *profile_options_absent(void);
 
+/* All CPUs are sampled all the time, so what any task does in the kernel has a
+ * record. */
+int profile_options_is_of_all(const profile_options_t *options);
+
 /* Prints the help to stdout. */
 void profile_options_help(void);
 

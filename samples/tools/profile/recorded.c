@@ -381,9 +381,9 @@ static void say_missing(const recorded_t *recorded,
   size_t i, nr = 0, missing = 0;
   char host[128];
 
-  for (i = PROFILE_OBJECT_UNKNOWN + 1; i < account->objects.nr; i++) {
+  for (i = PROFILE_OBJECTS_FIXED; i < account->objects.nr; i++) {
     object = profile_objects_get(&account->objects, (uint32_t)i);
-    if (!sampled[i] || object->kind != SYMBOLS_FILE)
+    if (!sampled[i] || object->kind != SYMBOLS_FILE || object->is_function)
       continue;
     nr++;
     missing +=
@@ -409,8 +409,8 @@ static void say_unidentified(const recorded_t *recorded,
 
   for (i = PROFILE_OBJECTS_FIXED; i < account->objects.nr; i++) {
     object = profile_objects_get(&account->objects, (uint32_t)i);
-    nr += sampled[i] && object->kind == SYMBOLS_FILE && object->inode == 0 &&
-          object->build_id_bytes == 0;
+    nr += sampled[i] && object->kind == SYMBOLS_FILE && !object->is_function &&
+          object->inode == 0 && object->build_id_bytes == 0;
   }
   if (nr > 0)
     common_say("%zu file%s not read, because the recording has neither inodes "
@@ -427,7 +427,8 @@ static void say_unnamed(const recorded_t *recorded) {
     say_missing(recorded, sampled);
   else
     say_unidentified(recorded, sampled);
-  if (recorded->no_kernel != NULL && sampled[PROFILE_OBJECT_KERNEL])
+  if (recorded->no_kernel != NULL &&
+      (sampled[PROFILE_OBJECT_KERNEL] || sampled[PROFILE_OBJECT_OUTSIDE]))
     common_say("functions of the kernel have no names: %s\n",
                recorded->no_kernel);
   free(sampled);

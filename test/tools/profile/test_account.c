@@ -36,6 +36,7 @@ static void start_by(fixture_t *fixture, stacks_by_t by) {
   fixture->symbols = symbols_new(&fixture->loop, &options);
   profile_account_init(&fixture->account, by, fixture->symbols);
   fixture->account.is_recorded = 1;
+  fixture->account.kernel_end = UINT64_MAX;
 }
 
 static int setup(void **state) {
@@ -537,6 +538,67 @@ static void sample_is_where_its_ip_is(void **state) {
   expect_stack(fixture, "[kernel]+ffffffff81000010 program+100 program+11ff");
 }
 
+static void function(fixture_t *fixture, uint64_t addr, uint32_t len,
+                     uint16_t flags, const char *name_of) {
+  uvperf_record_t record =
+      new_record(fixture, PERF_RECORD_KSYMBOL, PERF_RECORD_MISC_KERNEL);
+
+  record.ksymbol.addr = addr;
+  record.ksymbol.len = len;
+  record.ksymbol.ksym_type = PERF_RECORD_KSYMBOL_TYPE_BPF;
+  record.ksymbol.flags = flags;
+  record.ksymbol.name = name_of;
+  record.ksymbol.name_size = strlen(name_of);
+  profile_account_record(&fixture->account, &record);
+}
+
+/* Two programs have the same address, one after the other. Nothing is there
+ * before, in between and after; nor beyond the program's end. */
+static void kernel_function_has_its_name_from_load_to_unload(void **state) {
+  static const uint64_t ip[] = {KERNEL, 0xffffffffc0000810};
+  static const uint64_t past[] = {KERNEL, 0xffffffffc0000840};
+  const uint16_t gone = PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER;
+  fixture_t *fixture = *state;
+
+  start_by(fixture, STACKS_BY_FUNCTION);
+  sample(fixture, 5, 5, ip, 2);
+  function(fixture, 0xffffffffc0000800, 0x40, 0, "bpf_prog_1_first");
+  sample(fixture, 5, 5, ip, 2);
+  sample(fixture, 5, 5, past, 2);
+  function(fixture, 0xffffffffc0000800, 0x40, gone, "bpf_prog_1_first");
+  sample(fixture, 5, 5, ip, 2);
+  function(fixture, 0xffffffffc0000800, 0x80, 0, "bpf_prog_2_second");
+  sample(fixture, 5, 5, ip, 2);
+  sample(fixture, 5, 5, past, 2);
+  expect_rows(fixture, "[kernel]+0xffffffffc0000810,0,20;"
+                       "bpf_prog_2_second,0,20;"
+                       "[kernel]+0xffffffffc0000840,0,10;"
+                       "bpf_prog_1_first,0,10;");
+}
+
+/* A module of 2 pages; a program is loaded into its second page later. The
+ * third page belongs to nothing that is known. */
+static void module_of_a_recording_keeps_its_offsets(void **state) {
+  static const uint64_t ips[] = {KERNEL, 0xffffffffc0000010, 0xffffffffc0001f01,
+                                 0xffffffffc0002001};
+  fixture_t *fixture = *state;
+  uvperf_record_t record;
+
+  start_by(fixture, STACKS_BY_FUNCTION);
+  fixture->account.kernel_start = 0xffffffff81000000;
+  fixture->account.kernel_end = 0xffffffff82000000;
+  record = new_record(fixture, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL);
+  record.mmap.pid = UINT32_MAX;
+  record.mmap.addr = 0xffffffffc0000000;
+  record.mmap.len = 0x2000;
+  record.mmap.filename = "[xfs]";
+  record.mmap.filename_size = 5;
+  profile_account_record(&fixture->account, &record);
+  function(fixture, 0xffffffffc0001000, 0x40, 0, "bpf_prog_1");
+  sample(fixture, 5, 5, ips, 4);
+  expect_stack(fixture, "[xfs]+10 [xfs]+1f00 [kernel]+ffffffffc0002000");
+}
+
 static void sample_without_a_call_chain_is_its_address(void **state) {
   static const uint64_t ips[] = {USER};
   fixture_t *fixture = *state;
@@ -851,6 +913,8 @@ int main(int argc, char **argv) {
       TEST(map_file_does_not_name_a_process_of_another_machine),
       TEST(mapped_data_is_no_code),
       TEST(sample_is_where_its_ip_is),
+      TEST(kernel_function_has_its_name_from_load_to_unload),
+      TEST(module_of_a_recording_keeps_its_offsets),
       TEST(sample_without_a_call_chain_is_its_address),
       TEST(callers_are_the_branches_of_a_call_stack),
       TEST(file_that_has_a_used_inode_is_another_object),

@@ -65,12 +65,14 @@ static int setup(void **state) {
 
   memset(&fixture, 0, sizeof(fixture));
   fixture.text = find_text();
+  profile_account_init(&fixture.account, STACKS_BY_FUNCTION, NULL);
   *state = &fixture;
   return 0;
 }
 
 static int teardown(void **state) {
   profile_kernel_free(&((fixture_t *)*state)->kernel);
+  profile_account_free(&((fixture_t *)*state)->account);
   return 0;
 }
 
@@ -87,7 +89,6 @@ static void running_kernel_is_looked_up_as_it_is(void **state) {
   assert_null(decide(fixture));
   assert_null(fixture->options.kallsyms);
   assert_int_equal(fixture->options.kernel_shift, 0);
-  assert_int_equal(fixture->account.has_modules, 0);
 }
 
 /* The machine was booted again, so KASLR moved the kernel and its modules. */
@@ -99,7 +100,6 @@ static void moved_kernel_is_looked_up_where_it_is_now(void **state) {
   assert_null(decide(fixture));
   assert_null(fixture->options.kallsyms);
   assert_int_equal(fixture->options.kernel_shift, (uint64_t)-0x2200000);
-  assert_int_equal(fixture->account.has_modules, 1);
   assert_int_equal(fixture->account.kernel_start, fixture->text + 0x2200000);
   assert_int_equal(fixture->account.kernel_end, fixture->text + 0x3200000);
 }
@@ -112,20 +112,72 @@ static void kernel_with_another_build_id_has_no_names(void **state) {
   fixture->record.mmap.build_id[19] ^= 1;
   assert_non_null(decide(fixture));
   assert_string_equal(fixture->options.kallsyms, "");
-  assert_int_equal(fixture->account.has_modules, 1);
 }
 
-static void module_that_lies_elsewhere_now_has_no_names(void **state) {
+/* Gives the running machine this list of modules. */
+static void see_module(fixture_t *fixture, const char *modules,
+                       const char *filename, uint64_t size) {
+  fixture->kernel.modules = strdup(modules);
+  assert_non_null(fixture->kernel.modules);
+  profile_kernel_see(&fixture->kernel, &fixture->record);
+  fixture->record.mmap.filename = filename;
+  fixture->record.mmap.filename_size = strlen(filename);
+  fixture->record.mmap.addr = 0xffffffffc0a00000;
+  fixture->record.mmap.len = size;
+}
+
+static const profile_map_t *find_module(const fixture_t *fixture) {
+  return profile_tasks_find(&fixture->account.tasks, UINT32_MAX,
+                            0xffffffffc0a00010);
+}
+
+#define MODULES                                                                \
+  "other 4096 1 - Live 0xffffffffc0100000\n"                                   \
+  "snd_pcm 8192 1 - Live 0xffffffffc0a00000\n"
+
+static void module_that_is_here_too_is_looked_up_as_it_is(void **state) {
+  fixture_t *fixture = *state;
+  const profile_map_t *map;
+
+  need_text(fixture, __func__);
+  see_kernel(fixture, 0);
+  see_module(fixture, MODULES, "/lib/modules/6/kernel/snd-pcm.ko.xz", 8192);
+  assert_null(decide(fixture));
+  map = find_module(fixture);
+  assert_non_null(map);
+  assert_int_equal(map->object, PROFILE_OBJECT_KERNEL);
+  assert_int_equal(map->pgoff, 0xffffffffc0a00000);
+}
+
+/* Another module has the recorded address now. */
+static void module_that_is_another_now_is_not_looked_up(void **state) {
   fixture_t *fixture = *state;
 
   need_text(fixture, __func__);
   see_kernel(fixture, 0);
-  profile_kernel_see(&fixture->kernel, &fixture->record);
-  fixture->record.mmap.filename = "[not_here]";
-  fixture->record.mmap.filename_size = strlen(fixture->record.mmap.filename);
-  fixture->record.mmap.addr = 0xffffffffc1234000;
+  see_module(fixture, MODULES, "[xfs]", 8192);
   assert_null(decide(fixture));
-  assert_int_equal(fixture->account.has_modules, 1);
+  assert_null(find_module(fixture));
+}
+
+static void module_of_another_size_is_not_looked_up(void **state) {
+  fixture_t *fixture = *state;
+
+  need_text(fixture, __func__);
+  see_kernel(fixture, 0);
+  see_module(fixture, MODULES, "[snd_pcm]", 4096);
+  assert_null(decide(fixture));
+  assert_null(find_module(fixture));
+}
+
+static void module_of_another_boot_is_not_looked_up(void **state) {
+  fixture_t *fixture = *state;
+
+  need_text(fixture, __func__);
+  see_kernel(fixture, 0x2200000);
+  see_module(fixture, MODULES, "[snd_pcm]", 8192);
+  assert_null(decide(fixture));
+  assert_null(find_module(fixture));
 }
 
 static void file_without_the_kernels_mapping_has_no_names(void **state) {
@@ -164,7 +216,10 @@ int main(void) {
       TEST(running_kernel_is_looked_up_as_it_is),
       TEST(moved_kernel_is_looked_up_where_it_is_now),
       TEST(kernel_with_another_build_id_has_no_names),
-      TEST(module_that_lies_elsewhere_now_has_no_names),
+      TEST(module_that_is_here_too_is_looked_up_as_it_is),
+      TEST(module_that_is_another_now_is_not_looked_up),
+      TEST(module_of_another_size_is_not_looked_up),
+      TEST(module_of_another_boot_is_not_looked_up),
       TEST(file_without_the_kernels_mapping_has_no_names),
       TEST(kernel_that_the_file_does_not_identify_has_no_names),
 #undef TEST

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* BPF programs that run while the whole machine is profiled. */
+#include <errno.h>
+#include <time.h>
+
+#include "live_bpf.h"
+#include "tool_run.h"
+
+#define LENGTH 4000
+
+/* What runs under the profiler. */
+typedef struct programs_s {
+  live_bpf_t early;
+  uint8_t late_tag[BPF_TAG_SIZE];
+} programs_t;
+
+/* The program is a long row of additions, so that it is sampled, and not the
+ * kernel around it. `first` makes its tag differ. */
+static void load(live_bpf_t *program, const char *name, int32_t first) {
+  static struct bpf_insn insns[LENGTH + 2];
+  size_t i;
+
+  insns[0] = (struct bpf_insn){BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, first};
+  for (i = 1; i <= LENGTH; i++)
+    insns[i] = (struct bpf_insn){BPF_ALU64 | BPF_ADD | BPF_K, 0, 0, 0, 1};
+  insns[LENGTH + 1] = (struct bpf_insn){BPF_JMP | BPF_EXIT, 0, 0, 0, 0};
+  live_bpf_load(program, BPF_PROG_TYPE_SOCKET_FILTER, name, insns, LENGTH + 2);
+}
+
+static int64_t cpu_ns(void) {
+  struct timespec used;
+
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+}
+
+static void run_for(const live_bpf_t *program, int64_t ns) {
+  int64_t until = cpu_ns() + ns;
+  unsigned char packet[64] = {0};
+  union bpf_attr attr;
+
+  while (cpu_ns() < until) {
+    memset(&attr, 0, sizeof(attr));
+    attr.test.prog_fd = (uint32_t)program->fd;
+    attr.test.data_in = (uintptr_t)packet;
+    attr.test.data_size_in = sizeof(packet);
+    attr.test.repeat = 1000;
+    if (live_bpf_call(BPF_PROG_TEST_RUN, &attr) != 0 && errno != EINTR)
+      fail_msg("BPF_PROG_TEST_RUN: %s", strerror(errno));
+  }
+}
+
+/* The late program is unloaded before names are looked up for the last time. */
+static void work(tool_run_t *run) {
+  programs_t *programs = run->data;
+  live_bpf_t late;
+
+  run_for(&programs->early, 700000000);
+  load(&late, "late", 2);
+  run_for(&late, 700000000);
+  memcpy(programs->late_tag, late.tag, sizeof(late.tag));
+  live_bpf_close(&late);
+}
+
+static void expect_name(const tool_run_t *run, const uint8_t *tag,
+                        const char *name) {
+  char text[64] = "bpf_prog_";
+  size_t i;
+
+  for (i = 0; i < BPF_TAG_SIZE; i++)
+    snprintf(text + strlen(text), 3, "%02x", tag[i]);
+  snprintf(text + strlen(text), sizeof(text) - strlen(text), "_%s", name);
+  tool_run_expect_text(run->out, text);
+}
+
+static void live_program_is_named_while_it_is_loaded(void **state) {
+  programs_t programs;
+  tool_run_t run = {.args = {PROFILE_PATH, "--top", "-a", "-F", "997"},
+                    .interrupt_at = " samples/s",
+                    .work = work,
+                    .data = &programs,
+                    .keeps_end = 1};
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  support_need_kernel_side(__func__);
+  live_bpf_need(__func__, BPF_PROG_TYPE_SOCKET_FILTER);
+  load(&programs.early, "early", 1);
+  if (programs.early.nr_functions == 0) {
+    live_bpf_close(&programs.early);
+    support_skip(__func__, "a JIT for BPF, and addresses of the kernel");
+  }
+  tool_run(&run);
+  live_bpf_close(&programs.early);
+  tool_run_expect_status(&run, 0);
+  expect_name(&run, programs.early.tag, "early");
+  expect_name(&run, programs.late_tag, "late");
+  assert_null(strstr(run.out, "_einittext"));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(live_program_is_named_while_it_is_loaded),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
