@@ -60,6 +60,15 @@ static recorded_t *recorded_of(const common_session_t *session) {
 
 /* -- events ---------------------------------------------------------------- */
 
+/* Tracepoints and dynamic PMUs have other numbers on each machine, and after
+ * each boot. So have the kinds of cores, in the upper half of config. */
+static int is_same_everywhere(const struct perf_event_attr *attr) {
+  return attr->type < PERF_TYPE_MAX && attr->type != PERF_TYPE_TRACEPOINT &&
+         ((attr->type != PERF_TYPE_HARDWARE &&
+           attr->type != PERF_TYPE_HW_CACHE) ||
+          attr->config <= UINT32_MAX);
+}
+
 /* A file whose end is missing has no names of events. Then the name is made
  * from the attr: it says what the event counts, not how it was sampled. */
 static void name_of(const recorded_t *recorded, size_t i, char *name,
@@ -75,7 +84,8 @@ static void name_of(const recorded_t *recorded, size_t i, char *name,
   attr.exclude_hv = event.attr->exclude_hv;
   if (event.name[0] != '\0')
     snprintf(name, size, "%s", event.name);
-  else if (uvperf_attr_label(&attr, name, &label) != 0)
+  else if (!is_same_everywhere(&attr) ||
+           uvperf_attr_label(&attr, name, &label) != 0)
     snprintf(name, size, "event %zu", i);
 }
 

@@ -170,6 +170,22 @@ static void file_that_is_cut_off_is_profiled_so_far(void **state) {
   assert_true(profile_run_samples(&run) > 10);
 }
 
+/* Without its end, a file does not say which tracepoint an id was where it was
+ * recorded. Here the id may be another tracepoint's. */
+static void
+tracepoint_of_a_cut_off_file_has_no_name_of_this_machine(void **state) {
+  (void)state;
+  support_need_tracepoint(__func__, "raw_syscalls:sys_enter");
+  perf_dump_need(__func__);
+  record("-e raw_syscalls:sys_enter -c 1 -- sh -c "
+         "'i=0; while [ $i -lt 2000 ]; do i=$((i+1)); echo; done' >/dev/null");
+  record_run_shell("truncate -s $(($(stat -c %s @) / 2)) @");
+  profile("");
+  tool_run_expect_status(&run, 0);
+  assert_true(profile_run_samples(&run) > 10);
+  assert_null(strstr(run.err, "sys_enter"));
+}
+
 /* Changes the host's name in the header to another of the same length. The
  * build ids still lead to the files. */
 static void recording_of_another_machine_is_named_by_build_ids(void **state) {
@@ -347,6 +363,7 @@ int main(void) {
       record_run_test(recording_without_samples_is_an_error),
       record_run_test(recording_without_callers_is_reported),
       record_run_test(file_that_is_cut_off_is_profiled_so_far),
+      record_run_test(tracepoint_of_a_cut_off_file_has_no_name_of_this_machine),
       record_run_test(recording_of_another_machine_is_named_by_build_ids),
       record_run_test(files_that_are_not_identified_are_not_read),
       record_run_test(pipe_is_profiled_when_it_ends),
