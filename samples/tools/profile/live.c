@@ -15,6 +15,7 @@
 #include "common/targets.h"
 #include "profile/events.h"
 #include "profile/members.h"
+#include "profile/modules.h"
 #include "profile/naming.h"
 #include "profile/notes.h"
 #include "profile/proc.h"
@@ -35,6 +36,7 @@ typedef struct live_s {
   profile_members_t members; /* with -a -p: the processes; or the profiler */
   profile_events_t end;      /* with -a -p: reports the end of the processes */
   profile_waits_t waits;     /* with --off-cpu */
+  profile_modules_t modules; /* of the kernel, if it is sampled */
   uint64_t started_ns;
   uvperf_stats_t stats;  /* at the last live line, then at the end */
   uint64_t live_samples; /* at the last live line */
@@ -126,6 +128,7 @@ static void on_stop(common_session_t *session) {
     profile_waits_end(&live->waits, now, live->targets.processes.nr > 0);
   take_totals(live, now);
   common_lost_read(&live->profile->totals.lost, &live->events.set, 1);
+  profile_modules_check(&live->modules, &live->profile->account);
   read_cpu_time(live);
   live->nr_cpus = uvperf_set_nr_rings(&live->events.set);
   if (live->profile->top == NULL)
@@ -200,6 +203,7 @@ static void on_tick(common_session_t *session) {
   uint64_t new_samples = account->samples - live->live_samples;
 
   live->live_samples = account->samples;
+  profile_modules_check(&live->modules, account);
   profile_account_reap(account, now);
   profile_unwinding_flush(&live->profile->unwinding);
   take_totals(live, now);
@@ -352,6 +356,8 @@ static int start(live_t *live) {
   if (live->members.bits == NULL && !profile->options.self &&
       profile_options_is_of_cpus(&profile->options))
     profile_members_init_self(&live->members);
+  if (live->events.kernel)
+    profile_modules_init(&live->modules, "/proc/modules");
   common_session_listen(&profile->session);
   uvperf_set_on_cpu(&live->events.set, common_cpu_note);
   if (uvperf_set_start(&live->events.set, NULL, on_record, &error) != 0) {
@@ -395,6 +401,7 @@ int profile_live_run(profile_t *profile) {
   if (status == 0)
     status = start(&live);
   status = common_session_run(session, status);
+  profile_modules_free(&live.modules);
   profile_waits_free(&live.waits);
   profile_targets_free(&live.targets);
   return status;

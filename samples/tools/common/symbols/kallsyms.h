@@ -19,7 +19,7 @@ typedef struct symbols_kallsyms_s {
   size_t capacity;
   char *text;
   uint64_t text_end; /* _etext; 0: not known */
-  char reason[128]; /* why there are no symbols; empty if there are */
+  char reason[128];  /* why there are no symbols; empty if there are */
 } symbols_kallsyms_t;
 
 /* Reads /proc/kallsyms, or another file like it. */

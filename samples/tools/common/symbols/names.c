@@ -236,9 +236,8 @@ void symbols_names_answer(symbols_message_t *request,
   if (file == NULL) {
     symbols_answer_begin(response, reason, NULL, 0, 0, 0);
   } else if (!has_build_id(file, &question)) {
-    symbols_answer_begin(response,
-                         "the file was replaced: its build id differs", NULL, 0,
-                         0, 0);
+    symbols_answer_begin(
+        response, "the file was replaced: its build id differs", NULL, 0, 0, 0);
   } else {
     find_places(file, &question, &places);
     answer_all(file, &question, &places, response);

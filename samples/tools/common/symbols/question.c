@@ -258,7 +258,10 @@ static int compare_numbers(const void *a, const void *b) {
 static void ask_kernel(symbols_question_t *question, symbols_asker_t *asker) {
   size_t i;
 
-  if (!asker->has_kernel && asker->kallsyms[0] != '\0')
+  if (question->kernel_changed)
+    symbols_kallsyms_free(&asker->kernel);
+  if ((!asker->has_kernel || question->kernel_changed) &&
+      asker->kallsyms[0] != '\0')
     symbols_kallsyms_load(&asker->kernel, asker->kallsyms);
   asker->has_kernel = 1;
   snprintf(question->reason, sizeof(question->reason), "%s",

@@ -40,7 +40,8 @@ typedef struct symbols_asker_s {
 typedef struct symbols_question_s {
   symbols_object_t *object; /* NULL: the kernel */
   int inlined;
-  uint64_t limit_ms; /* for the answer */
+  uint64_t limit_ms;  /* for the answer */
+  int kernel_changed; /* kallsyms is read again */
   uint64_t *offsets;
   size_t nr;
   /* The answer. */

@@ -40,7 +40,7 @@ typedef struct range_s {
 typedef struct state_s {
   uint64_t *wanted; /* offsets to ask for */
   size_t nr_wanted, wanted_capacity;
-  uint64_t *unnamed; /* for a JIT: offsets without a name so far */
+  uint64_t *unnamed; /* offsets without a name so far: may_be_named_later */
   size_t nr_unnamed, unnamed_capacity;
   range_t *ranges; /* by offset */
   size_t nr_ranges;
@@ -73,6 +73,9 @@ struct symbols_s {
   size_t nr_states, state_capacity;
   state_t *first, *last; /* with offsets to ask for */
   size_t nr_waiting;     /* of these */
+  range_t *gone; /* of the kernel, where nothing is looked up any more */
+  size_t nr_gone, gone_capacity;
+  int kernel_changed; /* kallsyms must be read again */
   symbols_budget_t budget;
   symbols_cb wait_cb, close_cb;
   void *wait_arg, *close_arg;
@@ -214,6 +217,7 @@ void symbols_free(symbols_t *symbols) {
     free(symbols->states[i]);
   }
   free(symbols->states);
+  free(symbols->gone);
   symbols_places_free(&symbols->places);
   symbols_objects_free(&asker->objects);
   symbols_strings_free(&asker->strings);
@@ -277,6 +281,24 @@ static state_t *state_of(const symbols_t *symbols,
 
 static int is_jit(const state_t *state) {
   return state->object != NULL && state->object->mapping.kind == SYMBOLS_JIT;
+}
+
+/* Later, there may be names that are missing now: of a JIT compiler, or of
+ * modules of the kernel. */
+static int may_be_named_later(const state_t *state) {
+  return state->object == NULL || is_jit(state);
+}
+
+/* Nothing may be looked up there: see symbols_kernel_gone. */
+static int is_gone(const symbols_t *symbols, const state_t *state,
+                   uint64_t offset) {
+  size_t i;
+
+  for (i = 0; state->object == NULL && i < symbols->nr_gone; i++) {
+    if (offset >= symbols->gone[i].first && offset < symbols->gone[i].end)
+      return 1;
+  }
+  return 0;
 }
 
 static void add_offset(uint64_t **offsets, size_t *nr, size_t *capacity,
@@ -408,13 +430,13 @@ static void install(symbols_t *symbols) {
     entry = symbols_places_find(&symbols->places, id_of(state), result->offset);
     if (entry == NULL || entry->place.nr > 0)
       continue;
-    if (state->is_void) {
+    if (state->is_void || is_gone(symbols, state, result->offset)) {
       answer_unknown(entry);
       continue;
     }
     entry->place = result->place;
     entry->is_answered = 1;
-    if (is_jit(state) && entry->place.nr == 0)
+    if (may_be_named_later(state) && entry->place.nr == 0)
       add_offset(&state->unnamed, &state->nr_unnamed, &state->unnamed_capacity,
                  entry->offset);
   }
@@ -504,6 +526,9 @@ static void ask_next(symbols_t *symbols) {
     return;
   }
   question->object = state->object;
+  question->kernel_changed = state->object == NULL && symbols->kernel_changed;
+  if (question->kernel_changed)
+    symbols->kernel_changed = 0;
   question->nr = state->nr_wanted < SYMBOLS_MAX_OFFSETS ? state->nr_wanted
                                                         : SYMBOLS_MAX_OFFSETS;
   state->nr_wanted -= question->nr;
@@ -567,7 +592,9 @@ void symbols_want(symbols_t *symbols, uint32_t object, uint64_t offset) {
     return;
   state = symbols->states[object];
   range = find_range(state, offset);
-  if (range != NULL) {
+  if (is_gone(symbols, state, offset)) {
+    answer_unknown(entry);
+  } else if (range != NULL) {
     entry->place.address = offset + range->shift;
     entry->place.first = range->first;
     entry->place.nr = range->name != NULL;
@@ -636,6 +663,18 @@ void symbols_set_time(symbols_t *symbols, uint32_t object, uint64_t since,
 void symbols_set_inode(symbols_t *symbols, uint32_t object, uint64_t inode) {
   if (object < symbols->nr_states)
     symbols->states[object]->inode = inode;
+}
+
+void symbols_kernel_changed(symbols_t *symbols) {
+  symbols->kernel_changed = 1;
+  symbols_refresh(symbols, SYMBOLS_KERNEL);
+}
+
+void symbols_kernel_gone(symbols_t *symbols, uint64_t start, uint64_t end) {
+  if (symbols->nr_gone == symbols->gone_capacity)
+    symbols->gone = common_grow(symbols->gone, &symbols->gone_capacity,
+                                sizeof(*symbols->gone));
+  symbols->gone[symbols->nr_gone++] = (range_t){.first = start, .end = end};
 }
 
 void symbols_refresh(symbols_t *symbols, uint32_t object) {

@@ -125,6 +125,14 @@ void symbols_set_inode(symbols_t *symbols, uint32_t object, uint64_t inode);
  * are given up, because some of them may be of the other contents. */
 void symbols_refresh(symbols_t *symbols, uint32_t object);
 
+/* Modules of the kernel were loaded: kernel addresses without a name are looked
+ * up again, in a new reading of kallsyms. */
+void symbols_kernel_changed(symbols_t *symbols);
+
+/* A module was at these kernel addresses and has gone. The kernel may list
+ * another one there, so names that are not known by now stay unknown. */
+void symbols_kernel_gone(symbols_t *symbols, uint64_t start, uint64_t end);
+
 /* Calls back on the loop, never inside this call, when each offset that was
  * requested before has its answer. Only one wait may be active at a time. */
 void symbols_wait(symbols_t *symbols, symbols_cb cb, void *arg);
