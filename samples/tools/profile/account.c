@@ -428,8 +428,8 @@ static void end_image(profile_account_t *account, uint32_t pid, uint64_t time) {
 }
 
 void profile_account_function(profile_account_t *account,
-                              const uvperf_ksymbol_t *function) {
-  profile_object_t object = {.is_function = 1};
+                              const uvperf_ksymbol_t *function, uint32_t id) {
+  profile_object_t object = {.is_function = 1, .inode = id};
   profile_map_t map = {.start = function->addr,
                        .end = function->addr + function->len,
                        .pgoff = function->addr,
@@ -528,7 +528,7 @@ void profile_account_record(profile_account_t *account,
       follow_exit(account, record);
       break;
     case PERF_RECORD_KSYMBOL:
-      profile_account_function(account, &record->ksymbol);
+      profile_account_function(account, &record->ksymbol, 0);
       break;
     case PERF_RECORD_CGROUP:
       follow_cgroup(account, &record->cgroup);

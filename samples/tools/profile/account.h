@@ -92,10 +92,10 @@ int profile_account_is_core(const uvperf_mmap_t *mmap);
 void profile_account_kernel_map(profile_account_t *account,
                                 const profile_map_t *map);
 
-/* Processes a KSYMBOL record, or a function that existed before the first
- * record. */
+/* Processes a KSYMBOL record (id 0), or a function of a BPF program that was
+ * loaded before the first record. */
 void profile_account_function(profile_account_t *account,
-                              const uvperf_ksymbol_t *function);
+                              const uvperf_ksymbol_t *function, uint32_t id);
 
 /* Returns the frame of an address in a process, by the process's current
  * mappings. */

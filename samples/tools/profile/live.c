@@ -7,7 +7,6 @@
 
 #include "uvperf.h"
 
-#include "common/bpf_programs.h"
 #include "common/cgroups.h"
 #include "common/cpu.h"
 #include "common/proc.h"
@@ -20,6 +19,7 @@
 #include "profile/notes.h"
 #include "profile/proc.h"
 #include "profile/profile.h"
+#include "profile/programs.h"
 #include "profile/targets.h"
 #include "profile/top.h"
 #include "profile/waits.h"
@@ -118,6 +118,14 @@ static uint64_t unsampled(const live_t *live) {
   return live->cpu_ns > sampled ? live->cpu_ns - sampled : 0;
 }
 
+/* Finds out what went without a record. */
+static void check_kernel(live_t *live) {
+  profile_modules_check(&live->modules, &live->profile->account);
+  if (live->events.kernel &&
+      !profile_options_is_of_all(&live->profile->options))
+    profile_programs_check(&live->profile->account);
+}
+
 static void on_stop(common_session_t *session) {
   live_t *live = live_of(session);
   uint64_t now = uv_hrtime();
@@ -128,7 +136,7 @@ static void on_stop(common_session_t *session) {
     profile_waits_end(&live->waits, now, live->targets.processes.nr > 0);
   take_totals(live, now);
   common_lost_read(&live->profile->totals.lost, &live->events.set, 1);
-  profile_modules_check(&live->modules, &live->profile->account);
+  check_kernel(live);
   read_cpu_time(live);
   live->nr_cpus = uvperf_set_nr_rings(&live->events.set);
   if (live->profile->top == NULL)
@@ -203,7 +211,7 @@ static void on_tick(common_session_t *session) {
   uint64_t new_samples = account->samples - live->live_samples;
 
   live->live_samples = account->samples;
-  profile_modules_check(&live->modules, account);
+  check_kernel(live);
   profile_account_reap(account, now);
   profile_unwinding_flush(&live->profile->unwinding);
   take_totals(live, now);
@@ -314,16 +322,6 @@ static int add_cgroup(void *arg, uint64_t id, const char *path) {
   return 0;
 }
 
-static int add_function(void *arg, const common_bpf_function_t *function) {
-  const uvperf_ksymbol_t ksymbol = {.addr = function->addr,
-                                    .len = function->len,
-                                    .name = function->name,
-                                    .name_size = strlen(function->name)};
-
-  profile_account_function(arg, &ksymbol);
-  return 0;
-}
-
 /* Reads /proc after the events have started, and treats its contents as older
  * than any record. A mapping that is made meanwhile is seen in /proc, in a
  * record or in both; seeing it twice does no harm. If /proc were read before
@@ -334,8 +332,8 @@ static void read_running(live_t *live) {
 
   if (profile->options.view.by == STACKS_BY_CGROUP || profile->options.top)
     common_cgroups(add_cgroup, account);
-  if (live->events.kernel && profile_options_is_of_all(&profile->options))
-    common_bpf_walk(add_function, account);
+  if (live->events.kernel)
+    profile_programs_read(account);
   if (live->targets.processes.nr > 0)
     account->nr_refused =
         profile_proc_read_list(account, &live->targets.processes);

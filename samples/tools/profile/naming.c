@@ -243,11 +243,15 @@ static void add_unnamed(builder_t *builder, const profile_frame_t *key,
 /* The functions at an address: several if some are inlined. */
 static const stacks_entry_t *frames_of(builder_t *builder,
                                        const profile_frame_t *key) {
+  const profile_frame_t outside = {PROFILE_OBJECT_OUTSIDE, key->offset};
   const symbols_place_t *place = NULL;
   stacks_entry_t *entry;
   uint32_t object, id;
   size_t i;
 
+  if (profile_objects_get(&builder->account->objects, (uint32_t)key->object)
+          ->is_gone)
+    key = &outside;
   entry = stacks_tally_get(&builder->known, 0, key, 1);
   if (entry == NULL || entry->samples > 0)
     return entry;
@@ -357,13 +361,14 @@ void profile_naming_build(const profile_account_t *account, stacks_t *stacks) {
 static int find_unnamed(const profile_account_t *account,
                         const profile_frame_t *frame,
                         const symbols_place_t **place) {
+  const profile_object_t *object =
+      profile_objects_get(&account->objects, (uint32_t)frame->object);
   uint32_t id;
 
   *place = NULL;
   if (frame->object == PROFILE_OBJECT_READY ||
       frame->object == PROFILE_OBJECT_BEFORE ||
-      profile_objects_get(&account->objects, (uint32_t)frame->object)
-          ->is_function)
+      (object->is_function && !object->is_gone))
     return -1;
   if (symbols_of(account, frame->object, &id) == 0)
     *place = symbols_find(account->symbols, id, frame->offset);
@@ -428,7 +433,7 @@ static uint64_t weigh_unnamed(const profile_account_t *account,
   const stacks_tally_t *tally = &account->stacks;
   const symbols_place_t *place;
   const profile_frame_t *leaf;
-  uint64_t all = 0;
+  uint64_t all = 0, object;
   size_t i;
 
   *unnamed = common_calloc(account->objects.nr, sizeof(**unnamed));
@@ -439,10 +444,13 @@ static uint64_t weigh_unnamed(const profile_account_t *account,
     leaf = tally->entries[i]->items;
     if (tally->entries[i]->nr == 0 || find_unnamed(account, leaf, &place) != 0)
       continue;
-    (*unnamed)[leaf->object].weight += tally->entries[i]->weight;
+    object = leaf->object;
+    if (profile_objects_get(&account->objects, (uint32_t)object)->is_gone)
+      object = PROFILE_OBJECT_OUTSIDE;
+    (*unnamed)[object].weight += tally->entries[i]->weight;
     if (place != NULL && place->first == leaf->offset &&
         is_file(account, leaf->object))
-      (*unnamed)[leaf->object].outside += tally->entries[i]->weight;
+      (*unnamed)[object].outside += tally->entries[i]->weight;
   }
   return all;
 }

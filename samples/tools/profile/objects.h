@@ -24,7 +24,9 @@ typedef struct profile_object_s {
   const char *path; /* as the kernel reports it; "": none */
   symbols_kind_t kind;
   int is_function; /* of the kernel: the object is a function, `path` its name;
-                       its offsets are addresses */
+                      its offsets are addresses, its inode is the number of
+                      a BPF program, or 0 */
+  int is_gone;     /* the function, without a record of when */
   uint32_t pid, image; /* of a JIT: its program; else 0 */
   /* In the time of the records, 0: not known. When the program of a JIT began
    * and ended; for a file, when it was first mapped. */

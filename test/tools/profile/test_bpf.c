@@ -4,6 +4,8 @@
 #include <time.h>
 
 #include "live_bpf.h"
+#include "profile/naming.h"
+#include "profile/programs.h"
 #include "tool_run.h"
 
 #define LENGTH 4000
@@ -98,9 +100,83 @@ static void live_program_is_named_while_it_is_loaded(void **state) {
   assert_null(strstr(run.out, "_einittext"));
 }
 
+static void sample_at(profile_account_t *account, const live_bpf_t *program,
+                      uint64_t period) {
+  uvperf_record_t record;
+
+  memset(&record, 0, sizeof(record));
+  record.type = PERF_RECORD_SAMPLE;
+  record.misc = PERF_RECORD_MISC_KERNEL;
+  record.pid = record.tid = 5;
+  record.ip = program->addr[0] + 1;
+  record.period = period;
+  record.present = PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD;
+  profile_account_record(account, &record);
+}
+
+/* Returns the names of the two rows, the heavier one first. */
+static void name_rows(const profile_account_t *account, char names[2][256]) {
+  stacks_row_t *rows;
+  stacks_t stacks;
+  size_t i, nr;
+
+  stacks_init(&stacks);
+  profile_naming_build(account, &stacks);
+  rows = stacks_rank(&stacks, STACKS_BY_FUNCTION, &nr);
+  assert_int_equal(nr, 2);
+  for (i = 0; i < nr; i++)
+    snprintf(names[i], 256, "%s", rows[i].name);
+  free(rows);
+  stacks_free(&stacks);
+}
+
+/* A task's events do not report that another task unloads a program. */
+static void live_program_of_a_task_profile_is_named_if_it_stays(void **state) {
+  symbols_options_t options = {.kallsyms = ""};
+  char before[2][256], after[2][256], address[64];
+  profile_account_t account;
+  live_bpf_t stays, goes;
+  symbols_t *symbols;
+  uv_loop_t loop;
+
+  (void)state;
+  live_bpf_need(__func__, BPF_PROG_TYPE_SOCKET_FILTER);
+  load(&stays, "stays", 3);
+  load(&goes, "goes", 4);
+  if (goes.nr_functions == 0) {
+    live_bpf_close(&stays);
+    live_bpf_close(&goes);
+    support_skip(__func__, "a JIT for BPF, and addresses of the kernel");
+  }
+  assert_int_equal(uv_loop_init(&loop), 0);
+  symbols = symbols_new(&loop, &options);
+  profile_account_init(&account, STACKS_BY_FUNCTION, symbols);
+  profile_programs_read(&account);
+  sample_at(&account, &stays, 2);
+  sample_at(&account, &goes, 1);
+  profile_programs_check(&account);
+  name_rows(&account, before);
+  snprintf(address, sizeof(address), "[kernel]+0x%llx",
+           (unsigned long long)goes.addr[0] + 1);
+  live_bpf_close(&goes);
+  profile_programs_check(&account);
+  name_rows(&account, after);
+  live_bpf_close(&stays);
+  symbols_close(symbols, NULL, NULL);
+  uv_run(&loop, UV_RUN_DEFAULT);
+  profile_account_free(&account);
+  symbols_free(symbols);
+  assert_int_equal(uv_loop_close(&loop), 0);
+  assert_non_null(strstr(before[0], "_stays"));
+  assert_non_null(strstr(before[1], "_goes"));
+  assert_string_equal(after[0], before[0]);
+  assert_string_equal(after[1], address);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(live_program_is_named_while_it_is_loaded),
+      cmocka_unit_test(live_program_of_a_task_profile_is_named_if_it_stays),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
