@@ -95,6 +95,19 @@ static void find_ends(symbols_kallsyms_t *symbols) {
 
 /* -- the file -------------------------------------------------------------- */
 
+/* Most lines of /proc/kallsyms are in order already, and without modules all of
+ * them are. */
+static void sort(symbols_kallsyms_t *symbols) {
+  size_t i;
+
+  for (i = 1; i < symbols->nr; i++) {
+    if (compare(&symbols->symbols[i - 1], &symbols->symbols[i]) > 0) {
+      qsort(symbols->symbols, symbols->nr, sizeof(*symbols->symbols), compare);
+      return;
+    }
+  }
+}
+
 void symbols_kallsyms_load(symbols_kallsyms_t *symbols, const char *path) {
   char *line, *next;
   size_t size;
@@ -114,8 +127,7 @@ void symbols_kallsyms_load(symbols_kallsyms_t *symbols, const char *path) {
       *next++ = '\0';
     add_line(symbols, line);
   }
-  if (symbols->nr > 0)
-    qsort(symbols->symbols, symbols->nr, sizeof(*symbols->symbols), compare);
+  sort(symbols);
   find_ends(symbols);
   if (symbols->nr == 0)
     snprintf(symbols->reason, sizeof(symbols->reason),
