@@ -40,6 +40,21 @@ static int begins(const char *text, const char *with) {
   return strncmp(text, with, strlen(with)) == 0;
 }
 
+/* Returns 1 for code that the kernel maps into processes, besides the vdso. It
+ * has no file, and no JIT compiler wrote it. */
+static int is_of_kernel(const char *path) {
+  static const char *const paths[] = {"[vsyscall]", "[uprobes]",
+                                      "[uprobes-trampoline]", "[vectors]",
+                                      "[sigpage]"};
+  size_t i;
+
+  for (i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+    if (strcmp(path, paths[i]) == 0)
+      return 1;
+  }
+  return 0;
+}
+
 /* "//anon" comes from the kernel's perf_event_mmap_event. /proc/PID/maps has an
  * empty name or "[anon:name]" for such a mapping. Any other mapping without a
  * file on a disk may also have code of a JIT compiler. So may a file of
@@ -54,6 +69,8 @@ symbols_kind_t profile_objects_kind(const profile_object_t *object) {
     return SYMBOLS_FILE;
   if (strcmp(path, "[vdso]") == 0)
     return SYMBOLS_VDSO;
+  if (is_of_kernel(path))
+    return SYMBOLS_FILE;
   if (path[0] != '/' || begins(path, "//anon") || begins(path, "/dev/zero") ||
       begins(path, "/anon_hugepage") || begins(path, "/SYSV"))
     return SYMBOLS_JIT;

@@ -381,6 +381,11 @@ static unsigned char *find_sampled(const profile_account_t *account) {
   return sampled;
 }
 
+static int is_file(const profile_object_t *object) {
+  return object->kind == SYMBOLS_FILE && !object->is_function &&
+         object->path[0] == '/';
+}
+
 /* Reports missing files, for a recording of another machine. A file that was
  * found has a build id in symbols. */
 static void say_missing(const recorded_t *recorded,
@@ -393,7 +398,7 @@ static void say_missing(const recorded_t *recorded,
 
   for (i = PROFILE_OBJECTS_FIXED; i < account->objects.nr; i++) {
     object = profile_objects_get(&account->objects, (uint32_t)i);
-    if (!sampled[i] || object->kind != SYMBOLS_FILE || object->is_function)
+    if (!sampled[i] || !is_file(object))
       continue;
     nr++;
     missing +=
@@ -419,8 +424,8 @@ static void say_unidentified(const recorded_t *recorded,
 
   for (i = PROFILE_OBJECTS_FIXED; i < account->objects.nr; i++) {
     object = profile_objects_get(&account->objects, (uint32_t)i);
-    nr += sampled[i] && object->kind == SYMBOLS_FILE && !object->is_function &&
-          object->inode == 0 && object->build_id_bytes == 0;
+    nr += sampled[i] && is_file(object) && object->inode == 0 &&
+          object->build_id_bytes == 0;
   }
   if (nr > 0)
     common_say("%zu file%s not read, because the recording has neither inodes "

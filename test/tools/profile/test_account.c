@@ -495,6 +495,19 @@ static void shared_memory_is_memory_of_a_jit(void **state) {
                         "old.so+10 memfd:program+10 program+10 [anon]+8010");
 }
 
+static void code_of_the_kernel_in_a_process_is_no_jit(void **state) {
+  static const uint64_t vsyscall[] = {USER, 0x1010}, uprobe[] = {USER, 0x2011};
+  fixture_t *fixture = *state;
+
+  start_by(fixture, STACKS_BY_FUNCTION);
+  map(fixture, 5, 0x1000, 0x1000, 0, "[vsyscall]");
+  map(fixture, 5, 0x2000, 0x1000, 0, "[uprobes]");
+  sample(fixture, 5, 5, vsyscall, 2);
+  sample(fixture, 5, 5, vsyscall, 2);
+  sample(fixture, 5, 5, uprobe, 2);
+  expect_rows(fixture, "[vsyscall]+0x10,0,20;[uprobes]+0x11,0,10;");
+}
+
 static void mapped_data_is_no_code(void **state) {
   static const uint64_t ips[] = {USER, 0x400100, 0x401200};
   fixture_t *fixture = *state;
@@ -911,6 +924,7 @@ int main(int argc, char **argv) {
       TEST(callers_are_the_byte_before_they_return_to),
       TEST(map_file_of_a_recorded_process_names_it),
       TEST(map_file_does_not_name_a_process_of_another_machine),
+      TEST(code_of_the_kernel_in_a_process_is_no_jit),
       TEST(mapped_data_is_no_code),
       TEST(sample_is_where_its_ip_is),
       TEST(kernel_function_has_its_name_from_load_to_unload),
