@@ -5,8 +5,10 @@
 
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 
 #include "trace/calls.h"
+#include "trace/syscalls.h"
 #include "trace/table.h"
 
 #define READ  SYS_readv
@@ -187,6 +189,26 @@ static void number_of_another_abi_has_no_name_of_ours(void **state) {
   common_buffer_free(&buffer);
 }
 
+/* `uname -m` of the recorded machine decides, and this machine is one of
+ * them. */
+static void number_of_another_machine_has_no_name_of_ours(void **state) {
+  static const char *const machines[] = {"x86_64",  "i686",  "aarch64",
+                                         "riscv64", "s390x", "no-machine"};
+  const trace_caller_now_t now = {7, 7, "sh", 1};
+  struct utsname here;
+  size_t i;
+
+  (void)state;
+  assert_int_equal(uname(&here), 0);
+  for (i = 0; i < sizeof(machines) / sizeof(*machines); i++)
+    assert_int_equal(trace_syscalls_are_of(machines[i]),
+                     strcmp(machines[i], here.machine) == 0);
+  calls.is_foreign = 1;
+  trace_calls_begin(&calls, &now, READ, NULL, 0);
+  trace_calls_end(&calls, &now, READ, NULL, 0, 0);
+  assert_null(call_of(7, READ)->name);
+}
+
 static void id_that_is_used_again_is_another_process(void **state) {
   (void)state;
   begin(1, 7, 7, READ);
@@ -297,6 +319,7 @@ int main(void) {
       TEST(process_that_executes_is_the_same),
       TEST(result_of_sigreturn_is_none),
       TEST(number_of_another_abi_has_no_name_of_ours),
+      TEST(number_of_another_machine_has_no_name_of_ours),
       TEST(id_that_is_used_again_is_another_process),
       TEST(smallest_that_ended_are_joined_beyond_the_bound),
       TEST(percentiles_and_powers_are_those_of_the_times),
