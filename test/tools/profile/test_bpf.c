@@ -52,14 +52,19 @@ static void run_for(const live_bpf_t *program, int64_t ns) {
   }
 }
 
-/* The late program is unloaded before names are looked up for the last time. */
+/* Both programs run in turns, so that both are in the last table: samples fade
+ * each second. The late one is unloaded before names are looked up for the last
+ * time. */
 static void work(tool_run_t *run) {
   programs_t *programs = run->data;
   live_bpf_t late;
+  size_t i;
 
-  run_for(&programs->early, 700000000);
   load(&late, "late", 2);
-  run_for(&late, 700000000);
+  for (i = 0; i < 20; i++) {
+    run_for(&programs->early, 50000000);
+    run_for(&late, 50000000);
+  }
   memcpy(programs->late_tag, late.tag, sizeof(late.tag));
   live_bpf_close(&late);
 }
@@ -77,11 +82,12 @@ static void expect_name(const tool_run_t *run, const uint8_t *tag,
 
 static void live_program_is_named_while_it_is_loaded(void **state) {
   programs_t programs;
-  tool_run_t run = {.args = {PROFILE_PATH, "--top", "-a", "-F", "997"},
-                    .interrupt_at = " samples/s",
-                    .work = work,
-                    .data = &programs,
-                    .keeps_end = 1};
+  tool_run_t run = {
+      .args = {PROFILE_PATH, "--top", "-a", "-F", "997", "--rows", "200"},
+      .interrupt_at = " samples/s",
+      .work = work,
+      .data = &programs,
+      .keeps_end = 1};
 
   (void)state;
   support_need_cpu_wide(__func__);
