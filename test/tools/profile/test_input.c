@@ -163,7 +163,7 @@ static void file_that_is_cut_off_is_profiled_so_far(void **state) {
   support_need_own_events(__func__);
   perf_dump_need(__func__);
   record("-e cpu-clock:u -F 4000 -- " BUSY);
-  record_run_shell("truncate -s $(($(stat -c %s @) * 2 / 3)) @");
+  record_run_shell("truncate -s $(($(stat -c %s @) / 2)) @");
   profile("");
   tool_run_expect_status(&run, 0);
   tool_run_expect_text(run.err, record_run_path());
