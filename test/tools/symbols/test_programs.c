@@ -340,6 +340,27 @@ static void mangled_names_are_shown_as_in_the_source(void **state) {
   ask_names_end(&ask);
 }
 
+/* Of several names, the one that is longest as it is shown, as in perf report.
+ * As they are linked, _ZdaPv and _ZdlPv have underscores and the same size. */
+static void longest_shown_name_of_an_address_is_chosen(void **state) {
+  static const char source[] =
+      "extern \"C\" __attribute__((noinline)) void release(void *at) {\n"
+      "  asm volatile(\"\" : : \"r\"(at));\n"
+      "}\n"
+      "void operator delete(void *) noexcept __attribute__((alias(\"release\")"
+      "));\n"
+      "void operator delete[](void *) noexcept "
+      "__attribute__((alias(\"release\")));\n"
+      "int main() { release(nullptr); }\n";
+
+  (void)state;
+  need(__func__, "a C++ compiler", "g++ --version");
+  ask_names_write("alias.cc", source, strlen(source));
+  assert_int_equal(ask_names_run("g++ -O1 alias.cc -o alias"), 0);
+  expect_name("alias", ask_names_symbol(ask_names_in("alias"), "release"), NULL,
+              "operator delete[]");
+}
+
 static uint64_t find_rust(const char *file) {
   char line[256];
   unsigned long address = 0;
@@ -484,6 +505,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(compressed_symbol_table_in_the_program_names_it),
       cmocka_unit_test(entry_of_the_plt_is_named_after_its_function),
       cmocka_unit_test(mangled_names_are_shown_as_in_the_source),
+      cmocka_unit_test(longest_shown_name_of_an_address_is_chosen),
       cmocka_unit_test(rust_names_have_no_hash),
       cmocka_unit_test(inlined_functions_are_those_of_addr2line),
       cmocka_unit_test(inlined_methods_are_those_of_addr2line),
