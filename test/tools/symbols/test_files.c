@@ -285,6 +285,39 @@ static void copy_of_the_same_build_id_has_the_names(void **state) {
     setenv("HOME", before, 1);
 }
 
+/* perf record has kept the program before it was stripped. */
+static void copy_names_a_program_that_is_stripped(void **state) {
+  const char *before = getenv("HOME");
+  uint64_t address, offset;
+  char home[512];
+  ask_names_t ask;
+  size_t i;
+
+  (void)state;
+  make_waiting(__func__, "waiting", "copied");
+  assert_int_equal(
+      ask_names_run("cc -O1 -static -Wl,--build-id=0x12345678 -o waiting "
+                    "waiting.c && mkdir -p .debug/.build-id/12/345678 && "
+                    "cp waiting .debug/.build-id/12/345678/elf"),
+      0);
+  address = ask_names_symbol(ask_names_in("waiting"), "copied");
+  assert_int_equal(ask_names_offset(ask_names_in("waiting"), address, &offset),
+                   0);
+  assert_int_equal(ask_names_run("strip waiting"), 0);
+  snprintf(home, sizeof(home), "%s", ask_names_in("."));
+  for (i = 0; i < 2; i++) {
+    assert_int_equal(setenv("HOME", i == 0 ? home : "/nonexistent", 1), 0);
+    ask_names_begin(&ask, NULL);
+    assert_string_equal(
+        ask_names_name(&ask, ask_names_file(&ask, ask_names_in("waiting")),
+                       offset),
+        i == 0 ? "copied" : "");
+    ask_names_end(&ask);
+  }
+  if (before != NULL)
+    setenv("HOME", before, 1);
+}
+
 /* The file was replaced after the recording, and the process still runs. */
 static void recorded_program_that_runs_is_read_from_its_mapping(void **state) {
   symbols_mapping_t mapping = {.kind = SYMBOLS_FILE, .is_recorded = 1};
@@ -726,6 +759,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(only_regular_files_are_opened),
       cmocka_unit_test(recorded_path_without_identity_names_no_file),
       cmocka_unit_test(copy_of_the_same_build_id_has_the_names),
+      cmocka_unit_test(copy_names_a_program_that_is_stripped),
       cmocka_unit_test(recorded_program_that_runs_is_read_from_its_mapping),
       cmocka_unit_test(file_that_is_changed_in_place_loses_its_names),
       cmocka_unit_test(file_with_a_used_inode_is_not_the_mapped_one),

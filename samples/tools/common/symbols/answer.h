@@ -4,7 +4,7 @@
  *
  *   text    why there are no names; "" if there are some
  *   bytes   build id
- *   number  1: its debug file is missing, and could be downloaded
+ *   number  1: its debug file is missing; another one may be sent
  *   number  of offsets that the object has, in any order; for each
  *     number  the offset
  *     number  its address, as in the symbol table

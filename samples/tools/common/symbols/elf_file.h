@@ -25,7 +25,7 @@ typedef struct symbols_elf_file_s {
   /* Set by inlined.c at the first request. */
   Dwarf *dwarf;
   uint64_t dwarf_bias;
-  int debug_fd;    /* the debug file, if it was downloaded; or -1 */
+  int debug_fd;    /* the debug file that was sent; or -1 */
   int had_debug;   /* debug_fd was given */
   int lacks_debug; /* its debug file was looked for and not found */
   int has_symtab;  /* it is not stripped */

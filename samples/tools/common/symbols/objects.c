@@ -34,7 +34,7 @@ static void close_file(symbols_object_t *object) {
   if (object->process >= 0)
     close(object->process);
   object->fd = object->debug = object->process = -1;
-  object->was_downloaded = 0;
+  object->has_looked_for_debug = 0;
 }
 
 void symbols_objects_free(symbols_objects_t *objects) {

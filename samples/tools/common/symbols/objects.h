@@ -18,13 +18,13 @@ typedef struct symbols_object_s {
   symbols_mapping_t mapping; /* with that path; changes under the lock */
   /* Used on the pool. */
   int fd;      /* -1: not open */
-  int debug;   /* its debug file, if it was downloaded; or -1 */
+  int debug;   /* its debug file, if the worker found none; or -1 */
   int process; /* for a JIT: its directory in /proc; or -1 */
   int was_tried;
-  int was_downloaded; /* or could not be */
-  uint64_t changed;   /* when the file had been changed, at the first opening */
-  int is_complete;    /* its map file does not change any more */
-  int has_bad_dwarf;  /* it took too long, or ended the worker */
+  int has_looked_for_debug; /* which the worker did not find */
+  uint64_t changed;  /* when the file had been changed, at the first opening */
+  int is_complete;   /* its map file does not change any more */
+  int has_bad_dwarf; /* it took too long, or ended the worker */
   uint64_t used;
   char open_reason[SYMBOLS_REASON_BYTES];
   /* Used under the lock. */

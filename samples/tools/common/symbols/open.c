@@ -197,22 +197,35 @@ static int find_in_process(const symbols_mapping_t *mapping) {
 
 /* perf record and perf buildid-cache keep copies of files there, by their build
  * id. */
-static int find_in_cache(const symbols_mapping_t *mapping) {
+static int find_in_cache(const unsigned char *build_id, size_t bytes) {
   const char *home = getenv("HOME");
   char path[512];
   size_t i, used;
 
-  if (home == NULL || mapping->build_id_bytes == 0)
+  if (home == NULL || bytes == 0)
     return -1;
   used = (size_t)snprintf(path, sizeof(path), "%s/.debug/.build-id/%02x/", home,
-                          mapping->build_id[0]);
-  for (i = 1; i < mapping->build_id_bytes && used < sizeof(path); i++)
-    used += (size_t)snprintf(path + used, sizeof(path) - used, "%02x",
-                             mapping->build_id[i]);
+                          build_id[0]);
+  for (i = 1; i < bytes && used < sizeof(path); i++)
+    used +=
+        (size_t)snprintf(path + used, sizeof(path) - used, "%02x", build_id[i]);
   if (used + strlen("/elf") >= sizeof(path))
     return -1;
   memcpy(path + used, "/elf", sizeof("/elf"));
   return open(path, O_PATH | O_CLOEXEC);
+}
+
+int symbols_open_whole(int fd, const unsigned char *build_id, size_t bytes) {
+  char reason[SYMBOLS_REASON_BYTES];
+  symbols_mapping_t copy = {.build_id_bytes = bytes};
+  int whole = take(find_in_cache(build_id, bytes), &copy, reason);
+  struct stat stripped, info;
+
+  if (whole < 0 || (fstat(fd, &stripped) == 0 && fstat(whole, &info) == 0 &&
+                    info.st_size > stripped.st_size))
+    return whole;
+  close(whole);
+  return -1;
 }
 
 /* Takes a copy of the file. The reader compares its build id. */
@@ -264,7 +277,8 @@ int symbols_open_file(const symbols_mapping_t *mapping,
   if (fd < 0 && mapping->path[0] == '/')
     fd = take(open(mapping->path, O_PATH | O_CLOEXEC), mapping, reason);
   if (fd < 0)
-    fd = take_copy(find_in_cache(mapping), mapping, reason);
+    fd = take_copy(find_in_cache(mapping->build_id, mapping->build_id_bytes),
+                   mapping, reason);
   if (fd < 0 && reason[0] == '\0')
     snprintf(reason, SYMBOLS_REASON_BYTES, "%s",
              is_deleted(mapping->path)

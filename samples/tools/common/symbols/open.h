@@ -21,6 +21,11 @@ int symbols_open_file(const symbols_mapping_t *mapping,
  * *inode, which may be NULL. */
 uint64_t symbols_open_change(int fd, uint64_t *inode);
 
+/* Opens perf's copy of a file, as it was before it was stripped: the copy has
+ * the build id and is larger than the file `fd`. Returns -1 if there is none.
+ */
+int symbols_open_whole(int fd, const unsigned char *build_id, size_t bytes);
+
 /* Returns 1 if an fd is of a regular file that begins like an ELF file. */
 int symbols_open_is_elf(int fd);
 

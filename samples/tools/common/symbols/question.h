@@ -53,7 +53,7 @@ typedef struct symbols_question_s {
   int is_hopeless;                   /* the object must not be asked again */
   int is_late;                       /* there was no answer in time */
   int is_canceled; /* not answered, but not because of the object */
-  int lacks_debug; /* its debug file could be downloaded */
+  int lacks_debug; /* the worker did not find its debug file */
   /* When the file was changed last, in nanoseconds since 1970; 0: it has not
    * been read. */
   uint64_t changed;
