@@ -188,6 +188,48 @@ static void place_has_the_innermost_symbol_that_holds_it(void **state) {
   ask_names_end(&ask);
 }
 
+#ifdef __x86_64__
+/* Callers are looked up one byte before the place to which a function returns.
+ * A signal handler returns to `back`, which nothing has called. But that byte
+ * may be a sampled ret of a function without a symbol. */
+static void handler_returns_to_sigreturn(void **state) {
+  static const char format[] = ".text\n"
+                               ".globl main\n.type main,%%function\n"
+                               ".balign 16\n"
+                               "main: .space 15\n.byte %d\n.size main,%d\n"
+                               ".type back,%%function\n"
+                               "back: .byte 0x48, 0xc7, 0xc0, 15, 0, 0, 0\n"
+                               ".byte 0x0f, 0x05\n.size back,.-back\n";
+  static const struct case_s {
+    int last, size;
+    const char *name;
+  } cases[] = {{0xcc, 15, "back"}, {0xcc, 16, "main"}, {0xc3, 15, ""}};
+  char source[512];
+  ask_names_t ask;
+  uint32_t object;
+  uint64_t back;
+  size_t i;
+
+  (void)state;
+  need(__func__, "a C compiler", "cc --version");
+  for (i = 0; i < 3; i++) {
+    snprintf(source, sizeof(source), format, cases[i].last, cases[i].size);
+    ask_names_write("back.s", source, strlen(source));
+    assert_int_equal(ask_names_run("cc back.s -o back 2>/dev/null"), 0);
+    assert_int_equal(
+        ask_names_offset(ask_names_in("back"),
+                         ask_names_symbol(ask_names_in("back"), "back"), &back),
+        0);
+    ask_names_begin(&ask, NULL);
+    object = ask_names_file(&ask, ask_names_in("back"));
+    assert_string_equal(ask_names_name(&ask, object, back - 1), cases[i].name);
+    assert_string_equal(ask_names_name(&ask, object, back - 2), "main");
+    assert_string_equal(ask_names_name(&ask, object, back), "back");
+    ask_names_end(&ask);
+  }
+}
+#endif
+
 /* The answer for the first place covers the second and third place, too. */
 static void stripped_function_is_known_by_where_it_begins(void **state) {
   static const uint64_t steps[] = {9, 0, 4};
@@ -498,6 +540,9 @@ int main(int argc, char **argv) {
       cmocka_unit_test(static_function_has_its_name_until_it_is_stripped),
       cmocka_unit_test(reason_is_kept_when_other_functions_have_names),
       cmocka_unit_test(place_has_the_innermost_symbol_that_holds_it),
+#ifdef __x86_64__
+      cmocka_unit_test(handler_returns_to_sigreturn),
+#endif
       cmocka_unit_test(stripped_function_is_known_by_where_it_begins),
       cmocka_unit_test(code_outside_of_every_function_belongs_to_none),
       cmocka_unit_test(debug_link_beside_the_program_names_it),

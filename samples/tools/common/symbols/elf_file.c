@@ -142,6 +142,27 @@ int symbols_elf_segment(const symbols_elf_file_t *file, uint64_t address,
   return find_segment(file, address, 1, segment);
 }
 
+int symbols_elf_is_before_sigreturn(const symbols_elf_file_t *file,
+                                    uint64_t address) {
+  /* mov $__NR_rt_sigreturn, %rax; syscall */
+  static const unsigned char sigreturn[] = {0x48, 0xc7, 0xc0, 15,  0,
+                                            0,    0,    0x0f, 0x05};
+  const unsigned char ret = 0xc3, *at;
+  GElf_Phdr segment;
+  Elf_Data *data;
+
+  /* The C library and Go align it. */
+  if (address % 16 != 15 || symbols_elf_segment(file, address, &segment) != 0)
+    return 0;
+  data = elf_getdata_rawchunk(file->elf, (int64_t)segment.p_offset,
+                              (size_t)segment.p_filesz, ELF_T_BYTE);
+  address -= segment.p_vaddr;
+  if (data == NULL || data->d_size - address <= sizeof(sigreturn))
+    return 0;
+  at = (const unsigned char *)data->d_buf + address;
+  return at[0] != ret && memcmp(at + 1, sigreturn, sizeof(sigreturn)) == 0;
+}
+
 int symbols_elf_section(const symbols_elf_file_t *file, uint64_t address,
                         Elf_Scn **section, GElf_Shdr *header) {
   Elf_Scn *at = NULL;

@@ -50,6 +50,12 @@ void symbols_elf_close(symbols_elf_file_t *file);
 int symbols_elf_address(const symbols_elf_file_t *file, uint64_t offset,
                         uint64_t *address);
 
+/* Callers are looked up one byte before the place to which a function returns.
+ * But a signal handler returns to the start of code that nothing has called.
+ * Returns 1 if the address is one byte before such code, on x86-64. */
+int symbols_elf_is_before_sigreturn(const symbols_elf_file_t *file,
+                                    uint64_t address);
+
 /* Finds the loaded segment of an address. Returns 0 or -1. */
 int symbols_elf_segment(const symbols_elf_file_t *file, uint64_t address,
                         GElf_Phdr *segment);

@@ -170,8 +170,19 @@ static const char *reason_of(const symbols_elf_file_t *file, size_t nr_found) {
   return "";
 }
 
+/* Finds what no symbol holds, and moves the address to it. */
+static void find_unheld(symbols_elf_file_t *file, uint64_t *address,
+                        symbols_function_t *function) {
+  if (symbols_elf_is_before_sigreturn(file, *address)) {
+    (*address)++;
+    symbols_functions_find(file, address, 1, function);
+  } else {
+    symbols_plt_find(file, *address, function);
+  }
+}
+
 static void answer_all(symbols_elf_file_t *file, const question_t *question,
-                       const places_t *places, symbols_message_t *response) {
+                       places_t *places, symbols_message_t *response) {
   size_t i, nr = places->nr, found;
   symbols_function_t *functions = common_calloc(nr + 1, sizeof(*functions));
   symbols_frames_t *frames = common_calloc(nr + 1, sizeof(*frames));
@@ -182,7 +193,7 @@ static void answer_all(symbols_elf_file_t *file, const question_t *question,
   found = symbols_functions_find(file, places->addresses, nr, functions);
   for (i = 0; i < nr; i++) {
     if (functions[i].name == NULL)
-      symbols_plt_find(file, places->addresses[i], &functions[i]);
+      find_unheld(file, &places->addresses[i], &functions[i]);
   }
   found += symbols_gopclntab_find(file, places->addresses, nr, functions);
   symbols_unnamed_find(file, places->addresses, nr, functions);
