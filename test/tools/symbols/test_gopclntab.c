@@ -180,7 +180,7 @@ static void stripped_go_programs_have_the_names_of_nm(void **state) {
 #define DECOY_BYTES 32u
 
 static const char section_names[] = "\0.text\0.gopclntab\0.rela\0.names\0"
-                                    ".data.rel.ro";
+                                    ".data.rel.ro\0.note.go.buildid";
 static const uint32_t starts[] = {0, 0x10, 0x28, TEXT_SIZE};
 static const char *const functions[] = {"main.main", "main.(*T).spin",
                                         "runtime.goexit"};
@@ -367,7 +367,7 @@ static void make_image(image_t *image, const format_t *format) {
                            is_wide ? 56 : 32,
                            3,
                            is_wide ? 64 : 40,
-                           5,
+                           6,
                            4};
 
   memset(image, 0, sizeof(*image));
@@ -389,6 +389,7 @@ static void make_image(image_t *image, const format_t *format) {
               format->has_moves ? 6 * 3 * format->word : 0);
   put_section(image, 4, ".names", SHT_STRTAB, 0, 0, AT_NAMES,
               sizeof(section_names));
+  put_section(image, 5, ".note.go.buildid", SHT_NOTE, SHF_ALLOC, 0, 0, 0);
   memcpy(image->bytes + AT_NAMES, section_names, sizeof(section_names));
 }
 
@@ -466,6 +467,10 @@ static void expect_whole(image_t *image) {
   symbols_function_t found[NR_ADDRESSES];
 
   assert_int_equal(find(image, image->size, found, expect_all), NR_FUNCTIONS);
+  /* Go's linker did not make this file. */
+  put_section(image, 5, ".names", SHT_NOTE, SHF_ALLOC, 0, 0, 0);
+  assert_int_equal(find(image, image->size, found, NULL),
+                   image->format.is_rel_ro ? 0 : NR_FUNCTIONS);
 }
 
 static void every_format_names_first_and_last_bytes(void **state) {

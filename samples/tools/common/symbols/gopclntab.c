@@ -355,27 +355,48 @@ static int search_table(table_t *table) {
   return 0;
 }
 
+static const char *name_of_section(const symbols_elf_file_t *file,
+                                   Elf_Scn *section, GElf_Shdr *header) {
+  const char *name;
+  size_t names;
+
+  if (elf_getshdrstrndx(file->elf, &names) != 0 ||
+      gelf_getshdr(section, header) == NULL)
+    return "";
+  name = elf_strptr(file->elf, names, header->sh_name);
+  return name != NULL ? name : "";
+}
+
+/* Go's linker makes .go.buildinfo and .note.go.buildid. All other files need
+ * not be searched. */
+static int is_of_go(const symbols_elf_file_t *file) {
+  Elf_Scn *section = NULL;
+  GElf_Shdr header;
+
+  while ((section = elf_nextscn(file->elf, section)) != NULL) {
+    if (strstr(name_of_section(file, section, &header), ".go.") != NULL)
+      return 1;
+  }
+  return 0;
+}
+
 static int find_table(const symbols_elf_file_t *file, table_t *table) {
+  int is_go = is_of_go(file);
   Elf_Scn *section = NULL;
   GElf_Shdr header;
   const char *name;
-  size_t names;
 
   memset(table, 0, sizeof(*table));
   table->elf = file->elf;
   table->ident = (const unsigned char *)elf_getident(file->elf, NULL);
   table->word = table->ident[EI_CLASS] == ELFCLASS64 ? 8 : 4;
   table->left = MAX_SEARCH;
-  if (elf_getshdrstrndx(file->elf, &names) != 0)
-    return -1;
   while ((section = elf_nextscn(file->elf, section)) != NULL) {
-    if (gelf_getshdr(section, &header) == NULL ||
-        header.sh_type == SHT_NOBITS ||
-        (name = elf_strptr(file->elf, names, header.sh_name)) == NULL)
-      continue;
-    if ((strcmp(name, ".gopclntab") == 0 ||
+    name = name_of_section(file, section, &header);
+    if (header.sh_type != SHT_NOBITS &&
+        (strcmp(name, ".gopclntab") == 0 ||
          strcmp(name, ".data.rel.ro.gopclntab") == 0 ||
-         strcmp(name, ".data.rel.ro") == 0) &&
+         (is_go && strcmp(name, ".data.rel.ro") == 0)) &&
         get_span(table, header.sh_offset, header.sh_size, header.sh_addr,
                  &table->span) == 0 &&
         search_table(table))
