@@ -448,8 +448,7 @@ static uint64_t weigh_unnamed(const profile_account_t *account,
     if (profile_objects_get(&account->objects, (uint32_t)object)->is_gone)
       object = PROFILE_OBJECT_OUTSIDE;
     (*unnamed)[object].weight += tally->entries[i]->weight;
-    if (place != NULL && place->first == leaf->offset &&
-        is_file(account, leaf->object))
+    if (place != NULL && place->is_outside && is_file(account, leaf->object))
       (*unnamed)[object].outside += tally->entries[i]->weight;
   }
   return all;

@@ -216,6 +216,8 @@ static void recording_of_another_machine_is_named_by_build_ids(void **state) {
   tool_run_expect_text(run.err, " on el");
   tool_run_expect_text(run.err, "build id");
   tool_run_expect_text(run.out, "libc.so.9+0x");
+  /* A file that is not there does not describe where its functions are. */
+  assert_null(strstr(run.err, "outside of every function"));
 }
 
 /* Removes the device and the inode from all MMAP2 records of a file. */

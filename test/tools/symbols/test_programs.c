@@ -250,6 +250,7 @@ static void stripped_function_is_known_by_where_it_begins(void **state) {
     offset = first + steps[i];
     assert_int_equal(ask_names_at(&ask, object, offset)->first, first);
     assert_int_equal(ask_names_at(&ask, object, offset)->nr, 0);
+    assert_int_equal(ask_names_at(&ask, object, offset)->is_outside, 0);
     assert_int_equal(ask_names_at(&ask, object, offset)->address,
                      address + steps[i]);
   }
@@ -287,6 +288,7 @@ static void code_outside_of_every_function_belongs_to_none(void **state) {
   place = ask_names_at(&ask, object, outside);
   assert_int_equal(place->nr, 0);
   assert_int_equal(place->first, outside);
+  assert_int_equal(place->is_outside, 1);
   ask_names_end(&ask);
 }
 

@@ -68,6 +68,7 @@ static void read_place(symbols_question_t *question, symbols_asker_t *asker) {
   if (result->offset < result->first || result->offset >= result->end)
     result->end = 0;
   result->place.first = result->end == 0 ? result->offset : result->first;
+  result->place.is_outside = result->end == 0;
   read_names(response, &asker->strings, (size_t)nr, &result->place);
   /* The usual case: several offsets of one function. */
   if (last != NULL && last->place.nr == 1 && result->place.nr == 1 &&

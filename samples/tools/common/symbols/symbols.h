@@ -68,6 +68,7 @@ typedef struct symbols_place_s {
   /* The offset where the function begins, also if the function has no name. If
    * that is not known, it is the requested offset itself. */
   uint64_t first;
+  int is_outside;              /* of every function that its file describes */
   size_t nr;                   /* number of names; 0: not known */
   const symbols_name_t *names; /* the innermost inlined function first */
 } symbols_place_t;
