@@ -597,6 +597,9 @@ int profile_recorded_run(profile_t *profile) {
 
   profile->source = &recorded;
   profile->account.is_recorded = 1;
+  /* The pid namespace of this program says nothing about the recorded one. */
+  profile_tasks_name(&profile->account.tasks, 0,
+                     stacks_names_add(&profile->account.names, "swapper"));
   profile->on_written = on_written;
   session->on_stop = on_stop;
   session->on_tick = on_tick;

@@ -220,8 +220,8 @@ static void recording_of_another_machine_is_named_by_build_ids(void **state) {
   assert_null(strstr(run.err, "outside of every function"));
 }
 
-/* Removes the device and the inode from all MMAP2 records of a file. */
-static void remove_inodes(const char *path) {
+/* Fills a part of all records of a type with zeros. */
+static void clear(const char *path, uint32_t type, long offset, size_t bytes) {
   struct perf_event_header header = {0, 0, sizeof(header)};
   static const char none[24];
   uint64_t section[2];
@@ -234,16 +234,34 @@ static void remove_inodes(const char *path) {
   while (section[1] >= sizeof(header)) {
     assert_int_equal(fseek(file, (long)section[0], SEEK_SET), 0);
     assert_int_equal(fread(&header, sizeof(header), 1, file), 1);
-    /* pid, tid, start, length and offset come first. */
-    if (header.type == PERF_RECORD_MMAP2) {
-      assert_int_equal(fseek(file, 32, SEEK_CUR), 0);
-      assert_int_equal(fwrite(none, sizeof(none), 1, file), 1);
+    if (header.type == type) {
+      assert_int_equal(fseek(file, offset, SEEK_CUR), 0);
+      assert_int_equal(fwrite(none, bytes, 1, file), 1);
     }
     assert_in_range(header.size, sizeof(header), section[1]);
     section[0] += header.size;
     section[1] -= header.size;
   }
   assert_int_equal(fclose(file), 0);
+}
+
+/* In a pid namespace, live samples with pid 0 are of tasks outside of it. */
+static void idle_task_is_swapper_in_a_pid_namespace_too(void **state) {
+  (void)state;
+  support_need_root(__func__);
+  support_need_own_events(__func__);
+  perf_dump_need(__func__);
+  record("-e cpu-clock:u -F 4000 -- " BUSY);
+  clear(record_run_path(), PERF_RECORD_SAMPLE, 8, 8); /* pid and tid */
+  memset(&run, 0, sizeof(run));
+  run.args[0] = "/bin/sh";
+  run.args[1] = "-c";
+  run.args[2] = "exec unshare -p -f \"$1\" --input \"$0\" --by comm";
+  run.args[3] = record_run_path();
+  run.args[4] = PROFILE_PATH;
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, "  swapper\n");
 }
 
 /* Otherwise a stranger's recording could name any file of this machine. */
@@ -255,7 +273,8 @@ static void files_that_are_not_identified_are_not_read(void **state) {
   profile("");
   tool_run_expect_status(&run, 0);
   assert_null(strstr(run.out, "libc.so.6+0x"));
-  remove_inodes(record_run_path());
+  /* The device and the inode. */
+  clear(record_run_path(), PERF_RECORD_MMAP2, 32, 24);
   profile("");
   tool_run_expect_status(&run, 0);
   tool_run_expect_text(run.out, "libc.so.6+0x");
@@ -366,6 +385,7 @@ int main(void) {
       record_run_test(recording_without_callers_is_reported),
       record_run_test(file_that_is_cut_off_is_profiled_so_far),
       record_run_test(tracepoint_of_a_cut_off_file_has_no_name_of_this_machine),
+      record_run_test(idle_task_is_swapper_in_a_pid_namespace_too),
       record_run_test(recording_of_another_machine_is_named_by_build_ids),
       record_run_test(files_that_are_not_identified_are_not_read),
       record_run_test(pipe_is_profiled_when_it_ends),
