@@ -2,8 +2,7 @@
 /* Reads fields of tracepoints by their names. The fields are in the
  * PERF_SAMPLE_RAW data of a record. The tracepoint's `format` file in tracefs
  * describes them. This is a component of its own: uvperf.h does not include
- * this header, and a program must link uvperf_tracepoint too. Needs no libuv,
- * and no header of libtraceevent.
+ * this header, and a program must link uvperf_tracepoint too. Needs no libuv.
  *
  *     uvperf_tracepoint_new(&tracepoint, "sched:sched_switch", &error);
  *     next_pid = uvperf_tracepoint_find(tracepoint, "next_pid");
@@ -13,8 +12,8 @@
  *
  * The functions for fields never read outside of the record, whatever its bytes
  * are. These functions use this machine's byte order and size of `long`. The
- * component allocates memory with malloc(3), as libtraceevent does, and not
- * with the allocator of uvperf_replace_allocator.
+ * component allocates memory with malloc(3), and not with the allocator of
+ * uvperf_replace_allocator.
  *
  * Functions with a const pointer to a tracepoint do not change it, so any
  * number of threads may call them at once. Functions that return int return 0
@@ -179,16 +178,12 @@ uvperf_tracepoint_find(const uvperf_tracepoint_t *tracepoint, const char *name);
 UVPERF_EXTERN int uvperf_tracepoint_fits(const uvperf_tracepoint_t *tracepoint,
                                          const void *raw, size_t raw_size);
 
-/** Writes the text that perf script prints after the name of the event: the
- *  "print fmt" of the format file, filled in by libtraceevent without plug-ins.
- *  If libtraceevent does not understand the "print fmt", the text starts with
- *  "[FAILED TO PARSE]" and lists each field. This is not an error.
- *
- *  libtraceevent trusts its input, so a kernel must have written format and
- *  record: this function checks the fields, but not the "print fmt". Another
- *  one can make libtraceevent read outside of its memory, or leak some bytes
- *  once for each tracepoint. Call this function in one thread at a time, for
- *  all tracepoints.
+/** Writes the text that the kernel prints for a record: the "print fmt" of the
+ *  format file, with the record's values. A function (%pS), and a string that
+ *  the record only points to, are printed as addresses. %p prints the pointer
+ *  as perf script does, and not a hash of it. Any format and any record are
+ *  safe. If only the kernel can evaluate the "print fmt", for example a call of
+ *  its functions, the result is -ENOTSUP: print the fields instead.
  *  @param tracepoint  The tracepoint. The first call for it takes more time.
  *  @param raw         record->sample.raw.data.
  *  @param raw_size    Bytes: record->sample.raw.size.
@@ -198,12 +193,13 @@ UVPERF_EXTERN int uvperf_tracepoint_fits(const uvperf_tracepoint_t *tracepoint,
  *    including the ending NUL.
  *  @return 0, or, with `text` and *size unchanged (except by -ENOBUFS),
  *    -ENOBUFS  `text` is too small: *size is the size it needs;
- *    -EPROTO   the raw data does not fit (see uvperf_tracepoint_fits), or a
- *      dynamic field is outside of it;
- *    -EINVAL   a pointer is NULL, or no kernel wrote the format: a name is not
- *      an identifier, a field has no type, or libtraceevent refuses it;
+ *    -EPROTO   the raw data does not fit (see uvperf_tracepoint_fits), a
+ *      dynamic field is outside of it, or no kernel writes such a record: the
+ *      text would divide by zero, read outside of a field, or be too long;
+ *    -ENOTSUP  the "print fmt" is missing or cannot be evaluated here;
+ *    -EINVAL   a pointer is NULL;
  *    -ENOMEM   out of memory.
- *  Source: tep_print_event(3). */
+ *  Source: kernel/trace/trace_output.c and lib/vsprintf.c of Linux. */
 UVPERF_EXTERN int uvperf_tracepoint_print(uvperf_tracepoint_t *tracepoint,
                                           const void *raw, size_t raw_size,
                                           char *text, size_t *size);

@@ -18,14 +18,6 @@ static int is_name_byte(char byte) {
          (byte >= '0' && byte <= '9') || byte == '_';
 }
 
-int uvperf__text_is_word(const uvperf__text_t *text) {
-  size_t i = 0;
-
-  while (i < text->length && is_name_byte(text->text[i]))
-    i += 1;
-  return i == text->length;
-}
-
 static size_t without_spaces(const char *text, size_t length) {
   while (length > 0 && text[length - 1] == ' ')
     length -= 1;
@@ -77,20 +69,6 @@ int uvperf__declaration_split(uvperf__declaration_t *declaration,
          type_end > 0;
 }
 
-int uvperf__declaration_is_plain(const uvperf__declaration_t *declaration) {
-  const char *at = declaration->type.text;
-  const char *end = at + declaration->type.length;
-  const char *begin = at;
-
-  while (at < end && is_name_byte(*at))
-    at += 1;
-  if (at == begin)
-    return 0;
-  while (at < end && *at == ' ')
-    at += 1;
-  return at == end || is_name_byte(*at) || *at == '*';
-}
-
 static int begins_with(const uvperf__text_t *span, const char *word) {
   size_t length = strlen(word);
 
@@ -102,77 +80,95 @@ static void skip(uvperf__text_t *span, size_t bytes) {
   span->length -= bytes;
 }
 
-/* Finds the size of a type in bytes by its name. Returns 0 if the type is not
- * known. */
-static uint32_t type_size(uvperf__text_t type) {
+/* Finds a number's type by its name. The size is 0 if the type is not known.
+ * Whether a char is signed depends on the architecture and the kernel; a bool
+ * is not cut, but compared with 0. */
+static uvperf__number_t named_type(uvperf__text_t type) {
   static const struct {
     const char *name;
-    uint32_t size;
+    uvperf__number_t number;
   } types[] = {
-      {"char", 1},
-      {"bool", 1},
-      {"_Bool", 1},
-      {"u8", 1},
-      {"s8", 1},
-      {"__u8", 1},
-      {"__s8", 1},
-      {"uint8_t", 1},
-      {"int8_t", 1},
-      {"short", 2},
-      {"short int", 2},
-      {"u16", 2},
-      {"s16", 2},
-      {"__u16", 2},
-      {"__s16", 2},
-      {"__le16", 2},
-      {"__be16", 2},
-      {"uint16_t", 2},
-      {"int16_t", 2},
-      {"umode_t", 2},
-      {"int", 4},
-      {"unsigned", 4},
-      {"u32", 4},
-      {"s32", 4},
-      {"__u32", 4},
-      {"__s32", 4},
-      {"__le32", 4},
-      {"__be32", 4},
-      {"uint32_t", 4},
-      {"int32_t", 4},
-      {"pid_t", 4},
-      {"dev_t", 4},
-      {"gfp_t", 4},
-      {"long long", 8},
-      {"u64", 8},
-      {"s64", 8},
-      {"__u64", 8},
-      {"__s64", 8},
-      {"__le64", 8},
-      {"__be64", 8},
-      {"uint64_t", 8},
-      {"int64_t", 8},
-      {"long", sizeof(long)},
-      {"long int", sizeof(long)},
-      {"size_t", sizeof(long)},
-      {"ssize_t", sizeof(long)},
-      {"uintptr_t", sizeof(long)},
-      {"cpumask_t", sizeof(long)}, /* the words of __cpumask */
+      {"char", {1, -1, 0}},
+      {"bool", {1, -1, 0}},
+      {"_Bool", {1, -1, 0}},
+      {"u8", {1, 0, 0}},
+      {"s8", {1, 1, 0}},
+      {"__u8", {1, 0, 0}},
+      {"__s8", {1, 1, 0}},
+      {"uint8_t", {1, 0, 0}},
+      {"int8_t", {1, 1, 0}},
+      {"short", {2, 1, 0}},
+      {"short int", {2, 1, 0}},
+      {"u16", {2, 0, 0}},
+      {"s16", {2, 1, 0}},
+      {"__u16", {2, 0, 0}},
+      {"__s16", {2, 1, 0}},
+      {"__le16", {2, 0, 0}},
+      {"__be16", {2, 0, 0}},
+      {"uint16_t", {2, 0, 0}},
+      {"int16_t", {2, 1, 0}},
+      {"umode_t", {2, 0, 0}},
+      {"int", {4, 1, 0}},
+      {"unsigned", {4, 0, 0}},
+      {"uint", {4, 0, 0}},
+      {"u32", {4, 0, 0}},
+      {"s32", {4, 1, 0}},
+      {"__u32", {4, 0, 0}},
+      {"__s32", {4, 1, 0}},
+      {"__le32", {4, 0, 0}},
+      {"__be32", {4, 0, 0}},
+      {"uint32_t", {4, 0, 0}},
+      {"int32_t", {4, 1, 0}},
+      {"pid_t", {4, 1, 0}},
+      {"dev_t", {4, 0, 0}},
+      {"gfp_t", {4, 0, 0}},
+      {"long long", {8, 1, 0}},
+      {"u64", {8, 0, 0}},
+      {"s64", {8, 1, 0}},
+      {"__u64", {8, 0, 0}},
+      {"__s64", {8, 1, 0}},
+      {"__le64", {8, 0, 0}},
+      {"__be64", {8, 0, 0}},
+      {"uint64_t", {8, 0, 0}},
+      {"int64_t", {8, 1, 0}},
+      {"loff_t", {8, 1, 0}},
+      {"long", {sizeof(long), 1, 0}},
+      {"long int", {sizeof(long), 1, 0}},
+      {"size_t", {sizeof(long), 0, 0}},
+      {"ssize_t", {sizeof(long), 1, 0}},
+      {"uintptr_t", {sizeof(long), 0, 0}},
+      {"cpumask_t", {sizeof(long), 0, 0}}, /* the words of __cpumask */
   };
+  uvperf__number_t number = {0, 0, 0};
+  int sign = -1;
   size_t i;
 
   if (begins_with(&type, "const "))
     skip(&type, 6);
-  if (begins_with(&type, "enum "))
-    return 4;
-  if (begins_with(&type, "unsigned "))
+  if (begins_with(&type, "unsigned ")) {
+    sign = 0;
     skip(&type, 9);
-  else if (begins_with(&type, "signed "))
+  } else if (begins_with(&type, "signed ")) {
+    sign = 1;
     skip(&type, 7);
+  }
   for (i = 0; i < COUNT_OF(types); i++)
     if (type.length == strlen(types[i].name) &&
         begins_with(&type, types[i].name))
-      return types[i].size;
-  return 0;
+      number = types[i].number;
+  if (sign >= 0)
+    number.is_signed = sign;
+  return number;
+}
+
+uvperf__number_t uvperf__declaration_number(uvperf__text_t type) {
+  return named_type(type);
+}
+
+static uint32_t type_size(uvperf__text_t type) {
+  if (begins_with(&type, "const "))
+    skip(&type, 6);
+  return begins_with(&type, "enum ") ? 4 : named_type(type).size;
 }
 
 /* Returns the number in "[16]", or 0 if there is no number, or more than

@@ -14,6 +14,13 @@ typedef struct uvperf__text_s {
   size_t length;
 } uvperf__text_t;
 
+/* The type of a number. */
+typedef struct uvperf__number_s {
+  uint32_t size; /* in bytes; 0: not a number */
+  int is_signed; /* 1, 0, or -1 if a cast to it is not only a cut */
+  int is_pointer;
+} uvperf__number_t;
+
 typedef struct uvperf__declaration_s {
   uvperf__text_t type; /* without the brackets after the name */
   uvperf__text_t name;
@@ -25,12 +32,9 @@ typedef struct uvperf__declaration_s {
 int uvperf__declaration_split(uvperf__declaration_t *declaration,
                               const char *text, size_t length);
 
-/* Whether a text has only letters, digits and underscores. */
-int uvperf__text_is_word(const uvperf__text_t *text);
-
-/* Whether the type begins with a word and, if it goes on, with another word or
- * a '*' then. For another type, libtraceevent 1.7 fails and leaks the word. */
-int uvperf__declaration_is_plain(const uvperf__declaration_t *declaration);
+/* Finds the type of a number by its name, as in a cast. The size is 0 if the
+ * type is not known. */
+uvperf__number_t uvperf__declaration_number(uvperf__text_t type);
 
 /* Sets flags, element_size and count of a field from its declaration. The size
  * of the field and UVPERF_FIELD_SIGNED must be set already. */

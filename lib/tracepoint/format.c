@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the lines of a format file as f_show() in kernel/trace/trace_events.c
- * writes them, up to the "print fmt", which libtraceevent reads (print.c).
- * libtraceevent is not used for the other lines. If the text is not quite
- * right, libtraceevent dereferences NULL and leaks memory. It also knows few
- * sizes of elements. */
+ * writes them, up to the "print fmt", which print.c reads. */
 #include "tracepoint/format.h"
 
 #include <errno.h>
@@ -124,7 +121,6 @@ static int take_fields(cursor_t *cursor, uvperf__format_t *format, char **room,
     field->flags = flags;
     if (!take_field(cursor, field, &declaration))
       return 0;
-    format->is_plain &= uvperf__declaration_is_plain(&declaration);
     field->name = keep(room, declaration.name, nothing);
     field->type = keep(room, declaration.type, declaration.brackets);
     if (format->size < (size_t)field->offset + field->size)
@@ -147,7 +143,6 @@ static int take_format(cursor_t *cursor, uvperf__format_t *format) {
     return 0;
   format->name = keep(&room, name, nothing);
   format->id = id;
-  format->is_plain = uvperf__text_is_word(&name);
   return take_fields(cursor, format, &room, UVPERF_FIELD_COMMON) &&
          take_fields(cursor, format, &room, 0);
 }
@@ -188,8 +183,10 @@ int uvperf__format_parse(uvperf__format_t *format, const char *text,
   rc = allocate(format, text, bytes);
   if (rc != 0)
     return rc;
-  if (take_format(&cursor, format))
+  if (take_format(&cursor, format)) {
+    format->end = cursor.at;
     return 0;
+  }
   fault->at = cursor.at;
   fault->wanted = cursor.wanted;
   uvperf__format_free(format);

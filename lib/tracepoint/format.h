@@ -17,9 +17,9 @@ typedef struct uvperf__format_s {
   char *name;
   uvperf_field_t *fields; /* the fields common to all tracepoints are first */
   size_t nr_fields;
-  size_t size;  /* bytes, up to the end of the last field */
-  char *texts;  /* holds the names and types */
-  int is_plain; /* its name is a word, and each declaration is plain */
+  size_t size; /* bytes, up to the end of the last field */
+  char *texts; /* holds the names and types */
+  size_t end;  /* byte after the fields, where the "print fmt" begins */
 } uvperf__format_t;
 
 /* The place of an error in a text. */

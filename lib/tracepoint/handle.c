@@ -233,8 +233,7 @@ int uvperf_tracepoint_new(uvperf_tracepoint_t **tracepoint, const char *name,
 void uvperf_tracepoint_free(uvperf_tracepoint_t *tracepoint) {
   if (tracepoint == NULL)
     return;
-  if (tracepoint->tep != NULL)
-    uvperf__print_free(tracepoint->tep);
+  uvperf__print_free(tracepoint->program);
   uvperf__format_free(&tracepoint->format);
   free(tracepoint->category);
   free(tracepoint->text);

@@ -14,8 +14,8 @@ struct uvperf_tracepoint_s {
   char *text; /* of the format file */
   size_t bytes;
   /* print.c: */
-  void *tep;   /* struct tep_handle, made for the first text */
-  int refusal; /* of libtraceevent; 0: none */
+  struct uvperf__program_s *program; /* made for the first text */
+  int is_refused;                    /* the "print fmt" cannot be evaluated */
 };
 
 /* Does the same as uvperf_tracepoint_new, with the path at which tracefs is
@@ -23,7 +23,7 @@ struct uvperf_tracepoint_s {
 int uvperf__handle_new(uvperf_tracepoint_t **tracepoint, const char *tracefs,
                        const char *name, uvperf_error_t *error);
 
-/* Frees the `tep` of a tracepoint. */
-void uvperf__print_free(void *tep);
+/* Frees a parsed "print fmt", which may be NULL. */
+void uvperf__print_free(struct uvperf__program_s *program);
 
 #endif
