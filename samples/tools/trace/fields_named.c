@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* With libtraceevent: prints fields by their names. The way to print each field
- * is determined once, not for each hit. */
+/* With uvperf_tracepoint: prints fields by their names. The way to print each
+ * field is determined once, not for each hit. */
 #include "trace/fields_named.h"
 
 #include <errno.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a file. The file may come from another machine, so formats are taken
- * from the file. The file may be hostile, so the formats' "print fmt" is not
- * used: libtraceevent would trust it. */
+ * from the file. The file may be hostile. */
 #include "trace/input.h"
 
 #include <errno.h>

@@ -228,11 +228,6 @@ static int check_input(const trace_options_t *options) {
   if (extra != NULL)
     return common_options_bad("-i prints all hits of a file: leave out %s",
                               extra);
-  if (options->print_fmt)
-    return common_options_bad(
-        "--print-fmt is not for -i: it would trust the format in the file, "
-        "which anyone\n"
-        "  can have written. Leave it out, or use perf script");
   return 0;
 }
 

@@ -148,6 +148,17 @@ static void formats_come_from_the_file(void **state) {
   free(file.bytes);
 }
 
+static void words_of_the_kernel_come_from_the_file(void **state) {
+  static tool_run_t run = {
+      .args = {TRACE_PATH, "-l", "1", "--print-fmt", "-i", path}};
+
+  (void)state;
+  need_file(__func__);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, " which: 0x00000002, who: 0x00000000\n");
+}
+
 static void file_without_calls_has_no_summary(void **state) {
   static tool_run_t run = {
       .args = {"/bin/sh", "-c", "\"$0\" -q -o - -e dummy true | \"$1\" -s -i -",
@@ -192,6 +203,8 @@ static void changed_files_end_with_a_status(void **state) {
     fd = store(&copy, name);
     run = (tool_run_t){.args = {TRACE_PATH, i % 2 == 0 ? "-s" : "-j", "-i",
                                 name, "-o", "/dev/null"}};
+    if (i % 4 == 1)
+      run.args[6] = "--print-fmt";
     tool_run(&run);
     close(fd);
     if (run.status != 0 && run.status != 1)
@@ -208,6 +221,7 @@ int main(void) {
       cmocka_unit_test(summary_of_a_file_has_all_calls),
       cmocka_unit_test(limit_ends_a_file_too),
       cmocka_unit_test(formats_come_from_the_file),
+      cmocka_unit_test(words_of_the_kernel_come_from_the_file),
       cmocka_unit_test(file_without_calls_has_no_summary),
       cmocka_unit_test(other_files_are_refused),
       cmocka_unit_test(changed_files_end_with_a_status),

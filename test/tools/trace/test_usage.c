@@ -37,7 +37,6 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"-i", "x", "-a"}, "-i prints all hits of a file: leave out -a"},
       {{"-i", "x", "-e", "a:b"}, "leave out -e"},
       {{"-i", "x", "true"}, "leave out the command"},
-      {{"-i", "x", "--print-fmt"}, "--print-fmt is not for -i"},
       {{"-i", "x", "-s", "-l", "1"}, "leave out -l"},
       {{"-e", "a:b", "--"}, "a command is missing after --"},
       {{"--json=1"}, "option '--json' takes no value"},
