@@ -48,14 +48,13 @@ Headers, the static library, and what pkg-config and find_package read."
 if(UVPERF_HAS_TRACEPOINT)
   uvperf_package(tracepoint libuvperf-tracepoint${UVPERF_SOVERSION} libs
 "fields of tracepoints by name, for uvperf
-Reads the fields of a tracepoint's records by their names, with libtraceevent."
+Reads the fields of a tracepoint's records by their names, and prints them."
     "libuvperf${UVPERF_SOVERSION} ${UVPERF_SAME}")
   uvperf_package(tracepoint_development libuvperf-tracepoint-dev libdevel
 "fields of tracepoints by name, for uvperf (development files)
 The header, the static library, and what pkg-config and find_package read."
     "libuvperf-tracepoint${UVPERF_SOVERSION} ${UVPERF_SAME}"
-    "libuvperf-dev ${UVPERF_SAME}"
-    "libtraceevent-dev (>= 1:${UVPERF_LIBTRACEEVENT_LEAST})")
+    "libuvperf-dev ${UVPERF_SAME}")
 endif()
 if(UVPERF_INSTALL_TOOLS)
   uvperf_package(tools uvperf-tools utils

@@ -33,15 +33,6 @@ check_cxx() {
   fi
 }
 
-# The same, for a check of the component uvperf_tracepoint of the plain build.
-check_tracepoint() {
-  if [ -f "$build/libuvperf_tracepoint.so" ]; then
-    check "$@"
-  else
-    skip "$1" "libtraceevent"
-  fi
-}
-
 # The same, for a check that needs Node.js with its headers; see setup.sh.
 check_node() {
   if setup_has node; then

@@ -76,21 +76,13 @@ copyright_of() {
   echo "./share/doc/$1/copyright"
 }
 
-# Whether the build has the component uvperf_tracepoint.
-has_tracepoint() {
-  [ -f "$build/libuvperf_tracepoint.so" ]
-}
-
 # Prints the names of a list that do not belong to the component.
 without_tracepoint() {
   grep -v 'tracepoint'
 }
 
 components() {
-  echo library development tools
-  if has_tracepoint; then
-    echo tracepoint tracepoint_development
-  fi
+  echo library development tools tracepoint tracepoint_development
 }
 
 # Prints the files of an install component, and its copyright as a package.
@@ -317,7 +309,7 @@ plugin_tracepoint() {
     plugin plugin_tracepoint.so tracepoint.c -Dmain=plug \
       $(pkg_config --cflags uvperf_tracepoint) \
       "$prefix/$libdir/libuvperf_tracepoint.a" "$prefix/$libdir/libuvperf.a" \
-      $(pkg_config --libs libtraceevent libuv) &&
+      $(pkg_config --libs libuv) &&
     in_host plugin_tracepoint.so
 }
 
@@ -440,24 +432,13 @@ tracepoint_pkg_config() {
     ! uses_shared "$scratch/program_tracepoint_static"
 }
 
-# Only if it is requested, because it needs libtraceevent.
+# Only if it is requested.
 tracepoint_find_package() {
   quietly consume tracepoint -DUVPERF_COMPONENTS=tracepoint &&
     build_consumer tracepoint c_uvperf c_tracepoint c_tracepoint_static &&
     uses_shared "$scratch/tracepoint/c_tracepoint" &&
     ! uses_shared "$scratch/tracepoint/c_tracepoint_static" || return 1
-  quietly consume core && ! [ -e "$scratch/core/c_tracepoint" ] || return 1
-  only_libuv refused "no component tracepoint that could be used: it needs" \
-    -DUVPERF_COMPONENTS=tracepoint
-}
-
-# ON is not AUTO.
-tracepoint_refused() {
-  only_libuv refused \
-    "uvperf_tracepoint needs libtraceevent >= 1.5, and pkg-config does not" \
-    "-DUVPERF_SOURCE=$root" -DUVPERF_TRACEPOINT=ON || return 1
-  only_libuv consume auto "-DUVPERF_SOURCE=$root" >"$scratch/output" 2>&1 &&
-    grep -q "uvperf_tracepoint: is not built" "$scratch/output"
+  quietly consume core && ! [ -e "$scratch/core/c_tracepoint" ]
 }
 
 # The answer of the package's version file to a requested version.
@@ -608,7 +589,7 @@ check installed_files_do_not_name_the_build own_paths
 check pkg_config_program_runs_with_shared_library pkg_config_shared
 check pkg_config_program_runs_with_static_library pkg_config_static
 check plugin_with_static_library_keeps_to_its_own_functions plugin_static
-check_tracepoint plugin_with_static_component_keeps_to_its_own_functions \
+check plugin_with_static_component_keeps_to_its_own_functions \
   plugin_tracepoint
 check_node node_addon_with_static_library_keeps_to_its_own_functions plugin_node
 check_node node_addon_is_built_as_its_readme_says node_readme
@@ -618,11 +599,10 @@ check_meson meson_program_runs_with_shared_library meson_pkg_config
 check_meson meson_program_runs_with_a_cmake_subproject meson_subproject
 check libuv_that_is_not_found_is_reported_with_all_ways without_libuv
 check find_package_of_unknown_component_is_refused unknown_component
-check_tracepoint tracepoint_component_is_found_by_pkg_config \
+check tracepoint_component_is_found_by_pkg_config \
   tracepoint_pkg_config
-check_tracepoint tracepoint_component_is_found_by_find_package \
+check tracepoint_component_is_found_by_find_package \
   tracepoint_find_package
-check tracepoint_component_that_cannot_be_built_says_why tracepoint_refused
 check find_package_takes_the_same_minor_version_only version_file
 check moved_prefix_works_as_before moved
 check subdirectory_program_runs_and_is_not_installed subdirectory

@@ -224,8 +224,7 @@ run() {
 # Prints why a program was not built: what may be missing.
 lacks() {
   case $1 in
-    unit_tracepoint_* | peers_perf_tracepoint | tools_trace_fields_named | \
-      samples_tracepoint_fields | tools_trace_input | tools_trace_summary)
+    unit_tracepoint_handle)
       echo "needs libtraceevent" ;;
     tools_bpf-output_*)
       echo "needs the sample bpf-output (clang, bpftool, libbpf)" ;;

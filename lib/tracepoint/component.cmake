@@ -1,41 +1,18 @@
-# The component uvperf_tracepoint, which needs libtraceevent. Included by
-# CMakeLists.txt; UVPERF_HAS_TRACEPOINT is ON if it is built.
-set(UVPERF_LIBTRACEEVENT_LEAST 1.5)
+# The component uvperf_tracepoint. Included by CMakeLists.txt;
+# UVPERF_HAS_TRACEPOINT is ON if it is built.
 set(UVPERF_HAS_TRACEPOINT OFF)
-
-if(UVPERF_TRACEPOINT)
-  # GLOBAL, so that a project that adds this one can link to it.
-  pkg_check_modules(UVPERF_LIBTRACEEVENT QUIET IMPORTED_TARGET GLOBAL
-                    libtraceevent>=${UVPERF_LIBTRACEEVENT_LEAST})
-  if(UVPERF_LIBTRACEEVENT_FOUND)
-    set(UVPERF_HAS_TRACEPOINT ON)
-    message(STATUS "uvperf_tracepoint: is built, with libtraceevent "
-                   "${UVPERF_LIBTRACEEVENT_VERSION}")
-  elseif(UVPERF_TRACEPOINT STREQUAL "AUTO")
-    message(STATUS "uvperf_tracepoint: is not built, as pkg-config does not "
-                   "find libtraceevent >= ${UVPERF_LIBTRACEEVENT_LEAST}")
-  else()
-    message(FATAL_ERROR
-      "uvperf_tracepoint needs libtraceevent >= "
-      "${UVPERF_LIBTRACEEVENT_LEAST}, and pkg-config does not find it. "
-      "Install libtraceevent-dev (Debian, Alpine), libtraceevent-devel "
-      "(Fedora) or libtraceevent (Arch), or leave the component out by "
-      "-DUVPERF_TRACEPOINT=OFF.")
-  endif()
-endif()
-if(NOT UVPERF_HAS_TRACEPOINT)
+if(NOT UVPERF_TRACEPOINT)
   return()
 endif()
+set(UVPERF_HAS_TRACEPOINT ON)
 
 file(GLOB UVPERF_TRACEPOINT_SOURCES CONFIGURE_DEPENDS
      ${PROJECT_SOURCE_DIR}/lib/tracepoint/*.c)
 
-# Links to the core library of the same kind. Our headers include no header of
-# libtraceevent.
+# Links to the core library of the same kind.
 function(uvperf_tracepoint_library name kind core)
   uvperf_library(${name} ${kind} uvperf_tracepoint ${UVPERF_TRACEPOINT_SOURCES})
-  target_link_libraries(${name} PUBLIC ${core}
-                        PRIVATE PkgConfig::UVPERF_LIBTRACEEVENT)
+  target_link_libraries(${name} PUBLIC ${core})
 endfunction()
 
 uvperf_tracepoint_library(uvperf_tracepoint_static STATIC uvperf_static)

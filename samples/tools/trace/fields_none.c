@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Without libtraceevent: prints the bytes of a hit. */
+/* Without uvperf_tracepoint: prints the bytes of a hit. */
 #include "trace/fields.h"
 
 #include <errno.h>
@@ -13,8 +13,8 @@ struct trace_fields_s {
 };
 
 const char *trace_fields_lack(void) {
-  return "built without libtraceevent, so fields are printed as bytes: install "
-         "libtraceevent-dev (or your system's name for it) and build again";
+  return "built without uvperf_tracepoint, so fields are printed as bytes: "
+         "build again with -DUVPERF_TRACEPOINT=ON";
 }
 
 int trace_fields_new(trace_fields_t **fields, const char *name,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of trace that need neither kernel nor libtraceevent: names of
+/* The parts of trace that need neither kernel nor uvperf_tracepoint: names of
  * threads, lines, the command line. */
 #include "support.h"
 
@@ -183,7 +183,7 @@ static void name_that_is_no_text_is_escaped(void **state) {
              "\"addr\":\"0x2000\"}\n");
 }
 
-static void fields_without_libtraceevent_are_bytes(void **state) {
+static void fields_without_the_library_are_bytes(void **state) {
   uvperf_record_t record;
   trace_hit_t hit = {&record, "sh", "a:b", NULL};
 
@@ -288,7 +288,7 @@ int main(void) {
       cmocka_unit_test(hit_is_one_line),
       cmocka_unit_test(thread_without_id_and_name_is_reported),
       cmocka_unit_test(name_that_is_no_text_is_escaped),
-      cmocka_unit_test(fields_without_libtraceevent_are_bytes),
+      cmocka_unit_test(fields_without_the_library_are_bytes),
       cmocka_unit_test(loss_is_one_line),
       cmocka_unit_test(end_is_one_object),
       cmocka_unit_test(filter_is_of_the_names_before_it),

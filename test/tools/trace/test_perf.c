@@ -32,8 +32,6 @@ static char *trace_lines(void) {
 
   tool_run(&run);
   tool_run_expect_status(&run, 0);
-  if (strstr(run.err, "libtraceevent") != NULL)
-    support_skip("hits_are_printed_as_by_perf_script", "libtraceevent");
   return run.out;
 }
 
