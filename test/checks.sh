@@ -561,6 +561,42 @@ sampled() {
   return "$rc"
 }
 
+# surface.txt has each function of 0.2 and of 0.3. A function of 0.2 that is not
+# exported any more has its successor, and no equal of the Go packages is lost.
+surface() {
+  rc=0
+  sed -n 's/^ *\(uvperf_[a-z0-9_]*\);$/exported \1/p' "$root"/lib/*.map \
+    "$root"/lib/tracepoint/*.map >"$results.surface"
+  sed -n 's/^\(static inline .*[ *]\)*\(uvperf_[a-z0-9_]*\)(.*/inline \2/p' \
+    "$root"/include/uvperf/*.h >>"$results.surface"
+  sed '/^#/d; s/:/ /' "$root/test/surface.txt" | awk '
+    FNR == NR { here[$2] = 1; if ($1 == "exported") exported[$2] = 1; next }
+    $1 == "new" { planned[$2] = 1; next }
+    { listed[$1] = 1; nr++ }
+    $2 == "stays" || $2 == "inline" { successor = $1 }
+    $2 == "becomes" { successor = $3 }
+    $2 != "goes" { if ($2 != "inline") planned[successor] = 1
+      if (!($1 in here) && !(successor in here))
+        print $1 " is gone, and so is " successor }
+    END {
+      for (name in exported)
+        if (!(name in listed) && !(name in planned))
+          print name " is not in surface.txt"
+      for (name in planned) count++
+      if (nr != 212) print "surface.txt has " nr " of the 212 functions of 0.2"
+      if (count > 130) print "0.3 would have " count " functions" }
+    ' "$results.surface" - >"$results.lost" || rc=1
+  for name in AvailableTracers CurrentTracer AvailableSubsystems \
+    Event.QueryBPF Event.Measure Event.MeasureGroup ResumeOutput \
+    LookupEventType Set.FDs Attr.SetSamplePeriod Attr.SetWakeupEvents Group.Add \
+    Remaining; do
+    grep -q "^|.*\`$name\`.*| [=+][^|]*|$" "$root/test/peers/README.md" ||
+      echo "test/peers/README.md has no equal for $name" >>"$results.lost"
+  done
+  [ ! -s "$results.lost" ] || { cat "$results.lost"; rc=1; }
+  return "$rc"
+}
+
 # Each sample has a test that runs it, and a row in the index.
 sample_tests() {
   rc=0
@@ -849,6 +885,7 @@ check library_has_no_state_that_threads_share state
 check readme_code_is_that_of_the_samples readme
 check links_of_documents_lead_somewhere links
 check each_exported_function_is_in_a_sample sampled
+check functions_of_0_2_stay_or_have_a_successor surface
 check each_sample_has_a_test_and_a_row sample_tests
 check each_sample_says_when_its_output_is_lost sample_output
 check each_file_of_lib_has_a_test_named_after_it own_tests

@@ -409,15 +409,21 @@ UVPERF_EXTERN int uvperf_attr_label(const struct perf_event_attr *attr,
  *  @param attr           Caller's.
  *  @param period_events  Events, or nanoseconds for cpu-clock and task-clock. 0
  *    means no sampling. */
-UVPERF_EXTERN void uvperf_attr_set_period(struct perf_event_attr *attr,
-                                          uint64_t period_events);
+static inline void uvperf_attr_set_period(struct perf_event_attr *attr,
+                                          uint64_t period_events) {
+  attr->freq = 0;
+  attr->sample_period = period_events;
+}
 
 /** Sets a sampling frequency: the kernel adapts the period to it.
  *  @param attr     Caller's.
  *  @param freq_hz  Samples per second. If the frequency is above
  *    perf_event_max_sample_rate, opening fails with EINVAL. */
-UVPERF_EXTERN void uvperf_attr_set_frequency(struct perf_event_attr *attr,
-                                             uint64_t freq_hz);
+static inline void uvperf_attr_set_frequency(struct perf_event_attr *attr,
+                                             uint64_t freq_hz) {
+  attr->freq = 1;
+  attr->sample_freq = freq_hz;
+}
 
 /** Wakes the loop after a number of samples. Only PERF_RECORD_SAMPLE counts:
  *  records such as COMM, MMAP2 and FORK wake the loop only when the ring is
@@ -425,16 +431,22 @@ UVPERF_EXTERN void uvperf_attr_set_frequency(struct perf_event_attr *attr,
  *  @param attr     Caller's.
  *  @param records  Samples; 0 wakes only when the ring is half full.
  *  Source: kernel/events/core.c, __perf_event_output and perf_output_begin. */
-UVPERF_EXTERN void uvperf_attr_set_wakeup_events(struct perf_event_attr *attr,
-                                                 uint32_t records);
+static inline void uvperf_attr_set_wakeup_events(struct perf_event_attr *attr,
+                                                 uint32_t records) {
+  attr->watermark = 0;
+  attr->wakeup_events = records;
+}
 
 /** Wakes the loop when more than a number of bytes was written. Records of any
  *  type count.
  *  @param attr   Caller's.
  *  @param bytes  Bytes, less than the size of the ring. 1 wakes for every
  *    record. 0 wakes when the ring is half full. */
-UVPERF_EXTERN void uvperf_attr_set_wakeup_bytes(struct perf_event_attr *attr,
-                                                uint32_t bytes);
+static inline void uvperf_attr_set_wakeup_bytes(struct perf_event_attr *attr,
+                                                uint32_t bytes) {
+  attr->watermark = 1;
+  attr->wakeup_watermark = bytes;
+}
 
 /* -- fallbacks ------------------------------------------------------------ */
 

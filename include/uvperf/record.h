@@ -12,6 +12,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <linux/perf_event.h>
 
@@ -516,36 +517,83 @@ UVPERF_EXTERN size_t uvperf_record_format(const uvperf_record_t *record,
 /** Returns whether a record is an MMAP or MMAP2 of data (attr.mmap_data): misc
  *  bit 13. The meaning of the misc bits 13 to 15 depends on the record's type.
  *  @return 1 or 0. */
-UVPERF_EXTERN int uvperf_record_is_mmap_data(const uvperf_record_t *record);
+static inline int uvperf_record_is_mmap_data(const uvperf_record_t *record) {
+  return (record->type == PERF_RECORD_MMAP ||
+          record->type == PERF_RECORD_MMAP2) &&
+         record->misc >> 13 & 1;
+}
+
 /** Returns whether a record is an MMAP2 with a build id: misc bit 14.
  *  @return 1 or 0. */
-UVPERF_EXTERN int uvperf_record_has_build_id(const uvperf_record_t *record);
+static inline int uvperf_record_has_build_id(const uvperf_record_t *record) {
+  return record->type == PERF_RECORD_MMAP2 && record->misc >> 14 & 1;
+}
+
 /** Returns whether a record is a COMM of an exec (attr.comm_exec): misc bit 13.
  *  @return 1 or 0. */
-UVPERF_EXTERN int uvperf_record_is_exec(const uvperf_record_t *record);
+static inline int uvperf_record_is_exec(const uvperf_record_t *record) {
+  return record->type == PERF_RECORD_COMM && record->misc >> 13 & 1;
+}
+
 /** Returns whether a record is a FORK that perf(1) made itself, for a task that
  *  ran already: misc bit 13.
  *  @return 1 or 0. */
-UVPERF_EXTERN int uvperf_record_is_fork_exec(const uvperf_record_t *record);
+static inline int uvperf_record_is_fork_exec(const uvperf_record_t *record) {
+  return record->type == PERF_RECORD_FORK && record->misc >> 13 & 1;
+}
+
 /** Returns whether a record is a SWITCH or SWITCH_CPU_WIDE that reports a
  *  switch out of the task: misc bit 13.
  *  @return 1 or 0. */
-UVPERF_EXTERN int uvperf_record_is_switch_out(const uvperf_record_t *record);
+static inline int uvperf_record_is_switch_out(const uvperf_record_t *record) {
+  return (record->type == PERF_RECORD_SWITCH ||
+          record->type == PERF_RECORD_SWITCH_CPU_WIDE) &&
+         record->misc >> 13 & 1;
+}
+
 /** Returns whether a record reports a switch out of a task that was still
  *  runnable: misc bit 14.
  *  @return 1 or 0. */
-UVPERF_EXTERN int uvperf_record_is_preempted(const uvperf_record_t *record);
+static inline int uvperf_record_is_preempted(const uvperf_record_t *record) {
+  return (record->type == PERF_RECORD_SWITCH ||
+          record->type == PERF_RECORD_SWITCH_CPU_WIDE) &&
+         record->misc >> 14 & 1;
+}
+
 /** Returns whether a record is a sample whose ip is exactly the instruction
  *  that caused it: misc bit 14.
  *  @return 1 or 0. */
-UVPERF_EXTERN int uvperf_record_is_exact_ip(const uvperf_record_t *record);
+static inline int uvperf_record_is_exact_ip(const uvperf_record_t *record) {
+  return record->type == PERF_RECORD_SAMPLE && record->misc >> 14 & 1;
+}
+
+/** Returns bits of the word after `from` and `to`. Older headers lack the newer
+ *  fields, and the kernel's struct is the same for both byte orders.
+ *  @param entry  From a sample.
+ *  @param first  The first bit, numbered as on a little-endian machine.
+ *  @param nr     Bits, below 32. */
+static inline unsigned int
+uvperf_sample_branch_bits(const struct perf_branch_entry *entry,
+                          unsigned int first, unsigned int nr) {
+  uint64_t word;
+
+  memcpy(&word, (const unsigned char *)entry + 16, sizeof(word));
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  first = 64 - first - nr;
+#endif
+  return (unsigned int)(word >> first) & ((1u << nr) - 1);
+}
 
 /** Returns the type of a branch.
  *  @param entry  From a sample.
  *  @return PERF_BR_*. A type that does not fit into 4 bits (PERF_BR_EXTEND_ABI
  *    of newer kernels) is 16 + new_type. */
-UVPERF_EXTERN unsigned int
-uvperf_sample_branch_type(const struct perf_branch_entry *entry);
+static inline unsigned int
+uvperf_sample_branch_type(const struct perf_branch_entry *entry) {
+  unsigned int type = uvperf_sample_branch_bits(entry, 20, 4);
+
+  return type == 15 ? 16 + uvperf_sample_branch_bits(entry, 26, 4) : type;
+}
 
 /** Returns the name of a branch's type.
  *  @param type  From uvperf_sample_branch_type.
@@ -555,13 +603,17 @@ UVPERF_EXTERN const char *uvperf_sample_branch_type_name(unsigned int type);
 
 /** Returns whether a branch was speculative.
  *  @return PERF_BR_SPEC_* (Linux 6.1). */
-UVPERF_EXTERN unsigned int
-uvperf_sample_branch_spec(const struct perf_branch_entry *entry);
+static inline unsigned int
+uvperf_sample_branch_spec(const struct perf_branch_entry *entry) {
+  return uvperf_sample_branch_bits(entry, 24, 2);
+}
 
 /** Returns the privilege level of a branch.
  *  @return PERF_BR_PRIV_* (Linux 6.1). */
-UVPERF_EXTERN unsigned int
-uvperf_sample_branch_priv(const struct perf_branch_entry *entry);
+static inline unsigned int
+uvperf_sample_branch_priv(const struct perf_branch_entry *entry) {
+  return uvperf_sample_branch_bits(entry, 30, 3);
+}
 
 /* Returns the code with which a program aborted its transaction (xabort on
  * x86): the bits PERF_TXN_ABORT_MASK of sample.transaction. */

@@ -151,8 +151,10 @@ UVPERF_EXTERN int uvperf_clock_pair(uvperf_clock_pair_t *pair);
  *  @param pair  From uvperf_clock_pair.
  *  @param time  Nanoseconds, before or after the time of the pair.
  *  @return nanoseconds since 1970. */
-UVPERF_EXTERN uint64_t uvperf_clock_realtime(const uvperf_clock_pair_t *pair,
-                                             uint64_t time);
+static inline uint64_t uvperf_clock_realtime(const uvperf_clock_pair_t *pair,
+                                             uint64_t time) {
+  return pair->realtime + (time - pair->monotonic);
+}
 
 /* -- CPUs ----------------------------------------------------------------- */
 

@@ -285,29 +285,6 @@ uint64_t uvperf__attr_unknown_flags(const struct perf_event_attr *attr) {
   return unknown;
 }
 
-void uvperf_attr_set_period(struct perf_event_attr *attr,
-                            uint64_t period_events) {
-  attr->freq = 0;
-  attr->sample_period = period_events;
-}
-
-void uvperf_attr_set_frequency(struct perf_event_attr *attr, uint64_t freq_hz) {
-  attr->freq = 1;
-  attr->sample_freq = freq_hz;
-}
-
-void uvperf_attr_set_wakeup_events(struct perf_event_attr *attr,
-                                   uint32_t records) {
-  attr->watermark = 0;
-  attr->wakeup_events = records;
-}
-
-void uvperf_attr_set_wakeup_bytes(struct perf_event_attr *attr,
-                                  uint32_t bytes) {
-  attr->watermark = 1;
-  attr->wakeup_watermark = bytes;
-}
-
 /* -- records and wakeups --------------------------------------------------- */
 
 uint32_t uvperf__attr_watermark(const struct perf_event_attr *attr) {

@@ -351,10 +351,6 @@ void uvperf__record_decode_trailer(uint64_t type, const uint8_t *trailer,
 
 /* -- in words ------------------------------------------------------------- */
 
-/* Bits 13 to 15 of misc have another meaning for each type. */
-#define MISC_13 (1u << 13)
-#define MISC_14 (1u << 14)
-
 const char *uvperf_record_type_name(uint32_t type) {
   static const char *const names[] = {
       [PERF_RECORD_MMAP] = "MMAP",
@@ -399,39 +395,4 @@ const char *uvperf_record_cpu_mode_name(uint16_t misc) {
     default:
       return "unknown";
   }
-}
-
-static int has(const uvperf_record_t *record, uint32_t type, uint32_t bit) {
-  return record->type == type && (record->misc & bit) != 0;
-}
-
-int uvperf_record_is_mmap_data(const uvperf_record_t *record) {
-  return has(record, PERF_RECORD_MMAP, MISC_13) ||
-         has(record, PERF_RECORD_MMAP2, MISC_13);
-}
-
-int uvperf_record_has_build_id(const uvperf_record_t *record) {
-  return has(record, PERF_RECORD_MMAP2, MISC_14);
-}
-
-int uvperf_record_is_exec(const uvperf_record_t *record) {
-  return has(record, PERF_RECORD_COMM, MISC_13);
-}
-
-int uvperf_record_is_fork_exec(const uvperf_record_t *record) {
-  return has(record, PERF_RECORD_FORK, MISC_13);
-}
-
-int uvperf_record_is_switch_out(const uvperf_record_t *record) {
-  return has(record, PERF_RECORD_SWITCH, MISC_13) ||
-         has(record, PERF_RECORD_SWITCH_CPU_WIDE, MISC_13);
-}
-
-int uvperf_record_is_preempted(const uvperf_record_t *record) {
-  return has(record, PERF_RECORD_SWITCH, MISC_14) ||
-         has(record, PERF_RECORD_SWITCH_CPU_WIDE, MISC_14);
-}
-
-int uvperf_record_is_exact_ip(const uvperf_record_t *record) {
-  return has(record, PERF_RECORD_SAMPLE, MISC_14);
 }

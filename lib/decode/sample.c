@@ -365,30 +365,6 @@ int uvperf_sample_regs_get(const uvperf_regs_t *regs, unsigned int bit,
   return 0;
 }
 
-/* Returns bits of the word after `from` and `to`, numbered as on a
- * little-endian machine, where bit-fields start at the low end. The kernel's
- * struct has one declaration for both byte orders. The bits are taken from the
- * word, because older headers lack the newer bit-fields. */
-static unsigned int branch_bits(const struct perf_branch_entry *entry,
-                                unsigned int first, unsigned int nr) {
-  uint64_t word;
-
-  memcpy(&word, (const unsigned char *)entry + 16, sizeof(word));
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  first = 64 - first - nr;
-#endif
-  return (unsigned int)(word >> first) & ((1u << nr) - 1);
-}
-
-/* PERF_BR_EXTEND_ABI (Linux 6.1): the type is in new_type. */
-#define BRANCH_EXTEND_ABI 15u
-
-unsigned int uvperf_sample_branch_type(const struct perf_branch_entry *entry) {
-  unsigned int type = branch_bits(entry, 20, 4);
-
-  return type == BRANCH_EXTEND_ABI ? 16 + branch_bits(entry, 26, 4) : type;
-}
-
 const char *uvperf_sample_branch_type_name(unsigned int type) {
   static const char *const names[] = {
       "unknown",  "COND",       "UNCOND",     "IND",        "CALL",
@@ -399,12 +375,4 @@ const char *uvperf_sample_branch_type_name(unsigned int type) {
   };
 
   return type < sizeof(names) / sizeof(names[0]) ? names[type] : "unknown";
-}
-
-unsigned int uvperf_sample_branch_spec(const struct perf_branch_entry *entry) {
-  return branch_bits(entry, 24, 2);
-}
-
-unsigned int uvperf_sample_branch_priv(const struct perf_branch_entry *entry) {
-  return branch_bits(entry, 30, 3);
 }

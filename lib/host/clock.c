@@ -41,7 +41,3 @@ int uvperf_clock_pair(uvperf_clock_pair_t *pair) {
     pair->monotonic -= (uint64_t)ahead;
   return rc;
 }
-
-uint64_t uvperf_clock_realtime(const uvperf_clock_pair_t *pair, uint64_t time) {
-  return pair->realtime + (time - pair->monotonic);
-}
