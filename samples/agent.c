@@ -42,12 +42,13 @@ static void send_counts(uvperf_set_t *set, int status,
   (void)reading; /* the same since the beginning */
   if (line != NULL) {
     fprintf(line->out, "{\"time\":%.6f,\"seconds\":%.6f,\"cgroups\":[",
-            (double)uvperf_reading_time(delta) / 1e9, /* CLOCK_MONOTONIC */
-            (double)uvperf_reading_interval(delta) / 1e9);
+            (double)uvperf_reading_info(delta)->time /
+                1e9, /* CLOCK_MONOTONIC */
+            (double)uvperf_reading_info(delta)->interval / 1e9);
     for (group = groups; group != NULL; group = group->next) {
       /* UV_ENOENT: opened after the reading began. */
       if (group->state != OPEN ||
-          uvperf_reading_target_total(delta, 0, group->target, &count) != 0)
+          uvperf_reading_get(delta, 0, group->target, UVPERF_ALL, &count) != 0)
         continue;
       fprintf(line->out, "%s{\"name\":", comma);
       put_string(line->out, group->name);

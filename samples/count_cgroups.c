@@ -160,7 +160,7 @@ static void print_groups(uvperf_set_t *set, int status,
   for (group = groups; status == 0 && group != NULL; group = group->next)
     for (i = 0; group->state == OPEN && i < uvperf_set_nr_attrs(set); i++) {
       /* UV_ENOENT: opened after the reading began. */
-      if (uvperf_reading_target_total(delta, i, group->target, &count) != 0)
+      if (uvperf_reading_get(delta, i, group->target, UVPERF_ALL, &count) != 0)
         break;
       uvperf_count_format(&count, uvperf_set_item(set, i), line, sizeof(line));
       printf("%s: %s\n", group->name, line);

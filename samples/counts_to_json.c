@@ -66,12 +66,12 @@ static void put_counts(FILE *out, const uvperf_set_t *set,
   size_t i;
 
   fputc('[', out);
-  for (i = 0; i < uvperf_reading_nr_attrs(delta); i++) {
+  for (i = 0; i < uvperf_reading_info(delta)->nr_attrs; i++) {
     item = uvperf_set_item(set, i);
     if (item->first != i ||
         (target == NULL
              ? uvperf_reading_total(delta, i, &count)
-             : uvperf_reading_target_total(delta, i, *target, &count)) != 0)
+             : uvperf_reading_get(delta, i, *target, UVPERF_ALL, &count)) != 0)
       continue; /* the first has the sum of an event's parts */
     fputs(i > 0 ? ",{\"event\":" : "{\"event\":", out);
     put_string(out, item->label);
@@ -109,8 +109,8 @@ static void on_json_counts(uvperf_set_t *set, int status,
   if (status != 0)
     return; /* out of memory: the next delta has it too */
   printf("{\"time\":%.6f,\"seconds\":%.6f,\"counts\":",
-         (double)uvperf_reading_time(delta) / 1e9,
-         (double)uvperf_reading_interval(delta) / 1e9);
+         (double)uvperf_reading_info(delta)->time / 1e9,
+         (double)uvperf_reading_info(delta)->interval / 1e9);
   put_counts(stdout, set, delta, NULL);
   puts("}");
 }

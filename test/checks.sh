@@ -575,7 +575,7 @@ surface() {
     { listed[$1] = 1; nr++ }
     $2 == "stays" || $2 == "inline" { successor = $1 }
     $2 == "becomes" { successor = $3 }
-    $2 != "goes" { if ($2 != "inline") planned[successor] = 1
+    $2 != "goes:" { if ($2 != "inline") planned[successor] = 1
       if (!($1 in here) && !(successor in here))
         print $1 " is gone, and so is " successor }
     END {

@@ -106,25 +106,6 @@ typedef struct uvperf_count_s {
   uint64_t reserved[4];
 } uvperf_count_t;
 
-/** Estimates what the count would be if its event had been on a counter all the
- *  time. The result is value times enabled divided by running, computed in 128
- *  bits and rounded down. If running is not less than enabled, it is the value.
- *
- *  Do not use it for an event of a task on one CPU: the kernel counts the event
- *  as enabled also while the task runs on other CPUs.
- *  @param value    In units of the event.
- *  @param enabled  Nanoseconds.
- *  @param running  Nanoseconds.
- *  @param scaled   Caller's; receives the result.
- *  @return 0, or
- *    -ENODATA    running is 0 and enabled is not: the event never ran; *scaled
- *      is 0;
- *    -EOVERFLOW  the result does not fit; *scaled is UINT64_MAX;
- *    -EINVAL     scaled is NULL.
- *  Source: perf_event_open(2), PERF_FORMAT_TOTAL_TIME_RUNNING. */
-UVPERF_EXTERN int uvperf_count_scale(uint64_t value, uint64_t enabled,
-                                     uint64_t running, uint64_t *scaled);
-
 /** Subtracts two counts of the same event. In the delta, value, times and lost
  *  are differences, and `scaled` uses the ratio of this interval alone. If the
  *  newer value is less than the older, the count was reset in between
@@ -235,77 +216,71 @@ UVPERF_EXTERN void uvperf_reading_free(uvperf_reading_t *reading);
 UVPERF_EXTERN int uvperf_reading_copy(uvperf_reading_t *copy,
                                       const uvperf_reading_t *reading);
 
-/** Returns the number of attrs, which is the same as in the set.
- *  @param reading  A reading.
- *  @return The number; 0 for a reading that was never filled. */
-UVPERF_EXTERN size_t uvperf_reading_nr_attrs(const uvperf_reading_t *reading);
+/* What a reading is about. A reading that was never filled has 0 in all
+ * fields. */
+typedef struct uvperf_reading_info_s {
+  size_t nr_attrs; /* the same as in the set */
+  /* The places of all targets at the time of the reading. */
+  size_t nr_places;
+  /* When the reading was begun, in nanoseconds of CLOCK_MONOTONIC, as
+   * uv_hrtime. A delta has the time of the newer reading. If a set has many
+   * events, some events are read later than this: see uvperf_set_read_start. */
+  uint64_t time;
+  /* Nanoseconds that the reading covers: since the set was made or last reset.
+   * A delta covers the time since the older reading, or since a later reset. */
+  uint64_t interval;
+  uint64_t reserved[4];
+} uvperf_reading_info_t;
 
-/** Returns the number of places. The places of all targets at the time of the
- *  reading are included.
+/** Describes a reading.
  *  @param reading  A reading.
- *  @return The number; 0 for a reading that was never filled. */
-UVPERF_EXTERN size_t uvperf_reading_nr_places(const uvperf_reading_t *reading);
+ *  @return the description, owned by the reading and valid until it is filled
+ *    again or freed. */
+UVPERF_EXTERN const uvperf_reading_info_t *
+uvperf_reading_info(const uvperf_reading_t *reading);
 
-/** Returns the time at which the reading was begun. A delta has the time of the
- *  newer reading. If a set has many events, some events are read later than
- *  this: see uvperf_set_read_start.
- *  @param reading  A reading.
- *  @return nanoseconds of CLOCK_MONOTONIC, as uv_hrtime; 0 for a reading that
- *    was never filled. */
-UVPERF_EXTERN uint64_t uvperf_reading_time(const uvperf_reading_t *reading);
+/* All targets, or all places. */
+#define UVPERF_ALL SIZE_MAX
 
-/** Returns the time that the reading covers: since the set was made or last
- *  reset. A delta covers the time since the older reading, or since a later
- *  reset.
- *  @param reading  A reading.
- *  @return nanoseconds; 0 for a reading that was never filled. */
-UVPERF_EXTERN uint64_t uvperf_reading_interval(const uvperf_reading_t *reading);
-
-/** Returns the sum of an attr over all places. If two targets overlap, such as
- *  a cgroup and a cgroup below it, the common part is counted twice. If the
- *  event has a part for each kind of cores, the index of its first part returns
- *  the sum of all parts. The index of another part returns that part alone.
+/** Returns the count of an attr: at one place, or the sum over the places of
+ *  one target (such as all CPUs of a cgroup), or over all places.
+ *
+ *  If two targets overlap, such as a cgroup and a cgroup below it, the common
+ *  part is counted twice. If the event has a part for each kind of cores, the
+ *  index of its first part returns the sum of all parts. The index of another
+ *  part returns that part alone.
  *  @param reading  A reading.
  *  @param attr     The attr's index.
- *  @param count    Receives the sum.
- *  @return 0, or
- *    -EINVAL  the reading has no such attr, or count is NULL; count is
- *      unchanged. */
-UVPERF_EXTERN int uvperf_reading_total(const uvperf_reading_t *reading,
-                                       size_t attr, uvperf_count_t *count);
-
-/** Returns the sum of an attr over the places of one target, such as all CPUs
- *  of a cgroup; otherwise as uvperf_reading_total.
- *  @param reading  A reading.
- *  @param attr     The attr's index.
- *  @param target   The target's index, as uvperf_set_add_target returned it.
- *  @param count    Caller's; receives the sum.
- *  @return 0, or, with count unchanged,
- *    -EINVAL  the reading has no such attr, or count is NULL;
- *    -ENOENT  the target was not open when the reading was begun. */
-UVPERF_EXTERN int uvperf_reading_target_total(const uvperf_reading_t *reading,
-                                              size_t attr, uint32_t target,
-                                              uvperf_count_t *count);
-
-/** Returns the count of an attr at one place. The index of an event's first
- *  part returns the sum of all parts.
- *  @param reading  A reading.
- *  @param attr     The attr's index.
- *  @param place    The place's index, below uvperf_reading_nr_places.
+ *  @param target   The target's index, as uvperf_set_add_target returned it; or
+ *    UVPERF_ALL.
+ *  @param place    The place's index, below nr_places; or UVPERF_ALL. If it is
+ *    not UVPERF_ALL, `target` is the place's own or UVPERF_ALL.
  *  @param count    Caller's; receives the count.
- *  @return 0, or
- *    -EINVAL  no such attr or place, or count is NULL; count is unchanged. */
-UVPERF_EXTERN int uvperf_reading_count(const uvperf_reading_t *reading,
-                                       size_t attr, size_t place,
-                                       uvperf_count_t *count);
+ *  @return 0, or, with count unchanged,
+ *    -EINVAL  no such attr or place, or count is NULL;
+ *    -ENOENT  the target was not open when the reading was begun, or the place
+ *      is another target's. */
+UVPERF_EXTERN int uvperf_reading_get(const uvperf_reading_t *reading,
+                                     size_t attr, size_t target, size_t place,
+                                     uvperf_count_t *count);
+
+/** Returns the sum of an attr over all places.
+ *  @param reading  A reading.
+ *  @param attr     The attr's index.
+ *  @param count    Caller's; receives the sum.
+ *  @return as uvperf_reading_get. */
+static inline int uvperf_reading_total(const uvperf_reading_t *reading,
+                                       size_t attr, uvperf_count_t *count) {
+  return uvperf_reading_get(reading, attr, UVPERF_ALL, UVPERF_ALL, count);
+}
 
 /** Returns the count of one part of an event at one place. Unlike
- *  uvperf_reading_count, it can also return the first part alone. time_running
- *  is the time that the task ran on this kind of cores. For an event without
- *  parts it does the same as uvperf_reading_count.
+ *  uvperf_reading_get, it can also return the first part alone. time_running is
+ *  the time that the task ran on this kind of cores. For an event without parts
+ *  it does the same as uvperf_reading_get.
  *  @param reading  A reading.
  *  @param attr     The index of the part.
- *  @param place    The place's index, below uvperf_reading_nr_places.
+ *  @param place    The place's index, below nr_places.
  *  @param count    Caller's; receives the count.
  *  @return 0, or
  *    -EINVAL  no such attr or place, or count is NULL; count is unchanged. */

@@ -57,7 +57,7 @@ typedef struct uvperf_set_s uvperf_set_t;
  *    reading, and it is valid until the callback returns. To keep it, use
  *    uvperf_reading_copy.
  *  @param delta    The counts since the last callback with status 0, or since
- *    uvperf_set_read_start; uvperf_reading_interval returns its length. The set
+ *    uvperf_set_read_start; uvperf_reading_info has its length. The set
  *    owns the delta, which is valid as long as `reading`. */
 typedef void (*uvperf_set_read_cb)(uvperf_set_t *set, int status,
                                    const uvperf_reading_t *reading,

@@ -92,12 +92,18 @@ typedef struct uvperf_limits_s {
   int64_t cap_sys_ptrace; /* for other users' tasks */
   /* Whether the process is in a user namespace other than the initial one. */
   int64_t is_user_namespace;
+  /* Whether the process may measure with any value of perf_event_paranoid: it
+   * has cap_perfmon or cap_sys_admin, and is in the initial user namespace.
+   * Some kernels have a perf_event_paranoid of 3 or more, which requires
+   * CAP_SYS_ADMIN. Uprobes, and breakpoints in the kernel, always require
+   * CAP_SYS_ADMIN. Source: perfmon_capable in include/linux/capability.h. */
+  int64_t has_perfmon;
 
   /* The kernel's version, for example 6 and 18. */
   int64_t kernel_major;
   int64_t kernel_minor;
 
-  int64_t reserved[17]; /* UVPERF_LIMIT_UNKNOWN */
+  int64_t reserved[16]; /* UVPERF_LIMIT_UNKNOWN */
 } uvperf_limits_t;
 
 /** Reads the limits of this system and process.
@@ -109,19 +115,6 @@ typedef struct uvperf_limits_s {
  *  kernel's Documentation/admin-guide/sysctl/kernel.rst and perf-security.rst;
  *  perf_mmap in kernel/events/core.c. */
 UVPERF_EXTERN int uvperf_system_limits(uvperf_limits_t *limits);
-
-/** Returns whether this process may measure with any value of
- *  perf_event_paranoid. For this the process must have CAP_PERFMON (Linux 5.8)
- *  or CAP_SYS_ADMIN, and be in the initial user namespace.
- *
- *  Some kernels have a perf_event_paranoid of 3 or more. At these levels they
- *  require CAP_SYS_ADMIN. Uprobes, and breakpoints in the kernel, always
- *  require CAP_SYS_ADMIN.
- *  @return 1 or 0, or
- *    -ENODATA, -EINVAL  a file in /proc does not have the expected form;
- *    another            the error of open(2) or read(2) on /proc.
- *  Source: perfmon_capable in the kernel's include/linux/capability.h. */
-UVPERF_EXTERN int uvperf_system_has_perfmon(void);
 
 /* -- clocks --------------------------------------------------------------- */
 

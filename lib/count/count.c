@@ -94,8 +94,8 @@ void uvperf__count_of_cell(uvperf_count_t *count, const uvperf__cell_t *cell,
   }
   count->nr_counts = 1;
   count->value = cell->value;
-  if (unscaled || uvperf_count_scale(cell->value, cell->enabled, cell->running,
-                                     &count->scaled) == -ENODATA)
+  if (unscaled || uvperf__count_scale(cell->value, cell->enabled, cell->running,
+                                      &count->scaled) == -ENODATA)
     count->scaled = cell->value;
 }
 

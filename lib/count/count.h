@@ -31,6 +31,15 @@ int uvperf__cell_was_read(const uvperf__cell_t *cell);
 /* Replaces the newer cell by its difference to the older cell. */
 void uvperf__cell_subtract(uvperf__cell_t *newer, const uvperf__cell_t *older);
 
+/* Estimates what the count would be if its event had been on a counter all the
+ * time: value times enabled divided by running, computed in 128 bits and
+ * rounded down. If running is not less than enabled, it is the value. Returns
+ * 0; or -ENODATA, with *scaled 0, if running is 0 and enabled is not; or
+ * -EOVERFLOW, with *scaled UINT64_MAX, if the result does not fit.
+ * Source: perf_event_open(2), PERF_FORMAT_TOTAL_TIME_RUNNING. */
+int uvperf__count_scale(uint64_t value, uint64_t enabled, uint64_t running,
+                        uint64_t *scaled);
+
 /* Fills a count. Set `unscaled` if the cell's event stays enabled even while it
  * cannot be on a counter (see UVPERF_COUNT_UNSCALED). */
 void uvperf__count_of_cell(uvperf_count_t *count, const uvperf__cell_t *cell,

@@ -52,12 +52,13 @@ _Static_assert(_Alignof(uvperf__cell_t) >= _Alignof(uvperf_place_t),
                "the arrays of a reading follow each other without gaps");
 
 static void lay_out(uvperf_reading_t *reading) {
-  size_t nr_cells = reading->nr_attrs * reading->nr_places;
+  size_t nr_cells = reading->info.nr_attrs * reading->info.nr_places;
 
   reading->cells = reading->memory;
   reading->places = (uvperf_place_t *)(reading->cells + nr_cells);
-  reading->next_parts = (uint32_t *)(reading->places + reading->nr_places);
-  reading->attr_flags = (uint8_t *)(reading->next_parts + reading->nr_attrs);
+  reading->next_parts = (uint32_t *)(reading->places + reading->info.nr_places);
+  reading->attr_flags =
+      (uint8_t *)(reading->next_parts + reading->info.nr_attrs);
 }
 
 /* The memory never shrinks, so repeated readings allocate nothing. */
@@ -82,7 +83,7 @@ int uvperf_reading_copy(uvperf_reading_t *copy,
 
   if (copy == NULL || reading == NULL || copy == reading || !reading->is_filled)
     return -EINVAL;
-  if (measure(reading->nr_attrs, reading->nr_places, &bytes) != 0 ||
+  if (measure(reading->info.nr_attrs, reading->info.nr_places, &bytes) != 0 ||
       make_room(copy, bytes) != 0)
     return -ENOMEM;
   memory = copy->memory;
@@ -111,12 +112,12 @@ int uvperf__reading_begin(uvperf_reading_t *reading,
   reading->origin = *origin;
   reading->resets = resets;
   reading->since = since;
-  reading->time = now;
-  reading->interval = now > since ? now - since : 0;
+  reading->info.time = now;
+  reading->info.interval = now > since ? now - since : 0;
   reading->is_filled = 0;
   reading->is_delta = 0;
-  reading->nr_attrs = nr_attrs;
-  reading->nr_places = nr_places;
+  reading->info.nr_attrs = nr_attrs;
+  reading->info.nr_places = nr_places;
   lay_out(reading);
   if (attr_flags != NULL)
     memcpy(reading->attr_flags, attr_flags, nr_attrs);
@@ -126,7 +127,7 @@ int uvperf__reading_begin(uvperf_reading_t *reading,
 void uvperf__reading_set_parts(uvperf_reading_t *reading,
                                const uint32_t *next_parts) {
   memcpy(reading->next_parts, next_parts,
-         reading->nr_attrs * sizeof(next_parts[0]));
+         reading->info.nr_attrs * sizeof(next_parts[0]));
 }
 
 void uvperf__reading_end(uvperf_reading_t *reading) {
@@ -175,7 +176,8 @@ static uint64_t share_of(uint64_t enabled, const uvperf_count_t *part) {
 
   if (part->time_enabled == 0)
     return 0;
-  uvperf_count_scale(part->time_running, enabled, part->time_enabled, &running);
+  uvperf__count_scale(part->time_running, enabled, part->time_enabled,
+                      &running);
   return running;
 }
 
@@ -189,8 +191,8 @@ static void scale_whole(uvperf_count_t *whole) {
     whole->nr_counts = 0;
   }
   whole->flags &= ~(uint32_t)UVPERF_COUNT_UNSCALED;
-  if (uvperf_count_scale(whole->value, whole->time_enabled, whole->time_running,
-                         &whole->scaled) == -ENODATA)
+  if (uvperf__count_scale(whole->value, whole->time_enabled,
+                          whole->time_running, &whole->scaled) == -ENODATA)
     whole->scaled = whole->value;
 }
 
@@ -233,32 +235,23 @@ static void make_whole(const uvperf_reading_t *reading, size_t attr,
 
 /* -- getters -------------------------------------------------------------- */
 
-size_t uvperf_reading_nr_attrs(const uvperf_reading_t *reading) {
-  return reading->is_filled ? reading->nr_attrs : 0;
+const uvperf_reading_info_t *
+uvperf_reading_info(const uvperf_reading_t *reading) {
+  static const uvperf_reading_info_t nothing = {0, 0, 0, 0, {0}};
+
+  return reading->is_filled ? &reading->info : &nothing;
 }
 
-size_t uvperf_reading_nr_places(const uvperf_reading_t *reading) {
-  return reading->is_filled ? reading->nr_places : 0;
-}
-
-uint64_t uvperf_reading_time(const uvperf_reading_t *reading) {
-  return reading->is_filled ? reading->time : 0;
-}
-
-uint64_t uvperf_reading_interval(const uvperf_reading_t *reading) {
-  return reading->is_filled ? reading->interval : 0;
-}
-
-/* Adds up the places of a target, or all places if the target is NULL. Returns
- * the number of these places. */
-static size_t sum_up(const uvperf_reading_t *reading, size_t attr,
-                     const uint32_t *target, uvperf_count_t *count) {
+/* Adds up the places of a target, or all places. Returns the number of these
+ * places. */
+static size_t sum_places(const uvperf_reading_t *reading, size_t attr,
+                         size_t target, uvperf_count_t *count) {
   uvperf_count_t more;
   size_t place, nr = 0;
 
   memset(count, 0, sizeof(*count));
-  for (place = 0; place < reading->nr_places; place++) {
-    if (target != NULL && reading->places[place].target != *target)
+  for (place = 0; place < reading->info.nr_places; place++) {
+    if (target != UVPERF_ALL && reading->places[place].target != target)
       continue;
     make_whole(reading, attr, place, nr == 0 ? count : &more);
     if (nr++ > 0)
@@ -267,43 +260,35 @@ static size_t sum_up(const uvperf_reading_t *reading, size_t attr,
   return nr;
 }
 
-int uvperf_reading_total(const uvperf_reading_t *reading, size_t attr,
-                         uvperf_count_t *count) {
-  if (count == NULL || attr >= uvperf_reading_nr_attrs(reading))
-    return -EINVAL;
-  sum_up(reading, attr, NULL, count);
-  return 0;
-}
-
-int uvperf_reading_target_total(const uvperf_reading_t *reading, size_t attr,
-                                uint32_t target, uvperf_count_t *count) {
-  uvperf_count_t sum;
-
-  if (count == NULL || attr >= uvperf_reading_nr_attrs(reading))
-    return -EINVAL;
-  if (sum_up(reading, attr, &target, &sum) == 0)
-    return -ENOENT;
-  *count = sum;
-  return 0;
-}
-
 static int has_count(const uvperf_reading_t *reading, size_t attr,
                      size_t place) {
-  return attr < uvperf_reading_nr_attrs(reading) &&
-         place < uvperf_reading_nr_places(reading);
+  const uvperf_reading_info_t *info = uvperf_reading_info(reading);
+
+  return attr < info->nr_attrs &&
+         (place < info->nr_places || place == UVPERF_ALL);
 }
 
-int uvperf_reading_count(const uvperf_reading_t *reading, size_t attr,
-                         size_t place, uvperf_count_t *count) {
+int uvperf_reading_get(const uvperf_reading_t *reading, size_t attr,
+                       size_t target, size_t place, uvperf_count_t *count) {
+  uvperf_count_t sum;
+
   if (count == NULL || !has_count(reading, attr, place))
     return -EINVAL;
-  make_whole(reading, attr, place, count);
+  if (place != UVPERF_ALL) {
+    if (target != UVPERF_ALL && reading->places[place].target != target)
+      return -ENOENT;
+    make_whole(reading, attr, place, &sum);
+  } else if (sum_places(reading, attr, target, &sum) == 0 &&
+             target != UVPERF_ALL) {
+    return -ENOENT;
+  }
+  *count = sum;
   return 0;
 }
 
 int uvperf_reading_part(const uvperf_reading_t *reading, size_t attr,
                         size_t place, uvperf_count_t *count) {
-  if (count == NULL || !has_count(reading, attr, place))
+  if (count == NULL || place == UVPERF_ALL || !has_count(reading, attr, place))
     return -EINVAL;
   make_count(reading, attr, place, count);
   return 0;
@@ -311,8 +296,9 @@ int uvperf_reading_part(const uvperf_reading_t *reading, size_t attr,
 
 const uvperf_place_t *uvperf_reading_place(const uvperf_reading_t *reading,
                                            size_t place) {
-  return place < uvperf_reading_nr_places(reading) ? &reading->places[place]
-                                                   : NULL;
+  return place < uvperf_reading_info(reading)->nr_places
+             ? &reading->places[place]
+             : NULL;
 }
 
 /* -- two readings, place by place ----------------------------------------- */
@@ -324,7 +310,7 @@ static int find_place(const uvperf_reading_t *reading,
                       const uvperf_place_t *which, size_t *place) {
   const uvperf_place_t *at;
 
-  for (; *place < reading->nr_places; (*place)++) {
+  for (; *place < reading->info.nr_places; (*place)++) {
     at = &reading->places[*place];
     if (at->target > which->target ||
         (at->target == which->target && at->serial >= which->serial))
@@ -341,7 +327,8 @@ static int is_snapshot(const uvperf_reading_t *reading, size_t attr) {
  * change. */
 static int same_set(const uvperf_reading_t *a, const uvperf_reading_t *b) {
   return a->is_filled && b->is_filled && a->origin.owner == b->origin.owner &&
-         a->origin.born == b->origin.born && a->nr_attrs == b->nr_attrs;
+         a->origin.born == b->origin.born &&
+         a->info.nr_attrs == b->info.nr_attrs;
 }
 
 /* -- the difference ------------------------------------------------------- */
@@ -350,7 +337,7 @@ static void delta_place(uvperf_reading_t *delta, size_t place,
                         const uvperf_reading_t *older, size_t at) {
   size_t attr;
 
-  for (attr = 0; attr < delta->nr_attrs; attr++)
+  for (attr = 0; attr < delta->info.nr_attrs; attr++)
     if (!is_snapshot(delta, attr))
       uvperf__cell_subtract(uvperf__reading_cell(delta, attr, place),
                             uvperf__reading_const_cell(older, attr, at));
@@ -368,7 +355,7 @@ int uvperf_reading_delta(uvperf_reading_t *delta, const uvperf_reading_t *older,
     older = NULL;
   if (older != NULL &&
       (!same_set(older, newer) || older->is_delta ||
-       older->time > newer->time || older->resets > newer->resets))
+       older->info.time > newer->info.time || older->resets > newer->resets))
     return -EINVAL;
   rc = uvperf_reading_copy(delta, newer);
   if (rc != 0)
@@ -377,8 +364,8 @@ int uvperf_reading_delta(uvperf_reading_t *delta, const uvperf_reading_t *older,
   /* After a reset the newer reading has only counts from after the reset, so it
    * already is the difference. */
   if (older != NULL && older->resets == newer->resets) {
-    delta->interval = newer->time - older->time;
-    for (place = 0; place < delta->nr_places; place++)
+    delta->info.interval = newer->info.time - older->info.time;
+    for (place = 0; place < delta->info.nr_places; place++)
       if (find_place(older, &delta->places[place], &at))
         delta_place(delta, place, older, at);
   }
@@ -391,7 +378,7 @@ static void subtract_place(uvperf_reading_t *reading, size_t place,
                            const uvperf_reading_t *overhead, size_t at) {
   size_t attr;
 
-  for (attr = 0; attr < reading->nr_attrs; attr++) {
+  for (attr = 0; attr < reading->info.nr_attrs; attr++) {
     uvperf__cell_t *cell = uvperf__reading_cell(reading, attr, place);
     uint64_t cost = uvperf__reading_const_cell(overhead, attr, at)->value;
 
@@ -406,7 +393,7 @@ int uvperf_reading_subtract(uvperf_reading_t *reading,
 
   if (reading == NULL || overhead == NULL || !same_set(reading, overhead))
     return -EINVAL;
-  for (place = 0; place < reading->nr_places; place++)
+  for (place = 0; place < reading->info.nr_places; place++)
     if (find_place(overhead, &reading->places[place], &at))
       subtract_place(reading, place, overhead, at);
   return 0;
@@ -425,7 +412,7 @@ static void least_place(uvperf_reading_t *least, size_t place,
                         const uvperf_reading_t *other, size_t at) {
   size_t attr;
 
-  for (attr = 0; attr < least->nr_attrs; attr++) {
+  for (attr = 0; attr < least->info.nr_attrs; attr++) {
     uvperf__cell_t *cell = uvperf__reading_cell(least, attr, place);
     const uvperf__cell_t *its = uvperf__reading_const_cell(other, attr, at);
 
@@ -441,7 +428,7 @@ int uvperf__reading_least(uvperf_reading_t *least,
 
   if (!same_set(least, other))
     return -EINVAL;
-  for (place = 0; place < least->nr_places; place++)
+  for (place = 0; place < least->info.nr_places; place++)
     if (find_place(other, &least->places[place], &at))
       least_place(least, place, other, at);
   return 0;

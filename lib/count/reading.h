@@ -36,12 +36,9 @@ struct uvperf_reading_s {
   uvperf__reading_origin_t origin;
   uint64_t resets;
   uint64_t since;
-  uint64_t time;
-  uint64_t interval;
+  uvperf_reading_info_t info;
   int is_filled; /* by uvperf__reading_end */
   int is_delta;
-  size_t nr_attrs;
-  size_t nr_places;
   uvperf__cell_t *cells; /* place by place */
   uvperf_place_t *places;
   uint32_t *next_parts; /* see uvperf__reading_set_parts */
@@ -71,13 +68,13 @@ static inline uvperf_place_t *uvperf__reading_place(uvperf_reading_t *reading,
 }
 static inline uvperf__cell_t *uvperf__reading_cell(uvperf_reading_t *reading,
                                                    size_t attr, size_t place) {
-  return &reading->cells[place * reading->nr_attrs + attr];
+  return &reading->cells[place * reading->info.nr_attrs + attr];
 }
 /* The same, read-only. */
 static inline const uvperf__cell_t *
 uvperf__reading_const_cell(const uvperf_reading_t *reading, size_t attr,
                            size_t place) {
-  return &reading->cells[place * reading->nr_attrs + attr];
+  return &reading->cells[place * reading->info.nr_attrs + attr];
 }
 /* Call it when all cells and places are filled. Places are in the order of
  * targets, then of serials. */

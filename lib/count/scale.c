@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scales the count of an event that was on a counter for a part of the time:
  * multiplies by time_enabled / time_running, exactly, in 128 bits. */
-#include "uvperf/count.h"
+#include "count/count.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -45,12 +45,10 @@ static uint64_t divide(wide_t number, uint64_t divisor) {
   return low;
 }
 
-int uvperf_count_scale(uint64_t value, uint64_t enabled, uint64_t running,
-                       uint64_t *scaled) {
+int uvperf__count_scale(uint64_t value, uint64_t enabled, uint64_t running,
+                        uint64_t *scaled) {
   wide_t product;
 
-  if (scaled == NULL)
-    return -EINVAL;
   *scaled = value;
   if (running >= enabled)
     return 0;

@@ -566,12 +566,25 @@ static void read_rlimits(const char *root, const char *key, int64_t *soft,
   *hard = read_rlimit(&text);
 }
 
+int uvperf__system_is_perfmon(const char *root) {
+  int has = uvperf__system_has_perfmon(root);
+  int is_elsewhere;
+
+  if (has != 1)
+    return has;
+  is_elsewhere = uvperf__system_is_user_namespace(root);
+  return is_elsewhere < 0 ? is_elsewhere : !is_elsewhere;
+}
+
 static void read_privileges(const char *root, uvperf_limits_t *limits) {
   uint64_t caps;
   int rc = uvperf__system_is_user_namespace(root);
 
   if (rc >= 0)
     limits->is_user_namespace = rc;
+  rc = uvperf__system_is_perfmon(root);
+  if (rc >= 0)
+    limits->has_perfmon = rc;
   if (capabilities(root, &caps) != 0)
     return;
   limits->cap_perfmon = caps >> UVPERF__CAP_PERFMON & 1;
@@ -602,23 +615,9 @@ void uvperf__system_limits(const char *root, uvperf_limits_t *limits) {
   }
 }
 
-int uvperf__system_is_perfmon(const char *root) {
-  int has = uvperf__system_has_perfmon(root);
-  int is_elsewhere;
-
-  if (has != 1)
-    return has;
-  is_elsewhere = uvperf__system_is_user_namespace(root);
-  return is_elsewhere < 0 ? is_elsewhere : !is_elsewhere;
-}
-
 int uvperf_system_limits(uvperf_limits_t *limits) {
   if (limits == NULL)
     return -EINVAL;
   uvperf__system_limits("", limits);
   return 0;
-}
-
-int uvperf_system_has_perfmon(void) {
-  return uvperf__system_is_perfmon("");
 }

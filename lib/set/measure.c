@@ -44,7 +44,7 @@ static int call(uvperf__counters_t *counters, uvperf_measure_fn fn, void *arg,
  * reading that was filled before is large enough. */
 static int make_room(const uvperf__counters_t *counters,
                      uvperf_reading_t *reading) {
-  if (uvperf_reading_nr_places(reading) > 0)
+  if (uvperf_reading_info(reading)->nr_places > 0)
     return 0;
   return uvperf__counters_make_reading(counters, reading);
 }

@@ -215,7 +215,7 @@ static void on_reading(uvperf_set_t *set, int status,
   napi_open_handle_scope(handle->env, &scope);
   if (status == 0)
     call(handle, 0, counts_of(handle, delta),
-         (double)uvperf_reading_interval(delta) / 1e9);
+         (double)uvperf_reading_info(delta)->interval / 1e9);
   else
     call(handle, status, NULL, 0);
   napi_close_handle_scope(handle->env, scope);

@@ -210,7 +210,7 @@ static int enable(block_t *block) {
 static int read_set(block_t *block) {
   int rc = uvperf_set_read(&block->set, block->reading, NULL);
 
-  if (rc == 0 && uvperf_reading_nr_places(block->reading) < THREADS)
+  if (rc == 0 && uvperf_reading_info(block->reading)->nr_places < THREADS)
     return bench_fail("a set", "has not all threads");
   return rc == 0 ? 0 : bench_fail("uvperf_set_read", uv_strerror(rc));
 }
@@ -219,7 +219,7 @@ static void on_reading(uvperf_set_t *set, int status,
                        const uvperf_reading_t *reading,
                        const uvperf_reading_t *delta) {
   (void)delta;
-  if (status == 0 && uvperf_reading_nr_places(reading) >= THREADS)
+  if (status == 0 && uvperf_reading_info(reading)->nr_places >= THREADS)
     ((block_t *)set->data)->nr_readings += 1;
 }
 

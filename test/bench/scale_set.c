@@ -43,7 +43,7 @@ static int read_set(uvperf_set_t *set) {
   if (rc != 0)
     return rc;
   rc = uvperf_set_read(set, reading, NULL);
-  if (rc == 0 && uvperf_reading_nr_places(reading) != THREADS)
+  if (rc == 0 && uvperf_reading_info(reading)->nr_places != THREADS)
     rc = UV_EPROTO;
   uvperf_reading_free(reading);
   return rc;

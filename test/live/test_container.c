@@ -86,8 +86,10 @@ static container_setting_t setting;
 static const attempt_t *attempt;
 
 static void ask_for_perfmon(uvperf_error_t *error) {
+  uvperf_limits_t limits;
   container_enter(setting);
-  error->code = uvperf_system_has_perfmon();
+  uvperf_system_limits(&limits);
+  error->code = (int)limits.has_perfmon;
 }
 
 static void open_reader(uv_loop_t *loop, uvperf_error_t *error) {

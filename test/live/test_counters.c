@@ -280,10 +280,10 @@ static void cpus_count_each_what_happens_there(void **state) {
   disable(counters);
   assert_int_equal(uvperf_reading_new(&reading), 0);
   assert_int_equal(uvperf__counters_read(counters, reading), 0);
-  for (i = 0; i < uvperf_reading_nr_places(reading); i++) {
+  for (i = 0; i < uvperf_reading_info(reading)->nr_places; i++) {
     uvperf_count_t count;
 
-    assert_int_equal(uvperf_reading_count(reading, 0, i, &count), 0);
+    assert_int_equal(uvperf_reading_get(reading, 0, UVPERF_ALL, i, &count), 0);
     assert_int_equal(count.value,
                      uvperf_reading_place(reading, i)->cpu == cpu ? 5 : 0);
   }

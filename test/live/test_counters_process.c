@@ -134,11 +134,11 @@ static void process_has_a_place_for_each_thread(void **state) {
   disable(counters);
   assert_int_equal(uvperf_reading_new(&reading), 0);
   assert_int_equal(uvperf__counters_read(counters, reading), 0);
-  for (i = 0; i < uvperf_reading_nr_places(reading); i++) {
+  for (i = 0; i < uvperf_reading_info(reading)->nr_places; i++) {
     int32_t tid = uvperf_reading_place(reading, i)->pid;
     uvperf_count_t count;
 
-    assert_int_equal(uvperf_reading_count(reading, 0, i, &count), 0);
+    assert_int_equal(uvperf_reading_get(reading, 0, UVPERF_ALL, i, &count), 0);
     assert_int_equal(count.value, tid == (int32_t)thread.tid   ? 6
                                   : tid == (int32_t)live_tid() ? 2
                                                                : 0);
@@ -176,9 +176,10 @@ static size_t count_errors(uvperf__counters_t *counters) {
 
   assert_int_equal(uvperf_reading_new(&reading), 0);
   assert_int_equal(uvperf__counters_read(counters, reading), 0);
-  for (place = 0; place < uvperf_reading_nr_places(reading); place++)
+  for (place = 0; place < uvperf_reading_info(reading)->nr_places; place++)
     for (attr = 0; attr < 8; attr++) {
-      assert_int_equal(uvperf_reading_count(reading, attr, place, &count), 0);
+      assert_int_equal(
+          uvperf_reading_get(reading, attr, UVPERF_ALL, place, &count), 0);
       nr += count.state == UVPERF_COUNT_ERROR;
     }
   uvperf_reading_free(reading);

@@ -223,10 +223,11 @@ static uint64_t count_on(live_set_t *live, int cpu) {
   size_t i;
 
   live_set_read(live, 0);
-  for (i = 0; i < uvperf_reading_nr_places(live->reading); i++) {
+  for (i = 0; i < uvperf_reading_info(live->reading)->nr_places; i++) {
     if (uvperf_reading_place(live->reading, i)->cpu != cpu)
       continue;
-    assert_int_equal(uvperf_reading_count(live->reading, 0, i, &count), 0);
+    assert_int_equal(
+        uvperf_reading_get(live->reading, 0, UVPERF_ALL, i, &count), 0);
     return count.value;
   }
   fail_msg("CPU %d is not measured", cpu);

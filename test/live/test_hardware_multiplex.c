@@ -4,6 +4,8 @@
 #include "live_hardware.h"
 #include "live_set.h"
 
+#include "count/count.h"
+
 #define EVENTS     14
 #define ITERATIONS 40000000u
 #define SLICES     5
@@ -124,8 +126,8 @@ static void estimates_of_shared_counters_are_true(void **state) {
   }
   assert_int_equal(uvperf_event_read(&shared.alone.event, &alone, NULL), 0);
   assert_true(alone.time_running < alone.time_enabled);
-  assert_int_equal(uvperf_count_scale(alone.value, alone.time_enabled,
-                                      alone.time_running, &scaled),
+  assert_int_equal(uvperf__count_scale(alone.value, alone.time_enabled,
+                                       alone.time_running, &scaled),
                    0);
   live_assert_near(scaled, truth->value);
   on_counters += (double)alone.time_running / (double)alone.time_enabled;

@@ -196,8 +196,9 @@ static void measure_interval_equals_the_calls(void **state) {
   before = live_now();
   measure_do(&run, measure_writes, &nr);
   after = live_now();
-  assert_in_range(uvperf_reading_time(run.reading), before, after);
-  assert_in_range(uvperf_reading_interval(run.reading), 1, after - before);
+  assert_in_range(uvperf_reading_info(run.reading)->time, before, after);
+  assert_in_range(uvperf_reading_info(run.reading)->interval, 1,
+                  after - before);
   measure_close(&run);
 }
 
@@ -412,10 +413,10 @@ static void measure_of_targets_that_come_and_go(void **state) {
   live_thread_start(&thread, writes_of_thread, NULL);
   measure_open(*state, &run, measure_writes_name(name), NULL);
   measure_do(&run, add_target, &targets);
-  assert_int_equal(uvperf_reading_nr_places(run.reading), 2);
+  assert_int_equal(uvperf_reading_info(run.reading)->nr_places, 2);
   measure_is(&run, 0, 11);
   measure_do(&run, remove_target, &targets);
-  assert_int_equal(uvperf_reading_nr_places(run.reading), 1);
+  assert_int_equal(uvperf_reading_info(run.reading)->nr_places, 1);
   measure_is(&run, 0, 3);
   measure_close(&run);
   live_thread_end(&thread);
@@ -498,7 +499,7 @@ static void measure_on_every_cpu_has_the_callers_part(void **state) {
   target.type = UVPERF_TARGET_CPUS;
   measure_open(*state, &run, LIVE_SYSCALL, &target);
   measure_do(&run, measure_syscalls, &nr);
-  assert_int_equal(uvperf_reading_nr_places(run.reading),
+  assert_int_equal(uvperf_reading_info(run.reading)->nr_places,
                    sysconf(_SC_NPROCESSORS_ONLN));
   assert_int_equal(measure_total(&run, 0).nr_missing, 0);
   assert_in_range(measure_total(&run, 0).value, nr, UINT32_MAX);

@@ -18,7 +18,8 @@ static uvperf_count_t count_at(const live_set_t *live, size_t attr,
                                size_t place) {
   uvperf_count_t count;
 
-  assert_int_equal(uvperf_reading_count(live->reading, attr, place, &count), 0);
+  assert_int_equal(
+      uvperf_reading_get(live->reading, attr, UVPERF_ALL, place, &count), 0);
   return count;
 }
 
@@ -99,8 +100,8 @@ static void set_reports_each_attr_at_each_place(void **state) {
   live_thread_do(&threads[0]);
   live_thread_do(&threads[1]);
   assert_int_equal(live_set_read(&live, 1).value, 60);
-  assert_int_equal(uvperf_reading_nr_attrs(live.reading), 2);
-  assert_int_equal(uvperf_reading_nr_places(live.reading), 3);
+  assert_int_equal(uvperf_reading_info(live.reading)->nr_attrs, 2);
+  assert_int_equal(uvperf_reading_info(live.reading)->nr_places, 3);
   for (i = 0; i < 3; i++) {
     assert_int_equal(count_at(&live, 1, i).value, 10 * (i + 1));
     assert_int_equal(count_at(&live, 0, i).value, 0);
@@ -168,10 +169,10 @@ static void set_of_all_cpus_reads_a_group_of_5_once_a_cpu(void **state) {
   reads = fake_count(FAKE_READ);
   assert_int_equal(live_set_read(&live, 4).state, UVPERF_COUNT_COUNTING);
   assert_int_equal(fake_count(FAKE_READ) - reads,
-                   uvperf_reading_nr_places(live.reading));
-  assert_true(uvperf_reading_nr_places(live.reading) >= nr_cpus);
+                   uvperf_reading_info(live.reading)->nr_places);
+  assert_true(uvperf_reading_info(live.reading)->nr_places >= nr_cpus);
   assert_int_equal(uvperf_set_nr_open(&live.set),
-                   5 * uvperf_reading_nr_places(live.reading));
+                   5 * uvperf_reading_info(live.reading)->nr_places);
   for (i = 0; i < nr_cpus; i++) {
     assert_int_equal(uvperf_reading_place(live.reading, i)->pid, -1);
     ids[i] = (uint64_t)uvperf_set_fd(
@@ -196,7 +197,7 @@ static void set_without_targets_gets_them_later(void **state) {
   live_plan_syscall(&plan, support_need_tracepoint(__func__, LIVE_SYSCALL));
   live_set_begin(*state, &live, &plan.options);
   assert_int_equal(live_set_read(&live, 0).state, UVPERF_COUNT_NONE);
-  assert_int_equal(uvperf_reading_nr_places(live.reading), 0);
+  assert_int_equal(uvperf_reading_info(live.reading)->nr_places, 0);
   assert_int_equal(uvperf_set_nr_open(&live.set), 0);
   /* Enabled before: it counts from here on. */
   assert_int_equal(uvperf_set_add_target(&live.set, &target, &index, NULL), 0);

@@ -54,7 +54,7 @@ static void wait_for_runs(live_set_t *live, const live_bpf_counter_t *counter,
   size_t i;
 
   assert_int_equal(uvperf_set_read(&live->set, live->reading, NULL), 0);
-  for (i = 0; i < uvperf_reading_nr_places(live->reading); i++) {
+  for (i = 0; i < uvperf_reading_info(live->reading)->nr_places; i++) {
     place = uvperf_reading_place(live->reading, i);
     least = live_bpf_counter_runs(counter, place->cpu) + nr;
     while (live_bpf_counter_runs(counter, place->cpu) < least)

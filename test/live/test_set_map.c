@@ -105,14 +105,15 @@ static void program_reads_the_count_of_each_cpu_as_the_set_does(void **state) {
   assert_int_equal(read_on(__func__, program, cpu), 0);
   assert_int_equal(uvperf_set_enable(&live.set, NULL), 0);
   assert_int_equal(uvperf_set_read(&live.set, live.reading, NULL), 0);
-  nr = uvperf_reading_nr_places(live.reading);
+  nr = uvperf_reading_info(live.reading)->nr_places;
   for (i = 0; i < nr; i++)
     fault_on(uvperf_reading_place(live.reading, i)->cpu, 100 * (i + 1));
   assert_int_equal(uvperf_set_disable(&live.set, NULL), 0);
   assert_int_equal(uvperf_set_read(&live.set, live.reading, NULL), 0);
   for (i = 0; i < nr; i++) {
     place = uvperf_reading_place(live.reading, i);
-    assert_int_equal(uvperf_reading_count(live.reading, 1, i, &count), 0);
+    assert_int_equal(uvperf_reading_get(live.reading, 1, UVPERF_ALL, i, &count),
+                     0);
     assert_true(count.value >= 100 * (i + 1));
     assert_int_equal(read_on(__func__, program, place->cpu), count.value);
   }

@@ -181,7 +181,7 @@ static void put_outputs(void) {
 
   live_set_read(&fixture.stream.live, OUTPUT);
   reading = fixture.stream.live.reading;
-  for (i = 0; i < uvperf_reading_nr_places(reading); i++) {
+  for (i = 0; i < uvperf_reading_info(reading)->nr_places; i++) {
     place = uvperf_reading_place(reading, i);
     assert_int_equal(
         live_bpf_array_put(fixture.array, (uint32_t)place->cpu,

@@ -210,7 +210,8 @@ static void set_of_cpus_one_offline_counts_the_rest(void **state) {
   assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
   assert_int_equal(count.nr_counts, 1);
   assert_int_equal(count.nr_missing, 1);
-  assert_int_equal(uvperf_reading_count(live.reading, 0, 1, &count), 0);
+  assert_int_equal(uvperf_reading_get(live.reading, 0, UVPERF_ALL, 1, &count),
+                   0);
   assert_int_equal(count.state, UVPERF_COUNT_NOT_AVAILABLE);
   assert_int_equal(count.code, UV_ENODEV);
   live_set_close(&live);
@@ -396,7 +397,7 @@ static void set_target_added_out_of_memory_leaves_nothing(void **state) {
   use_up(failures);
   /* One each time round and one before, and the last one twice. */
   assert_int_equal(live_set_read(&live, 2).value, i + 1);
-  assert_int_equal(uvperf_reading_nr_places(live.reading), 2);
+  assert_int_equal(uvperf_reading_info(live.reading)->nr_places, 2);
   live_set_close(&live);
   fake_assert_clean();
 }

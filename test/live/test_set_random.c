@@ -109,8 +109,9 @@ static void expect_reading(fixture_t *fixture, const uvperf_reading_t *reading,
   uint64_t sum = 0;
   size_t i;
 
-  expect(fixture, uvperf_reading_nr_places(reading) == fixture->nr_targets,
-         "places", (int64_t)uvperf_reading_nr_places(reading));
+  expect(fixture,
+         uvperf_reading_info(reading)->nr_places == fixture->nr_targets,
+         "places", (int64_t)uvperf_reading_info(reading)->nr_places);
   if (fixture->run.fault[0] != '\0')
     return;
   for (i = 0; i < fixture->nr_targets; i++) {
@@ -121,9 +122,9 @@ static void expect_reading(fixture_t *fixture, const uvperf_reading_t *reading,
     sum += value;
     expect(fixture, place->target == model->index, "target", place->target);
     expect(fixture, place->pid == (int32_t)model->tid, "pid", place->pid);
-    uvperf_reading_count(reading, 0, i, &count);
+    uvperf_reading_get(reading, 0, UVPERF_ALL, i, &count);
     expect_count(fixture, &count, value, is_delta ? "a delta" : "a count");
-    uvperf_reading_count(reading, 2, i, &count);
+    uvperf_reading_get(reading, 2, UVPERF_ALL, i, &count);
     expect_count(fixture, &count, value, "one in no group");
   }
   uvperf_reading_total(reading, 0, &count);

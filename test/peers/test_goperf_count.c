@@ -362,7 +362,7 @@ static void ids_of_one_attr_differ_by_cpu(void **state) {
   target.type = UVPERF_TARGET_CPUS;
   measure_open(*state, &run, "context-switches,dummy", &target);
   assert_int_equal(uvperf_set_read(&run.set, run.reading, NULL), 0);
-  nr = uvperf_reading_nr_places(run.reading);
+  nr = uvperf_reading_info(run.reading)->nr_places;
   assert_int_equal(nr, sysconf(_SC_NPROCESSORS_ONLN));
   for (i = 0; i < 2 * nr; i++)
     for (j = 0; j < i; j++)

@@ -267,7 +267,7 @@ static void open_all_runs_its_program_on_each_cpu(void **state) {
   assert_int_equal(uvperf_set_attach_bpf(&live.set, 0, counter.fd, 0, NULL), 0);
   assert_int_equal(uvperf_set_enable(&live.set, NULL), 0);
   assert_int_equal(uvperf_set_read(&live.set, live.reading, NULL), 0);
-  for (i = 0; i < uvperf_reading_nr_places(live.reading); i++) {
+  for (i = 0; i < uvperf_reading_info(live.reading)->nr_places; i++) {
     place = uvperf_reading_place(live.reading, i);
     while (live_bpf_counter_runs(&counter, place->cpu) < 2)
       sched_yield();

@@ -87,7 +87,7 @@ static void check_profiler(uv_loop_t *loop, const char *names, size_t nr) {
   measure_open(loop, &run, names, NULL);
   count_differently(pmus); /* before it was started */
   profile(&run, count_differently, pmus);
-  assert_int_equal(uvperf_reading_nr_attrs(run.reading), nr);
+  assert_int_equal(uvperf_reading_info(run.reading)->nr_attrs, nr);
   for (i = 0; i < nr; i++) {
     count = measure_total(&run, i);
     assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
@@ -452,7 +452,7 @@ static size_t count_places(const uvperf_reading_t *reading, uint32_t tid) {
   size_t found = 0;
   size_t i;
 
-  for (i = 0; i < uvperf_reading_nr_places(reading); i++)
+  for (i = 0; i < uvperf_reading_info(reading)->nr_places; i++)
     found += (uint32_t)uvperf_reading_place(reading, i)->pid == tid;
   return found;
 }
@@ -471,7 +471,7 @@ static void process_has_each_of_its_threads_once(void **state) {
   measure_open(*state, &run, LIVE_SYSCALL, &target);
   measure_do(&run, have_all_do, threads);
   measure_is(&run, 0, 1 + 2 * THREADS);
-  assert_true(uvperf_reading_nr_places(run.reading) >= 1 + THREADS);
+  assert_true(uvperf_reading_info(run.reading)->nr_places >= 1 + THREADS);
   assert_int_equal(count_places(run.reading, live_tid()), 1);
   for (i = 0; i < THREADS; i++)
     assert_int_equal(count_places(run.reading, threads[i].tid), 1);

@@ -171,14 +171,15 @@ uvperf_count_t counters_at(uvperf__counters_t *counters, size_t attr,
   uvperf_reading_t *reading = read_all(counters);
   uvperf_count_t count;
 
-  assert_int_equal(uvperf_reading_count(reading, attr, place, &count), 0);
+  assert_int_equal(uvperf_reading_get(reading, attr, UVPERF_ALL, place, &count),
+                   0);
   uvperf_reading_free(reading);
   return count;
 }
 
 size_t counters_nr_places(uvperf__counters_t *counters) {
   uvperf_reading_t *reading = read_all(counters);
-  size_t nr = uvperf_reading_nr_places(reading);
+  size_t nr = uvperf_reading_info(reading)->nr_places;
 
   uvperf_reading_free(reading);
   return nr;

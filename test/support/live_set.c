@@ -104,7 +104,7 @@ void live_set_on_read(uvperf_set_t *set, int status,
     uvperf_reading_total(reading, 0, &live->total);
     uvperf_reading_total(delta, 0, &live->delta);
     live->sum += live->delta.value;
-    live->interval_ns = uvperf_reading_interval(delta);
+    live->interval_ns = uvperf_reading_info(delta)->interval;
   }
   if (live->hook != NULL)
     live->hook(live);

@@ -59,7 +59,8 @@ uvperf_count_t build_count(const uvperf_reading_t *reading, size_t attr,
   uvperf_count_t count;
 
   memset(&count, 0xff, sizeof(count));
-  assert_int_equal(uvperf_reading_count(reading, attr, place, &count), 0);
+  assert_int_equal(uvperf_reading_get(reading, attr, UVPERF_ALL, place, &count),
+                   0);
   return count;
 }
 
@@ -81,13 +82,14 @@ void assert_counted(uvperf_count_t count, uint32_t state, uint64_t value,
 }
 
 void assert_same_reading(const uvperf_reading_t *a, const uvperf_reading_t *b) {
-  size_t nr_attrs = uvperf_reading_nr_attrs(a);
-  size_t nr_places = uvperf_reading_nr_places(a), attr, place;
+  size_t nr_attrs = uvperf_reading_info(a)->nr_attrs;
+  size_t nr_places = uvperf_reading_info(a)->nr_places, attr, place;
 
-  assert_int_equal(nr_attrs, uvperf_reading_nr_attrs(b));
-  assert_int_equal(nr_places, uvperf_reading_nr_places(b));
-  assert_int_equal(uvperf_reading_time(a), uvperf_reading_time(b));
-  assert_int_equal(uvperf_reading_interval(a), uvperf_reading_interval(b));
+  assert_int_equal(nr_attrs, uvperf_reading_info(b)->nr_attrs);
+  assert_int_equal(nr_places, uvperf_reading_info(b)->nr_places);
+  assert_int_equal(uvperf_reading_info(a)->time, uvperf_reading_info(b)->time);
+  assert_int_equal(uvperf_reading_info(a)->interval,
+                   uvperf_reading_info(b)->interval);
   for (attr = 0; attr < nr_attrs; attr++) {
     uvperf_count_t left = build_total(a, attr), right = build_total(b, attr);
 

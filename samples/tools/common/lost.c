@@ -41,7 +41,7 @@ static void sum_counts(uvperf_set_t *set, size_t nr_attrs, uint64_t *first,
   if (uvperf_reading_new(&reading) != 0)
     return;
   if (uvperf_set_read(set, reading, NULL) == 0) {
-    for (i = 0; i < uvperf_reading_nr_attrs(reading); i++) {
+    for (i = 0; i < uvperf_reading_info(reading)->nr_attrs; i++) {
       if (uvperf_reading_total(reading, i, &count) != 0)
         continue;
       *first += i < nr_attrs ? count.lost : 0;

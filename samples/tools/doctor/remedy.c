@@ -73,7 +73,7 @@ static void put_gain(const doctor_machine_t *machine, doctor_need_t need,
 static int is_allowed(const uvperf_limits_t *limits, doctor_need_t need) {
   if (need <= DOCTOR_NEED_DATA && is_at_most(limits, level_for(need)))
     return 1;
-  return uvperf_system_has_perfmon() == 1 && need != DOCTOR_NEED_ADMIN &&
+  return limits->has_perfmon == 1 && need != DOCTOR_NEED_ADMIN &&
          is_at_most(limits, LAST_COMMON_LEVEL);
 }
 

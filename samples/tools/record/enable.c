@@ -54,7 +54,7 @@ int record_enable_choose(record_enable_t *enable, const record_attrs_t *attrs,
  * libraries. */
 static int request_all(const uvperf_set_t *set, const uvperf_reading_t *reading,
                        size_t attr, unsigned long request) {
-  size_t nr = uvperf_reading_nr_places(reading), i;
+  size_t nr = uvperf_reading_info(reading)->nr_places, i;
   int rc = 0, fd;
 
   for (i = 0; i < nr; i++) {

@@ -63,7 +63,7 @@ void record_ids_add(record_ids_t *ids, const uvperf_set_t *set,
   size_t nr_attrs = uvperf_set_nr_attrs(set), place, attr;
   uint64_t id;
 
-  for (place = 0; place < uvperf_reading_nr_places(reading); place++) {
+  for (place = 0; place < uvperf_reading_info(reading)->nr_places; place++) {
     for (attr = 0; attr < nr_attrs; attr++) {
       id = record_ids_of(set, attr,
                          uvperf_reading_place(reading, place)->serial);

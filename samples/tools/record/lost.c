@@ -51,14 +51,14 @@ static int write_one(record_file_t *file, const uvperf_set_t *set, size_t attr,
 
 int record_lost_write(record_file_t *file, const uvperf_set_t *set,
                       const uvperf_reading_t *reading, uint64_t *lost) {
-  size_t nr_attrs = uvperf_reading_nr_attrs(reading), place, attr;
+  size_t nr_attrs = uvperf_reading_info(reading)->nr_attrs, place, attr;
   uvperf_count_t count;
   int rc = 0, one;
 
   *lost = 0;
-  for (place = 0; place < uvperf_reading_nr_places(reading); place++) {
+  for (place = 0; place < uvperf_reading_info(reading)->nr_places; place++) {
     for (attr = 0; attr < nr_attrs; attr++) {
-      if (uvperf_reading_count(reading, attr, place, &count) != 0 ||
+      if (uvperf_reading_get(reading, attr, UVPERF_ALL, place, &count) != 0 ||
           count.lost == 0)
         continue;
       *lost += count.lost;

@@ -266,7 +266,7 @@ static int open_set(record_run_t *run) {
 }
 
 static int is_open(const record_run_t *run, size_t attr) {
-  size_t nr = uvperf_reading_nr_places(run->reading), i;
+  size_t nr = uvperf_reading_info(run->reading)->nr_places, i;
 
   for (i = 0; i < nr; i++) {
     if (uvperf_set_fd(&run->set, attr,

@@ -35,7 +35,7 @@ static int compare_ids(const void *left, const void *right) {
  * place without such an id belongs to a target that could not be looked up. */
 static void find_ids(common_ids_t *ids, const stat_sums_t *sums,
                      const uvperf_reading_t *reading) {
-  size_t nr = uvperf_reading_nr_places(reading), kept = 0, i;
+  size_t nr = uvperf_reading_info(reading)->nr_places, kept = 0, i;
   int32_t id;
 
   for (i = 0; i < nr; i++) {
@@ -85,12 +85,13 @@ static void lay_out(stat_lines_t *lines, const common_ids_t *ids,
 /* The lines of two successive events are `apart` lines apart. */
 static void add_place(stat_line_t *lines, size_t apart, int no_merge,
                       const uvperf_reading_t *reading, size_t place) {
-  size_t nr = uvperf_reading_nr_attrs(reading), attr;
+  size_t nr = uvperf_reading_info(reading)->nr_attrs, attr;
   uvperf_count_t count;
 
   for (attr = 0; attr < nr; attr++) {
-    if ((no_merge ? uvperf_reading_part
-                  : uvperf_reading_count)(reading, attr, place, &count) != 0)
+    if ((no_merge ? uvperf_reading_part(reading, attr, place, &count)
+                  : uvperf_reading_get(reading, attr, UVPERF_ALL, place,
+                                       &count)) != 0)
       continue;
     uvperf_count_add(&lines[attr * apart].count, &count);
     lines[attr * apart].nr_cpus += count.state != UVPERF_COUNT_NONE;
@@ -102,8 +103,8 @@ static void add_places(stat_lines_t *lines, const common_ids_t *ids,
                        const stat_sums_t *sums,
                        const uvperf_reading_t *reading) {
   size_t nr_groups = sums->nr_groups;
-  size_t nr_attrs = uvperf_reading_nr_attrs(reading);
-  size_t nr = uvperf_reading_nr_places(reading), i, row, group;
+  size_t nr_attrs = uvperf_reading_info(reading)->nr_attrs;
+  size_t nr = uvperf_reading_info(reading)->nr_places, i, row, group;
   const uvperf_place_t *place;
 
   for (i = 0; i < nr; i++) {
@@ -174,7 +175,7 @@ void stat_lines_sort(stat_lines_t *lines, enum stat_by by) {
 void stat_lines_read(stat_lines_t *lines, const stat_sums_t *sums,
                      const uvperf_reading_t *reading) {
   common_ids_t ids = {NULL, 0, 0};
-  int has_places = uvperf_reading_nr_places(reading) > 0;
+  int has_places = uvperf_reading_info(reading)->nr_places > 0;
   stat_line_t *line;
   size_t i;
 
@@ -182,10 +183,11 @@ void stat_lines_read(stat_lines_t *lines, const stat_sums_t *sums,
     find_ids(&ids, sums, reading);
   else
     common_ids_add(&ids, -1);
-  lay_out(lines, &ids, sums->nr_groups * uvperf_reading_nr_attrs(reading));
+  lay_out(lines, &ids,
+          sums->nr_groups * uvperf_reading_info(reading)->nr_attrs);
   add_places(lines, &ids, sums, reading);
   common_ids_free(&ids);
-  drop_lines(lines, sums, uvperf_reading_nr_attrs(reading));
+  drop_lines(lines, sums, uvperf_reading_info(reading)->nr_attrs);
   for (i = 0; i < lines->nr; i++) {
     line = &lines->lines[i];
     /* If the event is open somewhere, it is supported, even if nothing ran

@@ -88,14 +88,14 @@ static void on_open(stat_run_t *run, uvperf_set_t *set) {
 
 static void on_interval(stat_run_t *run, const uvperf_reading_t *delta) {
   stat_t *stat = run->data;
-  stat_times_t times = {uvperf_reading_interval(delta), 0, 0, 0};
+  stat_times_t times = {uvperf_reading_info(delta)->interval, 0, 0, 0};
   stat_report_t report;
 
   read_lines(stat, delta, &times);
   fill_report(stat, &report, &stat->lines);
   report.is_interval = 1;
-  report.at_ns = uvperf_reading_time(delta) - run->started_ns;
-  report.elapsed_ns = uvperf_reading_interval(delta);
+  report.at_ns = uvperf_reading_info(delta)->time - run->started_ns;
+  report.elapsed_ns = uvperf_reading_info(delta)->interval;
   stat_output_table(&stat->output, &report, 0);
   /* The reader of the output is gone. */
   if (ferror(stat->output.file))

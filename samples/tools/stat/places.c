@@ -23,7 +23,7 @@ static stat_place_t *append(stat_places_t *places, int32_t id) {
 
 static void add_threads(stat_places_t *places,
                         const uvperf_reading_t *reading) {
-  size_t nr = uvperf_reading_nr_places(reading), known = places->nr, i;
+  size_t nr = uvperf_reading_info(reading)->nr_places, known = places->nr, i;
   int32_t tid;
 
   for (i = 0; i < nr; i++) {
@@ -112,7 +112,8 @@ static void number_cores(stat_places_t *places, enum stat_by by) {
 
 static void add_cores(stat_places_t *places, enum stat_by by,
                       const uvperf_reading_t *reading) {
-  size_t nr = uvperf_reading_nr_places(reading), known = places->nr_cpus, i;
+  size_t nr = uvperf_reading_info(reading)->nr_places, known = places->nr_cpus,
+         i;
   int32_t cpu;
 
   for (i = 0; i < nr; i++) {

@@ -118,7 +118,7 @@ static int enable(stat_run_t *run) {
   /* Enabling thousands of events takes a while. The intervals include this
    * time. */
   run->started_ns = options->interval_ms > 0
-                        ? uvperf_reading_time(run->reported)
+                        ? uvperf_reading_info(run->reported)->time
                         : uv_hrtime();
   return 0;
 }

@@ -18,12 +18,13 @@ static void reading_never_filled_has_nothing(void **state) {
 
   (void)state;
   assert_int_equal(uvperf_reading_new(&reading), 0);
-  assert_int_equal(uvperf_reading_nr_attrs(reading), 0);
-  assert_int_equal(uvperf_reading_nr_places(reading), 0);
-  assert_int_equal(uvperf_reading_time(reading), 0);
-  assert_int_equal(uvperf_reading_interval(reading), 0);
+  assert_int_equal(uvperf_reading_info(reading)->nr_attrs, 0);
+  assert_int_equal(uvperf_reading_info(reading)->nr_places, 0);
+  assert_int_equal(uvperf_reading_info(reading)->time, 0);
+  assert_int_equal(uvperf_reading_info(reading)->interval, 0);
   assert_int_equal(uvperf_reading_total(reading, 0, &count), -EINVAL);
-  assert_int_equal(uvperf_reading_count(reading, 0, 0, &count), -EINVAL);
+  assert_int_equal(uvperf_reading_get(reading, 0, UVPERF_ALL, 0, &count),
+                   -EINVAL);
   assert_null(uvperf_reading_place(reading, 0));
   uvperf_reading_free(reading);
 }
@@ -37,10 +38,10 @@ static void reading_half_filled_has_nothing(void **state) {
   (void)state;
   assert_int_equal(uvperf__reading_begin(reading, &origin, 0, 0, 1, 1, NULL, 1),
                    0);
-  assert_int_equal(uvperf_reading_nr_attrs(reading), 0);
-  assert_int_equal(uvperf_reading_nr_places(reading), 0);
-  assert_int_equal(uvperf_reading_time(reading), 0);
-  assert_int_equal(uvperf_reading_interval(reading), 0);
+  assert_int_equal(uvperf_reading_info(reading)->nr_attrs, 0);
+  assert_int_equal(uvperf_reading_info(reading)->nr_places, 0);
+  assert_int_equal(uvperf_reading_info(reading)->time, 0);
+  assert_int_equal(uvperf_reading_info(reading)->interval, 0);
   assert_int_equal(uvperf_reading_total(reading, 0, &count), -EINVAL);
   assert_null(uvperf_reading_place(reading, 0));
   uvperf_reading_free(reading);
@@ -63,10 +64,10 @@ static void reading_has_each_count_at_its_place(void **state) {
   for (i = 0; i < 6; i++)
     cells[i] = build_cell(10 + i, 30, 30);
   reading = build_reading(&build);
-  assert_int_equal(uvperf_reading_nr_attrs(reading), 2);
-  assert_int_equal(uvperf_reading_nr_places(reading), 3);
-  assert_int_equal(uvperf_reading_time(reading), 150);
-  assert_int_equal(uvperf_reading_interval(reading), 50);
+  assert_int_equal(uvperf_reading_info(reading)->nr_attrs, 2);
+  assert_int_equal(uvperf_reading_info(reading)->nr_places, 3);
+  assert_int_equal(uvperf_reading_info(reading)->time, 150);
+  assert_int_equal(uvperf_reading_info(reading)->interval, 50);
   for (i = 0; i < 6; i++) {
     const uvperf_place_t *place = uvperf_reading_place(reading, (size_t)i / 2);
 
@@ -90,12 +91,18 @@ static void reading_of_what_it_has_not_is_einval(void **state) {
   (void)state;
   assert_int_equal(uvperf_reading_total(reading, 1, &count), -EINVAL);
   assert_int_equal(uvperf_reading_total(reading, 0, NULL), -EINVAL);
-  assert_int_equal(uvperf_reading_count(reading, 1, 0, &count), -EINVAL);
-  assert_int_equal(uvperf_reading_count(reading, 0, 1, &count), -EINVAL);
-  assert_int_equal(uvperf_reading_count(reading, 0, 0, NULL), -EINVAL);
-  assert_int_equal(uvperf_reading_target_total(reading, 1, 0, &count), -EINVAL);
-  assert_int_equal(uvperf_reading_target_total(reading, 0, 0, NULL), -EINVAL);
-  assert_int_equal(uvperf_reading_target_total(reading, 0, 9, &count), -ENOENT);
+  assert_int_equal(uvperf_reading_get(reading, 1, UVPERF_ALL, 0, &count),
+                   -EINVAL);
+  assert_int_equal(uvperf_reading_get(reading, 0, UVPERF_ALL, 1, &count),
+                   -EINVAL);
+  assert_int_equal(uvperf_reading_get(reading, 0, UVPERF_ALL, 0, NULL),
+                   -EINVAL);
+  assert_int_equal(uvperf_reading_get(reading, 1, 0, UVPERF_ALL, &count),
+                   -EINVAL);
+  assert_int_equal(uvperf_reading_get(reading, 0, 0, UVPERF_ALL, NULL),
+                   -EINVAL);
+  assert_int_equal(uvperf_reading_get(reading, 0, 9, UVPERF_ALL, &count),
+                   -ENOENT);
   assert_int_equal(count.value, 77);
   assert_null(uvperf_reading_place(reading, 1));
   assert_int_equal(uvperf_reading_new(NULL), -EINVAL);
@@ -108,12 +115,12 @@ static void reading_without_places_has_sums_of_none(void **state) {
   uvperf_reading_t *reading = build_reading(&build);
 
   (void)state;
-  assert_int_equal(uvperf_reading_nr_attrs(reading), 2);
+  assert_int_equal(uvperf_reading_info(reading)->nr_attrs, 2);
   assert_counted(build_total(reading, 1), UVPERF_COUNT_NONE, 0, 0, 0, 0);
   build.nr_attrs = 0;
   build.nr_places = 0;
   build_fill(reading, &build);
-  assert_int_equal(uvperf_reading_nr_attrs(reading), 0);
+  assert_int_equal(uvperf_reading_info(reading)->nr_attrs, 0);
   uvperf_reading_free(reading);
 }
 
@@ -122,7 +129,7 @@ static void reading_before_its_reset_has_an_interval_of_0(void **state) {
   uvperf_reading_t *reading = build_reading(&build);
 
   (void)state;
-  assert_int_equal(uvperf_reading_interval(reading), 0);
+  assert_int_equal(uvperf_reading_info(reading)->interval, 0);
   uvperf_reading_free(reading);
 }
 

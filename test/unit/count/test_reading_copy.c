@@ -38,14 +38,15 @@ static void expect(const uvperf_reading_t *reading, uint64_t now,
   size_t attr, place;
   uint64_t sum;
 
-  assert_int_equal(uvperf_reading_time(reading), now);
-  assert_int_equal(uvperf_reading_nr_attrs(reading), nr_attrs);
-  assert_int_equal(uvperf_reading_nr_places(reading), nr_places);
+  assert_int_equal(uvperf_reading_info(reading)->time, now);
+  assert_int_equal(uvperf_reading_info(reading)->nr_attrs, nr_attrs);
+  assert_int_equal(uvperf_reading_info(reading)->nr_places, nr_places);
   for (attr = 0; attr < nr_attrs; attr++) {
     sum = 0;
     for (place = 0; place < nr_places; place++) {
       assert_int_equal(uvperf_reading_place(reading, place)->cpu, place);
-      assert_int_equal(uvperf_reading_count(reading, attr, place, &count), 0);
+      assert_int_equal(
+          uvperf_reading_get(reading, attr, UVPERF_ALL, place, &count), 0);
       assert_int_equal(count.value, now * 1000 + place * 10 + attr);
       sum += count.value;
     }
@@ -96,7 +97,7 @@ static void reading_copy_is_as_good_for_a_delta(void **state) {
   assert_int_equal(uvperf_reading_copy(copy, reading), 0);
   fill(reading, 9, 2, 2);
   assert_int_equal(uvperf_reading_delta(delta, copy, reading), 0);
-  assert_int_equal(uvperf_reading_interval(delta), 4);
+  assert_int_equal(uvperf_reading_info(delta)->interval, 4);
   assert_int_equal(uvperf_reading_total(delta, 1, &count), 0);
   assert_int_equal(count.value, 8000);
   /* A copy of a delta is a delta. */

@@ -254,7 +254,7 @@ static void delta_matches_places_by_their_serials(void **state) {
   newer.cells = new;
   newer.serials = after;
   pair = pair_of(&older, &newer);
-  assert_int_equal(uvperf_reading_nr_places(pair.delta), 4);
+  assert_int_equal(uvperf_reading_info(pair.delta)->nr_places, 4);
   for (i = 0; i < 4; i++) {
     assert_int_equal(uvperf_reading_place(pair.delta, i)->serial, after[i]);
     assert_int_equal(uvperf_reading_place(pair.delta, i)->target,
@@ -262,8 +262,8 @@ static void delta_matches_places_by_their_serials(void **state) {
     assert_int_equal(build_count(pair.delta, 0, i).value, expected[i]);
   }
   assert_int_equal(build_total(pair.delta, 0).value, 48 + 51 + 48 + 53);
-  assert_int_equal(uvperf_reading_time(pair.delta), 30);
-  assert_int_equal(uvperf_reading_interval(pair.delta), 20);
+  assert_int_equal(uvperf_reading_info(pair.delta)->time, 30);
+  assert_int_equal(uvperf_reading_info(pair.delta)->interval, 20);
   pair_free(&pair);
 }
 
@@ -284,7 +284,7 @@ static void delta_over_a_reset_is_the_newer(void **state) {
 
   (void)state;
   assert_same_reading(pair.delta, pair.newer);
-  assert_int_equal(uvperf_reading_interval(pair.delta), 20);
+  assert_int_equal(uvperf_reading_info(pair.delta)->interval, 20);
   assert_int_equal(build_count(pair.delta, 1, 0).value, 60);
   pair_free(&pair);
 }
@@ -336,7 +336,7 @@ static void delta_of_a_reading_with_itself_is_nothing(void **state) {
   (void)state;
   assert_int_equal(uvperf_reading_new(&delta), 0);
   assert_int_equal(uvperf_reading_delta(delta, reading, reading), 0);
-  assert_int_equal(uvperf_reading_interval(delta), 0);
+  assert_int_equal(uvperf_reading_info(delta)->interval, 0);
   assert_counted(build_total(delta, 0), UVPERF_COUNT_NOT_ENABLED, 0, 0, 0, 0);
   uvperf_reading_free(reading);
   uvperf_reading_free(delta);

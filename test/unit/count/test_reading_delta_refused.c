@@ -61,7 +61,7 @@ static void delta_of_deltas_is_einval(void **state) {
   assert_int_equal(uvperf_reading_delta(other, it.delta, it.newer), -EINVAL);
   assert_int_equal(uvperf_reading_delta(other, it.older, it.delta), -EINVAL);
   assert_int_equal(uvperf_reading_delta(other, NULL, it.delta), -EINVAL);
-  assert_int_equal(uvperf_reading_nr_attrs(other), 0);
+  assert_int_equal(uvperf_reading_info(other)->nr_attrs, 0);
   assert_int_equal(uvperf_reading_delta(it.delta, it.older, other), -EINVAL);
   assert_int_equal(uvperf_reading_delta(it.delta, NULL, other), -EINVAL);
   uvperf_reading_free(other);
@@ -92,7 +92,7 @@ static void delta_in_the_wrong_order_is_einval(void **state) {
   (void)state;
   refusal_begin(&it);
   assert_int_equal(uvperf_reading_delta(it.delta, it.newer, it.older), -EINVAL);
-  it.older->time = it.newer->time;
+  it.older->info.time = it.newer->info.time;
   it.older->resets++;
   assert_int_equal(uvperf_reading_delta(it.delta, it.older, it.newer), -EINVAL);
   refusal_end(&it);

@@ -185,9 +185,9 @@ static void total_of_a_target_is_the_sum_of_its_places(void **state) {
   reading->places[0].target = 7;
   reading->places[1].target = 0;
   reading->places[2].target = 7;
-  assert_int_equal(uvperf_reading_target_total(reading, 0, 7, &count), 0);
+  assert_int_equal(uvperf_reading_get(reading, 0, 7, UVPERF_ALL, &count), 0);
   assert_counted(count, UVPERF_COUNT_COUNTING, 50, 50, 60, 60);
-  assert_int_equal(uvperf_reading_target_total(reading, 0, 0, &count), 0);
+  assert_int_equal(uvperf_reading_get(reading, 0, 0, UVPERF_ALL, &count), 0);
   assert_counted(count, UVPERF_COUNT_COUNTING, 20, 20, 30, 30);
   uvperf_reading_free(reading);
 }

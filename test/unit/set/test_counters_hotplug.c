@@ -90,14 +90,14 @@ static void cpu_that_is_away_counts_nothing_and_lacks_nothing(void **state) {
   assert_int_equal(uvperf__counters_read(counters, older), 0);
   assert_int_equal(uvperf__counters_read(counters, newer), 0);
   assert_int_equal(uvperf_reading_delta(delta, older, newer), 0);
-  assert_int_equal(uvperf_reading_count(delta, 0, 0, &count), 0);
+  assert_int_equal(uvperf_reading_get(delta, 0, UVPERF_ALL, 0, &count), 0);
   assert_int_equal(count.state, UVPERF_COUNT_NOT_ENABLED);
   assert_int_equal(count.nr_missing, 0);
   counters_follow_come(counters, 1);
   counters_give(counters_follow_events[1], 7, 5, 5);
   assert_int_equal(uvperf__counters_read(counters, newer), 0);
   assert_int_equal(uvperf_reading_delta(delta, older, newer), 0);
-  assert_int_equal(uvperf_reading_count(delta, 0, 0, &count), 0);
+  assert_int_equal(uvperf_reading_get(delta, 0, UVPERF_ALL, 0, &count), 0);
   assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
   assert_int_equal(count.value, 7);
   assert_int_equal(count.time_enabled, 5);
@@ -332,7 +332,7 @@ static void event_that_cannot_be_opened_again_is_an_error(void **state) {
   assert_int_equal(counters_at(counters, 0, 0).value, 107);
   assert_int_equal(uvperf__counters_read(counters, newer), 0);
   assert_int_equal(uvperf_reading_delta(delta, older, newer), 0);
-  assert_int_equal(uvperf_reading_count(delta, 0, 0, &count), 0);
+  assert_int_equal(uvperf_reading_get(delta, 0, UVPERF_ALL, 0, &count), 0);
   assert_int_equal(count.state, UVPERF_COUNT_ERROR);
   uvperf_reading_free(older);
   uvperf_reading_free(newer);

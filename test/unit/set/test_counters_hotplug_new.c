@@ -27,7 +27,7 @@ static void new_cpu_is_a_place_of_targets_without_a_cpu_list(void **state) {
   assert_string_equal(fake_log(), "open, ioctl ENABLE");
   assert_int_equal(uvperf_reading_new(&reading), 0);
   assert_int_equal(uvperf__counters_read(counters, reading), 0);
-  assert_int_equal(uvperf_reading_nr_places(reading), 6);
+  assert_int_equal(uvperf_reading_info(reading)->nr_places, 6);
   for (i = 0; i < 6; i++) {
     static const struct {
       uint32_t target;
@@ -76,7 +76,7 @@ static void delta_over_a_cpu_that_is_new_has_all_others(void **state) {
   for (i = 0; i < 6; i++) {
     static const unsigned wanted[6] = {0, 1, 2, 105, 3, 4};
 
-    assert_int_equal(uvperf_reading_count(delta, 0, i, &count), 0);
+    assert_int_equal(uvperf_reading_get(delta, 0, UVPERF_ALL, i, &count), 0);
     assert_int_equal(count.value, wanted[i]);
   }
   uvperf_reading_free(older);

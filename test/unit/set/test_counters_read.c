@@ -362,7 +362,7 @@ static void reset_is_known_to_deltas(void **state) {
   assert_int_equal(uvperf__counters_reset(counters), 0);
   counters_give(events[0], 150, 300, 300);
   assert_int_equal(uvperf__counters_read(counters, newer), 0);
-  assert_true(uvperf_reading_interval(newer) <=
+  assert_true(uvperf_reading_info(newer)->interval <=
               uvperf__counters_now() - before);
   assert_int_equal(uvperf_reading_delta(delta, older, newer), 0);
   assert_int_equal(uvperf_reading_total(delta, 0, &count), 0);
@@ -389,9 +389,9 @@ static void reading_without_memory_is_enomem_and_left_alone(void **state) {
   fake_fail(FAKE_CALLOC, 1, 0);
   assert_int_equal(uvperf__counters_read(counters, reading), -ENOMEM);
   assert_int_equal(fake_count(FAKE_READ), reads);
-  assert_int_equal(uvperf_reading_nr_attrs(reading), 0);
+  assert_int_equal(uvperf_reading_info(reading)->nr_attrs, 0);
   assert_int_equal(uvperf__counters_read(counters, reading), 0);
-  assert_int_equal(uvperf_reading_nr_attrs(reading), 1);
+  assert_int_equal(uvperf_reading_info(reading)->nr_attrs, 1);
   uvperf_reading_free(reading);
   finish(counters);
 }
@@ -431,7 +431,7 @@ static void places_are_in_the_order_of_targets(void **state) {
   counters = counters_open(&make);
   assert_int_equal(uvperf_reading_new(&reading), 0);
   assert_int_equal(uvperf__counters_read(counters, reading), 0);
-  assert_int_equal(uvperf_reading_nr_places(reading), 3);
+  assert_int_equal(uvperf_reading_info(reading)->nr_places, 3);
   for (i = 0; i < 3; i++) {
     const uvperf_place_t *place = uvperf_reading_place(reading, i);
 

@@ -88,7 +88,8 @@ static uint64_t value_of(const uvperf_reading_t *reading, size_t attr,
                          size_t place) {
   uvperf_count_t count;
 
-  assert_int_equal(uvperf_reading_count(reading, attr, place, &count), 0);
+  assert_int_equal(uvperf_reading_get(reading, attr, UVPERF_ALL, place, &count),
+                   0);
   return count.value;
 }
 
@@ -122,15 +123,15 @@ static void on_read(uvperf_set_t *set, int status,
   random_run_expect(&slices->run, status == 0, "a status", status);
   random_run_expect(
       &slices->run,
-      uvperf_reading_nr_places(reading) == slices->nr_targets * CPUS,
-      "places are missing", (int64_t)uvperf_reading_nr_places(reading));
-  random_run_expect(&slices->run, uvperf_reading_interval(delta) > 0,
+      uvperf_reading_info(reading)->nr_places == slices->nr_targets * CPUS,
+      "places are missing", (int64_t)uvperf_reading_info(reading)->nr_places);
+  random_run_expect(&slices->run, uvperf_reading_info(delta)->interval > 0,
                     "a delta of no time", 0);
   random_run_expect(
       &slices->run,
       uvperf_reading_delta(slices->since, slices->live.reading, reading) == 0,
       "an older reading is newer", 0);
-  for (place = 0; place < uvperf_reading_nr_places(reading); place++)
+  for (place = 0; place < uvperf_reading_info(reading)->nr_places; place++)
     for (attr = 0; attr < ATTRS; attr++)
       check_event(slices, reading, delta, attr, place);
   slices->was_reset = 0;
