@@ -17,6 +17,7 @@ from mdoc import (escape, mdoc_date, put_inline, put_literal, put_paragraphs,
 
 # Texts for parameters that need no comment.
 USUAL = {
+    'uvperf_handle_t *': 'The handle in an event, a set or a reader.',
     'uvperf_event_t': 'The handle.',
     'uvperf_set_t': 'The handle.',
     'uvperf_bpf_reader_t': 'The handle.',

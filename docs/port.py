@@ -11,7 +11,8 @@ needs a look is printed.
 import re
 import sys
 
-# 0.2's function: what replaces the call. {0} is the first argument.
+# 0.2's function: what replaces the call. {0} is the first argument, and {h} is
+# the handle in the first argument.
 CALLS = {
     'uvperf_reading_count': 'uvperf_reading_get({0}, {1}, UVPERF_ALL, {2}, {3})',
     'uvperf_reading_target_total':
@@ -21,10 +22,32 @@ CALLS = {
     'uvperf_reading_time': 'uvperf_reading_info({0})->time',
     'uvperf_reading_interval': 'uvperf_reading_info({0})->interval',
 }
+for kind in 'event', 'set', 'bpf_reader':
+    CALLS.update({
+        f'uvperf_{kind}_close': 'uvperf_close({h}, {1})',
+        f'uvperf_{kind}_ref': 'uvperf_ref({h})',
+        f'uvperf_{kind}_unref': 'uvperf_unref({h})',
+        f'uvperf_{kind}_has_ref': 'uvperf_has_ref({h})',
+        f'uvperf_{kind}_is_active': 'uvperf_is_active({h})',
+        f'uvperf_{kind}_is_closing': 'uvperf_is_closing({h})',
+        f'uvperf_{kind}_stop': 'uvperf_stop({h})',
+        f'uvperf_{kind}_flush': 'uvperf_flush({h})',
+        f'uvperf_{kind}_has_record': 'uvperf_has_record({h})',
+        f'uvperf_{kind}_stats': 'uvperf_stats({h}, {1})',
+        f'uvperf_{kind}_nr_rings': 'uvperf_nr_rings({h})',
+        f'uvperf_{kind}_ring': 'uvperf_ring({h}, {1}, {2})',
+        f'uvperf_{kind}_size': f'uvperf_handle_size(UVPERF_HANDLE_{kind.upper()})',
+    })
+
+# Functions whose last argument is a callback of a handle.
+CLOSE = re.compile(r'\buvperf_(?:event|set|bpf_reader)_close$')
+
+HANDLE = r'uvperf_(event|set|bpf_reader)_t'
 
 # What a script cannot rewrite, and what to do.
 LOOK = {
     'uvperf_count_scale': 'uvperf_count_t.scaled has the estimate',
+    'uvperf_event_ring_bytes': 'uvperf_ring returns the size in `bytes`',
     'uvperf_system_has_perfmon': 'read uvperf_limits_t.has_perfmon',
 }
 
@@ -55,7 +78,21 @@ def split_arguments(text, start):
     return None, start
 
 
-def port(text):
+def handle_of(argument):
+    """The handle of an argument that points to an event, a set or a reader."""
+    cast = re.match(r'\(' + HANDLE + r' \*\)\s*(.*)', argument, re.S)
+    if cast:
+        return '(uvperf_handle_t *)' + cast.group(2)
+    if argument == 'NULL' or re.search(r'(->|\.)data$', argument):
+        return argument
+    if re.match(r'&[\w.>\[\]()+-]+$', argument):
+        return argument + '.handle'
+    if re.match(r'[\w.>\[\]()-]+$', argument):
+        return '&' + argument + '->handle'
+    return '&(' + argument + ')->handle'
+
+
+def port_calls(text, close_names):
     names = re.compile(r'\b(%s)\b(\s*\()?' % '|'.join(CALLS))
     out, at = [], 0
     while True:
@@ -75,8 +112,69 @@ def port(text):
             out.append(found.group(0))
             at = found.end()
             continue
-        out.append(CALLS[found.group(1)].format(*map(port, arguments)))
+        arguments = [port_calls(one, close_names) for one in arguments]
+        if CLOSE.match(found.group(1)):
+            close_names.add(arguments[-1])
+        handle = handle_of(arguments[0]) if arguments else ''
+        out.append(CALLS[found.group(1)].format(*arguments, h=handle))
         at = end
+
+
+def body_of(text, start):
+    """Returns the end of the block that begins at start."""
+    depth, at = 0, start
+    while at < len(text):
+        skipped = SKIP.match(text, at)
+        if skipped:
+            at = skipped.end()
+            continue
+        depth += {'{': 1, '}': -1}.get(text[at], 0)
+        at += 1
+        if depth == 0:
+            break
+    return at
+
+
+def port_callback(text, name):
+    """Gives a close callback a uvperf_handle_t."""
+    old_head = re.compile(r'\b' + name + r'\(' + HANDLE + r' \*(\w+)\)(\s*\{|;)')
+    found = old_head.search(text)
+    if not found:
+        return text
+    kind, old = found.group(1), found.group(2)
+    start = found.end() - 1
+    end = start if text[start] == ';' else body_of(text, start)
+    body = text[start:end]
+    new = 'base' if re.search(r'\bhandle\b', body) else 'handle'
+    head = '%s(uvperf_handle_t *%s)' % (name, new)
+    if text[start] == ';':
+        return text[:found.start()] + head + text[start:]
+    body = re.sub(r'\b%s->data\b' % old, new + '->data', body)
+    body = re.sub(r'\(void\)%s;' % old, '(void)%s;' % new, body)
+    if re.search(r'\b%s\b' % old, body):
+        body = '{\n  uvperf_%s_t *%s = uvperf_handle_%s(%s);\n%s' % (
+            kind, old, kind, new, body[1:])
+    return text[:found.start()] + head + ' ' + body + text[end:]
+
+
+def port_members(text):
+    """Puts `handle` before the members that moved into the base."""
+    names = set(re.findall(r'\buvperf_(?:event|set|bpf_reader)_t \**(\w+)\b', text))
+    for name in names:
+        text = re.sub(r'\b(%s(?:\[\w+\])?(?:->|\.))(data|loop)\b' % name,
+                      r'\1handle.\2', text)
+    return text
+
+
+def port(text):
+    names = set()
+    text = port_calls(text, names)
+    text = re.sub(r'\buvperf_(event|set|bpf_reader)_close_cb\b',
+                  'uvperf_close_cb', text)
+    for name in names:
+        if re.match(r'\w+$', name) and name != 'NULL':
+            text = port_callback(text, name)
+    return port_members(text)
 
 
 def main():

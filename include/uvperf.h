@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* uvperf: perf_event_open(2) for libuv programs. This header includes all other
- * headers except tracepoint.h. Only event.h, set.h, measure.h and bpf.h need
- * libuv.
+ * headers except tracepoint.h. Only handle.h, event.h, set.h, measure.h and
+ * bpf.h need libuv.
  *
  * The functions on the left wait for the kernel, perhaps for more than a
  * millisecond. The functions on the right do the same without blocking the
@@ -33,6 +33,7 @@
 #include "uvperf/record.h"
 #include "uvperf/stream.h"
 #include "uvperf/set_options.h"
+#include "uvperf/handle.h"
 #include "uvperf/event.h"
 #include "uvperf/set.h"
 #include "uvperf/measure.h"

@@ -22,7 +22,7 @@ static uint64_t period = 1, samples;
 static void on_record(uvperf_set_t *handle, int status,
                       const uvperf_record_t *record) {
   if (status == UV_EOF) { /* the process has ended */
-    uvperf_set_close(handle, NULL);
+    uvperf_close(&handle->handle, NULL);
     uv_close((uv_handle_t *)&timer, NULL);
   } else if (status != 0) {
     fprintf(stderr, "%s\n", uv_err_name(status));
@@ -38,8 +38,8 @@ static void on_tick(uv_timer_t *handle) {
   uint64_t wanted;
 
   (void)handle;
-  uvperf_set_flush(&set); /* samples that still have this period */
-  if (uvperf_set_is_closing(&set))
+  uvperf_flush(&set.handle); /* samples that still have this period */
+  if (uvperf_is_closing(&set.handle))
     return;
   printf("%llu samples, about %llu page faults\n", (unsigned long long)samples,
          (unsigned long long)(samples * period));

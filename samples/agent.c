@@ -34,7 +34,7 @@ static void send_counts(uvperf_set_t *set, int status,
                         const uvperf_reading_t *reading,
                         const uvperf_reading_t *delta) {
   line_t *line = status == 0 ? begin_line() : NULL;
-  agent_t *agent = set->data;
+  agent_t *agent = set->handle.data;
   const char *comma = "";
   uvperf_count_t count;
   group_t *group;
@@ -95,7 +95,7 @@ static void close_agent(uv_signal_t *signal, int number) {
 
   (void)number;
   close_server(&agent->server);
-  uvperf_set_close(&agent->counts, NULL);
+  uvperf_close(&agent->counts.handle, NULL);
   close_top(&agent->top);
   uv_close((uv_handle_t *)&agent->interrupt, NULL);
   uv_close((uv_handle_t *)&agent->terminate, NULL);
@@ -120,7 +120,7 @@ int main(int argc, char **argv) {
   rc = start_server(loop, &agent.server, argv[1]);
   if (rc != 0)
     fail(argv[1], uv_strerror(rc));
-  agent.counts.data = agent.top.data = &agent;
+  agent.counts.handle.data = agent.top.data = &agent;
   uv_signal_init(loop, &agent.interrupt);
   uv_signal_init(loop, &agent.terminate);
   agent.interrupt.data = agent.terminate.data = &agent;

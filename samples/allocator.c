@@ -62,7 +62,7 @@ int main(void) {
     return 1;
   }
   printf("%ld pieces of memory with an open event\n", (long)nr_held);
-  uvperf_event_close(&event, NULL);
+  uvperf_close(&event.handle, NULL);
   uv_run(&loop, UV_RUN_DEFAULT);
   if (uv_loop_close(&loop) != 0)
     return 1;

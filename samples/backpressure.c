@@ -34,7 +34,7 @@ static void end(uvperf_set_t *set, const char *why) {
   char line[128];
   size_t i;
 
-  if (uvperf_set_is_closing(set))
+  if (uvperf_is_closing(&set->handle))
     return;
   fprintf(stderr, "%s; %u pauses\n", why, pauses);
   if (uvperf_reading_new(&reading) == 0 &&
@@ -45,7 +45,7 @@ static void end(uvperf_set_t *set, const char *why) {
     }
   }
   uvperf_reading_free(reading);
-  uvperf_set_close(set, NULL);
+  uvperf_close(&set->handle, NULL);
 }
 
 static void on_written(uv_write_t *request, int status);
@@ -76,7 +76,7 @@ static void on_record(uvperf_set_t *set, int status,
       end(set, "cannot write");
     } else if (uv_stream_get_write_queue_size((uv_stream_t *)&reader) >
                MOST_QUEUED) {
-      uvperf_set_stop(set);
+      uvperf_stop(&set->handle);
       pauses++;
     }
     chunk = NULL;
@@ -102,8 +102,8 @@ static void on_written(uv_write_t *request, int status) {
   free(request); /* the chunk begins with it */
   if (status != 0) {
     end(set, uv_strerror(status)); /* UV_EPIPE: the reader is gone */
-  } else if (queued < MOST_QUEUED / 2 && !uvperf_set_is_closing(set) &&
-             !uvperf_set_is_active(set)) {
+  } else if (queued < MOST_QUEUED / 2 && !uvperf_is_closing(&set->handle) &&
+             !uvperf_is_active(&set->handle)) {
     rc = start(set, &error);
     if (rc != 0)
       end(set, rc == UV_EOF ? "end" : error.reason);

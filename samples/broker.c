@@ -239,7 +239,7 @@ static void on_record(uvperf_set_t *set, int status,
 }
 
 static void on_closed(uv_handle_t *timer) {
-  uvperf_set_close(timer->data, NULL);
+  uvperf_close(timer->data, NULL);
 }
 
 /* A callback of the set may not flush it. */
@@ -248,7 +248,7 @@ static void on_timer(uv_timer_t *timer) {
   uvperf_reading_t *reading = NULL;
   uvperf_count_t count;
 
-  uvperf_set_flush(set);
+  uvperf_flush(&set->handle);
   if (uvperf_reading_new(&reading) == 0 &&
       uvperf_set_read(set, reading, NULL) == 0 &&
       uvperf_reading_total(reading, 0, &count) == 0)

@@ -20,7 +20,7 @@ typedef struct summary_s {
 
 static void on_record(uvperf_event_t *event, int status,
                       const uvperf_record_t *record) {
-  summary_t *summary = event->data;
+  summary_t *summary = event->handle.data;
 
   if (status == UV_EOF)
     summary->has_ended = 1;
@@ -73,7 +73,8 @@ static void feed(uvperf_decoder_t *decoder, uvperf_event_t *event,
 
 static void test_with_made_records(void) {
   summary_t summary = {.begin = 0x5000, .size = 0x1000};
-  uvperf_event_t event = {.data = &summary}; /* on_record uses only this */
+  uvperf_event_t event = {.handle.data =
+                              &summary}; /* on_record uses only this */
   uvperf_source_t source = {.size = sizeof(source)};
   const uvperf_source_t *sources[] = {&source};
   struct perf_event_attr attr;
@@ -116,13 +117,13 @@ static void test_with_records_of_the_kernel(void) {
                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(memory != MAP_FAILED);
   summary.begin = (uintptr_t)memory;
-  event.data = &summary;
+  event.handle.data = &summary;
   CHECK(uvperf_event_start(&event, NULL, on_record, &error) == 0);
   for (i = 0; i < summary.size; i += page)
     memory[i] = 1;
-  CHECK(uvperf_event_stop(&event) == 0);
-  CHECK(uvperf_event_flush(&event) == 0); /* delivers without the loop */
-  uvperf_event_close(&event, NULL);
+  CHECK(uvperf_stop(&event.handle) == 0);
+  CHECK(uvperf_flush(&event.handle) == 0); /* delivers without the loop */
+  uvperf_close(&event.handle, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
   CHECK(uv_loop_close(loop) == 0);
   munmap((void *)(uintptr_t)memory, summary.size);

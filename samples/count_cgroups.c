@@ -170,7 +170,7 @@ static void print_groups(uvperf_set_t *set, int status,
 
 static void close_groups(uv_signal_t *interrupt, int number) {
   (void)number;
-  uvperf_set_close(interrupt->data, NULL);
+  uvperf_close(interrupt->data, NULL);
   uv_close((uv_handle_t *)interrupt, NULL);
 }
 

@@ -39,7 +39,7 @@ static void on_command_exit(uv_process_t *process, int64_t exit_status,
     fprintf(stderr, "%s\n", line);
   }
   uvperf_reading_free(reading);
-  uvperf_set_close(&set, NULL);
+  uvperf_close(&set.handle, NULL);
   uv_close((uv_handle_t *)process, NULL);
 }
 

@@ -65,7 +65,7 @@ int main(void) {
   if (uvperf_event_disable_group(group[0], &error) != 0)
     goto failed;
   for (i = NR; i-- > 0;)
-    uvperf_event_close(group[i], NULL);
+    uvperf_close(&group[i]->handle, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
   if (fflush(stdout) != 0 || ferror(stdout)) {
     fprintf(stderr, "stdout could not be written\n");

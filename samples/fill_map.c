@@ -37,7 +37,7 @@ static void on_signal(uv_signal_t *signal, int number) {
     printf("%s\n", line);
   }
   uvperf_reading_free(reading);
-  uvperf_set_close(set, NULL); /* takes the events out of the map */
+  uvperf_close(&set->handle, NULL); /* takes the events out of the map */
   uv_close((uv_handle_t *)signal, NULL);
 }
 

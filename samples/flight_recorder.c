@@ -16,7 +16,7 @@ static uvperf_set_t set;
 static uv_signal_t dump, interrupt;
 
 static void end(void) {
-  uvperf_set_close(&set, NULL);
+  uvperf_close(&set.handle, NULL);
   uv_close((uv_handle_t *)&dump, NULL);
   uv_close((uv_handle_t *)&interrupt, NULL);
 }

@@ -71,11 +71,11 @@ int main(void) {
         return fail("out of memory");
     ns = uv_hrtime() - begin;
     printf("work %d took %.3f ms\n", works[i], (double)ns / 1e6);
-    if (ns > SLOW_NS && uvperf_event_has_record(&event) == 1 &&
+    if (ns > SLOW_NS && uvperf_has_record(&event.handle) == 1 &&
         print_newest(&event, &error) != 0)
       return fail(error.reason);
   }
-  uvperf_event_close(&event, NULL);
+  uvperf_close(&event.handle, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
   if (fflush(stdout) != 0 || ferror(stdout))
     return fail("stdout could not be written");

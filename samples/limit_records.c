@@ -81,7 +81,7 @@ int main(void) {
   uv_timer_init(loop, &end);
   uv_timer_start(&end, on_end, 2900, 0);
   uv_run(loop, UV_RUN_DEFAULT);
-  uvperf_event_close(&event, NULL);
+  uvperf_close(&event.handle, NULL);
   uv_close((uv_handle_t *)&second, NULL);
   uv_close((uv_handle_t *)&work, NULL);
   uv_close((uv_handle_t *)&end, NULL);

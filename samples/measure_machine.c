@@ -50,7 +50,7 @@ int main(void) {
   }
   uvperf_reading_free(reading);
   uvperf_reading_free(overhead);
-  uvperf_set_close(&set, NULL);
+  uvperf_close(&set.handle, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
   if (fflush(stdout) != 0 || ferror(stdout)) {
     fprintf(stderr, "stdout could not be written\n");

@@ -24,8 +24,8 @@ static void on_tick(uv_timer_t *timer) {
   program->last_ns = now;
 }
 
-static void on_closed(uvperf_set_t *set) {
-  program_t *program = set->data;
+static void on_closed(uvperf_handle_t *handle) {
+  program_t *program = handle->data;
 
   on_tick(&program->timer);
   printf("closed; the loop waited %.1f ms at most between two ticks\n",
@@ -35,10 +35,10 @@ static void on_closed(uvperf_set_t *set) {
 
 /* A set may be closed at any moment, but only once. */
 static void end(program_t *program) {
-  if (uvperf_set_is_closing(&program->set))
+  if (uvperf_is_closing(&program->set.handle))
     return;
   uv_close((uv_handle_t *)&program->signal, NULL);
-  uvperf_set_close(&program->set, on_closed);
+  uvperf_close(&program->set.handle, on_closed);
 }
 
 static void on_signal(uv_signal_t *signal, int number) {
@@ -63,7 +63,7 @@ static void on_reading(uvperf_set_t *set, int status,
 /* Only from here on may the set be read or started. */
 static void on_open(uvperf_set_t *set, int status,
                     const uvperf_error_t *error) {
-  program_t *program = set->data;
+  program_t *program = set->handle.data;
   uvperf_error_t reading;
 
   if (status == 0) {
@@ -105,7 +105,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "%s\n", error.reason); /* there is nothing to close */
     return 1;
   }
-  program.set.data = program.timer.data = program.signal.data = &program;
+  program.set.handle.data = program.timer.data = program.signal.data = &program;
   program.last_ns = uv_hrtime();
   uv_timer_init(loop, &program.timer);
   uv_timer_start(&program.timer, on_tick, 0, 1);

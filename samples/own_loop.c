@@ -84,7 +84,7 @@ int main(int argc, char **argv) {
     return fail(error.reason);
   if (watch(epoll, interrupt) != 0)
     return fail(strerror(errno));
-  for (i = 0; uvperf_set_ring(&set, i, &ring) == 0; i++)
+  for (i = 0; uvperf_ring(&set.handle, i, &ring) == 0; i++)
     if (watch(epoll, ring.fd) != 0) /* the set's: do not close it */
       return fail(strerror(errno));
   setvbuf(stdout, NULL, _IOLBF, 0);
@@ -93,14 +93,14 @@ int main(int argc, char **argv) {
     /* epoll reports a ring once, even if records are left in it. So ask the set
      * whether it has records. The end of the process wakes no ring, so there is
      * a timeout. */
-    nr = epoll_wait(epoll, &ready, 1, uvperf_set_has_record(&set) ? 0 : 100);
+    nr = epoll_wait(epoll, &ready, 1, uvperf_has_record(&set.handle) ? 0 : 100);
     if (nr < 0 && errno != EINTR)
       return fail(strerror(errno));
     rc = take(&set);
   } while (rc == 0 && (nr <= 0 || ready.data.fd != interrupt));
   if (rc != 0 && rc != UV_EOF) /* UV_EOF: the last of them has ended */
     return fail(uv_strerror(rc));
-  uvperf_set_close(&set, NULL);
+  uvperf_close(&set.handle, NULL);
   close(interrupt);
   close(epoll);
   uv_run(uv_default_loop(), UV_RUN_DEFAULT);

@@ -68,7 +68,7 @@ int main(int argc, char **argv) {
   for (i = 0; rc == 0 && i < nr_cpus; i++)
     if (uvperf_bpf_reader_cpu_status(&reader, cpus[i]) == UV_E2BIG)
       fprintf(stderr, "CPU %d is not heard: max_entries of the map\n", cpus[i]);
-  while (nr < MOST_CPUS && uvperf_bpf_reader_ring(&reader, nr, &ring) == 0)
+  while (nr < MOST_CPUS && uvperf_ring(&reader.handle, nr, &ring) == 0)
     fds[nr++] = (struct pollfd){ring.fd, POLLIN, 0};
   sigaction(SIGINT, &action, NULL);
   setvbuf(stdout, NULL, _IOLBF, 0);
@@ -76,7 +76,7 @@ int main(int argc, char **argv) {
   if (uvperf_bpf_reader_resume(&reader, &error) != 0)
     return fail(error.reason);
   for (rc = 0; !is_over && (rc == 0 || rc == UV_EAGAIN); rc = take(&reader))
-    poll(fds, nr, uvperf_bpf_reader_has_record(&reader) == 1 ? 0 : 100);
+    poll(fds, nr, uvperf_has_record(&reader.handle) == 1 ? 0 : 100);
   /* From here on programs get -ENOENT, so they know that no one reads. */
   if (uvperf_bpf_reader_pause(&reader, &error) != 0)
     return fail(error.reason);
@@ -84,10 +84,10 @@ int main(int argc, char **argv) {
     continue;
   if (rc != UV_EAGAIN)
     fprintf(stderr, "%s\n", uv_strerror(rc));
-  uvperf_bpf_reader_stats(&reader, &stats);
+  uvperf_stats(&reader.handle, &stats);
   printf("%llu records, %llu lost\n", (unsigned long long)stats.records,
          (unsigned long long)stats.lost_records);
-  uvperf_bpf_reader_close(&reader, NULL);
+  uvperf_close(&reader.handle, NULL);
   uv_run(uv_default_loop(), UV_RUN_DEFAULT);
   if (fflush(stdout) != 0 || ferror(stdout))
     return fail("stdout could not be written");

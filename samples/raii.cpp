@@ -47,7 +47,7 @@ public:
 
     if (uvperf_event_init(loop.get(), &state->event, &attr, &options, &error))
       throw std::runtime_error(error.reason);
-    state->event.data = state.get();
+    state->event.handle.data = state.get();
     state_.reset(state.release());
   }
 
@@ -73,15 +73,15 @@ private:
   // may be destroyed inside its own callback.
   struct Close {
     void operator()(State *state) const {
-      uvperf_event_close(&state->event, [](uvperf_event_t *event) {
-        delete static_cast<State *>(event->data);
+      uvperf_close(&state->event.handle, [](uvperf_handle_t *handle) {
+        delete static_cast<State *>(handle->data);
       });
     }
   };
 
   static void call(uvperf_event_t *event, int status,
                    const uvperf_record_t *record) noexcept {
-    static_cast<State *>(event->data)->on_record(status, record);
+    static_cast<State *>(event->handle.data)->on_record(status, record);
   }
 
   std::unique_ptr<State, Close> state_;

@@ -27,10 +27,10 @@ static void on_signal(uv_signal_t *signal, int number) {
 
   (void)number;
   /* Lost samples that no record has reported yet are counted too. */
-  uvperf_bpf_reader_stats(signal->data, &stats);
+  uvperf_stats(signal->data, &stats);
   printf("%llu records, %llu lost\n", (unsigned long long)stats.records,
          (unsigned long long)stats.lost_records);
-  uvperf_bpf_reader_close(signal->data, NULL);
+  uvperf_close(signal->data, NULL);
   uv_close((uv_handle_t *)signal, NULL);
 }
 

@@ -14,7 +14,7 @@ typedef struct program_s {
 
 static void on_record(uvperf_event_t *event, int status,
                       const uvperf_record_t *record) {
-  program_t *program = event->data;
+  program_t *program = event->handle.data;
   uvperf_count_t count;
 
   if (status != 0) {
@@ -68,7 +68,7 @@ int main(void) {
   uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
   attr.exclude_kernel = 1;
   options.leader = &clock; /* starting the leader starts both */
-  clock.data = &program;
+  clock.handle.data = &program;
   if (uvperf_event_init(loop, &faults, &attr, &options, &error) != 0 ||
       uvperf_event_id(&faults, &program.faults_id) != 0 ||
       uvperf_event_start(&clock, NULL, on_record, &error) != 0)
@@ -78,10 +78,10 @@ int main(void) {
     if (i % 5 == 0 && !touch())
       return 1;
   }
-  uvperf_event_stop(&clock);
-  uvperf_event_flush(&clock);
-  uvperf_event_close(&faults, NULL);
-  uvperf_event_close(&clock, NULL);
+  uvperf_stop(&clock.handle);
+  uvperf_flush(&clock.handle);
+  uvperf_close(&faults.handle, NULL);
+  uvperf_close(&clock.handle, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
   if (fflush(stdout) != 0 || ferror(stdout)) {
     fprintf(stderr, "stdout could not be written\n");

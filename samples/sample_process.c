@@ -19,7 +19,7 @@ static void on_record(uvperf_set_t *set, int status,
   uint64_t i, ip;
 
   if (status == UV_EOF) /* all processes have ended */
-    uvperf_set_close(set, NULL);
+    uvperf_close(&set->handle, NULL);
   else if (status != 0)
     fprintf(stderr, "%s\n", uv_err_name(status));
   else if (record->type == PERF_RECORD_LOST)

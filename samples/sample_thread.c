@@ -12,7 +12,7 @@ static void on_record(uvperf_event_t *event, int status,
   if (status == 0 && record->type == PERF_RECORD_SAMPLE)
     printf("%u %#llx\n", record->tid, (unsigned long long)record->ip);
   else if (status == UV_EOF) /* the thread has ended */
-    uvperf_event_close(event, NULL);
+    uvperf_close(&event->handle, NULL);
 }
 
 static int sample(uv_loop_t *loop, pid_t thread) {

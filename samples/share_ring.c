@@ -66,11 +66,11 @@ int main(void) {
     goto failed;
   if (!work())
     return 1;
-  uvperf_event_stop(&clock);
-  uvperf_event_stop(&faults);
-  uvperf_event_flush(&clock); /* delivers the rest of the ring */
-  uvperf_event_close(&clock, NULL);
-  uvperf_event_close(&faults, NULL);
+  uvperf_stop(&clock.handle);
+  uvperf_stop(&faults.handle);
+  uvperf_flush(&clock.handle); /* delivers the rest of the ring */
+  uvperf_close(&clock.handle, NULL);
+  uvperf_close(&faults.handle, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
   if (fflush(stdout) != 0 || ferror(stdout)) {
     fprintf(stderr, "stdout could not be written\n");

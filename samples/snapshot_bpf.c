@@ -23,7 +23,7 @@ static void on_sample(uvperf_bpf_reader_t *reader, int status,
 }
 
 static void end(uvperf_bpf_reader_t *reader) {
-  uvperf_bpf_reader_close(reader, NULL);
+  uvperf_close(&reader->handle, NULL);
   uv_close((uv_handle_t *)&usr1, NULL);
   uv_close((uv_handle_t *)&interrupt, NULL);
 }

@@ -100,7 +100,7 @@ static void on_counted(uv_work_t *work, int status) {
   top->is_counting = 0;
   if (top->table_is_due)
     make_table(top);
-  if (!uvperf_set_is_closing(&top->set))
+  if (!uvperf_is_closing(&top->set.handle))
     start_counting(top);
 }
 
@@ -113,7 +113,7 @@ static void start_counting(top_t *top) {
   top->counting = top->waiting;
   top->waiting = empty;
   top->is_counting = 1;
-  uv_queue_work(top->set.loop, &top->work, count_hits, on_counted);
+  uv_queue_work(top->set.handle.loop, &top->work, count_hits, on_counted);
 }
 
 static void on_tick(uv_timer_t *timer) {
@@ -127,7 +127,7 @@ static void on_tick(uv_timer_t *timer) {
 static void on_sample(uvperf_set_t *set, int status,
                       const uvperf_record_t *record) {
   hit_t hit = {SAMPLE, 0, 0, 0};
-  top_t *top = set->data;
+  top_t *top = set->handle.data;
 
   if (status != 0) {
     fprintf(stderr, "%s\n", uv_err_name(status));
@@ -167,7 +167,7 @@ static int start_top(uv_loop_t *loop, top_t *top, uint64_t seconds,
 
   memset(top, 0, sizeof(*top));
   top->on_table = cb;
-  top->set.data = top->timer.data = top->work.data = top;
+  top->set.handle.data = top->timer.data = top->work.data = top;
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
   uvperf_attr_set_frequency(&attr, 99);
   uvperf_attr_set_wakeup_events(&attr, 1); /* at once */
@@ -191,7 +191,7 @@ static int start_top(uv_loop_t *loop, top_t *top, uint64_t seconds,
 }
 
 static void close_top(top_t *top) {
-  uvperf_set_close(&top->set, NULL);
+  uvperf_close(&top->set.handle, NULL);
   uv_close((uv_handle_t *)&top->timer, NULL);
 }
 

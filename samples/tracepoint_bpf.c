@@ -30,11 +30,11 @@ static int open_pinned(const char *path) {
 }
 
 static void end(uvperf_event_t *event) {
-  uv_signal_t *signal = event->data;
+  uv_signal_t *signal = event->handle.data;
 
-  if (uvperf_event_is_closing(event))
+  if (uvperf_is_closing(&event->handle))
     return;
-  uvperf_event_close(event, NULL); /* detaches the program, too */
+  uvperf_close(&event->handle, NULL); /* detaches the program, too */
   uv_close((uv_handle_t *)signal, NULL);
 }
 
@@ -93,7 +93,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "%s\n", error.reason);
     return 1;
   }
-  event.data = &signal;
+  event.handle.data = &signal;
   signal.data = &event;
   uv_signal_init(loop, &signal);
   uv_signal_start(&signal, on_signal, SIGINT);

@@ -31,7 +31,7 @@ static void on_record(uvperf_event_t *event, int status,
   uint64_t number, result;
 
   if (status == UV_EOF) /* the thread has ended */
-    uvperf_event_close(event, NULL);
+    uvperf_close(&event->handle, NULL);
   else if (status != 0)
     fprintf(stderr, "%s\n", uv_err_name(status));
   else if (record->type == PERF_RECORD_LOST)

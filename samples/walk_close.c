@@ -21,7 +21,7 @@ static void on_tick(uv_timer_t *timer) {
 
 static void on_record(uvperf_event_t *event, int status,
                       const uvperf_record_t *record) {
-  unsigned long *samples = event->data;
+  unsigned long *samples = event->handle.data;
 
   if (status != 0)
     fprintf(stderr, "samples: %s\n", uv_strerror(status));
@@ -70,7 +70,7 @@ int main(void) {
   options.targets = &self;
   options.nr_targets = 1;
   options.flags = UVPERF_SET_ENABLED;
-  event.data = &samples;
+  event.handle.data = &samples;
   if (uvperf_event_init(loop, &event, &clock, NULL, &error) != 0 ||
       uvperf_event_start(&event, NULL, on_record, &error) != 0 ||
       uvperf_set_init(loop, &set, &options, &error) != 0 ||
@@ -78,15 +78,15 @@ int main(void) {
     fprintf(stderr, "%s\n", error.reason);
     return 1;
   }
-  uvperf_event_unref(&event);
-  uvperf_set_unref(&set);
+  uvperf_unref(&event.handle);
+  uvperf_unref(&set.handle);
   timer.data = &ticks;
   uv_timer_init(loop, &timer);
   uv_timer_start(&timer, on_tick, 0, 10);
   uv_run(loop, UV_RUN_DEFAULT);
   /* Records below the wakeup watermark are still in the ring. */
-  uvperf_event_flush(&event);
-  uvperf_event_stats(&event, &stats);
+  uvperf_flush(&event.handle);
+  uvperf_stats(&event.handle, &stats);
   printf("%lu samples, %llu lost\n", samples,
          (unsigned long long)stats.lost_records);
   uv_walk(loop, walk, NULL);

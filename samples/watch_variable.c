@@ -59,14 +59,14 @@ int main(void) {
     for (number = 1; number <= 3; number++)
       add(number);
     clear();
-    uvperf_event_stop(&event);
+    uvperf_stop(&event.handle);
     if (uvperf_event_read(&event, &count, &error) != 0)
       goto failed;
     printf("%s was written %llu times\n", names[i],
            (unsigned long long)count.value);
-    uvperf_event_flush(&event); /* a running loop would call back by itself */
+    uvperf_flush(&event.handle); /* a running loop would call back by itself */
   }
-  uvperf_event_close(&event, NULL);
+  uvperf_close(&event.handle, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
   if (fflush(stdout) != 0 || ferror(stdout)) {
     fprintf(stderr, "stdout could not be written\n");

@@ -58,7 +58,7 @@ headers_without_libuv() {
   for path in "$root"/include/uvperf/*.h; do
     header=${path##*/}
     case $header in
-      event.h | set.h | measure.h | bpf.h) continue ;;
+      handle.h | event.h | set.h | measure.h | bpf.h) continue ;;
     esac
     alone "uvperf/$header" ${CC:-cc} -x c -std=c11 $strict || rc=1
     alone "uvperf/$header" ${CC:-cc} -x c -M $uv >"$results.d" || rc=1

@@ -11,19 +11,9 @@
  * reader for a map: a second reader replaces the entries of the first. To hand
  * the map over, start the second, then close the first without stop or pause.
  *
- * Rules that hold for every function here:
- * - A handle belongs to one loop. Call its functions from the loop's thread.
- * - Returned codes are 0 or a negative UV_E*.
- * - `error` may be NULL. It receives the cause, the reason and the remedy.
- * - Inside the handle's callbacks all functions may be called, except
- *   uvperf_bpf_reader_flush, flush_ring, next, has_record and snapshot. A
- *   uvperf_bpf_reader_snapshot_cb may call these too. A callback of a flush or
- *   snapshot may also run the loop.
- * - A child of fork(2) must call uv_loop_fork and close the handles before it
- *   runs the loop: see event.h. In the child, close leaves the parent's events
- *   and the map alone. Other functions, except the getters, return UV_EPERM.
- * - After uvperf_bpf_reader_close only ref, unref, has_ref, is_active and
- *   is_closing may be called. Other calls fail an assertion, in all builds. */
+ * handle.h has the functions of all handles, and the rules for their use.
+ * uvperf_bpf_reader_flush_ring may be called where uvperf_flush may
+ * be called. */
 #ifndef UVPERF_BPF_H
 #define UVPERF_BPF_H
 
@@ -36,6 +26,7 @@
 
 #include "uvperf/attr.h"
 #include "uvperf/error.h"
+#include "uvperf/handle.h"
 #include "uvperf/record.h"
 #include "uvperf/stream.h"
 #include "uvperf/version.h"
@@ -131,22 +122,27 @@ typedef void (*uvperf_bpf_reader_open_cb)(uvperf_bpf_reader_t *reader,
                                           int status,
                                           const uvperf_error_t *error);
 
-/** Called once when a closed handle is done. The memory of the handle is the
- *  caller's again and may be freed here. */
-typedef void (*uvperf_bpf_reader_close_cb)(uvperf_bpf_reader_t *reader);
-
-/* The handle of a reader. The caller allocates it, and must neither move nor
- * free it before close_cb. */
+/* The handle of a reader: see handle.h.
+ *
+ * uvperf_close takes its entries out of the map before it returns. If another
+ * program has replaced entries, the entries of that program remain. In two
+ * cases these entries are removed too: the map was given by map_fd and the
+ * process has no CAP_SYS_ADMIN, or the map has BPF_F_PRESERVE_ELEMS. Then close
+ * deletes entries by the ids of the CPUs. If a forked child lives and has not
+ * closed the handle, the disabled events can stay in the map. Then programs get
+ * -EOPNOTSUPP. */
 struct uvperf_bpf_reader_s {
-  /* public: the caller's, never used */
-  void *data;
-  /* read-only */
-  uv_loop_t *loop;
-  /* private */
-  void *impl;
-  uvperf_bpf_reader_close_cb close_cb;
-  void *reserved[4];
+  uvperf_handle_t handle; /* the base, for the functions of all handles */
 };
+
+/** Returns the reader that a handle belongs to, for callbacks.
+ *  @return NULL if it is of another type. */
+static inline uvperf_bpf_reader_t *
+uvperf_handle_bpf_reader(uvperf_handle_t *handle) {
+  return handle->type == UVPERF_HANDLE_BPF_READER
+             ? (uvperf_bpf_reader_t *)(void *)handle
+             : NULL;
+}
 
 /* Makes the rings overwritable (attr.write_backward): they keep the newest
  * records and never wake the loop. Only uvperf_bpf_reader_snapshot delivers
@@ -201,7 +197,7 @@ typedef struct uvperf_bpf_reader_options_s {
   /* Bytes of each ring's data part, rounded up to a power of two of pages. 0 is
    * the default: 512 KiB, or less if perf_event_mlock_kb does not allow that.
    * The default is at least a page and twice wakeup_bytes.
-   * uvperf_bpf_reader_ring returns the size. A size other than 0 is never
+   * uvperf_ring returns the size. A size other than 0 is never
    * reduced. An overwritable ring must be larger than its largest record. A
    * record that is too large overwrites its own header, and damages snapshots
    * of the ring. */
@@ -315,16 +311,6 @@ uvperf_bpf_reader_start(uvperf_bpf_reader_t *reader,
                         const uvperf_stream_options_t *options,
                         uvperf_bpf_reader_sample_cb cb, uvperf_error_t *error);
 
-/** Stops delivery at once, and takes the events out of the map.
- *
- *  No callback runs afterwards. Undelivered records stay in the rings, and come
- *  after the next start or in a flush. Events stay in the map if
- *  uvperf_bpf_reader_resume has put them there, before start or after a start
- *  with UVPERF_START_NO_ENABLE.
- *  @return 0, also when not started; or
- *    UV_EPERM  in a forked child. */
-UVPERF_EXTERN int uvperf_bpf_reader_stop(uvperf_bpf_reader_t *reader);
-
 /** Takes the events out of the map, all or none, until resume.
  *
  *  From then on bpf_perf_event_output() returns -ENOENT to the programs, and
@@ -354,22 +340,12 @@ UVPERF_EXTERN int uvperf_bpf_reader_pause(uvperf_bpf_reader_t *reader,
 UVPERF_EXTERN int uvperf_bpf_reader_resume(uvperf_bpf_reader_t *reader,
                                            uvperf_error_t *error);
 
-/** Delivers all records that are in the rings now, before it returns.
- *
- *  The callback of the last start receives them, without slices. This also
- *  works between stop and start, and while paused.
- *  @return 0, also when the rings are empty or delivery has ended; or
- *    UV_EINVAL  never started, or the rings are overwritable;
- *    UV_EBUSY   called inside a callback of the handle;
- *    UV_EPERM   in a forked child. */
-UVPERF_EXTERN int uvperf_bpf_reader_flush(uvperf_bpf_reader_t *reader);
-
-/** Delivers all records of one ring, as uvperf_bpf_reader_flush does for all.
+/** Delivers all records of one ring, as uvperf_flush does for all.
  *
  *  Use it in programs that poll the fds of the rings themselves
- *  (uvperf_bpf_reader_ring), as with libbpf's perf_buffer__consume_buffer().
- *  @param index  Below uvperf_bpf_reader_nr_rings.
- *  @return a code as for uvperf_bpf_reader_flush; UV_EINVAL also if there is no
+ *  (uvperf_ring), as with libbpf's perf_buffer__consume_buffer().
+ *  @param index  Below uvperf_nr_rings.
+ *  @return a code as for uvperf_flush; UV_EINVAL also if there is no
  *    such ring. */
 UVPERF_EXTERN int uvperf_bpf_reader_flush_ring(uvperf_bpf_reader_t *reader,
                                                size_t index);
@@ -377,7 +353,7 @@ UVPERF_EXTERN int uvperf_bpf_reader_flush_ring(uvperf_bpf_reader_t *reader,
 /** Returns the next record without a callback, for a program with its own loop.
  *
  *  Such a program puts the events into the map (uvperf_bpf_reader_resume),
- *  polls the fd of each ring (uvperf_bpf_reader_ring), and takes records until
+ *  polls the fd of each ring (uvperf_ring), and takes records until
  *  UV_EAGAIN. Poll with a timeout, because records may wait below the
  *  watermark. The uv loop need not run until the handle is closed. Rings take
  *  turns. Start and flush may be used too: each call continues where the last
@@ -399,17 +375,6 @@ UVPERF_EXTERN int uvperf_bpf_reader_flush_ring(uvperf_bpf_reader_t *reader,
  *  Source: perf_event_open(2), "MMAP layout". */
 UVPERF_EXTERN int uvperf_bpf_reader_next(uvperf_bpf_reader_t *reader,
                                          const uvperf_bpf_sample_t **sample);
-
-/** Returns whether a record waits in any ring, without taking it.
- *
- *  It makes no system call.
- *  @return 1 if a record waits, for uvperf_bpf_reader_next or a flush, or with
- *    overwritable rings for a snapshot; 0 if no record waits; or
- *    UV_EBUSY   inside a callback of the handle, or while it is being opened;
- *    UV_EBADF   opening has failed;
- *    UV_EPERM   in a forked child. */
-UVPERF_EXTERN int
-uvperf_bpf_reader_has_record(const uvperf_bpf_reader_t *reader);
 
 /** Delivers a snapshot of the overwritable rings, before it returns.
  *
@@ -493,19 +458,6 @@ UVPERF_EXTERN int uvperf_bpf_reader_on_cpu(uvperf_bpf_reader_t *reader,
 UVPERF_EXTERN int
 uvperf_bpf_reader_cpu_status(const uvperf_bpf_reader_t *reader, int cpu);
 
-/** Returns the number of rings: one for each CPU that ever had an event. */
-UVPERF_EXTERN size_t
-uvperf_bpf_reader_nr_rings(const uvperf_bpf_reader_t *reader);
-
-/** Describes one ring.
- *  @param index  Below uvperf_bpf_reader_nr_rings; a ring keeps its index.
- *  @param ring   Receives the description.
- *  @return 0, or
- *    UV_EINVAL  there is no such ring. */
-UVPERF_EXTERN int uvperf_bpf_reader_ring(const uvperf_bpf_reader_t *reader,
-                                         size_t index,
-                                         uvperf_ring_info_t *ring);
-
 /** Describes the ring, and so the CPU, that failed.
  *
  *  Call it inside a record callback that has an error and no record, or after
@@ -517,69 +469,11 @@ UVPERF_EXTERN int
 uvperf_bpf_reader_failed_ring(const uvperf_bpf_reader_t *reader,
                               uvperf_ring_info_t *ring);
 
-/** Fills in the statistics of the handle, over all rings.
- *
- *  To fill lost_records it makes one read(2) for each CPU, at most once in each
- *  turn of the loop, and once after each flush. This read(2) needs Linux 6.0,
- *  and is not made if the attr has PERF_SAMPLE_READ or PERF_FORMAT_GROUP.
- *  uvperf_bpf_reader_ring does the same.
- *  @param stats  Receives the totals since init. */
-UVPERF_EXTERN void uvperf_bpf_reader_stats(const uvperf_bpf_reader_t *reader,
-                                           uvperf_stats_t *stats);
-
 /** Returns the attr that the events were opened with.
  *  @return the attr, attr->size bytes. Owned by the handle and valid until
  *    close. */
 UVPERF_EXTERN const struct perf_event_attr *
 uvperf_bpf_reader_attr(const uvperf_bpf_reader_t *reader);
-
-/** Closes the handle, and takes its entries out of the map before it returns.
- *
- *  No record callback runs afterwards, even in the middle of a drain. When the
- *  loop runs next, rings are unmapped, fds are closed and close_cb is called.
- *  With 64 or more CPUs, a thread of libuv's pool does the closing. Call this
- *  exactly once, also after uvperf_walk_close. uvperf_event_close describes
- *  closing by the pool, a close inside a flush or snapshot, and a close after
- *  the loop was closed.
- *
- *  If another program has replaced entries, the entries of that program remain.
- *  In two cases these entries are removed too: the map was given by map_fd and
- *  the process has no CAP_SYS_ADMIN, or the map has BPF_F_PRESERVE_ELEMS. Then
- *  close deletes entries by the ids of the CPUs. If a forked child lives and
- *  has not closed the handle, the disabled events can stay in the map. Then
- *  programs get -EOPNOTSUPP.
- *  @param close_cb  May be NULL. */
-UVPERF_EXTERN void uvperf_bpf_reader_close(uvperf_bpf_reader_t *reader,
-                                           uvperf_bpf_reader_close_cb close_cb);
-
-/** Lets the started handle keep the loop alive, as uv_ref does.
- *
- *  This is the default. */
-UVPERF_EXTERN void uvperf_bpf_reader_ref(uvperf_bpf_reader_t *reader);
-
-/** Lets the loop end although the handle is started, as uv_unref does. */
-UVPERF_EXTERN void uvperf_bpf_reader_unref(uvperf_bpf_reader_t *reader);
-
-/** Returns whether the handle is ref'd, as uv_has_ref does.
- *  @return 1 or 0. */
-UVPERF_EXTERN int uvperf_bpf_reader_has_ref(const uvperf_bpf_reader_t *reader);
-
-/** Returns whether the handle is active, as uv_is_active does.
- *
- *  A handle is active while it is being opened, and while it is started and has
- *  not ended. With UVPERF_BPF_READER_OVERWRITE a start does not make it active.
- *  @return 1 or 0. */
-UVPERF_EXTERN int
-uvperf_bpf_reader_is_active(const uvperf_bpf_reader_t *reader);
-
-/** Returns whether the handle is closing or closed, as uv_is_closing does.
- *  @return 1 or 0. */
-UVPERF_EXTERN int
-uvperf_bpf_reader_is_closing(const uvperf_bpf_reader_t *reader);
-
-/** Returns sizeof(uvperf_bpf_reader_t), for other languages.
- *  @return bytes. */
-UVPERF_EXTERN size_t uvperf_bpf_reader_size(void);
 
 #ifdef __cplusplus
 }

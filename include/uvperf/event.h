@@ -5,23 +5,7 @@
  *   init, or open -> open_cb
  *     -> start <-> stop -> close -> close_cb
  *
- * Rules for every function here:
- * - Call it on the thread of the handle's loop.
- * - Codes are 0 or a negative UV_E*.
- * - Functions that can fail because of the kernel, a limit or a privilege take
- *   a uvperf_error_t, which may be NULL. It receives the cause, the reason and
- *   the remedy. For the other functions (stop, flush, next, id) the code says
- *   enough.
- * - Inside a callback of the handle all functions may be called, except
- *   uvperf_event_flush, uvperf_event_snapshot, uvperf_event_next and
- *   uvperf_event_has_record. A uvperf_event_snapshot_cb may call these four
- *   too. A record callback that uvperf_event_flush or uvperf_event_snapshot
- *   calls may also run the loop.
- * - After uvperf_event_close only ref, unref, has_ref, is_active and is_closing
- *   may be called. Any other call is a programming error and fails an
- *   assertion, in all builds.
- * - The comment of uvperf_event_t describes fork(2). It also says when libuv
- *   calls abort(3). */
+ * handle.h has the functions of all handles, and the rules for their use. */
 #ifndef UVPERF_EVENT_H
 #define UVPERF_EVENT_H
 
@@ -35,6 +19,7 @@
 #include "uvperf/attr.h"
 #include "uvperf/count.h"
 #include "uvperf/error.h"
+#include "uvperf/handle.h"
 #include "uvperf/record.h"
 #include "uvperf/stream.h"
 #include "uvperf/version.h"
@@ -63,7 +48,7 @@ typedef struct uvperf_event_s uvperf_event_t;
  *    UV_EBADF   without a record: the event is in error state, for example
  *      because the PMU could not hold a pinned event. Delivery has ended.
  *      Before Linux 6.15 only a start, the timer of flush_ms and
- *      uvperf_event_flush notice this;
+ *      uvperf_flush notice this;
  *    another    without a record: the polled event has hung up, and libuv
  *      refused the fd of the next event that writes into the ring (UV_EEXIST,
  *      UV_ENOSPC, UV_ENOMEM). Delivery has ended.
@@ -96,45 +81,17 @@ typedef void (*uvperf_event_open_cb)(uvperf_event_t *event, int status,
  *      uvperf_event_snapshot. */
 typedef void (*uvperf_event_snapshot_cb)(uvperf_event_t *event, int status);
 
-/** Called once when closing has ended. The handle's memory is the caller's
- *  again and may be freed here.
- *  @param event  The handle. */
-typedef void (*uvperf_event_close_cb)(uvperf_event_t *event);
-
-/* The handle of one event. The caller allocates it and keeps it in place until
- * close_cb. If a failed uvperf_event_init has registered an inner libuv handle,
- * the loop must run once more before uv_loop_close returns 0.
- *
- * After fork(2) the child must call uv_loop_fork and close the handle before it
- * runs the loop. A child that was forked in a record callback must close before
- * that callback returns, because it has neither the ring nor the record. In the
- * child all functions except close and the getters return UV_EPERM, and close
- * does not touch the parent's event or ring. This holds for every child with
- * memory of its own. This includes a child of clone(2), and a child in another
- * pid namespace whose pid is the same number as its parent's. (Before Linux
- * 4.14 a child with the same pid is not noticed.) A child that shares the
- * memory, such as one made by vfork(2), must not call any function here.
- *
- * libuv calls abort(3) if it cannot register an fd while it runs the loop,
- * because memory or epoll watches (/proc/sys/fs/epoll/max_user_watches) ran
- * out. uvperf_event_start calls uv_poll_start. If uv_poll_start runs out of
- * memory, libuv before 1.51 aborts too. Later versions report no error, and the
- * fd is not polled. libuv also aborts if it cannot make the threads of its
- * pool. The library checks first whether the process may make these threads. If
- * the process may not, the loop's thread closes tracepoints and probes. The
- * same holds in a child of clone(2) that the C library has not made: libuv's
- * handler of pthread_atfork(3) did not run there, so libuv may rely on threads
- * that exist only in the parent. */
+/* The handle of one event: see handle.h. */
 struct uvperf_event_s {
-  /* public: the user's; the library never touches it */
-  void *data;
-  /* read-only */
-  uv_loop_t *loop;
-  /* private */
-  void *impl;
-  uvperf_event_close_cb close_cb;
-  void *reserved[4];
+  uvperf_handle_t handle; /* the base, for the functions of all handles */
 };
+
+/** Returns the event that a handle belongs to, for callbacks.
+ *  @return NULL if it is of another type. */
+static inline uvperf_event_t *uvperf_handle_event(uvperf_handle_t *handle) {
+  return handle->type == UVPERF_HANDLE_EVENT ? (uvperf_event_t *)(void *)handle
+                                             : NULL;
+}
 
 /* Maps no ring, even if the attr produces records. */
 #define UVPERF_EVENT_NO_RING 1u
@@ -243,7 +200,7 @@ typedef struct uvperf_event_options_s {
    * size is never reduced. An overwritable ring must be larger than any record;
    * 64 KiB is always enough. 0 is the default: no ring for an attr that only
    * counts. For other attrs 0 means 512 KiB, or less (down to one page) if
-   * perf_event_mlock_kb does not allow that: see uvperf_event_ring_bytes.
+   * perf_event_mlock_kb does not allow that: see uvperf_ring.
    *
    * If an attr only counts but writes READ records (inherit_stat), set a size
    * to get these records. The kernel writes them without a lock, on the CPU on
@@ -378,27 +335,6 @@ UVPERF_EXTERN int uvperf_event_start(uvperf_event_t *event,
                                      uvperf_event_record_cb cb,
                                      uvperf_error_t *error);
 
-/** Disables the event, if start enabled it, and cancels delivery at once. No
- *  callback runs until the next start, flush or snapshot, which delivers the
- *  records that are still in the ring. Siblings that it leads stop counting
- *  too; records in their rings are still delivered.
- *  @return 0, also if it was not started, or
- *    UV_EPERM  in a forked child.
- *  Source: perf_event_open(2), PERF_EVENT_IOC_DISABLE. */
-UVPERF_EXTERN int uvperf_event_stop(uvperf_event_t *event);
-
-/** Delivers the records that are in the ring now to the callback of the last
- *  start. All are delivered before it returns, without slices. Flush looks at
- *  the ring once. Flush also works between stop and start.
- *  @return 0, also if the ring is empty or delivery has ended, or
- *    UV_EINVAL  never started, no ring, or an overwritable ring: use
- *      uvperf_event_snapshot;
- *    UV_EBUSY   called inside a callback of the handle;
- *    UV_ENOMEM  out of memory: inside a callback of another handle a flush may
- *      need memory. Nothing was delivered;
- *    UV_EPERM   in a forked child. */
-UVPERF_EXTERN int uvperf_event_flush(uvperf_event_t *event);
-
 /** Returns the next record, for programs with their own loop. Enable the event
  *  (uvperf_event_enable). When uvperf_event_fd is readable, take all records
  *  until UV_EAGAIN, because each wakeup is reported only once. Also take them
@@ -426,16 +362,6 @@ UVPERF_EXTERN int uvperf_event_flush(uvperf_event_t *event);
  *  Source: perf_event_open(2), "MMAP layout". */
 UVPERF_EXTERN int uvperf_event_next(uvperf_event_t *event,
                                     const uvperf_record_t **record);
-
-/** Returns whether a record is waiting, without a system call. For an
- *  overwritable ring it returns whether a snapshot, or uvperf_event_next after
- *  a pause, would find a record.
- *  @return 1 if uvperf_event_next or a flush finds a record, 0 if not, or
- *    UV_EINVAL  no ring;
- *    UV_EBUSY   inside a callback of the handle, or while it is being opened;
- *    UV_EBADF   opening has failed;
- *    UV_EPERM   in a forked child. */
-UVPERF_EXTERN int uvperf_event_has_record(const uvperf_event_t *event);
 
 /** Delivers the newest records of an overwritable ring (attr.write_backward) to
  *  the callback of the last start, before it returns and without slices. Only
@@ -473,11 +399,11 @@ UVPERF_EXTERN int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags,
  *  functions for snapshots, uvperf_event_next, uvperf_event_pause and
  *  uvperf_event_resume.
  *
- *  uvperf_event_stop, also in a record callback, cancels the delivery. done_cb
+ *  uvperf_stop, also in a record callback, cancels the delivery. done_cb
  *  is called with UV_ECANCELED when the loop runs next. If no record was
  *  delivered, the next snapshot has the same records. If some records were
  *  delivered, only a snapshot with UVPERF_SNAPSHOT_ALL has the other records.
- *  uvperf_event_close cancels too: when the thread is done, done_cb is called
+ *  uvperf_close cancels too: when the thread is done, done_cb is called
  *  and right after it close_cb. More: uvperf-details(7).
  *  @param flags    UVPERF_SNAPSHOT_*.
  *  @param done_cb  Called once if this returns 0; not NULL.
@@ -523,33 +449,6 @@ UVPERF_EXTERN int uvperf_event_snapshot_start(uvperf_event_t *event,
 UVPERF_EXTERN int uvperf_event_set_output(uvperf_event_t *event,
                                           uvperf_event_t *output,
                                           uvperf_error_t *error);
-
-/** Closes the handle, which cancels everything. No record callback runs after
- *  it, even in the middle of a drain. If the event leads a group, its siblings
- *  are disabled and stay open. The ring is unmapped, the fd is closed and
- *  close_cb is called when the loop runs next, or later: run the loop until
- *  then.
- *
- *  A callback of a flush or snapshot may close the handle and run the loop.
- *  Then close_cb is called inside that callback, and may free the handle. The
- *  record stays valid until its callback returns, and the ring and the fd are
- *  released when the flush or snapshot returns.
- *
- *  The kernel needs 30 ms and more to close a tracepoint or a probe. A thread
- *  of libuv's pool does this, for one event of a loop at a time, while the loop
- *  goes on. close_cb is called afterwards. A child that is forked meanwhile
- *  gets no close_cb, keeps the fds, and cannot close its loop (UV_EBUSY). The
- *  loop's thread closes the event itself after a close inside a flush or
- *  snapshot, or if a BPF program has no link (uvperf_event_attach_bpf).
- *
- *  Call it exactly once; a second call asserts. Call it also after
- *  uvperf_walk_close, or if the program has closed the inner handles by
- *  uv_close. If libuv has finished closing all of them, close_cb is called
- *  before this returns, and the loop is not touched: it may have been closed
- *  and freed.
- *  @param close_cb  May be NULL. */
-UVPERF_EXTERN void uvperf_event_close(uvperf_event_t *event,
-                                      uvperf_event_close_cb close_cb);
 
 /** Reads the count.
  *  @param count  Receives the total since the event was opened. The count is
@@ -608,58 +507,6 @@ uvperf_event_attr(const uvperf_event_t *event);
  *    none. Owned by the handle and valid until close. */
 UVPERF_EXTERN const uvperf_change_t *
 uvperf_event_changes(const uvperf_event_t *event, size_t *nr);
-
-/** Returns the size of the ring's data part.
- *  @return Bytes; 0 without a ring. */
-UVPERF_EXTERN size_t uvperf_event_ring_bytes(const uvperf_event_t *event);
-
-/** Returns the statistics of the handle's records.
- *  @param stats  Caller's; receives the totals since init. */
-UVPERF_EXTERN void uvperf_event_stats(const uvperf_event_t *event,
-                                      uvperf_stats_t *stats);
-
-/** Lets the started handle keep the loop alive, as uv_ref. This is the
- *  default. */
-UVPERF_EXTERN void uvperf_event_ref(uvperf_event_t *event);
-
-/** Lets the loop end although the handle is started, as uv_unref. */
-UVPERF_EXTERN void uvperf_event_unref(uvperf_event_t *event);
-
-/** Returns whether the handle is ref'd, as uv_has_ref.
- *  @return 1 or 0. */
-UVPERF_EXTERN int uvperf_event_has_ref(const uvperf_event_t *event);
-
-/** Returns whether the handle is active, as uv_is_active. A handle is active
- *  while it is being opened. A started handle is active until its target is
- *  gone and all records were delivered. A started event without a ring is not
- *  active.
- *  @return 1 or 0. */
-UVPERF_EXTERN int uvperf_event_is_active(const uvperf_event_t *event);
-
-/** Returns whether the handle is closing or closed, as uv_is_closing.
- *  @return 1 or 0. */
-UVPERF_EXTERN int uvperf_event_is_closing(const uvperf_event_t *event);
-
-/** Returns sizeof(uvperf_event_t), for other languages.
- *  @return Bytes. */
-UVPERF_EXTERN size_t uvperf_event_size(void);
-
-/** Closes the owner of an inner handle, for programs that tear down by uv_walk:
- *
- *    static void walk(uv_handle_t *handle, void *arg) {
- *      if (!uvperf_walk_close(handle) && !uv_is_closing(handle))
- *        uv_close(handle, NULL);
- *    }
- *
- *  @param handle  Any handle of any loop. The function recognises uvperf's
- *    handles by type and callback, and never follows the `data` of other
- *    handles.
- *  @return 1 if the handle belongs to an event, a set or a BPF reader of
- *    uvperf. That owner is now closing. 0 for any other handle, and nothing was
- *    done. The owner's memory must stay until the loop has run. One later
- *    uvperf_event_close, uvperf_set_close or uvperf_bpf_reader_close is
- *    allowed, and stores its callback. */
-UVPERF_EXTERN int uvperf_walk_close(uv_handle_t *handle);
 
 /* -- control of an open event: the ioctls of perf_event_open(2) ----------- */
 
@@ -786,7 +633,7 @@ UVPERF_EXTERN int uvperf_event_apply_filter(uvperf_event_t *event,
                                             const char *filter,
                                             uvperf_error_t *error);
 
-/** Attaches a BPF program until uvperf_event_close. At a tracepoint
+/** Attaches a BPF program until uvperf_close. At a tracepoint
  *  (BPF_PROG_TYPE_TRACEPOINT), kprobe or uprobe (BPF_PROG_TYPE_KPROBE) the
  *  program runs at every hit of any task on any CPU, from now on, even if the
  *  event is disabled. If the program returns 0, no event of any process counts
@@ -894,7 +741,7 @@ UVPERF_EXTERN int uvperf_event_id(uvperf_event_t *event, uint64_t *id);
  *  The format is the read_format of uvperf_event_attr: see perf_event_open(2),
  *  "Reading results".
  *
- *  Do not close it: uvperf_event_close does. Between start and stop do not poll
+ *  Do not close it: uvperf_close does. Between start and stop do not poll
  *  it or a dup of it, because each wakeup is reported to one poll only. Only a
  *  program that calls uvperf_event_next polls the fd. If events share a ring,
  *  poll the fd of an event whose target lives, because the fds of events whose

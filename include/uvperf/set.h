@@ -11,18 +11,7 @@
  * events cannot be opened, the other events still work: see
  * uvperf_set_failures.
  *
- * Rules that hold for every function here:
- * - A handle belongs to one loop. Call its functions from the loop's thread.
- * - Returned codes are 0 or a negative UV_E*.
- * - `error` may be NULL. It receives the cause, the reason and the remedy.
- * - Inside the handle's callbacks all functions may be called, except
- *   uvperf_set_flush, snapshot, next and has_record. A callback of flush or
- *   snapshot may also run the loop.
- * - A child of fork(2) must call uv_loop_fork and close the handles before it
- *   runs the loop: see event.h. In the child, close leaves the parent's events
- *   alone. Other functions, except the getters, return UV_EPERM.
- * - After uvperf_set_close only ref, unref, has_ref, is_active and is_closing
- *   may be called. Any other call fails an assertion, in release builds too. */
+ * handle.h has the functions of all handles, and the rules for their use. */
 #ifndef UVPERF_SET_H
 #define UVPERF_SET_H
 
@@ -34,6 +23,7 @@
 #include "uvperf/attr.h"
 #include "uvperf/count.h"
 #include "uvperf/error.h"
+#include "uvperf/handle.h"
 #include "uvperf/name.h"
 #include "uvperf/record.h"
 #include "uvperf/set_options.h"
@@ -93,22 +83,17 @@ typedef void (*uvperf_set_target_cb)(uvperf_set_t *set, int status, void *data,
                                      uint32_t index,
                                      const uvperf_error_t *error);
 
-/** Called once when a closed handle is done. The memory of the handle is the
- *  caller's again and may be freed here. */
-typedef void (*uvperf_set_close_cb)(uvperf_set_t *set);
-
-/* The handle of a set. The caller allocates it, and must neither move nor free
- * it before close_cb. */
+/* The handle of a set: see handle.h. */
 struct uvperf_set_s {
-  /* public: the caller's, never used */
-  void *data;
-  /* read-only */
-  uv_loop_t *loop;
-  /* private */
-  void *impl;
-  uvperf_set_close_cb close_cb;
-  void *reserved[4];
+  uvperf_handle_t handle; /* the base, for the functions of all handles */
 };
+
+/** Returns the set that a handle belongs to, for callbacks.
+ *  @return NULL if it is of another type. */
+static inline uvperf_set_t *uvperf_handle_set(uvperf_handle_t *handle) {
+  return handle->type == UVPERF_HANDLE_SET ? (uvperf_set_t *)(void *)handle
+                                           : NULL;
+}
 
 /** Opens each attr at each place of each target, disabled.
  *
@@ -151,7 +136,7 @@ UVPERF_EXTERN int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
  *  filters, and call a replaced allocator (uvperf_replace_allocator).
  *  UVPERF_TARGET_SELF is the thread that calls this function. If the process
  *  forks meanwhile, no callback of the handle runs in the child, as with
- *  uvperf_set_close.
+ *  uvperf_close.
  *  @param loop     As for uvperf_set_init.
  *  @param set      As for uvperf_set_init.
  *  @param options  As for uvperf_set_init: copied before this returns.
@@ -316,7 +301,7 @@ UVPERF_EXTERN int uvperf_set_open_target(uvperf_set_t *set,
  *  Later readings have no places of the target, and totals do not include its
  *  counts. Records that the target has written are still delivered, with their
  *  source. libuv's thread pool closes tracepoints, probes, and 64 or more
- *  events, as in uvperf_set_close. uvperf_set_nr_closing is 0 when all of these
+ *  events, as in uvperf_close. uvperf_set_nr_closing is 0 when all of these
  *  fds are closed.
  *  @param index  The target's index. The targets in the options have the
  *    indexes from 0 on.
@@ -364,7 +349,7 @@ UVPERF_EXTERN int uvperf_set_change_period(uvperf_set_t *set, size_t attr,
                                            uint64_t period,
                                            uvperf_error_t *error);
 
-/** Attaches a BPF program to one attr at all places, until uvperf_set_close.
+/** Attaches a BPF program to one attr at all places, until uvperf_close.
  *
  *  Targets that are added later get it too. Each attr can get only one program.
  *  See uvperf_event_attach_bpf for the types of programs.
@@ -401,7 +386,7 @@ UVPERF_EXTERN int uvperf_set_attach_bpf(uvperf_set_t *set, size_t attr,
  *  BPF_MAP_TYPE_PERF_EVENT_ARRAY, has only events of UVPERF_TARGET_CPUS
  *  targets. If two targets share a CPU, it has the event of the first. The set
  *  updates the map when targets or CPUs change (UVPERF_SET_FOLLOW_CPUS).
- *  uvperf_set_close removes the entries.
+ *  uvperf_close removes the entries.
  *  @param attr    The attr's index. Each attr fills one map.
  *  @param map_fd  An fd of the map, the caller's; may be closed afterwards.
  *  @param error   Receives why it failed.
@@ -489,48 +474,6 @@ UVPERF_EXTERN size_t uvperf_set_nr_open(const uvperf_set_t *set);
  *    (uvperf_set_on_cpu), or the set is closed. */
 UVPERF_EXTERN int uvperf_set_fd(const uvperf_set_t *set, size_t attr,
                                 uint64_t serial);
-
-/** Closes the handle. Call it exactly once, also after uvperf_walk_close.
- *
- *  It returns at once. By then all events are disabled and BPF programs are
- *  detached. No reading and no record comes afterwards. When the loop runs
- *  next, the fds are closed and close_cb is called.
- *
- *  Tracepoints and probes, and sets of 64 or more events, are disabled and
- *  closed by libuv's thread pool, before close_cb. Until then their events
- *  still count. uvperf_event_close describes this, a close inside a flush or
- *  snapshot, and a close after the loop was closed.
- *  @param close_cb  May be NULL. */
-UVPERF_EXTERN void uvperf_set_close(uvperf_set_t *set,
-                                    uvperf_set_close_cb close_cb);
-
-/** Lets the handle keep the loop alive while it is active, as uv_ref does.
- *
- *  This is the default. */
-UVPERF_EXTERN void uvperf_set_ref(uvperf_set_t *set);
-
-/** Lets the loop end although the handle is active, as uv_unref does. */
-UVPERF_EXTERN void uvperf_set_unref(uvperf_set_t *set);
-
-/** Returns whether the handle is ref'd, as uv_has_ref does.
- *  @return 1 or 0. */
-UVPERF_EXTERN int uvperf_set_has_ref(const uvperf_set_t *set);
-
-/** Returns whether the handle is active, as uv_is_active does.
- *
- *  A set is active while it or a target is being opened, while readings are
- *  started, and from uvperf_set_start until uvperf_set_stop or the end of all
- *  targets.
- *  @return 1 or 0. */
-UVPERF_EXTERN int uvperf_set_is_active(const uvperf_set_t *set);
-
-/** Returns whether the handle is closing or closed, as uv_is_closing does.
- *  @return 1 or 0. */
-UVPERF_EXTERN int uvperf_set_is_closing(const uvperf_set_t *set);
-
-/** Returns sizeof(uvperf_set_t), for other languages.
- *  @return bytes. */
-UVPERF_EXTERN size_t uvperf_set_size(void);
 
 /* -- records of a set ----------------------------------------------------- */
 
@@ -623,30 +566,10 @@ UVPERF_EXTERN int uvperf_set_start(uvperf_set_t *set,
                                    uvperf_set_record_cb cb,
                                    uvperf_error_t *error);
 
-/** Stops delivery at once, and disables the set if start enabled it.
- *
- *  No record callback runs afterwards. Undelivered records stay in the rings,
- *  and come after the next start or in a flush.
- *  @return 0, also when not started; or
- *    UV_EPERM  in a forked child. */
-UVPERF_EXTERN int uvperf_set_stop(uvperf_set_t *set);
-
-/** Delivers all records that are in the rings now, before it returns.
- *
- *  The callback of the last start receives them, without slices. With
- *  UVPERF_SET_TIME_ORDER they come in the order of their times, without waiting
- *  for slack_us. This also works between stop and start.
- *  @return 0, also when the rings are empty or delivery has ended; or
- *    UV_EINVAL  never started; or UVPERF_SET_OVERWRITE: use
- *      uvperf_set_snapshot;
- *    UV_EBUSY   called inside a callback of the handle;
- *    UV_EPERM   in a forked child. */
-UVPERF_EXTERN int uvperf_set_flush(uvperf_set_t *set);
-
 /** Returns the next record without a callback, for a program with its own loop.
  *
  *  Such a program enables the set (uvperf_set_enable), polls the fd of each
- *  ring (uvperf_set_ring), and takes records until UV_EAGAIN. Poll with a
+ *  ring (uvperf_ring), and takes records until UV_EAGAIN. Poll with a
  *  timeout, because records may wait below wakeup_bytes. The uv loop need not
  *  run until the handle is closed. Rings take turns. With UVPERF_SET_TIME_ORDER
  *  records come in the order of their times, without waiting for slack_us.
@@ -670,17 +593,6 @@ UVPERF_EXTERN int uvperf_set_flush(uvperf_set_t *set);
  *  Source: perf_event_open(2), "MMAP layout". */
 UVPERF_EXTERN int uvperf_set_next(uvperf_set_t *set,
                                   const uvperf_record_t **record);
-
-/** Returns whether a record waits in any ring, without taking it.
- *
- *  It makes no system call.
- *  @return 1 if a record waits, for uvperf_set_next or a flush, or with
- *    UVPERF_SET_OVERWRITE for a snapshot; 0 if no record waits; or
- *    UV_EINVAL  no UVPERF_SET_RECORDS;
- *    UV_EBUSY   inside a callback of the handle, or while it is being opened;
- *    UV_EBADF   opening has failed;
- *    UV_EPERM   in a forked child. */
-UVPERF_EXTERN int uvperf_set_has_record(const uvperf_set_t *set);
 
 /** Delivers a snapshot of all overwritable rings, before it returns.
  *
@@ -778,26 +690,6 @@ UVPERF_EXTERN int uvperf_set_on_cpu(uvperf_set_t *set, uvperf_set_cpu_cb cb);
  *    returns. */
 UVPERF_EXTERN const uvperf_source_t *uvperf_set_source(const uvperf_set_t *set,
                                                        uint64_t id);
-
-/** Fills in the statistics of the handle, over all rings.
- *  @param stats  Receives the totals since init. */
-UVPERF_EXTERN void uvperf_set_stats(const uvperf_set_t *set,
-                                    uvperf_stats_t *stats);
-
-/** Returns the number of rings.
- *
- *  There is one ring for each CPU on which an event that writes records was
- *  ever opened.
- *  @return 0 without UVPERF_SET_RECORDS. */
-UVPERF_EXTERN size_t uvperf_set_nr_rings(const uvperf_set_t *set);
-
-/** Describes one ring.
- *  @param index  Below uvperf_set_nr_rings; a ring keeps its index.
- *  @param ring   Receives the description.
- *  @return 0, or
- *    UV_EINVAL  there is no such ring. */
-UVPERF_EXTERN int uvperf_set_ring(const uvperf_set_t *set, size_t index,
-                                  uvperf_ring_info_t *ring);
 
 /** Describes the ring, and so the CPU, that failed.
  *

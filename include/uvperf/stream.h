@@ -89,7 +89,7 @@ typedef struct uvperf_stats_s {
   /* Lost records, as reported by LOST and LOST_SAMPLES records.
    * uvperf_count_t.lost counts some of the same losses: never add the two. A
    * BPF reader includes lost samples that no record has reported yet: see
-   * uvperf_bpf_reader_stats. */
+   * uvperf_stats. */
   uint64_t lost_records;
   /* Records of an overwritable ring that were overwritten in part by newer
    * records before they could be delivered. Each record is counted once.
@@ -145,6 +145,7 @@ typedef struct uvperf_ring_info_s {
   uint64_t nr_events;
   /* 0 while the ring is read. Any other code means that nothing more is read
    * from the ring. UV_EPROTO means that the ring's head is not a multiple of 8.
+   * UV_EOF means that the target of an event is gone.
    * Other codes are the error of polling the ring, or UV_EBADF if that error is
    * unknown. */
   int32_t status;

@@ -1,33 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Used by all files of the reader. Checks whether the reader is closing and
- * whether this process opened it, and adds its rings to the watch. */
+/* Used by all files of the reader: outputs, and their rings on the watch. */
 #include "bpf/internal.h"
-
-#include <assert.h>
-
-#include "sys/fork.h"
-#include "util/error.h"
-
-reader_t *uvperf__bpf_reader_impl(const uvperf_bpf_reader_t *reader) {
-  reader_t *impl = reader->impl;
-
-  assert(impl != NULL && !impl->closing);
-  return impl;
-}
-
-int uvperf__bpf_reader_is_forked(const reader_t *impl) {
-  return uvperf__process() != impl->process;
-}
-
-int uvperf__bpf_reader_check(const reader_t *impl, uvperf_error_t *error) {
-  if (uvperf__bpf_reader_is_forked(impl))
-    return uvperf__error_forked(error, "reader");
-  if (impl->opening != NULL)
-    return uvperf__error_opening(error, "reader");
-  if (impl->has_failed)
-    return uvperf__error_not_opened(error, UV_EBADF, "reader");
-  return 0;
-}
 
 int uvperf__bpf_reader_is_watched(const reader_t *impl) {
   return !(impl->flags & UVPERF_BPF_READER_OVERWRITE);
@@ -41,10 +14,10 @@ int uvperf__bpf_reader_watch_rings(reader_t *impl) {
 
   if (!uvperf__bpf_reader_is_watched(impl))
     return 0;
-  for (i = uvperf__watch_nr_rings(impl->watch);
+  for (i = uvperf__watch_nr_rings(impl->base.watch);
        i < uvperf__cpu_rings_nr(impl->rings); i++) {
     ring = uvperf__cpu_rings_at(impl->rings, i);
-    rc = uvperf__watch_add(impl->watch, &ring->ring, &ring->fd, 1);
+    rc = uvperf__watch_add(impl->base.watch, &ring->ring, &ring->fd, 1);
     if (rc != 0)
       return rc;
   }

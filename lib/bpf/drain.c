@@ -45,14 +45,14 @@ void uvperf__bpf_reader_deliver(reader_t *impl, uvperf__cpu_ring_t *ring,
 
   uvperf__stats_ring_slice(ring, slice);
   impl->in_callback = 1;
-  impl->cb(impl->handle, status, &sample);
+  impl->cb(impl->base.handle, status, &sample);
   impl->in_callback = 0;
 }
 
 /* Calls the callback without a record. */
 static void report(reader_t *impl, int status) {
   impl->in_callback = 1;
-  impl->cb(impl->handle, status, NULL);
+  impl->cb(impl->base.handle, status, NULL);
   impl->in_callback = 0;
 }
 
@@ -96,7 +96,7 @@ drain_sample(void *owner, uvperf__reader_t *reader, unsigned int form,
   sample->data = sample->record->sample.raw.data;
   sample->size = sample->record->sample.raw.size;
   sample->remaining = behind;
-  drain->impl->cb(drain->impl->handle, 0, sample);
+  drain->impl->cb(drain->impl->base.handle, 0, sample);
   return 1;
 }
 
@@ -112,7 +112,7 @@ static void drain_record(void *owner, const void *bytes, size_t size,
 static int drain_has_no_ring(const void *owner) {
   const reader_t *impl = ((const drain_t *)owner)->impl;
 
-  return impl->closing && uvperf__bpf_reader_is_forked(impl);
+  return impl->base.closing && uvperf__handle_is_forked(&impl->base);
 }
 
 static const uvperf__drain_ops_t drain_ops = {find_reader, drain_sample,
@@ -176,8 +176,8 @@ void uvperf__bpf_reader_take_back(reader_t *impl) {
 
 int uvperf_bpf_reader_next(uvperf_bpf_reader_t *reader,
                            const uvperf_bpf_sample_t **sample) {
-  reader_t *impl = uvperf__bpf_reader_impl(reader);
-  int rc = uvperf__bpf_reader_check(impl, NULL);
+  reader_t *impl = uvperf__handle_impl(&reader->handle);
+  int rc = uvperf__handle_check(&impl->base, NULL);
   uvperf__cpu_ring_t *ring;
   const void *bytes;
   size_t size;
@@ -209,12 +209,9 @@ int uvperf_bpf_reader_next(uvperf_bpf_reader_t *reader,
                      ring->ring.head - ring->ring.tail - size, &impl->sample);
 }
 
-int uvperf_bpf_reader_has_record(const uvperf_bpf_reader_t *reader) {
-  const reader_t *impl = uvperf__bpf_reader_impl(reader);
-  int rc = uvperf__bpf_reader_check(impl, NULL);
+int uvperf__bpf_reader_has_record(const void *owner) {
+  const reader_t *impl = owner;
 
-  if (rc != 0)
-    return rc;
   if (impl->in_callback)
     return UV_EBUSY;
   return uvperf__cpu_rings_have_record(impl->rings, impl->lender, impl->lent);

@@ -14,7 +14,7 @@ static void report(reader_t *impl, int cpu, int status,
   if (impl->cpu_cb == NULL)
     return;
   impl->in_callback = 1;
-  impl->cpu_cb(impl->handle, cpu, status, error);
+  impl->cpu_cb(impl->base.handle, cpu, status, error);
   impl->in_callback = was_in_callback;
 }
 
@@ -25,12 +25,12 @@ void uvperf__bpf_reader_cpu_gone(void *owner, int cpu) {
 
   /* The user's previous callback may have forked. CPUs that the reader does not
    * use are not reported. */
-  if (uvperf__bpf_reader_is_forked(impl) ||
+  if (uvperf__handle_is_forked(&impl->base) ||
       uvperf__bpf_outputs_cpu_status(impl->outputs, cpu) == UV_ENOENT)
     return;
   impl->cpus_gone += 1;
   uvperf__bpf_outputs_cpu_gone(impl->outputs, cpu);
-  uvperf__watch_drain(impl->watch);
+  uvperf__watch_drain(impl->base.watch);
   report(impl, cpu, UV_ENODEV, NULL);
 }
 
@@ -40,7 +40,7 @@ void uvperf__bpf_reader_cpu_come(void *owner, int cpu) {
   int status, now;
   int rc;
 
-  if (uvperf__bpf_reader_is_forked(impl))
+  if (uvperf__handle_is_forked(&impl->base))
     return;
   status = uvperf__bpf_outputs_cpu_come(impl->outputs, cpu, &error);
   now = uvperf__bpf_outputs_cpu_status(impl->outputs, cpu);
@@ -56,21 +56,4 @@ void uvperf__bpf_reader_cpu_come(void *owner, int cpu) {
   if (rc != 0 && status == 0)
     status = uvperf__watch_explain_ring(&error, rc, cpu);
   report(impl, cpu, status, status == 0 ? NULL : &error);
-}
-
-int uvperf__bpf_reader_follow_cpus(reader_t *impl, uvperf_error_t *error) {
-  int rc;
-
-  if (impl->hotplug == NULL)
-    return 0;
-  uvperf__hotplug_attach(impl->hotplug, impl->handle->loop);
-  rc = uvperf__hotplug_start(impl->hotplug, UVPERF__HOTPLUG_RESCAN_MS);
-  return rc == 0 ? 0
-                 : uvperf__hotplug_explain(error, rc,
-                                           "set UVPERF_BPF_READER_FIXED_CPUS");
-}
-
-void uvperf__bpf_reader_leave_cpus(reader_t *impl) {
-  if (impl->hotplug != NULL && uvperf__hotplug_is_attached(impl->hotplug))
-    uvperf__hotplug_stop(impl->hotplug);
 }

@@ -6,32 +6,20 @@
 #include "uvperf/bpf.h"
 
 #include "bpf/outputs.h"
-#include "loop/hotplug.h"
+#include "loop/handle.h"
 #include "loop/slice.h"
-#include "loop/snapshot_job.h"
-#include "loop/watch.h"
 #include "ring/cpu_rings.h"
-
-typedef struct reader_opening_s reader_opening_t;
 
 /* uvperf_bpf_reader_t.impl points to this. It is freed in the last inner close
  * callback. If that callback runs inside a flush or a snapshot, it is freed
  * when the flush or snapshot returns. */
 typedef struct reader_s {
-  uvperf_bpf_reader_t *handle; /* NULL until init or open has succeeded */
+  uvperf__handle_t base; /* its watch has no rings if they are overwritable */
   uvperf__bpf_outputs_t *outputs;
-  reader_opening_t *opening;  /* set while libuv's pool opens it */
-  int has_failed;             /* opening it has failed: there are no outputs */
   uvperf__cpu_rings_t *rings; /* of the outputs; NULL until they are open */
   uvperf_decoder_t *decoder;  /* as rings */
-  uint32_t process;           /* the one that opened it */
-  uvperf__teardown_t teardown;
-  uvperf__watch_t *watch; /* has no rings if the rings are overwritable */
-  /* NULL with UVPERF_BPF_READER_FIXED_CPUS. Attached to the loop by the first
-   * start. */
-  uvperf__hotplug_t *hotplug;
-  void *scratch;  /* for a record of any ring that wraps */
-  uint32_t flags; /* UVPERF_BPF_READER_* */
+  void *scratch;              /* for a record of any ring that wraps */
+  uint32_t flags;             /* UVPERF_BPF_READER_* */
   uint64_t default_flush_ms;
 
   uvperf_bpf_reader_sample_cb cb; /* of the last start; NULL: never started */
@@ -53,34 +41,13 @@ typedef struct reader_s {
   uvperf__cpu_ring_t *lender;
   uvperf_bpf_sample_t sample;
 
-  /* The snapshot that has begun and whose callback has not been called. NULL if
-   * there is none. */
-  uvperf__snapshot_job_t *snapshot;
-  uvperf_bpf_reader_snapshot_cb snapshot_cb;
-  int is_snapping; /* inside uvperf_bpf_reader_snapshot */
-
   /* Why the events are enabled and in the map: see reader.c. */
   int is_wanted_by_start;
   int is_wanted_by_resume;
   int is_paused;
-
-  int closing;
-  int closed_by_user;
 } reader_t;
 
 /* -- base.c -- */
-
-/* Returns the impl of a handle. Asserts that the handle is not closing: that
- * would be a programming error, as with libuv's handles. */
-reader_t *uvperf__bpf_reader_impl(const uvperf_bpf_reader_t *reader);
-
-/* Whether this process is a forked child of the one that made the reader. */
-int uvperf__bpf_reader_is_forked(const reader_t *impl);
-
-/* Returns 0 if the reader can be used. Otherwise fills the error and returns
- * UV_EPERM in a forked child, UV_EBUSY while the reader is being opened, or
- * UV_EBADF if opening it has failed. */
-int uvperf__bpf_reader_check(const reader_t *impl, uvperf_error_t *error);
 
 /* Whether the watch drains its rings. Only snapshots read overwritable
  * rings. */
@@ -114,13 +81,9 @@ int uvperf__bpf_reader_make_hotplug(reader_t *impl, const char *root);
 
 /* Begins to open the events of the outputs. Returns 0, or a code and the
  * error. */
-int uvperf__bpf_reader_begin_opening(reader_t *impl, uv_loop_t *loop,
+int uvperf__bpf_reader_begin_opening(reader_t *impl,
                                      uvperf_bpf_reader_open_cb cb,
                                      uvperf_error_t *error);
-
-/* Called when the handle closes. The opening ends soon, and the teardown waits
- * for its end. */
-void uvperf__bpf_reader_cancel_opening(reader_t *impl);
 
 /* -- drain.c: called by the watch -- */
 
@@ -135,6 +98,9 @@ void uvperf__bpf_reader_ring_end(void *owner, size_t ring_index, int status);
 void uvperf__bpf_reader_ring_skipped(void *owner, size_t ring_index);
 
 /* -- drain.c: one record -- */
+
+/* The operation of the kind. */
+int uvperf__bpf_reader_has_record(const void *owner);
 
 /* Takes back the record that uvperf_bpf_reader_next has lent, before the rings
  * are read in another way. */
@@ -151,12 +117,5 @@ void uvperf__bpf_reader_deliver(reader_t *impl, uvperf__cpu_ring_t *ring,
 /* Called by the hotplug. */
 void uvperf__bpf_reader_cpu_come(void *owner, int cpu);
 void uvperf__bpf_reader_cpu_gone(void *owner, int cpu);
-
-/* Follows CPUs from now on, unless the CPUs are fixed. Returns 0, or a code and
- * the error. */
-int uvperf__bpf_reader_follow_cpus(reader_t *impl, uvperf_error_t *error);
-
-/* Stops following CPUs. */
-void uvperf__bpf_reader_leave_cpus(reader_t *impl);
 
 #endif

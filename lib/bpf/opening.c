@@ -3,49 +3,41 @@
  * uses the outputs meanwhile. */
 #include "bpf/internal.h"
 
-#include <stdatomic.h>
-
 #include "util/alloc.h"
 #include "util/error.h"
 
-struct reader_opening_s {
-  uvperf__job_t job;
-  reader_t *impl;
-  atomic_int is_cancelled;
+typedef struct reader_opening_s {
+  uvperf__handle_job_t base;
   uvperf_bpf_reader_open_cb cb;
-};
+} reader_opening_t;
 
 static int open_next(uvperf__job_t *job) {
   reader_opening_t *opening = (reader_opening_t *)job;
+  reader_t *impl = (reader_t *)opening->base.owner;
 
-  return uvperf__bpf_outputs_open_next(opening->impl->outputs,
-                                       atomic_load(&opening->is_cancelled));
+  return uvperf__bpf_outputs_open_next(
+      impl->outputs, atomic_load(&opening->base.is_cancelled));
 }
 
-static void on_opened(uvperf__job_t *job) {
-  reader_opening_t *opening = (reader_opening_t *)job;
-  reader_t *impl = opening->impl;
-  uvperf_bpf_reader_open_cb cb = opening->cb;
-  int was_closing = impl->closing;
+static void on_opened(uvperf__handle_job_t *job, int was_closing) {
+  uvperf_bpf_reader_open_cb cb = ((reader_opening_t *)job)->cb;
+  reader_t *impl = (reader_t *)job->owner;
   uvperf_error_t error;
   int rc;
 
-  impl->opening = NULL;
-  uvperf__free(opening);
+  uvperf__free(job);
   rc = uvperf__bpf_outputs_end(&impl->outputs, &error);
-  impl->has_failed = rc != 0;
+  impl->base.code = rc == 0 ? 0 : UV_EBADF;
   if (rc == 0)
     uvperf__bpf_reader_take_outputs(impl);
   if (was_closing)
     rc = uvperf__error_cancelled(&error, "reader");
-  cb(impl->handle, rc, rc == 0 ? NULL : &error);
-  if (!was_closing)
-    return;
-  uvperf__bpf_reader_leave_outputs(impl);
-  uvperf__teardown_closed(&impl->teardown);
+  cb(impl->base.handle, rc, rc == 0 ? NULL : &error);
+  if (was_closing)
+    uvperf__bpf_reader_leave_outputs(impl);
 }
 
-int uvperf__bpf_reader_begin_opening(reader_t *impl, uv_loop_t *loop,
+int uvperf__bpf_reader_begin_opening(reader_t *impl,
                                      uvperf_bpf_reader_open_cb cb,
                                      uvperf_error_t *error) {
   reader_opening_t *opening = uvperf__calloc(1, sizeof(*opening));
@@ -53,21 +45,14 @@ int uvperf__bpf_reader_begin_opening(reader_t *impl, uv_loop_t *loop,
 
   if (opening == NULL)
     return uvperf__error_shortage(error, UV_ENOMEM, "cannot open the reader");
-  opening->job.step = open_next;
-  opening->job.done = on_opened;
-  opening->impl = impl;
+  opening->base.job.step = open_next;
+  opening->base.done = on_opened;
   opening->cb = cb;
-  rc = uvperf__job_begin_or(loop, &opening->job, "uvperf_bpf_reader_init",
-                            error);
-  if (rc != 0) {
+  rc = uvperf__handle_job_begin(&impl->base, &opening->base,
+                                "uvperf_bpf_reader_init", error);
+  if (rc == 0)
+    impl->base.code = UV_EBUSY;
+  else
     uvperf__free(opening);
-    return rc;
-  }
-  impl->opening = opening;
-  return 0;
-}
-
-void uvperf__bpf_reader_cancel_opening(reader_t *impl) {
-  atomic_store(&impl->opening->is_cancelled, 1);
-  uvperf__teardown_expect(&impl->teardown);
+  return rc;
 }

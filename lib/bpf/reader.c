@@ -4,12 +4,8 @@
  * programs write. drain.c delivers their records. */
 #include "bpf/internal.h"
 
-#include <assert.h>
-#include <string.h>
-
 #include "loop/stats.h"
 #include "loop/stream_options.h"
-#include "sys/fork.h"
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/options.h"
@@ -17,6 +13,8 @@
 /* A caller allocates the handle, so its size must never change. */
 _Static_assert(sizeof(uvperf_bpf_reader_t) == 8 * sizeof(void *),
                "uvperf_bpf_reader_t is ABI");
+
+static const uvperf__handle_kind_t reader_kind;
 
 /* -- the events and the map ------------------------------------------------ */
 
@@ -56,13 +54,13 @@ static void end_delivery(reader_t *impl) {
   impl->is_started = 0;
   /* The watch is stopped even if it was not started, because this may be inside
    * a flush. */
-  uvperf__watch_stop(impl->watch);
+  uvperf__watch_stop(impl->base.watch);
   if (impl->is_wanted_by_start && !impl->is_wanted_by_resume) {
     uvperf__bpf_outputs_take(impl->outputs, NULL);
     uvperf__bpf_outputs_disable(impl->outputs);
   }
   impl->is_wanted_by_start = 0;
-  uvperf__bpf_reader_leave_cpus(impl);
+  uvperf__handle_leave_cpus(&impl->base);
 }
 
 /* -- close ---------------------------------------------------------------- */
@@ -71,8 +69,8 @@ static void release(void *owner) {
   reader_t *impl = owner;
 
   uvperf__free(impl->scratch);
-  uvperf__watch_free(impl->watch);
-  uvperf__hotplug_free(impl->hotplug);
+  uvperf__watch_free(impl->base.watch);
+  uvperf__hotplug_free(impl->base.hotplug);
   uvperf__bpf_outputs_free(impl->outputs);
   uvperf__free(impl);
 }
@@ -84,61 +82,21 @@ static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
     uvperf__bpf_outputs_give_up(impl->outputs, leftovers);
 }
 
-/* No polled fd and no ring is released before the last close callback of an
- * inner handle: see event/event.c. */
-static void closed(void *owner) {
-  reader_t *impl = owner;
-  uvperf_bpf_reader_t *handle = impl->handle;
-  int closed_by_user = impl->closed_by_user;
-
-  uvperf__snapshot_job_closed(impl->snapshot);
-  uvperf__teardown_let_go(&impl->teardown);
-  if (handle == NULL)
-    return; /* open failed: the struct belongs to the caller */
-  handle->impl = NULL;
-  /* The user has closed the handle. Another close is an error. */
-  if (closed_by_user)
-    handle->reserved[0] = handle;
-  if (handle->close_cb != NULL)
-    handle->close_cb(handle);
-}
-
-/* The rest can be closed later by the loop, but from now on no program finds
- * one of our events. In a forked child the outputs do not touch the events and
- * the map, which belong to the parent. */
-static void begin_close(void *owner) {
+/* While the pool opens the outputs, only the pool uses them. In a forked child
+ * the outputs do not touch the events and the map, which belong to the
+ * parent. */
+static void quit(void *owner) {
   reader_t *impl = owner;
 
-  impl->closing = 1;
   impl->is_started = 0;
-  if (impl->opening != NULL)
-    uvperf__bpf_reader_cancel_opening(impl);
-  else
+  if (!uvperf__handle_is_opening(&impl->base))
     uvperf__bpf_reader_leave_outputs(impl);
-  uvperf__watch_close(impl->watch, &impl->teardown);
-  if (impl->hotplug != NULL && uvperf__hotplug_is_attached(impl->hotplug))
-    uvperf__hotplug_close(impl->hotplug, &impl->teardown);
-  uvperf__snapshot_job_close(impl->snapshot, &impl->teardown);
-  uvperf__teardown_end(&impl->teardown);
 }
 
-void uvperf_bpf_reader_close(uvperf_bpf_reader_t *reader,
-                             uvperf_bpf_reader_close_cb close_cb) {
-  reader_t *impl = reader->impl;
+static int is_active(const void *owner) {
+  const reader_t *impl = owner;
 
-  /* uvperf_walk_close has closed the handle and the teardown is done. */
-  if (impl == NULL) {
-    assert(reader->reserved[0] == NULL);
-    reader->reserved[0] = reader;
-    if (close_cb != NULL)
-      close_cb(reader);
-    return;
-  }
-  assert(!impl->closed_by_user);
-  impl->closed_by_user = 1;
-  reader->close_cb = close_cb;
-  if (!impl->closing)
-    begin_close(impl);
+  return uvperf__watch_is_active(impl->base.watch);
 }
 
 /* -- called by the watch and the hotplug ----------------------------------- */
@@ -156,13 +114,13 @@ static const uvperf__watch_ops_t watch_ops = {
     .ring_skipped = uvperf__bpf_reader_ring_skipped,
     .ring_end = uvperf__bpf_reader_ring_end,
     .end = end,
-    .close = begin_close,
+    .close = uvperf__handle_begin_close,
 };
 
 static const uvperf__hotplug_ops_t hotplug_ops = {
     .come = uvperf__bpf_reader_cpu_come,
     .gone = uvperf__bpf_reader_cpu_gone,
-    .close = begin_close,
+    .close = uvperf__handle_begin_close,
 };
 
 /* -- init ----------------------------------------------------------------- */
@@ -186,7 +144,7 @@ static int check_options(int map_fd, const uvperf_bpf_reader_options_t *options,
 }
 
 int uvperf__bpf_reader_make_hotplug(reader_t *impl, const char *root) {
-  return uvperf__hotplug_new(&impl->hotplug, root, &hotplug_ops, impl);
+  return uvperf__hotplug_new(&impl->base.hotplug, root, &hotplug_ops, impl);
 }
 
 /* If is_begun is set, only the first step is done. */
@@ -235,7 +193,7 @@ static int open_reader(reader_t *impl, uv_loop_t *loop, int map_fd,
   rc = open_outputs(impl, map_fd, root, options, is_begun, error);
   if (rc != 0)
     return rc;
-  rc = uvperf__watch_new(&impl->watch, loop, &watch_ops, impl);
+  rc = uvperf__watch_new(&impl->base.watch, loop, &watch_ops, impl);
   if (rc != 0)
     return uvperf__error_shortage(error, rc, "cannot make the reader");
   return 0;
@@ -247,8 +205,7 @@ static reader_t *make_impl(uv_loop_t *loop,
 
   if (impl == NULL)
     return NULL;
-  uvperf__teardown_init(&impl->teardown, loop, closed, release, give_up, impl);
-  impl->process = uvperf__process();
+  uvperf__handle_init(&impl->base, loop, &reader_kind);
   impl->flags = options->flags;
   impl->default_flush_ms =
       options->wakeup_events == 1 || options->wakeup_bytes == 1
@@ -284,16 +241,13 @@ int uvperf__bpf_reader_make(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
     return rc;
   }
   if (cb != NULL)
-    rc = uvperf__bpf_reader_begin_opening(impl, loop, cb, error);
+    rc = uvperf__bpf_reader_begin_opening(impl, cb, error);
   if (rc != 0) {
-    begin_close(impl); /* frees it later: inner handles are registered */
+    uvperf__handle_begin_close(
+        impl); /* frees it later: inner handles are registered */
     return rc;
   }
-  impl->handle = reader;
-  reader->loop = loop;
-  reader->impl = impl;
-  reader->close_cb = NULL;
-  memset(reader->reserved, 0, sizeof(reader->reserved));
+  uvperf__handle_publish(&impl->base, &reader->handle);
   return 0;
 }
 
@@ -325,12 +279,12 @@ static int start_watch(reader_t *impl, const uvperf_stream_options_t *options,
 
   uvperf__stream_options_for_watch(options, impl->default_flush_ms, &chosen);
   if (!uvperf__bpf_reader_is_watched(impl)) {
-    uvperf__watch_set_options(impl->watch, &chosen);
+    uvperf__watch_set_options(impl->base.watch, &chosen);
     return 0;
   }
   rc = uvperf__bpf_reader_watch_rings(impl);
   if (rc == 0)
-    rc = uvperf__watch_start(impl->watch, &chosen);
+    rc = uvperf__watch_start(impl->base.watch, &chosen);
   return rc == 0 ? 0 : uvperf__watch_explain(error, rc);
 }
 
@@ -342,7 +296,8 @@ static int start(reader_t *impl, const uvperf_stream_options_t *options,
   rc = start_watch(impl, options, error);
   if (rc != 0)
     return rc;
-  rc = uvperf__bpf_reader_follow_cpus(impl, error);
+  rc = uvperf__handle_follow_cpus(&impl->base,
+                                  "set UVPERF_BPF_READER_FIXED_CPUS", error);
   if (rc == 0 && !(options->flags & UVPERF_START_NO_ENABLE)) {
     rc = enable_and_put(impl, impl->is_paused, error);
     impl->is_wanted_by_start = rc == 0;
@@ -356,13 +311,13 @@ int uvperf_bpf_reader_start(uvperf_bpf_reader_t *reader,
                             const uvperf_stream_options_t *options,
                             uvperf_bpf_reader_sample_cb cb,
                             uvperf_error_t *error) {
-  reader_t *impl = uvperf__bpf_reader_impl(reader);
+  reader_t *impl = uvperf__handle_impl(&reader->handle);
   uvperf_stream_options_t own;
   int rc;
 
   rc = uvperf__stream_options_copy(&own, options, error);
   if (rc == 0)
-    rc = uvperf__bpf_reader_check(impl, error);
+    rc = uvperf__handle_check(&impl->base, error);
   if (rc != 0)
     return rc;
   if (cb == NULL)
@@ -381,19 +336,14 @@ int uvperf_bpf_reader_start(uvperf_bpf_reader_t *reader,
   return 0;
 }
 
-int uvperf_bpf_reader_stop(uvperf_bpf_reader_t *reader) {
-  reader_t *impl = uvperf__bpf_reader_impl(reader);
-  int rc = uvperf__bpf_reader_check(impl, NULL);
-
-  if (rc != 0)
-    return rc;
-  end_delivery(impl);
+static int reader_stop(void *owner) {
+  end_delivery(owner);
   return 0;
 }
 
 /* Begins a flush. If a flush is not allowed now, returns a code instead. */
 static int begin_flush(reader_t *impl) {
-  int rc = uvperf__bpf_reader_check(impl, NULL);
+  int rc = uvperf__handle_check(&impl->base, NULL);
 
   if (rc != 0)
     return rc;
@@ -403,37 +353,37 @@ static int begin_flush(reader_t *impl) {
     return UV_EBUSY;
   uvperf__bpf_reader_take_back(impl);
   impl->lost_at = 0;
-  uvperf__teardown_hold(&impl->teardown);
+  uvperf__teardown_hold(&impl->base.teardown);
   return 0;
 }
 
-int uvperf_bpf_reader_flush(uvperf_bpf_reader_t *reader) {
-  reader_t *impl = uvperf__bpf_reader_impl(reader);
+static int reader_flush(void *owner) {
+  reader_t *impl = owner;
   int rc = begin_flush(impl);
 
   if (rc != 0)
     return rc;
-  uvperf__watch_flush(impl->watch);
-  uvperf__teardown_let_go(&impl->teardown);
+  uvperf__watch_flush(impl->base.watch);
+  uvperf__teardown_let_go(&impl->base.teardown);
   return 0;
 }
 
 int uvperf_bpf_reader_flush_ring(uvperf_bpf_reader_t *reader, size_t index) {
-  reader_t *impl = uvperf__bpf_reader_impl(reader);
+  reader_t *impl = uvperf__handle_impl(&reader->handle);
   int rc = begin_flush(impl);
 
   if (rc != 0)
     return rc;
   rc = UV_EINVAL;
-  if (index < uvperf__watch_nr_rings(impl->watch))
-    rc = uvperf__watch_flush_ring(impl->watch, index);
-  uvperf__teardown_let_go(&impl->teardown);
+  if (index < uvperf__watch_nr_rings(impl->base.watch))
+    rc = uvperf__watch_flush_ring(impl->base.watch, index);
+  uvperf__teardown_let_go(&impl->base.teardown);
   return rc;
 }
 
 int uvperf_bpf_reader_on_cpu(uvperf_bpf_reader_t *reader,
                              uvperf_bpf_reader_cpu_cb cb) {
-  reader_t *impl = uvperf__bpf_reader_impl(reader);
+  reader_t *impl = uvperf__handle_impl(&reader->handle);
 
   if (cb != NULL && (impl->flags & UVPERF_BPF_READER_FIXED_CPUS))
     return UV_EINVAL;
@@ -445,8 +395,8 @@ int uvperf_bpf_reader_on_cpu(uvperf_bpf_reader_t *reader,
 
 int uvperf_bpf_reader_pause(uvperf_bpf_reader_t *reader,
                             uvperf_error_t *error) {
-  reader_t *impl = uvperf__bpf_reader_impl(reader);
-  int rc = uvperf__bpf_reader_check(impl, error);
+  reader_t *impl = uvperf__handle_impl(&reader->handle);
+  int rc = uvperf__handle_check(&impl->base, error);
 
   if (rc == 0)
     rc = uvperf__bpf_outputs_take(impl->outputs, error);
@@ -457,8 +407,8 @@ int uvperf_bpf_reader_pause(uvperf_bpf_reader_t *reader,
 
 int uvperf_bpf_reader_resume(uvperf_bpf_reader_t *reader,
                              uvperf_error_t *error) {
-  reader_t *impl = uvperf__bpf_reader_impl(reader);
-  int rc = uvperf__bpf_reader_check(impl, error);
+  reader_t *impl = uvperf__handle_impl(&reader->handle);
+  int rc = uvperf__handle_check(&impl->base, error);
 
   if (rc == 0)
     rc = enable_and_put(impl, 0, error);
@@ -476,9 +426,9 @@ int uvperf_bpf_reader_resume(uvperf_bpf_reader_t *reader,
  * program that reads the statistics in each callback would interrupt all CPUs
  * for each record. */
 static void count_lost(reader_t *impl) {
-  uint64_t now = uvperf__watch_now(impl->watch);
+  uint64_t now = uvperf__watch_now(impl->base.watch);
 
-  if (uvperf__bpf_reader_check(impl, NULL) != 0 ||
+  if (uvperf__handle_check(&impl->base, NULL) != 0 ||
       (now != 0 && impl->lost_at == now))
     return;
   impl->lost_at = now;
@@ -486,93 +436,66 @@ static void count_lost(reader_t *impl) {
 }
 
 int uvperf_bpf_reader_cpu_status(const uvperf_bpf_reader_t *reader, int cpu) {
-  const reader_t *impl = uvperf__bpf_reader_impl(reader);
+  const reader_t *impl = uvperf__handle_impl(&reader->handle);
 
   if (impl->rings == NULL)
-    return uvperf__bpf_reader_check(impl, NULL);
+    return uvperf__handle_check(&impl->base, NULL);
   return uvperf__bpf_outputs_cpu_status(impl->outputs, cpu);
 }
 
-size_t uvperf_bpf_reader_nr_rings(const uvperf_bpf_reader_t *reader) {
-  const reader_t *impl = uvperf__bpf_reader_impl(reader);
+static size_t reader_nr_rings(const void *owner) {
+  const reader_t *impl = owner;
 
   return impl->rings == NULL ? 0 : uvperf__cpu_rings_nr(impl->rings);
 }
 
-int uvperf_bpf_reader_ring(const uvperf_bpf_reader_t *reader, size_t index,
-                           uvperf_ring_info_t *ring) {
-  reader_t *impl = uvperf__bpf_reader_impl(reader);
+static int reader_ring(void *owner, size_t index, uvperf_ring_info_t *ring) {
+  reader_t *impl = owner;
 
   count_lost(impl);
-  return uvperf__stats_ring_info(impl->rings, index, impl->watch,
-                                 uvperf__bpf_reader_is_forked(impl), ring);
+  return uvperf__stats_ring_info(impl->rings, index, impl->base.watch,
+                                 uvperf__handle_is_forked(&impl->base), ring);
 }
 
 int uvperf_bpf_reader_failed_ring(const uvperf_bpf_reader_t *reader,
                                   uvperf_ring_info_t *ring) {
-  const reader_t *impl = uvperf__bpf_reader_impl(reader);
+  const reader_t *impl = uvperf__handle_impl(&reader->handle);
 
   if (impl->failed_ring == NULL)
     return UV_ENOENT;
-  return uvperf_bpf_reader_ring(reader, impl->failed_ring->index, ring);
+  return uvperf_ring(&reader->handle, impl->failed_ring->index, ring);
 }
 
-void uvperf_bpf_reader_stats(const uvperf_bpf_reader_t *reader,
-                             uvperf_stats_t *stats) {
-  reader_t *impl = uvperf__bpf_reader_impl(reader);
+static void reader_stats(void *owner, uvperf_stats_t *stats) {
+  reader_t *impl = owner;
 
   count_lost(impl);
-  uvperf__stats_of_rings(impl->rings, impl->watch,
-                         uvperf__bpf_reader_is_forked(impl), stats);
+  uvperf__stats_of_rings(impl->rings, impl->base.watch,
+                         uvperf__handle_is_forked(&impl->base), stats);
   stats->cpus_gone = impl->cpus_gone;
   stats->cpus_come = impl->cpus_come;
 }
 
 const struct perf_event_attr *
 uvperf_bpf_reader_attr(const uvperf_bpf_reader_t *reader) {
-  const reader_t *impl = uvperf__bpf_reader_impl(reader);
+  const reader_t *impl = uvperf__handle_impl(&reader->handle);
 
   return impl->rings == NULL ? NULL : uvperf__bpf_outputs_attr(impl->outputs);
 }
 
-/* -- as any uv handle ----------------------------------------------------- */
+/* -- the kind -------------------------------------------------------------- */
 
-/* These functions may also be called for a closing handle, and for a closed
- * handle (impl NULL) while its memory lives. */
-
-void uvperf_bpf_reader_ref(uvperf_bpf_reader_t *reader) {
-  reader_t *impl = reader->impl;
-
-  if (impl != NULL && !impl->closing)
-    uvperf__watch_set_ref(impl->watch, 1);
-}
-
-void uvperf_bpf_reader_unref(uvperf_bpf_reader_t *reader) {
-  reader_t *impl = reader->impl;
-
-  if (impl != NULL && !impl->closing)
-    uvperf__watch_set_ref(impl->watch, 0);
-}
-
-int uvperf_bpf_reader_has_ref(const uvperf_bpf_reader_t *reader) {
-  const reader_t *impl = reader->impl;
-
-  return impl != NULL && uvperf__watch_has_ref(impl->watch);
-}
-
-int uvperf_bpf_reader_is_active(const uvperf_bpf_reader_t *reader) {
-  const reader_t *impl = reader->impl;
-
-  return impl != NULL && !impl->closing &&
-         (impl->opening != NULL || uvperf__watch_is_active(impl->watch));
-}
-
-int uvperf_bpf_reader_is_closing(const uvperf_bpf_reader_t *reader) {
-  const reader_t *impl = reader->impl;
-
-  return impl == NULL || impl->closing;
-}
-
-size_t uvperf_bpf_reader_size(void) {
-  return sizeof(uvperf_bpf_reader_t);
-}
+static const uvperf__handle_kind_t reader_kind = {
+    .type = UVPERF_HANDLE_BPF_READER,
+    .noun = "reader",
+    .is_active = is_active,
+    .stop = reader_stop,
+    .flush = reader_flush,
+    .has_record = uvperf__bpf_reader_has_record,
+    .stats = reader_stats,
+    .nr_rings = reader_nr_rings,
+    .ring = reader_ring,
+    .quit = quit,
+    .give_up = give_up,
+    .release = release,
+};

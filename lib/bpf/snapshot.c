@@ -23,20 +23,14 @@ static int deliver(void *owner, uvperf__snapshot_job_t *job,
   return uvperf__snapshot_job_walk(job, &by_ring, slice);
 }
 
-static void done(void *owner, int status) {
-  reader_t *impl = owner;
-
-  impl->snapshot = NULL;
-  impl->snapshot_cb(impl->handle, status);
-}
-
-static const uvperf__snapshot_ops_t ops = {deliver, done};
+static const uvperf__snapshot_ops_t ops = {deliver,
+                                           uvperf__handle_snapshot_done};
 
 static int prepare(reader_t *impl, uint32_t flags, int is_busy,
                    uvperf__snapshot_job_t **job, uvperf_error_t *error) {
   uvperf__snapshot_ask_t ask = {flags, NULL, impl->cb != NULL,
-                                is_busy || impl->snapshot != NULL};
-  int rc = uvperf__bpf_reader_check(impl, error);
+                                is_busy || impl->base.snapshot != NULL};
+  int rc = uvperf__handle_check(&impl->base, error);
   uvperf__cpu_ring_t *ring;
   size_t nr, i;
 
@@ -47,7 +41,8 @@ static int prepare(reader_t *impl, uint32_t flags, int is_busy,
   if (rc != 0)
     return rc;
   nr = uvperf__cpu_rings_nr(impl->rings);
-  rc = uvperf__snapshot_job_new(job, impl->watch, &ops, impl, nr, flags, error);
+  rc = uvperf__snapshot_job_new(job, impl->base.watch, &ops, impl, nr, flags,
+                                error);
   for (i = 0; rc == 0 && i < nr; i++) {
     ring = uvperf__cpu_rings_at(impl->rings, i);
     (*job)->snapshots[i].ring = &ring->ring;
@@ -58,38 +53,27 @@ static int prepare(reader_t *impl, uint32_t flags, int is_busy,
 
 int uvperf_bpf_reader_snapshot(uvperf_bpf_reader_t *reader, uint32_t flags,
                                uvperf_error_t *error) {
-  reader_t *impl = uvperf__bpf_reader_impl(reader);
+  reader_t *impl = uvperf__handle_impl(&reader->handle);
   uvperf__snapshot_job_t *job;
   int rc = prepare(impl, flags, impl->in_callback, &job, error);
 
-  if (rc != 0)
-    return rc;
-  uvperf__teardown_hold(&impl->teardown);
-  impl->is_snapping = 1;
-  rc = uvperf__snapshot_job_run(job, error);
-  impl->is_snapping = 0;
-  uvperf__teardown_let_go(&impl->teardown);
-  return rc;
+  return rc != 0 ? rc : uvperf__handle_snapshot(&impl->base, job, error);
 }
 
 int uvperf_bpf_reader_snapshot_start(uvperf_bpf_reader_t *reader,
                                      uint32_t flags,
                                      uvperf_bpf_reader_snapshot_cb done_cb,
                                      uvperf_error_t *error) {
-  reader_t *impl = uvperf__bpf_reader_impl(reader);
+  reader_t *impl = uvperf__handle_impl(&reader->handle);
   uvperf__snapshot_job_t *job;
   int rc;
 
   if (done_cb == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "done_cb must not be NULL");
-  rc = prepare(impl, flags, impl->is_snapping, &job, error);
-  if (rc == 0)
-    rc = uvperf__snapshot_job_begin(job, reader->loop,
-                                    "uvperf_bpf_reader_snapshot", error);
-  if (rc != 0)
-    return rc;
-  impl->snapshot = job;
-  impl->snapshot_cb = done_cb;
-  return 0;
+  rc = prepare(impl, flags, impl->base.is_snapping, &job, error);
+  return rc != 0 ? rc
+                 : uvperf__handle_snapshot_start(
+                       &impl->base, job, "uvperf_bpf_reader_snapshot",
+                       (uvperf__user_status_cb)done_cb, error);
 }

@@ -1,35 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Used by all files of the handle. Checks whether the handle is closing and
- * whether this process opened it, and makes its attr from the user's attr. */
+/* Makes an event's attr from the user's attr. */
 #include "event/internal.h"
 
-#include <assert.h>
 #include <time.h>
 
 #include "attr/attr.h"
-#include "sys/fork.h"
-#include "util/error.h"
-
-event_t *uvperf__event_impl(const uvperf_event_t *event) {
-  event_t *impl = event->impl;
-
-  assert(impl != NULL && !impl->closing);
-  return impl;
-}
-
-int uvperf__event_is_forked(const event_t *impl) {
-  return uvperf__process() != impl->process;
-}
-
-int uvperf__event_check(const event_t *impl, uvperf_error_t *error) {
-  if (uvperf__event_is_forked(impl))
-    return uvperf__error_forked(error, "event");
-  if (impl->opening != NULL)
-    return uvperf__error_opening(error, "event");
-  if (impl->has_failed)
-    return uvperf__error_not_opened(error, UV_EBADF, "event");
-  return 0;
-}
 
 /* perf_event_open() in kernel/events/core.c requires one clock for a group. */
 static void choose_clock(struct perf_event_attr *attr,

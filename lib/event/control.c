@@ -40,7 +40,7 @@ static int finish(const event_t *impl, int code, unsigned long request,
 /* Makes a request whose argument is a number. */
 static int control(event_t *impl, unsigned long request, long argument,
                    uvperf_error_t *error) {
-  int rc = uvperf__event_check(impl, error);
+  int rc = uvperf__handle_check(&impl->base, error);
 
   if (rc != 0)
     return rc;
@@ -99,7 +99,8 @@ static void unstick(const event_t *impl) {
 static uint64_t count_of(const event_t *impl) {
   uvperf_count_t count;
 
-  return uvperf_event_read(impl->handle, &count, NULL) == 0 ? count.value : 0;
+  return uvperf_event_read(impl->base.handle, &count, NULL) == 0 ? count.value
+                                                                 : 0;
 }
 
 /* A limited event counts nothing once its overflows have run out. */
@@ -218,8 +219,8 @@ int uvperf__event_enable(event_t *impl, uvperf_error_t *error) {
 }
 
 int uvperf_event_enable(uvperf_event_t *event, uvperf_error_t *error) {
-  event_t *impl = uvperf__event_impl(event);
-  int rc = uvperf__event_check(impl, error);
+  event_t *impl = uvperf__handle_impl(&event->handle);
+  int rc = uvperf__handle_check(&impl->base, error);
 
   return rc != 0 ? rc : uvperf__event_enable(impl, error);
 }
@@ -234,14 +235,15 @@ int uvperf__event_disable(event_t *impl, uvperf_error_t *error) {
 }
 
 int uvperf_event_disable(uvperf_event_t *event, uvperf_error_t *error) {
-  event_t *impl = uvperf__event_impl(event);
-  int rc = uvperf__event_check(impl, error);
+  event_t *impl = uvperf__handle_impl(&event->handle);
+  int rc = uvperf__handle_check(&impl->base, error);
 
   return rc != 0 ? rc : uvperf__event_disable(impl, error);
 }
 
 int uvperf_event_reset(uvperf_event_t *event, uvperf_error_t *error) {
-  return control(uvperf__event_impl(event), PERF_EVENT_IOC_RESET, 0, error);
+  return control(uvperf__handle_impl(&event->handle), PERF_EVENT_IOC_RESET, 0,
+                 error);
 }
 
 /* The ioctl for a group (perf_event_for_each) enables the leader first. Since
@@ -250,12 +252,12 @@ int uvperf_event_reset(uvperf_event_t *event, uvperf_error_t *error) {
  * __perf_event_enable reschedules only events of the sibling's own PMU, not the
  * leader. If the leader is enabled last, all are scheduled in at once. */
 int uvperf_event_enable_group(uvperf_event_t *event, uvperf_error_t *error) {
-  return uvperf_event_enable(leader_of(uvperf__event_impl(event))->handle,
-                             error);
+  return uvperf_event_enable(
+      leader_of(uvperf__handle_impl(&event->handle))->base.handle, error);
 }
 
 int uvperf_event_disable_group(uvperf_event_t *event, uvperf_error_t *error) {
-  event_t *impl = uvperf__event_impl(event);
+  event_t *impl = uvperf__handle_impl(&event->handle);
   event_t *leader = leader_of(impl);
   event_t *member;
   int rc = control(impl, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP, error);
@@ -269,13 +271,13 @@ int uvperf_event_disable_group(uvperf_event_t *event, uvperf_error_t *error) {
 }
 
 int uvperf_event_reset_group(uvperf_event_t *event, uvperf_error_t *error) {
-  return control(uvperf__event_impl(event), PERF_EVENT_IOC_RESET,
+  return control(uvperf__handle_impl(&event->handle), PERF_EVENT_IOC_RESET,
                  PERF_IOC_FLAG_GROUP, error);
 }
 
 int uvperf_event_refresh(uvperf_event_t *event, uint32_t overflows,
                          uvperf_error_t *error) {
-  event_t *impl = uvperf__event_impl(event);
+  event_t *impl = uvperf__handle_impl(&event->handle);
   int rc;
 
   /* The manual does not define 0. _perf_event_refresh takes an int. */
@@ -283,7 +285,7 @@ int uvperf_event_refresh(uvperf_event_t *event, uint32_t overflows,
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "overflows is %u; it must be 1 to %d", overflows,
                              INT_MAX);
-  rc = uvperf__event_check(impl, error);
+  rc = uvperf__handle_check(&impl->base, error);
   if (rc == 0 && is_dead(impl))
     rc = finish(impl, UV_ENOTSUP, PERF_EVENT_IOC_REFRESH, overflows, error);
   if (rc == 0)
@@ -304,8 +306,8 @@ int uvperf_event_refresh(uvperf_event_t *event, uint32_t overflows,
 
 int uvperf_event_change_period(uvperf_event_t *event, uint64_t period,
                                uvperf_error_t *error) {
-  event_t *impl = uvperf__event_impl(event);
-  int rc = uvperf__event_check(impl, error);
+  event_t *impl = uvperf__handle_impl(&event->handle);
+  int rc = uvperf__handle_check(&impl->base, error);
 
   if (rc != 0)
     return rc;
@@ -323,11 +325,11 @@ int uvperf_event_change_period(uvperf_event_t *event, uint64_t period,
 
 int uvperf_event_apply_filter(uvperf_event_t *event, const char *filter,
                               uvperf_error_t *error) {
-  event_t *impl = uvperf__event_impl(event);
+  event_t *impl = uvperf__handle_impl(&event->handle);
   uvperf__control_t control = {.request = PERF_EVENT_IOC_SET_FILTER,
                                .attr = impl->attr,
                                .filter = filter};
-  int rc = uvperf__event_check(impl, error);
+  int rc = uvperf__handle_check(&impl->base, error);
 
   if (rc != 0)
     return rc;
@@ -340,12 +342,12 @@ int uvperf_event_apply_filter(uvperf_event_t *event, const char *filter,
 
 int uvperf_event_attach_bpf(uvperf_event_t *event, int prog_fd, uint64_t cookie,
                             uvperf_error_t *error) {
-  event_t *impl = uvperf__event_impl(event);
+  event_t *impl = uvperf__handle_impl(&event->handle);
   const uvperf__control_t control = {.request = PERF_EVENT_IOC_SET_BPF,
                                      .attr = impl->attr,
                                      .value = (uint64_t)prog_fd,
                                      .has_cookie = cookie != 0};
-  int rc = uvperf__event_check(impl, error);
+  int rc = uvperf__handle_check(&impl->base, error);
   int has_no_links = 0;
   int link = -1;
 
@@ -363,10 +365,10 @@ int uvperf_event_attach_bpf(uvperf_event_t *event, int prog_fd, uint64_t cookie,
 
 int uvperf_event_query_bpf(uvperf_event_t *event, uint32_t *ids, size_t *nr,
                            uvperf_error_t *error) {
-  event_t *impl = uvperf__event_impl(event);
+  event_t *impl = uvperf__handle_impl(&event->handle);
   query_t query = {0, 0, {0}};
   size_t room, filled;
-  int rc = uvperf__event_check(impl, error);
+  int rc = uvperf__handle_check(&impl->base, error);
 
   if (rc != 0)
     return rc;
@@ -392,12 +394,12 @@ int uvperf_event_query_bpf(uvperf_event_t *event, uint32_t *ids, size_t *nr,
 
 static int set_paused(uvperf_event_t *event, int paused,
                       uvperf_error_t *error) {
-  event_t *impl = uvperf__event_impl(event);
+  event_t *impl = uvperf__handle_impl(&event->handle);
   /* The ring may be another event's: perf_event_output() uses event->rb. */
   event_t *owner = impl->output != NULL ? impl->output : impl;
   int rc;
 
-  if (owner->snapshot != NULL && !uvperf__event_is_forked(impl))
+  if (owner->base.snapshot != NULL && !uvperf__handle_is_forked(&impl->base))
     return uvperf__error_set(
         error, UV_EBUSY, UVPERF_CAUSE_ARGUMENT,
         "a snapshot of the ring is being taken; wait for its callback");
@@ -506,9 +508,9 @@ static int modify(event_t *impl, struct perf_event_attr *wanted,
 int uvperf_event_modify(uvperf_event_t *event,
                         const struct perf_event_attr *attr,
                         uvperf_error_t *error) {
-  event_t *impl = uvperf__event_impl(event);
+  event_t *impl = uvperf__handle_impl(&event->handle);
   struct perf_event_attr *wanted;
-  int rc = uvperf__event_check(impl, error);
+  int rc = uvperf__handle_check(&impl->base, error);
 
   if (rc != 0)
     return rc;

@@ -58,7 +58,7 @@ deliver_sample(void *owner, uvperf__reader_t *reader, unsigned int form,
                                           header);
   if (record == NULL)
     return 0;
-  impl->cb(impl->handle, 0, record);
+  impl->cb(impl->base.handle, 0, record);
   return 1;
 }
 
@@ -71,13 +71,13 @@ static void deliver_record(void *owner, const void *bytes, size_t size,
   (void)behind;
   status = uvperf__decode(impl->decoder, NULL, bytes, size, &record);
   uvperf__stats_count(&impl->stats, record, status);
-  impl->cb(impl->handle, status, record);
+  impl->cb(impl->base.handle, status, record);
 }
 
 static int has_no_ring(const void *owner) {
   const event_t *impl = owner;
 
-  return impl->closing && uvperf__event_is_forked(impl);
+  return impl->base.closing && uvperf__handle_is_forked(&impl->base);
 }
 
 static const uvperf__drain_ops_t drain_ops = {find_reader, deliver_sample,
@@ -130,7 +130,7 @@ int uvperf__event_drain(void *owner, size_t ring_index,
 
 void uvperf__event_report(event_t *impl, int status) {
   impl->delivering = 1;
-  impl->cb(impl->handle, status, NULL);
+  impl->cb(impl->base.handle, status, NULL);
   impl->delivering = 0;
 }
 
@@ -241,27 +241,24 @@ static int next_or_end(event_t *impl, const void **bytes, size_t *size) {
   return rc == 0 ? status : rc;
 }
 
-int uvperf_event_has_record(const uvperf_event_t *event) {
-  const event_t *impl = uvperf__event_impl(event);
-  int rc = uvperf__event_check(impl, NULL);
+int uvperf__event_has_record(const void *owner) {
+  const event_t *impl = owner;
 
-  if (rc != 0)
-    return rc;
   if (impl->ring.page == NULL)
     return UV_EINVAL;
   if (impl->delivering)
     return UV_EBUSY;
   return !impl->unsound &&
          !(uvperf__event_is_watched(impl) &&
-           uvperf__watch_has_ended(impl->watch, 0)) &&
+           uvperf__watch_has_ended(impl->base.watch, 0)) &&
          uvperf__ring_has_record(&impl->ring, impl->lent);
 }
 
 int uvperf_event_next(uvperf_event_t *event, const uvperf_record_t **record) {
-  event_t *impl = uvperf__event_impl(event);
+  event_t *impl = uvperf__handle_impl(&event->handle);
   const void *bytes;
   size_t size;
-  int rc = uvperf__event_check(impl, NULL);
+  int rc = uvperf__handle_check(&impl->base, NULL);
 
   if (record == NULL)
     return UV_EINVAL;
@@ -270,12 +267,12 @@ int uvperf_event_next(uvperf_event_t *event, const uvperf_record_t **record) {
     return rc;
   if (impl->ring.page == NULL)
     return UV_EINVAL;
-  if (impl->delivering || impl->snapshot != NULL ||
+  if (impl->delivering || impl->base.snapshot != NULL ||
       (impl->ring.overwrite ? !impl->paused : impl->started))
     return UV_EBUSY;
   uvperf__event_take_back(impl);
   if (impl->unsound || (uvperf__event_is_watched(impl) &&
-                        uvperf__watch_has_ended(impl->watch, 0)))
+                        uvperf__watch_has_ended(impl->base.watch, 0)))
     return UV_EOF;
   rc = next_or_end(impl, &bytes, &size);
   if (rc == 0)

@@ -4,9 +4,6 @@
  * control.c has all other operations. */
 #include "event/internal.h"
 
-#include <assert.h>
-#include <string.h>
-
 #include <sys/ioctl.h>
 
 #include "attr/attr.h"
@@ -14,7 +11,6 @@
 #include "host/task.h"
 #include "loop/stats.h"
 #include "loop/stream_options.h"
-#include "sys/fork.h"
 #include "sys/opener.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
@@ -29,6 +25,8 @@
 /* A caller allocates the handle, so its size must never change. */
 _Static_assert(sizeof(uvperf_event_t) == 8 * sizeof(void *),
                "uvperf_event_t is ABI");
+
+static const uvperf__handle_kind_t event_kind;
 
 /* -- close ---------------------------------------------------------------- */
 
@@ -46,7 +44,7 @@ static void release(void *owner) {
 
   /* Checked only now: this may be a child that was forked after the close
    * began. */
-  if (uvperf__event_is_forked(impl))
+  if (uvperf__handle_is_forked(&impl->base))
     uvperf__ring_forget(&impl->ring);
   else
     uvperf__ring_unmap(&impl->ring);
@@ -60,7 +58,7 @@ static void release(void *owner) {
   uvperf__free(impl->whole);
   uvperf__free(impl->attr);
   uvperf__free(impl->changes);
-  uvperf__watch_free(impl->watch);
+  uvperf__watch_free(impl->base.watch);
   uvperf__free(impl);
 }
 
@@ -70,42 +68,19 @@ static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
   /* In these cases the event is closed at once. After a failed init the loop
    * runs only once more. A program without a link must end soon. A forked
    * child's fd is not the last fd of the event. */
-  if (impl->handle == NULL || impl->has_program ||
-      !uvperf__attr_closes_slowly(impl->attr) || uvperf__event_is_forked(impl))
+  if (impl->base.handle == NULL || impl->has_program ||
+      !uvperf__attr_closes_slowly(impl->attr) ||
+      uvperf__handle_is_forked(&impl->base))
     return;
   uvperf__ring_give_up(&impl->ring, leftovers);
   uvperf__leftovers_add(leftovers, NULL, 0, impl->fd);
   impl->fd = -1;
 }
 
-/* Called in the last inner close callback. The fd and the ring must stay until
- * then for two reasons. First, a mapped ring keeps the file alive even if the
- * fd is closed, and epoll would keep reporting the file. Second, libuv 1.45 to
- * 1.48 may have an EPOLL_CTL_DEL of the fd queued to io_uring until then (libuv
- * #4323). */
-static void closed(void *owner) {
-  event_t *impl = owner;
-  uvperf_event_t *handle = impl->handle;
-  int closed_by_user = impl->closed_by_user;
-
-  uvperf__snapshot_job_closed(impl->snapshot);
-  uvperf__teardown_let_go(&impl->teardown);
-  if (handle == NULL)
-    return; /* init failed: the struct belongs to the caller */
-  handle->impl = NULL;
-  /* The user has closed the handle. Another close is an error. */
-  if (closed_by_user)
-    handle->reserved[0] = handle;
-  if (handle->close_cb != NULL)
-    handle->close_cb(handle);
-}
-
-static void begin_close(void *owner) {
+static void quit(void *owner) {
   event_t *impl = owner;
 
-  impl->closing = 1;
-  uvperf__event_cancel_opening(impl);
-  if (!uvperf__event_is_forked(impl)) {
+  if (!uvperf__handle_is_forked(&impl->base)) {
     /* When the leader's fd is closed, its siblings become leaders and would
      * count. */
     uvperf__event_disable_siblings(impl);
@@ -115,27 +90,12 @@ static void begin_close(void *owner) {
   }
   uvperf__event_leave_group(impl);
   uvperf__event_unlink(impl);
-  uvperf__watch_close(impl->watch, &impl->teardown);
-  uvperf__snapshot_job_close(impl->snapshot, &impl->teardown);
-  uvperf__teardown_end(&impl->teardown);
 }
 
-void uvperf_event_close(uvperf_event_t *event, uvperf_event_close_cb close_cb) {
-  event_t *impl = event->impl;
+static int is_active(const void *owner) {
+  const event_t *impl = owner;
 
-  /* uvperf_walk_close has closed the handle, and the teardown is done. */
-  if (impl == NULL) {
-    assert(event->reserved[0] == NULL);
-    event->reserved[0] = event;
-    if (close_cb != NULL)
-      close_cb(event);
-    return;
-  }
-  assert(!impl->closed_by_user);
-  impl->closed_by_user = 1;
-  event->close_cb = close_cb;
-  if (!impl->closing)
-    begin_close(impl);
+  return uvperf__watch_is_active(impl->base.watch);
 }
 
 static const uvperf__watch_ops_t watch_ops = {
@@ -143,7 +103,7 @@ static const uvperf__watch_ops_t watch_ops = {
     .slice_end = uvperf__event_slice_end,
     .ring_skipped = uvperf__event_ring_skipped,
     .end = uvperf__event_end,
-    .close = begin_close,
+    .close = uvperf__handle_begin_close,
 };
 
 /* -- init and open --------------------------------------------------------- */
@@ -155,11 +115,12 @@ static int check_leader(uv_loop_t *loop, const uvperf_event_options_t *options,
   *group_fd = -1;
   if (options->leader == NULL)
     return 0;
-  leader = options->leader->impl;
-  if (leader == NULL || leader->closing || options->leader->loop != loop)
+  leader = options->leader->handle.impl;
+  if (leader == NULL || leader->base.closing ||
+      options->leader->handle.loop != loop)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "options.leader is closed or on another loop");
-  if (uvperf__event_is_forked(leader))
+  if (uvperf__handle_is_forked(&leader->base))
     return uvperf__error_forked(error, "leader");
   if (leader->fd < 0)
     return uvperf__error_set(
@@ -334,7 +295,7 @@ static uvperf__scratch_t *find_scratch(uv_loop_t *loop) {
 static int take_scratch(event_t *impl, uvperf_error_t *error) {
   if (impl->ring.page == NULL)
     return 0;
-  impl->scratch = find_scratch(impl->teardown.loop);
+  impl->scratch = find_scratch(impl->base.teardown.loop);
   if (impl->scratch == NULL)
     return uvperf__error_shortage(error, UV_ENOMEM, "cannot make the event");
   return 0;
@@ -367,7 +328,7 @@ static int check_twin(event_t *impl, const event_plan_t *plan,
 
   if (!is_given && plan->options.open == NULL)
     return 0;
-  uvperf__watch_each(impl->teardown.loop, &watch_ops, note_twin, &found);
+  uvperf__watch_each(impl->base.teardown.loop, &watch_ops, note_twin, &found);
   if (found != NULL)
     return 0;
   uvperf__error_set(error, UV_EEXIST, UVPERF_CAUSE_ARGUMENT,
@@ -407,8 +368,8 @@ static int make_decoder(event_t *impl, const event_plan_t *plan,
 }
 
 static int make_watch(event_t *impl, uvperf_error_t *error) {
-  int rc =
-      uvperf__watch_new(&impl->watch, impl->teardown.loop, &watch_ops, impl);
+  int rc = uvperf__watch_new(&impl->base.watch, impl->base.teardown.loop,
+                             &watch_ops, impl);
 
   return rc == 0 ? 0
                  : uvperf__error_shortage(error, rc, "cannot make the event");
@@ -419,7 +380,8 @@ static int watch_ring(event_t *impl, uvperf_error_t *error) {
 
   if (!uvperf__event_is_watched(impl))
     return 0;
-  rc = uvperf__watch_add(impl->watch, &impl->ring, impl->fds, impl->nr_fds);
+  rc =
+      uvperf__watch_add(impl->base.watch, &impl->ring, impl->fds, impl->nr_fds);
   return rc == 0 ? 0 : uvperf__watch_explain(error, rc);
 }
 
@@ -431,7 +393,7 @@ static int install(event_t *impl, const event_plan_t *plan,
 
   if (rc == 0)
     rc = make_decoder(impl, plan, error);
-  if (rc == 0 && impl->watch == NULL)
+  if (rc == 0 && impl->base.watch == NULL)
     rc = make_watch(impl, error);
   return rc == 0 ? watch_ring(impl, error) : rc;
 }
@@ -462,7 +424,7 @@ static int check(make_t *make, const struct perf_event_attr *attr,
   if (rc == 0)
     rc = check_leader(make->loop, options, &make->plan.group_fd, error);
   if (rc == 0 && options->leader != NULL)
-    leader = options->leader->impl;
+    leader = options->leader->handle.impl;
   if (rc == 0)
     rc = uvperf__event_attr_copy(&impl->attr, attr,
                                  leader == NULL ? NULL : leader->attr,
@@ -501,9 +463,7 @@ static int begin_make(make_t *make, const struct perf_event_attr *attr,
   impl->nr_fds = 1;
   impl->flags = own->flags;
   make->plan.pid = own->pid;
-  uvperf__teardown_init(&impl->teardown, make->loop, closed, release, give_up,
-                        impl);
-  impl->process = uvperf__process();
+  uvperf__handle_init(&impl->base, make->loop, &event_kind);
   make->impl = impl;
   rc = check(make, attr, error);
   if (rc != 0)
@@ -517,21 +477,17 @@ static void end_make(const make_t *make) {
   event_t *impl = make->impl;
 
   if (options->leader != NULL)
-    uvperf__event_join_group(impl, options->leader->impl);
-  impl->handle = event;
+    uvperf__event_join_group(impl, options->leader->handle.impl);
   impl->source.data = event;
-  event->loop = make->loop;
-  event->impl = impl;
-  event->close_cb = NULL;
-  memset(event->reserved, 0, sizeof(event->reserved));
+  uvperf__handle_publish(&impl->base, &event->handle);
 }
 
 /* Frees the event at once. If inner handles are registered with the loop, frees
  * it when they are closed. */
 static void fail_make(event_t *impl) {
   uvperf__event_give_back(impl);
-  if (impl->watch != NULL)
-    begin_close(impl);
+  if (impl->base.watch != NULL)
+    uvperf__handle_begin_close(impl);
   else
     release(impl);
 }
@@ -561,6 +517,7 @@ int uvperf_event_open(uv_loop_t *loop, uvperf_event_t *event,
                       const uvperf_event_options_t *options,
                       uvperf_event_open_cb cb, uvperf_error_t *error) {
   make_t make = {.loop = loop, .event = event};
+  event_opening_t *opening;
   int rc;
 
   if (cb == NULL)
@@ -569,13 +526,14 @@ int uvperf_event_open(uv_loop_t *loop, uvperf_event_t *event,
   rc = begin_make(&make, attr, options, error);
   if (rc != 0)
     return rc;
-  rc = uvperf__event_new_opening(make.impl, &make.plan, install, cb, error);
+  rc = uvperf__event_new_opening(&opening, make.impl, &make.plan, install, cb,
+                                 error);
   if (rc == 0)
     rc = make_watch(make.impl, error);
   if (rc == 0)
-    rc = uvperf__event_begin_opening(make.impl, loop, error);
+    rc = uvperf__event_begin_opening(make.impl, opening, error);
   if (rc != 0) {
-    uvperf__event_free_opening(make.impl);
+    uvperf__event_free_opening(opening);
     fail_make(make.impl);
     return rc;
   }
@@ -612,9 +570,9 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
   if (impl->unsound)
     rc = UV_EPROTO;
   else if (uvperf__event_is_watched(impl))
-    rc = uvperf__watch_start(impl->watch, &chosen);
+    rc = uvperf__watch_start(impl->base.watch, &chosen);
   else
-    uvperf__watch_set_options(impl->watch, &chosen);
+    uvperf__watch_set_options(impl->base.watch, &chosen);
   if (rc == UV_EOF)
     return uvperf__error_set(error, rc, UVPERF_CAUSE_NO_TASK,
                              "delivery has ended; no more records will come");
@@ -625,7 +583,7 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
     return 0;
   rc = enable_by_start(impl, error);
   if (rc != 0)
-    uvperf__watch_stop(impl->watch);
+    uvperf__watch_stop(impl->base.watch);
   return rc;
 }
 
@@ -662,13 +620,13 @@ static int check_cb(const event_t *impl, uvperf_event_record_cb cb,
 int uvperf_event_start(uvperf_event_t *event,
                        const uvperf_stream_options_t *options,
                        uvperf_event_record_cb cb, uvperf_error_t *error) {
-  event_t *impl = uvperf__event_impl(event);
+  event_t *impl = uvperf__handle_impl(&event->handle);
   uvperf_stream_options_t own;
   int rc;
 
   rc = uvperf__stream_options_copy(&own, options, error);
   if (rc == 0)
-    rc = uvperf__event_check(impl, error);
+    rc = uvperf__handle_check(&impl->base, error);
   if (rc != 0)
     return rc;
   if (impl->started)
@@ -682,7 +640,7 @@ int uvperf_event_start(uvperf_event_t *event,
   /* If uvperf_event_start is called in the callback of a snapshot, the rest of
    * the snapshot has no callback any more. */
   if (cb == NULL)
-    uvperf__watch_stop(impl->watch);
+    uvperf__watch_stop(impl->base.watch);
   impl->started = 1;
   impl->start_flags = own.flags;
   impl->default_flush = own.flush_ms == 0;
@@ -690,12 +648,9 @@ int uvperf_event_start(uvperf_event_t *event,
   return 0;
 }
 
-int uvperf_event_stop(uvperf_event_t *event) {
-  event_t *impl = uvperf__event_impl(event);
-  int rc = uvperf__event_check(impl, NULL);
+static int event_stop(void *owner) {
+  event_t *impl = owner;
 
-  if (rc != 0)
-    return rc;
   /* The event is disabled even if delivery has already ended by itself. */
   if (impl->enabled_by_start) {
     uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0);
@@ -705,16 +660,14 @@ int uvperf_event_stop(uvperf_event_t *event) {
   impl->started = 0;
   /* The watch is stopped even if it is not started, because this may be inside
    * a flush. */
-  uvperf__watch_stop(impl->watch);
+  uvperf__watch_stop(impl->base.watch);
   return 0;
 }
 
-int uvperf_event_flush(uvperf_event_t *event) {
-  event_t *impl = uvperf__event_impl(event);
-  int rc = uvperf__event_check(impl, NULL);
+static int event_flush(void *owner) {
+  event_t *impl = owner;
+  int rc;
 
-  if (rc != 0)
-    return rc;
   if (!uvperf__event_is_watched(impl) || impl->cb == NULL)
     return UV_EINVAL;
   if (impl->delivering)
@@ -724,17 +677,17 @@ int uvperf_event_flush(uvperf_event_t *event) {
     return 0;
   if (uvperf__scratch_reserve(impl->scratch) != 0)
     return UV_ENOMEM;
-  uvperf__teardown_hold(&impl->teardown);
-  rc = uvperf__watch_flush(impl->watch);
-  uvperf__teardown_let_go(&impl->teardown);
+  uvperf__teardown_hold(&impl->base.teardown);
+  rc = uvperf__watch_flush(impl->base.watch);
+  uvperf__teardown_let_go(&impl->base.teardown);
   return rc;
 }
 
 /* -- getters --------------------------------------------------------------- */
 
 int uvperf_event_id(uvperf_event_t *event, uint64_t *id) {
-  event_t *impl = uvperf__event_impl(event);
-  int rc = uvperf__event_check(impl, NULL);
+  event_t *impl = uvperf__handle_impl(&event->handle);
+  int rc = uvperf__handle_check(&impl->base, NULL);
 
   if (id == NULL)
     return UV_EINVAL;
@@ -745,81 +698,77 @@ int uvperf_event_id(uvperf_event_t *event, uint64_t *id) {
 }
 
 int uvperf_event_fd(const uvperf_event_t *event) {
-  const event_t *impl = uvperf__event_impl(event);
+  const event_t *impl = uvperf__handle_impl(&event->handle);
 
-  return impl->has_failed ? -1 : impl->fd;
+  return impl->base.code == UV_EBADF ? -1 : impl->fd;
 }
 
 const struct perf_event_attr *uvperf_event_attr(const uvperf_event_t *event) {
-  return uvperf__event_impl(event)->attr;
+  return ((const event_t *)uvperf__handle_impl(&event->handle))->attr;
 }
 
 const uvperf_change_t *uvperf_event_changes(const uvperf_event_t *event,
                                             size_t *nr) {
-  const event_t *impl = uvperf__event_impl(event);
+  const event_t *impl = uvperf__handle_impl(&event->handle);
 
   *nr = impl->nr_changes;
   return impl->changes;
 }
 
-size_t uvperf_event_ring_bytes(const uvperf_event_t *event) {
-  const event_t *impl = uvperf__event_impl(event);
+static size_t event_nr_rings(const void *owner) {
+  const event_t *impl = owner;
 
-  return impl->has_failed ? 0 : impl->ring.size;
+  return impl->base.code != UV_EBADF && impl->ring.size != 0;
 }
 
-void uvperf_event_stats(const uvperf_event_t *event, uvperf_stats_t *stats) {
-  event_t *impl = uvperf__event_impl(event);
+static void event_stats(void *owner, uvperf_stats_t *stats) {
+  event_t *impl = owner;
 
   *stats = impl->stats;
-  if (impl->drained != NULL && !uvperf__event_is_forked(impl))
+  if (impl->drained != NULL && !uvperf__handle_is_forked(&impl->base))
     uvperf__stats_add_run(stats, impl->drained);
-  stats->wakeups = uvperf__watch_wakeups(impl->watch);
-  stats->slices = uvperf__watch_slices(impl->watch);
+  stats->wakeups = uvperf__watch_wakeups(impl->base.watch);
+  stats->slices = uvperf__watch_slices(impl->base.watch);
   stats->high_water_bytes = impl->ring.high_water;
   stats->cut_records = impl->ring.cut;
   stats->unwaited_snapshots = impl->ring.unwaited;
   stats->skipped_bytes = impl->ring.skipped;
 }
 
-/* -- as any uv handle ------------------------------------------------------ */
+static int event_ring(void *owner, size_t index, uvperf_ring_info_t *ring) {
+  event_t *impl = owner;
 
-/* The next five functions may also be called for a closing handle, and for a
- * closed handle (impl NULL) while its memory lives. */
-
-void uvperf_event_ref(uvperf_event_t *event) {
-  event_t *impl = event->impl;
-
-  if (impl != NULL && !impl->closing)
-    uvperf__watch_set_ref(impl->watch, 1);
+  if (index >= event_nr_rings(impl))
+    return UV_EINVAL;
+  memset(ring, 0, sizeof(*ring));
+  ring->cpu = impl->source.cpu;
+  ring->fd = impl->fd;
+  ring->bytes = impl->ring.size;
+  if (!uvperf__handle_is_forked(&impl->base))
+    ring->waiting = uvperf__ring_waiting(&impl->ring);
+  ring->nr_events = impl->nr_fds;
+  if (impl->unsound)
+    ring->status = UV_EPROTO;
+  else if (uvperf__event_is_watched(impl) &&
+           uvperf__watch_has_ended(impl->base.watch, 0))
+    ring->status = UV_EOF;
+  event_stats(impl, &ring->stats);
+  return 0;
 }
 
-void uvperf_event_unref(uvperf_event_t *event) {
-  event_t *impl = event->impl;
+/* -- the kind -------------------------------------------------------------- */
 
-  if (impl != NULL && !impl->closing)
-    uvperf__watch_set_ref(impl->watch, 0);
-}
-
-int uvperf_event_has_ref(const uvperf_event_t *event) {
-  const event_t *impl = event->impl;
-
-  return impl != NULL && uvperf__watch_has_ref(impl->watch);
-}
-
-int uvperf_event_is_active(const uvperf_event_t *event) {
-  const event_t *impl = event->impl;
-
-  return impl != NULL && !impl->closing &&
-         (impl->opening != NULL || uvperf__watch_is_active(impl->watch));
-}
-
-int uvperf_event_is_closing(const uvperf_event_t *event) {
-  const event_t *impl = event->impl;
-
-  return impl == NULL || impl->closing;
-}
-
-size_t uvperf_event_size(void) {
-  return sizeof(uvperf_event_t);
-}
+static const uvperf__handle_kind_t event_kind = {
+    .type = UVPERF_HANDLE_EVENT,
+    .noun = "event",
+    .is_active = is_active,
+    .stop = event_stop,
+    .flush = event_flush,
+    .has_record = uvperf__event_has_record,
+    .stats = event_stats,
+    .nr_rings = event_nr_rings,
+    .ring = event_ring,
+    .quit = quit,
+    .give_up = give_up,
+    .release = release,
+};

@@ -5,13 +5,11 @@
 
 #include "uvperf/event.h"
 
-#include "loop/snapshot_job.h"
-#include "loop/watch.h"
+#include "loop/handle.h"
 #include "ring/ring.h"
 #include "ring/scratch.h"
 
 typedef struct event_s event_t;
-typedef struct event_opening_s event_opening_t;
 
 /* The arguments of init or open. */
 typedef struct event_plan_s {
@@ -44,11 +42,7 @@ typedef struct uvperf__writer_s {
  * inner close callback. If that callback runs inside a flush or a snapshot, the
  * struct is freed when the flush or snapshot returns. */
 struct event_s {
-  uvperf_event_t *handle; /* NULL until init has succeeded */
-  uvperf__watch_t *watch;
-  uvperf__teardown_t teardown;
-  event_opening_t *opening; /* not NULL while libuv's pool opens the event */
-  int has_failed;           /* the event could not be opened */
+  uvperf__handle_t base;
   struct perf_event_attr *attr;
   uvperf_decoder_t *decoder;
   uvperf__scratch_t *scratch; /* shared by the loop's events; NULL: no ring */
@@ -56,7 +50,6 @@ struct event_s {
   uvperf_source_t source;
   uint64_t id;
   int fd;
-  uint32_t process;         /* the process that opened it */
   int cgroup;               /* options.cgroup, maybe closed by now; -1: none */
   uint32_t flags;           /* UVPERF_EVENT_* of its options */
   uvperf_change_t *changes; /* that fallbacks made to attr; NULL: none */
@@ -104,13 +97,6 @@ struct event_s {
   int was_empty;                 /* the last call of next found no record */
   int unsound; /* next has found that the ring cannot be read any more */
 
-  /* A snapshot that was begun and whose callback was not called yet, or
-   * NULL. */
-  uvperf__snapshot_job_t *snapshot;
-  uvperf_event_snapshot_cb snapshot_cb;
-
-  int closing;
-  int closed_by_user;
   uvperf_stats_t stats;
 };
 
@@ -121,20 +107,6 @@ static inline int uvperf__event_is_watched(const event_t *impl) {
 }
 
 /* -- base.c -- */
-
-/* Returns the impl of a handle. Asserts that the handle is not closing: using a
- * closing handle is a programming error, as with libuv's handles. */
-event_t *uvperf__event_impl(const uvperf_event_t *event);
-
-/* Whether this process is a forked child of the process that opened the event.
- * A child has the fd, which refers to the same kernel event, but not the ring
- * (VM_DONTCOPY). */
-int uvperf__event_is_forked(const event_t *impl);
-
-/* Returns 0 if the event can be used. Otherwise fills the error and returns
- * UV_EPERM in a forked child, UV_EBUSY while the event is being opened, or
- * UV_EBADF if opening it has failed. */
-int uvperf__event_check(const event_t *impl, uvperf_error_t *error);
 
 /* Copies the user's attr and changes the copy as a handle with these
  * UVPERF_EVENT_* flags needs it. `disabled` is set. If the attr has no clock
@@ -172,21 +144,16 @@ void uvperf__event_give_back(event_t *impl);
 typedef int (*event_install_t)(event_t *impl, const event_plan_t *plan,
                                uvperf_error_t *error);
 
-/* Prepares to open impl->attr. Returns 0, or a code and the error. */
-int uvperf__event_new_opening(event_t *impl, const event_plan_t *plan,
-                              event_install_t install, uvperf_event_open_cb cb,
-                              uvperf_error_t *error);
+typedef struct event_opening_s event_opening_t;
 
-/* Begins to open the event. Returns 0, or a code and the error. */
-int uvperf__event_begin_opening(event_t *impl, uv_loop_t *loop,
+/* Prepares to open impl->attr. Returns 0, or a code and the error. Then, and if
+ * it cannot begin, free it (NULL is allowed). */
+int uvperf__event_new_opening(event_opening_t **opening, event_t *impl,
+                              const event_plan_t *plan, event_install_t install,
+                              uvperf_event_open_cb cb, uvperf_error_t *error);
+int uvperf__event_begin_opening(event_t *impl, event_opening_t *opening,
                                 uvperf_error_t *error);
-
-/* Called when the handle closes. If the event is being opened, opening ends
- * soon, and the teardown waits for that. */
-void uvperf__event_cancel_opening(event_t *impl);
-
-/* Frees an opening that was prepared and did not begin. */
-void uvperf__event_free_opening(event_t *impl);
+void uvperf__event_free_opening(event_opening_t *opening);
 
 /* -- drain.c: called by the watch -- */
 
@@ -209,6 +176,9 @@ void uvperf__event_report(event_t *impl, int status);
 /* Frees the decoders that were replaced while the user had a record. Call it
  * when the user has no record any more. */
 void uvperf__event_free_old_decoders(event_t *impl);
+
+/* The operation of the kind. */
+int uvperf__event_has_record(const void *owner);
 
 /* Takes back the record that uvperf_event_next has lent to the user. */
 void uvperf__event_take_back(event_t *impl);

@@ -25,7 +25,7 @@ static size_t nr_members(const event_t *leader) {
 }
 
 static int check(const event_t *impl, size_t nr, uvperf_error_t *error) {
-  int rc = uvperf__event_check(impl, error);
+  int rc = uvperf__handle_check(&impl->base, error);
 
   if (rc != 0)
     return rc;
@@ -57,15 +57,15 @@ static int make_group(group_t *group, event_t *leader, size_t nr) {
   if (group->before == NULL)
     return UV_ENOMEM;
   group->events = (uvperf_event_t **)(group->before + nr);
-  group->events[0] = leader->handle;
+  group->events[0] = leader->base.handle;
   for (member = leader->members; member != NULL; member = member->next_member)
-    group->events[--i] = member->handle;
+    group->events[--i] = member->base.handle;
   return 0;
 }
 
 static int read_all(const group_t *group, uvperf_count_t *counts,
                     uvperf_error_t *error) {
-  const event_t *leader = uvperf__event_impl(group->events[0]);
+  const event_t *leader = uvperf__handle_impl(&group->events[0]->handle);
   size_t i;
   int rc = 0;
 
@@ -78,7 +78,7 @@ static int read_all(const group_t *group, uvperf_count_t *counts,
 
 static int measure(const group_t *group, uvperf_measure_fn fn, void *arg,
                    uvperf_count_t *counts, uvperf_error_t *error) {
-  event_t *leader = uvperf__event_impl(group->events[0]);
+  event_t *leader = uvperf__handle_impl(&group->events[0]->handle);
   size_t i;
   int rc = read_all(group, group->before, error);
 
@@ -106,7 +106,7 @@ int uvperf_event_measure(uvperf_event_t *event, uvperf_measure_fn fn, void *arg,
   if (event == NULL || fn == NULL || counts == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "event, fn and counts must not be NULL");
-  impl = uvperf__event_impl(event);
+  impl = uvperf__handle_impl(&event->handle);
   rc = check(impl, nr, error);
   if (rc != 0)
     return rc;

@@ -18,7 +18,7 @@
 static int explain(const event_t *impl, const uvperf_event_options_t *options,
                    uint32_t asked_size, uvperf__tracefs_ids_t *tracepoints,
                    uvperf_error_t *error) {
-  const event_t *leader = options->leader ? options->leader->impl : NULL;
+  const event_t *leader = options->leader ? options->leader->handle.impl : NULL;
   uvperf__open_call_t call = {
       .error = error,
       .root = "",

@@ -4,8 +4,6 @@
  * the handle. */
 #include "event/internal.h"
 
-#include <stdatomic.h>
-
 #include "attr/attr.h"
 #include "host/task.h"
 #include "sys/bpf.h"
@@ -14,12 +12,10 @@
 #include "util/error.h"
 
 struct event_opening_s {
-  uvperf__job_t job;
-  event_t *impl;
+  uvperf__handle_job_t base;
   event_plan_t plan;
   event_install_t install;
   uvperf_event_open_cb cb;
-  atomic_int is_cancelled;
   int was_tried;
   /* For the pool's thread. */
   event_t draft;
@@ -55,7 +51,7 @@ static int open_draft(uvperf__job_t *job) {
   if (opening->was_tried)
     return uvperf__leftovers_close_one(&opening->leftovers);
   opening->was_tried = 1;
-  if (atomic_load(&opening->is_cancelled))
+  if (atomic_load(&opening->base.is_cancelled))
     opening->rc = UV_ECANCELED;
   else
     opening->rc =
@@ -85,13 +81,12 @@ static void take_draft(event_t *impl, event_t *draft) {
   draft->changes = NULL;
 }
 
-static void on_opened(uvperf__job_t *job) {
+static void on_opened(uvperf__handle_job_t *job, int was_closing) {
   event_opening_t *opening = (event_opening_t *)job;
-  event_t *impl = opening->impl;
-  int was_closing = impl->closing;
+  event_t *impl = (event_t *)job->owner;
   int rc = opening->rc;
 
-  impl->opening = NULL;
+  impl->base.code = 0;
   if (rc == 0)
     take_draft(impl, &opening->draft);
   if (rc == 0 && !was_closing)
@@ -100,13 +95,11 @@ static void on_opened(uvperf__job_t *job) {
     rc = uvperf__error_cancelled(&opening->error, "event");
   if (rc != 0) {
     uvperf__event_give_back(impl);
-    impl->has_failed = 1;
+    impl->base.code = UV_EBADF;
     uvperf__event_leave_group(impl);
   }
-  opening->cb(impl->handle, rc, rc == 0 ? NULL : &opening->error);
+  opening->cb(impl->base.handle, rc, rc == 0 ? NULL : &opening->error);
   free_opening(opening);
-  if (was_closing)
-    uvperf__teardown_closed(&impl->teardown);
 }
 
 /* -- before ---------------------------------------------------------------- */
@@ -128,20 +121,21 @@ static int keep_leader(event_opening_t *opening) {
 
   if (opening->plan.options.leader == NULL)
     return 0;
-  leader = opening->plan.options.leader->impl;
+  leader = opening->plan.options.leader->handle.impl;
   if (uvperf__attr_dup(&opening->leader.attr, leader->attr) != 0)
     return UV_ENOMEM;
   opening->leader.source.pid = leader->source.pid;
   opening->leader.source.cpu = leader->source.cpu;
   opening->leader.cgroup = leader->cgroup;
   opening->leader.leader = leader->leader;
-  opening->leader_handle.impl = &opening->leader;
+  opening->leader_handle.handle.impl = &opening->leader;
   opening->plan.options.leader = &opening->leader_handle;
   return 0;
 }
 
 /* Afterwards both fds of the plan belong to the plan, or are -1. */
-static int keep(event_opening_t *opening, uvperf_error_t *error) {
+static int keep(event_opening_t *opening, const event_t *impl,
+                uvperf_error_t *error) {
   event_plan_t *plan = &opening->plan;
   int group_fd = plan->group_fd;
   int rc;
@@ -159,7 +153,7 @@ static int keep(event_opening_t *opening, uvperf_error_t *error) {
         "%d)",
         -rc);
   if (keep_leader(opening) != 0 ||
-      uvperf__attr_dup(&opening->draft.attr, opening->impl->attr) != 0)
+      uvperf__attr_dup(&opening->draft.attr, impl->attr) != 0)
     return uvperf__error_shortage(error, UV_ENOMEM, "cannot open the event");
   return 0;
 }
@@ -179,48 +173,41 @@ static int keep_task(event_plan_t *plan, uvperf_error_t *error) {
   return rc < 0 ? uvperf__error_shortage(error, rc, "cannot read /proc") : 0;
 }
 
-int uvperf__event_new_opening(event_t *impl, const event_plan_t *plan,
-                              event_install_t install, uvperf_event_open_cb cb,
-                              uvperf_error_t *error) {
+void uvperf__event_free_opening(event_opening_t *opening) {
+  if (opening == NULL)
+    return;
+  opening->rc = UV_ECANCELED;
+  leave(opening);
+  free_opening(opening);
+}
+
+int uvperf__event_new_opening(event_opening_t **made, event_t *impl,
+                              const event_plan_t *plan, event_install_t install,
+                              uvperf_event_open_cb cb, uvperf_error_t *error) {
   event_opening_t *opening = uvperf__calloc(1, sizeof(*opening));
   int rc;
 
+  *made = opening;
   if (opening == NULL)
     return uvperf__error_shortage(error, UV_ENOMEM, "cannot open the event");
-  opening->job.step = open_draft;
-  opening->job.done = on_opened;
-  opening->impl = impl;
+  opening->base.job.step = open_draft;
+  opening->base.done = on_opened;
   opening->plan = *plan;
   opening->install = install;
   opening->cb = cb;
   opening->draft.fd = -1;
   opening->draft.flags = impl->flags;
   impl->cgroup = plan->options.cgroup;
-  impl->opening = opening;
-  rc = keep(opening, error);
+  rc = keep(opening, impl, error);
   return rc != 0 ? rc : keep_task(&opening->plan, error);
 }
 
-int uvperf__event_begin_opening(event_t *impl, uv_loop_t *loop,
+int uvperf__event_begin_opening(event_t *impl, event_opening_t *opening,
                                 uvperf_error_t *error) {
-  return uvperf__job_begin_or(loop, &impl->opening->job, "uvperf_event_init",
-                              error);
-}
+  int rc = uvperf__handle_job_begin(&impl->base, &opening->base,
+                                    "uvperf_event_init", error);
 
-void uvperf__event_cancel_opening(event_t *impl) {
-  if (impl->opening == NULL)
-    return;
-  atomic_store(&impl->opening->is_cancelled, 1);
-  uvperf__teardown_expect(&impl->teardown);
-}
-
-void uvperf__event_free_opening(event_t *impl) {
-  event_opening_t *opening = impl->opening;
-
-  impl->opening = NULL;
-  if (opening == NULL)
-    return;
-  opening->rc = UV_ECANCELED;
-  leave(opening);
-  free_opening(opening);
+  if (rc == 0)
+    impl->base.code = UV_EBUSY;
+  return rc;
 }

@@ -58,7 +58,7 @@ static void free_attachment(attachment_t *attachment) {
  * user then has, or still gets, records that are no longer in the ring. */
 static int is_overwritten(const event_t *owner, uint64_t end) {
   return owner->ring.overwrite && owner->lent == 0 && !owner->delivering &&
-         owner->snapshot == NULL &&
+         owner->base.snapshot == NULL &&
          end - uvperf__ring_head(&owner->ring) >= owner->ring.size;
 }
 
@@ -234,13 +234,15 @@ static void attach(attachment_t *attachment, event_t *impl, event_t *owner) {
   }
   forget_writers(owner);
   if (uvperf__event_is_watched(owner))
-    uvperf__watch_set_fds(owner->watch, 0, attachment->fds, owner->nr_fds + 1);
+    uvperf__watch_set_fds(owner->base.watch, 0, attachment->fds,
+                          owner->nr_fds + 1);
   free_fds(owner);
   owner->fds = attachment->fds;
   owner->nr_fds += 1;
   impl->output = owner;
   if (owner->started && owner->default_flush)
-    uvperf__watch_set_flush(owner->watch, uvperf__event_default_flush(owner));
+    uvperf__watch_set_flush(owner->base.watch,
+                            uvperf__event_default_flush(owner));
 }
 
 /* -- detaching ------------------------------------------------------------ */
@@ -254,7 +256,7 @@ static void remove_fd(event_t *owner, int fd) {
       owner->fds[kept++] = owner->fds[i];
   owner->nr_fds = kept;
   if (uvperf__event_is_watched(owner))
-    uvperf__watch_set_fds(owner->watch, 0, owner->fds, owner->nr_fds);
+    uvperf__watch_set_fds(owner->base.watch, 0, owner->fds, owner->nr_fds);
 }
 
 /* Records that the event has written are still delivered. */
@@ -271,7 +273,7 @@ static void detach(event_t *impl) {
   writer->left_at = uv_hrtime();
   /* In a forked child, choosing another fd to poll would take a wakeup from the
    * parent. */
-  if (uvperf__event_is_forked(owner))
+  if (uvperf__handle_is_forked(&owner->base))
     return;
   remove_fd(owner, impl->fd);
 }
@@ -279,7 +281,7 @@ static void detach(event_t *impl) {
 void uvperf__event_unlink(event_t *impl) {
   uvperf__writer_t *writer;
 
-  if (impl->output != NULL && !uvperf__event_is_forked(impl))
+  if (impl->output != NULL && !uvperf__handle_is_forked(&impl->base))
     uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_SET_OUTPUT, -1L);
   detach(impl);
   /* From now on the event's records must not refer to the handle. */
@@ -318,7 +320,7 @@ static event_t *owner_of(event_t *impl) {
 /* Returns the reason why the library refuses the output, or NULL. */
 static const char *fault_of(const uvperf_event_t *event,
                             const uvperf_event_t *output) {
-  const event_t *impl = event->impl;
+  const event_t *impl = event->handle.impl;
   const event_t *owner;
 
   if (impl->ring.page != NULL)
@@ -326,11 +328,12 @@ static const char *fault_of(const uvperf_event_t *event,
            "(and both with UVPERF_EVENT_IDENTIFY)";
   if (output == NULL)
     return NULL;
-  if (output->impl == NULL || ((const event_t *)output->impl)->closing)
+  if (output->handle.impl == NULL ||
+      ((const event_t *)output->handle.impl)->base.closing)
     return "output is closed";
-  if (output == event || event->loop != output->loop)
+  if (output == event || event->handle.loop != output->handle.loop)
     return "output must be another event on the same loop";
-  owner = owner_of(output->impl);
+  owner = owner_of(output->handle.impl);
   if (owner->ring.page == NULL)
     return "output has no ring; open it with one";
   if (owner->ring.overwrite &&
@@ -370,7 +373,7 @@ static int redirect(event_t *impl, event_t *owner, uvperf_error_t *error) {
   int rc;
 
   if (owner->unsound || (uvperf__event_is_watched(owner) &&
-                         uvperf__watch_has_ended(owner->watch, 0)))
+                         uvperf__watch_has_ended(owner->base.watch, 0)))
     return uvperf__error_set(error, UV_EOF, UVPERF_CAUSE_NO_TASK,
                              "delivery from the output's ring has ended");
   note_ends(owner);
@@ -391,12 +394,12 @@ static int redirect(event_t *impl, event_t *owner, uvperf_error_t *error) {
 
 int uvperf_event_set_output(uvperf_event_t *event, uvperf_event_t *output,
                             uvperf_error_t *error) {
-  event_t *impl = uvperf__event_impl(event);
+  event_t *impl = uvperf__handle_impl(&event->handle);
   const char *fault;
   event_t *owner;
   int rc;
 
-  rc = uvperf__event_check(impl, error);
+  rc = uvperf__handle_check(&impl->base, error);
   if (rc != 0)
     return rc;
   fault = fault_of(event, output);
@@ -404,8 +407,8 @@ int uvperf_event_set_output(uvperf_event_t *event, uvperf_event_t *output,
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "%s",
                              fault);
   if (output != NULL) {
-    owner = owner_of(output->impl);
-    rc = uvperf__event_check(owner, error);
+    owner = owner_of(output->handle.impl);
+    rc = uvperf__handle_check(&owner->base, error);
     if (rc != 0 || impl->output == owner)
       return rc;
     return redirect(impl, owner, error);

@@ -53,7 +53,7 @@ static int is_of_task_on_cpu(const event_t *impl) {
  * order. */
 static int read_group(uvperf_event_t *const *events, size_t nr, uint64_t *words,
                       size_t nr_words, uvperf_count_t *counts) {
-  const event_t *impl = uvperf__event_impl(events[0]);
+  const event_t *impl = uvperf__handle_impl(&events[0]->handle);
   const event_t *event;
   uvperf_values_t read;
   uvperf__value_t value;
@@ -69,7 +69,7 @@ static int read_group(uvperf_event_t *const *events, size_t nr, uint64_t *words,
       used != (size_t)size)
     return UV_EPROTO;
   for (i = 0; i < nr && rc == 0; i++) {
-    event = uvperf__event_impl(events[i]);
+    event = uvperf__handle_impl(&events[i]->handle);
     rc = uvperf__read_format_find(&read, event->id, i, &value);
     if (rc == 0)
       uvperf__count_of_value(&counts[i], read.format, &value,
@@ -88,12 +88,12 @@ int uvperf_event_read_group(uvperf_event_t *const *events, size_t nr,
   if (events == NULL || nr == 0 || counts == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "events and counts must not be NULL, nor nr 0");
-  impl = uvperf__event_impl(events[0]);
+  impl = uvperf__handle_impl(&events[0]->handle);
   if ((impl->attr->read_format & PERF_FORMAT_GROUP) == 0)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "the first event was opened without "
                              "PERF_FORMAT_GROUP; set it in attr.read_format");
-  rc = uvperf__event_check(impl, error);
+  rc = uvperf__handle_check(&impl->base, error);
   if (rc != 0)
     return rc;
   rc = read_group(events, nr, words, USUAL_WORDS, counts);
@@ -110,7 +110,7 @@ int uvperf_event_read_group(uvperf_event_t *const *events, size_t nr,
 /* Little work is done after read(2), because the event may count this work. */
 int uvperf_event_read(uvperf_event_t *event, uvperf_count_t *count,
                       uvperf_error_t *error) {
-  event_t *impl = uvperf__event_impl(event);
+  event_t *impl = uvperf__handle_impl(&event->handle);
   uint64_t words[UVPERF__READ_FORMAT_SINGLE];
   uint64_t format = impl->attr->read_format;
   uvperf__value_t value;
@@ -122,7 +122,7 @@ int uvperf_event_read(uvperf_event_t *event, uvperf_count_t *count,
   if (count == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "count must not be NULL");
-  rc = uvperf__event_check(impl, error);
+  rc = uvperf__handle_check(&impl->base, error);
   if (rc != 0)
     return rc;
   size = uvperf__sys_read(impl->fd, words, sizeof(words));

@@ -23,28 +23,23 @@ static int deliver(void *owner, uvperf__snapshot_job_t *job,
   return uvperf__slice_is_stopped(slice) ? UVPERF__STOPPED : UVPERF__DRAINED;
 }
 
-static void done(void *owner, int status) {
-  event_t *impl = owner;
-
-  impl->snapshot = NULL;
-  impl->snapshot_cb(impl->handle, status);
-}
-
-static const uvperf__snapshot_ops_t ops = {deliver, done};
+static const uvperf__snapshot_ops_t ops = {deliver,
+                                           uvperf__handle_snapshot_done};
 
 static int prepare(event_t *impl, uint32_t flags, uvperf__snapshot_job_t **job,
                    uvperf_error_t *error) {
   uvperf__snapshot_ask_t ask = {flags, NULL, impl->cb != NULL,
-                                impl->delivering || impl->snapshot != NULL};
-  int rc = uvperf__event_check(impl, error);
+                                impl->delivering ||
+                                    impl->base.snapshot != NULL};
+  int rc = uvperf__handle_check(&impl->base, error);
 
   if (!impl->ring.overwrite)
     ask.missing = "set attr.write_backward";
   if (rc == 0)
     rc = uvperf__snapshot_check(&ask, error);
   if (rc == 0)
-    rc =
-        uvperf__snapshot_job_new(job, impl->watch, &ops, impl, 1, flags, error);
+    rc = uvperf__snapshot_job_new(job, impl->base.watch, &ops, impl, 1, flags,
+                                  error);
   if (rc != 0)
     return rc;
   uvperf__event_take_back(impl);
@@ -56,22 +51,17 @@ static int prepare(event_t *impl, uint32_t flags, uvperf__snapshot_job_t **job,
 
 int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags,
                           uvperf_error_t *error) {
-  event_t *impl = uvperf__event_impl(event);
+  event_t *impl = uvperf__handle_impl(&event->handle);
   uvperf__snapshot_job_t *job;
   int rc = prepare(impl, flags, &job, error);
 
-  if (rc != 0)
-    return rc;
-  uvperf__teardown_hold(&impl->teardown);
-  rc = uvperf__snapshot_job_run(job, error);
-  uvperf__teardown_let_go(&impl->teardown);
-  return rc;
+  return rc != 0 ? rc : uvperf__handle_snapshot(&impl->base, job, error);
 }
 
 int uvperf_event_snapshot_start(uvperf_event_t *event, uint32_t flags,
                                 uvperf_event_snapshot_cb done_cb,
                                 uvperf_error_t *error) {
-  event_t *impl = uvperf__event_impl(event);
+  event_t *impl = uvperf__handle_impl(&event->handle);
   uvperf__snapshot_job_t *job;
   int rc;
 
@@ -79,12 +69,8 @@ int uvperf_event_snapshot_start(uvperf_event_t *event, uint32_t flags,
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "done_cb must not be NULL");
   rc = prepare(impl, flags, &job, error);
-  if (rc == 0)
-    rc = uvperf__snapshot_job_begin(job, event->loop, "uvperf_event_snapshot",
-                                    error);
-  if (rc != 0)
-    return rc;
-  impl->snapshot = job;
-  impl->snapshot_cb = done_cb;
-  return 0;
+  return rc != 0 ? rc
+                 : uvperf__handle_snapshot_start(
+                       &impl->base, job, "uvperf_event_snapshot",
+                       (uvperf__user_status_cb)done_cb, error);
 }

@@ -31,7 +31,7 @@ typedef struct uvperf__open_call_s {
   uvperf__tracefs_ids_t *tracepoints;
   uint32_t fallbacks; /* enum uvperf_fallback: those that are tried */
   int may_allow;      /* the caller's options have fallbacks to allow */
-  int is_by_program; /* the code comes from a uvperf_open_fn, not the kernel */
+  int is_by_program;  /* the code comes from a uvperf_open_fn, not the kernel */
 } uvperf__open_call_t;
 
 /* Explains why perf_event_open(2) failed. Reads /proc and /sys under the

@@ -7,7 +7,7 @@
 #include "util/alloc.h"
 
 struct set_closing_s {
-  uvperf__job_t job;
+  uvperf__handle_job_t base;
   set_t *impl;
   uvperf__leftovers_t leftovers;
 };
@@ -21,15 +21,12 @@ static void end(set_closing_t *closing) {
   uvperf__free(closing);
 }
 
-static void on_all_closed(uvperf__job_t *job) {
+static void on_all_closed(uvperf__handle_job_t *job, int was_closing) {
   set_closing_t *closing = (set_closing_t *)job;
-  set_t *impl = closing->impl;
 
-  impl->nr_closings -= 1;
-  impl->nr_put_aside -= closing->leftovers.nr;
+  (void)was_closing;
+  closing->impl->nr_put_aside -= closing->leftovers.nr;
   end(closing);
-  if (impl->closing)
-    uvperf__teardown_closed(&impl->teardown);
 }
 
 set_closing_t *uvperf__set_begin_closing(set_t *impl) {
@@ -37,8 +34,8 @@ set_closing_t *uvperf__set_begin_closing(set_t *impl) {
 
   if (closing == NULL)
     return NULL;
-  closing->job.step = close_next;
-  closing->job.done = on_all_closed;
+  closing->base.job.step = close_next;
+  closing->base.done = on_all_closed;
   closing->impl = impl;
   uvperf__counters_put_aside(impl->counters, &closing->leftovers);
   return closing;
@@ -62,12 +59,9 @@ void uvperf__set_end_closing(set_closing_t *closing) {
   uvperf__counters_put_aside(impl->counters, NULL);
   if (leftovers->nr == 0 ||
       !uvperf__counters_close_slowly(impl->counters, leftovers->nr) ||
-      uvperf__job_begin(impl->teardown.loop, &closing->job) != 0) {
+      uvperf__handle_job_begin(&impl->base, &closing->base, NULL, NULL) != 0) {
     end(closing);
     return;
   }
-  impl->nr_closings += 1;
   impl->nr_put_aside += leftovers->nr;
-  if (impl->closing)
-    uvperf__teardown_expect(&impl->teardown);
 }

@@ -20,7 +20,7 @@
 /* Whether a callback has forked, and this process is the child and has closed
  * the set. */
 static int has_no_rings(const set_t *impl) {
-  return impl->closing && uvperf__set_is_forked(impl);
+  return impl->base.closing && uvperf__handle_is_forked(&impl->base);
 }
 
 int uvperf__set_decode(const set_t *impl, uvperf__cpu_ring_t *ring,
@@ -47,7 +47,7 @@ void uvperf__set_deliver(set_t *impl, uvperf__cpu_ring_t *ring,
   if (status == 0 && record->type == PERF_RECORD_EXIT)
     uvperf__set_task_exited(impl);
   impl->in_callback = 1;
-  impl->record_cb(impl->handle, status, record);
+  impl->record_cb(impl->base.handle, status, record);
   impl->in_callback = 0;
 }
 
@@ -89,7 +89,7 @@ drain_sample(void *owner, uvperf__reader_t *reader, unsigned int form,
   record = uvperf__decode_sample(drain->decoder, bytes, header);
   if (record == NULL)
     return 0;
-  drain->impl->record_cb(drain->impl->handle, 0, record);
+  drain->impl->record_cb(drain->impl->base.handle, 0, record);
   return 1;
 }
 
@@ -180,7 +180,7 @@ static inline int merge_sample(void *user, void *owner, const uint8_t *bytes,
   ring->stats.records += 1;
   uvperf__stats_ring_slice(ring, drain->slice);
   ring->stats.bytes += uvperf__header_size(header);
-  drain->impl->record_cb(drain->impl->handle, 0, record);
+  drain->impl->record_cb(drain->impl->base.handle, 0, record);
   return *drain->session == drain->own_session;
 }
 
@@ -229,7 +229,7 @@ static int merge_until(set_t *impl, uint64_t horizon, uvperf__slice_t *slice) {
     if (rc == 0)
       return UVPERF__DRAINED;
     if (rc < 0) /* the merge has found the ring unsound */
-      rc = uvperf__watch_ring_failed(impl->watch, ring_index, UV_EPROTO,
+      rc = uvperf__watch_ring_failed(impl->base.watch, ring_index, UV_EPROTO,
                                      impl->is_flushing ? NULL : slice);
     else
       rc = uvperf__slice_check(slice);
@@ -263,7 +263,7 @@ static int drain_all(void *owner, uvperf__slice_t *slice) {
    * schedule a flush. */
   if (rc == UVPERF__DRAINED && uvperf__merge_has_more(impl->merge) &&
       (impl->flush_ms == 0 || impl->ends_found))
-    uvperf__watch_flush_in(impl->watch, impl->slack_ns / NS_PER_MS + 1);
+    uvperf__watch_flush_in(impl->base.watch, impl->slack_ns / NS_PER_MS + 1);
   uvperf__merge_end(impl->merge);
   return rc;
 }
@@ -312,7 +312,7 @@ static void end_all(void *owner, size_t ring_index, int status) {
   set_t *impl = owner;
   size_t i;
 
-  for (i = 0; i < uvperf__watch_nr_rings(impl->watch); i++)
+  for (i = 0; i < uvperf__watch_nr_rings(impl->base.watch); i++)
     give_up(impl, i, i == ring_index ? status : UV_EBADF);
   uvperf__set_end_delivery(impl);
   uvperf__set_report_ring(impl, uvperf__set_ring_at(impl, ring_index), status);
@@ -330,14 +330,14 @@ static int merge_rings(set_t *impl) {
 
   if (impl->merge == NULL)
     return 0;
-  while (impl->nr_merged < uvperf__watch_nr_rings(impl->watch)) {
+  while (impl->nr_merged < uvperf__watch_nr_rings(impl->base.watch)) {
     i = impl->nr_merged;
     ring = uvperf__set_ring_at(impl, i);
     rc = uvperf__merge_add(impl->merge, &ring->ring, ring);
     if (rc != 0)
       return rc;
     impl->nr_merged += 1;
-    if (uvperf__watch_has_ended(impl->watch, i))
+    if (uvperf__watch_has_ended(impl->base.watch, i))
       uvperf__merge_drop(impl->merge, i);
   }
   return 0;
@@ -351,11 +351,11 @@ int uvperf__set_watch_rings(set_t *impl) {
   int merged, rc = 0;
   size_t i;
 
-  if (impl->watch == NULL || impl->flags & UVPERF_SET_OVERWRITE)
+  if (impl->base.watch == NULL || impl->flags & UVPERF_SET_OVERWRITE)
     return 0;
-  for (i = uvperf__watch_nr_rings(impl->watch); i < nr && rc == 0; i++) {
+  for (i = uvperf__watch_nr_rings(impl->base.watch); i < nr && rc == 0; i++) {
     ring = uvperf__set_ring_at(impl, i);
-    rc = uvperf__watch_add(impl->watch, &ring->ring, &ring->fd, 1);
+    rc = uvperf__watch_add(impl->base.watch, &ring->ring, &ring->fd, 1);
   }
   merged = merge_rings(impl);
   return rc != 0 ? rc : merged;
@@ -370,7 +370,7 @@ static const uvperf__watch_ops_t by_ring = {
     .ring_skipped = uvperf__set_ring_skipped,
     .ring_end = ring_end,
     .end = end_all,
-    .close = uvperf__set_begin_close,
+    .close = uvperf__handle_begin_close,
 };
 
 static const uvperf__watch_ops_t by_time = {
@@ -382,7 +382,7 @@ static const uvperf__watch_ops_t by_time = {
     .ring_skipped = uvperf__set_ring_skipped,
     .ring_end = ring_end,
     .end = end_all,
-    .close = uvperf__set_begin_close,
+    .close = uvperf__handle_begin_close,
 };
 
 int uvperf__set_make_scratch(set_t *impl) {
@@ -399,7 +399,7 @@ int uvperf__set_make_watch(set_t *impl) {
       UVPERF_SET_TIME_ORDER;
   int rc;
 
-  if (impl->watch != NULL)
+  if (impl->base.watch != NULL)
     return 0;
   if (uvperf__set_make_scratch(impl) != 0)
     return UV_ENOMEM;
@@ -409,11 +409,10 @@ int uvperf__set_make_watch(set_t *impl) {
     if (rc != 0)
       return rc;
   }
-  rc = uvperf__watch_new(&impl->watch, impl->handle->loop,
+  rc = uvperf__watch_new(&impl->base.watch, impl->base.teardown.loop,
                          in_order ? &by_time : &by_ring, impl);
   if (rc != 0)
     return rc;
-  uvperf__watch_set_ref(impl->watch,
-                        uvperf__interval_timer_has_ref(impl->interval_timer));
+  uvperf__watch_set_ref(impl->base.watch, !impl->base.is_unref);
   return 0;
 }

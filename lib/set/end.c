@@ -23,7 +23,7 @@
 #define REPORT_NS 1000000
 
 static uint64_t now_of(const set_t *impl) {
-  return uv_now(impl->handle->loop);
+  return uv_now(impl->base.teardown.loop);
 }
 
 /* Makes a probe happen at `at` or before. In a stopped set, the next start does
@@ -33,7 +33,7 @@ static void probe_by(set_t *impl, uint64_t at) {
 
   if (impl->probe_at > at)
     impl->probe_at = at;
-  uvperf__watch_flush_in(impl->watch,
+  uvperf__watch_flush_in(impl->base.watch,
                          impl->probe_at > now ? impl->probe_at - now : 1);
 }
 
@@ -54,7 +54,7 @@ void uvperf__set_task_exited(set_t *impl) {
  * memory for it. */
 static size_t nr_read(const set_t *impl) {
   return impl->merge != NULL ? impl->nr_merged
-                             : uvperf__watch_nr_rings(impl->watch);
+                             : uvperf__watch_nr_rings(impl->base.watch);
 }
 
 /* Marks a position in each ring. Records of the ended targets cannot lie after
@@ -79,7 +79,7 @@ static int are_read_to_marks(const set_t *impl) {
 
   for (i = 0; i < nr; i++) {
     ring = uvperf__set_ring_at(impl, i);
-    if (!uvperf__watch_has_ended(impl->watch, i) &&
+    if (!uvperf__watch_has_ended(impl->base.watch, i) &&
         (int64_t)(ring->ring.tail - ring->mark) < 0)
       return 0;
   }
@@ -112,7 +112,7 @@ int uvperf__set_flush_due(void *owner) {
   uint64_t now = now_of(impl);
 
   if (impl->in_callback) { /* see uvperf__set_iteration_end */
-    uvperf__watch_flush_in(impl->watch, PROBE_MS);
+    uvperf__watch_flush_in(impl->base.watch, PROBE_MS);
     return 0;
   }
   if (!impl->ends_found && uvperf__counters_can_end(impl->counters)) {
@@ -136,7 +136,7 @@ static int report_each(set_t *impl) {
     if (impl->end_cb == NULL)
       continue;
     impl->in_callback = 1;
-    impl->end_cb(impl->handle, target);
+    impl->end_cb(impl->base.handle, target);
     impl->in_callback = 0;
     if (impl->session != session || uv_hrtime() >= until)
       return 0;
@@ -150,7 +150,7 @@ static void report_ends(set_t *impl) {
 
   if (!report_each(impl)) {
     if (impl->session == session)
-      uvperf__watch_drain(impl->watch); /* for the other ends */
+      uvperf__watch_drain(impl->base.watch); /* for the other ends */
     return;
   }
   if (!uvperf__counters_have_ended(impl->counters))
@@ -166,9 +166,9 @@ void uvperf__set_iteration_end(void *owner) {
 
   /* Ends must wait for records: a snapshot was begun, or the user has a record
    * in a callback that runs the loop. */
-  impl->is_put_off = impl->in_callback || impl->snapshot != NULL;
+  impl->is_put_off = impl->in_callback || impl->base.snapshot != NULL;
   if (impl->is_put_off) {
-    uvperf__watch_flush_in(impl->watch, PROBE_MS);
+    uvperf__watch_flush_in(impl->base.watch, PROBE_MS);
     return;
   }
   uvperf__counters_free_sources(impl->counters);
@@ -178,7 +178,7 @@ void uvperf__set_iteration_end(void *owner) {
   } else if (uvperf__counters_have_ended(impl->counters)) {
     /* The last live target was removed. */
     found_ends(impl);
-    uvperf__watch_drain(impl->watch);
+    uvperf__watch_drain(impl->base.watch);
   }
   /* The ends that were found are reported before the next probe. The iteration
    * that reports them comes by itself (drain_all in drain.c, or the rest of a
@@ -203,19 +203,19 @@ int uvperf__set_take_ends(set_t *impl) {
   int rc = UV_EAGAIN;
   int is_done;
 
-  uvperf__teardown_hold(&impl->teardown);
+  uvperf__teardown_hold(&impl->base.teardown);
   is_done = report_each(impl);
-  if (impl->closing)
+  if (impl->base.closing)
     rc = UV_ECANCELED;
   else if (is_done && uvperf__counters_have_ended(impl->counters))
     rc = UV_EOF;
   if (rc == UV_EOF)
     impl->eof_reported = 1;
-  uvperf__teardown_let_go(&impl->teardown);
+  uvperf__teardown_let_go(&impl->base.teardown);
   return rc;
 }
 
 void uvperf__set_check_ends(set_t *impl) {
   if (impl->is_started)
-    uvperf__watch_drain(impl->watch);
+    uvperf__watch_drain(impl->base.watch);
 }

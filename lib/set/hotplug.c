@@ -10,7 +10,7 @@ static void report(set_t *impl, int cpu, int status,
   if (impl->cpu_cb == NULL)
     return;
   impl->in_callback = 1;
-  impl->cpu_cb(impl->handle, cpu, status, error);
+  impl->cpu_cb(impl->base.handle, cpu, status, error);
   impl->in_callback = was_in_callback;
 }
 
@@ -21,12 +21,12 @@ static void on_gone(void *owner, int cpu) {
   set_t *impl = owner;
 
   /* The callback before this one may have forked. */
-  if (uvperf__set_is_forked(impl))
+  if (uvperf__handle_is_forked(&impl->base))
     return;
   impl->cpus_gone += 1;
   uvperf__counters_cpu_gone(impl->counters, cpu);
-  if (impl->watch != NULL)
-    uvperf__watch_drain(impl->watch);
+  if (impl->base.watch != NULL)
+    uvperf__watch_drain(impl->base.watch);
   report(impl, cpu, UV_ENODEV, NULL);
 }
 
@@ -37,7 +37,7 @@ static void on_come(void *owner, int cpu) {
   int status;
   int rc;
 
-  if (uvperf__set_is_forked(impl))
+  if (uvperf__handle_is_forked(&impl->base))
     return;
   impl->cpus_come += 1;
   closing = uvperf__set_begin_closing(impl);
@@ -51,19 +51,7 @@ static void on_come(void *owner, int cpu) {
 
 int uvperf__set_make_hotplug(set_t *impl, const char *root) {
   static const uvperf__hotplug_ops_t ops = {on_come, on_gone,
-                                            uvperf__set_begin_close};
+                                            uvperf__handle_begin_close};
 
-  return uvperf__hotplug_new(&impl->hotplug, root, &ops, impl);
-}
-
-int uvperf__set_follow_cpus(set_t *impl, uvperf_error_t *error) {
-  int rc;
-
-  if (impl->hotplug == NULL)
-    return 0;
-  uvperf__hotplug_attach(impl->hotplug, impl->handle->loop);
-  rc = uvperf__hotplug_start(impl->hotplug, UVPERF__HOTPLUG_RESCAN_MS);
-  return rc == 0 ? 0
-                 : uvperf__hotplug_explain(error, rc,
-                                           "leave UVPERF_SET_FOLLOW_CPUS out");
+  return uvperf__hotplug_new(&impl->base.hotplug, root, &ops, impl);
 }

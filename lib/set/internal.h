@@ -4,24 +4,14 @@
 #ifndef UVPERF_LIB_SET_INTERNAL_H
 #define UVPERF_LIB_SET_INTERNAL_H
 
-#include <stdatomic.h>
-
 #include "uvperf/set.h"
 
 #include "decode/merge.h"
-#include "loop/hotplug.h"
+#include "loop/handle.h"
 #include "loop/interval_timer.h"
-#include "loop/snapshot_job.h"
-#include "loop/watch.h"
 #include "ring/cpu_rings.h"
 #include "set/counters.h"
 
-/* The set, or a target, while a thread of libuv's pool opens it. */
-typedef struct set_opening_s {
-  uvperf__job_t job;
-  struct set_opening_s *next; /* the next opening of the handle */
-  atomic_int is_cancelled;
-} set_opening_t;
 typedef struct set_closing_s set_closing_t;
 
 /* The state of uvperf_set_next. */
@@ -45,18 +35,13 @@ typedef struct set_next_s {
  * inner close callback. If that callback runs inside a flush or a snapshot, the
  * struct is freed when the flush or snapshot returns. */
 typedef struct set_s {
-  uvperf_set_t *handle;
+  /* The watch is NULL before the first uvperf_set_start, and the hotplug
+   * without UVPERF_SET_FOLLOW_CPUS. */
+  uvperf__handle_t base;
   /* A placeholder while the set is being opened. */
   uvperf__counters_t *counters;
-  set_opening_t *openings; /* on libuv's pool: the set, or targets */
-  size_t nr_closings;      /* jobs on the pool, and the number of their fds */
-  size_t nr_put_aside;
-  uvperf__teardown_t teardown;
+  size_t nr_put_aside; /* fds that the pool has still to close */
   uvperf__interval_timer_t *interval_timer;
-  uvperf__watch_t *watch; /* NULL before the first uvperf_set_start */
-  /* NULL without UVPERF_SET_FOLLOW_CPUS; attached to the loop by the first
-   * start or read_start. */
-  uvperf__hotplug_t *hotplug;
 
   /* For uvperf_set_read_start. The readings are kept for the next call. */
   uvperf_set_read_cb cb; /* NULL: not started */
@@ -93,11 +78,6 @@ typedef struct set_s {
   size_t nr_merged;
   set_next_t next;
 
-  /* The snapshot in progress, whose callback was not called yet, or NULL. */
-  uvperf__snapshot_job_t *snapshot;
-  uvperf_set_snapshot_cb snapshot_cb;
-  int is_snapping; /* inside uvperf_set_snapshot */
-
   /* The end of targets: end.c. */
   int ends_found;   /* ends were found and rings are marked; some ends are not
                      * reported yet */
@@ -110,25 +90,12 @@ typedef struct set_s {
   uint64_t probed_in;
 
   uint32_t flags; /* UVPERF_SET_* */
-  int closing;
-  int closed_by_user;
 } set_t;
 
 /* -- base.c -- */
 
-/* Returns the impl of a handle that must not be closing. Using a closing handle
- * is a programming error, as with libuv's handles. */
-set_t *uvperf__set_impl(const uvperf_set_t *set);
-
 /* Returns the counters, for a measurement without the loop. */
 uvperf__counters_t *uvperf__set_counters(const uvperf_set_t *set);
-
-/* Returns 0 if the set can be used, UV_EPERM in a forked child, UV_EBUSY while
- * the set is being opened, or UV_EBADF if opening it failed. */
-int uvperf__set_check(const set_t *impl);
-
-/* Whether this process is a forked child of the process that made the set. */
-int uvperf__set_is_forked(const set_t *impl);
 
 /* Returns a ring by its index. */
 uvperf__cpu_ring_t *uvperf__set_ring_at(const set_t *impl, size_t index);
@@ -151,23 +118,22 @@ void uvperf__set_leave_cpus(set_t *impl);
 /* Stops delivery, and disables the events if start enabled them. */
 void uvperf__set_end_delivery(set_t *impl);
 
-/* Closes the handle. Inner handles call it too if a walk over the loop closes
- * them. */
-void uvperf__set_begin_close(void *owner);
-
 /* -- open.c: on libuv's pool -- */
+
+typedef struct set_opening_s set_opening_t;
 
 /* Checks the options as far as possible on any machine, and prepares to open
  * the set. Returns 0, or a code and the error. */
-int uvperf__set_new_opening(set_t *impl, const uvperf_set_options_t *options,
+int uvperf__set_new_opening(set_opening_t **opening, set_t *impl,
+                            const uvperf_set_options_t *options,
                             uvperf_set_open_cb cb, uvperf_error_t *error);
 
 /* Begins to open the set. Returns 0, or a code and the error. */
-int uvperf__set_begin_opening(set_t *impl, uv_loop_t *loop,
+int uvperf__set_begin_opening(set_t *impl, set_opening_t *opening,
                               uvperf_error_t *error);
 
 /* Frees an opening that was prepared but not begun. */
-void uvperf__set_free_opening(set_t *impl);
+void uvperf__set_free_opening(set_opening_t *opening);
 
 /* -- closing.c: on libuv's pool -- */
 
@@ -245,6 +211,9 @@ int uvperf__set_take_ends(set_t *impl);
 
 /* -- next.c: records one by one -- */
 
+/* The operation of the kind. */
+int uvperf__set_has_record(const void *owner);
+
 /* Takes back the record that uvperf_set_next has lent, because other code is
  * going to read the rings. */
 void uvperf__set_take_back(set_t *impl);
@@ -254,10 +223,6 @@ void uvperf__set_take_back(set_t *impl);
 /* Notes which CPUs are online, from sysfs under `root`, which must stay valid.
  * Call it before the events are opened. Returns 0 or UV_ENOMEM. */
 int uvperf__set_make_hotplug(set_t *impl, const char *root);
-
-/* Starts following CPUs, if the options ask for it. Returns 0, or a code and
- * the error. */
-int uvperf__set_follow_cpus(set_t *impl, uvperf_error_t *error);
 
 /* -- read_interval.c -- */
 

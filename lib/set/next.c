@@ -164,7 +164,7 @@ static int take_or_end(set_t *impl, const uvperf_record_t **record) {
 }
 
 static int check(const set_t *impl) {
-  int rc = uvperf__set_check(impl);
+  int rc = uvperf__handle_check(&impl->base, NULL);
 
   if (rc != 0)
     return rc;
@@ -175,7 +175,7 @@ static int check(const set_t *impl) {
 }
 
 int uvperf_set_next(uvperf_set_t *set, const uvperf_record_t **record) {
-  set_t *impl = uvperf__set_impl(set);
+  set_t *impl = uvperf__handle_impl(&set->handle);
   int rc = check(impl);
 
   if (record == NULL)
@@ -197,8 +197,8 @@ int uvperf_set_next(uvperf_set_t *set, const uvperf_record_t **record) {
   return take_or_end(impl, record);
 }
 
-int uvperf_set_has_record(const uvperf_set_t *set) {
-  const set_t *impl = uvperf__set_impl(set);
+int uvperf__set_has_record(const void *owner) {
+  const set_t *impl = owner;
   int rc = check(impl);
 
   if (rc != 0)

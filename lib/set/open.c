@@ -8,9 +8,8 @@
 #include "util/alloc.h"
 #include "util/error.h"
 
-typedef struct opening_s {
-  set_opening_t base;
-  set_t *impl;
+struct set_opening_s {
+  uvperf__handle_job_t base;
   uvperf__counters_t *counters;
   uvperf__adding_t adding;
   /* Only one of these two callbacks is set. */
@@ -18,30 +17,13 @@ typedef struct opening_s {
   uvperf_set_target_cb target_cb;
   void *data;         /* the user's pointer for the target */
   uint64_t cpus_come; /* the set's cpus_come when opening began */
-} opening_t;
+};
 
 static int open_next(uvperf__job_t *job) {
-  opening_t *opening = (opening_t *)job;
+  set_opening_t *opening = (set_opening_t *)job;
 
   return uvperf__adding_step(&opening->adding,
                              atomic_load(&opening->base.is_cancelled));
-}
-
-/* -- the list -------------------------------------------------------------- */
-
-static void begin_list(set_t *impl, opening_t *opening) {
-  opening->impl = impl;
-  opening->base.job.step = open_next;
-  opening->base.next = impl->openings;
-  impl->openings = &opening->base;
-}
-
-static void leave_list(const opening_t *opening) {
-  set_opening_t **link = &opening->impl->openings;
-
-  while (*link != &opening->base)
-    link = &(*link)->next;
-  *link = opening->base.next;
 }
 
 static int cancelled(uvperf_error_t *error) {
@@ -54,10 +36,10 @@ static int no_memory(uvperf_error_t *error) {
 
 /* -- a set ----------------------------------------------------------------- */
 
-static int install(opening_t *opening, uvperf_error_t *error) {
-  set_t *impl = opening->impl;
+static int install(set_t *impl, set_opening_t *opening, uvperf_error_t *error) {
   int rc = uvperf__adding_end(&opening->adding, error);
 
+  impl->base.code = rc == 0 ? 0 : UV_EBADF;
   if (rc == 0) {
     uvperf__counters_free(impl->counters);
     impl->counters = opening->counters;
@@ -67,28 +49,26 @@ static int install(opening_t *opening, uvperf_error_t *error) {
     uvperf__counters_free(opening->counters);
     uvperf__counters_never_come(impl->counters);
   }
-  return impl->closing ? cancelled(error) : rc;
+  return impl->base.closing ? cancelled(error) : rc;
 }
 
-static void on_opened(uvperf__job_t *job) {
-  opening_t *opening = (opening_t *)job;
-  set_t *impl = opening->impl;
+static void on_opened(uvperf__handle_job_t *job, int was_closing) {
+  set_opening_t *opening = (set_opening_t *)job;
   uvperf_set_open_cb cb = opening->cb;
-  int was_closing = impl->closing;
+  set_t *impl = (set_t *)job->owner;
   uvperf_error_t error;
   int rc;
 
-  leave_list(opening);
-  rc = install(opening, &error);
+  (void)was_closing;
+  rc = install(impl, opening, &error);
   uvperf__free(opening);
-  cb(impl->handle, rc, rc == 0 ? NULL : &error);
-  if (was_closing)
-    uvperf__teardown_closed(&impl->teardown);
+  cb(impl->base.handle, rc, rc == 0 ? NULL : &error);
 }
 
-int uvperf__set_new_opening(set_t *impl, const uvperf_set_options_t *options,
+int uvperf__set_new_opening(set_opening_t **made, set_t *impl,
+                            const uvperf_set_options_t *options,
                             uvperf_set_open_cb cb, uvperf_error_t *error) {
-  opening_t *opening = uvperf__calloc(1, sizeof(*opening));
+  set_opening_t *opening = uvperf__calloc(1, sizeof(*opening));
   int rc;
 
   impl->counters = uvperf__counters_new_none();
@@ -96,30 +76,29 @@ int uvperf__set_new_opening(set_t *impl, const uvperf_set_options_t *options,
     uvperf__free(opening);
     return no_memory(error);
   }
-  opening->base.job.done = on_opened;
+  opening->base.job.step = open_next;
+  opening->base.done = on_opened;
   opening->cb = cb;
   rc = uvperf__counters_new_adding(&opening->counters, options,
                                    &opening->adding, error);
-  if (rc != 0) {
+  if (rc == 0)
+    *made = opening;
+  else
     uvperf__free(opening);
-    return rc;
-  }
-  begin_list(impl, opening);
-  return 0;
+  return rc;
 }
 
-int uvperf__set_begin_opening(set_t *impl, uv_loop_t *loop,
+int uvperf__set_begin_opening(set_t *impl, set_opening_t *opening,
                               uvperf_error_t *error) {
-  return uvperf__job_begin_or(loop, &impl->openings->job, "uvperf_set_init",
-                              error);
+  int rc = uvperf__handle_job_begin(&impl->base, &opening->base,
+                                    "uvperf_set_init", error);
+
+  if (rc == 0)
+    impl->base.code = UV_EBUSY;
+  return rc;
 }
 
-void uvperf__set_free_opening(set_t *impl) {
-  opening_t *opening = (opening_t *)impl->openings;
-
-  if (opening == NULL)
-    return;
-  leave_list(opening);
+void uvperf__set_free_opening(set_opening_t *opening) {
   uvperf__adding_end(&opening->adding, NULL);
   uvperf__counters_free(opening->counters);
   uvperf__free(opening);
@@ -129,16 +108,17 @@ void uvperf__set_free_opening(set_t *impl) {
 
 /* Fails if a CPU came online meanwhile: the target was planned without this
  * CPU, or its events there are turned off. */
-static int check_cpus(const opening_t *opening, uvperf_error_t *error) {
-  if (opening->cpus_come == opening->impl->cpus_come)
+static int check_cpus(const set_t *impl, const set_opening_t *opening,
+                      uvperf_error_t *error) {
+  if (opening->cpus_come == impl->cpus_come)
     return 0;
   return uvperf__error_set(
       error, UV_EAGAIN, UVPERF_CAUSE_NO_CPU,
       "a CPU came online while the target was being opened; open it again");
 }
 
-static int join(opening_t *opening, uint32_t *index, uvperf_error_t *error) {
-  set_t *impl = opening->impl;
+static int join(set_t *impl, set_opening_t *opening, uint32_t *index,
+                uvperf_error_t *error) {
   int rc = uvperf__counters_take_target(impl->counters, opening->counters,
                                         index, error);
 
@@ -151,45 +131,41 @@ static int join(opening_t *opening, uint32_t *index, uvperf_error_t *error) {
   return uvperf__watch_explain(error, rc);
 }
 
-static void on_target_opened(uvperf__job_t *job) {
-  opening_t *opening = (opening_t *)job;
-  set_t *impl = opening->impl;
+static void on_target_opened(uvperf__handle_job_t *job, int was_closing) {
+  set_opening_t *opening = (set_opening_t *)job;
+  set_t *impl = (set_t *)job->owner;
   uvperf_set_target_cb cb = opening->target_cb;
   void *data = opening->data;
-  int was_closing = impl->closing;
   set_closing_t *closing = uvperf__set_begin_closing(impl);
   uint32_t index = 0;
   uvperf_error_t error;
   int is_closing;
   int rc;
 
-  leave_list(opening);
   uvperf__set_free_sources(impl);
   rc = uvperf__adding_end(&opening->adding, &error);
   if (was_closing)
     rc = cancelled(&error);
   if (rc == 0)
-    rc = check_cpus(opening, &error);
+    rc = check_cpus(impl, opening, &error);
   if (rc == 0)
-    rc = join(opening, &index, &error);
+    rc = join(impl, opening, &index, &error);
   uvperf__set_free_aside(closing, opening->counters);
   uvperf__set_end_closing(closing);
   uvperf__free(opening);
-  uvperf__teardown_hold(&impl->teardown);
-  cb(impl->handle, rc, data, index, rc == 0 ? NULL : &error);
-  is_closing = impl->closing;
-  uvperf__teardown_let_go(&impl->teardown);
-  if (was_closing)
-    uvperf__teardown_closed(&impl->teardown);
-  else if (rc == 0 && !is_closing)
+  uvperf__teardown_hold(&impl->base.teardown);
+  cb(impl->base.handle, rc, data, index, rc == 0 ? NULL : &error);
+  is_closing = impl->base.closing;
+  uvperf__teardown_let_go(&impl->base.teardown);
+  if (!was_closing && rc == 0 && !is_closing)
     uvperf__set_check_ends(impl);
 }
 
 int uvperf_set_open_target(uvperf_set_t *set, const uvperf_target_t *target,
                            uvperf_set_target_cb cb, uvperf_error_t *error) {
-  set_t *impl = uvperf__set_impl(set);
-  opening_t *opening;
-  int rc = uvperf__counters_check(impl->counters, error);
+  set_t *impl = uvperf__handle_impl(&set->handle);
+  set_opening_t *opening;
+  int rc = uvperf__handle_check(&impl->base, error);
 
   if (rc != 0)
     return rc;
@@ -199,7 +175,8 @@ int uvperf_set_open_target(uvperf_set_t *set, const uvperf_target_t *target,
   opening = uvperf__calloc(1, sizeof(*opening));
   if (opening == NULL)
     return no_memory(error);
-  opening->base.job.done = on_target_opened;
+  opening->base.job.step = open_next;
+  opening->base.done = on_target_opened;
   opening->target_cb = cb;
   rc = uvperf__counters_new_for_target(&opening->counters, impl->counters,
                                        target, &opening->adding, error);
@@ -209,10 +186,9 @@ int uvperf_set_open_target(uvperf_set_t *set, const uvperf_target_t *target,
   }
   opening->data = opening->adding.targets[0].data;
   opening->cpus_come = impl->cpus_come;
-  begin_list(impl, opening);
-  rc = uvperf__job_begin_or(set->loop, &opening->base.job,
-                            "uvperf_set_add_target", error);
+  rc = uvperf__handle_job_begin(&impl->base, &opening->base,
+                                "uvperf_set_add_target", error);
   if (rc != 0)
-    uvperf__set_free_opening(impl);
+    uvperf__set_free_opening(opening);
   return rc;
 }

@@ -30,11 +30,11 @@ int uvperf__set_tick(void *owner, int is_new) {
                               impl->readings[newer]);
   impl->in_callback = 1;
   if (rc != 0) {
-    cb(impl->handle, rc, NULL, NULL);
+    cb(impl->base.handle, rc, NULL, NULL);
   } else {
     impl->last = newer;
     impl->lent = newer;
-    cb(impl->handle, 0, impl->readings[newer], impl->delta);
+    cb(impl->base.handle, 0, impl->readings[newer], impl->delta);
   }
   /* `impl` can be used even if the callback has closed the set, because impl
    * lives until the next iteration of the loop. */
@@ -64,10 +64,10 @@ static int make_readings(set_t *impl) {
 
 int uvperf_set_read_start(uvperf_set_t *set, uint64_t interval_ms,
                           uvperf_set_read_cb cb, uvperf_error_t *error) {
-  set_t *impl = uvperf__set_impl(set);
+  set_t *impl = uvperf__handle_impl(&set->handle);
   /* Inside the callback the user has one of the readings. */
   int first = impl->lent == 0 ? 1 : 0;
-  int rc = uvperf__counters_check(impl->counters, error);
+  int rc = uvperf__handle_check(&impl->base, error);
 
   if (interval_ms == 0 || cb == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
@@ -86,7 +86,8 @@ int uvperf_set_read_start(uvperf_set_t *set, uint64_t interval_ms,
   rc = uvperf__interval_timer_start(impl->interval_timer, interval_ms);
   if (rc != 0)
     return uvperf__watch_explain(error, rc);
-  rc = uvperf__set_follow_cpus(impl, error);
+  rc = uvperf__handle_follow_cpus(&impl->base,
+                                  "leave UVPERF_SET_FOLLOW_CPUS out", error);
   if (rc != 0) {
     uvperf__interval_timer_stop(impl->interval_timer);
     return rc;
@@ -97,8 +98,8 @@ int uvperf_set_read_start(uvperf_set_t *set, uint64_t interval_ms,
 }
 
 int uvperf_set_read_stop(uvperf_set_t *set) {
-  set_t *impl = uvperf__set_impl(set);
-  int rc = uvperf__set_check(impl);
+  set_t *impl = uvperf__handle_impl(&set->handle);
+  int rc = uvperf__handle_check(&impl->base, NULL);
 
   if (rc != 0)
     return rc;

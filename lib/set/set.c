@@ -3,9 +3,6 @@
  * calls that are passed on to the counters. */
 #include "set/internal.h"
 
-#include <assert.h>
-#include <string.h>
-
 #include "decode/decoder.h"
 #include "loop/stats.h"
 #include "loop/stream_options.h"
@@ -20,12 +17,13 @@ _Static_assert(sizeof(uvperf_set_t) == 8 * sizeof(void *),
 #define NS_PER_US        ((uint64_t)1000)
 #define DEFAULT_SLACK_US 1000
 
+static const uvperf__handle_kind_t set_kind;
+
 /* -- close ---------------------------------------------------------------- */
 
 static void release(void *owner) {
   set_t *impl = owner;
 
-  uvperf__set_free_opening(impl);
   /* If the set was closed inside a flush, the events can still be enabled: the
    * pool should have disabled them, but it did not get them. */
   if (impl->counters != NULL && uvperf__counters_is_enabled(impl->counters) &&
@@ -35,8 +33,8 @@ static void release(void *owner) {
   uvperf__merge_free(impl->next.merge);
   uvperf__free(impl->scratch);
   uvperf__interval_timer_free(impl->interval_timer);
-  uvperf__watch_free(impl->watch);
-  uvperf__hotplug_free(impl->hotplug);
+  uvperf__watch_free(impl->base.watch);
+  uvperf__hotplug_free(impl->base.hotplug);
   uvperf__counters_free(impl->counters);
   uvperf_reading_free(impl->readings[0]);
   uvperf_reading_free(impl->readings[1]);
@@ -50,45 +48,40 @@ static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
   uvperf__counters_give_up(impl->counters, leftovers);
 }
 
-/* No polled fd and no ring is released before the last close callback of an
- * inner handle: see event/event.c. */
-static void closed(void *owner) {
+/* The fds may be closed later, but no BPF program may run from now on. So
+ * programs are detached: a tracepoint runs its programs even if its events are
+ * disabled. All events are disabled too. But if closing the events takes long,
+ * the pool disables all of them before it closes the first. In a forked child
+ * the counters do not touch the events, which belong to the parent. */
+static void quit(void *owner) {
   set_t *impl = owner;
-  uvperf_set_t *handle = impl->handle;
-  int closed_by_user = impl->closed_by_user;
 
-  uvperf__snapshot_job_closed(impl->snapshot);
-  uvperf__teardown_let_go(&impl->teardown);
-  if (handle == NULL)
-    return; /* uvperf_set_open failed: the caller has the struct */
-  handle->impl = NULL;
-  /* Marks that the user has closed the handle, to detect a second close. */
-  if (closed_by_user)
-    handle->reserved[0] = handle;
-  if (handle->close_cb != NULL)
-    handle->close_cb(handle);
+  impl->session += 1;
+  impl->is_started = 0;
+  if (!uvperf__counters_close_slowly(impl->counters,
+                                     uvperf__counters_nr_open(impl->counters)))
+    uvperf__counters_disable(impl->counters, NULL);
+  uvperf__counters_detach(impl->counters);
+  uvperf__counters_leave_maps(impl->counters);
+  uvperf__interval_timer_close(impl->interval_timer, &impl->base.teardown);
 }
 
-void uvperf_set_close(uvperf_set_t *set, uvperf_set_close_cb close_cb) {
-  set_t *impl = set->impl;
+static void set_ref(void *owner, int ref) {
+  set_t *impl = owner;
 
-  /* uvperf_walk_close has closed the handle, and the teardown is done. */
-  if (impl == NULL) {
-    assert(set->reserved[0] == NULL);
-    set->reserved[0] = set;
-    if (close_cb != NULL)
-      close_cb(set);
-    return;
-  }
-  assert(!impl->closed_by_user);
-  impl->closed_by_user = 1;
-  set->close_cb = close_cb;
-  if (!impl->closing)
-    uvperf__set_begin_close(impl);
+  uvperf__interval_timer_set_ref(impl->interval_timer, ref);
+}
+
+static int is_active(const void *owner) {
+  const set_t *impl = owner;
+
+  return uvperf__interval_timer_is_active(impl->interval_timer) ||
+         (impl->base.watch != NULL &&
+          uvperf__watch_is_started(impl->base.watch));
 }
 
 static const uvperf__interval_timer_ops_t interval_ops = {
-    uvperf__set_tick, uvperf__set_begin_close};
+    uvperf__set_tick, uvperf__handle_begin_close};
 
 /* -- init ----------------------------------------------------------------- */
 
@@ -137,8 +130,7 @@ static int begin_make(make_t *make, const uvperf_set_options_t *options,
   impl = uvperf__calloc(1, sizeof(*impl));
   if (impl == NULL)
     return uvperf__error_shortage(error, UV_ENOMEM, "cannot make the set");
-  uvperf__teardown_init(&impl->teardown, make->loop, closed, release, give_up,
-                        impl);
+  uvperf__handle_init(&impl->base, make->loop, &set_kind);
   impl->lent = -1;
   impl->flags = own->flags;
   impl->default_flush_ms =
@@ -165,16 +157,6 @@ static int make_timer(const make_t *make, uvperf_error_t *error) {
   return rc == 0 ? 0 : uvperf__error_shortage(error, rc, "cannot make the set");
 }
 
-static void end_make(const make_t *make) {
-  uvperf_set_t *set = make->set;
-
-  make->impl->handle = set;
-  set->loop = make->loop;
-  set->impl = make->impl;
-  set->close_cb = NULL;
-  memset(set->reserved, 0, sizeof(set->reserved));
-}
-
 int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
                     const uvperf_set_options_t *options,
                     uvperf_error_t *error) {
@@ -196,7 +178,7 @@ int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
   }
   impl->opened_ns = uvperf__counters_opened(impl->counters);
   impl->clock_ns = impl->opened_ns;
-  end_make(&make);
+  uvperf__handle_publish(&impl->base, &set->handle);
   return 0;
 }
 
@@ -204,6 +186,7 @@ int uvperf_set_open(uv_loop_t *loop, uvperf_set_t *set,
                     const uvperf_set_options_t *options, uvperf_set_open_cb cb,
                     uvperf_error_t *error) {
   make_t make = {.loop = loop, .set = set};
+  set_opening_t *opening;
   set_t *impl;
   int rc;
 
@@ -216,71 +199,24 @@ int uvperf_set_open(uv_loop_t *loop, uvperf_set_t *set,
   impl = make.impl;
   rc = make_hotplug(impl, error);
   if (rc == 0)
-    rc = uvperf__set_new_opening(impl, &make.options, cb, error);
-  if (rc == 0)
-    rc = make_timer(&make, error);
+    rc = uvperf__set_new_opening(&opening, impl, &make.options, cb, error);
   if (rc != 0) {
     release(impl);
     return rc;
   }
-  rc = uvperf__set_begin_opening(impl, loop, error);
+  rc = make_timer(&make, error);
+  if (rc == 0)
+    rc = uvperf__set_begin_opening(impl, opening, error);
   if (rc != 0) {
-    uvperf__set_free_opening(impl);
-    uvperf__set_begin_close(impl); /* freed later: the loop has a timer */
+    uvperf__set_free_opening(opening);
+    if (impl->interval_timer == NULL)
+      release(impl);
+    else
+      uvperf__handle_begin_close(impl); /* freed later: the loop has a timer */
     return rc;
   }
-  end_make(&make);
+  uvperf__handle_publish(&impl->base, &set->handle);
   return 0;
-}
-
-/* -- libuv handle functions ------------------------------------------------ */
-
-/* These functions may also be called for a handle that is closing, or closed
- * (impl NULL) while its memory lives. */
-
-static void set_ref(set_t *impl, int ref) {
-  uvperf__interval_timer_set_ref(impl->interval_timer, ref);
-  if (impl->watch != NULL)
-    uvperf__watch_set_ref(impl->watch, ref);
-}
-
-void uvperf_set_ref(uvperf_set_t *set) {
-  set_t *impl = set->impl;
-
-  if (impl != NULL && !impl->closing)
-    set_ref(impl, 1);
-}
-
-void uvperf_set_unref(uvperf_set_t *set) {
-  set_t *impl = set->impl;
-
-  if (impl != NULL && !impl->closing)
-    set_ref(impl, 0);
-}
-
-int uvperf_set_has_ref(const uvperf_set_t *set) {
-  const set_t *impl = set->impl;
-
-  return impl != NULL && uvperf__interval_timer_has_ref(impl->interval_timer);
-}
-
-int uvperf_set_is_active(const uvperf_set_t *set) {
-  const set_t *impl = set->impl;
-
-  return impl != NULL && !impl->closing &&
-         (impl->openings != NULL ||
-          uvperf__interval_timer_is_active(impl->interval_timer) ||
-          (impl->watch != NULL && uvperf__watch_is_started(impl->watch)));
-}
-
-int uvperf_set_is_closing(const uvperf_set_t *set) {
-  const set_t *impl = set->impl;
-
-  return impl == NULL || impl->closing;
-}
-
-size_t uvperf_set_size(void) {
-  return sizeof(uvperf_set_t);
 }
 
 /* -- start ---------------------------------------------------------------- */
@@ -322,7 +258,7 @@ static int start_watch(set_t *impl, const uvperf_stream_options_t *options,
   if (rc == 0)
     rc = uvperf__set_watch_rings(impl);
   if (rc == 0)
-    rc = uvperf__watch_start(impl->watch, &chosen);
+    rc = uvperf__watch_start(impl->base.watch, &chosen);
   if (rc != 0)
     return uvperf__watch_explain(error, rc);
   impl->flush_ms = chosen.flush_ms;
@@ -338,7 +274,8 @@ static int start(set_t *impl, const uvperf_stream_options_t *options,
   rc = start_watch(impl, options, error);
   if (rc != 0)
     return rc;
-  rc = uvperf__set_follow_cpus(impl, error);
+  rc = uvperf__handle_follow_cpus(&impl->base,
+                                  "leave UVPERF_SET_FOLLOW_CPUS out", error);
   if (rc == 0 && enables) {
     impl->enabled_by_start = 1;
     rc = uvperf__counters_enable(impl->counters, error);
@@ -350,13 +287,13 @@ static int start(set_t *impl, const uvperf_stream_options_t *options,
 
 int uvperf_set_start(uvperf_set_t *set, const uvperf_stream_options_t *options,
                      uvperf_set_record_cb cb, uvperf_error_t *error) {
-  set_t *impl = uvperf__set_impl(set);
+  set_t *impl = uvperf__handle_impl(&set->handle);
   uvperf_stream_options_t own;
   int rc;
 
   rc = uvperf__stream_options_copy(&own, options, error);
   if (rc == 0)
-    rc = uvperf__counters_check(impl->counters, error);
+    rc = uvperf__handle_check(&impl->base, error);
   if (rc == 0)
     rc = check_start(impl, cb, error);
   if (rc != 0)
@@ -376,39 +313,31 @@ int uvperf_set_start(uvperf_set_t *set, const uvperf_stream_options_t *options,
 
 /* -- stop and flush ------------------------------------------------------- */
 
-int uvperf_set_stop(uvperf_set_t *set) {
-  set_t *impl = uvperf__set_impl(set);
-  int rc = uvperf__set_check(impl);
-
-  if (rc != 0)
-    return rc;
-  uvperf__set_end_delivery(impl);
+static int set_stop(void *owner) {
+  uvperf__set_end_delivery(owner);
   return 0;
 }
 
-int uvperf_set_flush(uvperf_set_t *set) {
-  set_t *impl = uvperf__set_impl(set);
-  int rc = uvperf__set_check(impl);
+static int set_flush(void *owner) {
+  set_t *impl = owner;
 
-  if (rc != 0)
-    return rc;
   if (impl->record_cb == NULL || impl->flags & UVPERF_SET_OVERWRITE)
     return UV_EINVAL;
   if (impl->in_callback)
     return UV_EBUSY;
   uvperf__set_take_back(impl);
-  uvperf__teardown_hold(&impl->teardown);
+  uvperf__teardown_hold(&impl->base.teardown);
   impl->is_flushing = 1;
-  uvperf__watch_flush(impl->watch);
+  uvperf__watch_flush(impl->base.watch);
   impl->is_flushing = 0;
-  if (!impl->closing)
+  if (!impl->base.closing)
     uvperf__counters_free_sources(impl->counters);
-  uvperf__teardown_let_go(&impl->teardown);
+  uvperf__teardown_let_go(&impl->base.teardown);
   return 0;
 }
 
 int uvperf_set_on_end(uvperf_set_t *set, uvperf_set_end_cb cb) {
-  set_t *impl = uvperf__set_impl(set);
+  set_t *impl = uvperf__handle_impl(&set->handle);
 
   if (cb != NULL && !(impl->flags & UVPERF_SET_RECORDS))
     return UV_EINVAL;
@@ -417,7 +346,7 @@ int uvperf_set_on_end(uvperf_set_t *set, uvperf_set_end_cb cb) {
 }
 
 int uvperf_set_on_cpu(uvperf_set_t *set, uvperf_set_cpu_cb cb) {
-  set_t *impl = uvperf__set_impl(set);
+  set_t *impl = uvperf__handle_impl(&set->handle);
 
   if (cb != NULL && !(impl->flags & UVPERF_SET_FOLLOW_CPUS))
     return UV_EINVAL;
@@ -444,8 +373,8 @@ int uvperf_set_reset(uvperf_set_t *set, uvperf_error_t *error) {
 
 int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading,
                     uvperf_error_t *error) {
-  set_t *impl = uvperf__set_impl(set);
-  int rc = uvperf__counters_check(impl->counters, error);
+  set_t *impl = uvperf__handle_impl(&set->handle);
+  int rc = uvperf__handle_check(&impl->base, error);
 
   if (reading == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
@@ -468,7 +397,7 @@ static int remove_target(set_t *impl, uint32_t index) {
 /* If the new rings cannot be watched, the target is not added. */
 int uvperf_set_add_target(uvperf_set_t *set, const uvperf_target_t *target,
                           uint32_t *index, uvperf_error_t *error) {
-  set_t *impl = uvperf__set_impl(set);
+  set_t *impl = uvperf__handle_impl(&set->handle);
   uint32_t added;
   int rc;
 
@@ -489,7 +418,7 @@ int uvperf_set_add_target(uvperf_set_t *set, const uvperf_target_t *target,
 }
 
 int uvperf_set_remove_target(uvperf_set_t *set, uint32_t index) {
-  set_t *impl = uvperf__set_impl(set);
+  set_t *impl = uvperf__handle_impl(&set->handle);
   int rc = remove_target(impl, index);
 
   if (rc == 0)
@@ -547,7 +476,7 @@ size_t uvperf_set_nr_open(const uvperf_set_t *set) {
 }
 
 size_t uvperf_set_nr_closing(const uvperf_set_t *set) {
-  return uvperf__set_impl(set)->nr_put_aside;
+  return ((const set_t *)uvperf__handle_impl(&set->handle))->nr_put_aside;
 }
 
 int uvperf_set_fd(const uvperf_set_t *set, size_t attr, uint64_t serial) {
@@ -561,32 +490,52 @@ const uvperf_source_t *uvperf_set_source(const uvperf_set_t *set, uint64_t id) {
   return decoder == NULL ? NULL : uvperf__decoder_source(decoder, id);
 }
 
-size_t uvperf_set_nr_rings(const uvperf_set_t *set) {
-  return uvperf__counters_nr_rings(uvperf__set_counters(set));
+static size_t set_nr_rings(const void *owner) {
+  const set_t *impl = owner;
+
+  return uvperf__counters_nr_rings(impl->counters);
 }
 
-void uvperf_set_stats(const uvperf_set_t *set, uvperf_stats_t *stats) {
-  const set_t *impl = uvperf__set_impl(set);
+static void set_stats(void *owner, uvperf_stats_t *stats) {
+  const set_t *impl = owner;
 
-  uvperf__stats_of_rings(uvperf__counters_rings(impl->counters), impl->watch,
-                         uvperf__set_is_forked(impl), stats);
+  uvperf__stats_of_rings(uvperf__counters_rings(impl->counters),
+                         impl->base.watch,
+                         uvperf__handle_is_forked(&impl->base), stats);
   stats->cpus_gone = impl->cpus_gone;
   stats->cpus_come = impl->cpus_come;
 }
 
-int uvperf_set_ring(const uvperf_set_t *set, size_t index,
-                    uvperf_ring_info_t *ring) {
-  const set_t *impl = uvperf__set_impl(set);
+static int set_ring(void *owner, size_t index, uvperf_ring_info_t *ring) {
+  const set_t *impl = owner;
 
   return uvperf__stats_ring_info(uvperf__counters_rings(impl->counters), index,
-                                 impl->watch, uvperf__set_is_forked(impl),
-                                 ring);
+                                 impl->base.watch,
+                                 uvperf__handle_is_forked(&impl->base), ring);
 }
 
 int uvperf_set_failed_ring(const uvperf_set_t *set, uvperf_ring_info_t *ring) {
-  const set_t *impl = uvperf__set_impl(set);
+  const set_t *impl = uvperf__handle_impl(&set->handle);
 
   if (impl->failed_ring == NULL)
     return UV_ENOENT;
-  return uvperf_set_ring(set, impl->failed_ring->index, ring);
+  return uvperf_ring(&set->handle, impl->failed_ring->index, ring);
 }
+
+/* -- the kind -------------------------------------------------------------- */
+
+static const uvperf__handle_kind_t set_kind = {
+    .type = UVPERF_HANDLE_SET,
+    .noun = "set",
+    .set_ref = set_ref,
+    .is_active = is_active,
+    .stop = set_stop,
+    .flush = set_flush,
+    .has_record = uvperf__set_has_record,
+    .stats = set_stats,
+    .nr_rings = set_nr_rings,
+    .ring = set_ring,
+    .quit = quit,
+    .give_up = give_up,
+    .release = release,
+};

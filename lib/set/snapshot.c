@@ -57,10 +57,10 @@ static int deliver(void *owner, uvperf__snapshot_job_t *job,
 static void done(void *owner, int status) {
   set_t *impl = owner;
 
-  impl->snapshot = NULL;
-  if (!impl->closing)
+  impl->base.snapshot = NULL;
+  if (!impl->base.closing)
     uvperf__set_free_sources(impl);
-  impl->snapshot_cb(impl->handle, status);
+  uvperf__handle_snapshot_done(impl, status);
 }
 
 static const uvperf__snapshot_ops_t ops = {deliver, done};
@@ -85,8 +85,8 @@ static int add_merge(set_t *impl, uvperf__snapshot_job_t *job) {
 static int check(const set_t *impl, uint32_t flags, int is_busy,
                  uvperf_error_t *error) {
   uvperf__snapshot_ask_t ask = {flags, NULL, impl->record_cb != NULL,
-                                is_busy || impl->snapshot != NULL};
-  int rc = uvperf__counters_check(impl->counters, error);
+                                is_busy || impl->base.snapshot != NULL};
+  int rc = uvperf__handle_check(&impl->base, error);
 
   if (!(impl->flags & UVPERF_SET_OVERWRITE))
     ask.missing = "set UVPERF_SET_OVERWRITE in options.flags";
@@ -102,7 +102,7 @@ static int prepare(set_t *impl, uint32_t flags, uvperf__snapshot_job_t **made,
   size_t i;
   int rc;
 
-  rc = uvperf__snapshot_job_new(made, impl->watch, &ops, impl,
+  rc = uvperf__snapshot_job_new(made, impl->base.watch, &ops, impl,
                                 uvperf__counters_nr_rings(impl->counters),
                                 flags, error);
   if (rc != 0)
@@ -127,7 +127,7 @@ static int prepare(set_t *impl, uint32_t flags, uvperf__snapshot_job_t **made,
 
 int uvperf_set_snapshot(uvperf_set_t *set, uint32_t flags,
                         uvperf_error_t *error) {
-  set_t *impl = uvperf__set_impl(set);
+  set_t *impl = uvperf__handle_impl(&set->handle);
   uvperf__snapshot_job_t *job;
   int rc = check(impl, flags, impl->in_callback, error);
 
@@ -135,35 +135,29 @@ int uvperf_set_snapshot(uvperf_set_t *set, uint32_t flags,
     rc = prepare(impl, flags, &job, error);
   if (rc != 0)
     return rc;
-  uvperf__teardown_hold(&impl->teardown);
-  impl->is_snapping = 1;
-  rc = uvperf__snapshot_job_run(job, error);
-  impl->is_snapping = 0;
-  if (!impl->closing)
+  uvperf__teardown_hold(&impl->base.teardown);
+  rc = uvperf__handle_snapshot(&impl->base, job, error);
+  if (!impl->base.closing)
     uvperf__set_free_sources(impl);
-  uvperf__teardown_let_go(&impl->teardown);
+  uvperf__teardown_let_go(&impl->base.teardown);
   return rc;
 }
 
 int uvperf_set_snapshot_start(uvperf_set_t *set, uint32_t flags,
                               uvperf_set_snapshot_cb done_cb,
                               uvperf_error_t *error) {
-  set_t *impl = uvperf__set_impl(set);
+  set_t *impl = uvperf__handle_impl(&set->handle);
   uvperf__snapshot_job_t *job;
   int rc;
 
   if (done_cb == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "done_cb must not be NULL");
-  rc = check(impl, flags, impl->is_snapping, error);
+  rc = check(impl, flags, impl->base.is_snapping, error);
   if (rc == 0)
     rc = prepare(impl, flags, &job, error);
-  if (rc == 0)
-    rc = uvperf__snapshot_job_begin(job, set->loop, "uvperf_set_snapshot",
-                                    error);
-  if (rc != 0)
-    return rc;
-  impl->snapshot = job;
-  impl->snapshot_cb = done_cb;
-  return 0;
+  return rc != 0 ? rc
+                 : uvperf__handle_snapshot_start(
+                       &impl->base, job, "uvperf_set_snapshot",
+                       (uvperf__user_status_cb)done_cb, error);
 }

@@ -122,8 +122,8 @@ static void hold_object(handle_t *handle, int is_held) {
   handle->is_held = is_held;
 }
 
-static void on_closed(uvperf_set_t *set) {
-  handle_t *handle = set->data;
+static void on_closed(uvperf_handle_t *base) {
+  handle_t *handle = base->data;
   napi_handle_scope scope;
 
   napi_open_handle_scope(handle->env, &scope);
@@ -137,8 +137,8 @@ static void on_closed(uvperf_set_t *set) {
 }
 
 static void close_set(handle_t *handle) {
-  if (!uvperf_set_is_closing(&handle->set))
-    uvperf_set_close(&handle->set, on_closed);
+  if (!uvperf_is_closing(&handle->set.handle))
+    uvperf_close(&handle->set.handle, on_closed);
 }
 
 static void on_env_end(napi_async_cleanup_hook_handle hook, void *arg) {
@@ -208,7 +208,7 @@ static napi_value counts_of(handle_t *handle, const uvperf_reading_t *reading) {
 static void on_reading(uvperf_set_t *set, int status,
                        const uvperf_reading_t *reading,
                        const uvperf_reading_t *delta) {
-  handle_t *handle = set->data;
+  handle_t *handle = set->handle.data;
   napi_handle_scope scope;
 
   (void)reading;
@@ -226,7 +226,7 @@ static napi_value read_now(handle_t *handle) {
   uvperf_reading_t *reading = NULL;
   napi_value counts = NULL;
 
-  if (uvperf_set_is_closing(&handle->set))
+  if (uvperf_is_closing(&handle->set.handle))
     napi_throw(handle->env,
                error_of(handle->env, UV_EBADF, "the handle is closed"));
   else if (uvperf_reading_new(&reading) != 0 ||
@@ -291,7 +291,7 @@ static void end_batch(handle_t *handle) {
   uvperf_stats_t stats;
   double lost;
 
-  uvperf_set_stats(&handle->set, &stats);
+  uvperf_stats(&handle->set.handle, &stats);
   lost = (double)(stats.lost_records - handle->lost);
   if (handle->batch == NULL && lost == 0)
     return;
@@ -305,7 +305,7 @@ static void end_batch(handle_t *handle) {
 
 static void on_record(uvperf_set_t *set, int status,
                       const uvperf_record_t *record) {
-  handle_t *handle = set->data;
+  handle_t *handle = set->handle.data;
   napi_handle_scope scope;
 
   if (record != NULL) {
@@ -314,7 +314,7 @@ static void on_record(uvperf_set_t *set, int status,
     return;
   }
   end_batch(handle); /* the end of a slice, or an error */
-  if (status == 0 || uvperf_set_is_closing(set))
+  if (status == 0 || uvperf_is_closing(&set->handle))
     return;
   napi_open_handle_scope(handle->env, &scope);
   call(handle, status, NULL, 0);
@@ -340,7 +340,7 @@ static int start(handle_t *handle, uvperf_error_t *error) {
 
 static void on_open(uvperf_set_t *set, int status,
                     const uvperf_error_t *failure) {
-  handle_t *handle = set->data;
+  handle_t *handle = set->handle.data;
   napi_env env = handle->env;
   napi_callback_scope callback_scope;
   napi_handle_scope scope;
@@ -385,10 +385,10 @@ static napi_value on_method(napi_env env, napi_callback_info info) {
     case 'r':
       return read_now(handle);
     case '+':
-      uvperf_set_ref(&handle->set);
+      uvperf_ref(&handle->set.handle);
       break;
     case '-':
-      uvperf_set_unref(&handle->set);
+      uvperf_unref(&handle->set.handle);
       break;
     default:
       close_set(handle);
@@ -525,7 +525,7 @@ static int open_set(napi_env env, napi_deferred opening, napi_value *args,
     return -1;
   }
   uvperf_event_list_free(events);
-  handle->set.data = handle;
+  handle->set.handle.data = handle;
   handle->env = env;
   handle->opening = opening;
   handle->samples = samples;

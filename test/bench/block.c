@@ -30,8 +30,8 @@
 
 /* -- sets ----------------------------------------------------------------- */
 
-static void on_closed(uvperf_set_t *set) {
-  ((block_t *)set->data)->is_closed = 1;
+static void on_closed(uvperf_handle_t *handle) {
+  ((block_t *)handle->data)->is_closed = 1;
 }
 
 static int is_closed(const block_t *block) {
@@ -42,8 +42,8 @@ static int close_set(block_t *block) {
   uvperf_event_list_free(block->list);
   block->list = NULL;
   block->is_closed = 0;
-  block->set.data = block;
-  uvperf_set_close(&block->set, on_closed);
+  block->set.handle.data = block;
+  uvperf_close(&block->set.handle, on_closed);
   return 0;
 }
 
@@ -86,7 +86,7 @@ static void on_opened(uvperf_set_t *set, int status,
     bench_fail("uvperf_set_open", error->reason);
     exit(1);
   }
-  ((block_t *)set->data)->is_opened = 1;
+  ((block_t *)set->handle.data)->is_opened = 1;
 }
 
 static int is_opened(const block_t *block) {
@@ -100,7 +100,7 @@ static int open_set_on_pool(block_t *block, const uvperf_target_t *target,
 
   fill_options(block, &options, target, flags);
   block->is_opened = 0;
-  block->set.data = block;
+  block->set.handle.data = block;
   if (uvperf_set_open(&block->loop, &block->set, &options, on_opened, &error) !=
       0)
     return bench_fail("a set", error.reason);
@@ -220,13 +220,13 @@ static void on_reading(uvperf_set_t *set, int status,
                        const uvperf_reading_t *delta) {
   (void)delta;
   if (status == 0 && uvperf_reading_info(reading)->nr_places >= THREADS)
-    ((block_t *)set->data)->nr_readings += 1;
+    ((block_t *)set->handle.data)->nr_readings += 1;
 }
 
 static int start_reading(block_t *block) {
   int rc;
 
-  block->set.data = block;
+  block->set.handle.data = block;
   block->nr_readings = 0;
   rc = uvperf_set_read_start(&block->set, 10, on_reading, NULL);
   return rc == 0 ? 0 : bench_fail("uvperf_set_read_start", uv_strerror(rc));
@@ -241,7 +241,7 @@ static int has_read(const block_t *block) {
 static void on_record(uvperf_set_t *set, int status,
                       const uvperf_record_t *record) {
   if (status == 0 && record != NULL)
-    ((block_t *)set->data)->records += 1;
+    ((block_t *)set->handle.data)->records += 1;
 }
 
 static int open_rings(block_t *block) {
@@ -253,7 +253,7 @@ static int open_rings(block_t *block) {
     rc = open_on_cpus(block, UVPERF_SET_RECORDS | UVPERF_SET_OVERWRITE);
   if (rc != 0)
     return rc;
-  block->set.data = block;
+  block->set.handle.data = block;
   block->records = 0;
   if (uvperf_set_start(&block->set, NULL, on_record, &error) != 0)
     return bench_fail("uvperf_set_start", error.reason);
@@ -276,7 +276,7 @@ static int take_snapshot(block_t *block) {
 
 /* The same records once more. */
 static void on_snapshot(uvperf_set_t *set, int status) {
-  block_t *block = set->data;
+  block_t *block = set->handle.data;
 
   block->is_taken = 1;
   if (status != 0 || block->records < 4 * RING_BYTES / 128)
@@ -313,7 +313,7 @@ static void on_event_opened(uvperf_event_t *event, int status,
     bench_fail("uvperf_event_open", error->reason);
     exit(1);
   }
-  ((block_t *)event->data)->is_opened = 1;
+  ((block_t *)event->handle.data)->is_opened = 1;
 }
 
 static int open_first_on_pool(block_t *block) {
@@ -322,7 +322,7 @@ static int open_first_on_pool(block_t *block) {
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
   block->is_opened = 0;
-  block->event.data = block;
+  block->event.handle.data = block;
   if (uvperf_event_open(&block->loop, &block->event, &attr, NULL,
                         on_event_opened, &error) != 0)
     return bench_fail("an event", error.reason);

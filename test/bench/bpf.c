@@ -88,7 +88,7 @@ static inline void take(run_t *run, const void *data) {
 static void on_sample(uvperf_bpf_reader_t *reader, int status,
                       const uvperf_bpf_sample_t *sample) {
   if (status == 0 && sample->data != NULL)
-    take(reader->data, sample->data);
+    take(reader->handle.data, sample->data);
 }
 
 static void on_over(uv_async_t *async) {
@@ -108,13 +108,13 @@ static int start_reader(run_t *run) {
   options.ring_bytes = RING_BYTES;
   options.wakeup_bytes = run->about->wakeup_bytes;
   options.wakeup_events = run->about->wakeup_bytes == 0;
-  run->reader.data = run;
+  run->reader.handle.data = run;
   if (uvperf_bpf_reader_init(&run->loop, &run->reader, run->numbered->maps[0],
                              &options, &error) != 0)
     return bench_fail("the reader", error.reason);
   if (uvperf_bpf_reader_start(&run->reader, NULL, on_sample, &error) == 0)
     return 0;
-  uvperf_bpf_reader_close(&run->reader, NULL);
+  uvperf_close(&run->reader.handle, NULL);
   return bench_fail("the reader", error.reason);
 }
 
@@ -141,11 +141,11 @@ static int open_uvperf(run_t *run) {
 
 static void read_uvperf(run_t *run) {
   uv_run(&run->loop, UV_RUN_DEFAULT);
-  uvperf_bpf_reader_flush(&run->reader);
+  uvperf_flush(&run->reader.handle);
 }
 
 static void close_uvperf(run_t *run) {
-  uvperf_bpf_reader_close(&run->reader, NULL);
+  uvperf_close(&run->reader.handle, NULL);
   close_loop(run);
 }
 

@@ -294,7 +294,7 @@ static int open_set(subject_t *subject, int is_group) {
 }
 
 static void close_set(subject_t *subject) {
-  uvperf_set_close(&subject->set, NULL);
+  uvperf_close(&subject->set.handle, NULL);
   uvperf_reading_free(subject->reading);
 }
 
@@ -340,7 +340,7 @@ static int compare_events(bench_report_t *report, subject_t *subject,
                 : compare(report, "one event", "CPU per read", one, 2);
   own_close(&subject->own);
   for (i = 0; i < nr; i++)
-    uvperf_event_close(subject->group[i], NULL);
+    uvperf_close(&subject->group[i]->handle, NULL);
   return end(subject, rc);
 }
 

@@ -35,7 +35,7 @@ typedef struct subject_s {
 
 static void on_record(uvperf_event_t *event, int status,
                       const uvperf_record_t *record) {
-  subject_t *subject = event->data;
+  subject_t *subject = event->handle.data;
 
   (void)status;
   (void)record;
@@ -63,7 +63,7 @@ static int run_uvperf(void *arg, double *values) {
 
   for (i = 0; i < PASSES; i++) {
     ring_image_offer(image);
-    uvperf_event_flush(&image->events[0]);
+    uvperf_flush(&image->events[0].handle);
   }
   return check_run(subject, before, began, values);
 }

@@ -139,7 +139,7 @@ typedef struct run_s {
 
 static void on_record(uvperf_event_t *event, int status,
                       const uvperf_record_t *record) {
-  run_t *run = event->data;
+  run_t *run = event->handle.data;
   uint64_t until;
 
   if (status != 0 || record->type != PERF_RECORD_SAMPLE)
@@ -214,7 +214,7 @@ static int check(run_t *run, int is_flooded) {
   int code;
 
   run->is_over = 1;
-  uvperf_event_flush(&run->event);
+  uvperf_flush(&run->event.handle);
   code = uvperf_event_read(&run->event, &count, NULL);
   if (code != 0)
     return bench_fail("uvperf_event_read", uv_strerror(code));
@@ -258,12 +258,12 @@ static int open_event(run_t *run, const struct perf_event_attr *attr) {
 
   options.pid = run->child.pid;
   options.ring_bytes = RING_BYTES;
-  run->event.data = run;
+  run->event.handle.data = run;
   if (uvperf_event_init(&run->loop, &run->event, attr, &options, &error) != 0)
     return bench_fail("the event", error.reason);
   if (uvperf_event_start(&run->event, NULL, on_record, &error) == 0)
     return 0;
-  uvperf_event_close(&run->event, NULL);
+  uvperf_close(&run->event.handle, NULL);
   return bench_fail("the event", error.reason);
 }
 
@@ -309,7 +309,7 @@ static int measure(run_t *run, const struct perf_event_attr *attr,
     rc = open_event(run, attr);
     if (rc == 0) {
       rc = measure_event(run, is_flooded);
-      uvperf_event_close(&run->event, NULL);
+      uvperf_close(&run->event.handle, NULL);
     }
     close_loop(run);
   }
@@ -378,7 +378,7 @@ static const char *missing_event(struct perf_event_attr *attr) {
     return "memory";
   code = uvperf_event_init(&loop, &event, attr, NULL, NULL);
   if (code == 0)
-    uvperf_event_close(&event, NULL);
+    uvperf_close(&event.handle, NULL);
   uv_run(&loop, UV_RUN_DEFAULT);
   uv_loop_close(&loop);
   if (code == UV_EINVAL)

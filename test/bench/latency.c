@@ -35,7 +35,7 @@ static void note(subject_t *subject, uint64_t time) {
 static void on_record(uvperf_event_t *event, int status,
                       const uvperf_record_t *record) {
   if (status == 0 && record->type == PERF_RECORD_SAMPLE)
-    note(event->data, record->time);
+    note(event->handle.data, record->time);
 }
 
 static void on_sample(void *arg, const bare_sample_t *sample) {

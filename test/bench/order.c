@@ -156,7 +156,7 @@ static void end_writers(fixture_t *fixture) {
 
 static void on_record(uvperf_set_t *set, int status,
                       const uvperf_record_t *record) {
-  subject_t *subject = set->data;
+  subject_t *subject = set->handle.data;
 
   if (status != 0 || record == NULL) {
     subject->failed += 1;
@@ -208,7 +208,7 @@ static int open_set(subject_t *subject, fixture_t *fixture, int is_ordered,
 
   subject->fixture = fixture;
   subject->is_ordered = is_ordered;
-  subject->set.data = subject;
+  subject->set.handle.data = subject;
   if (uvperf_reading_new(&subject->reading) != 0)
     return bench_fail("a reading", "no memory");
   if (init_set(subject, attr, &error) != 0)
@@ -228,7 +228,7 @@ static int start_set(subject_t *subject) {
 
 static void close_set(subject_t *subject) {
   if (subject->set.impl != NULL)
-    uvperf_set_close(&subject->set, NULL);
+    uvperf_close(&subject->set.handle, NULL);
   if (subject->reading != NULL)
     uvperf_reading_free(subject->reading);
 }
@@ -256,7 +256,7 @@ static int close_account(account_t *account, subject_t *subject,
   if (uvperf_set_read(&subject->set, subject->reading, NULL) != 0)
     return bench_fail("reading", "no memory");
   uvperf_reading_total(subject->reading, 0, &count);
-  uvperf_set_stats(&subject->set, &stats);
+  uvperf_stats(&subject->set.handle, &stats);
   account->delivered = subject->delivered - account->delivered;
   account->lost = count.lost - subject->lost;
   subject->lost = count.lost;
@@ -297,11 +297,11 @@ static int run_resting(void *arg, double *values) {
       return 1;
     before = bench_allocations();
     began = bench_cpu_ns();
-    uvperf_set_flush(&subject->set);
+    uvperf_flush(&subject->set.handle);
     account.cpu_ns += bench_cpu_ns() - began;
     account.allocations += bench_allocations() - before;
   }
-  uvperf_set_stop(&subject->set);
+  uvperf_stop(&subject->set.handle);
   if (close_account(&account, subject,
                     subject->fixture->nr_writers * FILLS * FILL_CALLS) != 0)
     return 1;
@@ -337,10 +337,10 @@ static int run_live(void *arg, double *values) {
   if (begin_writing(fixture, LIVE_CALLS) != 0)
     return 1;
   uv_run(&fixture->loop, UV_RUN_DEFAULT);
-  uvperf_set_flush(&subject->set);
+  uvperf_flush(&subject->set.handle);
   account.cpu_ns = bench_cpu_ns() - began;
   account.allocations = bench_allocations() - before;
-  uvperf_set_stop(&subject->set);
+  uvperf_stop(&subject->set.handle);
   if (fixture->nr_writing != 0 ||
       close_account(&account, subject, written) != 0)
     return 1;

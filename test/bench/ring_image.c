@@ -82,7 +82,7 @@ static int take_callback(ring_image_t *image, uvperf_event_record_cb cb,
   image->events[0].data = data;
   if (uvperf_event_start(&image->events[0], &options, cb, &error) != 0)
     return bench_fail("a dummy event", error.reason);
-  uvperf_event_stop(&image->events[0]);
+  uvperf_stop(&image->events[0].handle);
   return replace_ring(image);
 }
 
@@ -140,7 +140,7 @@ void ring_image_close(ring_image_t *image) {
   size_t i;
 
   for (i = 0; i < image->nr_events; i++)
-    uvperf_event_close(&image->events[i], NULL);
+    uvperf_close(&image->events[i].handle, NULL);
   uv_run(&image->loop, UV_RUN_DEFAULT);
   uv_loop_close(&image->loop);
 }

@@ -72,7 +72,7 @@ void sample_loop_close(sample_reader_t *reader) {
 /* -- by uvperf ------------------------------------------------------------ */
 
 static void uvperf_close(sample_reader_t *reader) {
-  uvperf_event_close(&reader->event, NULL);
+  uvperf_close(&reader->event.handle, NULL);
   sample_loop_close(reader);
 }
 
@@ -102,10 +102,10 @@ static int uvperf_wait(sample_reader_t *reader) {
   int rc;
 
   uv_run(&reader->loop, UV_RUN_DEFAULT);
-  rc = uvperf_event_flush(&reader->event);
+  rc = uvperf_flush(&reader->event.handle);
   if (rc != 0)
-    return bench_fail("uvperf_event_flush", uv_strerror(rc));
-  uvperf_event_stats(&reader->event, &stats);
+    return bench_fail("uvperf_flush", uv_strerror(rc));
+  uvperf_stats(&reader->event.handle, &stats);
   reader->wakeups = stats.wakeups;
   return 0;
 }

@@ -62,7 +62,7 @@ static int run_events(void *arg, double *values) {
   uv_run(&loop, UV_RUN_NOWAIT);
   values[0] = (double)(bench_held_bytes() - before) / SCALE_MOST_RINGS;
   while (nr > 0)
-    uvperf_event_close(&events[--nr], NULL);
+    uvperf_close(&events[--nr].handle, NULL);
   uv_run(&loop, UV_RUN_DEFAULT);
   uv_loop_close(&loop);
   if (rc == 0 && bench_held_bytes() != before)
@@ -108,7 +108,7 @@ static int hold_set(const char *cpus, double *bytes) {
     rc = uvperf_set_start(&set, NULL, on_set_record, &error);
     uv_run(&loop, UV_RUN_NOWAIT);
     *bytes = (double)(bench_held_bytes() - before);
-    uvperf_set_close(&set, NULL);
+    uvperf_close(&set.handle, NULL);
   }
   uv_run(&loop, UV_RUN_DEFAULT);
   uv_loop_close(&loop);

@@ -68,7 +68,7 @@ static int run_set(void *arg, double *values) {
   if (uvperf_set_init(&loop, &set, &options, &error) != 0)
     return bench_fail("a set", error.reason);
   rc = read_set(&set);
-  uvperf_set_close(&set, NULL);
+  uvperf_close(&set.handle, NULL);
   uv_run(&loop, UV_RUN_DEFAULT);
   values[0] = (bench_cpu_ns() - began) / EVENTS;
   uv_loop_close(&loop);

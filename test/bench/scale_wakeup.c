@@ -148,7 +148,7 @@ static inline void take(target_t *active, const struct perf_event_header *is) {
 static void on_record(uvperf_event_t *event, int status,
                       const uvperf_record_t *record) {
   if (status == 0 && record != NULL)
-    take(event->data, record->bytes);
+    take(event->handle.data, record->bytes);
 }
 
 static int open_event(reader_t *reader, uvperf_event_t *event) {
@@ -159,7 +159,7 @@ static int open_event(reader_t *reader, uvperf_event_t *event) {
   fill_attr(&attr);
   options.pid = event == reader->events ? reader->active->tid : reader->idle;
   options.ring_bytes = SCALE_RING_BYTES;
-  event->data = reader->active;
+  event->handle.data = reader->active;
   if (uvperf_event_init(&reader->loop, event, &attr, &options, &error) != 0)
     return bench_fail("an event", error.reason);
   reader->nr_open += 1;
@@ -276,7 +276,7 @@ static void close_reader(reader_t *reader) {
 
   for (i = 0; i < reader->nr_open; i++)
     if (reader->events != NULL)
-      uvperf_event_close(&reader->events[i], NULL);
+      uvperf_close(&reader->events[i].handle, NULL);
     else
       uv_close((uv_handle_t *)&reader->bare[i].poll, NULL);
   uv_close((uv_handle_t *)&reader->done, NULL);

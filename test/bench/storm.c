@@ -40,7 +40,7 @@ static uint32_t number_of(const void *raw) {
 
 static void on_record(uvperf_event_t *event, int status,
                       const uvperf_record_t *record) {
-  subject_t *subject = event->data;
+  subject_t *subject = event->handle.data;
   tally_t *tally = &subject->tally;
 
   if (status != 0 || record->type != PERF_RECORD_SAMPLE)

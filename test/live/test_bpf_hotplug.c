@@ -28,7 +28,7 @@ static void reader_reads_programs_on_a_cpu_that_is_back(void **state) {
   uint64_t nth;
 
   live_bpf_reader_begin(__func__, *state, &live);
-  nr_rings = uvperf_bpf_reader_nr_rings(&live.reader);
+  nr_rings = uvperf_nr_rings(&live.reader.handle);
   expect_samples(*state, &live, cpu);
   for (nth = 1; nth <= 4; nth++) {
     offline_cpu_take(cpu);
@@ -42,7 +42,7 @@ static void reader_reads_programs_on_a_cpu_that_is_back(void **state) {
     assert_int_equal(uvperf_bpf_reader_cpu_status(&live.reader, cpu), 0);
     expect_samples(*state, &live, cpu);
   }
-  assert_int_equal(uvperf_bpf_reader_nr_rings(&live.reader), nr_rings);
+  assert_int_equal(uvperf_nr_rings(&live.reader.handle), nr_rings);
   live_bpf_reader_end(&live);
 }
 
@@ -71,13 +71,13 @@ static void cpu_that_was_offline_at_init_is_read_later(void **state) {
 
   offline_cpu_take(cpu);
   live_bpf_reader_begin(__func__, *state, &live);
-  nr_rings = uvperf_bpf_reader_nr_rings(&live.reader);
+  nr_rings = uvperf_nr_rings(&live.reader.handle);
   assert_int_equal(uvperf_bpf_reader_cpu_status(&live.reader, cpu), UV_ENODEV);
   live_bpf_reader_send_all(&live, 0, 1);
   assert_true(live_run_until(*state, &live.samples, 1));
   offline_cpu_give_back(cpu);
   expect_cpu_events(*state, &live, 1);
-  assert_int_equal(uvperf_bpf_reader_nr_rings(&live.reader), nr_rings + 1);
+  assert_int_equal(uvperf_nr_rings(&live.reader.handle), nr_rings + 1);
   expect_samples(*state, &live, cpu);
   live_bpf_reader_end(&live);
 }
@@ -95,7 +95,7 @@ static void cpu_that_is_back_is_in_the_map_as_the_others_are(void **state) {
   assert_int_equal(live_bpf_reader_send(&live, cpu, 24), -ENOENT);
   assert_int_equal(uvperf_bpf_reader_resume(&live.reader, NULL), 0);
   expect_samples(*state, &live, cpu);
-  assert_int_equal(uvperf_bpf_reader_stop(&live.reader), 0);
+  assert_int_equal(uvperf_stop(&live.reader.handle), 0);
   offline_cpu_bounce(cpu);
   assert_int_equal(live_bpf_reader_send(&live, cpu, 24), -ENOENT);
   live_bpf_reader_start(&live, NULL);

@@ -25,7 +25,7 @@ static void reader_delivers_what_each_cpu_hands_out(void **state) {
     assert_int_equal(live.by_cpu[cpus[i]], 5);
   assert_int_equal(live.strange + live.others + live.faults, 0);
   assert_int_equal(live.slice_ends, 0); /* not requested */
-  uvperf_bpf_reader_stats(&live.reader, &stats);
+  uvperf_stats(&live.reader.handle, &stats);
   assert_int_equal(stats.records, 5 * nr);
   assert_int_equal(stats.corrupt + stats.lost_records, 0);
   assert_true(stats.wakeups > 0);
@@ -74,17 +74,17 @@ static void reader_counts_payloads_that_never_fit(void **state) {
                                         support_page_bytes() + 904),
                      -ENOSPC);
     live_run_ms(*state, 5);
-    uvperf_bpf_reader_stats(&live.reader, &stats);
+    uvperf_stats(&live.reader.handle, &stats);
     assert_int_equal(stats.lost_records, i);
     assert_int_equal(live.records, 0);
   }
-  for (i = 0; uvperf_bpf_reader_ring(&live.reader, i, &ring) == 0; i++)
+  for (i = 0; uvperf_ring(&live.reader.handle, i, &ring) == 0; i++)
     assert_int_equal(ring.stats.lost_records, ring.cpu == cpu ? 5 : 0);
   /* It reports the same. */
   live_bpf_reader_send_all(&live, cpu, 1);
   assert_true(live_run_until(*state, &live.samples, 1));
   assert_int_equal(live.lost, 5);
-  uvperf_bpf_reader_stats(&live.reader, &stats);
+  uvperf_stats(&live.reader.handle, &stats);
   assert_int_equal(stats.lost_records, 5);
   live_bpf_reader_end(&live);
 }
@@ -113,7 +113,7 @@ static void sample_reports_what_waits_after_it(void **state) {
   live.on_sample = note_remaining;
   live.hook_data = &seen;
   live_bpf_reader_send_all(&live, 0, 3);
-  assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
+  assert_int_equal(uvperf_flush(&live.reader.handle), 0);
   assert_int_equal(seen.nr, 3);
   assert_int_equal(seen.remaining[0], 2 * seen.size);
   assert_int_equal(seen.remaining[1], seen.size);
@@ -139,14 +139,14 @@ static void samples_that_did_not_fit_are_reported_as_lost(void **state) {
     refused += rc != 0;
   }
   assert_true(refused > 0);
-  assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
+  assert_int_equal(uvperf_flush(&live.reader.handle), 0);
   assert_int_equal(live.lost, 0);
   live_bpf_reader_send_all(&live, 0, 1);
-  assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
+  assert_int_equal(uvperf_flush(&live.reader.handle), 0);
   assert_int_equal(live.lost, refused);
   assert_int_equal(live.samples, live.sent);
   assert_int_equal(live.others, 1);
-  uvperf_bpf_reader_stats(&live.reader, &stats);
+  uvperf_stats(&live.reader.handle, &stats);
   assert_int_equal(stats.lost_records, refused);
   live_bpf_reader_end(&live);
 }
@@ -203,7 +203,7 @@ static void attr_of_the_user_adds_fields_and_other_records(void **state) {
   live_bpf_reader_send_all(&live, 0, 3);
   live_comm(&next, 2);
   live_bpf_reader_send_all(&live, 0, 3);
-  assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
+  assert_int_equal(uvperf_flush(&live.reader.handle), 0);
   assert_int_equal(fields.samples, 6);
   assert_int_equal(fields.comms, 2);
   assert_int_equal(fields.wrong, 0);
@@ -248,7 +248,7 @@ static void wakeups_come_after_a_number_of_samples(void **state) {
   assert_int_equal(live.samples, 0);
   live_bpf_reader_send_all(&live, 0, 1);
   assert_true(live_run_until(*state, &live.samples, 3));
-  uvperf_bpf_reader_stats(&live.reader, &stats);
+  uvperf_stats(&live.reader.handle, &stats);
   assert_int_equal(stats.wakeups, 1);
   live_bpf_reader_end(&live);
 }
@@ -306,7 +306,7 @@ static void samples_below_the_watermark_come_by_the_flush_timer(void **state) {
     live_run_ms(*state, 5);
     live_bpf_reader_send_all(&live, 0, 2);
     assert_true(live_run_until(*state, &live.samples, 2));
-    uvperf_bpf_reader_stats(&live.reader, &stats);
+    uvperf_stats(&live.reader.handle, &stats);
     assert_int_equal(stats.wakeups, 0);
     live_bpf_reader_close(&live);
   }
@@ -355,13 +355,13 @@ static void slices_of_one_record_are_reported(void **state) {
   live_bpf_reader_send_all(&live, 0, 10);
   assert_true(live_run_until(*state, &live.slice_ends, 10));
   assert_int_equal(live.samples, 10);
-  uvperf_bpf_reader_stats(&live.reader, &stats);
+  uvperf_stats(&live.reader.handle, &stats);
   assert_int_equal(stats.slices, 10);
-  assert_int_equal(uvperf_bpf_reader_ring(&live.reader, 0, &ring), 0);
+  assert_int_equal(uvperf_ring(&live.reader.handle, 0, &ring), 0);
   assert_int_equal(ring.stats.slices, 10);
   live_bpf_reader_send_all(&live, 0, 1);
-  assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
-  assert_int_equal(uvperf_bpf_reader_ring(&live.reader, 0, &ring), 0);
+  assert_int_equal(uvperf_flush(&live.reader.handle), 0);
+  assert_int_equal(uvperf_ring(&live.reader.handle, 0, &ring), 0);
   assert_int_equal(ring.stats.records, 11);
   assert_int_equal(ring.stats.slices, 10); /* a flush is no slice */
   live_bpf_reader_end(&live);
@@ -373,7 +373,7 @@ static void flush_inside(live_bpf_reader_t *live, int status,
                          const uvperf_bpf_sample_t *sample) {
   (void)status;
   (void)sample;
-  *(int *)live->hook_data = uvperf_bpf_reader_flush(&live->reader);
+  *(int *)live->hook_data = uvperf_flush(&live->reader.handle);
 }
 
 static void flush_delivers_waiting_records_at_once(void **state) {
@@ -387,22 +387,22 @@ static void flush_delivers_waiting_records_at_once(void **state) {
   stream.flags = UVPERF_START_SLICE_END;
   live_bpf_reader_make(__func__, &live, 0);
   live_bpf_reader_open(*state, &live, &options);
-  assert_int_equal(uvperf_bpf_reader_flush(&live.reader), UV_EINVAL);
+  assert_int_equal(uvperf_flush(&live.reader.handle), UV_EINVAL);
   live_bpf_reader_start(&live, &stream);
   live_run_ms(*state, 5);
   live_bpf_reader_send_all(&live, 0, 5);
   live_bpf_reader_send_all(&live, live_last_cpu(), 5);
   live.on_sample = flush_inside;
   live.hook_data = &code;
-  assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
+  assert_int_equal(uvperf_flush(&live.reader.handle), 0);
   assert_int_equal(live.samples, 10);
   assert_int_equal(code, UV_EBUSY);
   assert_int_equal(live.slice_ends, 0);
   live.on_sample = NULL;
   live_bpf_reader_send_all(&live, 0, 3);
-  assert_int_equal(uvperf_bpf_reader_stop(&live.reader), 0);
-  assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
-  assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
+  assert_int_equal(uvperf_stop(&live.reader.handle), 0);
+  assert_int_equal(uvperf_flush(&live.reader.handle), 0);
+  assert_int_equal(uvperf_flush(&live.reader.handle), 0);
   assert_int_equal(live.samples, 13);
   live_bpf_reader_end(&live);
 }
@@ -412,7 +412,7 @@ static void stop_at_third(live_bpf_reader_t *live, int status,
   (void)status;
   (void)sample;
   if (live->samples == 3)
-    assert_int_equal(uvperf_bpf_reader_stop(&live->reader), 0);
+    assert_int_equal(uvperf_stop(&live->reader.handle), 0);
 }
 
 static void stop_leaves_the_rest_for_the_next_start(void **state) {
@@ -425,11 +425,11 @@ static void stop_leaves_the_rest_for_the_next_start(void **state) {
     live.on_sample = stop_at_third;
     live_bpf_reader_send_all(&live, 0, 10);
     if (by_flush)
-      assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
+      assert_int_equal(uvperf_flush(&live.reader.handle), 0);
     assert_true(live_run_until(*state, &live.samples, 3));
     live_run_ms(*state, 10);
     assert_int_equal(live.samples, 3);
-    assert_int_equal(uvperf_bpf_reader_is_active(&live.reader), 0);
+    assert_int_equal(uvperf_is_active(&live.reader.handle), 0);
     live.on_sample = NULL;
     live_bpf_reader_start(&live, NULL);
     assert_true(live_run_until(*state, &live.samples, 10));
@@ -468,22 +468,23 @@ static void reader_keeps_the_loop_alive_while_it_delivers(void **state) {
 
   live_bpf_reader_make(__func__, &live, 0);
   live_bpf_reader_open(*state, &live, NULL);
-  assert_int_equal(uvperf_bpf_reader_is_active(&live.reader), 0);
-  assert_int_equal(uvperf_bpf_reader_has_ref(&live.reader), 1);
+  assert_int_equal(uvperf_is_active(&live.reader.handle), 0);
+  assert_int_equal(uvperf_has_ref(&live.reader.handle), 1);
   assert_int_equal(uv_loop_alive(*state), 0);
   live_bpf_reader_start(&live, NULL);
-  assert_int_equal(uvperf_bpf_reader_is_active(&live.reader), 1);
+  assert_int_equal(uvperf_is_active(&live.reader.handle), 1);
   assert_int_equal(uv_loop_alive(*state), 1);
-  uvperf_bpf_reader_unref(&live.reader);
-  assert_int_equal(uvperf_bpf_reader_has_ref(&live.reader), 0);
+  uvperf_unref(&live.reader.handle);
+  assert_int_equal(uvperf_has_ref(&live.reader.handle), 0);
   assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
-  uvperf_bpf_reader_ref(&live.reader);
+  uvperf_ref(&live.reader.handle);
   assert_int_equal(uv_loop_alive(*state), 1);
-  assert_int_equal(uvperf_bpf_reader_stop(&live.reader), 0);
-  assert_int_equal(uvperf_bpf_reader_stop(&live.reader), 0);
-  assert_int_equal(uvperf_bpf_reader_is_active(&live.reader), 0);
+  assert_int_equal(uvperf_stop(&live.reader.handle), 0);
+  assert_int_equal(uvperf_stop(&live.reader.handle), 0);
+  assert_int_equal(uvperf_is_active(&live.reader.handle), 0);
   assert_int_equal(uv_loop_alive(*state), 0);
-  assert_int_equal(uvperf_bpf_reader_size(), sizeof(uvperf_bpf_reader_t));
+  assert_int_equal(uvperf_handle_size(UVPERF_HANDLE_BPF_READER),
+                   sizeof(uvperf_bpf_reader_t));
   live_bpf_reader_end(&live);
 }
 

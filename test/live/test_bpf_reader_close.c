@@ -48,7 +48,7 @@ static void close_at_third(live_bpf_reader_t *live, int status,
   (void)status;
   (void)sample;
   if (live->samples == 3)
-    uvperf_bpf_reader_close(&live->reader, live_bpf_reader_on_close);
+    uvperf_close(&live->reader.handle, live_bpf_reader_on_close);
 }
 
 static void reader_closed_in_its_callback_delivers_no_more(void **state) {
@@ -63,7 +63,7 @@ static void reader_closed_in_its_callback_delivers_no_more(void **state) {
     live_bpf_reader_send_all(&live, 0, 5);
     live_bpf_reader_send_all(&live, live_last_cpu(), 5);
     if (by_flush)
-      assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
+      assert_int_equal(uvperf_flush(&live.reader.handle), 0);
     live_bpf_reader_wait_closed(&live);
     assert_int_equal(live.samples, 3);
     assert_as(&before);
@@ -75,7 +75,7 @@ static void close_at_slice_end(live_bpf_reader_t *live, int status,
                                const uvperf_bpf_sample_t *sample) {
   (void)status;
   if (sample == NULL)
-    uvperf_bpf_reader_close(&live->reader, live_bpf_reader_on_close);
+    uvperf_close(&live->reader.handle, live_bpf_reader_on_close);
 }
 
 static void reader_closed_at_the_end_of_a_slice_is_clean(void **state) {
@@ -112,22 +112,24 @@ static void reader_closed_after_any_number_of_turns_is_clean(void **state) {
     for (i = 0; i < turns / 2; i++)
       uv_run(*state, UV_RUN_NOWAIT);
     if (turns % 4 > 1)
-      assert_int_equal(uvperf_bpf_reader_stop(&live.reader), 0);
-    uvperf_bpf_reader_close(&live.reader, live_bpf_reader_on_close);
-    assert_int_equal(uvperf_bpf_reader_is_active(&live.reader), 0);
-    assert_int_equal(uvperf_bpf_reader_is_closing(&live.reader), 1);
+      assert_int_equal(uvperf_stop(&live.reader.handle), 0);
+    uvperf_close(&live.reader.handle, live_bpf_reader_on_close);
+    assert_int_equal(uvperf_is_active(&live.reader.handle), 0);
+    assert_int_equal(uvperf_is_closing(&live.reader.handle), 1);
     assert_int_equal(live_bpf_reader_send(&live, 0, 24), -ENOENT);
     live.records = 0;
     live_bpf_reader_wait_closed(&live);
     assert_int_equal(live.records, 0);
-    assert_int_equal(uvperf_bpf_reader_is_closing(&live.reader), 1);
+    assert_int_equal(uvperf_is_closing(&live.reader.handle), 1);
     assert_as(&before);
   }
   live_bpf_reader_unmake(&live);
 }
 
-static void free_it(uvperf_bpf_reader_t *reader) {
-  *(int *)reader->data += 1;
+static void free_it(uvperf_handle_t *handle) {
+  uvperf_bpf_reader_t *reader = uvperf_handle_bpf_reader(handle);
+
+  *(int *)handle->data += 1;
   free(reader);
 }
 
@@ -142,8 +144,8 @@ static void reader_is_freed_in_its_close_callback(void **state) {
   assert_non_null(reader);
   assert_int_equal(
       uvperf_bpf_reader_init(*state, reader, live.array, NULL, NULL), 0);
-  reader->data = &closed;
-  uvperf_bpf_reader_close(reader, free_it);
+  reader->handle.data = &closed;
+  uvperf_close(&reader->handle, free_it);
   assert_int_equal(closed, 0);
   uv_run(*state, UV_RUN_DEFAULT);
   assert_int_equal(closed, 1);
@@ -188,15 +190,15 @@ static void walk_close_finds_each_inner_handle_of_a_reader(void **state) {
     live_bpf_reader_open(*state, &live, &options);
     ours = 0;
     live_bpf_reader_start(&live, NULL);
-    nr_rings = uvperf_bpf_reader_nr_rings(&live.reader);
+    nr_rings = uvperf_nr_rings(&live.reader.handle);
     uv_walk(*state, walk_close, &ours);
     assert_in_range(ours, 3 + nr_rings + (is_fixed ? 0 : 1),
                     3 + nr_rings + (is_fixed ? 0 : 2));
-    assert_int_equal(uvperf_bpf_reader_is_closing(&live.reader), 1);
+    assert_int_equal(uvperf_is_closing(&live.reader.handle), 1);
     assert_int_equal(live_bpf_reader_send(&live, 0, 24), -ENOENT);
     if (is_fixed) /* the pending close ends with the last handle */
       uv_run(*state, UV_RUN_DEFAULT);
-    uvperf_bpf_reader_close(&live.reader, live_bpf_reader_on_close);
+    uvperf_close(&live.reader.handle, live_bpf_reader_on_close);
     live_bpf_reader_wait_closed(&live);
     assert_as(&before);
   }
@@ -213,7 +215,7 @@ static void walk_close_finds_a_reader_that_was_never_started(void **state) {
   live_bpf_reader_open(*state, &live, NULL);
   uv_walk(*state, walk_close, &ours);
   assert_int_equal(ours, 3);
-  uvperf_bpf_reader_close(&live.reader, live_bpf_reader_on_close);
+  uvperf_close(&live.reader.handle, live_bpf_reader_on_close);
   live_bpf_reader_wait_closed(&live);
   assert_as(&before);
   live_bpf_reader_unmake(&live);
@@ -238,14 +240,14 @@ static void reader_uv_closed_by_others_is_survived(void **state) {
     uv_walk(*state, uv_close_all, NULL);
     for (i = 0; i < turns; i++)
       uv_run(*state, UV_RUN_NOWAIT);
-    assert_int_equal(uvperf_bpf_reader_stop(&live.reader), 0);
+    assert_int_equal(uvperf_stop(&live.reader.handle), 0);
     assert_int_equal(uvperf_bpf_reader_start(&live.reader, NULL,
                                              live_bpf_reader_on_sample, &error),
                      UV_EINVAL);
     assert_int_equal(error.cause, UVPERF_CAUSE_LOOP);
     assert_int_equal(live_bpf_reader_send(&live, 0, 24), -ENOENT);
-    assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
-    assert_int_equal(uvperf_bpf_reader_is_closing(&live.reader), 0);
+    assert_int_equal(uvperf_flush(&live.reader.handle), 0);
+    assert_int_equal(uvperf_is_closing(&live.reader.handle), 0);
     live_bpf_reader_close(&live);
     assert_as(&before);
   }

@@ -13,19 +13,19 @@ static int is_refused(live_bpf_reader_t *live) {
   uvperf_stats_t stats;
   uvperf_error_t error;
 
-  uvperf_bpf_reader_stats(reader, &stats);
+  uvperf_stats(&reader->handle, &stats);
   return uvperf_bpf_reader_start(reader, NULL, live_bpf_reader_on_sample,
                                  &error) == UV_EPERM &&
          error.cause == UVPERF_CAUSE_ARGUMENT &&
-         uvperf_bpf_reader_stop(reader) == UV_EPERM &&
+         uvperf_stop(&reader->handle) == UV_EPERM &&
          uvperf_bpf_reader_pause(reader, &error) == UV_EPERM &&
          error.cause == UVPERF_CAUSE_ARGUMENT &&
          uvperf_bpf_reader_resume(reader, &error) == UV_EPERM &&
          error.cause == UVPERF_CAUSE_ARGUMENT &&
-         uvperf_bpf_reader_flush(reader) == UV_EPERM &&
+         uvperf_flush(&reader->handle) == UV_EPERM &&
          uvperf_bpf_reader_snapshot(reader, 0, NULL) == UV_EPERM &&
-         uvperf_bpf_reader_nr_rings(reader) > 0 &&
-         uvperf_bpf_reader_ring(reader, 0, &ring) == 0 && ring.fd >= 0 &&
+         uvperf_nr_rings(&reader->handle) > 0 &&
+         uvperf_ring(&reader->handle, 0, &ring) == 0 && ring.fd >= 0 &&
          uvperf_bpf_reader_cpu_status(reader, 0) == 0 &&
          uvperf_bpf_reader_attr(reader)->type == PERF_TYPE_SOFTWARE;
 }
@@ -33,16 +33,16 @@ static int is_refused(live_bpf_reader_t *live) {
 /* A child that follows the rules: uv_loop_fork, close, run. */
 static int child_by_the_rules(void *arg) {
   live_bpf_reader_t *live = arg;
-  uv_loop_t *loop = live->reader.loop;
+  uv_loop_t *loop = live->reader.handle.loop;
 
   if (uv_loop_fork(loop) != 0)
     return 1;
   if (!is_refused(live))
     return 2;
-  uvperf_bpf_reader_close(&live->reader, NULL);
+  uvperf_close(&live->reader.handle, NULL);
   while (uv_run(loop, UV_RUN_DEFAULT) != 0)
     continue;
-  if (live->records != 0 || live->reader.impl != NULL)
+  if (live->records != 0 || live->reader.handle.impl != NULL)
     return 3;
   return uv_loop_close(loop) == 0 ? 0 : 4;
 }
@@ -79,12 +79,12 @@ static void child_with_the_same_pid_leaves_the_parent_alone(void **state) {
 /* One that forgets to close. */
 static int run_without_close(void *arg) {
   live_bpf_reader_t *live = arg;
-  uv_loop_t *loop = live->reader.loop;
+  uv_loop_t *loop = live->reader.handle.loop;
 
   if (uv_loop_fork(loop) != 0)
     return 1;
   live_run_ms(loop, 20);
-  return live->records != 0 || uvperf_bpf_reader_is_active(&live->reader);
+  return live->records != 0 || uvperf_is_active(&live->reader.handle);
 }
 
 static void forked_child_delivers_nothing(void **state) {
@@ -109,9 +109,9 @@ static void fork_in_callback(live_bpf_reader_t *live, int status,
   *pid = fork();
   if (*pid != 0)
     return;
-  if (uv_loop_fork(live->reader.loop) != 0)
+  if (uv_loop_fork(live->reader.handle.loop) != 0)
     _exit(1);
-  uvperf_bpf_reader_close(&live->reader, NULL);
+  uvperf_close(&live->reader.handle, NULL);
 }
 
 /* In a turn of the loop, and in a flush. */
@@ -129,13 +129,13 @@ static void reader_forked_in_its_callback_is_clean(void **state) {
     live.hook_data = &pid;
     live_bpf_reader_send_all(&live, 0, 5);
     if (by_flush)
-      uvperf_bpf_reader_flush(&live.reader);
+      uvperf_flush(&live.reader.handle);
     while (pid == -1)
       uv_run(loop, UV_RUN_ONCE);
     if (pid == 0) {
       while (uv_run(loop, UV_RUN_DEFAULT) != 0)
         continue;
-      _exit(live.samples == before + 1 && live.reader.impl == NULL &&
+      _exit(live.samples == before + 1 && live.reader.handle.impl == NULL &&
                     uv_loop_close(loop) == 0
                 ? 0
                 : 2);
@@ -176,7 +176,7 @@ static void reader_closed_while_a_child_lives_is_off(void **state) {
   assert_true(pid > 0);
   live_bpf_reader_send_all(&live, 0, 1);
   assert_true(live_run_until(*state, &live.samples, 1));
-  uvperf_bpf_reader_close(&live.reader, live_bpf_reader_on_close);
+  uvperf_close(&live.reader.handle, live_bpf_reader_on_close);
   assert_int_equal(live_bpf_reader_send(&live, 0, 24), -EOPNOTSUPP);
   live_bpf_reader_wait_closed(&live);
   assert_int_equal(live_bpf_reader_send(&live, 0, 24), -EOPNOTSUPP);

@@ -29,7 +29,7 @@ static void reader_goes_on_when_the_caller_closes_the_map(void **state) {
     live_bpf_reader_start(&live, NULL);
     live_bpf_reader_send_all(&live, live_last_cpu(), 1);
     assert_true(live_run_until(*state, &live.samples, (uint64_t)i));
-    assert_int_equal(uvperf_bpf_reader_stop(&live.reader), 0);
+    assert_int_equal(uvperf_stop(&live.reader.handle), 0);
     assert_int_equal(live_bpf_reader_send(&live, 0, 24), -ENOENT);
   }
   live_bpf_reader_end(&live);
@@ -87,7 +87,7 @@ static void map_of_one_entry_is_read_on_that_cpu(void **state) {
   }
   live_bpf_reader_open(*state, &live, NULL);
   live_bpf_reader_start(&live, NULL);
-  assert_int_equal(uvperf_bpf_reader_nr_rings(&live.reader), 1);
+  assert_int_equal(uvperf_nr_rings(&live.reader.handle), 1);
   assert_int_equal(uvperf_bpf_reader_cpu_status(&live.reader, 0), 0);
   assert_int_equal(uvperf_bpf_reader_cpu_status(&live.reader, last), UV_E2BIG);
   assert_int_equal(uvperf_bpf_reader_cpu_status(&live.reader, -1), UV_ENOENT);
@@ -138,17 +138,16 @@ static void rings_are_reported(void **state) {
   for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
     options.ring_bytes = sizes[i];
     live_bpf_reader_open(*state, &live, &options);
-    assert_int_equal(uvperf_bpf_reader_nr_rings(&live.reader), nr);
+    assert_int_equal(uvperf_nr_rings(&live.reader.handle), nr);
     for (at = 0; at < nr; at++) {
-      assert_int_equal(uvperf_bpf_reader_ring(&live.reader, at, &ring), 0);
+      assert_int_equal(uvperf_ring(&live.reader.handle, at, &ring), 0);
       assert_int_equal(ring.cpu, cpus[at]);
       assert_int_equal(ring.bytes, expected[i]);
       assert_int_equal(ring.nr_events, 1);
       assert_int_equal(ring.waiting, 0);
       assert_true(ring.fd >= 0);
     }
-    assert_int_equal(uvperf_bpf_reader_ring(&live.reader, nr, &ring),
-                     UV_EINVAL);
+    assert_int_equal(uvperf_ring(&live.reader.handle, nr, &ring), UV_EINVAL);
     live_bpf_reader_close(&live);
   }
   live_bpf_reader_unmake(&live);
@@ -165,10 +164,10 @@ static void ring_reports_waiting_and_written_bytes(void **state) {
   live_bpf_reader_start(&live, NULL);
   live_run_ms(*state, 5);
   live_bpf_reader_send_all(&live, 0, 4);
-  assert_int_equal(uvperf_bpf_reader_ring(&live.reader, 0, &ring), 0);
+  assert_int_equal(uvperf_ring(&live.reader.handle, 0, &ring), 0);
   assert_int_equal(ring.waiting, 4 * 40);
-  assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
-  assert_int_equal(uvperf_bpf_reader_ring(&live.reader, 0, &ring), 0);
+  assert_int_equal(uvperf_flush(&live.reader.handle), 0);
+  assert_int_equal(uvperf_ring(&live.reader.handle, 0, &ring), 0);
   assert_int_equal(ring.waiting, 0);
   assert_int_equal(ring.stats.records, 4);
   assert_int_equal(ring.stats.bytes, 4 * 40);
@@ -347,7 +346,7 @@ static void reader_of_no_options_has_the_defaults(void **state) {
   live_bpf_reader_make(__func__, &live, 0);
   assert_int_equal(
       uvperf_bpf_reader_init(*state, &live.reader, live.array, NULL, NULL), 0);
-  live.reader.data = &live;
+  live.reader.handle.data = &live;
   attr = uvperf_bpf_reader_attr(&live.reader);
   assert_int_equal(attr->type, PERF_TYPE_SOFTWARE);
   assert_int_equal(attr->config, PERF_COUNT_SW_BPF_OUTPUT);
@@ -385,7 +384,7 @@ static void init_out_of_fds_says_so(void **state) {
     refused++;
   }
   assert_true(refused > 3);
-  live.reader.data = &live;
+  live.reader.handle.data = &live;
   live_bpf_reader_end(&live);
 }
 

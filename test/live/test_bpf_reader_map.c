@@ -27,7 +27,7 @@ static void start(live_bpf_reader_t *live, uint32_t flags) {
 }
 
 static void stop(live_bpf_reader_t *live) {
-  assert_int_equal(uvperf_bpf_reader_stop(&live->reader), 0);
+  assert_int_equal(uvperf_stop(&live->reader.handle), 0);
 }
 
 static void pause_it(live_bpf_reader_t *live) {
@@ -100,11 +100,11 @@ static void pause_loses_nothing_and_programs_get_enoent(void **state) {
   assert_int_equal(live_bpf_reader_send(&live, 0, 24), -ENOENT);
   /* What is in the rings is delivered. */
   assert_true(live_run_until(*state, &live.samples, 3));
-  assert_int_equal(uvperf_bpf_reader_is_active(&live.reader), 1);
+  assert_int_equal(uvperf_is_active(&live.reader.handle), 1);
   resume(&live);
   live_bpf_reader_send_all(&live, 0, 3);
   assert_true(live_run_until(*state, &live.samples, 6));
-  uvperf_bpf_reader_stats(&live.reader, &stats);
+  uvperf_stats(&live.reader.handle, &stats);
   assert_int_equal(stats.lost_records, 0);
   live_bpf_reader_end(&live);
 }
@@ -124,7 +124,7 @@ static void samples_written_before_start_wait_in_the_rings(void **state) {
   live_bpf_reader_send_all(&live, last, 3);
   live_run_ms(*state, 5);
   assert_int_equal(live.samples, 6);
-  assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
+  assert_int_equal(uvperf_flush(&live.reader.handle), 0);
   assert_int_equal(live.samples, 9);
   live_bpf_reader_end(&live);
 }
@@ -183,11 +183,11 @@ static void records_beside_samples_go_on_while_paused(void **state) {
   live_bpf_reader_start(&live, NULL);
   pause_it(&live);
   live_comm(&next, 2);
-  assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
+  assert_int_equal(uvperf_flush(&live.reader.handle), 0);
   assert_int_equal(comms, 2);
   stop(&live);
   live_comm(&next, 2);
-  assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
+  assert_int_equal(uvperf_flush(&live.reader.handle), 0);
   assert_int_equal(comms, 2);
   live_bpf_reader_end(&live);
 }
@@ -246,7 +246,7 @@ static void entries_are_gone_when_close_returns(void **state) {
 
   live_bpf_reader_begin(__func__, *state, &live);
   assert_true(is_in(&live));
-  uvperf_bpf_reader_close(&live.reader, live_bpf_reader_on_close);
+  uvperf_close(&live.reader.handle, live_bpf_reader_on_close);
   assert_false(is_in(&live));
   live_bpf_reader_wait_closed(&live);
   live_bpf_reader_unmake(&live);
@@ -274,7 +274,7 @@ static void frozen_map_is_not_started(void **state) {
                    UV_EPERM);
   assert_int_equal(error.cause, UVPERF_CAUSE_PERMISSION);
   assert_non_null(strstr(error.reason, "BPF_MAP_FREEZE"));
-  assert_int_equal(uvperf_bpf_reader_is_active(&live.reader), 0);
+  assert_int_equal(uvperf_is_active(&live.reader.handle), 0);
   assert_int_equal(uvperf_bpf_reader_resume(&live.reader, &error), UV_EPERM);
   assert_int_equal(uvperf_bpf_reader_pause(&live.reader, NULL), 0);
   live_bpf_reader_end(&live);

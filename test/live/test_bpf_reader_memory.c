@@ -14,7 +14,7 @@ static void deliver(uv_loop_t *loop, live_bpf_reader_t *live) {
   stream.slice_records = 7;
   live_bpf_reader_send_all(live, 0, 100);
   assert_true(live_run_until(loop, &live->samples, 100));
-  assert_int_equal(uvperf_bpf_reader_stop(reader), 0);
+  assert_int_equal(uvperf_stop(&reader->handle), 0);
   live_bpf_reader_start(live, &stream);
   live_bpf_reader_send_all(live, live_last_cpu(), 100);
   assert_true(live_run_until(loop, &live->samples, 200));
@@ -22,7 +22,7 @@ static void deliver(uv_loop_t *loop, live_bpf_reader_t *live) {
   assert_int_equal(uvperf_bpf_reader_resume(reader, NULL), 0);
   for (i = 0; i < 100; i++) {
     assert_int_equal(live_bpf_reader_send(live, 0, 5000), 0);
-    assert_int_equal(uvperf_bpf_reader_flush(reader), 0);
+    assert_int_equal(uvperf_flush(&reader->handle), 0);
   }
   assert_int_equal(live->samples, 300);
   assert_int_equal(live->strange, 0);

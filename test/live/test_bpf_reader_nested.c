@@ -170,7 +170,7 @@ static int is_tick(const uvperf_bpf_sample_t *sample, uint64_t *number) {
 
 static void on_sample(uvperf_bpf_reader_t *reader, int status,
                       const uvperf_bpf_sample_t *sample) {
-  fixture_t *fixture = reader->data;
+  fixture_t *fixture = reader->handle.data;
   uint64_t number;
   size_t i;
 
@@ -214,7 +214,7 @@ static void open_fixture(uv_loop_t *loop, fixture_t *fixture, const char *test,
   if (uvperf_bpf_reader_init(loop, &fixture->reader, fixture->storm.array,
                              &options, &error) != 0)
     fail_msg("%s", error.reason);
-  fixture->reader.data = fixture;
+  fixture->reader.handle.data = fixture;
   if (uvperf_bpf_reader_start(&fixture->reader, NULL, on_sample, &error) != 0)
     fail_msg("%s", error.reason);
   for (i = 0; i < fixture->storm.nr_writers; i++)
@@ -223,7 +223,7 @@ static void open_fixture(uv_loop_t *loop, fixture_t *fixture, const char *test,
 }
 
 static void close_fixture(uv_loop_t *loop, fixture_t *fixture) {
-  uvperf_bpf_reader_close(&fixture->reader, NULL);
+  uvperf_close(&fixture->reader.handle, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
   assert_int_equal(close(fixture->prog), 0);
   assert_int_equal(close(fixture->interrupts), 0);
@@ -258,9 +258,9 @@ static void collect_losses(fixture_t *fixture) {
 
   for (i = 0; i < fixture->storm.nr_writers; i++)
     assert_int_equal(close(fixture->clocks[i]), 0);
-  assert_int_equal(uvperf_bpf_reader_flush(&fixture->reader), 0);
+  assert_int_equal(uvperf_flush(&fixture->reader.handle), 0);
   live_storm_one_more(&fixture->storm);
-  assert_int_equal(uvperf_bpf_reader_flush(&fixture->reader), 0);
+  assert_int_equal(uvperf_flush(&fixture->reader.handle), 0);
 }
 
 static void expect_all(const fixture_t *fixture) {

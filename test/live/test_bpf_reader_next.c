@@ -11,7 +11,7 @@ static int is_readable(const uvperf_bpf_reader_t *reader, size_t index) {
   uvperf_ring_info_t ring;
   struct pollfd fd;
 
-  assert_int_equal(uvperf_bpf_reader_ring(reader, index, &ring), 0);
+  assert_int_equal(uvperf_ring(&reader->handle, index, &ring), 0);
   fd = (struct pollfd){ring.fd, POLLIN, 0};
   return poll(&fd, 1, 0) == 1 && fd.revents == POLLIN;
 }
@@ -33,14 +33,14 @@ static void next_takes_what_programs_on_each_cpu_have_sent(void **state) {
   for (turn = 0; turn < 20; turn++) {
     for (i = 0; i < nr; i++)
       live_bpf_reader_send_all(&live, cpus[i], 200);
-    assert_int_equal(uvperf_bpf_reader_has_record(&live.reader), 1);
+    assert_int_equal(uvperf_has_record(&live.reader.handle), 1);
     while (uvperf_bpf_reader_next(&live.reader, &sample) == 0)
       live_bpf_reader_on_sample(&live.reader, 0, sample);
-    assert_int_equal(uvperf_bpf_reader_has_record(&live.reader), 0);
+    assert_int_equal(uvperf_has_record(&live.reader.handle), 0);
   }
   assert_int_equal(live.samples, 20 * 200 * nr);
   assert_int_equal(live.strange + live.others, 0);
-  uvperf_bpf_reader_stats(&live.reader, &stats);
+  uvperf_stats(&live.reader.handle, &stats);
   assert_int_equal(stats.records, live.samples);
   assert_int_equal(stats.lost_records, 0);
   live_bpf_reader_end(&live);
@@ -59,13 +59,13 @@ static void ring_whose_fd_is_readable_is_flushed_alone(void **state) {
   nr = live_cpus(cpus, MOST_CPU);
   /* Sets the callback; the loop never runs. */
   live_bpf_reader_start(&live, NULL);
-  nr_rings = uvperf_bpf_reader_nr_rings(&live.reader);
+  nr_rings = uvperf_nr_rings(&live.reader.handle);
   for (i = 0; i < nr_rings; i++)
     assert_false(is_readable(&live.reader, i));
   live_bpf_reader_send_all(&live, cpus[0], 3);
   live_bpf_reader_send_all(&live, cpus[nr - 1], 4);
   for (i = 0; i < nr_rings; i++) {
-    assert_int_equal(uvperf_bpf_reader_ring(&live.reader, i, &ring), 0);
+    assert_int_equal(uvperf_ring(&live.reader.handle, i, &ring), 0);
     if (ring.cpu == cpus[0]) {
       assert_true(is_readable(&live.reader, i));
       assert_int_equal(uvperf_bpf_reader_flush_ring(&live.reader, i), 0);
@@ -73,7 +73,7 @@ static void ring_whose_fd_is_readable_is_flushed_alone(void **state) {
   }
   assert_int_equal(live.by_cpu[cpus[0]], nr == 1 ? 7 : 3);
   assert_int_equal(live.samples, nr == 1 ? 7 : 3);
-  assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
+  assert_int_equal(uvperf_flush(&live.reader.handle), 0);
   assert_int_equal(live.samples, 7);
   assert_int_equal(live.strange, 0);
   live_bpf_reader_end(&live);

@@ -45,7 +45,7 @@ static void one_call(fixture_t *fixture);
 
 static void on_sample(uvperf_bpf_reader_t *reader, int status,
                       const uvperf_bpf_sample_t *sample) {
-  fixture_t *fixture = reader->data;
+  fixture_t *fixture = reader->handle.data;
 
   expect(fixture, reader == fixture->reader, "a callback after close", status);
   expect(fixture, fixture->started || fixture->flushing,
@@ -59,8 +59,10 @@ static void on_sample(uvperf_bpf_reader_t *reader, int status,
   fixture->callbacks -= 1;
 }
 
-static void on_closed(uvperf_bpf_reader_t *reader) {
-  fixture_t *fixture = reader->data;
+static void on_closed(uvperf_handle_t *handle) {
+  uvperf_bpf_reader_t *reader = uvperf_handle_bpf_reader(handle);
+
+  fixture_t *fixture = handle->data;
 
   fixture->closing -= 1;
   free(reader);
@@ -102,7 +104,7 @@ static void open_reader(fixture_t *fixture) {
   rc = uvperf_bpf_reader_init(fixture->loop, fixture->reader,
                               fixture->storm.array, &options, &error);
   expect(fixture, rc == 0, error.reason, rc);
-  fixture->reader->data = fixture;
+  fixture->reader->handle.data = fixture;
   fixture->started = fixture->ever_started = fixture->flushing = 0;
   fixture->lives += 1;
 }
@@ -124,7 +126,7 @@ static void start_reader(fixture_t *fixture) {
 
 static void stop_reader(fixture_t *fixture) {
   fixture->run.call = "stop";
-  expect_code(fixture, uvperf_bpf_reader_stop(fixture->reader), 0);
+  expect_code(fixture, uvperf_stop(&fixture->reader->handle), 0);
   fixture->started = fixture->flushing = 0;
 }
 
@@ -136,14 +138,14 @@ static void flush_reader(fixture_t *fixture) {
   fixture->run.call = "flush";
   if (expected == 0)
     fixture->flushing = 1;
-  expect_code(fixture, uvperf_bpf_reader_flush(fixture->reader), expected);
+  expect_code(fixture, uvperf_flush(&fixture->reader->handle), expected);
   if (expected == 0)
     fixture->flushing = 0;
 }
 
 static void close_reader(fixture_t *fixture) {
   fixture->run.call = "close";
-  uvperf_bpf_reader_close(fixture->reader, on_closed);
+  uvperf_close(&fixture->reader->handle, on_closed);
   fixture->closing += 1;
   fixture->reader = NULL;
 }

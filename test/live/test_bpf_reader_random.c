@@ -141,7 +141,7 @@ static void call_init(slot_t *slot) {
   expect(fixture, rc == 0, "init", rc);
   if (rc != 0)
     return;
-  live->reader.data = live;
+  live->reader.handle.data = live;
   memset(slot->queues, 0, sizeof(slot->queues));
   slot->phase = OPEN;
   slot->started = slot->ever_started = 0;
@@ -170,7 +170,7 @@ static void call_start(slot_t *slot) {
 }
 
 static void call_stop(slot_t *slot) {
-  int rc = uvperf_bpf_reader_stop(&slot->live.reader);
+  int rc = uvperf_stop(&slot->live.reader.handle);
 
   expect(slot->fixture, rc == 0, "stop", rc);
   slot->started = slot->wanted_by_start = slot->flushing = 0;
@@ -202,7 +202,7 @@ static void call_flush(slot_t *slot) {
     expected = UV_EBUSY;
   if (expected == 0)
     slot->flushing = 1;
-  rc = uvperf_bpf_reader_flush(&slot->live.reader);
+  rc = uvperf_flush(&slot->live.reader.handle);
   expect(fixture, rc == expected, "flush", rc);
   if (expected == 0)
     slot->flushing = 0;
@@ -251,16 +251,16 @@ static void call_questions(slot_t *slot) {
          "snapshot", 0);
   expect(fixture, uvperf_bpf_reader_cpu_status(reader, fixture->cpus[0]) == 0,
          "cpu_status", 0);
-  expect(fixture, uvperf_bpf_reader_ring(reader, 0, &ring) == 0, "ring", 0);
-  uvperf_bpf_reader_stats(reader, &stats);
+  expect(fixture, uvperf_ring(&reader->handle, 0, &ring) == 0, "ring", 0);
+  uvperf_stats(&reader->handle, &stats);
   expect(fixture, stats.corrupt + stats.lost_records == 0, "stats", 0);
   expect(fixture,
-         uvperf_bpf_reader_is_active(reader) == slot->started || slot->ruined,
+         uvperf_is_active(&reader->handle) == slot->started || slot->ruined,
          "is_active", slot->started);
 }
 
-static void on_closed(uvperf_bpf_reader_t *reader) {
-  slot_t *slot = ((live_bpf_reader_t *)reader->data)->hook_data;
+static void on_closed(uvperf_handle_t *handle) {
+  slot_t *slot = ((live_bpf_reader_t *)handle->data)->hook_data;
 
   expect(slot->fixture, slot->phase == CLOSING, "a close callback",
          slot->phase);
@@ -271,7 +271,7 @@ static void on_closed(uvperf_bpf_reader_t *reader) {
 static void call_close(slot_t *slot) {
   slot->phase = CLOSING;
   slot->flushing = 0;
-  uvperf_bpf_reader_close(&slot->live.reader, on_closed);
+  uvperf_close(&slot->live.reader.handle, on_closed);
 }
 
 typedef struct walk_s {
@@ -300,7 +300,7 @@ static void call_walk_close(slot_t *slot) {
   is_ours = uvperf_walk_close(walk.handle);
   expect(fixture, is_ours || uv_is_closing(walk.handle), "a stranger", 0);
   for (slot = fixture->slots; slot < fixture->slots + SLOTS; slot++)
-    if (slot->phase == OPEN && uvperf_bpf_reader_is_closing(&slot->live.reader))
+    if (slot->phase == OPEN && uvperf_is_closing(&slot->live.reader.handle))
       slot->phase = WALKED;
 }
 
@@ -331,7 +331,7 @@ static int run_child(void *arg) {
     return 1;
   for (slot = fixture->slots; slot < fixture->slots + SLOTS; slot++) {
     if (slot->phase == OPEN &&
-        (uvperf_bpf_reader_stop(&slot->live.reader) != UV_EPERM ||
+        (uvperf_stop(&slot->live.reader.handle) != UV_EPERM ||
          uvperf_bpf_reader_resume(&slot->live.reader, NULL) != UV_EPERM))
       return 2;
     if (slot->phase == OPEN || slot->phase == WALKED)

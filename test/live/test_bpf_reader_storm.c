@@ -66,7 +66,7 @@ typedef struct fixture_s {
 
 static void on_sample(uvperf_bpf_reader_t *reader, int status,
                       const uvperf_bpf_sample_t *sample) {
-  fixture_t *fixture = reader->data;
+  fixture_t *fixture = reader->handle.data;
 
   live_storm_note(&fixture->storm, status == 0 ? sample : NULL);
 }
@@ -125,7 +125,7 @@ static void open_reader(uv_loop_t *loop, fixture_t *fixture,
   options.wakeup_bytes = fixture->way->wakeup_bytes;
   if (uvperf_bpf_reader_init(loop, reader, array, &options, &error) != 0)
     fail_msg("%s", error.reason);
-  reader->data = fixture;
+  reader->handle.data = fixture;
   stream.flush_ms = fixture->way->flush_ms;
   stream.slice_records = fixture->way->slice_records;
   if (uvperf_bpf_reader_start(reader, &stream, on_sample, &error) != 0)
@@ -148,9 +148,9 @@ static void open_fixture(uv_loop_t *loop, fixture_t *fixture, const way_t *way,
 }
 
 static void close_fixture(uv_loop_t *loop, fixture_t *fixture) {
-  uvperf_bpf_reader_close(&fixture->reader, NULL);
+  uvperf_close(&fixture->reader.handle, NULL);
   if (fixture->way->others) {
-    uvperf_bpf_reader_close(&fixture->other, NULL);
+    uvperf_close(&fixture->other.handle, NULL);
     close(fixture->other_array);
   }
   uv_close((uv_handle_t *)&fixture->timer, NULL);
@@ -172,7 +172,7 @@ static void expect_all(uv_loop_t *loop, const fixture_t *fixture) {
 static void expect_stats(const fixture_t *fixture) {
   uvperf_stats_t stats;
 
-  uvperf_bpf_reader_stats(&fixture->reader, &stats);
+  uvperf_stats(&fixture->reader.handle, &stats);
   assert_int_equal(stats.lost_records, live_storm_lost(&fixture->storm));
   assert_int_equal(stats.corrupt, 0);
   assert_in_range(stats.records, live_storm_written(&fixture->storm),

@@ -89,7 +89,7 @@ static void map_is_read(unprivileged_report_t *report) {
   int rc;
 
   memset(&live, 0, sizeof(live));
-  live.reader.data = &live;
+  live.reader.handle.data = &live;
   uv_loop_init(&loop);
   rc = uvperf_bpf_reader_init(&loop, &live.reader, owner.array, NULL, &error);
   if (rc != 0) {
@@ -103,7 +103,7 @@ static void map_is_read(unprivileged_report_t *report) {
   live_worker_do(&programs);
   if (rc == 0 && !live_run_until(&loop, &live.samples, 5))
     unprivileged_wrong(report, "%d samples came", (int)live.samples);
-  uvperf_bpf_reader_close(&live.reader, live_bpf_reader_on_close);
+  uvperf_close(&live.reader.handle, live_bpf_reader_on_close);
   uv_run(&loop, UV_RUN_DEFAULT);
   if (uv_loop_close(&loop) != 0 || live.closed != 1 || live.strange != 0)
     unprivileged_wrong(report, "it was not closed, or samples were strange");

@@ -39,19 +39,19 @@ static void records_come_by_snapshots_only(void **state) {
   live_bpf_reader_t live;
 
   begin(__func__, *state, &live, 64 * 1024);
-  assert_int_equal(uvperf_bpf_reader_is_active(&live.reader), 0);
+  assert_int_equal(uvperf_is_active(&live.reader.handle), 0);
   assert_int_equal(uv_loop_alive(*state), 0);
   live_bpf_reader_send_all(&live, 0, 5);
   live_bpf_reader_send_all(&live, live_last_cpu(), 5);
   live_run_ms(*state, 20);
   assert_int_equal(live.records, 0);
-  assert_int_equal(uvperf_bpf_reader_flush(&live.reader), UV_EINVAL);
-  assert_int_equal(uvperf_bpf_reader_ring(&live.reader, 0, &ring), 0);
+  assert_int_equal(uvperf_flush(&live.reader.handle), UV_EINVAL);
+  assert_int_equal(uvperf_ring(&live.reader.handle, 0, &ring), 0);
   assert_true(ring.waiting > 0);
   take(&live, UVPERF_SNAPSHOT_OLDEST_FIRST);
   assert_int_equal(live.samples, 10);
   assert_int_equal(live.remaining, 0);
-  assert_int_equal(uvperf_bpf_reader_ring(&live.reader, 0, &ring), 0);
+  assert_int_equal(uvperf_ring(&live.reader.handle, 0, &ring), 0);
   assert_int_equal(ring.waiting, 0);
   assert_int_equal(ring.stats.slices, 0);
   take(&live, UVPERF_SNAPSHOT_OLDEST_FIRST);
@@ -105,7 +105,7 @@ static void newest_of_a_ring_that_went_round_come_first(void **state) {
     assert_true(newest.nr >= (i == 1 ? 50 : page / 40 / 2));
     assert_true(newest.nr <= page / 40);
   }
-  uvperf_bpf_reader_stats(&live.reader, &stats);
+  uvperf_stats(&live.reader.handle, &stats);
   assert_int_equal(stats.corrupt, 0);
   assert_int_equal(stats.cut_records > 0, page % 40 != 0);
   live_bpf_reader_end(&live);
@@ -159,7 +159,7 @@ static void snapshot_works_after_stop_and_while_paused(void **state) {
   assert_int_equal(live.samples, 3);
   assert_int_equal(uvperf_bpf_reader_resume(&live.reader, NULL), 0);
   live_bpf_reader_send_all(&live, 0, 2);
-  assert_int_equal(uvperf_bpf_reader_stop(&live.reader), 0);
+  assert_int_equal(uvperf_stop(&live.reader.handle), 0);
   assert_int_equal(live_bpf_reader_send(&live, 0, 24), -ENOENT);
   take(&live, UVPERF_SNAPSHOT_OLDEST_FIRST);
   assert_int_equal(live.samples, 2);
@@ -171,7 +171,7 @@ static void snapshot_works_after_stop_and_while_paused(void **state) {
 }
 
 static void on_done(uvperf_bpf_reader_t *reader, int status) {
-  live_bpf_reader_t *live = reader->data;
+  live_bpf_reader_t *live = reader->handle.data;
 
   assert_int_equal(status, 0);
   *(uint64_t *)live->hook_data += 1;
@@ -184,7 +184,7 @@ static void snapshot_started_comes_in_slices_of_all_cpus(void **state) {
   uint64_t done = 0;
 
   begin(__func__, *state, &live, 64 * 1024);
-  assert_int_equal(uvperf_bpf_reader_stop(&live.reader), 0);
+  assert_int_equal(uvperf_stop(&live.reader.handle), 0);
   options.slice_records = 3;
   options.flags = UVPERF_START_SLICE_END;
   live_bpf_reader_start(&live, &options);
@@ -218,13 +218,13 @@ static void act_at_third(live_bpf_reader_t *live, int status,
   if (live->samples != 3)
     return;
   if (*act == 'x' || *act == 's')
-    assert_int_equal(uvperf_bpf_reader_stop(reader), 0);
+    assert_int_equal(uvperf_stop(&reader->handle), 0);
   if (*act == 's')
     live_bpf_reader_start(live, NULL);
   if (*act == 'p')
     assert_int_equal(uvperf_bpf_reader_pause(reader, NULL), 0);
   if (*act == 'c')
-    uvperf_bpf_reader_close(reader, live_bpf_reader_on_close);
+    uvperf_close(&reader->handle, live_bpf_reader_on_close);
 }
 
 static void callback_may_end_the_snapshot(void **state) {
@@ -267,7 +267,7 @@ static void callback_that_starts_has_the_rest_of_the_snapshot(void **state) {
 
   begin(__func__, *state, &live, 64 * 1024);
   live_bpf_reader_send_all(&live, 0, 8);
-  assert_int_equal(uvperf_bpf_reader_stop(&live.reader), 0);
+  assert_int_equal(uvperf_stop(&live.reader.handle), 0);
   live.on_sample = start_at_third;
   assert_int_equal(uvperf_bpf_reader_snapshot(
                        &live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST, NULL),
@@ -284,7 +284,7 @@ static void snapshot_that_cannot_pause_delivers_nothing(void **state) {
   begin(__func__, *state, &live, 64 * 1024);
   live_bpf_reader_send_all(&live, 0, 3);
   live_bpf_reader_send_all(&live, live_last_cpu(), 3);
-  fake_fail(FAKE_IOCTL, (unsigned)uvperf_bpf_reader_nr_rings(&live.reader),
+  fake_fail(FAKE_IOCTL, (unsigned)uvperf_nr_rings(&live.reader.handle),
             -EACCES);
   assert_int_equal(uvperf_bpf_reader_snapshot(&live.reader, 0, NULL),
                    UV_EACCES);
@@ -300,7 +300,7 @@ static void snapshot_that_cannot_resume_delivers_and_fails(void **state) {
 
   begin(__func__, *state, &live, 64 * 1024);
   live_bpf_reader_send_all(&live, 0, 3);
-  fake_fail(FAKE_IOCTL, (unsigned)uvperf_bpf_reader_nr_rings(&live.reader) + 1,
+  fake_fail(FAKE_IOCTL, (unsigned)uvperf_nr_rings(&live.reader.handle) + 1,
             -EACCES);
   assert_int_equal(uvperf_bpf_reader_snapshot(
                        &live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST, NULL),
@@ -346,11 +346,11 @@ static void fork_in_callback(live_bpf_reader_t *live, int status,
   *pid = fork();
   if (*pid != 0)
     return;
-  if (uv_loop_fork(live->reader.loop) != 0)
+  if (uv_loop_fork(live->reader.handle.loop) != 0)
     _exit(1);
-  if (uvperf_bpf_reader_stop(&live->reader) != UV_EPERM)
+  if (uvperf_stop(&live->reader.handle) != UV_EPERM)
     _exit(2);
-  uvperf_bpf_reader_close(&live->reader, NULL);
+  uvperf_close(&live->reader.handle, NULL);
 }
 
 static void snapshot_forked_in_its_callback_is_clean(void **state) {
@@ -367,7 +367,7 @@ static void snapshot_forked_in_its_callback_is_clean(void **state) {
   if (pid == 0) {
     while (uv_run(*state, UV_RUN_DEFAULT) != 0)
       continue;
-    _exit(rc == 0 && live.samples == 1 && live.reader.impl == NULL &&
+    _exit(rc == 0 && live.samples == 1 && live.reader.handle.impl == NULL &&
                   uv_loop_close(*state) == 0
               ? 0
               : 3);

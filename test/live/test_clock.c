@@ -23,7 +23,7 @@ static void see(seen_t *seen, const uvperf_record_t *record) {
 static void on_event(uvperf_event_t *event, int status,
                      const uvperf_record_t *record) {
   assert_int_equal(status, 0);
-  see(event->data, record);
+  see(event->handle.data, record);
 }
 
 static void fault_attr(struct perf_event_attr *attr) {
@@ -37,13 +37,13 @@ static void run_event(uv_loop_t *loop, const struct perf_event_attr *attr,
 
   memset(seen, 0, sizeof(*seen));
   assert_int_equal(uvperf_event_init(loop, &event, attr, options, NULL), 0);
-  event.data = seen;
+  event.handle.data = seen;
   assert_int_equal(uvperf_event_start(&event, NULL, on_event, NULL), 0);
   region = live_region();
   live_touch(region);
-  assert_int_equal(uvperf_event_flush(&event), 0);
+  assert_int_equal(uvperf_flush(&event.handle), 0);
   live_region_free(region);
-  uvperf_event_close(&event, NULL);
+  uvperf_close(&event.handle, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
   assert_true(seen->nr > 0);
 }
@@ -71,12 +71,12 @@ static void event_with_perfs_clock_keeps_it(void **state) {
   options.flags = UVPERF_EVENT_PERF_CLOCK;
   assert_int_equal(uvperf_event_init(*state, &event, &attr, &options, NULL), 0);
   assert_false(uvperf_event_attr(&event)->use_clockid);
-  uvperf_event_close(&event, NULL);
+  uvperf_close(&event.handle, NULL);
   attr.use_clockid = 1;
   attr.clockid = CLOCK_BOOTTIME;
   assert_int_equal(uvperf_event_init(*state, &event, &attr, NULL, NULL), 0);
   assert_int_equal(uvperf_event_attr(&event)->clockid, CLOCK_BOOTTIME);
-  uvperf_event_close(&event, NULL);
+  uvperf_close(&event.handle, NULL);
   uv_run(*state, UV_RUN_DEFAULT);
 }
 
@@ -106,8 +106,8 @@ static void event_of_a_group_has_the_clock_of_its_leader(void **state) {
     assert_int_equal(uvperf_event_attr(&member)->use_clockid, clocks[i] != -1);
     if (clocks[i] != -1)
       assert_int_equal(uvperf_event_attr(&member)->clockid, clocks[i]);
-    uvperf_event_close(&member, NULL);
-    uvperf_event_close(&leader, NULL);
+    uvperf_close(&member.handle, NULL);
+    uvperf_close(&leader.handle, NULL);
     uv_run(*state, UV_RUN_DEFAULT);
   }
 }
@@ -115,7 +115,7 @@ static void event_of_a_group_has_the_clock_of_its_leader(void **state) {
 static void on_set(uvperf_set_t *set, int status,
                    const uvperf_record_t *record) {
   assert_int_equal(status, 0);
-  see(set->data, record);
+  see(set->handle.data, record);
 }
 
 static void set_that_samples_time_has_the_clock_of_uv_hrtime(void **state) {
@@ -136,14 +136,14 @@ static void set_that_samples_time_has_the_clock_of_uv_hrtime(void **state) {
   options.nr_targets = 1;
   options.flags = UVPERF_SET_RECORDS;
   assert_int_equal(uvperf_set_init(*state, &set, &options, NULL), 0);
-  set.data = &seen;
+  set.handle.data = &seen;
   before = uv_hrtime();
   assert_int_equal(uvperf_set_start(&set, NULL, on_set, NULL), 0);
   region = live_region();
   live_touch(region);
-  assert_int_equal(uvperf_set_flush(&set), 0);
+  assert_int_equal(uvperf_flush(&set.handle), 0);
   live_region_free(region);
-  uvperf_set_close(&set, NULL);
+  uvperf_close(&set.handle, NULL);
   uv_run(*state, UV_RUN_DEFAULT);
   assert_true(seen.nr > 0);
   assert_in_range(seen.least, before, uv_hrtime());

@@ -40,18 +40,19 @@ static int end_child(uv_loop_t *loop) {
 
 static void on_event(uvperf_event_t *event, int status,
                      const uvperf_record_t *record) {
-  live_collector_t *collector = event->data;
+  live_collector_t *collector = event->handle.data;
   uvperf_stats_t stats;
 
   live_on_record(event, status, record);
-  uvperf_event_stats(event, &stats);
-  if (fork_once(collector->records, collector->hook_data, event->loop) != 0) {
+  uvperf_stats(&event->handle, &stats);
+  if (fork_once(collector->records, collector->hook_data, event->handle.loop) !=
+      0) {
     assert_int_equal(stats.records, collector->records);
     return;
   }
-  uvperf_event_stats(event, &stats);
+  uvperf_stats(&event->handle, &stats);
   check_in_child(&stats);
-  uvperf_event_close(event, NULL);
+  uvperf_close(&event->handle, NULL);
 }
 
 static void event_forked_among_samples_child_may_ask_and_close(void **state) {
@@ -86,14 +87,14 @@ static void on_set(live_stream_t *stream, const uvperf_record_t *record) {
   size_t i;
 
   if (record == NULL ||
-      fork_once(stream->records, stream->hook_data, set->loop) != 0)
+      fork_once(stream->records, stream->hook_data, set->handle.loop) != 0)
     return;
-  uvperf_set_stats(set, &stats);
+  uvperf_stats(&set->handle, &stats);
   check_in_child(&stats);
-  for (i = 0; i < uvperf_set_nr_rings(set); i++)
-    if (uvperf_set_ring(set, i, &ring) != 0)
+  for (i = 0; i < uvperf_nr_rings(&set->handle); i++)
+    if (uvperf_ring(&set->handle, i, &ring) != 0)
       _exit(4);
-  uvperf_set_close(set, NULL);
+  uvperf_close(&set->handle, NULL);
 }
 
 static void set_forked_among_samples_child_may_ask_and_close(void **state) {
@@ -143,14 +144,14 @@ static void on_sample(live_bpf_reader_t *live, int status,
 
   (void)status;
   (void)sample;
-  if (fork_once(live->records, live->hook_data, reader->loop) != 0)
+  if (fork_once(live->records, live->hook_data, reader->handle.loop) != 0)
     return;
-  uvperf_bpf_reader_stats(reader, &stats);
+  uvperf_stats(&reader->handle, &stats);
   check_in_child(&stats);
-  for (i = 0; i < uvperf_bpf_reader_nr_rings(reader); i++)
-    if (uvperf_bpf_reader_ring(reader, i, &ring) != 0)
+  for (i = 0; i < uvperf_nr_rings(&reader->handle); i++)
+    if (uvperf_ring(&reader->handle, i, &ring) != 0)
       _exit(4);
-  uvperf_bpf_reader_close(reader, NULL);
+  uvperf_close(&reader->handle, NULL);
 }
 
 static void reader_forked_among_samples_child_may_ask_and_close(void **state) {

@@ -16,7 +16,7 @@ static void event_start_twice_is_ealready(void **state) {
       uvperf_event_start(&collector.event, NULL, live_on_record, &error),
       UV_EALREADY);
   assert_int_equal(error.code, UV_EALREADY);
-  assert_int_equal(uvperf_event_is_active(&collector.event), 1);
+  assert_int_equal(uvperf_is_active(&collector.event.handle), 1);
   live_close(&collector);
 }
 
@@ -25,10 +25,10 @@ static void event_stop_twice_is_0(void **state) {
 
   support_need_own_events(__func__);
   live_init_comm(*state, &collector);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   live_start(&collector, NULL);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   live_close(&collector);
 }
 
@@ -43,7 +43,7 @@ static void event_start_enables_and_stop_disables(void **state) {
   live_start(&collector, NULL);
   live_comm(&next, 3);
   assert_true(live_run_until(*state, &collector.comms, 3));
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   live_comm(&unseen, 5); /* not any more */
   live_start(&collector, NULL);
   live_comm(&next, 2);
@@ -69,7 +69,7 @@ static void event_started_without_enable_is_left_to_the_user(void **state) {
   live_comm(&next, 2);
   assert_true(live_run_until(*state, &collector.comms, 2));
   /* Stop does not disable what start did not enable. */
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   live_comm(&next, 3);
   live_start(&collector, &options);
   assert_true(live_run_until(*state, &collector.comms, 5));
@@ -81,7 +81,7 @@ static void stop_at_5(live_collector_t *collector,
                       const uvperf_record_t *record) {
   (void)record;
   if (collector->comms == 4)
-    assert_int_equal(uvperf_event_stop(&collector->event), 0);
+    assert_int_equal(uvperf_stop(&collector->event.handle), 0);
 }
 
 static void event_stopped_in_callback_keeps_the_rest(void **state) {
@@ -95,7 +95,7 @@ static void event_stopped_in_callback_keeps_the_rest(void **state) {
   live_comm(&next, 20);
   live_run_ms(*state, 10);
   assert_int_equal(collector.comms, 5);
-  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
+  assert_int_equal(uvperf_is_active(&collector.event.handle), 0);
   live_start(&collector, NULL);
   assert_true(live_run_until(*state, &collector.comms, 20));
   assert_int_equal(collector.out_of_order, 0);
@@ -107,7 +107,7 @@ static void restart_at_5(live_collector_t *collector,
   (void)record;
   if (collector->comms != 4)
     return;
-  assert_int_equal(uvperf_event_stop(&collector->event), 0);
+  assert_int_equal(uvperf_stop(&collector->event.handle), 0);
   live_start(collector, NULL);
 }
 
@@ -128,7 +128,7 @@ static void event_restarted_in_callback_goes_on(void **state) {
 static void flush_in_callback(live_collector_t *collector,
                               const uvperf_record_t *record) {
   (void)record;
-  assert_int_equal(uvperf_event_flush(&collector->event), UV_EBUSY);
+  assert_int_equal(uvperf_flush(&collector->event.handle), UV_EBUSY);
 }
 
 static void event_flush_in_callback_is_ebusy(void **state) {
@@ -142,7 +142,7 @@ static void event_flush_in_callback_is_ebusy(void **state) {
   live_comm(&next, 3);
   assert_true(live_run_until(*state, &collector.comms, 3));
   live_comm(&next, 2);
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   assert_int_equal(collector.comms, 5);
   live_close(&collector);
 }
@@ -154,16 +154,16 @@ static void event_flush_delivers_unsliced_and_when_stopped(void **state) {
 
   support_need_own_events(__func__);
   live_init_comm(*state, &collector);
-  assert_int_equal(uvperf_event_flush(&collector.event), UV_EINVAL);
+  assert_int_equal(uvperf_flush(&collector.event.handle), UV_EINVAL);
   options.slice_records = 1;
   live_start(&collector, &options);
   live_comm(&next, 30);
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   assert_int_equal(collector.comms, 30);
   live_comm(&next, 10);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   assert_int_equal(collector.comms, 30);
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   assert_int_equal(collector.comms, 40);
   assert_int_equal(collector.out_of_order, 0);
   live_close(&collector);
@@ -180,8 +180,8 @@ static void event_without_ring_has_nothing_to_flush(void **state) {
   assert_int_equal(uvperf_event_start(&collector.event, NULL, NULL, NULL), 0);
   assert_int_equal(uvperf_event_start(&collector.event, NULL, NULL, NULL),
                    UV_EALREADY);
-  assert_int_equal(uvperf_event_flush(&collector.event), UV_EINVAL);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_flush(&collector.event.handle), UV_EINVAL);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   live_close(&collector);
 }
 
@@ -196,7 +196,7 @@ static void assert_start_refused(live_collector_t *collector,
   assert_int_equal(error.code, code);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
   assert_true(strlen(error.reason) > 10);
-  assert_int_equal(uvperf_event_is_active(&collector->event), 0);
+  assert_int_equal(uvperf_is_active(&collector->event.handle), 0);
 }
 
 static void event_start_with_bad_arguments_is_refused(void **state) {
@@ -261,7 +261,7 @@ static void event_that_cannot_deliver_refuses_a_callback(void **state) {
     assert_int_equal(uvperf_event_start(&event, NULL, NULL, &error), 0);
     assert_int_equal(uvperf_event_read(&event, &count, NULL), 0);
     assert_true(count.time_enabled > 0);
-    uvperf_event_close(&event, NULL);
+    uvperf_close(&event.handle, NULL);
     uv_run(*state, UV_RUN_DEFAULT);
   }
 }
@@ -297,17 +297,17 @@ static void event_unreffed_lets_the_loop_end(void **state) {
 
   support_need_own_events(__func__);
   live_init_comm(*state, &collector);
-  assert_int_equal(uvperf_event_has_ref(&collector.event), 1);
+  assert_int_equal(uvperf_has_ref(&collector.event.handle), 1);
   /* Not started: it does not keep the loop alive. */
   assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
-  uvperf_event_unref(&collector.event);
-  assert_int_equal(uvperf_event_has_ref(&collector.event), 0);
+  uvperf_unref(&collector.event.handle);
+  assert_int_equal(uvperf_has_ref(&collector.event.handle), 0);
   live_start(&collector, NULL);
   live_comm(&next, 1);
-  assert_int_equal(uvperf_event_is_active(&collector.event), 1);
+  assert_int_equal(uvperf_is_active(&collector.event.handle), 1);
   assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
-  uvperf_event_ref(&collector.event);
-  assert_int_equal(uvperf_event_has_ref(&collector.event), 1);
+  uvperf_ref(&collector.event.handle);
+  assert_int_equal(uvperf_has_ref(&collector.event.handle), 1);
   assert_true(uv_loop_alive(*state));
   assert_true(live_run_until(*state, &collector.comms, 1));
   live_close(&collector);
@@ -318,17 +318,17 @@ static void event_reports_whether_it_is_active_and_closing(void **state) {
 
   support_need_own_events(__func__);
   live_init_comm(*state, &collector);
-  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
-  assert_int_equal(uvperf_event_is_closing(&collector.event), 0);
+  assert_int_equal(uvperf_is_active(&collector.event.handle), 0);
+  assert_int_equal(uvperf_is_closing(&collector.event.handle), 0);
   live_start(&collector, NULL);
-  assert_int_equal(uvperf_event_is_active(&collector.event), 1);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
-  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
+  assert_int_equal(uvperf_is_active(&collector.event.handle), 1);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
+  assert_int_equal(uvperf_is_active(&collector.event.handle), 0);
   live_start(&collector, NULL);
   live_close(&collector);
-  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
-  assert_int_equal(uvperf_event_is_closing(&collector.event), 1);
-  assert_int_equal(uvperf_event_has_ref(&collector.event), 0);
+  assert_int_equal(uvperf_is_active(&collector.event.handle), 0);
+  assert_int_equal(uvperf_is_closing(&collector.event.handle), 1);
+  assert_int_equal(uvperf_has_ref(&collector.event.handle), 0);
 }
 
 static void event_of_two_loops_cannot_be_a_group(void **state) {

@@ -33,7 +33,7 @@ static void need(const char *test, uv_loop_t *loop,
     support_skip(test, error.reason);
   if (rc != 0)
     fail_msg("%s", error.reason);
-  collector.event.data = &collector;
+  collector.event.handle.data = &collector;
   collector.closed = 0;
   live_close(&collector);
 }
@@ -109,7 +109,7 @@ static int trap_oneself(void *arg) {
   live_write(1);
   if (!is_trapped(4, SIG_DATA_OTHER))
     return 8;
-  uvperf_event_close(&event, NULL);
+  uvperf_close(&event.handle, NULL);
   uv_run(&loop, UV_RUN_DEFAULT);
   return uv_loop_close(&loop) == 0 ? 0 : 9;
 }
@@ -192,7 +192,7 @@ static void event_with_remove_on_exec_ends_with_the_exec(void **state) {
   need(__func__, *state, &attr);
   watch_cat(*state, &collector, &attr, &execs);
   assert_int_equal(collector.end_status, UV_EOF);
-  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
+  assert_int_equal(uvperf_is_active(&collector.event.handle), 0);
   live_close(&collector);
 }
 
@@ -389,7 +389,7 @@ static void event_with_precise_ip_opens_or_says_why_not(void **state) {
                                   UVPERF_CAUSE_NOT_SUPPORTED, "precise_ip");
     } else {
       assert_int_equal(rc, 0);
-      collector.event.data = &collector;
+      collector.event.handle.data = &collector;
       collector.closed = 0;
       live_close(&collector);
     }

@@ -143,7 +143,7 @@ static void event_program_with_a_link_runs_until_close_returns(void **state) {
   }
   call_getpgid(own_argument(), 3);
   assert_int_equal(live_bpf_counter_runs(&counter, -1), 3);
-  uvperf_event_close(&collector.event, NULL);
+  uvperf_close(&collector.event.handle, NULL);
   assert_int_equal(live_bpf_links(counter.fd), 0);
   call_getpgid(own_argument(), 4);
   assert_int_equal(live_bpf_counter_runs(&counter, -1), 3);

@@ -20,8 +20,8 @@ static void run_to_end(uv_loop_t *loop) {
   assert_in_range(turns, 0, 99);
 }
 
-static void on_closed(uvperf_event_t *event) {
-  live_collector_t *collector = event->data;
+static void on_closed(uvperf_handle_t *handle) {
+  live_collector_t *collector = handle->data;
 
   collector->closed += 1;
 }
@@ -31,7 +31,7 @@ static void close_at(live_collector_t *collector,
                      const uvperf_record_t *record) {
   (void)record;
   if (collector->comms == *(uint64_t *)collector->hook_data)
-    uvperf_event_close(&collector->event, on_closed);
+    uvperf_close(&collector->event.handle, on_closed);
 }
 
 static void close_in_callback(uv_loop_t *loop, uint64_t at, uint32_t slice) {
@@ -75,7 +75,7 @@ static void close_record(uvperf_event_t *event, int status,
                          const uvperf_record_t *record) {
   live_on_record(event, status, record);
   if (record == NULL)
-    uvperf_event_close(event, on_closed);
+    uvperf_close(&event->handle, on_closed);
 }
 
 static void event_close_at_end_of_slice_is_clean(void **state) {
@@ -128,7 +128,7 @@ static void event_close_in_flush_is_clean(void **state) {
   collector.hook_data = &at;
   live_start(&collector, NULL);
   live_comm(&next, 10);
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   assert_int_equal(collector.comms, 3);
   run_to_end(*state);
   assert_int_equal(collector.closed, 1);
@@ -142,7 +142,9 @@ static void event_close_right_after_init_is_clean(void **state) {
   live_close(&collector);
 }
 
-static void free_event(uvperf_event_t *event) {
+static void free_event(uvperf_handle_t *handle) {
+  uvperf_event_t *event = uvperf_handle_event(handle);
+
   free(event);
 }
 
@@ -162,7 +164,7 @@ static void event_freed_in_close_callback_is_clean(void **state) {
   live_comm_attr(&attr);
   assert_int_equal(uvperf_event_init(*state, event, &attr, NULL, NULL), 0);
   assert_int_equal(uvperf_event_start(event, NULL, on_nothing, NULL), 0);
-  uvperf_event_close(event, free_event);
+  uvperf_close(&event->handle, free_event);
   run_to_end(*state);
 }
 
@@ -229,24 +231,24 @@ static void event_close_leaves_neither_fd_nor_mapping(void **state) {
 static int close_twice(void *arg) {
   live_collector_t *collector = arg;
 
-  uvperf_event_close(&collector->event, NULL);
-  uvperf_event_close(&collector->event, NULL);
+  uvperf_close(&collector->event.handle, NULL);
+  uvperf_close(&collector->event.handle, NULL);
   return 0;
 }
 
 static int close_after_close_callback(void *arg) {
   live_collector_t *collector = arg;
 
-  uv_loop_fork(collector->event.loop);
+  uv_loop_fork(collector->event.handle.loop);
   live_close(collector);
-  uvperf_event_close(&collector->event, NULL);
+  uvperf_close(&collector->event.handle, NULL);
   return 0;
 }
 
 static int start_after_close(void *arg) {
   live_collector_t *collector = arg;
 
-  uvperf_event_close(&collector->event, NULL);
+  uvperf_close(&collector->event.handle, NULL);
   uvperf_event_start(&collector->event, NULL, live_on_record, NULL);
   return 0;
 }

@@ -140,7 +140,7 @@ static void event_pause_drops_and_resume_reports_how_many(void **state) {
   live_syscall(1);
   live_control_expect_records(&collector, 5);
   assert_int_equal(lost, 5);
-  uvperf_event_stats(event, &stats);
+  uvperf_stats(&event->handle, &stats);
   assert_int_equal(stats.lost_records, 5);
   assert_int_equal(live_control_count(&collector), 9);
   live_close(&collector);
@@ -160,14 +160,14 @@ static void event_paused_hits_are_lost_in_the_count(void **state) {
   if (rc == UV_EINVAL)
     support_skip(__func__, "PERF_FORMAT_LOST (Linux 6.0)");
   assert_int_equal(rc, 0);
-  collector.event.data = &collector;
+  collector.event.handle.data = &collector;
   collector.closed = 0;
   /* Before the first start it is the same. */
   assert_int_equal(uvperf_event_pause(&collector.event, NULL), 0);
   assert_int_equal(
       uvperf_event_start(&collector.event, NULL, live_on_record, NULL), 0);
   live_syscall(6);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   assert_int_equal(uvperf_event_read(&collector.event, &count, NULL), 0);
   assert_int_equal(count.value, 6);
   assert_int_equal(count.lost, 6);
@@ -185,7 +185,7 @@ static void event_pause_before_start_lasts_until_resume(void **state) {
   live_start(&collector, NULL);
   live_syscall(3);
   live_control_expect_records(&collector, 0);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   live_start(&collector, NULL);
   live_syscall(3);
   live_control_expect_records(&collector, 0);

@@ -20,7 +20,7 @@ static void assert_ended_once(uv_loop_t *loop, live_collector_t *collector,
   assert_int_equal(collector->out_of_order, 0);
   assert_int_equal(collector->ends, 1);
   assert_int_equal(collector->end_status, UV_EOF);
-  assert_int_equal(uvperf_event_is_active(&collector->event), 0);
+  assert_int_equal(uvperf_is_active(&collector->event.handle), 0);
   /* Silence: the loop has nothing to live for. */
   assert_int_equal(uv_run(loop, UV_RUN_DEFAULT), 0);
   assert_int_equal(collector->ends, 1);
@@ -28,8 +28,8 @@ static void assert_ended_once(uv_loop_t *loop, live_collector_t *collector,
   assert_int_equal(
       uvperf_event_start(&collector->event, NULL, live_on_record, NULL),
       UV_EOF);
-  assert_int_equal(uvperf_event_stop(&collector->event), 0);
-  assert_int_equal(uvperf_event_flush(&collector->event), 0);
+  assert_int_equal(uvperf_stop(&collector->event.handle), 0);
+  assert_int_equal(uvperf_flush(&collector->event.handle), 0);
 }
 
 /* P7: POLLHUP alone, with every record still in the ring. */
@@ -73,7 +73,7 @@ static void stop_at_slice_end(uvperf_event_t *event, int status,
                               const uvperf_record_t *record) {
   live_on_record(event, status, record);
   if (status == 0 && record == NULL)
-    assert_int_equal(uvperf_event_stop(event), 0);
+    assert_int_equal(uvperf_stop(&event->handle), 0);
 }
 
 static void
@@ -132,13 +132,13 @@ event_target_gone_while_stopped_ends_after_next_start(void **state) {
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   live_start(&collector, NULL);
   live_run_ms(*state, 5);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   live_child_go(&child);
   live_child_wait(&child);
   live_run_ms(*state, 5);
   assert_int_equal(collector.comms, 0);
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   assert_int_equal(collector.comms, 10);
   live_start(&collector, NULL);
   assert_true(live_run_until(*state, &collector.ends, 1));
@@ -160,7 +160,7 @@ static void event_dead_target_lets_the_loop_sleep(void **state) {
   live_child_wait(&child);
   assert_true(live_run_until(*state, &collector.ends, 1));
   assert_true(live_run_ms(*state, 100) < 20);
-  uvperf_event_stats(&collector.event, &stats);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_true(stats.wakeups < 10);
   live_close(&collector);
 }
@@ -181,7 +181,7 @@ static void event_disabled_is_not_an_end(void **state) {
   assert_true(live_run_until(*state, &collector.comms, 2));
   live_run_ms(*state, 20);
   assert_int_equal(collector.ends, 0);
-  assert_int_equal(uvperf_event_is_active(&collector.event), 1);
+  assert_int_equal(uvperf_is_active(&collector.event.handle), 1);
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   live_comm(&next, 2);
   assert_true(live_run_until(*state, &collector.comms, 4));

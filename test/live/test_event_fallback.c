@@ -123,7 +123,7 @@ static void live_cycles_sampled_too_often_are_slowed_down(void **state) {
   live_start(&collector, NULL);
   burn(&collector, 100 * period);
   assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   assert_in_range(collector.records, 1, 200);
   expect_change(&collector, 2, UVPERF_FALLBACK_CLOCK, UVPERF_ATTR_SAMPLE_PERIOD,
                 10, period);
@@ -271,7 +271,7 @@ static void count_with(unprivileged_report_t *report,
   uvperf_event_read(&event, &count, NULL);
   if (count.value != value)
     unprivileged_wrong(report, "%d were counted", (int)count.value);
-  uvperf_event_close(&event, NULL);
+  uvperf_close(&event.handle, NULL);
   uv_run(&loop, UV_RUN_DEFAULT);
   if (uv_loop_close(&loop) != 0)
     unprivileged_wrong(report, "the loop was not empty");

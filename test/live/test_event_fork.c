@@ -8,7 +8,7 @@
 /* A child that follows the rules: uv_loop_fork, close, run. */
 static int child_by_the_rules(void *arg) {
   live_collector_t *collector = arg;
-  uv_loop_t *loop = collector->event.loop;
+  uv_loop_t *loop = collector->event.handle.loop;
   uvperf_count_t count;
   uint64_t id;
 
@@ -20,15 +20,15 @@ static int child_by_the_rules(void *arg) {
       uvperf_event_read(&collector->event, &count, NULL) != UV_EPERM ||
       uvperf_event_id(&collector->event, &id) != UV_EPERM)
     return 2;
-  if (uvperf_event_stop(&collector->event) != UV_EPERM ||
-      uvperf_event_flush(&collector->event) != UV_EPERM ||
+  if (uvperf_stop(&collector->event.handle) != UV_EPERM ||
+      uvperf_flush(&collector->event.handle) != UV_EPERM ||
       uvperf_event_start(&collector->event, NULL, live_on_record, NULL) !=
           UV_EPERM)
     return 3;
-  uvperf_event_close(&collector->event, NULL);
+  uvperf_close(&collector->event.handle, NULL);
   while (uv_run(loop, UV_RUN_DEFAULT) != 0)
     continue;
-  if (collector->comms != 0 || collector->event.impl != NULL)
+  if (collector->comms != 0 || collector->event.handle.impl != NULL)
     return 4;
   return uv_loop_close(loop) == 0 ? 0 : 5;
 }
@@ -131,17 +131,17 @@ static void event_forked_child_cannot_join_parents_group(void **state) {
  * of the drain. The record itself is in the ring that the child lacks. */
 static void fork_after_third(uvperf_event_t *event, int status,
                              const uvperf_record_t *record) {
-  live_collector_t *collector = event->data;
+  live_collector_t *collector = event->handle.data;
   pid_t *pid = collector->hook_data;
 
   live_on_record(event, status, record);
   if (collector->comms != 3 || *pid != -1)
     return;
   *pid = fork();
-  if (*pid == 0 && uv_loop_fork(event->loop) != 0)
+  if (*pid == 0 && uv_loop_fork(event->handle.loop) != 0)
     _exit(1);
   if (*pid == 0)
-    uvperf_event_close(event, NULL);
+    uvperf_close(&event->handle, NULL);
 }
 
 static void open_to_fork_after_third(uv_loop_t *loop,
@@ -158,11 +158,11 @@ static void open_to_fork_after_third(uv_loop_t *loop,
 
 /* The rest for a child that has closed the handle. */
 static int child_after_close(live_collector_t *collector) {
-  uv_loop_t *loop = collector->event.loop;
+  uv_loop_t *loop = collector->event.handle.loop;
 
   while (uv_run(loop, UV_RUN_DEFAULT) != 0)
     continue;
-  if (collector->comms != 3 || collector->event.impl != NULL)
+  if (collector->comms != 3 || collector->event.handle.impl != NULL)
     return 2;
   return uv_loop_close(loop) == 0 ? 0 : 3;
 }
@@ -188,7 +188,7 @@ static void event_forked_in_flush_child_closes_parent_gets_all(void **state) {
 
   support_need_own_events(__func__);
   open_to_fork_after_third(*state, &collector, &pid);
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   if (pid == 0)
     _exit(child_after_close(&collector));
   assert_int_equal(support_wait(pid), 0);

@@ -55,7 +55,7 @@ event_forked_while_closing_unmaps_nothing_of_the_child(void **state) {
   live_init_comm(*state, &collector);
   live_start(&collector, NULL);
   find_ring(&start, &end);
-  uvperf_event_close(&collector.event, NULL);
+  uvperf_close(&collector.event.handle, NULL);
   pid = fork();
   if (pid == 0)
     _exit(run_with_memory_there(*state, start, end));
@@ -69,7 +69,7 @@ typedef struct parting_s {
 } parting_t;
 
 static void close_by_owner(uvperf_event_t *event) {
-  uvperf_event_close(event, NULL);
+  uvperf_close(&event->handle, NULL);
 }
 
 static void walk(uv_handle_t *handle, void *arg) {
@@ -78,14 +78,14 @@ static void walk(uv_handle_t *handle, void *arg) {
 }
 
 static void close_by_walk(uvperf_event_t *event) {
-  uv_walk(event->loop, walk, NULL);
+  uv_walk(event->handle.loop, walk, NULL);
 }
 
 /* Closed first, forked then: the callback returns in both. The record itself is
  * in the ring that the child lacks. */
 static void close_and_fork(uvperf_event_t *event, int status,
                            const uvperf_record_t *record) {
-  live_collector_t *collector = event->data;
+  live_collector_t *collector = event->handle.data;
   parting_t *parting = collector->hook_data;
 
   live_on_record(event, status, record);
@@ -96,7 +96,7 @@ static void close_and_fork(uvperf_event_t *event, int status,
     return;
   signal(SIGSEGV, SIG_DFL); /* not cmocka's handler, which continues with the
                              * tests */
-  if (uv_loop_fork(event->loop) != 0)
+  if (uv_loop_fork(event->handle.loop) != 0)
     _exit(1);
 }
 
@@ -110,13 +110,14 @@ static void part_in_callback(uv_loop_t *loop, parting_t *parting) {
   assert_int_equal(
       uvperf_event_start(&collector.event, NULL, close_and_fork, NULL), 0);
   live_comm(&next, 3);
-  for (turns = 0; collector.event.impl != NULL && turns < 100; turns++)
+  for (turns = 0; collector.event.handle.impl != NULL && turns < 100; turns++)
     uv_run(loop, UV_RUN_NOWAIT);
   if (parting->pid == 0)
-    _exit(collector.event.impl == NULL && collector.records == 1 ? 0 : 2);
+    _exit(collector.event.handle.impl == NULL && collector.records == 1 ? 0
+                                                                        : 2);
   assert_int_equal(support_wait(parting->pid), 0);
   assert_int_equal(collector.records, 1);
-  assert_null(collector.event.impl);
+  assert_null(collector.event.handle.impl);
 }
 
 static void event_closed_and_forked_in_callback_is_clean(void **state) {

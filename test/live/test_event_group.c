@@ -19,7 +19,7 @@ static void open_sibling(group_t *group, live_collector_t *sibling,
 
   uvperf_attr_set_period(attr, 0);
   options.leader = &group->leader.event;
-  live_init(group->leader.event.loop, sibling, attr, &options);
+  live_init(group->leader.event.handle.loop, sibling, attr, &options);
 }
 
 static void open_writes(group_t *group) {
@@ -113,7 +113,7 @@ static void group_whose_leader_is_stopped_counts_nothing(void **state) {
   open_group(*state, &group);
   start_leader(&group);
   work();
-  assert_int_equal(uvperf_event_stop(&group.leader.event), 0);
+  assert_int_equal(uvperf_stop(&group.leader.event.handle), 0);
   work();
   expect_counts(&group, 5, 2);
   start_leader(&group);
@@ -152,7 +152,7 @@ static void sibling_disabled_counts_again_with_its_leader(void **state) {
   assert_int_equal(uvperf_event_disable(&group.writes.event, NULL), 0);
   work();
   expect_counts(&group, 5, 4);
-  assert_int_equal(uvperf_event_stop(&group.leader.event), 0);
+  assert_int_equal(uvperf_stop(&group.leader.event.handle), 0);
   start_leader(&group);
   work();
   expect_counts(&group, 10, 6);
@@ -257,9 +257,9 @@ static void group_closed_in_a_forked_child_goes_on_counting(void **state) {
     if (uv_loop_fork(*state) != 0 ||
         uvperf_event_enable(&group.leader.event, NULL) != UV_EPERM)
       _exit(1);
-    uvperf_event_close(&group.leader.event, NULL);
-    uvperf_event_close(&group.writes.event, NULL);
-    uvperf_event_close(&group.calls.event, NULL);
+    uvperf_close(&group.leader.event.handle, NULL);
+    uvperf_close(&group.writes.event.handle, NULL);
+    uvperf_close(&group.calls.event.handle, NULL);
     while (uv_run(*state, UV_RUN_DEFAULT) != 0)
       continue;
     _exit(0);

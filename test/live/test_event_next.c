@@ -45,18 +45,18 @@ static void next_returns_records_in_order_then_eagain(void **state) {
   support_need_own_events(__func__);
   open_comm(*state, &collector);
   expect_code(&collector.event, UV_EAGAIN);
-  assert_int_equal(uvperf_event_has_record(&collector.event), 0);
+  assert_int_equal(uvperf_has_record(&collector.event.handle), 0);
   live_comm(&next, 5);
   for (i = 0; i < 5; i++) {
-    assert_int_equal(uvperf_event_has_record(&collector.event), 1);
+    assert_int_equal(uvperf_has_record(&collector.event.handle), 1);
     expect_comm(&collector.event, i);
   }
-  assert_int_equal(uvperf_event_has_record(&collector.event), 0);
+  assert_int_equal(uvperf_has_record(&collector.event.handle), 0);
   expect_code(&collector.event, UV_EAGAIN);
   expect_code(&collector.event, UV_EAGAIN);
   live_comm(&next, 1);
   expect_comm(&collector.event, 5);
-  uvperf_event_stats(&collector.event, &stats);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.records, 6);
   assert_true(stats.bytes >= 6 * 32);
   live_close(&collector);
@@ -102,11 +102,11 @@ static void next_and_start_take_turns(void **state) {
   expect_code(&collector.event, UV_EBUSY);
   assert_true(live_run_until(*state, &collector.comms, 3));
   assert_int_equal(collector.out_of_order, 0);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   live_comm(&next, 2);
   expect_comm(&collector.event, 3);
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   assert_int_equal(collector.comms, 4);
   assert_int_equal(collector.records, 3);
   expect_code(&collector.event, UV_EAGAIN);
@@ -122,16 +122,16 @@ typedef struct caller_s {
 /* In any callback, next is refused. */
 static void call_next(uvperf_event_t *event, int status,
                       const uvperf_record_t *record) {
-  live_collector_t *collector = event->data;
+  live_collector_t *collector = event->handle.data;
   caller_t *caller = collector->hook_data;
   const uvperf_record_t *another;
   int code;
 
   live_on_record(event, status, record);
   if (record != NULL)
-    uvperf_event_stop(event);
+    uvperf_stop(&event->handle);
   code = uvperf_event_next(event, &another);
-  assert_int_equal(uvperf_event_has_record(event), code);
+  assert_int_equal(uvperf_has_record(&event->handle), code);
   if (record != NULL)
     caller->next_in_record = code;
   else
@@ -143,14 +143,14 @@ static void call_next(uvperf_event_t *event, int status,
 /* Stopped by then: that is not why it is refused. */
 static void stop_at_slice_end(uvperf_event_t *event, int status,
                               const uvperf_record_t *record) {
-  live_collector_t *collector = event->data;
+  live_collector_t *collector = event->handle.data;
   caller_t *caller = collector->hook_data;
   const uvperf_record_t *another;
 
   live_on_record(event, status, record);
   if (record != NULL)
     return;
-  uvperf_event_stop(event);
+  uvperf_stop(&event->handle);
   caller->next_in_slice_end = uvperf_event_next(event, &another);
 }
 
@@ -438,7 +438,7 @@ static void next_of_a_broken_body_is_raw_and_goes_on(void **state) {
   assert_int_equal(record->size, 8);
   assert_int_equal(uvperf_event_next(&collector.event, &record), 0);
   assert_int_equal(record->type, PERF_RECORD_COMM);
-  uvperf_event_stats(&collector.event, &stats);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.corrupt, 1);
   assert_int_equal(stats.records, 2);
   live_close(&collector);
@@ -474,10 +474,10 @@ static void next_of_an_unsound_ring_is_eproto_and_goes_on(void **state) {
   scripted_event_append(fake, PERF_RECORD_EXIT);
   assert_int_equal(uvperf_event_next(&collector.event, &record), 0);
   assert_int_equal(record->type, PERF_RECORD_EXIT);
-  fake->page->data_head += uvperf_event_ring_bytes(&collector.event) + 8;
+  fake->page->data_head += support_ring_bytes(&collector.event.handle) + 8;
   expect_code(&collector.event, UV_EPROTO);
   expect_code(&collector.event, UV_EAGAIN);
-  uvperf_event_stats(&collector.event, &stats);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.corrupt, 2);
   assert_int_equal(stats.bytes + stats.skipped_bytes, fake->page->data_head);
   live_close(&collector);
@@ -494,7 +494,7 @@ static void next_without_a_ring_is_einval(void **state) {
   options.flags = UVPERF_EVENT_NO_RING;
   live_init(*state, &collector, &attr, &options);
   expect_code(&collector.event, UV_EINVAL);
-  assert_int_equal(uvperf_event_has_record(&collector.event), UV_EINVAL);
+  assert_int_equal(uvperf_has_record(&collector.event.handle), UV_EINVAL);
   live_close(&collector);
 }
 
@@ -506,7 +506,7 @@ static void next_in_a_forked_child_is_eperm(void **state) {
   scripted_event_append(fake, PERF_RECORD_COMM);
   fake_process(4711);
   expect_code(&collector.event, UV_EPERM);
-  assert_int_equal(uvperf_event_has_record(&collector.event), UV_EPERM);
+  assert_int_equal(uvperf_has_record(&collector.event.handle), UV_EPERM);
   fake_process(0);
   live_close(&collector);
 }

@@ -43,7 +43,7 @@ static uvperf_error_t assert_refused(uv_loop_t *loop,
   assert_int_equal(error.code, code);
   assert_int_equal(error.cause, cause);
   assert_in_range(strlen(error.reason), 10, sizeof(error.reason) - 1);
-  assert_true(event.data == (void *)(uintptr_t)0x5a5a5a5a5a5a5a5a);
+  assert_true(event.handle.data == (void *)(uintptr_t)0x5a5a5a5a5a5a5a5a);
   assert_int_equal(uvperf_event_init(loop, &event, attr, options, NULL), code);
   uv_walk(loop, count_handle, &handles);
   assert_int_equal(handles, 0);

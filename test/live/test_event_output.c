@@ -46,7 +46,7 @@ static int is_of_writer(const uvperf_record_t *record) {
 
 static void on_record(uvperf_event_t *event, int status,
                       const uvperf_record_t *record) {
-  tally_t *tally = event->data;
+  tally_t *tally = event->handle.data;
   int is_own;
 
   if (record == NULL) {
@@ -94,7 +94,7 @@ static void init_owner(uv_loop_t *loop, tally_t *tally) {
   memset(tally, 0, sizeof(*tally));
   owner_attr(&attr);
   init(loop, &tally->owner, &attr, UVPERF_EVENT_IDENTIFY);
-  tally->owner.data = tally;
+  tally->owner.handle.data = tally;
 }
 
 static void init_writer(uv_loop_t *loop, uvperf_event_t *writer) {
@@ -138,8 +138,8 @@ static void run(uv_loop_t *loop, tally_t *tally, uint64_t records) {
 }
 
 static void close_both(uv_loop_t *loop, tally_t *tally) {
-  uvperf_event_close(&tally->owner, NULL);
-  uvperf_event_close(&tally->writer, NULL);
+  uvperf_close(&tally->owner.handle, NULL);
+  uvperf_close(&tally->writer.handle, NULL);
   live_run_ms(loop, 1);
 }
 
@@ -185,13 +185,13 @@ static void output_of_a_closed_writer_is_still_delivered(void **state) {
   support_need_breakpoints(__func__);
   share(*state, &tally);
   write_other(3);
-  uvperf_event_close(&tally.writer, NULL);
+  uvperf_close(&tally.writer.handle, NULL);
   live_write(2);
   write_other(5);
   run(*state, &tally, 5);
   assert_int_equal(tally.own, 2);
   assert_int_equal(tally.nobodys, 3);
-  uvperf_event_close(&tally.owner, NULL);
+  uvperf_close(&tally.owner.handle, NULL);
   live_run_ms(*state, 1);
 }
 
@@ -235,7 +235,7 @@ static void output_moved_to_another_ring_leaves_the_first(void **state) {
   assert_int_equal(second.own, 1);
   assert_int_equal(second.records, 5);
   assert_int_equal(second.wrong, 0);
-  uvperf_event_close(&second.owner, NULL);
+  uvperf_close(&second.owner.handle, NULL);
   close_both(*state, &first);
 }
 
@@ -245,7 +245,7 @@ static void output_of_a_closed_owner_can_be_set_again(void **state) {
 
   support_need_breakpoints(__func__);
   share(*state, &first);
-  uvperf_event_close(&first.owner, NULL);
+  uvperf_close(&first.owner.handle, NULL);
   write_other(1);
   live_run_ms(*state, 1);
   write_other(1);
@@ -257,8 +257,8 @@ static void output_of_a_closed_owner_can_be_set_again(void **state) {
   live_run_until(*state, &second.records, 2);
   assert_int_equal(second.records, 2);
   assert_int_equal(second.wrong, 0);
-  uvperf_event_close(&second.owner, NULL);
-  uvperf_event_close(&first.writer, NULL);
+  uvperf_close(&second.owner.handle, NULL);
+  uvperf_close(&first.writer.handle, NULL);
   live_run_ms(*state, 1);
 }
 
@@ -275,7 +275,7 @@ static void output_of_an_event_that_is_redirected_is_the_owners(void **state) {
   write_other(1);
   run(*state, &tally, 2);
   assert_int_equal(tally.written, 1);
-  uvperf_event_close(&third, NULL);
+  uvperf_close(&third.handle, NULL);
   close_both(*state, &tally);
 }
 
@@ -314,7 +314,7 @@ static void output_set_in_a_callback_keeps_the_record(void **state) {
 static void close_writer(tally_t *tally, const uvperf_record_t *record) {
   (void)record;
   if (tally->records == 1)
-    uvperf_event_close(&tally->writer, NULL);
+    uvperf_close(&tally->writer.handle, NULL);
 }
 
 static void output_closed_in_a_callback_delivers_the_rest(void **state) {
@@ -328,14 +328,14 @@ static void output_closed_in_a_callback_delivers_the_rest(void **state) {
   run(*state, &tally, 5);
   assert_int_equal(tally.written, 1);
   assert_int_equal(tally.nobodys, 3);
-  uvperf_event_close(&tally.owner, NULL);
+  uvperf_close(&tally.owner.handle, NULL);
   live_run_ms(*state, 1);
 }
 
 static void close_owner(tally_t *tally, const uvperf_record_t *record) {
   (void)record;
   if (tally->records == 1)
-    uvperf_event_close(&tally->owner, NULL);
+    uvperf_close(&tally->owner.handle, NULL);
 }
 
 static void output_owner_closed_in_a_callback_delivers_no_more(void **state) {
@@ -346,7 +346,7 @@ static void output_owner_closed_in_a_callback_delivers_no_more(void **state) {
   tally.hook = close_owner;
   write_other(4);
   run(*state, &tally, 2);
-  uvperf_event_close(&tally.writer, NULL);
+  uvperf_close(&tally.writer.handle, NULL);
   live_run_ms(*state, 1);
 }
 
@@ -401,7 +401,7 @@ static void output_each_event_has_its_own_registers(void **state) {
   attr.sample_type |= PERF_SAMPLE_REGS_USER;
   attr.sample_regs_user = 2;
   init(*state, &tally.owner, &attr, UVPERF_EVENT_IDENTIFY);
-  tally.owner.data = &tally;
+  tally.owner.handle.data = &tally;
   writer_attr(&attr);
   attr.sample_type |= PERF_SAMPLE_REGS_USER;
   attr.sample_regs_user = 7;
@@ -445,7 +445,7 @@ static void output_of_sideband_comes_by_the_default_flush(void **state) {
   assert_int_equal(uvperf_event_start(&writer, NULL, NULL, NULL), 0);
   live_comm(&next, 2);
   assert_true(live_run_until(*state, &owner.comms, 2));
-  uvperf_event_close(&writer, NULL);
+  uvperf_close(&writer.handle, NULL);
   live_close(&owner);
 }
 
@@ -467,13 +467,13 @@ static void output_1000_cycles_leave_nothing(void **state) {
     redirect(&tally.writer, &tally.owner);
     assert_int_equal(uvperf_event_enable(&tally.writer, NULL), 0);
     write_other(1);
-    uvperf_event_close(&tally.writer, NULL);
+    uvperf_close(&tally.writer.handle, NULL);
     uv_run(*state, UV_RUN_NOWAIT);
   }
   run(*state, &tally, 1000);
   assert_int_equal(support_count_fds(), fds);
   assert_int_equal(support_count_rings(&bytes), rings);
-  uvperf_event_close(&tally.owner, NULL);
+  uvperf_close(&tally.owner.handle, NULL);
   live_run_ms(*state, 1);
 }
 

@@ -46,7 +46,7 @@ static void pair_start(uv_loop_t *loop, pair_t *pair) {
   live_unpin(&old);
   init_worker_event(loop, &pair->owner.event, pair->workers[0].pid,
                     UVPERF_EVENT_IDENTIFY);
-  pair->owner.event.data = &pair->owner;
+  pair->owner.event.handle.data = &pair->owner;
   init_worker_event(loop, &pair->writer, pair->workers[1].pid,
                     UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_NO_RING);
   redirect(&pair->writer, &pair->owner.event);
@@ -79,7 +79,7 @@ static void output_owners_task_ends_goes_on_with_the_writers(void **state) {
   assert_true(live_run_until(*state, &pair.owner.ends, 1));
   assert_int_equal(pair.owner.end_status, UV_EOF);
   assert_int_equal(pair.owner.records, 4);
-  uvperf_event_close(&pair.writer, NULL);
+  uvperf_close(&pair.writer.handle, NULL);
   live_close(&pair.owner);
 }
 
@@ -98,7 +98,7 @@ static void output_polled_writer_is_closed_polls_the_next(void **state) {
   live_worker_do(&pair.workers[1]);
   assert_true(live_run_until(*state, &pair.owner.records, 2));
   /* Whichever of the two is polled: one, then the other is closed. */
-  uvperf_event_close(&pair.writer, NULL);
+  uvperf_close(&pair.writer.handle, NULL);
   live_run_ms(*state, 1);
   pair_write(*state, &pair, 1);
   assert_int_equal(pair.owner.records, 3);
@@ -109,7 +109,7 @@ static void output_polled_writer_is_closed_polls_the_next(void **state) {
   assert_int_equal(uvperf_event_set_output(&third, &pair.owner.event, NULL),
                    UV_EOF);
   live_worker_end(&pair.workers[1]);
-  uvperf_event_close(&third, NULL);
+  uvperf_close(&third.handle, NULL);
   live_close(&pair.owner);
 }
 
@@ -133,8 +133,8 @@ static void output_joined_after_the_last_hung_up_goes_on(void **state) {
   assert_int_equal(pair.owner.ends, 0);
   live_worker_end(&pair.workers[1]);
   assert_true(live_run_until(*state, &pair.owner.ends, 1));
-  uvperf_event_close(&third, NULL);
-  uvperf_event_close(&pair.writer, NULL);
+  uvperf_close(&third.handle, NULL);
+  uvperf_close(&pair.writer.handle, NULL);
   live_close(&pair.owner);
 }
 

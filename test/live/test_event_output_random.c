@@ -108,7 +108,7 @@ static uint64_t wakeups(const ring_model_t *model) {
   for (i = 0; i < EVENTS; i++) {
     if (model->slots[i].phase != RING_OPEN || model->slots[i].ruined)
       continue;
-    uvperf_event_stats(model->slots[i].event, &stats);
+    uvperf_stats(&model->slots[i].event->handle, &stats);
     sum += stats.wakeups;
     ring_expect((ring_model_t *)model, stats.corrupt == 0, "corrupt ones", 0);
   }

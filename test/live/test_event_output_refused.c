@@ -16,7 +16,7 @@ static void expect_refused(uv_loop_t *loop, const struct perf_event_attr *attr,
   if (strstr(error.reason, named) == NULL)
     fail_msg("'%s' does not say '%s'", error.reason, named);
   /* It has its breakpoint slot until the loop has run. */
-  uvperf_event_close(&writer, NULL);
+  uvperf_close(&writer.handle, NULL);
   uv_run(loop, UV_RUN_NOWAIT);
 }
 
@@ -51,7 +51,7 @@ static void output_that_cannot_be_is_einval(void **state) {
   options.flags = UVPERF_EVENT_IDENTIFY;
   expect_refused(*state, &attr, &options, &owner, "UVPERF_EVENT_NO_RING");
   live_worker_end(&worker);
-  uvperf_event_close(&owner, NULL);
+  uvperf_close(&owner.handle, NULL);
   live_run_ms(*state, 1);
 }
 

@@ -83,7 +83,7 @@ static void overwrite_snapshot_holds_the_newest_in_order(void **state) {
   take_paused(&collector, &third);
   assert_int_equal(third.samples, fit);
   assert_true(third.oldest > second.newest);
-  uvperf_event_stats(&collector.event, &stats);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.cut_records,
                    support_page_bytes() % RECORD_BYTES != 0 ? 2 : 0);
   assert_int_equal(stats.high_water_bytes, support_page_bytes());
@@ -133,14 +133,14 @@ static void overwrite_ring_is_started_without_a_callback(void **state) {
   support_need_breakpoints(__func__);
   open_recorder(*state, &collector);
   assert_int_equal(uvperf_event_start(&collector.event, NULL, NULL, NULL), 0);
-  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
+  assert_int_equal(uvperf_is_active(&collector.event.handle), 0);
   live_write(5);
   live_run_ms(*state, 1);
-  assert_int_equal(uvperf_event_flush(&collector.event), UV_EINVAL);
+  assert_int_equal(uvperf_flush(&collector.event.handle), UV_EINVAL);
   take_paused(&collector, &snapshot);
   assert_int_equal(snapshot.samples, 5);
   live_write(3);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   live_write(5);
   take_paused(&collector, &snapshot);
   assert_int_equal(snapshot.samples, 3);

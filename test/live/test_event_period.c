@@ -25,7 +25,7 @@ static void event_refresh_delivers_that_number_of_samples(void **state) {
   /* It is disabled, which is no end. */
   live_run_ms(*state, 20);
   assert_int_equal(collector.ends, 0);
-  assert_int_equal(uvperf_event_is_active(&collector.event), 1);
+  assert_int_equal(uvperf_is_active(&collector.event.handle), 1);
   assert_int_equal(live_control_count(&collector), 3);
   assert_int_equal(uvperf_event_refresh(&collector.event, 2, NULL), 0);
   live_syscall(10);
@@ -63,7 +63,7 @@ static void event_whose_overflows_ran_out_is_started_again(void **state) {
   assert_int_equal(uvperf_event_refresh(event, 1, NULL), 0);
   live_write(5);
   live_control_expect_records(&collector, 13);
-  assert_int_equal(uvperf_event_stop(event), 0);
+  assert_int_equal(uvperf_stop(&event->handle), 0);
   live_start(&collector, NULL);
   live_write(5);
   live_control_expect_records(&collector, 18);
@@ -97,7 +97,7 @@ static void call_refresh(live_collector_t *collector) {
 }
 
 static void call_restart(live_collector_t *collector) {
-  assert_int_equal(uvperf_event_stop(&collector->event), 0);
+  assert_int_equal(uvperf_stop(&collector->event.handle), 0);
   live_start(collector, NULL);
 }
 
@@ -109,16 +109,16 @@ static void restart_by(uv_loop_t *loop, const struct perf_event_attr *attr,
 
   live_init(loop, &collector, attr, options);
   live_start(&collector, NULL);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   assert_int_equal(uvperf_event_refresh(&collector.event, 3, NULL), 0);
   live_syscall(10);
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   assert_int_equal(collector.records, 3);
   count = live_control_count(&collector);
   while (*calls != NULL)
     (*calls++)(&collector);
   live_syscall(20);
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   assert_in_range(collector.records, 3 + 4, 3 + 6);
   /* Up to the last overflow. Samples come each 5, but the first ones early. */
   assert_in_range(live_control_count(&collector) - count, 10, 20);
@@ -170,17 +170,17 @@ static void sibling_whose_overflows_ran_out_is_started_again(void **state) {
   options.leader = &leader.event;
   live_init(*state, &sibling, &attr, &options);
   live_start(&sibling, NULL);
-  assert_int_equal(uvperf_event_stop(&sibling.event), 0);
+  assert_int_equal(uvperf_stop(&sibling.event.handle), 0);
   assert_int_equal(uvperf_event_refresh(&sibling.event, 3, NULL), 0);
   assert_int_equal(uvperf_event_start(&leader.event, NULL, NULL, NULL), 0);
   assert_int_equal(uvperf_event_refresh(&sibling.event, 1, NULL), 0);
   live_write(10);
-  assert_int_equal(uvperf_event_flush(&sibling.event), 0);
+  assert_int_equal(uvperf_flush(&sibling.event.handle), 0);
   assert_int_equal(sibling.records, 4);
   sibling.records = 0;
   assert_int_equal(uvperf_event_refresh(&sibling.event, 2, NULL), 0);
   live_write(10);
-  assert_int_equal(uvperf_event_flush(&sibling.event), 0);
+  assert_int_equal(uvperf_flush(&sibling.event.handle), 0);
   assert_int_equal(sibling.records, 2);
   live_close(&sibling);
   live_close(&leader);
@@ -208,17 +208,17 @@ static void event_of_another_thread_that_ran_out_says_so(void **state) {
   options.pid = worker.pid;
   live_init(*state, &collector, &attr, &options);
   live_start(&collector, NULL);
-  assert_int_equal(uvperf_event_stop(event), 0);
+  assert_int_equal(uvperf_stop(&event->handle), 0);
   assert_int_equal(uvperf_event_refresh(event, 3, NULL), 0);
   /* Some are left. */
   assert_int_equal(uvperf_event_refresh(event, 4, NULL), 0);
   live_worker_do(&worker);
-  assert_int_equal(uvperf_event_flush(event), 0);
+  assert_int_equal(uvperf_flush(&event->handle), 0);
   assert_int_equal(collector.records, 5);
   assert_int_equal(uvperf_event_disable(event, NULL), 0);
   assert_int_equal(uvperf_event_enable(event, NULL), 0);
   live_worker_do(&worker);
-  assert_int_equal(uvperf_event_flush(event), 0);
+  assert_int_equal(uvperf_flush(&event->handle), 0);
   assert_int_equal(collector.records, 7);
   live_control_expect_refused(uvperf_event_refresh(event, 3, &error), &error,
                               UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED, "");

@@ -47,10 +47,10 @@ static void call_init(slot_t *slot) {
     free(slot->event);
     return;
   }
-  slot->event->data = slot;
+  slot->event->handle.data = slot;
   slot->phase = OPEN;
   /* No record here has more than 64 bytes, and half of a ring is enough. */
-  slot->room = uvperf_event_ring_bytes(slot->event) / 64 / 2;
+  slot->room = support_ring_bytes(&slot->event->handle) / 64 / 2;
 }
 
 static void call_bad_init(slot_t *slot) {
@@ -78,8 +78,10 @@ static void call_bad_init(slot_t *slot) {
   free(event);
 }
 
-static void on_closed(uvperf_event_t *event) {
-  slot_t *slot = event->data;
+static void on_closed(uvperf_handle_t *handle) {
+  uvperf_event_t *event = uvperf_handle_event(handle);
+
+  slot_t *slot = handle->data;
 
   random_expect(slot->model, slot->phase == CLOSING, "a close callback",
                 slot->phase);
@@ -98,14 +100,14 @@ static void call_close(slot_t *slot) {
   random_thread_end(slot);
   if (model->nr_zombies < MAX_ZOMBIES && random_draw(model, 4) == 0) {
     model->zombies[model->nr_zombies++] = event;
-    event->data = &model->gone;
+    event->handle.data = &model->gone;
     slot->event = NULL;
     slot->phase = FREE;
-    uvperf_event_close(event, NULL);
+    uvperf_close(&event->handle, NULL);
     return;
   }
   slot->phase = CLOSING;
-  uvperf_event_close(event, on_closed);
+  uvperf_close(&event->handle, on_closed);
 }
 
 typedef struct walk_s {
@@ -132,7 +134,7 @@ static void call_walk_close(slot_t *slot) {
   is_ours = uvperf_walk_close(walk.handle);
   random_expect(model, is_ours || uv_is_closing(walk.handle), "a stranger", 0);
   for (slot = model->slots; slot < model->slots + SLOTS; slot++)
-    if (slot->phase == OPEN && uvperf_event_is_closing(slot->event))
+    if (slot->phase == OPEN && uvperf_is_closing(&slot->event->handle))
       slot->phase = WALKED;
 }
 
@@ -180,7 +182,7 @@ static void call_start(slot_t *slot) {
     expected = UV_EOF;
   rc = uvperf_event_start(
       slot->event, &options,
-      uvperf_event_ring_bytes(slot->event) != 0 ? random_on_record : NULL,
+      support_ring_bytes(&slot->event->handle) != 0 ? random_on_record : NULL,
       NULL);
   random_expect(model, rc == expected || slot->ruined, "start", rc);
   if (rc != 0)
@@ -195,7 +197,7 @@ static void call_start(slot_t *slot) {
 static void call_stop(slot_t *slot) {
   int rc;
 
-  rc = uvperf_event_stop(slot->event);
+  rc = uvperf_stop(&slot->event->handle);
   random_expect(slot->model, rc == 0, "stop", rc);
   if (slot->enabled_by_start)
     slot->enabled = 0;
@@ -216,7 +218,7 @@ static void call_flush(slot_t *slot) {
     expected = UV_EBUSY;
   if (expected == 0)
     slot->flushing = 1;
-  rc = uvperf_event_flush(slot->event);
+  rc = uvperf_flush(&slot->event->handle);
   random_expect(model, rc == expected || slot->ruined, "flush", rc);
   if (expected != 0)
     return;
@@ -281,7 +283,7 @@ static void call_questions(slot_t *slot) {
   random_expect(model, count.value == 0, "the count of a dummy", 0);
   random_expect(model, uvperf_event_id(slot->event, &id) == 0 && id != 0, "id",
                 0);
-  uvperf_event_stats(slot->event, &stats);
+  uvperf_stats(&slot->event->handle, &stats);
   random_expect(model, stats.corrupt + stats.lost_records == 0, "stats", 0);
   random_expect(model, uvperf_event_attr(slot->event)->disabled == 1, "attr",
                 0);
@@ -295,18 +297,18 @@ static void ask_always(slot_t *slot) {
   int is_active = is_open && slot->room > 0 && slot->started && !slot->ended;
   int ref = random_draw(model, 2) == 0;
 
-  random_expect(model, uvperf_event_is_closing(event) == !is_open, "is_closing",
-                0);
+  random_expect(model, uvperf_is_closing(&event->handle) == !is_open,
+                "is_closing", 0);
   random_expect(model,
-                uvperf_event_is_active(event) == is_active || slot->ruined,
+                uvperf_is_active(&event->handle) == is_active || slot->ruined,
                 "is_active", is_active);
   if (ref)
-    uvperf_event_ref(event);
+    uvperf_ref(&event->handle);
   else
-    uvperf_event_unref(event);
-  random_expect(model,
-                !is_open || slot->ruined || uvperf_event_has_ref(event) == ref,
-                "has_ref", ref);
+    uvperf_unref(&event->handle);
+  random_expect(
+      model, !is_open || slot->ruined || uvperf_has_ref(&event->handle) == ref,
+      "has_ref", ref);
 }
 
 typedef struct call_s {
@@ -379,15 +381,15 @@ static int close_in_child(event_model_t *model) {
     return 1;
   for (slot = model->slots; slot < model->slots + SLOTS; slot++) {
     if (slot->phase == OPEN &&
-        (uvperf_event_stop(slot->event) != UV_EPERM ||
-         uvperf_event_flush(slot->event) != UV_EPERM ||
+        (uvperf_stop(&slot->event->handle) != UV_EPERM ||
+         uvperf_flush(&slot->event->handle) != UV_EPERM ||
          uvperf_event_start(slot->event, NULL, random_on_record, NULL) !=
              UV_EPERM))
       return 2;
     if (slot->phase != OPEN && slot->phase != WALKED)
       continue;
     slot->phase = CLOSING;
-    uvperf_event_close(slot->event, on_closed);
+    uvperf_close(&slot->event->handle, on_closed);
   }
   return 0;
 }
@@ -450,7 +452,7 @@ static void run_to_the_last(slot_t *slot) {
 
   if (slot->phase != OPEN || slot->ruined || slot->room == 0)
     return;
-  uvperf_event_ref(slot->event); /* or it does not keep the loop running */
+  uvperf_ref(&slot->event->handle); /* or it does not keep the loop running */
   if (!slot->started && !slot->ended)
     call_start(slot);
   while (model->run.fault[0] == '\0' && slot->phase == OPEN && !slot->ruined &&

@@ -45,7 +45,7 @@ static void count_of_page_faults_is_the_pages_touched(void **state) {
   live_touch(region);
   assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
   assert_int_equal(read_value(&collector), LIVE_PAGES);
-  assert_int_equal(uvperf_event_ring_bytes(&collector.event), 0);
+  assert_int_equal(support_ring_bytes(&collector.event.handle), 0);
   live_close(&collector);
   live_region_free(region);
 }
@@ -67,7 +67,7 @@ static void count_goes_on_only_while_enabled(void **state) {
   assert_int_equal(read_value(&collector), 5);
   live_start(&collector, NULL);
   live_write(11);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   live_write(13);
   assert_int_equal(read_value(&collector), 16);
   live_close(&collector);
@@ -131,11 +131,11 @@ static void count_with_a_period_but_no_ring_counts(void **state) {
   live_write_attr(&attr, PERF_SAMPLE_IP);
   options.flags = UVPERF_EVENT_NO_RING;
   live_init(*state, &collector, &attr, &options);
-  assert_int_equal(uvperf_event_ring_bytes(&collector.event), 0);
+  assert_int_equal(support_ring_bytes(&collector.event.handle), 0);
   assert_int_equal(uvperf_event_start(&collector.event, NULL, NULL, NULL), 0);
   live_write(6);
   assert_int_equal(read_value(&collector), 6);
-  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
+  assert_int_equal(uvperf_is_active(&collector.event.handle), 0);
   live_close(&collector);
 }
 
@@ -173,7 +173,7 @@ static uint64_t formats(uv_loop_t *loop) {
   if (rc == UV_EINVAL)
     return 16;
   assert_int_equal(rc, 0);
-  uvperf_event_close(&event, NULL);
+  uvperf_close(&event.handle, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
   return 32;
 }
@@ -215,7 +215,7 @@ static void open_sibling(group_t *group, live_collector_t *sibling,
 
   attr->read_format = format;
   options.leader = &group->calls.event;
-  live_init(group->calls.event.loop, sibling, attr, &options);
+  live_init(group->calls.event.handle.loop, sibling, attr, &options);
   assert_int_equal(uvperf_event_enable(&sibling->event, NULL), 0);
 }
 

@@ -291,7 +291,7 @@ static void assert_refused(uv_loop_t *loop, const struct perf_event_attr *attr,
   rc = uvperf_event_init(loop, &event, attr, NULL, &error);
   if (rc == 0) {
     /* There is a PMU that can. */
-    uvperf_event_close(&event, NULL);
+    uvperf_close(&event.handle, NULL);
     uv_run(loop, UV_RUN_DEFAULT);
     return;
   }

@@ -22,7 +22,7 @@ static uint64_t format_of(uv_loop_t *loop, uint64_t format) {
   attr.read_format = format | UVPERF_FORMAT_LOST;
   if (uvperf_event_init(loop, &event, &attr, NULL, NULL) != 0)
     return format;
-  uvperf_event_close(&event, NULL);
+  uvperf_close(&event.handle, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
   return format | UVPERF_FORMAT_LOST;
 }

@@ -266,17 +266,17 @@ sideband_lost_and_delivered_are_all_that_was_produced(void **state) {
   assert_int_equal(uvperf_event_id(&collector.event, &losses.id), 0);
   for (round = 1; round <= 3; round++) {
     live_write(1000);
-    assert_int_equal(uvperf_event_flush(&collector.event), 0);
+    assert_int_equal(uvperf_flush(&collector.event.handle), 0);
     live_write(1);
-    assert_int_equal(uvperf_event_flush(&collector.event), 0);
+    assert_int_equal(uvperf_flush(&collector.event.handle), 0);
     assert_int_equal(losses.losses, round);
     assert_in_range(losses.lost, round * 500, round * 1000 - 1);
     assert_int_equal(losses.writes + losses.lost, round * 1001);
-    uvperf_event_stats(&collector.event, &stats);
+    uvperf_stats(&collector.event.handle, &stats);
     assert_int_equal(stats.lost_records, losses.lost);
     assert_int_equal(stats.records, losses.writes + losses.losses);
     assert_in_range(stats.high_water_bytes, 4096 - 64,
-                    uvperf_event_ring_bytes(&collector.event));
+                    support_ring_bytes(&collector.event.handle));
   }
   live_close(&collector);
 }
@@ -296,17 +296,17 @@ static void sideband_losses_at_the_end_are_in_the_count(void **state) {
   attr.read_format = UVPERF_FORMAT_LOST;
   if (uvperf_event_init(*state, &probe, &attr, NULL, NULL) == UV_EINVAL)
     support_skip(__func__, "PERF_FORMAT_LOST, Linux 6.0");
-  uvperf_event_close(&probe, NULL);
+  uvperf_close(&probe.handle, NULL);
   options.ring_bytes = 1;
   live_begin(*state, &collector, &attr, &options, check_lost, &losses);
   live_write(1000);
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   assert_int_equal(uvperf_event_read(&collector.event, &count, NULL), 0);
   assert_int_equal(count.value, 1000);
   assert_int_equal(losses.losses, 0);
   assert_int_equal(count.lost, 1000 - losses.writes);
   assert_int_not_equal(count.lost, 0);
-  uvperf_event_stats(&collector.event, &stats);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.lost_records, 0);
   live_close(&collector);
 }

@@ -68,7 +68,7 @@ static int is_known(uv_loop_t *loop) {
   if (rc == UV_EINVAL)
     return 0;
   assert_int_equal(rc, 0);
-  uvperf_event_close(&event, NULL);
+  uvperf_close(&event.handle, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
   return 1;
 }

@@ -184,7 +184,7 @@ static void need_reads(const char *test, uv_loop_t *loop) {
   reader_prepare(&reader, 1, 0);
   reader_begin(&reader, loop);
   run_children(&reader.reads);
-  assert_int_equal(uvperf_event_flush(&reader.leader.event), 0);
+  assert_int_equal(uvperf_flush(&reader.leader.event.handle), 0);
   nr = reader.leader.records;
   live_close(&reader.leader);
   live_close(&reader.own);
@@ -205,7 +205,7 @@ static int is_accepted(uv_loop_t *loop, const reader_t *reader) {
   if (uvperf_event_init(loop, &event, &reader->attr, &reader->options, NULL) !=
       0)
     return 0;
-  uvperf_event_close(&event, NULL);
+  uvperf_close(&event.handle, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
   return 1;
 }

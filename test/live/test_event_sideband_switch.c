@@ -54,8 +54,8 @@ static void disable_and_drain(live_collector_t *collector) {
   uvperf_stats_t stats;
 
   assert_int_equal(uvperf_event_disable(&collector->event, NULL), 0);
-  assert_int_equal(uvperf_event_flush(&collector->event), 0);
-  uvperf_event_stats(&collector->event, &stats);
+  assert_int_equal(uvperf_flush(&collector->event.handle), 0);
+  uvperf_stats(&collector->event.handle, &stats);
   assert_int_equal(stats.lost_records, 0);
   assert_int_equal(stats.corrupt, 0);
 }
@@ -320,7 +320,7 @@ static void watch_ping_pong(uv_loop_t *loop, int has_trailer) {
   live_begin(loop, &collector, &attr, &options, check_cpu_wide, &chain);
   for (game = 0; game < 200; game++) {
     ping_pong(&chain);
-    assert_int_equal(uvperf_event_flush(&collector.event), 0);
+    assert_int_equal(uvperf_flush(&collector.event.handle), 0);
     if (chain.passes[0] > 0 && chain.passes[1] > 0)
       break;
   }

@@ -32,7 +32,7 @@ static void append(recorder_t *recorder, const char *what, uint64_t number) {
 
 static void on_record(uvperf_event_t *event, int status,
                       const uvperf_record_t *record) {
-  recorder_t *recorder = event->data;
+  recorder_t *recorder = event->handle.data;
   unsigned int number = 0;
 
   if (status != 0 || record == NULL) {
@@ -69,7 +69,7 @@ static void open_recorder(uv_loop_t *loop, recorder_t *recorder) {
   recorder_attr(&attr);
   options.ring_bytes = 1;
   live_init(loop, &recorder->collector, &attr, &options);
-  recorder->collector.event.data = recorder;
+  recorder->collector.event.handle.data = recorder;
 }
 
 static int start(recorder_t *recorder) {
@@ -107,7 +107,7 @@ static void begin_acting(uv_loop_t *loop, recorder_t *recorder, uint64_t names,
 
 static void end(recorder_t *recorder) {
   assert_int_equal(recorder->ends, 0);
-  recorder->collector.event.data = &recorder->collector;
+  recorder->collector.event.handle.data = &recorder->collector;
   live_close(&recorder->collector);
 }
 
@@ -141,7 +141,7 @@ static void event_snapshot_after_stop_has_the_records_before_it(void **state) {
   begin(*state, &recorder);
   name(&recorder, 2);
   assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
-  assert_int_equal(uvperf_event_stop(&recorder.collector.event), 0);
+  assert_int_equal(uvperf_stop(&recorder.collector.event.handle), 0);
   name(&recorder, 2);
   expect(&recorder, 0, "1 0");
   assert_int_equal(start(&recorder), 0);
@@ -159,13 +159,13 @@ static void event_snapshot_counts_what_it_delivers(void **state) {
   name(&recorder, 3);
   expect(&recorder, 0, "2 1 0");
   expect(&recorder, UVPERF_SNAPSHOT_ALL, "2 1 0");
-  uvperf_event_stats(&recorder.collector.event, &stats);
+  uvperf_stats(&recorder.collector.event.handle, &stats);
   assert_int_equal(stats.records, 6);
   assert_int_equal(stats.bytes, 2 * stats.high_water_bytes);
   assert_int_equal(stats.cut_records, 0);
   name(&recorder, 1000);
   assert_int_equal(take(&recorder, 0), 0);
-  uvperf_event_stats(&recorder.collector.event, &stats);
+  uvperf_stats(&recorder.collector.event.handle, &stats);
   assert_int_equal(stats.high_water_bytes, support_page_bytes());
   assert_in_range(stats.cut_records, 0, 1);
   end(&recorder);
@@ -186,7 +186,7 @@ static void event_snapshot_while_paused_leaves_it_so(void **state) {
   assert_int_equal(uvperf_event_resume(&recorder.collector.event, NULL), 0);
   name(&recorder, 1);
   expect(&recorder, 0, "lost5 7");
-  uvperf_event_stats(&recorder.collector.event, &stats);
+  uvperf_stats(&recorder.collector.event.handle, &stats);
   assert_int_equal(stats.lost_records, 5);
   name(&recorder, 1);
   expect(&recorder, UVPERF_SNAPSHOT_ALL | UVPERF_SNAPSHOT_OLDEST_FIRST,
@@ -233,7 +233,7 @@ static void event_snapshot_of_a_shared_ring_names_the_writer(void **state) {
   options.flags = UVPERF_EVENT_IDENTIFY;
   options.ring_bytes = 1;
   live_init(*state, &recorder.collector, &attr, &options);
-  recorder.collector.event.data = &recorder;
+  recorder.collector.event.handle.data = &recorder;
   options.flags |= UVPERF_EVENT_NO_RING;
   options.ring_bytes = 0;
   live_init(*state, &writer, &attr, &options);
@@ -273,7 +273,7 @@ static void event_snapshot_of_what_has_none_is_einval(void **state) {
   assert_int_equal(uvperf_event_start(event, NULL, NULL, NULL), 0);
   name(&recorder, 1);
   assert_int_equal(uvperf_event_snapshot(event, 0, NULL), UV_EINVAL);
-  assert_int_equal(uvperf_event_stop(event), 0);
+  assert_int_equal(uvperf_stop(&event->handle), 0);
   assert_int_equal(start(&recorder), 0);
   assert_int_equal(uvperf_event_snapshot(event, 8, NULL), UV_EINVAL);
   assert_int_equal(uvperf_event_snapshot(event, UINT32_MAX, NULL), UV_EINVAL);
@@ -298,7 +298,7 @@ static void snapshot_inside(recorder_t *recorder) {
 
   recorder->code = uvperf_event_snapshot(event, 0, NULL) == UV_EBUSY &&
                    uvperf_event_next(event, &record) == UV_EBUSY &&
-                   uvperf_event_flush(event) == UV_EINVAL;
+                   uvperf_flush(&event->handle) == UV_EINVAL;
 }
 
 static void event_snapshot_inside_its_callback_is_ebusy(void **state) {
@@ -328,7 +328,7 @@ static void event_snapshot_without_memory_loses_nothing(void **state) {
 /* -- calls in callbacks --------------------------------------------------- */
 
 static void stop_inside(recorder_t *recorder) {
-  recorder->code = uvperf_event_stop(&recorder->collector.event);
+  recorder->code = uvperf_stop(&recorder->collector.event.handle);
 }
 
 static void event_snapshot_stopped_inside_ends_there(void **state) {
@@ -344,7 +344,7 @@ static void event_snapshot_stopped_inside_ends_there(void **state) {
 }
 
 static void restart_inside(recorder_t *recorder) {
-  recorder->code = uvperf_event_stop(&recorder->collector.event);
+  recorder->code = uvperf_stop(&recorder->collector.event.handle);
   recorder->code |= start(recorder);
 }
 
@@ -370,7 +370,7 @@ static void event_snapshot_started_inside_without_cb_ends_there(void **state) {
 
   support_need_own_events(__func__);
   begin_acting(*state, &recorder, 4, 2, start_without_cb_inside);
-  assert_int_equal(uvperf_event_stop(&recorder.collector.event), 0);
+  assert_int_equal(uvperf_stop(&recorder.collector.event.handle), 0);
   expect(&recorder, 0, "3 2");
   assert_int_equal(recorder.code, 0);
   assert_int_equal(take(&recorder, 0), UV_EINVAL);
@@ -392,15 +392,15 @@ static void event_snapshot_has_nothing_of_its_callbacks(void **state) {
   end(&recorder);
 }
 
-static void on_closed(uvperf_event_t *event) {
-  *(int *)event->data += 1;
+static void on_closed(uvperf_handle_t *handle) {
+  *(int *)handle->data += 1;
 }
 
 static void close_inside(recorder_t *recorder) {
   uvperf_event_t *event = &recorder->collector.event;
 
-  event->data = &recorder->collector.closed;
-  uvperf_event_close(event, on_closed);
+  event->handle.data = &recorder->collector.closed;
+  uvperf_close(&event->handle, on_closed);
 }
 
 static void event_snapshot_closed_inside_ends_there(void **state) {
@@ -421,15 +421,15 @@ static void fork_inside(recorder_t *recorder) {
   recorder->pid = fork();
   if (recorder->pid != 0)
     return;
-  if (uv_loop_fork(event->loop) != 0)
+  if (uv_loop_fork(event->handle.loop) != 0)
     _exit(1);
   recorder->code = uvperf_event_snapshot(event, 0, NULL);
-  uvperf_event_close(event, NULL);
+  uvperf_close(&event->handle, NULL);
 }
 
 /* The rest for a child that has closed the handle. */
 static int child_after_close(recorder_t *recorder) {
-  uv_loop_t *loop = recorder->collector.event.loop;
+  uv_loop_t *loop = recorder->collector.event.handle.loop;
 
   if (recorder->code != UV_EPERM || strcmp(recorder->seen, "3 2") != 0)
     return 2;

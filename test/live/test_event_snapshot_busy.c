@@ -150,7 +150,7 @@ static void on_sample(seen_t *seen, const uvperf_record_t *record) {
 
 static void on_record(uvperf_event_t *event, int status,
                       const uvperf_record_t *record) {
-  seen_t *seen = event->data;
+  seen_t *seen = event->handle.data;
 
   if (status != 0 || record == NULL)
     fault_if(seen, 1, "status behind", seen->number);
@@ -208,7 +208,7 @@ static void begin(uv_loop_t *loop, seen_t *seen, uint64_t tracepoint,
   options.pid = (int32_t)seen->writer.thread.tid;
   options.ring_bytes = ring_bytes;
   live_init(loop, &seen->collector, &attr, &options);
-  seen->collector.event.data = seen;
+  seen->collector.event.handle.data = seen;
   assert_int_equal(
       uvperf_event_start(&seen->collector.event, NULL, on_record, NULL), 0);
 }
@@ -252,14 +252,14 @@ static void run(uv_loop_t *loop, uint64_t tracepoint, size_t ring_bytes,
              (unsigned)seen.at, (unsigned)seen.number);
   assert_int_equal(seen.newest, last);
   assert_true(seen.nr >= 5);
-  uvperf_event_stats(&seen.collector.event, &stats);
+  uvperf_stats(&seen.collector.event.handle, &stats);
   assert_int_equal(stats.corrupt, 0);
   assert_true(stats.records >= seen.samples);
   if (seen.has_chains)
     assert_int_equal(seen.longest - seen.shortest, (DEPTHS - 1) * 8);
   else
     assert_int_equal(seen.longest, seen.shortest);
-  seen.collector.event.data = &seen.collector;
+  seen.collector.event.handle.data = &seen.collector;
   live_close(&seen.collector);
 }
 

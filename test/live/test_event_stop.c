@@ -7,14 +7,14 @@ static void stop_at_3(live_collector_t *collector,
                       const uvperf_record_t *record) {
   (void)record;
   if (collector->records == 2)
-    assert_int_equal(uvperf_event_stop(&collector->event), 0);
+    assert_int_equal(uvperf_stop(&collector->event.handle), 0);
 }
 
 static void flush_until_stopped(live_collector_t *collector) {
   collector->hook = stop_at_3;
-  assert_int_equal(uvperf_event_flush(&collector->event), 0);
+  assert_int_equal(uvperf_flush(&collector->event.handle), 0);
   assert_int_equal(collector->comms, 3);
-  assert_int_equal(uvperf_event_flush(&collector->event), 0);
+  assert_int_equal(uvperf_flush(&collector->event.handle), 0);
   assert_int_equal(collector->comms, 10);
   assert_int_equal(collector->out_of_order, 0);
   live_close(collector);
@@ -39,7 +39,7 @@ static void event_stopped_in_flush_when_stopped_keeps_the_rest(void **state) {
   live_init_comm(*state, &collector);
   live_start(&collector, NULL);
   live_comm(&next, 10);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   flush_until_stopped(&collector);
 }
 

@@ -37,7 +37,7 @@ static void event_slice_of_one_record_delivers_the_rest(void **state) {
   assert_true(live_run_until(*state, &collector.comms, 50));
   assert_int_equal(collector.out_of_order, 0);
   assert_int_equal(collector.slice_ends, 50);
-  uvperf_event_stats(&collector.event, &stats);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.slices, 50);
   assert_int_equal(stats.records, 50);
   assert_in_range(stats.wakeups, 1, 49);
@@ -81,7 +81,7 @@ static void event_records_around_stop_and_start_are_delivered(void **state) {
   live_comm(&next, 2);
   assert_true(live_run_until(*state, &collector.comms, 2));
   live_comm(&next, 3);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   live_comm(&next, 4);
   live_run_ms(*state, 10);
   assert_int_equal(collector.comms, 2);
@@ -164,13 +164,13 @@ static void event_ring_full_at_start_goes_on(void **state) {
   delivered = collector.comms;
   assert_in_range(delivered, 20, 999);
   assert_int_equal(collector.out_of_order, 0);
-  uvperf_event_stats(&collector.event, &stats);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.lost_records, 0);
   live_comm(&next, 1);
   /* The next record that fits brings the LOST record with it. */
   assert_true(live_run_until(*state, &collector.comms, delivered + 1));
   assert_int_equal(collector.others, 1);
-  uvperf_event_stats(&collector.event, &stats);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.lost_records, 1000 - delivered);
   live_close(&collector);
 }
@@ -191,10 +191,10 @@ static void event_sideband_with_wakeup_events_comes_by_flush(void **state) {
   live_run_ms(*state, 10);
   live_comm(&next, 1);
   live_run_ms(*state, 20);
-  uvperf_event_stats(&collector.event, &stats);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(collector.comms, 0); /* the fact itself */
   assert_int_equal(stats.wakeups, 0);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   assert_int_equal(
       uvperf_event_start(&collector.event, &options, live_on_record, NULL), 0);
   assert_true(live_run_until(*state, &collector.comms, 1));
@@ -214,7 +214,7 @@ static void event_sideband_with_watermark_wakes_at_once(void **state) {
   live_run_ms(*state, 10);
   live_comm(&next, 1);
   assert_true(live_run_until(*state, &collector.comms, 1));
-  uvperf_event_stats(&collector.event, &stats);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_true(stats.wakeups >= 1);
   live_close(&collector);
 }
@@ -235,7 +235,7 @@ static void event_records_below_watermark_come_by_flush_timer(void **state) {
   live_run_ms(*state, 5);
   live_comm(&next, 1);
   assert_true(live_run_until(*state, &collector.comms, 1));
-  uvperf_event_stats(&collector.event, &stats);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.wakeups, 0);
   live_close(&collector);
 }
@@ -250,12 +250,12 @@ static void event_without_ring_is_not_polled(void **state) {
   uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
   attr.exclude_kernel = 1;
   live_init(*state, &collector, &attr, NULL);
-  assert_int_equal(uvperf_event_ring_bytes(&collector.event), 0);
+  assert_int_equal(support_ring_bytes(&collector.event.handle), 0);
   assert_int_equal(uvperf_event_start(&collector.event, NULL, NULL, NULL), 0);
-  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
+  assert_int_equal(uvperf_is_active(&collector.event.handle), 0);
   assert_true(live_run_ms(*state, 50) < 20);
   assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
-  uvperf_event_stats(&collector.event, &stats);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.wakeups, 0);
   live_close(&collector);
 }

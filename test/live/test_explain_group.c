@@ -26,7 +26,7 @@ static void opened(uv_loop_t *loop, uvperf_event_t *event,
 
 /* The handle is the test's own memory: it must be closed before that ends. */
 static void done(uv_loop_t *loop, uvperf_event_t *event) {
-  uvperf_event_close(event, NULL);
+  uvperf_close(&event->handle, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
 }
 

@@ -94,7 +94,7 @@ static uint64_t run_event(uv_loop_t *loop, uint64_t ours, uint64_t theirs,
   live_touch((char *)(uintptr_t)seen.region);
   assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
   assert_int_equal(live_run_until(loop, &seen.touches, LIVE_PAGES), 1);
-  uvperf_event_stats(&collector.event, &stats);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.corrupt, 0);
   assert_true(stats.surplus_bytes >= seen.surplus);
   assert_true(seen.surplus == 0 || stats.surplus_bytes > 0);
@@ -150,14 +150,14 @@ static void open_set(uv_loop_t *loop, live_stream_t *stream, live_plan_t *plan,
 /* Touches, and expects each to be a sample of the set's own event. */
 static void end_set(live_stream_t *stream, seen_t *seen,
                     uvperf_stats_t *stats) {
-  uv_loop_t *loop = stream->live.set.loop;
+  uv_loop_t *loop = stream->live.set.handle.loop;
   cpu_set_t old;
 
   live_pin(live_last_cpu(), &old);
   live_touch((char *)(uintptr_t)seen->region);
   live_unpin(&old);
   assert_int_equal(live_run_until(loop, &seen->touches, LIVE_PAGES), 1);
-  uvperf_set_stats(&stream->live.set, stats);
+  uvperf_stats(&stream->live.set.handle, stats);
   assert_int_equal(stream->corrupt, 0);
   assert_int_equal(stream->faults, 0);
   assert_int_equal(stream->foreign, 0);

@@ -100,7 +100,7 @@ static int try_name(const uvperf_event_name_t *name, void *arg) {
   attr.exclude_kernel = 1;
   attr.exclude_hv = 1;
   if (uvperf_event_init(listed->loop, &event, &attr, NULL, &error) == 0) {
-    uvperf_event_close(&event, NULL);
+    uvperf_close(&event.handle, NULL);
     listed->opened++;
     listed->of_pmu += name->kind == UVPERF_NAME_PMU;
   } else {

@@ -93,7 +93,7 @@ static void pinned_events_that_the_pmu_cannot_hold_are_errors(void **state) {
 
 static void on_end(uvperf_event_t *event, int status,
                    const uvperf_record_t *record) {
-  uint64_t *end = event->data;
+  uint64_t *end = event->handle.data;
 
   if (record == NULL && status != 0)
     *end = (uint64_t)-status;
@@ -115,15 +115,15 @@ static void stream_of_a_pinned_event_without_a_counter_ends(void **state) {
   uvperf_attr_set_period(&attr, ITERATIONS);
   attr.sample_type = PERF_SAMPLE_IP;
   assert_int_equal(uvperf_event_init(*state, &event, &attr, NULL, NULL), 0);
-  event.data = &end;
+  event.handle.data = &end;
   assert_int_equal(uvperf_event_enable(&event, NULL), 0);
   assert_int_equal(uvperf_event_next(&event, &record), UV_EAGAIN);
   assert_int_equal(uvperf_event_next(&event, &record), UV_EBADF);
   assert_int_equal(uvperf_event_start(&event, NULL, on_end, NULL), 0);
   assert_true(live_run_until(*state, &end, 1));
   assert_int_equal(end, -UV_EBADF);
-  assert_int_equal(uvperf_event_is_active(&event), 0);
-  uvperf_event_close(&event, NULL);
+  assert_int_equal(uvperf_is_active(&event.handle), 0);
+  uvperf_close(&event.handle, NULL);
   live_set_close(&holders);
 }
 

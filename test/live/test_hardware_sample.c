@@ -145,7 +145,7 @@ static void samples_end_at_the_limit_and_follow_the_period(void **state) {
   spend(10 * PERIOD);
   count = stop_counting(&collector);
   assert_int_equal(count / PERIOD, 3);
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   assert_int_equal(collector.records, 3);
 
   period = 4 * PERIOD;
@@ -194,11 +194,11 @@ static void frequency_becomes_the_number_of_samples_a_second(void **state) {
   live_begin(*state, &collector, &attr, NULL, note_rate, &rate);
   for (turn = 0; turn < 1000 && rate.nr < 300; turn++) {
     spend(4 * PERIOD);
-    assert_int_equal(uvperf_event_flush(&collector.event), 0);
+    assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   }
   assert_true(rate.nr >= 300);
   count = stop_counting(&collector);
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   half = rate.nr / 2;
   ns = rate.times[rate.nr - 1] - rate.times[half];
   assert_in_range((rate.nr - 1 - half) * 1000000000 / ns, FREQUENCY * 3 / 4,
@@ -290,14 +290,14 @@ static void sample_wakes_the_loop_alone_or_at_the_watermark(void **state) {
   cycles_attr(&attr, PERF_SAMPLE_IP);
   live_begin(*state, &collector, &attr, NULL, NULL, NULL);
   nr = wake(*state, &collector, SAMPLES);
-  uvperf_event_stats(&collector.event, &stats);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_in_range(stats.wakeups, nr - 1, nr);
   live_close(&collector);
 
   uvperf_attr_set_wakeup_bytes(&attr, BELOW * SAMPLE_BYTES);
   live_begin(*state, &collector, &attr, NULL, NULL, NULL);
   nr = wake(*state, &collector, 1);
-  uvperf_event_stats(&collector.event, &stats);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_in_range(nr, BELOW + 1, BELOW + 2);
   assert_int_equal(stats.wakeups, 1);
   live_close(&collector);
@@ -324,7 +324,7 @@ static void samples_that_do_not_fit_are_counted_as_lost(void **state) {
   spend(SAMPLES * PERIOD);
   assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
   assert_int_equal(uvperf_event_read(&collector.event, &count, NULL), 0);
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   made = count.value / PERIOD;
   assert_int_equal(collector.records, 3);
   assert_int_equal(collector.records + count.lost, made);
@@ -332,8 +332,8 @@ static void samples_that_do_not_fit_are_counted_as_lost(void **state) {
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   spend(2 * PERIOD);
   assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
-  uvperf_event_stats(&collector.event, &stats);
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.lost_records, count.lost);
   live_close(&collector);
 }
@@ -524,7 +524,7 @@ static void interrupts_above_the_rate_are_throttled(void **state) {
   assert_int_equal(kernel_setting_write(RATE, 1000), 0);
   for (turn = 0; turn < 100 && seen.unthrottles < 5; turn++) {
     spend(1000000);
-    assert_int_equal(uvperf_event_flush(&collector.event), 0);
+    assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   }
   assert_int_equal(kernel_setting_write(RATE, rate), 0);
   assert_int_equal(kernel_setting_write(PERCENT, percent), 0);
@@ -546,7 +546,7 @@ static void branch_stacks_arrive_or_the_error_says_why_not(void **state) {
   attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER;
   rc = uvperf_event_init(*state, &event, &attr, NULL, &error);
   if (rc == 0) {
-    uvperf_event_close(&event, NULL);
+    uvperf_close(&event.handle, NULL);
     uv_run(*state, UV_RUN_DEFAULT);
     return;
   }

@@ -62,10 +62,10 @@ static void close_waits_while_the_pool_is_busy(void **state) {
 
   open_tracepoints(__func__, *state, &live);
   busy_pool_begin(&busy, *state);
-  uvperf_set_close(&live.set, live_set_on_close);
+  uvperf_close(&live.set.handle, live_set_on_close);
   live_run_ms(*state, 20);
   assert_int_equal(live.closed, 0);
-  assert_int_equal(uvperf_set_is_closing(&live.set), 1);
+  assert_int_equal(uvperf_is_closing(&live.set.handle), 1);
   uv_walk(*state, leave_alone, &handles);
   assert_int_equal(handles, 0);
   assert_int_equal(uv_loop_close(*state), UV_EBUSY);
@@ -93,7 +93,7 @@ static void child_forked_while_events_close_closes_others(void **state) {
 
   open_tracepoints(__func__, *state, &live);
   busy_pool_begin(&busy, *state);
-  uvperf_set_close(&live.set, live_set_on_close);
+  uvperf_close(&live.set.handle, live_set_on_close);
   live_run_ms(*state, 5);
   child = support_fork(close_another, *state);
   assert_int_equal(support_wait(child), 0);

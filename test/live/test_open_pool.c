@@ -31,19 +31,19 @@ static void note(opened_t *opened, int status, const uvperf_error_t *error) {
 
 static void on_set_open(uvperf_set_t *set, int status,
                         const uvperf_error_t *error) {
-  note(set->data, status, error);
+  note(set->handle.data, status, error);
 }
 
 static void on_event_open(uvperf_event_t *event, int status,
                           const uvperf_error_t *error) {
-  live_collector_t *collector = event->data;
+  live_collector_t *collector = event->handle.data;
 
   note(collector->hook_data, status, error);
 }
 
 static void begin_set(uv_loop_t *loop, opened_t *opened, live_plan_t *plan) {
   memset(opened, 0, sizeof(*opened));
-  opened->live.set.data = opened;
+  opened->live.set.handle.data = opened;
   assert_int_equal(uvperf_reading_new(&opened->live.reading), 0);
   assert_int_equal(uvperf_set_open(loop, &opened->live.set, &plan->options,
                                    on_set_open, &opened->error),
@@ -59,7 +59,7 @@ static void open_set(uv_loop_t *loop, opened_t *opened, live_plan_t *plan) {
 static void begin_event(uv_loop_t *loop, opened_t *opened,
                         const struct perf_event_attr *attr) {
   memset(opened, 0, sizeof(*opened));
-  opened->collector.event.data = &opened->collector;
+  opened->collector.event.handle.data = &opened->collector;
   opened->collector.hook_data = opened;
   assert_int_equal(uvperf_event_open(loop, &opened->collector.event, attr, NULL,
                                      on_event_open, &opened->error),
@@ -110,7 +110,7 @@ static void event_opened_on_the_pool_records_the_calling_thread(void **state) {
 
 static void count_samples(uvperf_set_t *set, int status,
                           const uvperf_record_t *record) {
-  opened_t *opened = set->data;
+  opened_t *opened = set->handle.data;
 
   if (status == 0 && record != NULL && record->type == PERF_RECORD_SAMPLE)
     opened->opened += 1;
@@ -191,13 +191,13 @@ static void handles_closed_before_the_pool_is_free_are_canceled(void **state) {
   assert_int_equal(uv_loop_close(*state), UV_EBUSY);
   uv_walk(*state, walk, NULL);
   live_run_ms(*state, 5);
-  assert_int_equal(uvperf_set_is_closing(&set.live.set), 1);
+  assert_int_equal(uvperf_is_closing(&set.live.set.handle), 1);
   busy_pool_end(&busy);
   assert_true(live_run_until(*state, &event.opened, 1));
   assert_int_equal(set.status, UV_ECANCELED);
   assert_int_equal(event.status, UV_ECANCELED);
   live_set_close(&set.live);
-  uvperf_event_close(&event.collector.event, NULL);
+  uvperf_close(&event.collector.event.handle, NULL);
   live_run_ms(*state, 5);
   assert_int_equal(support_count_fds(), fds);
 }
@@ -209,7 +209,7 @@ static void handles_closed_before_the_pool_is_free_are_canceled(void **state) {
 static void on_gone(uv_timer_t *timer) {
   opened_t *opened = timer->data;
 
-  uvperf_set_close(&opened->live.set, live_set_on_close);
+  uvperf_close(&opened->live.set.handle, live_set_on_close);
   uv_close((uv_handle_t *)timer, NULL);
 }
 
@@ -364,7 +364,7 @@ static int opened_at_once(void *arg) {
     return 1;
   if (uvperf_event_init(&loop, &event, attr, NULL, NULL) != 0)
     return 2;
-  uvperf_event_close(&event, NULL);
+  uvperf_close(&event.handle, NULL);
   return uv_run(&loop, UV_RUN_DEFAULT) == 0 && uv_loop_close(&loop) == 0 ? 0
                                                                          : 3;
 }

@@ -33,7 +33,7 @@ typedef struct follower_s {
 
 static void on_record(uvperf_set_t *set, int status,
                       const uvperf_record_t *record) {
-  follower_t *follower = set->data;
+  follower_t *follower = set->handle.data;
 
   if (record == NULL)
     follower->faults += status != 0;
@@ -49,7 +49,7 @@ static void open_set(void *arg) {
   live_plan_target(&follower->plan, UVPERF_TARGET_CPUS);
   follower->code = uvperf_set_init(follower->loop, &follower->set,
                                    &follower->plan.options, NULL);
-  follower->set.data = follower;
+  follower->set.handle.data = follower;
 }
 
 static int start_set(follower_t *follower) {
@@ -77,12 +77,12 @@ static void hear_itself(void *arg) {
   }
 }
 
-static void on_close(uvperf_set_t *set) {
-  ((follower_t *)set->data)->closed = 1;
+static void on_close(uvperf_handle_t *handle) {
+  ((follower_t *)handle->data)->closed = 1;
 }
 
 static int close_set(follower_t *follower) {
-  uvperf_set_close(&follower->set, on_close);
+  uvperf_close(&follower->set.handle, on_close);
   while (uv_run(follower->loop, UV_RUN_DEFAULT) != 0)
     continue;
   return follower->closed ? 0 : 1;
@@ -315,7 +315,7 @@ static void probe_by_symbol(void *arg) {
   live_called(1);
   if (uvperf_event_read(&event, &count, NULL) != 0 || count.value != 1)
     _exit(4);
-  uvperf_event_close(&event, NULL);
+  uvperf_close(&event.handle, NULL);
   uv_run(&loop, UV_RUN_DEFAULT);
   _exit(uv_loop_close(&loop) == 0 ? 0 : 5);
 }
@@ -392,7 +392,7 @@ static void receive(void *arg) {
     if (!live_run_until(&orphan->loop, &live->samples, (uint64_t)i))
       _exit(4);
   }
-  uvperf_bpf_reader_close(&live->reader, NULL);
+  uvperf_close(&live->reader.handle, NULL);
   while (uv_run(&orphan->loop, UV_RUN_DEFAULT) != 0)
     continue;
   _exit(live->faults == 0 && uv_loop_close(&orphan->loop) == 0 ? 0 : 5);
@@ -409,7 +409,7 @@ static int be_reader_orphan(void *arg) {
       uvperf_bpf_reader_init(&orphan->loop, &live->reader, live->array,
                              &options, NULL) != 0)
     return 1;
-  live->reader.data = live;
+  live->reader.handle.data = live;
   if (uvperf_bpf_reader_start(&live->reader, &live_bpf_reader_plain,
                               live_bpf_reader_on_sample, NULL) != 0 ||
       uv_thread_create(&thread, receive, orphan) != 0)

@@ -32,7 +32,7 @@ static void expect_reader_sum(const live_bpf_reader_t *live, size_t index) {
   uvperf_ring_info_t ring;
   uint64_t head, tail;
 
-  assert_int_equal(uvperf_bpf_reader_ring(&live->reader, index, &ring), 0);
+  assert_int_equal(uvperf_ring(&live->reader.handle, index, &ring), 0);
   read_page(ring.fd, &head, &tail);
   assert_int_equal(ring.waiting, 0);
   assert_int_equal(ring.stats.bytes + ring.stats.skipped_bytes, head);
@@ -73,15 +73,15 @@ static void reader_goes_on_after_a_payload_of_66000_bytes(void **state) {
     live_bpf_reader_send_all(&live, cpus[0], 10);
     assert_true(live_run_until(*state, &live.samples, round * (10 + nr - 1)));
     assert_int_equal(live.faults, round);
-    assert_int_equal(uvperf_bpf_reader_is_active(&live.reader), 1);
+    assert_int_equal(uvperf_is_active(&live.reader.handle), 1);
     for (i = 0; i < nr; i++)
       expect_reader_sum(&live, i);
     /* A restart makes no difference. */
-    assert_int_equal(uvperf_bpf_reader_stop(&live.reader), 0);
+    assert_int_equal(uvperf_stop(&live.reader.handle), 0);
     live_bpf_reader_start(&live, NULL);
   }
   assert_int_equal(live.strange, 0);
-  uvperf_bpf_reader_stats(&live.reader, &stats);
+  uvperf_stats(&live.reader.handle, &stats);
   assert_int_equal(stats.corrupt, 5);
   assert_true(stats.skipped_bytes > 5 * 500 * 40);
   live_bpf_reader_end(&live);
@@ -127,14 +127,14 @@ static void event_goes_on_beside_a_neighbour_with_large_stacks(void **state) {
                       uvperf_event_fd(&collector.event));
   live_comm(&next, 3);
   live_called(0);
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
-  uvperf_event_stats(&collector.event, &stats);
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.corrupt, 1);
   assert_true(stats.skipped_bytes > 0);
   live_comm(&next, 2);
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
-  assert_int_equal(uvperf_event_is_active(&collector.event), 1);
-  uvperf_event_stats(&collector.event, &stats);
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
+  assert_int_equal(uvperf_is_active(&collector.event.handle), 1);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.corrupt, 1);
   assert_true(stats.records >= 2);
   read_page(uvperf_event_fd(&collector.event), &head, &tail);
@@ -148,7 +148,7 @@ static uvperf_ring_info_t ring_of(const uvperf_set_t *set, int cpu) {
   uvperf_ring_info_t ring;
   size_t i;
 
-  for (i = 0; uvperf_set_ring(set, i, &ring) == 0 && ring.cpu != cpu; i++)
+  for (i = 0; uvperf_ring(&set->handle, i, &ring) == 0 && ring.cpu != cpu; i++)
     continue;
   assert_int_equal(ring.cpu, cpu);
   return ring;
@@ -184,11 +184,11 @@ static void set_goes_on_beside_a_neighbour_with_large_stacks(void **state) {
     next = 0;
     live_comm(&next, 3);
     live_called(0);
-    assert_int_equal(uvperf_set_flush(&stream.live.set), 0);
+    assert_int_equal(uvperf_flush(&stream.live.set.handle), 0);
     assert_int_equal(stream.faults, 1);
     assert_int_equal(stream.fault, UV_EPROTO);
     assert_int_equal(stream.fault_ring.cpu, cpu);
-    assert_int_equal(uvperf_set_stop(&stream.live.set), 0);
+    assert_int_equal(uvperf_stop(&stream.live.set.handle), 0);
     live_stream_start(&stream, NULL);
     comms = stream.comms;
     live_comm(&next, 5);

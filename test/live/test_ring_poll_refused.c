@@ -85,7 +85,7 @@ static void event_start_while_others_poll_its_fd_is_eexist(void **state) {
       uvperf_event_start(&collector.event, NULL, live_on_record, &error),
       UV_EEXIST);
   assert_int_equal(error.cause, UVPERF_CAUSE_LOOP);
-  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
+  assert_int_equal(uvperf_is_active(&collector.event.handle), 0);
   uv_close((uv_handle_t *)&other, NULL);
   uv_run(*state, UV_RUN_NOWAIT);
   live_start(&collector, NULL);

@@ -89,7 +89,7 @@ set_program_of_clocks_runs_on_each_cpu_while_enabled_alone(void **state) {
   assert_int_equal(live_bpf_counter_runs(&counter, -1), runs);
   enable(&live);
   wait_for_runs(&live, &counter, 3);
-  uvperf_set_close(&live.set, live_set_on_close);
+  uvperf_close(&live.set.handle, live_set_on_close);
   runs = live_bpf_counter_runs(&counter, -1);
   wait_for_runs(&watched, &watch, 5);
   assert_int_equal(live_bpf_counter_runs(&counter, -1), runs);
@@ -144,7 +144,7 @@ static void set_program_is_linked_to_each_event_until_close(void **state) {
   need_links(__func__, &live, counter.fd);
   assert_int_equal(live_bpf_links(counter.fd), nr_clocks(&live));
   enable(&live);
-  uvperf_set_close(&live.set, live_set_on_close);
+  uvperf_close(&live.set.handle, live_set_on_close);
   assert_int_equal(live_bpf_links(counter.fd), 0);
   live_set_wait_closed(&live);
   assert_int_equal(support_count_fds(), fds);
@@ -219,11 +219,11 @@ static void set_program_is_of_later_targets_too(void **state) {
 static int close_copy(void *arg) {
   live_set_t *live = arg;
 
-  if (uv_loop_fork(live->set.loop) != 0)
+  if (uv_loop_fork(live->set.handle.loop) != 0)
     return 1;
-  uvperf_set_close(&live->set, live_set_on_close);
+  uvperf_close(&live->set.handle, live_set_on_close);
   while (!live->closed)
-    uv_run(live->set.loop, UV_RUN_ONCE);
+    uv_run(live->set.handle.loop, UV_RUN_ONCE);
   return 0;
 }
 
@@ -302,7 +302,7 @@ set_program_of_a_tracepoint_runs_from_set_bpf_until_close(void **state) {
   enable(&live);
   call_getpgid(4);
   assert_int_equal(live_bpf_counter_runs(&counter, -1), 7);
-  uvperf_set_close(&live.set, live_set_on_close);
+  uvperf_close(&live.set.handle, live_set_on_close);
   call_getpgid(5);
   assert_int_equal(live_bpf_counter_runs(&counter, -1), 7);
   live_set_wait_closed(&live);

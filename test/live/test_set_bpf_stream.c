@@ -94,7 +94,7 @@ static void set_program_that_drops_lets_no_sample_through(void **state) {
   for (i = 0; i < 50; i++) {
     wait_for_count(&stream);
     assert_int_equal(uvperf_set_remove_target(&stream.live.set, index), 0);
-    assert_int_equal(uvperf_set_flush(&stream.live.set), 0);
+    assert_int_equal(uvperf_flush(&stream.live.set.handle), 0);
     assert_int_equal(stream.records, 0);
     assert_int_equal(uvperf_set_add_target(&stream.live.set, &plan.targets[0],
                                            &index, &error),

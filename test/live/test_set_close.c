@@ -46,7 +46,7 @@ static void set_close_right_after_init_is_clean(void **state) {
   plan_own(&plan);
   live_set_open(*state, &live, &plan.options);
   assert_int_equal(support_count_fds(), fds + 2);
-  assert_int_equal(uvperf_set_is_closing(&live.set), 0);
+  assert_int_equal(uvperf_is_closing(&live.set.handle), 0);
   live_set_close(&live);
   assert_int_equal(support_count_fds(), fds);
   fake_assert_clean();
@@ -60,13 +60,13 @@ static void set_close_ends_readings_at_once(void **state) {
   start(&live);
   assert_true(live_run_until(*state, &live.callbacks, 1));
   live.callbacks = 0;
-  uvperf_set_close(&live.set, live_set_on_close);
-  assert_int_equal(uvperf_set_is_closing(&live.set), 1);
-  assert_int_equal(uvperf_set_is_active(&live.set), 0);
+  uvperf_close(&live.set.handle, live_set_on_close);
+  assert_int_equal(uvperf_is_closing(&live.set.handle), 1);
+  assert_int_equal(uvperf_is_active(&live.set.handle), 0);
   live_run_ms(*state, 10);
   assert_int_equal(live.callbacks, 0);
   assert_int_equal(live.closed, 1);
-  assert_int_equal(uvperf_set_is_closing(&live.set), 1);
+  assert_int_equal(uvperf_is_closing(&live.set.handle), 1);
   uvperf_reading_free(live.reading);
   fake_assert_clean();
 }
@@ -78,13 +78,15 @@ static void set_close_without_callback_is_clean(void **state) {
 
   support_need_own_events(__func__);
   open_own(*state, &live);
-  uvperf_set_close(&live.set, NULL);
+  uvperf_close(&live.set.handle, NULL);
   run_to_end(*state);
   uvperf_reading_free(live.reading);
   fake_assert_clean();
 }
 
-static void free_set(uvperf_set_t *set) {
+static void free_set(uvperf_handle_t *handle) {
+  uvperf_set_t *set = uvperf_handle_set(handle);
+
   free(set);
 }
 
@@ -96,7 +98,7 @@ static void set_freed_in_close_callback_is_clean(void **state) {
   set = malloc(sizeof(*set));
   plan_own(&plan);
   assert_int_equal(uvperf_set_init(*state, set, &plan.options, NULL), 0);
-  uvperf_set_close(set, free_set);
+  uvperf_close(&set->handle, free_set);
   run_to_end(*state);
   fake_assert_clean();
 }
@@ -154,7 +156,7 @@ static void set_close_disables_at_once_and_closes_later(void **state) {
   plan_own(&plan);
   live_set_begin(*state, &live, &plan.options);
   fake_log_clear();
-  uvperf_set_close(&live.set, live_set_on_close);
+  uvperf_close(&live.set.handle, live_set_on_close);
   assert_string_equal(fake_log(), "ioctl DISABLE, ioctl DISABLE");
   live_set_wait_closed(&live);
   assert_string_equal(fake_log(), "ioctl DISABLE, ioctl DISABLE, close, close");
@@ -213,8 +215,8 @@ static void walk_close_closes_sets_and_leaves_foreign_timers(void **state) {
   timer.data = &poison;
   uv_walk(*state, walk_close, &ours);
   assert_int_equal(ours, 2);
-  assert_int_equal(uvperf_set_is_closing(&live.set), 1);
-  uvperf_set_close(&live.set, live_set_on_close);
+  assert_int_equal(uvperf_is_closing(&live.set.handle), 1);
+  uvperf_close(&live.set.handle, live_set_on_close);
   live_set_wait_closed(&live);
   assert_int_equal(live.callbacks, 0);
   assert_int_equal(support_count_fds(), fds);
@@ -231,10 +233,10 @@ walk_close_then_close_of_set_after_teardown_calls_back(void **state) {
   uv_walk(*state, walk_close, &ours);
   run_to_end(*state);
   assert_int_equal(ours, 2);
-  assert_int_equal(uvperf_set_is_closing(&live.set), 1);
-  assert_int_equal(uvperf_set_is_active(&live.set), 0);
-  assert_int_equal(uvperf_set_has_ref(&live.set), 0);
-  uvperf_set_close(&live.set, live_set_on_close);
+  assert_int_equal(uvperf_is_closing(&live.set.handle), 1);
+  assert_int_equal(uvperf_is_active(&live.set.handle), 0);
+  assert_int_equal(uvperf_has_ref(&live.set.handle), 0);
+  uvperf_close(&live.set.handle, live_set_on_close);
   assert_int_equal(live.closed, 1);
   uvperf_reading_free(live.reading);
   fake_assert_clean();
@@ -248,8 +250,8 @@ static void set_timer_uv_closed_by_others_is_survived(void **state) {
   open_own(*state, &live);
   start(&live);
   uv_walk(*state, uv_close_all, NULL);
-  assert_int_equal(uvperf_set_is_active(&live.set), 0);
-  assert_int_equal(uvperf_set_is_closing(&live.set), 0);
+  assert_int_equal(uvperf_is_active(&live.set.handle), 0);
+  assert_int_equal(uvperf_is_closing(&live.set.handle), 0);
   live_set_close(&live);
   assert_int_equal(live.callbacks, 0);
   assert_int_equal(support_count_fds(), fds);
@@ -272,7 +274,7 @@ static void set_closed_after_others_closed_its_timer_frees_all(void **state) {
   assert_int_equal(uvperf_set_read_stop(&live.set), 0);
   assert_int_equal(uvperf_set_read_start(&live.set, 1, live_set_on_read, NULL),
                    UV_EINVAL);
-  assert_int_equal(uvperf_set_is_active(&live.set), 0);
+  assert_int_equal(uvperf_is_active(&live.set.handle), 0);
   assert_int_equal(live_set_read(&live, 0).state, UVPERF_COUNT_COUNTING);
   assert_int_equal(uvperf_set_disable(&live.set, NULL), 0);
   live_set_close(&live);
@@ -285,24 +287,24 @@ static void set_closed_after_others_closed_its_timer_frees_all(void **state) {
 static int close_twice(void *arg) {
   live_set_t *live = arg;
 
-  uvperf_set_close(&live->set, NULL);
-  uvperf_set_close(&live->set, NULL);
+  uvperf_close(&live->set.handle, NULL);
+  uvperf_close(&live->set.handle, NULL);
   return 0;
 }
 
 static int close_after_close_callback(void *arg) {
   live_set_t *live = arg;
 
-  uv_loop_fork(live->set.loop);
+  uv_loop_fork(live->set.handle.loop);
   live_set_close(live);
-  uvperf_set_close(&live->set, NULL);
+  uvperf_close(&live->set.handle, NULL);
   return 0;
 }
 
 static int read_after_close(void *arg) {
   live_set_t *live = arg;
 
-  uvperf_set_close(&live->set, NULL);
+  uvperf_close(&live->set.handle, NULL);
   uvperf_set_read(&live->set, live->reading, NULL);
   return 0;
 }
@@ -310,11 +312,12 @@ static int read_after_close(void *arg) {
 static int ask_after_close(void *arg) {
   live_set_t *live = arg;
 
-  uvperf_set_close(&live->set, NULL);
-  uvperf_set_ref(&live->set);
-  uvperf_set_unref(&live->set);
-  uvperf_set_has_ref(&live->set);
-  return uvperf_set_is_active(&live->set) + !uvperf_set_is_closing(&live->set);
+  uvperf_close(&live->set.handle, NULL);
+  uvperf_ref(&live->set.handle);
+  uvperf_unref(&live->set.handle);
+  uvperf_has_ref(&live->set.handle);
+  return uvperf_is_active(&live->set.handle) +
+         !uvperf_is_closing(&live->set.handle);
 }
 
 static void set_closed_twice_or_used_after_it_aborts(void **state) {
@@ -338,7 +341,7 @@ static void set_closed_twice_or_used_after_it_aborts(void **state) {
 
 static void set_size_equals_the_structs(void **state) {
   (void)state;
-  assert_int_equal(uvperf_set_size(), sizeof(uvperf_set_t));
+  assert_int_equal(uvperf_handle_size(UVPERF_HANDLE_SET), sizeof(uvperf_set_t));
 }
 
 #define SET_CLOSE(test)                                                        \

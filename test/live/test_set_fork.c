@@ -49,7 +49,7 @@ static int getters_tell(const live_set_t *live) {
 
 /* A child that follows the rules: uv_loop_fork, close, run. */
 static int child_by_the_rules(live_set_t *live) {
-  uv_loop_t *loop = live->set.loop;
+  uv_loop_t *loop = live->set.handle.loop;
 
   if (uv_loop_fork(loop) != 0)
     return 1;
@@ -57,10 +57,10 @@ static int child_by_the_rules(live_set_t *live) {
     return 2;
   if (!getters_tell(live))
     return 3;
-  uvperf_set_close(&live->set, NULL);
+  uvperf_close(&live->set.handle, NULL);
   while (uv_run(loop, UV_RUN_DEFAULT) != 0)
     continue;
-  if (live->callbacks != 0 || live->set.impl != NULL)
+  if (live->callbacks != 0 || live->set.handle.impl != NULL)
     return 4;
   return uv_loop_close(loop) == 0 ? 0 : 5;
 }
@@ -97,13 +97,13 @@ static void set_child_with_the_same_pid_leaves_parent_alone(void **state) {
 /* A child that forgets to close: it calls nothing back, and its loop ends. */
 static int run_without_close(void *arg) {
   live_set_t *live = arg;
-  uv_loop_t *loop = live->set.loop;
+  uv_loop_t *loop = live->set.handle.loop;
 
   if (uv_loop_fork(loop) != 0)
     return 1;
   if (uv_run(loop, UV_RUN_DEFAULT) != 0)
     return 2;
-  if (live->callbacks != 0 || uvperf_set_is_active(&live->set))
+  if (live->callbacks != 0 || uvperf_is_active(&live->set.handle))
     return 3;
   return 0;
 }
@@ -129,9 +129,9 @@ static void fork_in_callback(live_set_t *live) {
   *pid = fork();
   if (*pid != 0)
     return;
-  if (uv_loop_fork(live->set.loop) != 0)
+  if (uv_loop_fork(live->set.handle.loop) != 0)
     _exit(1);
-  uvperf_set_close(&live->set, NULL);
+  uvperf_close(&live->set.handle, NULL);
 }
 
 static void set_forked_in_callback_child_closes_parent_goes_on(void **state) {
@@ -147,7 +147,7 @@ static void set_forked_in_callback_child_closes_parent_goes_on(void **state) {
   if (pid == 0) {
     while (uv_run(loop, UV_RUN_DEFAULT) != 0)
       continue;
-    _exit(live.callbacks == 1 && live.set.impl == NULL &&
+    _exit(live.callbacks == 1 && live.set.handle.impl == NULL &&
                   uv_loop_close(loop) == 0
               ? 0
               : 2);

@@ -19,7 +19,7 @@ typedef struct scenario_s {
 
 static void on_cpu(uvperf_set_t *set, int cpu, int status,
                    const uvperf_error_t *error) {
-  scenario_t *scenario = set->data;
+  scenario_t *scenario = set->handle.data;
 
   (void)error;
   scenario->failed +=
@@ -78,7 +78,7 @@ static void bounce(uv_loop_t *loop, scenario_t *scenario, uint64_t nth,
 static void check_sound(const scenario_t *scenario) {
   uvperf_stats_t stats;
 
-  uvperf_set_stats(&scenario->stream.live.set, &stats);
+  uvperf_stats(&scenario->stream.live.set.handle, &stats);
   assert_int_equal(stats.cpus_gone, scenario->gone);
   assert_int_equal(stats.cpus_come, scenario->come);
   assert_int_equal(stats.corrupt, 0);
@@ -99,12 +99,12 @@ static void stream_goes_on_when_its_cpu_is_back(void **state) {
 
   begin(*state, &scenario, &plan, 0);
   start(&scenario, cpu);
-  rings = uvperf_set_nr_rings(&scenario.stream.live.set);
+  rings = uvperf_nr_rings(&scenario.stream.live.set.handle);
   assert_true(live_run_until(*state, &scenario.samples, 3));
   for (nth = 1; nth <= 3; nth++)
     bounce(*state, &scenario, nth, nth != 3);
   check_sound(&scenario);
-  assert_int_equal(uvperf_set_nr_rings(&scenario.stream.live.set), rings);
+  assert_int_equal(uvperf_nr_rings(&scenario.stream.live.set.handle), rings);
   live_stream_close(&scenario.stream);
 }
 
@@ -129,7 +129,7 @@ static void stream_in_order_goes_on_through_ten_bounces(void **state) {
     before = after;
   }
   check_sound(&scenario);
-  uvperf_set_stats(&scenario.stream.live.set, &stats);
+  uvperf_stats(&scenario.stream.live.set.handle, &stats);
   assert_true(scenario.stream.inversions <= stats.late_records);
   live_stream_close(&scenario.stream);
 }
@@ -159,7 +159,7 @@ static void set_stopped_while_its_cpu_was_away_goes_on(void **state) {
   begin(*state, &scenario, &plan, 0);
   start(&scenario, cpu);
   assert_true(live_run_until(*state, &scenario.samples, 3));
-  assert_int_equal(uvperf_set_stop(&scenario.stream.live.set), 0);
+  assert_int_equal(uvperf_stop(&scenario.stream.live.set.handle), 0);
   offline_cpu_bounce(cpu);
   live_stream_start(&scenario.stream, NULL);
   assert_true(live_run_until(*state, &scenario.come, 1));

@@ -36,7 +36,7 @@ static void act(storm_t *storm);
 
 static void on_cpu(uvperf_set_t *set, int cpu, int status,
                    const uvperf_error_t *error) {
-  storm_t *storm = set->data;
+  storm_t *storm = set->handle.data;
 
   assert_int_equal(storm->closing, 0);
   assert_true(storm->is_started || storm->is_reading);
@@ -74,7 +74,7 @@ static void act(storm_t *storm) {
     return;
   switch (draw(storm, 9)) {
     case 0:
-      assert_int_equal(uvperf_set_stop(set), 0);
+      assert_int_equal(uvperf_stop(&set->handle), 0);
       storm->is_started = 0;
       break;
     case 1:
@@ -111,7 +111,7 @@ static void act(storm_t *storm) {
       if (draw(storm, 40) != 0)
         break;
       storm->closing = 1;
-      uvperf_set_close(set, live_set_on_close);
+      uvperf_close(&set->handle, live_set_on_close);
       break;
   }
 }
@@ -179,8 +179,8 @@ static void begin(storm_t *storm, uint64_t seed) {
   storm->plan.options.flags |= UVPERF_SET_FOLLOW_CPUS;
   storm->plan.options.ring_bytes = 65536;
   live_stream_open(storm->loop, &storm->stream, &storm->plan.options);
-  impl = storm->stream.live.set.impl;
-  uvperf__hotplug_free(impl->hotplug);
+  impl = storm->stream.live.set.handle.impl;
+  uvperf__hotplug_free(impl->base.hotplug);
   assert_int_equal(uvperf__set_make_hotplug(impl, cpu_tree_root()), 0);
   uvperf_set_on_cpu(&storm->stream.live.set, on_cpu);
   storm->stream.on_record = on_record;
@@ -199,13 +199,13 @@ static void end(storm_t *storm) {
     until = live_now() + MOST_NS;
     while (!(storm->seen_up[0] && storm->seen_up[1]) && live_now() < until)
       uv_run(storm->loop, UV_RUN_NOWAIT);
-    uvperf_set_stats(set, &stats);
+    uvperf_stats(&set->handle, &stats);
     assert_int_equal(stats.cpus_gone + stats.cpus_come, storm->reports);
     if (storm->other != 0)
       assert_int_equal(uvperf_set_remove_target(set, storm->other), 0);
     assert_int_equal(uvperf_set_nr_open(set), 4);
     storm->closing = 1;
-    uvperf_set_close(set, live_set_on_close);
+    uvperf_close(&set->handle, live_set_on_close);
   }
   live_set_wait_closed(&storm->stream.live);
 }

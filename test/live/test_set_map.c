@@ -117,7 +117,7 @@ static void program_reads_the_count_of_each_cpu_as_the_set_does(void **state) {
     assert_true(count.value >= 100 * (i + 1));
     assert_int_equal(read_on(__func__, program, place->cpu), count.value);
   }
-  uvperf_set_close(&live.set, live_set_on_close);
+  uvperf_close(&live.set.handle, live_set_on_close);
   assert_int_equal(read_on(__func__, program, cpu), -ENOENT);
   live_set_wait_closed(&live);
   close(program);

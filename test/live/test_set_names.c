@@ -16,7 +16,7 @@ typedef struct found_s {
 
 static void on_record(uvperf_set_t *set, int status,
                       const uvperf_record_t *record) {
-  found_t *found = set->data;
+  found_t *found = set->handle.data;
   uint32_t attr;
 
   if (status != 0 || record->type != PERF_RECORD_SAMPLE)
@@ -76,7 +76,7 @@ static void names_alone_print_each_hit_with_its_fields(void **state) {
   while (uv_hrtime() - start < UINT64_C(50000000))
     touch_pages();
   assert_int_equal(uvperf_set_disable(&found.live.set, NULL), 0);
-  assert_int_equal(uvperf_set_flush(&found.live.set), 0);
+  assert_int_equal(uvperf_flush(&found.live.set.handle), 0);
   assert_int_equal(found.samples[0], 7);
   assert_int_equal(found.wrong[0], 0);
   assert_true(found.samples[1] > 0);

@@ -214,7 +214,7 @@ static void open_set(uint64_t tracepoint) {
 static uvperf_stats_t stats_now(void) {
   uvperf_stats_t stats;
 
-  uvperf_set_stats(&fixture.stream.live.set, &stats);
+  uvperf_stats(&fixture.stream.live.set.handle, &stats);
   return stats;
 }
 
@@ -298,7 +298,7 @@ static void run_quiet_phase(void) {
   start_beats();
   live_run_ms(fixture.loop, QUIET_MS);
   stop_beats();
-  assert_int_equal(uvperf_set_flush(&fixture.stream.live.set), 0);
+  assert_int_equal(uvperf_flush(&fixture.stream.live.set.handle), 0);
   print_phase("without oversized payloads");
   expect_no_stop();
   stats = stats_now();
@@ -325,7 +325,7 @@ static void run_spoilt_phase(void) {
     live_run_ms(fixture.loop, SPOIL_MS);
   }
   stop_beats();
-  assert_int_equal(uvperf_set_flush(&fixture.stream.live.set), 0);
+  assert_int_equal(uvperf_flush(&fixture.stream.live.set.handle), 0);
   print_phase("with oversized payloads");
   expect_no_stop();
   stats = stats_now();
@@ -338,16 +338,16 @@ static void run_spoilt_phase(void) {
 /* Each byte that the kernel wrote was delivered or is counted as skipped. */
 static void expect_exact_heads(void) {
   uvperf_set_t *set = &fixture.stream.live.set;
-  const set_t *impl = set->impl;
+  const set_t *impl = set->handle.impl;
   uvperf__cpu_rings_t *rings = uvperf__counters_rings(impl->counters);
   uvperf_ring_info_t ring;
   uvperf_error_t error;
   size_t i;
 
   assert_int_equal(uvperf_set_disable(set, &error), 0);
-  assert_int_equal(uvperf_set_flush(set), 0);
-  for (i = 0; i < uvperf_set_nr_rings(set); i++) {
-    assert_int_equal(uvperf_set_ring(set, i, &ring), 0);
+  assert_int_equal(uvperf_flush(&set->handle), 0);
+  for (i = 0; i < uvperf_nr_rings(&set->handle); i++) {
+    assert_int_equal(uvperf_ring(&set->handle, i, &ring), 0);
     assert_int_equal(ring.waiting, 0);
     assert_int_equal(ring.stats.bytes + ring.stats.skipped_bytes,
                      uvperf__ring_head(&uvperf__cpu_rings_at(rings, i)->ring));

@@ -10,14 +10,14 @@
 
 /* Waits until any ring wakes, at most ms. Returns how many did. */
 static int wait_for_rings(const uvperf_set_t *set, int ms) {
-  size_t nr = uvperf_set_nr_rings(set);
+  size_t nr = uvperf_nr_rings(&set->handle);
   struct pollfd fds[MOST_CPU];
   uvperf_ring_info_t ring;
   size_t i;
 
   assert_in_range(nr, 1, MOST_CPU);
   for (i = 0; i < nr; i++) {
-    assert_int_equal(uvperf_set_ring(set, i, &ring), 0);
+    assert_int_equal(uvperf_ring(&set->handle, i, &ring), 0);
     fds[i] = (struct pollfd){ring.fd, POLLIN, 0};
   }
   return poll(fds, (nfds_t)nr, ms);
@@ -60,7 +60,7 @@ static void take_storm(uv_loop_t *loop, size_t mode) {
     wakeups += wait_for_rings(&stream.live.set, 50) > 0;
     take_all(&stream);
   }
-  uvperf_set_stats(&stream.live.set, &stats);
+  uvperf_stats(&stream.live.set.handle, &stats);
   assert_true(wakeups > 0);
   assert_int_equal(stats.lost_records, 0);
   assert_int_equal(stats.records, stream.records);
@@ -106,11 +106,11 @@ static void set_next_of_a_small_ring_takes_all(void **state) {
     assert_int_equal(uvperf_set_enable(&stream.live.set, NULL), 0);
     for (i = 0; i < 300; i++) {
       live_stream_comm(&next, 5);
-      assert_int_equal(uvperf_set_has_record(&stream.live.set), 1);
+      assert_int_equal(uvperf_has_record(&stream.live.set.handle), 1);
       while (uvperf_set_next(&stream.live.set, &record) == 0)
         live_stream_on_record(&stream.live.set, 0, record);
     }
-    assert_int_equal(uvperf_set_has_record(&stream.live.set), 0);
+    assert_int_equal(uvperf_has_record(&stream.live.set.handle), 0);
     assert_int_equal(stream.comms, 1500);
     assert_int_equal(stream.out_of_order + stream.foreign, 0);
     live_stream_close(&stream);

@@ -272,7 +272,7 @@ static void set_of_cpus_one_really_offline_counts_the_rest(void **state) {
   assert_int_equal(count.nr_counts, 1);
   assert_int_equal(count.nr_missing, 1);
   uvperf_reading_free(reading);
-  uvperf_set_close(&set, NULL);
+  uvperf_close(&set.handle, NULL);
   uv_run(*state, UV_RUN_DEFAULT);
 }
 
@@ -356,7 +356,7 @@ static void set_init_out_of_memory_leaves_nothing(void **state) {
     fake_assert_clean();
   }
   assert_in_range(i, 5, 100);
-  uvperf_set_close(&live.set, NULL);
+  uvperf_close(&live.set.handle, NULL);
   uv_run(*state, UV_RUN_DEFAULT);
   assert_int_equal(support_count_fds(), fds);
   fake_assert_clean();

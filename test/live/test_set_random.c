@@ -153,7 +153,7 @@ static void use_up_failure(fixture_t *fixture) {
 static void on_read(uvperf_set_t *set, int status,
                     const uvperf_reading_t *reading,
                     const uvperf_reading_t *delta) {
-  fixture_t *fixture = set->data;
+  fixture_t *fixture = set->handle.data;
   uint64_t calls;
 
   use_up_failure(fixture);
@@ -346,14 +346,14 @@ static void call_questions(fixture_t *fixture) {
   int ref = draw(fixture, 2) == 0;
   size_t nr;
 
-  expect(fixture, uvperf_set_is_active(set) == fixture->started, "is_active",
-         0);
-  expect(fixture, !uvperf_set_is_closing(set), "is_closing", 0);
+  expect(fixture, uvperf_is_active(&set->handle) == fixture->started,
+         "is_active", 0);
+  expect(fixture, !uvperf_is_closing(&set->handle), "is_closing", 0);
   if (ref)
-    uvperf_set_ref(set);
+    uvperf_ref(&set->handle);
   else
-    uvperf_set_unref(set);
-  expect(fixture, uvperf_set_has_ref(set) == ref, "has_ref", ref);
+    uvperf_unref(&set->handle);
+  expect(fixture, uvperf_has_ref(&set->handle) == ref, "has_ref", ref);
   expect(fixture, uv_loop_alive(fixture->loop) == (ref && fixture->started),
          "alive", ref);
   expect(fixture, uvperf_set_failures(set, &nr) == NULL && nr == 0, "failures",
@@ -364,8 +364,10 @@ static void call_questions(fixture_t *fixture) {
 
 /* -- init and close ------------------------------------------------------- */
 
-static void on_closed(uvperf_set_t *set) {
-  fixture_t *fixture = set->data;
+static void on_closed(uvperf_handle_t *handle) {
+  uvperf_set_t *set = uvperf_handle_set(handle);
+
+  fixture_t *fixture = handle->data;
 
   expect(fixture, fixture->closing, "close_cb", 0);
   fixture->set = NULL;
@@ -383,7 +385,7 @@ static void call_close(fixture_t *fixture) {
   fixture->started = 0;
   if (draw(fixture, 3) == 0)
     uv_walk(fixture->loop, walk_close, fixture);
-  uvperf_set_close(fixture->set, on_closed);
+  uvperf_close(&fixture->set->handle, on_closed);
 }
 
 /* Makes a set with random targets of living threads, as many as there is room
@@ -413,7 +415,7 @@ static void init(fixture_t *fixture) {
                        &error);
   if (rc != 0)
     fail_msg("init: %d: %s", rc, error.reason);
-  fixture->set->data = fixture;
+  fixture->set->handle.data = fixture;
 }
 
 typedef struct call_s {

@@ -253,7 +253,7 @@ set_thread_that_ends_between_ticks_is_counted_to_the_end(void **state) {
   expect(&live, 5, 70, 0);
   assert_int_equal(live.total.state, UVPERF_COUNT_GONE);
   assert_int_equal(live.delta.state, UVPERF_COUNT_GONE);
-  assert_int_equal(uvperf_set_is_active(&live.set), 1);
+  assert_int_equal(uvperf_is_active(&live.set.handle), 1);
   live_set_close(&live);
 }
 
@@ -356,7 +356,7 @@ static void set_read_start_refuses_invalid_options(void **state) {
   expect_refused(rc, UV_EINVAL, &error, "interval_ms");
   rc = uvperf_set_read_start(&live.set, 1, NULL, &error);
   expect_refused(rc, UV_EINVAL, &error, "cb");
-  assert_int_equal(uvperf_set_is_active(&live.set), 0);
+  assert_int_equal(uvperf_is_active(&live.set.handle), 0);
   rc = uvperf_set_read(&live.set, NULL, &error);
   expect_refused(rc, UV_EINVAL, &error, "reading");
   live_set_close(&live);
@@ -385,16 +385,16 @@ static void set_read_keeps_the_loop_alive_while_started(void **state) {
   live_set_t live;
 
   begin(__func__, *state, &live);
-  assert_int_equal(uvperf_set_is_active(&live.set), 1);
+  assert_int_equal(uvperf_is_active(&live.set.handle), 1);
   assert_int_equal(uv_loop_alive(*state), 1);
-  uvperf_set_unref(&live.set);
-  assert_int_equal(uvperf_set_has_ref(&live.set), 0);
+  uvperf_unref(&live.set.handle);
+  assert_int_equal(uvperf_has_ref(&live.set.handle), 0);
   assert_int_equal(uv_loop_alive(*state), 0);
-  uvperf_set_ref(&live.set);
-  assert_int_equal(uvperf_set_has_ref(&live.set), 1);
+  uvperf_ref(&live.set.handle);
+  assert_int_equal(uvperf_has_ref(&live.set.handle), 1);
   assert_int_equal(uv_loop_alive(*state), 1);
   assert_int_equal(uvperf_set_read_stop(&live.set), 0);
-  assert_int_equal(uvperf_set_is_active(&live.set), 0);
+  assert_int_equal(uvperf_is_active(&live.set.handle), 0);
   assert_int_equal(uv_loop_alive(*state), 0);
   live_set_close(&live);
 }
@@ -412,7 +412,7 @@ static void set_read_stopped_in_callback_is_the_last(void **state) {
   live.hook = stop;
   fire_at(*state, INTERVAL_MS);
   assert_int_equal(live.callbacks, 1);
-  assert_int_equal(uvperf_set_is_active(&live.set), 0);
+  assert_int_equal(uvperf_is_active(&live.set.handle), 0);
   live_set_close(&live);
 }
 
@@ -453,7 +453,7 @@ static void set_read_restarted_in_callback_begins_there(void **state) {
  * used. */
 static void busy(uvperf_set_t *set, int status, const uvperf_reading_t *reading,
                  const uvperf_reading_t *delta) {
-  live_set_t *live = set->data;
+  live_set_t *live = set->handle.data;
   uvperf_target_t target = UVPERF_TARGET_INIT;
   uint32_t index;
 
@@ -494,7 +494,7 @@ static void set_used_in_its_callback_leaves_the_reading_as_it_is(void **state) {
 }
 
 static void close_set(live_set_t *live) {
-  uvperf_set_close(&live->set, live_set_on_close);
+  uvperf_close(&live->set.handle, live_set_on_close);
 }
 
 static void set_closed_in_callback_is_clean(void **state) {
@@ -560,7 +560,7 @@ static void set_read_start_out_of_memory_starts_nothing(void **state) {
     fake_fail(FAKE_CALLOC, i, 0);
     rc = uvperf_set_read_start(&live.set, 1, live_set_on_read, NULL);
     assert_int_equal(rc, fake_failures() > failures ? UV_ENOMEM : 0);
-    assert_int_equal(uvperf_set_is_active(&live.set), rc == 0);
+    assert_int_equal(uvperf_is_active(&live.set.handle), rc == 0);
     if (rc != 0)
       assert_int_equal(
           uvperf_set_read_start(&live.set, 1, live_set_on_read, NULL), 0);

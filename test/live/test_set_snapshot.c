@@ -45,7 +45,7 @@ static void set_snapshot_holds_the_newest_of_each_cpu(void **state) {
                                   : flight.tracks[cpu].last,
                        1999 + 1000 * cpu);
     }
-    uvperf_set_stats(&flight.stream.live.set, &stats);
+    uvperf_stats(&flight.stream.live.set.handle, &stats);
     assert_int_equal(stats.records, flight.stream.records);
     assert_int_equal(stats.high_water_bytes, support_page_bytes());
     assert_in_range(stats.cut_records, 0, flight.nr_cpus);
@@ -74,7 +74,7 @@ static void set_snapshot_in_time_order_is_of_all_cpus(void **state) {
                   flight.nr_cpus * (support_page_bytes() / 40));
   /* The oldest record of one ring may be older than the other ring's. */
   assert_in_range(flight.all.missing, 0, 4);
-  uvperf_set_stats(&flight.stream.live.set, &stats);
+  uvperf_stats(&flight.stream.live.set.handle, &stats);
   assert_int_equal(stats.late_records, 0);
   live_stream_close(&flight.stream);
 }
@@ -102,7 +102,7 @@ static void set_snapshots_deliver_new_records_or_all(void **state) {
   assert_int_equal(flight.tracks[0].first, 2002);
   assert_in_range(flight.tracks[0].comms, full - 1, full + 1);
   /* Also when it is stopped, and nothing more is written. */
-  assert_int_equal(uvperf_set_stop(&flight.stream.live.set), 0);
+  assert_int_equal(uvperf_stop(&flight.stream.live.set.handle), 0);
   live_flight_comm_on(&flight, 0, &next, 3);
   live_flight_snap(&flight, UVPERF_SNAPSHOT_ALL);
   assert_int_equal(flight.tracks[0].first, 2002);
@@ -216,12 +216,12 @@ static void set_snapshot_has_what_an_offline_cpu_wrote(void **state) {
   assert_int_equal(flight.tracks[0].missing, 0);
   do {
     uv_run(*state, UV_RUN_ONCE);
-    uvperf_set_stats(&flight.stream.live.set, &stats);
+    uvperf_stats(&flight.stream.live.set.handle, &stats);
   } while (stats.cpus_gone == 0);
   offline_cpu_give_back(cpu);
   do {
     uv_run(*state, UV_RUN_ONCE);
-    uvperf_set_stats(&flight.stream.live.set, &stats);
+    uvperf_stats(&flight.stream.live.set.handle, &stats);
   } while (stats.cpus_come == 0);
   live_flight_comm_on(&flight, 0, &next, 3);
   live_flight_snap(&flight, UVPERF_SNAPSHOT_OLDEST_FIRST);

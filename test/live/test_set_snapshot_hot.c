@@ -51,7 +51,7 @@ static void check_tracks(const live_flight_t *flight, int is_ordered) {
     assert_int_equal(flight->tracks[i].disordered, 0);
     assert_true(flight->tracks[i].missing <= flight->tracks[i].lost);
   }
-  uvperf_set_stats(&flight->stream.live.set, &stats);
+  uvperf_stats(&flight->stream.live.set.handle, &stats);
   if (is_ordered)
     assert_true(flight->all.inversions <= stats.late_records);
 }
@@ -91,9 +91,10 @@ static void wait_for_news(const live_flight_t *flight, int is_for_all) {
   uint64_t enough;
   size_t i;
 
-  for (i = 0; i < uvperf_set_nr_rings(&flight->stream.live.set); i++) {
+  for (i = 0; i < uvperf_nr_rings(&flight->stream.live.set.handle); i++) {
     do {
-      assert_int_equal(uvperf_set_ring(&flight->stream.live.set, i, &ring), 0);
+      assert_int_equal(uvperf_ring(&flight->stream.live.set.handle, i, &ring),
+                       0);
       enough = is_for_all ? ring.bytes : 1;
       if (live_flight_cpu_index(flight, ring.cpu) == LIVE_FLIGHT_CPUS ||
           ring.waiting >= enough)
@@ -138,7 +139,7 @@ static void fly(uv_loop_t *loop, size_t ring_bytes, size_t mode,
   writers_end(&flight, writers);
   assert_true(flight.stream.by_target[0] > 0);
   assert_true(flight.stream.records > flight.stream.by_target[0]);
-  uvperf_set_stats(&flight.stream.live.set, &stats);
+  uvperf_stats(&flight.stream.live.set.handle, &stats);
   assert_int_equal(stats.corrupt, 0);
   live_stream_close(&flight.stream);
 }

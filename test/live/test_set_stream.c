@@ -39,7 +39,7 @@ static void set_records_come_with_their_attr_and_target(void **state) {
     assert_int_equal(stream.by_attr[1], 5);
     assert_int_equal(stream.by_attr[0], stream.samples);
     assert_int_equal(stream.by_target[0], stream.records);
-    uvperf_set_stats(&stream.live.set, &stats);
+    uvperf_stats(&stream.live.set.handle, &stats);
     assert_int_equal(stats.records, stream.records);
     assert_int_equal(stats.corrupt, 0);
     assert_true(stats.bytes >= stream.records * 16);
@@ -71,7 +71,7 @@ static size_t count_polled(uv_loop_t *loop, const int *fds, size_t nr_fds) {
 /* P10: each ring has one reader, and the events' fds are not polled. */
 static void check_polled(live_stream_t *stream) {
   uvperf_set_t *set = &stream->live.set;
-  size_t nr_rings = uvperf_set_nr_rings(set);
+  size_t nr_rings = uvperf_nr_rings(&set->handle);
   uvperf_ring_info_t ring;
   uint64_t serial;
   size_t nr = 0;
@@ -80,10 +80,10 @@ static void check_polled(live_stream_t *stream) {
   size_t i;
 
   for (i = 0; i < nr_rings; i++) {
-    assert_int_equal(uvperf_set_ring(set, i, &ring), 0);
+    assert_int_equal(uvperf_ring(&set->handle, i, &ring), 0);
     fds[i] = ring.fd;
   }
-  assert_int_equal(count_polled(stream->live.set.loop, fds, nr_rings),
+  assert_int_equal(count_polled(stream->live.set.handle.loop, fds, nr_rings),
                    nr_rings);
   for (attr = 0; attr < uvperf_set_nr_attrs(set); attr++)
     for (serial = 0; serial < 1000 && nr < 1000; serial++) {
@@ -91,7 +91,7 @@ static void check_polled(live_stream_t *stream) {
       nr += fds[nr] >= 0;
     }
   assert_int_equal(nr, uvperf_set_nr_open(set));
-  assert_int_equal(count_polled(stream->live.set.loop, fds, nr), 0);
+  assert_int_equal(count_polled(stream->live.set.handle.loop, fds, nr), 0);
 }
 
 /* On two CPUs it is 200. */
@@ -111,14 +111,15 @@ static void set_of_200_events_polls_one_fd_for_each_cpu(void **state) {
     live_stream_plan_target(&plan, UVPERF_TARGET_SELF, 0);
   live_stream_begin(*state, &stream, &plan);
   uv_run(*state, UV_RUN_NOWAIT);
-  assert_int_equal(uvperf_set_nr_open(set), 100 * uvperf_set_nr_rings(set));
+  assert_int_equal(uvperf_set_nr_open(set),
+                   100 * uvperf_nr_rings(&set->handle));
   check_polled(&stream);
-  for (i = 0; i < uvperf_set_nr_rings(set); i++) {
-    assert_int_equal(uvperf_set_ring(set, i, &ring), 0);
+  for (i = 0; i < uvperf_nr_rings(&set->handle); i++) {
+    assert_int_equal(uvperf_ring(&set->handle, i, &ring), 0);
     assert_int_equal(ring.nr_events, 100);
     assert_true(ring.bytes >= support_page_bytes());
   }
-  assert_int_equal(uvperf_set_ring(set, i, &ring), UV_EINVAL);
+  assert_int_equal(uvperf_ring(&set->handle, i, &ring), UV_EINVAL);
   live_stream_comm(&next, 3);
   assert_true(live_run_until(*state, &stream.records, 300));
   live_run_ms(*state, 10);
@@ -157,9 +158,9 @@ static void set_stats_of_rings_add_up_to_the_sets(void **state) {
       live_unpin(&old);
       assert_true(live_run_until(*state, &stream.comms, next));
     }
-    uvperf_set_stats(&stream.live.set, &stats);
-    for (i = 0; i < uvperf_set_nr_rings(&stream.live.set); i++) {
-      assert_int_equal(uvperf_set_ring(&stream.live.set, i, &ring), 0);
+    uvperf_stats(&stream.live.set.handle, &stats);
+    for (i = 0; i < uvperf_nr_rings(&stream.live.set.handle); i++) {
+      assert_int_equal(uvperf_ring(&stream.live.set.handle, i, &ring), 0);
       sum.records += ring.stats.records;
       sum.bytes += ring.stats.bytes;
       sum.wakeups += ring.stats.wakeups;
@@ -227,8 +228,8 @@ static void set_start_refuses_invalid_options(void **state) {
   options.size = 1;
   assert_int_equal(uvperf_set_start(set, &options, live_stream_on_record, NULL),
                    UV_EINVAL);
-  assert_int_equal(uvperf_set_is_active(set), 0);
-  assert_int_equal(uvperf_set_stop(set), 0);
+  assert_int_equal(uvperf_is_active(&set->handle), 0);
+  assert_int_equal(uvperf_stop(&set->handle), 0);
   live_stream_start(&stream, NULL);
   assert_int_equal(uvperf_set_start(set, NULL, live_stream_on_record, &error),
                    UV_EALREADY);
@@ -252,11 +253,11 @@ static void set_without_records_cannot_start(void **state) {
   assert_int_equal(uvperf_set_start(set, NULL, live_stream_on_record, &error),
                    UV_EINVAL);
   assert_non_null(strstr(error.reason, "UVPERF_SET_RECORDS"));
-  assert_int_equal(uvperf_set_flush(set), UV_EINVAL);
-  assert_int_equal(uvperf_set_nr_rings(set), 0);
-  assert_int_equal(uvperf_set_ring(set, 0, &ring), UV_EINVAL);
+  assert_int_equal(uvperf_flush(&set->handle), UV_EINVAL);
+  assert_int_equal(uvperf_nr_rings(&set->handle), 0);
+  assert_int_equal(uvperf_ring(&set->handle, 0, &ring), UV_EINVAL);
   assert_null(uvperf_set_source(set, 1));
-  uvperf_set_stats(set, &stats);
+  uvperf_stats(&set->handle, &stats);
   assert_int_equal(stats.records, 0);
   live_stream_close(&stream);
 }
@@ -268,16 +269,16 @@ static void set_started_keeps_the_loop_alive_until_stopped(void **state) {
   support_need_own_events(__func__);
   begin_own(*state, &stream);
   assert_true(live_run_ms(*state, 50) < 20);
-  assert_int_equal(uvperf_set_is_active(set), 1);
+  assert_int_equal(uvperf_is_active(&set->handle), 1);
   assert_int_equal(uv_loop_alive(*state), 1);
-  uvperf_set_unref(set);
-  assert_int_equal(uvperf_set_has_ref(set), 0);
+  uvperf_unref(&set->handle);
+  assert_int_equal(uvperf_has_ref(&set->handle), 0);
   assert_int_equal(uv_loop_alive(*state), 0);
-  uvperf_set_ref(set);
+  uvperf_ref(&set->handle);
   assert_int_equal(uv_loop_alive(*state), 1);
-  assert_int_equal(uvperf_set_stop(set), 0);
+  assert_int_equal(uvperf_stop(&set->handle), 0);
   assert_int_equal(uv_loop_alive(*state), 0);
-  assert_int_equal(uvperf_set_is_active(set), 0);
+  assert_int_equal(uvperf_is_active(&set->handle), 0);
   live_stream_close(&stream);
 }
 
@@ -289,9 +290,9 @@ static void set_unrefd_before_start_does_not_keep_the_loop_alive(void **state) {
   support_need_own_events(__func__);
   live_stream_plan_own(&plan);
   live_stream_open(*state, &stream, &plan.options);
-  uvperf_set_unref(&stream.live.set);
+  uvperf_unref(&stream.live.set.handle);
   live_stream_start(&stream, NULL);
-  assert_int_equal(uvperf_set_is_active(&stream.live.set), 1);
+  assert_int_equal(uvperf_is_active(&stream.live.set.handle), 1);
   assert_int_equal(uv_loop_alive(*state), 0);
   live_stream_close(&stream);
 }
@@ -313,7 +314,7 @@ static void set_without_targets_starts_and_waits_for_one(void **state) {
     live_stream_begin(*state, &stream, &plan);
     assert_true(live_run_ms(*state, 50) < 20);
     assert_int_equal(uv_loop_alive(*state), 1);
-    assert_int_equal(uvperf_set_nr_rings(&stream.live.set), 0);
+    assert_int_equal(uvperf_nr_rings(&stream.live.set.handle), 0);
     target.data = (void *)1;
     assert_int_equal(
         uvperf_set_add_target(&stream.live.set, &target, &index, NULL), 0);
@@ -349,7 +350,7 @@ static void set_start_without_enable_leaves_that_to_the_user(void **state) {
   live_stream_comm(&next, 2);
   assert_true(live_run_until(*state, &stream.comms, 2));
   /* Stop does not disable what start did not enable. */
-  assert_int_equal(uvperf_set_stop(&stream.live.set), 0);
+  assert_int_equal(uvperf_stop(&stream.live.set.handle), 0);
   live_stream_comm(&next, 2);
   live_stream_start(&stream, &options);
   assert_true(live_run_until(*state, &stream.comms, 4));
@@ -373,8 +374,8 @@ static void set_stop_keeps_records_for_the_next_start(void **state) {
     next = 0;
     live_stream_begin(*state, &stream, &plan);
     live_stream_comm(&next, 3);
-    assert_int_equal(uvperf_set_stop(set), 0);
-    assert_int_equal(uvperf_set_stop(set), 0);
+    assert_int_equal(uvperf_stop(&set->handle), 0);
+    assert_int_equal(uvperf_stop(&set->handle), 0);
     live_run_ms(*state, 10);
     assert_int_equal(stream.records, 0);
     /* It has disabled what start enabled. */
@@ -418,7 +419,7 @@ static void set_stopped_in_its_callback_delivers_no_more(void **state) {
 
 static void restart_each(live_stream_t *stream, const uvperf_record_t *record) {
   (void)record;
-  assert_int_equal(uvperf_set_stop(&stream->live.set), 0);
+  assert_int_equal(uvperf_stop(&stream->live.set.handle), 0);
   live_stream_start(stream, NULL);
 }
 

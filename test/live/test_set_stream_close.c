@@ -51,7 +51,7 @@ static void close_at_third(live_stream_t *stream,
                            const uvperf_record_t *record) {
   (void)record;
   if (stream->comms == 3)
-    uvperf_set_close(&stream->live.set, live_set_on_close);
+    uvperf_close(&stream->live.set.handle, live_set_on_close);
 }
 
 static void set_closed_in_its_record_callback_delivers_no_more(void **state) {
@@ -88,7 +88,7 @@ static void set_closed_in_a_flush_delivers_no_more(void **state) {
     begin_own(*state, &stream, mode);
     stream.on_record = close_at_third;
     live_stream_comm(&next, 10);
-    assert_int_equal(uvperf_set_flush(&stream.live.set), 0);
+    assert_int_equal(uvperf_flush(&stream.live.set.handle), 0);
     assert_int_equal(stream.comms, 3);
     live_set_wait_closed(&stream.live);
     assert_as(&before);
@@ -98,7 +98,7 @@ static void set_closed_in_a_flush_delivers_no_more(void **state) {
 static void close_at_slice_end(live_stream_t *stream,
                                const uvperf_record_t *record) {
   if (record == NULL)
-    uvperf_set_close(&stream->live.set, live_set_on_close);
+    uvperf_close(&stream->live.set.handle, live_set_on_close);
 }
 
 static void set_closed_at_the_end_of_a_slice_is_clean(void **state) {
@@ -144,10 +144,10 @@ static void set_closed_after_any_number_of_turns_is_clean(void **state) {
     for (i = 0; i < turns / 2; i++)
       uv_run(*state, UV_RUN_NOWAIT);
     if (turns % 4 > 1)
-      assert_int_equal(uvperf_set_stop(&stream.live.set), 0);
-    uvperf_set_close(&stream.live.set, live_set_on_close);
-    assert_int_equal(uvperf_set_is_active(&stream.live.set), 0);
-    assert_int_equal(uvperf_set_is_closing(&stream.live.set), 1);
+      assert_int_equal(uvperf_stop(&stream.live.set.handle), 0);
+    uvperf_close(&stream.live.set.handle, live_set_on_close);
+    assert_int_equal(uvperf_is_active(&stream.live.set.handle), 0);
+    assert_int_equal(uvperf_is_closing(&stream.live.set.handle), 1);
     stream.records = 0;
     live_set_wait_closed(&stream.live);
     assert_int_equal(stream.records, 0);
@@ -191,12 +191,12 @@ static void walk_close_finds_each_inner_handle_of_a_stream(void **state) {
   look(&before);
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     begin_own(*state, &stream, mode);
-    nr_rings = uvperf_set_nr_rings(&stream.live.set);
+    nr_rings = uvperf_nr_rings(&stream.live.set.handle);
     ours = 0;
     uv_walk(*state, walk_close, &ours);
     assert_int_equal(ours, 2 + 3 + nr_rings);
-    assert_int_equal(uvperf_set_is_closing(&stream.live.set), 1);
-    uvperf_set_close(&stream.live.set, live_set_on_close);
+    assert_int_equal(uvperf_is_closing(&stream.live.set.handle), 1);
+    uvperf_close(&stream.live.set.handle, live_set_on_close);
     live_set_wait_closed(&stream.live);
     assert_as(&before);
   }
@@ -229,11 +229,11 @@ static void set_stream_uv_closed_by_others_is_survived(void **state) {
     uv_walk(*state, uv_close_all, NULL);
     if (turns > 1)
       run_to_end(*state);
-    assert_int_equal(uvperf_set_stop(set), 0);
+    assert_int_equal(uvperf_stop(&set->handle), 0);
     assert_int_equal(uvperf_set_start(set, NULL, live_stream_on_record, NULL),
                      UV_EINVAL);
-    assert_int_equal(uvperf_set_flush(set), 0);
-    assert_int_equal(uvperf_set_is_closing(set), 0);
+    assert_int_equal(uvperf_flush(&set->handle), 0);
+    assert_int_equal(uvperf_is_closing(&set->handle), 0);
     live_stream_close(&stream);
     assert_as(&before);
   }
@@ -255,12 +255,12 @@ static void set_stream_of_a_closed_inner_handle_is_not_started(void **state) {
     plan.options.nr_targets = i / 3;
     live_stream_begin(*state, &stream, &plan);
     live_run_ms(*state, 5);
-    assert_int_equal(uvperf_set_stop(&stream.live.set), 0);
+    assert_int_equal(uvperf_stop(&stream.live.set.handle), 0);
     uv_walk(*state, uv_close_type, (void *)&types[i % 3]);
     assert_int_equal(
         uvperf_set_start(&stream.live.set, NULL, live_stream_on_record, NULL),
         UV_EINVAL);
-    assert_int_equal(uvperf_set_is_active(&stream.live.set), 0);
+    assert_int_equal(uvperf_is_active(&stream.live.set.handle), 0);
     live_stream_close(&stream);
     assert_as(&before);
   }
@@ -273,28 +273,29 @@ static int is_refused(uvperf_set_t *set) {
   uvperf_error_t error;
   uvperf_stats_t stats;
 
-  uvperf_set_stats(set, &stats);
+  uvperf_stats(&set->handle, &stats);
   return uvperf_set_start(set, NULL, live_stream_on_record, &error) ==
              UV_EPERM &&
          error.cause == UVPERF_CAUSE_ARGUMENT &&
-         uvperf_set_stop(set) == UV_EPERM &&
-         uvperf_set_flush(set) == UV_EPERM && uvperf_set_nr_rings(set) > 0 &&
-         uvperf_set_ring(set, 0, &ring) == 0 && ring.fd >= 0 &&
+         uvperf_stop(&set->handle) == UV_EPERM &&
+         uvperf_flush(&set->handle) == UV_EPERM &&
+         uvperf_nr_rings(&set->handle) > 0 &&
+         uvperf_ring(&set->handle, 0, &ring) == 0 && ring.fd >= 0 &&
          uvperf_set_source(set, 0) == NULL;
 }
 
 static int child_by_the_rules(void *arg) {
   live_stream_t *stream = arg;
-  uv_loop_t *loop = stream->live.set.loop;
+  uv_loop_t *loop = stream->live.set.handle.loop;
 
   if (uv_loop_fork(loop) != 0)
     return 1;
   if (!is_refused(&stream->live.set))
     return 2;
-  uvperf_set_close(&stream->live.set, NULL);
+  uvperf_close(&stream->live.set.handle, NULL);
   while (uv_run(loop, UV_RUN_DEFAULT) != 0)
     continue;
-  if (stream->records != 0 || stream->live.set.impl != NULL)
+  if (stream->records != 0 || stream->live.set.handle.impl != NULL)
     return 3;
   return uv_loop_close(loop) == 0 ? 0 : 4;
 }
@@ -323,12 +324,12 @@ static void set_stream_forked_child_leaves_the_parent_alone(void **state) {
 /* One that forgets to close. */
 static int run_without_close(void *arg) {
   live_stream_t *stream = arg;
-  uv_loop_t *loop = stream->live.set.loop;
+  uv_loop_t *loop = stream->live.set.handle.loop;
 
   if (uv_loop_fork(loop) != 0)
     return 1;
   live_run_ms(loop, 20);
-  return stream->records != 0 || uvperf_set_is_active(&stream->live.set);
+  return stream->records != 0 || uvperf_is_active(&stream->live.set.handle);
 }
 
 static void set_stream_forked_child_delivers_nothing(void **state) {
@@ -358,9 +359,9 @@ static void fork_in_callback(live_stream_t *stream,
   *pid = fork();
   if (*pid != 0)
     return;
-  if (uv_loop_fork(stream->live.set.loop) != 0)
+  if (uv_loop_fork(stream->live.set.handle.loop) != 0)
     _exit(1);
-  uvperf_set_close(&stream->live.set, NULL);
+  uvperf_close(&stream->live.set.handle, NULL);
 }
 
 static void set_stream_forked_in_its_callback_is_clean(void **state) {
@@ -383,7 +384,7 @@ static void set_stream_forked_in_its_callback_is_clean(void **state) {
     if (pid == 0) {
       while (uv_run(loop, UV_RUN_DEFAULT) != 0)
         continue;
-      _exit(stream.comms == 1 && stream.live.set.impl == NULL &&
+      _exit(stream.comms == 1 && stream.live.set.handle.impl == NULL &&
                     uv_loop_close(loop) == 0
                 ? 0
                 : 2);

@@ -39,13 +39,13 @@ static void check_ended(live_stream_t *stream) {
 
   assert_int_equal(stream->eofs, 1);
   assert_int_equal(stream->foreign, 0);
-  assert_int_equal(uvperf_set_is_active(&stream->live.set), 0);
-  assert_int_equal(uv_loop_alive(stream->live.set.loop), 0);
+  assert_int_equal(uvperf_is_active(&stream->live.set.handle), 0);
+  assert_int_equal(uv_loop_alive(stream->live.set.handle.loop), 0);
   assert_int_equal(
       uvperf_set_start(&stream->live.set, NULL, live_stream_on_record, &error),
       UV_EOF);
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_TASK);
-  assert_int_equal(uvperf_set_stop(&stream->live.set), 0);
+  assert_int_equal(uvperf_stop(&stream->live.set.handle), 0);
   assert_int_equal(stream->after_end, 0);
 }
 
@@ -209,7 +209,7 @@ static void set_targets_die_while_another_lives(void **state) {
     }
     assert_int_equal(stream.eofs, 0);
     assert_int_equal(stream.comms, 30);
-    assert_int_equal(uvperf_set_is_active(&stream.live.set), 1);
+    assert_int_equal(uvperf_is_active(&stream.live.set.handle), 1);
     end_child(&family, 3);
     assert_true(live_run_until(*state, &stream.eofs, 1));
     assert_int_equal(stream.comms, 40);
@@ -277,7 +277,7 @@ static void set_all_targets_removed_waits_for_others(void **state) {
   live_run_ms(*state, 150);
   assert_int_equal(stream.nr_ends, 0);
   assert_int_equal(stream.eofs, 0);
-  assert_int_equal(uvperf_set_is_active(&stream.live.set), 1);
+  assert_int_equal(uvperf_is_active(&stream.live.set.handle), 1);
   live_stream_close(&stream);
 }
 
@@ -285,8 +285,8 @@ static void set_all_targets_removed_waits_for_others(void **state) {
 
 static void stop_at_end(live_stream_t *stream, uint32_t target) {
   (void)target;
-  assert_int_equal(uvperf_set_flush(&stream->live.set), UV_EBUSY);
-  assert_int_equal(uvperf_set_stop(&stream->live.set), 0);
+  assert_int_equal(uvperf_flush(&stream->live.set.handle), UV_EBUSY);
+  assert_int_equal(uvperf_stop(&stream->live.set.handle), 0);
 }
 
 static void set_stopped_at_an_end_reports_the_others_later(void **state) {
@@ -307,7 +307,7 @@ static void set_stopped_at_an_end_reports_the_others_later(void **state) {
       live_run_ms(*state, 10);
       assert_int_equal(stream.nr_ends, i + 1);
       assert_int_equal(stream.eofs, 0);
-      assert_int_equal(uvperf_set_is_active(&stream.live.set), 0);
+      assert_int_equal(uvperf_is_active(&stream.live.set.handle), 0);
       live_stream_start(&stream, NULL);
     }
     assert_true(live_run_until(*state, &stream.eofs, 1));
@@ -371,20 +371,20 @@ static void set_with_a_slow_end_callback_lets_others_run(void **state) {
 
 /* For a set that was closed in a callback: it may be done already. */
 static void wait_closed(live_stream_t *stream) {
-  live_run_ms(stream->live.set.loop, 10);
+  live_run_ms(stream->live.set.handle.loop, 10);
   assert_int_equal(stream->live.closed, 1);
   uvperf_reading_free(stream->live.reading);
 }
 
 static void close_at_end(live_stream_t *stream, uint32_t target) {
   (void)target;
-  uvperf_set_close(&stream->live.set, live_set_on_close);
+  uvperf_close(&stream->live.set.handle, live_set_on_close);
 }
 
 static void close_at_eof(live_stream_t *stream, const uvperf_record_t *record) {
   (void)record;
   if (stream->eofs > 0)
-    uvperf_set_close(&stream->live.set, live_set_on_close);
+    uvperf_close(&stream->live.set.handle, live_set_on_close);
 }
 
 static void set_closed_at_an_end_calls_back_no_more(void **state) {

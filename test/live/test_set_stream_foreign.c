@@ -108,7 +108,7 @@ static void wait_for_beats(uv_loop_t *loop, live_stream_t *stream,
 static uvperf_stats_t stats_of(const live_stream_t *stream) {
   uvperf_stats_t stats;
 
-  uvperf_set_stats(&stream->live.set, &stats);
+  uvperf_stats(&stream->live.set.handle, &stats);
   return stats;
 }
 
@@ -131,12 +131,12 @@ static void run_beside(uv_loop_t *loop, uint64_t tracepoint, int clockid,
   beat(loop, cpus, nr);
   wait_for_beats(loop, &stream, BEATS);
   neighbour_end(&neighbour);
-  assert_int_equal(uvperf_set_flush(&stream.live.set), 0);
+  assert_int_equal(uvperf_flush(&stream.live.set.handle), 0);
   late = stats_of(&stream).late_records;
   records = stream.records;
   beat(loop, cpus, nr);
   wait_for_beats(loop, &stream, 2 * BEATS);
-  assert_int_equal(uvperf_set_flush(&stream.live.set), 0);
+  assert_int_equal(uvperf_flush(&stream.live.set.handle), 0);
   stats = stats_of(&stream);
   print_message(
       "clock %d: %llu records, %llu bad times, %llu late while the "

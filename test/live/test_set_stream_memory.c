@@ -12,12 +12,12 @@ static void deliver(uv_loop_t *loop, live_stream_t *stream) {
   options.slice_records = 7;
   live_stream_comm(&next, 100);
   assert_true(live_run_until(loop, &stream->comms, 100));
-  assert_int_equal(uvperf_set_stop(&stream->live.set), 0);
+  assert_int_equal(uvperf_stop(&stream->live.set.handle), 0);
   live_stream_start(stream, &options);
   live_stream_comm(&next, 100);
   assert_true(live_run_until(loop, &stream->comms, 200));
   live_stream_comm(&next, 100);
-  assert_int_equal(uvperf_set_flush(&stream->live.set), 0);
+  assert_int_equal(uvperf_flush(&stream->live.set.handle), 0);
   assert_int_equal(stream->comms, 300);
   assert_int_equal(stream->out_of_order, 0);
 }

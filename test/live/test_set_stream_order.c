@@ -68,11 +68,11 @@ static void set_in_time_order_is_so_except_late_records(void **state) {
   live_run_until(*state, &stream.samples, nr * CALLS_EACH / 2);
   for (i = 0; i < nr; i++)
     live_thread_wait(&producers[i].thread);
-  assert_int_equal(uvperf_set_flush(&stream.live.set), 0);
+  assert_int_equal(uvperf_flush(&stream.live.set.handle), 0);
   assert_int_equal(stream.samples + count_lost(&stream), nr * CALLS_EACH);
   assert_int_equal(stream.corrupt, 0);
   assert_int_equal(stream.foreign, 0);
-  uvperf_set_stats(&stream.live.set, &stats);
+  uvperf_stats(&stream.live.set.handle, &stats);
   assert_int_equal(stats.late_records, stream.inversions);
   assert_true(stats.lost_records <= count_lost(&stream));
   print_message("%llu records of %zu CPUs, %llu lost, %llu late\n",
@@ -112,10 +112,10 @@ static void set_in_time_order_of_two_cpus_by_turns(void **state) {
     if (i % 100 == 50)
       uv_run(*state, UV_RUN_NOWAIT);
   }
-  assert_int_equal(uvperf_set_flush(&stream.live.set), 0);
+  assert_int_equal(uvperf_flush(&stream.live.set.handle), 0);
   assert_int_equal(stream.samples, 1000);
   assert_int_equal(stream.inversions, 0);
-  uvperf_set_stats(&stream.live.set, &stats);
+  uvperf_stats(&stream.live.set.handle, &stats);
   assert_int_equal(stats.late_records, 0);
   for (i = 0; i < nr; i++)
     live_thread_end(&producers[i].thread);
@@ -144,11 +144,11 @@ static void set_in_time_order_gives_up_the_slack_under_pressure(void **state) {
   live_syscall(20);
   live_run_ms(*state, 5);
   assert_int_equal(stream.samples, 0);
-  while (uvperf_set_ring(&stream.live.set, 0, &ring) == 0 && ring.cpu != cpu)
+  while (uvperf_ring(&stream.live.set.handle, 0, &ring) == 0 && ring.cpu != cpu)
     fail_msg("the first ring is of CPU %d", ring.cpu);
   while (ring.waiting <= ring.bytes / 2) {
     live_syscall(1);
-    uvperf_set_ring(&stream.live.set, 0, &ring);
+    uvperf_ring(&stream.live.set.handle, 0, &ring);
   }
   assert_true(live_run_until(*state, &stream.samples, 20));
   assert_int_equal(count_lost(&stream), 0);

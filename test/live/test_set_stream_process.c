@@ -275,7 +275,7 @@ static void set_of_cpus_has_no_end(void **state) {
     live_run_ms(*state, 150);
     assert_int_equal(stream.eofs, 0);
     assert_int_equal(stream.nr_ends, 1);
-    assert_int_equal(uvperf_set_is_active(&stream.live.set), 1);
+    assert_int_equal(uvperf_is_active(&stream.live.set.handle), 1);
     live_stream_close(&stream);
   }
 }

@@ -146,7 +146,7 @@ static void deliver(fixture_t *fixture, const uvperf_record_t *record) {
 
 static void on_record(uvperf_set_t *set, int status,
                       const uvperf_record_t *record) {
-  fixture_t *fixture = set->data;
+  fixture_t *fixture = set->handle.data;
 
   expect(fixture, !fixture->closing, "a callback", status);
   if (record != NULL) {
@@ -168,7 +168,7 @@ static void on_record(uvperf_set_t *set, int status,
 }
 
 static void on_end(uvperf_set_t *set, uint32_t target) {
-  fixture_t *fixture = set->data;
+  fixture_t *fixture = set->handle.data;
   model_t *model = &fixture->models[target];
 
   expect(fixture,
@@ -214,7 +214,7 @@ static void call_start(fixture_t *fixture) {
 }
 
 static void call_stop(fixture_t *fixture) {
-  int rc = uvperf_set_stop(fixture->set);
+  int rc = uvperf_stop(&fixture->set->handle);
 
   expect(fixture, rc == 0, "stop", rc);
   fixture->sessions += 1;
@@ -234,12 +234,12 @@ static void call_flush(fixture_t *fixture) {
 
   if (was_callback && !fixture->ever_started)
     return;
-  rc = uvperf_set_flush(fixture->set);
+  rc = uvperf_flush(&fixture->set->handle);
   expect(fixture, rc == expected, "flush", rc);
   /* A callback may also have written more. */
   if (rc == 0 && fixture->sessions == sessions && !fixture->closing) {
     sessions = fixture->sessions;
-    rc = uvperf_set_flush(fixture->set);
+    rc = uvperf_flush(&fixture->set->handle);
     expect(fixture, rc == 0, "flush again", rc);
   }
 }
@@ -247,7 +247,7 @@ static void call_flush(fixture_t *fixture) {
 /* Checks a record, or that there is none. Returns 1 if it was expected. */
 static int take(fixture_t *fixture) {
   int is_refused = fixture->in_callback || fixture->started;
-  int has_record = uvperf_set_has_record(fixture->set);
+  int has_record = uvperf_has_record(&fixture->set->handle);
   int was_taking = fixture->is_taking;
   uint64_t calls = fixture->calls;
   const uvperf_record_t *record;
@@ -292,7 +292,7 @@ static void call_run(fixture_t *fixture) {
   while (fixture->started && fixture->sessions == sessions &&
          !is_all_delivered(fixture) && uv_hrtime() < end) {
     /* A loop that nothing keeps alive does not turn. */
-    uvperf_set_ref(fixture->set);
+    uvperf_ref(&fixture->set->handle);
     uv_run(fixture->loop, UV_RUN_NOWAIT);
   }
   if (fixture->started && fixture->sessions == sessions)
@@ -413,22 +413,24 @@ static void call_questions(fixture_t *fixture) {
   uvperf_stats_t stats;
 
   if (ref)
-    uvperf_set_ref(set);
+    uvperf_ref(&set->handle);
   else
-    uvperf_set_unref(set);
-  expect(fixture, uvperf_set_has_ref(set) == ref, "has_ref", ref);
-  expect(fixture, uvperf_set_is_active(set) == fixture->started, "is_active",
-         fixture->started);
-  expect(fixture, !uvperf_set_is_closing(set), "is_closing", 0);
+    uvperf_unref(&set->handle);
+  expect(fixture, uvperf_has_ref(&set->handle) == ref, "has_ref", ref);
+  expect(fixture, uvperf_is_active(&set->handle) == fixture->started,
+         "is_active", fixture->started);
+  expect(fixture, !uvperf_is_closing(&set->handle), "is_closing", 0);
   expect(fixture, uv_loop_alive(fixture->loop) == (ref && fixture->started),
          "alive", fixture->started);
-  uvperf_set_stats(set, &stats);
+  uvperf_stats(&set->handle, &stats);
   expect(fixture, stats.corrupt == 0 && stats.lost_records == 0, "stats", 0);
   expect(fixture, stats.late_records == 0, "late", (int64_t)stats.late_records);
 }
 
-static void on_closed(uvperf_set_t *set) {
-  fixture_t *fixture = set->data;
+static void on_closed(uvperf_handle_t *handle) {
+  uvperf_set_t *set = uvperf_handle_set(handle);
+
+  fixture_t *fixture = handle->data;
 
   expect(fixture, fixture->closing, "close_cb", 0);
   fixture->set = NULL;
@@ -449,7 +451,7 @@ static void call_close(fixture_t *fixture) {
   fixture->sessions += 1;
   if (draw(fixture, 3) == 0)
     uv_walk(fixture->loop, walk_close, fixture);
-  uvperf_set_close(fixture->set, on_closed);
+  uvperf_close(&fixture->set->handle, on_closed);
 }
 
 typedef struct call_s {
@@ -497,7 +499,7 @@ static void init(fixture_t *fixture) {
                        &error);
   if (rc != 0)
     fail_msg("init: %d: %s", rc, error.reason);
-  fixture->set->data = fixture;
+  fixture->set->handle.data = fixture;
   uvperf_set_on_end(fixture->set, on_end);
 }
 
@@ -539,7 +541,7 @@ static void run_seed(uv_loop_t *loop, uint64_t seed) {
   if (fixture->set != NULL) {
     if (!fixture->closing) {
       fixture->closing = 1;
-      uvperf_set_close(fixture->set, on_closed);
+      uvperf_close(&fixture->set->handle, on_closed);
     }
     run_until_closed(fixture);
   }

@@ -50,7 +50,7 @@ static void run_storm(uv_loop_t *loop, const way_t *way) {
   start = live_now();
   while (stream.eofs == 0 && live_now() - start < MOST_NS)
     uv_run(loop, way->run);
-  uvperf_set_stats(&stream.live.set, &stats);
+  uvperf_stats(&stream.live.set.handle, &stats);
   assert_int_equal(stats.lost_records, 0);
   assert_int_equal(stream.comms, 2 * LIVE_STREAM_STORM_COMMS);
   assert_int_equal(stream.by_attr[0], stream.by_attr[1]);

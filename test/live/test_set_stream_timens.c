@@ -107,8 +107,8 @@ static void check_clock(uv_loop_t *loop, int clockid) {
   make_records(&next);
   assert_true(live_run_until(loop, &stream.comms, ROUNDS));
   make_records(&next);
-  assert_int_equal(uvperf_set_flush(&stream.live.set), 0);
-  uvperf_set_stats(&stream.live.set, &stats);
+  assert_int_equal(uvperf_flush(&stream.live.set.handle), 0);
+  uvperf_stats(&stream.live.set.handle, &stats);
   assert_int_equal(stats.bad_times, 0);
   assert_int_equal(stats.late_records, 0);
   assert_int_equal(stream.comms, 2 * ROUNDS);

@@ -7,7 +7,7 @@
 
 static void flush_inside(live_stream_t *stream, const uvperf_record_t *record) {
   (void)record;
-  *(int *)stream->hook_data = uvperf_set_flush(&stream->live.set);
+  *(int *)stream->hook_data = uvperf_flush(&stream->live.set.handle);
 }
 
 static void set_flush_delivers_waiting_records_at_once(void **state) {
@@ -28,21 +28,21 @@ static void set_flush_delivers_waiting_records_at_once(void **state) {
     next = 0;
     plan.options.slack_us = mode == 1 ? 10000000 : 0;
     live_stream_open(*state, &stream, &plan.options);
-    assert_int_equal(uvperf_set_flush(set), UV_EINVAL);
+    assert_int_equal(uvperf_flush(&set->handle), UV_EINVAL);
     options.slice_records = 1;
     live_stream_start(&stream, &options);
     live_run_ms(*state, 5);
     live_stream_comm(&next, 5);
     stream.on_record = flush_inside;
     stream.hook_data = &code;
-    assert_int_equal(uvperf_set_flush(set), 0);
+    assert_int_equal(uvperf_flush(&set->handle), 0);
     assert_int_equal(stream.comms, 5);
     assert_int_equal(code, UV_EBUSY);
     stream.on_record = NULL;
     live_stream_comm(&next, 3);
-    assert_int_equal(uvperf_set_stop(set), 0);
-    assert_int_equal(uvperf_set_flush(set), 0);
-    assert_int_equal(uvperf_set_flush(set), 0);
+    assert_int_equal(uvperf_stop(&set->handle), 0);
+    assert_int_equal(uvperf_flush(&set->handle), 0);
+    assert_int_equal(uvperf_flush(&set->handle), 0);
     assert_int_equal(stream.comms, 8);
     assert_int_equal(stream.out_of_order, 0);
     live_stream_close(&stream);
@@ -62,12 +62,12 @@ static void set_stopped_in_a_flush_keeps_the_rest(void **state) {
     next = 0;
     live_stream_begin(*state, &stream, &plan);
     live_stream_comm(&next, 10);
-    assert_int_equal(uvperf_set_stop(&stream.live.set), 0);
+    assert_int_equal(uvperf_stop(&stream.live.set.handle), 0);
     stream.on_record = live_stream_stop_at_third;
-    assert_int_equal(uvperf_set_flush(&stream.live.set), 0);
+    assert_int_equal(uvperf_flush(&stream.live.set.handle), 0);
     assert_int_equal(stream.comms, 3);
     stream.on_record = NULL;
-    assert_int_equal(uvperf_set_flush(&stream.live.set), 0);
+    assert_int_equal(uvperf_flush(&stream.live.set.handle), 0);
     assert_int_equal(stream.comms, 10);
     live_stream_close(&stream);
   }
@@ -98,7 +98,7 @@ static void set_slice_of_one_record_delivers_the_rest_in_turns(void **state) {
     assert_true(live_run_ms(*state, 50) < 20);
     assert_int_equal(stream.slice_ends, 10);
     assert_int_equal(stream.out_of_order, 0);
-    uvperf_set_stats(&stream.live.set, &stats);
+    uvperf_stats(&stream.live.set.handle, &stats);
     assert_int_equal(stats.slices, 10);
     live_stream_close(&stream);
   }
@@ -123,7 +123,7 @@ static void set_records_below_the_watermark_come_by_flush_timer(void **state) {
     live_run_ms(*state, 5);
     live_stream_comm(&next, 3);
     assert_true(live_run_until(*state, &stream.comms, 3));
-    uvperf_set_stats(&stream.live.set, &stats);
+    uvperf_stats(&stream.live.set.handle, &stats);
     assert_int_equal(stats.wakeups, 0);
     live_stream_close(&stream);
   }
@@ -175,12 +175,12 @@ static void set_counts_and_streams_at_once(void **state) {
     assert_true(live_run_until(*state, &stream.comms, 2));
     assert_true(live_run_until(*state, &stream.samples, LIVE_PAGES));
     assert_true(live_run_until(*state, &stream.live.callbacks, 2));
-    assert_int_equal(uvperf_set_stop(&stream.live.set), 0);
-    assert_int_equal(uvperf_set_is_active(&stream.live.set), 1);
-    assert_int_equal(uvperf_set_flush(&stream.live.set), 0);
+    assert_int_equal(uvperf_stop(&stream.live.set.handle), 0);
+    assert_int_equal(uvperf_is_active(&stream.live.set.handle), 1);
+    assert_int_equal(uvperf_flush(&stream.live.set.handle), 0);
     assert_int_equal(live_set_read(&stream.live, 0).value, stream.samples);
     assert_int_equal(uvperf_set_read_stop(&stream.live.set), 0);
-    assert_int_equal(uvperf_set_is_active(&stream.live.set), 0);
+    assert_int_equal(uvperf_is_active(&stream.live.set.handle), 0);
     live_stream_close(&stream);
     live_region_free(region);
   }

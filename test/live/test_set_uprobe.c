@@ -58,7 +58,7 @@ static void task_with_an_inherited_uprobe_cannot_fork(void **state) {
   if (uvperf_event_init(*state, &event, &attr, &options, &error) != 0)
     fail_msg("%s", error.reason);
   assert_int_not_equal(finish_shell(&shell), 0);
-  uvperf_event_close(&event, NULL);
+  uvperf_close(&event.handle, NULL);
   uv_run(*state, UV_RUN_DEFAULT);
   uvperf_event_list_free(events);
 }

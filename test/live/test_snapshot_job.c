@@ -60,18 +60,18 @@ static void reader_done(uvperf_bpf_reader_t *reader, int status) {
   note_done(status);
 }
 
-static void event_closed(uvperf_event_t *event) {
-  (void)event;
+static void event_closed(uvperf_handle_t *handle) {
+  (void)handle;
   closed += 1;
 }
 
-static void set_closed(uvperf_set_t *set) {
-  (void)set;
+static void set_closed(uvperf_handle_t *handle) {
+  (void)handle;
   closed += 1;
 }
 
-static void reader_closed(uvperf_bpf_reader_t *reader) {
-  (void)reader;
+static void reader_closed(uvperf_handle_t *handle) {
+  (void)handle;
   closed += 1;
 }
 
@@ -157,19 +157,19 @@ static int snap(subject_t *subject) {
 
 static int stop(subject_t *subject) {
   if (subject->way == EVENT)
-    return uvperf_event_stop(&subject->event.event);
+    return uvperf_stop(&subject->event.event.handle);
   if (subject->way == READER)
-    return uvperf_bpf_reader_stop(&subject->reader.reader);
-  return uvperf_set_stop(&subject->set.live.set);
+    return uvperf_stop(&subject->reader.reader.handle);
+  return uvperf_stop(&subject->set.live.set.handle);
 }
 
 static void close_it(subject_t *subject) {
   if (subject->way == EVENT)
-    uvperf_event_close(&subject->event.event, event_closed);
+    uvperf_close(&subject->event.event.handle, event_closed);
   else if (subject->way == READER)
-    uvperf_bpf_reader_close(&subject->reader.reader, reader_closed);
+    uvperf_close(&subject->reader.reader.handle, reader_closed);
   else
-    uvperf_set_close(&subject->set.live.set, set_closed);
+    uvperf_close(&subject->set.live.set.handle, set_closed);
 }
 
 static void run_until_closed(uv_loop_t *loop, subject_t *subject) {

@@ -42,11 +42,11 @@ static void note(opened_t *opened, int status, const uvperf_error_t *error) {
 
 static void on_event(uvperf_event_t *event, int status,
                      const uvperf_error_t *error) {
-  note(((live_collector_t *)event->data)->hook_data, status, error);
+  note(((live_collector_t *)event->handle.data)->hook_data, status, error);
 }
 
 static void on_set(uvperf_set_t *set, int status, const uvperf_error_t *error) {
-  note(((live_set_t *)set->data)->hook_data, status, error);
+  note(((live_set_t *)set->handle.data)->hook_data, status, error);
 }
 
 static void on_target(uvperf_set_t *set, int status, void *data, uint32_t index,
@@ -78,7 +78,7 @@ static void event_of_an_id_used_again_is_esrch(void **state) {
   support_need_own_events(__func__);
   chosen_id_need(__func__);
   memset(&opened, 0, sizeof(opened));
-  opened.collector.event.data = &opened.collector;
+  opened.collector.event.handle.data = &opened.collector;
   opened.collector.hook_data = &opened;
   uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
   attr.exclude_kernel = 1;
@@ -101,7 +101,7 @@ static void plan_set(live_plan_t *plan, opened_t *opened, uint32_t records) {
   plan->attrs[0].exclude_kernel = plan->attrs[1].exclude_kernel = 1;
   live_plan_group(plan);
   plan->options.flags |= records;
-  opened->live.set.data = &opened->live;
+  opened->live.set.handle.data = &opened->live;
   opened->live.hook_data = opened;
 }
 

@@ -54,41 +54,47 @@ static void on_event(uvperf_event_t *event, int status,
                      const uvperf_record_t *record) {
   (void)status;
   (void)record;
-  called(event->data);
+  called(event->handle.data);
 }
 
 static void on_set(uvperf_set_t *set, int status,
                    const uvperf_record_t *record) {
   (void)status;
   (void)record;
-  called(set->data);
+  called(set->handle.data);
 }
 
 static void on_reader(uvperf_bpf_reader_t *reader, int status,
                       const uvperf_bpf_sample_t *sample) {
   (void)status;
   (void)sample;
-  called(reader->data);
+  called(reader->handle.data);
 }
 
-static void event_closed(uvperf_event_t *event) {
-  subject_t *subject = event->data;
+static void event_closed(uvperf_handle_t *handle) {
+  uvperf_event_t *event = uvperf_handle_event(handle);
+
+  subject_t *subject = handle->data;
 
   subject->closed += 1;
   subject->event = NULL;
   free(event);
 }
 
-static void set_closed(uvperf_set_t *set) {
-  subject_t *subject = set->data;
+static void set_closed(uvperf_handle_t *handle) {
+  uvperf_set_t *set = uvperf_handle_set(handle);
+
+  subject_t *subject = handle->data;
 
   subject->closed += 1;
   subject->set = NULL;
   free(set);
 }
 
-static void reader_closed(uvperf_bpf_reader_t *reader) {
-  subject_t *subject = reader->data;
+static void reader_closed(uvperf_handle_t *handle) {
+  uvperf_bpf_reader_t *reader = uvperf_handle_bpf_reader(handle);
+
+  subject_t *subject = handle->data;
 
   subject->closed += 1;
   subject->reader = NULL;
@@ -108,7 +114,7 @@ static void init_event(subject_t *subject) {
   options.ring_bytes = 64 * 1024;
   subject->event = malloc(sizeof(*subject->event));
   assert_non_null(subject->event);
-  subject->event->data = subject;
+  subject->event->handle.data = subject;
   assert_int_equal(
       uvperf_event_init(subject->loop, subject->event, &attr, &options, NULL),
       0);
@@ -127,7 +133,7 @@ static void init_set(subject_t *subject) {
   }
   subject->set = malloc(sizeof(*subject->set));
   assert_non_null(subject->set);
-  subject->set->data = subject;
+  subject->set->handle.data = subject;
   assert_int_equal(
       uvperf_set_init(subject->loop, subject->set, &plan.options, NULL), 0);
 }
@@ -140,7 +146,7 @@ static void init_reader(const char *test, subject_t *subject) {
   live_bpf_reader_make(test, &subject->source, 0);
   subject->reader = malloc(sizeof(*subject->reader));
   assert_non_null(subject->reader);
-  subject->reader->data = subject;
+  subject->reader->handle.data = subject;
   assert_int_equal(uvperf_bpf_reader_init(subject->loop, subject->reader,
                                           subject->source.array, &options,
                                           NULL),
@@ -182,17 +188,17 @@ static void start(subject_t *subject) {
 static int deliver(subject_t *subject) {
   switch (subject->way) {
     case EVENT_FLUSH:
-      return uvperf_event_flush(subject->event);
+      return uvperf_flush(&subject->event->handle);
     case EVENT_SNAPSHOT:
       return uvperf_event_snapshot(subject->event, 0, NULL);
     case SET_FLUSH:
     case SET_FLUSH_BY_TIME:
-      return uvperf_set_flush(subject->set);
+      return uvperf_flush(&subject->set->handle);
     case SET_SNAPSHOT:
     case SET_SNAPSHOT_BY_TIME:
       return uvperf_set_snapshot(subject->set, 0, NULL);
     case READER_FLUSH:
-      return uvperf_bpf_reader_flush(subject->reader);
+      return uvperf_flush(&subject->reader->handle);
     default:
       return uvperf_bpf_reader_snapshot(subject->reader, 0, NULL);
   }
@@ -200,11 +206,11 @@ static int deliver(subject_t *subject) {
 
 static void close_subject(subject_t *subject) {
   if (subject->event != NULL)
-    uvperf_event_close(subject->event, event_closed);
+    uvperf_close(&subject->event->handle, event_closed);
   else if (subject->set != NULL)
-    uvperf_set_close(subject->set, set_closed);
+    uvperf_close(&subject->set->handle, set_closed);
   else
-    uvperf_bpf_reader_close(subject->reader, reader_closed);
+    uvperf_close(&subject->reader->handle, reader_closed);
 }
 
 /* -- the loop ------------------------------------------------------------- */
@@ -374,7 +380,7 @@ static void close_at_tick(uvperf_set_t *set, int status,
   (void)status;
   (void)reading;
   (void)delta;
-  close_subject(set->data);
+  close_subject(set->handle.data);
 }
 
 static void read_and_run(subject_t *subject) {
@@ -409,14 +415,14 @@ static void ask_for_statistics(const subject_t *subject) {
   uvperf_stats_t stats;
 
   if (subject->event != NULL)
-    uvperf_event_stats(subject->event, &stats);
+    uvperf_stats(&subject->event->handle, &stats);
   if (subject->set != NULL) {
-    uvperf_set_stats(subject->set, &stats);
-    assert_int_equal(uvperf_set_ring(subject->set, 0, &ring), 0);
+    uvperf_stats(&subject->set->handle, &stats);
+    assert_int_equal(uvperf_ring(&subject->set->handle, 0, &ring), 0);
   }
   if (subject->reader != NULL) {
-    uvperf_bpf_reader_stats(subject->reader, &stats);
-    assert_int_equal(uvperf_bpf_reader_ring(subject->reader, 0, &ring), 0);
+    uvperf_stats(&subject->reader->handle, &stats);
+    assert_int_equal(uvperf_ring(&subject->reader->handle, 0, &ring), 0);
   }
 }
 

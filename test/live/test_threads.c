@@ -215,7 +215,7 @@ static void find_refused(found_t *found) {
     rc = uvperf_event_init(found->loop, &event, &attr, NULL, &error);
     add_error(found, rc, &error);
     if (rc == 0)
-      uvperf_event_close(&event, NULL);
+      uvperf_close(&event.handle, NULL);
   }
 }
 
@@ -245,7 +245,7 @@ static void find_handles(found_t *found) {
   rc = uvperf_set_init(found->loop, &set, &options, &error);
   add_error(found, rc, &error);
   if (rc == 0)
-    uvperf_set_close(&set, NULL);
+    uvperf_close(&set.handle, NULL);
   add_number(found, (uint64_t)uv_run(found->loop, UV_RUN_DEFAULT));
 }
 
@@ -364,7 +364,7 @@ static void list_of_a_thread_that_has_ended_opens_elsewhere(void **state) {
   assert_int_equal(uvperf_set_init(*state, &set, &options, NULL), 0);
   assert_int_equal(uvperf_set_nr_attrs(&set), uvperf_event_list_count(list));
   uvperf_event_list_free(list);
-  uvperf_set_close(&set, NULL);
+  uvperf_close(&set.handle, NULL);
   uv_run(*state, UV_RUN_DEFAULT);
 }
 

@@ -28,7 +28,7 @@ static void plan_own(live_plan_t *plan) {
 static void close_all(unprivileged_report_t *report, uv_loop_t *loop,
                       live_set_t *live) {
   if (live != NULL) {
-    uvperf_set_close(&live->set, NULL);
+    uvperf_close(&live->set.handle, NULL);
     uvperf_reading_free(live->reading);
   }
   uv_run(loop, UV_RUN_DEFAULT);
@@ -47,7 +47,7 @@ static int open_set(unprivileged_report_t *report, uv_loop_t *loop,
     unprivileged_wrong(report, "%d: %s", error.code, error.reason);
     return -1;
   }
-  live->set.data = live;
+  live->set.handle.data = live;
   uvperf_set_enable(&live->set, NULL);
   return 0;
 }

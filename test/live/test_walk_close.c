@@ -20,8 +20,8 @@ static void run_to_end(uv_loop_t *loop) {
   assert_in_range(turns, 0, 99);
 }
 
-static void on_closed(uvperf_event_t *event) {
-  live_collector_t *collector = event->data;
+static void on_closed(uvperf_handle_t *handle) {
+  live_collector_t *collector = handle->data;
 
   collector->closed += 1;
 }
@@ -62,8 +62,8 @@ static void walk_close_closes_owner_and_leaves_foreign_handles(void **state) {
   timer.data = idle.data = poll.data = &poison;
   uv_walk(*state, walk_close, &ours);
   assert_int_equal(ours, 4);
-  assert_int_equal(uvperf_event_is_closing(&collector.event), 1);
-  uvperf_event_close(&collector.event, on_closed);
+  assert_int_equal(uvperf_is_closing(&collector.event.handle), 1);
+  uvperf_close(&collector.event.handle, on_closed);
   run_to_end(*state);
   assert_int_equal(collector.closed, 1);
   close(pipes[0]);
@@ -80,8 +80,8 @@ static void walk_close_then_close_after_teardown_calls_back(void **state) {
   live_start(&collector, NULL);
   uv_walk(*state, walk_close, &ours);
   run_to_end(*state);
-  assert_int_equal(uvperf_event_is_closing(&collector.event), 1);
-  uvperf_event_close(&collector.event, on_closed);
+  assert_int_equal(uvperf_is_closing(&collector.event.handle), 1);
+  uvperf_close(&collector.event.handle, on_closed);
   assert_int_equal(collector.closed, 1);
 }
 
@@ -97,8 +97,8 @@ static void event_inner_handles_uv_closed_by_others_are_survived(void **state) {
   live_start(&collector, NULL);
   live_comm(&next, 3);
   uv_walk(*state, uv_close_all, NULL);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
-  uvperf_event_close(&collector.event, on_closed);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
+  uvperf_close(&collector.event.handle, on_closed);
   run_to_end(*state);
   assert_int_equal(collector.closed, 1);
   assert_int_equal(support_count_fds(), fds);
@@ -119,11 +119,11 @@ event_closed_after_others_closed_inner_handles_frees_all(void **state) {
   assert_int_equal(
       uvperf_event_start(&collector.event, NULL, live_on_record, NULL),
       UV_EALREADY);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   assert_int_equal(
       uvperf_event_start(&collector.event, NULL, live_on_record, NULL),
       UV_EINVAL);
-  uvperf_event_close(&collector.event, on_closed);
+  uvperf_close(&collector.event.handle, on_closed);
   run_to_end(*state);
   assert_int_equal(collector.closed, 1);
   assert_int_equal(support_count_fds(), fds);

@@ -60,7 +60,7 @@ static void hear_loss(bpf_pair_t *pair, int side, int cpu, uint64_t lost) {
 
 static void on_sample(uvperf_bpf_reader_t *reader, int status,
                       const uvperf_bpf_sample_t *sample) {
-  bpf_pair_t *pair = reader->data;
+  bpf_pair_t *pair = reader->handle.data;
 
   if (status == UV_EPROTO && sample != NULL && sample->data == NULL)
     pair->corrupt++;
@@ -138,7 +138,7 @@ static void open_ours(uv_loop_t *loop, bpf_pair_t *pair,
   options.ring_bytes = plan->pages * support_page_bytes();
   options.wakeup_events = plan->wakeup_bytes == 0;
   options.wakeup_bytes = plan->wakeup_bytes;
-  pair->ours.data = pair;
+  pair->ours.handle.data = pair;
   if (uvperf_bpf_reader_init(loop, &pair->ours,
                              pair->numbered.maps[BPF_PAIR_OURS], &options,
                              &error) != 0 ||
@@ -174,15 +174,15 @@ bpf_pair_t *bpf_pair_open(const char *test, uv_loop_t *loop,
   return pair;
 }
 
-static void on_closed(uvperf_bpf_reader_t *reader) {
-  ((bpf_pair_t *)reader->data)->is_closed = 1;
+static void on_closed(uvperf_handle_t *handle) {
+  ((bpf_pair_t *)handle->data)->is_closed = 1;
 }
 
 void bpf_pair_close(uv_loop_t *loop, bpf_pair_t *pair) {
   int side, cpu;
 
   assert_int_equal(pair->corrupt + pair->strange, 0);
-  uvperf_bpf_reader_close(&pair->ours, on_closed);
+  uvperf_close(&pair->ours.handle, on_closed);
   uv_close((uv_handle_t *)&pair->look, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
   assert_true(pair->is_closed);

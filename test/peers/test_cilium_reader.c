@@ -12,8 +12,8 @@ static uvperf_ring_info_t ring_here(const cilium_reader_t *cilium) {
   uvperf_ring_info_t ring;
   size_t i;
 
-  for (i = 0; i < uvperf_bpf_reader_nr_rings(reader); i++) {
-    assert_int_equal(uvperf_bpf_reader_ring(reader, i, &ring), 0);
+  for (i = 0; i < uvperf_nr_rings(&reader->handle); i++) {
+    assert_int_equal(uvperf_ring(&reader->handle, i, &ring), 0);
     if (ring.cpu == cilium->cpu)
       return ring;
   }
@@ -91,7 +91,7 @@ static void reader_reports_the_sample_that_did_not_fit(void **state) {
   cilium_reader_expect(&cilium, 5, 100);
   assert_int_equal(cilium.losses, 1);
   assert_int_equal(cilium.live.lost, 1);
-  uvperf_bpf_reader_stats(&cilium.live.reader, &stats);
+  uvperf_stats(&cilium.live.reader.handle, &stats);
   assert_int_equal(stats.lost_records, 1);
   assert_int_equal(stats.records, nr + 2);
   cilium_reader_close(&cilium);
@@ -103,7 +103,7 @@ static void cancel(uv_timer_t *timer) {
   cilium_reader_t *cilium = timer->data;
 
   assert_int_equal(cilium_reader_put_out(cilium, 5, 1), 0);
-  uvperf_bpf_reader_close(&cilium->live.reader, NULL);
+  uvperf_close(&cilium->live.reader.handle, NULL);
   uv_close((uv_handle_t *)timer, NULL);
 }
 
@@ -124,7 +124,7 @@ static void reader_closed_while_waiting_ends_the_wait(void **state) {
   uv_timer_start(&timer, cancel, 10, 0);
   assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
   assert_int_equal(cilium.callbacks, 0);
-  assert_int_equal(uvperf_bpf_reader_is_closing(&cilium.live.reader), 1);
+  assert_int_equal(uvperf_is_closing(&cilium.live.reader.handle), 1);
   assert_int_equal(cilium_reader_put_out(&cilium, 5, 2), -ENOENT);
   cilium_reader_close_rest(&cilium);
   assert_int_equal(support_count_fds(), fds);
@@ -196,7 +196,7 @@ static void reader_overwritable_delivers_the_newest_first(void **state) {
   cilium.on_sample = expect_newest_first;
   cilium.hook_data = &next;
   cilium_reader_start(&cilium, NULL);
-  assert_int_equal(uvperf_bpf_reader_flush(&cilium.live.reader), UV_EINVAL);
+  assert_int_equal(uvperf_flush(&cilium.live.reader.handle), UV_EINVAL);
   for (i = 0; i <= nr; i++)
     assert_int_equal(cilium_reader_put_out(&cilium, UINT8_MAX, (uint8_t)i), 0);
   live_run_ms(*state, 5);
@@ -250,9 +250,9 @@ static int try_ring(uv_loop_t *loop, int array, size_t ring_bytes,
     assert_true(error.reason[0] != '\0');
     return rc;
   }
-  assert_int_equal(uvperf_bpf_reader_ring(&reader, 0, &ring), 0);
+  assert_int_equal(uvperf_ring(&reader.handle, 0, &ring), 0);
   *bytes = ring.bytes;
-  uvperf_bpf_reader_close(&reader, NULL);
+  uvperf_close(&reader.handle, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
   return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: the checks of cilium/ebpf's tests of its perf.Reader about the end of a
  * Read. Here a deadline is a timer of the loop that calls
- * uvperf_bpf_reader_flush. The whole list is in ORIGINS. */
+ * uvperf_flush. The whole list is in ORIGINS. */
 #include "cilium_reader.h"
 
 /* -- deadlines ------------------------------------------------------------ */
@@ -17,7 +17,7 @@ static void on_deadline(uv_timer_t *timer) {
   deadline_t *deadline = timer->data;
 
   deadline->ticks += 1;
-  deadline->code = uvperf_bpf_reader_flush(&deadline->cilium->live.reader);
+  deadline->code = uvperf_flush(&deadline->cilium->live.reader.handle);
   uv_stop(timer->loop); /* otherwise the loop may wait for something after it */
 }
 
@@ -25,9 +25,9 @@ static void deadline_in(deadline_t *deadline, cilium_reader_t *cilium,
                         uint64_t ms) {
   memset(deadline, 0, sizeof(*deadline));
   deadline->cilium = cilium;
-  uv_timer_init(cilium->live.reader.loop, &deadline->timer);
+  uv_timer_init(cilium->live.reader.handle.loop, &deadline->timer);
   deadline->timer.data = deadline;
-  uv_update_time(cilium->live.reader.loop);
+  uv_update_time(cilium->live.reader.handle.loop);
   uv_timer_start(&deadline->timer, on_deadline, ms, 0);
 }
 
@@ -56,7 +56,7 @@ static void reader_deadline_without_samples_delivers_nothing(void **state) {
     deadline_in(&deadline, &cilium, ms[i]);
     deadline_passes(&deadline);
     assert_int_equal(cilium.callbacks, 0);
-    assert_int_equal(uvperf_bpf_reader_is_active(&cilium.live.reader), 1);
+    assert_int_equal(uvperf_is_active(&cilium.live.reader.handle), 1);
   }
   cilium_reader_close(&cilium);
 }
@@ -104,7 +104,7 @@ static void reader_flush_delivers_once_records_that_did_not_wake(void **state) {
   deadline_passes(&deadline);
   assert_int_equal(cilium.samples, 1);
   cilium_reader_expect(&cilium, 5, 7);
-  assert_int_equal(uvperf_bpf_reader_flush(&cilium.live.reader), 0);
+  assert_int_equal(uvperf_flush(&cilium.live.reader.handle), 0);
   assert_int_equal(cilium.callbacks, 1);
   cilium_reader_silence(&cilium, 10);
   cilium_reader_close(&cilium);

@@ -44,7 +44,7 @@ static void open_in_the_group_of_a_closed_leader_is_einval(void **state) {
   support_need_breakpoints(__func__);
   count_writes(&attr);
   live_init(*state, &leader, &attr, NULL);
-  uvperf_event_close(&leader.event, NULL);
+  uvperf_close(&leader.event.handle, NULL);
   assert_no_leader(*state, &leader.event); /* closing */
   assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
   assert_no_leader(*state, &leader.event); /* closed */
@@ -60,7 +60,7 @@ static void open_in_the_group_of_a_zeroed_leader_is_einval(void **state) {
   support_need_breakpoints(__func__);
   memset(&leader, 0, sizeof(leader));
   assert_no_leader(*state, &leader);
-  leader.loop = *state;
+  leader.handle.loop = *state;
   assert_no_leader(*state, &leader);
 }
 
@@ -166,7 +166,7 @@ static void count_or_name(uv_loop_t *loop, const named_t *named) {
     return;
   }
   assert_counts_something(&event);
-  uvperf_event_close(&event, NULL);
+  uvperf_close(&event.handle, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: the checks of go-perf's TestPoll. Here a context's deadline is a timer
- * of the loop, its cancel is uvperf_event_close, and ErrDisabled is UV_EOF. The
+ * of the loop, its cancel is uvperf_close, and ErrDisabled is UV_EOF. The
  * whole list is in ORIGINS. */
 #include "live_thread.h"
 
@@ -35,7 +35,7 @@ static void assert_count(live_collector_t *collector, uint64_t value) {
 static void assert_waiting(live_collector_t *collector, uint64_t records) {
   assert_int_equal(collector->records, records);
   assert_int_equal(collector->ends, 0);
-  assert_int_equal(uvperf_event_is_active(&collector->event), 1);
+  assert_int_equal(uvperf_is_active(&collector->event.handle), 1);
 }
 
 /* -- Timeout -------------------------------------------------------------- */
@@ -66,8 +66,8 @@ poll_with_a_timer_delivers_the_record_then_only_fires(void **state) {
 
 /* -- Cancel --------------------------------------------------------------- */
 
-static void count_close(uvperf_event_t *event) {
-  live_collector_t *collector = event->data;
+static void count_close(uvperf_handle_t *handle) {
+  live_collector_t *collector = handle->data;
 
   collector->closed += 1;
 }
@@ -78,14 +78,14 @@ static void cancel(uv_timer_t *timer) {
   live_collector_t *collector = timer->data;
 
   live_syscall(1);
-  uvperf_event_close(&collector->event, count_close);
+  uvperf_close(&collector->event.handle, count_close);
   collector->hook_data = collector->closed == 0 ? collector : NULL;
   uv_close((uv_handle_t *)timer, NULL);
 }
 
 /* go-perf TestPoll/Cancel: the event is closed while the loop waits. Nothing
  * more is delivered. The wait ends at once, because nothing else keeps the
- * loop. The close callback has run once, and not inside uvperf_event_close. */
+ * loop. The close callback has run once, and not inside uvperf_close. */
 static void poll_cancelled_while_waiting_ends_without_a_record(void **state) {
   size_t fds = support_count_fds();
   live_collector_t collector;
@@ -117,20 +117,20 @@ static void poll_cancelled_while_waiting_ends_without_a_record(void **state) {
 static void stop_and_end(uv_timer_t *timer) {
   live_collector_t *collector = timer->data;
 
-  uvperf_event_stop(&collector->event);
+  uvperf_stop(&collector->event.handle);
   uv_close((uv_handle_t *)timer, NULL);
 }
 
 /* Runs the loop until a timer of 0 has stopped the event. */
 static void run_expired(live_collector_t *collector) {
-  uv_loop_t *loop = collector->event.loop;
+  uv_loop_t *loop = collector->event.handle.loop;
   uv_timer_t timer;
 
   uv_timer_init(loop, &timer);
   timer.data = collector;
   uv_timer_start(&timer, stop_and_end, 0, 0);
   assert_int_equal(uv_run(loop, UV_RUN_DEFAULT), 0);
-  assert_int_equal(uvperf_event_is_active(&collector->event), 0);
+  assert_int_equal(uvperf_is_active(&collector->event.handle), 0);
   assert_int_equal(collector->ends, 0);
 }
 
@@ -144,7 +144,7 @@ static void poll_with_an_expired_timer_and_no_record_ends(void **state) {
   live_start(&collector, NULL);
   run_expired(&collector);
   assert_int_equal(collector.records, 0);
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   assert_int_equal(collector.records, 0);
   live_close(&collector);
 }
@@ -159,7 +159,7 @@ static void poll_with_an_expired_timer_keeps_the_record(void **state) {
   live_start(&collector, NULL);
   live_comm(&next, 1);
   run_expired(&collector);
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   assert_int_equal(collector.comms, 1);
   live_start(&collector, NULL);
   live_comm(&next, 1);
@@ -298,10 +298,11 @@ static void start_with_worker(uv_loop_t *loop, live_collector_t *collector,
 }
 
 static void assert_ended(live_collector_t *collector) {
-  assert_true(live_run_until(collector->event.loop, &collector->ends, 1));
+  assert_true(
+      live_run_until(collector->event.handle.loop, &collector->ends, 1));
   assert_int_equal(collector->records, NR);
   assert_int_equal(collector->end_status, UV_EOF);
-  assert_int_equal(uv_run(collector->event.loop, UV_RUN_DEFAULT), 0);
+  assert_int_equal(uv_run(collector->event.handle.loop, UV_RUN_DEFAULT), 0);
   assert_int_equal(collector->ends, 1);
   assert_int_equal(collector->after_end, 0);
   assert_count(collector, NR);

@@ -95,7 +95,8 @@ static void open_child(uv_loop_t *loop, live_collector_t *collector,
 }
 
 static void assert_ended(live_collector_t *collector, uint64_t records) {
-  assert_true(live_run_until(collector->event.loop, &collector->ends, 1));
+  assert_true(
+      live_run_until(collector->event.handle.loop, &collector->ends, 1));
   assert_int_equal(collector->records, records);
   assert_int_equal(collector->end_status, UV_EOF);
   assert_int_equal(collector->after_end, 0);
@@ -251,7 +252,7 @@ static void on_guard(uv_timer_t *timer) {
 
 static void on_trip(uvperf_event_t *event, int status,
                     const uvperf_record_t *record) {
-  pair_t *pair = event->data;
+  pair_t *pair = event->handle.data;
 
   if (status == 0 && record->type == PERF_RECORD_SAMPLE &&
       record->tid == pair->caller.tid)
@@ -260,7 +261,7 @@ static void on_trip(uvperf_event_t *event, int status,
     pair->strangers += 1;
   uv_sem_post(&pair->seen);
   if (pair->samples == TRIPS)
-    uv_stop(event->loop);
+    uv_stop(event->handle.loop);
 }
 
 static int read_pair(pair_t *pair, uv_loop_t *loop) {
@@ -276,7 +277,7 @@ static int read_pair(pair_t *pair, uv_loop_t *loop) {
   rc = uvperf_event_init(loop, &pair->event, &attr, &options, NULL);
   if (rc != 0)
     return rc;
-  pair->event.data = pair;
+  pair->event.handle.data = pair;
   stream.flush_ms = -1;
   rc = uvperf_event_start(&pair->event, &stream, on_trip, NULL);
   live_thread_go(&pair->caller);
@@ -286,7 +287,7 @@ static int read_pair(pair_t *pair, uv_loop_t *loop) {
     rc = uvperf_event_read(&pair->event, &count, NULL);
   if (rc == 0)
     pair->count = count.value;
-  uvperf_event_close(&pair->event, NULL);
+  uvperf_close(&pair->event.handle, NULL);
   return rc;
 }
 

@@ -76,7 +76,7 @@ static void run_two(uv_loop_t *loop, live_stream_t *stream, live_plan_t *plan,
   stream->on_record = note_hit;
   stream->hook_data = hits;
   live_stream_start(stream, NULL);
-  assert_int_equal(uvperf_set_nr_rings(&stream->live.set), 1);
+  assert_int_equal(uvperf_nr_rings(&stream->live.set.handle), 1);
   live_syscall(1);
   call_other();
   assert_int_equal(live_run_until(loop, &stream->samples, 2), 1);

@@ -185,8 +185,8 @@ static void switches_of_two_threads_on_a_cpu_come_in_pairs(void **state) {
   run_game(game);
   assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
   live_unpin(&old);
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
-  uvperf_event_stats(&collector.event, &stats);
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.lost_records + stats.corrupt, 0);
   assert_players(game);
   live_close(&collector);
@@ -234,8 +234,8 @@ static void set_records_the_switches_of_two_threads_on_a_cpu(void **state) {
   run_game(game);
   assert_int_equal(uvperf_set_disable(&stream.live.set, NULL), 0);
   live_unpin(&old);
-  assert_int_equal(uvperf_set_flush(&stream.live.set), 0);
-  uvperf_set_stats(&stream.live.set, &stats);
+  assert_int_equal(uvperf_flush(&stream.live.set.handle), 0);
+  uvperf_stats(&stream.live.set.handle, &stats);
   assert_int_equal(stats.lost_records + stats.corrupt, 0);
   assert_int_equal(stream.foreign, 0);
   assert_players(game);

@@ -214,7 +214,7 @@ static void map_of_one_entry_is_read_as_by_libbpf(void **state) {
     support_skip(__func__, "to run on CPU 0");
   pair = bpf_pair_open(__func__, *state, &plan);
   assert_int_equal(perf_buffer__buffer_cnt(pair->theirs), 1);
-  assert_int_equal(uvperf_bpf_reader_nr_rings(&pair->ours), 1);
+  assert_int_equal(uvperf_nr_rings(&pair->ours.handle), 1);
   for (i = 0; i < nr; i++)
     bpf_pair_send(pair, cpus[i], 20);
   assert_true(bpf_pair_read(*state, pair, cpus, nr));

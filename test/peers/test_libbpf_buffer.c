@@ -22,7 +22,7 @@ static void buffer_reads_each_cpu_that_is_online(void **state) {
 
   live_bpf_reader_begin(__func__, *state, &live);
   assert_int_equal(uvperf_cpus_online(NULL, &online), UV_ENOBUFS);
-  assert_int_equal(uvperf_bpf_reader_nr_rings(&live.reader), online);
+  assert_int_equal(uvperf_nr_rings(&live.reader.handle), online);
   for (i = 0; i < nr; i++)
     live_bpf_reader_send_all(&live, cpus[i], 1);
   assert_true(live_run_until(*state, &live.samples, nr));
@@ -42,16 +42,16 @@ static void buffer_of_each_cpu_is_consumed_without_the_loop(void **state) {
   size_t i;
 
   live_bpf_reader_begin(__func__, *state, &live);
-  for (i = 0; i < uvperf_bpf_reader_nr_rings(&live.reader); i++) {
-    assert_int_equal(uvperf_bpf_reader_ring(&live.reader, i, &ring), 0);
+  for (i = 0; i < uvperf_nr_rings(&live.reader.handle); i++) {
+    assert_int_equal(uvperf_ring(&live.reader.handle, i, &ring), 0);
     assert_true(ring.fd > last_fd);
     last_fd = ring.fd;
   }
   for (i = 0; i < nr; i++) {
-    assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
+    assert_int_equal(uvperf_flush(&live.reader.handle), 0);
     assert_int_equal(live.samples, i);
     live_bpf_reader_send_all(&live, cpus[i], 1);
-    assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
+    assert_int_equal(uvperf_flush(&live.reader.handle), 0);
     assert_int_equal(live.samples, i + 1);
     assert_int_equal(live.by_cpu[cpus[i]], 1);
   }

@@ -177,7 +177,7 @@ static void side_read(side_t *side) {
         0);
   }
   assert_int_equal(rc, UV_EAGAIN);
-  uvperf_event_close(&side->event, NULL);
+  uvperf_close(&side->event.handle, NULL);
 }
 
 static void side_free(side_t *side) {

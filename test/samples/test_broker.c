@@ -17,8 +17,8 @@
 #include <sys/wait.h>
 
 /* Checks the result of the flush, which the sample does not. */
-static int flush(uvperf_set_t *set) {
-  int rc = uvperf_set_flush(set);
+static int flush(uvperf_handle_t *set) {
+  int rc = uvperf_flush(set);
 
   if (rc != 0)
     fprintf(stderr, "flush: %s\n", uv_err_name(rc));
@@ -27,9 +27,9 @@ static int flush(uvperf_set_t *set) {
 
 #define main broker_main
 int broker_main(int argc, char **argv);
-#define uvperf_set_flush flush
+#define uvperf_flush flush
 #include "../../samples/broker.c"
-#undef uvperf_set_flush
+#undef uvperf_flush
 #undef main
 
 typedef struct fixture_s {
@@ -340,7 +340,7 @@ static void live_broker_gives_away_no_socket_with_two_names(void **state) {
 static void on_event_record(uvperf_event_t *event, int status,
                             const uvperf_record_t *record) {
   if (status == 0 && record != NULL && record->type == PERF_RECORD_SAMPLE)
-    *(uint64_t *)event->data += 1;
+    *(uint64_t *)event->handle.data += 1;
 }
 
 /* Takes an fd from the broker, and lets another event join its group. Returns
@@ -363,7 +363,7 @@ static int measure_group(const fixture_t *fixture) {
   options.fd = ask_broker(&request.attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC,
                           (void *)fixture->path);
   options.pid = -1;
-  leader.data = &records;
+  leader.handle.data = &records;
   if (uvperf_event_init(&loop, &leader, &request.attr, &options, NULL) != 0)
     return __LINE__;
   options.flags = UVPERF_EVENT_CPU;
@@ -386,8 +386,8 @@ static int measure_group(const fixture_t *fixture) {
     return __LINE__;
   if (uvperf_event_read(&sibling, &count, NULL) != 0 || count.value == 0)
     return __LINE__;
-  uvperf_event_close(&sibling, NULL);
-  uvperf_event_close(&leader, NULL);
+  uvperf_close(&sibling.handle, NULL);
+  uvperf_close(&leader.handle, NULL);
   uv_run(&loop, UV_RUN_DEFAULT);
   return uv_loop_close(&loop) == 0 ? 0 : __LINE__;
 }

@@ -102,22 +102,22 @@ void cilium_reader_expect(const cilium_reader_t *cilium, uint8_t size,
 }
 
 void cilium_reader_wait_for(cilium_reader_t *cilium, uint64_t samples) {
-  assert_true(
-      live_run_until(cilium->live.reader.loop, &cilium->samples, samples));
+  assert_true(live_run_until(cilium->live.reader.handle.loop, &cilium->samples,
+                             samples));
   assert_int_equal(cilium->samples, samples);
 }
 
 void cilium_reader_silence(cilium_reader_t *cilium, uint64_t ms) {
   uint64_t callbacks = cilium->callbacks;
 
-  live_run_ms(cilium->live.reader.loop, ms);
+  live_run_ms(cilium->live.reader.handle.loop, ms);
   assert_int_equal(cilium->callbacks, callbacks);
-  assert_int_equal(uvperf_bpf_reader_is_active(&cilium->live.reader), 1);
+  assert_int_equal(uvperf_is_active(&cilium->live.reader.handle), 1);
 }
 
 void cilium_reader_run_pending(cilium_reader_t *cilium) {
   int turns;
 
   for (turns = 0; turns < 10; turns++)
-    uv_run(cilium->live.reader.loop, UV_RUN_NOWAIT);
+    uv_run(cilium->live.reader.handle.loop, UV_RUN_NOWAIT);
 }

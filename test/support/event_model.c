@@ -136,7 +136,7 @@ static void expect_end(slot_t *slot, int status) {
 
 void random_on_record(uvperf_event_t *event, int status,
                       const uvperf_record_t *record) {
-  slot_t *slot = event->data;
+  slot_t *slot = event->handle.data;
   event_model_t *model = slot->model;
 
   random_expect(model, !model->is_child, "a callback in the child", 0);

@@ -39,7 +39,7 @@ static void count_comm(live_collector_t *collector, const char *comm) {
 
 void live_on_record(uvperf_event_t *event, int status,
                     const uvperf_record_t *record) {
-  live_collector_t *collector = event->data;
+  live_collector_t *collector = event->handle.data;
 
   if (collector->ends > 0)
     collector->after_end += 1;
@@ -72,7 +72,7 @@ void live_init(uv_loop_t *loop, live_collector_t *collector,
   rc = uvperf_event_init(loop, &collector->event, attr, options, &error);
   if (rc != 0)
     fail_msg("init: %d: %s", rc, error.reason);
-  collector->event.data = collector;
+  collector->event.handle.data = collector;
 }
 
 void live_init_comm(uv_loop_t *loop, live_collector_t *collector) {
@@ -93,22 +93,22 @@ void live_start(live_collector_t *collector,
   error.reason[0] = '\0';
   rc = uvperf_event_start(
       &collector->event, options != NULL ? options : &own,
-      uvperf_event_ring_bytes(&collector->event) != 0 ? live_on_record : NULL,
+      support_ring_bytes(&collector->event.handle) != 0 ? live_on_record : NULL,
       &error);
   if (rc != 0)
     fail_msg("start: %d: %s", rc, error.reason);
 }
 
-static void on_closed(uvperf_event_t *event) {
-  live_collector_t *collector = event->data;
+static void on_closed(uvperf_handle_t *handle) {
+  live_collector_t *collector = handle->data;
 
   collector->closed += 1;
 }
 
 void live_close(live_collector_t *collector) {
-  uv_loop_t *loop = collector->event.loop;
+  uv_loop_t *loop = collector->event.handle.loop;
 
-  uvperf_event_close(&collector->event, on_closed);
+  uvperf_close(&collector->event.handle, on_closed);
   assert_int_equal(collector->closed, 0);
   while (collector->closed == 0 && uv_loop_alive(loop))
     uv_run(loop, UV_RUN_ONCE);
@@ -201,13 +201,13 @@ void live_begin(uv_loop_t *loop, live_collector_t *collector,
 }
 
 void live_end(live_collector_t *collector, uint64_t nr) {
-  uv_loop_t *loop = collector->event.loop;
+  uv_loop_t *loop = collector->event.handle.loop;
   uvperf_stats_t stats;
 
   assert_int_equal(uvperf_event_disable(&collector->event, NULL), 0);
   live_run_until(loop, &collector->records, nr);
   live_run_ms(loop, 1);
-  uvperf_event_stats(&collector->event, &stats);
+  uvperf_stats(&collector->event.handle, &stats);
   assert_int_equal(collector->records, nr);
   assert_int_equal(stats.records, nr);
   assert_int_equal(stats.lost_records, 0);

@@ -102,7 +102,7 @@ static void count(live_bpf_reader_t *live, int status,
 
 void live_bpf_reader_on_sample(uvperf_bpf_reader_t *reader, int status,
                                const uvperf_bpf_sample_t *sample) {
-  live_bpf_reader_t *live = reader->data;
+  live_bpf_reader_t *live = reader->handle.data;
   uvperf_ring_info_t ring;
   int rc;
 
@@ -124,7 +124,7 @@ void live_bpf_reader_on_sample(uvperf_bpf_reader_t *reader, int status,
 
 void live_bpf_reader_on_cpu(uvperf_bpf_reader_t *reader, int cpu, int status,
                             const uvperf_error_t *error) {
-  live_bpf_reader_t *live = reader->data;
+  live_bpf_reader_t *live = reader->handle.data;
   size_t used = strlen(live->cpu_events);
 
   snprintf(live->cpu_events + used, sizeof(live->cpu_events) - used,
@@ -140,8 +140,8 @@ void live_bpf_reader_on_cpu(uvperf_bpf_reader_t *reader, int cpu, int status,
     live->on_cpu(live, cpu, status);
 }
 
-void live_bpf_reader_on_close(uvperf_bpf_reader_t *reader) {
-  live_bpf_reader_t *live = reader->data;
+void live_bpf_reader_on_close(uvperf_handle_t *handle) {
+  live_bpf_reader_t *live = handle->data;
 
   live->closed++;
 }
@@ -163,7 +163,7 @@ void live_bpf_reader_open(uv_loop_t *loop, live_bpf_reader_t *live,
   int rc;
 
   error.reason[0] = '\0';
-  live->reader.data = live;
+  live->reader.handle.data = live;
   live->closed = 0;
   rc = uvperf_bpf_reader_init(loop, &live->reader, live->array,
                               options != NULL ? options : &plain, &error);
@@ -196,12 +196,12 @@ void live_bpf_reader_wait_closed(live_bpf_reader_t *live) {
   int turns;
 
   for (turns = 0; !live->closed && turns < 100; turns++)
-    uv_run(live->reader.loop, UV_RUN_ONCE);
+    uv_run(live->reader.handle.loop, UV_RUN_ONCE);
   assert_int_equal(live->closed, 1);
 }
 
 void live_bpf_reader_close(live_bpf_reader_t *live) {
-  uvperf_bpf_reader_close(&live->reader, live_bpf_reader_on_close);
+  uvperf_close(&live->reader.handle, live_bpf_reader_on_close);
   live_bpf_reader_wait_closed(live);
 }
 

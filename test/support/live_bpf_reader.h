@@ -80,7 +80,7 @@ size_t live_bpf_reader_padded(size_t size);
 
 /* Closes the reader and waits until it is closed. */
 void live_bpf_reader_close(live_bpf_reader_t *live);
-/* The same after uvperf_bpf_reader_close was called with
+/* The same after uvperf_close was called with
  * live_bpf_reader_on_close. */
 void live_bpf_reader_wait_closed(live_bpf_reader_t *live);
 /* Closes map and program. */
@@ -93,6 +93,6 @@ void live_bpf_reader_on_sample(uvperf_bpf_reader_t *reader, int status,
                                const uvperf_bpf_sample_t *sample);
 void live_bpf_reader_on_cpu(uvperf_bpf_reader_t *reader, int cpu, int status,
                             const uvperf_error_t *error);
-void live_bpf_reader_on_close(uvperf_bpf_reader_t *reader);
+void live_bpf_reader_on_close(uvperf_handle_t *handle);
 
 #endif

@@ -15,7 +15,7 @@ void live_control_begin(uv_loop_t *loop, live_collector_t *collector,
 }
 
 void live_control_expect_records(live_collector_t *collector, uint64_t nr) {
-  uv_loop_t *loop = collector->event.loop;
+  uv_loop_t *loop = collector->event.handle.loop;
 
   live_run_until(loop, &collector->records, nr);
   live_run_ms(loop, 1);

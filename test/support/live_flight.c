@@ -60,7 +60,7 @@ static void on_record(live_stream_t *stream, const uvperf_record_t *record) {
 }
 
 static void on_done(uvperf_set_t *set, int status) {
-  live_flight_t *flight = set->data;
+  live_flight_t *flight = set->handle.data;
 
   assert_int_equal(status, 0);
   flight->nr_done += 1;
@@ -77,7 +77,7 @@ static void take(live_flight_t *flight, uint32_t flags) {
   assert_int_equal(uvperf_set_snapshot_start(set, flags, on_done, NULL), 0);
   if (flight->meanwhile != NULL)
     flight->meanwhile(flight);
-  assert_true(live_run_until(set->loop, &flight->nr_done, nr + 1));
+  assert_true(live_run_until(set->handle.loop, &flight->nr_done, nr + 1));
 }
 
 void live_flight_snap(live_flight_t *flight, uint32_t flags) {

@@ -74,7 +74,7 @@ void live_set_open(uv_loop_t *loop, live_set_t *live,
   rc = uvperf_set_init(loop, &live->set, options, &error);
   if (rc != 0)
     fail_msg("uvperf_set_init: %d: %s", rc, error.reason);
-  live->set.data = live;
+  live->set.handle.data = live;
   assert_int_equal(uvperf_reading_new(&live->reading), 0);
 }
 
@@ -95,7 +95,7 @@ uvperf_count_t live_set_read(live_set_t *live, size_t attr) {
 void live_set_on_read(uvperf_set_t *set, int status,
                       const uvperf_reading_t *reading,
                       const uvperf_reading_t *delta) {
-  live_set_t *live = set->data;
+  live_set_t *live = set->handle.data;
 
   live->callbacks += 1;
   live->status = status;
@@ -110,14 +110,14 @@ void live_set_on_read(uvperf_set_t *set, int status,
     live->hook(live);
 }
 
-void live_set_on_close(uvperf_set_t *set) {
-  live_set_t *live = set->data;
+void live_set_on_close(uvperf_handle_t *handle) {
+  live_set_t *live = handle->data;
 
   live->closed += 1;
 }
 
 void live_set_wait_closed(live_set_t *live) {
-  uv_loop_t *loop = live->set.loop;
+  uv_loop_t *loop = live->set.handle.loop;
 
   while (live->closed == 0 && uv_loop_alive(loop))
     uv_run(loop, UV_RUN_ONCE);
@@ -127,7 +127,7 @@ void live_set_wait_closed(live_set_t *live) {
 }
 
 void live_set_close(live_set_t *live) {
-  uvperf_set_close(&live->set, live_set_on_close);
+  uvperf_close(&live->set.handle, live_set_on_close);
   live_set_wait_closed(live);
 }
 

@@ -63,8 +63,8 @@ void live_set_on_read(uvperf_set_t *set, int status,
                       const uvperf_reading_t *delta);
 /* Closes it and runs the loop until its close callback was called. */
 void live_set_close(live_set_t *live);
-/* The same after uvperf_set_close has been called with live_set_on_close. */
-void live_set_on_close(uvperf_set_t *set);
+/* The same after uvperf_close has been called with live_set_on_close. */
+void live_set_on_close(uvperf_handle_t *handle);
 void live_set_wait_closed(live_set_t *live);
 
 /* Returns what read(2) returns for an event without a group. */

@@ -58,14 +58,14 @@ void live_truth_pin(live_truth_t *truth, cpu_set_t *old) {
 
 void live_end_among_others(live_collector_t *collector, const uint64_t *counter,
                            uint64_t nr) {
-  uv_loop_t *loop = collector->event.loop;
+  uv_loop_t *loop = collector->event.handle.loop;
   uvperf_stats_t stats;
 
   assert_int_equal(uvperf_event_disable(&collector->event, NULL), 0);
   live_run_until(loop, counter, nr);
   /* Any other record is one too many. */
-  assert_int_equal(uvperf_event_flush(&collector->event), 0);
-  uvperf_event_stats(&collector->event, &stats);
+  assert_int_equal(uvperf_flush(&collector->event.handle), 0);
+  uvperf_stats(&collector->event.handle, &stats);
   assert_int_equal(*counter, nr);
   assert_int_equal(stats.lost_records, 0);
   assert_int_equal(stats.corrupt, 0);

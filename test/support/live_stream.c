@@ -127,7 +127,7 @@ static void count(live_stream_t *stream, const uvperf_record_t *record) {
 
 void live_stream_on_record(uvperf_set_t *set, int status,
                            const uvperf_record_t *record) {
-  live_stream_t *stream = set->data;
+  live_stream_t *stream = set->handle.data;
   uvperf_ring_info_t ring;
   int rc;
 
@@ -154,7 +154,7 @@ void live_stream_on_record(uvperf_set_t *set, int status,
 }
 
 void live_stream_on_end(uvperf_set_t *set, uint32_t target) {
-  live_stream_t *stream = set->data;
+  live_stream_t *stream = set->handle.data;
 
   stream->after_end += stream->eofs > 0;
   if (stream->nr_ends < LIVE_STREAM_ENDS) {
@@ -170,7 +170,7 @@ void live_stream_stop_at_third(live_stream_t *stream,
                                const uvperf_record_t *record) {
   (void)record;
   if (stream->comms == 3)
-    assert_int_equal(uvperf_set_stop(&stream->live.set), 0);
+    assert_int_equal(uvperf_stop(&stream->live.set.handle), 0);
 }
 
 /* -- a storm -------------------------------------------------------------- */

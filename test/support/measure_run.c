@@ -44,20 +44,20 @@ void measure_do(measure_run_t *run, uvperf_measure_fn fn, void *arg) {
   assert_int_equal(uvperf_measure(&run->set, fn, arg, run->reading, NULL), 0);
 }
 
-static void on_close(uvperf_set_t *set) {
-  int *closed = set->data;
+static void on_close(uvperf_handle_t *handle) {
+  int *closed = handle->data;
 
   *closed = 1;
 }
 
 void measure_close(measure_run_t *run) {
-  uv_loop_t *loop = run->set.loop;
+  uv_loop_t *loop = run->set.handle.loop;
   int closed = 0;
 
   uvperf_reading_free(run->reading);
   run->reading = NULL;
-  run->set.data = &closed;
-  uvperf_set_close(&run->set, on_close);
+  run->set.handle.data = &closed;
+  uvperf_close(&run->set.handle, on_close);
   while (!closed)
     uv_run(loop, UV_RUN_ONCE);
 }

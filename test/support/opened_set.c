@@ -8,7 +8,7 @@
 
 void opened_set_on_open(uvperf_set_t *set, int status,
                         const uvperf_error_t *error) {
-  opened_set_t *opened = set->data;
+  opened_set_t *opened = set->handle.data;
 
   assert_int_equal(opened->closed, 0);
   assert_int_equal(status == 0, error == NULL);
@@ -18,8 +18,8 @@ void opened_set_on_open(uvperf_set_t *set, int status,
     opened->error = *error;
 }
 
-void opened_set_on_close(uvperf_set_t *set) {
-  ((opened_set_t *)set->data)->closed += 1;
+void opened_set_on_close(uvperf_handle_t *handle) {
+  ((opened_set_t *)handle->data)->closed += 1;
 }
 
 /* Two attrs on two CPUs, with rings. */
@@ -34,7 +34,7 @@ void opened_set_plan(opened_set_t *opened, uint32_t flags) {
   counters_add_cpus(&opened->make, "0-1");
   opened->make.options.flags = UVPERF_SET_RECORDS | flags;
   opened->make.options.ring_bytes = 1;
-  opened->set.data = opened;
+  opened->set.handle.data = opened;
   fake_pool_hold();
 }
 
@@ -50,7 +50,7 @@ void opened_set_run_pool(void) {
 
 /* Runs the loop until nothing of it is left. */
 void opened_set_close(uv_loop_t *loop, opened_set_t *opened) {
-  uvperf_set_close(&opened->set, opened_set_on_close);
+  uvperf_close(&opened->set.handle, opened_set_on_close);
   do
     opened_set_run_pool();
   while (uv_run(loop, UV_RUN_NOWAIT) != 0 || fake_pool_waits());

@@ -28,7 +28,7 @@ void opened_set_close(uv_loop_t *loop, opened_set_t *opened);
 /* The callbacks of open and close. */
 void opened_set_on_open(uvperf_set_t *set, int status,
                         const uvperf_error_t *error);
-void opened_set_on_close(uvperf_set_t *set);
+void opened_set_on_close(uvperf_handle_t *handle);
 
 /* For fake_on_open: advances the clock so far that each open is a request of
  * its own. */

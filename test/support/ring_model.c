@@ -252,7 +252,7 @@ static void expect_end(ring_slot_t *slot, int status) {
 
 void ring_on_record(uvperf_event_t *event, int status,
                     const uvperf_record_t *record) {
-  ring_slot_t *slot = event->data;
+  ring_slot_t *slot = event->handle.data;
   ring_model_t *model = slot->model;
 
   ring_expect(model, !model->is_child, "a callback in the child", 0);

@@ -54,9 +54,9 @@ static void set_open(ring_slot_t *slot) {
   ring_model_t *model = slot->model;
   ring_opened_t *opened = &model->opened[model->nr_opened++];
 
-  slot->event->data = slot;
+  slot->event->handle.data = slot;
   slot->phase = RING_OPEN;
-  slot->room = uvperf_event_ring_bytes(slot->event) / 2;
+  slot->room = support_ring_bytes(&slot->event->handle) / 2;
   slot->sample_type = uvperf_event_attr(slot->event)->sample_type;
   ring_expect(model, uvperf_event_id(slot->event, &slot->id) == 0, "id", 0);
   opened->id = slot->id;
@@ -105,8 +105,10 @@ static void forget(ring_slot_t *slot) {
       model->slots[i].output = NULL;
 }
 
-static void on_closed(uvperf_event_t *event) {
-  ring_slot_t *slot = event->data;
+static void on_closed(uvperf_handle_t *handle) {
+  uvperf_event_t *event = uvperf_handle_event(handle);
+
+  ring_slot_t *slot = handle->data;
 
   ring_expect(slot->model, slot->phase == RING_CLOSING, "a close callback",
               slot->phase);
@@ -121,7 +123,7 @@ void ring_close(ring_slot_t *slot) {
   if (slot->phase == RING_OPEN)
     forget(slot);
   slot->phase = RING_CLOSING;
-  uvperf_event_close(slot->event, on_closed);
+  uvperf_close(&slot->event->handle, on_closed);
 }
 
 typedef struct walk_s {
@@ -151,7 +153,7 @@ static void call_walk_close(ring_slot_t *slot) {
               "a stranger", 0);
   for (i = 0; i < EVENTS; i++) {
     slot = &model->slots[i];
-    if (slot->phase == RING_OPEN && uvperf_event_is_closing(slot->event)) {
+    if (slot->phase == RING_OPEN && uvperf_is_closing(&slot->event->handle)) {
       forget(slot);
       slot->phase = RING_WALKED;
     }
@@ -256,7 +258,8 @@ void ring_start(ring_slot_t *slot) {
     expected = UV_EOF;
   rc = uvperf_event_start(
       slot->event, &options,
-      uvperf_event_ring_bytes(slot->event) != 0 ? ring_on_record : NULL, NULL);
+      support_ring_bytes(&slot->event->handle) != 0 ? ring_on_record : NULL,
+      NULL);
   ring_expect(model, rc == expected || slot->ruined, "start", rc);
   if (rc != 0)
     return;
@@ -267,7 +270,7 @@ void ring_start(ring_slot_t *slot) {
 }
 
 static void call_stop(ring_slot_t *slot) {
-  int rc = uvperf_event_stop(slot->event);
+  int rc = uvperf_stop(&slot->event->handle);
 
   ring_expect(slot->model, rc == 0, "stop", rc);
   if (slot->enabled_by_start)
@@ -287,7 +290,7 @@ static void call_flush(ring_slot_t *slot) {
   else if (slot->callbacks > 0)
     expected = UV_EBUSY;
   slot->flushing |= expected == 0;
-  rc = uvperf_event_flush(slot->event);
+  rc = uvperf_flush(&slot->event->handle);
   ring_expect(slot->model, rc == expected || slot->ruined, "flush", rc);
   if (expected != 0)
     return;

@@ -48,7 +48,7 @@ int scripted_reader_try_on_pool(uv_loop_t *loop, scripted_reader_t *scripted,
                                 uvperf_bpf_reader_open_cb cb,
                                 uvperf_error_t *error) {
   scripted->live.array = -1;
-  scripted->live.reader.data = &scripted->live;
+  scripted->live.reader.handle.data = &scripted->live;
   return uvperf__bpf_reader_make(
       loop, &scripted->live.reader,
       scripted->options.path == NULL ? scripted->map_fd : -1, cpu_tree_root(),
@@ -123,7 +123,7 @@ void scripted_reader_split(fake_event_t *owner) {
 
 void scripted_reader_wake(scripted_reader_t *scripted, fake_event_t *owner) {
   fake_event_wake(owner);
-  live_run_ms(scripted->live.reader.loop, 5);
+  live_run_ms(scripted->live.reader.handle.loop, 5);
   fake_event_quiet(owner);
 }
 

@@ -96,6 +96,6 @@ void scripted_set_split(scripted_set_t *scripted, size_t cpu) {
 
 void scripted_set_wake(scripted_set_t *scripted, size_t cpu) {
   fake_event_wake(scripted->events[2 * cpu + 1]);
-  live_run_ms(scripted->stream.live.set.loop, 5);
+  live_run_ms(scripted->stream.live.set.handle.loop, 5);
   fake_event_quiet(scripted->events[2 * cpu + 1]);
 }

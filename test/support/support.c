@@ -3,6 +3,8 @@
  * of the needs of live tests are in support_need.c. */
 #include "support.h"
 
+#include "uvperf/handle.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -217,4 +219,10 @@ int support_wait(pid_t pid) {
 
   assert_int_equal(waitpid(pid, &status, 0), pid);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+size_t support_ring_bytes(const uvperf_handle_t *handle) {
+  uvperf_ring_info_t ring;
+
+  return uvperf_ring(handle, 0, &ring) == 0 ? (size_t)ring.bytes : 0;
 }

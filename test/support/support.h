@@ -91,6 +91,9 @@ void support_skip(const char *test, const char *what);
 size_t support_page_bytes(void);
 /* The number of open fds of this process. */
 size_t support_count_fds(void);
+/* The size of the first ring of a handle in bytes, or 0 without a ring. */
+struct uvperf_handle_s;
+size_t support_ring_bytes(const struct uvperf_handle_s *handle);
 /* The number of perf rings that this process has mapped, and their total size
  * in bytes. */
 size_t support_count_rings(size_t *bytes);

@@ -102,7 +102,7 @@ typedef struct tally_s {
 
 static void on_record(uvperf_event_t *event, int status,
                       const uvperf_record_t *record) {
-  tally_t *tally = event->data;
+  tally_t *tally = event->handle.data;
   int verdict = -1;
 
   if (status == 0 && record != NULL && tally->stream->is_expected != NULL)
@@ -118,7 +118,7 @@ static void on_record(uvperf_event_t *event, int status,
 static void close_all(unprivileged_report_t *report, uv_loop_t *loop,
                       uvperf_event_t *event) {
   if (event != NULL)
-    uvperf_event_close(event, NULL);
+    uvperf_close(&event->handle, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
   if (uv_loop_close(loop) != 0)
     unprivileged_wrong(report, "the loop was not empty");
@@ -130,7 +130,7 @@ static void deliver(unprivileged_report_t *report, uv_loop_t *loop,
   const unprivileged_stream_t *stream = tally->stream;
   int rc;
 
-  event->data = tally;
+  event->handle.data = tally;
   rc = uvperf_event_start(event, NULL, on_record, NULL);
   if (rc != 0)
     unprivileged_wrong(report, "start returned %d", rc);
@@ -138,7 +138,7 @@ static void deliver(unprivileged_report_t *report, uv_loop_t *loop,
     stream->provoke();
   uvperf_event_disable(event, NULL);
   live_run_until(loop, &tally->right, stream->least);
-  uvperf_event_flush(event);
+  uvperf_flush(&event->handle);
 }
 
 void unprivileged_stream(unprivileged_report_t *report,

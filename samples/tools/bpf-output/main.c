@@ -47,7 +47,7 @@ static void on_close(common_session_t *session) {
   bpf_output_t *sample = session->data;
 
   if (sample->is_open)
-    uvperf_bpf_reader_close(&sample->reader, NULL);
+    uvperf_close(&sample->reader.handle, NULL);
 }
 
 /* Detaches the program first, so that all of its output is in the rings and can
@@ -56,8 +56,8 @@ static void on_stop(common_session_t *session) {
   bpf_output_t *sample = session->data;
 
   bpf_output_program_detach(&sample->program);
-  uvperf_bpf_reader_flush(&sample->reader);
-  uvperf_bpf_reader_stop(&sample->reader);
+  uvperf_flush(&sample->reader.handle);
+  uvperf_stop(&sample->reader.handle);
   bpf_output_line_end(&sample->output.buffer, sample->options.json, uv_hrtime(),
                       sample->execs, bpf_output_program_lost(&sample->program));
   sample->failed |= common_output_finish(&sample->output, sample->options.file);
@@ -90,7 +90,7 @@ static void on_tick(common_session_t *session) {
 static void on_failure(bpf_output_t *sample, int status) {
   common_say("cannot read a ring: %s\n", uv_strerror(status));
   sample->failed = 1;
-  if (!uvperf_bpf_reader_is_active(&sample->reader))
+  if (!uvperf_is_active(&sample->reader.handle))
     common_session_stop_soon(&sample->session);
 }
 
@@ -110,7 +110,7 @@ static void on_record(bpf_output_t *sample, int status,
 
 static void on_sample(uvperf_bpf_reader_t *reader, int status,
                       const uvperf_bpf_sample_t *record) {
-  bpf_output_t *sample = reader->data;
+  bpf_output_t *sample = reader->handle.data;
 
   if (record != NULL)
     on_record(sample, status, record);
@@ -142,7 +142,7 @@ static int open_reader(bpf_output_t *sample) {
                              &error) != 0)
     return bpf_output_notes_refused(&sample->options, &error);
   sample->is_open = 1;
-  sample->reader.data = sample;
+  sample->reader.handle.data = sample;
   uvperf_bpf_reader_on_cpu(&sample->reader, on_cpu);
   stream.flags = UVPERF_START_SLICE_END;
   if (uvperf_bpf_reader_start(&sample->reader, &stream, on_sample, &error) != 0)

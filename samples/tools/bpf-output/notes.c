@@ -19,11 +19,11 @@ int bpf_output_notes_refused(const bpf_output_options_t *options,
 
 void bpf_output_notes_opened(const bpf_output_options_t *options,
                              const uvperf_bpf_reader_t *reader) {
-  size_t nr_cpus = uvperf_bpf_reader_nr_rings(reader);
+  size_t nr_cpus = uvperf_nr_rings(&reader->handle);
   uvperf_ring_info_t ring;
 
   memset(&ring, 0, sizeof(ring));
-  uvperf_bpf_reader_ring(reader, 0, &ring);
+  uvperf_ring(&reader->handle, 0, &ring);
   common_say("execs on %zu CPU%s, %" PRIu64 " KiB each%s\n", nr_cpus,
              nr_cpus == 1 ? "" : "s", ring.bytes / 1024,
              options->duration_ms == 0 ? "; Ctrl-C ends it" : "");

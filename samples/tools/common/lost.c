@@ -57,7 +57,7 @@ void common_lost_read(common_lost_t *lost, uvperf_set_t *set, size_t nr_attrs) {
   uint64_t first = 0, all = 0;
   uvperf_stats_t stats;
 
-  uvperf_set_stats(set, &stats);
+  uvperf_stats(&set->handle, &stats);
   sum_counts(set, nr_attrs, &first, &all);
   lost->counted = first;
   lost->reported = all >= stats.lost_records ? 0 : stats.lost_records;

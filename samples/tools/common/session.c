@@ -33,7 +33,7 @@ void common_session_close_set(common_session_t *session, uvperf_set_t *set) {
     session->nr_tracepoints +=
         uvperf_set_item(set, i)->attr->type == PERF_TYPE_TRACEPOINT;
   session->nr_events += uvperf_set_nr_open(set);
-  uvperf_set_close(set, NULL);
+  uvperf_close(&set->handle, NULL);
 }
 
 /* The kernel closes a process's files before the process is gone, so ending the
@@ -146,8 +146,8 @@ static void on_signal(uv_signal_t *handle, int number) {
 
   session->signal = number;
   if (session->opening != NULL) {
-    if (!uvperf_set_is_closing(session->opening))
-      uvperf_set_close(session->opening, NULL);
+    if (!uvperf_is_closing(&session->opening->handle))
+      uvperf_close(&session->opening->handle, NULL);
     return;
   }
   if (session->state != COMMON_SESSION_OPEN) {
@@ -225,14 +225,14 @@ static void start_signals(common_session_t *session) {
 
 static void on_open(uvperf_set_t *set, int status,
                     const uvperf_error_t *error) {
-  common_session_t *session = set->data;
+  common_session_t *session = set->handle.data;
 
   session->opening = NULL;
   session->open_status = status;
   if (error != NULL)
     session->open_error = *error;
-  if (!uvperf_set_is_closing(set) && status != 0)
-    uvperf_set_close(set, NULL);
+  if (!uvperf_is_closing(&set->handle) && status != 0)
+    uvperf_close(&set->handle, NULL);
 }
 
 int common_session_open_set(common_session_t *session, uvperf_set_t *set,
@@ -244,7 +244,7 @@ int common_session_open_set(common_session_t *session, uvperf_set_t *set,
     return uvperf_set_init(&session->loop, set, options, error);
   if (rc != 0)
     return rc;
-  set->data = session;
+  set->handle.data = session;
   session->opening = set;
   start_signals(session);
   while (session->opening != NULL)

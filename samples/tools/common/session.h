@@ -72,7 +72,7 @@ int common_session_init(common_session_t *session);
 /* Opens a set as uvperf_set_init does. But if threads can be created, the loop
  * runs meanwhile. SIGINT, SIGTERM or SIGHUP cancel the opening: then it returns
  * UV_ECANCELED, and common_session_run ends the program by that signal. Changes
- * set->data. */
+ * set->handle.data. */
 int common_session_open_set(common_session_t *session, uvperf_set_t *set,
                             const uvperf_set_options_t *options,
                             uvperf_error_t *error);

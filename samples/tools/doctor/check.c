@@ -33,13 +33,14 @@ void doctor_try_software(doctor_try_t *try, uint64_t config) {
 int doctor_try_open(const doctor_try_t *try, doctor_machine_t *machine,
                     size_t *ring_bytes, uvperf_error_t *error) {
   uvperf_event_t event;
+  uvperf_ring_info_t ring;
   int rc = uvperf_event_init(&machine->loop, &event, &try->attr, &try->options,
                              error);
 
   if (rc == 0) {
-    if (ring_bytes != NULL)
-      *ring_bytes = uvperf_event_ring_bytes(&event);
-    uvperf_event_close(&event, NULL);
+    if (ring_bytes != NULL && uvperf_ring(&event.handle, 0, &ring) == 0)
+      *ring_bytes = (size_t)ring.bytes;
+    uvperf_close(&event.handle, NULL);
   } else {
     common_remedies_for_users(error->reason, 0);
   }

@@ -122,7 +122,7 @@ static size_t map_on_all(doctor_machine_t *machine, size_t bytes,
       break;
   }
   for (i = 0; i < nr; i++)
-    uvperf_event_close(&events[i], NULL);
+    uvperf_close(&events[i].handle, NULL);
   uv_run(&machine->loop, UV_RUN_DEFAULT);
   free(events);
   return nr;

@@ -25,8 +25,8 @@ void flight_dump_since(flight_dump_t *dump, uint64_t time) {
   uvperf_ring_info_t ring;
   size_t i;
 
-  for (i = 0; i < uvperf_set_nr_rings(&dump->sets->switches); i++) {
-    if (uvperf_set_ring(&dump->sets->switches, i, &ring) == 0)
+  for (i = 0; i < uvperf_nr_rings(&dump->sets->switches.handle); i++) {
+    if (uvperf_ring(&dump->sets->switches.handle, i, &ring) == 0)
       flight_dump_cpu_since(dump, ring.cpu, time);
   }
 }
@@ -39,7 +39,7 @@ void flight_dump_free(flight_dump_t *dump) {
 static uint64_t count_cut(const flight_dump_t *dump) {
   uvperf_stats_t stats;
 
-  uvperf_set_stats(&dump->sets->switches, &stats);
+  uvperf_stats(&dump->sets->switches.handle, &stats);
   return stats.cut_records;
 }
 
@@ -52,8 +52,8 @@ static void find_places(const flight_dump_t *dump, flight_place_t *places,
   uvperf_ring_info_t ring;
   size_t i;
 
-  for (i = 0; i < uvperf_set_nr_rings(&dump->sets->switches); i++) {
-    if (uvperf_set_ring(&dump->sets->switches, i, &ring) != 0 ||
+  for (i = 0; i < uvperf_nr_rings(&dump->sets->switches.handle); i++) {
+    if (uvperf_ring(&dump->sets->switches.handle, i, &ring) != 0 ||
         (size_t)ring.cpu >= dump->switches.nr_cpus)
       continue;
     cpu = &dump->switches.cpus[ring.cpu];
@@ -144,7 +144,7 @@ int flight_dump_begin(flight_dump_t *dump, uvperf_set_snapshot_cb taken) {
 void flight_dump_end(flight_dump_t *dump, common_buffer_t *buffer) {
   uint64_t now = uv_hrtime();
 
-  uvperf_set_flush(&dump->sets->names);
+  uvperf_flush(&dump->sets->names.handle);
   dump->sums.dump++;
   dump->sums.cut = count_cut(dump) - dump->cut;
   print(dump, buffer);

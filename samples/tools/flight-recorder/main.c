@@ -67,7 +67,7 @@ static void scan_names(flight_t *flight, uint64_t time) {
 
 static void on_name(uvperf_set_t *set, int status,
                     const uvperf_record_t *record) {
-  flight_t *flight = set->data;
+  flight_t *flight = set->handle.data;
 
   if (status == 0 && record != NULL)
     flight_names_record(&flight->dump.names, record);
@@ -77,7 +77,7 @@ static void on_name(uvperf_set_t *set, int status,
 
 static void on_switch(uvperf_set_t *set, int status,
                       const uvperf_record_t *record) {
-  flight_t *flight = set->data;
+  flight_t *flight = set->handle.data;
 
   if (status == 0 && record != NULL) {
     flight_switches_record(&flight->dump.switches, record);
@@ -147,14 +147,14 @@ static void on_tick(common_session_t *session) {
 
   serve(flight);
   if (++flight->ticks % SLOW_TICKS == 0 && flight->dump.names.lost > 0) {
-    uvperf_set_flush(&flight->sets.names);
+    uvperf_flush(&flight->sets.names.handle);
     scan_names(flight, uv_hrtime());
   }
 }
 
 static void on_cpu(uvperf_set_t *set, int cpu, int status,
                    const uvperf_error_t *error) {
-  flight_t *flight = set->data;
+  flight_t *flight = set->handle.data;
 
   common_cpu_note(set, cpu, status, error);
   if (status == 0)
@@ -166,14 +166,14 @@ static void finish(flight_t *flight) {
   for (; flight->wanted > 0 && flight->writer.output.error == 0;
        flight->wanted--)
     note_dump(flight, flight_dump_take(&flight->dump, &flight->writer.text));
-  uvperf_set_stop(&flight->sets.switches);
-  uvperf_set_stop(&flight->sets.names);
+  uvperf_stop(&flight->sets.switches.handle);
+  uvperf_stop(&flight->sets.names.handle);
   flight->failed |= flight_writer_finish(&flight->writer, flight->options.file);
   flight_notes_end(&flight->dump.sums, flight->dump.names.lost_in_all);
 }
 
 static void on_taken(uvperf_set_t *set, int status) {
-  flight_t *flight = set->data;
+  flight_t *flight = set->handle.data;
 
   flight->is_taking = 0;
   if (status == 0)
@@ -232,7 +232,7 @@ static int start_sets(flight_t *flight, uvperf_error_t *error) {
   flight_sets_t *sets = &flight->sets;
   int rc;
 
-  sets->names.data = sets->switches.data = flight;
+  sets->names.handle.data = sets->switches.handle.data = flight;
   uvperf_set_on_cpu(&sets->switches, on_cpu);
   /* While the set starts, threads may end and others may begin, so scan before
    * and after. From then on records report new threads. */

@@ -31,13 +31,13 @@ int flight_notes_refused(const flight_options_t *options,
 /* Scripts may wait for the last line before they send a signal. */
 void flight_notes_opened(const flight_options_t *options,
                          const flight_sets_t *sets) {
-  size_t nr_cpus = uvperf_set_nr_rings(&sets->switches);
+  size_t nr_cpus = uvperf_nr_rings(&sets->switches.handle);
   uvperf_ring_info_t ring;
 
   common_failures_all(&sets->switches);
   common_failures_all(&sets->names);
   memset(&ring, 0, sizeof(ring));
-  uvperf_set_ring(&sets->switches, 0, &ring);
+  uvperf_ring(&sets->switches.handle, 0, &ring);
   common_say("%s, %zu CPU%s, %" PRIu64 " KiB each%s\n",
              sets->of_command ? "the command and its descendants" : "all tasks",
              nr_cpus, nr_cpus == 1 ? "" : "s", ring.bytes / 1024,

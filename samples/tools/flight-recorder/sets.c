@@ -77,9 +77,9 @@ int flight_sets_open(flight_sets_t *sets, uv_loop_t *loop,
 
 void flight_sets_close(flight_sets_t *sets) {
   if (sets->has_switches)
-    uvperf_set_close(&sets->switches, NULL);
+    uvperf_close(&sets->switches.handle, NULL);
   if (sets->has_names)
-    uvperf_set_close(&sets->names, NULL);
+    uvperf_close(&sets->names.handle, NULL);
 }
 
 uint64_t flight_sets_bytes(const flight_sets_t *sets) {
@@ -87,8 +87,8 @@ uint64_t flight_sets_bytes(const flight_sets_t *sets) {
   uint64_t bytes = 0;
   size_t i;
 
-  for (i = 0; i < uvperf_set_nr_rings(&sets->switches); i++) {
-    if (uvperf_set_ring(&sets->switches, i, &ring) == 0)
+  for (i = 0; i < uvperf_nr_rings(&sets->switches.handle); i++) {
+    if (uvperf_ring(&sets->switches.handle, i, &ring) == 0)
       bytes += ring.bytes;
   }
   return bytes;

@@ -41,7 +41,7 @@ static int try_open(uv_loop_t *loop, const list_name_t *name, int user_only,
   attr.exclude_kernel = attr.exclude_hv = user_only != 0;
   rc = uvperf_event_init(loop, &event, &attr, &options, error);
   if (rc == 0)
-    uvperf_event_close(&event, NULL);
+    uvperf_close(&event.handle, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
   return rc;
 }

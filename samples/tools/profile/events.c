@@ -122,7 +122,7 @@ int profile_events_open(profile_events_t *events, uv_loop_t *loop,
                        use_default_rings(&set_options, options->ring_bytes,
                                          error->cause)));
   events->is_open = rc == 0;
-  if (rc == 0 && uvperf_set_ring(&events->set, 0, &ring) == 0)
+  if (rc == 0 && uvperf_ring(&events->set.handle, 0, &ring) == 0)
     events->ring_bytes = ring.bytes;
   return rc;
 }

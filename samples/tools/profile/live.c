@@ -52,7 +52,7 @@ typedef struct live_s {
 static void take_totals(live_t *live, uint64_t now) {
   profile_totals_t *totals = &live->profile->totals;
 
-  uvperf_set_stats(&live->events.set, &live->stats);
+  uvperf_stats(&live->events.set.handle, &live->stats);
   totals->samples = live->profile->account.samples;
   totals->records = live->stats.records;
   totals->lost.reported = live->stats.lost_records;
@@ -130,15 +130,15 @@ static void on_stop(common_session_t *session) {
   live_t *live = live_of(session);
   uint64_t now = uv_hrtime();
 
-  uvperf_set_stop(&live->events.set);
-  uvperf_set_flush(&live->events.set);
+  uvperf_stop(&live->events.set.handle);
+  uvperf_flush(&live->events.set.handle);
   if (live->events.off_cpu)
     profile_waits_end(&live->waits, now, live->targets.processes.nr > 0);
   take_totals(live, now);
   common_lost_read(&live->profile->totals.lost, &live->events.set, 1);
   check_kernel(live);
   read_cpu_time(live);
-  live->nr_cpus = uvperf_set_nr_rings(&live->events.set);
+  live->nr_cpus = uvperf_nr_rings(&live->events.set.handle);
   if (live->profile->top == NULL)
     profile_notes_live_end(&live->profile->options);
   live->has_stopped = 1;
@@ -232,13 +232,13 @@ static void on_broken(profile_t *profile, int status) {
 
   common_say("cannot read a ring: %s\n", uv_strerror(status));
   profile->failed = 1;
-  if (!uvperf_set_is_active(&live->events.set))
+  if (!uvperf_is_active(&live->events.set.handle))
     common_session_stop_soon(&profile->session);
 }
 
 static void on_record(uvperf_set_t *set, int status,
                       const uvperf_record_t *record) {
-  profile_t *profile = set->data;
+  profile_t *profile = set->handle.data;
   live_t *live = profile->source;
 
   if (status == 0) {
@@ -263,7 +263,7 @@ static void on_end_record(uvperf_set_t *set, int status,
                           const uvperf_record_t *record) {
   (void)record;
   if (status == UV_EOF)
-    common_session_stop_soon(&((profile_t *)set->data)->session);
+    common_session_stop_soon(&((profile_t *)set->handle.data)->session);
 }
 
 /* Events of CPUs do not end with a process, so these events report its end.
@@ -282,7 +282,7 @@ static int open_end(live_t *live) {
   common_target_list_free(&list);
   if (rc != 0)
     return profile_notes_refused(&profile->options, &error);
-  live->end.set.data = profile;
+  live->end.set.handle.data = profile;
   profile_members_init(&live->members, &live->targets.processes);
   return 0;
 }
@@ -304,7 +304,7 @@ static int open_events(live_t *live) {
   common_target_list_free(&list);
   if (rc != 0)
     return profile_notes_refused(options, &error);
-  live->events.set.data = profile;
+  live->events.set.handle.data = profile;
   if (options->all && options->pids.nr > 0 && open_end(live) != 0)
     return 1;
   profile->event = live->events.off_cpu    ? "off-cpu"

@@ -50,7 +50,7 @@ int profile_notes_refused(const profile_options_t *options,
 
 void profile_notes_opened(const profile_options_t *options,
                           const profile_events_t *events) {
-  size_t nr_cpus = uvperf_set_nr_rings(&events->set);
+  size_t nr_cpus = uvperf_nr_rings(&events->set.handle);
 
   if (events->off_cpu) {
     common_say("context switches, %zu CPU%s%s\n", nr_cpus,

@@ -144,7 +144,7 @@ void record_messages_recording(const record_options_t *options,
                                const uvperf_set_t *set) {
   if (options->verbose)
     common_say("recording with %zu fds and %zu rings\n",
-               uvperf_set_nr_open(set), uvperf_set_nr_rings(set));
+               uvperf_set_nr_open(set), uvperf_nr_rings(&set->handle));
 }
 
 void record_messages_cpu(const record_options_t *options, int cpu, int status,

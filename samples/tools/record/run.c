@@ -28,7 +28,7 @@ static int say_code(const char *what, int code) {
  * no attr. */
 static void on_record(uvperf_set_t *set, int status,
                       const uvperf_record_t *record) {
-  record_run_t *run = set->data;
+  record_run_t *run = set->handle.data;
 
   if (status == 0 && record != NULL)
     record_run_file_write(run, record);
@@ -95,7 +95,7 @@ static void on_control(common_control_t *control,
 /* A CPU that comes online has new events. */
 static void on_cpu(uvperf_set_t *set, int cpu, int status,
                    const uvperf_error_t *error) {
-  record_run_t *run = set->data;
+  record_run_t *run = set->handle.data;
 
   record_messages_cpu(run->options, cpu, status, error);
   if (status == UV_ENODEV && error == NULL)
@@ -108,7 +108,7 @@ static void on_cpu(uvperf_set_t *set, int cpu, int status,
 
 static void on_side_cpu(uvperf_set_t *set, int cpu, int status,
                         const uvperf_error_t *error) {
-  record_side_t *side = set->data;
+  record_side_t *side = set->handle.data;
   record_run_t *run = side->owner;
 
   (void)cpu;
@@ -253,7 +253,7 @@ static int open_set(record_run_t *run) {
   }
   rc = common_session_open_set(&run->session, &run->set, &options, &error);
   run->has_set = rc == 0;
-  run->set.data = run;
+  run->set.handle.data = run;
   if (rc == 0)
     rc = open_side(run, &options, &error);
   common_target_list_free(&targets);

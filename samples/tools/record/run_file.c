@@ -33,7 +33,7 @@ static void stop_writing(record_run_t *run, int code) {
 static void take_totals(record_run_t *run) {
   uvperf_stats_t stats;
 
-  uvperf_set_stats(&run->set, &stats);
+  uvperf_stats(&run->set.handle, &stats);
   run->totals.lost.reported = stats.lost_records;
   run->totals.unsound = stats.corrupt;
   run->totals.late = stats.late_records;
@@ -202,7 +202,7 @@ int record_run_file_open(record_run_t *run) {
 
 /* Flushes the rings that would fill. */
 static void flush(record_run_t *run) {
-  uvperf_set_flush(run->side.has_set ? &run->side.set : &run->set);
+  uvperf_flush(&(run->side.has_set ? &run->side.set : &run->set)->handle);
 }
 
 /* Takes a synthesized record. The rings fill while thousands of files are read,
@@ -330,8 +330,8 @@ void record_run_file_stop(record_run_t *run) {
   if (run->side.has_set)
     dump(run);
   else
-    uvperf_set_flush(&run->set);
-  uvperf_set_stop(&run->set);
+    uvperf_flush(&run->set.handle);
+  uvperf_stop(&run->set.handle);
   if (run->side.has_set)
     record_side_stop(&run->side);
   write_losses(run);

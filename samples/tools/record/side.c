@@ -26,7 +26,7 @@ int record_side_open(record_side_t *side, uv_loop_t *loop,
 
 static void on_record(uvperf_set_t *set, int status,
                       const uvperf_record_t *record) {
-  record_side_t *side = set->data;
+  record_side_t *side = set->handle.data;
 
   if (status != 0 || record == NULL)
     return;
@@ -39,7 +39,7 @@ int record_side_start(record_side_t *side, common_buffer_t *records,
                       uvperf_error_t *error) {
   side->records = records;
   side->limit = LEAST_BYTES;
-  side->set.data = side;
+  side->set.handle.data = side;
   return uvperf_set_start(&side->set, NULL, on_record, error);
 }
 
@@ -58,7 +58,7 @@ void record_side_allow(record_side_t *side) {
 
 void record_side_stop(record_side_t *side) {
   uvperf_set_disable(&side->set, NULL);
-  uvperf_set_stop(&side->set);
+  uvperf_stop(&side->set.handle);
 }
 
 void record_side_free(record_side_t *side) {

@@ -44,7 +44,7 @@ static void try_open(uv_loop_t *loop, const struct perf_event_attr *attr,
   options.nr_targets = 1;
   options.fallbacks = UVPERF_FALLBACK_USER;
   if (uvperf_set_init(loop, &set, &options, error) == 0)
-    uvperf_set_close(&set, NULL);
+    uvperf_close(&set.handle, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
 }
 

@@ -40,7 +40,7 @@ static int say_code(const char *what, int code) {
 static void on_read(uvperf_set_t *set, int status,
                     const uvperf_reading_t *reading,
                     const uvperf_reading_t *delta) {
-  stat_run_t *run = set->data;
+  stat_run_t *run = set->handle.data;
 
   if (status == 0)
     status = uvperf_reading_copy(run->reported, reading);
@@ -269,7 +269,7 @@ static int open_set(stat_run_t *run) {
   common_target_list_free(&targets);
   if (rc != 0)
     return status;
-  run->set.data = run;
+  run->set.handle.data = run;
   run->has_set = 1;
   run->on_open(run, &run->set);
   return common_filters_apply(&run->options->filters, run->options->events,

@@ -58,7 +58,7 @@ static void write_text(trace_t *trace) {
 
 static void on_record(uvperf_set_t *set, int status,
                       const uvperf_record_t *record) {
-  trace_t *trace = set->data;
+  trace_t *trace = set->handle.data;
 
   if (status == 0 && record != NULL) {
     if (trace_hits_record(&trace->hits, record,
@@ -81,7 +81,7 @@ static void on_record(uvperf_set_t *set, int status,
 static void take_sums(trace_t *trace, uint64_t now) {
   uvperf_stats_t stats;
 
-  uvperf_set_stats(&trace->set, &stats);
+  uvperf_stats(&trace->set.handle, &stats);
   trace->sums.late = stats.late_records;
   trace->sums.corrupt = stats.corrupt;
   trace->sums.lost = common_lost_of_set(&trace->set, trace->hits.events.nr);
@@ -93,8 +93,8 @@ static void on_stop(common_session_t *session) {
   trace_sums_t *sums = &trace->sums;
   uint64_t now;
 
-  uvperf_set_stop(&trace->set);
-  uvperf_set_flush(&trace->set);
+  uvperf_stop(&trace->set.handle);
+  uvperf_flush(&trace->set.handle);
   /* The events are stopped, so no hit is later than this. */
   now = uv_hrtime();
   take_sums(trace, now);
@@ -124,7 +124,7 @@ static void on_tick(common_session_t *session) {
   }
   if (++trace->ticks % SLOW_TICKS != 0)
     return;
-  uvperf_set_stats(&trace->set, &stats);
+  uvperf_stats(&trace->set.handle, &stats);
   common_lost_note(stats.lost_records, &trace->lost_reported);
 }
 
@@ -197,7 +197,7 @@ static int open_and_start(trace_t *trace) {
     return trace_notes_refused(&trace->options, &trace->hits.events, &error);
   if (trace_set_filter(&trace->set, &trace->hits.events, &error) != 0)
     return trace_notes_filter(&trace->hits.events, &error);
-  trace->set.data = trace;
+  trace->set.handle.data = trace;
   return start(trace);
 }
 

@@ -95,7 +95,7 @@ static void print_failures(const trace_events_t *events,
 
 void trace_notes_opened(const trace_options_t *options,
                         const trace_events_t *events, const uvperf_set_t *set) {
-  size_t nr_cpus = uvperf_set_nr_rings(set);
+  size_t nr_cpus = uvperf_nr_rings(&set->handle);
   uvperf_ring_info_t ring;
 
   print_failures(events, set);
@@ -103,7 +103,7 @@ void trace_notes_opened(const trace_options_t *options,
   if (trace_fields_lack() != NULL && events->nr_tracepoints > 0)
     common_say("%s\n", trace_fields_lack());
   memset(&ring, 0, sizeof(ring));
-  uvperf_set_ring(set, 0, &ring);
+  uvperf_ring(&set->handle, 0, &ring);
   common_say("%zu event%s, ", events->nr, events->nr == 1 ? "" : "s");
   if (options->pids.nr > 0)
     fprintf(stderr, "%zu process%s", options->pids.nr,

@@ -73,8 +73,8 @@ static void end_json(watch_t *watch) {
 static void on_stop(common_session_t *session) {
   watch_t *watch = session->data;
 
-  uvperf_set_stop(&watch->events.set);
-  uvperf_set_flush(&watch->events.set);
+  uvperf_stop(&watch->events.set.handle);
+  uvperf_flush(&watch->events.set.handle);
   if (session->command.pid == 0)
     watch_connector_await(&watch->connector, watch->command_pid);
   watch_timeline_until(&watch->timeline, UINT64_MAX);
@@ -128,13 +128,13 @@ static void on_tick(common_session_t *session) {
 static void on_broken(watch_t *watch, int status) {
   common_say("cannot read a ring: %s\n", uv_strerror(status));
   watch->failed = 1;
-  if (!uvperf_set_is_active(&watch->events.set))
+  if (!uvperf_is_active(&watch->events.set.handle))
     common_session_stop_soon(&watch->session);
 }
 
 static void on_record(uvperf_set_t *set, int status,
                       const uvperf_record_t *record) {
-  watch_t *watch = set->data;
+  watch_t *watch = set->handle.data;
 
   if (status == 0) {
     watch_timeline_record(&watch->timeline, record);
@@ -197,7 +197,7 @@ static int start(watch_t *watch, const common_ids_t *tree) {
   int rc;
 
   options.flush_ms = TICK_MS;
-  watch->events.set.data = watch;
+  watch->events.set.handle.data = watch;
   watch->timeline.buffer = &watch->output.buffer;
   watch->command_pid = watch->session.command.pid;
   open_connector(watch);

@@ -28,11 +28,11 @@ int watch_notes_refused(const watch_options_t *options,
 
 void watch_notes_opened(const watch_options_t *options,
                         const watch_events_t *events, int connector_status) {
-  size_t nr_cpus = uvperf_set_nr_rings(&events->set);
+  size_t nr_cpus = uvperf_nr_rings(&events->set.handle);
   uvperf_ring_info_t ring;
 
   memset(&ring, 0, sizeof(ring));
-  uvperf_set_ring(&events->set, 0, &ring);
+  uvperf_ring(&events->set.handle, 0, &ring);
   if (options->all)
     common_say("all processes");
   else if (options->pid != 0)

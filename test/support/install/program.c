@@ -14,8 +14,8 @@ static unsigned comms;
 static unsigned others;
 static int is_closed;
 
-static void on_close(uvperf_event_t *event) {
-  (void)event;
+static void on_close(uvperf_handle_t *handle) {
+  (void)handle;
   is_closed = 1;
 }
 
@@ -27,7 +27,7 @@ static void on_record(uvperf_event_t *event, int status,
   else
     others += 1;
   if (comms == RENAMINGS)
-    uvperf_event_close(event, on_close);
+    uvperf_close(&event->handle, on_close);
 }
 
 /* If the kernel allows no event at all, the test is whether the library

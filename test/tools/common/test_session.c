@@ -317,7 +317,7 @@ static void session_without_threads_opens_and_runs(void **state) {
     if (status == UV_EAGAIN)
       _exit(3);
     if (status == 0) /* not 0: this user may not open events */
-      uvperf_set_close(&set, NULL);
+      uvperf_close(&set.handle, NULL);
     common_session_stop_soon(&session);
     _exit(common_session_run(&session, 0));
   }

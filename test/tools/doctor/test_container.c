@@ -125,7 +125,7 @@ static void docker_without_locked_memory_learns_its_option(void **state) {
   doctor_expect(&run, "rings", "default", "cause", "locked_memory");
   doctor_expect_part(&run, "rings", "default", "remedy",
                      "--ulimit memlock=BYTES");
-  uvperf_event_close(&event, NULL);
+  uvperf_close(&event.handle, NULL);
   uv_run(*state, UV_RUN_DEFAULT);
 }
 

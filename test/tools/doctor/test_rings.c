@@ -138,8 +138,8 @@ static void ring_of_the_default_size_is_that_of_init(void **state) {
   explain_user_clock(&attr);
   uvperf_attr_set_period(&attr, 1000000);
   assert_int_equal(uvperf_event_init(&loop, &event, &attr, NULL, NULL), 0);
-  bytes = uvperf_event_ring_bytes(&event);
-  uvperf_event_close(&event, NULL);
+  bytes = support_ring_bytes(&event.handle);
+  uvperf_close(&event.handle, NULL);
   uv_run(&loop, UV_RUN_DEFAULT);
   assert_int_equal(uv_loop_close(&loop), 0);
   doctor_run(&run, DOCTOR_PATH, NULL, 0);

@@ -403,9 +403,9 @@ static void last_table_has_names(void **state) {
 /* Names are looked up after each second. A busy machine shows some tables
  * without them. */
 static void lines_have_names(void **state) {
-  tool_run_t run = {.args = {PROFILE_PATH, "--top", "-F", "499", "--",
-                             TARGET_PATH, "spin"},
-                    .interrupt_at = " spin\n"};
+  tool_run_t run = {
+      .args = {PROFILE_PATH, "--top", "-F", "499", "--", TARGET_PATH, "spin"},
+      .interrupt_at = " spin\n"};
 
   (void)state;
   support_need_own_events(__func__);

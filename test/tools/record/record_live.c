@@ -149,7 +149,7 @@ static void copy(const record_live_t *live) {
 }
 
 static void close_event(uv_loop_t *loop, uvperf_event_t *event) {
-  uvperf_event_close(event, NULL);
+  uvperf_close(&event->handle, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
 }
 

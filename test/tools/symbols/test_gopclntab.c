@@ -111,8 +111,7 @@ static void expect_names(const char *stripped, const char *whole, int is_all) {
     pclose(nm);
     ask_names_wait(&ask);
   }
-  assert_int_equal(symbols_reason(ask.symbols, object)[0] == '\0',
-                   named == nr);
+  assert_int_equal(symbols_reason(ask.symbols, object)[0] == '\0', named == nr);
   assert_true(named > 3000);
   assert_true(is_all ? named == nr : named > nr - nr / 10);
   ask_names_end(&ask);

@@ -77,12 +77,12 @@ static void end_sampling(run_t *run) {
   if (uv_is_closing((uv_handle_t *)&run->timer))
     return;
   uv_close((uv_handle_t *)&run->timer, NULL);
-  uvperf_set_close(&run->set, NULL);
+  uvperf_close(&run->set.handle, NULL);
 }
 
 static void on_record(uvperf_set_t *set, int status,
                       const uvperf_record_t *record) {
-  run_t *run = set->data;
+  run_t *run = set->handle.data;
   if (status != 0 || record->type != PERF_RECORD_SAMPLE)
     return;
   if (unwind_queue_add(run->queue, (uint32_t)run->pid, &record->sample,
@@ -182,7 +182,7 @@ static void sample(run_t *run, uint64_t nr) {
   options.nr_targets = 1;
   options.flags = UVPERF_SET_RECORDS;
   assert_int_equal(uvperf_set_init(run->loop, &run->set, &options, &error), 0);
-  run->set.data = run;
+  run->set.handle.data = run;
   assert_int_equal(uvperf_set_start(&run->set, NULL, on_record, &error), 0);
   run->wanted = nr;
   uv_timer_init(run->loop, &run->timer);

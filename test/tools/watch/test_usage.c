@@ -117,8 +117,8 @@ static void sigterm_ends_with_the_last_line(void **state) {
 }
 
 static void duration_ends_with_the_last_line(void **state) {
-  tool_run_t run = {.args = {WATCH_PATH, "--duration", "0.2", "--", "sleep",
-                             "60"}};
+  tool_run_t run = {
+      .args = {WATCH_PATH, "--duration", "0.2", "--", "sleep", "60"}};
 
   (void)state;
   support_need_own_events(__func__);

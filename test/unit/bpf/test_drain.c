@@ -16,8 +16,7 @@ static void expect_sums(const scripted_reader_t *scripted) {
   size_t i;
 
   for (i = 0; i < 2; i++) {
-    assert_int_equal(uvperf_bpf_reader_ring(&scripted->live.reader, i, &ring),
-                     0);
+    assert_int_equal(uvperf_ring(&scripted->live.reader.handle, i, &ring), 0);
     assert_int_equal(ring.stats.bytes + ring.stats.skipped_bytes + ring.waiting,
                      scripted->events[2 * i + 1]->page->data_head);
   }
@@ -45,20 +44,20 @@ static void ring_without_sense_is_skipped_and_read_on(void **state) {
     assert_int_equal(live->fault_ring.status, 0);
     expect_sums(&scripted);
   }
-  assert_int_equal(uvperf_bpf_reader_stop(&live->reader), 0);
+  assert_int_equal(uvperf_stop(&live->reader.handle), 0);
   live_bpf_reader_start(live, NULL);
   live_run_ms(*state, 5);
   scripted.events[3]->page->data_head += 1024 * 1024 + 8;
-  assert_int_equal(uvperf_bpf_reader_flush(&live->reader), 0);
+  assert_int_equal(uvperf_flush(&live->reader.handle), 0);
   scripted_reader_sample(&scripted, scripted.events[3]);
   scripted_reader_wake(&scripted, scripted.events[3]);
   assert_int_equal(live->samples, 41);
   assert_int_equal(live->faults, 21);
   expect_sums(&scripted);
-  uvperf_bpf_reader_stats(&live->reader, &stats);
+  uvperf_stats(&live->reader.handle, &stats);
   assert_int_equal(stats.corrupt, 21);
   assert_int_equal(stats.skipped_bytes, 20 * 8 + 1024 * 1024 + 8);
-  assert_int_equal(uvperf_bpf_reader_is_active(&live->reader), 1);
+  assert_int_equal(uvperf_is_active(&live->reader.handle), 1);
   scripted_reader_close(&scripted);
 }
 
@@ -84,10 +83,10 @@ static void ring_with_a_split_head_leaves_the_others(void **state) {
   scripted_reader_wake(&scripted, scripted.events[1]);
   scripted_reader_wake(&scripted, scripted.events[3]);
   assert_int_equal(live->samples, 3);
-  assert_int_equal(uvperf_bpf_reader_flush(&live->reader), 0);
+  assert_int_equal(uvperf_flush(&live->reader.handle), 0);
   assert_int_equal(live->faults, 1);
-  assert_int_equal(uvperf_bpf_reader_is_active(&live->reader), 1);
-  uvperf_bpf_reader_stats(&live->reader, &stats);
+  assert_int_equal(uvperf_is_active(&live->reader.handle), 1);
+  uvperf_stats(&live->reader.handle, &stats);
   assert_int_equal(stats.corrupt, 1);
   assert_int_equal(stats.records, 3);
 
@@ -96,16 +95,16 @@ static void ring_with_a_split_head_leaves_the_others(void **state) {
   scripted_reader_split(scripted.events[3]);
   scripted_reader_wake(&scripted, scripted.events[3]);
   assert_int_equal(live->faults, 2);
-  uvperf_bpf_reader_stats(&live->reader, &stats);
+  uvperf_stats(&live->reader.handle, &stats);
   assert_int_equal(stats.corrupt, 2);
-  assert_int_equal(uvperf_bpf_reader_is_active(&live->reader), 0);
+  assert_int_equal(uvperf_is_active(&live->reader.handle), 0);
   assert_int_equal(scripted.events[0]->enabled, 0);
   assert_string_equal(scripted_reader_entries(&scripted), "");
   assert_int_equal(uvperf_bpf_reader_start(&live->reader, NULL,
                                            live_bpf_reader_on_sample, &error),
                    UV_EPROTO);
   assert_int_equal(error.cause, UVPERF_CAUSE_UNKNOWN);
-  assert_int_equal(uvperf_bpf_reader_flush(&live->reader), 0);
+  assert_int_equal(uvperf_flush(&live->reader.handle), 0);
   assert_int_equal(live->samples, 3);
   scripted_reader_close(&scripted);
 }
@@ -122,18 +121,18 @@ static void ring_with_a_split_head_in_a_flush_is_reported_there(void **state) {
   scripted_reader_sample(&scripted, scripted.events[3]);
   scripted_reader_split(scripted.events[1]);
   scripted_reader_split(scripted.events[3]);
-  assert_int_equal(uvperf_bpf_reader_flush(&scripted.live.reader), 0);
+  assert_int_equal(uvperf_flush(&scripted.live.reader.handle), 0);
   assert_int_equal(scripted.live.faults, 2);
   assert_int_equal(scripted.live.samples, 1);
   assert_int_equal(scripted.live.slice_ends, 0);
-  assert_int_equal(uvperf_bpf_reader_is_active(&scripted.live.reader), 0);
+  assert_int_equal(uvperf_is_active(&scripted.live.reader.handle), 0);
   scripted_reader_close(&scripted);
 }
 
 static void stop_at_slice_end(live_bpf_reader_t *live, int status,
                               const uvperf_bpf_sample_t *sample) {
   if (sample == NULL && status == 0)
-    assert_int_equal(uvperf_bpf_reader_stop(&live->reader), 0);
+    assert_int_equal(uvperf_stop(&live->reader.handle), 0);
 }
 
 /* The end of the slice before it comes first, and who stops there. */
@@ -159,7 +158,7 @@ static void last_ring_that_ends_is_reported_after_the_next_start(void **state) {
   live_bpf_reader_start(live, &stream);
   live_run_ms(*state, 5);
   assert_int_equal(live->faults, 2);
-  assert_int_equal(uvperf_bpf_reader_is_active(&live->reader), 0);
+  assert_int_equal(uvperf_is_active(&live->reader.handle), 0);
   scripted_reader_close(&scripted);
 }
 
@@ -175,7 +174,7 @@ static void ring_whose_owner_hangs_up_is_polled_by_a_spare(void **state) {
   spare = scripted.events[4];
   scripted.events[1]->revents = POLLHUP;
   scripted_reader_wake(&scripted, scripted.events[1]);
-  assert_int_equal(uvperf_bpf_reader_ring(&live->reader, 0, &info), 0);
+  assert_int_equal(uvperf_ring(&live->reader.handle, 0, &info), 0);
   assert_int_equal(info.fd, spare->fd);
   scripted_reader_sample(&scripted, scripted.events[1]);
   scripted_reader_wake(&scripted, spare);
@@ -201,7 +200,7 @@ static void ring_whose_owner_hangs_up_without_spare_is_an_error(void **state) {
   scripted_reader_wake(&scripted, scripted.events[3]);
   assert_int_equal(live->samples, 2);
   assert_int_equal(live->faults, 1);
-  assert_int_equal(uvperf_bpf_reader_is_active(&live->reader), 1);
+  assert_int_equal(uvperf_is_active(&live->reader.handle), 1);
   scripted_reader_close(&scripted);
 }
 
@@ -234,7 +233,7 @@ static void record_that_is_not_sound_comes_raw(void **state) {
   assert_int_equal(live->corrupt, 1);
   assert_int_equal(live->faults, 0);
   assert_int_equal(seen, 1);
-  uvperf_bpf_reader_stats(&live->reader, &stats);
+  uvperf_stats(&live->reader.handle, &stats);
   assert_int_equal(stats.corrupt, 1);
   scripted_reader_close(&scripted);
 }
@@ -255,10 +254,10 @@ static void losses_are_counted_from_either_record(void **state) {
   scripted_reader_begin(*state, &scripted);
   fake_ring_append(scripted.events[1], &lost, sizeof(lost));
   fake_ring_append(scripted.events[3], &samples, sizeof(samples));
-  assert_int_equal(uvperf_bpf_reader_flush(&scripted.live.reader), 0);
+  assert_int_equal(uvperf_flush(&scripted.live.reader.handle), 0);
   assert_int_equal(scripted.live.lost, 12);
   assert_int_equal(scripted.live.others, 2);
-  uvperf_bpf_reader_stats(&scripted.live.reader, &stats);
+  uvperf_stats(&scripted.live.reader.handle, &stats);
   assert_int_equal(stats.lost_records, 12);
   scripted_reader_close(&scripted);
 }
@@ -270,9 +269,9 @@ static void look_inside(live_bpf_reader_t *live, int status,
   uvperf_ring_info_t ring;
 
   assert_int_equal(status, 0);
-  assert_int_equal(uvperf_bpf_reader_ring(&live->reader, 0, &ring), 0);
+  assert_int_equal(uvperf_ring(&live->reader.handle, 0, &ring), 0);
   assert_int_equal(ring.waiting, sample->remaining + sample->record->size);
-  assert_int_equal(uvperf_bpf_reader_flush(&live->reader), UV_EBUSY);
+  assert_int_equal(uvperf_flush(&live->reader.handle), UV_EBUSY);
 }
 
 static void flush_is_refused_in_each_callback_of_a_drain(void **state) {
@@ -303,7 +302,7 @@ static void flush_is_refused_in_each_callback_of_a_drain(void **state) {
 static uint64_t lost_of(const scripted_reader_t *scripted) {
   uvperf_stats_t stats;
 
-  uvperf_bpf_reader_stats(&scripted->live.reader, &stats);
+  uvperf_stats(&scripted->live.reader.handle, &stats);
   return stats.lost_records;
 }
 
@@ -340,11 +339,11 @@ static void losses_without_a_record_are_counted(void **state) {
   assert_int_equal(lost_of(&scripted), 15);
   assert_int_equal(lost_of(&scripted), 15);
   assert_int_equal(fake_count(FAKE_READ), reads + 2);
-  assert_int_equal(uvperf_bpf_reader_ring(&scripted.live.reader, 1, &ring), 0);
+  assert_int_equal(uvperf_ring(&scripted.live.reader.handle, 1, &ring), 0);
   assert_int_equal(ring.stats.lost_records, 3);
   fake_ring_append(scripted.events[1], &lost_record, sizeof(lost_record));
   words[1][1] = 5;
-  assert_int_equal(uvperf_bpf_reader_flush(&scripted.live.reader), 0);
+  assert_int_equal(uvperf_flush(&scripted.live.reader.handle), 0);
   assert_int_equal(scripted.live.lost, 12);
   assert_int_equal(lost_of(&scripted), 17);
   scripted_reader_close(&scripted);

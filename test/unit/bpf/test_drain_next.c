@@ -9,7 +9,7 @@ static void expect_sample(scripted_reader_t *scripted, int cpu,
                           uint64_t remaining) {
   const uvperf_bpf_sample_t *sample;
 
-  assert_int_equal(uvperf_bpf_reader_has_record(&scripted->live.reader), 1);
+  assert_int_equal(uvperf_has_record(&scripted->live.reader.handle), 1);
   assert_int_equal(uvperf_bpf_reader_next(&scripted->live.reader, &sample), 0);
   assert_int_equal(sample->cpu, cpu);
   assert_int_equal(sample->size, 28);
@@ -26,7 +26,7 @@ static void expect_code(scripted_reader_t *scripted, int code) {
 }
 
 static void expect_empty(scripted_reader_t *scripted) {
-  assert_int_equal(uvperf_bpf_reader_has_record(&scripted->live.reader), 0);
+  assert_int_equal(uvperf_has_record(&scripted->live.reader.handle), 0);
   expect_code(scripted, UV_EAGAIN);
 }
 
@@ -71,13 +71,13 @@ static void next_start_and_flush_take_turns(void **state) {
   expect_sample(&scripted, 0, 80);
   live_bpf_reader_start(&scripted.live, NULL);
   expect_code(&scripted, UV_EBUSY);
-  assert_int_equal(uvperf_bpf_reader_flush(&scripted.live.reader), 0);
+  assert_int_equal(uvperf_flush(&scripted.live.reader.handle), 0);
   assert_int_equal(scripted.live.samples, 3);
-  assert_int_equal(uvperf_bpf_reader_stop(&scripted.live.reader), 0);
+  assert_int_equal(uvperf_stop(&scripted.live.reader.handle), 0);
   for (i = 0; i < 3; i++)
     scripted_reader_sample(&scripted, scripted.events[3]);
   expect_sample(&scripted, 1, 80);
-  assert_int_equal(uvperf_bpf_reader_flush(&scripted.live.reader), 0);
+  assert_int_equal(uvperf_flush(&scripted.live.reader.handle), 0);
   expect_empty(&scripted);
   assert_int_equal(scripted.live.samples, 6);
   assert_int_equal(scripted.live.strange, 0);
@@ -98,7 +98,7 @@ static void next_of_lost_samples_says_how_many(void **state) {
   assert_int_equal(uvperf_bpf_reader_next(&scripted.live.reader, &sample), 0);
   assert_int_equal(sample->lost, 7);
   assert_null(sample->data);
-  uvperf_bpf_reader_stats(&scripted.live.reader, &stats);
+  uvperf_stats(&scripted.live.reader.handle, &stats);
   assert_int_equal(stats.lost_records, 7);
   scripted_reader_close(&scripted);
 }
@@ -133,7 +133,7 @@ static void next_of_broken_records_goes_on_until_all_are_split(void **s) {
   expect_sample(&scripted, 1, 4);
   expect_code(&scripted, UV_EPROTO);
   expect_code(&scripted, UV_EOF);
-  uvperf_bpf_reader_stats(&scripted.live.reader, &stats);
+  uvperf_stats(&scripted.live.reader.handle, &stats);
   assert_int_equal(stats.corrupt, 4);
   scripted_reader_close(&scripted);
 }
@@ -142,9 +142,9 @@ static void ask_in_callback(live_bpf_reader_t *live, int status,
                             const uvperf_bpf_sample_t *sample) {
   (void)status;
   (void)sample;
-  assert_int_equal(uvperf_bpf_reader_stop(&live->reader), 0);
+  assert_int_equal(uvperf_stop(&live->reader.handle), 0);
   assert_int_equal(uvperf_bpf_reader_next(&live->reader, &sample), UV_EBUSY);
-  assert_int_equal(uvperf_bpf_reader_has_record(&live->reader), UV_EBUSY);
+  assert_int_equal(uvperf_has_record(&live->reader.handle), UV_EBUSY);
   assert_int_equal(uvperf_bpf_reader_flush_ring(&live->reader, 0), UV_EBUSY);
 }
 
@@ -154,14 +154,13 @@ static void next_is_refused_if_it_cannot_work(void **state) {
   scripted_reader_begin(*state, &scripted);
   scripted.live.on_sample = ask_in_callback;
   scripted_reader_sample(&scripted, scripted.events[1]);
-  assert_int_equal(uvperf_bpf_reader_flush(&scripted.live.reader), 0);
+  assert_int_equal(uvperf_flush(&scripted.live.reader.handle), 0);
   assert_int_equal(scripted.live.samples, 1);
   assert_int_equal(uvperf_bpf_reader_next(&scripted.live.reader, NULL),
                    UV_EINVAL);
   fake_process(4711);
   expect_code(&scripted, UV_EPERM);
-  assert_int_equal(uvperf_bpf_reader_has_record(&scripted.live.reader),
-                   UV_EPERM);
+  assert_int_equal(uvperf_has_record(&scripted.live.reader.handle), UV_EPERM);
   fake_process(0);
   scripted_reader_close(&scripted);
 
@@ -182,7 +181,7 @@ static void flush_of_a_ring_leaves_the_others(void **state) {
   open_reader(*state, &scripted);
   assert_int_equal(uvperf_bpf_reader_flush_ring(&live->reader, 0), UV_EINVAL);
   live_bpf_reader_start(live, NULL);
-  assert_int_equal(uvperf_bpf_reader_stop(&live->reader), 0);
+  assert_int_equal(uvperf_stop(&live->reader.handle), 0);
   scripted_reader_sample(&scripted, scripted.events[1]);
   scripted_reader_sample(&scripted, scripted.events[3]);
   scripted_reader_sample(&scripted, scripted.events[3]);

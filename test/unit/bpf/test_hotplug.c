@@ -26,7 +26,7 @@ static void bring_up(int cpu, const char *online) {
 
 static void expect(scripted_reader_t *scripted, const char *cpu_events,
                    const char *entries) {
-  hotplug_run(scripted->live.reader.loop);
+  hotplug_run(scripted->live.reader.handle.loop);
   assert_string_equal(scripted->live.cpu_events, cpu_events);
   assert_string_equal(scripted_reader_entries(scripted), entries);
 }
@@ -47,8 +47,8 @@ static void cpus_with_gaps_have_the_entries_of_their_ids(void **state) {
   scripted_reader_open(*state, &scripted);
   live_bpf_reader_start(&scripted.live, NULL);
   expect(&scripted, "", "0 2 3 4 5");
-  assert_int_equal(uvperf_bpf_reader_nr_rings(&scripted.live.reader), 5);
-  assert_int_equal(uvperf_bpf_reader_ring(&scripted.live.reader, 1, &ring), 0);
+  assert_int_equal(uvperf_nr_rings(&scripted.live.reader.handle), 5);
+  assert_int_equal(uvperf_ring(&scripted.live.reader.handle, 1, &ring), 0);
   assert_int_equal(ring.cpu, 2);
   assert_int_equal(status_of(&scripted, 5), 0);
   assert_int_equal(status_of(&scripted, 1), UV_ENODEV);
@@ -122,11 +122,11 @@ static void cpu_that_goes_and_comes_is_put_into_the_map_again(void **state) {
   assert_int_equal(scripted.events[4]->cpu, 1);
   assert_int_equal(scripted.events[4]->enabled, 1);
   assert_int_equal(scripted.events[5]->opened, 0); /* the ring is the old one */
-  assert_int_equal(uvperf_bpf_reader_nr_rings(&scripted.live.reader), 2);
+  assert_int_equal(uvperf_nr_rings(&scripted.live.reader.handle), 2);
   scripted_reader_sample(&scripted, scripted.events[3]);
   scripted_reader_wake(&scripted, scripted.events[3]);
   assert_int_equal(scripted.live.by_cpu[1], 2);
-  uvperf_bpf_reader_stats(&scripted.live.reader, &stats);
+  uvperf_stats(&scripted.live.reader.handle, &stats);
   assert_int_equal(stats.cpus_gone, 1);
   assert_int_equal(stats.cpus_come, 1);
   scripted_reader_close(&scripted);
@@ -138,7 +138,7 @@ static void cpu_that_comes_for_the_first_time_gets_a_ring(void **state) {
   scripted_reader_begin(*state, &scripted);
   bring_up(5, "0-1,5\n");
   expect(&scripted, "5 0", "0 1 5");
-  assert_int_equal(uvperf_bpf_reader_nr_rings(&scripted.live.reader), 3);
+  assert_int_equal(uvperf_nr_rings(&scripted.live.reader.handle), 3);
   assert_int_equal(scripted.events[4]->cpu, 5);
   scripted_reader_sample(&scripted, scripted.events[5]);
   scripted_reader_wake(&scripted, scripted.events[5]);
@@ -171,9 +171,9 @@ static void cpu_that_is_not_in_the_list_is_not_reported(void **state) {
   bring_up(1, "0-1\n");
   bring_up(2, "0-2\n");
   expect(&scripted, "", "0");
-  uvperf_bpf_reader_stats(&scripted.live.reader, &stats);
+  uvperf_stats(&scripted.live.reader.handle, &stats);
   assert_int_equal(stats.cpus_gone + stats.cpus_come, 0);
-  assert_int_equal(uvperf_bpf_reader_nr_rings(&scripted.live.reader), 1);
+  assert_int_equal(uvperf_nr_rings(&scripted.live.reader.handle), 1);
   scripted_reader_close(&scripted);
 }
 
@@ -188,7 +188,7 @@ static void cpu_that_comes_is_in_the_map_as_the_others_are(void **state) {
   assert_int_equal(scripted.events[4]->enabled, 1);
   assert_int_equal(uvperf_bpf_reader_resume(reader, NULL), 0);
   expect(&scripted, "2 0", "0 1 2");
-  assert_int_equal(uvperf_bpf_reader_stop(reader), 0);
+  assert_int_equal(uvperf_stop(&reader->handle), 0);
   expect(&scripted, "2 0", "");
   assert_int_equal(scripted.events[4]->enabled, 0);
   scripted_reader_close(&scripted);
@@ -271,7 +271,7 @@ static void reader_that_is_not_started_reports_later(void **state) {
   live_bpf_reader_start(&scripted.live, NULL);
   assert_true(live_run_until(*state, &scripted.live.nr_cpu_events, 1));
   expect(&scripted, "1 ENODEV", "0");
-  assert_int_equal(uvperf_bpf_reader_stop(&scripted.live.reader), 0);
+  assert_int_equal(uvperf_stop(&scripted.live.reader.handle), 0);
   bring_up(1, "0-1\n");
   expect(&scripted, "1 ENODEV", "");
   live_bpf_reader_start(&scripted.live, NULL);
@@ -312,7 +312,7 @@ static void reader_without_sysfs_is_not_started(void **state) {
                                                  &error),
                          0);
     assert_non_null(strstr(error.reason, "UVPERF_BPF_READER_FIXED_CPUS"));
-    assert_int_equal(uvperf_bpf_reader_is_active(&scripted.live.reader), 0);
+    assert_int_equal(uvperf_is_active(&scripted.live.reader.handle), 0);
     live_bpf_reader_close(&scripted.live);
   }
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_CPU);
@@ -330,8 +330,8 @@ static void reader_started_out_of_fds_says_so(void **state) {
 
   scripted_reader_plan(&scripted, 8);
   scripted_reader_open(*state, &scripted);
-  impl = reader->impl;
-  uvperf__hotplug_free(impl->hotplug);
+  impl = reader->handle.impl;
+  uvperf__hotplug_free(impl->base.hotplug);
   hotplug_no_fds(&old);
   assert_int_equal(uvperf__bpf_reader_make_hotplug(impl, cpu_tree_root()), 0);
   rc = uvperf_bpf_reader_start(reader, NULL, live_bpf_reader_on_sample, &error);
@@ -341,7 +341,7 @@ static void reader_started_out_of_fds_says_so(void **state) {
   assert_true(error.needed > error.limit);
   assert_non_null(strstr(
       error.reason, "cannot list the online CPUs: all 0 fds of RLIMIT_NOFILE"));
-  assert_int_equal(uvperf_bpf_reader_is_active(reader), 0);
+  assert_int_equal(uvperf_is_active(&reader->handle), 0);
   live_bpf_reader_start(&scripted.live, NULL);
   scripted_reader_close(&scripted);
 }
@@ -351,8 +351,8 @@ static void reader_started_out_of_fds_says_so(void **state) {
 static void stop_there(live_bpf_reader_t *live, int cpu, int status) {
   (void)cpu;
   (void)status;
-  assert_int_equal(uvperf_bpf_reader_flush(&live->reader), UV_EBUSY);
-  assert_int_equal(uvperf_bpf_reader_stop(&live->reader), 0);
+  assert_int_equal(uvperf_flush(&live->reader.handle), UV_EBUSY);
+  assert_int_equal(uvperf_stop(&live->reader.handle), 0);
 }
 
 static void
@@ -374,7 +374,7 @@ reader_stopped_when_a_cpu_went_reports_the_rest_later(void **state) {
 static void close_there(live_bpf_reader_t *live, int cpu, int status) {
   (void)cpu;
   (void)status;
-  uvperf_bpf_reader_close(&live->reader, live_bpf_reader_on_close);
+  uvperf_close(&live->reader.handle, live_bpf_reader_on_close);
 }
 
 static void reader_closed_when_a_cpu_went_or_came_is_clean(void **state) {
@@ -454,7 +454,7 @@ static void lost_records_are_kept_when_a_cpu_is_back(void **state) {
   scripted_reader_open(*state, &scripted);
   live_bpf_reader_start(&scripted.live, NULL);
   expect(&scripted, "", "0 1");
-  uvperf_bpf_reader_stats(&scripted.live.reader, &stats);
+  uvperf_stats(&scripted.live.reader.handle, &stats);
   assert_int_equal(stats.lost_records, 7);
   words[0][1] = 9;
   take_down(1, "0\n");
@@ -462,7 +462,7 @@ static void lost_records_are_kept_when_a_cpu_is_back(void **state) {
   bring_up(1, "0-1\n");
   expect(&scripted, "1 ENODEV, 1 0", "0 1");
   live_run_ms(*state, 5); /* the kernel is not asked twice in one of these */
-  uvperf_bpf_reader_stats(&scripted.live.reader, &stats);
+  uvperf_stats(&scripted.live.reader.handle, &stats);
   assert_int_equal(stats.lost_records, 11);
   scripted_reader_close(&scripted);
 }

@@ -26,8 +26,8 @@ static void on_open(uvperf_bpf_reader_t *reader, int status,
     seen.error = *error;
 }
 
-static void on_close(uvperf_bpf_reader_t *reader) {
-  (void)reader;
+static void on_close(uvperf_handle_t *handle) {
+  (void)handle;
   seen.closed += 1;
 }
 
@@ -55,7 +55,7 @@ static void run_pool(void) {
 }
 
 static void close_reader(uv_loop_t *loop, scripted_reader_t *scripted) {
-  uvperf_bpf_reader_close(&scripted->live.reader, on_close);
+  uvperf_close(&scripted->live.reader.handle, on_close);
   do
     run_pool();
   while (uv_run(loop, UV_RUN_NOWAIT) != 0 || fake_pool_waits());
@@ -71,15 +71,15 @@ static void assert_refused(uvperf_bpf_reader_t *reader, int code) {
   assert_int_equal(uvperf_bpf_reader_start(reader, NULL, on_sample, &error),
                    code);
   assert_int_equal(error.code, code);
-  assert_int_equal(uvperf_bpf_reader_stop(reader), code);
-  assert_int_equal(uvperf_bpf_reader_flush(reader), code);
+  assert_int_equal(uvperf_stop(&reader->handle), code);
+  assert_int_equal(uvperf_flush(&reader->handle), code);
   assert_int_equal(uvperf_bpf_reader_snapshot(reader, 0, NULL), code);
   assert_int_equal(uvperf_bpf_reader_pause(reader, NULL), code);
   assert_int_equal(uvperf_bpf_reader_resume(reader, NULL), code);
   assert_int_equal(uvperf_bpf_reader_cpu_status(reader, 0), code);
-  assert_int_equal(uvperf_bpf_reader_nr_rings(reader), 0);
-  assert_true(uvperf_bpf_reader_ring(reader, 0, &ring) < 0);
-  uvperf_bpf_reader_stats(reader, &stats);
+  assert_int_equal(uvperf_nr_rings(&reader->handle), 0);
+  assert_true(uvperf_ring(&reader->handle, 0, &ring) < 0);
+  uvperf_stats(&reader->handle, &stats);
   assert_int_equal(stats.records, 0);
   assert_null(uvperf_bpf_reader_attr(reader));
 }
@@ -97,12 +97,12 @@ static void reader_opened_on_the_pool_reads_as_init_has_it(void **state) {
   assert_int_equal(begin(*state, &scripted), 0);
   assert_null(strstr(fake_log(), "open, "));
   assert_refused(&scripted.live.reader, UV_EBUSY);
-  assert_int_equal(uvperf_bpf_reader_is_active(&scripted.live.reader), 1);
+  assert_int_equal(uvperf_is_active(&scripted.live.reader.handle), 1);
   run_pool();
   assert_int_equal(seen.opened, 1);
   assert_int_equal(seen.status, 0);
   assert_string_equal(fake_log(), log);
-  assert_int_equal(uvperf_bpf_reader_nr_rings(&scripted.live.reader), 2);
+  assert_int_equal(uvperf_nr_rings(&scripted.live.reader.handle), 2);
   assert_int_equal(
       uvperf_bpf_reader_start(&scripted.live.reader, NULL, on_sample, NULL), 0);
   assert_string_equal(scripted_reader_entries(&scripted), "0 1");

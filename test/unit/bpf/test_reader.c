@@ -13,7 +13,7 @@ static void close_in_fault(live_bpf_reader_t *live, int status,
                            const uvperf_bpf_sample_t *sample) {
   (void)status;
   if (sample == NULL)
-    uvperf_bpf_reader_close(&live->reader, live_bpf_reader_on_close);
+    uvperf_close(&live->reader.handle, live_bpf_reader_on_close);
 }
 
 static void reader_closed_when_a_ring_is_unsound_is_clean(void **state) {
@@ -60,8 +60,8 @@ static void start_enables_then_puts_and_stop_undoes_it(void **state) {
   assert_int_equal(uvperf_bpf_reader_pause(reader, NULL), 0);
   assert_string_equal(fake_log(), "bpf delete 0, bpf delete 1");
   fake_log_clear();
-  assert_int_equal(uvperf_bpf_reader_stop(reader), 0);
-  assert_int_equal(uvperf_bpf_reader_stop(reader), 0);
+  assert_int_equal(uvperf_stop(&reader->handle), 0);
+  assert_int_equal(uvperf_stop(&reader->handle), 0);
   assert_string_equal(fake_log(), "ioctl DISABLE, ioctl DISABLE");
   scripted_reader_close(&scripted);
 }
@@ -77,7 +77,7 @@ static void close_leaves_the_map_disables_then_unmaps(void **state) {
   live_run_ms(*state, 5);
   fake_map_put_foreign(scripted.map, 1);
   fake_log_clear();
-  uvperf_bpf_reader_close(&scripted.live.reader, live_bpf_reader_on_close);
+  uvperf_close(&scripted.live.reader.handle, live_bpf_reader_on_close);
   assert_string_equal(fake_log(), "close, ioctl DISABLE, ioctl DISABLE");
   assert_int_equal(fake_map_at(scripted.map, 0), FAKE_MAP_EMPTY);
   assert_int_equal(fake_map_at(scripted.map, 1), FAKE_MAP_FOREIGN);
@@ -97,7 +97,7 @@ static void close_of_a_callers_file_takes_entries_out(void **state) {
   scripted_reader_open(*state, &scripted);
   live_bpf_reader_start(&scripted.live, NULL);
   fake_log_clear();
-  uvperf_bpf_reader_close(&scripted.live.reader, live_bpf_reader_on_close);
+  uvperf_close(&scripted.live.reader.handle, live_bpf_reader_on_close);
   assert_string_equal(fake_log(), "bpf delete 0, bpf delete 1, close, "
                                   "ioctl DISABLE, ioctl DISABLE");
   live_bpf_reader_wait_closed(&scripted.live);
@@ -113,7 +113,7 @@ static void reader_closed_in_a_forked_child_only_closes_fds(void **state) {
   fake_log_clear();
   live_run_ms(*state, 5);
   assert_int_equal(scripted.live.records, 0);
-  assert_int_equal(uvperf_bpf_reader_is_active(&scripted.live.reader), 0);
+  assert_int_equal(uvperf_is_active(&scripted.live.reader.handle), 0);
   live_bpf_reader_close(&scripted.live);
   assert_string_equal(fake_log(), "close, close, close, close, close, close");
   assert_string_equal(scripted_reader_entries(&scripted), "0 1");
@@ -130,8 +130,8 @@ static void expect_stopped(scripted_reader_t *scripted) {
   assert_string_equal(scripted_reader_entries(scripted), "");
   assert_int_equal(scripted->events[0]->enabled, 0);
   assert_int_equal(scripted->events[2]->enabled, 0);
-  assert_int_equal(uvperf_bpf_reader_is_active(reader), 0);
-  assert_int_equal(uv_loop_alive(reader->loop), 0);
+  assert_int_equal(uvperf_is_active(&reader->handle), 0);
+  assert_int_equal(uv_loop_alive(reader->handle.loop), 0);
 }
 
 static void start_that_fails_is_undone(void **state) {
@@ -156,8 +156,7 @@ static void start_that_fails_is_undone(void **state) {
       assert_int_equal(error.code, fails[i].code);
       assert_int_equal(error.cause, UVPERF_CAUSE_PERMISSION);
       expect_stopped(&scripted);
-      assert_int_equal(uvperf_bpf_reader_flush(&scripted.live.reader),
-                       UV_EINVAL);
+      assert_int_equal(uvperf_flush(&scripted.live.reader.handle), UV_EINVAL);
       live_bpf_reader_start(&scripted.live, NULL);
       assert_string_equal(scripted_reader_entries(&scripted), "0 1");
       scripted_reader_sample(&scripted, scripted.events[3]);
@@ -187,7 +186,7 @@ static void resume_that_fails_is_undone(void **state) {
     assert_int_equal(uvperf_bpf_reader_resume(reader, NULL), UV_EPERM);
     assert_string_equal(scripted_reader_entries(&scripted), "");
     assert_int_equal(scripted.events[2]->enabled, 1);
-    assert_int_equal(uvperf_bpf_reader_stop(reader), 0);
+    assert_int_equal(uvperf_stop(&reader->handle), 0);
     live_bpf_reader_start(&scripted.live, NULL);
     assert_string_equal(scripted_reader_entries(&scripted),
                         ""); /* still paused */
@@ -209,7 +208,7 @@ static void pause_that_fails_leaves_all_in_the_map(void **state) {
     assert_int_equal(uvperf_bpf_reader_pause(reader, &error), UV_EPERM);
     assert_int_equal(error.cause, UVPERF_CAUSE_PERMISSION);
     assert_string_equal(scripted_reader_entries(&scripted), "0 1");
-    assert_int_equal(uvperf_bpf_reader_stop(reader), 0);
+    assert_int_equal(uvperf_stop(&reader->handle), 0);
     live_bpf_reader_start(&scripted.live, NULL); /* it is not paused */
     assert_string_equal(scripted_reader_entries(&scripted), "0 1");
     scripted_reader_close(&scripted);
@@ -301,7 +300,7 @@ static void reader_of_many_cpus_is_closed_by_the_pool(void **state) {
     fake_event_add(100 + i);
   scripted_reader_open(*state, &scripted);
   fake_pool_hold();
-  uvperf_bpf_reader_close(&scripted.live.reader, live_bpf_reader_on_close);
+  uvperf_close(&scripted.live.reader.handle, live_bpf_reader_on_close);
   while (uv_run(*state, UV_RUN_NOWAIT) != 0)
     continue;
   assert_int_equal(scripted.live.closed, 0);

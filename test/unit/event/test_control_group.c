@@ -83,7 +83,7 @@ static void event_enable_of_a_leader_asks_the_leader_last(void **state) {
   expect_asked("sibling ENABLE, leader ENABLE");
   assert_int_equal(start(leader, 0, NULL), 0);
   expect_asked("sibling ENABLE, leader ENABLE");
-  assert_int_equal(uvperf_event_stop(leader), 0);
+  assert_int_equal(uvperf_stop(&leader->handle), 0);
   expect_asked("leader DISABLE");
   assert_int_equal(uvperf_event_refresh(leader, 1, NULL), 0);
   expect_asked("sibling ENABLE, leader REFRESH");
@@ -97,7 +97,7 @@ static void event_start_without_enable_enables_no_sibling(void **state) {
 
   open_pair(*state, &pair, 0, 0);
   assert_int_equal(start(&pair.leader.event, UVPERF_START_NO_ENABLE, NULL), 0);
-  assert_int_equal(uvperf_event_stop(&pair.leader.event), 0);
+  assert_int_equal(uvperf_stop(&pair.leader.event.handle), 0);
   expect_asked("");
   close_pair(&pair);
 }
@@ -136,7 +136,7 @@ static void event_enable_whose_sibling_fails_says_so(void **state) {
   live_control_expect_refused(
       uvperf_event_refresh(&pair.leader.event, 1, &error), &error, UV_EACCES,
       UVPERF_CAUSE_PERMISSION, "page-faults");
-  assert_int_equal(uvperf_event_stop(&pair.leader.event), 0);
+  assert_int_equal(uvperf_stop(&pair.leader.event.handle), 0);
   /* The leader was not enabled, and there is nothing to disable. */
   expect_asked("");
   close_pair(&pair);
@@ -146,12 +146,12 @@ static void event_close_of_a_leader_disables_siblings_first(void **state) {
   pair_t pair;
 
   open_pair(*state, &pair, 0, 0);
-  uvperf_event_close(&pair.leader.event, NULL);
+  uvperf_close(&pair.leader.event.handle, NULL);
   expect_asked("sibling DISABLE, leader DISABLE");
   /* Alone from here on. */
   assert_int_equal(uvperf_event_enable_group(&pair.sibling.event, NULL), 0);
   expect_asked("sibling ENABLE");
-  uvperf_event_close(&pair.sibling.event, NULL);
+  uvperf_close(&pair.sibling.event.handle, NULL);
   expect_asked("sibling DISABLE");
   uv_run(*state, UV_RUN_DEFAULT);
   fake_assert_clean();
@@ -161,11 +161,11 @@ static void event_enable_of_a_leader_leaves_closing_siblings(void **state) {
   pair_t pair;
 
   open_pair(*state, &pair, 0, 0);
-  uvperf_event_close(&pair.sibling.event, NULL);
+  uvperf_close(&pair.sibling.event.handle, NULL);
   expect_asked("sibling DISABLE");
   assert_int_equal(uvperf_event_enable(&pair.leader.event, NULL), 0);
   expect_asked("leader ENABLE");
-  uvperf_event_close(&pair.leader.event, NULL);
+  uvperf_close(&pair.leader.event.handle, NULL);
   expect_asked("leader DISABLE");
   uv_run(*state, UV_RUN_DEFAULT);
   fake_assert_clean();

@@ -270,7 +270,7 @@ static void event_modify_knows_who_started_and_stopped(void **state) {
   assert_int_equal(runs(&collector), 0);
   assert_int_equal(uvperf_event_start(event, NULL, NULL, NULL), 0);
   assert_int_equal(runs(&collector), 1);
-  assert_int_equal(uvperf_event_stop(event), 0);
+  assert_int_equal(uvperf_stop(&event->handle), 0);
   assert_int_equal(runs(&collector), 0);
   assert_int_equal(uvperf_event_enable(event, NULL), 0);
   assert_int_equal(runs(&collector), 1);
@@ -283,7 +283,7 @@ static void event_modify_knows_who_started_and_stopped(void **state) {
   assert_int_equal(uvperf_event_start(event, &options, NULL, NULL), 0);
   assert_int_equal(runs(&collector), 0);
   assert_int_equal(uvperf_event_enable_group(event, NULL), 0);
-  assert_int_equal(uvperf_event_stop(event), 0);
+  assert_int_equal(uvperf_stop(&event->handle), 0);
   assert_int_equal(runs(&collector), 1);
   /* A failure changes nothing. */
   fake_fail(FAKE_IOCTL, 1, -EACCES);

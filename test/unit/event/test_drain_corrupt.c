@@ -23,10 +23,10 @@ static void event_record_with_unsound_body_comes_raw_and_goes_on(void **state) {
   scripted_event_append(fake, PERF_RECORD_SAMPLE);
   scripted_event_turns(*state, 4);
   assert_string_equal(delivered, "COMM EPROTO+raw EXIT unknown SAMPLE");
-  uvperf_event_stats(&collector.event, &stats);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.corrupt, 1);
   assert_int_equal(stats.records, 5);
-  assert_int_equal(uvperf_event_is_active(&collector.event), 1);
+  assert_int_equal(uvperf_is_active(&collector.event.handle), 1);
   live_close(&collector);
 }
 
@@ -36,7 +36,7 @@ static void expect_sum(live_collector_t *collector, const fake_event_t *fake,
                        uint64_t corrupt) {
   uvperf_stats_t stats;
 
-  uvperf_event_stats(&collector->event, &stats);
+  uvperf_stats(&collector->event.handle, &stats);
   assert_int_equal(stats.bytes + stats.skipped_bytes, fake->page->data_head);
   assert_int_equal(fake->page->data_tail, fake->page->data_head);
   assert_int_equal(stats.corrupt, corrupt);
@@ -53,19 +53,19 @@ static void unsound_header(uv_loop_t *loop, uint16_t size) {
   scripted_event_append_header(fake, PERF_RECORD_EXIT, 64, 64);
   scripted_event_turns(loop, 4);
   assert_string_equal(delivered, "COMM EPROTO");
-  uvperf_event_stats(&collector.event, &stats);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.skipped_bytes, 128);
   expect_sum(&collector, fake, 1);
-  assert_int_equal(uvperf_event_is_active(&collector.event), 1);
+  assert_int_equal(uvperf_is_active(&collector.event.handle), 1);
   scripted_event_append(fake, PERF_RECORD_SAMPLE);
   fake_event_wake(fake);
   scripted_event_turns(loop, 2);
   fake_event_quiet(fake);
   assert_string_equal(delivered, "COMM EPROTO SAMPLE");
   scripted_event_append_header(fake, PERF_RECORD_COMM, size, 64);
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   expect_sum(&collector, fake, 2);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   assert_int_equal(uvperf_event_start(&collector.event, NULL,
                                       scripted_event_on_record, NULL),
                    0);
@@ -88,13 +88,13 @@ static void event_impossible_head_is_skipped_and_reading_goes_on(void **state) {
   fake_event_t *fake;
 
   fake = scripted_event_open(*state, &collector);
-  fake->page->data_head += uvperf_event_ring_bytes(&collector.event) + 8;
+  fake->page->data_head += support_ring_bytes(&collector.event.handle) + 8;
   scripted_event_turns(*state, 4);
   assert_string_equal(delivered, "EPROTO");
   expect_sum(&collector, fake, 1);
-  assert_int_equal(uvperf_event_is_active(&collector.event), 1);
+  assert_int_equal(uvperf_is_active(&collector.event.handle), 1);
   scripted_event_append(fake, PERF_RECORD_COMM);
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   assert_string_equal(delivered, "EPROTO COMM");
   expect_sum(&collector, fake, 1);
   live_close(&collector);
@@ -119,9 +119,9 @@ static void event_ring_broken_in_each_turn_is_reported_each_time(void **state) {
     assert_string_equal(delivered, "EPROTO");
     expect_sum(&collector, fake, i);
   }
-  uvperf_event_stats(&collector.event, &stats);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.skipped_bytes, 20 * 32);
-  assert_int_equal(uvperf_event_is_active(&collector.event), 1);
+  assert_int_equal(uvperf_is_active(&collector.event.handle), 1);
   live_close(&collector);
 }
 
@@ -151,18 +151,18 @@ static void event_split_head_ends_and_cannot_be_started_again(void **state) {
   fake->page->data_head += 4;
   scripted_event_turns(*state, 4);
   assert_string_equal(delivered, "COMM EPROTO");
-  uvperf_event_stats(&collector.event, &stats);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.bytes, fake->page->data_head - 4);
   assert_int_equal(stats.corrupt, 1);
-  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
+  assert_int_equal(uvperf_is_active(&collector.event.handle), 0);
   assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   assert_int_equal(uvperf_event_start(&collector.event, NULL,
                                       scripted_event_on_record, &error),
                    UV_EPROTO);
   assert_int_equal(error.cause, UVPERF_CAUSE_UNKNOWN);
-  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(uvperf_is_active(&collector.event.handle), 0);
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   assert_string_equal(delivered, "COMM EPROTO");
   live_close(&collector);
 }
@@ -171,7 +171,7 @@ static void stop_at_slice(uvperf_event_t *event, int status,
                           const uvperf_record_t *record) {
   scripted_event_on_slice(event, status, record);
   if (status == 0 && record == NULL)
-    assert_int_equal(uvperf_event_stop(event), 0);
+    assert_int_equal(uvperf_stop(&event->handle), 0);
 }
 
 /* The records before the end are a slice like any other. After a stop there,
@@ -182,7 +182,7 @@ static void event_end_comes_after_the_end_of_its_slice(void **state) {
   fake_event_t *fake;
 
   fake = scripted_event_open(*state, &collector);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   scripted_event_append(fake, PERF_RECORD_COMM);
   fake->page->data_head += 4;
   options.flags = UVPERF_START_SLICE_END;
@@ -209,7 +209,7 @@ static void event_stopped_after_an_unsound_end_is_disabled(void **state) {
   scripted_event_turns(*state, 4);
   assert_string_equal(delivered, "EPROTO");
   assert_int_equal(fake->enabled, 1);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   assert_int_equal(fake->enabled, 0);
   live_close(&collector);
 }
@@ -219,10 +219,10 @@ static void event_impossible_head_in_flush_is_reported_once(void **state) {
   fake_event_t *fake;
 
   fake = scripted_event_open(*state, &collector);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
-  fake->page->data_head += uvperf_event_ring_bytes(&collector.event) + 8;
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
+  fake->page->data_head += support_ring_bytes(&collector.event.handle) + 8;
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   assert_string_equal(delivered, "EPROTO");
   live_close(&collector);
 }
@@ -266,7 +266,7 @@ static void event_empty_wakeup_is_silent(void **state) {
   assert_int_equal(fake_count(FAKE_POLL), 1);
   scripted_event_turns(*state, 4);
   assert_string_equal(delivered, "");
-  assert_int_equal(uvperf_event_is_active(&collector.event), 1);
+  assert_int_equal(uvperf_is_active(&collector.event.handle), 1);
   scripted_event_append(fake, PERF_RECORD_COMM);
   fake_event_wake(fake);
   scripted_event_turns(*state, 2);
@@ -286,7 +286,7 @@ static void event_pinned_in_error_state_ends_with_ebadf(void **state) {
   fake_event_wake(fake);
   scripted_event_turns(*state, 6);
   assert_string_equal(delivered, "EBADF");
-  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
+  assert_int_equal(uvperf_is_active(&collector.event.handle), 0);
   live_close(&collector);
 }
 
@@ -323,10 +323,10 @@ static void event_pinned_in_error_state_ends_without_pollerr(void **state) {
   assert_string_equal(delivered, "");
   scripted_event_append(fake, PERF_RECORD_COMM);
   fake->read_size = 0;
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   assert_string_equal(delivered, "COMM EBADF");
-  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
+  assert_int_equal(uvperf_is_active(&collector.event.handle), 0);
   live_close(&collector);
 }
 
@@ -350,14 +350,14 @@ static void event_pinned_in_error_state_is_started_after_a_flush(void **state) {
 
   start_pinned(&collector);
   scripted_event_turns(*state, 6);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   fake->read_size = 0;
-  assert_int_equal(uvperf_event_flush(&collector.event), 0);
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   assert_string_equal(delivered, "");
   fake->read_size = sizeof(uint64_t);
   start_pinned(&collector);
   scripted_event_turns(*state, 6);
-  assert_int_equal(uvperf_event_is_active(&collector.event), 1);
+  assert_int_equal(uvperf_is_active(&collector.event.handle), 1);
   live_close(&collector);
 }
 

@@ -10,7 +10,7 @@ event_started_after_next_found_a_split_head_is_eproto(void **state) {
   fake_event_t *fake;
 
   fake = scripted_event_open(*state, &collector);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   fake->page->data_head += 4;
   assert_int_equal(uvperf_event_next(&collector.event, &record), UV_EPROTO);
   assert_null(record);
@@ -18,7 +18,7 @@ event_started_after_next_found_a_split_head_is_eproto(void **state) {
   assert_int_equal(uvperf_event_start(&collector.event, NULL,
                                       scripted_event_on_record, NULL),
                    UV_EPROTO);
-  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
+  assert_int_equal(uvperf_is_active(&collector.event.handle), 0);
   scripted_event_turns(*state, 5);
   assert_string_equal(delivered, "");
   live_close(&collector);

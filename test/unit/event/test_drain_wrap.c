@@ -23,7 +23,7 @@ typedef struct wrap_s {
 
 static void on_record(uvperf_event_t *event, int status,
                       const uvperf_record_t *record) {
-  wrap_t *wrap = event->data;
+  wrap_t *wrap = event->handle.data;
   const uint8_t *bytes = record->bytes;
 
   assert_int_equal(status, 0);
@@ -55,7 +55,7 @@ static void fill_to(wrap_t *wrap, size_t offset) {
     header.size = (uint16_t)size;
     memcpy(words, &header, sizeof(header));
     fake_ring_append(wrap->fake, words, size);
-    assert_int_equal(uvperf_event_flush(&wrap->event), 0);
+    assert_int_equal(uvperf_flush(&wrap->event.handle), 0);
   }
 }
 
@@ -71,7 +71,7 @@ static void wrap_everywhere(wrap_t *wrap, uint32_t type) {
   for (offset = 8; offset <= wrap->builder.size; offset += 8) {
     fill_to(wrap, wrap->fake->ring_size - offset);
     fake_ring_append(wrap->fake, wrap->builder.words, wrap->builder.size);
-    assert_int_equal(uvperf_event_flush(&wrap->event), 0);
+    assert_int_equal(uvperf_flush(&wrap->event.handle), 0);
     nr += 1;
   }
   assert_int_equal(wrap->checked, nr);
@@ -101,7 +101,7 @@ static void open_wrap(uv_loop_t *loop, wrap_t *wrap) {
   options.ring_bytes = 16 * 1024;
   assert_int_equal(
       uvperf_event_init(loop, &wrap->event, &wrap->attr, &options, NULL), 0);
-  wrap->event.data = wrap;
+  wrap->event.handle.data = wrap;
   assert_int_equal(uvperf_event_start(&wrap->event, NULL, on_record, NULL), 0);
 }
 
@@ -113,7 +113,7 @@ static void event_record_of_each_type_wraps_at_every_offset(void **state) {
   open_wrap(*state, wrap);
   for (type = 1; type <= BUILD_TYPES; type++)
     wrap_everywhere(wrap, type);
-  uvperf_event_close(&wrap->event, NULL);
+  uvperf_close(&wrap->event.handle, NULL);
   uv_run(*state, UV_RUN_DEFAULT);
   fake_assert_clean();
   free(wrap);

@@ -244,7 +244,7 @@ static void event_init_any_allocation_fails_is_enomem(void **state) {
     rc = uvperf_event_init(*state, &collector.event, &attr, NULL, &error);
     if (fake_failures() == 0) {
       assert_int_equal(rc, 0);
-      collector.event.data = &collector;
+      collector.event.handle.data = &collector;
       live_close(&collector);
       break;
     }
@@ -308,7 +308,7 @@ static void event_default_ring_halved_is_reported(void **state) {
   fake_fail(FAKE_MMAP, 2, -EPERM);
   scripted_event_attr(&attr);
   live_init(*state, &collector, &attr, NULL);
-  assert_int_equal(uvperf_event_ring_bytes(&collector.event), 128 * 1024);
+  assert_int_equal(support_ring_bytes(&collector.event.handle), 128 * 1024);
   live_close(&collector);
   fake_assert_clean();
 }
@@ -345,11 +345,11 @@ static void event_start_enable_fails_is_stopped(void **state) {
                    UV_ENODEV);
   assert_int_equal(error.code, UV_ENODEV);
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);
-  assert_int_equal(uvperf_event_is_active(&collector.event), 0);
+  assert_int_equal(uvperf_is_active(&collector.event.handle), 0);
   assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
   /* Stop does not disable what start did not enable. */
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   assert_int_equal(fake->enabled, 1);
   assert_int_equal(uvperf_event_start(&collector.event, NULL,
                                       scripted_event_on_record, &error),
@@ -368,7 +368,7 @@ static void event_enable_on_exec_is_not_enabled_by_start(void **state) {
   live_init(*state, &collector, &attr, NULL);
   live_start(&collector, NULL);
   assert_int_equal(fake->enabled, 0);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   live_close(&collector);
   /* The one DISABLE is from close. */
   assert_string_equal(fake_log(), "open, mmap, ioctl ID, ioctl DISABLE, "

@@ -310,7 +310,7 @@ static void event_that_falls_back_leaves_the_error_alone(void **state) {
   assert_int_equal(
       uvperf_event_init(*state, &collector.event, &attr, &options, &error), 0);
   assert_memory_equal(&error, &before, sizeof(error));
-  collector.event.data = &collector;
+  collector.event.handle.data = &collector;
   live_close(&collector);
   fake_assert_clean();
 }
@@ -337,7 +337,7 @@ static void event_that_falls_back_without_memory_is_enomem(void **state) {
     failures = fake_failures();
     assert_int_equal(rc, failures != 0 ? UV_ENOMEM : 0);
     if (rc == 0)
-      uvperf_event_close(&event, NULL);
+      uvperf_close(&event.handle, NULL);
     else
       assert_int_equal(error.cause, UVPERF_CAUSE_MEMORY);
     uv_run(*state, UV_RUN_DEFAULT);

@@ -31,7 +31,7 @@ static void give(given_t *given) {
   given->options.fd = uvperf__sys_open(&given->attr, 0, -1, -1, 0);
   assert_true(given->options.fd >= 0);
   assert_int_equal(fcntl(given->options.fd, F_SETFD, 0), 0);
-  given->collector.event.data = &given->collector;
+  given->collector.event.handle.data = &given->collector;
   fake_log_clear();
 }
 
@@ -153,7 +153,7 @@ static void expect_another_takes_it(uv_loop_t *loop, const given_t *given) {
 
   assert_int_equal(given->fake->fd, given->options.fd);
   assert_null(given->fake->page);
-  other.collector.event.data = &other.collector;
+  other.collector.event.handle.data = &other.collector;
   other.options.flags |= UVPERF_EVENT_NO_RING; /* a fake has one mapping */
   assert_int_equal(init(loop, &other), 0);
   live_close(&other.collector);
@@ -198,7 +198,7 @@ static void close_while_it_is_taken_returns_it(void **state) {
 
   give(&given);
   begin(*state, &given);
-  uvperf_event_close(&given.collector.event, NULL);
+  uvperf_close(&given.collector.event.handle, NULL);
   while (fake_pool_waits())
     fake_pool_run();
   assert_int_equal(opened, UV_ECANCELED);

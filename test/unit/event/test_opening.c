@@ -17,7 +17,7 @@ typedef struct opened_s {
 
 static void on_open(uvperf_event_t *event, int status,
                     const uvperf_error_t *error) {
-  opened_t *opened = event->data;
+  opened_t *opened = event->handle.data;
 
   assert_int_equal(opened->closed, 0);
   assert_int_equal(status == 0, error == NULL);
@@ -27,8 +27,8 @@ static void on_open(uvperf_event_t *event, int status,
     opened->error = *error;
 }
 
-static void on_close(uvperf_event_t *event) {
-  ((opened_t *)event->data)->closed += 1;
+static void on_close(uvperf_handle_t *handle) {
+  ((opened_t *)handle->data)->closed += 1;
 }
 
 static fake_event_t *plan(opened_t *opened) {
@@ -38,7 +38,7 @@ static fake_event_t *plan(opened_t *opened) {
   fake = fake_event_add(7);
   memset(opened, 0, sizeof(*opened));
   scripted_event_attr(&opened->attr);
-  opened->event.data = opened;
+  opened->event.handle.data = opened;
   fake_pool_hold();
   return fake;
 }
@@ -55,7 +55,7 @@ static void run_pool(void) {
 }
 
 static void close_event(uv_loop_t *loop, opened_t *opened) {
-  uvperf_event_close(&opened->event, on_close);
+  uvperf_close(&opened->event.handle, on_close);
   do
     run_pool();
   while (uv_run(loop, UV_RUN_NOWAIT) != 0 || fake_pool_waits());
@@ -125,8 +125,8 @@ static void assert_refused(opened_t *opened, int code) {
   assert_int_equal(uvperf_event_start(event, NULL, live_on_record, &error),
                    code);
   assert_int_equal(error.code, code);
-  assert_int_equal(uvperf_event_stop(event), code);
-  assert_int_equal(uvperf_event_flush(event), code);
+  assert_int_equal(uvperf_stop(&event->handle), code);
+  assert_int_equal(uvperf_flush(&event->handle), code);
   assert_int_equal(uvperf_event_snapshot(event, 0, NULL), code);
   assert_int_equal(uvperf_event_next(event, &record), code);
   assert_int_equal(uvperf_event_enable(event, NULL), code);
@@ -139,8 +139,8 @@ static void assert_refused(opened_t *opened, int code) {
   assert_int_equal(uvperf_event_fd(event), -1);
   assert_null(uvperf_event_changes(event, &nr));
   assert_int_equal(nr, 0);
-  assert_int_equal(uvperf_event_ring_bytes(event), 0);
-  uvperf_event_stats(event, &stats);
+  assert_int_equal(support_ring_bytes(&event->handle), 0);
+  uvperf_stats(&event->handle, &stats);
   assert_int_equal(stats.records, 0);
 }
 
@@ -151,12 +151,12 @@ static void event_being_opened_is_busy_and_active(void **state) {
   plan(&opened);
   assert_int_equal(begin(*state, &opened, NULL), 0);
   assert_refused(&opened, UV_EBUSY);
-  assert_int_equal(uvperf_event_is_active(&opened.event), 1);
+  assert_int_equal(uvperf_is_active(&opened.event.handle), 1);
   options.leader = &opened.event;
   sibling = opened;
   assert_int_equal(begin(*state, &sibling, &options), UV_EBUSY);
   run_pool();
-  assert_int_equal(uvperf_event_is_active(&opened.event), 0);
+  assert_int_equal(uvperf_is_active(&opened.event.handle), 0);
   assert_int_equal(
       uvperf_event_start(&opened.event, NULL, live_on_record, NULL), 0);
   close_event(*state, &opened);
@@ -197,7 +197,7 @@ static uvperf_event_t *to_close;
 
 static int close_meanwhile(struct perf_event_attr *attr) {
   (void)attr;
-  uvperf_event_close(to_close, on_close);
+  uvperf_close(&to_close->handle, on_close);
   return 0;
 }
 

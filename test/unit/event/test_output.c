@@ -41,8 +41,8 @@ static void init_pair(uv_loop_t *loop, uvperf_event_t *owner,
 
 static void close_both(uv_loop_t *loop, uvperf_event_t *one,
                        uvperf_event_t *other) {
-  uvperf_event_close(one, NULL);
-  uvperf_event_close(other, NULL);
+  uvperf_close(&one->handle, NULL);
+  uvperf_close(&other->handle, NULL);
   scripted_event_turns(loop, 2);
   fake_assert_clean();
 }
@@ -76,10 +76,10 @@ static void set_output_writer_closed_detaches_first(void **state) {
   init_pair(*state, &owner, &writer);
   assert_int_equal(uvperf_event_set_output(&writer, &owner, &error), 0);
   fake_log_clear();
-  uvperf_event_close(&writer, NULL);
+  uvperf_close(&writer.handle, NULL);
   scripted_event_turns(*state, 2);
   assert_string_equal(fake_log(), "ioctl DISABLE, ioctl SET_OUTPUT, close");
-  uvperf_event_close(&owner, NULL);
+  uvperf_close(&owner.handle, NULL);
   scripted_event_turns(*state, 2);
   fake_assert_clean();
 }
@@ -104,7 +104,7 @@ static void set_output_to_an_event_without_a_ring_is_refused(void **state) {
   init(*state, &third, &attr, WRITER, -1);
   assert_refused(&writer, &third, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "no ring");
   assert_refused(&writer, &writer, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "another");
-  uvperf_event_close(&third, NULL);
+  uvperf_close(&third.handle, NULL);
   close_both(*state, &owner, &writer);
 }
 
@@ -114,9 +114,9 @@ static void set_output_to_a_closed_event_is_refused(void **state) {
   init_pair(*state, &owner, &writer);
   memset(&zeroed, 0, sizeof(zeroed));
   assert_refused(&writer, &zeroed, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "closed");
-  uvperf_event_close(&owner, NULL);
+  uvperf_close(&owner.handle, NULL);
   assert_refused(&writer, &owner, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "closed");
-  uvperf_event_close(&writer, NULL);
+  uvperf_close(&writer.handle, NULL);
   scripted_event_turns(*state, 2);
   fake_assert_clean();
 }
@@ -132,7 +132,7 @@ static void set_output_on_another_loop_is_refused(void **state) {
   scripted_event_attr(&attr);
   init(&loop, &elsewhere, &attr, SHARED, -1);
   assert_refused(&writer, &elsewhere, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "loop");
-  uvperf_event_close(&elsewhere, NULL);
+  uvperf_close(&elsewhere.handle, NULL);
   scripted_event_turns(&loop, 2);
   assert_int_equal(uv_loop_close(&loop), 0);
   close_both(*state, &owner, &writer);
@@ -182,8 +182,8 @@ static void set_output_in_a_forked_child_is_eperm(void **state) {
   assert_int_equal(uvperf_event_set_output(&writer, &owner, NULL), 0);
   fake_log_clear();
   fake_process(4711);
-  uvperf_event_close(&writer, NULL);
-  uvperf_event_close(&owner, NULL);
+  uvperf_close(&writer.handle, NULL);
+  uvperf_close(&owner.handle, NULL);
   scripted_event_turns(*state, 2);
   assert_string_equal(fake_log(), "close, close");
 }
@@ -340,7 +340,7 @@ static void set_output_forgets_writers_that_have_left(void **state) {
                      0);
     assert_int_equal(fake->id, id);
     scripted_event_append(owner, PERF_RECORD_COMM);
-    uvperf_event_close(&writer, NULL);
+    uvperf_close(&writer.handle, NULL);
     scripted_event_turns(*state, 2);
     fake_event_wake(owner);
     scripted_event_turns(*state, 2);
@@ -348,7 +348,7 @@ static void set_output_forgets_writers_that_have_left(void **state) {
     assert_int_equal(collector.records, id - 8);
   }
   until_forgotten(&stays, &collector.event, kept);
-  uvperf_event_close(&stays, NULL);
+  uvperf_close(&stays.handle, NULL);
   live_close(&collector);
   fake_assert_clean();
 }
@@ -408,7 +408,7 @@ typedef struct redirector_s {
 /* Each time the owner has a new decoder. */
 static void redirect_always(uvperf_event_t *owner, int status,
                             const uvperf_record_t *record) {
-  redirector_t *redirector = owner->data;
+  redirector_t *redirector = owner->handle.data;
   uvperf_record_t before;
 
   (void)status;
@@ -437,7 +437,7 @@ set_output_at_the_end_of_a_slice_keeps_the_next_record(void **state) {
   scripted_event_attr(&attr);
   init(*state, &owner, &attr, SHARED, -1);
   init(*state, &redirector.writer, &attr, WRITER, -1);
-  owner.data = &redirector;
+  owner.handle.data = &redirector;
   options.flags = UVPERF_START_SLICE_END;
   options.flush_ms = -1;
   assert_int_equal(uvperf_event_start(&owner, &options, redirect_always, NULL),

@@ -39,7 +39,7 @@ static void init_trio(uv_loop_t *loop, trio_t *trio) {
   init(loop, &trio->owner.event, SHARED);
   init(loop, &trio->writers[0], WRITER);
   init(loop, &trio->writers[1], WRITER);
-  trio->owner.event.data = trio;
+  trio->owner.event.handle.data = trio;
 }
 
 static int redirect(trio_t *trio, int writer) {
@@ -75,9 +75,9 @@ static void hang_up(fake_event_t *fake) {
 }
 
 static void close_all(uv_loop_t *loop, trio_t *trio) {
-  uvperf_event_close(&trio->writers[0], NULL);
-  uvperf_event_close(&trio->writers[1], NULL);
-  uvperf_event_close(&trio->owner.event, NULL);
+  uvperf_close(&trio->writers[0].handle, NULL);
+  uvperf_close(&trio->writers[1].handle, NULL);
+  uvperf_close(&trio->owner.event.handle, NULL);
   scripted_event_turns(loop, 3);
 }
 
@@ -90,7 +90,7 @@ static void append_once(fake_event_t *fake) {
 
 static void redirect_at_slice_end(uvperf_event_t *event, int status,
                                   const uvperf_record_t *record) {
-  trio_t *trio = event->data;
+  trio_t *trio = event->handle.data;
 
   scripted_event_on_slice(event, status, record);
   if (record == NULL && status == 0)
@@ -131,7 +131,7 @@ static void append_damage(fake_event_t *fake) {
 
 static void redirect_at_damage(uvperf_event_t *event, int status,
                                const uvperf_record_t *record) {
-  trio_t *trio = event->data;
+  trio_t *trio = event->handle.data;
 
   scripted_event_on_slice(event, status, record);
   if (status == UV_EPROTO)
@@ -209,8 +209,8 @@ static void output_of_the_parent_is_refused_in_the_child(void **state) {
   assert_int_equal(uvperf_event_set_output(&writer, &owner, &error), UV_EPERM);
   assert_non_null(strstr(error.reason, "parent"));
   assert_string_equal(fake_log(), "");
-  uvperf_event_close(&writer, NULL);
-  uvperf_event_close(&owner, NULL);
+  uvperf_close(&writer.handle, NULL);
+  uvperf_close(&owner.handle, NULL);
   scripted_event_turns(*state, 3);
 }
 

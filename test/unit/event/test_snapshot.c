@@ -54,7 +54,7 @@ static void expect(uint32_t flags, const char *expected) {
 static void expect_corrupt(uint64_t nr) {
   uvperf_stats_t stats;
 
-  uvperf_event_stats(&collector.event, &stats);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.corrupt, nr);
 }
 
@@ -96,7 +96,7 @@ event_snapshot_of_an_unsound_header_has_what_is_newer(void **state) {
   expect(UVPERF_SNAPSHOT_ALL, "SWITCH SWITCH SWITCH EPROTO");
   expect_corrupt(2);
   /* Skipped bytes are counted once. */
-  uvperf_event_stats(&collector.event, &stats);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.skipped_bytes, skipped);
   end();
 }
@@ -105,7 +105,7 @@ static void stop_with_the_second(uvperf_event_t *event, int status,
                                  const uvperf_record_t *record) {
   scripted_event_on_record(event, status, record);
   if (strcmp(delivered, "SWITCH SWITCH") == 0)
-    assert_int_equal(uvperf_event_stop(event), 0);
+    assert_int_equal(uvperf_stop(&event->handle), 0);
 }
 
 static void event_snapshot_that_was_stopped_calls_back_no_more(void **state) {
@@ -129,7 +129,7 @@ static void start_without_cb(uvperf_event_t *event, int status,
 static void event_snapshot_without_a_callback_is_silent(void **state) {
   fake_event_t *fake = begin(*state, start_without_cb);
 
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   prepend(fake, PERF_RECORD_SWITCH, 20);
   prepend_switch(fake);
   expect(0, "SWITCH");
@@ -137,8 +137,8 @@ static void event_snapshot_without_a_callback_is_silent(void **state) {
   end();
 }
 
-static void on_closed(uvperf_event_t *event) {
-  (void)event;
+static void on_closed(uvperf_handle_t *handle) {
+  (void)handle;
   collector.closed += 1;
 }
 
@@ -146,7 +146,7 @@ static void close_at_end(uvperf_event_t *event, int status,
                          const uvperf_record_t *record) {
   scripted_event_on_record(event, status, record);
   if (record == NULL)
-    uvperf_event_close(event, on_closed);
+    uvperf_close(&event->handle, on_closed);
 }
 
 static void event_snapshot_closed_at_its_end_is_clean(void **state) {

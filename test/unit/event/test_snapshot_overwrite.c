@@ -43,7 +43,7 @@ static int init(uv_loop_t *loop, uvperf_event_t *event,
 static void expect_next(uvperf_event_t *event, uint16_t number) {
   const uvperf_record_t *record;
 
-  assert_int_equal(uvperf_event_has_record(event), 1);
+  assert_int_equal(uvperf_has_record(&event->handle), 1);
   assert_int_equal(uvperf_event_next(event, &record), 0);
   assert_int_equal(record->misc, number);
 }
@@ -56,7 +56,7 @@ static void expect_none(uvperf_event_t *event, int code) {
 }
 
 static void close_event(uv_loop_t *loop, uvperf_event_t *event) {
-  uvperf_event_close(event, NULL);
+  uvperf_close(&event->handle, NULL);
   scripted_event_turns(loop, 2);
   fake_assert_clean();
 }
@@ -171,7 +171,7 @@ static void overwrite_ring_below_a_writers_stack_dump_is_refused(void **state) {
                    0);
   assert_int_equal(uvperf_event_set_output(&writer, &owner, &error), UV_EINVAL);
   assert_non_null(strstr(error.reason, "sample_stack_user"));
-  uvperf_event_close(&writer, NULL);
+  uvperf_close(&writer.handle, NULL);
   close_event(*state, &owner);
 }
 
@@ -188,7 +188,7 @@ static void come_and_go(uv_loop_t *loop, uvperf_event_t *owner,
                    0);
   assert_int_equal(uvperf_event_set_output(&writer, owner, NULL), 0);
   write_record_of(ring, (uint16_t)id, id);
-  uvperf_event_close(&writer, NULL);
+  uvperf_close(&writer.handle, NULL);
   scripted_event_turns(loop, 2);
 }
 
@@ -310,9 +310,9 @@ static void overwrite_snapshot_begun_keeps_its_writers(void **state) {
   assert_int_equal(uvperf_event_set_output(&writer, &owner, NULL), 0);
   assert_int_equal(uvperf_event_snapshot_start(&owner, 0, note_done, NULL), 0);
   assert_int_equal(uvperf_event_pause(&writer, NULL), UV_EBUSY);
-  assert_int_equal(uvperf_event_stop(&owner), 0);
+  assert_int_equal(uvperf_stop(&owner.handle), 0);
   fake_pool_run();
-  uvperf_event_close(&writer, NULL);
+  uvperf_close(&writer.handle, NULL);
   fake_clock_set(0);
   close_event(*state, &owner);
 }

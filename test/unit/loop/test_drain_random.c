@@ -56,7 +56,7 @@ static uint64_t any(void) {
 static void check_stats(const uvperf_event_t *event) {
   uvperf_stats_t stats;
 
-  uvperf_event_stats(event, &stats);
+  uvperf_stats(&event->handle, &stats);
   assert_int_equal(stats.records, fixture.stats.records);
   assert_int_equal(stats.bytes, fixture.stats.bytes);
   assert_int_equal(stats.corrupt, fixture.stats.corrupt);
@@ -127,7 +127,7 @@ static void on_record(uvperf_event_t *event, int status,
 static void restart(uvperf_event_t *event) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
 
-  assert_int_equal(uvperf_event_stop(event), 0);
+  assert_int_equal(uvperf_stop(&event->handle), 0);
   options.slice_records = (uint32_t)draw(8);
   options.slice_bytes = draw(3) > 0 ? 0 : 1 + draw(2000);
   options.slice_us = draw(3) > 0 ? UINT32_MAX : 1;
@@ -325,7 +325,7 @@ static void close_fixture(uv_loop_t *loop) {
   size_t i;
 
   for (i = 0; i < fixture.nr; i++)
-    uvperf_event_close(&fixture.events[fixture.nr - 1 - i], NULL);
+    uvperf_close(&(&fixture.events[fixture.nr - 1 - i])->handle, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
   for (i = 0; i < fixture.last; i++)
     free(fixture.queue[i].bytes);
@@ -342,14 +342,14 @@ static void run_at_random(uv_loop_t *loop, uint64_t seed) {
       write_one();
     fake_event_wake(fixture.fakes[0]);
     if (draw(4) == 0)
-      assert_int_equal(uvperf_event_flush(&fixture.events[0]), 0);
+      assert_int_equal(uvperf_flush(&fixture.events[0].handle), 0);
     else
       uv_run(loop, UV_RUN_NOWAIT);
     fake_event_quiet(fixture.fakes[0]);
     check_stats(&fixture.events[0]);
   }
   while (fixture.first < fixture.last)
-    assert_int_equal(uvperf_event_flush(&fixture.events[0]), 0);
+    assert_int_equal(uvperf_flush(&fixture.events[0].handle), 0);
   assert_true(fixture.last > 200);
   close_fixture(loop);
 }

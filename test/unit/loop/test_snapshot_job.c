@@ -38,8 +38,8 @@ static void on_done(uvperf_event_t *event, int status) {
     on_end();
 }
 
-static void on_closed(uvperf_event_t *event) {
-  (void)event;
+static void on_closed(uvperf_handle_t *handle) {
+  (void)handle;
   append("closed");
   collector.closed += 1;
 }
@@ -128,7 +128,7 @@ snapshot_is_taken_on_the_pool_and_delivered_in_slices(void **state) {
   expect("SWITCH slice done");
   assert_int_equal(uv_run(*state, UV_RUN_NOWAIT), 0);
   expect("");
-  uvperf_event_stats(&collector.event, &stats);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.records, 5);
   assert_int_equal(stats.slices, 3);
   assert_int_equal(stats.unwaited_snapshots, 0);
@@ -140,9 +140,9 @@ snapshot_is_taken_on_the_pool_and_delivered_in_slices(void **state) {
 static void
 snapshot_keeps_a_loop_alive_for_a_handle_that_is_unrefd(void **state) {
   begin(*state, 3);
-  uvperf_event_unref(&collector.event);
+  uvperf_unref(&collector.event.handle);
   expect_next(*state, "SWITCH SWITCH slice SWITCH slice done");
-  assert_int_equal(uvperf_event_has_ref(&collector.event), 0);
+  assert_int_equal(uvperf_has_ref(&collector.event.handle), 0);
   end();
 }
 
@@ -252,14 +252,14 @@ static void snapshot_in_slices_counts_cut_records_once(void **state) {
   begin(*state, 200);
   assert_int_equal(snap(0), 0);
   fake_pool_run();
-  uvperf_event_stats(&collector.event, &stats);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.cut_records, 0);
   scripted_event_turns(*state, 1);
-  uvperf_event_stats(&collector.event, &stats);
+  uvperf_stats(&collector.event.handle, &stats);
   cut = stats.cut_records;
   assert_true(cut > 0);
   scripted_event_turns(*state, 2);
-  uvperf_event_stats(&collector.event, &stats);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.cut_records, cut);
   end();
 }
@@ -294,7 +294,7 @@ static void snapshot_that_cannot_wait_is_counted(void **state) {
   write_switches(1);
   fake_fail(FAKE_MEMBARRIER, 1, -EPERM);
   assert_int_equal(uvperf_event_snapshot(&collector.event, 0, NULL), 0);
-  uvperf_event_stats(&collector.event, &stats);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.unwaited_snapshots, 2);
   /* It is not if nothing had to be waited for. */
   fake_fail_from(FAKE_MEMBARRIER, 1, -EPERM);
@@ -303,7 +303,7 @@ static void snapshot_that_cannot_wait_is_counted(void **state) {
   assert_int_equal(
       uvperf_event_snapshot(&collector.event, UVPERF_SNAPSHOT_NO_WAIT, NULL),
       0);
-  uvperf_event_stats(&collector.event, &stats);
+  uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.unwaited_snapshots, 2);
   end();
 }
@@ -324,7 +324,7 @@ static void snapshot_without_memory_for_a_copy_loses_nothing(void **state) {
 
 static void stop(void) {
   on_record = NULL;
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   append("stopped");
 }
 
@@ -410,7 +410,7 @@ snapshot_stopped_at_its_last_slice_leaves_the_loop_asleep(void **state) {
 static void close_it(void) {
   on_record = on_end = NULL;
   append("close");
-  uvperf_event_close(&collector.event, on_closed);
+  uvperf_close(&collector.event.handle, on_closed);
 }
 
 static void walk_close(uv_handle_t *handle, void *arg) {
@@ -419,7 +419,7 @@ static void walk_close(uv_handle_t *handle, void *arg) {
 }
 
 static void close_by_walk(void) {
-  uv_walk(collector.event.loop, walk_close, NULL);
+  uv_walk(collector.event.handle.loop, walk_close, NULL);
   close_it();
 }
 
@@ -429,7 +429,7 @@ static void uv_close_each(uv_handle_t *handle, void *arg) {
 }
 
 static void close_by_others(void) {
-  uv_walk(collector.event.loop, uv_close_each, NULL);
+  uv_walk(collector.event.handle.loop, uv_close_each, NULL);
   close_it();
 }
 
@@ -519,7 +519,7 @@ close_after_others_have_closed_all_waits_for_the_thread(void **state) {
   scripted_event_turns(*state, 2);
   fake_pool_run();
   scripted_event_turns(*state, 2);
-  assert_int_equal(uvperf_event_stop(&collector.event), 0);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   close_it();
   expect_end(*state, "close ECANCELED closed");
 }

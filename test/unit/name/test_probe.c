@@ -358,7 +358,7 @@ static uint64_t count_calls(uv_loop_t *loop, const char *rest, int nr) {
   for (i = 0; i < nr; i++)
     event_name_probe_target();
   assert_int_equal(uvperf_event_read(&event, &count, NULL), 0);
-  uvperf_event_close(&event, NULL);
+  uvperf_close(&event.handle, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
   return count.value;
 }

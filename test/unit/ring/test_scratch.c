@@ -51,7 +51,7 @@ static void assert_is(owner_t *owner, uint64_t number,
 /* Also after other events have delivered in the hook. */
 static void on_record(uvperf_event_t *event, int status,
                       const uvperf_record_t *record) {
-  owner_t *owner = event->data;
+  owner_t *owner = event->handle.data;
   const uint8_t *bytes = record->bytes;
 
   assert_int_equal(status, 0);
@@ -78,7 +78,7 @@ static void fill_to_the_end(owner_t *owner) {
     header.size = (uint16_t)(i == 0 ? RING_BYTES / 2 : RING_BYTES / 2 - 64);
     memcpy(filler, &header, sizeof(header));
     fake_ring_append(owner->fake, filler, header.size);
-    assert_int_equal(uvperf_event_flush(&owner->event), 0);
+    assert_int_equal(uvperf_flush(&owner->event.handle), 0);
   }
 }
 
@@ -93,7 +93,7 @@ static void open_owner(uv_loop_t *loop, owner_t *owner, uint64_t id) {
   options.ring_bytes = RING_BYTES;
   assert_int_equal(
       uvperf_event_init(loop, &owner->event, &attr, &options, NULL), 0);
-  owner->event.data = owner;
+  owner->event.handle.data = owner;
   assert_int_equal(uvperf_event_start(&owner->event, NULL, on_record, NULL), 0);
 }
 
@@ -107,7 +107,7 @@ static void close_owners(uv_loop_t *loop, owner_t *owners, size_t nr) {
   size_t i;
 
   for (i = 0; i < nr; i++)
-    uvperf_event_close(&owners[i].event, NULL);
+    uvperf_close(&owners[i].event.handle, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
   fake_assert_clean();
 }
@@ -121,7 +121,7 @@ static void assert_wrapped(const owner_t *owner, uint64_t nr) {
 
 static void flush_other(owner_t *owner) {
   if (owner->other != NULL)
-    owner->rc = uvperf_event_flush(&owner->other->event);
+    owner->rc = uvperf_flush(&owner->other->event.handle);
 }
 
 static void
@@ -135,7 +135,7 @@ event_record_that_wraps_stays_while_others_are_flushed(void **state) {
     owners[i].hook = flush_other;
     owners[i].other = &owners[i + 1];
   }
-  assert_int_equal(uvperf_event_flush(&owners[0].event), 0);
+  assert_int_equal(uvperf_flush(&owners[0].event.handle), 0);
   for (i = 0; i < 3; i++) {
     assert_int_equal(owners[i].rc, 0);
     assert_wrapped(&owners[i], 1);
@@ -166,17 +166,17 @@ static void event_flush_in_a_callback_without_memory_is_enomem(void **state) {
   owners[0].hook = flush_other;
   owners[0].other = &owners[1];
   fake_fail(FAKE_CALLOC, 1, 0);
-  assert_int_equal(uvperf_event_flush(&owners[0].event), 0);
+  assert_int_equal(uvperf_flush(&owners[0].event.handle), 0);
   assert_int_equal(owners[0].rc, UV_ENOMEM);
   assert_wrapped(&owners[0], 1);
   assert_wrapped(&owners[1], 0);
-  assert_int_equal(uvperf_event_flush(&owners[1].event), 0);
+  assert_int_equal(uvperf_flush(&owners[1].event.handle), 0);
   assert_wrapped(&owners[1], 1);
   close_owners(*state, owners, 2);
 }
 
 static void run_the_loop(owner_t *owner) {
-  uv_run(owner->event.loop, UV_RUN_NOWAIT);
+  uv_run(owner->event.handle.loop, UV_RUN_NOWAIT);
 }
 
 static void assert_turn_inside_of_a_flush(void **state, int has_memory) {
@@ -189,7 +189,7 @@ static void assert_turn_inside_of_a_flush(void **state, int has_memory) {
   owners[0].hook = run_the_loop;
   if (!has_memory)
     fake_fail(FAKE_CALLOC, 1, 0);
-  assert_int_equal(uvperf_event_flush(&owners[0].event), 0);
+  assert_int_equal(uvperf_flush(&owners[0].event.handle), 0);
   assert_wrapped(&owners[0], 1);
   assert_wrapped(&owners[1], has_memory ? 1 : 0);
   uv_run(*state, UV_RUN_NOWAIT);
@@ -216,7 +216,7 @@ event_next_keeps_a_wrapped_record_while_others_deliver(void **state) {
 
   for (i = 0; i < 2; i++)
     open_wrapping(*state, &owners[i], 7 + i);
-  assert_int_equal(uvperf_event_stop(&owners[0].event), 0);
+  assert_int_equal(uvperf_stop(&owners[0].event.handle), 0);
   assert_int_equal(uvperf_event_next(&owners[0].event, &record), 0);
   assert_is(&owners[0], 0, record);
   uv_run(*state, UV_RUN_NOWAIT);
@@ -234,7 +234,7 @@ static void event_next_without_memory_returns_it_the_next_time(void **state) {
 
   open_wrapping(*state, &owner, 7);
   append(&owner);
-  assert_int_equal(uvperf_event_stop(&owner.event), 0);
+  assert_int_equal(uvperf_stop(&owner.event.handle), 0);
   fake_fail(FAKE_CALLOC, 1, 0);
   assert_int_equal(uvperf_event_next(&owner.event, &record), UV_ENOMEM);
   assert_null(record);
@@ -245,7 +245,7 @@ static void event_next_without_memory_returns_it_the_next_time(void **state) {
   assert_int_equal(uvperf_event_next(&owner.event, &record), 0);
   assert_is(&owner, 1, record);
   fake_kernel_reset();
-  uvperf_event_close(&owner.event, NULL);
+  uvperf_close(&owner.event.handle, NULL);
   uv_run(*state, UV_RUN_DEFAULT);
 }
 
@@ -265,10 +265,10 @@ static void event_next_in_a_callback_leaves_its_record_whole(void **state) {
 
   for (i = 0; i < 2; i++)
     open_wrapping(*state, &owners[i], 7 + i);
-  assert_int_equal(uvperf_event_stop(&owners[1].event), 0);
+  assert_int_equal(uvperf_stop(&owners[1].event.handle), 0);
   owners[0].hook = next_of_other;
   owners[0].other = &owners[1];
-  assert_int_equal(uvperf_event_flush(&owners[0].event), 0);
+  assert_int_equal(uvperf_flush(&owners[0].event.handle), 0);
   assert_int_equal(owners[0].rc, 0);
   assert_wrapped(&owners[0], 1);
   close_owners(*state, owners, 2);
@@ -285,11 +285,11 @@ static void event_that_shares_its_scratch_outlives_the_first(void **state) {
     for (i = 0; i < 3; i++)
       open_wrapping(*state, &owners[i], 7 + i);
     for (i = 0; i < 2; i++) {
-      uvperf_event_close(&owners[(order + i) % 3].event, NULL);
+      uvperf_close(&(&owners[(order + i) % 3].event)->handle, NULL);
       uv_run(*state, UV_RUN_NOWAIT);
     }
     i = (order + 2) % 3;
-    assert_int_equal(uvperf_event_flush(&owners[i].event), 0);
+    assert_int_equal(uvperf_flush(&owners[i].event.handle), 0);
     assert_wrapped(&owners[i], 1);
     close_owners(*state, &owners[i], 1);
   }
@@ -313,7 +313,7 @@ static void event_that_shares_its_scratch_is_closed_by_a_walk(void **state) {
 
 static void open_other(owner_t *owner) {
   if (owner->seen == 0)
-    open_wrapping(owner->event.loop, owner->other, 8);
+    open_wrapping(owner->event.handle.loop, owner->other, 8);
 }
 
 /* It shares the memory in use, and delivers at once. */
@@ -323,7 +323,7 @@ static void event_opened_in_a_callback_leaves_its_record_whole(void **state) {
   open_wrapping(*state, &owners[0], 7);
   owners[0].hook = open_other;
   owners[0].other = &owners[1];
-  assert_int_equal(uvperf_event_flush(&owners[0].event), 0);
+  assert_int_equal(uvperf_flush(&owners[0].event.handle), 0);
   assert_wrapped(&owners[0], 1);
   uv_run(*state, UV_RUN_NOWAIT);
   assert_wrapped(&owners[1], 1);

@@ -44,11 +44,11 @@ static void set_of_tracepoints_is_closed_by_the_pool(void **state) {
   live_set_t *live = begin(*state, &scripted);
 
   fake_log_clear();
-  uvperf_set_close(&live->set, live_set_on_close);
+  uvperf_close(&live->set.handle, live_set_on_close);
   run_loop(*state);
   assert_string_equal(fake_log(), "");
   assert_int_equal(live->closed, 0);
-  assert_int_equal(uvperf_set_is_closing(&live->set), 1);
+  assert_int_equal(uvperf_is_closing(&live->set.handle), 1);
   while (fake_pool_waits())
     fake_pool_run();
   assert_string_equal(fake_log(),
@@ -71,7 +71,7 @@ static void remove_target(uv_loop_t *loop, int closes_early) {
   assert_int_equal(uvperf_set_nr_open(&live->set), 0);
   assert_int_equal(uvperf_set_nr_closing(&live->set), 2);
   if (closes_early) {
-    uvperf_set_close(&live->set, live_set_on_close);
+    uvperf_close(&live->set.handle, live_set_on_close);
     run_loop(loop);
     assert_int_equal(live->closed, 0);
   }
@@ -79,7 +79,7 @@ static void remove_target(uv_loop_t *loop, int closes_early) {
     fake_pool_run();
   if (!closes_early) {
     assert_int_equal(uvperf_set_nr_closing(&live->set), 0);
-    uvperf_set_close(&live->set, live_set_on_close);
+    uvperf_close(&live->set.handle, live_set_on_close);
   }
   do
     run_loop(loop);
@@ -106,7 +106,7 @@ static void events_are_closed_by_the_pool_if_they_are_64_or_more(void **state) {
     fake_assert_clean();
 
     begin_many(*state, &live, nr);
-    uvperf_set_close(&live.set, live_set_on_close);
+    uvperf_close(&live.set.handle, live_set_on_close);
     run_loop(*state);
     assert_int_equal(live.closed, nr == 63);
     assert_int_equal(fake_pool_waits(), nr == 64);
@@ -145,7 +145,7 @@ static void target_that_comes_too_late_is_closed_by_the_pool(void **state) {
   fake_pool_work();
   fake_clock_set(0);
   assert_true(opened.events[3]->fd >= 0);
-  uvperf_set_close(&opened.set, opened_set_on_close);
+  uvperf_close(&opened.set.handle, opened_set_on_close);
   fake_log_clear();
   fake_pool_run();
   assert_int_equal(status, UV_ECANCELED);
@@ -168,7 +168,7 @@ static void set_of_tracepoints_closes_though_calls_fail(void **state) {
 
   for (i = 0; i < 2; i++) {
     live = begin(*state, &scripted);
-    uvperf_set_close(&live->set, live_set_on_close);
+    uvperf_close(&live->set.handle, live_set_on_close);
     run_loop(*state);
     fake_fail_from(calls[i], 1, -EINTR);
     while (fake_pool_waits())
@@ -187,7 +187,7 @@ static void set_of_tracepoints_closes_without_memory(void **state) {
   do {
     nth += 1;
     live = begin(*state, &scripted);
-    uvperf_set_close(&live->set, live_set_on_close);
+    uvperf_close(&live->set.handle, live_set_on_close);
     fake_fail(FAKE_CALLOC, nth, 0);
     run_loop(*state);
     failures = fake_failures();
@@ -204,7 +204,7 @@ static void set_that_the_pool_refuses_is_closed_at_once(void **state) {
   live_set_t *live = begin(*state, &scripted);
 
   fake_pool_reset();
-  uvperf_set_close(&live->set, live_set_on_close);
+  uvperf_close(&live->set.handle, live_set_on_close);
   run_loop(*state);
   live_set_wait_closed(live);
   fake_assert_clean();

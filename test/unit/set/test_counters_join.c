@@ -66,7 +66,7 @@ static void target_opened_on_the_pool_joins_on_the_loop(void **state) {
                                   "ioctl ENABLE");
   assert_int_equal(added.index, 1);
   assert_int_equal(uvperf_set_nr_open(&added.opened.set), 6);
-  assert_int_equal(uvperf_set_nr_rings(&added.opened.set), 2);
+  assert_int_equal(uvperf_nr_rings(&added.opened.set.handle), 2);
   source = uvperf_set_source(&added.opened.set, added.opened.events[7]->id);
   assert_non_null(source);
   assert_int_equal(source->target_index, 1);
@@ -181,7 +181,7 @@ static void close_handle(uv_handle_t *handle, void *arg) {
 static void close_in_callback(uvperf_set_t *set, int status, void *data,
                               uint32_t index, const uvperf_error_t *error) {
   on_target(set, status, data, index, error);
-  uvperf_set_close(set, opened_set_on_close);
+  uvperf_close(&set->handle, opened_set_on_close);
 }
 
 /* No inner handle is left: the close ends before it returns. */

@@ -20,13 +20,14 @@ static void expect_sums(const scripted_set_t *scripted) {
   size_t i;
 
   for (i = 0; i < 2; i++) {
-    assert_int_equal(uvperf_set_ring(&scripted->stream.live.set, i, &ring), 0);
+    assert_int_equal(uvperf_ring(&scripted->stream.live.set.handle, i, &ring),
+                     0);
     stats = ring.stats;
     skipped += stats.skipped_bytes;
     assert_int_equal(stats.bytes + stats.skipped_bytes + ring.waiting,
                      scripted->events[2 * i + 1]->page->data_head);
   }
-  uvperf_set_stats(&scripted->stream.live.set, &sum);
+  uvperf_stats(&scripted->stream.live.set.handle, &sum);
   assert_int_equal(sum.skipped_bytes, skipped);
 }
 
@@ -57,9 +58,9 @@ static void set_ring_without_sense_is_skipped_and_read_on(void **state) {
     scripted_set_wake(&scripted, 1);
     assert_int_equal(scripted.stream.samples, 3);
     scripted.events[3]->page->data_head += 1024 * 1024 + 8;
-    assert_int_equal(uvperf_set_flush(set), 0);
+    assert_int_equal(uvperf_flush(&set->handle), 0);
     assert_int_equal(scripted.stream.faults, 2);
-    assert_int_equal(uvperf_set_stop(set), 0);
+    assert_int_equal(uvperf_stop(&set->handle), 0);
     live_stream_start(&scripted.stream, NULL);
     live_run_ms(*state, 5);
     scripted_set_sample(&scripted, 1, 102, 5);
@@ -68,7 +69,7 @@ static void set_ring_without_sense_is_skipped_and_read_on(void **state) {
     scripted_set_wake(&scripted, 1);
     assert_int_equal(scripted.stream.samples, 5);
     assert_int_equal(scripted.stream.faults, 2);
-    assert_int_equal(uvperf_set_is_active(set), 1);
+    assert_int_equal(uvperf_is_active(&set->handle), 1);
     expect_sums(&scripted);
     scripted_set_close(&scripted);
   }
@@ -121,16 +122,16 @@ static void set_ring_with_a_split_head_leaves_the_others(void **state) {
     scripted_set_wake(&scripted, 0);
     scripted_set_wake(&scripted, 1);
     assert_int_equal(scripted.stream.samples, 3);
-    assert_int_equal(uvperf_set_flush(set), 0);
+    assert_int_equal(uvperf_flush(&set->handle), 0);
     assert_int_equal(scripted.stream.faults, 1);
-    assert_int_equal(uvperf_set_is_active(set), 1);
-    uvperf_set_stats(set, &stats);
+    assert_int_equal(uvperf_is_active(&set->handle), 1);
+    uvperf_stats(&set->handle, &stats);
     assert_int_equal(stats.corrupt, 1);
     assert_int_equal(stats.records, 3);
     expect_sums(&scripted);
-    assert_int_equal(uvperf_set_ring(set, 0, &ring), 0);
+    assert_int_equal(uvperf_ring(&set->handle, 0, &ring), 0);
     assert_int_equal(ring.status, UV_EPROTO);
-    assert_int_equal(uvperf_set_ring(set, 1, &ring), 0);
+    assert_int_equal(uvperf_ring(&set->handle, 1, &ring), 0);
     assert_int_equal(ring.status, 0);
 
     /* And the last one. */
@@ -139,12 +140,12 @@ static void set_ring_with_a_split_head_leaves_the_others(void **state) {
     assert_int_equal(scripted.stream.faults, 2);
     assert_int_equal(scripted.stream.fault_ring.cpu, 1);
     assert_int_equal(scripted.stream.eofs, 0);
-    assert_int_equal(uvperf_set_is_active(set), 0);
+    assert_int_equal(uvperf_is_active(&set->handle), 0);
     assert_int_equal(scripted.events[0]->enabled, 0);
     assert_int_equal(uvperf_set_start(set, NULL, live_stream_on_record, &error),
                      UV_EPROTO);
     assert_int_equal(error.cause, UVPERF_CAUSE_UNKNOWN);
-    assert_int_equal(uvperf_set_flush(set), 0);
+    assert_int_equal(uvperf_flush(&set->handle), 0);
     assert_int_equal(scripted.stream.samples, 3);
     scripted_set_close(&scripted);
   }
@@ -164,11 +165,11 @@ set_ring_with_a_split_head_in_a_flush_is_reported_there(void **state) {
     scripted_set_sample(&scripted, 1, 102, 1);
     scripted_set_split(&scripted, 0);
     scripted_set_split(&scripted, 1);
-    assert_int_equal(uvperf_set_flush(&scripted.stream.live.set), 0);
+    assert_int_equal(uvperf_flush(&scripted.stream.live.set.handle), 0);
     assert_int_equal(scripted.stream.faults, 2);
     assert_int_equal(scripted.stream.samples, 1);
     assert_int_equal(scripted.stream.slice_ends, 0);
-    assert_int_equal(uvperf_set_is_active(&scripted.stream.live.set), 0);
+    assert_int_equal(uvperf_is_active(&scripted.stream.live.set.handle), 0);
     scripted_set_close(&scripted);
   }
 }
@@ -176,7 +177,7 @@ set_ring_with_a_split_head_in_a_flush_is_reported_there(void **state) {
 static void stop_at_slice_end(live_stream_t *stream,
                               const uvperf_record_t *record) {
   if (record == NULL)
-    assert_int_equal(uvperf_set_stop(&stream->live.set), 0);
+    assert_int_equal(uvperf_stop(&stream->live.set.handle), 0);
 }
 
 /* The end of the slice before it comes first, and who stops there. */
@@ -203,9 +204,9 @@ static void set_last_ring_that_ends_is_reported_after_a_start(void **state) {
     live_stream_start(&scripted.stream, &options);
     live_run_ms(*state, 5);
     assert_int_equal(scripted.stream.faults, 2);
-    uvperf_set_stats(&scripted.stream.live.set, &stats);
+    uvperf_stats(&scripted.stream.live.set.handle, &stats);
     assert_int_equal(stats.corrupt, 2);
-    assert_int_equal(uvperf_set_is_active(&scripted.stream.live.set), 0);
+    assert_int_equal(uvperf_is_active(&scripted.stream.live.set.handle), 0);
     scripted_set_close(&scripted);
   }
 }
@@ -225,7 +226,8 @@ static void set_ring_whose_owner_hangs_up_is_polled_by_a_spare(void **state) {
     scripted.events[1]->revents = POLLHUP;
     scripted_set_wake(&scripted, 0);
     assert_int_equal(spare->cpu, 0);
-    assert_int_equal(uvperf_set_ring(&scripted.stream.live.set, 0, &info), 0);
+    assert_int_equal(uvperf_ring(&scripted.stream.live.set.handle, 0, &info),
+                     0);
     assert_int_equal(info.fd, spare->fd);
     assert_int_equal(info.status, 0);
     scripted_set_sample(&scripted, 0, 100, 1);
@@ -259,7 +261,7 @@ set_ring_whose_owner_hangs_up_without_spare_is_an_error(void **state) {
     assert_int_equal(scripted.stream.samples, 2);
     assert_int_equal(scripted.stream.faults, 1);
     assert_int_equal(scripted.stream.eofs, 0);
-    assert_int_equal(uvperf_set_is_active(&scripted.stream.live.set), 1);
+    assert_int_equal(uvperf_is_active(&scripted.stream.live.set.handle), 1);
     scripted_set_close(&scripted);
   }
 }
@@ -303,7 +305,7 @@ static void set_record_that_is_not_sound_comes_raw(void **state) {
     assert_int_equal(scripted.stream.samples, 2);
     assert_int_equal(scripted.stream.corrupt, 1);
     assert_int_equal(scripted.stream.faults, 0);
-    uvperf_set_stats(&scripted.stream.live.set, &stats);
+    uvperf_stats(&scripted.stream.live.set.handle, &stats);
     assert_int_equal(stats.corrupt, 1);
     assert_int_equal(stats.records, 3);
     scripted_set_close(&scripted);
@@ -326,7 +328,7 @@ static void set_sample_of_an_unknown_id_is_its_own(void **state) {
     scripted_set_wake(&scripted, 1);
     assert_int_equal(scripted.stream.samples, 3);
     assert_int_equal(scripted.stream.foreign, 0);
-    uvperf_set_stats(&scripted.stream.live.set, &stats);
+    uvperf_stats(&scripted.stream.live.set.handle, &stats);
     assert_int_equal(stats.corrupt, 0);
     scripted_set_close(&scripted);
   }
@@ -336,7 +338,7 @@ static void close_in_fault(live_stream_t *stream,
                            const uvperf_record_t *record) {
   (void)record;
   if (stream->faults > 0)
-    uvperf_set_close(&stream->live.set, live_set_on_close);
+    uvperf_close(&stream->live.set.handle, live_set_on_close);
 }
 
 static void set_closed_when_a_ring_is_unsound_is_clean(void **state) {
@@ -375,10 +377,10 @@ static void write_when_asked(fake_event_t *fake) {
 /* The next question comes sooner. */
 static void expect_question_soon(live_stream_t *stream,
                                  const uvperf_record_t *record) {
-  const set_t *impl = stream->live.set.impl;
+  const set_t *impl = stream->live.set.handle.impl;
 
   assert_int_equal(record->type, PERF_RECORD_EXIT);
-  assert_true(impl->probe_at <= uv_now(stream->live.set.loop) + 10);
+  assert_true(impl->probe_at <= uv_now(stream->live.set.handle.loop) + 10);
   assert_int_equal(impl->probe_ms, 10);
 }
 
@@ -392,7 +394,7 @@ static void set_exit_record_has_the_end_asked_for_soon(void **state) {
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     scripted_set_begin(*state, &scripted, mode);
     live_run_ms(*state, 5);
-    impl = scripted.stream.live.set.impl;
+    impl = scripted.stream.live.set.handle.impl;
     impl->probe_at = uv_now(*state) + 100000;
     record_values_init(&values);
     values.id = 100;
@@ -401,7 +403,7 @@ static void set_exit_record_has_the_end_asked_for_soon(void **state) {
                  &values);
     fake_ring_append(scripted.events[1], builder.words, builder.size);
     scripted.stream.on_record = expect_question_soon;
-    assert_int_equal(uvperf_set_flush(&scripted.stream.live.set), 0);
+    assert_int_equal(uvperf_flush(&scripted.stream.live.set.handle), 0);
     assert_int_equal(scripted.stream.records, 1);
     scripted_set_close(&scripted);
   }
@@ -441,7 +443,7 @@ static void set_record_whose_wakeup_a_question_eats_comes(void **state) {
 static void on_tick(uvperf_set_t *set, int status,
                     const uvperf_reading_t *total,
                     const uvperf_reading_t *delta) {
-  live_stream_t *stream = set->data;
+  live_stream_t *stream = set->handle.data;
 
   (void)status;
   (void)total;
@@ -458,8 +460,8 @@ static void run_the_loop_in_the_first(live_stream_t *stream,
   (void)record;
   if (stream->samples == 1)
     while (*ticks == 0)
-      uv_run(stream->live.set.loop, UV_RUN_ONCE);
-  assert_int_equal(uvperf_set_flush(&stream->live.set), UV_EBUSY);
+      uv_run(stream->live.set.handle.loop, UV_RUN_ONCE);
+  assert_int_equal(uvperf_flush(&stream->live.set.handle), UV_EBUSY);
 }
 
 static void set_that_is_read_in_a_callback_of_a_flush_is_busy(void **state) {
@@ -478,7 +480,7 @@ static void set_that_is_read_in_a_callback_of_a_flush_is_busy(void **state) {
     scripted.stream.hook_data = &ticks;
     assert_int_equal(
         uvperf_set_read_start(&scripted.stream.live.set, 1, on_tick, NULL), 0);
-    assert_int_equal(uvperf_set_flush(&scripted.stream.live.set), 0);
+    assert_int_equal(uvperf_flush(&scripted.stream.live.set.handle), 0);
     assert_int_equal(scripted.stream.samples, 3);
     assert_true(ticks > 0);
     scripted_set_close(&scripted);

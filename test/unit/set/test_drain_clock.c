@@ -41,7 +41,7 @@ static void begin(uv_loop_t *loop, scripted_set_t *scripted) {
 static void expect_stats(const scripted_set_t *scripted, uint64_t bad) {
   uvperf_stats_t stats;
 
-  uvperf_set_stats(&scripted->stream.live.set, &stats);
+  uvperf_stats(&scripted->stream.live.set.handle, &stats);
   assert_int_equal(stats.bad_times, bad);
   assert_int_equal(stats.late_records, 0);
 }

@@ -22,14 +22,14 @@ static void set_in_time_order_takes_the_oldest_of_all_rings(void **state) {
   scripted_set_wake(&scripted, 0);
   assert_int_equal(scripted.stream.samples, 10);
   assert_int_equal(scripted.stream.inversions, 0);
-  uvperf_set_stats(&scripted.stream.live.set, &stats);
+  uvperf_stats(&scripted.stream.live.set.handle, &stats);
   assert_int_equal(stats.late_records, 0);
   assert_int_equal(stats.slices, 1);
   scripted_set_sample(&scripted, 0, 100, 20);
-  assert_int_equal(uvperf_set_flush(&scripted.stream.live.set), 0);
+  assert_int_equal(uvperf_flush(&scripted.stream.live.set.handle), 0);
   for (i = 0; i < 2; i++) {
     assert_int_equal(
-        uvperf_set_ring(&scripted.stream.live.set, (size_t)i, &ring), 0);
+        uvperf_ring(&scripted.stream.live.set.handle, (size_t)i, &ring), 0);
     assert_int_equal(ring.stats.slices, 1);
     assert_int_equal(ring.stats.records, i == 0 ? 7 : 4);
     assert_int_equal(ring.stats.wakeups > 0, i == 0);
@@ -46,8 +46,8 @@ static void ask(live_stream_t *stream, const uvperf_record_t *record) {
   size_t i;
 
   for (i = 0; i < 2; i++)
-    assert_int_equal(uvperf_set_ring(&stream->live.set, i, &rings[i]), 0);
-  uvperf_set_stats(&stream->live.set, &stats);
+    assert_int_equal(uvperf_ring(&stream->live.set.handle, i, &rings[i]), 0);
+  uvperf_stats(&stream->live.set.handle, &stats);
   assert_int_equal(stats.records, stream->records);
   assert_int_equal(stats.bytes, stream->records * record->size);
   assert_int_equal(rings[0].stats.records + rings[1].stats.records,
@@ -87,9 +87,9 @@ static void set_in_time_order_counts_what_is_late(void **state) {
   scripted_set_wake(&scripted, 1);
   assert_int_equal(scripted.stream.samples, 4);
   assert_int_equal(scripted.stream.inversions, 2);
-  uvperf_set_stats(&scripted.stream.live.set, &stats);
+  uvperf_stats(&scripted.stream.live.set.handle, &stats);
   assert_int_equal(stats.late_records, 2);
-  assert_int_equal(uvperf_set_ring(&scripted.stream.live.set, 1, &ring), 0);
+  assert_int_equal(uvperf_ring(&scripted.stream.live.set.handle, 1, &ring), 0);
   assert_int_equal(ring.stats.late_records, 2);
   scripted_set_close(&scripted);
 }
@@ -128,9 +128,9 @@ static void set_in_time_order_waits_for_the_slack(void **state) {
   scripted_set_wake(&scripted, 0);
   assert_int_equal(scripted.stream.samples, 0);
   assert_true(live_run_ms(*state, 50) < 100);
-  assert_int_equal(uvperf_set_ring(&scripted.stream.live.set, 0, &ring), 0);
+  assert_int_equal(uvperf_ring(&scripted.stream.live.set.handle, 0, &ring), 0);
   assert_true(ring.waiting > 0);
-  assert_int_equal(uvperf_set_flush(&scripted.stream.live.set), 0);
+  assert_int_equal(uvperf_flush(&scripted.stream.live.set.handle), 0);
   assert_int_equal(scripted.stream.samples, 1);
   scripted_set_close(&scripted);
 }
@@ -142,12 +142,12 @@ static void expect_stats(const scripted_set_t *scripted, uint64_t bad,
   uvperf_ring_info_t ring;
   uvperf_stats_t stats;
 
-  uvperf_set_stats(&scripted->stream.live.set, &stats);
+  uvperf_stats(&scripted->stream.live.set.handle, &stats);
   assert_int_equal(stats.bad_times, bad);
   assert_int_equal(stats.late_records, late);
-  assert_int_equal(uvperf_set_ring(&scripted->stream.live.set, 0, &ring), 0);
+  assert_int_equal(uvperf_ring(&scripted->stream.live.set.handle, 0, &ring), 0);
   assert_int_equal(ring.stats.bad_times, bad);
-  assert_int_equal(uvperf_set_ring(&scripted->stream.live.set, 1, &ring), 0);
+  assert_int_equal(uvperf_ring(&scripted->stream.live.set.handle, 1, &ring), 0);
   assert_int_equal(ring.stats.bad_times, 0);
 }
 
@@ -202,9 +202,9 @@ static void set_flush_of_a_record_of_the_future_makes_none_late(void **state) {
   begin_with_slack(*state, &scripted, 100000000);
   scripted_set_sample(&scripted, 0, 100, FUTURE);
   scripted_set_sample(&scripted, 0, 100, 5);
-  assert_int_equal(uvperf_set_flush(&scripted.stream.live.set), 0);
+  assert_int_equal(uvperf_flush(&scripted.stream.live.set.handle), 0);
   scripted_set_sample(&scripted, 1, 102, 6);
-  assert_int_equal(uvperf_set_flush(&scripted.stream.live.set), 0);
+  assert_int_equal(uvperf_flush(&scripted.stream.live.set.handle), 0);
   assert_int_equal(scripted.stream.samples, 3);
   expect_stats(&scripted, 1, 0);
   scripted_set_close(&scripted);
@@ -249,7 +249,8 @@ static void set_in_time_order_of_the_future_under_pressure_comes(void **state) {
   begin_with_slack(*state, &scripted, 100000000);
   do {
     scripted_set_sample(&scripted, 0, 100, FUTURE + n++);
-    assert_int_equal(uvperf_set_ring(&scripted.stream.live.set, 0, &ring), 0);
+    assert_int_equal(uvperf_ring(&scripted.stream.live.set.handle, 0, &ring),
+                     0);
   } while (ring.waiting <= ring.bytes / 2);
   scripted_set_wake(&scripted, 0);
   assert_int_equal(scripted.stream.samples, n);

@@ -73,11 +73,11 @@ static void set_ring_that_waits_and_has_hung_up_does_not_spin(void **state) {
     assert_int_equal(scripted.stream.faults, 0);
   }
   /* The record comes before the end is reported. */
-  assert_int_equal(uvperf_set_flush(&scripted.stream.live.set), 0);
+  assert_int_equal(uvperf_flush(&scripted.stream.live.set.handle), 0);
   assert_int_equal(scripted.stream.samples, 1);
   assert_true(live_run_until(*state, &scripted.stream.faults, 1));
   assert_int_equal(scripted.stream.fault, UV_EMFILE);
-  assert_int_equal(uvperf_set_is_active(&scripted.stream.live.set), 1);
+  assert_int_equal(uvperf_is_active(&scripted.stream.live.set.handle), 1);
   fake_event_quiet(scripted.events[1]);
   scripted_set_close(&scripted);
 }
@@ -92,7 +92,7 @@ static set_t *begin_idle(uv_loop_t *loop, scripted_set_t *scripted,
   scripted_set_open_planned(loop, scripted);
   options.flush_ms = flush_ms;
   live_stream_start(&scripted->stream, &options);
-  return scripted->stream.live.set.impl;
+  return scripted->stream.live.set.handle.impl;
 }
 
 static void end_target(const scripted_set_t *scripted) {

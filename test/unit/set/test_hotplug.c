@@ -42,7 +42,7 @@ static int teardown(void **state) {
 
 static void on_cpu(uvperf_set_t *set, int cpu, int status,
                    const uvperf_error_t *error) {
-  scripted_t *scripted = set->data;
+  scripted_t *scripted = set->handle.data;
   size_t used = strlen(scripted->seen);
 
   snprintf(scripted->seen + used, sizeof(scripted->seen) - used, "%s%d %s%s",
@@ -70,9 +70,9 @@ static void begin(uv_loop_t *loop, scripted_t *scripted) {
   live_plan_target(&scripted->plan, UVPERF_TARGET_CPUS)->cpus = "0-1";
   scripted->plan.options.flags = UVPERF_SET_FOLLOW_CPUS;
   live_set_open(loop, &scripted->live, &scripted->plan.options);
-  scripted->live.set.data = scripted;
-  impl = scripted->live.set.impl;
-  uvperf__hotplug_free(impl->hotplug);
+  scripted->live.set.handle.data = scripted;
+  impl = scripted->live.set.handle.impl;
+  uvperf__hotplug_free(impl->base.hotplug);
   assert_int_equal(uvperf__set_make_hotplug(impl, cpu_tree_root()), 0);
   uvperf_set_on_cpu(&scripted->live.set, on_cpu);
 }
@@ -96,7 +96,7 @@ static void bring_up(void) {
 }
 
 static void expect(scripted_t *scripted, const char *seen) {
-  hotplug_run(scripted->live.set.loop);
+  hotplug_run(scripted->live.set.handle.loop);
   assert_string_equal(scripted->seen, seen);
 }
 
@@ -115,12 +115,12 @@ static void set_reports_a_cpu_that_goes_and_comes(void **state) {
   start(&scripted);
   take_down();
   expect(&scripted, "1 ENODEV");
-  uvperf_set_stats(&scripted.live.set, &stats);
+  uvperf_stats(&scripted.live.set.handle, &stats);
   assert_int_equal(stats.cpus_gone, 1);
   assert_int_equal(stats.cpus_come, 0);
   bring_up();
   expect(&scripted, "1 ENODEV, 1 0");
-  uvperf_set_stats(&scripted.live.set, &stats);
+  uvperf_stats(&scripted.live.set.handle, &stats);
   assert_int_equal(stats.cpus_come, 1);
   assert_false(scripted.events[1]->fd >= 0);
   assert_int_equal(scripted.events[2]->cpu, 1);
@@ -140,7 +140,7 @@ static void set_without_a_callback_follows_all_the_same(void **state) {
   expect(&scripted, "");
   bring_up();
   expect(&scripted, "");
-  uvperf_set_stats(&scripted.live.set, &stats);
+  uvperf_stats(&scripted.live.set.handle, &stats);
   assert_int_equal(stats.cpus_come, 1);
   assert_int_equal(scripted.events[2]->cpu, 1);
   end(&scripted);
@@ -207,9 +207,9 @@ static void set_that_does_not_follow_makes_no_socket(void **state) {
   set_t *impl;
 
   begin(*state, &scripted);
-  impl = scripted.live.set.impl;
-  uvperf__hotplug_free(impl->hotplug);
-  impl->hotplug = NULL;
+  impl = scripted.live.set.handle.impl;
+  uvperf__hotplug_free(impl->base.hotplug);
+  impl->base.hotplug = NULL;
   start(&scripted);
   take_down();
   expect(&scripted, "");
@@ -233,13 +233,13 @@ static void set_without_sysfs_is_not_started(void **state) {
   set_t *impl;
 
   begin(*state, &scripted);
-  impl = scripted.live.set.impl;
-  uvperf__hotplug_free(impl->hotplug);
+  impl = scripted.live.set.handle.impl;
+  uvperf__hotplug_free(impl->base.hotplug);
   assert_int_equal(uvperf__set_make_hotplug(impl, "/nonexistent"), 0);
   assert_int_equal(
       uvperf_set_read_start(&scripted.live.set, 1000, live_set_on_read, NULL),
       UV_ENOENT);
-  assert_int_equal(uvperf_set_is_active(&scripted.live.set), 0);
+  assert_int_equal(uvperf_is_active(&scripted.live.set.handle), 0);
   end(&scripted);
 }
 
@@ -256,8 +256,8 @@ static void set_started_out_of_fds_says_so(void **state) {
   scripted.make.options.flags |= UVPERF_SET_FOLLOW_CPUS;
   live_stream_open(*state, &scripted.stream, &scripted.make.options);
   set = &scripted.stream.live.set;
-  impl = set->impl;
-  uvperf__hotplug_free(impl->hotplug);
+  impl = set->handle.impl;
+  uvperf__hotplug_free(impl->base.hotplug);
   hotplug_no_fds(&old);
   assert_int_equal(uvperf__set_make_hotplug(impl, cpu_tree_root()), 0);
   rc = uvperf_set_start(set, NULL, live_stream_on_record, &error);
@@ -267,7 +267,7 @@ static void set_started_out_of_fds_says_so(void **state) {
   assert_true(error.needed > error.limit);
   assert_non_null(strstr(
       error.reason, "cannot list the online CPUs: all 0 fds of RLIMIT_NOFILE"));
-  assert_int_equal(uvperf_set_is_active(set), 0);
+  assert_int_equal(uvperf_is_active(&set->handle), 0);
   assert_int_equal(uvperf_set_start(set, NULL, live_stream_on_record, &error),
                    0);
   scripted_set_close(&scripted);
@@ -294,13 +294,13 @@ static void set_init_without_memory_to_follow_leaves_nothing(void **state) {
     /* Without memory for its notes about the CPUs it continues until it is
      * started. */
     if (rc == 0 && fake_failures() != 0) {
-      uvperf_set_close(&set, NULL);
+      uvperf_close(&set.handle, NULL);
       uv_run(*state, UV_RUN_DEFAULT);
       rc = -1;
     }
   }
   assert_true(nth > 3);
-  uvperf_set_close(&set, NULL);
+  uvperf_close(&set.handle, NULL);
   uv_run(*state, UV_RUN_DEFAULT);
   fake_assert_clean();
 }
@@ -314,8 +314,8 @@ static void begin_stream(uv_loop_t *loop, scripted_set_t *scripted) {
   scripted->make.options.flags |= UVPERF_SET_FOLLOW_CPUS;
   scripted->make.options.wakeup_bytes = 0;
   scripted_set_open_planned(loop, scripted);
-  impl = scripted->stream.live.set.impl;
-  uvperf__hotplug_free(impl->hotplug);
+  impl = scripted->stream.live.set.handle.impl;
+  uvperf__hotplug_free(impl->base.hotplug);
   assert_int_equal(uvperf__set_make_hotplug(impl, cpu_tree_root()), 0);
   options.flush_ms = -1;
   live_stream_start(&scripted->stream, &options);
@@ -338,7 +338,7 @@ static void set_whose_cpu_went_delivers_what_is_left_there(void **state) {
 
 static void note_cpu(uvperf_set_t *set, int cpu, int status,
                      const uvperf_error_t *error) {
-  live_stream_t *stream = set->data;
+  live_stream_t *stream = set->handle.data;
 
   (void)error;
   assert_int_equal(cpu, 1);
@@ -352,9 +352,9 @@ static void take_down_in_callback(live_stream_t *stream,
 
   (void)record;
   take_down();
-  hotplug_run(set->loop);
+  hotplug_run(set->handle.loop);
   assert_int_equal(*(int *)stream->hook_data, 1);
-  assert_int_equal(uvperf_set_flush(set), UV_EBUSY);
+  assert_int_equal(uvperf_flush(&set->handle), UV_EBUSY);
 }
 
 /* The user still has the record after the report of a CPU. */
@@ -368,9 +368,9 @@ static void set_whose_cpu_goes_in_a_flush_is_busy_until_its_end(void **state) {
   stream->on_record = take_down_in_callback;
   stream->hook_data = &nr;
   scripted_set_sample(&scripted, 0, 100, 1);
-  assert_int_equal(uvperf_set_flush(&stream->live.set), 0);
+  assert_int_equal(uvperf_flush(&stream->live.set.handle), 0);
   assert_int_equal(stream->samples, 1);
-  assert_int_equal(uvperf_set_flush(&stream->live.set), 0);
+  assert_int_equal(uvperf_flush(&stream->live.set.handle), 0);
   scripted_set_close(&scripted);
 }
 
@@ -385,7 +385,7 @@ static void set_started_and_no_more_read_follows_the_cpus(void **state) {
   assert_int_equal(uvperf_set_read_stop(set), 0);
   take_down();
   hotplug_run(*state);
-  uvperf_set_stats(set, &stats);
+  uvperf_stats(&set->handle, &stats);
   assert_int_equal(stats.cpus_gone, 1);
   scripted_set_close(&scripted);
 }
@@ -413,7 +413,7 @@ static void set_stopped_when_a_cpu_went_reports_the_rest_later(void **state) {
 }
 
 static void close_it(scripted_t *scripted) {
-  uvperf_set_close(&scripted->live.set, live_set_on_close);
+  uvperf_close(&scripted->live.set.handle, live_set_on_close);
 }
 
 static void set_closed_when_a_cpu_went_calls_back_no_more(void **state) {
@@ -472,7 +472,7 @@ static void set_is_found_by_what_follows_the_cpus(void **state) {
   start(&scripted);
   uv_walk(*state, walk_close, &ours);
   assert_int_equal(ours, 4);
-  uvperf_set_close(&scripted.live.set, live_set_on_close);
+  uvperf_close(&scripted.live.set.handle, live_set_on_close);
   live_set_wait_closed(&scripted.live);
   fake_assert_clean();
 }
@@ -551,7 +551,7 @@ static int open_target(scripted_t *scripted, void (*meanwhile)(void)) {
       0);
   if (meanwhile != NULL)
     meanwhile();
-  hotplug_run(scripted->live.set.loop);
+  hotplug_run(scripted->live.set.handle.loop);
   while (fake_pool_waits())
     fake_pool_run();
   return status;

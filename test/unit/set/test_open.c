@@ -69,8 +69,8 @@ static void assert_refused(opened_set_t *opened, int code) {
   assert_int_equal(uvperf_reading_new(&reading), 0);
   assert_int_equal(uvperf_set_start(set, NULL, on_record, &error), code);
   assert_int_equal(error.code, code);
-  assert_int_equal(uvperf_set_stop(set), code);
-  assert_int_equal(uvperf_set_flush(set), code);
+  assert_int_equal(uvperf_stop(&set->handle), code);
+  assert_int_equal(uvperf_flush(&set->handle), code);
   assert_int_equal(uvperf_set_snapshot(set, 0, NULL), code);
   assert_int_equal(uvperf_set_enable(set, NULL), code);
   assert_int_equal(uvperf_set_disable(set, NULL), code);
@@ -94,10 +94,10 @@ static void assert_refused(opened_set_t *opened, int code) {
   assert_int_equal(uvperf_set_nr_open(set), 0);
   assert_int_equal(uvperf_set_fd(set, 0, 0), -1);
   assert_null(uvperf_set_source(set, 100));
-  assert_int_equal(uvperf_set_nr_rings(set), 0);
-  uvperf_set_stats(set, &stats);
+  assert_int_equal(uvperf_nr_rings(&set->handle), 0);
+  uvperf_stats(&set->handle, &stats);
   assert_int_equal(stats.records, 0);
-  assert_true(uvperf_set_ring(set, 0, &ring) < 0);
+  assert_true(uvperf_ring(&set->handle, 0, &ring) < 0);
 }
 
 static void set_being_opened_is_busy_and_active(void **state) {
@@ -106,14 +106,14 @@ static void set_being_opened_is_busy_and_active(void **state) {
   opened_set_plan(&opened, 0);
   assert_int_equal(opened_set_begin(*state, &opened), 0);
   assert_refused(&opened, UV_EBUSY);
-  assert_int_equal(uvperf_set_is_active(&opened.set), 1);
-  assert_int_equal(uvperf_set_is_closing(&opened.set), 0);
-  uvperf_set_unref(&opened.set);
-  assert_int_equal(uvperf_set_has_ref(&opened.set), 0);
-  uvperf_set_ref(&opened.set);
+  assert_int_equal(uvperf_is_active(&opened.set.handle), 1);
+  assert_int_equal(uvperf_is_closing(&opened.set.handle), 0);
+  uvperf_unref(&opened.set.handle);
+  assert_int_equal(uvperf_has_ref(&opened.set.handle), 0);
+  uvperf_ref(&opened.set.handle);
   opened_set_run_pool();
   assert_int_equal(opened.status, 0);
-  assert_int_equal(uvperf_set_is_active(&opened.set), 0);
+  assert_int_equal(uvperf_is_active(&opened.set.handle), 0);
   assert_int_equal(uvperf_set_start(&opened.set, NULL, on_record, NULL), 0);
   opened_set_close(*state, &opened);
 }
@@ -205,7 +205,7 @@ static void set_closed_by_uv_close_while_opened_leaves_nothing(void **state) {
 static void close_in_callback(uvperf_set_t *set, int status,
                               const uvperf_error_t *error) {
   opened_set_on_open(set, status, error);
-  uvperf_set_close(set, opened_set_on_close);
+  uvperf_close(&set->handle, opened_set_on_close);
 }
 
 static void set_closed_in_its_open_callback_is_clean(void **state) {

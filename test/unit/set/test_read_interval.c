@@ -116,7 +116,7 @@ static void check_event(slices_t *slices, const uvperf_reading_t *reading,
 static void on_read(uvperf_set_t *set, int status,
                     const uvperf_reading_t *reading,
                     const uvperf_reading_t *delta) {
-  slices_t *slices = set->data;
+  slices_t *slices = set->handle.data;
   size_t place, attr;
 
   slices->callbacks += 1;
@@ -215,7 +215,7 @@ static void begin(uv_loop_t *loop, slices_t *slices) {
   }
   counters_make(&make, ATTRS);
   live_set_begin(loop, &slices->live, &make.options);
-  slices->live.set.data = slices;
+  slices->live.set.handle.data = slices;
   for (i = 0; i < TARGETS; i++)
     add_target(slices);
   work(slices);
@@ -227,7 +227,7 @@ static void begin(uv_loop_t *loop, slices_t *slices) {
 static void end(slices_t *slices) {
   random_run_check(&slices->run, 0);
   uvperf_reading_free(slices->since);
-  slices->live.set.data = &slices->live;
+  slices->live.set.handle.data = &slices->live;
   live_set_close(&slices->live);
   fake_assert_clean();
 }
@@ -414,9 +414,9 @@ static void set_unrefd_between_slices_lets_the_loop_end(void **state) {
   slices_t slices;
 
   begin_tick(*state, &slices);
-  uvperf_set_unref(&slices.live.set);
+  uvperf_unref(&slices.live.set.handle);
   assert_int_equal(uv_loop_alive(*state), 0);
-  uvperf_set_ref(&slices.live.set);
+  uvperf_ref(&slices.live.set.handle);
   assert_int_equal(uv_loop_alive(*state), 1);
   run_to_callback(*state, &slices);
   end(&slices);
@@ -466,7 +466,8 @@ set_targets_change_between_slices_all_of_now_are_read(void **state) {
 /* For each target the events of a CPU are closed, and others take their places
  * and continue their counts. */
 static void take_cpu_and_bring_it(slices_t *slices, size_t cpu) {
-  uvperf__counters_t *counters = ((set_t *)slices->live.set.impl)->counters;
+  uvperf__counters_t *counters =
+      ((set_t *)slices->live.set.handle.impl)->counters;
   event_t *old, *new;
   size_t i;
 
@@ -587,9 +588,9 @@ static void run_the_loop(uvperf_set_t *set, int status,
   if (nested->nested++ > 0)
     return;
   work(nested);
-  fire(set->loop, nested);
+  fire(set->handle.loop, nested);
   for (i = 0; i < 10; i++)
-    uv_run(set->loop, UV_RUN_NOWAIT);
+    uv_run(set->handle.loop, UV_RUN_NOWAIT);
   assert_int_equal(value_of(reading, 0, 0), value);
   assert_int_equal(value_of(delta, 0, 0), more);
 }

@@ -25,9 +25,9 @@ static void set_start_that_cannot_enable_is_stopped(void **state) {
   assert_int_equal(error.code, UV_EACCES);
   assert_int_equal(scripted.events[0]->enabled, 0);
   assert_int_equal(scripted.events[2]->enabled, 0);
-  assert_int_equal(uvperf_set_is_active(set), 0);
+  assert_int_equal(uvperf_is_active(&set->handle), 0);
   assert_int_equal(uv_loop_alive(*state), 0);
-  assert_int_equal(uvperf_set_flush(set), UV_EINVAL);
+  assert_int_equal(uvperf_flush(&set->handle), UV_EINVAL);
   live_stream_start(&scripted.stream, NULL);
   assert_int_equal(scripted.events[2]->enabled, 1);
   scripted_set_close(&scripted);
@@ -52,7 +52,7 @@ static void set_start_out_of_memory_can_be_called_again(void **state) {
       assert_int_equal(rc, failures > 0 ? UV_ENOMEM : 0);
       if (rc != 0) {
         assert_int_equal(error.cause, UVPERF_CAUSE_MEMORY);
-        assert_int_equal(uvperf_set_is_active(set), 0);
+        assert_int_equal(uvperf_is_active(&set->handle), 0);
         live_stream_start(&scripted.stream, NULL);
       } else {
         uvperf__free(uvperf__calloc(1, 1));
@@ -129,12 +129,12 @@ static unsigned try_unwatched(uv_loop_t *loop, size_t mode, unsigned nth) {
   is_unwatched = rc != 0 && scripted.events[3]->page != NULL;
   if (is_unwatched) {
     scripted_set_spoil(&scripted, 1);
-    assert_int_equal(uvperf_set_flush(set), 0);
+    assert_int_equal(uvperf_flush(&set->handle), 0);
     assert_int_equal(scripted.stream.faults, 0);
     assert_int_equal(uvperf_set_add_target(set, &target, NULL, NULL), 0);
-    assert_int_equal(uvperf_set_flush(set), 0);
+    assert_int_equal(uvperf_flush(&set->handle), 0);
     assert_int_equal(scripted.stream.faults, 1);
-    assert_int_equal(uvperf_set_is_active(set), 1);
+    assert_int_equal(uvperf_is_active(&set->handle), 1);
   }
   scripted_set_close(&scripted);
   return is_unwatched;
@@ -165,14 +165,14 @@ static unsigned try_ended(uv_loop_t *loop, unsigned nth) {
   target.type = UVPERF_TARGET_CPUS;
   target.cpus = "1";
   begin_on_cpu_0(loop, &scripted, 1);
-  impl = set->impl;
+  impl = set->handle.impl;
   fake_event_add(104);
   fake_fail(FAKE_CALLOC, nth, 0);
   rc = uvperf_set_add_target(set, &target, NULL, NULL);
   if (rc == 0)
     uvperf__free(uvperf__calloc(1, 1));
   is_unmerged =
-      rc != 0 && uvperf__watch_nr_rings(impl->watch) > impl->nr_merged;
+      rc != 0 && uvperf__watch_nr_rings(impl->base.watch) > impl->nr_merged;
   if (is_unmerged) {
     fake_fail(FAKE_OPEN, 1, -EMFILE); /* and there is no spare */
     scripted.events[3]->revents = POLLHUP;
@@ -181,7 +181,7 @@ static unsigned try_ended(uv_loop_t *loop, unsigned nth) {
     fake_event_quiet(scripted.events[3]);
     scripted_set_sample(&scripted, 1, 102, 1);
     assert_int_equal(uvperf_set_add_target(set, &target, NULL, NULL), 0);
-    assert_int_equal(uvperf_set_flush(set), 0);
+    assert_int_equal(uvperf_flush(&set->handle), 0);
     assert_int_equal(scripted.stream.records, 0);
   }
   scripted_set_close(&scripted);
@@ -206,7 +206,7 @@ static void set_stream_close_disables_then_closes_then_unmaps(void **state) {
   scripted_set_begin(*state, &scripted, 0);
   live_run_ms(*state, 5);
   fake_log_clear();
-  uvperf_set_close(&scripted.stream.live.set, live_set_on_close);
+  uvperf_close(&scripted.stream.live.set.handle, live_set_on_close);
   assert_string_equal(fake_log(), "ioctl DISABLE, ioctl DISABLE");
   fake_log_clear();
   live_set_wait_closed(&scripted.stream.live);
@@ -225,7 +225,7 @@ static void set_stream_closed_in_forked_child_only_closes_fds(void **state) {
     fake_log_clear();
     live_run_ms(*state, 5);
     assert_int_equal(scripted.stream.records, 0);
-    assert_int_equal(uvperf_set_is_active(&scripted.stream.live.set), 0);
+    assert_int_equal(uvperf_is_active(&scripted.stream.live.set.handle), 0);
     live_stream_close(&scripted.stream);
     assert_string_equal(fake_log(), "close, close, close, close");
     fake_process(0);
@@ -244,9 +244,9 @@ static void set_start_enables_and_stop_disables(void **state) {
   live_stream_start(&scripted.stream, NULL);
   assert_int_equal(scripted.events[0]->enabled, 1);
   assert_int_equal(scripted.events[2]->enabled, 1);
-  assert_int_equal(uvperf_set_stop(set), 0);
+  assert_int_equal(uvperf_stop(&set->handle), 0);
   assert_int_equal(scripted.events[0]->enabled, 0);
-  assert_int_equal(uvperf_set_stop(set), 0);
+  assert_int_equal(uvperf_stop(&set->handle), 0);
   assert_string_equal(fake_log(), "ioctl ENABLE, ioctl ENABLE, "
                                   "ioctl DISABLE, ioctl DISABLE");
   scripted_set_close(&scripted);

@@ -88,19 +88,19 @@ static void set_snapshot_comes_ring_by_ring_newest_first(void **state) {
   assert_true(scripted.events[0]->attr.write_backward);
   assert_true(scripted.events[1]->attr.write_backward);
   write_six(&scripted);
-  assert_int_equal(uvperf_set_ring(&scripted.stream.live.set, 1, &ring), 0);
+  assert_int_equal(uvperf_ring(&scripted.stream.live.set.handle, 1, &ring), 0);
   assert_true(ring.waiting > 0 && ring.waiting % 3 == 0);
   snap(&scripted, 0);
   EXPECT(5, 4, 1, 6, 3, 2);
   assert_int_equal(scripted.stream.foreign, 0);
   assert_int_equal(scripted.stream.corrupt, 0);
-  uvperf_set_stats(&scripted.stream.live.set, &stats);
+  uvperf_stats(&scripted.stream.live.set.handle, &stats);
   assert_int_equal(stats.records, 6);
   assert_int_equal(stats.bytes, 2 * ring.waiting);
   assert_int_equal(stats.high_water_bytes, ring.waiting);
   assert_int_equal(stats.slices, 0);
   assert_int_equal(stats.cut_records, 0);
-  assert_int_equal(uvperf_set_ring(&scripted.stream.live.set, 1, &ring), 0);
+  assert_int_equal(uvperf_ring(&scripted.stream.live.set.handle, 1, &ring), 0);
   assert_int_equal(ring.waiting, 0);
   assert_int_equal(ring.stats.records, 3);
   scripted_set_close(&scripted);
@@ -140,7 +140,7 @@ static void set_snapshot_in_time_order_is_of_all_rings(void **state) {
   /* Records delivered before make nothing late. */
   snap(&scripted, UVPERF_SNAPSHOT_ALL);
   EXPECT(1, 2, 3, 4, 5, 6);
-  uvperf_set_stats(&scripted.stream.live.set, &stats);
+  uvperf_stats(&scripted.stream.live.set.handle, &stats);
   assert_int_equal(stats.late_records, 0);
   /* An interrupt has put 8 after 9. */
   scripted_set_overwrite(&scripted, 0, 100, 9);
@@ -148,7 +148,7 @@ static void set_snapshot_in_time_order_is_of_all_rings(void **state) {
   scripted_set_overwrite(&scripted, 1, 102, 7);
   snap(&scripted, UVPERF_SNAPSHOT_OLDEST_FIRST);
   EXPECT(7, 9, 8);
-  uvperf_set_stats(&scripted.stream.live.set, &stats);
+  uvperf_stats(&scripted.stream.live.set.handle, &stats);
   assert_int_equal(stats.late_records, 1);
   scripted_set_close(&scripted);
 }
@@ -167,7 +167,7 @@ static void set_snapshot_record_of_the_future_is_counted(void **state) {
   scripted_set_overwrite(&scripted, 1, 102, 4);
   snap(&scripted, 0);
   EXPECT(1, 1, 2, 3, 4);
-  uvperf_set_stats(&scripted.stream.live.set, &stats);
+  uvperf_stats(&scripted.stream.live.set.handle, &stats);
   assert_int_equal(stats.bad_times, 1);
   assert_int_equal(stats.late_records, 0);
   scripted_set_close(&scripted);
@@ -189,7 +189,7 @@ static void set_snapshot_of_rings_gone_round_has_the_newest(void **state) {
       scripted_set_overwrite(&scripted, 1, 102, 11 + 2 * i);
     }
     snap(&scripted, UVPERF_SNAPSHOT_OLDEST_FIRST);
-    uvperf_set_stats(&scripted.stream.live.set, &stats);
+    uvperf_stats(&scripted.stream.live.set.handle, &stats);
     assert_int_equal(scripted.stream.samples, 2 * (support_page_bytes() / 40));
     assert_int_equal(stats.bytes, 40 * stats.records);
     assert_int_equal(scripted.stream.last_time - scripted.base,
@@ -225,7 +225,7 @@ static void set_snapshot_that_cannot_be_is_refused(void **state) {
   live_stream_start(&scripted.stream, NULL);
   expect_refusal(set, 8, UV_EINVAL, "0x8");
   assert_int_equal(uvperf_set_snapshot(set, 0, NULL), 0);
-  assert_int_equal(uvperf_set_flush(set), UV_EINVAL);
+  assert_int_equal(uvperf_flush(&set->handle), UV_EINVAL);
   fake_process(4711);
   expect_refusal(set, 0, UV_EPERM, "parent");
   fake_process(0);
@@ -390,11 +390,12 @@ static void set_snapshot_of_an_unsound_ring_goes_on_with_others(void **state) {
     assert_int_equal(scripted.stream.fault, UV_EPROTO);
     assert_int_equal(scripted.stream.fault_ring.cpu, 0);
     assert_true(scripted.stream.fault_ring.stats.skipped_bytes > 0);
-    uvperf_set_stats(&scripted.stream.live.set, &stats);
+    uvperf_stats(&scripted.stream.live.set.handle, &stats);
     assert_int_equal(stats.corrupt, 1);
-    assert_int_equal(uvperf_set_ring(&scripted.stream.live.set, 0, &ring), 0);
+    assert_int_equal(uvperf_ring(&scripted.stream.live.set.handle, 0, &ring),
+                     0);
     assert_int_equal(ring.stats.corrupt, 1);
-    assert_int_equal(uvperf_set_is_active(&scripted.stream.live.set), 1);
+    assert_int_equal(uvperf_is_active(&scripted.stream.live.set.handle), 1);
     scripted_set_overwrite(&scripted, 0, 100, 5);
     snap(&scripted, 0);
     EXPECT(5);
@@ -412,7 +413,7 @@ static void set_snapshot_record_that_is_cut_comes_raw(void **state) {
   snap(&scripted, 0);
   assert_int_equal(scripted.stream.records, 2);
   assert_int_equal(scripted.stream.corrupt, 1);
-  uvperf_set_stats(&scripted.stream.live.set, &stats);
+  uvperf_stats(&scripted.stream.live.set.handle, &stats);
   assert_int_equal(stats.corrupt, 1);
   scripted_set_close(&scripted);
 }

@@ -49,7 +49,7 @@ static void stop_at_second(live_stream_t *stream,
                            const uvperf_record_t *record) {
   (void)record;
   if (stream->records == 2)
-    assert_int_equal(uvperf_set_stop(&stream->live.set), 0);
+    assert_int_equal(uvperf_stop(&stream->live.set.handle), 0);
 }
 
 static void restart_at_second(live_stream_t *stream,
@@ -73,7 +73,8 @@ static void set_snapshot_ends_where_a_callback_stops(void **state) {
       scripted.stream.on_record = hooks[hook];
       snap(&scripted, 0);
       assert_int_equal(scripted.stream.records, 2);
-      assert_int_equal(uvperf_set_is_active(&scripted.stream.live.set), hook);
+      assert_int_equal(uvperf_is_active(&scripted.stream.live.set.handle),
+                       hook);
       scripted.stream.on_record = NULL;
       snap(&scripted, 0);
       assert_int_equal(scripted.stream.records, 2);
@@ -92,7 +93,7 @@ static void set_snapshot_ends_where_a_callback_stops(void **state) {
 static void outlive_source(live_stream_t *stream,
                            const uvperf_record_t *record) {
   scripted_set_t *scripted = (scripted_set_t *)(void *)stream;
-  const set_t *impl = stream->live.set.impl;
+  const set_t *impl = stream->live.set.handle.impl;
   uint64_t ticks;
   size_t i;
 
@@ -101,9 +102,9 @@ static void outlive_source(live_stream_t *stream,
   assert_int_equal(uvperf_set_remove_target(&stream->live.set, 0), 0);
   fake_clock_set_counters(live_now() + 100 * SOON_NS);
   for (ticks = 1; ticks < 6; ticks++) {
-    assert_true(
-        live_run_until(stream->live.set.loop, &stream->live.callbacks, ticks));
-    uvperf__watch_drain(impl->watch);
+    assert_true(live_run_until(stream->live.set.handle.loop,
+                               &stream->live.callbacks, ticks));
+    uvperf__watch_drain(impl->base.watch);
     for (i = 0; i < support_page_bytes() / 8; i++)
       scripted_set_overwrite(scripted, i % 2, 100 + 2 * (i % 2), i);
   }
@@ -131,7 +132,7 @@ static void set_snapshot_record_keeps_its_source_in_its_callback(void **state) {
 static void stop_at_fault(live_stream_t *stream,
                           const uvperf_record_t *record) {
   if (record == NULL)
-    assert_int_equal(uvperf_set_stop(&stream->live.set), 0);
+    assert_int_equal(uvperf_stop(&stream->live.set.handle), 0);
 }
 
 static void
@@ -153,7 +154,7 @@ set_snapshot_ends_where_an_unsound_ring_has_it_stopped(void **state) {
 
 static void count_other(uvperf_set_t *set, int status,
                         const uvperf_record_t *record) {
-  live_stream_t *stream = set->data;
+  live_stream_t *stream = set->handle.data;
 
   assert_int_equal(status, 0);
   assert_non_null(record);
@@ -174,7 +175,7 @@ static void set_snapshot_goes_on_where_a_callback_starts(void **state) {
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     begin(*state, &scripted, mode);
     write_six(&scripted);
-    assert_int_equal(uvperf_set_stop(&scripted.stream.live.set), 0);
+    assert_int_equal(uvperf_stop(&scripted.stream.live.set.handle), 0);
     scripted.stream.on_record = start_other;
     snap(&scripted, 0);
     assert_int_equal(scripted.stream.records, 1);
@@ -186,7 +187,7 @@ static void set_snapshot_goes_on_where_a_callback_starts(void **state) {
 static void try_again(live_stream_t *stream, const uvperf_record_t *record) {
   (void)record;
   assert_int_equal(uvperf_set_snapshot(&stream->live.set, 0, NULL), UV_EBUSY);
-  assert_int_equal(uvperf_set_flush(&stream->live.set), UV_EINVAL);
+  assert_int_equal(uvperf_flush(&stream->live.set.handle), UV_EINVAL);
 }
 
 static void set_snapshot_inside_a_callback_is_ebusy(void **state) {
@@ -206,7 +207,7 @@ static void close_at_second(live_stream_t *stream,
                             const uvperf_record_t *record) {
   (void)record;
   if (stream->records == 2)
-    uvperf_set_close(&stream->live.set, live_set_on_close);
+    uvperf_close(&stream->live.set.handle, live_set_on_close);
 }
 
 static void set_closed_in_a_snapshot_delivers_no_more(void **state) {
@@ -234,9 +235,9 @@ static void fork_and_close(live_stream_t *stream,
   *pid = fork();
   if (*pid != 0)
     return;
-  if (uv_loop_fork(stream->live.set.loop) != 0)
+  if (uv_loop_fork(stream->live.set.handle.loop) != 0)
     _exit(1);
-  uvperf_set_close(&stream->live.set, NULL);
+  uvperf_close(&stream->live.set.handle, NULL);
 }
 
 static void set_snapshot_forked_in_its_callback_is_clean(void **state) {
@@ -256,7 +257,7 @@ static void set_snapshot_forked_in_its_callback_is_clean(void **state) {
       while (uv_run(loop, UV_RUN_DEFAULT) != 0)
         continue;
       _exit(scripted.stream.records == 1 &&
-                    scripted.stream.live.set.impl == NULL &&
+                    scripted.stream.live.set.handle.impl == NULL &&
                     uv_loop_close(loop) == 0
                 ? 0
                 : 2);
@@ -280,7 +281,7 @@ static void change_targets(live_stream_t *stream,
     target.type = UVPERF_TARGET_CPUS;
     target.cpus = "0-2";
     assert_int_equal(uvperf_set_add_target(set, &target, NULL, NULL), 0);
-    assert_int_equal(uvperf_set_nr_rings(set), 3);
+    assert_int_equal(uvperf_nr_rings(&set->handle), 3);
     assert_int_equal(uvperf_set_remove_target(set, 0), 0);
   }
 }
@@ -315,7 +316,7 @@ static void set_snapshot_whose_targets_change_has_sources(void **state) {
 /* Removes a target, so that the next turn of the loop checks it. */
 static void remove_and_run(live_stream_t *stream, uint32_t index) {
   assert_int_equal(uvperf_set_remove_target(&stream->live.set, index), 0);
-  uv_run(stream->live.set.loop, UV_RUN_NOWAIT);
+  uv_run(stream->live.set.handle.loop, UV_RUN_NOWAIT);
   assert_int_equal(uvperf_set_snapshot(&stream->live.set, 0, NULL), UV_EBUSY);
 }
 
@@ -420,15 +421,15 @@ static void set_of_overwritable_rings_polls_none(void **state) {
     fake_event_wake(scripted.events[1]);
     assert_true(live_run_ms(loop, 20) < 100);
     assert_int_equal(scripted.stream.records, 0);
-    assert_int_equal(uvperf_set_is_active(&scripted.stream.live.set), 1);
+    assert_int_equal(uvperf_is_active(&scripted.stream.live.set.handle), 1);
     assert_int_equal(uv_loop_alive(loop), 1);
-    uvperf_set_stats(&scripted.stream.live.set, &stats);
+    uvperf_stats(&scripted.stream.live.set.handle, &stats);
     assert_int_equal(stats.wakeups, 0);
-    uvperf_set_unref(&scripted.stream.live.set);
+    uvperf_unref(&scripted.stream.live.set.handle);
     assert_int_equal(uv_loop_alive(loop), 0);
-    uvperf_set_ref(&scripted.stream.live.set);
+    uvperf_ref(&scripted.stream.live.set.handle);
     assert_int_equal(uv_loop_alive(loop), 1);
-    assert_int_equal(uvperf_set_stop(&scripted.stream.live.set), 0);
+    assert_int_equal(uvperf_stop(&scripted.stream.live.set.handle), 0);
     assert_int_equal(uv_loop_alive(loop), 0);
     snap(&scripted, 0);
     assert_int_equal(scripted.stream.records, 6);
@@ -461,7 +462,7 @@ static void set_snapshot_works_after_eof(void **state) {
     assert_true(live_run_until(*state, &scripted.stream.eofs, 1));
     assert_int_equal(scripted.stream.nr_ends, 1);
     assert_int_equal(scripted.stream.records, 0);
-    assert_int_equal(uvperf_set_is_active(set), 0);
+    assert_int_equal(uvperf_is_active(&set->handle), 0);
     assert_int_equal(uvperf_set_start(set, NULL, live_stream_on_record, NULL),
                      UV_EOF);
     scripted.stream.eofs = 0;
@@ -481,7 +482,7 @@ static void end_and_run(live_stream_t *stream, const uvperf_record_t *record) {
   scripted->events[0]->revents = POLLHUP;
   scripted->events[2]->revents = POLLHUP;
   for (i = 0; i < 5; i++)
-    uv_run(stream->live.set.loop, UV_RUN_NOWAIT);
+    uv_run(stream->live.set.handle.loop, UV_RUN_NOWAIT);
 }
 
 static void

@@ -81,7 +81,7 @@ static int snap(scripted_set_t *scripted) {
 
 static void run_turns(scripted_set_t *scripted, int nr) {
   while (nr-- > 0)
-    uv_run(scripted->stream.live.set.loop, UV_RUN_NOWAIT);
+    uv_run(scripted->stream.live.set.handle.loop, UV_RUN_NOWAIT);
 }
 
 static void run_until_done(scripted_set_t *scripted) {
@@ -121,7 +121,7 @@ static void set_snapshot_in_slices_has_the_same_order(void **state) {
     run_until_done(&scripted);
     assert_int_equal(seen.status, 0);
     assert_memory_equal(seen.times, orders[mode], sizeof(orders[mode]));
-    uvperf_set_stats(&scripted.stream.live.set, &stats);
+    uvperf_stats(&scripted.stream.live.set.handle, &stats);
     assert_int_equal(stats.slices, 6);
     assert_int_equal(stats.late_records, 0);
     scripted_set_close(&scripted);
@@ -140,7 +140,7 @@ static void replace_target(scripted_set_t *scripted) {
   for (i = 0; i < 4; i++)
     fake_event_add(200 + i);
   assert_int_equal(uvperf_set_add_target(set, &target, NULL, NULL), 0);
-  assert_int_equal(uvperf_set_nr_rings(set), 3);
+  assert_int_equal(uvperf_nr_rings(&set->handle), 3);
   assert_int_equal(uvperf_set_remove_target(set, 0), 0);
   fake_clock_set_counters(1 + 2 * SOON_NS);
   assert_int_equal(uvperf_set_snapshot(set, 0, NULL), 0);

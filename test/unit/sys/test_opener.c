@@ -157,7 +157,7 @@ static void event_is_opened_by_the_program_on_the_pool(void **state) {
   fake_event_add(7);
   fake_pool_hold();
   memset(&collector, 0, sizeof(collector));
-  collector.event.data = &collector;
+  collector.event.handle.data = &collector;
   opened = 1;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   assert_int_equal(uvperf_event_open(*state, &collector.event, &attr, &options,
@@ -263,7 +263,7 @@ static void event_of_another_handle_is_eexist(void **state) {
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
   fake_pool_hold();
   memset(&second, 0, sizeof(second));
-  second.event.data = &second;
+  second.event.handle.data = &second;
   program.fails_at = 3;
   opened = 0;
   assert_int_equal(

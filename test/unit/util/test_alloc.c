@@ -207,7 +207,7 @@ static int init_in_vain(uv_loop_t *loop, uint32_t type, int cpu) {
     options.flags = UVPERF_EVENT_CPU;
   rc = uvperf_event_init(loop, &event, &attr, &options, &error);
   if (rc == 0)
-    uvperf_event_close(&event, NULL);
+    uvperf_close(&event.handle, NULL);
   else
     assert_true(strlen(error.reason) > 10);
   while (uv_run(loop, UV_RUN_NOWAIT) != 0)
@@ -259,13 +259,13 @@ static int live_a_life(void) {
   if (rc == 0) {
     unsigned callocs = arena.callocs;
 
-    collector.event.data = &collector;
+    collector.event.handle.data = &collector;
     live_start(&collector, NULL);
     live_comm(&next, 1000);
     assert_int_equal(live_run_until(&loop, &collector.records, 1000), 1);
     live_comm(&next, 10);
-    assert_int_equal(uvperf_event_flush(&collector.event), 0);
-    assert_int_equal(uvperf_event_stop(&collector.event), 0);
+    assert_int_equal(uvperf_flush(&collector.event.handle), 0);
+    assert_int_equal(uvperf_stop(&collector.event.handle), 0);
     live_start(&collector, NULL);
     assert_int_equal(collector.comms, 1010);
     assert_int_equal(collector.out_of_order, 0);
@@ -303,9 +303,9 @@ static int share_a_ring(void) {
       rc = uvperf_event_set_output(&writer, &owner, NULL);
       assert_int_equal(uvperf_event_next(&owner, &record), UV_EAGAIN);
       assert_int_equal(uvperf_event_set_output(&writer, NULL, NULL), 0);
-      uvperf_event_close(&writer, NULL);
+      uvperf_close(&writer.handle, NULL);
     }
-    uvperf_event_close(&owner, NULL);
+    uvperf_close(&owner.handle, NULL);
   }
   while (uv_run(&loop, UV_RUN_NOWAIT) != 0)
     ;

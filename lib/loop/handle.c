@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/* The common part of all handles. */
+#include "loop/handle.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "sys/fork.h"
+#include "util/error.h"
+
+/* Called in the last inner close callback. The fds and rings must stay until
+ * then for two reasons. First, a mapped ring keeps the file alive even if the
+ * fd is closed, and epoll would keep reporting the file. Second, libuv 1.45 to
+ * 1.48 may have an EPOLL_CTL_DEL of the fd queued to io_uring until then (libuv
+ * #4323). */
+static void closed(void *owner) {
+  uvperf__handle_t *self = owner;
+  uvperf_handle_t *user = self->handle;
+  int closed_by_user = self->closed_by_user;
+
+  uvperf__snapshot_job_closed(self->snapshot);
+  uvperf__teardown_let_go(&self->teardown);
+  if (user == NULL)
+    return; /* init failed: the struct belongs to the caller */
+  user->impl = NULL;
+  user->is_closed = closed_by_user;
+  if (user->close_cb != NULL)
+    user->close_cb(user);
+}
+
+void uvperf__handle_init(uvperf__handle_t *self, uv_loop_t *loop,
+                         const uvperf__handle_kind_t *kind) {
+  self->kind = kind;
+  self->process = uvperf__process();
+  uvperf__teardown_init(&self->teardown, loop, closed, kind->release,
+                        kind->give_up, self);
+}
+
+void uvperf__handle_publish(uvperf__handle_t *self, uvperf_handle_t *user) {
+  user->loop = self->teardown.loop;
+  user->type = self->kind->type;
+  user->is_closed = 0;
+  user->impl = self;
+  user->close_cb = NULL;
+  memset(user->reserved, 0, sizeof(user->reserved));
+  self->handle = user;
+}
+
+void *uvperf__handle_impl(const uvperf_handle_t *user) {
+  uvperf__handle_t *self = user->impl;
+
+  assert(self != NULL && !self->closing);
+  return self;
+}
+
+int uvperf__handle_is_forked(const uvperf__handle_t *self) {
+  return uvperf__process() != self->process;
+}
+
+int uvperf__handle_check(const uvperf__handle_t *self, uvperf_error_t *error) {
+  if (uvperf__handle_is_forked(self))
+    return uvperf__error_forked(error, self->kind->noun);
+  if (self->code == UV_EBUSY)
+    return uvperf__error_opening(error, self->kind->noun);
+  if (self->code != 0)
+    return uvperf__error_not_opened(error, self->code, self->kind->noun);
+  return 0;
+}
+
+/* -- close ---------------------------------------------------------------- */
+
+/* The rest can be closed later by the loop, but from now on nothing counts and
+ * no program runs. The teardown waits for the jobs, which end soon. */
+void uvperf__handle_begin_close(void *owner) {
+  uvperf__handle_t *self = owner;
+  uvperf__handle_job_t *job;
+
+  self->closing = 1;
+  for (job = self->jobs; job != NULL; job = job->next) {
+    atomic_store(&job->is_cancelled, 1);
+    uvperf__teardown_expect(&self->teardown);
+  }
+  self->kind->quit(self);
+  if (self->watch != NULL)
+    uvperf__watch_close(self->watch, &self->teardown);
+  if (self->hotplug != NULL && uvperf__hotplug_is_attached(self->hotplug))
+    uvperf__hotplug_close(self->hotplug, &self->teardown);
+  uvperf__snapshot_job_close(self->snapshot, &self->teardown);
+  uvperf__teardown_end(&self->teardown);
+}
+
+void uvperf_close(uvperf_handle_t *handle, uvperf_close_cb close_cb) {
+  uvperf__handle_t *self = handle->impl;
+
+  /* uvperf_walk_close has closed the handle, and the teardown is done. */
+  if (self == NULL) {
+    assert(!handle->is_closed);
+    handle->is_closed = 1;
+    if (close_cb != NULL)
+      close_cb(handle);
+    return;
+  }
+  assert(!self->closed_by_user);
+  self->closed_by_user = 1;
+  handle->close_cb = close_cb;
+  if (!self->closing)
+    uvperf__handle_begin_close(self);
+}
+
+/* -- as any uv handle ------------------------------------------------------ */
+
+/* These may also be called for a handle that is closing, or closed (impl NULL)
+ * while its memory lives. */
+
+static void set_ref(const uvperf_handle_t *handle, int ref) {
+  uvperf__handle_t *self = handle->impl;
+
+  if (self == NULL || self->closing)
+    return;
+  self->is_unref = !ref;
+  if (self->kind->set_ref != NULL)
+    self->kind->set_ref(self, ref);
+  if (self->watch != NULL)
+    uvperf__watch_set_ref(self->watch, ref);
+}
+
+void uvperf_ref(uvperf_handle_t *handle) {
+  set_ref(handle, 1);
+}
+
+void uvperf_unref(uvperf_handle_t *handle) {
+  set_ref(handle, 0);
+}
+
+int uvperf_has_ref(const uvperf_handle_t *handle) {
+  const uvperf__handle_t *self = handle->impl;
+
+  return self != NULL && !self->is_unref;
+}
+
+int uvperf_is_active(const uvperf_handle_t *handle) {
+  const uvperf__handle_t *self = handle->impl;
+
+  return self != NULL && !self->closing &&
+         (uvperf__handle_is_opening(self) || self->kind->is_active(self));
+}
+
+int uvperf_is_closing(const uvperf_handle_t *handle) {
+  const uvperf__handle_t *self = handle->impl;
+
+  return self == NULL || self->closing;
+}
+
+/* A handle has no members but the base. */
+size_t uvperf_handle_size(int type) {
+  return type >= UVPERF_HANDLE_EVENT && type <= UVPERF_HANDLE_BPF_READER
+             ? sizeof(uvperf_handle_t)
+             : (size_t)-1;
+}
+
+/* -- delivery -------------------------------------------------------------- */
+
+int uvperf_stop(uvperf_handle_t *handle) {
+  uvperf__handle_t *self = uvperf__handle_impl(handle);
+  int rc = uvperf__handle_check(self, NULL);
+
+  return rc != 0 ? rc : self->kind->stop(self);
+}
+
+int uvperf_flush(uvperf_handle_t *handle) {
+  uvperf__handle_t *self = uvperf__handle_impl(handle);
+  int rc = uvperf__handle_check(self, NULL);
+
+  return rc != 0 ? rc : self->kind->flush(self);
+}
+
+int uvperf_has_record(const uvperf_handle_t *handle) {
+  const uvperf__handle_t *self = uvperf__handle_impl(handle);
+  int rc = uvperf__handle_check(self, NULL);
+
+  return rc != 0 ? rc : self->kind->has_record(self);
+}
+
+void uvperf_stats(const uvperf_handle_t *handle, uvperf_stats_t *stats) {
+  uvperf__handle_t *self = uvperf__handle_impl(handle);
+
+  self->kind->stats(self, stats);
+}
+
+size_t uvperf_nr_rings(const uvperf_handle_t *handle) {
+  const uvperf__handle_t *self = uvperf__handle_impl(handle);
+
+  return self->kind->nr_rings(self);
+}
+
+int uvperf_ring(const uvperf_handle_t *handle, size_t index,
+                uvperf_ring_info_t *ring) {
+  uvperf__handle_t *self = uvperf__handle_impl(handle);
+
+  return self->kind->ring(self, index, ring);
+}
+
+/* -- work on libuv's pool -------------------------------------------------- */
+
+static void on_done(uvperf__job_t *base) {
+  uvperf__handle_job_t *job = (uvperf__handle_job_t *)base;
+  uvperf__handle_t *self = job->owner;
+  uvperf__handle_job_t **link = &self->jobs;
+  int was_closing = self->closing;
+
+  while (*link != job)
+    link = &(*link)->next;
+  *link = job->next;
+  job->done(job, was_closing);
+  if (was_closing)
+    uvperf__teardown_closed(&self->teardown);
+}
+
+int uvperf__handle_job_begin(uvperf__handle_t *self, uvperf__handle_job_t *job,
+                             const char *instead, uvperf_error_t *error) {
+  int rc;
+
+  job->owner = self;
+  job->opens = instead != NULL;
+  job->job.done = on_done;
+  rc = instead == NULL ? uvperf__job_begin(self->teardown.loop, &job->job)
+                       : uvperf__job_begin_or(self->teardown.loop, &job->job,
+                                              instead, error);
+  if (rc != 0)
+    return rc;
+  job->next = self->jobs;
+  self->jobs = job;
+  if (self->closing)
+    uvperf__teardown_expect(&self->teardown);
+  return 0;
+}
+
+int uvperf__handle_is_opening(const uvperf__handle_t *self) {
+  const uvperf__handle_job_t *job = self->jobs;
+
+  while (job != NULL && !job->opens)
+    job = job->next;
+  return job != NULL;
+}
+
+/* -- snapshots ------------------------------------------------------------- */
+
+int uvperf__handle_snapshot(uvperf__handle_t *self, uvperf__snapshot_job_t *job,
+                            uvperf_error_t *error) {
+  int rc;
+
+  uvperf__teardown_hold(&self->teardown);
+  self->is_snapping = 1;
+  rc = uvperf__snapshot_job_run(job, error);
+  self->is_snapping = 0;
+  uvperf__teardown_let_go(&self->teardown);
+  return rc;
+}
+
+int uvperf__handle_snapshot_start(uvperf__handle_t *self,
+                                  uvperf__snapshot_job_t *job,
+                                  const char *instead,
+                                  uvperf__user_status_cb done_cb,
+                                  uvperf_error_t *error) {
+  int rc = uvperf__snapshot_job_begin(job, self->teardown.loop, instead, error);
+
+  if (rc != 0)
+    return rc;
+  self->snapshot = job;
+  self->snapshot_cb = done_cb;
+  return 0;
+}
+
+void uvperf__handle_snapshot_done(void *owner, int status) {
+  uvperf__handle_t *self = owner;
+
+  self->snapshot = NULL;
+  self->snapshot_cb(self->handle, status);
+}
+
+/* -- CPU hotplug ----------------------------------------------------------- */
+
+int uvperf__handle_follow_cpus(uvperf__handle_t *self, const char *remedy,
+                               uvperf_error_t *error) {
+  int rc;
+
+  if (self->hotplug == NULL)
+    return 0;
+  uvperf__hotplug_attach(self->hotplug, self->teardown.loop);
+  rc = uvperf__hotplug_start(self->hotplug, UVPERF__HOTPLUG_RESCAN_MS);
+  return rc == 0 ? 0 : uvperf__hotplug_explain(error, rc, remedy);
+}
+
+void uvperf__handle_leave_cpus(uvperf__handle_t *self) {
+  if (self->hotplug != NULL && uvperf__hotplug_is_attached(self->hotplug))
+    uvperf__hotplug_stop(self->hotplug);
+}

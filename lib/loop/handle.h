@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* What an event, a set and a BPF reader have in common as handles of a loop:
+ * the user's struct, the check for a fork, the work on libuv's pool, snapshots,
+ * CPU hotplug, and closing. Each kind's impl begins with this base.
+ *
+ *     NEW --publish--> OPEN --begin_close--> CLOSING --closed--> (freed)
+ *                        ^ code UV_EBUSY while the pool opens it, then 0,
+ *                          or UV_EBADF if it could not be opened */
+#ifndef UVPERF_LIB_LOOP_HANDLE_H
+#define UVPERF_LIB_LOOP_HANDLE_H
+
+#include "uvperf/handle.h"
+
+#include <stdatomic.h>
+
+#include "loop/hotplug.h"
+#include "loop/snapshot_job.h"
+#include "loop/teardown.h"
+#include "loop/watch.h"
+
+typedef void (*uvperf__user_status_cb)(void *user, int status);
+
+typedef struct uvperf__handle_kind_s {
+  int type;         /* enum uvperf_handle_type */
+  const char *noun; /* for errors */
+  /* Refs the inner handles that only this kind has. May be NULL. */
+  void (*set_ref)(void *impl, int ref);
+  /* Whether it is started or reads. It is not closing and not being opened. */
+  int (*is_active)(const void *impl);
+  /* What handle.h says of these functions. All but `stats`, `nr_rings` and
+   * `ring` are called for a handle that can be used. */
+  int (*stop)(void *impl);
+  int (*flush)(void *impl);
+  int (*has_record)(const void *impl);
+  void (*stats)(void *impl, uvperf_stats_t *stats);
+  size_t (*nr_rings)(const void *impl);
+  int (*ring)(void *impl, size_t index, uvperf_ring_info_t *ring);
+  /* The handle closes: its events and programs stop now. */
+  void (*quit)(void *impl);
+  /* See uvperf__teardown_init. */
+  void (*give_up)(void *impl, uvperf__leftovers_t *leftovers);
+  void (*release)(void *impl);
+} uvperf__handle_kind_t;
+
+typedef struct uvperf__handle_s {
+  const uvperf__handle_kind_t *kind;
+  void *handle;     /* the user's handle; NULL until init has succeeded */
+  uint32_t process; /* the process that made it */
+  int code;         /* 0, UV_EBUSY or UV_EBADF: see above */
+  int is_unref;
+  int closing;
+  int closed_by_user;
+  uvperf__teardown_t teardown;
+  struct uvperf__handle_job_s *jobs; /* on libuv's pool */
+  uvperf__watch_t *watch;
+  uvperf__hotplug_t *hotplug; /* NULL: it does not follow CPUs */
+  /* The snapshot that has begun and whose callback was not called yet. */
+  uvperf__snapshot_job_t *snapshot;
+  uvperf__user_status_cb snapshot_cb;
+  int is_snapping; /* inside uvperf__handle_snapshot */
+} uvperf__handle_t;
+
+void uvperf__handle_init(uvperf__handle_t *self, uv_loop_t *loop,
+                         const uvperf__handle_kind_t *kind);
+
+/* The last step of init: the user's struct is the handle from now on. */
+void uvperf__handle_publish(uvperf__handle_t *self, uvperf_handle_t *user);
+
+/* Returns the impl of a handle that must not be closing. Using a closing handle
+ * is a programming error, as with libuv's handles. */
+void *uvperf__handle_impl(const uvperf_handle_t *user);
+
+/* Whether this process is a forked child of the process that made the
+ * handle. */
+int uvperf__handle_is_forked(const uvperf__handle_t *self);
+
+/* Returns 0 if the handle can be used. Otherwise fills the error and returns
+ * UV_EPERM in a forked child, UV_EBUSY while the handle is being opened, or
+ * UV_EBADF if opening it has failed. */
+int uvperf__handle_check(const uvperf__handle_t *self, uvperf_error_t *error);
+
+/* Closes it for another cause than uvperf_close. `self` is the owner of the
+ * inner handles, which call this when a walk over the loop closes them. */
+void uvperf__handle_begin_close(void *self);
+
+/* -- work on libuv's pool -------------------------------------------------- */
+
+/* Work for the handle, which waits for it when it closes. */
+typedef struct uvperf__handle_job_s {
+  uvperf__job_t job; /* `step` is the caller's */
+  uvperf__handle_t *owner;
+  struct uvperf__handle_job_s *next;
+  atomic_int is_cancelled; /* the handle closes */
+  int opens;               /* the handle is active meanwhile */
+  /* Frees the job. `was_closing`: the handle was closing by then. */
+  void (*done)(struct uvperf__handle_job_s *job, int was_closing);
+} uvperf__handle_job_t;
+
+/* Begins a job. Returns 0, or a code, and the error if `instead` is not NULL
+ * (see uvperf__job_begin_or). */
+int uvperf__handle_job_begin(uvperf__handle_t *self, uvperf__handle_job_t *job,
+                             const char *instead, uvperf_error_t *error);
+
+/* Whether the handle, or a part of it, is being opened on the pool. */
+int uvperf__handle_is_opening(const uvperf__handle_t *self);
+
+/* -- snapshots ------------------------------------------------------------- */
+
+/* Takes and delivers the snapshot now. */
+int uvperf__handle_snapshot(uvperf__handle_t *self, uvperf__snapshot_job_t *job,
+                            uvperf_error_t *error);
+
+/* Takes it on the pool. `done` of the job's operations must call
+ * uvperf__handle_snapshot_done. */
+int uvperf__handle_snapshot_start(uvperf__handle_t *self,
+                                  uvperf__snapshot_job_t *job,
+                                  const char *instead,
+                                  uvperf__user_status_cb done_cb,
+                                  uvperf_error_t *error);
+void uvperf__handle_snapshot_done(void *self, int status);
+
+/* -- CPU hotplug ----------------------------------------------------------- */
+
+/* Follows CPUs from now on, if there is a hotplug. `remedy` as in
+ * uvperf__hotplug_explain. Returns 0, or a code and the error. */
+int uvperf__handle_follow_cpus(uvperf__handle_t *self, const char *remedy,
+                               uvperf_error_t *error);
+void uvperf__handle_leave_cpus(uvperf__handle_t *self);
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* The base of all handles, with a kind that the test makes. The handles of
+ * event/, set/ and bpf/ have tests of their own. */
+#include "support.h"
+
+#include "loop/handle.h"
+
+#include "uvperf/bpf.h"
+#include "uvperf/event.h"
+#include "uvperf/set.h"
+
+typedef struct made_s {
+  uvperf__handle_t base;
+  int active;
+  int *stops, *quits, *releases;
+} made_t;
+
+typedef struct fixture_s {
+  uvperf_handle_t handle;
+  made_t *impl;
+  int stops, quits, releases, closes;
+} fixture_t;
+
+static int is_active(const void *owner) {
+  return ((const made_t *)owner)->active;
+}
+
+static int stop(void *owner) {
+  *((made_t *)owner)->stops += 1;
+  return 0;
+}
+
+static int has_record(const void *owner) {
+  (void)owner;
+  return 1;
+}
+
+static void stats(void *owner, uvperf_stats_t *stats_out) {
+  (void)owner;
+  memset(stats_out, 0, sizeof(*stats_out));
+  stats_out->records = 7;
+}
+
+static size_t nr_rings(const void *owner) {
+  (void)owner;
+  return 2;
+}
+
+static int ring(void *owner, size_t index, uvperf_ring_info_t *info) {
+  (void)owner;
+  info->cpu = (int32_t)index;
+  return 0;
+}
+
+static void quit(void *owner) {
+  *((made_t *)owner)->quits += 1;
+}
+
+static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
+  (void)owner;
+  (void)leftovers;
+}
+
+static void release(void *owner) {
+  made_t *impl = owner;
+
+  *impl->releases += 1;
+  uvperf__watch_free(impl->base.watch);
+  free(impl);
+}
+
+static const uvperf__handle_kind_t kind = {
+    .type = UVPERF_HANDLE_SET,
+    .noun = "test",
+    .is_active = is_active,
+    .stop = stop,
+    .flush = stop,
+    .has_record = has_record,
+    .stats = stats,
+    .nr_rings = nr_rings,
+    .ring = ring,
+    .quit = quit,
+    .give_up = give_up,
+    .release = release,
+};
+
+static const uvperf__watch_ops_t watch_ops = {.close =
+                                                  uvperf__handle_begin_close};
+
+static void begin(fixture_t *fixture, uv_loop_t *loop) {
+  made_t *impl = calloc(1, sizeof *impl);
+
+  memset(fixture, 0, sizeof *fixture);
+  fixture->impl = impl;
+  impl->stops = &fixture->stops;
+  impl->quits = &fixture->quits;
+  impl->releases = &fixture->releases;
+  uvperf__handle_init(&impl->base, loop, &kind);
+  assert_int_equal(uvperf__watch_new(&impl->base.watch, loop, &watch_ops, impl),
+                   0);
+  memset(&fixture->handle, 0xa5, sizeof(fixture->handle));
+  fixture->handle.data = fixture;
+  uvperf__handle_publish(&impl->base, &fixture->handle);
+}
+
+static void on_close(uvperf_handle_t *handle) {
+  fixture_t *fixture = handle->data;
+
+  assert_null(handle->impl);
+  assert_int_equal(handle->type, UVPERF_HANDLE_SET);
+  fixture->closes++;
+}
+
+static void end(fixture_t *fixture, uv_loop_t *loop) {
+  uvperf_close(&fixture->handle, on_close);
+  assert_int_equal(fixture->quits, 1); /* at once */
+  assert_int_equal(fixture->closes, 0);
+  uv_run(loop, UV_RUN_DEFAULT);
+  assert_int_equal(fixture->closes, 1);
+  assert_int_equal(fixture->releases, 1);
+}
+
+static void handle_is_of_one_type(void **state) {
+  uvperf_handle_t handles[3];
+  memset(handles, 0, sizeof handles);
+  (void)state;
+  for (int i = 0; i < 3; i++) {
+    handles[i].type = UVPERF_HANDLE_EVENT + i;
+    assert_int_equal(uvperf_handle_event(&handles[i]) != NULL, i == 0);
+    assert_int_equal(uvperf_handle_set(&handles[i]) != NULL, i == 1);
+    assert_int_equal(uvperf_handle_bpf_reader(&handles[i]) != NULL, i == 2);
+  }
+  assert_true(uvperf_handle_size(UVPERF_HANDLE_EVENT) ==
+              sizeof(uvperf_event_t));
+  assert_true(uvperf_handle_size(UVPERF_HANDLE_SET) == sizeof(uvperf_set_t));
+  assert_true(uvperf_handle_size(UVPERF_HANDLE_BPF_READER) ==
+              sizeof(uvperf_bpf_reader_t));
+  assert_true(uvperf_handle_size(0) == (size_t)-1);
+  assert_true(uvperf_handle_size(4) == (size_t)-1);
+}
+
+static void verbs_of_a_handle_reach_its_kind(void **state) {
+  fixture_t fixture;
+  uvperf_ring_info_t info;
+  uvperf_stats_t sum;
+  begin(&fixture, *state);
+  assert_ptr_equal(fixture.handle.loop, *state);
+  assert_ptr_equal(fixture.handle.data, &fixture);
+  assert_int_equal(uvperf_stop(&fixture.handle), 0);
+  assert_int_equal(uvperf_flush(&fixture.handle), 0);
+  assert_int_equal(fixture.stops, 2);
+  assert_int_equal(uvperf_has_record(&fixture.handle), 1);
+  assert_int_equal(uvperf_nr_rings(&fixture.handle), 2);
+  assert_int_equal(uvperf_ring(&fixture.handle, 1, &info), 0);
+  assert_int_equal(info.cpu, 1);
+  uvperf_stats(&fixture.handle, &sum);
+  assert_int_equal(sum.records, 7);
+  end(&fixture, *state);
+}
+
+static void handle_that_is_not_open_refuses_delivery(void **state) {
+  static const int codes[] = {UV_EBUSY, UV_EBADF};
+  fixture_t fixture;
+  begin(&fixture, *state);
+  for (int i = 0; i < 2; i++) {
+    fixture.impl->base.code = codes[i];
+    assert_int_equal(uvperf_stop(&fixture.handle), codes[i]);
+    assert_int_equal(uvperf_flush(&fixture.handle), codes[i]);
+    assert_int_equal(uvperf_has_record(&fixture.handle), codes[i]);
+    assert_int_equal(uvperf_nr_rings(&fixture.handle), 2);
+  }
+  assert_int_equal(fixture.stops, 0);
+  end(&fixture, *state);
+}
+
+static void handle_is_active_and_refd_until_close(void **state) {
+  fixture_t fixture;
+  begin(&fixture, *state);
+  assert_false(uvperf_is_active(&fixture.handle));
+  fixture.impl->active = 1;
+  assert_true(uvperf_is_active(&fixture.handle));
+  assert_true(uvperf_has_ref(&fixture.handle));
+  uvperf_unref(&fixture.handle);
+  assert_false(uvperf_has_ref(&fixture.handle));
+  assert_false(uvperf__watch_has_ref(fixture.impl->base.watch));
+  uvperf_ref(&fixture.handle);
+  assert_true(uvperf__watch_has_ref(fixture.impl->base.watch));
+  assert_false(uvperf_is_closing(&fixture.handle));
+  end(&fixture, *state);
+  assert_true(uvperf_is_closing(&fixture.handle));
+  assert_false(uvperf_is_active(&fixture.handle));
+  assert_false(uvperf_has_ref(&fixture.handle));
+  uvperf_unref(&fixture.handle);
+}
+
+static void walk(uv_handle_t *handle, void *arg) {
+  *(int *)arg += uvperf_walk_close(handle);
+}
+
+/* One close follows a walk. It calls back at once, because the teardown is
+ * done. */
+static void close_after_a_walk_calls_back_at_once(void **state) {
+  fixture_t fixture;
+  int found = 0;
+  begin(&fixture, *state);
+  uv_walk(*state, walk, &found);
+  assert_true(found > 0);
+  assert_int_equal(fixture.quits, 1);
+  uv_run(*state, UV_RUN_DEFAULT);
+  assert_int_equal(fixture.releases, 1);
+  assert_true(uvperf_is_closing(&fixture.handle));
+  uvperf_close(&fixture.handle, on_close);
+  assert_int_equal(fixture.closes, 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(handle_is_of_one_type),
+      support_loop_test(verbs_of_a_handle_reach_its_kind),
+      support_loop_test(handle_that_is_not_open_refuses_delivery),
+      support_loop_test(handle_is_active_and_refd_until_close),
+      support_loop_test(close_after_a_walk_calls_back_at_once),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
