@@ -218,7 +218,9 @@ static int keep_old(const place_t *place) {
 /* These links lead to the files that the program was given. In a user namespace
  * they may seem to belong to another user. */
 static int is_given(const char *path) {
-  return strncmp(path, "/dev/std", 8) == 0 || strncmp(path, "/dev/fd/", 8) == 0;
+  return (strncmp(path, "/dev/std", 8) == 0 ||
+          strncmp(path, "/dev/fd/", 8) == 0) &&
+         strchr(path + 8, '/') == NULL;
 }
 
 static int open_given(int dir, const char *path, enum common_out_mode mode) {

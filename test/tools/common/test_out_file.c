@@ -266,6 +266,11 @@ static void files_that_the_program_was_given_are_opened(void **state) {
   snprintf(path, sizeof(path), "/dev/fd/%d", fd);
   expect_written(tree, path, COMMON_OUT_RENAME, "@/file", "new");
   close(fd);
+  /* A file in a directory that the program was given. */
+  fd = open(tree->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  snprintf(path, sizeof(path), "/dev/fd/%d/made", fd);
+  expect_written(tree, path, COMMON_OUT_TRUNCATE, "@/made", "new");
+  close(fd);
   fd = open_in(tree, "/dev/null", COMMON_OUT_TRUNCATE);
   assert_true(fd >= 0);
   close(fd);
