@@ -121,8 +121,9 @@ static inline uvperf_event_t *uvperf_handle_event(uvperf_handle_t *handle) {
 #define UVPERF_EVENT_FD 16u
 /* options.pid is a pidfd (pidfd_open(2), clone3(2), SCM_PIDFD) of a process, or
  * of a thread (PIDFD_THREAD, Linux 6.9). The caller owns the fd, and may close
- * it after the call. Its task is measured, or the call fails: another task that
- * gets the same id is never measured.
+ * it after the call. Its task is measured, or the call fails. Another task that
+ * gets the same id is noticed by its start time, so it must begin in the same
+ * 10 ms to be measured instead.
  *
  * UV_EBADF if options.pid is no pidfd. UV_ESRCH if the task has ended or is in
  * another PID namespace. UV_EACCES if /proc hides the task (hidepid=).

@@ -50,12 +50,14 @@ enum uvperf_target_type {
 #define UVPERF_TARGET_NO_INHERIT 1u
 /* `pid` is a pidfd (pidfd_open(2), clone3(2), SCM_PIDFD) of the thread, the
  * process or the command. The caller owns the fd, and may close it after the
- * call. The task is measured, or adding the target fails: another task that
- * gets the same id is never measured. These codes belong to a pidfd:
+ * call. The task is measured, or adding the target fails. Another task that
+ * gets the same id is noticed by its start time, so it must begin in the same
+ * 10 ms to be measured instead. These codes belong to a pidfd:
  *
  *   UV_EBADF   it is no pidfd
  *   UV_ESRCH   its task has ended, or is in another PID namespace
  *   UV_EACCES  /proc hides the task (hidepid=)
+ *   UV_EPERM   a seccomp filter or a security module forbids reading /proc
  *   UV_ENOENT  /proc is not mounted, or shows another PID namespace
  *
  * Source: pidfd_open(2), "Pid" in proc_pid_fdinfo(5). */

@@ -202,6 +202,12 @@ int uvperf__task_of_pidfd(const char *root, int fd, uvperf__task_t *task,
         "the task of pidfd %d is hidden, as /proc is mounted with hidepid=; "
         "run as root or in the group of its option gid=",
         fd);
+  if (rc == -EPERM)
+    return uvperf__error_set(
+        error, rc, UVPERF_CAUSE_PERMISSION,
+        "cannot find the task of pidfd %d: a seccomp filter or a security "
+        "module forbids reading /proc; allow it, or pass the task's id",
+        fd);
   if (rc == -ENOENT)
     return uvperf__error_set(
         error, rc, UVPERF_CAUSE_NO_TASK,

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "host/target.h"
+#include "host/task.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define ONLINE          "/sys/devices/system/cpu/online"
@@ -512,13 +513,21 @@ static int expand_forbidden(void *arg) {
   uvperf_target_t target = target_of(UVPERF_TARGET_PROCESS, 78, NULL);
   uvperf__target_spots_t spots;
   uvperf_error_t error = {0};
+  uvperf__task_t task;
 
   explain_filter_call(forbidden->call, forbidden->code);
   if (expand_one(forbidden->root, &target, 0, &spots, &error) != -EPERM)
     return 1;
   if (error.code != -EPERM || error.cause != UVPERF_CAUSE_PERMISSION)
     return 2;
-  return strstr(error.reason, "a seccomp filter") != NULL ? 0 : 3;
+  if (strstr(error.reason, "a seccomp filter") == NULL)
+    return 3;
+  if (forbidden->call != SYS_openat)
+    return 0;
+  if (uvperf__task_of_pidfd(forbidden->root, 0, &task, &error) != -EPERM ||
+      error.cause != UVPERF_CAUSE_PERMISSION)
+    return 4;
+  return strstr(error.reason, "a seccomp filter") != NULL ? 0 : 5;
 }
 
 /* proc_pid_permission returns EPERM too, but not for our own task. */

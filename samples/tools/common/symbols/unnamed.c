@@ -44,10 +44,12 @@ static int find_table(const symbols_elf_file_t *file, table_t *table) {
     return -1;
   head =
       elf_getdata_rawchunk(file->elf, (int64_t)segment.p_offset, 4, ELF_T_BYTE);
+  if (head == NULL)
+    return -1; /* not in the file */
   rest = elf_getdata_rawchunk(file->elf, (int64_t)segment.p_offset + 8,
                               (size_t)(segment.p_filesz - 8) & ~(size_t)3,
                               ELF_T_WORD);
-  if (head == NULL || rest == NULL)
+  if (rest == NULL)
     return -1;
   bytes = head->d_buf;
   if (bytes[0] != 1 || (bytes[1] & 7) != DW_EH_PE_udata4 ||
