@@ -826,14 +826,17 @@ changing_bytes() {
   rm -rf "$results.flip" && mkdir "$results.flip" || return 1
   (cd "$results.flip" && "$1" "$2" -g -fsanitize=thread -std=c11 \
     -D_DEFAULT_SOURCE -I "$root/include" -I "$root/lib" -c \
-    "$root"/lib/decode/*.c "$root/lib/util/line.c") &&
+    "$root"/lib/decode/*.c "$root"/lib/ring/ring.c "$root/lib/util/line.c") ||
+    return 1
+  for program in decode/test_decoder_flip.c ring/test_ring_flip.c; do
     "$1" -g -fsanitize=address -std=c11 -D_GNU_SOURCE -DMOST=400 -DCHANGES=100 \
       -I "$root/include" -I "$root/lib" -I "$test/support" $uv \
-      "$test"/unit/decode/test_decoder_flip.c \
+      "$test/unit/$program" \
       "$test"/unit/decode/flipper_hooks.c "$test"/support/record_b*.c \
       "$results.flip"/*.o "$build/libuvperf.a" -o "$results.flip/flip" \
       $("${PKG_CONFIG:-pkg-config}" --cflags --libs cmocka libuv) &&
-    CMOCKA_MESSAGE_OUTPUT=stdout "$results.flip/flip"
+      CMOCKA_MESSAGE_OUTPUT=stdout "$results.flip/flip" || return 1
+  done
 }
 
 # No line of C is longer than 80 columns, except a URL, or a lone string without
