@@ -280,11 +280,11 @@ UVPERF_EXTERN int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
 /** Opens an event as uvperf_event_init does, but on a thread of libuv's pool.
  *
  *  Until `cb` is called, the handle is active and keeps the loop alive, even if
- *  it is unref'd. It cannot be a leader yet. Only these functions work: close,
- *  ref, unref, has_ref, is_active, is_closing and attr. Other functions return
- *  UV_EBUSY, or 0, NULL or -1 if they return no code. Close cancels the opening
- *  after the current system calls: `cb` is called with UV_ECANCELED, then
- *  close_cb. The kernel checks the privileges of the pool's thread.
+ *  unref'd, and it cannot be a leader. Only close, ref, unref, has_ref,
+ *  is_active, is_closing and attr work. Other functions return UV_EBUSY, or 0,
+ *  NULL or -1 if they return no code. Close cancels: `cb` gets UV_ECANCELED,
+ *  then comes close_cb. The kernel checks the privileges of the pool's thread.
+ *  A process's first asynchronous call takes longer: see uvperf-details(7).
  *  @param loop     Must outlive the handle.
  *  @param event    As for uvperf_event_init.
  *  @param attr     Caller's, copied before this returns. If config1 or config2
