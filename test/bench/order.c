@@ -227,7 +227,7 @@ static int start_set(subject_t *subject) {
 }
 
 static void close_set(subject_t *subject) {
-  if (subject->set.impl != NULL)
+  if (subject->set.handle.impl != NULL)
     uvperf_close(&subject->set.handle, NULL);
   if (subject->reading != NULL)
     uvperf_reading_free(subject->reading);

@@ -79,7 +79,7 @@ static int take_callback(ring_image_t *image, uvperf_event_record_cb cb,
   uvperf_error_t error;
 
   options.flags = UVPERF_START_NO_ENABLE;
-  image->events[0].data = data;
+  image->events[0].handle.data = data;
   if (uvperf_event_start(&image->events[0], &options, cb, &error) != 0)
     return bench_fail("a dummy event", error.reason);
   uvperf_stop(&image->events[0].handle);

@@ -71,12 +71,12 @@ void sample_loop_close(sample_reader_t *reader) {
 
 /* -- by uvperf ------------------------------------------------------------ */
 
-static void uvperf_close(sample_reader_t *reader) {
+static void event_close(sample_reader_t *reader) {
   uvperf_close(&reader->event.handle, NULL);
   sample_loop_close(reader);
 }
 
-static int uvperf_open(sample_reader_t *reader) {
+static int event_open(sample_reader_t *reader) {
   const sample_subject_t *subject = reader->subject;
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   uvperf_error_t error;
@@ -85,7 +85,7 @@ static int uvperf_open(sample_reader_t *reader) {
     return 1;
   options.pid = subject->child.pid;
   options.ring_bytes = subject->ring_bytes;
-  reader->event.data = subject->arg;
+  reader->event.handle.data = subject->arg;
   if (uvperf_event_init(&reader->loop, &reader->event, &subject->attr, &options,
                         &error) != 0) {
     sample_loop_close(reader);
@@ -93,11 +93,11 @@ static int uvperf_open(sample_reader_t *reader) {
   }
   if (uvperf_event_start(&reader->event, NULL, subject->on_record, &error) == 0)
     return 0;
-  uvperf_close(reader);
+  event_close(reader);
   return bench_fail("uvperf_event_start", error.reason);
 }
 
-static int uvperf_wait(sample_reader_t *reader) {
+static int event_wait(sample_reader_t *reader) {
   uvperf_stats_t stats;
   int rc;
 
@@ -110,7 +110,7 @@ static int uvperf_wait(sample_reader_t *reader) {
   return 0;
 }
 
-static int uvperf_count(sample_reader_t *reader, bare_count_t *count) {
+static int event_count(sample_reader_t *reader, bare_count_t *count) {
   uvperf_count_t read;
   int rc = uvperf_event_read(&reader->event, &read, NULL);
 
@@ -122,8 +122,8 @@ static int uvperf_count(sample_reader_t *reader, bare_count_t *count) {
   return 0;
 }
 
-const sample_way_t sample_by_uvperf = {uvperf_open, uvperf_wait, uvperf_count,
-                                       uvperf_close};
+const sample_way_t sample_by_uvperf = {event_open, event_wait, event_count,
+                                       event_close};
 
 /* -- readers -------------------------------------------------------------- */
 
