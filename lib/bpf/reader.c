@@ -243,8 +243,8 @@ int uvperf__bpf_reader_make(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
   if (cb != NULL)
     rc = uvperf__bpf_reader_begin_opening(impl, cb, error);
   if (rc != 0) {
-    uvperf__handle_begin_close(
-        impl); /* frees it later: inner handles are registered */
+    /* It is freed later, because inner handles are registered. */
+    uvperf__handle_begin_close(impl);
     return rc;
   }
   uvperf__handle_publish(&impl->base, &reader->handle);

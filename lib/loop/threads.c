@@ -65,7 +65,7 @@ int uvperf__threads_check(void) {
   /* libuv may not know that it has no threads here, because its handler of
    * pthread_atfork(3) did not run (reset_once in src/threadpool.c). It would
    * never run a request. */
-  if (uvperf__thread_is_cloned())
+  if (uvperf__process_is_cloned())
     return UV_ENOTSUP;
   threads = uvperf__calloc(nr, sizeof(*threads));
   if (threads == NULL)

@@ -37,10 +37,11 @@ void uvperf__thread_init(uvperf__thread_t *thread);
  * clone(2), which has a copy of the memory. */
 int uvperf__thread_is_mine(const uvperf__thread_t *thread);
 
-/* Whether the calling thread was made by clone(2) without the C library, as the
- * first thread of a child can be. Then the library still has the id of the
- * parent's thread, and the handlers of pthread_atfork(3) did not run. Makes a
- * system call. */
-int uvperf__thread_is_cloned(void);
+/* Whether the process was made by clone(2) without the C library, so that the
+ * handlers of pthread_atfork(3) did not run. If nothing has asked for the
+ * number of the process before (or if it cannot be marked), only the first
+ * thread of such a child is recognised: the C library still has the id of the
+ * parent's thread. Makes a system call. */
+int uvperf__process_is_cloned(void);
 
 #endif

@@ -369,6 +369,21 @@ static int opened_at_once(void *arg) {
                                                                          : 3;
 }
 
+/* The C library knows the right id of this thread. */
+static void *open_on_thread(void *arg) {
+  return opened_at_once(arg) == 0 ? arg : NULL;
+}
+
+static int opened_at_once_on_a_thread(void *arg) {
+  pthread_t thread;
+  void *result = NULL;
+
+  return pthread_create(&thread, NULL, open_on_thread, arg) == 0 &&
+                 pthread_join(thread, &result) == 0 && result == arg
+             ? 0
+             : 1;
+}
+
 /* The parent's pool has threads, and libuv does not know that the child has
  * none. A tracepoint is normally closed by the pool. */
 static void cloned_child_does_without_the_pool(void **state) {
@@ -381,6 +396,8 @@ static void cloned_child_does_without_the_pool(void **state) {
   assert_true(live_run_until(*state, &opened.opened, 1));
   assert_int_equal(opened.status, 0);
   assert_int_equal(support_wait(support_clone(opened_at_once, &attr)), 0);
+  assert_int_equal(
+      support_wait(support_clone(opened_at_once_on_a_thread, &attr)), 0);
   live_close(&opened.collector);
 }
 
