@@ -185,8 +185,13 @@ uint64_t support_need_tracefs(const char *test, const char *name) {
 }
 
 uint64_t support_need_tracepoint(const char *test, const char *name) {
+  uint64_t id;
+
   support_need_own_events(test);
-  return support_need_tracefs(test, name);
+  id = support_need_tracefs(test, name);
+  /* Root of a user namespace may read tracefs. */
+  support_need_kernel_side(test);
+  return id;
 }
 
 /* perf_uprobe_event_init checks the privilege before the file. */
