@@ -87,7 +87,10 @@ def handle_of(argument):
         return argument
     if re.match(r'&[\w.>\[\]()+-]+$', argument):
         return argument + '.handle'
-    if re.match(r'[\w.>\[\]()-]+$', argument):
+    call = re.match(r'\w+\(', argument)
+    if re.match(r'[\w.>\[\]()-]+$', argument) or (
+            call and split_arguments(argument, call.end() - 1)[1] ==
+            len(argument)):
         return '&' + argument + '->handle'
     return '&(' + argument + ')->handle'
 
@@ -152,7 +155,7 @@ def port_callback(text, name):
     body = re.sub(r'\b%s->data\b' % old, new + '->data', body)
     body = re.sub(r'\(void\)%s;' % old, '(void)%s;' % new, body)
     if re.search(r'\b%s\b' % old, body):
-        body = '{\n  uvperf_%s_t *%s = uvperf_handle_%s(%s);\n%s' % (
+        body = '{\n  uvperf_%s_t *%s = uvperf_handle_%s(%s);%s' % (
             kind, old, kind, new, body[1:])
     return text[:found.start()] + head + ' ' + body + text[end:]
 

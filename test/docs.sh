@@ -156,6 +156,50 @@ installed() {
   return $code
 }
 
+# What port.py makes of a program for 0.2: calls in calls, casts, a name of the
+# program's that is `handle`, comments and strings.
+ports() {
+  cat >"$results.ported.c" <<'END'
+static void on_close(uvperf_set_t *set) {
+  free(set->data);
+}
+static void on_end(uvperf_event_t *event) {
+  void *handle = event->data;
+  forget(event, handle);
+}
+void f(uvperf_set_t *set, owner_t *owner, uvperf_bpf_reader_t readers[2]) {
+  /* uvperf_set_stop(set) */
+  if (uvperf_set_is_closing(set) || uvperf_set_stop(&owner->sets[1]))
+    uvperf_event_close(find(owner, ")"), on_end);
+  uvperf_set_close((uvperf_set_t *)owner->any, on_close);
+  uvperf_bpf_reader_close(&readers[0], NULL);
+  uvperf_reading_count(r, 1, g(2, 3), &c);
+  set->data = "uvperf_set_stop(set)";
+}
+END
+  cat >"$results.expected" <<'END'
+static void on_close(uvperf_handle_t *handle) {
+  free(handle->data);
+}
+static void on_end(uvperf_handle_t *base) {
+  uvperf_event_t *event = uvperf_handle_event(base);
+  void *handle = base->data;
+  forget(event, handle);
+}
+void f(uvperf_set_t *set, owner_t *owner, uvperf_bpf_reader_t readers[2]) {
+  /* uvperf_set_stop(set) */
+  if (uvperf_is_closing(&set->handle) || uvperf_stop(&owner->sets[1].handle))
+    uvperf_close(&find(owner, ")")->handle, on_end);
+  uvperf_close((uvperf_handle_t *)owner->any, on_close);
+  uvperf_close(&readers[0].handle, NULL);
+  uvperf_reading_get(r, 1, UVPERF_ALL, g(2, 3), &c);
+  set->handle.data = "uvperf_set_stop(set)";
+}
+END
+  python3 -B "$root/docs/port.py" "$results.ported.c" &&
+    diff "$results.expected" "$results.ported.c"
+}
+
 missing=$(setup_missing doxygen mandoc python3)
 for name in each_comment_is_of_its_own_symbol:filter \
   manual_is_made_without_a_warning:makes manual_is_right_mdoc:lint \
@@ -164,7 +208,7 @@ for name in each_comment_is_of_its_own_symbol:filter \
   each_comment_has_at_most_25_lines:comments \
   each_guarantee_has_tests:tests_of_guarantees \
   each_guide_has_a_page:guides each_option_of_a_tool_is_on_its_page:tools \
-  manual_is_installed:installed; do
+  manual_is_installed:installed programs_of_0_2_are_ported:ports; do
   if [ -n "$missing" ]; then
     skip "${name%:*}" "doxygen, mandoc and python3"
   else

@@ -325,7 +325,7 @@ static void close_fixture(uv_loop_t *loop) {
   size_t i;
 
   for (i = 0; i < fixture.nr; i++)
-    uvperf_close(&(&fixture.events[fixture.nr - 1 - i])->handle, NULL);
+    uvperf_close(&fixture.events[fixture.nr - 1 - i].handle, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
   for (i = 0; i < fixture.last; i++)
     free(fixture.queue[i].bytes);

@@ -285,7 +285,7 @@ static void event_that_shares_its_scratch_outlives_the_first(void **state) {
     for (i = 0; i < 3; i++)
       open_wrapping(*state, &owners[i], 7 + i);
     for (i = 0; i < 2; i++) {
-      uvperf_close(&(&owners[(order + i) % 3].event)->handle, NULL);
+      uvperf_close(&owners[(order + i) % 3].event.handle, NULL);
       uv_run(*state, UV_RUN_NOWAIT);
     }
     i = (order + 2) % 3;

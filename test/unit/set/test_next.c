@@ -73,7 +73,7 @@ static void set_next_by_time_returns_the_oldest_of_one_check(void **state) {
   expect_sample(&scripted, 0, 30);
   expect_sample(&scripted, 1, 25); /* late */
   expect_empty(&scripted);
-  uvperf_stats(&(set_of(&scripted))->handle, &stats);
+  uvperf_stats(&set_of(&scripted)->handle, &stats);
   assert_int_equal(stats.records, 4);
   assert_int_equal(stats.late_records, 1);
   scripted_set_close(&scripted);
@@ -90,7 +90,7 @@ static void set_next_of_an_impossible_time_has_the_time_before(void **state) {
   expect_sample(&scripted, 0, 1);
   assert_int_equal(uvperf_set_next(set_of(&scripted), &record), 0);
   assert_int_equal(record->time, scripted.base + 1);
-  uvperf_stats(&(set_of(&scripted))->handle, &stats);
+  uvperf_stats(&set_of(&scripted)->handle, &stats);
   assert_int_equal(stats.bad_times, 1);
   scripted_set_close(&scripted);
 }
@@ -134,13 +134,13 @@ static void set_has_record_ignores_the_record_in_use(void **state) {
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     scripted_set_open(*state, &scripted, mode);
-    assert_int_equal(uvperf_has_record(&(set_of(&scripted))->handle), 0);
+    assert_int_equal(uvperf_has_record(&set_of(&scripted)->handle), 0);
     scripted_set_sample(&scripted, 1, 102, 1);
     expect_sample(&scripted, 1, 1);
     fake_log_clear();
-    assert_int_equal(uvperf_has_record(&(set_of(&scripted))->handle), 0);
+    assert_int_equal(uvperf_has_record(&set_of(&scripted)->handle), 0);
     scripted_set_sample(&scripted, 1, 102, 2);
-    assert_int_equal(uvperf_has_record(&(set_of(&scripted))->handle), 1);
+    assert_int_equal(uvperf_has_record(&set_of(&scripted)->handle), 1);
     assert_string_equal(fake_log(), "");
     scripted_set_close(&scripted);
   }
@@ -161,15 +161,15 @@ static void set_next_start_and_flush_take_turns(void **state) {
     expect_sample(&scripted, 0, 1);
     live_stream_start(&scripted.stream, NULL);
     expect_code(&scripted, UV_EBUSY);
-    assert_int_equal(uvperf_flush(&(set_of(&scripted))->handle), 0);
+    assert_int_equal(uvperf_flush(&set_of(&scripted)->handle), 0);
     assert_int_equal(scripted.stream.samples, 2);
     scripted_set_sample(&scripted, 1, 102, 4);
-    assert_int_equal(uvperf_stop(&(set_of(&scripted))->handle), 0);
+    assert_int_equal(uvperf_stop(&set_of(&scripted)->handle), 0);
     for (i = 5; i <= 7; i++)
       scripted_set_sample(&scripted, 1, 102, i);
     expect_sample(&scripted, 1, 4);
     expect_sample(&scripted, 1, 5);
-    assert_int_equal(uvperf_flush(&(set_of(&scripted))->handle), 0);
+    assert_int_equal(uvperf_flush(&set_of(&scripted)->handle), 0);
     assert_int_equal(scripted.stream.samples, 4);
     expect_empty(&scripted);
     assert_int_equal(scripted.stream.corrupt + scripted.stream.faults, 0);
@@ -195,7 +195,7 @@ static void set_next_inside_a_callback_is_ebusy(void **state) {
     scripted_set_begin(*state, &scripted, mode);
     scripted.stream.on_record = ask_in_callback;
     scripted_set_sample(&scripted, 0, 100, 1);
-    assert_int_equal(uvperf_flush(&(set_of(&scripted))->handle), 0);
+    assert_int_equal(uvperf_flush(&set_of(&scripted)->handle), 0);
     assert_int_equal(scripted.stream.samples, 1);
     scripted_set_close(&scripted);
   }
@@ -240,7 +240,7 @@ static void set_next_of_a_broken_body_is_raw_and_goes_on(void **state) {
     assert_int_equal(record->size, 16);
     expect_sample(&scripted, 0, 3);
     expect_empty(&scripted);
-    uvperf_stats(&(set_of(&scripted))->handle, &stats);
+    uvperf_stats(&set_of(&scripted)->handle, &stats);
     assert_int_equal(stats.corrupt, 1);
     assert_int_equal(stats.records, 2);
     scripted_set_close(&scripted);
@@ -294,14 +294,14 @@ static void set_next_of_a_split_head_leaves_the_others(void **state) {
     expect_sample(&scripted, 1, 2);
     expect_empty(&scripted);
     live_stream_start(&scripted.stream, NULL);
-    assert_int_equal(uvperf_flush(&(set_of(&scripted))->handle), 0);
+    assert_int_equal(uvperf_flush(&set_of(&scripted)->handle), 0);
     assert_int_equal(scripted.stream.faults, 1);
-    assert_int_equal(uvperf_stop(&(set_of(&scripted))->handle), 0);
+    assert_int_equal(uvperf_stop(&set_of(&scripted)->handle), 0);
     scripted_set_split(&scripted, 1);
     expect_code(&scripted, UV_EPROTO);
     expect_code(&scripted, UV_EOF);
     expect_code(&scripted, UV_EOF);
-    uvperf_stats(&(set_of(&scripted))->handle, &stats);
+    uvperf_stats(&set_of(&scripted)->handle, &stats);
     assert_int_equal(stats.corrupt, 2);
     scripted_set_close(&scripted);
   }
@@ -352,7 +352,7 @@ static void set_next_reports_each_end_then_eof(void **state) {
     scripted.events[0]->revents = POLLHUP;
     scripted.events[0]->data = &scripted;
     scripted.events[0]->on_poll = write_when_asked;
-    assert_int_equal(uvperf_has_record(&(set_of(&scripted))->handle), 0);
+    assert_int_equal(uvperf_has_record(&set_of(&scripted)->handle), 0);
     {
       const uvperf_record_t *record;
 
@@ -406,9 +406,9 @@ static void set_next_of_other_sets_is_einval(void **state) {
   scripted.make.options.wakeup_bytes = 0;
   scripted_set_open_planned(*state, &scripted);
   expect_code(&scripted, UV_EINVAL);
-  assert_int_equal(uvperf_has_record(&(set_of(&scripted))->handle), 0);
+  assert_int_equal(uvperf_has_record(&set_of(&scripted)->handle), 0);
   scripted_set_overwrite(&scripted, 0, 100, 1);
-  assert_int_equal(uvperf_has_record(&(set_of(&scripted))->handle), 1);
+  assert_int_equal(uvperf_has_record(&set_of(&scripted)->handle), 1);
   scripted_set_close(&scripted);
 
   scripted_set_plan(&scripted, 0);
@@ -418,7 +418,7 @@ static void set_next_of_other_sets_is_einval(void **state) {
   scripted_set_open_planned(*state, &scripted);
   expect_code(&scripted, UV_EINVAL);
   assert_int_equal(uvperf_set_next(set_of(&scripted), NULL), UV_EINVAL);
-  assert_int_equal(uvperf_has_record(&(set_of(&scripted))->handle), UV_EINVAL);
+  assert_int_equal(uvperf_has_record(&set_of(&scripted)->handle), UV_EINVAL);
   scripted_set_close(&scripted);
 }
 
@@ -447,7 +447,7 @@ static void set_next_in_a_forked_child_is_eperm(void **state) {
   scripted_set_sample(&scripted, 0, 100, 1);
   fake_process(4711);
   expect_code(&scripted, UV_EPERM);
-  assert_int_equal(uvperf_has_record(&(set_of(&scripted))->handle), UV_EPERM);
+  assert_int_equal(uvperf_has_record(&set_of(&scripted)->handle), UV_EPERM);
   fake_process(0);
   scripted_set_close(&scripted);
 }
