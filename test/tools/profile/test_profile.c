@@ -499,7 +499,7 @@ static void threads_that_end_within_a_period_are_sampled_by_cpu(void **state) {
   tool_run(&run);
   tool_run_expect_status(&run, 0);
   assert_null(strstr(run.out, " -F\n"));
-  run.args[2] = "500"; /* a busy machine has few samples */
+  run.args[2] = "100"; /* a busy machine has few samples */
   run.args[7] = "-a";
   run.args[8] = "--folded";
   run.args[9] = "/dev/stdout";
