@@ -30,7 +30,9 @@ for kind in 'event', 'set', 'bpf_reader':
         f'uvperf_{kind}_has_ref': 'uvperf_has_ref({h})',
         f'uvperf_{kind}_is_active': 'uvperf_is_active({h})',
         f'uvperf_{kind}_is_closing': 'uvperf_is_closing({h})',
+        f'uvperf_{kind}_start': 'uvperf_start({h}, {1}, {2}, {3})',
         f'uvperf_{kind}_stop': 'uvperf_stop({h})',
+        f'uvperf_{kind}_next': 'uvperf_next({h}, {1})',
         f'uvperf_{kind}_flush': 'uvperf_flush({h})',
         f'uvperf_{kind}_has_record': 'uvperf_has_record({h})',
         f'uvperf_{kind}_stats': 'uvperf_stats({h}, {1})',
@@ -39,15 +41,26 @@ for kind in 'event', 'set', 'bpf_reader':
         f'uvperf_{kind}_size': f'uvperf_handle_size(UVPERF_HANDLE_{kind.upper()})',
     })
 
-# Functions whose last argument is a callback of a handle.
+# Functions whose last argument is a callback with only a handle.
 CLOSE = re.compile(r'\buvperf_(?:event|set|bpf_reader)_close$')
+
+# Types that became one.
+TYPES = {
+    r'uvperf_(?:event|set|bpf_reader)_close_cb': 'uvperf_close_cb',
+    r'uvperf_(?:event|set)_record_cb': 'uvperf_record_cb',
+    r'uvperf_bpf_reader_sample_cb': 'uvperf_record_cb',
+    r'uvperf_bpf_sample_t': 'uvperf_record_t',
+}
 
 HANDLE = r'uvperf_(event|set|bpf_reader)_t'
 
 # What a script cannot rewrite, and what to do.
 LOOK = {
     'uvperf_count_scale': 'uvperf_count_t.scaled has the estimate',
+    'uvperf_bpf_reader_failed_ring': 'record->cpu is the CPU of the ring',
+    'uvperf_bpf_reader_flush_ring': 'uvperf_flush delivers all rings',
     'uvperf_event_ring_bytes': 'uvperf_ring returns the size in `bytes`',
+    'uvperf_set_failed_ring': 'record->cpu is the CPU of the ring',
     'uvperf_system_has_perfmon': 'read uvperf_limits_t.has_perfmon',
 }
 
@@ -138,26 +151,70 @@ def body_of(text, start):
     return at
 
 
-def port_callback(text, name):
-    """Gives a close callback a uvperf_handle_t."""
-    old_head = re.compile(r'\b' + name + r'\(' + HANDLE + r' \*(\w+)\)(\s*\{|;)')
-    found = old_head.search(text)
-    if not found:
-        return text
-    kind, old = found.group(1), found.group(2)
+# The rest of the arguments of a record callback.
+RECORD = re.compile(r',\s*int \w+,\s*const uvperf_(record|bpf_sample)_t \*(\w+)$')
+
+
+def port_record(kind, name, body):
+    """Ports the body of a record callback: its record is never NULL."""
+    if kind == 'bpf_sample':
+        for old, new in (
+                (r'->record\b(?=->|\.)', ''),
+                (r'->record\b', ''),
+                (r'->data == NULL', '->type != PERF_RECORD_SAMPLE'),
+                (r'->data != NULL', '->type == PERF_RECORD_SAMPLE'),
+                (r'->(data|size)\b', r'->sample.raw.\1')):
+            body = re.sub(r'\b%s%s' % (name, old), name + new, body)
+        body = re.sub(r'\b%s->lost\b' % name, 'uvperf_record_lost(%s)' % name,
+                      body)
+    for one, both, other in (('==', r'\|\|', '!='), ('!=', '&&', '==')):
+        body = re.sub(r'\b%s %s NULL %s\s+(?=%s->type %s)' %
+                      (name, one, both, name, other), '', body)
+        body = re.sub(r'\b%s %s NULL\b' % (name, one),
+                      '%s->type %s UVPERF_RECORD_NONE' % (name, one), body)
+    return body
+
+
+def port_callback(text, found):
+    """Gives a callback a uvperf_handle_t."""
+    head, kind, old, rest = found.group(1, 2, 3, 4)
+    record = RECORD.match(rest)
     start = found.end() - 1
     end = start if text[start] == ';' else body_of(text, start)
     body = text[start:end]
     new = 'base' if re.search(r'\bhandle\b', body) else 'handle'
-    head = '%s(uvperf_handle_t *%s)' % (name, new)
+    head = '%s(uvperf_handle_t *%s%s)' % (head, new, rest)
     if text[start] == ';':
         return text[:found.start()] + head + text[start:]
-    body = re.sub(r'\b%s->data\b' % old, new + '->data', body)
+    if record and record.group(1) == 'record':
+        body = port_record(record.group(1), record.group(2), body)
+    body = re.sub(r'\b%s->(?:handle\.)?data\b' % old, new + '->data', body)
+    body = re.sub(r'&%s->handle\b' % old, new, body)
     body = re.sub(r'\(void\)%s;' % old, '(void)%s;' % new, body)
     if re.search(r'\b%s\b' % old, body):
         body = '{\n  uvperf_%s_t *%s = uvperf_handle_%s(%s);%s' % (
             kind, old, kind, new, body[1:])
     return text[:found.start()] + head + ' ' + body + text[end:]
+
+
+def port_callbacks(text, close_names):
+    """Ports functions with the arguments of a callback, and those that were
+    passed as one."""
+    heads = [r'\w+(?=\([^()]*,\s*int \w+,\s*const uvperf_(?:record|bpf_sample)_t '
+             r'\*\w+\))']
+    heads += [name for name in close_names
+              if re.match(r'\w+$', name) and name != 'NULL']
+    for name in heads:
+        head = re.compile(r'\b(' + name + r')\(' + HANDLE +
+                          r' \*(\w+)((?:,[^()]*)?)\)(?:\s*\{|;)')
+        at = 0
+        while True:
+            found = head.search(text, at)
+            if not found:
+                break
+            at = found.start() + 1
+            text = port_callback(text, found)
+    return text
 
 
 def port_members(text):
@@ -172,11 +229,11 @@ def port_members(text):
 def port(text):
     names = set()
     text = port_calls(text, names)
-    text = re.sub(r'\buvperf_(event|set|bpf_reader)_close_cb\b',
-                  'uvperf_close_cb', text)
-    for name in names:
-        if re.match(r'\w+$', name) and name != 'NULL':
-            text = port_callback(text, name)
+    text = port_callbacks(text, names)
+    for name in set(re.findall(r'\buvperf_bpf_sample_t \*(\w+)', text)):
+        text = port_record('bpf_sample', name, text)
+    for old, new in TYPES.items():
+        text = re.sub(r'\b%s\b' % old, new, text)
     return port_members(text)
 
 

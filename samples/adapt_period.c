@@ -19,10 +19,10 @@ static uvperf_set_t set;
 static uv_timer_t timer;
 static uint64_t period = 1, samples;
 
-static void on_record(uvperf_set_t *handle, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
   if (status == UV_EOF) { /* the process has ended */
-    uvperf_close(&handle->handle, NULL);
+    uvperf_close(handle, NULL);
     uv_close((uv_handle_t *)&timer, NULL);
   } else if (status != 0) {
     fprintf(stderr, "%s\n", uv_err_name(status));
@@ -80,7 +80,7 @@ int main(int argc, char **argv) {
   options.flags = UVPERF_SET_RECORDS;
   setvbuf(stdout, NULL, _IOLBF, 0); /* at once, into a pipe too */
   if (uvperf_set_init(loop, &set, &options, &error) != 0 ||
-      uvperf_set_start(&set, NULL, on_record, &error) != 0) {
+      uvperf_start(&set.handle, NULL, on_record, &error) != 0) {
     fprintf(stderr, "%s\n", error.reason);
     return 1;
   }

@@ -50,12 +50,13 @@ static void end(uvperf_set_t *set, const char *why) {
 
 static void on_written(uv_write_t *request, int status);
 
-static void on_record(uvperf_set_t *set, int status,
+static void on_record(uvperf_handle_t *base, int status,
                       const uvperf_record_t *record) {
+  uvperf_set_t *set = uvperf_handle_set(base);
   size_t size;
   uv_buf_t text;
 
-  if (record != NULL) {
+  if (record->type != UVPERF_RECORD_NONE) {
     if (chunk == NULL && (chunk = calloc(1, sizeof(*chunk))) == NULL) {
       end(set, "out of memory");
       return;
@@ -76,7 +77,7 @@ static void on_record(uvperf_set_t *set, int status,
       end(set, "cannot write");
     } else if (uv_stream_get_write_queue_size((uv_stream_t *)&reader) >
                MOST_QUEUED) {
-      uvperf_stop(&set->handle);
+      uvperf_stop(base);
       pauses++;
     }
     chunk = NULL;
@@ -90,7 +91,7 @@ static int start(uvperf_set_t *set, uvperf_error_t *error) {
 
   options.flags = UVPERF_START_NO_ENABLE | UVPERF_START_SLICE_END;
   options.slice_records = SLICE_RECORDS;
-  return uvperf_set_start(set, &options, on_record, error);
+  return uvperf_start(&set->handle, &options, on_record, error);
 }
 
 static void on_written(uv_write_t *request, int status) {

@@ -231,11 +231,10 @@ static int ask_broker(const struct perf_event_attr *attr, int32_t pid,
 
 static uint64_t samples;
 
-static void on_record(uvperf_set_t *set, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  (void)set;
-  samples +=
-      status == 0 && record != NULL && record->type == PERF_RECORD_SAMPLE;
+  (void)handle;
+  samples += status == 0 && record->type == PERF_RECORD_SAMPLE;
 }
 
 static void on_closed(uv_handle_t *timer) {
@@ -282,7 +281,7 @@ static int measure(const char *path, const char *event) {
   options.open = ask_broker;
   options.open_arg = (void *)path;
   if (uvperf_set_init(uv_default_loop(), &set, &options, &error) != 0 ||
-      uvperf_set_start(&set, NULL, on_record, &error) != 0)
+      uvperf_start(&set.handle, NULL, on_record, &error) != 0)
     goto failed;
   uv_timer_init(uv_default_loop(), &timer);
   timer.data = &set;

@@ -18,13 +18,13 @@ typedef struct summary_s {
   int has_ended;
 } summary_t;
 
-static void on_record(uvperf_event_t *event, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  summary_t *summary = event->handle.data;
+  summary_t *summary = handle->data;
 
   if (status == UV_EOF)
     summary->has_ended = 1;
-  else if (status != 0 || record == NULL)
+  else if (status != 0 || record->type == UVPERF_RECORD_NONE)
     summary->damaged++;
   else if (record->type == PERF_RECORD_LOST)
     summary->lost += record->lost.lost;
@@ -63,18 +63,18 @@ static struct {
 } lost = {{PERF_RECORD_LOST, 0, sizeof(lost)}, 1, 7};
 
 /* Calls back as a handle does. */
-static void feed(uvperf_decoder_t *decoder, uvperf_event_t *event,
+static void feed(uvperf_decoder_t *decoder, uvperf_handle_t *handle,
                  const void *bytes, size_t size) {
   const uvperf_record_t *record;
   int status = uvperf_decode(decoder, bytes, size, &record);
 
-  on_record(event, status, record);
+  on_record(handle, status, record);
 }
 
 static void test_with_made_records(void) {
   summary_t summary = {.begin = 0x5000, .size = 0x1000};
-  uvperf_event_t event = {.handle.data =
-                              &summary}; /* on_record uses only this */
+  uvperf_handle_t handle = {.data = &summary}; /* on_record uses only this */
+  uvperf_record_t none = {.type = UVPERF_RECORD_NONE};
   uvperf_source_t source = {.size = sizeof(source)};
   const uvperf_source_t *sources[] = {&source};
   struct perf_event_attr attr;
@@ -83,13 +83,13 @@ static void test_with_made_records(void) {
   fill_attr(&attr);
   source.attr = &attr;
   CHECK(uvperf_decoder_new(&decoder, sources, 1) == 0);
-  feed(decoder, &event, &sample, sizeof(sample));
+  feed(decoder, &handle, &sample, sizeof(sample));
   sample.addr = 0x6000; /* after the memory */
-  feed(decoder, &event, &sample, sizeof(sample));
-  feed(decoder, &event, &lost, sizeof(lost));
+  feed(decoder, &handle, &sample, sizeof(sample));
+  feed(decoder, &handle, &lost, sizeof(lost));
   sample.header.size = 16; /* without its address */
-  feed(decoder, &event, &sample, sizeof(sample));
-  on_record(&event, UV_EOF, NULL);
+  feed(decoder, &handle, &sample, sizeof(sample));
+  on_record(&handle, UV_EOF, &none);
   uvperf_decoder_free(decoder);
   CHECK(summary.faults == 1 && summary.lost == 7);
   CHECK(summary.damaged == 1 && summary.has_ended);
@@ -118,7 +118,7 @@ static void test_with_records_of_the_kernel(void) {
   CHECK(memory != MAP_FAILED);
   summary.begin = (uintptr_t)memory;
   event.handle.data = &summary;
-  CHECK(uvperf_event_start(&event, NULL, on_record, &error) == 0);
+  CHECK(uvperf_start(&event.handle, NULL, on_record, &error) == 0);
   for (i = 0; i < summary.size; i += page)
     memory[i] = 1;
   CHECK(uvperf_stop(&event.handle) == 0);

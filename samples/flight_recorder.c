@@ -22,12 +22,12 @@ static void end(void) {
 }
 
 /* Called for the records of a snapshot, in the order of time. */
-static void on_record(uvperf_set_t *handle, int status,
+static void on_record(uvperf_handle_t *base, int status,
                       const uvperf_record_t *record) {
   char line[256];
 
-  (void)handle;
-  if (record != NULL) {
+  (void)base;
+  if (record->type != UVPERF_RECORD_NONE) {
     uvperf_record_format(record, status, line, sizeof(line));
     puts(line);
   } else if (status == UV_EOF) { /* the process has ended */
@@ -75,7 +75,7 @@ int main(int argc, char **argv) {
       UVPERF_SET_RECORDS | UVPERF_SET_OVERWRITE | UVPERF_SET_TIME_ORDER;
   options.side_band = UVPERF_SIDE_BAND_SWITCH;
   if (uvperf_set_init(loop, &set, &options, &error) != 0 ||
-      uvperf_set_start(&set, NULL, on_record, &error) != 0) {
+      uvperf_start(&set.handle, NULL, on_record, &error) != 0) {
     fprintf(stderr, "%s\n", error.reason);
     return 1;
   }

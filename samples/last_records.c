@@ -36,7 +36,7 @@ static int print_newest(uvperf_event_t *event, uvperf_error_t *error) {
 
   if (rc != 0)
     return rc;
-  while (uvperf_event_next(event, &record) == 0)
+  while (uvperf_next(&event->handle, &record) == 0)
     if (record->type == PERF_RECORD_SAMPLE && ++nr <= 3)
       printf("  %.6f %#llx touched %#llx\n", (double)record->time / 1e9,
              (unsigned long long)record->ip, (unsigned long long)record->addr);

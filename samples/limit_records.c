@@ -19,9 +19,9 @@ static void fail(const char *reason) {
   exit(1);
 }
 
-static void on_record(uvperf_event_t *handle, int status,
+static void on_record(uvperf_handle_t *base, int status,
                       const uvperf_record_t *record) {
-  (void)handle;
+  (void)base;
   if (status != 0)
     fail(uv_err_name(status));
   if (record->type != PERF_RECORD_SAMPLE)
@@ -71,7 +71,7 @@ int main(void) {
   attr.exclude_kernel = 1;                /* works without privileges */
   options.flags = UVPERF_START_NO_ENABLE; /* refresh enables */
   if (uvperf_event_init(loop, &event, &attr, NULL, &error) != 0 ||
-      uvperf_event_start(&event, &options, on_record, &error) != 0 ||
+      uvperf_start(&event.handle, &options, on_record, &error) != 0 ||
       uvperf_event_refresh(&event, LIMIT, &error) != 0)
     fail(error.reason);
   uv_timer_init(loop, &second);

@@ -38,15 +38,15 @@ static int watch(int epoll, int fd) {
 /* Takes at most 1000 records, so that other fds have their turn. */
 static int take(uvperf_set_t *set) {
   const uvperf_record_t *record;
-  uvperf_ring_info_t ring;
   int rc = 0;
   int i;
 
   for (i = 0; i < 1000 && rc == 0; i++) {
-    rc = uvperf_set_next(set, &record);
+    rc = uvperf_next(&set->handle, &record);
     if (rc == UV_EPROTO) {
-      if (uvperf_set_failed_ring(set, &ring) == 0) /* the ring, not a record */
-        fprintf(stderr, "own_loop: the ring of CPU %d is damaged\n", ring.cpu);
+      if (record->type == UVPERF_RECORD_NONE) /* the ring, not a record */
+        fprintf(stderr, "own_loop: the ring of CPU %u is damaged\n",
+                record->cpu);
       rc = 0;
     } else if (rc == 0 && record->type == PERF_RECORD_COMM) {
       printf("%.6f %u is %.*s\n", (double)record->time / 1e9, record->tid,

@@ -35,7 +35,7 @@ int main(int argc, char **argv) {
   fd.fd = uvperf_event_fd(&event);
   fd.events = POLLIN;
   while (rc != UV_EOF) { /* the thread has ended */
-    rc = uvperf_event_next(&event, &record);
+    rc = uvperf_next(&event.handle, &record);
     if (rc == UV_EAGAIN) {
       /* Readiness is reported once for each wakeup, so all records are taken
        * first. The timeout is for the last samples: fewer than 10 samples cause

@@ -25,21 +25,22 @@ static int fail(const char *reason) {
 
 /* Takes at most 1000 records. Returns 0, or UV_EAGAIN if there are no more. */
 static int take(uvperf_bpf_reader_t *reader) {
-  const uvperf_bpf_sample_t *sample;
-  uvperf_ring_info_t ring;
+  const uvperf_record_t *record;
   unsigned int pid;
   int rc = 0;
   int i;
 
   for (i = 0; i < 1000 && rc == 0; i++) {
-    rc = uvperf_bpf_reader_next(reader, &sample);
+    rc = uvperf_next(&reader->handle, &record);
     if (rc == UV_EPROTO) {
-      if (uvperf_bpf_reader_failed_ring(reader, &ring) == 0)
-        fprintf(stderr, "CPU %d: the ring is damaged\n", ring.cpu);
+      if (record->type == UVPERF_RECORD_NONE)
+        fprintf(stderr, "CPU %u: the ring is damaged\n", record->cpu);
       rc = 0;
-    } else if (rc == 0 && sample->size >= sizeof(pid)) {
-      memcpy(&pid, sample->data, sizeof(pid)); /* as the program wrote it */
-      printf("CPU %d: %u\n", sample->cpu, pid);
+    } else if (rc == 0 && record->type == PERF_RECORD_SAMPLE &&
+               record->sample.raw.size >= sizeof(pid)) {
+      /* as the program wrote it */
+      memcpy(&pid, record->sample.raw.data, sizeof(pid));
+      printf("CPU %u: %u\n", record->cpu, pid);
     }
   }
   return rc;

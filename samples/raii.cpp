@@ -55,7 +55,7 @@ public:
     uvperf_error_t error;
 
     state_->on_record = std::move(on_record);
-    if (uvperf_event_start(&state_->event, nullptr, call, &error))
+    if (uvperf_start(&state_->event.handle, nullptr, call, &error))
       throw std::runtime_error(error.reason);
   }
 
@@ -79,9 +79,9 @@ private:
     }
   };
 
-  static void call(uvperf_event_t *event, int status,
+  static void call(uvperf_handle_t *handle, int status,
                    const uvperf_record_t *record) noexcept {
-    static_cast<State *>(event->handle.data)->on_record(status, record);
+    static_cast<State *>(handle->data)->on_record(status, record);
   }
 
   std::unique_ptr<State, Close> state_;

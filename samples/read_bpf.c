@@ -5,20 +5,21 @@
 #include <string.h>
 #include <uvperf.h>
 
-static void on_sample(uvperf_bpf_reader_t *reader, int status,
-                      const uvperf_bpf_sample_t *sample) {
-  uvperf_ring_info_t ring;
+static void on_record(uvperf_handle_t *handle, int status,
+                      const uvperf_record_t *record) {
   unsigned int pid;
 
-  if (sample == NULL) {
-    if (uvperf_bpf_reader_failed_ring(reader, &ring) == 0)
-      fprintf(stderr, "CPU %d: %s\n", ring.cpu, uv_strerror(status));
-  } else if (status == 0 && sample->lost > 0) {
-    printf("CPU %d: %llu lost\n", sample->cpu,
-           (unsigned long long)sample->lost);
-  } else if (status == 0 && sample->size >= sizeof(pid)) {
-    memcpy(&pid, sample->data, sizeof(pid)); /* as the program wrote it */
-    printf("CPU %d: %u\n", sample->cpu, pid);
+  (void)handle;
+  if (status != 0) {
+    fprintf(stderr, "CPU %u: %s\n", record->cpu, uv_strerror(status));
+  } else if (uvperf_record_lost(record) > 0) {
+    printf("CPU %u: %llu lost\n", record->cpu,
+           (unsigned long long)uvperf_record_lost(record));
+  } else if (record->type == PERF_RECORD_SAMPLE &&
+             record->sample.raw.size >= sizeof(pid)) {
+    /* as the program wrote it */
+    memcpy(&pid, record->sample.raw.data, sizeof(pid));
+    printf("CPU %u: %u\n", record->cpu, pid);
   }
 }
 
@@ -44,7 +45,7 @@ int main(int argc, char **argv) {
   options.path = argc > 1 ? argv[1] : "/sys/fs/bpf/events";
   options.wakeup_events = 1; /* each sample at once, not within 100 ms */
   if (uvperf_bpf_reader_init(loop, &reader, -1, &options, &error) != 0 ||
-      uvperf_bpf_reader_start(&reader, NULL, on_sample, &error) != 0) {
+      uvperf_start(&reader.handle, NULL, on_record, &error) != 0) {
     fprintf(stderr, "%s\n", error.reason);
     return 1;
   }

@@ -12,9 +12,9 @@ typedef struct program_s {
   uint64_t last;
 } program_t;
 
-static void on_record(uvperf_event_t *event, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  program_t *program = event->handle.data;
+  program_t *program = handle->data;
   uvperf_count_t count;
 
   if (status != 0) {
@@ -71,7 +71,7 @@ int main(void) {
   clock.handle.data = &program;
   if (uvperf_event_init(loop, &faults, &attr, &options, &error) != 0 ||
       uvperf_event_id(&faults, &program.faults_id) != 0 ||
-      uvperf_event_start(&clock, NULL, on_record, &error) != 0)
+      uvperf_start(&clock.handle, NULL, on_record, &error) != 0)
     goto failed;
   for (i = 0; i < 50; i++) {
     compute();

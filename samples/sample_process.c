@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <uvperf.h>
 
-static void on_record(uvperf_set_t *set, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
   uint64_t i, ip;
 
   if (status == UV_EOF) /* all processes have ended */
-    uvperf_close(&set->handle, NULL);
+    uvperf_close(handle, NULL);
   else if (status != 0)
     fprintf(stderr, "%s\n", uv_err_name(status));
   else if (record->type == PERF_RECORD_LOST)
@@ -80,7 +80,7 @@ int main(int argc, char **argv) {
   rc = uvperf_set_init(loop, &set, &options, &error);
   free(targets);
   if (rc != 0 || uvperf_set_on_end(&set, on_end) != 0 ||
-      uvperf_set_start(&set, NULL, on_record, &error) != 0) {
+      uvperf_start(&set.handle, NULL, on_record, &error) != 0) {
     fprintf(stderr, "%s\n", error.reason);
     return 1;
   }

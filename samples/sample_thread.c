@@ -7,12 +7,12 @@
 #include <unistd.h>
 #include <uvperf.h>
 
-static void on_record(uvperf_event_t *event, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
   if (status == 0 && record->type == PERF_RECORD_SAMPLE)
     printf("%u %#llx\n", record->tid, (unsigned long long)record->ip);
   else if (status == UV_EOF) /* the thread has ended */
-    uvperf_close(&event->handle, NULL);
+    uvperf_close(handle, NULL);
 }
 
 static int sample(uv_loop_t *loop, pid_t thread) {
@@ -27,7 +27,7 @@ static int sample(uv_loop_t *loop, pid_t thread) {
   attr.exclude_kernel = 1; /* works without privileges */
   options.pid = thread;
   if (uvperf_event_init(loop, &event, &attr, &options, &error) != 0 ||
-      uvperf_event_start(&event, NULL, on_record, &error) != 0) {
+      uvperf_start(&event.handle, NULL, on_record, &error) != 0) {
     fprintf(stderr, "%s\n", error.reason);
     return -1;
   }

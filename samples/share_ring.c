@@ -10,8 +10,9 @@
 
 /* The callback of the ring's owner: `event` is always the owner. The record's
  * source says which event wrote the record. */
-static void on_record(uvperf_event_t *event, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
+  uvperf_event_t *event = uvperf_handle_event(handle);
   const uvperf_event_t *writer;
 
   if (status != 0) {
@@ -61,8 +62,8 @@ int main(void) {
   options.flags = UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_NO_RING;
   if (uvperf_event_init(loop, &faults, &attr, &options, &error) != 0 ||
       uvperf_event_set_output(&faults, &clock, &error) != 0 ||
-      uvperf_event_start(&clock, NULL, on_record, &error) != 0 ||
-      uvperf_event_start(&faults, NULL, NULL, &error) != 0)
+      uvperf_start(&clock.handle, NULL, on_record, &error) != 0 ||
+      uvperf_start(&faults.handle, NULL, NULL, &error) != 0)
     goto failed;
   if (!work())
     return 1;

@@ -9,15 +9,16 @@
 static uv_signal_t usr1, interrupt;
 static int status_of_all;
 
-static void on_sample(uvperf_bpf_reader_t *reader, int status,
-                      const uvperf_bpf_sample_t *sample) {
+static void on_sample(uvperf_handle_t *handle, int status,
+                      const uvperf_record_t *sample) {
   unsigned int pid;
 
-  (void)reader;
-  if (status != 0 || sample == NULL) {
+  (void)handle;
+  if (status != 0 || sample->type == UVPERF_RECORD_NONE) {
     fprintf(stderr, "status %d\n", status);
-  } else if (sample->size >= sizeof(pid)) {
-    memcpy(&pid, sample->data, sizeof(pid)); /* as the program wrote it */
+  } else if (sample->sample.raw.size >= sizeof(pid)) {
+    memcpy(&pid, sample->sample.raw.data,
+           sizeof(pid)); /* as the program wrote it */
     printf("CPU %d: %u\n", sample->cpu, pid);
   }
 }
@@ -36,7 +37,7 @@ static void on_open(uvperf_bpf_reader_t *reader, int status,
   if (status == UV_ECANCELED) /* Ctrl-C came before */
     return;
   if (status == 0) {
-    status = uvperf_bpf_reader_start(reader, NULL, on_sample, &start);
+    status = uvperf_start(&reader->handle, NULL, on_sample, &start);
     error = &start;
   }
   if (status != 0) {

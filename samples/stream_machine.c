@@ -5,11 +5,12 @@
 #include <stdio.h>
 #include <uvperf.h>
 
-static void on_record(uvperf_set_t *set, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
+  uvperf_set_t *set = uvperf_handle_set(handle);
   char line[256];
 
-  if (record == NULL) {
+  if (record->type == UVPERF_RECORD_NONE) {
     fprintf(stderr, "%s\n", uv_err_name(status));
   } else if (status == 0 && record->type == PERF_RECORD_SAMPLE &&
              record->source != NULL) {
@@ -46,7 +47,7 @@ int main(void) {
   options.side_band = UVPERF_SIDE_BAND_TASKS;
   rc = uvperf_set_init(uv_default_loop(), &set, &options, &error);
   uvperf_event_list_free(events); /* the set has a copy */
-  if (rc != 0 || uvperf_set_start(&set, NULL, on_record, &error) != 0) {
+  if (rc != 0 || uvperf_start(&set.handle, NULL, on_record, &error) != 0) {
     fprintf(stderr, "%s\n", error.reason);
     return 1;
   }

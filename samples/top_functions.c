@@ -124,10 +124,10 @@ static void on_tick(uv_timer_t *timer) {
     make_table(top);
 }
 
-static void on_sample(uvperf_set_t *set, int status,
+static void on_sample(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
   hit_t hit = {SAMPLE, 0, 0, 0};
-  top_t *top = set->handle.data;
+  top_t *top = handle->data;
 
   if (status != 0) {
     fprintf(stderr, "%s\n", uv_err_name(status));
@@ -187,7 +187,7 @@ static int start_top(uv_loop_t *loop, top_t *top, uint64_t seconds,
   init_names(&top->names);
   uv_timer_init(loop, &top->timer);
   uv_timer_start(&top->timer, on_tick, seconds * 1000, seconds * 1000);
-  return uvperf_set_start(&top->set, NULL, on_sample, error);
+  return uvperf_start(&top->set.handle, NULL, on_sample, error);
 }
 
 static void close_top(top_t *top) {

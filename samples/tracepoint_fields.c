@@ -26,12 +26,12 @@ static void print_date(uint64_t ns) {
   printf("%s.%06uZ ", text, (unsigned int)(realtime % 1000000000 / 1000));
 }
 
-static void on_record(uvperf_event_t *event, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
   uint64_t number, result;
 
   if (status == UV_EOF) /* the thread has ended */
-    uvperf_close(&event->handle, NULL);
+    uvperf_close(handle, NULL);
   else if (status != 0)
     fprintf(stderr, "%s\n", uv_err_name(status));
   else if (record->type == PERF_RECORD_LOST)
@@ -78,7 +78,7 @@ int main(int argc, char **argv) {
   if (uvperf_event_init(loop, &event, &attr, &options, &error) != 0 ||
       uvperf_event_apply_filter(&event, "ret < 0 && ret > -4096", &error) !=
           0 ||
-      uvperf_event_start(&event, NULL, on_record, &error) != 0)
+      uvperf_start(&event.handle, NULL, on_record, &error) != 0)
     goto failed;
   uvperf_clock_pair(&clocks); /* again each hour, say, as clocks are adjusted */
   fprintf(stderr, "watching %d\n", options.pid);

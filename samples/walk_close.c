@@ -19,9 +19,9 @@ static void on_tick(uv_timer_t *timer) {
     uv_timer_stop(timer); /* now nothing keeps the loop alive */
 }
 
-static void on_record(uvperf_event_t *event, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  unsigned long *samples = event->handle.data;
+  unsigned long *samples = handle->data;
 
   if (status != 0)
     fprintf(stderr, "samples: %s\n", uv_strerror(status));
@@ -72,7 +72,7 @@ int main(void) {
   options.flags = UVPERF_SET_ENABLED;
   event.handle.data = &samples;
   if (uvperf_event_init(loop, &event, &clock, NULL, &error) != 0 ||
-      uvperf_event_start(&event, NULL, on_record, &error) != 0 ||
+      uvperf_start(&event.handle, NULL, on_record, &error) != 0 ||
       uvperf_set_init(loop, &set, &options, &error) != 0 ||
       uvperf_set_read_start(&set, 20, on_reading, &error) != 0) {
     fprintf(stderr, "%s\n", error.reason);

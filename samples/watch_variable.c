@@ -10,11 +10,11 @@
 
 static volatile uint32_t total, calls;
 
-static void on_record(uvperf_event_t *event, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
   Dl_info file;
 
-  (void)event;
+  (void)handle;
   if (status != 0 || record->type != PERF_RECORD_SAMPLE)
     fprintf(stderr, "records are damaged or lost\n");
   else if (dladdr((void *)(uintptr_t)record->ip, &file) != 0)
@@ -54,7 +54,7 @@ int main(void) {
     attr.bp_addr = (uintptr_t)variables[i];
     if (uvperf_event_modify(&event, &attr, &error) != 0 ||
         uvperf_event_reset(&event, &error) != 0 ||
-        uvperf_event_start(&event, NULL, on_record, &error) != 0)
+        uvperf_start(&event.handle, NULL, on_record, &error) != 0)
       goto failed;
     for (number = 1; number <= 3; number++)
       add(number);

@@ -11,9 +11,22 @@
  * reader for a map: a second reader replaces the entries of the first. To hand
  * the map over, start the second, then close the first without stop or pause.
  *
- * handle.h has the functions of all handles, and the rules for their use.
- * uvperf_bpf_reader_flush_ring may be called where uvperf_flush may
- * be called. */
+ * A record of the type PERF_RECORD_SAMPLE has what the program sent in
+ * sample.raw: `data`, and `size` in bytes. `cpu` is always the CPU on which the
+ * program ran. The data start 4 bytes after a multiple of 8: use memcpy, or
+ * types that need no larger alignment than 4. The kernel rounds the size up,
+ * with undefined bytes, so that size + 4 is a multiple of 8
+ * (perf_sample_save_raw_data() in include/linux/perf_event.h). If samples have
+ * different lengths, programs must send the length too.
+ *
+ * A record has at most 65528 bytes, so with PERF_SAMPLE_RAW alone a program can
+ * send up to 65516. If a program sends more, the kernel drops or damages the
+ * record, and still returns 0 to the program. Programs get -ENOSPC for each
+ * sample that does not fit into the ring. The kernel reports these samples in a
+ * record (uvperf_record_lost) before the next record that fits. lost_records
+ * of uvperf_stats also counts them if no later record fits.
+ *
+ * handle.h has the functions of all handles, and the rules for their use. */
 #ifndef UVPERF_BPF_H
 #define UVPERF_BPF_H
 
@@ -36,63 +49,6 @@ extern "C" {
 #endif
 
 typedef struct uvperf_bpf_reader_s uvperf_bpf_reader_t;
-
-/* A record of a ring, as callbacks receive it. */
-typedef struct uvperf_bpf_sample_s {
-  /* The CPU of the ring. The program ran on this CPU. */
-  int32_t cpu;
-  uint32_t reserved;
-  /* The bytes that the program sent, from PERF_SAMPLE_RAW. NULL and 0 for any
-   * other record. The bytes start 4 bytes after a multiple of 8: use memcpy, or
-   * types that need no larger alignment than 4.
-   *
-   * size is in bytes. The kernel rounds it up, with undefined bytes, so that
-   * size + 4 is a multiple of 8 (perf_sample_save_raw_data() in
-   * include/linux/perf_event.h). If samples have different lengths, programs
-   * must send the length too. A record has at most 65528 bytes, so with
-   * PERF_SAMPLE_RAW alone a program can send up to 65516. If a program sends
-   * more, the kernel drops or damages the record, and still returns 0 to the
-   * program. */
-  const void *data;
-  size_t size;
-  /* In a PERF_RECORD_LOST (or LOST_SAMPLES) the number of samples that did not
-   * fit into the ring. 0 in other records. The kernel writes this record before
-   * the next record that fits. uvperf_stats_t.lost_records also counts lost
-   * samples, even if no later record fits. The programs get -ENOSPC for each
-   * lost sample. */
-  uint64_t lost;
-  /* Bytes after this record in the ring, when the reader last checked the
-   * ring. */
-  uint64_t remaining;
-  /* The whole record: its type, and the fields that options.attr requests in
-   * addition to the data. */
-  const uvperf_record_t *record;
-} uvperf_bpf_sample_t;
-
-/** Called for each record, on the loop's thread.
- *
- *  If a ring fails, uvperf_bpf_reader_failed_ring returns it. Delivery stops
- *  when the last ring has ended.
- *  @param reader  The handle.
- *  @param status
- *    0           a record; or, if `sample` is NULL, the end of a slice
- *      (UVPERF_START_SLICE_END);
- *    UV_EPROTO   with a raw record (data is NULL): its body is damaged.
- *      Delivery goes on;
- *    UV_EPROTO   without a record: a ring made no sense, for example after a
- *      program has sent more than 65535 bytes. All bytes up to its head are
- *      skipped (uvperf_stats_t.skipped_bytes), and delivery goes on. The ring
- *      has ended if its head is not a multiple of 8
- *      (uvperf_ring_info_t.status). In a snapshot the older records of the ring
- *      are skipped, and the next ring follows;
- *    another     without a record: a ring has ended. Either libuv refused its
- *      fd. Or the process's first thread has ended, which hangs up the fd, and
- *      no other fd could be opened (for example UV_EMFILE).
- *  @param sample  Owned by the library. The sample and everything it points to
- *    are valid until the callback returns. */
-typedef void (*uvperf_bpf_reader_sample_cb)(uvperf_bpf_reader_t *reader,
-                                            int status,
-                                            const uvperf_bpf_sample_t *sample);
 
 /** Called when the reader has handled a CPU that went offline or came online.
  *  @param reader  The handle.
@@ -207,7 +163,7 @@ typedef struct uvperf_bpf_reader_options_s {
    * one of the two must be 0. If both are 0 (the default), a ring wakes the
    * loop after a quarter of its bytes. With wakeup_events a quarter of the
    * bytes wakes the loop too. Fewer samples or bytes wait for flush_ms: see
-   * uvperf_bpf_reader_start. Overwritable rings ignore both fields. */
+   * uvperf_start. Overwritable rings ignore both fields. */
   uint32_t wakeup_events;
   uint32_t wakeup_bytes;
   /* UVPERF_BPF_READER_*. */
@@ -229,7 +185,7 @@ typedef struct uvperf_bpf_reader_options_s {
 
 /** Opens an event and maps a ring for each CPU.
  *
- *  Until uvperf_bpf_reader_start fills the map, programs get -ENOENT.
+ *  Until uvperf_start fills the map, programs get -ENOENT.
  *  @param loop     Must outlive the handle.
  *  @param reader   Caller's, uninitialized; `data` is not changed. After an
  *    error it is the caller's again, and nothing is open or on the loop.
@@ -281,36 +237,6 @@ uvperf_bpf_reader_open(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
                        const uvperf_bpf_reader_options_t *options,
                        uvperf_bpf_reader_open_cb cb, uvperf_error_t *error);
 
-/** Starts delivery, and puts the events into the map, all or none.
- *
- *  If the reader is paused, or with UVPERF_START_NO_ENABLE, only
- *  uvperf_bpf_reader_resume puts the events there. The handle keeps the loop
- *  alive (unless unref'd) until it is stopped. Records of a ring come in the
- *  kernel's order, and rings take turns. With UVPERF_BPF_READER_OVERWRITE only
- *  snapshots are delivered, and the handle does not keep the loop alive.
- *  @param options  Caller's, copied; NULL for the defaults. flush_ms 0 means
- *    100, or no timer if wakeup_events or wakeup_bytes is 1.
- *  @param cb       Called for each record.
- *  @return 0, or
- *    UV_EALREADY  already started;
- *    UV_EOF, UV_EPROTO  no ring can be read: UV_EPROTO if the head of a ring is
- *      not a multiple of 8;
- *    UV_EINVAL  no cb; wrong options or flags; or the program has closed an
- *      inner handle by uv_close;
- *    UV_E2BIG, UV_ENOMEM  unknown options; out of memory;
- *    UV_EPERM   in a forked child (cause argument); or the map is frozen or
- *      open for reading only, or bpf(2) is refused (cause permission);
- *    UV_EEXIST  another handle of the loop polls the fd of a ring;
- *    UV_ENOSPC  out of epoll watches (cause loop);
- *    another    an event cannot be enabled or put into the map, or the list of
- *      online CPUs cannot be read (cause no_cpu or files).
- *  Source: bpf(2), BPF_MAP_UPDATE_ELEM; perf_event_fd_array_get_ptr() in
- *  kernel/bpf/arraymap.c. */
-UVPERF_EXTERN int
-uvperf_bpf_reader_start(uvperf_bpf_reader_t *reader,
-                        const uvperf_stream_options_t *options,
-                        uvperf_bpf_reader_sample_cb cb, uvperf_error_t *error);
-
 /** Takes the events out of the map, all or none, until resume.
  *
  *  From then on bpf_perf_event_output() returns -ENOENT to the programs, and
@@ -336,45 +262,9 @@ UVPERF_EXTERN int uvperf_bpf_reader_pause(uvperf_bpf_reader_t *reader,
  *  Meanwhile records wait in the rings.
  *  @param error  Receives why it failed.
  *  @return 0, also when the events are there already. Otherwise a code as for
- *    uvperf_bpf_reader_start, and no event was put there. */
+ *    uvperf_start, and no event was put there. */
 UVPERF_EXTERN int uvperf_bpf_reader_resume(uvperf_bpf_reader_t *reader,
                                            uvperf_error_t *error);
-
-/** Delivers all records of one ring, as uvperf_flush does for all.
- *
- *  Use it in programs that poll the fds of the rings themselves
- *  (uvperf_ring), as with libbpf's perf_buffer__consume_buffer().
- *  @param index  Below uvperf_nr_rings.
- *  @return a code as for uvperf_flush; UV_EINVAL also if there is no
- *    such ring. */
-UVPERF_EXTERN int uvperf_bpf_reader_flush_ring(uvperf_bpf_reader_t *reader,
-                                               size_t index);
-
-/** Returns the next record without a callback, for a program with its own loop.
- *
- *  Such a program puts the events into the map (uvperf_bpf_reader_resume),
- *  polls the fd of each ring (uvperf_ring), and takes records until
- *  UV_EAGAIN. Poll with a timeout, because records may wait below the
- *  watermark. The uv loop need not run until the handle is closed. Rings take
- *  turns. Start and flush may be used too: each call continues where the last
- *  one stopped. CPUs that come online are not followed.
- *  @param sample  Receives the sample or NULL. The library owns it. The sample
- *    and everything it points to are valid until the next call of next, start,
- *    flush or close.
- *  @return 0, or
- *    UV_EAGAIN  the rings are empty;
- *    UV_EPROTO  as in uvperf_bpf_reader_sample_cb: with a raw record, or
- *      without one because a ring made no sense
- *      (uvperf_bpf_reader_failed_ring, until the next call);
- *    UV_EOF     no ring can be read any more;
- *    UV_EINVAL  sample is NULL; or the rings are overwritable: use
- *      uvperf_bpf_reader_snapshot;
- *    UV_EBUSY   started, inside a callback of the handle, or being opened;
- *    UV_EBADF   opening has failed;
- *    UV_EPERM   in a forked child.
- *  Source: perf_event_open(2), "MMAP layout". */
-UVPERF_EXTERN int uvperf_bpf_reader_next(uvperf_bpf_reader_t *reader,
-                                         const uvperf_bpf_sample_t **sample);
 
 /** Delivers a snapshot of the overwritable rings, before it returns.
  *
@@ -457,17 +347,6 @@ UVPERF_EXTERN int uvperf_bpf_reader_on_cpu(uvperf_bpf_reader_t *reader,
  *    another    the failure to open its event when it came online. */
 UVPERF_EXTERN int
 uvperf_bpf_reader_cpu_status(const uvperf_bpf_reader_t *reader, int cpu);
-
-/** Describes the ring, and so the CPU, that failed.
- *
- *  Call it inside a record callback that has an error and no record, or after
- *  uvperf_bpf_reader_next has returned UV_EPROTO without a record.
- *  @param ring  Receives the description.
- *  @return 0, or
- *    UV_ENOENT  called at another time. */
-UVPERF_EXTERN int
-uvperf_bpf_reader_failed_ring(const uvperf_bpf_reader_t *reader,
-                              uvperf_ring_info_t *ring);
 
 /** Returns the attr that the events were opened with.
  *  @return the attr, attr->size bytes. Owned by the handle and valid until

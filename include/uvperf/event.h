@@ -30,33 +30,6 @@ extern "C" {
 
 typedef struct uvperf_event_s uvperf_event_t;
 
-/** Called for each record, on the loop's thread.
- *  @param event   The handle.
- *  @param status
- *    0          a record; with UVPERF_START_SLICE_END also the end of a slice,
- *      where record is NULL;
- *    UV_EPROTO  with a record: its header is sound but its body is not, or its
- *      id is unknown and the ring's events write different layouts. The record
- *      is raw, and delivery goes on;
- *    UV_EPROTO  without a record: the ring made no sense, for example after a
- *      record longer than 64 KiB. All bytes up to its head are skipped
- *      (uvperf_stats_t.skipped_bytes), and delivery goes on. But if the head is
- *      not a multiple of 8, delivery has ended, and the next uvperf_event_start
- *      returns UV_EPROTO;
- *    UV_EOF     without a record: the target is gone and all records were
- *      delivered. Delivery has ended;
- *    UV_EBADF   without a record: the event is in error state, for example
- *      because the PMU could not hold a pinned event. Delivery has ended.
- *      Before Linux 6.15 only a start, the timer of flush_ms and
- *      uvperf_flush notice this;
- *    another    without a record: the polled event has hung up, and libuv
- *      refused the fd of the next event that writes into the ring (UV_EEXIST,
- *      UV_ENOSPC, UV_ENOMEM). Delivery has ended.
- *  @param record  Owned by the library. The record and everything it points to
- *    are valid until the callback returns. */
-typedef void (*uvperf_event_record_cb)(uvperf_event_t *event, int status,
-                                       const uvperf_record_t *record);
-
 /** Called once when uvperf_event_open is done, on the loop's thread.
  *  @param event   The handle, which may be started or closed here.
  *  @param status
@@ -308,62 +281,6 @@ UVPERF_EXTERN int uvperf_event_open(uv_loop_t *loop, uvperf_event_t *event,
                                     uvperf_event_open_cb cb,
                                     uvperf_error_t *error);
 
-/** Starts delivery and enables the event. Siblings that it leads
- *  (options.leader) are enabled first; their delivery is not started. An event
- *  without a ring, or with an overwritable ring (attr.write_backward), is only
- *  enabled: uvperf_event_snapshot and uvperf_event_next deliver the records of
- *  an overwritable ring. A handle that delivers keeps the loop alive (unless
- *  unref'd) until it is stopped or its target is gone.
- *  @param event    Initialized.
- *  @param options  Caller's, copied; NULL for the defaults.
- *  @param cb       Called for each record. NULL without a ring. cb may also be
- *    NULL if no snapshot is taken from an overwritable ring.
- *  @return 0, or
- *    UV_EALREADY  already started;
- *    UV_EOF       delivery has ended (target gone);
- *    UV_EINVAL    no cb; a cb for an event that only counts (no period,
- *      frequency or side-band records); bad options or flags; or the program
- *      closed an inner handle by uv_close;
- *    UV_E2BIG     options that the library does not know;
- *    UV_EPERM     in a forked child;
- *    UV_EEXIST    another handle of the loop polls the event's fd;
- *    UV_EPROTO    the ring's head is not a multiple of 8, so it is unreadable;
- *    UV_ENOTSUP   as uvperf_event_enable; the handle is stopped;
- *    another      PERF_EVENT_IOC_ENABLE failed; the handle is stopped.
- *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
-UVPERF_EXTERN int uvperf_event_start(uvperf_event_t *event,
-                                     const uvperf_stream_options_t *options,
-                                     uvperf_event_record_cb cb,
-                                     uvperf_error_t *error);
-
-/** Returns the next record, for programs with their own loop. Enable the event
- *  (uvperf_event_enable). When uvperf_event_fd is readable, take all records
- *  until UV_EAGAIN, because each wakeup is reported only once. Also take them
- *  after adding the fd to an epoll set, and from time to time if records can
- *  wait below a watermark. libuv need not run until the handle is closed.
- *
- *  For a snapshot of an overwritable ring (attr.write_backward) call
- *  uvperf_event_pause, this function until UV_EAGAIN, and uvperf_event_resume.
- *  These are the records since the last snapshot, newest first. The ring must
- *  be larger than any record. A record that another CPU writes at the pause
- *  belongs to the next snapshot, but can damage this one's oldest records.
- *  @param event   Not started. An overwritable ring must be paused instead.
- *  @param record  Receives the library's record, or NULL. It and all it points
- *    to are valid until the next call that delivers, starts or closes.
- *  @return 0, or
- *    UV_EAGAIN  the ring is empty;
- *    UV_EOF     the targets of all writers are gone and all records were
- *      returned; only the second call in a row without a record checks this;
- *    UV_EPROTO  as for uvperf_event_record_cb, with a record or without;
- *    UV_EBADF   the PMU could not hold a pinned event (error state);
- *    UV_EBUSY   started, or not paused; in a callback; or a snapshot was begun;
- *    UV_EINVAL  record is NULL; no ring;
- *    UV_ENOMEM  out of memory for a record that wraps; call again;
- *    UV_EPERM   in a forked child.
- *  Source: perf_event_open(2), "MMAP layout". */
-UVPERF_EXTERN int uvperf_event_next(uvperf_event_t *event,
-                                    const uvperf_record_t **record);
-
 /** Delivers the newest records of an overwritable ring (attr.write_backward) to
  *  the callback of the last start, before it returns and without slices. Only
  *  whole records are delivered; uvperf_stats_t.cut_records counts cut records.
@@ -397,7 +314,7 @@ UVPERF_EXTERN int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags,
  *  copy in slices, with the limits of the last start (and
  *  UVPERF_START_SLICE_END), and calls done_cb. The loop stays alive until then,
  *  even if the handle is unref'd. Until done_cb these return UV_EBUSY: both
- *  functions for snapshots, uvperf_event_next, uvperf_event_pause and
+ *  functions for snapshots, uvperf_next, uvperf_event_pause and
  *  uvperf_event_resume.
  *
  *  uvperf_stop, also in a record callback, cancels the delivery. done_cb
@@ -423,7 +340,7 @@ UVPERF_EXTERN int uvperf_event_snapshot_start(uvperf_event_t *event,
                                               uvperf_error_t *error);
 
 /** Redirects an event's records into the ring of another event, or nowhere. The
- *  ring's owner delivers them (callback or uvperf_event_next), each decoded by
+ *  ring's owner delivers them (callback or uvperf_next), each decoded by
  *  its own event's attr. record->source->data is the writer's handle, or NULL
  *  after that is closed. Records written before the output changed or the
  *  writer closed are still delivered. UV_EOF comes when the targets of all
@@ -744,7 +661,7 @@ UVPERF_EXTERN int uvperf_event_id(uvperf_event_t *event, uint64_t *id);
  *
  *  Do not close it: uvperf_close does. Between start and stop do not poll
  *  it or a dup of it, because each wakeup is reported to one poll only. Only a
- *  program that calls uvperf_event_next polls the fd. If events share a ring,
+ *  program that calls uvperf_next polls the fd. If events share a ring,
  *  poll the fd of an event whose target lives, because the fds of events whose
  *  target is gone hang up for ever.
  *

@@ -24,6 +24,8 @@
 
 #include <uv.h>
 
+#include "uvperf/error.h"
+#include "uvperf/record.h"
 #include "uvperf/stream.h"
 #include "uvperf/version.h"
 
@@ -150,6 +152,89 @@ UVPERF_EXTERN int uvperf_walk_close(uv_handle_t *handle);
 
 /* -- delivery ------------------------------------------------------------- */
 
+/** Called for each record, on the loop's thread.
+ *  @param handle  The handle: uvperf_handle_event, uvperf_handle_set and
+ *    uvperf_handle_bpf_reader return its owner.
+ *  @param status
+ *    0          a record; with UVPERF_START_SLICE_END also the end of a slice,
+ *      without a record;
+ *    UV_EPROTO  with a record: its header is sound but its body is not, or its
+ *      id is unknown and the ring's events write different layouts. The record
+ *      is raw, and delivery goes on;
+ *    UV_EPROTO  without a record: a ring made no sense, for example after a
+ *      record longer than 64 KiB. All bytes up to its head are skipped
+ *      (uvperf_stats_t.skipped_bytes), and delivery goes on. But if the head is
+ *      not a multiple of 8, the ring has ended (uvperf_ring_info_t.status). In
+ *      a snapshot the older records of the ring are skipped;
+ *    UV_EOF     without a record, from an event or a set: all targets are gone,
+ *      and all records were delivered, or wait for a snapshot. Delivery has
+ *      stopped;
+ *    UV_EBADF   without a record, from an event: it is in error state, for
+ *      example because the PMU could not hold a pinned event. Delivery has
+ *      stopped. Before Linux 6.15 only a start, the timer of flush_ms and
+ *      uvperf_flush notice this;
+ *    another    without a record: a ring has ended, and with the last ring
+ *      delivery. Its fd has hung up, because a target or the process's first
+ *      thread has ended, and libuv refused another fd for it, or no other fd
+ *      could be opened (UV_EEXIST, UV_ENOSPC, UV_ENOMEM, UV_EMFILE).
+ *  @param record  Never NULL. Owned by the library. The record and everything
+ *    it points to are valid until the callback returns. "Without a record" it
+ *    has the type UVPERF_RECORD_NONE and a size of 0, and its cpu is that of
+ *    the ring, or UINT32_MAX if the status concerns no ring of one CPU. In a
+ *    set, record->source has the attr_index (uvperf_set_item), target_index,
+ *    place and the target's `data`. */
+typedef void (*uvperf_record_cb)(uvperf_handle_t *handle, int status,
+                                 const uvperf_record_t *record);
+
+/** Starts delivery, and enables the events.
+ *
+ *  - An event enables the siblings that it leads (options.leader) first; their
+ *    delivery is not started. Without a ring, or with an overwritable ring
+ *    (attr.write_backward), it is only enabled.
+ *  - A set is enabled as by uvperf_set_enable. Its rings take turns. With
+ *    UVPERF_SET_TIME_ORDER all records come in the order of their times, after
+ *    slack_us. An impossible time is replaced by the time of the record before
+ *    it. With UVPERF_SET_OVERWRITE only ends of targets and changes of CPUs are
+ *    reported, not records.
+ *  - A BPF reader puts its events into the map, all or none. If it is paused,
+ *    or with UVPERF_START_NO_ENABLE, only uvperf_bpf_reader_resume does so. Its
+ *    rings take turns.
+ *
+ *  Records of a ring come in the kernel's order. uvperf_snapshot delivers the
+ *  records of overwritable rings. A handle that delivers keeps the loop alive
+ *  (unless unref'd) until it is stopped or its targets are gone; CPUs and
+ *  cgroups do not end. See also uvperf-details(7).
+ *  @param options  Caller's, copied; NULL for the defaults. flush_ms 0 means
+ *    100, or no timer if each record wakes the loop. Overwritable rings ignore
+ *    it.
+ *  @param cb       Called for each record. An event may have NULL: it must if
+ *    it has no ring, and it may if no snapshot is taken of its overwritable
+ *    ring.
+ *  @param error    Receives why it failed.
+ *  @return 0, or
+ *    UV_EALREADY  already started;
+ *    UV_EOF       all targets are gone, and all records were delivered;
+ *    UV_EPROTO    no ring can be read: the head of one is not a multiple of 8;
+ *    UV_EINVAL    no cb; no UVPERF_SET_RECORDS; a cb although the events only
+ *      count (no period, frequency or side-band records); wrong options or
+ *      flags; or the program has closed an inner handle by uv_close;
+ *    UV_E2BIG     options that the library does not know;
+ *    UV_ENOMEM    out of memory;
+ *    UV_EPERM     in a forked child (cause argument); or the map is frozen or
+ *      open for reading only, or bpf(2) is refused (cause permission);
+ *    UV_EBUSY, UV_EBADF  the handle is being opened; opening it has failed;
+ *    UV_EEXIST    another handle of the loop polls the fd of a ring;
+ *    UV_ENOSPC    out of epoll watches (cause loop);
+ *    UV_ENOTSUP   as uvperf_event_enable;
+ *    another      an event cannot be enabled or put into the map; no event that
+ *      writes records is open; or the online CPUs cannot be listed (cause
+ *      no_cpu or files). After each failure the handle is stopped.
+ *  Source: perf_event_open(2), "MMAP layout", PERF_EVENT_IOC_ENABLE; bpf(2),
+ *  BPF_MAP_UPDATE_ELEM. */
+UVPERF_EXTERN int uvperf_start(uvperf_handle_t *handle,
+                               const uvperf_stream_options_t *options,
+                               uvperf_record_cb cb, uvperf_error_t *error);
+
 /** Stops delivery at once. What start enabled is disabled: the event with the
  *  siblings that it leads, or the set; the events of a reader leave the map,
  *  unless uvperf_bpf_reader_resume has put them there.
@@ -173,6 +258,46 @@ UVPERF_EXTERN int uvperf_stop(uvperf_handle_t *handle);
  *      an event may need memory. Nothing was delivered;
  *    UV_EPERM   in a forked child. */
 UVPERF_EXTERN int uvperf_flush(uvperf_handle_t *handle);
+
+/** Returns the next record without a callback, for a program with its own loop.
+ *
+ *  Such a program enables the events (uvperf_event_enable, uvperf_set_enable,
+ *  uvperf_bpf_reader_resume), polls the fd of each ring (uvperf_ring), and
+ *  takes records until UV_EAGAIN, because each wakeup is reported only once.
+ *  Also take them after adding the fd to an epoll set, and poll with a timeout,
+ *  because records may wait below the watermark. The uv loop need not run until
+ *  the handle is closed. Rings take turns. With UVPERF_SET_TIME_ORDER records
+ *  come in the order of their times, without waiting for slack_us. Start and
+ *  flush may be used too: each call continues where the last one stopped. CPUs
+ *  are not followed. See also uvperf-details(7).
+ *
+ *  For a snapshot of an event's overwritable ring (attr.write_backward) call
+ *  uvperf_event_pause, this function until UV_EAGAIN, and uvperf_event_resume.
+ *  These are the records since the last snapshot, newest first. The ring must
+ *  be larger than any record. A record that another CPU writes at the pause
+ *  belongs to the next snapshot, but can damage this one's oldest records.
+ *  @param record  Receives the library's record. It and all it points to are
+ *    valid until the next call of next, start, flush, snapshot or close. NULL
+ *    if there is none; with UV_EPROTO never NULL, as in uvperf_record_cb.
+ *  @return 0, or
+ *    UV_EAGAIN  the rings are empty;
+ *    UV_EOF     all targets are gone, and all records were returned; an event
+ *      or a set checks this at the second call in a row without a record. Or no
+ *      ring can be read;
+ *    UV_EPROTO  as in uvperf_record_cb, with a record or without;
+ *    UV_EBADF   the PMU could not hold a pinned event (error state); or opening
+ *      has failed;
+ *    UV_EBUSY   started, or an overwritable ring is not paused; inside a
+ *      callback; being opened; or a snapshot was begun;
+ *    UV_EINVAL  record is NULL; no ring, or all events only count; or the
+ *      overwritable rings of a set or a reader: take a snapshot;
+ *    UV_ECANCELED  a uvperf_set_end_cb, which this has called, has closed the
+ *      set;
+ *    UV_ENOMEM  out of memory; call again;
+ *    UV_EPERM   in a forked child.
+ *  Source: perf_event_open(2), "MMAP layout". */
+UVPERF_EXTERN int uvperf_next(uvperf_handle_t *handle,
+                              const uvperf_record_t **record);
 
 /** Returns whether a record waits in any ring, without a system call and
  *  without taking it.

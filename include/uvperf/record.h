@@ -27,6 +27,10 @@ extern "C" {
 #define UVPERF_RECORD_AUX_OUTPUT_HW_ID   21        /* Linux 5.16 */
 #define UVPERF_RECORD_CALLCHAIN_DEFERRED 22        /* Linux 6.19 */
 #define UVPERF_RECORD_MISC_MMAP_BUILD_ID (1 << 14) /* Linux 5.12 */
+
+/* The type of the record that a callback gets for something else than a record
+ * of a ring: see uvperf_record_cb. The kernel never writes this type. */
+#define UVPERF_RECORD_NONE 0
 /* Marks the end of a call chain whose user part follows in a CALLCHAIN_DEFERRED
  * record. The next entry of the chain is the cookie of that record. */
 #define UVPERF_CONTEXT_USER_DEFERRED ((uint64_t)-640) /* Linux 6.19 */
@@ -332,7 +336,7 @@ typedef struct uvperf_callchain_deferred_s {
  * checked. So let a text end at its size and not at its NUL, and copy a value
  * before you check it. */
 typedef struct uvperf_record_s {
-  uint32_t type; /* PERF_RECORD_* */
+  uint32_t type; /* PERF_RECORD_*, or UVPERF_RECORD_NONE */
   uint16_t misc; /* PERF_RECORD_MISC_* */
   uint16_t size; /* bytes, the 8 of the header included */
   /* The `size` bytes of the record as the kernel wrote it, with its header,
@@ -358,11 +362,15 @@ typedef struct uvperf_record_s {
                          have another event's time: see uvperf_sample_t */
   uint64_t id;        /* PERF_SAMPLE_ID or PERF_SAMPLE_IDENTIFIER. A sample can
                          have another event's id too */
-  uint32_t cpu;       /* PERF_SAMPLE_CPU */
+  uint32_t cpu;       /* PERF_SAMPLE_CPU; from a BPF reader always the CPU on
+                         which the program ran */
   uint32_t reserved;  /* the kernel's, after cpu; means nothing */
   uint64_t period;    /* PERF_SAMPLE_PERIOD, events */
   uint64_t addr;      /* PERF_SAMPLE_ADDR */
   uint64_t stream_id; /* PERF_SAMPLE_STREAM_ID; an inherited copy has its own */
+  /* Bytes after this record in its ring, or in its snapshot, when the ring was
+   * last checked. Only a BPF reader (bpf.h) fills it; 0 in other records. */
+  uint64_t remaining;
   /* The body, by the type of the record: PERF_RECORD_SAMPLE and so on. SWITCH
    * has no body. A type that is newer than the library has no member here: read
    * `bytes`. */
@@ -527,6 +535,16 @@ static inline int uvperf_record_is_mmap_data(const uvperf_record_t *record) {
  *  @return 1 or 0. */
 static inline int uvperf_record_has_build_id(const uvperf_record_t *record) {
   return record->type == PERF_RECORD_MMAP2 && record->misc >> 14 & 1;
+}
+
+/** Returns how many records a LOST or LOST_SAMPLES record reports as lost: what
+ *  the kernel could not write into the ring, because it was full or paused.
+ *  @return records; 0 for a record of another type. */
+static inline uint64_t uvperf_record_lost(const uvperf_record_t *record) {
+  if (record->type == PERF_RECORD_LOST)
+    return record->lost.lost;
+  return record->type == PERF_RECORD_LOST_SAMPLES ? record->lost_samples.lost
+                                                  : 0;
 }
 
 /** Returns whether a record is a COMM of an exec (attr.comm_exec): misc bit 13.

@@ -477,33 +477,6 @@ UVPERF_EXTERN int uvperf_set_fd(const uvperf_set_t *set, size_t attr,
 
 /* -- records of a set ----------------------------------------------------- */
 
-/** Called for each record of a set with UVPERF_SET_RECORDS.
- *
- *  It runs on the loop's thread. All events of a CPU share one ring. If a ring
- *  fails, uvperf_set_failed_ring returns it. Delivery stops when the last ring
- *  has ended.
- *  @param set     The handle.
- *  @param status
- *    0           a record; or, if `record` is NULL, the end of a slice
- *      (UVPERF_START_SLICE_END);
- *    UV_EPROTO   with a raw record: its body is damaged, or its id is unknown
- *      and the ring's events have different layouts. Delivery goes on;
- *    UV_EPROTO   without a record: a ring made no sense, for example after a
- *      record longer than 64 KiB. All bytes up to its head are skipped
- *      (uvperf_stats_t.skipped_bytes), and delivery goes on. The ring has ended
- *      if its head is not a multiple of 8 (uvperf_ring_info_t.status);
- *    UV_EOF      without a record: all targets have ended. All records were
- *      delivered, or wait for a snapshot. Delivery has stopped;
- *    another     without a record: a ring has ended. Either libuv refused its
- *      fd. Or the process's first thread has ended, which hangs up the fd, and
- *      no other fd could be opened (for example UV_EMFILE).
- *  @param record  Owned by the library. The record and everything it points to
- *    are valid until the callback returns. record->source has the attr_index
- *    (uvperf_set_item), target_index, place and the target's `data`. The source
- *    is NULL if the event is unknown. */
-typedef void (*uvperf_set_record_cb)(uvperf_set_t *set, int status,
-                                     const uvperf_record_t *record);
-
 /** Called when all tasks of a target have ended.
  *
  *  With attr.inherit this includes the tasks that they created. All records of
@@ -516,7 +489,7 @@ typedef void (*uvperf_set_record_cb)(uvperf_set_t *set, int status,
  *  UV_EOF follows the end of the last target. If that target was removed, no
  *  UV_EOF follows, because a set without targets waits for more. The records of
  *  a target that is added after UV_EOF are delivered after the next
- *  uvperf_set_start.
+ *  uvperf_start.
  *  @param set     The handle.
  *  @param target  The target's index. */
 typedef void (*uvperf_set_end_cb)(uvperf_set_t *set, uint32_t target);
@@ -535,64 +508,6 @@ typedef void (*uvperf_set_end_cb)(uvperf_set_t *set, uint32_t target);
  *  @param error   The failure, or NULL. Valid until the callback returns. */
 typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
                                   const uvperf_error_t *error);
-
-/** Starts delivery of records, and enables the set as uvperf_set_enable does.
- *
- *  The handle keeps the loop alive (unless unref'd) until it is stopped or its
- *  last target has ended. CPUs and cgroups do not end. Records of a ring come
- *  in the kernel's order, and rings take turns. With UVPERF_SET_TIME_ORDER all
- *  records come in the order of their times, after slack_us. An impossible time
- *  is replaced by the time of the record before it. With UVPERF_SET_OVERWRITE
- *  only ends of targets and changes of CPUs are reported, not records. See also
- *  uvperf-details(7).
- *  @param options  Caller's, copied; NULL for the defaults. flush_ms 0 means
- *    100, or no timer if wakeup_bytes is 1. UVPERF_SET_OVERWRITE ignores it.
- *  @param cb       Called for each record.
- *  @return 0, or
- *    UV_EALREADY  already started;
- *    UV_EOF, UV_EPROTO  all targets have ended and all records were delivered;
- *      or no ring can be read: UV_EPROTO if a head is not a multiple of 8;
- *    UV_EINVAL  no UVPERF_SET_RECORDS or cb; wrong options or flags; all attrs
- *      only count; or the program has closed an inner handle by uv_close;
- *    UV_E2BIG   unknown options;
- *    UV_ENOMEM, UV_EPERM  out of memory; in a forked child;
- *    UV_EEXIST  another handle of the loop polls the fd of a ring;
- *    UV_ENOSPC  out of epoll watches (cause loop);
- *    another    enabling failed; no event that writes records is open; or, with
- *      UVPERF_SET_FOLLOW_CPUS, the online CPUs cannot be listed.
- *  Source: perf_event_open(2), "MMAP layout". */
-UVPERF_EXTERN int uvperf_set_start(uvperf_set_t *set,
-                                   const uvperf_stream_options_t *options,
-                                   uvperf_set_record_cb cb,
-                                   uvperf_error_t *error);
-
-/** Returns the next record without a callback, for a program with its own loop.
- *
- *  Such a program enables the set (uvperf_set_enable), polls the fd of each
- *  ring (uvperf_ring), and takes records until UV_EAGAIN. Poll with a
- *  timeout, because records may wait below wakeup_bytes. The uv loop need not
- *  run until the handle is closed. Rings take turns. With UVPERF_SET_TIME_ORDER
- *  records come in the order of their times, without waiting for slack_us.
- *  Start and flush may be used too: each call continues where the last one
- *  stopped. CPUs are not followed. See also uvperf-details(7).
- *  @param record  Receives the library's record or NULL. It and all it points
- *    to are valid until the next call of next, start, flush or close.
- *  @return 0, or
- *    UV_EAGAIN  the rings are empty;
- *    UV_EPROTO  as in uvperf_set_record_cb: with a raw record, or without one
- *      because a ring made no sense (uvperf_set_failed_ring until next call);
- *    UV_EOF     all targets have ended (uvperf_set_end_cb was called before),
- *      at the second call in a row without a record; or no ring can be read;
- *    UV_ECANCELED  that callback has closed the set;
- *    UV_EINVAL  record is NULL; no UVPERF_SET_RECORDS, or all attrs only count;
- *      or UVPERF_SET_OVERWRITE: use uvperf_set_snapshot;
- *    UV_EBUSY   started, inside a callback of the handle, or being opened;
- *    UV_EBADF   opening has failed;
- *    UV_ENOMEM  out of memory;
- *    UV_EPERM   in a forked child.
- *  Source: perf_event_open(2), "MMAP layout". */
-UVPERF_EXTERN int uvperf_set_next(uvperf_set_t *set,
-                                  const uvperf_record_t **record);
 
 /** Delivers a snapshot of all overwritable rings, before it returns.
  *
@@ -690,17 +605,6 @@ UVPERF_EXTERN int uvperf_set_on_cpu(uvperf_set_t *set, uvperf_set_cpu_cb cb);
  *    returns. */
 UVPERF_EXTERN const uvperf_source_t *uvperf_set_source(const uvperf_set_t *set,
                                                        uint64_t id);
-
-/** Describes the ring, and so the CPU, that failed.
- *
- *  Call it inside a record callback that has an error and no record, or after
- *  uvperf_set_next has returned UV_EPROTO without a record.
- *  @param ring  Receives the description.
- *  @return 0, or
- *    UV_ENOENT  called at another time, or inside a callback that is not about
- *      one ring (UV_EOF). */
-UVPERF_EXTERN int uvperf_set_failed_ring(const uvperf_set_t *set,
-                                         uvperf_ring_info_t *ring);
 
 #ifdef __cplusplus
 }

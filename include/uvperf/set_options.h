@@ -144,7 +144,7 @@ typedef struct uvperf_target_s {
  * registers, and the largest sample_stack_user. */
 #define UVPERF_SET_RECORDS 4u
 /* Delivers the records of all rings in the order of their times: see
- * uvperf_set_start. Adds PERF_SAMPLE_TIME to each attr that writes records.
+ * uvperf_start. Adds PERF_SAMPLE_TIME to each attr that writes records.
  * Needs UVPERF_SET_RECORDS. */
 #define UVPERF_SET_TIME_ORDER 8u
 /* Opens events on CPUs that come online, for targets whose `cpus` is NULL. The
@@ -164,7 +164,7 @@ typedef struct uvperf_target_s {
 #define UVPERF_SET_FOLLOW_CPUS 16u
 /* Makes all rings overwritable, for a flight recorder: they keep the newest
  * records and never wake the loop. uvperf_set_snapshot delivers the records;
- * uvperf_set_start delivers nothing. The set sets write_backward in each attr
+ * uvperf_start delivers nothing. The set sets write_backward in each attr
  * that writes records, and clears the wakeups of the attr. Put records that
  * must not be overwritten, such as names of tasks, into another set.
  *
@@ -175,7 +175,7 @@ typedef struct uvperf_target_s {
 #define UVPERF_SET_OVERWRITE 32u
 /* Enables the set as soon as all events are open, as uvperf_set_enable does.
  * uvperf_set_open enables it on the thread pool. Records wait in their rings
- * until uvperf_set_start. */
+ * until uvperf_start. */
 #define UVPERF_SET_ENABLED 64u
 /* Allows a set without targets: uvperf_set_add_target adds them later. Without
  * this flag a set without targets is UV_EINVAL, because it would count

@@ -26,7 +26,7 @@ extern "C" {
 #define UVPERF_SNAPSHOT_OLDEST_FIRST 1u
 /* Delivers all records in the rings. Without this flag, a snapshot has only
  * records that were written since the previous snapshot, or since a later
- * uvperf_event_next. Records that are delivered twice count twice in the
+ * uvperf_next. Records that are delivered twice count twice in the
  * statistics. */
 #define UVPERF_SNAPSHOT_ALL 2u
 /* Does not wait for records that other CPUs are writing at this moment. Such a
@@ -109,14 +109,13 @@ typedef struct uvperf_stats_s {
    * interrupt that writes while another record is written. In a ring that is
    * not overwritable, the head is bytes + skipped_bytes +
    * uvperf_ring_info_t.waiting, modulo 2^64. This does not hold inside
-   * callbacks, and while a record of uvperf_event_next, uvperf_set_next or
-   * uvperf_bpf_reader_next is valid. */
+   * callbacks, and while a record of uvperf_next is valid. */
   uint64_t skipped_bytes;
   /* With UVPERF_SET_TIME_ORDER: records with an impossible time. Such a time is
    * before the set was opened, or more than 1 ms ahead of the set's clock. The
    * cause is another process that samples the same software event with another
    * clock. The records are delivered with the time of the record before them in
-   * their ring (see uvperf_set_start), and are not counted in late_records. */
+   * their ring (see uvperf_start), and are not counted in late_records. */
   uint64_t bad_times;
   /* Bytes after the last field of samples. The cause is another event, perhaps
    * of another process, that samples the same software event: see

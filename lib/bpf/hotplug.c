@@ -9,13 +9,13 @@ static void report(reader_t *impl, int cpu, int status,
                    const uvperf_error_t *error) {
   /* This may be inside a record callback that has run the loop during a
    * flush. */
-  int was_in_callback = impl->in_callback;
+  int was_in_callback = impl->base.in_callback;
 
   if (impl->cpu_cb == NULL)
     return;
-  impl->in_callback = 1;
+  impl->base.in_callback = 1;
   impl->cpu_cb(impl->base.handle, cpu, status, error);
-  impl->in_callback = was_in_callback;
+  impl->base.in_callback = was_in_callback;
 }
 
 /* The ring holds the last records of programs on that CPU. The ring is drained,

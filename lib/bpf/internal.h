@@ -22,24 +22,16 @@ typedef struct reader_s {
   uint32_t flags;             /* UVPERF_BPF_READER_* */
   uint64_t default_flush_ms;
 
-  uvperf_bpf_reader_sample_cb cb; /* of the last start; NULL: never started */
   uvperf_bpf_reader_cpu_cb cpu_cb;
   uint64_t cpus_gone;
   uint64_t cpus_come;
   uint64_t lost_at; /* uv_now when lost samples were last read */
-  uint32_t start_flags;
-  int is_started;
-  int in_callback; /* in any callback of the handle */
-  /* The ring of a status that was reported without a record. Set in the
-   * callback, or after uvperf_bpf_reader_next. Otherwise NULL. */
-  const uvperf__cpu_ring_t *failed_ring;
 
-  /* For uvperf_bpf_reader_next: the ring that is being read, the size in bytes
+  /* For uvperf_next: the ring that is being read, the size in bytes
    * of the record that the user has (0: none), and the record's ring. */
   size_t next_ring;
   size_t lent;
   uvperf__cpu_ring_t *lender;
-  uvperf_bpf_sample_t sample;
 
   /* Why the events are enabled and in the map: see reader.c. */
   int is_wanted_by_start;
@@ -89,7 +81,6 @@ int uvperf__bpf_reader_begin_opening(reader_t *impl,
 
 int uvperf__bpf_reader_drain(void *owner, size_t ring_index,
                              uvperf__slice_t *slice);
-void uvperf__bpf_reader_slice_end(void *owner);
 int uvperf__bpf_reader_spare(void *owner, size_t ring_index);
 void uvperf__bpf_reader_ring_end(void *owner, size_t ring_index, int status);
 
@@ -99,10 +90,11 @@ void uvperf__bpf_reader_ring_skipped(void *owner, size_t ring_index);
 
 /* -- drain.c: one record -- */
 
-/* The operation of the kind. */
+/* Operations of the kind. */
+int uvperf__bpf_reader_next(void *owner, const uvperf_record_t **record);
 int uvperf__bpf_reader_has_record(const void *owner);
 
-/* Takes back the record that uvperf_bpf_reader_next has lent, before the rings
+/* Takes back the record that uvperf_next has lent, before the rings
  * are read in another way. */
 void uvperf__bpf_reader_take_back(reader_t *impl);
 

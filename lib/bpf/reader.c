@@ -20,7 +20,7 @@ static const uvperf__handle_kind_t reader_kind;
 
 /* The rules for when a reader's events are enabled and in the map.
  *
- * uvperf_bpf_reader_start requests both, until stop. With
+ * uvperf_start requests both, until stop. With
  * UVPERF_START_NO_ENABLE, start requests neither. uvperf_bpf_reader_resume
  * requests both until close. But if start has already requested both, resume
  * only ends the pause. While there is a request, the events are enabled, and
@@ -51,7 +51,7 @@ static int enable_and_put(reader_t *impl, int is_paused,
  * the events stay as they are. If the kernel refuses to delete an entry, its
  * event is disabled, and programs get -EOPNOTSUPP. */
 static void end_delivery(reader_t *impl) {
-  impl->is_started = 0;
+  impl->base.is_started = 0;
   /* The watch is stopped even if it was not started, because this may be inside
    * a flush. */
   uvperf__watch_stop(impl->base.watch);
@@ -88,7 +88,7 @@ static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
 static void quit(void *owner) {
   reader_t *impl = owner;
 
-  impl->is_started = 0;
+  impl->base.is_started = 0;
   if (!uvperf__handle_is_opening(&impl->base))
     uvperf__bpf_reader_leave_outputs(impl);
 }
@@ -109,7 +109,7 @@ static void end(void *owner, size_t ring_index, int status) {
 
 static const uvperf__watch_ops_t watch_ops = {
     .drain = uvperf__bpf_reader_drain,
-    .slice_end = uvperf__bpf_reader_slice_end,
+    .slice_end = uvperf__handle_slice_end,
     .spare = uvperf__bpf_reader_spare,
     .ring_skipped = uvperf__bpf_reader_ring_skipped,
     .ring_end = uvperf__bpf_reader_ring_end,
@@ -307,33 +307,15 @@ static int start(reader_t *impl, const uvperf_stream_options_t *options,
   return rc;
 }
 
-int uvperf_bpf_reader_start(uvperf_bpf_reader_t *reader,
-                            const uvperf_stream_options_t *options,
-                            uvperf_bpf_reader_sample_cb cb,
-                            uvperf_error_t *error) {
-  reader_t *impl = uvperf__handle_impl(&reader->handle);
-  uvperf_stream_options_t own;
-  int rc;
+static int reader_start(void *owner, const uvperf_stream_options_t *options,
+                        uvperf_record_cb cb, uvperf_error_t *error) {
+  reader_t *impl = owner;
 
-  rc = uvperf__stream_options_copy(&own, options, error);
-  if (rc == 0)
-    rc = uvperf__handle_check(&impl->base, error);
-  if (rc != 0)
-    return rc;
   if (cb == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "cb must not be NULL");
-  if (impl->is_started)
-    return uvperf__error_set(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
-                             "the reader is already started");
   uvperf__bpf_reader_take_back(impl);
-  rc = start(impl, &own, error);
-  if (rc != 0)
-    return rc;
-  impl->is_started = 1;
-  impl->start_flags = own.flags;
-  impl->cb = cb;
-  return 0;
+  return start(impl, options, error);
 }
 
 static int reader_stop(void *owner) {
@@ -341,44 +323,19 @@ static int reader_stop(void *owner) {
   return 0;
 }
 
-/* Begins a flush. If a flush is not allowed now, returns a code instead. */
-static int begin_flush(reader_t *impl) {
-  int rc = uvperf__handle_check(&impl->base, NULL);
+static int reader_flush(void *owner) {
+  reader_t *impl = owner;
 
-  if (rc != 0)
-    return rc;
-  if (!uvperf__bpf_reader_is_watched(impl) || impl->cb == NULL)
+  if (!uvperf__bpf_reader_is_watched(impl) || impl->base.record_cb == NULL)
     return UV_EINVAL;
-  if (impl->in_callback)
+  if (impl->base.in_callback)
     return UV_EBUSY;
   uvperf__bpf_reader_take_back(impl);
   impl->lost_at = 0;
   uvperf__teardown_hold(&impl->base.teardown);
-  return 0;
-}
-
-static int reader_flush(void *owner) {
-  reader_t *impl = owner;
-  int rc = begin_flush(impl);
-
-  if (rc != 0)
-    return rc;
   uvperf__watch_flush(impl->base.watch);
   uvperf__teardown_let_go(&impl->base.teardown);
   return 0;
-}
-
-int uvperf_bpf_reader_flush_ring(uvperf_bpf_reader_t *reader, size_t index) {
-  reader_t *impl = uvperf__handle_impl(&reader->handle);
-  int rc = begin_flush(impl);
-
-  if (rc != 0)
-    return rc;
-  rc = UV_EINVAL;
-  if (index < uvperf__watch_nr_rings(impl->base.watch))
-    rc = uvperf__watch_flush_ring(impl->base.watch, index);
-  uvperf__teardown_let_go(&impl->base.teardown);
-  return rc;
 }
 
 int uvperf_bpf_reader_on_cpu(uvperf_bpf_reader_t *reader,
@@ -457,15 +414,6 @@ static int reader_ring(void *owner, size_t index, uvperf_ring_info_t *ring) {
                                  uvperf__handle_is_forked(&impl->base), ring);
 }
 
-int uvperf_bpf_reader_failed_ring(const uvperf_bpf_reader_t *reader,
-                                  uvperf_ring_info_t *ring) {
-  const reader_t *impl = uvperf__handle_impl(&reader->handle);
-
-  if (impl->failed_ring == NULL)
-    return UV_ENOENT;
-  return uvperf_ring(&reader->handle, impl->failed_ring->index, ring);
-}
-
 static void reader_stats(void *owner, uvperf_stats_t *stats) {
   reader_t *impl = owner;
 
@@ -489,7 +437,9 @@ static const uvperf__handle_kind_t reader_kind = {
     .type = UVPERF_HANDLE_BPF_READER,
     .noun = "reader",
     .is_active = is_active,
+    .start = reader_start,
     .stop = reader_stop,
+    .next = uvperf__bpf_reader_next,
     .flush = reader_flush,
     .has_record = uvperf__bpf_reader_has_record,
     .stats = reader_stats,

@@ -28,7 +28,7 @@ static const uvperf__snapshot_ops_t ops = {deliver,
 
 static int prepare(reader_t *impl, uint32_t flags, int is_busy,
                    uvperf__snapshot_job_t **job, uvperf_error_t *error) {
-  uvperf__snapshot_ask_t ask = {flags, NULL, impl->cb != NULL,
+  uvperf__snapshot_ask_t ask = {flags, NULL, impl->base.record_cb != NULL,
                                 is_busy || impl->base.snapshot != NULL};
   int rc = uvperf__handle_check(&impl->base, error);
   uvperf__cpu_ring_t *ring;
@@ -55,7 +55,7 @@ int uvperf_bpf_reader_snapshot(uvperf_bpf_reader_t *reader, uint32_t flags,
                                uvperf_error_t *error) {
   reader_t *impl = uvperf__handle_impl(&reader->handle);
   uvperf__snapshot_job_t *job;
-  int rc = prepare(impl, flags, impl->in_callback, &job, error);
+  int rc = prepare(impl, flags, impl->base.in_callback, &job, error);
 
   return rc != 0 ? rc : uvperf__handle_snapshot(&impl->base, job, error);
 }

@@ -532,6 +532,13 @@ int uvperf__decode(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
   return decode_loaded(decoder, alone, bytes, header, record);
 }
 
+const uvperf_record_t *uvperf__decode_none(uvperf_decoder_t *decoder, int cpu) {
+  memset(&decoder->other, 0, sizeof(decoder->other));
+  decoder->other.type = UVPERF_RECORD_NONE;
+  decoder->other.cpu = (uint32_t)cpu;
+  return &decoder->other;
+}
+
 int uvperf_decode(uvperf_decoder_t *decoder, const void *bytes, size_t size,
                   const uvperf_record_t **record) {
   uint64_t header;

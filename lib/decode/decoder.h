@@ -97,6 +97,10 @@ int uvperf__decode(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
                    const void *bytes, size_t size,
                    const uvperf_record_t **record);
 
+/* Returns the record of the decoder for a callback without one, whose ring is
+ * of this CPU. */
+const uvperf_record_t *uvperf__decode_none(uvperf_decoder_t *decoder, int cpu);
+
 /* Does the same as uvperf__decoder_time, but always finds the source by the id
  * first. */
 int uvperf__decoder_find_time(const uvperf_decoder_t *decoder,

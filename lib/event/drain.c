@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Delivers the records of an event's ring to the user. The records go to
- * callbacks when the watch drains the ring, or uvperf_event_next returns them
+ * callbacks when the watch drains the ring, or uvperf_next returns them
  * one by one. Snapshots are in snapshot.c. */
 #include "event/internal.h"
 
@@ -58,7 +58,7 @@ deliver_sample(void *owner, uvperf__reader_t *reader, unsigned int form,
                                           header);
   if (record == NULL)
     return 0;
-  impl->cb(impl->base.handle, 0, record);
+  impl->base.record_cb(impl->base.handle, 0, record);
   return 1;
 }
 
@@ -71,7 +71,7 @@ static void deliver_record(void *owner, const void *bytes, size_t size,
   (void)behind;
   status = uvperf__decode(impl->decoder, NULL, bytes, size, &record);
   uvperf__stats_count(&impl->stats, record, status);
-  impl->cb(impl->base.handle, status, record);
+  impl->base.record_cb(impl->base.handle, status, record);
 }
 
 static int has_no_ring(const void *owner) {
@@ -87,11 +87,11 @@ int uvperf__event_deliver(event_t *impl, uvperf__ring_t *ring, void *scratch,
                           uvperf__slice_t *slice) {
   int rc;
 
-  impl->delivering = 1;
+  impl->base.in_callback = 1;
   impl->drained = ring;
   rc = uvperf__drain(ring, scratch, slice, &impl->stats, &drain_ops, impl);
   impl->drained = NULL;
-  impl->delivering = 0;
+  impl->base.in_callback = 0;
   uvperf__event_free_old_decoders(impl);
   if (rc < 0)
     impl->stats.corrupt += 1;
@@ -122,23 +122,15 @@ int uvperf__event_drain(void *owner, size_t ring_index,
     return UVPERF__CUT;
   rc = uvperf__event_deliver(impl, &impl->ring, room, slice);
   uvperf__scratch_leave(scratch);
-  if (rc == UVPERF__DRAINED && slice->records == records && impl->started &&
-      is_in_error(impl))
+  if (rc == UVPERF__DRAINED && slice->records == records &&
+      impl->base.is_started && is_in_error(impl))
     return UV_EBADF;
   return rc;
 }
 
+/* The event's CPU is -1 if its ring is of no CPU. */
 void uvperf__event_report(event_t *impl, int status) {
-  impl->delivering = 1;
-  impl->cb(impl->base.handle, status, NULL);
-  impl->delivering = 0;
-}
-
-void uvperf__event_slice_end(void *owner) {
-  event_t *impl = owner;
-
-  if (impl->start_flags & UVPERF_START_SLICE_END)
-    uvperf__event_report(impl, 0);
+  uvperf__handle_report(&impl->base, status, impl->source.cpu);
 }
 
 void uvperf__event_ring_skipped(void *owner, size_t ring_index) {
@@ -150,7 +142,7 @@ void uvperf__event_end(void *owner, size_t ring_index, int status) {
   event_t *impl = owner;
 
   (void)ring_index;
-  impl->started = 0;
+  impl->base.is_started = 0;
   uvperf__event_report(impl, status);
 }
 
@@ -246,7 +238,7 @@ int uvperf__event_has_record(const void *owner) {
 
   if (impl->ring.page == NULL)
     return UV_EINVAL;
-  if (impl->delivering)
+  if (impl->base.in_callback)
     return UV_EBUSY;
   return !impl->unsound &&
          !(uvperf__event_is_watched(impl) &&
@@ -254,21 +246,16 @@ int uvperf__event_has_record(const void *owner) {
          uvperf__ring_has_record(&impl->ring, impl->lent);
 }
 
-int uvperf_event_next(uvperf_event_t *event, const uvperf_record_t **record) {
-  event_t *impl = uvperf__handle_impl(&event->handle);
+int uvperf__event_next(void *owner, const uvperf_record_t **record) {
+  event_t *impl = owner;
   const void *bytes;
   size_t size;
-  int rc = uvperf__handle_check(&impl->base, NULL);
+  int rc;
 
-  if (record == NULL)
-    return UV_EINVAL;
-  *record = NULL;
-  if (rc != 0)
-    return rc;
   if (impl->ring.page == NULL)
     return UV_EINVAL;
-  if (impl->delivering || impl->base.snapshot != NULL ||
-      (impl->ring.overwrite ? !impl->paused : impl->started))
+  if (impl->base.in_callback || impl->base.snapshot != NULL ||
+      (impl->ring.overwrite ? !impl->paused : impl->base.is_started))
     return UV_EBUSY;
   uvperf__event_take_back(impl);
   if (impl->unsound || (uvperf__event_is_watched(impl) &&
@@ -280,6 +267,7 @@ int uvperf_event_next(uvperf_event_t *event, const uvperf_record_t **record) {
   if (rc == UV_EPROTO) {
     impl->unsound = uvperf__ring_skip(&impl->ring) != 0;
     impl->stats.corrupt += 1;
+    *record = uvperf__decode_none(impl->decoder, impl->source.cpu);
   }
   if (rc < 0)
     return rc;

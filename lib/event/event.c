@@ -100,7 +100,7 @@ static int is_active(const void *owner) {
 
 static const uvperf__watch_ops_t watch_ops = {
     .drain = uvperf__event_drain,
-    .slice_end = uvperf__event_slice_end,
+    .slice_end = uvperf__handle_slice_end,
     .ring_skipped = uvperf__event_ring_skipped,
     .end = uvperf__event_end,
     .close = uvperf__handle_begin_close,
@@ -562,7 +562,7 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
   uvperf__watch_options_t chosen;
   int rc = 0;
 
-  if (!impl->delivering)
+  if (!impl->base.in_callback)
     uvperf__event_take_back(impl);
   uvperf__stream_options_for_watch(options, uvperf__event_default_flush(impl),
                                    &chosen);
@@ -598,7 +598,7 @@ static int can_get_records(const event_t *impl) {
 
 /* An overwritable ring is delivered by snapshots, which also use the
  * callback. */
-static int check_cb(const event_t *impl, uvperf_event_record_cb cb,
+static int check_cb(const event_t *impl, uvperf_record_cb cb,
                     uvperf_error_t *error) {
   if (cb == NULL && uvperf__event_is_watched(impl))
     return uvperf__error_set(
@@ -617,34 +617,20 @@ static int check_cb(const event_t *impl, uvperf_event_record_cb cb,
                            "or period= in its name), or start it with cb NULL");
 }
 
-int uvperf_event_start(uvperf_event_t *event,
-                       const uvperf_stream_options_t *options,
-                       uvperf_event_record_cb cb, uvperf_error_t *error) {
-  event_t *impl = uvperf__handle_impl(&event->handle);
-  uvperf_stream_options_t own;
-  int rc;
+static int event_start(void *owner, const uvperf_stream_options_t *options,
+                       uvperf_record_cb cb, uvperf_error_t *error) {
+  event_t *impl = owner;
+  int rc = check_cb(impl, cb, error);
 
-  rc = uvperf__stream_options_copy(&own, options, error);
   if (rc == 0)
-    rc = uvperf__handle_check(&impl->base, error);
+    rc = start(impl, options, error);
   if (rc != 0)
     return rc;
-  if (impl->started)
-    return uvperf__error_set(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
-                             "the event is already started");
-  rc = check_cb(impl, cb, error);
-  if (rc == 0)
-    rc = start(impl, &own, error);
-  if (rc != 0)
-    return rc;
-  /* If uvperf_event_start is called in the callback of a snapshot, the rest of
-   * the snapshot has no callback any more. */
+  /* If it is started in the callback of a snapshot, the rest of the snapshot
+   * has no callback any more. */
   if (cb == NULL)
     uvperf__watch_stop(impl->base.watch);
-  impl->started = 1;
-  impl->start_flags = own.flags;
-  impl->default_flush = own.flush_ms == 0;
-  impl->cb = cb;
+  impl->default_flush = options->flush_ms == 0;
   return 0;
 }
 
@@ -657,7 +643,7 @@ static int event_stop(void *owner) {
     impl->enabled = 0;
   }
   impl->enabled_by_start = 0;
-  impl->started = 0;
+  impl->base.is_started = 0;
   /* The watch is stopped even if it is not started, because this may be inside
    * a flush. */
   uvperf__watch_stop(impl->base.watch);
@@ -668,9 +654,9 @@ static int event_flush(void *owner) {
   event_t *impl = owner;
   int rc;
 
-  if (!uvperf__event_is_watched(impl) || impl->cb == NULL)
+  if (!uvperf__event_is_watched(impl) || impl->base.record_cb == NULL)
     return UV_EINVAL;
-  if (impl->delivering)
+  if (impl->base.in_callback)
     return UV_EBUSY;
   uvperf__event_take_back(impl);
   if (impl->unsound)
@@ -762,7 +748,9 @@ static const uvperf__handle_kind_t event_kind = {
     .type = UVPERF_HANDLE_EVENT,
     .noun = "event",
     .is_active = is_active,
+    .start = event_start,
     .stop = event_stop,
+    .next = uvperf__event_next,
     .flush = event_flush,
     .has_record = uvperf__event_has_record,
     .stats = event_stats,

@@ -68,10 +68,7 @@ struct event_s {
   int *fds;
   size_t nr_fds;
 
-  uvperf_event_record_cb cb; /* of the last start */
-  uint32_t start_flags;
   int default_flush; /* the last start used the default flush_ms */
-  int started;
   int enabled_by_start;
   int enabled; /* may be out of date: see uvperf_event_modify */
   int limited; /* uvperf_event_refresh was called */
@@ -85,14 +82,13 @@ struct event_s {
   event_t *members;     /* of a leader: the first sibling */
   event_t *next_member; /* of a sibling: the next sibling */
 
-  /* The record that uvperf_event_next has lent to the user: its size in bytes
+  /* The record that uvperf_next has lent to the user: its size in bytes
    * (0: no record), and its copy if it wraps. `old_decoders` are the replaced
    * decoders, the latest first: the user may still have a record from such a
    * decoder. */
   size_t lent;
   void *whole;
   uvperf_decoder_t *old_decoders;
-  int delivering; /* in a record callback, or between two in a drain */
   const uvperf__ring_t *drained; /* ring or copy being drained; NULL: none */
   int was_empty;                 /* the last call of next found no record */
   int unsound; /* next has found that the ring cannot be read any more */
@@ -101,7 +97,7 @@ struct event_s {
 };
 
 /* Whether the event has a ring that the watch drains. An overwritable ring is
- * read only by uvperf_event_next and by snapshots. */
+ * read only by uvperf_next and by snapshots. */
 static inline int uvperf__event_is_watched(const event_t *impl) {
   return impl->ring.page != NULL && !impl->ring.overwrite;
 }
@@ -158,7 +154,6 @@ void uvperf__event_free_opening(event_opening_t *opening);
 /* -- drain.c: called by the watch -- */
 
 int uvperf__event_drain(void *owner, size_t ring_index, uvperf__slice_t *slice);
-void uvperf__event_slice_end(void *owner);
 void uvperf__event_ring_skipped(void *owner, size_t ring_index);
 void uvperf__event_end(void *owner, size_t ring_index, int status);
 
@@ -177,10 +172,11 @@ void uvperf__event_report(event_t *impl, int status);
  * when the user has no record any more. */
 void uvperf__event_free_old_decoders(event_t *impl);
 
-/* The operation of the kind. */
+/* Operations of the kind. */
+int uvperf__event_next(void *owner, const uvperf_record_t **record);
 int uvperf__event_has_record(const void *owner);
 
-/* Takes back the record that uvperf_event_next has lent to the user. */
+/* Takes back the record that uvperf_next has lent to the user. */
 void uvperf__event_take_back(event_t *impl);
 
 /* -- output.c -- */

@@ -57,8 +57,8 @@ static void free_attachment(attachment_t *attachment) {
  * user has a record (as in a callback) or a snapshot is pending, because the
  * user then has, or still gets, records that are no longer in the ring. */
 static int is_overwritten(const event_t *owner, uint64_t end) {
-  return owner->ring.overwrite && owner->lent == 0 && !owner->delivering &&
-         owner->base.snapshot == NULL &&
+  return owner->ring.overwrite && owner->lent == 0 &&
+         !owner->base.in_callback && owner->base.snapshot == NULL &&
          end - uvperf__ring_head(&owner->ring) >= owner->ring.size;
 }
 
@@ -186,7 +186,7 @@ static int prepare(attachment_t *attachment, event_t *impl, event_t *owner,
 /* A record that the user holds belongs to the old decoder or to an earlier
  * decoder. */
 static void use_decoder(event_t *owner, uvperf_decoder_t *decoder) {
-  if (owner->lent > 0 || owner->delivering) {
+  if (owner->lent > 0 || owner->base.in_callback) {
     owner->decoder->older = owner->old_decoders;
     owner->old_decoders = owner->decoder;
   } else {
@@ -240,7 +240,7 @@ static void attach(attachment_t *attachment, event_t *impl, event_t *owner) {
   owner->fds = attachment->fds;
   owner->nr_fds += 1;
   impl->output = owner;
-  if (owner->started && owner->default_flush)
+  if (owner->base.is_started && owner->default_flush)
     uvperf__watch_set_flush(owner->base.watch,
                             uvperf__event_default_flush(owner));
 }

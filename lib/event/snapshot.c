@@ -16,7 +16,8 @@ static int deliver(void *owner, uvperf__snapshot_job_t *job,
   int rc;
 
   rc = uvperf__event_deliver(impl, &snapshot->image, NULL, slice);
-  if (rc != UVPERF__DRAINED || snapshot->code == 0 || impl->cb == NULL)
+  if (rc != UVPERF__DRAINED || snapshot->code == 0 ||
+      impl->base.record_cb == NULL)
     return rc;
   impl->stats.corrupt += 1;
   uvperf__event_report(impl, snapshot->code);
@@ -28,8 +29,8 @@ static const uvperf__snapshot_ops_t ops = {deliver,
 
 static int prepare(event_t *impl, uint32_t flags, uvperf__snapshot_job_t **job,
                    uvperf_error_t *error) {
-  uvperf__snapshot_ask_t ask = {flags, NULL, impl->cb != NULL,
-                                impl->delivering ||
+  uvperf__snapshot_ask_t ask = {flags, NULL, impl->base.record_cb != NULL,
+                                impl->base.in_callback ||
                                     impl->base.snapshot != NULL};
   int rc = uvperf__handle_check(&impl->base, error);
 

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "loop/stream_options.h"
 #include "sys/fork.h"
 #include "util/error.h"
 
@@ -159,6 +160,57 @@ size_t uvperf_handle_size(int type) {
 }
 
 /* -- delivery -------------------------------------------------------------- */
+
+int uvperf_start(uvperf_handle_t *handle,
+                 const uvperf_stream_options_t *options, uvperf_record_cb cb,
+                 uvperf_error_t *error) {
+  uvperf__handle_t *self = uvperf__handle_impl(handle);
+  uvperf_stream_options_t own;
+  int rc = uvperf__stream_options_copy(&own, options, error);
+
+  if (rc == 0)
+    rc = uvperf__handle_check(self, error);
+  if (rc != 0)
+    return rc;
+  if (self->is_started)
+    return uvperf__error_set(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
+                             "the %s is already started", self->kind->noun);
+  rc = self->kind->start(self, &own, cb, error);
+  if (rc != 0)
+    return rc;
+  self->is_started = 1;
+  self->start_flags = own.flags;
+  self->record_cb = cb;
+  return 0;
+}
+
+void uvperf__handle_report(uvperf__handle_t *self, int status, int cpu) {
+  uvperf_record_t none;
+
+  memset(&none, 0, sizeof(none));
+  none.type = UVPERF_RECORD_NONE;
+  none.cpu = (uint32_t)cpu;
+  self->in_callback = 1;
+  self->record_cb(self->handle, status, &none);
+  self->in_callback = 0;
+}
+
+void uvperf__handle_slice_end(void *owner) {
+  uvperf__handle_t *self = owner;
+
+  if (self->start_flags & UVPERF_START_SLICE_END)
+    uvperf__handle_report(self, 0, -1);
+}
+
+int uvperf_next(uvperf_handle_t *handle, const uvperf_record_t **record) {
+  uvperf__handle_t *self = uvperf__handle_impl(handle);
+  int rc = uvperf__handle_check(self, NULL);
+
+  if (record == NULL)
+    return UV_EINVAL;
+  *record = NULL;
+  return rc != 0 ? rc : self->kind->next(self, record);
+}
 
 int uvperf_stop(uvperf_handle_t *handle) {
   uvperf__handle_t *self = uvperf__handle_impl(handle);

@@ -29,7 +29,10 @@ typedef struct uvperf__handle_kind_s {
   int (*is_active)(const void *impl);
   /* What handle.h says of these functions. All but `stats`, `nr_rings` and
    * `ring` are called for a handle that can be used. */
+  int (*start)(void *impl, const uvperf_stream_options_t *options,
+               uvperf_record_cb cb, uvperf_error_t *error);
   int (*stop)(void *impl);
+  int (*next)(void *impl, const uvperf_record_t **record);
   int (*flush)(void *impl);
   int (*has_record)(const void *impl);
   void (*stats)(void *impl, uvperf_stats_t *stats);
@@ -58,6 +61,11 @@ typedef struct uvperf__handle_s {
   uvperf__snapshot_job_t *snapshot;
   uvperf__user_status_cb snapshot_cb;
   int is_snapping; /* inside uvperf__handle_snapshot */
+  /* Of the last start. NULL: never started, or without a callback. */
+  uvperf_record_cb record_cb;
+  uint32_t start_flags; /* UVPERF_START_* */
+  int is_started;
+  int in_callback; /* in a callback, or between two in a drain */
 } uvperf__handle_t;
 
 void uvperf__handle_init(uvperf__handle_t *self, uv_loop_t *loop,
@@ -82,6 +90,13 @@ int uvperf__handle_check(const uvperf__handle_t *self, uvperf_error_t *error);
 /* Closes it for another cause than uvperf_close. `self` is the owner of the
  * inner handles, which call this when a walk over the loop closes them. */
 void uvperf__handle_begin_close(void *self);
+
+/* Calls the record callback without a record. `cpu` is that of the ring, or
+ * -1. */
+void uvperf__handle_report(uvperf__handle_t *self, int status, int cpu);
+
+/* The end of a slice, for the watch. */
+void uvperf__handle_slice_end(void *self);
 
 /* -- work on libuv's pool -------------------------------------------------- */
 

@@ -739,18 +739,6 @@ int uvperf__watch_flush(uvperf__watch_t *watch) {
   return 0;
 }
 
-int uvperf__watch_flush_ring(uvperf__watch_t *watch, size_t ring_index) {
-  uvperf__slice_t slice;
-
-  if (watch->delivering)
-    return UV_EBUSY;
-  uvperf__slice_unbounded(&slice, &watch->session);
-  watch->delivering = 1;
-  flush_one(watch, ring_index, &slice);
-  watch->delivering = 0;
-  return 0;
-}
-
 const uint64_t *uvperf__watch_session(const uvperf__watch_t *watch) {
   return &watch->session;
 }

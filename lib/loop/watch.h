@@ -166,9 +166,6 @@ void uvperf__watch_flush_in(uvperf__watch_t *watch, uint64_t ms);
  * UV_EBUSY inside a callback of this watch. */
 int uvperf__watch_flush(uvperf__watch_t *watch);
 
-/* Does the same for one ring of a watch that reads its rings one by one. */
-int uvperf__watch_flush_ring(uvperf__watch_t *watch, size_t ring_index);
-
 /* Returns a pointer to a number that changes when the watch is stopped or
  * closed. The owner needs it for its own slices. */
 const uint64_t *uvperf__watch_session(const uvperf__watch_t *watch);

@@ -12,31 +12,24 @@ uvperf__cpu_ring_t *uvperf__set_ring_at(const set_t *impl, size_t index) {
 }
 
 void uvperf__set_free_sources(set_t *impl) {
-  if (!impl->in_callback && impl->base.snapshot == NULL && impl->next.lent == 0)
+  if (!impl->base.in_callback && impl->base.snapshot == NULL &&
+      impl->next.lent == 0)
     uvperf__counters_free_sources(impl->counters);
-}
-
-void uvperf__set_report(set_t *impl, int status) {
-  impl->in_callback = 1;
-  impl->record_cb(impl->base.handle, status, NULL);
-  impl->in_callback = 0;
 }
 
 void uvperf__set_report_ring(set_t *impl, const uvperf__cpu_ring_t *ring,
                              int status) {
-  impl->failed_ring = ring;
-  uvperf__set_report(impl, status);
-  impl->failed_ring = NULL;
+  uvperf__handle_report(&impl->base, status, ring->cpu);
 }
 
 void uvperf__set_leave_cpus(set_t *impl) {
-  if (!impl->is_started && impl->cb == NULL)
+  if (!impl->base.is_started && impl->cb == NULL)
     uvperf__handle_leave_cpus(&impl->base);
 }
 
 void uvperf__set_end_delivery(set_t *impl) {
   impl->session += 1;
-  impl->is_started = 0;
+  impl->base.is_started = 0;
   /* The watch is stopped even if it is not started, because this may be inside
    * a flush. */
   if (impl->base.watch != NULL)

@@ -46,9 +46,9 @@ void uvperf__set_deliver(set_t *impl, uvperf__cpu_ring_t *ring,
   uvperf__stats_ring_slice(ring, slice);
   if (status == 0 && record->type == PERF_RECORD_EXIT)
     uvperf__set_task_exited(impl);
-  impl->in_callback = 1;
-  impl->record_cb(impl->base.handle, status, record);
-  impl->in_callback = 0;
+  impl->base.in_callback = 1;
+  impl->base.record_cb(impl->base.handle, status, record);
+  impl->base.in_callback = 0;
 }
 
 void uvperf__set_deliver_merged(set_t *impl, const uvperf__merged_t *merged,
@@ -89,7 +89,7 @@ drain_sample(void *owner, uvperf__reader_t *reader, unsigned int form,
   record = uvperf__decode_sample(drain->decoder, bytes, header);
   if (record == NULL)
     return 0;
-  drain->impl->record_cb(drain->impl->base.handle, 0, record);
+  drain->impl->base.record_cb(drain->impl->base.handle, 0, record);
   return 1;
 }
 
@@ -100,7 +100,7 @@ static void drain_record(void *owner, const void *bytes, size_t size,
   (void)behind;
   uvperf__set_deliver(drain->impl, drain->ring, bytes, size, NULL,
                       drain->slice);
-  drain->impl->in_callback = 1;
+  drain->impl->base.in_callback = 1;
 }
 
 static int drain_has_no_ring(const void *owner) {
@@ -117,10 +117,10 @@ static int drain_ring(void *owner, size_t ring_index, uvperf__slice_t *slice) {
   uint64_t records = slice->records;
   int rc;
 
-  impl->in_callback = 1;
+  impl->base.in_callback = 1;
   rc = uvperf__drain(&ring->ring, impl->scratch, slice, &ring->stats,
                      &drain_ops, &drain);
-  impl->in_callback = 0;
+  impl->base.in_callback = 0;
   if (slice->records != records)
     uvperf__stats_ring_slice(ring, slice);
   return rc;
@@ -180,7 +180,7 @@ static inline int merge_sample(void *user, void *owner, const uint8_t *bytes,
   ring->stats.records += 1;
   uvperf__stats_ring_slice(ring, drain->slice);
   ring->stats.bytes += uvperf__header_size(header);
-  drain->impl->record_cb(drain->impl->base.handle, 0, record);
+  drain->impl->base.record_cb(drain->impl->base.handle, 0, record);
   return *drain->session == drain->own_session;
 }
 
@@ -216,11 +216,11 @@ static int merge_until(set_t *impl, uint64_t horizon, uvperf__slice_t *slice) {
   int rc;
 
   for (;;) {
-    impl->in_callback = 1;
+    impl->base.in_callback = 1;
     records = uvperf__merge_run(impl->merge, horizon, uvperf__slice_left(slice),
                                 slice->max_bytes - slice->bytes, merge_sample,
                                 &drain, &bytes);
-    impl->in_callback = 0;
+    impl->base.in_callback = 0;
     slice->records += records;
     slice->bytes += bytes;
     rc = 1;
@@ -269,13 +269,6 @@ static int drain_all(void *owner, uvperf__slice_t *slice) {
 }
 
 /* -- other operations of the watch ----------------------------------------- */
-
-static void slice_end(void *owner) {
-  set_t *impl = owner;
-
-  if (impl->start_flags & UVPERF_START_SLICE_END)
-    uvperf__set_report(impl, 0);
-}
 
 void uvperf__set_ring_skipped(void *owner, size_t ring_index) {
   set_t *impl = owner;
@@ -363,7 +356,7 @@ int uvperf__set_watch_rings(set_t *impl) {
 
 static const uvperf__watch_ops_t by_ring = {
     .drain = drain_ring,
-    .slice_end = slice_end,
+    .slice_end = uvperf__handle_slice_end,
     .spare = spare,
     .iteration_end = uvperf__set_iteration_end,
     .flush_due = uvperf__set_flush_due,
@@ -375,7 +368,7 @@ static const uvperf__watch_ops_t by_ring = {
 
 static const uvperf__watch_ops_t by_time = {
     .drain_all = drain_all,
-    .slice_end = slice_end,
+    .slice_end = uvperf__handle_slice_end,
     .spare = spare,
     .iteration_end = uvperf__set_iteration_end,
     .flush_due = uvperf__set_flush_due,

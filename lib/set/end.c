@@ -111,7 +111,7 @@ int uvperf__set_flush_due(void *owner) {
   set_t *impl = owner;
   uint64_t now = now_of(impl);
 
-  if (impl->in_callback) { /* see uvperf__set_iteration_end */
+  if (impl->base.in_callback) { /* see uvperf__set_iteration_end */
     uvperf__watch_flush_in(impl->base.watch, PROBE_MS);
     return 0;
   }
@@ -135,9 +135,9 @@ static int report_each(set_t *impl) {
   while (uvperf__counters_take_ended(impl->counters, &target)) {
     if (impl->end_cb == NULL)
       continue;
-    impl->in_callback = 1;
+    impl->base.in_callback = 1;
     impl->end_cb(impl->base.handle, target);
-    impl->in_callback = 0;
+    impl->base.in_callback = 0;
     if (impl->session != session || uv_hrtime() >= until)
       return 0;
   }
@@ -157,7 +157,7 @@ static void report_ends(set_t *impl) {
     return;
   uvperf__set_end_delivery(impl);
   impl->eof_reported = 1;
-  uvperf__set_report(impl, UV_EOF);
+  uvperf__handle_report(&impl->base, UV_EOF, -1);
 }
 
 void uvperf__set_iteration_end(void *owner) {
@@ -166,7 +166,7 @@ void uvperf__set_iteration_end(void *owner) {
 
   /* Ends must wait for records: a snapshot was begun, or the user has a record
    * in a callback that runs the loop. */
-  impl->is_put_off = impl->in_callback || impl->base.snapshot != NULL;
+  impl->is_put_off = impl->base.in_callback || impl->base.snapshot != NULL;
   if (impl->is_put_off) {
     uvperf__watch_flush_in(impl->base.watch, PROBE_MS);
     return;
@@ -216,6 +216,6 @@ int uvperf__set_take_ends(set_t *impl) {
 }
 
 void uvperf__set_check_ends(set_t *impl) {
-  if (impl->is_started)
+  if (impl->base.is_started)
     uvperf__watch_drain(impl->base.watch);
 }

@@ -5,13 +5,13 @@
 static void report(set_t *impl, int cpu, int status,
                    const uvperf_error_t *error) {
   /* A record callback may have run the loop, inside a flush. */
-  int was_in_callback = impl->in_callback;
+  int was_in_callback = impl->base.in_callback;
 
   if (impl->cpu_cb == NULL)
     return;
-  impl->in_callback = 1;
+  impl->base.in_callback = 1;
   impl->cpu_cb(impl->base.handle, cpu, status, error);
-  impl->in_callback = was_in_callback;
+  impl->base.in_callback = was_in_callback;
 }
 
 /* The ring already has all records of events that are bound to the CPU. Only

@@ -14,7 +14,7 @@
 
 typedef struct set_closing_s set_closing_t;
 
-/* The state of uvperf_set_next. */
+/* The state of uvperf_next. */
 typedef struct set_next_s {
   size_t index; /* the ring that is being read, without a merge */
   /* NULL without UVPERF_SET_TIME_ORDER. The watch has its own merge, which
@@ -35,7 +35,7 @@ typedef struct set_next_s {
  * inner close callback. If that callback runs inside a flush or a snapshot, the
  * struct is freed when the flush or snapshot returns. */
 typedef struct set_s {
-  /* The watch is NULL before the first uvperf_set_start, and the hotplug
+  /* The watch is NULL before the first uvperf_start, and the hotplug
    * without UVPERF_SET_FOLLOW_CPUS. */
   uvperf__handle_t base;
   /* A placeholder while the set is being opened. */
@@ -50,14 +50,11 @@ typedef struct set_s {
   int last; /* the reading at which the next delta begins */
   int lent; /* the reading that the user has, -1 for none */
 
-  /* For uvperf_set_start. */
-  uvperf_set_record_cb record_cb; /* of the last start; NULL: never started */
+  /* For uvperf_start. */
   uvperf_set_end_cb end_cb;
   uvperf_set_cpu_cb cpu_cb;
   uint64_t cpus_gone;
   uint64_t cpus_come;
-  uint32_t start_flags;
-  int is_started;
   int enabled_by_start;
   uint64_t session;  /* incremented by each start, stop, end and close */
   uint64_t flush_ms; /* of the last start */
@@ -67,10 +64,6 @@ typedef struct set_s {
    * open. The second time is 0 after the clock was set back. */
   uint64_t clock_ns;
   uint64_t opened_ns;
-  int in_callback; /* in any callback of the handle */
-  /* The ring to which a record callback without a record belongs. NULL outside
-   * such a callback. */
-  const uvperf__cpu_ring_t *failed_ring;
   int is_flushing;
   void *scratch;          /* for records that wrap, in any ring */
   uvperf__merge_t *merge; /* NULL without UVPERF_SET_TIME_ORDER, and if the
@@ -104,11 +97,7 @@ uvperf__cpu_ring_t *uvperf__set_ring_at(const set_t *impl, size_t index);
  * snapshot is not delivered yet. */
 void uvperf__set_free_sources(set_t *impl);
 
-/* Calls the record callback without a record. */
-void uvperf__set_report(set_t *impl, int status);
-
-/* Calls the record callback without a record, for one ring. Inside the
- * callback, uvperf_set_failed_ring returns this ring. */
+/* Calls the record callback without a record, for one ring. */
 void uvperf__set_report_ring(set_t *impl, const uvperf__cpu_ring_t *ring,
                              int status);
 
@@ -211,10 +200,11 @@ int uvperf__set_take_ends(set_t *impl);
 
 /* -- next.c: records one by one -- */
 
-/* The operation of the kind. */
+/* Operations of the kind. */
+int uvperf__set_next(void *owner, const uvperf_record_t **record);
 int uvperf__set_has_record(const void *owner);
 
-/* Takes back the record that uvperf_set_next has lent, because other code is
+/* Takes back the record that uvperf_next has lent, because other code is
  * going to read the rings. */
 void uvperf__set_take_back(set_t *impl);
 

@@ -24,7 +24,6 @@ void uvperf__set_take_back(set_t *impl) {
   consume(&impl->next);
   impl->next.has_look = 0;
   impl->next.was_empty = 0;
-  impl->failed_ring = NULL;
 }
 
 /* -- in the order of time -------------------------------------------------- */
@@ -118,11 +117,12 @@ static int find(set_t *impl, const void **bytes, size_t *size,
   return rc;
 }
 
-static int skip(set_t *impl) {
+static int skip(set_t *impl, const uvperf_record_t **record) {
   uvperf__cpu_ring_t *ring = impl->next.lender;
 
   uvperf__stats_ring_skip(ring);
-  impl->failed_ring = ring;
+  *record =
+      uvperf__decode_none(uvperf__counters_decoder(impl->counters), ring->cpu);
   return UV_EPROTO;
 }
 
@@ -134,7 +134,7 @@ static int take(set_t *impl, const uvperf_record_t **record) {
   int rc = find(impl, &bytes, &size, &time);
 
   if (rc == UV_EPROTO)
-    return skip(impl);
+    return skip(impl, record);
   if (rc < 0)
     return rc;
   if (rc == 0)
@@ -164,33 +164,25 @@ static int take_or_end(set_t *impl, const uvperf_record_t **record) {
 }
 
 static int check(const set_t *impl) {
-  int rc = uvperf__handle_check(&impl->base, NULL);
-
-  if (rc != 0)
-    return rc;
   if (uvperf__counters_rings(impl->counters) == NULL ||
       !uvperf__counters_write_records(impl->counters))
     return UV_EINVAL;
-  return impl->in_callback ? UV_EBUSY : 0;
+  return impl->base.in_callback ? UV_EBUSY : 0;
 }
 
-int uvperf_set_next(uvperf_set_t *set, const uvperf_record_t **record) {
-  set_t *impl = uvperf__handle_impl(&set->handle);
+int uvperf__set_next(void *owner, const uvperf_record_t **record) {
+  set_t *impl = owner;
   int rc = check(impl);
 
-  if (record == NULL)
-    return UV_EINVAL;
-  *record = NULL;
   if (rc == 0 && impl->flags & UVPERF_SET_OVERWRITE)
     rc = UV_EINVAL;
-  if (rc == 0 && impl->is_started)
+  if (rc == 0 && impl->base.is_started)
     rc = UV_EBUSY;
   if (rc == 0)
     rc = make(impl);
   if (rc != 0)
     return rc;
   consume(&impl->next);
-  impl->failed_ring = NULL;
   if (impl->eof_reported && uvperf__counters_have_ended(impl->counters))
     return UV_EOF;
   uvperf__set_free_sources(impl);

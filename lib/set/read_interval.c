@@ -13,7 +13,7 @@ int uvperf__set_tick(void *owner, int is_new) {
   uvperf_set_read_cb cb = impl->cb;
   int newer = 1 - impl->last;
   /* A record callback may have run the loop, inside a flush. */
-  int was_in_callback = impl->in_callback;
+  int was_in_callback = impl->base.in_callback;
   int rc;
 
   /* The read callback is running the loop, inside another handle's flush. The
@@ -28,7 +28,7 @@ int uvperf__set_tick(void *owner, int is_new) {
   if (rc == 0)
     rc = uvperf_reading_delta(impl->delta, impl->readings[impl->last],
                               impl->readings[newer]);
-  impl->in_callback = 1;
+  impl->base.in_callback = 1;
   if (rc != 0) {
     cb(impl->base.handle, rc, NULL, NULL);
   } else {
@@ -39,7 +39,7 @@ int uvperf__set_tick(void *owner, int is_new) {
   /* `impl` can be used even if the callback has closed the set, because impl
    * lives until the next iteration of the loop. */
   impl->lent = -1;
-  impl->in_callback = was_in_callback;
+  impl->base.in_callback = was_in_callback;
   /* If the set is not started, nothing else frees the sources. */
   uvperf__set_free_sources(impl);
   return 0;

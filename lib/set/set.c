@@ -57,7 +57,7 @@ static void quit(void *owner) {
   set_t *impl = owner;
 
   impl->session += 1;
-  impl->is_started = 0;
+  impl->base.is_started = 0;
   if (!uvperf__counters_close_slowly(impl->counters,
                                      uvperf__counters_nr_open(impl->counters)))
     uvperf__counters_disable(impl->counters, NULL);
@@ -221,7 +221,7 @@ int uvperf_set_open(uv_loop_t *loop, uvperf_set_t *set,
 
 /* -- start ---------------------------------------------------------------- */
 
-static int check_start(const set_t *impl, uvperf_set_record_cb cb,
+static int check_start(const set_t *impl, uvperf_record_cb cb,
                        uvperf_error_t *error) {
   if (uvperf__counters_rings(impl->counters) == NULL)
     return uvperf__error_set(
@@ -236,9 +236,6 @@ static int check_start(const set_t *impl, uvperf_set_record_cb cb,
   if (cb == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "cb must not be NULL");
-  if (impl->is_started)
-    return uvperf__error_set(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
-                             "the set is already started");
   if (impl->eof_reported && uvperf__counters_have_ended(impl->counters))
     return uvperf__error_set(
         error, UV_EOF, UVPERF_CAUSE_NO_TASK,
@@ -285,27 +282,18 @@ static int start(set_t *impl, const uvperf_stream_options_t *options,
   return rc;
 }
 
-int uvperf_set_start(uvperf_set_t *set, const uvperf_stream_options_t *options,
-                     uvperf_set_record_cb cb, uvperf_error_t *error) {
-  set_t *impl = uvperf__handle_impl(&set->handle);
-  uvperf_stream_options_t own;
-  int rc;
+static int set_start(void *owner, const uvperf_stream_options_t *options,
+                     uvperf_record_cb cb, uvperf_error_t *error) {
+  set_t *impl = owner;
+  int rc = check_start(impl, cb, error);
 
-  rc = uvperf__stream_options_copy(&own, options, error);
-  if (rc == 0)
-    rc = uvperf__handle_check(&impl->base, error);
-  if (rc == 0)
-    rc = check_start(impl, cb, error);
   if (rc != 0)
     return rc;
   uvperf__set_take_back(impl);
-  rc = start(impl, &own, error);
+  rc = start(impl, options, error);
   if (rc != 0)
     return rc;
   impl->session += 1;
-  impl->is_started = 1;
-  impl->start_flags = own.flags;
-  impl->record_cb = cb;
   impl->eof_reported = 0;
   uvperf__set_start_probes(impl);
   return 0;
@@ -321,9 +309,9 @@ static int set_stop(void *owner) {
 static int set_flush(void *owner) {
   set_t *impl = owner;
 
-  if (impl->record_cb == NULL || impl->flags & UVPERF_SET_OVERWRITE)
+  if (impl->base.record_cb == NULL || impl->flags & UVPERF_SET_OVERWRITE)
     return UV_EINVAL;
-  if (impl->in_callback)
+  if (impl->base.in_callback)
     return UV_EBUSY;
   uvperf__set_take_back(impl);
   uvperf__teardown_hold(&impl->base.teardown);
@@ -514,14 +502,6 @@ static int set_ring(void *owner, size_t index, uvperf_ring_info_t *ring) {
                                  uvperf__handle_is_forked(&impl->base), ring);
 }
 
-int uvperf_set_failed_ring(const uvperf_set_t *set, uvperf_ring_info_t *ring) {
-  const set_t *impl = uvperf__handle_impl(&set->handle);
-
-  if (impl->failed_ring == NULL)
-    return UV_ENOENT;
-  return uvperf_ring(&set->handle, impl->failed_ring->index, ring);
-}
-
 /* -- the kind -------------------------------------------------------------- */
 
 static const uvperf__handle_kind_t set_kind = {
@@ -529,7 +509,9 @@ static const uvperf__handle_kind_t set_kind = {
     .noun = "set",
     .set_ref = set_ref,
     .is_active = is_active,
+    .start = set_start,
     .stop = set_stop,
+    .next = uvperf__set_next,
     .flush = set_flush,
     .has_record = uvperf__set_has_record,
     .stats = set_stats,

@@ -84,7 +84,7 @@ static int add_merge(set_t *impl, uvperf__snapshot_job_t *job) {
 
 static int check(const set_t *impl, uint32_t flags, int is_busy,
                  uvperf_error_t *error) {
-  uvperf__snapshot_ask_t ask = {flags, NULL, impl->record_cb != NULL,
+  uvperf__snapshot_ask_t ask = {flags, NULL, impl->base.record_cb != NULL,
                                 is_busy || impl->base.snapshot != NULL};
   int rc = uvperf__handle_check(&impl->base, error);
 
@@ -129,7 +129,7 @@ int uvperf_set_snapshot(uvperf_set_t *set, uint32_t flags,
                         uvperf_error_t *error) {
   set_t *impl = uvperf__handle_impl(&set->handle);
   uvperf__snapshot_job_t *job;
-  int rc = check(impl, flags, impl->in_callback, error);
+  int rc = check(impl, flags, impl->base.in_callback, error);
 
   if (rc == 0)
     rc = prepare(impl, flags, &job, error);

@@ -303,18 +303,18 @@ static void end_batch(handle_t *handle) {
   napi_close_handle_scope(handle->env, handle->batch_scope);
 }
 
-static void on_record(uvperf_set_t *set, int status,
+static void on_record(uvperf_handle_t *base, int status,
                       const uvperf_record_t *record) {
-  handle_t *handle = set->handle.data;
+  handle_t *handle = base->data;
   napi_handle_scope scope;
 
-  if (record != NULL) {
+  if (record->type != UVPERF_RECORD_NONE) {
     if (status == 0 && record->type == PERF_RECORD_SAMPLE)
       add_sample(handle, record);
     return;
   }
   end_batch(handle); /* the end of a slice, or an error */
-  if (status == 0 || uvperf_is_closing(&set->handle))
+  if (status == 0 || uvperf_is_closing(base))
     return;
   napi_open_handle_scope(handle->env, &scope);
   call(handle, status, NULL, 0);
@@ -333,7 +333,7 @@ static int start(handle_t *handle, uvperf_error_t *error) {
   if (handle->callback == NULL)
     return 0;
   if (handle->samples)
-    return uvperf_set_start(&handle->set, &stream, on_record, error);
+    return uvperf_start(&handle->set.handle, &stream, on_record, error);
   return uvperf_set_read_start(&handle->set, handle->interval, on_reading,
                                error);
 }

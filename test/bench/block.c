@@ -238,10 +238,10 @@ static int has_read(const block_t *block) {
 
 /* -- a snapshot ----------------------------------------------------------- */
 
-static void on_record(uvperf_set_t *set, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  if (status == 0 && record != NULL)
-    ((block_t *)set->handle.data)->records += 1;
+  if (status == 0 && record->type != UVPERF_RECORD_NONE)
+    ((block_t *)handle->data)->records += 1;
 }
 
 static int open_rings(block_t *block) {
@@ -255,8 +255,8 @@ static int open_rings(block_t *block) {
     return rc;
   block->set.handle.data = block;
   block->records = 0;
-  if (uvperf_set_start(&block->set, NULL, on_record, &error) != 0)
-    return bench_fail("uvperf_set_start", error.reason);
+  if (uvperf_start(&block->set.handle, NULL, on_record, &error) != 0)
+    return bench_fail("uvperf_start", error.reason);
   for (rc = 0; rc < 2; rc++) {
     bench_pin(rc == 0 ? bench_producer_cpu : bench_consumer_cpu);
     for (i = 0; i < RING_BYTES / 32; i++)

@@ -85,10 +85,10 @@ static inline void take(run_t *run, const void *data) {
 
 /* -- uvperf --------------------------------------------------------------- */
 
-static void on_sample(uvperf_bpf_reader_t *reader, int status,
-                      const uvperf_bpf_sample_t *sample) {
-  if (status == 0 && sample->data != NULL)
-    take(reader->handle.data, sample->data);
+static void on_sample(uvperf_handle_t *handle, int status,
+                      const uvperf_record_t *sample) {
+  if (status == 0 && sample->type == PERF_RECORD_SAMPLE)
+    take(handle->data, sample->sample.raw.data);
 }
 
 static void on_over(uv_async_t *async) {
@@ -112,7 +112,7 @@ static int start_reader(run_t *run) {
   if (uvperf_bpf_reader_init(&run->loop, &run->reader, run->numbered->maps[0],
                              &options, &error) != 0)
     return bench_fail("the reader", error.reason);
-  if (uvperf_bpf_reader_start(&run->reader, NULL, on_sample, &error) == 0)
+  if (uvperf_start(&run->reader.handle, NULL, on_sample, &error) == 0)
     return 0;
   uvperf_close(&run->reader.handle, NULL);
   return bench_fail("the reader", error.reason);

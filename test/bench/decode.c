@@ -22,7 +22,7 @@
 
 typedef struct subject_s {
   ring_image_t image;
-  uvperf_event_record_cb cb; /* read from memory, so that it stays a call */
+  uvperf_record_cb cb; /* read from memory, so that it stays a call */
   /* On a cache line of its own: otherwise its neighbours would affect the cost
    * of counting at random. */
   _Alignas(CACHE_LINE) uint64_t delivered;
@@ -33,9 +33,9 @@ typedef struct subject_s {
   bare_ring_t bare;
 } subject_t;
 
-static void on_record(uvperf_event_t *event, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  subject_t *subject = event->handle.data;
+  subject_t *subject = handle->data;
 
   (void)status;
   (void)record;
@@ -101,7 +101,7 @@ static const struct perf_event_header *header_at(const uint8_t *data,
 static void walk(subject_t *subject, const uint8_t *data, uint64_t tail,
                  uint64_t head) {
   const struct perf_event_header *header;
-  uvperf_event_record_cb cb = subject->cb;
+  uvperf_record_cb cb = subject->cb;
 
   while (tail != head) {
     header = header_at(data, tail);
@@ -117,7 +117,7 @@ static int run_walk(void *arg, double *values) {
 static void touch(subject_t *subject, const uint8_t *data, uint64_t tail,
                   uint64_t head) {
   const struct perf_event_header *header;
-  uvperf_event_record_cb cb = subject->cb;
+  uvperf_record_cb cb = subject->cb;
   uint64_t sum = 0;
   const uint64_t *word, *end;
 

@@ -137,9 +137,9 @@ typedef struct run_s {
   double trips[MOST_TRIPS];
 } run_t;
 
-static void on_record(uvperf_event_t *event, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  run_t *run = event->handle.data;
+  run_t *run = handle->data;
   uint64_t until;
 
   if (status != 0 || record->type != PERF_RECORD_SAMPLE)
@@ -261,7 +261,7 @@ static int open_event(run_t *run, const struct perf_event_attr *attr) {
   run->event.handle.data = run;
   if (uvperf_event_init(&run->loop, &run->event, attr, &options, &error) != 0)
     return bench_fail("the event", error.reason);
-  if (uvperf_event_start(&run->event, NULL, on_record, &error) == 0)
+  if (uvperf_start(&run->event.handle, NULL, on_record, &error) == 0)
     return 0;
   uvperf_close(&run->event.handle, NULL);
   return bench_fail("the event", error.reason);

@@ -32,10 +32,10 @@ static void note(subject_t *subject, uint64_t time) {
   subject->nr += 1;
 }
 
-static void on_record(uvperf_event_t *event, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
   if (status == 0 && record->type == PERF_RECORD_SAMPLE)
-    note(event->handle.data, record->time);
+    note(handle->data, record->time);
 }
 
 static void on_sample(void *arg, const bare_sample_t *sample) {

@@ -154,11 +154,11 @@ static void end_writers(fixture_t *fixture) {
 
 /* -- the sets -------------------------------------------------------------- */
 
-static void on_record(uvperf_set_t *set, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  subject_t *subject = set->handle.data;
+  subject_t *subject = handle->data;
 
-  if (status != 0 || record == NULL) {
+  if (status != 0 || record->type == UVPERF_RECORD_NONE) {
     subject->failed += 1;
     return;
   }
@@ -221,7 +221,7 @@ static int open_set(subject_t *subject, fixture_t *fixture, int is_ordered,
 static int start_set(subject_t *subject) {
   uvperf_error_t error;
 
-  if (uvperf_set_start(&subject->set, NULL, on_record, &error) != 0)
+  if (uvperf_start(&subject->set.handle, NULL, on_record, &error) != 0)
     return bench_fail("the set", error.reason);
   return 0;
 }

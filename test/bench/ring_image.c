@@ -73,21 +73,20 @@ static int replace_ring(ring_image_t *image) {
 
 /* Started so that there is a callback, and stopped, so that the loop is not
  * needed: what there is comes by flush. */
-static int take_callback(ring_image_t *image, uvperf_event_record_cb cb,
-                         void *data) {
+static int take_callback(ring_image_t *image, uvperf_record_cb cb, void *data) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
   uvperf_error_t error;
 
   options.flags = UVPERF_START_NO_ENABLE;
   image->events[0].handle.data = data;
-  if (uvperf_event_start(&image->events[0], &options, cb, &error) != 0)
+  if (uvperf_start(&image->events[0].handle, &options, cb, &error) != 0)
     return bench_fail("a dummy event", error.reason);
   uvperf_stop(&image->events[0].handle);
   return replace_ring(image);
 }
 
 int ring_image_open(ring_image_t *image, const struct perf_event_attr *attrs,
-                    size_t nr_attrs, uvperf_event_record_cb cb, void *data) {
+                    size_t nr_attrs, uvperf_record_cb cb, void *data) {
   size_t i;
   int rc = 0;
 

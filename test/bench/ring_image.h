@@ -35,7 +35,7 @@ typedef struct ring_image_s {
  * callback; `data` is the handles' data. Returns 0, or 1 after printing what
  * failed. */
 int ring_image_open(ring_image_t *image, const struct perf_event_attr *attrs,
-                    size_t nr_attrs, uvperf_event_record_cb cb, void *data);
+                    size_t nr_attrs, uvperf_record_cb cb, void *data);
 
 /* The id of an event. */
 uint64_t ring_image_id(ring_image_t *image, size_t event);

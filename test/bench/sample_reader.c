@@ -91,10 +91,11 @@ static int event_open(sample_reader_t *reader) {
     sample_loop_close(reader);
     return bench_fail("uvperf_event_init", error.reason);
   }
-  if (uvperf_event_start(&reader->event, NULL, subject->on_record, &error) == 0)
+  if (uvperf_start(&reader->event.handle, NULL, subject->on_record, &error) ==
+      0)
     return 0;
   event_close(reader);
-  return bench_fail("uvperf_event_start", error.reason);
+  return bench_fail("uvperf_start", error.reason);
 }
 
 static int event_wait(sample_reader_t *reader) {

@@ -34,7 +34,7 @@ extern const sample_way_t sample_by_epoll;   /* bare_loop.c */
 /* The source of the samples, and their receiver. The caller fills in the
  * receiver, and its wishes for the attr, before it opens a reader. */
 typedef struct sample_subject_s {
-  uvperf_event_record_cb on_record; /* event->handle.data is arg */
+  uvperf_record_cb on_record; /* event->handle.data is arg */
   bare_sample_cb on_sample;
   void *arg;
   size_t ring_bytes;

@@ -12,9 +12,9 @@
 
 #define LIMIT_BYTES 1024
 
-static void on_record(uvperf_event_t *event, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  (void)event;
+  (void)handle;
   (void)status;
   (void)record;
 }
@@ -41,7 +41,7 @@ static int open_all(uv_loop_t *loop, uvperf_event_t *events, size_t *nr) {
   for (*nr = 0; *nr < SCALE_MOST_RINGS; *nr += 1) {
     if (open_event(loop, &events[*nr]) != 0)
       return 1;
-    if (uvperf_event_start(&events[*nr], NULL, on_record, &error) != 0) {
+    if (uvperf_start(&(&events[*nr])->handle, NULL, on_record, &error) != 0) {
       *nr += 1;
       return bench_fail("an event", error.reason);
     }
@@ -72,9 +72,9 @@ static int run_events(void *arg, double *values) {
 
 /* -- a set ---------------------------------------------------------------- */
 
-static void on_set_record(uvperf_set_t *set, int status,
+static void on_set_record(uvperf_handle_t *handle, int status,
                           const uvperf_record_t *record) {
-  (void)set;
+  (void)handle;
   (void)status;
   (void)record;
 }
@@ -105,7 +105,7 @@ static int hold_set(const char *cpus, double *bytes) {
   uv_loop_init(&loop);
   rc = uvperf_set_init(&loop, &set, &options, &error);
   if (rc == 0) {
-    rc = uvperf_set_start(&set, NULL, on_set_record, &error);
+    rc = uvperf_start(&set.handle, NULL, on_set_record, &error);
     uv_run(&loop, UV_RUN_NOWAIT);
     *bytes = (double)(bench_held_bytes() - before);
     uvperf_close(&set.handle, NULL);

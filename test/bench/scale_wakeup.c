@@ -145,10 +145,10 @@ static inline void take(target_t *active, const struct perf_event_header *is) {
 
 /* -- uvperf --------------------------------------------------------------- */
 
-static void on_record(uvperf_event_t *event, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  if (status == 0 && record != NULL)
-    take(event->handle.data, record->bytes);
+  if (status == 0 && record->type != UVPERF_RECORD_NONE)
+    take(handle->data, record->bytes);
 }
 
 static int open_event(reader_t *reader, uvperf_event_t *event) {
@@ -163,7 +163,7 @@ static int open_event(reader_t *reader, uvperf_event_t *event) {
   if (uvperf_event_init(&reader->loop, event, &attr, &options, &error) != 0)
     return bench_fail("an event", error.reason);
   reader->nr_open += 1;
-  if (uvperf_event_start(event, NULL, on_record, &error) != 0)
+  if (uvperf_start(&event->handle, NULL, on_record, &error) != 0)
     return bench_fail("an event", error.reason);
   return 0;
 }

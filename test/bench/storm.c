@@ -38,9 +38,9 @@ static uint32_t number_of(const void *raw) {
   return number;
 }
 
-static void on_record(uvperf_event_t *event, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  subject_t *subject = event->handle.data;
+  subject_t *subject = handle->data;
   tally_t *tally = &subject->tally;
 
   if (status != 0 || record->type != PERF_RECORD_SAMPLE)

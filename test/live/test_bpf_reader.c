@@ -96,12 +96,12 @@ typedef struct seen_s {
 } seen_t;
 
 static void note_remaining(live_bpf_reader_t *live, int status,
-                           const uvperf_bpf_sample_t *sample) {
+                           const uvperf_record_t *sample) {
   seen_t *seen = live->hook_data;
 
   assert_int_equal(status, 0);
   seen->remaining[seen->nr++ % 4] = sample->remaining;
-  seen->size = sample->record->size;
+  seen->size = sample->sample.raw.size;
 }
 
 static void sample_reports_what_waits_after_it(void **state) {
@@ -161,9 +161,9 @@ typedef struct fields_s {
 } fields_t;
 
 static void check_fields(live_bpf_reader_t *live, int status,
-                         const uvperf_bpf_sample_t *sample) {
+                         const uvperf_record_t *sample) {
   const uint64_t asked = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
-  const uvperf_record_t *record = sample->record;
+  const uvperf_record_t *record = sample;
   fields_t *fields = live->hook_data;
 
   if (status != 0 || (record->present & asked) != asked ||
@@ -175,7 +175,8 @@ static void check_fields(live_bpf_reader_t *live, int status,
     fields->samples++;
   }
   if (record->type == PERF_RECORD_COMM && record->tid == live_tid()) {
-    fields->wrong += sample->data != NULL || sample->size != 0;
+    fields->wrong +=
+        sample->type == PERF_RECORD_SAMPLE || sample->sample.raw.size != 0;
     fields->comms += strncmp(record->comm.comm, "live", 4) == 0;
   }
 }
@@ -370,7 +371,7 @@ static void slices_of_one_record_are_reported(void **state) {
 /* -- flush, stop and the rest --------------------------------------------- */
 
 static void flush_inside(live_bpf_reader_t *live, int status,
-                         const uvperf_bpf_sample_t *sample) {
+                         const uvperf_record_t *sample) {
   (void)status;
   (void)sample;
   *(int *)live->hook_data = uvperf_flush(&live->reader.handle);
@@ -408,7 +409,7 @@ static void flush_delivers_waiting_records_at_once(void **state) {
 }
 
 static void stop_at_third(live_bpf_reader_t *live, int status,
-                          const uvperf_bpf_sample_t *sample) {
+                          const uvperf_record_t *sample) {
   (void)status;
   (void)sample;
   if (live->samples == 3)
@@ -445,17 +446,17 @@ static void start_refuses_invalid_arguments(void **state) {
 
   live_bpf_reader_make(__func__, &live, 0);
   live_bpf_reader_open(*state, &live, NULL);
-  assert_int_equal(uvperf_bpf_reader_start(&live.reader, NULL, NULL, &error),
+  assert_int_equal(uvperf_start(&live.reader.handle, NULL, NULL, &error),
                    UV_EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
   stream.flags = 1u << 31;
-  assert_int_equal(uvperf_bpf_reader_start(&live.reader, &stream,
-                                           live_bpf_reader_on_sample, &error),
+  assert_int_equal(uvperf_start(&live.reader.handle, &stream,
+                                live_bpf_reader_on_sample, &error),
                    UV_EINVAL);
   assert_int_equal(live_bpf_reader_send(&live, 0, 24), -ENOENT);
   live_bpf_reader_start(&live, NULL);
-  assert_int_equal(uvperf_bpf_reader_start(&live.reader, NULL,
-                                           live_bpf_reader_on_sample, &error),
+  assert_int_equal(uvperf_start(&live.reader.handle, NULL,
+                                live_bpf_reader_on_sample, &error),
                    UV_EALREADY);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
   assert_int_equal(uvperf_bpf_reader_snapshot(&live.reader, 0, NULL),

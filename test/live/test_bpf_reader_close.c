@@ -44,7 +44,7 @@ static void begin(uv_loop_t *loop, live_bpf_reader_t *live) {
 /* -- at every moment ------------------------------------------------------ */
 
 static void close_at_third(live_bpf_reader_t *live, int status,
-                           const uvperf_bpf_sample_t *sample) {
+                           const uvperf_record_t *sample) {
   (void)status;
   (void)sample;
   if (live->samples == 3)
@@ -72,9 +72,9 @@ static void reader_closed_in_its_callback_delivers_no_more(void **state) {
 }
 
 static void close_at_slice_end(live_bpf_reader_t *live, int status,
-                               const uvperf_bpf_sample_t *sample) {
+                               const uvperf_record_t *sample) {
   (void)status;
-  if (sample == NULL)
+  if (sample->type == UVPERF_RECORD_NONE)
     uvperf_close(&live->reader.handle, live_bpf_reader_on_close);
 }
 
@@ -241,8 +241,8 @@ static void reader_uv_closed_by_others_is_survived(void **state) {
     for (i = 0; i < turns; i++)
       uv_run(*state, UV_RUN_NOWAIT);
     assert_int_equal(uvperf_stop(&live.reader.handle), 0);
-    assert_int_equal(uvperf_bpf_reader_start(&live.reader, NULL,
-                                             live_bpf_reader_on_sample, &error),
+    assert_int_equal(uvperf_start(&live.reader.handle, NULL,
+                                  live_bpf_reader_on_sample, &error),
                      UV_EINVAL);
     assert_int_equal(error.cause, UVPERF_CAUSE_LOOP);
     assert_int_equal(live_bpf_reader_send(&live, 0, 24), -ENOENT);

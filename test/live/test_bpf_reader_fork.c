@@ -14,8 +14,8 @@ static int is_refused(live_bpf_reader_t *live) {
   uvperf_error_t error;
 
   uvperf_stats(&reader->handle, &stats);
-  return uvperf_bpf_reader_start(reader, NULL, live_bpf_reader_on_sample,
-                                 &error) == UV_EPERM &&
+  return uvperf_start(&reader->handle, NULL, live_bpf_reader_on_sample,
+                      &error) == UV_EPERM &&
          error.cause == UVPERF_CAUSE_ARGUMENT &&
          uvperf_stop(&reader->handle) == UV_EPERM &&
          uvperf_bpf_reader_pause(reader, &error) == UV_EPERM &&
@@ -98,7 +98,7 @@ static void forked_child_delivers_nothing(void **state) {
 }
 
 static void fork_in_callback(live_bpf_reader_t *live, int status,
-                             const uvperf_bpf_sample_t *sample) {
+                             const uvperf_record_t *sample) {
   pid_t *pid = live->hook_data;
 
   (void)status;

@@ -351,9 +351,9 @@ static void reader_of_no_options_has_the_defaults(void **state) {
   assert_int_equal(attr->type, PERF_TYPE_SOFTWARE);
   assert_int_equal(attr->config, PERF_COUNT_SW_BPF_OUTPUT);
   assert_int_equal(attr->sample_type & PERF_SAMPLE_RAW, PERF_SAMPLE_RAW);
-  assert_int_equal(uvperf_bpf_reader_start(&live.reader, NULL,
-                                           live_bpf_reader_on_sample, NULL),
-                   0);
+  assert_int_equal(
+      uvperf_start(&live.reader.handle, NULL, live_bpf_reader_on_sample, NULL),
+      0);
   live_bpf_reader_send_all(&live, 0, 3);
   assert_true(live_run_until(*state, &live.samples, 3));
   live_bpf_reader_end(&live);

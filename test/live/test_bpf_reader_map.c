@@ -130,7 +130,7 @@ static void samples_written_before_start_wait_in_the_rings(void **state) {
 }
 
 static void pause_in_callback(live_bpf_reader_t *live, int status,
-                              const uvperf_bpf_sample_t *sample) {
+                              const uvperf_record_t *sample) {
   (void)status;
   (void)sample;
   if (live->samples % 2 == 0)
@@ -155,11 +155,10 @@ static void pause_and_resume_work_in_the_callback(void **state) {
 }
 
 static void count_comms(live_bpf_reader_t *live, int status,
-                        const uvperf_bpf_sample_t *sample) {
+                        const uvperf_record_t *sample) {
   (void)status;
   /* Other processes may be called so too. */
-  if (sample != NULL && sample->record->type == PERF_RECORD_COMM &&
-      sample->record->comm.tid == live_tid())
+  if (sample->type == PERF_RECORD_COMM && sample->comm.tid == live_tid())
     *(uint64_t *)live->hook_data += 1;
 }
 
@@ -269,8 +268,8 @@ static void frozen_map_is_not_started(void **state) {
   live_bpf_reader_make(__func__, &live, 0);
   freeze(live.array);
   live_bpf_reader_open(*state, &live, NULL);
-  assert_int_equal(uvperf_bpf_reader_start(&live.reader, NULL,
-                                           live_bpf_reader_on_sample, &error),
+  assert_int_equal(uvperf_start(&live.reader.handle, NULL,
+                                live_bpf_reader_on_sample, &error),
                    UV_EPERM);
   assert_int_equal(error.cause, UVPERF_CAUSE_PERMISSION);
   assert_non_null(strstr(error.reason, "BPF_MAP_FREEZE"));

@@ -156,44 +156,46 @@ static void note(fixture_t *fixture, uint64_t number, uint64_t *next,
   *nr += 1;
 }
 
-static int is_tick(const uvperf_bpf_sample_t *sample, uint64_t *number) {
+static int is_tick(const uvperf_record_t *sample, uint64_t *number) {
   uint64_t words[2];
   uint32_t again;
 
-  if (sample->size != sizeof(words) + sizeof(again))
+  if (sample->sample.raw.size != sizeof(words) + sizeof(again))
     return 0;
-  memcpy(words, sample->data, sizeof(words));
-  memcpy(&again, (const uint8_t *)sample->data + sizeof(words), sizeof(again));
+  memcpy(words, sample->sample.raw.data, sizeof(words));
+  memcpy(&again, (const uint8_t *)sample->sample.raw.data + sizeof(words),
+         sizeof(again));
   *number = words[0];
   return words[1] == MAGIC && again == (uint32_t)words[0];
 }
 
-static void on_sample(uvperf_bpf_reader_t *reader, int status,
-                      const uvperf_bpf_sample_t *sample) {
-  fixture_t *fixture = reader->handle.data;
+static void on_sample(uvperf_handle_t *handle, int status,
+                      const uvperf_record_t *sample) {
+  fixture_t *fixture = handle->data;
   uint64_t number;
   size_t i;
 
-  if (status != 0 || sample == NULL) {
+  if (status != 0 || sample->type == UVPERF_RECORD_NONE) {
     note_wrong(fixture, "a status", (uint64_t)-status, 0);
     return;
   }
-  fixture->lost += sample->lost;
-  if (sample->record->type == PERF_RECORD_LOST)
+  fixture->lost += uvperf_record_lost(sample);
+  if (sample->type == PERF_RECORD_LOST)
     return;
   for (i = 0; i < fixture->storm.nr_writers; i++)
-    if (fixture->storm.writers[i].cpu == sample->cpu)
+    if (fixture->storm.writers[i].cpu == (int)sample->cpu)
       break;
   if (i == fixture->storm.nr_writers)
     note_wrong(fixture, "a CPU without a writer", (uint64_t)sample->cpu, 0);
   else if (is_tick(sample, &number))
     note(fixture, number, &fixture->next_tick[i], &fixture->ticks[i]);
-  else if (live_bpf_producer_check(&fixture->storm.producer, sample->cpu,
-                                   sample->data, sample->size, &number))
+  else if (live_bpf_producer_check(&fixture->storm.producer, (int)sample->cpu,
+                                   sample->sample.raw.data,
+                                   sample->sample.raw.size, &number))
     note(fixture, number, &fixture->next_payload[i], &fixture->payloads[i]);
   else
     note_wrong(fixture, "a payload of a CPU, bytes", (uint64_t)sample->cpu,
-               sample->size);
+               sample->sample.raw.size);
 }
 
 /* -- the fixture ---------------------------------------------------------- */
@@ -215,7 +217,7 @@ static void open_fixture(uv_loop_t *loop, fixture_t *fixture, const char *test,
                              &options, &error) != 0)
     fail_msg("%s", error.reason);
   fixture->reader.handle.data = fixture;
-  if (uvperf_bpf_reader_start(&fixture->reader, NULL, on_sample, &error) != 0)
+  if (uvperf_start(&fixture->reader.handle, NULL, on_sample, &error) != 0)
     fail_msg("%s", error.reason);
   for (i = 0; i < fixture->storm.nr_writers; i++)
     fixture->clocks[i] =

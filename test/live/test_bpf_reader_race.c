@@ -43,14 +43,16 @@ static void expect_code(fixture_t *fixture, int code, int expected) {
 
 static void one_call(fixture_t *fixture);
 
-static void on_sample(uvperf_bpf_reader_t *reader, int status,
-                      const uvperf_bpf_sample_t *sample) {
-  fixture_t *fixture = reader->handle.data;
+static void on_sample(uvperf_handle_t *base, int status,
+                      const uvperf_record_t *sample) {
+  uvperf_bpf_reader_t *reader = uvperf_handle_bpf_reader(base);
+  fixture_t *fixture = base->data;
 
   expect(fixture, reader == fixture->reader, "a callback after close", status);
   expect(fixture, fixture->started || fixture->flushing,
          "a callback after stop", status);
-  expect(fixture, status == 0 && sample != NULL, "a fault", status);
+  expect(fixture, status == 0 && sample->type != UVPERF_RECORD_NONE, "a fault",
+         status);
   live_storm_note(&fixture->storm, status == 0 ? sample : NULL);
   if (fixture->is_quiet || draw(fixture, 3000) != 0)
     return;
@@ -117,10 +119,9 @@ static void start_reader(fixture_t *fixture) {
   options.slice_records = (uint32_t)draw(fixture, 100);
   if (draw(fixture, 4) == 0)
     options.flags = UVPERF_START_NO_ENABLE;
-  expect_code(
-      fixture,
-      uvperf_bpf_reader_start(fixture->reader, &options, on_sample, NULL),
-      fixture->started ? UV_EALREADY : 0);
+  expect_code(fixture,
+              uvperf_start(&fixture->reader->handle, &options, on_sample, NULL),
+              fixture->started ? UV_EALREADY : 0);
   fixture->started = fixture->ever_started = 1;
 }
 

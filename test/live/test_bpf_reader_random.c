@@ -87,16 +87,17 @@ static void one_call(fixture_t *fixture);
 
 /* -- delivery ------------------------------------------------------------- */
 
-static void take_sample(slot_t *slot, const uvperf_bpf_sample_t *sample) {
+static void take_sample(slot_t *slot, const uvperf_record_t *sample) {
   fixture_t *fixture = slot->fixture;
-  queue_t *queue = &slot->queues[sample->cpu == fixture->cpus[0] ? 0 : 1];
+  queue_t *queue = &slot->queues[(int)sample->cpu == fixture->cpus[0] ? 0 : 1];
   uint64_t number;
 
-  if (sample->size < sizeof(number)) {
-    expect(fixture, 0, "a sample without data", (int64_t)sample->size);
+  if (sample->sample.raw.size < sizeof(number)) {
+    expect(fixture, 0, "a sample without data",
+           (int64_t)sample->sample.raw.size);
     return;
   }
-  memcpy(&number, sample->data, sizeof(number));
+  memcpy(&number, sample->sample.raw.data, sizeof(number));
   expect(fixture,
          queue->first < queue->last &&
              number == queue->numbers[queue->first % PENDING],
@@ -105,7 +106,7 @@ static void take_sample(slot_t *slot, const uvperf_bpf_sample_t *sample) {
 }
 
 static void on_sample(live_bpf_reader_t *live, int status,
-                      const uvperf_bpf_sample_t *sample) {
+                      const uvperf_record_t *sample) {
   slot_t *slot = live->hook_data;
   fixture_t *fixture = slot->fixture;
 
@@ -114,7 +115,7 @@ static void on_sample(live_bpf_reader_t *live, int status,
   expect(fixture, status == 0 || slot->ruined, "a status", status);
   expect(fixture, live->strange + live->others + live->corrupt == 0,
          "a strange sample", 0);
-  if (sample != NULL)
+  if (sample->type != UVPERF_RECORD_NONE)
     take_sample(slot, sample);
   else
     expect(fixture, slot->has_slice_ends || status != 0, "the end of a slice",
@@ -158,8 +159,8 @@ static void call_start(slot_t *slot) {
   stream.slice_records = records[draw(fixture, 4)];
   stream.flush_ms = (int32_t)draw(fixture, 3) - 1;
   stream.flags = (uint32_t)draw(fixture, 4);
-  rc = uvperf_bpf_reader_start(&slot->live.reader, &stream,
-                               live_bpf_reader_on_sample, NULL);
+  rc = uvperf_start(&slot->live.reader.handle, &stream,
+                    live_bpf_reader_on_sample, NULL);
   expect(fixture, rc == (slot->started ? UV_EALREADY : 0) || slot->ruined,
          "start", rc);
   if (rc != 0)

@@ -64,9 +64,9 @@ typedef struct fixture_s {
   int code;    /* of the first call that failed */
 } fixture_t;
 
-static void on_sample(uvperf_bpf_reader_t *reader, int status,
-                      const uvperf_bpf_sample_t *sample) {
-  fixture_t *fixture = reader->handle.data;
+static void on_sample(uvperf_handle_t *handle, int status,
+                      const uvperf_record_t *sample) {
+  fixture_t *fixture = handle->data;
 
   live_storm_note(&fixture->storm, status == 0 ? sample : NULL);
 }
@@ -128,7 +128,7 @@ static void open_reader(uv_loop_t *loop, fixture_t *fixture,
   reader->handle.data = fixture;
   stream.flush_ms = fixture->way->flush_ms;
   stream.slice_records = fixture->way->slice_records;
-  if (uvperf_bpf_reader_start(reader, &stream, on_sample, &error) != 0)
+  if (uvperf_start(&reader->handle, &stream, on_sample, &error) != 0)
     fail_msg("%s", error.reason);
 }
 

@@ -96,8 +96,8 @@ static void map_is_read(unprivileged_report_t *report) {
     unprivileged_wrong(report, "init: %d: %s", rc, error.reason);
     return;
   }
-  rc = uvperf_bpf_reader_start(&live.reader, NULL, live_bpf_reader_on_sample,
-                               &error);
+  rc = uvperf_start(&live.reader.handle, NULL, live_bpf_reader_on_sample,
+                    &error);
   if (rc != 0)
     unprivileged_wrong(report, "start: %d: %s", rc, error.reason);
   live_worker_do(&programs);

@@ -69,15 +69,16 @@ typedef struct newest_s {
 } newest_t;
 
 static void expect_descending(live_bpf_reader_t *live, int status,
-                              const uvperf_bpf_sample_t *sample) {
+                              const uvperf_record_t *sample) {
   newest_t *newest = live->hook_data;
   uint64_t number;
 
-  if (status != 0 || sample == NULL || sample->size < sizeof(number)) {
+  if (status != 0 || sample->type == UVPERF_RECORD_NONE ||
+      sample->sample.raw.size < sizeof(number)) {
     newest->wrong += status != 0;
     return;
   }
-  memcpy(&number, sample->data, sizeof(number));
+  memcpy(&number, sample->sample.raw.data, sizeof(number));
   if (newest->nr == 0)
     newest->number = number;
   else
@@ -208,7 +209,7 @@ static void snapshot_started_comes_in_slices_of_all_cpus(void **state) {
 /* -- in the callback ------------------------------------------------------ */
 
 static void act_at_third(live_bpf_reader_t *live, int status,
-                         const uvperf_bpf_sample_t *sample) {
+                         const uvperf_record_t *sample) {
   const char *act = live->hook_data;
   uvperf_bpf_reader_t *reader = &live->reader;
 
@@ -254,7 +255,7 @@ static void callback_may_end_the_snapshot(void **state) {
 }
 
 static void start_at_third(live_bpf_reader_t *live, int status,
-                           const uvperf_bpf_sample_t *sample) {
+                           const uvperf_record_t *sample) {
   (void)status;
   (void)sample;
   if (live->samples == 3)
@@ -335,7 +336,7 @@ static void snapshot_without_memory_leaves_all_for_the_next(void **state) {
 
 /* The child has the parent's image. */
 static void fork_in_callback(live_bpf_reader_t *live, int status,
-                             const uvperf_bpf_sample_t *sample) {
+                             const uvperf_record_t *sample) {
   pid_t *pid = live->hook_data;
 
   (void)status;

@@ -11,7 +11,7 @@ typedef struct seen_s {
 } seen_t;
 
 static void see(seen_t *seen, const uvperf_record_t *record) {
-  if (record == NULL || record->type != PERF_RECORD_SAMPLE)
+  if (record->type != PERF_RECORD_SAMPLE)
     return;
   seen->nr++;
   if (seen->least == 0 || record->time < seen->least)
@@ -20,10 +20,10 @@ static void see(seen_t *seen, const uvperf_record_t *record) {
     seen->most = record->time;
 }
 
-static void on_event(uvperf_event_t *event, int status,
+static void on_event(uvperf_handle_t *handle, int status,
                      const uvperf_record_t *record) {
   assert_int_equal(status, 0);
-  see(event->handle.data, record);
+  see(handle->data, record);
 }
 
 static void fault_attr(struct perf_event_attr *attr) {
@@ -38,7 +38,7 @@ static void run_event(uv_loop_t *loop, const struct perf_event_attr *attr,
   memset(seen, 0, sizeof(*seen));
   assert_int_equal(uvperf_event_init(loop, &event, attr, options, NULL), 0);
   event.handle.data = seen;
-  assert_int_equal(uvperf_event_start(&event, NULL, on_event, NULL), 0);
+  assert_int_equal(uvperf_start(&event.handle, NULL, on_event, NULL), 0);
   region = live_region();
   live_touch(region);
   assert_int_equal(uvperf_flush(&event.handle), 0);
@@ -112,10 +112,10 @@ static void event_of_a_group_has_the_clock_of_its_leader(void **state) {
   }
 }
 
-static void on_set(uvperf_set_t *set, int status,
+static void on_set(uvperf_handle_t *handle, int status,
                    const uvperf_record_t *record) {
   assert_int_equal(status, 0);
-  see(set->handle.data, record);
+  see(handle->data, record);
 }
 
 static void set_that_samples_time_has_the_clock_of_uv_hrtime(void **state) {
@@ -138,7 +138,7 @@ static void set_that_samples_time_has_the_clock_of_uv_hrtime(void **state) {
   assert_int_equal(uvperf_set_init(*state, &set, &options, NULL), 0);
   set.handle.data = &seen;
   before = uv_hrtime();
-  assert_int_equal(uvperf_set_start(&set, NULL, on_set, NULL), 0);
+  assert_int_equal(uvperf_start(&set.handle, NULL, on_set, NULL), 0);
   region = live_region();
   live_touch(region);
   assert_int_equal(uvperf_flush(&set.handle), 0);

@@ -38,21 +38,20 @@ static int end_child(uv_loop_t *loop) {
 
 /* -- an event -------------------------------------------------------------- */
 
-static void on_event(uvperf_event_t *event, int status,
+static void on_event(uvperf_handle_t *handle, int status,
                      const uvperf_record_t *record) {
-  live_collector_t *collector = event->handle.data;
+  live_collector_t *collector = handle->data;
   uvperf_stats_t stats;
 
-  live_on_record(event, status, record);
-  uvperf_stats(&event->handle, &stats);
-  if (fork_once(collector->records, collector->hook_data, event->handle.loop) !=
-      0) {
+  live_on_record(handle, status, record);
+  uvperf_stats(handle, &stats);
+  if (fork_once(collector->records, collector->hook_data, handle->loop) != 0) {
     assert_int_equal(stats.records, collector->records);
     return;
   }
-  uvperf_stats(&event->handle, &stats);
+  uvperf_stats(handle, &stats);
   check_in_child(&stats);
-  uvperf_close(&event->handle, NULL);
+  uvperf_close(handle, NULL);
 }
 
 static void event_forked_among_samples_child_may_ask_and_close(void **state) {
@@ -66,7 +65,7 @@ static void event_forked_among_samples_child_may_ask_and_close(void **state) {
   live_syscall_attr(&attr, tracepoint, PERF_SAMPLE_TID);
   live_init(loop, &collector, &attr, NULL);
   collector.hook_data = &pid;
-  assert_int_equal(uvperf_event_start(&collector.event, NULL, on_event, NULL),
+  assert_int_equal(uvperf_start(&collector.event.handle, NULL, on_event, NULL),
                    0);
   live_syscall(SAMPLES);
   while (pid == -1)
@@ -86,7 +85,7 @@ static void on_set(live_stream_t *stream, const uvperf_record_t *record) {
   uvperf_stats_t stats;
   size_t i;
 
-  if (record == NULL ||
+  if (record->type == UVPERF_RECORD_NONE ||
       fork_once(stream->records, stream->hook_data, set->handle.loop) != 0)
     return;
   uvperf_stats(&set->handle, &stats);
@@ -136,7 +135,7 @@ static void set_forked_among_samples_child_may_ask_and_close(void **state) {
 /* -- a reader ------------------------------------------------------------- */
 
 static void on_sample(live_bpf_reader_t *live, int status,
-                      const uvperf_bpf_sample_t *sample) {
+                      const uvperf_record_t *sample) {
   uvperf_bpf_reader_t *reader = &live->reader;
   uvperf_ring_info_t ring;
   uvperf_stats_t stats;

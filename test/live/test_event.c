@@ -13,7 +13,7 @@ static void event_start_twice_is_ealready(void **state) {
   live_init_comm(*state, &collector);
   live_start(&collector, NULL);
   assert_int_equal(
-      uvperf_event_start(&collector.event, NULL, live_on_record, &error),
+      uvperf_start(&collector.event.handle, NULL, live_on_record, &error),
       UV_EALREADY);
   assert_int_equal(error.code, UV_EALREADY);
   assert_int_equal(uvperf_is_active(&collector.event.handle), 1);
@@ -177,8 +177,8 @@ static void event_without_ring_has_nothing_to_flush(void **state) {
   uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
   attr.exclude_kernel = 1;
   live_init(*state, &collector, &attr, NULL);
-  assert_int_equal(uvperf_event_start(&collector.event, NULL, NULL, NULL), 0);
-  assert_int_equal(uvperf_event_start(&collector.event, NULL, NULL, NULL),
+  assert_int_equal(uvperf_start(&collector.event.handle, NULL, NULL, NULL), 0);
+  assert_int_equal(uvperf_start(&collector.event.handle, NULL, NULL, NULL),
                    UV_EALREADY);
   assert_int_equal(uvperf_flush(&collector.event.handle), UV_EINVAL);
   assert_int_equal(uvperf_stop(&collector.event.handle), 0);
@@ -187,11 +187,11 @@ static void event_without_ring_has_nothing_to_flush(void **state) {
 
 static void assert_start_refused(live_collector_t *collector,
                                  const uvperf_stream_options_t *options,
-                                 uvperf_event_record_cb cb, int code) {
+                                 uvperf_record_cb cb, int code) {
   uvperf_error_t error;
 
   error.reason[0] = '\0';
-  assert_int_equal(uvperf_event_start(&collector->event, options, cb, &error),
+  assert_int_equal(uvperf_start(&collector->event.handle, options, cb, &error),
                    code);
   assert_int_equal(error.code, code);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
@@ -250,7 +250,7 @@ static void event_that_cannot_deliver_refuses_a_callback(void **state) {
     attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
     assert_int_equal(uvperf_event_init(*state, &event, &attr, &options, NULL),
                      0);
-    assert_int_equal(uvperf_event_start(&event, NULL, live_on_record, &error),
+    assert_int_equal(uvperf_start(&event.handle, NULL, live_on_record, &error),
                      UV_EINVAL);
     assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
     if (strstr(error.reason, cases[i].reason) == NULL)
@@ -258,7 +258,7 @@ static void event_that_cannot_deliver_refuses_a_callback(void **state) {
     assert_int_equal(uvperf_event_read(&event, &count, NULL), 0);
     assert_int_equal(count.time_enabled, 0);
     /* Without a callback it means: enable it. */
-    assert_int_equal(uvperf_event_start(&event, NULL, NULL, &error), 0);
+    assert_int_equal(uvperf_start(&event.handle, NULL, NULL, &error), 0);
     assert_int_equal(uvperf_event_read(&event, &count, NULL), 0);
     assert_true(count.time_enabled > 0);
     uvperf_close(&event.handle, NULL);

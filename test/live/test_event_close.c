@@ -71,11 +71,11 @@ static void event_close_at_last_record_of_slice_is_clean(void **state) {
   close_in_callback(*state, 19, 10);
 }
 
-static void close_record(uvperf_event_t *event, int status,
+static void close_record(uvperf_handle_t *handle, int status,
                          const uvperf_record_t *record) {
-  live_on_record(event, status, record);
-  if (record == NULL)
-    uvperf_close(&event->handle, on_closed);
+  live_on_record(handle, status, record);
+  if (record->type == UVPERF_RECORD_NONE)
+    uvperf_close(handle, on_closed);
 }
 
 static void event_close_at_end_of_slice_is_clean(void **state) {
@@ -89,7 +89,7 @@ static void event_close_at_end_of_slice_is_clean(void **state) {
   options.slice_us = LIVE_SLICE_US;
   options.flags = UVPERF_START_SLICE_END;
   assert_int_equal(
-      uvperf_event_start(&collector.event, &options, close_record, NULL), 0);
+      uvperf_start(&collector.event.handle, &options, close_record, NULL), 0);
   live_comm(&next, 10);
   run_to_end(*state);
   assert_int_equal(collector.comms, 3);
@@ -108,7 +108,7 @@ static void event_close_at_eof_is_clean(void **state) {
   options.pid = child.pid;
   live_init(*state, &collector, &attr, &options);
   assert_int_equal(
-      uvperf_event_start(&collector.event, NULL, close_record, NULL), 0);
+      uvperf_start(&collector.event.handle, NULL, close_record, NULL), 0);
   live_child_go(&child);
   live_child_wait(&child);
   run_to_end(*state);
@@ -148,9 +148,9 @@ static void free_event(uvperf_handle_t *handle) {
   free(event);
 }
 
-static void on_nothing(uvperf_event_t *event, int status,
+static void on_nothing(uvperf_handle_t *handle, int status,
                        const uvperf_record_t *record) {
-  (void)event;
+  (void)handle;
   (void)status;
   (void)record;
 }
@@ -163,7 +163,7 @@ static void event_freed_in_close_callback_is_clean(void **state) {
   event = malloc(sizeof(*event));
   live_comm_attr(&attr);
   assert_int_equal(uvperf_event_init(*state, event, &attr, NULL, NULL), 0);
-  assert_int_equal(uvperf_event_start(event, NULL, on_nothing, NULL), 0);
+  assert_int_equal(uvperf_start(&event->handle, NULL, on_nothing, NULL), 0);
   uvperf_close(&event->handle, free_event);
   run_to_end(*state);
 }
@@ -249,7 +249,7 @@ static int start_after_close(void *arg) {
   live_collector_t *collector = arg;
 
   uvperf_close(&collector->event.handle, NULL);
-  uvperf_event_start(&collector->event, NULL, live_on_record, NULL);
+  uvperf_start(&collector->event.handle, NULL, live_on_record, NULL);
   return 0;
 }
 

@@ -165,7 +165,7 @@ static void event_paused_hits_are_lost_in_the_count(void **state) {
   /* Before the first start it is the same. */
   assert_int_equal(uvperf_event_pause(&collector.event, NULL), 0);
   assert_int_equal(
-      uvperf_event_start(&collector.event, NULL, live_on_record, NULL), 0);
+      uvperf_start(&collector.event.handle, NULL, live_on_record, NULL), 0);
   live_syscall(6);
   assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   assert_int_equal(uvperf_event_read(&collector.event, &count, NULL), 0);

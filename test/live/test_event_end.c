@@ -26,7 +26,7 @@ static void assert_ended_once(uv_loop_t *loop, live_collector_t *collector,
   assert_int_equal(collector->ends, 1);
   assert_int_equal(collector->after_end, 0);
   assert_int_equal(
-      uvperf_event_start(&collector->event, NULL, live_on_record, NULL),
+      uvperf_start(&collector->event.handle, NULL, live_on_record, NULL),
       UV_EOF);
   assert_int_equal(uvperf_stop(&collector->event.handle), 0);
   assert_int_equal(uvperf_flush(&collector->event.handle), 0);
@@ -69,11 +69,11 @@ static void event_target_exits_in_slices_delivers_all_before_eof(void **state) {
   live_close(&collector);
 }
 
-static void stop_at_slice_end(uvperf_event_t *event, int status,
+static void stop_at_slice_end(uvperf_handle_t *handle, int status,
                               const uvperf_record_t *record) {
-  live_on_record(event, status, record);
-  if (status == 0 && record == NULL)
-    assert_int_equal(uvperf_stop(&event->handle), 0);
+  live_on_record(handle, status, record);
+  if (status == 0 && record->type == UVPERF_RECORD_NONE)
+    assert_int_equal(uvperf_stop(handle), 0);
 }
 
 static void
@@ -92,7 +92,7 @@ event_stopped_at_its_last_slice_ends_after_next_start(void **state) {
   options.slice_us = LIVE_SLICE_US;
   options.flags = UVPERF_START_SLICE_END;
   assert_int_equal(
-      uvperf_event_start(&collector.event, &options, stop_at_slice_end, NULL),
+      uvperf_start(&collector.event.handle, &options, stop_at_slice_end, NULL),
       0);
   live_run_ms(*state, 20);
   assert_int_equal(collector.comms, 10);

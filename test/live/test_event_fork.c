@@ -22,7 +22,7 @@ static int child_by_the_rules(void *arg) {
     return 2;
   if (uvperf_stop(&collector->event.handle) != UV_EPERM ||
       uvperf_flush(&collector->event.handle) != UV_EPERM ||
-      uvperf_event_start(&collector->event, NULL, live_on_record, NULL) !=
+      uvperf_start(&collector->event.handle, NULL, live_on_record, NULL) !=
           UV_EPERM)
     return 3;
   uvperf_close(&collector->event.handle, NULL);
@@ -129,19 +129,19 @@ static void event_forked_child_cannot_join_parents_group(void **state) {
 
 /* After its third record it forks, and the child closes the handle in the midst
  * of the drain. The record itself is in the ring that the child lacks. */
-static void fork_after_third(uvperf_event_t *event, int status,
+static void fork_after_third(uvperf_handle_t *handle, int status,
                              const uvperf_record_t *record) {
-  live_collector_t *collector = event->handle.data;
+  live_collector_t *collector = handle->data;
   pid_t *pid = collector->hook_data;
 
-  live_on_record(event, status, record);
+  live_on_record(handle, status, record);
   if (collector->comms != 3 || *pid != -1)
     return;
   *pid = fork();
-  if (*pid == 0 && uv_loop_fork(event->handle.loop) != 0)
+  if (*pid == 0 && uv_loop_fork(handle->loop) != 0)
     _exit(1);
   if (*pid == 0)
-    uvperf_close(&event->handle, NULL);
+    uvperf_close(handle, NULL);
 }
 
 static void open_to_fork_after_third(uv_loop_t *loop,
@@ -152,7 +152,7 @@ static void open_to_fork_after_third(uv_loop_t *loop,
   live_init_comm(loop, collector);
   collector->hook_data = pid;
   assert_int_equal(
-      uvperf_event_start(&collector->event, NULL, fork_after_third, NULL), 0);
+      uvperf_start(&collector->event.handle, NULL, fork_after_third, NULL), 0);
   live_comm(&next, 10);
 }
 

@@ -83,12 +83,13 @@ static void close_by_walk(uvperf_event_t *event) {
 
 /* Closed first, forked then: the callback returns in both. The record itself is
  * in the ring that the child lacks. */
-static void close_and_fork(uvperf_event_t *event, int status,
+static void close_and_fork(uvperf_handle_t *base, int status,
                            const uvperf_record_t *record) {
-  live_collector_t *collector = event->handle.data;
+  uvperf_event_t *event = uvperf_handle_event(base);
+  live_collector_t *collector = base->data;
   parting_t *parting = collector->hook_data;
 
-  live_on_record(event, status, record);
+  live_on_record(base, status, record);
   parting->close(event);
   fflush(NULL);
   parting->pid = fork();
@@ -96,7 +97,7 @@ static void close_and_fork(uvperf_event_t *event, int status,
     return;
   signal(SIGSEGV, SIG_DFL); /* not cmocka's handler, which continues with the
                              * tests */
-  if (uv_loop_fork(event->handle.loop) != 0)
+  if (uv_loop_fork(base->loop) != 0)
     _exit(1);
 }
 
@@ -108,7 +109,7 @@ static void part_in_callback(uv_loop_t *loop, parting_t *parting) {
   live_init_comm(loop, &collector);
   collector.hook_data = parting;
   assert_int_equal(
-      uvperf_event_start(&collector.event, NULL, close_and_fork, NULL), 0);
+      uvperf_start(&collector.event.handle, NULL, close_and_fork, NULL), 0);
   live_comm(&next, 3);
   for (turns = 0; collector.event.handle.impl != NULL && turns < 100; turns++)
     uv_run(loop, UV_RUN_NOWAIT);

@@ -64,7 +64,7 @@ static void expect_counts(group_t *group, uint64_t writes, uint64_t calls) {
 }
 
 static void start_leader(group_t *group) {
-  assert_int_equal(uvperf_event_start(&group->leader.event, NULL, NULL, NULL),
+  assert_int_equal(uvperf_start(&group->leader.event.handle, NULL, NULL, NULL),
                    0);
 }
 
@@ -232,7 +232,7 @@ static void group_enabled_on_exec_counts_from_the_exec_on(void **state) {
   attr.exclude_kernel = 1;
   options.leader = &leader.event;
   live_init(*state, &sibling, &attr, &options);
-  assert_int_equal(uvperf_event_start(&leader.event, NULL, NULL, NULL), 0);
+  assert_int_equal(uvperf_start(&leader.event.handle, NULL, NULL, NULL), 0);
   live_worker_do(&worker);
   assert_int_equal(live_control_count(&leader), 0);
   assert_int_equal(live_control_count(&sibling), 0);

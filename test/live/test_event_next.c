@@ -22,7 +22,7 @@ static void expect_comm(uvperf_event_t *event, unsigned int number) {
   char name[16];
 
   snprintf(name, sizeof(name), "live%u", number);
-  assert_int_equal(uvperf_event_next(event, &record), 0);
+  assert_int_equal(uvperf_next(&event->handle, &record), 0);
   assert_int_equal(record->type, PERF_RECORD_COMM);
   assert_string_equal(record->comm.comm, name);
   assert_int_equal(record->tid, live_tid());
@@ -32,7 +32,7 @@ static void expect_comm(uvperf_event_t *event, unsigned int number) {
 static void expect_code(uvperf_event_t *event, int code) {
   const uvperf_record_t *record = (const uvperf_record_t *)event;
 
-  assert_int_equal(uvperf_event_next(event, &record), code);
+  assert_int_equal(uvperf_next(&event->handle, &record), code);
   assert_null(record);
 }
 
@@ -78,7 +78,7 @@ static void next_keeps_the_record_until_the_next_call(void **state) {
   live_init(*state, &collector, &attr, &options);
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   live_comm(&next, 1);
-  assert_int_equal(uvperf_event_next(&collector.event, &record), 0);
+  assert_int_equal(uvperf_next(&collector.event.handle, &record), 0);
   size = record->size;
   assert_in_range(size, 8, sizeof(before));
   memcpy(before, record->bytes, size);
@@ -120,38 +120,38 @@ typedef struct caller_s {
 } caller_t;
 
 /* In any callback, next is refused. */
-static void call_next(uvperf_event_t *event, int status,
+static void call_next(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  live_collector_t *collector = event->handle.data;
+  live_collector_t *collector = handle->data;
   caller_t *caller = collector->hook_data;
   const uvperf_record_t *another;
   int code;
 
-  live_on_record(event, status, record);
-  if (record != NULL)
-    uvperf_stop(&event->handle);
-  code = uvperf_event_next(event, &another);
-  assert_int_equal(uvperf_has_record(&event->handle), code);
-  if (record != NULL)
+  live_on_record(handle, status, record);
+  if (record->type != UVPERF_RECORD_NONE)
+    uvperf_stop(handle);
+  code = uvperf_next(handle, &another);
+  assert_int_equal(uvperf_has_record(handle), code);
+  if (record->type != UVPERF_RECORD_NONE)
     caller->next_in_record = code;
   else
     caller->next_in_end = code;
-  if (record != NULL)
-    uvperf_event_start(event, NULL, call_next, NULL);
+  if (record->type != UVPERF_RECORD_NONE)
+    uvperf_start(handle, NULL, call_next, NULL);
 }
 
 /* Stopped by then: that is not why it is refused. */
-static void stop_at_slice_end(uvperf_event_t *event, int status,
+static void stop_at_slice_end(uvperf_handle_t *handle, int status,
                               const uvperf_record_t *record) {
-  live_collector_t *collector = event->handle.data;
+  live_collector_t *collector = handle->data;
   caller_t *caller = collector->hook_data;
   const uvperf_record_t *another;
 
-  live_on_record(event, status, record);
-  if (record != NULL)
+  live_on_record(handle, status, record);
+  if (record->type != UVPERF_RECORD_NONE)
     return;
-  uvperf_stop(&event->handle);
-  caller->next_in_slice_end = uvperf_event_next(event, &another);
+  uvperf_stop(handle);
+  caller->next_in_slice_end = uvperf_next(handle, &another);
 }
 
 static void next_inside_a_callback_is_ebusy(void **state) {
@@ -167,7 +167,7 @@ static void next_inside_a_callback_is_ebusy(void **state) {
   options.pid = child.pid;
   live_init(*state, &collector, &attr, &options);
   collector.hook_data = &caller;
-  assert_int_equal(uvperf_event_start(&collector.event, NULL, call_next, NULL),
+  assert_int_equal(uvperf_start(&collector.event.handle, NULL, call_next, NULL),
                    0);
   live_child_go(&child);
   assert_true(live_run_until(*state, &collector.ends, 1));
@@ -188,7 +188,7 @@ static void next_at_the_end_of_a_slice_is_ebusy(void **state) {
   collector.hook_data = &caller;
   stream.flags = UVPERF_START_SLICE_END;
   assert_int_equal(
-      uvperf_event_start(&collector.event, &stream, stop_at_slice_end, NULL),
+      uvperf_start(&collector.event.handle, &stream, stop_at_slice_end, NULL),
       0);
   live_comm(&next, 1);
   assert_true(live_run_until(*state, &collector.slice_ends, 1));
@@ -209,7 +209,7 @@ typedef struct own_loop_s {
 static void take_all(own_loop_t *own) {
   const uvperf_record_t *record;
 
-  while ((own->status = uvperf_event_next(&own->collector.event, &record)) ==
+  while ((own->status = uvperf_next(&own->collector.event.handle, &record)) ==
          0) {
     if (record->type == PERF_RECORD_LOST)
       own->lost += record->lost.lost;
@@ -378,14 +378,14 @@ static void next_asks_for_a_hangup_only_when_empty_twice(void **state) {
   fake = open_scripted(*state, &collector);
   scripted_event_append(fake, PERF_RECORD_COMM);
   scripted_event_append(fake, PERF_RECORD_COMM);
-  assert_int_equal(uvperf_event_next(&collector.event, &record), 0);
-  assert_int_equal(uvperf_event_next(&collector.event, &record), 0);
+  assert_int_equal(uvperf_next(&collector.event.handle, &record), 0);
+  assert_int_equal(uvperf_next(&collector.event.handle, &record), 0);
   expect_code(&collector.event, UV_EAGAIN);
   assert_string_equal(fake_log(), "");
   expect_code(&collector.event, UV_EAGAIN);
   assert_string_equal(fake_log(), "poll");
   scripted_event_append(fake, PERF_RECORD_COMM);
-  assert_int_equal(uvperf_event_next(&collector.event, &record), 0);
+  assert_int_equal(uvperf_next(&collector.event.handle, &record), 0);
   expect_code(&collector.event, UV_EAGAIN);
   assert_string_equal(fake_log(), "poll");
   live_close(&collector);
@@ -406,7 +406,7 @@ static void next_checks_again_after_it_has_polled(void **state) {
   fake->revents = POLLHUP;
   expect_code(&collector.event, UV_EAGAIN);
   fake->on_poll = append_comm;
-  assert_int_equal(uvperf_event_next(&collector.event, &record), 0);
+  assert_int_equal(uvperf_next(&collector.event.handle, &record), 0);
   assert_int_equal(record->type, PERF_RECORD_COMM);
   expect_code(&collector.event, UV_EAGAIN);
   expect_code(&collector.event, UV_EOF);
@@ -433,10 +433,10 @@ static void next_of_a_broken_body_is_raw_and_goes_on(void **state) {
   fake = open_scripted(*state, &collector);
   scripted_event_append_header(fake, PERF_RECORD_COMM, 8, 8);
   scripted_event_append(fake, PERF_RECORD_COMM);
-  assert_int_equal(uvperf_event_next(&collector.event, &record), UV_EPROTO);
+  assert_int_equal(uvperf_next(&collector.event.handle, &record), UV_EPROTO);
   assert_non_null(record);
   assert_int_equal(record->size, 8);
-  assert_int_equal(uvperf_event_next(&collector.event, &record), 0);
+  assert_int_equal(uvperf_next(&collector.event.handle, &record), 0);
   assert_int_equal(record->type, PERF_RECORD_COMM);
   uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.corrupt, 1);
@@ -452,7 +452,7 @@ static void next_that_finds_nothing_has_published_the_tail(void **state) {
 
   fake = open_scripted(*state, &collector);
   scripted_event_append(fake, PERF_RECORD_COMM);
-  assert_int_equal(uvperf_event_next(&collector.event, &record), 0);
+  assert_int_equal(uvperf_next(&collector.event.handle, &record), 0);
   assert_int_equal(fake->page->data_tail, 0);
   expect_code(&collector.event, UV_EAGAIN);
   assert_int_equal(fake->page->data_tail, fake->page->data_head);
@@ -472,7 +472,7 @@ static void next_of_an_unsound_ring_is_eproto_and_goes_on(void **state) {
   assert_int_equal(fake->page->data_tail, fake->page->data_head);
   expect_code(&collector.event, UV_EAGAIN);
   scripted_event_append(fake, PERF_RECORD_EXIT);
-  assert_int_equal(uvperf_event_next(&collector.event, &record), 0);
+  assert_int_equal(uvperf_next(&collector.event.handle, &record), 0);
   assert_int_equal(record->type, PERF_RECORD_EXIT);
   fake->page->data_head += support_ring_bytes(&collector.event.handle) + 8;
   expect_code(&collector.event, UV_EPROTO);
@@ -528,7 +528,7 @@ static void next_publishes_the_tail(void **state) {
   live_init(*state, &collector, &attr, &options);
   while (fake->page->data_head < fake->ring_size * 3 / 4)
     scripted_event_append(fake, PERF_RECORD_COMM);
-  while (uvperf_event_next(&collector.event, &record) == 0) {
+  while (uvperf_next(&collector.event.handle, &record) == 0) {
     assert_in_range(fake->page->data_tail, taken < 1024 ? 0 : taken - 1023,
                     taken);
     taken += record->size;

@@ -44,12 +44,12 @@ static int is_of_writer(const uvperf_record_t *record) {
          record->source->attr->bp_addr == (uintptr_t)&other_word;
 }
 
-static void on_record(uvperf_event_t *event, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  tally_t *tally = event->handle.data;
+  tally_t *tally = handle->data;
   int is_own;
 
-  if (record == NULL) {
+  if (record->type == UVPERF_RECORD_NONE) {
     tally->ends += status != 0;
     tally->end_status = status;
     return;
@@ -109,8 +109,8 @@ static void start(tally_t *tally) {
 
   options.flush_ms = -1;
   options.slice_us = LIVE_SLICE_US;
-  assert_int_equal(uvperf_event_start(&tally->owner, &options, on_record, NULL),
-                   0);
+  assert_int_equal(
+      uvperf_start(&tally->owner.handle, &options, on_record, NULL), 0);
 }
 
 static void redirect(uvperf_event_t *writer, uvperf_event_t *owner) {
@@ -126,7 +126,7 @@ static void share(uv_loop_t *loop, tally_t *tally) {
   init_writer(loop, &tally->writer);
   redirect(&tally->writer, &tally->owner);
   start(tally);
-  assert_int_equal(uvperf_event_start(&tally->writer, NULL, NULL, NULL), 0);
+  assert_int_equal(uvperf_start(&tally->writer.handle, NULL, NULL, NULL), 0);
 }
 
 static void run(uv_loop_t *loop, tally_t *tally, uint64_t records) {
@@ -271,7 +271,7 @@ static void output_of_an_event_that_is_redirected_is_the_owners(void **state) {
   share(*state, &tally);
   init_writer(*state, &third);
   redirect(&third, &tally.writer);
-  assert_int_equal(uvperf_event_start(&third, NULL, NULL, NULL), 0);
+  assert_int_equal(uvperf_start(&third.handle, NULL, NULL, NULL), 0);
   write_other(1);
   run(*state, &tally, 2);
   assert_int_equal(tally.written, 1);
@@ -301,7 +301,7 @@ static void output_set_in_a_callback_keeps_the_record(void **state) {
   init_writer(*state, &tally.writer);
   tally.hook = redirect_once;
   start(&tally);
-  assert_int_equal(uvperf_event_start(&tally.writer, NULL, NULL, NULL), 0);
+  assert_int_equal(uvperf_start(&tally.writer.handle, NULL, NULL, NULL), 0);
   live_write(3);
   run(*state, &tally, 3);
   write_other(2);
@@ -366,7 +366,7 @@ static void output_shared_ring_is_read_by_next(void **state) {
   assert_int_equal(uvperf_event_enable(&tally.writer, NULL), 0);
   live_write(2);
   write_other(3);
-  while ((rc = uvperf_event_next(&tally.owner, &record)) == 0) {
+  while ((rc = uvperf_next(&tally.owner.handle, &record)) == 0) {
     own += (uint64_t)is_of_owner(record);
     written += (uint64_t)is_of_writer(record);
     /* A new decoder while the user has a record of the old one. */
@@ -410,7 +410,7 @@ static void output_each_event_has_its_own_registers(void **state) {
   redirect(&tally.writer, &tally.owner);
   tally.hook = count_registers;
   start(&tally);
-  assert_int_equal(uvperf_event_start(&tally.writer, NULL, NULL, NULL), 0);
+  assert_int_equal(uvperf_start(&tally.writer.handle, NULL, NULL, NULL), 0);
   live_write(2);
   write_other(2);
   run(*state, &tally, 4);
@@ -434,15 +434,15 @@ static void output_of_sideband_comes_by_the_default_flush(void **state) {
   uvperf_attr_set_wakeup_events(&attr, 1);
   options.flags = UVPERF_EVENT_IDENTIFY;
   live_init(*state, &owner, &attr, &options);
-  assert_int_equal(uvperf_event_start(&owner.event, NULL, live_on_record, NULL),
-                   0);
+  assert_int_equal(
+      uvperf_start(&owner.event.handle, NULL, live_on_record, NULL), 0);
   assert_int_equal(uvperf_event_disable(&owner.event, NULL), 0);
   live_run_ms(*state, 1);
   owner.records = 0;
   live_comm_attr(&attr);
   init(*state, &writer, &attr, UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_NO_RING);
   redirect(&writer, &owner.event);
-  assert_int_equal(uvperf_event_start(&writer, NULL, NULL, NULL), 0);
+  assert_int_equal(uvperf_start(&writer.handle, NULL, NULL, NULL), 0);
   live_comm(&next, 2);
   assert_true(live_run_until(*state, &owner.comms, 2));
   uvperf_close(&writer.handle, NULL);

@@ -51,7 +51,7 @@ static void pair_start(uv_loop_t *loop, pair_t *pair) {
                     UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_NO_RING);
   redirect(&pair->writer, &pair->owner.event);
   live_start(&pair->owner, NULL);
-  assert_int_equal(uvperf_event_start(&pair->writer, NULL, NULL, NULL), 0);
+  assert_int_equal(uvperf_start(&pair->writer.handle, NULL, NULL, NULL), 0);
 }
 
 static void pair_write(uv_loop_t *loop, pair_t *pair, int worker) {
@@ -92,7 +92,7 @@ static void output_polled_writer_is_closed_polls_the_next(void **state) {
   init_worker_event(*state, &third, pair.workers[1].pid,
                     UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_NO_RING);
   redirect(&third, &pair.owner.event);
-  assert_int_equal(uvperf_event_start(&third, NULL, NULL, NULL), 0);
+  assert_int_equal(uvperf_start(&third.handle, NULL, NULL, NULL), 0);
   live_worker_end(&pair.workers[0]);
   live_run_ms(*state, 5);
   live_worker_do(&pair.workers[1]);
@@ -127,7 +127,7 @@ static void output_joined_after_the_last_hung_up_goes_on(void **state) {
   init_worker_event(*state, &third, pair.workers[1].pid,
                     UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_NO_RING);
   redirect(&third, &pair.owner.event);
-  assert_int_equal(uvperf_event_start(&third, NULL, NULL, NULL), 0);
+  assert_int_equal(uvperf_start(&third.handle, NULL, NULL, NULL), 0);
   pair_write(*state, &pair, 1);
   pair_write(*state, &pair, 1);
   assert_int_equal(pair.owner.ends, 0);

@@ -33,7 +33,7 @@ static void take(live_collector_t *collector, snapshot_t *snapshot) {
   int rc;
 
   memset(snapshot, 0, sizeof(*snapshot));
-  while ((rc = uvperf_event_next(&collector->event, &record)) == 0) {
+  while ((rc = uvperf_next(&collector->event.handle, &record)) == 0) {
     if (record->type == PERF_RECORD_LOST) {
       snapshot->lost += record->lost.lost;
       continue;
@@ -97,10 +97,10 @@ static void overwrite_next_while_not_paused_is_ebusy(void **state) {
 
   support_need_breakpoints(__func__);
   open_recorder(*state, &collector);
-  assert_int_equal(uvperf_event_next(&collector.event, &record), UV_EBUSY);
+  assert_int_equal(uvperf_next(&collector.event.handle, &record), UV_EBUSY);
   assert_null(record);
   assert_int_equal(uvperf_event_pause(&collector.event, NULL), 0);
-  assert_int_equal(uvperf_event_next(&collector.event, &record), UV_EAGAIN);
+  assert_int_equal(uvperf_next(&collector.event.handle, &record), UV_EAGAIN);
   live_close(&collector);
 }
 
@@ -132,7 +132,7 @@ static void overwrite_ring_is_started_without_a_callback(void **state) {
 
   support_need_breakpoints(__func__);
   open_recorder(*state, &collector);
-  assert_int_equal(uvperf_event_start(&collector.event, NULL, NULL, NULL), 0);
+  assert_int_equal(uvperf_start(&collector.event.handle, NULL, NULL, NULL), 0);
   assert_int_equal(uvperf_is_active(&collector.event.handle), 0);
   live_write(5);
   live_run_ms(*state, 1);
@@ -173,7 +173,7 @@ overwrite_ring_of_a_target_that_ended_is_read_then_eof(void **state) {
   assert_int_equal(uvperf_event_pause(&collector.event, NULL), 0);
   take(&collector, &snapshot);
   assert_int_equal(snapshot.samples, 4);
-  assert_int_equal(uvperf_event_next(&collector.event, &record), UV_EOF);
+  assert_int_equal(uvperf_next(&collector.event.handle, &record), UV_EOF);
   live_close(&collector);
 }
 
@@ -199,7 +199,7 @@ static void overwrite_snapshot_of_call_chains_is_whole(void **state) {
     assert_int_equal(uvperf_event_pause(&collector.event, NULL), 0);
     samples = 0;
     bytes = 0;
-    while (uvperf_event_next(&collector.event, &record) == 0) {
+    while (uvperf_next(&collector.event.handle, &record) == 0) {
       if (record->type != PERF_RECORD_SAMPLE)
         continue;
       assert_int_equal(record->addr, (uintptr_t)&live_word);

@@ -172,7 +172,7 @@ static void sibling_whose_overflows_ran_out_is_started_again(void **state) {
   live_start(&sibling, NULL);
   assert_int_equal(uvperf_stop(&sibling.event.handle), 0);
   assert_int_equal(uvperf_event_refresh(&sibling.event, 3, NULL), 0);
-  assert_int_equal(uvperf_event_start(&leader.event, NULL, NULL, NULL), 0);
+  assert_int_equal(uvperf_start(&leader.event.handle, NULL, NULL, NULL), 0);
   assert_int_equal(uvperf_event_refresh(&sibling.event, 1, NULL), 0);
   live_write(10);
   assert_int_equal(uvperf_flush(&sibling.event.handle), 0);
@@ -226,7 +226,7 @@ static void event_of_another_thread_that_ran_out_says_so(void **state) {
   live_control_expect_refused(uvperf_event_enable(event, &error), &error,
                               UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED, "");
   live_control_expect_refused(
-      uvperf_event_start(event, NULL, live_on_record, &error), &error,
+      uvperf_start(&event->handle, NULL, live_on_record, &error), &error,
       UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED, "");
   live_worker_end(&worker);
   live_close(&collector);

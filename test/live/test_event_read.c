@@ -132,7 +132,7 @@ static void count_with_a_period_but_no_ring_counts(void **state) {
   options.flags = UVPERF_EVENT_NO_RING;
   live_init(*state, &collector, &attr, &options);
   assert_int_equal(support_ring_bytes(&collector.event.handle), 0);
-  assert_int_equal(uvperf_event_start(&collector.event, NULL, NULL, NULL), 0);
+  assert_int_equal(uvperf_start(&collector.event.handle, NULL, NULL, NULL), 0);
   live_write(6);
   assert_int_equal(read_value(&collector), 6);
   assert_int_equal(uvperf_is_active(&collector.event.handle), 0);

@@ -30,12 +30,12 @@ static void append(recorder_t *recorder, const char *what, uint64_t number) {
            used > 0 ? " " : "", what, (unsigned int)number);
 }
 
-static void on_record(uvperf_event_t *event, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  recorder_t *recorder = event->handle.data;
+  recorder_t *recorder = handle->data;
   unsigned int number = 0;
 
-  if (status != 0 || record == NULL) {
+  if (status != 0 || record->type == UVPERF_RECORD_NONE) {
     recorder->ends += 1;
     return;
   }
@@ -73,7 +73,7 @@ static void open_recorder(uv_loop_t *loop, recorder_t *recorder) {
 }
 
 static int start(recorder_t *recorder) {
-  return uvperf_event_start(&recorder->collector.event, NULL, on_record, NULL);
+  return uvperf_start(&recorder->collector.event.handle, NULL, on_record, NULL);
 }
 
 static void begin(uv_loop_t *loop, recorder_t *recorder) {
@@ -205,18 +205,18 @@ static void event_snapshot_between_next_goes_on_with_both(void **state) {
   event = &recorder.collector.event;
   name(&recorder, 3);
   assert_int_equal(uvperf_event_pause(event, NULL), 0);
-  assert_int_equal(uvperf_event_next(event, &record), 0);
+  assert_int_equal(uvperf_next(&event->handle, &record), 0);
   assert_string_equal(record->comm.comm, "live2");
   expect(&recorder, 0, "");
-  assert_int_equal(uvperf_event_next(event, &record), 0);
+  assert_int_equal(uvperf_next(&event->handle, &record), 0);
   assert_string_equal(record->comm.comm, "live1");
   assert_int_equal(uvperf_event_resume(event, NULL), 0);
   name(&recorder, 2);
   expect(&recorder, 0, "4 3");
   assert_int_equal(uvperf_event_pause(event, NULL), 0);
-  assert_int_equal(uvperf_event_next(event, &record), 0);
+  assert_int_equal(uvperf_next(&event->handle, &record), 0);
   assert_string_equal(record->comm.comm, "live0");
-  assert_int_equal(uvperf_event_next(event, &record), UV_EAGAIN);
+  assert_int_equal(uvperf_next(&event->handle, &record), UV_EAGAIN);
   end(&recorder);
 }
 
@@ -246,7 +246,7 @@ static void event_snapshot_of_a_shared_ring_names_the_writer(void **state) {
   assert_int_equal(uvperf_event_disable(&recorder.collector.event, NULL), 0);
   name(&recorder, 2);
   /* The ring is not the writer's. */
-  assert_int_equal(uvperf_event_start(&writer.event, NULL, NULL, NULL), 0);
+  assert_int_equal(uvperf_start(&writer.event.handle, NULL, NULL, NULL), 0);
   assert_int_equal(uvperf_event_snapshot(&writer.event, 0, NULL), UV_EINVAL);
   recorder.writer = &writer.event;
   expect(&recorder, 0, "2 1 0");
@@ -270,7 +270,7 @@ static void event_snapshot_of_what_has_none_is_einval(void **state) {
   open_recorder(*state, &recorder);
   event = &recorder.collector.event;
   assert_int_equal(uvperf_event_snapshot(event, 0, NULL), UV_EINVAL);
-  assert_int_equal(uvperf_event_start(event, NULL, NULL, NULL), 0);
+  assert_int_equal(uvperf_start(&event->handle, NULL, NULL, NULL), 0);
   name(&recorder, 1);
   assert_int_equal(uvperf_event_snapshot(event, 0, NULL), UV_EINVAL);
   assert_int_equal(uvperf_stop(&event->handle), 0);
@@ -297,7 +297,7 @@ static void snapshot_inside(recorder_t *recorder) {
   uvperf_event_t *event = &recorder->collector.event;
 
   recorder->code = uvperf_event_snapshot(event, 0, NULL) == UV_EBUSY &&
-                   uvperf_event_next(event, &record) == UV_EBUSY &&
+                   uvperf_next(&event->handle, &record) == UV_EBUSY &&
                    uvperf_flush(&event->handle) == UV_EINVAL;
 }
 
@@ -362,7 +362,7 @@ static void event_snapshot_restarted_inside_ends_there(void **state) {
 
 static void start_without_cb_inside(recorder_t *recorder) {
   recorder->code =
-      uvperf_event_start(&recorder->collector.event, NULL, NULL, NULL);
+      uvperf_start(&recorder->collector.event.handle, NULL, NULL, NULL);
 }
 
 static void event_snapshot_started_inside_without_cb_ends_there(void **state) {

@@ -148,11 +148,11 @@ static void on_sample(seen_t *seen, const uvperf_record_t *record) {
     seen->shortest = record->size;
 }
 
-static void on_record(uvperf_event_t *event, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  seen_t *seen = event->handle.data;
+  seen_t *seen = handle->data;
 
-  if (status != 0 || record == NULL)
+  if (status != 0 || record->type == UVPERF_RECORD_NONE)
     fault_if(seen, 1, "status behind", seen->number);
   else if (record->type == PERF_RECORD_LOST)
     seen->lost += record->lost.lost;
@@ -210,7 +210,7 @@ static void begin(uv_loop_t *loop, seen_t *seen, uint64_t tracepoint,
   live_init(loop, &seen->collector, &attr, &options);
   seen->collector.event.handle.data = seen;
   assert_int_equal(
-      uvperf_event_start(&seen->collector.event, NULL, on_record, NULL), 0);
+      uvperf_start(&seen->collector.event.handle, NULL, on_record, NULL), 0);
 }
 
 /* Takes `nr` snapshots during the writing, and one after the last write. The

@@ -196,7 +196,7 @@ static void event_sideband_with_wakeup_events_comes_by_flush(void **state) {
   assert_int_equal(stats.wakeups, 0);
   assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   assert_int_equal(
-      uvperf_event_start(&collector.event, &options, live_on_record, NULL), 0);
+      uvperf_start(&collector.event.handle, &options, live_on_record, NULL), 0);
   assert_true(live_run_until(*state, &collector.comms, 1));
   live_comm(&next, 1);
   assert_true(live_run_until(*state, &collector.comms, 2));
@@ -251,7 +251,7 @@ static void event_without_ring_is_not_polled(void **state) {
   attr.exclude_kernel = 1;
   live_init(*state, &collector, &attr, NULL);
   assert_int_equal(support_ring_bytes(&collector.event.handle), 0);
-  assert_int_equal(uvperf_event_start(&collector.event, NULL, NULL, NULL), 0);
+  assert_int_equal(uvperf_start(&collector.event.handle, NULL, NULL, NULL), 0);
   assert_int_equal(uvperf_is_active(&collector.event.handle), 0);
   assert_true(live_run_ms(*state, 50) < 20);
   assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);

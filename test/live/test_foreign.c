@@ -129,7 +129,7 @@ static void event_beside_one_with_more_fields_loses_nothing(void **state) {
 /* -- a set ---------------------------------------------------------------- */
 
 static void see_of_set(live_stream_t *stream, const uvperf_record_t *record) {
-  if (record != NULL)
+  if (record->type != UVPERF_RECORD_NONE)
     see(stream->hook_data, record);
 }
 

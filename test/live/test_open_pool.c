@@ -108,11 +108,11 @@ static void event_opened_on_the_pool_records_the_calling_thread(void **state) {
   assert_int_equal(opened.collector.records, 100);
 }
 
-static void count_samples(uvperf_set_t *set, int status,
+static void count_samples(uvperf_handle_t *handle, int status,
                           const uvperf_record_t *record) {
-  opened_t *opened = set->handle.data;
+  opened_t *opened = handle->data;
 
-  if (status == 0 && record != NULL && record->type == PERF_RECORD_SAMPLE)
+  if (status == 0 && record->type == PERF_RECORD_SAMPLE)
     opened->opened += 1;
 }
 
@@ -132,7 +132,7 @@ static void set_enabled_while_it_is_opened_keeps_records(void **state) {
   live_syscall(50);
   opened.opened = 0;
   assert_int_equal(
-      uvperf_set_start(&opened.live.set, NULL, count_samples, NULL), 0);
+      uvperf_start(&opened.live.set.handle, NULL, count_samples, NULL), 0);
   assert_true(live_run_until(*state, &opened.opened, 50));
   live_set_close(&opened.live);
 }

@@ -31,11 +31,11 @@ typedef struct follower_s {
   int closed;
 } follower_t;
 
-static void on_record(uvperf_set_t *set, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  follower_t *follower = set->handle.data;
+  follower_t *follower = handle->data;
 
-  if (record == NULL)
+  if (record->type == UVPERF_RECORD_NONE)
     follower->faults += status != 0;
   else if (record->type == PERF_RECORD_COMM)
     follower->heard += record->comm.tid == live_tid();
@@ -53,7 +53,8 @@ static void open_set(void *arg) {
 }
 
 static int start_set(follower_t *follower) {
-  return uvperf_set_start(&follower->set, &live_stream_plain, on_record, NULL);
+  return uvperf_start(&follower->set.handle, &live_stream_plain, on_record,
+                      NULL);
 }
 
 /* On each CPU that it may use, so that each ring wakes. */
@@ -410,8 +411,8 @@ static int be_reader_orphan(void *arg) {
                              &options, NULL) != 0)
     return 1;
   live->reader.handle.data = live;
-  if (uvperf_bpf_reader_start(&live->reader, &live_bpf_reader_plain,
-                              live_bpf_reader_on_sample, NULL) != 0 ||
+  if (uvperf_start(&live->reader.handle, &live_bpf_reader_plain,
+                   live_bpf_reader_on_sample, NULL) != 0 ||
       uv_thread_create(&thread, receive, orphan) != 0)
     return 2;
   end_this_thread();

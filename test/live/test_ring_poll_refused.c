@@ -55,7 +55,8 @@ static void set_start_without_epoll_watches_says_so(void **state) {
   live_stream_plan_own(&plan);
   live_stream_open(*state, &stream, &plan.options);
   has_no_watches = 1;
-  rc = uvperf_set_start(&stream.live.set, NULL, live_stream_on_record, &error);
+  rc = uvperf_start(&stream.live.set.handle, NULL, live_stream_on_record,
+                    &error);
   expect_no_watches(rc, &error);
   live_stream_start(&stream, NULL);
   live_stream_comm(&next, 3);
@@ -82,7 +83,7 @@ static void event_start_while_others_poll_its_fd_is_eexist(void **state) {
       uv_poll_init(*state, &other, uvperf_event_fd(&collector.event)), 0);
   assert_int_equal(uv_poll_start(&other, UV_READABLE, on_other), 0);
   assert_int_equal(
-      uvperf_event_start(&collector.event, NULL, live_on_record, &error),
+      uvperf_start(&collector.event.handle, NULL, live_on_record, &error),
       UV_EEXIST);
   assert_int_equal(error.cause, UVPERF_CAUSE_LOOP);
   assert_int_equal(uvperf_is_active(&collector.event.handle), 0);

@@ -32,8 +32,8 @@ static void on_cpu(uvperf_set_t *set, int cpu, int status,
 static void on_record(live_stream_t *stream, const uvperf_record_t *record) {
   scenario_t *scenario = (scenario_t *)stream;
 
-  if (record == NULL || record->type != PERF_RECORD_SAMPLE ||
-      record->source == NULL || record->source->cpu != scenario->cpu)
+  if (record->type != PERF_RECORD_SAMPLE || record->source == NULL ||
+      record->source->cpu != scenario->cpu)
     return;
   scenario->samples += 1;
   scenario->strange += record->cpu != (uint32_t)scenario->cpu;

@@ -14,9 +14,9 @@ typedef struct found_s {
   uint64_t wrong[4]; /* without a requested field */
 } found_t;
 
-static void on_record(uvperf_set_t *set, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  found_t *found = set->handle.data;
+  found_t *found = handle->data;
   uint32_t attr;
 
   if (status != 0 || record->type != PERF_RECORD_SAMPLE)
@@ -45,7 +45,7 @@ static void begin(uv_loop_t *loop, found_t *found, const char *names,
   options.flags = UVPERF_SET_RECORDS | flags;
   live_set_open(loop, &found->live, &options);
   uvperf_event_list_free(events);
-  if (uvperf_set_start(&found->live.set, NULL, on_record, &error) != 0)
+  if (uvperf_start(&found->live.set.handle, NULL, on_record, &error) != 0)
     fail_msg("%s", error.reason);
 }
 
@@ -104,7 +104,7 @@ static void set_that_only_counts_refuses_to_start(void **state) {
   options.nr_targets = 1;
   options.flags = UVPERF_SET_RECORDS;
   live_set_open(*state, &live, &options);
-  assert_int_equal(uvperf_set_start(&live.set, NULL, on_record, &error),
+  assert_int_equal(uvperf_start(&live.set.handle, NULL, on_record, &error),
                    UV_EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
   assert_non_null(strstr(error.reason, "uvperf_attr_set_period"));

@@ -138,11 +138,9 @@ static int is_ours(int cpu) {
 }
 
 static void see(live_stream_t *stream, const uvperf_record_t *record) {
-  uvperf_ring_info_t ring;
-
-  if (record == NULL) {
-    fixture.faults += uvperf_set_failed_ring(&stream->live.set, &ring) == 0 &&
-                      is_ours(ring.cpu);
+  (void)stream;
+  if (record->type == UVPERF_RECORD_NONE) {
+    fixture.faults += (uint64_t)is_ours((int)(int)record->cpu);
     return;
   }
   fixture.comms += record->type == PERF_RECORD_COMM;

@@ -28,9 +28,9 @@ static void take_all(live_stream_t *stream) {
   int rc;
 
   do {
-    rc = uvperf_set_next(&stream->live.set, &record);
+    rc = uvperf_next(&stream->live.set.handle, &record);
     if (rc != UV_EAGAIN)
-      live_stream_on_record(&stream->live.set, rc, record);
+      live_stream_on_record(&stream->live.set.handle, rc, record);
   } while (rc != UV_EAGAIN && rc != UV_EOF);
 }
 
@@ -107,8 +107,8 @@ static void set_next_of_a_small_ring_takes_all(void **state) {
     for (i = 0; i < 300; i++) {
       live_stream_comm(&next, 5);
       assert_int_equal(uvperf_has_record(&stream.live.set.handle), 1);
-      while (uvperf_set_next(&stream.live.set, &record) == 0)
-        live_stream_on_record(&stream.live.set, 0, record);
+      while (uvperf_next(&stream.live.set.handle, &record) == 0)
+        live_stream_on_record(&stream.live.set.handle, 0, record);
     }
     assert_int_equal(uvperf_has_record(&stream.live.set.handle), 0);
     assert_int_equal(stream.comms, 1500);

@@ -75,9 +75,9 @@ set_of_three_attrs_one_unknown_counts_two_and_says_so(void **state) {
   live_set_close(&live);
 }
 
-static void ignore(uvperf_set_t *set, int status,
+static void ignore(uvperf_handle_t *handle, int status,
                    const uvperf_record_t *record) {
-  (void)set;
+  (void)handle;
   (void)status;
   (void)record;
 }
@@ -92,7 +92,7 @@ static void set_whose_sampling_attr_is_unknown_is_not_started(void **state) {
   plan.attrs[1].sample_period = 1;
   plan.options.flags = UVPERF_SET_RECORDS;
   live_set_open(*state, &live, &plan.options);
-  assert_int_equal(uvperf_set_start(&live.set, NULL, ignore, &error),
+  assert_int_equal(uvperf_start(&live.set.handle, NULL, ignore, &error),
                    UV_ENOENT);
   assert_int_equal(error.attr_index, 1);
   assert_non_null(strstr(error.reason, "4711"));

@@ -121,7 +121,7 @@ typedef struct life_s {
 static void see_life(live_stream_t *stream, const uvperf_record_t *record) {
   life_t *life = stream->hook_data;
 
-  if (record == NULL)
+  if (record->type == UVPERF_RECORD_NONE)
     return;
   if (record->type == PERF_RECORD_FORK)
     life->forks += record->task.pid == life->pid;

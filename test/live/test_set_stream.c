@@ -215,24 +215,27 @@ static void set_start_refuses_invalid_options(void **state) {
   support_need_own_events(__func__);
   live_stream_plan_own(&plan);
   live_stream_open(*state, &stream, &plan.options);
-  assert_int_equal(uvperf_set_start(set, NULL, NULL, &error), UV_EINVAL);
+  assert_int_equal(uvperf_start(&set->handle, NULL, NULL, &error), UV_EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
   options.flags = 4;
   assert_int_equal(
-      uvperf_set_start(set, &options, live_stream_on_record, &error),
+      uvperf_start(&set->handle, &options, live_stream_on_record, &error),
       UV_EINVAL);
   options.flags = 0;
   options.flush_ms = -2;
-  assert_int_equal(uvperf_set_start(set, &options, live_stream_on_record, NULL),
-                   UV_EINVAL);
+  assert_int_equal(
+      uvperf_start(&set->handle, &options, live_stream_on_record, NULL),
+      UV_EINVAL);
   options.size = 1;
-  assert_int_equal(uvperf_set_start(set, &options, live_stream_on_record, NULL),
-                   UV_EINVAL);
+  assert_int_equal(
+      uvperf_start(&set->handle, &options, live_stream_on_record, NULL),
+      UV_EINVAL);
   assert_int_equal(uvperf_is_active(&set->handle), 0);
   assert_int_equal(uvperf_stop(&set->handle), 0);
   live_stream_start(&stream, NULL);
-  assert_int_equal(uvperf_set_start(set, NULL, live_stream_on_record, &error),
-                   UV_EALREADY);
+  assert_int_equal(
+      uvperf_start(&set->handle, NULL, live_stream_on_record, &error),
+      UV_EALREADY);
   assert_int_equal(error.code, UV_EALREADY);
   live_stream_close(&stream);
 }
@@ -250,8 +253,9 @@ static void set_without_records_cannot_start(void **state) {
   plan.options.flags = 0;
   plan.options.wakeup_bytes = 0;
   live_stream_open(*state, &stream, &plan.options);
-  assert_int_equal(uvperf_set_start(set, NULL, live_stream_on_record, &error),
-                   UV_EINVAL);
+  assert_int_equal(
+      uvperf_start(&set->handle, NULL, live_stream_on_record, &error),
+      UV_EINVAL);
   assert_non_null(strstr(error.reason, "UVPERF_SET_RECORDS"));
   assert_int_equal(uvperf_flush(&set->handle), UV_EINVAL);
   assert_int_equal(uvperf_nr_rings(&set->handle), 0);

@@ -97,7 +97,7 @@ static void set_closed_in_a_flush_delivers_no_more(void **state) {
 
 static void close_at_slice_end(live_stream_t *stream,
                                const uvperf_record_t *record) {
-  if (record == NULL)
+  if (record->type == UVPERF_RECORD_NONE)
     uvperf_close(&stream->live.set.handle, live_set_on_close);
 }
 
@@ -230,8 +230,9 @@ static void set_stream_uv_closed_by_others_is_survived(void **state) {
     if (turns > 1)
       run_to_end(*state);
     assert_int_equal(uvperf_stop(&set->handle), 0);
-    assert_int_equal(uvperf_set_start(set, NULL, live_stream_on_record, NULL),
-                     UV_EINVAL);
+    assert_int_equal(
+        uvperf_start(&set->handle, NULL, live_stream_on_record, NULL),
+        UV_EINVAL);
     assert_int_equal(uvperf_flush(&set->handle), 0);
     assert_int_equal(uvperf_is_closing(&set->handle), 0);
     live_stream_close(&stream);
@@ -257,9 +258,9 @@ static void set_stream_of_a_closed_inner_handle_is_not_started(void **state) {
     live_run_ms(*state, 5);
     assert_int_equal(uvperf_stop(&stream.live.set.handle), 0);
     uv_walk(*state, uv_close_type, (void *)&types[i % 3]);
-    assert_int_equal(
-        uvperf_set_start(&stream.live.set, NULL, live_stream_on_record, NULL),
-        UV_EINVAL);
+    assert_int_equal(uvperf_start(&stream.live.set.handle, NULL,
+                                  live_stream_on_record, NULL),
+                     UV_EINVAL);
     assert_int_equal(uvperf_is_active(&stream.live.set.handle), 0);
     live_stream_close(&stream);
     assert_as(&before);
@@ -274,7 +275,7 @@ static int is_refused(uvperf_set_t *set) {
   uvperf_stats_t stats;
 
   uvperf_stats(&set->handle, &stats);
-  return uvperf_set_start(set, NULL, live_stream_on_record, &error) ==
+  return uvperf_start(&set->handle, NULL, live_stream_on_record, &error) ==
              UV_EPERM &&
          error.cause == UVPERF_CAUSE_ARGUMENT &&
          uvperf_stop(&set->handle) == UV_EPERM &&

@@ -41,9 +41,9 @@ static void check_ended(live_stream_t *stream) {
   assert_int_equal(stream->foreign, 0);
   assert_int_equal(uvperf_is_active(&stream->live.set.handle), 0);
   assert_int_equal(uv_loop_alive(stream->live.set.handle.loop), 0);
-  assert_int_equal(
-      uvperf_set_start(&stream->live.set, NULL, live_stream_on_record, &error),
-      UV_EOF);
+  assert_int_equal(uvperf_start(&stream->live.set.handle, NULL,
+                                live_stream_on_record, &error),
+                   UV_EOF);
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_TASK);
   assert_int_equal(uvperf_stop(&stream->live.set.handle), 0);
   assert_int_equal(stream->after_end, 0);

@@ -42,7 +42,8 @@ static void see(live_stream_t *stream, const uvperf_record_t *record) {
   seen_t *seen = stream->hook_data;
   uint64_t now = live_now();
 
-  if (record == NULL || !(record->present & PERF_SAMPLE_TIME))
+  if (record->type == UVPERF_RECORD_NONE ||
+      !(record->present & PERF_SAMPLE_TIME))
     return;
   assert_false(is_far(record->time, now));
   if (record->type == PERF_RECORD_SAMPLE && is_far(written_time(record), now)) {

@@ -206,7 +206,7 @@ typedef struct seen_s {
 static void note(live_stream_t *stream, const uvperf_record_t *record) {
   seen_t *seen = stream->hook_data;
 
-  if (record == NULL)
+  if (record->type == UVPERF_RECORD_NONE)
     return;
   seen->execs += uvperf_record_is_exec(record) != 0;
   seen->forks += record->type == PERF_RECORD_FORK;

@@ -174,7 +174,7 @@ static void event_of_a_pidfd_ends_with_its_task(void **state) {
   live_init(*state, &collector, &attr, &options);
   close(options.pid);
   assert_int_equal(
-      uvperf_event_start(&collector.event, NULL, live_on_record, NULL), 0);
+      uvperf_start(&collector.event.handle, NULL, live_on_record, NULL), 0);
   chosen_id_end(pid);
   assert_true(live_run_until(*state, &collector.ends, 1));
   assert_int_equal(collector.end_status, UV_EOF);

@@ -50,25 +50,25 @@ static void called(subject_t *subject) {
     subject->in_callback(subject);
 }
 
-static void on_event(uvperf_event_t *event, int status,
+static void on_event(uvperf_handle_t *handle, int status,
                      const uvperf_record_t *record) {
   (void)status;
   (void)record;
-  called(event->handle.data);
+  called(handle->data);
 }
 
-static void on_set(uvperf_set_t *set, int status,
+static void on_set(uvperf_handle_t *handle, int status,
                    const uvperf_record_t *record) {
   (void)status;
   (void)record;
-  called(set->handle.data);
+  called(handle->data);
 }
 
-static void on_reader(uvperf_bpf_reader_t *reader, int status,
-                      const uvperf_bpf_sample_t *sample) {
+static void on_reader(uvperf_handle_t *handle, int status,
+                      const uvperf_record_t *sample) {
   (void)status;
   (void)sample;
-  called(reader->handle.data);
+  called(handle->data);
 }
 
 static void event_closed(uvperf_handle_t *handle) {
@@ -173,11 +173,11 @@ static void start(subject_t *subject) {
   int rc;
 
   if (subject->event != NULL)
-    rc = uvperf_event_start(subject->event, NULL, on_event, NULL);
+    rc = uvperf_start(&subject->event->handle, NULL, on_event, NULL);
   else if (subject->set != NULL)
-    rc = uvperf_set_start(subject->set, NULL, on_set, NULL);
+    rc = uvperf_start(&subject->set->handle, NULL, on_set, NULL);
   else
-    rc = uvperf_bpf_reader_start(subject->reader, NULL, on_reader, NULL);
+    rc = uvperf_start(&subject->reader->handle, NULL, on_reader, NULL);
   assert_int_equal(rc, 0);
   if (subject->reader != NULL)
     live_bpf_reader_send_all(&subject->source, 0, 5);

@@ -117,11 +117,11 @@ event_closed_after_others_closed_inner_handles_frees_all(void **state) {
   run_to_end(*state);
   assert_int_equal(collector.closed, 0);
   assert_int_equal(
-      uvperf_event_start(&collector.event, NULL, live_on_record, NULL),
+      uvperf_start(&collector.event.handle, NULL, live_on_record, NULL),
       UV_EALREADY);
   assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   assert_int_equal(
-      uvperf_event_start(&collector.event, NULL, live_on_record, NULL),
+      uvperf_start(&collector.event.handle, NULL, live_on_record, NULL),
       UV_EINVAL);
   uvperf_close(&collector.event.handle, on_closed);
   run_to_end(*state);

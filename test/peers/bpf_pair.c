@@ -58,18 +58,21 @@ static void hear_loss(bpf_pair_t *pair, int side, int cpu, uint64_t lost) {
   ear->lost += lost;
 }
 
-static void on_sample(uvperf_bpf_reader_t *reader, int status,
-                      const uvperf_bpf_sample_t *sample) {
-  bpf_pair_t *pair = reader->handle.data;
+static void on_sample(uvperf_handle_t *handle, int status,
+                      const uvperf_record_t *sample) {
+  bpf_pair_t *pair = handle->data;
 
-  if (status == UV_EPROTO && sample != NULL && sample->data == NULL)
+  if (status == UV_EPROTO && sample->type != UVPERF_RECORD_NONE &&
+      sample->type != PERF_RECORD_SAMPLE)
     pair->corrupt++;
-  else if (status != 0 || sample == NULL)
+  else if (status != 0 || sample->type == UVPERF_RECORD_NONE)
     pair->strange++;
-  else if (sample->record->type == PERF_RECORD_SAMPLE)
-    hear_payload(pair, BPF_PAIR_OURS, sample->cpu, sample->data, sample->size);
-  else if (sample->record->type == PERF_RECORD_LOST)
-    hear_loss(pair, BPF_PAIR_OURS, sample->cpu, sample->lost);
+  else if (sample->type == PERF_RECORD_SAMPLE)
+    hear_payload(pair, BPF_PAIR_OURS, (int)sample->cpu, sample->sample.raw.data,
+                 sample->sample.raw.size);
+  else if (sample->type == PERF_RECORD_LOST)
+    hear_loss(pair, BPF_PAIR_OURS, (int)sample->cpu,
+              uvperf_record_lost(sample));
   else
     pair->strange++;
 }
@@ -142,7 +145,7 @@ static void open_ours(uv_loop_t *loop, bpf_pair_t *pair,
   if (uvperf_bpf_reader_init(loop, &pair->ours,
                              pair->numbered.maps[BPF_PAIR_OURS], &options,
                              &error) != 0 ||
-      uvperf_bpf_reader_start(&pair->ours, NULL, on_sample, &error) != 0)
+      uvperf_start(&pair->ours.handle, NULL, on_sample, &error) != 0)
     fail_msg("%s", error.reason);
 }
 

@@ -250,9 +250,9 @@ static void on_guard(uv_timer_t *timer) {
   uv_stop(timer->loop);
 }
 
-static void on_trip(uvperf_event_t *event, int status,
+static void on_trip(uvperf_handle_t *handle, int status,
                     const uvperf_record_t *record) {
-  pair_t *pair = event->handle.data;
+  pair_t *pair = handle->data;
 
   if (status == 0 && record->type == PERF_RECORD_SAMPLE &&
       record->tid == pair->caller.tid)
@@ -261,7 +261,7 @@ static void on_trip(uvperf_event_t *event, int status,
     pair->strangers += 1;
   uv_sem_post(&pair->seen);
   if (pair->samples == TRIPS)
-    uv_stop(event->handle.loop);
+    uv_stop(handle->loop);
 }
 
 static int read_pair(pair_t *pair, uv_loop_t *loop) {
@@ -279,7 +279,7 @@ static int read_pair(pair_t *pair, uv_loop_t *loop) {
     return rc;
   pair->event.handle.data = pair;
   stream.flush_ms = -1;
-  rc = uvperf_event_start(&pair->event, &stream, on_trip, NULL);
+  rc = uvperf_start(&pair->event.handle, &stream, on_trip, NULL);
   live_thread_go(&pair->caller);
   uv_run(loop, UV_RUN_DEFAULT);
   live_thread_wait(&pair->caller);

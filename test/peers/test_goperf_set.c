@@ -43,8 +43,8 @@ static void note_values(live_stream_t *stream, const uvperf_values_t *read,
 static void note_hit(live_stream_t *stream, const uvperf_record_t *record) {
   hits_t *hits = stream->hook_data;
 
-  if (record == NULL || record->type != PERF_RECORD_SAMPLE ||
-      record->source == NULL || hits->nr == MOST) {
+  if (record->type != PERF_RECORD_SAMPLE || record->source == NULL ||
+      hits->nr == MOST) {
     hits->others++;
     return;
   }

@@ -198,7 +198,7 @@ static void note_turn_of_set(live_stream_t *stream,
                              const uvperf_record_t *record) {
   game_t *game = stream->hook_data;
 
-  if (record == NULL)
+  if (record->type == UVPERF_RECORD_NONE)
     game->odd += 1;
   else
     note_turn(game, record);

@@ -159,7 +159,7 @@ static void side_read(side_t *side) {
   const uvperf_record_t *record;
   int rc;
 
-  while ((rc = uvperf_event_next(&side->event, &record)) == 0) {
+  while ((rc = uvperf_next(&side->event.handle, &record)) == 0) {
     hit_t *hit = hits_add(&side->ours);
     size_t size = sizeof(hit->printed);
 

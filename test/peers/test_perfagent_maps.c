@@ -74,7 +74,7 @@ static void note_mapping(watch_t *watch, const uvperf_record_t *record) {
 static void note_record(live_stream_t *stream, const uvperf_record_t *record) {
   watch_t *watch = stream->hook_data;
 
-  if (record == NULL)
+  if (record->type == UVPERF_RECORD_NONE)
     return;
   if (record->type == PERF_RECORD_MMAP2) {
     note_mapping(watch, record);
@@ -222,7 +222,7 @@ static void note_map(live_stream_t *stream, const uvperf_record_t *record) {
   scenario_t *scenario = stream->hook_data;
 
   note_record(stream, record);
-  if (record == NULL || record->type != PERF_RECORD_MMAP2 ||
+  if (record->type != PERF_RECORD_MMAP2 ||
       record->mmap.pid != scenario->watch.pid || scenario->watch.execs == 0)
     return;
   if (scenario->maps++ == 0)

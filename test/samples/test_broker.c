@@ -337,10 +337,10 @@ static void live_broker_gives_away_no_socket_with_two_names(void **state) {
 
 /* -- without a set --------------------------------------------------------- */
 
-static void on_event_record(uvperf_event_t *event, int status,
+static void on_event_record(uvperf_handle_t *handle, int status,
                             const uvperf_record_t *record) {
-  if (status == 0 && record != NULL && record->type == PERF_RECORD_SAMPLE)
-    *(uint64_t *)event->handle.data += 1;
+  if (status == 0 && record->type == PERF_RECORD_SAMPLE)
+    *(uint64_t *)handle->data += 1;
 }
 
 /* Takes an fd from the broker, and lets another event join its group. Returns
@@ -375,7 +375,7 @@ static int measure_group(const fixture_t *fixture) {
   request.attr.exclude_kernel = 1;
   if (uvperf_event_init(&loop, &sibling, &request.attr, &options, NULL) != 0)
     return __LINE__;
-  if (uvperf_event_start(&leader, NULL, on_event_record, NULL) != 0)
+  if (uvperf_start(&leader.handle, NULL, on_event_record, NULL) != 0)
     return __LINE__;
   for (turn = 0; turn < 2000 && records < 3; turn++) {
     for (spun = 0; spun < 1000000; spun++)

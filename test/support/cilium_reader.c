@@ -22,31 +22,31 @@ uvperf_bpf_reader_options_t cilium_reader_every_second(void) {
   return options;
 }
 
-static void keep(cilium_reader_t *cilium, const uvperf_bpf_sample_t *sample) {
-  size_t size = sample->size;
+static void keep(cilium_reader_t *cilium, const uvperf_record_t *sample) {
+  size_t size = sample->sample.raw.size;
 
   cilium->samples += 1;
-  cilium->sample_cpu = sample->cpu;
+  cilium->sample_cpu = (int)sample->cpu;
   cilium->remaining = sample->remaining;
   cilium->size = size;
   if (size > sizeof(cilium->data))
     size = sizeof(cilium->data);
-  memcpy(cilium->data, sample->data, size);
+  memcpy(cilium->data, sample->sample.raw.data, size);
   if (cilium->on_sample != NULL)
     cilium->on_sample(cilium);
 }
 
 static void on_sample(live_bpf_reader_t *live, int status,
-                      const uvperf_bpf_sample_t *sample) {
+                      const uvperf_record_t *sample) {
   cilium_reader_t *cilium = live->hook_data;
 
   cilium->callbacks += 1;
-  if (status != 0 || sample == NULL)
+  if (status != 0 || sample->type == UVPERF_RECORD_NONE)
     return;
-  if (sample->data != NULL)
+  if (sample->type == PERF_RECORD_SAMPLE)
     keep(cilium, sample);
   else
-    cilium->losses += sample->lost != 0;
+    cilium->losses += uvperf_record_lost(sample) != 0;
 }
 
 void cilium_reader_open(uv_loop_t *loop, cilium_reader_t *cilium,

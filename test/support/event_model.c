@@ -134,9 +134,9 @@ static void expect_end(slot_t *slot, int status) {
   slot->started = 0;
 }
 
-void random_on_record(uvperf_event_t *event, int status,
+void random_on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  slot_t *slot = event->handle.data;
+  slot_t *slot = handle->data;
   event_model_t *model = slot->model;
 
   random_expect(model, !model->is_child, "a callback in the child", 0);
@@ -146,7 +146,7 @@ void random_on_record(uvperf_event_t *event, int status,
                 "a callback when stopped", slot->ended);
   slot->callbacks += 1;
   model->nested += 1;
-  if (record != NULL) {
+  if (record->type != UVPERF_RECORD_NONE) {
     random_expect(model, status == 0, "a record with a status", status);
     random_expect_record(slot, record);
   } else if (status == 0) {

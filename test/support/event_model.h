@@ -83,7 +83,7 @@ void random_hear_of_a_fork(event_model_t *model);
 /* Checks that this is the next expected record. */
 void random_expect_record(slot_t *slot, const uvperf_record_t *record);
 /* The record callback of all handles. */
-void random_on_record(uvperf_event_t *event, int status,
+void random_on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record);
 
 #endif

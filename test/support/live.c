@@ -37,17 +37,17 @@ static void count_comm(live_collector_t *collector, const char *comm) {
   collector->comms += 1;
 }
 
-void live_on_record(uvperf_event_t *event, int status,
+void live_on_record(uvperf_handle_t *handle, int status,
                     const uvperf_record_t *record) {
-  live_collector_t *collector = event->handle.data;
+  live_collector_t *collector = handle->data;
 
   if (collector->ends > 0)
     collector->after_end += 1;
-  if (record == NULL && status == 0) {
+  if (record->type == UVPERF_RECORD_NONE && status == 0) {
     collector->slice_ends += 1;
     return;
   }
-  if (record == NULL) {
+  if (record->type == UVPERF_RECORD_NONE) {
     collector->ends += 1;
     collector->end_status = status;
     return;
@@ -91,8 +91,8 @@ void live_start(live_collector_t *collector,
   own.flush_ms = -1;
   own.slice_us = LIVE_SLICE_US;
   error.reason[0] = '\0';
-  rc = uvperf_event_start(
-      &collector->event, options != NULL ? options : &own,
+  rc = uvperf_start(
+      &collector->event.handle, options != NULL ? options : &own,
       support_ring_bytes(&collector->event.handle) != 0 ? live_on_record : NULL,
       &error);
   if (rc != 0)
@@ -213,4 +213,13 @@ void live_end(live_collector_t *collector, uint64_t nr) {
   assert_int_equal(stats.lost_records, 0);
   assert_int_equal(stats.corrupt, 0);
   live_close(collector);
+}
+
+void live_find_ring(const uvperf_handle_t *handle, uint32_t cpu,
+                    uvperf_ring_info_t *ring) {
+  size_t i = 0;
+
+  do
+    assert_int_equal(uvperf_ring(handle, i++, ring), 0);
+  while (ring->cpu != (int32_t)cpu);
 }

@@ -39,7 +39,7 @@ void live_comm_attr(struct perf_event_attr *attr);
 void live_comm(uint64_t *next, uint64_t nr);
 
 /* The record callback of a collector. */
-void live_on_record(uvperf_event_t *event, int status,
+void live_on_record(uvperf_handle_t *handle, int status,
                     const uvperf_record_t *record);
 
 /* Initializes the collector and its event; fails the test on error. */
@@ -92,6 +92,10 @@ typedef struct live_child_s {
 void live_child_fork(live_child_t *child, uint64_t nr);
 void live_child_go(live_child_t *child);
 void live_child_wait(live_child_t *child);
+
+/* Fills in the ring of a CPU, which must have one. */
+void live_find_ring(const uvperf_handle_t *handle, uint32_t cpu,
+                    uvperf_ring_info_t *ring);
 
 /* -- work of known effect: live_work.c ------------------------------------- */
 

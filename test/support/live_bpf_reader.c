@@ -62,17 +62,16 @@ void live_bpf_reader_send_all(live_bpf_reader_t *live, int cpu, uint64_t nr) {
 
 /* Whether the sample is one of ours, whole, from the CPU on which it was sent,
  * and not older than the one before. */
-static int is_right(live_bpf_reader_t *live,
-                    const uvperf_bpf_sample_t *sample) {
-  const uint8_t *bytes = sample->data;
+static int is_right(live_bpf_reader_t *live, const uvperf_record_t *sample) {
+  const uint8_t *bytes = sample->sample.raw.data;
   head_t head;
   size_t i;
 
-  if (sample->size < sizeof(head))
+  if (sample->sample.raw.size < sizeof(head))
     return 0;
   memcpy(&head, bytes, sizeof(head));
   if (head.size < sizeof(head) || head.cpu != (uint32_t)sample->cpu ||
-      sample->size != live_bpf_reader_padded(head.size) ||
+      sample->sample.raw.size != live_bpf_reader_padded(head.size) ||
       head.cpu >= LIVE_BPF_READER_CPUS || head.number < live->last[head.cpu])
     return 0;
   for (i = sizeof(head); i < head.size; i++)
@@ -86,13 +85,13 @@ static int is_right(live_bpf_reader_t *live,
 /* -- callbacks ------------------------------------------------------------ */
 
 static void count(live_bpf_reader_t *live, int status,
-                  const uvperf_bpf_sample_t *sample) {
+                  const uvperf_record_t *sample) {
   live->records++;
   live->remaining = sample->remaining;
-  live->lost += sample->lost;
+  live->lost += uvperf_record_lost(sample);
   if (status != 0)
     live->corrupt++;
-  else if (sample->record->type != PERF_RECORD_SAMPLE)
+  else if (sample->type != PERF_RECORD_SAMPLE)
     live->others++;
   else if (is_right(live, sample))
     live->samples++;
@@ -100,23 +99,19 @@ static void count(live_bpf_reader_t *live, int status,
     live->strange++;
 }
 
-void live_bpf_reader_on_sample(uvperf_bpf_reader_t *reader, int status,
-                               const uvperf_bpf_sample_t *sample) {
-  live_bpf_reader_t *live = reader->handle.data;
-  uvperf_ring_info_t ring;
-  int rc;
+void live_bpf_reader_on_sample(uvperf_handle_t *base, int status,
+                               const uvperf_record_t *sample) {
+  live_bpf_reader_t *live = base->data;
 
-  if (sample != NULL || status == 0)
-    assert_int_equal(uvperf_bpf_reader_failed_ring(reader, &ring), UV_ENOENT);
-  if (sample != NULL) {
+  if (sample->type != UVPERF_RECORD_NONE) {
     count(live, status, sample);
   } else if (status == 0) {
+    assert_int_equal(sample->cpu, UINT32_MAX);
     live->slice_ends++;
   } else {
     live->faults++;
     live->fault = status;
-    rc = uvperf_bpf_reader_failed_ring(reader, &live->fault_ring);
-    assert_int_equal(rc, 0);
+    live_find_ring(base, sample->cpu, &live->fault_ring);
   }
   if (live->on_sample != NULL)
     live->on_sample(live, status, sample);
@@ -178,11 +173,11 @@ void live_bpf_reader_start(live_bpf_reader_t *live,
   int rc;
 
   error.reason[0] = '\0';
-  rc = uvperf_bpf_reader_start(
-      &live->reader, options != NULL ? options : &live_bpf_reader_plain,
-      live_bpf_reader_on_sample, &error);
+  rc = uvperf_start(&live->reader.handle,
+                    options != NULL ? options : &live_bpf_reader_plain,
+                    live_bpf_reader_on_sample, &error);
   if (rc != 0)
-    fail_msg("uvperf_bpf_reader_start: %d: %s", rc, error.reason);
+    fail_msg("uvperf_start: %d: %s", rc, error.reason);
 }
 
 void live_bpf_reader_begin(const char *test, uv_loop_t *loop,

@@ -40,7 +40,7 @@ struct live_bpf_reader_s {
   uvperf_error_t error;
   /* Called at the end of each callback; may be NULL. */
   void (*on_sample)(live_bpf_reader_t *live, int status,
-                    const uvperf_bpf_sample_t *sample);
+                    const uvperf_record_t *sample);
   void (*on_cpu)(live_bpf_reader_t *live, int cpu, int status);
   void *hook_data;
 };
@@ -89,8 +89,8 @@ void live_bpf_reader_unmake(live_bpf_reader_t *live);
 void live_bpf_reader_end(live_bpf_reader_t *live);
 
 /* The callbacks. */
-void live_bpf_reader_on_sample(uvperf_bpf_reader_t *reader, int status,
-                               const uvperf_bpf_sample_t *sample);
+void live_bpf_reader_on_sample(uvperf_handle_t *handle, int status,
+                               const uvperf_record_t *sample);
 void live_bpf_reader_on_cpu(uvperf_bpf_reader_t *reader, int cpu, int status,
                             const uvperf_error_t *error);
 void live_bpf_reader_on_close(uvperf_handle_t *handle);

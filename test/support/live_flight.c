@@ -48,7 +48,7 @@ static void on_record(live_stream_t *stream, const uvperf_record_t *record) {
   live_flight_t *flight = (live_flight_t *)stream;
   size_t cpu;
 
-  if (record == NULL)
+  if (record->type == UVPERF_RECORD_NONE)
     return;
   flight->strange += record->source == NULL;
   if (record->source == NULL)

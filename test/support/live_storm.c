@@ -102,19 +102,22 @@ static void note_number(live_ledger_t *ledger, uint64_t number) {
   ledger->next = number + 1;
 }
 
-void live_storm_note(live_storm_t *storm, const uvperf_bpf_sample_t *sample) {
+void live_storm_note(live_storm_t *storm, const uvperf_record_t *sample) {
   live_writer_t *writer;
   uint64_t number;
 
-  writer = sample != NULL ? writer_of(storm, sample->cpu) : NULL;
+  writer = sample->type != UVPERF_RECORD_NONE
+               ? writer_of(storm, (int)sample->cpu)
+               : NULL;
   if (writer == NULL) {
     storm->strangers += 1;
-  } else if (sample->lost != 0) {
-    writer->ledger.lost += sample->lost;
-    writer->ledger.next += sample->lost;
-  } else if (sample->data != NULL &&
-             live_bpf_producer_check(&storm->producer, sample->cpu,
-                                     sample->data, sample->size, &number)) {
+  } else if (uvperf_record_lost(sample) != 0) {
+    writer->ledger.lost += uvperf_record_lost(sample);
+    writer->ledger.next += uvperf_record_lost(sample);
+  } else if (sample->type == PERF_RECORD_SAMPLE &&
+             live_bpf_producer_check(&storm->producer, (int)sample->cpu,
+                                     sample->sample.raw.data,
+                                     sample->sample.raw.size, &number)) {
     note_number(&writer->ledger, number);
   } else {
     writer->ledger.torn += 1;

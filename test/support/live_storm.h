@@ -59,7 +59,7 @@ void live_storm_end(live_storm_t *storm);
 void live_storm_one_more(live_storm_t *storm);
 
 /* For the callback: a sample, or NULL. */
-void live_storm_note(live_storm_t *storm, const uvperf_bpf_sample_t *sample);
+void live_storm_note(live_storm_t *storm, const uvperf_record_t *sample);
 /* Forgets what arrived, for a new reader. */
 void live_storm_forget(live_storm_t *storm);
 

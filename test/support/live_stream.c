@@ -62,11 +62,11 @@ void live_stream_start(live_stream_t *stream,
   int rc;
 
   error.reason[0] = '\0';
-  rc = uvperf_set_start(&stream->live.set,
-                        options != NULL ? options : &live_stream_plain,
-                        live_stream_on_record, &error);
+  rc = uvperf_start(&stream->live.set.handle,
+                    options != NULL ? options : &live_stream_plain,
+                    live_stream_on_record, &error);
   if (rc != 0)
-    fail_msg("uvperf_set_start: %d: %s", rc, error.reason);
+    fail_msg("uvperf_start: %d: %s", rc, error.reason);
 }
 
 void live_stream_begin(uv_loop_t *loop, live_stream_t *stream,
@@ -125,18 +125,16 @@ static void count(live_stream_t *stream, const uvperf_record_t *record) {
     stream->last_time = record->time;
 }
 
-void live_stream_on_record(uvperf_set_t *set, int status,
+void live_stream_on_record(uvperf_handle_t *base, int status,
                            const uvperf_record_t *record) {
-  live_stream_t *stream = set->handle.data;
-  uvperf_ring_info_t ring;
-  int rc;
+  live_stream_t *stream = base->data;
 
   stream->after_end += stream->eofs > 0;
-  if (status == 0 || status == UV_EOF || record != NULL)
-    assert_int_equal(uvperf_set_failed_ring(set, &ring), UV_ENOENT);
-  if (record != NULL && status == 0) {
+  if (record->type == UVPERF_RECORD_NONE && (status == 0 || status == UV_EOF))
+    assert_int_equal(record->cpu, UINT32_MAX);
+  if (record->type != UVPERF_RECORD_NONE && status == 0) {
     count(stream, record);
-  } else if (record != NULL) {
+  } else if (record->type != UVPERF_RECORD_NONE) {
     stream->records += 1;
     stream->corrupt += 1;
   } else if (status == 0) {
@@ -146,8 +144,7 @@ void live_stream_on_record(uvperf_set_t *set, int status,
   } else {
     stream->faults += 1;
     stream->fault = status;
-    rc = uvperf_set_failed_ring(set, &stream->fault_ring);
-    assert_int_equal(rc, 0);
+    live_find_ring(base, record->cpu, &stream->fault_ring);
   }
   if (stream->on_record != NULL)
     stream->on_record(stream, record);

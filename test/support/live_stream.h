@@ -75,7 +75,7 @@ void live_stream_stop_at_third(live_stream_t *stream,
                                const uvperf_record_t *record);
 
 /* The callbacks. */
-void live_stream_on_record(uvperf_set_t *set, int status,
+void live_stream_on_record(uvperf_handle_t *handle, int status,
                            const uvperf_record_t *record);
 void live_stream_on_end(uvperf_set_t *set, uint32_t target);
 

@@ -250,9 +250,10 @@ static void expect_end(ring_slot_t *slot, int status) {
   slot->started = 0;
 }
 
-void ring_on_record(uvperf_event_t *event, int status,
+void ring_on_record(uvperf_handle_t *base, int status,
                     const uvperf_record_t *record) {
-  ring_slot_t *slot = event->handle.data;
+  uvperf_event_t *event = uvperf_handle_event(base);
+  ring_slot_t *slot = base->data;
   ring_model_t *model = slot->model;
 
   ring_expect(model, !model->is_child, "a callback in the child", 0);
@@ -262,14 +263,14 @@ void ring_on_record(uvperf_event_t *event, int status,
               slot->ended);
   slot->callbacks += 1;
   model->nested += 1;
-  if (record != NULL) {
+  if (record->type != UVPERF_RECORD_NONE) {
     ring_expect(model, status == 0, "a record with a status", status);
     ring_expect_record(slot, record);
   } else if (status != 0) {
     expect_end(slot, status);
   }
   if (!model->is_quiet && !model->is_child && model->nested < 4 &&
-      ring_draw(model, record == NULL ? 1 : 4) == 0)
+      ring_draw(model, record->type == UVPERF_RECORD_NONE ? 1 : 4) == 0)
     ring_one_call(model);
   model->nested -= 1;
   slot->callbacks -= 1;

@@ -118,7 +118,7 @@ void ring_hear_of_a_fork(ring_model_t *model);
 /* Checks that this is the next expected record of the ring. */
 void ring_expect_record(ring_slot_t *slot, const uvperf_record_t *record);
 /* The record callback of all handles. */
-void ring_on_record(uvperf_event_t *event, int status,
+void ring_on_record(uvperf_handle_t *handle, int status,
                     const uvperf_record_t *record);
 
 /* -- ring_model_calls.c -- */

@@ -256,8 +256,8 @@ void ring_start(ring_slot_t *slot) {
     expected = UV_EALREADY;
   else if (slot->ended)
     expected = UV_EOF;
-  rc = uvperf_event_start(
-      slot->event, &options,
+  rc = uvperf_start(
+      &slot->event->handle, &options,
       support_ring_bytes(&slot->event->handle) != 0 ? ring_on_record : NULL,
       NULL);
   ring_expect(model, rc == expected || slot->ruined, "start", rc);
@@ -315,7 +315,7 @@ static void call_next(ring_slot_t *slot) {
   const uvperf_record_t *record;
   int rc;
 
-  rc = uvperf_event_next(slot->event, &record);
+  rc = uvperf_next(&slot->event->handle, &record);
   if (expected == UV_EAGAIN && rc == UV_EOF)
     ring_expect(slot->model, ring_is_over(slot), "an end while one lives", 0);
   else

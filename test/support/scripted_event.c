@@ -13,20 +13,20 @@ static void append(const char *what) {
            what);
 }
 
-void scripted_event_on_record(uvperf_event_t *event, int status,
+void scripted_event_on_record(uvperf_handle_t *handle, int status,
                               const uvperf_record_t *record) {
   char text[64];
 
-  (void)event;
+  (void)handle;
   deliveries += 1;
-  if (record != NULL && status == 0)
+  if (record->type != UVPERF_RECORD_NONE && status == 0)
     snprintf(text, sizeof(text), "%s",
              uvperf_record_type_name(record->type) != NULL
                  ? uvperf_record_type_name(record->type)
                  : "unknown");
   else
     snprintf(text, sizeof(text), "%s%s", uv_err_name(status),
-             record != NULL ? "+raw" : "");
+             record->type != UVPERF_RECORD_NONE ? "+raw" : "");
   append(text);
 }
 
@@ -45,8 +45,8 @@ fake_event_t *scripted_event_open(uv_loop_t *loop,
   scripted_event_attr(&attr);
   live_init(loop, collector, &attr, NULL);
   options.slice_us = LIVE_SLICE_US;
-  assert_int_equal(uvperf_event_start(&collector->event, &options,
-                                      scripted_event_on_record, NULL),
+  assert_int_equal(uvperf_start(&collector->event.handle, &options,
+                                scripted_event_on_record, NULL),
                    0);
   return fake;
 }
@@ -77,10 +77,10 @@ void scripted_event_turns(uv_loop_t *loop, int nr) {
     uv_run(loop, UV_RUN_NOWAIT);
 }
 
-void scripted_event_on_slice(uvperf_event_t *event, int status,
+void scripted_event_on_slice(uvperf_handle_t *handle, int status,
                              const uvperf_record_t *record) {
-  if (status == 0 && record == NULL)
+  if (status == 0 && record->type == UVPERF_RECORD_NONE)
     append("slice");
   else
-    scripted_event_on_record(event, status, record);
+    scripted_event_on_record(handle, status, record);
 }

@@ -15,11 +15,11 @@ extern char delivered[512];
 extern uint64_t deliveries;
 
 /* A record callback that writes to `delivered`. */
-void scripted_event_on_record(uvperf_event_t *event, int status,
+void scripted_event_on_record(uvperf_handle_t *handle, int status,
                               const uvperf_record_t *record);
 
 /* The same; the end of a slice is "slice". */
-void scripted_event_on_slice(uvperf_event_t *event, int status,
+void scripted_event_on_slice(uvperf_handle_t *handle, int status,
                              const uvperf_record_t *record);
 
 /* An attr that samples and has COMM records. */

@@ -100,19 +100,20 @@ typedef struct tally_s {
   uint32_t wrong_type;
 } tally_t;
 
-static void on_record(uvperf_event_t *event, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  tally_t *tally = event->handle.data;
+  tally_t *tally = handle->data;
   int verdict = -1;
 
-  if (status == 0 && record != NULL && tally->stream->is_expected != NULL)
+  if (status == 0 && record->type != UVPERF_RECORD_NONE &&
+      tally->stream->is_expected != NULL)
     verdict = tally->stream->is_expected(record);
   if (verdict > 0)
     tally->right += 1;
   if (verdict >= 0)
     return;
   tally->wrong += 1;
-  tally->wrong_type = record == NULL ? 0 : record->type;
+  tally->wrong_type = record->type == UVPERF_RECORD_NONE ? 0 : record->type;
 }
 
 static void close_all(unprivileged_report_t *report, uv_loop_t *loop,
@@ -131,7 +132,7 @@ static void deliver(unprivileged_report_t *report, uv_loop_t *loop,
   int rc;
 
   event->handle.data = tally;
-  rc = uvperf_event_start(event, NULL, on_record, NULL);
+  rc = uvperf_start(&event->handle, NULL, on_record, NULL);
   if (rc != 0)
     unprivileged_wrong(report, "start returned %d", rc);
   if (stream->provoke != NULL)
@@ -179,7 +180,7 @@ void unprivileged_count(unprivileged_report_t *report,
     close_all(report, &loop, NULL);
     return;
   }
-  rc = uvperf_event_start(&event, NULL, NULL, NULL);
+  rc = uvperf_start(&event.handle, NULL, NULL, NULL);
   provoke();
   uvperf_event_disable(&event, NULL);
   if (rc == 0)

@@ -95,24 +95,27 @@ static void on_failure(bpf_output_t *sample, int status) {
 }
 
 static void on_record(bpf_output_t *sample, int status,
-                      const uvperf_bpf_sample_t *record) {
+                      const uvperf_record_t *record) {
   common_buffer_t *buffer = &sample->output.buffer;
   int json = sample->options.json;
 
-  if (record->lost > 0)
-    bpf_output_line_lost(buffer, json, record->cpu, uv_hrtime(), record->lost);
-  else if (status == 0 && bpf_output_line_exec(buffer, json, record->cpu,
-                                               record->data, record->size) == 0)
+  if (uvperf_record_lost(record) > 0)
+    bpf_output_line_lost(buffer, json, (int32_t)record->cpu, uv_hrtime(),
+                         uvperf_record_lost(record));
+  else if (status == 0 &&
+           bpf_output_line_exec(buffer, json, (int32_t)record->cpu,
+                                record->sample.raw.data,
+                                record->sample.raw.size) == 0)
     sample->execs++;
   else
     sample->unsound++;
 }
 
-static void on_sample(uvperf_bpf_reader_t *reader, int status,
-                      const uvperf_bpf_sample_t *record) {
-  bpf_output_t *sample = reader->handle.data;
+static void on_sample(uvperf_handle_t *handle, int status,
+                      const uvperf_record_t *record) {
+  bpf_output_t *sample = handle->data;
 
-  if (record != NULL)
+  if (record->type != UVPERF_RECORD_NONE)
     on_record(sample, status, record);
   else if (status != 0)
     on_failure(sample, status);
@@ -145,7 +148,7 @@ static int open_reader(bpf_output_t *sample) {
   sample->reader.handle.data = sample;
   uvperf_bpf_reader_on_cpu(&sample->reader, on_cpu);
   stream.flags = UVPERF_START_SLICE_END;
-  if (uvperf_bpf_reader_start(&sample->reader, &stream, on_sample, &error) != 0)
+  if (uvperf_start(&sample->reader.handle, &stream, on_sample, &error) != 0)
     return bpf_output_notes_refused(&sample->options, &error);
   return 0;
 }

@@ -65,23 +65,24 @@ static void scan_names(flight_t *flight, uint64_t time) {
   flight_names_scan_end(&flight->dump.names, time);
 }
 
-static void on_name(uvperf_set_t *set, int status,
+static void on_name(uvperf_handle_t *handle, int status,
                     const uvperf_record_t *record) {
-  flight_t *flight = set->handle.data;
+  flight_t *flight = handle->data;
 
-  if (status == 0 && record != NULL)
+  if (status == 0 && record->type != UVPERF_RECORD_NONE)
     flight_names_record(&flight->dump.names, record);
 }
 
 /* -- dumps ----------------------------------------------------------------- */
 
-static void on_switch(uvperf_set_t *set, int status,
+static void on_switch(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  flight_t *flight = set->handle.data;
+  flight_t *flight = handle->data;
 
-  if (status == 0 && record != NULL) {
+  if (status == 0 && record->type != UVPERF_RECORD_NONE) {
     flight_switches_record(&flight->dump.switches, record);
-  } else if (record == NULL && status != 0 && status != UV_EOF) {
+  } else if (record->type == UVPERF_RECORD_NONE && status != 0 &&
+             status != UV_EOF) {
     common_say("cannot read a ring: %s\n", uv_strerror(status));
     flight->failed = 1;
   }
@@ -237,12 +238,12 @@ static int start_sets(flight_t *flight, uvperf_error_t *error) {
   /* While the set starts, threads may end and others may begin, so scan before
    * and after. From then on records report new threads. */
   scan_names(flight, 0);
-  rc = uvperf_set_start(&sets->names, NULL, on_name, error);
+  rc = uvperf_start(&sets->names.handle, NULL, on_name, error);
   if (rc != 0)
     return rc;
   scan_names(flight, 0);
   flight_dump_since(&flight->dump, uv_hrtime());
-  return uvperf_set_start(&sets->switches, NULL, on_switch, error);
+  return uvperf_start(&sets->switches.handle, NULL, on_switch, error);
 }
 
 static int start(flight_t *flight) {

@@ -236,9 +236,9 @@ static void on_broken(profile_t *profile, int status) {
     common_session_stop_soon(&profile->session);
 }
 
-static void on_record(uvperf_set_t *set, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  profile_t *profile = set->handle.data;
+  profile_t *profile = handle->data;
   live_t *live = profile->source;
 
   if (status == 0) {
@@ -254,16 +254,16 @@ static void on_record(uvperf_set_t *set, int status,
      * events. */
     if (profile->session.command.pid == 0)
       common_session_stop_soon(&profile->session);
-  } else if (record == NULL) {
+  } else if (record->type == UVPERF_RECORD_NONE) {
     on_broken(profile, status);
   }
 }
 
-static void on_end_record(uvperf_set_t *set, int status,
+static void on_end_record(uvperf_handle_t *handle, int status,
                           const uvperf_record_t *record) {
   (void)record;
   if (status == UV_EOF)
-    common_session_stop_soon(&((profile_t *)set->handle.data)->session);
+    common_session_stop_soon(&((profile_t *)handle->data)->session);
 }
 
 /* Events of CPUs do not end with a process, so these events report its end.
@@ -358,12 +358,12 @@ static int start(live_t *live) {
     profile_modules_init(&live->modules, "/proc/modules");
   common_session_listen(&profile->session);
   uvperf_set_on_cpu(&live->events.set, common_cpu_note);
-  if (uvperf_set_start(&live->events.set, NULL, on_record, &error) != 0) {
+  if (uvperf_start(&live->events.set.handle, NULL, on_record, &error) != 0) {
     common_say("%s\n", error.reason);
     return 1;
   }
   if (live->end.is_open &&
-      uvperf_set_start(&live->end.set, NULL, on_end_record, &error) != 0) {
+      uvperf_start(&live->end.set.handle, NULL, on_end_record, &error) != 0) {
     common_say("%s\n", error.reason);
     return 1;
   }

@@ -26,17 +26,17 @@ static int say_code(const char *what, int code) {
  * it skips the rest of the file (evlist__parse_sample in
  * tools/perf/util/session.c). perf(1) cannot use a record whose id belongs to
  * no attr. */
-static void on_record(uvperf_set_t *set, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  record_run_t *run = set->handle.data;
+  record_run_t *run = handle->data;
 
-  if (status == 0 && record != NULL)
+  if (status == 0 && record->type != UVPERF_RECORD_NONE)
     record_run_file_write(run, record);
   else if (status == 0)
     record_run_file_round(run);
   else if (status == UV_EOF && run->session.command.pid == 0)
     common_session_stop_soon(&run->session);
-  else if (status != UV_EOF && record == NULL)
+  else if (status != UV_EOF && record->type == UVPERF_RECORD_NONE)
     run->failed = say_code("cannot read a ring", status);
 }
 
@@ -356,7 +356,7 @@ static int start(record_run_t *run) {
   run->side.born = run->options->all ? NULL : &run->born;
   if (run->side.has_set)
     uvperf_set_on_cpu(&run->side.set, on_side_cpu);
-  if (uvperf_set_start(&run->set, &options, on_record, &error) != 0) {
+  if (uvperf_start(&run->set.handle, &options, on_record, &error) != 0) {
     common_say("%s\n", error.reason);
     return 1;
   }

@@ -24,11 +24,11 @@ int record_side_open(record_side_t *side, uv_loop_t *loop,
   return rc == 0 ? uvperf_reading_new(&side->reading) : rc;
 }
 
-static void on_record(uvperf_set_t *set, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  record_side_t *side = set->handle.data;
+  record_side_t *side = handle->data;
 
-  if (status != 0 || record == NULL)
+  if (status != 0 || record->type == UVPERF_RECORD_NONE)
     return;
   if (side->born != NULL)
     record_running_born(side->born, record);
@@ -40,7 +40,7 @@ int record_side_start(record_side_t *side, common_buffer_t *records,
   side->records = records;
   side->limit = LEAST_BYTES;
   side->set.handle.data = side;
-  return uvperf_set_start(&side->set, NULL, on_record, error);
+  return uvperf_start(&side->set.handle, NULL, on_record, error);
 }
 
 int record_side_is_long(record_side_t *side) {

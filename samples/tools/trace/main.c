@@ -56,11 +56,11 @@ static void write_text(trace_t *trace) {
     common_output_push(output, 0);
 }
 
-static void on_record(uvperf_set_t *set, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  trace_t *trace = set->handle.data;
+  trace_t *trace = handle->data;
 
-  if (status == 0 && record != NULL) {
+  if (status == 0 && record->type != UVPERF_RECORD_NONE) {
     if (trace_hits_record(&trace->hits, record,
                           record->source != NULL ? record->source->attr_index
                                                  : SIZE_MAX))
@@ -70,7 +70,7 @@ static void on_record(uvperf_set_t *set, int status,
     /* SIGCHLD reports the end of a command. */
     if (trace->session.command.pid == 0)
       common_session_stop_soon(&trace->session);
-  } else if (record == NULL && status != 0) {
+  } else if (record->type == UVPERF_RECORD_NONE && status != 0) {
     common_say("cannot read a ring: %s\n", uv_strerror(status));
     trace->failed = 1;
   }
@@ -145,7 +145,7 @@ static int begin(trace_t *trace) {
   /* While the set starts, threads may end and others may begin, so scan before
    * and after. From then on records report new threads. */
   trace_proc_scan(&trace->hits.names);
-  if (uvperf_set_start(&trace->set, &options, on_record, &error) != 0) {
+  if (uvperf_start(&trace->set.handle, &options, on_record, &error) != 0) {
     common_say("%s\n", error.reason);
     return 1;
   }

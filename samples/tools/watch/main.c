@@ -132,9 +132,9 @@ static void on_broken(watch_t *watch, int status) {
     common_session_stop_soon(&watch->session);
 }
 
-static void on_record(uvperf_set_t *set, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  watch_t *watch = set->handle.data;
+  watch_t *watch = handle->data;
 
   if (status == 0) {
     watch_timeline_record(&watch->timeline, record);
@@ -145,7 +145,7 @@ static void on_record(uvperf_set_t *set, int status,
     /* SIGCHLD reports the end of a command. */
     if (watch->session.command.pid == 0)
       common_session_stop_soon(&watch->session);
-  } else if (record == NULL) {
+  } else if (record->type == UVPERF_RECORD_NONE) {
     on_broken(watch, status);
   }
 }
@@ -203,7 +203,8 @@ static int start(watch_t *watch, const common_ids_t *tree) {
   open_connector(watch);
   common_session_listen(&watch->session);
   uvperf_set_on_cpu(&watch->events.set, common_cpu_note);
-  if (uvperf_set_start(&watch->events.set, &options, on_record, &error) != 0) {
+  if (uvperf_start(&watch->events.set.handle, &options, on_record, &error) !=
+      0) {
     common_say("%s\n", error.reason);
     return 1;
   }

@@ -19,7 +19,7 @@ static void on_close(uvperf_handle_t *handle) {
   is_closed = 1;
 }
 
-static void on_record(uvperf_event_t *event, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
   if (status == 0 && record->type == PERF_RECORD_COMM &&
       strcmp(record->comm.comm, "renamed") == 0)
@@ -27,7 +27,7 @@ static void on_record(uvperf_event_t *event, int status,
   else
     others += 1;
   if (comms == RENAMINGS)
-    uvperf_close(&event->handle, on_close);
+    uvperf_close(handle, on_close);
 }
 
 /* If the kernel allows no event at all, the test is whether the library
@@ -53,7 +53,7 @@ int main(void) {
   uvperf_attr_set_wakeup_bytes(&attr, 1);
   if (uvperf_event_init(loop, &event, &attr, NULL, &error) != 0)
     return refused(&error);
-  if (uvperf_event_start(&event, NULL, on_record, &error) != 0)
+  if (uvperf_start(&event.handle, NULL, on_record, &error) != 0)
     return refused(&error);
   for (i = 0; i < RENAMINGS; i++)
     prctl(PR_SET_NAME, "renamed");

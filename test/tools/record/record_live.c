@@ -122,7 +122,7 @@ static void write_records(writing_t *writing, uvperf_event_t *event) {
   const uvperf_record_t *record;
   int rc;
 
-  while ((rc = uvperf_event_next(event, &record)) == 0) {
+  while ((rc = uvperf_next(&event->handle, &record)) == 0) {
     count(writing->live, record);
     assert_int_equal(
         record_file_write(writing->file, record->bytes, record->size), 0);

@@ -80,9 +80,9 @@ static void end_sampling(run_t *run) {
   uvperf_close(&run->set.handle, NULL);
 }
 
-static void on_record(uvperf_set_t *set, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  run_t *run = set->handle.data;
+  run_t *run = handle->data;
   if (status != 0 || record->type != PERF_RECORD_SAMPLE)
     return;
   if (unwind_queue_add(run->queue, (uint32_t)run->pid, &record->sample,
@@ -183,7 +183,7 @@ static void sample(run_t *run, uint64_t nr) {
   options.flags = UVPERF_SET_RECORDS;
   assert_int_equal(uvperf_set_init(run->loop, &run->set, &options, &error), 0);
   run->set.handle.data = run;
-  assert_int_equal(uvperf_set_start(&run->set, NULL, on_record, &error), 0);
+  assert_int_equal(uvperf_start(&run->set.handle, NULL, on_record, &error), 0);
   run->wanted = nr;
   uv_timer_init(run->loop, &run->timer);
   run->timer.data = run;

@@ -100,8 +100,8 @@ static void ring_with_a_split_head_leaves_the_others(void **state) {
   assert_int_equal(uvperf_is_active(&live->reader.handle), 0);
   assert_int_equal(scripted.events[0]->enabled, 0);
   assert_string_equal(scripted_reader_entries(&scripted), "");
-  assert_int_equal(uvperf_bpf_reader_start(&live->reader, NULL,
-                                           live_bpf_reader_on_sample, &error),
+  assert_int_equal(uvperf_start(&live->reader.handle, NULL,
+                                live_bpf_reader_on_sample, &error),
                    UV_EPROTO);
   assert_int_equal(error.cause, UVPERF_CAUSE_UNKNOWN);
   assert_int_equal(uvperf_flush(&live->reader.handle), 0);
@@ -130,8 +130,8 @@ static void ring_with_a_split_head_in_a_flush_is_reported_there(void **state) {
 }
 
 static void stop_at_slice_end(live_bpf_reader_t *live, int status,
-                              const uvperf_bpf_sample_t *sample) {
-  if (sample == NULL && status == 0)
+                              const uvperf_record_t *sample) {
+  if (sample->type == UVPERF_RECORD_NONE && status == 0)
     assert_int_equal(uvperf_stop(&live->reader.handle), 0);
 }
 
@@ -205,13 +205,13 @@ static void ring_whose_owner_hangs_up_without_spare_is_an_error(void **state) {
 }
 
 static void expect_raw(live_bpf_reader_t *live, int status,
-                       const uvperf_bpf_sample_t *sample) {
+                       const uvperf_record_t *sample) {
   if (status != UV_EPROTO)
     return;
-  assert_null(sample->data);
-  assert_int_equal(sample->size, 0);
-  assert_int_equal(sample->record->type, PERF_RECORD_SAMPLE);
-  assert_int_equal(sample->record->size, 16);
+  assert_null(sample->sample.raw.data);
+  assert_int_equal(sample->sample.raw.size, 0);
+  assert_int_equal(sample->type, PERF_RECORD_SAMPLE);
+  assert_int_equal(sample->sample.raw.size, 16);
   assert_int_equal(sample->cpu, 1);
   *(int *)live->hook_data += 1;
 }
@@ -265,12 +265,12 @@ static void losses_are_counted_from_either_record(void **state) {
 /* In each callback, after any record: the waiting bytes are its record and
  * those after it, and flush is refused. */
 static void look_inside(live_bpf_reader_t *live, int status,
-                        const uvperf_bpf_sample_t *sample) {
+                        const uvperf_record_t *sample) {
   uvperf_ring_info_t ring;
 
   assert_int_equal(status, 0);
   assert_int_equal(uvperf_ring(&live->reader.handle, 0, &ring), 0);
-  assert_int_equal(ring.waiting, sample->remaining + sample->record->size);
+  assert_int_equal(ring.waiting, sample->remaining + sample->sample.raw.size);
   assert_int_equal(uvperf_flush(&live->reader.handle), UV_EBUSY);
 }
 

@@ -7,21 +7,20 @@
 /* Takes a sample, which must be of this CPU. */
 static void expect_sample(scripted_reader_t *scripted, int cpu,
                           uint64_t remaining) {
-  const uvperf_bpf_sample_t *sample;
+  const uvperf_record_t *sample;
 
   assert_int_equal(uvperf_has_record(&scripted->live.reader.handle), 1);
-  assert_int_equal(uvperf_bpf_reader_next(&scripted->live.reader, &sample), 0);
+  assert_int_equal(uvperf_next(&scripted->live.reader.handle, &sample), 0);
   assert_int_equal(sample->cpu, cpu);
-  assert_int_equal(sample->size, 28);
+  assert_int_equal(sample->sample.raw.size, 28);
   assert_int_equal(sample->remaining, remaining);
-  live_bpf_reader_on_sample(&scripted->live.reader, 0, sample);
+  live_bpf_reader_on_sample(&scripted->live.reader.handle, 0, sample);
 }
 
 static void expect_code(scripted_reader_t *scripted, int code) {
-  const uvperf_bpf_sample_t *sample = (const uvperf_bpf_sample_t *)scripted;
+  const uvperf_record_t *sample = (const uvperf_record_t *)scripted;
 
-  assert_int_equal(uvperf_bpf_reader_next(&scripted->live.reader, &sample),
-                   code);
+  assert_int_equal(uvperf_next(&scripted->live.reader.handle, &sample), code);
   assert_null(sample);
 }
 
@@ -89,22 +88,22 @@ static void next_of_lost_samples_says_how_many(void **state) {
     struct perf_event_header header;
     uint64_t id, lost;
   } record = {{PERF_RECORD_LOST, 0, 24}, 100, 7};
-  const uvperf_bpf_sample_t *sample;
+  const uvperf_record_t *sample;
   scripted_reader_t scripted;
   uvperf_stats_t stats;
 
   open_reader(*state, &scripted);
   fake_ring_append(scripted.events[1], &record, sizeof(record));
-  assert_int_equal(uvperf_bpf_reader_next(&scripted.live.reader, &sample), 0);
-  assert_int_equal(sample->lost, 7);
-  assert_null(sample->data);
+  assert_int_equal(uvperf_next(&scripted.live.reader.handle, &sample), 0);
+  assert_int_equal(uvperf_record_lost(sample), 7);
+  assert_null(sample->sample.raw.data);
   uvperf_stats(&scripted.live.reader.handle, &stats);
   assert_int_equal(stats.lost_records, 7);
   scripted_reader_close(&scripted);
 }
 
 static void next_of_broken_records_goes_on_until_all_are_split(void **s) {
-  const uvperf_bpf_sample_t *sample;
+  const uvperf_record_t *sample;
   scripted_reader_t scripted;
   uvperf_ring_info_t ring;
   uvperf_stats_t stats;
@@ -113,19 +112,20 @@ static void next_of_broken_records_goes_on_until_all_are_split(void **s) {
   scripted_reader_junk(scripted.events[1]);
   scripted_reader_sample(&scripted, scripted.events[1]);
   scripted_reader_spoil(scripted.events[1]);
-  assert_int_equal(uvperf_bpf_reader_next(&scripted.live.reader, &sample),
+  assert_int_equal(uvperf_next(&scripted.live.reader.handle, &sample),
                    UV_EPROTO);
-  assert_int_equal(sample->record->size, 16);
-  assert_null(sample->data);
+  assert_int_equal(sample->size, 16);
+  assert_int_equal(sample->sample.raw.size, 0);
+  assert_null(sample->sample.raw.data);
   expect_sample(&scripted, 0, 8);
-  expect_code(&scripted, UV_EPROTO);
-  assert_int_equal(uvperf_bpf_reader_failed_ring(&scripted.live.reader, &ring),
-                   0);
+  assert_int_equal(uvperf_next(&scripted.live.reader.handle, &sample),
+                   UV_EPROTO);
+  assert_int_equal(sample->type, UVPERF_RECORD_NONE);
+  assert_int_equal(sample->cpu, 0);
+  assert_int_equal(uvperf_ring(&scripted.live.reader.handle, 0, &ring), 0);
   assert_int_equal(ring.cpu, 0);
   assert_int_equal(ring.status, 0);
   expect_empty(&scripted);
-  assert_int_equal(uvperf_bpf_reader_failed_ring(&scripted.live.reader, &ring),
-                   UV_ENOENT);
   scripted_reader_split(scripted.events[1]);
   scripted_reader_sample(&scripted, scripted.events[3]);
   scripted_reader_split(scripted.events[3]);
@@ -139,13 +139,13 @@ static void next_of_broken_records_goes_on_until_all_are_split(void **s) {
 }
 
 static void ask_in_callback(live_bpf_reader_t *live, int status,
-                            const uvperf_bpf_sample_t *sample) {
+                            const uvperf_record_t *sample) {
   (void)status;
   (void)sample;
   assert_int_equal(uvperf_stop(&live->reader.handle), 0);
-  assert_int_equal(uvperf_bpf_reader_next(&live->reader, &sample), UV_EBUSY);
+  assert_int_equal(uvperf_next(&live->reader.handle, &sample), UV_EBUSY);
   assert_int_equal(uvperf_has_record(&live->reader.handle), UV_EBUSY);
-  assert_int_equal(uvperf_bpf_reader_flush_ring(&live->reader, 0), UV_EBUSY);
+  assert_int_equal(uvperf_flush(&live->reader.handle), UV_EBUSY);
 }
 
 static void next_is_refused_if_it_cannot_work(void **state) {
@@ -156,8 +156,7 @@ static void next_is_refused_if_it_cannot_work(void **state) {
   scripted_reader_sample(&scripted, scripted.events[1]);
   assert_int_equal(uvperf_flush(&scripted.live.reader.handle), 0);
   assert_int_equal(scripted.live.samples, 1);
-  assert_int_equal(uvperf_bpf_reader_next(&scripted.live.reader, NULL),
-                   UV_EINVAL);
+  assert_int_equal(uvperf_next(&scripted.live.reader.handle, NULL), UV_EINVAL);
   fake_process(4711);
   expect_code(&scripted, UV_EPERM);
   assert_int_equal(uvperf_has_record(&scripted.live.reader.handle), UV_EPERM);
@@ -172,31 +171,6 @@ static void next_is_refused_if_it_cannot_work(void **state) {
   scripted_reader_close(&scripted);
 }
 
-/* -- one ring alone -------------------------------------------------------- */
-
-static void flush_of_a_ring_leaves_the_others(void **state) {
-  scripted_reader_t scripted;
-  live_bpf_reader_t *live = &scripted.live;
-
-  open_reader(*state, &scripted);
-  assert_int_equal(uvperf_bpf_reader_flush_ring(&live->reader, 0), UV_EINVAL);
-  live_bpf_reader_start(live, NULL);
-  assert_int_equal(uvperf_stop(&live->reader.handle), 0);
-  scripted_reader_sample(&scripted, scripted.events[1]);
-  scripted_reader_sample(&scripted, scripted.events[3]);
-  scripted_reader_sample(&scripted, scripted.events[3]);
-  assert_int_equal(uvperf_bpf_reader_flush_ring(&live->reader, 1), 0);
-  assert_int_equal(live->by_cpu[0], 0);
-  assert_int_equal(live->by_cpu[1], 2);
-  assert_int_equal(uvperf_bpf_reader_flush_ring(&live->reader, 2), UV_EINVAL);
-  scripted_reader_spoil(scripted.events[3]);
-  assert_int_equal(uvperf_bpf_reader_flush_ring(&live->reader, 1), 0);
-  assert_int_equal(live->faults, 1);
-  assert_int_equal(uvperf_bpf_reader_flush_ring(&live->reader, 0), 0);
-  assert_int_equal(live->by_cpu[0], 1);
-  scripted_reader_close(&scripted);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       scripted_reader_test(next_checks_each_ring_in_turn),
@@ -204,7 +178,6 @@ int main(void) {
       scripted_reader_test(next_of_lost_samples_says_how_many),
       scripted_reader_test(next_of_broken_records_goes_on_until_all_are_split),
       scripted_reader_test(next_is_refused_if_it_cannot_work),
-      scripted_reader_test(flush_of_a_ring_leaves_the_others),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

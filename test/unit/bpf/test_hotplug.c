@@ -307,9 +307,8 @@ static void reader_without_sysfs_is_not_started(void **state) {
   scripted_reader_plan(&scripted, 8);
   scripted.options.cpus = "0-1";
   if (scripted_reader_try(*state, &scripted, &error) == 0) {
-    assert_int_not_equal(uvperf_bpf_reader_start(&scripted.live.reader, NULL,
-                                                 live_bpf_reader_on_sample,
-                                                 &error),
+    assert_int_not_equal(uvperf_start(&scripted.live.reader.handle, NULL,
+                                      live_bpf_reader_on_sample, &error),
                          0);
     assert_non_null(strstr(error.reason, "UVPERF_BPF_READER_FIXED_CPUS"));
     assert_int_equal(uvperf_is_active(&scripted.live.reader.handle), 0);
@@ -334,7 +333,7 @@ static void reader_started_out_of_fds_says_so(void **state) {
   uvperf__hotplug_free(impl->base.hotplug);
   hotplug_no_fds(&old);
   assert_int_equal(uvperf__bpf_reader_make_hotplug(impl, cpu_tree_root()), 0);
-  rc = uvperf_bpf_reader_start(reader, NULL, live_bpf_reader_on_sample, &error);
+  rc = uvperf_start(&reader->handle, NULL, live_bpf_reader_on_sample, &error);
   hotplug_give_fds(&old);
   assert_int_equal(rc, UV_EMFILE);
   assert_int_equal(error.cause, UVPERF_CAUSE_FILES);

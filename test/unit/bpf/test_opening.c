@@ -31,9 +31,9 @@ static void on_close(uvperf_handle_t *handle) {
   seen.closed += 1;
 }
 
-static void on_sample(uvperf_bpf_reader_t *reader, int status,
-                      const uvperf_bpf_sample_t *sample) {
-  (void)reader;
+static void on_sample(uvperf_handle_t *handle, int status,
+                      const uvperf_record_t *sample) {
+  (void)handle;
   (void)status;
   (void)sample;
 }
@@ -68,7 +68,7 @@ static void assert_refused(uvperf_bpf_reader_t *reader, int code) {
   uvperf_stats_t stats;
   uvperf_error_t error;
 
-  assert_int_equal(uvperf_bpf_reader_start(reader, NULL, on_sample, &error),
+  assert_int_equal(uvperf_start(&reader->handle, NULL, on_sample, &error),
                    code);
   assert_int_equal(error.code, code);
   assert_int_equal(uvperf_stop(&reader->handle), code);
@@ -104,7 +104,7 @@ static void reader_opened_on_the_pool_reads_as_init_has_it(void **state) {
   assert_string_equal(fake_log(), log);
   assert_int_equal(uvperf_nr_rings(&scripted.live.reader.handle), 2);
   assert_int_equal(
-      uvperf_bpf_reader_start(&scripted.live.reader, NULL, on_sample, NULL), 0);
+      uvperf_start(&scripted.live.reader.handle, NULL, on_sample, NULL), 0);
   assert_string_equal(scripted_reader_entries(&scripted), "0 1");
   close_reader(*state, &scripted);
 }

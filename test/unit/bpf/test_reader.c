@@ -10,9 +10,9 @@
 #include "util/alloc.h"
 
 static void close_in_fault(live_bpf_reader_t *live, int status,
-                           const uvperf_bpf_sample_t *sample) {
+                           const uvperf_record_t *sample) {
   (void)status;
-  if (sample == NULL)
+  if (sample->type == UVPERF_RECORD_NONE)
     uvperf_close(&live->reader.handle, live_bpf_reader_on_close);
 }
 
@@ -149,9 +149,8 @@ static void start_that_fails_is_undone(void **state) {
       scripted_reader_plan(&scripted, 8);
       scripted_reader_open(*state, &scripted);
       fake_fail(fails[i].call, nth, fails[i].code);
-      assert_int_equal(uvperf_bpf_reader_start(&scripted.live.reader, NULL,
-                                               live_bpf_reader_on_sample,
-                                               &error),
+      assert_int_equal(uvperf_start(&scripted.live.reader.handle, NULL,
+                                    live_bpf_reader_on_sample, &error),
                        fails[i].code);
       assert_int_equal(error.code, fails[i].code);
       assert_int_equal(error.cause, UVPERF_CAUSE_PERMISSION);
@@ -225,8 +224,8 @@ static void start_out_of_memory_can_be_called_again(void **state) {
     scripted_reader_plan(&scripted, 8);
     scripted_reader_open(*state, &scripted);
     fake_fail(FAKE_CALLOC, nth, 0);
-    rc = uvperf_bpf_reader_start(&scripted.live.reader, NULL,
-                                 live_bpf_reader_on_sample, &error);
+    rc = uvperf_start(&scripted.live.reader.handle, NULL,
+                      live_bpf_reader_on_sample, &error);
     failures = fake_failures();
     assert_int_equal(rc, failures > 0 ? UV_ENOMEM : 0);
     if (rc != 0) {

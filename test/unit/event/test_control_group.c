@@ -69,7 +69,7 @@ static int start(uvperf_event_t *event, uint32_t flags, uvperf_error_t *error) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
 
   options.flags = flags;
-  return uvperf_event_start(event, &options, NULL, error);
+  return uvperf_start(&event->handle, &options, NULL, error);
 }
 
 static void event_enable_of_a_leader_asks_the_leader_last(void **state) {

@@ -66,8 +66,8 @@ static void unsound_header(uv_loop_t *loop, uint16_t size) {
   assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   expect_sum(&collector, fake, 2);
   assert_int_equal(uvperf_stop(&collector.event.handle), 0);
-  assert_int_equal(uvperf_event_start(&collector.event, NULL,
-                                      scripted_event_on_record, NULL),
+  assert_int_equal(uvperf_start(&collector.event.handle, NULL,
+                                scripted_event_on_record, NULL),
                    0);
   scripted_event_append(fake, PERF_RECORD_COMM);
   scripted_event_turns(loop, 4);
@@ -157,8 +157,8 @@ static void event_split_head_ends_and_cannot_be_started_again(void **state) {
   assert_int_equal(uvperf_is_active(&collector.event.handle), 0);
   assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
   assert_int_equal(uvperf_stop(&collector.event.handle), 0);
-  assert_int_equal(uvperf_event_start(&collector.event, NULL,
-                                      scripted_event_on_record, &error),
+  assert_int_equal(uvperf_start(&collector.event.handle, NULL,
+                                scripted_event_on_record, &error),
                    UV_EPROTO);
   assert_int_equal(error.cause, UVPERF_CAUSE_UNKNOWN);
   assert_int_equal(uvperf_is_active(&collector.event.handle), 0);
@@ -167,11 +167,11 @@ static void event_split_head_ends_and_cannot_be_started_again(void **state) {
   live_close(&collector);
 }
 
-static void stop_at_slice(uvperf_event_t *event, int status,
+static void stop_at_slice(uvperf_handle_t *handle, int status,
                           const uvperf_record_t *record) {
-  scripted_event_on_slice(event, status, record);
-  if (status == 0 && record == NULL)
-    assert_int_equal(uvperf_stop(&event->handle), 0);
+  scripted_event_on_slice(handle, status, record);
+  if (status == 0 && record->type == UVPERF_RECORD_NONE)
+    assert_int_equal(uvperf_stop(handle), 0);
 }
 
 /* The records before the end are a slice like any other. After a stop there,
@@ -188,11 +188,11 @@ static void event_end_comes_after_the_end_of_its_slice(void **state) {
   options.flags = UVPERF_START_SLICE_END;
   options.slice_us = LIVE_SLICE_US;
   assert_int_equal(
-      uvperf_event_start(&collector.event, &options, stop_at_slice, NULL), 0);
+      uvperf_start(&collector.event.handle, &options, stop_at_slice, NULL), 0);
   scripted_event_turns(*state, 4);
   assert_string_equal(delivered, "COMM slice");
-  assert_int_equal(uvperf_event_start(&collector.event, &options,
-                                      scripted_event_on_slice, NULL),
+  assert_int_equal(uvperf_start(&collector.event.handle, &options,
+                                scripted_event_on_slice, NULL),
                    0);
   scripted_event_turns(*state, 4);
   assert_string_equal(delivered, "COMM slice EPROTO");
@@ -308,8 +308,8 @@ static fake_event_t *open_pinned(uv_loop_t *loop, live_collector_t *collector) {
 }
 
 static void start_pinned(live_collector_t *collector) {
-  assert_int_equal(uvperf_event_start(&collector->event, NULL,
-                                      scripted_event_on_record, NULL),
+  assert_int_equal(uvperf_start(&collector->event.handle, NULL,
+                                scripted_event_on_record, NULL),
                    0);
 }
 

@@ -12,11 +12,11 @@ event_started_after_next_found_a_split_head_is_eproto(void **state) {
   fake = scripted_event_open(*state, &collector);
   assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   fake->page->data_head += 4;
-  assert_int_equal(uvperf_event_next(&collector.event, &record), UV_EPROTO);
+  assert_int_equal(uvperf_next(&collector.event.handle, &record), UV_EPROTO);
   assert_null(record);
-  assert_int_equal(uvperf_event_next(&collector.event, &record), UV_EOF);
-  assert_int_equal(uvperf_event_start(&collector.event, NULL,
-                                      scripted_event_on_record, NULL),
+  assert_int_equal(uvperf_next(&collector.event.handle, &record), UV_EOF);
+  assert_int_equal(uvperf_start(&collector.event.handle, NULL,
+                                scripted_event_on_record, NULL),
                    UV_EPROTO);
   assert_int_equal(uvperf_is_active(&collector.event.handle), 0);
   scripted_event_turns(*state, 5);

@@ -21,9 +21,9 @@ typedef struct wrap_s {
 
 #define FILLER 1000 /* a type that no kernel has */
 
-static void on_record(uvperf_event_t *event, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  wrap_t *wrap = event->handle.data;
+  wrap_t *wrap = handle->data;
   const uint8_t *bytes = record->bytes;
 
   assert_int_equal(status, 0);
@@ -102,7 +102,7 @@ static void open_wrap(uv_loop_t *loop, wrap_t *wrap) {
   assert_int_equal(
       uvperf_event_init(loop, &wrap->event, &wrap->attr, &options, NULL), 0);
   wrap->event.handle.data = wrap;
-  assert_int_equal(uvperf_event_start(&wrap->event, NULL, on_record, NULL), 0);
+  assert_int_equal(uvperf_start(&wrap->event.handle, NULL, on_record, NULL), 0);
 }
 
 static void event_record_of_each_type_wraps_at_every_offset(void **state) {

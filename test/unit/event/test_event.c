@@ -75,8 +75,8 @@ static void event_init_of_samples_that_spoil_the_ring_is_einval(void **state) {
   assert_string_equal(fake_log(), "");
   attr.sample_period = 0;
   live_init(*state, &collector, &attr, NULL);
-  assert_int_equal(uvperf_event_start(&collector.event, NULL,
-                                      scripted_event_on_record, &error),
+  assert_int_equal(uvperf_start(&collector.event.handle, NULL,
+                                scripted_event_on_record, &error),
                    UV_EINVAL);
   assert_non_null(strstr(error.reason, "only counts, so its callback would "
                                        "never be called; set a period"));
@@ -340,8 +340,8 @@ static void event_start_enable_fails_is_stopped(void **state) {
   scripted_event_attr(&attr);
   live_init(*state, &collector, &attr, NULL);
   fake_fail(FAKE_IOCTL, 1, -ENODEV);
-  assert_int_equal(uvperf_event_start(&collector.event, NULL,
-                                      scripted_event_on_record, &error),
+  assert_int_equal(uvperf_start(&collector.event.handle, NULL,
+                                scripted_event_on_record, &error),
                    UV_ENODEV);
   assert_int_equal(error.code, UV_ENODEV);
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);
@@ -351,8 +351,8 @@ static void event_start_enable_fails_is_stopped(void **state) {
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   assert_int_equal(fake->enabled, 1);
-  assert_int_equal(uvperf_event_start(&collector.event, NULL,
-                                      scripted_event_on_record, &error),
+  assert_int_equal(uvperf_start(&collector.event.handle, NULL,
+                                scripted_event_on_record, &error),
                    0);
   live_close(&collector);
   fake_assert_clean();

@@ -69,8 +69,8 @@ static void given_event_is_the_handles(void **state) {
   assert_int_equal(uvperf_event_fd(&given.collector.event), given.options.fd);
   assert_int_equal(fcntl(given.options.fd, F_GETFD), FD_CLOEXEC);
   delivered[0] = '\0';
-  assert_int_equal(uvperf_event_start(&given.collector.event, NULL,
-                                      scripted_event_on_record, NULL),
+  assert_int_equal(uvperf_start(&given.collector.event.handle, NULL,
+                                scripted_event_on_record, NULL),
                    0);
   scripted_event_append(given.fake, PERF_RECORD_COMM);
   fake_event_wake(given.fake);

@@ -122,13 +122,13 @@ static void assert_refused(opened_t *opened, int code) {
   uint64_t id;
   size_t nr = 7;
 
-  assert_int_equal(uvperf_event_start(event, NULL, live_on_record, &error),
+  assert_int_equal(uvperf_start(&event->handle, NULL, live_on_record, &error),
                    code);
   assert_int_equal(error.code, code);
   assert_int_equal(uvperf_stop(&event->handle), code);
   assert_int_equal(uvperf_flush(&event->handle), code);
   assert_int_equal(uvperf_event_snapshot(event, 0, NULL), code);
-  assert_int_equal(uvperf_event_next(event, &record), code);
+  assert_int_equal(uvperf_next(&event->handle, &record), code);
   assert_int_equal(uvperf_event_enable(event, NULL), code);
   assert_int_equal(uvperf_event_disable(event, NULL), code);
   assert_int_equal(uvperf_event_reset(event, NULL), code);
@@ -158,7 +158,7 @@ static void event_being_opened_is_busy_and_active(void **state) {
   run_pool();
   assert_int_equal(uvperf_is_active(&opened.event.handle), 0);
   assert_int_equal(
-      uvperf_event_start(&opened.event, NULL, live_on_record, NULL), 0);
+      uvperf_start(&opened.event.handle, NULL, live_on_record, NULL), 0);
   close_event(*state, &opened);
   fake_assert_clean();
 }

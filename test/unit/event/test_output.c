@@ -391,11 +391,11 @@ static void pause_of_a_writer_is_the_owners(void **state) {
   init(*state, &owner, &attr, SHARED, -1);
   init(*state, &writer, &attr, WRITER, -1);
   assert_int_equal(uvperf_event_set_output(&writer, &owner, NULL), 0);
-  assert_int_equal(uvperf_event_next(&owner, &record), UV_EBUSY);
+  assert_int_equal(uvperf_next(&owner.handle, &record), UV_EBUSY);
   assert_int_equal(uvperf_event_pause(&writer, NULL), 0);
-  assert_int_equal(uvperf_event_next(&owner, &record), UV_EAGAIN);
+  assert_int_equal(uvperf_next(&owner.handle, &record), UV_EAGAIN);
   assert_int_equal(uvperf_event_resume(&writer, NULL), 0);
-  assert_int_equal(uvperf_event_next(&owner, &record), UV_EBUSY);
+  assert_int_equal(uvperf_next(&owner.handle, &record), UV_EBUSY);
   close_both(*state, &owner, &writer);
 }
 
@@ -406,20 +406,21 @@ typedef struct redirector_s {
 } redirector_t;
 
 /* Each time the owner has a new decoder. */
-static void redirect_always(uvperf_event_t *owner, int status,
+static void redirect_always(uvperf_handle_t *base, int status,
                             const uvperf_record_t *record) {
-  redirector_t *redirector = owner->handle.data;
+  uvperf_event_t *owner = uvperf_handle_event(base);
+  redirector_t *redirector = base->data;
   uvperf_record_t before;
 
   (void)status;
-  if (record != NULL)
+  if (record->type != UVPERF_RECORD_NONE)
     before = *record;
   assert_int_equal(uvperf_event_set_output(&redirector->writer, NULL, NULL), 0);
   assert_int_equal(uvperf_event_set_output(&redirector->writer, owner, NULL),
                    0);
-  redirector->records += record != NULL;
-  redirector->slices += record == NULL;
-  if (record != NULL)
+  redirector->records += record->type != UVPERF_RECORD_NONE;
+  redirector->slices += record->type == UVPERF_RECORD_NONE;
+  if (record->type != UVPERF_RECORD_NONE)
     assert_memory_equal(record, &before, sizeof(before));
 }
 
@@ -440,7 +441,7 @@ set_output_at_the_end_of_a_slice_keeps_the_next_record(void **state) {
   owner.handle.data = &redirector;
   options.flags = UVPERF_START_SLICE_END;
   options.flush_ms = -1;
-  assert_int_equal(uvperf_event_start(&owner, &options, redirect_always, NULL),
+  assert_int_equal(uvperf_start(&owner.handle, &options, redirect_always, NULL),
                    0);
   for (nr = 1; nr <= 3; nr++) {
     scripted_event_append(fake, PERF_RECORD_COMM);

@@ -47,13 +47,13 @@ static int redirect(trio_t *trio, int writer) {
                                  NULL);
 }
 
-static void start(trio_t *trio, uint32_t flags, uvperf_event_record_cb cb) {
+static void start(trio_t *trio, uint32_t flags, uvperf_record_cb cb) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
 
   options.flush_ms = -1;
   options.slice_us = LIVE_SLICE_US;
   options.flags = flags;
-  assert_int_equal(uvperf_event_start(&trio->owner.event, &options, cb, NULL),
+  assert_int_equal(uvperf_start(&trio->owner.event.handle, &options, cb, NULL),
                    0);
 }
 
@@ -88,12 +88,12 @@ static void append_once(fake_event_t *fake) {
   scripted_event_append(fake, PERF_RECORD_COMM);
 }
 
-static void redirect_at_slice_end(uvperf_event_t *event, int status,
+static void redirect_at_slice_end(uvperf_handle_t *handle, int status,
                                   const uvperf_record_t *record) {
-  trio_t *trio = event->handle.data;
+  trio_t *trio = handle->data;
 
-  scripted_event_on_slice(event, status, record);
-  if (record == NULL && status == 0)
+  scripted_event_on_slice(handle, status, record);
+  if (record->type == UVPERF_RECORD_NONE && status == 0)
     trio->rc = redirect(trio, 0);
 }
 
@@ -129,11 +129,11 @@ static void append_damage(fake_event_t *fake) {
   fake_ring_append(fake, &damaged, sizeof(damaged));
 }
 
-static void redirect_at_damage(uvperf_event_t *event, int status,
+static void redirect_at_damage(uvperf_handle_t *handle, int status,
                                const uvperf_record_t *record) {
-  trio_t *trio = event->handle.data;
+  trio_t *trio = handle->data;
 
-  scripted_event_on_slice(event, status, record);
+  scripted_event_on_slice(handle, status, record);
   if (status == UV_EPROTO)
     trio->rc = redirect(trio, 0);
 }
@@ -170,7 +170,7 @@ output_record_finished_after_its_writer_left_is_its_own(void **state) {
   assert_int_equal(uvperf_event_set_output(&trio.writers[0], NULL, NULL), 0);
   assert_int_equal(redirect(&trio, 1), 0);
   append_of(trio.fakes[0], 8);
-  assert_int_equal(uvperf_event_next(&trio.owner.event, &record), 0);
+  assert_int_equal(uvperf_next(&trio.owner.event.handle, &record), 0);
   assert_ptr_equal(record->source->data, &trio.writers[0]);
   close_all(*state, &trio);
   fake_assert_clean();
@@ -223,7 +223,7 @@ static void output_to_a_ring_that_next_found_unsound_is_eof(void **state) {
 
   init_trio(*state, &trio);
   trio.fakes[0]->page->data_head += 4;
-  assert_int_equal(uvperf_event_next(&trio.owner.event, &record), UV_EPROTO);
+  assert_int_equal(uvperf_next(&trio.owner.event.handle, &record), UV_EPROTO);
   assert_int_equal(
       uvperf_event_set_output(&trio.writers[0], &trio.owner.event, &error),
       UV_EOF);
@@ -244,7 +244,7 @@ static void output_source_has_the_period_that_was_set(void **state) {
   assert_int_equal(uvperf_event_change_period(&trio.writers[0], 77, NULL), 0);
   assert_int_equal(uvperf_event_attr(&trio.writers[0])->sample_period, 77);
   append_of(trio.fakes[0], 8);
-  assert_int_equal(uvperf_event_next(&trio.owner.event, &record), 0);
+  assert_int_equal(uvperf_next(&trio.owner.event.handle, &record), 0);
   assert_ptr_equal(record->source->data, &trio.writers[0]);
   assert_int_equal(record->source->attr->sample_period, 77);
   close_all(*state, &trio);
@@ -262,7 +262,7 @@ static void output_source_has_the_modified_attr(void **state) {
   attr.bp_addr = 0x1000;
   assert_int_equal(uvperf_event_modify(&trio.writers[0], &attr, NULL), 0);
   append_of(trio.fakes[0], 8);
-  assert_int_equal(uvperf_event_next(&trio.owner.event, &record), 0);
+  assert_int_equal(uvperf_next(&trio.owner.event.handle, &record), 0);
   assert_ptr_equal(record->source->data, &trio.writers[0]);
   assert_int_equal(record->source->attr->bp_addr, 0x1000);
   close_all(*state, &trio);
@@ -282,7 +282,7 @@ static void output_set_again_is_not_forgotten(void **state) {
   fake_clock_set(2 * SECOND_NS);
   assert_int_equal(redirect(&trio, 1), 0);
   append_of(trio.fakes[0], 8);
-  assert_int_equal(uvperf_event_next(&trio.owner.event, &record), 0);
+  assert_int_equal(uvperf_next(&trio.owner.event.handle, &record), 0);
   assert_ptr_equal(record->source->data, &trio.writers[0]);
   fake_clock_set(0);
   close_all(*state, &trio);

@@ -10,7 +10,7 @@ static live_collector_t collector;
 static void no_writers(void) {
 }
 
-static fake_event_t *begin(uv_loop_t *loop, uvperf_event_record_cb cb) {
+static fake_event_t *begin(uv_loop_t *loop, uvperf_record_cb cb) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   fake_event_t *fake = fake_event_add(7);
   struct perf_event_attr attr;
@@ -22,7 +22,7 @@ static fake_event_t *begin(uv_loop_t *loop, uvperf_event_record_cb cb) {
   attr.write_backward = 1;
   options.ring_bytes = 1;
   live_init(loop, &collector, &attr, &options);
-  assert_int_equal(uvperf_event_start(&collector.event, NULL, cb, NULL), 0);
+  assert_int_equal(uvperf_start(&collector.event.handle, NULL, cb, NULL), 0);
   fake_log_clear();
   return fake;
 }
@@ -101,11 +101,11 @@ event_snapshot_of_an_unsound_header_has_what_is_newer(void **state) {
   end();
 }
 
-static void stop_with_the_second(uvperf_event_t *event, int status,
+static void stop_with_the_second(uvperf_handle_t *handle, int status,
                                  const uvperf_record_t *record) {
-  scripted_event_on_record(event, status, record);
+  scripted_event_on_record(handle, status, record);
   if (strcmp(delivered, "SWITCH SWITCH") == 0)
-    assert_int_equal(uvperf_stop(&event->handle), 0);
+    assert_int_equal(uvperf_stop(handle), 0);
 }
 
 static void event_snapshot_that_was_stopped_calls_back_no_more(void **state) {
@@ -119,10 +119,10 @@ static void event_snapshot_that_was_stopped_calls_back_no_more(void **state) {
   end();
 }
 
-static void start_without_cb(uvperf_event_t *event, int status,
+static void start_without_cb(uvperf_handle_t *handle, int status,
                              const uvperf_record_t *record) {
-  scripted_event_on_record(event, status, record);
-  assert_int_equal(uvperf_event_start(event, NULL, NULL, NULL), 0);
+  scripted_event_on_record(handle, status, record);
+  assert_int_equal(uvperf_start(handle, NULL, NULL, NULL), 0);
 }
 
 /* After its last record, when only the end is left to report. */
@@ -142,11 +142,11 @@ static void on_closed(uvperf_handle_t *handle) {
   collector.closed += 1;
 }
 
-static void close_at_end(uvperf_event_t *event, int status,
+static void close_at_end(uvperf_handle_t *handle, int status,
                          const uvperf_record_t *record) {
-  scripted_event_on_record(event, status, record);
-  if (record == NULL)
-    uvperf_close(&event->handle, on_closed);
+  scripted_event_on_record(handle, status, record);
+  if (record->type == UVPERF_RECORD_NONE)
+    uvperf_close(handle, on_closed);
 }
 
 static void event_snapshot_closed_at_its_end_is_clean(void **state) {
@@ -181,8 +181,8 @@ static void event_snapshot_after_next_has_ended_goes_on(void **state) {
    * being written over: it can only be the head. */
   fake->page->data_head -= 4;
   assert_int_equal(uvperf_event_pause(event, NULL), 0);
-  assert_int_equal(uvperf_event_next(event, &record), UV_EPROTO);
-  assert_int_equal(uvperf_event_next(event, &record), UV_EOF);
+  assert_int_equal(uvperf_next(&event->handle, &record), UV_EPROTO);
+  assert_int_equal(uvperf_next(&event->handle, &record), UV_EOF);
   assert_int_equal(uvperf_event_resume(event, NULL), 0);
   fake->page->data_head += 4;
   prepend_switch(fake);

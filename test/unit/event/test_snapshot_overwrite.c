@@ -44,14 +44,14 @@ static void expect_next(uvperf_event_t *event, uint16_t number) {
   const uvperf_record_t *record;
 
   assert_int_equal(uvperf_has_record(&event->handle), 1);
-  assert_int_equal(uvperf_event_next(event, &record), 0);
+  assert_int_equal(uvperf_next(&event->handle, &record), 0);
   assert_int_equal(record->misc, number);
 }
 
 static void expect_none(uvperf_event_t *event, int code) {
   const uvperf_record_t *record;
 
-  assert_int_equal(uvperf_event_next(event, &record), code);
+  assert_int_equal(uvperf_next(&event->handle, &record), code);
   assert_null(record);
 }
 
@@ -239,7 +239,7 @@ static void overwrite_record_in_hand_keeps_its_writer(void **state) {
   come_and_go(*state, &owner, ring, 8);
   fake_clock_set(1 + 1000 * UINT64_C(1000000));
   assert_int_equal(uvperf_event_pause(&owner, NULL), 0);
-  assert_int_equal(uvperf_event_next(&owner, &record), 0);
+  assert_int_equal(uvperf_next(&owner.handle, &record), 0);
   assert_non_null(record->source);
   assert_int_equal(uvperf_event_resume(&owner, NULL), 0);
   come_and_go(*state, &owner, ring, 9);
@@ -255,9 +255,9 @@ static void overwrite_record_in_hand_keeps_its_writer(void **state) {
 static uint64_t seen_ids[4];
 static size_t nr_seen;
 
-static void note_source(uvperf_event_t *event, int status,
+static void note_source(uvperf_handle_t *handle, int status,
                         const uvperf_record_t *record) {
-  (void)event;
+  (void)handle;
   assert_int_equal(status, 0);
   assert_true(nr_seen < 4);
   seen_ids[nr_seen++] = record->source == NULL ? 0 : record->source->ids[0];
@@ -287,7 +287,7 @@ static void overwrite_snapshot_begun_keeps_its_writers(void **state) {
   recorder_attr(&attr);
   assert_int_equal(init(*state, &owner, &attr, 1, UVPERF_EVENT_IDENTIFY, NULL),
                    0);
-  assert_int_equal(uvperf_event_start(&owner, NULL, note_source, NULL), 0);
+  assert_int_equal(uvperf_start(&owner.handle, NULL, note_source, NULL), 0);
   fake_clock_set(1);
   come_and_go(*state, &owner, ring, 8);
   fake_clock_set(1 + 1000 * UINT64_C(1000000));

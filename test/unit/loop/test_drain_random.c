@@ -121,7 +121,7 @@ static void change_outputs(void) {
   }
 }
 
-static void on_record(uvperf_event_t *event, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record);
 
 static void restart(uvperf_event_t *event) {
@@ -131,11 +131,12 @@ static void restart(uvperf_event_t *event) {
   options.slice_records = (uint32_t)draw(8);
   options.slice_bytes = draw(3) > 0 ? 0 : 1 + draw(2000);
   options.slice_us = draw(3) > 0 ? UINT32_MAX : 1;
-  assert_int_equal(uvperf_event_start(event, &options, on_record, NULL), 0);
+  assert_int_equal(uvperf_start(&event->handle, &options, on_record, NULL), 0);
 }
 
-static void on_record(uvperf_event_t *event, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
+  uvperf_event_t *event = uvperf_handle_event(handle);
   const expected_t *expected = &fixture.queue[fixture.first];
 
   assert_non_null(record);
@@ -318,7 +319,7 @@ static void open_fixture(uv_loop_t *loop, uint64_t seed) {
   for (i = 1; i < fixture.nr; i++)
     attach(i);
   assert_int_equal(
-      uvperf_event_start(&fixture.events[0], NULL, on_record, NULL), 0);
+      uvperf_start(&fixture.events[0].handle, NULL, on_record, NULL), 0);
 }
 
 static void close_fixture(uv_loop_t *loop) {

@@ -24,9 +24,9 @@ static void append(const char *what) {
            what);
 }
 
-static void on_anything(uvperf_event_t *event, int status,
+static void on_anything(uvperf_handle_t *handle, int status,
                         const uvperf_record_t *record) {
-  scripted_event_on_slice(event, status, record);
+  scripted_event_on_slice(handle, status, record);
   if (on_record != NULL)
     on_record();
 }
@@ -76,7 +76,7 @@ static void begin(uv_loop_t *loop, int nr) {
   stream.slice_us = LIVE_SLICE_US;
   stream.flags = UVPERF_START_SLICE_END;
   assert_int_equal(
-      uvperf_event_start(&collector.event, &stream, on_anything, NULL), 0);
+      uvperf_start(&collector.event.handle, &stream, on_anything, NULL), 0);
   write_switches(nr);
   fake_log_clear();
   delivered[0] = '\0';
@@ -181,7 +181,7 @@ static void expect_busy(int code) {
   assert_int_equal(error.code, code);
   assert_int_not_equal(error.reason[0], '\0');
   assert_int_equal(uvperf_event_snapshot(event, 0, NULL), UV_EBUSY);
-  assert_int_equal(uvperf_event_next(event, &record), UV_EBUSY);
+  assert_int_equal(uvperf_next(&event->handle, &record), UV_EBUSY);
   assert_int_equal(uvperf_event_pause(event, &error), UV_EBUSY);
   assert_int_equal(error.code, UV_EBUSY);
   assert_int_equal(uvperf_event_resume(event, NULL), UV_EBUSY);
@@ -198,7 +198,7 @@ static void use_all_when_done(void) {
   on_end = NULL;
   assert_int_equal(uvperf_event_snapshot(event, UVPERF_SNAPSHOT_ALL, NULL), 0);
   assert_int_equal(uvperf_event_pause(event, NULL), 0);
-  assert_int_equal(uvperf_event_next(event, &record), UV_EAGAIN);
+  assert_int_equal(uvperf_next(&event->handle, &record), UV_EAGAIN);
   assert_int_equal(uvperf_event_resume(event, NULL), 0);
   assert_int_equal(uvperf_event_snapshot_start(event, 0, on_done, NULL), 0);
 }
@@ -331,7 +331,7 @@ static void stop(void) {
 static void restart(void) {
   stop();
   assert_int_equal(
-      uvperf_event_start(&collector.event, NULL, on_anything, NULL), 0);
+      uvperf_start(&collector.event.handle, NULL, on_anything, NULL), 0);
 }
 
 static void snapshot_stopped_before_its_delivery_is_in_the_next(void **state) {

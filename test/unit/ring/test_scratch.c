@@ -49,9 +49,9 @@ static void assert_is(owner_t *owner, uint64_t number,
 }
 
 /* Also after other events have delivered in the hook. */
-static void on_record(uvperf_event_t *event, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  owner_t *owner = event->handle.data;
+  owner_t *owner = handle->data;
   const uint8_t *bytes = record->bytes;
 
   assert_int_equal(status, 0);
@@ -94,7 +94,8 @@ static void open_owner(uv_loop_t *loop, owner_t *owner, uint64_t id) {
   assert_int_equal(
       uvperf_event_init(loop, &owner->event, &attr, &options, NULL), 0);
   owner->event.handle.data = owner;
-  assert_int_equal(uvperf_event_start(&owner->event, NULL, on_record, NULL), 0);
+  assert_int_equal(uvperf_start(&owner->event.handle, NULL, on_record, NULL),
+                   0);
 }
 
 static void open_wrapping(uv_loop_t *loop, owner_t *owner, uint64_t id) {
@@ -217,13 +218,13 @@ event_next_keeps_a_wrapped_record_while_others_deliver(void **state) {
   for (i = 0; i < 2; i++)
     open_wrapping(*state, &owners[i], 7 + i);
   assert_int_equal(uvperf_stop(&owners[0].event.handle), 0);
-  assert_int_equal(uvperf_event_next(&owners[0].event, &record), 0);
+  assert_int_equal(uvperf_next(&owners[0].event.handle, &record), 0);
   assert_is(&owners[0], 0, record);
   uv_run(*state, UV_RUN_NOWAIT);
   assert_wrapped(&owners[1], 1);
   assert_is(&owners[0], 0, record);
   append(&owners[0]);
-  assert_int_equal(uvperf_event_next(&owners[0].event, &record), 0);
+  assert_int_equal(uvperf_next(&owners[0].event.handle, &record), 0);
   assert_is(&owners[0], 1, record);
   close_owners(*state, owners, 2);
 }
@@ -236,13 +237,13 @@ static void event_next_without_memory_returns_it_the_next_time(void **state) {
   append(&owner);
   assert_int_equal(uvperf_stop(&owner.event.handle), 0);
   fake_fail(FAKE_CALLOC, 1, 0);
-  assert_int_equal(uvperf_event_next(&owner.event, &record), UV_ENOMEM);
+  assert_int_equal(uvperf_next(&owner.event.handle, &record), UV_ENOMEM);
   assert_null(record);
-  assert_int_equal(uvperf_event_next(&owner.event, &record), 0);
+  assert_int_equal(uvperf_next(&owner.event.handle, &record), 0);
   assert_is(&owner, 0, record);
   /* One that does not wrap takes none. */
   fake_fail(FAKE_CALLOC, 1, 0);
-  assert_int_equal(uvperf_event_next(&owner.event, &record), 0);
+  assert_int_equal(uvperf_next(&owner.event.handle, &record), 0);
   assert_is(&owner, 1, record);
   fake_kernel_reset();
   uvperf_close(&owner.event.handle, NULL);
@@ -254,7 +255,7 @@ static void next_of_other(owner_t *owner) {
 
   if (owner->seen > 0)
     return;
-  owner->rc = uvperf_event_next(&owner->other->event, &record);
+  owner->rc = uvperf_next(&owner->other->event.handle, &record);
   if (owner->rc == 0)
     assert_is(owner->other, 0, record);
 }

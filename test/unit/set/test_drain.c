@@ -142,8 +142,9 @@ static void set_ring_with_a_split_head_leaves_the_others(void **state) {
     assert_int_equal(scripted.stream.eofs, 0);
     assert_int_equal(uvperf_is_active(&set->handle), 0);
     assert_int_equal(scripted.events[0]->enabled, 0);
-    assert_int_equal(uvperf_set_start(set, NULL, live_stream_on_record, &error),
-                     UV_EPROTO);
+    assert_int_equal(
+        uvperf_start(&set->handle, NULL, live_stream_on_record, &error),
+        UV_EPROTO);
     assert_int_equal(error.cause, UVPERF_CAUSE_UNKNOWN);
     assert_int_equal(uvperf_flush(&set->handle), 0);
     assert_int_equal(scripted.stream.samples, 3);
@@ -176,7 +177,7 @@ set_ring_with_a_split_head_in_a_flush_is_reported_there(void **state) {
 
 static void stop_at_slice_end(live_stream_t *stream,
                               const uvperf_record_t *record) {
-  if (record == NULL)
+  if (record->type == UVPERF_RECORD_NONE)
     assert_int_equal(uvperf_stop(&stream->live.set.handle), 0);
 }
 

@@ -260,7 +260,7 @@ static void set_started_out_of_fds_says_so(void **state) {
   uvperf__hotplug_free(impl->base.hotplug);
   hotplug_no_fds(&old);
   assert_int_equal(uvperf__set_make_hotplug(impl, cpu_tree_root()), 0);
-  rc = uvperf_set_start(set, NULL, live_stream_on_record, &error);
+  rc = uvperf_start(&set->handle, NULL, live_stream_on_record, &error);
   hotplug_give_fds(&old);
   assert_int_equal(rc, UV_EMFILE);
   assert_int_equal(error.cause, UVPERF_CAUSE_FILES);
@@ -268,8 +268,8 @@ static void set_started_out_of_fds_says_so(void **state) {
   assert_non_null(strstr(
       error.reason, "cannot list the online CPUs: all 0 fds of RLIMIT_NOFILE"));
   assert_int_equal(uvperf_is_active(&set->handle), 0);
-  assert_int_equal(uvperf_set_start(set, NULL, live_stream_on_record, &error),
-                   0);
+  assert_int_equal(
+      uvperf_start(&set->handle, NULL, live_stream_on_record, &error), 0);
   scripted_set_close(&scripted);
 }
 

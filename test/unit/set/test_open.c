@@ -37,9 +37,9 @@ static void set_open_makes_the_calls_of_init_on_the_pool(void **state) {
 
 /* -- while it is being opened ---------------------------------------------- */
 
-static void on_record(uvperf_set_t *set, int status,
+static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  (void)set;
+  (void)handle;
   (void)status;
   (void)record;
 }
@@ -67,7 +67,7 @@ static void assert_refused(opened_set_t *opened, int code) {
   size_t nr = 7;
 
   assert_int_equal(uvperf_reading_new(&reading), 0);
-  assert_int_equal(uvperf_set_start(set, NULL, on_record, &error), code);
+  assert_int_equal(uvperf_start(&set->handle, NULL, on_record, &error), code);
   assert_int_equal(error.code, code);
   assert_int_equal(uvperf_stop(&set->handle), code);
   assert_int_equal(uvperf_flush(&set->handle), code);
@@ -114,7 +114,7 @@ static void set_being_opened_is_busy_and_active(void **state) {
   opened_set_run_pool();
   assert_int_equal(opened.status, 0);
   assert_int_equal(uvperf_is_active(&opened.set.handle), 0);
-  assert_int_equal(uvperf_set_start(&opened.set, NULL, on_record, NULL), 0);
+  assert_int_equal(uvperf_start(&opened.set.handle, NULL, on_record, NULL), 0);
   opened_set_close(*state, &opened);
 }
 
@@ -245,7 +245,8 @@ static void set_of_nothing_says_what_to_set(void **state) {
       uvperf_set_init(*state, &opened.set, &opened.make.options, NULL), 0);
   opened.opened = 1;
   assert_int_equal(
-      uvperf_set_start(&opened.set, NULL, on_record, &opened.error), UV_EINVAL);
+      uvperf_start(&opened.set.handle, NULL, on_record, &opened.error),
+      UV_EINVAL);
   assert_non_null(strstr(opened.error.reason, "all events of the set only "
                                               "count, so the callback would"));
   opened_set_close(*state, &opened);

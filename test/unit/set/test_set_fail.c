@@ -20,8 +20,9 @@ static void set_start_that_cannot_enable_is_stopped(void **state) {
   scripted_set_open(*state, &scripted, 0);
   set = &scripted.stream.live.set;
   fake_fail(FAKE_IOCTL, 2, -EACCES);
-  assert_int_equal(uvperf_set_start(set, NULL, live_stream_on_record, &error),
-                   UV_EACCES);
+  assert_int_equal(
+      uvperf_start(&set->handle, NULL, live_stream_on_record, &error),
+      UV_EACCES);
   assert_int_equal(error.code, UV_EACCES);
   assert_int_equal(scripted.events[0]->enabled, 0);
   assert_int_equal(scripted.events[2]->enabled, 0);
@@ -47,7 +48,7 @@ static void set_start_out_of_memory_can_be_called_again(void **state) {
     for (nth = 1; rc != 0; nth++) {
       scripted_set_open(*state, &scripted, mode);
       fake_fail(FAKE_CALLOC, nth, 0);
-      rc = uvperf_set_start(set, NULL, live_stream_on_record, &error);
+      rc = uvperf_start(&set->handle, NULL, live_stream_on_record, &error);
       failures = fake_failures();
       assert_int_equal(rc, failures > 0 ? UV_ENOMEM : 0);
       if (rc != 0) {

@@ -21,8 +21,9 @@ static void see(live_stream_t *stream, const uvperf_record_t *record) {
   const scripted_set_t *scripted = (const scripted_set_t *)(const void *)stream;
 
   assert_true(seen.nr < MOST);
-  seen.times[seen.nr] = record != NULL ? record->time - scripted->base : 0;
-  seen.ids[seen.nr] = record != NULL ? record->id : 0;
+  seen.times[seen.nr] =
+      record->type != UVPERF_RECORD_NONE ? record->time - scripted->base : 0;
+  seen.ids[seen.nr] = record->type != UVPERF_RECORD_NONE ? record->id : 0;
   seen.nr += 1;
 }
 

@@ -131,7 +131,7 @@ static void set_snapshot_record_keeps_its_source_in_its_callback(void **state) {
 
 static void stop_at_fault(live_stream_t *stream,
                           const uvperf_record_t *record) {
-  if (record == NULL)
+  if (record->type == UVPERF_RECORD_NONE)
     assert_int_equal(uvperf_stop(&stream->live.set.handle), 0);
 }
 
@@ -152,9 +152,9 @@ set_snapshot_ends_where_an_unsound_ring_has_it_stopped(void **state) {
   }
 }
 
-static void count_other(uvperf_set_t *set, int status,
+static void count_other(uvperf_handle_t *handle, int status,
                         const uvperf_record_t *record) {
-  live_stream_t *stream = set->handle.data;
+  live_stream_t *stream = handle->data;
 
   assert_int_equal(status, 0);
   assert_non_null(record);
@@ -163,8 +163,8 @@ static void count_other(uvperf_set_t *set, int status,
 
 static void start_other(live_stream_t *stream, const uvperf_record_t *record) {
   (void)record;
-  assert_int_equal(uvperf_set_start(&stream->live.set, NULL, count_other, NULL),
-                   0);
+  assert_int_equal(
+      uvperf_start(&stream->live.set.handle, NULL, count_other, NULL), 0);
 }
 
 /* One that was stopped before is not stopped by that. */
@@ -410,8 +410,8 @@ static void set_of_overwritable_rings_polls_none(void **state) {
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     plan(&scripted, mode);
     live_stream_open(loop, &scripted.stream, &scripted.make.options);
-    assert_int_equal(uvperf_set_start(&scripted.stream.live.set, NULL,
-                                      live_stream_on_record, NULL),
+    assert_int_equal(uvperf_start(&scripted.stream.live.set.handle, NULL,
+                                  live_stream_on_record, NULL),
                      0);
     live_run_ms(loop, 5);
     timers = 0;
@@ -463,8 +463,8 @@ static void set_snapshot_works_after_eof(void **state) {
     assert_int_equal(scripted.stream.nr_ends, 1);
     assert_int_equal(scripted.stream.records, 0);
     assert_int_equal(uvperf_is_active(&set->handle), 0);
-    assert_int_equal(uvperf_set_start(set, NULL, live_stream_on_record, NULL),
-                     UV_EOF);
+    assert_int_equal(
+        uvperf_start(&set->handle, NULL, live_stream_on_record, NULL), UV_EOF);
     scripted.stream.eofs = 0;
     snap(&scripted, 0);
     assert_int_equal(scripted.stream.by_target[0], 6);

@@ -22,7 +22,7 @@ static struct {
 static void see(live_stream_t *stream, const uvperf_record_t *record) {
   const scripted_set_t *scripted = (const scripted_set_t *)(const void *)stream;
 
-  if (record == NULL)
+  if (record->type == UVPERF_RECORD_NONE)
     return;
   assert_int_equal(seen.done, 0);
   assert_true(seen.nr < MOST);

@@ -301,7 +301,7 @@ static int share_a_ring(void) {
     rc = init_sharer(&loop, &writer, UVPERF_EVENT_NO_RING);
     if (rc == 0) {
       rc = uvperf_event_set_output(&writer, &owner, NULL);
-      assert_int_equal(uvperf_event_next(&owner, &record), UV_EAGAIN);
+      assert_int_equal(uvperf_next(&owner.handle, &record), UV_EAGAIN);
       assert_int_equal(uvperf_event_set_output(&writer, NULL, NULL), 0);
       uvperf_close(&writer.handle, NULL);
     }
