@@ -319,7 +319,7 @@ class Manual:
             out.append('.El')
         out.append('.Pp')
         out.append('There are pages of:')
-        out.append('.Bl -column uvperf_bpf_reader_snapshot_start x')
+        out.append('.Bl -column uvperf_snapshot x')
         for other in pages:
             out.append('.It Xr %s 3' % other)
             out[-1] += ' Ta ' + escape(self.briefs[other])

@@ -34,6 +34,9 @@ for kind in 'event', 'set', 'bpf_reader':
         f'uvperf_{kind}_stop': 'uvperf_stop({h})',
         f'uvperf_{kind}_next': 'uvperf_next({h}, {1})',
         f'uvperf_{kind}_flush': 'uvperf_flush({h})',
+        f'uvperf_{kind}_snapshot': 'uvperf_snapshot({h}, {1}, NULL, {2})',
+        f'uvperf_{kind}_snapshot_start': 'uvperf_snapshot({h}, {1}, {2}, {3})',
+        f'uvperf_{kind}_on_cpu': 'uvperf_on_cpu({h}, {1})',
         f'uvperf_{kind}_has_record': 'uvperf_has_record({h})',
         f'uvperf_{kind}_stats': 'uvperf_stats({h}, {1})',
         f'uvperf_{kind}_nr_rings': 'uvperf_nr_rings({h})',
@@ -41,12 +44,36 @@ for kind in 'event', 'set', 'bpf_reader':
         f'uvperf_{kind}_size': f'uvperf_handle_size(UVPERF_HANDLE_{kind.upper()})',
     })
 
-# Functions whose last argument is a callback with only a handle.
-CLOSE = re.compile(r'\buvperf_(?:event|set|bpf_reader)_close$')
+for kind, attr in ('event', '0'), ('set', 'UVPERF_ALL'):
+    for verb in 'enable', 'disable', 'reset':
+        CALLS[f'uvperf_{kind}_{verb}'] = f'uvperf_{verb}({{h}}, {attr}, {{1}})'
+        CALLS[f'uvperf_{kind}_{verb}_group'] = \
+            f'uvperf_{verb}({{h}}, UVPERF_ALL, {{1}})'
+for verb, nr in (('change_period', 2), ('apply_filter', 2), ('attach_bpf', 3),
+                 ('query_bpf', 3), ('changes', 1)):
+    rest = ', '.join('{%d}' % (i + 1) for i in range(nr))
+    CALLS['uvperf_event_' + verb] = f'uvperf_{verb}({{h}}, 0, {rest})'
+    rest = ', '.join('{%d}' % (i + 1) for i in range(nr + 1))
+    CALLS['uvperf_set_' + verb] = f'uvperf_{verb}({{h}}, {rest})'
+CALLS.update({
+    'uvperf_event_attr': 'uvperf_handle_attr({h}, 0)',
+    'uvperf_bpf_reader_attr': 'uvperf_handle_attr({h}, 0)',
+    'uvperf_event_pause': 'uvperf_event_pause({0}, 1, {1})',
+    'uvperf_event_resume': 'uvperf_event_pause({0}, 0, {1})',
+    'uvperf_bpf_reader_pause': 'uvperf_bpf_reader_unpublish({0}, {1})',
+    'uvperf_bpf_reader_resume': 'uvperf_bpf_reader_publish({0}, {1})',
+    'uvperf_set_add_target': 'uvperf_set_add({0}, {1}, NULL, {2}, {3})',
+    'uvperf_set_open_target': 'uvperf_set_add({0}, {1}, {2}, NULL, {3})',
+    'uvperf_set_remove_target': 'uvperf_set_remove({0}, {1})',
+})
+
+# Functions with a callback, and its place in their arguments.
+PASSES = {'close': 1, 'snapshot_start': 2}
 
 # Types that became one.
 TYPES = {
     r'uvperf_(?:event|set|bpf_reader)_close_cb': 'uvperf_close_cb',
+    r'uvperf_(?:event|set|bpf_reader)_(open|cpu|snapshot)_cb': r'uvperf_\1_cb',
     r'uvperf_(?:event|set)_record_cb': 'uvperf_record_cb',
     r'uvperf_bpf_reader_sample_cb': 'uvperf_record_cb',
     r'uvperf_bpf_sample_t': 'uvperf_record_t',
@@ -59,6 +86,10 @@ LOOK = {
     'uvperf_count_scale': 'uvperf_count_t.scaled has the estimate',
     'uvperf_bpf_reader_failed_ring': 'record->cpu is the CPU of the ring',
     'uvperf_bpf_reader_flush_ring': 'uvperf_flush delivers all rings',
+    'uvperf_event_open': 'set options.open_cb and call uvperf_event_init',
+    'uvperf_set_open': 'set options.open_cb and call uvperf_set_init',
+    'uvperf_bpf_reader_open':
+        'set options.open_cb and call uvperf_bpf_reader_init',
     'uvperf_event_ring_bytes': 'uvperf_ring returns the size in `bytes`',
     'uvperf_set_failed_ring': 'record->cpu is the CPU of the ring',
     'uvperf_system_has_perfmon': 'read uvperf_limits_t.has_perfmon',
@@ -108,7 +139,12 @@ def handle_of(argument):
     return '&(' + argument + ')->handle'
 
 
-def port_calls(text, close_names):
+def nr_arguments(name):
+    """How many arguments 0.2's function has; other calls are left alone."""
+    return 1 + max([0] + [int(n) for n in re.findall(r'\{(\d)\}', CALLS[name])])
+
+
+def port_calls(text, callbacks):
     names = re.compile(r'\b(%s)\b(\s*\()?' % '|'.join(CALLS))
     out, at = [], 0
     while True:
@@ -124,13 +160,15 @@ def port_calls(text, close_names):
         arguments = None
         if found.group(2):
             arguments, end = split_arguments(text, found.end() - 1)
-        if arguments is None:
+        if arguments is None or len(arguments) != nr_arguments(found.group(1)):
             out.append(found.group(0))
             at = found.end()
             continue
-        arguments = [port_calls(one, close_names) for one in arguments]
-        if CLOSE.match(found.group(1)):
-            close_names.add(arguments[-1])
+        arguments = [port_calls(one, callbacks) for one in arguments]
+        place = PASSES.get(re.sub(r'^uvperf_(event|set|bpf_reader)_', '',
+                                  found.group(1)))
+        if place:
+            callbacks.add(arguments[place])
         handle = handle_of(arguments[0]) if arguments else ''
         out.append(CALLS[found.group(1)].format(*arguments, h=handle))
         at = end
@@ -159,11 +197,10 @@ def port_record(kind, name, body):
     """Ports the body of a record callback: its record is never NULL."""
     if kind == 'bpf_sample':
         for old, new in (
-                (r'->record\b(?=->|\.)', ''),
-                (r'->record\b', ''),
                 (r'->data == NULL', '->type != PERF_RECORD_SAMPLE'),
                 (r'->data != NULL', '->type == PERF_RECORD_SAMPLE'),
-                (r'->(data|size)\b', r'->sample.raw.\1')):
+                (r'->(data|size)\b', r'->sample.raw.\1'),
+                (r'->record\b', '')):
             body = re.sub(r'\b%s%s' % (name, old), name + new, body)
         body = re.sub(r'\b%s->lost\b' % name, 'uvperf_record_lost(%s)' % name,
                       body)
@@ -197,12 +234,12 @@ def port_callback(text, found):
     return text[:found.start()] + head + ' ' + body + text[end:]
 
 
-def port_callbacks(text, close_names):
+def port_callbacks(text, callbacks):
     """Ports functions with the arguments of a callback, and those that were
     passed as one."""
-    heads = [r'\w+(?=\([^()]*,\s*int \w+,\s*const uvperf_(?:record|bpf_sample)_t '
-             r'\*\w+\))']
-    heads += [name for name in close_names
+    heads = [r'\w+(?=\([^()]*(?:,\s*int \w+)+,\s*'
+             r'const uvperf_(?:record|bpf_sample|error)_t \*\w+\))']
+    heads += [name for name in callbacks
               if re.match(r'\w+$', name) and name != 'NULL']
     for name in heads:
         head = re.compile(r'\b(' + name + r')\(' + HANDLE +

@@ -4,15 +4,14 @@
  * bpf.h need libuv.
  *
  * The functions on the left wait for the kernel, perhaps for more than a
- * millisecond. The functions on the right do the same without blocking the
+ * millisecond. The right side says how to do the same without blocking the
  * loop:
  *
- *   uvperf_event_init       uvperf_event_open
- *   uvperf_set_init         uvperf_set_open
- *   uvperf_set_add_target   uvperf_set_open_target
- *   uvperf_bpf_reader_init  uvperf_bpf_reader_open
- *   uvperf_*_snapshot       uvperf_*_snapshot_start
- *   uvperf_set_enable       UVPERF_SET_ENABLED, for thousands of threads
+ *   uvperf_event_init, uvperf_set_init,
+ *   uvperf_bpf_reader_init  options.open_cb
+ *   uvperf_set_add,
+ *   uvperf_snapshot         a callback
+ *   uvperf_enable           UVPERF_SET_ENABLED, for thousands of threads
  *   uvperf_set_read         uvperf_set_read_start, which reads in slices
  *   uvperf_measure_events   uvperf_meter_new once, then uvperf_meter_measure
  *   functions with names    call them on another thread with uv_queue_work

@@ -50,7 +50,7 @@ static void on_tick(uv_timer_t *handle) {
   if (wanted == period)
     return;
   period = wanted;
-  if (uvperf_set_change_period(&set, 0, period, &error) != 0)
+  if (uvperf_change_period(&set.handle, 0, period, &error) != 0)
     fprintf(stderr, "%s\n", error.reason);
 }
 

@@ -116,8 +116,8 @@ int main(int argc, char **argv) {
   options.targets = &cpus;
   options.nr_targets = 1; /* without UVPERF_SET_RECORDS there are no rings */
   if (uvperf_set_init(loop, &set, &options, &error) != 0 ||
-      uvperf_set_attach_bpf(&set, 0, program, 0, &error) != 0 ||
-      uvperf_set_enable(&set, &error) != 0) {
+      uvperf_attach_bpf(&set.handle, 0, program, 0, &error) != 0 ||
+      uvperf_enable(&set.handle, UVPERF_ALL, &error) != 0) {
     fprintf(stderr, "%s\n", error.reason);
     return 1;
   }

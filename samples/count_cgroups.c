@@ -67,7 +67,7 @@ static void add_group(uvperf_set_t *set, const struct dirent *entry) {
   target.type = UVPERF_TARGET_CGROUP;
   target.cgroup = path;
   target.data = group;
-  if (uvperf_set_open_target(set, &target, on_group, &error) != 0)
+  if (uvperf_set_add(set, &target, on_group, NULL, &error) != 0)
     fail(path, error.reason);
 }
 
@@ -99,7 +99,7 @@ static int scan_groups(uvperf_set_t *set) {
       continue;
     }
     if (group->state == OPEN)
-      uvperf_set_remove_target(set, group->target);
+      uvperf_set_remove(set, group->target);
     *place = group->next;
     free(group);
   }

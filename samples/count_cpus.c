@@ -38,7 +38,7 @@ int main(void) {
   options.nr_targets = 1;
   rc = uvperf_set_init(uv_default_loop(), &set, &options, &error);
   uvperf_event_list_free(events); /* the set has a copy */
-  if (rc != 0 || uvperf_set_enable(&set, &error) != 0 ||
+  if (rc != 0 || uvperf_enable(&set.handle, UVPERF_ALL, &error) != 0 ||
       uvperf_set_read_start(&set, 1000, on_reading, &error) != 0) {
     fprintf(stderr, "%s\n", error.reason);
     return 1;

@@ -48,7 +48,7 @@ int main(void) {
     if (uvperf_event_init(loop, group[i], &attr, &options, &error) != 0)
       goto failed;
   }
-  if (uvperf_event_enable_group(group[0], &error) != 0 ||
+  if (uvperf_enable(&group[0]->handle, UVPERF_ALL, &error) != 0 ||
       uvperf_event_read_group(group, NR, before, &error) != 0)
     goto failed;
   for (part = 0; part < sizeof(parts) / sizeof(parts[0]); part++) {
@@ -62,7 +62,7 @@ int main(void) {
       before[i] = now[i]; /* printing is counted too */
     }
   }
-  if (uvperf_event_disable_group(group[0], &error) != 0)
+  if (uvperf_disable(&group[0]->handle, UVPERF_ALL, &error) != 0)
     goto failed;
   for (i = NR; i-- > 0;)
     uvperf_close(&group[i]->handle, NULL);

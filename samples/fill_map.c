@@ -70,7 +70,7 @@ int main(int argc, char **argv) {
   if (uvperf_attr_parse(&attr, argv[2], &error) != 0 ||
       uvperf_set_init(loop, &set, &options, &error) != 0 ||
       uvperf_set_fill_map(&set, 0, map, &error) != 0 ||
-      uvperf_set_enable(&set, &error) != 0) {
+      uvperf_enable(&set.handle, UVPERF_ALL, &error) != 0) {
     fprintf(stderr, "%s\n", error.reason);
     return 1;
   }

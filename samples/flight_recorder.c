@@ -37,8 +37,8 @@ static void on_record(uvperf_handle_t *base, int status,
   }
 }
 
-static void on_snapshot(uvperf_set_t *handle, int status) {
-  (void)handle;
+static void on_snapshot(uvperf_handle_t *base, int status) {
+  (void)base;
   if (status == 0)
     puts("-- end of the snapshot");
   else if (status != UV_ECANCELED) /* after end() */
@@ -51,8 +51,8 @@ static void on_dump(uv_signal_t *signal, int number) {
 
   (void)signal, (void)number;
   /* UV_EBUSY: the previous snapshot has not ended. */
-  if (uvperf_set_snapshot_start(&set, UVPERF_SNAPSHOT_ALL, on_snapshot,
-                                &error) != 0)
+  if (uvperf_snapshot(&set.handle, UVPERF_SNAPSHOT_ALL, on_snapshot, &error) !=
+      0)
     fprintf(stderr, "%s\n", error.reason);
 }
 

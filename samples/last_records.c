@@ -32,7 +32,7 @@ static int touch(void) {
 static int print_newest(uvperf_event_t *event, uvperf_error_t *error) {
   const uvperf_record_t *record;
   unsigned long nr = 0;
-  int rc = uvperf_event_pause(event, error); /* no record is written now */
+  int rc = uvperf_event_pause(event, 1, error); /* no record is written now */
 
   if (rc != 0)
     return rc;
@@ -41,7 +41,7 @@ static int print_newest(uvperf_event_t *event, uvperf_error_t *error) {
       printf("  %.6f %#llx touched %#llx\n", (double)record->time / 1e9,
              (unsigned long long)record->ip, (unsigned long long)record->addr);
   printf("  and %lu before\n", nr > 3 ? nr - 3 : 0);
-  return uvperf_event_resume(event, error);
+  return uvperf_event_pause(event, 0, error);
 }
 
 int main(void) {
@@ -62,7 +62,7 @@ int main(void) {
   attr.write_backward = 1; /* new records overwrite old ones */
   options.ring_bytes = 65536;
   if (uvperf_event_init(loop, &event, &attr, &options, &error) != 0 ||
-      uvperf_event_enable(&event, &error) != 0)
+      uvperf_enable(&event.handle, 0, &error) != 0)
     return fail(error.reason);
   for (i = 0; i < sizeof(works) / sizeof(works[0]); i++) {
     begin = uv_hrtime();

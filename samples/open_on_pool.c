@@ -61,9 +61,10 @@ static void on_reading(uvperf_set_t *set, int status,
 }
 
 /* Only from here on may the set be read or started. */
-static void on_open(uvperf_set_t *set, int status,
+static void on_open(uvperf_handle_t *base, int status,
                     const uvperf_error_t *error) {
-  program_t *program = set->handle.data;
+  uvperf_set_t *set = uvperf_handle_set(base);
+  program_t *program = base->data;
   uvperf_error_t reading;
 
   if (status == 0) {
@@ -99,7 +100,8 @@ int main(int argc, char **argv) {
   options.nr_targets = 1;
   options.flags = UVPERF_SET_ENABLED;       /* on the pool as well */
   options.fallbacks = UVPERF_FALLBACK_USER; /* without privileges */
-  rc = uvperf_set_open(loop, &program.set, &options, on_open, &error);
+  options.open_cb = on_open;
+  rc = uvperf_set_init(loop, &program.set, &options, &error);
   uvperf_event_list_free(events);
   if (rc != 0) {
     fprintf(stderr, "%s\n", error.reason); /* there is nothing to close */

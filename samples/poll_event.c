@@ -28,7 +28,7 @@ int main(int argc, char **argv) {
   attr.sample_type = PERF_SAMPLE_IP;
   attr.exclude_kernel = 1;
   if (uvperf_event_init(loop, &event, &attr, &options, &error) != 0 ||
-      uvperf_event_enable(&event, &error) != 0) {
+      uvperf_enable(&event.handle, 0, &error) != 0) {
     fprintf(stderr, "%s\n", error.reason);
     return 1;
   }

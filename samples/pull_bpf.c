@@ -74,12 +74,12 @@ int main(int argc, char **argv) {
   sigaction(SIGINT, &action, NULL);
   setvbuf(stdout, NULL, _IOLBF, 0);
   /* From here on programs find an event in the map. */
-  if (uvperf_bpf_reader_resume(&reader, &error) != 0)
+  if (uvperf_bpf_reader_publish(&reader, &error) != 0)
     return fail(error.reason);
   for (rc = 0; !is_over && (rc == 0 || rc == UV_EAGAIN); rc = take(&reader))
     poll(fds, nr, uvperf_has_record(&reader.handle) == 1 ? 0 : 100);
   /* From here on programs get -ENOENT, so they know that no one reads. */
-  if (uvperf_bpf_reader_pause(&reader, &error) != 0)
+  if (uvperf_bpf_reader_unpublish(&reader, &error) != 0)
     return fail(error.reason);
   while ((rc = take(&reader)) == 0)
     continue;

@@ -9,17 +9,18 @@
 static uv_signal_t usr1, interrupt;
 static int status_of_all;
 
-static void on_sample(uvperf_handle_t *handle, int status,
-                      const uvperf_record_t *sample) {
+static void on_record(uvperf_handle_t *handle, int status,
+                      const uvperf_record_t *record) {
   unsigned int pid;
 
   (void)handle;
-  if (status != 0 || sample->type == UVPERF_RECORD_NONE) {
+  if (status != 0) {
     fprintf(stderr, "status %d\n", status);
-  } else if (sample->sample.raw.size >= sizeof(pid)) {
-    memcpy(&pid, sample->sample.raw.data,
-           sizeof(pid)); /* as the program wrote it */
-    printf("CPU %d: %u\n", sample->cpu, pid);
+  } else if (record->type == PERF_RECORD_SAMPLE &&
+             record->sample.raw.size >= sizeof(pid)) {
+    /* as the program wrote it */
+    memcpy(&pid, record->sample.raw.data, sizeof(pid));
+    printf("CPU %u: %u\n", record->cpu, pid);
   }
 }
 
@@ -30,14 +31,15 @@ static void end(uvperf_bpf_reader_t *reader) {
 }
 
 /* The events of all CPUs were opened by a thread of libuv's pool. */
-static void on_open(uvperf_bpf_reader_t *reader, int status,
+static void on_open(uvperf_handle_t *base, int status,
                     const uvperf_error_t *error) {
+  uvperf_bpf_reader_t *reader = uvperf_handle_bpf_reader(base);
   uvperf_error_t start;
 
   if (status == UV_ECANCELED) /* Ctrl-C came before */
     return;
   if (status == 0) {
-    status = uvperf_start(&reader->handle, NULL, on_sample, &start);
+    status = uvperf_start(base, NULL, on_record, &start);
     error = &start;
   }
   if (status != 0) {
@@ -53,8 +55,8 @@ static void on_usr1(uv_signal_t *signal, int number) {
   uvperf_error_t error;
 
   (void)number;
-  if (uvperf_bpf_reader_snapshot(signal->data, UVPERF_SNAPSHOT_OLDEST_FIRST,
-                                 &error) != 0)
+  if (uvperf_snapshot(signal->data, UVPERF_SNAPSHOT_OLDEST_FIRST, NULL,
+                      &error) != 0)
     fprintf(stderr, "%s\n", error.reason);
   fprintf(stderr, "end of the snapshot\n");
 }
@@ -73,8 +75,8 @@ int main(int argc, char **argv) {
   options.path = argc > 1 ? argv[1] : "/sys/fs/bpf/events";
   options.flags = UVPERF_BPF_READER_OVERWRITE;
   options.ring_bytes = 65536; /* for each CPU */
-  if (uvperf_bpf_reader_open(loop, &reader, -1, &options, on_open, &error) !=
-      0) {
+  options.open_cb = on_open;  /* opens on libuv's pool */
+  if (uvperf_bpf_reader_init(loop, &reader, -1, &options, &error) != 0) {
     fprintf(stderr, "%s\n", error.reason);
     return 1;
   }

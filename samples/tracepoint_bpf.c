@@ -38,8 +38,9 @@ static void end(uvperf_event_t *event) {
   uv_close((uv_handle_t *)signal, NULL);
 }
 
-static void on_open(uvperf_event_t *event, int status,
+static void on_open(uvperf_handle_t *handle, int status,
                     const uvperf_error_t *error) {
+  uvperf_event_t *event = uvperf_handle_event(handle);
   uvperf_error_t attach;
   uint32_t ids[64]; /* the most that the kernel attaches */
   size_t nr = sizeof(ids) / sizeof(ids[0]);
@@ -49,10 +50,10 @@ static void on_open(uvperf_event_t *event, int status,
     return;
   if (status == 0) {
     error = &attach;
-    status = uvperf_event_attach_bpf(event, program, 0, &attach);
+    status = uvperf_attach_bpf(handle, 0, program, 0, &attach);
   }
   if (status == 0)
-    status = uvperf_event_query_bpf(event, ids, &nr, &attach);
+    status = uvperf_query_bpf(handle, 0, ids, &nr, &attach);
   if (status != 0) {
     fprintf(stderr, "%s\n", error->reason);
     status_of_all = 1;
@@ -88,8 +89,9 @@ int main(int argc, char **argv) {
   }
   setvbuf(stdout, NULL, _IOLBF, 0);
   options.flags = UVPERF_EVENT_NO_RING; /* nothing is written */
+  options.open_cb = on_open;            /* opens on libuv's pool */
   if (uvperf_attr_parse(&attr, argv[1], &error) != 0 ||
-      uvperf_event_open(loop, &event, &attr, &options, on_open, &error) != 0) {
+      uvperf_event_init(loop, &event, &attr, &options, &error) != 0) {
     fprintf(stderr, "%s\n", error.reason);
     return 1;
   }

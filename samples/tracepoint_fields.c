@@ -76,7 +76,7 @@ int main(int argc, char **argv) {
   /* Results from -4095 on are errors. Smaller results can be addresses, for
    * example mmap's. */
   if (uvperf_event_init(loop, &event, &attr, &options, &error) != 0 ||
-      uvperf_event_apply_filter(&event, "ret < 0 && ret > -4096", &error) !=
+      uvperf_apply_filter(&event.handle, 0, "ret < 0 && ret > -4096", &error) !=
           0 ||
       uvperf_start(&event.handle, NULL, on_record, &error) != 0)
     goto failed;

@@ -53,7 +53,7 @@ int main(void) {
   for (i = 0; i < 2; i++) {
     attr.bp_addr = (uintptr_t)variables[i];
     if (uvperf_event_modify(&event, &attr, &error) != 0 ||
-        uvperf_event_reset(&event, &error) != 0 ||
+        uvperf_reset(&event.handle, 0, &error) != 0 ||
         uvperf_start(&event.handle, NULL, on_record, &error) != 0)
       goto failed;
     for (number = 1; number <= 3; number++)

@@ -452,8 +452,8 @@ static inline void uvperf_attr_set_wakeup_bytes(struct perf_event_attr *attr,
 
 /* Changes of an attr that the kernel refuses. The caller allows each change by
  * a bit in the `fallbacks` of its options. By default no change is allowed. A
- * change is made only after a failure that it can repair. uvperf_event_changes
- * and uvperf_set_changes return the changes. */
+ * change is made only after a failure that it can repair. uvperf_changes
+ * and uvperf_changes return the changes. */
 enum uvperf_fallback {
   /* Cycles become a clock if no PMU has cycles (ENOENT, ENODEV, ENXIO), or if
    * no PMU can sample cycles (EOPNOTSUPP). This applies to
@@ -517,7 +517,7 @@ typedef struct uvperf_change_s {
 
 /** Describes a change in words, such as "precise_ip 3 -> 1: the PMU can do no
  *  more".
- *  @param change  Caller's, or from uvperf_event_changes or uvperf_set_changes.
+ *  @param change  Caller's, or from uvperf_changes or uvperf_changes.
  *  @param text    Caller's; receives the terminated text. May be NULL if *size
  *    is 0.
  *  @param size    Bytes of text; receives the number of bytes needed, including

@@ -2,16 +2,18 @@
 /* The reader of a BPF_MAP_TYPE_PERF_EVENT_ARRAY as a libuv handle: the samples
  * that BPF programs send by bpf_perf_event_output().
  *
- *   init, or open -> open_cb
+ *   init (-> open_cb)
  *     -> start <-> stop -> close -> close_cb
- *        pause <-> resume
+ *        publish <-> unpublish
  *
  * Each CPU has an event (PERF_COUNT_SW_BPF_OUTPUT) with a ring. In the map the
  * event is under the CPU's id: programs find it by BPF_F_CURRENT_CPU. Use one
  * reader for a map: a second reader replaces the entries of the first. To hand
- * the map over, start the second, then close the first without stop or pause.
+ * the map over, start the second, then close the first without stop or
+ * unpublish.
  *
- * A record of the type PERF_RECORD_SAMPLE has what the program sent in
+ * handle.h has the functions of all handles, and the rules for their use. */
+/* A record of the type PERF_RECORD_SAMPLE has what the program sent in
  * sample.raw: `data`, and `size` in bytes. `cpu` is always the CPU on which the
  * program ran. The data start 4 bytes after a multiple of 8: use memcpy, or
  * types that need no larger alignment than 4. The kernel rounds the size up,
@@ -24,9 +26,7 @@
  * record, and still returns 0 to the program. Programs get -ENOSPC for each
  * sample that does not fit into the ring. The kernel reports these samples in a
  * record (uvperf_record_lost) before the next record that fits. lost_records
- * of uvperf_stats also counts them if no later record fits.
- *
- * handle.h has the functions of all handles, and the rules for their use. */
+ * of uvperf_stats also counts them if no later record fits. */
 #ifndef UVPERF_BPF_H
 #define UVPERF_BPF_H
 
@@ -49,34 +49,6 @@ extern "C" {
 #endif
 
 typedef struct uvperf_bpf_reader_s uvperf_bpf_reader_t;
-
-/** Called when the reader has handled a CPU that went offline or came online.
- *  @param reader  The handle.
- *  @param cpu     The CPU's id.
- *  @param status
- *    0          the CPU is online, and its event is open. The event is in the
- *      map if the other events are;
- *    UV_ENODEV  without an error: the CPU is offline, and its ring is being
- *      drained;
- *    another    with an error: the CPU is online, but programs there cannot
- *      send samples.
- *  @param error   The failure, or NULL. Valid until the callback returns. */
-typedef void (*uvperf_bpf_reader_cpu_cb)(uvperf_bpf_reader_t *reader, int cpu,
-                                         int status,
-                                         const uvperf_error_t *error);
-
-/** Called once when uvperf_bpf_reader_open is done, on the loop's thread.
- *  @param reader  The handle, which may be started or closed here.
- *  @param status
- *    0             the reader is open, as after uvperf_bpf_reader_init;
- *    UV_ECANCELED  the reader was closed meanwhile; close_cb follows;
- *    another       the reader could not be opened: see uvperf_bpf_reader_init.
- *      The handle must be closed. Until then other functions return UV_EBADF.
- *  @param error   The failure, valid until the callback returns; NULL if status
- *    is 0. */
-typedef void (*uvperf_bpf_reader_open_cb)(uvperf_bpf_reader_t *reader,
-                                          int status,
-                                          const uvperf_error_t *error);
 
 /* The handle of a reader: see handle.h.
  *
@@ -101,8 +73,7 @@ uvperf_handle_bpf_reader(uvperf_handle_t *handle) {
 }
 
 /* Makes the rings overwritable (attr.write_backward): they keep the newest
- * records and never wake the loop. Only uvperf_bpf_reader_snapshot delivers
- * records. */
+ * records and never wake the loop. Only uvperf_snapshot delivers them. */
 #define UVPERF_BPF_READER_OVERWRITE 1u
 /* Reads only the CPUs that are online at init. Without this flag the reader
  * follows CPUs while the handle is started and its loop runs. A CPU that
@@ -174,13 +145,17 @@ typedef struct uvperf_bpf_reader_options_s {
    * reader is closed. */
   uvperf_open_fn open;
   void *open_arg;
+  /* NULL: init opens the events before it returns. Otherwise threads of libuv's
+   * pool open events and rings, CPU after CPU, and then this is called: see
+   * uvperf_open_cb, and open_cb of uvperf_set_options_t. */
+  uvperf_open_cb open_cb;
 } uvperf_bpf_reader_options_t;
 
 /* The defaults, for an initializer. */
 #define UVPERF_BPF_READER_OPTIONS_INIT                                         \
   {                                                                            \
     sizeof(uvperf_bpf_reader_options_t), NULL, NULL, NULL, 0, 0, 0, 0, 0,      \
-        NULL, NULL                                                             \
+        NULL, NULL, NULL                                                       \
   }
 
 /** Opens an event and maps a ring for each CPU.
@@ -213,30 +188,6 @@ uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
                        const uvperf_bpf_reader_options_t *options,
                        uvperf_error_t *error);
 
-/** Opens a reader as uvperf_bpf_reader_init does, on threads of libuv's pool.
- *
- *  The threads open the events and rings CPU after CPU, while the loop goes on.
- *  uvperf_set_open describes the calls that are allowed meanwhile, and the
- *  privileges, the allocator and fork.
- *  @param loop     As for uvperf_bpf_reader_init.
- *  @param reader   As for uvperf_bpf_reader_init.
- *  @param map_fd   As for uvperf_bpf_reader_init; may be closed when this
- *    returns.
- *  @param options  As for uvperf_bpf_reader_init: copied before this returns.
- *  @param cb       Called once, after this has returned 0.
- *  @param error    Receives an immediate failure.
- *  @return 0, and the handle must be closed, even if opening fails later. After
- *    one of these the handle is the caller's again, and `cb` is never called:
- *    UV_EINVAL  cb is NULL; or as for uvperf_bpf_reader_init;
- *    UV_EAGAIN, UV_EPERM  the process may not create threads (RLIMIT_NPROC,
- *      pids.max; a seccomp filter);
- *    UV_ENOTSUP  a child of a bare clone(2), where the pool may not work;
- *    another    see uvperf_bpf_reader_init about the map and the options. */
-UVPERF_EXTERN int
-uvperf_bpf_reader_open(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
-                       const uvperf_bpf_reader_options_t *options,
-                       uvperf_bpf_reader_open_cb cb, uvperf_error_t *error);
-
 /** Takes the events out of the map, all or none, until resume.
  *
  *  From then on bpf_perf_event_output() returns -ENOENT to the programs, and
@@ -252,87 +203,19 @@ uvperf_bpf_reader_open(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
  *      after BPF_MAP_FREEZE (cause permission);
  *    another   see bpf(2).
  *  Source: bpf(2), BPF_MAP_DELETE_ELEM. */
-UVPERF_EXTERN int uvperf_bpf_reader_pause(uvperf_bpf_reader_t *reader,
-                                          uvperf_error_t *error);
+UVPERF_EXTERN int uvperf_bpf_reader_unpublish(uvperf_bpf_reader_t *reader,
+                                              uvperf_error_t *error);
 
 /** Puts the events into the map, all or none.
  *
  *  Between start and stop this only ends a pause. Before start and after stop
- *  it puts the events into the map until uvperf_bpf_reader_pause or close.
+ *  it puts the events into the map until uvperf_bpf_reader_unpublish or close.
  *  Meanwhile records wait in the rings.
  *  @param error  Receives why it failed.
  *  @return 0, also when the events are there already. Otherwise a code as for
  *    uvperf_start, and no event was put there. */
-UVPERF_EXTERN int uvperf_bpf_reader_resume(uvperf_bpf_reader_t *reader,
-                                           uvperf_error_t *error);
-
-/** Delivers a snapshot of the overwritable rings, before it returns.
- *
- *  The callback of the last start receives the records, ring by ring.
- *  uvperf_event_snapshot describes contents, duration and flags.
- *  sample->remaining counts bytes of the snapshot. This works after stop too.
- *  If a callback stops or closes the handle, the snapshot ends, and the rest is
- *  lost.
- *  @param flags  UVPERF_SNAPSHOT_*.
- *  @param error  Receives why it failed.
- *  @return 0, also when there is nothing new; or
- *    UV_EINVAL  never started, unknown flags, or no overwritable rings;
- *    UV_EBUSY   called inside a callback of the handle; or during a snapshot of
- *      uvperf_bpf_reader_snapshot_start;
- *    UV_ENOMEM  out of memory;
- *    UV_EPERM   in a forked child;
- *    another    PERF_EVENT_IOC_PAUSE_OUTPUT failed: see
- *      uvperf_set_snapshot. */
-UVPERF_EXTERN int uvperf_bpf_reader_snapshot(uvperf_bpf_reader_t *reader,
-                                             uint32_t flags,
-                                             uvperf_error_t *error);
-
-/** Called once when a snapshot of uvperf_bpf_reader_snapshot_start has ended:
- *  see uvperf_event_snapshot_cb.
- *  @param reader  The handle.
- *  @param status
- *    0             everything was delivered;
- *    UV_ECANCELED  the handle was stopped or closed before;
- *    UV_ENOMEM     out of memory;
- *    another       PERF_EVENT_IOC_PAUSE_OUTPUT failed: see
- *                  uvperf_set_snapshot. */
-typedef void (*uvperf_bpf_reader_snapshot_cb)(uvperf_bpf_reader_t *reader,
-                                              int status);
-
-/** Begins a snapshot as uvperf_bpf_reader_snapshot does, without blocking the
- *  loop.
- *
- *  A thread of libuv's pool copies the rings. The loop delivers the records in
- *  slices, and then calls done_cb. uvperf_event_snapshot_start describes stop,
- *  close and fork. Pause and resume concern the map, and may be called
- *  meanwhile.
- *  @param flags    UVPERF_SNAPSHOT_*.
- *  @param done_cb  Called once if this returns 0; must not be NULL.
- *  @param error    Receives an immediate failure.
- *  @return 0, or
- *    UV_EINVAL  no done_cb, never started, unknown flags, or no overwritable
- *      rings; or the program has closed an inner handle by uv_close;
- *    UV_EBUSY   the done_cb of an earlier call has not been called yet; or
- *      called inside a callback of uvperf_bpf_reader_snapshot;
- *    UV_ENOMEM  out of memory;
- *    UV_EAGAIN, UV_EPERM  the process may not create threads; UV_EPERM also in
- *      a forked child;
- *    UV_ENOTSUP  a child of a bare clone(2), where the pool may not work. */
-UVPERF_EXTERN int
-uvperf_bpf_reader_snapshot_start(uvperf_bpf_reader_t *reader, uint32_t flags,
-                                 uvperf_bpf_reader_snapshot_cb done_cb,
-                                 uvperf_error_t *error);
-
-/** Sets a callback for CPUs that go offline or come online.
- *
- *  The callback is called while the handle is started, for the CPUs in
- *  options.cpus. If options.cpus is NULL, it is called for all CPUs, even for a
- *  CPU that has no entry in the map.
- *  @param cb  NULL for none.
- *  @return 0, or
- *    UV_EINVAL  the reader has UVPERF_BPF_READER_FIXED_CPUS. */
-UVPERF_EXTERN int uvperf_bpf_reader_on_cpu(uvperf_bpf_reader_t *reader,
-                                           uvperf_bpf_reader_cpu_cb cb);
+UVPERF_EXTERN int uvperf_bpf_reader_publish(uvperf_bpf_reader_t *reader,
+                                            uvperf_error_t *error);
 
 /** Returns whether a CPU has an event, so that programs there can send samples.
  *
@@ -347,12 +230,6 @@ UVPERF_EXTERN int uvperf_bpf_reader_on_cpu(uvperf_bpf_reader_t *reader,
  *    another    the failure to open its event when it came online. */
 UVPERF_EXTERN int
 uvperf_bpf_reader_cpu_status(const uvperf_bpf_reader_t *reader, int cpu);
-
-/** Returns the attr that the events were opened with.
- *  @return the attr, attr->size bytes. Owned by the handle and valid until
- *    close. */
-UVPERF_EXTERN const struct perf_event_attr *
-uvperf_bpf_reader_attr(const uvperf_bpf_reader_t *reader);
 
 #ifdef __cplusplus
 }

@@ -109,7 +109,7 @@ typedef struct uvperf_count_s {
 /** Subtracts two counts of the same event. In the delta, value, times and lost
  *  are differences, and `scaled` uses the ratio of this interval alone. If the
  *  newer value is less than the older, the count was reset in between
- *  (uvperf_event_reset), and the delta is the newer value. The same holds for
+ *  (uvperf_reset), and the delta is the newer value. The same holds for
  *  lost, and for both times together.
  *
  *  The state describes the interval, as in uvperf_reading_delta, which
@@ -251,7 +251,7 @@ uvperf_reading_info(const uvperf_reading_t *reading);
  *  part returns that part alone.
  *  @param reading  A reading.
  *  @param attr     The attr's index.
- *  @param target   The target's index, as uvperf_set_add_target returned it; or
+ *  @param target   The target's index, as uvperf_set_add returned it; or
  *    UVPERF_ALL.
  *  @param place    The place's index, below nr_places; or UVPERF_ALL. If it is
  *    not UVPERF_ALL, `target` is the place's own or UVPERF_ALL.
@@ -299,7 +299,7 @@ uvperf_reading_place(const uvperf_reading_t *reading, size_t place);
 
 /** Subtracts two readings of the same set. In each count of the delta, value,
  *  times and lost are differences, and `scaled` uses the ratio of this interval
- *  alone. No difference is negative: after a reset (uvperf_set_reset, or
+ *  alone. No difference is negative: after a reset (uvperf_reset, or
  *  another process's PERF_EVENT_IOC_RESET) counting begins at the reset. A new
  *  place counts from its beginning; a place that has gone is left out. Counts
  *  that are not sums (UVPERF_ITEM_SNAPSHOT) have the newer value.

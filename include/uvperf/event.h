@@ -2,7 +2,7 @@
 /* One perf event as a libuv handle. The loop wakes when the kernel has written
  * records, and a callback receives them decoded.
  *
- *   init, or open -> open_cb
+ *   init (-> open_cb)
  *     -> start <-> stop -> close -> close_cb
  *
  * handle.h has the functions of all handles, and the rules for their use. */
@@ -29,30 +29,6 @@ extern "C" {
 #endif
 
 typedef struct uvperf_event_s uvperf_event_t;
-
-/** Called once when uvperf_event_open is done, on the loop's thread.
- *  @param event   The handle, which may be started or closed here.
- *  @param status
- *    0             the event is open, as after uvperf_event_init;
- *    UV_ECANCELED  the handle was closed meanwhile; close_cb comes later;
- *    another       the event could not be opened: a code of uvperf_event_init.
- *      Close the handle. Until then other functions return UV_EBADF.
- *  @param error   The reason of a failure; NULL with status 0. Owned by the
- *    library and valid until the callback returns. */
-typedef void (*uvperf_event_open_cb)(uvperf_event_t *event, int status,
-                                     const uvperf_error_t *error);
-
-/** Called once when a snapshot of uvperf_event_snapshot_start has ended, after
- *  its last record. All functions may be called here, unless the handle is
- *  closing.
- *  @param event   The handle.
- *  @param status
- *    0             all records were delivered;
- *    UV_ECANCELED  the handle was stopped or closed before the end;
- *    UV_ENOMEM     out of memory; nothing was delivered;
- *    another       PERF_EVENT_IOC_PAUSE_OUTPUT failed: see
- *      uvperf_event_snapshot. */
-typedef void (*uvperf_event_snapshot_cb)(uvperf_event_t *event, int status);
 
 /* The handle of one event: see handle.h. */
 struct uvperf_event_s {
@@ -107,8 +83,7 @@ static inline uvperf_event_t *uvperf_handle_event(uvperf_handle_t *handle) {
 
 /* What to measure where. Start from UVPERF_EVENT_OPTIONS_INIT; NULL means the
  * same. New versions only append fields. The codes in a field's comment are
- * results of uvperf_event_init and uvperf_event_open. These codes belong to no
- * field:
+ * results of uvperf_event_init. These codes belong to no field:
  *
  *   UV_ENOMEM     out of memory, address space or mappings
  *   UV_E2BIG      options have fields that the library does not know, or the
@@ -194,10 +169,10 @@ typedef struct uvperf_event_options_s {
   /* enum uvperf_fallback: changes of the attr that are allowed if the kernel
    * refuses it. 0 (the default) allows none. Each change that fits the failure
    * is tried, in addition to the earlier changes, until the event opens or no
-   * change is left. uvperf_event_changes returns the changes that were made. */
+   * change is left. uvperf_changes returns the changes that were made. */
   uint32_t fallbacks;
   /* The fd with UVPERF_EVENT_FD; without that flag 0 or -1. After a successful
-   * init, or a uvperf_event_open_cb with status 0, the handle owns the fd and
+   * init, or an open_cb with status 0, the handle owns the fd and
    * makes it close-on-exec. After a failure the fd is the caller's again. Do
    * not use the fd while the event is being opened. The event ends when its
    * last fd is closed, so a process that has passed the fd should close its own
@@ -214,17 +189,27 @@ typedef struct uvperf_event_options_s {
    * uvperf_open_fn. */
   uvperf_open_fn open;
   void *open_arg;
+  /* NULL: init opens the event before it returns. Otherwise a thread of libuv's
+   * pool opens it, and then this is called: see uvperf_open_cb. The event
+   * cannot be a leader until then. pid 0 is the thread that calls init. cgroup
+   * is duplicated, and the leader may be closed meanwhile. If another task gets
+   * the task's id meanwhile, the status is UV_ESRCH. If config1 or config2 of a
+   * probe is a pointer to text, the text must stay until the call. */
+  uvperf_open_cb open_cb;
 } uvperf_event_options_t;
 
 /* The defaults, for an initializer. */
 #define UVPERF_EVENT_OPTIONS_INIT                                              \
-  { sizeof(uvperf_event_options_t), 0, 0, 0, 0, NULL, 0, 0, 0, NULL, NULL }
+  {                                                                            \
+    sizeof(uvperf_event_options_t), 0, 0, 0, 0, NULL, 0, 0, 0, NULL, NULL,     \
+        NULL                                                                   \
+  }
 
 /** Opens a perf event, disabled, and maps its ring if it produces records.
  *  @param loop     Must outlive the handle.
  *  @param event    Caller's, uninitialized; `data` is not touched. After an
  *    error it is the caller's again at once.
- *  @param attr     Caller's, copied: see uvperf_event_attr.
+ *  @param attr     Caller's, copied: see uvperf_handle_attr.
  *  @param options  Caller's, copied; NULL for the calling thread on any CPU.
  *  @param error    May be NULL. With fallbacks, the failure of the first try.
  *  @return 0, or
@@ -250,95 +235,6 @@ UVPERF_EXTERN int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
                                     const uvperf_event_options_t *options,
                                     uvperf_error_t *error);
 
-/** Opens an event as uvperf_event_init does, but on a thread of libuv's pool.
- *
- *  Until `cb` is called, the handle is active and keeps the loop alive, even if
- *  unref'd, and it cannot be a leader. Only close, ref, unref, has_ref,
- *  is_active, is_closing and attr work. Other functions return UV_EBUSY, or 0,
- *  NULL or -1 if they return no code. Close cancels: `cb` gets UV_ECANCELED,
- *  then comes close_cb. The kernel checks the privileges of the pool's thread.
- *  A process's first asynchronous call takes longer: see uvperf-details(7).
- *  @param loop     Must outlive the handle.
- *  @param event    As for uvperf_event_init.
- *  @param attr     Caller's, copied before this returns. If config1 or config2
- *    of a probe is a pointer to text, the text must stay until `cb`.
- *  @param options  As for uvperf_event_init; pid 0 is the thread that calls
- *    this. cgroup is duplicated, and the leader may be closed meanwhile. If
- *    another task gets the task's id meanwhile, the status is UV_ESRCH.
- *  @param cb       Called once, if this has returned 0.
- *  @param error    Receives the reason if this returns an error; may be NULL.
- *  @return 0: the handle must be closed, even if the event cannot be opened.
- *    Otherwise the handle is the caller's again and `cb` is never called:
- *    UV_EINVAL, UV_E2BIG, UV_ENOMEM  as uvperf_event_init, for errors that are
- *      found without the kernel; or cb is NULL;
- *    UV_EPERM, UV_EBUSY  the leader is a forked parent's; it is being opened;
- *    UV_EBADF, UV_EMFILE  options.cgroup is no open fd; out of fds;
- *    UV_EAGAIN, UV_EPERM, UV_ENOTSUP  the process cannot use the pool
- *      (RLIMIT_NPROC, pids.max; a seccomp filter; a child of clone(2)). */
-UVPERF_EXTERN int uvperf_event_open(uv_loop_t *loop, uvperf_event_t *event,
-                                    const struct perf_event_attr *attr,
-                                    const uvperf_event_options_t *options,
-                                    uvperf_event_open_cb cb,
-                                    uvperf_error_t *error);
-
-/** Delivers the newest records of an overwritable ring (attr.write_backward) to
- *  the callback of the last start, before it returns and without slices. Only
- *  whole records are delivered; uvperf_stats_t.cut_records counts cut records.
- *  It can be repeated at any time, also after stop or when the target is gone.
- *
- *  Output is paused while the ring is copied. It is resumed before the first
- *  callback, unless uvperf_event_pause had paused it. A LOST record before the
- *  next written record reports how many records were dropped. If less than 256
- *  KiB of the ring is free, this waits for writers on other CPUs, up to some
- *  tens of ms: see UVPERF_SNAPSHOT_NO_WAIT and uvperf_event_snapshot_start.
- *
- *  Each record comes with status 0 or UV_EPROTO. UV_EPROTO without a record
- *  comes last: older records cannot be read. Stopping or closing in a callback
- *  ends the snapshot. Then only UVPERF_SNAPSHOT_ALL delivers the rest.
- *  @param flags  UVPERF_SNAPSHOT_*.
- *  @return 0, also if there is nothing new, or
- *    UV_EINVAL  never started with a callback, no overwritable ring, or unknown
- *      flags;
- *    UV_EBUSY   in a callback, or before done_cb of an asynchronous snapshot;
- *    UV_ENOMEM  out of memory for a copy of the ring; nothing was delivered;
- *    UV_EPERM   in a forked child;
- *    another    PERF_EVENT_IOC_PAUSE_OUTPUT failed. No record was delivered; or
- *      all were, and output stays paused until the next snapshot or resume.
- *  Source: perf_event_open(2), PERF_EVENT_IOC_PAUSE_OUTPUT;
- *  __perf_output_begin() in kernel/events/ring_buffer.c. */
-UVPERF_EXTERN int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags,
-                                        uvperf_error_t *error);
-
-/** Takes a snapshot as uvperf_event_snapshot does, but without blocking the
- *  loop. A thread of libuv's pool copies the ring. Then the loop delivers the
- *  copy in slices, with the limits of the last start (and
- *  UVPERF_START_SLICE_END), and calls done_cb. The loop stays alive until then,
- *  even if the handle is unref'd. Until done_cb these return UV_EBUSY: both
- *  functions for snapshots, uvperf_next, uvperf_event_pause and
- *  uvperf_event_resume.
- *
- *  uvperf_stop, also in a record callback, cancels the delivery. done_cb
- *  is called with UV_ECANCELED when the loop runs next. If no record was
- *  delivered, the next snapshot has the same records. If some records were
- *  delivered, only a snapshot with UVPERF_SNAPSHOT_ALL has the other records.
- *  uvperf_close cancels too: when the thread is done, done_cb is called
- *  and right after it close_cb. More: uvperf-details(7).
- *  @param flags    UVPERF_SNAPSHOT_*.
- *  @param done_cb  Called once if this returns 0; not NULL.
- *  @return 0, or
- *    UV_EINVAL  no done_cb, never started with a callback, no overwritable
- *      ring, unknown flags, or an inner handle was closed by uv_close;
- *    UV_EBUSY   a snapshot was begun and its done_cb not called yet; or inside
- *      a callback of uvperf_event_snapshot;
- *    UV_ENOMEM  out of memory;
- *    UV_EAGAIN, UV_EPERM  the process may make no threads; UV_EPERM also in a
- *      forked child;
- *    UV_ENOTSUP  a child of a bare clone(2), where the pool may not work. */
-UVPERF_EXTERN int uvperf_event_snapshot_start(uvperf_event_t *event,
-                                              uint32_t flags,
-                                              uvperf_event_snapshot_cb done_cb,
-                                              uvperf_error_t *error);
-
 /** Redirects an event's records into the ring of another event, or nowhere. The
  *  ring's owner delivers them (callback or uvperf_next), each decoded by
  *  its own event's attr. record->source->data is the writer's handle, or NULL
@@ -361,7 +257,7 @@ UVPERF_EXTERN int uvperf_event_snapshot_start(uvperf_event_t *event,
  *    UV_EBADF   output is NULL in a 32-bit program under a 64-bit kernel: close
  *      the event instead;
  *    UV_ENOMEM  out of memory;
- *    UV_EPERM, UV_EACCES, UV_ENODEV  as uvperf_event_enable.
+ *    UV_EPERM, UV_EACCES, UV_ENODEV  as uvperf_enable.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_SET_OUTPUT;
  *  perf_event_set_output() in kernel/events/core.c. */
 UVPERF_EXTERN int uvperf_event_set_output(uvperf_event_t *event,
@@ -402,88 +298,7 @@ UVPERF_EXTERN int uvperf_event_read_group(uvperf_event_t *const *events,
                                           size_t nr, uvperf_count_t *counts,
                                           uvperf_error_t *error);
 
-/** Returns the attr that the event was opened with. It is a copy of attr->size
- *  bytes (0 counts as 64) of the caller's attr, with these changes:
- *  - `disabled` is 1;
- *  - a read_format with PERF_FORMAT_GROUP also has PERF_FORMAT_ID, because
- *    values are matched by id;
- *  - use_clockid and clockid are set, unless the caller set use_clockid: see
- *    UVPERF_EVENT_PERF_CLOCK;
- *  - UVPERF_EVENT_IDENTIFY has added its bits, and options.fallbacks have made
- *    their changes.
- *
- *  With UVPERF_EVENT_FD only `disabled` is changed.
- *  @return The handle's own copy, valid until close. While the event is being
- *    opened the copy is valid only until `cb`, and has no changes by
- *    fallbacks. */
-UVPERF_EXTERN const struct perf_event_attr *
-uvperf_event_attr(const uvperf_event_t *event);
-
-/** Returns the changes that fallbacks made to the attr to open the event.
- *  @param nr  Receives the number of changes; 0 if there are none.
- *  @return The changes in the order in which they were made; NULL if there are
- *    none. Owned by the handle and valid until close. */
-UVPERF_EXTERN const uvperf_change_t *
-uvperf_event_changes(const uvperf_event_t *event, size_t *nr);
-
 /* -- control of an open event: the ioctls of perf_event_open(2) ----------- */
-
-/** Enables counting. It is not needed after a start that enables the event.
- *  Siblings that the event leads are enabled first (options.leader). If the
- *  event's limit of overflows (uvperf_event_refresh) is used up, the event runs
- *  without a limit from now on. The call does not block, except that it may
- *  wait some hundred microseconds for another CPU.
- *  @return 0, or
- *    UV_EPERM   in a forked child, because the fd is the parent's event (cause
- *      argument); or a seccomp filter or a security module forbids it (cause
- *      permission);
- *    UV_EACCES  a security module forbids it (cause permission), as
- *      security_perf_event_write decides;
- *    UV_ENODEV  the event's PMU is gone (cause no_event; Linux 6.15);
- *    UV_ENOTSUP  the overflows of the event or of a sibling ran out, and this
- *      kernel cannot start it again (uvperf_event_refresh).
- *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
-UVPERF_EXTERN int uvperf_event_enable(uvperf_event_t *event,
-                                      uvperf_error_t *error);
-
-/** Disables counting. Records in the ring stay and are still delivered. A hit
- *  on another CPU at that moment may be counted without a record, and without
- *  being counted as lost. The kernel interrupts the hit between counting and
- *  writing.
- *  @return 0, or
- *    UV_EPERM, UV_EACCES, UV_ENODEV  as uvperf_event_enable.
- *  Source: perf_event_open(2), PERF_EVENT_IOC_DISABLE. */
-UVPERF_EXTERN int uvperf_event_disable(uvperf_event_t *event,
-                                       uvperf_error_t *error);
-
-/** Sets the count of this event alone to 0. The kernel never resets the times.
- *  @return 0, or
- *    UV_EPERM, UV_EACCES, UV_ENODEV  as uvperf_event_enable.
- *  Source: perf_event_open(2), PERF_EVENT_IOC_RESET. */
-UVPERF_EXTERN int uvperf_event_reset(uvperf_event_t *event,
-                                     uvperf_error_t *error);
-
-/** Enables the event's whole group, as uvperf_event_enable of its leader does.
- *  All members begin to count together, unless the leader ran already
- *  (options.leader).
- *  @return 0, or a code of uvperf_event_enable.
- *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
-UVPERF_EXTERN int uvperf_event_enable_group(uvperf_event_t *event,
-                                            uvperf_error_t *error);
-
-/** Disables the event's whole group: its leader and all siblings.
- *  @return 0, or
- *    UV_EPERM, UV_EACCES, UV_ENODEV  as uvperf_event_enable.
- *  Source: perf_event_open(2), PERF_IOC_FLAG_GROUP. */
-UVPERF_EXTERN int uvperf_event_disable_group(uvperf_event_t *event,
-                                             uvperf_error_t *error);
-
-/** Sets the counts of the event's whole group to 0.
- *  @return 0, or
- *    UV_EPERM, UV_EACCES, UV_ENODEV  as uvperf_event_enable.
- *  Source: perf_event_open(2), PERF_IOC_FLAG_GROUP. */
-UVPERF_EXTERN int uvperf_event_reset_group(uvperf_event_t *event,
-                                           uvperf_error_t *error);
 
 /** Enables the event for a number of overflows. At the last overflow the kernel
  *  disables the event. Delivery does not end: there is no UV_EOF, and the next
@@ -508,113 +323,24 @@ UVPERF_EXTERN int uvperf_event_reset_group(uvperf_event_t *event,
  *      or is inherited;
  *    UV_ENOTSUP  the overflows of the event or of a sibling ran out, and this
  *      kernel cannot start it again;
- *    UV_EPERM, UV_EACCES, UV_ENODEV  as uvperf_event_enable.
+ *    UV_EPERM, UV_EACCES, UV_ENODEV  as uvperf_enable.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_REFRESH; _perf_event_refresh. */
 UVPERF_EXTERN int uvperf_event_refresh(uvperf_event_t *event,
                                        uint32_t overflows,
                                        uvperf_error_t *error);
 
-/** Changes the period, or with attr.freq the frequency, of a running or stopped
- *  event at once. uvperf_event_attr then has the new value. A running event
- *  forgets how far it was in the old period, so its first samples can come
- *  early.
- *  @param period  Events between samples (nanoseconds for the clocks), below
- *    2^63; or Hz with attr.freq, up to perf_event_max_sample_rate. Not 0.
- *  @return 0, or
- *    UV_EINVAL  period is 0 or too large (cause sample_rate for a frequency);
- *      the event does not sample; or the PMU cannot count that far;
- *    UV_EPERM, UV_EACCES, UV_ENODEV  as uvperf_event_enable.
- *  Source: perf_event_open(2), PERF_EVENT_IOC_PERIOD. */
-UVPERF_EXTERN int uvperf_event_change_period(uvperf_event_t *event,
-                                             uint64_t period,
-                                             uvperf_error_t *error);
-
-/** Sets the filter of a tracepoint. Hits that do not match are neither counted
- *  nor sampled. A tracepoint takes one filter only. An event of a PMU that
- *  traces instructions takes address filters, any number of times.
- *  @param filter  For example "fd == 3 && count > 100"; copied. The fields are
- *    in events/<category>/<name>/format in tracefs.
- *  @return 0, or
- *    UV_EINVAL  the event is no tracepoint; the text is not a filter of its
- *      fields, or is as long as a page or longer;
- *    UV_EEXIST  the event has a filter already;
- *    UV_ENOTSUP  an address filter that this PMU cannot do;
- *    UV_ENOENT  an address filter's file does not exist; or a bracket in a
- *      tracepoint's filter is not closed;
- *    UV_ESRCH   a quotation mark is not closed (calc_stack in
- *      kernel/trace/trace_events_filter.c);
- *    UV_ENOSPC, UV_E2BIG  too many conditions for a kernel before 4.17;
- *    UV_ENOMEM  out of memory;
- *    UV_EPERM, UV_EACCES, UV_ENODEV  as uvperf_event_enable.
- *  Source: perf_event_open(2), PERF_EVENT_IOC_SET_FILTER. */
-UVPERF_EXTERN int uvperf_event_apply_filter(uvperf_event_t *event,
-                                            const char *filter,
-                                            uvperf_error_t *error);
-
-/** Attaches a BPF program until uvperf_close. At a tracepoint
- *  (BPF_PROG_TYPE_TRACEPOINT), kprobe or uprobe (BPF_PROG_TYPE_KPROBE) the
- *  program runs at every hit of any task on any CPU, from now on, even if the
- *  event is disabled. If the program returns 0, no event of any process counts
- *  or samples the hit. So a program for one target must check the task. At
- *  other events a BPF_PROG_TYPE_PERF_EVENT runs at the event's own samples.
- *  Samples for which it returns 0 are counted but dropped. A BPF link holds the
- *  program, and takes one more fd. Without a link the program ends when the
- *  loop runs after close.
- *  @param prog_fd  The caller's fd of the program; it may be closed afterwards.
- *  @param cookie   For bpf_get_attach_cookie() in the program; 0 for none.
- *  @return 0, or
- *    UV_EBADF   prog_fd is not an open fd;
- *    UV_EINVAL  the fd is no BPF program, or its type does not fit the event;
- *    UV_EEXIST  the event has a program, or the tracepoint has this program;
- *    UV_E2BIG   the tracepoint has 64 programs, the most that it can have;
- *    UV_EACCES  the program reads beyond the tracepoint's fields;
- *    UV_EPROTO  the event has precise_ip, and its samples lack the stack that
- *      the program reads;
- *    UV_ENOTSUP  this kernel lacks BPF for perf events, or links with a cookie;
- *    UV_EMFILE, UV_ENFILE, UV_EPERM  with a cookie: no fd for its BPF link, or
- *      bpf(2) is forbidden;
- *    UV_ENOMEM  out of memory;
- *    UV_EPERM, UV_EACCES, UV_ENODEV  also as uvperf_event_enable.
- *  Source: perf_event_open(2), PERF_EVENT_IOC_SET_BPF. */
-UVPERF_EXTERN int uvperf_event_attach_bpf(uvperf_event_t *event, int prog_fd,
-                                          uint64_t cookie,
-                                          uvperf_error_t *error);
-
-/** Returns the ids of the BPF programs that are attached to the event's
- *  tracepoint, through this event or any other. Needs CAP_PERFMON.
- *  @param ids  Caller's; receives up to *nr ids. May be NULL if *nr is 0.
- *  @param nr   In: the number of ids that fit. Out: the number of programs;
- *    unchanged unless the result is 0 or UV_ENOSPC.
- *  @return 0, or
- *    UV_ENOSPC  more programs are attached than fit; ids has the first ones;
- *    UV_EINVAL  ids or nr is NULL; no tracepoint;
- *    UV_EPERM   no CAP_PERFMON (cause permission); or as uvperf_event_enable;
- *    UV_ENOTSUP  this kernel has no BPF for perf events;
- *    UV_ENOMEM  out of memory;
- *    UV_EACCES, UV_ENODEV  as uvperf_event_enable.
- *  Source: perf_event_open(2), PERF_EVENT_IOC_QUERY_BPF. */
-UVPERF_EXTERN int uvperf_event_query_bpf(uvperf_event_t *event, uint32_t *ids,
-                                         size_t *nr, uvperf_error_t *error);
-
-/** Pauses the ring: until it is resumed, records are dropped and counted as
- *  lost. Counting goes on. This also works before start and after stop.
- *  @return 0, also if it was paused already, or
- *    UV_EBUSY   uvperf_event_snapshot_start has begun a snapshot of the ring;
+/** Pauses or resumes the ring. While it is paused, records are dropped and
+ *  counted as lost, and counting goes on. A LOST record before the next written
+ *  record reports how many were dropped. This also works before start and after
+ *  stop.
+ *  @param is_paused  1 pauses, 0 resumes.
+ *  @return 0, also if nothing changes, or
+ *    UV_EBUSY   uvperf_snapshot has begun a snapshot of the ring;
  *    UV_EINVAL  the event has no ring;
- *    UV_EPERM, UV_EACCES, UV_ENODEV  as uvperf_event_enable.
+ *    UV_EPERM, UV_EACCES, UV_ENODEV  as uvperf_enable.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_PAUSE_OUTPUT. */
-UVPERF_EXTERN int uvperf_event_pause(uvperf_event_t *event,
+UVPERF_EXTERN int uvperf_event_pause(uvperf_event_t *event, int is_paused,
                                      uvperf_error_t *error);
-
-/** Resumes the ring. A LOST record before the next written record reports how
- *  many records were dropped.
- *  @return 0, also if it was not paused, or
- *    UV_EBUSY   uvperf_event_snapshot_start has begun a snapshot of the ring;
- *    UV_EINVAL  the event has no ring;
- *    UV_EPERM, UV_EACCES, UV_ENODEV  as uvperf_event_enable.
- *  Source: perf_event_open(2), PERF_EVENT_IOC_PAUSE_OUTPUT. */
-UVPERF_EXTERN int uvperf_event_resume(uvperf_event_t *event,
-                                      uvperf_error_t *error);
 
 /** Moves a breakpoint: changes bp_addr, bp_len, bp_type or sig_data of an open
  *  PERF_TYPE_BREAKPOINT event. No other field of an attr can be changed. A
@@ -623,23 +349,23 @@ UVPERF_EXTERN int uvperf_event_resume(uvperf_event_t *event,
  *
  *  The handle knows only what start, stop, enable, disable and refresh did to
  *  it or its group. So this call stops an event that runs by enable_on_exec,
- *  unless uvperf_event_enable was called before. It restarts an event whose
+ *  unless uvperf_enable was called before. It restarts an event whose
  *  overflows ran out (uvperf_event_refresh), or that prctl(2) or a dup of the
- *  fd has disabled. To prevent this, call uvperf_event_disable first.
- *  @param attr  Caller's, copied: a changed copy of uvperf_event_attr or of the
- *    attr at opening, of any size. After success uvperf_event_attr has its
+ *  fd has disabled. To prevent this, call uvperf_disable first.
+ *  @param attr  Caller's, copied: a changed copy of uvperf_handle_attr or of the
+ *    attr at opening, of any size. After success uvperf_handle_attr has its
  *    values.
  *  @return 0, or
  *    UV_EINVAL  attr is NULL or of an impossible size; it differs in other
  *      fields (the reason says where); or no such breakpoint on this machine;
  *    UV_ENOTSUP  the event is no breakpoint; the CPU has no breakpoint of that
- *      bp_len; or it was moved but stays stopped (as uvperf_event_enable);
+ *      bp_len; or it was moved but stays stopped (as uvperf_enable);
  *    UV_EPERM   bp_addr is in the kernel, without CAP_SYS_ADMIN (cause
- *      permission); or as uvperf_event_enable;
+ *      permission); or as uvperf_enable;
  *    UV_E2BIG   the attr has fields that this kernel does not know;
  *    UV_ENOSPC  breakpoint slots of the new type are used up;
  *    UV_ENOMEM  out of memory;
- *    UV_EACCES, UV_ENODEV  as uvperf_event_enable.
+ *    UV_EACCES, UV_ENODEV  as uvperf_enable.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_MODIFY_ATTRIBUTES. */
 UVPERF_EXTERN int uvperf_event_modify(uvperf_event_t *event,
                                       const struct perf_event_attr *attr,
@@ -656,7 +382,7 @@ UVPERF_EXTERN int uvperf_event_id(uvperf_event_t *event, uint64_t *id);
 /** Returns the event's fd. Use it to put the event into a BPF map, to read(2),
  *  fstat or dup it, or to pass it to another process. It is close-on-exec. Any
  *  thread may read(2) the count from it while the loop's thread reads records.
- *  The format is the read_format of uvperf_event_attr: see perf_event_open(2),
+ *  The format is the read_format of uvperf_handle_attr: see perf_event_open(2),
  *  "Reading results".
  *
  *  Do not close it: uvperf_close does. Between start and stop do not poll

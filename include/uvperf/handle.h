@@ -24,6 +24,7 @@
 
 #include <uv.h>
 
+#include "uvperf/attr.h"
 #include "uvperf/error.h"
 #include "uvperf/record.h"
 #include "uvperf/stream.h"
@@ -41,6 +42,28 @@ enum uvperf_handle_type {
   UVPERF_HANDLE_SET = 2,
   UVPERF_HANDLE_BPF_READER = 3
 };
+
+/** Called once when a handle is open whose options have open_cb, on the loop's
+ *  thread. The init then checks what it can without the kernel and returns 0,
+ *  and threads of libuv's pool open the events. Until this call, the handle is
+ *  active and keeps the loop alive, even if unref'd. Close cancels after the
+ *  current system call. Only close, ref, unref, has_ref, is_active, is_closing,
+ *  on_cpu, uvperf_set_on_end and uvperf_handle_attr work; other functions return
+ *  UV_EBUSY, or 0, NULL or -1. More: uvperf-details(7).
+ *
+ *  An init with open_cb also returns UV_EAGAIN or UV_EPERM if the process may
+ *  not create threads (RLIMIT_NPROC, pids.max; a seccomp filter), and
+ *  UV_ENOTSUP in a child of a bare clone(2), where the pool may not work.
+ *  @param handle  It may be started or closed here.
+ *  @param status
+ *    0             the handle is open, as after an init without open_cb;
+ *    UV_ECANCELED  the handle was closed meanwhile; close_cb follows;
+ *    another       it could not be opened: a code of its init. It must be
+ *      closed. Until then other functions return UV_EBADF.
+ *  @param error   The failure, valid until the callback returns; NULL if status
+ *    is 0. */
+typedef void (*uvperf_open_cb)(uvperf_handle_t *handle, int status,
+                               const uvperf_error_t *error);
 
 /** Called once when closing has ended. The handle's memory is the caller's
  *  again and may be freed here.
@@ -96,7 +119,7 @@ struct uvperf_handle_s {
  *  that is forked meanwhile gets no close_cb, keeps the fds, and cannot close
  *  its loop (UV_EBUSY). The loop's thread closes the events itself after a
  *  close inside a flush or snapshot, or if a BPF program has no link
- *  (uvperf_event_attach_bpf).
+ *  (uvperf_attach_bpf).
  *
  *  Call it exactly once, also after uvperf_walk_close, or if the program has
  *  closed the inner handles by uv_close. If libuv has finished closing all of
@@ -156,61 +179,36 @@ UVPERF_EXTERN int uvperf_walk_close(uv_handle_t *handle);
  *  @param handle  The handle: uvperf_handle_event, uvperf_handle_set and
  *    uvperf_handle_bpf_reader return its owner.
  *  @param status
- *    0          a record; with UVPERF_START_SLICE_END also the end of a slice,
- *      without a record;
+ *    0          a record; or without one the end of a slice
+ *      (UVPERF_START_SLICE_END);
  *    UV_EPROTO  with a record: its header is sound but its body is not, or its
  *      id is unknown and the ring's events write different layouts. The record
  *      is raw, and delivery goes on;
  *    UV_EPROTO  without a record: a ring made no sense, for example after a
- *      record longer than 64 KiB. All bytes up to its head are skipped
- *      (uvperf_stats_t.skipped_bytes), and delivery goes on. But if the head is
- *      not a multiple of 8, the ring has ended (uvperf_ring_info_t.status). In
- *      a snapshot the older records of the ring are skipped;
- *    UV_EOF     without a record, from an event or a set: all targets are gone,
- *      and all records were delivered, or wait for a snapshot. Delivery has
- *      stopped;
- *    UV_EBADF   without a record, from an event: it is in error state, for
- *      example because the PMU could not hold a pinned event. Delivery has
- *      stopped. Before Linux 6.15 only a start, the timer of flush_ms and
- *      uvperf_flush notice this;
- *    another    without a record: a ring has ended, and with the last ring
- *      delivery. Its fd has hung up, because a target or the process's first
- *      thread has ended, and libuv refused another fd for it, or no other fd
- *      could be opened (UV_EEXIST, UV_ENOSPC, UV_ENOMEM, UV_EMFILE).
- *  @param record  Never NULL. Owned by the library. The record and everything
- *    it points to are valid until the callback returns. "Without a record" it
- *    has the type UVPERF_RECORD_NONE and a size of 0, and its cpu is that of
- *    the ring, or UINT32_MAX if the status concerns no ring of one CPU. In a
- *    set, record->source has the attr_index (uvperf_set_item), target_index,
- *    place and the target's `data`. */
+ *      record longer than 64 KiB. Its bytes are skipped (skipped_bytes of
+ *      uvperf_stats_t), and delivery goes on, unless the ring has ended
+ *      (uvperf_ring_info_t.status);
+ *    UV_EOF     without a record: all targets of an event or a set are gone,
+ *      and all records were delivered. Delivery has stopped;
+ *    UV_EBADF   without a record: the event is in error state, for example
+ *      because the PMU could not hold a pinned event. Delivery has stopped;
+ *    another    without a record: a ring has ended, because no fd could be
+ *      polled for it. After the last ring delivery has stopped.
+ *  @param record  Never NULL. Owned by the library, and valid with all it points
+ *    to until the callback returns. "Without a record" its type is
+ *    UVPERF_RECORD_NONE, and its cpu that of the ring, or UINT32_MAX if the
+ *    status is not about one ring. */
 typedef void (*uvperf_record_cb)(uvperf_handle_t *handle, int status,
                                  const uvperf_record_t *record);
 
-/** Starts delivery, and enables the events.
- *
- *  - An event enables the siblings that it leads (options.leader) first; their
- *    delivery is not started. Without a ring, or with an overwritable ring
- *    (attr.write_backward), it is only enabled.
- *  - A set is enabled as by uvperf_set_enable. Its rings take turns. With
- *    UVPERF_SET_TIME_ORDER all records come in the order of their times, after
- *    slack_us. An impossible time is replaced by the time of the record before
- *    it. With UVPERF_SET_OVERWRITE only ends of targets and changes of CPUs are
- *    reported, not records.
- *  - A BPF reader puts its events into the map, all or none. If it is paused,
- *    or with UVPERF_START_NO_ENABLE, only uvperf_bpf_reader_resume does so. Its
- *    rings take turns.
- *
- *  Records of a ring come in the kernel's order. uvperf_snapshot delivers the
- *  records of overwritable rings. A handle that delivers keeps the loop alive
- *  (unless unref'd) until it is stopped or its targets are gone; CPUs and
- *  cgroups do not end. See also uvperf-details(7).
- *  @param options  Caller's, copied; NULL for the defaults. flush_ms 0 means
- *    100, or no timer if each record wakes the loop. Overwritable rings ignore
- *    it.
- *  @param cb       Called for each record. An event may have NULL: it must if
- *    it has no ring, and it may if no snapshot is taken of its overwritable
- *    ring.
- *  @param error    Receives why it failed.
+/** Starts delivery, and enables the events. A handle that delivers keeps the
+ *  loop alive (unless unref'd) until it is stopped or its targets are gone. The
+ *  records of overwritable rings are delivered by uvperf_snapshot only. What
+ *  starts in which order is in uvperf-details(7).
+ *  @param options  Caller's, copied; NULL for the defaults.
+ *  @param cb       Called for each record. Of an event NULL: it must be if the
+ *    event has no ring, and may be if no snapshot is taken of its ring.
+ *  @param error    Receives why it failed. The handle is stopped then.
  *  @return 0, or
  *    UV_EALREADY  already started;
  *    UV_EOF       all targets are gone, and all records were delivered;
@@ -218,26 +216,56 @@ typedef void (*uvperf_record_cb)(uvperf_handle_t *handle, int status,
  *    UV_EINVAL    no cb; no UVPERF_SET_RECORDS; a cb although the events only
  *      count (no period, frequency or side-band records); wrong options or
  *      flags; or the program has closed an inner handle by uv_close;
- *    UV_E2BIG     options that the library does not know;
- *    UV_ENOMEM    out of memory;
+ *    UV_E2BIG, UV_ENOMEM  unknown options; out of memory;
  *    UV_EPERM     in a forked child (cause argument); or the map is frozen or
  *      open for reading only, or bpf(2) is refused (cause permission);
  *    UV_EBUSY, UV_EBADF  the handle is being opened; opening it has failed;
  *    UV_EEXIST    another handle of the loop polls the fd of a ring;
  *    UV_ENOSPC    out of epoll watches (cause loop);
- *    UV_ENOTSUP   as uvperf_event_enable;
- *    another      an event cannot be enabled or put into the map; no event that
- *      writes records is open; or the online CPUs cannot be listed (cause
- *      no_cpu or files). After each failure the handle is stopped.
- *  Source: perf_event_open(2), "MMAP layout", PERF_EVENT_IOC_ENABLE; bpf(2),
- *  BPF_MAP_UPDATE_ELEM. */
+ *    another      an event cannot be enabled or put into the map, or the online
+ *      CPUs cannot be listed.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE; bpf(2). */
 UVPERF_EXTERN int uvperf_start(uvperf_handle_t *handle,
                                const uvperf_stream_options_t *options,
                                uvperf_record_cb cb, uvperf_error_t *error);
 
+/** Called once when a snapshot has ended, after its last record. All functions
+ *  may be called here, unless the handle is closing.
+ *  @param status
+ *    0             all records were delivered;
+ *    UV_ECANCELED  the handle was stopped or closed before the end;
+ *    another       as uvperf_snapshot returns it. */
+typedef void (*uvperf_snapshot_cb)(uvperf_handle_t *handle, int status);
+
+/** Delivers the newest records of overwritable rings to the callback of the
+ *  last start, with status 0 or UV_EPROTO. Only whole records are delivered:
+ *  see cut_records of uvperf_stats_t. It can be repeated at any time, also after
+ *  stop or when the targets are gone. All rings are paused together while they
+ *  are copied. A set with UVPERF_SET_TIME_ORDER delivers oldest first. Stopping
+ *  or closing ends the snapshot; then only UVPERF_SNAPSHOT_ALL delivers the
+ *  rest later. More: uvperf-details(7).
+ *  @param flags    UVPERF_SNAPSHOT_*.
+ *  @param done_cb  NULL: all is delivered before this returns. Otherwise a
+ *    thread of libuv's pool copies the rings, and the loop delivers the records
+ *    in slices and stays alive until then. done_cb is called once if this
+ *    returns 0.
+ *  @return 0, also if there is nothing new, or
+ *    UV_EINVAL  never started with a callback; no overwritable rings; unknown
+ *      flags; or the program has closed an inner handle by uv_close;
+ *    UV_EBUSY   inside a callback of the handle (with done_cb only in one of a
+ *      snapshot), or before the done_cb of an earlier snapshot;
+ *    UV_ENOMEM  out of memory for a copy of the rings;
+ *    UV_EAGAIN, UV_EPERM, UV_ENOTSUP  the process cannot use the pool (see
+ *      uvperf_open_cb); UV_EPERM also in a forked child;
+ *    another    PERF_EVENT_IOC_PAUSE_OUTPUT failed for a ring.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_PAUSE_OUTPUT. */
+UVPERF_EXTERN int uvperf_snapshot(uvperf_handle_t *handle, uint32_t flags,
+                                  uvperf_snapshot_cb done_cb,
+                                  uvperf_error_t *error);
+
 /** Stops delivery at once. What start enabled is disabled: the event with the
  *  siblings that it leads, or the set; the events of a reader leave the map,
- *  unless uvperf_bpf_reader_resume has put them there.
+ *  unless uvperf_bpf_reader_publish has put them there.
  *
  *  No callback runs until the next start, flush or snapshot, which delivers the
  *  records that are still in the rings.
@@ -259,40 +287,26 @@ UVPERF_EXTERN int uvperf_stop(uvperf_handle_t *handle);
  *    UV_EPERM   in a forked child. */
 UVPERF_EXTERN int uvperf_flush(uvperf_handle_t *handle);
 
-/** Returns the next record without a callback, for a program with its own loop.
- *
- *  Such a program enables the events (uvperf_event_enable, uvperf_set_enable,
- *  uvperf_bpf_reader_resume), polls the fd of each ring (uvperf_ring), and
- *  takes records until UV_EAGAIN, because each wakeup is reported only once.
- *  Also take them after adding the fd to an epoll set, and poll with a timeout,
- *  because records may wait below the watermark. The uv loop need not run until
- *  the handle is closed. Rings take turns. With UVPERF_SET_TIME_ORDER records
- *  come in the order of their times, without waiting for slack_us. Start and
- *  flush may be used too: each call continues where the last one stopped. CPUs
- *  are not followed. See also uvperf-details(7).
- *
- *  For a snapshot of an event's overwritable ring (attr.write_backward) call
- *  uvperf_event_pause, this function until UV_EAGAIN, and uvperf_event_resume.
- *  These are the records since the last snapshot, newest first. The ring must
- *  be larger than any record. A record that another CPU writes at the pause
- *  belongs to the next snapshot, but can damage this one's oldest records.
+/** Returns the next record without a callback, for a program with its own loop:
+ *  it enables the events, polls the fd of each ring (uvperf_ring), and takes
+ *  records until UV_EAGAIN. uvperf-details(7) says how. The uv loop need not
+ *  run until the handle is closed. Start and flush may be used too: each call
+ *  continues where the last one stopped.
  *  @param record  Receives the library's record. It and all it points to are
  *    valid until the next call of next, start, flush, snapshot or close. NULL
- *    if there is none; with UV_EPROTO never NULL, as in uvperf_record_cb.
+ *    if there is none, but with UV_EPROTO as in uvperf_record_cb.
  *  @return 0, or
  *    UV_EAGAIN  the rings are empty;
  *    UV_EOF     all targets are gone, and all records were returned; an event
  *      or a set checks this at the second call in a row without a record. Or no
  *      ring can be read;
  *    UV_EPROTO  as in uvperf_record_cb, with a record or without;
- *    UV_EBADF   the PMU could not hold a pinned event (error state); or opening
- *      has failed;
- *    UV_EBUSY   started, or an overwritable ring is not paused; inside a
- *      callback; being opened; or a snapshot was begun;
+ *    UV_EBADF   the event is in error state; or opening has failed;
+ *    UV_EBUSY   started, or the event's overwritable ring is not paused; inside
+ *      a callback; being opened; or a snapshot was begun;
  *    UV_EINVAL  record is NULL; no ring, or all events only count; or the
  *      overwritable rings of a set or a reader: take a snapshot;
- *    UV_ECANCELED  a uvperf_set_end_cb, which this has called, has closed the
- *      set;
+ *    UV_ECANCELED  a callback of uvperf_set_on_end has closed the set;
  *    UV_ENOMEM  out of memory; call again;
  *    UV_EPERM   in a forked child.
  *  Source: perf_event_open(2), "MMAP layout". */
@@ -331,6 +345,203 @@ UVPERF_EXTERN size_t uvperf_nr_rings(const uvperf_handle_t *handle);
  *    UV_EINVAL  there is no such ring. */
 UVPERF_EXTERN int uvperf_ring(const uvperf_handle_t *handle, size_t index,
                               uvperf_ring_info_t *ring);
+
+/** Called when a set or a reader has handled a CPU that went offline or came
+ *  online, while it is started or reading.
+ *  @param cpu     The CPU's id.
+ *  @param status
+ *    0          the CPU is online, and its events are open. They are enabled, or
+ *      in the map, if the others are;
+ *    UV_ENODEV  without an error: the CPU is offline, its events have stopped,
+ *      and its ring is being drained;
+ *    another    with an error: the CPU is online, and this is the first failure
+ *      there. The code can be UV_ENODEV too, if the event's PMU counts on other
+ *      CPUs.
+ *  @param error   The failure, or NULL. Valid until the callback returns. */
+typedef void (*uvperf_cpu_cb)(uvperf_handle_t *handle, int cpu, int status,
+                              const uvperf_error_t *error);
+
+/** Sets a callback for CPUs that go offline or come online. It is called for
+ *  the CPUs of the targets, or of the reader's options.cpus; for a reader
+ *  without options.cpus also for a CPU that has no entry in the map.
+ *  @param cb  NULL for none.
+ *  @return 0, or
+ *    UV_EINVAL  the handle does not follow CPUs: an event; a set without
+ *      UVPERF_SET_FOLLOW_CPUS; a reader with UVPERF_BPF_READER_FIXED_CPUS. */
+UVPERF_EXTERN int uvperf_on_cpu(uvperf_handle_t *handle, uvperf_cpu_cb cb);
+
+/* -- control -------------------------------------------------------------- */
+
+/* These functions act on an attr of the handle by its index, as in
+ * uvperf_set_item. An event has one attr, with the index 0. UVPERF_ALL stands
+ * for all attrs of a set, and for the whole group of an event. A reader's
+ * events are enabled by start and uvperf_bpf_reader_publish, so it has none of
+ * these functions but uvperf_handle_attr: they return UV_EINVAL.
+ *
+ * Codes that each of them returns:
+ *    UV_EINVAL  there is no such attr; or an argument is NULL;
+ *    UV_EPERM   in a forked child, because the fd is the parent's event (cause
+ *      argument); or a seccomp filter or a security module forbids the ioctl
+ *      (cause permission);
+ *    UV_EACCES  a security module forbids it (cause permission), as
+ *      security_perf_event_write decides;
+ *    UV_ENODEV  the event's PMU is gone (cause no_event; Linux 6.15);
+ *    UV_EBUSY, UV_EBADF  the handle is being opened; opening it has failed.
+ *
+ * A set goes on after a failure. The error is that of the first failure, with
+ * its attr_index and target_index. */
+
+/** Enables counting. It is not needed after a start that enables. The events of
+ *  targets that are added later to a set are enabled too.
+ *
+ *  An event first enables the siblings that it leads (options.leader), so that
+ *  all begin together. If its limit of overflows (uvperf_event_refresh) is used
+ *  up, it runs without a limit from now on. In a set the members of a group
+ *  start together at each place. A command that has not called execve(2) yet is
+ *  enabled by execve(2). A pinned event in error state is tried again. Each
+ *  event of another CPU takes some hundred microseconds; with
+ *  UVPERF_SET_ENABLED the thread pool spends that time.
+ *  @param attr   0 for an event alone, or UVPERF_ALL.
+ *  @param error  Receives why it failed.
+ *  @return 0, also if it was enabled before, or
+ *    UV_ENOTSUP  the overflows of the event or of a sibling ran out, and this
+ *      kernel cannot start it again (uvperf_event_refresh).
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
+UVPERF_EXTERN int uvperf_enable(uvperf_handle_t *handle, size_t attr,
+                                uvperf_error_t *error);
+
+/** Disables counting, until it is enabled: a later start does not do that. The
+ *  counts stay, and records in the rings are still delivered. A hit on another
+ *  CPU at that moment may be counted without a record, and without being
+ *  counted as lost: the kernel interrupts it between counting and writing. A
+ *  command that has not called execve(2) yet counts from execve(2) on.
+ *  @param attr   0 for an event alone, or UVPERF_ALL.
+ *  @param error  Receives why it failed.
+ *  @return 0, also if it was disabled before, or a code as above.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_DISABLE. */
+UVPERF_EXTERN int uvperf_disable(uvperf_handle_t *handle, size_t attr,
+                                 uvperf_error_t *error);
+
+/** Sets the counts to 0, even if events are running. The kernel never resets
+ *  the times of an event.
+ *
+ *  A set resets the times too, because later readings subtract the counts of
+ *  now. Values that are not sums (UVPERF_ITEM_SNAPSHOT) do not change. A delta
+ *  across a reset counts from the reset. If an event cannot be read now, its
+ *  state is UVPERF_COUNT_ERROR, also in the first reading in which it can be
+ *  read again; it counts from that reading on.
+ *  @param attr   0 for an event alone, or UVPERF_ALL.
+ *  @param error  Receives why it failed.
+ *  @return 0, or a code as above.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_RESET. */
+UVPERF_EXTERN int uvperf_reset(uvperf_handle_t *handle, size_t attr,
+                               uvperf_error_t *error);
+
+/** Changes the period, or with attr.freq the frequency, of running or stopped
+ *  events at once. The attr then has the new value. A running event forgets how
+ *  far it was in the old period, so its first samples can come early. Targets
+ *  that are added later to a set get it too.
+ *  @param period  Events between samples (nanoseconds for the clocks), below
+ *    2^63; or Hz with attr.freq, up to perf_event_max_sample_rate. Not 0.
+ *  @param error   Receives why it failed.
+ *  @return 0, or
+ *    UV_EINVAL  period is 0 or too large (cause sample_rate for a frequency);
+ *      the attr does not sample; or the PMU cannot count that far.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_PERIOD. */
+UVPERF_EXTERN int uvperf_change_period(uvperf_handle_t *handle, size_t attr,
+                                       uint64_t period, uvperf_error_t *error);
+
+/** Sets the filter of a tracepoint. Hits that do not match are neither counted
+ *  nor sampled. A tracepoint takes one filter only. An event of a PMU that
+ *  traces instructions takes address filters, any number of times. Targets that
+ *  are added later to a set get it too.
+ *  @param filter  For example "fd == 3 && count > 100"; copied. The fields are
+ *    in events/<category>/<name>/format in tracefs.
+ *  @param error   Receives why it failed.
+ *  @return 0, or
+ *    UV_EINVAL  no tracepoint; the text is not a filter of its fields, or is as
+ *      long as a page or longer;
+ *    UV_EEXIST  the event has a filter already;
+ *    UV_ENOTSUP  an address filter that this PMU cannot do;
+ *    UV_ENOENT  an address filter's file does not exist; or a bracket in a
+ *      tracepoint's filter is not closed;
+ *    UV_ESRCH   a quotation mark is not closed (calc_stack in
+ *      kernel/trace/trace_events_filter.c);
+ *    UV_ENOSPC, UV_E2BIG  too many conditions for a kernel before 4.17;
+ *    UV_ENOMEM  out of memory.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_SET_FILTER. */
+UVPERF_EXTERN int uvperf_apply_filter(uvperf_handle_t *handle, size_t attr,
+                                      const char *filter,
+                                      uvperf_error_t *error);
+
+/** Attaches a BPF program to the events of an attr until uvperf_close. At which
+ *  hits it runs, and what its result means, is in uvperf-details(7).
+ *  @param prog_fd  The caller's fd of the program; it may be closed afterwards.
+ *  @param cookie   For bpf_get_attach_cookie() in the program; 0 for none.
+ *  @param error    Receives why it failed.
+ *  @return 0, or
+ *    UV_EBADF   prog_fd is not an open fd;
+ *    UV_EINVAL  the fd is no BPF program, or its type does not fit the event;
+ *    UV_EEXIST  the event has a program, or the tracepoint has this program;
+ *    UV_E2BIG   the tracepoint has 64 programs, the most that it can have;
+ *    UV_EACCES  the program reads beyond the tracepoint's fields;
+ *    UV_EPROTO  the event has precise_ip, and its samples lack the stack that
+ *      the program reads;
+ *    UV_ENOTSUP  this kernel lacks BPF for perf events, or links with a cookie;
+ *    UV_EMFILE, UV_ENFILE, UV_EPERM  no fd for its BPF link, or bpf(2) is
+ *      forbidden;
+ *    UV_ENOMEM  out of memory.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_SET_BPF. */
+UVPERF_EXTERN int uvperf_attach_bpf(uvperf_handle_t *handle, size_t attr,
+                                    int prog_fd, uint64_t cookie,
+                                    uvperf_error_t *error);
+
+/** Returns the ids of the BPF programs that are attached to an attr's
+ *  tracepoint, through this event or any other. Needs CAP_PERFMON.
+ *  @param ids    Caller's; receives up to *nr ids. May be NULL if *nr is 0.
+ *  @param nr     In: the number of ids that fit. Out: the number of programs;
+ *    unchanged unless the result is 0 or UV_ENOSPC.
+ *  @param error  Receives why it failed.
+ *  @return 0, or
+ *    UV_ENOSPC  more programs are attached than fit; ids has the first ones;
+ *    UV_EINVAL  ids or nr is NULL; no tracepoint; or no event of the attr is
+ *      open;
+ *    UV_EPERM   no CAP_PERFMON (cause permission);
+ *    UV_ENOTSUP  this kernel has no BPF for perf events;
+ *    UV_ENOMEM  out of memory.
+ *  Source: perf_event_open(2), PERF_EVENT_IOC_QUERY_BPF. */
+UVPERF_EXTERN int uvperf_query_bpf(uvperf_handle_t *handle, size_t attr,
+                                   uint32_t *ids, size_t *nr,
+                                   uvperf_error_t *error);
+
+/** Returns the changes that fallbacks made to an attr to open its events. In a
+ *  set all places have the same changes, except UVPERF_FALLBACK_INHERIT, which
+ *  applies only to targets with inheritance.
+ *  @param nr  Receives the number of changes; 0 if there are none, if the attr
+ *    is open nowhere, or does not exist.
+ *  @return The changes in the order in which they were made; NULL if there are
+ *    none. Owned by the handle and valid until close, or until a target is
+ *    added. */
+UVPERF_EXTERN const uvperf_change_t *
+uvperf_changes(const uvperf_handle_t *handle, size_t attr, size_t *nr);
+
+/** Returns an attr as the events were opened with it. For a set it is that of
+ *  uvperf_set_item. For an event it is a copy of attr->size bytes (0 counts as
+ *  64) of the caller's attr, with these changes:
+ *  - `disabled` is 1;
+ *  - a read_format with PERF_FORMAT_GROUP also has PERF_FORMAT_ID, because
+ *    values are matched by id;
+ *  - use_clockid and clockid are set, unless the caller set use_clockid: see
+ *    UVPERF_EVENT_PERF_CLOCK;
+ *  - UVPERF_EVENT_IDENTIFY has added its bits, and options.fallbacks have made
+ *    their changes.
+ *
+ *  With UVPERF_EVENT_FD only `disabled` is changed.
+ *  @return NULL if there is no such attr. Owned by the handle, and valid until
+ *    close; of a set until a target is added. While the handle is being opened,
+ *    an event's is valid until open_cb, and the others have none. */
+UVPERF_EXTERN const struct perf_event_attr *
+uvperf_handle_attr(const uvperf_handle_t *handle, size_t attr);
 
 #ifdef __cplusplus
 }

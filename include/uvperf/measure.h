@@ -24,7 +24,7 @@ extern "C" {
 typedef void (*uvperf_measure_fn)(void *arg);
 
 /** Measures one call of a function by a set. The set is reset (as by
- *  uvperf_set_reset), enabled for the call, disabled and read. All counts and
+ *  uvperf_reset), enabled for the call, disabled and read. All counts and
  *  times are of this call alone, also the counts of members of a group.
  *
  *  The set's targets are measured while the call lasts, whatever they do. With
@@ -45,7 +45,7 @@ typedef void (*uvperf_measure_fn)(void *arg);
  *    UV_ENOMEM  out of memory. If the reading was last filled by a smaller set,
  *      or if fn added targets, this can happen after the call;
  *    UV_EPERM   called in a forked child;
- *    another    a code of uvperf_set_enable; or of uvperf_set_disable: then fn
+ *    another    a code of uvperf_enable; or of uvperf_disable: then fn
  *      was called and the reading is filled.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
 UVPERF_EXTERN int uvperf_measure(uvperf_set_t *set, uvperf_measure_fn fn,
@@ -165,7 +165,7 @@ uvperf_meter_failures(const uvperf_meter_t *meter, size_t *nr);
  *      another thread made the meter (cause argument);
  *    UV_EBUSY   the meter is measuring (cause busy);
  *    UV_EPERM   called in a forked child (cause argument);
- *    another    a code of uvperf_set_enable; or of uvperf_set_disable: then fn
+ *    another    a code of uvperf_enable; or of uvperf_disable: then fn
  *      was called and the counts are filled. */
 UVPERF_EXTERN int uvperf_meter_measure(uvperf_meter_t *meter,
                                        uvperf_measure_fn fn, void *arg,
@@ -261,8 +261,8 @@ UVPERF_EXTERN int uvperf_measure_events(const char *names, uvperf_measure_fn fn,
  *    UV_EBUSY   the event is enabled (cause busy);
  *    UV_EPERM   called in a forked child (cause argument);
  *    UV_ENOMEM  out of memory;
- *    another    a code of uvperf_event_read or uvperf_event_enable; or, after
- *      fn was called, a code of uvperf_event_disable or uvperf_event_read: then
+ *    another    a code of uvperf_event_read or uvperf_enable; or, after
+ *      fn was called, a code of uvperf_disable or uvperf_event_read: then
  *      the counts mean nothing.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
 UVPERF_EXTERN int uvperf_event_measure(uvperf_event_t *event,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Several events as one libuv handle: opened, enabled and read together.
  *
- *   init, or open -> open_cb
+ *   init (-> open_cb)
  *     -> enable <-> disable -> close -> close_cb
  *        read, read_start <-> read_stop
  *        start <-> stop: records, with UVPERF_SET_RECORDS
@@ -42,7 +42,7 @@ typedef struct uvperf_set_s uvperf_set_t;
  *    0          reading and delta are valid;
  *    UV_ENOMEM  this reading failed: reading and delta are NULL, and the next
  *      delta covers this interval too.
- *  @param reading  The counts since init or the last uvperf_set_reset. If an
+ *  @param reading  The counts since init or the last uvperf_reset. If an
  *    event could not be read, the state of its count says so. The set owns the
  *    reading, and it is valid until the callback returns. To keep it, use
  *    uvperf_reading_copy.
@@ -53,20 +53,7 @@ typedef void (*uvperf_set_read_cb)(uvperf_set_t *set, int status,
                                    const uvperf_reading_t *reading,
                                    const uvperf_reading_t *delta);
 
-/** Called once when uvperf_set_open is done, on the loop's thread.
- *  @param set     The handle, which may be started or closed here.
- *  @param status
- *    0             the set is open, as after uvperf_set_init;
- *    UV_ECANCELED  the set was closed meanwhile; close_cb follows;
- *    another       the set could not be opened: see uvperf_set_init. No event
- *                  is open, but the handle must be closed. Until then other
- *                  functions return UV_EBADF.
- *  @param error   The failure, valid until the callback returns; NULL if status
- *    is 0. */
-typedef void (*uvperf_set_open_cb)(uvperf_set_t *set, int status,
-                                   const uvperf_error_t *error);
-
-/** Called once when uvperf_set_open_target is done, on the loop's thread.
+/** Called once when uvperf_set_add is done, on the loop's thread.
  *  @param set     The handle.
  *  @param status  If it is not 0, nothing was added.
  *    0             the target was added;
@@ -74,7 +61,7 @@ typedef void (*uvperf_set_open_cb)(uvperf_set_t *set, int status,
  *    UV_EAGAIN     try again, because the set changed meanwhile: an attr was
  *      opened elsewhere with other fallbacks, or got another period or filter,
  *      or a CPU that the set follows came online;
- *    another       see uvperf_set_add_target.
+ *    another       see uvperf_set_add.
  *  @param data    The target's uvperf_target_t.data.
  *  @param index   The target's index, if status is 0.
  *  @param error   The failure, valid until the callback returns; NULL if status
@@ -100,7 +87,7 @@ static inline uvperf_set_t *uvperf_handle_set(uvperf_handle_t *handle) {
  *  uvperf_set_failures reports events that cannot be opened. The call itself
  *  fails if fds or memory run out, or if only the event of options.side_band
  *  can be opened. With UVPERF_SET_STRICT each failed event makes it fail. It
- *  blocks, up to 15 ms for a process's first event; uvperf_set_open does not.
+ *  blocks, up to 15 ms for the first event, unless options.open_cb is set.
  *  @param loop     Must outlive the handle.
  *  @param set      Caller's, uninitialized; `data` is not changed. After an
  *    error it is the caller's again, and nothing is open or on the loop.
@@ -123,78 +110,6 @@ static inline uvperf_set_t *uvperf_handle_set(uvperf_handle_t *handle) {
 UVPERF_EXTERN int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
                                   const uvperf_set_options_t *options,
                                   uvperf_error_t *error);
-
-/** Opens a set as uvperf_set_init does, on threads of libuv's pool.
- *
- *  Until `cb` is called, the handle is active and keeps the loop alive, even if
- *  it is unref'd. These functions work: close, ref, unref, has_ref, is_active,
- *  is_closing, on_end and on_cpu. Other functions return UV_EBUSY, or 0, NULL
- *  or -1 if they return no code. Close cancels the opening after the current
- *  system call: `cb` is called with UV_ECANCELED, and close_cb follows.
- *
- *  The pool's threads use their own capabilities, namespaces and seccomp
- *  filters, and call a replaced allocator (uvperf_replace_allocator).
- *  UVPERF_TARGET_SELF is the thread that calls this function. If the process
- *  forks meanwhile, no callback of the handle runs in the child, as with
- *  uvperf_close.
- *  @param loop     As for uvperf_set_init.
- *  @param set      As for uvperf_set_init.
- *  @param options  As for uvperf_set_init: copied before this returns.
- *  @param cb       Called once, after this has returned 0.
- *  @param error    Receives an immediate failure.
- *  @return 0, and the handle must be closed, even if opening fails later. After
- *    one of these codes the handle is the caller's again, and `cb` is never
- *    called:
- *    UV_EINVAL, UV_E2BIG, UV_ENOMEM  cb is NULL; or a failure of
- *      uvperf_set_init that is found without the kernel;
- *    UV_EAGAIN, UV_EPERM, UV_ENOTSUP  the process cannot use the pool
- *      (RLIMIT_NPROC, pids.max; a seccomp filter; a child of clone(2)). */
-UVPERF_EXTERN int uvperf_set_open(uv_loop_t *loop, uvperf_set_t *set,
-                                  const uvperf_set_options_t *options,
-                                  uvperf_set_open_cb cb, uvperf_error_t *error);
-
-/** Enables all events, including events of targets that are added later.
- *
- *  At each place the members of a group start together. A command that has not
- *  called execve(2) yet is not affected: its events are enabled by execve(2). A
- *  pinned event in error state is tried again. Events of a CPU that was offline
- *  stay off, although the kernel reports them as enabled: see
- *  UVPERF_SET_FOLLOW_CPUS. Each event of another CPU takes some hundred
- *  microseconds. With UVPERF_SET_ENABLED the thread pool spends that time.
- *  @param error  Receives the first failure, with its attr_index and
- *    target_index.
- *  @return 0, also if the set was enabled before. After one of these codes all
- *    other events are enabled:
- *    UV_EPERM   in a forked child (cause argument); or a seccomp filter or a
- *      security module forbids it (cause permission);
- *    UV_EACCES  a security module forbids it (cause permission);
- *    UV_ENODEV  an event's PMU is gone (cause no_event).
- *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
-UVPERF_EXTERN int uvperf_set_enable(uvperf_set_t *set, uvperf_error_t *error);
-
-/** Disables all events, including events of targets that are added later.
- *
- *  The counts stay, and uvperf_set_enable continues them. A command that has
- *  not called execve(2) yet is not affected: it counts from execve(2) on.
- *  @param error  As for uvperf_set_enable.
- *  @return 0, also if the set was disabled before. Otherwise a code as for
- *    uvperf_set_enable, and all other events are disabled.
- *  Source: perf_event_open(2), PERF_EVENT_IOC_DISABLE. */
-UVPERF_EXTERN int uvperf_set_disable(uvperf_set_t *set, uvperf_error_t *error);
-
-/** Sets all counts and times to 0, even if events are running.
- *
- *  The members of a group start again together. The set reads all events, and
- *  later readings subtract these counts. The set does not use
- *  PERF_EVENT_IOC_RESET, which would keep the times and the counts of children
- *  that have ended. Values that are not sums (UVPERF_ITEM_SNAPSHOT) do not
- *  change. A delta across a reset counts from the reset. If an event cannot be
- *  read now, its state is UVPERF_COUNT_ERROR, also in the first reading in
- *  which it can be read again. It counts from that reading on.
- *  @param error  Receives why it failed.
- *  @return 0, or
- *    UV_EPERM  in a forked child. */
-UVPERF_EXTERN int uvperf_set_reset(uvperf_set_t *set, uvperf_error_t *error);
 
 /** Reads all counts, before it returns.
  *
@@ -220,7 +135,7 @@ UVPERF_EXTERN int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading,
  *  The first delta begins with this call, which reads all counts. The kth
  *  callback comes k intervals after this call. If the loop is late, one later
  *  callback covers all missed intervals. So the deltas add up to the counts
- *  since this call. Without uvperf_set_enable or UVPERF_SET_ENABLED all counts
+ *  since this call. Without uvperf_enable or UVPERF_SET_ENABLED all counts
  *  are 0 (UVPERF_COUNT_NOT_ENABLED).
  *
  *  Many events are read in slices, one in each turn of the loop. A slice reads
@@ -254,47 +169,30 @@ UVPERF_EXTERN int uvperf_set_read_stop(uvperf_set_t *set);
 /** Adds a target: opens each attr at each of its places.
  *
  *  The events get the filters, periods and BPF programs that were set, and
- *  count at once if the set is enabled. The call blocks, and it handles events
- *  that cannot be opened, as uvperf_set_init does.
- *  @param target  Caller's, copied.
- *  @param index   Receives the target's index, which failures and places also
- *    have. A set never uses an index twice. May be NULL.
+ *  count at once if the set is enabled. Events that cannot be opened are
+ *  handled as by uvperf_set_init. How a target is added on the thread pool is
+ *  in uvperf-details(7).
+ *  @param target  Caller's, copied. UVPERF_TARGET_SELF is the thread that calls
+ *    this.
+ *  @param cb      NULL: the target is added before this returns. Otherwise
+ *    threads of libuv's pool open its events while the set works on, and then
+ *    this is called, once, if this returns 0.
+ *  @param index   Without cb, receives the target's index, which failures and
+ *    places also have. A set never uses an index twice. May be NULL.
  *  @param error   Receives why it failed, as for uvperf_set_init.
  *  @return 0; or one of these, and nothing was added:
  *    UV_EINVAL  target is NULL;
  *    UV_EPERM   in a forked child (cause argument);
  *    UV_EEXIST  another handle of the loop polls the fd of a new ring;
  *    UV_ENOSPC  out of epoll watches for a new ring (cause loop);
- *    another    see uvperf_set_init for failures of targets, and
- *      uvperf_set_enable for failures of events. */
-UVPERF_EXTERN int uvperf_set_add_target(uvperf_set_t *set,
-                                        const uvperf_target_t *target,
-                                        uint32_t *index, uvperf_error_t *error);
-
-/** Adds a target as uvperf_set_add_target does, on threads of libuv's pool.
- *
- *  The set keeps working meanwhile, and several targets may be opened at once:
- *  see uvperf_set_open. When all events are open, they join the set on the
- *  loop's thread. Then the events write into the rings of the set (a CPU
- *  without a ring gets a ring) and get its BPF programs. If the set is enabled,
- *  the pool enables the events before they join. With UVPERF_SET_RECORDS the
- *  loop's thread enables them. Close cancels the opening: `cb` is called with
- *  UV_ECANCELED.
- *  @param target  Caller's, copied before this returns. UVPERF_TARGET_SELF is
- *    the thread that calls this.
- *  @param cb      Called once, after this has returned 0.
- *  @param error   Receives an immediate failure.
- *  @return 0; or one of these, and `cb` is never called:
- *    UV_EINVAL, UV_E2BIG  target or cb is NULL; or the target is wrong;
- *    UV_ENOMEM  out of memory;
- *    UV_EBUSY   the set is being opened;
- *    UV_EAGAIN, UV_EPERM  the process may not create threads; UV_EPERM also in
- *      a forked child (cause argument);
- *    UV_ENOTSUP  a child of a bare clone(2), where the pool may not work. */
-UVPERF_EXTERN int uvperf_set_open_target(uvperf_set_t *set,
-                                         const uvperf_target_t *target,
-                                         uvperf_set_target_cb cb,
-                                         uvperf_error_t *error);
+ *    UV_EAGAIN, UV_EPERM, UV_ENOTSUP  cb, but the process cannot use the pool:
+ *      see uvperf_open_cb;
+ *    another    see uvperf_set_init for failures of targets, and uvperf_enable
+ *      for failures of events. */
+UVPERF_EXTERN int uvperf_set_add(uvperf_set_t *set,
+                                 const uvperf_target_t *target,
+                                 uvperf_set_target_cb cb, uint32_t *index,
+                                 uvperf_error_t *error);
 
 /** Closes the events of one target and forgets its failures.
  *
@@ -308,81 +206,18 @@ UVPERF_EXTERN int uvperf_set_open_target(uvperf_set_t *set,
  *  @return 0, or
  *    UV_ENOENT  there is no such target;
  *    UV_EPERM   in a forked child. */
-UVPERF_EXTERN int uvperf_set_remove_target(uvperf_set_t *set, uint32_t index);
+UVPERF_EXTERN int uvperf_set_remove(uvperf_set_t *set, uint32_t index);
 
 /** Returns the number of fds that libuv's thread pool still has to close.
  *
  *  These fds belong to removed targets, and to CPUs that came back online. */
 UVPERF_EXTERN size_t uvperf_set_nr_closing(const uvperf_set_t *set);
 
-/** Sets the filter of one attr at all places: see uvperf_event_apply_filter.
- *
- *  Targets that are added later get it too. Each attr can get only one filter.
- *  @param attr    The attr's index. The index of an event's first part stands
- *    for all parts (uvperf_event_item_t.first).
- *  @param filter  Copied.
- *  @param error   Receives the first failure.
- *  @return 0, or
- *    UV_EINVAL  there is no such attr, or filter is NULL;
- *    UV_ENOMEM  out of memory;
- *    UV_EPERM   in a forked child (cause argument);
- *    another    see uvperf_event_apply_filter.
- *  Source: perf_event_open(2), PERF_EVENT_IOC_SET_FILTER. */
-UVPERF_EXTERN int uvperf_set_apply_filter(uvperf_set_t *set, size_t attr,
-                                          const char *filter,
-                                          uvperf_error_t *error);
-
-/** Sets the period of one attr at all places: see uvperf_event_change_period.
- *
- *  Targets that are added later get it too. The attr must sample. Without
- *  UVPERF_SET_RECORDS no samples are written, but BPF programs still run at
- *  each sample.
- *  @param attr    The attr's index, as for uvperf_set_apply_filter.
- *  @param period  As for uvperf_event_change_period.
- *  @param error   Receives the first failure.
- *  @return 0, or
- *    UV_EINVAL  there is no such attr, or it does not sample;
- *    UV_EPERM   in a forked child (cause argument);
- *    another    see uvperf_event_change_period.
- *  Source: perf_event_open(2), PERF_EVENT_IOC_PERIOD. */
-UVPERF_EXTERN int uvperf_set_change_period(uvperf_set_t *set, size_t attr,
-                                           uint64_t period,
-                                           uvperf_error_t *error);
-
-/** Attaches a BPF program to one attr at all places, until uvperf_close.
- *
- *  Targets that are added later get it too. Each attr can get only one program.
- *  See uvperf_event_attach_bpf for the types of programs.
- *
- *  At a sampling event the program runs while the event is enabled. If the
- *  program returns 0, the sample is not written. At a tracepoint or probe it
- *  runs from this call on, even while the set is disabled: if that matters,
- *  call this right before uvperf_set_enable. At each hit of a tracepoint it
- *  runs once. At each hit of a probe (PMU kprobe or uprobe) it runs once for
- *  each event of the attr. To make it run only once, measure one CPU: the probe
- *  is on all CPUs.
- *  @param attr     The attr's index, as for uvperf_set_apply_filter.
- *  @param prog_fd  The program's fd, the caller's; may be closed afterwards.
- *  @param cookie   What bpf_get_attach_cookie() returns to the program; 0 for
- *    none. Any other cookie needs BPF links (Linux 5.15). Each event's link
- *    needs an fd. Without links a tracepoint runs the program until close_cb.
- *  @param error    Receives the first failure.
- *  @return 0, or
- *    UV_EINVAL  there is no such attr;
- *    UV_EEXIST  the attr has a program already;
- *    UV_EMFILE  no fd is left for the set's duplicate of prog_fd;
- *    UV_EPERM   in a forked child (cause argument);
- *    another    see uvperf_event_attach_bpf.
- *  Source: bpf(2); perf_event_open(2), PERF_EVENT_IOC_SET_BPF. */
-UVPERF_EXTERN int uvperf_set_attach_bpf(uvperf_set_t *set, size_t attr,
-                                        int prog_fd, uint64_t cookie,
-                                        uvperf_error_t *error);
-
 /** Puts the events of one attr into a BPF map, each under the id of its CPU.
  *
  *  BPF programs read the count of their CPU by bpf_perf_event_read_value() with
  *  BPF_F_CURRENT_CPU. It returns -ENOENT if the CPU has no event.
- *  uvperf_set_reset does not change these counts. The map, a
+ *  uvperf_reset does not change these counts. The map, a
  *  BPF_MAP_TYPE_PERF_EVENT_ARRAY, has only events of UVPERF_TARGET_CPUS
  *  targets. If two targets share a CPU, it has the event of the first. The set
  *  updates the map when targets or CPUs change (UVPERF_SET_FOLLOW_CPUS).
@@ -413,7 +248,7 @@ UVPERF_EXTERN int uvperf_set_fill_map(uvperf_set_t *set, size_t attr,
  *  @param nr  Receives the number of failures.
  *  @return an array, sorted by target, place and attr; NULL without failures.
  *    The set owns it. The array is valid until a target is added or removed, a
- *    CPU comes online (uvperf_set_on_cpu), or the set is closed. */
+ *    CPU comes online (uvperf_on_cpu), or the set is closed. */
 UVPERF_EXTERN const uvperf_set_failure_t *
 uvperf_set_failures(const uvperf_set_t *set, size_t *nr);
 
@@ -444,19 +279,6 @@ UVPERF_EXTERN size_t uvperf_set_nr_attrs(const uvperf_set_t *set);
 UVPERF_EXTERN const uvperf_event_item_t *
 uvperf_set_item(const uvperf_set_t *set, size_t attr);
 
-/** Returns what fallbacks have changed in an attr.
- *
- *  All places have the same changes, except UVPERF_FALLBACK_INHERIT: it applies
- *  only to targets with inheritance.
- *  @param attr  The attr's index.
- *  @param nr    Receives the number of changes: 0 if the attr was opened
- *    without changes, is open nowhere, or does not exist.
- *  @return an array in the order of the changes; NULL if there are none. The
- *    set owns it. The array is valid until a target is added or the set is
- *    closed. */
-UVPERF_EXTERN const uvperf_change_t *
-uvperf_set_changes(const uvperf_set_t *set, size_t attr, size_t *nr);
-
 /** Returns the number of open events. Each event has one fd.
  *
  *  The events that own rings are not included.
@@ -471,7 +293,7 @@ UVPERF_EXTERN size_t uvperf_set_nr_open(const uvperf_set_t *set);
  *  @param serial  The place's uvperf_place_t.serial.
  *  @return the fd, or -1 if the event is not open. The set owns the fd. The fd
  *    is valid until its target is removed, its CPU comes back online
- *    (uvperf_set_on_cpu), or the set is closed. */
+ *    (uvperf_on_cpu), or the set is closed. */
 UVPERF_EXTERN int uvperf_set_fd(const uvperf_set_t *set, size_t attr,
                                 uint64_t serial);
 
@@ -484,7 +306,7 @@ UVPERF_EXTERN int uvperf_set_fd(const uvperf_set_t *set, size_t attr,
  *  for a snapshot. If no event of the target writes records (it only counts, or
  *  could not be opened), the set looks for the target's tasks in /proc, but not
  *  for their children. The target stays in the set until
- *  uvperf_set_remove_target, which may be called here.
+ *  uvperf_set_remove, which may be called here.
  *
  *  UV_EOF follows the end of the last target. If that target was removed, no
  *  UV_EOF follows, because a set without targets waits for more. The records of
@@ -493,81 +315,6 @@ UVPERF_EXTERN int uvperf_set_fd(const uvperf_set_t *set, size_t attr,
  *  @param set     The handle.
  *  @param target  The target's index. */
 typedef void (*uvperf_set_end_cb)(uvperf_set_t *set, uint32_t target);
-
-/** Called when the set has handled a CPU that went offline or came online.
- *  @param set     The handle.
- *  @param cpu     The CPU's id.
- *  @param status
- *    0          the CPU is online, and its events are open. They are enabled if
- *      the set is enabled;
- *    UV_ENODEV  without an error: the CPU is offline, its events have stopped,
- *      and its ring is being drained;
- *    another    with an error: the CPU is online, and this is the first failure
- *      there: see uvperf_set_failures. The code can be UV_ENODEV too, if the
- *      event's PMU counts on other CPUs.
- *  @param error   The failure, or NULL. Valid until the callback returns. */
-typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
-                                  const uvperf_error_t *error);
-
-/** Delivers a snapshot of all overwritable rings, before it returns.
- *
- *  The callback of the last start receives the records, ring by ring, or oldest
- *  first with UVPERF_SET_TIME_ORDER. All rings are paused together. Records of
- *  removed targets still have their source. This works after stop and UV_EOF
- *  too. If a callback stops or closes the handle, the snapshot ends; only
- *  UVPERF_SNAPSHOT_ALL delivers the rest later. uvperf_event_snapshot describes
- *  contents, duration and flags.
- *  @param flags  UVPERF_SNAPSHOT_*. UVPERF_SNAPSHOT_OLDEST_FIRST changes
- *    nothing with UVPERF_SET_TIME_ORDER.
- *  @param error  Receives why it failed.
- *  @return 0, also when there is nothing new; or
- *    UV_EINVAL  never started, no UVPERF_SET_OVERWRITE, or unknown flags;
- *    UV_EBUSY   called inside a callback of the handle; or during a snapshot of
- *      uvperf_set_snapshot_start;
- *    UV_ENOMEM  out of memory (it needs as much as all rings). Nothing was
- *      delivered, and the next snapshot has these records;
- *    UV_EPERM   in a forked child;
- *    another    PERF_EVENT_IOC_PAUSE_OUTPUT failed. If a ring could not be
- *      paused, nothing was delivered. If a ring could not be resumed, all
- *      records were delivered; the ring stays paused, and the next snapshot
- *      tries again.
- *  Source: perf_event_open(2), PERF_EVENT_IOC_PAUSE_OUTPUT. */
-UVPERF_EXTERN int uvperf_set_snapshot(uvperf_set_t *set, uint32_t flags,
-                                      uvperf_error_t *error);
-
-/** Called once when a snapshot of uvperf_set_snapshot_start has ended: see
- *  uvperf_event_snapshot_cb.
- *  @param set     The handle.
- *  @param status
- *    0             everything was delivered;
- *    UV_ECANCELED  the handle was stopped or closed before;
- *    UV_ENOMEM     out of memory;
- *    another       PERF_EVENT_IOC_PAUSE_OUTPUT failed: see
- *                  uvperf_set_snapshot. */
-typedef void (*uvperf_set_snapshot_cb)(uvperf_set_t *set, int status);
-
-/** Begins a snapshot as uvperf_set_snapshot does, without blocking the loop.
- *
- *  A thread of libuv's pool copies the rings. The loop delivers the records in
- *  slices, and then calls done_cb. uvperf_event_snapshot_start describes stop,
- *  close and fork. Targets and CPUs may come and go meanwhile; rings that are
- *  opened after this call are not in the snapshot. UV_EOF of a started set
- *  comes after done_cb.
- *  @param flags    UVPERF_SNAPSHOT_*.
- *  @param done_cb  Called once if this returns 0; must not be NULL.
- *  @param error    Receives an immediate failure.
- *  @return 0, or
- *    UV_EINVAL  no done_cb, never started, no UVPERF_SET_OVERWRITE, or unknown
- *      flags; or the program has closed an inner handle by uv_close;
- *    UV_EBUSY   the done_cb of an earlier call has not been called yet; or
- *      called inside a callback of uvperf_set_snapshot;
- *    UV_ENOMEM  out of memory;
- *    UV_EAGAIN, UV_EPERM  the process may not create threads; UV_EPERM also in
- *      a forked child;
- *    UV_ENOTSUP  a child of a bare clone(2), where the pool may not work. */
-UVPERF_EXTERN int uvperf_set_snapshot_start(uvperf_set_t *set, uint32_t flags,
-                                            uvperf_set_snapshot_cb done_cb,
-                                            uvperf_error_t *error);
 
 /** Sets a callback for the end of each target, while the handle is started.
  *
@@ -586,14 +333,6 @@ UVPERF_EXTERN int uvperf_set_snapshot_start(uvperf_set_t *set, uint32_t flags,
  *  @return 0, or
  *    UV_EINVAL  the set has no UVPERF_SET_RECORDS, so it cannot be started. */
 UVPERF_EXTERN int uvperf_set_on_end(uvperf_set_t *set, uvperf_set_end_cb cb);
-
-/** Sets a callback for CPUs that go offline or come online.
- *
- *  The callback is called while the handle is started or reading.
- *  @param cb  NULL for none.
- *  @return 0, or
- *    UV_EINVAL  the set has no UVPERF_SET_FOLLOW_CPUS. */
-UVPERF_EXTERN int uvperf_set_on_cpu(uvperf_set_t *set, uvperf_set_cpu_cb cb);
 
 /** Returns the source of the event that has an id.
  *

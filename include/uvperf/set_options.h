@@ -11,6 +11,7 @@
 
 #include "uvperf/attr.h"
 #include "uvperf/error.h"
+#include "uvperf/handle.h"
 #include "uvperf/name.h"
 #include "uvperf/version.h"
 
@@ -20,7 +21,7 @@ extern "C" {
 
 /* The kinds of targets of a set. */
 enum uvperf_target_type {
-  /* The thread that calls uvperf_set_init, uvperf_set_add_target or one of
+  /* The thread that calls uvperf_set_init, uvperf_set_add or one of
    * their asynchronous forms. With attr.inherit, tasks that this thread starts
    * later are measured too. */
   UVPERF_TARGET_SELF = 0,
@@ -35,7 +36,7 @@ enum uvperf_target_type {
   UVPERF_TARGET_PROCESS = 3,
   /* A forked child that has not called execve(2) yet. Counting starts at its
    * execve(2) (attr.enable_on_exec) and includes its children. Before
-   * execve(2), uvperf_set_enable and uvperf_set_disable do not affect the
+   * execve(2), uvperf_enable and uvperf_disable do not affect the
    * child. uv_spawn returns after execve(2), so spawn a shell that waits, as
    * samples/count_command.c does: sh -c 'read go <&3 && exec 3<&- "$@"' sh
    * COMMAND ARG…. The shell's fd 3 is a pipe. Write a newline into it when the
@@ -163,21 +164,21 @@ typedef struct uvperf_target_s {
  * set finds changes within about a second. */
 #define UVPERF_SET_FOLLOW_CPUS 16u
 /* Makes all rings overwritable, for a flight recorder: they keep the newest
- * records and never wake the loop. uvperf_set_snapshot delivers the records;
+ * records and never wake the loop. uvperf_snapshot delivers the records;
  * uvperf_start delivers nothing. The set sets write_backward in each attr
  * that writes records, and clears the wakeups of the attr. Put records that
  * must not be overwritten, such as names of tasks, into another set.
  *
  * Needs UVPERF_SET_RECORDS. wakeup_bytes and slack_us must be 0. Each record,
  * and so each attr's sample_stack_user, must be smaller than a ring: see
- * uvperf_event_snapshot. A removed target keeps some hundred bytes for each of
+ * uvperf_snapshot. A removed target keeps some hundred bytes for each of
  * its events until its ring has been overwritten completely. */
 #define UVPERF_SET_OVERWRITE 32u
-/* Enables the set as soon as all events are open, as uvperf_set_enable does.
- * uvperf_set_open enables it on the thread pool. Records wait in their rings
+/* Enables the set as soon as all events are open, as uvperf_enable does.
+ * with open_cb the thread pool does so. Records wait in their rings
  * until uvperf_start. */
 #define UVPERF_SET_ENABLED 64u
-/* Allows a set without targets: uvperf_set_add_target adds them later. Without
+/* Allows a set without targets: uvperf_set_add adds them later. Without
  * this flag a set without targets is UV_EINVAL, because it would count
  * nothing. */
 #define UVPERF_SET_TARGETS_LATER 128u
@@ -250,7 +251,7 @@ typedef struct uvperf_set_options_s {
   uint32_t flags;
   /* Bits of enum uvperf_fallback: the allowed changes of an attr that the
    * kernel refuses. The changes at the first place where an attr opens are used
-   * at all other places, so that its counts can be added. uvperf_set_changes
+   * at all other places, so that its counts can be added. uvperf_changes
    * returns them. */
   uint32_t fallbacks;
   /* UVPERF_SIDE_BAND_*. This field and the next two need UVPERF_SET_RECORDS.
@@ -284,6 +285,13 @@ typedef struct uvperf_set_options_s {
    * is closed. With such a function, UVPERF_FALLBACK_KERNEL has no effect. */
   uvperf_open_fn open;
   void *open_arg;
+  /* NULL: init opens all events before it returns. Otherwise threads of libuv's
+   * pool open them, and then this is called: see uvperf_open_cb. The threads
+   * use their own capabilities, namespaces and seccomp filters, and call a
+   * replaced allocator (uvperf_replace_allocator). UVPERF_TARGET_SELF is the
+   * thread that calls init. If the process forks meanwhile, no callback of the
+   * handle runs in the child, as with uvperf_close. */
+  uvperf_open_cb open_cb;
   /* The label of each attr (see uvperf_set_item). A NULL label means the name
    * from uvperf_attr_label. A NULL array means these names for all attrs. In a
    * list of events the term name= is the label. */
@@ -320,7 +328,7 @@ typedef struct uvperf_set_options_s {
 #define UVPERF_SET_OPTIONS_INIT                                                \
   {                                                                            \
     sizeof(uvperf_set_options_t), NULL, 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, \
-        0, 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0                         \
+        0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0                   \
   }
 
 /* One event of a set that could not be opened. */

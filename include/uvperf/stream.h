@@ -99,7 +99,7 @@ typedef struct uvperf_stats_s {
    * a later time. */
   uint64_t late_records;
   /* How often a CPU went offline, and how often a CPU came online. These
-   * changes are counted with UVPERF_SET_FOLLOW_CPUS (see uvperf_set_on_cpu),
+   * changes are counted with UVPERF_SET_FOLLOW_CPUS (see uvperf_on_cpu),
    * and by a BPF reader that follows CPUs. */
   uint64_t cpus_gone;
   uint64_t cpus_come;

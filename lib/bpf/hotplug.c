@@ -5,19 +5,6 @@
 
 #include "util/error.h"
 
-static void report(reader_t *impl, int cpu, int status,
-                   const uvperf_error_t *error) {
-  /* This may be inside a record callback that has run the loop during a
-   * flush. */
-  int was_in_callback = impl->base.in_callback;
-
-  if (impl->cpu_cb == NULL)
-    return;
-  impl->base.in_callback = 1;
-  impl->cpu_cb(impl->base.handle, cpu, status, error);
-  impl->base.in_callback = was_in_callback;
-}
-
 /* The ring holds the last records of programs on that CPU. The ring is drained,
  * because fewer bytes than the watermark cause no wakeup. */
 void uvperf__bpf_reader_cpu_gone(void *owner, int cpu) {
@@ -28,10 +15,10 @@ void uvperf__bpf_reader_cpu_gone(void *owner, int cpu) {
   if (uvperf__handle_is_forked(&impl->base) ||
       uvperf__bpf_outputs_cpu_status(impl->outputs, cpu) == UV_ENOENT)
     return;
-  impl->cpus_gone += 1;
+  impl->base.cpus_gone += 1;
   uvperf__bpf_outputs_cpu_gone(impl->outputs, cpu);
   uvperf__watch_drain(impl->base.watch);
-  report(impl, cpu, UV_ENODEV, NULL);
+  uvperf__handle_report_cpu(&impl->base, cpu, UV_ENODEV, NULL);
 }
 
 void uvperf__bpf_reader_cpu_come(void *owner, int cpu) {
@@ -46,7 +33,7 @@ void uvperf__bpf_reader_cpu_come(void *owner, int cpu) {
   now = uvperf__bpf_outputs_cpu_status(impl->outputs, cpu);
   if (now == UV_ENOENT)
     return;
-  impl->cpus_come += 1;
+  impl->base.cpus_come += 1;
   if (now == UV_E2BIG)
     status = uvperf__error_set(
         &error, UV_E2BIG, UVPERF_CAUSE_ARGUMENT,
@@ -55,5 +42,6 @@ void uvperf__bpf_reader_cpu_come(void *owner, int cpu) {
   rc = uvperf__bpf_reader_watch_rings(impl);
   if (rc != 0 && status == 0)
     status = uvperf__watch_explain_ring(&error, rc, cpu);
-  report(impl, cpu, status, status == 0 ? NULL : &error);
+  uvperf__handle_report_cpu(&impl->base, cpu, status,
+                            status == 0 ? NULL : &error);
 }

@@ -22,9 +22,6 @@ typedef struct reader_s {
   uint32_t flags;             /* UVPERF_BPF_READER_* */
   uint64_t default_flush_ms;
 
-  uvperf_bpf_reader_cpu_cb cpu_cb;
-  uint64_t cpus_gone;
-  uint64_t cpus_come;
   uint64_t lost_at; /* uv_now when lost samples were last read */
 
   /* For uvperf_next: the ring that is being read, the size in bytes
@@ -56,13 +53,11 @@ void uvperf__bpf_reader_leave_outputs(reader_t *impl);
 
 /* -- reader.c -- */
 
-/* Does the same as uvperf_bpf_reader_init, or with a callback as
- * uvperf_bpf_reader_open. /proc and /sys are under `root`, which must stay
- * valid. */
+/* Does the same as uvperf_bpf_reader_init. /proc and /sys are under `root`,
+ * which must stay valid. */
 int uvperf__bpf_reader_make(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
                             int map_fd, const char *root,
                             const uvperf_bpf_reader_options_t *options,
-                            uvperf_bpf_reader_open_cb cb,
                             uvperf_error_t *error);
 
 /* Notes which CPUs are online, from sysfs under `root`, which must stay valid.
@@ -73,8 +68,7 @@ int uvperf__bpf_reader_make_hotplug(reader_t *impl, const char *root);
 
 /* Begins to open the events of the outputs. Returns 0, or a code and the
  * error. */
-int uvperf__bpf_reader_begin_opening(reader_t *impl,
-                                     uvperf_bpf_reader_open_cb cb,
+int uvperf__bpf_reader_begin_opening(reader_t *impl, uvperf_open_cb cb,
                                      uvperf_error_t *error);
 
 /* -- drain.c: called by the watch -- */
@@ -103,6 +97,15 @@ void uvperf__bpf_reader_deliver(reader_t *impl, uvperf__cpu_ring_t *ring,
                                 const void *bytes, size_t size,
                                 uint64_t remaining,
                                 const uvperf__slice_t *slice);
+
+/* -- snapshot.c: operations of the kind -- */
+
+const char *uvperf__bpf_reader_no_snapshot(const void *owner);
+int uvperf__bpf_reader_prepare(void *owner, uvperf__snapshot_job_t *job,
+                               uvperf_error_t *error);
+int uvperf__bpf_reader_deliver_snapshot(void *owner,
+                                        uvperf__snapshot_job_t *job,
+                                        uvperf__slice_t *slice);
 
 /* -- hotplug.c -- */
 

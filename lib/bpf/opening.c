@@ -8,7 +8,7 @@
 
 typedef struct reader_opening_s {
   uvperf__handle_job_t base;
-  uvperf_bpf_reader_open_cb cb;
+  uvperf_open_cb cb;
 } reader_opening_t;
 
 static int open_next(uvperf__job_t *job) {
@@ -20,7 +20,7 @@ static int open_next(uvperf__job_t *job) {
 }
 
 static void on_opened(uvperf__handle_job_t *job, int was_closing) {
-  uvperf_bpf_reader_open_cb cb = ((reader_opening_t *)job)->cb;
+  uvperf_open_cb cb = ((reader_opening_t *)job)->cb;
   reader_t *impl = (reader_t *)job->owner;
   uvperf_error_t error;
   int rc;
@@ -37,8 +37,7 @@ static void on_opened(uvperf__handle_job_t *job, int was_closing) {
     uvperf__bpf_reader_leave_outputs(impl);
 }
 
-int uvperf__bpf_reader_begin_opening(reader_t *impl,
-                                     uvperf_bpf_reader_open_cb cb,
+int uvperf__bpf_reader_begin_opening(reader_t *impl, uvperf_open_cb cb,
                                      uvperf_error_t *error) {
   reader_opening_t *opening = uvperf__calloc(1, sizeof(*opening));
   int rc;
@@ -48,8 +47,7 @@ int uvperf__bpf_reader_begin_opening(reader_t *impl,
   opening->base.job.step = open_next;
   opening->base.done = on_opened;
   opening->cb = cb;
-  rc = uvperf__handle_job_begin(&impl->base, &opening->base,
-                                "uvperf_bpf_reader_init", error);
+  rc = uvperf__handle_job_begin(&impl->base, &opening->base, 1, error);
   if (rc == 0)
     impl->base.code = UV_EBUSY;
   else

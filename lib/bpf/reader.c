@@ -21,7 +21,7 @@ static const uvperf__handle_kind_t reader_kind;
 /* The rules for when a reader's events are enabled and in the map.
  *
  * uvperf_start requests both, until stop. With
- * UVPERF_START_NO_ENABLE, start requests neither. uvperf_bpf_reader_resume
+ * UVPERF_START_NO_ENABLE, start requests neither. uvperf_bpf_reader_publish
  * requests both until close. But if start has already requested both, resume
  * only ends the pause. While there is a request, the events are enabled, and
  * they are in the map unless the reader is paused:
@@ -217,7 +217,6 @@ static reader_t *make_impl(uv_loop_t *loop,
 int uvperf__bpf_reader_make(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
                             int map_fd, const char *root,
                             const uvperf_bpf_reader_options_t *options,
-                            uvperf_bpf_reader_open_cb cb,
                             uvperf_error_t *error) {
   uvperf_bpf_reader_options_t own = UVPERF_BPF_READER_OPTIONS_INIT;
   reader_t *impl;
@@ -235,13 +234,13 @@ int uvperf__bpf_reader_make(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
   impl = make_impl(loop, &own);
   if (impl == NULL)
     return uvperf__error_shortage(error, UV_ENOMEM, "cannot make the reader");
-  rc = open_reader(impl, loop, map_fd, root, &own, cb != NULL, error);
+  rc = open_reader(impl, loop, map_fd, root, &own, own.open_cb != NULL, error);
   if (rc != 0) {
     release(impl);
     return rc;
   }
-  if (cb != NULL)
-    rc = uvperf__bpf_reader_begin_opening(impl, cb, error);
+  if (own.open_cb != NULL)
+    rc = uvperf__bpf_reader_begin_opening(impl, own.open_cb, error);
   if (rc != 0) {
     /* It is freed later, because inner handles are registered. */
     uvperf__handle_begin_close(impl);
@@ -255,19 +254,7 @@ int uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
                            int map_fd,
                            const uvperf_bpf_reader_options_t *options,
                            uvperf_error_t *error) {
-  return uvperf__bpf_reader_make(loop, reader, map_fd, "", options, NULL,
-                                 error);
-}
-
-int uvperf_bpf_reader_open(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
-                           int map_fd,
-                           const uvperf_bpf_reader_options_t *options,
-                           uvperf_bpf_reader_open_cb cb,
-                           uvperf_error_t *error) {
-  if (cb == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "cb must not be NULL");
-  return uvperf__bpf_reader_make(loop, reader, map_fd, "", options, cb, error);
+  return uvperf__bpf_reader_make(loop, reader, map_fd, "", options, error);
 }
 
 /* -- start, stop, flush ---------------------------------------------------- */
@@ -338,20 +325,10 @@ static int reader_flush(void *owner) {
   return 0;
 }
 
-int uvperf_bpf_reader_on_cpu(uvperf_bpf_reader_t *reader,
-                             uvperf_bpf_reader_cpu_cb cb) {
-  reader_t *impl = uvperf__handle_impl(&reader->handle);
-
-  if (cb != NULL && (impl->flags & UVPERF_BPF_READER_FIXED_CPUS))
-    return UV_EINVAL;
-  impl->cpu_cb = cb;
-  return 0;
-}
-
 /* -- pause ----------------------------------------------------------------- */
 
-int uvperf_bpf_reader_pause(uvperf_bpf_reader_t *reader,
-                            uvperf_error_t *error) {
+int uvperf_bpf_reader_unpublish(uvperf_bpf_reader_t *reader,
+                                uvperf_error_t *error) {
   reader_t *impl = uvperf__handle_impl(&reader->handle);
   int rc = uvperf__handle_check(&impl->base, error);
 
@@ -362,8 +339,8 @@ int uvperf_bpf_reader_pause(uvperf_bpf_reader_t *reader,
   return rc;
 }
 
-int uvperf_bpf_reader_resume(uvperf_bpf_reader_t *reader,
-                             uvperf_error_t *error) {
+int uvperf_bpf_reader_publish(uvperf_bpf_reader_t *reader,
+                              uvperf_error_t *error) {
   reader_t *impl = uvperf__handle_impl(&reader->handle);
   int rc = uvperf__handle_check(&impl->base, error);
 
@@ -420,15 +397,15 @@ static void reader_stats(void *owner, uvperf_stats_t *stats) {
   count_lost(impl);
   uvperf__stats_of_rings(impl->rings, impl->base.watch,
                          uvperf__handle_is_forked(&impl->base), stats);
-  stats->cpus_gone = impl->cpus_gone;
-  stats->cpus_come = impl->cpus_come;
 }
 
-const struct perf_event_attr *
-uvperf_bpf_reader_attr(const uvperf_bpf_reader_t *reader) {
-  const reader_t *impl = uvperf__handle_impl(&reader->handle);
+static const struct perf_event_attr *reader_attr(const void *owner,
+                                                 size_t attr) {
+  const reader_t *impl = owner;
 
-  return impl->rings == NULL ? NULL : uvperf__bpf_outputs_attr(impl->outputs);
+  return impl->rings == NULL || attr != 0
+             ? NULL
+             : uvperf__bpf_outputs_attr(impl->outputs);
 }
 
 /* -- the kind -------------------------------------------------------------- */
@@ -442,6 +419,10 @@ static const uvperf__handle_kind_t reader_kind = {
     .next = uvperf__bpf_reader_next,
     .flush = reader_flush,
     .has_record = uvperf__bpf_reader_has_record,
+    .no_snapshot = uvperf__bpf_reader_no_snapshot,
+    .prepare = uvperf__bpf_reader_prepare,
+    .deliver = uvperf__bpf_reader_deliver_snapshot,
+    .attr = reader_attr,
     .stats = reader_stats,
     .nr_rings = reader_nr_rings,
     .ring = reader_ring,

@@ -16,18 +16,6 @@
 #include "util/alloc.h"
 #include "util/error.h"
 
-/* BPF_TRACE_MAX_PROGS in include/linux/trace_events.h: a tracepoint reports the
- * ids of at most this number of programs. The ioctl fails with E2BIG if the
- * array has room for more. */
-#define MOST_PROGRAMS 64
-
-/* The same as struct perf_event_query_bpf, but its array has a size. */
-typedef struct query_s {
-  uint32_t ids_len;
-  uint32_t prog_cnt;
-  uint32_t ids[MOST_PROGRAMS];
-} query_t;
-
 /* Returns 0, or the code of an ioctl and the error. */
 static int finish(const event_t *impl, int code, unsigned long request,
                   uint64_t value, uvperf_error_t *error) {
@@ -72,7 +60,7 @@ static int is_elsewhere(const event_t *impl) {
 
 /* Schedules the group in now. Otherwise a sibling of another PMU that was
  * enabled after its leader waits for the next tick or switch (see
- * uvperf_event_enable_group). A leader with a limit of its own is left alone,
+ * uvperf_enable). A leader with a limit of its own is left alone,
  * because that limit may have stopped it. */
 static void schedule_group(const event_t *leader) {
   if (!leader->enabled || leader->limited)
@@ -218,13 +206,6 @@ int uvperf__event_enable(event_t *impl, uvperf_error_t *error) {
   return 0;
 }
 
-int uvperf_event_enable(uvperf_event_t *event, uvperf_error_t *error) {
-  event_t *impl = uvperf__handle_impl(&event->handle);
-  int rc = uvperf__handle_check(&impl->base, error);
-
-  return rc != 0 ? rc : uvperf__event_enable(impl, error);
-}
-
 int uvperf__event_disable(event_t *impl, uvperf_error_t *error) {
   int rc = finish(impl, uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0),
                   PERF_EVENT_IOC_DISABLE, 0, error);
@@ -234,16 +215,12 @@ int uvperf__event_disable(event_t *impl, uvperf_error_t *error) {
   return rc;
 }
 
-int uvperf_event_disable(uvperf_event_t *event, uvperf_error_t *error) {
-  event_t *impl = uvperf__handle_impl(&event->handle);
-  int rc = uvperf__handle_check(&impl->base, error);
-
-  return rc != 0 ? rc : uvperf__event_disable(impl, error);
-}
-
-int uvperf_event_reset(uvperf_event_t *event, uvperf_error_t *error) {
-  return control(uvperf__handle_impl(&event->handle), PERF_EVENT_IOC_RESET, 0,
-                 error);
+/* An event has one attr. */
+static int check_attr(size_t attr, int may_be_all, uvperf_error_t *error) {
+  if (attr == 0 || (may_be_all && attr == UVPERF_ALL))
+    return 0;
+  return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "there is no attr %zu; an event has attr 0", attr);
 }
 
 /* The ioctl for a group (perf_event_for_each) enables the leader first. Since
@@ -251,17 +228,26 @@ int uvperf_event_reset(uvperf_event_t *event, uvperf_error_t *error) {
  * sibling of another PMU then waits for the next tick or switch:
  * __perf_event_enable reschedules only events of the sibling's own PMU, not the
  * leader. If the leader is enabled last, all are scheduled in at once. */
-int uvperf_event_enable_group(uvperf_event_t *event, uvperf_error_t *error) {
-  return uvperf_event_enable(
-      leader_of(uvperf__handle_impl(&event->handle))->base.handle, error);
+static int event_enable(void *owner, size_t attr, uvperf_error_t *error) {
+  event_t *impl = owner;
+  int rc = check_attr(attr, 1, error);
+
+  if (rc == 0 && attr == UVPERF_ALL)
+    impl = leader_of(impl);
+  return rc != 0 ? rc : uvperf__event_enable(impl, error);
 }
 
-int uvperf_event_disable_group(uvperf_event_t *event, uvperf_error_t *error) {
-  event_t *impl = uvperf__handle_impl(&event->handle);
+static int event_disable(void *owner, size_t attr, uvperf_error_t *error) {
+  event_t *impl = owner;
   event_t *leader = leader_of(impl);
   event_t *member;
-  int rc = control(impl, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP, error);
+  int rc = check_attr(attr, 1, error);
 
+  if (rc != 0)
+    return rc;
+  if (attr == 0)
+    return uvperf__event_disable(impl, error);
+  rc = control(impl, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP, error);
   if (rc != 0)
     return rc;
   leader->enabled = 0;
@@ -270,9 +256,12 @@ int uvperf_event_disable_group(uvperf_event_t *event, uvperf_error_t *error) {
   return 0;
 }
 
-int uvperf_event_reset_group(uvperf_event_t *event, uvperf_error_t *error) {
-  return control(uvperf__handle_impl(&event->handle), PERF_EVENT_IOC_RESET,
-                 PERF_IOC_FLAG_GROUP, error);
+static int event_reset(void *owner, size_t attr, uvperf_error_t *error) {
+  int rc = check_attr(attr, 1, error);
+
+  return rc != 0 ? rc
+                 : control(owner, PERF_EVENT_IOC_RESET,
+                           attr == 0 ? 0 : PERF_IOC_FLAG_GROUP, error);
 }
 
 int uvperf_event_refresh(uvperf_event_t *event, uint32_t overflows,
@@ -304,10 +293,10 @@ int uvperf_event_refresh(uvperf_event_t *event, uint32_t overflows,
 
 /* -- changes --------------------------------------------------------------- */
 
-int uvperf_event_change_period(uvperf_event_t *event, uint64_t period,
+static int event_change_period(void *owner, size_t attr, uint64_t period,
                                uvperf_error_t *error) {
-  event_t *impl = uvperf__handle_impl(&event->handle);
-  int rc = uvperf__handle_check(&impl->base, error);
+  event_t *impl = owner;
+  int rc = check_attr(attr, 0, error);
 
   if (rc != 0)
     return rc;
@@ -323,31 +312,28 @@ int uvperf_event_change_period(uvperf_event_t *event, uint64_t period,
   return finish(impl, rc, PERF_EVENT_IOC_PERIOD, period, error);
 }
 
-int uvperf_event_apply_filter(uvperf_event_t *event, const char *filter,
+static int event_apply_filter(void *owner, size_t attr, const char *filter,
                               uvperf_error_t *error) {
-  event_t *impl = uvperf__handle_impl(&event->handle);
+  event_t *impl = owner;
   uvperf__control_t control = {.request = PERF_EVENT_IOC_SET_FILTER,
                                .attr = impl->attr,
                                .filter = filter};
-  int rc = uvperf__handle_check(&impl->base, error);
+  int rc = check_attr(attr, 0, error);
 
   if (rc != 0)
     return rc;
-  if (filter == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "filter must not be NULL");
   rc = uvperf__ioctl_filter(impl->fd, impl->attr, filter);
   return rc >= 0 ? 0 : uvperf__explain_control(error, rc, "", &control);
 }
 
-int uvperf_event_attach_bpf(uvperf_event_t *event, int prog_fd, uint64_t cookie,
-                            uvperf_error_t *error) {
-  event_t *impl = uvperf__handle_impl(&event->handle);
+static int event_attach_bpf(void *owner, size_t attr, int prog_fd,
+                            uint64_t cookie, uvperf_error_t *error) {
+  event_t *impl = owner;
   const uvperf__control_t control = {.request = PERF_EVENT_IOC_SET_BPF,
                                      .attr = impl->attr,
                                      .value = (uint64_t)prog_fd,
                                      .has_cookie = cookie != 0};
-  int rc = uvperf__handle_check(&impl->base, error);
+  int rc = check_attr(attr, 0, error);
   int has_no_links = 0;
   int link = -1;
 
@@ -363,37 +349,35 @@ int uvperf_event_attach_bpf(uvperf_event_t *event, int prog_fd, uint64_t cookie,
   return 0;
 }
 
-int uvperf_event_query_bpf(uvperf_event_t *event, uint32_t *ids, size_t *nr,
+static int event_query_bpf(void *owner, size_t attr, uint32_t *ids, size_t *nr,
                            uvperf_error_t *error) {
-  event_t *impl = uvperf__handle_impl(&event->handle);
-  query_t query = {0, 0, {0}};
-  size_t room, filled;
-  int rc = uvperf__handle_check(&impl->base, error);
+  event_t *impl = owner;
+  int rc = check_attr(attr, 0, error);
 
   if (rc != 0)
     return rc;
-  if (nr == NULL || (ids == NULL && *nr != 0))
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "nr must not be NULL, nor ids unless *nr is 0");
-  room = *nr < MOST_PROGRAMS ? *nr : MOST_PROGRAMS;
-  query.ids_len = (uint32_t)room;
-  rc = uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_QUERY_BPF, &query);
-  /* bpf_prog_array_copy_info succeeds even if the array has no room at all. */
-  if (rc >= 0 && query.prog_cnt > room)
-    rc = UV_ENOSPC;
-  if (rc >= 0 || rc == UV_ENOSPC) {
-    filled = query.prog_cnt < room ? query.prog_cnt : room;
-    if (filled != 0)
-      memcpy(ids, query.ids, filled * sizeof(*ids));
-    *nr = query.prog_cnt;
-  }
-  return finish(impl, rc, PERF_EVENT_IOC_QUERY_BPF, query.prog_cnt, error);
+  rc = uvperf__ioctl_query_bpf(impl->fd, ids, nr);
+  return finish(impl, rc, PERF_EVENT_IOC_QUERY_BPF, *nr, error);
 }
+
+static const uvperf_change_t *event_changes(const void *owner, size_t attr,
+                                            size_t *nr) {
+  const event_t *impl = owner;
+
+  if (attr != 0)
+    return NULL;
+  *nr = impl->nr_changes;
+  return impl->changes;
+}
+
+const uvperf__control_ops_t uvperf__event_control = {
+    event_enable,       event_disable,    event_reset,     event_change_period,
+    event_apply_filter, event_attach_bpf, event_query_bpf, event_changes};
 
 /* -- pause ----------------------------------------------------------------- */
 
-static int set_paused(uvperf_event_t *event, int paused,
-                      uvperf_error_t *error) {
+int uvperf_event_pause(uvperf_event_t *event, int is_paused,
+                       uvperf_error_t *error) {
   event_t *impl = uvperf__handle_impl(&event->handle);
   /* The ring may be another event's: perf_event_output() uses event->rb. */
   event_t *owner = impl->output != NULL ? impl->output : impl;
@@ -403,20 +387,12 @@ static int set_paused(uvperf_event_t *event, int paused,
     return uvperf__error_set(
         error, UV_EBUSY, UVPERF_CAUSE_ARGUMENT,
         "a snapshot of the ring is being taken; wait for its callback");
-  rc = control(impl, PERF_EVENT_IOC_PAUSE_OUTPUT, paused, error);
+  rc = control(impl, PERF_EVENT_IOC_PAUSE_OUTPUT, is_paused != 0, error);
   if (rc != 0)
     return rc;
-  owner->paused = paused;
+  owner->paused = is_paused != 0;
   owner->snapped = 0;
   return 0;
-}
-
-int uvperf_event_pause(uvperf_event_t *event, uvperf_error_t *error) {
-  return set_paused(event, 1, error);
-}
-
-int uvperf_event_resume(uvperf_event_t *event, uvperf_error_t *error) {
-  return set_paused(event, 0, error);
 }
 
 /* -- a new attr ------------------------------------------------------------ */

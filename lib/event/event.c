@@ -492,6 +492,26 @@ static void fail_make(event_t *impl) {
     release(impl);
 }
 
+static int open_now(const make_t *make, uvperf_error_t *error) {
+  int rc = uvperf__event_open(make->impl, &make->plan, error);
+
+  return rc == 0 ? install(make->impl, &make->plan, error) : rc;
+}
+
+static int open_on_pool(const make_t *make, uvperf_error_t *error) {
+  event_opening_t *opening;
+  int rc = uvperf__event_new_opening(&opening, make->impl, &make->plan, install,
+                                     error);
+
+  if (rc == 0)
+    rc = make_watch(make->impl, error);
+  if (rc == 0)
+    rc = uvperf__event_begin_opening(make->impl, opening, error);
+  if (rc != 0)
+    uvperf__event_free_opening(opening);
+  return rc;
+}
+
 int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
                       const struct perf_event_attr *attr,
                       const uvperf_event_options_t *options,
@@ -501,44 +521,13 @@ int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
 
   if (rc != 0)
     return rc;
-  rc = uvperf__event_open(make.impl, &make.plan, error);
+  rc = make.plan.options.open_cb == NULL ? open_now(&make, error)
+                                         : open_on_pool(&make, error);
   if (rc == 0)
-    rc = install(make.impl, &make.plan, error);
-  if (rc != 0) {
+    end_make(&make);
+  else
     fail_make(make.impl);
-    return rc;
-  }
-  end_make(&make);
-  return 0;
-}
-
-int uvperf_event_open(uv_loop_t *loop, uvperf_event_t *event,
-                      const struct perf_event_attr *attr,
-                      const uvperf_event_options_t *options,
-                      uvperf_event_open_cb cb, uvperf_error_t *error) {
-  make_t make = {.loop = loop, .event = event};
-  event_opening_t *opening;
-  int rc;
-
-  if (cb == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "cb must not be NULL");
-  rc = begin_make(&make, attr, options, error);
-  if (rc != 0)
-    return rc;
-  rc = uvperf__event_new_opening(&opening, make.impl, &make.plan, install, cb,
-                                 error);
-  if (rc == 0)
-    rc = make_watch(make.impl, error);
-  if (rc == 0)
-    rc = uvperf__event_begin_opening(make.impl, opening, error);
-  if (rc != 0) {
-    uvperf__event_free_opening(opening);
-    fail_make(make.impl);
-    return rc;
-  }
-  end_make(&make);
-  return 0;
+  return rc;
 }
 
 /* -- start, stop, flush --------------------------------------------------- */
@@ -689,16 +678,9 @@ int uvperf_event_fd(const uvperf_event_t *event) {
   return impl->base.code == UV_EBADF ? -1 : impl->fd;
 }
 
-const struct perf_event_attr *uvperf_event_attr(const uvperf_event_t *event) {
-  return ((const event_t *)uvperf__handle_impl(&event->handle))->attr;
-}
-
-const uvperf_change_t *uvperf_event_changes(const uvperf_event_t *event,
-                                            size_t *nr) {
-  const event_t *impl = uvperf__handle_impl(&event->handle);
-
-  *nr = impl->nr_changes;
-  return impl->changes;
+static const struct perf_event_attr *event_attr(const void *owner,
+                                                size_t attr) {
+  return attr == 0 ? ((const event_t *)owner)->attr : NULL;
 }
 
 static size_t event_nr_rings(const void *owner) {
@@ -753,6 +735,11 @@ static const uvperf__handle_kind_t event_kind = {
     .next = uvperf__event_next,
     .flush = event_flush,
     .has_record = uvperf__event_has_record,
+    .no_snapshot = uvperf__event_no_snapshot,
+    .prepare = uvperf__event_prepare,
+    .deliver = uvperf__event_deliver_snapshot,
+    .control = &uvperf__event_control,
+    .attr = event_attr,
     .stats = event_stats,
     .nr_rings = event_nr_rings,
     .ring = event_ring,

@@ -11,11 +11,11 @@
 
 typedef struct event_s event_t;
 
-/* The arguments of init or open. */
+/* The arguments of init. */
 typedef struct event_plan_s {
   uvperf_event_options_t options; /* a full copy */
-  int pid; /* options.pid, but open replaces 0 by the calling thread's id */
-  int group_fd;       /* the leader's fd, or -1 */
+  int pid;      /* options.pid, but the pool's is the the calling thread's id */
+  int group_fd; /* the leader's fd, or -1 */
   uint64_t newest_id; /* the greatest id of the events on the loop */
   size_t ring_bytes;  /* 0: no ring */
   uint64_t start;     /* of the task, for uvperf__task_check */
@@ -146,7 +146,7 @@ typedef struct event_opening_s event_opening_t;
  * it cannot begin, free it (NULL is allowed). */
 int uvperf__event_new_opening(event_opening_t **opening, event_t *impl,
                               const event_plan_t *plan, event_install_t install,
-                              uvperf_event_open_cb cb, uvperf_error_t *error);
+                              uvperf_error_t *error);
 int uvperf__event_begin_opening(event_t *impl, event_opening_t *opening,
                                 uvperf_error_t *error);
 void uvperf__event_free_opening(event_opening_t *opening);
@@ -179,6 +179,14 @@ int uvperf__event_has_record(const void *owner);
 /* Takes back the record that uvperf_next has lent to the user. */
 void uvperf__event_take_back(event_t *impl);
 
+/* -- snapshot.c: operations of the kind -- */
+
+const char *uvperf__event_no_snapshot(const void *owner);
+int uvperf__event_prepare(void *owner, uvperf__snapshot_job_t *job,
+                          uvperf_error_t *error);
+int uvperf__event_deliver_snapshot(void *owner, uvperf__snapshot_job_t *job,
+                                   uvperf__slice_t *slice);
+
 /* -- output.c -- */
 
 /* Makes a decoder for the records of the owner, of each writer in its list, and
@@ -204,6 +212,8 @@ void uvperf__event_free_writers(event_t *impl);
 void uvperf__event_attr_changed(const event_t *impl);
 
 /* -- control.c -- */
+
+extern const uvperf__control_ops_t uvperf__event_control;
 
 /* Enables the siblings that the event leads, then the event. Returns 0, or a
  * code and the error. */

@@ -15,7 +15,6 @@ struct event_opening_s {
   uvperf__handle_job_t base;
   event_plan_t plan;
   event_install_t install;
-  uvperf_event_open_cb cb;
   int was_tried;
   /* For the pool's thread. */
   event_t draft;
@@ -98,7 +97,8 @@ static void on_opened(uvperf__handle_job_t *job, int was_closing) {
     impl->base.code = UV_EBADF;
     uvperf__event_leave_group(impl);
   }
-  opening->cb(impl->base.handle, rc, rc == 0 ? NULL : &opening->error);
+  opening->plan.options.open_cb(impl->base.handle, rc,
+                                rc == 0 ? NULL : &opening->error);
   free_opening(opening);
 }
 
@@ -183,7 +183,7 @@ void uvperf__event_free_opening(event_opening_t *opening) {
 
 int uvperf__event_new_opening(event_opening_t **made, event_t *impl,
                               const event_plan_t *plan, event_install_t install,
-                              uvperf_event_open_cb cb, uvperf_error_t *error) {
+                              uvperf_error_t *error) {
   event_opening_t *opening = uvperf__calloc(1, sizeof(*opening));
   int rc;
 
@@ -194,7 +194,6 @@ int uvperf__event_new_opening(event_opening_t **made, event_t *impl,
   opening->base.done = on_opened;
   opening->plan = *plan;
   opening->install = install;
-  opening->cb = cb;
   opening->draft.fd = -1;
   opening->draft.flags = impl->flags;
   impl->cgroup = plan->options.cgroup;
@@ -204,8 +203,7 @@ int uvperf__event_new_opening(event_opening_t **made, event_t *impl,
 
 int uvperf__event_begin_opening(event_t *impl, event_opening_t *opening,
                                 uvperf_error_t *error) {
-  int rc = uvperf__handle_job_begin(&impl->base, &opening->base,
-                                    "uvperf_event_init", error);
+  int rc = uvperf__handle_job_begin(&impl->base, &opening->base, 1, error);
 
   if (rc == 0)
     impl->base.code = UV_EBUSY;

@@ -370,7 +370,7 @@ static int modify_einval(const refusal_t *refusal) {
 
   if (field != NULL)
     return say(refusal, UVPERF_CAUSE_ARGUMENT,
-               "attr.%s differs from uvperf_event_attr(); only bp_addr, "
+               "attr.%s differs from uvperf_handle_attr(); only bp_addr, "
                "bp_len, bp_type and sig_data may change",
                field);
   return fault != NULL && say(refusal, UVPERF_CAUSE_ARGUMENT, "%s", fault);

@@ -6,6 +6,7 @@
 #include "host/ioctl.h"
 
 #include <errno.h>
+#include <string.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -14,6 +15,18 @@
 #include "sys/bpf.h"
 #include "sys/opener.h"
 #include "sys/sys.h"
+
+/* BPF_TRACE_MAX_PROGS in include/linux/trace_events.h: a tracepoint reports the
+ * ids of at most this number of programs. The ioctl fails with E2BIG if the
+ * array has room for more. */
+#define MOST_PROGRAMS 64
+
+/* The same as struct perf_event_query_bpf, but its array has a size. */
+typedef struct query_s {
+  uint32_t ids_len;
+  uint32_t prog_cnt;
+  uint32_t ids[MOST_PROGRAMS];
+} query_t;
 
 #define NS_PER_SECOND UINT64_C(1000000000)
 
@@ -124,4 +137,24 @@ int uvperf__ioctl_filter(int fd, const struct perf_event_attr *attr,
       uvperf__open_id(fd, &id) == 0)
     rc = -EINVAL;
   return rc < 0 ? rc : 0;
+}
+
+int uvperf__ioctl_query_bpf(int fd, uint32_t *ids, size_t *nr) {
+  size_t room = *nr < MOST_PROGRAMS ? *nr : MOST_PROGRAMS;
+  query_t query = {0, 0, {0}};
+  size_t filled;
+  int rc;
+
+  query.ids_len = (uint32_t)room;
+  rc = uvperf__sys_ioctl_ptr(fd, PERF_EVENT_IOC_QUERY_BPF, &query);
+  /* bpf_prog_array_copy_info succeeds even if the array has no room at all. */
+  if (rc >= 0)
+    rc = query.prog_cnt > room ? -ENOSPC : 0;
+  if (rc != 0 && rc != -ENOSPC)
+    return rc;
+  filled = query.prog_cnt < room ? query.prog_cnt : room;
+  if (filled != 0)
+    memcpy(ids, query.ids, filled * sizeof(*ids));
+  *nr = query.prog_cnt;
+  return rc;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests to an open event that need more than the plain ioctl(2): PERIOD,
- * SET_FILTER and SET_BPF. explain/control.c explains their failures. */
+ * SET_FILTER, SET_BPF and QUERY_BPF. explain/control.c explains their failures. */
 #ifndef UVPERF_LIB_HOST_IOCTL_H
 #define UVPERF_LIB_HOST_IOCTL_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "uvperf/attr.h"
@@ -30,5 +31,10 @@ int uvperf__ioctl_filter(int fd, const struct perf_event_attr *attr,
  * a cookie then do not try a link again. */
 int uvperf__ioctl_bpf(int fd, int prog_fd, uint64_t cookie, int *has_no_links,
                       int *link);
+
+/* PERF_EVENT_IOC_QUERY_BPF. *nr is the room of ids, then the number of
+ * programs. Returns 0, -ENOSPC if there are more programs than room, or another
+ * -errno with *nr unchanged. */
+int uvperf__ioctl_query_bpf(int fd, uint32_t *ids, size_t *nr);
 
 #endif

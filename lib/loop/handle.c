@@ -237,6 +237,8 @@ void uvperf_stats(const uvperf_handle_t *handle, uvperf_stats_t *stats) {
   uvperf__handle_t *self = uvperf__handle_impl(handle);
 
   self->kind->stats(self, stats);
+  stats->cpus_gone = self->cpus_gone;
+  stats->cpus_come = self->cpus_come;
 }
 
 size_t uvperf_nr_rings(const uvperf_handle_t *handle) {
@@ -269,15 +271,13 @@ static void on_done(uvperf__job_t *base) {
 }
 
 int uvperf__handle_job_begin(uvperf__handle_t *self, uvperf__handle_job_t *job,
-                             const char *instead, uvperf_error_t *error) {
+                             int opens, uvperf_error_t *error) {
   int rc;
 
   job->owner = self;
-  job->opens = instead != NULL;
+  job->opens = opens;
   job->job.done = on_done;
-  rc = instead == NULL ? uvperf__job_begin(self->teardown.loop, &job->job)
-                       : uvperf__job_begin_or(self->teardown.loop, &job->job,
-                                              instead, error);
+  rc = uvperf__job_begin_or(self->teardown.loop, &job->job, error);
   if (rc != 0)
     return rc;
   job->next = self->jobs;
@@ -297,37 +297,79 @@ int uvperf__handle_is_opening(const uvperf__handle_t *self) {
 
 /* -- snapshots ------------------------------------------------------------- */
 
-int uvperf__handle_snapshot(uvperf__handle_t *self, uvperf__snapshot_job_t *job,
-                            uvperf_error_t *error) {
+static int deliver_snapshot(void *owner, uvperf__snapshot_job_t *job,
+                            uvperf__slice_t *slice) {
+  const uvperf__handle_t *self = owner;
+
+  return self->kind->deliver(owner, job, slice);
+}
+
+static void snapped(uvperf__handle_t *self) {
+  if (!self->closing && self->kind->snapped != NULL)
+    self->kind->snapped(self);
+}
+
+static void snapshot_done(void *owner, int status) {
+  uvperf__handle_t *self = owner;
+
+  self->snapshot = NULL;
+  snapped(self);
+  self->snapshot_cb(self->handle, status);
+}
+
+static const uvperf__snapshot_ops_t snapshot_ops = {deliver_snapshot,
+                                                    snapshot_done};
+
+static int check_snapshot(const uvperf__handle_t *self, uint32_t flags,
+                          int is_busy, uvperf_error_t *error) {
+  const uvperf__snapshot_ask_t ask = {flags, self->kind->no_snapshot(self),
+                                      self->record_cb != NULL,
+                                      is_busy || self->snapshot != NULL};
+
+  return uvperf__snapshot_check(&ask, error);
+}
+
+static int snap_now(uvperf__handle_t *self, uvperf__snapshot_job_t *job,
+                    uvperf_error_t *error) {
   int rc;
 
   uvperf__teardown_hold(&self->teardown);
   self->is_snapping = 1;
   rc = uvperf__snapshot_job_run(job, error);
   self->is_snapping = 0;
+  snapped(self);
   uvperf__teardown_let_go(&self->teardown);
   return rc;
 }
 
-int uvperf__handle_snapshot_start(uvperf__handle_t *self,
-                                  uvperf__snapshot_job_t *job,
-                                  const char *instead,
-                                  uvperf__user_status_cb done_cb,
-                                  uvperf_error_t *error) {
-  int rc = uvperf__snapshot_job_begin(job, self->teardown.loop, instead, error);
+int uvperf_snapshot(uvperf_handle_t *handle, uint32_t flags,
+                    uvperf_snapshot_cb done_cb, uvperf_error_t *error) {
+  uvperf__handle_t *self = uvperf__handle_impl(handle);
+  uvperf__snapshot_job_t *job;
+  int rc = uvperf__handle_check(self, error);
 
+  if (rc == 0)
+    rc = check_snapshot(self, flags,
+                        done_cb == NULL ? self->in_callback : self->is_snapping,
+                        error);
+  if (rc == 0)
+    rc = uvperf__snapshot_job_new(&job, self->watch, &snapshot_ops, self,
+                                  self->kind->nr_rings(self), flags, error);
+  if (rc != 0)
+    return rc;
+  rc = self->kind->prepare(self, job, error);
+  if (rc != 0) {
+    uvperf__snapshot_job_free(job);
+    return rc;
+  }
+  if (done_cb == NULL)
+    return snap_now(self, job, error);
+  rc = uvperf__snapshot_job_begin(job, self->teardown.loop, error);
   if (rc != 0)
     return rc;
   self->snapshot = job;
   self->snapshot_cb = done_cb;
   return 0;
-}
-
-void uvperf__handle_snapshot_done(void *owner, int status) {
-  uvperf__handle_t *self = owner;
-
-  self->snapshot = NULL;
-  self->snapshot_cb(self->handle, status);
 }
 
 /* -- CPU hotplug ----------------------------------------------------------- */
@@ -346,4 +388,25 @@ int uvperf__handle_follow_cpus(uvperf__handle_t *self, const char *remedy,
 void uvperf__handle_leave_cpus(uvperf__handle_t *self) {
   if (self->hotplug != NULL && uvperf__hotplug_is_attached(self->hotplug))
     uvperf__hotplug_stop(self->hotplug);
+}
+
+int uvperf_on_cpu(uvperf_handle_t *handle, uvperf_cpu_cb cb) {
+  uvperf__handle_t *self = uvperf__handle_impl(handle);
+
+  if (cb != NULL && self->hotplug == NULL)
+    return UV_EINVAL;
+  self->cpu_cb = cb;
+  return 0;
+}
+
+/* This may be inside a record callback that has run the loop during a flush. */
+void uvperf__handle_report_cpu(uvperf__handle_t *self, int cpu, int status,
+                               const uvperf_error_t *error) {
+  int was_in_callback = self->in_callback;
+
+  if (self->cpu_cb == NULL)
+    return;
+  self->in_callback = 1;
+  self->cpu_cb(self->handle, cpu, status, error);
+  self->in_callback = was_in_callback;
 }

@@ -18,7 +18,22 @@
 #include "loop/teardown.h"
 #include "loop/watch.h"
 
-typedef void (*uvperf__user_status_cb)(void *user, int status);
+/* What handle.h says of these functions: control.c. They are called for a
+ * handle that can be used, except `changes`. */
+typedef struct uvperf__control_ops_s {
+  int (*enable)(void *impl, size_t attr, uvperf_error_t *error);
+  int (*disable)(void *impl, size_t attr, uvperf_error_t *error);
+  int (*reset)(void *impl, size_t attr, uvperf_error_t *error);
+  int (*change_period)(void *impl, size_t attr, uint64_t period,
+                       uvperf_error_t *error);
+  int (*apply_filter)(void *impl, size_t attr, const char *filter,
+                      uvperf_error_t *error);
+  int (*attach_bpf)(void *impl, size_t attr, int prog_fd, uint64_t cookie,
+                    uvperf_error_t *error);
+  int (*query_bpf)(void *impl, size_t attr, uint32_t *ids, size_t *nr,
+                   uvperf_error_t *error);
+  const uvperf_change_t *(*changes)(const void *impl, size_t attr, size_t *nr);
+} uvperf__control_ops_t;
 
 typedef struct uvperf__handle_kind_s {
   int type;         /* enum uvperf_handle_type */
@@ -35,6 +50,20 @@ typedef struct uvperf__handle_kind_s {
   int (*next)(void *impl, const uvperf_record_t **record);
   int (*flush)(void *impl);
   int (*has_record)(const void *impl);
+  /* Returns NULL if the rings are overwritable, otherwise what would make them
+   * so, for an error. */
+  const char *(*no_snapshot)(const void *impl);
+  /* Prepares a snapshot of all rings, after uvperf__snapshot_job_new. Returns
+   * 0, or a code and the error. */
+  int (*prepare)(void *impl, uvperf__snapshot_job_t *job,
+                 uvperf_error_t *error);
+  /* See uvperf__snapshot_ops_t. */
+  int (*deliver)(void *impl, uvperf__snapshot_job_t *job,
+                 uvperf__slice_t *slice);
+  /* A snapshot has ended. Not called if the handle is closing. May be NULL. */
+  void (*snapped)(void *impl);
+  const uvperf__control_ops_t *control; /* NULL: it has none */
+  const struct perf_event_attr *(*attr)(const void *impl, size_t attr);
   void (*stats)(void *impl, uvperf_stats_t *stats);
   size_t (*nr_rings)(const void *impl);
   int (*ring)(void *impl, size_t index, uvperf_ring_info_t *ring);
@@ -59,8 +88,11 @@ typedef struct uvperf__handle_s {
   uvperf__hotplug_t *hotplug; /* NULL: it does not follow CPUs */
   /* The snapshot that has begun and whose callback was not called yet. */
   uvperf__snapshot_job_t *snapshot;
-  uvperf__user_status_cb snapshot_cb;
-  int is_snapping; /* inside uvperf__handle_snapshot */
+  uvperf_snapshot_cb snapshot_cb;
+  int is_snapping; /* inside a snapshot without a callback */
+  uvperf_cpu_cb cpu_cb;
+  uint64_t cpus_gone;
+  uint64_t cpus_come;
   /* Of the last start. NULL: never started, or without a callback. */
   uvperf_record_cb record_cb;
   uint32_t start_flags; /* UVPERF_START_* */
@@ -111,28 +143,13 @@ typedef struct uvperf__handle_job_s {
   void (*done)(struct uvperf__handle_job_s *job, int was_closing);
 } uvperf__handle_job_t;
 
-/* Begins a job. Returns 0, or a code, and the error if `instead` is not NULL
- * (see uvperf__job_begin_or). */
+/* Begins a job. With `opens`, the handle is active meanwhile. Returns 0, or a
+ * code and the error. */
 int uvperf__handle_job_begin(uvperf__handle_t *self, uvperf__handle_job_t *job,
-                             const char *instead, uvperf_error_t *error);
+                             int opens, uvperf_error_t *error);
 
 /* Whether the handle, or a part of it, is being opened on the pool. */
 int uvperf__handle_is_opening(const uvperf__handle_t *self);
-
-/* -- snapshots ------------------------------------------------------------- */
-
-/* Takes and delivers the snapshot now. */
-int uvperf__handle_snapshot(uvperf__handle_t *self, uvperf__snapshot_job_t *job,
-                            uvperf_error_t *error);
-
-/* Takes it on the pool. `done` of the job's operations must call
- * uvperf__handle_snapshot_done. */
-int uvperf__handle_snapshot_start(uvperf__handle_t *self,
-                                  uvperf__snapshot_job_t *job,
-                                  const char *instead,
-                                  uvperf__user_status_cb done_cb,
-                                  uvperf_error_t *error);
-void uvperf__handle_snapshot_done(void *self, int status);
 
 /* -- CPU hotplug ----------------------------------------------------------- */
 
@@ -141,5 +158,9 @@ void uvperf__handle_snapshot_done(void *self, int status);
 int uvperf__handle_follow_cpus(uvperf__handle_t *self, const char *remedy,
                                uvperf_error_t *error);
 void uvperf__handle_leave_cpus(uvperf__handle_t *self);
+
+/* Calls the CPU callback, if there is one. */
+void uvperf__handle_report_cpu(uvperf__handle_t *self, int cpu, int status,
+                               const uvperf_error_t *error);
 
 #endif

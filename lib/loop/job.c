@@ -149,12 +149,13 @@ int uvperf__job_begin(uv_loop_t *loop, uvperf__job_t *job) {
 }
 
 int uvperf__job_begin_or(uv_loop_t *loop, uvperf__job_t *job,
-                         const char *instead, uvperf_error_t *error) {
+                         uvperf_error_t *error) {
   int rc = uvperf__job_begin(loop, job);
 
-  return rc == 0 ? 0
-                 : uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
-                                     "libuv's thread pool cannot be used; call "
-                                     "%s, which does not need it",
-                                     instead);
+  return rc == 0
+             ? 0
+             : uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
+                                 "libuv's thread pool cannot be used; leave "
+                                 "the callback out, then no thread is "
+                                 "needed");
 }

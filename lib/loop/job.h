@@ -34,9 +34,8 @@ typedef struct uvperf__job_s {
  * loop has their requests. Even if libuv finishes them, done is not called. */
 int uvperf__job_begin(uv_loop_t *loop, uvperf__job_t *job);
 
-/* The same, but also fills the error. The error names `instead`, the function
- * that does not need the pool. */
+/* The same, but also fills the error. */
 int uvperf__job_begin_or(uv_loop_t *loop, uvperf__job_t *job,
-                         const char *instead, uvperf_error_t *error);
+                         uvperf_error_t *error);
 
 #endif

@@ -37,6 +37,18 @@ void uvperf__snapshot_job_free(uvperf__snapshot_job_t *self) {
   uvperf__free(self);
 }
 
+void uvperf__snapshot_job_fill(uvperf__snapshot_job_t *self,
+                               const uvperf__cpu_rings_t *rings) {
+  uvperf__cpu_ring_t *ring;
+  size_t i;
+
+  for (i = 0; i < self->nr; i++) {
+    ring = uvperf__cpu_rings_at(rings, i);
+    self->snapshots[i].ring = &ring->ring;
+    self->snapshots[i].fd = ring->fd;
+  }
+}
+
 /* -- on the pool ----------------------------------------------------------- */
 
 static int copy(uvperf__job_t *job) {
@@ -179,12 +191,12 @@ int uvperf__snapshot_job_run(uvperf__snapshot_job_t *self,
 }
 
 int uvperf__snapshot_job_begin(uvperf__snapshot_job_t *self, uv_loop_t *loop,
-                               const char *instead, uvperf_error_t *error) {
+                               uvperf_error_t *error) {
   int rc;
 
   uvperf__snapshots_begin(self->snapshots, self->nr);
   if (uvperf__watch_now(self->watch) != 0)
-    rc = uvperf__job_begin_or(loop, &self->job, instead, error);
+    rc = uvperf__job_begin_or(loop, &self->job, error);
   else
     rc = uvperf__watch_explain(error, UV_EINVAL);
   self->is_in_pool = rc == 0;

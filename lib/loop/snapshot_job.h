@@ -15,6 +15,7 @@
 #include "loop/job.h"
 #include "loop/teardown.h"
 #include "loop/watch.h"
+#include "ring/cpu_rings.h"
 #include "ring/snapshot.h"
 
 typedef struct uvperf__snapshot_job_s uvperf__snapshot_job_t;
@@ -66,6 +67,10 @@ int uvperf__snapshot_job_new(uvperf__snapshot_job_t **job,
                              const uvperf__snapshot_ops_t *ops, void *owner,
                              size_t nr, uint32_t flags, uvperf_error_t *error);
 
+/* Fills the snapshots of a job that has one for each of these rings. */
+void uvperf__snapshot_job_fill(uvperf__snapshot_job_t *job,
+                               const uvperf__cpu_rings_t *rings);
+
 /* Takes the snapshot, delivers it without bounds, and frees the job. Returns 0.
  * On failure fills the error, and returns -ENOMEM or the code of pausing or
  * resuming a ring. */
@@ -74,10 +79,9 @@ int uvperf__snapshot_job_run(uvperf__snapshot_job_t *job,
 
 /* Begins the job. `done` reports its end. Returns 0. On failure frees the job,
  * fills the error, and returns UV_EINVAL if others have closed the inner
- * handles, or the code of uv_queue_work. `instead` names the function that does
- * not need the pool. */
+ * handles, or the code of uv_queue_work. */
 int uvperf__snapshot_job_begin(uvperf__snapshot_job_t *job, uv_loop_t *loop,
-                               const char *instead, uvperf_error_t *error);
+                               uvperf_error_t *error);
 
 /* Called when the handle closes. The teardown then waits for the thread. NULL
  * is allowed. */

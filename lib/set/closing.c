@@ -59,7 +59,7 @@ void uvperf__set_end_closing(set_closing_t *closing) {
   uvperf__counters_put_aside(impl->counters, NULL);
   if (leftovers->nr == 0 ||
       !uvperf__counters_close_slowly(impl->counters, leftovers->nr) ||
-      uvperf__handle_job_begin(&impl->base, &closing->base, NULL, NULL) != 0) {
+      uvperf__handle_job_begin(&impl->base, &closing->base, 0, NULL) != 0) {
     end(closing);
     return;
   }

@@ -233,6 +233,11 @@ int uvperf__counters_set_bpf(uvperf__counters_t *counters, size_t attr,
                              int prog_fd, uint64_t cookie,
                              uvperf_error_t *error);
 
+/* Does what uvperf_query_bpf says, through one open event of the attr. */
+int uvperf__counters_query_bpf(const uvperf__counters_t *counters, size_t attr,
+                               uint32_t *ids, size_t *nr,
+                               uvperf_error_t *error);
+
 /* The first function does the same as uvperf_set_fill_map. Call the second when
  * the handle closes: it closes all maps. */
 int uvperf__counters_fill_map(const uvperf__counters_t *counters, size_t attr,

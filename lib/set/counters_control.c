@@ -276,9 +276,6 @@ static int set_filter(uvperf__counters_t *counters, size_t attr,
 
   if (rc != 0)
     return rc;
-  if (filter == NULL)
-    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "filter must not be NULL");
   own = &counters->attrs[attr];
   copy = uvperf__counter_copy_text(filter);
   if (copy == NULL)
@@ -385,6 +382,33 @@ int uvperf__counters_set_bpf(uvperf__counters_t *counters, size_t attr,
   while (rc == 0 && (at = uvperf__counters_next_part(counters, attr, at)) != 0)
     rc = set_bpf(counters, at, prog_fd, cookie, error);
   return rc;
+}
+
+int uvperf__counters_query_bpf(const uvperf__counters_t *counters, size_t attr,
+                               uint32_t *ids, size_t *nr,
+                               uvperf_error_t *error) {
+  uvperf__control_t control = {.request = PERF_EVENT_IOC_QUERY_BPF};
+  const counter_target_t *target;
+  size_t i, place;
+  int rc = uvperf__counters_check_attr(counters, attr, error);
+  int fd = -1;
+
+  if (rc != 0)
+    return rc;
+  for (i = 0; i < counters->nr_targets && fd < 0; i++) {
+    target = counters->targets[i];
+    for (place = 0; place < target->nr_places && fd < 0; place++)
+      if (target->places[place].events[attr].state == COUNTER_OPEN)
+        fd = target->places[place].events[attr].fd;
+  }
+  if (fd < 0)
+    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "no event of attr %zu is open", attr);
+  rc = uvperf__ioctl_query_bpf(fd, ids, nr);
+  control.attr = counters->attrs[attr].attr;
+  control.value = *nr;
+  return rc == 0 ? 0
+                 : uvperf__explain_control(error, rc, counters->root, &control);
 }
 
 /* -- detaching programs ---------------------------------------------------- */

@@ -2,18 +2,6 @@
 /* Follows CPU hotplug while a set is started or reads on its loop. */
 #include "set/internal.h"
 
-static void report(set_t *impl, int cpu, int status,
-                   const uvperf_error_t *error) {
-  /* A record callback may have run the loop, inside a flush. */
-  int was_in_callback = impl->base.in_callback;
-
-  if (impl->cpu_cb == NULL)
-    return;
-  impl->base.in_callback = 1;
-  impl->cpu_cb(impl->base.handle, cpu, status, error);
-  impl->base.in_callback = was_in_callback;
-}
-
 /* The ring already has all records of events that are bound to the CPU. Only
  * events of tasks will write there again, after the CPU is back. Drain now,
  * because fewer bytes than the watermark cause no wakeup. */
@@ -23,11 +11,11 @@ static void on_gone(void *owner, int cpu) {
   /* The callback before this one may have forked. */
   if (uvperf__handle_is_forked(&impl->base))
     return;
-  impl->cpus_gone += 1;
+  impl->base.cpus_gone += 1;
   uvperf__counters_cpu_gone(impl->counters, cpu);
   if (impl->base.watch != NULL)
     uvperf__watch_drain(impl->base.watch);
-  report(impl, cpu, UV_ENODEV, NULL);
+  uvperf__handle_report_cpu(&impl->base, cpu, UV_ENODEV, NULL);
 }
 
 static void on_come(void *owner, int cpu) {
@@ -39,14 +27,15 @@ static void on_come(void *owner, int cpu) {
 
   if (uvperf__handle_is_forked(&impl->base))
     return;
-  impl->cpus_come += 1;
+  impl->base.cpus_come += 1;
   closing = uvperf__set_begin_closing(impl);
   status = uvperf__counters_cpu_come(impl->counters, cpu, &error);
   uvperf__set_end_closing(closing);
   rc = uvperf__set_watch_rings(impl);
   if (rc != 0 && status == 0)
     status = uvperf__watch_explain_ring(&error, rc, cpu);
-  report(impl, cpu, status, status == 0 ? NULL : &error);
+  uvperf__handle_report_cpu(&impl->base, cpu, status,
+                            status == 0 ? NULL : &error);
 }
 
 int uvperf__set_make_hotplug(set_t *impl, const char *root) {

@@ -52,9 +52,6 @@ typedef struct set_s {
 
   /* For uvperf_start. */
   uvperf_set_end_cb end_cb;
-  uvperf_set_cpu_cb cpu_cb;
-  uint64_t cpus_gone;
-  uint64_t cpus_come;
   int enabled_by_start;
   uint64_t session;  /* incremented by each start, stop, end and close */
   uint64_t flush_ms; /* of the last start */
@@ -115,11 +112,15 @@ typedef struct set_opening_s set_opening_t;
  * the set. Returns 0, or a code and the error. */
 int uvperf__set_new_opening(set_opening_t **opening, set_t *impl,
                             const uvperf_set_options_t *options,
-                            uvperf_set_open_cb cb, uvperf_error_t *error);
+                            uvperf_error_t *error);
 
 /* Begins to open the set. Returns 0, or a code and the error. */
 int uvperf__set_begin_opening(set_t *impl, set_opening_t *opening,
                               uvperf_error_t *error);
+
+/* Begins to add a target. Returns 0, or a code and the error. */
+int uvperf__set_begin_adding(set_t *impl, const uvperf_target_t *target,
+                             uvperf_set_target_cb cb, uvperf_error_t *error);
 
 /* Frees an opening that was prepared but not begun. */
 void uvperf__set_free_opening(set_opening_t *opening);
@@ -171,6 +172,15 @@ void uvperf__set_begin_merge(set_t *impl, uvperf__merge_t *merge);
 
 /* Called when the unreadable part of a ring was skipped. */
 void uvperf__set_ring_skipped(void *owner, size_t ring_index);
+
+/* -- snapshot.c: operations of the kind -- */
+
+const char *uvperf__set_no_snapshot(const void *owner);
+int uvperf__set_prepare(void *owner, uvperf__snapshot_job_t *job,
+                        uvperf_error_t *error);
+int uvperf__set_deliver_snapshot(void *owner, uvperf__snapshot_job_t *job,
+                                 uvperf__slice_t *slice);
+void uvperf__set_snapped(void *owner);
 
 /* -- end.c: the end of targets -- */
 

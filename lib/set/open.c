@@ -13,7 +13,7 @@ struct set_opening_s {
   uvperf__counters_t *counters;
   uvperf__adding_t adding;
   /* Only one of these two callbacks is set. */
-  uvperf_set_open_cb cb;
+  uvperf_open_cb cb;
   uvperf_set_target_cb target_cb;
   void *data;         /* the user's pointer for the target */
   uint64_t cpus_come; /* the set's cpus_come when opening began */
@@ -54,7 +54,7 @@ static int install(set_t *impl, set_opening_t *opening, uvperf_error_t *error) {
 
 static void on_opened(uvperf__handle_job_t *job, int was_closing) {
   set_opening_t *opening = (set_opening_t *)job;
-  uvperf_set_open_cb cb = opening->cb;
+  uvperf_open_cb cb = opening->cb;
   set_t *impl = (set_t *)job->owner;
   uvperf_error_t error;
   int rc;
@@ -67,7 +67,7 @@ static void on_opened(uvperf__handle_job_t *job, int was_closing) {
 
 int uvperf__set_new_opening(set_opening_t **made, set_t *impl,
                             const uvperf_set_options_t *options,
-                            uvperf_set_open_cb cb, uvperf_error_t *error) {
+                            uvperf_error_t *error) {
   set_opening_t *opening = uvperf__calloc(1, sizeof(*opening));
   int rc;
 
@@ -78,7 +78,7 @@ int uvperf__set_new_opening(set_opening_t **made, set_t *impl,
   }
   opening->base.job.step = open_next;
   opening->base.done = on_opened;
-  opening->cb = cb;
+  opening->cb = options->open_cb;
   rc = uvperf__counters_new_adding(&opening->counters, options,
                                    &opening->adding, error);
   if (rc == 0)
@@ -90,8 +90,7 @@ int uvperf__set_new_opening(set_opening_t **made, set_t *impl,
 
 int uvperf__set_begin_opening(set_t *impl, set_opening_t *opening,
                               uvperf_error_t *error) {
-  int rc = uvperf__handle_job_begin(&impl->base, &opening->base,
-                                    "uvperf_set_init", error);
+  int rc = uvperf__handle_job_begin(&impl->base, &opening->base, 1, error);
 
   if (rc == 0)
     impl->base.code = UV_EBUSY;
@@ -110,7 +109,7 @@ void uvperf__set_free_opening(set_opening_t *opening) {
  * CPU, or its events there are turned off. */
 static int check_cpus(const set_t *impl, const set_opening_t *opening,
                       uvperf_error_t *error) {
-  if (opening->cpus_come == impl->cpus_come)
+  if (opening->cpus_come == impl->base.cpus_come)
     return 0;
   return uvperf__error_set(
       error, UV_EAGAIN, UVPERF_CAUSE_NO_CPU,
@@ -161,17 +160,14 @@ static void on_target_opened(uvperf__handle_job_t *job, int was_closing) {
     uvperf__set_check_ends(impl);
 }
 
-int uvperf_set_open_target(uvperf_set_t *set, const uvperf_target_t *target,
-                           uvperf_set_target_cb cb, uvperf_error_t *error) {
-  set_t *impl = uvperf__handle_impl(&set->handle);
+int uvperf__set_begin_adding(set_t *impl, const uvperf_target_t *target,
+                             uvperf_set_target_cb cb, uvperf_error_t *error) {
   set_opening_t *opening;
-  int rc = uvperf__handle_check(&impl->base, error);
+  int rc;
 
-  if (rc != 0)
-    return rc;
-  if (target == NULL || cb == NULL)
+  if (target == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "target and cb must not be NULL");
+                             "target must not be NULL");
   opening = uvperf__calloc(1, sizeof(*opening));
   if (opening == NULL)
     return no_memory(error);
@@ -185,9 +181,8 @@ int uvperf_set_open_target(uvperf_set_t *set, const uvperf_target_t *target,
     return rc;
   }
   opening->data = opening->adding.targets[0].data;
-  opening->cpus_come = impl->cpus_come;
-  rc = uvperf__handle_job_begin(&impl->base, &opening->base,
-                                "uvperf_set_add_target", error);
+  opening->cpus_come = impl->base.cpus_come;
+  rc = uvperf__handle_job_begin(&impl->base, &opening->base, 1, error);
   if (rc != 0)
     uvperf__set_free_opening(opening);
   return rc;

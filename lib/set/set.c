@@ -85,7 +85,7 @@ static const uvperf__interval_timer_ops_t interval_ops = {
 
 /* -- init ----------------------------------------------------------------- */
 
-/* The state of an init or an open. */
+/* The state of an init. */
 typedef struct make_s {
   uv_loop_t *loop;
   uvperf_set_t *set;
@@ -157,66 +157,61 @@ static int make_timer(const make_t *make, uvperf_error_t *error) {
   return rc == 0 ? 0 : uvperf__error_shortage(error, rc, "cannot make the set");
 }
 
-int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
-                    const uvperf_set_options_t *options,
-                    uvperf_error_t *error) {
-  make_t make = {.loop = loop, .set = set};
-  set_t *impl;
-  int rc = begin_make(&make, options, error);
+static int open_now(const make_t *make, uvperf_error_t *error) {
+  set_t *impl = make->impl;
+  int rc = uvperf__counters_new(&impl->counters, &make->options, error);
 
-  if (rc != 0)
-    return rc;
-  impl = make.impl;
-  rc = make_hotplug(impl, error);
   if (rc == 0)
-    rc = uvperf__counters_new(&impl->counters, &make.options, error);
-  if (rc == 0)
-    rc = make_timer(&make, error);
+    rc = make_timer(make, error);
   if (rc != 0) {
     release(impl);
     return rc;
   }
   impl->opened_ns = uvperf__counters_opened(impl->counters);
   impl->clock_ns = impl->opened_ns;
-  uvperf__handle_publish(&impl->base, &set->handle);
   return 0;
 }
 
-int uvperf_set_open(uv_loop_t *loop, uvperf_set_t *set,
-                    const uvperf_set_options_t *options, uvperf_set_open_cb cb,
-                    uvperf_error_t *error) {
-  make_t make = {.loop = loop, .set = set};
+static int open_on_pool(const make_t *make, uvperf_error_t *error) {
   set_opening_t *opening;
-  set_t *impl;
-  int rc;
+  set_t *impl = make->impl;
+  int rc = uvperf__set_new_opening(&opening, impl, &make->options, error);
 
-  if (cb == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "cb must not be NULL");
-  rc = begin_make(&make, options, error);
-  if (rc != 0)
-    return rc;
-  impl = make.impl;
-  rc = make_hotplug(impl, error);
-  if (rc == 0)
-    rc = uvperf__set_new_opening(&opening, impl, &make.options, cb, error);
   if (rc != 0) {
     release(impl);
     return rc;
   }
-  rc = make_timer(&make, error);
+  rc = make_timer(make, error);
   if (rc == 0)
     rc = uvperf__set_begin_opening(impl, opening, error);
+  if (rc == 0)
+    return 0;
+  uvperf__set_free_opening(opening);
+  if (impl->interval_timer == NULL)
+    release(impl);
+  else
+    uvperf__handle_begin_close(impl); /* freed later: the loop has a timer */
+  return rc;
+}
+
+int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
+                    const uvperf_set_options_t *options,
+                    uvperf_error_t *error) {
+  make_t make = {.loop = loop, .set = set};
+  int rc = begin_make(&make, options, error);
+
+  if (rc != 0)
+    return rc;
+  rc = make_hotplug(make.impl, error);
   if (rc != 0) {
-    uvperf__set_free_opening(opening);
-    if (impl->interval_timer == NULL)
-      release(impl);
-    else
-      uvperf__handle_begin_close(impl); /* freed later: the loop has a timer */
+    release(make.impl);
     return rc;
   }
-  uvperf__handle_publish(&impl->base, &set->handle);
-  return 0;
+  rc = make.options.open_cb == NULL ? open_now(&make, error)
+                                    : open_on_pool(&make, error);
+  if (rc == 0)
+    uvperf__handle_publish(&make.impl->base, &set->handle);
+  return rc;
 }
 
 /* -- start ---------------------------------------------------------------- */
@@ -333,31 +328,86 @@ int uvperf_set_on_end(uvperf_set_t *set, uvperf_set_end_cb cb) {
   return 0;
 }
 
-int uvperf_set_on_cpu(uvperf_set_t *set, uvperf_set_cpu_cb cb) {
-  set_t *impl = uvperf__handle_impl(&set->handle);
-
-  if (cb != NULL && !(impl->flags & UVPERF_SET_FOLLOW_CPUS))
-    return UV_EINVAL;
-  impl->cpu_cb = cb;
-  return 0;
-}
-
 /* -- control --------------------------------------------------------------- */
 
-int uvperf_set_enable(uvperf_set_t *set, uvperf_error_t *error) {
-  return uvperf__counters_enable(uvperf__set_counters(set), error);
+/* A set is enabled, disabled and reset as a whole. */
+static int check_all(size_t attr, uvperf_error_t *error) {
+  if (attr == UVPERF_ALL)
+    return 0;
+  return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "attr is %zu; a set does this for all its attrs: "
+                           "pass UVPERF_ALL",
+                           attr);
 }
 
-int uvperf_set_disable(uvperf_set_t *set, uvperf_error_t *error) {
-  return uvperf__counters_disable(uvperf__set_counters(set), error);
+static int set_enable(void *owner, size_t attr, uvperf_error_t *error) {
+  const set_t *impl = owner;
+  int rc = check_all(attr, error);
+
+  return rc != 0 ? rc : uvperf__counters_enable(impl->counters, error);
 }
 
-int uvperf_set_reset(uvperf_set_t *set, uvperf_error_t *error) {
-  uvperf__counters_t *counters = uvperf__set_counters(set);
-  int rc = uvperf__counters_check(counters, error);
+static int set_disable(void *owner, size_t attr, uvperf_error_t *error) {
+  const set_t *impl = owner;
+  int rc = check_all(attr, error);
 
-  return rc != 0 ? rc : uvperf__counters_reset(counters);
+  return rc != 0 ? rc : uvperf__counters_disable(impl->counters, error);
 }
+
+static int set_reset(void *owner, size_t attr, uvperf_error_t *error) {
+  const set_t *impl = owner;
+  int rc = check_all(attr, error);
+
+  return rc != 0 ? rc : uvperf__counters_reset(impl->counters);
+}
+
+static int set_apply_filter(void *owner, size_t attr, const char *filter,
+                            uvperf_error_t *error) {
+  const set_t *impl = owner;
+
+  return uvperf__counters_set_filter(impl->counters, attr, filter, error);
+}
+
+static int set_change_period(void *owner, size_t attr, uint64_t period,
+                             uvperf_error_t *error) {
+  const set_t *impl = owner;
+
+  return uvperf__counters_set_period(impl->counters, attr, period, error);
+}
+
+static int set_attach_bpf(void *owner, size_t attr, int prog_fd,
+                          uint64_t cookie, uvperf_error_t *error) {
+  const set_t *impl = owner;
+
+  return uvperf__counters_set_bpf(impl->counters, attr, prog_fd, cookie, error);
+}
+
+static int set_query_bpf(void *owner, size_t attr, uint32_t *ids, size_t *nr,
+                         uvperf_error_t *error) {
+  const set_t *impl = owner;
+
+  return uvperf__counters_query_bpf(impl->counters, attr, ids, nr, error);
+}
+
+static const uvperf_change_t *set_changes(const void *owner, size_t attr,
+                                          size_t *nr) {
+  const set_t *impl = owner;
+
+  return uvperf__counters_changes(impl->counters, attr, nr);
+}
+
+static const struct perf_event_attr *set_attr(const void *owner, size_t attr) {
+  const set_t *impl = owner;
+  const uvperf_event_item_t *item = uvperf__counters_item(impl->counters, attr);
+
+  return item == NULL ? NULL : item->attr;
+}
+
+static const uvperf__control_ops_t set_control = {
+    set_enable,       set_disable,    set_reset,     set_change_period,
+    set_apply_filter, set_attach_bpf, set_query_bpf, set_changes};
+
+/* -- counts and targets ---------------------------------------------------- */
 
 int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading,
                     uvperf_error_t *error) {
@@ -383,9 +433,8 @@ static int remove_target(set_t *impl, uint32_t index) {
 }
 
 /* If the new rings cannot be watched, the target is not added. */
-int uvperf_set_add_target(uvperf_set_t *set, const uvperf_target_t *target,
-                          uint32_t *index, uvperf_error_t *error) {
-  set_t *impl = uvperf__handle_impl(&set->handle);
+static int add_now(set_t *impl, const uvperf_target_t *target, uint32_t *index,
+                   uvperf_error_t *error) {
   uint32_t added;
   int rc;
 
@@ -405,31 +454,25 @@ int uvperf_set_add_target(uvperf_set_t *set, const uvperf_target_t *target,
   return 0;
 }
 
-int uvperf_set_remove_target(uvperf_set_t *set, uint32_t index) {
+int uvperf_set_add(uvperf_set_t *set, const uvperf_target_t *target,
+                   uvperf_set_target_cb cb, uint32_t *index,
+                   uvperf_error_t *error) {
+  set_t *impl = uvperf__handle_impl(&set->handle);
+  int rc = uvperf__handle_check(&impl->base, error);
+
+  if (rc != 0)
+    return rc;
+  return cb == NULL ? add_now(impl, target, index, error)
+                    : uvperf__set_begin_adding(impl, target, cb, error);
+}
+
+int uvperf_set_remove(uvperf_set_t *set, uint32_t index) {
   set_t *impl = uvperf__handle_impl(&set->handle);
   int rc = remove_target(impl, index);
 
   if (rc == 0)
     uvperf__set_check_ends(impl);
   return rc;
-}
-
-int uvperf_set_apply_filter(uvperf_set_t *set, size_t attr, const char *filter,
-                            uvperf_error_t *error) {
-  return uvperf__counters_set_filter(uvperf__set_counters(set), attr, filter,
-                                     error);
-}
-
-int uvperf_set_change_period(uvperf_set_t *set, size_t attr, uint64_t period,
-                             uvperf_error_t *error) {
-  return uvperf__counters_set_period(uvperf__set_counters(set), attr, period,
-                                     error);
-}
-
-int uvperf_set_attach_bpf(uvperf_set_t *set, size_t attr, int prog_fd,
-                          uint64_t cookie, uvperf_error_t *error) {
-  return uvperf__counters_set_bpf(uvperf__set_counters(set), attr, prog_fd,
-                                  cookie, error);
 }
 
 int uvperf_set_fill_map(uvperf_set_t *set, size_t attr, int map_fd,
@@ -452,11 +495,6 @@ size_t uvperf_set_nr_attrs(const uvperf_set_t *set) {
 const uvperf_event_item_t *uvperf_set_item(const uvperf_set_t *set,
                                            size_t attr) {
   return uvperf__counters_item(uvperf__set_counters(set), attr);
-}
-
-const uvperf_change_t *uvperf_set_changes(const uvperf_set_t *set, size_t attr,
-                                          size_t *nr) {
-  return uvperf__counters_changes(uvperf__set_counters(set), attr, nr);
 }
 
 size_t uvperf_set_nr_open(const uvperf_set_t *set) {
@@ -490,8 +528,6 @@ static void set_stats(void *owner, uvperf_stats_t *stats) {
   uvperf__stats_of_rings(uvperf__counters_rings(impl->counters),
                          impl->base.watch,
                          uvperf__handle_is_forked(&impl->base), stats);
-  stats->cpus_gone = impl->cpus_gone;
-  stats->cpus_come = impl->cpus_come;
 }
 
 static int set_ring(void *owner, size_t index, uvperf_ring_info_t *ring) {
@@ -514,6 +550,12 @@ static const uvperf__handle_kind_t set_kind = {
     .next = uvperf__set_next,
     .flush = set_flush,
     .has_record = uvperf__set_has_record,
+    .no_snapshot = uvperf__set_no_snapshot,
+    .prepare = uvperf__set_prepare,
+    .deliver = uvperf__set_deliver_snapshot,
+    .snapped = uvperf__set_snapped,
+    .control = &set_control,
+    .attr = set_attr,
     .stats = set_stats,
     .nr_rings = set_nr_rings,
     .ring = set_ring,

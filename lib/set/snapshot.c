@@ -47,25 +47,26 @@ static int deliver_by_time(set_t *impl, uvperf__snapshot_job_t *job,
 
 /* The images are in the snapshot's own memory, so a callback may do anything.
  * It may also fork, and close the handle in the child. */
-static int deliver(void *owner, uvperf__snapshot_job_t *job,
-                   uvperf__slice_t *slice) {
+int uvperf__set_deliver_snapshot(void *owner, uvperf__snapshot_job_t *job,
+                                 uvperf__slice_t *slice) {
   if (job->merge != NULL)
     return deliver_by_time(owner, job, slice);
   return uvperf__snapshot_job_walk(job, &by_ring, slice);
 }
 
-static void done(void *owner, int status) {
-  set_t *impl = owner;
-
-  impl->base.snapshot = NULL;
-  if (!impl->base.closing)
-    uvperf__set_free_sources(impl);
-  uvperf__handle_snapshot_done(impl, status);
+void uvperf__set_snapped(void *owner) {
+  uvperf__set_free_sources(owner);
 }
 
-static const uvperf__snapshot_ops_t ops = {deliver, done};
-
 /* -- preparation ----------------------------------------------------------- */
+
+const char *uvperf__set_no_snapshot(const void *owner) {
+  const set_t *impl = owner;
+
+  return impl->flags & UVPERF_SET_OVERWRITE
+             ? NULL
+             : "set UVPERF_SET_OVERWRITE in options.flags";
+}
 
 /* Each snapshot has its own merge. Otherwise, with UVPERF_SNAPSHOT_ALL, its
  * records would count as late after an earlier snapshot has delivered newer
@@ -82,82 +83,18 @@ static int add_merge(set_t *impl, uvperf__snapshot_job_t *job) {
   return rc;
 }
 
-static int check(const set_t *impl, uint32_t flags, int is_busy,
-                 uvperf_error_t *error) {
-  uvperf__snapshot_ask_t ask = {flags, NULL, impl->base.record_cb != NULL,
-                                is_busy || impl->base.snapshot != NULL};
-  int rc = uvperf__handle_check(&impl->base, error);
-
-  if (!(impl->flags & UVPERF_SET_OVERWRITE))
-    ask.missing = "set UVPERF_SET_OVERWRITE in options.flags";
-  return rc != 0 ? rc : uvperf__snapshot_check(&ask, error);
-}
-
 /* Prepares everything before the images are taken, because later snapshots do
  * not contain records that were taken. */
-static int prepare(set_t *impl, uint32_t flags, uvperf__snapshot_job_t **made,
-                   uvperf_error_t *error) {
-  uvperf__snapshot_job_t *job;
-  uvperf__cpu_ring_t *ring;
-  size_t i;
+int uvperf__set_prepare(void *owner, uvperf__snapshot_job_t *job,
+                        uvperf_error_t *error) {
+  set_t *impl = owner;
   int rc;
 
-  rc = uvperf__snapshot_job_new(made, impl->base.watch, &ops, impl,
-                                uvperf__counters_nr_rings(impl->counters),
-                                flags, error);
-  if (rc != 0)
-    return rc;
-  job = *made;
-  for (i = 0; i < job->nr; i++) {
-    ring = uvperf__set_ring_at(impl, i);
-    job->snapshots[i].ring = &ring->ring;
-    job->snapshots[i].fd = ring->fd;
-  }
+  uvperf__snapshot_job_fill(job, uvperf__counters_rings(impl->counters));
   if (!(impl->flags & UVPERF_SET_TIME_ORDER))
     return 0;
   job->flags |= UVPERF_SNAPSHOT_OLDEST_FIRST;
   rc = add_merge(impl, job);
-  if (rc == 0)
-    return 0;
-  uvperf__snapshot_job_free(job);
-  return uvperf__error_shortage(error, rc, "cannot copy the rings");
-}
-
-/* -- uvperf_set_snapshot and uvperf_set_snapshot_start --------------------- */
-
-int uvperf_set_snapshot(uvperf_set_t *set, uint32_t flags,
-                        uvperf_error_t *error) {
-  set_t *impl = uvperf__handle_impl(&set->handle);
-  uvperf__snapshot_job_t *job;
-  int rc = check(impl, flags, impl->base.in_callback, error);
-
-  if (rc == 0)
-    rc = prepare(impl, flags, &job, error);
-  if (rc != 0)
-    return rc;
-  uvperf__teardown_hold(&impl->base.teardown);
-  rc = uvperf__handle_snapshot(&impl->base, job, error);
-  if (!impl->base.closing)
-    uvperf__set_free_sources(impl);
-  uvperf__teardown_let_go(&impl->base.teardown);
-  return rc;
-}
-
-int uvperf_set_snapshot_start(uvperf_set_t *set, uint32_t flags,
-                              uvperf_set_snapshot_cb done_cb,
-                              uvperf_error_t *error) {
-  set_t *impl = uvperf__handle_impl(&set->handle);
-  uvperf__snapshot_job_t *job;
-  int rc;
-
-  if (done_cb == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "done_cb must not be NULL");
-  rc = check(impl, flags, impl->base.is_snapping, error);
-  if (rc == 0)
-    rc = prepare(impl, flags, &job, error);
-  return rc != 0 ? rc
-                 : uvperf__handle_snapshot_start(
-                       &impl->base, job, "uvperf_set_snapshot",
-                       (uvperf__user_status_cb)done_cb, error);
+  return rc == 0 ? 0
+                 : uvperf__error_shortage(error, rc, "cannot copy the rings");
 }

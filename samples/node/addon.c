@@ -338,9 +338,9 @@ static int start(handle_t *handle, uvperf_error_t *error) {
                                error);
 }
 
-static void on_open(uvperf_set_t *set, int status,
+static void on_open(uvperf_handle_t *base, int status,
                     const uvperf_error_t *failure) {
-  handle_t *handle = set->handle.data;
+  handle_t *handle = base->data;
   napi_env env = handle->env;
   napi_callback_scope callback_scope;
   napi_handle_scope scope;
@@ -517,8 +517,9 @@ static int open_set(napi_env env, napi_deferred opening, napi_value *args,
   }
   napi_get_uv_event_loop(env, &loop);
   handle = calloc(1, sizeof(*handle));
+  set.open_cb = on_open;
   if (handle == NULL ||
-      uvperf_set_open(loop, &handle->set, &set, on_open, &error) != 0) {
+      uvperf_set_init(loop, &handle->set, &set, &error) != 0) {
     uvperf_event_list_free(events);
     free(handle);
     napi_throw(env, error_of(env, error.code, error.reason));

@@ -80,13 +80,13 @@ static int open_set(block_t *block, const uvperf_target_t *target,
 }
 
 /* A round whose set is not open measures nothing. */
-static void on_opened(uvperf_set_t *set, int status,
+static void on_opened(uvperf_handle_t *base, int status,
                       const uvperf_error_t *error) {
   if (status != 0) {
-    bench_fail("uvperf_set_open", error->reason);
+    bench_fail("uvperf_set_init", error->reason);
     exit(1);
   }
-  ((block_t *)set->handle.data)->is_opened = 1;
+  ((block_t *)base->data)->is_opened = 1;
 }
 
 static int is_opened(const block_t *block) {
@@ -101,8 +101,8 @@ static int open_set_on_pool(block_t *block, const uvperf_target_t *target,
   fill_options(block, &options, target, flags);
   block->is_opened = 0;
   block->set.handle.data = block;
-  if (uvperf_set_open(&block->loop, &block->set, &options, on_opened, &error) !=
-      0)
+  options.open_cb = on_opened;
+  if (uvperf_set_init(&block->loop, &block->set, &options, &error) != 0)
     return bench_fail("a set", error.reason);
   return 0;
 }
@@ -202,8 +202,8 @@ static int open_threads_on_pool(block_t *block) {
 static int enable(block_t *block) {
   uvperf_error_t error;
 
-  if (uvperf_set_enable(&block->set, &error) != 0)
-    return bench_fail("uvperf_set_enable", error.reason);
+  if (uvperf_enable(&block->set.handle, UVPERF_ALL, &error) != 0)
+    return bench_fail("uvperf_enable", error.reason);
   return 0;
 }
 
@@ -267,28 +267,28 @@ static int open_rings(block_t *block) {
 }
 
 static int take_snapshot(block_t *block) {
-  int rc = uvperf_set_snapshot(&block->set, 0, NULL);
+  int rc = uvperf_snapshot(&block->set.handle, 0, NULL, NULL);
 
   if (rc == 0 && block->records < 2 * RING_BYTES / 128)
     return bench_fail("a snapshot", "of rings that are not full");
-  return rc == 0 ? 0 : bench_fail("uvperf_set_snapshot", uv_strerror(rc));
+  return rc == 0 ? 0 : bench_fail("uvperf_snapshot", uv_strerror(rc));
 }
 
 /* The same records once more. */
-static void on_snapshot(uvperf_set_t *set, int status) {
-  block_t *block = set->handle.data;
+static void on_snapshot(uvperf_handle_t *base, int status) {
+  block_t *block = base->data;
 
   block->is_taken = 1;
   if (status != 0 || block->records < 4 * RING_BYTES / 128)
-    exit(bench_fail("uvperf_set_snapshot_start", uv_strerror(status)));
+    exit(bench_fail("uvperf_snapshot", uv_strerror(status)));
 }
 
 static int start_snapshot(block_t *block) {
-  int rc = uvperf_set_snapshot_start(&block->set, UVPERF_SNAPSHOT_ALL,
-                                     on_snapshot, NULL);
+  int rc = uvperf_snapshot(&block->set.handle, UVPERF_SNAPSHOT_ALL, on_snapshot,
+                           NULL);
 
   block->is_taken = 0;
-  return rc == 0 ? 0 : bench_fail("uvperf_set_snapshot_start", uv_strerror(rc));
+  return rc == 0 ? 0 : bench_fail("uvperf_snapshot", uv_strerror(rc));
 }
 
 static int is_taken(const block_t *block) {
@@ -307,24 +307,26 @@ static int open_first(block_t *block) {
   return 0;
 }
 
-static void on_event_opened(uvperf_event_t *event, int status,
+static void on_event_opened(uvperf_handle_t *base, int status,
                             const uvperf_error_t *error) {
   if (status != 0) {
-    bench_fail("uvperf_event_open", error->reason);
+    bench_fail("uvperf_event_init", error->reason);
     exit(1);
   }
-  ((block_t *)event->handle.data)->is_opened = 1;
+  ((block_t *)base->data)->is_opened = 1;
 }
 
 static int open_first_on_pool(block_t *block) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   struct perf_event_attr attr;
   uvperf_error_t error;
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
   block->is_opened = 0;
   block->event.handle.data = block;
-  if (uvperf_event_open(&block->loop, &block->event, &attr, NULL,
-                        on_event_opened, &error) != 0)
+  options.open_cb = on_event_opened;
+  if (uvperf_event_init(&block->loop, &block->event, &attr, &options, &error) !=
+      0)
     return bench_fail("an event", error.reason);
   return 0;
 }

@@ -314,8 +314,8 @@ static int open_events(subject_t *subject) {
       return bench_fail("uvperf_event_init", error.reason);
     options.leader = subject->group[0];
   }
-  if (uvperf_event_enable_group(subject->group[0], &error) != 0)
-    return bench_fail("uvperf_event_enable_group", error.reason);
+  if (uvperf_enable(&subject->group[0]->handle, UVPERF_ALL, &error) != 0)
+    return bench_fail("uvperf_enable", error.reason);
   return 0;
 }
 
@@ -359,7 +359,7 @@ static int compare_set(bench_report_t *report, subject_t *subject, size_t nr,
 
   if (begin(subject, nr) != 0 || open_set(subject, is_group) != 0)
     return 1;
-  uvperf_set_enable(&subject->set, NULL);
+  uvperf_enable(&subject->set.handle, UVPERF_ALL, NULL);
   rc = own_open(&subject->own, nr, is_group);
   if (rc == 0)
     rc = is_group

@@ -181,7 +181,7 @@ static int filter_writers(subject_t *subject, uvperf_error_t *error) {
     used += (size_t)snprintf(filter + used, sizeof(filter) - used,
                              "%scommon_pid == %d", i == 0 ? "" : " || ",
                              (int)fixture->writers[i].pid);
-  return uvperf_set_apply_filter(&subject->set, 0, filter, error);
+  return uvperf_apply_filter(&subject->set.handle, 0, filter, error);
 }
 
 static int init_set(subject_t *subject, const struct perf_event_attr *attr,

@@ -169,8 +169,8 @@ static int open_event(reader_t *reader, uvperf_event_t *event) {
 }
 
 static int enable_event(reader_t *reader, int enable) {
-  return enable ? uvperf_event_enable(&reader->events[0], NULL)
-                : uvperf_event_disable(&reader->events[0], NULL);
+  return enable ? uvperf_enable(&reader->events[0].handle, 0, NULL)
+                : uvperf_disable(&reader->events[0].handle, 0, NULL);
 }
 
 static int open_uvperf(reader_t *reader) {

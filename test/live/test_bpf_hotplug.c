@@ -89,11 +89,11 @@ static void cpu_that_is_back_is_in_the_map_as_the_others_are(void **state) {
 
   live_bpf_reader_begin(__func__, *state, &live);
   live_run_ms(*state, 5);
-  assert_int_equal(uvperf_bpf_reader_pause(&live.reader, NULL), 0);
+  assert_int_equal(uvperf_bpf_reader_unpublish(&live.reader, NULL), 0);
   offline_cpu_bounce(cpu);
   expect_cpu_events(*state, &live, 2);
   assert_int_equal(live_bpf_reader_send(&live, cpu, 24), -ENOENT);
-  assert_int_equal(uvperf_bpf_reader_resume(&live.reader, NULL), 0);
+  assert_int_equal(uvperf_bpf_reader_publish(&live.reader, NULL), 0);
   expect_samples(*state, &live, cpu);
   assert_int_equal(uvperf_stop(&live.reader.handle), 0);
   offline_cpu_bounce(cpu);
@@ -122,8 +122,8 @@ static void overwritable_ring_of_a_cpu_that_is_back_has_all(void **state) {
     live_run_ms(*state, 5);
   assert_int_equal(live.nr_cpu_events, 2);
   live_bpf_reader_send_all(&live, cpu, 5);
-  assert_int_equal(uvperf_bpf_reader_snapshot(
-                       &live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST, NULL),
+  assert_int_equal(uvperf_snapshot(&live.reader.handle,
+                                   UVPERF_SNAPSHOT_OLDEST_FIRST, NULL, NULL),
                    0);
   assert_int_equal(live.samples, 10);
   live_bpf_reader_end(&live);

@@ -18,16 +18,16 @@ static int is_refused(live_bpf_reader_t *live) {
                       &error) == UV_EPERM &&
          error.cause == UVPERF_CAUSE_ARGUMENT &&
          uvperf_stop(&reader->handle) == UV_EPERM &&
-         uvperf_bpf_reader_pause(reader, &error) == UV_EPERM &&
+         uvperf_bpf_reader_unpublish(reader, &error) == UV_EPERM &&
          error.cause == UVPERF_CAUSE_ARGUMENT &&
-         uvperf_bpf_reader_resume(reader, &error) == UV_EPERM &&
+         uvperf_bpf_reader_publish(reader, &error) == UV_EPERM &&
          error.cause == UVPERF_CAUSE_ARGUMENT &&
          uvperf_flush(&reader->handle) == UV_EPERM &&
-         uvperf_bpf_reader_snapshot(reader, 0, NULL) == UV_EPERM &&
+         uvperf_snapshot(&reader->handle, 0, NULL, NULL) == UV_EPERM &&
          uvperf_nr_rings(&reader->handle) > 0 &&
          uvperf_ring(&reader->handle, 0, &ring) == 0 && ring.fd >= 0 &&
          uvperf_bpf_reader_cpu_status(reader, 0) == 0 &&
-         uvperf_bpf_reader_attr(reader)->type == PERF_TYPE_SOFTWARE;
+         uvperf_handle_attr(&reader->handle, 0)->type == PERF_TYPE_SOFTWARE;
 }
 
 /* A child that follows the rules: uv_loop_fork, close, run. */

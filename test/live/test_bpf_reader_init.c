@@ -347,7 +347,7 @@ static void reader_of_no_options_has_the_defaults(void **state) {
   assert_int_equal(
       uvperf_bpf_reader_init(*state, &live.reader, live.array, NULL, NULL), 0);
   live.reader.handle.data = &live;
-  attr = uvperf_bpf_reader_attr(&live.reader);
+  attr = uvperf_handle_attr(&live.reader.handle, 0);
   assert_int_equal(attr->type, PERF_TYPE_SOFTWARE);
   assert_int_equal(attr->config, PERF_COUNT_SW_BPF_OUTPUT);
   assert_int_equal(attr->sample_type & PERF_SAMPLE_RAW, PERF_SAMPLE_RAW);

@@ -31,11 +31,11 @@ static void stop(live_bpf_reader_t *live) {
 }
 
 static void pause_it(live_bpf_reader_t *live) {
-  assert_int_equal(uvperf_bpf_reader_pause(&live->reader, NULL), 0);
+  assert_int_equal(uvperf_bpf_reader_unpublish(&live->reader, NULL), 0);
 }
 
 static void resume(live_bpf_reader_t *live) {
-  assert_int_equal(uvperf_bpf_reader_resume(&live->reader, NULL), 0);
+  assert_int_equal(uvperf_bpf_reader_publish(&live->reader, NULL), 0);
 }
 
 /* -- when the events are in the map --------------------------------------- */
@@ -274,8 +274,8 @@ static void frozen_map_is_not_started(void **state) {
   assert_int_equal(error.cause, UVPERF_CAUSE_PERMISSION);
   assert_non_null(strstr(error.reason, "BPF_MAP_FREEZE"));
   assert_int_equal(uvperf_is_active(&live.reader.handle), 0);
-  assert_int_equal(uvperf_bpf_reader_resume(&live.reader, &error), UV_EPERM);
-  assert_int_equal(uvperf_bpf_reader_pause(&live.reader, NULL), 0);
+  assert_int_equal(uvperf_bpf_reader_publish(&live.reader, &error), UV_EPERM);
+  assert_int_equal(uvperf_bpf_reader_unpublish(&live.reader, NULL), 0);
   live_bpf_reader_end(&live);
 }
 
@@ -288,7 +288,7 @@ static void map_frozen_while_started_gets_nothing_after_stop(void **state) {
   live_bpf_reader_begin(__func__, *state, &live);
   freeze(live.array);
   live_bpf_reader_send_all(&live, 0, 2);
-  assert_int_equal(uvperf_bpf_reader_pause(&live.reader, &error), UV_EPERM);
+  assert_int_equal(uvperf_bpf_reader_unpublish(&live.reader, &error), UV_EPERM);
   assert_int_equal(error.cause, UVPERF_CAUSE_PERMISSION);
   live_bpf_reader_send_all(&live, 0, 1);
   assert_true(live_run_until(*state, &live.samples, 3));

@@ -18,8 +18,8 @@ static void deliver(uv_loop_t *loop, live_bpf_reader_t *live) {
   live_bpf_reader_start(live, &stream);
   live_bpf_reader_send_all(live, live_last_cpu(), 100);
   assert_true(live_run_until(loop, &live->samples, 200));
-  assert_int_equal(uvperf_bpf_reader_pause(reader, NULL), 0);
-  assert_int_equal(uvperf_bpf_reader_resume(reader, NULL), 0);
+  assert_int_equal(uvperf_bpf_reader_unpublish(reader, NULL), 0);
+  assert_int_equal(uvperf_bpf_reader_publish(reader, NULL), 0);
   for (i = 0; i < 100; i++) {
     assert_int_equal(live_bpf_reader_send(live, 0, 5000), 0);
     assert_int_equal(uvperf_flush(&reader->handle), 0);
@@ -61,8 +61,8 @@ static void snapshots_free_what_they_take(void **state) {
   held = memory_count_held();
   for (i = 0; i < 10; i++) {
     live_bpf_reader_send_all(&live, 0, 10);
-    assert_int_equal(uvperf_bpf_reader_snapshot(
-                         &live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST, NULL),
+    assert_int_equal(uvperf_snapshot(&live.reader.handle,
+                                     UVPERF_SNAPSHOT_OLDEST_FIRST, NULL, NULL),
                      0);
     assert_int_equal(memory_count_held(), held);
   }

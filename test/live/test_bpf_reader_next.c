@@ -28,7 +28,7 @@ static void next_takes_what_programs_on_each_cpu_have_sent(void **state) {
   live_bpf_reader_make(__func__, &live, 0);
   live_bpf_reader_open(*state, &live, NULL);
   nr = live_cpus(cpus, MOST_CPU);
-  assert_int_equal(uvperf_bpf_reader_resume(&live.reader, NULL), 0);
+  assert_int_equal(uvperf_bpf_reader_publish(&live.reader, NULL), 0);
   assert_int_equal(uvperf_next(&live.reader.handle, &sample), UV_EAGAIN);
   for (turn = 0; turn < 20; turn++) {
     for (i = 0; i < nr; i++)

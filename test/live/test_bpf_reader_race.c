@@ -158,7 +158,7 @@ static void balance(fixture_t *fixture) {
   size_t i;
 
   fixture->run.call = "balance";
-  expect_code(fixture, uvperf_bpf_reader_pause(fixture->reader, NULL), 0);
+  expect_code(fixture, uvperf_bpf_reader_unpublish(fixture->reader, NULL), 0);
   pass_grace(fixture);
   fixture->is_quiet = 1;
   flush_reader(fixture);
@@ -191,13 +191,14 @@ static void one_call(fixture_t *fixture) {
     case 4:
     case 5:
       fixture->run.call = "pause";
-      expect_code(fixture, uvperf_bpf_reader_pause(fixture->reader, NULL), 0);
+      expect_code(fixture, uvperf_bpf_reader_unpublish(fixture->reader, NULL),
+                  0);
       break;
     case 6:
     case 7:
     case 8:
       fixture->run.call = "resume";
-      expect_code(fixture, uvperf_bpf_reader_resume(fixture->reader, NULL), 0);
+      expect_code(fixture, uvperf_bpf_reader_publish(fixture->reader, NULL), 0);
       break;
     case 9:
       flush_reader(fixture);
@@ -224,7 +225,7 @@ static void expect_the_whole(fixture_t *fixture) {
     start_reader(fixture);
   balance(fixture);
   fixture->is_quiet = 1;
-  expect_code(fixture, uvperf_bpf_reader_resume(fixture->reader, NULL), 0);
+  expect_code(fixture, uvperf_bpf_reader_publish(fixture->reader, NULL), 0);
   live_storm_one_more(&fixture->storm);
   balance(fixture);
   for (i = 0; i < fixture->storm.nr_writers; i++)

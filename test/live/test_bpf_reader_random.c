@@ -178,14 +178,14 @@ static void call_stop(slot_t *slot) {
 }
 
 static void call_pause(slot_t *slot) {
-  int rc = uvperf_bpf_reader_pause(&slot->live.reader, NULL);
+  int rc = uvperf_bpf_reader_unpublish(&slot->live.reader, NULL);
 
   expect(slot->fixture, rc == 0, "pause", rc);
   slot->paused = 1;
 }
 
 static void call_resume(slot_t *slot) {
-  int rc = uvperf_bpf_reader_resume(&slot->live.reader, NULL);
+  int rc = uvperf_bpf_reader_publish(&slot->live.reader, NULL);
 
   expect(slot->fixture, rc == 0, "resume", rc);
   slot->paused = 0;
@@ -248,7 +248,7 @@ static void call_questions(slot_t *slot) {
   uvperf_ring_info_t ring;
   uvperf_stats_t stats;
 
-  expect(fixture, uvperf_bpf_reader_snapshot(reader, 0, NULL) == UV_EINVAL,
+  expect(fixture, uvperf_snapshot(&reader->handle, 0, NULL, NULL) == UV_EINVAL,
          "snapshot", 0);
   expect(fixture, uvperf_bpf_reader_cpu_status(reader, fixture->cpus[0]) == 0,
          "cpu_status", 0);
@@ -333,7 +333,7 @@ static int run_child(void *arg) {
   for (slot = fixture->slots; slot < fixture->slots + SLOTS; slot++) {
     if (slot->phase == OPEN &&
         (uvperf_stop(&slot->live.reader.handle) != UV_EPERM ||
-         uvperf_bpf_reader_resume(&slot->live.reader, NULL) != UV_EPERM))
+         uvperf_bpf_reader_publish(&slot->live.reader, NULL) != UV_EPERM))
       return 2;
     if (slot->phase == OPEN || slot->phase == WALKED)
       call_close(slot);

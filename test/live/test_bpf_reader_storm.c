@@ -78,13 +78,13 @@ static void pause_for_a_moment(fixture_t *fixture) {
   unsigned looks = 0;
   int code;
 
-  code = uvperf_bpf_reader_pause(&fixture->reader, NULL);
+  code = uvperf_bpf_reader_unpublish(&fixture->reader, NULL);
   while (live_storm_is_writing(&fixture->storm) &&
          live_storm_refused(&fixture->storm) == before)
     if (++looks % 1000 == 0) /* all may be on this CPU */
       sched_yield();
   if (code == 0)
-    code = uvperf_bpf_reader_resume(&fixture->reader, NULL);
+    code = uvperf_bpf_reader_publish(&fixture->reader, NULL);
   if (fixture->code == 0)
     fixture->code = code;
 }
@@ -93,9 +93,9 @@ static void pause_another(fixture_t *fixture) {
   int code;
 
   if (fixture->ticks % 2 == 1)
-    code = uvperf_bpf_reader_pause(&fixture->other, NULL);
+    code = uvperf_bpf_reader_unpublish(&fixture->other, NULL);
   else
-    code = uvperf_bpf_reader_resume(&fixture->other, NULL);
+    code = uvperf_bpf_reader_publish(&fixture->other, NULL);
   if (fixture->code == 0)
     fixture->code = code;
 }

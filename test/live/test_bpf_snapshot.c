@@ -29,7 +29,7 @@ static void forget(live_bpf_reader_t *live) {
 
 static void take(live_bpf_reader_t *live, uint32_t flags) {
   forget(live);
-  assert_int_equal(uvperf_bpf_reader_snapshot(&live->reader, flags, NULL), 0);
+  assert_int_equal(uvperf_snapshot(&live->reader.handle, flags, NULL, NULL), 0);
 }
 
 /* -- contents ------------------------------------------------------------- */
@@ -140,12 +140,12 @@ static void snapshot_refuses_invalid_arguments(void **state) {
   options.flags = UVPERF_BPF_READER_OVERWRITE;
   live_bpf_reader_make(__func__, &live, 0);
   live_bpf_reader_open(*state, &live, &options);
-  assert_int_equal(uvperf_bpf_reader_snapshot(&live.reader, 0, NULL),
+  assert_int_equal(uvperf_snapshot(&live.reader.handle, 0, NULL, NULL),
                    UV_EINVAL);
   live_bpf_reader_start(&live, NULL);
-  assert_int_equal(uvperf_bpf_reader_snapshot(&live.reader, 8, NULL),
+  assert_int_equal(uvperf_snapshot(&live.reader.handle, 8, NULL, NULL),
                    UV_EINVAL);
-  assert_int_equal(uvperf_bpf_reader_snapshot(&live.reader, 0, NULL), 0);
+  assert_int_equal(uvperf_snapshot(&live.reader.handle, 0, NULL, NULL), 0);
   live_bpf_reader_end(&live);
 }
 
@@ -154,11 +154,11 @@ static void snapshot_works_after_stop_and_while_paused(void **state) {
 
   begin(__func__, *state, &live, 64 * 1024);
   live_bpf_reader_send_all(&live, 0, 3);
-  assert_int_equal(uvperf_bpf_reader_pause(&live.reader, NULL), 0);
+  assert_int_equal(uvperf_bpf_reader_unpublish(&live.reader, NULL), 0);
   assert_int_equal(live_bpf_reader_send(&live, 0, 24), -ENOENT);
   take(&live, UVPERF_SNAPSHOT_OLDEST_FIRST);
   assert_int_equal(live.samples, 3);
-  assert_int_equal(uvperf_bpf_reader_resume(&live.reader, NULL), 0);
+  assert_int_equal(uvperf_bpf_reader_publish(&live.reader, NULL), 0);
   live_bpf_reader_send_all(&live, 0, 2);
   assert_int_equal(uvperf_stop(&live.reader.handle), 0);
   assert_int_equal(live_bpf_reader_send(&live, 0, 24), -ENOENT);
@@ -171,8 +171,8 @@ static void snapshot_works_after_stop_and_while_paused(void **state) {
   live_bpf_reader_end(&live);
 }
 
-static void on_done(uvperf_bpf_reader_t *reader, int status) {
-  live_bpf_reader_t *live = reader->handle.data;
+static void on_done(uvperf_handle_t *base, int status) {
+  live_bpf_reader_t *live = base->data;
 
   assert_int_equal(status, 0);
   *(uint64_t *)live->hook_data += 1;
@@ -193,10 +193,9 @@ static void snapshot_started_comes_in_slices_of_all_cpus(void **state) {
   live_bpf_reader_send_all(&live, live_last_cpu(), 5);
   live.hook_data = &done;
   fake_pool_hold();
-  assert_int_equal(
-      uvperf_bpf_reader_snapshot_start(
-          &live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST, on_done, NULL),
-      0);
+  assert_int_equal(uvperf_snapshot(&live.reader.handle,
+                                   UVPERF_SNAPSHOT_OLDEST_FIRST, on_done, NULL),
+                   0);
   fake_pool_run();
   assert_true(live_run_until(*state, &done, 1));
   assert_int_equal(live.samples, 10);
@@ -215,7 +214,7 @@ static void act_at_third(live_bpf_reader_t *live, int status,
 
   (void)status;
   (void)sample;
-  assert_int_equal(uvperf_bpf_reader_snapshot(reader, 0, NULL), UV_EBUSY);
+  assert_int_equal(uvperf_snapshot(&reader->handle, 0, NULL, NULL), UV_EBUSY);
   if (live->samples != 3)
     return;
   if (*act == 'x' || *act == 's')
@@ -223,7 +222,7 @@ static void act_at_third(live_bpf_reader_t *live, int status,
   if (*act == 's')
     live_bpf_reader_start(live, NULL);
   if (*act == 'p')
-    assert_int_equal(uvperf_bpf_reader_pause(reader, NULL), 0);
+    assert_int_equal(uvperf_bpf_reader_unpublish(reader, NULL), 0);
   if (*act == 'c')
     uvperf_close(&reader->handle, live_bpf_reader_on_close);
 }
@@ -270,8 +269,8 @@ static void callback_that_starts_has_the_rest_of_the_snapshot(void **state) {
   live_bpf_reader_send_all(&live, 0, 8);
   assert_int_equal(uvperf_stop(&live.reader.handle), 0);
   live.on_sample = start_at_third;
-  assert_int_equal(uvperf_bpf_reader_snapshot(
-                       &live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST, NULL),
+  assert_int_equal(uvperf_snapshot(&live.reader.handle,
+                                   UVPERF_SNAPSHOT_OLDEST_FIRST, NULL, NULL),
                    0);
   assert_int_equal(live.samples, 8);
   live_bpf_reader_end(&live);
@@ -287,7 +286,7 @@ static void snapshot_that_cannot_pause_delivers_nothing(void **state) {
   live_bpf_reader_send_all(&live, live_last_cpu(), 3);
   fake_fail(FAKE_IOCTL, (unsigned)uvperf_nr_rings(&live.reader.handle),
             -EACCES);
-  assert_int_equal(uvperf_bpf_reader_snapshot(&live.reader, 0, NULL),
+  assert_int_equal(uvperf_snapshot(&live.reader.handle, 0, NULL, NULL),
                    UV_EACCES);
   assert_int_equal(live.records, 0);
   live_bpf_reader_send_all(&live, 0, 1); /* no ring is left paused */
@@ -303,8 +302,8 @@ static void snapshot_that_cannot_resume_delivers_and_fails(void **state) {
   live_bpf_reader_send_all(&live, 0, 3);
   fake_fail(FAKE_IOCTL, (unsigned)uvperf_nr_rings(&live.reader.handle) + 1,
             -EACCES);
-  assert_int_equal(uvperf_bpf_reader_snapshot(
-                       &live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST, NULL),
+  assert_int_equal(uvperf_snapshot(&live.reader.handle,
+                                   UVPERF_SNAPSHOT_OLDEST_FIRST, NULL, NULL),
                    UV_EACCES);
   assert_int_equal(live.samples, 3);
   take(&live, 0); /* resumes it */
@@ -323,8 +322,8 @@ static void snapshot_without_memory_leaves_all_for_the_next(void **state) {
   live_bpf_reader_send_all(&live, 0, 3);
   for (nth = 1; rc != 0; nth++) {
     fake_fail(FAKE_CALLOC, nth, 0);
-    rc = uvperf_bpf_reader_snapshot(&live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST,
-                                    NULL);
+    rc = uvperf_snapshot(&live.reader.handle, UVPERF_SNAPSHOT_OLDEST_FIRST,
+                         NULL, NULL);
     assert_true(rc == 0 || rc == UV_ENOMEM);
     assert_int_equal(live.samples, rc == 0 ? 3 : 0);
   }
@@ -363,8 +362,8 @@ static void snapshot_forked_in_its_callback_is_clean(void **state) {
   live_bpf_reader_send_all(&live, 0, 5);
   live.on_sample = fork_in_callback;
   live.hook_data = &pid;
-  rc = uvperf_bpf_reader_snapshot(&live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST,
-                                  NULL);
+  rc = uvperf_snapshot(&live.reader.handle, UVPERF_SNAPSHOT_OLDEST_FIRST, NULL,
+                       NULL);
   if (pid == 0) {
     while (uv_run(*state, UV_RUN_DEFAULT) != 0)
       continue;

@@ -70,12 +70,13 @@ static void event_with_perfs_clock_keeps_it(void **state) {
   fault_attr(&attr);
   options.flags = UVPERF_EVENT_PERF_CLOCK;
   assert_int_equal(uvperf_event_init(*state, &event, &attr, &options, NULL), 0);
-  assert_false(uvperf_event_attr(&event)->use_clockid);
+  assert_false(uvperf_handle_attr(&event.handle, 0)->use_clockid);
   uvperf_close(&event.handle, NULL);
   attr.use_clockid = 1;
   attr.clockid = CLOCK_BOOTTIME;
   assert_int_equal(uvperf_event_init(*state, &event, &attr, NULL, NULL), 0);
-  assert_int_equal(uvperf_event_attr(&event)->clockid, CLOCK_BOOTTIME);
+  assert_int_equal(uvperf_handle_attr(&event.handle, 0)->clockid,
+                   CLOCK_BOOTTIME);
   uvperf_close(&event.handle, NULL);
   uv_run(*state, UV_RUN_DEFAULT);
 }
@@ -103,9 +104,11 @@ static void event_of_a_group_has_the_clock_of_its_leader(void **state) {
     options.flags = 0;
     assert_int_equal(uvperf_event_init(*state, &member, &attr, &options, NULL),
                      0);
-    assert_int_equal(uvperf_event_attr(&member)->use_clockid, clocks[i] != -1);
+    assert_int_equal(uvperf_handle_attr(&member.handle, 0)->use_clockid,
+                     clocks[i] != -1);
     if (clocks[i] != -1)
-      assert_int_equal(uvperf_event_attr(&member)->clockid, clocks[i]);
+      assert_int_equal(uvperf_handle_attr(&member.handle, 0)->clockid,
+                       clocks[i]);
     uvperf_close(&member.handle, NULL);
     uvperf_close(&leader.handle, NULL);
     uv_run(*state, UV_RUN_DEFAULT);

@@ -114,7 +114,7 @@ static void open_event(uv_loop_t *loop, uvperf_error_t *error) {
     return;
   attr = uvperf_event_list_get(list, 0)->attr;
   if (uvperf_event_init(loop, &event, attr, &options, error) != 0 ||
-      uvperf_event_enable(&event, error) != 0)
+      uvperf_enable(&event.handle, 0, error) != 0)
     return;
   memset(error, 0, sizeof(*error));
   if (strncmp(attempt->event, "page-faults", 11) != 0)

@@ -65,7 +65,7 @@ static void event_started_without_enable_is_left_to_the_user(void **state) {
   options.flags = UVPERF_START_NO_ENABLE;
   live_start(&collector, &options);
   live_comm(&unseen, 5);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   live_comm(&next, 2);
   assert_true(live_run_until(*state, &collector.comms, 2));
   /* Stop does not disable what start did not enable. */
@@ -281,7 +281,7 @@ static void event_copies_what_it_is_given(void **state) {
   *options = (uvperf_event_options_t)UVPERF_EVENT_OPTIONS_INIT;
   *stream = (uvperf_stream_options_t)UVPERF_STREAM_OPTIONS_INIT;
   live_init(*state, &collector, attr, options);
-  assert_ptr_not_equal(uvperf_event_attr(&collector.event), attr);
+  assert_ptr_not_equal(uvperf_handle_attr(&collector.event.handle, 0), attr);
   free(attr);
   free(options);
   live_start(&collector, stream);

@@ -87,7 +87,7 @@ static int trap_oneself(void *arg) {
       uvperf_event_init(&loop, &event, attr, NULL, NULL) != 0)
     return 1;
   live_write(1);
-  if (traps != 0 || uvperf_event_enable(&event, NULL) != 0)
+  if (traps != 0 || uvperf_enable(&event.handle, 0, NULL) != 0)
     return 2;
   live_write(1);
   if (!is_trapped(1, SIG_DATA_ONE))
@@ -241,7 +241,7 @@ static void event_with_inherit_thread_counts_no_process(void **state) {
     set(__func__, &attr, UVPERF_ATTR_INHERIT_THREAD, (uint64_t)threads_only);
     need(__func__, *state, &attr);
     live_init(*state, &collector, &attr, &options);
-    assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+    assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
     live_syscall(2);
     assert_int_equal(uv_thread_create(&thread, three_calls, NULL), 0);
     assert_int_equal(uv_thread_join(&thread), 0);
@@ -273,7 +273,7 @@ static void on_time(live_collector_t *collector,
 /* As live_end, but other page faults are no failure. */
 static void end_touches(uv_loop_t *loop, live_collector_t *collector,
                         const uint64_t *nr) {
-  assert_int_equal(uvperf_event_disable(&collector->event, NULL), 0);
+  assert_int_equal(uvperf_disable(&collector->event.handle, 0, NULL), 0);
   live_run_until(loop, nr, LIVE_PAGES);
   live_run_ms(loop, 1);
   assert_int_equal(*nr, LIVE_PAGES);

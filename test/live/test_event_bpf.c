@@ -41,11 +41,11 @@ static void event_program_on_a_tracepoint_drops_by_0(void **state) {
 
   open_syscall(*state, &collector, id);
   open_syscall(*state, &other, id);
-  assert_int_equal(uvperf_event_attach_bpf(&collector.event, program, 0, NULL),
-                   0);
+  assert_int_equal(
+      uvperf_attach_bpf(&collector.event.handle, 0, program, 0, NULL), 0);
   close(program); /* the event holds it */
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
-  assert_int_equal(uvperf_event_enable(&other.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
+  assert_int_equal(uvperf_enable(&other.event.handle, 0, NULL), 0);
   call_getpgid(own_argument(), 5);
   live_syscall(3);
   live_control_expect_records(&collector, 3);
@@ -72,9 +72,9 @@ static void event_program_sees_the_cookie_of_its_own_link(void **state) {
     live_bpf_cookie_open(__func__, &counter, BPF_PROG_TYPE_TRACEPOINT);
     live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
     live_init(*state, &collector, &attr, NULL);
-    assert_int_equal(
-        uvperf_event_attach_bpf(&collector.event, counter.fd, cookies[i], NULL),
-        0);
+    assert_int_equal(uvperf_attach_bpf(&collector.event.handle, 0, counter.fd,
+                                       cookies[i], NULL),
+                     0);
     syscall(SYS_setpriority, -1, 0, 0);
     assert_int_equal(live_bpf_cookie(&counter), cookies[i]);
     live_close(&collector);
@@ -88,9 +88,9 @@ static void event_program_on_a_tracepoint_passes_by_1(void **state) {
   live_collector_t collector;
 
   open_syscall(*state, &collector, id);
-  assert_int_equal(uvperf_event_attach_bpf(&collector.event, program, 0, NULL),
-                   0);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(
+      uvperf_attach_bpf(&collector.event.handle, 0, program, 0, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   call_getpgid(own_argument(), 5);
   live_control_expect_records(&collector, 5);
   live_close(&collector);
@@ -116,11 +116,11 @@ static void event_program_on_a_tracepoint_runs_once_attached(void **state) {
   open_counted(__func__, *state, &collector, &counter);
   fake_fail(FAKE_BPF_LINK, 1, -EINVAL); /* as before Linux 5.15 */
   assert_int_equal(
-      uvperf_event_attach_bpf(&collector.event, counter.fd, 0, NULL), 0);
+      uvperf_attach_bpf(&collector.event.handle, 0, counter.fd, 0, NULL), 0);
   assert_int_equal(live_bpf_links(counter.fd), 0);
   call_getpgid(own_argument(), 3);
   assert_int_equal(live_bpf_counter_runs(&counter, -1), 3);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   call_getpgid(own_argument(), 4);
   assert_int_equal(live_bpf_counter_runs(&counter, -1), 7);
   live_control_expect_records(&collector, 4);
@@ -136,7 +136,7 @@ static void event_program_with_a_link_runs_until_close_returns(void **state) {
 
   open_counted(__func__, *state, &collector, &counter);
   assert_int_equal(
-      uvperf_event_attach_bpf(&collector.event, counter.fd, 0, NULL), 0);
+      uvperf_attach_bpf(&collector.event.handle, 0, counter.fd, 0, NULL), 0);
   if (live_bpf_links(counter.fd) == 0) {
     live_close(&collector);
     support_skip(__func__, "BPF links of perf events");
@@ -166,14 +166,14 @@ static void event_program_on_samples_drops_by_0_passes_by_1(void **state) {
     live_touch_attr(&attr, PERF_SAMPLE_IP);
     live_control_begin(*state, &collector, &attr);
     assert_int_equal(
-        uvperf_event_attach_bpf(&collector.event, program, 0, NULL), 0);
+        uvperf_attach_bpf(&collector.event.handle, 0, program, 0, NULL), 0);
     live_control_expect_refused(
-        uvperf_event_attach_bpf(&collector.event, program, 0, &error), &error,
-        UV_EEXIST, UVPERF_CAUSE_EXISTS, "");
-    assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
-    assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+        uvperf_attach_bpf(&collector.event.handle, 0, program, 0, &error),
+        &error, UV_EEXIST, UVPERF_CAUSE_EXISTS, "");
+    assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
+    assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
     live_touch(region);
-    assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
+    assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
     live_control_expect_records(&collector, verdict ? LIVE_PAGES : 0);
     /* Counted in any case, unlike on a tracepoint. */
     assert_int_equal(live_control_count(&collector), LIVE_PAGES);
@@ -196,9 +196,9 @@ static void event_program_on_a_clock_drops_by_0(void **state) {
   attr.exclude_kernel = 1;
   live_control_begin(*state, &with, &attr);
   live_control_begin(*state, &without, &attr);
-  assert_int_equal(uvperf_event_attach_bpf(&with.event, drop, 0, NULL), 0);
-  assert_int_equal(uvperf_event_enable(&with.event, NULL), 0);
-  assert_int_equal(uvperf_event_enable(&without.event, NULL), 0);
+  assert_int_equal(uvperf_attach_bpf(&with.event.handle, 0, drop, 0, NULL), 0);
+  assert_int_equal(uvperf_enable(&with.event.handle, 0, NULL), 0);
+  assert_int_equal(uvperf_enable(&without.event.handle, 0, NULL), 0);
   while (without.records < 20)
     uv_run(*state, UV_RUN_NOWAIT);
   assert_int_equal(with.records, 0);
@@ -219,23 +219,26 @@ static void event_set_bpf_of_what_does_not_fit_is_refused(void **state) {
 
   open_syscall(*state, &collector, id);
   live_control_expect_refused(
-      uvperf_event_attach_bpf(event, sampler, 0, &error), &error, UV_EINVAL,
-      UVPERF_CAUSE_ARGUMENT, "BPF_PROG_TYPE_TRACEPOINT");
+      uvperf_attach_bpf(&event->handle, 0, sampler, 0, &error), &error,
+      UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "BPF_PROG_TYPE_TRACEPOINT");
   live_control_expect_refused(
-      uvperf_event_attach_bpf(event, sampler, 7, &error), &error, UV_EINVAL,
-      UVPERF_CAUSE_ARGUMENT, "BPF_PROG_TYPE_TRACEPOINT");
-  live_control_expect_refused(uvperf_event_attach_bpf(event, null, 0, &error),
-                              &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "");
-  live_control_expect_refused(uvperf_event_attach_bpf(event, -1, 0, &error),
-                              &error, UV_EBADF, UVPERF_CAUSE_ARGUMENT, "-1");
-  live_control_expect_refused(uvperf_event_attach_bpf(event, beyond, 0, &error),
-                              &error, UV_EACCES, UVPERF_CAUSE_ARGUMENT, "");
+      uvperf_attach_bpf(&event->handle, 0, sampler, 7, &error), &error,
+      UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "BPF_PROG_TYPE_TRACEPOINT");
+  live_control_expect_refused(
+      uvperf_attach_bpf(&event->handle, 0, null, 0, &error), &error, UV_EINVAL,
+      UVPERF_CAUSE_ARGUMENT, "");
+  live_control_expect_refused(
+      uvperf_attach_bpf(&event->handle, 0, -1, 0, &error), &error, UV_EBADF,
+      UVPERF_CAUSE_ARGUMENT, "-1");
+  live_control_expect_refused(
+      uvperf_attach_bpf(&event->handle, 0, beyond, 0, &error), &error,
+      UV_EACCES, UVPERF_CAUSE_ARGUMENT, "");
   live_close(&collector);
   live_touch_attr(&attr, PERF_SAMPLE_IP);
   live_init(*state, &collector, &attr, NULL);
-  live_control_expect_refused(uvperf_event_attach_bpf(event, beyond, 0, &error),
-                              &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                              "BPF_PROG_TYPE_PERF_EVENT");
+  live_control_expect_refused(
+      uvperf_attach_bpf(&event->handle, 0, beyond, 0, &error), &error,
+      UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "BPF_PROG_TYPE_PERF_EVENT");
   live_close(&collector);
   close(sampler);
   close(beyond);
@@ -251,16 +254,17 @@ static void event_set_bpf_twice_is_eexist(void **state) {
 
   open_syscall(*state, &collector, id);
   open_syscall(*state, &other, id);
-  assert_int_equal(uvperf_event_attach_bpf(&collector.event, program, 0, NULL),
-                   0);
+  assert_int_equal(
+      uvperf_attach_bpf(&collector.event.handle, 0, program, 0, NULL), 0);
   live_control_expect_refused(
-      uvperf_event_attach_bpf(&collector.event, another, 0, &error), &error,
+      uvperf_attach_bpf(&collector.event.handle, 0, another, 0, &error), &error,
       UV_EEXIST, UVPERF_CAUSE_EXISTS, "");
   /* bpf_prog_array_copy: not the same one twice on one tracepoint, either. */
   live_control_expect_refused(
-      uvperf_event_attach_bpf(&other.event, program, 0, &error), &error,
+      uvperf_attach_bpf(&other.event.handle, 0, program, 0, &error), &error,
       UV_EEXIST, UVPERF_CAUSE_EXISTS, "");
-  assert_int_equal(uvperf_event_attach_bpf(&other.event, another, 0, NULL), 0);
+  assert_int_equal(uvperf_attach_bpf(&other.event.handle, 0, another, 0, NULL),
+                   0);
   live_close(&other);
   live_close(&collector);
   close(program);
@@ -282,16 +286,16 @@ static void event_query_bpf_returns_the_programs_id(void **state) {
 
   open_syscall(*state, &collector, id);
   open_syscall(*state, &other, id);
-  assert_int_equal(uvperf_event_attach_bpf(&collector.event, program, 0, NULL),
-                   0);
-  assert_int_equal(uvperf_event_query_bpf(&other.event, ids, &nr, NULL), 0);
+  assert_int_equal(
+      uvperf_attach_bpf(&collector.event.handle, 0, program, 0, NULL), 0);
+  assert_int_equal(uvperf_query_bpf(&other.event.handle, 0, ids, &nr, NULL), 0);
   assert_in_range(nr, 1, 64);
   for (i = 0; i < nr; i++)
     found += ids[i] == live_bpf_id(program);
   assert_int_equal(found, 1);
   nr = 0;
   live_control_expect_refused(
-      uvperf_event_query_bpf(&collector.event, NULL, &nr, &error), &error,
+      uvperf_query_bpf(&collector.event.handle, 0, NULL, &nr, &error), &error,
       UV_ENOSPC, UVPERF_CAUSE_BPF_PROGRAMS, "");
   assert_in_range(nr, 1, 64);
   assert_true(error.needed >= 1);
@@ -311,7 +315,7 @@ static void event_query_bpf_of_no_tracepoint_is_einval(void **state) {
   live_touch_attr(&attr, PERF_SAMPLE_IP);
   live_init(*state, &collector, &attr, NULL);
   live_control_expect_refused(
-      uvperf_event_query_bpf(&collector.event, ids, &nr, &error), &error,
+      uvperf_query_bpf(&collector.event.handle, 0, ids, &nr, &error), &error,
       UV_EINVAL, UVPERF_CAUSE_NOT_SUPPORTED, "PERF_TYPE_TRACEPOINT");
   assert_int_equal(nr, 1);
   live_close(&collector);
@@ -332,7 +336,8 @@ static void event_set_bpf_on_a_full_tracepoint_is_e2big(void **state) {
   uvperf_attr_tracepoint(&attr, id);
   for (opened = 0; rc == 0 && opened < 65; opened++) {
     live_init(*state, &collectors[opened], &attr, NULL);
-    rc = uvperf_event_attach_bpf(&collectors[opened].event, program, 0, &error);
+    rc = uvperf_attach_bpf(&collectors[opened].event.handle, 0, program, 0,
+                           &error);
     close(program);
     program = live_bpf_constant(__func__, BPF_PROG_TYPE_TRACEPOINT, 1);
   }
@@ -341,8 +346,8 @@ static void event_set_bpf_on_a_full_tracepoint_is_e2big(void **state) {
   assert_int_equal(error.limit, 64);
   nr = 8;
   live_control_expect_refused(
-      uvperf_event_query_bpf(&collectors[0].event, ids, &nr, &error), &error,
-      UV_ENOSPC, UVPERF_CAUSE_BPF_PROGRAMS, "");
+      uvperf_query_bpf(&collectors[0].event.handle, 0, ids, &nr, &error),
+      &error, UV_ENOSPC, UVPERF_CAUSE_BPF_PROGRAMS, "");
   assert_in_range(nr, 9, 64);
   while (opened-- > 0)
     live_close(&collectors[opened]);

@@ -26,20 +26,20 @@ static void event_set_filter_passes_what_matches(void **state) {
   live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
   live_control_begin(*state, &collector, &attr);
   live_control_expect_refused(
-      uvperf_event_apply_filter(&collector.event, "pid ==", &error), &error,
+      uvperf_apply_filter(&collector.event.handle, 0, "pid ==", &error), &error,
       UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "__syscall_nr");
   /* A field without a name, which the kernel calls EPERM. */
   live_control_expect_refused(
-      uvperf_event_apply_filter(&collector.event, "== 1", &error), &error,
+      uvperf_apply_filter(&collector.event.handle, 0, "== 1", &error), &error,
       UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "__syscall_nr");
   live_control_expect_refused(
-      uvperf_event_apply_filter(&collector.event, "nofield == 1", &error),
+      uvperf_apply_filter(&collector.event.handle, 0, "nofield == 1", &error),
       &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "__syscall_nr");
   /* The refused filter is not set. */
-  assert_int_equal(uvperf_event_apply_filter(
-                       &collector.event, "pid == 77 || pid > 1000000", NULL),
+  assert_int_equal(uvperf_apply_filter(&collector.event.handle, 0,
+                                       "pid == 77 || pid > 1000000", NULL),
                    0);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   call_getpgid(77, 3);
   call_getpgid(78, 5);
   call_getpgid(1000000, 6);
@@ -48,8 +48,8 @@ static void event_set_filter_passes_what_matches(void **state) {
   /* perf_tp_event_match: the others are not counted either. */
   assert_int_equal(live_control_count(&collector), 7);
   live_control_expect_refused(
-      uvperf_event_apply_filter(&collector.event, "pid == 1", &error), &error,
-      UV_EEXIST, UVPERF_CAUSE_EXISTS, "");
+      uvperf_apply_filter(&collector.event.handle, 0, "pid == 1", &error),
+      &error, UV_EEXIST, UVPERF_CAUSE_EXISTS, "");
   live_close(&collector);
 }
 
@@ -65,8 +65,8 @@ static void event_set_filter_that_cannot_be_is_einval(void **state) {
   attr.exclude_kernel = 1;
   live_init(*state, &collector, &attr, NULL);
   live_control_expect_refused(
-      uvperf_event_apply_filter(&collector.event, "pid == 1", &error), &error,
-      UV_EINVAL, UVPERF_CAUSE_NOT_SUPPORTED, "");
+      uvperf_apply_filter(&collector.event.handle, 0, "pid == 1", &error),
+      &error, UV_EINVAL, UVPERF_CAUSE_NOT_SUPPORTED, "");
   live_close(&collector);
 
   /* "pid == 77" with spaces up to a page is a valid filter, and a longer one is
@@ -78,11 +78,11 @@ static void event_set_filter_that_cannot_be_is_einval(void **state) {
   live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
   live_init(*state, &collector, &attr, NULL);
   live_control_expect_refused(
-      uvperf_event_apply_filter(&collector.event, longest, &error), &error,
+      uvperf_apply_filter(&collector.event.handle, 0, longest, &error), &error,
       UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "");
   longest[page - 1] = '\0';
-  assert_int_equal(uvperf_event_apply_filter(&collector.event, longest, NULL),
-                   0);
+  assert_int_equal(
+      uvperf_apply_filter(&collector.event.handle, 0, longest, NULL), 0);
   live_close(&collector);
   free(longest);
 }
@@ -96,11 +96,11 @@ static void event_set_filter_that_is_not_closed_is_reported(void **state) {
   live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
   live_init(*state, &collector, &attr, NULL);
   live_control_expect_refused(
-      uvperf_event_apply_filter(&collector.event, "(pid == 1", &error), &error,
-      UV_ENOENT, UVPERF_CAUSE_ARGUMENT, "");
+      uvperf_apply_filter(&collector.event.handle, 0, "(pid == 1", &error),
+      &error, UV_ENOENT, UVPERF_CAUSE_ARGUMENT, "");
   live_control_expect_refused(
-      uvperf_event_apply_filter(&collector.event, "comm ~ \"x", &error), &error,
-      UV_ESRCH, UVPERF_CAUSE_ARGUMENT, "");
+      uvperf_apply_filter(&collector.event.handle, 0, "comm ~ \"x", &error),
+      &error, UV_ESRCH, UVPERF_CAUSE_ARGUMENT, "");
   live_close(&collector);
 }
 
@@ -126,12 +126,12 @@ static void event_pause_drops_and_resume_reports_how_many(void **state) {
   live_begin(*state, &collector, &attr, NULL, on_lost, &lost);
   live_syscall(2);
   live_control_expect_records(&collector, 2);
-  assert_int_equal(uvperf_event_pause(event, NULL), 0);
-  assert_int_equal(uvperf_event_pause(event, NULL), 0);
+  assert_int_equal(uvperf_event_pause(event, 1, NULL), 0);
+  assert_int_equal(uvperf_event_pause(event, 1, NULL), 0);
   live_syscall(5);
   live_control_expect_records(&collector, 2);
-  assert_int_equal(uvperf_event_resume(event, NULL), 0);
-  assert_int_equal(uvperf_event_resume(event, NULL), 0);
+  assert_int_equal(uvperf_event_pause(event, 0, NULL), 0);
+  assert_int_equal(uvperf_event_pause(event, 0, NULL), 0);
   live_run_ms(*state, 1);
   assert_int_equal(lost, 0); /* not before the next record */
   live_syscall(1);
@@ -163,7 +163,7 @@ static void event_paused_hits_are_lost_in_the_count(void **state) {
   collector.event.handle.data = &collector;
   collector.closed = 0;
   /* Before the first start it is the same. */
-  assert_int_equal(uvperf_event_pause(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_event_pause(&collector.event, 1, NULL), 0);
   assert_int_equal(
       uvperf_start(&collector.event.handle, NULL, live_on_record, NULL), 0);
   live_syscall(6);
@@ -181,7 +181,7 @@ static void event_pause_before_start_lasts_until_resume(void **state) {
 
   live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
   live_init(*state, &collector, &attr, NULL);
-  assert_int_equal(uvperf_event_pause(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_event_pause(&collector.event, 1, NULL), 0);
   live_start(&collector, NULL);
   live_syscall(3);
   live_control_expect_records(&collector, 0);
@@ -189,7 +189,7 @@ static void event_pause_before_start_lasts_until_resume(void **state) {
   live_start(&collector, NULL);
   live_syscall(3);
   live_control_expect_records(&collector, 0);
-  assert_int_equal(uvperf_event_resume(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_event_pause(&collector.event, 0, NULL), 0);
   live_syscall(3);
   live_control_expect_records(&collector, 4); /* LOST is one */
   live_close(&collector);
@@ -204,9 +204,9 @@ static void event_pause_without_ring_is_einval(void **state) {
   uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
   attr.exclude_kernel = 1;
   live_init(*state, &collector, &attr, NULL);
-  live_control_expect_refused(uvperf_event_pause(&collector.event, &error),
+  live_control_expect_refused(uvperf_event_pause(&collector.event, 1, &error),
                               &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "");
-  live_control_expect_refused(uvperf_event_resume(&collector.event, &error),
+  live_control_expect_refused(uvperf_event_pause(&collector.event, 0, &error),
                               &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "");
   live_close(&collector);
 }
@@ -229,23 +229,23 @@ static void event_group_controls_reach_all_from_any_member(void **state) {
   attr.config = leave;
   live_init(*state, &other, &attr, &options);
 
-  assert_int_equal(uvperf_event_enable_group(&other.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&other.event.handle, UVPERF_ALL, NULL), 0);
   live_syscall(5);
-  assert_int_equal(uvperf_event_disable_group(&one.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&one.event.handle, UVPERF_ALL, NULL), 0);
   live_syscall(3);
   assert_int_equal(live_control_count(&leader), 5);
   assert_int_equal(live_control_count(&one), 5);
   assert_int_equal(live_control_count(&other), 5);
-  assert_int_equal(uvperf_event_reset(&leader.event, NULL), 0);
+  assert_int_equal(uvperf_reset(&leader.event.handle, 0, NULL), 0);
   assert_int_equal(live_control_count(&leader), 0);
   assert_int_equal(live_control_count(&one), 5);
   assert_int_equal(live_control_count(&other), 5);
-  assert_int_equal(uvperf_event_enable_group(&leader.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&leader.event.handle, UVPERF_ALL, NULL), 0);
   live_syscall(2);
-  assert_int_equal(uvperf_event_disable_group(&leader.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&leader.event.handle, UVPERF_ALL, NULL), 0);
   assert_int_equal(live_control_count(&leader), 2);
   assert_int_equal(live_control_count(&other), 7);
-  assert_int_equal(uvperf_event_reset_group(&one.event, NULL), 0);
+  assert_int_equal(uvperf_reset(&one.event.handle, UVPERF_ALL, NULL), 0);
   assert_int_equal(live_control_count(&leader), 0);
   assert_int_equal(live_control_count(&one), 0);
   assert_int_equal(live_control_count(&other), 0);
@@ -272,7 +272,7 @@ static void event_fd_can_be_dupped_and_closes_with_the_handle(void **state) {
   assert_int_equal(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
   copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
   assert_true(copy >= 0);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   live_syscall(4);
   assert_int_equal(read(copy, &value, sizeof(value)), sizeof(value));
   assert_int_equal(value, 4);

@@ -85,7 +85,7 @@ event_stopped_at_its_last_slice_ends_after_next_start(void **state) {
   support_need_own_events(__func__);
   live_child_fork(&child, 10);
   open_child(*state, &collector, &child);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   live_child_go(&child);
   live_child_wait(&child);
   options.flush_ms = -1;
@@ -111,7 +111,7 @@ event_target_gone_before_start_delivers_rest_then_eof(void **state) {
   support_need_own_events(__func__);
   live_child_fork(&child, 10);
   open_child(*state, &collector, &child);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   live_child_go(&child);
   live_child_wait(&child);
   live_start(&collector, NULL);
@@ -129,11 +129,11 @@ event_target_gone_while_stopped_ends_after_next_start(void **state) {
   support_need_own_events(__func__);
   live_child_fork(&child, 10);
   open_child(*state, &collector, &child);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   live_start(&collector, NULL);
   live_run_ms(*state, 5);
   assert_int_equal(uvperf_stop(&collector.event.handle), 0);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   live_child_go(&child);
   live_child_wait(&child);
   live_run_ms(*state, 5);
@@ -177,12 +177,12 @@ static void event_disabled_is_not_an_end(void **state) {
   live_init(*state, &collector, &attr, NULL);
   live_start(&collector, NULL);
   live_comm(&next, 2);
-  assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
   assert_true(live_run_until(*state, &collector.comms, 2));
   live_run_ms(*state, 20);
   assert_int_equal(collector.ends, 0);
   assert_int_equal(uvperf_is_active(&collector.event.handle), 1);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   live_comm(&next, 2);
   assert_true(live_run_until(*state, &collector.comms, 4));
   live_close(&collector);

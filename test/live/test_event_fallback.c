@@ -43,7 +43,7 @@ static void expect_change(const live_collector_t *collector, size_t nth,
   const uvperf_change_t *changes;
   size_t nr;
 
-  changes = uvperf_event_changes(&collector->event, &nr);
+  changes = uvperf_changes(&collector->event.handle, 0, &nr);
   assert_true(nth < nr);
   fallback_is(&changes[nth], which, field, from, to);
 }
@@ -51,7 +51,7 @@ static void expect_change(const live_collector_t *collector, size_t nth,
 static size_t count_changes(const live_collector_t *collector) {
   size_t nr;
 
-  uvperf_event_changes(&collector->event, &nr);
+  uvperf_changes(&collector->event.handle, 0, &nr);
   return nr;
 }
 
@@ -118,11 +118,11 @@ static void live_cycles_sampled_too_often_are_slowed_down(void **state) {
   live_init(*state, &collector, &attr, &options);
   collector.hook = is_of_the_clock;
   collector.hook_data = &period;
-  period = uvperf_event_attr(&collector.event)->sample_period;
+  period = uvperf_handle_attr(&collector.event.handle, 0)->sample_period;
   assert_true(period >= 100000);
   live_start(&collector, NULL);
   burn(&collector, 100 * period);
-  assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
   assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   assert_in_range(collector.records, 1, 200);
   expect_change(&collector, 2, UVPERF_FALLBACK_CLOCK, UVPERF_ATTR_SAMPLE_PERIOD,
@@ -142,9 +142,9 @@ static void live_cycles_of_a_cpu_count_by_the_cpu_clock(void **state) {
   options.cpu = 0;
   options.flags |= UVPERF_EVENT_CPU;
   live_init(*state, &collector, &attr, &options);
-  assert_int_equal(uvperf_event_attr(&collector.event)->type,
+  assert_int_equal(uvperf_handle_attr(&collector.event.handle, 0)->type,
                    PERF_TYPE_SOFTWARE);
-  assert_int_equal(uvperf_event_attr(&collector.event)->config,
+  assert_int_equal(uvperf_handle_attr(&collector.event.handle, 0)->config,
                    PERF_COUNT_SW_CPU_CLOCK);
   live_start(&collector, NULL);
   burn(&collector, 1000000);
@@ -233,7 +233,8 @@ static void live_field_after_the_kernels_struct_is_cut(void **state) {
   wide.attr.exclude_hv = 1;
   uvperf_attr_set(&wide.attr, UVPERF_ATTR_CONFIG4, 5);
   live_init(*state, &collector, &wide.attr, &options);
-  assert_true(uvperf_event_attr(&collector.event)->size < sizeof(wide));
+  assert_true(uvperf_handle_attr(&collector.event.handle, 0)->size <
+              sizeof(wide));
   assert_int_equal(count_changes(&collector), 1);
   expect_change(&collector, 0, UVPERF_FALLBACK_KERNEL, UVPERF_ATTR_CONFIG4, 5,
                 0);
@@ -262,12 +263,12 @@ static void count_with(unprivileged_report_t *report,
     unprivileged_wrong(report, "%d: %s", error.code, error.reason);
     return;
   }
-  uvperf_event_changes(&event, &nr);
-  if (nr != 2 || !uvperf_event_attr(&event)->exclude_kernel)
+  uvperf_changes(&event.handle, 0, &nr);
+  if (nr != 2 || !uvperf_handle_attr(&event.handle, 0)->exclude_kernel)
     unprivileged_wrong(report, "%d changes", (int)nr);
-  uvperf_event_enable(&event, NULL);
+  uvperf_enable(&event.handle, 0, NULL);
   provoke();
-  uvperf_event_disable(&event, NULL);
+  uvperf_disable(&event.handle, 0, NULL);
   uvperf_event_read(&event, &count, NULL);
   if (count.value != value)
     unprivileged_wrong(report, "%d were counted", (int)count.value);

@@ -14,9 +14,9 @@ static int child_by_the_rules(void *arg) {
 
   if (uv_loop_fork(loop) != 0)
     return 1;
-  if (uvperf_event_enable(&collector->event, NULL) != UV_EPERM ||
-      uvperf_event_disable(&collector->event, NULL) != UV_EPERM ||
-      uvperf_event_reset(&collector->event, NULL) != UV_EPERM ||
+  if (uvperf_enable(&collector->event.handle, 0, NULL) != UV_EPERM ||
+      uvperf_disable(&collector->event.handle, 0, NULL) != UV_EPERM ||
+      uvperf_reset(&collector->event.handle, 0, NULL) != UV_EPERM ||
       uvperf_event_read(&collector->event, &count, NULL) != UV_EPERM ||
       uvperf_event_id(&collector->event, &id) != UV_EPERM)
     return 2;

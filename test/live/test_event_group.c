@@ -100,7 +100,7 @@ static void group_whose_leader_is_enabled_counts_at_once(void **state) {
 
   support_need_breakpoints(__func__);
   open_group(*state, &group);
-  assert_int_equal(uvperf_event_enable(&group.leader.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&group.leader.event.handle, 0, NULL), 0);
   work();
   expect_counts(&group, 5, 2);
   close_group(&group);
@@ -133,7 +133,7 @@ static void group_whose_leader_is_closed_counts_nothing(void **state) {
   live_close(&group.leader);
   work();
   expect_counts(&group, 5, 2);
-  assert_int_equal(uvperf_event_enable(&group.writes.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&group.writes.event.handle, 0, NULL), 0);
   work();
   expect_counts(&group, 10, 2);
   live_close(&group.calls);
@@ -149,7 +149,7 @@ static void sibling_disabled_counts_again_with_its_leader(void **state) {
   open_group(*state, &group);
   start_leader(&group);
   work();
-  assert_int_equal(uvperf_event_disable(&group.writes.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&group.writes.event.handle, 0, NULL), 0);
   work();
   expect_counts(&group, 5, 4);
   assert_int_equal(uvperf_stop(&group.leader.event.handle), 0);
@@ -171,8 +171,10 @@ static void sibling_that_joins_late_counts_once_it_is_enabled(void **state) {
   open_sibling(&group, &group.calls, &attr);
   work();
   expect_counts(&group, 5, 0);
-  assert_int_equal(uvperf_event_disable_group(&group.calls.event, NULL), 0);
-  assert_int_equal(uvperf_event_enable_group(&group.calls.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&group.calls.event.handle, UVPERF_ALL, NULL),
+                   0);
+  assert_int_equal(uvperf_enable(&group.calls.event.handle, UVPERF_ALL, NULL),
+                   0);
   work();
   expect_counts(&group, 10, 2);
   close_group(&group);
@@ -255,7 +257,7 @@ static void group_closed_in_a_forked_child_goes_on_counting(void **state) {
   pid = fork();
   if (pid == 0) {
     if (uv_loop_fork(*state) != 0 ||
-        uvperf_event_enable(&group.leader.event, NULL) != UV_EPERM)
+        uvperf_enable(&group.leader.event.handle, 0, NULL) != UV_EPERM)
       _exit(1);
     uvperf_close(&group.leader.event.handle, NULL);
     uvperf_close(&group.writes.event.handle, NULL);

@@ -31,7 +31,7 @@ static void event_measure_is_of_the_call_alone(void **state) {
     measure_count_is(&count, nr);
     assert_int_equal(count.nr_counts, 1);
   }
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   assert_int_equal(uvperf_event_measure(&collector.event, measure_writes, &nr,
                                         &count, 1, NULL),
                    UV_EBUSY);

@@ -54,7 +54,8 @@ static void open_running(uv_loop_t *loop, live_collector_t *collector,
 }
 
 static int move_to(live_collector_t *collector, const volatile uint64_t *word) {
-  struct perf_event_attr attr = *uvperf_event_attr(&collector->event);
+  struct perf_event_attr attr =
+      *uvperf_handle_attr(&collector->event.handle, 0);
 
   attr.bp_addr = (uintptr_t)word;
   return uvperf_event_modify(&collector->event, &attr, NULL);
@@ -62,7 +63,8 @@ static int move_to(live_collector_t *collector, const volatile uint64_t *word) {
 
 /* One that the kernel refuses after it has disabled the event. */
 static void refuse(live_collector_t *collector) {
-  struct perf_event_attr attr = *uvperf_event_attr(&collector->event);
+  struct perf_event_attr attr =
+      *uvperf_handle_attr(&collector->event.handle, 0);
   uvperf_error_t error;
 
   attr.bp_type = HW_BREAKPOINT_EMPTY;
@@ -80,7 +82,7 @@ static void event_modify_moves_a_running_breakpoint(void **state) {
   write_words(3, 4);
   expect_hits(&collector, 3, 0);
   assert_int_equal(move_to(&collector, &other_word), 0);
-  assert_int_equal(uvperf_event_attr(&collector.event)->bp_addr,
+  assert_int_equal(uvperf_handle_attr(&collector.event.handle, 0)->bp_addr,
                    (uintptr_t)&other_word);
   write_words(3, 4);
   expect_hits(&collector, 3, 4);
@@ -99,7 +101,7 @@ static void event_modify_that_fails_leaves_it_running(void **state) {
   refuse(&collector);
   write_words(3, 4);
   expect_hits(&collector, 3, 0);
-  assert_int_equal(uvperf_event_attr(&collector.event)->bp_addr,
+  assert_int_equal(uvperf_handle_attr(&collector.event.handle, 0)->bp_addr,
                    (uintptr_t)&one_word);
   assert_int_equal(move_to(&collector, &other_word), 0);
   refuse(&collector);
@@ -117,13 +119,13 @@ static void event_modify_leaves_a_stopped_one_stopped(void **state) {
   open_running(*state, &collector, &hits);
   /* Also after it was modified while it ran. */
   assert_int_equal(move_to(&collector, &other_word), 0);
-  assert_int_equal(uvperf_event_disable(event, NULL), 0);
+  assert_int_equal(uvperf_disable(&event->handle, 0, NULL), 0);
   assert_int_equal(move_to(&collector, &one_word), 0);
   write_words(3, 4);
   refuse(&collector);
   write_words(3, 4);
   expect_hits(&collector, 0, 0);
-  assert_int_equal(uvperf_event_enable(event, NULL), 0);
+  assert_int_equal(uvperf_enable(&event->handle, 0, NULL), 0);
   write_words(3, 4);
   expect_hits(&collector, 3, 0);
   live_close(&collector);
@@ -138,9 +140,10 @@ static void event_modify_after_set_period_succeeds(void **state) {
   support_need_breakpoints(__func__);
   one_word_attr(&attr);
   live_control_begin(*state, &collector, &attr);
-  assert_int_equal(uvperf_event_change_period(&collector.event, 2, NULL), 0);
+  assert_int_equal(uvperf_change_period(&collector.event.handle, 0, 2, NULL),
+                   0);
   assert_int_equal(move_to(&collector, &other_word), 0);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   write_words(10, 6);
   live_control_expect_records(&collector, 3);
   /* The attr that it was opened with has another period. */
@@ -164,7 +167,7 @@ static void event_modify_takes_length_type_and_the_first_attr(void **state) {
   attr.bp_len = 4;
   attr.bp_type = HW_BREAKPOINT_RW;
   assert_int_equal(uvperf_event_modify(&collector.event, &attr, NULL), 0);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   half[1] = 1;
   live_control_expect_records(&collector, 0);
   half[0] = 1;

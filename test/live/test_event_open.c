@@ -249,7 +249,7 @@ static void event_open_with_an_attr_of_64_bytes_samples(void **state) {
     region = live_region();
     live_begin(*state, &collector, small, NULL, NULL, NULL);
     /* With room for a clock. */
-    assert_int_equal(uvperf_event_attr(&collector.event)->size,
+    assert_int_equal(uvperf_handle_attr(&collector.event.handle, 0)->size,
                      PERF_ATTR_SIZE_VER3);
     live_touch(region);
     live_end(&collector, LIVE_PAGES);

@@ -362,8 +362,8 @@ static void output_shared_ring_is_read_by_next(void **state) {
   init_owner(*state, &tally);
   init_writer(*state, &tally.writer);
   redirect(&tally.writer, &tally.owner);
-  assert_int_equal(uvperf_event_enable(&tally.owner, NULL), 0);
-  assert_int_equal(uvperf_event_enable(&tally.writer, NULL), 0);
+  assert_int_equal(uvperf_enable(&tally.owner.handle, 0, NULL), 0);
+  assert_int_equal(uvperf_enable(&tally.writer.handle, 0, NULL), 0);
   live_write(2);
   write_other(3);
   while ((rc = uvperf_next(&tally.owner.handle, &record)) == 0) {
@@ -436,7 +436,7 @@ static void output_of_sideband_comes_by_the_default_flush(void **state) {
   live_init(*state, &owner, &attr, &options);
   assert_int_equal(
       uvperf_start(&owner.event.handle, NULL, live_on_record, NULL), 0);
-  assert_int_equal(uvperf_event_disable(&owner.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&owner.event.handle, 0, NULL), 0);
   live_run_ms(*state, 1);
   owner.records = 0;
   live_comm_attr(&attr);
@@ -465,7 +465,7 @@ static void output_1000_cycles_leave_nothing(void **state) {
   for (i = 0; i < 1000; i++) {
     init_writer(*state, &tally.writer);
     redirect(&tally.writer, &tally.owner);
-    assert_int_equal(uvperf_event_enable(&tally.writer, NULL), 0);
+    assert_int_equal(uvperf_enable(&tally.writer.handle, 0, NULL), 0);
     write_other(1);
     uvperf_close(&tally.writer.handle, NULL);
     uv_run(*state, UV_RUN_NOWAIT);

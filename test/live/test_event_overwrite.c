@@ -56,9 +56,9 @@ static void take(live_collector_t *collector, snapshot_t *snapshot) {
 }
 
 static void take_paused(live_collector_t *collector, snapshot_t *snapshot) {
-  assert_int_equal(uvperf_event_pause(&collector->event, NULL), 0);
+  assert_int_equal(uvperf_event_pause(&collector->event, 1, NULL), 0);
   take(collector, snapshot);
-  assert_int_equal(uvperf_event_resume(&collector->event, NULL), 0);
+  assert_int_equal(uvperf_event_pause(&collector->event, 0, NULL), 0);
 }
 
 static void overwrite_snapshot_holds_the_newest_in_order(void **state) {
@@ -69,7 +69,7 @@ static void overwrite_snapshot_holds_the_newest_in_order(void **state) {
 
   support_need_breakpoints(__func__);
   open_recorder(*state, &collector);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   /* It has gone round many times, and 24 bytes do not divide a page. */
   live_write(10000);
   take_paused(&collector, &first);
@@ -99,7 +99,7 @@ static void overwrite_next_while_not_paused_is_ebusy(void **state) {
   open_recorder(*state, &collector);
   assert_int_equal(uvperf_next(&collector.event.handle, &record), UV_EBUSY);
   assert_null(record);
-  assert_int_equal(uvperf_event_pause(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_event_pause(&collector.event, 1, NULL), 0);
   assert_int_equal(uvperf_next(&collector.event.handle, &record), UV_EAGAIN);
   live_close(&collector);
 }
@@ -111,13 +111,13 @@ static void overwrite_hits_while_paused_are_reported_as_lost(void **state) {
 
   support_need_breakpoints(__func__);
   open_recorder(*state, &collector);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   live_write(2);
-  assert_int_equal(uvperf_event_pause(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_event_pause(&collector.event, 1, NULL), 0);
   live_write(7);
   take(&collector, &snapshot);
   assert_int_equal(snapshot.samples, 2);
-  assert_int_equal(uvperf_event_resume(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_event_pause(&collector.event, 0, NULL), 0);
   live_write(1);
   take_paused(&collector, &snapshot);
   assert_int_equal(snapshot.samples, 1);
@@ -167,10 +167,10 @@ overwrite_ring_of_a_target_that_ended_is_read_then_eof(void **state) {
   attr.write_backward = 1;
   options.pid = worker.pid;
   live_init(*state, &collector, &attr, &options);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   live_worker_do(&worker);
   live_worker_end(&worker);
-  assert_int_equal(uvperf_event_pause(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_event_pause(&collector.event, 1, NULL), 0);
   take(&collector, &snapshot);
   assert_int_equal(snapshot.samples, 4);
   assert_int_equal(uvperf_next(&collector.event.handle, &record), UV_EOF);
@@ -193,10 +193,10 @@ static void overwrite_snapshot_of_call_chains_is_whole(void **state) {
   attr.sample_stack_user = 200;
   options.ring_bytes = 1;
   live_init(*state, &collector, &attr, &options);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   for (round = 1; round <= 50; round++) {
     live_write((uint64_t)round);
-    assert_int_equal(uvperf_event_pause(&collector.event, NULL), 0);
+    assert_int_equal(uvperf_event_pause(&collector.event, 1, NULL), 0);
     samples = 0;
     bytes = 0;
     while (uvperf_next(&collector.event.handle, &record) == 0) {
@@ -207,7 +207,7 @@ static void overwrite_snapshot_of_call_chains_is_whole(void **state) {
       samples += 1;
       bytes = record->size;
     }
-    assert_int_equal(uvperf_event_resume(&collector.event, NULL), 0);
+    assert_int_equal(uvperf_event_pause(&collector.event, 0, NULL), 0);
     if ((uint64_t)round * bytes <= support_page_bytes())
       assert_int_equal(samples, round);
     else

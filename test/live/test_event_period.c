@@ -51,13 +51,13 @@ static void event_whose_overflows_ran_out_is_started_again(void **state) {
   assert_int_equal(uvperf_event_refresh(event, 1, NULL), 0);
   live_write(5);
   live_control_expect_records(&collector, 1);
-  assert_int_equal(uvperf_event_enable(event, NULL), 0);
+  assert_int_equal(uvperf_enable(&event->handle, 0, NULL), 0);
   live_write(5);
   live_control_expect_records(&collector, 6);
   assert_int_equal(uvperf_event_refresh(event, 1, NULL), 0);
   live_write(5);
   live_control_expect_records(&collector, 7);
-  assert_int_equal(uvperf_event_enable_group(&sibling.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&sibling.event.handle, UVPERF_ALL, NULL), 0);
   live_write(5);
   live_control_expect_records(&collector, 12);
   assert_int_equal(uvperf_event_refresh(event, 1, NULL), 0);
@@ -70,8 +70,9 @@ static void event_whose_overflows_ran_out_is_started_again(void **state) {
   assert_int_equal(uvperf_event_refresh(event, 1, NULL), 0);
   live_write(5);
   live_control_expect_records(&collector, 19);
-  assert_int_equal(uvperf_event_modify(event, uvperf_event_attr(event), NULL),
-                   0);
+  assert_int_equal(
+      uvperf_event_modify(event, uvperf_handle_attr(&event->handle, 0), NULL),
+      0);
   live_write(5);
   live_control_expect_records(&collector, 24);
   live_close(&sibling);
@@ -81,15 +82,16 @@ static void event_whose_overflows_ran_out_is_started_again(void **state) {
 typedef void (*call_fn)(live_collector_t *collector);
 
 static void call_enable(live_collector_t *collector) {
-  assert_int_equal(uvperf_event_enable(&collector->event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector->event.handle, 0, NULL), 0);
 }
 
 static void call_disable(live_collector_t *collector) {
-  assert_int_equal(uvperf_event_disable(&collector->event, NULL), 0);
+  assert_int_equal(uvperf_disable(&collector->event.handle, 0, NULL), 0);
 }
 
 static void call_period(live_collector_t *collector) {
-  assert_int_equal(uvperf_event_change_period(&collector->event, 5, NULL), 0);
+  assert_int_equal(uvperf_change_period(&collector->event.handle, 0, 5, NULL),
+                   0);
 }
 
 static void call_refresh(live_collector_t *collector) {
@@ -215,15 +217,15 @@ static void event_of_another_thread_that_ran_out_says_so(void **state) {
   live_worker_do(&worker);
   assert_int_equal(uvperf_flush(&event->handle), 0);
   assert_int_equal(collector.records, 5);
-  assert_int_equal(uvperf_event_disable(event, NULL), 0);
-  assert_int_equal(uvperf_event_enable(event, NULL), 0);
+  assert_int_equal(uvperf_disable(&event->handle, 0, NULL), 0);
+  assert_int_equal(uvperf_enable(&event->handle, 0, NULL), 0);
   live_worker_do(&worker);
   assert_int_equal(uvperf_flush(&event->handle), 0);
   assert_int_equal(collector.records, 7);
   live_control_expect_refused(uvperf_event_refresh(event, 3, &error), &error,
                               UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED, "");
-  assert_int_equal(uvperf_event_change_period(event, 5, NULL), 0);
-  live_control_expect_refused(uvperf_event_enable(event, &error), &error,
+  assert_int_equal(uvperf_change_period(&event->handle, 0, 5, NULL), 0);
+  live_control_expect_refused(uvperf_enable(&event->handle, 0, &error), &error,
                               UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED, "");
   live_control_expect_refused(
       uvperf_start(&event->handle, NULL, live_on_record, &error), &error,
@@ -244,13 +246,13 @@ static void event_refresh_adds_to_what_is_left(void **state) {
   assert_int_equal(uvperf_event_refresh(&collector.event, 2, NULL), 0);
   live_syscall(1);
   /* The remaining number outlives disable and enable. */
-  assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
   live_syscall(4);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   live_syscall(10);
   live_control_expect_records(&collector, 5);
   /* Used up, it is no limit any more. */
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   live_syscall(10);
   live_control_expect_records(&collector, 15);
   live_close(&collector);
@@ -309,8 +311,10 @@ static void event_set_period_while_running_changes_the_samples(void **state) {
   live_begin(*state, &collector, &attr, NULL, on_beat, &beats);
   live_write(10);
   live_control_expect_records(&collector, 10);
-  assert_int_equal(uvperf_event_change_period(&collector.event, 5, NULL), 0);
-  assert_int_equal(uvperf_event_attr(&collector.event)->sample_period, 5);
+  assert_int_equal(uvperf_change_period(&collector.event.handle, 0, 5, NULL),
+                   0);
+  assert_int_equal(
+      uvperf_handle_attr(&collector.event.handle, 0)->sample_period, 5);
   live_write(30);
   live_run_ms(*state, 1);
   /* Here the samples come at 11, 11, 12 and then each 5: __perf_event_period
@@ -319,7 +323,8 @@ static void event_set_period_while_running_changes_the_samples(void **state) {
   assert_in_range(beats.nr, 10 + 6, 10 + 8);
   for (i = beats.nr - 4; i < beats.nr; i++)
     assert_int_equal(beats.counts[i] - beats.counts[i - 1], 5);
-  assert_int_equal(uvperf_event_change_period(&collector.event, 1, NULL), 0);
+  assert_int_equal(uvperf_change_period(&collector.event.handle, 0, 1, NULL),
+                   0);
   beats.nr = 0;
   live_write(7);
   live_run_ms(*state, 1);
@@ -335,8 +340,9 @@ static void event_set_period_while_stopped_is_exact(void **state) {
   support_need_breakpoints(__func__);
   live_write_attr(&attr, PERF_SAMPLE_IP);
   live_control_begin(*state, &collector, &attr);
-  assert_int_equal(uvperf_event_change_period(&collector.event, 4, NULL), 0);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_change_period(&collector.event.handle, 0, 4, NULL),
+                   0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   live_write(43);
   live_control_expect_records(&collector, 10);
   live_close(&collector);
@@ -351,20 +357,22 @@ static void event_set_period_that_cannot_be_is_einval(void **state) {
 
   live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
   live_init(*state, &collector, &attr, NULL);
-  live_control_expect_refused(uvperf_event_change_period(event, 0, &error),
-                              &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "");
   live_control_expect_refused(
-      uvperf_event_change_period(event, UINT64_C(1) << 63, &error), &error,
-      UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "2^63");
-  assert_int_equal(uvperf_event_attr(event)->sample_period, 1);
+      uvperf_change_period(&event->handle, 0, 0, &error), &error, UV_EINVAL,
+      UVPERF_CAUSE_ARGUMENT, "");
+  live_control_expect_refused(
+      uvperf_change_period(&event->handle, 0, UINT64_C(1) << 63, &error),
+      &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "2^63");
+  assert_int_equal(uvperf_handle_attr(&event->handle, 0)->sample_period, 1);
   assert_int_equal(
-      uvperf_event_change_period(event, (UINT64_C(1) << 63) - 1, NULL), 0);
+      uvperf_change_period(&event->handle, 0, (UINT64_C(1) << 63) - 1, NULL),
+      0);
   live_close(&collector);
   uvperf_attr_set_period(&attr, 0);
   live_init(*state, &collector, &attr, NULL);
-  live_control_expect_refused(uvperf_event_change_period(event, 5, &error),
-                              &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                              "attr.sample_period");
+  live_control_expect_refused(
+      uvperf_change_period(&event->handle, 0, 5, &error), &error, UV_EINVAL,
+      UVPERF_CAUSE_ARGUMENT, "attr.sample_period");
   live_close(&collector);
 }
 
@@ -382,14 +390,15 @@ static void event_set_frequency_above_the_rate_is_einval(void **state) {
     uvperf_attr_set_frequency(&attr, 100);
     attr.exclude_kernel = 1;
     live_init(*state, &collector, &attr, NULL);
-    assert_int_equal(uvperf_event_change_period(&collector.event, 200, NULL),
-                     0);
+    assert_int_equal(
+        uvperf_change_period(&collector.event.handle, 0, 200, NULL), 0);
     live_control_expect_refused(
-        uvperf_event_change_period(&collector.event, INT64_MAX, &error), &error,
-        UV_EINVAL, UVPERF_CAUSE_SAMPLE_RATE, "max_sample_rate");
+        uvperf_change_period(&collector.event.handle, 0, INT64_MAX, &error),
+        &error, UV_EINVAL, UVPERF_CAUSE_SAMPLE_RATE, "max_sample_rate");
     assert_int_equal(error.needed, INT64_MAX);
     assert_true(error.limit > 0 && error.limit < INT64_MAX);
-    assert_int_equal(uvperf_event_attr(&collector.event)->sample_freq, 200);
+    assert_int_equal(
+        uvperf_handle_attr(&collector.event.handle, 0)->sample_freq, 200);
     live_close(&collector);
   }
 }
@@ -419,13 +428,14 @@ static void event_set_frequency_of_a_clock_changes_the_rate(void **state) {
   attr.sample_type = PERF_SAMPLE_IP;
   attr.exclude_kernel = 1;
   live_control_begin(*state, &collector, &attr);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   burn(&collector);
   live_run_ms(*state, 1);
   slow = collector.records;
-  assert_int_equal(uvperf_event_change_period(&collector.event, 1000, NULL), 0);
+  assert_int_equal(uvperf_change_period(&collector.event.handle, 0, 1000, NULL),
+                   0);
   burn(&collector);
-  assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
   live_run_ms(*state, 1);
   fast = collector.records - slow;
   assert_in_range(slow, 1, 12);

@@ -259,14 +259,14 @@ static void call_next(slot_t *slot) {
 /* -- all the rest --------------------------------------------------------- */
 
 static void call_enable(slot_t *slot) {
-  int rc = uvperf_event_enable(slot->event, NULL);
+  int rc = uvperf_enable(&slot->event->handle, 0, NULL);
 
   random_expect(slot->model, rc == 0, "enable", rc);
   slot->enabled = 1;
 }
 
 static void call_disable(slot_t *slot) {
-  int rc = uvperf_event_disable(slot->event, NULL);
+  int rc = uvperf_disable(&slot->event->handle, 0, NULL);
 
   random_expect(slot->model, rc == 0, "disable", rc);
   slot->enabled = 0;
@@ -278,7 +278,8 @@ static void call_questions(slot_t *slot) {
   uvperf_stats_t stats;
   uint64_t id = 0;
 
-  random_expect(model, uvperf_event_reset(slot->event, NULL) == 0, "reset", 0);
+  random_expect(model, uvperf_reset(&slot->event->handle, 0, NULL) == 0,
+                "reset", 0);
   random_expect(model, uvperf_event_read(slot->event, &count, NULL) == 0,
                 "read", 0);
   random_expect(model, count.value == 0, "the count of a dummy", 0);
@@ -286,8 +287,9 @@ static void call_questions(slot_t *slot) {
                 0);
   uvperf_stats(&slot->event->handle, &stats);
   random_expect(model, stats.corrupt + stats.lost_records == 0, "stats", 0);
-  random_expect(model, uvperf_event_attr(slot->event)->disabled == 1, "attr",
-                0);
+  random_expect(model,
+                uvperf_handle_attr(&slot->event->handle, 0)->disabled == 1,
+                "attr", 0);
 }
 
 /* These may be asked until the memory is gone. */

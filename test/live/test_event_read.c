@@ -43,7 +43,7 @@ static void count_of_page_faults_is_the_pages_touched(void **state) {
   live_begin(*state, &collector, &attr, NULL, NULL, NULL);
   /* Nothing else is touched: code may be on a new page. */
   live_touch(region);
-  assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
   assert_int_equal(read_value(&collector), LIVE_PAGES);
   assert_int_equal(support_ring_bytes(&collector.event.handle), 0);
   live_close(&collector);
@@ -59,10 +59,10 @@ static void count_goes_on_only_while_enabled(void **state) {
   live_init(*state, &collector, &attr, NULL);
   live_write(3);
   assert_int_equal(read_value(&collector), 0);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   live_write(5);
   assert_int_equal(read_value(&collector), 5);
-  assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
   live_write(7);
   assert_int_equal(read_value(&collector), 5);
   live_start(&collector, NULL);
@@ -87,7 +87,7 @@ static void count_reset_sets_the_value_to_0_and_keeps_the_times(void **state) {
   live_write(5);
   assert_int_equal(uvperf_event_read(&collector.event, &before, NULL), 0);
   assert_int_equal(before.value, 5);
-  assert_int_equal(uvperf_event_reset(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_reset(&collector.event.handle, 0, NULL), 0);
   assert_int_equal(read_value(&collector), 0);
   live_write(2);
   assert_int_equal(uvperf_event_read(&collector.event, &after, NULL), 0);
@@ -115,7 +115,7 @@ static void count_of_task_clock_is_the_time_it_ran(void **state) {
   value = read_value(&collector);
   wall = live_now() - before;
   assert_in_range(value, 1000, wall);
-  assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
   value = read_value(&collector);
   live_write(100000);
   assert_int_equal(read_value(&collector), value);
@@ -216,7 +216,7 @@ static void open_sibling(group_t *group, live_collector_t *sibling,
   attr->read_format = format;
   options.leader = &group->calls.event;
   live_init(group->calls.event.handle.loop, sibling, attr, &options);
-  assert_int_equal(uvperf_event_enable(&sibling->event, NULL), 0);
+  assert_int_equal(uvperf_enable(&sibling->event.handle, 0, NULL), 0);
 }
 
 static void open_group(uv_loop_t *loop, group_t *group, uint64_t format) {
@@ -229,8 +229,8 @@ static void open_group(uv_loop_t *loop, group_t *group, uint64_t format) {
   open_sibling(group, &group->writes, &attr, format);
   count_touches(&attr);
   open_sibling(group, &group->touches, &attr, format);
-  assert_int_equal(uvperf_event_disable(&group->calls.event, NULL), 0);
-  assert_int_equal(uvperf_event_enable(&group->calls.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&group->calls.event.handle, 0, NULL), 0);
+  assert_int_equal(uvperf_enable(&group->calls.event.handle, 0, NULL), 0);
 }
 
 static void work_for_group(void) {
@@ -328,7 +328,7 @@ static void count_of_a_group_stops_with_its_leader(void **state) {
   support_need_breakpoints(__func__);
   open_group(*state, &group, PERF_FORMAT_GROUP);
   live_write(3);
-  assert_int_equal(uvperf_event_disable(&group.calls.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&group.calls.event.handle, 0, NULL), 0);
   live_write(3);
   live_called(0);
   assert_int_equal(read_value(&group.writes), 3);
@@ -346,7 +346,7 @@ static void count_reset_of_a_leader_leaves_its_siblings(void **state) {
   open_group(*state, &group, PERF_FORMAT_GROUP);
   live_write(3);
   live_called(0);
-  assert_int_equal(uvperf_event_reset(&group.calls.event, NULL), 0);
+  assert_int_equal(uvperf_reset(&group.calls.event.handle, 0, NULL), 0);
   assert_int_equal(read_value(&group.calls), 0);
   assert_int_equal(read_value(&group.writes), 3);
   live_close(&group.writes);
@@ -372,12 +372,12 @@ static void count_of_a_group_enabled_at_once_begins_at_once(void **state) {
   live_init(*state, &sibling, &attr, &options);
   region = live_region();
   /* Once for nothing, so that no page of the code is new afterwards. */
-  assert_int_equal(uvperf_event_enable_group(&sibling.event, NULL), 0);
-  assert_int_equal(uvperf_event_disable_group(&sibling.event, NULL), 0);
-  assert_int_equal(uvperf_event_reset_group(&sibling.event, NULL), 0);
-  assert_int_equal(uvperf_event_enable_group(&sibling.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&sibling.event.handle, UVPERF_ALL, NULL), 0);
+  assert_int_equal(uvperf_disable(&sibling.event.handle, UVPERF_ALL, NULL), 0);
+  assert_int_equal(uvperf_reset(&sibling.event.handle, UVPERF_ALL, NULL), 0);
+  assert_int_equal(uvperf_enable(&sibling.event.handle, UVPERF_ALL, NULL), 0);
   live_touch(region);
-  assert_int_equal(uvperf_event_disable_group(&sibling.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&sibling.event.handle, UVPERF_ALL, NULL), 0);
   assert_int_equal(read_value(&sibling), LIVE_PAGES);
   live_close(&sibling);
   live_close(&leader);

@@ -199,9 +199,9 @@ static void count_of_every_task_on_a_cpu_has_all_of_them(void **state) {
   /* Other tests make this call too. */
   snprintf(filter, sizeof(filter), "common_pid == %u || common_pid == %d",
            live_tid(), worker.pid);
-  assert_int_equal(uvperf_event_apply_filter(&collector.event, filter, NULL),
-                   0);
-  assert_int_equal(uvperf_event_reset(&collector.event, NULL), 0);
+  assert_int_equal(
+      uvperf_apply_filter(&collector.event.handle, 0, filter, NULL), 0);
+  assert_int_equal(uvperf_reset(&collector.event.handle, 0, NULL), 0);
   live_syscall(1000);
   live_worker_do(&worker);
   assert_int_equal(read_value(&collector), 1004);

@@ -150,7 +150,8 @@ static void sample_time_is_between_two_reads_of_the_clock(void **state) {
 
 static void check_ids(live_collector_t *collector,
                       const uvperf_record_t *record) {
-  const struct perf_event_attr *attr = uvperf_event_attr(&collector->event);
+  const struct perf_event_attr *attr =
+      uvperf_handle_attr(&collector->event.handle, 0);
   uint64_t id;
 
   assert_int_equal(uvperf_event_id(&collector->event, &id), 0);

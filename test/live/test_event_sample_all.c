@@ -196,7 +196,8 @@ static void assert_middle(const uvperf_record_t *record, uint64_t turn) {
 
 static void check_all(live_collector_t *collector,
                       const uvperf_record_t *record) {
-  const struct perf_event_attr *attr = uvperf_event_attr(&collector->event);
+  const struct perf_event_attr *attr =
+      uvperf_handle_attr(&collector->event.handle, 0);
   const uvperf_sample_t *sample = &record->sample;
   const all_t *all = collector->hook_data;
 

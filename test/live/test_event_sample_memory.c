@@ -137,7 +137,8 @@ static void sample_data_page_size_of_a_huge_page_is_the_huge_one(void **state) {
 
 static void check_weight(live_collector_t *collector,
                          const uvperf_record_t *record) {
-  const struct perf_event_attr *attr = uvperf_event_attr(&collector->event);
+  const struct perf_event_attr *attr =
+      uvperf_handle_attr(&collector->event.handle, 0);
   char text[64];
 
   assert_true(record->present == attr->sample_type);

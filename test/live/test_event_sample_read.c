@@ -45,7 +45,7 @@ static void check_single(live_collector_t *collector,
   assert_int_equal(read->nr, 1);
   assert_int_equal(uvperf_values_get(read, 0, &count), 0);
   assert_true(read->format ==
-              uvperf_event_attr(&collector->event)->read_format);
+              uvperf_handle_attr(&collector->event.handle, 0)->read_format);
   assert_int_equal(count.value, PERIOD * (collector->records + 1));
   assert_true(count.id == truth->leader);
   assert_int_equal(count.lost, 0);
@@ -129,15 +129,15 @@ static void sample_read_of_a_group_has_each_events_value(void **state) {
       format_of(*state, TIMES | PERF_FORMAT_ID | PERF_FORMAT_GROUP);
   uvperf_attr_set_period(&attr, PERIOD);
   live_begin(*state, &collector, &attr, NULL, check_group, &truth);
-  assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
   live_called_attr(&attr, 0);
   uvperf_attr_set_period(&attr, 0);
   options.leader = &collector.event;
   live_init(*state, &sibling, &attr, &options);
   assert_int_equal(uvperf_event_id(&collector.event, &truth.leader), 0);
   assert_int_equal(uvperf_event_id(&sibling.event, &truth.sibling), 0);
-  assert_int_equal(uvperf_event_enable(&sibling.event, NULL), 0);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&sibling.event.handle, 0, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   for (i = 0; i < SAMPLES; i++) {
     live_called(i);
     live_write(PERIOD);

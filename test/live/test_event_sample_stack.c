@@ -342,7 +342,7 @@ static void check_kernel_thread(live_collector_t *collector,
 
   assert_int_equal(record->type, PERF_RECORD_SAMPLE);
   assert_true(record->present ==
-              uvperf_event_attr(&collector->event)->sample_type);
+              uvperf_handle_attr(&collector->event.handle, 0)->sample_type);
   assert_int_equal(record->cpu, 0);
   if (record->sample.regs_user.abi != PERF_SAMPLE_REGS_ABI_NONE)
     return;

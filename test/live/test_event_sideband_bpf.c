@@ -104,7 +104,8 @@ static int check_bpf_event(programs_t *programs,
 
 static void check_program(live_collector_t *collector,
                           const uvperf_record_t *record) {
-  const struct perf_event_attr *attr = uvperf_event_attr(&collector->event);
+  const struct perf_event_attr *attr =
+      uvperf_handle_attr(&collector->event.handle, 0);
   programs_t *programs = collector->hook_data;
   int is_ours = 0;
 

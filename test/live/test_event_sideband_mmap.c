@@ -113,7 +113,7 @@ static void assert_mmap2(const uvperf_record_t *record, const map_t *map) {
 
 static void check_file(live_collector_t *collector,
                        const uvperf_record_t *record) {
-  int mmap2 = uvperf_event_attr(&collector->event)->mmap2;
+  int mmap2 = uvperf_handle_attr(&collector->event.handle, 0)->mmap2;
   maps_t *maps = collector->hook_data;
   const map_t *map = &maps->map[maps->found];
 

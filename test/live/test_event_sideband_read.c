@@ -58,7 +58,8 @@ static void check_one(const reads_t *reads, uint64_t format, uint64_t child,
  * joined first: READ of the leader has its own value alone. */
 static void check_read(live_collector_t *collector,
                        const uvperf_record_t *record) {
-  uint64_t format = uvperf_event_attr(&collector->event)->read_format;
+  uint64_t format =
+      uvperf_handle_attr(&collector->event.handle, 0)->read_format;
   const uvperf_values_t *values = &record->read.values;
   const reads_t *reads = collector->hook_data;
   uint64_t child = collector->records;
@@ -161,8 +162,8 @@ static void reader_add_sibling(reader_t *reader, uv_loop_t *loop) {
   assert_int_equal(
       uvperf_event_id(&reader->sibling.event, &reader->reads.sibling), 0);
   /* A sibling that joins later counts from the next switch on. */
-  assert_int_equal(uvperf_event_disable(&reader->leader.event, NULL), 0);
-  assert_int_equal(uvperf_event_enable(&reader->leader.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&reader->leader.event.handle, 0, NULL), 0);
+  assert_int_equal(uvperf_enable(&reader->leader.event.handle, 0, NULL), 0);
 }
 
 static void reader_end(reader_t *reader) {

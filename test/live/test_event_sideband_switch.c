@@ -53,7 +53,7 @@ static void switch_attr(struct perf_event_attr *attr, int has_trailer) {
 static void disable_and_drain(live_collector_t *collector) {
   uvperf_stats_t stats;
 
-  assert_int_equal(uvperf_event_disable(&collector->event, NULL), 0);
+  assert_int_equal(uvperf_disable(&collector->event.handle, 0, NULL), 0);
   assert_int_equal(uvperf_flush(&collector->event.handle), 0);
   uvperf_stats(&collector->event.handle, &stats);
   assert_int_equal(stats.lost_records, 0);
@@ -78,7 +78,7 @@ static switches_t switches_in(uv_loop_t *loop, int has_trailer,
   first = usage_now();
   work(arg);
   last = usage_now();
-  assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
   after = usage_now();
   disable_and_drain(&collector);
   live_close(&collector);

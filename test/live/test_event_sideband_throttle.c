@@ -86,7 +86,7 @@ static uint64_t throttle_once(uv_loop_t *loop, uint64_t tracepoint,
     spin_ms(1);
     uv_run(loop, UV_RUN_NOWAIT);
   }
-  assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
   assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.lost_records, 0);

@@ -87,7 +87,7 @@ static void name(recorder_t *recorder, uint64_t nr) {
 
 static int take(recorder_t *recorder, uint32_t flags) {
   recorder->seen[0] = '\0';
-  return uvperf_event_snapshot(&recorder->collector.event, flags, NULL);
+  return uvperf_snapshot(&recorder->collector.event.handle, flags, NULL, NULL);
 }
 
 static void expect(recorder_t *recorder, uint32_t flags, const char *seen) {
@@ -179,11 +179,11 @@ static void event_snapshot_while_paused_leaves_it_so(void **state) {
   support_need_own_events(__func__);
   begin(*state, &recorder);
   name(&recorder, 2);
-  assert_int_equal(uvperf_event_pause(&recorder.collector.event, NULL), 0);
+  assert_int_equal(uvperf_event_pause(&recorder.collector.event, 1, NULL), 0);
   expect(&recorder, 0, "1 0");
   name(&recorder, 5);
   expect(&recorder, 0, "");
-  assert_int_equal(uvperf_event_resume(&recorder.collector.event, NULL), 0);
+  assert_int_equal(uvperf_event_pause(&recorder.collector.event, 0, NULL), 0);
   name(&recorder, 1);
   expect(&recorder, 0, "lost5 7");
   uvperf_stats(&recorder.collector.event.handle, &stats);
@@ -204,16 +204,16 @@ static void event_snapshot_between_next_goes_on_with_both(void **state) {
   begin(*state, &recorder);
   event = &recorder.collector.event;
   name(&recorder, 3);
-  assert_int_equal(uvperf_event_pause(event, NULL), 0);
+  assert_int_equal(uvperf_event_pause(event, 1, NULL), 0);
   assert_int_equal(uvperf_next(&event->handle, &record), 0);
   assert_string_equal(record->comm.comm, "live2");
   expect(&recorder, 0, "");
   assert_int_equal(uvperf_next(&event->handle, &record), 0);
   assert_string_equal(record->comm.comm, "live1");
-  assert_int_equal(uvperf_event_resume(event, NULL), 0);
+  assert_int_equal(uvperf_event_pause(event, 0, NULL), 0);
   name(&recorder, 2);
   expect(&recorder, 0, "4 3");
-  assert_int_equal(uvperf_event_pause(event, NULL), 0);
+  assert_int_equal(uvperf_event_pause(event, 1, NULL), 0);
   assert_int_equal(uvperf_next(&event->handle, &record), 0);
   assert_string_equal(record->comm.comm, "live0");
   assert_int_equal(uvperf_next(&event->handle, &record), UV_EAGAIN);
@@ -242,12 +242,14 @@ static void event_snapshot_of_a_shared_ring_names_the_writer(void **state) {
       0);
   assert_int_equal(start(&recorder), 0);
   name(&recorder, 1);
-  assert_int_equal(uvperf_event_enable(&writer.event, NULL), 0);
-  assert_int_equal(uvperf_event_disable(&recorder.collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&writer.event.handle, 0, NULL), 0);
+  assert_int_equal(uvperf_disable(&recorder.collector.event.handle, 0, NULL),
+                   0);
   name(&recorder, 2);
   /* The ring is not the writer's. */
   assert_int_equal(uvperf_start(&writer.event.handle, NULL, NULL, NULL), 0);
-  assert_int_equal(uvperf_event_snapshot(&writer.event, 0, NULL), UV_EINVAL);
+  assert_int_equal(uvperf_snapshot(&writer.event.handle, 0, NULL, NULL),
+                   UV_EINVAL);
   recorder.writer = &writer.event;
   expect(&recorder, 0, "2 1 0");
   assert_int_equal(recorder.of_writer, 2);
@@ -269,26 +271,29 @@ static void event_snapshot_of_what_has_none_is_einval(void **state) {
   support_need_own_events(__func__);
   open_recorder(*state, &recorder);
   event = &recorder.collector.event;
-  assert_int_equal(uvperf_event_snapshot(event, 0, NULL), UV_EINVAL);
+  assert_int_equal(uvperf_snapshot(&event->handle, 0, NULL, NULL), UV_EINVAL);
   assert_int_equal(uvperf_start(&event->handle, NULL, NULL, NULL), 0);
   name(&recorder, 1);
-  assert_int_equal(uvperf_event_snapshot(event, 0, NULL), UV_EINVAL);
+  assert_int_equal(uvperf_snapshot(&event->handle, 0, NULL, NULL), UV_EINVAL);
   assert_int_equal(uvperf_stop(&event->handle), 0);
   assert_int_equal(start(&recorder), 0);
-  assert_int_equal(uvperf_event_snapshot(event, 8, NULL), UV_EINVAL);
-  assert_int_equal(uvperf_event_snapshot(event, UINT32_MAX, NULL), UV_EINVAL);
+  assert_int_equal(uvperf_snapshot(&event->handle, 8, NULL, NULL), UV_EINVAL);
+  assert_int_equal(uvperf_snapshot(&event->handle, UINT32_MAX, NULL, NULL),
+                   UV_EINVAL);
   expect(&recorder, 0, "0");
   end(&recorder);
   /* A ring that is not overwritable, and no ring. */
   live_init_comm(*state, &other);
   live_start(&other, NULL);
-  assert_int_equal(uvperf_event_snapshot(&other.event, 0, NULL), UV_EINVAL);
+  assert_int_equal(uvperf_snapshot(&other.event.handle, 0, NULL, NULL),
+                   UV_EINVAL);
   live_close(&other);
   uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
   attr.exclude_kernel = 1;
   live_init(*state, &other, &attr, NULL);
   live_start(&other, NULL);
-  assert_int_equal(uvperf_event_snapshot(&other.event, 0, NULL), UV_EINVAL);
+  assert_int_equal(uvperf_snapshot(&other.event.handle, 0, NULL, NULL),
+                   UV_EINVAL);
   live_close(&other);
 }
 
@@ -296,7 +301,7 @@ static void snapshot_inside(recorder_t *recorder) {
   const uvperf_record_t *record;
   uvperf_event_t *event = &recorder->collector.event;
 
-  recorder->code = uvperf_event_snapshot(event, 0, NULL) == UV_EBUSY &&
+  recorder->code = uvperf_snapshot(&event->handle, 0, NULL, NULL) == UV_EBUSY &&
                    uvperf_next(&event->handle, &record) == UV_EBUSY &&
                    uvperf_flush(&event->handle) == UV_EINVAL;
 }
@@ -423,7 +428,7 @@ static void fork_inside(recorder_t *recorder) {
     return;
   if (uv_loop_fork(event->handle.loop) != 0)
     _exit(1);
-  recorder->code = uvperf_event_snapshot(event, 0, NULL);
+  recorder->code = uvperf_snapshot(&event->handle, 0, NULL, NULL);
   uvperf_close(&event->handle, NULL);
 }
 

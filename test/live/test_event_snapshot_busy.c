@@ -172,7 +172,7 @@ static void take(seen_t *seen, uint32_t flags) {
   seen->nr = 0;
   seen->lost = 0;
   seen->gap = 0;
-  rc = uvperf_event_snapshot(&seen->collector.event, flags, NULL);
+  rc = uvperf_snapshot(&seen->collector.event.handle, flags, NULL, NULL);
   fault_if(seen, rc != 0, "code", (uint64_t)-rc);
   if (seen->fault != NULL)
     return;

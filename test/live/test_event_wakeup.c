@@ -51,7 +51,7 @@ static void event_records_before_start_are_delivered(void **state) {
 
   support_need_own_events(__func__);
   live_init_comm(*state, &collector);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   live_comm(&next, 3);
   start_without_enable(&collector);
   assert_true(live_run_until(*state, &collector.comms, 3));
@@ -76,7 +76,7 @@ static void event_records_around_stop_and_start_are_delivered(void **state) {
 
   support_need_own_events(__func__);
   live_init_comm(*state, &collector);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   start_without_enable(&collector);
   live_comm(&next, 2);
   assert_true(live_run_until(*state, &collector.comms, 2));
@@ -127,7 +127,7 @@ static void event_start_in_poll_phase_loses_no_wakeup(void **state) {
 
   support_need_own_events(__func__);
   live_init_comm(*state, &collector);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   assert_int_equal(pipe(fds), 0);
   uv_poll_init(*state, &poll, fds[0]);
   poll.data = &late;
@@ -157,7 +157,7 @@ static void event_ring_full_at_start_goes_on(void **state) {
   live_comm_attr(&attr);
   options.ring_bytes = 1;
   live_init(*state, &collector, &attr, &options);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   live_comm(&next, 1000);
   start_without_enable(&collector);
   live_run_ms(*state, 20);

@@ -92,7 +92,7 @@ static uint64_t run_event(uv_loop_t *loop, uint64_t ours, uint64_t theirs,
     fd = open_foreign(0, -1, theirs);
   assert_true(fd >= 0);
   live_touch((char *)(uintptr_t)seen.region);
-  assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
   assert_int_equal(live_run_until(loop, &seen.touches, LIVE_PAGES), 1);
   uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.corrupt, 0);

@@ -111,9 +111,9 @@ static uint64_t count_alone(uv_loop_t *loop) {
   attr.read_format =
       PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
   live_init(loop, &alone, &attr, NULL);
-  assert_int_equal(uvperf_event_enable(&alone.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&alone.event.handle, 0, NULL), 0);
   live_loop(2 * ITERATIONS);
-  assert_int_equal(uvperf_event_disable(&alone.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&alone.event.handle, 0, NULL), 0);
   assert_int_equal(uvperf_event_read(&alone.event, &read, NULL), 0);
   assert_true(read.time_running > 0);
   assert_int_equal(read.time_running, read.time_enabled);
@@ -246,9 +246,9 @@ static void assert_cpu_counts(live_set_t *live, int cpu) {
 
 static uint64_t cpus_come;
 
-static void on_cpu(uvperf_set_t *set, int cpu, int status,
+static void on_cpu(uvperf_handle_t *handle, int cpu, int status,
                    const uvperf_error_t *error) {
-  (void)set;
+  (void)handle;
   (void)cpu;
   (void)error;
   cpus_come += status == 0;
@@ -289,7 +289,7 @@ static void cpu_that_came_back_counts_its_loop(void **state) {
   plan_cpus(&plan);
   plan.options.flags = UVPERF_SET_FOLLOW_CPUS;
   live_set_begin(*state, &live, &plan.options);
-  uvperf_set_on_cpu(&live.set, on_cpu);
+  uvperf_on_cpu(&live.set.handle, on_cpu);
   assert_int_equal(
       uvperf_set_read_start(&live.set, 1000, live_set_on_read, NULL), 0);
   assert_cpu_counts(&live, cpu);

@@ -39,7 +39,7 @@ static void members_count_the_same_instructions(void **state) {
   live_plan_target(&plan, UVPERF_TARGET_SELF);
   live_set_begin(*state, &live, &plan.options);
   live_loop(ITERATIONS);
-  assert_int_equal(uvperf_set_disable(&live.set, NULL), 0);
+  assert_int_equal(uvperf_disable(&live.set.handle, UVPERF_ALL, NULL), 0);
   live_set_read(&live, 0);
   for (i = 0; i < 3; i++)
     counts[i] = total(&live, i);
@@ -118,7 +118,7 @@ static void groups_in_turns_are_estimated(void **state) {
   live_set_begin(*state, &live, &plan.options);
   for (i = 0; i < 5; i++)
     live_loop(ITERATIONS);
-  assert_int_equal(uvperf_set_disable(&live.set, NULL), 0);
+  assert_int_equal(uvperf_disable(&live.set.handle, UVPERF_ALL, NULL), 0);
   live_set_read(&live, 0);
   first = total(&live, 0);
   second = total(&live, half);

@@ -39,9 +39,10 @@ static void shared_open(uv_loop_t *loop, shared_t *shared) {
   for (i = 0; i < 2; i++)
     assert_int_equal(uvperf_reading_new(&shared->readings[i]), 0);
   assert_int_equal(uvperf_reading_new(&shared->delta), 0);
-  assert_int_equal(uvperf_event_enable(&shared->pinned.event, NULL), 0);
-  assert_int_equal(uvperf_event_enable(&shared->alone.event, NULL), 0);
-  assert_int_equal(uvperf_set_enable(&shared->live.set, NULL), 0);
+  assert_int_equal(uvperf_enable(&shared->pinned.event.handle, 0, NULL), 0);
+  assert_int_equal(uvperf_enable(&shared->alone.event.handle, 0, NULL), 0);
+  assert_int_equal(uvperf_enable(&shared->live.set.handle, UVPERF_ALL, NULL),
+                   0);
 }
 
 static void shared_close(shared_t *shared) {

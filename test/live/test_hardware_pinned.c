@@ -51,7 +51,7 @@ static void pinned_events_that_the_pmu_cannot_hold_are_errors(void **state) {
 
   /* An event alone, and next to it one that is not pinned. */
   live_init(*state, &alone, &plan.attrs[0], NULL);
-  assert_int_equal(uvperf_event_enable(&alone.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&alone.event.handle, 0, NULL), 0);
   assert_int_equal(uvperf_event_read(&alone.event, &read, NULL), UV_EBADF);
   live_plan_begin(&plan);
   live_plan_target(&plan, UVPERF_TARGET_SELF);
@@ -79,8 +79,8 @@ static void pinned_events_that_the_pmu_cannot_hold_are_errors(void **state) {
   assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
   assert_true(count.value >= TRUTH);
   assert_true(count.time_running < count.time_enabled);
-  assert_int_equal(uvperf_set_enable(&late.set, NULL), 0);
-  assert_int_equal(uvperf_event_enable(&alone.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&late.set.handle, UVPERF_ALL, NULL), 0);
+  assert_int_equal(uvperf_enable(&alone.event.handle, 0, NULL), 0);
   live_loop(ITERATIONS);
   count = live_set_read(&late, 0);
   assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
@@ -116,7 +116,7 @@ static void stream_of_a_pinned_event_without_a_counter_ends(void **state) {
   attr.sample_type = PERF_SAMPLE_IP;
   assert_int_equal(uvperf_event_init(*state, &event, &attr, NULL, NULL), 0);
   event.handle.data = &end;
-  assert_int_equal(uvperf_event_enable(&event, NULL), 0);
+  assert_int_equal(uvperf_enable(&event.handle, 0, NULL), 0);
   assert_int_equal(uvperf_next(&event.handle, &record), UV_EAGAIN);
   assert_int_equal(uvperf_next(&event.handle, &record), UV_EBADF);
   assert_int_equal(uvperf_start(&event.handle, NULL, on_end, NULL), 0);
@@ -144,7 +144,7 @@ static void exclusive_event_and_others_take_turns(void **state) {
   live_set_begin(*state, &live, &plan.options);
   for (i = 0; i < 5; i++)
     live_loop(ITERATIONS);
-  assert_int_equal(uvperf_set_disable(&live.set, NULL), 0);
+  assert_int_equal(uvperf_disable(&live.set.handle, UVPERF_ALL, NULL), 0);
   live_set_read(&live, 0);
   for (i = 0; i < 3; i++) {
     assert_int_equal(uvperf_reading_total(live.reading, (size_t)i, &counts[i]),

@@ -67,7 +67,7 @@ static void spend(uint64_t cycles) {
 static uint64_t stop_counting(live_collector_t *collector) {
   uvperf_count_t count;
 
-  assert_int_equal(uvperf_event_disable(&collector->event, NULL), 0);
+  assert_int_equal(uvperf_disable(&collector->event.handle, 0, NULL), 0);
   assert_int_equal(uvperf_event_read(&collector->event, &count, NULL), 0);
   return count.value;
 }
@@ -88,7 +88,7 @@ static void check_sample(live_collector_t *collector,
 
   assert_int_equal(record->type, PERF_RECORD_SAMPLE);
   assert_true(record->present ==
-              uvperf_event_attr(&collector->event)->sample_type);
+              uvperf_handle_attr(&collector->event.handle, 0)->sample_type);
   assert_string_equal(uvperf_record_cpu_mode_name(record->misc), "user");
   assert_int_equal(record->tid, live_tid());
   assert_true(record->id == truth->id);
@@ -140,7 +140,7 @@ static void samples_end_at_the_limit_and_follow_the_period(void **state) {
   need_samples(__func__);
   cycles_attr(&attr, PERF_SAMPLE_PERIOD);
   live_begin(*state, &collector, &attr, NULL, check_period, &period);
-  assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
   assert_int_equal(uvperf_event_refresh(&collector.event, 3, NULL), 0);
   spend(10 * PERIOD);
   count = stop_counting(&collector);
@@ -149,10 +149,10 @@ static void samples_end_at_the_limit_and_follow_the_period(void **state) {
   assert_int_equal(collector.records, 3);
 
   period = 4 * PERIOD;
-  assert_int_equal(uvperf_event_change_period(&collector.event, period, NULL),
-                   0);
-  assert_int_equal(uvperf_event_reset(&collector.event, NULL), 0);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(
+      uvperf_change_period(&collector.event.handle, 0, period, NULL), 0);
+  assert_int_equal(uvperf_reset(&collector.event.handle, 0, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   spend(5 * period + period / 2);
   count = stop_counting(&collector);
   assert_in_range(count / period, 4, 10);
@@ -241,7 +241,7 @@ static void sample_of_a_leader_has_the_siblings_count(void **state) {
   cycles_attr(&attr, PERF_SAMPLE_READ);
   attr.read_format = TIMES | PERF_FORMAT_ID | PERF_FORMAT_GROUP;
   live_begin(*state, &collector, &attr, NULL, check_group, &group);
-  assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_INSTRUCTIONS);
   attr.exclude_kernel = 1;
   attr.exclude_hv = 1;
@@ -249,9 +249,9 @@ static void sample_of_a_leader_has_the_siblings_count(void **state) {
   live_init(*state, &sibling, &attr, &options);
   assert_int_equal(uvperf_event_id(&collector.event, &group.leader), 0);
   assert_int_equal(uvperf_event_id(&sibling.event, &group.sibling), 0);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   spend(SAMPLES * PERIOD + PERIOD / 2);
-  assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
   assert_int_equal(uvperf_event_read(&sibling.event, &count, NULL), 0);
   assert_true(count.value > group.instructions);
   assert_int_equal(uvperf_event_read(&collector.event, &count, NULL), 0);
@@ -322,16 +322,16 @@ static void samples_that_do_not_fit_are_counted_as_lost(void **state) {
   options.ring_bytes = 1;
   live_begin(*state, &collector, &attr, &options, NULL, NULL);
   spend(SAMPLES * PERIOD);
-  assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
   assert_int_equal(uvperf_event_read(&collector.event, &count, NULL), 0);
   assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   made = count.value / PERIOD;
   assert_int_equal(collector.records, 3);
   assert_int_equal(collector.records + count.lost, made);
   /* The next sample brings the LOST record with it. */
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   spend(2 * PERIOD);
-  assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
   assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.lost_records, count.lost);

@@ -227,8 +227,8 @@ static void times_of_pages_never_go_back(void **state) {
   last = live_set_read(&live, 0);
   for (i = 0; i < 20; i++) {
     for (k = 0; k < 50; k++) {
-      assert_int_equal(uvperf_set_enable(&other.set, NULL), 0);
-      assert_int_equal(uvperf_set_disable(&other.set, NULL), 0);
+      assert_int_equal(uvperf_enable(&other.set.handle, UVPERF_ALL, NULL), 0);
+      assert_int_equal(uvperf_disable(&other.set.handle, UVPERF_ALL, NULL), 0);
     }
     /* By the page, and, after it was rewritten, by read(2). */
     for (k = 0; k < 2; k++) {

@@ -42,7 +42,7 @@ static void set_of_many_events_closes_all(void **state) {
   target = live_plan_target(&plan, UVPERF_TARGET_SELF);
   live_set_open(*state, &live, &plan.options);
   for (i = 0; i < 100; i++)
-    assert_int_equal(uvperf_set_add_target(&live.set, target, NULL, NULL), 0);
+    assert_int_equal(uvperf_set_add(&live.set, target, NULL, NULL, NULL), 0);
   live_set_close(&live);
   assert_int_equal(support_count_fds(), fds);
 }

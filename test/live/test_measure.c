@@ -141,7 +141,7 @@ static void set_reset_is_of_the_whole_group_and_of_its_times(void **state) {
   measure_do(&run, measure_nothing, NULL);
   measure_is(&run, 1, 0);
   measure_do(&run, work_twofold, &work);
-  assert_int_equal(uvperf_set_reset(&run.set, NULL), 0);
+  assert_int_equal(uvperf_reset(&run.set.handle, UVPERF_ALL, NULL), 0);
   assert_int_equal(uvperf_set_read(&run.set, run.reading, NULL), 0);
   for (i = 0; i < 2; i++) {
     count = measure_total(&run, i);
@@ -290,7 +290,7 @@ static void measure_of_a_set_that_is_enabled_is_ebusy(void **state) {
 
   support_need_breakpoints(__func__);
   measure_open(*state, &run, measure_writes_name(name), NULL);
-  assert_int_equal(uvperf_set_enable(&run.set, NULL), 0);
+  assert_int_equal(uvperf_enable(&run.set.handle, UVPERF_ALL, NULL), 0);
   live_write(2);
   assert_int_equal(
       uvperf_measure(&run.set, measure_note, &called, run.reading, &error),
@@ -302,7 +302,7 @@ static void measure_of_a_set_that_is_enabled_is_ebusy(void **state) {
   live_write(3);
   assert_int_equal(uvperf_set_read(&run.set, run.reading, NULL), 0);
   measure_is(&run, 0, 5); /* it was not reset */
-  assert_int_equal(uvperf_set_disable(&run.set, NULL), 0);
+  assert_int_equal(uvperf_disable(&run.set.handle, UVPERF_ALL, NULL), 0);
   measure_do(&run, measure_note, &called);
   assert_int_equal(called, 1);
   measure_close(&run);
@@ -320,9 +320,9 @@ static void measure_leaves_the_set_disabled(void **state) {
   live_write(5);
   assert_int_equal(uvperf_set_read(&run.set, run.reading, NULL), 0);
   measure_is(&run, 0, 3);
-  assert_int_equal(uvperf_set_enable(&run.set, NULL), 0);
+  assert_int_equal(uvperf_enable(&run.set.handle, UVPERF_ALL, NULL), 0);
   live_write(2);
-  assert_int_equal(uvperf_set_disable(&run.set, NULL), 0);
+  assert_int_equal(uvperf_disable(&run.set.handle, UVPERF_ALL, NULL), 0);
   assert_int_equal(uvperf_set_read(&run.set, run.reading, NULL), 0);
   measure_is(&run, 0, 5);
   measure_close(&run);
@@ -382,7 +382,7 @@ static void remove_target(void *arg) {
 
   live_write(1);
   live_thread_do(targets->thread);
-  if (uvperf_set_remove_target(&targets->run->set, targets->index) != 0)
+  if (uvperf_set_remove(&targets->run->set, targets->index) != 0)
     abort();
   live_thread_do(targets->thread);
   live_write(2);
@@ -396,8 +396,8 @@ static void add_target(void *arg) {
   live_thread_do(targets->thread);
   target.type = UVPERF_TARGET_THREAD;
   target.pid = (int32_t)targets->thread->tid;
-  if (uvperf_set_add_target(&targets->run->set, &target, &targets->index,
-                            NULL) != 0)
+  if (uvperf_set_add(&targets->run->set, &target, NULL, &targets->index,
+                     NULL) != 0)
     abort();
   live_thread_do(targets->thread);
 }
@@ -426,7 +426,7 @@ static void disable_in_the_middle(void *arg) {
   measure_run_t *run = arg;
 
   live_write(3);
-  if (uvperf_set_disable(&run->set, NULL) != 0)
+  if (uvperf_disable(&run->set.handle, UVPERF_ALL, NULL) != 0)
     abort();
   live_write(4);
 }
@@ -435,7 +435,7 @@ static void reset_in_the_middle(void *arg) {
   measure_run_t *run = arg;
 
   live_write(3);
-  if (uvperf_set_reset(&run->set, NULL) != 0)
+  if (uvperf_reset(&run->set.handle, UVPERF_ALL, NULL) != 0)
     abort();
   live_write(4);
 }

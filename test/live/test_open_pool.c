@@ -29,14 +29,14 @@ static void note(opened_t *opened, int status, const uvperf_error_t *error) {
     opened->error = *error;
 }
 
-static void on_set_open(uvperf_set_t *set, int status,
+static void on_set_open(uvperf_handle_t *base, int status,
                         const uvperf_error_t *error) {
-  note(set->handle.data, status, error);
+  note(base->data, status, error);
 }
 
-static void on_event_open(uvperf_event_t *event, int status,
+static void on_event_open(uvperf_handle_t *base, int status,
                           const uvperf_error_t *error) {
-  live_collector_t *collector = event->handle.data;
+  live_collector_t *collector = base->data;
 
   note(collector->hook_data, status, error);
 }
@@ -45,9 +45,10 @@ static void begin_set(uv_loop_t *loop, opened_t *opened, live_plan_t *plan) {
   memset(opened, 0, sizeof(*opened));
   opened->live.set.handle.data = opened;
   assert_int_equal(uvperf_reading_new(&opened->live.reading), 0);
-  assert_int_equal(uvperf_set_open(loop, &opened->live.set, &plan->options,
-                                   on_set_open, &opened->error),
-                   0);
+  plan->options.open_cb = on_set_open;
+  assert_int_equal(
+      uvperf_set_init(loop, &opened->live.set, &plan->options, &opened->error),
+      0);
 }
 
 static void open_set(uv_loop_t *loop, opened_t *opened, live_plan_t *plan) {
@@ -58,11 +59,14 @@ static void open_set(uv_loop_t *loop, opened_t *opened, live_plan_t *plan) {
 
 static void begin_event(uv_loop_t *loop, opened_t *opened,
                         const struct perf_event_attr *attr) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+
+  options.open_cb = on_event_open;
   memset(opened, 0, sizeof(*opened));
   opened->collector.event.handle.data = &opened->collector;
   opened->collector.hook_data = opened;
-  assert_int_equal(uvperf_event_open(loop, &opened->collector.event, attr, NULL,
-                                     on_event_open, &opened->error),
+  assert_int_equal(uvperf_event_init(loop, &opened->collector.event, attr,
+                                     &options, &opened->error),
                    0);
 }
 
@@ -81,10 +85,11 @@ static void set_opened_on_the_pool_counts_the_calling_thread(void **state) {
   memset(&plan, 0x5a, sizeof(plan)); /* it was copied */
   assert_true(live_run_until(*state, &opened.opened, 1));
   assert_int_equal(opened.status, 0);
-  assert_int_equal(uvperf_set_reset(&opened.live.set, NULL), 0);
+  assert_int_equal(uvperf_reset(&opened.live.set.handle, UVPERF_ALL, NULL), 0);
   live_syscall(1000);
   assert_int_equal(live_set_read(&opened.live, 0).value, 1000);
-  assert_int_equal(uvperf_set_disable(&opened.live.set, NULL), 0);
+  assert_int_equal(uvperf_disable(&opened.live.set.handle, UVPERF_ALL, NULL),
+                   0);
   live_syscall(10);
   assert_int_equal(live_set_read(&opened.live, 0).value, 1000);
   live_set_close(&opened.live);
@@ -152,7 +157,8 @@ static void set_that_cannot_be_opened_says_why_on_the_loop(void **state) {
   assert_true(live_run_until(*state, &opened.opened, 1));
   assert_int_equal(opened.status, UV_ENOENT);
   assert_int_equal(opened.error.cause, UVPERF_CAUSE_NO_EVENT);
-  assert_int_equal(uvperf_set_enable(&opened.live.set, NULL), UV_EBADF);
+  assert_int_equal(uvperf_enable(&opened.live.set.handle, UVPERF_ALL, NULL),
+                   UV_EBADF);
   live_set_close(&opened.live);
   assert_int_equal(support_count_fds(), fds);
 }
@@ -307,6 +313,7 @@ static int forbid_threads(void) {
 }
 
 static int do_without_threads(void *arg) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   uint64_t id = *(const uint64_t *)arg;
   struct perf_event_attr attr;
   live_plan_t plan;
@@ -319,18 +326,19 @@ static int do_without_threads(void *arg) {
     return 1;
   memset(&opened, 0, sizeof(opened));
   live_comm_attr(&attr);
-  rc = uvperf_event_open(&loop, &opened.collector.event, &attr, NULL,
-                         on_event_open, &opened.error);
-  if (rc != UV_EAGAIN ||
-      strstr(opened.error.reason, "uvperf_event_init") == NULL)
+  options.open_cb = on_event_open;
+  rc = uvperf_event_init(&loop, &opened.collector.event, &attr, &options,
+                         &opened.error);
+  if (rc != UV_EAGAIN || opened.error.cause != UVPERF_CAUSE_MEMORY)
     return 2;
   live_plan_begin(&plan);
   live_plan_syscall(&plan, id);
   live_plan_target(&plan, UVPERF_TARGET_SELF);
-  rc = uvperf_set_open(&loop, &opened.live.set, &plan.options, on_set_open,
-                       &opened.error);
-  if (rc != UV_EAGAIN || strstr(opened.error.reason, "uvperf_set_init") == NULL)
+  plan.options.open_cb = on_set_open;
+  rc = uvperf_set_init(&loop, &opened.live.set, &plan.options, &opened.error);
+  if (rc != UV_EAGAIN || opened.error.cause != UVPERF_CAUSE_MEMORY)
     return 3;
+  plan.options.open_cb = NULL;
   /* A tracepoint, which the pool would close. */
   live_set_begin(&loop, &live, &plan.options);
   live_set_close(&live);
@@ -351,15 +359,16 @@ static void process_that_may_make_no_threads_does_without(void **state) {
 /* -- a child of clone(2) --------------------------------------------------- */
 
 static int opened_at_once(void *arg) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   const struct perf_event_attr *attr = arg;
   uvperf_event_t event;
   uvperf_error_t error;
   uv_loop_t loop;
 
   alarm(60); /* instead of waiting for ever */
+  options.open_cb = on_event_open;
   if (uv_loop_init(&loop) != 0 ||
-      uvperf_event_open(&loop, &event, attr, NULL, on_event_open, &error) !=
-          UV_ENOTSUP ||
+      uvperf_event_init(&loop, &event, attr, &options, &error) != UV_ENOTSUP ||
       error.code != UV_ENOTSUP)
     return 1;
   if (uvperf_event_init(&loop, &event, attr, NULL, NULL) != 0)

@@ -311,7 +311,7 @@ static void probe_by_symbol(void *arg) {
                         &options, NULL) != 0)
     _exit(2);
   uvperf_event_list_free(events);
-  if (uvperf_event_enable(&event, NULL) != 0)
+  if (uvperf_enable(&event.handle, 0, NULL) != 0)
     _exit(3);
   live_called(1);
   if (uvperf_event_read(&event, &count, NULL) != 0 || count.value != 1)

@@ -123,7 +123,7 @@ static void event_goes_on_beside_a_neighbour_with_large_stacks(void **state) {
   live_comm_attr(&attr);
   options.ring_bytes = RING_BYTES;
   live_begin(*state, &collector, &attr, &options, NULL, NULL);
-  fd = open_neighbour(uvperf_event_attr(&collector.event), -1,
+  fd = open_neighbour(uvperf_handle_attr(&collector.event.handle, 0), -1,
                       uvperf_event_fd(&collector.event));
   live_comm(&next, 3);
   live_called(0);

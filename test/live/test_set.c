@@ -36,17 +36,17 @@ static void set_counts_the_calling_threads_calls_exactly(void **state) {
   live_syscall(10);
   assert_int_equal(live_set_read(&live, 0).value, 0);
   assert_int_equal(live_set_read(&live, 0).state, UVPERF_COUNT_NOT_ENABLED);
-  assert_int_equal(uvperf_set_enable(&live.set, NULL), 0);
+  assert_int_equal(uvperf_enable(&live.set.handle, UVPERF_ALL, NULL), 0);
   live_syscall(1000);
   assert_int_equal(live_set_read(&live, 0).value, 1000);
   assert_int_equal(live_set_read(&live, 0).state, UVPERF_COUNT_COUNTING);
-  assert_int_equal(uvperf_set_disable(&live.set, NULL), 0);
+  assert_int_equal(uvperf_disable(&live.set.handle, UVPERF_ALL, NULL), 0);
   live_syscall(10);
   assert_int_equal(live_set_read(&live, 0).value, 1000);
-  assert_int_equal(uvperf_set_reset(&live.set, NULL), 0);
+  assert_int_equal(uvperf_reset(&live.set.handle, UVPERF_ALL, NULL), 0);
   assert_int_equal(live_set_read(&live, 0).value, 0);
-  assert_int_equal(uvperf_set_enable(&live.set, NULL), 0);
-  assert_int_equal(uvperf_set_enable(&live.set, NULL), 0);
+  assert_int_equal(uvperf_enable(&live.set.handle, UVPERF_ALL, NULL), 0);
+  assert_int_equal(uvperf_enable(&live.set.handle, UVPERF_ALL, NULL), 0);
   live_syscall(7);
   assert_int_equal(live_set_read(&live, 0).value, 7);
   live_set_close(&live);
@@ -200,23 +200,23 @@ static void set_without_targets_gets_them_later(void **state) {
   assert_int_equal(uvperf_reading_info(live.reading)->nr_places, 0);
   assert_int_equal(uvperf_set_nr_open(&live.set), 0);
   /* Enabled before: it counts from here on. */
-  assert_int_equal(uvperf_set_add_target(&live.set, &target, &index, NULL), 0);
+  assert_int_equal(uvperf_set_add(&live.set, &target, NULL, &index, NULL), 0);
   assert_int_equal(index, 0);
   live_syscall(3);
   assert_int_equal(live_set_read(&live, 0).value, 3);
-  assert_int_equal(uvperf_set_remove_target(&live.set, 0), 0);
+  assert_int_equal(uvperf_set_remove(&live.set, 0), 0);
   assert_int_equal(uvperf_set_nr_open(&live.set), 0);
   assert_int_equal(live_set_read(&live, 0).state, UVPERF_COUNT_NONE);
   /* Disabled before: it waits. */
-  assert_int_equal(uvperf_set_disable(&live.set, NULL), 0);
-  assert_int_equal(uvperf_set_add_target(&live.set, &target, &index, NULL), 0);
+  assert_int_equal(uvperf_disable(&live.set.handle, UVPERF_ALL, NULL), 0);
+  assert_int_equal(uvperf_set_add(&live.set, &target, NULL, &index, NULL), 0);
   assert_int_equal(index, 1);
   live_syscall(4);
   assert_int_equal(live_set_read(&live, 0).value, 0);
-  assert_int_equal(uvperf_set_enable(&live.set, NULL), 0);
+  assert_int_equal(uvperf_enable(&live.set.handle, UVPERF_ALL, NULL), 0);
   live_syscall(5);
   assert_int_equal(live_set_read(&live, 0).value, 5);
-  assert_int_equal(uvperf_set_remove_target(&live.set, 0), UV_ENOENT);
+  assert_int_equal(uvperf_set_remove(&live.set, 0), UV_ENOENT);
   live_set_close(&live);
 }
 
@@ -235,12 +235,12 @@ static void set_target_that_cannot_be_added_leaves_it_as_it_was(void **state) {
   live_plan_target(&plan, UVPERF_TARGET_SELF);
   live_set_begin(*state, &live, &plan.options);
   live_syscall(2);
-  assert_int_equal(uvperf_set_add_target(&live.set, NULL, &index, &error),
+  assert_int_equal(uvperf_set_add(&live.set, NULL, NULL, &index, &error),
                    UV_EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
   target.type = UVPERF_TARGET_THREAD;
   target.pid = INT32_MAX;
-  assert_int_equal(uvperf_set_add_target(&live.set, &target, &index, &error),
+  assert_int_equal(uvperf_set_add(&live.set, &target, NULL, &index, &error),
                    UV_ESRCH);
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_TASK);
   assert_int_equal(index, 4711);

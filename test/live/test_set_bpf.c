@@ -22,12 +22,12 @@ static void set_program(live_set_t *live, int fd) {
   uvperf_error_t error;
 
   error.reason[0] = '\0';
-  if (uvperf_set_attach_bpf(&live->set, 0, fd, 0, &error) != 0)
+  if (uvperf_attach_bpf(&live->set.handle, 0, fd, 0, &error) != 0)
     fail_msg("%s", error.reason);
 }
 
 static void enable(live_set_t *live) {
-  assert_int_equal(uvperf_set_enable(&live->set, NULL), 0);
+  assert_int_equal(uvperf_enable(&live->set.handle, UVPERF_ALL, NULL), 0);
 }
 
 /* -- clocks --------------------------------------------------------------- */
@@ -83,7 +83,7 @@ set_program_of_clocks_runs_on_each_cpu_while_enabled_alone(void **state) {
   assert_int_equal(live_bpf_counter_runs(&counter, -1), 0);
   enable(&live);
   wait_for_runs(&live, &counter, 3);
-  assert_int_equal(uvperf_set_disable(&live.set, NULL), 0);
+  assert_int_equal(uvperf_disable(&live.set.handle, UVPERF_ALL, NULL), 0);
   runs = live_bpf_counter_runs(&counter, -1);
   wait_for_runs(&watched, &watch, 5);
   assert_int_equal(live_bpf_counter_runs(&counter, -1), runs);
@@ -111,7 +111,8 @@ static void set_program_of_clocks_sees_the_cookie_of_its_set(void **state) {
     live_bpf_cookie_open(__func__, &counter, BPF_PROG_TYPE_PERF_EVENT);
     open_clocks(*state, &plan, &live);
     assert_int_equal(
-        uvperf_set_attach_bpf(&live.set, 0, counter.fd, cookies[i], NULL), 0);
+        uvperf_attach_bpf(&live.set.handle, 0, counter.fd, cookies[i], NULL),
+        0);
     assert_int_equal(live_bpf_links(counter.fd), nr_clocks(&live));
     enable(&live);
     while (live_bpf_cookie(&counter) == 0)
@@ -183,8 +184,9 @@ static void set_program_with_a_cookie_without_links_is_enotsup(void **state) {
   fake_kernel_reset();
   open_clocks(*state, &plan, &live);
   fake_fail_from(FAKE_BPF_LINK, 1, -EINVAL);
-  assert_int_equal(uvperf_set_attach_bpf(&live.set, 0, counter.fd, 7, &error),
-                   UV_ENOTSUP);
+  assert_int_equal(
+      uvperf_attach_bpf(&live.set.handle, 0, counter.fd, 7, &error),
+      UV_ENOTSUP);
   assert_int_equal(error.cause, UVPERF_CAUSE_OLD_KERNEL);
   set_program(&live, counter.fd);
   live_set_close(&live);
@@ -207,10 +209,10 @@ static void set_program_is_of_later_targets_too(void **state) {
   live_set_begin(*state, &live, &plan.options);
   set_program(&live, counter.fd);
   target.type = UVPERF_TARGET_CPUS;
-  assert_int_equal(uvperf_set_add_target(&live.set, &target, NULL, &error), 0);
+  assert_int_equal(uvperf_set_add(&live.set, &target, NULL, NULL, &error), 0);
   wait_for_runs(&live, &counter, 3);
-  assert_int_equal(uvperf_set_attach_bpf(&live.set, 0, counter.fd, 0, &error),
-                   UV_EEXIST);
+  assert_int_equal(
+      uvperf_attach_bpf(&live.set.handle, 0, counter.fd, 0, &error), UV_EEXIST);
   live_set_close(&live);
   live_bpf_counter_close(&counter);
 }
@@ -318,12 +320,12 @@ static void set_program_of_a_tracepoint_outlives_its_target(void **state) {
   open_syscalls(__func__, *state, &plan, &live, &counter);
   set_program(&live, counter.fd);
   enable(&live);
-  assert_int_equal(uvperf_set_add_target(&live.set, &self, NULL, NULL), 0);
+  assert_int_equal(uvperf_set_add(&live.set, &self, NULL, NULL, NULL), 0);
   call_getpgid(2);
-  assert_int_equal(uvperf_set_remove_target(&live.set, 0), 0);
+  assert_int_equal(uvperf_set_remove(&live.set, 0), 0);
   call_getpgid(3);
   assert_int_equal(live_bpf_counter_runs(&counter, -1), 5);
-  assert_int_equal(uvperf_set_remove_target(&live.set, 1), 0);
+  assert_int_equal(uvperf_set_remove(&live.set, 1), 0);
   call_getpgid(4);
   assert_int_equal(live_bpf_counter_runs(&counter, -1), 5);
   live_set_close(&live);

@@ -51,7 +51,7 @@ static void open_stream(uv_loop_t *loop, live_stream_t *stream,
                           (pid_t)faults->thread.tid);
   live_stream_open(loop, stream, &plan->options);
   error.reason[0] = '\0';
-  if (uvperf_set_attach_bpf(&stream->live.set, 0, program, 0, &error) != 0)
+  if (uvperf_attach_bpf(&stream->live.set.handle, 0, program, 0, &error) != 0)
     fail_msg("%s", error.reason);
   live_stream_start(stream, NULL);
 }
@@ -93,11 +93,11 @@ static void set_program_that_drops_lets_no_sample_through(void **state) {
   open_stream(*state, &stream, &plan, &faults, program);
   for (i = 0; i < 50; i++) {
     wait_for_count(&stream);
-    assert_int_equal(uvperf_set_remove_target(&stream.live.set, index), 0);
+    assert_int_equal(uvperf_set_remove(&stream.live.set, index), 0);
     assert_int_equal(uvperf_flush(&stream.live.set.handle), 0);
     assert_int_equal(stream.records, 0);
-    assert_int_equal(uvperf_set_add_target(&stream.live.set, &plan.targets[0],
-                                           &index, &error),
+    assert_int_equal(uvperf_set_add(&stream.live.set, &plan.targets[0], NULL,
+                                    &index, &error),
                      0);
   }
   wait_for_count(&stream);

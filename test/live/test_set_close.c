@@ -276,7 +276,7 @@ static void set_closed_after_others_closed_its_timer_frees_all(void **state) {
                    UV_EINVAL);
   assert_int_equal(uvperf_is_active(&live.set.handle), 0);
   assert_int_equal(live_set_read(&live, 0).state, UVPERF_COUNT_COUNTING);
-  assert_int_equal(uvperf_set_disable(&live.set, NULL), 0);
+  assert_int_equal(uvperf_disable(&live.set.handle, UVPERF_ALL, NULL), 0);
   live_set_close(&live);
   assert_int_equal(support_count_fds(), fds);
   fake_assert_clean();

@@ -34,25 +34,25 @@ static void set_filter_holds_at_places_that_come_later(void **state) {
   live_plan_target(&plan, UVPERF_TARGET_SELF);
   live_thread_start(&thread, syscalls, &work);
   live_set_begin(*state, &live, &plan.options);
-  assert_int_equal(uvperf_set_apply_filter(&live.set, 0, "pid == 1", &error),
+  assert_int_equal(uvperf_apply_filter(&live.set.handle, 0, "pid == 1", &error),
                    0);
   target.type = UVPERF_TARGET_THREAD;
   target.pid = (int32_t)thread.tid;
-  assert_int_equal(uvperf_set_add_target(&live.set, &target, NULL, NULL), 0);
+  assert_int_equal(uvperf_set_add(&live.set, &target, NULL, NULL, NULL), 0);
   live_syscall(5);
   live_thread_do(&thread);
   assert_true(getpgid(1) >= 0);
   assert_int_equal(live_set_read(&live, 0).value, 1);
   assert_int_equal(live_set_read(&live, 1).value, 36);
-  assert_int_equal(uvperf_set_apply_filter(&live.set, 0, "pid == 2", &error),
+  assert_int_equal(uvperf_apply_filter(&live.set.handle, 0, "pid == 2", &error),
                    UV_EEXIST);
   assert_int_equal(error.cause, UVPERF_CAUSE_EXISTS);
-  assert_int_equal(uvperf_set_apply_filter(&live.set, 1, "nonsense", &error),
+  assert_int_equal(uvperf_apply_filter(&live.set.handle, 1, "nonsense", &error),
                    UV_EINVAL);
   assert_int_equal(error.attr_index, 1);
-  assert_int_equal(uvperf_set_apply_filter(&live.set, 1, NULL, &error),
+  assert_int_equal(uvperf_apply_filter(&live.set.handle, 1, NULL, &error),
                    UV_EINVAL);
-  assert_int_equal(uvperf_set_apply_filter(&live.set, 2, "pid == 1", &error),
+  assert_int_equal(uvperf_apply_filter(&live.set.handle, 2, "pid == 1", &error),
                    UV_EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
   live_thread_end(&thread);
@@ -72,12 +72,12 @@ static void set_period_is_for_attrs_that_sample(void **state) {
   plan.attrs[0].exclude_kernel = plan.attrs[1].exclude_kernel = 1;
   live_plan_target(&plan, UVPERF_TARGET_SELF);
   live_set_begin(*state, &live, &plan.options);
-  assert_int_equal(uvperf_set_change_period(&live.set, 0, 77, &error), 0);
+  assert_int_equal(uvperf_change_period(&live.set.handle, 0, 77, &error), 0);
   assert_int_equal(uvperf_set_item(&live.set, 0)->attr->sample_period, 77);
-  assert_int_equal(uvperf_set_change_period(&live.set, 1, 77, &error),
+  assert_int_equal(uvperf_change_period(&live.set.handle, 1, 77, &error),
                    UV_EINVAL);
   assert_int_equal(error.attr_index, 1);
-  assert_int_equal(uvperf_set_change_period(&live.set, 2, 77, &error),
+  assert_int_equal(uvperf_change_period(&live.set.handle, 2, 77, &error),
                    UV_EINVAL);
   live_set_close(&live);
 }
@@ -115,13 +115,13 @@ static void set_bpf_program_runs_for_all_places(void **state) {
   own_calls(&work);
   live_thread_do(&thread);
   assert_int_equal(live_set_read(&live, 0).value, 60);
-  assert_int_equal(uvperf_set_attach_bpf(&live.set, 0, prog, 0, &error), 0);
+  assert_int_equal(uvperf_attach_bpf(&live.set.handle, 0, prog, 0, &error), 0);
   close(prog);
   own_calls(&work);
   live_thread_do(&thread);
   live_syscall(1);
   assert_int_equal(live_set_read(&live, 0).value, 61);
-  assert_int_equal(uvperf_set_attach_bpf(&live.set, 1, 0, 0, &error),
+  assert_int_equal(uvperf_attach_bpf(&live.set.handle, 1, 0, 0, &error),
                    UV_EINVAL);
   live_thread_end(&thread);
   live_set_close(&live);
@@ -150,7 +150,7 @@ static void set_fallback_is_reported_and_in_the_item(void **state) {
   live_plan_target(&plan, UVPERF_TARGET_SELF);
   live_plan_target(&plan, UVPERF_TARGET_SELF);
   live_set_begin(*state, &live, &plan.options);
-  changes = uvperf_set_changes(&live.set, 0, &nr);
+  changes = uvperf_changes(&live.set.handle, 0, &nr);
   assert_true(nr > 0);
   assert_int_equal(changes[0].fallback, UVPERF_FALLBACK_CLOCK);
   assert_int_equal(uvperf_set_item(&live.set, 0)->attr->type,
@@ -159,9 +159,9 @@ static void set_fallback_is_reported_and_in_the_item(void **state) {
                    PERF_COUNT_SW_TASK_CLOCK);
   assert_string_equal(uvperf_set_item(&live.set, 0)->label, "task-clock:uh");
   assert_string_equal(uvperf_set_item(&live.set, 0)->unit, "ns");
-  assert_null(uvperf_set_changes(&live.set, 1, &nr));
+  assert_null(uvperf_changes(&live.set.handle, 1, &nr));
   assert_int_equal(nr, 0);
-  assert_null(uvperf_set_changes(&live.set, 2, &nr));
+  assert_null(uvperf_changes(&live.set.handle, 2, &nr));
   assert_int_equal(nr, 0);
   live_set_read(&live, 0);
   assert_true(live_set_read(&live, 0).value > 0);
@@ -192,7 +192,7 @@ static void count_command(const char *test, uv_loop_t *loop, int enable) {
   target->pid = worker.pid;
   live_set_open(loop, &live, &plan.options);
   if (enable)
-    assert_int_equal(uvperf_set_enable(&live.set, NULL), 0);
+    assert_int_equal(uvperf_enable(&live.set.handle, UVPERF_ALL, NULL), 0);
   live_worker_do(&worker);
   live_worker_end(&worker);
   assert_int_equal(live_set_read(&live, 0).value, COMMAND_CALLS);
@@ -284,7 +284,7 @@ static void count_process(const char *test, uv_loop_t *loop, uint32_t flags,
   live_worker_do(&worker);
   assert_int_equal(live_set_read(&live, 0).value, 2 * each);
   /* The counts of children that have ended are reset too. */
-  assert_int_equal(uvperf_set_reset(&live.set, NULL), 0);
+  assert_int_equal(uvperf_reset(&live.set.handle, UVPERF_ALL, NULL), 0);
   live_worker_do(&worker);
   assert_int_equal(live_set_read(&live, 0).value, each);
   live_worker_end(&worker);

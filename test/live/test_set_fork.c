@@ -23,18 +23,18 @@ static int is_refused(live_set_t *live) {
   uvperf_error_t error;
   uint32_t index;
 
-  return uvperf_set_enable(set, &error) == UV_EPERM &&
+  return uvperf_enable(&set->handle, UVPERF_ALL, &error) == UV_EPERM &&
          error.cause == UVPERF_CAUSE_ARGUMENT &&
-         uvperf_set_disable(set, NULL) == UV_EPERM &&
-         uvperf_set_reset(set, NULL) == UV_EPERM &&
+         uvperf_disable(&set->handle, UVPERF_ALL, NULL) == UV_EPERM &&
+         uvperf_reset(&set->handle, UVPERF_ALL, NULL) == UV_EPERM &&
          uvperf_set_read(set, live->reading, NULL) == UV_EPERM &&
          uvperf_set_read_start(set, 1, live_set_on_read, NULL) == UV_EPERM &&
          uvperf_set_read_stop(set) == UV_EPERM &&
-         uvperf_set_add_target(set, &target, &index, NULL) == UV_EPERM &&
-         uvperf_set_remove_target(set, 0) == UV_EPERM &&
-         uvperf_set_apply_filter(set, 0, "pid == 1", NULL) == UV_EPERM &&
-         uvperf_set_change_period(set, 0, 1, NULL) == UV_EPERM &&
-         uvperf_set_attach_bpf(set, 0, 0, 0, NULL) == UV_EPERM;
+         uvperf_set_add(set, &target, NULL, &index, NULL) == UV_EPERM &&
+         uvperf_set_remove(set, 0) == UV_EPERM &&
+         uvperf_apply_filter(&set->handle, 0, "pid == 1", NULL) == UV_EPERM &&
+         uvperf_change_period(&set->handle, 0, 1, NULL) == UV_EPERM &&
+         uvperf_attach_bpf(&set->handle, 0, 0, 0, NULL) == UV_EPERM;
 }
 
 static int getters_tell(const live_set_t *live) {
@@ -42,7 +42,7 @@ static int getters_tell(const live_set_t *live) {
   size_t nr_failures, nr_changes;
 
   uvperf_set_failures(set, &nr_failures);
-  uvperf_set_changes(set, 0, &nr_changes);
+  uvperf_changes(&set->handle, 0, &nr_changes);
   return nr_failures == 0 && nr_changes == 0 && uvperf_set_nr_attrs(set) == 1 &&
          uvperf_set_nr_open(set) == 1 && uvperf_set_item(set, 0) != NULL;
 }

@@ -17,9 +17,9 @@ typedef struct scenario_s {
   uint64_t strange; /* with this source, from another CPU */
 } scenario_t;
 
-static void on_cpu(uvperf_set_t *set, int cpu, int status,
+static void on_cpu(uvperf_handle_t *base, int cpu, int status,
                    const uvperf_error_t *error) {
-  scenario_t *scenario = set->handle.data;
+  scenario_t *scenario = base->data;
 
   (void)error;
   scenario->failed +=
@@ -53,7 +53,7 @@ static void begin(uv_loop_t *loop, scenario_t *scenario, live_plan_t *plan,
   plan->options.flags |= flags | UVPERF_SET_FOLLOW_CPUS;
   memset(scenario, 0, sizeof(*scenario));
   live_stream_open(loop, &scenario->stream, &plan->options);
-  uvperf_set_on_cpu(&scenario->stream.live.set, on_cpu);
+  uvperf_on_cpu(&scenario->stream.live.set.handle, on_cpu);
 }
 
 static void start(scenario_t *scenario, int cpu) {
@@ -182,7 +182,7 @@ static void task_that_runs_on_a_cpu_that_is_back_is_streamed(void **state) {
   offline_cpu_take(cpu);
   memset(&scenario, 0, sizeof(scenario));
   live_stream_open(*state, &scenario.stream, &plan.options);
-  uvperf_set_on_cpu(&scenario.stream.live.set, on_cpu);
+  uvperf_on_cpu(&scenario.stream.live.set.handle, on_cpu);
   start(&scenario, cpu);
   live_comm(&next, 1);
   assert_true(live_run_until(*state, &scenario.stream.comms, 1));

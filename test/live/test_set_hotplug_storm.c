@@ -34,9 +34,9 @@ static uint64_t draw(storm_t *storm, uint64_t below) {
 }
 static void act(storm_t *storm);
 
-static void on_cpu(uvperf_set_t *set, int cpu, int status,
+static void on_cpu(uvperf_handle_t *base, int cpu, int status,
                    const uvperf_error_t *error) {
-  storm_t *storm = set->handle.data;
+  storm_t *storm = base->data;
 
   assert_int_equal(storm->closing, 0);
   assert_true(storm->is_started || storm->is_reading);
@@ -86,12 +86,12 @@ static void act(storm_t *storm) {
         break;
       target.type = draw(storm, 2) ? UVPERF_TARGET_CPUS : UVPERF_TARGET_SELF;
       target.data = (void *)2;
-      rc = uvperf_set_add_target(set, &target, &storm->other, NULL);
+      rc = uvperf_set_add(set, &target, NULL, &storm->other, NULL);
       assert_int_equal(rc, 0);
       break;
     case 4:
       if (storm->other != 0)
-        assert_int_equal(uvperf_set_remove_target(set, storm->other), 0);
+        assert_int_equal(uvperf_set_remove(set, storm->other), 0);
       storm->other = 0;
       break;
     case 5:
@@ -182,7 +182,7 @@ static void begin(storm_t *storm, uint64_t seed) {
   impl = storm->stream.live.set.handle.impl;
   uvperf__hotplug_free(impl->base.hotplug);
   assert_int_equal(uvperf__set_make_hotplug(impl, cpu_tree_root()), 0);
-  uvperf_set_on_cpu(&storm->stream.live.set, on_cpu);
+  uvperf_on_cpu(&storm->stream.live.set.handle, on_cpu);
   storm->stream.on_record = on_record;
 }
 
@@ -202,7 +202,7 @@ static void end(storm_t *storm) {
     uvperf_stats(&set->handle, &stats);
     assert_int_equal(stats.cpus_gone + stats.cpus_come, storm->reports);
     if (storm->other != 0)
-      assert_int_equal(uvperf_set_remove_target(set, storm->other), 0);
+      assert_int_equal(uvperf_set_remove(set, storm->other), 0);
     assert_int_equal(uvperf_set_nr_open(set), 4);
     storm->closing = 1;
     uvperf_close(&set->handle, live_set_on_close);

@@ -103,12 +103,12 @@ static void program_reads_the_count_of_each_cpu_as_the_set_does(void **state) {
   fill_map(&live, array);
   close(array);
   assert_int_equal(read_on(__func__, program, cpu), 0);
-  assert_int_equal(uvperf_set_enable(&live.set, NULL), 0);
+  assert_int_equal(uvperf_enable(&live.set.handle, UVPERF_ALL, NULL), 0);
   assert_int_equal(uvperf_set_read(&live.set, live.reading, NULL), 0);
   nr = uvperf_reading_info(live.reading)->nr_places;
   for (i = 0; i < nr; i++)
     fault_on(uvperf_reading_place(live.reading, i)->cpu, 100 * (i + 1));
-  assert_int_equal(uvperf_set_disable(&live.set, NULL), 0);
+  assert_int_equal(uvperf_disable(&live.set.handle, UVPERF_ALL, NULL), 0);
   assert_int_equal(uvperf_set_read(&live.set, live.reading, NULL), 0);
   for (i = 0; i < nr; i++) {
     place = uvperf_reading_place(live.reading, i);
@@ -140,16 +140,16 @@ static void map_follows_the_targets_of_a_set_that_counts(void **state) {
   plan.options.nr_targets = 0;
   live_set_open(*state, &live, &plan.options);
   fill_map(&live, array);
-  assert_int_equal(uvperf_set_enable(&live.set, NULL), 0);
+  assert_int_equal(uvperf_enable(&live.set.handle, UVPERF_ALL, NULL), 0);
   assert_int_equal(read_on(__func__, program, cpu), -ENOENT);
   target.type = UVPERF_TARGET_CPUS;
   target.cpus = cpus;
-  assert_int_equal(uvperf_set_add_target(&live.set, &target, &index, NULL), 0);
+  assert_int_equal(uvperf_set_add(&live.set, &target, NULL, &index, NULL), 0);
   before = read_on(__func__, program, cpu);
   assert_true(before >= 0);
   fault_on(cpu, 50);
   assert_true(read_on(__func__, program, cpu) >= before + 50);
-  assert_int_equal(uvperf_set_remove_target(&live.set, index), 0);
+  assert_int_equal(uvperf_set_remove(&live.set, index), 0);
   assert_int_equal(read_on(__func__, program, cpu), -ENOENT);
   live_set_close(&live);
   close(array);

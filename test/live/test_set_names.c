@@ -75,7 +75,7 @@ static void names_alone_print_each_hit_with_its_fields(void **state) {
   start = uv_hrtime();
   while (uv_hrtime() - start < UINT64_C(50000000))
     touch_pages();
-  assert_int_equal(uvperf_set_disable(&found.live.set, NULL), 0);
+  assert_int_equal(uvperf_disable(&found.live.set.handle, UVPERF_ALL, NULL), 0);
   assert_int_equal(uvperf_flush(&found.live.set.handle), 0);
   assert_int_equal(found.samples[0], 7);
   assert_int_equal(found.wrong[0], 0);
@@ -108,7 +108,7 @@ static void set_that_only_counts_refuses_to_start(void **state) {
                    UV_EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
   assert_non_null(strstr(error.reason, "uvperf_attr_set_period"));
-  assert_int_equal(uvperf_set_on_cpu(&live.set, NULL), 0);
+  assert_int_equal(uvperf_on_cpu(&live.set.handle, NULL), 0);
   live_set_close(&live);
   uvperf_event_list_free(events);
 }

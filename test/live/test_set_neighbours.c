@@ -200,9 +200,9 @@ static void open_set(uint64_t tracepoint) {
     length += (size_t)snprintf(filter + length, sizeof(filter) - length,
                                "%scommon_pid == %u", i > 0 ? " || " : "",
                                fixture.hearts[i].thread.tid);
-  assert_int_equal(
-      uvperf_set_apply_filter(&fixture.stream.live.set, BEATS, filter, &error),
-      0);
+  assert_int_equal(uvperf_apply_filter(&fixture.stream.live.set.handle, BEATS,
+                                       filter, &error),
+                   0);
   put_outputs();
   fixture.stream.on_record = see;
   options.flush_ms = FLUSH_MS;
@@ -342,7 +342,7 @@ static void expect_exact_heads(void) {
   uvperf_error_t error;
   size_t i;
 
-  assert_int_equal(uvperf_set_disable(set, &error), 0);
+  assert_int_equal(uvperf_disable(&set->handle, UVPERF_ALL, &error), 0);
   assert_int_equal(uvperf_flush(&set->handle), 0);
   for (i = 0; i < uvperf_nr_rings(&set->handle); i++) {
     assert_int_equal(uvperf_ring(&set->handle, i, &ring), 0);

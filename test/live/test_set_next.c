@@ -29,8 +29,9 @@ static void take_all(live_stream_t *stream) {
 
   do {
     rc = uvperf_next(&stream->live.set.handle, &record);
-    if (rc != UV_EAGAIN)
+    if (record != NULL)
       live_stream_on_record(&stream->live.set.handle, rc, record);
+    stream->eofs += rc == UV_EOF;
   } while (rc != UV_EAGAIN && rc != UV_EOF);
 }
 
@@ -53,7 +54,7 @@ static void take_storm(uv_loop_t *loop, size_t mode) {
   plan.options.side_band = UVPERF_SIDE_BAND_TASKS;
   live_stream_plan_target(&plan, UVPERF_TARGET_PROCESS, pid);
   live_stream_open(loop, &stream, &plan.options);
-  assert_int_equal(uvperf_set_enable(&stream.live.set, NULL), 0);
+  assert_int_equal(uvperf_enable(&stream.live.set.handle, UVPERF_ALL, NULL), 0);
   take_all(&stream);
   assert_int_equal(write(go[1], "", 1), 1);
   while (stream.eofs == 0) {
@@ -103,7 +104,8 @@ static void set_next_of_a_small_ring_takes_all(void **state) {
     live_stream_plan_mode(&plan, mode);
     plan.options.ring_bytes = 1;
     live_stream_open(*state, &stream, &plan.options);
-    assert_int_equal(uvperf_set_enable(&stream.live.set, NULL), 0);
+    assert_int_equal(uvperf_enable(&stream.live.set.handle, UVPERF_ALL, NULL),
+                     0);
     for (i = 0; i < 300; i++) {
       live_stream_comm(&next, 5);
       assert_int_equal(uvperf_has_record(&stream.live.set.handle), 1);

@@ -264,7 +264,7 @@ static void set_of_cpus_one_really_offline_counts_the_rest(void **state) {
     assert_int_equal(failures[i].cpu, cpu);
     assert_int_equal(failures[i].pid, -1);
   }
-  assert_int_equal(uvperf_set_enable(&set, NULL), 0);
+  assert_int_equal(uvperf_enable(&set.handle, UVPERF_ALL, NULL), 0);
   assert_int_equal(uvperf_reading_new(&reading), 0);
   assert_int_equal(uvperf_set_read(&set, reading, NULL), 0);
   assert_int_equal(uvperf_reading_total(reading, 0, &count), 0);
@@ -386,7 +386,7 @@ static void set_target_added_out_of_memory_leaves_nothing(void **state) {
   for (i = 1, rc = UV_ENOMEM; rc != 0; i++) {
     failures = fake_failures();
     fake_fail(FAKE_CALLOC, i, 0);
-    rc = uvperf_set_add_target(&live.set, &target, NULL, &error);
+    rc = uvperf_set_add(&live.set, &target, NULL, NULL, &error);
     assert_int_equal(rc, fake_failures() > failures ? UV_ENOMEM : 0);
     uvperf_set_failures(&live.set, &nr);
     assert_int_equal(nr, rc == 0 ? 2 : 1);

@@ -242,7 +242,7 @@ static void call_add(fixture_t *fixture) {
     target.pid = (int32_t)fixture->actors[actor].thread.tid;
     expected = fixture->actors[actor].lives ? 0 : UV_ESRCH;
   }
-  rc = uvperf_set_add_target(fixture->set, &target, &index, NULL);
+  rc = uvperf_set_add(fixture->set, &target, NULL, &index, NULL);
   expect(fixture, rc == expected, "add_target", rc);
   if (rc != 0) {
     expect(fixture, index == UINT32_MAX, "the index of none", index);
@@ -260,9 +260,9 @@ static void call_remove(fixture_t *fixture) {
   if (fixture->nr_targets == 0)
     return;
   at = (size_t)draw(fixture, fixture->nr_targets);
-  rc = uvperf_set_remove_target(fixture->set, fixture->targets[at].index);
+  rc = uvperf_set_remove(fixture->set, fixture->targets[at].index);
   expect(fixture, rc == 0, "remove_target", rc);
-  rc = uvperf_set_remove_target(fixture->set, fixture->targets[at].index);
+  rc = uvperf_set_remove(fixture->set, fixture->targets[at].index);
   expect(fixture, rc == UV_ENOENT, "remove_target again", rc);
   fixture->nr_targets -= 1;
   memmove(&fixture->targets[at], &fixture->targets[at + 1],
@@ -312,21 +312,21 @@ static void call_start_thread(fixture_t *fixture) {
 /* -- all the rest --------------------------------------------------------- */
 
 static void call_enable(fixture_t *fixture) {
-  int rc = uvperf_set_enable(fixture->set, NULL);
+  int rc = uvperf_enable(&fixture->set->handle, UVPERF_ALL, NULL);
 
   expect(fixture, rc == 0, "enable", rc);
   fixture->enabled = 1;
 }
 
 static void call_disable(fixture_t *fixture) {
-  int rc = uvperf_set_disable(fixture->set, NULL);
+  int rc = uvperf_disable(&fixture->set->handle, UVPERF_ALL, NULL);
 
   expect(fixture, rc == 0, "disable", rc);
   fixture->enabled = 0;
 }
 
 static void call_reset(fixture_t *fixture) {
-  int rc = uvperf_set_reset(fixture->set, NULL);
+  int rc = uvperf_reset(&fixture->set->handle, UVPERF_ALL, NULL);
   size_t i;
 
   expect(fixture, rc == 0, "reset", rc);

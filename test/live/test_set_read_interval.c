@@ -122,7 +122,7 @@ static void set_reset_between_ticks_is_counted_from(void **state) {
   fire_at(*state, INTERVAL_MS);
   expect(&live, 1, 9, 9);
   live_syscall(5);
-  assert_int_equal(uvperf_set_reset(&live.set, NULL), 0);
+  assert_int_equal(uvperf_reset(&live.set.handle, UVPERF_ALL, NULL), 0);
   live_syscall(3);
   fire_at(*state, 2 * INTERVAL_MS);
   expect(&live, 2, 3, 3);
@@ -137,7 +137,7 @@ static void set_disabled_between_ticks_counts_nothing(void **state) {
 
   begin(__func__, *state, &live);
   live_syscall(2);
-  assert_int_equal(uvperf_set_disable(&live.set, NULL), 0);
+  assert_int_equal(uvperf_disable(&live.set.handle, UVPERF_ALL, NULL), 0);
   live_syscall(4);
   fire_at(*state, INTERVAL_MS);
   expect(&live, 1, 2, 2);
@@ -145,7 +145,7 @@ static void set_disabled_between_ticks_counts_nothing(void **state) {
   fire_at(*state, 2 * INTERVAL_MS);
   expect(&live, 2, 2, 0);
   assert_int_equal(live.delta.state, UVPERF_COUNT_NOT_ENABLED);
-  assert_int_equal(uvperf_set_enable(&live.set, NULL), 0);
+  assert_int_equal(uvperf_enable(&live.set.handle, UVPERF_ALL, NULL), 0);
   live_syscall(16);
   fire_at(*state, 3 * INTERVAL_MS);
   expect(&live, 3, 18, 16);
@@ -209,19 +209,19 @@ static void set_target_removed_between_ticks_is_in_no_delta(void **state) {
   expect(&live, 1, 30, 30);
   assert_int_equal(live.delta.nr_counts, 2);
   threads_do(&threads);
-  assert_int_equal(uvperf_set_remove_target(&live.set, 1), 0);
+  assert_int_equal(uvperf_set_remove(&live.set, 1), 0);
   fire_at(*state, 2 * INTERVAL_MS);
   expect(&live, 2, 20, 10);
   assert_int_equal(live.delta.nr_counts, 1);
   /* And again: as a new one, which counts from here. */
   target.type = UVPERF_TARGET_THREAD;
   target.pid = (int32_t)threads.threads[1].tid;
-  assert_int_equal(uvperf_set_add_target(&live.set, &target, &index, NULL), 0);
+  assert_int_equal(uvperf_set_add(&live.set, &target, NULL, &index, NULL), 0);
   assert_int_equal(index, 2);
   threads_do(&threads);
   fire_at(*state, 3 * INTERVAL_MS);
   expect(&live, 3, 50, 30);
-  assert_int_equal(uvperf_set_remove_target(&live.set, 1), UV_ENOENT);
+  assert_int_equal(uvperf_set_remove(&live.set, 1), UV_ENOENT);
   live_thread_end(&threads.threads[0]);
   live_thread_end(&threads.threads[1]);
   live_set_close(&live);
@@ -293,7 +293,7 @@ static void begin_many(const char *test, uv_loop_t *loop, live_set_t *live,
   for (i = 0; i < MANY; i++) {
     live_thread_start(&many->threads[i], syscalls, &many->work);
     target.pid = (int32_t)many->threads[i].tid;
-    assert_int_equal(uvperf_set_add_target(&live->set, &target, NULL, NULL), 0);
+    assert_int_equal(uvperf_set_add(&live->set, &target, NULL, NULL, NULL), 0);
   }
   fake_clock_set(START);
   assert_int_equal(
@@ -459,10 +459,10 @@ static void busy(uvperf_set_t *set, int status, const uvperf_reading_t *reading,
 
   if (live->callbacks > 0) {
     live_syscall(4);
-    assert_int_equal(uvperf_set_add_target(set, &target, &index, NULL), 0);
+    assert_int_equal(uvperf_set_add(set, &target, NULL, &index, NULL), 0);
     live_syscall(1);
-    assert_int_equal(uvperf_set_reset(set, NULL), 0);
-    assert_int_equal(uvperf_set_remove_target(set, index), 0);
+    assert_int_equal(uvperf_reset(&set->handle, UVPERF_ALL, NULL), 0);
+    assert_int_equal(uvperf_set_remove(set, index), 0);
     assert_int_equal(uvperf_set_read_stop(set), 0);
     assert_int_equal(uvperf_set_read_start(set, INTERVAL_MS, busy, NULL), 0);
     live_syscall(8);
@@ -522,7 +522,7 @@ static void set_read_out_of_memory_leaves_it_to_the_next(void **state) {
   fire_at(*state, INTERVAL_MS);
   expect(&live, 1, 1, 1);
   /* One place more, so that the readings have to grow. */
-  if (uvperf_set_add_target(&live.set, &target, NULL, NULL) != 0)
+  if (uvperf_set_add(&live.set, &target, NULL, NULL, NULL) != 0)
     fail_msg("no second target");
   live_syscall(2);
   failures = fake_failures();

@@ -321,11 +321,11 @@ static void set_without_targets_starts_and_waits_for_one(void **state) {
     assert_int_equal(uvperf_nr_rings(&stream.live.set.handle), 0);
     target.data = (void *)1;
     assert_int_equal(
-        uvperf_set_add_target(&stream.live.set, &target, &index, NULL), 0);
+        uvperf_set_add(&stream.live.set, &target, NULL, &index, NULL), 0);
     live_stream_comm(&next, 3);
     assert_true(live_run_until(*state, &stream.comms, 3));
     assert_int_equal(stream.eofs, 0);
-    assert_int_equal(uvperf_set_remove_target(&stream.live.set, index), 0);
+    assert_int_equal(uvperf_set_remove(&stream.live.set, index), 0);
     live_stream_comm(&next, 3);
     assert_true(live_run_ms(*state, 50) < 20);
     assert_int_equal(stream.comms, 3);
@@ -349,7 +349,7 @@ static void set_start_without_enable_leaves_that_to_the_user(void **state) {
   live_stream_comm(&next, 2);
   live_run_ms(*state, 10);
   assert_int_equal(stream.records, 0);
-  assert_int_equal(uvperf_set_enable(&stream.live.set, NULL), 0);
+  assert_int_equal(uvperf_enable(&stream.live.set.handle, UVPERF_ALL, NULL), 0);
   next = 0;
   live_stream_comm(&next, 2);
   assert_true(live_run_until(*state, &stream.comms, 2));

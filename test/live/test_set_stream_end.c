@@ -176,7 +176,8 @@ static void set_target_gone_before_start_ends_at_once(void **state) {
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     make_family(&family, mode, 1, 5);
     live_stream_open(*state, &stream, &family.plan.options);
-    assert_int_equal(uvperf_set_enable(&stream.live.set, NULL), 0);
+    assert_int_equal(uvperf_enable(&stream.live.set.handle, UVPERF_ALL, NULL),
+                     0);
     end_child(&family, 0);
     live_stream_start(&stream, NULL);
     assert_true(live_run_until(*state, &stream.eofs, 1));
@@ -254,7 +255,7 @@ static void set_last_living_target_removed_is_the_end(void **state) {
   live_stream_begin(*state, &stream, &family.plan);
   end_child(&family, 0);
   assert_true(live_run_until(*state, &stream.nr_ends, 1));
-  assert_int_equal(uvperf_set_remove_target(&stream.live.set, 1), 0);
+  assert_int_equal(uvperf_set_remove(&stream.live.set, 1), 0);
   /* At once: it waits for no question. */
   for (turn = 0; turn < 3; turn++)
     uv_run(*state, UV_RUN_NOWAIT);
@@ -272,7 +273,7 @@ static void set_all_targets_removed_waits_for_others(void **state) {
   support_need_own_events(__func__);
   make_family(&family, 0, 1, 5);
   live_stream_begin(*state, &stream, &family.plan);
-  assert_int_equal(uvperf_set_remove_target(&stream.live.set, 0), 0);
+  assert_int_equal(uvperf_set_remove(&stream.live.set, 0), 0);
   end_child(&family, 0);
   live_run_ms(*state, 150);
   assert_int_equal(stream.nr_ends, 0);
@@ -432,9 +433,9 @@ static void replace_at_end(live_stream_t *stream, uint32_t target) {
   other.pid = *(pid_t *)stream->hook_data;
   other.data = (void *)2;
   assert_int_equal(
-      uvperf_set_add_target(&stream->live.set, &other, &index, NULL), 0);
+      uvperf_set_add(&stream->live.set, &other, NULL, &index, NULL), 0);
   assert_int_equal(index, 1);
-  assert_int_equal(uvperf_set_remove_target(&stream->live.set, target), 0);
+  assert_int_equal(uvperf_set_remove(&stream->live.set, target), 0);
 }
 
 static void set_target_replaced_when_it_ends_goes_on(void **state) {
@@ -480,7 +481,7 @@ static void set_with_a_new_target_starts_again_after_eof(void **state) {
     end_child(&family, 0);
     assert_true(live_run_until(*state, &stream.eofs, 1));
     assert_int_equal(
-        uvperf_set_add_target(&stream.live.set, &target, NULL, NULL), 0);
+        uvperf_set_add(&stream.live.set, &target, NULL, NULL, NULL), 0);
     live_stream_start(&stream, NULL);
     next = 5;
     live_comm(&next, 3);
@@ -510,7 +511,7 @@ static void set_stopped_before_its_second_end_reports_it_later(void **state) {
     target.type = UVPERF_TARGET_THREAD;
     target.pid = child.pid;
     assert_int_equal(
-        uvperf_set_add_target(&stream.live.set, &target, NULL, NULL), 0);
+        uvperf_set_add(&stream.live.set, &target, NULL, NULL, NULL), 0);
     live_stream_start(&stream, NULL);
     stream.eofs = 0;
     stream.on_end = stop_at_end;

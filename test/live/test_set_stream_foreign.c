@@ -77,7 +77,7 @@ static void open_set(uv_loop_t *loop, live_stream_t *stream, live_plan_t *plan,
   live_stream_open(loop, stream, &plan->options);
   snprintf(filter, sizeof(filter), "common_pid == %u", live_tid());
   assert_int_equal(
-      uvperf_set_apply_filter(&stream->live.set, 1, filter, &error), 0);
+      uvperf_apply_filter(&stream->live.set.handle, 1, filter, &error), 0);
   memset(seen, 0, sizeof(*seen));
   stream->on_record = see;
   stream->hook_data = seen;

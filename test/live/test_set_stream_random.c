@@ -370,7 +370,7 @@ static void call_add(fixture_t *fixture) {
     target.type = UVPERF_TARGET_THREAD;
     target.pid = (int32_t)fixture->actors[actor].thread.tid;
   }
-  rc = uvperf_set_add_target(fixture->set, &target, &index, NULL);
+  rc = uvperf_set_add(fixture->set, &target, NULL, &index, NULL);
   expect(fixture, rc == 0 && index == fixture->nr_models, "add_target", rc);
   if (rc == 0)
     model_add(fixture, actor);
@@ -383,7 +383,7 @@ static void call_remove(fixture_t *fixture) {
   if (fixture->nr_models == 0)
     return;
   index = (size_t)draw(fixture, fixture->nr_models);
-  rc = uvperf_set_remove_target(fixture->set, (uint32_t)index);
+  rc = uvperf_set_remove(fixture->set, (uint32_t)index);
   expect(fixture, rc == (fixture->models[index].removed ? UV_ENOENT : 0),
          "remove_target", rc);
   if (rc != 0)
@@ -395,14 +395,14 @@ static void call_remove(fixture_t *fixture) {
 /* -- all the rest --------------------------------------------------------- */
 
 static void call_enable(fixture_t *fixture) {
-  int rc = uvperf_set_enable(fixture->set, NULL);
+  int rc = uvperf_enable(&fixture->set->handle, UVPERF_ALL, NULL);
 
   expect(fixture, rc == 0, "enable", rc);
   fixture->enabled = 1;
 }
 
 static void call_disable(fixture_t *fixture) {
-  int rc = uvperf_set_disable(fixture->set, NULL);
+  int rc = uvperf_disable(&fixture->set->handle, UVPERF_ALL, NULL);
 
   expect(fixture, rc == 0, "disable", rc);
   fixture->enabled = 0;

@@ -83,7 +83,7 @@ static int is_alone(const uvperf_set_t *set, size_t attr) {
   const uvperf_change_t *changes;
   size_t nr;
 
-  changes = uvperf_set_changes(set, attr, &nr);
+  changes = uvperf_changes(&set->handle, attr, &nr);
   if (nr == 0)
     return 0;
   assert_int_equal(nr, 1);
@@ -146,7 +146,7 @@ static void uprobe_of_a_later_process_is_reported_too(void **state) {
   start_shell(&shell);
   target.type = UVPERF_TARGET_PROCESS;
   target.pid = shell.pid;
-  assert_int_equal(uvperf_set_add_target(&live.set, &target, NULL, NULL), 0);
+  assert_int_equal(uvperf_set_add(&live.set, &target, NULL, NULL, NULL), 0);
   assert_int_equal(is_alone(&live.set, 0), 1);
   assert_int_equal(finish_shell(&shell), 0);
   live_called(1);

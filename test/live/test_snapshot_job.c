@@ -45,18 +45,18 @@ static void note_done(int status) {
   last_status = status;
 }
 
-static void event_done(uvperf_event_t *event, int status) {
-  (void)event;
+static void event_done(uvperf_handle_t *handle, int status) {
+  (void)handle;
   note_done(status);
 }
 
-static void set_done(uvperf_set_t *set, int status) {
-  (void)set;
+static void set_done(uvperf_handle_t *handle, int status) {
+  (void)handle;
   note_done(status);
 }
 
-static void reader_done(uvperf_bpf_reader_t *reader, int status) {
-  (void)reader;
+static void reader_done(uvperf_handle_t *handle, int status) {
+  (void)handle;
   note_done(status);
 }
 
@@ -146,13 +146,12 @@ static int snap(subject_t *subject) {
   const uint32_t flags = UVPERF_SNAPSHOT_OLDEST_FIRST;
 
   if (subject->way == EVENT)
-    return uvperf_event_snapshot_start(&subject->event.event, flags, event_done,
-                                       NULL);
+    return uvperf_snapshot(&subject->event.event.handle, flags, event_done,
+                           NULL);
   if (subject->way == READER)
-    return uvperf_bpf_reader_snapshot_start(&subject->reader.reader, flags,
-                                            reader_done, NULL);
-  return uvperf_set_snapshot_start(&subject->set.live.set, flags, set_done,
-                                   NULL);
+    return uvperf_snapshot(&subject->reader.reader.handle, flags, reader_done,
+                           NULL);
+  return uvperf_snapshot(&subject->set.live.set.handle, flags, set_done, NULL);
 }
 
 static int stop(subject_t *subject) {

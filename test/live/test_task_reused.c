@@ -40,13 +40,14 @@ static void note(opened_t *opened, int status, const uvperf_error_t *error) {
     opened->error = *error;
 }
 
-static void on_event(uvperf_event_t *event, int status,
+static void on_event(uvperf_handle_t *base, int status,
                      const uvperf_error_t *error) {
-  note(((live_collector_t *)event->handle.data)->hook_data, status, error);
+  note(((live_collector_t *)base->data)->hook_data, status, error);
 }
 
-static void on_set(uvperf_set_t *set, int status, const uvperf_error_t *error) {
-  note(((live_set_t *)set->handle.data)->hook_data, status, error);
+static void on_set(uvperf_handle_t *base, int status,
+                   const uvperf_error_t *error) {
+  note(((live_set_t *)base->data)->hook_data, status, error);
 }
 
 static void on_target(uvperf_set_t *set, int status, void *data, uint32_t index,
@@ -83,10 +84,11 @@ static void event_of_an_id_used_again_is_esrch(void **state) {
   uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
   attr.exclude_kernel = 1;
   options.pid = chosen_id_begin(__func__, 0);
+  options.open_cb = on_event;
   busy_pool_begin(&busy, *state);
-  assert_int_equal(uvperf_event_open(*state, &opened.collector.event, &attr,
-                                     &options, on_event, NULL),
-                   0);
+  assert_int_equal(
+      uvperf_event_init(*state, &opened.collector.event, &attr, &options, NULL),
+      0);
   expect_esrch(*state, &busy, &opened, options.pid);
   assert_int_equal(support_count_fds(), fds);
   live_close(&opened.collector);
@@ -130,7 +132,7 @@ static void target_of_an_id_used_again_is_esrch(void **state) {
     target.data = &opened;
     busy_pool_begin(&busy, *state);
     assert_int_equal(
-        uvperf_set_open_target(&opened.live.set, &target, on_target, NULL), 0);
+        uvperf_set_add(&opened.live.set, &target, on_target, NULL, NULL), 0);
     expect_esrch(*state, &busy, &opened, target.pid);
     assert_int_equal(support_count_fds(), fds);
     live_set_close(&opened.live);
@@ -149,9 +151,9 @@ static void set_of_an_id_used_again_is_esrch(void **state) {
       chosen_id_begin(__func__, 0);
   assert_int_equal(uvperf_reading_new(&opened.live.reading), 0);
   busy_pool_begin(&busy, *state);
+  plan.options.open_cb = on_set;
   assert_int_equal(
-      uvperf_set_open(*state, &opened.live.set, &plan.options, on_set, NULL),
-      0);
+      uvperf_set_init(*state, &opened.live.set, &plan.options, NULL), 0);
   expect_esrch(*state, &busy, &opened, plan.targets[0].pid);
   live_set_close(&opened.live);
 }

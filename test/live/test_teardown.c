@@ -190,17 +190,17 @@ static int deliver(subject_t *subject) {
     case EVENT_FLUSH:
       return uvperf_flush(&subject->event->handle);
     case EVENT_SNAPSHOT:
-      return uvperf_event_snapshot(subject->event, 0, NULL);
+      return uvperf_snapshot(&subject->event->handle, 0, NULL, NULL);
     case SET_FLUSH:
     case SET_FLUSH_BY_TIME:
       return uvperf_flush(&subject->set->handle);
     case SET_SNAPSHOT:
     case SET_SNAPSHOT_BY_TIME:
-      return uvperf_set_snapshot(subject->set, 0, NULL);
+      return uvperf_snapshot(&subject->set->handle, 0, NULL, NULL);
     case READER_FLUSH:
       return uvperf_flush(&subject->reader->handle);
     default:
-      return uvperf_bpf_reader_snapshot(subject->reader, 0, NULL);
+      return uvperf_snapshot(&subject->reader->handle, 0, NULL, NULL);
   }
 }
 

@@ -48,7 +48,7 @@ static int open_set(unprivileged_report_t *report, uv_loop_t *loop,
     return -1;
   }
   live->set.handle.data = live;
-  uvperf_set_enable(&live->set, NULL);
+  uvperf_enable(&live->set.handle, UVPERF_ALL, NULL);
   return 0;
 }
 

@@ -134,10 +134,10 @@ static uint64_t count_calls(uv_loop_t *loop, const char *name, int is_return,
   memcpy(&call, &function, sizeof(call));
   uprobe_attr(&attr, ELF_LIBRARY, name, is_return);
   live_init(loop, &collector, &attr, NULL);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   for (i = 0; i < nr; i++)
     call(i);
-  assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
   call(0);
   assert_int_equal(uvperf_event_read(&collector.event, &count, NULL), 0);
   live_close(&collector);

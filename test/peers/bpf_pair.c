@@ -62,8 +62,7 @@ static void on_sample(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *sample) {
   bpf_pair_t *pair = handle->data;
 
-  if (status == UV_EPROTO && sample->type != UVPERF_RECORD_NONE &&
-      sample->type != PERF_RECORD_SAMPLE)
+  if (status == UV_EPROTO && sample->type != UVPERF_RECORD_NONE)
     pair->corrupt++;
   else if (status != 0 || sample->type == UVPERF_RECORD_NONE)
     pair->strange++;

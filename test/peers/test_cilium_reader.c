@@ -143,15 +143,16 @@ static void reader_paused_refuses_and_goes_on_when_resumed(void **state) {
   cilium_reader_open(*state, &cilium, __func__, &options);
   cilium_reader_start(&cilium, NULL);
   for (i = 0; i < 2; i++)
-    assert_int_equal(uvperf_bpf_reader_resume(&cilium.live.reader, &error), 0);
+    assert_int_equal(uvperf_bpf_reader_publish(&cilium.live.reader, &error), 0);
   assert_int_equal(cilium_reader_put_out(&cilium, 5, 0), 0);
   cilium_reader_wait_for(&cilium, 1);
   for (i = 0; i < 2; i++)
-    assert_int_equal(uvperf_bpf_reader_pause(&cilium.live.reader, &error), 0);
+    assert_int_equal(uvperf_bpf_reader_unpublish(&cilium.live.reader, &error),
+                     0);
   assert_int_equal(cilium_reader_put_out(&cilium, 5, 1), -ENOENT);
   cilium_reader_silence(&cilium, 20);
   for (i = 0; i < 2; i++)
-    assert_int_equal(uvperf_bpf_reader_resume(&cilium.live.reader, &error), 0);
+    assert_int_equal(uvperf_bpf_reader_publish(&cilium.live.reader, &error), 0);
   assert_int_equal(cilium_reader_put_out(&cilium, 5, 2), 0);
   cilium_reader_wait_for(&cilium, 2);
   cilium_reader_expect(&cilium, 5, 2);
@@ -168,7 +169,7 @@ static void reader_paused_delivers_what_is_in_its_rings(void **state) {
   cilium_reader_start(&cilium, NULL);
   cilium_reader_run_pending(&cilium);
   assert_int_equal(cilium_reader_put_out(&cilium, 5, 0), 0);
-  assert_int_equal(uvperf_bpf_reader_pause(&cilium.live.reader, NULL), 0);
+  assert_int_equal(uvperf_bpf_reader_unpublish(&cilium.live.reader, NULL), 0);
   cilium_reader_wait_for(&cilium, 1);
   cilium_reader_close(&cilium);
 }
@@ -201,12 +202,13 @@ static void reader_overwritable_delivers_the_newest_first(void **state) {
     assert_int_equal(cilium_reader_put_out(&cilium, UINT8_MAX, (uint8_t)i), 0);
   live_run_ms(*state, 5);
   assert_int_equal(cilium.callbacks, 0);
-  assert_int_equal(uvperf_bpf_reader_snapshot(&cilium.live.reader, 0, NULL), 0);
+  assert_int_equal(uvperf_snapshot(&cilium.live.reader.handle, 0, NULL, NULL),
+                   0);
   assert_int_equal(next, 0);
   assert_int_equal(cilium.samples, nr);
-  assert_int_equal(uvperf_bpf_reader_pause(&cilium.live.reader, NULL), 0);
-  assert_int_equal(uvperf_bpf_reader_snapshot(
-                       &cilium.live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST, NULL),
+  assert_int_equal(uvperf_bpf_reader_unpublish(&cilium.live.reader, NULL), 0);
+  assert_int_equal(uvperf_snapshot(&cilium.live.reader.handle,
+                                   UVPERF_SNAPSHOT_OLDEST_FIRST, NULL, NULL),
                    0);
   assert_int_equal(cilium.samples, nr);
   cilium_reader_close(&cilium);
@@ -222,12 +224,12 @@ static void reader_overwritable_that_is_empty_delivers_nothing(void **state) {
   cilium_reader_open(*state, &cilium, __func__, &options);
   reader = &cilium.live.reader;
   cilium_reader_start(&cilium, NULL);
-  assert_int_equal(uvperf_bpf_reader_pause(reader, NULL), 0);
-  assert_int_equal(uvperf_bpf_reader_snapshot(reader, 0, NULL), 0);
+  assert_int_equal(uvperf_bpf_reader_unpublish(reader, NULL), 0);
+  assert_int_equal(uvperf_snapshot(&reader->handle, 0, NULL, NULL), 0);
   live_run_ms(*state, 4);
-  assert_int_equal(uvperf_bpf_reader_resume(reader, NULL), 0);
+  assert_int_equal(uvperf_bpf_reader_publish(reader, NULL), 0);
   assert_int_equal(
-      uvperf_bpf_reader_snapshot(reader, UVPERF_SNAPSHOT_ALL, NULL), 0);
+      uvperf_snapshot(&reader->handle, UVPERF_SNAPSHOT_ALL, NULL, NULL), 0);
   assert_int_equal(cilium.callbacks, 0);
   cilium_reader_close(&cilium);
 }

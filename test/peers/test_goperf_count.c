@@ -406,7 +406,7 @@ static void live_command_counts_from_its_exec(void **state) {
                "{syscalls:sys_exit_execve,syscalls:sys_enter_execve,"
                "syscalls:sys_enter_exit_group},page-faults:u,task-clock:u",
                &target);
-  assert_int_equal(uvperf_set_enable(&run.set, NULL), 0);
+  assert_int_equal(uvperf_enable(&run.set.handle, UVPERF_ALL, NULL), 0);
   live_worker_do(&worker);
   assert_int_equal(uvperf_set_read(&run.set, run.reading, NULL), 0);
   assert_int_equal(measure_total(&run, 3).state, UVPERF_COUNT_NOT_ENABLED);

@@ -202,8 +202,10 @@ static void expect_label(uv_loop_t *loop, const struct perf_event_attr *attr,
   options.fallbacks = UVPERF_FALLBACK_CLOCK;
   live_init(loop, &collector, attr, &options);
   assert_int_equal(
-      uvperf_attr_label(uvperf_event_attr(&collector.event), label, &size), 0);
-  uvperf_event_changes(&collector.event, &changes);
+      uvperf_attr_label(uvperf_handle_attr(&collector.event.handle, 0), label,
+                        &size),
+      0);
+  uvperf_changes(&collector.event.handle, 0, &changes);
   assert_string_equal(label, changes == 0 ? as_asked : as_clock);
   live_close(&collector);
 }
@@ -268,11 +270,11 @@ static void assert_counts(live_collector_t *counts, uint64_t times) {
 }
 
 static void control(live_collector_t *counts,
-                    int (*fn)(uvperf_event_t *, uvperf_error_t *)) {
+                    int (*fn)(uvperf_handle_t *, size_t, uvperf_error_t *)) {
   int i;
 
   for (i = 0; i < CALLS; i++)
-    assert_int_equal(fn(&counts[i].event, NULL), 0);
+    assert_int_equal(fn(&counts[i].event.handle, 0, NULL), 0);
 }
 
 /* go-perf TestCount/Tracepoint/{getpid,read,write} and
@@ -296,11 +298,11 @@ static void count_of_a_tracepoint_is_the_calls_made(void **state) {
   open_counts(*state, counts, tracepoints, thread.tid);
   live_thread_do(&thread);
   assert_counts(counts, 0);
-  control(counts, uvperf_event_enable);
+  control(counts, uvperf_enable);
   live_thread_do(&thread);
   assert_counts(counts, 1);
   live_thread_do(&thread);
-  control(counts, uvperf_event_disable);
+  control(counts, uvperf_disable);
   live_thread_do(&thread);
   assert_counts(counts, 2);
   live_thread_end(&thread);

@@ -207,12 +207,12 @@ static void poll_of_a_disabled_event_delivers_earlier_records(void **state) {
     live_thread_go(&thread);
     assert_true(live_run_until(*state, &collector.records, round * NR));
     live_thread_wait(&thread);
-    assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
+    assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
     live_thread_do(&thread);
     live_run_ms(*state, 10);
     assert_waiting(&collector, round * NR);
     assert_count(&collector, round * NR);
-    assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+    assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   }
   live_thread_end(&thread);
   live_close(&collector);
@@ -228,7 +228,7 @@ static void poll_of_an_event_disabled_before_the_first_turn(void **state) {
   open_calls(*state, &collector, id, 0);
   live_start(&collector, NULL);
   live_syscall(NR);
-  assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
   live_syscall(NR);
   assert_true(live_run_until(*state, &collector.records, NR));
   live_run_ms(*state, 10);

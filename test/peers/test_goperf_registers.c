@@ -126,8 +126,8 @@ static void registers_of_a_system_call_are_its_arguments(void **state) {
   do_write(&writes[0], null, bytes, 8);
   do_write(&writes[1], null, bytes + 3, sizeof(bytes) - 3);
   do_write(&writes[2], 4000000, bytes, 1);
-  assert_int_equal(uvperf_event_disable(&entry.event, NULL), 0);
-  assert_int_equal(uvperf_event_disable(&exit_.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&entry.event.handle, 0, NULL), 0);
+  assert_int_equal(uvperf_disable(&exit_.event.handle, 0, NULL), 0);
   assert_int_equal(writes[0].result, 8);
   assert_int_equal(writes[1].result, sizeof(bytes) - 3);
   assert_int_equal(writes[2].result, -EBADF);

@@ -183,7 +183,7 @@ static void switches_of_two_threads_on_a_cpu_come_in_pairs(void **state) {
   live_pin(game->cpu, &old);
   open_switches(*state, &collector, game);
   run_game(game);
-  assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
   live_unpin(&old);
   assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   uvperf_stats(&collector.event.handle, &stats);
@@ -232,7 +232,8 @@ static void set_records_the_switches_of_two_threads_on_a_cpu(void **state) {
   stream.hook_data = game;
   live_stream_start(&stream, NULL);
   run_game(game);
-  assert_int_equal(uvperf_set_disable(&stream.live.set, NULL), 0);
+  assert_int_equal(uvperf_disable(&stream.live.set.handle, UVPERF_ALL, NULL),
+                   0);
   live_unpin(&old);
   assert_int_equal(uvperf_flush(&stream.live.set.handle), 0);
   uvperf_stats(&stream.live.set.handle, &stats);

@@ -145,14 +145,14 @@ static void sides_enable(side_t *sides, size_t nr) {
   size_t i;
 
   for (i = 0; i < nr; i++)
-    assert_int_equal(uvperf_event_enable(&sides[i].event, NULL), 0);
+    assert_int_equal(uvperf_enable(&sides[i].event.handle, 0, NULL), 0);
 }
 
 static void sides_disable(side_t *sides, size_t nr) {
   size_t i;
 
   for (i = 0; i < nr; i++)
-    assert_int_equal(uvperf_event_disable(&sides[i].event, NULL), 0);
+    assert_int_equal(uvperf_disable(&sides[i].event.handle, 0, NULL), 0);
 }
 
 static void side_read(side_t *side) {

@@ -68,10 +68,10 @@ static void open_all_leaves_out_the_cpu_that_is_offline(void **state) {
   assert_int_equal(nr, 1);
   assert_int_equal(failures[0].cpu, 1);
   assert_int_equal(failures[0].error.code, UV_ENODEV);
-  assert_int_equal(uvperf_set_attach_bpf(&live.set, 0, program, 0, NULL), 0);
+  assert_int_equal(uvperf_attach_bpf(&live.set.handle, 0, program, 0, NULL), 0);
   assert_true(events[0]->link >= 0 && events[1]->link >= 0);
   fake_log_clear();
-  assert_int_equal(uvperf_set_enable(&live.set, NULL), 0);
+  assert_int_equal(uvperf_enable(&live.set.handle, UVPERF_ALL, NULL), 0);
   live_set_close(&live);
   assert_string_equal(fake_log(), "ioctl ENABLE, ioctl ENABLE, ioctl DISABLE, "
                                   "ioctl DISABLE, close link, close link, "
@@ -168,7 +168,7 @@ static void open_all_reports_a_program_that_an_event_refuses(void **state) {
   plan_clock(&plan, "0-1");
   live_set_open(*state, &live, &plan.options);
   fake_fail(FAKE_BPF_LINK, 2, -E2BIG);
-  assert_int_equal(uvperf_set_attach_bpf(&live.set, 0, program, 0, &error),
+  assert_int_equal(uvperf_attach_bpf(&live.set.handle, 0, program, 0, &error),
                    UV_E2BIG);
   assert_int_equal(error.cause, UVPERF_CAUSE_BPF_PROGRAMS);
   live_set_close(&live);
@@ -208,7 +208,7 @@ static void probe_of_cycles_opens_cycles_or_a_clock(void **state) {
   support_need_cpu_wide(__func__);
   plan_cycles(&plan);
   live_set_begin(*state, &live, &plan.options);
-  changes = uvperf_set_changes(&live.set, 0, &nr);
+  changes = uvperf_changes(&live.set.handle, 0, &nr);
   if (nr == 0) {
     check_probed(&live, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
   } else {
@@ -264,8 +264,9 @@ static void open_all_runs_its_program_on_each_cpu(void **state) {
   plan_clock(&plan, NULL);
   plan.attrs[0].sample_freq = 499;
   live_set_open(*state, &live, &plan.options);
-  assert_int_equal(uvperf_set_attach_bpf(&live.set, 0, counter.fd, 0, NULL), 0);
-  assert_int_equal(uvperf_set_enable(&live.set, NULL), 0);
+  assert_int_equal(uvperf_attach_bpf(&live.set.handle, 0, counter.fd, 0, NULL),
+                   0);
+  assert_int_equal(uvperf_enable(&live.set.handle, UVPERF_ALL, NULL), 0);
   assert_int_equal(uvperf_set_read(&live.set, live.reading, NULL), 0);
   for (i = 0; i < uvperf_reading_info(live.reading)->nr_places; i++) {
     place = uvperf_reading_place(live.reading, i);

@@ -50,11 +50,11 @@ static int init_of_names(uv_loop_t *loop, uvperf_set_t *set, const char *names,
 
 /* start, profile, stop: a set is read while it counts, and after that. */
 static void profile(measure_run_t *run, uvperf_measure_fn fn, void *arg) {
-  assert_int_equal(uvperf_set_reset(&run->set, NULL), 0);
-  assert_int_equal(uvperf_set_enable(&run->set, NULL), 0);
+  assert_int_equal(uvperf_reset(&run->set.handle, UVPERF_ALL, NULL), 0);
+  assert_int_equal(uvperf_enable(&run->set.handle, UVPERF_ALL, NULL), 0);
   fn(arg);
   assert_int_equal(uvperf_set_read(&run->set, run->reading, NULL), 0);
-  assert_int_equal(uvperf_set_disable(&run->set, NULL), 0);
+  assert_int_equal(uvperf_disable(&run->set.handle, UVPERF_ALL, NULL), 0);
 }
 
 /* -- profilers, scripted -------------------------------------------------- */

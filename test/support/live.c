@@ -196,15 +196,15 @@ void live_begin(uv_loop_t *loop, live_collector_t *collector,
   stream.flush_ms = -1;
   stream.flags = UVPERF_START_NO_ENABLE;
   live_start(collector, &stream);
-  assert_int_equal(uvperf_event_disable(&collector->event, NULL), 0);
-  assert_int_equal(uvperf_event_enable(&collector->event, NULL), 0);
+  assert_int_equal(uvperf_disable(&collector->event.handle, 0, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector->event.handle, 0, NULL), 0);
 }
 
 void live_end(live_collector_t *collector, uint64_t nr) {
   uv_loop_t *loop = collector->event.handle.loop;
   uvperf_stats_t stats;
 
-  assert_int_equal(uvperf_event_disable(&collector->event, NULL), 0);
+  assert_int_equal(uvperf_disable(&collector->event.handle, 0, NULL), 0);
   live_run_until(loop, &collector->records, nr);
   live_run_ms(loop, 1);
   uvperf_stats(&collector->event.handle, &stats);

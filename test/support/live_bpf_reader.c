@@ -117,9 +117,9 @@ void live_bpf_reader_on_sample(uvperf_handle_t *base, int status,
     live->on_sample(live, status, sample);
 }
 
-void live_bpf_reader_on_cpu(uvperf_bpf_reader_t *reader, int cpu, int status,
+void live_bpf_reader_on_cpu(uvperf_handle_t *base, int cpu, int status,
                             const uvperf_error_t *error) {
-  live_bpf_reader_t *live = reader->handle.data;
+  live_bpf_reader_t *live = base->data;
   size_t used = strlen(live->cpu_events);
 
   snprintf(live->cpu_events + used, sizeof(live->cpu_events) - used,
@@ -164,7 +164,7 @@ void live_bpf_reader_open(uv_loop_t *loop, live_bpf_reader_t *live,
                               options != NULL ? options : &plain, &error);
   if (rc != 0)
     fail_msg("uvperf_bpf_reader_init: %d: %s", rc, error.reason);
-  uvperf_bpf_reader_on_cpu(&live->reader, live_bpf_reader_on_cpu);
+  uvperf_on_cpu(&live->reader.handle, live_bpf_reader_on_cpu);
 }
 
 void live_bpf_reader_start(live_bpf_reader_t *live,

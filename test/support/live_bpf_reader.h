@@ -33,7 +33,7 @@ struct live_bpf_reader_s {
   uint64_t slice_ends;
   uint64_t remaining; /* of the last record */
   int closed;
-  /* The callbacks of uvperf_bpf_reader_on_cpu, such as "1 ENODEV, 1 0", and
+  /* The callbacks of uvperf_on_cpu, such as "1 ENODEV, 1 0", and
    * their number. */
   char cpu_events[256];
   uint64_t nr_cpu_events;
@@ -91,7 +91,7 @@ void live_bpf_reader_end(live_bpf_reader_t *live);
 /* The callbacks. */
 void live_bpf_reader_on_sample(uvperf_handle_t *handle, int status,
                                const uvperf_record_t *sample);
-void live_bpf_reader_on_cpu(uvperf_bpf_reader_t *reader, int cpu, int status,
+void live_bpf_reader_on_cpu(uvperf_handle_t *handle, int cpu, int status,
                             const uvperf_error_t *error);
 void live_bpf_reader_on_close(uvperf_handle_t *handle);
 

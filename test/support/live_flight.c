@@ -59,8 +59,8 @@ static void on_record(live_stream_t *stream, const uvperf_record_t *record) {
   follow(&flight->all, record, flight->newest_first);
 }
 
-static void on_done(uvperf_set_t *set, int status) {
-  live_flight_t *flight = set->handle.data;
+static void on_done(uvperf_handle_t *base, int status) {
+  live_flight_t *flight = base->data;
 
   assert_int_equal(status, 0);
   flight->nr_done += 1;
@@ -71,10 +71,10 @@ static void take(live_flight_t *flight, uint32_t flags) {
   uint64_t nr = flight->nr_done;
 
   if (!flight->is_on_pool) {
-    assert_int_equal(uvperf_set_snapshot(set, flags, NULL), 0);
+    assert_int_equal(uvperf_snapshot(&set->handle, flags, NULL, NULL), 0);
     return;
   }
-  assert_int_equal(uvperf_set_snapshot_start(set, flags, on_done, NULL), 0);
+  assert_int_equal(uvperf_snapshot(&set->handle, flags, on_done, NULL), 0);
   if (flight->meanwhile != NULL)
     flight->meanwhile(flight);
   assert_true(live_run_until(set->handle.loop, &flight->nr_done, nr + 1));

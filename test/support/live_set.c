@@ -81,7 +81,7 @@ void live_set_open(uv_loop_t *loop, live_set_t *live,
 void live_set_begin(uv_loop_t *loop, live_set_t *live,
                     const uvperf_set_options_t *options) {
   live_set_open(loop, live, options);
-  assert_int_equal(uvperf_set_enable(&live->set, NULL), 0);
+  assert_int_equal(uvperf_enable(&live->set.handle, UVPERF_ALL, NULL), 0);
 }
 
 uvperf_count_t live_set_read(live_set_t *live, size_t attr) {

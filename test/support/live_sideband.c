@@ -26,7 +26,8 @@ static void assert_no_trailer(const uvperf_record_t *record) {
 void live_assert_trailer(live_collector_t *collector,
                          const uvperf_record_t *record,
                          const live_truth_t *truth) {
-  const struct perf_event_attr *attr = uvperf_event_attr(&collector->event);
+  const struct perf_event_attr *attr =
+      uvperf_handle_attr(&collector->event.handle, 0);
   uint64_t id;
 
   assert_ptr_not_equal(record->source, NULL);
@@ -61,7 +62,7 @@ void live_end_among_others(live_collector_t *collector, const uint64_t *counter,
   uv_loop_t *loop = collector->event.handle.loop;
   uvperf_stats_t stats;
 
-  assert_int_equal(uvperf_event_disable(&collector->event, NULL), 0);
+  assert_int_equal(uvperf_disable(&collector->event.handle, 0, NULL), 0);
   live_run_until(loop, counter, nr);
   /* Any other record is one too many. */
   assert_int_equal(uvperf_flush(&collector->event.handle), 0);

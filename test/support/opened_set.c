@@ -6,9 +6,9 @@
 
 #define MS UINT64_C(1000000)
 
-void opened_set_on_open(uvperf_set_t *set, int status,
+void opened_set_on_open(uvperf_handle_t *base, int status,
                         const uvperf_error_t *error) {
-  opened_set_t *opened = set->handle.data;
+  opened_set_t *opened = base->data;
 
   assert_int_equal(opened->closed, 0);
   assert_int_equal(status == 0, error == NULL);
@@ -39,8 +39,9 @@ void opened_set_plan(opened_set_t *opened, uint32_t flags) {
 }
 
 int opened_set_begin(uv_loop_t *loop, opened_set_t *opened) {
-  return uvperf_set_open(loop, &opened->set, &opened->make.options,
-                         opened_set_on_open, &opened->error);
+  opened->make.options.open_cb = opened_set_on_open;
+  return uvperf_set_init(loop, &opened->set, &opened->make.options,
+                         &opened->error);
 }
 
 void opened_set_run_pool(void) {

@@ -18,7 +18,7 @@ typedef struct opened_s {
 
 /* Plans it, with a scripted kernel and a pool that waits. */
 void opened_set_plan(opened_set_t *opened, uint32_t flags);
-/* Returns what uvperf_set_open returns. */
+/* Returns what uvperf_set_init returns. */
 int opened_set_begin(uv_loop_t *loop, opened_set_t *opened);
 /* Runs all requests. */
 void opened_set_run_pool(void);
@@ -26,7 +26,7 @@ void opened_set_run_pool(void);
 void opened_set_close(uv_loop_t *loop, opened_set_t *opened);
 
 /* The callbacks of open and close. */
-void opened_set_on_open(uvperf_set_t *set, int status,
+void opened_set_on_open(uvperf_handle_t *handle, int status,
                         const uvperf_error_t *error);
 void opened_set_on_close(uvperf_handle_t *handle);
 

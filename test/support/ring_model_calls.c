@@ -57,7 +57,7 @@ static void set_open(ring_slot_t *slot) {
   slot->event->handle.data = slot;
   slot->phase = RING_OPEN;
   slot->room = support_ring_bytes(&slot->event->handle) / 2;
-  slot->sample_type = uvperf_event_attr(slot->event)->sample_type;
+  slot->sample_type = uvperf_handle_attr(&slot->event->handle, 0)->sample_type;
   ring_expect(model, uvperf_event_id(slot->event, &slot->id) == 0, "id", 0);
   opened->id = slot->id;
   opened->sample_type = slot->sample_type;
@@ -327,14 +327,14 @@ static void call_next(ring_slot_t *slot) {
 /* -- controls ------------------------------------------------------------- */
 
 static void call_enable(ring_slot_t *slot) {
-  int rc = uvperf_event_enable(slot->event, NULL);
+  int rc = uvperf_enable(&slot->event->handle, 0, NULL);
 
   ring_expect(slot->model, rc == 0, "enable", rc);
   slot->enabled = 1;
 }
 
 static void call_disable(ring_slot_t *slot) {
-  int rc = uvperf_event_disable(slot->event, NULL);
+  int rc = uvperf_disable(&slot->event->handle, 0, NULL);
 
   ring_expect(slot->model, rc == 0, "disable", rc);
   slot->enabled = 0;
@@ -345,8 +345,8 @@ static void call_disable(ring_slot_t *slot) {
 static void call_pause(ring_slot_t *slot) {
   ring_slot_t *owner = slot->output != NULL ? slot->output : slot;
   int paused = (int)ring_draw(slot->model, 3) == 0;
-  int rc = paused ? uvperf_event_pause(slot->event, NULL)
-                  : uvperf_event_resume(slot->event, NULL);
+  int rc = paused ? uvperf_event_pause(slot->event, 1, NULL)
+                  : uvperf_event_pause(slot->event, 0, NULL);
 
   ring_expect(slot->model, rc == 0 || (owner->room == 0 && rc == UV_EINVAL),
               "pause", rc);

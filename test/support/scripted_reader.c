@@ -45,14 +45,14 @@ void scripted_reader_plan(scripted_reader_t *scripted, uint32_t entries) {
 }
 
 int scripted_reader_try_on_pool(uv_loop_t *loop, scripted_reader_t *scripted,
-                                uvperf_bpf_reader_open_cb cb,
-                                uvperf_error_t *error) {
+                                uvperf_open_cb cb, uvperf_error_t *error) {
   scripted->live.array = -1;
   scripted->live.reader.handle.data = &scripted->live;
+  scripted->options.open_cb = cb;
   return uvperf__bpf_reader_make(
       loop, &scripted->live.reader,
       scripted->options.path == NULL ? scripted->map_fd : -1, cpu_tree_root(),
-      &scripted->options, cb, error);
+      &scripted->options, error);
 }
 
 int scripted_reader_try(uv_loop_t *loop, scripted_reader_t *scripted,
@@ -68,7 +68,7 @@ void scripted_reader_open(uv_loop_t *loop, scripted_reader_t *scripted) {
   rc = scripted_reader_try(loop, scripted, &error);
   if (rc != 0)
     fail_msg("uvperf_bpf_reader_init: %d: %s", rc, error.reason);
-  uvperf_bpf_reader_on_cpu(&scripted->live.reader, live_bpf_reader_on_cpu);
+  uvperf_on_cpu(&scripted->live.reader.handle, live_bpf_reader_on_cpu);
 }
 
 void scripted_reader_begin(uv_loop_t *loop, scripted_reader_t *scripted) {

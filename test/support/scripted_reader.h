@@ -38,8 +38,7 @@ int scripted_reader_try(uv_loop_t *loop, scripted_reader_t *scripted,
                         uvperf_error_t *error);
 /* The same on the thread pool. */
 int scripted_reader_try_on_pool(uv_loop_t *loop, scripted_reader_t *scripted,
-                                uvperf_bpf_reader_open_cb cb,
-                                uvperf_error_t *error);
+                                uvperf_open_cb cb, uvperf_error_t *error);
 /* Opens the reader by init, which must succeed. */
 void scripted_reader_open(uv_loop_t *loop, scripted_reader_t *scripted);
 /* Plans it with 8 entries, opens and starts it. */

@@ -137,7 +137,7 @@ static void deliver(unprivileged_report_t *report, uv_loop_t *loop,
     unprivileged_wrong(report, "start returned %d", rc);
   if (stream->provoke != NULL)
     stream->provoke();
-  uvperf_event_disable(event, NULL);
+  uvperf_disable(&event->handle, 0, NULL);
   live_run_until(loop, &tally->right, stream->least);
   uvperf_flush(&event->handle);
 }
@@ -182,7 +182,7 @@ void unprivileged_count(unprivileged_report_t *report,
   }
   rc = uvperf_start(&event.handle, NULL, NULL, NULL);
   provoke();
-  uvperf_event_disable(&event, NULL);
+  uvperf_disable(&event.handle, 0, NULL);
   if (rc == 0)
     rc = uvperf_event_read(&event, &count, NULL);
   close_all(report, &loop, &event);

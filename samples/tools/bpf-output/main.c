@@ -126,9 +126,9 @@ static void on_sample(uvperf_handle_t *handle, int status,
     push(sample, WAIT_MS);
 }
 
-static void on_cpu(uvperf_bpf_reader_t *reader, int cpu, int status,
+static void on_cpu(uvperf_handle_t *handle, int cpu, int status,
                    const uvperf_error_t *error) {
-  (void)reader;
+  (void)handle;
   common_cpu_tell(cpu, status, error);
 }
 
@@ -146,7 +146,7 @@ static int open_reader(bpf_output_t *sample) {
     return bpf_output_notes_refused(&sample->options, &error);
   sample->is_open = 1;
   sample->reader.handle.data = sample;
-  uvperf_bpf_reader_on_cpu(&sample->reader, on_cpu);
+  uvperf_on_cpu(&sample->reader.handle, on_cpu);
   stream.flags = UVPERF_START_SLICE_END;
   if (uvperf_start(&sample->reader.handle, &stream, on_sample, &error) != 0)
     return bpf_output_notes_refused(&sample->options, &error);

@@ -13,8 +13,8 @@ void common_cpu_tell(int cpu, int status, const uvperf_error_t *error) {
                error != NULL ? error->reason : uv_strerror(status));
 }
 
-void common_cpu_note(uvperf_set_t *set, int cpu, int status,
+void common_cpu_note(uvperf_handle_t *handle, int cpu, int status,
                      const uvperf_error_t *error) {
-  (void)set;
+  (void)handle;
   common_cpu_tell(cpu, status, error);
 }

@@ -55,7 +55,7 @@ void common_failures_changes(const uvperf_set_t *set, size_t attr) {
   size_t nr, i, size;
   char text[128];
 
-  changes = uvperf_set_changes(set, attr, &nr);
+  changes = uvperf_changes(&set->handle, attr, &nr);
   for (i = 0; i < nr; i++) {
     size = sizeof(text);
     if (uvperf_change_describe(&changes[i], text, &size) == 0)
@@ -69,7 +69,7 @@ void common_failures_children(const uvperf_set_t *set) {
   char text[128];
 
   for (attr = 0; attr < uvperf_set_nr_attrs(set); attr++) {
-    changes = uvperf_set_changes(set, attr, &nr);
+    changes = uvperf_changes(&set->handle, attr, &nr);
     for (i = 0; i < nr; i++) {
       size = sizeof(text);
       if (changes[i].fallback == UVPERF_FALLBACK_INHERIT &&

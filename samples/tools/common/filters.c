@@ -65,7 +65,7 @@ static int apply(const common_filter_t *filter, size_t begin, size_t end,
   size_t i;
 
   for (i = begin; i < end; i++) {
-    if (uvperf_set_apply_filter(set, i, filter->text, &error) == 0)
+    if (uvperf_apply_filter(&set->handle, i, filter->text, &error) == 0)
       continue;
     common_say("%s: --filter '%s': %s\n", uvperf_event_list_get(list, i)->label,
                filter->text, error.reason);

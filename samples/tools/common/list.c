@@ -56,7 +56,7 @@ int common_list_parse(uvperf_event_list_t **list, const char *names) {
 
 int common_list_is_user_only(const uvperf_set_t *set, size_t attr) {
   size_t nr, i;
-  const uvperf_change_t *changes = uvperf_set_changes(set, attr, &nr);
+  const uvperf_change_t *changes = uvperf_changes(&set->handle, attr, &nr);
 
   for (i = 0; i < nr; i++) {
     if (changes[i].fallback == UVPERF_FALLBACK_USER)

@@ -223,23 +223,26 @@ static void start_signals(common_session_t *session) {
     uv_signal_start(&session->hangup, on_signal, SIGHUP);
 }
 
-static void on_open(uvperf_set_t *set, int status,
+static void on_open(uvperf_handle_t *base, int status,
                     const uvperf_error_t *error) {
-  common_session_t *session = set->handle.data;
+  common_session_t *session = base->data;
 
   session->opening = NULL;
   session->open_status = status;
   if (error != NULL)
     session->open_error = *error;
-  if (!uvperf_is_closing(&set->handle) && status != 0)
-    uvperf_close(&set->handle, NULL);
+  if (!uvperf_is_closing(base) && status != 0)
+    uvperf_close(base, NULL);
 }
 
 int common_session_open_set(common_session_t *session, uvperf_set_t *set,
                             const uvperf_set_options_t *options,
                             uvperf_error_t *error) {
-  int rc = uvperf_set_open(&session->loop, set, options, on_open, error);
+  uvperf_set_options_t own = *options;
+  int rc;
 
+  own.open_cb = on_open;
+  rc = uvperf_set_init(&session->loop, set, &own, error);
   if (rc == UV_EAGAIN || rc == UV_EPERM) /* no thread can be created */
     return uvperf_set_init(&session->loop, set, options, error);
   if (rc != 0)

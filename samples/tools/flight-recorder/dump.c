@@ -135,9 +135,9 @@ static uint32_t prepare(flight_dump_t *dump) {
   return only_new ? 0 : UVPERF_SNAPSHOT_ALL;
 }
 
-int flight_dump_begin(flight_dump_t *dump, uvperf_set_snapshot_cb taken) {
-  return uvperf_set_snapshot_start(&dump->sets->switches, prepare(dump), taken,
-                                   NULL);
+int flight_dump_begin(flight_dump_t *dump, uvperf_snapshot_cb taken) {
+  return uvperf_snapshot(&dump->sets->switches.handle, prepare(dump), taken,
+                         NULL);
 }
 
 /* With --new the next dump covers the time after this copy. */
@@ -153,7 +153,8 @@ void flight_dump_end(flight_dump_t *dump, common_buffer_t *buffer) {
 }
 
 int flight_dump_take(flight_dump_t *dump, common_buffer_t *buffer) {
-  int rc = uvperf_set_snapshot(&dump->sets->switches, prepare(dump), NULL);
+  int rc =
+      uvperf_snapshot(&dump->sets->switches.handle, prepare(dump), NULL, NULL);
 
   if (rc == 0)
     flight_dump_end(dump, buffer);

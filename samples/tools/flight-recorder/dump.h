@@ -22,7 +22,7 @@ void flight_dump_cpu_since(flight_dump_t *dump, int cpu, uint64_t time);
 
 /* Begins a dump without blocking the loop. Returns 0 and calls `taken` later,
  * or returns a UV_E*. */
-int flight_dump_begin(flight_dump_t *dump, uvperf_set_snapshot_cb taken);
+int flight_dump_begin(flight_dump_t *dump, uvperf_snapshot_cb taken);
 
 /* Adds the dump to a buffer. Call it in `taken` if the status is 0. */
 void flight_dump_end(flight_dump_t *dump, common_buffer_t *buffer);

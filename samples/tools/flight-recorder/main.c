@@ -97,7 +97,7 @@ static void note_dump(flight_t *flight, int status) {
   }
 }
 
-static void on_taken(uvperf_set_t *set, int status);
+static void on_taken(uvperf_handle_t *handle, int status);
 
 /* Meanwhile the loop reads names and writes text. */
 static void begin_dump(flight_t *flight) {
@@ -153,11 +153,11 @@ static void on_tick(common_session_t *session) {
   }
 }
 
-static void on_cpu(uvperf_set_t *set, int cpu, int status,
+static void on_cpu(uvperf_handle_t *base, int cpu, int status,
                    const uvperf_error_t *error) {
-  flight_t *flight = set->handle.data;
+  flight_t *flight = base->data;
 
-  common_cpu_note(set, cpu, status, error);
+  common_cpu_note(base, cpu, status, error);
   if (status == 0)
     flight_dump_cpu_since(&flight->dump, cpu, uv_hrtime());
 }
@@ -173,8 +173,8 @@ static void finish(flight_t *flight) {
   flight_notes_end(&flight->dump.sums, flight->dump.names.lost_in_all);
 }
 
-static void on_taken(uvperf_set_t *set, int status) {
-  flight_t *flight = set->handle.data;
+static void on_taken(uvperf_handle_t *handle, int status) {
+  flight_t *flight = handle->data;
 
   flight->is_taking = 0;
   if (status == 0)
@@ -234,7 +234,7 @@ static int start_sets(flight_t *flight, uvperf_error_t *error) {
   int rc;
 
   sets->names.handle.data = sets->switches.handle.data = flight;
-  uvperf_set_on_cpu(&sets->switches, on_cpu);
+  uvperf_on_cpu(&sets->switches.handle, on_cpu);
   /* While the set starts, threads may end and others may begin, so scan before
    * and after. From then on records report new threads. */
   scan_names(flight, 0);

@@ -357,7 +357,7 @@ static int start(live_t *live) {
   if (live->events.kernel)
     profile_modules_init(&live->modules, "/proc/modules");
   common_session_listen(&profile->session);
-  uvperf_set_on_cpu(&live->events.set, common_cpu_note);
+  uvperf_on_cpu(&live->events.set.handle, common_cpu_note);
   if (uvperf_start(&live->events.set.handle, NULL, on_record, &error) != 0) {
     common_say("%s\n", error.reason);
     return 1;

@@ -270,7 +270,7 @@ const char *record_attrs_label(const record_attrs_t *attrs, size_t index) {
 
 int record_attrs_is_clock(const uvperf_set_t *set, size_t index) {
   size_t nr, i;
-  const uvperf_change_t *changes = uvperf_set_changes(set, index, &nr);
+  const uvperf_change_t *changes = uvperf_changes(&set->handle, index, &nr);
 
   for (i = 0; i < nr; i++) {
     if (changes[i].fallback == UVPERF_FALLBACK_CLOCK)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* uvperf_set_enable enables all events of a set. This file enables single
+/* uvperf_enable enables all events of a set. This file enables single
  * events with their fds. */
 #include "record/enable.h"
 

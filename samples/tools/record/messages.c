@@ -83,7 +83,7 @@ static void say_changes_of(const record_options_t *options,
   size_t nr, size, i;
   char text[512];
 
-  changes = uvperf_set_changes(set, attr, &nr);
+  changes = uvperf_changes(&set->handle, attr, &nr);
   if (!options->verbose && sum_up(attrs, set, attr, text, sizeof(text))) {
     say_of_event(attrs, attr, text);
     return;
@@ -102,7 +102,7 @@ static void say_changes(const record_options_t *options,
   size_t nr_attrs = uvperf_set_nr_attrs(set), nr_changed = 0, nr, attr;
 
   for (attr = 0; attr < nr_attrs; attr++) {
-    uvperf_set_changes(set, attr, &nr);
+    uvperf_changes(&set->handle, attr, &nr);
     if (nr > 0 && (options->verbose || nr_changed++ < MAX_CHANGED))
       say_changes_of(options, attrs, set, attr);
   }

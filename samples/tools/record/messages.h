@@ -40,7 +40,7 @@ void record_messages_recording(const record_options_t *options,
                                const uvperf_set_t *set);
 
 /* Says that a CPU went offline or came online, with the arguments of
- * uvperf_set_cpu_cb. */
+ * uvperf_cpu_cb. */
 void record_messages_cpu(const record_options_t *options, int cpu, int status,
                          const uvperf_error_t *error);
 

@@ -93,9 +93,9 @@ static void on_control(common_control_t *control,
 }
 
 /* A CPU that comes online has new events. */
-static void on_cpu(uvperf_set_t *set, int cpu, int status,
+static void on_cpu(uvperf_handle_t *base, int cpu, int status,
                    const uvperf_error_t *error) {
-  record_run_t *run = set->handle.data;
+  record_run_t *run = base->data;
 
   record_messages_cpu(run->options, cpu, status, error);
   if (status == UV_ENODEV && error == NULL)
@@ -106,9 +106,9 @@ static void on_cpu(uvperf_set_t *set, int cpu, int status,
     record_enable_side_band(run->attrs, &run->set, run->reading);
 }
 
-static void on_side_cpu(uvperf_set_t *set, int cpu, int status,
+static void on_side_cpu(uvperf_handle_t *base, int cpu, int status,
                         const uvperf_error_t *error) {
-  record_side_t *side = set->handle.data;
+  record_side_t *side = base->data;
   record_run_t *run = side->owner;
 
   (void)cpu;
@@ -152,7 +152,7 @@ static void on_stop(common_session_t *session) {
 
   common_control_stop(&run->control);
   uv_timer_stop(&run->switching);
-  uvperf_set_disable(&run->set, NULL);
+  uvperf_disable(&run->set.handle, UVPERF_ALL, NULL);
   record_run_file_stop(run);
   if (run->has_line)
     record_messages_progress_end();
@@ -319,7 +319,7 @@ static int enable(record_run_t *run) {
   if (run->options->delay.is_set) {
     record_enable_later(&run->enable, run->attrs);
     record_messages_enabled(run->options, NULL, 0);
-  } else if (uvperf_set_enable(&run->set, &error) != 0) {
+  } else if (uvperf_enable(&run->set.handle, UVPERF_ALL, &error) != 0) {
     common_say("%s\n", error.reason);
     return 1;
   }
@@ -351,11 +351,11 @@ static int start(record_run_t *run) {
   uvperf_error_t error;
 
   options.flags = UVPERF_START_SLICE_END | UVPERF_START_NO_ENABLE;
-  uvperf_set_on_cpu(&run->set, on_cpu);
+  uvperf_on_cpu(&run->set.handle, on_cpu);
   run->side.owner = run;
   run->side.born = run->options->all ? NULL : &run->born;
   if (run->side.has_set)
-    uvperf_set_on_cpu(&run->side.set, on_side_cpu);
+    uvperf_on_cpu(&run->side.set.handle, on_side_cpu);
   if (uvperf_start(&run->set.handle, &options, on_record, &error) != 0) {
     common_say("%s\n", error.reason);
     return 1;

@@ -310,7 +310,7 @@ static void dump(record_run_t *run) {
   int rc;
 
   run->taken.used = 0;
-  if (uvperf_set_snapshot(&run->set, 0, &error) != 0) {
+  if (uvperf_snapshot(&run->set.handle, 0, NULL, &error) != 0) {
     common_say("%s\n", error.reason);
     run->failed = 1;
   }

@@ -57,7 +57,7 @@ void record_side_allow(record_side_t *side) {
 }
 
 void record_side_stop(record_side_t *side) {
-  uvperf_set_disable(&side->set, NULL);
+  uvperf_disable(&side->set.handle, UVPERF_ALL, NULL);
   uvperf_stop(&side->set.handle);
 }
 

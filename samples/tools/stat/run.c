@@ -73,7 +73,7 @@ static void on_stop(common_session_t *session) {
   common_control_stop(&run->control->channel);
   run->elapsed_ns = run->started_ns == 0 ? 0 : uv_hrtime() - run->started_ns;
   uvperf_set_read_stop(&run->set);
-  uvperf_set_disable(&run->set, NULL);
+  uvperf_disable(&run->set.handle, UVPERF_ALL, NULL);
   rc = uvperf_set_read(&run->set, run->reading, NULL);
   if (rc != 0) {
     run->failed = say_code("cannot read the events", rc);
@@ -110,7 +110,7 @@ static int enable(stat_run_t *run) {
 
   if (options->interval_ms > 0 && start_intervals(run) != 0)
     return 1;
-  if (uvperf_set_enable(&run->set, &error) != 0) {
+  if (uvperf_enable(&run->set.handle, UVPERF_ALL, &error) != 0) {
     common_say("%s\n", error.reason);
     return 1;
   }
@@ -146,9 +146,9 @@ static void set_enabled(stat_run_t *run, int is_on) {
   if (is_on && run->started_ns == 0)
     begin(run);
   else if (is_on)
-    uvperf_set_enable(&run->set, NULL);
+    uvperf_enable(&run->set.handle, UVPERF_ALL, NULL);
   else
-    uvperf_set_disable(&run->set, NULL);
+    uvperf_disable(&run->set.handle, UVPERF_ALL, NULL);
 }
 
 static void on_control(common_control_t *control,

@@ -171,7 +171,7 @@ static int start(trace_t *trace) {
   const trace_options_t *options = &trace->options;
   int rc;
 
-  uvperf_set_on_cpu(&trace->set, common_cpu_note);
+  uvperf_on_cpu(&trace->set.handle, common_cpu_note);
   common_session_listen(&trace->session);
   if (!options->delay.is_set && begin(trace) != 0)
     return 1;

@@ -126,7 +126,7 @@ int trace_set_filter(uvperf_set_t *set, const trace_events_t *events,
   for (i = 0; i < events->nr; i++) {
     if (events->events[i].filter == NULL)
       continue;
-    rc = uvperf_set_apply_filter(set, i, events->events[i].filter, error);
+    rc = uvperf_apply_filter(&set->handle, i, events->events[i].filter, error);
     if (rc != 0) {
       error->attr_index = (uint32_t)i;
       return rc;

@@ -57,7 +57,7 @@ static int add_thread(watch_events_t *events, int32_t tid,
 
   target.type = UVPERF_TARGET_THREAD;
   target.pid = tid;
-  rc = uvperf_set_add_target(&events->set, &target, NULL, error);
+  rc = uvperf_set_add(&events->set, &target, NULL, NULL, error);
   return rc != 0 && error->cause == UVPERF_CAUSE_NO_TASK ? 0 : rc;
 }
 

@@ -202,7 +202,7 @@ static int start(watch_t *watch, const common_ids_t *tree) {
   watch->command_pid = watch->session.command.pid;
   open_connector(watch);
   common_session_listen(&watch->session);
-  uvperf_set_on_cpu(&watch->events.set, common_cpu_note);
+  uvperf_on_cpu(&watch->events.set.handle, common_cpu_note);
   if (uvperf_start(&watch->events.set.handle, &options, on_record, &error) !=
       0) {
     common_say("%s\n", error.reason);

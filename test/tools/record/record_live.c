@@ -135,7 +135,8 @@ static void add(const record_live_t *live, record_file_t *file,
                 uvperf_event_t *event, const char *name) {
   size_t index;
 
-  index = record_file_add_event(file, uvperf_event_attr(event), name);
+  index =
+      record_file_add_event(file, uvperf_handle_attr(&event->handle, 0), name);
   if (live->late_id != index + 1)
     record_file_add_id(file, index, id_of(event));
 }
@@ -176,16 +177,16 @@ void record_live_make(const char *test, uv_loop_t *loop, record_live_t *live) {
     add(live, writing.file, &hits, LIVE_SYSCALL);
   if (live->is_group)
     record_file_set_group(writing.file, 0, 2);
-  synthesize(&writing, uvperf_event_attr(&clock));
+  synthesize(&writing, uvperf_handle_attr(&clock.handle, 0));
   if (live->late_id != 0)
     assert_int_equal(record_file_sync(writing.file), 0);
-  assert_int_equal(uvperf_event_enable(&clock, NULL), 0);
+  assert_int_equal(uvperf_enable(&clock.handle, 0, NULL), 0);
   if (!live->without_tracepoint)
-    assert_int_equal(uvperf_event_enable(&hits, NULL), 0);
+    assert_int_equal(uvperf_enable(&hits.handle, 0, NULL), 0);
   work(live);
   if (!live->without_tracepoint)
-    assert_int_equal(uvperf_event_disable(&hits, NULL), 0);
-  assert_int_equal(uvperf_event_disable(&clock, NULL), 0);
+    assert_int_equal(uvperf_disable(&hits.handle, 0, NULL), 0);
+  assert_int_equal(uvperf_disable(&clock.handle, 0, NULL), 0);
   if (live->late_id != 0)
     record_file_add_id(writing.file, live->late_id - 1,
                        id_of(live->late_id == 1 ? &clock : &hits));

@@ -211,7 +211,7 @@ static void expect_raw(live_bpf_reader_t *live, int status,
   assert_null(sample->sample.raw.data);
   assert_int_equal(sample->sample.raw.size, 0);
   assert_int_equal(sample->type, PERF_RECORD_SAMPLE);
-  assert_int_equal(sample->sample.raw.size, 16);
+  assert_int_equal(sample->size, 16);
   assert_int_equal(sample->cpu, 1);
   *(int *)live->hook_data += 1;
 }
@@ -270,7 +270,7 @@ static void look_inside(live_bpf_reader_t *live, int status,
 
   assert_int_equal(status, 0);
   assert_int_equal(uvperf_ring(&live->reader.handle, 0, &ring), 0);
-  assert_int_equal(ring.waiting, sample->remaining + sample->sample.raw.size);
+  assert_int_equal(ring.waiting, sample->remaining + sample->size);
   assert_int_equal(uvperf_flush(&live->reader.handle), UV_EBUSY);
 }
 

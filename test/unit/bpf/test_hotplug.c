@@ -182,11 +182,11 @@ static void cpu_that_comes_is_in_the_map_as_the_others_are(void **state) {
   uvperf_bpf_reader_t *reader = &scripted.live.reader;
 
   scripted_reader_begin(*state, &scripted);
-  assert_int_equal(uvperf_bpf_reader_pause(reader, NULL), 0);
+  assert_int_equal(uvperf_bpf_reader_unpublish(reader, NULL), 0);
   bring_up(2, "0-2\n");
   expect(&scripted, "2 0", "");
   assert_int_equal(scripted.events[4]->enabled, 1);
-  assert_int_equal(uvperf_bpf_reader_resume(reader, NULL), 0);
+  assert_int_equal(uvperf_bpf_reader_publish(reader, NULL), 0);
   expect(&scripted, "2 0", "0 1 2");
   assert_int_equal(uvperf_stop(&reader->handle), 0);
   expect(&scripted, "2 0", "");
@@ -293,8 +293,8 @@ static void overwritable_rings_follow_the_cpus(void **state) {
   bring_up(2, "0,2\n");
   expect(&scripted, "1 ENODEV, 2 0", "0 2");
   assert_int_equal(scripted.events[4]->attr.write_backward, 1);
-  assert_int_equal(uvperf_bpf_reader_snapshot(&scripted.live.reader,
-                                              UVPERF_SNAPSHOT_NO_WAIT, NULL),
+  assert_int_equal(uvperf_snapshot(&scripted.live.reader.handle,
+                                   UVPERF_SNAPSHOT_NO_WAIT, NULL, NULL),
                    0);
   scripted_reader_close(&scripted);
 }

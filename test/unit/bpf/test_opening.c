@@ -15,9 +15,9 @@ static struct {
   int closed;
 } seen;
 
-static void on_open(uvperf_bpf_reader_t *reader, int status,
+static void on_open(uvperf_handle_t *handle, int status,
                     const uvperf_error_t *error) {
-  (void)reader;
+  (void)handle;
   assert_int_equal(seen.closed, 0);
   assert_int_equal(status == 0, error == NULL);
   seen.opened += 1;
@@ -73,15 +73,15 @@ static void assert_refused(uvperf_bpf_reader_t *reader, int code) {
   assert_int_equal(error.code, code);
   assert_int_equal(uvperf_stop(&reader->handle), code);
   assert_int_equal(uvperf_flush(&reader->handle), code);
-  assert_int_equal(uvperf_bpf_reader_snapshot(reader, 0, NULL), code);
-  assert_int_equal(uvperf_bpf_reader_pause(reader, NULL), code);
-  assert_int_equal(uvperf_bpf_reader_resume(reader, NULL), code);
+  assert_int_equal(uvperf_snapshot(&reader->handle, 0, NULL, NULL), code);
+  assert_int_equal(uvperf_bpf_reader_unpublish(reader, NULL), code);
+  assert_int_equal(uvperf_bpf_reader_publish(reader, NULL), code);
   assert_int_equal(uvperf_bpf_reader_cpu_status(reader, 0), code);
   assert_int_equal(uvperf_nr_rings(&reader->handle), 0);
   assert_true(uvperf_ring(&reader->handle, 0, &ring) < 0);
   uvperf_stats(&reader->handle, &stats);
   assert_int_equal(stats.records, 0);
-  assert_null(uvperf_bpf_reader_attr(reader));
+  assert_null(uvperf_handle_attr(&reader->handle, 0));
 }
 
 static void reader_opened_on_the_pool_reads_as_init_has_it(void **state) {

@@ -56,8 +56,8 @@ static void start_enables_then_puts_and_stop_undoes_it(void **state) {
                                   "bpf update 0, bpf update 1");
   assert_string_equal(scripted_reader_entries(&scripted), "0 1");
   fake_log_clear();
-  assert_int_equal(uvperf_bpf_reader_pause(reader, NULL), 0);
-  assert_int_equal(uvperf_bpf_reader_pause(reader, NULL), 0);
+  assert_int_equal(uvperf_bpf_reader_unpublish(reader, NULL), 0);
+  assert_int_equal(uvperf_bpf_reader_unpublish(reader, NULL), 0);
   assert_string_equal(fake_log(), "bpf delete 0, bpf delete 1");
   fake_log_clear();
   assert_int_equal(uvperf_stop(&reader->handle), 0);
@@ -175,21 +175,21 @@ static void resume_that_fails_is_undone(void **state) {
     scripted_reader_plan(&scripted, 8);
     scripted_reader_open(*state, &scripted);
     fake_fail(FAKE_BPF_UPDATE, nth, -EPERM);
-    assert_int_equal(uvperf_bpf_reader_resume(reader, &error), UV_EPERM);
+    assert_int_equal(uvperf_bpf_reader_publish(reader, &error), UV_EPERM);
     assert_int_equal(error.cause, UVPERF_CAUSE_PERMISSION);
     expect_stopped(&scripted);
     /* Started and paused, the events stay on. */
     live_bpf_reader_start(&scripted.live, NULL);
-    assert_int_equal(uvperf_bpf_reader_pause(reader, NULL), 0);
+    assert_int_equal(uvperf_bpf_reader_unpublish(reader, NULL), 0);
     fake_fail(FAKE_BPF_UPDATE, nth, -EPERM);
-    assert_int_equal(uvperf_bpf_reader_resume(reader, NULL), UV_EPERM);
+    assert_int_equal(uvperf_bpf_reader_publish(reader, NULL), UV_EPERM);
     assert_string_equal(scripted_reader_entries(&scripted), "");
     assert_int_equal(scripted.events[2]->enabled, 1);
     assert_int_equal(uvperf_stop(&reader->handle), 0);
     live_bpf_reader_start(&scripted.live, NULL);
     assert_string_equal(scripted_reader_entries(&scripted),
                         ""); /* still paused */
-    assert_int_equal(uvperf_bpf_reader_resume(reader, NULL), 0);
+    assert_int_equal(uvperf_bpf_reader_publish(reader, NULL), 0);
     assert_string_equal(scripted_reader_entries(&scripted), "0 1");
     scripted_reader_close(&scripted);
   }
@@ -204,7 +204,7 @@ static void pause_that_fails_leaves_all_in_the_map(void **state) {
   for (nth = 1; nth <= 2; nth++) {
     scripted_reader_begin(*state, &scripted);
     fake_fail(FAKE_BPF_DELETE, nth, -EPERM);
-    assert_int_equal(uvperf_bpf_reader_pause(reader, &error), UV_EPERM);
+    assert_int_equal(uvperf_bpf_reader_unpublish(reader, &error), UV_EPERM);
     assert_int_equal(error.cause, UVPERF_CAUSE_PERMISSION);
     assert_string_equal(scripted_reader_entries(&scripted), "0 1");
     assert_int_equal(uvperf_stop(&reader->handle), 0);

@@ -49,23 +49,23 @@ static void event_control_without_argument_passes_its_flag(void **state) {
   uvperf_event_t *event = &collector.event;
 
   open_event(*state, &collector);
-  assert_int_equal(uvperf_event_enable(event, NULL), 0);
+  assert_int_equal(uvperf_enable(&event->handle, 0, NULL), 0);
   expect(PERF_EVENT_IOC_ENABLE, 0);
-  assert_int_equal(uvperf_event_disable(event, NULL), 0);
+  assert_int_equal(uvperf_disable(&event->handle, 0, NULL), 0);
   expect(PERF_EVENT_IOC_DISABLE, 0);
-  assert_int_equal(uvperf_event_reset(event, NULL), 0);
+  assert_int_equal(uvperf_reset(&event->handle, 0, NULL), 0);
   expect(PERF_EVENT_IOC_RESET, 0);
-  assert_int_equal(uvperf_event_enable_group(event, NULL), 0);
+  assert_int_equal(uvperf_enable(&event->handle, UVPERF_ALL, NULL), 0);
   expect(PERF_EVENT_IOC_ENABLE, 0);
-  assert_int_equal(uvperf_event_disable_group(event, NULL), 0);
+  assert_int_equal(uvperf_disable(&event->handle, UVPERF_ALL, NULL), 0);
   expect(PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
-  assert_int_equal(uvperf_event_reset_group(event, NULL), 0);
+  assert_int_equal(uvperf_reset(&event->handle, UVPERF_ALL, NULL), 0);
   expect(PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP);
-  assert_int_equal(uvperf_event_pause(event, NULL), 0);
+  assert_int_equal(uvperf_event_pause(event, 1, NULL), 0);
   expect(PERF_EVENT_IOC_PAUSE_OUTPUT, 1);
-  assert_int_equal(uvperf_event_pause(event, NULL), 0);
+  assert_int_equal(uvperf_event_pause(event, 1, NULL), 0);
   expect(PERF_EVENT_IOC_PAUSE_OUTPUT, 1);
-  assert_int_equal(uvperf_event_resume(event, NULL), 0);
+  assert_int_equal(uvperf_event_pause(event, 0, NULL), 0);
   expect(PERF_EVENT_IOC_PAUSE_OUTPUT, 0);
   assert_string_equal(fake_log(),
                       "ioctl ENABLE, ioctl DISABLE, ioctl RESET, ioctl ENABLE, "
@@ -84,13 +84,14 @@ static void event_control_with_argument_passes_it(void **state) {
   expect(PERF_EVENT_IOC_REFRESH, 1);
   assert_int_equal(uvperf_event_refresh(event, INT_MAX, NULL), 0);
   expect(PERF_EVENT_IOC_REFRESH, INT_MAX);
-  assert_int_equal(uvperf_event_change_period(event, UINT64_MAX - 1, NULL), 0);
+  assert_int_equal(
+      uvperf_change_period(&event->handle, 0, UINT64_MAX - 1, NULL), 0);
   expect(PERF_EVENT_IOC_PERIOD, UINT64_MAX - 1);
-  assert_int_equal(uvperf_event_apply_filter(event, "fd == 3", NULL), 0);
+  assert_int_equal(uvperf_apply_filter(&event->handle, 0, "fd == 3", NULL), 0);
   assert_int_equal(arrived.request, PERF_EVENT_IOC_SET_FILTER);
   assert_string_equal(arrived.filter, "fd == 3");
   fake_fail(FAKE_BPF_LINK, 1, -EINVAL);
-  assert_int_equal(uvperf_event_attach_bpf(event, 33, 0, NULL), 0);
+  assert_int_equal(uvperf_attach_bpf(&event->handle, 0, 33, 0, NULL), 0);
   expect(PERF_EVENT_IOC_SET_BPF, 33);
   live_close(&collector);
   fake_assert_clean();
@@ -101,14 +102,15 @@ static void event_set_period_is_in_the_attr_if_it_succeeded(void **state) {
   const struct perf_event_attr *attr;
 
   open_event(*state, &collector);
-  attr = uvperf_event_attr(&collector.event);
-  assert_int_equal(uvperf_event_change_period(&collector.event, 77, NULL), 0);
+  attr = uvperf_handle_attr(&collector.event.handle, 0);
+  assert_int_equal(uvperf_change_period(&collector.event.handle, 0, 77, NULL),
+                   0);
   assert_int_equal(attr->sample_period, 77);
   fake_fail(FAKE_IOCTL_PTR, 1, -EINVAL);
-  assert_int_equal(uvperf_event_change_period(&collector.event, 0, NULL),
+  assert_int_equal(uvperf_change_period(&collector.event.handle, 0, 0, NULL),
                    UV_EINVAL);
   assert_int_equal(attr->sample_period, 77);
-  assert_ptr_equal(uvperf_event_attr(&collector.event), attr);
+  assert_ptr_equal(uvperf_handle_attr(&collector.event.handle, 0), attr);
   live_close(&collector);
   fake_assert_clean();
 }
@@ -125,14 +127,15 @@ static void event_set_frequency_of_a_clock_passes_nanoseconds(void **state) {
   uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
   uvperf_attr_set_frequency(&attr, 100);
   live_init(*state, &collector, &attr, NULL);
-  assert_int_equal(uvperf_event_change_period(event, 1000, NULL), 0);
+  assert_int_equal(uvperf_change_period(&event->handle, 0, 1000, NULL), 0);
   expect(PERF_EVENT_IOC_PERIOD, 1000000);
-  assert_int_equal(uvperf_event_attr(event)->sample_freq, 1000);
-  assert_int_equal(uvperf_event_attr(event)->freq, 1);
+  assert_int_equal(uvperf_handle_attr(&event->handle, 0)->sample_freq, 1000);
+  assert_int_equal(uvperf_handle_attr(&event->handle, 0)->freq, 1);
   fake_log_clear();
-  assert_int_equal(uvperf_event_change_period(event, 0, &error), UV_EINVAL);
+  assert_int_equal(uvperf_change_period(&event->handle, 0, 0, &error),
+                   UV_EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
-  assert_int_equal(uvperf_event_change_period(event, INT64_MAX, &error),
+  assert_int_equal(uvperf_change_period(&event->handle, 0, INT64_MAX, &error),
                    UV_EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_SAMPLE_RATE);
   assert_int_equal(error.needed, INT64_MAX);
@@ -144,7 +147,7 @@ static void event_set_frequency_of_a_clock_passes_nanoseconds(void **state) {
   uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
   uvperf_attr_set_frequency(&attr, 100);
   live_init(*state, &collector, &attr, NULL);
-  assert_int_equal(uvperf_event_change_period(event, 1000, NULL), 0);
+  assert_int_equal(uvperf_change_period(&event->handle, 0, 1000, NULL), 0);
   expect(PERF_EVENT_IOC_PERIOD, 1000);
   live_close(&collector);
   fake_assert_clean();
@@ -176,13 +179,15 @@ static void event_control_with_bad_argument_calls_nothing(void **state) {
   live_control_expect_refused(
       uvperf_event_refresh(event, (uint32_t)INT_MAX + 1, &error), &error,
       UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "overflows is 2147483648");
-  live_control_expect_refused(uvperf_event_apply_filter(event, NULL, &error),
-                              &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                              "filter must not be NULL");
-  live_control_expect_refused(uvperf_event_query_bpf(event, NULL, &nr, &error),
-                              &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "NULL");
-  live_control_expect_refused(uvperf_event_query_bpf(event, ids, NULL, &error),
-                              &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "NULL");
+  live_control_expect_refused(
+      uvperf_apply_filter(&event->handle, 0, NULL, &error), &error, UV_EINVAL,
+      UVPERF_CAUSE_ARGUMENT, "filter must not be NULL");
+  live_control_expect_refused(
+      uvperf_query_bpf(&event->handle, 0, NULL, &nr, &error), &error, UV_EINVAL,
+      UVPERF_CAUSE_ARGUMENT, "NULL");
+  live_control_expect_refused(
+      uvperf_query_bpf(&event->handle, 0, ids, NULL, &error), &error, UV_EINVAL,
+      UVPERF_CAUSE_ARGUMENT, "NULL");
   live_control_expect_refused(uvperf_event_modify(event, NULL, &error), &error,
                               UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                               "attr must not be NULL");
@@ -196,50 +201,72 @@ static void event_control_with_bad_argument_calls_nothing(void **state) {
 
 typedef int (*control_fn)(uvperf_event_t *event, uvperf_error_t *error);
 
+static int enable(uvperf_event_t *event, uvperf_error_t *error) {
+  return uvperf_enable(&event->handle, 0, error);
+}
+
+static int disable(uvperf_event_t *event, uvperf_error_t *error) {
+  return uvperf_disable(&event->handle, 0, error);
+}
+
+static int reset(uvperf_event_t *event, uvperf_error_t *error) {
+  return uvperf_reset(&event->handle, 0, error);
+}
+
+static int enable_group(uvperf_event_t *event, uvperf_error_t *error) {
+  return uvperf_enable(&event->handle, UVPERF_ALL, error);
+}
+
+static int reset_group(uvperf_event_t *event, uvperf_error_t *error) {
+  return uvperf_reset(&event->handle, UVPERF_ALL, error);
+}
+
+static int disable_group(uvperf_event_t *event, uvperf_error_t *error) {
+  return uvperf_disable(&event->handle, UVPERF_ALL, error);
+}
+
+static int pause_ring(uvperf_event_t *event, uvperf_error_t *error) {
+  return uvperf_event_pause(event, 1, error);
+}
+
+static int resume_ring(uvperf_event_t *event, uvperf_error_t *error) {
+  return uvperf_event_pause(event, 0, error);
+}
+
 static int refresh(uvperf_event_t *event, uvperf_error_t *error) {
   return uvperf_event_refresh(event, 3, error);
 }
 
 static int set_period(uvperf_event_t *event, uvperf_error_t *error) {
-  return uvperf_event_change_period(event, 3, error);
+  return uvperf_change_period(&event->handle, 0, 3, error);
 }
 
 static int set_filter(uvperf_event_t *event, uvperf_error_t *error) {
-  return uvperf_event_apply_filter(event, "fd = 3", error);
+  return uvperf_apply_filter(&event->handle, 0, "fd = 3", error);
 }
 
 static int set_bpf(uvperf_event_t *event, uvperf_error_t *error) {
-  return uvperf_event_attach_bpf(event, 3, 0, error);
+  return uvperf_attach_bpf(&event->handle, 0, 3, 0, error);
 }
 
 static int query_bpf(uvperf_event_t *event, uvperf_error_t *error) {
   uint32_t ids[2];
   size_t nr = 2;
-  int rc = uvperf_event_query_bpf(event, ids, &nr, error);
+  int rc = uvperf_query_bpf(&event->handle, 0, ids, &nr, error);
 
   assert_int_equal(nr, 2);
   return rc;
 }
 
 static int modify(uvperf_event_t *event, uvperf_error_t *error) {
-  return uvperf_event_modify(event, uvperf_event_attr(event), error);
+  return uvperf_event_modify(event, uvperf_handle_attr(&event->handle, 0),
+                             error);
 }
 
 static const control_fn controls[] = {
-    uvperf_event_enable,
-    uvperf_event_disable,
-    uvperf_event_reset,
-    uvperf_event_enable_group,
-    uvperf_event_reset_group,
-    uvperf_event_disable_group,
-    refresh,
-    set_period,
-    set_filter,
-    set_bpf,
-    query_bpf,
-    modify,
-    uvperf_event_pause,
-    uvperf_event_resume,
+    enable,        disable, reset,      enable_group, reset_group,
+    disable_group, refresh, set_period, set_filter,   set_bpf,
+    query_bpf,     modify,  pause_ring, resume_ring,
 };
 
 #define CONTROLS (sizeof(controls) / sizeof(controls[0]))
@@ -336,7 +363,7 @@ static void event_control_names_its_argument_in_the_reason(void **state) {
       {set_filter, -ENOENT, UVPERF_CAUSE_ARGUMENT, "\"fd"},
       {set_bpf, -EBADF, UVPERF_CAUSE_ARGUMENT, "3"},
       {set_period, -EINVAL, UVPERF_CAUSE_ARGUMENT, "attr.sample_period"},
-      {uvperf_event_pause, -EINVAL, UVPERF_CAUSE_ARGUMENT, ""},
+      {pause_ring, -EINVAL, UVPERF_CAUSE_ARGUMENT, ""},
       {modify, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED, ""},
   };
   live_collector_t collector;
@@ -388,7 +415,8 @@ static void event_query_bpf_returns_ids_and_their_number(void **state) {
 
   fake->on_ioctl = query;
   attached = 2;
-  assert_int_equal(uvperf_event_query_bpf(&collector.event, ids, &nr, NULL), 0);
+  assert_int_equal(uvperf_query_bpf(&collector.event.handle, 0, ids, &nr, NULL),
+                   0);
   assert_int_equal(nr, 2);
   assert_int_equal(asked_room, 4);
   assert_int_equal(ids[0], 100);
@@ -396,7 +424,8 @@ static void event_query_bpf_returns_ids_and_their_number(void **state) {
   assert_int_equal(ids[2], 3); /* left alone */
   attached = 0;
   nr = 4;
-  assert_int_equal(uvperf_event_query_bpf(&collector.event, ids, &nr, NULL), 0);
+  assert_int_equal(uvperf_query_bpf(&collector.event.handle, 0, ids, &nr, NULL),
+                   0);
   assert_int_equal(nr, 0);
   assert_int_equal(ids[0], 100);
   live_close(&collector);
@@ -412,8 +441,9 @@ static void event_query_bpf_without_room_is_enospc(void **state) {
 
   fake->on_ioctl = query;
   attached = 3;
-  assert_int_equal(uvperf_event_query_bpf(&collector.event, ids, &nr, &error),
-                   UV_ENOSPC);
+  assert_int_equal(
+      uvperf_query_bpf(&collector.event.handle, 0, ids, &nr, &error),
+      UV_ENOSPC);
   assert_int_equal(nr, 3);
   assert_int_equal(ids[0], 100);
   assert_int_equal(ids[1], 2);
@@ -421,8 +451,9 @@ static void event_query_bpf_without_room_is_enospc(void **state) {
   assert_int_equal(error.needed, 3);
   /* If the kernel returns 0. */
   nr = 0;
-  assert_int_equal(uvperf_event_query_bpf(&collector.event, NULL, &nr, &error),
-                   UV_ENOSPC);
+  assert_int_equal(
+      uvperf_query_bpf(&collector.event.handle, 0, NULL, &nr, &error),
+      UV_ENOSPC);
   assert_int_equal(nr, 3);
   assert_int_equal(asked_room, 0);
   live_close(&collector);
@@ -437,7 +468,8 @@ static void event_query_bpf_with_much_room_asks_for_64(void **state) {
 
   fake->on_ioctl = query;
   attached = 64;
-  assert_int_equal(uvperf_event_query_bpf(&collector.event, ids, &nr, NULL), 0);
+  assert_int_equal(uvperf_query_bpf(&collector.event.handle, 0, ids, &nr, NULL),
+                   0);
   assert_int_equal(asked_room, 64);
   assert_int_equal(nr, 64);
   assert_int_equal(ids[63], 163);

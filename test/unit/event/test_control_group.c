@@ -77,9 +77,10 @@ static void event_enable_of_a_leader_asks_the_leader_last(void **state) {
   uvperf_event_t *leader = &pair.leader.event;
 
   open_pair(*state, &pair, 0, 0);
-  assert_int_equal(uvperf_event_enable(leader, NULL), 0);
+  assert_int_equal(uvperf_enable(&leader->handle, 0, NULL), 0);
   expect_asked("sibling ENABLE, leader ENABLE");
-  assert_int_equal(uvperf_event_enable_group(&pair.sibling.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&pair.sibling.event.handle, UVPERF_ALL, NULL),
+                   0);
   expect_asked("sibling ENABLE, leader ENABLE");
   assert_int_equal(start(leader, 0, NULL), 0);
   expect_asked("sibling ENABLE, leader ENABLE");
@@ -87,7 +88,7 @@ static void event_enable_of_a_leader_asks_the_leader_last(void **state) {
   expect_asked("leader DISABLE");
   assert_int_equal(uvperf_event_refresh(leader, 1, NULL), 0);
   expect_asked("sibling ENABLE, leader REFRESH");
-  assert_int_equal(uvperf_event_enable(&pair.sibling.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&pair.sibling.event.handle, 0, NULL), 0);
   expect_asked("sibling ENABLE");
   close_pair(&pair);
 }
@@ -114,7 +115,7 @@ static void event_start_enables_events_that_no_exec_enables(void **state) {
   assert_int_equal(start(&pair.leader.event, 0, NULL), 0);
   expect_asked("");
   /* Asked for by name they do not wait for it. */
-  assert_int_equal(uvperf_event_enable(&pair.leader.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&pair.leader.event.handle, 0, NULL), 0);
   expect_asked("sibling ENABLE, leader ENABLE");
   close_pair(&pair);
 }
@@ -125,9 +126,9 @@ static void event_enable_whose_sibling_fails_says_so(void **state) {
 
   open_pair(*state, &pair, 0, 0);
   fake_fail(FAKE_IOCTL, 1, -EACCES);
-  live_control_expect_refused(uvperf_event_enable(&pair.leader.event, &error),
-                              &error, UV_EACCES, UVPERF_CAUSE_PERMISSION,
-                              "page-faults");
+  live_control_expect_refused(
+      uvperf_enable(&pair.leader.event.handle, 0, &error), &error, UV_EACCES,
+      UVPERF_CAUSE_PERMISSION, "page-faults");
   fake_fail(FAKE_IOCTL, 1, -EACCES);
   live_control_expect_refused(start(&pair.leader.event, 0, &error), &error,
                               UV_EACCES, UVPERF_CAUSE_PERMISSION,
@@ -149,7 +150,8 @@ static void event_close_of_a_leader_disables_siblings_first(void **state) {
   uvperf_close(&pair.leader.event.handle, NULL);
   expect_asked("sibling DISABLE, leader DISABLE");
   /* Alone from here on. */
-  assert_int_equal(uvperf_event_enable_group(&pair.sibling.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&pair.sibling.event.handle, UVPERF_ALL, NULL),
+                   0);
   expect_asked("sibling ENABLE");
   uvperf_close(&pair.sibling.event.handle, NULL);
   expect_asked("sibling DISABLE");
@@ -163,7 +165,7 @@ static void event_enable_of_a_leader_leaves_closing_siblings(void **state) {
   open_pair(*state, &pair, 0, 0);
   uvperf_close(&pair.sibling.event.handle, NULL);
   expect_asked("sibling DISABLE");
-  assert_int_equal(uvperf_event_enable(&pair.leader.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&pair.leader.event.handle, 0, NULL), 0);
   expect_asked("leader ENABLE");
   uvperf_close(&pair.leader.event.handle, NULL);
   expect_asked("leader DISABLE");

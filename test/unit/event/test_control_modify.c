@@ -57,9 +57,9 @@ static void open_breakpoint(uv_loop_t *loop, live_collector_t *collector) {
 /* Whether a modify starts it again. */
 static int runs(live_collector_t *collector) {
   fake_log_clear();
-  assert_int_equal(uvperf_event_modify(&collector->event,
-                                       uvperf_event_attr(&collector->event),
-                                       NULL),
+  assert_int_equal(uvperf_event_modify(
+                       &collector->event,
+                       uvperf_handle_attr(&collector->event.handle, 0), NULL),
                    0);
   if (strcmp(fake_log(), "ioctl MODIFY_ATTRIBUTES, ioctl ENABLE") == 0)
     return 1;
@@ -74,7 +74,7 @@ static void event_modify_prepares_the_attr_as_init_does(void **state) {
   struct perf_event_attr attr;
 
   open_breakpoint(*state, &collector);
-  attr = *uvperf_event_attr(&collector.event);
+  attr = *uvperf_handle_attr(&collector.event.handle, 0);
   attr.disabled = 0;
   attr.read_format = PERF_FORMAT_GROUP;
   attr.bp_addr = 0x1000;
@@ -94,7 +94,7 @@ static void event_modify_changes_the_attr_if_it_succeeded(void **state) {
   uint64_t old;
 
   open_breakpoint(*state, &collector);
-  own = uvperf_event_attr(&collector.event);
+  own = uvperf_handle_attr(&collector.event.handle, 0);
   old = own->bp_addr;
   attr = *own;
   attr.bp_addr = old + 8;
@@ -104,7 +104,7 @@ static void event_modify_changes_the_attr_if_it_succeeded(void **state) {
                    UV_EINVAL);
   assert_int_equal(own->bp_addr, old);
   assert_int_equal(uvperf_event_modify(&collector.event, &attr, NULL), 0);
-  assert_ptr_equal(uvperf_event_attr(&collector.event), own);
+  assert_ptr_equal(uvperf_handle_attr(&collector.event.handle, 0), own);
   assert_int_equal(own->bp_addr, old + 8);
   assert_int_equal(own->bp_len, 4);
   assert_int_equal(own->size, sizeof(attr));
@@ -180,23 +180,23 @@ static void event_modify_that_fails_starts_a_running_one_again(void **state) {
   uvperf_error_t error;
 
   open_breakpoint(*state, &collector);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   next_code = -ENOSPC;
   fake_log_clear();
-  assert_int_equal(uvperf_event_modify(&collector.event,
-                                       uvperf_event_attr(&collector.event),
-                                       &error),
+  assert_int_equal(uvperf_event_modify(
+                       &collector.event,
+                       uvperf_handle_attr(&collector.event.handle, 0), &error),
                    UV_ENOSPC);
   assert_int_equal(error.cause, UVPERF_CAUSE_BREAKPOINT_SLOTS);
   assert_string_equal(fake_log(),
                       "ioctl MODIFY_ATTRIBUTES failed, ioctl ENABLE");
-  assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
   next_code = -ENOSPC;
   fake_log_clear();
-  assert_int_equal(uvperf_event_modify(&collector.event,
-                                       uvperf_event_attr(&collector.event),
-                                       NULL),
-                   UV_ENOSPC);
+  assert_int_equal(
+      uvperf_event_modify(&collector.event,
+                          uvperf_handle_attr(&collector.event.handle, 0), NULL),
+      UV_ENOSPC);
   assert_string_equal(fake_log(), "ioctl MODIFY_ATTRIBUTES failed");
   live_close(&collector);
   fake_assert_clean();
@@ -209,7 +209,7 @@ static void event_modify_that_fails_puts_sig_data_back(void **state) {
   uint64_t sig_data;
 
   open_breakpoint(*state, &collector);
-  attr = *uvperf_event_attr(&collector.event);
+  attr = *uvperf_handle_attr(&collector.event.handle, 0);
   if (uvperf_attr_set(&attr, UVPERF_ATTR_SIG_DATA, 5) != 0)
     support_skip(__func__, "headers with sig_data");
   next_code = -EINVAL;
@@ -231,14 +231,15 @@ static void event_modify_that_cannot_start_again_says_so(void **state) {
   uvperf_error_t error;
 
   open_breakpoint(*state, &collector);
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
-  attr = *uvperf_event_attr(&collector.event);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
+  attr = *uvperf_handle_attr(&collector.event.handle, 0);
   attr.bp_addr = 0x1000;
   fake_fail(FAKE_IOCTL, 1, -ENODEV);
   assert_int_equal(uvperf_event_modify(&collector.event, &attr, &error),
                    UV_ENODEV);
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);
-  assert_int_equal(uvperf_event_attr(&collector.event)->bp_addr, 0x1000);
+  assert_int_equal(uvperf_handle_attr(&collector.event.handle, 0)->bp_addr,
+                   0x1000);
   assert_int_equal(runs(&collector), 0);
   live_close(&collector);
   fake_assert_clean();
@@ -252,10 +253,10 @@ static void event_modify_of_no_breakpoint_starts_nothing(void **state) {
   fake->on_ioctl = remember;
   next_code = -EOPNOTSUPP;
   fake_log_clear();
-  assert_int_equal(uvperf_event_modify(&collector.event,
-                                       uvperf_event_attr(&collector.event),
-                                       NULL),
-                   UV_ENOTSUP);
+  assert_int_equal(
+      uvperf_event_modify(&collector.event,
+                          uvperf_handle_attr(&collector.event.handle, 0), NULL),
+      UV_ENOTSUP);
   assert_string_equal(fake_log(), "ioctl MODIFY_ATTRIBUTES failed");
   live_close(&collector);
   fake_assert_clean();
@@ -272,22 +273,22 @@ static void event_modify_knows_who_started_and_stopped(void **state) {
   assert_int_equal(runs(&collector), 1);
   assert_int_equal(uvperf_stop(&event->handle), 0);
   assert_int_equal(runs(&collector), 0);
-  assert_int_equal(uvperf_event_enable(event, NULL), 0);
+  assert_int_equal(uvperf_enable(&event->handle, 0, NULL), 0);
   assert_int_equal(runs(&collector), 1);
-  assert_int_equal(uvperf_event_disable(event, NULL), 0);
+  assert_int_equal(uvperf_disable(&event->handle, 0, NULL), 0);
   assert_int_equal(runs(&collector), 0);
-  assert_int_equal(uvperf_event_disable_group(event, NULL), 0);
+  assert_int_equal(uvperf_disable(&event->handle, UVPERF_ALL, NULL), 0);
   assert_int_equal(runs(&collector), 0);
   /* Stop does not disable what start did not enable. */
   options.flags = UVPERF_START_NO_ENABLE;
   assert_int_equal(uvperf_start(&event->handle, &options, NULL, NULL), 0);
   assert_int_equal(runs(&collector), 0);
-  assert_int_equal(uvperf_event_enable_group(event, NULL), 0);
+  assert_int_equal(uvperf_enable(&event->handle, UVPERF_ALL, NULL), 0);
   assert_int_equal(uvperf_stop(&event->handle), 0);
   assert_int_equal(runs(&collector), 1);
   /* A failure changes nothing. */
   fake_fail(FAKE_IOCTL, 1, -EACCES);
-  assert_int_equal(uvperf_event_disable(event, NULL), UV_EACCES);
+  assert_int_equal(uvperf_disable(&event->handle, 0, NULL), UV_EACCES);
   assert_int_equal(runs(&collector), 1);
   live_close(&collector);
   fake_assert_clean();
@@ -304,15 +305,16 @@ static void event_modify_after_refresh_enables_and_sets_a_period(void **state) {
   assert_int_equal(uvperf_event_refresh(event, 3, NULL), 0);
   assert_string_equal(fake_log(), "ioctl REFRESH");
   fake_log_clear();
-  assert_int_equal(uvperf_event_modify(event, uvperf_event_attr(event), NULL),
-                   0);
+  assert_int_equal(
+      uvperf_event_modify(event, uvperf_handle_attr(&event->handle, 0), NULL),
+      0);
   assert_string_equal(fake_log(),
                       "ioctl MODIFY_ATTRIBUTES, ioctl ENABLE, ioctl PERIOD");
   fake_log_clear();
   assert_int_equal(uvperf_event_refresh(event, 3, NULL), 0);
   assert_string_equal(fake_log(), "ioctl REFRESH, ioctl PERIOD");
   /* For any kind of event. */
-  assert_int_equal(uvperf_event_change_period(event, 2, NULL), 0);
+  assert_int_equal(uvperf_change_period(&event->handle, 0, 2, NULL), 0);
   fake_log_clear();
   assert_int_equal(uvperf_event_refresh(event, 3, NULL), 0);
   assert_string_equal(fake_log(), "ioctl REFRESH, ioctl PERIOD");
@@ -329,19 +331,19 @@ static void event_modify_knows_what_the_group_did(void **state) {
   open_in(*state, &one, &leader.event);
   open_in(*state, &other, &leader.event);
   open_breakpoint(*state, &alone);
-  assert_int_equal(uvperf_event_enable_group(&other.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&other.event.handle, UVPERF_ALL, NULL), 0);
   assert_int_equal(runs(&leader), 1);
   assert_int_equal(runs(&one), 1);
   assert_int_equal(runs(&other), 1);
   assert_int_equal(runs(&alone), 0);
-  assert_int_equal(uvperf_event_disable(&one.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&one.event.handle, 0, NULL), 0);
   assert_int_equal(runs(&leader), 1);
   assert_int_equal(runs(&one), 0);
-  assert_int_equal(uvperf_event_disable_group(&leader.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&leader.event.handle, UVPERF_ALL, NULL), 0);
   assert_int_equal(runs(&leader), 0);
   assert_int_equal(runs(&other), 0);
   live_close(&one);
-  assert_int_equal(uvperf_event_enable_group(&leader.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&leader.event.handle, UVPERF_ALL, NULL), 0);
   assert_int_equal(runs(&other), 1);
   live_close(&other);
   live_close(&leader);
@@ -357,12 +359,12 @@ static void event_modify_without_the_leader_is_on_its_own(void **state) {
   open_breakpoint(*state, &leader);
   open_in(*state, &one, &leader.event);
   open_in(*state, &other, &leader.event);
-  assert_int_equal(uvperf_event_enable_group(&leader.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&leader.event.handle, UVPERF_ALL, NULL), 0);
   live_close(&leader);
   assert_int_equal(runs(&one), 0);
-  assert_int_equal(uvperf_event_enable_group(&other.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&other.event.handle, UVPERF_ALL, NULL), 0);
   assert_int_equal(runs(&one), 0);
-  assert_int_equal(uvperf_event_disable_group(&one.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&one.event.handle, UVPERF_ALL, NULL), 0);
   assert_int_equal(runs(&one), 0);
   assert_int_equal(runs(&other), 1);
   live_close(&other);

@@ -13,7 +13,7 @@ event_started_after_next_found_a_split_head_is_eproto(void **state) {
   assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   fake->page->data_head += 4;
   assert_int_equal(uvperf_next(&collector.event.handle, &record), UV_EPROTO);
-  assert_null(record);
+  assert_int_equal(record->type, UVPERF_RECORD_NONE);
   assert_int_equal(uvperf_next(&collector.event.handle, &record), UV_EOF);
   assert_int_equal(uvperf_start(&collector.event.handle, NULL,
                                 scripted_event_on_record, NULL),

@@ -348,7 +348,7 @@ static void event_start_enable_fails_is_stopped(void **state) {
   assert_int_equal(uvperf_is_active(&collector.event.handle), 0);
   assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
   /* Stop does not disable what start did not enable. */
-  assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
   assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   assert_int_equal(fake->enabled, 1);
   assert_int_equal(uvperf_start(&collector.event.handle, NULL,

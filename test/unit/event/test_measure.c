@@ -125,7 +125,8 @@ static void event_measure_that_fails_afterwards_returns_its_code(void **state) {
   fake_fail(FAKE_IOCTL, 2, -EIO);
   assert_int_equal(measure(&measured, &count, &error), UV_EIO);
   assert_int_equal(measured.calls, 1);
-  assert_int_equal(uvperf_event_disable(&measured.collector.event, NULL), 0);
+  assert_int_equal(uvperf_disable(&measured.collector.event.handle, 0, NULL),
+                   0);
   fake_fail(FAKE_READ, 2, -EIO);
   assert_int_equal(measure(&measured, &count, &error), UV_EIO);
   assert_int_equal(measured.calls, 2);
@@ -156,7 +157,7 @@ static void event_measure_of_bad_arguments_is_einval(void **state) {
   assert_int_equal(measure(&measured, &count, NULL), UV_EPERM);
   fake_process(0);
   assert_string_equal(fake_log(), "");
-  assert_int_equal(uvperf_event_enable(event, NULL), 0);
+  assert_int_equal(uvperf_enable(&event->handle, 0, NULL), 0);
   assert_int_equal(measure(&measured, &count, &error), UV_EBUSY);
   assert_non_null(strstr(error.reason, "the event is enabled; disable it "
                                        "before the measurement"));

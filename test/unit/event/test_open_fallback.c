@@ -22,7 +22,7 @@ static void expect_change(const live_collector_t *collector, size_t nth,
   const uvperf_change_t *changes;
   size_t nr;
 
-  changes = uvperf_event_changes(&collector->event, &nr);
+  changes = uvperf_changes(&collector->event.handle, 0, &nr);
   assert_non_null(changes);
   assert_true(nth < nr);
   fallback_is(&changes[nth], which, field, from, to);
@@ -32,7 +32,7 @@ static size_t count_changes(const live_collector_t *collector) {
   const uvperf_change_t *changes;
   size_t nr = 99;
 
-  changes = uvperf_event_changes(&collector->event, &nr);
+  changes = uvperf_changes(&collector->event.handle, 0, &nr);
   if (nr == 0)
     assert_null(changes);
   return nr;
@@ -111,8 +111,8 @@ static void event_of_cycles_without_a_pmu_is_a_task_clock(void **state) {
   assert_int_equal(fake->attr.config, PERF_COUNT_SW_TASK_CLOCK);
   assert_true(fake->attr.sample_period >= 100000);
   assert_int_equal(fake->attr.disabled, 1);
-  assert_memory_equal(uvperf_event_attr(&collector.event), &fake->attr,
-                      sizeof(attr));
+  assert_memory_equal(uvperf_handle_attr(&collector.event.handle, 0),
+                      &fake->attr, sizeof(attr));
   assert_int_equal(count_changes(&collector), 3);
   expect_change(&collector, 0, UVPERF_FALLBACK_CLOCK, UVPERF_ATTR_TYPE, 0, 1);
   expect_change(&collector, 1, UVPERF_FALLBACK_CLOCK, UVPERF_ATTR_CONFIG, 0,
@@ -219,7 +219,7 @@ static void event_falls_back_through_all_in_their_order(void **state) {
   expect_change(&collector, 7, UVPERF_FALLBACK_CLOCK, UVPERF_ATTR_TYPE, 0, 1);
   expect_change(&collector, 8, UVPERF_FALLBACK_CLOCK, UVPERF_ATTR_CONFIG, 0, 1);
   assert_int_equal(fake->attr.size, 112);
-  assert_int_equal(uvperf_event_attr(&collector.event)->size, 112);
+  assert_int_equal(uvperf_handle_attr(&collector.event.handle, 0)->size, 112);
   assert_int_equal(fake->attr.sample_freq, 100);
   live_close(&collector);
   fake_assert_clean();

@@ -82,9 +82,9 @@ static void given_event_is_the_handles(void **state) {
 
 static int opened;
 
-static void on_open(uvperf_event_t *event, int status,
+static void on_open(uvperf_handle_t *handle, int status,
                     const uvperf_error_t *error) {
-  (void)event;
+  (void)handle;
   assert_int_equal(status == 0, error == NULL);
   opened = status;
 }
@@ -92,8 +92,9 @@ static void on_open(uvperf_event_t *event, int status,
 static void begin(uv_loop_t *loop, given_t *given) {
   opened = 1;
   fake_pool_hold();
-  assert_int_equal(uvperf_event_open(loop, &given->collector.event,
-                                     &given->attr, &given->options, on_open,
+  given->options.open_cb = on_open;
+  assert_int_equal(uvperf_event_init(loop, &given->collector.event,
+                                     &given->attr, &given->options,
                                      &given->error),
                    0);
 }

@@ -165,7 +165,7 @@ static void identify_adds_the_identifier_and_the_trailer(void **state) {
   uvperf_event_t owner, writer;
 
   init_pair(*state, &owner, &writer);
-  own = uvperf_event_attr(&owner);
+  own = uvperf_handle_attr(&owner.handle, 0);
   assert_true(own->sample_type & PERF_SAMPLE_IDENTIFIER);
   assert_int_equal(own->sample_id_all, 1);
   close_both(*state, &owner, &writer);
@@ -392,9 +392,9 @@ static void pause_of_a_writer_is_the_owners(void **state) {
   init(*state, &writer, &attr, WRITER, -1);
   assert_int_equal(uvperf_event_set_output(&writer, &owner, NULL), 0);
   assert_int_equal(uvperf_next(&owner.handle, &record), UV_EBUSY);
-  assert_int_equal(uvperf_event_pause(&writer, NULL), 0);
+  assert_int_equal(uvperf_event_pause(&writer, 1, NULL), 0);
   assert_int_equal(uvperf_next(&owner.handle, &record), UV_EAGAIN);
-  assert_int_equal(uvperf_event_resume(&writer, NULL), 0);
+  assert_int_equal(uvperf_event_pause(&writer, 0, NULL), 0);
   assert_int_equal(uvperf_next(&owner.handle, &record), UV_EBUSY);
   close_both(*state, &owner, &writer);
 }

@@ -241,8 +241,10 @@ static void output_source_has_the_period_that_was_set(void **state) {
 
   init_trio(*state, &trio);
   assert_int_equal(redirect(&trio, 0), 0);
-  assert_int_equal(uvperf_event_change_period(&trio.writers[0], 77, NULL), 0);
-  assert_int_equal(uvperf_event_attr(&trio.writers[0])->sample_period, 77);
+  assert_int_equal(uvperf_change_period(&trio.writers[0].handle, 0, 77, NULL),
+                   0);
+  assert_int_equal(
+      uvperf_handle_attr(&trio.writers[0].handle, 0)->sample_period, 77);
   append_of(trio.fakes[0], 8);
   assert_int_equal(uvperf_next(&trio.owner.event.handle, &record), 0);
   assert_ptr_equal(record->source->data, &trio.writers[0]);
@@ -258,7 +260,7 @@ static void output_source_has_the_modified_attr(void **state) {
 
   init_trio(*state, &trio);
   assert_int_equal(redirect(&trio, 0), 0);
-  attr = *uvperf_event_attr(&trio.writers[0]);
+  attr = *uvperf_handle_attr(&trio.writers[0].handle, 0);
   attr.bp_addr = 0x1000;
   assert_int_equal(uvperf_event_modify(&trio.writers[0], &attr, NULL), 0);
   append_of(trio.fakes[0], 8);

@@ -43,7 +43,7 @@ static void prepend_switch(fake_event_t *fake) {
 
 static int take(uint32_t flags) {
   delivered[0] = '\0';
-  return uvperf_event_snapshot(&collector.event, flags, NULL);
+  return uvperf_snapshot(&collector.event.handle, flags, NULL, NULL);
 }
 
 static void expect(uint32_t flags, const char *expected) {
@@ -180,10 +180,10 @@ static void event_snapshot_after_next_has_ended_goes_on(void **state) {
   /* The ring is one page, so that next takes an unsound header for one that is
    * being written over: it can only be the head. */
   fake->page->data_head -= 4;
-  assert_int_equal(uvperf_event_pause(event, NULL), 0);
+  assert_int_equal(uvperf_event_pause(event, 1, NULL), 0);
   assert_int_equal(uvperf_next(&event->handle, &record), UV_EPROTO);
   assert_int_equal(uvperf_next(&event->handle, &record), UV_EOF);
-  assert_int_equal(uvperf_event_resume(event, NULL), 0);
+  assert_int_equal(uvperf_event_pause(event, 0, NULL), 0);
   fake->page->data_head += 4;
   prepend_switch(fake);
   expect(0, "SWITCH");

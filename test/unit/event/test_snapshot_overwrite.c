@@ -74,7 +74,8 @@ static void overwrite_watermark_may_be_beyond_the_ring(void **state) {
     attr.watermark = 1;
     attr.wakeup_watermark = UINT32_MAX;
     assert_int_equal(init(*state, &event, &attr, sizes[i], 0, NULL), 0);
-    assert_int_equal(uvperf_event_attr(&event)->wakeup_watermark, UINT32_MAX);
+    assert_int_equal(uvperf_handle_attr(&event.handle, 0)->wakeup_watermark,
+                     UINT32_MAX);
     close_event(*state, &event);
   }
 }
@@ -90,16 +91,16 @@ overwrite_record_finished_after_the_pause_is_of_the_next(void **state) {
   assert_int_equal(init(*state, &event, &attr, 1, 0, NULL), 0);
   write_record(fake, 1);
   write_record(fake, 2);
-  assert_int_equal(uvperf_event_pause(&event, NULL), 0);
+  assert_int_equal(uvperf_event_pause(&event, 1, NULL), 0);
   expect_next(&event, 2);
   write_record(fake, 3);
   expect_next(&event, 1);
   expect_none(&event, UV_EAGAIN);
   expect_none(&event, UV_EAGAIN);
   expect_none(&event, UV_EAGAIN);
-  assert_int_equal(uvperf_event_resume(&event, NULL), 0);
+  assert_int_equal(uvperf_event_pause(&event, 0, NULL), 0);
   write_record(fake, 4);
-  assert_int_equal(uvperf_event_pause(&event, NULL), 0);
+  assert_int_equal(uvperf_event_pause(&event, 1, NULL), 0);
   expect_next(&event, 4);
   expect_next(&event, 3);
   expect_none(&event, UV_EAGAIN);
@@ -116,7 +117,7 @@ overwrite_record_finished_after_the_pause_comes_before_eof(void **state) {
   recorder_attr(&attr);
   assert_int_equal(init(*state, &event, &attr, 1, 0, NULL), 0);
   write_record(fake, 1);
-  assert_int_equal(uvperf_event_pause(&event, NULL), 0);
+  assert_int_equal(uvperf_event_pause(&event, 1, NULL), 0);
   expect_next(&event, 1);
   write_record(fake, 2);
   fake->revents = POLLHUP;
@@ -238,10 +239,10 @@ static void overwrite_record_in_hand_keeps_its_writer(void **state) {
   fake_clock_set(1);
   come_and_go(*state, &owner, ring, 8);
   fake_clock_set(1 + 1000 * UINT64_C(1000000));
-  assert_int_equal(uvperf_event_pause(&owner, NULL), 0);
+  assert_int_equal(uvperf_event_pause(&owner, 1, NULL), 0);
   assert_int_equal(uvperf_next(&owner.handle, &record), 0);
   assert_non_null(record->source);
-  assert_int_equal(uvperf_event_resume(&owner, NULL), 0);
+  assert_int_equal(uvperf_event_pause(&owner, 0, NULL), 0);
   come_and_go(*state, &owner, ring, 9);
   for (i = 0; i < support_page_bytes() / 64; i++)
     write_record(ring, 0);
@@ -265,8 +266,8 @@ static void note_source(uvperf_handle_t *handle, int status,
 
 static int last_status;
 
-static void note_done(uvperf_event_t *event, int status) {
-  (void)event;
+static void note_done(uvperf_handle_t *handle, int status) {
+  (void)handle;
   last_status = status;
 }
 
@@ -292,7 +293,7 @@ static void overwrite_snapshot_begun_keeps_its_writers(void **state) {
   come_and_go(*state, &owner, ring, 8);
   fake_clock_set(1 + 1000 * UINT64_C(1000000));
   come_and_go(*state, &owner, ring, 9); /* here the records of 8 end */
-  assert_int_equal(uvperf_event_snapshot_start(&owner, 0, note_done, NULL), 0);
+  assert_int_equal(uvperf_snapshot(&owner.handle, 0, note_done, NULL), 0);
   fake_pool_run();
   for (i = 0; i < support_page_bytes() / 64; i++)
     write_record(ring, 0);
@@ -308,8 +309,8 @@ static void overwrite_snapshot_begun_keeps_its_writers(void **state) {
                         UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_NO_RING, NULL),
                    0);
   assert_int_equal(uvperf_event_set_output(&writer, &owner, NULL), 0);
-  assert_int_equal(uvperf_event_snapshot_start(&owner, 0, note_done, NULL), 0);
-  assert_int_equal(uvperf_event_pause(&writer, NULL), UV_EBUSY);
+  assert_int_equal(uvperf_snapshot(&owner.handle, 0, note_done, NULL), 0);
+  assert_int_equal(uvperf_event_pause(&writer, 1, NULL), UV_EBUSY);
   assert_int_equal(uvperf_stop(&owner.handle), 0);
   fake_pool_run();
   uvperf_close(&writer.handle, NULL);

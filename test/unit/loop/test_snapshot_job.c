@@ -31,7 +31,8 @@ static void on_anything(uvperf_handle_t *handle, int status,
     on_record();
 }
 
-static void on_done(uvperf_event_t *event, int status) {
+static void on_done(uvperf_handle_t *handle, int status) {
+  uvperf_event_t *event = uvperf_handle_event(handle);
   assert_ptr_equal(event, &collector.event);
   append(status == 0 ? "done" : uv_err_name(status));
   if (on_end != NULL)
@@ -84,7 +85,7 @@ static void begin(uv_loop_t *loop, int nr) {
 
 static int snap(uint32_t flags) {
   delivered[0] = '\0';
-  return uvperf_event_snapshot_start(&collector.event, flags, on_done, NULL);
+  return uvperf_snapshot(&collector.event.handle, flags, on_done, NULL);
 }
 
 static void expect(const char *expected) {
@@ -148,7 +149,7 @@ snapshot_keeps_a_loop_alive_for_a_handle_that_is_unrefd(void **state) {
 
 static void snapshot_of_a_paused_ring_leaves_it_so(void **state) {
   begin(*state, 1);
-  assert_int_equal(uvperf_event_pause(&collector.event, NULL), 0);
+  assert_int_equal(uvperf_event_pause(&collector.event, 1, NULL), 0);
   fake_log_clear();
   expect_next(*state, "SWITCH slice done");
   assert_string_equal(fake_log(), "membarrier");
@@ -176,15 +177,14 @@ static void expect_busy(int code) {
   uvperf_event_t *event = &collector.event;
   uvperf_error_t error;
 
-  assert_int_equal(uvperf_event_snapshot_start(event, 0, on_done, &error),
-                   code);
+  assert_int_equal(uvperf_snapshot(&event->handle, 0, on_done, &error), code);
   assert_int_equal(error.code, code);
   assert_int_not_equal(error.reason[0], '\0');
-  assert_int_equal(uvperf_event_snapshot(event, 0, NULL), UV_EBUSY);
+  assert_int_equal(uvperf_snapshot(&event->handle, 0, NULL, NULL), UV_EBUSY);
   assert_int_equal(uvperf_next(&event->handle, &record), UV_EBUSY);
-  assert_int_equal(uvperf_event_pause(event, &error), UV_EBUSY);
+  assert_int_equal(uvperf_event_pause(event, 1, &error), UV_EBUSY);
   assert_int_equal(error.code, UV_EBUSY);
-  assert_int_equal(uvperf_event_resume(event, NULL), UV_EBUSY);
+  assert_int_equal(uvperf_event_pause(event, 0, NULL), UV_EBUSY);
 }
 
 static void expect_busy_with_record(void) {
@@ -196,11 +196,12 @@ static void use_all_when_done(void) {
   uvperf_event_t *event = &collector.event;
 
   on_end = NULL;
-  assert_int_equal(uvperf_event_snapshot(event, UVPERF_SNAPSHOT_ALL, NULL), 0);
-  assert_int_equal(uvperf_event_pause(event, NULL), 0);
+  assert_int_equal(
+      uvperf_snapshot(&event->handle, UVPERF_SNAPSHOT_ALL, NULL, NULL), 0);
+  assert_int_equal(uvperf_event_pause(event, 1, NULL), 0);
   assert_int_equal(uvperf_next(&event->handle, &record), UV_EAGAIN);
-  assert_int_equal(uvperf_event_resume(event, NULL), 0);
-  assert_int_equal(uvperf_event_snapshot_start(event, 0, on_done, NULL), 0);
+  assert_int_equal(uvperf_event_pause(event, 0, NULL), 0);
+  assert_int_equal(uvperf_snapshot(&event->handle, 0, on_done, NULL), 0);
 }
 
 static void snapshot_under_way_refuses_others_until_it_is_done(void **state) {
@@ -227,8 +228,7 @@ static void snapshot_that_is_refused_begins_nothing(void **state) {
 
   begin(*state, 1);
   assert_int_equal(snap(8), UV_EINVAL);
-  assert_int_equal(uvperf_event_snapshot_start(event, 0, NULL, NULL),
-                   UV_EINVAL);
+  assert_int_equal(uvperf_snapshot(&event->handle, 0, NULL, NULL), UV_EINVAL);
   fake_process(4711);
   assert_int_equal(snap(0), UV_EPERM);
   fake_process(0);
@@ -293,16 +293,16 @@ static void snapshot_that_cannot_wait_is_counted(void **state) {
   expect_next(*state, "SWITCH slice done");
   write_switches(1);
   fake_fail(FAKE_MEMBARRIER, 1, -EPERM);
-  assert_int_equal(uvperf_event_snapshot(&collector.event, 0, NULL), 0);
+  assert_int_equal(uvperf_snapshot(&collector.event.handle, 0, NULL, NULL), 0);
   uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.unwaited_snapshots, 2);
   /* It is not if nothing had to be waited for. */
   fake_fail_from(FAKE_MEMBARRIER, 1, -EPERM);
-  assert_int_equal(uvperf_event_snapshot(&collector.event, 0, NULL), 0);
+  assert_int_equal(uvperf_snapshot(&collector.event.handle, 0, NULL, NULL), 0);
   write_switches(1);
-  assert_int_equal(
-      uvperf_event_snapshot(&collector.event, UVPERF_SNAPSHOT_NO_WAIT, NULL),
-      0);
+  assert_int_equal(uvperf_snapshot(&collector.event.handle,
+                                   UVPERF_SNAPSHOT_NO_WAIT, NULL, NULL),
+                   0);
   uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.unwaited_snapshots, 2);
   end();

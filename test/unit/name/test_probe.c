@@ -354,7 +354,7 @@ static uint64_t count_calls(uv_loop_t *loop, const char *rest, int nr) {
                         &options, &error) != 0)
     fail_msg("%s: %s", name, error.reason);
   uvperf_event_list_free(list);
-  assert_int_equal(uvperf_event_enable(&event, &error), 0);
+  assert_int_equal(uvperf_enable(&event.handle, 0, &error), 0);
   for (i = 0; i < nr; i++)
     event_name_probe_target();
   assert_int_equal(uvperf_event_read(&event, &count, NULL), 0);

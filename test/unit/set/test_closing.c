@@ -65,7 +65,7 @@ static void remove_target(uv_loop_t *loop, int closes_early) {
   live_set_t *live = begin(loop, &scripted);
 
   fake_log_clear();
-  assert_int_equal(uvperf_set_remove_target(&live->set, 0), 0);
+  assert_int_equal(uvperf_set_remove(&live->set, 0), 0);
   /* Events that write into rings write nothing more. */
   assert_string_equal(fake_log(), "ioctl DISABLE, ioctl DISABLE");
   assert_int_equal(uvperf_set_nr_open(&live->set), 0);
@@ -99,7 +99,7 @@ static void events_are_closed_by_the_pool_if_they_are_64_or_more(void **state) {
 
   for (nr = 63; nr <= 64; nr++) {
     begin_many(*state, &live, nr);
-    assert_int_equal(uvperf_set_remove_target(&live.set, 0), 0);
+    assert_int_equal(uvperf_set_remove(&live.set, 0), 0);
     assert_int_equal(uvperf_set_nr_closing(&live.set), nr == 64 ? 64 : 0);
     opened_set_run_pool();
     live_set_close(&live);
@@ -139,8 +139,8 @@ static void target_that_comes_too_late_is_closed_by_the_pool(void **state) {
       uvperf_set_init(*state, &opened.set, &opened.make.options, NULL), 0);
   target = opened.make.targets[0];
   target.data = &status;
-  assert_int_equal(
-      uvperf_set_open_target(&opened.set, &target, on_target, NULL), 0);
+  assert_int_equal(uvperf_set_add(&opened.set, &target, on_target, NULL, NULL),
+                   0);
   fake_clock_set(1); /* so that all steps are one request */
   fake_pool_work();
   fake_clock_set(0);

@@ -44,8 +44,7 @@ static int begin_target(uv_loop_t *loop, added_t *added, uint32_t flags) {
   target.cpus = "1";
   target.data = added;
   fake_log_clear();
-  return uvperf_set_open_target(&opened->set, &target, on_target,
-                                &added->error);
+  return uvperf_set_add(&opened->set, &target, on_target, NULL, &added->error);
 }
 
 static void target_opened_on_the_pool_joins_on_the_loop(void **state) {
@@ -54,8 +53,10 @@ static void target_opened_on_the_pool_joins_on_the_loop(void **state) {
 
   assert_int_equal(begin_target(*state, &added, 0), 0);
   assert_string_equal(fake_log(), "");
-  assert_int_equal(uvperf_set_disable(&added.opened.set, NULL), 0);
-  assert_int_equal(uvperf_set_enable(&added.opened.set, NULL), 0);
+  assert_int_equal(uvperf_disable(&added.opened.set.handle, UVPERF_ALL, NULL),
+                   0);
+  assert_int_equal(uvperf_enable(&added.opened.set.handle, UVPERF_ALL, NULL),
+                   0);
   fake_log_clear();
   opened_set_run_pool();
   assert_int_equal(added.added, 1);
@@ -71,7 +72,7 @@ static void target_opened_on_the_pool_joins_on_the_loop(void **state) {
   assert_non_null(source);
   assert_int_equal(source->target_index, 1);
   assert_int_equal(source->serial, 2);
-  assert_int_equal(uvperf_set_remove_target(&added.opened.set, 1), 0);
+  assert_int_equal(uvperf_set_remove(&added.opened.set, 1), 0);
   assert_int_equal(uvperf_set_nr_open(&added.opened.set), 4);
   opened_set_close(*state, &added.opened);
 }
@@ -115,8 +116,7 @@ static void fail_target(uv_loop_t *loop, enum fake_call call, int code,
     if (added.status != 0) {
       assert_int_equal(added.error.code, added.status);
       assert_int_equal(uvperf_set_nr_open(&added.opened.set), 4);
-      assert_int_equal(uvperf_set_remove_target(&added.opened.set, 1),
-                       UV_ENOENT);
+      assert_int_equal(uvperf_set_remove(&added.opened.set, 1), UV_ENOENT);
     }
     opened_set_close(loop, &added.opened);
   } while (failures != 0);
@@ -136,8 +136,8 @@ static void target_with_another_period_must_be_reopened(void **state) {
   added_t added;
 
   assert_int_equal(begin_target(*state, &added, 0), 0);
-  assert_int_equal(uvperf_set_change_period(&added.opened.set, 1, 2000, NULL),
-                   0);
+  assert_int_equal(
+      uvperf_change_period(&added.opened.set.handle, 1, 2000, NULL), 0);
   opened_set_run_pool();
   assert_int_equal(added.status, UV_EAGAIN);
   assert_int_equal(added.error.attr_index, 1);
@@ -150,7 +150,7 @@ static void target_with_another_filter_must_be_reopened(void **state) {
 
   assert_int_equal(begin_target(*state, &added, 0), 0);
   assert_int_equal(
-      uvperf_set_apply_filter(&added.opened.set, 0, "common_pid == 1", NULL),
+      uvperf_apply_filter(&added.opened.set.handle, 0, "common_pid == 1", NULL),
       0);
   opened_set_run_pool();
   assert_int_equal(added.status, UV_EAGAIN);
@@ -169,7 +169,7 @@ static void event_that_cannot_join_takes_the_target_along(void **state) {
   assert_int_equal(added.status, UV_EINVAL);
   assert_int_equal(added.error.attr_index, 1);
   assert_int_equal(uvperf_set_nr_open(&added.opened.set), 4);
-  assert_int_equal(uvperf_set_remove_target(&added.opened.set, 1), UV_ENOENT);
+  assert_int_equal(uvperf_set_remove(&added.opened.set, 1), UV_ENOENT);
   opened_set_close(*state, &added.opened);
 }
 
@@ -199,9 +199,9 @@ static void set_closed_in_the_callback_after_uv_close_is_clean(void **state) {
   target.type = UVPERF_TARGET_CPUS;
   target.cpus = "1";
   target.data = &added;
-  assert_int_equal(uvperf_set_open_target(&added.opened.set, &target,
-                                          close_in_callback, NULL),
-                   0);
+  assert_int_equal(
+      uvperf_set_add(&added.opened.set, &target, close_in_callback, NULL, NULL),
+      0);
   uv_walk(*state, close_handle, NULL);
   uv_run(*state, UV_RUN_NOWAIT);
   opened_set_run_pool();
@@ -229,10 +229,10 @@ static void first_target_with_another_period_is_opened_again(void **state) {
                                      &added.opened.make.options, NULL),
                      0);
     assert_int_equal(
-        uvperf_set_open_target(&added.opened.set, &target, on_target, NULL), 0);
+        uvperf_set_add(&added.opened.set, &target, on_target, NULL, NULL), 0);
     if (is_changed)
       assert_int_equal(
-          uvperf_set_change_period(&added.opened.set, 1, 2000, NULL), 0);
+          uvperf_change_period(&added.opened.set.handle, 1, 2000, NULL), 0);
     opened_set_run_pool();
     assert_int_equal(added.status, is_changed ? UV_EAGAIN : 0);
     opened_set_close(*state, &added.opened);

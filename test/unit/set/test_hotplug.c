@@ -40,9 +40,9 @@ static int teardown(void **state) {
   return cpu_tree_end() != 0 ? -1 : rc;
 }
 
-static void on_cpu(uvperf_set_t *set, int cpu, int status,
+static void on_cpu(uvperf_handle_t *base, int cpu, int status,
                    const uvperf_error_t *error) {
-  scripted_t *scripted = set->handle.data;
+  scripted_t *scripted = base->data;
   size_t used = strlen(scripted->seen);
 
   snprintf(scripted->seen + used, sizeof(scripted->seen) - used, "%s%d %s%s",
@@ -74,7 +74,7 @@ static void begin(uv_loop_t *loop, scripted_t *scripted) {
   impl = scripted->live.set.handle.impl;
   uvperf__hotplug_free(impl->base.hotplug);
   assert_int_equal(uvperf__set_make_hotplug(impl, cpu_tree_root()), 0);
-  uvperf_set_on_cpu(&scripted->live.set, on_cpu);
+  uvperf_on_cpu(&scripted->live.set.handle, on_cpu);
 }
 
 static void start(scripted_t *scripted) {
@@ -134,7 +134,7 @@ static void set_without_a_callback_follows_all_the_same(void **state) {
   scripted_t scripted;
 
   begin(*state, &scripted);
-  uvperf_set_on_cpu(&scripted.live.set, NULL);
+  uvperf_on_cpu(&scripted.live.set.handle, NULL);
   start(&scripted);
   take_down();
   expect(&scripted, "");
@@ -336,9 +336,9 @@ static void set_whose_cpu_went_delivers_what_is_left_there(void **state) {
   scripted_set_close(&scripted);
 }
 
-static void note_cpu(uvperf_set_t *set, int cpu, int status,
+static void note_cpu(uvperf_handle_t *base, int cpu, int status,
                      const uvperf_error_t *error) {
-  live_stream_t *stream = set->handle.data;
+  live_stream_t *stream = base->data;
 
   (void)error;
   assert_int_equal(cpu, 1);
@@ -364,7 +364,7 @@ static void set_whose_cpu_goes_in_a_flush_is_busy_until_its_end(void **state) {
   int nr = 0;
 
   begin_stream(*state, &scripted);
-  assert_int_equal(uvperf_set_on_cpu(&stream->live.set, note_cpu), 0);
+  assert_int_equal(uvperf_on_cpu(&stream->live.set.handle, note_cpu), 0);
   stream->on_record = take_down_in_callback;
   stream->hook_data = &nr;
   scripted_set_sample(&scripted, 0, 100, 1);
@@ -437,8 +437,8 @@ static void add_and_remove(scripted_t *scripted) {
   target.type = UVPERF_TARGET_CPUS;
   target.cpus = "1";
   assert_int_equal(
-      uvperf_set_add_target(&scripted->live.set, &target, &index, NULL), 0);
-  assert_int_equal(uvperf_set_remove_target(&scripted->live.set, 0), 0);
+      uvperf_set_add(&scripted->live.set, &target, NULL, &index, NULL), 0);
+  assert_int_equal(uvperf_set_remove(&scripted->live.set, 0), 0);
 }
 
 static void set_changed_when_a_cpu_went_opens_the_rest(void **state) {
@@ -547,8 +547,7 @@ static int open_target(scripted_t *scripted, void (*meanwhile)(void)) {
   target.cpus = "0";
   target.data = &status;
   assert_int_equal(
-      uvperf_set_open_target(&scripted->live.set, &target, note_status, NULL),
-      0);
+      uvperf_set_add(&scripted->live.set, &target, note_status, NULL, NULL), 0);
   if (meanwhile != NULL)
     meanwhile();
   hotplug_run(scripted->live.set.handle.loop);

@@ -235,7 +235,7 @@ static void measure_that_cannot_be_calls_nothing(void **state) {
   assert_int_equal(uvperf_measure_overhead(NULL, 1, run.reading, NULL),
                    UV_EINVAL);
   assert_int_equal(uvperf_measure_overhead(&run.set, 1, NULL, NULL), UV_EINVAL);
-  assert_int_equal(uvperf_set_enable(&run.set, NULL), 0);
+  assert_int_equal(uvperf_enable(&run.set.handle, UVPERF_ALL, NULL), 0);
   assert_int_equal(
       uvperf_measure(&run.set, measure_note, &called, run.reading, &error),
       UV_EBUSY);
@@ -299,7 +299,7 @@ static void measure_in_a_forked_child_is_eperm(void **state) {
   assert_int_equal(called, 0);
   assert_int_equal(pmu.events[0]->enabled, 0);
   fake_process(0);
-  assert_int_equal(uvperf_set_enable(&run.set, NULL), 0);
+  assert_int_equal(uvperf_enable(&run.set.handle, UVPERF_ALL, NULL), 0);
   fake_process(4711);
   expect_failure(&run.set, measure_note, &called, run.reading, UV_EPERM);
   fake_process(0);

@@ -71,18 +71,18 @@ static void assert_refused(opened_set_t *opened, int code) {
   assert_int_equal(error.code, code);
   assert_int_equal(uvperf_stop(&set->handle), code);
   assert_int_equal(uvperf_flush(&set->handle), code);
-  assert_int_equal(uvperf_set_snapshot(set, 0, NULL), code);
-  assert_int_equal(uvperf_set_enable(set, NULL), code);
-  assert_int_equal(uvperf_set_disable(set, NULL), code);
-  assert_int_equal(uvperf_set_reset(set, NULL), code);
+  assert_int_equal(uvperf_snapshot(&set->handle, 0, NULL, NULL), code);
+  assert_int_equal(uvperf_enable(&set->handle, UVPERF_ALL, NULL), code);
+  assert_int_equal(uvperf_disable(&set->handle, UVPERF_ALL, NULL), code);
+  assert_int_equal(uvperf_reset(&set->handle, UVPERF_ALL, NULL), code);
   assert_int_equal(uvperf_set_read(set, reading, NULL), code);
   assert_int_equal(uvperf_set_read_start(set, 1, on_read, NULL), code);
   assert_int_equal(uvperf_set_read_stop(set), code);
-  assert_int_equal(uvperf_set_add_target(set, &target, NULL, NULL), code);
-  assert_int_equal(uvperf_set_remove_target(set, 0), code);
-  assert_int_equal(uvperf_set_apply_filter(set, 0, "a == 1", NULL), code);
-  assert_int_equal(uvperf_set_change_period(set, 0, 1, NULL), code);
-  assert_int_equal(uvperf_set_attach_bpf(set, 0, 0, 0, NULL), code);
+  assert_int_equal(uvperf_set_add(set, &target, NULL, NULL, NULL), code);
+  assert_int_equal(uvperf_set_remove(set, 0), code);
+  assert_int_equal(uvperf_apply_filter(&set->handle, 0, "a == 1", NULL), code);
+  assert_int_equal(uvperf_change_period(&set->handle, 0, 1, NULL), code);
+  assert_int_equal(uvperf_attach_bpf(&set->handle, 0, 0, 0, NULL), code);
   assert_int_equal(uvperf_measure(set, call, NULL, reading, NULL), code);
   uvperf_reading_free(reading);
 
@@ -90,7 +90,7 @@ static void assert_refused(opened_set_t *opened, int code) {
   assert_int_equal(nr, 0);
   assert_int_equal(uvperf_set_nr_attrs(set), 0);
   assert_null(uvperf_set_item(set, 0));
-  assert_null(uvperf_set_changes(set, 0, &nr));
+  assert_null(uvperf_changes(&set->handle, 0, &nr));
   assert_int_equal(uvperf_set_nr_open(set), 0);
   assert_int_equal(uvperf_set_fd(set, 0, 0), -1);
   assert_null(uvperf_set_source(set, 100));
@@ -202,19 +202,19 @@ static void set_closed_by_uv_close_while_opened_leaves_nothing(void **state) {
   close_at_each_step(*state, close_by_brute_walk);
 }
 
-static void close_in_callback(uvperf_set_t *set, int status,
+static void close_in_callback(uvperf_handle_t *base, int status,
                               const uvperf_error_t *error) {
-  opened_set_on_open(set, status, error);
-  uvperf_close(&set->handle, opened_set_on_close);
+  opened_set_on_open(base, status, error);
+  uvperf_close(base, opened_set_on_close);
 }
 
 static void set_closed_in_its_open_callback_is_clean(void **state) {
   opened_set_t opened;
 
   opened_set_plan(&opened, 0);
-  assert_int_equal(uvperf_set_open(*state, &opened.set, &opened.make.options,
-                                   close_in_callback, NULL),
-                   0);
+  opened.make.options.open_cb = close_in_callback;
+  assert_int_equal(
+      uvperf_set_init(*state, &opened.set, &opened.make.options, NULL), 0);
   do
     opened_set_run_pool();
   while (uv_run(*state, UV_RUN_NOWAIT) != 0 || fake_pool_waits());
@@ -322,9 +322,6 @@ static void set_open_that_cannot_be_right_fails_at_once(void **state) {
   opened_set_t opened;
 
   opened_set_plan(&opened, 0);
-  assert_int_equal(
-      uvperf_set_open(*state, &opened.set, &opened.make.options, NULL, NULL),
-      UV_EINVAL);
   opened.make.options.flags = 1u << 31;
   assert_int_equal(opened_set_begin(*state, &opened), UV_EINVAL);
   opened.make.options.flags = 0;

@@ -146,17 +146,16 @@ static void add_target(slices_t *slices) {
     return;
   target.type = UVPERF_TARGET_CPUS;
   target.cpus = "0-19";
-  assert_int_equal(uvperf_set_add_target(&slices->live.set, &target,
-                                         &slices->targets[slices->nr_targets],
-                                         NULL),
+  assert_int_equal(uvperf_set_add(&slices->live.set, &target, NULL,
+                                  &slices->targets[slices->nr_targets], NULL),
                    0);
   slices->nr_used += PER_TARGET;
   slices->nr_targets += 1;
 }
 
 static void remove_target(slices_t *slices, size_t nth) {
-  assert_int_equal(
-      uvperf_set_remove_target(&slices->live.set, slices->targets[nth]), 0);
+  assert_int_equal(uvperf_set_remove(&slices->live.set, slices->targets[nth]),
+                   0);
   slices->nr_targets -= 1;
   memmove(&slices->targets[nth], &slices->targets[nth + 1],
           (slices->nr_targets - nth) * sizeof(slices->targets[0]));
@@ -192,7 +191,7 @@ static void note_reset(slices_t *slices) {
 }
 
 static void reset(slices_t *slices) {
-  assert_int_equal(uvperf_set_reset(&slices->live.set, NULL), 0);
+  assert_int_equal(uvperf_reset(&slices->live.set.handle, UVPERF_ALL, NULL), 0);
   note_reset(slices);
 }
 
@@ -537,9 +536,9 @@ static void do_something(slices_t *slices) {
   else if (what == 5)
     stop_and_start(slices);
   else if (what == 6)
-    uvperf_set_disable(&slices->live.set, NULL);
+    uvperf_disable(&slices->live.set.handle, UVPERF_ALL, NULL);
   else if (what == 7)
-    uvperf_set_enable(&slices->live.set, NULL);
+    uvperf_enable(&slices->live.set.handle, UVPERF_ALL, NULL);
   else if (what == 8)
     measure(slices);
   if (what != 6)

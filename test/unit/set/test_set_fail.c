@@ -95,7 +95,7 @@ static void set_target_on_a_new_ring_out_of_memory_is_not_added(void **state) {
       begin_on_cpu_0(*state, &scripted, mode);
       index = 4711;
       fake_fail(FAKE_CALLOC, nth, 0);
-      rc = uvperf_set_add_target(set, &target, &index, &error);
+      rc = uvperf_set_add(set, &target, NULL, &index, &error);
       assert_int_equal(rc, fake_failures() > 0 ? UV_ENOMEM : 0);
       assert_int_equal(uvperf_set_nr_open(set), rc == 0 ? 2 : 1);
       assert_int_equal(index, rc == 0 ? 1 : 4711);
@@ -124,7 +124,7 @@ static unsigned try_unwatched(uv_loop_t *loop, size_t mode, unsigned nth) {
   begin_on_cpu_0(loop, &scripted, mode);
   fake_event_add(104);
   fake_fail(FAKE_CALLOC, nth, 0);
-  rc = uvperf_set_add_target(set, &target, NULL, NULL);
+  rc = uvperf_set_add(set, &target, NULL, NULL, NULL);
   if (rc == 0)
     uvperf__free(uvperf__calloc(1, 1));
   is_unwatched = rc != 0 && scripted.events[3]->page != NULL;
@@ -132,7 +132,7 @@ static unsigned try_unwatched(uv_loop_t *loop, size_t mode, unsigned nth) {
     scripted_set_spoil(&scripted, 1);
     assert_int_equal(uvperf_flush(&set->handle), 0);
     assert_int_equal(scripted.stream.faults, 0);
-    assert_int_equal(uvperf_set_add_target(set, &target, NULL, NULL), 0);
+    assert_int_equal(uvperf_set_add(set, &target, NULL, NULL, NULL), 0);
     assert_int_equal(uvperf_flush(&set->handle), 0);
     assert_int_equal(scripted.stream.faults, 1);
     assert_int_equal(uvperf_is_active(&set->handle), 1);
@@ -169,7 +169,7 @@ static unsigned try_ended(uv_loop_t *loop, unsigned nth) {
   impl = set->handle.impl;
   fake_event_add(104);
   fake_fail(FAKE_CALLOC, nth, 0);
-  rc = uvperf_set_add_target(set, &target, NULL, NULL);
+  rc = uvperf_set_add(set, &target, NULL, NULL, NULL);
   if (rc == 0)
     uvperf__free(uvperf__calloc(1, 1));
   is_unmerged =
@@ -181,7 +181,7 @@ static unsigned try_ended(uv_loop_t *loop, unsigned nth) {
     assert_true(live_run_until(loop, &scripted.stream.faults, 1));
     fake_event_quiet(scripted.events[3]);
     scripted_set_sample(&scripted, 1, 102, 1);
-    assert_int_equal(uvperf_set_add_target(set, &target, NULL, NULL), 0);
+    assert_int_equal(uvperf_set_add(set, &target, NULL, NULL, NULL), 0);
     assert_int_equal(uvperf_flush(&set->handle), 0);
     assert_int_equal(scripted.stream.records, 0);
   }

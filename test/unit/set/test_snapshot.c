@@ -65,8 +65,8 @@ static void begin(uv_loop_t *loop, scripted_set_t *scripted, size_t mode) {
 }
 
 static void snap(scripted_set_t *scripted, uint32_t flags) {
-  assert_int_equal(uvperf_set_snapshot(&scripted->stream.live.set, flags, NULL),
-                   0);
+  assert_int_equal(
+      uvperf_snapshot(&scripted->stream.live.set.handle, flags, NULL, NULL), 0);
 }
 
 /* Times 1, 4, 5 on CPU 0; 2, 3, 6 on CPU 1. */
@@ -210,7 +210,7 @@ static void expect_refusal(uvperf_set_t *set, uint32_t flags, int code,
                            const char *reason) {
   uvperf_error_t error;
 
-  assert_int_equal(uvperf_set_snapshot(set, flags, &error), code);
+  assert_int_equal(uvperf_snapshot(&set->handle, flags, NULL, &error), code);
   assert_int_equal(error.code, code);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
   assert_non_null(strstr(error.reason, reason));
@@ -225,7 +225,7 @@ static void set_snapshot_that_cannot_be_is_refused(void **state) {
   expect_refusal(set, 0, UV_EINVAL, "start the handle with one first");
   live_stream_start(&scripted.stream, NULL);
   expect_refusal(set, 8, UV_EINVAL, "0x8");
-  assert_int_equal(uvperf_set_snapshot(set, 0, NULL), 0);
+  assert_int_equal(uvperf_snapshot(&set->handle, 0, NULL, NULL), 0);
   assert_int_equal(uvperf_flush(&set->handle), UV_EINVAL);
   fake_process(4711);
   expect_refusal(set, 0, UV_EPERM, "parent");
@@ -287,8 +287,9 @@ set_snapshot_of_a_ring_that_cannot_resume_delivers_and_fails(void **state) {
     for (nth = 3; nth <= 4; nth++) {
       write_six(&scripted);
       fake_fail(FAKE_IOCTL, nth, -EIO);
-      assert_int_equal(uvperf_set_snapshot(&scripted.stream.live.set, 0, NULL),
-                       -EIO);
+      assert_int_equal(
+          uvperf_snapshot(&scripted.stream.live.set.handle, 0, NULL, NULL),
+          -EIO);
       assert_int_equal(seen.nr, 6);
       assert_int_equal(is_paused[0] + is_paused[1], 1);
       memset(&seen, 0, sizeof(seen));
@@ -313,7 +314,8 @@ set_snapshot_of_a_ring_that_cannot_pause_delivers_none(void **state) {
     for (nth = 1; nth <= 2; nth++) {
       fake_fail(FAKE_IOCTL, nth, -EIO);
       assert_int_equal(
-          uvperf_set_snapshot(&scripted.stream.live.set, 0, &error), -EIO);
+          uvperf_snapshot(&scripted.stream.live.set.handle, 0, NULL, &error),
+          -EIO);
       assert_int_equal(error.code, -EIO);
       assert_non_null(strstr(error.reason, "PAUSE_OUTPUT"));
       assert_int_equal(seen.nr, 0);
@@ -345,7 +347,7 @@ set_snapshot_without_memory_is_enomem_and_loses_nothing(void **state) {
       unsigned failures = fake_failures();
 
       fake_fail(FAKE_CALLOC, nth, -ENOMEM);
-      rc = uvperf_set_snapshot(&scripted.stream.live.set, 0, NULL);
+      rc = uvperf_snapshot(&scripted.stream.live.set.handle, 0, NULL, NULL);
       assert_int_equal(fake_live_allocations(), blocks);
       expect_going_on();
       if (fake_failures() == failures)

@@ -39,8 +39,8 @@ static void write_six(scripted_set_t *scripted) {
 }
 
 static void snap(scripted_set_t *scripted, uint32_t flags) {
-  assert_int_equal(uvperf_set_snapshot(&scripted->stream.live.set, flags, NULL),
-                   0);
+  assert_int_equal(
+      uvperf_snapshot(&scripted->stream.live.set.handle, flags, NULL, NULL), 0);
 }
 
 /* -- stop, start, snapshot ------------------------------------------------ */
@@ -99,7 +99,7 @@ static void outlive_source(live_stream_t *stream,
 
   if (stream->records != 1)
     return;
-  assert_int_equal(uvperf_set_remove_target(&stream->live.set, 0), 0);
+  assert_int_equal(uvperf_set_remove(&stream->live.set, 0), 0);
   fake_clock_set_counters(live_now() + 100 * SOON_NS);
   for (ticks = 1; ticks < 6; ticks++) {
     assert_true(live_run_until(stream->live.set.handle.loop,
@@ -186,7 +186,8 @@ static void set_snapshot_goes_on_where_a_callback_starts(void **state) {
 
 static void try_again(live_stream_t *stream, const uvperf_record_t *record) {
   (void)record;
-  assert_int_equal(uvperf_set_snapshot(&stream->live.set, 0, NULL), UV_EBUSY);
+  assert_int_equal(uvperf_snapshot(&stream->live.set.handle, 0, NULL, NULL),
+                   UV_EBUSY);
   assert_int_equal(uvperf_flush(&stream->live.set.handle), UV_EINVAL);
 }
 
@@ -280,9 +281,9 @@ static void change_targets(live_stream_t *stream,
   if (stream->records == 1) {
     target.type = UVPERF_TARGET_CPUS;
     target.cpus = "0-2";
-    assert_int_equal(uvperf_set_add_target(set, &target, NULL, NULL), 0);
+    assert_int_equal(uvperf_set_add(set, &target, NULL, NULL, NULL), 0);
     assert_int_equal(uvperf_nr_rings(&set->handle), 3);
-    assert_int_equal(uvperf_set_remove_target(set, 0), 0);
+    assert_int_equal(uvperf_set_remove(set, 0), 0);
   }
 }
 
@@ -315,9 +316,10 @@ static void set_snapshot_whose_targets_change_has_sources(void **state) {
 
 /* Removes a target, so that the next turn of the loop checks it. */
 static void remove_and_run(live_stream_t *stream, uint32_t index) {
-  assert_int_equal(uvperf_set_remove_target(&stream->live.set, index), 0);
+  assert_int_equal(uvperf_set_remove(&stream->live.set, index), 0);
   uv_run(stream->live.set.handle.loop, UV_RUN_NOWAIT);
-  assert_int_equal(uvperf_set_snapshot(&stream->live.set, 0, NULL), UV_EBUSY);
+  assert_int_equal(uvperf_snapshot(&stream->live.set.handle, 0, NULL, NULL),
+                   UV_EBUSY);
 }
 
 /* Runs the loop until the first target would be forgotten. The current record,
@@ -334,7 +336,7 @@ static void remove_targets(live_stream_t *stream,
   target.type = UVPERF_TARGET_CPUS;
   target.cpus = "0-1";
   for (i = 0; i < 2; i++)
-    assert_int_equal(uvperf_set_add_target(set, &target, NULL, NULL), 0);
+    assert_int_equal(uvperf_set_add(set, &target, NULL, NULL, NULL), 0);
   remove_and_run(stream, 0);
   fake_clock_set_counters(1 + 2 * SOON_NS);
   remove_and_run(stream, 1);
@@ -378,7 +380,7 @@ static void set_forgets_removed_targets_as_they_are_overwritten(void **state) {
   fake_event_add(200);
   fake_clock_set_counters(1);
   write_six(&scripted);
-  assert_int_equal(uvperf_set_remove_target(set, 0), 0);
+  assert_int_equal(uvperf_set_remove(set, 0), 0);
   snap(&scripted, 0);
   fake_clock_set_counters(1 + 2 * SOON_NS);
   snap(&scripted, 0);

@@ -29,8 +29,8 @@ static void see(live_stream_t *stream, const uvperf_record_t *record) {
   seen.times[seen.nr++] = record->time - scripted->base;
 }
 
-static void on_done(uvperf_set_t *set, int status) {
-  (void)set;
+static void on_done(uvperf_handle_t *handle, int status) {
+  (void)handle;
   seen.done += 1;
   seen.status = status;
 }
@@ -75,8 +75,7 @@ static void begin_thread(uv_loop_t *loop, scripted_set_t *scripted,
 }
 
 static int snap(scripted_set_t *scripted) {
-  return uvperf_set_snapshot_start(&scripted->stream.live.set, 0, on_done,
-                                   NULL);
+  return uvperf_snapshot(&scripted->stream.live.set.handle, 0, on_done, NULL);
 }
 
 static void run_turns(scripted_set_t *scripted, int nr) {
@@ -139,11 +138,11 @@ static void replace_target(scripted_set_t *scripted) {
   target.cpus = "0-2"; /* a ring more */
   for (i = 0; i < 4; i++)
     fake_event_add(200 + i);
-  assert_int_equal(uvperf_set_add_target(set, &target, NULL, NULL), 0);
+  assert_int_equal(uvperf_set_add(set, &target, NULL, NULL, NULL), 0);
   assert_int_equal(uvperf_nr_rings(&set->handle), 3);
-  assert_int_equal(uvperf_set_remove_target(set, 0), 0);
+  assert_int_equal(uvperf_set_remove(set, 0), 0);
   fake_clock_set_counters(1 + 2 * SOON_NS);
-  assert_int_equal(uvperf_set_snapshot(set, 0, NULL), 0);
+  assert_int_equal(uvperf_snapshot(&set->handle, 0, NULL, NULL), 0);
   memset(&seen, 0, sizeof(seen));
 }
 
@@ -169,13 +168,13 @@ static void set_snapshot_keeps_removed_targets_until_it_is_done(void **state) {
     write_six(&scripted);
     replace_target(&scripted);
     assert_int_equal(
-        uvperf_set_snapshot_start(set, UVPERF_SNAPSHOT_ALL, on_done, NULL), 0);
+        uvperf_snapshot(&set->handle, UVPERF_SNAPSHOT_ALL, on_done, NULL), 0);
     run_turns(&scripted, 1);
     fake_pool_run();
     run_turns(&scripted, 1);
     overwrite_all(&scripted);
     fake_event_add(300);
-    assert_int_equal(uvperf_set_add_target(set, &one, NULL, NULL), 0);
+    assert_int_equal(uvperf_set_add(set, &one, NULL, NULL, NULL), 0);
     run_until_done(&scripted);
     assert_int_equal(seen.nr, 6);
     assert_int_equal(scripted.stream.by_target[0], 12);
@@ -209,7 +208,7 @@ static void set_whose_targets_are_gone_ends_after_its_snapshot(void **state) {
     /* It can be had after the end too. */
     memset(&seen, 0, sizeof(seen));
     assert_int_equal(
-        uvperf_set_snapshot_start(set, UVPERF_SNAPSHOT_ALL, on_done, NULL), 0);
+        uvperf_snapshot(&set->handle, UVPERF_SNAPSHOT_ALL, on_done, NULL), 0);
     fake_pool_run();
     run_until_done(&scripted);
     assert_int_equal(seen.nr, 6);
@@ -253,14 +252,14 @@ static void set_snapshot_that_cannot_be_begun_is_refused(void **state) {
   uvperf_set_t *set = &scripted.stream.live.set;
 
   begin(*state, &scripted, 0);
-  assert_int_equal(uvperf_set_snapshot_start(set, 8, on_done, NULL), UV_EINVAL);
-  assert_int_equal(uvperf_set_snapshot_start(set, 0, NULL, NULL), UV_EINVAL);
+  assert_int_equal(uvperf_snapshot(&set->handle, 8, on_done, NULL), UV_EINVAL);
+  assert_int_equal(uvperf_snapshot(&set->handle, 0, NULL, NULL), UV_EINVAL);
   fake_process(4711);
   assert_int_equal(snap(&scripted), UV_EPERM);
   fake_process(0);
   assert_int_equal(snap(&scripted), 0);
   assert_int_equal(snap(&scripted), UV_EBUSY);
-  assert_int_equal(uvperf_set_snapshot(set, 0, NULL), UV_EBUSY);
+  assert_int_equal(uvperf_snapshot(&set->handle, 0, NULL, NULL), UV_EBUSY);
   fake_pool_run();
   run_until_done(&scripted);
   scripted_set_close(&scripted);

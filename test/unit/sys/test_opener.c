@@ -141,9 +141,9 @@ static void cgroup_0_is_no_thread(void **state) {
 
 static int opened;
 
-static void on_open(uvperf_event_t *event, int status,
+static void on_open(uvperf_handle_t *handle, int status,
                     const uvperf_error_t *error) {
-  (void)event;
+  (void)handle;
   (void)error;
   opened = status;
 }
@@ -160,9 +160,9 @@ static void event_is_opened_by_the_program_on_the_pool(void **state) {
   collector.event.handle.data = &collector;
   opened = 1;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
-  assert_int_equal(uvperf_event_open(*state, &collector.event, &attr, &options,
-                                     on_open, NULL),
-                   0);
+  options.open_cb = on_open;
+  assert_int_equal(
+      uvperf_event_init(*state, &collector.event, &attr, &options, NULL), 0);
   assert_int_equal(program.calls, 0);
   fake_pool_run();
   assert_int_equal(opened, 0);
@@ -266,14 +266,14 @@ static void event_of_another_handle_is_eexist(void **state) {
   second.event.handle.data = &second;
   program.fails_at = 3;
   opened = 0;
+  options.open_cb = on_open;
   assert_int_equal(
-      uvperf_event_open(*state, &second.event, &attr, &options, on_open, NULL),
-      0);
+      uvperf_event_init(*state, &second.event, &attr, &options, NULL), 0);
   fake_pool_run();
   assert_int_equal(opened, UV_EEXIST);
   fake_pool_reset();
   live_close(&second);
-  assert_int_equal(uvperf_event_enable(&first.event, NULL), 0);
+  assert_int_equal(uvperf_enable(&first.event.handle, 0, NULL), 0);
   assert_int_equal(fake_count(FAKE_CLOSE), 0);
   live_close(&first);
   fake_assert_clean();
@@ -303,7 +303,7 @@ static void fallbacks_are_tried_by_the_program(void **state) {
   program.fails_at = 1;
   program.code = -EACCES;
   live_init(*state, &collector, &attr, &options);
-  changes = uvperf_event_changes(&collector.event, &nr);
+  changes = uvperf_changes(&collector.event.handle, 0, &nr);
   assert_int_equal(nr, 2);
   assert_int_equal(changes[0].fallback, UVPERF_FALLBACK_USER);
   expect_calls(&program, 2);
@@ -384,8 +384,7 @@ static void set_and_target_are_opened_by_the_program_on_the_pool(void **state) {
   target.type = UVPERF_TARGET_THREAD;
   target.pid = 44;
   target.cpus = "1";
-  assert_int_equal(uvperf_set_open_target(&set.set, &target, on_target, NULL),
-                   0);
+  assert_int_equal(uvperf_set_add(&set.set, &target, on_target, NULL, NULL), 0);
   opened_set_run_pool();
   assert_int_equal(opened, 0);
   assert_int_equal(program.pid, 44);
@@ -472,8 +471,7 @@ static void target_that_gets_an_event_twice_lacks_it(void **state) {
   program.code = REPEATED;
   opened = 1;
   target.cpus = "1";
-  assert_int_equal(uvperf_set_open_target(&set.set, &target, on_target, NULL),
-                   0);
+  assert_int_equal(uvperf_set_add(&set.set, &target, on_target, NULL, NULL), 0);
   opened_set_run_pool();
   assert_int_equal(opened, 0);
   failures = uvperf_set_failures(&set.set, &nr);
@@ -482,7 +480,7 @@ static void target_that_gets_an_event_twice_lacks_it(void **state) {
   /* The next target gets the event that the pool has opened. */
   fake_event_add(201);
   program.fails_at = program.calls + 1;
-  assert_int_equal(uvperf_set_add_target(&set.set, &target, NULL, NULL), 0);
+  assert_int_equal(uvperf_set_add(&set.set, &target, NULL, NULL, NULL), 0);
   failures = uvperf_set_failures(&set.set, &nr);
   assert_int_equal(nr, 2);
   assert_int_equal(failures[1].error.code, UV_EEXIST);
