@@ -84,12 +84,11 @@ static void on_record(uvperf_handle_t *base, int status,
   }
 }
 
-/* Starting does not enable the set, so stopping does not disable it. Events
- * during a pause are recorded. */
+/* Stopping does not disable the set: events during a pause are recorded. */
 static int start(uvperf_set_t *set, uvperf_error_t *error) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
 
-  options.flags = UVPERF_START_NO_ENABLE | UVPERF_START_SLICE_END;
+  options.flags = UVPERF_START_SLICE_END;
   options.slice_records = SLICE_RECORDS;
   return uvperf_start(&set->handle, &options, on_record, error);
 }

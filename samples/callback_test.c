@@ -121,7 +121,7 @@ static void test_with_records_of_the_kernel(void) {
   CHECK(uvperf_start(&event.handle, NULL, on_record, &error) == 0);
   for (i = 0; i < summary.size; i += page)
     memory[i] = 1;
-  CHECK(uvperf_stop(&event.handle) == 0);
+  CHECK(uvperf_disable(&event.handle, 0, NULL) == 0);
   CHECK(uvperf_flush(&event.handle) == 0); /* delivers without the loop */
   uvperf_close(&event.handle, NULL);
   uv_run(loop, UV_RUN_DEFAULT);

@@ -78,7 +78,7 @@ int main(void) {
     if (i % 5 == 0 && !touch())
       return 1;
   }
-  uvperf_stop(&clock.handle);
+  uvperf_disable(&clock.handle, UVPERF_ALL, NULL);
   uvperf_flush(&clock.handle);
   uvperf_close(&faults.handle, NULL);
   uvperf_close(&clock.handle, NULL);

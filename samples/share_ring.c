@@ -67,8 +67,8 @@ int main(void) {
     goto failed;
   if (!work())
     return 1;
-  uvperf_stop(&clock.handle);
-  uvperf_stop(&faults.handle);
+  uvperf_disable(&clock.handle, 0, NULL);
+  uvperf_disable(&faults.handle, 0, NULL);
   uvperf_flush(&clock.handle); /* delivers the rest of the ring */
   uvperf_close(&clock.handle, NULL);
   uvperf_close(&faults.handle, NULL);

@@ -33,6 +33,7 @@ __attribute__((noinline)) static void clear(void) {
 }
 
 int main(void) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
   volatile uint32_t *const variables[] = {&total, &calls};
   const char *const names[] = {"total", "calls"};
   uv_loop_t *loop = uv_default_loop();
@@ -47,19 +48,21 @@ int main(void) {
                          sizeof(*variables[0]));
   uvperf_attr_set_period(&attr, 1); /* a record of each write */
   attr.sample_type = PERF_SAMPLE_IP;
-  attr.exclude_kernel = 1; /* works without privileges */
-  if (uvperf_event_init(loop, &event, &attr, NULL, &error) != 0)
+  attr.exclude_kernel = 1;                /* works without privileges */
+  options.flags = UVPERF_START_NO_ENABLE; /* not yet */
+  if (uvperf_event_init(loop, &event, &attr, NULL, &error) != 0 ||
+      uvperf_start(&event.handle, &options, on_record, &error) != 0)
     goto failed;
   for (i = 0; i < 2; i++) {
     attr.bp_addr = (uintptr_t)variables[i];
     if (uvperf_event_modify(&event, &attr, &error) != 0 ||
         uvperf_reset(&event.handle, 0, &error) != 0 ||
-        uvperf_start(&event.handle, NULL, on_record, &error) != 0)
+        uvperf_enable(&event.handle, 0, &error) != 0)
       goto failed;
     for (number = 1; number <= 3; number++)
       add(number);
     clear();
-    uvperf_stop(&event.handle);
+    uvperf_disable(&event.handle, 0, NULL);
     if (uvperf_event_read(&event, &count, &error) != 0)
       goto failed;
     printf("%s was written %llu times\n", names[i],

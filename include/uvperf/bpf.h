@@ -188,16 +188,17 @@ uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
                        const uvperf_bpf_reader_options_t *options,
                        uvperf_error_t *error);
 
-/** Takes the events out of the map, all or none, until resume.
+/** Takes the events out of the map, all or none, until publish.
  *
  *  From then on bpf_perf_event_output() returns -ENOENT to the programs, and
  *  nothing is counted as lost. A program that has found its event already may
  *  still write once. Records in the rings are delivered. Records other than
- *  samples are still written if options.attr requests them. Stop and start do
- *  not end the pause. Entries of another program under the same keys are
- *  removed too: to hand the map over to another reader, close this reader.
+ *  samples are still written if options.attr requests them. A later start does
+ *  not put the events into the map. Entries of another program under the same
+ *  keys are removed too: to hand the map over to another reader, close this
+ *  reader.
  *  @param error  Receives why it failed.
- *  @return 0, also when the reader is paused already. After one of these codes
+ *  @return 0, also when the events are not in the map. After one of these codes
  *    all events are still in the map:
  *    UV_EPERM  in a forked child (cause argument), or bpf(2) is refused, as
  *      after BPF_MAP_FREEZE (cause permission);
@@ -206,11 +207,8 @@ uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
 UVPERF_EXTERN int uvperf_bpf_reader_unpublish(uvperf_bpf_reader_t *reader,
                                               uvperf_error_t *error);
 
-/** Puts the events into the map, all or none.
- *
- *  Between start and stop this only ends a pause. Before start and after stop
- *  it puts the events into the map until uvperf_bpf_reader_unpublish or close.
- *  Meanwhile records wait in the rings.
+/** Puts the events into the map, all or none, until unpublish or close. Records
+ *  wait in the rings while the reader is not started.
  *  @param error  Receives why it failed.
  *  @return 0, also when the events are there already. Otherwise a code as for
  *    uvperf_start, and no event was put there. */

@@ -201,10 +201,11 @@ UVPERF_EXTERN int uvperf_walk_close(uv_handle_t *handle);
 typedef void (*uvperf_record_cb)(uvperf_handle_t *handle, int status,
                                  const uvperf_record_t *record);
 
-/** Starts delivery, and enables the events. A handle that delivers keeps the
- *  loop alive (unless unref'd) until it is stopped or its targets are gone. The
- *  records of overwritable rings are delivered by uvperf_snapshot only. What
- *  starts in which order is in uvperf-details(7).
+/** Starts delivery. The first start also enables the events, or puts those of a
+ *  reader into the map, unless the program has enabled or disabled them before.
+ *  A handle that delivers keeps the loop alive (unless unref'd) until it is
+ *  stopped or its targets are gone. The records of overwritable rings are
+ *  delivered by uvperf_snapshot only. More: uvperf-details(7).
  *  @param options  Caller's, copied; NULL for the defaults.
  *  @param cb       Called for each record. Of an event NULL: it must be if the
  *    event has no ring, and may be if no snapshot is taken of its ring.
@@ -263,15 +264,14 @@ UVPERF_EXTERN int uvperf_snapshot(uvperf_handle_t *handle, uint32_t flags,
                                   uvperf_snapshot_cb done_cb,
                                   uvperf_error_t *error);
 
-/** Stops delivery at once. What start enabled is disabled: the event with the
- *  siblings that it leads, or the set; the events of a reader leave the map,
- *  unless uvperf_bpf_reader_publish has put them there.
- *
- *  No callback runs until the next start, flush or snapshot, which delivers the
- *  records that are still in the rings.
+/** Stops delivery at once. No callback runs until the next start, flush or
+ *  snapshot, which delivers the records that are in the rings. As uv_read_stop
+ *  leaves bytes in a socket, it leaves the events as they are: they count, the
+ *  rings fill, what does not fit is lost and counted as lost, and a reader's
+ *  events stay in the map. To end the cost too, call uvperf_disable or
+ *  uvperf_bpf_reader_unpublish.
  *  @return 0, also if it was not started, or
- *    UV_EPERM  in a forked child.
- *  Source: perf_event_open(2), PERF_EVENT_IOC_DISABLE. */
+ *    UV_EPERM  in a forked child. */
 UVPERF_EXTERN int uvperf_stop(uvperf_handle_t *handle);
 
 /** Delivers all records that are in the rings now, before it returns.

@@ -11,10 +11,9 @@
 extern "C" {
 #endif
 
-/* Starts without enabling the events. The caller enables them later. If the
- * attr of uvperf_event_init has enable_on_exec, this flag is implied, and the
- * kernel enables the event at execve(2). With this flag, stop does not disable
- * the events either. */
+/* Starts without enabling the events, also if it is the first start. The caller
+ * enables them later. If the attr of uvperf_event_init has enable_on_exec, this
+ * flag is implied, and the kernel enables the event at execve(2). */
 #define UVPERF_START_NO_ENABLE 1u
 /* Also calls the callback at the end of each slice that delivered a record.
  * This call has status 0 and no record. */

@@ -30,10 +30,7 @@ typedef struct reader_s {
   size_t lent;
   uvperf__cpu_ring_t *lender;
 
-  /* Why the events are enabled and in the map: see reader.c. */
-  int is_wanted_by_start;
-  int is_wanted_by_resume;
-  int is_paused;
+  int is_enabled; /* the events were published once */
 } reader_t;
 
 /* -- base.c -- */

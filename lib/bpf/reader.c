@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The reader of a BPF perf event array as a libuv handle: init, start, stop,
- * flush, close, pause and resume. outputs.c has the events through which
+ * flush, close, publish and unpublish. outputs.c has the events through which
  * programs write. drain.c delivers their records. */
 #include "bpf/internal.h"
 
@@ -18,48 +18,24 @@ static const uvperf__handle_kind_t reader_kind;
 
 /* -- the events and the map ------------------------------------------------ */
 
-/* The rules for when a reader's events are enabled and in the map.
- *
- * uvperf_start requests both, until stop. With
- * UVPERF_START_NO_ENABLE, start requests neither. uvperf_bpf_reader_publish
- * requests both until close. But if start has already requested both, resume
- * only ends the pause. While there is a request, the events are enabled, and
- * they are in the map unless the reader is paused:
- *
- *    request of     not paused         paused
- *    none           out                out
- *    start          in, until stop     enabled, out
- *    resume         in                 enabled, out
- *
- * So stop takes events out of the map if start has put them there, whatever
- * pause and resume did in between. Stop leaves the events there if resume had
- * put them there before start. */
-
 /* Enables first, so that no program finds a disabled event. */
-static int enable_and_put(reader_t *impl, int is_paused,
-                          uvperf_error_t *error) {
+static int publish(reader_t *impl, uvperf_error_t *error) {
   int rc = uvperf__bpf_outputs_enable(impl->outputs, error);
 
-  if (rc == 0 && !is_paused)
+  if (rc == 0)
     rc = uvperf__bpf_outputs_put(impl->outputs, error);
-  if (rc != 0 && !impl->is_wanted_by_start && !impl->is_wanted_by_resume)
+  if (rc == 0)
+    impl->is_enabled = 1;
+  else if (!impl->is_enabled)
     uvperf__bpf_outputs_disable(impl->outputs);
   return rc;
 }
 
-/* Stops delivery and ends the request of start. If resume has a request too,
- * the events stay as they are. If the kernel refuses to delete an entry, its
- * event is disabled, and programs get -EOPNOTSUPP. */
 static void end_delivery(reader_t *impl) {
   impl->base.is_started = 0;
   /* The watch is stopped even if it was not started, because this may be inside
    * a flush. */
   uvperf__watch_stop(impl->base.watch);
-  if (impl->is_wanted_by_start && !impl->is_wanted_by_resume) {
-    uvperf__bpf_outputs_take(impl->outputs, NULL);
-    uvperf__bpf_outputs_disable(impl->outputs);
-  }
-  impl->is_wanted_by_start = 0;
   uvperf__handle_leave_cpus(&impl->base);
 }
 
@@ -277,32 +253,30 @@ static int start_watch(reader_t *impl, const uvperf_stream_options_t *options,
 
 /* The watch comes first, so that the first record finds a reader. */
 static int start(reader_t *impl, const uvperf_stream_options_t *options,
-                 uvperf_error_t *error) {
-  int rc;
+                 int enables, uvperf_error_t *error) {
+  int rc = start_watch(impl, options, error);
 
-  rc = start_watch(impl, options, error);
   if (rc != 0)
     return rc;
   rc = uvperf__handle_follow_cpus(&impl->base,
                                   "set UVPERF_BPF_READER_FIXED_CPUS", error);
-  if (rc == 0 && !(options->flags & UVPERF_START_NO_ENABLE)) {
-    rc = enable_and_put(impl, impl->is_paused, error);
-    impl->is_wanted_by_start = rc == 0;
-  }
+  if (rc == 0 && enables)
+    rc = publish(impl, error);
   if (rc != 0)
     end_delivery(impl);
   return rc;
 }
 
 static int reader_start(void *owner, const uvperf_stream_options_t *options,
-                        uvperf_record_cb cb, uvperf_error_t *error) {
+                        int enables, uvperf_record_cb cb,
+                        uvperf_error_t *error) {
   reader_t *impl = owner;
 
   if (cb == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "cb must not be NULL");
   uvperf__bpf_reader_take_back(impl);
-  return start(impl, options, error);
+  return start(impl, options, enables, error);
 }
 
 static int reader_stop(void *owner) {
@@ -325,8 +299,10 @@ static int reader_flush(void *owner) {
   return 0;
 }
 
-/* -- pause ----------------------------------------------------------------- */
+/* -- the map --------------------------------------------------------------- */
 
+/* The events stay enabled, because an event with side-band records writes them
+ * without the map too. */
 int uvperf_bpf_reader_unpublish(uvperf_bpf_reader_t *reader,
                                 uvperf_error_t *error) {
   reader_t *impl = uvperf__handle_impl(&reader->handle);
@@ -334,8 +310,7 @@ int uvperf_bpf_reader_unpublish(uvperf_bpf_reader_t *reader,
 
   if (rc == 0)
     rc = uvperf__bpf_outputs_take(impl->outputs, error);
-  if (rc == 0)
-    impl->is_paused = 1;
+  impl->base.was_switched |= rc == 0;
   return rc;
 }
 
@@ -345,13 +320,9 @@ int uvperf_bpf_reader_publish(uvperf_bpf_reader_t *reader,
   int rc = uvperf__handle_check(&impl->base, error);
 
   if (rc == 0)
-    rc = enable_and_put(impl, 0, error);
-  if (rc != 0)
-    return rc;
-  impl->is_paused = 0;
-  if (!impl->is_wanted_by_start)
-    impl->is_wanted_by_resume = 1;
-  return 0;
+    rc = publish(impl, error);
+  impl->base.was_switched |= rc == 0;
+  return rc;
 }
 
 /* -- getters --------------------------------------------------------------- */

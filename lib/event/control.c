@@ -285,6 +285,7 @@ int uvperf_event_refresh(uvperf_event_t *event, uint32_t overflows,
   rc = control(impl, PERF_EVENT_IOC_REFRESH, (long)overflows, error);
   if (rc != 0)
     return rc;
+  impl->base.was_switched = 1;
   impl->enabled = 1;
   unstick_group(impl);
   impl->limited = 1;

@@ -535,19 +535,15 @@ int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
 /* execve(2) will enable an event with enable_on_exec, so only its siblings are
  * enabled here. They do not count before the event does. */
 static int enable_by_start(event_t *impl, uvperf_error_t *error) {
-  int rc;
-
   if (impl->attr->enable_on_exec)
     return uvperf__event_enable_siblings(impl, 0, error);
-  rc = uvperf__event_enable(impl, error);
-  impl->enabled_by_start = rc == 0;
-  return rc;
+  return uvperf__event_enable(impl, error);
 }
 
 /* Registers with the loop, then enables, so that the first record finds a
  * reader. */
 static int start(event_t *impl, const uvperf_stream_options_t *options,
-                 uvperf_error_t *error) {
+                 int enables, uvperf_error_t *error) {
   uvperf__watch_options_t chosen;
   int rc = 0;
 
@@ -567,8 +563,7 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
                              "delivery has ended; no more records will come");
   if (rc != 0)
     return uvperf__watch_explain(error, rc);
-  impl->enabled_by_start = 0;
-  if (options->flags & UVPERF_START_NO_ENABLE)
+  if (!enables)
     return 0;
   rc = enable_by_start(impl, error);
   if (rc != 0)
@@ -607,12 +602,13 @@ static int check_cb(const event_t *impl, uvperf_record_cb cb,
 }
 
 static int event_start(void *owner, const uvperf_stream_options_t *options,
-                       uvperf_record_cb cb, uvperf_error_t *error) {
+                       int enables, uvperf_record_cb cb,
+                       uvperf_error_t *error) {
   event_t *impl = owner;
   int rc = check_cb(impl, cb, error);
 
   if (rc == 0)
-    rc = start(impl, options, error);
+    rc = start(impl, options, enables, error);
   if (rc != 0)
     return rc;
   /* If it is started in the callback of a snapshot, the rest of the snapshot
@@ -626,12 +622,6 @@ static int event_start(void *owner, const uvperf_stream_options_t *options,
 static int event_stop(void *owner) {
   event_t *impl = owner;
 
-  /* The event is disabled even if delivery has already ended by itself. */
-  if (impl->enabled_by_start) {
-    uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0);
-    impl->enabled = 0;
-  }
-  impl->enabled_by_start = 0;
   impl->base.is_started = 0;
   /* The watch is stopped even if it is not started, because this may be inside
    * a flush. */

@@ -69,9 +69,8 @@ struct event_s {
   size_t nr_fds;
 
   int default_flush; /* the last start used the default flush_ms */
-  int enabled_by_start;
-  int enabled; /* may be out of date: see uvperf_event_modify */
-  int limited; /* uvperf_event_refresh was called */
+  int enabled;       /* may be out of date: see uvperf_event_modify */
+  int limited;       /* uvperf_event_refresh was called */
   /* The count at which its overflows run out. UINT64_MAX: unknown. */
   uint64_t limit_end;
   int has_program;      /* has a BPF program, which may drop samples */

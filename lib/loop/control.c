@@ -25,7 +25,11 @@ int uvperf_enable(uvperf_handle_t *handle, size_t attr, uvperf_error_t *error) {
   int rc;
   const uvperf__control_ops_t *ops = begin(self, &rc, error);
 
-  return ops == NULL ? rc : ops->enable(self, attr, error);
+  if (ops == NULL)
+    return rc;
+  rc = ops->enable(self, attr, error);
+  self->was_switched |= rc == 0;
+  return rc;
 }
 
 int uvperf_disable(uvperf_handle_t *handle, size_t attr,
@@ -34,7 +38,11 @@ int uvperf_disable(uvperf_handle_t *handle, size_t attr,
   int rc;
   const uvperf__control_ops_t *ops = begin(self, &rc, error);
 
-  return ops == NULL ? rc : ops->disable(self, attr, error);
+  if (ops == NULL)
+    return rc;
+  rc = ops->disable(self, attr, error);
+  self->was_switched |= rc == 0;
+  return rc;
 }
 
 int uvperf_reset(uvperf_handle_t *handle, size_t attr, uvperf_error_t *error) {
@@ -74,8 +82,7 @@ int uvperf_attach_bpf(uvperf_handle_t *handle, size_t attr, int prog_fd,
   int rc;
   const uvperf__control_ops_t *ops = begin(self, &rc, error);
 
-  return ops == NULL ? rc
-                     : ops->attach_bpf(self, attr, prog_fd, cookie, error);
+  return ops == NULL ? rc : ops->attach_bpf(self, attr, prog_fd, cookie, error);
 }
 
 int uvperf_query_bpf(uvperf_handle_t *handle, size_t attr, uint32_t *ids,

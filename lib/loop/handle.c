@@ -167,6 +167,7 @@ int uvperf_start(uvperf_handle_t *handle,
   uvperf__handle_t *self = uvperf__handle_impl(handle);
   uvperf_stream_options_t own;
   int rc = uvperf__stream_options_copy(&own, options, error);
+  int enables;
 
   if (rc == 0)
     rc = uvperf__handle_check(self, error);
@@ -175,9 +176,11 @@ int uvperf_start(uvperf_handle_t *handle,
   if (self->is_started)
     return uvperf__error_set(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
                              "the %s is already started", self->kind->noun);
-  rc = self->kind->start(self, &own, cb, error);
+  enables = !self->was_switched && !(own.flags & UVPERF_START_NO_ENABLE);
+  rc = self->kind->start(self, &own, enables, cb, error);
   if (rc != 0)
     return rc;
+  self->was_switched |= enables;
   self->is_started = 1;
   self->start_flags = own.flags;
   self->record_cb = cb;

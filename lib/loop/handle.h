@@ -44,7 +44,8 @@ typedef struct uvperf__handle_kind_s {
   int (*is_active)(const void *impl);
   /* What handle.h says of these functions. All but `stats`, `nr_rings` and
    * `ring` are called for a handle that can be used. */
-  int (*start)(void *impl, const uvperf_stream_options_t *options,
+  /* `enables`: this start enables the events. */
+  int (*start)(void *impl, const uvperf_stream_options_t *options, int enables,
                uvperf_record_cb cb, uvperf_error_t *error);
   int (*stop)(void *impl);
   int (*next)(void *impl, const uvperf_record_t **record);
@@ -97,6 +98,9 @@ typedef struct uvperf__handle_s {
   uvperf_record_cb record_cb;
   uint32_t start_flags; /* UVPERF_START_* */
   int is_started;
+  /* A start has enabled the events, or the program has enabled or disabled
+   * them: a start does not enable them any more. */
+  int was_switched;
   int in_callback; /* in a callback, or between two in a drain */
 } uvperf__handle_t;
 

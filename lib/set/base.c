@@ -34,8 +34,5 @@ void uvperf__set_end_delivery(set_t *impl) {
    * a flush. */
   if (impl->base.watch != NULL)
     uvperf__watch_stop(impl->base.watch);
-  if (impl->enabled_by_start)
-    uvperf__counters_disable(impl->counters, NULL);
-  impl->enabled_by_start = 0;
   uvperf__set_leave_cpus(impl);
 }

@@ -52,7 +52,6 @@ typedef struct set_s {
 
   /* For uvperf_start. */
   uvperf_set_end_cb end_cb;
-  int enabled_by_start;
   uint64_t session;  /* incremented by each start, stop, end and close */
   uint64_t flush_ms; /* of the last start */
   uint64_t default_flush_ms;
@@ -101,7 +100,7 @@ void uvperf__set_report_ring(set_t *impl, const uvperf__cpu_ring_t *ring,
 /* Stops following CPUs if the handle is neither started nor reading. */
 void uvperf__set_leave_cpus(set_t *impl);
 
-/* Stops delivery, and disables the events if start enabled them. */
+/* Stops delivery. The events stay as they are. */
 void uvperf__set_end_delivery(set_t *impl);
 
 /* -- open.c: on libuv's pool -- */

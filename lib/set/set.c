@@ -133,6 +133,7 @@ static int begin_make(make_t *make, const uvperf_set_options_t *options,
   uvperf__handle_init(&impl->base, make->loop, &set_kind);
   impl->lent = -1;
   impl->flags = own->flags;
+  impl->base.was_switched = (own->flags & UVPERF_SET_ENABLED) != 0;
   impl->default_flush_ms =
       own->wakeup_bytes == 1 ? 0 : UVPERF__DEFAULT_FLUSH_MS;
   impl->slack_ns =
@@ -259,18 +260,17 @@ static int start_watch(set_t *impl, const uvperf_stream_options_t *options,
 
 /* The watch comes first, so that the first record finds a reader. */
 static int start(set_t *impl, const uvperf_stream_options_t *options,
-                 uvperf_error_t *error) {
-  int enables = !(options->flags & UVPERF_START_NO_ENABLE);
-  int rc;
+                 int enables, uvperf_error_t *error) {
+  int rc = start_watch(impl, options, error);
 
-  rc = start_watch(impl, options, error);
   if (rc != 0)
     return rc;
   rc = uvperf__handle_follow_cpus(&impl->base,
                                   "leave UVPERF_SET_FOLLOW_CPUS out", error);
   if (rc == 0 && enables) {
-    impl->enabled_by_start = 1;
     rc = uvperf__counters_enable(impl->counters, error);
+    if (rc != 0)
+      uvperf__counters_disable(impl->counters, NULL);
   }
   if (rc != 0)
     uvperf__set_end_delivery(impl);
@@ -278,14 +278,14 @@ static int start(set_t *impl, const uvperf_stream_options_t *options,
 }
 
 static int set_start(void *owner, const uvperf_stream_options_t *options,
-                     uvperf_record_cb cb, uvperf_error_t *error) {
+                     int enables, uvperf_record_cb cb, uvperf_error_t *error) {
   set_t *impl = owner;
   int rc = check_start(impl, cb, error);
 
   if (rc != 0)
     return rc;
   uvperf__set_take_back(impl);
-  rc = start(impl, options, error);
+  rc = start(impl, options, enables, error);
   if (rc != 0)
     return rc;
   impl->session += 1;
@@ -335,8 +335,8 @@ static int check_all(size_t attr, uvperf_error_t *error) {
   if (attr == UVPERF_ALL)
     return 0;
   return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "attr is %zu; a set does this for all its attrs: "
-                           "pass UVPERF_ALL",
+                           "a set does this for all its attrs at once, not for "
+                           "attr %zu; pass UVPERF_ALL",
                            attr);
 }
 

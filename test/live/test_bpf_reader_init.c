@@ -30,7 +30,9 @@ static void reader_goes_on_when_the_caller_closes_the_map(void **state) {
     live_bpf_reader_send_all(&live, live_last_cpu(), 1);
     assert_true(live_run_until(*state, &live.samples, (uint64_t)i));
     assert_int_equal(uvperf_stop(&live.reader.handle), 0);
+    assert_int_equal(uvperf_bpf_reader_unpublish(&live.reader, NULL), 0);
     assert_int_equal(live_bpf_reader_send(&live, 0, 24), -ENOENT);
+    assert_int_equal(uvperf_bpf_reader_publish(&live.reader, NULL), 0);
   }
   live_bpf_reader_end(&live);
 }

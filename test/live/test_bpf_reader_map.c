@@ -76,12 +76,12 @@ static void run_calls(uv_loop_t *loop, const char *test, const char *calls) {
   live_bpf_reader_end(&live);
 }
 
-static void events_are_in_the_map_while_any_reader_needs_it(void **state) {
+static void events_are_in_the_map_until_they_are_taken_out(void **state) {
   static const char *const scripts[] = {
-      "Sx",      "SxSxx",   "SpRx",   "SppRRx",  "SpxsRx",   "psRx",
-      "nx",      "nRX",     "RSX",    "RSpRX",   "RpsRX",    "RpR",
-      "pRXSX",   "SRx",     "SxRX",   "SpxRXSX", "nRpRXpx",  "RSXpR",
-      "SpxsxRX", "SxpsxRX", "SpRxSx", "psRxSx",  "nRXSXpnxR"};
+      "SX",    "SXSXX",   "SpRX",    "SppRRX", "SpxsRX",  "psRX",
+      "nx",    "nxSX",    "nRX",     "RSX",    "RSpRX",   "RpsRX",
+      "RpR",   "pRXSX",   "SRX",     "SXRX",   "SpxRXSX", "nRpRXpx",
+      "RSXpR", "SpxsxRX", "SXpsxRX", "SpRXSX", "psRXSX",  "nRXSXpnxR"};
   size_t i;
 
   for (i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++)
@@ -187,7 +187,7 @@ static void records_beside_samples_go_on_while_paused(void **state) {
   stop(&live);
   live_comm(&next, 2);
   assert_int_equal(uvperf_flush(&live.reader.handle), 0);
-  assert_int_equal(comms, 2);
+  assert_int_equal(comms, 4);
   live_bpf_reader_end(&live);
 }
 
@@ -279,9 +279,8 @@ static void frozen_map_is_not_started(void **state) {
   live_bpf_reader_end(&live);
 }
 
-/* Once it is frozen the events cannot be taken out, but they can be turned
- * off. */
-static void map_frozen_while_started_gets_nothing_after_stop(void **state) {
+/* Once it is frozen the events cannot be taken out. */
+static void map_frozen_while_started_keeps_its_events(void **state) {
   live_bpf_reader_t live;
   uvperf_error_t error;
 
@@ -293,10 +292,10 @@ static void map_frozen_while_started_gets_nothing_after_stop(void **state) {
   live_bpf_reader_send_all(&live, 0, 1);
   assert_true(live_run_until(*state, &live.samples, 3));
   stop(&live);
-  assert_int_equal(live_bpf_reader_send(&live, 0, 24), -EOPNOTSUPP);
+  live_bpf_reader_send_all(&live, 0, 1);
   live_bpf_reader_start(&live, NULL);
   live_bpf_reader_send_all(&live, 0, 1);
-  assert_true(live_run_until(*state, &live.samples, 4));
+  assert_true(live_run_until(*state, &live.samples, 5));
   live_bpf_reader_end(&live);
 }
 
@@ -304,7 +303,7 @@ static void map_frozen_while_started_gets_nothing_after_stop(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      LIVE(events_are_in_the_map_while_any_reader_needs_it),
+      LIVE(events_are_in_the_map_until_they_are_taken_out),
       LIVE(pause_loses_nothing_and_programs_get_enoent),
       LIVE(samples_written_before_start_wait_in_the_rings),
       LIVE(pause_and_resume_work_in_the_callback),
@@ -313,7 +312,7 @@ int main(void) {
       LIVE(entries_of_others_stay),
       LIVE(entries_are_gone_when_close_returns),
       LIVE(frozen_map_is_not_started),
-      LIVE(map_frozen_while_started_gets_nothing_after_stop),
+      LIVE(map_frozen_while_started_keeps_its_events),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

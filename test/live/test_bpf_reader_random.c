@@ -43,9 +43,8 @@ typedef struct slot_s {
   phase_t phase;
   int started;
   int ever_started;
-  int wanted_by_start;
-  int wanted_by_resume;
-  int paused;
+  int is_in; /* the map, unless it closes */
+  int was_switched;
   int has_slice_ends;
   int flushing;
   int callbacks; /* in which this is called */
@@ -79,8 +78,7 @@ static uint64_t waiting(const slot_t *slot) {
 }
 
 static int is_in_map(const slot_t *slot) {
-  return slot->phase == OPEN && !slot->paused &&
-         (slot->wanted_by_start || slot->wanted_by_resume);
+  return slot->phase == OPEN && slot->is_in;
 }
 
 static void one_call(fixture_t *fixture);
@@ -146,7 +144,7 @@ static void call_init(slot_t *slot) {
   memset(slot->queues, 0, sizeof(slot->queues));
   slot->phase = OPEN;
   slot->started = slot->ever_started = 0;
-  slot->wanted_by_start = slot->wanted_by_resume = slot->paused = 0;
+  slot->is_in = slot->was_switched = 0;
   slot->ruined = 0;
 }
 
@@ -167,29 +165,30 @@ static void call_start(slot_t *slot) {
     return;
   slot->started = slot->ever_started = 1;
   slot->has_slice_ends = (stream.flags & UVPERF_START_SLICE_END) != 0;
-  slot->wanted_by_start = !(stream.flags & UVPERF_START_NO_ENABLE);
+  if (!(stream.flags & UVPERF_START_NO_ENABLE) && !slot->was_switched)
+    slot->is_in = slot->was_switched = 1;
 }
 
 static void call_stop(slot_t *slot) {
   int rc = uvperf_stop(&slot->live.reader.handle);
 
   expect(slot->fixture, rc == 0, "stop", rc);
-  slot->started = slot->wanted_by_start = slot->flushing = 0;
+  slot->started = slot->flushing = 0;
 }
 
 static void call_pause(slot_t *slot) {
   int rc = uvperf_bpf_reader_unpublish(&slot->live.reader, NULL);
 
   expect(slot->fixture, rc == 0, "pause", rc);
-  slot->paused = 1;
+  slot->is_in = 0;
+  slot->was_switched = 1;
 }
 
 static void call_resume(slot_t *slot) {
   int rc = uvperf_bpf_reader_publish(&slot->live.reader, NULL);
 
   expect(slot->fixture, rc == 0, "resume", rc);
-  slot->paused = 0;
-  slot->wanted_by_resume |= !slot->wanted_by_start;
+  slot->is_in = slot->was_switched = 1;
 }
 
 static void call_flush(slot_t *slot) {

@@ -63,8 +63,8 @@ static void event_whose_overflows_ran_out_is_started_again(void **state) {
   assert_int_equal(uvperf_event_refresh(event, 1, NULL), 0);
   live_write(5);
   live_control_expect_records(&collector, 13);
-  assert_int_equal(uvperf_stop(&event->handle), 0);
-  live_start(&collector, NULL);
+  assert_int_equal(uvperf_disable(&event->handle, 0, NULL), 0);
+  assert_int_equal(uvperf_enable(&event->handle, 0, NULL), 0);
   live_write(5);
   live_control_expect_records(&collector, 18);
   assert_int_equal(uvperf_event_refresh(event, 1, NULL), 0);
@@ -98,11 +98,6 @@ static void call_refresh(live_collector_t *collector) {
   assert_int_equal(uvperf_event_refresh(&collector->event, 4, NULL), 0);
 }
 
-static void call_restart(live_collector_t *collector) {
-  assert_int_equal(uvperf_stop(&collector->event.handle), 0);
-  live_start(collector, NULL);
-}
-
 static void restart_by(uv_loop_t *loop, const struct perf_event_attr *attr,
                        const uvperf_event_options_t *options,
                        const call_fn *calls) {
@@ -112,6 +107,7 @@ static void restart_by(uv_loop_t *loop, const struct perf_event_attr *attr,
   live_init(loop, &collector, attr, options);
   live_start(&collector, NULL);
   assert_int_equal(uvperf_stop(&collector.event.handle), 0);
+  assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
   assert_int_equal(uvperf_event_refresh(&collector.event, 3, NULL), 0);
   live_syscall(10);
   assert_int_equal(uvperf_flush(&collector.event.handle), 0);
@@ -136,7 +132,6 @@ static void event_whose_overflows_ran_out_restarts_in_any_order(void **state) {
       {call_disable, call_period, call_enable, NULL},
       {call_period, call_disable, call_enable, NULL},
       {call_period, call_refresh, NULL},
-      {call_period, call_restart, NULL},
   };
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
@@ -173,6 +168,7 @@ static void sibling_whose_overflows_ran_out_is_started_again(void **state) {
   live_init(*state, &sibling, &attr, &options);
   live_start(&sibling, NULL);
   assert_int_equal(uvperf_stop(&sibling.event.handle), 0);
+  assert_int_equal(uvperf_disable(&sibling.event.handle, 0, NULL), 0);
   assert_int_equal(uvperf_event_refresh(&sibling.event, 3, NULL), 0);
   assert_int_equal(uvperf_start(&leader.event.handle, NULL, NULL, NULL), 0);
   assert_int_equal(uvperf_event_refresh(&sibling.event, 1, NULL), 0);
@@ -211,6 +207,7 @@ static void event_of_another_thread_that_ran_out_says_so(void **state) {
   live_init(*state, &collector, &attr, &options);
   live_start(&collector, NULL);
   assert_int_equal(uvperf_stop(&event->handle), 0);
+  assert_int_equal(uvperf_disable(&event->handle, 0, NULL), 0);
   assert_int_equal(uvperf_event_refresh(event, 3, NULL), 0);
   /* Some are left. */
   assert_int_equal(uvperf_event_refresh(event, 4, NULL), 0);
@@ -227,9 +224,6 @@ static void event_of_another_thread_that_ran_out_says_so(void **state) {
   assert_int_equal(uvperf_change_period(&event->handle, 0, 5, NULL), 0);
   live_control_expect_refused(uvperf_enable(&event->handle, 0, &error), &error,
                               UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED, "");
-  live_control_expect_refused(
-      uvperf_start(&event->handle, NULL, live_on_record, &error), &error,
-      UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED, "");
   live_worker_end(&worker);
   live_close(&collector);
 }

@@ -190,8 +190,8 @@ static void call_start(slot_t *slot) {
   slot->started = 1;
   slot->ever_started = 1;
   slot->has_slice_ends = (options.flags & UVPERF_START_SLICE_END) != 0;
-  slot->enabled_by_start = !(options.flags & UVPERF_START_NO_ENABLE);
-  slot->enabled |= slot->enabled_by_start;
+  if (!(options.flags & UVPERF_START_NO_ENABLE) && !slot->was_switched)
+    slot->enabled = slot->was_switched = 1;
 }
 
 static void call_stop(slot_t *slot) {
@@ -199,9 +199,6 @@ static void call_stop(slot_t *slot) {
 
   rc = uvperf_stop(&slot->event->handle);
   random_expect(slot->model, rc == 0, "stop", rc);
-  if (slot->enabled_by_start)
-    slot->enabled = 0;
-  slot->enabled_by_start = 0;
   slot->flushing = 0;
   slot->started = 0;
 }
@@ -262,7 +259,7 @@ static void call_enable(slot_t *slot) {
   int rc = uvperf_enable(&slot->event->handle, 0, NULL);
 
   random_expect(slot->model, rc == 0, "enable", rc);
-  slot->enabled = 1;
+  slot->enabled = slot->was_switched = 1;
 }
 
 static void call_disable(slot_t *slot) {
@@ -270,6 +267,7 @@ static void call_disable(slot_t *slot) {
 
   random_expect(slot->model, rc == 0, "disable", rc);
   slot->enabled = 0;
+  slot->was_switched = 1;
 }
 
 static void call_questions(slot_t *slot) {

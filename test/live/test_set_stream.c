@@ -382,15 +382,16 @@ static void set_stop_keeps_records_for_the_next_start(void **state) {
     assert_int_equal(uvperf_stop(&set->handle), 0);
     live_run_ms(*state, 10);
     assert_int_equal(stream.records, 0);
-    /* It has disabled what start enabled. */
-    next = 100;
-    live_stream_comm(&next, 3);
+    live_stream_comm(&next, 2); /* it is still enabled */
     live_stream_start(&stream, NULL);
-    next = 3;
     live_stream_comm(&next, 2);
-    assert_true(live_run_until(*state, &stream.comms, 5));
+    assert_true(live_run_until(*state, &stream.comms, 7));
+    assert_int_equal(uvperf_stop(&set->handle), 0);
+    assert_int_equal(uvperf_disable(&set->handle, UVPERF_ALL, NULL), 0);
+    live_stream_start(&stream, NULL);
+    live_stream_comm(&next, 2);
     live_run_ms(*state, 10);
-    assert_int_equal(stream.comms, 5);
+    assert_int_equal(stream.comms, 7);
     assert_int_equal(stream.out_of_order, 0);
     live_stream_close(&stream);
   }

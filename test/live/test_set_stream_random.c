@@ -44,7 +44,7 @@ typedef struct fixture_s {
   actor_t actors[ACTORS];
   uvperf_set_t *set; /* NULL: none is open */
   int in_order;
-  int enabled, started, enabled_by_start, ever_started, eof, closing;
+  int enabled, started, was_switched, ever_started, eof, closing;
   int in_callback;
   int is_taking;  /* inside of uvperf_next */
   uint64_t calls; /* of end callbacks */
@@ -159,9 +159,6 @@ static void on_record(uvperf_handle_t *handle, int status,
     expect(fixture, is_all_delivered(fixture), "records before the end", 0);
     fixture->started = 0;
     fixture->sessions += 1;
-    if (fixture->enabled_by_start)
-      fixture->enabled = 0;
-    fixture->enabled_by_start = 0;
     fixture->eof = 1;
   }
   calls_inside(fixture);
@@ -209,8 +206,8 @@ static void call_start(fixture_t *fixture) {
   fixture->started = fixture->ever_started = 1;
   fixture->sessions += 1;
   fixture->eof = 0;
-  fixture->enabled_by_start = !(options.flags & UVPERF_START_NO_ENABLE);
-  fixture->enabled |= fixture->enabled_by_start;
+  if (!(options.flags & UVPERF_START_NO_ENABLE) && !fixture->was_switched)
+    fixture->enabled = fixture->was_switched = 1;
 }
 
 static void call_stop(fixture_t *fixture) {
@@ -219,9 +216,6 @@ static void call_stop(fixture_t *fixture) {
   expect(fixture, rc == 0, "stop", rc);
   fixture->sessions += 1;
   fixture->started = 0;
-  if (fixture->enabled_by_start)
-    fixture->enabled = 0;
-  fixture->enabled_by_start = 0;
 }
 
 static void call_flush(fixture_t *fixture) {
@@ -398,7 +392,7 @@ static void call_enable(fixture_t *fixture) {
   int rc = uvperf_enable(&fixture->set->handle, UVPERF_ALL, NULL);
 
   expect(fixture, rc == 0, "enable", rc);
-  fixture->enabled = 1;
+  fixture->enabled = fixture->was_switched = 1;
 }
 
 static void call_disable(fixture_t *fixture) {
@@ -406,6 +400,7 @@ static void call_disable(fixture_t *fixture) {
 
   expect(fixture, rc == 0, "disable", rc);
   fixture->enabled = 0;
+  fixture->was_switched = 1;
 }
 
 static void call_questions(fixture_t *fixture) {
@@ -491,7 +486,7 @@ static void init(fixture_t *fixture) {
   fixture->in_order = draw(fixture, 2) == 0;
   live_stream_plan_mode(&fixture->plan, (size_t)fixture->in_order);
   fixture->nr_models = fixture->nr_targets = 0;
-  fixture->enabled = fixture->started = fixture->enabled_by_start = 0;
+  fixture->enabled = fixture->started = fixture->was_switched = 0;
   fixture->ever_started = fixture->eof = fixture->closing = 0;
   fixture->last = 0;
   error.reason[0] = '\0';

@@ -32,7 +32,7 @@ typedef struct slot_s {
   int started;
   int ever_started;
   int enabled;
-  int enabled_by_start;
+  int was_switched;
   int has_slice_ends;
   int ended;
   int ruined;           /* other code has closed its inner handles */

@@ -58,7 +58,7 @@ struct ring_slot_s {
   uint64_t sample_type;
   int samples; /* system calls; otherwise COMM, FORK and EXIT */
   int enabled;
-  int enabled_by_start;
+  int was_switched;
   ring_slot_t *output; /* NULL: its own ring, or no ring */
   /* For events with a ring. */
   size_t room; /* half its bytes, for waiting records; 0 without a ring */

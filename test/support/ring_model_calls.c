@@ -265,17 +265,14 @@ void ring_start(ring_slot_t *slot) {
     return;
   slot->started = 1;
   slot->ever_started = 1;
-  slot->enabled_by_start = !(options.flags & UVPERF_START_NO_ENABLE);
-  slot->enabled |= slot->enabled_by_start;
+  if (!(options.flags & UVPERF_START_NO_ENABLE) && !slot->was_switched)
+    slot->enabled = slot->was_switched = 1;
 }
 
 static void call_stop(ring_slot_t *slot) {
   int rc = uvperf_stop(&slot->event->handle);
 
   ring_expect(slot->model, rc == 0, "stop", rc);
-  if (slot->enabled_by_start)
-    slot->enabled = 0;
-  slot->enabled_by_start = 0;
   slot->flushing = 0;
   slot->started = 0;
 }
@@ -330,7 +327,7 @@ static void call_enable(ring_slot_t *slot) {
   int rc = uvperf_enable(&slot->event->handle, 0, NULL);
 
   ring_expect(slot->model, rc == 0, "enable", rc);
-  slot->enabled = 1;
+  slot->enabled = slot->was_switched = 1;
 }
 
 static void call_disable(ring_slot_t *slot) {
@@ -338,6 +335,7 @@ static void call_disable(ring_slot_t *slot) {
 
   ring_expect(slot->model, rc == 0, "disable", rc);
   slot->enabled = 0;
+  slot->was_switched = 1;
 }
 
 /* Pauses the ring into which the event writes. Until that is unmapped, the

@@ -130,6 +130,7 @@ static void on_stop(common_session_t *session) {
   live_t *live = live_of(session);
   uint64_t now = uv_hrtime();
 
+  uvperf_disable(&live->events.set.handle, UVPERF_ALL, NULL);
   uvperf_stop(&live->events.set.handle);
   uvperf_flush(&live->events.set.handle);
   if (live->events.off_cpu)

@@ -329,7 +329,8 @@ void record_run_file_stop(record_run_t *run) {
     record_file_hurry(run->file, 1);
   if (run->side.has_set)
     dump(run);
-  else
+  uvperf_disable(&run->set.handle, UVPERF_ALL, NULL);
+  if (!run->side.has_set)
     uvperf_flush(&run->set.handle);
   uvperf_stop(&run->set.handle);
   if (run->side.has_set)

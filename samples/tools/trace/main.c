@@ -93,6 +93,7 @@ static void on_stop(common_session_t *session) {
   trace_sums_t *sums = &trace->sums;
   uint64_t now;
 
+  uvperf_disable(&trace->set.handle, UVPERF_ALL, NULL);
   uvperf_stop(&trace->set.handle);
   uvperf_flush(&trace->set.handle);
   /* The events are stopped, so no hit is later than this. */

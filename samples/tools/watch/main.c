@@ -73,6 +73,7 @@ static void end_json(watch_t *watch) {
 static void on_stop(common_session_t *session) {
   watch_t *watch = session->data;
 
+  uvperf_disable(&watch->events.set.handle, UVPERF_ALL, NULL);
   uvperf_stop(&watch->events.set.handle);
   uvperf_flush(&watch->events.set.handle);
   if (session->command.pid == 0)

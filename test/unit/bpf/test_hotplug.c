@@ -189,8 +189,7 @@ static void cpu_that_comes_is_in_the_map_as_the_others_are(void **state) {
   assert_int_equal(uvperf_bpf_reader_publish(reader, NULL), 0);
   expect(&scripted, "2 0", "0 1 2");
   assert_int_equal(uvperf_stop(&reader->handle), 0);
-  expect(&scripted, "2 0", "");
-  assert_int_equal(scripted.events[4]->enabled, 0);
+  expect(&scripted, "2 0", "0 1 2");
   scripted_reader_close(&scripted);
 }
 
@@ -273,7 +272,7 @@ static void reader_that_is_not_started_reports_later(void **state) {
   expect(&scripted, "1 ENODEV", "0");
   assert_int_equal(uvperf_stop(&scripted.live.reader.handle), 0);
   bring_up(1, "0-1\n");
-  expect(&scripted, "1 ENODEV", "");
+  expect(&scripted, "1 ENODEV", "0");
   live_bpf_reader_start(&scripted.live, NULL);
   assert_true(live_run_until(*state, &scripted.live.nr_cpu_events, 2));
   expect(&scripted, "1 ENODEV, 1 0", "0 1");
@@ -362,7 +361,7 @@ reader_stopped_when_a_cpu_went_reports_the_rest_later(void **state) {
   scripted.live.on_cpu = stop_there;
   take_down(1, "0\n");
   bring_up(1, "0-1\n");
-  expect(&scripted, "1 ENODEV", "");
+  expect(&scripted, "1 ENODEV", "0");
   scripted.live.on_cpu = NULL;
   live_bpf_reader_start(&scripted.live, NULL);
   assert_true(live_run_until(*state, &scripted.live.nr_cpu_events, 2));

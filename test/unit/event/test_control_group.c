@@ -77,15 +77,15 @@ static void event_enable_of_a_leader_asks_the_leader_last(void **state) {
   uvperf_event_t *leader = &pair.leader.event;
 
   open_pair(*state, &pair, 0, 0);
+  assert_int_equal(start(leader, 0, NULL), 0);
+  expect_asked("sibling ENABLE, leader ENABLE");
+  assert_int_equal(uvperf_stop(&leader->handle), 0);
+  expect_asked("");
   assert_int_equal(uvperf_enable(&leader->handle, 0, NULL), 0);
   expect_asked("sibling ENABLE, leader ENABLE");
   assert_int_equal(uvperf_enable(&pair.sibling.event.handle, UVPERF_ALL, NULL),
                    0);
   expect_asked("sibling ENABLE, leader ENABLE");
-  assert_int_equal(start(leader, 0, NULL), 0);
-  expect_asked("sibling ENABLE, leader ENABLE");
-  assert_int_equal(uvperf_stop(&leader->handle), 0);
-  expect_asked("leader DISABLE");
   assert_int_equal(uvperf_event_refresh(leader, 1, NULL), 0);
   expect_asked("sibling ENABLE, leader REFRESH");
   assert_int_equal(uvperf_enable(&pair.sibling.event.handle, 0, NULL), 0);

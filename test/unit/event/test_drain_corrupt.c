@@ -199,21 +199,6 @@ static void event_end_comes_after_the_end_of_its_slice(void **state) {
   live_close(&collector);
 }
 
-/* Nothing would read further records of the event. */
-static void event_stopped_after_an_unsound_end_is_disabled(void **state) {
-  live_collector_t collector;
-  fake_event_t *fake;
-
-  fake = scripted_event_open(*state, &collector);
-  fake->page->data_head += 4;
-  scripted_event_turns(*state, 4);
-  assert_string_equal(delivered, "EPROTO");
-  assert_int_equal(fake->enabled, 1);
-  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
-  assert_int_equal(fake->enabled, 0);
-  live_close(&collector);
-}
-
 static void event_impossible_head_in_flush_is_reported_once(void **state) {
   live_collector_t collector;
   fake_event_t *fake;
@@ -388,7 +373,6 @@ int main(void) {
       SCRIPTED(event_unsound_with_a_gone_target_reports_both),
       SCRIPTED(event_split_head_ends_and_cannot_be_started_again),
       SCRIPTED(event_end_comes_after_the_end_of_its_slice),
-      SCRIPTED(event_stopped_after_an_unsound_end_is_disabled),
       SCRIPTED(event_impossible_head_in_flush_is_reported_once),
       SCRIPTED(event_record_between_drain_and_probe_comes_before_eof),
       SCRIPTED(event_empty_wakeup_is_silent),

@@ -253,7 +253,6 @@ static void set_snapshot_that_cannot_be_begun_is_refused(void **state) {
 
   begin(*state, &scripted, 0);
   assert_int_equal(uvperf_snapshot(&set->handle, 8, on_done, NULL), UV_EINVAL);
-  assert_int_equal(uvperf_snapshot(&set->handle, 0, NULL, NULL), UV_EINVAL);
   fake_process(4711);
   assert_int_equal(snap(&scripted), UV_EPERM);
   fake_process(0);
