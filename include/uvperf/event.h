@@ -142,8 +142,9 @@ typedef struct uvperf_event_options_s {
    *   leader then enables only the siblings without enable_on_exec.
    *
    * UV_EINVAL if the event does not fit the leader, or the leader is closed or
-   * on another loop. UV_EBUSY if the leader is being opened. UV_EPERM if the
-   * leader belongs to the parent of this forked process. */
+   * on another loop. UV_EBUSY if the leader is being opened. UV_EBADF if it
+   * could not be opened. UV_EPERM if it belongs to the parent of this forked
+   * process. */
   uvperf_event_t *leader;
   /* Bytes of the ring's data part, rounded up to a power of two of pages. This
    * size is never reduced. An overwritable ring must be larger than any record;
@@ -254,8 +255,8 @@ UVPERF_EXTERN int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
  *      another loop; records have no ids; cpu, thread or clock differ; only one
  *      has write_backward; overwritable ring not above sample_stack_user;
  *    UV_EOF     delivery from that ring has ended;
- *    UV_EBADF   output is NULL in a 32-bit program under a 64-bit kernel: close
- *      the event instead;
+ *    UV_EBUSY, UV_EBADF  output is being opened; it could not be opened, or is
+ *      NULL in a 32-bit program under a 64-bit kernel: close the event instead;
  *    UV_ENOMEM  out of memory;
  *    UV_EPERM, UV_EACCES, UV_ENODEV  as uvperf_enable.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_SET_OUTPUT;

@@ -143,7 +143,7 @@ UVPERF_EXTERN int uvperf_has_ref(const uvperf_handle_t *handle);
  *  while it is being opened, while targets are being opened, and while a set is
  *  reading at an interval. A started handle is active until its targets are
  *  gone and all records were delivered. A started event without a ring, and a
- *  started reader whose rings are overwritable, are not active.
+ *  started event or reader whose rings are overwritable, are not active.
  *  @return 1 or 0. */
 UVPERF_EXTERN int uvperf_is_active(const uvperf_handle_t *handle);
 
@@ -271,6 +271,7 @@ UVPERF_EXTERN int uvperf_snapshot(uvperf_handle_t *handle, uint32_t flags,
  *  events stay in the map. To end the cost too, call uvperf_disable or
  *  uvperf_bpf_reader_unpublish.
  *  @return 0, also if it was not started, or
+ *    UV_EBUSY, UV_EBADF  while it is being opened; opening has failed;
  *    UV_EPERM  in a forked child. */
 UVPERF_EXTERN int uvperf_stop(uvperf_handle_t *handle);
 
@@ -281,7 +282,8 @@ UVPERF_EXTERN int uvperf_stop(uvperf_handle_t *handle);
  *  for slack_us. This also works between stop and start.
  *  @return 0, also if the rings are empty or delivery has ended, or
  *    UV_EINVAL  never started, no ring, or overwritable rings: take a snapshot;
- *    UV_EBUSY   called inside a callback of the handle;
+ *    UV_EBUSY   inside a callback of the handle, or while it is being opened;
+ *    UV_EBADF   opening has failed;
  *    UV_ENOMEM  out of memory: inside a callback of another handle the flush of
  *      an event may need memory. Nothing was delivered;
  *    UV_EPERM   in a forked child. */

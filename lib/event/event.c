@@ -111,6 +111,7 @@ static const uvperf__watch_ops_t watch_ops = {
 static int check_leader(uv_loop_t *loop, const uvperf_event_options_t *options,
                         int *group_fd, uvperf_error_t *error) {
   event_t *leader;
+  int rc;
 
   *group_fd = -1;
   if (options->leader == NULL)
@@ -120,14 +121,10 @@ static int check_leader(uv_loop_t *loop, const uvperf_event_options_t *options,
       options->leader->handle.loop != loop)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "options.leader is closed or on another loop");
-  if (uvperf__handle_is_forked(&leader->base))
-    return uvperf__error_forked(error, "leader");
-  if (leader->fd < 0)
-    return uvperf__error_set(
-        error, UV_EBUSY, UVPERF_CAUSE_ARGUMENT,
-        "options.leader is not open yet; wait for its callback");
-  *group_fd = leader->fd;
-  return 0;
+  rc = uvperf__handle_check_as(&leader->base, "leader", error);
+  if (rc == 0)
+    *group_fd = leader->fd;
+  return rc;
 }
 
 /* Zero is the default of each id option, but zero is also a valid id. So each

@@ -334,6 +334,8 @@ static const char *fault_of(const uvperf_event_t *event,
   if (output == event || event->handle.loop != output->handle.loop)
     return "output must be another event on the same loop";
   owner = owner_of(output->handle.impl);
+  if (owner->base.code != 0)
+    return NULL; /* uvperf__handle_check_as explains it */
   if (owner->ring.page == NULL)
     return "output has no ring; open it with one";
   if (owner->ring.overwrite &&
@@ -408,7 +410,7 @@ int uvperf_event_set_output(uvperf_event_t *event, uvperf_event_t *output,
                              fault);
   if (output != NULL) {
     owner = owner_of(output->handle.impl);
-    rc = uvperf__handle_check(&owner->base, error);
+    rc = uvperf__handle_check_as(&owner->base, "output", error);
     if (rc != 0 || impl->output == owner)
       return rc;
     return redirect(impl, owner, error);

@@ -58,14 +58,19 @@ int uvperf__handle_is_forked(const uvperf__handle_t *self) {
   return uvperf__process() != self->process;
 }
 
-int uvperf__handle_check(const uvperf__handle_t *self, uvperf_error_t *error) {
+int uvperf__handle_check_as(const uvperf__handle_t *self, const char *noun,
+                            uvperf_error_t *error) {
   if (uvperf__handle_is_forked(self))
-    return uvperf__error_forked(error, self->kind->noun);
+    return uvperf__error_forked(error, noun);
   if (self->code == UV_EBUSY)
-    return uvperf__error_opening(error, self->kind->noun);
+    return uvperf__error_opening(error, noun);
   if (self->code != 0)
-    return uvperf__error_not_opened(error, self->code, self->kind->noun);
+    return uvperf__error_not_opened(error, self->code, noun);
   return 0;
+}
+
+int uvperf__handle_check(const uvperf__handle_t *self, uvperf_error_t *error) {
+  return uvperf__handle_check_as(self, self->kind->noun, error);
 }
 
 /* -- close ---------------------------------------------------------------- */

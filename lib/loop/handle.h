@@ -123,6 +123,10 @@ int uvperf__handle_is_forked(const uvperf__handle_t *self);
  * UV_EBADF if opening it has failed. */
 int uvperf__handle_check(const uvperf__handle_t *self, uvperf_error_t *error);
 
+/* Does the same for a handle that is an argument. The error calls it `noun`. */
+int uvperf__handle_check_as(const uvperf__handle_t *self, const char *noun,
+                            uvperf_error_t *error);
+
 /* Closes it for another cause than uvperf_close. `self` is the owner of the
  * inner handles, which call this when a walk over the loop closes them. */
 void uvperf__handle_begin_close(void *self);

@@ -150,20 +150,46 @@ static void assert_refused(opened_t *opened, int code) {
 }
 
 static void event_being_opened_is_busy_and_active(void **state) {
-  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
-  opened_t opened, sibling;
+  opened_t opened;
 
   plan(&opened);
   assert_int_equal(begin(*state, &opened, NULL), 0);
   assert_refused(&opened, UV_EBUSY);
   assert_int_equal(uvperf_is_active(&opened.event.handle), 1);
-  options.leader = &opened.event;
-  sibling = opened;
-  assert_int_equal(begin(*state, &sibling, &options), UV_EBUSY);
   run_pool();
   assert_int_equal(uvperf_is_active(&opened.event.handle), 0);
   assert_int_equal(
       uvperf_start(&opened.event.handle, NULL, live_on_record, NULL), 0);
+  close_event(*state, &opened);
+  fake_assert_clean();
+}
+
+static void assert_no_partner(uvperf_event_t *writer, opened_t *opened,
+                              int code) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  opened_t sibling = *opened;
+
+  options.leader = &opened->event;
+  assert_int_equal(begin(writer->handle.loop, &sibling, &options), code);
+  assert_int_equal(uvperf_event_set_output(writer, &opened->event, NULL), code);
+}
+
+static void event_that_is_not_open_is_neither_leader_nor_output(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  uvperf_event_t writer;
+  opened_t opened;
+
+  plan(&opened);
+  options.flags = UVPERF_EVENT_NO_RING | UVPERF_EVENT_IDENTIFY;
+  assert_int_equal(
+      uvperf_event_init(*state, &writer, &opened.attr, &options, NULL), 0);
+  fake_event_add(8);
+  fake_fail(FAKE_OPEN, 1, -EACCES);
+  assert_int_equal(begin(*state, &opened, NULL), 0);
+  assert_no_partner(&writer, &opened, UV_EBUSY);
+  run_pool();
+  assert_no_partner(&writer, &opened, UV_EBADF);
+  uvperf_close(&writer.handle, NULL);
   close_event(*state, &opened);
   fake_assert_clean();
 }
@@ -332,6 +358,7 @@ int main(void) {
       opening_test(event_open_makes_the_calls_of_init_on_the_pool),
       opening_test(event_open_asks_for_the_same_as_init),
       opening_test(event_being_opened_is_busy_and_active),
+      opening_test(event_that_is_not_open_is_neither_leader_nor_output),
       opening_test(event_closed_before_it_is_opened_is_canceled),
       opening_test(event_closed_while_it_is_opened_is_canceled),
       opening_test(leader_closed_while_its_sibling_is_opened_is_no_matter),
