@@ -121,7 +121,7 @@ void uvperf_close(uvperf_handle_t *handle, uvperf_close_cb close_cb) {
 static void set_ref(const uvperf_handle_t *handle, int ref) {
   uvperf__handle_t *self = handle->impl;
 
-  if (self == NULL || self->closing)
+  if (self == NULL)
     return;
   self->is_unref = !ref;
   if (self->kind->set_ref != NULL)
