@@ -215,6 +215,8 @@ static void act_at_third(live_bpf_reader_t *live, int status,
   (void)status;
   (void)sample;
   assert_int_equal(uvperf_snapshot(&reader->handle, 0, NULL, NULL), UV_EBUSY);
+  assert_int_equal(uvperf_snapshot(&reader->handle, 0, on_done, NULL),
+                   UV_EBUSY);
   if (live->samples != 3)
     return;
   if (*act == 'x' || *act == 's')

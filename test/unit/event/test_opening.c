@@ -342,6 +342,7 @@ static void event_open_that_the_pool_refuses_leaves_nothing(void **state) {
   plan(&opened);
   fake_pool_reset();
   assert_true(begin(*state, &opened, NULL) < 0);
+  assert_int_equal(opened.error.cause, UVPERF_CAUSE_MEMORY);
   while (uv_run(*state, UV_RUN_NOWAIT) != 0)
     continue;
   assert_int_equal(opened.opened, 0);

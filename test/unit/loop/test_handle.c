@@ -3,7 +3,11 @@
  * event/, set/ and bpf/ have tests of their own. */
 #include "support.h"
 
+#include "fake_clock.h"
+#include "fake_kernel.h"
+#include "fake_pool.h"
 #include "loop/handle.h"
+#include "sys/fork.h"
 
 #include "uvperf/bpf.h"
 #include "uvperf/event.h"
@@ -114,6 +118,8 @@ static void on_close(uvperf_handle_t *handle) {
 static void end(fixture_t *fixture, uv_loop_t *loop) {
   uvperf_close(&fixture->handle, on_close);
   assert_int_equal(fixture->quits, 1); /* at once */
+  assert_true(uvperf_is_closing(&fixture->handle));
+  assert_false(uvperf_is_active(&fixture->handle));
   assert_int_equal(fixture->closes, 0);
   uv_run(loop, UV_RUN_DEFAULT);
   assert_int_equal(fixture->closes, 1);
@@ -158,16 +164,25 @@ static void verbs_of_a_handle_reach_its_kind(void **state) {
   end(&fixture, *state);
 }
 
+static void refuses_delivery(fixture_t *fixture, int code) {
+  assert_int_equal(uvperf_stop(&fixture->handle), code);
+  assert_int_equal(uvperf_flush(&fixture->handle), code);
+  assert_int_equal(uvperf_has_record(&fixture->handle), code);
+  assert_int_equal(uvperf_nr_rings(&fixture->handle), 2);
+}
+
+/* In a forked child it is the parent's, whether it is open or not. */
 static void handle_that_is_not_open_refuses_delivery(void **state) {
-  static const int codes[] = {UV_EBUSY, UV_EBADF};
+  static const int codes[] = {0, UV_EBUSY, UV_EBADF};
   fixture_t fixture;
   begin(&fixture, *state);
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < 3; i++) {
     fixture.impl->base.code = codes[i];
-    assert_int_equal(uvperf_stop(&fixture.handle), codes[i]);
-    assert_int_equal(uvperf_flush(&fixture.handle), codes[i]);
-    assert_int_equal(uvperf_has_record(&fixture.handle), codes[i]);
-    assert_int_equal(uvperf_nr_rings(&fixture.handle), 2);
+    if (codes[i] != 0)
+      refuses_delivery(&fixture, codes[i]);
+    fake_process(uvperf__process() + 1);
+    refuses_delivery(&fixture, UV_EPERM);
+    fake_process(0);
   }
   assert_int_equal(fixture.stops, 0);
   end(&fixture, *state);
@@ -213,6 +228,67 @@ static void close_after_a_walk_calls_back_at_once(void **state) {
   assert_int_equal(fixture.closes, 1);
 }
 
+/* -- work on libuv's pool -------------------------------------------------- */
+
+typedef struct work_s {
+  uvperf__handle_job_t base;
+  int steps; /* that are left, each in a request of its own */
+  int ended;
+  int was_closing;
+} work_t;
+
+static int step(uvperf__job_t *job) {
+  fake_clock_set(uv_hrtime() + 50 * UINT64_C(1000000));
+  return --((work_t *)job)->steps != 0;
+}
+
+static void done(uvperf__handle_job_t *job, int was_closing) {
+  work_t *work = (work_t *)job;
+  work->ended += 1;
+  work->was_closing = was_closing;
+}
+
+static void begin_work(fixture_t *fixture, work_t *work, int steps, int opens) {
+  memset(work, 0, sizeof *work);
+  work->base.job.step = step;
+  work->base.done = done;
+  work->steps = steps;
+  assert_int_equal(
+      uvperf__handle_job_begin(&fixture->impl->base, &work->base, opens, NULL),
+      0);
+}
+
+/* The job that began later ends first. A job that opens nothing does not make
+ * the handle active. */
+static void close_cancels_and_awaits_the_jobs_that_are_left(void **state) {
+  work_t closes, opens;
+  fixture_t fixture;
+  fake_pool_hold();
+  fake_clock_set(uv_hrtime());
+  begin(&fixture, *state);
+  begin_work(&fixture, &closes, 2, 0);
+  assert_false(uvperf_is_active(&fixture.handle));
+  begin_work(&fixture, &opens, 1, 1);
+  assert_true(uvperf_is_active(&fixture.handle));
+  fake_pool_run();
+  fake_pool_run();
+  assert_int_equal(opens.ended, 1);
+  assert_false(opens.was_closing);
+  assert_false(uvperf_is_active(&fixture.handle));
+  uvperf_close(&fixture.handle, on_close);
+  assert_true(closes.base.is_cancelled);
+  assert_false(opens.base.is_cancelled);
+  uv_run(*state, UV_RUN_NOWAIT);
+  assert_int_equal(fixture.closes, 0);
+  fake_pool_run();
+  assert_int_equal(closes.ended, 1);
+  assert_true(closes.was_closing);
+  uv_run(*state, UV_RUN_DEFAULT);
+  assert_int_equal(fixture.closes, 1);
+  assert_int_equal(fixture.releases, 1);
+  fake_clock_set(0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(handle_is_of_one_type),
@@ -220,6 +296,9 @@ int main(void) {
       support_loop_test(handle_that_is_not_open_refuses_delivery),
       support_loop_test(handle_is_active_and_refd_until_close),
       support_loop_test(close_after_a_walk_calls_back_at_once),
+      support_loop_test_setup_teardown(
+          close_cancels_and_awaits_the_jobs_that_are_left,
+          fake_kernel_loop_setup, fake_kernel_loop_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

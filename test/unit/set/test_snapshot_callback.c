@@ -184,9 +184,17 @@ static void set_snapshot_goes_on_where_a_callback_starts(void **state) {
   }
 }
 
+static void on_done(uvperf_handle_t *handle, int status) {
+  (void)handle;
+  (void)status;
+  fail();
+}
+
 static void try_again(live_stream_t *stream, const uvperf_record_t *record) {
   (void)record;
   assert_int_equal(uvperf_snapshot(&stream->live.set.handle, 0, NULL, NULL),
+                   UV_EBUSY);
+  assert_int_equal(uvperf_snapshot(&stream->live.set.handle, 0, on_done, NULL),
                    UV_EBUSY);
   assert_int_equal(uvperf_flush(&stream->live.set.handle), UV_EINVAL);
 }
