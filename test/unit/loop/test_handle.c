@@ -16,13 +16,13 @@
 typedef struct made_s {
   uvperf__handle_t base;
   int active;
-  int *stops, *quits, *releases;
+  int *stops, *quits, *gifts, *releases;
 } made_t;
 
 typedef struct fixture_s {
   uvperf_handle_t handle;
   made_t *impl;
-  int stops, quits, releases, closes;
+  int stops, quits, gifts, releases, closes;
 } fixture_t;
 
 static int is_active(const void *owner) {
@@ -61,7 +61,7 @@ static void quit(void *owner) {
 }
 
 static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
-  (void)owner;
+  *((made_t *)owner)->gifts += 1;
   (void)leftovers;
 }
 
@@ -98,6 +98,7 @@ static void begin(fixture_t *fixture, uv_loop_t *loop) {
   fixture->impl = impl;
   impl->stops = &fixture->stops;
   impl->quits = &fixture->quits;
+  impl->gifts = &fixture->gifts;
   impl->releases = &fixture->releases;
   uvperf__handle_init(&impl->base, loop, &kind);
   assert_int_equal(uvperf__watch_new(&impl->base.watch, loop, &watch_ops, impl),
@@ -123,6 +124,7 @@ static void end(fixture_t *fixture, uv_loop_t *loop) {
   assert_int_equal(fixture->closes, 0);
   uv_run(loop, UV_RUN_DEFAULT);
   assert_int_equal(fixture->closes, 1);
+  assert_int_equal(fixture->gifts, 1);
   assert_int_equal(fixture->releases, 1);
 }
 
@@ -228,6 +230,23 @@ static void close_after_a_walk_calls_back_at_once(void **state) {
   assert_int_equal(fixture.closes, 1);
 }
 
+/* A call that has a hold, such as a flush, may still use fds and rings. */
+static void handle_that_is_held_keeps_all_until_it_is_let_go(void **state) {
+  uvperf__teardown_t *teardown;
+  fixture_t fixture;
+  begin(&fixture, *state);
+  teardown = &fixture.impl->base.teardown;
+  uvperf__teardown_hold(teardown);
+  uvperf_close(&fixture.handle, on_close);
+  uv_run(*state, UV_RUN_DEFAULT);
+  assert_int_equal(fixture.closes, 1);
+  assert_int_equal(fixture.gifts, 0);
+  assert_int_equal(fixture.releases, 0);
+  uvperf__teardown_let_go(teardown);
+  assert_int_equal(fixture.gifts, 0);
+  assert_int_equal(fixture.releases, 1);
+}
+
 /* -- work on libuv's pool -------------------------------------------------- */
 
 typedef struct work_s {
@@ -296,6 +315,7 @@ int main(void) {
       support_loop_test(handle_that_is_not_open_refuses_delivery),
       support_loop_test(handle_is_active_and_refd_until_close),
       support_loop_test(close_after_a_walk_calls_back_at_once),
+      support_loop_test(handle_that_is_held_keeps_all_until_it_is_let_go),
       support_loop_test_setup_teardown(
           close_cancels_and_awaits_the_jobs_that_are_left,
           fake_kernel_loop_setup, fake_kernel_loop_teardown),
