@@ -37,6 +37,8 @@ static void target_that_can_be_right_is_accepted(void **state) {
        NULL},
       {sizeof(uvperf_target_t), UVPERF_TARGET_COMMAND, INT32_MAX, NULL, NULL,
        UVPERF_TARGET_NO_INHERIT, 0, NULL},
+      {sizeof(uvperf_target_t), UVPERF_TARGET_THREAD, 0, NULL, NULL,
+       UVPERF_TARGET_PIDFD, 0, NULL},
       {sizeof(uvperf_target_t), UVPERF_TARGET_CGROUP, 0, NULL, "/", 0, 0, NULL},
       {sizeof(uvperf_target_t), UVPERF_TARGET_CGROUP, 0, "0", "a", 0, 0, NULL},
   };
