@@ -535,7 +535,7 @@ static int take_type(uvperf__parser_t *parser, uvperf__number_t *type,
     span.length -= 1;
   while (uvperf__expression_take(parser, "*"))
     *stars += 1;
-  *type = *stars > 1 ? type_pointer : uvperf__declaration_number(span);
+  *type = uvperf__declaration_number(span);
   return span.length > 0 && uvperf__expression_take(parser, ")");
 }
 

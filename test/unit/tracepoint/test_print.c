@@ -14,6 +14,37 @@
   "prev_comm=cat prev_pid=-5 prev_prio=120 prev_state=S|D ==> "                \
   "next_comm=sixteenbytes1234 next_pid=7 next_prio=0"
 
+/* -- memory ---------------------------------------------------------------- */
+
+/* The allocation that fails, counted from now on; 0 for none. The program is
+ * linked with --wrap for these functions. */
+static int allocations_left;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t nr, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t nr, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+
+static int is_refused(void) {
+  return allocations_left > 0 && --allocations_left == 0;
+}
+
+void *__wrap_malloc(size_t size) {
+  return is_refused() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t nr, size_t size) {
+  return is_refused() ? NULL : __real_calloc(nr, size);
+}
+
+void *__wrap_realloc(void *memory, size_t size) {
+  return is_refused() ? NULL : __real_realloc(memory, size);
+}
+
+/* -- the text -------------------------------------------------------------- */
+
 /* On the heap, of exactly its size; freed by the caller. */
 static unsigned char *switch_raw(void) {
   unsigned char *raw = calloc(1, SWITCH_BYTES);
@@ -182,6 +213,20 @@ static void text_has_the_names_that_the_kernel_finds(void **state) {
   EXPECT_SAMPLES(samples);
 }
 
+/* The kernel has lists of several hundred names. */
+static void text_finds_the_last_of_many_names(void **state) {
+  char print_fmt[3000] = "\"%s\", __print_symbolic(REC->a";
+  char text[20];
+  int i;
+
+  (void)state;
+  for (i = 0; i < 200; i++)
+    strcat(print_fmt, ", { 2, \"a\" }");
+  strcat(print_fmt, ", { 1, \"last\" })");
+  assert_int_equal(print_values(print_fmt, text, sizeof(text)), 0);
+  assert_string_equal(text, "last");
+}
+
 #if __SIZEOF_LONG__ == 8
 #define MASK "00000000,00000000,00000000,00000003"
 #else
@@ -198,6 +243,69 @@ static void text_of_bitmasks_has_words_of_32_bits(void **state) {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
   EXPECT_SAMPLES(samples);
 #endif
+}
+
+/* With its NUL. A string of 65,000 bytes is printed four times. */
+static void text_has_at_most_256_kib(void **state) {
+  static char format[4096], text[256 << 10];
+  static unsigned char raw[12 + 65000];
+  uvperf_tracepoint_t *tracepoint;
+  size_t rest, size;
+
+  (void)state;
+  put_short(raw, 0, 9);
+  put_number(raw, 8, (int32_t)(12 | 65000u << 16));
+  memset(raw + 12, 'a', 65000);
+  for (rest = sizeof(text) - 4 * 65000 - 1; rest < sizeof(text); rest++) {
+    snprintf(format, sizeof(format),
+             TEXT_HEAD("long", 9) TEXT_FIELD(
+                 "__data_loc char[] s", 8, 4,
+                 0) "\nprint fmt: \"%%s%%s%%s%%s%0*d\", __get_str(s), "
+                    "__get_str(s), __get_str(s), __get_str(s)\n",
+             (int)rest, 0);
+    tracepoint = parsed(format);
+    size = sizeof(text);
+    if (uvperf_tracepoint_print(tracepoint, raw, sizeof(raw), text, &size) != 0)
+      break;
+    assert_int_equal(size, sizeof(text));
+    uvperf_tracepoint_free(tracepoint);
+  }
+  expect_none(tracepoint, raw, sizeof(raw), -EPROTO);
+  assert_int_equal(rest, sizeof(text) - 4 * 65000);
+  uvperf_tracepoint_free(tracepoint);
+}
+
+/* Each allocation fails once. Nothing is left, and the next call succeeds. */
+static void text_without_memory_is_enomem(void **state) {
+  uvperf_tracepoint_t *tracepoint;
+  unsigned char *raw = switch_raw();
+  char text[200];
+  size_t size;
+  int nth, rc;
+
+  (void)state;
+  for (nth = 1;; nth++) {
+    allocations_left = nth;
+    rc = uvperf_tracepoint_new_from_format(&tracepoint, NULL, TEXT_SWITCH,
+                                           sizeof(TEXT_SWITCH) - 1, NULL);
+    if (rc == 0) {
+      size = sizeof(text);
+      rc = uvperf_tracepoint_print(tracepoint, raw, SWITCH_BYTES, text, &size);
+      if (allocations_left > 0)
+        break;
+      assert_int_equal(
+          uvperf_tracepoint_print(tracepoint, raw, SWITCH_BYTES, text, &size),
+          0);
+      assert_string_equal(text, SWITCH_TEXT);
+      uvperf_tracepoint_free(tracepoint);
+    }
+    assert_int_equal(rc, -ENOMEM);
+  }
+  allocations_left = 0;
+  assert_int_equal(rc, 0);
+  assert_true(nth > 10);
+  free(raw);
+  uvperf_tracepoint_free(tracepoint);
 }
 
 static void text_that_is_refused_stays_refused(void **state) {
@@ -240,6 +348,9 @@ int main(void) {
       cmocka_unit_test(text_of_raw_that_is_cut_is_eproto),
       cmocka_unit_test(text_of_raw_that_points_outside_is_eproto),
       cmocka_unit_test(text_has_the_names_that_the_kernel_finds),
+      cmocka_unit_test(text_finds_the_last_of_many_names),
+      cmocka_unit_test(text_has_at_most_256_kib),
+      cmocka_unit_test(text_without_memory_is_enomem),
       cmocka_unit_test(text_of_bitmasks_has_words_of_32_bits),
       cmocka_unit_test(text_that_is_refused_stays_refused),
       cmocka_unit_test(text_without_arguments_is_einval),

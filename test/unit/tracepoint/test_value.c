@@ -10,6 +10,7 @@ static void text_divides_only_on_the_side_that_c_evaluates(void **state) {
       {"\"%d\", REC->g || REC->g / REC->z", "1"},
       {"\"%d\", REC->f / 2", "-3"},
       {"\"%d\", REC->f % 4", "-3"},
+      {"\"%d %d\", 0 / REC->n, 0 % REC->n", "0 0"},
   };
 
   (void)state;
@@ -28,7 +29,8 @@ static void text_has_the_types_of_c(void **state) {
       {"\"%lld\", (unsigned long long)REC->a - 2", "-1"},
       {"\"%llu\", REC->a - REC->e", "1294967297"},
       {"\"%llu\", REC->e << 1", "1705032704"},
-      {"\"%d\", REC->n > 0u", "1"},
+      {"\"%d %d\", REC->n > 0u, REC->n == 4294967295u", "1 1"},
+      {"\"%lld %lld\", -2147483648, -0x80000000", "-2147483648 2147483648"},
       {"\"%d\", 'A' + sizeof(REC->e) + sizeof(u64)", "77"},
       {"\"%llx\", ~0x0f", "fffffffffffffff0"},
       {"\"%u %d\", REC->w[0], REC->w[REC->a]", "5 -6"},
