@@ -119,6 +119,71 @@ static void threads_at_the_same_time_make_one_mark(void **state) {
     assert_int_equal(support_wait(support_fork(be_a_crowd, NULL)), 0);
 }
 
+/* While a thread makes its mark, another makes one. The program is linked with
+ * --wrap for pthread_atfork. */
+static int is_overtaken;
+
+int __real_pthread_atfork(void (*prepare)(void), void (*parent)(void),
+                          void (*child)(void));
+int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void),
+                          void (*child)(void));
+
+int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void),
+                          void (*child)(void)) {
+  if (is_overtaken) {
+    is_overtaken = 0;
+    uvperf__process();
+  }
+  return __real_pthread_atfork(prepare, parent, child);
+}
+
+static int be_overtaken(void *arg) {
+  uint32_t mine;
+
+  (void)arg;
+  is_overtaken = 1;
+  mine = uvperf__process();
+  if (is_overtaken || mine == 0 || mine != uvperf__process())
+    return 1;
+  return wiped_bytes() == support_page_bytes() ? 0 : 2;
+}
+
+static void mark_that_is_made_twice_is_unmapped_once(void **state) {
+  (void)state;
+  assert_int_equal(support_wait(support_fork(be_overtaken, NULL)), 0);
+}
+
+typedef struct look_s {
+  uvperf__thread_t thread;
+  int is_mine; /* for the thread that looks */
+} look_t;
+
+static void look(void *arg) {
+  look_t *at = arg;
+
+  at->is_mine = uvperf__thread_is_mine(&at->thread);
+}
+
+/* Either can be reused: the number, which all threads have here, and the
+ * pthread_t. */
+static void thread_is_known_by_number_and_pthread(void **state) {
+  uv_thread_t other;
+  look_t at;
+
+  (void)state;
+  fake_thread(5);
+  uvperf__thread_init(&at.thread);
+  look(&at);
+  assert_true(at.is_mine);
+  assert_int_equal(uv_thread_create(&other, look, &at), 0);
+  uv_thread_join(&other);
+  assert_false(at.is_mine);
+  fake_thread(6);
+  look(&at);
+  assert_false(at.is_mine);
+  fake_thread(0);
+}
+
 /* -- children ------------------------------------------------------------- */
 
 static int is_another(void *arg) {
@@ -219,6 +284,8 @@ int main(void) {
       TEST(process_that_cannot_be_wiped_has_its_pid),
       TEST(process_without_memory_for_a_mark_has_its_pid),
       TEST(threads_at_the_same_time_make_one_mark),
+      TEST(mark_that_is_made_twice_is_unmapped_once),
+      TEST(thread_is_known_by_number_and_pthread),
       TEST(forked_child_is_another_process),
       TEST(grandchild_is_neither_of_its_ancestors),
       TEST(grandchild_of_a_silent_child_is_another_process),
