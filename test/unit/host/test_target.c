@@ -461,6 +461,9 @@ static void target_to_be_listed_later_is_identified_now(void **state) {
   for (i = 0; i < COUNT_OF(types); i++) {
     write_task(tree, 78, 78, 1);
     target = target_of(types[i], i == 0 ? 0 : 78, NULL);
+    assert_int_equal(uvperf__target_begin(&look, &target, 0, &look.start, NULL),
+                     0);
+    assert_true(look.start == 0); /* if it is listed now */
     assert_true(start_now(tree, &target) == 1078);
     target.pid = i == 0 ? 0 : 79;
     look.start = i == 0 ? UVPERF__TASK_ENDED : start_now(tree, &target);
