@@ -136,7 +136,6 @@ int uvperf__job_begin(uv_loop_t *loop, uvperf__job_t *job) {
     return rc;
   job->queue = queue_of(loop);
   job->process = uvperf__process();
-  job->is_done = 0;
   if (job->queue == NULL)
     return run(job, loop);
   if (job->queue->first == NULL)
