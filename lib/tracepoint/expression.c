@@ -186,8 +186,7 @@ static uvperf__node_t *new_tree(uvperf__parser_t *parser,
   node->right = right;
   node->third = third;
   node->depth = depth_of(left);
-  /* The pairs of a list are no levels. */
-  if (kind != UVPERF__NODE_PAIR && depth_of(right) > node->depth)
+  if (depth_of(right) > node->depth)
     node->depth = depth_of(right);
   if (depth_of(third) > node->depth)
     node->depth = depth_of(third);
