@@ -143,10 +143,16 @@ static int is_wanted(unsigned feature) {
          feature == RECORDING_ARCH || feature == RECORDING_EVENT_DESC;
 }
 
+static void remark_lacks(recording_t *recording, const char *why) {
+  recording_remark(recording,
+                   "%s: names of events and build ids may be missing", why);
+}
+
 /* A table follows the data. It has a section for each bit. */
 static void read_features(recording_t *recording, const header_t *header) {
   section_t place = {header->data.offset + header->data.size,
                      sizeof(section_t)};
+  const section_t missing = {UINT64_MAX, 0};
   unsigned char *entry, *copy;
   recording_bytes_t bytes;
   section_t section;
@@ -156,10 +162,10 @@ static void read_features(recording_t *recording, const header_t *header) {
     if ((header->features[feature / 64] >> feature % 64 & 1) == 0)
       continue;
     entry = read_section(recording, &place, &bytes);
-    if (entry == NULL)
-      return;
-    section = take_section(&bytes);
+    section = entry == NULL ? missing : take_section(&bytes);
     free(entry);
+    if (!is_in_file(recording, &section))
+      remark_lacks(recording, "cut off after its records");
     place.offset += place.size;
     if (!is_wanted(feature) || section.size > FEATURE_BYTES)
       continue;
@@ -198,8 +204,7 @@ static void begin_data(recording_t *recording, const section_t *data) {
   recording_input_seek(&recording->input, data->offset);
   recording->input.end = recording->file_bytes;
   if (data->size == 0)
-    recording_remark(recording, "the program that wrote it was interrupted: "
-                                "names of events and build ids are missing");
+    remark_lacks(recording, "the program that wrote it was interrupted");
   else if (data->size > left)
     recording_remark(recording, "cut off: %" PRIu64 " bytes are missing",
                      data->size - left);
