@@ -220,7 +220,6 @@ int common_bpf_walk(common_bpf_cb cb, void *arg) {
       continue;
     if (program == NULL)
       program = common_calloc(1, sizeof(*program));
-    memset(program->addrs, 0, sizeof(program->addrs));
     if (read_program(fd, program) == 0) {
       read_btf(program);
       rc = walk_program(program, cb, arg);

@@ -10,7 +10,7 @@
 #include "common/small_file.h"
 
 /* A line is "xfs 2109440 1 - Live 0xffffffffc0a00000", proc(5). A kernel
- * without modules has no such file. Hidden addresses are 0. */
+ * without modules has no such file. */
 static void read_list(profile_modules_t *modules) {
   profile_module_t module;
   char *text, *line, *rest;
@@ -21,8 +21,7 @@ static void read_list(profile_modules_t *modules) {
        line = strtok_r(NULL, "\n", &rest)) {
     memset(&module, 0, sizeof(module));
     if (sscanf(line, "%63s %" SCNu64 " %*s %*s %*s %" SCNx64, module.name,
-               &module.size, &module.start) != 3 ||
-        module.start == 0)
+               &module.size, &module.start) != 3)
       continue;
     if (modules->nr == modules->capacity)
       modules->modules = common_grow(modules->modules, &modules->capacity,

@@ -77,36 +77,75 @@ static void live_loaded_program_has_the_name_of_kallsyms(void **state) {
   }
 }
 
-/* Two functions with names of more than 15 letters, in BTF: type 1 is int, 2 is
- * int(), 3 and 4 are the functions. */
+/* Two functions with names of more than 15 letters, in BTF, after types of all
+ * other kinds: type 1 is int, 2 is int(). */
 static const char strings[] = "\0int\0main_function_with_a_name\0"
-                              "inner_function_with_a_name";
+                              "inner_function_with_a_name\0.data";
+
+#define FIRST_FUNCTION 17
+
+/* A type: struct btf_type, and what follows it. */
+typedef struct type_s {
+  uint32_t name, kind, vlen, size, more[4];
+  size_t nr_more;
+} type_t;
+
+/* Returns the number of bytes. */
+static uint32_t write_types(uint32_t *words) {
+  static const type_t types[] = {
+      {1, BTF_KIND_INT, 0, 4, {BTF_INT_SIGNED << 24 | 32}, 1},
+      {0, BTF_KIND_FUNC_PROTO, 1, 1, {1, 1}, 2},
+      {0, BTF_KIND_PTR, 0, 1, {0}, 0},
+      {0, BTF_KIND_ARRAY, 0, 0, {1, 1, 2}, 3},
+      {1, BTF_KIND_STRUCT, 1, 4, {1, 1, 0}, 3},
+      {1, BTF_KIND_UNION, 1, 4, {1, 1, 0}, 3},
+      {1, BTF_KIND_ENUM, 1, 4, {1, 1}, 2},
+      {1, BTF_KIND_FWD, 0, 0, {0}, 0},
+      {1, BTF_KIND_TYPEDEF, 0, 1, {0}, 0},
+      {0, BTF_KIND_CONST, 0, 1, {0}, 0},
+      {1, BTF_KIND_VAR, 0, 1, {0}, 1},
+      {58, BTF_KIND_DATASEC, 1, 4, {11, 0, 4}, 3},
+      {1, 16 /* FLOAT */, 0, 4, {0}, 0},
+      {1, 17 /* DECL_TAG */, 0, 9, {UINT32_MAX}, 1},
+      {1, 18 /* TYPE_TAG */, 0, 1, {0}, 0},
+      {1, 19 /* ENUM64 */, 1, 8, {1, 1, 0}, 3},
+      {5, BTF_KIND_FUNC, 0, 2, {0}, 0},
+      {31, BTF_KIND_FUNC, 0, 2, {0}, 0},
+  };
+  uint32_t *at = words;
+  size_t i, k;
+
+  for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+    *at++ = types[i].name;
+    *at++ = types[i].kind << 24 | types[i].vlen;
+    *at++ = types[i].size;
+    for (k = 0; k < types[i].nr_more; k++)
+      *at++ = types[i].more[k];
+  }
+  return (uint32_t)((size_t)(at - words) * sizeof(*at));
+}
 
 static int load_btf(void) {
-  const uint32_t types[] = {
-      1,  BTF_KIND_INT << 24,        4, BTF_INT_SIGNED << 24 | 32, /* 1 */
-      0,  BTF_KIND_FUNC_PROTO << 24, 1,                            /* 2 */
-      5,  BTF_KIND_FUNC << 24,       2,                            /* 3 */
-      31, BTF_KIND_FUNC << 24,       2,                            /* 4 */
-  };
+  uint32_t types[128], bytes_of_types = write_types(types);
   struct btf_header header = {.magic = BTF_MAGIC,
                               .version = BTF_VERSION,
                               .hdr_len = sizeof(header),
-                              .type_len = sizeof(types),
-                              .str_off = sizeof(types),
+                              .type_len = bytes_of_types,
+                              .str_off = bytes_of_types,
                               .str_len = sizeof(strings)};
   unsigned char bytes[sizeof(header) + sizeof(types) + sizeof(strings)];
   union bpf_attr attr;
 
   memcpy(bytes, &header, sizeof(header));
-  memcpy(bytes + sizeof(header), types, sizeof(types));
-  memcpy(bytes + sizeof(header) + sizeof(types), strings, sizeof(strings));
+  memcpy(bytes + sizeof(header), types, bytes_of_types);
+  memcpy(bytes + sizeof(header) + bytes_of_types, strings, sizeof(strings));
   memset(&attr, 0, sizeof(attr));
   attr.btf = (uintptr_t)bytes;
-  attr.btf_size = sizeof(bytes);
+  attr.btf_size = (uint32_t)sizeof(header) + bytes_of_types + sizeof(strings);
   return live_bpf_call(BPF_BTF_LOAD, &attr);
 }
 
+/* Without BTF if that is negative. */
 static int load_two_functions(int btf) {
   const struct bpf_insn insns[] = {
       {BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_CALL, 0, 1},
@@ -114,7 +153,8 @@ static int load_two_functions(int btf) {
       {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 0},
       {BPF_JMP | BPF_EXIT, 0, 0, 0, 0},
   };
-  const struct bpf_func_info functions[] = {{0, 3}, {2, 4}};
+  const struct bpf_func_info functions[] = {{0, FIRST_FUNCTION},
+                                            {2, FIRST_FUNCTION + 1}};
   union bpf_attr attr;
 
   memset(&attr, 0, sizeof(attr));
@@ -122,10 +162,13 @@ static int load_two_functions(int btf) {
   attr.insns = (uintptr_t)insns;
   attr.insn_cnt = 4;
   attr.license = (uintptr_t) "GPL";
-  attr.prog_btf_fd = (uint32_t)btf;
-  attr.func_info = (uintptr_t)functions;
-  attr.func_info_cnt = 2;
-  attr.func_info_rec_size = sizeof(functions[0]);
+  memcpy(attr.prog_name, "two", sizeof("two"));
+  if (btf >= 0) {
+    attr.prog_btf_fd = (uint32_t)btf;
+    attr.func_info = (uintptr_t)functions;
+    attr.func_info_cnt = 2;
+    attr.func_info_rec_size = sizeof(functions[0]);
+  }
   return live_bpf_call(BPF_PROG_LOAD, &attr);
 }
 
@@ -145,34 +188,41 @@ static int keep(void *arg, const common_bpf_function_t *function) {
   return 0;
 }
 
-static void live_functions_of_a_program_have_their_names_of_btf(void **state) {
+static void expect_names(const char *test, int btf, const char *const *names) {
   both_t both = {.nr = 0};
+  int fd = load_two_functions(btf);
   char expected[256];
-  int btf, fd;
   size_t i;
 
-  (void)state;
-  live_bpf_need(__func__, BPF_PROG_TYPE_SOCKET_FILTER);
-  btf = load_btf();
-  assert_true(btf >= 0);
-  fd = load_two_functions(btf);
   assert_true(fd >= 0);
   both.id = live_bpf_id(fd);
   assert_int_equal(common_bpf_walk(keep, &both), 0);
   if (both.nr == 0) {
     close(fd);
-    close(btf);
-    support_skip(__func__, "a JIT for BPF, and addresses of the kernel");
+    support_skip(test, "a JIT for BPF, and addresses of the kernel");
   }
   assert_int_equal(both.nr, 2);
   for (i = 0; i < 2; i++) {
     name_at(both.functions[i].addr, expected);
     assert_string_equal(both.functions[i].name, expected);
-    assert_non_null(strstr(expected, i == 0 ? "_main_function_with_a_name"
-                                            : "_inner_function_with_a_name"));
+    assert_non_null(strstr(expected, names[i]));
     assert_int_equal(both.functions[i].is_last, i);
   }
   close(fd);
+}
+
+static void live_functions_of_a_program_have_their_names(void **state) {
+  static const char *const by_btf[] = {"_main_function_with_a_name",
+                                       "_inner_function_with_a_name"};
+  static const char *const without[] = {"_two", "_F"};
+  int btf;
+
+  (void)state;
+  live_bpf_need(__func__, BPF_PROG_TYPE_SOCKET_FILTER);
+  expect_names(__func__, -1, without);
+  btf = load_btf();
+  assert_true(btf >= 0);
+  expect_names(__func__, btf, by_btf);
   close(btf);
 }
 
@@ -202,7 +252,7 @@ static void live_walk_ends_with_the_value_of_its_callback(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(live_loaded_program_has_the_name_of_kallsyms),
-      cmocka_unit_test(live_functions_of_a_program_have_their_names_of_btf),
+      cmocka_unit_test(live_functions_of_a_program_have_their_names),
       cmocka_unit_test(live_unloaded_program_is_not_listed),
       cmocka_unit_test(live_walk_ends_with_the_value_of_its_callback),
   };

@@ -306,15 +306,21 @@ map_file_that_is_older_than_the_program_names_nothing(void **state) {
   static const uint64_t ips[] = {USER, 0x7f0000000010};
   fixture_t *fixture = *state;
   uint32_t pid = (uint32_t)getpid();
+  uint64_t started;
 
   start_by(fixture, STACKS_BY_FUNCTION);
   fixture->account.epoch_ns = write_map("7f0000000000 1000 old\n") + 1;
   restart_program(fixture, 1);
+  started = fixture->time;
   map(fixture, pid, 0x7f0000000000, 0x1000, 0, "//anon");
   sample(fixture, pid, pid, ips, 2);
   wait_for_names(fixture);
-  unlink(map_path());
   expect_rows(fixture, "[JIT],0,10;");
+  /* It is as old as the program, as far as that is known. */
+  fixture->account.error_ns = 1 + started;
+  wait_for_names(fixture);
+  unlink(map_path());
+  expect_rows(fixture, "old,0,10;");
 }
 
 /* The process has ended, so another one may have written the file. */
@@ -477,7 +483,7 @@ static void stack_from_main_lacks_no_callers(void **state) {
  * also be a library, and a program is mapped privately. */
 static void shared_memory_is_memory_of_a_jit(void **state) {
   static const uint64_t ips[] = {USER,   0x1010, 0x2011, 0x3011, 0x4011,
-                                 0x5011, 0x6011, 0x7011, 0x8011};
+                                 0x5011, 0x6011, 0x7011, 0x8011, 0x9011};
   fixture_t *fixture = *state;
 
   start_by(fixture, STACKS_BY_FUNCTION);
@@ -490,9 +496,11 @@ static void shared_memory_is_memory_of_a_jit(void **state) {
   map(fixture, 5, 0x6000, 0x1000, 0, "/memfd:program (deleted)");
   map(fixture, 5, 0x7000, 0x1000, 0, "/dev/shm/program (deleted)");
   map(fixture, 5, 0x8000, 0x1000, 0, "//anon");
-  sample(fixture, 5, 5, ips, 9);
+  map(fixture, 5, 0x9000, 0x1000, 0, "/anon_hugepage (deleted)");
+  sample(fixture, 5, 5, ips, 10);
   expect_stack(fixture, "zero+1010 memfd:code+2010 code+3010 library.so+10 "
-                        "old.so+10 memfd:program+10 program+10 [anon]+8010");
+                        "old.so+10 memfd:program+10 program+10 [anon]+8010 "
+                        "anon_hugepage+9010");
 }
 
 static void code_of_the_kernel_in_a_process_is_no_jit(void **state) {

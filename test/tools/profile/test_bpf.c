@@ -114,7 +114,7 @@ static void sample_at(profile_account_t *account, const live_bpf_t *program,
   record.type = PERF_RECORD_SAMPLE;
   record.misc = PERF_RECORD_MISC_KERNEL;
   record.pid = record.tid = 5;
-  record.ip = program->addr[0] + 1;
+  record.ip = program->addr[0] + program->len[0] - 1;
   record.period = period;
   record.present = PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD;
   profile_account_record(account, &record);
@@ -140,6 +140,8 @@ static void name_rows(const profile_account_t *account, char names[2][256]) {
 static void live_program_of_a_task_profile_is_named_if_it_stays(void **state) {
   symbols_options_t options = {.kallsyms = ""};
   char before[2][256], after[2][256], address[64];
+  size_t nr_before, nr_after;
+  profile_gap_t gap;
   profile_account_t account;
   live_bpf_t stays, goes;
   symbols_t *symbols;
@@ -162,11 +164,13 @@ static void live_program_of_a_task_profile_is_named_if_it_stays(void **state) {
   sample_at(&account, &goes, 1);
   profile_programs_check(&account);
   name_rows(&account, before);
+  nr_before = profile_naming_gaps(&account, &gap, 1);
   snprintf(address, sizeof(address), "[kernel]+0x%llx",
-           (unsigned long long)goes.addr[0] + 1);
+           (unsigned long long)goes.addr[0] + goes.len[0] - 1);
   live_bpf_close(&goes);
   profile_programs_check(&account);
   name_rows(&account, after);
+  nr_after = profile_naming_gaps(&account, &gap, 1);
   live_bpf_close(&stays);
   symbols_close(symbols, NULL, NULL);
   uv_run(&loop, UV_RUN_DEFAULT);
@@ -177,6 +181,8 @@ static void live_program_of_a_task_profile_is_named_if_it_stays(void **state) {
   assert_non_null(strstr(before[1], "_goes"));
   assert_string_equal(after[0], before[0]);
   assert_string_equal(after[1], address);
+  assert_int_equal(nr_before, 0);
+  assert_int_equal(nr_after, 1);
 }
 
 int main(void) {

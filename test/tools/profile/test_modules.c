@@ -145,6 +145,20 @@ static void module_that_went_keeps_its_own_name(void **state) {
                   "[kernel]+0xffffffffc0a00011 1;");
 }
 
+static void module_that_is_elsewhere_now_went(void **state) {
+  fixture_t *fixture =
+      begin(state, XFS_LINE, KERNEL "ffffffffc0a00000 t read\t[xfs]\n");
+
+  list(fixture, "xfs 8192 1 - Live 0xffffffffc0c00000\n",
+       KERNEL "ffffffffc0a00000 t wrong\t[next]\n");
+  profile_modules_check(&fixture->modules, &fixture->account);
+  sample(fixture, XFS);
+  sample(fixture, XFS + 8191 - 0x10);
+  sample(fixture, XFS + 8191 - 0x10);
+  expect(fixture, "[kernel]+0xffffffffc0a01fff 2;"
+                  "[kernel]+0xffffffffc0a00010 1;");
+}
+
 /* The count of users is in the same line. */
 static void module_that_is_used_more_often_stays(void **state) {
   fixture_t *fixture =
@@ -164,6 +178,7 @@ int main(void) {
       TEST(module_that_is_loaded_later_is_named),
       TEST(module_that_went_leaves_no_name_to_the_next_one),
       TEST(module_that_went_keeps_its_own_name),
+      TEST(module_that_is_elsewhere_now_went),
       TEST(module_that_is_used_more_often_stays),
 #undef TEST
   };

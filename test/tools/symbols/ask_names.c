@@ -13,7 +13,7 @@
 
 void ask_names_begin(ask_names_t *ask, const symbols_options_t *options) {
   symbols_options_t copy = {.inlined = 0};
-  static uv_loop_t loops[32]; /* each is used once */
+  static uv_loop_t loops[64]; /* each is used once */
   static size_t nr;
 
   assert_true(nr < sizeof(loops) / sizeof(loops[0]));

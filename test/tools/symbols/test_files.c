@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
@@ -518,6 +519,7 @@ static void map_file_names_functions_of_a_jit_compiler(void **state) {
   assert_string_equal(ask_names_name(&ask, object, 0x1000), "new one");
   assert_string_equal(ask_names_name(&ask, object, 0x103f), "new one");
   assert_string_equal(ask_names_name(&ask, object, 0x1040), "old");
+  assert_string_equal(ask_names_name(&ask, object, 0x1050), "old");
   assert_string_equal(ask_names_name(&ask, object, 0x1080),
                       "js:f?[2J <script>");
   assert_string_equal(ask_names_name(&ask, object, 0x2000), "tabs and?blanks");
@@ -600,12 +602,12 @@ static void map_file_names_only_what_ran_when_it_was_changed(void **state) {
   end_process(pid);
 }
 
-static void expect_map_refused(pid_t pid, const char *reason) {
+static void expect_map_refused(pid_t pid, int is_recorded, const char *reason) {
   ask_names_t ask;
   uint32_t object;
 
   ask_names_begin(&ask, NULL);
-  object = jit_of(&ask, pid, 0);
+  object = jit_of(&ask, pid, is_recorded);
   assert_string_equal(ask_names_name(&ask, object, 0x1000), "");
   assert_non_null(strstr(symbols_reason(ask.symbols, object), reason));
   ask_names_end(&ask);
@@ -618,22 +620,62 @@ static void map_file_of_another_user_or_kind_is_not_read(void **state) {
 
   (void)state;
   unlink(path);
-  expect_map_refused(pid, "No such file");
+  expect_map_refused(pid, 0, "No such file");
   ask_names_write("map", "1000 100 foreign\n", 17);
   assert_int_equal(symlink(ask_names_in("map"), path), 0);
-  expect_map_refused(pid, "not a regular file");
+  expect_map_refused(pid, 0, "not a regular file");
+  expect_map_refused(pid, 1, "not a regular file");
   unlink(path);
   assert_int_equal(mkfifo(path, 0644), 0);
-  expect_map_refused(pid, "not a regular file");
+  expect_map_refused(pid, 0, "not a regular file");
   unlink(path);
   if (geteuid() == 0 && !support_is_in_user_namespace()) {
     write_map(path, "1000 100 foreign\n");
     assert_int_equal(chown(path, 1234, 1234), 0);
-    expect_map_refused(pid, "does not belong to the process's user");
+    expect_map_refused(pid, 0, "does not belong to the process's user");
+    expect_map_refused(pid, 1, "does not belong to the process's user");
     unlink(path);
   }
   end_process(pid);
-  expect_map_refused(pid, "ended");
+  expect_map_refused(pid, 0, "ended");
+}
+
+/* `arg` is the fd to close when the process is there. */
+static int wait_in_container(void *arg) {
+  const int *ready = arg;
+
+  if (chroot(ask_names_in("root")) != 0 || setresuid(1234, 1234, 1234) != 0)
+    return 1;
+  close(*ready);
+  return wait_for_signal(NULL);
+}
+
+/* The first process of a pid namespace, with a root and a user of its own.
+ * Root, as an agent of the JIT compiler, wrote its map file. */
+static void map_file_in_a_container_is_found_there(void **state) {
+  int own = open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC), ready[2];
+  ask_names_t ask;
+  pid_t pid;
+  char byte;
+
+  (void)state;
+  support_need_root(__func__);
+  assert_int_equal(ask_names_run("mkdir -p root/tmp"), 0);
+  write_map(ask_names_in("root/tmp/perf-1.map"), "1000 100 inside\n");
+  assert_int_equal(pipe(ready), 0);
+  if (unshare(CLONE_NEWPID) != 0)
+    support_skip(__func__, "pid namespaces");
+  pid = support_fork(wait_in_container, &ready[1]);
+  assert_int_equal(setns(own, CLONE_NEWPID), 0);
+  close(own);
+  close(ready[1]);
+  assert_int_equal(read(ready[0], &byte, 1), 0);
+  close(ready[0]);
+  ask_names_begin(&ask, NULL);
+  assert_string_equal(ask_names_name(&ask, jit_of(&ask, pid, 0), 0x1000),
+                      "inside");
+  ask_names_end(&ask);
+  end_process(pid);
 }
 
 static void names_of_a_megabyte_are_cut(void **state) {
@@ -767,6 +809,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(map_file_names_only_what_ran_when_it_was_changed),
       cmocka_unit_test(map_file_is_asked_again_for_what_has_no_name),
       cmocka_unit_test(map_file_of_another_user_or_kind_is_not_read),
+      cmocka_unit_test(map_file_in_a_container_is_found_there),
       cmocka_unit_test(names_of_a_megabyte_are_cut),
       cmocka_unit_test(last_line_of_a_long_map_file_counts),
       cmocka_unit_test(function_of_the_vdso_has_its_name),

@@ -60,7 +60,7 @@ static int next_line(map_t *map, char line[LINE_BYTES]) {
       line[nr] = '\0';
       return 1;
     }
-    if (byte != '\0' && nr < LINE_BYTES - 1)
+    if (nr < LINE_BYTES - 1)
       line[nr++] = (char)byte;
   }
   line[nr] = '\0';
@@ -117,7 +117,7 @@ static void add_line(map_t *map, const char *line) {
   line = read_hex(line, &start);
   if (line != NULL)
     line = read_hex(line, &size);
-  if (line == NULL || line[0] == '\0' || start + size < start)
+  if (line == NULL || line[0] == '\0')
     return;
   for (i = find_first(map, start);
        i < map->nr && map->addresses[i] < start + size; i++) {
