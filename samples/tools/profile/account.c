@@ -374,6 +374,35 @@ void profile_account_kernel_map(profile_account_t *account,
   profile_tasks_map(&account->tasks, KERNEL_PID, map);
 }
 
+/* Some programs copy their code to huge pages, and map these where the code was
+ * (node --use-largepages). Memory between two parts of a file, exactly as large
+ * as what is missing there, has that part of the file. */
+static void find_copy(const profile_account_t *account, profile_map_t *copy) {
+  const profile_map_t *before = copy - 1, *after = copy + 1;
+  uint64_t pgoff = before->pgoff + (before->end - before->start);
+
+  if (before->end != copy->start || copy->end != after->start ||
+      before->object != after->object ||
+      after->pgoff != pgoff + (copy->end - copy->start) ||
+      profile_objects_get(&account->objects, copy->object)->kind != SYMBOLS_JIT)
+    return;
+  copy->object = before->object;
+  copy->pgoff = pgoff;
+}
+
+/* A new mapping can be the copy, or the part of the file after it. */
+static void find_copies(const profile_account_t *account,
+                        const profile_task_t *process, uint64_t start) {
+  const profile_map_t *map =
+      profile_tasks_find(&account->tasks, process->tid, start);
+  size_t i = map == NULL ? 0 : (size_t)(map - process->maps), k;
+
+  for (k = i > 0 ? i - 1 : 0; k <= i; k++) {
+    if (k > 0 && k + 1 < process->nr_maps)
+      find_copy(account, &process->maps[k]);
+  }
+}
+
 void profile_account_map(profile_account_t *account, uint32_t pid,
                          profile_object_t *object, profile_map_t *map) {
   profile_task_t *process = profile_tasks_get(&account->tasks, pid);
@@ -386,6 +415,7 @@ void profile_account_map(profile_account_t *account, uint32_t pid,
   process->has_jit |=
       profile_objects_get(&account->objects, map->object)->kind == SYMBOLS_JIT;
   profile_tasks_map(&account->tasks, pid, map);
+  find_copies(account, process, map->start);
 }
 
 static void follow_map(profile_account_t *account,

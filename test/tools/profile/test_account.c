@@ -503,6 +503,34 @@ static void shared_memory_is_memory_of_a_jit(void **state) {
                         "anon_hugepage+9010");
 }
 
+/* In the order of records, where the copy replaces the code, and of
+ * /proc/PID/maps. Memory of another size, beside another file, or beside a
+ * gap has no code of the file. */
+static void code_that_was_copied_to_huge_pages_is_of_its_file(void **state) {
+  static const uint64_t ips[] = {USER,    0x2010,  0x3011,  0x12011,
+                                 0x13011, 0x22011, 0x32011, 0x43011};
+  fixture_t *fixture = *state;
+
+  start_by(fixture, STACKS_BY_FUNCTION);
+  map(fixture, 5, 0x1000, 0x4000, 0x500, "/bin/program");
+  map(fixture, 5, 0x2000, 0x1000, 0, "//anon");
+  map(fixture, 5, 0x11000, 0x1000, 0x500, "/bin/program");
+  map(fixture, 5, 0x12000, 0x1000, 0, "//anon");
+  map(fixture, 5, 0x13000, 0x1000, 0x2500, "/bin/program");
+  map(fixture, 5, 0x21000, 0x1000, 0x500, "/bin/program");
+  map(fixture, 5, 0x22000, 0x1000, 0, "//anon");
+  map(fixture, 5, 0x23000, 0x1000, 0x1500, "/bin/program");
+  map(fixture, 5, 0x31000, 0x1000, 0x500, "/bin/program");
+  map(fixture, 5, 0x32000, 0x1000, 0, "//anon");
+  map(fixture, 5, 0x33000, 0x1000, 0x2500, "/bin/other");
+  map(fixture, 5, 0x41000, 0x1000, 0x500, "/bin/program");
+  map(fixture, 5, 0x43000, 0x1000, 0, "//anon");
+  map(fixture, 5, 0x44000, 0x1000, 0x2500, "/bin/program");
+  sample(fixture, 5, 5, ips, 8);
+  expect_stack(fixture, "program+1510 program+2510 program+1510 program+2510 "
+                        "[anon]+22010 [anon]+32010 [anon]+43010");
+}
+
 static void code_of_the_kernel_in_a_process_is_no_jit(void **state) {
   static const uint64_t vsyscall[] = {USER, 0x1010}, uprobe[] = {USER, 0x2011};
   fixture_t *fixture = *state;
@@ -956,6 +984,7 @@ int main(int argc, char **argv) {
       TEST(memory_of_a_jit_in_a_child_is_named_by_its_parent),
       TEST(stack_from_main_lacks_no_callers),
       TEST(shared_memory_is_memory_of_a_jit),
+      TEST(code_that_was_copied_to_huge_pages_is_of_its_file),
       TEST(functions_without_a_name_are_offsets),
       TEST(threads_are_distinguished_by_tid),
       TEST(processes_are_distinguished_by_pid),
