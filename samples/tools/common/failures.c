@@ -7,7 +7,8 @@
 #include "common/say.h"
 #include "common/text.h"
 
-/* How many missing targets, or probes without children, are reported. */
+/* How many missing targets, children, or probes without children, are
+ * reported. */
 #define MAX_TARGETS 8
 
 /* Returns 1 if a target that the user named does not exist. Returns 0 if only
@@ -40,6 +41,27 @@ void common_failures_missing(const uvperf_set_t *set, const common_ids_t *pids,
   }
   if (reported > MAX_TARGETS)
     common_say("and %zu more targets do not exist\n", reported - MAX_TARGETS);
+}
+
+void common_failures_left_out(const common_ids_t *pids) {
+  common_ids_t tree = {NULL, 0, 0};
+  size_t i, nr = 0;
+
+  if (pids->nr > 0)
+    common_tree_of(&tree, pids);
+  for (i = 0; i < tree.nr && nr <= MAX_TARGETS; i++) {
+    if (common_ids_has(pids, tree.ids[i]))
+      continue;
+    if (nr == 0)
+      common_say("children that run already are left out; to add them: -p ");
+    if (nr++ == MAX_TARGETS)
+      fprintf(stderr, ",...");
+    else
+      fprintf(stderr, "%s%d", nr == 1 ? "" : ",", tree.ids[i]);
+  }
+  if (nr > 0)
+    fputc('\n', stderr);
+  common_ids_free(&tree);
 }
 
 static void report_event(const uvperf_set_t *set, size_t attr,

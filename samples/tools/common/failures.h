@@ -11,6 +11,10 @@
 void common_failures_missing(const uvperf_set_t *set, const common_ids_t *pids,
                              const common_ids_t *tids);
 
+/* Names the descendants of processes that run already: they are not measured,
+ * unlike those that are started from now on. */
+void common_failures_left_out(const common_ids_t *pids);
+
 /* Reports each event that could not be opened, with the place and the reason.
  * Reports the changes of the other events. */
 void common_failures_all(const uvperf_set_t *set);

@@ -134,6 +134,8 @@ void record_messages_opened(const record_options_t *options,
                             const uvperf_set_t *set) {
   if (options->quiet)
     return;
+  if (!options->no_inherit)
+    common_failures_left_out(&options->pids);
   if (!options->verbose)
     common_failures_missing(set, &options->pids, &options->tids);
   say_missing(options, attrs, set);

@@ -33,6 +33,8 @@ void stat_messages_opened(const stat_options_t *options,
                           const stat_refused_t *refused) {
   size_t i;
 
+  if (!options->no_inherit && options->separator == NULL && !options->json)
+    common_failures_left_out(&options->pids);
   if (options->verbose) {
     for (i = 0; i < refused->nr; i++)
       common_say("%s\n", refused->list[i].error.reason);

@@ -99,6 +99,7 @@ void trace_notes_opened(const trace_options_t *options,
   uvperf_ring_info_t ring;
 
   print_failures(events, set);
+  common_failures_left_out(&options->pids);
   common_failures_children(set);
   if (trace_fields_lack() != NULL && events->nr_tracepoints > 0)
     common_say("%s\n", trace_fields_lack());
