@@ -262,13 +262,14 @@ static void restart_program(fixture_t *fixture, int is_exec) {
   profile_account_record(&fixture->account, &record);
 }
 
-/* The second program has the first one's pid, address and map file. The names
- * of the first are asked for before or after the second has written them. */
+/* The second program has the first one's pid, address and map file, and ends
+ * too. The names of the first are asked for before or after the second has
+ * written them. */
 static void expect_two_programs(fixture_t *fixture, int is_exec, int is_early,
                                 const char *expected) {
   static const uint64_t ips[] = {USER, 0x7f0000000010};
   uint32_t pid = (uint32_t)getpid();
-  uint64_t first;
+  uint64_t first, second;
 
   start_by(fixture, STACKS_BY_FUNCTION);
   first = write_map("7f0000000000 1000 first\n");
@@ -278,11 +279,13 @@ static void expect_two_programs(fixture_t *fixture, int is_exec, int is_early,
   if (is_early)
     wait_for_names(fixture);
   restart_program(fixture, is_exec);
-  while (write_map("7f0000000000 1000 second\n") <=
-         fixture->account.epoch_ns + fixture->time)
-    continue;
+  do
+    second = write_map("7f0000000000 1000 second\n");
+  while (second <= fixture->account.epoch_ns + fixture->time);
   map(fixture, pid, 0x7f0000000000, 0x1000, 0, "//anon");
   sample(fixture, pid, pid, ips, 2);
+  fixture->time = second - fixture->account.epoch_ns;
+  restart_program(fixture, 1);
   wait_for_names(fixture);
   unlink(map_path());
   expect_rows(fixture, expected);

@@ -120,8 +120,8 @@ static void sample_at(profile_account_t *account, const live_bpf_t *program,
   profile_account_record(account, &record);
 }
 
-/* Returns the names of the two rows, the heavier one first. */
-static void name_rows(const profile_account_t *account, char names[2][256]) {
+/* Returns the names of the three rows, the heaviest one first. */
+static void name_rows(const profile_account_t *account, char names[3][256]) {
   stacks_row_t *rows;
   stacks_t stacks;
   size_t i, nr;
@@ -129,17 +129,24 @@ static void name_rows(const profile_account_t *account, char names[2][256]) {
   stacks_init(&stacks);
   profile_naming_build(account, &stacks);
   rows = stacks_rank(&stacks, STACKS_BY_FUNCTION, &nr);
-  assert_int_equal(nr, 2);
+  assert_int_equal(nr, 3);
   for (i = 0; i < nr; i++)
     snprintf(names[i], 256, "%s", rows[i].name);
   free(rows);
   stacks_free(&stacks);
 }
 
+/* A function that was reported while it was sampled. */
+#define LATE       UINT64_C(0xffffffffc1000000)
+#define LATE_BYTES 16
+
 /* A task's events do not report that another task unloads a program. */
 static void live_program_of_a_task_profile_is_named_if_it_stays(void **state) {
   symbols_options_t options = {.kallsyms = ""};
-  char before[2][256], after[2][256], address[64];
+  live_bpf_t late = {.addr = {LATE}, .len = {LATE_BYTES}};
+  const uvperf_ksymbol_t function = {
+      .addr = LATE, .len = LATE_BYTES, .name = "later", .name_size = 5};
+  char before[3][256], after[3][256], address[64];
   size_t nr_before, nr_after;
   profile_gap_t gap;
   profile_account_t account;
@@ -160,7 +167,9 @@ static void live_program_of_a_task_profile_is_named_if_it_stays(void **state) {
   symbols = symbols_new(&loop, &options);
   profile_account_init(&account, STACKS_BY_FUNCTION, symbols);
   profile_programs_read(&account);
-  sample_at(&account, &stays, 2);
+  profile_account_function(&account, &function, 0);
+  sample_at(&account, &stays, 3);
+  sample_at(&account, &late, 2);
   sample_at(&account, &goes, 1);
   profile_programs_check(&account);
   name_rows(&account, before);
@@ -178,9 +187,11 @@ static void live_program_of_a_task_profile_is_named_if_it_stays(void **state) {
   symbols_free(symbols);
   assert_int_equal(uv_loop_close(&loop), 0);
   assert_non_null(strstr(before[0], "_stays"));
-  assert_non_null(strstr(before[1], "_goes"));
+  assert_string_equal(before[1], "later");
+  assert_non_null(strstr(before[2], "_goes"));
   assert_string_equal(after[0], before[0]);
-  assert_string_equal(after[1], address);
+  assert_string_equal(after[1], before[1]);
+  assert_string_equal(after[2], address);
   assert_int_equal(nr_before, 0);
   assert_int_equal(nr_after, 1);
 }

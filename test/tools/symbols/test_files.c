@@ -706,8 +706,9 @@ static void names_of_a_megabyte_are_cut(void **state) {
   end_process(pid);
 }
 
-/* Only the end of the file is read. A line before it may name a function that
- * was there earlier. */
+/* Only the last 64 MiB of the file are read. A line before them may name a
+ * function that was there earlier. They begin at the second number in a line,
+ * which is no line. */
 static void last_line_of_a_long_map_file_counts(void **state) {
   char path[64];
   pid_t pid = start_process(path);
@@ -721,7 +722,7 @@ static void last_line_of_a_long_map_file_counts(void **state) {
   assert_non_null(file);
   fprintf(file, "1000 100 old\n2000 100 old\n");
   for (i = 0; i < 1100000; i++)
-    fprintf(file, "900000 1 %060d\n", i);
+    fprintf(file, "900000 1 old 2000 100 %041d\n", i);
   fprintf(file, "1000 100 new\n");
   fclose(file);
   ask_names_begin(&ask, NULL);
