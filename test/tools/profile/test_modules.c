@@ -150,7 +150,8 @@ static void module_that_is_elsewhere_now_went(void **state) {
       begin(state, XFS_LINE, KERNEL "ffffffffc0a00000 t read\t[xfs]\n");
 
   list(fixture, "xfs 8192 1 - Live 0xffffffffc0c00000\n",
-       KERNEL "ffffffffc0a00000 t wrong\t[next]\n");
+       KERNEL "ffffffffc0a00000 t wrong\t[next]\n"
+              "ffffffffc0a01000 t wrong\t[next]\n");
   profile_modules_check(&fixture->modules, &fixture->account);
   sample(fixture, XFS);
   sample(fixture, XFS + 8191 - 0x10);
