@@ -325,19 +325,53 @@ static void step_through(const char *path, traced_t *traced) {
   assert_int_equal(stopped, 0);
 }
 
+#if defined(__x86_64__)
+enum {
+  FRAME = 6,
+  LINK = 23, /* r15: x86-64 has none */
+  STACK = 7,
+  CODE = 8
+};
+#else
+enum {
+  FRAME = 29,
+  LINK = 30,
+  STACK = 31,
+  CODE = 32
+};
+#endif
+
+/* Code without unwind information, such as stripped Go. A frame pointer of 0
+ * marks the first function of a thread. */
+static void chain_of_frame_pointers_ends_with_0(void **state) {
+  (void)state;
+  traced_t traced = {0};
+  unwind_stack_t stack;
+  start(&traced, UNWIND_TARGET);
+  uint64_t top = traced.values[STACK];
+  uint64_t frames[] = {top + 16, 0x1234, 0, 0x1238};
+  traced.values[CODE] = 0x1230;
+  traced.values[LINK] = 0x1232;
+  traced.values[FRAME] = top;
+  unwind_stack(traced.process, &traced.regs, frames, sizeof frames, 1, &stack);
+  assert_int_equal(stack.end, UNWIND_COMPLETE);
+  assert_true(stack.nr > 2);
+  assert_int_equal(stack.ips[stack.nr - 1], 0x1238);
+  /* Here the register has another purpose. */
+  traced.values[FRAME] = 0;
+  unwind_stack(traced.process, &traced.regs, frames, sizeof frames, 1, &stack);
+  assert_int_equal(stack.end, UNWIND_NO_INFO);
+  end(&traced);
+}
+
 /* Code of a JIT uses the frame pointer for another purpose. */
 static void caller_at_a_wrong_address_is_not_cut(void **state) {
   (void)state;
   traced_t traced = {0};
   unwind_stack_t stack;
   start(&traced, UNWIND_TARGET);
-#if defined(__x86_64__)
-  const int frame = 6, ip = 8;
-#else
-  const int frame = 29, ip = 32;
-#endif
-  traced.values[ip] = 0x1234;
-  traced.values[frame] = 0x10;
+  traced.values[CODE] = 0x1234;
+  traced.values[FRAME] = 0x10;
   unwind_stack(traced.process, &traced.regs, traced.copy, traced.bytes, 1,
                &stack);
   assert_int_equal(stack.end, UNWIND_NO_INFO);
@@ -441,6 +475,7 @@ int main(void) {
     cmocka_unit_test(stack_is_right_at_every_instruction),
 #if (defined(__x86_64__) && defined(__LP64__)) || defined(__aarch64__)
     cmocka_unit_test(copy_that_is_too_short_is_reported),
+    cmocka_unit_test(chain_of_frame_pointers_ends_with_0),
     cmocka_unit_test(caller_at_a_wrong_address_is_not_cut),
     cmocka_unit_test(stack_is_right_at_every_instruction_of_cxx),
 #endif

@@ -59,7 +59,7 @@ struct unwind_process_s {
   int begins_again;
   uint64_t deadline;
   unsigned reads;
-  int is_full, is_lost, is_cut, is_slow;
+  int is_full, is_lost, is_cut, is_slow, is_outermost, has_fp;
   unwind_stack_t *stack;
 };
 
@@ -71,6 +71,7 @@ typedef struct machine_s {
   int nr;
   unsigned char perf[32];
   unsigned char sp, ip; /* perf's */
+  int fp;               /* DWARF's */
   uint64_t mask;
 } machine_t;
 
@@ -81,6 +82,7 @@ static const machine_t machines[] = {
      {0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8},
      7,
      8,
+     6,
      0xff0fff},
     {EM_AARCH64,
      "aarch64",
@@ -89,6 +91,7 @@ static const machine_t machines[] = {
       16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31},
      31,
      32,
+     29,
      0x1ffffffff},
 };
 
@@ -488,6 +491,25 @@ static int take_frame(unwind_stack_t *stack, uint64_t ip, int is_return) {
   return 0;
 }
 
+/* Returns 1 if a chain of frame pointers ends here with 0, as in Go's goexit. A
+ * frame pointer that was 0 from the beginning has another purpose. */
+static int ends_chain(unwind_process_t *process, Dwfl_Frame *frame,
+                      uint64_t ip) {
+#if _ELFUTILS_PREREQ(0, 188)
+  Dwarf_Word fp;
+  if (dwfl_frame_reg(frame, (unsigned)machine_of(process->machine)->fp, &fp) !=
+      0)
+    return 0;
+  process->has_fp |= fp != 0;
+  return fp == 0 && process->has_fp && is_without_info(process, ip - 1);
+#else
+  (void)process;
+  (void)frame;
+  (void)ip;
+  return 0;
+#endif
+}
+
 static int add_frame(Dwfl_Frame *frame, void *arg) {
   unwind_process_t *process = arg;
   start_t *start = &process->start;
@@ -505,6 +527,7 @@ static int add_frame(Dwfl_Frame *frame, void *arg) {
   if (take_frame(process->stack, ip, !is_interrupted && !is_end) != 0 ||
       (is_end && enter_sigframe(process, frame)))
     return DWARF_CB_ABORT;
+  process->is_outermost = ends_chain(process, frame, ip);
   return process->is_slow || uv_hrtime() > process->deadline ? DWARF_CB_ABORT
                                                              : DWARF_CB_OK;
 }
@@ -562,6 +585,7 @@ void unwind_stack(unwind_process_t *process, const uvperf_regs_t *regs,
   process->deadline = uv_hrtime() + UNWIND_MS * MS;
   process->reads = 0;
   process->is_lost = process->is_cut = process->is_slow = 0;
+  process->is_outermost = process->has_fp = 0;
   process->stack = stack;
   take_registers(process);
   stack->end = UNWIND_NO_INFO;
@@ -580,7 +604,7 @@ void unwind_stack(unwind_process_t *process, const uvperf_regs_t *regs,
     stack->end = UNWIND_SLOW;
   else if (process->is_cut)
     stack->end = UNWIND_CUT;
-  else if (result == 0 && !process->is_lost)
+  else if ((result == 0 && !process->is_lost) || process->is_outermost)
     stack->end = UNWIND_COMPLETE;
 }
 
