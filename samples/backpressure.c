@@ -114,7 +114,6 @@ int main(int argc, char **argv) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t process = UVPERF_TARGET_INIT;
   uv_loop_t *loop = uv_default_loop();
-  uvperf_event_list_t *events = NULL;
   uvperf_error_t error;
   uvperf_set_t set;
   int rc;
@@ -135,14 +134,12 @@ int main(int argc, char **argv) {
   options.targets = &process;
   options.nr_targets = 1;
   options.flags = UVPERF_SET_RECORDS | UVPERF_SET_ENABLED;
-  rc = uvperf_event_list_parse(&events, argv[2], &error);
-  options.events = events;
-  if (rc != 0 || uvperf_set_init(loop, &set, &options, &error) != 0 ||
+  options.names = argv[2];
+  if (uvperf_set_init(loop, &set, &options, &error) != 0 ||
       start(&set, &error) != 0) {
     fprintf(stderr, "%s\n", error.reason);
     return 1;
   }
-  uvperf_event_list_free(events);
   uv_run(loop, UV_RUN_DEFAULT); /* until the set is closed and all is written */
   uv_close((uv_handle_t *)&reader, NULL);
   uv_run(loop, UV_RUN_DEFAULT);

@@ -112,7 +112,6 @@ static void start_groups(uv_loop_t *loop, uvperf_set_t *set,
                          const char *directory, const char *names,
                          uvperf_set_read_cb cb) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
-  uvperf_event_list_t *events;
   uvperf_error_t error;
   struct rlimit files;
 
@@ -121,15 +120,12 @@ static void start_groups(uv_loop_t *loop, uvperf_set_t *set,
     setrlimit(RLIMIT_NOFILE, &files);
   }
   parent = directory;
-  if (uvperf_event_list_parse(&events, names, &error) != 0)
-    fail("events", error.reason);
-  options.events = events;
+  options.names = names;
   options.flags =
       UVPERF_SET_TARGETS_LATER | UVPERF_SET_FOLLOW_CPUS | UVPERF_SET_ENABLED;
   if (uvperf_set_init(loop, set, &options, &error) != 0 ||
       uvperf_set_read_start(set, 1000, cb, &error) != 0)
     fail("events", error.reason);
-  uvperf_event_list_free(events); /* the set has a copy */
   if (scan_groups(set) != 0)
     fail(parent, "cannot be read");
 }

@@ -77,7 +77,6 @@ int main(int argc, char **argv) {
   uvperf_target_t command = UVPERF_TARGET_INIT;
   uv_loop_t *loop = uv_default_loop();
   uv_buf_t newline = uv_buf_init("\n", 1);
-  uvperf_event_list_t *events;
   uvperf_error_t error;
   uv_process_t process;
   uv_pipe_t go;
@@ -86,10 +85,6 @@ int main(int argc, char **argv) {
   if (argc < 3) {
     fprintf(stderr, "usage: %s EVENT,... COMMAND [ARG...]\n", argv[0]);
     return 2;
-  }
-  if (uvperf_event_list_parse(&events, argv[1], &error) != 0) {
-    fprintf(stderr, "%s\n", error.reason);
-    return 1;
   }
   signal(SIGINT, SIG_IGN); /* Ctrl-C ends the command: libuv resets it there */
   uv_pipe_init(loop, &go, 0);
@@ -100,13 +95,11 @@ int main(int argc, char **argv) {
   }
   command.type = UVPERF_TARGET_COMMAND;
   command.pid = process.pid;
-  options.events = events;
+  options.names = argv[1];
   options.targets = &command;
   options.nr_targets = 1;
   options.fallbacks = UVPERF_FALLBACK_USER; /* without privileges */
-  rc = uvperf_set_init(loop, &set, &options, &error);
-  uvperf_event_list_free(events);
-  if (rc != 0) {
+  if (uvperf_set_init(loop, &set, &options, &error) != 0) {
     fprintf(stderr, "%s\n", error.reason);
     return 1; /* then `read` fails, and the command does not run */
   }

@@ -127,26 +127,17 @@ int main(int argc, char **argv) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t cpus = UVPERF_TARGET_INIT;
   uv_loop_t *loop = uv_default_loop();
-  uvperf_event_list_t *events;
   uvperf_error_t error;
   uv_signal_t interrupt;
   uvperf_set_t set;
-  int rc;
 
   setvbuf(stdout, NULL, _IOLBF, 0); /* each line, into a pipe too */
-  names = argc > 1 ? argv[1] : names;
-  if (uvperf_event_list_parse(&events, names, &error) != 0) {
-    fprintf(stderr, "%s\n", error.reason);
-    return 1;
-  }
   cpus.type = UVPERF_TARGET_CPUS;
-  options.events = events;
+  options.names = argc > 1 ? argv[1] : names;
   options.targets = &cpus;
   options.nr_targets = 1;
   options.flags = UVPERF_SET_FOLLOW_CPUS | UVPERF_SET_ENABLED;
-  rc = uvperf_set_init(loop, &set, &options, &error);
-  uvperf_event_list_free(events); /* the set has a copy */
-  if (rc != 0 ||
+  if (uvperf_set_init(loop, &set, &options, &error) != 0 ||
       uvperf_set_read_start(&set, interval, on_json_counts, &error) != 0) {
     fprintf(stderr, "%s\n", error.reason);
     return 1;

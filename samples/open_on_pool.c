@@ -81,29 +81,20 @@ static void on_open(uvperf_handle_t *base, int status,
 }
 
 int main(int argc, char **argv) {
-  const char *names = argc > 1 ? argv[1] : "page-faults,cs,task-clock";
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t self = UVPERF_TARGET_INIT; /* this thread */
   uv_loop_t *loop = uv_default_loop();
-  uvperf_event_list_t *events;
   static program_t program;
   uvperf_error_t error;
-  int rc;
 
   setvbuf(stdout, NULL, _IOLBF, 0); /* each second, into a pipe too */
-  if (uvperf_event_list_parse(&events, names, &error) != 0) {
-    fprintf(stderr, "%s\n", error.reason);
-    return 1;
-  }
-  options.events = events; /* the options are copied */
+  options.names = argc > 1 ? argv[1] : "page-faults,cs,task-clock";
   options.targets = &self;
   options.nr_targets = 1;
   options.flags = UVPERF_SET_ENABLED;       /* on the pool as well */
   options.fallbacks = UVPERF_FALLBACK_USER; /* without privileges */
   options.open_cb = on_open;
-  rc = uvperf_set_init(loop, &program.set, &options, &error);
-  uvperf_event_list_free(events);
-  if (rc != 0) {
+  if (uvperf_set_init(loop, &program.set, &options, &error) != 0) {
     fprintf(stderr, "%s\n", error.reason); /* there is nothing to close */
     return 1;
   }

@@ -26,28 +26,19 @@ static void on_record(uvperf_handle_t *handle, int status,
 int main(void) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t cpus = UVPERF_TARGET_INIT;
-  uvperf_event_list_t *events;
   uvperf_error_t error;
   uvperf_set_t set;
-  int rc;
 
   setvbuf(stdout, NULL, _IOLBF, 0); /* at once, into a pipe too */
-  if (uvperf_event_list_parse(&events,
-                              "sched:sched_process_fork,cpu-clock/freq=99/",
-                              &error) != 0) {
-    fprintf(stderr, "%s\n", error.reason);
-    return 1;
-  }
   cpus.type = UVPERF_TARGET_CPUS;
-  options.events = events;
+  options.names = "sched:sched_process_fork,cpu-clock/freq=99/";
   options.targets = &cpus;
   options.nr_targets = 1;
   options.flags =
       UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER | UVPERF_SET_FOLLOW_CPUS;
   options.side_band = UVPERF_SIDE_BAND_TASKS;
-  rc = uvperf_set_init(uv_default_loop(), &set, &options, &error);
-  uvperf_event_list_free(events); /* the set has a copy */
-  if (rc != 0 || uvperf_start(&set.handle, NULL, on_record, &error) != 0) {
+  if (uvperf_set_init(uv_default_loop(), &set, &options, &error) != 0 ||
+      uvperf_start(&set.handle, NULL, on_record, &error) != 0) {
     fprintf(stderr, "%s\n", error.reason);
     return 1;
   }

@@ -221,10 +221,9 @@ typedef struct uvperf_set_options_s {
   /* sizeof(uvperf_set_options_t). */
   size_t size;
   /* Pointers to the attrs, because the sizes of attrs can differ. No pointer is
-   * NULL. The array is NULL if `events` is used, or if the set has only
-   * `side_band`. If the PMU of an attr belongs to one kind of cores, the attr
-   * is opened only on these cores. A name in `events` is opened on each kind of
-   * cores.
+   * NULL. The array is NULL if `names` or `events` is used, or if the set has
+   * only `side_band`. If the PMU of an attr belongs to one kind of cores, the
+   * attr is opened only on these cores. A name is opened on each kind of cores.
    *
    * The set changes its copies. It sets `disabled` and read_format. The set
    * sets inherit and enable_on_exec as the target requires. The set's flags and
@@ -238,10 +237,14 @@ typedef struct uvperf_set_options_s {
    * members. A leader, and an attr without a group, has its own index. NULL
    * means that there are no groups. */
   const size_t *leaders;
-  /* Used instead of attrs: a list from uvperf_event_list_parse, with its
-   * groups, and the CPUs, packages and flags of its items. The list may be
-   * freed after init. With UVPERF_SET_RECORDS the set samples the events as
-   * perf record does: see sample_type. */
+  /* Used instead of attrs: events by their names, such as
+   * "{cycles,instructions},cs" (uvperf-events(7)). With UVPERF_SET_RECORDS the
+   * set samples the events as perf record does: see sample_type. The names are
+   * parsed during the call, which can take milliseconds for patterns and
+   * uprobes. A program that cannot wait passes `events`. */
+  const char *names;
+  /* Used instead of names: a list from uvperf_event_list_parse. The list may be
+   * freed after init. */
   const uvperf_event_list_t *events;
   /* The targets, at least one. With UVPERF_SET_TARGETS_LATER they can be NULL
    * and 0. */
@@ -296,12 +299,13 @@ typedef struct uvperf_set_options_s {
    * from uvperf_attr_label. A NULL array means these names for all attrs. In a
    * list of events the term name= is the label. */
   const char *const *labels;
-  /* PERF_SAMPLE_* of each event in `events` that samples. 0 is the default: IP,
-   * TID, TIME, CPU and PERIOD, and RAW for tracepoints and bpf-output. These
-   * bits are added to the bits that the name requests (call-graph=). This field
-   * and the following ones need UVPERF_SET_RECORDS and `events`. Bits that a
-   * name sets are kept too. If a name sets the period, the frequency or the
-   * size of the stack or chain itself, the name's number is used. */
+  /* PERF_SAMPLE_* of each event in `names` or `events` that samples. 0 is the
+   * default: IP, TID, TIME, CPU and PERIOD, and RAW for tracepoints and
+   * bpf-output. These bits are added to the bits that the name requests
+   * (call-graph=). This field and the following ones need UVPERF_SET_RECORDS
+   * and names. Bits that a name sets are kept too. If a name sets the period,
+   * the frequency or the size of the stack or chain itself, the name's number
+   * is used. */
   uint64_t sample_type;
   /* PERF_SAMPLE_BRANCH_*. Needs PERF_SAMPLE_BRANCH_STACK in sample_type. */
   uint64_t branch_sample_type;
@@ -327,8 +331,8 @@ typedef struct uvperf_set_options_s {
 /* The defaults, for an initializer. */
 #define UVPERF_SET_OPTIONS_INIT                                                \
   {                                                                            \
-    sizeof(uvperf_set_options_t), NULL, 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, \
-        0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0                   \
+    sizeof(uvperf_set_options_t), NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, \
+        0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0             \
   }
 
 /* One event of a set that could not be opened. */

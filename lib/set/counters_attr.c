@@ -53,17 +53,19 @@ static int check_attrs(const uvperf_set_options_t *options,
                        uvperf_error_t *error) {
   size_t i;
 
-  if (options->events != NULL) {
+  if (options->names != NULL && options->events != NULL)
+    return bad(error, "options has both names and events; set only one");
+  if (options->names != NULL || options->events != NULL) {
     if (options->attrs != NULL || options->nr_attrs != 0 ||
         options->leaders != NULL || options->labels != NULL)
-      return bad(error, "options.events excludes attrs, leaders and labels; "
-                        "write groups as {} and labels as name= in the list");
+      return bad(error, "options.names and events exclude attrs, leaders and "
+                        "labels; write groups as {} and labels as name=");
     return 0;
   }
   if (options->nr_attrs == 0 && options->side_band != 0)
     return 0;
   if (options->attrs == NULL || options->nr_attrs == 0)
-    return bad(error, "options has neither events nor attrs; set one of them");
+    return bad(error, "options has no names, events or attrs; set one of them");
   if (options->nr_attrs > UVPERF__EVENT_LIST_MOST) {
     uvperf__error_set(error, -E2BIG, UVPERF_CAUSE_ARGUMENT,
                       "options.nr_attrs %zu is more than %d; make several sets",
@@ -584,11 +586,16 @@ int uvperf__counters_copy_attrs(uvperf__counters_t *counters,
 
   if (rc != 0)
     return rc;
-  counters->nr_attrs = options->nr_attrs;
-  if (options->events != NULL) {
+  if (options->names != NULL)
+    rc = uvperf__event_list_parse(counters->root, &counters->list,
+                                  options->names, error);
+  else if (options->events != NULL)
     counters->list = uvperf__event_list_hold(options->events);
-    counters->nr_attrs = uvperf_event_list_count(counters->list);
-  }
+  if (rc != 0)
+    return rc;
+  counters->nr_attrs = counters->list != NULL
+                           ? uvperf_event_list_count(counters->list)
+                           : options->nr_attrs;
   counters->has_side_band = options->side_band != 0;
   counters->nr_attrs += counters->has_side_band;
   if (uvperf__counters_make_attrs(counters) != 0)

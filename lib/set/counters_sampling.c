@@ -62,9 +62,9 @@ int uvperf__counters_check_sampling(const uvperf_set_options_t *options,
       continue;
     if (!(options->flags & UVPERF_SET_RECORDS))
       return uvperf__counters_need_records(fields[i].name, error);
-    if (options->events == NULL)
+    if (options->names == NULL && options->events == NULL)
       return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                               "%s is for options.events; with options.attrs "
+                               "%s is for names of events; with options.attrs "
                                "set that field of each attr",
                                fields[i].name);
   }

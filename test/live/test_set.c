@@ -57,21 +57,16 @@ static void set_counts_the_calling_threads_calls_exactly(void **state) {
 static void set_of_a_group_that_samples_its_leader_is_inherited(void **state) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t target = UVPERF_TARGET_INIT;
-  uvperf_event_list_t *list;
   live_set_t live;
 
   support_need_own_events(__func__);
-  assert_int_equal(
-      uvperf_event_list_parse(&list, "{task-clock:u,page-faults:u}:S", NULL),
-      0);
   target.type = UVPERF_TARGET_PROCESS;
   target.pid = getpid();
-  options.events = list;
+  options.names = "{task-clock:u,page-faults:u}:S";
   options.targets = &target;
   options.nr_targets = 1;
   options.flags = UVPERF_SET_STRICT;
   live_set_begin(*state, &live, &options);
-  uvperf_event_list_free(list);
   assert_int_equal(live_set_read(&live, 0).state, UVPERF_COUNT_COUNTING);
   assert_int_equal(live_set_read(&live, 1).state, UVPERF_COUNT_COUNTING);
   live_set_close(&live);
@@ -122,22 +117,16 @@ static void set_reports_each_attr_at_each_place(void **state) {
 
 /* A set has the labels and groups of a list, also after the list is freed. */
 static void set_of_a_list_has_its_labels_and_groups(void **state) {
-  uvperf_event_list_t *list;
   live_plan_t plan;
   live_set_t live;
 
   support_need_kernel_side(__func__);
   live_plan_begin(&plan);
   live_plan_target(&plan, UVPERF_TARGET_SELF);
-  assert_int_equal(
-      uvperf_event_list_parse(
-          &list, "mine{page-faults,context-switches/name=cs/},dummy", NULL),
-      0);
   plan.options.attrs = NULL;
   plan.options.leaders = NULL;
-  plan.options.events = list;
+  plan.options.names = "mine{page-faults,context-switches/name=cs/},dummy";
   live_set_begin(*state, &live, &plan.options);
-  uvperf_event_list_free(list);
   assert_int_equal(uvperf_set_nr_attrs(&live.set), 3);
   assert_string_equal(uvperf_set_item(&live.set, 0)->label, "page-faults");
   assert_string_equal(uvperf_set_item(&live.set, 1)->label, "cs");

@@ -33,18 +33,14 @@ static void begin(uv_loop_t *loop, found_t *found, const char *names,
                   uint32_t flags) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t self = UVPERF_TARGET_INIT;
-  uvperf_event_list_t *events;
   uvperf_error_t error;
 
   memset(found, 0, sizeof(*found));
-  if (uvperf_event_list_parse(&events, names, &error) != 0)
-    fail_msg("%s", error.reason);
-  options.events = events;
+  options.names = names;
   options.targets = &self;
   options.nr_targets = 1;
   options.flags = UVPERF_SET_RECORDS | flags;
   live_set_open(loop, &found->live, &options);
-  uvperf_event_list_free(events);
   if (uvperf_start(&found->live.set.handle, NULL, on_record, &error) != 0)
     fail_msg("%s", error.reason);
 }
@@ -92,14 +88,11 @@ static void names_alone_print_each_hit_with_its_fields(void **state) {
 static void set_that_only_counts_refuses_to_start(void **state) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t self = UVPERF_TARGET_INIT;
-  uvperf_event_list_t *events;
   uvperf_error_t error;
   live_set_t live;
 
   support_need_own_events(__func__);
-  assert_int_equal(
-      uvperf_event_list_parse(&events, "page-faults/period=0/u", NULL), 0);
-  options.events = events;
+  options.names = "page-faults/period=0/u";
   options.targets = &self;
   options.nr_targets = 1;
   options.flags = UVPERF_SET_RECORDS;
@@ -110,7 +103,6 @@ static void set_that_only_counts_refuses_to_start(void **state) {
   assert_non_null(strstr(error.reason, "uvperf_attr_set_period"));
   assert_int_equal(uvperf_on_cpu(&live.set.handle, NULL), 0);
   live_set_close(&live);
-  uvperf_event_list_free(events);
 }
 
 int main(void) {

@@ -180,7 +180,6 @@ static void live_instructions_and_cycles_of_a_group_are_counted(void **state) {
 static void check_live(uv_loop_t *loop, const char *names) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t self = UVPERF_TARGET_INIT;
-  uvperf_event_list_t *list;
   uvperf_count_t count;
   uvperf_error_t error;
   measure_run_t run;
@@ -188,13 +187,11 @@ static void check_live(uv_loop_t *loop, const char *names) {
   size_t i;
   int rc;
 
-  assert_int_equal(uvperf_event_list_parse(&list, names, NULL), 0);
-  options.events = list;
+  options.names = names;
   options.targets = &self;
   options.nr_targets = 1;
   memset(&error, 0, sizeof(error));
   rc = uvperf_set_init(loop, &run.set, &options, &error);
-  uvperf_event_list_free(list);
   if (rc != 0) {
     assert_int_equal(error.code, rc);
     assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);

@@ -36,16 +36,11 @@ static int init_of_names(uv_loop_t *loop, uvperf_set_t *set, const char *names,
                          uvperf_error_t *error) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t self = UVPERF_TARGET_INIT;
-  uvperf_event_list_t *list;
-  int rc;
 
-  assert_int_equal(uvperf_event_list_parse(&list, names, NULL), 0);
-  options.events = list;
+  options.names = names;
   options.targets = &self;
   options.nr_targets = 1;
-  rc = uvperf_set_init(loop, set, &options, error);
-  uvperf_event_list_free(list);
-  return rc;
+  return uvperf_set_init(loop, set, &options, error);
 }
 
 /* start, profile, stop: a set is read while it counts, and after that. */

@@ -37,9 +37,9 @@ void counters_make(counters_make_t *make, size_t nr_attrs) {
     make->leaders[i] = i;
   }
   make->options = init;
-  make->options.attrs = make->pointers;
+  make->options.attrs = nr_attrs != 0 ? make->pointers : NULL;
   make->options.nr_attrs = nr_attrs;
-  make->options.leaders = make->leaders;
+  make->options.leaders = nr_attrs != 0 ? make->leaders : NULL;
   make->options.targets = make->targets;
 }
 

@@ -20,15 +20,9 @@ static void open_with(uv_loop_t *loop, measure_run_t *run,
 void measure_open(uv_loop_t *loop, measure_run_t *run, const char *names,
                   const uvperf_target_t *target) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
-  uvperf_event_list_t *list;
-  uvperf_error_t error;
 
-  memset(&error, 0, sizeof(error));
-  if (uvperf_event_list_parse(&list, names, &error) != 0)
-    fail_msg("%s: %s", names, error.reason);
-  options.events = list;
+  options.names = names;
   open_with(loop, run, &options, target);
-  uvperf_event_list_free(list);
 }
 
 void measure_open_attrs(uv_loop_t *loop, measure_run_t *run,

@@ -27,8 +27,6 @@ static uvperf_event_list_t *make_list(const char *names) {
 
   assert_int_equal(uvperf_event_list_parse(&list, names, NULL), 0);
   counters_make(&make, 0);
-  make.options.attrs = NULL;
-  make.options.leaders = NULL;
   make.options.events = list;
   return list;
 }
@@ -78,7 +76,48 @@ static void options_that_contradict_themselves_are_refused(void **state) {
   assert_int_equal(
       uvperf__counters_new(&(uvperf__counters_t *){NULL}, &make.options, NULL),
       -EINVAL);
+  make.options.attrs = NULL;
+  make.options.nr_attrs = 0;
+  make.options.names = "dummy";
+  assert_int_equal(uvperf__counters_new(&(uvperf__counters_t *){NULL},
+                                        &make.options, &error),
+                   -EINVAL);
+  assert_non_null(strstr(error.reason, "both names and events"));
   uvperf_event_list_free(list);
+  fake_assert_clean();
+}
+
+/* As the list of these names does; the text is not kept. */
+static void names_are_parsed_as_a_list(void **state) {
+  char names[] = "mine{task-clock,page-faults/name=faults/},dummy";
+  uvperf__counters_t *counters;
+  uvperf_error_t error;
+  unsigned call;
+
+  (void)state;
+  counters_make(&make, 0);
+  make.options.names = names;
+  assert_int_equal(uvperf__counters_new(&counters, &make.options, &error), 0);
+  memset(names, 'x', sizeof(names) - 1);
+  assert_int_equal(uvperf__counters_nr_attrs(counters), 3);
+  assert_string_equal(uvperf__counters_item(counters, 1)->label, "faults");
+  assert_string_equal(uvperf__counters_item(counters, 1)->group_name, "mine");
+  assert_int_equal(uvperf__counters_item(counters, 1)->leader, 0);
+  assert_int_equal(uvperf__counters_item(counters, 2)->leader, 2);
+  finish(counters);
+  make.options.names = "dummy,page-fault";
+  assert_int_equal(uvperf__counters_new(&counters, &make.options, &error),
+                   -ENOENT);
+  assert_null(counters);
+  assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);
+  assert_int_equal(error.attr_index, 1);
+  assert_int_equal(error.column, 7);
+  make.options.names = "dummy";
+  for (call = 1; call <= 4; call++) {
+    fake_fail(FAKE_CALLOC, call, 0);
+    assert_int_equal(uvperf__counters_new(&counters, &make.options, NULL),
+                     -ENOMEM);
+  }
   fake_assert_clean();
 }
 
@@ -231,8 +270,6 @@ static void strings_of_probes_outlive_their_list(void **state) {
       0);
   counters_script(events, 1);
   counters_make(&make, 0);
-  make.options.attrs = NULL;
-  make.options.leaders = NULL;
   make.options.events = list;
   counters = counters_open(&make);
   uvperf_event_list_free(list);
@@ -355,6 +392,7 @@ static void free_of_nothing_is_nothing(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(options_that_contradict_themselves_are_refused),
+      TEST(names_are_parsed_as_a_list),
       TEST(leaders_without_members_are_refused),
       TEST(attr_of_no_size_is_refused),
       TEST(attrs_are_copied),

@@ -161,18 +161,12 @@ static void attr_whose_samples_spoil_the_ring_is_refused(void **state) {
 
 static void overwrite_term_of_a_name_needs_overwritable_rings(void **state) {
   uvperf__counters_t *counters;
-  uvperf_event_list_t *list;
   counters_make_t make;
   uvperf_error_t error;
 
   (void)state;
-  assert_int_equal(
-      uvperf_event_list_parse(&list, "cpu-clock/period=1000,overwrite/", NULL),
-      0);
   records_of(&make, 0);
-  make.options.attrs = NULL;
-  make.options.leaders = NULL;
-  make.options.events = list;
+  make.options.names = "cpu-clock/period=1000,overwrite/";
   assert_int_equal(uvperf__counters_new(&counters, &make.options, &error),
                    -EINVAL);
   assert_non_null(strstr(error.reason, "UVPERF_SET_OVERWRITE"));
@@ -180,7 +174,6 @@ static void overwrite_term_of_a_name_needs_overwritable_rings(void **state) {
   counters = counters_open(&make);
   assert_true(uvperf__counters_item(counters, 0)->attr->write_backward);
   uvperf__counters_free(counters);
-  uvperf_event_list_free(list);
   fake_assert_clean();
 }
 
@@ -479,19 +472,13 @@ static void side_band_alone_needs_no_attrs(void **state) {
 
 static void side_band_comes_after_a_list(void **state) {
   uvperf__counters_t *counters;
-  uvperf_event_list_t *list;
   counters_make_t make;
 
   (void)state;
-  assert_int_equal(
-      uvperf_event_list_parse(&list, "{task-clock,page-faults}:S", NULL), 0);
   records_of(&make, 0);
-  make.options.attrs = NULL;
-  make.options.leaders = NULL;
-  make.options.events = list;
+  make.options.names = "{task-clock,page-faults}:S";
   make.options.side_band = UVPERF_SIDE_BAND_MMAP;
   counters = counters_open(&make);
-  uvperf_event_list_free(list);
   assert_int_equal(uvperf__counters_nr_attrs(counters), 3);
   assert_string_equal(uvperf__counters_item(counters, 0)->label, "task-clock");
   assert_int_equal(uvperf__counters_item(counters, 1)->leader, 0);

@@ -160,8 +160,6 @@ static uvperf__counters_t *open_names(const char *names) {
   assert_int_equal(
       uvperf__event_list_parse(cpu_tree_root(), &list, names, NULL), 0);
   counters_make(&make, 0);
-  make.options.attrs = NULL;
-  make.options.leaders = NULL;
   make.options.events = list;
   counters_add_cpus(&make, NULL);
   counters = counters_follow_open(&make);

@@ -18,8 +18,6 @@ static void setup_list(const char *names, uint32_t fallbacks) {
   assert_int_equal(uvperf_event_list_parse(&list, names, &error), 0);
   counters_script(events, 8);
   counters_make(&make, 0);
-  make.options.attrs = NULL;
-  make.options.leaders = NULL;
   make.options.events = list;
   make.options.fallbacks = fallbacks;
 }

@@ -326,8 +326,6 @@ static void fill_that_one_part_refuses_can_be_repeated(void **state) {
   assert_int_equal(
       uvperf__event_list_parse(cpu_tree_root(), &list, "cycles", NULL), 0);
   counters_make(&make, 0);
-  make.options.attrs = NULL;
-  make.options.leaders = NULL;
   make.options.events = list;
   counters_add_cpus(&make, "0-2");
   counters = counters_follow_open(&make);

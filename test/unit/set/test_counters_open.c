@@ -198,24 +198,17 @@ static void next_member_leads_if_the_leader_cannot_open(void **state) {
 }
 
 static void weak_member_is_opened_alone(void **state) {
-  uvperf_event_list_t *list;
   uvperf__counters_t *counters;
   counters_make_t make;
   fake_event_t *events[3];
 
   (void)state;
-  assert_int_equal(
-      uvperf_event_list_parse(&list, "{task-clock,page-faults,dummy}:W", NULL),
-      0);
   counters_script(events, 3);
   counters_make(&make, 0);
-  make.options.attrs = NULL;
-  make.options.leaders = NULL;
-  make.options.events = list;
+  make.options.names = "{task-clock,page-faults,dummy}:W";
   counters_add_cpus(&make, "0");
   fake_fail(FAKE_OPEN, 2, -EINVAL);
   counters = counters_open(&make);
-  uvperf_event_list_free(list);
   assert_int_equal(fake_count(FAKE_OPEN), 4);
   assert_int_equal(counters_nr_failures(counters), 0);
   assert_int_equal(events[1]->attr.config, PERF_COUNT_SW_PAGE_FAULTS);
@@ -238,25 +231,19 @@ static int refuse_first_four(struct perf_event_attr *attr) {
 }
 
 static void weak_member_is_opened_alone_as_it_was_asked_for(void **state) {
-  uvperf_event_list_t *list;
   uvperf__counters_t *counters;
   counters_make_t make;
   fake_event_t *events[2];
   size_t nr;
 
   (void)state;
-  assert_int_equal(
-      uvperf_event_list_parse(&list, "{cycles,instructions:ppp}:W", NULL), 0);
   counters_script(events, 2);
   counters_make(&make, 0);
-  make.options.attrs = NULL;
-  make.options.leaders = NULL;
-  make.options.events = list;
+  make.options.names = "{cycles,instructions:ppp}:W";
   make.options.fallbacks = UVPERF_FALLBACK_PRECISE;
   counters_add_cpus(&make, "0");
   fake_on_open(refuse_first_four);
   counters = counters_open(&make);
-  uvperf_event_list_free(list);
   assert_int_equal(fake_count(FAKE_OPEN), 6);
   assert_int_equal(events[1]->group_fd, -1);
   assert_int_equal(events[1]->attr.precise_ip, 3);
@@ -452,8 +439,6 @@ static void modifier_P_lowers_precise_ip_alone(void **state) {
       ->precise_ip = 3;
   counters_script(events, 1);
   counters_make(&make, 0);
-  make.options.attrs = NULL;
-  make.options.leaders = NULL;
   make.options.events = list;
   counters_add_cpus(&make, "0");
   fake_on_open(no_precise);

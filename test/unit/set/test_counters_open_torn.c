@@ -113,23 +113,17 @@ static void group_that_was_cut_off_is_opened_again(void **state) {
 
 /* Otherwise a weak member would be opened alone, and not be in its group. */
 static void weak_member_that_was_cut_off_is_in_its_group(void **state) {
-  uvperf_event_list_t *list;
   uvperf__counters_t *counters;
   counters_make_t make;
   fake_event_t *events[3];
 
   (void)state;
-  assert_int_equal(
-      uvperf_event_list_parse(&list, "{task-clock,page-faults}:W", NULL), 0);
   counters_script(events, 3);
   make_group(&make, 0);
-  make.options.attrs = NULL;
-  make.options.leaders = NULL;
-  make.options.events = list;
+  make.options.names = "{task-clock,page-faults}:W";
   fake_fail(FAKE_OPEN, 2, -EINVAL);
   fake_fail(FAKE_OPEN, 3, -EINVAL);
   counters = counters_open(&make);
-  uvperf_event_list_free(list);
   assert_int_equal(uvperf__counters_nr_open(counters), 2);
   assert_int_equal(events[2]->group_fd, events[1]->fd);
   uvperf__counters_free(counters);

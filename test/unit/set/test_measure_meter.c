@@ -347,7 +347,6 @@ static void measure_events_without_one_says_which_and_why(void **state) {
 static void meter_that_is_strict_needs_each_event(void **state) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   other_kernel_t *kernel = other_kernel();
-  uvperf_event_list_t *list;
   uvperf_meter_t *meter;
   uvperf_error_t error;
   measure_pmu_t pmu;
@@ -355,15 +354,12 @@ static void meter_that_is_strict_needs_each_event(void **state) {
   (void)state;
   kernel->cycles = -ENOENT;
   measure_pmu_add(&pmu, 1, 10);
-  assert_int_equal(
-      uvperf_event_list_parse(&list, "page-faults:u,cycles:u", NULL), 0);
-  options.events = list;
+  options.names = "page-faults:u,cycles:u";
   options.flags = UVPERF_SET_STRICT;
   assert_int_equal(uvperf_meter_new_options(&meter, &options, &error),
                    UV_ENOENT);
   assert_null(meter);
   assert_non_null(strstr(error.reason, "cycles"));
-  uvperf_event_list_free(list);
   fake_assert_clean();
 }
 
