@@ -21,6 +21,7 @@ CALLS = {
     'uvperf_reading_nr_places': 'uvperf_reading_info({0})->nr_places',
     'uvperf_reading_time': 'uvperf_reading_info({0})->time',
     'uvperf_reading_interval': 'uvperf_reading_info({0})->interval',
+    'uvperf_meter_new_options': 'uvperf_meter_new({0}, {1}, {2})',
 }
 for kind in 'event', 'set', 'bpf_reader':
     CALLS.update({
@@ -90,6 +91,10 @@ LOOK = {
     'uvperf_set_open': 'set options.open_cb and call uvperf_set_init',
     'uvperf_bpf_reader_open':
         'set options.open_cb and call uvperf_bpf_reader_init',
+    'uvperf_measure': 'use a meter: uvperf_meter_new, uvperf_meter_measure',
+    'uvperf_measure_overhead': 'repeat an empty function by a meter',
+    'uvperf_meter_nr_events': 'uvperf_meter_item returns NULL at the end',
+    'uvperf_reading_subtract': 'subtract the least of an empty function',
     'uvperf_event_ring_bytes': 'uvperf_ring returns the size in `bytes`',
     'uvperf_set_failed_ring': 'record->cpu is the CPU of the ring',
     'uvperf_system_has_perfmon': 'read uvperf_limits_t.has_perfmon',

@@ -27,6 +27,7 @@ static void nothing(void *arg) {
 }
 
 int main(void) {
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_runs_t runs[NR], empty[NR];
   uvperf_count_t first[NR];
   const uvperf_set_failure_t *failures;
@@ -35,8 +36,8 @@ int main(void) {
   int numbers[1000];
   size_t i, nr;
 
-  if (uvperf_meter_new(&meter, "task-clock:u,{instructions,cycles}:u",
-                       &error) != 0) {
+  options.names = "task-clock:u,{instructions,cycles}:u";
+  if (uvperf_meter_new(&meter, &options, &error) != 0) {
     fprintf(stderr, "%s\n", error.reason);
     return 1;
   }

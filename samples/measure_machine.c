@@ -5,59 +5,49 @@
 #include <stdio.h>
 #include <uvperf.h>
 
+#define NR 3
+
 static void work(void *sum) {
   for (int i = 1; i < 10000000; i++)
     *(volatile double *)sum += 1.0 / i;
 }
 
+static void nothing(void *arg) {
+  (void)arg;
+}
+
 int main(void) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t cpus = UVPERF_TARGET_INIT;
-  uv_loop_t *loop = uv_default_loop();
-  uvperf_reading_t *reading, *overhead;
-  uvperf_event_list_t *events;
+  uvperf_runs_t empty[NR];
+  uvperf_count_t counts[NR];
+  uvperf_meter_t *meter;
   uvperf_error_t error;
-  uvperf_count_t count;
-  uvperf_set_t set;
   char line[128];
   double sum = 0;
-  size_t i;
-  int rc;
+  uint64_t cost;
 
-  if (uvperf_event_list_parse(&events, "cs,migrations,page-faults", &error) !=
-      0)
-    goto failed;
+  options.names = "cs,migrations,page-faults";
   cpus.type = UVPERF_TARGET_CPUS;
-  options.events = events;
   options.targets = &cpus;
   options.nr_targets = 1;
-  rc = uvperf_set_init(loop, &set, &options, &error);
-  uvperf_event_list_free(events); /* the set has a copy */
-  if (rc != 0)
-    goto failed;
-  if (uvperf_reading_new(&reading) != 0 || uvperf_reading_new(&overhead) != 0) {
-    fprintf(stderr, "out of memory\n");
+  if (uvperf_meter_new(&meter, &options, &error) != 0 ||
+      uvperf_meter_repeat(meter, 100, nothing, NULL, empty, NR, &error) != 0 ||
+      uvperf_meter_measure(meter, work, &sum, counts, NR, &error) != 0) {
+    fprintf(stderr, "%s\n", error.reason);
     return 1;
   }
-  if (uvperf_measure_overhead(&set, 0, overhead, &error) != 0 ||
-      uvperf_measure(&set, work, &sum, reading, &error) != 0)
-    goto failed;
-  uvperf_reading_subtract(reading, overhead);
-  for (i = 0; i < uvperf_set_nr_attrs(&set); i++) {
-    uvperf_reading_total(reading, i, &count);
-    uvperf_count_format(&count, uvperf_set_item(&set, i), line, sizeof(line));
+  for (size_t i = 0; i < NR; i++) {
+    cost = empty[i].least;
+    counts[i].scaled -= cost < counts[i].scaled ? cost : counts[i].scaled;
+    uvperf_count_format(&counts[i], uvperf_meter_item(meter, i), line,
+                        sizeof(line));
     puts(line);
   }
-  uvperf_reading_free(reading);
-  uvperf_reading_free(overhead);
-  uvperf_close(&set.handle, NULL);
-  uv_run(loop, UV_RUN_DEFAULT);
+  uvperf_meter_free(meter);
   if (fflush(stdout) != 0 || ferror(stdout)) {
     fprintf(stderr, "stdout could not be written\n");
     return 1;
   }
-  return uv_loop_close(loop) != 0;
-failed:
-  fprintf(stderr, "%s\n", error.reason);
-  return 1;
+  return 0;
 }

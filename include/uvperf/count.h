@@ -324,17 +324,6 @@ UVPERF_EXTERN int uvperf_reading_delta(uvperf_reading_t *delta,
                                        const uvperf_reading_t *older,
                                        const uvperf_reading_t *newer);
 
-/** Subtracts the cost of measuring (uvperf_measure_overhead) from each value,
- *  but not below 0. Values and sums are scaled again; states, times and lost do
- *  not change. Counts that are not sums (UVPERF_ITEM_SNAPSHOT) are not changed.
- *  @param reading   Caller's; changed.
- *  @param overhead  The overhead, of the same set.
- *  @return 0, or, with nothing changed,
- *    -EINVAL  an argument is NULL or was never filled, or the two are of
- *      different sets. */
-UVPERF_EXTERN int uvperf_reading_subtract(uvperf_reading_t *reading,
-                                          const uvperf_reading_t *overhead);
-
 #ifdef __cplusplus
 }
 #endif

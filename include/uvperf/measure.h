@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures how many events a function costs. This works with a set, with a
- * meter, which needs no loop, or with an open event. */
+/* Measures how many events a function costs: with a meter, which needs no loop,
+ * or with an open event. */
 #ifndef UVPERF_MEASURE_H
 #define UVPERF_MEASURE_H
 
@@ -11,7 +11,6 @@
 #include "uvperf/count.h"
 #include "uvperf/event.h"
 #include "uvperf/name.h"
-#include "uvperf/set.h"
 #include "uvperf/set_options.h"
 #include "uvperf/version.h"
 
@@ -23,56 +22,8 @@ extern "C" {
  *  @param arg  The caller's, as it was passed with the function. */
 typedef void (*uvperf_measure_fn)(void *arg);
 
-/** Measures one call of a function by a set. The set is reset (as by
- *  uvperf_reset), enabled for the call, disabled and read. All counts and
- *  times are of this call alone, also the counts of members of a group.
- *
- *  The set's targets are measured while the call lasts, whatever they do. With
- *  UVPERF_TARGET_SELF the target is the thread that made the set, so call this
- *  on the same thread.
- *  @param set      The handle. It must be disabled, and is disabled when this
- *    returns.
- *  @param fn       Called once, or not at all after an error. It must return
- *    exactly once: a forked child must exit or become another program. fn may
- *    use the set, but not close it or measure with it again. If fn disables the
- *    set, measuring ends there.
- *  @param arg      Passed to fn.
- *  @param reading  Caller's; filled as by uvperf_set_read. time_enabled of its
- *    counts is the time of the call in ns; the reading's interval is longer.
- *  @return 0, or a code: then fn was not called, unless this list says so:
- *    UV_EINVAL  set, fn or reading is NULL;
- *    UV_EBUSY   the set is enabled, or a measurement by it runs;
- *    UV_ENOMEM  out of memory. If the reading was last filled by a smaller set,
- *      or if fn added targets, this can happen after the call;
- *    UV_EPERM   called in a forked child;
- *    another    a code of uvperf_enable; or of uvperf_disable: then fn
- *      was called and the reading is filled.
- *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
-UVPERF_EXTERN int uvperf_measure(uvperf_set_t *set, uvperf_measure_fn fn,
-                                 void *arg, uvperf_reading_t *reading,
-                                 uvperf_error_t *error);
-
-/** Finds out how many events the measuring itself adds to each count. It
- *  measures an empty function several times, and takes the least counts. Use
- *  uvperf_reading_subtract to subtract this overhead from a reading of
- *  uvperf_measure. The overhead depends on the attrs, the targets and the
- *  machine, so measure it when and where you measure the rest.
- *  @param set       As for uvperf_measure.
- *  @param runs      Number of measurements; 0 is the default, 100.
- *  @param overhead  Caller's; filled. After a failure it has the least counts
- *    so far, or nothing.
- *  @return 0, or
- *    UV_EINVAL  set or overhead is NULL;
- *    another    see uvperf_measure. */
-UVPERF_EXTERN int uvperf_measure_overhead(uvperf_set_t *set, uint32_t runs,
-                                          uvperf_reading_t *overhead,
-                                          uvperf_error_t *error);
-
-/* -- without a set -------------------------------------------------------- */
-
 /* A meter: events and groups that measure calls of functions, one call after
- * the other. A meter needs no loop. uvperf_meter_new and
- * uvperf_meter_new_options make a meter.
+ * the other. A meter needs no loop.
  *
  * A meter's events stay open but disabled, so that a measurement takes only a
  * few system calls. Opening an event can take 15 ms (see uvperf_set_init).
@@ -88,55 +39,42 @@ UVPERF_EXTERN int uvperf_measure_overhead(uvperf_set_t *set, uint32_t runs,
  * an error if no event can be opened. */
 typedef struct uvperf_meter_s uvperf_meter_t;
 
-/** Makes a meter that measures the calling thread. Its events are disabled.
+/** Makes a meter. Its events are disabled. Without targets it measures the
+ *  calling thread.
  *
- *  Without modifiers an event counts on the user side and in the kernel. This
- *  needs perf_event_paranoid 1 or less, or CAP_PERFMON. With ":u" it counts on
- *  the user side alone.
- *  @param meter  Receives the meter, NULL on error. Free it with
+ *    options.names = "{cycles,instructions}:u,page-faults";
+ *    rc = uvperf_meter_new(&meter, &options, &error);
+ *
+ *  The events of a group are on counters together or not at all, so the ratio
+ *  of their counts is right. Without modifiers an event counts on the user side
+ *  and in the kernel. This needs perf_event_paranoid 1 or less, or CAP_PERFMON.
+ *  With ":u" it counts on the user side alone.
+ *  @param meter    Receives the meter, NULL on error. Free it with
  *    uvperf_meter_free.
- *  @param names  As for uvperf_event_list_parse, for example
- *    "{cycles,instructions}:u,page-faults". The events of a group are on
- *    counters together or not at all, so the ratio of their counts is right.
- *  @param error  Receives the most specific failure of all events; may be NULL.
+ *  @param options  Caller's, copied. Start from UVPERF_SET_OPTIONS_INIT. These
+ *    fields are used: `names`, `events`, or `attrs` with `nr_attrs` and
+ *    `leaders`; `targets`, whose counts are added up; `fallbacks`; and `flags`,
+ *    which may have UVPERF_SET_USER_READ and UVPERF_SET_STRICT. With
+ *    UVPERF_SET_STRICT an event that cannot be opened is an error. The attrs
+ *    only count: sample_period and the fields of samples are unused.
+ *  @param error    Receives the most specific failure of all events; may be
+ *    NULL.
  *  @return 0, or
- *    UV_EINVAL  meter or names is NULL, a name is not valid in a list, or an
+ *    UV_EINVAL  meter or options is NULL, options.flags has another flag, or an
  *      event's PMU counts whole CPUs only (cause argument);
- *    another    see uvperf_event_list_parse or uvperf_event_init. */
-UVPERF_EXTERN int uvperf_meter_new(uvperf_meter_t **meter, const char *names,
+ *    another    see uvperf_set_init and uvperf_event_list_parse. */
+UVPERF_EXTERN int uvperf_meter_new(uvperf_meter_t **meter,
+                                   const uvperf_set_options_t *options,
                                    uvperf_error_t *error);
 
-/** Makes a meter as uvperf_meter_new does, but from the options of a set. The
- *  events come from attrs or from a list. The options can allow fallbacks, or
- *  make each failure an error. The meter measures the calling thread, or other
- *  targets. The counts of several targets are added up.
- *  @param meter    As for uvperf_meter_new.
- *  @param options  Caller's, copied. Start from UVPERF_SET_OPTIONS_INIT. These
- *    fields are used: `attrs`, `nr_attrs` and `leaders`, or `events`; `targets`
- *    (none means the calling thread); `fallbacks`; and `flags`, which may have
- *    UVPERF_SET_USER_READ and UVPERF_SET_STRICT. With UVPERF_SET_STRICT an
- *    event that cannot be opened is an error. The attrs only count:
- *    sample_period and the fields of samples are unused.
- *  @param error    As for uvperf_meter_new.
- *  @return 0, or
- *    UV_EINVAL  meter or options is NULL, or options.flags has another flag
- *      (cause argument);
- *    another    see uvperf_set_init. */
-UVPERF_EXTERN int uvperf_meter_new_options(uvperf_meter_t **meter,
-                                           const uvperf_set_options_t *options,
-                                           uvperf_error_t *error);
-
-/** Returns the number of events of a meter. Events that could not be opened are
- *  included. The events are in the order of the names or attrs. An event with a
- *  part for each kind of cores is one event (see uvperf_event_item_t.first).
+/** Returns the label, unit and scale of an event, as it was opened. Events that
+ *  could not be opened are included. The events are in the order of the names
+ *  or attrs. An event with a part for each kind of cores is one event (see
+ *  uvperf_event_item_t.first).
  *  @param meter  The meter.
- *  @return The number of events. */
-UVPERF_EXTERN size_t uvperf_meter_nr_events(const uvperf_meter_t *meter);
-
-/** Returns the label, unit and scale of an event, as it was opened.
- *  @param index  Below uvperf_meter_nr_events.
+ *  @param index  From 0.
  *  @return The item, owned by the meter and valid until the meter is freed;
- *    NULL for another index. */
+ *    NULL after the last event. */
 UVPERF_EXTERN const uvperf_event_item_t *
 uvperf_meter_item(const uvperf_meter_t *meter, size_t index);
 
@@ -152,13 +90,13 @@ uvperf_meter_failures(const uvperf_meter_t *meter, size_t *nr);
  *  the calling thread works only in the thread that made it.
  *  @param meter   The meter.
  *  @param fn      Called once, or not at all after an error. It may measure
- *    with other meters, but neither use nor free this one. It must return, as
- *    for uvperf_measure.
+ *    with other meters, but neither use nor free this one. It must return
+ *    exactly once: a forked child must exit or become another program.
  *  @param arg     Passed to fn.
  *  @param counts  Caller's; receives nr counts: counts[i] is the count of event
  *    i. Check the state: only UVPERF_COUNT_COUNTING has a value. `scaled` and
  *    `ratio` show whether the PMU was shared meanwhile.
- *  @param nr      Number of counts: exactly uvperf_meter_nr_events.
+ *  @param nr      Number of counts: exactly one for each event.
  *  @return 0, or a code: then fn was not called and counts are unchanged,
  *    unless this list says so:
  *    UV_EINVAL  meter, fn or counts is NULL; nr is not the number of events; or
@@ -191,15 +129,20 @@ typedef struct uvperf_runs_s {
 
 /** Measures several calls of a function one by one, as a benchmark does. The
  *  least count is the best estimate of the function's cost without
- *  disturbances. To get the cost of measuring, repeat a function that does
- *  nothing.
+ *  disturbances.
+ *
+ *  Each call also counts the end of the system call that enables the events,
+ *  the beginning of the system call that disables them, and with several groups
+ *  or targets all calls in between. A meter does not subtract this cost, which
+ *  depends on the events, the targets and the machine. To get it, repeat a
+ *  function that does nothing: its least count is the cost.
  *  @param meter  As for uvperf_meter_measure.
  *  @param times  Number of calls, at least 1.
  *  @param fn     Called that many times.
  *  @param arg    Passed to fn.
  *  @param runs   Caller's; receives nr results: runs[i] is the result of event
  *    i. After a failure the results are of the calls before the failed call.
- *  @param nr     Number of runs: exactly uvperf_meter_nr_events.
+ *  @param nr     Number of runs: exactly one for each event.
  *  @return 0, or
  *    UV_EINVAL  times is 0;
  *    UV_ENOMEM  out of memory; fn was not called;
@@ -225,7 +168,7 @@ UVPERF_EXTERN void uvperf_meter_free(uvperf_meter_t *meter);
  *    rc = uvperf_measure_events("{instructions,cycles}:u", fn, arg, counts, 2,
  *                               &error);
  *
- *  @param names   As for uvperf_meter_new.
+ *  @param names   As in uvperf_set_options_t.
  *  @param fn      Called once. It may measure in the same way.
  *  @param arg     Passed to fn.
  *  @param counts  As for uvperf_meter_measure.
@@ -248,7 +191,7 @@ UVPERF_EXTERN int uvperf_measure_events(const char *names, uvperf_measure_fn fn,
  *    leader of its group. It is disabled when this returns. With
  *    PERF_FORMAT_GROUP in its attr.read_format one read(2) reads all events.
  *  @param fn      Called once, or not at all after an error. It may use the
- *    events, but not close them. It must return, as for uvperf_measure.
+ *    events, but not close them. It must return, as for uvperf_meter_measure.
  *  @param arg     Passed to fn.
  *  @param counts  Caller's; receives the event's count, then the counts of its
  *    siblings in the order in which they were opened. The counts are scaled if

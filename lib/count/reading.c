@@ -152,15 +152,6 @@ static void make_count(const uvperf_reading_t *reading, size_t attr,
                         is_part_time(reading, attr, place));
 }
 
-/* Whether the value of a cell is known. */
-static int has_value(const uvperf_reading_t *reading, size_t attr,
-                     size_t place) {
-  uvperf_count_t count;
-
-  make_count(reading, attr, place, &count);
-  return count.nr_counts > 0;
-}
-
 /* -- events of several parts ---------------------------------------------- */
 
 /* An event with several parts has one part for each kind of cores. A part of a
@@ -369,67 +360,5 @@ int uvperf_reading_delta(uvperf_reading_t *delta, const uvperf_reading_t *older,
       if (find_place(older, &delta->places[place], &at))
         delta_place(delta, place, older, at);
   }
-  return 0;
-}
-
-/* -- the cost of measuring ------------------------------------------------ */
-
-static void subtract_place(uvperf_reading_t *reading, size_t place,
-                           const uvperf_reading_t *overhead, size_t at) {
-  size_t attr;
-
-  for (attr = 0; attr < reading->info.nr_attrs; attr++) {
-    uvperf__cell_t *cell = uvperf__reading_cell(reading, attr, place);
-    uint64_t cost = uvperf__reading_const_cell(overhead, attr, at)->value;
-
-    if (!is_snapshot(reading, attr) && has_value(overhead, attr, at))
-      cell->value = cell->value > cost ? cell->value - cost : 0;
-  }
-}
-
-int uvperf_reading_subtract(uvperf_reading_t *reading,
-                            const uvperf_reading_t *overhead) {
-  size_t place, at = 0;
-
-  if (reading == NULL || overhead == NULL || !same_set(reading, overhead))
-    return -EINVAL;
-  for (place = 0; place < reading->info.nr_places; place++)
-    if (find_place(overhead, &reading->places[place], &at))
-      subtract_place(reading, place, overhead, at);
-  return 0;
-}
-
-/* Whether a cell includes the cost of a measurement. It does if its event was
- * counted. */
-static int is_counted(const uvperf_reading_t *reading, size_t attr,
-                      size_t place) {
-  return has_value(reading, attr, place) &&
-         uvperf__reading_const_cell(reading, attr, place)->state !=
-             UVPERF_COUNT_NOT_ENABLED;
-}
-
-static void least_place(uvperf_reading_t *least, size_t place,
-                        const uvperf_reading_t *other, size_t at) {
-  size_t attr;
-
-  for (attr = 0; attr < least->info.nr_attrs; attr++) {
-    uvperf__cell_t *cell = uvperf__reading_cell(least, attr, place);
-    const uvperf__cell_t *its = uvperf__reading_const_cell(other, attr, at);
-
-    if (is_counted(other, attr, at) &&
-        (!is_counted(least, attr, place) || its->value < cell->value))
-      *cell = *its;
-  }
-}
-
-int uvperf__reading_least(uvperf_reading_t *least,
-                          const uvperf_reading_t *other) {
-  size_t place, at = 0;
-
-  if (!same_set(least, other))
-    return -EINVAL;
-  for (place = 0; place < least->info.nr_places; place++)
-    if (find_place(other, &least->places[place], &at))
-      least_place(least, place, other, at);
   return 0;
 }

@@ -79,10 +79,5 @@ uvperf__reading_const_cell(const uvperf_reading_t *reading, size_t attr,
 /* Call it when all cells and places are filled. Places are in the order of
  * targets, then of serials. */
 void uvperf__reading_end(uvperf_reading_t *reading);
-/* Replaces each cell of `least` by the cell of the other reading if the other
- * cell has a smaller value (for uvperf_measure_overhead). Returns 0, or -EINVAL
- * if the owners differ or a reading was never filled. */
-int uvperf__reading_least(uvperf_reading_t *least,
-                          const uvperf_reading_t *other);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures functions. A set or a meter is enabled for each call. No other code
- * runs between enabling and the call, or between the call and disabling. */
+/* Measures functions. A meter is enabled for each call. No other code runs
+ * between enabling and the call, or between the call and disabling. */
 #include "uvperf/measure.h"
 
 #include <stddef.h>
@@ -9,13 +9,10 @@
 #include <uv.h>
 
 #include "set/counters.h"
-#include "set/internal.h"
 #include "sys/fork.h"
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/options.h"
-
-#define DEFAULT_RUNS 100
 
 /* Returns the first code that is not 0, because disabling and reading go on
  * after a failure. */
@@ -39,87 +36,6 @@ static int call(uvperf__counters_t *counters, uvperf_measure_fn fn, void *arg,
   *disabled = uvperf__counters_stop(counters, error);
   return 0;
 }
-
-/* Allocates the reading before the call, so that the call is not wasted. A
- * reading that was filled before is large enough. */
-static int make_room(const uvperf__counters_t *counters,
-                     uvperf_reading_t *reading) {
-  if (uvperf_reading_info(reading)->nr_places > 0)
-    return 0;
-  return uvperf__counters_make_reading(counters, reading);
-}
-
-int uvperf_measure(uvperf_set_t *set, uvperf_measure_fn fn, void *arg,
-                   uvperf_reading_t *reading, uvperf_error_t *error) {
-  uvperf__counters_t *counters;
-  int disabled = 0;
-  int rc;
-
-  if (set == NULL || fn == NULL || reading == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "set, fn and reading must not be NULL");
-  counters = uvperf__set_counters(set);
-  rc = uvperf__counters_check(counters, error);
-  if (rc != 0)
-    return rc;
-  if (uvperf__counters_is_enabled(counters))
-    return uvperf__error_set(error, UV_EBUSY, UVPERF_CAUSE_BUSY,
-                             "the set is enabled, or is measuring already; "
-                             "disable it, or make another set");
-  rc = make_room(counters, reading);
-  if (rc != 0)
-    return uvperf__error_shortage(error, rc, "cannot measure the function");
-  rc = uvperf__counters_reset(counters);
-  if (rc == 0)
-    rc = call(counters, fn, arg, &disabled, error);
-  if (rc != 0)
-    return rc;
-  rc = uvperf__counters_read(counters, reading);
-  return rc != 0 ? uvperf__error_shortage(error, rc, "cannot read the counts")
-                 : disabled;
-}
-
-static void do_nothing(void *arg) {
-  (void)arg;
-}
-
-/* Measures an empty function `runs` times, with the same call as any other
- * function. The pointer is volatile so that the compiler cannot see which
- * function it is. */
-static int measure_nothing(uvperf_set_t *set, uint32_t runs,
-                           uvperf_reading_t *overhead,
-                           uvperf_reading_t *reading, uvperf_error_t *error) {
-  uvperf_measure_fn volatile nothing = do_nothing;
-  uint32_t i;
-  int rc;
-
-  rc = uvperf_measure(set, nothing, NULL, overhead, error);
-  for (i = 1; i < runs && rc == 0; i++) {
-    rc = uvperf_measure(set, nothing, NULL, reading, error);
-    if (rc == 0)
-      rc = uvperf__reading_least(overhead, reading);
-  }
-  return rc;
-}
-
-int uvperf_measure_overhead(uvperf_set_t *set, uint32_t runs,
-                            uvperf_reading_t *overhead, uvperf_error_t *error) {
-  uvperf_reading_t *reading;
-  int rc;
-
-  if (set == NULL || overhead == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "set and overhead must not be NULL");
-  rc = uvperf_reading_new(&reading);
-  if (rc != 0)
-    return uvperf__error_shortage(error, rc, "cannot measure the function");
-  rc = measure_nothing(set, runs == 0 ? DEFAULT_RUNS : runs, overhead, reading,
-                       error);
-  uvperf_reading_free(reading);
-  return rc;
-}
-
-/* -- without a set -------------------------------------------------------- */
 
 /* The events stay open, disabled: closing the last event of a tracepoint waits
  * for an RCU grace period (perf_trace_event_unreg in
@@ -152,17 +68,18 @@ static int open_counters(uvperf_meter_t *meter,
   return uvperf__counters_new_brief(&meter->counters, &brief, error);
 }
 
+/* Allocates the counts before the first call, so that no call is wasted. */
 static int make_reading(uvperf_meter_t *meter, uvperf_error_t *error) {
   int rc = uvperf_reading_new(&meter->reading);
 
   if (rc == 0)
-    rc = make_room(meter->counters, meter->reading);
+    rc = uvperf__counters_make_reading(meter->counters, meter->reading);
   return rc == 0 ? 0 : out_of_memory(error);
 }
 
-int uvperf_meter_new_options(uvperf_meter_t **meter,
-                             const uvperf_set_options_t *options,
-                             uvperf_error_t *error) {
+int uvperf_meter_new(uvperf_meter_t **meter,
+                     const uvperf_set_options_t *options,
+                     uvperf_error_t *error) {
   uvperf_set_options_t own = UVPERF_SET_OPTIONS_INIT;
   uvperf_meter_t *made;
   int rc;
@@ -196,32 +113,10 @@ int uvperf_meter_new_options(uvperf_meter_t **meter,
   return 0;
 }
 
-int uvperf_meter_new(uvperf_meter_t **meter, const char *names,
-                     uvperf_error_t *error) {
-  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
-  uvperf_event_list_t *list;
-  int rc;
-
-  if (meter == NULL || names == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "meter and names must not be NULL");
-  *meter = NULL;
-  rc = uvperf_event_list_parse(&list, names, error);
-  if (rc != 0)
-    return rc;
-  options.events = list;
-  rc = uvperf_meter_new_options(meter, &options, error);
-  uvperf_event_list_free(list);
-  return rc;
-}
-
-size_t uvperf_meter_nr_events(const uvperf_meter_t *meter) {
-  return meter->nr;
-}
-
 const uvperf_event_item_t *uvperf_meter_item(const uvperf_meter_t *meter,
                                              size_t index) {
-  return uvperf__counters_item(meter->counters, index);
+  return index < meter->nr ? uvperf__counters_item(meter->counters, index)
+                           : NULL;
 }
 
 const uvperf_set_failure_t *uvperf_meter_failures(const uvperf_meter_t *meter,
@@ -319,13 +214,15 @@ static void say_missing(const uvperf_meter_t *meter, uvperf_error_t *error) {
 int uvperf_measure_events(const char *names, uvperf_measure_fn fn, void *arg,
                           uvperf_count_t *counts, size_t nr,
                           uvperf_error_t *error) {
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_meter_t *meter;
   int rc;
 
   if (names == NULL || fn == NULL || counts == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "names, fn and counts must not be NULL");
-  rc = uvperf_meter_new(&meter, names, error);
+  options.names = names;
+  rc = uvperf_meter_new(&meter, &options, error);
   if (rc != 0)
     return rc;
   rc = uvperf_meter_measure(meter, fn, arg, counts, nr, error);

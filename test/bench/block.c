@@ -393,9 +393,11 @@ static int measure_call(block_t *block) {
 }
 
 static int make_meter(block_t *block) {
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_error_t error;
 
-  if (uvperf_meter_new(&block->meter, CALL, &error) != 0)
+  options.names = CALL;
+  if (uvperf_meter_new(&block->meter, &options, &error) != 0)
     return bench_fail("uvperf_meter_new", error.reason);
   return 0;
 }

@@ -30,6 +30,7 @@ typedef struct subject_s {
   uvperf_count_t event_counts[GROUP];
   uvperf_set_t set;
   uvperf_reading_t *reading;
+  uvperf_meter_t *meter;
   uvperf_count_t counts[MANY];
   own_events_t own;
   uint64_t failures;
@@ -179,11 +180,9 @@ static int run_own_scaled(void *arg, double *values) {
 /* A function is measured, so that `subject` has the counts. 0 or not. */
 typedef int (*measure_fn)(subject_t *subject, uvperf_measure_fn fn);
 
-static int measure_set(subject_t *subject, uvperf_measure_fn fn) {
-  int rc = uvperf_measure(&subject->set, fn, subject, subject->reading, NULL);
-
-  return rc != 0 ? rc
-                 : uvperf_reading_total(subject->reading, 0, subject->counts);
+static int measure_meter(subject_t *subject, uvperf_measure_fn fn) {
+  return uvperf_meter_measure(subject->meter, fn, subject, subject->counts, 1,
+                              NULL);
 }
 
 static int measure_own(subject_t *subject, uvperf_measure_fn fn) {
@@ -220,7 +219,7 @@ static int run_measures(subject_t *subject, measure_fn measure, look_fn look,
 }
 
 static int run_measure(void *arg, double *values) {
-  return run_measures(arg, measure_set, look_set, MEASURES, values);
+  return run_measures(arg, measure_meter, look_set, MEASURES, values);
 }
 
 static int run_measure_own(void *arg, double *values) {
@@ -372,17 +371,22 @@ static int compare_set(bench_report_t *report, subject_t *subject, size_t nr,
 
 static int compare_measure(bench_report_t *report, subject_t *subject) {
   const bench_contender_t reused[] = {
-      {"uvperf_measure", run_measure, subject, {0}},
+      {"uvperf_meter_measure", run_measure, subject, {0}},
       {"by hand", run_measure_own, subject, {0}},
   };
   const bench_contender_t opened[] = {
       {"uvperf_measure_events", run_measure_name, subject, {0}},
       {"by hand", run_measure_open_own, subject, {0}},
   };
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  uvperf_error_t error;
   int rc;
 
-  if (begin(subject, 1) != 0 || open_set(subject, 0) != 0)
+  if (begin(subject, 1) != 0)
     return 1;
+  options.names = "page-faults:u";
+  if (uvperf_meter_new(&subject->meter, &options, &error) != 0)
+    return bench_fail("uvperf_meter_new", error.reason);
   rc = own_open(&subject->own, 1, 0);
   if (rc == 0)
     own_stop(&subject->own);
@@ -392,7 +396,7 @@ static int compare_measure(bench_report_t *report, subject_t *subject) {
   if (rc == 0)
     rc = compare(report, "the same, opened each time", "CPU per call", opened,
                  2);
-  close_set(subject);
+  uvperf_meter_free(subject->meter);
   return end(subject, rc);
 }
 

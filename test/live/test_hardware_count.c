@@ -21,13 +21,13 @@ static void run_loop(void *iterations) {
   live_loop(*(const uint64_t *)iterations);
 }
 
-static uint64_t count_loop(measure_run_t *run, uint64_t iterations) {
+static uint64_t count_loop(uvperf_meter_t *meter, uint64_t iterations) {
   uvperf_count_t count;
 
   /* Its log must not take another number of instructions each time. */
   fake_kernel_reset();
-  measure_do(run, run_loop, &iterations);
-  count = measure_total(run, 0);
+  assert_int_equal(
+      uvperf_meter_measure(meter, run_loop, &iterations, &count, 1, NULL), 0);
   assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
   assert_int_equal(count.time_running, count.time_enabled);
   assert_int_equal(count.scaled, count.value);
@@ -36,15 +36,15 @@ static uint64_t count_loop(measure_run_t *run, uint64_t iterations) {
 
 /* The least of 20 runs: most are equal, but QEMU adds what other CPUs execute
  * meanwhile, and x86 one for each interrupt. */
-static uint64_t count_least(measure_run_t *run, uint64_t iterations) {
+static uint64_t count_least(uvperf_meter_t *meter, uint64_t iterations) {
   uint64_t least = UINT64_MAX;
   uint64_t value;
   int equal = 0;
   int i;
 
-  count_loop(run, 1);
+  count_loop(meter, 1);
   for (i = 0; i < RUNS; i++) {
-    value = count_loop(run, iterations);
+    value = count_loop(meter, iterations);
     equal = value < least ? 1 : equal + (value == least);
     if (value < least)
       least = value;
@@ -138,28 +138,25 @@ static void assert_counts_loop(uint64_t (*count)(uv_loop_t *),
 
 static void loop_is_counted_to_the_instruction(void **state) {
   uint64_t iterations = 2 * ITERATIONS;
-  uvperf_reading_t *overhead;
-  measure_run_t run;
+  uvperf_meter_t *meter;
+  uvperf_runs_t empty;
   uint64_t value;
 
   support_need_hardware(__func__, PERF_COUNT_HW_INSTRUCTIONS, 0);
   support_need_hardware(__func__, PERF_COUNT_HW_CPU_CYCLES, 0);
   live_need_loop(__func__);
-  measure_open(*state, &run, "instructions:u", NULL);
-  value = count_least(&run, iterations);
-  assert_int_equal(value - count_least(&run, ITERATIONS),
+  meter = measure_meter("instructions:u", NULL);
+  value = count_least(meter, iterations);
+  assert_int_equal(value - count_least(meter, ITERATIONS),
                    ITERATIONS * LIVE_LOOP_INSTRUCTIONS);
 
   /* Without what measuring adds only the call is left. */
-  assert_int_equal(uvperf_reading_new(&overhead), 0);
   fake_kernel_reset();
-  assert_int_equal(uvperf_measure_overhead(&run.set, 10, overhead, NULL), 0);
-  while (count_loop(&run, iterations) != value)
-    continue;
-  assert_int_equal(uvperf_reading_subtract(run.reading, overhead), 0);
-  assert_in_range(measure_total(&run, 0).value, 2 * LOOP, 2 * LOOP + 30);
-  uvperf_reading_free(overhead);
-  measure_close(&run);
+  assert_int_equal(
+      uvperf_meter_repeat(meter, 10, measure_nothing, NULL, &empty, 1, NULL),
+      0);
+  assert_in_range(value - empty.least, 2 * LOOP, 2 * LOOP + 30);
+  uvperf_meter_free(meter);
 
   assert_counts_loop(count_events, *state);
   assert_counts_loop(count_open_events, *state);

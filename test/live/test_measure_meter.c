@@ -241,15 +241,6 @@ static void measure_event_leaves_the_threads_cpus_alone(void **state) {
 
 /* -- a meter -------------------------------------------------------------- */
 
-static uvperf_meter_t *make_meter(const char *name) {
-  uvperf_meter_t *meter;
-  uvperf_error_t error;
-
-  if (uvperf_meter_new(&meter, name, &error) != 0)
-    fail_msg("%s: %s", name, error.reason);
-  return meter;
-}
-
 static void meter_counts_each_of_its_calls_alone(void **state) {
   size_t fds = support_count_fds();
   uvperf_count_t count;
@@ -258,7 +249,7 @@ static void meter_counts_each_of_its_calls_alone(void **state) {
 
   (void)state;
   support_need_tracepoint(__func__, LIVE_SYSCALL);
-  meter = make_meter(LIVE_SYSCALL);
+  meter = measure_meter(LIVE_SYSCALL, NULL);
   for (nr = 0; nr < 300; nr++) {
     live_syscall(5); /* not measured */
     assert_int_equal(
@@ -298,7 +289,7 @@ static void meter_of_another_thread_measures_nothing(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  elsewhere.meter = make_meter("page-faults:u");
+  elsewhere.meter = measure_meter("page-faults:u", NULL);
   live_thread_start(&thread, measure_elsewhere, &elsewhere);
   live_thread_do(&thread);
   live_thread_end(&thread);
@@ -340,8 +331,8 @@ static void meter_within_itself_is_busy_and_another_counts(void **state) {
 
   (void)state;
   support_need_breakpoints(__func__);
-  metered.meter = make_meter(measure_writes_name(name));
-  metered.inner = make_meter(name);
+  metered.meter = measure_meter(measure_writes_name(name), NULL);
+  metered.inner = measure_meter(name, NULL);
   assert_int_equal(uvperf_meter_measure(metered.meter, measure_by_both,
                                         &metered, &count, 1, NULL),
                    0);
@@ -359,7 +350,7 @@ static void meter_in_a_forked_child_is_eperm(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  meter = make_meter("page-faults:u");
+  meter = measure_meter("page-faults:u", NULL);
   pid = fork();
   assert_true(pid >= 0);
   if (pid == 0)
@@ -414,7 +405,7 @@ static void meter_repeat_has_the_mean_and_the_deviation(void **state) {
 
   (void)state;
   support_need_tracepoint(__func__, LIVE_SYSCALL);
-  meter = make_meter(LIVE_SYSCALL ",dummy:u");
+  meter = measure_meter(LIVE_SYSCALL ",dummy:u", NULL);
   assert_int_equal(
       uvperf_meter_repeat(meter, 4, call_once_more, &times, runs, 2, NULL), 0);
   assert_int_equal(times, 4);
@@ -459,8 +450,7 @@ static void meter_of_attrs_and_targets_counts_all_of_them(void **state) {
   live_thread_do(&thread);
   targets[1].type = UVPERF_TARGET_THREAD;
   targets[1].pid = (int32_t)thread.tid;
-  assert_int_equal(uvperf_meter_new_options(&meter, &options, NULL), 0);
-  assert_int_equal(uvperf_meter_nr_events(meter), 2);
+  assert_int_equal(uvperf_meter_new(&meter, &options, NULL), 0);
   assert_int_equal(uvperf_meter_item(meter, 1)->leader, 0);
   assert_null(uvperf_meter_item(meter, 2));
   assert_int_equal(
@@ -470,7 +460,7 @@ static void meter_of_attrs_and_targets_counts_all_of_them(void **state) {
   assert_int_equal(counts[0].nr_counts, 2);
   uvperf_meter_free(meter);
   options.flags = UVPERF_SET_RECORDS;
-  assert_int_equal(uvperf_meter_new_options(&meter, &options, NULL), UV_EINVAL);
+  assert_int_equal(uvperf_meter_new(&meter, &options, NULL), UV_EINVAL);
   assert_null(meter);
   live_thread_end(&thread);
 }
@@ -536,6 +526,7 @@ static void measure_event_of_a_group_of_one_counts(void **state) {
 }
 
 static void measure_event_of_bad_arguments_is_einval(void **state) {
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_count_t count;
   uvperf_meter_t *meter;
   uvperf_error_t error;
@@ -555,9 +546,12 @@ static void measure_event_of_bad_arguments_is_einval(void **state) {
       UV_EINVAL);
   assert_int_equal(uvperf_measure_events(NULL, NULL, NULL, NULL, 1, NULL),
                    UV_EINVAL);
-  assert_int_equal(uvperf_meter_new(NULL, "dummy:u", &error), UV_EINVAL);
+  assert_int_equal(uvperf_meter_new(NULL, &options, &error), UV_EINVAL);
   assert_int_equal(uvperf_meter_new(&meter, NULL, &error), UV_EINVAL);
-  assert_int_equal(uvperf_meter_new(&meter, "", &error), UV_EINVAL);
+  assert_int_equal(uvperf_meter_new(&meter, &options, &error), UV_EINVAL);
+  assert_null(meter);
+  options.names = "";
+  assert_int_equal(uvperf_meter_new(&meter, &options, &error), UV_EINVAL);
   assert_null(meter);
   assert_int_equal(
       uvperf_meter_measure(NULL, measure_note, &called, &count, 1, &error),

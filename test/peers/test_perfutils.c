@@ -553,7 +553,7 @@ static void benchmark_of_several_events_is_one_run(void **state) {
   support_need_breakpoints(__func__);
   measure_writes_name(writes);
   snprintf(names, sizeof(names), "%s,%s,%s", LIVE_SYSCALL, writes, writes);
-  assert_int_equal(uvperf_meter_new(&meter, names, NULL), 0);
+  meter = measure_meter(names, NULL);
   assert_int_equal(uvperf_meter_repeat(meter, 10, bench, &work, runs, 3, NULL),
                    0);
   assert_int_equal(work.runs, 10);

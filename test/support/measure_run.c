@@ -35,7 +35,11 @@ void measure_open_attrs(uv_loop_t *loop, measure_run_t *run,
 }
 
 void measure_do(measure_run_t *run, uvperf_measure_fn fn, void *arg) {
-  assert_int_equal(uvperf_measure(&run->set, fn, arg, run->reading, NULL), 0);
+  assert_int_equal(uvperf_set_reset(&run->set, NULL), 0);
+  assert_int_equal(uvperf_set_enable(&run->set, NULL), 0);
+  fn(arg);
+  assert_int_equal(uvperf_set_disable(&run->set, NULL), 0);
+  assert_int_equal(uvperf_set_read(&run->set, run->reading, NULL), 0);
 }
 
 static void on_close(uvperf_handle_t *handle) {
@@ -81,6 +85,20 @@ void measure_is(const measure_run_t *run, size_t attr, uint64_t value) {
   uvperf_count_t count = measure_total(run, attr);
 
   measure_count_is(&count, value);
+}
+
+uvperf_meter_t *measure_meter(const char *names,
+                              const uvperf_target_t *target) {
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  uvperf_meter_t *meter;
+  uvperf_error_t error;
+
+  options.names = names;
+  options.targets = target;
+  options.nr_targets = target != NULL;
+  if (uvperf_meter_new(&meter, &options, &error) != 0)
+    fail_msg("%s: %s", names, error.reason);
+  return meter;
 }
 
 /* -- work ----------------------------------------------------------------- */

@@ -20,7 +20,7 @@ void measure_open(uv_loop_t *loop, measure_run_t *run, const char *names,
 /* The same for attrs without groups. */
 void measure_open_attrs(uv_loop_t *loop, measure_run_t *run,
                         const struct perf_event_attr *const *attrs, size_t nr);
-/* Measures one call; it must succeed. */
+/* Counts during one call: resets, enables, calls, disables and reads. */
 void measure_do(measure_run_t *run, uvperf_measure_fn fn, void *arg);
 /* Closes it, and runs the loop until its close callback was called. */
 void measure_close(measure_run_t *run);
@@ -31,6 +31,10 @@ uvperf_count_t measure_total(const measure_run_t *run, size_t attr);
 void measure_is(const measure_run_t *run, size_t attr, uint64_t value);
 /* Fails the test unless a count has this value. */
 void measure_count_is(const uvperf_count_t *count, uint64_t value);
+
+/* Makes a meter of these events, on the target; NULL means the calling thread.
+ * Fails the test on error. */
+uvperf_meter_t *measure_meter(const char *names, const uvperf_target_t *target);
 
 /* Work with a known effect: see live.h. The argument is a uint64_t *, how
  * often; for measure_touch it is a live_region(). */

@@ -1,11 +1,342 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: the calls of a measurement, and what happens if one of them
- * fails. */
+/* Scripted: how uvperf_measure_events opens its event, how it uses what the
+ * kernel returns, that nothing of it is left whatever fails, and that a meter
+ * opens and closes once. */
 #include "measure_run.h"
+#include "other_kernel.h"
 
 #include <errno.h>
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* -- opening -------------------------------------------------------------- */
+
+static void measure_event_opens_one_event_of_the_calling_thread(void **state) {
+  uvperf_count_t count;
+  measure_pmu_t pmu;
+  fake_event_t *fake;
+
+  (void)state;
+  measure_pmu_add(&pmu, 1, 10);
+  fake = pmu.events[0];
+  assert_int_equal(uvperf_measure_events("page-faults:u", measure_pmu_work,
+                                         &pmu, &count, 1, NULL),
+                   0);
+  assert_int_equal(fake->pid, live_tid());
+  assert_int_equal(fake->cpu, -1);
+  assert_int_equal(fake->group_fd, -1);
+  assert_int_equal(fake->flags, PERF_FLAG_FD_CLOEXEC);
+  assert_int_equal(fake->attr.disabled, 1);
+  assert_int_equal(fake->attr.inherit, 0);
+  assert_int_equal(fake->attr.exclude_kernel, 1);
+  assert_int_equal(fake->enabled, 0);
+  fake_assert_clean();
+}
+
+/* Its name says which sides: nothing else is tried. */
+static void measure_event_that_is_refused_is_not_made_less(void **state) {
+  other_kernel_t *kernel = other_kernel();
+  uvperf_count_t count;
+  uvperf_error_t error;
+  measure_pmu_t pmu;
+  int called = 0;
+
+  (void)state;
+  kernel->allows_user_only = 1;
+  measure_pmu_add(&pmu, 1, 10);
+  assert_int_equal(
+      uvperf_measure_events("cycles", measure_note, &called, &count, 1, &error),
+      UV_EACCES);
+  assert_int_equal(error.code, UV_EACCES);
+  assert_int_equal(error.cause, UVPERF_CAUSE_PERMISSION);
+  assert_int_equal(called, 0);
+  assert_int_equal(pmu.events[0]->opened, 0);
+  assert_int_equal(uvperf_measure_events("cycles:u", measure_pmu_work, &pmu,
+                                         &count, 1, &error),
+                   0);
+  assert_int_equal(count.value, 1000);
+  fake_assert_clean();
+}
+
+static void measure_event_without_a_pmu_is_no_event(void **state) {
+  other_kernel_t *kernel = other_kernel();
+  uvperf_count_t count;
+  uvperf_error_t error;
+  int called = 0;
+
+  (void)state;
+  kernel->cycles = -ENOENT;
+  assert_int_equal(uvperf_measure_events("cycles:u", measure_note, &called,
+                                         &count, 1, &error),
+                   UV_ENOENT);
+  assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);
+  assert_non_null(strstr(error.reason, "cycles"));
+  assert_int_equal(called, 0);
+  fake_assert_clean();
+}
+
+/* -- counts --------------------------------------------------------------- */
+
+static void measure_event_of_a_shared_pmu_reports_the_ratio(void **state) {
+  uvperf_count_t count;
+  measure_pmu_t pmu;
+
+  (void)state;
+  measure_pmu_add(&pmu, 1, 10);
+  assert_int_equal(uvperf_measure_events("page-faults:u", measure_pmu_work,
+                                         &pmu, &count, 1, NULL),
+                   0);
+  assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
+  assert_int_equal(count.value, 1000);
+  assert_int_equal(count.scaled, 2000);
+  assert_int_equal(count.time_enabled, 2000);
+  assert_int_equal(count.time_running, 1000);
+  assert_true(count.ratio == 0.5);
+  assert_int_equal(count.nr_counts, 1);
+  assert_int_equal(count.nr_missing, 0);
+  fake_assert_clean();
+}
+
+static void never_scheduled(void *arg) {
+  measure_pmu_t *pmu = arg;
+
+  pmu->enabled += 500;
+  measure_pmu_publish(pmu);
+}
+
+static void measure_event_that_never_ran_is_no_count_of_0(void **state) {
+  uvperf_count_t count;
+  measure_pmu_t pmu;
+
+  (void)state;
+  measure_pmu_add(&pmu, 1, 10);
+  assert_int_equal(uvperf_measure_events("page-faults:u", never_scheduled, &pmu,
+                                         &count, 1, NULL),
+                   0);
+  assert_int_equal(count.state, UVPERF_COUNT_NEVER_SCHEDULED);
+  assert_int_equal(count.nr_missing, 1);
+  fake_assert_clean();
+}
+
+/* __perf_read(): end-of-file is an event in error state. */
+static void fails_on_the_pmu(void *arg) {
+  measure_pmu_t *pmu = arg;
+
+  pmu->events[0]->read_size = 0;
+}
+
+static void
+measure_event_that_is_pinned_and_does_not_fit_is_ebadf(void **state) {
+  uvperf_count_t count;
+  measure_pmu_t pmu;
+
+  (void)state;
+  measure_pmu_add(&pmu, 1, 10);
+  assert_int_equal(uvperf_measure_events("page-faults:uD", fails_on_the_pmu,
+                                         &pmu, &count, 1, NULL),
+                   0);
+  assert_int_equal(pmu.events[0]->attr.pinned, 1);
+  assert_int_equal(count.state, UVPERF_COUNT_ERROR);
+  assert_int_equal(count.code, UV_EBADF);
+  fake_assert_clean();
+}
+
+/* -- failures ------------------------------------------------------------- */
+
+static void measure_event_that_cannot_be_enabled_does_not_call(void **state) {
+  uvperf_count_t count;
+  uvperf_error_t error;
+  measure_pmu_t pmu;
+  int called = 0;
+
+  (void)state;
+  measure_pmu_add(&pmu, 1, 10);
+  memset(&error, 0, sizeof(error));
+  fake_fail(FAKE_IOCTL, 1, -EIO);
+  assert_int_equal(uvperf_measure_events("page-faults:u", measure_note, &called,
+                                         &count, 1, &error),
+                   UV_EIO);
+  assert_int_equal(error.code, UV_EIO);
+  assert_int_equal(called, 0);
+  fake_assert_clean();
+}
+
+static void
+measure_event_that_cannot_be_disabled_returns_its_count(void **state) {
+  uvperf_count_t count;
+  uvperf_error_t error;
+  measure_pmu_t pmu;
+
+  (void)state;
+  measure_pmu_add(&pmu, 1, 10);
+  memset(&error, 0, sizeof(error));
+  fake_fail(FAKE_IOCTL, 2, -EIO);
+  assert_int_equal(uvperf_measure_events("page-faults:u", measure_pmu_work,
+                                         &pmu, &count, 1, &error),
+                   UV_EIO);
+  assert_int_equal(error.code, UV_EIO);
+  assert_int_equal(count.value, 1000);
+  fake_assert_clean();
+}
+
+static void measure_event_that_cannot_be_read_is_an_error_state(void **state) {
+  uvperf_count_t count;
+  measure_pmu_t pmu;
+
+  (void)state;
+  measure_pmu_add(&pmu, 1, 10);
+  fake_fail_from(FAKE_READ, 1, -EIO);
+  assert_int_equal(uvperf_measure_events("page-faults:u", measure_pmu_work,
+                                         &pmu, &count, 1, NULL),
+                   0);
+  assert_int_equal(count.state, UVPERF_COUNT_ERROR);
+  assert_int_equal(count.code, UV_EIO);
+  fake_assert_clean();
+}
+
+static void measure_event_without_fds_is_emfile(void **state) {
+  uvperf_count_t count;
+  uvperf_error_t error;
+  measure_pmu_t pmu;
+  int called = 0;
+
+  (void)state;
+  measure_pmu_add(&pmu, 1, 10);
+  fake_fail(FAKE_OPEN, 1, -EMFILE);
+  assert_int_equal(uvperf_measure_events("page-faults:u", measure_note, &called,
+                                         &count, 1, &error),
+                   UV_EMFILE);
+  assert_int_equal(error.cause, UVPERF_CAUSE_FILES);
+  assert_true(error.needed > 0);
+  assert_int_equal(called, 0);
+  fake_assert_clean();
+}
+
+/* Any shortage is noticed before the call. */
+static void measure_event_without_memory_does_not_call(void **state) {
+  uvperf_count_t count;
+  uvperf_error_t error;
+  measure_pmu_t pmu;
+  int called = 0;
+  unsigned nth;
+  int rc;
+
+  (void)state;
+  for (nth = 1;; nth++) {
+    fake_kernel_reset();
+    measure_pmu_add(&pmu, 1, 10);
+    memset(&error, 0, sizeof(error));
+    fake_fail(FAKE_CALLOC, nth, 0);
+    rc = uvperf_measure_events("page-faults:u", measure_note, &called, &count,
+                               1, &error);
+    fake_assert_clean();
+    if (fake_failures() == 0)
+      break;
+    assert_int_equal(rc, UV_ENOMEM);
+    assert_int_equal(error.code, UV_ENOMEM);
+    assert_int_equal(error.cause, UVPERF_CAUSE_MEMORY);
+    assert_int_equal(called, 0);
+  }
+  assert_true(nth > 5);
+  assert_int_equal(rc, 0);
+  assert_int_equal(called, 1);
+}
+
+/* -- a meter -------------------------------------------------------------- */
+
+static void meter_opens_and_closes_once(void **state) {
+  uvperf_count_t count;
+  uvperf_meter_t *meter;
+  measure_pmu_t pmu;
+  int i;
+
+  (void)state;
+  measure_pmu_add(&pmu, 1, 10);
+  meter = measure_meter("page-faults:u", NULL);
+  for (i = 0; i < 3; i++) {
+    fake_log_clear();
+    assert_int_equal(
+        uvperf_meter_measure(meter, measure_pmu_work, &pmu, &count, 1, NULL),
+        0);
+    assert_int_equal(count.value, 1000);
+    assert_int_equal(count.time_enabled, 2000);
+    assert_null(strstr(fake_log(), "open"));
+    assert_null(strstr(fake_log(), "close"));
+    assert_non_null(strstr(fake_log(), "ENABLE"));
+  }
+  uvperf_meter_free(meter);
+  assert_int_equal(pmu.events[0]->fd, -1);
+  fake_assert_clean();
+}
+
+/* All events are disabled all the same, and the next call counts by itself. */
+static void meter_goes_on_after_a_failure(void **state) {
+  uvperf_count_t counts[2];
+  uvperf_error_t error;
+  uvperf_meter_t *meter;
+  measure_pmu_t pmus[2];
+  int called = 0;
+  unsigned nth;
+
+  (void)state;
+  for (nth = 1; nth <= 2; nth++) {
+    fake_kernel_reset();
+    measure_pmu_add(&pmus[0], 1, 10);
+    measure_pmu_add(&pmus[1], 1, 20);
+    meter = measure_meter("page-faults:u,cs:u", NULL);
+    fake_fail(FAKE_IOCTL, nth, -EIO);
+    assert_int_equal(
+        uvperf_meter_measure(meter, measure_note, &called, counts, 2, &error),
+        UV_EIO);
+    assert_int_equal(error.code, UV_EIO);
+    assert_int_equal(called, 0);
+    assert_int_equal(pmus[0].events[0]->enabled, 0);
+    assert_int_equal(pmus[1].events[0]->enabled, 0);
+    assert_int_equal(uvperf_meter_measure(meter, measure_pmu_work, &pmus[1],
+                                          counts, 2, &error),
+                     0);
+    assert_int_equal(counts[1].value, 1000);
+    uvperf_meter_free(meter);
+    fake_assert_clean();
+  }
+}
+
+/* The kernel's values and times only grow. */
+static void meter_returns_what_each_call_added(void **state) {
+  uvperf_count_t counts[3];
+  uvperf_meter_t *meter;
+  measure_pmu_t pmu;
+  size_t attr;
+  int i;
+
+  (void)state;
+  measure_pmu_add(&pmu, 3, 10);
+  meter = measure_meter("{page-faults:u,cs:u,minor-faults:u}", NULL);
+  for (i = 0; i < 5; i++) {
+    assert_int_equal(
+        uvperf_meter_measure(meter, measure_pmu_work, &pmu, counts, 3, NULL),
+        0);
+    for (attr = 0; attr < 3; attr++) {
+      assert_int_equal(counts[attr].state, UVPERF_COUNT_COUNTING);
+      assert_int_equal(counts[attr].value, 1000 + attr);
+      assert_int_equal(counts[attr].scaled, 2 * (1000 + attr));
+      assert_int_equal(counts[attr].time_enabled, 2000);
+      assert_int_equal(counts[attr].time_running, 1000);
+    }
+    measure_pmu_work(&pmu); /* not measured */
+  }
+  assert_int_equal(
+      uvperf_meter_measure(meter, never_scheduled, &pmu, counts, 3, NULL), 0);
+  assert_int_equal(counts[0].state, UVPERF_COUNT_NEVER_SCHEDULED);
+  assert_int_equal(counts[0].nr_missing, 1);
+  assert_int_equal(counts[0].time_enabled, 500);
+  assert_int_equal(
+      uvperf_meter_measure(meter, fails_on_the_pmu, &pmu, counts, 3, NULL), 0);
+  assert_int_equal(counts[0].state, UVPERF_COUNT_ERROR);
+  assert_int_equal(counts[0].code, UV_EBADF);
+  uvperf_meter_free(meter);
+  fake_assert_clean();
+}
 
 /* -- the order ------------------------------------------------------------ */
 
@@ -18,121 +349,231 @@ static void take_log(void *arg) {
   fake_log_clear();
 }
 
-static int ends_with(const char *text, const char *end) {
-  size_t length = strlen(text);
-
-  return length >= strlen(end) && strcmp(text + length - strlen(end), end) == 0;
-}
-
 /* Nothing is between enabling and the call, nor between the call and disabling;
  * one ioctl is for all of a group. */
 static void
-measure_calls_right_after_enabling_and_before_disabling(void **state) {
-  static const char *const names[] = {
-      "page-faults:u", "{page-faults:u,cs:u,minor-faults:u,dummy:u,faults:u}"};
-  static const size_t nrs[] = {1, 5};
-  measure_pmu_t pmu;
-  measure_run_t run;
-  size_t i;
+meter_calls_right_after_enabling_and_before_disabling(void **state) {
+  static const struct {
+    const char *names;
+    size_t nr_groups, nr;
+    const char *before, *after;
+  } cases[] = {
+      {"page-faults:u", 1, 1, "read, ioctl ENABLE", "ioctl DISABLE, read"},
+      {"{page-faults:u,cs:u,minor-faults:u,dummy:u,faults:u}", 1, 5,
+       "read, ioctl ENABLE", "ioctl DISABLE, read"},
+      {"page-faults:u,cs:u", 2, 1, "read, read, ioctl ENABLE, ioctl ENABLE",
+       "ioctl DISABLE, ioctl DISABLE, read, read"},
+  };
+  uvperf_count_t counts[5];
+  uvperf_meter_t *meter;
+  measure_pmu_t pmus[2];
+  size_t i, k, nr;
 
-  for (i = 0; i < COUNT_OF(names); i++) {
+  (void)state;
+  for (i = 0; i < COUNT_OF(cases); i++) {
     fake_kernel_reset();
-    measure_pmu_add(&pmu, nrs[i], 10);
-    measure_open(*state, &run, names[i], NULL);
-    measure_do(&run, measure_nothing, NULL);
+    for (k = 0; k < cases[i].nr_groups; k++)
+      measure_pmu_add(&pmus[k], cases[i].nr, 10 * (k + 1));
+    nr = cases[i].nr_groups * cases[i].nr;
+    meter = measure_meter(cases[i].names, NULL);
+    assert_int_equal(
+        uvperf_meter_measure(meter, measure_nothing, NULL, counts, nr, NULL),
+        0);
     fake_log_clear();
-    measure_do(&run, take_log, NULL);
-    assert_string_equal(log_before, "read, ioctl ENABLE");
-    assert_string_equal(fake_log(), "ioctl DISABLE, read");
-    measure_close(&run);
+    assert_int_equal(
+        uvperf_meter_measure(meter, take_log, NULL, counts, nr, NULL), 0);
+    assert_string_equal(log_before, cases[i].before);
+    assert_string_equal(fake_log(), cases[i].after);
+    uvperf_meter_free(meter);
     fake_assert_clean();
   }
 }
 
-static void measure_of_two_events_enables_both_before_the_call(void **state) {
-  measure_pmu_t pmus[2];
-  measure_run_t run;
+/* -- several events ------------------------------------------------------- */
 
-  measure_pmu_add(&pmus[0], 1, 10);
-  measure_pmu_add(&pmus[1], 1, 20);
-  measure_open(*state, &run, "page-faults:u,cs:u", NULL);
-  measure_do(&run, take_log, NULL);
-  assert_true(ends_with(log_before, "ioctl ENABLE, ioctl ENABLE"));
-  assert_string_equal(fake_log(), "ioctl DISABLE, ioctl DISABLE, read, read");
-  measure_close(&run);
-  fake_assert_clean();
-}
-
-/* -- counts --------------------------------------------------------------- */
-
-static void assert_half(const uvperf_count_t *count, uint64_t value) {
-  assert_int_equal(count->state, UVPERF_COUNT_COUNTING);
-  assert_int_equal(count->value, value);
-  assert_int_equal(count->scaled, 2 * value);
-  assert_int_equal(count->time_enabled, 2000);
-  assert_int_equal(count->time_running, 1000);
-  assert_true(count->ratio == 0.5);
-}
-
-/* The kernel's values and times only grow. */
-static void measure_returns_what_the_call_added(void **state) {
-  uvperf_count_t count;
+/* The scripted event is the second: the first cannot be had. */
+static void meter_without_one_of_its_events_counts_the_others(void **state) {
+  other_kernel_t *kernel = other_kernel();
+  const uvperf_set_failure_t *failures;
+  uvperf_count_t counts[2];
+  uvperf_meter_t *meter;
+  uvperf_error_t error;
   measure_pmu_t pmu;
-  measure_run_t run;
-  size_t attr;
-  int i;
+  size_t nr;
 
-  measure_pmu_add(&pmu, 3, 10);
-  measure_open(*state, &run, "{page-faults:u,cs:u,minor-faults:u}", NULL);
-  measure_pmu_work(&pmu); /* not measured */
-  for (i = 0; i < 5; i++) {
-    measure_do(&run, measure_pmu_work, &pmu);
-    for (attr = 0; attr < 3; attr++) {
-      count = measure_total(&run, attr);
-      assert_half(&count, 1000 + attr);
-    }
-  }
-  measure_close(&run);
+  (void)state;
+  kernel->cycles = -ENOENT;
+  measure_pmu_add(&pmu, 1, 10);
+  meter = measure_meter("cycles:u,page-faults:u", NULL);
+  assert_null(uvperf_meter_item(meter, 2));
+  assert_string_equal(uvperf_meter_item(meter, 0)->label, "cycles:u");
+  failures = uvperf_meter_failures(meter, &nr);
+  assert_int_equal(nr, 1);
+  assert_int_equal(failures[0].error.attr_index, 0);
+  assert_int_equal(failures[0].error.cause, UVPERF_CAUSE_NO_EVENT);
+  assert_int_equal(
+      uvperf_meter_measure(meter, measure_pmu_work, &pmu, counts, 2, &error),
+      0);
+  assert_int_equal(counts[0].state, UVPERF_COUNT_NOT_AVAILABLE);
+  assert_int_equal(counts[0].code, UV_ENOENT);
+  assert_int_equal(counts[1].value, 1000);
+  uvperf_meter_free(meter);
   fake_assert_clean();
 }
 
-static void never_scheduled(void *arg) {
+static void measure_events_without_one_says_which_and_why(void **state) {
+  other_kernel_t *kernel = other_kernel();
+  uvperf_count_t counts[2];
+  uvperf_error_t error;
+  measure_pmu_t pmu;
+
+  (void)state;
+  kernel->cycles = -ENOENT;
+  measure_pmu_add(&pmu, 1, 10);
+  assert_int_equal(uvperf_measure_events("page-faults:u,cycles:u",
+                                         measure_pmu_work, &pmu, counts, 2,
+                                         &error),
+                   0);
+  assert_int_equal(counts[0].value, 1000);
+  assert_int_equal(counts[1].state, UVPERF_COUNT_NOT_AVAILABLE);
+  assert_int_equal(error.code, UV_ENOENT);
+  assert_int_equal(error.attr_index, 1);
+  assert_non_null(strstr(error.reason, "cycles"));
+  fake_assert_clean();
+}
+
+static void meter_that_is_strict_needs_each_event(void **state) {
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  other_kernel_t *kernel = other_kernel();
+  uvperf_meter_t *meter;
+  uvperf_error_t error;
+  measure_pmu_t pmu;
+
+  (void)state;
+  kernel->cycles = -ENOENT;
+  measure_pmu_add(&pmu, 1, 10);
+  options.names = "page-faults:u,cycles:u";
+  options.flags = UVPERF_SET_STRICT;
+  assert_int_equal(uvperf_meter_new(&meter, &options, &error), UV_ENOENT);
+  assert_null(meter);
+  assert_non_null(strstr(error.reason, "cycles"));
+  fake_assert_clean();
+}
+
+static void meter_of_a_group_reads_it_at_once(void **state) {
+  uvperf_count_t counts[3];
+  uvperf_meter_t *meter;
+  measure_pmu_t pmu;
+  size_t i;
+
+  (void)state;
+  other_kernel();
+  measure_pmu_add(&pmu, 3, 10);
+  meter = measure_meter("{instructions:u,cycles:u,page-faults:u}", NULL);
+  assert_int_equal(pmu.events[2]->group_fd, pmu.events[0]->fd);
+  assert_int_equal(
+      uvperf_meter_measure(meter, measure_pmu_work, &pmu, counts, 3, NULL), 0);
+  for (i = 0; i < 3; i++) {
+    assert_int_equal(counts[i].value, 1000 + i);
+    assert_int_equal(counts[i].scaled, 2 * (1000 + i));
+  }
+  uvperf_meter_free(meter);
+  fake_assert_clean();
+}
+
+/* -- several calls -------------------------------------------------------- */
+
+/* On a counter in every second call only. */
+static void work_every_second_time(void *arg) {
   measure_pmu_t *pmu = arg;
 
-  pmu->enabled += 500;
+  if (pmu->enabled / 2000 % 2 == 0) {
+    measure_pmu_work(pmu);
+    return;
+  }
+  pmu->enabled += 2000;
   measure_pmu_publish(pmu);
 }
 
-/* perf_event_enable() on a group that is pinned and does not fit:
- * end-of-file. */
-static void fails_on_the_pmu(void *arg) {
-  measure_pmu_t *pmu = arg;
-
-  pmu->events[0]->read_size = 0;
-}
-
-static void measure_without_a_counter_is_no_count_of_0(void **state) {
-  uvperf_count_t count;
+static void repeat(uint64_t times, uvperf_measure_fn work,
+                   uvperf_runs_t *runs) {
+  uvperf_meter_t *meter;
   measure_pmu_t pmu;
-  measure_run_t run;
 
   measure_pmu_add(&pmu, 1, 10);
-  measure_open(*state, &run, "page-faults:u", NULL);
-  measure_do(&run, measure_pmu_work, &pmu);
-  measure_do(&run, never_scheduled, &pmu);
-  count = measure_total(&run, 0);
-  assert_int_equal(count.state, UVPERF_COUNT_NEVER_SCHEDULED);
-  assert_int_equal(count.nr_missing, 1);
-  assert_int_equal(count.time_enabled, 500);
-  measure_do(&run, fails_on_the_pmu, &pmu);
-  count = measure_total(&run, 0);
-  assert_int_equal(count.state, UVPERF_COUNT_ERROR);
-  assert_int_equal(count.code, UV_EBADF);
-  measure_close(&run);
+  meter = measure_meter("page-faults:u", NULL);
+  assert_int_equal(uvperf_meter_repeat(meter, times, work, &pmu, runs, 1, NULL),
+                   0);
+  uvperf_meter_free(meter);
   fake_assert_clean();
 }
 
-/* -- overhead ------------------------------------------------------------- */
+static void repeat_leaves_out_calls_that_were_not_counted(void **state) {
+  uvperf_runs_t runs;
+
+  (void)state;
+  repeat(5, work_every_second_time, &runs);
+  assert_int_equal(runs.nr, 3);
+  assert_int_equal(runs.sum.nr_counts, 3);
+  assert_int_equal(runs.sum.nr_missing, 2);
+  assert_int_equal(runs.sum.value, 3000);
+  assert_int_equal(runs.least, 2000);
+  assert_true(runs.mean == 2000 && runs.deviation == 0);
+}
+
+/* Counts 10 in each call, and 11 in the fourth. */
+static void work_of_almost_10(void *arg) {
+  measure_pmu_t *pmu = arg;
+
+  pmu->enabled += 1000;
+  pmu->running += 1000;
+  pmu->values[0] += pmu->enabled == 4000 ? 11 : 10;
+  measure_pmu_publish(pmu);
+}
+
+static void repeat_of_close_counts_has_a_small_deviation(void **state) {
+  uvperf_runs_t runs;
+
+  (void)state;
+  repeat(4, work_of_almost_10, &runs);
+  assert_true(runs.mean == 10.25);
+  assert_true(runs.deviation > 0.499 && runs.deviation < 0.501);
+}
+
+static void repeat_ends_with_the_first_failure(void **state) {
+  uvperf_meter_t *meter;
+  uvperf_runs_t runs;
+  uvperf_error_t error;
+  measure_pmu_t pmu;
+
+  (void)state;
+  measure_pmu_add(&pmu, 1, 10);
+  meter = measure_meter("page-faults:u", NULL);
+  assert_int_equal(
+      uvperf_meter_repeat(meter, 0, measure_pmu_work, &pmu, &runs, 1, &error),
+      UV_EINVAL);
+  assert_int_equal(
+      uvperf_meter_repeat(meter, 3, measure_pmu_work, &pmu, &runs, 2, &error),
+      UV_EINVAL);
+  assert_non_null(strstr(error.reason, "the meter has 1 events, but nr is 2; "
+                                       "pass one result per event"));
+  fake_fail(FAKE_CALLOC, 1, 0);
+  assert_int_equal(
+      uvperf_meter_repeat(meter, 3, measure_pmu_work, &pmu, &runs, 1, &error),
+      UV_ENOMEM);
+  assert_int_equal(pmu.values[0], 0);
+  fake_fail(FAKE_IOCTL, 5, -EIO); /* ENABLE and DISABLE of two calls */
+  assert_int_equal(
+      uvperf_meter_repeat(meter, 10, measure_pmu_work, &pmu, &runs, 1, &error),
+      UV_EIO);
+  assert_int_equal(pmu.values[0], 2000);
+  assert_int_equal(runs.nr, 2);
+  assert_true(runs.mean == 2000);
+  uvperf_meter_free(meter);
+  fake_assert_clean();
+}
+
+/* -- the cost of measuring ------------------------------------------------ */
 
 static const uint64_t *costs; /* of one measurement each */
 
@@ -151,230 +592,53 @@ static int count_cost(fake_event_t *fake, unsigned long request,
   return 0;
 }
 
-static void open_costly(uv_loop_t *loop, measure_pmu_t *pmu,
-                        measure_run_t *run) {
-  measure_pmu_add(pmu, 1, 10);
-  pmu->events[0]->on_ioctl = count_cost;
-  pmu->events[0]->data = pmu;
-  measure_open(loop, run, "page-faults:u", NULL);
-}
-
-static void measure_overhead_is_the_least_of_the_runs(void **state) {
+static void repeat_of_nothing_has_the_cost_as_its_least(void **state) {
   static const uint64_t of_three[] = {10, 7, 9};
-  static const uint64_t of_one[] = {12};
+  uvperf_meter_t *meter;
+  uvperf_runs_t runs;
   measure_pmu_t pmu;
-  measure_run_t run;
 
-  open_costly(*state, &pmu, &run);
+  (void)state;
+  measure_pmu_add(&pmu, 1, 10);
+  pmu.events[0]->on_ioctl = count_cost;
+  pmu.events[0]->data = &pmu;
+  meter = measure_meter("page-faults:u", NULL);
   costs = of_three;
-  assert_int_equal(uvperf_measure_overhead(&run.set, 3, run.reading, NULL), 0);
-  measure_is(&run, 0, 7);
-  assert_ptr_equal(costs, of_three + 3);
-  costs = of_one;
-  assert_int_equal(uvperf_measure_overhead(&run.set, 1, run.reading, NULL), 0);
-  measure_is(&run, 0, 12);
-  assert_ptr_equal(costs, of_one + 1);
-  measure_close(&run);
-  fake_assert_clean();
-}
-
-static void measure_overhead_of_0_runs_is_of_100(void **state) {
-  uint64_t of_hundred[100];
-  measure_pmu_t pmu;
-  measure_run_t run;
-  uint64_t i;
-
-  for (i = 0; i < 100; i++)
-    of_hundred[i] = 1000 - i;
-  open_costly(*state, &pmu, &run);
-  costs = of_hundred;
-  assert_int_equal(uvperf_measure_overhead(&run.set, 0, run.reading, NULL), 0);
-  assert_ptr_equal(costs, of_hundred + 100);
-  measure_is(&run, 0, 901);
-  measure_close(&run);
-  fake_assert_clean();
-}
-
-static void measure_overhead_that_fails_says_so(void **state) {
-  static const uint64_t of_two[] = {3, 4};
-  measure_pmu_t pmu;
-  measure_run_t run;
-
-  open_costly(*state, &pmu, &run);
-  costs = of_two;
-  fake_fail(FAKE_IOCTL, 5, -EIO); /* the third ENABLE */
-  assert_int_equal(uvperf_measure_overhead(&run.set, 9, run.reading, NULL),
-                   UV_EIO);
-  measure_close(&run);
-  fake_assert_clean();
-}
-
-/* -- failures ------------------------------------------------------------- */
-
-static void expect_failure(uvperf_set_t *set, uvperf_measure_fn fn, void *arg,
-                           uvperf_reading_t *reading, int code) {
-  uvperf_error_t error;
-
-  assert_int_equal(uvperf_measure(set, fn, arg, reading, &error), code);
-  assert_int_equal(error.code, code);
-  assert_int_not_equal(error.cause, UVPERF_CAUSE_NONE);
-  assert_int_not_equal(error.reason[0], '\0');
-}
-
-static void measure_that_cannot_be_calls_nothing(void **state) {
-  measure_pmu_t pmu;
-  measure_run_t run;
-  uvperf_error_t error;
-  int called = 0;
-
-  measure_pmu_add(&pmu, 1, 10);
-  measure_open(*state, &run, "page-faults:u", NULL);
-  expect_failure(NULL, measure_note, &called, run.reading, UV_EINVAL);
-  expect_failure(&run.set, NULL, &called, run.reading, UV_EINVAL);
-  expect_failure(&run.set, measure_note, &called, NULL, UV_EINVAL);
-  assert_int_equal(uvperf_measure_overhead(NULL, 1, run.reading, NULL),
-                   UV_EINVAL);
-  assert_int_equal(uvperf_measure_overhead(&run.set, 1, NULL, NULL), UV_EINVAL);
-  assert_int_equal(uvperf_enable(&run.set.handle, UVPERF_ALL, NULL), 0);
   assert_int_equal(
-      uvperf_measure(&run.set, measure_note, &called, run.reading, &error),
-      UV_EBUSY);
-  assert_non_null(strstr(error.reason, "the set is enabled, or is measuring "
-                                       "already; disable it, or make another"));
-  assert_int_equal(called, 0);
-  measure_close(&run);
+      uvperf_meter_repeat(meter, 3, measure_nothing, NULL, &runs, 1, NULL), 0);
+  assert_int_equal(runs.least, 7);
+  assert_int_equal(runs.most, 10);
+  assert_ptr_equal(costs, of_three + 3);
+  uvperf_meter_free(meter);
   fake_assert_clean();
 }
-
-static void measure_that_cannot_enable_all_does_not_call(void **state) {
-  measure_pmu_t pmus[2];
-  measure_run_t run;
-  int called = 0;
-  unsigned nth;
-
-  for (nth = 1; nth <= 2; nth++) {
-    fake_kernel_reset();
-    measure_pmu_add(&pmus[0], 1, 10);
-    measure_pmu_add(&pmus[1], 1, 20);
-    measure_open(*state, &run, "page-faults:u,cs:u", NULL);
-    fake_fail(FAKE_IOCTL, nth, -EIO);
-    expect_failure(&run.set, measure_note, &called, run.reading, UV_EIO);
-    assert_int_equal(called, 0);
-    assert_int_equal(pmus[0].events[0]->enabled, 0);
-    assert_int_equal(pmus[1].events[0]->enabled, 0);
-    measure_do(&run, measure_note, &called); /* it can be again */
-    assert_int_equal(called, 1);
-    called = 0;
-    measure_close(&run);
-    fake_assert_clean();
-  }
-}
-
-static void measure_that_cannot_disable_returns_what_it_read(void **state) {
-  uvperf_count_t count;
-  measure_pmu_t pmu;
-  measure_run_t run;
-
-  measure_pmu_add(&pmu, 1, 10);
-  measure_open(*state, &run, "page-faults:u", NULL);
-  fake_fail(FAKE_IOCTL, 2, -EIO);
-  expect_failure(&run.set, measure_pmu_work, &pmu, run.reading, UV_EIO);
-  count = measure_total(&run, 0);
-  assert_half(&count, 1000);
-  measure_close(&run);
-  fake_assert_clean();
-}
-
-static void measure_in_a_forked_child_is_eperm(void **state) {
-  measure_pmu_t pmu;
-  measure_run_t run;
-  int called = 0;
-
-  measure_pmu_add(&pmu, 1, 10);
-  measure_open(*state, &run, "page-faults:u", NULL);
-  fake_process(4711);
-  expect_failure(&run.set, measure_note, &called, run.reading, UV_EPERM);
-  assert_int_equal(uvperf_measure_overhead(&run.set, 2, run.reading, NULL),
-                   UV_EPERM);
-  assert_int_equal(called, 0);
-  assert_int_equal(pmu.events[0]->enabled, 0);
-  fake_process(0);
-  assert_int_equal(uvperf_enable(&run.set.handle, UVPERF_ALL, NULL), 0);
-  fake_process(4711);
-  expect_failure(&run.set, measure_note, &called, run.reading, UV_EPERM);
-  fake_process(0);
-  measure_close(&run);
-  fake_assert_clean();
-}
-
-/* Any shortage is noticed before the call. */
-static void measure_without_memory_does_not_call(void **state) {
-  measure_pmu_t pmu;
-  measure_run_t run;
-  uvperf_error_t error;
-  int called = 0;
-  unsigned nth = 0;
-  int rc;
-
-  measure_pmu_add(&pmu, 3, 10);
-  measure_open(*state, &run, "{page-faults:u,cs:u,minor-faults:u}", NULL);
-  do {
-    uvperf_reading_free(run.reading);
-    assert_int_equal(uvperf_reading_new(&run.reading), 0);
-    fake_fail(FAKE_CALLOC, ++nth, 0);
-    memset(&error, 0, sizeof(error));
-    rc = uvperf_measure(&run.set, measure_note, &called, run.reading, &error);
-    assert_int_equal(rc, error.code);
-    if (fake_failures() == nth) {
-      assert_int_equal(rc, UV_ENOMEM);
-      assert_int_equal(called, 0);
-      assert_int_equal(pmu.events[0]->enabled, 0);
-    }
-  } while (fake_failures() == nth);
-  assert_true(nth > 1);
-  assert_int_equal(rc, 0);
-  assert_int_equal(called, 1);
-  measure_close(&run);
-}
-
-static void measure_overhead_without_memory_is_enomem(void **state) {
-  measure_pmu_t pmu;
-  measure_run_t run;
-  unsigned nth = 0;
-  int rc;
-
-  measure_pmu_add(&pmu, 1, 10);
-  measure_open(*state, &run, "page-faults:u", NULL);
-  do {
-    uvperf_reading_free(run.reading);
-    assert_int_equal(uvperf_reading_new(&run.reading), 0);
-    fake_fail(FAKE_CALLOC, ++nth, 0);
-    rc = uvperf_measure_overhead(&run.set, 3, run.reading, NULL);
-    assert_int_equal(rc, fake_failures() == nth ? UV_ENOMEM : 0);
-  } while (fake_failures() == nth);
-  assert_true(nth > 2);
-  measure_close(&run);
-}
-
-#define script_test(f)                                                         \
-  support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
-                                   fake_kernel_loop_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      script_test(measure_calls_right_after_enabling_and_before_disabling),
-      script_test(measure_of_two_events_enables_both_before_the_call),
-      script_test(measure_returns_what_the_call_added),
-      script_test(measure_without_a_counter_is_no_count_of_0),
-      script_test(measure_overhead_is_the_least_of_the_runs),
-      script_test(measure_overhead_of_0_runs_is_of_100),
-      script_test(measure_overhead_that_fails_says_so),
-      script_test(measure_that_cannot_be_calls_nothing),
-      script_test(measure_that_cannot_enable_all_does_not_call),
-      script_test(measure_that_cannot_disable_returns_what_it_read),
-      script_test(measure_in_a_forked_child_is_eperm),
-      script_test(measure_without_memory_does_not_call),
-      script_test(measure_overhead_without_memory_is_enomem),
+      other_kernel_test(measure_event_opens_one_event_of_the_calling_thread),
+      other_kernel_test(measure_event_that_is_refused_is_not_made_less),
+      other_kernel_test(measure_event_without_a_pmu_is_no_event),
+      other_kernel_test(measure_event_of_a_shared_pmu_reports_the_ratio),
+      other_kernel_test(measure_event_that_never_ran_is_no_count_of_0),
+      other_kernel_test(measure_event_that_is_pinned_and_does_not_fit_is_ebadf),
+      other_kernel_test(measure_event_that_cannot_be_enabled_does_not_call),
+      other_kernel_test(
+          measure_event_that_cannot_be_disabled_returns_its_count),
+      other_kernel_test(measure_event_that_cannot_be_read_is_an_error_state),
+      other_kernel_test(measure_event_without_fds_is_emfile),
+      other_kernel_test(measure_event_without_memory_does_not_call),
+      other_kernel_test(meter_opens_and_closes_once),
+      other_kernel_test(meter_goes_on_after_a_failure),
+      other_kernel_test(meter_returns_what_each_call_added),
+      other_kernel_test(meter_calls_right_after_enabling_and_before_disabling),
+      other_kernel_test(meter_without_one_of_its_events_counts_the_others),
+      other_kernel_test(measure_events_without_one_says_which_and_why),
+      other_kernel_test(meter_that_is_strict_needs_each_event),
+      other_kernel_test(meter_of_a_group_reads_it_at_once),
+      other_kernel_test(repeat_leaves_out_calls_that_were_not_counted),
+      other_kernel_test(repeat_of_close_counts_has_a_small_deviation),
+      other_kernel_test(repeat_ends_with_the_first_failure),
+      other_kernel_test(repeat_of_nothing_has_the_cost_as_its_least),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

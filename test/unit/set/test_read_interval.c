@@ -505,24 +505,12 @@ static void set_cpu_comes_back_between_slices_its_counts_go_on(void **state) {
 
 /* -- at random ------------------------------------------------------------ */
 
-static void do_nothing(void *arg) {
-  (void)arg;
-}
-
-/* Resets the set and reads it, if it is disabled. */
-static void measure(slices_t *slices) {
-  if (uvperf_measure(&slices->live.set, do_nothing, NULL, slices->live.reading,
-                     NULL) == 0)
-    note_reset(slices);
-}
-
 static void do_something(slices_t *slices) {
-  static const char *const names[] = {"work",    "add",    "remove",
-                                      "reset",   "read",   "stop",
-                                      "disable", "enable", "measure"};
+  static const char *const names[] = {"work", "add",  "remove",  "reset",
+                                      "read", "stop", "disable", "enable"};
   uint64_t what = random_run_draw(&slices->run, 16);
 
-  slices->run.call = what < 9 ? names[what] : "nothing";
+  slices->run.call = what < 8 ? names[what] : "nothing";
   if (what == 1)
     add_target(slices);
   else if (what == 2 && slices->nr_targets > 1)
@@ -539,8 +527,6 @@ static void do_something(slices_t *slices) {
     uvperf_disable(&slices->live.set.handle, UVPERF_ALL, NULL);
   else if (what == 7)
     uvperf_enable(&slices->live.set.handle, UVPERF_ALL, NULL);
-  else if (what == 8)
-    measure(slices);
   if (what != 6)
     work(slices);
 }
