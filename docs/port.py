@@ -21,6 +21,12 @@ CALLS = {
     'uvperf_reading_nr_places': 'uvperf_reading_info({0})->nr_places',
     'uvperf_reading_time': 'uvperf_reading_info({0})->time',
     'uvperf_reading_interval': 'uvperf_reading_info({0})->interval',
+    'uvperf_tracepoint_id': 'uvperf_tracepoint_info({0})->id',
+    'uvperf_tracepoint_name': 'uvperf_tracepoint_info({0})->name',
+    'uvperf_tracepoint_category': 'uvperf_tracepoint_info({0})->category',
+    'uvperf_tracepoint_count': 'uvperf_tracepoint_info({0})->nr_fields',
+    'uvperf_tracepoint_field':
+        '(&uvperf_tracepoint_info({0})->fields[{1}])',
     'uvperf_meter_new_options': 'uvperf_meter_new({0}, {1}, {2})',
 }
 for kind in 'event', 'set', 'bpf_reader':

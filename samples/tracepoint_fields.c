@@ -70,7 +70,7 @@ int main(int argc, char **argv) {
     uvperf_tracepoint_free(tracepoint);
     return 1;
   }
-  uvperf_attr_tracepoint(&attr, uvperf_tracepoint_id(tracepoint));
+  uvperf_attr_tracepoint(&attr, uvperf_tracepoint_info(tracepoint)->id);
   uvperf_attr_set_period(&attr, 1); /* a record of each */
   attr.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_RAW;
   /* Results from -4095 on are errors. Smaller results can be addresses, for

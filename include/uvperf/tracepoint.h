@@ -107,7 +107,7 @@ UVPERF_EXTERN int uvperf_tracepoint_new(uvperf_tracepoint_t **tracepoint,
  *  machine or another time.
  *  @param tracepoint  Receives the tracepoint, NULL on error. Free it with
  *    uvperf_tracepoint_free.
- *  @param category    For uvperf_tracepoint_category; copied. NULL means "".
+ *  @param category    For uvperf_tracepoint_info_t; copied. NULL means "".
  *  @param text        Copied; it need not end in NUL.
  *  @param bytes       Bytes of text, at most 256 KiB.
  *  @param error       May be NULL. `column` is the first wrong byte of the
@@ -127,39 +127,23 @@ uvperf_tracepoint_new_from_format(uvperf_tracepoint_t **tracepoint,
  *  @param tracepoint  May be NULL. */
 UVPERF_EXTERN void uvperf_tracepoint_free(uvperf_tracepoint_t *tracepoint);
 
-/** Returns a tracepoint's id, for attr.config (see uvperf_attr_tracepoint).
- *  @param tracepoint  The tracepoint.
- *  @return the id in the format file. */
-UVPERF_EXTERN uint64_t
-uvperf_tracepoint_id(const uvperf_tracepoint_t *tracepoint);
+/* What a format file says of its tracepoint. */
+typedef struct uvperf_tracepoint_info_s {
+  uint64_t id;          /* for attr.config (see uvperf_attr_tracepoint) */
+  const char *name;     /* the part after the colon, such as "sched_switch" */
+  const char *category; /* the part before the colon; "" without a category */
+  /* In the order of the format file, including the fields that every tracepoint
+   * has. */
+  const uvperf_field_t *fields;
+  size_t nr_fields;
+  uint64_t reserved[4];
+} uvperf_tracepoint_info_t;
 
-/** Returns a tracepoint's name, the part after the colon.
+/** Describes a tracepoint.
  *  @param tracepoint  The tracepoint.
- *  @return the name in the format file, such as "sched_switch"; valid as long
- *    as the tracepoint. */
-UVPERF_EXTERN const char *
-uvperf_tracepoint_name(const uvperf_tracepoint_t *tracepoint);
-
-/** Returns a tracepoint's category, the part before the colon.
- *  @param tracepoint  The tracepoint.
- *  @return the category, such as "sched", or "" without a category. Valid as
- *    long as the tracepoint. */
-UVPERF_EXTERN const char *
-uvperf_tracepoint_category(const uvperf_tracepoint_t *tracepoint);
-
-/** Returns the number of fields, including fields that every tracepoint has.
- *  @param tracepoint  The tracepoint.
- *  @return the number. */
-UVPERF_EXTERN size_t
-uvperf_tracepoint_count(const uvperf_tracepoint_t *tracepoint);
-
-/** Returns a field by its index, in the order of the format file.
- *  @param tracepoint  The tracepoint.
- *  @param index       From 0.
- *  @return the field, valid as long as the tracepoint; NULL if index is not
- *    less than the number of fields. */
-UVPERF_EXTERN const uvperf_field_t *
-uvperf_tracepoint_field(const uvperf_tracepoint_t *tracepoint, size_t index);
+ *  @return the description, owned by the tracepoint and valid as long as it. */
+UVPERF_EXTERN const uvperf_tracepoint_info_t *
+uvperf_tracepoint_info(const uvperf_tracepoint_t *tracepoint);
 
 /** Finds a field by its name. Do this once, not for each record.
  *  @param tracepoint  The tracepoint.

@@ -101,6 +101,11 @@ static int make(uvperf_tracepoint_t **tracepoint, const char *category,
       rc = -ENOMEM;
   }
   if (rc == 0) {
+    made->info.id = made->format.id;
+    made->info.name = made->format.name;
+    made->info.category = made->category;
+    made->info.fields = made->format.fields;
+    made->info.nr_fields = made->format.nr_fields;
     *tracepoint = made;
     return 0;
   }
@@ -240,27 +245,9 @@ void uvperf_tracepoint_free(uvperf_tracepoint_t *tracepoint) {
   free(tracepoint);
 }
 
-uint64_t uvperf_tracepoint_id(const uvperf_tracepoint_t *tracepoint) {
-  return tracepoint->format.id;
-}
-
-const char *uvperf_tracepoint_name(const uvperf_tracepoint_t *tracepoint) {
-  return tracepoint->format.name;
-}
-
-const char *uvperf_tracepoint_category(const uvperf_tracepoint_t *tracepoint) {
-  return tracepoint->category;
-}
-
-size_t uvperf_tracepoint_count(const uvperf_tracepoint_t *tracepoint) {
-  return tracepoint->format.nr_fields;
-}
-
-const uvperf_field_t *
-uvperf_tracepoint_field(const uvperf_tracepoint_t *tracepoint, size_t index) {
-  if (index >= tracepoint->format.nr_fields)
-    return NULL;
-  return &tracepoint->format.fields[index];
+const uvperf_tracepoint_info_t *
+uvperf_tracepoint_info(const uvperf_tracepoint_t *tracepoint) {
+  return &tracepoint->info;
 }
 
 const uvperf_field_t *

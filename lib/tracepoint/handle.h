@@ -9,6 +9,7 @@
 
 struct uvperf_tracepoint_s {
   uvperf__format_t format;
+  uvperf_tracepoint_info_t info;     /* points into the format */
   const uvperf_field_t *common_type; /* NULL: the format has none */
   char *category;
   char *text; /* of the format file */

@@ -128,7 +128,7 @@ static void side_open(side_t *side, uv_loop_t *loop, int cpu) {
 
   if (uvperf_tracepoint_new(&side->tracepoint, side->name, &error) != 0)
     fail_msg("%s", error.reason);
-  uvperf_attr_tracepoint(&attr, uvperf_tracepoint_id(side->tracepoint));
+  uvperf_attr_tracepoint(&attr, uvperf_tracepoint_info(side->tracepoint)->id);
   uvperf_attr_set_period(&attr, 1);
   attr.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_RAW;
   attr.use_clockid = 1;

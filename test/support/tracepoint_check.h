@@ -98,8 +98,9 @@ static const char *tracepoint_check(const uint8_t *data, size_t size, int *rc) {
   memcpy(text + head, data, length);
   if (uvperf_tracepoint_new_from_format(&tracepoint, NULL, text, head + length,
                                         NULL) == 0) {
-    for (i = 0; i < uvperf_tracepoint_count(tracepoint); i++) {
-      const uvperf_field_t *field = uvperf_tracepoint_field(tracepoint, i);
+    for (i = 0; i < uvperf_tracepoint_info(tracepoint)->nr_fields; i++) {
+      const uvperf_field_t *field =
+          &uvperf_tracepoint_info(tracepoint)->fields[i];
 
       if (need < (size_t)field->offset + field->size)
         need = (size_t)field->offset + field->size;
@@ -109,7 +110,7 @@ static const char *tracepoint_check(const uint8_t *data, size_t size, int *rc) {
       need = size;
     raw = need <= UINT16_MAX ? calloc(1, need > 0 ? need : 1) : NULL;
     if (raw != NULL) {
-      id = (uint16_t)uvperf_tracepoint_id(tracepoint);
+      id = (uint16_t)uvperf_tracepoint_info(tracepoint)->id;
       memcpy(raw, data + length + (nul != NULL), size);
       if (need >= sizeof(id))
         memcpy(raw, &id, sizeof(id));

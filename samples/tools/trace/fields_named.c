@@ -103,15 +103,15 @@ static int is_wanted(const uvperf_field_t *field) {
 }
 
 static void make_plan(trace_fields_t *fields) {
-  size_t i, nr = uvperf_tracepoint_count(fields->tracepoint);
+  size_t i, nr = uvperf_tracepoint_info(fields->tracepoint)->nr_fields;
   const uvperf_field_t *field;
   field_plan_t *plan;
-  int is_call = strncmp(uvperf_tracepoint_name(fields->tracepoint),
+  int is_call = strncmp(uvperf_tracepoint_info(fields->tracepoint)->name,
                         "sys_enter_", strlen("sys_enter_")) == 0;
 
   fields->plan = common_calloc(nr + 1, sizeof(*fields->plan));
   for (i = 0; i < nr; i++) {
-    field = uvperf_tracepoint_field(fields->tracepoint, i);
+    field = &uvperf_tracepoint_info(fields->tracepoint)->fields[i];
     if (!is_wanted(field))
       continue;
     plan = &fields->plan[fields->nr++];
@@ -150,7 +150,7 @@ void trace_fields_of_text(trace_fields_t **fields, const char *text,
   if (text != NULL &&
       uvperf_tracepoint_new_from_format(&tracepoint, NULL, text, bytes,
                                         error) == 0 &&
-      uvperf_tracepoint_count(tracepoint) > MAX_FIELDS) {
+      uvperf_tracepoint_info(tracepoint)->nr_fields > MAX_FIELDS) {
     snprintf(error->reason, sizeof(error->reason), "more than %d fields",
              MAX_FIELDS);
     uvperf_tracepoint_free(tracepoint);

@@ -132,7 +132,7 @@ static void format_has_what_declarations_mean(void **state) {
              "\tsigned:0;\n",
              declarations[i].declaration, declarations[i].size);
     tracepoint = parsed(text);
-    expect_field(uvperf_tracepoint_field(tracepoint, 0), &wanted);
+    expect_field(&uvperf_tracepoint_info(tracepoint)->fields[0], &wanted);
     uvperf_tracepoint_free(tracepoint);
   }
 }

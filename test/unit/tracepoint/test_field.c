@@ -283,8 +283,9 @@ static unsigned read_all(const uvperf_tracepoint_t *tracepoint,
   size_t i;
   size_t j;
 
-  for (i = 0; i < uvperf_tracepoint_count(tracepoint); i++) {
-    const uvperf_field_t *field = uvperf_tracepoint_field(tracepoint, i);
+  for (i = 0; i < uvperf_tracepoint_info(tracepoint)->nr_fields; i++) {
+    const uvperf_field_t *field =
+        &uvperf_tracepoint_info(tracepoint)->fields[i];
     const void *bytes;
     const char *text;
     uint64_t value;

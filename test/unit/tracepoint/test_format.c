@@ -80,17 +80,15 @@ static void format_has_each_field_in_order(void **state) {
   size_t i;
 
   (void)state;
-  assert_int_equal(uvperf_tracepoint_id(tracepoint), 372);
-  assert_string_equal(uvperf_tracepoint_name(tracepoint), "sched_switch");
-  assert_string_equal(uvperf_tracepoint_category(tracepoint), "test");
-  assert_int_equal(uvperf_tracepoint_count(tracepoint), 11);
+  assert_int_equal(uvperf_tracepoint_info(tracepoint)->id, 372);
+  assert_string_equal(uvperf_tracepoint_info(tracepoint)->name, "sched_switch");
+  assert_string_equal(uvperf_tracepoint_info(tracepoint)->category, "test");
+  assert_int_equal(uvperf_tracepoint_info(tracepoint)->nr_fields, 11);
   for (i = 0; i < 11; i++) {
-    expect_field(uvperf_tracepoint_field(tracepoint, i), &wanted[i]);
+    expect_field(&uvperf_tracepoint_info(tracepoint)->fields[i], &wanted[i]);
     assert_ptr_equal(uvperf_tracepoint_find(tracepoint, wanted[i].name),
-                     uvperf_tracepoint_field(tracepoint, i));
+                     &uvperf_tracepoint_info(tracepoint)->fields[i]);
   }
-  assert_null(uvperf_tracepoint_field(tracepoint, 11));
-  assert_null(uvperf_tracepoint_field(tracepoint, SIZE_MAX));
   assert_null(uvperf_tracepoint_find(tracepoint, "prev"));
   assert_null(uvperf_tracepoint_find(tracepoint, ""));
   uvperf_tracepoint_free(tracepoint);
@@ -103,10 +101,10 @@ static void format_without_signs_is_taken(void **state) {
              "size:4;\n\n\tfield:int x;\toffset:8;\tsize:4;\n\nprint fmt: \n");
 
   (void)state;
-  assert_int_equal(uvperf_tracepoint_count(tracepoint), 2);
-  assert_int_equal(uvperf_tracepoint_field(tracepoint, 0)->flags,
+  assert_int_equal(uvperf_tracepoint_info(tracepoint)->nr_fields, 2);
+  assert_int_equal(uvperf_tracepoint_info(tracepoint)->fields[0].flags,
                    VALUE | COMMON);
-  assert_int_equal(uvperf_tracepoint_field(tracepoint, 1)->flags, VALUE);
+  assert_int_equal(uvperf_tracepoint_info(tracepoint)->fields[1].flags, VALUE);
   uvperf_tracepoint_free(tracepoint);
 }
 
@@ -115,7 +113,7 @@ static void format_without_own_fields_is_taken(void **state) {
       parsed(TEXT_HEAD("bare", 7) "\nprint fmt: \"\"\n");
 
   (void)state;
-  assert_int_equal(uvperf_tracepoint_count(tracepoint), 4);
+  assert_int_equal(uvperf_tracepoint_info(tracepoint)->nr_fields, 4);
   uvperf_tracepoint_free(tracepoint);
 }
 
@@ -127,7 +125,7 @@ static void format_without_category_has_an_empty_one(void **state) {
   assert_int_equal(uvperf_tracepoint_new_from_format(&tracepoint, NULL, text,
                                                      strlen(text), NULL),
                    0);
-  assert_string_equal(uvperf_tracepoint_category(tracepoint), "");
+  assert_string_equal(uvperf_tracepoint_info(tracepoint)->category, "");
   uvperf_tracepoint_free(tracepoint);
   uvperf_tracepoint_free(NULL);
 }
@@ -240,7 +238,7 @@ static void format_cut_anywhere_has_fewer_fields_or_none(void **state) {
       continue;
     }
     assert_true(text[bytes - 1] == '\n' || text + bytes > end);
-    assert_int_equal(uvperf_tracepoint_count(tracepoint) == 11,
+    assert_int_equal(uvperf_tracepoint_info(tracepoint)->nr_fields == 11,
                      text + bytes >= end - 1);
     taken += text + bytes >= fields && text + bytes < end;
     uvperf_tracepoint_free(tracepoint);
@@ -289,14 +287,15 @@ static size_t damage(char *text, size_t bytes, uint64_t *seed) {
 
 /* A tracepoint that was taken can be used as any other. */
 static void use(const uvperf_tracepoint_t *tracepoint, size_t bytes) {
-  size_t texts = strlen(uvperf_tracepoint_name(tracepoint));
+  size_t texts = strlen(uvperf_tracepoint_info(tracepoint)->name);
   unsigned char raw[64] = {0};
   const void *at;
   size_t size;
   size_t i;
 
-  for (i = 0; i < uvperf_tracepoint_count(tracepoint); i++) {
-    const uvperf_field_t *field = uvperf_tracepoint_field(tracepoint, i);
+  for (i = 0; i < uvperf_tracepoint_info(tracepoint)->nr_fields; i++) {
+    const uvperf_field_t *field =
+        &uvperf_tracepoint_info(tracepoint)->fields[i];
 
     texts += strlen(field->name) + strlen(field->type);
     assert_true(strlen(field->name) > 0);

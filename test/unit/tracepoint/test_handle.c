@@ -38,10 +38,10 @@ static void tracepoint_is_found_by_its_name(void **state) {
   assert_int_equal(
       uvperf__handle_new(&tracepoint, tree->root, "sched:sched_switch", NULL),
       0);
-  assert_int_equal(uvperf_tracepoint_id(tracepoint), 372);
-  assert_string_equal(uvperf_tracepoint_category(tracepoint), "sched");
-  assert_string_equal(uvperf_tracepoint_name(tracepoint), "sched_switch");
-  assert_int_equal(uvperf_tracepoint_count(tracepoint), 11);
+  assert_int_equal(uvperf_tracepoint_info(tracepoint)->id, 372);
+  assert_string_equal(uvperf_tracepoint_info(tracepoint)->category, "sched");
+  assert_string_equal(uvperf_tracepoint_info(tracepoint)->name, "sched_switch");
+  assert_int_equal(uvperf_tracepoint_info(tracepoint)->nr_fields, 11);
   uvperf_tracepoint_free(tracepoint);
 }
 
@@ -254,12 +254,12 @@ static void expect_lines(const uvperf_tracepoint_t *tracepoint, char *text) {
 
     if (strncmp(line, "\tfield:", 7) != 0)
       continue;
-    field = uvperf_tracepoint_field(tracepoint, nr);
-    assert_non_null(field);
+    assert_true(nr < uvperf_tracepoint_info(tracepoint)->nr_fields);
+    field = &uvperf_tracepoint_info(tracepoint)->fields[nr];
     expect_line(field, line + 7);
     nr += 1;
   }
-  assert_int_equal(nr, uvperf_tracepoint_count(tracepoint));
+  assert_int_equal(nr, uvperf_tracepoint_info(tracepoint)->nr_fields);
 }
 
 /* The types differ by spaces. */
@@ -326,12 +326,12 @@ static void expect_tep(const uvperf_tracepoint_t *tracepoint, const char *text,
            text);
   assert_int_equal(
       tep_parse_format(tep, &event, fields, strlen(fields), "test"), 0);
-  assert_int_equal(event->id, uvperf_tracepoint_id(tracepoint));
+  assert_int_equal(event->id, uvperf_tracepoint_info(tracepoint)->id);
   for (field = event->format.common_fields; field != NULL; field = field->next)
-    expect_tep_field(uvperf_tracepoint_field(tracepoint, nr++), field);
+    expect_tep_field(&uvperf_tracepoint_info(tracepoint)->fields[nr++], field);
   for (field = event->format.fields; field != NULL; field = field->next)
-    expect_tep_field(uvperf_tracepoint_field(tracepoint, nr++), field);
-  assert_int_equal(nr, uvperf_tracepoint_count(tracepoint));
+    expect_tep_field(&uvperf_tracepoint_info(tracepoint)->fields[nr++], field);
+  assert_int_equal(nr, uvperf_tracepoint_info(tracepoint)->nr_fields);
   tep_free(tep);
   free(fields);
 }
@@ -340,8 +340,8 @@ static void add_fields(const uvperf_tracepoint_t *tracepoint,
                        totals_t *totals) {
   size_t i;
 
-  for (i = 0; i < uvperf_tracepoint_count(tracepoint); i++) {
-    uint32_t flags = uvperf_tracepoint_field(tracepoint, i)->flags;
+  for (i = 0; i < uvperf_tracepoint_info(tracepoint)->nr_fields; i++) {
+    uint32_t flags = uvperf_tracepoint_info(tracepoint)->fields[i].flags;
 
     totals->fields += 1;
     totals->dynamic += (flags & UVPERF_FIELD_DYNAMIC) != 0;
@@ -365,8 +365,8 @@ static void check_tracepoint(const char *category, const char *name,
   snprintf(path, sizeof(path), "%s:%s", category, name);
   if (uvperf_tracepoint_new(&tracepoint, path, &error) != 0)
     fail_msg("%s: %s", path, error.reason);
-  assert_string_equal(uvperf_tracepoint_category(tracepoint), category);
-  assert_string_equal(uvperf_tracepoint_name(tracepoint), name);
+  assert_string_equal(uvperf_tracepoint_info(tracepoint)->category, category);
+  assert_string_equal(uvperf_tracepoint_info(tracepoint)->name, name);
   expect_tep(tracepoint, text, bytes);
   expect_lines(tracepoint, text);
   add_fields(tracepoint, totals);
