@@ -27,6 +27,8 @@ CALLS = {
     'uvperf_tracepoint_count': 'uvperf_tracepoint_info({0})->nr_fields',
     'uvperf_tracepoint_field':
         '(&uvperf_tracepoint_info({0})->fields[{1}])',
+    'uvperf_cpus_online': 'uvperf_cpus(UVPERF_CPUS_ONLINE, {0}, {1})',
+    'uvperf_cpus_possible': 'uvperf_cpus(UVPERF_CPUS_POSSIBLE, {0}, {1})',
     'uvperf_meter_new_options': 'uvperf_meter_new({0}, {1}, {2})',
 }
 for kind in 'event', 'set', 'bpf_reader':

@@ -65,7 +65,7 @@ int main(int argc, char **argv) {
   if (uvperf_bpf_reader_init(uv_default_loop(), &reader, -1, &options,
                              &error) != 0)
     return fail(error.reason);
-  rc = uvperf_cpus_possible(cpus, &nr_cpus);
+  rc = uvperf_cpus(UVPERF_CPUS_POSSIBLE, cpus, &nr_cpus);
   for (i = 0; rc == 0 && i < nr_cpus; i++)
     if (uvperf_bpf_reader_cpu_status(&reader, cpus[i]) == UV_E2BIG)
       fprintf(stderr, "CPU %d is not heard: max_entries of the map\n", cpus[i]);

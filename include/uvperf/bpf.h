@@ -117,7 +117,7 @@ typedef struct uvperf_bpf_reader_options_s {
    * Other causes of UV_EINVAL are as for uvperf_event_init. */
   const struct perf_event_attr *attr;
   /* A list of CPUs, such as "0-3,8". Copied. NULL is the default: all CPUs that
-   * are online (uvperf_cpus_online) and have an entry in the map, which means
+   * are online (uvperf_cpus) and have an entry in the map, which means
    * an id below max_entries. See uvperf_bpf_reader_cpu_status. A listed CPU
    * without an entry is UV_EINVAL. */
   const char *cpus;

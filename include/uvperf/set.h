@@ -153,7 +153,7 @@ UVPERF_EXTERN int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading,
  *    UV_EINVAL    interval_ms is 0, or cb is NULL; or the program has closed an
  *      inner handle by uv_close;
  *    UV_ENOMEM, UV_EPERM  out of memory; in a forked child;
- *    another      the online CPUs cannot be listed (uvperf_cpus_online), with
+ *    another      the online CPUs cannot be listed (uvperf_cpus), with
  *      UVPERF_SET_FOLLOW_CPUS. */
 UVPERF_EXTERN int uvperf_set_read_start(uvperf_set_t *set, uint64_t interval_ms,
                                         uvperf_set_read_cb cb,

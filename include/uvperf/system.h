@@ -167,28 +167,31 @@ static inline uint64_t uvperf_clock_realtime(const uvperf_clock_pair_t *pair,
 UVPERF_EXTERN int uvperf_cpu_list_parse(const char *list, int *cpus,
                                         size_t *nr);
 
-/** Lists the CPUs that are online now. Events can be opened on these CPUs. Some
- *  CPUs may be offline, so do not expect the ids 0 to n - 1. Without sysfs, as
- *  in many chroots, the list is made from /proc/stat.
- *  @param cpus  Caller's; receives the ids, ascending. May be NULL if *nr is 0.
- *  @param nr    Caller's. The number of ids that fit into cpus. Receives the
- *    number of CPUs. The next call may find more.
+/* The CPUs that uvperf_cpus lists. */
+enum uvperf_cpus_kind {
+  /* The CPUs that are online now. Events can be opened on these CPUs. Without
+   * sysfs, as in many chroots, the list is made from /proc/stat. */
+  UVPERF_CPUS_ONLINE = 1,
+  /* The CPUs that this machine can ever have. CPUs in records are always among
+   * them. Their number is the same until the next boot. */
+  UVPERF_CPUS_POSSIBLE = 2
+};
+
+/** Lists CPUs. Some CPUs may be offline, so do not expect the ids 0 to n - 1.
+ *  @param which  enum uvperf_cpus_kind.
+ *  @param cpus   Caller's; receives the ids, ascending. May be NULL if *nr is
+ *    0.
+ *  @param nr     Caller's. The number of ids that fit into cpus. Receives the
+ *    number of CPUs. The next call may find more that are online.
  *  @return 0, or, with cpus and *nr unchanged (except by -ENOBUFS),
  *    -ENOBUFS  cpus is too small: *nr is the number of CPUs;
- *    -ENOENT   neither sysfs nor procfs is mounted;
- *    -EINVAL   an argument is NULL, or the file has no list;
+ *    -ENOENT   sysfs is not mounted and, for the online CPUs, neither is
+ *      procfs;
+ *    -EINVAL   an argument is NULL, `which` is another number, or the file has
+ *      no list;
  *    another   the error of open(2) or read(2), such as -EMFILE.
- *  Source: /sys/devices/system/cpu/online, /proc/stat. */
-UVPERF_EXTERN int uvperf_cpus_online(int *cpus, size_t *nr);
-
-/** Lists the CPUs that this machine can ever have. CPUs in records are always
- *  among them.
- *  @param cpus  As for uvperf_cpus_online.
- *  @param nr    As for uvperf_cpus_online. The number is the same until the
- *    next boot.
- *  @return as uvperf_cpus_online. -ENOENT means that sysfs is not mounted.
- *  Source: /sys/devices/system/cpu/possible. */
-UVPERF_EXTERN int uvperf_cpus_possible(int *cpus, size_t *nr);
+ *  Source: /sys/devices/system/cpu/online and possible, /proc/stat. */
+UVPERF_EXTERN int uvperf_cpus(uint32_t which, int *cpus, size_t *nr);
 
 /* -- PMUs ----------------------------------------------------------------- */
 

@@ -442,18 +442,12 @@ int uvperf__system_cpus(const char *root, const char *list, int *cpus,
   return rc != 0 ? rc : uvperf__cpu_list_parse(text, cpus, nr);
 }
 
-static int list_cpus(const char *list, int *cpus, size_t *nr) {
-  if (nr == NULL || (cpus == NULL && *nr != 0))
+int uvperf_cpus(uint32_t which, int *cpus, size_t *nr) {
+  if (nr == NULL || (cpus == NULL && *nr != 0) ||
+      (which != UVPERF_CPUS_ONLINE && which != UVPERF_CPUS_POSSIBLE))
     return -EINVAL;
-  return uvperf__system_cpus("", list, cpus, nr);
-}
-
-int uvperf_cpus_online(int *cpus, size_t *nr) {
-  return list_cpus("online", cpus, nr);
-}
-
-int uvperf_cpus_possible(int *cpus, size_t *nr) {
-  return list_cpus("possible", cpus, nr);
+  return uvperf__system_cpus(
+      "", which == UVPERF_CPUS_ONLINE ? "online" : "possible", cpus, nr);
 }
 
 int uvperf__system_online_cpus(const char *root) {

@@ -107,7 +107,7 @@ static int fork_writers(fixture_t *fixture) {
   int done[2];
   int rc = 0;
 
-  if (uvperf_cpus_online(cpus, &nr) != 0)
+  if (uvperf_cpus(UVPERF_CPUS_ONLINE, cpus, &nr) != 0)
     return bench_fail("the CPUs", "cannot be listed, or are too many");
   if (pipe2(done, O_CLOEXEC) != 0)
     return bench_fail("pipe2", strerror(errno));

@@ -135,7 +135,7 @@ static void rings_are_reported(void **state) {
   size_t nr = CPU_SETSIZE;
   size_t i, at;
 
-  assert_int_equal(uvperf_cpus_online(cpus, &nr), 0);
+  assert_int_equal(uvperf_cpus(UVPERF_CPUS_ONLINE, cpus, &nr), 0);
   live_bpf_reader_make(__func__, &live, 0);
   for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
     options.ring_bytes = sizes[i];

@@ -242,7 +242,7 @@ static void group_of_five_is_one_read_for_each_cpu(void **state) {
 
   (void)state;
   support_need_cpu_wide(__func__);
-  assert_int_equal(uvperf_cpus_online(cpus, &nr), 0);
+  assert_int_equal(uvperf_cpus(UVPERF_CPUS_ONLINE, cpus, &nr), 0);
   counters_make(&make, 5);
   uvperf_attr_software(&make.attrs[0], PERF_COUNT_SW_CPU_CLOCK);
   counters_group(&make, 0, 5);

@@ -82,7 +82,7 @@ static void expect_online(const uvperf__target_spots_t *spots) {
   int cpus[1024];
   size_t nr = 1024, i;
 
-  assert_int_equal(uvperf_cpus_online(cpus, &nr), 0);
+  assert_int_equal(uvperf_cpus(UVPERF_CPUS_ONLINE, cpus, &nr), 0);
   assert_int_equal(spots->nr_spots, nr);
   for (i = 0; i < nr; i++) {
     assert_int_equal(spots->spots[i].cpu, cpus[i]);

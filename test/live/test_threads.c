@@ -185,7 +185,7 @@ static void find_machine(found_t *found) {
   size_t nr = 1024;
   unsigned int i;
 
-  if (uvperf_cpus_possible(cpus, &nr) == 0)
+  if (uvperf_cpus(UVPERF_CPUS_POSSIBLE, cpus, &nr) == 0)
     add_bytes(found, cpus, nr * sizeof(cpus[0]));
   add_number(found, (uint64_t)uvperf_system_limits(&limits));
   add_number(found, (uint64_t)limits.cap_perfmon);

@@ -21,7 +21,7 @@ static void buffer_reads_each_cpu_that_is_online(void **state) {
   size_t i;
 
   live_bpf_reader_begin(__func__, *state, &live);
-  assert_int_equal(uvperf_cpus_online(NULL, &online), UV_ENOBUFS);
+  assert_int_equal(uvperf_cpus(UVPERF_CPUS_ONLINE, NULL, &online), UV_ENOBUFS);
   assert_int_equal(uvperf_nr_rings(&live.reader.handle), online);
   for (i = 0; i < nr; i++)
     live_bpf_reader_send_all(&live, cpus[i], 1);

@@ -53,7 +53,7 @@ pull_bpf_prints_all_and_names_cpus_that_are_not_heard(void **state) {
     place += strlen(line);
   }
   assert_string_equal(place, "1500 records, 0 lost\n");
-  uvperf_cpus_online(NULL, &nr_cpus);
+  uvperf_cpus(UVPERF_CPUS_ONLINE, NULL, &nr_cpus);
   if (nr_cpus > 1)
     tool_run_expect_text(run.err, "CPU 1 ");
 }

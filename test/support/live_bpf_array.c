@@ -17,10 +17,10 @@ static uint32_t cpu_ids(void) {
   uint32_t ids;
   int *cpus;
 
-  assert_int_equal(uvperf_cpus_possible(NULL, &nr), UV_ENOBUFS);
+  assert_int_equal(uvperf_cpus(UVPERF_CPUS_POSSIBLE, NULL, &nr), UV_ENOBUFS);
   cpus = calloc(nr, sizeof(*cpus));
   assert_non_null(cpus);
-  assert_int_equal(uvperf_cpus_possible(cpus, &nr), 0);
+  assert_int_equal(uvperf_cpus(UVPERF_CPUS_POSSIBLE, cpus, &nr), 0);
   ids = (uint32_t)cpus[nr - 1] + 1;
   free(cpus);
   return ids;

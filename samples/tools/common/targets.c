@@ -63,7 +63,7 @@ int common_cpus_online(common_ids_t *cpus) {
   size_t room = 0;
   int rc;
 
-  while ((rc = uvperf_cpus_online(cpus->ids, &room)) == -ENOBUFS) {
+  while ((rc = uvperf_cpus(UVPERF_CPUS_ONLINE, cpus->ids, &room)) == -ENOBUFS) {
     while (cpus->capacity < room)
       cpus->ids = common_grow(cpus->ids, &cpus->capacity, sizeof(*cpus->ids));
     room = cpus->capacity;

@@ -45,7 +45,7 @@ int record_put_nrcpus(record_bytes_t *bytes) {
   size_t online = 0;
   int last = record_last_cpu();
 
-  if (last < 0 || uvperf_cpus_online(NULL, &online) != -ENOBUFS)
+  if (last < 0 || uvperf_cpus(UVPERF_CPUS_ONLINE, NULL, &online) != -ENOBUFS)
     return 0;
   record_bytes_put_u32(bytes, (uint32_t)last + 1);
   record_bytes_put_u32(bytes, (uint32_t)online);

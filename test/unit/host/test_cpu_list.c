@@ -106,30 +106,32 @@ static void cpu_list_without_an_argument_is_einval(void **state) {
   assert_int_equal(uvperf_cpu_list_parse(NULL, &cpu, &nr), -EINVAL);
   assert_int_equal(uvperf_cpu_list_parse("0", &cpu, NULL), -EINVAL);
   assert_int_equal(uvperf_cpu_list_parse("0", NULL, &nr), -EINVAL);
-  assert_int_equal(uvperf_cpus_online(&cpu, NULL), -EINVAL);
-  assert_int_equal(uvperf_cpus_online(NULL, &nr), -EINVAL);
-  assert_int_equal(uvperf_cpus_possible(NULL, &nr), -EINVAL);
+  assert_int_equal(uvperf_cpus(UVPERF_CPUS_ONLINE, &cpu, NULL), -EINVAL);
+  assert_int_equal(uvperf_cpus(UVPERF_CPUS_ONLINE, NULL, &nr), -EINVAL);
+  assert_int_equal(uvperf_cpus(UVPERF_CPUS_POSSIBLE, NULL, &nr), -EINVAL);
+  assert_int_equal(uvperf_cpus(0, &cpu, &nr), -EINVAL);
+  assert_int_equal(uvperf_cpus(3, &cpu, &nr), -EINVAL);
   assert_int_equal(nr, 1);
   assert_int_equal(uvperf_cpu_list_parse("3", &cpu, &nr), 0);
   assert_int_equal(cpu, 3);
 }
 
 /* Calls a function as its documentation has it: once for the need. */
-static int *take_cpus(int (*list_cpus)(int *, size_t *), size_t *nr) {
+static int *take_cpus(uint32_t which, size_t *nr) {
   int *cpus;
 
   *nr = 0;
-  assert_int_equal(list_cpus(NULL, nr), -ENOBUFS);
+  assert_int_equal(uvperf_cpus(which, NULL, nr), -ENOBUFS);
   cpus = calloc(*nr, sizeof(*cpus));
   assert_non_null(cpus);
-  assert_int_equal(list_cpus(cpus, nr), 0);
+  assert_int_equal(uvperf_cpus(which, cpus, nr), 0);
   return cpus;
 }
 
 static void live_cpus_online_equal_libcs(void **state) {
   char path[64];
   size_t nr, i;
-  int *cpus = take_cpus(uvperf_cpus_online, &nr);
+  int *cpus = take_cpus(UVPERF_CPUS_ONLINE, &nr);
 
   (void)state;
   assert_int_equal(nr, sysconf(_SC_NPROCESSORS_ONLN));
@@ -143,8 +145,8 @@ static void live_cpus_online_equal_libcs(void **state) {
 
 static void live_cpus_possible_contain_the_online_ones(void **state) {
   size_t nr, nr_online, i, j = 0;
-  int *cpus = take_cpus(uvperf_cpus_possible, &nr);
-  int *online = take_cpus(uvperf_cpus_online, &nr_online);
+  int *cpus = take_cpus(UVPERF_CPUS_POSSIBLE, &nr);
+  int *online = take_cpus(UVPERF_CPUS_ONLINE, &nr_online);
 
   (void)state;
   for (i = 0; i < nr && j < nr_online; i++)
