@@ -501,6 +501,30 @@ UVPERF_EXTERN const char *uvperf_record_type_name(uint32_t type);
  *    "unknown". The string is static. */
 UVPERF_EXTERN const char *uvperf_record_cpu_mode_name(uint16_t misc);
 
+/** Copies a record with everything it points to, so that the record outlives
+ *  its callback, for another thread too:
+ *
+ *    size_t size = 0;
+ *    uvperf_record_copy(record, NULL, &size); // UV_ENOBUFS: the size it needs
+ *    copy = malloc(size);
+ *    if (copy != NULL)
+ *      uvperf_record_copy(record, copy, &size);
+ *
+ *  All pointers of the copy point into its own memory: `bytes`, the arrays and
+ *  texts of the body, and `source` with its attr and ids. Only source->data,
+ *  and the string of a probe in attr.config1, are still the original's. The
+ *  bytes of a copy do not change any more, and its texts end in NUL.
+ *  @param record  From a callback or uvperf_decode, or a copy.
+ *  @param copy    Caller's, 8-byte aligned as by malloc(3); receives the
+ *    record, and after it what it points to. May be NULL if *size is 0.
+ *  @param size    Bytes of `copy`; receives the number of bytes needed: the
+ *    record's `size`, the attr, 8 for each id, and some 600.
+ *  @return 0, or, with `copy` unchanged,
+ *    -ENOBUFS  `copy` is too small: *size is the size it needs;
+ *    -EINVAL   a pointer is NULL, or copy is not 8-byte aligned. */
+UVPERF_EXTERN int uvperf_record_copy(const uvperf_record_t *record,
+                                     uvperf_record_t *copy, size_t *size);
+
 /** Writes a record as one line of text, for logs and tools: its type; its pid,
  *  tid, CPU, time and ids; then the fields of its body, with the names of
  *  <linux/perf_event.h> and perf-script(1):
