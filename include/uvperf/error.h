@@ -85,6 +85,7 @@ typedef struct uvperf_error_s {
   /* What was tried, why it failed, and the remedy. A terminated English
    * text. */
   char reason[228];
+  uint64_t reserved[4]; /* 0; for later versions */
 } uvperf_error_t;
 
 /** Returns the name of a cause.

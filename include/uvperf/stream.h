@@ -126,6 +126,7 @@ typedef struct uvperf_stats_s {
    * snapshot of several rings is counted once for each ring. */
   uint32_t unwaited_snapshots;
   uint32_t reserved0;
+  uint64_t reserved[8]; /* 0; for later versions */
 } uvperf_stats_t;
 
 /* One ring of several. */

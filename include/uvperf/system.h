@@ -130,6 +130,7 @@ typedef struct uvperf_clock_pair_s {
   /* The longest possible time between the readings of the two clocks, in
    * nanoseconds. */
   uint64_t error;
+  uint64_t reserved[2]; /* 0; for later versions */
 } uvperf_clock_pair_t;
 
 /** Reads both clocks at almost the same moment: the closest of ten tries. Call

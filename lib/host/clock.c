@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads one moment on two clocks. */
+#include <string.h>
 #include <time.h>
 
 #include "uvperf/system.h"
@@ -13,6 +14,7 @@ static int try_pair(uvperf_clock_pair_t *pair) {
   uint64_t before, after;
   int rc = uvperf__sys_now(CLOCK_MONOTONIC, &before);
 
+  memset(pair, 0, sizeof(*pair));
   if (rc == 0)
     rc = uvperf__sys_now(CLOCK_REALTIME, &pair->realtime);
   if (rc == 0)

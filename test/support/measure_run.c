@@ -35,10 +35,10 @@ void measure_open_attrs(uv_loop_t *loop, measure_run_t *run,
 }
 
 void measure_do(measure_run_t *run, uvperf_measure_fn fn, void *arg) {
-  assert_int_equal(uvperf_set_reset(&run->set, NULL), 0);
-  assert_int_equal(uvperf_set_enable(&run->set, NULL), 0);
+  assert_int_equal(uvperf_reset(&run->set.handle, UVPERF_ALL, NULL), 0);
+  assert_int_equal(uvperf_enable(&run->set.handle, UVPERF_ALL, NULL), 0);
   fn(arg);
-  assert_int_equal(uvperf_set_disable(&run->set, NULL), 0);
+  assert_int_equal(uvperf_disable(&run->set.handle, UVPERF_ALL, NULL), 0);
   assert_int_equal(uvperf_set_read(&run->set, run->reading, NULL), 0);
 }
 

@@ -23,9 +23,11 @@ static void event_record_with_unsound_body_comes_raw_and_goes_on(void **state) {
   scripted_event_append(fake, PERF_RECORD_SAMPLE);
   scripted_event_turns(*state, 4);
   assert_string_equal(delivered, "COMM EPROTO+raw EXIT unknown SAMPLE");
+  memset(&stats, 0xff, sizeof(stats));
   uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.corrupt, 1);
   assert_int_equal(stats.records, 5);
+  assert_memory_equal(stats.reserved, (uint64_t[8]){0}, 64);
   assert_int_equal(uvperf_is_active(&collector.event.handle), 1);
   live_close(&collector);
 }

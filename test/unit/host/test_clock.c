@@ -19,6 +19,7 @@ clock_pair_lies_between_what_was_read_before_and_after(void **state) {
   uint64_t before[2], after[2];
 
   (void)state;
+  memset(&pair, 0xff, sizeof(pair));
   before[0] = now(CLOCK_MONOTONIC);
   before[1] = now(CLOCK_REALTIME);
   assert_int_equal(uvperf_clock_pair(&pair), 0);
@@ -27,10 +28,11 @@ clock_pair_lies_between_what_was_read_before_and_after(void **state) {
   assert_in_range(pair.monotonic, before[0], after[0]);
   assert_in_range(pair.realtime, before[1], after[1]);
   assert_in_range(pair.error, 0, (after[0] - before[0]) / 2 + 1);
+  assert_int_equal(pair.reserved[0] | pair.reserved[1], 0);
 }
 
 static void clock_realtime_is_as_far_away_as_the_time(void **state) {
-  const uvperf_clock_pair_t pair = {5000, 1700000000000000000, 10};
+  const uvperf_clock_pair_t pair = {5000, 1700000000000000000, 10, {0}};
 
   (void)state;
   assert_int_equal(uvperf_clock_realtime(&pair, 5000), 1700000000000000000);

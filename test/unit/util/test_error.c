@@ -42,6 +42,7 @@ static void explain_cuts_a_long_reason(void **state) {
   assert_int_equal(box.error.cause, UVPERF_CAUSE_LOOP);
   assert_int_equal(box.error.limit, 0);
   assert_int_equal(box.error.needed, 0);
+  assert_memory_equal(box.error.reserved, (uint64_t[4]){0}, 32);
   assert_int_equal(strlen(box.error.reason), sizeof(box.error.reason) - 1);
   assert_memory_equal(box.error.reason, "42 xxx", 6);
   assert_memory_equal(box.after, "ZZZZZZZZ", 8);
