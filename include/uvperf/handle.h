@@ -157,7 +157,9 @@ UVPERF_EXTERN int uvperf_is_closing(const uvperf_handle_t *handle);
  *  @return Bytes, or (size_t)-1 for another type. */
 UVPERF_EXTERN size_t uvperf_handle_size(int type);
 
-/** Closes the owner of an inner handle, for programs that tear down by uv_walk:
+/** Closes the owner of an inner handle, for programs that tear down by uv_walk.
+ *  All handles of uvperf on a loop share a few inner handles. They are left
+ *  open, and are closed with the last owner:
  *
  *    static void walk(uv_handle_t *handle, void *arg) {
  *      if (!uvperf_walk_close(handle) && !uv_is_closing(handle))
@@ -167,10 +169,10 @@ UVPERF_EXTERN size_t uvperf_handle_size(int type);
  *  @param handle  Any handle of any loop. The function recognises uvperf's
  *    handles by type and callback, and never follows the `data` of other
  *    handles.
- *  @return 1 if the handle belongs to a handle of uvperf. That owner is now
- *    closing. 0 for any other handle, and nothing was done. The owner's memory
- *    must stay until the loop has run. One later uvperf_close is allowed, and
- *    stores its callback. */
+ *  @return 1 if the handle belongs to handles of uvperf. If it belongs to one,
+ *    that owner is now closing. 0 for any other handle, and nothing was done.
+ *    The owner's memory must stay until the loop has run. One later
+ *    uvperf_close is allowed, and stores its callback. */
 UVPERF_EXTERN int uvperf_walk_close(uv_handle_t *handle);
 
 /* -- delivery ------------------------------------------------------------- */

@@ -37,15 +37,22 @@ extern "C" {
 #define UVPERF_SNAPSHOT_NO_WAIT 4u
 
 /* How to deliver records. Start from UVPERF_STREAM_OPTIONS_INIT; NULL means the
- * same. One turn of the loop delivers one slice. A slice ends at the first of
- * three limits, and the next turn continues. */
+ * same. In one turn of the loop a handle delivers at most one slice. A slice
+ * ends at the first of three limits, and a later turn continues.
+ *
+ * All handles of a loop together deliver for 1 ms in a turn, and then until the
+ * callback that runs has returned. In a flood each handle gets a part of this
+ * time, of at least 100 us, but not in each turn if there are more than 10.
+ * Handles that had no records left in the turn before come first. If a program
+ * contains two copies of this library, each has its own 1 ms. */
 typedef struct uvperf_stream_options_s {
   /* sizeof(uvperf_stream_options_t). */
   size_t size;
   /* The limit of records in a slice. 0 means the default, 4096. */
   uint32_t slice_records;
   /* The time limit of a slice in microseconds, including its callbacks. 0 means
-   * the default, 1000. The clock is read after the first record, and then at
+   * the default, 1000. A larger limit extends the turn of the loop for this
+   * handle. The clock is read after the first record, and then at
    * least once every 128 records. If the callback is slow, the clock is read
    * more often. */
   uint32_t slice_us;

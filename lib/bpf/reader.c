@@ -153,8 +153,7 @@ static int open_outputs(reader_t *impl, int map_fd, const char *root,
 
 /* The watch is made last, so that nothing is registered with the loop if
  * another step fails. start adds the rings to the watch. */
-static int open_reader(reader_t *impl, uv_loop_t *loop, int map_fd,
-                       const char *root,
+static int open_reader(reader_t *impl, int map_fd, const char *root,
                        const uvperf_bpf_reader_options_t *options, int is_begun,
                        uvperf_error_t *error) {
   int rc = 0;
@@ -169,7 +168,8 @@ static int open_reader(reader_t *impl, uv_loop_t *loop, int map_fd,
   rc = open_outputs(impl, map_fd, root, options, is_begun, error);
   if (rc != 0)
     return rc;
-  rc = uvperf__watch_new(&impl->base.watch, loop, &watch_ops, impl);
+  rc = uvperf__watch_new(&impl->base.watch, &impl->base.teardown, &watch_ops,
+                         impl);
   if (rc != 0)
     return uvperf__error_shortage(error, rc, "cannot make the reader");
   return 0;
@@ -210,7 +210,7 @@ int uvperf__bpf_reader_make(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
   impl = make_impl(loop, &own);
   if (impl == NULL)
     return uvperf__error_shortage(error, UV_ENOMEM, "cannot make the reader");
-  rc = open_reader(impl, loop, map_fd, root, &own, own.open_cb != NULL, error);
+  rc = open_reader(impl, map_fd, root, &own, own.open_cb != NULL, error);
   if (rc != 0) {
     release(impl);
     return rc;

@@ -9,6 +9,7 @@
 #include "attr/attr.h"
 #include "explain/explain.h"
 #include "host/task.h"
+#include "loop/hub.h"
 #include "loop/stats.h"
 #include "loop/stream_options.h"
 #include "sys/opener.h"
@@ -272,27 +273,10 @@ static int choose_ring(const struct perf_event_attr *attr,
       least, *bytes);
 }
 
-static void note_scratch(void *owner, void *arg) {
-  const event_t *impl = owner;
-  uvperf__scratch_t **found = arg;
-
-  if (impl->scratch != NULL)
-    *found = impl->scratch;
-}
-
-/* Returns the scratch of the events that are on the loop already (even if they
- * are closing), or a new scratch. Returns NULL if out of memory. */
-static uvperf__scratch_t *find_scratch(uv_loop_t *loop) {
-  uvperf__scratch_t *found = NULL;
-
-  uvperf__watch_each(loop, &watch_ops, note_scratch, &found);
-  return found != NULL ? uvperf__scratch_share(found) : uvperf__scratch_new();
-}
-
 static int take_scratch(event_t *impl, uvperf_error_t *error) {
   if (impl->ring.page == NULL)
     return 0;
-  impl->scratch = find_scratch(impl->base.teardown.loop);
+  impl->scratch = uvperf__hub_scratch(impl->base.teardown.loop);
   if (impl->scratch == NULL)
     return uvperf__error_shortage(error, UV_ENOMEM, "cannot make the event");
   return 0;
@@ -365,7 +349,7 @@ static int make_decoder(event_t *impl, const event_plan_t *plan,
 }
 
 static int make_watch(event_t *impl, uvperf_error_t *error) {
-  int rc = uvperf__watch_new(&impl->base.watch, impl->base.teardown.loop,
+  int rc = uvperf__watch_new(&impl->base.watch, &impl->base.teardown,
                              &watch_ops, impl);
 
   return rc == 0 ? 0
@@ -392,7 +376,10 @@ static int install(event_t *impl, const event_plan_t *plan,
     rc = make_decoder(impl, plan, error);
   if (rc == 0 && impl->base.watch == NULL)
     rc = make_watch(impl, error);
-  return rc == 0 ? watch_ring(impl, error) : rc;
+  if (rc != 0)
+    return rc;
+  uvperf__hub_keep_scratch(impl->base.teardown.hub, impl->scratch);
+  return watch_ring(impl, error);
 }
 
 /* The state of one init or open. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The timer of a watch. Records below the watermark cause no wakeup, so every
- * flush_ms the rings are checked. One more check can be requested, some
- * milliseconds from now. One uv_timer_t serves both. This timer never keeps the
- * loop alive. */
+/* The timer for the flushes of all watches of a loop. Records below the
+ * watermark cause no wakeup, so every flush_ms the rings of a watch are
+ * checked. A watch can also request one more check, some milliseconds from now.
+ * This timer never keeps the loop alive. */
 #ifndef UVPERF_LIB_LOOP_FLUSH_TIMER_H
 #define UVPERF_LIB_LOOP_FLUSH_TIMER_H
 
@@ -10,37 +10,63 @@
 
 #include <uv.h>
 
+#include "loop/link.h"
+
+/* Most loops have one interval, and few have many. */
+#define UVPERF__FLUSH_INTERVALS 4
+
+typedef struct uvperf__flush_s uvperf__flush_t;
 typedef struct uvperf__flush_timer_s uvperf__flush_timer_t;
 
-/* A flush is due. When this returns, the timer is armed for the next flush, if
- * it was not stopped. */
-typedef void (*uvperf__flush_timer_cb)(uvperf__flush_timer_t *timer);
+/* The flushes with the same interval, which are due together. */
+typedef struct uvperf__flush_interval_s {
+  uvperf__link_t flushes;
+  uint64_t ms; /* 0: not in use */
+  uint64_t at; /* the next flush */
+} uvperf__flush_interval_t;
 
-/* The struct is a part of its owner. `timer.data` points to the owner. */
 struct uvperf__flush_timer_s {
   uv_timer_t timer;
-  uvperf__flush_timer_cb cb;
-  /* Milliseconds, in the time of uv_now. */
-  uint64_t flush_ms; /* 0: no periodic flushes */
-  uint64_t flush_at; /* the next periodic flush; 0: none */
+  /* Called when all flushes that are due were reported. */
+  void (*fired)(uvperf__flush_timer_t *timer);
+  uvperf__flush_interval_t intervals[UVPERF__FLUSH_INTERVALS];
+  /* Flushes that are due at a time of their own: those that were requested, and
+   * those whose interval has no place above. */
+  uvperf__link_t singles;
+  uint64_t single_at; /* none of them is due before; 0: there is none */
+  uint64_t armed_at;  /* 0: not armed */
+};
+
+/* The flushes of one watch. All times are in milliseconds of uv_now. */
+struct uvperf__flush_s {
+  uvperf__flush_timer_t *timer;
+  /* A flush is due. The function may use this flush, but no other. */
+  void (*cb)(uvperf__flush_t *flush);
+  uvperf__link_t in_interval;
+  uvperf__link_t in_singles;
+  uint64_t interval; /* of a single flush that is periodic; 0: it is not */
+  uint64_t next_at;  /* the next of these */
   uint64_t once_at;  /* the flush that was requested; 0: none */
 };
 
 /* Registers the handle with the loop. */
 void uvperf__flush_timer_init(uvperf__flush_timer_t *timer, uv_loop_t *loop,
-                              uvperf__flush_timer_cb cb, void *data);
+                              void (*fired)(uvperf__flush_timer_t *timer));
 
-/* Starts a flush at each multiple of flush_ms, so that the timers of one loop
- * fire together. The first flush comes after flush_ms at the latest. flush_ms 0
- * means no flushes. */
-void uvperf__flush_timer_start(uvperf__flush_timer_t *timer, uint64_t flush_ms);
+void uvperf__flush_init(uvperf__flush_t *flush, uvperf__flush_timer_t *timer,
+                        void (*cb)(uvperf__flush_t *flush));
+
+/* Starts a flush at each multiple of flush_ms, so that the watches of a loop
+ * are flushed together. The first flush comes after flush_ms at the latest.
+ * flush_ms 0 means no flushes. */
+void uvperf__flush_start(uvperf__flush_t *flush, uint64_t flush_ms);
 
 /* Requests one more flush in `ms` milliseconds (above 0), unless an earlier one
  * was requested. */
-void uvperf__flush_timer_once(uvperf__flush_timer_t *timer, uint64_t ms);
+void uvperf__flush_once(uvperf__flush_t *flush, uint64_t ms);
 
 /* No flush comes any more. */
-void uvperf__flush_timer_stop(uvperf__flush_timer_t *timer);
+void uvperf__flush_stop(uvperf__flush_t *flush);
 
 /* Whether a handle belongs to a flush timer. */
 int uvperf__flush_timer_is(const uv_handle_t *handle);

@@ -5,9 +5,19 @@
 #include <assert.h>
 #include <string.h>
 
+#include "loop/hub.h"
 #include "loop/stream_options.h"
 #include "sys/fork.h"
 #include "util/error.h"
+
+/* A set that has no watch has no hub either. */
+static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
+  uvperf__handle_t *self = owner;
+
+  self->kind->give_up(self, leftovers);
+  if (leftovers->nr != 0)
+    uvperf__hub_join(&self->teardown);
+}
 
 /* Called in the last inner close callback. The fds and rings must stay until
  * then for two reasons. First, a mapped ring keeps the file alive even if the
@@ -33,8 +43,8 @@ void uvperf__handle_init(uvperf__handle_t *self, uv_loop_t *loop,
                          const uvperf__handle_kind_t *kind) {
   self->kind = kind;
   self->process = uvperf__process();
-  uvperf__teardown_init(&self->teardown, loop, closed, kind->release,
-                        kind->give_up, self);
+  uvperf__teardown_init(&self->teardown, loop, closed, kind->release, give_up,
+                        self);
 }
 
 void uvperf__handle_publish(uvperf__handle_t *self, uvperf_handle_t *user) {
@@ -280,12 +290,17 @@ static void on_done(uvperf__job_t *base) {
 
 int uvperf__handle_job_begin(uvperf__handle_t *self, uvperf__handle_job_t *job,
                              int opens, uvperf_error_t *error) {
+  uvperf__teardown_t *teardown = &self->teardown;
   int rc;
 
   job->owner = self;
   job->opens = opens;
+  if (job->opens)
+    job->job.kind = UVPERF__JOB_OPEN;
   job->job.done = on_done;
-  rc = uvperf__job_begin_or(self->teardown.loop, &job->job, error);
+  if (uvperf__hub_join(teardown) != 0)
+    return uvperf__error_shortage(error, UV_ENOMEM, "cannot use the loop");
+  rc = uvperf__job_begin_or(teardown->jobs, teardown->loop, &job->job, error);
   if (rc != 0)
     return rc;
   job->next = self->jobs;
@@ -372,7 +387,7 @@ int uvperf_snapshot(uvperf_handle_t *handle, uint32_t flags,
   }
   if (done_cb == NULL)
     return snap_now(self, job, error);
-  rc = uvperf__snapshot_job_begin(job, self->teardown.loop, error);
+  rc = uvperf__snapshot_job_begin(job, &self->teardown, error);
   if (rc != 0)
     return rc;
   self->snapshot = job;

@@ -140,9 +140,10 @@ void uvperf__handle_slice_end(void *self);
 
 /* -- work on libuv's pool -------------------------------------------------- */
 
-/* Work for the handle, which waits for it when it closes. */
+/* Work for the handle, which waits for it when it closes. The caller sets
+ * job.step, and job.kind if the work opens nothing. */
 typedef struct uvperf__handle_job_s {
-  uvperf__job_t job; /* `step` is the caller's */
+  uvperf__job_t job;
   uvperf__handle_t *owner;
   struct uvperf__handle_job_s *next;
   atomic_int is_cancelled; /* the handle closes */

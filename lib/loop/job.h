@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes slow system calls of the handles of a loop on libuv's thread pool. Each
- * loop has at most one request in the pool. A request ends after a millisecond
+/* Makes slow system calls of the handles of a loop on libuv's thread pool. A
+ * queue of jobs has at most one request in the pool, and each loop has one
+ * queue. A request ends after a millisecond
  * or one system call. So the program's own file and DNS requests get threads in
- * between. */
+ * between, and a job that cannot wait runs next. */
 #ifndef UVPERF_LIB_LOOP_JOB_H
 #define UVPERF_LIB_LOOP_JOB_H
 
@@ -12,10 +13,21 @@
 
 #include "uvperf/error.h"
 
+typedef struct uvperf__jobs_s uvperf__jobs_t;
+
+/* Jobs of the first kind that is there run next, and take turns. */
+enum {
+  UVPERF__JOB_SOON = 0, /* disables events, or takes a snapshot */
+  UVPERF__JOB_OPEN = 1,
+  UVPERF__JOB_CLOSE = 2,
+  UVPERF__JOB_KINDS
+};
+
 typedef struct uvperf__job_s {
   uv_work_t work;
-  struct uvperf__job_s *next; /* the next job in the loop's queue */
-  struct job_queue_s *queue;
+  struct uvperf__job_s *next; /* the next job in the queue */
+  uvperf__jobs_t *jobs;
+  int kind;         /* UVPERF__JOB_*; a step may change it */
   uint32_t process; /* the process that began it */
   int is_done;
   /* Called on a thread of the pool. Makes one system call or a few. Returns 0
@@ -25,17 +37,28 @@ typedef struct uvperf__job_s {
   void (*done)(struct uvperf__job_s *job);
 } uvperf__job_t;
 
-/* Begins a job. The caller has set step and done, and nothing else. Returns 0,
+/* The queue. Only the thread of the loop uses it. All zero: it is empty. */
+struct uvperf__jobs_s {
+  uvperf__job_t *running; /* in the pool; NULL: all queues are empty */
+  struct {
+    uvperf__job_t *first;
+    uvperf__job_t *last;
+  } queues[UVPERF__JOB_KINDS];
+};
+
+/* Begins a job. The caller has set kind, step and done, and nothing else.
+ * Returns 0,
  * and the loop stays alive until done was called. Returns a code if the process
  * cannot make threads (UV_EAGAIN), is out of memory, or is a child of a bare
  * clone(2) (UV_ENOTSUP).
  *
  * In a forked child the jobs of the parent never end. The child's copy of the
  * loop has their requests. Even if libuv finishes them, done is not called. */
-int uvperf__job_begin(uv_loop_t *loop, uvperf__job_t *job);
+int uvperf__job_begin(uvperf__jobs_t *jobs, uv_loop_t *loop,
+                      uvperf__job_t *job);
 
 /* The same, but also fills the error. */
-int uvperf__job_begin_or(uv_loop_t *loop, uvperf__job_t *job,
-                         uvperf_error_t *error);
+int uvperf__job_begin_or(uvperf__jobs_t *jobs, uv_loop_t *loop,
+                         uvperf__job_t *job, uvperf_error_t *error);
 
 #endif

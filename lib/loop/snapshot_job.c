@@ -158,6 +158,7 @@ int uvperf__snapshot_job_new(uvperf__snapshot_job_t **made,
   self->extra.deliver = on_slice;
   self->extra.done = on_done;
   self->extra.session = *uvperf__watch_session(watch);
+  self->job.kind = UVPERF__JOB_SOON;
   self->job.step = copy;
   self->job.done = on_copied;
   return 0;
@@ -190,13 +191,15 @@ int uvperf__snapshot_job_run(uvperf__snapshot_job_t *self,
   return rc == 0 ? 0 : explain(error, rc);
 }
 
-int uvperf__snapshot_job_begin(uvperf__snapshot_job_t *self, uv_loop_t *loop,
+int uvperf__snapshot_job_begin(uvperf__snapshot_job_t *self,
+                               const uvperf__teardown_t *teardown,
                                uvperf_error_t *error) {
   int rc;
 
   uvperf__snapshots_begin(self->snapshots, self->nr);
   if (uvperf__watch_now(self->watch) != 0)
-    rc = uvperf__job_begin_or(loop, &self->job, error);
+    rc = uvperf__job_begin_or(teardown->jobs, teardown->loop, &self->job,
+                              error);
   else
     rc = uvperf__watch_explain(error, UV_EINVAL);
   self->is_in_pool = rc == 0;

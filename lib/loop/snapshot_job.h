@@ -77,10 +77,11 @@ void uvperf__snapshot_job_fill(uvperf__snapshot_job_t *job,
 int uvperf__snapshot_job_run(uvperf__snapshot_job_t *job,
                              uvperf_error_t *error);
 
-/* Begins the job. `done` reports its end. Returns 0. On failure frees the job,
- * fills the error, and returns UV_EINVAL if others have closed the inner
- * handles, or the code of uv_queue_work. */
-int uvperf__snapshot_job_begin(uvperf__snapshot_job_t *job, uv_loop_t *loop,
+/* Begins the job, on the teardown's hub. `done` reports its end. Returns 0. On
+ * failure frees the job, fills the error, and returns UV_EINVAL if others have
+ * closed the inner handles, or the code of uv_queue_work. */
+int uvperf__snapshot_job_begin(uvperf__snapshot_job_t *job,
+                               const uvperf__teardown_t *teardown,
                                uvperf_error_t *error);
 
 /* Called when the handle closes. The teardown then waits for the thread. NULL

@@ -49,6 +49,20 @@ void uvperf__teardown_expect(uvperf__teardown_t *teardown) {
   teardown->pending += 1;
 }
 
+/* If the owner has joined the hub only now, to close leftovers, this is called
+ * once more. */
+static void finish(uvperf__teardown_t *teardown) {
+  if (teardown->hub != NULL && !teardown->is_leaving) {
+    teardown->foreign = 0;
+    teardown->rounds = 0;
+    uvperf__teardown_end(teardown);
+    return;
+  }
+  if (teardown->hub != NULL)
+    teardown->left(teardown);
+  teardown->closed(teardown->owner);
+}
+
 /* Close callbacks run last in, first out within one iteration, so the closer's
  * callback can run before the callbacks of handles that others have closed. The
  * closer's second callback runs in the next iteration, after all of them. */
@@ -65,13 +79,17 @@ static void on_closer_closed(uv_handle_t *handle) {
 }
 
 void uvperf__teardown_end(uvperf__teardown_t *teardown) {
+  if (teardown->hub != NULL) {
+    teardown->is_leaving = 1;
+    teardown->leave(teardown);
+  }
   if (teardown->foreign) {
     uvperf__teardown_expect(teardown);
     uv_idle_init(teardown->loop, &teardown->closer);
     teardown->closer.data = teardown;
     uv_close((uv_handle_t *)&teardown->closer, on_closer_closed);
   } else if (teardown->pending == 0) {
-    teardown->closed(teardown->owner);
+    finish(teardown);
   }
 }
 
@@ -82,15 +100,25 @@ static uvperf__teardown_t *teardown_of(uvperf__job_t *job) {
                                 offsetof(uvperf__teardown_t, job));
 }
 
+static void choose_kind(uvperf__teardown_t *teardown) {
+  teardown->job.kind = uvperf__leftovers_are_on(&teardown->leftovers)
+                           ? UVPERF__JOB_SOON
+                           : UVPERF__JOB_CLOSE;
+}
+
 static int close_one(uvperf__job_t *job) {
-  return uvperf__leftovers_close_one(&teardown_of(job)->leftovers);
+  uvperf__teardown_t *teardown = teardown_of(job);
+  int more = uvperf__leftovers_close_one(&teardown->leftovers);
+
+  choose_kind(teardown);
+  return more;
 }
 
 static void on_all_closed(uvperf__job_t *job) {
   uvperf__teardown_t *teardown = teardown_of(job);
 
   uvperf__leftovers_end(&teardown->leftovers);
-  teardown->closed(teardown->owner);
+  finish(teardown);
 }
 
 /* A call that has a hold may still use the fds and mappings. */
@@ -99,10 +127,12 @@ static void close_rest(uvperf__teardown_t *teardown) {
 
   if (teardown->give_up != NULL && teardown->uses == 1)
     teardown->give_up(teardown->owner, &teardown->leftovers);
+  teardown->give_up = NULL;
+  choose_kind(teardown);
   job->step = close_one;
   job->done = on_all_closed;
-  if (teardown->leftovers.nr == 0 ||
-      uvperf__job_begin(teardown->loop, job) != 0)
+  if (teardown->leftovers.nr == 0 || teardown->jobs == NULL ||
+      uvperf__job_begin(teardown->jobs, teardown->loop, job) != 0)
     on_all_closed(job);
 }
 

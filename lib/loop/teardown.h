@@ -13,12 +13,24 @@
 #include "loop/job.h"
 #include "ring/leftovers.h"
 
-typedef struct uvperf__teardown_s {
+typedef struct uvperf__teardown_s uvperf__teardown_t;
+
+struct uvperf__teardown_s {
   uv_loop_t *loop;
   void (*closed)(void *owner);
   void (*release)(void *owner);
   void (*give_up)(void *owner, uvperf__leftovers_t *leftovers);
   void *owner;
+  /* The hub of the loop and its queue of jobs: see uvperf__hub_join. NULL: the
+   * owner has not joined one. */
+  struct uvperf__hub_s *hub;
+  uvperf__jobs_t *jobs;
+  /* The owner closes. The last one on the hub closes the hub's handles too, as
+   * a part of this teardown. */
+  void (*leave)(uvperf__teardown_t *teardown);
+  /* All of that is closed. */
+  void (*left)(uvperf__teardown_t *teardown);
+  int is_leaving;
   uvperf__leftovers_t leftovers; /* being closed by a thread of the pool */
   uvperf__job_t job;
   unsigned int uses;    /* holds, and one more until `closed` has let go */
@@ -26,16 +38,17 @@ typedef struct uvperf__teardown_s {
   int foreign; /* others have closed a handle; its callback is to come */
   int rounds;
   uv_idle_t closer; /* see on_closer_closed */
-} uvperf__teardown_t;
+};
 
-/* When all handles are closed, `closed` is called. It must call
+/* When all handles are closed, also those of the hub if no other handle of the
+ * loop needs them, `closed` is called. It must call
  * uvperf__teardown_let_go, and may call the user's close callback afterwards.
  * `release` frees the owner, and this teardown with it.
  *
  * `give_up`, if it is not NULL, is called before `closed`, unless there is a
  * hold or the loop may no longer exist. It adds fds and mappings to the
- * leftovers, which are closed on libuv's thread pool. `release` closes all
- * other fds and mappings. */
+ * leftovers, which are closed on libuv's thread pool if it has joined a hub.
+ * `release` closes all other fds and mappings. */
 void uvperf__teardown_init(
     uvperf__teardown_t *teardown, uv_loop_t *loop, void (*closed)(void *owner),
     void (*release)(void *owner),

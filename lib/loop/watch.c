@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The watch. Rings that may have records wait in a queue. The check callback
- * drains them, right after the poll phase of each loop iteration. A wakeup, the
- * flush timer, a slice that was cut and a start put rings into the queue. The
- * parts of this file are: the queue, when the check callback runs, the flush
- * timer, the end of a ring, the check callback, wakeups, start to flush,
- * close. */
+/* The watch. Rings that may have records wait in a queue. The hub lets the
+ * watch drain them, right after the poll phase of each loop iteration. A
+ * wakeup, a flush, a slice that was cut and a start put rings into the queue.
+ * The parts of this file are: the queue, when the watch runs, flushes, the end
+ * of a ring, one iteration, wakeups, start to flush, close. */
 #include "loop/watch.h"
 
 #include <assert.h>
 
-#include "loop/flush_timer.h"
+#include "loop/hub.h"
 #include "loop/ring_poll.h"
 #include "sys/fork.h"
 #include "util/alloc.h"
@@ -46,19 +45,17 @@ struct uvperf__watch_s {
   void *owner;
   uvperf__watch_options_t options;
   uint32_t process; /* the process that made it */
-  uv_idle_t idle;
-  uv_check_t check;
-  uvperf__flush_timer_t flush_timer;
+  uvperf__member_t member;
+  uv_timer_t keep;              /* keeps the loop alive; it never fires */
   uvperf__teardown_t *teardown; /* the owner's; NULL: not closing */
   int started;
   int unref;
-  int delivering; /* inside the check callback or a flush */
-  int pending;    /* the next check phase has something to do */
+  int delivering; /* in one iteration, or inside a flush */
   /* Set by await_registration: after a start, a new ring, or a replaced fd.
    * Cleared by a stop, or when the rings were drained after the poll phase that
    * really registered the fds with epoll. */
   int registering;
-  int polled;             /* a poll phase has come since the start */
+  uint64_t polls;         /* uvperf__hub_polls at that time */
   uint64_t registrations; /* number of calls of await_registration */
   uint64_t session;       /* incremented by each stop, end and close */
   uint64_t wakeups;
@@ -87,8 +84,10 @@ static int is_forked(const uvperf__watch_t *watch) {
   return uvperf__process() != watch->process;
 }
 
-static void on_idle(uv_idle_t *idle);
-static void on_check(uv_check_t *check);
+static uvperf__watch_t *of_member(uvperf__member_t *member) {
+  return (uvperf__watch_t *)((char *)member -
+                             offsetof(uvperf__watch_t, member));
+}
 
 /* -- the queue ------------------------------------------------------------ */
 
@@ -151,59 +150,51 @@ static void remove_queued(watched_ring_t *ring) {
   ring->queued = 0;
 }
 
-/* -- when the check callback runs ------------------------------------------ */
+/* -- when the watch runs --------------------------------------------------- */
 
-static void start_check(uvperf__watch_t *watch) {
-  watch->pending = 1;
-  if (can_use(&watch->check))
-    uv_check_start(&watch->check, on_check);
+/* Schedules the queue for the next check phase. With a backlog the watch has
+ * rings that were cut. */
+static void schedule(uvperf__watch_t *watch, int has_backlog) {
+  uvperf__hub_queue(&watch->member, has_backlog);
+  uvperf__hub_wake(watch->member.hub);
 }
 
-/* Schedules the queue for the next check phase. Until then the idle handle
- * keeps the poll phase from waiting for fds. */
-static void schedule(uvperf__watch_t *watch) {
-  if (!can_use(&watch->check))
-    return; /* closed by others: the idle handle would only spin */
-  start_check(watch);
-  if (can_use(&watch->idle))
-    uv_idle_start(&watch->idle, on_idle);
+static void on_keep(uv_timer_t *timer) {
+  (void)timer;
 }
 
-/* Called when nothing is left to do. Lets the loop sleep. If a started watch
- * has no live ring, its check handle alone keeps the loop alive. */
-static void unschedule(uvperf__watch_t *watch) {
-  watch->pending = 0;
-  if (can_use(&watch->idle))
-    uv_idle_stop(&watch->idle);
-  if (can_use(&watch->check) && !(watch->started && watch->nr_live == 0))
-    uv_check_stop(&watch->check);
+/* A started watch keeps the loop alive, unless it is unref'd, and so does
+ * `extra`. */
+static void keep_or_let_go(uvperf__watch_t *watch) {
+  if (!can_use(&watch->keep))
+    return;
+  if (!watch->started && watch->extra == NULL)
+    uv_timer_stop(&watch->keep);
+  else if (!uv_is_active((const uv_handle_t *)&watch->keep))
+    uv_timer_start(&watch->keep, on_keep, UINT64_MAX, 0);
+  if (watch->unref && watch->extra == NULL)
+    uv_unref((uv_handle_t *)&watch->keep);
+  else
+    uv_ref((uv_handle_t *)&watch->keep);
 }
 
 /* Drains every ring again and again, until it was drained after its fd was
  * registered. uv_poll_init adds the fd to epoll and removes it again. After
  * uv_poll_start the fd is added inside the next poll phase. Each time, epoll
  * polls the fd once and so swallows an earlier wakeup. A ring that is full by
- * then never causes a wakeup again. An idle callback comes before each poll
- * phase, so `polled` shows that a poll phase has come since the start. After a
+ * then never causes a wakeup again. The hub counts poll phases before they
+ * begin, so the count shows that a poll phase has come since the start. After a
  * start inside a poll phase, the fd is registered only in the next poll
  * phase. */
 static void await_registration(uvperf__watch_t *watch) {
   watch->registering = 1;
   watch->registrations += 1;
-  watch->polled = 0;
+  watch->polls = uvperf__hub_polls(watch->member.hub);
   enqueue_all(watch);
-  schedule(watch);
+  schedule(watch, 0);
 }
 
-static void on_idle(uv_idle_t *idle) {
-  uvperf__watch_t *watch = idle->data;
-
-  watch->polled = 1;
-  if (!can_use(&watch->check))
-    uv_idle_stop(idle);
-}
-
-/* -- the flush timer ------------------------------------------------------- */
+/* -- flushes --------------------------------------------------------------- */
 
 /* If all events of a ring are gone and its last records wait for their time, a
  * flush reads these records and then ends the ring. */
@@ -213,8 +204,8 @@ static int needs_flush(const watched_ring_t *ring) {
           uvperf__ring_has_data(ring->ring));
 }
 
-static void on_flush(uvperf__flush_timer_t *timer) {
-  uvperf__watch_t *watch = timer->timer.data;
+static void on_flush(uvperf__member_t *member) {
+  uvperf__watch_t *watch = of_member(member);
   int all = 0;
   size_t i;
 
@@ -228,7 +219,7 @@ static void on_flush(uvperf__flush_timer_t *timer) {
     if (all || needs_flush(watch->rings[i]))
       enqueue(watch->rings[i]);
   if (all || watch->first != NULL)
-    schedule(watch);
+    schedule(watch, 0);
 }
 
 /* -- stop, and the end of a ring ------------------------------------------- */
@@ -241,10 +232,11 @@ void uvperf__watch_stop(uvperf__watch_t *watch) {
   watch->registering = 0;
   dequeue_all(watch);
   if (watch->extra != NULL)
-    schedule(watch); /* to end `extra` */
+    schedule(watch, 0); /* to end `extra` */
   else
-    unschedule(watch);
-  uvperf__flush_timer_stop(&watch->flush_timer);
+    uvperf__hub_dequeue(&watch->member);
+  uvperf__flush_stop(&watch->member.flush);
+  keep_or_let_go(watch);
   for (i = 0; i < watch->nr_rings; i++)
     uvperf__ring_poll_stop(&watch->rings[i]->ring_poll);
 }
@@ -300,7 +292,7 @@ int uvperf__watch_ring_failed(uvperf__watch_t *watch, size_t ring_index,
   return watch->session == session ? UVPERF__DRAINED : UVPERF__STOPPED;
 }
 
-/* -- the check callback ---------------------------------------------------- */
+/* -- one iteration --------------------------------------------------------- */
 
 /* Called after a drain: finds out whether the ring has ended. `gone` is the
  * code of an event that was gone when the drain began; it is 0 if the drain has
@@ -396,7 +388,8 @@ static void drain_together(uvperf__watch_t *watch, uvperf__slice_t *slice) {
     ring->was_head = ring->ring->head;
   }
   dequeue_all(watch);
-  uvperf__slice_start_clock(slice);
+  if (slice->start_ns == 0)
+    uvperf__slice_start_clock(slice);
   rc = watch->ops->drain_all(watch->owner, slice);
   if (rc == UVPERF__CUT)
     enqueue_all(watch);
@@ -417,14 +410,10 @@ static void drain_together(uvperf__watch_t *watch, uvperf__slice_t *slice) {
 
 /* -- records without a ring ------------------------------------------------ */
 
-/* The idle handle is ref'd until the records are done. */
 static void set_extra(uvperf__watch_t *watch, uvperf__watch_extra_t *extra) {
   watch->extra = extra;
   watch->extra_has_ended = 0;
-  if (extra != NULL)
-    uv_ref((uv_handle_t *)&watch->idle);
-  else if (watch->unref)
-    uv_unref((uv_handle_t *)&watch->idle);
+  keep_or_let_go(watch);
 }
 
 static void deliver_extra(uvperf__watch_t *watch, uvperf__slice_t *slice) {
@@ -434,7 +423,8 @@ static void deliver_extra(uvperf__watch_t *watch, uvperf__slice_t *slice) {
     watch->extra_has_ended = 1;
     return;
   }
-  uvperf__slice_start_clock(slice);
+  if (slice->start_ns == 0)
+    uvperf__slice_start_clock(slice);
   watch->extra_has_ended = extra->deliver(extra, slice) == UVPERF__DRAINED;
 }
 
@@ -448,27 +438,20 @@ static void end_extra(uvperf__watch_t *watch) {
   extra->done(extra, extra->session == watch->session ? 0 : UV_ECANCELED);
 }
 
-void uvperf__watch_deliver(uvperf__watch_t *watch,
-                           uvperf__watch_extra_t *extra) {
-  assert(watch->extra == NULL && watch->nr_rings == 0);
-  set_extra(watch, extra);
-  schedule(watch);
-}
-
-/* -- one iteration --------------------------------------------------------- */
+/* -- a turn ---------------------------------------------------------------- */
 
 /* Runs one slice for all queued rings, and then schedules the rings that are
  * left. */
-static void process(uvperf__watch_t *watch) {
-  int polled = watch->polled;
+static void process(uvperf__watch_t *watch, uint64_t now_ns, uint64_t max_ns) {
+  int polled = watch->polls != uvperf__hub_polls(watch->member.hub);
   uint64_t registrations = watch->registrations;
   uvperf__slice_t slice;
 
   uvperf__slice_begin(&slice, &watch->session, watch->options.slice_records,
-                      watch->options.slice_bytes, watch->options.slice_ns);
+                      watch->options.slice_bytes, max_ns);
+  slice.start_ns = now_ns;
   watch->iterations += 1;
   slice.iteration = watch->iterations;
-  watch->pending = 0;
   watch->delivering = 1;
   if (watch->extra != NULL)
     deliver_extra(watch, &slice);
@@ -490,32 +473,50 @@ static void process(uvperf__watch_t *watch) {
     watch->registering = 0;
   else if (watch->registering)
     enqueue_all(watch);
-  if (watch->first != NULL || watch->registering || watch->pending ||
+  if (watch->first != NULL || watch->registering ||
       (watch->extra != NULL && !watch->extra_has_ended))
-    schedule(watch);
-  else
-    unschedule(watch);
+    schedule(watch, !watch->registering);
 }
 
-static void on_check(uv_check_t *check) {
-  uvperf__watch_t *watch = check->data;
+static void run(uvperf__member_t *member, uint64_t now_ns, uint64_t max_ns) {
+  uvperf__watch_t *watch = of_member(member);
 
-  if (!watch->pending)
-    return;
   if (is_forked(watch)) {
     watch->extra = NULL;
     uvperf__watch_stop(watch);
   } else if (watch->delivering) {
     /* Here a callback of a flush runs the loop, and the user still has the
      * record at the tail. */
-    schedule(watch);
+    schedule(watch, 0);
   } else if (watch->started || watch->extra != NULL) {
-    process(watch);
+    process(watch, now_ns, max_ns);
     end_extra(watch);
-  } else {
-    unschedule(watch);
   }
 }
+
+/* Without the hub nothing is delivered any more. */
+static void cancel(uvperf__member_t *member) {
+  uvperf__watch_t *watch = of_member(member);
+  uvperf__watch_extra_t *extra = watch->extra;
+  int was_active = uvperf__watch_is_active(watch);
+  size_t last = 0;
+  size_t i;
+
+  for (i = 0; i < watch->nr_rings; i++)
+    if (!watch->rings[i]->ended) {
+      watch->rings[i]->ended = UV_ECANCELED;
+      last = i;
+    }
+  watch->nr_live = 0;
+  watch->extra = NULL;
+  uvperf__watch_stop(watch);
+  if (was_active)
+    watch->ops->end(watch->owner, last, UV_ECANCELED);
+  else if (extra != NULL)
+    extra->done(extra, UV_ECANCELED);
+}
+
+static const uvperf__member_ops_t member_ops = {run, on_flush, cancel};
 
 /* -- reports of the fd of a ring ------------------------------------------- */
 
@@ -528,7 +529,8 @@ static void on_wakeup(void *owner) {
   ring->had_wakeup = 1;
   enqueue(ring);
   /* This is the poll phase; the check phase comes next. */
-  start_check(watch);
+  uvperf__hub_queue(&watch->member, 0);
+  uvperf__hub_check(watch->member.hub);
 }
 
 static void on_replaced(void *owner) {
@@ -547,11 +549,15 @@ static int on_spare(void *owner, int status) {
              : watch->ops->spare(watch->owner, ring->index);
 }
 
-/* Without the check handle nothing would be delivered. */
+/* Whether no other code has closed the handles that let the watch run. */
+static int is_sound(const uvperf__watch_t *watch) {
+  return can_use(&watch->keep) && uvperf__hub_is_sound(watch->member.hub);
+}
+
 static int is_wanted(void *owner) {
   const watched_ring_t *ring = owner;
 
-  return can_use(&ring->watch->check);
+  return is_sound(ring->watch);
 }
 
 static void on_ring_closed(void *owner) {
@@ -565,23 +571,24 @@ static const uvperf__ring_poll_ops_t ring_poll_ops = {
 
 /* -- new, add, start, flush ------------------------------------------------ */
 
-int uvperf__watch_new(uvperf__watch_t **watch_out, uv_loop_t *loop,
+int uvperf__watch_new(uvperf__watch_t **watch_out, uvperf__teardown_t *teardown,
                       const uvperf__watch_ops_t *ops, void *owner) {
   uvperf__watch_t *watch = uvperf__calloc(1, sizeof(*watch));
 
   if (watch == NULL)
     return UV_ENOMEM;
-  watch->loop = loop;
+  if (uvperf__hub_join(teardown) != 0) {
+    uvperf__free(watch);
+    return UV_ENOMEM;
+  }
+  watch->loop = teardown->loop;
   watch->ops = ops;
   watch->owner = owner;
   watch->process = uvperf__process();
-  uv_idle_init(loop, &watch->idle);
-  watch->idle.data = watch;
-  watch->idle.idle_cb = on_idle;
-  uv_check_init(loop, &watch->check);
-  watch->check.data = watch;
-  watch->check.check_cb = on_check;
-  uvperf__flush_timer_init(&watch->flush_timer, loop, on_flush, watch);
+  uv_timer_init(watch->loop, &watch->keep);
+  watch->keep.data = watch;
+  watch->keep.timer_cb = on_keep;
+  uvperf__hub_add(teardown->hub, &watch->member, &member_ops);
   *watch_out = watch;
   return 0;
 }
@@ -642,7 +649,7 @@ void uvperf__watch_set_fds(uvperf__watch_t *watch, size_t ring_index,
 
 void uvperf__watch_set_flush(uvperf__watch_t *watch, uint64_t flush_ms) {
   if (watch->started)
-    uvperf__flush_timer_start(&watch->flush_timer, flush_ms);
+    uvperf__flush_start(&watch->member.flush, flush_ms);
 }
 
 /* Returns the code of uvperf__watch_start for the case that every ring has
@@ -662,14 +669,11 @@ int uvperf__watch_start(uvperf__watch_t *watch,
   size_t i;
   int rc;
 
+  if (!is_sound(watch))
+    return UV_EINVAL;
   if (watch->nr_rings > 0 && watch->nr_live == 0)
     return end_status(watch);
-  /* If one of these handles is missing, some or all records would not be
-   * delivered. */
-  if (!can_use(&watch->idle) || !can_use(&watch->check) ||
-      !can_use(&watch->flush_timer.timer))
-    return UV_EINVAL;
-  watch->options = *options;
+  uvperf__watch_set_options(watch, options);
   for (i = 0; i < watch->nr_rings; i++) {
     ring = watch->rings[i];
     if (ring->ended)
@@ -681,6 +685,7 @@ int uvperf__watch_start(uvperf__watch_t *watch,
     }
   }
   watch->started = 1;
+  keep_or_let_go(watch);
   uvperf__watch_set_flush(watch, options->flush_ms);
   await_registration(watch);
   return 0;
@@ -689,18 +694,30 @@ int uvperf__watch_start(uvperf__watch_t *watch,
 void uvperf__watch_set_options(uvperf__watch_t *watch,
                                const uvperf__watch_options_t *options) {
   watch->options = *options;
+  watch->member.slice_ns = options->slice_ns;
 }
 
 void uvperf__watch_drain(uvperf__watch_t *watch) {
   if (!watch->started)
     return;
   enqueue_all(watch);
-  schedule(watch);
+  schedule(watch, 0);
 }
 
 void uvperf__watch_flush_in(uvperf__watch_t *watch, uint64_t ms) {
   if (watch->started)
-    uvperf__flush_timer_once(&watch->flush_timer, ms);
+    uvperf__flush_once(&watch->member.flush, ms);
+}
+
+void uvperf__watch_deliver(uvperf__watch_t *watch,
+                           uvperf__watch_extra_t *extra) {
+  assert(watch->extra == NULL && watch->nr_rings == 0);
+  if (!is_sound(watch)) {
+    extra->done(extra, UV_ECANCELED);
+    return;
+  }
+  set_extra(watch, extra);
+  schedule(watch, 0);
 }
 
 /* Returns UVPERF__STOPPED if a callback has stopped or closed the handle. */
@@ -757,12 +774,11 @@ void uvperf__watch_close(uvperf__watch_t *watch, uvperf__teardown_t *teardown) {
   assert(watch->teardown == NULL);
   watch->extra = NULL; /* its owner ends it */
   uvperf__watch_stop(watch);
+  uvperf__hub_remove(&watch->member);
   watch->teardown = teardown;
   for (i = 0; i < watch->nr_rings; i++)
     uvperf__ring_poll_close(&watch->rings[i]->ring_poll, teardown);
-  uvperf__teardown_close(teardown, &watch->idle, on_closed);
-  uvperf__teardown_close(teardown, &watch->check, on_closed);
-  uvperf__teardown_close(teardown, &watch->flush_timer.timer, on_closed);
+  uvperf__teardown_close(teardown, &watch->keep, on_closed);
 }
 
 void uvperf__watch_free(uvperf__watch_t *watch) {
@@ -776,29 +792,24 @@ void uvperf__watch_free(uvperf__watch_t *watch) {
   uvperf__free(watch);
 }
 
-static int is_ours(const uv_handle_t *handle) {
-  switch (handle->type) {
-    case UV_IDLE:
-      return ((const uv_idle_t *)handle)->idle_cb == on_idle;
-    case UV_CHECK:
-      return ((const uv_check_t *)handle)->check_cb == on_check;
-    default:
-      return uvperf__flush_timer_is(handle);
-  }
+static int is_keep(const uv_handle_t *handle) {
+  return handle->type == UV_TIMER &&
+         ((const uv_timer_t *)handle)->timer_cb == on_keep;
 }
 
 /* Any handle of the loop may be passed here. So `data` is read only if the
- * handle's type and callback show that the handle is ours. */
+ * handle's type and callback show that the handle is ours. A handle of the hub
+ * is left to the hub, which closes it after the last watch. */
 int uvperf__watch_close_owner(uv_handle_t *handle) {
   uvperf__ring_poll_t *ring_poll = uvperf__ring_poll_of(handle);
   uvperf__watch_t *watch;
 
   if (ring_poll != NULL)
     watch = ((watched_ring_t *)ring_poll->owner)->watch;
-  else if (is_ours(handle))
+  else if (is_keep(handle))
     watch = handle->data;
   else
-    return 0;
+    return uvperf__hub_is(handle);
   if (watch->teardown == NULL)
     watch->ops->close(watch->owner);
   return 1;
@@ -810,14 +821,10 @@ typedef struct each_s {
   void *arg;
 } each_t;
 
-/* Finds each watch once, by its only check handle. */
-static void on_walk(uv_handle_t *handle, void *arg) {
+static void on_each(uvperf__member_t *member, void *arg) {
+  const uvperf__watch_t *watch = of_member(member);
   const each_t *each = arg;
-  const uvperf__watch_t *watch;
 
-  if (handle->type != UV_CHECK || !is_ours(handle))
-    return;
-  watch = handle->data;
   if (watch->ops == each->ops)
     each->fn(watch->owner, each->arg);
 }
@@ -826,7 +833,7 @@ void uvperf__watch_each(uv_loop_t *loop, const uvperf__watch_ops_t *ops,
                         void (*fn)(void *owner, void *arg), void *arg) {
   each_t each = {ops, fn, arg};
 
-  uv_walk(loop, on_walk, &each);
+  uvperf__hub_each(loop, on_each, &each);
 }
 
 /* -- getters -------------------------------------------------------------- */
@@ -837,14 +844,7 @@ void uvperf__watch_set_ref(uvperf__watch_t *watch, int ref) {
   watch->unref = !ref;
   for (i = 0; i < watch->nr_rings; i++)
     uvperf__ring_poll_set_ref(&watch->rings[i]->ring_poll, ref);
-  if (ref) {
-    uv_ref((uv_handle_t *)&watch->idle);
-    uv_ref((uv_handle_t *)&watch->check);
-  } else {
-    if (watch->extra == NULL)
-      uv_unref((uv_handle_t *)&watch->idle);
-    uv_unref((uv_handle_t *)&watch->check);
-  }
+  keep_or_let_go(watch);
 }
 
 int uvperf__watch_has_ref(const uvperf__watch_t *watch) {
@@ -860,7 +860,7 @@ int uvperf__watch_is_active(const uvperf__watch_t *watch) {
 }
 
 uint64_t uvperf__watch_now(const uvperf__watch_t *watch) {
-  return can_use(&watch->check) ? uv_now(watch->loop) : 0;
+  return is_sound(watch) ? uv_now(watch->loop) : 0;
 }
 
 size_t uvperf__watch_nr_rings(const uvperf__watch_t *watch) {

@@ -4,11 +4,10 @@
  * will ever come. The owner drains the rings, so the watch does not know the
  * meaning of records.
  *
- * Every drain happens in the watch's uv_check callback, which runs once in each
- * loop iteration, right after the poll phase. Poll callbacks, the flush timer
- * and slices that were cut only queue rings for it, so that there is one slice
- * in an iteration. While rings are queued a uv_idle_t keeps the loop from
- * waiting. */
+ * Every drain happens when the hub runs the watch, at most once in each loop
+ * iteration, right after the poll phase. Poll callbacks, flushes and slices
+ * that were cut only queue rings for it, so that there is one slice in an
+ * iteration. */
 #ifndef UVPERF_LIB_LOOP_WATCH_H
 #define UVPERF_LIB_LOOP_WATCH_H
 
@@ -44,8 +43,8 @@ typedef struct uvperf__watch_ops_s {
   int (*drain_all)(void *owner, uvperf__slice_t *slice);
   /* A slice that delivered something has ended. May be NULL. */
   void (*slice_end)(void *owner);
-  /* The check callback has done its work in this iteration, and the watch is
-   * still started. May be NULL. */
+  /* The watch has done its work in this iteration, and is still started. May be
+   * NULL. */
   void (*iteration_end)(void *owner);
   /* A flush is due. The rings are checked afterwards, so this may read their
    * heads and consume wakeups of their fds. Must not call a callback of the
@@ -89,10 +88,10 @@ typedef struct uvperf__watch_options_s {
   int flush_all;     /* a flush drains rings without records too */
 } uvperf__watch_options_t;
 
-/* Makes a watch without rings and registers its inner handles with the loop.
- * Afterwards the watch must be closed before it is freed. Returns 0 or
- * UV_ENOMEM. */
-int uvperf__watch_new(uvperf__watch_t **watch, uv_loop_t *loop,
+/* Makes a watch without rings and registers its inner handles with the loop of
+ * the owner's teardown, which joins the hub. Afterwards the watch must be
+ * closed before it is freed. Returns 0 or UV_ENOMEM. */
+int uvperf__watch_new(uvperf__watch_t **watch, uvperf__teardown_t *teardown,
                       const uvperf__watch_ops_t *ops, void *owner);
 
 /* Adds a ring, with the fds of all events that write into it. The fd of the
@@ -177,12 +176,12 @@ void uvperf__watch_close(uvperf__watch_t *watch, uvperf__teardown_t *teardown);
 void uvperf__watch_free(uvperf__watch_t *watch);
 
 /* If the handle is an inner handle of a watch, closes the owner (unless it is
- * closing already) and returns 1. Otherwise returns 0. */
+ * closing already) and returns 1. Returns 1 for a handle of a hub too, which
+ * stays open. Otherwise returns 0. */
 int uvperf__watch_close_owner(uv_handle_t *handle);
 
-/* Calls `fn` with the owner of each watch on the loop that has these ops and
- * was not freed, so that handles of one kind find each other. Inside another
- * uv_walk it may miss some. */
+/* Calls `fn` with the owner of each watch on the loop that has these ops and is
+ * not closing, so that handles of one kind find each other. */
 void uvperf__watch_each(uv_loop_t *loop, const uvperf__watch_ops_t *ops,
                         void (*fn)(void *owner, void *arg), void *arg);
 

@@ -38,13 +38,17 @@ void uvperf__leftovers_add(uvperf__leftovers_t *leftovers, void *address,
   items[leftovers->nr++] = item;
 }
 
+int uvperf__leftovers_are_on(const uvperf__leftovers_t *leftovers) {
+  return leftovers->are_enabled && leftovers->nr_disabled < leftovers->nr;
+}
+
 /* All events are disabled before the first is closed. Members of a group
  * continue to count when their leader is closed, and closing all events may
  * take seconds. */
 static int disable_one(uvperf__leftovers_t *leftovers) {
   int fd;
 
-  while (leftovers->are_enabled && leftovers->nr_disabled < leftovers->nr) {
+  while (uvperf__leftovers_are_on(leftovers)) {
     fd = leftovers->items[leftovers->nr_disabled++].fd;
     if (fd < 0)
       continue;

@@ -35,6 +35,9 @@ void uvperf__leftovers_add(uvperf__leftovers_t *leftovers, void *address,
  * if no leftover remains. */
 int uvperf__leftovers_close_one(uvperf__leftovers_t *leftovers);
 
+/* Whether the next leftover will be disabled, and not closed. */
+int uvperf__leftovers_are_on(const uvperf__leftovers_t *leftovers);
+
 /* Closes the rest, and frees the memory. */
 void uvperf__leftovers_end(uvperf__leftovers_t *leftovers);
 

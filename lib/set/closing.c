@@ -12,8 +12,18 @@ struct set_closing_s {
   uvperf__leftovers_t leftovers;
 };
 
+static void choose_kind(set_closing_t *closing) {
+  closing->base.job.kind = uvperf__leftovers_are_on(&closing->leftovers)
+                               ? UVPERF__JOB_SOON
+                               : UVPERF__JOB_CLOSE;
+}
+
 static int close_next(uvperf__job_t *job) {
-  return uvperf__leftovers_close_one(&((set_closing_t *)job)->leftovers);
+  set_closing_t *closing = (set_closing_t *)job;
+  int more = uvperf__leftovers_close_one(&closing->leftovers);
+
+  choose_kind(closing);
+  return more;
 }
 
 static void end(set_closing_t *closing) {
@@ -57,6 +67,7 @@ void uvperf__set_end_closing(set_closing_t *closing) {
   impl = closing->impl;
   leftovers = &closing->leftovers;
   uvperf__counters_put_aside(impl->counters, NULL);
+  choose_kind(closing);
   if (leftovers->nr == 0 ||
       !uvperf__counters_close_slowly(impl->counters, leftovers->nr) ||
       uvperf__handle_job_begin(&impl->base, &closing->base, 0, NULL) != 0) {

@@ -402,7 +402,7 @@ int uvperf__set_make_watch(set_t *impl) {
     if (rc != 0)
       return rc;
   }
-  rc = uvperf__watch_new(&impl->base.watch, impl->base.teardown.loop,
+  rc = uvperf__watch_new(&impl->base.watch, &impl->base.teardown,
                          in_order ? &by_time : &by_ring, impl);
   if (rc != 0)
     return rc;

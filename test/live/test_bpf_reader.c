@@ -309,7 +309,8 @@ static void samples_below_the_watermark_come_by_the_flush_timer(void **state) {
 }
 
 static void count_timers(uv_handle_t *handle, void *arg) {
-  *(uint32_t *)arg += handle->type == UV_TIMER && uv_is_active(handle);
+  *(uint32_t *)arg += handle->type == UV_TIMER && uv_is_active(handle) &&
+                      uv_timer_get_due_in((uv_timer_t *)handle) < INT64_MAX;
 }
 
 /* The hotplug timer, and a flush timer if a sample may have to wait. */

@@ -61,7 +61,7 @@ static void walk_close_closes_owner_and_leaves_foreign_handles(void **state) {
   /* Foreign data is not a pointer to follow. */
   timer.data = idle.data = poll.data = &poison;
   uv_walk(*state, walk_close, &ours);
-  assert_int_equal(ours, 4);
+  assert_int_equal(ours, 5);
   assert_int_equal(uvperf_is_closing(&collector.event.handle), 1);
   uvperf_close(&collector.event.handle, on_closed);
   run_to_end(*state);
@@ -129,26 +129,47 @@ event_closed_after_others_closed_inner_handles_frees_all(void **state) {
   assert_int_equal(support_count_fds(), fds);
 }
 
-static void uv_close_check(uv_handle_t *handle, void *arg) {
-  (void)arg;
-  if (handle->type == UV_CHECK && !uv_is_closing(handle))
+static void uv_close_type(uv_handle_t *handle, void *type) {
+  if (handle->type == *(uv_handle_type *)type && !uv_is_closing(handle))
     uv_close(handle, NULL);
 }
 
-/* Without its check handle nothing is delivered, but nothing spins either. */
-static void
-event_one_inner_handle_uv_closed_by_others_does_not_spin(void **state) {
-  live_collector_t collector;
+/* The hub's handles are gone, so nothing is delivered any more: all handles of
+ * the loop hear of it, and nothing spins. Handles that come later have another
+ * hub. */
+static void hub_uv_closed_by_others_ends_all_handles_of_the_loop(void **state) {
+  static const uv_handle_type types[] = {UV_CHECK, UV_IDLE};
+  live_collector_t collector[2], later;
   uint64_t next = 0;
+  uint64_t of_later;
+  size_t i, n;
 
   support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  live_start(&collector, NULL);
-  live_comm(&next, 3);
-  uv_walk(*state, uv_close_check, NULL);
-  assert_true(live_run_ms(*state, 50) < 20);
-  assert_int_equal(collector.comms, 0);
-  live_close(&collector);
+  for (i = 0; i < 2; i++) {
+    for (n = 0; n < 2; n++) {
+      live_init_comm(*state, &collector[n]);
+      live_start(&collector[n], NULL);
+    }
+    live_run_ms(*state, 5);
+    uv_walk(*state, uv_close_type, (void *)&types[i]);
+    live_comm(&next, 1);
+    assert_true(live_run_until(*state, &collector[1].ends, 1));
+    assert_true(live_run_ms(*state, 50) < 20);
+    for (n = 0; n < 2; n++) {
+      assert_int_equal(collector[n].ends, 1);
+      assert_int_equal(collector[n].end_status, UV_ECANCELED);
+      assert_int_equal(collector[n].records, 0);
+      assert_int_equal(uvperf_is_active(&collector[n].event.handle), 0);
+    }
+    live_init_comm(*state, &later);
+    live_start(&later, NULL);
+    of_later = 0;
+    live_comm(&of_later, 2);
+    assert_true(live_run_until(*state, &later.comms, 2));
+    for (n = 0; n < 2; n++)
+      live_close(&collector[n]);
+    live_close(&later);
+  }
 }
 
 int main(void) {
@@ -156,8 +177,7 @@ int main(void) {
       support_loop_test(walk_close_closes_owner_and_leaves_foreign_handles),
       support_loop_test(walk_close_then_close_after_teardown_calls_back),
       support_loop_test(event_inner_handles_uv_closed_by_others_are_survived),
-      support_loop_test(
-          event_one_inner_handle_uv_closed_by_others_does_not_spin),
+      support_loop_test(hub_uv_closed_by_others_ends_all_handles_of_the_loop),
       support_loop_test(
           event_closed_after_others_closed_inner_handles_frees_all),
   };

@@ -121,8 +121,6 @@ static void release(void *owner) {
 }
 
 void live_rings_close(live_rings_t *watched) {
-  uvperf__teardown_init(&watched->teardown, watched->loop, closed, release,
-                        NULL, watched);
   uvperf__watch_close(watched->watch, &watched->teardown);
   uvperf__teardown_end(&watched->teardown);
 }
@@ -152,7 +150,10 @@ static live_rings_t *make(uv_loop_t *loop, const uvperf__watch_ops_t *ops) {
 
   assert_non_null(watched);
   watched->loop = loop;
-  assert_int_equal(uvperf__watch_new(&watched->watch, loop, ops, watched), 0);
+  uvperf__teardown_init(&watched->teardown, loop, closed, release, NULL,
+                        watched);
+  assert_int_equal(
+      uvperf__watch_new(&watched->watch, &watched->teardown, ops, watched), 0);
   return watched;
 }
 

@@ -101,7 +101,8 @@ static void begin(fixture_t *fixture, uv_loop_t *loop) {
   impl->gifts = &fixture->gifts;
   impl->releases = &fixture->releases;
   uvperf__handle_init(&impl->base, loop, &kind);
-  assert_int_equal(uvperf__watch_new(&impl->base.watch, loop, &watch_ops, impl),
+  assert_int_equal(uvperf__watch_new(&impl->base.watch, &impl->base.teardown,
+                                     &watch_ops, impl),
                    0);
   memset(&fixture->handle, 0xa5, sizeof(fixture->handle));
   fixture->handle.data = fixture;

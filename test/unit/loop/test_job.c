@@ -15,10 +15,12 @@ typedef struct task_s {
   char name;
   int steps; /* that are left */
   uint64_t step_ns;
+  int soon_steps;      /* the first of them, if the job closes */
   struct task_s *then; /* begins when this is done */
   uv_loop_t *loop;
 } task_t;
 
+static uvperf__jobs_t jobs;
 /* Steps in small letters, the end of a job in a capital one. */
 static char trace[32];
 static uint64_t now;
@@ -36,6 +38,8 @@ static int step(uvperf__job_t *job) {
   note(task->name);
   now += task->step_ns;
   fake_clock_set(now);
+  if (--task->soon_steps == 0)
+    job->kind = UVPERF__JOB_CLOSE;
   return --task->steps != 0;
 }
 
@@ -44,7 +48,7 @@ static void done(uvperf__job_t *job) {
 
   note((char)(task->name - 'a' + 'A'));
   if (task->then != NULL)
-    assert_int_equal(uvperf__job_begin(task->loop, &task->then->job), 0);
+    assert_int_equal(uvperf__job_begin(&jobs, task->loop, &task->then->job), 0);
 }
 
 static void prepare(uv_loop_t *loop, task_t *task, char name, int steps,
@@ -61,6 +65,7 @@ static void prepare(uv_loop_t *loop, task_t *task, char name, int steps,
 
 static int setup(void **state) {
   memset(trace, 0, sizeof(trace));
+  memset(&jobs, 0, sizeof(jobs));
   now = 1000 * MS;
   fake_clock_set(now);
   if (fake_kernel_loop_setup(state) != 0)
@@ -84,8 +89,8 @@ static void jobs_with_long_steps_take_turns(void **state) {
 
   prepare(*state, &a, 'a', 3, 50 * MS);
   prepare(*state, &b, 'b', 2, 50 * MS);
-  assert_int_equal(uvperf__job_begin(*state, &a.job), 0);
-  assert_int_equal(uvperf__job_begin(*state, &b.job), 0);
+  assert_int_equal(uvperf__job_begin(&jobs, *state, &a.job), 0);
+  assert_int_equal(uvperf__job_begin(&jobs, *state, &b.job), 0);
   fake_pool_run();
   assert_string_equal(trace, "a");
   run_all();
@@ -96,7 +101,7 @@ static void steps_that_are_short_share_a_request(void **state) {
   task_t a;
 
   prepare(*state, &a, 'a', 15, MS / 10);
-  assert_int_equal(uvperf__job_begin(*state, &a.job), 0);
+  assert_int_equal(uvperf__job_begin(&jobs, *state, &a.job), 0);
   fake_pool_run();
   assert_string_equal(trace, "aaaaaaaaaa");
   run_all();
@@ -110,10 +115,46 @@ static void job_can_begin_when_another_is_done(void **state) {
   prepare(*state, &b, 'b', 1, 0);
   prepare(*state, &c, 'c', 1, 0);
   a.then = &c;
-  assert_int_equal(uvperf__job_begin(*state, &a.job), 0);
-  assert_int_equal(uvperf__job_begin(*state, &b.job), 0);
+  assert_int_equal(uvperf__job_begin(&jobs, *state, &a.job), 0);
+  assert_int_equal(uvperf__job_begin(&jobs, *state, &b.job), 0);
   run_all();
   assert_string_equal(trace, "aAbBcC");
+}
+
+/* The closing job has begun first. It is not interrupted within a step. */
+static void jobs_that_cannot_wait_come_first(void **state) {
+  task_t a, b, c, d;
+
+  prepare(*state, &a, 'a', 3, 50 * MS);
+  prepare(*state, &b, 'b', 2, 50 * MS);
+  prepare(*state, &c, 'c', 2, 50 * MS);
+  prepare(*state, &d, 'd', 1, 50 * MS);
+  a.job.kind = b.job.kind = UVPERF__JOB_CLOSE;
+  c.job.kind = UVPERF__JOB_OPEN;
+  d.job.kind = UVPERF__JOB_SOON;
+  assert_int_equal(uvperf__job_begin(&jobs, *state, &a.job), 0);
+  assert_int_equal(uvperf__job_begin(&jobs, *state, &b.job), 0);
+  assert_int_equal(uvperf__job_begin(&jobs, *state, &c.job), 0);
+  fake_pool_run();
+  fake_pool_run();
+  assert_int_equal(uvperf__job_begin(&jobs, *state, &d.job), 0);
+  run_all();
+  assert_string_equal(trace, "accCdDbabBaA");
+}
+
+/* It disables events before it closes them. */
+static void
+job_that_has_done_what_cannot_wait_goes_on_as_closing(void **state) {
+  task_t a, b;
+
+  prepare(*state, &a, 'a', 3, 50 * MS);
+  prepare(*state, &b, 'b', 2, 50 * MS);
+  a.soon_steps = 2;
+  b.job.kind = UVPERF__JOB_OPEN;
+  assert_int_equal(uvperf__job_begin(&jobs, *state, &a.job), 0);
+  assert_int_equal(uvperf__job_begin(&jobs, *state, &b.job), 0);
+  run_all();
+  assert_string_equal(trace, "aabbBaA");
 }
 
 static void job_that_is_refused_leaves_nothing(void **state) {
@@ -121,45 +162,12 @@ static void job_that_is_refused_leaves_nothing(void **state) {
 
   fake_pool_reset();
   prepare(*state, &a, 'a', 1, 0);
-  assert_int_equal(uvperf__job_begin(*state, &a.job), UV_ENOMEM);
+  assert_int_equal(uvperf__job_begin(&jobs, *state, &a.job), UV_ENOMEM);
   fake_pool_hold();
   prepare(*state, &b, 'b', 1, 0);
-  assert_int_equal(uvperf__job_begin(*state, &b.job), 0);
+  assert_int_equal(uvperf__job_begin(&jobs, *state, &b.job), 0);
   run_all();
   assert_string_equal(trace, "bB");
-}
-
-/* Two jobs of this loop take turns. Without a queue both would be requests. */
-static void expect_turns(uv_loop_t *loop) {
-  task_t a, b;
-
-  memset(trace, 0, sizeof(trace));
-  prepare(loop, &a, 'a', 2, 50 * MS);
-  prepare(loop, &b, 'b', 2, 50 * MS);
-  assert_int_equal(uvperf__job_begin(loop, &a.job), 0);
-  assert_int_equal(uvperf__job_begin(loop, &b.job), 0);
-  run_all();
-  assert_string_equal(trace, "abaAbB");
-}
-
-/* More loops than queues, one after another, and none of them is used. */
-static void loops_without_jobs_have_no_queue(void **state) {
-  static uv_loop_t loops[70];
-  task_t refused;
-  size_t i;
-
-  (void)state;
-  for (i = 0; i < 70; i++)
-    expect_turns(&loops[i]);
-  fake_pool_reset(); /* which refuses */
-  for (i = 0; i < 70; i++) {
-    prepare(&loops[i], &refused, 'x', 1, 0);
-    assert_int_equal(uvperf__job_begin(&loops[i], &refused.job), UV_ENOMEM);
-  }
-  fake_pool_hold();
-  /* The last loops first: a queue that was kept would be another loop's. */
-  for (i = 70; i-- > 0;)
-    expect_turns(&loops[i]);
 }
 
 /* In a forked child, which has the parent's requests, but none of its fds. */
@@ -167,14 +175,15 @@ static void job_of_the_parent_is_left_alone(void **state) {
   task_t a, b;
 
   prepare(*state, &a, 'a', 3, 50 * MS);
-  assert_int_equal(uvperf__job_begin(*state, &a.job), 0);
+  assert_int_equal(uvperf__job_begin(&jobs, *state, &a.job), 0);
   fake_pool_run();
   fake_process(uvperf__process() + 1);
   fake_pool_run();
   assert_string_equal(trace, "a");
   assert_int_equal(fake_pool_waits(), 0);
+  memset(&jobs, 0, sizeof(jobs)); /* the child's hub has a queue of its own */
   prepare(*state, &b, 'b', 1, 0);
-  assert_int_equal(uvperf__job_begin(*state, &b.job), 0);
+  assert_int_equal(uvperf__job_begin(&jobs, *state, &b.job), 0);
   run_all();
   assert_string_equal(trace, "abB");
 }
@@ -185,12 +194,13 @@ static void job_of_the_parent_that_is_done_is_left_alone(void **state) {
 
   prepare(*state, &a, 'a', 1, 0);
   prepare(*state, &b, 'b', 1, 0);
-  assert_int_equal(uvperf__job_begin(*state, &a.job), 0);
+  assert_int_equal(uvperf__job_begin(&jobs, *state, &a.job), 0);
   a.job.is_done = 1;
   fake_process(uvperf__process() + 1);
   fake_pool_run();
   assert_string_equal(trace, "");
-  assert_int_equal(uvperf__job_begin(*state, &b.job), 0);
+  memset(&jobs, 0, sizeof(jobs));
+  assert_int_equal(uvperf__job_begin(&jobs, *state, &b.job), 0);
   run_all();
   assert_string_equal(trace, "bB");
 }
@@ -203,10 +213,13 @@ int main(void) {
                                        setup, teardown),
       support_loop_test_setup_teardown(job_can_begin_when_another_is_done,
                                        setup, teardown),
+      support_loop_test_setup_teardown(jobs_that_cannot_wait_come_first, setup,
+                                       teardown),
+      support_loop_test_setup_teardown(
+          job_that_has_done_what_cannot_wait_goes_on_as_closing, setup,
+          teardown),
       support_loop_test_setup_teardown(job_that_is_refused_leaves_nothing,
                                        setup, teardown),
-      support_loop_test_setup_teardown(loops_without_jobs_have_no_queue, setup,
-                                       teardown),
       support_loop_test_setup_teardown(job_of_the_parent_is_left_alone, setup,
                                        teardown),
       support_loop_test_setup_teardown(

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/* A table says which hub belongs to which loop. It is the only global state of
+ * loop/ that changes, and it needs no lock: only the thread of a loop takes or
+ * frees the entry of this loop. A hub lives in its entry, and entries are never
+ * freed.
+ *
+ * An entry can be of another loop that was at the same address: this loop was
+ * freed and not closed, or other code had closed all its handles. Then the new
+ * loop takes another entry. A forked child takes another entry too. The handles
+ * of the parent keep their hub until the child closes them. */
+#include "loop/hub.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "loop/job.h"
+#include "sys/fork.h"
+#include "util/alloc.h"
+
+/* The time for all members in one iteration. */
+#define BUDGET_NS UINT64_C(1000000)
+/* The time that a member gets at least, when its turn has come. */
+#define SHARE_NS UINT64_C(100000)
+
+#define TABLE_HUBS 16
+
+struct uvperf__hub_s {
+  _Atomic(uv_loop_t *) loop; /* NULL: the entry is free */
+  uint32_t process;
+  int backend_fd; /* of the loop: another loop that exists has another one */
+  size_t users;   /* teardowns that have joined and not left */
+  size_t nr_open; /* those whose owners do not close yet */
+  uvperf__teardown_t *leaving; /* it closes the uv handles; NULL: none */
+  uv_check_t check;
+  uv_idle_t idle;
+  uvperf__flush_timer_t flush_timer;
+  uvperf__jobs_t jobs;
+  uvperf__scratch_t *scratch; /* NULL: no member has needed one */
+  uvperf__link_t members;
+  uvperf__link_t fresh;   /* queued members without a backlog */
+  uvperf__link_t backlog; /* and with one: each gets its share in turn */
+  size_t nr_queued;
+  size_t nr_backlog;
+  int is_backlog_late; /* none of them has run in the last turn */
+  uint64_t turn;       /* the number of check callbacks */
+  uint64_t polls;
+};
+
+typedef struct table_s {
+  uvperf__hub_t hubs[TABLE_HUBS];
+  _Atomic(struct table_s *) next;
+} table_t;
+
+static table_t table;
+
+static void on_idle(uv_idle_t *idle);
+static void on_check(uv_check_t *check);
+static void on_fired(uvperf__flush_timer_t *timer);
+
+static uvperf__member_t *of_hub(uvperf__link_t *link) {
+  return (uvperf__member_t *)((char *)link -
+                              offsetof(uvperf__member_t, in_hub));
+}
+
+static uvperf__member_t *of_queue(uvperf__link_t *link) {
+  return (uvperf__member_t *)((char *)link -
+                              offsetof(uvperf__member_t, in_queue));
+}
+
+/* -- the table ------------------------------------------------------------ */
+
+int uvperf__hub_is_sound(const uvperf__hub_t *hub) {
+  return !uv_is_closing((const uv_handle_t *)&hub->check) &&
+         !uv_is_closing((const uv_handle_t *)&hub->idle) &&
+         !uv_is_closing((const uv_handle_t *)&hub->flush_timer.timer);
+}
+
+/* Only this thread can give an entry to this loop. So if the entry is still the
+ * loop's afterwards, it was the loop's all the time. */
+static int is_of(const uvperf__hub_t *hub, const uv_loop_t *loop) {
+  return atomic_load(&hub->loop) == loop && hub->process == uvperf__process() &&
+         hub->backend_fd == uv_backend_fd(loop) && hub->leaving == NULL &&
+         uvperf__hub_is_sound(hub) && atomic_load(&hub->loop) == loop;
+}
+
+static uvperf__hub_t *table_find(const uv_loop_t *loop) {
+  table_t *part;
+  size_t i;
+
+  for (part = &table; part != NULL; part = atomic_load(&part->next))
+    for (i = 0; i < TABLE_HUBS; i++)
+      if (is_of(&part->hubs[i], loop))
+        return &part->hubs[i];
+  return NULL;
+}
+
+/* Returns the part of the table that follows, and makes it if necessary. */
+static table_t *table_next(table_t *part) {
+  table_t *next = atomic_load(&part->next);
+  table_t *made;
+
+  if (next != NULL)
+    return next;
+  made = uvperf__calloc(1, sizeof(*made));
+  if (made == NULL || atomic_compare_exchange_strong(&part->next, &next, made))
+    return made;
+  uvperf__free(made);
+  return next;
+}
+
+static uvperf__hub_t *table_take(uv_loop_t *loop) {
+  table_t *part;
+  uv_loop_t *none;
+  size_t i;
+
+  for (part = &table; part != NULL; part = table_next(part))
+    for (i = 0; i < TABLE_HUBS; i++) {
+      none = NULL;
+      if (atomic_compare_exchange_strong(&part->hubs[i].loop, &none, loop))
+        return &part->hubs[i];
+    }
+  return NULL;
+}
+
+/* -- join and leave ------------------------------------------------------- */
+
+static void hub_init(uvperf__hub_t *hub, uv_loop_t *loop) {
+  hub->process = uvperf__process();
+  hub->backend_fd = uv_backend_fd(loop);
+  hub->leaving = NULL;
+  memset(&hub->jobs, 0, sizeof(hub->jobs));
+  hub->scratch = NULL;
+  hub->turn = hub->polls = 0;
+  hub->nr_queued = hub->nr_backlog = 0;
+  hub->is_backlog_late = 0;
+  uvperf__link_init(&hub->members);
+  uvperf__link_init(&hub->fresh);
+  uvperf__link_init(&hub->backlog);
+  uv_check_init(loop, &hub->check);
+  hub->check.data = hub;
+  hub->check.check_cb = on_check;
+  uv_idle_init(loop, &hub->idle);
+  hub->idle.data = hub;
+  hub->idle.idle_cb = on_idle;
+  uvperf__flush_timer_init(&hub->flush_timer, loop, on_fired);
+  hub->flush_timer.timer.data = hub;
+  uv_unref((uv_handle_t *)&hub->check);
+  uv_unref((uv_handle_t *)&hub->idle);
+}
+
+static void on_closed(uv_handle_t *handle) {
+  uvperf__hub_t *hub = handle->data;
+
+  uvperf__teardown_closed(hub->leaving);
+}
+
+/* The uv handles are closed together with those of the last member, so closing
+ * takes no more iterations than without a hub. A handle that comes meanwhile
+ * makes another hub. Those that are still closing may have jobs here. */
+static void hub_leave(uvperf__teardown_t *teardown) {
+  uvperf__hub_t *hub = teardown->hub;
+
+  hub->nr_open -= 1;
+  if (hub->nr_open > 0)
+    return;
+  assert(uvperf__link_is_alone(&hub->members));
+  hub->leaving = teardown;
+  uvperf__teardown_close(teardown, &hub->check, on_closed);
+  uvperf__teardown_close(teardown, &hub->idle, on_closed);
+  uvperf__teardown_close(teardown, &hub->flush_timer.timer, on_closed);
+}
+
+static void hub_left(uvperf__teardown_t *teardown) {
+  uvperf__hub_t *hub = teardown->hub;
+
+  hub->users -= 1;
+  if (hub->users > 0)
+    return;
+  uvperf__scratch_free(hub->scratch);
+  atomic_store(&hub->loop, NULL);
+}
+
+int uvperf__hub_join(uvperf__teardown_t *teardown) {
+  uvperf__hub_t *hub;
+
+  if (teardown->hub != NULL)
+    return 0;
+  hub = table_find(teardown->loop);
+  if (hub == NULL) {
+    hub = table_take(teardown->loop);
+    if (hub == NULL)
+      return UV_ENOMEM;
+    hub_init(hub, teardown->loop);
+  }
+  hub->users += 1;
+  hub->nr_open += 1;
+  teardown->hub = hub;
+  teardown->jobs = &hub->jobs;
+  teardown->leave = hub_leave;
+  teardown->left = hub_left;
+  return 0;
+}
+
+static void on_flush(uvperf__flush_t *flush) {
+  uvperf__member_t *member =
+      (uvperf__member_t *)((char *)flush - offsetof(uvperf__member_t, flush));
+
+  member->ops->flush(member);
+}
+
+void uvperf__hub_add(uvperf__hub_t *hub, uvperf__member_t *member,
+                     const uvperf__member_ops_t *ops) {
+  member->ops = ops;
+  member->hub = hub;
+  uvperf__link_init(&member->in_queue);
+  uvperf__link_init(&member->in_hub);
+  uvperf__link_add(&hub->members, &member->in_hub);
+  uvperf__flush_init(&member->flush, &hub->flush_timer, on_flush);
+}
+
+void uvperf__hub_remove(uvperf__member_t *member) {
+  uvperf__flush_stop(&member->flush);
+  uvperf__hub_dequeue(member);
+  uvperf__link_remove(&member->in_hub);
+}
+
+void uvperf__hub_each(uv_loop_t *loop,
+                      void (*fn)(uvperf__member_t *member, void *arg),
+                      void *arg) {
+  uvperf__hub_t *hub = table_find(loop);
+  uvperf__link_t *link;
+
+  if (hub == NULL)
+    return;
+  for (link = hub->members.next; link != &hub->members; link = link->next)
+    fn(of_hub(link), arg);
+}
+
+uvperf__scratch_t *uvperf__hub_scratch(uv_loop_t *loop) {
+  uvperf__hub_t *hub = table_find(loop);
+
+  return hub != NULL && hub->scratch != NULL
+             ? uvperf__scratch_share(hub->scratch)
+             : uvperf__scratch_new();
+}
+
+void uvperf__hub_keep_scratch(uvperf__hub_t *hub, uvperf__scratch_t *scratch) {
+  if (hub->scratch == NULL && scratch != NULL)
+    hub->scratch = uvperf__scratch_share(scratch);
+}
+
+int uvperf__hub_is(const uv_handle_t *handle) {
+  switch (handle->type) {
+    case UV_IDLE:
+      return ((const uv_idle_t *)handle)->idle_cb == on_idle;
+    case UV_CHECK:
+      return ((const uv_check_t *)handle)->check_cb == on_check;
+    default:
+      return uvperf__flush_timer_is(handle);
+  }
+}
+
+/* -- when members run ----------------------------------------------------- */
+
+uint64_t uvperf__hub_polls(const uvperf__hub_t *hub) {
+  return hub->polls;
+}
+
+void uvperf__hub_queue(uvperf__member_t *member, int has_backlog) {
+  uvperf__hub_t *hub = member->hub;
+
+  if (!uvperf__link_is_alone(&member->in_queue) && !has_backlog)
+    return;
+  uvperf__hub_dequeue(member);
+  member->queued_in = hub->turn;
+  member->has_backlog = has_backlog;
+  uvperf__link_add(has_backlog ? &hub->backlog : &hub->fresh,
+                   &member->in_queue);
+  hub->nr_queued += 1;
+  hub->nr_backlog += has_backlog != 0;
+  if (!uv_is_closing((const uv_handle_t *)&hub->check))
+    uv_check_start(&hub->check, on_check);
+}
+
+void uvperf__hub_dequeue(uvperf__member_t *member) {
+  if (uvperf__link_is_alone(&member->in_queue))
+    return;
+  uvperf__link_remove(&member->in_queue);
+  member->hub->nr_queued -= 1;
+  member->hub->nr_backlog -= member->has_backlog != 0;
+}
+
+void uvperf__hub_wake(uvperf__hub_t *hub) {
+  if (!uv_is_closing((const uv_handle_t *)&hub->idle))
+    uv_idle_start(&hub->idle, on_idle);
+}
+
+/* A member that is cancelled belongs to no hub any more. Its callback may do
+ * anything. */
+int uvperf__hub_check(uvperf__hub_t *hub) {
+  uvperf__member_t *member;
+
+  if (uvperf__hub_is_sound(hub))
+    return 1;
+  if (!uv_is_closing((const uv_handle_t *)&hub->idle))
+    uv_idle_stop(&hub->idle);
+  while (!uvperf__link_is_alone(&hub->members)) {
+    member = of_hub(hub->members.next);
+    uvperf__hub_remove(member);
+    member->ops->cancel(member);
+  }
+  return 0;
+}
+
+static void on_fired(uvperf__flush_timer_t *timer) {
+  uvperf__hub_check(timer->timer.data);
+}
+
+static void on_idle(uv_idle_t *idle) {
+  uvperf__hub_t *hub = idle->data;
+
+  hub->polls += 1;
+  uvperf__hub_check(hub);
+}
+
+/* -- one iteration -------------------------------------------------------- */
+
+/* The clock is not read if only one member is queued: it reads the clock itself
+ * if it has several records. */
+typedef struct budget_s {
+  uint64_t start_ns;
+  uint64_t now_ns;
+  size_t left; /* members that were queued and have not run */
+} budget_t;
+
+/* Returns the time for a member. All that are left share the rest of the time,
+ * but each gets SHARE_NS, as long as there is time. A member that wants more
+ * than BUDGET_NS extends the budget for itself. */
+static uint64_t budget_share(const budget_t *budget, uint64_t wanted_ns) {
+  uint64_t all_ns = wanted_ns > BUDGET_NS ? wanted_ns : BUDGET_NS;
+  uint64_t rest_ns = all_ns - (budget->now_ns - budget->start_ns);
+  uint64_t share_ns = rest_ns / budget->left;
+
+  if (share_ns < SHARE_NS)
+    share_ns = rest_ns < SHARE_NS ? rest_ns : SHARE_NS;
+  return wanted_ns < share_ns ? wanted_ns : share_ns;
+}
+
+/* Runs the members of a queue that were queued before this turn, until the time
+ * is up, but not more than `most`. Returns how many have run. */
+static size_t run_queue(uvperf__hub_t *hub, uvperf__link_t *queue, size_t most,
+                        budget_t *budget) {
+  uvperf__member_t *member;
+  uint64_t max_ns;
+  size_t nr;
+
+  for (nr = 0; nr < most && !uvperf__link_is_alone(queue); nr++) {
+    member = of_queue(queue->next);
+    if (member->queued_in == hub->turn || budget->left == 0 ||
+        budget->now_ns - budget->start_ns >= BUDGET_NS)
+      break;
+    max_ns = budget_share(budget, member->slice_ns);
+    uvperf__hub_dequeue(member);
+    member->ops->run(member, budget->now_ns, max_ns);
+    budget->left -= 1;
+    if (budget->left > 0)
+      budget->now_ns = uv_hrtime();
+  }
+  return nr;
+}
+
+/* Members without a backlog come first, so they need not wait for a flood. But
+ * if they have left no time for the others, one of the others begins the next
+ * turn. */
+static void on_check(uv_check_t *check) {
+  uvperf__hub_t *hub = check->data;
+  budget_t budget = {0, 0, hub->nr_queued};
+  int has_backlog = hub->nr_backlog > 0;
+  size_t nr = 0;
+
+  if (!uvperf__hub_check(hub))
+    return;
+  hub->turn += 1;
+  if (budget.left > 1)
+    budget.start_ns = budget.now_ns = uv_hrtime();
+  if (hub->is_backlog_late)
+    nr = run_queue(hub, &hub->backlog, 1, &budget);
+  run_queue(hub, &hub->fresh, SIZE_MAX, &budget);
+  nr += run_queue(hub, &hub->backlog, SIZE_MAX, &budget);
+  hub->is_backlog_late = nr == 0 && has_backlog;
+  if (!uvperf__hub_is_sound(hub))
+    return;
+  if (hub->nr_queued > 0) {
+    uvperf__hub_wake(hub);
+    return;
+  }
+  uv_idle_stop(&hub->idle);
+  uv_check_stop(&hub->check);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* What all handles of a loop share: the uv handles that let watches run (a
+ * check, an idle and a timer), the time that they may take in one iteration,
+ * the scratch, and the queue of slow jobs. The first handle of a loop makes the
+ * hub, and the last one closes it.
+ *
+ * The hub's uv handles never keep the loop alive. Each watch has a uv handle of
+ * its own for this, which a uv_walk finds too. */
+#ifndef UVPERF_LIB_LOOP_HUB_H
+#define UVPERF_LIB_LOOP_HUB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <uv.h>
+
+#include "loop/flush_timer.h"
+#include "loop/link.h"
+#include "loop/teardown.h"
+#include "ring/scratch.h"
+
+typedef struct uvperf__hub_s uvperf__hub_t;
+typedef struct uvperf__member_s uvperf__member_t;
+
+/* The operations of a watch. */
+typedef struct uvperf__member_ops_s {
+  /* Called in the check phase of an iteration in which the member is queued. It
+   * is not queued any more. It may deliver records for max_ns. now_ns is the
+   * time, or 0 if the clock was not read because no other member is queued. */
+  void (*run)(uvperf__member_t *member, uint64_t now_ns, uint64_t max_ns);
+  /* A flush is due: queues the member if there is a reason. Must not call a
+   * callback of the user. */
+  void (*flush)(uvperf__member_t *member);
+  /* Other code has closed a uv handle of the hub, so the member will not run
+   * any more. */
+  void (*cancel)(uvperf__member_t *member);
+} uvperf__member_ops_t;
+
+/* A watch, as its hub sees it. */
+struct uvperf__member_s {
+  const uvperf__member_ops_t *ops;
+  uvperf__hub_t *hub;
+  uvperf__link_t in_hub;
+  uvperf__link_t in_queue;
+  uvperf__flush_t flush;
+  uint64_t slice_ns;  /* the time that it wants in an iteration */
+  uint64_t queued_in; /* the hub's turn in which it was queued */
+  int has_backlog;    /* it is queued with a backlog */
+};
+
+/* Joins the hub of the teardown's loop, if its owner has not joined it. The
+ * teardown leaves the hub by itself. The last one to close closes the hub's uv
+ * handles too. Returns 0 or UV_ENOMEM. */
+int uvperf__hub_join(uvperf__teardown_t *teardown);
+
+/* Adds a watch to the hub that its owner has joined. */
+void uvperf__hub_add(uvperf__hub_t *hub, uvperf__member_t *member,
+                     const uvperf__member_ops_t *ops);
+
+/* Takes the watch out of the hub, which does not run it any more. */
+void uvperf__hub_remove(uvperf__member_t *member);
+
+/* Runs the member in the next check phase. With a backlog it has records left
+ * from the last time, and runs after the members that have not. */
+void uvperf__hub_queue(uvperf__member_t *member, int has_backlog);
+
+/* Does not run it any more, until it is queued again. */
+void uvperf__hub_dequeue(uvperf__member_t *member);
+
+/* Keeps the next poll phase from waiting for fds. Not needed inside the poll
+ * phase, as the check phase comes next. */
+void uvperf__hub_wake(uvperf__hub_t *hub);
+
+/* Counts the iterations that the hub has kept from waiting: it is incremented
+ * before each of their poll phases. */
+uint64_t uvperf__hub_polls(const uvperf__hub_t *hub);
+
+/* Whether no other code has closed a uv handle of the hub. */
+int uvperf__hub_is_sound(const uvperf__hub_t *hub);
+
+/* Called on the loop. If the hub is not sound, cancels all members. Returns
+ * whether it is sound. */
+int uvperf__hub_check(uvperf__hub_t *hub);
+
+/* Calls `fn` for each member of the loop's hub. */
+void uvperf__hub_each(uv_loop_t *loop,
+                      void (*fn)(uvperf__member_t *member, void *arg),
+                      void *arg);
+
+/* Returns the scratch of the loop's hub with one more user, or a new scratch if
+ * the hub has none yet. Returns NULL if out of memory. */
+uvperf__scratch_t *uvperf__hub_scratch(uv_loop_t *loop);
+
+/* Keeps the scratch for other handles, if the hub has none yet. */
+void uvperf__hub_keep_scratch(uvperf__hub_t *hub, uvperf__scratch_t *scratch);
+
+/* Whether a uv handle belongs to a hub. */
+int uvperf__hub_is(const uv_handle_t *handle);
+
+#endif

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: the hub of a loop, with members that the test makes. */
+#include "support.h"
+
+#include "fake_clock.h"
+#include "fake_kernel.h"
+#include "loop/hub.h"
+#include "sys/fork.h"
+
+#define US UINT64_C(1000)
+#define MS UINT64_C(1000000)
+
+typedef struct one_s {
+  uvperf__member_t member;
+  uvperf__teardown_t teardown;
+  uv_timer_t keep; /* keeps the loop alive */
+  char name;
+  uint64_t takes_ns; /* how long a record takes */
+  int left;          /* records, with a backlog meanwhile */
+  uint64_t max_ns;   /* of the last run */
+  int runs, cancels, closed;
+  struct one_s *wakes; /* queued when it runs; NULL: none */
+} one_t;
+
+static uint64_t now;
+static char trace[64]; /* the names of those that ran */
+
+static int setup(void **state) {
+  memset(trace, 0, sizeof(trace));
+  now = 1000 * MS;
+  fake_clock_set(now);
+  return fake_kernel_loop_setup(state);
+}
+
+static int teardown(void **state) {
+  fake_clock_set(0);
+  return fake_kernel_loop_teardown(state);
+}
+
+static void run(uvperf__member_t *member, uint64_t now_ns, uint64_t max_ns) {
+  one_t *one = (one_t *)member;
+  uint64_t end = now + max_ns;
+
+  assert_true(now_ns == 0 || now_ns == now);
+  assert_true(strlen(trace) + 1 < sizeof(trace));
+  trace[strlen(trace)] = one->name;
+  one->runs += 1;
+  one->max_ns = max_ns;
+  if (one->wakes != NULL)
+    uvperf__hub_queue(&one->wakes->member, 0);
+  do {
+    now += one->takes_ns;
+    one->left -= one->left > 0;
+  } while (one->left > 0 && now < end);
+  fake_clock_set(now);
+  if (one->left > 0)
+    uvperf__hub_queue(member, 1);
+}
+
+static void flush(uvperf__member_t *member) {
+  uvperf__hub_queue(member, 0);
+}
+
+static void cancel(uvperf__member_t *member) {
+  ((one_t *)member)->cancels += 1;
+}
+
+static const uvperf__member_ops_t ops = {run, flush, cancel};
+
+static void closed(void *owner) {
+  ((one_t *)owner)->closed += 1;
+}
+
+static void nothing(void *owner) {
+  (void)owner;
+}
+
+static void on_keep(uv_timer_t *timer) {
+  (void)timer;
+}
+
+static void join(uv_loop_t *loop, one_t *one, char name) {
+  memset(one, 0, sizeof(*one));
+  one->name = name;
+  one->left = 1;
+  one->takes_ns = US;
+  uvperf__teardown_init(&one->teardown, loop, closed, nothing, NULL, one);
+  uv_timer_init(loop, &one->keep);
+  one->keep.data = one;
+  uv_timer_start(&one->keep, on_keep, UINT64_MAX, 0);
+  assert_int_equal(uvperf__hub_join(&one->teardown), 0);
+  uvperf__hub_add(one->teardown.hub, &one->member, &ops);
+  one->member.slice_ns = MS;
+}
+
+static void on_keep_closed(uv_handle_t *handle) {
+  uvperf__teardown_closed(&((one_t *)handle->data)->teardown);
+}
+
+static void leave(one_t *one) {
+  uvperf__hub_remove(&one->member);
+  uvperf__teardown_close(&one->teardown, &one->keep, on_keep_closed);
+  uvperf__teardown_end(&one->teardown);
+}
+
+static void queue(one_t *one) {
+  uvperf__hub_queue(&one->member, 0);
+  uvperf__hub_wake(one->member.hub);
+}
+
+/* One iteration of the loop. Returns how long all members took. */
+static uint64_t turn(uv_loop_t *loop) {
+  uint64_t before = now;
+
+  memset(trace, 0, sizeof(trace));
+  uv_run(loop, UV_RUN_NOWAIT);
+  return now - before;
+}
+
+static void count(uv_handle_t *handle, void *nr) {
+  assert_true(!uvperf__hub_is(handle) || !uv_has_ref(handle));
+  *(int *)nr += 1;
+}
+
+static int count_handles(uv_loop_t *loop) {
+  int nr = 0;
+
+  uv_walk(loop, count, &nr);
+  return nr;
+}
+
+/* -- join and leave ------------------------------------------------------- */
+
+static void hub_is_shared_and_closed_by_the_last(void **state) {
+  one_t a, b;
+
+  join(*state, &a, 'a');
+  assert_int_equal(count_handles(*state), 1 + 3);
+  join(*state, &b, 'b');
+  assert_ptr_equal(a.teardown.hub, b.teardown.hub);
+  assert_ptr_equal(a.teardown.jobs, b.teardown.jobs);
+  assert_int_equal(count_handles(*state), 2 + 3);
+  leave(&a);
+  uv_run(*state, UV_RUN_NOWAIT);
+  assert_int_equal(a.closed, 1);
+  assert_int_equal(count_handles(*state), 1 + 3);
+  leave(&b);
+  uv_run(*state, UV_RUN_DEFAULT);
+  assert_int_equal(b.closed, 1);
+  assert_int_equal(count_handles(*state), 0);
+}
+
+/* The last close callback is the one after which nothing is left. */
+static void check_loop(void *owner) {
+  one_t *one = owner;
+
+  assert_int_equal(count_handles(one->teardown.loop), 0);
+  one->closed += 1;
+}
+
+static void last_close_comes_after_the_hubs_handles_are_closed(void **state) {
+  one_t one;
+
+  join(*state, &one, 'a');
+  one.teardown.closed = check_loop;
+  leave(&one);
+  uv_run(*state, UV_RUN_DEFAULT);
+  assert_int_equal(one.closed, 1);
+}
+
+/* More than the table has at first. */
+static void hubs_of_many_loops_are_their_own(void **state) {
+  static uv_loop_t loops[40];
+  static one_t ones[40], more;
+  size_t i, j;
+
+  (void)state;
+  for (i = 0; i < 40; i++) {
+    assert_int_equal(uv_loop_init(&loops[i]), 0);
+    join(&loops[i], &ones[i], 'x');
+    for (j = 0; j < i; j++)
+      assert_ptr_not_equal(ones[i].teardown.hub, ones[j].teardown.hub);
+  }
+  for (i = 0; i < 40; i++) {
+    join(&loops[i], &more, 'y');
+    assert_ptr_equal(more.teardown.hub, ones[i].teardown.hub);
+    leave(&more);
+    leave(&ones[i]);
+    uv_run(&loops[i], UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&loops[i]), 0);
+  }
+}
+
+/* The program has freed the first loop, with its handles. */
+static void loop_at_the_address_of_a_freed_one_has_its_own_hub(void **state) {
+  static one_t old, new;
+  uv_loop_t freed;
+
+  join(*state, &old, 'a');
+  memcpy(&freed, *state, sizeof(freed));
+  assert_int_equal(uv_loop_init(*state), 0);
+  join(*state, &new, 'b');
+  assert_ptr_not_equal(old.teardown.hub, new.teardown.hub);
+  queue(&new);
+  turn(*state);
+  assert_string_equal(trace, "b");
+  leave(&new);
+  uv_run(*state, UV_RUN_DEFAULT);
+  assert_int_equal(new.closed, 1);
+  assert_int_equal(uv_loop_close(*state), 0);
+  memcpy(*state, &freed, sizeof(freed)); /* to be closed by the test */
+  leave(&old);
+  uv_run(*state, UV_RUN_DEFAULT);
+  assert_int_equal(old.closed, 1);
+}
+
+static void forked_child_has_a_hub_of_its_own(void **state) {
+  one_t parents, childs;
+
+  join(*state, &parents, 'a');
+  fake_process(uvperf__process() + 1);
+  join(*state, &childs, 'b');
+  assert_ptr_not_equal(parents.teardown.hub, childs.teardown.hub);
+  leave(&parents);
+  leave(&childs);
+  uv_run(*state, UV_RUN_DEFAULT);
+  assert_int_equal(parents.closed, 1);
+  assert_int_equal(childs.closed, 1);
+}
+
+/* -- closed by others ----------------------------------------------------- */
+
+static void uv_close_type(uv_handle_t *handle, void *type) {
+  if (handle->type == *(uv_handle_type *)type && uvperf__hub_is(handle))
+    uv_close(handle, NULL);
+}
+
+/* Noticed by whichever handle is left. */
+static void hub_closed_by_others_cancels_all_members(void **state) {
+  uv_handle_type types[] = {UV_CHECK, UV_IDLE, UV_TIMER};
+  one_t a, b, c;
+  size_t i;
+
+  for (i = 0; i < 3; i++) {
+    join(*state, &a, 'a');
+    join(*state, &b, 'b');
+    uv_walk(*state, uv_close_type, &types[i]);
+    assert_false(uvperf__hub_is_sound(a.teardown.hub));
+    queue(&a);
+    uv_run(*state, UV_RUN_NOWAIT);
+    assert_int_equal(a.runs + b.runs, 0);
+    uvperf__hub_check(a.teardown.hub);
+    assert_int_equal(a.cancels, 1);
+    assert_int_equal(b.cancels, 1);
+    join(*state, &c, 'c');
+    assert_ptr_not_equal(a.teardown.hub, c.teardown.hub);
+    queue(&c);
+    uv_run(*state, UV_RUN_NOWAIT);
+    assert_int_equal(c.runs, 1);
+    leave(&a);
+    leave(&b);
+    leave(&c);
+    uv_run(*state, UV_RUN_DEFAULT);
+    assert_int_equal(a.closed + b.closed + c.closed, 3);
+  }
+}
+
+static void uv_close_all(uv_handle_t *handle, void *arg) {
+  (void)arg;
+  uv_close(handle, NULL);
+}
+
+/* The loop may be gone by then. */
+static void member_that_others_have_closed_leaves_at_once(void **state) {
+  one_t one;
+
+  join(*state, &one, 'a');
+  uv_walk(*state, uv_close_all, NULL);
+  uv_run(*state, UV_RUN_DEFAULT);
+  leave(&one);
+  assert_int_equal(one.closed, 1);
+}
+
+/* -- whose turn it is ----------------------------------------------------- */
+
+static void members_run_once_in_the_turn_after_they_were_queued(void **state) {
+  one_t a, b;
+
+  join(*state, &a, 'a');
+  join(*state, &b, 'b');
+  a.wakes = &b;
+  queue(&a);
+  queue(&a);
+  turn(*state);
+  assert_string_equal(trace, "a");
+  a.wakes = NULL;
+  turn(*state);
+  assert_string_equal(trace, "b");
+  turn(*state);
+  assert_string_equal(trace, "");
+  queue(&a);
+  uvperf__hub_dequeue(&a.member);
+  turn(*state);
+  assert_string_equal(trace, "");
+  leave(&a);
+  leave(&b);
+  uv_run(*state, UV_RUN_DEFAULT);
+}
+
+static void member_alone_gets_the_time_that_it_wants(void **state) {
+  one_t a;
+
+  join(*state, &a, 'a');
+  a.left = 1000;
+  a.takes_ns = 20 * US;
+  queue(&a);
+  assert_int_equal(turn(*state), MS);
+  a.member.slice_ns = 5 * MS;
+  assert_int_equal(turn(*state), 5 * MS);
+  a.member.slice_ns = 40 * US;
+  assert_int_equal(turn(*state), 40 * US);
+  leave(&a);
+  uv_run(*state, UV_RUN_DEFAULT);
+}
+
+/* 16 floods, with a callback of 20 us. Each iteration takes 1 ms and one
+ * callback at most, and each member gets at least its share in two. */
+static void members_with_a_backlog_share_one_millisecond(void **state) {
+  one_t ones[16];
+  size_t i;
+  int n;
+
+  for (i = 0; i < 16; i++) {
+    join(*state, &ones[i], (char)('a' + i));
+    ones[i].left = 1000000;
+    ones[i].takes_ns = 20 * US;
+    queue(&ones[i]);
+  }
+  for (n = 1; n <= 20; n++) {
+    assert_in_range(turn(*state), MS - 100 * US, MS + 20 * US);
+    for (i = 0; i < 16; i++)
+      if (n % 2 == 0)
+        assert_true(1000000 - ones[i].left >= n / 2 * 5);
+  }
+  for (i = 0; i < 16; i++)
+    leave(&ones[i]);
+  uv_run(*state, UV_RUN_DEFAULT);
+}
+
+static void member_without_a_backlog_comes_first(void **state) {
+  one_t floods[3], a;
+  size_t i;
+
+  for (i = 0; i < 3; i++) {
+    join(*state, &floods[i], (char)('x' + i));
+    floods[i].left = 1000000;
+    queue(&floods[i]);
+  }
+  join(*state, &a, 'a');
+  turn(*state);
+  assert_string_equal(trace, "xyz");
+  queue(&a);
+  assert_in_range(turn(*state), 0, MS + 2 * US);
+  assert_string_equal(trace, "axyz");
+  for (i = 0; i < 3; i++)
+    leave(&floods[i]);
+  leave(&a);
+  uv_run(*state, UV_RUN_DEFAULT);
+}
+
+/* The others would use all the time of each iteration. */
+static void member_with_a_backlog_is_not_starved(void **state) {
+  one_t slow[4], flood;
+  size_t i;
+  int n;
+
+  join(*state, &flood, 'f');
+  flood.left = 1000000;
+  queue(&flood);
+  turn(*state);
+  for (i = 0; i < 4; i++) {
+    join(*state, &slow[i], (char)('a' + i));
+    slow[i].takes_ns = 400 * US;
+  }
+  for (n = 0; n < 5; n++) {
+    for (i = 0; i < 4; i++)
+      queue(&slow[i]);
+    assert_in_range(turn(*state), MS, MS + 400 * US);
+    assert_int_equal(strchr(trace, 'f') == trace, n % 2 == 1);
+  }
+  for (i = 0; i < 4; i++)
+    leave(&slow[i]);
+  leave(&flood);
+  uv_run(*state, UV_RUN_DEFAULT);
+}
+
+/* -- what is shared ------------------------------------------------------- */
+
+static void scratch_is_shared_by_the_loop(void **state) {
+  uvperf__scratch_t *first, *second;
+  one_t a;
+
+  join(*state, &a, 'a');
+  first = uvperf__hub_scratch(*state);
+  uvperf__hub_keep_scratch(a.teardown.hub, first);
+  second = uvperf__hub_scratch(*state);
+  assert_ptr_equal(first, second);
+  uvperf__hub_keep_scratch(a.teardown.hub, second);
+  uvperf__scratch_free(first);
+  leave(&a);
+  uv_run(*state, UV_RUN_DEFAULT);
+  uvperf__scratch_free(second);
+  fake_assert_clean();
+}
+
+#define TEST(f) support_loop_test_setup_teardown(f, setup, teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(hub_is_shared_and_closed_by_the_last),
+      TEST(last_close_comes_after_the_hubs_handles_are_closed),
+      TEST(hubs_of_many_loops_are_their_own),
+      TEST(loop_at_the_address_of_a_freed_one_has_its_own_hub),
+      TEST(forked_child_has_a_hub_of_its_own),
+      TEST(hub_closed_by_others_cancels_all_members),
+      TEST(member_that_others_have_closed_leaves_at_once),
+      TEST(members_run_once_in_the_turn_after_they_were_queued),
+      TEST(member_alone_gets_the_time_that_it_wants),
+      TEST(members_with_a_backlog_share_one_millisecond),
+      TEST(member_without_a_backlog_comes_first),
+      TEST(member_with_a_backlog_is_not_starved),
+      TEST(scratch_is_shared_by_the_loop),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
