@@ -64,9 +64,13 @@ typedef struct uvperf_stream_options_s {
    * means 100 ms. But if each record wakes the loop, 0 means no timer, except
    * for a pinned event. -1 means no timer. The timers of all handles of a loop
    * fire in the same turn, at multiples of flush_ms on the loop's clock
-   * (uv_now). A loop whose backend fd is polled by another loop (Electron,
-   * GLib) loses wakeups, and needs the timer. With -1 and too high a watermark,
-   * a ring can fill without a wakeup. */
+   * (uv_now). With -1 and too high a watermark, a ring can fill without a
+   * wakeup.
+   *
+   * Each turn of the loop also looks at up to 32 rings, in turns: whether they
+   * have a record, if each record causes a wakeup, or else whether a quarter is
+   * full. So a loop whose backend fd is polled by another loop (Electron, GLib)
+   * gets its records although it loses the wakeups. */
   int32_t flush_ms;
   /* UVPERF_START_*. */
   uint32_t flags;

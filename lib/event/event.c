@@ -282,35 +282,17 @@ static int take_scratch(event_t *impl, uvperf_error_t *error) {
   return 0;
 }
 
-static void note_newest(void *owner, void *arg) {
-  const event_t *impl = owner;
-  uint64_t *newest = arg;
-
-  if (impl->id > *newest)
-    *newest = impl->id;
-}
-
-static void note_twin(void *owner, void *arg) {
-  const event_t *other = owner;
-  const event_t **impl = arg;
-
-  if (*impl != NULL && other != *impl && other->id == (*impl)->id)
-    *impl = NULL;
-}
-
 /* Refuses an event that another handle of the loop already has, because both
  * handles would read the same ring and close the same fd. The fd is the
  * caller's: it is options.fd, or options.open has returned it. Handles of other
  * loops, sets and readers are not checked. */
 static int check_twin(event_t *impl, const event_plan_t *plan,
                       uvperf_error_t *error) {
-  const event_t *found = impl;
   int is_given = (impl->flags & UVPERF_EVENT_FD) != 0;
 
   if (!is_given && plan->options.open == NULL)
     return 0;
-  uvperf__watch_each(impl->base.teardown.loop, &watch_ops, note_twin, &found);
-  if (found != NULL)
+  if (!uvperf__hub_has_event(impl->base.teardown.loop, impl->id))
     return 0;
   uvperf__error_set(error, UV_EEXIST, UVPERF_CAUSE_ARGUMENT,
                     "%s %d is already the event of another handle of the loop "
@@ -379,7 +361,10 @@ static int install(event_t *impl, const event_plan_t *plan,
   if (rc != 0)
     return rc;
   uvperf__hub_keep_scratch(impl->base.teardown.hub, impl->scratch);
-  return watch_ring(impl, error);
+  rc = watch_ring(impl, error);
+  if (rc == 0)
+    uvperf__watch_note_event(impl->base.watch, impl->id);
+  return rc;
 }
 
 /* The state of one init or open. */
@@ -418,8 +403,7 @@ static int check(make_t *make, const struct perf_event_attr *attr,
   if (rc == 0)
     rc = choose_ring(impl->attr, options, &make->plan.ring_bytes, error);
   if (rc == 0 && options->open != NULL)
-    uvperf__watch_each(make->loop, &watch_ops, note_newest,
-                       &make->plan.newest_id);
+    make->plan.newest_id = uvperf__hub_newest_event(make->loop);
   return rc;
 }
 

@@ -23,6 +23,9 @@
 /* The time that a member gets at least, when its turn has come. */
 #define SHARE_NS UINT64_C(100000)
 
+/* The rings to look at in one iteration. */
+#define MOST_LOOKS 32
+
 #define TABLE_HUBS 16
 
 struct uvperf__hub_s {
@@ -37,7 +40,10 @@ struct uvperf__hub_s {
   uvperf__flush_timer_t flush_timer;
   uvperf__jobs_t jobs;
   uvperf__scratch_t *scratch; /* NULL: no member has needed one */
+  uint64_t newest_event;      /* the greatest id of the members' events */
+  int is_newest_gone;
   uvperf__link_t members;
+  uvperf__link_t looks;   /* the members to look at, the next one first */
   uvperf__link_t fresh;   /* queued members without a backlog */
   uvperf__link_t backlog; /* and with one: each gets its share in turn */
   size_t nr_queued;
@@ -131,10 +137,13 @@ static void hub_init(uvperf__hub_t *hub, uv_loop_t *loop) {
   hub->leaving = NULL;
   memset(&hub->jobs, 0, sizeof(hub->jobs));
   hub->scratch = NULL;
+  hub->newest_event = 0;
+  hub->is_newest_gone = 0;
   hub->turn = hub->polls = 0;
   hub->nr_queued = hub->nr_backlog = 0;
   hub->is_backlog_late = 0;
   uvperf__link_init(&hub->members);
+  uvperf__link_init(&hub->looks);
   uvperf__link_init(&hub->fresh);
   uvperf__link_init(&hub->backlog);
   uv_check_init(loop, &hub->check);
@@ -213,7 +222,9 @@ void uvperf__hub_add(uvperf__hub_t *hub, uvperf__member_t *member,
                      const uvperf__member_ops_t *ops) {
   member->ops = ops;
   member->hub = hub;
+  member->event = 0;
   uvperf__link_init(&member->in_queue);
+  uvperf__link_init(&member->in_looks);
   uvperf__link_init(&member->in_hub);
   uvperf__link_add(&hub->members, &member->in_hub);
   uvperf__flush_init(&member->flush, &hub->flush_timer, on_flush);
@@ -222,19 +233,49 @@ void uvperf__hub_add(uvperf__hub_t *hub, uvperf__member_t *member,
 void uvperf__hub_remove(uvperf__member_t *member) {
   uvperf__flush_stop(&member->flush);
   uvperf__hub_dequeue(member);
+  uvperf__link_remove(&member->in_looks);
   uvperf__link_remove(&member->in_hub);
+  if (member->event != 0 && member->event == member->hub->newest_event)
+    member->hub->is_newest_gone = 1;
 }
 
-void uvperf__hub_each(uv_loop_t *loop,
-                      void (*fn)(uvperf__member_t *member, void *arg),
-                      void *arg) {
+/* Ids ascend, so most new events have a greater id than all others. */
+void uvperf__hub_note_event(uvperf__member_t *member, uint64_t id) {
+  member->event = id;
+  if (member->hub->newest_event < id)
+    member->hub->newest_event = id;
+}
+
+/* The newest event may have gone. */
+static uint64_t newest_event(uvperf__hub_t *hub) {
+  uvperf__link_t *link;
+
+  if (!hub->is_newest_gone)
+    return hub->newest_event;
+  hub->is_newest_gone = 0;
+  hub->newest_event = 0;
+  for (link = hub->members.next; link != &hub->members; link = link->next)
+    if (hub->newest_event < of_hub(link)->event)
+      hub->newest_event = of_hub(link)->event;
+  return hub->newest_event;
+}
+
+uint64_t uvperf__hub_newest_event(uv_loop_t *loop) {
+  uvperf__hub_t *hub = table_find(loop);
+
+  return hub == NULL ? 0 : newest_event(hub);
+}
+
+int uvperf__hub_has_event(uv_loop_t *loop, uint64_t id) {
   uvperf__hub_t *hub = table_find(loop);
   uvperf__link_t *link;
 
-  if (hub == NULL)
-    return;
+  if (hub == NULL || id > newest_event(hub))
+    return 0;
   for (link = hub->members.next; link != &hub->members; link = link->next)
-    fn(of_hub(link), arg);
+    if (of_hub(link)->event == id)
+      return 1;
+  return 0;
 }
 
 uvperf__scratch_t *uvperf__hub_scratch(uv_loop_t *loop) {
@@ -267,6 +308,11 @@ uint64_t uvperf__hub_polls(const uvperf__hub_t *hub) {
   return hub->polls;
 }
 
+static void start_check(uvperf__hub_t *hub) {
+  if (!uv_is_closing((const uv_handle_t *)&hub->check))
+    uv_check_start(&hub->check, on_check);
+}
+
 void uvperf__hub_queue(uvperf__member_t *member, int has_backlog) {
   uvperf__hub_t *hub = member->hub;
 
@@ -279,8 +325,15 @@ void uvperf__hub_queue(uvperf__member_t *member, int has_backlog) {
                    &member->in_queue);
   hub->nr_queued += 1;
   hub->nr_backlog += has_backlog != 0;
-  if (!uv_is_closing((const uv_handle_t *)&hub->check))
-    uv_check_start(&hub->check, on_check);
+  start_check(hub);
+}
+
+void uvperf__hub_look(uvperf__member_t *member, int is_on) {
+  uvperf__link_remove(&member->in_looks);
+  if (!is_on)
+    return;
+  uvperf__link_add(&member->hub->looks, &member->in_looks);
+  start_check(member->hub);
 }
 
 void uvperf__hub_dequeue(uvperf__member_t *member) {
@@ -370,17 +423,42 @@ static size_t run_queue(uvperf__hub_t *hub, uvperf__link_t *queue, size_t most,
   return nr;
 }
 
+/* An outer loop that polls the backend fd takes the wakeups of perf fds, so the
+ * poll phase does not report them. But it runs this loop for each of them. A
+ * forked child does not have the rings. */
+static void look_at_rings(uvperf__hub_t *hub) {
+  const uvperf__link_t *last = hub->looks.prev;
+  uvperf__link_t *link = hub->looks.next;
+  uvperf__member_t *member;
+  size_t left = MOST_LOOKS;
+
+  if (hub->process != uvperf__process())
+    return;
+  while (link != &hub->looks && left > 0) {
+    member = (uvperf__member_t *)((char *)link -
+                                  offsetof(uvperf__member_t, in_looks));
+    left -= member->ops->look(member, left);
+    uvperf__link_remove(link);
+    uvperf__link_add(&hub->looks, link);
+    if (link == last)
+      return;
+    link = hub->looks.next;
+  }
+}
+
 /* Members without a backlog come first, so they need not wait for a flood. But
  * if they have left no time for the others, one of the others begins the next
  * turn. */
 static void on_check(uv_check_t *check) {
   uvperf__hub_t *hub = check->data;
-  budget_t budget = {0, 0, hub->nr_queued};
   int has_backlog = hub->nr_backlog > 0;
+  budget_t budget = {0, 0, 0};
   size_t nr = 0;
 
   if (!uvperf__hub_check(hub))
     return;
+  look_at_rings(hub);
+  budget.left = hub->nr_queued;
   hub->turn += 1;
   if (budget.left > 1)
     budget.start_ns = budget.now_ns = uv_hrtime();
@@ -396,5 +474,6 @@ static void on_check(uv_check_t *check) {
     return;
   }
   uv_idle_stop(&hub->idle);
-  uv_check_stop(&hub->check);
+  if (uvperf__link_is_alone(&hub->looks))
+    uv_check_stop(&hub->check);
 }

@@ -28,6 +28,9 @@ typedef struct uvperf__member_ops_s {
    * is not queued any more. It may deliver records for max_ns. now_ns is the
    * time, or 0 if the clock was not read because no other member is queued. */
   void (*run)(uvperf__member_t *member, uint64_t now_ns, uint64_t max_ns);
+  /* Queues the member if one of its next rings, at most `most`, should be read.
+   * Returns how many it has looked at. */
+  size_t (*look)(uvperf__member_t *member, size_t most);
   /* A flush is due: queues the member if there is a reason. Must not call a
    * callback of the user. */
   void (*flush)(uvperf__member_t *member);
@@ -42,7 +45,9 @@ struct uvperf__member_s {
   uvperf__hub_t *hub;
   uvperf__link_t in_hub;
   uvperf__link_t in_queue;
+  uvperf__link_t in_looks;
   uvperf__flush_t flush;
+  uint64_t event;     /* the id of its event; 0: not noted */
   uint64_t slice_ns;  /* the time that it wants in an iteration */
   uint64_t queued_in; /* the hub's turn in which it was queued */
   int has_backlog;    /* it is queued with a backlog */
@@ -64,6 +69,10 @@ void uvperf__hub_remove(uvperf__member_t *member);
  * from the last time, and runs after the members that have not. */
 void uvperf__hub_queue(uvperf__member_t *member, int has_backlog);
 
+/* Looks at the member in each check phase from now on, or not any more. With
+ * many rings on the loop it looks at some of them, in turns. */
+void uvperf__hub_look(uvperf__member_t *member, int is_on);
+
 /* Does not run it any more, until it is queued again. */
 void uvperf__hub_dequeue(uvperf__member_t *member);
 
@@ -82,10 +91,14 @@ int uvperf__hub_is_sound(const uvperf__hub_t *hub);
  * whether it is sound. */
 int uvperf__hub_check(uvperf__hub_t *hub);
 
-/* Calls `fn` for each member of the loop's hub. */
-void uvperf__hub_each(uv_loop_t *loop,
-                      void (*fn)(uvperf__member_t *member, void *arg),
-                      void *arg);
+/* Notes the id of the member's event, which has an id above 0. */
+void uvperf__hub_note_event(uvperf__member_t *member, uint64_t id);
+
+/* Whether a member of the loop's hub has noted this id. */
+int uvperf__hub_has_event(uv_loop_t *loop, uint64_t id);
+
+/* Returns the greatest id that a member of the loop's hub has noted, or 0. */
+uint64_t uvperf__hub_newest_event(uv_loop_t *loop);
 
 /* Returns the scratch of the loop's hub with one more user, or a new scratch if
  * the hub has none yet. Returns NULL if out of memory. */

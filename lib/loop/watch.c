@@ -69,6 +69,7 @@ struct uvperf__watch_s {
   watched_ring_t **rings;
   size_t nr_rings;
   size_t room_rings;
+  size_t looked; /* how many rings were looked at */
 };
 
 /* Daemons tear down with uv_walk and uv_close of every handle, so other code
@@ -236,6 +237,7 @@ void uvperf__watch_stop(uvperf__watch_t *watch) {
   else
     uvperf__hub_dequeue(&watch->member);
   uvperf__flush_stop(&watch->member.flush);
+  uvperf__hub_look(&watch->member, 0);
   keep_or_let_go(watch);
   for (i = 0; i < watch->nr_rings; i++)
     uvperf__ring_poll_stop(&watch->rings[i]->ring_poll);
@@ -516,7 +518,26 @@ static void cancel(uvperf__member_t *member) {
     extra->done(extra, UV_ECANCELED);
 }
 
-static const uvperf__member_ops_t member_ops = {run, on_flush, cancel};
+/* Records below a watermark wait for it, which is at most a quarter of the ring
+ * here. */
+static size_t look(uvperf__member_t *member, size_t most) {
+  uvperf__watch_t *watch = of_member(member);
+  watched_ring_t *ring;
+  uint64_t bytes;
+  size_t nr;
+
+  for (nr = 0; nr < most && nr < watch->nr_rings; nr++) {
+    ring = watch->rings[watch->looked++ % watch->nr_rings];
+    bytes = watch->options.wakes_each ? 1 : ring->ring->size / 4;
+    if (ring->ended || !uvperf__ring_has_grown(ring->ring, bytes))
+      continue;
+    enqueue(ring);
+    uvperf__hub_queue(member, 0);
+  }
+  return nr;
+}
+
+static const uvperf__member_ops_t member_ops = {run, look, on_flush, cancel};
 
 /* -- reports of the fd of a ring ------------------------------------------- */
 
@@ -685,6 +706,7 @@ int uvperf__watch_start(uvperf__watch_t *watch,
     }
   }
   watch->started = 1;
+  uvperf__hub_look(&watch->member, 1);
   keep_or_let_go(watch);
   uvperf__watch_set_flush(watch, options->flush_ms);
   await_registration(watch);
@@ -815,25 +837,8 @@ int uvperf__watch_close_owner(uv_handle_t *handle) {
   return 1;
 }
 
-typedef struct each_s {
-  const uvperf__watch_ops_t *ops;
-  void (*fn)(void *owner, void *arg);
-  void *arg;
-} each_t;
-
-static void on_each(uvperf__member_t *member, void *arg) {
-  const uvperf__watch_t *watch = of_member(member);
-  const each_t *each = arg;
-
-  if (watch->ops == each->ops)
-    each->fn(watch->owner, each->arg);
-}
-
-void uvperf__watch_each(uv_loop_t *loop, const uvperf__watch_ops_t *ops,
-                        void (*fn)(void *owner, void *arg), void *arg) {
-  each_t each = {ops, fn, arg};
-
-  uvperf__hub_each(loop, on_each, &each);
+void uvperf__watch_note_event(uvperf__watch_t *watch, uint64_t id) {
+  uvperf__hub_note_event(&watch->member, id);
 }
 
 /* -- getters -------------------------------------------------------------- */

@@ -86,6 +86,7 @@ typedef struct uvperf__watch_options_s {
   uint64_t slice_ns;
   uint64_t flush_ms; /* 0: no timer */
   int flush_all;     /* a flush drains rings without records too */
+  int wakes_each;    /* each record causes a wakeup */
 } uvperf__watch_options_t;
 
 /* Makes a watch without rings and registers its inner handles with the loop of
@@ -180,10 +181,8 @@ void uvperf__watch_free(uvperf__watch_t *watch);
  * stays open. Otherwise returns 0. */
 int uvperf__watch_close_owner(uv_handle_t *handle);
 
-/* Calls `fn` with the owner of each watch on the loop that has these ops and is
- * not closing, so that handles of one kind find each other. */
-void uvperf__watch_each(uv_loop_t *loop, const uvperf__watch_ops_t *ops,
-                        void (*fn)(void *owner, void *arg), void *arg);
+/* Notes the id of the watch's event: see uvperf__hub_has_event. */
+void uvperf__watch_note_event(uvperf__watch_t *watch, uint64_t id);
 
 void uvperf__watch_set_ref(uvperf__watch_t *watch, int ref);
 int uvperf__watch_has_ref(const uvperf__watch_t *watch);

@@ -352,6 +352,14 @@ int uvperf__ring_has_data(const uvperf__ring_t *ring) {
          (word_t)ring->tail;
 }
 
+int uvperf__ring_has_grown(const uvperf__ring_t *ring, uint64_t bytes) {
+  word_t head =
+      __atomic_load_n(low_word(&ring->page->data_head), __ATOMIC_RELAXED);
+
+  return head != (word_t)ring->head &&
+         (word_t)(head - (word_t)ring->tail) >= bytes;
+}
+
 int uvperf__ring_has_record(const uvperf__ring_t *ring, size_t lent) {
   uint64_t waiting = uvperf__ring_waiting(ring);
 

@@ -147,6 +147,10 @@ uint64_t uvperf__ring_waiting(const uvperf__ring_t *ring);
  * now. */
 int uvperf__ring_has_data(const uvperf__ring_t *ring);
 
+/* Whether the kernel has written anything since the head was last read, and at
+ * least `bytes` bytes wait now. Must not be used for an overwritable ring. */
+int uvperf__ring_has_grown(const uvperf__ring_t *ring, uint64_t bytes);
+
 /* Whether a record follows the `lent` bytes at the tail, which the user has. In
  * an overwritable ring a record that the next snapshot would find counts too.
  * Reads the head now. */

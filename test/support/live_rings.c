@@ -5,8 +5,8 @@
 
 #include "sys/sys.h"
 
-const uvperf__watch_options_t live_rings_plain = {4096, 1 << 20, 1000000000, 0,
-                                                  0};
+const uvperf__watch_options_t live_rings_plain = {4096, 1 << 20, 1000000000,
+                                                  0,    0,       0};
 
 /* An event with the comm bit writes EXIT records too: perf_event_task_match()
  * in kernel/events/core.c. */

@@ -19,6 +19,9 @@ typedef struct one_s {
   int left;          /* records, with a backlog meanwhile */
   uint64_t max_ns;   /* of the last run */
   int runs, cancels, closed;
+  size_t nr_rings;
+  size_t looks;
+  int has_grown;
   struct one_s *wakes; /* queued when it runs; NULL: none */
 } one_t;
 
@@ -65,7 +68,17 @@ static void cancel(uvperf__member_t *member) {
   ((one_t *)member)->cancels += 1;
 }
 
-static const uvperf__member_ops_t ops = {run, flush, cancel};
+static size_t look(uvperf__member_t *member, size_t most) {
+  one_t *one = (one_t *)member;
+  size_t nr = one->nr_rings < most ? one->nr_rings : most;
+
+  one->looks += nr;
+  if (nr > 0 && one->has_grown)
+    uvperf__hub_queue(member, 0);
+  return nr;
+}
+
+static const uvperf__member_ops_t ops = {run, look, flush, cancel};
 
 static void closed(void *owner) {
   ((one_t *)owner)->closed += 1;
@@ -394,6 +407,70 @@ static void member_with_a_backlog_is_not_starved(void **state) {
   uv_run(*state, UV_RUN_DEFAULT);
 }
 
+/* -- looking at rings ----------------------------------------------------- */
+
+static void member_with_records_runs_without_a_wakeup(void **state) {
+  one_t a;
+
+  join(*state, &a, 'a');
+  a.nr_rings = 1;
+  a.has_grown = 1;
+  uvperf__hub_look(&a.member, 1);
+  turn(*state);
+  assert_string_equal(trace, "a");
+  a.has_grown = 0;
+  turn(*state);
+  assert_string_equal(trace, "");
+  a.has_grown = 1;
+  turn(*state);
+  assert_string_equal(trace, "a");
+  uvperf__hub_look(&a.member, 0);
+  turn(*state);
+  assert_string_equal(trace, "");
+  leave(&a);
+  uv_run(*state, UV_RUN_DEFAULT);
+}
+
+/* 32 in each iteration. */
+static void members_with_many_rings_are_looked_at_in_turns(void **state) {
+  one_t ones[10];
+  size_t all = 0;
+  size_t i, n;
+
+  for (i = 0; i < 10; i++) {
+    join(*state, &ones[i], (char)('a' + i));
+    ones[i].nr_rings = 10;
+    uvperf__hub_look(&ones[i].member, 1);
+  }
+  for (n = 0; n < 10; n++)
+    turn(*state);
+  for (i = 0; i < 10; i++) {
+    assert_in_range(ones[i].looks, 20, 40);
+    all += ones[i].looks;
+  }
+  assert_int_equal(all, 320);
+  ones[0].looks = 0;
+  for (i = 1; i < 10; i++)
+    leave(&ones[i]);
+  turn(*state);
+  assert_int_equal(ones[0].looks, 10);
+  leave(&ones[0]);
+  uv_run(*state, UV_RUN_DEFAULT);
+}
+
+static void forked_child_looks_at_no_ring(void **state) {
+  one_t a;
+
+  join(*state, &a, 'a');
+  a.nr_rings = 1;
+  uvperf__hub_look(&a.member, 1);
+  fake_process(uvperf__process() + 1);
+  turn(*state);
+  assert_int_equal(a.looks, 0);
+  leave(&a);
+  uv_run(*state, UV_RUN_DEFAULT);
+}
+
 /* -- what is shared ------------------------------------------------------- */
 
 static void scratch_is_shared_by_the_loop(void **state) {
@@ -413,6 +490,35 @@ static void scratch_is_shared_by_the_loop(void **state) {
   fake_assert_clean();
 }
 
+static void events_of_the_loop_are_found_by_their_ids(void **state) {
+  one_t a, b, other;
+  uv_loop_t loop;
+
+  assert_int_equal(uv_loop_init(&loop), 0);
+  join(&loop, &other, 'o');
+  uvperf__hub_note_event(&other.member, 9);
+  assert_int_equal(uvperf__hub_newest_event(*state), 0);
+  assert_false(uvperf__hub_has_event(*state, 9));
+  join(*state, &a, 'a');
+  join(*state, &b, 'b');
+  assert_false(uvperf__hub_has_event(*state, 1));
+  uvperf__hub_note_event(&b.member, 7);
+  uvperf__hub_note_event(&a.member, 5);
+  assert_int_equal(uvperf__hub_newest_event(*state), 7);
+  assert_true(uvperf__hub_has_event(*state, 5));
+  assert_true(uvperf__hub_has_event(*state, 7));
+  assert_false(uvperf__hub_has_event(*state, 6));
+  assert_false(uvperf__hub_has_event(*state, 9));
+  leave(&b);
+  assert_int_equal(uvperf__hub_newest_event(*state), 5);
+  assert_false(uvperf__hub_has_event(*state, 7));
+  leave(&a);
+  uv_run(*state, UV_RUN_DEFAULT);
+  leave(&other);
+  uv_run(&loop, UV_RUN_DEFAULT);
+  assert_int_equal(uv_loop_close(&loop), 0);
+}
+
 #define TEST(f) support_loop_test_setup_teardown(f, setup, teardown)
 
 int main(void) {
@@ -429,7 +535,11 @@ int main(void) {
       TEST(members_with_a_backlog_share_one_millisecond),
       TEST(member_without_a_backlog_comes_first),
       TEST(member_with_a_backlog_is_not_starved),
+      TEST(member_with_records_runs_without_a_wakeup),
+      TEST(members_with_many_rings_are_looked_at_in_turns),
+      TEST(forked_child_looks_at_no_ring),
       TEST(scratch_is_shared_by_the_loop),
+      TEST(events_of_the_loop_are_found_by_their_ids),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
