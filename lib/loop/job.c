@@ -90,7 +90,6 @@ int uvperf__job_begin(uvperf__jobs_t *jobs, uv_loop_t *loop,
     return rc;
   job->jobs = jobs;
   job->process = uvperf__process();
-  job->is_done = 0;
   if (jobs->running != NULL) {
     push(jobs, job);
     return 0;

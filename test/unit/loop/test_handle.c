@@ -271,6 +271,7 @@ static void done(uvperf__handle_job_t *job, int was_closing) {
 static void begin_work(fixture_t *fixture, work_t *work, int steps, int opens) {
   memset(work, 0, sizeof *work);
   work->base.job.step = step;
+  work->base.job.kind = UVPERF__JOB_CLOSE; /* unless it opens */
   work->base.done = done;
   work->steps = steps;
   assert_int_equal(

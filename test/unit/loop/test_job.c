@@ -54,9 +54,11 @@ static void done(uvperf__job_t *job) {
 static void prepare(uv_loop_t *loop, task_t *task, char name, int steps,
                     uint64_t step_ns) {
   memset(task, 0xa5, sizeof(*task));
-  task->job.step = step; /* and nothing else of the job */
+  task->job.step = step; /* and nothing else of the job, but its kind */
+  task->job.kind = UVPERF__JOB_SOON;
   task->job.done = done;
   task->then = NULL;
+  task->soon_steps = 0;
   task->name = name;
   task->steps = steps;
   task->step_ns = step_ns;
