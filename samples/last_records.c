@@ -71,7 +71,7 @@ int main(void) {
         return fail("out of memory");
     ns = uv_hrtime() - begin;
     printf("work %d took %.3f ms\n", works[i], (double)ns / 1e6);
-    if (ns > SLOW_NS && uvperf_has_record(&event.handle) == 1 &&
+    if (ns > SLOW_NS && uvperf_has_record(&event.handle) &&
         print_newest(&event, &error) != 0)
       return fail(error.reason);
   }

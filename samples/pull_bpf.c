@@ -77,7 +77,7 @@ int main(int argc, char **argv) {
   if (uvperf_bpf_reader_publish(&reader, &error) != 0)
     return fail(error.reason);
   for (rc = 0; !is_over && (rc == 0 || rc == UV_EAGAIN); rc = take(&reader))
-    poll(fds, nr, uvperf_has_record(&reader.handle) == 1 ? 0 : 100);
+    poll(fds, nr, uvperf_has_record(&reader.handle) ? 0 : 100);
   /* From here on programs get -ENOENT, so they know that no one reads. */
   if (uvperf_bpf_reader_unpublish(&reader, &error) != 0)
     return fail(error.reason);

@@ -447,7 +447,7 @@ memory() {
 # libc or changes the whole process. (Tables of addresses are read-only after
 # relocation: .data.rel.ro.)
 state() {
-  kept='attr/kernel_knows uvperf__known|loop/hub table'
+  kept='attr/kernel_knows uvperf__known|loop/hub table|loop/handle closed_now'
   kept="$kept|loop/threads able_process"
   kept="$kept|sys/fork (last_number|no_mark|the_mark)"
   shared='strtok|strerror|strsignal|getenv|setlocale|localeconv|rand|readdir'

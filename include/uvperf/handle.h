@@ -14,9 +14,12 @@
  *   snapshot, next and has_record. A callback for the end of a snapshot may
  *   call these too. A record callback of a flush or snapshot may also run the
  *   loop.
- * - After uvperf_close only uvperf_ref, uvperf_unref, uvperf_has_ref,
- *   uvperf_is_active and uvperf_is_closing may be called. Any other call is a
- *   programming error and fails an assertion, in all builds. */
+ * - After uvperf_close, until close_cb has returned, functions that return a
+ *   code return UV_ECANCELED, uvperf_stop returns 0, uvperf_stats fills in the
+ *   statistics at the close, and other getters still work. A second close, and
+ *   a use after close_cb, is a programming error and fails an assertion, in all
+ *   builds; after close_cb only ref, unref, has_ref, is_active and is_closing
+ *   may be called, while the memory lives. */
 #ifndef UVPERF_HANDLE_H
 #define UVPERF_HANDLE_H
 
@@ -320,11 +323,9 @@ UVPERF_EXTERN int uvperf_next(uvperf_handle_t *handle,
 /** Returns whether a record waits in any ring, without a system call and
  *  without taking it.
  *  @return 1 if a record waits for next, a flush, or in overwritable rings a
- *    snapshot; 0 if no record waits; or
- *    UV_EINVAL  no ring (an event that only counts, no UVPERF_SET_RECORDS);
- *    UV_EBUSY   inside a callback of the handle, or while it is being opened;
- *    UV_EBADF   opening has failed;
- *    UV_EPERM   in a forked child. */
+ *    snapshot. 0 if no record waits, and if none can be taken: there is no
+ *    ring, inside a callback of the handle, in a forked child, and unless the
+ *    handle is open. */
 UVPERF_EXTERN int uvperf_has_record(const uvperf_handle_t *handle);
 
 /** Fills in the statistics of the handle, over all rings.

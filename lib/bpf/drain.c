@@ -170,7 +170,5 @@ int uvperf__bpf_reader_next(void *owner, const uvperf_record_t **record) {
 int uvperf__bpf_reader_has_record(const void *owner) {
   const reader_t *impl = owner;
 
-  if (impl->base.in_callback)
-    return UV_EBUSY;
   return uvperf__cpu_rings_have_record(impl->rings, impl->lender, impl->lent);
 }

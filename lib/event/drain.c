@@ -236,11 +236,7 @@ static int next_or_end(event_t *impl, const void **bytes, size_t *size) {
 int uvperf__event_has_record(const void *owner) {
   const event_t *impl = owner;
 
-  if (impl->ring.page == NULL)
-    return UV_EINVAL;
-  if (impl->base.in_callback)
-    return UV_EBUSY;
-  return !impl->unsound &&
+  return impl->ring.page != NULL && !impl->unsound &&
          !(uvperf__event_is_watched(impl) &&
            uvperf__watch_has_ended(impl->base.watch, 0)) &&
          uvperf__ring_has_record(&impl->ring, impl->lent);

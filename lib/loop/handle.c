@@ -19,6 +19,22 @@ static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
     uvperf__hub_join(&self->teardown);
 }
 
+/* The handle whose close callback runs on this thread. Its struct has no impl
+ * any more, because the callback may free it. */
+static _Thread_local uvperf__handle_t *closed_now;
+
+static void call_close_cb(uvperf__handle_t *self, uvperf_handle_t *user) {
+  uvperf__handle_t *outer = closed_now;
+  int closed_by_user = self->closed_by_user;
+
+  user->impl = NULL;
+  user->is_closed = closed_by_user;
+  closed_now = self;
+  if (user->close_cb != NULL)
+    user->close_cb(user);
+  closed_now = outer;
+}
+
 /* Called in the last inner close callback. The fds and rings must stay until
  * then for two reasons. First, a mapped ring keeps the file alive even if the
  * fd is closed, and epoll would keep reporting the file. Second, libuv 1.45 to
@@ -26,17 +42,11 @@ static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
  * #4323). */
 static void closed(void *owner) {
   uvperf__handle_t *self = owner;
-  uvperf_handle_t *user = self->handle;
-  int closed_by_user = self->closed_by_user;
 
   uvperf__snapshot_job_closed(self->snapshot);
+  if (self->handle != NULL) /* else init failed: the struct is the caller's */
+    call_close_cb(self, self->handle);
   uvperf__teardown_let_go(&self->teardown);
-  if (user == NULL)
-    return; /* init failed: the struct belongs to the caller */
-  user->impl = NULL;
-  user->is_closed = closed_by_user;
-  if (user->close_cb != NULL)
-    user->close_cb(user);
 }
 
 void uvperf__handle_init(uvperf__handle_t *self, uv_loop_t *loop,
@@ -60,7 +70,9 @@ void uvperf__handle_publish(uvperf__handle_t *self, uvperf_handle_t *user) {
 void *uvperf__handle_impl(const uvperf_handle_t *user) {
   uvperf__handle_t *self = user->impl;
 
-  assert(self != NULL && !self->closing);
+  if (self == NULL && closed_now != NULL && closed_now->handle == user)
+    self = closed_now;
+  assert(self != NULL);
   return self;
 }
 
@@ -72,6 +84,8 @@ int uvperf__handle_check_as(const uvperf__handle_t *self, const char *noun,
                             uvperf_error_t *error) {
   if (uvperf__handle_is_forked(self))
     return uvperf__error_forked(error, noun);
+  if (self->closing)
+    return uvperf__error_cancelled(error, noun);
   if (self->code == UV_EBUSY)
     return uvperf__error_opening(error, noun);
   if (self->code != 0)
@@ -91,6 +105,8 @@ void uvperf__handle_begin_close(void *owner) {
   uvperf__handle_t *self = owner;
   uvperf__handle_job_t *job;
 
+  if (self->handle != NULL)
+    uvperf_stats(self->handle, &self->last_stats);
   self->closing = 1;
   for (job = self->jobs; job != NULL; job = job->next) {
     atomic_store(&job->is_cancelled, 1);
@@ -234,6 +250,8 @@ int uvperf_stop(uvperf_handle_t *handle) {
   uvperf__handle_t *self = uvperf__handle_impl(handle);
   int rc = uvperf__handle_check(self, NULL);
 
+  if (rc == UV_ECANCELED)
+    return 0; /* nothing is delivered any more */
   return rc != 0 ? rc : self->kind->stop(self);
 }
 
@@ -248,12 +266,16 @@ int uvperf_has_record(const uvperf_handle_t *handle) {
   const uvperf__handle_t *self = uvperf__handle_impl(handle);
   int rc = uvperf__handle_check(self, NULL);
 
-  return rc != 0 ? rc : self->kind->has_record(self);
+  return rc == 0 && !self->in_callback && self->kind->has_record(self);
 }
 
 void uvperf_stats(const uvperf_handle_t *handle, uvperf_stats_t *stats) {
   uvperf__handle_t *self = uvperf__handle_impl(handle);
 
+  if (self->closing) {
+    *stats = self->last_stats;
+    return;
+  }
   self->kind->stats(self, stats);
   stats->cpus_gone = self->cpus_gone;
   stats->cpus_come = self->cpus_come;
@@ -262,14 +284,14 @@ void uvperf_stats(const uvperf_handle_t *handle, uvperf_stats_t *stats) {
 size_t uvperf_nr_rings(const uvperf_handle_t *handle) {
   const uvperf__handle_t *self = uvperf__handle_impl(handle);
 
-  return self->kind->nr_rings(self);
+  return self->closing ? 0 : self->kind->nr_rings(self);
 }
 
 int uvperf_ring(const uvperf_handle_t *handle, size_t index,
                 uvperf_ring_info_t *ring) {
   uvperf__handle_t *self = uvperf__handle_impl(handle);
 
-  return self->kind->ring(self, index, ring);
+  return self->closing ? UV_ECANCELED : self->kind->ring(self, index, ring);
 }
 
 /* -- work on libuv's pool -------------------------------------------------- */
@@ -416,6 +438,8 @@ void uvperf__handle_leave_cpus(uvperf__handle_t *self) {
 int uvperf_on_cpu(uvperf_handle_t *handle, uvperf_cpu_cb cb) {
   uvperf__handle_t *self = uvperf__handle_impl(handle);
 
+  if (self->closing)
+    return UV_ECANCELED;
   if (cb != NULL && self->hotplug == NULL)
     return UV_EINVAL;
   self->cpu_cb = cb;

@@ -50,7 +50,7 @@ typedef struct uvperf__handle_kind_s {
   int (*stop)(void *impl);
   int (*next)(void *impl, const uvperf_record_t **record);
   int (*flush)(void *impl);
-  int (*has_record)(const void *impl);
+  int (*has_record)(const void *impl); /* 1 or 0, not inside a callback */
   /* Returns NULL if the rings are overwritable, otherwise what would make them
    * so, for an error. */
   const char *(*no_snapshot)(const void *impl);
@@ -83,6 +83,7 @@ typedef struct uvperf__handle_s {
   int is_unref;
   int closing;
   int closed_by_user;
+  uvperf_stats_t last_stats; /* when it began to close */
   uvperf__teardown_t teardown;
   struct uvperf__handle_job_s *jobs; /* on libuv's pool */
   uvperf__watch_t *watch;
@@ -110,8 +111,8 @@ void uvperf__handle_init(uvperf__handle_t *self, uv_loop_t *loop,
 /* The last step of init: the user's struct is the handle from now on. */
 void uvperf__handle_publish(uvperf__handle_t *self, uvperf_handle_t *user);
 
-/* Returns the impl of a handle that must not be closing. Using a closing handle
- * is a programming error, as with libuv's handles. */
+/* Returns the impl of a handle that may be closing, until its close callback
+ * has returned. To use it later is a programming error. */
 void *uvperf__handle_impl(const uvperf_handle_t *user);
 
 /* Whether this process is a forked child of the process that made the
@@ -119,8 +120,8 @@ void *uvperf__handle_impl(const uvperf_handle_t *user);
 int uvperf__handle_is_forked(const uvperf__handle_t *self);
 
 /* Returns 0 if the handle can be used. Otherwise fills the error and returns
- * UV_EPERM in a forked child, UV_EBUSY while the handle is being opened, or
- * UV_EBADF if opening it has failed. */
+ * UV_EPERM in a forked child, UV_ECANCELED if it is closing, UV_EBUSY while it
+ * is being opened, or UV_EBADF if opening it has failed. */
 int uvperf__handle_check(const uvperf__handle_t *self, uvperf_error_t *error);
 
 /* Does the same for a handle that is an argument. The error calls it `noun`. */

@@ -191,10 +191,8 @@ int uvperf__set_next(void *owner, const uvperf_record_t **record) {
 
 int uvperf__set_has_record(const void *owner) {
   const set_t *impl = owner;
-  int rc = check(impl);
+  const uvperf__cpu_rings_t *rings = uvperf__counters_rings(impl->counters);
 
-  if (rc != 0)
-    return rc;
-  return uvperf__cpu_rings_have_record(uvperf__counters_rings(impl->counters),
-                                       impl->next.lender, impl->next.lent);
+  return rings != NULL && uvperf__cpu_rings_have_record(
+                              rings, impl->next.lender, impl->next.lent);
 }

@@ -322,6 +322,8 @@ static int set_flush(void *owner) {
 int uvperf_set_on_end(uvperf_set_t *set, uvperf_set_end_cb cb) {
   set_t *impl = uvperf__handle_impl(&set->handle);
 
+  if (impl->base.closing)
+    return UV_ECANCELED;
   if (cb != NULL && !(impl->flags & UVPERF_SET_RECORDS))
     return UV_EINVAL;
   impl->end_cb = cb;
@@ -468,8 +470,10 @@ int uvperf_set_add(uvperf_set_t *set, const uvperf_target_t *target,
 
 int uvperf_set_remove(uvperf_set_t *set, uint32_t index) {
   set_t *impl = uvperf__handle_impl(&set->handle);
-  int rc = remove_target(impl, index);
+  int rc = uvperf__handle_check(&impl->base, NULL);
 
+  if (rc == 0)
+    rc = remove_target(impl, index);
   if (rc == 0)
     uvperf__set_check_ends(impl);
   return rc;
@@ -477,8 +481,12 @@ int uvperf_set_remove(uvperf_set_t *set, uint32_t index) {
 
 int uvperf_set_fill_map(uvperf_set_t *set, size_t attr, int map_fd,
                         uvperf_error_t *error) {
-  return uvperf__counters_fill_map(uvperf__set_counters(set), attr, map_fd,
-                                   error);
+  const set_t *impl = uvperf__handle_impl(&set->handle);
+  int rc = uvperf__handle_check(&impl->base, error);
+
+  return rc != 0
+             ? rc
+             : uvperf__counters_fill_map(impl->counters, attr, map_fd, error);
 }
 
 /* -- getters --------------------------------------------------------------- */

@@ -245,12 +245,69 @@ static int close_after_close_callback(void *arg) {
   return 0;
 }
 
-static int start_after_close(void *arg) {
+static int start_after_close_callback(void *arg) {
   live_collector_t *collector = arg;
 
-  uvperf_close(&collector->event.handle, NULL);
+  uv_loop_fork(collector->event.handle.loop);
+  live_close(collector);
   uvperf_start(&collector->event.handle, NULL, live_on_record, NULL);
   return 0;
+}
+
+/* While it closes, and in its close callback. */
+static void expect_closing(uvperf_handle_t *handle, uint64_t records) {
+  uvperf_event_t *event = uvperf_handle_event(handle);
+  const uvperf_record_t *record;
+  uvperf_ring_info_t ring;
+  uvperf_stats_t stats;
+  uvperf_count_t count;
+  uvperf_error_t error;
+  uint64_t id;
+
+  assert_int_equal(uvperf_stop(handle), 0);
+  uvperf_stats(handle, &stats);
+  assert_int_equal(stats.records, records);
+  assert_int_equal(uvperf_has_record(handle), 0);
+  assert_int_equal(uvperf_nr_rings(handle), 0);
+  assert_int_equal(uvperf_ring(handle, 0, &ring), UV_ECANCELED);
+  assert_int_equal(uvperf_start(handle, NULL, live_on_record, &error),
+                   UV_ECANCELED);
+  assert_int_equal(error.code, UV_ECANCELED);
+  assert_int_equal(uvperf_flush(handle), UV_ECANCELED);
+  assert_int_equal(uvperf_next(handle, &record), UV_ECANCELED);
+  assert_int_equal(uvperf_snapshot(handle, 0, NULL, NULL), UV_ECANCELED);
+  assert_int_equal(uvperf_enable(handle, 0, NULL), UV_ECANCELED);
+  assert_int_equal(uvperf_disable(handle, UVPERF_ALL, NULL), UV_ECANCELED);
+  assert_int_equal(uvperf_change_period(handle, 0, 5, NULL), UV_ECANCELED);
+  assert_int_equal(uvperf_event_read(event, &count, NULL), UV_ECANCELED);
+  assert_int_equal(uvperf_event_pause(event, 1, NULL), UV_ECANCELED);
+  assert_int_equal(uvperf_event_id(event, &id), UV_ECANCELED);
+  assert_int_equal(uvperf_on_cpu(handle, NULL), UV_ECANCELED);
+  assert_non_null(uvperf_handle_attr(handle, 0));
+  uvperf_event_fd(event);
+}
+
+static void expect_closing_there(uvperf_handle_t *handle) {
+  live_collector_t *collector = handle->data;
+
+  expect_closing(handle, 3);
+  collector->closed += 1;
+}
+
+static void event_that_closes_answers_until_its_close_callback(void **state) {
+  live_collector_t collector;
+  uint64_t next = 0;
+
+  support_need_own_events(__func__);
+  live_init_comm(*state, &collector);
+  live_start(&collector, NULL);
+  live_comm(&next, 3);
+  assert_true(live_run_until(*state, &collector.comms, 3));
+  uvperf_close(&collector.event.handle, expect_closing_there);
+  expect_closing(&collector.event.handle, 3);
+  assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
+  assert_int_equal(collector.closed, 1);
+  assert_int_equal(uvperf_is_closing(&collector.event.handle), 1);
 }
 
 static void event_closed_twice_or_used_after_it_aborts(void **state) {
@@ -266,8 +323,9 @@ static void event_closed_twice_or_used_after_it_aborts(void **state) {
   assert_int_equal(
       support_wait(support_fork(close_after_close_callback, &collector)),
       128 + SIGABRT);
-  assert_int_equal(support_wait(support_fork(start_after_close, &collector)),
-                   128 + SIGABRT);
+  assert_int_equal(
+      support_wait(support_fork(start_after_close_callback, &collector)),
+      128 + SIGABRT);
   live_close(&collector);
 }
 
@@ -284,6 +342,7 @@ int main(void) {
       support_loop_test(event_init_fails_leaves_struct_to_the_caller),
       support_loop_test(event_1000_cycles_leave_fds_and_mappings_as_they_were),
       support_loop_test(event_close_leaves_neither_fd_nor_mapping),
+      support_loop_test(event_that_closes_answers_until_its_close_callback),
       support_loop_test(event_closed_twice_or_used_after_it_aborts),
   };
 

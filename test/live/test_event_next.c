@@ -134,7 +134,7 @@ static void call_next(uvperf_handle_t *handle, int status,
   if (record->type != UVPERF_RECORD_NONE)
     uvperf_stop(handle);
   code = uvperf_next(handle, &another);
-  assert_int_equal(uvperf_has_record(handle), code);
+  assert_int_equal(uvperf_has_record(handle), 0);
   if (record->type != UVPERF_RECORD_NONE)
     caller->next_in_record = code;
   else
@@ -497,7 +497,7 @@ static void next_without_a_ring_is_einval(void **state) {
   options.flags = UVPERF_EVENT_NO_RING;
   live_init(*state, &collector, &attr, &options);
   expect_code(&collector.event, UV_EINVAL);
-  assert_int_equal(uvperf_has_record(&collector.event.handle), UV_EINVAL);
+  assert_int_equal(uvperf_has_record(&collector.event.handle), 0);
   live_close(&collector);
 }
 
@@ -509,7 +509,7 @@ static void next_in_a_forked_child_is_eperm(void **state) {
   scripted_event_append(fake, PERF_RECORD_COMM);
   fake_process(4711);
   expect_code(&collector.event, UV_EPERM);
-  assert_int_equal(uvperf_has_record(&collector.event.handle), UV_EPERM);
+  assert_int_equal(uvperf_has_record(&collector.event.handle), 0);
   fake_process(0);
   live_close(&collector);
 }

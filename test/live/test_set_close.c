@@ -301,12 +301,62 @@ static int close_after_close_callback(void *arg) {
   return 0;
 }
 
-static int read_after_close(void *arg) {
+static int read_after_close_callback(void *arg) {
   live_set_t *live = arg;
 
-  uvperf_close(&live->set.handle, NULL);
-  uvperf_set_read(&live->set, live->reading, NULL);
+  uv_loop_fork(live->set.handle.loop);
+  live_set_close(live);
+  uvperf_set_read(&live->set, NULL, NULL);
   return 0;
+}
+
+/* While it closes, and in its close callback. */
+static void expect_closing(uvperf_handle_t *handle) {
+  uvperf_set_t *set = uvperf_handle_set(handle);
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  uvperf_reading_t *reading;
+  uvperf_stats_t stats;
+  size_t nr;
+
+  assert_int_equal(uvperf_reading_new(&reading), 0);
+  assert_int_equal(uvperf_stop(handle), 0);
+  uvperf_stats(handle, &stats);
+  assert_int_equal(uvperf_enable(handle, UVPERF_ALL, NULL), UV_ECANCELED);
+  assert_int_equal(uvperf_reset(handle, UVPERF_ALL, NULL), UV_ECANCELED);
+  assert_int_equal(uvperf_set_read(set, reading, NULL), UV_ECANCELED);
+  assert_int_equal(uvperf_set_read_stop(set), UV_ECANCELED);
+  assert_int_equal(uvperf_set_add(set, &target, NULL, NULL, NULL),
+                   UV_ECANCELED);
+  assert_int_equal(uvperf_set_remove(set, 0), UV_ECANCELED);
+  assert_int_equal(uvperf_set_fill_map(set, 0, 0, NULL), UV_ECANCELED);
+  assert_int_equal(uvperf_set_on_end(set, NULL), UV_ECANCELED);
+  assert_int_equal(uvperf_set_nr_attrs(set), 1);
+  assert_non_null(uvperf_set_item(set, 0));
+  uvperf_set_failures(set, &nr);
+  uvperf_set_nr_open(set);
+  uvperf_set_fd(set, 0, 0);
+  assert_null(uvperf_set_source(set, 1));
+  uvperf_reading_free(reading);
+}
+
+static int closed;
+
+static void expect_closing_there(uvperf_handle_t *handle) {
+  expect_closing(handle);
+  closed += 1;
+}
+
+static void set_that_closes_answers_until_its_close_callback(void **state) {
+  live_set_t live;
+
+  support_need_own_events(__func__);
+  open_own(*state, &live);
+  closed = 0;
+  uvperf_close(&live.set.handle, expect_closing_there);
+  expect_closing(&live.set.handle);
+  assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
+  assert_int_equal(closed, 1);
+  uvperf_reading_free(live.reading);
 }
 
 static int ask_after_close(void *arg) {
@@ -333,7 +383,7 @@ static void set_closed_twice_or_used_after_it_aborts(void **state) {
   assert_int_equal(
       support_wait(support_fork(close_after_close_callback, &live)),
       128 + SIGABRT);
-  assert_int_equal(support_wait(support_fork(read_after_close, &live)),
+  assert_int_equal(support_wait(support_fork(read_after_close_callback, &live)),
                    128 + SIGABRT);
   assert_int_equal(support_wait(support_fork(ask_after_close, &live)), 0);
   live_set_close(&live);
@@ -362,6 +412,7 @@ int main(void) {
       SET_CLOSE(walk_close_then_close_of_set_after_teardown_calls_back),
       SET_CLOSE(set_timer_uv_closed_by_others_is_survived),
       SET_CLOSE(set_closed_after_others_closed_its_timer_frees_all),
+      SET_CLOSE(set_that_closes_answers_until_its_close_callback),
       SET_CLOSE(set_closed_twice_or_used_after_it_aborts),
       SET_CLOSE(set_size_equals_the_structs),
   };

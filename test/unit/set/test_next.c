@@ -187,7 +187,7 @@ static void ask_in_callback(live_stream_t *stream,
   (void)record;
   assert_int_equal(uvperf_stop(&stream->live.set.handle), 0);
   assert_int_equal(uvperf_next(&stream->live.set.handle, &another), UV_EBUSY);
-  assert_int_equal(uvperf_has_record(&stream->live.set.handle), UV_EBUSY);
+  assert_int_equal(uvperf_has_record(&stream->live.set.handle), 0);
 }
 
 static void set_next_inside_a_callback_is_ebusy(void **state) {
@@ -429,7 +429,7 @@ static void set_next_of_other_sets_is_einval(void **state) {
   scripted_set_open_planned(*state, &scripted);
   expect_code(&scripted, UV_EINVAL);
   assert_int_equal(uvperf_next(&set_of(&scripted)->handle, NULL), UV_EINVAL);
-  assert_int_equal(uvperf_has_record(&set_of(&scripted)->handle), UV_EINVAL);
+  assert_int_equal(uvperf_has_record(&set_of(&scripted)->handle), 0);
   scripted_set_close(&scripted);
 }
 
@@ -458,7 +458,7 @@ static void set_next_in_a_forked_child_is_eperm(void **state) {
   scripted_set_sample(&scripted, 0, 100, 1);
   fake_process(4711);
   expect_code(&scripted, UV_EPERM);
-  assert_int_equal(uvperf_has_record(&set_of(&scripted)->handle), UV_EPERM);
+  assert_int_equal(uvperf_has_record(&set_of(&scripted)->handle), 0);
   fake_process(0);
   scripted_set_close(&scripted);
 }
