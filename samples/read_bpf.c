@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the output of a BPF program from a pinned perf event array, until
  * Ctrl-C. Needs root, or CAP_BPF and CAP_PERFMON. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <uvperf.h>
@@ -13,12 +14,11 @@ static void on_record(uvperf_handle_t *handle, int status,
   if (status != 0) {
     fprintf(stderr, "CPU %u: %s\n", record->cpu, uv_strerror(status));
   } else if (uvperf_record_lost(record) > 0) {
-    printf("CPU %u: %llu lost\n", record->cpu,
-           (unsigned long long)uvperf_record_lost(record));
+    printf("CPU %u: %" PRIu64 " lost\n", record->cpu,
+           uvperf_record_lost(record));
   } else if (record->type == PERF_RECORD_SAMPLE &&
              record->sample.raw.size >= sizeof(pid)) {
-    /* as the program wrote it */
-    memcpy(&pid, record->sample.raw.data, sizeof(pid));
+    memcpy(&pid, record->sample.raw.data, sizeof(pid)); /* as it was sent */
     printf("CPU %u: %u\n", record->cpu, pid);
   }
 }
@@ -27,10 +27,9 @@ static void on_signal(uv_signal_t *signal, int number) {
   uvperf_stats_t stats;
 
   (void)number;
-  /* Lost samples that no record has reported yet are counted too. */
-  uvperf_stats(signal->data, &stats);
-  printf("%llu records, %llu lost\n", (unsigned long long)stats.records,
-         (unsigned long long)stats.lost_records);
+  uvperf_stats(signal->data, &stats); /* also of what no record reports yet */
+  printf("%" PRIu64 " records, %" PRIu64 " lost\n", stats.records,
+         stats.lost_records);
   uvperf_close(signal->data, NULL);
   uv_close((uv_handle_t *)signal, NULL);
 }
@@ -50,7 +49,7 @@ int main(int argc, char **argv) {
     return 1;
   }
   setvbuf(stdout, NULL, _IOLBF, 0);
-  signal.data = &reader;
+  signal.data = &reader.handle;
   uv_signal_init(loop, &signal);
   uv_signal_start(&signal, on_signal, SIGINT);
   uv_run(loop, UV_RUN_DEFAULT);
