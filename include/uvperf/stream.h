@@ -67,10 +67,11 @@ typedef struct uvperf_stream_options_s {
    * (uv_now). With -1 and too high a watermark, a ring can fill without a
    * wakeup.
    *
-   * Each turn of the loop also looks at up to 32 rings, in turns: whether they
-   * have a record, if each record causes a wakeup, or else whether a quarter is
-   * full. So a loop whose backend fd is polled by another loop (Electron, GLib)
-   * gets its records although it loses the wakeups. */
+   * Each turn of the loop also looks at all rings: whether they have a record,
+   * if each record causes a wakeup, or else whether a quarter is full. So a loop
+   * whose backend fd is polled by another loop (Electron, GLib) gets its records
+   * although it loses the wakeups. If the loop has more than 32 rings, each turn
+   * looks at 8 of them. */
   int32_t flush_ms;
   /* UVPERF_START_*. */
   uint32_t flags;

@@ -47,6 +47,7 @@ struct uvperf__member_s {
   uvperf__link_t in_queue;
   uvperf__link_t in_looks;
   uvperf__flush_t flush;
+  size_t nr_rings;    /* to look at */
   uint64_t event;     /* the id of its event; 0: not noted */
   uint64_t slice_ns;  /* the time that it wants in an iteration */
   uint64_t queued_in; /* the hub's turn in which it was queued */
@@ -69,9 +70,9 @@ void uvperf__hub_remove(uvperf__member_t *member);
  * from the last time, and runs after the members that have not. */
 void uvperf__hub_queue(uvperf__member_t *member, int has_backlog);
 
-/* Looks at the member in each check phase from now on, or not any more. With
- * many rings on the loop it looks at some of them, in turns. */
-void uvperf__hub_look(uvperf__member_t *member, int is_on);
+/* Looks at the member's rings in each check phase from now on, or with 0 rings
+ * not any more. If the loop has many rings it looks at some of them, in turns. */
+void uvperf__hub_look(uvperf__member_t *member, size_t nr_rings);
 
 /* Does not run it any more, until it is queued again. */
 void uvperf__hub_dequeue(uvperf__member_t *member);

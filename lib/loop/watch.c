@@ -658,8 +658,10 @@ int uvperf__watch_add(uvperf__watch_t *watch, uvperf__ring_t *ring,
   if (rc != 0)
     return rc;
   watch->nr_live += 1;
-  if (watch->started)
-    await_registration(watch);
+  if (!watch->started)
+    return 0;
+  uvperf__hub_look(&watch->member, watch->nr_rings);
+  await_registration(watch);
   return 0;
 }
 
@@ -706,7 +708,7 @@ int uvperf__watch_start(uvperf__watch_t *watch,
     }
   }
   watch->started = 1;
-  uvperf__hub_look(&watch->member, 1);
+  uvperf__hub_look(&watch->member, watch->nr_rings);
   keep_or_let_go(watch);
   uvperf__watch_set_flush(watch, options->flush_ms);
   await_registration(watch);

@@ -274,8 +274,8 @@ static void event_with_empty_ring_lets_the_loop_sleep(void **state) {
   live_close(&collector);
 }
 
-/* P21: polling the loop's own fd from outside consumes the wakeup. But the outer
- * loop runs this loop for it, which finds the record by itself. */
+/* P21: polling the loop's own fd from outside consumes the wakeup. But the
+ * outer loop runs this loop for it, which finds the record by itself. */
 static void event_loop_polled_from_outside_gets_each_record(void **state) {
   live_collector_t collector;
   struct epoll_event ready;
