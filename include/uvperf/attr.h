@@ -528,6 +528,30 @@ typedef struct uvperf_change_s {
 UVPERF_EXTERN int uvperf_change_describe(const uvperf_change_t *change,
                                          char *text, size_t *size);
 
+typedef struct uvperf_handle_s uvperf_handle_t; /* handle.h */
+
+/** Called once when a handle is open whose options have open_cb, on the loop's
+ *  thread. The init then checks what it can without the kernel and returns 0,
+ *  and threads of libuv's pool open the events. Until this call, the handle is
+ *  active and keeps the loop alive, even if unref'd. Close cancels after the
+ *  current system call. Only close, ref, unref, has_ref, is_active, is_closing,
+ *  on_cpu, uvperf_set_on_end and uvperf_handle_attr work; other functions
+ *  return UV_EBUSY, or 0, NULL or -1. More: uvperf-details(7).
+ *
+ *  An init with open_cb also returns UV_EAGAIN or UV_EPERM if the process may
+ *  not create threads (RLIMIT_NPROC, pids.max; a seccomp filter), and
+ *  UV_ENOTSUP in a child of a bare clone(2), where the pool may not work.
+ *  @param handle  It may be started or closed here.
+ *  @param status
+ *    0             the handle is open, as after an init without open_cb;
+ *    UV_ECANCELED  the handle was closed meanwhile; close_cb follows;
+ *    another       it could not be opened: a code of its init. It must be
+ *      closed. Until then other functions return UV_EBADF.
+ *  @param error   The failure, valid until the callback returns; NULL if status
+ *    is 0. */
+typedef void (*uvperf_open_cb)(uvperf_handle_t *handle, int status,
+                               const uvperf_error_t *error);
+
 /** Opens an event instead of perf_event_open(2). The options of events, sets
  *  and BPF readers have it as `open`. Then the handle never calls
  *  perf_event_open(2), so a seccomp filter may forbid that call: see

@@ -37,36 +37,12 @@
 extern "C" {
 #endif
 
-typedef struct uvperf_handle_s uvperf_handle_t;
-
 /* The types of handles. */
 enum uvperf_handle_type {
   UVPERF_HANDLE_EVENT = 1,
   UVPERF_HANDLE_SET = 2,
   UVPERF_HANDLE_BPF_READER = 3
 };
-
-/** Called once when a handle is open whose options have open_cb, on the loop's
- *  thread. The init then checks what it can without the kernel and returns 0,
- *  and threads of libuv's pool open the events. Until this call, the handle is
- *  active and keeps the loop alive, even if unref'd. Close cancels after the
- *  current system call. Only close, ref, unref, has_ref, is_active, is_closing,
- *  on_cpu, uvperf_set_on_end and uvperf_handle_attr work; other functions return
- *  UV_EBUSY, or 0, NULL or -1. More: uvperf-details(7).
- *
- *  An init with open_cb also returns UV_EAGAIN or UV_EPERM if the process may
- *  not create threads (RLIMIT_NPROC, pids.max; a seccomp filter), and
- *  UV_ENOTSUP in a child of a bare clone(2), where the pool may not work.
- *  @param handle  It may be started or closed here.
- *  @param status
- *    0             the handle is open, as after an init without open_cb;
- *    UV_ECANCELED  the handle was closed meanwhile; close_cb follows;
- *    another       it could not be opened: a code of its init. It must be
- *      closed. Until then other functions return UV_EBADF.
- *  @param error   The failure, valid until the callback returns; NULL if status
- *    is 0. */
-typedef void (*uvperf_open_cb)(uvperf_handle_t *handle, int status,
-                               const uvperf_error_t *error);
 
 /** Called once when closing has ended. The handle's memory is the caller's
  *  again and may be freed here.
@@ -199,8 +175,8 @@ UVPERF_EXTERN int uvperf_walk_close(uv_handle_t *handle);
  *      because the PMU could not hold a pinned event. Delivery has stopped;
  *    another    without a record: a ring has ended, because no fd could be
  *      polled for it. After the last ring delivery has stopped.
- *  @param record  Never NULL. Owned by the library, and valid with all it points
- *    to until the callback returns. "Without a record" its type is
+ *  @param record  Never NULL. Owned by the library, and valid with all that it
+ *    points to until the callback returns. "Without a record" its type is
  *    UVPERF_RECORD_NONE, and its cpu that of the ring, or UINT32_MAX if the
  *    status is not about one ring. */
 typedef void (*uvperf_record_cb)(uvperf_handle_t *handle, int status,
@@ -245,8 +221,8 @@ typedef void (*uvperf_snapshot_cb)(uvperf_handle_t *handle, int status);
 
 /** Delivers the newest records of overwritable rings to the callback of the
  *  last start, with status 0 or UV_EPROTO. Only whole records are delivered:
- *  see cut_records of uvperf_stats_t. It can be repeated at any time, also after
- *  stop or when the targets are gone. All rings are paused together while they
+ *  see cut_records of uvperf_stats_t. It can be repeated at any time, also
+ *  after stop or when the targets are gone. All rings are paused together while they
  *  are copied. A set with UVPERF_SET_TIME_ORDER delivers oldest first. Stopping
  *  or closing ends the snapshot; then only UVPERF_SNAPSHOT_ALL delivers the
  *  rest later. More: uvperf-details(7).
@@ -355,8 +331,8 @@ UVPERF_EXTERN int uvperf_ring(const uvperf_handle_t *handle, size_t index,
  *  online, while it is started or reading.
  *  @param cpu     The CPU's id.
  *  @param status
- *    0          the CPU is online, and its events are open. They are enabled, or
- *      in the map, if the others are;
+ *    0          the CPU is online, and its events are open. They are enabled,
+ *      or in the map, if the others are;
  *    UV_ENODEV  without an error: the CPU is offline, its events have stopped,
  *      and its ring is being drained;
  *    another    with an error: the CPU is online, and this is the first failure

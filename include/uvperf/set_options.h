@@ -11,7 +11,6 @@
 
 #include "uvperf/attr.h"
 #include "uvperf/error.h"
-#include "uvperf/handle.h"
 #include "uvperf/name.h"
 #include "uvperf/version.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests to an open event that need more than the plain ioctl(2): PERIOD,
- * SET_FILTER, SET_BPF and QUERY_BPF. explain/control.c explains their failures. */
+ * SET_FILTER, SET_BPF and QUERY_BPF. explain/control.c explains their
+ * failures. */
 #ifndef UVPERF_LIB_HOST_IOCTL_H
 #define UVPERF_LIB_HOST_IOCTL_H
 

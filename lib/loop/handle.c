@@ -85,7 +85,7 @@ int uvperf__handle_check_as(const uvperf__handle_t *self, const char *noun,
   if (uvperf__handle_is_forked(self))
     return uvperf__error_forked(error, noun);
   if (self->closing)
-    return uvperf__error_cancelled(error, noun);
+    return uvperf__error_closed(error, noun);
   if (self->code == UV_EBUSY)
     return uvperf__error_opening(error, noun);
   if (self->code != 0)

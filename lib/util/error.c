@@ -93,6 +93,11 @@ int uvperf__error_cancelled(uvperf_error_t *error, const char *handle) {
                            handle);
 }
 
+int uvperf__error_closed(uvperf_error_t *error, const char *handle) {
+  return uvperf__error_set(error, -ECANCELED, UVPERF_CAUSE_ARGUMENT,
+                           "the %s was closed", handle);
+}
+
 int uvperf__error_online(uvperf_error_t *error, int code, const char *remedy) {
   if (uvperf__is_shortage(code))
     return uvperf__error_shortage(error, code, "cannot list the online CPUs");

@@ -36,6 +36,7 @@ int uvperf__error_opening(uvperf_error_t *error, const char *handle);
 int uvperf__error_not_opened(uvperf_error_t *error, int code,
                              const char *handle);
 int uvperf__error_cancelled(uvperf_error_t *error, const char *handle);
+int uvperf__error_closed(uvperf_error_t *error, const char *handle);
 
 /* Reports that the online CPUs cannot be listed. `remedy` follows "mount sysfs
  * on /sys, or". */

@@ -330,7 +330,7 @@ static void expect_closing(uvperf_handle_t *handle) {
   assert_int_equal(uvperf_set_remove(set, 0), UV_ECANCELED);
   assert_int_equal(uvperf_set_fill_map(set, 0, 0, NULL), UV_ECANCELED);
   assert_int_equal(uvperf_set_on_end(set, NULL), UV_ECANCELED);
-  assert_int_equal(uvperf_set_nr_attrs(set), 1);
+  assert_int_equal(uvperf_set_nr_attrs(set), 2);
   assert_non_null(uvperf_set_item(set, 0));
   uvperf_set_failures(set, &nr);
   uvperf_set_nr_open(set);

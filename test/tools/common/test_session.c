@@ -292,8 +292,8 @@ static void signal_while_a_set_opens_ends_the_program(void **state) {
   assert_int_equal(WTERMSIG(status), SIGINT);
 }
 
-/* Without threads no set is opened on the pool, and libuv would call abort(3) if its
- * pool were started. */
+/* Without threads no set is opened on the pool, and libuv would call abort(3)
+ * if its pool were started. */
 static void session_without_threads_opens_and_runs(void **state) {
   seen_t seen = {.number = 0};
   struct rlimit one = {1, 1};

@@ -384,7 +384,8 @@ static void explain_modify_einval_names_what_differs(void **state) {
          "bp_type must be");
   wanted.sample_period = 2;
   expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
-         "attr.sample_period differs from uvperf_handle_attr(); only bp_addr, ");
+         "attr.sample_period differs from uvperf_handle_attr(); only "
+         "bp_addr, ");
   wanted.precise_ip = 2;
   expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "precise_ip differs");
