@@ -175,6 +175,8 @@ static void set_counts_and_streams_at_once(void **state) {
     assert_true(live_run_until(*state, &stream.comms, 2));
     assert_true(live_run_until(*state, &stream.samples, LIVE_PAGES));
     assert_true(live_run_until(*state, &stream.live.callbacks, 2));
+    assert_int_equal(uvperf_disable(&stream.live.set.handle, UVPERF_ALL, NULL),
+                     0);
     assert_int_equal(uvperf_stop(&stream.live.set.handle), 0);
     assert_int_equal(uvperf_is_active(&stream.live.set.handle), 1);
     assert_int_equal(uvperf_flush(&stream.live.set.handle), 0);
