@@ -161,6 +161,10 @@ typedef struct uvperf_event_list_s uvperf_event_list_t;
 /* The name has period=0 or freq=0: the event only counts, even in a set with
  * UVPERF_SET_RECORDS, which samples names without a period or frequency. */
 #define UVPERF_ITEM_COUNT 32u
+/* uvperf_event_list_add made the event from an attr. A set with
+ * UVPERF_SET_RECORDS samples it as the attr's fields say, and not as perf
+ * record samples names. */
+#define UVPERF_ITEM_ATTR 64u
 
 /* One event of a list. The item and everything it points to belong to the list,
  * and are valid until uvperf_event_list_free.
@@ -236,6 +240,35 @@ typedef struct uvperf_event_item_s {
 UVPERF_EXTERN int uvperf_event_list_parse(uvperf_event_list_t **list,
                                           const char *names,
                                           uvperf_error_t *error);
+
+/** Adds an event that the caller's attr describes, for example to put attrs and
+ *  names into one set, or to group and label attrs:
+ *
+ *    uvperf_event_list_t *list = NULL;
+ *    int leader = uvperf_event_list_add(&list, &cycles, NULL, -1, &error);
+ *    uvperf_event_list_add(&list, &own, "own", leader, &error);
+ *
+ *  @param list    A list, or a pointer to NULL, which receives a new one. No
+ *    other thread may use the list during the call. Sets that were made from it
+ *    do not change.
+ *  @param attr    Caller's, copied. If config1 or config2 of a probe points to
+ *    a string, the string must stay as long as sets of the list add targets.
+ *  @param label   Caller's, copied. NULL means the name from uvperf_attr_label:
+ *    for a tracepoint this takes milliseconds.
+ *  @param leader  The index of its group's leader, which was parsed or added
+ *    without a leader of its own; -1 without a group.
+ *  @param error   May be NULL.
+ *  @return its index, from 0, which later additions do not change. Parts of
+ *    events other than the first move behind it. Or, with the list unchanged,
+ *    -EINVAL  list or attr is NULL, attr->size is no size of the struct, or
+ *      there is no such leader (ARGUMENT);
+ *    -E2BIG   attr->size is more than a page, or more than 65536 events
+ *      (ARGUMENT);
+ *    -ENOMEM  out of memory (MEMORY). */
+UVPERF_EXTERN int uvperf_event_list_add(uvperf_event_list_t **list,
+                                        const struct perf_event_attr *attr,
+                                        const char *label, int leader,
+                                        uvperf_error_t *error);
 
 /** Frees a list and everything its items point to.
  *  @param list  NULL is allowed. */

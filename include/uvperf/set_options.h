@@ -242,8 +242,8 @@ typedef struct uvperf_set_options_s {
    * parsed during the call, which can take milliseconds for patterns and
    * uprobes. A program that cannot wait passes `events`. */
   const char *names;
-  /* Used instead of names: a list from uvperf_event_list_parse. The list may be
-   * freed after init. */
+  /* Used instead of names: a list from uvperf_event_list_parse, from
+   * uvperf_event_list_add, or from both. The list may be freed after init. */
   const uvperf_event_list_t *events;
   /* The targets, at least one. With UVPERF_SET_TARGETS_LATER they can be NULL
    * and 0. */
@@ -298,13 +298,12 @@ typedef struct uvperf_set_options_s {
    * from uvperf_attr_label. A NULL array means these names for all attrs. In a
    * list of events the term name= is the label. */
   const char *const *labels;
-  /* PERF_SAMPLE_* of each event in `names` or `events` that samples. 0 is the
-   * default: IP, TID, TIME, CPU and PERIOD, and RAW for tracepoints and
-   * bpf-output. These bits are added to the bits that the name requests
-   * (call-graph=). This field and the following ones need UVPERF_SET_RECORDS
-   * and names. Bits that a name sets are kept too. If a name sets the period,
-   * the frequency or the size of the stack or chain itself, the name's number
-   * is used. */
+  /* PERF_SAMPLE_* of each event by name that samples. 0 is the default: IP,
+   * TID, TIME, CPU and PERIOD, and RAW for tracepoints and bpf-output. These
+   * bits are added to the bits that the name requests (call-graph=). This field
+   * and the following ones need UVPERF_SET_RECORDS and names. Bits that a name
+   * sets are kept too. If a name sets the period, the frequency or the size of
+   * the stack or chain itself, the name's number is used. */
   uint64_t sample_type;
   /* PERF_SAMPLE_BRANCH_*. Needs PERF_SAMPLE_BRANCH_STACK in sample_type. */
   uint64_t branch_sample_type;

@@ -13,6 +13,7 @@
 #include "attr/attr.h"
 #include "host/cpu_list.h"
 #include "host/pmu.h"
+#include "name/label.h"
 #include "name/modifier.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -23,6 +24,7 @@ typedef struct node_s {
   uvperf_event_item_t item;
   uvperf__wide_attr_t wide;
   char unit[sizeof(((uvperf__pmu_measure_t *)0)->unit)];
+  struct perf_event_attr *own; /* of uvperf_event_list_add; NULL: wide */
   char *label;
   char *part; /* the name of this part of an event; NULL: whole */
   char *string;
@@ -56,6 +58,14 @@ struct uvperf_event_list_s {
   atomic_uint holders;
 };
 
+static uvperf_event_list_t *new_list(void) {
+  uvperf_event_list_t *list = uvperf__calloc(1, sizeof(*list));
+
+  if (list != NULL)
+    atomic_init(&list->holders, 1);
+  return list;
+}
+
 uvperf_event_list_t *uvperf__event_list_hold(const uvperf_event_list_t *list) {
   uvperf_event_list_t *held = (uvperf_event_list_t *)(uintptr_t)list;
 
@@ -66,6 +76,7 @@ uvperf_event_list_t *uvperf__event_list_hold(const uvperf_event_list_t *list) {
 static void free_node(node_t *node) {
   if (node == NULL)
     return;
+  uvperf__free(node->own);
   uvperf__free(node->label);
   uvperf__free(node->part);
   uvperf__free(node->string);
@@ -100,7 +111,7 @@ size_t uvperf_event_list_count(const uvperf_event_list_t *list) {
 size_t uvperf__event_list_nr_whole(const uvperf_event_list_t *list) {
   size_t nr = list->events.nr;
 
-  while (list->events.all[nr - 1]->first != NULL)
+  while (nr > 0 && list->events.all[nr - 1]->first != NULL)
     nr--;
   return nr;
 }
@@ -708,6 +719,20 @@ static int read_all(reader_t *reader) {
   }
 }
 
+/* Fills the indexes of all items. */
+static void number_nodes(const uvperf_event_list_t *list) {
+  node_t *node;
+  size_t i;
+
+  for (i = 0; i < list->events.nr; i++)
+    list->events.all[i]->index = i;
+  for (i = 0; i < list->events.nr; i++) {
+    node = list->events.all[i];
+    node->item.first = node->first == NULL ? i : node->first->index;
+    node->item.leader = node->leader == NULL ? i : node->leader->index;
+  }
+}
+
 static int end_list(reader_t *reader) {
   uvperf_event_list_t *list = reader->list;
   node_t *node;
@@ -722,13 +747,7 @@ static int end_list(reader_t *reader) {
   if (rc != 0)
     return rc;
   list->parts.nr = 0;
-  for (i = 0; i < list->events.nr; i++)
-    list->events.all[i]->index = i;
-  for (i = 0; i < list->events.nr; i++) {
-    node = list->events.all[i];
-    node->item.first = node->first == NULL ? i : node->first->index;
-    node->item.leader = node->leader == NULL ? i : node->leader->index;
-  }
+  number_nodes(list);
   return 0;
 }
 
@@ -747,10 +766,9 @@ int uvperf__event_list_parse(const char *root, uvperf_event_list_t **list,
   reader.cores.is_read = 0;
   reader.cores.nr = 0;
   reader.at = names;
-  reader.list = uvperf__calloc(1, sizeof(*reader.list));
+  reader.list = new_list();
   if (reader.list == NULL)
     return out_of_memory(&reader.parse, names);
-  atomic_init(&reader.list->holders, 1);
   rc = read_all(&reader);
   if (rc == 0)
     rc = end_list(&reader);
@@ -765,4 +783,115 @@ int uvperf__event_list_parse(const char *root, uvperf_event_list_t **list,
 int uvperf_event_list_parse(uvperf_event_list_t **list, const char *names,
                             uvperf_error_t *error) {
   return uvperf__event_list_parse("", list, names, error);
+}
+
+/* -- attrs ----------------------------------------------------------------- */
+
+static int add_shortage(uvperf_error_t *error) {
+  return uvperf__error_shortage(error, -ENOMEM, "cannot add the attr");
+}
+
+/* A list without events may be NULL. */
+static int check_addition(const uvperf_event_list_t *list, int leader,
+                          uvperf_error_t *error) {
+  size_t nr = list == NULL ? 0 : uvperf__event_list_nr_whole(list);
+  size_t at = leader < 0 ? 0 : (size_t)leader;
+
+  if (leader != -1 &&
+      (leader < 0 || at >= nr || list->events.all[at]->item.leader != at))
+    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "leader is %d, but must be the index of an "
+                             "event of the list that has no leader, or -1",
+                             leader);
+  if (list == NULL || list->events.nr < UVPERF__EVENT_LIST_MOST)
+    return 0;
+  uvperf__error_set(error, -E2BIG, UVPERF_CAUSE_ARGUMENT,
+                    "the list has more than %d events; make several lists",
+                    UVPERF__EVENT_LIST_MOST);
+  if (error != NULL)
+    error->limit = UVPERF__EVENT_LIST_MOST;
+  return -E2BIG;
+}
+
+static int fill_attr_node(node_t *node, const struct perf_event_attr *attr,
+                          const char *label, uvperf_error_t *error) {
+  char name[UVPERF__LABEL_BYTES];
+  size_t size = sizeof(name);
+  int rc = uvperf__attr_copy(&node->own, attr, error);
+
+  if (rc != 0)
+    return rc;
+  if (label == NULL) {
+    uvperf__attr_label("", node->own, name, &size);
+    label = name;
+  }
+  node->label = copy_text(label);
+  if (node->label == NULL)
+    return add_shortage(error);
+  strcpy(node->unit, uvperf__attr_unit(node->own));
+  node->item.attr = node->own;
+  node->item.label = node->label;
+  node->item.scale = 1;
+  node->item.unit = node->unit;
+  node->item.group_name = "";
+  node->item.group = -1;
+  node->item.flags = UVPERF_ITEM_ATTR;
+  return 0;
+}
+
+/* Puts the node before the further parts of events. Returns 0 or -ENOMEM. */
+static int insert_node(uvperf_event_list_t *list, node_t *node) {
+  size_t at = uvperf__event_list_nr_whole(list);
+  nodes_t *nodes = &list->events;
+  node_t **all =
+      uvperf__grow(nodes->all, nodes->nr, &nodes->room, 8, sizeof(all[0]));
+
+  if (all == NULL)
+    return -ENOMEM;
+  nodes->all = all;
+  memmove(&all[at + 1], &all[at], (nodes->nr - at) * sizeof(all[0]));
+  all[at] = node;
+  nodes->nr++;
+  return 0;
+}
+
+int uvperf_event_list_add(uvperf_event_list_t **list,
+                          const struct perf_event_attr *attr, const char *label,
+                          int leader, uvperf_error_t *error) {
+  uvperf_event_list_t *into;
+  node_t *node, *first;
+  int rc;
+
+  if (list == NULL || attr == NULL)
+    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "list and attr must not be NULL");
+  rc = check_addition(*list, leader, error);
+  if (rc != 0)
+    return rc;
+  into = *list != NULL ? *list : new_list();
+  node = uvperf__calloc(1, sizeof(*node));
+  if (node != NULL)
+    node->file = -1;
+  if (into == NULL || node == NULL)
+    rc = add_shortage(error);
+  else
+    rc = fill_attr_node(node, attr, label, error);
+  if (rc == 0 && insert_node(into, node) != 0)
+    rc = add_shortage(error);
+  if (rc != 0) {
+    free_node(node);
+    if (*list == NULL)
+      uvperf_event_list_free(into);
+    return rc;
+  }
+  if (leader >= 0) {
+    node->leader = first = into->events.all[leader];
+    if (first->item.group < 0)
+      first->item.group = into->nr_groups++;
+    node->item.group = first->item.group;
+    node->item.group_name = first->item.group_name;
+  }
+  number_nodes(into);
+  *list = into;
+  return (int)node->index;
 }

@@ -148,6 +148,8 @@ int uvperf__counters_sample_names(uvperf__counters_t *counters,
   size_t i;
 
   for (i = 0; i < uvperf_event_list_count(counters->list); i++) {
+    if (counters->attrs[i].item.flags & UVPERF_ITEM_ATTR)
+      continue;
     set_period(counters, i, options);
     if (counters->attrs[i].asked->sample_period == 0)
       continue;

@@ -2,10 +2,8 @@
 /* Opens a set as the options require. */
 #include "trace/set.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "common/memory.h"
 #include "common/target_list.h"
 
 /* A thread can make a million calls per second. The records of a call have
@@ -80,22 +78,21 @@ int trace_set_open(uvperf_set_t *set, common_session_t *session,
                    const trace_options_t *options, const trace_events_t *events,
                    int *is_open, uvperf_error_t *error) {
   uvperf_set_options_t wanted = UVPERF_SET_OPTIONS_INIT;
-  const struct perf_event_attr **attrs;
-  const char **labels;
+  uvperf_event_list_t *list = NULL;
   common_target_list_t targets = {NULL, 0, 0};
   size_t i;
   int rc;
 
-  attrs = common_calloc(events->nr, sizeof(*attrs));
-  labels = common_calloc(events->nr, sizeof(*labels));
   for (i = 0; i < events->nr; i++) {
-    attrs[i] = events->events[i].attr;
-    labels[i] = events->events[i].label;
+    rc = uvperf_event_list_add(&list, events->events[i].attr,
+                               events->events[i].label, -1, error);
+    if (rc < 0) {
+      uvperf_event_list_free(list);
+      return rc;
+    }
   }
   make_targets(&targets, options, session->command.pid);
-  wanted.attrs = attrs;
-  wanted.nr_attrs = events->nr;
-  wanted.labels = labels;
+  wanted.events = list;
   wanted.targets = targets.targets;
   wanted.nr_targets = targets.nr;
   wanted.flags =
@@ -112,8 +109,7 @@ int trace_set_open(uvperf_set_t *set, common_session_t *session,
     rc = common_session_open_set(session, set, &wanted, error);
   }
   common_target_list_free(&targets);
-  free(labels);
-  free(attrs);
+  uvperf_event_list_free(list);
   *is_open = rc == 0;
   return rc != 0 ? rc : has_events(set, events->nr, error);
 }

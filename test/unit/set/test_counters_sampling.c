@@ -200,6 +200,39 @@ static void longest_stack_is_the_most_that_the_attr_can_hold(void **state) {
   uvperf_event_list_free((uvperf_event_list_t *)(uintptr_t)make.options.events);
 }
 
+/* The list has attrs too. */
+static void attrs_of_a_list_are_sampled_as_they_are(void **state) {
+  struct perf_event_attr attr;
+  uvperf__counters_t *counters;
+  const uvperf_event_item_t *item;
+  uvperf_event_list_t *list;
+
+  plan(*state, "cpu-clock");
+  list = (uvperf_event_list_t *)(uintptr_t)make.options.events;
+  uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
+  assert_int_equal(uvperf_event_list_add(&list, &attr, "counts", -1, NULL), 1);
+  uvperf_attr_set_period(&attr, 7);
+  attr.sample_type = PERF_SAMPLE_ADDR;
+  attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+  assert_int_equal(uvperf_event_list_add(&list, &attr, "samples", 0, NULL), 2);
+  make.options.sample_type = PERF_SAMPLE_IP;
+  counters = made(*state);
+  item = uvperf__counters_item(counters, 0);
+  assert_int_equal(item->attr->sample_type,
+                   PERF_SAMPLE_IP | PERF_SAMPLE_IDENTIFIER);
+  item = uvperf__counters_item(counters, 1);
+  assert_string_equal(item->label, "counts");
+  assert_int_equal(item->attr->sample_period, 0);
+  item = uvperf__counters_item(counters, 2);
+  assert_int_equal(item->leader, 0);
+  assert_int_equal(item->group, 0);
+  assert_int_equal(item->attr->sample_period, 7);
+  assert_int_equal(item->attr->sample_type,
+                   PERF_SAMPLE_ADDR | PERF_SAMPLE_IDENTIFIER);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
 /* An option without effect is refused, by its name. */
 static void options_without_effect_are_refused(void **state) {
   static const struct {
@@ -266,6 +299,7 @@ int main(void) {
       test(set_without_records_leaves_names_alone),
       test(masks_are_added_and_numbers_are_defaults),
       test(longest_stack_is_the_most_that_the_attr_can_hold),
+      test(attrs_of_a_list_are_sampled_as_they_are),
       test(options_without_effect_are_refused),
   };
 
