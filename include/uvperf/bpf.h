@@ -13,20 +13,6 @@
  * unpublish.
  *
  * handle.h has the functions of all handles, and the rules for their use. */
-/* A record of the type PERF_RECORD_SAMPLE has what the program sent in
- * sample.raw: `data`, and `size` in bytes. `cpu` is always the CPU on which the
- * program ran. The data start 4 bytes after a multiple of 8: use memcpy, or
- * types that need no larger alignment than 4. The kernel rounds the size up,
- * with undefined bytes, so that size + 4 is a multiple of 8
- * (perf_sample_save_raw_data() in include/linux/perf_event.h). If samples have
- * different lengths, programs must send the length too.
- *
- * A record has at most 65528 bytes, so with PERF_SAMPLE_RAW alone a program can
- * send up to 65516. If a program sends more, the kernel drops or damages the
- * record, and still returns 0 to the program. Programs get -ENOSPC for each
- * sample that does not fit into the ring. The kernel reports these samples in a
- * record (uvperf_record_lost) before the next record that fits. lost_records
- * of uvperf_stats also counts them if no later record fits. */
 #ifndef UVPERF_BPF_H
 #define UVPERF_BPF_H
 
@@ -48,6 +34,20 @@
 extern "C" {
 #endif
 
+/* A record of the type PERF_RECORD_SAMPLE has what the program sent in
+ * sample.raw: `data`, and `size` in bytes. `cpu` is always the CPU on which the
+ * program ran. The data start 4 bytes after a multiple of 8: use memcpy, or
+ * types that need no larger alignment than 4. The kernel rounds the size up,
+ * with undefined bytes, so that size + 4 is a multiple of 8
+ * (perf_sample_save_raw_data() in include/linux/perf_event.h). If samples have
+ * different lengths, programs must send the length too.
+ *
+ * A record has at most 65528 bytes, so with PERF_SAMPLE_RAW alone a program can
+ * send up to 65516. If a program sends more, the kernel drops or damages the
+ * record, and still returns 0 to the program. Programs get -ENOSPC for each
+ * sample that does not fit into the ring. The kernel reports these samples in a
+ * record (uvperf_record_lost) before the next record that fits. lost_records
+ * of uvperf_stats also counts them if no later record fits. */
 typedef struct uvperf_bpf_reader_s uvperf_bpf_reader_t;
 
 /* The handle of a reader: see handle.h.

@@ -127,7 +127,7 @@ typedef struct uvperf_event_options_s {
    * - Starting or enabling the leader first enables all siblings and then the
    *   leader, so that all begin together. This also enables a sibling that was
    *   disabled alone.
-   * - Stopping or disabling the leader stops all of them. The siblings count
+   * - Disabling the leader stops all of them. The siblings count
    *   again when the leader is enabled.
    * - Starting a sibling also delivers its records. Stopping or disabling it
    *   affects no other event.
@@ -348,13 +348,13 @@ UVPERF_EXTERN int uvperf_event_pause(uvperf_event_t *event, int is_paused,
  *  running event runs on, also after a failure, but misses hits while the
  *  kernel moves it. A stopped event stays stopped.
  *
- *  The handle knows only what start, stop, enable, disable and refresh did to
+ *  The handle knows only what start, enable, disable and refresh did to
  *  it or its group. So this call stops an event that runs by enable_on_exec,
  *  unless uvperf_enable was called before. It restarts an event whose
  *  overflows ran out (uvperf_event_refresh), or that prctl(2) or a dup of the
  *  fd has disabled. To prevent this, call uvperf_disable first.
- *  @param attr  Caller's, copied: a changed copy of uvperf_handle_attr or of the
- *    attr at opening, of any size. After success uvperf_handle_attr has its
+ *  @param attr  Caller's, copied: a changed copy of uvperf_handle_attr or of
+ *    the attr at opening, of any size. After success uvperf_handle_attr has its
  *    values.
  *  @return 0, or
  *    UV_EINVAL  attr is NULL or of an impossible size; it differs in other

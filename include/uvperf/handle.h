@@ -222,8 +222,8 @@ typedef void (*uvperf_snapshot_cb)(uvperf_handle_t *handle, int status);
 /** Delivers the newest records of overwritable rings to the callback of the
  *  last start, with status 0 or UV_EPROTO. Only whole records are delivered:
  *  see cut_records of uvperf_stats_t. It can be repeated at any time, also
- *  after stop or when the targets are gone. All rings are paused together while they
- *  are copied. A set with UVPERF_SET_TIME_ORDER delivers oldest first. Stopping
+ *  after stop or when the targets are gone. All rings are paused together while
+ *  they are copied. A set with UVPERF_SET_TIME_ORDER delivers oldest first. Stopping
  *  or closing ends the snapshot; then only UVPERF_SNAPSHOT_ALL delivers the
  *  rest later. More: uvperf-details(7).
  *  @param flags    UVPERF_SNAPSHOT_*.
@@ -353,40 +353,28 @@ UVPERF_EXTERN int uvperf_on_cpu(uvperf_handle_t *handle, uvperf_cpu_cb cb);
 
 /* -- control -------------------------------------------------------------- */
 
-/* These functions act on an attr of the handle by its index, as in
- * uvperf_set_item. An event has one attr, with the index 0. UVPERF_ALL stands
- * for all attrs of a set, and for the whole group of an event. A reader's
- * events are enabled by start and uvperf_bpf_reader_publish, so it has none of
- * these functions but uvperf_handle_attr: they return UV_EINVAL.
- *
- * Codes that each of them returns:
- *    UV_EINVAL  there is no such attr; or an argument is NULL;
+/** Enables counting. It is not needed after a start that enables. The events
+ *  of targets that are added later to a set are enabled too. An event first
+ *  enables the siblings that it leads (options.leader), and runs without the
+ *  limit of an earlier uvperf_event_refresh. More: uvperf-details(7).
+ *  @param handle  An event or a set. A reader's events are enabled by start and
+ *    uvperf_bpf_reader_publish: it has none of these functions (UV_EINVAL).
+ *  @param attr    0 for an event alone, UVPERF_ALL for the event's whole group
+ *    or for a set. In the functions below the index of one attr, as in
+ *    uvperf_set_item, or 0 for an event.
+ *  @param error   Receives why it failed. A set goes on after a failure; the
+ *    error is that of the first, with its attr_index and target_index.
+ *  @return 0, also if it was enabled before, or
+ *    UV_EINVAL  there is no such attr;
  *    UV_EPERM   in a forked child, because the fd is the parent's event (cause
  *      argument); or a seccomp filter or a security module forbids the ioctl
  *      (cause permission);
  *    UV_EACCES  a security module forbids it (cause permission), as
  *      security_perf_event_write decides;
  *    UV_ENODEV  the event's PMU is gone (cause no_event; Linux 6.15);
- *    UV_EBUSY, UV_EBADF  the handle is being opened; opening it has failed.
- *
- * A set goes on after a failure. The error is that of the first failure, with
- * its attr_index and target_index. */
-
-/** Enables counting. It is not needed after a start that enables. The events of
- *  targets that are added later to a set are enabled too.
- *
- *  An event first enables the siblings that it leads (options.leader), so that
- *  all begin together. If its limit of overflows (uvperf_event_refresh) is used
- *  up, it runs without a limit from now on. In a set the members of a group
- *  start together at each place. A command that has not called execve(2) yet is
- *  enabled by execve(2). A pinned event in error state is tried again. Each
- *  event of another CPU takes some hundred microseconds; with
- *  UVPERF_SET_ENABLED the thread pool spends that time.
- *  @param attr   0 for an event alone, or UVPERF_ALL.
- *  @param error  Receives why it failed.
- *  @return 0, also if it was enabled before, or
  *    UV_ENOTSUP  the overflows of the event or of a sibling ran out, and this
- *      kernel cannot start it again (uvperf_event_refresh).
+ *      kernel cannot start it again (uvperf_event_refresh);
+ *    UV_EBUSY, UV_EBADF, UV_ECANCELED  the handle is not open.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
 UVPERF_EXTERN int uvperf_enable(uvperf_handle_t *handle, size_t attr,
                                 uvperf_error_t *error);
@@ -396,9 +384,9 @@ UVPERF_EXTERN int uvperf_enable(uvperf_handle_t *handle, size_t attr,
  *  CPU at that moment may be counted without a record, and without being
  *  counted as lost: the kernel interrupts it between counting and writing. A
  *  command that has not called execve(2) yet counts from execve(2) on.
- *  @param attr   0 for an event alone, or UVPERF_ALL.
- *  @param error  Receives why it failed.
- *  @return 0, also if it was disabled before, or a code as above.
+ *  @param attr   As for uvperf_enable.
+ *  @param error  As for uvperf_enable.
+ *  @return 0, also if it was disabled before, or a code as uvperf_enable.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_DISABLE. */
 UVPERF_EXTERN int uvperf_disable(uvperf_handle_t *handle, size_t attr,
                                  uvperf_error_t *error);
@@ -411,9 +399,9 @@ UVPERF_EXTERN int uvperf_disable(uvperf_handle_t *handle, size_t attr,
  *  across a reset counts from the reset. If an event cannot be read now, its
  *  state is UVPERF_COUNT_ERROR, also in the first reading in which it can be
  *  read again; it counts from that reading on.
- *  @param attr   0 for an event alone, or UVPERF_ALL.
- *  @param error  Receives why it failed.
- *  @return 0, or a code as above.
+ *  @param attr   As for uvperf_enable.
+ *  @param error  As for uvperf_enable.
+ *  @return 0, or a code as uvperf_enable.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_RESET. */
 UVPERF_EXTERN int uvperf_reset(uvperf_handle_t *handle, size_t attr,
                                uvperf_error_t *error);
@@ -427,7 +415,8 @@ UVPERF_EXTERN int uvperf_reset(uvperf_handle_t *handle, size_t attr,
  *  @param error   Receives why it failed.
  *  @return 0, or
  *    UV_EINVAL  period is 0 or too large (cause sample_rate for a frequency);
- *      the attr does not sample; or the PMU cannot count that far.
+ *      the attr does not sample; or the PMU cannot count that far;
+ *    another    as uvperf_enable.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_PERIOD. */
 UVPERF_EXTERN int uvperf_change_period(uvperf_handle_t *handle, size_t attr,
                                        uint64_t period, uvperf_error_t *error);
@@ -449,7 +438,8 @@ UVPERF_EXTERN int uvperf_change_period(uvperf_handle_t *handle, size_t attr,
  *    UV_ESRCH   a quotation mark is not closed (calc_stack in
  *      kernel/trace/trace_events_filter.c);
  *    UV_ENOSPC, UV_E2BIG  too many conditions for a kernel before 4.17;
- *    UV_ENOMEM  out of memory.
+ *    UV_ENOMEM  out of memory;
+ *    another    as uvperf_enable.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_SET_FILTER. */
 UVPERF_EXTERN int uvperf_apply_filter(uvperf_handle_t *handle, size_t attr,
                                       const char *filter,
@@ -471,7 +461,8 @@ UVPERF_EXTERN int uvperf_apply_filter(uvperf_handle_t *handle, size_t attr,
  *    UV_ENOTSUP  this kernel lacks BPF for perf events, or links with a cookie;
  *    UV_EMFILE, UV_ENFILE, UV_EPERM  no fd for its BPF link, or bpf(2) is
  *      forbidden;
- *    UV_ENOMEM  out of memory.
+ *    UV_ENOMEM  out of memory;
+ *    another    as uvperf_enable.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_SET_BPF. */
 UVPERF_EXTERN int uvperf_attach_bpf(uvperf_handle_t *handle, size_t attr,
                                     int prog_fd, uint64_t cookie,
@@ -489,7 +480,8 @@ UVPERF_EXTERN int uvperf_attach_bpf(uvperf_handle_t *handle, size_t attr,
  *      open;
  *    UV_EPERM   no CAP_PERFMON (cause permission);
  *    UV_ENOTSUP  this kernel has no BPF for perf events;
- *    UV_ENOMEM  out of memory.
+ *    UV_ENOMEM  out of memory;
+ *    another    as uvperf_enable.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_QUERY_BPF. */
 UVPERF_EXTERN int uvperf_query_bpf(uvperf_handle_t *handle, size_t attr,
                                    uint32_t *ids, size_t *nr,

@@ -68,10 +68,10 @@ typedef struct uvperf_stream_options_s {
    * wakeup.
    *
    * Each turn of the loop also looks at all rings: whether they have a record,
-   * if each record causes a wakeup, or else whether a quarter is full. So a loop
-   * whose backend fd is polled by another loop (Electron, GLib) gets its records
-   * although it loses the wakeups. If the loop has more than 32 rings, each turn
-   * looks at 8 of them. */
+   * if each record causes a wakeup, or else whether a quarter is full. So a
+   * loop whose backend fd is polled by another loop (Electron, GLib) gets its
+   * records although it loses the wakeups. If the loop has more than 32 rings,
+   * each turn looks at 8 of them. */
   int32_t flush_ms;
   /* UVPERF_START_*. */
   uint32_t flags;

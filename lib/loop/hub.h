@@ -71,7 +71,8 @@ void uvperf__hub_remove(uvperf__member_t *member);
 void uvperf__hub_queue(uvperf__member_t *member, int has_backlog);
 
 /* Looks at the member's rings in each check phase from now on, or with 0 rings
- * not any more. If the loop has many rings it looks at some of them, in turns. */
+ * not any more. If the loop has many rings it looks at some of them, in
+ * turns. */
 void uvperf__hub_look(uvperf__member_t *member, size_t nr_rings);
 
 /* Does not run it any more, until it is queued again. */
