@@ -241,6 +241,33 @@ static void set_stream_uv_closed_by_others_is_survived(void **state) {
   }
 }
 
+/* All rings of the set end together. */
+static void
+set_stream_whose_hub_is_closed_by_others_is_cancelled(void **state) {
+  uv_handle_type type = UV_CHECK;
+  live_stream_t stream;
+  before_t before;
+  uint64_t next;
+  size_t mode;
+
+  support_need_own_events(__func__);
+  look(&before);
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    next = 0;
+    begin_own(*state, &stream, mode);
+    live_run_ms(*state, 5);
+    uv_walk(*state, uv_close_type, &type);
+    live_stream_comm(&next, 1);
+    assert_true(live_run_until(*state, &stream.faults, 1));
+    assert_int_equal(stream.faults, 1);
+    assert_int_equal(stream.fault, UV_ECANCELED);
+    assert_int_equal(stream.records, 0);
+    assert_int_equal(uvperf_is_active(&stream.live.set.handle), 0);
+    live_stream_close(&stream);
+    assert_as(&before);
+  }
+}
+
 /* Each of the others alone: without one of them records would wait for ever, or
  * targets end unseen. */
 static void set_stream_of_a_closed_inner_handle_is_not_started(void **state) {
@@ -409,6 +436,7 @@ int main(void) {
       support_loop_test(set_stream_200_cycles_leave_all_as_it_was),
       support_loop_test(walk_close_finds_each_inner_handle_of_a_stream),
       support_loop_test(set_stream_uv_closed_by_others_is_survived),
+      support_loop_test(set_stream_whose_hub_is_closed_by_others_is_cancelled),
       support_loop_test(set_stream_of_a_closed_inner_handle_is_not_started),
       support_loop_test(set_stream_forked_child_leaves_the_parent_alone),
       support_loop_test(set_stream_forked_child_delivers_nothing),
