@@ -3,7 +3,7 @@
  * watch drain them, right after the poll phase of each loop iteration. A
  * wakeup, a flush, a slice that was cut and a start put rings into the queue.
  * The parts of this file are: the queue, when the watch runs, flushes, the end
- * of a ring, one iteration, wakeups, start to flush, close. */
+ * of a ring, draining, one iteration, wakeups, start to flush, close. */
 #include "loop/watch.h"
 
 #include <assert.h>
@@ -294,7 +294,7 @@ int uvperf__watch_ring_failed(uvperf__watch_t *watch, size_t ring_index,
   return watch->session == session ? UVPERF__DRAINED : UVPERF__STOPPED;
 }
 
-/* -- one iteration --------------------------------------------------------- */
+/* -- draining -------------------------------------------------------------- */
 
 /* Called after a drain: finds out whether the ring has ended. `gone` is the
  * code of an event that was gone when the drain began; it is 0 if the drain has
@@ -440,7 +440,7 @@ static void end_extra(uvperf__watch_t *watch) {
   extra->done(extra, extra->session == watch->session ? 0 : UV_ECANCELED);
 }
 
-/* -- a turn ---------------------------------------------------------------- */
+/* -- one iteration --------------------------------------------------------- */
 
 /* Runs one slice for all queued rings, and then schedules the rings that are
  * left. */
