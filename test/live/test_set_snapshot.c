@@ -102,6 +102,8 @@ static void set_snapshots_deliver_new_records_or_all(void **state) {
   assert_int_equal(flight.tracks[0].first, 2002);
   assert_in_range(flight.tracks[0].comms, full - 1, full + 1);
   /* Also when it is stopped, and nothing more is written. */
+  assert_int_equal(
+      uvperf_disable(&flight.stream.live.set.handle, UVPERF_ALL, NULL), 0);
   assert_int_equal(uvperf_stop(&flight.stream.live.set.handle), 0);
   live_flight_comm_on(&flight, 0, &next, 3);
   live_flight_snap(&flight, UVPERF_SNAPSHOT_ALL);
