@@ -223,9 +223,9 @@ typedef void (*uvperf_snapshot_cb)(uvperf_handle_t *handle, int status);
  *  last start, with status 0 or UV_EPROTO. Only whole records are delivered:
  *  see cut_records of uvperf_stats_t. It can be repeated at any time, also
  *  after stop or when the targets are gone. All rings are paused together while
- *  they are copied. A set with UVPERF_SET_TIME_ORDER delivers oldest first. Stopping
- *  or closing ends the snapshot; then only UVPERF_SNAPSHOT_ALL delivers the
- *  rest later. More: uvperf-details(7).
+ *  they are copied. A set with UVPERF_SET_TIME_ORDER delivers oldest first.
+ *  Stopping or closing ends the snapshot; then only UVPERF_SNAPSHOT_ALL
+ *  delivers the rest later. More: uvperf-details(7).
  *  @param flags    UVPERF_SNAPSHOT_*.
  *  @param done_cb  NULL: all is delivered before this returns. Otherwise a
  *    thread of libuv's pool copies the rings, and the loop delivers the records
