@@ -410,6 +410,7 @@ UVPERF_EXTERN int uvperf_reset(uvperf_handle_t *handle, size_t attr,
  *  events at once. The attr then has the new value. A running event forgets how
  *  far it was in the old period, so its first samples can come early. Targets
  *  that are added later to a set get it too.
+ *  @param attr  The attr's index, or 0 for an event.
  *  @param period  Events between samples (nanoseconds for the clocks), below
  *    2^63; or Hz with attr.freq, up to perf_event_max_sample_rate. Not 0.
  *  @param error   Receives why it failed.
@@ -425,6 +426,7 @@ UVPERF_EXTERN int uvperf_change_period(uvperf_handle_t *handle, size_t attr,
  *  nor sampled. A tracepoint takes one filter only. An event of a PMU that
  *  traces instructions takes address filters, any number of times. Targets that
  *  are added later to a set get it too.
+ *  @param attr  The attr's index, or 0 for an event.
  *  @param filter  For example "fd == 3 && count > 100"; copied. The fields are
  *    in events/<category>/<name>/format in tracefs.
  *  @param error   Receives why it failed.
@@ -447,6 +449,7 @@ UVPERF_EXTERN int uvperf_apply_filter(uvperf_handle_t *handle, size_t attr,
 
 /** Attaches a BPF program to the events of an attr until uvperf_close. At which
  *  hits it runs, and what its result means, is in uvperf-details(7).
+ *  @param attr  The attr's index, or 0 for an event.
  *  @param prog_fd  The caller's fd of the program; it may be closed afterwards.
  *  @param cookie   For bpf_get_attach_cookie() in the program; 0 for none.
  *  @param error    Receives why it failed.
@@ -470,6 +473,7 @@ UVPERF_EXTERN int uvperf_attach_bpf(uvperf_handle_t *handle, size_t attr,
 
 /** Returns the ids of the BPF programs that are attached to an attr's
  *  tracepoint, through this event or any other. Needs CAP_PERFMON.
+ *  @param attr  The attr's index, or 0 for an event.
  *  @param ids    Caller's; receives up to *nr ids. May be NULL if *nr is 0.
  *  @param nr     In: the number of ids that fit. Out: the number of programs;
  *    unchanged unless the result is 0 or UV_ENOSPC.
@@ -490,6 +494,7 @@ UVPERF_EXTERN int uvperf_query_bpf(uvperf_handle_t *handle, size_t attr,
 /** Returns the changes that fallbacks made to an attr to open its events. In a
  *  set all places have the same changes, except UVPERF_FALLBACK_INHERIT, which
  *  applies only to targets with inheritance.
+ *  @param attr  The attr's index, or 0 for an event.
  *  @param nr  Receives the number of changes; 0 if there are none, if the attr
  *    is open nowhere, or does not exist.
  *  @return The changes in the order in which they were made; NULL if there are
@@ -510,6 +515,7 @@ uvperf_changes(const uvperf_handle_t *handle, size_t attr, size_t *nr);
  *    their changes.
  *
  *  With UVPERF_EVENT_FD only `disabled` is changed.
+ *  @param attr  The attr's index, or 0 for an event.
  *  @return NULL if there is no such attr. Owned by the handle, and valid until
  *    close; of a set until a target is added. While the handle is being opened,
  *    an event's is valid until open_cb, and the others have none. */
