@@ -126,9 +126,11 @@ int uvperf_record_copy(const uvperf_record_t *record, uvperf_record_t *copy,
   *size = plan.end;
   memset(memory, 0, plan.end);
   *copy = *record;
-  memcpy(memory + plan.bytes, record->bytes, record->size);
-  copy->bytes = memory + plan.bytes;
-  copy_pointers(record, copy, memory + plan.bytes);
+  if (record->bytes != NULL) { /* else UVPERF_RECORD_NONE */
+    memcpy(memory + plan.bytes, record->bytes, record->size);
+    copy->bytes = memory + plan.bytes;
+    copy_pointers(record, copy, memory + plan.bytes);
+  }
   if (record->source != NULL) {
     copy_source(record->source, memory, &plan);
     copy->source = (const uvperf_source_t *)(void *)(memory + plan.source);

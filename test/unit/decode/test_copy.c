@@ -250,6 +250,20 @@ static void copy_of_a_damaged_record_is_raw(void **state) {
   free(copy);
 }
 
+/* As a callback gets it "without a record". */
+static void copy_of_no_record_has_no_bytes(void **state) {
+  uvperf_record_t none, copy;
+  size_t size = sizeof(copy);
+
+  (void)state;
+  memset(&none, 0, sizeof(none));
+  none.type = UVPERF_RECORD_NONE;
+  none.cpu = 3;
+  assert_int_equal(uvperf_record_copy(&none, &copy, &size), 0);
+  assert_int_equal(size, sizeof(copy));
+  assert_memory_equal(&copy, &none, sizeof(copy));
+}
+
 static void copy_without_room_says_how_much_it_needs(void **state) {
   union {
     uvperf_record_t record;
@@ -305,6 +319,7 @@ int main(void) {
       cmocka_unit_test(copy_of_a_short_attr_can_be_read_as_a_whole_one),
       cmocka_unit_test(copy_of_a_text_ends_in_nul),
       cmocka_unit_test(copy_of_a_damaged_record_is_raw),
+      cmocka_unit_test(copy_of_no_record_has_no_bytes),
       cmocka_unit_test(copy_without_room_says_how_much_it_needs),
   };
 
