@@ -20,19 +20,18 @@ static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
 }
 
 /* The handle whose close callback runs on this thread. Its struct has no impl
- * any more, because the callback may free it. */
+ * any more, because the callback may free it. The callback may close a handle
+ * that calls back at once, so there is a list of them, the innermost first. */
 static _Thread_local uvperf__handle_t *closed_now;
 
 static void call_close_cb(uvperf__handle_t *self, uvperf_handle_t *user) {
-  uvperf__handle_t *outer = closed_now;
-  int closed_by_user = self->closed_by_user;
-
   user->impl = NULL;
-  user->is_closed = closed_by_user;
+  user->is_closed = self->closed_by_user;
+  self->outer = closed_now;
   closed_now = self;
   if (user->close_cb != NULL)
     user->close_cb(user);
-  closed_now = outer;
+  closed_now = self->outer;
 }
 
 /* Called in the last inner close callback. The fds and rings must stay until
@@ -70,8 +69,9 @@ void uvperf__handle_publish(uvperf__handle_t *self, uvperf_handle_t *user) {
 void *uvperf__handle_impl(const uvperf_handle_t *user) {
   uvperf__handle_t *self = user->impl;
 
-  if (self == NULL && closed_now != NULL && closed_now->handle == user)
-    self = closed_now;
+  if (self == NULL)
+    for (self = closed_now; self != NULL && self->handle != user;)
+      self = self->outer;
   assert(self != NULL);
   return self;
 }
@@ -114,7 +114,7 @@ void uvperf__handle_begin_close(void *owner) {
   }
   self->kind->quit(self);
   if (self->watch != NULL)
-    uvperf__watch_close(self->watch, &self->teardown);
+    uvperf__watch_close(self->watch);
   if (self->hotplug != NULL && uvperf__hotplug_is_attached(self->hotplug))
     uvperf__hotplug_close(self->hotplug, &self->teardown);
   uvperf__snapshot_job_close(self->snapshot, &self->teardown);

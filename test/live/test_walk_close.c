@@ -129,6 +129,40 @@ event_closed_after_others_closed_inner_handles_frees_all(void **state) {
   assert_int_equal(support_count_fds(), fds);
 }
 
+static void inner_closed(uvperf_handle_t *handle) {
+  live_collector_t *outer = ((live_collector_t *)handle->data)->hook_data;
+  uvperf_stats_t stats;
+
+  uvperf_stats(handle, &stats);
+  assert_int_equal(uvperf_stop(handle), 0);
+  uvperf_stats(&outer->event.handle, &stats);
+  assert_int_equal(uvperf_stop(&outer->event.handle), 0);
+  on_closed(handle);
+}
+
+static void outer_closed(uvperf_handle_t *handle) {
+  live_collector_t *inner = ((live_collector_t *)handle->data)->hook_data;
+
+  uvperf_close(&inner->event.handle, inner_closed);
+  assert_int_equal(inner->closed, 1);
+  assert_int_equal(uvperf_stop(handle), 0);
+  on_closed(handle);
+}
+
+static void event_closed_in_a_close_callback_calls_back_in_it(void **state) {
+  live_collector_t outer, inner;
+
+  support_need_own_events(__func__);
+  live_init_comm(*state, &outer);
+  live_init_comm(*state, &inner);
+  outer.hook_data = &inner;
+  inner.hook_data = &outer;
+  uv_walk(*state, uv_close_all, NULL);
+  run_to_end(*state);
+  uvperf_close(&outer.event.handle, outer_closed);
+  assert_int_equal(outer.closed, 1);
+}
+
 static void uv_close_type(uv_handle_t *handle, void *type) {
   if (handle->type == *(uv_handle_type *)type && !uv_is_closing(handle))
     uv_close(handle, NULL);
@@ -180,6 +214,7 @@ int main(void) {
       support_loop_test(hub_uv_closed_by_others_ends_all_handles_of_the_loop),
       support_loop_test(
           event_closed_after_others_closed_inner_handles_frees_all),
+      support_loop_test(event_closed_in_a_close_callback_calls_back_in_it),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
