@@ -86,10 +86,10 @@ struct uvperf_handle_s {
  *  stay open. A reader takes its entries out of the map before this returns:
  *  see uvperf_bpf_reader_t.
  *
- *  A callback of a flush or snapshot may close the handle and run the loop.
- *  Then close_cb is called inside that callback, and may free the handle. The
- *  record is valid until its callback returns. Rings and fds are released when
- *  the flush or snapshot returns.
+ *  A callback of a flush or snapshot may close any handle and run the loop.
+ *  Then close_cb is called inside that callback, and may free the handle. A
+ *  record is valid until its callback returns. Rings and fds of a handle are
+ *  released when its flush, snapshot or callback returns.
  *
  *  The kernel needs 30 ms and more to close a tracepoint or a probe. A thread
  *  of libuv's pool disables and closes these events, and sets of 64 or more
@@ -151,7 +151,9 @@ UVPERF_EXTERN size_t uvperf_handle_size(int type);
  *  @return 1 if the handle belongs to handles of uvperf. If it belongs to one,
  *    that owner is now closing. 0 for any other handle, and nothing was done.
  *    The owner's memory must stay until the loop has run. One later
- *    uvperf_close is allowed, and stores its callback. */
+ *    uvperf_close is allowed, and stores its callback. If the loop has
+ *    closed the owner by then, uvperf_close calls back at once, and the rules
+ *    for the time after close_cb hold already, also in that callback. */
 UVPERF_EXTERN int uvperf_walk_close(uv_handle_t *handle);
 
 /* -- delivery ------------------------------------------------------------- */

@@ -116,7 +116,7 @@ void uvperf__handle_begin_close(void *owner) {
   if (self->watch != NULL)
     uvperf__watch_close(self->watch);
   if (self->hotplug != NULL && uvperf__hotplug_is_attached(self->hotplug))
-    uvperf__hotplug_close(self->hotplug, &self->teardown);
+    uvperf__hotplug_close(self->hotplug);
   uvperf__snapshot_job_close(self->snapshot, &self->teardown);
   uvperf__teardown_end(&self->teardown);
 }
@@ -425,7 +425,7 @@ int uvperf__handle_follow_cpus(uvperf__handle_t *self, const char *remedy,
 
   if (self->hotplug == NULL)
     return 0;
-  uvperf__hotplug_attach(self->hotplug, self->teardown.loop);
+  uvperf__hotplug_attach(self->hotplug, &self->teardown);
   rc = uvperf__hotplug_start(self->hotplug, UVPERF__HOTPLUG_RESCAN_MS);
   return rc == 0 ? 0 : uvperf__hotplug_explain(error, rc, remedy);
 }

@@ -77,10 +77,10 @@ typedef struct uvperf__handle_kind_s {
 
 typedef struct uvperf__handle_s {
   const uvperf__handle_kind_t *kind;
-  void *handle;     /* the user's handle; NULL until init has succeeded */
+  void *handle; /* the user's handle; NULL until init has succeeded */
   struct uvperf__handle_s *outer; /* see call_close_cb */
-  uint32_t process; /* the process that made it */
-  int code;         /* 0, UV_EBUSY or UV_EBADF: see above */
+  uint32_t process;               /* the process that made it */
+  int code;                       /* 0, UV_EBUSY or UV_EBADF: see above */
   int is_unref;
   int closing;
   int closed_by_user;

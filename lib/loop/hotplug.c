@@ -50,7 +50,8 @@ struct uvperf__hotplug_s {
   uv_timer_t timer;
   uv_poll_t poll;
   int fd;                       /* the socket, which is polled; -1: none */
-  uvperf__teardown_t *teardown; /* the owner's; NULL: not closing */
+  uvperf__teardown_t *teardown; /* the owner's */
+  int closing;
   uint64_t rescan_ms;
   int is_attached; /* registered with a loop */
   int is_noted;    /* the online CPUs were read once */
@@ -197,18 +198,21 @@ static int check_cpu(uvperf__hotplug_t *hotplug, size_t index) {
 
 static void on_timer(uv_timer_t *timer);
 
-/* If sysfs cannot be read now, it is read the next time. */
+/* If sysfs cannot be read now, it is read the next time. The hold: see run in
+ * watch.c. */
 static void rescan(uvperf__hotplug_t *hotplug) {
   uint64_t now = uv_now(hotplug->timer.loop);
   uint64_t next_ms = uvperf__next_multiple(now, hotplug->rescan_ms) - now;
   size_t i;
 
+  uvperf__teardown_hold(hotplug->teardown);
   if (list_cpus(hotplug) == 0)
     for (i = 0; i < hotplug->nr_cpus && hotplug->is_started; i++)
       if (check_cpu(hotplug, i) && hotplug->rescan_ms > COMING_MS)
         next_ms = COMING_MS;
   if (hotplug->is_started)
     uv_timer_start(&hotplug->timer, on_timer, next_ms, 0);
+  uvperf__teardown_let_go(hotplug->teardown);
 }
 
 /* A forked child must report nothing, because it shares the socket. */
@@ -348,7 +352,7 @@ int uvperf__hotplug_new(uvperf__hotplug_t **hotplug_out, const char *root,
 void uvperf__hotplug_free(uvperf__hotplug_t *hotplug) {
   if (hotplug == NULL)
     return;
-  assert(!hotplug->is_attached || hotplug->teardown != NULL);
+  assert(!hotplug->is_attached || hotplug->closing);
   if (hotplug->fd >= 0)
     uvperf__sys_close(hotplug->fd);
   uvperf__free(hotplug->cpus);
@@ -356,11 +360,13 @@ void uvperf__hotplug_free(uvperf__hotplug_t *hotplug) {
   uvperf__free(hotplug);
 }
 
-void uvperf__hotplug_attach(uvperf__hotplug_t *hotplug, uv_loop_t *loop) {
+void uvperf__hotplug_attach(uvperf__hotplug_t *hotplug,
+                            uvperf__teardown_t *teardown) {
   if (hotplug->is_attached)
     return;
   hotplug->is_attached = 1;
-  uv_timer_init(loop, &hotplug->timer);
+  hotplug->teardown = teardown;
+  uv_timer_init(teardown->loop, &hotplug->timer);
   hotplug->timer.data = hotplug;
   hotplug->timer.timer_cb = on_timer;
   uv_unref((uv_handle_t *)&hotplug->timer);
@@ -425,14 +431,13 @@ static void on_closed(uv_handle_t *handle) {
 }
 
 /* The fd stays open until libuv does not use it any more. */
-void uvperf__hotplug_close(uvperf__hotplug_t *hotplug,
-                           uvperf__teardown_t *teardown) {
-  assert(hotplug->teardown == NULL);
+void uvperf__hotplug_close(uvperf__hotplug_t *hotplug) {
+  assert(!hotplug->closing);
   uvperf__hotplug_stop(hotplug);
-  hotplug->teardown = teardown;
-  uvperf__teardown_close(teardown, &hotplug->timer, on_closed);
+  hotplug->closing = 1;
+  uvperf__teardown_close(hotplug->teardown, &hotplug->timer, on_closed);
   if (hotplug->fd >= 0)
-    uvperf__teardown_close(teardown, &hotplug->poll, on_closed);
+    uvperf__teardown_close(hotplug->teardown, &hotplug->poll, on_closed);
 }
 
 /* As with the interval timer, `data` is read only if the handle's callback
@@ -445,7 +450,7 @@ int uvperf__hotplug_close_owner(uv_handle_t *handle) {
       !(handle->type == UV_POLL && ((uv_poll_t *)handle)->poll_cb == on_poll))
     return 0;
   hotplug = handle->data;
-  if (hotplug->teardown == NULL)
+  if (!hotplug->closing)
     hotplug->ops->close(hotplug->owner);
   return 1;
 }

@@ -39,9 +39,11 @@ int uvperf__hotplug_new(uvperf__hotplug_t **hotplug, const char *root,
  * allowed. */
 void uvperf__hotplug_free(uvperf__hotplug_t *hotplug);
 
-/* Registers the inner handles with the loop. Afterwards the hotplug must be
- * closed before it is freed. Does nothing if it is attached already. */
-void uvperf__hotplug_attach(uvperf__hotplug_t *hotplug, uv_loop_t *loop);
+/* Registers the inner handles with the loop of the owner's teardown. Afterwards
+ * the hotplug must be closed before it is freed. Does nothing if it is attached
+ * already. */
+void uvperf__hotplug_attach(uvperf__hotplug_t *hotplug,
+                            uvperf__teardown_t *teardown);
 int uvperf__hotplug_is_attached(const uvperf__hotplug_t *hotplug);
 
 /* Starts a hotplug that is attached. From the next iteration on it reports all
@@ -65,8 +67,7 @@ void uvperf__hotplug_stop(uvperf__hotplug_t *hotplug);
 
 /* Stops, and closes the inner handles as a part of the owner's teardown. Call
  * it once. */
-void uvperf__hotplug_close(uvperf__hotplug_t *hotplug,
-                           uvperf__teardown_t *teardown);
+void uvperf__hotplug_close(uvperf__hotplug_t *hotplug);
 
 /* If the handle is an inner handle of a hotplug, closes the owner (unless it is
  * closing already) and returns 1. Otherwise returns 0. */

@@ -47,7 +47,8 @@ struct uvperf__watch_s {
   uint32_t process; /* the process that made it */
   uvperf__member_t member;
   uv_timer_t keep;              /* keeps the loop alive; it never fires */
-  uvperf__teardown_t *teardown; /* the owner's; NULL: not closing */
+  uvperf__teardown_t *teardown; /* the owner's */
+  int closing;
   int started;
   int unref;
   int delivering; /* in one iteration, or inside a flush */
@@ -480,9 +481,13 @@ static void process(uvperf__watch_t *watch, uint64_t now_ns, uint64_t max_ns) {
     schedule(watch, !watch->registering);
 }
 
+/* A callback may flush another handle, and a callback of that flush may close
+ * this one and run the loop. */
 static void run(uvperf__member_t *member, uint64_t now_ns, uint64_t max_ns) {
   uvperf__watch_t *watch = of_member(member);
+  uvperf__teardown_t *teardown = watch->teardown;
 
+  uvperf__teardown_hold(teardown);
   if (is_forked(watch)) {
     watch->extra = NULL;
     uvperf__watch_stop(watch);
@@ -494,6 +499,7 @@ static void run(uvperf__member_t *member, uint64_t now_ns, uint64_t max_ns) {
     process(watch, now_ns, max_ns);
     end_extra(watch);
   }
+  uvperf__teardown_let_go(teardown);
 }
 
 /* Without the hub nothing is delivered any more. */
@@ -603,6 +609,7 @@ int uvperf__watch_new(uvperf__watch_t **watch_out, uvperf__teardown_t *teardown,
     return UV_ENOMEM;
   }
   watch->loop = teardown->loop;
+  watch->teardown = teardown;
   watch->ops = ops;
   watch->owner = owner;
   watch->process = uvperf__process();
@@ -640,7 +647,7 @@ int uvperf__watch_add(uvperf__watch_t *watch, uvperf__ring_t *ring,
   watched_ring_t *made;
   int rc;
 
-  assert(nr_fds > 0 && watch->teardown == NULL);
+  assert(nr_fds > 0 && !watch->closing);
   rings = uvperf__grow(rings, watch->nr_rings, &watch->room_rings, 1,
                        sizeof(watch->rings[0]));
   if (rings == NULL)
@@ -792,17 +799,17 @@ static void on_closed(uv_handle_t *handle) {
   uvperf__teardown_closed(watch->teardown);
 }
 
-void uvperf__watch_close(uvperf__watch_t *watch, uvperf__teardown_t *teardown) {
+void uvperf__watch_close(uvperf__watch_t *watch) {
   size_t i;
 
-  assert(watch->teardown == NULL);
+  assert(!watch->closing);
   watch->extra = NULL; /* its owner ends it */
   uvperf__watch_stop(watch);
   uvperf__hub_remove(&watch->member);
-  watch->teardown = teardown;
+  watch->closing = 1;
   for (i = 0; i < watch->nr_rings; i++)
-    uvperf__ring_poll_close(&watch->rings[i]->ring_poll, teardown);
-  uvperf__teardown_close(teardown, &watch->keep, on_closed);
+    uvperf__ring_poll_close(&watch->rings[i]->ring_poll, watch->teardown);
+  uvperf__teardown_close(watch->teardown, &watch->keep, on_closed);
 }
 
 void uvperf__watch_free(uvperf__watch_t *watch) {
@@ -834,7 +841,7 @@ int uvperf__watch_close_owner(uv_handle_t *handle) {
     watch = handle->data;
   else
     return uvperf__hub_is(handle);
-  if (watch->teardown == NULL)
+  if (!watch->closing)
     watch->ops->close(watch->owner);
   return 1;
 }

@@ -171,7 +171,7 @@ int uvperf__watch_flush(uvperf__watch_t *watch);
 const uint64_t *uvperf__watch_session(const uvperf__watch_t *watch);
 
 /* Closes every inner handle as a part of the owner's teardown. Call it once. */
-void uvperf__watch_close(uvperf__watch_t *watch, uvperf__teardown_t *teardown);
+void uvperf__watch_close(uvperf__watch_t *watch);
 
 /* Frees a watch whose teardown is done. NULL is allowed. */
 void uvperf__watch_free(uvperf__watch_t *watch);

@@ -28,6 +28,7 @@ int uvperf__set_tick(void *owner, int is_new) {
   if (rc == 0)
     rc = uvperf_reading_delta(impl->delta, impl->readings[impl->last],
                               impl->readings[newer]);
+  uvperf__teardown_hold(&impl->base.teardown);
   impl->base.in_callback = 1;
   if (rc != 0) {
     cb(impl->base.handle, rc, NULL, NULL);
@@ -36,12 +37,11 @@ int uvperf__set_tick(void *owner, int is_new) {
     impl->lent = newer;
     cb(impl->base.handle, 0, impl->readings[newer], impl->delta);
   }
-  /* `impl` can be used even if the callback has closed the set, because impl
-   * lives until the next iteration of the loop. */
   impl->lent = -1;
   impl->base.in_callback = was_in_callback;
   /* If the set is not started, nothing else frees the sources. */
   uvperf__set_free_sources(impl);
+  uvperf__teardown_let_go(&impl->base.teardown);
   return 0;
 }
 

@@ -134,6 +134,49 @@ static void event_close_in_flush_is_clean(void **state) {
   assert_int_equal(collector.closed, 1);
 }
 
+/* The hook of an event: closes the other event, and runs the loop. */
+static void close_other(live_collector_t *collector,
+                        const uvperf_record_t *record) {
+  live_collector_t *other = collector->hook_data;
+
+  (void)record;
+  if (other->closed == 0)
+    uvperf_close(&other->event.handle, on_closed);
+  while (other->closed == 0)
+    uv_run(collector->event.handle.loop, UV_RUN_NOWAIT);
+}
+
+static void flush_other(live_collector_t *collector,
+                        const uvperf_record_t *record) {
+  live_collector_t *other = collector->hook_data;
+
+  (void)record;
+  assert_int_equal(uvperf_flush(&other->event.handle), 0);
+}
+
+static void event_closed_by_a_flush_in_its_callback_is_clean(void **state) {
+  live_collector_t flushed;
+  live_collector_t closed;
+  uint64_t next = 0;
+
+  support_need_own_events(__func__);
+  live_init_comm(*state, &closed);
+  closed.hook = flush_other;
+  closed.hook_data = &flushed;
+  live_start(&closed, NULL);
+  live_init_comm(*state, &flushed);
+  flushed.hook = close_other;
+  flushed.hook_data = &closed;
+  live_start(&flushed, NULL);
+  assert_int_equal(uvperf_stop(&flushed.event.handle), 0);
+  live_comm(&next, 3);
+  run_to_end(*state);
+  assert_int_equal(closed.closed, 1);
+  assert_int_equal(closed.comms, 1);
+  assert_int_equal(flushed.comms, 3);
+  live_close(&flushed);
+}
+
 static void event_close_right_after_init_is_clean(void **state) {
   live_collector_t collector;
 
@@ -337,6 +380,7 @@ int main(void) {
       support_loop_test(event_close_at_end_of_slice_is_clean),
       support_loop_test(event_close_at_eof_is_clean),
       support_loop_test(event_close_in_flush_is_clean),
+      support_loop_test(event_closed_by_a_flush_in_its_callback_is_clean),
       support_loop_test(event_close_right_after_init_is_clean),
       support_loop_test(event_freed_in_close_callback_is_clean),
       support_loop_test(event_init_fails_leaves_struct_to_the_caller),

@@ -71,6 +71,47 @@ static void set_close_ends_readings_at_once(void **state) {
   fake_assert_clean();
 }
 
+/* Closes the set in hook_data, and runs the loop. */
+static void close_set(live_collector_t *collector,
+                      const uvperf_record_t *record) {
+  live_set_t *live = collector->hook_data;
+
+  (void)record;
+  uvperf_close(&live->set.handle, live_set_on_close);
+  while (live->closed == 0)
+    uv_run(collector->event.handle.loop, UV_RUN_NOWAIT);
+}
+
+static void flush_event(live_set_t *live) {
+  live_collector_t *collector = live->hook_data;
+
+  assert_int_equal(uvperf_flush(&collector->event.handle), 0);
+}
+
+static void set_closed_by_a_flush_in_its_read_callback_is_clean(void **state) {
+  live_collector_t collector;
+  uint64_t next = 0;
+  live_set_t live;
+
+  support_need_own_events(__func__);
+  live_init_comm(*state, &collector);
+  collector.hook = close_set;
+  collector.hook_data = &live;
+  live_start(&collector, NULL);
+  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
+  live_comm(&next, 1);
+  open_own(*state, &live);
+  live.hook = flush_event;
+  live.hook_data = &collector;
+  start(&live);
+  assert_true(live_run_until(*state, &live.callbacks, 1));
+  assert_int_equal(live.closed, 1);
+  assert_int_equal(collector.comms, 1);
+  live_close(&collector);
+  uvperf_reading_free(live.reading);
+  fake_assert_clean();
+}
+
 /* Without a close callback: the handle's memory is needed until the loop has
  * run. */
 static void set_close_without_callback_is_clean(void **state) {
@@ -402,6 +443,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       SET_CLOSE(set_close_right_after_init_is_clean),
       SET_CLOSE(set_close_ends_readings_at_once),
+      SET_CLOSE(set_closed_by_a_flush_in_its_read_callback_is_clean),
       SET_CLOSE(set_close_without_callback_is_clean),
       SET_CLOSE(set_freed_in_close_callback_is_clean),
       SET_CLOSE(set_init_fails_leaves_struct_and_loop_alone),

@@ -45,9 +45,7 @@ static void release(void *arg) {
 }
 
 void hotplug_close(hotplug_owner_t *owner) {
-  uvperf__teardown_init(&owner->teardown, owner->loop, closed, release, NULL,
-                        owner);
-  uvperf__hotplug_close(owner->hotplug, &owner->teardown);
+  uvperf__hotplug_close(owner->hotplug);
   uvperf__teardown_end(&owner->teardown);
 }
 
@@ -72,8 +70,9 @@ void hotplug_make_on(uv_loop_t *loop, hotplug_owner_t *owner,
   memset(owner, 0, sizeof(*owner));
   owner->loop = loop;
   assert_int_equal(uvperf__hotplug_new(&owner->hotplug, root, &ops, owner), 0);
-  uvperf__hotplug_attach(owner->hotplug, loop);
-  uvperf__hotplug_attach(owner->hotplug, loop);
+  uvperf__teardown_init(&owner->teardown, loop, closed, release, NULL, owner);
+  uvperf__hotplug_attach(owner->hotplug, &owner->teardown);
+  uvperf__hotplug_attach(owner->hotplug, &owner->teardown);
 }
 
 void hotplug_make(uv_loop_t *loop, hotplug_owner_t *owner) {

@@ -121,7 +121,7 @@ static void release(void *owner) {
 }
 
 void live_rings_close(live_rings_t *watched) {
-  uvperf__watch_close(watched->watch, &watched->teardown);
+  uvperf__watch_close(watched->watch);
   uvperf__teardown_end(&watched->teardown);
 }
 

@@ -83,6 +83,24 @@ static void hotplug_closed_in_a_callback_calls_back_no_more(void **state) {
   fake_assert_clean();
 }
 
+static void close_and_run(hotplug_owner_t *owner) {
+  hotplug_close(owner);
+  while (owner->closed == 0)
+    uv_run(owner->loop, UV_RUN_NOWAIT);
+}
+
+static void hotplug_closed_in_a_callback_that_runs_the_loop(void **state) {
+  hotplug_owner_t owner;
+
+  hotplug_begin(*state, &owner);
+  owner.hook = close_and_run;
+  cpu_tree_take_down(1);
+  cpu_tree_take_down(2);
+  cpu_tree_list("0\n");
+  hotplug_expect_by_look(*state, &owner, "gone 1");
+  fake_assert_clean();
+}
+
 static void hotplug_that_no_loop_knows_is_freed_at_once(void **state) {
   hotplug_owner_t owner;
 
@@ -331,6 +349,7 @@ int main(void) {
       HOTPLUG(hotplug_stopped_reports_it_when_started_again),
       HOTPLUG(hotplug_stopped_in_a_callback_reports_the_rest_later),
       HOTPLUG(hotplug_closed_in_a_callback_calls_back_no_more),
+      HOTPLUG(hotplug_closed_in_a_callback_that_runs_the_loop),
       HOTPLUG(hotplug_that_no_loop_knows_is_freed_at_once),
       HOTPLUG(hotplug_keeps_no_loop_alive),
       HOTPLUG(hotplug_in_forked_child_takes_nothing),
