@@ -31,7 +31,13 @@ static uvperf__snapshot_job_t *of_extra(uvperf__watch_extra_t *extra) {
                                     offsetof(uvperf__snapshot_job_t, extra));
 }
 
+/* A callback may have flushed another handle, whose callback has run the loop
+ * until this handle was closed. */
 void uvperf__snapshot_job_free(uvperf__snapshot_job_t *self) {
+  if (self->is_delivering) {
+    self->is_over = 1;
+    return;
+  }
   uvperf__snapshots_free(self->snapshots, self->nr);
   uvperf__merge_free(self->merge);
   uvperf__free(self);
@@ -75,13 +81,19 @@ static void on_copied(uvperf__job_t *job) {
  * handle is stopped before that, the next snapshot has the same records. */
 static int on_slice(uvperf__watch_extra_t *extra, uvperf__slice_t *slice) {
   uvperf__snapshot_job_t *self = of_extra(extra);
+  int rc;
 
   if (self->code != 0)
     return UVPERF__DRAINED;
   if (!self->is_installed)
     uvperf__snapshots_install(self->snapshots, self->nr);
   self->is_installed = 1;
-  return self->ops->deliver(self->owner, self, slice);
+  self->is_delivering = 1;
+  rc = self->ops->deliver(self->owner, self, slice);
+  self->is_delivering = 0;
+  if (self->is_over)
+    uvperf__snapshot_job_free(self);
+  return rc;
 }
 
 static int code_of(const uvperf__snapshot_job_t *self) {
@@ -198,8 +210,8 @@ int uvperf__snapshot_job_begin(uvperf__snapshot_job_t *self,
 
   uvperf__snapshots_begin(self->snapshots, self->nr);
   if (uvperf__watch_now(self->watch) != 0)
-    rc = uvperf__job_begin_or(teardown->jobs, teardown->loop, &self->job,
-                              error);
+    rc =
+        uvperf__job_begin_or(teardown->jobs, teardown->loop, &self->job, error);
   else
     rc = uvperf__watch_explain(error, UV_EINVAL);
   self->is_in_pool = rc == 0;

@@ -41,8 +41,10 @@ struct uvperf__snapshot_job_s {
   uint32_t flags;               /* UVPERF_SNAPSHOT_* */
   int is_in_pool;
   int is_installed;
-  int code;  /* the result of copying */
-  size_t at; /* the snapshot that is being delivered */
+  int is_delivering;
+  int is_over; /* to be freed when it does not deliver any more */
+  int code;    /* the result of copying */
+  size_t at;   /* the snapshot that is being delivered */
   size_t nr;
   uvperf__snapshot_t snapshots[]; /* one for each ring, by its index */
 };
@@ -93,7 +95,7 @@ void uvperf__snapshot_job_close(uvperf__snapshot_job_t *job,
  * UV_ECANCELED. NULL is allowed. */
 void uvperf__snapshot_job_closed(uvperf__snapshot_job_t *job);
 
-/* Frees a job that was not begun. */
+/* Frees a job that is not in the pool. */
 void uvperf__snapshot_job_free(uvperf__snapshot_job_t *job);
 
 /* Functions for a `deliver` that goes ring by ring. `record` delivers a record;

@@ -177,6 +177,43 @@ static void event_closed_by_a_flush_in_its_callback_is_clean(void **state) {
   live_close(&flushed);
 }
 
+static void on_cancelled(uvperf_handle_t *handle, int status) {
+  live_collector_t *collector = handle->data;
+
+  assert_int_equal(status, UV_ECANCELED);
+  assert_int_equal(collector->closed, 0);
+  collector->ends += 1;
+}
+
+static void event_closed_by_a_flush_in_its_snapshot_is_clean(void **state) {
+  live_collector_t flushed;
+  live_collector_t closed;
+  struct perf_event_attr attr;
+  uint64_t next = 0;
+
+  support_need_own_events(__func__);
+  live_comm_attr(&attr);
+  uvperf_attr_set_wakeup_events(&attr, 0);
+  attr.write_backward = 1;
+  live_init(*state, &closed, &attr, NULL);
+  closed.hook = flush_other;
+  closed.hook_data = &flushed;
+  live_start(&closed, NULL);
+  live_init_comm(*state, &flushed);
+  flushed.hook = close_other;
+  flushed.hook_data = &closed;
+  live_start(&flushed, NULL);
+  assert_int_equal(uvperf_stop(&flushed.event.handle), 0);
+  live_comm(&next, 3);
+  assert_int_equal(uvperf_snapshot(&closed.event.handle, 0, on_cancelled, NULL),
+                   0);
+  assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
+  assert_int_equal(closed.ends, 1);
+  assert_int_equal(closed.closed, 1);
+  assert_int_equal(closed.records, 1);
+  live_close(&flushed);
+}
+
 static void event_close_right_after_init_is_clean(void **state) {
   live_collector_t collector;
 
@@ -381,6 +418,7 @@ int main(void) {
       support_loop_test(event_close_at_eof_is_clean),
       support_loop_test(event_close_in_flush_is_clean),
       support_loop_test(event_closed_by_a_flush_in_its_callback_is_clean),
+      support_loop_test(event_closed_by_a_flush_in_its_snapshot_is_clean),
       support_loop_test(event_close_right_after_init_is_clean),
       support_loop_test(event_freed_in_close_callback_is_clean),
       support_loop_test(event_init_fails_leaves_struct_to_the_caller),
