@@ -218,7 +218,9 @@ int uvperf_start(uvperf_handle_t *handle,
   return 0;
 }
 
+/* This may be inside a record callback that has run the loop during a flush. */
 void uvperf__handle_report(uvperf__handle_t *self, int status, int cpu) {
+  int was_in_callback = self->in_callback;
   uvperf_record_t none;
 
   memset(&none, 0, sizeof(none));
@@ -226,7 +228,7 @@ void uvperf__handle_report(uvperf__handle_t *self, int status, int cpu) {
   none.cpu = (uint32_t)cpu;
   self->in_callback = 1;
   self->record_cb(self->handle, status, &none);
-  self->in_callback = 0;
+  self->in_callback = was_in_callback;
 }
 
 void uvperf__handle_slice_end(void *owner) {
@@ -446,7 +448,7 @@ int uvperf_on_cpu(uvperf_handle_t *handle, uvperf_cpu_cb cb) {
   return 0;
 }
 
-/* This may be inside a record callback that has run the loop during a flush. */
+/* Like uvperf__handle_report. */
 void uvperf__handle_report_cpu(uvperf__handle_t *self, int cpu, int status,
                                const uvperf_error_t *error) {
   int was_in_callback = self->in_callback;

@@ -206,12 +206,43 @@ static void hub_uv_closed_by_others_ends_all_handles_of_the_loop(void **state) {
   }
 }
 
+/* The hook of an event in a flush. */
+static void close_hub(live_collector_t *collector,
+                      const uvperf_record_t *record) {
+  uvperf_handle_t *handle = &collector->event.handle;
+  uv_handle_type type = UV_IDLE;
+
+  if (record->type == UVPERF_RECORD_NONE)
+    return;
+  uv_walk(handle->loop, uv_close_type, &type);
+  assert_true(
+      live_run_until(handle->loop, &collector->ends, collector->ends + 1));
+  assert_int_equal(uvperf_next(handle, &record), UV_EBUSY);
+  assert_int_equal(uvperf_flush(handle), UV_EBUSY);
+}
+
+static void hub_uv_closed_by_others_in_a_flush_ends_the_event(void **state) {
+  live_collector_t collector;
+  uint64_t next = 0;
+
+  support_need_own_events(__func__);
+  live_init_comm(*state, &collector);
+  collector.hook = close_hub;
+  live_start(&collector, NULL);
+  live_comm(&next, 2);
+  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
+  assert_int_equal(collector.comms, 1);
+  assert_int_equal(collector.end_status, UV_ECANCELED);
+  live_close(&collector);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(walk_close_closes_owner_and_leaves_foreign_handles),
       support_loop_test(walk_close_then_close_after_teardown_calls_back),
       support_loop_test(event_inner_handles_uv_closed_by_others_are_survived),
       support_loop_test(hub_uv_closed_by_others_ends_all_handles_of_the_loop),
+      support_loop_test(hub_uv_closed_by_others_in_a_flush_ends_the_event),
       support_loop_test(
           event_closed_after_others_closed_inner_handles_frees_all),
       support_loop_test(event_closed_in_a_close_callback_calls_back_in_it),
