@@ -35,7 +35,7 @@ struct uvperf__hub_s {
   _Atomic(uv_loop_t *) loop; /* NULL: the entry is free */
   uint32_t process;
   int backend_fd; /* of the loop: another loop that exists has another one */
-  size_t users;   /* teardowns that have joined and not left */
+  size_t users;   /* teardowns that have joined and not left, and a turn */
   size_t nr_open; /* those whose owners do not close yet */
   uvperf__teardown_t *leaving; /* it closes the uv handles; NULL: none */
   uv_check_t check;
@@ -185,14 +185,16 @@ static void hub_leave(uvperf__teardown_t *teardown) {
   uvperf__teardown_close(teardown, &hub->flush_timer.timer, on_closed);
 }
 
-static void hub_left(uvperf__teardown_t *teardown) {
-  uvperf__hub_t *hub = teardown->hub;
-
+static void hub_drop(uvperf__hub_t *hub) {
   hub->users -= 1;
   if (hub->users > 0)
     return;
   uvperf__scratch_free(hub->scratch);
   atomic_store(&hub->loop, NULL);
+}
+
+static void hub_left(uvperf__teardown_t *teardown) {
+  hub_drop(teardown->hub);
 }
 
 int uvperf__hub_join(uvperf__teardown_t *teardown) {
@@ -459,8 +461,7 @@ static void look_at_rings(uvperf__hub_t *hub) {
 /* Members without a backlog come first, so they need not wait for a flood. But
  * if they have left no time for the others, one of the others begins the next
  * turn. */
-static void on_check(uv_check_t *check) {
-  uvperf__hub_t *hub = check->data;
+static void run_turn(uvperf__hub_t *hub) {
   int has_backlog = hub->nr_backlog > 0;
   budget_t budget = {0, 0, 0};
   size_t nr = 0;
@@ -486,4 +487,14 @@ static void on_check(uv_check_t *check) {
   uv_idle_stop(&hub->idle);
   if (uvperf__link_is_alone(&hub->looks))
     uv_check_stop(&hub->check);
+}
+
+/* A callback may run the loop until its last member is closed. The entry is
+ * this loop's until the turn has ended. */
+static void on_check(uv_check_t *check) {
+  uvperf__hub_t *hub = check->data;
+
+  hub->users += 1;
+  run_turn(hub);
+  hub_drop(hub);
 }
