@@ -14,9 +14,9 @@
 
 /* Decodes and counts a record of a ring. `remaining` bytes wait after it.
  * Returns the same as uvperf_decode. */
-static int decode(const reader_t *impl, uvperf__cpu_ring_t *ring,
-                  const void *bytes, size_t size, uint64_t remaining,
-                  const uvperf_record_t **record) {
+static int reader_decode(const reader_t *impl, uvperf__cpu_ring_t *ring,
+                         const void *bytes, size_t size, uint64_t remaining,
+                         const uvperf_record_t **record) {
   int status = uvperf__decode(impl->decoder, NULL, bytes, size, record);
   /* The record may be changed, because it belongs to our decoder. */
   uvperf_record_t *own = (uvperf_record_t *)(uintptr_t)*record;
@@ -32,7 +32,7 @@ void uvperf__bpf_reader_deliver(reader_t *impl, uvperf__cpu_ring_t *ring,
                                 uint64_t remaining,
                                 const uvperf__slice_t *slice) {
   const uvperf_record_t *record;
-  int status = decode(impl, ring, bytes, size, remaining, &record);
+  int status = reader_decode(impl, ring, bytes, size, remaining, &record);
 
   uvperf__stats_ring_slice(ring, slice);
   impl->base.in_callback = 1;
@@ -163,8 +163,8 @@ int uvperf__bpf_reader_next(void *owner, const uvperf_record_t **record) {
   }
   impl->lender = ring;
   impl->lent = size;
-  return decode(impl, ring, bytes, size,
-                ring->ring.head - ring->ring.tail - size, record);
+  return reader_decode(impl, ring, bytes, size,
+                       ring->ring.head - ring->ring.tail - size, record);
 }
 
 int uvperf__bpf_reader_has_record(const void *owner) {

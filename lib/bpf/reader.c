@@ -19,7 +19,7 @@ static const uvperf__handle_kind_t reader_kind;
 /* -- the events and the map ------------------------------------------------ */
 
 /* Enables first, so that no program finds a disabled event. */
-static int publish(reader_t *impl, uvperf_error_t *error) {
+static int reader_publish(reader_t *impl, uvperf_error_t *error) {
   int rc = uvperf__bpf_outputs_enable(impl->outputs, error);
 
   if (rc == 0)
@@ -261,7 +261,7 @@ static int start(reader_t *impl, const uvperf_stream_options_t *options,
   rc = uvperf__handle_follow_cpus(&impl->base,
                                   "set UVPERF_BPF_READER_FIXED_CPUS", error);
   if (rc == 0 && enables)
-    rc = publish(impl, error);
+    rc = reader_publish(impl, error);
   if (rc != 0)
     end_delivery(impl);
   return rc;
@@ -320,7 +320,7 @@ int uvperf_bpf_reader_publish(uvperf_bpf_reader_t *reader,
   int rc = uvperf__handle_check(&impl->base, error);
 
   if (rc == 0)
-    rc = publish(impl, error);
+    rc = reader_publish(impl, error);
   impl->base.was_switched |= rc == 0;
   return rc;
 }

@@ -7,8 +7,8 @@
 
 /* Returns the operations of a handle that can be used, or NULL, a code and the
  * error. */
-static const uvperf__control_ops_t *begin(const uvperf__handle_t *self, int *rc,
-                                          uvperf_error_t *error) {
+static const uvperf__control_ops_t *
+control_begin(const uvperf__handle_t *self, int *rc, uvperf_error_t *error) {
   *rc = uvperf__handle_check(self, error);
   if (*rc != 0)
     return NULL;
@@ -23,7 +23,7 @@ static const uvperf__control_ops_t *begin(const uvperf__handle_t *self, int *rc,
 int uvperf_enable(uvperf_handle_t *handle, size_t attr, uvperf_error_t *error) {
   uvperf__handle_t *self = uvperf__handle_impl(handle);
   int rc;
-  const uvperf__control_ops_t *ops = begin(self, &rc, error);
+  const uvperf__control_ops_t *ops = control_begin(self, &rc, error);
 
   if (ops == NULL)
     return rc;
@@ -36,7 +36,7 @@ int uvperf_disable(uvperf_handle_t *handle, size_t attr,
                    uvperf_error_t *error) {
   uvperf__handle_t *self = uvperf__handle_impl(handle);
   int rc;
-  const uvperf__control_ops_t *ops = begin(self, &rc, error);
+  const uvperf__control_ops_t *ops = control_begin(self, &rc, error);
 
   if (ops == NULL)
     return rc;
@@ -48,7 +48,7 @@ int uvperf_disable(uvperf_handle_t *handle, size_t attr,
 int uvperf_reset(uvperf_handle_t *handle, size_t attr, uvperf_error_t *error) {
   uvperf__handle_t *self = uvperf__handle_impl(handle);
   int rc;
-  const uvperf__control_ops_t *ops = begin(self, &rc, error);
+  const uvperf__control_ops_t *ops = control_begin(self, &rc, error);
 
   return ops == NULL ? rc : ops->reset(self, attr, error);
 }
@@ -57,7 +57,7 @@ int uvperf_change_period(uvperf_handle_t *handle, size_t attr, uint64_t period,
                          uvperf_error_t *error) {
   uvperf__handle_t *self = uvperf__handle_impl(handle);
   int rc;
-  const uvperf__control_ops_t *ops = begin(self, &rc, error);
+  const uvperf__control_ops_t *ops = control_begin(self, &rc, error);
 
   return ops == NULL ? rc : ops->change_period(self, attr, period, error);
 }
@@ -66,7 +66,7 @@ int uvperf_apply_filter(uvperf_handle_t *handle, size_t attr,
                         const char *filter, uvperf_error_t *error) {
   uvperf__handle_t *self = uvperf__handle_impl(handle);
   int rc;
-  const uvperf__control_ops_t *ops = begin(self, &rc, error);
+  const uvperf__control_ops_t *ops = control_begin(self, &rc, error);
 
   if (ops == NULL)
     return rc;
@@ -80,7 +80,7 @@ int uvperf_attach_bpf(uvperf_handle_t *handle, size_t attr, int prog_fd,
                       uint64_t cookie, uvperf_error_t *error) {
   uvperf__handle_t *self = uvperf__handle_impl(handle);
   int rc;
-  const uvperf__control_ops_t *ops = begin(self, &rc, error);
+  const uvperf__control_ops_t *ops = control_begin(self, &rc, error);
 
   return ops == NULL ? rc : ops->attach_bpf(self, attr, prog_fd, cookie, error);
 }
@@ -89,7 +89,7 @@ int uvperf_query_bpf(uvperf_handle_t *handle, size_t attr, uint32_t *ids,
                      size_t *nr, uvperf_error_t *error) {
   uvperf__handle_t *self = uvperf__handle_impl(handle);
   int rc;
-  const uvperf__control_ops_t *ops = begin(self, &rc, error);
+  const uvperf__control_ops_t *ops = control_begin(self, &rc, error);
 
   if (ops == NULL)
     return rc;

@@ -21,7 +21,7 @@ static uvperf__flush_t *of_singles(uvperf__link_t *link) {
 }
 
 /* The earlier of two times, of which 0 is none. */
-static uint64_t earlier(uint64_t a, uint64_t b) {
+static uint64_t flush_earlier(uint64_t a, uint64_t b) {
   return a == 0 || (b != 0 && b < a) ? b : a;
 }
 
@@ -35,7 +35,7 @@ static void flush_timer_arm(uvperf__flush_timer_t *timer) {
     return;
   for (i = 0; i < UVPERF__FLUSH_INTERVALS; i++)
     if (timer->intervals[i].ms != 0)
-      at = earlier(at, timer->intervals[i].at);
+      at = flush_earlier(at, timer->intervals[i].at);
   if (at == timer->armed_at)
     return;
   timer->armed_at = at;
@@ -62,7 +62,7 @@ static void fire_interval(uvperf__flush_interval_t *interval, uint64_t now) {
 
 /* Puts a flush into the list of singles, or takes it out. */
 static void flush_place_single(uvperf__flush_t *flush) {
-  uint64_t at = earlier(flush->next_at, flush->once_at);
+  uint64_t at = flush_earlier(flush->next_at, flush->once_at);
 
   if (at == 0) {
     uvperf__link_remove(&flush->in_singles);
@@ -72,7 +72,7 @@ static void flush_place_single(uvperf__flush_t *flush) {
   }
   if (uvperf__link_is_alone(&flush->in_singles))
     uvperf__link_add(&flush->timer->singles, &flush->in_singles);
-  flush->timer->single_at = earlier(flush->timer->single_at, at);
+  flush->timer->single_at = flush_earlier(flush->timer->single_at, at);
 }
 
 static void fire_singles(uvperf__flush_timer_t *timer, uint64_t now) {
@@ -83,7 +83,7 @@ static void fire_singles(uvperf__flush_timer_t *timer, uint64_t now) {
   for (link = timer->singles.next; link != &timer->singles; link = next) {
     next = link->next;
     flush = of_singles(link);
-    if (earlier(flush->next_at, flush->once_at) > now) {
+    if (flush_earlier(flush->next_at, flush->once_at) > now) {
       flush_place_single(flush);
       continue;
     }

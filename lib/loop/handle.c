@@ -351,7 +351,7 @@ static int deliver_snapshot(void *owner, uvperf__snapshot_job_t *job,
   return self->kind->deliver(owner, job, slice);
 }
 
-static void snapped(uvperf__handle_t *self) {
+static void handle_snapped(uvperf__handle_t *self) {
   if (!self->closing && self->kind->snapped != NULL)
     self->kind->snapped(self);
 }
@@ -360,7 +360,7 @@ static void snapshot_done(void *owner, int status) {
   uvperf__handle_t *self = owner;
 
   self->snapshot = NULL;
-  snapped(self);
+  handle_snapped(self);
   self->snapshot_cb(self->handle, status);
 }
 
@@ -384,7 +384,7 @@ static int snap_now(uvperf__handle_t *self, uvperf__snapshot_job_t *job,
   self->is_snapping = 1;
   rc = uvperf__snapshot_job_run(job, error);
   self->is_snapping = 0;
-  snapped(self);
+  handle_snapped(self);
   uvperf__teardown_let_go(&self->teardown);
   return rc;
 }

@@ -198,8 +198,8 @@ static int check_cpu(uvperf__hotplug_t *hotplug, size_t index) {
 
 static void on_timer(uv_timer_t *timer);
 
-/* If sysfs cannot be read now, it is read the next time. The hold: see run in
- * watch.c. */
+/* If sysfs cannot be read now, it is read the next time. The hold: see
+ * watch_run in watch.c. */
 static void rescan(uvperf__hotplug_t *hotplug) {
   uint64_t now = uv_now(hotplug->timer.loop);
   uint64_t next_ms = uvperf__next_multiple(now, hotplug->rescan_ms) - now;

@@ -10,7 +10,7 @@
 
 #define STEPS_NS UINT64_C(1000000)
 
-static void push(uvperf__jobs_t *jobs, uvperf__job_t *job) {
+static void jobs_push(uvperf__jobs_t *jobs, uvperf__job_t *job) {
   job->next = NULL;
   if (jobs->queues[job->kind].first == NULL)
     jobs->queues[job->kind].first = job;
@@ -20,7 +20,7 @@ static void push(uvperf__jobs_t *jobs, uvperf__job_t *job) {
 }
 
 /* Returns NULL if all queues are empty. */
-static uvperf__job_t *pop(uvperf__jobs_t *jobs) {
+static uvperf__job_t *jobs_pop(uvperf__jobs_t *jobs) {
   uvperf__job_t *job;
   int kind;
 
@@ -56,7 +56,7 @@ static void work(uv_work_t *request) {
 
 static void on_worked(uv_work_t *request, int status);
 
-static int run(uvperf__job_t *job, uv_loop_t *loop) {
+static int job_run(uvperf__job_t *job, uv_loop_t *loop) {
   return uv_queue_work(loop, &job->work, work, on_worked);
 }
 
@@ -72,10 +72,10 @@ static void on_worked(uv_work_t *request, int status) {
   if (is_parents(job))
     return;
   if (!is_done)
-    push(jobs, job);
-  jobs->running = pop(jobs);
+    jobs_push(jobs, job);
+  jobs->running = jobs_pop(jobs);
   if (jobs->running != NULL)
-    rc = run(jobs->running, request->loop);
+    rc = job_run(jobs->running, request->loop);
   assert(rc == 0);
   (void)rc;
   if (is_done)
@@ -91,10 +91,10 @@ int uvperf__job_begin(uvperf__jobs_t *jobs, uv_loop_t *loop,
   job->jobs = jobs;
   job->process = uvperf__process();
   if (jobs->running != NULL) {
-    push(jobs, job);
+    jobs_push(jobs, job);
     return 0;
   }
-  rc = run(job, loop);
+  rc = job_run(job, loop);
   if (rc == 0)
     jobs->running = job;
   return rc;

@@ -156,7 +156,7 @@ static void remove_queued(watched_ring_t *ring) {
 
 /* Schedules the queue for the next check phase. With a backlog the watch has
  * rings that were cut. */
-static void schedule(uvperf__watch_t *watch, int has_backlog) {
+static void watch_schedule(uvperf__watch_t *watch, int has_backlog) {
   uvperf__hub_queue(&watch->member, has_backlog);
   uvperf__hub_wake(watch->member.hub);
 }
@@ -193,7 +193,7 @@ static void await_registration(uvperf__watch_t *watch) {
   watch->registrations += 1;
   watch->polls = uvperf__hub_polls(watch->member.hub);
   enqueue_all(watch);
-  schedule(watch, 0);
+  watch_schedule(watch, 0);
 }
 
 /* -- flushes --------------------------------------------------------------- */
@@ -221,7 +221,7 @@ static void on_flush(uvperf__member_t *member) {
     if (all || needs_flush(watch->rings[i]))
       enqueue(watch->rings[i]);
   if (all || watch->first != NULL)
-    schedule(watch, 0);
+    watch_schedule(watch, 0);
 }
 
 /* -- stop, and the end of a ring ------------------------------------------- */
@@ -234,7 +234,7 @@ void uvperf__watch_stop(uvperf__watch_t *watch) {
   watch->registering = 0;
   dequeue_all(watch);
   if (watch->extra != NULL)
-    schedule(watch, 0); /* to end `extra` */
+    watch_schedule(watch, 0); /* to end `extra` */
   else
     uvperf__hub_dequeue(&watch->member);
   uvperf__flush_stop(&watch->member.flush);
@@ -445,7 +445,8 @@ static void end_extra(uvperf__watch_t *watch) {
 
 /* Runs one slice for all queued rings, and then schedules the rings that are
  * left. */
-static void process(uvperf__watch_t *watch, uint64_t now_ns, uint64_t max_ns) {
+static void watch_process(uvperf__watch_t *watch, uint64_t now_ns,
+                          uint64_t max_ns) {
   int polled = watch->polls != uvperf__hub_polls(watch->member.hub);
   uint64_t registrations = watch->registrations;
   uvperf__slice_t slice;
@@ -478,12 +479,13 @@ static void process(uvperf__watch_t *watch, uint64_t now_ns, uint64_t max_ns) {
     enqueue_all(watch);
   if (watch->first != NULL || watch->registering ||
       (watch->extra != NULL && !watch->extra_has_ended))
-    schedule(watch, !watch->registering);
+    watch_schedule(watch, !watch->registering);
 }
 
 /* A callback may flush another handle, and a callback of that flush may close
  * this one and run the loop. */
-static void run(uvperf__member_t *member, uint64_t now_ns, uint64_t max_ns) {
+static void watch_run(uvperf__member_t *member, uint64_t now_ns,
+                      uint64_t max_ns) {
   uvperf__watch_t *watch = of_member(member);
   uvperf__teardown_t *teardown = watch->teardown;
 
@@ -494,16 +496,16 @@ static void run(uvperf__member_t *member, uint64_t now_ns, uint64_t max_ns) {
   } else if (watch->delivering) {
     /* Here a callback of a flush runs the loop, and the user still has the
      * record at the tail. */
-    schedule(watch, 0);
+    watch_schedule(watch, 0);
   } else if (watch->started || watch->extra != NULL) {
-    process(watch, now_ns, max_ns);
+    watch_process(watch, now_ns, max_ns);
     end_extra(watch);
   }
   uvperf__teardown_let_go(teardown);
 }
 
 /* Without the hub nothing is delivered any more. */
-static void cancel(uvperf__member_t *member) {
+static void watch_cancel(uvperf__member_t *member) {
   uvperf__watch_t *watch = of_member(member);
   uvperf__watch_extra_t *extra = watch->extra;
   int was_active = uvperf__watch_is_active(watch);
@@ -526,7 +528,7 @@ static void cancel(uvperf__member_t *member) {
 
 /* Records below a watermark wait for it, which is at most a quarter of the ring
  * here. */
-static size_t look(uvperf__member_t *member, size_t most) {
+static size_t watch_look(uvperf__member_t *member, size_t most) {
   uvperf__watch_t *watch = of_member(member);
   watched_ring_t *ring;
   uint64_t bytes;
@@ -543,7 +545,8 @@ static size_t look(uvperf__member_t *member, size_t most) {
   return nr;
 }
 
-static const uvperf__member_ops_t member_ops = {run, look, on_flush, cancel};
+static const uvperf__member_ops_t member_ops = {watch_run, watch_look, on_flush,
+                                                watch_cancel};
 
 /* -- reports of the fd of a ring ------------------------------------------- */
 
@@ -732,7 +735,7 @@ void uvperf__watch_drain(uvperf__watch_t *watch) {
   if (!watch->started)
     return;
   enqueue_all(watch);
-  schedule(watch, 0);
+  watch_schedule(watch, 0);
 }
 
 void uvperf__watch_flush_in(uvperf__watch_t *watch, uint64_t ms) {
@@ -748,7 +751,7 @@ void uvperf__watch_deliver(uvperf__watch_t *watch,
     return;
   }
   set_extra(watch, extra);
-  schedule(watch, 0);
+  watch_schedule(watch, 0);
 }
 
 /* Returns UVPERF__STOPPED if a callback has stopped or closed the handle. */

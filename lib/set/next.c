@@ -30,7 +30,7 @@ void uvperf__set_take_back(set_t *impl) {
 
 /* Adds new rings to the merge, drops rings that have ended, and begins a pass.
  * Returns 0 or -ENOMEM. */
-static int look(set_t *impl) {
+static int next_look(set_t *impl) {
   size_t nr = uvperf__counters_nr_rings(impl->counters);
   set_next_t *next = &impl->next;
   uvperf__cpu_ring_t *ring;
@@ -65,7 +65,7 @@ static int merge_next(set_t *impl) {
   if (rc != 0)
     return rc;
   uvperf__merge_end(next->merge);
-  rc = look(impl);
+  rc = next_look(impl);
   if (rc == 0)
     rc = uvperf__merge_next(next->merge, UINT64_MAX, &next->merged);
   if (rc == 0)
@@ -117,7 +117,7 @@ static int find(set_t *impl, const void **bytes, size_t *size,
   return rc;
 }
 
-static int skip(set_t *impl, const uvperf_record_t **record) {
+static int next_skip(set_t *impl, const uvperf_record_t **record) {
   uvperf__cpu_ring_t *ring = impl->next.lender;
 
   uvperf__stats_ring_skip(ring);
@@ -134,7 +134,7 @@ static int take(set_t *impl, const uvperf_record_t **record) {
   int rc = find(impl, &bytes, &size, &time);
 
   if (rc == UV_EPROTO)
-    return skip(impl, record);
+    return next_skip(impl, record);
   if (rc < 0)
     return rc;
   if (rc == 0)
