@@ -92,6 +92,7 @@ HANDLE = r'uvperf_(event|set|bpf_reader)_t'
 
 # What a script cannot rewrite, and what to do.
 LOOK = {
+    'UVPERF_SET_FOLLOW_CPUS': 'leave it out: sets follow CPUs',
     'uvperf_count_scale': 'uvperf_count_t.scaled has the estimate',
     'uvperf_bpf_reader_failed_ring': 'record->cpu is the CPU of the ring',
     'uvperf_bpf_reader_flush_ring': 'uvperf_flush delivers all rings',
@@ -276,8 +277,15 @@ def port_members(text):
     return text
 
 
+def port_flags(text):
+    """Sets follow CPUs by default."""
+    text = re.sub(r'\s*\|\s*UVPERF_SET_FOLLOW_CPUS\b', '', text)
+    return re.sub(r'\bUVPERF_SET_FOLLOW_CPUS\s*\|\s*', '', text)
+
+
 def port(text):
     names = set()
+    text = port_flags(text)
     text = port_calls(text, names)
     text = port_callbacks(text, names)
     for name in set(re.findall(r'\buvperf_bpf_sample_t \*(\w+)', text)):

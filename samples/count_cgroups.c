@@ -121,8 +121,7 @@ static void start_groups(uv_loop_t *loop, uvperf_set_t *set,
   }
   parent = directory;
   options.names = names;
-  options.flags =
-      UVPERF_SET_TARGETS_LATER | UVPERF_SET_FOLLOW_CPUS | UVPERF_SET_ENABLED;
+  options.flags = UVPERF_SET_TARGETS_LATER | UVPERF_SET_ENABLED;
   if (uvperf_set_init(loop, set, &options, &error) != 0 ||
       uvperf_set_read_start(set, 1000, cb, &error) != 0)
     fail("events", error.reason);

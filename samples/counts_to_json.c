@@ -136,7 +136,7 @@ int main(int argc, char **argv) {
   options.names = argc > 1 ? argv[1] : names;
   options.targets = &cpus;
   options.nr_targets = 1;
-  options.flags = UVPERF_SET_FOLLOW_CPUS | UVPERF_SET_ENABLED;
+  options.flags = UVPERF_SET_ENABLED;
   if (uvperf_set_init(loop, &set, &options, &error) != 0 ||
       uvperf_set_read_start(&set, interval, on_json_counts, &error) != 0) {
     fprintf(stderr, "%s\n", error.reason);

@@ -34,8 +34,7 @@ int main(void) {
   options.names = "sched:sched_process_fork,cpu-clock/freq=99/";
   options.targets = &cpus;
   options.nr_targets = 1;
-  options.flags =
-      UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER | UVPERF_SET_FOLLOW_CPUS;
+  options.flags = UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER;
   options.side_band = UVPERF_SIDE_BAND_TASKS;
   if (uvperf_set_init(uv_default_loop(), &set, &options, &error) != 0 ||
       uvperf_start(&set.handle, NULL, on_record, &error) != 0) {

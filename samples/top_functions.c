@@ -178,7 +178,7 @@ static int start_top(uv_loop_t *loop, top_t *top, uint64_t seconds,
   options.nr_attrs = 1;
   options.targets = &cpus;
   options.nr_targets = 1;
-  options.flags = UVPERF_SET_RECORDS | UVPERF_SET_FOLLOW_CPUS;
+  options.flags = UVPERF_SET_RECORDS;
   options.fallbacks = UVPERF_FALLBACK_CLOCK; /* in a virtual machine */
   options.side_band = UVPERF_SIDE_BAND_TASKS;
   rc = uvperf_set_init(loop, &top->set, &options, error);

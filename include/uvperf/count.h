@@ -42,7 +42,7 @@ enum uvperf_count_state {
   /* The event cannot be read, and value means nothing. `code` is UV_EBADF for a
    * pinned event that the PMU could not hold. Otherwise it is the error of
    * read(2), or the error of opening the event again on a CPU that has come
-   * back online (UVPERF_SET_FOLLOW_CPUS). */
+   * back online. */
   UVPERF_COUNT_ERROR = 6
 };
 

@@ -122,7 +122,7 @@ UVPERF_EXTERN int uvperf_has_ref(const uvperf_handle_t *handle);
  *  while it is being opened, while targets are being opened, and while a set is
  *  reading at an interval. A started handle is active until its targets are
  *  gone and all records were delivered. A started event without a ring, and a
- *  started event or reader whose rings are overwritable, are not active.
+ *  started handle whose rings are overwritable, are not active.
  *  @return 1 or 0. */
 UVPERF_EXTERN int uvperf_is_active(const uvperf_handle_t *handle);
 
@@ -349,8 +349,8 @@ typedef void (*uvperf_cpu_cb)(uvperf_handle_t *handle, int cpu, int status,
  *  without options.cpus also for a CPU that has no entry in the map.
  *  @param cb  NULL for none.
  *  @return 0, or
- *    UV_EINVAL  the handle does not follow CPUs: an event; a set without
- *      UVPERF_SET_FOLLOW_CPUS; a reader with UVPERF_BPF_READER_FIXED_CPUS. */
+ *    UV_EINVAL  the handle does not follow CPUs: an event; a set with
+ *      UVPERF_SET_FIXED_CPUS; a reader with UVPERF_BPF_READER_FIXED_CPUS. */
 UVPERF_EXTERN int uvperf_on_cpu(uvperf_handle_t *handle, uvperf_cpu_cb cb);
 
 /* -- control -------------------------------------------------------------- */

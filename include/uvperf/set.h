@@ -153,8 +153,8 @@ UVPERF_EXTERN int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading,
  *    UV_EINVAL    interval_ms is 0, or cb is NULL; or the program has closed an
  *      inner handle by uv_close;
  *    UV_ENOMEM, UV_EPERM  out of memory; in a forked child;
- *    another      the online CPUs cannot be listed (uvperf_cpus), with
- *      UVPERF_SET_FOLLOW_CPUS. */
+ *    another      the online CPUs cannot be listed (uvperf_cpus), without
+ *      UVPERF_SET_FIXED_CPUS. */
 UVPERF_EXTERN int uvperf_set_read_start(uvperf_set_t *set, uint64_t interval_ms,
                                         uvperf_set_read_cb cb,
                                         uvperf_error_t *error);
@@ -220,8 +220,8 @@ UVPERF_EXTERN size_t uvperf_set_nr_closing(const uvperf_set_t *set);
  *  uvperf_reset does not change these counts. The map, a
  *  BPF_MAP_TYPE_PERF_EVENT_ARRAY, has only events of UVPERF_TARGET_CPUS
  *  targets. If two targets share a CPU, it has the event of the first. The set
- *  updates the map when targets or CPUs change (UVPERF_SET_FOLLOW_CPUS).
- *  uvperf_close removes the entries.
+ *  updates the map when targets or CPUs change. uvperf_close removes the
+ *  entries.
  *  @param attr    The attr's index. Each attr fills one map.
  *  @param map_fd  An fd of the map, the caller's; may be closed afterwards.
  *  @param error   Receives why it failed.

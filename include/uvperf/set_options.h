@@ -78,11 +78,11 @@ typedef struct uvperf_target_s {
    * opened: UV_ESRCH. This needs /proc of our own PID namespace. */
   int32_t pid;
   /* A list of CPUs, such as "0-3,8", or NULL. NULL for CPUS and CGROUP means
-   * all online CPUs, and with UVPERF_SET_FOLLOW_CPUS also CPUs that come online
-   * later. NULL for tasks means one event that follows the task to every CPU.
-   * With UVPERF_SET_RECORDS, NULL for tasks means one event for each present
-   * CPU, because a ring belongs to one CPU. Counts of a task on a single CPU
-   * are not scaled: see UVPERF_COUNT_UNSCALED. */
+   * all online CPUs, and without UVPERF_SET_FIXED_CPUS also CPUs that come
+   * online later. NULL for tasks means one event that follows the task to every
+   * CPU. With UVPERF_SET_RECORDS, NULL for tasks means one event for each
+   * present CPU, because a ring belongs to one CPU. Counts of a task on a
+   * single CPU are not scaled: see UVPERF_COUNT_UNSCALED. */
   const char *cpus;
   /* For CGROUP the directory of the cgroup; NULL for other types. A path at or
    * below a mount of cgroups, such as "/sys/fs/cgroup/x", is used unchanged.
@@ -147,11 +147,12 @@ typedef struct uvperf_target_s {
  * uvperf_start. Adds PERF_SAMPLE_TIME to each attr that writes records.
  * Needs UVPERF_SET_RECORDS. */
 #define UVPERF_SET_TIME_ORDER 8u
-/* Opens events on CPUs that come online, for targets whose `cpus` is NULL. The
- * kernel disables the events of an offline CPU for good, so the set opens them
- * again when the CPU returns. A new CPU gets events too. The handle must be
- * started or reading, and its loop must run. Counts continue from their old
- * values. What happens before the new events are open is not counted.
+/* Measures only the CPUs that are online when a target is added. Without this
+ * flag the set follows CPUs while the handle is started or reading, and its
+ * loop runs. The kernel disables the events of an offline CPU for good, so the
+ * set opens them again when the CPU returns. Targets whose `cpus` is NULL get
+ * events on a new CPU too. Counts continue from their old values. What happens
+ * before the new events are open is not counted.
  *
  * Events of tasks continue by themselves, and so do events of PMUs that the
  * kernel moves to another CPU of the package. For other PMUs that count once
@@ -161,7 +162,7 @@ typedef struct uvperf_target_s {
  * The kernel's hotplug messages need one more fd, a socket. If the socket is
  * not available (a seccomp filter) or receives nothing (some containers), the
  * set finds changes within about a second. */
-#define UVPERF_SET_FOLLOW_CPUS 16u
+#define UVPERF_SET_FIXED_CPUS 16u
 /* Makes all rings overwritable, for a flight recorder: they keep the newest
  * records and never wake the loop. uvperf_snapshot delivers the records;
  * uvperf_start delivers nothing. The set sets write_backward in each attr

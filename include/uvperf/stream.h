@@ -109,9 +109,8 @@ typedef struct uvperf_stats_s {
   /* With UVPERF_SET_TIME_ORDER: records that were delivered after a record with
    * a later time. */
   uint64_t late_records;
-  /* How often a CPU went offline, and how often a CPU came online. These
-   * changes are counted with UVPERF_SET_FOLLOW_CPUS (see uvperf_on_cpu),
-   * and by a BPF reader that follows CPUs. */
+  /* How often a CPU went offline, and how often a CPU came online, in a handle
+   * that follows CPUs: see uvperf_on_cpu. */
   uint64_t cpus_gone;
   uint64_t cpus_come;
   /* Bytes that were skipped because a ring made no sense: all bytes up to its

@@ -48,4 +48,5 @@ void uvperf__stream_options_for_watch(const uvperf_stream_options_t *options,
     watch->flush_ms = options->flush_ms < 0 ? 0 : (uint64_t)options->flush_ms;
   watch->flush_all = 0;
   watch->wakes_each = default_flush_ms == 0;
+  watch->is_idle = 0;
 }

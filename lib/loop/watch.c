@@ -165,12 +165,12 @@ static void on_keep(uv_timer_t *timer) {
   (void)timer;
 }
 
-/* A started watch keeps the loop alive, unless it is unref'd, and so does
- * `extra`. */
+/* A started watch keeps the loop alive, unless it is idle or unref'd, and so
+ * does `extra`. */
 static void keep_or_let_go(uvperf__watch_t *watch) {
   if (!can_use(&watch->keep))
     return;
-  if (!watch->started && watch->extra == NULL)
+  if (!uvperf__watch_is_busy(watch) && watch->extra == NULL)
     uv_timer_stop(&watch->keep);
   else if (!uv_is_active((const uv_handle_t *)&watch->keep))
     uv_timer_start(&watch->keep, on_keep, UINT64_MAX, 0);
@@ -868,8 +868,8 @@ int uvperf__watch_has_ref(const uvperf__watch_t *watch) {
   return !watch->unref;
 }
 
-int uvperf__watch_is_started(const uvperf__watch_t *watch) {
-  return watch->started;
+int uvperf__watch_is_busy(const uvperf__watch_t *watch) {
+  return watch->started && !watch->options.is_idle;
 }
 
 int uvperf__watch_is_active(const uvperf__watch_t *watch) {

@@ -87,6 +87,7 @@ typedef struct uvperf__watch_options_s {
   uint64_t flush_ms; /* 0: no timer */
   int flush_all;     /* a flush drains rings without records too */
   int wakes_each;    /* each record causes a wakeup */
+  int is_idle; /* waits for snapshots only: does not keep the loop alive */
 } uvperf__watch_options_t;
 
 /* Makes a watch without rings and registers its inner handles with the loop of
@@ -187,9 +188,9 @@ void uvperf__watch_note_event(uvperf__watch_t *watch, uint64_t id);
 void uvperf__watch_set_ref(uvperf__watch_t *watch, int ref);
 int uvperf__watch_has_ref(const uvperf__watch_t *watch);
 
-/* Whether the watch is started. In a forked child the watch stops when the loop
- * first runs it. */
-int uvperf__watch_is_started(const uvperf__watch_t *watch);
+/* Whether the watch is started and keeps the loop alive. In a forked child the
+ * watch stops when the loop first runs it. */
+int uvperf__watch_is_busy(const uvperf__watch_t *watch);
 
 /* Whether the watch is started and some ring has not ended. */
 int uvperf__watch_is_active(const uvperf__watch_t *watch);

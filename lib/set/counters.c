@@ -16,7 +16,7 @@ static int check_options(const uvperf_set_options_t *options,
                          uvperf_error_t *error) {
   if (options->flags &
       ~(UVPERF_SET_STRICT | UVPERF_SET_USER_READ | UVPERF_SET_RECORDS |
-        UVPERF_SET_TIME_ORDER | UVPERF_SET_FOLLOW_CPUS | UVPERF_SET_OVERWRITE |
+        UVPERF_SET_TIME_ORDER | UVPERF_SET_FIXED_CPUS | UVPERF_SET_OVERWRITE |
         UVPERF_SET_ENABLED | UVPERF_SET_TARGETS_LATER | UVPERF_SET_PERF_CLOCK))
     return uvperf__error_bits(error, "options.flags", options->flags);
   if (options->fallbacks & ~(uint32_t)UVPERF_FALLBACK_ALL)

@@ -204,22 +204,34 @@ static int has_open_writer(const uvperf__counters_t *counters,
   return 0;
 }
 
+/* Whether the event will be opened when its CPU comes online. */
+static int can_come(const uvperf__counters_t *counters,
+                    const uvperf_set_failure_t *failure) {
+  return !(counters->flags & UVPERF_SET_FIXED_CPUS) &&
+         failure->error.cause == UVPERF_CAUSE_NO_CPU;
+}
+
 int uvperf__counters_check_writers(const uvperf__counters_t *counters,
                                    uvperf_error_t *error) {
   const uvperf_set_failure_t *failures = counters->failures;
   size_t nr = counters->nr_failures;
+  const uvperf_error_t *first = NULL;
   size_t i;
 
-  if (counters->flags & UVPERF_SET_FOLLOW_CPUS)
-    return 0;
   for (i = 0; i < counters->nr_targets; i++)
     if (has_open_writer(counters, counters->targets[i]))
       return 0;
-  for (i = 0; i < nr && !is_writer(counters, failures[i].error.attr_index); i++)
-    continue;
-  if (i == nr)
+  for (i = 0; i < nr; i++) {
+    if (!is_writer(counters, failures[i].error.attr_index))
+      continue;
+    if (can_come(counters, &failures[i]))
+      return 0;
+    if (first == NULL)
+      first = &failures[i].error;
+  }
+  if (first == NULL)
     return 0;
   if (error != NULL)
-    *error = failures[i].error;
-  return failures[i].error.code;
+    *error = *first;
+  return first->code;
 }

@@ -417,8 +417,7 @@ static int keep_target(plan_t *plan, const uvperf_target_t *target) {
   counter_target_t *own = plan->target;
 
   own->follows_cpus = target->cpus == NULL && own->places[0].place.cpu >= 0;
-  if (target->cgroup == NULL ||
-      !(plan->counters->flags & UVPERF_SET_FOLLOW_CPUS))
+  if (target->cgroup == NULL || plan->counters->flags & UVPERF_SET_FIXED_CPUS)
     return 0;
   own->cgroup_path = uvperf__counter_copy_text(target->cgroup);
   return own->cgroup_path == NULL ? no_memory(plan->error) : 0;

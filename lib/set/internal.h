@@ -36,7 +36,7 @@ typedef struct set_next_s {
  * struct is freed when the flush or snapshot returns. */
 typedef struct set_s {
   /* The watch is NULL before the first uvperf_start, and the hotplug
-   * without UVPERF_SET_FOLLOW_CPUS. */
+   * with UVPERF_SET_FIXED_CPUS. */
   uvperf__handle_t base;
   /* A placeholder while the set is being opened. */
   uvperf__counters_t *counters;

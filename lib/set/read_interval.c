@@ -86,8 +86,8 @@ int uvperf_set_read_start(uvperf_set_t *set, uint64_t interval_ms,
   rc = uvperf__interval_timer_start(impl->interval_timer, interval_ms);
   if (rc != 0)
     return uvperf__watch_explain(error, rc);
-  rc = uvperf__handle_follow_cpus(&impl->base,
-                                  "leave UVPERF_SET_FOLLOW_CPUS out", error);
+  rc = uvperf__handle_follow_cpus(&impl->base, "set UVPERF_SET_FIXED_CPUS",
+                                  error);
   if (rc != 0) {
     uvperf__interval_timer_stop(impl->interval_timer);
     return rc;

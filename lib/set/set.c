@@ -76,8 +76,7 @@ static int is_active(const void *owner) {
   const set_t *impl = owner;
 
   return uvperf__interval_timer_is_active(impl->interval_timer) ||
-         (impl->base.watch != NULL &&
-          uvperf__watch_is_started(impl->base.watch));
+         (impl->base.watch != NULL && uvperf__watch_is_busy(impl->base.watch));
 }
 
 static const uvperf__interval_timer_ops_t interval_ops = {
@@ -143,7 +142,7 @@ static int begin_make(make_t *make, const uvperf_set_options_t *options,
 }
 
 static int make_hotplug(set_t *impl, uvperf_error_t *error) {
-  if (impl->flags & UVPERF_SET_FOLLOW_CPUS &&
+  if (!(impl->flags & UVPERF_SET_FIXED_CPUS) &&
       uvperf__set_make_hotplug(impl, "") != 0)
     return uvperf__error_shortage(error, UV_ENOMEM, "cannot make the set");
   return 0;
@@ -245,8 +244,10 @@ static int start_watch(set_t *impl, const uvperf_stream_options_t *options,
   int rc;
 
   uvperf__stream_options_for_watch(options, impl->default_flush_ms, &chosen);
-  if (impl->flags & UVPERF_SET_OVERWRITE)
+  if (impl->flags & UVPERF_SET_OVERWRITE) {
     chosen.flush_ms = 0; /* no record waits for a flush */
+    chosen.is_idle = 1;
+  }
   rc = uvperf__set_make_watch(impl);
   if (rc == 0)
     rc = uvperf__set_watch_rings(impl);
@@ -265,8 +266,8 @@ static int start(set_t *impl, const uvperf_stream_options_t *options,
 
   if (rc != 0)
     return rc;
-  rc = uvperf__handle_follow_cpus(&impl->base,
-                                  "leave UVPERF_SET_FOLLOW_CPUS out", error);
+  rc = uvperf__handle_follow_cpus(&impl->base, "set UVPERF_SET_FIXED_CPUS",
+                                  error);
   if (rc == 0 && enables) {
     rc = uvperf__counters_enable(impl->counters, error);
     if (rc != 0)

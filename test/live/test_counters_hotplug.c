@@ -83,7 +83,7 @@ static uvperf__counters_t *begin(int cpu, uint32_t flags) {
   uvperf_attr_software(&make.attrs[1], PERF_COUNT_SW_CONTEXT_SWITCHES);
   counters_group(&make, 0, 2);
   counters_add_cpus(&make, cpus);
-  make.options.flags = flags | UVPERF_SET_FOLLOW_CPUS;
+  make.options.flags = flags;
   counters = counters_open(&make);
   assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
   return counters;
@@ -163,7 +163,6 @@ static void cgroup_on_a_cpu_that_came_back_is_found_by_its_path(void **state) {
   counters_make(&make, 1);
   uvperf_attr_software(&make.attrs[0], PERF_COUNT_SW_CONTEXT_SWITCHES);
   counters_add(&make, UVPERF_TARGET_CGROUP)->cgroup = cgroup.path;
-  make.options.flags = UVPERF_SET_FOLLOW_CPUS;
   counters = counters_open(&make);
   nr = uvperf__counters_nr_open(counters);
   fds = support_count_fds();

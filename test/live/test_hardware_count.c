@@ -284,7 +284,6 @@ static void cpu_that_came_back_counts_its_loop(void **state) {
   live_need_loop(__func__);
   cpu = offline_cpu_need(__func__);
   plan_cpus(&plan);
-  plan.options.flags = UVPERF_SET_FOLLOW_CPUS;
   live_set_begin(*state, &live, &plan.options);
   uvperf_on_cpu(&live.set.handle, on_cpu);
   assert_int_equal(

@@ -15,6 +15,7 @@ static void plan_own(live_plan_t *plan) {
   live_plan_software(plan, PERF_COUNT_SW_DUMMY);
   plan->attrs[1].exclude_kernel = 1;
   live_plan_target(plan, UVPERF_TARGET_SELF);
+  plan->options.flags = UVPERF_SET_FIXED_CPUS;
 }
 
 static void open_own(uv_loop_t *loop, live_set_t *live) {

@@ -50,7 +50,7 @@ static void begin(uv_loop_t *loop, scenario_t *scenario, live_plan_t *plan,
   uvperf_attr_set_period(attr, MS);
   attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
   live_stream_plan_target(plan, UVPERF_TARGET_CPUS, 0);
-  plan->options.flags |= flags | UVPERF_SET_FOLLOW_CPUS;
+  plan->options.flags |= flags;
   memset(scenario, 0, sizeof(*scenario));
   live_stream_open(loop, &scenario->stream, &plan->options);
   uvperf_on_cpu(&scenario->stream.live.set.handle, on_cpu);
@@ -178,7 +178,7 @@ static void task_that_runs_on_a_cpu_that_is_back_is_streamed(void **state) {
   scenario_t scenario;
 
   live_stream_plan_own(&plan);
-  plan.options.flags |= UVPERF_SET_TIME_ORDER | UVPERF_SET_FOLLOW_CPUS;
+  plan.options.flags |= UVPERF_SET_TIME_ORDER;
   offline_cpu_take(cpu);
   memset(&scenario, 0, sizeof(scenario));
   live_stream_open(*state, &scenario.stream, &plan.options);

@@ -176,7 +176,6 @@ static void begin(storm_t *storm, uint64_t seed) {
   attr->sample_period = 200000;
   attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
   live_stream_plan_target(&storm->plan, UVPERF_TARGET_CPUS, 0)->cpus = "0-1";
-  storm->plan.options.flags |= UVPERF_SET_FOLLOW_CPUS;
   storm->plan.options.ring_bytes = 65536;
   live_stream_open(storm->loop, &storm->stream, &storm->plan.options);
   impl = storm->stream.live.set.handle.impl;

@@ -43,6 +43,7 @@ static void plan_unknown(const char *test, live_plan_t *plan) {
   uvperf_attr_init(live_plan_attr(plan), 4711, 0);
   live_plan_syscall(plan, support_need_tracepoint(test, LIVE_SYSCALL));
   live_plan_target(plan, UVPERF_TARGET_SELF);
+  plan->options.flags = UVPERF_SET_FIXED_CPUS;
 }
 
 static void

@@ -489,6 +489,7 @@ static void run_seed(uv_loop_t *loop, uint64_t tracepoint, uint64_t seed) {
   fixture->now_ns = 1000000000;
   fake_clock_set(fixture->now_ns);
   live_plan_begin(&fixture->plan);
+  fixture->plan.options.flags = UVPERF_SET_FIXED_CPUS; /* one timer */
   live_plan_syscall(&fixture->plan, tracepoint);
   live_plan_software(&fixture->plan, PERF_COUNT_SW_DUMMY);
   live_plan_syscall(&fixture->plan, tracepoint);

@@ -21,6 +21,7 @@ static void begin(const char *test, uv_loop_t *loop, live_set_t *live) {
   live_plan_t plan;
 
   live_plan_begin(&plan);
+  plan.options.flags = UVPERF_SET_FIXED_CPUS; /* one timer */
   live_plan_syscall(&plan, support_need_tracepoint(test, LIVE_SYSCALL));
   live_plan_target(&plan, UVPERF_TARGET_SELF);
   live_set_begin(loop, live, &plan.options);
@@ -69,6 +70,7 @@ static void set_read_first_delta_begins_at_start(void **state) {
   live_set_t live;
 
   live_plan_begin(&plan);
+  plan.options.flags = UVPERF_SET_FIXED_CPUS; /* one timer */
   live_plan_syscall(&plan, support_need_tracepoint(__func__, LIVE_SYSCALL));
   live_plan_target(&plan, UVPERF_TARGET_SELF);
   live_set_begin(*state, &live, &plan.options);
@@ -185,6 +187,7 @@ static void begin_threads(const char *test, uv_loop_t *loop, live_set_t *live,
   size_t i;
 
   live_plan_begin(&plan);
+  plan.options.flags = UVPERF_SET_FIXED_CPUS; /* one timer */
   live_plan_syscall(&plan, support_need_tracepoint(test, LIVE_SYSCALL));
   threads_start(threads);
   for (i = 0; i < 2; i++)
@@ -283,6 +286,7 @@ static void begin_many(const char *test, uv_loop_t *loop, live_set_t *live,
   size_t i;
 
   live_plan_begin(&plan);
+  plan.options.flags = UVPERF_SET_FIXED_CPUS; /* one timer */
   live_plan_syscall(&plan, support_need_tracepoint(test, LIVE_SYSCALL));
   fake_clock_set_counters(START);
   fake_clock_step_counters(MS);
@@ -551,6 +555,7 @@ static void set_read_start_out_of_memory_starts_nothing(void **state) {
 
   support_need_own_events(__func__);
   live_plan_begin(&plan);
+  plan.options.flags = UVPERF_SET_FIXED_CPUS; /* one timer */
   live_plan_software(&plan, PERF_COUNT_SW_DUMMY);
   plan.attrs[0].exclude_kernel = 1;
   live_plan_target(&plan, UVPERF_TARGET_SELF);

@@ -177,8 +177,7 @@ static void set_of_a_process_that_ended_has_its_records(void **state) {
     plan.options.flags |= UVPERF_SET_TIME_ORDER;
     live_flight_begin(*state, &flight, &plan);
     live_child_go(&child);
-    assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
-    assert_int_equal(flight.stream.eofs, 1);
+    assert_true(live_run_until(*state, &flight.stream.eofs, 1));
     assert_int_equal(flight.stream.nr_ends, 1);
     assert_int_equal(flight.stream.records, 0);
     flight.stream.eofs = 0;
@@ -207,7 +206,6 @@ static void set_snapshot_has_what_an_offline_cpu_wrote(void **state) {
   live_stream_plan_mode(&plan, 1);
   live_stream_plan_comm(&plan);
   live_stream_plan_target(&plan, UVPERF_TARGET_CPUS, 0);
-  plan.options.flags |= UVPERF_SET_FOLLOW_CPUS;
   live_flight_begin(*state, &flight, &plan);
   flight.cpus[0] = cpu;
   flight.nr_cpus = 1;

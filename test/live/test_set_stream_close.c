@@ -13,6 +13,7 @@ static void begin_own(uv_loop_t *loop, live_stream_t *stream, size_t mode) {
 
   live_stream_plan_own(&plan);
   live_stream_plan_mode(&plan, mode);
+  plan.options.flags |= UVPERF_SET_FIXED_CPUS;
   live_stream_begin(loop, stream, &plan);
 }
 

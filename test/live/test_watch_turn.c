@@ -70,7 +70,7 @@ static int run_in_child(void *arg) {
     return 1;
   live_run_ms(watched->loop, 20);
   return watched->iterations == iterations && watched->total == 1 &&
-                 !uvperf__watch_is_started(watched->watch)
+                 !uvperf__watch_is_busy(watched->watch)
              ? 0
              : 2;
 }

@@ -16,7 +16,6 @@ int counters_follow_teardown(void **state) {
 }
 
 uvperf__counters_t *counters_follow_open(counters_make_t *make) {
-  make->options.flags |= UVPERF_SET_FOLLOW_CPUS;
   return counters_open_on(cpu_tree_root(), make);
 }
 

@@ -5,7 +5,7 @@
 
 #include "sys/sys.h"
 
-const uvperf__watch_options_t live_rings_plain = {4096, 1 << 20, 1000000000,
+const uvperf__watch_options_t live_rings_plain = {4096, 1 << 20, 1000000000, 0,
                                                   0,    0,       0};
 
 /* An event with the comm bit writes EXIT records too: perf_event_task_match()

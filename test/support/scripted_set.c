@@ -15,7 +15,8 @@ void scripted_set_plan(scripted_set_t *scripted, size_t mode) {
   scripted->make.attrs[0].sample_type = PERF_SAMPLE_TID;
   counters_add_cpus(&scripted->make, "0-1");
   scripted->make.targets[0].data = (void *)1;
-  options->flags = UVPERF_SET_RECORDS | (mode == 1 ? UVPERF_SET_TIME_ORDER : 0);
+  options->flags = UVPERF_SET_RECORDS | UVPERF_SET_FIXED_CPUS |
+                   (mode == 1 ? UVPERF_SET_TIME_ORDER : 0);
   options->ring_bytes = 1;
   options->wakeup_bytes = 1;
 }

@@ -13,7 +13,7 @@ static const struct {
     {", or allow UVPERF_FALLBACK_USER", ""},
     {", or allow UVPERF_FALLBACK_PRECISE", ""},
     {", or allow UVPERF_FALLBACK_CLOCK", ""},
-    {", or leave UVPERF_SET_FOLLOW_CPUS out", ""},
+    {", or set UVPERF_SET_FIXED_CPUS", ""},
     {", or set UVPERF_BPF_READER_FIXED_CPUS", ""},
     {", or list the CPUs in options.cpus", ""},
     {"; set that field with uvperf_attr_set", ""},

@@ -15,8 +15,7 @@ static int open_set(uvperf_set_t *set, uv_loop_t *loop,
 
   options.targets = target;
   options.nr_targets = 1;
-  options.flags = flags | UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER |
-                  UVPERF_SET_FOLLOW_CPUS;
+  options.flags = flags | UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER;
   options.side_band = side_band;
   options.ring_bytes = ring_bytes;
   return uvperf_set_init(loop, set, &options, error);

@@ -109,8 +109,7 @@ int profile_events_open(profile_events_t *events, uv_loop_t *loop,
   set_options.nr_attrs = 1;
   set_options.targets = targets->targets;
   set_options.nr_targets = targets->nr;
-  set_options.flags =
-      UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER | UVPERF_SET_FOLLOW_CPUS;
+  set_options.flags = UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER;
   set_options.ring_bytes = options->ring_bytes;
   if (options->ring_bytes == 0 &&
       (events->off_cpu || options->stack_bytes != 0))

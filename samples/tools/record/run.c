@@ -242,8 +242,7 @@ static int open_set(record_run_t *run) {
   options.leaders = run->attrs->leaders;
   options.targets = targets.targets;
   options.nr_targets = targets.nr;
-  options.flags =
-      UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER | UVPERF_SET_FOLLOW_CPUS;
+  options.flags = UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER;
   options.fallbacks = UVPERF_FALLBACK_ALL;
   options.side_band = record_attrs_side_band(run->options);
   options.ring_bytes = run->options->ring_bytes;

@@ -95,8 +95,7 @@ int trace_set_open(uvperf_set_t *set, common_session_t *session,
   wanted.events = list;
   wanted.targets = targets.targets;
   wanted.nr_targets = targets.nr;
-  wanted.flags =
-      UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER | UVPERF_SET_FOLLOW_CPUS;
+  wanted.flags = UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER;
   wanted.fallbacks = have_user_side(events) ? UVPERF_FALLBACK_USER : 0;
   wanted.side_band = UVPERF_SIDE_BAND_TASKS;
   wanted.ring_bytes = options->ring_bytes;

@@ -38,8 +38,7 @@ static int open_set(watch_events_t *events, uv_loop_t *loop,
   options.nr_attrs = 1;
   options.targets = target;
   options.nr_targets = target != NULL;
-  options.flags =
-      UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER | UVPERF_SET_FOLLOW_CPUS;
+  options.flags = UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER;
   if (target == NULL)
     options.flags |= UVPERF_SET_TARGETS_LATER;
   options.ring_bytes = ring_bytes;

@@ -211,7 +211,6 @@ static void cpu_that_comes_opens_the_events_of_a_cgroup(void **state) {
   counters_make(&make, 1);
   counters_add(&make, UVPERF_TARGET_CGROUP)->cgroup = cgroup.path;
   make.targets[0].cpus = "0";
-  make.options.flags = UVPERF_SET_FOLLOW_CPUS;
   counters = counters_open(&make);
   fds = support_count_fds();
   counters_follow_come_back(counters, 0);
@@ -283,21 +282,30 @@ static void cpu_that_was_offline_at_first_begins_to_count(void **state) {
 
 /* So a set that follows CPUs can be started before. */
 static void event_that_writes_may_come_with_a_cpu(void **state) {
+  static const struct {
+    uint32_t flags;
+    const char *online;
+    int code; /* of opening it */
+    int started;
+  } cases[] = {{0, "0,2\n", -ENODEV, 0},
+               {UVPERF_SET_FIXED_CPUS, "0,2\n", -ENODEV, -ENODEV},
+               {0, "0-2\n", -ENOENT, -ENOENT}};
   uvperf__counters_t *counters;
   counters_make_t make;
   uvperf_error_t error;
-  int follows;
+  size_t i;
 
   (void)state;
-  for (follows = 0; follows < 2; follows++) {
+  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     counters_make_records(&make, 2);
+    make.options.flags |= cases[i].flags;
     make.attrs[0].sample_period = 0;
     counters_add_cpus(&make, "1");
-    fake_fail(FAKE_OPEN, 2, -ENODEV);
-    counters = follows ? counters_follow_open(&make)
-                       : counters_open_on(cpu_tree_root(), &make);
+    cpu_tree_list(cases[i].online);
+    fake_fail(FAKE_OPEN, 2, cases[i].code);
+    counters = counters_follow_open(&make);
     assert_int_equal(uvperf__counters_check_writers(counters, &error),
-                     follows ? 0 : -ENODEV);
+                     cases[i].started);
     counters_follow_end(counters);
   }
 }

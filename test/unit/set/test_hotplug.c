@@ -68,7 +68,6 @@ static void begin(uv_loop_t *loop, scripted_t *scripted) {
   live_plan_begin(&scripted->plan);
   live_plan_software(&scripted->plan, PERF_COUNT_SW_CPU_CLOCK);
   live_plan_target(&scripted->plan, UVPERF_TARGET_CPUS)->cpus = "0-1";
-  scripted->plan.options.flags = UVPERF_SET_FOLLOW_CPUS;
   live_set_open(loop, &scripted->live, &scripted->plan.options);
   scripted->live.set.handle.data = scripted;
   impl = scripted->live.set.handle.impl;
@@ -228,6 +227,21 @@ static void set_that_follows_keeps_no_loop_alive(void **state) {
   end(&scripted);
 }
 
+static void set_follows_cpus_unless_they_are_fixed(void **state) {
+  scripted_set_t scripted;
+  int fixed;
+
+  for (fixed = 0; fixed < 2; fixed++) {
+    scripted_set_plan(&scripted, 0);
+    if (!fixed)
+      scripted.make.options.flags &= ~UVPERF_SET_FIXED_CPUS;
+    live_stream_open(*state, &scripted.stream, &scripted.make.options);
+    assert_int_equal(uvperf_on_cpu(&scripted.stream.live.set.handle, on_cpu),
+                     fixed ? UV_EINVAL : 0);
+    scripted_set_close(&scripted);
+  }
+}
+
 static void set_without_sysfs_is_not_started(void **state) {
   scripted_t scripted;
   set_t *impl;
@@ -253,7 +267,7 @@ static void set_started_out_of_fds_says_so(void **state) {
   int rc;
 
   scripted_set_plan(&scripted, 0);
-  scripted.make.options.flags |= UVPERF_SET_FOLLOW_CPUS;
+  scripted.make.options.flags &= ~UVPERF_SET_FIXED_CPUS;
   live_stream_open(*state, &scripted.stream, &scripted.make.options);
   set = &scripted.stream.live.set;
   impl = set->handle.impl;
@@ -282,7 +296,6 @@ static void set_init_without_memory_to_follow_leaves_nothing(void **state) {
   live_plan_begin(&plan);
   live_plan_software(&plan, PERF_COUNT_SW_CPU_CLOCK);
   live_plan_target(&plan, UVPERF_TARGET_SELF);
-  plan.options.flags = UVPERF_SET_FOLLOW_CPUS;
   while (rc != 0) {
     fake_kernel_reset();
     fake_event_add(100);
@@ -311,7 +324,7 @@ static void begin_stream(uv_loop_t *loop, scripted_set_t *scripted) {
   set_t *impl;
 
   scripted_set_plan(scripted, 0);
-  scripted->make.options.flags |= UVPERF_SET_FOLLOW_CPUS;
+  scripted->make.options.flags &= ~UVPERF_SET_FIXED_CPUS;
   scripted->make.options.wakeup_bytes = 0;
   scripted_set_open_planned(loop, scripted);
   impl = scripted->stream.live.set.handle.impl;
@@ -579,6 +592,7 @@ int main(void) {
       SET(set_that_is_not_started_calls_nothing_back),
       SET(set_that_does_not_follow_makes_no_socket),
       SET(set_that_follows_keeps_no_loop_alive),
+      SET(set_follows_cpus_unless_they_are_fixed),
       SET(set_without_sysfs_is_not_started),
       SET(set_started_out_of_fds_says_so),
       SET(set_init_without_memory_to_follow_leaves_nothing),

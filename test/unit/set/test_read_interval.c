@@ -213,6 +213,7 @@ static void begin(uv_loop_t *loop, slices_t *slices) {
     event->fake->read_size = sizeof(event->words);
   }
   counters_make(&make, ATTRS);
+  make.options.flags = UVPERF_SET_FIXED_CPUS;
   live_set_begin(loop, &slices->live, &make.options);
   slices->live.set.handle.data = slices;
   for (i = 0; i < TARGETS; i++)
@@ -306,6 +307,7 @@ static void set_of_few_events_is_read_in_the_turn_of_its_tick(void **state) {
   counters_make(&make, 2);
   counters_script(events, SHARE);
   counters_add_cpus(&make, "0-15");
+  make.options.flags = UVPERF_SET_FIXED_CPUS;
   live_set_begin(*state, &live, &make.options);
   for (i = 0; i < SHARE; i++)
     counters_give(events[i], 1, 10, 10);
