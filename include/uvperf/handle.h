@@ -308,10 +308,7 @@ UVPERF_EXTERN int uvperf_has_record(const uvperf_handle_t *handle);
 
 /** Fills in the statistics of the handle, over all rings.
  *
- *  To fill lost_records a reader makes one read(2) for each CPU, at most once
- *  in each turn of the loop, and once after each flush. This read(2) needs
- *  Linux 6.0, and is not made if the attr has PERF_SAMPLE_READ or
- *  PERF_FORMAT_GROUP.
+ *  It may read(2) the events of rings that were nearly full: see lost_is_read.
  *  @param stats  Caller's; receives the totals since init. */
 UVPERF_EXTERN void uvperf_stats(const uvperf_handle_t *handle,
                                 uvperf_stats_t *stats);

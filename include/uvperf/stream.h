@@ -97,10 +97,9 @@ typedef struct uvperf_stats_s {
   uint64_t corrupt;
   /* The most bytes that ever waited in one ring. */
   uint64_t high_water_bytes;
-  /* Lost records, as reported by LOST and LOST_SAMPLES records.
-   * uvperf_count_t.lost counts some of the same losses: never add the two. A
-   * BPF reader includes lost samples that no record has reported yet: see
-   * uvperf_stats. */
+  /* Records that the kernel could not write, because a ring was full or paused,
+   * or that a PMU has lost. lost_is_read says where the number comes from. It
+   * can include what uvperf_count_t.lost counts: never add the two. */
   uint64_t lost_records;
   /* Records of an overwritable ring that were overwritten in part by newer
    * records before they could be delivered. Each record is counted once.
@@ -136,8 +135,21 @@ typedef struct uvperf_stats_s {
    * refuses it. Such snapshots are taken as with UVPERF_SNAPSHOT_NO_WAIT. A
    * snapshot of several rings is counted once for each ring. */
   uint32_t unwaited_snapshots;
-  uint32_t reserved0;
-  uint64_t reserved[8]; /* 0; for later versions */
+  /* 1: the kernel was asked for lost_records (PERF_FORMAT_LOST, Linux 6.0), by
+   * read(2) of the events of rings that were half full at least. A read(2)
+   * interrupts another CPU, so the number may be up to 100 ms old, unless
+   * delivery was stopped or flushed since, or the handle closes. 0: the number
+   * is what LOST records report. A loss after which no record was written is
+   * not in it. Sets and readers ask
+   * by themselves, unless a reader's attr has PERF_SAMPLE_READ or
+   * PERF_FORMAT_GROUP. An event asks if its attr.read_format has
+   * UVPERF_FORMAT_LOST without PERF_FORMAT_GROUP: the library does not add it,
+   * because it would change what read(2) of the event's fd returns. */
+  uint32_t lost_is_read;
+  /* Of lost_records, those that a PMU has lost: LOST_SAMPLES records. A larger
+   * ring does not help against these. */
+  uint64_t lost_samples;
+  uint64_t reserved[7]; /* 0; for later versions */
 } uvperf_stats_t;
 
 /* One ring of several. */

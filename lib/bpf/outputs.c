@@ -200,6 +200,11 @@ static void close_output(bpf_output_t *output, uvperf__leftovers_t *leftovers) {
   output->ring = NULL;
 }
 
+static int has_lost(const uvperf__bpf_outputs_t *outputs) {
+  return (outputs->attr->read_format &
+          (UVPERF_FORMAT_LOST | PERF_FORMAT_GROUP)) == UVPERF_FORMAT_LOST;
+}
+
 static void count_lost(const uvperf__bpf_outputs_t *outputs,
                        bpf_output_t *output) {
   uint64_t format = outputs->attr->read_format;
@@ -207,8 +212,8 @@ static void count_lost(const uvperf__bpf_outputs_t *outputs,
   uvperf__value_t value;
   ssize_t size;
 
-  if (output->fd < 0 || output->ring == NULL ||
-      (format & (UVPERF_FORMAT_LOST | PERF_FORMAT_GROUP)) != UVPERF_FORMAT_LOST)
+  if (output->fd < 0 || output->ring == NULL || !has_lost(outputs) ||
+      !uvperf__ring_may_have_lost(&output->ring->ring))
     return;
   size = uvperf__sys_read(output->fd, words, sizeof(words));
   if (size <= 0 ||
@@ -407,7 +412,7 @@ int uvperf__bpf_outputs_open_next(uvperf__bpf_outputs_t *outputs,
     return cancel_open(outputs);
   if (opening->stage == STAGE_PLAN) {
     uvperf__bpf_attr_ask_format(outputs->attr, outputs->root,
-                                outputs->opener.open == NULL);
+                            outputs->opener.open == NULL);
     rc = plan_cpus(outputs, &opening->why);
     opening->stage = STAGE_OPEN;
   } else if (opening->stage == STAGE_OPEN) {
@@ -754,11 +759,12 @@ int uvperf__bpf_outputs_cpu_status(const uvperf__bpf_outputs_t *outputs,
 
 /* -- lost samples ---------------------------------------------------------- */
 
-void uvperf__bpf_outputs_count_lost(uvperf__bpf_outputs_t *outputs) {
+int uvperf__bpf_outputs_count_lost(uvperf__bpf_outputs_t *outputs) {
   size_t i;
 
   for (i = 0; i < outputs->nr; i++)
     count_lost(outputs, &outputs->outputs[i]);
+  return has_lost(outputs);
 }
 
 /* -- getters --------------------------------------------------------------- */

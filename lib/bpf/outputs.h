@@ -111,10 +111,9 @@ int uvperf__bpf_outputs_cpu_status(const uvperf__bpf_outputs_t *outputs,
                                    int cpu);
 
 /* Adds to the `lost` of each ring how many samples the kernel has lost. This
- * takes one read(2) for each CPU, and each read interrupts its CPU. Does
- * nothing before Linux 6.0, or if the attr has PERF_SAMPLE_READ or
- * PERF_FORMAT_GROUP. Must not be called in a forked child. */
-void uvperf__bpf_outputs_count_lost(uvperf__bpf_outputs_t *outputs);
+ * takes one read(2) for each ring that was nearly full. Returns 0 if the events
+ * lack PERF_FORMAT_LOST. Must not be called in a forked child. */
+int uvperf__bpf_outputs_count_lost(uvperf__bpf_outputs_t *outputs);
 
 uvperf__cpu_rings_t *
 uvperf__bpf_outputs_rings(const uvperf__bpf_outputs_t *outputs);

@@ -292,7 +292,6 @@ static int reader_flush(void *owner) {
   if (impl->base.in_callback)
     return UV_EBUSY;
   uvperf__bpf_reader_take_back(impl);
-  impl->lost_at = 0;
   uvperf__teardown_hold(&impl->base.teardown);
   uvperf__watch_flush(impl->base.watch);
   uvperf__teardown_let_go(&impl->base.teardown);
@@ -327,19 +326,6 @@ int uvperf_bpf_reader_publish(uvperf_bpf_reader_t *reader,
 
 /* -- getters --------------------------------------------------------------- */
 
-/* Counts lost samples at most once in an iteration of the loop. Otherwise a
- * program that reads the statistics in each callback would interrupt all CPUs
- * for each record. */
-static void count_lost(reader_t *impl) {
-  uint64_t now = uvperf__watch_now(impl->base.watch);
-
-  if (uvperf__handle_check(&impl->base, NULL) != 0 ||
-      (now != 0 && impl->lost_at == now))
-    return;
-  impl->lost_at = now;
-  uvperf__bpf_outputs_count_lost(impl->outputs);
-}
-
 int uvperf_bpf_reader_cpu_status(const uvperf_bpf_reader_t *reader, int cpu) {
   const reader_t *impl = uvperf__handle_impl(&reader->handle);
 
@@ -355,19 +341,23 @@ static size_t reader_nr_rings(const void *owner) {
 }
 
 static int reader_ring(void *owner, size_t index, uvperf_ring_info_t *ring) {
-  reader_t *impl = owner;
+  const reader_t *impl = owner;
 
-  count_lost(impl);
   return uvperf__stats_ring_info(impl->rings, index, impl->base.watch,
                                  uvperf__handle_is_forked(&impl->base), ring);
 }
 
 static void reader_stats(void *owner, uvperf_stats_t *stats) {
-  reader_t *impl = owner;
+  const reader_t *impl = owner;
 
-  count_lost(impl);
   uvperf__stats_of_rings(impl->rings, impl->base.watch,
                          uvperf__handle_is_forked(&impl->base), stats);
+}
+
+static int reader_count_lost(void *owner) {
+  const reader_t *impl = owner;
+
+  return uvperf__bpf_outputs_count_lost(impl->outputs);
 }
 
 static const struct perf_event_attr *reader_attr(const void *owner,
@@ -395,6 +385,7 @@ static const uvperf__handle_kind_t reader_kind = {
     .deliver = uvperf__bpf_reader_deliver_snapshot,
     .attr = reader_attr,
     .stats = reader_stats,
+    .count_lost = reader_count_lost,
     .nr_rings = reader_nr_rings,
     .ring = reader_ring,
     .quit = quit,

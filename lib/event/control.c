@@ -392,6 +392,7 @@ int uvperf_event_pause(uvperf_event_t *event, int is_paused,
   if (rc != 0)
     return rc;
   owner->paused = is_paused != 0;
+  owner->was_paused |= owner->paused;
   owner->snapped = 0;
   return 0;
 }

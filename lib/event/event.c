@@ -659,6 +659,7 @@ static void event_stats(void *owner, uvperf_stats_t *stats) {
   stats->cut_records = impl->ring.cut;
   stats->unwaited_snapshots = impl->ring.unwaited;
   stats->skipped_bytes = impl->ring.skipped;
+  uvperf__stats_add_lost(stats, impl->lost);
 }
 
 static int event_ring(void *owner, size_t index, uvperf_ring_info_t *ring) {
@@ -699,6 +700,7 @@ static const uvperf__handle_kind_t event_kind = {
     .control = &uvperf__event_control,
     .attr = event_attr,
     .stats = event_stats,
+    .count_lost = uvperf__event_count_lost,
     .nr_rings = event_nr_rings,
     .ring = event_ring,
     .quit = quit,

@@ -93,6 +93,9 @@ struct event_s {
   int unsound; /* next has found that the ring cannot be read any more */
 
   uvperf_stats_t stats;
+  uint64_t lost;      /* records that its ring has lost */
+  uint64_t seen_lost; /* of the event's own lost records, those in a `lost` */
+  int was_paused;     /* the ring was paused by uvperf_event_pause */
 };
 
 /* Whether the event has a ring that the watch drains. An overwritable ring is
@@ -202,6 +205,9 @@ uint64_t uvperf__event_default_flush(const event_t *impl);
  * wrote are still delivered. */
 void uvperf__event_unlink(event_t *impl);
 
+/* Operation of the kind: asks all events that write into the event's ring. */
+int uvperf__event_count_lost(void *owner);
+
 /* Frees the list of the events that wrote into the event's ring. */
 void uvperf__event_free_writers(event_t *impl);
 
@@ -209,6 +215,12 @@ void uvperf__event_free_writers(event_t *impl);
  * have the same fields. Updates the copies that decode its records in other
  * events' rings. */
 void uvperf__event_attr_changed(const event_t *impl);
+
+/* -- read.c -- */
+
+/* Reads how many records of the event the kernel has lost. Its attr must have
+ * PERF_FORMAT_LOST without PERF_FORMAT_GROUP. Returns 0 or a code. */
+int uvperf__event_read_lost(const event_t *impl, uint64_t *lost);
 
 /* -- control.c -- */
 

@@ -114,6 +114,45 @@ int uvperf__event_make_decoder(uvperf_decoder_t **decoder, const event_t *owner,
   return rc;
 }
 
+/* -- lost records ---------------------------------------------------------- */
+
+/* Returns the event into whose ring `impl` writes. Returns `impl` itself if the
+ * ring is its own. */
+static event_t *owner_of(event_t *impl) {
+  return impl->output != NULL ? impl->output : impl;
+}
+
+/* Whether the library can read how many records of the event were lost. */
+static int has_lost(const event_t *impl) {
+  return (impl->attr->read_format & (UVPERF_FORMAT_LOST | PERF_FORMAT_GROUP)) ==
+         UVPERF_FORMAT_LOST;
+}
+
+/* Adds what the event has lost since the last time to the ring into which it
+ * writes now. */
+static void count_lost(event_t *impl) {
+  event_t *owner = owner_of(impl);
+  uint64_t lost;
+
+  if (owner->ring.size == 0 || !has_lost(impl) ||
+      (!owner->was_paused && !uvperf__ring_may_have_lost(&owner->ring)) ||
+      uvperf__event_read_lost(impl, &lost) != 0)
+    return;
+  owner->lost += lost - impl->seen_lost;
+  impl->seen_lost = lost;
+}
+
+int uvperf__event_count_lost(void *impl) {
+  event_t *owner = impl;
+  const uvperf__writer_t *writer;
+
+  count_lost(owner);
+  for (writer = owner->writers; writer != NULL; writer = writer->next)
+    if (writer->event != NULL && writer->event->output == owner)
+      count_lost(writer->event);
+  return owner->ring.size != 0 && has_lost(owner);
+}
+
 /* -- attaching ------------------------------------------------------------ */
 
 static int make_writer(uvperf__writer_t **made, event_t *impl, event_t *owner) {
@@ -264,9 +303,11 @@ static void detach(event_t *impl) {
   event_t *owner = impl->output;
   uvperf__writer_t *writer;
 
-  impl->output = NULL;
   if (owner == NULL)
     return;
+  if (!uvperf__handle_is_forked(&owner->base))
+    count_lost(impl);
+  impl->output = NULL;
   writer = find_writer(impl, owner);
   writer->has_left = 1;
   writer->has_end = 0;
@@ -310,12 +351,6 @@ void uvperf__event_free_writers(event_t *impl) {
 }
 
 /* -- SET_OUTPUT ----------------------------------------------------------- */
-
-/* Returns the event into whose ring `impl` writes. Returns `impl` itself if the
- * ring is its own. */
-static event_t *owner_of(event_t *impl) {
-  return impl->output != NULL ? impl->output : impl;
-}
 
 /* Returns the reason why the library refuses the output, or NULL. */
 static const char *fault_of(const uvperf_event_t *event,

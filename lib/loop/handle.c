@@ -10,6 +10,9 @@
 #include "sys/fork.h"
 #include "util/error.h"
 
+/* Lost records are counted at most once in this time. */
+#define LOST_NS (100 * UINT64_C(1000000))
+
 /* A set that has no watch has no hub either. */
 static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
   uvperf__handle_t *self = owner;
@@ -105,6 +108,7 @@ void uvperf__handle_begin_close(void *owner) {
   uvperf__handle_t *self = owner;
   uvperf__handle_job_t *job;
 
+  self->lost_at = 0;
   if (self->handle != NULL)
     uvperf_stats(self->handle, &self->last_stats);
   self->closing = 1;
@@ -254,6 +258,7 @@ int uvperf_stop(uvperf_handle_t *handle) {
 
   if (rc == UV_ECANCELED)
     return 0; /* nothing is delivered any more */
+  self->lost_at = 0;
   return rc != 0 ? rc : self->kind->stop(self);
 }
 
@@ -261,6 +266,7 @@ int uvperf_flush(uvperf_handle_t *handle) {
   uvperf__handle_t *self = uvperf__handle_impl(handle);
   int rc = uvperf__handle_check(self, NULL);
 
+  self->lost_at = 0;
   return rc != 0 ? rc : self->kind->flush(self);
 }
 
@@ -271,6 +277,17 @@ int uvperf_has_record(const uvperf_handle_t *handle) {
   return rc == 0 && !self->in_callback && self->kind->has_record(self);
 }
 
+/* Reading the event of another CPU interrupts that CPU. */
+static void count_lost(uvperf__handle_t *self) {
+  uint64_t now = uv_hrtime();
+
+  if (uvperf__handle_check(self, NULL) != 0 ||
+      (self->lost_at != 0 && now - self->lost_at < LOST_NS))
+    return;
+  self->lost_at = now;
+  self->lost_is_read = self->kind->count_lost(self);
+}
+
 void uvperf_stats(const uvperf_handle_t *handle, uvperf_stats_t *stats) {
   uvperf__handle_t *self = uvperf__handle_impl(handle);
 
@@ -278,7 +295,9 @@ void uvperf_stats(const uvperf_handle_t *handle, uvperf_stats_t *stats) {
     *stats = self->last_stats;
     return;
   }
+  count_lost(self);
   self->kind->stats(self, stats);
+  stats->lost_is_read = (uint32_t)self->lost_is_read;
   stats->cpus_gone = self->cpus_gone;
   stats->cpus_come = self->cpus_come;
 }
@@ -293,7 +312,15 @@ int uvperf_ring(const uvperf_handle_t *handle, size_t index,
                 uvperf_ring_info_t *ring) {
   uvperf__handle_t *self = uvperf__handle_impl(handle);
 
-  return self->closing ? UV_ECANCELED : self->kind->ring(self, index, ring);
+  int rc = UV_ECANCELED;
+
+  if (!self->closing) {
+    count_lost(self);
+    rc = self->kind->ring(self, index, ring);
+  }
+  if (rc == 0)
+    ring->stats.lost_is_read = (uint32_t)self->lost_is_read;
+  return rc;
 }
 
 /* -- work on libuv's pool -------------------------------------------------- */

@@ -66,6 +66,10 @@ typedef struct uvperf__handle_kind_s {
   const uvperf__control_ops_t *control; /* NULL: it has none */
   const struct perf_event_attr *(*attr)(const void *impl, size_t attr);
   void (*stats)(void *impl, uvperf_stats_t *stats);
+  /* Reads how many records the kernel has lost, for `stats` and `ring`. Returns
+   * whether the kernel has such a number. Not called for a handle that cannot
+   * be used. */
+  int (*count_lost)(void *impl);
   size_t (*nr_rings)(const void *impl);
   int (*ring)(void *impl, size_t index, uvperf_ring_info_t *ring);
   /* The handle closes: its events and programs stop now. */
@@ -85,6 +89,8 @@ typedef struct uvperf__handle_s {
   int closing;
   int closed_by_user;
   uvperf_stats_t last_stats; /* when it began to close */
+  uint64_t lost_at;          /* ns, when lost records were counted; 0: do so */
+  int lost_is_read;          /* see uvperf_stats_t */
   uvperf__teardown_t teardown;
   struct uvperf__handle_job_s *jobs; /* on libuv's pool */
   uvperf__watch_t *watch;

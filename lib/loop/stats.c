@@ -38,8 +38,7 @@ static void get_stats(const uvperf__cpu_ring_t *ring,
   stats->cut_records = ring->ring.cut;
   stats->unwaited_snapshots = ring->ring.unwaited;
   stats->skipped_bytes = ring->ring.skipped;
-  if (stats->lost_records < ring->lost)
-    stats->lost_records = ring->lost;
+  uvperf__stats_add_lost(stats, ring->lost);
   stats->wakeups = 0;
   if (watch != NULL && ring->index < uvperf__watch_nr_rings(watch))
     stats->wakeups = uvperf__watch_ring_wakeups(watch, ring->index);
@@ -51,6 +50,7 @@ static void add_stats(uvperf_stats_t *stats, const uvperf_stats_t *one) {
   stats->wakeups += one->wakeups;
   stats->corrupt += one->corrupt;
   stats->lost_records += one->lost_records;
+  stats->lost_samples += one->lost_samples;
   stats->cut_records += one->cut_records;
   stats->unwaited_snapshots += one->unwaited_snapshots;
   stats->late_records += one->late_records;

@@ -44,8 +44,8 @@ typedef struct uvperf__cpu_ring_s {
   uvperf_stats_t stats;
   uint64_t iteration; /* uvperf__slice_t.iteration of its last record */
   uint64_t mark;      /* its head when ended targets were found */
-  /* Samples that the kernel had lost at the last read(2), whether or not LOST
-   * records report them. 0 in a set. */
+  /* Records that the kernel had lost at the last read(2), whether or not LOST
+   * records report them. */
   uint64_t lost;
   int status; /* 0, or why it is not read any more */
 } uvperf__cpu_ring_t;

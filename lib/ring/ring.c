@@ -347,6 +347,20 @@ uint64_t uvperf__ring_waiting(const uvperf__ring_t *ring) {
   return waiting < ring->size ? waiting : ring->size;
 }
 
+/* The size in a header has 16 bits. */
+#define LONGEST_RECORD 65536
+
+/* Records that are written while the ring is drained are added to those that
+ * the drain has found, until the next drain finds them. So the ring never has
+ * more than twice the most bytes that were found. */
+int uvperf__ring_may_have_lost(const uvperf__ring_t *ring) {
+  uint64_t most = uvperf__ring_waiting(ring);
+
+  if (most < ring->high_water)
+    most = ring->high_water;
+  return ring->overwrite || 2 * most + LONGEST_RECORD > ring->size;
+}
+
 int uvperf__ring_has_data(const uvperf__ring_t *ring) {
   return __atomic_load_n(low_word(&ring->page->data_head), __ATOMIC_RELAXED) !=
          (word_t)ring->tail;

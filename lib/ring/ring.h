@@ -143,6 +143,10 @@ uint64_t uvperf__ring_head(const uvperf__ring_t *ring);
  * last snapshot. Reads the head now. */
 uint64_t uvperf__ring_waiting(const uvperf__ring_t *ring);
 
+/* Whether the ring may have been too full for a record, or may have been paused
+ * for a snapshot. */
+int uvperf__ring_may_have_lost(const uvperf__ring_t *ring);
+
 /* Whether the kernel has written anything after the tail. Reads the head
  * now. */
 int uvperf__ring_has_data(const uvperf__ring_t *ring);

@@ -193,6 +193,11 @@ int uvperf__counters_reset(uvperf__counters_t *counters);
 int uvperf__counters_read(uvperf__counters_t *counters,
                           uvperf_reading_t *reading);
 
+/* Adds to the `lost` of each ring how many records the kernel has lost. This
+ * reads the events of each ring that was nearly full. Returns 0 if the events
+ * lack PERF_FORMAT_LOST. */
+int uvperf__counters_count_lost(const uvperf__counters_t *counters);
+
 /* Does the same as uvperf__counters_read, but does not check which tasks are
  * gone, because that check takes longer than the rest. Use it for a reading
  * that serves only to compute differences. */

@@ -109,6 +109,7 @@ static void replan_place(uvperf__counters_t *counters, counter_target_t *target,
     mark_away(counters, place);
   place->is_away = 0;
   uvperf__counters_read_place(counters, place);
+  uvperf__counters_count_lost_at(counters, place);
   replan_events(counters, target, place);
   uvperf__counters_forget_place(counters, &place->place);
 }

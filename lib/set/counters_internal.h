@@ -87,6 +87,7 @@ typedef struct counter_s {
   uint64_t left;      /* `last.running` when its CPU was found to be offline */
   counted_t last;     /* at the last read */
   uint32_t map_entry; /* its key in the attr's map, plus 1; 0: none */
+  uint64_t lost;      /* of `last.lost`, what its ring's `lost` has */
   counted_t base;     /* at the last reset */
   int base_code;      /* 0, or why `base` could not be read */
 } counter_t;
@@ -510,6 +511,10 @@ void uvperf__counters_leave_entry(const uvperf__counters_t *counters,
                                   counter_t *event, size_t attr);
 
 /* -- counters_read.c -- */
+
+/* Does what uvperf__counters_count_lost does, for one place. */
+void uvperf__counters_count_lost_at(const uvperf__counters_t *counters,
+                                    counter_place_t *place);
 
 /* Reads all events of a place. */
 enum place_read uvperf__counters_read_place(const uvperf__counters_t *counters,

@@ -260,6 +260,45 @@ enum place_read uvperf__counters_read_place(const uvperf__counters_t *counters,
   return found;
 }
 
+/* -- lost records ---------------------------------------------------------- */
+
+static int has_lost(const uvperf__counters_t *counters) {
+  return (counters->attrs[0].attr->read_format & UVPERF_FORMAT_LOST) != 0;
+}
+
+static void count_lost(counter_t *event) {
+  if (!uvperf__counter_writes(event))
+    return;
+  event->source->ring->lost += event->last.lost - event->lost;
+  event->lost = event->last.lost;
+}
+
+void uvperf__counters_count_lost_at(const uvperf__counters_t *counters,
+                                    counter_place_t *place) {
+  const uvperf__cpu_ring_t *ring =
+      counters->rings == NULL
+          ? NULL
+          : uvperf__cpu_rings_find(counters->rings, place->place.cpu);
+  size_t i;
+
+  if (ring == NULL || !has_lost(counters) ||
+      !uvperf__ring_may_have_lost(&ring->ring))
+    return;
+  uvperf__counters_read_place(counters, place);
+  for (i = 0; i < counters->nr_attrs; i++)
+    count_lost(&place->events[i]);
+}
+
+int uvperf__counters_count_lost(const uvperf__counters_t *counters) {
+  size_t i, place;
+
+  for (i = 0; i < counters->nr_targets; i++)
+    for (place = 0; place < counters->targets[i]->nr_places; place++)
+      uvperf__counters_count_lost_at(counters,
+                                     &counters->targets[i]->places[place]);
+  return has_lost(counters);
+}
+
 /* -- ended tasks ----------------------------------------------------------- */
 
 static int is_gone(uvperf__counters_t *counters, const counter_target_t *target,

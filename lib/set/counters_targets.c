@@ -450,15 +450,17 @@ int uvperf__counters_add_target(uvperf__counters_t *counters,
 
 int uvperf__counters_remove_target(uvperf__counters_t *counters,
                                    uint32_t index) {
-  size_t i;
+  size_t i, place;
   int rc = uvperf__counters_check(counters, NULL);
 
   if (rc != 0)
     return rc;
-  for (i = 0; i < counters->nr_targets; i++)
-    if (counters->targets[i]->index == index) {
-      drop(counters, i);
-      return 0;
-    }
-  return -ENOENT;
+  i = uvperf__counters_position(counters, index);
+  if (i == counters->nr_targets || counters->targets[i]->index != index)
+    return -ENOENT;
+  for (place = 0; place < counters->targets[i]->nr_places; place++)
+    uvperf__counters_count_lost_at(counters,
+                                   &counters->targets[i]->places[place]);
+  drop(counters, i);
+  return 0;
 }

@@ -531,6 +531,12 @@ static size_t set_nr_rings(const void *owner) {
   return uvperf__counters_nr_rings(impl->counters);
 }
 
+static int set_count_lost(void *owner) {
+  const set_t *impl = owner;
+
+  return uvperf__counters_count_lost(impl->counters);
+}
+
 static void set_stats(void *owner, uvperf_stats_t *stats) {
   const set_t *impl = owner;
 
@@ -566,6 +572,7 @@ static const uvperf__handle_kind_t set_kind = {
     .control = &set_control,
     .attr = set_attr,
     .stats = set_stats,
+    .count_lost = set_count_lost,
     .nr_rings = set_nr_rings,
     .ring = set_ring,
     .quit = quit,

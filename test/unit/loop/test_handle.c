@@ -16,13 +16,13 @@
 typedef struct made_s {
   uvperf__handle_t base;
   int active;
-  int *stops, *quits, *gifts, *releases;
+  int *asks, *stops, *quits, *gifts, *releases;
 } made_t;
 
 typedef struct fixture_s {
   uvperf_handle_t handle;
   made_t *impl;
-  int stops, quits, gifts, releases, closes;
+  int asks, stops, quits, gifts, releases, closes;
 } fixture_t;
 
 static int is_active(const void *owner) {
@@ -73,6 +73,13 @@ static void release(void *owner) {
   free(impl);
 }
 
+static int count_lost(void *owner) {
+  made_t *impl = owner;
+
+  *impl->asks += 1;
+  return 1;
+}
+
 static const uvperf__handle_kind_t kind = {
     .type = UVPERF_HANDLE_SET,
     .noun = "test",
@@ -81,6 +88,7 @@ static const uvperf__handle_kind_t kind = {
     .flush = stop,
     .has_record = has_record,
     .stats = stats,
+    .count_lost = count_lost,
     .nr_rings = nr_rings,
     .ring = ring,
     .quit = quit,
@@ -97,6 +105,7 @@ static void begin(fixture_t *fixture, uv_loop_t *loop) {
   memset(fixture, 0, sizeof *fixture);
   fixture->impl = impl;
   impl->stops = &fixture->stops;
+  impl->asks = &fixture->asks;
   impl->quits = &fixture->quits;
   impl->gifts = &fixture->gifts;
   impl->releases = &fixture->releases;
@@ -165,6 +174,31 @@ static void verbs_of_a_handle_reach_its_kind(void **state) {
   uvperf_stats(&fixture.handle, &sum);
   assert_int_equal(sum.records, 7);
   end(&fixture, *state);
+}
+
+/* At most once in 100 ms, as each time may interrupt all CPUs. */
+static void
+lost_records_are_counted_once_until_stop_flush_or_close(void **state) {
+  fixture_t fixture;
+  uvperf_ring_info_t info;
+  uvperf_stats_t sum;
+  int i;
+
+  begin(&fixture, *state);
+  for (i = 0; i < 3; i++) {
+    uvperf_stats(&fixture.handle, &sum);
+    assert_int_equal(sum.lost_is_read, 1);
+    assert_int_equal(uvperf_ring(&fixture.handle, 1, &info), 0);
+    assert_int_equal(info.stats.lost_is_read, 1);
+    assert_int_equal(fixture.asks, i + 1);
+    assert_int_equal(i == 0 ? uvperf_stop(&fixture.handle)
+                            : uvperf_flush(&fixture.handle),
+                     0);
+  }
+  uvperf_stats(&fixture.handle, &sum);
+  assert_int_equal(fixture.asks, 4);
+  end(&fixture, *state);
+  assert_int_equal(fixture.asks, 5);
 }
 
 static void refuses_delivery(fixture_t *fixture, int code) {
@@ -314,6 +348,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(handle_is_of_one_type),
       support_loop_test(verbs_of_a_handle_reach_its_kind),
+      support_loop_test(
+          lost_records_are_counted_once_until_stop_flush_or_close),
       support_loop_test(handle_that_is_not_open_refuses_delivery),
       support_loop_test(handle_is_active_and_refd_until_close),
       support_loop_test(close_after_a_walk_calls_back_at_once),
