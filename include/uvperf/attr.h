@@ -545,6 +545,7 @@ typedef struct uvperf_handle_s uvperf_handle_t; /* handle.h */
  *  @param status
  *    0             the handle is open, as after an init without open_cb;
  *    UV_ECANCELED  the handle was closed meanwhile; close_cb follows;
+ *    UV_ETIMEDOUT  options.open has not returned in time (cause argument);
  *    another       it could not be opened: a code of its init. It must be
  *      closed. Until then other functions return UV_EBADF.
  *  @param error   The failure, valid until the callback returns; NULL if status
@@ -557,11 +558,11 @@ typedef void (*uvperf_open_cb)(uvperf_handle_t *handle, int status,
  *  perf_event_open(2), so a seccomp filter may forbid that call: see
  *  uvperf-broker(7), samples/broker.c.
  *
- *  The function is called for each attr, and again for later CPUs and targets.
- *  It is also called for each ring of a set or reader, with a dummy event of
- *  this process (PERF_COUNT_SW_DUMMY). The loop's thread calls it. For
- *  asynchronous opening a thread of libuv's pool calls it, perhaps at the same
- *  time. The function must not call functions of the handle.
+ *  It is called for each attr, also for later CPUs and targets, and for each
+ *  ring of a set or reader, with a dummy event of this process. The loop's
+ *  thread calls it. For asynchronous opening a thread of libuv's pool calls it,
+ *  perhaps at the same time, and may wait for options.open_timeout_ms. It must
+ *  not call functions of the handle.
  *  @param attr      attr->size bytes, valid during the call. config1 and
  *    config2 of a uprobe or kprobe by name point to a string of this process.
  *  @param pid       A thread's id in this process's PID namespace, never 0. -1
@@ -573,9 +574,8 @@ typedef void (*uvperf_open_cb)(uvperf_handle_t *handle, int status,
  *  @return the fd of a perf event, or a negative errno. The handle then owns
  *    the fd and makes it close-on-exec. An event that is older than another of
  *    the handle, or of a uvperf_event_t on the loop, is refused (UV_EEXIST), as
- *    is any other kind of fd (UV_ENOTTY). A refused fd is not closed. Errnos
- *    are explained as if they came from the kernel. To refuse an event, return
- *    -EACCES or -EPERM. -E2BIG does not report the kernel's attr size.
+ *    is any other kind of fd (UV_ENOTTY). A refused fd is not closed. To refuse
+ *    an event, return -EACCES or -EPERM; errnos are explained as the kernel's.
  *  Source: perf_event_open(2). */
 typedef int (*uvperf_open_fn)(const struct perf_event_attr *attr, int32_t pid,
                               int32_t cpu, int group_fd, unsigned long flags,

@@ -139,10 +139,11 @@ typedef struct uvperf_bpf_reader_options_s {
   uint32_t wakeup_bytes;
   /* UVPERF_BPF_READER_*. */
   uint32_t flags;
-  uint32_t reserved; /* 0 */
+  /* As in uvperf_event_options_t. */
+  uint32_t open_timeout_ms;
   /* A function that opens the events, and its argument. NULL means
    * perf_event_open(2). Both are the caller's and must stay valid until the
-   * reader is closed. */
+   * reader is closed and no call of the function runs. */
   uvperf_open_fn open;
   void *open_arg;
   /* NULL: init opens the events before it returns. Otherwise threads of libuv's

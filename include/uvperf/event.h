@@ -184,10 +184,10 @@ typedef struct uvperf_event_options_s {
   int32_t fd;
   /* A function that opens the event. It receives open_arg. NULL means
    * perf_event_open(2). The function and open_arg belong to the caller, and
-   * must last until the event is open. With a function, UVPERF_FALLBACK_KERNEL
-   * does nothing, because that fallback asks the kernel. UV_ENOTTY if the
-   * function's fd is no perf event. UV_EEXIST if the event is not new: see
-   * uvperf_open_fn. */
+   * must last until the event is open and no call of the function runs. With a
+   * function, UVPERF_FALLBACK_KERNEL does nothing, because that fallback asks
+   * the kernel. UV_ENOTTY if the function's fd is no perf event. UV_EEXIST if
+   * the event is not new: see uvperf_open_fn. */
   uvperf_open_fn open;
   void *open_arg;
   /* NULL: init opens the event before it returns. Otherwise a thread of libuv's
@@ -197,13 +197,17 @@ typedef struct uvperf_event_options_s {
    * the task's id meanwhile, the status is UV_ESRCH. If config1 or config2 of a
    * probe is a pointer to text, the text must stay until the call. */
   uvperf_open_cb open_cb;
+  /* Milliseconds that a call of `open` may take on the pool. 0 is the default:
+   * 5000. If it takes longer, open_cb gets UV_ETIMEDOUT, and what the call
+   * returns later is closed: see uvperf-broker(7). */
+  uint32_t open_timeout_ms;
 } uvperf_event_options_t;
 
 /* The defaults, for an initializer. */
 #define UVPERF_EVENT_OPTIONS_INIT                                              \
   {                                                                            \
     sizeof(uvperf_event_options_t), 0, 0, 0, 0, NULL, 0, 0, 0, NULL, NULL,     \
-        NULL                                                                   \
+        NULL, 0                                                                \
   }
 
 /** Opens a perf event, disabled, and maps its ring if it produces records.

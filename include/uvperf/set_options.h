@@ -282,10 +282,13 @@ typedef struct uvperf_set_options_s {
    * in its ring. Records that are younger than this wait. 0 is the default:
    * 1000. Must be 0 without UVPERF_SET_TIME_ORDER. */
   uint32_t slack_us;
-  uint32_t reserved; /* 0 */
+  /* As in uvperf_event_options_t, also for a target that is added with a
+   * callback, which then gets UV_ETIMEDOUT. */
+  uint32_t open_timeout_ms;
   /* A function that opens the events, and its argument. NULL means
    * perf_event_open(2). Both are the caller's and must stay valid until the set
-   * is closed. With such a function, UVPERF_FALLBACK_KERNEL has no effect. */
+   * is closed and no call of the function runs. With such a function,
+   * UVPERF_FALLBACK_KERNEL has no effect. */
   uvperf_open_fn open;
   void *open_arg;
   /* NULL: init opens all events before it returns. Otherwise threads of libuv's

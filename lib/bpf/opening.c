@@ -8,33 +8,40 @@
 
 typedef struct reader_opening_s {
   uvperf__handle_job_t base;
+  uvperf__bpf_outputs_t *outputs; /* the reader's, unless is_late is set */
   uvperf_open_cb cb;
 } reader_opening_t;
 
 static int open_next(uvperf__job_t *job) {
   reader_opening_t *opening = (reader_opening_t *)job;
-  reader_t *impl = (reader_t *)opening->base.owner;
 
   return uvperf__bpf_outputs_open_next(
-      impl->outputs, atomic_load(&opening->base.is_cancelled));
+      opening->outputs, atomic_load(&opening->base.is_cancelled));
 }
 
-static void on_opened(uvperf__handle_job_t *job, int was_closing) {
-  uvperf_open_cb cb = ((reader_opening_t *)job)->cb;
+static void on_opened(uvperf__handle_job_t *job, int rc,
+                      uvperf_error_t *error) {
   reader_t *impl = (reader_t *)job->owner;
-  uvperf_error_t error;
-  int rc;
+  int opened = rc;
 
-  uvperf__free(job);
-  rc = uvperf__bpf_outputs_end(&impl->outputs, &error);
-  impl->base.code = rc == 0 ? 0 : UV_EBADF;
-  if (rc == 0)
+  if (job->is_late)
+    impl->outputs = NULL;
+  else
+    opened = uvperf__bpf_outputs_end(&impl->outputs, rc == 0 ? error : NULL);
+  impl->base.code = opened == 0 ? 0 : UV_EBADF;
+  if (opened == 0)
     uvperf__bpf_reader_take_outputs(impl);
-  if (was_closing)
-    rc = uvperf__error_cancelled(&error, "reader");
-  cb(impl->base.handle, rc, rc == 0 ? NULL : &error);
-  if (was_closing)
+  if (rc == 0)
+    rc = opened;
+  else
     uvperf__bpf_reader_leave_outputs(impl);
+  ((reader_opening_t *)job)->cb(impl->base.handle, rc, rc == 0 ? NULL : error);
+}
+
+static void free_opening(uvperf__handle_job_t *job) {
+  if (job->is_late)
+    uvperf__bpf_outputs_free(((reader_opening_t *)job)->outputs);
+  uvperf__free(job);
 }
 
 int uvperf__bpf_reader_begin_opening(reader_t *impl, uvperf_open_cb cb,
@@ -46,8 +53,12 @@ int uvperf__bpf_reader_begin_opening(reader_t *impl, uvperf_open_cb cb,
     return uvperf__error_shortage(error, UV_ENOMEM, "cannot open the reader");
   opening->base.job.step = open_next;
   opening->base.done = on_opened;
+  opening->base.free = free_opening;
+  opening->outputs = impl->outputs;
   opening->cb = cb;
-  rc = uvperf__handle_job_begin(&impl->base, &opening->base, 1, error);
+  rc =
+      uvperf__handle_job_begin(&impl->base, &opening->base,
+                               uvperf__bpf_outputs_calls(impl->outputs), error);
   if (rc == 0)
     impl->base.code = UV_EBUSY;
   else

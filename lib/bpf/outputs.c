@@ -55,7 +55,7 @@ struct uvperf__bpf_outputs_s {
   char *cpus;                   /* the list, or NULL */
   int is_fixed;
   uvperf__opener_t opener;
-  uint64_t newest_id; /* opener.newest */
+  uvperf__calls_t calls; /* opener.calls */
   uvperf__cpu_rings_t *rings;
   uvperf_source_t source;
   uvperf_decoder_t *decoder;
@@ -614,7 +614,7 @@ int uvperf__bpf_outputs_begin(uvperf__bpf_outputs_t **outputs,
   made->process = uvperf__process();
   made->is_fixed = options->is_fixed;
   made->opener = options->opener;
-  made->opener.newest = &made->newest_id;
+  made->opener.calls = &made->calls;
   made->map.fd = -1;
   rc = make(made, options, error);
   if (rc == 0)
@@ -768,6 +768,10 @@ int uvperf__bpf_outputs_count_lost(uvperf__bpf_outputs_t *outputs) {
 }
 
 /* -- getters --------------------------------------------------------------- */
+
+uvperf__calls_t *uvperf__bpf_outputs_calls(uvperf__bpf_outputs_t *outputs) {
+  return &outputs->calls;
+}
 
 uvperf__cpu_rings_t *
 uvperf__bpf_outputs_rings(const uvperf__bpf_outputs_t *outputs) {

@@ -115,6 +115,8 @@ int uvperf__bpf_outputs_cpu_status(const uvperf__bpf_outputs_t *outputs,
  * lack PERF_FORMAT_LOST. Must not be called in a forked child. */
 int uvperf__bpf_outputs_count_lost(uvperf__bpf_outputs_t *outputs);
 
+/* Returns the calls of options.open. */
+uvperf__calls_t *uvperf__bpf_outputs_calls(uvperf__bpf_outputs_t *outputs);
 uvperf__cpu_rings_t *
 uvperf__bpf_outputs_rings(const uvperf__bpf_outputs_t *outputs);
 /* Returns the decoder for the records of all rings. The source of the decoder

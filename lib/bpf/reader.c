@@ -107,11 +107,8 @@ static int check_options(int map_fd, const uvperf_bpf_reader_options_t *options,
                          UVPERF_BPF_READER_FIXED_CPUS |
                          UVPERF_BPF_READER_PERF_CLOCK;
 
-  if ((options->flags & ~known) || options->reserved != 0)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "options.flags 0x%x has unknown bits, or "
-                             "options.reserved is not 0; clear them",
-                             options->flags);
+  if (options->flags & ~known)
+    return uvperf__error_bits(error, "options.flags", options->flags);
   if ((map_fd >= 0) == (options->path != NULL))
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "the map must be named once; pass map_fd, or set "
@@ -182,6 +179,8 @@ static reader_t *make_impl(uv_loop_t *loop,
   if (impl == NULL)
     return NULL;
   uvperf__handle_init(&impl->base, loop, &reader_kind);
+  uvperf__handle_limit_calls(&impl->base, options->open,
+                             options->open_timeout_ms);
   impl->flags = options->flags;
   impl->default_flush_ms =
       options->wakeup_events == 1 || options->wakeup_bytes == 1

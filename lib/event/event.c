@@ -432,6 +432,7 @@ static int begin_make(make_t *make, const struct perf_event_attr *attr,
   impl->flags = own->flags;
   make->plan.pid = own->pid;
   uvperf__handle_init(&impl->base, make->loop, &event_kind);
+  uvperf__handle_limit_calls(&impl->base, own->open, own->open_timeout_ms);
   make->impl = impl;
   rc = check(make, attr, error);
   if (rc != 0)

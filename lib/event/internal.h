@@ -8,6 +8,7 @@
 #include "loop/handle.h"
 #include "ring/ring.h"
 #include "ring/scratch.h"
+#include "sys/opener.h"
 
 typedef struct event_s event_t;
 
@@ -49,6 +50,7 @@ struct event_s {
   uvperf__ring_t ring;
   uvperf_source_t source;
   uint64_t id;
+  uvperf__calls_t calls;
   int fd;
   int cgroup;               /* options.cgroup, maybe closed by now; -1: none */
   uint32_t flags;           /* UVPERF_EVENT_* of its options */

@@ -50,12 +50,13 @@ static int explain(const event_t *impl, const uvperf_event_options_t *options,
 static int open_fd(event_t *impl, const event_plan_t *plan,
                    uvperf__tracefs_ids_t *tracepoints, uvperf_error_t *error) {
   const uvperf_event_options_t *options = &plan->options;
-  uint64_t newest = plan->newest_id;
-  const uvperf__opener_t opener = {options->open, options->open_arg, &newest};
+  const uvperf__opener_t opener = {options->open, options->open_arg,
+                                   &impl->calls};
   unsigned long flags = PERF_FLAG_FD_CLOEXEC;
   uint32_t asked_size = impl->attr->size;
   int pid = plan->pid;
 
+  impl->calls.newest = plan->newest_id;
   if (options->cgroup >= 0) {
     flags |= PERF_FLAG_PID_CGROUP;
     pid = options->cgroup;

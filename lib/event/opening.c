@@ -37,9 +37,11 @@ static void leave(event_opening_t *opening) {
   uvperf__leftovers_add(&opening->leftovers, NULL, 0, opening->plan.group_fd);
   uvperf__leftovers_add(&opening->leftovers, NULL, 0,
                         opening->plan.options.cgroup);
+  opening->plan.group_fd = opening->plan.options.cgroup = -1;
   if (opening->rc == 0)
     return;
   uvperf__event_give_back(draft);
+  uvperf__ring_give_up(&draft->ring, &opening->leftovers);
   uvperf__leftovers_add(&opening->leftovers, NULL, 0, draft->fd);
   draft->fd = -1;
 }
@@ -50,24 +52,16 @@ static int open_draft(uvperf__job_t *job) {
   if (opening->was_tried)
     return uvperf__leftovers_close_one(&opening->leftovers);
   opening->was_tried = 1;
-  if (atomic_load(&opening->base.is_cancelled))
-    opening->rc = UV_ECANCELED;
-  else
+  if (!atomic_load(&opening->base.is_cancelled))
     opening->rc =
         uvperf__event_open(&opening->draft, &opening->plan, &opening->error);
+  if (atomic_load(&opening->base.is_cancelled))
+    opening->rc = UV_ECANCELED;
   leave(opening);
   return 1;
 }
 
 /* -- on the loop ----------------------------------------------------------- */
-
-static void free_opening(event_opening_t *opening) {
-  uvperf__leftovers_end(&opening->leftovers);
-  uvperf__free(opening->draft.attr);
-  uvperf__free(opening->draft.changes);
-  uvperf__free(opening->leader.attr);
-  uvperf__free(opening);
-}
 
 static void take_draft(event_t *impl, event_t *draft) {
   uvperf__free(impl->attr);
@@ -78,28 +72,35 @@ static void take_draft(event_t *impl, event_t *draft) {
   impl->ring = draft->ring;
   draft->attr = NULL;
   draft->changes = NULL;
+  draft->fd = -1;
+  uvperf__ring_forget(&draft->ring);
 }
 
-static void on_opened(uvperf__handle_job_t *job, int was_closing) {
+/* If the handle closes, it closes the event too. */
+static void on_opened(uvperf__handle_job_t *job, int rc,
+                      uvperf_error_t *error) {
   event_opening_t *opening = (event_opening_t *)job;
   event_t *impl = (event_t *)job->owner;
-  int rc = opening->rc;
 
   impl->base.code = 0;
-  if (rc == 0)
+  if (!job->is_late && opening->rc == 0)
     take_draft(impl, &opening->draft);
-  if (rc == 0 && !was_closing)
-    rc = opening->install(impl, &opening->plan, &opening->error);
-  if (was_closing)
-    rc = uvperf__error_cancelled(&opening->error, "event");
+  if (rc == 0) {
+    rc = opening->rc;
+    *error = opening->error;
+  }
+  if (rc == 0)
+    rc = opening->install(impl, &opening->plan, error);
   if (rc != 0) {
     uvperf__event_give_back(impl);
     impl->base.code = UV_EBADF;
     uvperf__event_leave_group(impl);
   }
-  opening->plan.options.open_cb(impl->base.handle, rc,
-                                rc == 0 ? NULL : &opening->error);
-  free_opening(opening);
+  opening->plan.options.open_cb(impl->base.handle, rc, rc == 0 ? NULL : error);
+}
+
+static void free_opened(uvperf__handle_job_t *job) {
+  uvperf__event_free_opening((event_opening_t *)job);
 }
 
 /* -- before ---------------------------------------------------------------- */
@@ -178,7 +179,11 @@ void uvperf__event_free_opening(event_opening_t *opening) {
     return;
   opening->rc = UV_ECANCELED;
   leave(opening);
-  free_opening(opening);
+  uvperf__leftovers_end(&opening->leftovers);
+  uvperf__free(opening->draft.attr);
+  uvperf__free(opening->draft.changes);
+  uvperf__free(opening->leader.attr);
+  uvperf__free(opening);
 }
 
 int uvperf__event_new_opening(event_opening_t **made, event_t *impl,
@@ -192,6 +197,7 @@ int uvperf__event_new_opening(event_opening_t **made, event_t *impl,
     return uvperf__error_shortage(error, UV_ENOMEM, "cannot open the event");
   opening->base.job.step = open_draft;
   opening->base.done = on_opened;
+  opening->base.free = free_opened;
   opening->plan = *plan;
   opening->install = install;
   opening->draft.fd = -1;
@@ -203,7 +209,8 @@ int uvperf__event_new_opening(event_opening_t **made, event_t *impl,
 
 int uvperf__event_begin_opening(event_t *impl, event_opening_t *opening,
                                 uvperf_error_t *error) {
-  int rc = uvperf__handle_job_begin(&impl->base, &opening->base, 1, error);
+  int rc = uvperf__handle_job_begin(&impl->base, &opening->base,
+                                    &opening->draft.calls, error);
 
   if (rc == 0)
     impl->base.code = UV_EBUSY;

@@ -13,6 +13,8 @@
 /* Lost records are counted at most once in this time. */
 #define LOST_NS (100 * UINT64_C(1000000))
 
+#define DEFAULT_TIMEOUT_MS 5000
+
 /* A set that has no watch has no hub either. */
 static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
   uvperf__handle_t *self = owner;
@@ -122,7 +124,8 @@ void uvperf__handle_begin_close(void *owner) {
   if (self->hotplug != NULL && uvperf__hotplug_is_attached(self->hotplug))
     uvperf__hotplug_close(self->hotplug);
   uvperf__snapshot_job_close(self->snapshot, &self->teardown);
-  uvperf__teardown_end(&self->teardown);
+  if (!uvperf__handle_is_opening(self))
+    uvperf__teardown_end(&self->teardown);
 }
 
 void uvperf_close(uvperf_handle_t *handle, uvperf_close_cb close_cb) {
@@ -325,29 +328,72 @@ int uvperf_ring(const uvperf_handle_t *handle, size_t index,
 
 /* -- work on libuv's pool -------------------------------------------------- */
 
-static void on_done(uvperf__job_t *base) {
-  uvperf__handle_job_t *job = (uvperf__handle_job_t *)base;
+/* A job that opens needs the timer of the hub, so the handle leaves the hub
+ * only now. */
+static void handle_job_end(uvperf__handle_job_t *job) {
   uvperf__handle_t *self = job->owner;
   uvperf__handle_job_t **link = &self->jobs;
   int was_closing = self->closing;
+  int opens = job->opens;
+  uvperf_error_t error;
+  int rc = 0;
 
   while (*link != job)
     link = &(*link)->next;
   *link = job->next;
-  job->done(job, was_closing);
   if (was_closing)
-    uvperf__teardown_closed(&self->teardown);
+    rc = uvperf__error_cancelled(&error, self->kind->noun);
+  else if (job->is_late)
+    rc = uvperf__error_set(&error, UV_ETIMEDOUT, UVPERF_CAUSE_ARGUMENT,
+                           "options.open has not returned for %u ms; make it "
+                           "return earlier, or raise options.open_timeout_ms",
+                           self->limit_ms);
+  job->done(job, rc, &error);
+  if (!job->is_late)
+    job->free(job);
+  if (!was_closing)
+    return;
+  if (opens && !uvperf__handle_is_opening(self))
+    uvperf__teardown_end(&self->teardown);
+  uvperf__teardown_closed(&self->teardown);
+}
+
+static void on_done(uvperf__job_t *base) {
+  uvperf__handle_job_t *job = (uvperf__handle_job_t *)base;
+
+  if (job->is_late)
+    job->free(job);
+  else
+    handle_job_end(job);
+}
+
+static void on_late(uvperf__job_t *base) {
+  uvperf__handle_job_t *job = (uvperf__handle_job_t *)base;
+
+  job->is_late = 1;
+  atomic_store(&job->is_cancelled, 1);
+  handle_job_end(job);
+}
+
+void uvperf__handle_limit_calls(uvperf__handle_t *self, uvperf_open_fn open,
+                                uint32_t timeout_ms) {
+  if (open != NULL)
+    self->limit_ms = timeout_ms == 0 ? DEFAULT_TIMEOUT_MS : timeout_ms;
 }
 
 int uvperf__handle_job_begin(uvperf__handle_t *self, uvperf__handle_job_t *job,
-                             int opens, uvperf_error_t *error) {
+                             uvperf__calls_t *calls, uvperf_error_t *error) {
   uvperf__teardown_t *teardown = &self->teardown;
   int rc;
 
   job->owner = self;
-  job->opens = opens;
-  if (job->opens)
+  job->opens = calls != NULL;
+  if (job->opens) {
     job->job.kind = UVPERF__JOB_OPEN;
+    job->job.limit_ms = self->limit_ms;
+    job->job.calls = calls;
+    job->job.late = on_late;
+  }
   job->job.done = on_done;
   if (uvperf__hub_join(teardown) != 0)
     return uvperf__error_shortage(error, UV_ENOMEM, "cannot use the loop");

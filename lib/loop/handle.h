@@ -13,6 +13,8 @@
 
 #include <stdatomic.h>
 
+#include "uvperf/attr.h"
+
 #include "loop/hotplug.h"
 #include "loop/snapshot_job.h"
 #include "loop/teardown.h"
@@ -88,6 +90,7 @@ typedef struct uvperf__handle_s {
   int is_unref;
   int closing;
   int closed_by_user;
+  uint32_t limit_ms;         /* of a call of options.open; 0: it is not set */
   uvperf_stats_t last_stats; /* when it began to close */
   uint64_t lost_at;          /* ns, when lost records were counted; 0: do so */
   int lost_is_read;          /* see uvperf_stats_t */
@@ -154,16 +157,31 @@ typedef struct uvperf__handle_job_s {
   uvperf__job_t job;
   uvperf__handle_t *owner;
   struct uvperf__handle_job_s *next;
-  atomic_int is_cancelled; /* the handle closes */
+  atomic_int is_cancelled; /* the handle closes, or the job is late */
   int opens;               /* the handle is active meanwhile */
-  /* Frees the job. `was_closing`: the handle was closing by then. */
-  void (*done)(struct uvperf__handle_job_s *job, int was_closing);
+  int is_late;             /* a call of options.open hangs */
+  /* Called on the loop when the steps are done. rc is 0, or UV_ECANCELED and
+   * the error if the handle is closing. If rc is 0, this function may use the
+   * error for its own failure.
+   *
+   * If is_late is set, it is called before: rc is UV_ETIMEDOUT or UV_ECANCELED,
+   * and a thread of the pool still uses the job. */
+  void (*done)(struct uvperf__handle_job_s *job, int rc, uvperf_error_t *error);
+  /* Called after `done`, when no thread uses the job any more. If is_late is
+   * set, the handle may have been freed. */
+  void (*free)(struct uvperf__handle_job_s *job);
 } uvperf__handle_job_t;
 
-/* Begins a job. With `opens`, the handle is active meanwhile. Returns 0, or a
- * code and the error. */
+/* Begins a job. A job that opens something passes its calls of options.open,
+ * and the handle is active meanwhile. Other jobs pass NULL. Returns 0, or a code
+ * and the error. */
 int uvperf__handle_job_begin(uvperf__handle_t *self, uvperf__handle_job_t *job,
-                             int opens, uvperf_error_t *error);
+                             uvperf__calls_t *calls, uvperf_error_t *error);
+
+/* Sets how long a call of options.open may take on the pool, as the options of
+ * the handle say. */
+void uvperf__handle_limit_calls(uvperf__handle_t *self, uvperf_open_fn open,
+                                uint32_t timeout_ms);
 
 /* Whether the handle, or a part of it, is being opened on the pool. */
 int uvperf__handle_is_opening(const uvperf__handle_t *self);

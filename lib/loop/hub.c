@@ -139,7 +139,6 @@ static void hub_init(uvperf__hub_t *hub, uv_loop_t *loop) {
   hub->process = uvperf__process();
   hub->backend_fd = uv_backend_fd(loop);
   hub->leaving = NULL;
-  memset(&hub->jobs, 0, sizeof(hub->jobs));
   hub->scratch = NULL;
   hub->newest_event = 0;
   hub->is_newest_gone = 0;
@@ -159,6 +158,7 @@ static void hub_init(uvperf__hub_t *hub, uv_loop_t *loop) {
   hub->idle.idle_cb = on_idle;
   uvperf__flush_timer_init(&hub->flush_timer, loop, on_fired);
   hub->flush_timer.timer.data = hub;
+  uvperf__jobs_init(&hub->jobs, &hub->flush_timer);
   uv_unref((uv_handle_t *)&hub->check);
   uv_unref((uv_handle_t *)&hub->idle);
 }
@@ -378,8 +378,14 @@ int uvperf__hub_check(uvperf__hub_t *hub) {
   return 0;
 }
 
+/* As in on_check, a callback may do anything. */
 static void on_fired(uvperf__flush_timer_t *timer) {
-  uvperf__hub_check(timer->timer.data);
+  uvperf__hub_t *hub = timer->timer.data;
+
+  hub->users += 1;
+  if (uvperf__hub_check(hub))
+    uvperf__jobs_check(&hub->jobs, timer->timer.loop);
+  hub_drop(hub);
 }
 
 static void on_idle(uv_idle_t *idle) {

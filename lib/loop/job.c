@@ -3,6 +3,8 @@
 #include "loop/job.h"
 
 #include <assert.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "loop/threads.h"
 #include "sys/fork.h"
@@ -57,7 +59,19 @@ static void work(uv_work_t *request) {
 static void on_worked(uv_work_t *request, int status);
 
 static int job_run(uvperf__job_t *job, uv_loop_t *loop) {
+  if (job->limit_ms != 0 && job->jobs != NULL)
+    uvperf__flush_once(&job->jobs->limit, job->limit_ms);
   return uv_queue_work(loop, &job->work, work, on_worked);
+}
+
+static void jobs_run_next(uvperf__jobs_t *jobs, uv_loop_t *loop) {
+  int rc = 0;
+
+  jobs->running = jobs_pop(jobs);
+  if (jobs->running != NULL)
+    rc = job_run(jobs->running, loop);
+  assert(rc == 0);
+  (void)rc;
 }
 
 /* A job that runs again belongs to the pool, so this function does not touch it
@@ -66,21 +80,55 @@ static void on_worked(uv_work_t *request, int status) {
   uvperf__job_t *job = (uvperf__job_t *)request;
   uvperf__jobs_t *jobs = job->jobs;
   int is_done = job->is_done;
-  int rc = 0;
 
   (void)status;
   if (is_parents(job))
     return;
-  if (!is_done)
+  if (!is_done && jobs == NULL)
+    job_run(job, request->loop);
+  else if (!is_done)
     jobs_push(jobs, job);
-  jobs->running = jobs_pop(jobs);
-  if (jobs->running != NULL)
-    rc = job_run(jobs->running, request->loop);
-  assert(rc == 0);
-  (void)rc;
+  if (jobs != NULL)
+    jobs_run_next(jobs, request->loop);
   if (is_done)
     job->done(job);
 }
+
+/* -- the limit ------------------------------------------------------------- */
+
+static void on_limit(uvperf__flush_t *flush) {
+  uvperf__jobs_t *jobs =
+      (uvperf__jobs_t *)((char *)flush - offsetof(uvperf__jobs_t, limit));
+
+  jobs->is_due = 1;
+}
+
+void uvperf__jobs_init(uvperf__jobs_t *jobs, uvperf__flush_timer_t *timer) {
+  memset(jobs, 0, sizeof(*jobs));
+  uvperf__flush_init(&jobs->limit, timer, on_limit);
+}
+
+/* If the pool is busy, the call begins late. */
+void uvperf__jobs_check(uvperf__jobs_t *jobs, uv_loop_t *loop) {
+  uvperf__job_t *job = jobs->running;
+  uint32_t left_ms;
+
+  if (!jobs->is_due)
+    return;
+  jobs->is_due = 0;
+  if (job == NULL || job->limit_ms == 0 || is_parents(job))
+    return;
+  left_ms = uvperf__calls_left(job->calls, job->limit_ms);
+  if (left_ms != 0) {
+    uvperf__flush_once(&jobs->limit, left_ms);
+    return;
+  }
+  job->jobs = NULL;
+  jobs_run_next(jobs, loop);
+  job->late(job);
+}
+
+/* -- beginning ------------------------------------------------------------- */
 
 int uvperf__job_begin(uvperf__jobs_t *jobs, uv_loop_t *loop,
                       uvperf__job_t *job) {

@@ -3,7 +3,11 @@
  * queue of jobs has at most one request in the pool, and each loop has one
  * queue. A request ends after a millisecond
  * or one system call. So the program's own file and DNS requests get threads in
- * between, and a job that cannot wait runs next. */
+ * between, and a job that cannot wait runs next.
+ *
+ * A step can call a function of the program, which may hang. If a call takes
+ * longer than limit_ms, the job is late. Then the queue goes on with the next
+ * job, on another thread of the pool. */
 #ifndef UVPERF_LIB_LOOP_JOB_H
 #define UVPERF_LIB_LOOP_JOB_H
 
@@ -12,6 +16,9 @@
 #include <uv.h>
 
 #include "uvperf/error.h"
+
+#include "loop/flush_timer.h"
+#include "sys/opener.h"
 
 typedef struct uvperf__jobs_s uvperf__jobs_t;
 
@@ -26,8 +33,11 @@ enum {
 typedef struct uvperf__job_s {
   uv_work_t work;
   struct uvperf__job_s *next; /* the next job in the queue */
-  uvperf__jobs_t *jobs;
-  int kind;         /* UVPERF__JOB_*; a step may change it */
+  uvperf__jobs_t *jobs;       /* NULL: it is late */
+  int kind;                   /* UVPERF__JOB_*; a step may change it */
+  /* The time for each of the calls that a step makes; 0: it makes no calls. */
+  uint32_t limit_ms;
+  uvperf__calls_t *calls;
   uint32_t process; /* the process that began it */
   int is_done;
   /* Called on a thread of the pool. Makes one system call or a few. Returns 0
@@ -35,19 +45,31 @@ typedef struct uvperf__job_s {
   int (*step)(struct uvperf__job_s *job);
   /* Called on the loop, when step has returned 0. May free the job. */
   void (*done)(struct uvperf__job_s *job);
+  /* With limit_ms: called on the loop if the job is late, while its step still
+   * runs. The remaining steps and `done` follow. */
+  void (*late)(struct uvperf__job_s *job);
 } uvperf__job_t;
 
-/* The queue. Only the thread of the loop uses it. All zero: it is empty. */
+/* The queue. Only the thread of the loop uses it. All zero: it is empty, and
+ * its jobs have no limit_ms. */
 struct uvperf__jobs_s {
   uvperf__job_t *running; /* in the pool; NULL: all queues are empty */
+  uvperf__flush_t limit;  /* due when the running job may be late */
+  int is_due;             /* the limit is due */
   struct {
     uvperf__job_t *first;
     uvperf__job_t *last;
   } queues[UVPERF__JOB_KINDS];
 };
 
-/* Begins a job. The caller has set kind, step and done, and nothing else.
- * Returns 0,
+/* For jobs with limit_ms, which need the timer of the loop. */
+void uvperf__jobs_init(uvperf__jobs_t *jobs, uvperf__flush_timer_t *timer);
+
+/* Call it when the timer has fired. Calls `late` if the running job is late. */
+void uvperf__jobs_check(uvperf__jobs_t *jobs, uv_loop_t *loop);
+
+/* Begins a job. The caller has set kind, limit_ms (with it calls and late),
+ * step and done, and nothing else. Returns 0,
  * and the loop stays alive until done was called. Returns a code if the process
  * cannot make threads (UV_EAGAIN), is out of memory, or is a child of a bare
  * clone(2) (UV_ENOTSUP).

@@ -26,17 +26,20 @@ static int close_next(uvperf__job_t *job) {
   return more;
 }
 
-static void end(set_closing_t *closing) {
+static void free_closing(uvperf__handle_job_t *job) {
+  set_closing_t *closing = (set_closing_t *)job;
+
   uvperf__leftovers_end(&closing->leftovers);
   uvperf__free(closing);
 }
 
-static void on_all_closed(uvperf__handle_job_t *job, int was_closing) {
+static void on_all_closed(uvperf__handle_job_t *job, int rc,
+                          uvperf_error_t *error) {
   set_closing_t *closing = (set_closing_t *)job;
 
-  (void)was_closing;
+  (void)rc;
+  (void)error;
   closing->impl->nr_put_aside -= closing->leftovers.nr;
-  end(closing);
 }
 
 set_closing_t *uvperf__set_begin_closing(set_t *impl) {
@@ -46,6 +49,7 @@ set_closing_t *uvperf__set_begin_closing(set_t *impl) {
     return NULL;
   closing->base.job.step = close_next;
   closing->base.done = on_all_closed;
+  closing->base.free = free_closing;
   closing->impl = impl;
   uvperf__counters_put_aside(impl->counters, &closing->leftovers);
   return closing;
@@ -70,8 +74,8 @@ void uvperf__set_end_closing(set_closing_t *closing) {
   choose_kind(closing);
   if (leftovers->nr == 0 ||
       !uvperf__counters_close_slowly(impl->counters, leftovers->nr) ||
-      uvperf__handle_job_begin(&impl->base, &closing->base, 0, NULL) != 0) {
-    end(closing);
+      uvperf__handle_job_begin(&impl->base, &closing->base, NULL, NULL) != 0) {
+    free_closing(&closing->base);
     return;
   }
   impl->nr_put_aside += leftovers->nr;

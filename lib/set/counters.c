@@ -43,7 +43,7 @@ int uvperf__counters_begin(const char *root, int is_brief,
   made->fallbacks = options->fallbacks;
   made->opener.open = options->open;
   made->opener.arg = options->open_arg;
-  made->opener.newest = &made->newest_id;
+  made->opener.calls = &made->calls;
   made->is_enabled = (options->flags & UVPERF_SET_ENABLED) != 0;
   made->process = uvperf__process();
   made->clockid = -1;
@@ -190,6 +190,10 @@ size_t uvperf__counters_nr_whole(const uvperf__counters_t *counters) {
 
 size_t uvperf__counters_nr_open(const uvperf__counters_t *counters) {
   return counters->nr_open;
+}
+
+uvperf__calls_t *uvperf__counters_calls(uvperf__counters_t *counters) {
+  return &counters->calls;
 }
 
 int uvperf__counters_is_enabled(const uvperf__counters_t *counters) {

@@ -20,6 +20,7 @@
 #include "host/tracefs.h"
 #include "ring/cpu_rings.h"
 #include "ring/leftovers.h"
+#include "sys/opener.h"
 
 typedef struct uvperf__counters_s uvperf__counters_t;
 
@@ -179,6 +180,9 @@ int uvperf__counters_disable(uvperf__counters_t *counters,
  * measurement has made this check earlier, because before Linux 4.14 it takes a
  * system call, which would be measured too. */
 int uvperf__counters_stop(uvperf__counters_t *counters, uvperf_error_t *error);
+
+/* Returns the calls of options.open. */
+uvperf__calls_t *uvperf__counters_calls(uvperf__counters_t *counters);
 
 /* Whether the events are enabled: by UVPERF_SET_ENABLED, or by the last of
  * these three calls. */

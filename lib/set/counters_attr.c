@@ -146,10 +146,6 @@ int uvperf__counters_check_records(const uvperf_set_options_t *options,
   };
   int rc;
 
-  if (options->reserved != 0)
-    return uvperf__error_set(error, -E2BIG, UVPERF_CAUSE_ARGUMENT,
-                             "options.reserved is not 0, and this version has "
-                             "no field there; clear it");
   if (options->slack_us != 0 && !(options->flags & UVPERF_SET_TIME_ORDER))
     return bad(error,
                "options.slack_us needs UVPERF_SET_TIME_ORDER in options.flags");

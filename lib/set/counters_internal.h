@@ -11,7 +11,6 @@
 #include "ring/user_page.h"
 #include "set/counters.h"
 #include "sys/fork.h"
-#include "sys/opener.h"
 
 /* The counts of an event since it was opened. */
 typedef struct counted_s {
@@ -177,9 +176,9 @@ struct uvperf__counters_s {
   uint32_t flags;
   uint32_t fallbacks;
   uvperf__opener_t opener;
-  uint64_t newest_id; /* opener.newest */
-  uint32_t process;   /* the process that opened the events */
-  int none;           /* 0, or -errno: see uvperf__counters_new_none */
+  uvperf__calls_t calls; /* opener.calls */
+  uint32_t process;      /* the process that opened the events */
+  int none;              /* 0, or -errno: see uvperf__counters_new_none */
   /* The thread that reads the pages of events. No thread is set before the
    * first page is mapped. */
   uvperf__user_reader_t reader;

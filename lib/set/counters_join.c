@@ -92,8 +92,8 @@ int uvperf__counters_new_for_target(uvperf__counters_t **counters,
   made->flags = joined->flags & ~UVPERF_SET_USER_READ; /* pages come later */
   made->fallbacks = joined->fallbacks;
   made->opener = joined->opener;
-  made->newest_id = joined->newest_id;
-  made->opener.newest = &made->newest_id;
+  made->calls.newest = joined->calls.newest;
+  made->opener.calls = &made->calls;
   made->process = joined->process;
   made->clockid = joined->clockid;
   made->has_side_band = joined->has_side_band;
@@ -201,8 +201,8 @@ static void take_target(uvperf__counters_t *counters, uvperf__counters_t *made,
 
   made->nr_targets = 0;
   made->nr_open = 0;
-  if (counters->newest_id < made->newest_id)
-    counters->newest_id = made->newest_id;
+  if (counters->calls.newest < made->calls.newest)
+    counters->calls.newest = made->calls.newest;
   target->index = counters->next_target++;
   for (i = 0; i < target->nr_places; i++) {
     target->places[i].place.target = target->index;

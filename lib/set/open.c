@@ -12,12 +12,29 @@ struct set_opening_s {
   uvperf__handle_job_t base;
   uvperf__counters_t *counters;
   uvperf__adding_t adding;
+  int has_ended; /* the adding; only the loop's thread uses this */
   /* Only one of these two callbacks is set. */
   uvperf_open_cb cb;
   uvperf_set_target_cb target_cb;
   void *data;         /* the user's pointer for the target */
   uint64_t cpus_come; /* the set's cpus_come when opening began */
 };
+
+void uvperf__set_free_opening(set_opening_t *opening) {
+  if (!opening->has_ended)
+    uvperf__adding_end(&opening->adding, NULL);
+  uvperf__counters_free(opening->counters);
+  uvperf__free(opening);
+}
+
+static void free_opened(uvperf__handle_job_t *job) {
+  uvperf__set_free_opening((set_opening_t *)job);
+}
+
+static int opening_end(set_opening_t *opening, uvperf_error_t *error) {
+  opening->has_ended = 1;
+  return uvperf__adding_end(&opening->adding, error);
+}
 
 static int open_next(uvperf__job_t *job) {
   set_opening_t *opening = (set_opening_t *)job;
@@ -26,43 +43,35 @@ static int open_next(uvperf__job_t *job) {
                              atomic_load(&opening->base.is_cancelled));
 }
 
-static int cancelled(uvperf_error_t *error) {
-  return uvperf__error_cancelled(error, "set");
-}
-
 static int no_memory(uvperf_error_t *error) {
   return uvperf__error_shortage(error, UV_ENOMEM, "cannot open the set");
 }
 
 /* -- a set ----------------------------------------------------------------- */
 
-static int install(set_t *impl, set_opening_t *opening, uvperf_error_t *error) {
-  int rc = uvperf__adding_end(&opening->adding, error);
-
-  impl->base.code = rc == 0 ? 0 : UV_EBADF;
-  if (rc == 0) {
-    uvperf__counters_free(impl->counters);
-    impl->counters = opening->counters;
-    impl->opened_ns = uvperf__counters_opened(impl->counters);
-    impl->clock_ns = impl->opened_ns;
-  } else {
-    uvperf__counters_free(opening->counters);
-    uvperf__counters_never_come(impl->counters);
-  }
-  return impl->base.closing ? cancelled(error) : rc;
+static void install(set_t *impl, set_opening_t *opening) {
+  uvperf__counters_free(impl->counters);
+  impl->counters = opening->counters;
+  opening->counters = NULL;
+  impl->opened_ns = uvperf__counters_opened(impl->counters);
+  impl->clock_ns = impl->opened_ns;
 }
 
-static void on_opened(uvperf__handle_job_t *job, int was_closing) {
+/* If the set closes, it closes the counters too. */
+static void on_opened(uvperf__handle_job_t *job, int rc,
+                      uvperf_error_t *error) {
   set_opening_t *opening = (set_opening_t *)job;
-  uvperf_open_cb cb = opening->cb;
   set_t *impl = (set_t *)job->owner;
-  uvperf_error_t error;
-  int rc;
+  int opened = job->is_late ? rc : opening_end(opening, rc == 0 ? error : NULL);
 
-  (void)was_closing;
-  rc = install(impl, opening, &error);
-  uvperf__free(opening);
-  cb(impl->base.handle, rc, rc == 0 ? NULL : &error);
+  impl->base.code = opened == 0 ? 0 : UV_EBADF;
+  if (opened == 0)
+    install(impl, opening);
+  else
+    uvperf__counters_never_come(impl->counters);
+  if (rc == 0)
+    rc = opened;
+  opening->cb(impl->base.handle, rc, rc == 0 ? NULL : error);
 }
 
 int uvperf__set_new_opening(set_opening_t **made, set_t *impl,
@@ -78,6 +87,7 @@ int uvperf__set_new_opening(set_opening_t **made, set_t *impl,
   }
   opening->base.job.step = open_next;
   opening->base.done = on_opened;
+  opening->base.free = free_opened;
   opening->cb = options->open_cb;
   rc = uvperf__counters_new_adding(&opening->counters, options,
                                    &opening->adding, error);
@@ -90,17 +100,13 @@ int uvperf__set_new_opening(set_opening_t **made, set_t *impl,
 
 int uvperf__set_begin_opening(set_t *impl, set_opening_t *opening,
                               uvperf_error_t *error) {
-  int rc = uvperf__handle_job_begin(&impl->base, &opening->base, 1, error);
+  int rc = uvperf__handle_job_begin(&impl->base, &opening->base,
+                                    uvperf__counters_calls(opening->counters),
+                                    error);
 
   if (rc == 0)
     impl->base.code = UV_EBUSY;
   return rc;
-}
-
-void uvperf__set_free_opening(set_opening_t *opening) {
-  uvperf__adding_end(&opening->adding, NULL);
-  uvperf__counters_free(opening->counters);
-  uvperf__free(opening);
 }
 
 /* -- a target -------------------------------------------------------------- */
@@ -130,33 +136,40 @@ static int join(set_t *impl, set_opening_t *opening, uint32_t *index,
   return uvperf__watch_explain(error, rc);
 }
 
-static void on_target_opened(uvperf__handle_job_t *job, int was_closing) {
-  set_opening_t *opening = (set_opening_t *)job;
-  set_t *impl = (set_t *)job->owner;
-  uvperf_set_target_cb cb = opening->target_cb;
-  void *data = opening->data;
+/* Returns 0, or a code and the error. */
+static int end_target(set_t *impl, set_opening_t *opening, int rc,
+                      uint32_t *index, uvperf_error_t *error) {
   set_closing_t *closing = uvperf__set_begin_closing(impl);
-  uint32_t index = 0;
-  uvperf_error_t error;
-  int is_closing;
-  int rc;
+  int opened = opening_end(opening, rc == 0 ? error : NULL);
 
   uvperf__set_free_sources(impl);
-  rc = uvperf__adding_end(&opening->adding, &error);
-  if (was_closing)
-    rc = cancelled(&error);
   if (rc == 0)
-    rc = check_cpus(impl, opening, &error);
+    rc = opened;
   if (rc == 0)
-    rc = join(impl, opening, &index, &error);
+    rc = check_cpus(impl, opening, error);
+  if (rc == 0)
+    rc = join(impl, opening, index, error);
   uvperf__set_free_aside(closing, opening->counters);
+  opening->counters = NULL;
   uvperf__set_end_closing(closing);
-  uvperf__free(opening);
+  return rc;
+}
+
+static void on_target_opened(uvperf__handle_job_t *job, int rc,
+                             uvperf_error_t *error) {
+  set_opening_t *opening = (set_opening_t *)job;
+  set_t *impl = (set_t *)job->owner;
+  uint32_t index = 0;
+  int is_closing;
+
+  if (!job->is_late)
+    rc = end_target(impl, opening, rc, &index, error);
   uvperf__teardown_hold(&impl->base.teardown);
-  cb(impl->base.handle, rc, data, index, rc == 0 ? NULL : &error);
+  opening->target_cb(impl->base.handle, rc, opening->data, index,
+                     rc == 0 ? NULL : error);
   is_closing = impl->base.closing;
   uvperf__teardown_let_go(&impl->base.teardown);
-  if (!was_closing && rc == 0 && !is_closing)
+  if (rc == 0 && !is_closing)
     uvperf__set_check_ends(impl);
 }
 
@@ -173,6 +186,7 @@ int uvperf__set_begin_adding(set_t *impl, const uvperf_target_t *target,
     return no_memory(error);
   opening->base.job.step = open_next;
   opening->base.done = on_target_opened;
+  opening->base.free = free_opened;
   opening->target_cb = cb;
   rc = uvperf__counters_new_for_target(&opening->counters, impl->counters,
                                        target, &opening->adding, error);
@@ -182,7 +196,9 @@ int uvperf__set_begin_adding(set_t *impl, const uvperf_target_t *target,
   }
   opening->data = opening->adding.targets[0].data;
   opening->cpus_come = impl->base.cpus_come;
-  rc = uvperf__handle_job_begin(&impl->base, &opening->base, 1, error);
+  rc = uvperf__handle_job_begin(&impl->base, &opening->base,
+                                uvperf__counters_calls(opening->counters),
+                                error);
   if (rc != 0)
     uvperf__set_free_opening(opening);
   return rc;

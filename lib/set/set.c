@@ -130,6 +130,7 @@ static int begin_make(make_t *make, const uvperf_set_options_t *options,
   if (impl == NULL)
     return uvperf__error_shortage(error, UV_ENOMEM, "cannot make the set");
   uvperf__handle_init(&impl->base, make->loop, &set_kind);
+  uvperf__handle_limit_calls(&impl->base, own->open, own->open_timeout_ms);
   impl->lent = -1;
   impl->flags = own->flags;
   impl->base.was_switched = (own->flags & UVPERF_SET_ENABLED) != 0;

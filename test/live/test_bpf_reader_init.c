@@ -273,9 +273,6 @@ static void have_no_such_ring(uvperf_bpf_reader_options_t *options) {
 static void have_an_unknown_flag(uvperf_bpf_reader_options_t *options) {
   options->flags = 8;
 }
-static void have_reserved(uvperf_bpf_reader_options_t *options) {
-  options->reserved = 1;
-}
 static void have_no_size(uvperf_bpf_reader_options_t *options) {
   options->size = 0;
 }
@@ -288,11 +285,11 @@ static void list_beyond_the_map(uvperf_bpf_reader_options_t *options) {
 
 static void init_of_options_that_cannot_be_is_refused(void **state) {
   static void (*const changes[])(uvperf_bpf_reader_options_t *) = {
-      wake_by_both,  wake_beyond_half, have_no_such_ring, have_an_unknown_flag,
-      have_reserved, have_no_size,     list_nothing,      list_beyond_the_map};
+      wake_by_both, wake_beyond_half, have_no_such_ring,  have_an_unknown_flag,
+      have_no_size, list_nothing,     list_beyond_the_map};
   static const char *const pieces[] = {
       "wakeup_events", "wakeup_bytes", "ring_bytes", "flags",
-      "reserved",      "options",      "first",      "4000"};
+      "options",       "first",        "4000"};
   live_bpf_reader_t live;
   refused_t refused;
   size_t i;

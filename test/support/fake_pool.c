@@ -48,17 +48,26 @@ int fake_pool_waits(void) {
 }
 
 void fake_pool_work(void) {
-  assert_non_null(pool.request);
+  uv_work_t *request = pool.request;
+
+  assert_non_null(request);
   if (!pool.is_worked)
-    pool.work(pool.request);
-  pool.is_worked = 1;
+    pool.work(request);
+  pool.is_worked = pool.request == request;
+}
+
+void fake_pool_hang(void) {
+  assert_non_null(pool.request);
+  pool.request = NULL;
 }
 
 void fake_pool_run(void) {
   uv_work_t *request = pool.request;
+  uv_after_work_cb after = pool.after;
 
   fake_pool_work();
-  pool.request = NULL;
+  if (pool.is_worked)
+    pool.request = NULL;
   pool.is_worked = 0;
-  pool.after(request, 0);
+  after(request, 0);
 }

@@ -17,6 +17,10 @@ int fake_pool_waits(void);
 void fake_pool_run(void);
 void fake_pool_work(void);
 
+/* Called by the work: it hangs. Another thread takes the next request, which
+ * the work can run here. The work that hangs ends when it returns. */
+void fake_pool_hang(void);
+
 /* Called by fake_script.c in a reset: requests are refused again. */
 void fake_pool_reset(void);
 

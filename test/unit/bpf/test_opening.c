@@ -5,6 +5,7 @@
 
 #include "fake_clock.h"
 #include "fake_pool.h"
+#include "hanging_open.h"
 
 #define MS UINT64_C(1000000)
 
@@ -155,6 +156,61 @@ static void reader_closed_at_each_step_of_open_leaves_nothing(void **state) {
   close_at_each_step(*state, 1);
 }
 
+/* Returns whether that many calls were made. */
+static int hang(uv_loop_t *loop, unsigned nth, int closes) {
+  scripted_reader_t scripted;
+  hanging_open_t hanging = {.loop = loop,
+                            .opened = &seen.opened,
+                            .hangs_at = nth,
+                            .close_cb = on_close,
+                            .closed = &seen.closed};
+
+  plan(&scripted);
+  if (closes)
+    hanging.handle = &scripted.live.reader.handle;
+  scripted.options.open = hanging_open;
+  scripted.options.open_arg = &hanging;
+  scripted.options.open_timeout_ms = 1;
+  assert_int_equal(begin(loop, &scripted), 0);
+  run_pool();
+  assert_int_equal(seen.opened, 1);
+  if (hanging.calls < nth) {
+    assert_int_equal(seen.status, 0);
+    close_reader(loop, &scripted);
+    return 0;
+  }
+  assert_int_equal(seen.status, closes ? UV_ECANCELED : UV_ETIMEDOUT);
+  assert_int_equal(seen.error.code, seen.status);
+  assert_int_equal(seen.error.cause, UVPERF_CAUSE_ARGUMENT);
+  assert_int_equal(hanging.calls, nth);
+  if (closes) {
+    assert_int_equal(seen.closed, 1);
+    scripted_reader_end(&scripted);
+    return 1;
+  }
+  assert_refused(&scripted.live.reader, UV_EBADF);
+  close_reader(loop, &scripted);
+  return 1;
+}
+
+/* An event and a ring for each of two CPUs. */
+static void reader_whose_call_hangs_times_out(void **state) {
+  unsigned nth = 1;
+
+  while (hang(*state, nth, 0))
+    nth += 1;
+  assert_int_equal(nth, 5);
+}
+
+static void
+reader_closed_while_a_call_hangs_does_not_wait_for_it(void **state) {
+  unsigned nth = 1;
+
+  while (hang(*state, nth, 1))
+    nth += 1;
+  assert_int_equal(nth, 5);
+}
+
 static void fail_each(uv_loop_t *loop, enum fake_call call, int code) {
   scripted_reader_t scripted;
   uvperf_error_t expected;
@@ -226,6 +282,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       scripted_reader_test(reader_opened_on_the_pool_reads_as_init_has_it),
       scripted_reader_test(reader_closed_at_each_step_of_open_leaves_nothing),
+      scripted_reader_test(reader_whose_call_hangs_times_out),
+      scripted_reader_test(
+          reader_closed_while_a_call_hangs_does_not_wait_for_it),
       scripted_reader_test(reader_open_fails_as_init_does),
       scripted_reader_test(reader_open_without_memory_leaves_nothing),
       scripted_reader_test(reader_open_that_the_pool_refuses_leaves_nothing),

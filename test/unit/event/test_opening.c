@@ -5,6 +5,7 @@
 #include "scripted_event.h"
 
 #include "fake_pool.h"
+#include "hanging_open.h"
 
 typedef struct opened_s {
   uvperf_event_t event;
@@ -266,6 +267,49 @@ leader_closed_while_its_sibling_is_opened_is_no_matter(void **state) {
   close_event(*state, &opened);
 }
 
+/* -- a call that hangs ----------------------------------------------------- */
+
+/* With the fallbacks the function would be called again. */
+static void hang(uv_loop_t *loop, int code, int closes) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  hanging_open_t hanging = {.loop = loop, .hangs_at = 1, .code = code};
+  opened_t opened;
+
+  plan(&opened);
+  hanging.opened = &opened.opened;
+  hanging.closed = &opened.closed;
+  hanging.close_cb = on_close;
+  if (closes)
+    hanging.handle = &opened.event.handle;
+  options.open = hanging_open;
+  options.open_arg = &hanging;
+  options.open_timeout_ms = 1;
+  options.fallbacks = UVPERF_FALLBACK_ALL;
+  assert_int_equal(begin(loop, &opened, &options), 0);
+  run_pool();
+  assert_int_equal(opened.opened, 1);
+  assert_int_equal(opened.status, closes ? UV_ECANCELED : UV_ETIMEDOUT);
+  assert_int_equal(opened.error.code, opened.status);
+  assert_int_equal(opened.error.cause, UVPERF_CAUSE_ARGUMENT);
+  assert_int_equal(hanging.calls, 1);
+  if (!closes) {
+    assert_refused(&opened, UV_EBADF);
+    close_event(loop, &opened);
+  }
+  assert_int_equal(opened.closed, 1);
+  fake_assert_clean();
+}
+
+static void event_whose_call_hangs_times_out(void **state) {
+  hang(*state, 0, 0);
+  hang(*state, -EACCES, 0);
+}
+
+static void event_closed_while_a_call_hangs_does_not_wait_for_it(void **state) {
+  hang(*state, 0, 1);
+  hang(*state, -EACCES, 1);
+}
+
 /* -- failures -------------------------------------------------------------- */
 
 static void fail_each(uv_loop_t *loop, enum fake_call call, int code) {
@@ -363,6 +407,8 @@ int main(void) {
       opening_test(event_closed_before_it_is_opened_is_canceled),
       opening_test(event_closed_while_it_is_opened_is_canceled),
       opening_test(leader_closed_while_its_sibling_is_opened_is_no_matter),
+      opening_test(event_whose_call_hangs_times_out),
+      opening_test(event_closed_while_a_call_hangs_does_not_wait_for_it),
       opening_test(event_open_fails_as_init_does),
       opening_test(event_open_without_memory_leaves_nothing),
       opening_test(event_open_that_cannot_be_right_fails_at_once),

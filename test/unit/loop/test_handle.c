@@ -287,8 +287,10 @@ static void handle_that_is_held_keeps_all_until_it_is_let_go(void **state) {
 typedef struct work_s {
   uvperf__handle_job_t base;
   int steps; /* that are left, each in a request of its own */
+  uvperf__calls_t calls;
   int ended;
-  int was_closing;
+  int code; /* then */
+  int freed;
 } work_t;
 
 static int step(uvperf__job_t *job) {
@@ -296,10 +298,19 @@ static int step(uvperf__job_t *job) {
   return --((work_t *)job)->steps != 0;
 }
 
-static void done(uvperf__handle_job_t *job, int was_closing) {
+static void done(uvperf__handle_job_t *job, int rc, uvperf_error_t *error) {
   work_t *work = (work_t *)job;
+  assert_int_equal(work->freed, 0);
   work->ended += 1;
-  work->was_closing = was_closing;
+  work->code = rc;
+  if (rc != 0)
+    assert_int_equal(error->code, rc);
+}
+
+static void free_work(uvperf__handle_job_t *job) {
+  work_t *work = (work_t *)job;
+  assert_int_equal(work->ended, 1);
+  work->freed += 1;
 }
 
 static void begin_work(fixture_t *fixture, work_t *work, int steps, int opens) {
@@ -307,10 +318,11 @@ static void begin_work(fixture_t *fixture, work_t *work, int steps, int opens) {
   work->base.job.step = step;
   work->base.job.kind = UVPERF__JOB_CLOSE; /* unless it opens */
   work->base.done = done;
+  work->base.free = free_work;
   work->steps = steps;
-  assert_int_equal(
-      uvperf__handle_job_begin(&fixture->impl->base, &work->base, opens, NULL),
-      0);
+  assert_int_equal(uvperf__handle_job_begin(&fixture->impl->base, &work->base,
+                                            opens ? &work->calls : NULL, NULL),
+                   0);
 }
 
 /* The job that began later ends first. A job that opens nothing does not make
@@ -327,8 +339,8 @@ static void close_cancels_and_awaits_the_jobs_that_are_left(void **state) {
   assert_true(uvperf_is_active(&fixture.handle));
   fake_pool_run();
   fake_pool_run();
-  assert_int_equal(opens.ended, 1);
-  assert_false(opens.was_closing);
+  assert_int_equal(opens.freed, 1);
+  assert_int_equal(opens.code, 0);
   assert_false(uvperf_is_active(&fixture.handle));
   uvperf_close(&fixture.handle, on_close);
   assert_true(closes.base.is_cancelled);
@@ -336,8 +348,8 @@ static void close_cancels_and_awaits_the_jobs_that_are_left(void **state) {
   uv_run(*state, UV_RUN_NOWAIT);
   assert_int_equal(fixture.closes, 0);
   fake_pool_run();
-  assert_int_equal(closes.ended, 1);
-  assert_true(closes.was_closing);
+  assert_int_equal(closes.freed, 1);
+  assert_int_equal(closes.code, UV_ECANCELED);
   uv_run(*state, UV_RUN_DEFAULT);
   assert_int_equal(fixture.closes, 1);
   assert_int_equal(fixture.releases, 1);

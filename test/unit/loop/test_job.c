@@ -2,9 +2,12 @@
 /* Scripted: jobs of a loop, whose requests the test runs. */
 #include "support.h"
 
+#include <errno.h>
+
 #include "fake_clock.h"
 #include "fake_kernel.h"
 #include "fake_pool.h"
+#include "live.h"
 #include "loop/job.h"
 #include "sys/fork.h"
 
@@ -18,6 +21,10 @@ typedef struct task_s {
   int soon_steps;      /* the first of them, if the job closes */
   struct task_s *then; /* begins when this is done */
   uv_loop_t *loop;
+  /* With limit_ms each step makes a call, until one is refused. */
+  uvperf__calls_t calls;
+  int code;           /* of the last call */
+  void (*call)(void); /* what the first call does */
 } task_t;
 
 static uvperf__jobs_t jobs;
@@ -32,10 +39,29 @@ static void note(char c) {
   trace[used] = c;
 }
 
+static int program_open(const struct perf_event_attr *attr, int32_t pid,
+                        int32_t cpu, int group_fd, unsigned long flags,
+                        void *arg) {
+  task_t *task = arg;
+
+  (void)attr;
+  (void)pid;
+  (void)cpu;
+  (void)group_fd;
+  (void)flags;
+  if (task->call != NULL)
+    task->call();
+  task->call = NULL;
+  return -EACCES;
+}
+
 static int step(uvperf__job_t *job) {
   task_t *task = (task_t *)job;
+  const uvperf__opener_t opener = {program_open, task, &task->calls};
 
   note(task->name);
+  if (job->limit_ms != 0)
+    task->code = uvperf__open(&opener, NULL, 1, -1, -1, 0);
   now += task->step_ns;
   fake_clock_set(now);
   if (--task->soon_steps == 0)
@@ -51,10 +77,16 @@ static void done(uvperf__job_t *job) {
     assert_int_equal(uvperf__job_begin(&jobs, task->loop, &task->then->job), 0);
 }
 
+static void late(uvperf__job_t *job) {
+  (void)job;
+  note('!');
+}
+
 static void prepare(uv_loop_t *loop, task_t *task, char name, int steps,
                     uint64_t step_ns) {
   memset(task, 0xa5, sizeof(*task));
   task->job.step = step; /* and nothing else of the job, but its kind */
+  task->job.limit_ms = 0;
   task->job.kind = UVPERF__JOB_SOON;
   task->job.done = done;
   task->then = NULL;
@@ -172,6 +204,91 @@ static void job_that_is_refused_leaves_nothing(void **state) {
   assert_string_equal(trace, "bB");
 }
 
+/* -- calls that hang ------------------------------------------------------- */
+
+static uvperf__flush_timer_t timer;
+
+static void on_fired(uvperf__flush_timer_t *fired) {
+  uvperf__jobs_check(&jobs, fired->timer.loop);
+}
+
+static void prepare_call(uv_loop_t *loop, task_t *task, int steps,
+                         void (*call)(void)) {
+  uvperf__flush_timer_init(&timer, loop, on_fired);
+  uvperf__jobs_init(&jobs, &timer);
+  prepare(loop, task, 'a', steps, 50 * MS);
+  task->job.kind = UVPERF__JOB_OPEN;
+  task->job.limit_ms = 1;
+  task->job.late = late;
+  task->job.calls = &task->calls;
+  memset(&task->calls, 0, sizeof(task->calls));
+  task->code = 0;
+  task->call = call;
+  assert_int_equal(uvperf__job_begin(&jobs, loop, &task->job), 0);
+}
+
+static void end_calls(uv_loop_t *loop) {
+  uv_close((uv_handle_t *)&timer.timer, NULL);
+  uv_run(loop, UV_RUN_NOWAIT);
+}
+
+static void hang(void) {
+  int ms;
+
+  fake_pool_hang();
+  for (ms = 0; strchr(trace, '!') == NULL && ms < 20000; ms++)
+    live_run_ms(timer.timer.loop, 1);
+  run_all();
+}
+
+/* Its own steps follow when the call has returned, without another call. */
+static void job_whose_call_hangs_does_not_hold_up_others(void **state) {
+  task_t a, b, c;
+
+  prepare_call(*state, &a, 3, hang);
+  prepare(*state, &b, 'b', 2, 50 * MS);
+  prepare(*state, &c, 'c', 1, 50 * MS);
+  b.job.kind = UVPERF__JOB_CLOSE;
+  assert_int_equal(uvperf__job_begin(&jobs, *state, &b.job), 0);
+  assert_int_equal(uvperf__job_begin(&jobs, *state, &c.job), 0);
+  fake_pool_run();
+  assert_string_equal(trace, "a!cCbbB");
+  assert_int_equal(a.code, -EACCES);
+  run_all();
+  assert_string_equal(trace, "a!cCbbBaaA");
+  assert_int_equal(a.code, -ECANCELED);
+  end_calls(*state);
+}
+
+static void wait_in_vain(void) {
+  live_run_ms(timer.timer.loop, 5);
+}
+
+/* The pool may be busy, and in a forked child the call does not go on. */
+static void job_is_not_late_without_a_call_of_its_own(void **state) {
+  task_t a;
+
+  prepare_call(*state, &a, 2, NULL);
+  wait_in_vain();
+  fake_pool_run();
+  wait_in_vain();
+  run_all();
+  wait_in_vain();
+  assert_string_equal(trace, "aaA");
+  assert_int_equal(a.code, -EACCES);
+  end_calls(*state);
+
+  memset(trace, 0, sizeof(trace));
+  prepare_call(*state, &a, 1, NULL);
+  fake_process(uvperf__process() + 1);
+  jobs.running->calls->began_ms = 1;
+  wait_in_vain();
+  assert_string_equal(trace, "");
+  end_calls(*state);
+}
+
+/* -- fork ------------------------------------------------------------------ */
+
 /* In a forked child, which has the parent's requests, but none of its fds. */
 static void job_of_the_parent_is_left_alone(void **state) {
   task_t a, b;
@@ -222,6 +339,10 @@ int main(void) {
           teardown),
       support_loop_test_setup_teardown(job_that_is_refused_leaves_nothing,
                                        setup, teardown),
+      support_loop_test_setup_teardown(
+          job_whose_call_hangs_does_not_hold_up_others, setup, teardown),
+      support_loop_test_setup_teardown(
+          job_is_not_late_without_a_call_of_its_own, setup, teardown),
       support_loop_test_setup_teardown(job_of_the_parent_is_left_alone, setup,
                                        teardown),
       support_loop_test_setup_teardown(

@@ -5,6 +5,7 @@
 
 #include "fake_clock.h"
 #include "fake_pool.h"
+#include "hanging_open.h"
 
 typedef struct added_s {
   opened_set_t opened;
@@ -173,6 +174,57 @@ static void event_that_cannot_join_takes_the_target_along(void **state) {
   opened_set_close(*state, &added.opened);
 }
 
+/* The set goes on, and takes another target. */
+static void target_whose_call_hangs_times_out(void **state) {
+  hanging_open_t hanging = {.loop = *state};
+  uvperf_target_t target;
+  unsigned nth;
+  added_t added;
+
+  for (nth = 1;; nth++) {
+    opened_set_plan(&added.opened, UVPERF_SET_ENABLED);
+    fake_event_add(200);
+    fake_event_add(201);
+    added.opened.opened = 1;
+    added.added = 0;
+    hanging.opened = &added.added;
+    hanging.calls = 0;
+    hanging.hangs_at = 6 + nth;
+    added.opened.make.options.open = hanging_open;
+    added.opened.make.options.open_arg = &hanging;
+    added.opened.make.options.open_timeout_ms = 1;
+    assert_int_equal(uvperf_set_init(*state, &added.opened.set,
+                                     &added.opened.make.options, NULL),
+                     0);
+    assert_int_equal(hanging.calls, 6);
+    target = added.opened.make.targets[0];
+    target.cpus = "1";
+    target.data = &added;
+    assert_int_equal(
+        uvperf_set_add(&added.opened.set, &target, on_target, NULL, NULL), 0);
+    opened_set_run_pool();
+    assert_int_equal(added.added, 1);
+    if (hanging.calls < hanging.hangs_at)
+      break;
+    assert_int_equal(added.status, UV_ETIMEDOUT);
+    assert_int_equal(added.error.code, UV_ETIMEDOUT);
+    assert_int_equal(added.error.cause, UVPERF_CAUSE_ARGUMENT);
+    assert_int_equal(hanging.calls, 6 + nth);
+    assert_int_equal(uvperf_set_nr_open(&added.opened.set), 4);
+    fake_event_add(300);
+    fake_event_add(301);
+    assert_int_equal(
+        uvperf_set_add(&added.opened.set, &target, on_target, NULL, NULL), 0);
+    opened_set_run_pool();
+    assert_int_equal(added.added, 2);
+    assert_int_equal(added.status, 0);
+    assert_int_equal(uvperf_set_nr_open(&added.opened.set), 6);
+    opened_set_close(*state, &added.opened);
+  }
+  assert_int_equal(nth, 3);
+  opened_set_close(*state, &added.opened);
+}
+
 static void close_handle(uv_handle_t *handle, void *arg) {
   (void)arg;
   uv_close(handle, NULL);
@@ -246,6 +298,7 @@ int main(void) {
       scripted_set_test(target_that_cannot_be_opened_leaves_the_set_as_it_was),
       scripted_set_test(target_with_another_period_must_be_reopened),
       scripted_set_test(target_with_another_filter_must_be_reopened),
+      scripted_set_test(target_whose_call_hangs_times_out),
       scripted_set_test(event_that_cannot_join_takes_the_target_along),
       scripted_set_test(first_target_with_another_period_is_opened_again),
       scripted_set_test(set_closed_in_the_callback_after_uv_close_is_clean),

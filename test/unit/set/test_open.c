@@ -5,6 +5,7 @@
 
 #include "fake_clock.h"
 #include "fake_pool.h"
+#include "hanging_open.h"
 #include "uvperf/measure.h"
 
 /* -- the same calls -------------------------------------------------------- */
@@ -218,6 +219,60 @@ static void set_closed_in_its_open_callback_is_clean(void **state) {
   fake_assert_clean();
 }
 
+/* -- a call that hangs ----------------------------------------------------- */
+
+/* Returns whether that many calls were made. */
+static int hang(uv_loop_t *loop, unsigned nth, int closes) {
+  hanging_open_t hanging = {.loop = loop, .hangs_at = nth};
+  opened_set_t opened;
+
+  opened_set_plan(&opened, 0);
+  hanging.opened = &opened.opened;
+  hanging.closed = &opened.closed;
+  hanging.close_cb = opened_set_on_close;
+  if (closes)
+    hanging.handle = &opened.set.handle;
+  opened.make.options.open = hanging_open;
+  opened.make.options.open_arg = &hanging;
+  opened.make.options.open_timeout_ms = 1;
+  assert_int_equal(opened_set_begin(loop, &opened), 0);
+  opened_set_run_pool();
+  assert_int_equal(opened.opened, 1);
+  if (hanging.calls < nth) {
+    assert_int_equal(opened.status, 0);
+    opened_set_close(loop, &opened);
+    return 0;
+  }
+  assert_int_equal(opened.status, closes ? UV_ECANCELED : UV_ETIMEDOUT);
+  assert_int_equal(opened.error.code, opened.status);
+  assert_int_equal(opened.error.cause, UVPERF_CAUSE_ARGUMENT);
+  assert_int_equal(hanging.calls, nth);
+  if (!closes) {
+    assert_refused(&opened, UV_EBADF);
+    opened_set_close(loop, &opened);
+  }
+  assert_int_equal(opened.closed, 1);
+  fake_assert_clean();
+  return 1;
+}
+
+/* Two events and a ring on each of two CPUs. */
+static void set_whose_call_hangs_times_out(void **state) {
+  unsigned nth = 1;
+
+  while (hang(*state, nth, 0))
+    nth += 1;
+  assert_int_equal(nth, 7);
+}
+
+static void set_closed_while_a_call_hangs_does_not_wait_for_it(void **state) {
+  unsigned nth = 1;
+
+  while (hang(*state, nth, 1))
+    nth += 1;
+  assert_int_equal(nth, 7);
+}
+
 /* -- failures -------------------------------------------------------------- */
 
 static int init_and_close(uv_loop_t *loop, opened_set_t *opened) {
@@ -347,6 +402,8 @@ int main(void) {
       scripted_set_test(set_walked_at_each_step_of_open_leaves_nothing),
       scripted_set_test(set_closed_by_uv_close_while_opened_leaves_nothing),
       scripted_set_test(set_closed_in_its_open_callback_is_clean),
+      scripted_set_test(set_whose_call_hangs_times_out),
+      scripted_set_test(set_closed_while_a_call_hangs_does_not_wait_for_it),
       scripted_set_test(set_of_nothing_says_what_to_set),
       scripted_set_test(set_open_fails_as_init_does),
       scripted_set_test(set_open_without_memory_leaves_nothing),

@@ -124,8 +124,8 @@ static void event_is_opened_by_the_program(void **state) {
 
 static void cgroup_0_is_no_thread(void **state) {
   program_t program;
-  uint64_t newest = 0;
-  const uvperf__opener_t opener = {program_open, &program, &newest};
+  uvperf__calls_t calls = {0};
+  const uvperf__opener_t opener = {program_open, &program, &calls};
   struct perf_event_attr attr;
   int fd;
 
