@@ -267,8 +267,8 @@ UVPERF_EXTERN int uvperf_stop(uvperf_handle_t *handle);
  *    UV_EINVAL  never started, no ring, or overwritable rings: take a snapshot;
  *    UV_EBUSY   inside a callback of the handle, or while it is being opened;
  *    UV_EBADF   opening has failed;
- *    UV_ENOMEM  out of memory: inside a callback of another handle the flush of
- *      an event may need memory. Nothing was delivered;
+ *    UV_ENOMEM  out of memory: a flush inside a callback of another handle may
+ *      need memory. Nothing was delivered;
  *    UV_EPERM   in a forked child. */
 UVPERF_EXTERN int uvperf_flush(uvperf_handle_t *handle);
 

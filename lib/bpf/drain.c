@@ -101,8 +101,7 @@ int uvperf__bpf_reader_drain(void *owner, size_t ring_index,
   /* If samples have a CPU of their own, it is the same. */
   find_reader(&drain)->sample.cpu = (uint32_t)ring->cpu;
   impl->base.in_callback = 1;
-  rc = uvperf__drain(&ring->ring, impl->scratch, slice, &ring->stats,
-                     &drain_ops, &drain);
+  rc = uvperf__drain(&ring->ring, slice, &ring->stats, &drain_ops, &drain);
   impl->base.in_callback = 0;
   if (slice->records != records)
     uvperf__stats_ring_slice(ring, slice);
@@ -151,7 +150,7 @@ int uvperf__bpf_reader_next(void *owner, const uvperf_record_t **record) {
   if (impl->base.is_started || impl->base.in_callback)
     return UV_EBUSY;
   uvperf__bpf_reader_take_back(impl);
-  rc = uvperf__cpu_rings_next(impl->rings, &impl->next_ring, impl->scratch,
+  rc = uvperf__cpu_rings_next(impl->rings, &impl->next_ring, impl->base.room,
                               &bytes, &size);
   if (rc == 0)
     return uvperf__cpu_rings_have_ended(impl->rings) ? UV_EOF : UV_EAGAIN;

@@ -18,7 +18,6 @@ typedef struct reader_s {
   uvperf__bpf_outputs_t *outputs;
   uvperf__cpu_rings_t *rings; /* of the outputs; NULL until they are open */
   uvperf_decoder_t *decoder;  /* as rings */
-  void *scratch;              /* for a record of any ring that wraps */
   uint32_t flags;             /* UVPERF_BPF_READER_* */
   uint64_t default_flush_ms;
 

@@ -44,7 +44,6 @@ static void end_delivery(reader_t *impl) {
 static void release(void *owner) {
   reader_t *impl = owner;
 
-  uvperf__free(impl->scratch);
   uvperf__watch_free(impl->base.watch);
   uvperf__hotplug_free(impl->base.hotplug);
   uvperf__bpf_outputs_free(impl->outputs);
@@ -155,10 +154,7 @@ static int open_reader(reader_t *impl, int map_fd, const char *root,
                        uvperf_error_t *error) {
   int rc = 0;
 
-  impl->scratch = uvperf__calloc(1, UVPERF__RING_SCRATCH_BYTES);
-  if (impl->scratch == NULL)
-    rc = UV_ENOMEM;
-  if (rc == 0 && !(impl->flags & UVPERF_BPF_READER_FIXED_CPUS))
+  if (!(impl->flags & UVPERF_BPF_READER_FIXED_CPUS))
     rc = uvperf__bpf_reader_make_hotplug(impl, root);
   if (rc != 0)
     return uvperf__error_shortage(error, rc, "cannot make the reader");
@@ -285,6 +281,7 @@ static int reader_stop(void *owner) {
 
 static int reader_flush(void *owner) {
   reader_t *impl = owner;
+  int rc;
 
   if (!uvperf__bpf_reader_is_watched(impl) || impl->base.record_cb == NULL)
     return UV_EINVAL;
@@ -292,9 +289,9 @@ static int reader_flush(void *owner) {
     return UV_EBUSY;
   uvperf__bpf_reader_take_back(impl);
   uvperf__teardown_hold(&impl->base.teardown);
-  uvperf__watch_flush(impl->base.watch);
+  rc = uvperf__watch_flush(impl->base.watch);
   uvperf__teardown_let_go(&impl->base.teardown);
-  return 0;
+  return rc;
 }
 
 /* -- the map --------------------------------------------------------------- */

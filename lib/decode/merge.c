@@ -88,13 +88,12 @@ static uint64_t limit_of(const uvperf__merge_t *merge) {
 
 /* -- the rings ------------------------------------------------------------- */
 
-int uvperf__merge_new(uvperf__merge_t **merge, const uvperf_decoder_t *decoder,
-                      void *scratch) {
+int uvperf__merge_new(uvperf__merge_t **merge,
+                      const uvperf_decoder_t *decoder) {
   *merge = uvperf__calloc(1, sizeof(**merge));
   if (*merge == NULL)
     return -ENOMEM;
   (*merge)->decoder = decoder;
-  (*merge)->scratch = scratch;
   (*merge)->none.index = SIZE_MAX;
   (*merge)->top = no_ring(*merge);
   (*merge)->latest = UINT64_MAX;

@@ -61,6 +61,8 @@ typedef struct uvperf__entry_s {
 
 typedef struct uvperf__merge_s {
   const uvperf_decoder_t *decoder;
+  /* UVPERF__RING_SCRATCH_BYTES of the caller, for records that wrap. The caller
+   * sets this before it calls begin, next, consume or run. */
   void *scratch;
   /* All rings. Each track is allocated separately, so that it never moves. */
   uvperf__track_t **tracks;
@@ -95,10 +97,9 @@ typedef struct uvperf__merged_s {
   uint64_t time;
 } uvperf__merged_t;
 
-/* Makes a merge. The decoder finds the times. The decoder and the scratch of
- * UVPERF__RING_SCRATCH_BYTES belong to the caller. Returns 0 or -ENOMEM. */
-int uvperf__merge_new(uvperf__merge_t **merge, const uvperf_decoder_t *decoder,
-                      void *scratch);
+/* Makes a merge. The decoder, which finds the times, belongs to the caller.
+ * Returns 0 or -ENOMEM. */
+int uvperf__merge_new(uvperf__merge_t **merge, const uvperf_decoder_t *decoder);
 
 /* Frees the merge. Does not touch the rings. NULL is allowed. */
 void uvperf__merge_free(uvperf__merge_t *merge);

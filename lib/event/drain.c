@@ -29,9 +29,6 @@ void uvperf__event_take_back(event_t *impl) {
     return;
   uvperf__ring_consume(&impl->ring, impl->lent);
   impl->lent = 0;
-  if (impl->whole != NULL)
-    uvperf__free(impl->whole);
-  impl->whole = NULL;
   uvperf__event_free_old_decoders(impl);
 }
 
@@ -83,13 +80,13 @@ static int has_no_ring(const void *owner) {
 static const uvperf__drain_ops_t drain_ops = {find_reader, deliver_sample,
                                               deliver_record, has_no_ring};
 
-int uvperf__event_deliver(event_t *impl, uvperf__ring_t *ring, void *scratch,
+int uvperf__event_deliver(event_t *impl, uvperf__ring_t *ring,
                           uvperf__slice_t *slice) {
   int rc;
 
   impl->base.in_callback = 1;
   impl->drained = ring;
-  rc = uvperf__drain(ring, scratch, slice, &impl->stats, &drain_ops, impl);
+  rc = uvperf__drain(ring, slice, &impl->stats, &drain_ops, impl);
   impl->drained = NULL;
   impl->base.in_callback = 0;
   uvperf__event_free_old_decoders(impl);
@@ -110,18 +107,11 @@ static int is_in_error(const event_t *impl) {
 int uvperf__event_drain(void *owner, size_t ring_index,
                         uvperf__slice_t *slice) {
   event_t *impl = owner;
-  uvperf__scratch_t *scratch = impl->scratch;
-  void *room = uvperf__scratch_enter(scratch);
   uint64_t records = slice->records;
   int rc;
 
   (void)ring_index;
-  /* Out of memory. This happens only if a callback inside a flush has run the
-   * loop. The next iteration then drains the ring. */
-  if (room == NULL)
-    return UVPERF__CUT;
-  rc = uvperf__event_deliver(impl, &impl->ring, room, slice);
-  uvperf__scratch_leave(scratch);
+  rc = uvperf__event_deliver(impl, &impl->ring, slice);
   if (rc == UVPERF__DRAINED && slice->records == records &&
       impl->base.is_started && is_in_error(impl))
     return UV_EBADF;
@@ -148,34 +138,12 @@ void uvperf__event_end(void *owner, size_t ring_index, int status) {
 
 /* -- next ----------------------------------------------------------------- */
 
-/* Returns the same as uvperf__ring_next, or UV_ENOMEM. After UV_ENOMEM the
- * record is still there. */
-static int next_whole(event_t *impl, const void **bytes, size_t *size) {
-  void *room = uvperf__scratch_enter(impl->scratch);
-  int rc;
-
-  if (room == NULL)
-    return UV_ENOMEM;
-  rc = uvperf__ring_next(&impl->ring, room, bytes, size);
-  /* The user keeps the record, but other events share the scratch, so the
-   * record is copied. */
-  if (rc > 0 && *bytes == room) {
-    impl->whole = uvperf__calloc(1, *size);
-    if (impl->whole != NULL)
-      *bytes = memcpy(impl->whole, room, *size);
-    else
-      rc = UV_ENOMEM;
-  }
-  uvperf__scratch_leave(impl->scratch);
-  return rc;
-}
-
-/* Does the same as next_whole, but reads the head only when all records up to
- * the previous head were returned. */
+/* Does the same as uvperf__ring_next, but reads the head only when all records
+ * up to the previous head were returned. */
 static int next_bytes(event_t *impl, const void **bytes, size_t *size) {
   int rc;
 
-  rc = next_whole(impl, bytes, size);
+  rc = uvperf__ring_next(&impl->ring, impl->base.room, bytes, size);
   if (rc != 0)
     return rc;
   /* A record that another CPU was still writing when an overwritable ring was
@@ -188,7 +156,7 @@ static int next_bytes(event_t *impl, const void **bytes, size_t *size) {
   rc = uvperf__ring_begin(&impl->ring);
   if (rc != 0)
     return rc;
-  return next_whole(impl, bytes, size);
+  return uvperf__ring_next(&impl->ring, impl->base.room, bytes, size);
 }
 
 /* Returns 0 if an event may still write into the ring. Otherwise returns

@@ -55,8 +55,6 @@ static void release(void *owner) {
   uvperf_decoder_free(impl->decoder);
   uvperf__event_free_old_decoders(impl);
   uvperf__event_free_writers(impl);
-  uvperf__scratch_free(impl->scratch);
-  uvperf__free(impl->whole);
   uvperf__free(impl->attr);
   uvperf__free(impl->changes);
   uvperf__watch_free(impl->base.watch);
@@ -273,15 +271,6 @@ static int choose_ring(const struct perf_event_attr *attr,
       least, *bytes);
 }
 
-static int take_scratch(event_t *impl, uvperf_error_t *error) {
-  if (impl->ring.page == NULL)
-    return 0;
-  impl->scratch = uvperf__hub_scratch(impl->base.teardown.loop);
-  if (impl->scratch == NULL)
-    return uvperf__error_shortage(error, UV_ENOMEM, "cannot make the event");
-  return 0;
-}
-
 /* Refuses an event that another handle of the loop already has, because both
  * handles would read the same ring and close the same fd. The fd is the
  * caller's: it is options.fd, or options.open has returned it. Handles of other
@@ -352,16 +341,12 @@ static int watch_ring(event_t *impl, uvperf_error_t *error) {
  * another step fails. */
 static int install(event_t *impl, const event_plan_t *plan,
                    uvperf_error_t *error) {
-  int rc = take_scratch(impl, error);
+  int rc = make_decoder(impl, plan, error);
 
-  if (rc == 0)
-    rc = make_decoder(impl, plan, error);
   if (rc == 0 && impl->base.watch == NULL)
     rc = make_watch(impl, error);
-  if (rc != 0)
-    return rc;
-  uvperf__hub_keep_scratch(impl->base.teardown.hub, impl->scratch);
-  rc = watch_ring(impl, error);
+  if (rc == 0)
+    rc = watch_ring(impl, error);
   if (rc == 0)
     uvperf__watch_note_event(impl->base.watch, impl->id);
   return rc;
@@ -609,8 +594,6 @@ static int event_flush(void *owner) {
   uvperf__event_take_back(impl);
   if (impl->unsound)
     return 0;
-  if (uvperf__scratch_reserve(impl->scratch) != 0)
-    return UV_ENOMEM;
   uvperf__teardown_hold(&impl->base.teardown);
   rc = uvperf__watch_flush(impl->base.watch);
   uvperf__teardown_let_go(&impl->base.teardown);

@@ -7,7 +7,6 @@
 
 #include "loop/handle.h"
 #include "ring/ring.h"
-#include "ring/scratch.h"
 #include "sys/opener.h"
 
 typedef struct event_s event_t;
@@ -46,7 +45,6 @@ struct event_s {
   uvperf__handle_t base;
   struct perf_event_attr *attr;
   uvperf_decoder_t *decoder;
-  uvperf__scratch_t *scratch; /* shared by the loop's events; NULL: no ring */
   uvperf__ring_t ring;
   uvperf_source_t source;
   uint64_t id;
@@ -83,12 +81,10 @@ struct event_s {
   event_t *members;     /* of a leader: the first sibling */
   event_t *next_member; /* of a sibling: the next sibling */
 
-  /* The record that uvperf_next has lent to the user: its size in bytes
-   * (0: no record), and its copy if it wraps. `old_decoders` are the replaced
-   * decoders, the latest first: the user may still have a record from such a
-   * decoder. */
+  /* The size in bytes of the record that uvperf_next has lent to the user
+   * (0: no record). `old_decoders` are the replaced decoders, the latest first:
+   * the user may still have a record from such a decoder. */
   size_t lent;
-  void *whole;
   uvperf_decoder_t *old_decoders;
   const uvperf__ring_t *drained; /* ring or copy being drained; NULL: none */
   int was_empty;                 /* the last call of next found no record */
@@ -164,9 +160,8 @@ void uvperf__event_end(void *owner, size_t ring_index, int status);
 /* -- drain.c: of the event's ring, or of a copy of it -- */
 
 /* Reads the ring's head once and delivers the records up to it. Returns the
- * same codes as uvperf__watch_ops_t.drain. A record that wraps is copied into
- * `scratch`. */
-int uvperf__event_deliver(event_t *impl, uvperf__ring_t *ring, void *scratch,
+ * same codes as uvperf__watch_ops_t.drain. */
+int uvperf__event_deliver(event_t *impl, uvperf__ring_t *ring,
                           uvperf__slice_t *slice);
 
 /* Calls the record callback without a record. */

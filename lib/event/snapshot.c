@@ -13,7 +13,7 @@ int uvperf__event_deliver_snapshot(void *owner, uvperf__snapshot_job_t *job,
   event_t *impl = owner;
   int rc;
 
-  rc = uvperf__event_deliver(impl, &snapshot->image, NULL, slice);
+  rc = uvperf__event_deliver(impl, &snapshot->image, slice);
   if (rc != UVPERF__DRAINED || snapshot->code == 0 ||
       impl->base.record_cb == NULL)
     return rc;

@@ -123,11 +123,10 @@ uvperf__drain_run(uvperf__ring_t *ring, uvperf__slice_t *slice,
 }
 
 /* Reads the head, then delivers all records up to it. The stats count the
- * samples of a run when the run has ended: see uvperf__stats_add_run. The
- * scratch has UVPERF__RING_SCRATCH_BYTES. Returns the same codes as
- * uvperf__watch_ops_t.drain. */
-static inline int uvperf__drain(uvperf__ring_t *ring, void *scratch,
-                                uvperf__slice_t *slice, uvperf_stats_t *stats,
+ * samples of a run when the run has ended: see uvperf__stats_add_run. Returns
+ * the same codes as uvperf__watch_ops_t.drain. */
+static inline int uvperf__drain(uvperf__ring_t *ring, uvperf__slice_t *slice,
+                                uvperf_stats_t *stats,
                                 const uvperf__drain_ops_t *ops, void *owner) {
   const void *bytes;
   size_t size;
@@ -139,7 +138,7 @@ static inline int uvperf__drain(uvperf__ring_t *ring, void *scratch,
     if (uvperf__ring_starts_with(ring, PERF_RECORD_SAMPLE))
       size = uvperf__drain_run(ring, slice, stats, ops, owner);
     if (size == 0) {
-      rc = uvperf__ring_next(ring, scratch, &bytes, &size);
+      rc = uvperf__ring_next(ring, slice->scratch, &bytes, &size);
       if (rc <= 0)
         break;
       ops->record(owner, bytes, size, ring->head - ring->tail - size);

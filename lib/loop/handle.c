@@ -104,6 +104,13 @@ int uvperf__handle_check(const uvperf__handle_t *self, uvperf_error_t *error) {
 
 /* -- close ---------------------------------------------------------------- */
 
+/* The user has no record of uvperf_next any more. */
+static void handle_give_back(uvperf__handle_t *self) {
+  if (self->room != NULL)
+    uvperf__hub_give_back(self->teardown.hub, self->room);
+  self->room = NULL;
+}
+
 /* The rest can be closed later by the loop, but from now on nothing counts and
  * no program runs. The teardown waits for the jobs, which end soon. */
 void uvperf__handle_begin_close(void *owner) {
@@ -118,6 +125,7 @@ void uvperf__handle_begin_close(void *owner) {
     atomic_store(&job->is_cancelled, 1);
     uvperf__teardown_expect(&self->teardown);
   }
+  handle_give_back(self);
   self->kind->quit(self);
   if (self->watch != NULL)
     uvperf__watch_close(self->watch);
@@ -214,6 +222,7 @@ int uvperf_start(uvperf_handle_t *handle,
   if (self->is_started)
     return uvperf__error_set(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
                              "the %s is already started", self->kind->noun);
+  handle_give_back(self);
   enables = !self->was_switched && !(own.flags & UVPERF_START_NO_ENABLE);
   rc = self->kind->start(self, &own, enables, cb, error);
   if (rc != 0)
@@ -245,6 +254,13 @@ void uvperf__handle_slice_end(void *owner) {
     uvperf__handle_report(self, 0, -1);
 }
 
+/* The hub may be new: a set can be read without a start. */
+static int handle_borrow(uvperf__handle_t *self) {
+  if (self->room == NULL && uvperf__hub_join(&self->teardown) == 0)
+    self->room = uvperf__hub_lend(self->teardown.hub);
+  return self->room != NULL ? 0 : UV_ENOMEM;
+}
+
 int uvperf_next(uvperf_handle_t *handle, const uvperf_record_t **record) {
   uvperf__handle_t *self = uvperf__handle_impl(handle);
   int rc = uvperf__handle_check(self, NULL);
@@ -252,7 +268,16 @@ int uvperf_next(uvperf_handle_t *handle, const uvperf_record_t **record) {
   if (record == NULL)
     return UV_EINVAL;
   *record = NULL;
-  return rc != 0 ? rc : self->kind->next(self, record);
+  if (rc == 0)
+    rc = handle_borrow(self);
+  if (rc != 0)
+    return rc;
+  uvperf__teardown_hold(&self->teardown);
+  rc = self->kind->next(self, record);
+  if (*record == NULL || (*record)->bytes != self->room)
+    handle_give_back(self);
+  uvperf__teardown_let_go(&self->teardown);
+  return rc;
 }
 
 int uvperf_stop(uvperf_handle_t *handle) {
@@ -270,6 +295,7 @@ int uvperf_flush(uvperf_handle_t *handle) {
   int rc = uvperf__handle_check(self, NULL);
 
   self->lost_at = 0;
+  handle_give_back(self);
   return rc != 0 ? rc : self->kind->flush(self);
 }
 
@@ -477,6 +503,7 @@ int uvperf_snapshot(uvperf_handle_t *handle, uint32_t flags,
                                   self->kind->nr_rings(self), flags, error);
   if (rc != 0)
     return rc;
+  handle_give_back(self);
   rc = self->kind->prepare(self, job, error);
   if (rc != 0) {
     uvperf__snapshot_job_free(job);

@@ -113,6 +113,8 @@ typedef struct uvperf__handle_s {
    * them: a start does not enable them any more. */
   int was_switched;
   int in_callback; /* in a callback, or between two in a drain */
+  void *room;      /* a buffer of the hub, for the record that uvperf_next
+                    * returns if it wraps */
 } uvperf__handle_t;
 
 void uvperf__handle_init(uvperf__handle_t *self, uv_loop_t *loop,

@@ -35,15 +35,16 @@ struct uvperf__hub_s {
   _Atomic(uv_loop_t *) loop; /* NULL: the entry is free */
   uint32_t process;
   int backend_fd; /* of the loop: another loop that exists has another one */
-  size_t users;   /* teardowns that have joined and not left, and a turn */
+  size_t users;   /* teardowns that have joined and not left; a turn; buffers
+                   * that are lent */
   size_t nr_open; /* those whose owners do not close yet */
   uvperf__teardown_t *leaving; /* it closes the uv handles; NULL: none */
   uv_check_t check;
   uv_idle_t idle;
   uvperf__flush_timer_t flush_timer;
   uvperf__jobs_t jobs;
-  uvperf__scratch_t *scratch; /* NULL: no member has needed one */
-  uint64_t newest_event;      /* the greatest id of the members' events */
+  uvperf__scratch_t scratch;
+  uint64_t newest_event; /* the greatest id of the members' events */
   int is_newest_gone;
   uvperf__link_t members;
   uvperf__link_t looks;   /* the members to look at, the next one first */
@@ -139,7 +140,7 @@ static void hub_init(uvperf__hub_t *hub, uv_loop_t *loop) {
   hub->process = uvperf__process();
   hub->backend_fd = uv_backend_fd(loop);
   hub->leaving = NULL;
-  hub->scratch = NULL;
+  memset(&hub->scratch, 0, sizeof(hub->scratch));
   hub->newest_event = 0;
   hub->is_newest_gone = 0;
   hub->turn = hub->polls = 0;
@@ -189,7 +190,7 @@ static void hub_drop(uvperf__hub_t *hub) {
   hub->users -= 1;
   if (hub->users > 0)
     return;
-  uvperf__scratch_free(hub->scratch);
+  uvperf__scratch_free(&hub->scratch);
   atomic_store(&hub->loop, NULL);
 }
 
@@ -286,17 +287,20 @@ int uvperf__hub_has_event(uv_loop_t *loop, uint64_t id) {
   return 0;
 }
 
-uvperf__scratch_t *uvperf__hub_scratch(uv_loop_t *loop) {
-  uvperf__hub_t *hub = table_find(loop);
+void *uvperf__hub_lend(uvperf__hub_t *hub) {
+  void *buffer = uvperf__scratch_take(&hub->scratch);
 
-  return hub != NULL && hub->scratch != NULL
-             ? uvperf__scratch_share(hub->scratch)
-             : uvperf__scratch_new();
+  hub->users += buffer != NULL;
+  return buffer;
 }
 
-void uvperf__hub_keep_scratch(uvperf__hub_t *hub, uvperf__scratch_t *scratch) {
-  if (hub->scratch == NULL && scratch != NULL)
-    hub->scratch = uvperf__scratch_share(scratch);
+void uvperf__hub_give_back(uvperf__hub_t *hub, void *buffer) {
+  uvperf__scratch_give_back(&hub->scratch, buffer);
+  hub_drop(hub);
+}
+
+int uvperf__hub_reserve(uvperf__hub_t *hub) {
+  return uvperf__scratch_reserve(&hub->scratch);
 }
 
 int uvperf__hub_is(const uv_handle_t *handle) {

@@ -102,12 +102,14 @@ int uvperf__hub_has_event(uv_loop_t *loop, uint64_t id);
 /* Returns the greatest id that a member of the loop's hub has noted, or 0. */
 uint64_t uvperf__hub_newest_event(uv_loop_t *loop);
 
-/* Returns the scratch of the loop's hub with one more user, or a new scratch if
- * the hub has none yet. Returns NULL if out of memory. */
-uvperf__scratch_t *uvperf__hub_scratch(uv_loop_t *loop);
+/* Lends a buffer of the hub's scratch, until uvperf__hub_give_back. Meanwhile
+ * the hub exists, even if all its members close. Returns NULL if out of memory.
+ * After uvperf__hub_reserve this happens only while a buffer is lent. */
+void *uvperf__hub_lend(uvperf__hub_t *hub);
+void uvperf__hub_give_back(uvperf__hub_t *hub, void *buffer);
 
-/* Keeps the scratch for other handles, if the hub has none yet. */
-void uvperf__hub_keep_scratch(uvperf__hub_t *hub, uvperf__scratch_t *scratch);
+/* Makes sure that the hub has a buffer to lend. Returns 0 or -ENOMEM. */
+int uvperf__hub_reserve(uvperf__hub_t *hub);
 
 /* Whether a uv handle belongs to a hub. */
 int uvperf__hub_is(const uv_handle_t *handle);

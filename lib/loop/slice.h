@@ -22,6 +22,7 @@ typedef struct uvperf__slice_s {
   /* The number of records after which the clock is read again. */
   uint64_t next_clock_read;
   uint64_t iteration; /* uvperf__watch_s.iterations; 0 in a flush */
+  void *scratch;      /* for records that wrap; NULL if none can */
 } uvperf__slice_t;
 
 enum {

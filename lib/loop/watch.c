@@ -449,11 +449,20 @@ static void watch_process(uvperf__watch_t *watch, uint64_t now_ns,
                           uint64_t max_ns) {
   int polled = watch->polls != uvperf__hub_polls(watch->member.hub);
   uint64_t registrations = watch->registrations;
+  int has_rings = watch->first != NULL;
+  void *scratch = has_rings ? uvperf__hub_lend(watch->member.hub) : NULL;
   uvperf__slice_t slice;
 
+  /* Out of memory. This happens only if a callback inside a flush has run the
+   * loop. The next iteration then drains the rings. */
+  if (has_rings && scratch == NULL) {
+    watch_schedule(watch, 1);
+    return;
+  }
   uvperf__slice_begin(&slice, &watch->session, watch->options.slice_records,
                       watch->options.slice_bytes, max_ns);
   slice.start_ns = now_ns;
+  slice.scratch = scratch;
   watch->iterations += 1;
   slice.iteration = watch->iterations;
   watch->delivering = 1;
@@ -461,8 +470,10 @@ static void watch_process(uvperf__watch_t *watch, uint64_t now_ns,
     deliver_extra(watch, &slice);
   else if (watch->ops->drain_all == NULL)
     drain_queued(watch, &slice);
-  else if (watch->first != NULL)
+  else if (has_rings)
     drain_together(watch, &slice);
+  if (has_rings)
+    uvperf__hub_give_back(watch->member.hub, scratch);
   if (slice.records > 0)
     watch->slices += 1;
   report_slice_end(watch, &slice);
@@ -656,6 +667,8 @@ int uvperf__watch_add(uvperf__watch_t *watch, uvperf__ring_t *ring,
   if (rings == NULL)
     return UV_ENOMEM;
   watch->rings = rings;
+  if (uvperf__hub_reserve(watch->member.hub) != 0)
+    return UV_ENOMEM;
   rc = make_ring(watch, ring, fds, nr_fds, &made);
   if (rc != 0)
     return rc;
@@ -781,12 +794,16 @@ int uvperf__watch_flush(uvperf__watch_t *watch) {
   if (watch->delivering)
     return UV_EBUSY;
   uvperf__slice_unbounded(&slice, &watch->session);
+  slice.scratch = uvperf__hub_lend(watch->member.hub);
+  if (slice.scratch == NULL)
+    return UV_ENOMEM;
   watch->delivering = 1;
   if (watch->ops->drain_all == NULL)
     flush_each(watch, &slice);
   else if (watch->nr_live > 0)
     watch->ops->drain_all(watch->owner, &slice);
   watch->delivering = 0;
+  uvperf__hub_give_back(watch->member.hub, slice.scratch);
   return 0;
 }
 

@@ -163,8 +163,9 @@ void uvperf__watch_drain(uvperf__watch_t *watch);
  * while the watch is stopped. */
 void uvperf__watch_flush_in(uvperf__watch_t *watch, uint64_t ms);
 
-/* Delivers all records that the rings hold now, without bounds. Returns 0, or
- * UV_EBUSY inside a callback of this watch. */
+/* Delivers all records that the rings hold now, without bounds. Returns 0,
+ * UV_EBUSY inside a callback of this watch, or UV_ENOMEM, which is possible only
+ * inside a callback of another handle. */
 int uvperf__watch_flush(uvperf__watch_t *watch);
 
 /* Returns a pointer to a number that changes when the watch is stopped or

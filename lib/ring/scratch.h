@@ -1,32 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory into which records that wrap are copied. Only one handle of a loop
- * delivers at a time, so the handles of a loop share this memory. There is one
- * exception: a callback can flush another handle while its own record is still
- * in use. So a delivery inside another delivery gets a buffer of its own. */
+/* The buffers into which records that wrap are copied. The handles of a loop
+ * share them. Most often one buffer is enough, because only one handle delivers
+ * at a time. But a callback can flush another handle while its own record is
+ * still in use, and the user can keep a record of uvperf_next. So each delivery
+ * takes a buffer of its own, and gives it back. */
 #ifndef UVPERF_LIB_RING_SCRATCH_H
 #define UVPERF_LIB_RING_SCRATCH_H
 
-typedef struct uvperf__scratch_s uvperf__scratch_t;
+/* The buffers that are not in use. All zeros: none was made yet. */
+typedef struct uvperf__scratch_s {
+  struct uvperf__buffer_s *unused;
+} uvperf__scratch_t;
 
-/* Makes a scratch with one user. Returns NULL if out of memory. */
-uvperf__scratch_t *uvperf__scratch_new(void);
+/* Takes a buffer of UVPERF__RING_SCRATCH_BYTES. Returns NULL if out of memory,
+ * which cannot happen right after uvperf__scratch_reserve. */
+void *uvperf__scratch_take(uvperf__scratch_t *scratch);
 
-/* Adds a user, which must call uvperf__scratch_free too. Returns the
- * scratch. */
-uvperf__scratch_t *uvperf__scratch_share(uvperf__scratch_t *scratch);
+/* Gives a buffer back. It is kept: a program that delivers records inside a
+ * callback once will do so again. */
+void uvperf__scratch_give_back(uvperf__scratch_t *scratch, void *buffer);
 
-/* Removes a user. The last user frees the scratch. NULL is allowed. */
-void uvperf__scratch_free(uvperf__scratch_t *scratch);
-
-/* Begins a delivery and returns its buffer of UVPERF__RING_SCRATCH_BYTES, which
- * is valid until uvperf__scratch_leave. Returns NULL if out of memory. This can
- * happen only inside another delivery, and not after
- * uvperf__scratch_reserve. */
-void *uvperf__scratch_enter(uvperf__scratch_t *scratch);
-void uvperf__scratch_leave(uvperf__scratch_t *scratch);
-
-/* Makes sure that the next uvperf__scratch_enter does not fail. Returns 0 or
- * -ENOMEM. */
+/* Makes a buffer if all are in use. Returns 0 or -ENOMEM. */
 int uvperf__scratch_reserve(uvperf__scratch_t *scratch);
+
+/* Frees the buffers that are not in use. */
+void uvperf__scratch_free(uvperf__scratch_t *scratch);
 
 #endif

@@ -118,8 +118,7 @@ static int drain_ring(void *owner, size_t ring_index, uvperf__slice_t *slice) {
   int rc;
 
   impl->base.in_callback = 1;
-  rc = uvperf__drain(&ring->ring, impl->scratch, slice, &ring->stats,
-                     &drain_ops, &drain);
+  rc = uvperf__drain(&ring->ring, slice, &ring->stats, &drain_ops, &drain);
   impl->base.in_callback = 0;
   if (slice->records != records)
     uvperf__stats_ring_slice(ring, slice);
@@ -247,6 +246,7 @@ static int drain_all(void *owner, uvperf__slice_t *slice) {
   int is_pressed;
   int rc;
 
+  impl->merge->scratch = slice->scratch;
   uvperf__set_begin_merge(impl, impl->merge);
   is_pressed = uvperf__merge_is_pressed(impl->merge);
   rc = merge_until(impl, horizon_at(impl, now, is_pressed), slice);
@@ -378,12 +378,6 @@ static const uvperf__watch_ops_t by_time = {
     .close = uvperf__handle_begin_close,
 };
 
-int uvperf__set_make_scratch(set_t *impl) {
-  if (impl->scratch == NULL)
-    impl->scratch = uvperf__calloc(1, UVPERF__RING_SCRATCH_BYTES);
-  return impl->scratch == NULL ? UV_ENOMEM : 0;
-}
-
 /* Called at the first start, not in init, so that an init that fails leaves
  * nothing in the loop. */
 int uvperf__set_make_watch(set_t *impl) {
@@ -394,11 +388,9 @@ int uvperf__set_make_watch(set_t *impl) {
 
   if (impl->base.watch != NULL)
     return 0;
-  if (uvperf__set_make_scratch(impl) != 0)
-    return UV_ENOMEM;
   if (in_order && impl->merge == NULL) {
-    rc = uvperf__merge_new(
-        &impl->merge, uvperf__counters_decoder(impl->counters), impl->scratch);
+    rc = uvperf__merge_new(&impl->merge,
+                           uvperf__counters_decoder(impl->counters));
     if (rc != 0)
       return rc;
   }

@@ -203,7 +203,6 @@ int uvperf__set_take_ends(set_t *impl) {
   int rc = UV_EAGAIN;
   int is_done;
 
-  uvperf__teardown_hold(&impl->base.teardown);
   is_done = report_each(impl);
   if (impl->base.closing)
     rc = UV_ECANCELED;
@@ -211,7 +210,6 @@ int uvperf__set_take_ends(set_t *impl) {
     rc = UV_EOF;
   if (rc == UV_EOF)
     impl->eof_reported = 1;
-  uvperf__teardown_let_go(&impl->base.teardown);
   return rc;
 }
 

@@ -61,7 +61,6 @@ typedef struct set_s {
   uint64_t clock_ns;
   uint64_t opened_ns;
   int is_flushing;
-  void *scratch;          /* for records that wrap, in any ring */
   uvperf__merge_t *merge; /* NULL without UVPERF_SET_TIME_ORDER, and if the
                            * rings are overwritable */
   size_t nr_merged;
@@ -137,9 +136,6 @@ void uvperf__set_free_aside(set_closing_t *closing,
 void uvperf__set_end_closing(set_closing_t *closing);
 
 /* -- drain.c: records -- */
-
-/* Allocates the buffer for a record that wraps. Returns 0 or UV_ENOMEM. */
-int uvperf__set_make_scratch(set_t *impl);
 
 /* Makes the watch if it does not exist yet. Returns 0 or a code. */
 int uvperf__set_make_watch(set_t *impl);

@@ -75,15 +75,19 @@ static int merge_next(set_t *impl) {
 
 /* -- the next record ------------------------------------------------------- */
 
-static int make(set_t *impl) {
-  int rc = uvperf__set_make_scratch(impl);
+static int next_prepare(set_t *impl) {
+  int rc;
 
-  if (rc != 0 || impl->next.merge != NULL ||
-      !(impl->flags & UVPERF_SET_TIME_ORDER))
-    return rc;
-  return uvperf__merge_new(&impl->next.merge,
-                           uvperf__counters_decoder(impl->counters),
-                           impl->scratch);
+  if (!(impl->flags & UVPERF_SET_TIME_ORDER))
+    return 0;
+  if (impl->next.merge == NULL) {
+    rc = uvperf__merge_new(&impl->next.merge,
+                           uvperf__counters_decoder(impl->counters));
+    if (rc != 0)
+      return rc;
+  }
+  impl->next.merge->scratch = impl->base.room;
+  return 0;
 }
 
 /* Finds the next record. Returns 1 if there is one, 0 if the rings are empty,
@@ -96,8 +100,8 @@ static int find(set_t *impl, const void **bytes, size_t *size,
 
   *time = NULL;
   if (next->merge == NULL) {
-    rc =
-        uvperf__cpu_rings_next(rings, &next->index, impl->scratch, bytes, size);
+    rc = uvperf__cpu_rings_next(rings, &next->index, impl->base.room, bytes,
+                                size);
     if (rc != 0)
       next->lender = uvperf__cpu_rings_at(rings, next->index);
     return rc;
@@ -179,7 +183,7 @@ int uvperf__set_next(void *owner, const uvperf_record_t **record) {
   if (rc == 0 && impl->base.is_started)
     rc = UV_EBUSY;
   if (rc == 0)
-    rc = make(impl);
+    rc = next_prepare(impl);
   if (rc != 0)
     return rc;
   consume(&impl->next);

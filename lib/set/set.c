@@ -31,7 +31,6 @@ static void release(void *owner) {
     uvperf__counters_disable(impl->counters, NULL);
   uvperf__merge_free(impl->merge);
   uvperf__merge_free(impl->next.merge);
-  uvperf__free(impl->scratch);
   uvperf__interval_timer_free(impl->interval_timer);
   uvperf__watch_free(impl->base.watch);
   uvperf__hotplug_free(impl->base.hotplug);
@@ -305,6 +304,7 @@ static int set_stop(void *owner) {
 
 static int set_flush(void *owner) {
   set_t *impl = owner;
+  int rc;
 
   if (impl->base.record_cb == NULL || impl->flags & UVPERF_SET_OVERWRITE)
     return UV_EINVAL;
@@ -313,12 +313,12 @@ static int set_flush(void *owner) {
   uvperf__set_take_back(impl);
   uvperf__teardown_hold(&impl->base.teardown);
   impl->is_flushing = 1;
-  uvperf__watch_flush(impl->base.watch);
+  rc = uvperf__watch_flush(impl->base.watch);
   impl->is_flushing = 0;
   if (!impl->base.closing)
     uvperf__counters_free_sources(impl->counters);
   uvperf__teardown_let_go(&impl->base.teardown);
-  return 0;
+  return rc;
 }
 
 int uvperf_set_on_end(uvperf_set_t *set, uvperf_set_end_cb cb) {

@@ -75,8 +75,7 @@ static int add_merge(set_t *impl, uvperf__snapshot_job_t *job) {
   size_t i;
   int rc;
 
-  rc = uvperf__merge_new(&job->merge, uvperf__counters_decoder(impl->counters),
-                         impl->scratch);
+  rc = uvperf__merge_new(&job->merge, uvperf__counters_decoder(impl->counters));
   for (i = 0; rc == 0 && i < job->nr; i++)
     rc = uvperf__merge_add(job->merge, &job->snapshots[i].image,
                            uvperf__set_ring_at(impl, i));

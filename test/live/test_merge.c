@@ -178,8 +178,8 @@ static void merge_of_two_real_rings_is_in_order_and_complete(void **state) {
   nr_cpus = live_cpus(cpus, PRODUCERS);
   init_attr();
   assert_int_equal(uvperf__decoder_make(&stream.decoder), 0);
-  assert_int_equal(
-      uvperf__merge_new(&stream.merge, stream.decoder, stream.scratch), 0);
+  assert_int_equal(uvperf__merge_new(&stream.merge, stream.decoder), 0);
+  stream.merge->scratch = stream.scratch;
   for (i = 0; i < PRODUCERS; i++) {
     stream.producers[i].cpu = cpus[i % nr_cpus];
     open_producer(&stream.producers[i]);

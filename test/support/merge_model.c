@@ -32,8 +32,8 @@ void merge_model_init(merge_model_t *model) {
   assert_int_equal(uvperf__decoder_make(&model->decoder), 0);
   for (i = 0; i < 2; i++)
     add_source(model, i);
-  assert_int_equal(
-      uvperf__merge_new(&model->merge, model->decoder, model->scratch), 0);
+  assert_int_equal(uvperf__merge_new(&model->merge, model->decoder), 0);
+  model->merge->scratch = model->scratch;
 }
 
 void merge_model_free(merge_model_t *model) {

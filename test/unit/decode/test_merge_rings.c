@@ -205,10 +205,9 @@ static void shortage_of_memory_is_enomem(void **state) {
 
   (void)state;
   fake_fail(FAKE_CALLOC, 1, 0);
-  assert_int_equal(uvperf__merge_new(&merge, model.decoder, model.scratch),
-                   -ENOMEM);
+  assert_int_equal(uvperf__merge_new(&merge, model.decoder), -ENOMEM);
   assert_null(merge);
-  assert_int_equal(uvperf__merge_new(&merge, model.decoder, model.scratch), 0);
+  assert_int_equal(uvperf__merge_new(&merge, model.decoder), 0);
   memset(rings, 0, sizeof(rings));
   for (i = 0; i < 9; i++) {
     for (nth = 1; nth <= 2 && i % 8 == 0; nth++) {

@@ -476,19 +476,25 @@ static void forked_child_looks_at_no_ring(void **state) {
 /* -- what is shared ------------------------------------------------------- */
 
 static void scratch_is_shared_by_the_loop(void **state) {
-  uvperf__scratch_t *first, *second;
+  uvperf__hub_t *hub;
+  void *first, *second;
   one_t a;
 
   join(*state, &a, 'a');
-  first = uvperf__hub_scratch(*state);
-  uvperf__hub_keep_scratch(a.teardown.hub, first);
-  second = uvperf__hub_scratch(*state);
-  assert_ptr_equal(first, second);
-  uvperf__hub_keep_scratch(a.teardown.hub, second);
-  uvperf__scratch_free(first);
+  hub = a.teardown.hub;
+  assert_int_equal(uvperf__hub_reserve(hub), 0);
+  fake_fail(FAKE_CALLOC, 1, 0);
+  first = uvperf__hub_lend(hub);
+  assert_non_null(first);
+  assert_null(uvperf__hub_lend(hub));
+  second = uvperf__hub_lend(hub);
+  assert_ptr_not_equal(first, second);
+  uvperf__hub_give_back(hub, second);
+  assert_ptr_equal(uvperf__hub_lend(hub), second);
+  uvperf__hub_give_back(hub, second);
   leave(&a);
   uv_run(*state, UV_RUN_DEFAULT);
-  uvperf__scratch_free(second);
+  uvperf__hub_give_back(hub, first);
   fake_assert_clean();
 }
 

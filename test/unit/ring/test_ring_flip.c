@@ -69,9 +69,8 @@ static void begin(fixture_t *fixture, uint64_t tail) {
   fixture->source.ids = &fixture->id;
   fixture->source.nr_ids = 1;
   assert_int_equal(uvperf_decoder_new(&fixture->decoder, &source, 1), 0);
-  assert_int_equal(
-      uvperf__merge_new(&fixture->merge, fixture->decoder, fixture->scratch),
-      0);
+  assert_int_equal(uvperf__merge_new(&fixture->merge, fixture->decoder), 0);
+  fixture->merge->scratch = fixture->scratch;
   assert_int_equal(uvperf__merge_add(fixture->merge, &fixture->ring, NULL), 0);
 }
 
