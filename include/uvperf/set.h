@@ -41,7 +41,9 @@ typedef struct uvperf_set_s uvperf_set_t;
  *  @param status
  *    0          reading and delta are valid;
  *    UV_ENOMEM  this reading failed: reading and delta are NULL, and the next
- *      delta covers this interval too.
+ *      delta covers this interval too;
+ *    UV_ECANCELED  the program has closed an inner handle by uv_close: reading
+ *      and delta are NULL, and the set is not read at an interval any more.
  *  @param reading  The counts since init or the last uvperf_reset. If an
  *    event could not be read, the state of its count says so. The set owns the
  *    reading, and it is valid until the callback returns. To keep it, use
@@ -139,8 +141,9 @@ UVPERF_EXTERN int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading,
  *  are 0 (UVPERF_COUNT_NOT_ENABLED).
  *
  *  Many events are read in slices, one in each turn of the loop. A slice reads
- *  32 groups (one place each), and more for up to a millisecond. Only the
- *  members of a group are read together. All functions may be called meanwhile.
+ *  32 groups (one place each), and more for up to a millisecond, which it shares
+ *  with all handles of the loop (uvperf_stream_options_t). Only the members of a
+ *  group are read together. All functions may be called meanwhile.
  *
  *  The handle keeps the loop alive (unless unref'd) until it is stopped, even
  *  if all tasks have ended, because targets can be added. See also

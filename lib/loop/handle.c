@@ -15,15 +15,6 @@
 
 #define DEFAULT_TIMEOUT_MS 5000
 
-/* A set that has no watch has no hub either. */
-static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
-  uvperf__handle_t *self = owner;
-
-  self->kind->give_up(self, leftovers);
-  if (leftovers->nr != 0)
-    uvperf__hub_join(&self->teardown);
-}
-
 /* The handle whose close callback runs on this thread. Its struct has no impl
  * any more, because the callback may free it. The callback may close a handle
  * that calls back at once, so there is a list of them, the innermost first. */
@@ -57,8 +48,8 @@ void uvperf__handle_init(uvperf__handle_t *self, uv_loop_t *loop,
                          const uvperf__handle_kind_t *kind) {
   self->kind = kind;
   self->process = uvperf__process();
-  uvperf__teardown_init(&self->teardown, loop, closed, kind->release, give_up,
-                        self);
+  uvperf__teardown_init(&self->teardown, loop, closed, kind->release,
+                        kind->give_up, self);
 }
 
 void uvperf__handle_publish(uvperf__handle_t *self, uvperf_handle_t *user) {
@@ -254,9 +245,8 @@ void uvperf__handle_slice_end(void *owner) {
     uvperf__handle_report(self, 0, -1);
 }
 
-/* The hub may be new: a set can be read without a start. */
 static int handle_borrow(uvperf__handle_t *self) {
-  if (self->room == NULL && uvperf__hub_join(&self->teardown) == 0)
+  if (self->room == NULL)
     self->room = uvperf__hub_lend(self->teardown.hub);
   return self->room != NULL ? 0 : UV_ENOMEM;
 }
@@ -421,8 +411,6 @@ int uvperf__handle_job_begin(uvperf__handle_t *self, uvperf__handle_job_t *job,
     job->job.late = on_late;
   }
   job->job.done = on_done;
-  if (uvperf__hub_join(teardown) != 0)
-    return uvperf__error_shortage(error, UV_ENOMEM, "cannot use the loop");
   rc = uvperf__job_begin_or(teardown->jobs, teardown->loop, &job->job, error);
   if (rc != 0)
     return rc;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What all handles of a loop share: the uv handles that let watches run (a
+/* What all handles of a loop share: the uv handles that let its members run (a
  * check, an idle and a timer), the time that they may take in one iteration,
  * the scratch, and the queue of slow jobs. The first handle of a loop makes the
  * hub, and the last one closes it.
  *
- * The hub's uv handles never keep the loop alive. Each watch has a uv handle of
- * its own for this, which a uv_walk finds too. */
+ * The members are the watches and the interval timers. The hub's uv handles
+ * never keep the loop alive. Each member has a uv handle of its own for this,
+ * which a uv_walk finds too. */
 #ifndef UVPERF_LIB_LOOP_HUB_H
 #define UVPERF_LIB_LOOP_HUB_H
 
@@ -22,24 +23,24 @@
 typedef struct uvperf__hub_s uvperf__hub_t;
 typedef struct uvperf__member_s uvperf__member_t;
 
-/* The operations of a watch. */
+/* The operations of a member. */
 typedef struct uvperf__member_ops_s {
   /* Called in the check phase of an iteration in which the member is queued. It
    * is not queued any more. It may deliver records for max_ns. now_ns is the
    * time, or 0 if the clock was not read because no other member is queued. */
   void (*run)(uvperf__member_t *member, uint64_t now_ns, uint64_t max_ns);
   /* Queues the member if one of its next rings, at most `most`, should be read.
-   * Returns how many it has looked at. */
+   * Returns how many it has looked at. Needed for uvperf__hub_look. */
   size_t (*look)(uvperf__member_t *member, size_t most);
   /* A flush is due: queues the member if there is a reason. Must not call a
-   * callback of the user. */
+   * callback of the user. Needed if `flush` of the member is used. */
   void (*flush)(uvperf__member_t *member);
   /* Other code has closed a uv handle of the hub, so the member will not run
    * any more. */
   void (*cancel)(uvperf__member_t *member);
 } uvperf__member_ops_t;
 
-/* A watch, as its hub sees it. */
+/* A watch or an interval timer, as its hub sees it. */
 struct uvperf__member_s {
   const uvperf__member_ops_t *ops;
   uvperf__hub_t *hub;
@@ -59,11 +60,11 @@ struct uvperf__member_s {
  * handles too. Returns 0 or UV_ENOMEM. */
 int uvperf__hub_join(uvperf__teardown_t *teardown);
 
-/* Adds a watch to the hub that its owner has joined. */
+/* Adds a member to the hub that its owner has joined. */
 void uvperf__hub_add(uvperf__hub_t *hub, uvperf__member_t *member,
                      const uvperf__member_ops_t *ops);
 
-/* Takes the watch out of the hub, which does not run it any more. */
+/* Takes the member out of the hub, which does not run it any more. */
 void uvperf__hub_remove(uvperf__member_t *member);
 
 /* Runs the member in the next check phase. With a backlog it has records left

@@ -7,20 +7,25 @@
 #include "loop/interval_timer.h"
 
 #include <assert.h>
+#include <stddef.h>
 
 #include "sys/fork.h"
 #include "util/alloc.h"
 
 #define NS_PER_MS 1000000u
+/* The time that a tick wants in an iteration. */
+#define TICK_NS 1000000u
 
 struct uvperf__interval_timer_s {
+  uvperf__member_t member;
   const uvperf__interval_timer_ops_t *ops;
   void *owner;
   uint32_t process; /* the process that made it */
   uv_timer_t timer;
-  uv_idle_t idle;               /* active while a tick continues */
-  int is_same_iteration;        /* no poll phase has come since the tick */
-  uvperf__teardown_t *teardown; /* the owner's; NULL: not closing */
+  uvperf__teardown_t *teardown; /* the owner's */
+  int closing;
+  int is_due; /* a tick has begun or is queued */
+  int is_new; /* it has not begun */
   int unref;
   /* Nanoseconds of uv_hrtime. */
   uint64_t start_ns;
@@ -29,7 +34,6 @@ struct uvperf__interval_timer_s {
 };
 
 static void on_timer(uv_timer_t *timer);
-static void on_idle(uv_idle_t *idle);
 
 static int can_use(const void *handle) {
   return !uv_is_closing(handle);
@@ -42,27 +46,6 @@ static int arm(uvperf__interval_timer_t *interval, uint64_t now_ns) {
   uint64_t ms = (interval->due_ns - now_ns) / NS_PER_MS + 1;
 
   return uv_timer_start(&interval->timer, on_timer, ms, 0);
-}
-
-/* An active idle handle keeps the poll phase from waiting. */
-static void tick(uvperf__interval_timer_t *interval, int is_new) {
-  interval->is_same_iteration = is_new;
-  if (interval->ops->tick(interval->owner, is_new) && can_use(&interval->idle))
-    uv_idle_start(&interval->idle, on_idle);
-}
-
-/* The idle phase comes between the timers and the poll phase. The first idle
- * phase after a tick is too early to continue. */
-static void on_idle(uv_idle_t *idle) {
-  uvperf__interval_timer_t *interval = idle->data;
-
-  if (interval->is_same_iteration) {
-    interval->is_same_iteration = 0;
-    return;
-  }
-  uv_idle_stop(idle);
-  if (uvperf__process() == interval->process)
-    tick(interval, 0);
 }
 
 static void on_timer(uv_timer_t *timer) {
@@ -81,27 +64,73 @@ static void on_timer(uv_timer_t *timer) {
   reached = (now_ns - interval->start_ns) / interval->interval_ns;
   interval->due_ns = interval->start_ns + (reached + 1) * interval->interval_ns;
   arm(interval, now_ns);
-  if (!uv_is_active((const uv_handle_t *)&interval->idle))
-    tick(interval, 1);
+  if (!uvperf__hub_check(interval->member.hub) || interval->is_due)
+    return;
+  interval->is_due = interval->is_new = 1;
+  uvperf__hub_queue(&interval->member, 0);
+  uvperf__hub_wake(interval->member.hub);
 }
 
+/* -- as a member of the hub ------------------------------------------------ */
+
+static uvperf__interval_timer_t *of_member(uvperf__member_t *member) {
+  return (
+      uvperf__interval_timer_t *)((char *)member -
+                                  offsetof(uvperf__interval_timer_t, member));
+}
+
+/* The tick may stop, restart or close the timer. Then it is not continued. */
+static void interval_run(uvperf__member_t *member, uint64_t now_ns,
+                         uint64_t max_ns) {
+  uvperf__interval_timer_t *interval = of_member(member);
+  uvperf__teardown_t *teardown = interval->teardown;
+  int is_new = interval->is_new;
+
+  (void)now_ns;
+  interval->is_due = interval->is_new = 0;
+  if (uvperf__process() != interval->process)
+    return;
+  uvperf__teardown_hold(teardown);
+  if (interval->ops->tick(interval->owner, is_new, max_ns)) {
+    interval->is_due = 1;
+    uvperf__hub_queue(member, 1);
+  }
+  uvperf__teardown_let_go(teardown);
+}
+
+static void interval_cancel(uvperf__member_t *member) {
+  uvperf__interval_timer_t *interval = of_member(member);
+
+  uvperf__interval_timer_stop(interval);
+  interval->ops->cancel(interval->owner);
+}
+
+static const uvperf__member_ops_t member_ops = {interval_run, NULL, NULL,
+                                                interval_cancel};
+
+/* -- new, start, stop ------------------------------------------------------ */
+
 int uvperf__interval_timer_new(uvperf__interval_timer_t **timer_out,
-                               uv_loop_t *loop,
+                               uvperf__teardown_t *teardown,
                                const uvperf__interval_timer_ops_t *ops,
                                void *owner) {
   uvperf__interval_timer_t *interval = uvperf__calloc(1, sizeof(*interval));
 
   if (interval == NULL)
     return UV_ENOMEM;
+  if (uvperf__hub_join(teardown) != 0) {
+    uvperf__free(interval);
+    return UV_ENOMEM;
+  }
   interval->ops = ops;
   interval->owner = owner;
+  interval->teardown = teardown;
   interval->process = uvperf__process();
-  uv_timer_init(loop, &interval->timer);
+  interval->member.slice_ns = TICK_NS;
+  uvperf__hub_add(teardown->hub, &interval->member, &member_ops);
+  uv_timer_init(teardown->loop, &interval->timer);
   interval->timer.data = interval;
   interval->timer.timer_cb = on_timer;
-  uv_idle_init(loop, &interval->idle);
-  interval->idle.data = interval;
-  interval->idle.idle_cb = on_idle;
   *timer_out = interval;
   return 0;
 }
@@ -111,9 +140,9 @@ int uvperf__interval_timer_start(uvperf__interval_timer_t *interval,
   uint64_t most_ms = INT64_MAX / NS_PER_MS; /* 292 years */
 
   assert(interval_ms > 0);
-  if (!can_use(&interval->idle))
+  uvperf__interval_timer_stop(interval);
+  if (!uvperf__hub_is_sound(interval->member.hub))
     return UV_EINVAL;
-  uv_idle_stop(&interval->idle);
   interval->interval_ns =
       (interval_ms < most_ms ? interval_ms : most_ms) * NS_PER_MS;
   interval->start_ns = uv_hrtime();
@@ -124,10 +153,10 @@ int uvperf__interval_timer_start(uvperf__interval_timer_t *interval,
 }
 
 void uvperf__interval_timer_stop(uvperf__interval_timer_t *interval) {
+  interval->is_due = interval->is_new = 0;
+  uvperf__hub_dequeue(&interval->member);
   if (can_use(&interval->timer))
     uv_timer_stop(&interval->timer);
-  if (can_use(&interval->idle))
-    uv_idle_stop(&interval->idle);
 }
 
 /* -- close ---------------------------------------------------------------- */
@@ -138,24 +167,16 @@ static void on_closed(uv_handle_t *handle) {
   uvperf__teardown_closed(interval->teardown);
 }
 
-void uvperf__interval_timer_close(uvperf__interval_timer_t *interval,
-                                  uvperf__teardown_t *teardown) {
-  assert(interval->teardown == NULL);
+void uvperf__interval_timer_close(uvperf__interval_timer_t *interval) {
+  assert(!interval->closing);
+  interval->closing = 1;
   uvperf__interval_timer_stop(interval);
-  interval->teardown = teardown;
-  uvperf__teardown_close(teardown, &interval->timer, on_closed);
-  uvperf__teardown_close(teardown, &interval->idle, on_closed);
+  uvperf__hub_remove(&interval->member);
+  uvperf__teardown_close(interval->teardown, &interval->timer, on_closed);
 }
 
 void uvperf__interval_timer_free(uvperf__interval_timer_t *interval) {
   uvperf__free(interval);
-}
-
-static int is_ours(const uv_handle_t *handle) {
-  if (handle->type == UV_IDLE)
-    return ((const uv_idle_t *)handle)->idle_cb == on_idle;
-  return handle->type == UV_TIMER &&
-         ((const uv_timer_t *)handle)->timer_cb == on_timer;
 }
 
 /* Any handle of the loop may be passed here. So `data` is read only if the
@@ -163,10 +184,11 @@ static int is_ours(const uv_handle_t *handle) {
 int uvperf__interval_timer_close_owner(uv_handle_t *handle) {
   uvperf__interval_timer_t *interval;
 
-  if (!is_ours(handle))
+  if (handle->type != UV_TIMER ||
+      ((const uv_timer_t *)handle)->timer_cb != on_timer)
     return 0;
   interval = handle->data;
-  if (interval->teardown == NULL)
+  if (!interval->closing)
     interval->ops->close(interval->owner);
   return 1;
 }
@@ -176,13 +198,10 @@ int uvperf__interval_timer_close_owner(uv_handle_t *handle) {
 void uvperf__interval_timer_set_ref(uvperf__interval_timer_t *interval,
                                     int ref) {
   interval->unref = !ref;
-  if (ref) {
+  if (ref)
     uv_ref((uv_handle_t *)&interval->timer);
-    uv_ref((uv_handle_t *)&interval->idle);
-  } else {
+  else
     uv_unref((uv_handle_t *)&interval->timer);
-    uv_unref((uv_handle_t *)&interval->idle);
-  }
 }
 
 int uvperf__interval_timer_has_ref(const uvperf__interval_timer_t *interval) {

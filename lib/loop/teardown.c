@@ -49,15 +49,7 @@ void uvperf__teardown_expect(uvperf__teardown_t *teardown) {
   teardown->pending += 1;
 }
 
-/* If the owner has joined the hub only now, to close leftovers, this is called
- * once more. */
 static void finish(uvperf__teardown_t *teardown) {
-  if (teardown->hub != NULL && !teardown->is_leaving) {
-    teardown->foreign = 0;
-    teardown->rounds = 0;
-    uvperf__teardown_end(teardown);
-    return;
-  }
   if (teardown->hub != NULL)
     teardown->left(teardown);
   teardown->closed(teardown->owner);
@@ -79,10 +71,8 @@ static void on_closer_closed(uv_handle_t *handle) {
 }
 
 void uvperf__teardown_end(uvperf__teardown_t *teardown) {
-  if (teardown->hub != NULL) {
-    teardown->is_leaving = 1;
+  if (teardown->hub != NULL)
     teardown->leave(teardown);
-  }
   if (teardown->foreign) {
     uvperf__teardown_expect(teardown);
     uv_idle_init(teardown->loop, &teardown->closer);

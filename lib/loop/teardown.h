@@ -30,7 +30,6 @@ struct uvperf__teardown_s {
   void (*leave)(uvperf__teardown_t *teardown);
   /* All of that is closed. */
   void (*left)(uvperf__teardown_t *teardown);
-  int is_leaving;
   uvperf__leftovers_t leftovers; /* being closed by a thread of the pool */
   uvperf__job_t job;
   unsigned int uses;    /* holds, and one more until `closed` has let go */

@@ -222,8 +222,11 @@ int uvperf__set_make_hotplug(set_t *impl, const char *root);
 /* -- read_interval.c -- */
 
 /* Called when the interval timer has expired (`is_new`), or when the last tick
- * continues. Reads some of the events, and calls back when all were read.
- * Returns 1 if there is more to read. */
-int uvperf__set_tick(void *owner, int is_new);
+ * continues. Reads some of the events for about max_ns, and calls back when all
+ * were read. Returns 1 if there is more to read. */
+int uvperf__set_tick(void *owner, int is_new, uint64_t max_ns);
+
+/* Called when no tick can come any more. Calls back. */
+void uvperf__set_cancel_reads(void *owner);
 
 #endif

@@ -4,11 +4,9 @@
 
 #include "util/error.h"
 
-#define SLICE_NS 1000000
-
 /* After a failed reading the next tick tries again. The reading at which the
  * delta begins is kept. */
-int uvperf__set_tick(void *owner, int is_new) {
+int uvperf__set_tick(void *owner, int is_new, uint64_t max_ns) {
   set_t *impl = owner;
   uvperf_set_read_cb cb = impl->cb;
   int newer = 1 - impl->last;
@@ -22,7 +20,7 @@ int uvperf__set_tick(void *owner, int is_new) {
     return 0;
   if (is_new)
     uvperf__counters_read_begin(impl->counters);
-  if (uvperf__counters_read_some(impl->counters, SLICE_NS))
+  if (uvperf__counters_read_some(impl->counters, max_ns))
     return 1;
   rc = uvperf__counters_read_end(impl->counters, impl->readings[newer]);
   if (rc == 0)
@@ -43,6 +41,24 @@ int uvperf__set_tick(void *owner, int is_new) {
   uvperf__set_free_sources(impl);
   uvperf__teardown_let_go(&impl->base.teardown);
   return 0;
+}
+
+/* The callback may close the set, which is then freed at once if others have
+ * closed all its inner handles. */
+void uvperf__set_cancel_reads(void *owner) {
+  set_t *impl = owner;
+  uvperf_set_read_cb cb = impl->cb;
+  int was_in_callback = impl->base.in_callback;
+
+  if (cb == NULL)
+    return;
+  impl->cb = NULL;
+  uvperf__set_leave_cpus(impl);
+  uvperf__teardown_hold(&impl->base.teardown);
+  impl->base.in_callback = 1;
+  cb(impl->base.handle, UV_ECANCELED, NULL, NULL);
+  impl->base.in_callback = was_in_callback;
+  uvperf__teardown_let_go(&impl->base.teardown);
 }
 
 /* The readings are kept. They need more memory only if the set has grown. */

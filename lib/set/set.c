@@ -62,7 +62,7 @@ static void quit(void *owner) {
     uvperf__counters_disable(impl->counters, NULL);
   uvperf__counters_detach(impl->counters);
   uvperf__counters_leave_maps(impl->counters);
-  uvperf__interval_timer_close(impl->interval_timer, &impl->base.teardown);
+  uvperf__interval_timer_close(impl->interval_timer);
 }
 
 static void set_ref(void *owner, int ref) {
@@ -79,7 +79,7 @@ static int is_active(const void *owner) {
 }
 
 static const uvperf__interval_timer_ops_t interval_ops = {
-    uvperf__set_tick, uvperf__handle_begin_close};
+    uvperf__set_tick, uvperf__set_cancel_reads, uvperf__handle_begin_close};
 
 /* -- init ----------------------------------------------------------------- */
 
@@ -151,8 +151,9 @@ static int make_hotplug(set_t *impl, uvperf_error_t *error) {
 /* This is the last step, so that the loop has no handle if another step
  * fails. */
 static int make_timer(const make_t *make, uvperf_error_t *error) {
-  int rc = uvperf__interval_timer_new(&make->impl->interval_timer, make->loop,
-                                      &interval_ops, make->impl);
+  int rc = uvperf__interval_timer_new(&make->impl->interval_timer,
+                                      &make->impl->base.teardown, &interval_ops,
+                                      make->impl);
 
   return rc == 0 ? 0 : uvperf__error_shortage(error, rc, "cannot make the set");
 }

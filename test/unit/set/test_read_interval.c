@@ -162,18 +162,22 @@ static void remove_target(slices_t *slices, size_t nth) {
 }
 
 /* Nothing that was counted until now is in a delta. */
-static void read_start(slices_t *slices) {
+static void read_start_with(slices_t *slices, uvperf_set_read_cb cb) {
   size_t i;
 
   slices->ticks = 0;
   fake_clock_set(START);
   assert_int_equal(
-      uvperf_set_read_start(&slices->live.set, INTERVAL_MS, on_read, NULL), 0);
+      uvperf_set_read_start(&slices->live.set, INTERVAL_MS, cb, NULL), 0);
   slices->was_reset = 0;
   for (i = 0; i < MOST_EVENTS; i++)
     slices->events[i].last = i < slices->nr_used ? slices->events[i].words[0] -
                                                        slices->events[i].base
                                                  : 0;
+}
+
+static void read_start(slices_t *slices) {
+  read_start_with(slices, on_read);
 }
 
 static void stop_and_start(slices_t *slices) {
@@ -282,16 +286,14 @@ static void set_of_many_events_is_read_in_slices_of_turns(void **state) {
   work(&slices);
   before = fake_count(FAKE_READ);
   fire_new(*state, &slices);
-  for (reads = SHARE; goes_on(*state); turns++) {
+  for (reads = 0; goes_on(*state); reads += SHARE) {
     assert_int_equal(slices.callbacks, 0);
     assert_int_equal(fake_count(FAKE_READ) - before, reads);
     uv_run(*state, UV_RUN_NOWAIT);
-    /* The idle phase of the tick's own turn does not count. */
-    if (turns > 0)
-      reads += SHARE;
+    turns += 1;
     work(&slices);
   }
-  assert_int_equal(turns, 1 + (ALL - 1) / SHARE);
+  assert_int_equal(turns, (ALL + SHARE - 1) / SHARE);
   assert_int_equal(fake_count(FAKE_READ) - before, ALL);
   assert_int_equal(slices.callbacks, 1);
   end(&slices);
@@ -318,6 +320,7 @@ static void set_of_few_events_is_read_in_the_turn_of_its_tick(void **state) {
   fake_clock_step_counters(1000 * MS);
   fake_clock_set(START + INTERVAL_MS * MS);
   fake_clock_fire(fake_clock_timer(*state));
+  uv_run(*state, UV_RUN_NOWAIT);
   assert_int_equal(live.callbacks, 1);
   assert_int_equal(live.status, 0);
   assert_int_equal(live.total.value, 16);
@@ -365,6 +368,7 @@ static void set_stopped_between_slices_calls_back_no_more(void **state) {
   uv_run(*state, UV_RUN_NOWAIT);
   assert_int_equal(slices.callbacks, 0);
   read_start(&slices);
+  uv_run(*state, UV_RUN_NOWAIT);
   assert_false(goes_on(*state));
   work(&slices);
   fire_new(*state, &slices);
@@ -395,6 +399,40 @@ static void set_closed_by_walk_between_slices_is_clean(void **state) {
   assert_true(ours > 0);
   end(&slices);
   assert_int_equal(slices.callbacks, 0);
+}
+
+static void close_hub(uv_handle_t *handle, void *arg) {
+  (void)arg;
+  if (uvperf__hub_is(handle))
+    uv_close(handle, NULL);
+}
+
+static void expect_cancelled(uvperf_set_t *set, int status,
+                             const uvperf_reading_t *reading,
+                             const uvperf_reading_t *delta) {
+  slices_t *slices = set->handle.data;
+
+  assert_int_equal(status, UV_ECANCELED);
+  assert_null(reading);
+  assert_null(delta);
+  assert_false(uvperf_is_active(&set->handle));
+  slices->callbacks += 1;
+}
+
+static void set_whose_hub_others_have_closed_calls_back_once(void **state) {
+  slices_t slices;
+
+  begin(*state, &slices);
+  assert_int_equal(uvperf_set_read_stop(&slices.live.set), 0);
+  read_start_with(&slices, expect_cancelled);
+  uv_walk(*state, close_hub, NULL);
+  fire(*state, &slices);
+  uv_run(*state, UV_RUN_NOWAIT);
+  assert_int_equal(slices.callbacks, 1);
+  assert_int_equal(uvperf_set_read_start(&slices.live.set, INTERVAL_MS,
+                                         expect_cancelled, NULL),
+                   UV_EINVAL);
+  end(&slices);
 }
 
 static void set_in_forked_child_between_slices_is_not_read(void **state) {
@@ -626,6 +664,7 @@ int main(void) {
       SLICED(set_stopped_between_slices_calls_back_no_more),
       SLICED(set_closed_between_slices_calls_back_no_more),
       SLICED(set_closed_by_walk_between_slices_is_clean),
+      SLICED(set_whose_hub_others_have_closed_calls_back_once),
       SLICED(set_in_forked_child_between_slices_is_not_read),
       SLICED(set_unrefd_between_slices_lets_the_loop_end),
       SLICED(set_read_by_user_between_slices_is_read_to_the_end),
