@@ -73,7 +73,7 @@ CALLS.update({
     'uvperf_bpf_reader_resume': 'uvperf_bpf_reader_publish({0}, {1})',
     'uvperf_set_add_target': 'uvperf_set_add({0}, {1}, NULL, {2}, {3})',
     'uvperf_set_open_target': 'uvperf_set_add({0}, {1}, {2}, NULL, {3})',
-    'uvperf_set_remove_target': 'uvperf_set_remove({0}, {1})',
+    'uvperf_set_remove_target': 'uvperf_set_remove({0}, {1}, NULL, NULL)',
 })
 
 # Functions with a callback, and its place in their arguments.

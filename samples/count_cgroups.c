@@ -99,7 +99,7 @@ static int scan_groups(uvperf_set_t *set) {
       continue;
     }
     if (group->state == OPEN)
-      uvperf_set_remove(set, group->target);
+      uvperf_set_remove(set, group->target, NULL, NULL);
     *place = group->next;
     free(group);
   }

@@ -197,19 +197,30 @@ UVPERF_EXTERN int uvperf_set_add(uvperf_set_t *set,
                                  uvperf_set_target_cb cb, uint32_t *index,
                                  uvperf_error_t *error);
 
-/** Closes the events of one target and forgets its failures.
+/** Closes the events of one target, and returns its last counts.
  *
- *  Later readings have no places of the target, and totals do not include its
- *  counts. Records that the target has written are still delivered, with their
- *  source. libuv's thread pool closes tracepoints, probes, and 64 or more
- *  events, as in uvperf_close. uvperf_set_nr_closing is 0 when all of these
- *  fds are closed.
+ *  Later readings and deltas have no places of the target, and totals do not
+ *  include its counts. So no delta of uvperf_set_read_start has what the target
+ *  counted since the last callback. `last` has it: subtract a copy of that
+ *  callback's reading (uvperf_reading_delta).
+ *
+ *  Failures of the target are forgotten. Records that the target has written
+ *  are still delivered, with their source. libuv's thread pool closes
+ *  tracepoints, probes, and 64 or more events, as in uvperf_close.
+ *  uvperf_set_nr_closing is 0 when all of these fds are closed.
  *  @param index  The target's index. The targets in the options have the
  *    indexes from 0 on.
- *  @return 0, or
+ *  @param last   NULL, or the caller's, from uvperf_reading_new. Receives the
+ *    counts of the target's places, read as by uvperf_set_read before the
+ *    events are closed.
+ *  @param error  Receives why it failed.
+ *  @return 0; or one of these, and nothing was removed and `last` is unchanged:
  *    UV_ENOENT  there is no such target;
+ *    UV_ENOMEM  out of memory for `last`;
  *    UV_EPERM   in a forked child. */
-UVPERF_EXTERN int uvperf_set_remove(uvperf_set_t *set, uint32_t index);
+UVPERF_EXTERN int uvperf_set_remove(uvperf_set_t *set, uint32_t index,
+                                    uvperf_reading_t *last,
+                                    uvperf_error_t *error);
 
 /** Returns the number of fds that libuv's thread pool still has to close.
  *

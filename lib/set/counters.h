@@ -162,10 +162,12 @@ int uvperf__counters_add_target(uvperf__counters_t *counters,
                                 const uvperf_target_t *target, uint32_t *index,
                                 uvperf_error_t *error);
 
-/* Closes the events of a target, and removes its places and failures. Returns
- * -ENOENT if no target has this index. */
-int uvperf__counters_remove_target(uvperf__counters_t *counters,
-                                   uint32_t index);
+/* Closes the events of a target, and removes its places and failures. `last`,
+ * if not NULL, receives the counts of its places. Returns 0, or -ENOENT if no
+ * target has this index, or -ENOMEM and removes nothing. */
+int uvperf__counters_remove_target(uvperf__counters_t *counters, uint32_t index,
+                                   uvperf_reading_t *last,
+                                   uvperf_error_t *error);
 
 /* Enable or disable the events, except the events of a command that has not
  * called execve(2) yet. The kernel enables the events of a command at

@@ -515,6 +515,10 @@ void uvperf__counters_leave_entry(const uvperf__counters_t *counters,
 void uvperf__counters_count_lost_at(const uvperf__counters_t *counters,
                                     counter_place_t *place);
 
+/* Does the same as uvperf__counters_read for one target, by its position. */
+int uvperf__counters_read_target(uvperf__counters_t *counters, size_t at,
+                                 uvperf_reading_t *reading);
+
 /* Reads all events of a place. */
 enum place_read uvperf__counters_read_place(const uvperf__counters_t *counters,
                                             counter_place_t *place);

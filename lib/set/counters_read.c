@@ -473,31 +473,34 @@ static void fill_place(const uvperf__counters_t *counters,
               place->is_gone, uvperf__reading_cell(reading, i, nr));
 }
 
-int uvperf__counters_make_reading(const uvperf__counters_t *counters,
-                                  uvperf_reading_t *reading) {
+static int begin_reading(const uvperf__counters_t *counters, size_t nr_places,
+                         uvperf_reading_t *reading) {
   uvperf__reading_origin_t origin = {counters, counters->born};
   int rc =
       uvperf__reading_begin(reading, &origin, counters->resets, counters->since,
                             counters->progress.begun, counters->nr_attrs,
-                            counters->attr_flags, counters->nr_places);
+                            counters->attr_flags, nr_places);
 
   if (rc == 0)
     uvperf__reading_set_parts(reading, counters->next_parts);
   return rc;
 }
 
-/* Fills the reading from each event's last read. */
+int uvperf__counters_make_reading(const uvperf__counters_t *counters,
+                                  uvperf_reading_t *reading) {
+  return begin_reading(counters, counters->nr_places, reading);
+}
+
+/* Fills the reading from the last read of each event of the targets. */
 static void fill(const uvperf__counters_t *counters,
+                 counter_target_t *const *targets, size_t nr_targets,
                  uvperf_reading_t *reading) {
-  const counter_target_t *target;
   size_t i, place;
   size_t nr = 0;
 
-  for (i = 0; i < counters->nr_targets; i++) {
-    target = counters->targets[i];
-    for (place = 0; place < target->nr_places; place++)
-      fill_place(counters, &target->places[place], reading, nr++);
-  }
+  for (i = 0; i < nr_targets; i++)
+    for (place = 0; place < targets[i]->nr_places; place++)
+      fill_place(counters, &targets[i]->places[place], reading, nr++);
   uvperf__reading_end(reading);
 }
 
@@ -514,7 +517,7 @@ static int read_all(uvperf__counters_t *counters, int skips_ends,
   if (rc != 0)
     return rc;
   read_targets(counters, &all);
-  fill(counters, reading);
+  fill(counters, counters->targets, counters->nr_targets, reading);
   return 0;
 }
 
@@ -539,7 +542,25 @@ int uvperf__counters_read_end(uvperf__counters_t *counters,
   int rc = uvperf__counters_make_reading(counters, reading);
 
   if (rc == 0)
-    fill(counters, reading);
+    fill(counters, counters->targets, counters->nr_targets, reading);
+  return rc;
+}
+
+/* A reading in steps goes on afterwards. */
+int uvperf__counters_read_target(uvperf__counters_t *counters, size_t at,
+                                 uvperf_reading_t *reading) {
+  const counter_progress_t progress = counters->progress;
+  counter_target_t *target = counters->targets[at];
+  share_t all = {0, UINT64_MAX};
+  int rc;
+
+  uvperf__counters_read_begin(counters);
+  rc = begin_reading(counters, target->nr_places, reading);
+  if (rc == 0) {
+    read_target(counters, target, &all);
+    fill(counters, &target, 1, reading);
+  }
+  counters->progress = progress;
   return rc;
 }
 

@@ -448,19 +448,25 @@ int uvperf__counters_add_target(uvperf__counters_t *counters,
   return rc;
 }
 
-int uvperf__counters_remove_target(uvperf__counters_t *counters,
-                                   uint32_t index) {
-  size_t i, place;
-  int rc = uvperf__counters_check(counters, NULL);
+int uvperf__counters_remove_target(uvperf__counters_t *counters, uint32_t index,
+                                   uvperf_reading_t *last,
+                                   uvperf_error_t *error) {
+  size_t at = uvperf__counters_position(counters, index);
+  size_t place;
+  int rc = uvperf__counters_check(counters, error);
 
   if (rc != 0)
     return rc;
-  i = uvperf__counters_position(counters, index);
-  if (i == counters->nr_targets || counters->targets[i]->index != index)
-    return -ENOENT;
-  for (place = 0; place < counters->targets[i]->nr_places; place++)
+  if (at == counters->nr_targets || counters->targets[at]->index != index)
+    return uvperf__error_set(error, -ENOENT, UVPERF_CAUSE_ARGUMENT,
+                             "the set has no target %u", index);
+  if (last != NULL)
+    rc = uvperf__counters_read_target(counters, at, last);
+  if (rc != 0)
+    return uvperf__error_shortage(error, rc, "cannot read the last counts");
+  for (place = 0; place < counters->targets[at]->nr_places; place++)
     uvperf__counters_count_lost_at(counters,
-                                   &counters->targets[i]->places[place]);
-  drop(counters, i);
+                                   &counters->targets[at]->places[place]);
+  drop(counters, at);
   return 0;
 }

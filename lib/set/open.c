@@ -132,7 +132,7 @@ static int join(set_t *impl, set_opening_t *opening, uint32_t *index,
   rc = uvperf__set_watch_rings(impl);
   if (rc == 0)
     return 0;
-  uvperf__counters_remove_target(impl->counters, *index);
+  uvperf__counters_remove_target(impl->counters, *index, NULL, NULL);
   return uvperf__watch_explain(error, rc);
 }
 

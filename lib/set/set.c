@@ -429,9 +429,10 @@ int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading,
                  : uvperf__error_shortage(error, rc, "cannot read the counts");
 }
 
-static int remove_target(set_t *impl, uint32_t index) {
+static int remove_target(set_t *impl, uint32_t index, uvperf_reading_t *last,
+                         uvperf_error_t *error) {
   set_closing_t *closing = uvperf__set_begin_closing(impl);
-  int rc = uvperf__counters_remove_target(impl->counters, index);
+  int rc = uvperf__counters_remove_target(impl->counters, index, last, error);
 
   uvperf__set_end_closing(closing);
   return rc;
@@ -450,7 +451,7 @@ static int add_now(set_t *impl, const uvperf_target_t *target, uint32_t *index,
     return rc;
   rc = uvperf__set_watch_rings(impl);
   if (rc != 0) {
-    remove_target(impl, added);
+    remove_target(impl, added, NULL, NULL);
     return uvperf__watch_explain(error, rc);
   }
   if (index != NULL)
@@ -471,12 +472,13 @@ int uvperf_set_add(uvperf_set_t *set, const uvperf_target_t *target,
                     : uvperf__set_begin_adding(impl, target, cb, error);
 }
 
-int uvperf_set_remove(uvperf_set_t *set, uint32_t index) {
+int uvperf_set_remove(uvperf_set_t *set, uint32_t index, uvperf_reading_t *last,
+                      uvperf_error_t *error) {
   set_t *impl = uvperf__handle_impl(&set->handle);
-  int rc = uvperf__handle_check(&impl->base, NULL);
+  int rc = uvperf__handle_check(&impl->base, error);
 
   if (rc == 0)
-    rc = remove_target(impl, index);
+    rc = remove_target(impl, index, last, error);
   if (rc == 0)
     uvperf__set_check_ends(impl);
   return rc;

@@ -190,7 +190,8 @@ static void threads_that_are_added_count_from_then_on(void **state) {
   live_thread_do(&threads[0]);
   live_thread_do(&threads[1]);
   assert_counted(counters, 8);
-  assert_int_equal(uvperf__counters_remove_target(counters, indexes[0]), 0);
+  assert_int_equal(
+      uvperf__counters_remove_target(counters, indexes[0], NULL, NULL), 0);
   live_thread_do(&threads[0]);
   live_thread_do(&threads[1]);
   assert_counted(counters, 8);
@@ -413,7 +414,7 @@ static void program_of_a_tracepoint_holds_on_all_cpus(void **state) {
   assert_counted(counters, 2);
   /* The first had the program, and the other gets it. The count of the first
    * leaves with it. */
-  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0, NULL, NULL), 0);
   call_on(cpus[1]);
   assert_counted(counters, 2);
   uvperf__counters_free(counters);

@@ -369,7 +369,7 @@ static void targets_end_one_by_one(void **state) {
   assert_alive(counters);
   end_child(pids[1]);
   assert_ended(counters, 1);
-  assert_int_equal(uvperf__counters_remove_target(counters, 1), 0);
+  assert_int_equal(uvperf__counters_remove_target(counters, 1, NULL, NULL), 0);
   assert_alive(counters);
   end_child(pids[0]);
   assert_ended(counters, 0);

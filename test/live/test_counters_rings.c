@@ -403,7 +403,7 @@ static void removed_target_is_known_while_its_records_wait(void **state) {
   assert_int_equal(index, 1);
   live_thread_do(&threads[0]);
   live_thread_do(&threads[1]);
-  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0, NULL, NULL), 0);
   live_thread_do(&threads[0]);
   live_thread_do(&threads[1]);
   uvperf__counters_free_sources(counters);

@@ -54,7 +54,7 @@ removed_target_is_silent_though_a_child_holds_its_events(void **state) {
   live_syscall(3);
   counters_drain(counters, see, &seen);
   assert_int_equal(seen.samples, 3);
-  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0, NULL, NULL), 0);
   live_syscall(3);
   counters_drain(counters, see, &seen);
   assert_int_equal(seen.samples, 3);

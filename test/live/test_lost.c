@@ -45,7 +45,7 @@ static void set_counts_losses_that_no_record_reports(void **state) {
     assert_int_equal(stream.comms + lost, WRITTEN);
     assert_int_equal(lost_of(&set->handle), lost);
     live_stream_comm(&next, WRITTEN);
-    assert_int_equal(uvperf_set_remove(set, 0), 0);
+    assert_int_equal(uvperf_set_remove(set, 0, NULL, NULL), 0);
     assert_int_equal(uvperf_flush(&set->handle), 0);
     assert_int_equal(stream.comms + lost_of(&set->handle), 2 * WRITTEN);
     live_stream_close(&stream);

@@ -193,7 +193,7 @@ static void set_without_targets_gets_them_later(void **state) {
   assert_int_equal(index, 0);
   live_syscall(3);
   assert_int_equal(live_set_read(&live, 0).value, 3);
-  assert_int_equal(uvperf_set_remove(&live.set, 0), 0);
+  assert_int_equal(uvperf_set_remove(&live.set, 0, NULL, NULL), 0);
   assert_int_equal(uvperf_set_nr_open(&live.set), 0);
   assert_int_equal(live_set_read(&live, 0).state, UVPERF_COUNT_NONE);
   /* Disabled before: it waits. */
@@ -205,7 +205,7 @@ static void set_without_targets_gets_them_later(void **state) {
   assert_int_equal(uvperf_enable(&live.set.handle, UVPERF_ALL, NULL), 0);
   live_syscall(5);
   assert_int_equal(live_set_read(&live, 0).value, 5);
-  assert_int_equal(uvperf_set_remove(&live.set, 0), UV_ENOENT);
+  assert_int_equal(uvperf_set_remove(&live.set, 0, NULL, NULL), UV_ENOENT);
   live_set_close(&live);
 }
 

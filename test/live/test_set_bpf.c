@@ -322,10 +322,10 @@ static void set_program_of_a_tracepoint_outlives_its_target(void **state) {
   enable(&live);
   assert_int_equal(uvperf_set_add(&live.set, &self, NULL, NULL, NULL), 0);
   call_getpgid(2);
-  assert_int_equal(uvperf_set_remove(&live.set, 0), 0);
+  assert_int_equal(uvperf_set_remove(&live.set, 0, NULL, NULL), 0);
   call_getpgid(3);
   assert_int_equal(live_bpf_counter_runs(&counter, -1), 5);
-  assert_int_equal(uvperf_set_remove(&live.set, 1), 0);
+  assert_int_equal(uvperf_set_remove(&live.set, 1, NULL, NULL), 0);
   call_getpgid(4);
   assert_int_equal(live_bpf_counter_runs(&counter, -1), 5);
   live_set_close(&live);

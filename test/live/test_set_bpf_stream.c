@@ -93,7 +93,7 @@ static void set_program_that_drops_lets_no_sample_through(void **state) {
   open_stream(*state, &stream, &plan, &faults, program);
   for (i = 0; i < 50; i++) {
     wait_for_count(&stream);
-    assert_int_equal(uvperf_set_remove(&stream.live.set, index), 0);
+    assert_int_equal(uvperf_set_remove(&stream.live.set, index, NULL, NULL), 0);
     assert_int_equal(uvperf_flush(&stream.live.set.handle), 0);
     assert_int_equal(stream.records, 0);
     assert_int_equal(uvperf_set_add(&stream.live.set, &plan.targets[0], NULL,

@@ -370,7 +370,7 @@ static void expect_closing(uvperf_handle_t *handle) {
   assert_int_equal(uvperf_set_read_stop(set), UV_ECANCELED);
   assert_int_equal(uvperf_set_add(set, &target, NULL, NULL, NULL),
                    UV_ECANCELED);
-  assert_int_equal(uvperf_set_remove(set, 0), UV_ECANCELED);
+  assert_int_equal(uvperf_set_remove(set, 0, NULL, NULL), UV_ECANCELED);
   assert_int_equal(uvperf_set_fill_map(set, 0, 0, NULL), UV_ECANCELED);
   assert_int_equal(uvperf_set_on_end(set, NULL), UV_ECANCELED);
   assert_int_equal(uvperf_set_nr_attrs(set), 2);

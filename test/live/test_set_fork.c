@@ -31,7 +31,7 @@ static int is_refused(live_set_t *live) {
          uvperf_set_read_start(set, 1, live_set_on_read, NULL) == UV_EPERM &&
          uvperf_set_read_stop(set) == UV_EPERM &&
          uvperf_set_add(set, &target, NULL, &index, NULL) == UV_EPERM &&
-         uvperf_set_remove(set, 0) == UV_EPERM &&
+         uvperf_set_remove(set, 0, NULL, NULL) == UV_EPERM &&
          uvperf_apply_filter(&set->handle, 0, "pid == 1", NULL) == UV_EPERM &&
          uvperf_change_period(&set->handle, 0, 1, NULL) == UV_EPERM &&
          uvperf_attach_bpf(&set->handle, 0, 0, 0, NULL) == UV_EPERM;

@@ -91,7 +91,7 @@ static void act(storm_t *storm) {
       break;
     case 4:
       if (storm->other != 0)
-        assert_int_equal(uvperf_set_remove(set, storm->other), 0);
+        assert_int_equal(uvperf_set_remove(set, storm->other, NULL, NULL), 0);
       storm->other = 0;
       break;
     case 5:
@@ -201,7 +201,7 @@ static void end(storm_t *storm) {
     uvperf_stats(&set->handle, &stats);
     assert_int_equal(stats.cpus_gone + stats.cpus_come, storm->reports);
     if (storm->other != 0)
-      assert_int_equal(uvperf_set_remove(set, storm->other), 0);
+      assert_int_equal(uvperf_set_remove(set, storm->other, NULL, NULL), 0);
     assert_int_equal(uvperf_set_nr_open(set), 4);
     storm->closing = 1;
     uvperf_close(&set->handle, live_set_on_close);

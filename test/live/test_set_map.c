@@ -149,7 +149,7 @@ static void map_follows_the_targets_of_a_set_that_counts(void **state) {
   assert_true(before >= 0);
   fault_on(cpu, 50);
   assert_true(read_on(__func__, program, cpu) >= before + 50);
-  assert_int_equal(uvperf_set_remove(&live.set, index), 0);
+  assert_int_equal(uvperf_set_remove(&live.set, index, NULL, NULL), 0);
   assert_int_equal(read_on(__func__, program, cpu), -ENOENT);
   live_set_close(&live);
   close(array);

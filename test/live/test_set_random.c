@@ -271,9 +271,9 @@ static void call_remove(fixture_t *fixture) {
   if (fixture->nr_targets == 0)
     return;
   at = (size_t)draw(fixture, fixture->nr_targets);
-  rc = uvperf_set_remove(fixture->set, fixture->targets[at].index);
+  rc = uvperf_set_remove(fixture->set, fixture->targets[at].index, NULL, NULL);
   expect(fixture, rc == 0, "remove_target", rc);
-  rc = uvperf_set_remove(fixture->set, fixture->targets[at].index);
+  rc = uvperf_set_remove(fixture->set, fixture->targets[at].index, NULL, NULL);
   expect(fixture, rc == UV_ENOENT, "remove_target again", rc);
   fixture->nr_targets -= 1;
   memmove(&fixture->targets[at], &fixture->targets[at + 1],

@@ -213,7 +213,7 @@ static void set_target_removed_between_ticks_is_in_no_delta(void **state) {
   expect(&live, 1, 30, 30);
   assert_int_equal(live.delta.nr_counts, 2);
   threads_do(&threads);
-  assert_int_equal(uvperf_set_remove(&live.set, 1), 0);
+  assert_int_equal(uvperf_set_remove(&live.set, 1, NULL, NULL), 0);
   fire_at(*state, 2 * INTERVAL_MS);
   expect(&live, 2, 20, 10);
   assert_int_equal(live.delta.nr_counts, 1);
@@ -225,9 +225,92 @@ static void set_target_removed_between_ticks_is_in_no_delta(void **state) {
   threads_do(&threads);
   fire_at(*state, 3 * INTERVAL_MS);
   expect(&live, 3, 50, 30);
-  assert_int_equal(uvperf_set_remove(&live.set, 1), UV_ENOENT);
+  assert_int_equal(uvperf_set_remove(&live.set, 1, NULL, NULL), UV_ENOENT);
   live_thread_end(&threads.threads[0]);
   live_thread_end(&threads.threads[1]);
+  live_set_close(&live);
+}
+
+/* Copies the reading: the set owns it. */
+static void on_read_kept(uvperf_set_t *set, int status,
+                         const uvperf_reading_t *reading,
+                         const uvperf_reading_t *delta) {
+  live_set_t *live = set->handle.data;
+
+  live_set_on_read(set, status, reading, delta);
+  assert_int_equal(uvperf_reading_copy(live->reading, reading), 0);
+}
+
+static uint64_t value_of(const uvperf_reading_t *reading) {
+  uvperf_count_t count;
+
+  assert_int_equal(uvperf_reading_total(reading, 0, &count), 0);
+  return count.value;
+}
+
+/* What it counted since the last reading is in no delta. The second one has
+ * ended before its removal. */
+static void set_target_removed_between_ticks_returns_the_rest(void **state) {
+  uvperf_reading_t *last, *rest;
+  threads_t threads;
+  live_set_t live;
+  uint32_t i;
+
+  assert_int_equal(uvperf_reading_new(&last), 0);
+  assert_int_equal(uvperf_reading_new(&rest), 0);
+  begin_threads(__func__, *state, &live, &threads);
+  assert_int_equal(uvperf_set_read_stop(&live.set), 0);
+  assert_int_equal(
+      uvperf_set_read_start(&live.set, INTERVAL_MS, on_read_kept, NULL), 0);
+  threads_do(&threads);
+  fire_at(*state, INTERVAL_MS);
+  expect(&live, 1, 30, 30);
+  threads_do(&threads);
+  live_thread_end(&threads.threads[1]);
+  for (i = 0; i < 2; i++) {
+    assert_int_equal(uvperf_set_remove(&live.set, i, last, NULL), 0);
+    assert_int_equal(uvperf_reading_info(last)->nr_places, 1);
+    assert_int_equal(uvperf_reading_place(last, 0)->target, i);
+    assert_int_equal(value_of(last), i == 0 ? 20 : 40);
+    assert_int_equal(uvperf_reading_delta(rest, live.reading, last), 0);
+    assert_int_equal(value_of(rest), i == 0 ? 10 : 20);
+  }
+  fire_at(*state, 2 * INTERVAL_MS);
+  expect(&live, 2, 0, 0);
+  live_thread_end(&threads.threads[0]);
+  uvperf_reading_free(last);
+  uvperf_reading_free(rest);
+  live_set_close(&live);
+}
+
+/* The callback's reading and the last counts are of the same time. */
+static void remove_second(live_set_t *live) {
+  uvperf_reading_t *last = live->hook_data;
+
+  assert_int_equal(uvperf_set_remove(&live->set, 1, last, NULL), 0);
+  assert_int_equal(live->total.value, 30);
+  assert_int_equal(value_of(last), 20);
+  live->hook = NULL;
+}
+
+static void set_target_removed_in_callback_returns_its_counts(void **state) {
+  uvperf_reading_t *last;
+  threads_t threads;
+  live_set_t live;
+
+  assert_int_equal(uvperf_reading_new(&last), 0);
+  begin_threads(__func__, *state, &live, &threads);
+  live.hook = remove_second;
+  live.hook_data = last;
+  threads_do(&threads);
+  fire_at(*state, INTERVAL_MS);
+  assert_null(live.hook);
+  threads_do(&threads);
+  fire_at(*state, 2 * INTERVAL_MS);
+  expect(&live, 2, 20, 10);
+  live_thread_end(&threads.threads[0]);
+  live_thread_end(&threads.threads[1]);
+  uvperf_reading_free(last);
   live_set_close(&live);
 }
 
@@ -466,7 +549,7 @@ static void busy(uvperf_set_t *set, int status, const uvperf_reading_t *reading,
     assert_int_equal(uvperf_set_add(set, &target, NULL, &index, NULL), 0);
     live_syscall(1);
     assert_int_equal(uvperf_reset(&set->handle, UVPERF_ALL, NULL), 0);
-    assert_int_equal(uvperf_set_remove(set, index), 0);
+    assert_int_equal(uvperf_set_remove(set, index, NULL, NULL), 0);
     assert_int_equal(uvperf_set_read_stop(set), 0);
     assert_int_equal(uvperf_set_read_start(set, INTERVAL_MS, busy, NULL), 0);
     live_syscall(8);
@@ -594,6 +677,8 @@ int main(void) {
       SET_READ(set_reset_between_ticks_is_counted_from),
       SET_READ(set_disabled_between_ticks_counts_nothing),
       SET_READ(set_target_removed_between_ticks_is_in_no_delta),
+      SET_READ(set_target_removed_between_ticks_returns_the_rest),
+      SET_READ(set_target_removed_in_callback_returns_its_counts),
       SET_READ(set_thread_that_ends_between_ticks_is_counted_to_the_end),
       SET_READ(set_of_many_threads_read_in_slices_loses_nothing),
       SET_READ(set_read_start_refuses_invalid_options),

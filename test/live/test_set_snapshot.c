@@ -183,7 +183,8 @@ static void set_of_a_process_that_ended_has_its_records(void **state) {
     flight.stream.eofs = 0;
     live_child_wait(&child);
     if (mode == 1)
-      assert_int_equal(uvperf_set_remove(&flight.stream.live.set, 0), 0);
+      assert_int_equal(
+          uvperf_set_remove(&flight.stream.live.set, 0, NULL, NULL), 0);
     live_flight_snap(&flight, UVPERF_SNAPSHOT_OLDEST_FIRST);
     assert_int_equal(flight.stream.comms, 40);
     assert_int_equal(flight.stream.out_of_order, 0);

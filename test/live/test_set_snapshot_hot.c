@@ -79,7 +79,7 @@ static void change_target(live_flight_t *flight) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
 
   target.type = UVPERF_TARGET_CPUS;
-  assert_int_equal(uvperf_set_remove(set, flight->target), 0);
+  assert_int_equal(uvperf_set_remove(set, flight->target, NULL, NULL), 0);
   target.data = (void *)(uintptr_t)(flight->target + 2);
   assert_int_equal(uvperf_set_add(set, &target, NULL, &flight->target, NULL),
                    0);

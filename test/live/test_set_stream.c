@@ -325,7 +325,7 @@ static void set_without_targets_starts_and_waits_for_one(void **state) {
     live_stream_comm(&next, 3);
     assert_true(live_run_until(*state, &stream.comms, 3));
     assert_int_equal(stream.eofs, 0);
-    assert_int_equal(uvperf_set_remove(&stream.live.set, index), 0);
+    assert_int_equal(uvperf_set_remove(&stream.live.set, index, NULL, NULL), 0);
     live_stream_comm(&next, 3);
     assert_true(live_run_ms(*state, 50) < 20);
     assert_int_equal(stream.comms, 3);

@@ -255,7 +255,7 @@ static void set_last_living_target_removed_is_the_end(void **state) {
   live_stream_begin(*state, &stream, &family.plan);
   end_child(&family, 0);
   assert_true(live_run_until(*state, &stream.nr_ends, 1));
-  assert_int_equal(uvperf_set_remove(&stream.live.set, 1), 0);
+  assert_int_equal(uvperf_set_remove(&stream.live.set, 1, NULL, NULL), 0);
   /* At once: it waits for no question. */
   for (turn = 0; turn < 3; turn++)
     uv_run(*state, UV_RUN_NOWAIT);
@@ -273,7 +273,7 @@ static void set_all_targets_removed_waits_for_others(void **state) {
   support_need_own_events(__func__);
   make_family(&family, 0, 1, 5);
   live_stream_begin(*state, &stream, &family.plan);
-  assert_int_equal(uvperf_set_remove(&stream.live.set, 0), 0);
+  assert_int_equal(uvperf_set_remove(&stream.live.set, 0, NULL, NULL), 0);
   end_child(&family, 0);
   live_run_ms(*state, 150);
   assert_int_equal(stream.nr_ends, 0);
@@ -435,7 +435,7 @@ static void replace_at_end(live_stream_t *stream, uint32_t target) {
   assert_int_equal(
       uvperf_set_add(&stream->live.set, &other, NULL, &index, NULL), 0);
   assert_int_equal(index, 1);
-  assert_int_equal(uvperf_set_remove(&stream->live.set, target), 0);
+  assert_int_equal(uvperf_set_remove(&stream->live.set, target, NULL, NULL), 0);
 }
 
 static void set_target_replaced_when_it_ends_goes_on(void **state) {

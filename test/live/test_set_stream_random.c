@@ -377,7 +377,7 @@ static void call_remove(fixture_t *fixture) {
   if (fixture->nr_models == 0)
     return;
   index = (size_t)draw(fixture, fixture->nr_models);
-  rc = uvperf_set_remove(fixture->set, (uint32_t)index);
+  rc = uvperf_set_remove(fixture->set, (uint32_t)index, NULL, NULL);
   expect(fixture, rc == (fixture->models[index].removed ? UV_ENOENT : 0),
          "remove_target", rc);
   if (rc != 0)

@@ -199,7 +199,7 @@ static void add_another(live_stream_t *stream, const uvperf_record_t *record) {
   target.data = (void *)2;
   assert_int_equal(
       uvperf_set_add(&stream->live.set, &target, NULL, &index, NULL), 0);
-  assert_int_equal(uvperf_set_remove(&stream->live.set, 0), 0);
+  assert_int_equal(uvperf_set_remove(&stream->live.set, 0, NULL, NULL), 0);
 }
 
 /* The records of a target keep their source after it is gone. */

@@ -66,7 +66,7 @@ static void remove_target(uv_loop_t *loop, int closes_early) {
   live_set_t *live = begin(loop, &scripted);
 
   fake_log_clear();
-  assert_int_equal(uvperf_set_remove(&live->set, 0), 0);
+  assert_int_equal(uvperf_set_remove(&live->set, 0, NULL, NULL), 0);
   /* Their lost records are counted. Events that write into rings write nothing
    * more. */
   assert_string_equal(fake_log(), "read, read, ioctl DISABLE, ioctl DISABLE");
@@ -101,7 +101,7 @@ static void events_are_closed_by_the_pool_if_they_are_64_or_more(void **state) {
 
   for (nr = 63; nr <= 64; nr++) {
     begin_many(*state, &live, nr);
-    assert_int_equal(uvperf_set_remove(&live.set, 0), 0);
+    assert_int_equal(uvperf_set_remove(&live.set, 0, NULL, NULL), 0);
     assert_int_equal(uvperf_set_nr_closing(&live.set), nr == 64 ? 64 : 0);
     opened_set_run_pool();
     live_set_close(&live);

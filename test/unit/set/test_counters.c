@@ -308,7 +308,8 @@ static void forked_child_may_only_free(void **state) {
   assert_int_equal(uvperf__counters_set_period(counters, 0, 9, NULL), -EPERM);
   assert_int_equal(uvperf__counters_set_bpf(counters, 0, 0, 0, NULL), -EPERM);
   assert_int_equal(add_cpus(counters, "1", NULL, NULL), -EPERM);
-  assert_int_equal(uvperf__counters_remove_target(counters, 0), -EPERM);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0, NULL, NULL),
+                   -EPERM);
   assert_string_equal(fake_log(), "");
   assert_int_equal(uvperf__counters_nr_open(counters), 1);
   uvperf__counters_free(counters);

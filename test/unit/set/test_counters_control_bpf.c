@@ -329,11 +329,11 @@ static void program_of_a_tracepoint_is_attached_once(void **state) {
    * stopped before. */
   nr_attached = 0;
   fake_log_clear();
-  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0, NULL, NULL), 0);
   assert_string_equal(fake_log(), "ioctl DISABLE, close link, close, bpf link");
   assert_int_equal(nr_attached, 1);
   fake_log_clear();
-  assert_int_equal(uvperf__counters_remove_target(counters, 2), 0);
+  assert_int_equal(uvperf__counters_remove_target(counters, 2, NULL, NULL), 0);
   assert_string_equal(fake_log(), "close");
   finish(counters);
 }
@@ -355,7 +355,7 @@ program_of_a_tracepoint_is_attached_once_without_links(void **state) {
                   "SET_BPF failed");
   nr_attached = 0;
   fake_log_clear();
-  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0, NULL, NULL), 0);
   assert_string_equal(fake_log(), "close, ioctl SET_BPF");
   finish(counters);
 }

@@ -244,7 +244,7 @@ static void targets_end_one_by_one_and_are_reported_in_order(void **state) {
   assert_int_equal(uvperf__counters_have_ended(counters), 1);
   assert_int_equal(uvperf__counters_take_ended(counters, &index), 1);
   assert_int_equal(index, 0);
-  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0, NULL, NULL), 0);
   assert_int_equal(uvperf__counters_take_ended(counters, &index), 1);
   assert_int_equal(index, 1);
   assert_int_equal(uvperf__counters_take_ended(counters, &index), 0);
@@ -298,7 +298,7 @@ static void target_that_was_removed_is_not_reported(void **state) {
   counters = counters_open(&make);
   hang_up(events, 4, getpid(), 2);
   assert_int_equal(probe(counters, 2), 3);
-  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0, NULL, NULL), 0);
   assert_int_equal(uvperf__counters_take_ended(counters, &index), 1);
   assert_int_equal(index, 1);
   assert_int_equal(uvperf__counters_take_ended(counters, &index), 0);

@@ -73,7 +73,7 @@ static void target_opened_on_the_pool_joins_on_the_loop(void **state) {
   assert_non_null(source);
   assert_int_equal(source->target_index, 1);
   assert_int_equal(source->serial, 2);
-  assert_int_equal(uvperf_set_remove(&added.opened.set, 1), 0);
+  assert_int_equal(uvperf_set_remove(&added.opened.set, 1, NULL, NULL), 0);
   assert_int_equal(uvperf_set_nr_open(&added.opened.set), 4);
   opened_set_close(*state, &added.opened);
 }
@@ -117,7 +117,8 @@ static void fail_target(uv_loop_t *loop, enum fake_call call, int code,
     if (added.status != 0) {
       assert_int_equal(added.error.code, added.status);
       assert_int_equal(uvperf_set_nr_open(&added.opened.set), 4);
-      assert_int_equal(uvperf_set_remove(&added.opened.set, 1), UV_ENOENT);
+      assert_int_equal(uvperf_set_remove(&added.opened.set, 1, NULL, NULL),
+                       UV_ENOENT);
     }
     opened_set_close(loop, &added.opened);
   } while (failures != 0);
@@ -170,7 +171,8 @@ static void event_that_cannot_join_takes_the_target_along(void **state) {
   assert_int_equal(added.status, UV_EINVAL);
   assert_int_equal(added.error.attr_index, 1);
   assert_int_equal(uvperf_set_nr_open(&added.opened.set), 4);
-  assert_int_equal(uvperf_set_remove(&added.opened.set, 1), UV_ENOENT);
+  assert_int_equal(uvperf_set_remove(&added.opened.set, 1, NULL, NULL),
+                   UV_ENOENT);
   opened_set_close(*state, &added.opened);
 }
 

@@ -148,11 +148,12 @@ static void map_follows_targets_that_come_and_go(void **state) {
       add_target(counters, UVPERF_TARGET_CPUS, "0-1", &index, NULL), 0);
   assert_string_equal(entries(), "0 1 .");
   fake_log_clear();
-  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0, NULL, NULL), 0);
   assert_non_null(strstr(fake_log(), "bpf delete"));
   assert_non_null(strstr(fake_log(), "bpf update"));
   assert_string_equal(entries(), "0 1 .");
-  assert_int_equal(uvperf__counters_remove_target(counters, index), 0);
+  assert_int_equal(uvperf__counters_remove_target(counters, index, NULL, NULL),
+                   0);
   assert_string_equal(entries(), ". . .");
   end(counters);
 }
@@ -193,7 +194,7 @@ static void map_of_a_set_without_targets_waits_for_them(void **state) {
 
   (void)state;
   counters = begin("0", 3);
-  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0, NULL, NULL), 0);
   fill(counters);
   assert_string_equal(entries(), ". . .");
   assert_int_equal(add_target(counters, UVPERF_TARGET_CPUS, "2", NULL, NULL),

@@ -212,7 +212,7 @@ static void page_is_unmapped_before_its_event_is_closed(void **state) {
 
   (void)state;
   fake_log_clear();
-  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0, NULL, NULL), 0);
   assert_string_equal(fake_log(), "munmap, close, munmap, close");
   uvperf__counters_free(counters);
   fake_assert_clean();

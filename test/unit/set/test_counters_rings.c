@@ -124,7 +124,7 @@ static void event_that_only_counts_is_known_and_not_redirected(void **state) {
   assert_int_equal(counters_ring(counters, 0)->nr_events, 1);
   assert_int_equal(counters_source(counters, 102)->attr_index, 1);
   fake_clock_set_counters(1);
-  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0, NULL, NULL), 0);
   uvperf__counters_free_sources(counters);
   assert_non_null(counters_source(counters, 102));
   fake_clock_set_counters(1 + SOON_NS);
@@ -148,7 +148,7 @@ static void counts_alone_open_no_ring(void **state) {
   counters = counters_open(&make);
   assert_int_equal(uvperf__cpu_rings_nr(uvperf__counters_rings(counters)), 0);
   fake_clock_set_counters(1);
-  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0, NULL, NULL), 0);
   assert_int_equal(counters_source(counters, 100)->attr_index, 0);
   fake_clock_set_counters(1 + SOON_NS);
   uvperf__counters_free_sources(counters);

@@ -61,7 +61,8 @@ static void events_that_wrote_nothing_are_not_kept_until_a_read(void **state) {
 
     if (i == 7 || i == 30)
       append(events[1], 102 + i);
-    assert_int_equal(uvperf__counters_remove_target(counters, index), 0);
+    assert_int_equal(
+        uvperf__counters_remove_target(counters, index, NULL, NULL), 0);
     now += SOON_NS;
     fake_clock_set_counters(now);
     uvperf__counters_free_sources(counters);

@@ -57,7 +57,7 @@ static void closed_event_is_known_until_its_records_are_read(void **state) {
   counters = open_one(&owner);
   append(owner, 100);
   fake_clock_set_counters(1);
-  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0, NULL, NULL), 0);
   assert_int_equal(counters_ring(counters, 0)->nr_events, 0);
   fake_clock_set_counters(1 + SOON_NS);
   uvperf__counters_free_sources(counters);
@@ -91,7 +91,7 @@ closed_counter_is_known_until_its_leaders_records_are_read(void **state) {
   assert_int_equal(counters_source(counters, 102)->attr_index, 1);
   append(events[1], 100);
   fake_clock_set_counters(1);
-  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0, NULL, NULL), 0);
   fake_clock_set_counters(1 + SOON_NS);
   uvperf__counters_free_sources(counters);
   assert_non_null(counters_source(counters, 102));
@@ -112,7 +112,7 @@ static void record_that_was_being_written_is_known(void **state) {
   (void)state;
   counters = open_one(&owner);
   fake_clock_set_counters(1);
-  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0, NULL, NULL), 0);
   fake_clock_set_counters(SOON_NS);
   uvperf__counters_free_sources(counters);
   append(owner, 100);
@@ -134,7 +134,7 @@ static void ring_that_has_ended_keeps_no_event(void **state) {
   counters = open_one(&owner);
   append(owner, 100);
   fake_clock_set_counters(1);
-  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0, NULL, NULL), 0);
   counters_ring(counters, 0)->status = -EPROTO;
   fake_clock_set_counters(1 + SOON_NS);
   uvperf__counters_free_sources(counters);
@@ -162,14 +162,15 @@ static void closed_events_are_forgotten_each_in_its_time(void **state) {
   append(events[1], 100);
   for (target = 0; target < 3; target++) {
     fake_clock_set_counters(10 + target);
-    assert_int_equal(uvperf__counters_remove_target(counters, target), 0);
+    assert_int_equal(
+        uvperf__counters_remove_target(counters, target, NULL, NULL), 0);
   }
   fake_clock_set_counters(11 + SOON_NS);
   uvperf__counters_free_sources(counters);
   assert_non_null(counters_source(counters, 100)); /* not read */
   assert_null(counters_source(counters, 102));
   assert_non_null(counters_source(counters, 104)); /* too early */
-  assert_int_equal(uvperf__counters_remove_target(counters, 3), 0);
+  assert_int_equal(uvperf__counters_remove_target(counters, 3, NULL, NULL), 0);
   counters_drain(counters, NULL, NULL);
   fake_clock_set_counters(12 + SOON_NS);
   uvperf__counters_free_sources(counters);
@@ -204,7 +205,8 @@ static void targets_that_come_and_go_leave_no_memory(void **state) {
     assert_int_equal(
         uvperf__counters_add_target(counters, &make.targets[0], &index, NULL),
         0);
-    assert_int_equal(uvperf__counters_remove_target(counters, index), 0);
+    assert_int_equal(
+        uvperf__counters_remove_target(counters, index, NULL, NULL), 0);
     uvperf__counters_free_sources(counters);
     if (i == 20)
       live = fake_live_allocations();
@@ -253,7 +255,7 @@ static void closed_event_is_decoded_as_it_was_opened(void **state) {
   counters_add_cpus(&make, "0");
   counters = counters_open(&make);
   source = counters_source(counters, 100);
-  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0, NULL, NULL), 0);
   /* A target that fails undoes what was tried for it. */
   fake_fail(FAKE_OPEN, 1, -ENOENT);
   assert_int_equal(
@@ -301,7 +303,7 @@ closed_event_is_known_until_its_records_are_overwritten(void **state) {
   assert_true(events[1]->attr.write_backward);
   prepend(events[1], 100, 3);
   fake_clock_set_counters(1);
-  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0, NULL, NULL), 0);
   /* This one was being written. */
   prepend(events[1], 100, 1);
   fake_clock_set_counters(1 + SOON_NS);
@@ -344,7 +346,8 @@ targets_of_overwritable_rings_come_and_go_in_bounded_memory(void **state) {
         uvperf__counters_add_target(counters, &make.targets[0], &index, NULL),
         0);
     prepend(events[1], 102 + i, i < 450);
-    assert_int_equal(uvperf__counters_remove_target(counters, index), 0);
+    assert_int_equal(
+        uvperf__counters_remove_target(counters, index, NULL, NULL), 0);
     if (i == fit + 2)
       live = fake_live_allocations();
     if (i > fit + 2)

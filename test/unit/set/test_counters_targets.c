@@ -93,18 +93,91 @@ static void targets_come_and_go(void **state) {
   assert_int_equal(counters_nr_places(counters), 2);
   assert_int_equal(uvperf__counters_nr_open(counters), 4);
   fake_log_clear();
-  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0, NULL, NULL), 0);
   assert_string_equal(fake_log(), "close, close");
   assert_int_equal(events[0]->fd, -1);
   assert_int_equal(counters_nr_places(counters), 1);
   assert_int_equal(uvperf__counters_nr_open(counters), 2);
-  assert_int_equal(uvperf__counters_remove_target(counters, 0), -ENOENT);
-  assert_int_equal(uvperf__counters_remove_target(counters, 7), -ENOENT);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0, NULL, NULL),
+                   -ENOENT);
+  assert_int_equal(uvperf__counters_remove_target(counters, 7, NULL, NULL),
+                   -ENOENT);
   /* The index of one that is gone is not used again. */
   assert_int_equal(add_cpus(counters, "two", &index, &error), -EINVAL);
   assert_int_equal(error.target_index, 2);
   assert_int_equal(add_cpus(counters, "2", &index, NULL), 0);
   assert_int_equal(index, 2);
+  finish(counters);
+}
+
+/* The events of other targets are not read. */
+static void removed_target_returns_its_last_counts(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[8];
+  uvperf_reading_t *last;
+  uvperf_count_t count;
+  size_t i;
+
+  (void)state;
+  assert_int_equal(uvperf_reading_new(&last), 0);
+  counters_script(events, 8);
+  counters_make(&make, 2);
+  counters_add_cpus(&make, "0,1");
+  counters_add_cpus(&make, "2");
+  fake_fail(FAKE_OPEN, 4, -ENODEV);
+  counters = counters_open(&make);
+  for (i = 0; i < 3; i++)
+    counters_give(events[i], 10 + i, 7, 7);
+  fake_log_clear();
+  assert_int_equal(uvperf__counters_remove_target(counters, 0, last, NULL), 0);
+  assert_string_equal(fake_log(), "read, read, read, close, close, close");
+  assert_int_equal(uvperf_reading_info(last)->nr_places, 2);
+  assert_int_equal(uvperf_reading_place(last, 1)->cpu, 1);
+  assert_int_equal(uvperf_reading_total(last, 0, &count), 0);
+  assert_int_equal(count.value, 10 + 12);
+  /* The event of attr 1 could not be opened on CPU 1. */
+  assert_int_equal(uvperf_reading_get(last, 1, 0, UVPERF_ALL, &count), 0);
+  assert_int_equal(count.value, 11);
+  assert_int_equal(count.nr_missing, 1);
+  assert_int_equal(uvperf_reading_get(last, 0, 1, UVPERF_ALL, &count), -ENOENT);
+  /* An event that cannot be read. */
+  fake_fail(FAKE_READ, 1, -EIO);
+  assert_int_equal(uvperf__counters_remove_target(counters, 1, last, NULL), 0);
+  assert_int_equal(uvperf_reading_total(last, 0, &count), 0);
+  assert_int_equal(count.state, UVPERF_COUNT_ERROR);
+  assert_int_equal(count.code, -EIO);
+  uvperf_reading_free(last);
+  finish(counters);
+}
+
+static void removal_without_memory_removes_nothing(void **state) {
+  uvperf__counters_t *counters;
+  fake_event_t *events[2];
+  uvperf_reading_t *last;
+  uvperf_error_t error;
+
+  (void)state;
+  assert_int_equal(uvperf_reading_new(&last), 0);
+  counters_script(events, 2);
+  counters_make(&make, 1);
+  counters_add_cpus(&make, "0,1");
+  counters = counters_open(&make);
+  fake_log_clear();
+  fake_fail(FAKE_CALLOC, 1, 0);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0, last, &error),
+                   -ENOMEM);
+  assert_int_equal(error.cause, UVPERF_CAUSE_MEMORY);
+  assert_int_equal(uvperf_reading_info(last)->nr_attrs, 0);
+  assert_string_equal(fake_log(), "");
+  assert_int_equal(uvperf__counters_nr_open(counters), 2);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0, last, &error),
+                   0);
+  assert_int_equal(uvperf_reading_info(last)->nr_places, 2);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0, last, &error),
+                   -ENOENT);
+  assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
+  assert_int_equal(uvperf_reading_info(last)->nr_places, 2);
+  uvperf_reading_free(last);
   finish(counters);
 }
 
@@ -123,7 +196,8 @@ static void failures_go_with_their_target(void **state) {
   assert_int_equal(add_cpus(counters, "9", &index, NULL), 0);
   assert_int_equal(counters_nr_failures(counters), 1);
   assert_int_equal(counters_failure(counters, 0)->error.target_index, index);
-  assert_int_equal(uvperf__counters_remove_target(counters, index), 0);
+  assert_int_equal(uvperf__counters_remove_target(counters, index, NULL, NULL),
+                   0);
   assert_int_equal(counters_nr_failures(counters), 0);
   finish(counters);
 }
@@ -213,6 +287,8 @@ int main(void) {
       TEST(bad_target_is_refused_as_a_whole),
       TEST(targets_of_another_size_are_read_by_it),
       TEST(targets_come_and_go),
+      TEST(removed_target_returns_its_last_counts),
+      TEST(removal_without_memory_removes_nothing),
       TEST(failures_go_with_their_target),
       TEST(target_of_which_nothing_opens_is_not_added),
       TEST(shortage_of_a_later_target_leaves_the_others),

@@ -279,7 +279,7 @@ set_events_of_an_ended_ring_are_forgotten_once_closed(void **state) {
     scripted_set_split(&scripted, 0);
     live_run_ms(*state, 5);
     assert_non_null(uvperf_set_source(set, 100));
-    assert_int_equal(uvperf_set_remove(set, 0), 0);
+    assert_int_equal(uvperf_set_remove(set, 0, NULL, NULL), 0);
     fake_clock_set_counters(UINT64_MAX / 2);
     scripted_set_wake(&scripted, 1);
     assert_null(uvperf_set_source(set, 100));

@@ -451,7 +451,7 @@ static void add_and_remove(scripted_t *scripted) {
   target.cpus = "1";
   assert_int_equal(
       uvperf_set_add(&scripted->live.set, &target, NULL, &index, NULL), 0);
-  assert_int_equal(uvperf_set_remove(&scripted->live.set, 0), 0);
+  assert_int_equal(uvperf_set_remove(&scripted->live.set, 0, NULL, NULL), 0);
 }
 
 static void set_changed_when_a_cpu_went_opens_the_rest(void **state) {

@@ -215,7 +215,7 @@ static void set_next_keeps_the_source_of_a_removed_target(void **state) {
     scripted_set_open(*state, &scripted, mode);
     scripted_set_sample(&scripted, 0, 100, 1);
     assert_int_equal(uvperf_next(&set_of(&scripted)->handle, &record), 0);
-    assert_int_equal(uvperf_set_remove(set_of(&scripted), 0), 0);
+    assert_int_equal(uvperf_set_remove(set_of(&scripted), 0, NULL, NULL), 0);
     fake_clock_set_counters(UINT64_MAX / 2);
     uvperf_set_add(set_of(&scripted), &target, NULL, NULL, NULL);
     assert_ptr_equal(record->source->data, (void *)1);

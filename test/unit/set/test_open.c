@@ -76,7 +76,7 @@ static void assert_refused(opened_set_t *opened, int code) {
   assert_int_equal(uvperf_set_read_start(set, 1, on_read, NULL), code);
   assert_int_equal(uvperf_set_read_stop(set), code);
   assert_int_equal(uvperf_set_add(set, &target, NULL, NULL, NULL), code);
-  assert_int_equal(uvperf_set_remove(set, 0), code);
+  assert_int_equal(uvperf_set_remove(set, 0, NULL, NULL), code);
   assert_int_equal(uvperf_apply_filter(&set->handle, 0, "a == 1", NULL), code);
   assert_int_equal(uvperf_change_period(&set->handle, 0, 1, NULL), code);
   assert_int_equal(uvperf_attach_bpf(&set->handle, 0, 0, 0, NULL), code);

@@ -40,6 +40,7 @@ typedef struct slices_s {
   live_set_t live;
   event_t events[MOST_EVENTS];
   uint32_t targets[MOST_EVENTS / PER_TARGET];
+  size_t firsts[MOST_EVENTS / PER_TARGET]; /* the first event of each target */
   size_t nr_targets;
   size_t nr_used; /* events that were opened */
   uint64_t ticks;
@@ -149,16 +150,33 @@ static void add_target(slices_t *slices) {
   assert_int_equal(uvperf_set_add(&slices->live.set, &target, NULL,
                                   &slices->targets[slices->nr_targets], NULL),
                    0);
+  slices->firsts[slices->nr_targets] = slices->nr_used;
   slices->nr_used += PER_TARGET;
   slices->nr_targets += 1;
 }
 
+/* Whatever a reading in slices has read, the last counts are those of now. */
 static void remove_target(slices_t *slices, size_t nth) {
-  assert_int_equal(uvperf_set_remove(&slices->live.set, slices->targets[nth]),
-                   0);
+  const event_t *events = &slices->events[slices->firsts[nth]];
+  uvperf_reading_t *last;
+  size_t i;
+
+  assert_int_equal(uvperf_reading_new(&last), 0);
+  assert_int_equal(
+      uvperf_set_remove(&slices->live.set, slices->targets[nth], last, NULL),
+      0);
+  assert_int_equal(uvperf_reading_info(last)->nr_places, CPUS);
+  for (i = 0; i < PER_TARGET; i++)
+    random_run_expect(&slices->run,
+                      value_of(last, i % ATTRS, i / ATTRS) + events[i].base ==
+                          events[i].words[0],
+                      "a last count of another time", (int64_t)i);
+  uvperf_reading_free(last);
   slices->nr_targets -= 1;
   memmove(&slices->targets[nth], &slices->targets[nth + 1],
           (slices->nr_targets - nth) * sizeof(slices->targets[0]));
+  memmove(&slices->firsts[nth], &slices->firsts[nth + 1],
+          (slices->nr_targets - nth) * sizeof(slices->firsts[0]));
 }
 
 /* Nothing that was counted until now is in a delta. */

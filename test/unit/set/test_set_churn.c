@@ -32,7 +32,7 @@ static void come_and_go(churn_t *churn) {
   target.type = UVPERF_TARGET_CPUS;
   target.cpus = "0";
   assert_int_equal(uvperf_set_add(set, &target, NULL, &index, NULL), 0);
-  assert_int_equal(uvperf_set_remove(set, index), 0);
+  assert_int_equal(uvperf_set_remove(set, index, NULL, NULL), 0);
   churn->now += SOON_NS;
   fake_clock_set_counters(churn->now);
 }

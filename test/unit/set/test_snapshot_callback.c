@@ -97,7 +97,7 @@ static void outlive_source(live_stream_t *stream,
 
   if (stream->records != 1)
     return;
-  assert_int_equal(uvperf_set_remove(&stream->live.set, 0), 0);
+  assert_int_equal(uvperf_set_remove(&stream->live.set, 0, NULL, NULL), 0);
   fake_clock_set_counters(live_now() + 100 * SOON_NS);
   for (ticks = 1; ticks < 6; ticks++) {
     assert_true(live_run_until(stream->live.set.handle.loop,
@@ -289,7 +289,7 @@ static void change_targets(live_stream_t *stream,
     target.cpus = "0-2";
     assert_int_equal(uvperf_set_add(set, &target, NULL, NULL, NULL), 0);
     assert_int_equal(uvperf_nr_rings(&set->handle), 3);
-    assert_int_equal(uvperf_set_remove(set, 0), 0);
+    assert_int_equal(uvperf_set_remove(set, 0, NULL, NULL), 0);
   }
 }
 
@@ -322,7 +322,7 @@ static void set_snapshot_whose_targets_change_has_sources(void **state) {
 
 /* Removes a target, so that the next turn of the loop checks it. */
 static void remove_and_run(live_stream_t *stream, uint32_t index) {
-  assert_int_equal(uvperf_set_remove(&stream->live.set, index), 0);
+  assert_int_equal(uvperf_set_remove(&stream->live.set, index, NULL, NULL), 0);
   uv_run(stream->live.set.handle.loop, UV_RUN_NOWAIT);
   assert_int_equal(uvperf_snapshot(&stream->live.set.handle, 0, NULL, NULL),
                    UV_EBUSY);
@@ -386,7 +386,7 @@ static void set_forgets_removed_targets_as_they_are_overwritten(void **state) {
   fake_event_add(200);
   fake_clock_set_counters(1);
   write_six(&scripted);
-  assert_int_equal(uvperf_set_remove(set, 0), 0);
+  assert_int_equal(uvperf_set_remove(set, 0, NULL, NULL), 0);
   snap(&scripted, 0);
   fake_clock_set_counters(1 + 2 * SOON_NS);
   snap(&scripted, 0);

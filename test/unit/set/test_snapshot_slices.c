@@ -140,7 +140,7 @@ static void replace_target(scripted_set_t *scripted) {
     fake_event_add(200 + i);
   assert_int_equal(uvperf_set_add(set, &target, NULL, NULL, NULL), 0);
   assert_int_equal(uvperf_nr_rings(&set->handle), 3);
-  assert_int_equal(uvperf_set_remove(set, 0), 0);
+  assert_int_equal(uvperf_set_remove(set, 0, NULL, NULL), 0);
   fake_clock_set_counters(1 + 2 * SOON_NS);
   assert_int_equal(uvperf_snapshot(&set->handle, 0, NULL, NULL), 0);
   memset(&seen, 0, sizeof(seen));
