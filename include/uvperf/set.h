@@ -59,13 +59,13 @@ typedef void (*uvperf_set_read_cb)(uvperf_set_t *set, int status,
  *  @param set     The handle.
  *  @param status  If it is not 0, nothing was added.
  *    0             the target was added;
- *    UV_ECANCELED  the set was closed meanwhile;
+ *    UV_ECANCELED  the target was removed, or the set closed, meanwhile;
  *    UV_EAGAIN     try again, because the set changed meanwhile: an attr was
  *      opened elsewhere with other fallbacks, or got another period or filter,
  *      or a CPU that the set follows came online;
  *    another       see uvperf_set_add.
  *  @param data    The target's uvperf_target_t.data.
- *  @param index   The target's index, if status is 0.
+ *  @param index   The target's index, as uvperf_set_add returned it.
  *  @param error   The failure, valid until the callback returns; NULL if status
  *    is 0. */
 typedef void (*uvperf_set_target_cb)(uvperf_set_t *set, int status, void *data,
@@ -179,9 +179,9 @@ UVPERF_EXTERN int uvperf_set_read_stop(uvperf_set_t *set);
  *    this.
  *  @param cb      NULL: the target is added before this returns. Otherwise
  *    threads of libuv's pool open its events while the set works on, and then
- *    this is called, once, if this returns 0.
- *  @param index   Without cb, receives the target's index, which failures and
- *    places also have. A set never uses an index twice. May be NULL.
+ *    this is called, once, if this returns 0. uvperf_set_remove cancels it.
+ *  @param index   Receives the target's index, at once also with cb. Failures
+ *    and places have this index. A set never uses an index twice. May be NULL.
  *  @param error   Receives why it failed, as for uvperf_set_init.
  *  @return 0; or one of these, and nothing was added:
  *    UV_EINVAL  target is NULL;
@@ -203,6 +203,10 @@ UVPERF_EXTERN int uvperf_set_add(uvperf_set_t *set,
  *  include its counts. So no delta of uvperf_set_read_start has what the target
  *  counted since the last callback. `last` has it: subtract a copy of that
  *  callback's reading (uvperf_reading_delta).
+ *
+ *  The target of a uvperf_set_add whose callback was not called yet is
+ *  cancelled: the callback comes later, with UV_ECANCELED, and `last` has no
+ *  places.
  *
  *  Failures of the target are forgotten. Records that the target has written
  *  are still delivered, with their source. libuv's thread pool closes

@@ -159,9 +159,10 @@ typedef struct uvperf__handle_job_s {
   uvperf__job_t job;
   uvperf__handle_t *owner;
   struct uvperf__handle_job_s *next;
-  atomic_int is_cancelled; /* the handle closes, or the job is late */
-  int opens;               /* the handle is active meanwhile */
-  int is_late;             /* a call of options.open hangs */
+  /* Its result is not wanted, the handle closes, or the job is late. */
+  atomic_int is_cancelled;
+  int opens;   /* the handle is active meanwhile */
+  int is_late; /* a call of options.open hangs */
   /* Called on the loop when the steps are done. rc is 0, or UV_ECANCELED and
    * the error if the handle is closing. If rc is 0, this function may use the
    * error for its own failure.

@@ -139,19 +139,19 @@ int uvperf__adding_step(uvperf__adding_t *adding, int is_cancelled);
 int uvperf__adding_end(uvperf__adding_t *adding, uvperf_error_t *error);
 
 /* Makes counters with the attrs of `joined`, which can be used meanwhile.
- * `adding` will add the target. Returns 0, or a code and the error. */
+ * `adding` will add the target, whose index is `adding->index`. Returns 0, or a
+ * code and the error. */
 int uvperf__counters_new_for_target(uvperf__counters_t **counters,
-                                    const uvperf__counters_t *joined,
+                                    uvperf__counters_t *joined,
                                     const uvperf_target_t *target,
                                     uvperf__adding_t *adding,
                                     uvperf_error_t *error);
 
 /* Takes over the target that `made` has opened, and enables it if the other
- * targets are enabled. *index receives the target's index. Returns 0. On
- * failure returns a code and the error, and adds nothing. The caller frees
- * `made` in any case. */
+ * targets are enabled. Returns 0. On failure returns a code and the error, and
+ * adds nothing. The caller frees `made` in any case. */
 int uvperf__counters_take_target(uvperf__counters_t *counters,
-                                 uvperf__counters_t *made, uint32_t *index,
+                                 uvperf__counters_t *made,
                                  uvperf_error_t *error);
 
 /* Opens every attr at every place of one more target, and enables it if the
@@ -203,6 +203,11 @@ int uvperf__counters_read(uvperf__counters_t *counters,
  * reads the events of each ring that was nearly full. Returns 0 if the events
  * lack PERF_FORMAT_LOST. */
 int uvperf__counters_count_lost(const uvperf__counters_t *counters);
+
+/* Does the same as uvperf__counters_read for `nr` targets from the position
+ * `first` on. `nr` may be 0. A reading in steps goes on afterwards. */
+int uvperf__counters_read_targets(uvperf__counters_t *counters, size_t first,
+                                  size_t nr, uvperf_reading_t *reading);
 
 /* Does the same as uvperf__counters_read, but does not check which tasks are
  * gone, because that check takes longer than the rest. Use it for a reading

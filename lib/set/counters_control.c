@@ -67,7 +67,7 @@ static int switch_place(uvperf__counters_t *counters, counter_place_t *place,
   return first;
 }
 
-static int switch_part(uvperf__counters_t *counters, size_t first,
+static int switch_part(uvperf__counters_t *counters, size_t first, size_t nr,
                        enum part part, unsigned long request,
                        uvperf_error_t *error) {
   counter_target_t *target;
@@ -75,7 +75,7 @@ static int switch_part(uvperf__counters_t *counters, size_t first,
   int failed = 0;
   int rc;
 
-  for (i = first; i < counters->nr_targets; i++) {
+  for (i = first; i < first + nr; i++) {
     target = counters->targets[i];
     for (place = 0; place < target->nr_places; place++) {
       rc = switch_place(counters, &target->places[place], part, target->on_exec,
@@ -94,20 +94,20 @@ static int has_early(const uvperf__counters_t *counters) {
 /* At all places, dummies are enabled before the other events and disabled after
  * them, because a task can move from one CPU to another meanwhile. */
 int uvperf__counters_switch(uvperf__counters_t *counters, size_t first,
-                            int enable, uvperf_error_t *error) {
+                            size_t nr, int enable, uvperf_error_t *error) {
   int early = 0;
   int late = 0;
 
   if (enable && has_early(counters))
-    early =
-        switch_part(counters, first, PART_EARLY, PERF_EVENT_IOC_ENABLE, error);
-  late = switch_part(counters, first, PART_LATE,
+    early = switch_part(counters, first, nr, PART_EARLY, PERF_EVENT_IOC_ENABLE,
+                        error);
+  late = switch_part(counters, first, nr, PART_LATE,
                      enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE,
                      early == 0 ? error : NULL);
   if (early != 0)
     return early;
   if (!enable && has_early(counters))
-    early = switch_part(counters, first, PART_EARLY, PERF_EVENT_IOC_DISABLE,
+    early = switch_part(counters, first, nr, PART_EARLY, PERF_EVENT_IOC_DISABLE,
                         late == 0 ? error : NULL);
   return late != 0 ? late : early;
 }
@@ -147,12 +147,12 @@ int uvperf__counters_enable(uvperf__counters_t *counters,
   if (rc != 0)
     return rc;
   counters->is_enabled = 1;
-  return uvperf__counters_switch(counters, 0, 1, error);
+  return uvperf__counters_switch(counters, 0, counters->nr_targets, 1, error);
 }
 
 int uvperf__counters_stop(uvperf__counters_t *counters, uvperf_error_t *error) {
   counters->is_enabled = 0;
-  return uvperf__counters_switch(counters, 0, 0, error);
+  return uvperf__counters_switch(counters, 0, counters->nr_targets, 0, error);
 }
 
 int uvperf__counters_disable(uvperf__counters_t *counters,

@@ -446,14 +446,15 @@ void uvperf__counters_close(uvperf__counters_t *counters,
 
 /* -- counters_targets.c -- */
 
-/* Appends a target. Returns 0, or fills the error and returns -ENOMEM. */
-int uvperf__counters_push(uvperf__counters_t *counters,
-                          counter_target_t *target, uvperf_error_t *error);
+/* Inserts a target by its index. Returns 0, or fills the error and returns
+ * -ENOMEM. */
+int uvperf__counters_insert(uvperf__counters_t *counters,
+                            counter_target_t *target, uvperf_error_t *error);
 
-/* Call it after a failed call. Closes the targets from `first` on and the rings
- * from `nr_rings` on, which that call has opened. */
+/* Call it after a failed call. Closes `nr` targets from `first` on, and the
+ * rings from `nr_rings` on, which that call has opened. */
 void uvperf__counters_take_back(uvperf__counters_t *counters, size_t first,
-                                size_t nr_rings);
+                                size_t nr, size_t nr_rings);
 
 /* Adds targets in one call. */
 int uvperf__counters_add_targets(uvperf__counters_t *counters,
@@ -462,10 +463,10 @@ int uvperf__counters_add_targets(uvperf__counters_t *counters,
 
 /* -- counters_control.c -- */
 
-/* Enables or disables the events of the targets from `first` on. Goes on after
+/* Enables or disables the events of `nr` targets from `first` on. Goes on after
  * a failure and returns the first failure. */
 int uvperf__counters_switch(uvperf__counters_t *counters, size_t first,
-                            int enable, uvperf_error_t *error);
+                            size_t nr, int enable, uvperf_error_t *error);
 
 /* If the cursor's `at` is 0, enables the early events at the cursor's place.
  * Otherwise enables the other events there. Then moves the cursor to the next
@@ -514,10 +515,6 @@ void uvperf__counters_leave_entry(const uvperf__counters_t *counters,
 /* Does what uvperf__counters_count_lost does, for one place. */
 void uvperf__counters_count_lost_at(const uvperf__counters_t *counters,
                                     counter_place_t *place);
-
-/* Does the same as uvperf__counters_read for one target, by its position. */
-int uvperf__counters_read_target(uvperf__counters_t *counters, size_t at,
-                                 uvperf_reading_t *reading);
 
 /* Reads all events of a place. */
 enum place_read uvperf__counters_read_place(const uvperf__counters_t *counters,

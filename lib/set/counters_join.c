@@ -79,7 +79,7 @@ static int copy_attrs(uvperf__counters_t *to, const uvperf__counters_t *from) {
 }
 
 int uvperf__counters_new_for_target(uvperf__counters_t **counters,
-                                    const uvperf__counters_t *joined,
+                                    uvperf__counters_t *joined,
                                     const uvperf_target_t *target,
                                     uvperf__adding_t *adding,
                                     uvperf_error_t *error) {
@@ -95,6 +95,7 @@ int uvperf__counters_new_for_target(uvperf__counters_t **counters,
   made->calls.newest = joined->calls.newest;
   made->opener.calls = &made->calls;
   made->process = joined->process;
+  made->next_target = joined->next_target++;
   made->clockid = joined->clockid;
   made->has_side_band = joined->has_side_band;
   made->has_asked = 1;
@@ -176,25 +177,31 @@ static void take_fallbacks(counter_attr_t *to, counter_attr_t *from) {
 }
 
 static int take_failures(uvperf__counters_t *counters,
-                         const uvperf__counters_t *made, uint32_t index,
+                         const uvperf__counters_t *made,
                          uvperf_error_t *error) {
+  size_t first = counters->nr_failures;
   const uvperf_set_failure_t *failure;
   size_t i;
   int rc = 0;
 
   for (i = 0; i < made->nr_failures && rc == 0; i++) {
     failure = &made->failures[i];
-    const uvperf_place_t place = {
-        .target = index, .pid = failure->pid, .cpu = failure->cpu};
+    const uvperf_place_t place = {.target = failure->error.target_index,
+                                  .pid = failure->pid,
+                                  .cpu = failure->cpu};
 
     rc = uvperf__counters_fail(counters, &place, failure->error.attr_index,
                                &failure->error, error);
   }
+  /* A target with a higher index may have joined before. */
+  if (first > 0 && counters->nr_failures > first &&
+      counters->failures[first - 1].error.target_index >
+          counters->failures[first].error.target_index)
+    uvperf__counters_order_failures(counters);
   return rc;
 }
 
-/* From now on the events belong to the set, and have the set's indexes and
- * serials. */
+/* From now on the events belong to the set, and have the set's serials. */
 static void take_target(uvperf__counters_t *counters, uvperf__counters_t *made,
                         counter_target_t *target) {
   size_t i;
@@ -203,11 +210,8 @@ static void take_target(uvperf__counters_t *counters, uvperf__counters_t *made,
   made->nr_open = 0;
   if (counters->calls.newest < made->calls.newest)
     counters->calls.newest = made->calls.newest;
-  target->index = counters->next_target++;
-  for (i = 0; i < target->nr_places; i++) {
-    target->places[i].place.target = target->index;
+  for (i = 0; i < target->nr_places; i++)
     target->places[i].place.serial = counters->next_serial++;
-  }
   for (i = 0; i < counters->nr_attrs; i++) {
     counters->attrs[i].nr_open += made->attrs[i].nr_open;
     counters->nr_open += made->attrs[i].nr_open;
@@ -249,31 +253,30 @@ static int join_events(uvperf__counters_t *counters, counter_target_t *target,
 }
 
 int uvperf__counters_take_target(uvperf__counters_t *counters,
-                                 uvperf__counters_t *made, uint32_t *index,
+                                 uvperf__counters_t *made,
                                  uvperf_error_t *error) {
   size_t nr_rings = uvperf__counters_nr_rings(counters);
   counter_target_t *target = made->targets[0];
+  size_t at = uvperf__counters_position(counters, target->index);
   size_t i;
   int rc = agree(counters, made, error);
 
   if (rc == 0)
-    rc = uvperf__counters_push(counters, target, error);
+    rc = uvperf__counters_insert(counters, target, error);
   if (rc != 0)
     return rc;
   for (i = 0; i < counters->nr_attrs; i++)
     take_fallbacks(&counters->attrs[i], &made->attrs[i]);
   take_target(counters, made, target);
-  *index = target->index;
-  rc = take_failures(counters, made, target->index, error);
+  rc = take_failures(counters, made, error);
   if (rc == 0)
     rc = join_events(counters, target, error);
   if (rc == 0)
     rc = uvperf__counters_fill_maps(counters, error);
   if (rc == 0 && counters->is_enabled != made->is_enabled)
-    rc = uvperf__counters_switch(counters, counters->nr_targets - 1,
-                                 counters->is_enabled, error);
+    rc = uvperf__counters_switch(counters, at, 1, counters->is_enabled, error);
   if (rc != 0) {
-    uvperf__counters_take_back(counters, counters->nr_targets - 1, nr_rings);
+    uvperf__counters_take_back(counters, at, 1, nr_rings);
     return rc;
   }
   uvperf__counters_map(counters, target);

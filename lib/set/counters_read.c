@@ -401,7 +401,7 @@ static int read_target(uvperf__counters_t *counters,
   return 0;
 }
 
-static int read_targets(uvperf__counters_t *counters, share_t *share) {
+static int read_rest(uvperf__counters_t *counters, share_t *share) {
   size_t i = uvperf__counters_position(counters, counters->progress.target);
 
   for (; i < counters->nr_targets; i++)
@@ -491,16 +491,18 @@ int uvperf__counters_make_reading(const uvperf__counters_t *counters,
   return begin_reading(counters, counters->nr_places, reading);
 }
 
-/* Fills the reading from the last read of each event of the targets. */
-static void fill(const uvperf__counters_t *counters,
-                 counter_target_t *const *targets, size_t nr_targets,
+/* Fills the reading from the last read of each event of `nr` targets. */
+static void fill(const uvperf__counters_t *counters, size_t first, size_t nr,
                  uvperf_reading_t *reading) {
+  const counter_target_t *target;
+  size_t nr_places = 0;
   size_t i, place;
-  size_t nr = 0;
 
-  for (i = 0; i < nr_targets; i++)
-    for (place = 0; place < targets[i]->nr_places; place++)
-      fill_place(counters, &targets[i]->places[place], reading, nr++);
+  for (i = first; i < first + nr; i++) {
+    target = counters->targets[i];
+    for (place = 0; place < target->nr_places; place++)
+      fill_place(counters, &target->places[place], reading, nr_places++);
+  }
   uvperf__reading_end(reading);
 }
 
@@ -516,8 +518,8 @@ static int read_all(uvperf__counters_t *counters, int skips_ends,
   rc = uvperf__counters_make_reading(counters, reading);
   if (rc != 0)
     return rc;
-  read_targets(counters, &all);
-  fill(counters, counters->targets, counters->nr_targets, reading);
+  read_rest(counters, &all);
+  fill(counters, 0, counters->nr_targets, reading);
   return 0;
 }
 
@@ -534,7 +536,7 @@ int uvperf__counters_read_base(uvperf__counters_t *counters,
 int uvperf__counters_read_some(uvperf__counters_t *counters, uint64_t ns) {
   share_t share = {SHARE, uvperf__counters_now() + ns};
 
-  return read_targets(counters, &share);
+  return read_rest(counters, &share);
 }
 
 int uvperf__counters_read_end(uvperf__counters_t *counters,
@@ -542,24 +544,26 @@ int uvperf__counters_read_end(uvperf__counters_t *counters,
   int rc = uvperf__counters_make_reading(counters, reading);
 
   if (rc == 0)
-    fill(counters, counters->targets, counters->nr_targets, reading);
+    fill(counters, 0, counters->nr_targets, reading);
   return rc;
 }
 
-/* A reading in steps goes on afterwards. */
-int uvperf__counters_read_target(uvperf__counters_t *counters, size_t at,
-                                 uvperf_reading_t *reading) {
+int uvperf__counters_read_targets(uvperf__counters_t *counters, size_t first,
+                                  size_t nr, uvperf_reading_t *reading) {
   const counter_progress_t progress = counters->progress;
-  counter_target_t *target = counters->targets[at];
   share_t all = {0, UINT64_MAX};
+  size_t nr_places = 0;
+  size_t i;
   int rc;
 
+  for (i = first; i < first + nr; i++)
+    nr_places += counters->targets[i]->nr_places;
   uvperf__counters_read_begin(counters);
-  rc = begin_reading(counters, target->nr_places, reading);
-  if (rc == 0) {
-    read_target(counters, target, &all);
-    fill(counters, &target, 1, reading);
-  }
+  rc = begin_reading(counters, nr_places, reading);
+  for (i = first; i < first + nr && rc == 0; i++)
+    read_target(counters, counters->targets[i], &all);
+  if (rc == 0)
+    fill(counters, first, nr, reading);
   counters->progress = progress;
   return rc;
 }

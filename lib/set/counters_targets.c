@@ -27,16 +27,20 @@ enum stage {
 
 /* -- the targets of the set ------------------------------------------------ */
 
-int uvperf__counters_push(uvperf__counters_t *counters,
-                          counter_target_t *target, uvperf_error_t *error) {
+int uvperf__counters_insert(uvperf__counters_t *counters,
+                            counter_target_t *target, uvperf_error_t *error) {
   counter_target_t **targets =
       uvperf__grow(counters->targets, counters->nr_targets,
                    &counters->room_targets, 4, sizeof(targets[0]));
+  size_t at;
 
   if (targets == NULL)
     return uvperf__error_shortage(error, -ENOMEM, "cannot add the target");
   counters->targets = targets;
-  targets[counters->nr_targets++] = target;
+  for (at = counters->nr_targets++;
+       at > 0 && targets[at - 1]->index > target->index; at--)
+    targets[at] = targets[at - 1];
+  targets[at] = target;
   counters->nr_places += target->nr_places;
   return 0;
 }
@@ -60,11 +64,11 @@ static void drop(uvperf__counters_t *counters, size_t at) {
 /* Fallbacks that were chosen for the closed targets do not apply to later
  * targets. */
 void uvperf__counters_take_back(uvperf__counters_t *counters, size_t first,
-                                size_t nr_rings) {
+                                size_t nr, size_t nr_rings) {
   size_t i;
 
-  while (counters->nr_targets > first)
-    drop(counters, counters->nr_targets - 1);
+  while (nr > 0)
+    drop(counters, first + --nr);
   uvperf__counters_cut_rings(counters, nr_rings);
   for (i = 0; i < counters->nr_attrs; i++)
     if (counters->attrs[i].nr_open == 0)
@@ -235,7 +239,9 @@ static void fail(uvperf__adding_t *adding, int rc) {
   adding->rc = rc;
   adding->nr_shrinkable = nr_opened;
   counters->leftovers = adding->is_deferred ? &adding->leftovers : NULL;
-  uvperf__counters_take_back(counters, adding->first, adding->nr_rings);
+  uvperf__counters_take_back(counters, adding->first,
+                             counters->nr_targets - adding->first,
+                             adding->nr_rings);
   counters->leftovers = NULL;
   adding->stage = STAGE_CLOSE;
 }
@@ -251,7 +257,7 @@ static int plan_next(uvperf__adding_t *adding) {
   rc = uvperf__counters_plan(counters, &adding->targets[at], &planned,
                              &adding->why);
   if (rc == 0) {
-    rc = uvperf__counters_push(counters, planned, &adding->why);
+    rc = uvperf__counters_insert(counters, planned, &adding->why);
     if (rc != 0)
       uvperf__counters_close(counters, planned);
   }
@@ -461,7 +467,7 @@ int uvperf__counters_remove_target(uvperf__counters_t *counters, uint32_t index,
     return uvperf__error_set(error, -ENOENT, UVPERF_CAUSE_ARGUMENT,
                              "the set has no target %u", index);
   if (last != NULL)
-    rc = uvperf__counters_read_target(counters, at, last);
+    rc = uvperf__counters_read_targets(counters, at, 1, last);
   if (rc != 0)
     return uvperf__error_shortage(error, rc, "cannot read the last counts");
   for (place = 0; place < counters->targets[at]->nr_places; place++)

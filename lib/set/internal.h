@@ -116,9 +116,16 @@ int uvperf__set_new_opening(set_opening_t **opening, set_t *impl,
 int uvperf__set_begin_opening(set_t *impl, set_opening_t *opening,
                               uvperf_error_t *error);
 
-/* Begins to add a target. Returns 0, or a code and the error. */
+/* Begins to add a target. *index, if not NULL, receives its index. Returns 0,
+ * or a code and the error. */
 int uvperf__set_begin_adding(set_t *impl, const uvperf_target_t *target,
-                             uvperf_set_target_cb cb, uvperf_error_t *error);
+                             uvperf_set_target_cb cb, uint32_t *index,
+                             uvperf_error_t *error);
+
+/* Returns the job that adds the target with this index. Returns NULL if there
+ * is none, or if it is cancelled. */
+uvperf__handle_job_t *uvperf__set_find_adding(const set_t *impl,
+                                              uint32_t index);
 
 /* Frees an opening that was prepared but not begun. */
 void uvperf__set_free_opening(set_opening_t *opening);

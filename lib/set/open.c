@@ -122,33 +122,36 @@ static int check_cpus(const set_t *impl, const set_opening_t *opening,
       "a CPU came online while the target was being opened; open it again");
 }
 
-static int join(set_t *impl, set_opening_t *opening, uint32_t *index,
-                uvperf_error_t *error) {
-  int rc = uvperf__counters_take_target(impl->counters, opening->counters,
-                                        index, error);
+static int join(set_t *impl, set_opening_t *opening, uvperf_error_t *error) {
+  int rc =
+      uvperf__counters_take_target(impl->counters, opening->counters, error);
 
   if (rc != 0)
     return rc;
   rc = uvperf__set_watch_rings(impl);
   if (rc == 0)
     return 0;
-  uvperf__counters_remove_target(impl->counters, *index, NULL, NULL);
+  uvperf__counters_remove_target(impl->counters, opening->adding.index, NULL,
+                                 NULL);
   return uvperf__watch_explain(error, rc);
 }
 
 /* Returns 0, or a code and the error. */
 static int end_target(set_t *impl, set_opening_t *opening, int rc,
-                      uint32_t *index, uvperf_error_t *error) {
+                      uvperf_error_t *error) {
   set_closing_t *closing = uvperf__set_begin_closing(impl);
   int opened = opening_end(opening, rc == 0 ? error : NULL);
 
   uvperf__set_free_sources(impl);
+  if (rc == 0 && atomic_load(&opening->base.is_cancelled))
+    rc = uvperf__error_set(error, UV_ECANCELED, UVPERF_CAUSE_ARGUMENT,
+                           "the target was removed while it was being opened");
   if (rc == 0)
     rc = opened;
   if (rc == 0)
     rc = check_cpus(impl, opening, error);
   if (rc == 0)
-    rc = join(impl, opening, index, error);
+    rc = join(impl, opening, error);
   uvperf__set_free_aside(closing, opening->counters);
   opening->counters = NULL;
   uvperf__set_end_closing(closing);
@@ -159,22 +162,33 @@ static void on_target_opened(uvperf__handle_job_t *job, int rc,
                              uvperf_error_t *error) {
   set_opening_t *opening = (set_opening_t *)job;
   set_t *impl = (set_t *)job->owner;
-  uint32_t index = 0;
   int is_closing;
 
   if (!job->is_late)
-    rc = end_target(impl, opening, rc, &index, error);
+    rc = end_target(impl, opening, rc, error);
   uvperf__teardown_hold(&impl->base.teardown);
-  opening->target_cb(impl->base.handle, rc, opening->data, index,
-                     rc == 0 ? NULL : error);
+  opening->target_cb(impl->base.handle, rc, opening->data,
+                     opening->adding.index, rc == 0 ? NULL : error);
   is_closing = impl->base.closing;
   uvperf__teardown_let_go(&impl->base.teardown);
   if (rc == 0 && !is_closing)
     uvperf__set_check_ends(impl);
 }
 
+uvperf__handle_job_t *uvperf__set_find_adding(const set_t *impl,
+                                              uint32_t index) {
+  uvperf__handle_job_t *job = impl->base.jobs;
+
+  while (job != NULL &&
+         (job->done != on_target_opened || atomic_load(&job->is_cancelled) ||
+          ((const set_opening_t *)job)->adding.index != index))
+    job = job->next;
+  return job;
+}
+
 int uvperf__set_begin_adding(set_t *impl, const uvperf_target_t *target,
-                             uvperf_set_target_cb cb, uvperf_error_t *error) {
+                             uvperf_set_target_cb cb, uint32_t *index,
+                             uvperf_error_t *error) {
   set_opening_t *opening;
   int rc;
 
@@ -201,5 +215,7 @@ int uvperf__set_begin_adding(set_t *impl, const uvperf_target_t *target,
                                 error);
   if (rc != 0)
     uvperf__set_free_opening(opening);
+  else if (index != NULL)
+    *index = opening->adding.index;
   return rc;
 }

@@ -469,16 +469,34 @@ int uvperf_set_add(uvperf_set_t *set, const uvperf_target_t *target,
   if (rc != 0)
     return rc;
   return cb == NULL ? add_now(impl, target, index, error)
-                    : uvperf__set_begin_adding(impl, target, cb, error);
+                    : uvperf__set_begin_adding(impl, target, cb, index, error);
+}
+
+/* `last` becomes a reading without places. */
+static int cancel_adding(set_t *impl, uvperf__handle_job_t *adding,
+                         uvperf_reading_t *last, uvperf_error_t *error) {
+  int rc = last == NULL
+               ? 0
+               : uvperf__counters_read_targets(impl->counters, 0, 0, last);
+
+  if (rc != 0)
+    return uvperf__error_shortage(error, rc, "cannot read the last counts");
+  atomic_store(&adding->is_cancelled, 1);
+  return 0;
 }
 
 int uvperf_set_remove(uvperf_set_t *set, uint32_t index, uvperf_reading_t *last,
                       uvperf_error_t *error) {
   set_t *impl = uvperf__handle_impl(&set->handle);
+  uvperf__handle_job_t *adding;
   int rc = uvperf__handle_check(&impl->base, error);
 
-  if (rc == 0)
-    rc = remove_target(impl, index, last, error);
+  if (rc != 0)
+    return rc;
+  adding = uvperf__set_find_adding(impl, index);
+  if (adding != NULL)
+    return cancel_adding(impl, adding, last, error);
+  rc = remove_target(impl, index, last, error);
   if (rc == 0)
     uvperf__set_check_ends(impl);
   return rc;

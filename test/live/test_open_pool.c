@@ -208,6 +208,46 @@ static void handles_closed_before_the_pool_is_free_are_canceled(void **state) {
   assert_int_equal(support_count_fds(), fds);
 }
 
+static void on_target(uvperf_set_t *set, int status, void *data, uint32_t index,
+                      const uvperf_error_t *error) {
+  (void)set;
+  note(data, status, error);
+  assert_int_equal(index, 0);
+}
+
+static void target_removed_before_the_pool_is_free_is_canceled(void **state) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  uint32_t index = 99;
+  live_plan_t plan;
+  busy_pool_t busy;
+  opened_t opened;
+  size_t fds;
+
+  memset(&opened, 0, sizeof(opened));
+  live_plan_begin(&plan);
+  live_plan_syscall(&plan, support_need_tracepoint(__func__, LIVE_SYSCALL));
+  live_set_begin(*state, &opened.live, &plan.options);
+  fds = support_count_fds();
+  busy_pool_begin(&busy, *state);
+  target.data = &opened;
+  assert_int_equal(
+      uvperf_set_add(&opened.live.set, &target, on_target, &index, NULL), 0);
+  assert_int_equal(index, 0);
+  assert_int_equal(uvperf_set_remove(&opened.live.set, 0, NULL, NULL), 0);
+  live_run_ms(*state, 5);
+  assert_int_equal(opened.opened, 0);
+  busy_pool_end(&busy);
+  assert_true(live_run_until(*state, &opened.opened, 1));
+  assert_int_equal(opened.status, UV_ECANCELED);
+  assert_int_equal(support_count_fds(), fds);
+  assert_int_equal(
+      uvperf_set_add(&opened.live.set, &target, NULL, &index, NULL), 0);
+  assert_int_equal(index, 1);
+  live_syscall(3);
+  assert_int_equal(live_set_read(&opened.live, 0).value, 3);
+  live_set_close(&opened.live);
+}
+
 /* -- closing at any moment ------------------------------------------------- */
 
 #define THREADS 100
@@ -417,6 +457,7 @@ int main(void) {
       support_loop_test(set_enabled_while_it_is_opened_keeps_records),
       support_loop_test(set_that_cannot_be_opened_says_why_on_the_loop),
       support_loop_test(handles_closed_before_the_pool_is_free_are_canceled),
+      support_loop_test(target_removed_before_the_pool_is_free_is_canceled),
       support_loop_test(set_closed_while_threads_are_opened_leaves_no_fd),
       support_loop_test(child_forked_while_a_set_is_opened_opens_another),
       cmocka_unit_test(process_that_may_make_no_threads_does_without),

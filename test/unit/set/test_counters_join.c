@@ -29,10 +29,12 @@ static void on_target(uvperf_set_t *set, int status, void *data, uint32_t index,
     added->error = *error;
 }
 
-/* A set of one target, with another one that is being opened. */
+/* A set of one target, with another one that is being opened. Its index is
+ * known at once. */
 static int begin_target(uv_loop_t *loop, added_t *added, uint32_t flags) {
   opened_set_t *opened = &added->opened;
   uvperf_target_t target;
+  int rc;
 
   opened_set_plan(opened, flags | UVPERF_SET_ENABLED);
   opened->opened = 1;
@@ -45,7 +47,11 @@ static int begin_target(uv_loop_t *loop, added_t *added, uint32_t flags) {
   target.cpus = "1";
   target.data = added;
   fake_log_clear();
-  return uvperf_set_add(&opened->set, &target, on_target, NULL, &added->error);
+  added->index = 99;
+  rc = uvperf_set_add(&opened->set, &target, on_target, &added->index,
+                      &added->error);
+  assert_int_equal(added->index, rc == 0 ? 1 : 99);
+  return rc;
 }
 
 static void target_opened_on_the_pool_joins_on_the_loop(void **state) {
@@ -98,6 +104,164 @@ static void set_closed_while_a_target_is_opened_leaves_nothing(void **state) {
   opened_set_close(*state, &added.opened);
   fake_clock_set(0);
 }
+
+/* -- removed while it is opened -------------------------------------------- */
+
+/* The callback comes later, and its index is not used again. */
+static void remove_pending(added_t *added) {
+  uvperf_set_t *set = &added->opened.set;
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  uvperf_reading_t *last;
+  uvperf_count_t count;
+
+  assert_int_equal(uvperf_reading_new(&last), 0);
+  fake_fail(FAKE_CALLOC, 1, 0);
+  assert_int_equal(uvperf_set_remove(set, 1, last, &added->error), UV_ENOMEM);
+  assert_int_equal(added->error.cause, UVPERF_CAUSE_MEMORY);
+  assert_int_equal(uvperf_set_remove(set, 1, last, NULL), 0);
+  assert_int_equal(uvperf_reading_info(last)->nr_places, 0);
+  assert_int_equal(uvperf_reading_total(last, 1, &count), 0);
+  assert_int_equal(count.state, UVPERF_COUNT_NONE);
+  assert_int_equal(uvperf_set_remove(set, 1, last, NULL), UV_ENOENT);
+  uvperf_reading_free(last);
+  assert_int_equal(added->added, 0);
+  target.cpus = "nine";
+  assert_int_equal(uvperf_set_add(set, &target, NULL, NULL, &added->error),
+                   UV_EINVAL);
+  assert_int_equal(added->error.target_index, 2);
+  opened_set_run_pool();
+  assert_int_equal(added->added, 1);
+  assert_int_equal(added->status, UV_ECANCELED);
+  assert_int_equal(added->error.code, UV_ECANCELED);
+  assert_int_equal(added->index, 1);
+  assert_int_equal(uvperf_set_nr_open(set), 4);
+  assert_int_equal(uvperf_nr_rings(&added->opened.set.handle), 2);
+}
+
+/* In the last round the pool has nothing left to do. */
+static void target_removed_while_it_is_opened_is_cancelled(void **state) {
+  unsigned steps, i;
+  added_t added;
+
+  fake_clock_set(1);
+  for (steps = 0;; steps++) {
+    assert_int_equal(begin_target(*state, &added, 0), 0);
+    fake_on_open(opened_set_take_time);
+    for (i = 0; i < steps && fake_pool_waits(); i++)
+      fake_pool_run();
+    if (added.added)
+      break;
+    fake_pool_work();
+    remove_pending(&added);
+    assert_int_equal(added.opened.events[6]->fd, -1);
+    assert_int_equal(added.opened.events[7]->fd, -1);
+    opened_set_close(*state, &added.opened);
+  }
+  assert_in_range(steps, 2, 9);
+  opened_set_close(*state, &added.opened);
+  fake_clock_set(0);
+}
+
+static void remove_in_callback(uvperf_set_t *set, int status, void *data,
+                               uint32_t index, const uvperf_error_t *error) {
+  on_target(set, status, data, index, error);
+  assert_int_equal(uvperf_set_remove(set, index, NULL, NULL),
+                   status == 0 ? 0 : UV_ENOENT);
+}
+
+static void target_may_be_removed_in_its_callback(void **state) {
+  uvperf_target_t target;
+  added_t added;
+  int fails;
+
+  for (fails = 0; fails < 2; fails++) {
+    assert_int_equal(begin_target(*state, &added, 0), 0);
+    opened_set_run_pool();
+    assert_int_equal(added.status, 0);
+    target = added.opened.make.targets[0];
+    target.data = &added;
+    if (fails)
+      fake_fail_from(FAKE_OPEN, 1, -EACCES);
+    fake_event_add(300);
+    fake_event_add(301);
+    fake_event_add(302);
+    fake_event_add(303);
+    assert_int_equal(uvperf_set_add(&added.opened.set, &target,
+                                    remove_in_callback, NULL, NULL),
+                     0);
+    opened_set_run_pool();
+    assert_int_equal(added.added, 2);
+    assert_int_equal(added.index, 2);
+    assert_int_equal(added.status, fails ? UV_EACCES : 0);
+    assert_int_equal(uvperf_set_nr_open(&added.opened.set), 6);
+    opened_set_close(*state, &added.opened);
+  }
+}
+
+/* -- targets that overtake ------------------------------------------------- */
+
+/* A second target is added while the first is being opened. */
+static void overtake(uv_loop_t *loop, added_t *added, uint32_t flags) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  uint32_t index;
+
+  assert_int_equal(begin_target(loop, added, flags), 0);
+  fake_event_add(300);
+  target.type = UVPERF_TARGET_CPUS;
+  target.cpus = "0";
+  fake_fail(FAKE_OPEN, 1, -ENODEV);
+  assert_int_equal(
+      uvperf_set_add(&added->opened.set, &target, NULL, &index, NULL), 0);
+  assert_int_equal(index, 2);
+  assert_int_equal(uvperf_set_nr_open(&added->opened.set), 5);
+  fake_log_clear();
+}
+
+static void target_that_was_overtaken_keeps_its_place(void **state) {
+  const uvperf_set_failure_t *failures;
+  uvperf_reading_t *reading;
+  added_t added;
+  size_t i, nr;
+
+  overtake(*state, &added, 0);
+  assert_int_equal(uvperf_reading_new(&reading), 0);
+  fake_fail(FAKE_OPEN, 1, -ENODEV);
+  opened_set_run_pool();
+  assert_int_equal(added.status, 0);
+  assert_int_equal(added.index, 1);
+  /* Only its own event is enabled. */
+  assert_string_equal(fake_log(), "open failed, open, ioctl ID, "
+                                  "ioctl SET_OUTPUT, ioctl ENABLE");
+  assert_int_equal(uvperf_set_read(&added.opened.set, reading, NULL), 0);
+  assert_int_equal(uvperf_reading_info(reading)->nr_places, 4);
+  for (i = 0; i < 4; i++)
+    assert_int_equal(uvperf_reading_place(reading, i)->target,
+                     i < 2 ? 0 : i - 1);
+  failures = uvperf_set_failures(&added.opened.set, &nr);
+  assert_int_equal(nr, 2);
+  assert_int_equal(failures[0].error.target_index, 1);
+  assert_int_equal(failures[1].error.target_index, 2);
+  assert_int_equal(uvperf_set_remove(&added.opened.set, 1, reading, NULL), 0);
+  assert_int_equal(uvperf_reading_place(reading, 0)->cpu, 1);
+  assert_int_equal(uvperf_set_nr_open(&added.opened.set), 5);
+  uvperf_reading_free(reading);
+  opened_set_close(*state, &added.opened);
+}
+
+static void target_that_was_overtaken_fails_alone(void **state) {
+  added_t added;
+
+  overtake(*state, &added, 0);
+  fake_fail(FAKE_IOCTL, 1, -EINVAL); /* SET_OUTPUT */
+  opened_set_run_pool();
+  assert_int_equal(added.status, UV_EINVAL);
+  assert_int_equal(added.error.target_index, 1);
+  assert_int_equal(uvperf_set_nr_open(&added.opened.set), 5);
+  assert_int_equal(uvperf_set_remove(&added.opened.set, 2, NULL, NULL), 0);
+  opened_set_close(*state, &added.opened);
+}
+
+/* -- failures -------------------------------------------------------------- */
 
 static void fail_target(uv_loop_t *loop, enum fake_call call, int code,
                         uint32_t flags) {
@@ -297,6 +461,10 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       scripted_set_test(target_opened_on_the_pool_joins_on_the_loop),
       scripted_set_test(set_closed_while_a_target_is_opened_leaves_nothing),
+      scripted_set_test(target_removed_while_it_is_opened_is_cancelled),
+      scripted_set_test(target_may_be_removed_in_its_callback),
+      scripted_set_test(target_that_was_overtaken_keeps_its_place),
+      scripted_set_test(target_that_was_overtaken_fails_alone),
       scripted_set_test(target_that_cannot_be_opened_leaves_the_set_as_it_was),
       scripted_set_test(target_with_another_period_must_be_reopened),
       scripted_set_test(target_with_another_filter_must_be_reopened),
