@@ -460,8 +460,8 @@ enum uvperf_fallback {
    * PERF_COUNT_HW_CPU_CYCLES of type PERF_TYPE_HARDWARE, with any PMU in the
    * upper half of config. The change does not apply to the same event under the
    * type of a PMU. The clock is PERF_COUNT_SW_TASK_CLOCK, or
-   * PERF_COUNT_SW_CPU_CLOCK for a whole CPU or cgroup. The clock counts
-   * nanoseconds of the user and the kernel side.
+   * PERF_COUNT_SW_CPU_CLOCK for a whole CPU or cgroup, and in a set that has no
+   * target yet. The clock counts nanoseconds of the user and the kernel side.
    *
    * A frequency is kept. A period of cycles becomes the same number of
    * nanoseconds. So the rate is the same on a CPU of 1 GHz, and lower on a
@@ -558,11 +558,12 @@ typedef void (*uvperf_open_cb)(uvperf_handle_t *handle, int status,
  *  perf_event_open(2), so a seccomp filter may forbid that call: see
  *  uvperf-broker(7), samples/broker.c.
  *
- *  It is called for each attr, also for later CPUs and targets, and for each
- *  ring of a set or reader, with a dummy event of this process. The loop's
- *  thread calls it. For asynchronous opening a thread of libuv's pool calls it,
- *  perhaps at the same time, and may wait for options.open_timeout_ms. It must
- *  not call functions of the handle.
+ *  It is called for each attr, also for later CPUs and targets, for the calling
+ *  thread if a set without targets chooses fallbacks, and for each ring of a
+ *  set or reader, with a dummy event of this process. The loop's thread calls
+ *  it. For asynchronous opening a thread of libuv's pool calls it, perhaps at
+ *  the same time, and may wait for options.open_timeout_ms. It must not call
+ *  functions of the handle.
  *  @param attr      attr->size bytes, valid during the call. config1 and
  *    config2 of a uprobe or kprobe by name point to a string of this process.
  *  @param pid       A thread's id in this process's PID namespace, never 0. -1

@@ -278,22 +278,24 @@ UVPERF_EXTERN size_t uvperf_set_nr_attrs(const uvperf_set_t *set);
 
 /** Returns the item of an attr: its label, scale, unit and group.
  *
- *  item->attr is the attr as it was opened, with fallbacks. Before the attr is
- *  opened anywhere, it is the attr that will be tried. Only these fields are as
- *  the caller set them: disabled, inherit and enable_on_exec.
- *
- *  Label and unit describe the event that was opened. UVPERF_FALLBACK_USER adds
+ *  Label and unit describe the event that is opened, also after a fallback, and
+ *  never change: see uvperf_set_options_t.fallbacks. UVPERF_FALLBACK_USER adds
  *  the modifier u to the label, as perf(1) does. After UVPERF_FALLBACK_CLOCK or
  *  UVPERF_FALLBACK_PRECISE the label is from uvperf_attr_label, even if the
  *  caller chose a name (name=, options.labels).
  *
- *  The first call for an attr without a given label makes all missing labels.
- *  For tracepoints it reads tracefs, which takes some milliseconds. If memory
- *  or fds run out, the label is "type=…,config=…", and the next call tries
- *  again. Labels that were returned before stay valid as long as the item.
+ *  item->attr is the attr as it was opened, with fallbacks. Before the attr is
+ *  opened anywhere, it is the attr that will be tried. Only these fields are as
+ *  the caller set them: disabled, inherit and enable_on_exec.
+ *
+ *  In a set without UVPERF_SET_RECORDS the first call for an attr without a
+ *  given label makes all missing labels. For tracepoints it reads tracefs,
+ *  which takes some milliseconds. If memory or fds run out, the label is
+ *  "type=…,config=…", and the next call tries again.
  *  @param attr  The attr's index.
  *  @return the item, or NULL if there is no such attr. The set owns it. The
- *    item is valid until a target is added or the set is closed. */
+ *    item is valid until the set is closed, and so are all labels that it
+ *    had. */
 UVPERF_EXTERN const uvperf_event_item_t *
 uvperf_set_item(const uvperf_set_t *set, size_t attr);
 

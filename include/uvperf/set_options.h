@@ -255,7 +255,13 @@ typedef struct uvperf_set_options_s {
   /* Bits of enum uvperf_fallback: the allowed changes of an attr that the
    * kernel refuses. The changes at the first place where an attr opens are used
    * at all other places, so that its counts can be added. uvperf_changes
-   * returns them. */
+   * returns them.
+   *
+   * UVPERF_FALLBACK_USER, PRECISE and CLOCK change the label of an attr, so
+   * init chooses them, and later targets are opened alike. Without a target,
+   * init opens each event for the thread that opens the set, and closes it at
+   * once. If it cannot be opened there in any form, it is not changed later
+   * either. */
   uint32_t fallbacks;
   /* UVPERF_SIDE_BAND_*. This field and the next two need UVPERF_SET_RECORDS.
    *

@@ -89,8 +89,6 @@ void uvperf__counter_attr_restore(counter_attr_t *attr) {
   uvperf__free(attr->changes);
   attr->changes = NULL;
   attr->nr_changes = 0;
-  uvperf__free(attr->opened_label);
-  attr->opened_label = NULL;
   attr->is_fixed = 0;
   uvperf__counter_shape_release(attr->shape);
   attr->shape = NULL;

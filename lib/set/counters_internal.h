@@ -137,14 +137,14 @@ typedef struct counter_attr_s {
   struct perf_event_attr *asked;
   struct perf_event_attr *attr;
   int is_fixed;
+  int is_kept;            /* fixed when the set was made: its label shows it */
   int is_early;           /* a dummy: opened and enabled before others */
   int names_probe;        /* config1 points to the name of a file or function */
   int stays_alone;        /* never inherited: its group has a `names_probe` */
   counter_shape_t *shape; /* of `attr`; NULL: no event of it writes yet */
   uvperf_change_t *changes;
   size_t nr_changes;
-  uvperf_event_item_t opened; /* the item after the changes */
-  char *opened_label;         /* its label; NULL: not made yet */
+  char *opened_label; /* the item's label after the changes; NULL: not made */
   size_t nr_open;
   size_t end; /* of a leader: one past the last attr of its group */
   /* The filter and the program. Later places get them too. NULL and -1 mean
@@ -194,8 +194,9 @@ struct uvperf__counters_s {
   uint64_t *words;      /* for the result of read(2), of any group */
   size_t words_size;    /* in bytes */
 
-  int is_brief;  /* uvperf__counters_new_brief */
-  int has_asked; /* uvperf__counters_ask_formats was called */
+  int is_brief;   /* uvperf__counters_new_brief */
+  int has_asked;  /* uvperf__counters_ask_formats was called */
+  int has_chosen; /* labels do not change any more: see choose_next */
   /* For the call that adds targets: the context, and the calling thread. */
   uvperf__target_context_t target_context;
   uvperf__thread_t caller;
@@ -380,11 +381,16 @@ int uvperf__counters_find_cores(uvperf__counters_t *counters,
 
 /* -- counters_label.c -- */
 
-/* Makes a brief label from type and config. uvperf__counters_item replaces this
- * label later. A probe gets its final label at once, because the string that
- * its config1 points to may be gone later. Returns 0 or -ENOMEM. */
+/* Makes a brief label from type and config, which uvperf__counters_label
+ * replaces. A probe gets its final label at once, because the string that its
+ * config1 points to may be gone later. Returns 0 or -ENOMEM. */
 int uvperf__counters_brief_label(const uvperf__counters_t *counters,
                                  counter_attr_t *own);
+
+/* Makes all labels that are missing, and those of attrs that a fallback has
+ * changed. Returns 0, or the code of a shortage. After a shortage some labels
+ * are as before. */
+int uvperf__counters_label(const uvperf__counters_t *counters);
 
 /* -- counters_plan.c -- */
 
@@ -418,6 +424,12 @@ size_t uvperf__counters_nr_planned(const uvperf__counters_t *counters,
                                    const counter_target_t *target);
 
 /* -- counters_open.c -- */
+
+/* Called if the set has no target when it is made. Chooses the fallbacks that
+ * change the label of an attr. Returns 0, or a code and the error after a
+ * shortage. */
+int uvperf__counters_choose(uvperf__counters_t *counters, size_t attr,
+                            uvperf_error_t *error);
 
 /* Opens the next planned event from the cursor on, and moves the cursor. At the
  * end the cursor is past the last target. Returns 0. Returns a code and the

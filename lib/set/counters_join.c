@@ -99,6 +99,7 @@ int uvperf__counters_new_for_target(uvperf__counters_t **counters,
   made->clockid = joined->clockid;
   made->has_side_band = joined->has_side_band;
   made->has_asked = 1;
+  made->has_chosen = 1;
   /* Events that write are enabled once they have a ring. */
   made->is_enabled =
       joined->is_enabled && !(joined->flags & UVPERF_SET_RECORDS);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The labels of attrs that came without names, and of attrs that a fallback
- * changed. Labels of attrs without names are made when a label is requested.
- * Finding the name of a tracepoint means reading all tracepoint ids, so one
- * walk over tracefs serves all attrs. */
+ * changed. They are made when a label is requested, or with the set if its
+ * records point to them. Finding the name of a tracepoint means reading all
+ * tracepoint ids, so one walk over tracefs serves all attrs. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -46,24 +46,31 @@ typedef struct lookup_s {
   size_t nr_left;
 } lookup_t;
 
+static int needs_tracepoint(const counter_attr_t *own) {
+  return lacks_label(own) && own->asked->type == PERF_TYPE_TRACEPOINT;
+}
+
 static int fill(lookup_t *lookup) {
   const uvperf__counters_t *counters = lookup->counters;
   size_t nr = counters->nr_attrs;
   const counter_attr_t *own;
   size_t i, *first;
 
+  for (i = 0; i < nr; i++)
+    lookup->nr_left += (size_t)needs_tracepoint(&counters->attrs[i]);
+  if (lookup->nr_left == 0)
+    return 0;
   lookup->first = uvperf__calloc(nr, 2 * sizeof(lookup->first[0]));
   if (lookup->first == NULL)
     return -ENOMEM;
   lookup->next = lookup->first + nr;
   for (i = 0; i < nr; i++) {
     own = &counters->attrs[i];
-    if (!lacks_label(own) || own->asked->type != PERF_TYPE_TRACEPOINT)
+    if (!needs_tracepoint(own))
       continue;
     first = &lookup->first[own->asked->config % nr];
     lookup->next[i] = *first;
     *first = i + 1;
-    lookup->nr_left++;
   }
   return 0;
 }
@@ -112,21 +119,6 @@ int uvperf__counters_brief_label(const uvperf__counters_t *counters,
   return own->names_probe ? make(counters, own, "") : 0;
 }
 
-/* Makes the labels of all attrs that have a brief label. Reads tracefs once. If
- * memory or fds run out, brief labels stay, and the next call tries again. */
-static void label_all(const uvperf__counters_t *counters) {
-  int has_names = label_tracepoints(counters) == 0;
-  counter_attr_t *own;
-  size_t i;
-
-  for (i = 0; i < counters->nr_attrs; i++) {
-    own = &counters->attrs[i];
-    if (lacks_label(own) &&
-        (has_names || own->asked->type != PERF_TYPE_TRACEPOINT))
-      make(counters, own, "");
-  }
-}
-
 /* -- labels after fallbacks ------------------------------------------------ */
 
 /* Returns the fallbacks that have made the label wrong. */
@@ -169,8 +161,8 @@ static int is_user_only(const counter_attr_t *own, uint32_t fallbacks) {
          strlen(own->item.label) + sizeof(":u") <= UVPERF__LABEL_BYTES;
 }
 
-/* Makes the label of the opened event. Returns 0, or -1 if it cannot be made
- * now. */
+/* Gives the item the label and unit of the opened event. Returns 0 or
+ * -ENOMEM. */
 static int make_opened(const uvperf__counters_t *counters, counter_attr_t *own,
                        uint32_t fallbacks) {
   char label[UVPERF__LABEL_BYTES];
@@ -179,39 +171,50 @@ static int make_opened(const uvperf__counters_t *counters, counter_attr_t *own,
   if (is_user_only(own, fallbacks))
     add_user(own, label, sizeof(label));
   else if (uvperf__attr_label(counters->root, own->attr, label, &size) != 0)
-    return -1;
+    return -ENOMEM;
   own->opened_label = uvperf__counter_copy_text(label);
-  return own->opened_label == NULL ? -1 : 0;
+  if (own->opened_label == NULL)
+    return -ENOMEM;
+  own->item.label = own->opened_label;
+  if (fallbacks & UVPERF_FALLBACK_CLOCK) {
+    own->item.scale = 1;
+    own->item.unit = uvperf__attr_unit(own->attr);
+  }
+  return 0;
 }
 
-/* Returns the attr's item. If a fallback changed the event so that its label is
- * wrong now, the item has the label and unit of the opened event. If out of
- * memory, it has the label and unit of the requested event. */
-static const uvperf_event_item_t *
-opened_item(const uvperf__counters_t *counters, counter_attr_t *own) {
-  uint32_t fallbacks = fallbacks_of(own);
+/* -- all labels ------------------------------------------------------------ */
 
-  if (fallbacks == 0)
-    return &own->item;
-  if (own->opened_label == NULL && make_opened(counters, own, fallbacks) != 0)
-    return &own->item;
-  own->opened = own->item;
-  own->opened.label = own->opened_label;
-  if (fallbacks & UVPERF_FALLBACK_CLOCK) {
-    own->opened.scale = 1;
-    own->opened.unit = uvperf__attr_unit(own->attr);
+static int needs_label(const counter_attr_t *own) {
+  return lacks_label(own) ||
+         (own->opened_label == NULL && fallbacks_of(own) != 0);
+}
+
+int uvperf__counters_label(const uvperf__counters_t *counters) {
+  int first = label_tracepoints(counters);
+  counter_attr_t *own;
+  size_t i;
+  int rc;
+
+  for (i = 0; i < counters->nr_attrs; i++) {
+    own = &counters->attrs[i];
+    rc = 0;
+    if (lacks_label(own) &&
+        (first == 0 || own->asked->type != PERF_TYPE_TRACEPOINT))
+      rc = make(counters, own, "");
+    if (!lacks_label(own) && needs_label(own))
+      rc = make_opened(counters, own, fallbacks_of(own));
+    if (first == 0)
+      first = rc;
   }
-  return &own->opened;
+  return first;
 }
 
 const uvperf_event_item_t *
 uvperf__counters_item(const uvperf__counters_t *counters, size_t attr) {
-  counter_attr_t *own;
-
   if (attr >= counters->nr_attrs)
     return NULL;
-  own = &counters->attrs[attr];
-  if (lacks_label(own))
-    label_all(counters);
-  return lacks_label(own) ? &own->item : opened_item(counters, own);
+  if (needs_label(&counters->attrs[attr]))
+    uvperf__counters_label(counters);
+  return &counters->attrs[attr].item;
 }

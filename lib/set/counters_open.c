@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "attr/attr.h"
 #include "explain/explain.h"
 #include "explain/fallback.h"
 #include "host/task.h"
@@ -26,6 +27,10 @@
  * tasks. */
 #define TRIES 8
 
+/* The fallbacks that make another label. */
+#define LABEL_FALLBACKS                                                        \
+  (UVPERF_FALLBACK_CLOCK | UVPERF_FALLBACK_USER | UVPERF_FALLBACK_PRECISE)
+
 /* An event that is being opened. */
 typedef struct job_s {
   uvperf__counters_t *counters;
@@ -36,6 +41,7 @@ typedef struct job_s {
   size_t leader; /* the attr's index */
   int is_cut;    /* nothing can join the group: see is_cut_off */
   int is_vital;  /* the failure is not specific to this event */
+  int is_trial;  /* see uvperf__counters_choose */
 } job_t;
 
 /* -- perf_event_open(2) ---------------------------------------------------- */
@@ -92,11 +98,22 @@ static int explain(const job_t *job, const struct perf_event_attr *attr,
   return uvperf__explain_open(&call);
 }
 
-/* Tries to open the event. Returns 0, or a code and the error. On failure *size
- * receives attr.size as the kernel left it. */
+/* Makes an event that any group accepts, and that the kernel closes at once. */
+static void make_dummy(struct perf_event_attr *attr) {
+  attr->type = PERF_TYPE_SOFTWARE;
+  attr->config = PERF_COUNT_SW_DUMMY;
+  attr->config1 = 0;
+  attr->config2 = 0;
+  attr->sample_period = 0;
+  attr->freq = 0;
+  attr->pinned = 0;
+  attr->exclusive = 0;
+}
+
+/* Tries to open the event. Returns the fd, or a code and the error. On failure
+ * *size receives attr.size as the kernel left it. */
 static int try_open(const job_t *job, uint32_t *size, uvperf_error_t *error) {
-  counter_place_t *place = job->place;
-  counter_t *event = &place->events[job->attr];
+  const counter_place_t *place = job->place;
   struct perf_event_attr *attr = job->counters->scratch;
   int group_fd = job->has_leader ? place->events[job->leader].fd : -1;
   unsigned long flags = PERF_FLAG_FD_CLOEXEC;
@@ -105,6 +122,8 @@ static int try_open(const job_t *job, uint32_t *size, uvperf_error_t *error) {
   int fd;
 
   fill_attr(job, job->attr, !job->has_leader, attr);
+  if (job->is_trial && uvperf__attr_closes_slowly(attr))
+    make_dummy(attr);
   asked_size = attr->size;
   if (job->target->cgroup >= 0) {
     flags |= PERF_FLAG_PID_CGROUP;
@@ -112,10 +131,8 @@ static int try_open(const job_t *job, uint32_t *size, uvperf_error_t *error) {
   }
   fd = uvperf__open(&job->counters->opener, attr, pid, place->place.cpu,
                     group_fd, flags);
-  if (fd >= 0) {
-    event->fd = fd;
-    return 0;
-  }
+  if (fd >= 0)
+    return fd;
   *size = attr->size;
   return explain(job, attr, asked_size, fd, error);
 }
@@ -167,39 +184,47 @@ static uint32_t allowed_fallbacks(const job_t *job) {
   const counter_attr_t *attr = &job->counters->attrs[job->attr];
   uint32_t allowed = job->counters->fallbacks;
 
+  if (job->counters->has_chosen)
+    allowed &= ~(uint32_t)LABEL_FALLBACKS;
   if (attr->item.flags & UVPERF_ITEM_PRECISE_MAX)
     allowed |= UVPERF_FALLBACK_PRECISE;
   return attr->is_fixed ? 0 : allowed;
 }
 
-/* The error may not be NULL, because its cause selects the fallback. Changes
- * that do not help are undone, because at another place the attr may work
- * unchanged. */
+/* Returns the fd, or a code and the error. The error may not be NULL, because
+ * its cause selects the fallback. Changes that do not help are undone, because
+ * at another place the attr may work unchanged. */
 static int open_or_fall_back(const job_t *job, uvperf_error_t *error) {
   counter_attr_t *attr = &job->counters->attrs[job->attr];
   uvperf__fallback_t fallback = {
       .root = job->counters->root,
       .allowed = allowed_fallbacks(job),
-      .is_of_cpu = !uvperf__counter_target_is_tasks(job->target->type),
+      .is_of_cpu =
+          job->is_trial || !uvperf__counter_target_is_tasks(job->target->type),
       .is_by_program = job->counters->opener.open != NULL,
   };
   uvperf_error_t failed;
   uint32_t asked_size;
-  int rc;
+  int fd, rc;
 
-  rc = try_open(job, &asked_size, error);
+  fd = try_open(job, &asked_size, error);
   failed = *error;
-  while (rc != 0 && fallback.allowed != 0) {
+  while (fd < 0 && fallback.allowed != 0) {
     uint32_t size = attr->attr->size;
 
     /* E2BIG has put the kernel's own size into the attr that was tried. */
     attr->attr->size = asked_size;
     if (!uvperf__fallback_next(&fallback, attr->attr, size, &failed))
       break;
-    rc = try_open(job, &asked_size, &failed);
+    fd = try_open(job, &asked_size, &failed);
   }
-  if (rc == 0)
-    return keep_changes(attr, &fallback, error);
+  if (fd >= 0) {
+    rc = keep_changes(attr, &fallback, error);
+    if (rc == 0)
+      return fd;
+    uvperf__sys_close(fd);
+    return rc;
+  }
   uvperf__fallback_report(&fallback, &failed, error);
   if (fallback.nr != 0)
     uvperf__counter_attr_restore(attr);
@@ -222,14 +247,7 @@ static int is_cut_off(const job_t *job, int code) {
       !inherits(job->counters, job->target, job->leader))
     return 0;
   fill_attr(job, job->leader, 0, attr);
-  attr->type = PERF_TYPE_SOFTWARE;
-  attr->config = PERF_COUNT_SW_DUMMY;
-  attr->config1 = 0;
-  attr->config2 = 0;
-  attr->sample_period = 0;
-  attr->freq = 0;
-  attr->pinned = 0;
-  attr->exclusive = 0;
+  make_dummy(attr);
   fd = uvperf__open(&job->counters->opener, attr, job->place->place.pid,
                     job->place->place.cpu, job->place->events[job->leader].fd,
                     PERF_FLAG_FD_CLOEXEC);
@@ -316,8 +334,10 @@ static int open_event(job_t *job, uvperf_error_t *error) {
     job->has_leader = 0;
     rc = open_or_fall_back(job, error);
   }
-  if (rc == 0)
+  if (rc >= 0) {
+    event->fd = rc;
     rc = note_alone(job, error);
+  }
   if (rc == 0)
     rc = know_id(job, error);
   if (rc == 0)
@@ -338,6 +358,39 @@ static int open_event(job_t *job, uvperf_error_t *error) {
   attr->nr_open++;
   counters->nr_open++;
   return 0;
+}
+
+/* -- before the first target ----------------------------------------------- */
+
+/* The event of the calling thread is closed again. Whether the kernel side is
+ * allowed depends on neither the event nor the target. So for an event that the
+ * kernel closes slowly, a dummy is opened. */
+int uvperf__counters_choose(uvperf__counters_t *counters, size_t attr,
+                            uvperf_error_t *error) {
+  const counter_target_t self = {.type = UVPERF_TARGET_SELF, .cgroup = -1};
+  counter_place_t place = {.place = {.cpu = -1}};
+  const job_t job = {counters, &self, &place, attr, 0, 0, 0, 0, 1};
+  counter_attr_t *own = &counters->attrs[attr];
+  uvperf_error_t why;
+  size_t i;
+  int fd;
+
+  if ((counters->fallbacks & LABEL_FALLBACKS) == 0 ||
+      (own->item.flags & UVPERF_ITEM_CPU_WIDE))
+    return 0;
+  memset(&why, 0, sizeof(why));
+  fd = open_or_fall_back(&job, &why);
+  if (fd >= 0)
+    uvperf__sys_close(fd);
+  for (i = 0; i < own->nr_changes; i++)
+    own->is_fixed |= (own->changes[i].fallback & LABEL_FALLBACKS) != 0;
+  if (!own->is_fixed)
+    uvperf__counter_attr_restore(own);
+  if (fd >= 0 || !uvperf__error_is_shortage(&why))
+    return 0;
+  why.attr_index = (uint32_t)attr;
+  *error = why;
+  return why.code;
 }
 
 /* -- one event of a place ------------------------------------------------- */
@@ -368,7 +421,7 @@ static int fail_event(uvperf__counters_t *counters,
 static int open_at(uvperf__counters_t *counters, const counter_target_t *target,
                    counter_place_t *place, size_t attr, int is_last,
                    uvperf_error_t *error) {
-  job_t job = {counters, target, place, attr, 0, 0, 0, 0};
+  job_t job = {counters, target, place, attr, 0, 0, 0, 0, 0};
   uvperf_error_t why;
   int rc;
 

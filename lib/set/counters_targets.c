@@ -20,6 +20,7 @@ enum stage {
   STAGE_PLAN,   /* plans the places of one target per step */
   STAGE_OPEN,   /* opens one event per step */
   STAGE_CHECK,  /* checks whether enough is open */
+  STAGE_CHOOSE, /* without targets, tries one attr per step */
   STAGE_ENABLE, /* enables one place per step, in two passes */
   STAGE_CLOSE,  /* closes after a failure; may then plan again */
   STAGE_DONE
@@ -62,7 +63,7 @@ static void drop(uvperf__counters_t *counters, size_t at) {
 }
 
 /* Fallbacks that were chosen for the closed targets do not apply to later
- * targets. */
+ * targets, unless they were chosen when the set was made. */
 void uvperf__counters_take_back(uvperf__counters_t *counters, size_t first,
                                 size_t nr, size_t nr_rings) {
   size_t i;
@@ -71,7 +72,7 @@ void uvperf__counters_take_back(uvperf__counters_t *counters, size_t first,
     drop(counters, first + --nr);
   uvperf__counters_cut_rings(counters, nr_rings);
   for (i = 0; i < counters->nr_attrs; i++)
-    if (counters->attrs[i].nr_open == 0)
+    if (counters->attrs[i].nr_open == 0 && !counters->attrs[i].is_kept)
       uvperf__counter_attr_restore(&counters->attrs[i]);
 }
 
@@ -287,6 +288,28 @@ static int check_enough(uvperf__adding_t *adding) {
   if (adding->nr != 0 && nr_asked_open(counters) == adding->nr_open)
     return uvperf__counters_choose_failure(counters, adding->nr_failures,
                                            &adding->why);
+  adding->stage = STAGE_CHOOSE;
+  return 0;
+}
+
+/* The fallbacks that change labels are chosen when the set is made: at the
+ * first place where an attr opens, or, without targets, on this thread. */
+static int choose_next(uvperf__adding_t *adding) {
+  uvperf__counters_t *counters = adding->counters;
+  size_t i;
+  int rc = 0;
+
+  if (!counters->has_chosen && adding->nr == 0 &&
+      adding->cursor.at < counters->nr_attrs)
+    return uvperf__counters_choose(counters, adding->cursor.at++, &adding->why);
+  for (i = 0; i < counters->nr_attrs && !counters->has_chosen; i++)
+    counters->attrs[i].is_kept = counters->attrs[i].is_fixed;
+  if (counters->rings != NULL)
+    rc = uvperf__counters_label(counters);
+  if (rc != 0)
+    return uvperf__error_shortage(&adding->why, rc, "cannot name the events");
+  counters->has_chosen = 1;
+  adding->cursor.at = 0;
   adding->cursor.target = adding->first;
   adding->stage = counters->is_enabled ? STAGE_ENABLE : STAGE_DONE;
   return 0;
@@ -350,6 +373,9 @@ int uvperf__adding_step(uvperf__adding_t *adding, int is_cancelled) {
       break;
     case STAGE_CHECK:
       rc = check_enough(adding);
+      break;
+    case STAGE_CHOOSE:
+      rc = choose_next(adding);
       break;
     case STAGE_ENABLE:
       rc = enable_next(adding);

@@ -209,6 +209,36 @@ static void set_without_targets_gets_them_later(void **state) {
   live_set_close(&live);
 }
 
+/* On a machine without a PMU "cycles" is a clock, also before it is opened. */
+static void set_item_is_the_same_after_the_first_target(void **state) {
+  const uvperf_event_item_t *items[2];
+  uvperf_event_item_t before[2];
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  live_set_t live;
+  size_t i;
+
+  support_need_own_events(__func__);
+  options.names = "cycles,page-faults";
+  options.fallbacks = UVPERF_FALLBACK_ALL;
+  options.flags = UVPERF_SET_TARGETS_LATER;
+  live_set_open(*state, &live, &options);
+  assert_int_equal(uvperf_set_nr_open(&live.set), 0);
+  for (i = 0; i < 2; i++) {
+    items[i] = uvperf_set_item(&live.set, i);
+    before[i] = *items[i];
+  }
+  assert_int_equal(uvperf_set_add(&live.set, &target, NULL, NULL, NULL), 0);
+  assert_int_equal(uvperf_set_nr_open(&live.set), 2);
+  for (i = 0; i < 2; i++) {
+    assert_ptr_equal(uvperf_set_item(&live.set, i), items[i]);
+    assert_memory_equal(items[i], &before[i], sizeof(before[i]));
+  }
+  assert_string_equal(before[0].unit,
+                      before[0].attr->type == PERF_TYPE_SOFTWARE ? "ns" : "");
+  live_set_close(&live);
+}
+
 /* An index, and a place's serial, mean one thing for ever. */
 static void set_target_that_cannot_be_added_leaves_it_as_it_was(void **state) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
@@ -356,6 +386,7 @@ int main(void) {
       SET(set_of_a_group_that_samples_its_leader_is_inherited),
       SET(set_of_all_cpus_reads_a_group_of_5_once_a_cpu),
       SET(set_without_targets_gets_them_later),
+      SET(set_item_is_the_same_after_the_first_target),
       SET(set_target_that_cannot_be_added_leaves_it_as_it_was),
       SET(set_init_refuses_invalid_options),
       SET(set_init_takes_longer_structs_whose_tail_is_zero),

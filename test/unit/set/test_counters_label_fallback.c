@@ -31,6 +31,14 @@ static void expect(const uvperf__counters_t *counters, size_t attr,
   assert_true(item->scale == 1);
 }
 
+static int add_target(uvperf__counters_t *counters, uint32_t type) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+
+  target.type = type;
+  target.cpus = type == UVPERF_TARGET_CPUS ? "0" : NULL;
+  return uvperf__counters_add_target(counters, &target, NULL, NULL);
+}
+
 static void finish(uvperf__counters_t *counters) {
   uvperf__counters_free(counters);
   uvperf_event_list_free(list);
@@ -151,6 +159,145 @@ static void item_without_memory_for_its_label_asks_again(void **state) {
   finish(counters);
 }
 
+/* -- before the first target ----------------------------------------------- */
+
+static int neither_hardware_nor_kernel_side(struct perf_event_attr *attr) {
+  return !attr->exclude_kernel ? -EACCES : no_hardware(attr);
+}
+
+/* The events of the trial are closed at once, and the label stays. */
+static void item_does_not_change_with_the_first_target(void **state) {
+  const uvperf_event_item_t *items[3];
+  uvperf__counters_t *counters;
+  const char *labels[3];
+  size_t i;
+
+  (void)state;
+  setup_list("cycles,page-faults,faults:u", UVPERF_FALLBACK_ALL);
+  fake_on_open(neither_hardware_nor_kernel_side);
+  counters = counters_open(&make);
+  assert_string_equal(fake_log(), "open failed, open failed, open, close, "
+                                  "open failed, open, close, open, close");
+  expect(counters, 0, "cpu-clock:u", "ns");
+  expect(counters, 1, "page-faults:u", "");
+  expect(counters, 2, "faults:u", "");
+  for (i = 0; i < 3; i++) {
+    items[i] = uvperf__counters_item(counters, i);
+    labels[i] = items[i]->label;
+  }
+  fake_log_clear();
+  /* A task gets the clock that was chosen without knowing the target. */
+  assert_int_equal(add_target(counters, UVPERF_TARGET_SELF), 0);
+  assert_int_equal(add_target(counters, UVPERF_TARGET_CPUS), 0);
+  assert_string_equal(fake_log(), "open, open, open, open, open, open");
+  for (i = 0; i < 3; i++) {
+    assert_ptr_equal(uvperf__counters_item(counters, i), items[i]);
+    assert_ptr_equal(items[i]->label, labels[i]);
+  }
+  assert_int_equal(items[0]->attr->config, PERF_COUNT_SW_CPU_CLOCK);
+  finish(counters);
+}
+
+static int no_slow_event(struct perf_event_attr *attr) {
+  assert_int_not_equal(attr->type, PERF_TYPE_TRACEPOINT);
+  return no_kernel_side(attr);
+}
+
+/* Closing the last event of a tracepoint takes the kernel long. */
+static void item_of_a_tracepoint_is_known_without_opening_it(void **state) {
+  const temp_tree_t *tree = *state;
+  uvperf__counters_t *counters;
+
+  counters_make_setup(NULL);
+  counters_script(events, 8);
+  counters_make(&make, 1);
+  uvperf_attr_tracepoint(&make.attrs[0], 316);
+  make.options.fallbacks = UVPERF_FALLBACK_USER;
+  fake_on_open(no_slow_event);
+  counters = counters_open_on(tree->root, &make);
+  expect(counters, 0, "sched:sched_switch:u", "");
+  fake_on_open(no_kernel_side);
+  assert_int_equal(add_target(counters, UVPERF_TARGET_SELF), 0);
+  expect(counters, 0, "sched:sched_switch:u", "");
+  finish(counters);
+}
+
+/* A later target that would need a clock fails. */
+static void item_stays_as_it_could_be_opened_at_first(void **state) {
+  uvperf__counters_t *counters;
+
+  (void)state;
+  setup_list("cycles", UVPERF_FALLBACK_CLOCK);
+  counters = counters_open(&make);
+  fake_on_open(no_hardware);
+  assert_int_equal(add_target(counters, UVPERF_TARGET_SELF), -ENOENT);
+  expect(counters, 0, "cycles", "");
+  finish(counters);
+}
+
+static int nothing(struct perf_event_attr *attr) {
+  (void)attr;
+  return -EPERM;
+}
+
+/* No form of it opens for this thread. */
+static void item_of_what_this_thread_may_not_open_is_as_asked(void **state) {
+  uvperf__counters_t *counters;
+  size_t nr;
+
+  (void)state;
+  setup_list("cycles", UVPERF_FALLBACK_ALL);
+  fake_on_open(nothing);
+  counters = counters_open(&make);
+  expect(counters, 0, "cycles", "");
+  assert_null(uvperf__counters_changes(counters, 0, &nr));
+  fake_on_open(no_kernel_side);
+  assert_int_equal(add_target(counters, UVPERF_TARGET_SELF), -EACCES);
+  expect(counters, 0, "cycles", "");
+  finish(counters);
+}
+
+/* An event that measures CPUs only cannot be opened for a thread. */
+static void item_without_fallbacks_opens_nothing(void **state) {
+  uvperf__counters_t *counters;
+
+  (void)state;
+  setup_list("cycles,page-faults", UVPERF_FALLBACK_KERNEL);
+  counters = counters_open(&make);
+  assert_string_equal(fake_log(), "");
+  finish(counters);
+}
+
+static void set_without_targets_needs_fds_to_choose(void **state) {
+  uvperf_error_t error;
+
+  (void)state;
+  counters_script(events, 8);
+  counters_make(&make, 2);
+  make.options.fallbacks = UVPERF_FALLBACK_CLOCK;
+  fake_fail(FAKE_OPEN, 2, -EMFILE);
+  counters_refused(&make, &error, -EMFILE, UVPERF_CAUSE_FILES);
+  assert_int_equal(error.attr_index, 1);
+}
+
+static void set_without_targets_and_memory_leaves_nothing(void **state) {
+  uvperf__counters_t *counters;
+  unsigned failures, nth = 0;
+  int rc;
+
+  (void)state;
+  do {
+    setup_list("cycles,page-faults", UVPERF_FALLBACK_ALL);
+    fake_on_open(neither_hardware_nor_kernel_side);
+    failures = fake_failures();
+    fake_fail(FAKE_CALLOC, ++nth, 0);
+    rc = uvperf__counters_new(&counters, &make.options, NULL);
+    assert_int_equal(rc, fake_failures() > failures ? -ENOMEM : 0);
+    finish(counters);
+  } while (rc != 0);
+  assert_true(nth > 3);
+}
+
 #define TEST(f) cmocka_unit_test_setup(f, counters_make_setup)
 
 int main(void) {
@@ -163,6 +310,15 @@ int main(void) {
           temp_tree_teardown),
       TEST(item_after_less_precision_says_how_much),
       TEST(item_without_memory_for_its_label_asks_again),
+      TEST(item_does_not_change_with_the_first_target),
+      cmocka_unit_test_setup_teardown(
+          item_of_a_tracepoint_is_known_without_opening_it,
+          temp_tree_machine_setup, temp_tree_teardown),
+      TEST(item_stays_as_it_could_be_opened_at_first),
+      TEST(item_of_what_this_thread_may_not_open_is_as_asked),
+      TEST(item_without_fallbacks_opens_nothing),
+      TEST(set_without_targets_needs_fds_to_choose),
+      TEST(set_without_targets_and_memory_leaves_nothing),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

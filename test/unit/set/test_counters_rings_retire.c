@@ -241,8 +241,8 @@ static void group_that_is_opened_again_has_new_sources(void **state) {
   fake_assert_clean();
 }
 
-/* The change of a fallback is undone with the last event, but not for records
- * that were written with it. */
+/* The change of a fallback for a later target is undone with the last event,
+ * but not for records that were written with it. */
 static void closed_event_is_decoded_as_it_was_opened(void **state) {
   uvperf__counters_t *counters;
   const uvperf_source_t *source;
@@ -252,8 +252,10 @@ static void closed_event_is_decoded_as_it_was_opened(void **state) {
   (void)state;
   counters_script(events, 3);
   counters_make_records(&make, 1);
-  counters_add_cpus(&make, "0");
   counters = counters_open(&make);
+  counters_add_cpus(&make, "0");
+  assert_int_equal(
+      uvperf__counters_add_target(counters, &make.targets[0], NULL, NULL), 0);
   source = counters_source(counters, 100);
   assert_int_equal(uvperf__counters_remove_target(counters, 0, NULL, NULL), 0);
   /* A target that fails undoes what was tried for it. */
