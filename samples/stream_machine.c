@@ -7,16 +7,15 @@
 
 static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  uvperf_set_t *set = uvperf_handle_set(handle);
   char line[256];
 
+  (void)handle;
   if (record->type == UVPERF_RECORD_NONE) {
     fprintf(stderr, "%s\n", uv_err_name(status));
   } else if (status == 0 && record->type == PERF_RECORD_SAMPLE &&
              record->source != NULL) {
     printf("%.6f cpu %u: %u %s\n", (double)record->time / 1e9, record->cpu,
-           record->tid,
-           uvperf_set_item(set, record->source->attr_index)->label);
+           record->tid, record->source->item->label);
   } else { /* FORK, COMM, EXIT, and LOST if records did not fit */
     uvperf_record_format(record, status, line, sizeof(line));
     puts(line);

@@ -66,6 +66,12 @@ typedef struct uvperf_source_s {
   uint64_t serial;
   /* UVPERF_SOURCE_*. */
   uint64_t flags;
+  /* The event's label, unit and group (name.h). In a record of a set it is
+   * uvperf_set_item(set, attr_index), valid until the set is closed. In a
+   * record of a uvperf_event_t or a BPF reader it is NULL. In a record of
+   * uvperf_decode it is as the caller filled it; the library does not use
+   * it. */
+  const struct uvperf_event_item_s *item;
 } uvperf_source_t;
 
 /* The MMAP2 records have no prot and flags. For files that were recorded before
@@ -512,8 +518,9 @@ UVPERF_EXTERN const char *uvperf_record_cpu_mode_name(uint16_t misc);
  *
  *  All pointers of the copy point into its own memory: `bytes`, the arrays and
  *  texts of the body, and `source` with its attr and ids. Only source->data,
- *  and the string of a probe in attr.config1, are still the original's. The
- *  bytes of a copy do not change any more, and its texts end in NUL.
+ *  source->item and the string of a probe in attr.config1 are still the
+ *  original's. The bytes of a copy do not change any more, and its texts end in
+ *  NUL.
  *  @param record  From a callback or uvperf_decode, or a copy.
  *  @param copy    Caller's, 8-byte aligned as by malloc(3); receives the
  *    record, and after it what it points to. May be NULL if *size is 0.

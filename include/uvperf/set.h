@@ -288,7 +288,8 @@ UVPERF_EXTERN size_t uvperf_set_nr_attrs(const uvperf_set_t *set);
  *  opened anywhere, it is the attr that will be tried. Only these fields are as
  *  the caller set them: disabled, inherit and enable_on_exec.
  *
- *  In a set without UVPERF_SET_RECORDS the first call for an attr without a
+ *  With UVPERF_SET_RECORDS init makes all labels, because records have the item
+ *  too: record->source->item. Otherwise the first call for an attr without a
  *  given label makes all missing labels. For tracepoints it reads tracefs,
  *  which takes some milliseconds. If memory or fds run out, the label is
  *  "type=…,config=…", and the next call tries again.

@@ -130,6 +130,7 @@ static counter_source_t *make_source(uvperf__counters_t *counters,
                                      const counter_target_t *target,
                                      const counter_place_t *place,
                                      size_t attr) {
+  size_t first = counters->attrs[attr].item.first;
   counter_source_t *made = uvperf__calloc(1, sizeof(*made));
   uvperf_source_t *source;
 
@@ -148,9 +149,10 @@ static counter_source_t *make_source(uvperf__counters_t *counters,
   source->pid = place->place.pid;
   source->cpu = place->place.cpu;
   source->data = target->data;
-  source->attr_index = (uint32_t)counters->attrs[attr].item.first;
+  source->attr_index = (uint32_t)first;
   source->target_index = target->index;
   source->serial = place->place.serial;
+  source->item = &counters->attrs[first].item;
   return made;
 }
 

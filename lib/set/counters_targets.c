@@ -292,22 +292,32 @@ static int check_enough(uvperf__adding_t *adding) {
   return 0;
 }
 
+/* Records point to the items of their sources, so the labels must be there. */
+static int label_sources(uvperf__adding_t *adding) {
+  int rc = adding->counters->rings == NULL
+               ? 0
+               : uvperf__counters_label(adding->counters);
+
+  return rc == 0 ? 0
+                 : uvperf__error_shortage(&adding->why, rc,
+                                          "cannot name the events");
+}
+
 /* The fallbacks that change labels are chosen when the set is made: at the
  * first place where an attr opens, or, without targets, on this thread. */
 static int choose_next(uvperf__adding_t *adding) {
   uvperf__counters_t *counters = adding->counters;
   size_t i;
-  int rc = 0;
+  int rc;
 
   if (!counters->has_chosen && adding->nr == 0 &&
       adding->cursor.at < counters->nr_attrs)
     return uvperf__counters_choose(counters, adding->cursor.at++, &adding->why);
   for (i = 0; i < counters->nr_attrs && !counters->has_chosen; i++)
     counters->attrs[i].is_kept = counters->attrs[i].is_fixed;
-  if (counters->rings != NULL)
-    rc = uvperf__counters_label(counters);
+  rc = label_sources(adding);
   if (rc != 0)
-    return uvperf__error_shortage(&adding->why, rc, "cannot name the events");
+    return rc;
   counters->has_chosen = 1;
   adding->cursor.at = 0;
   adding->cursor.target = adding->first;
@@ -359,6 +369,7 @@ int uvperf__adding_step(uvperf__adding_t *adding, int is_cancelled) {
     case STAGE_ASK:
       uvperf__counters_ask_formats(counters);
       begin_plan(adding);
+      rc = label_sources(adding);
       break;
     case STAGE_PLAN:
       rc = adding->nr_planned < adding->nr ? plan_next(adding)

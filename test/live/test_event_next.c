@@ -27,6 +27,7 @@ static void expect_comm(uvperf_event_t *event, unsigned int number) {
   assert_string_equal(record->comm.comm, name);
   assert_int_equal(record->tid, live_tid());
   assert_ptr_equal(record->source->data, event);
+  assert_null(record->source->item);
 }
 
 static void expect_code(uvperf_event_t *event, int code) {

@@ -104,7 +104,8 @@ static void count_comm(live_stream_t *stream, const char *comm) {
 static void count_source(live_stream_t *stream, const uvperf_source_t *source) {
   if (source == NULL || source->attr_index >= LIVE_SET_MOST ||
       source->target_index >= LIVE_SET_MOST ||
-      (uintptr_t)source->data != source->target_index + 1) {
+      (uintptr_t)source->data != source->target_index + 1 ||
+      source->item != uvperf_set_item(&stream->live.set, source->attr_index)) {
     stream->foreign += 1;
     return;
   }

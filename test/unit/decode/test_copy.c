@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "record_check.h"
+#include "uvperf/name.h"
 
 /* What belongs to one record. All of it is in memory of its own size, for ASan
  * to guard. */
@@ -19,6 +20,7 @@ typedef struct original_s {
 } original_t;
 
 static record_builder_t builder;
+static const uvperf_event_item_t item;
 
 /* Decodes the builder's record, and returns the code. */
 static int original_decode(original_t *original,
@@ -33,6 +35,7 @@ static int original_decode(original_t *original,
   original->source->ids = original->ids;
   original->source->nr_ids = 2;
   original->source->data = &builder;
+  original->source->item = &item;
   original->source->serial = 4711;
   assert_int_equal(
       uvperf_decoder_new(&original->decoder,
@@ -96,6 +99,7 @@ static void check_copy(void *arg) {
   assert_int_equal(source->nr_ids, 2);
   assert_int_equal(source->ids[1], 78);
   assert_ptr_equal(source->data, &builder);
+  assert_ptr_equal(source->item, &item);
   assert_int_equal(source->serial, 4711);
 }
 

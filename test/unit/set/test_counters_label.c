@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "name/list.h"
+#include "set/counters_internal.h"
 #include "util/file.h"
 #include "uvperf/attr.h"
 
@@ -160,6 +161,35 @@ static void label_of_the_side_band_of_a_list_is_made_too(void **state) {
   uvperf_event_list_free(list);
   assert_string_equal(label(tracepoints, 0), "c1:n2");
   assert_memory_equal(label(tracepoints, 1), "dummy", 5);
+  assert_int_equal(files.ids, 0);
+}
+
+/* A record's source has its label before anybody asks for it. */
+static void labels_of_records_are_made_with_the_set(void **state) {
+  tracepoints_t *tracepoints = *state;
+  uvperf_error_t error;
+  char name[16];
+  size_t i;
+
+  tracepoints->make.options.flags = UVPERF_SET_RECORDS;
+  files.code = -EMFILE;
+  assert_int_equal(uvperf__counters_make(tracepoints->tree->root, 0,
+                                         &tracepoints->counters,
+                                         &tracepoints->make.options, &error),
+                   -EMFILE);
+  assert_int_equal(error.cause, UVPERF_CAUSE_FILES);
+  fake_assert_clean();
+  files.code = 0;
+  open_all(tracepoints);
+  files.ids = 0;
+  for (i = 0; i < ATTRS; i++) {
+    snprintf(name, sizeof(name), "c%zu:n%zu", 5 * i / NAMES, 5 * i % NAMES);
+    assert_string_equal(
+        counters_source(tracepoints->counters, tracepoints->events[i]->id)
+            ->item->label,
+        name);
+  }
+  check_names(tracepoints);
   assert_int_equal(files.ids, 0);
 }
 
@@ -369,6 +399,7 @@ int main(void) {
       WITH_EVENTS(labels_of_one_tracepoint_twice_are_the_same),
       WITH_EVENTS(labels_of_other_ids_are_numbers),
       WITH_EVENTS(label_of_the_side_band_of_a_list_is_made_too),
+      WITH_EVENTS(labels_of_records_are_made_with_the_set),
       WITH_EVENTS(label_without_fds_is_brief_until_there_are_some),
       WITH_EVENTS(label_without_memory_is_brief_until_there_is_some),
       WITH_EVENTS(label_of_a_probe_is_made_while_its_string_is_there),
