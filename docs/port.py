@@ -105,6 +105,7 @@ LOOK = {
     'uvperf_meter_nr_events': 'uvperf_meter_item returns NULL at the end',
     'uvperf_reading_subtract': 'subtract the least of an empty function',
     'uvperf_event_ring_bytes': 'uvperf_ring returns the size in `bytes`',
+    'uvperf_set_nr_closing': 'uvperf_stats returns the number in closing_fds',
     'uvperf_set_failed_ring': 'record->cpu is the CPU of the ring',
     'uvperf_system_has_perfmon': 'read uvperf_limits_t.has_perfmon',
 }

@@ -211,7 +211,7 @@ UVPERF_EXTERN int uvperf_set_add(uvperf_set_t *set,
  *  Failures of the target are forgotten. Records that the target has written
  *  are still delivered, with their source. libuv's thread pool closes
  *  tracepoints, probes, and 64 or more events, as in uvperf_close.
- *  uvperf_set_nr_closing is 0 when all of these fds are closed.
+ *  uvperf_stats_t.closing_fds is 0 when all of these fds are closed.
  *  @param index  The target's index. The targets in the options have the
  *    indexes from 0 on.
  *  @param last   NULL, or the caller's, from uvperf_reading_new. Receives the
@@ -225,11 +225,6 @@ UVPERF_EXTERN int uvperf_set_add(uvperf_set_t *set,
 UVPERF_EXTERN int uvperf_set_remove(uvperf_set_t *set, uint32_t index,
                                     uvperf_reading_t *last,
                                     uvperf_error_t *error);
-
-/** Returns the number of fds that libuv's thread pool still has to close.
- *
- *  These fds belong to removed targets, and to CPUs that came back online. */
-UVPERF_EXTERN size_t uvperf_set_nr_closing(const uvperf_set_t *set);
 
 /** Puts the events of one attr into a BPF map, each under the id of its CPU.
  *

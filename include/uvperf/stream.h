@@ -141,16 +141,21 @@ typedef struct uvperf_stats_s {
    * interrupts another CPU, so the number may be up to 100 ms old, unless
    * delivery was stopped or flushed since, or the handle closes. 0: the number
    * is what LOST records report. A loss after which no record was written is
-   * not in it. Sets and readers ask
-   * by themselves, unless a reader's attr has PERF_SAMPLE_READ or
-   * PERF_FORMAT_GROUP. An event asks if its attr.read_format has
-   * UVPERF_FORMAT_LOST without PERF_FORMAT_GROUP: the library does not add it,
-   * because it would change what read(2) of the event's fd returns. */
+   * not in it. Sets and readers ask by themselves, unless a reader's attr has
+   * PERF_SAMPLE_READ or PERF_FORMAT_GROUP. An event asks if its
+   * attr.read_format has UVPERF_FORMAT_LOST without PERF_FORMAT_GROUP: the
+   * library does not add it, because it would change what read(2) of the
+   * event's fd returns. */
   uint32_t lost_is_read;
   /* Of lost_records, those that a PMU has lost: LOST_SAMPLES records. A larger
    * ring does not help against these. */
   uint64_t lost_samples;
-  uint64_t reserved[7]; /* 0; for later versions */
+  /* The fds that libuv's thread pool has still to close. They belong to removed
+   * targets of a set, and to CPUs that came back online. Until they are closed,
+   * they count against RLIMIT_NOFILE. */
+  uint32_t closing_fds;
+  uint32_t reserved0;
+  uint64_t reserved[6]; /* 0; for later versions */
 } uvperf_stats_t;
 
 /* One ring of several. */

@@ -532,10 +532,6 @@ size_t uvperf_set_nr_open(const uvperf_set_t *set) {
   return uvperf__counters_nr_open(uvperf__set_counters(set));
 }
 
-size_t uvperf_set_nr_closing(const uvperf_set_t *set) {
-  return ((const set_t *)uvperf__handle_impl(&set->handle))->nr_put_aside;
-}
-
 int uvperf_set_fd(const uvperf_set_t *set, size_t attr, uint64_t serial) {
   return uvperf__counters_fd(uvperf__set_counters(set), attr, serial);
 }
@@ -565,6 +561,7 @@ static void set_stats(void *owner, uvperf_stats_t *stats) {
   uvperf__stats_of_rings(uvperf__counters_rings(impl->counters),
                          impl->base.watch,
                          uvperf__handle_is_forked(&impl->base), stats);
+  stats->closing_fds = (uint32_t)impl->nr_put_aside;
 }
 
 static int set_ring(void *owner, size_t index, uvperf_ring_info_t *ring) {

@@ -27,7 +27,7 @@ static void event_record_with_unsound_body_comes_raw_and_goes_on(void **state) {
   uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.corrupt, 1);
   assert_int_equal(stats.records, 5);
-  assert_memory_equal(stats.reserved, (uint64_t[7]){0}, sizeof(stats.reserved));
+  assert_memory_equal(stats.reserved, (uint64_t[8]){0}, sizeof(stats.reserved));
   assert_int_equal(uvperf_is_active(&collector.event.handle), 1);
   live_close(&collector);
 }
