@@ -80,9 +80,9 @@ uvperf_handle_bpf_reader(uvperf_handle_t *handle) {
  * returns gets a new event, because the kernel disables the old one for good. A
  * new CPU gets an event if options.cpus is NULL or contains that CPU.
  *
- * The kernel's hotplug messages need one more fd, a socket. If the socket is
- * not available or receives nothing, the reader finds changes within about a
- * second. */
+ * The kernel's hotplug messages need one more fd for each loop, a socket. If
+ * the socket is not available or receives nothing, the reader finds changes
+ * within about a second. */
 #define UVPERF_BPF_READER_FIXED_CPUS 2u
 /* An options.attr without use_clockid keeps perf's own clock. Without this flag
  * the attr gets CLOCK_MONOTONIC, the clock of bpf_ktime_get_ns() in programs

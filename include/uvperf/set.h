@@ -141,9 +141,9 @@ UVPERF_EXTERN int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading,
  *  are 0 (UVPERF_COUNT_NOT_ENABLED).
  *
  *  Many events are read in slices, one in each turn of the loop. A slice reads
- *  32 groups (one place each), and more for up to a millisecond, which it shares
- *  with all handles of the loop (uvperf_stream_options_t). Only the members of a
- *  group are read together. All functions may be called meanwhile.
+ *  32 groups (one place each), and more for up to a millisecond, which it
+ *  shares with all handles of the loop (uvperf_stream_options_t). Only the
+ *  members of a group are read together. All functions may be called meanwhile.
  *
  *  The handle keeps the loop alive (unless unref'd) until it is stopped, even
  *  if all tasks have ended, because targets can be added. See also

@@ -159,9 +159,9 @@ typedef struct uvperf_target_s {
  * for each package, no other CPU continues the count. Children that a task
  * created before a CPU existed are not measured on that CPU.
  *
- * The kernel's hotplug messages need one more fd, a socket. If the socket is
- * not available (a seccomp filter) or receives nothing (some containers), the
- * set finds changes within about a second. */
+ * The kernel's hotplug messages need one more fd for each loop, a socket. If
+ * the socket is not available (a seccomp filter) or receives nothing (some
+ * containers), the set finds changes within about a second. */
 #define UVPERF_SET_FIXED_CPUS 16u
 /* Makes all rings overwritable, for a flight recorder: they keep the newest
  * records and never wake the loop. uvperf_snapshot delivers the records;

@@ -43,9 +43,9 @@ extern "C" {
  * All handles of a loop together deliver, and read at intervals
  * (uvperf_set_read_start), for 1 ms in a turn, and then until the callback that
  * runs has returned. In a flood each handle gets a part of this time, of at
- * least 100 us, but not in each turn if there are more than 10. Handles that had
- * no records or counts left in the turn before come first. If a program contains
- * two copies of this library, each has its own 1 ms. */
+ * least 100 us, but not in each turn if there are more than 10. Handles that
+ * had no records or counts left in the turn before come first. If a program
+ * contains two copies of this library, each has its own 1 ms. */
 typedef struct uvperf_stream_options_s {
   /* sizeof(uvperf_stream_options_t). */
   size_t size;

@@ -95,7 +95,6 @@ static const uvperf__watch_ops_t watch_ops = {
 static const uvperf__hotplug_ops_t hotplug_ops = {
     .come = uvperf__bpf_reader_cpu_come,
     .gone = uvperf__bpf_reader_cpu_gone,
-    .close = uvperf__handle_begin_close,
 };
 
 /* -- init ----------------------------------------------------------------- */

@@ -120,8 +120,7 @@ void uvperf__handle_begin_close(void *owner) {
   self->kind->quit(self);
   if (self->watch != NULL)
     uvperf__watch_close(self->watch);
-  if (self->hotplug != NULL && uvperf__hotplug_is_attached(self->hotplug))
-    uvperf__hotplug_close(self->hotplug);
+  uvperf__hotplug_stop(self->hotplug);
   uvperf__snapshot_job_close(self->snapshot, &self->teardown);
   if (!uvperf__handle_is_opening(self))
     uvperf__teardown_end(&self->teardown);
@@ -515,14 +514,16 @@ int uvperf__handle_follow_cpus(uvperf__handle_t *self, const char *remedy,
 
   if (self->hotplug == NULL)
     return 0;
-  uvperf__hotplug_attach(self->hotplug, &self->teardown);
-  rc = uvperf__hotplug_start(self->hotplug, UVPERF__HOTPLUG_RESCAN_MS);
-  return rc == 0 ? 0 : uvperf__hotplug_explain(error, rc, remedy);
+  rc = uvperf__hotplug_start(self->hotplug, &self->teardown,
+                             UVPERF__HOTPLUG_RESCAN_MS);
+  if (rc == 0)
+    return 0;
+  return rc == UV_EINVAL ? uvperf__watch_explain(error, rc)
+                         : uvperf__error_online(error, rc, remedy);
 }
 
 void uvperf__handle_leave_cpus(uvperf__handle_t *self) {
-  if (self->hotplug != NULL && uvperf__hotplug_is_attached(self->hotplug))
-    uvperf__hotplug_stop(self->hotplug);
+  uvperf__hotplug_stop(self->hotplug);
 }
 
 int uvperf_on_cpu(uvperf_handle_t *handle, uvperf_cpu_cb cb) {

@@ -191,8 +191,8 @@ int uvperf__handle_is_opening(const uvperf__handle_t *self);
 
 /* -- CPU hotplug ----------------------------------------------------------- */
 
-/* Follows CPUs from now on, if there is a hotplug. `remedy` as in
- * uvperf__hotplug_explain. Returns 0, or a code and the error. */
+/* Follows CPUs from now on, if there is a hotplug. `remedy` is what the user
+ * can do besides mounting sysfs. Returns 0, or a code and the error. */
 int uvperf__handle_follow_cpus(uvperf__handle_t *self, const char *remedy,
                                uvperf_error_t *error);
 void uvperf__handle_leave_cpus(uvperf__handle_t *self);

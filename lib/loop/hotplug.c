@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A uevent is only a hint to read sysfs: it is sent after the change, it can be
  * lost when the socket overruns, and the CPU can have changed again since. A
- * burst of uevents causes one rescan.
+ * burst of uevents causes one scan.
  *
  * A CPU that went and came back between two scans is listed as online both
  * times, but the kernel has turned its events off meanwhile
@@ -13,18 +13,19 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/types.h>
 
 #include "host/cpu_list.h"
 #include "host/system.h"
-#include "loop/multiple.h"
+#include "loop/hub.h"
 #include "sys/fork.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
-#include "util/error.h"
 #include "util/file.h"
+#include "util/range_list.h"
 
 /* The most uevents that are read in one iteration of the loop. */
 #define MOST_UEVENTS 256
@@ -33,198 +34,194 @@
 /* When to scan again for a CPU that may not be completely up yet. */
 #define COMING_MS 20
 
+/* A CPU as the last scan found it, or as a hotplug has reported it. */
 typedef struct cpu_s {
-  uint64_t inode;     /* inode of its topology/; 0: unknown */
-  uint8_t is_online;  /* as noted at first, or as last reported */
-  uint8_t is_listed;  /* sysfs lists it in this scan */
-  uint8_t was_listed; /* the scan before listed it, not reported yet */
-  uint8_t came;       /* uevents since the last scan */
+  uint64_t inode;   /* inode of its topology/; 0: unknown */
+  uint32_t nr_went; /* how often a uevent said that it has gone */
+  uint8_t is_online;
+  /* Of a scan only. */
+  uint8_t is_listed; /* sysfs lists it in this scan */
+  uint8_t is_up;     /* completely */
+  uint8_t came;      /* uevents since the last scan */
   uint8_t went;
 } cpu_t;
+
+typedef struct cpus_s {
+  const char *root; /* of sysfs */
+  cpu_t *by_id;
+  size_t nr;
+} cpus_t;
+
+/* The member of the hub that scans the CPUs for all hotplugs. */
+typedef struct scanner_s {
+  uvperf__member_t member;
+  cpus_t cpus;
+  uint32_t process; /* the process that made it */
+  uv_poll_t poll;
+  int fd; /* the socket, which is polled; -1: none */
+  uint64_t rescan_ms;
+  uvperf__link_t hotplugs; /* those that are started */
+  uint64_t nr_scans;
+  uvperf__teardown_t *teardown; /* of the owner that closes the hub */
+} scanner_t;
 
 struct uvperf__hotplug_s {
   const uvperf__hotplug_ops_t *ops;
   void *owner;
-  const char *root;
   uint32_t process; /* the process that made it */
-  uv_timer_t timer;
-  uv_poll_t poll;
-  int fd;                       /* the socket, which is polled; -1: none */
-  uvperf__teardown_t *teardown; /* the owner's */
-  int closing;
-  uint64_t rescan_ms;
-  int is_attached; /* registered with a loop */
-  int is_noted;    /* the online CPUs were read once */
-  int is_started;
-  cpu_t *cpus; /* by id */
-  size_t nr_cpus;
-  int *list; /* room for reading the list of CPUs */
-  size_t room_list;
+  int is_noted;     /* the online CPUs were read once */
+  cpus_t cpus;
+  scanner_t *scanner; /* NULL: not started */
+  uvperf__teardown_t *teardown;
+  uvperf__link_t in_hotplugs;
+  uint64_t nr_scans; /* the last scan that it was compared with */
 };
 
-/* -- sysfs ---------------------------------------------------------------- */
-
-static int grow_list(uvperf__hotplug_t *hotplug, size_t nr) {
-  int *list = uvperf__calloc(nr, sizeof(*list));
-
-  if (list == NULL)
-    return -ENOMEM;
-  uvperf__free(hotplug->list);
-  hotplug->list = list;
-  hotplug->room_list = nr;
-  return 0;
-}
-
-static int read_list(uvperf__hotplug_t *hotplug, size_t *nr) {
-  int rc;
-
-  *nr = hotplug->room_list;
-  while ((rc = uvperf__system_cpus(hotplug->root, "online", hotplug->list,
-                                   nr)) == -ENOBUFS) {
-    rc = grow_list(hotplug, *nr);
-    if (rc != 0)
-      return rc;
-  }
-  return rc;
-}
+/* -- a scan --------------------------------------------------------------- */
 
 /* Makes room for the CPUs below `nr`. */
-static int grow_cpus(uvperf__hotplug_t *hotplug, size_t nr) {
-  cpu_t *cpus;
+static int grow_cpus(cpus_t *cpus, size_t nr) {
+  cpu_t *more;
 
-  if (nr <= hotplug->nr_cpus)
+  if (nr <= cpus->nr)
     return 0;
-  cpus = uvperf__calloc(nr, sizeof(*cpus));
-  if (cpus == NULL)
+  more = uvperf__calloc(nr, sizeof(*more));
+  if (more == NULL)
     return -ENOMEM;
-  if (hotplug->nr_cpus != 0)
-    memcpy(cpus, hotplug->cpus, hotplug->nr_cpus * sizeof(*cpus));
-  uvperf__free(hotplug->cpus);
-  hotplug->cpus = cpus;
-  hotplug->nr_cpus = nr;
+  if (cpus->nr != 0)
+    memcpy(more, cpus->by_id, cpus->nr * sizeof(*more));
+  uvperf__free(cpus->by_id);
+  cpus->by_id = more;
+  cpus->nr = nr;
   return 0;
 }
 
-/* Reads which CPUs are listed. Returns 0, or a code without changing
- * anything. */
-static int list_cpus(uvperf__hotplug_t *hotplug) {
-  size_t i, nr;
-  int rc = read_list(hotplug, &nr);
+/* Reads which CPUs are listed. Returns 0, or a code without changing any
+ * CPU. */
+static int list_cpus(cpus_t *cpus) {
+  char text[UVPERF__TEXT_BYTES];
+  const char *at = text;
+  unsigned int first, last;
+  size_t i;
+  int rc = uvperf__system_cpu_list(cpus->root, "online", text);
 
-  if (rc == 0 && nr == 0)
-    rc = -ENODATA;
-  if (rc == 0)
-    rc = grow_cpus(hotplug, (size_t)hotplug->list[nr - 1] + 1);
   if (rc != 0)
     return rc;
-  for (i = 0; i < hotplug->nr_cpus; i++)
-    hotplug->cpus[i].is_listed = 0;
-  for (i = 0; i < nr; i++)
-    hotplug->cpus[hotplug->list[i]].is_listed = 1;
+  do {
+    rc = uvperf__range_next(&at, UVPERF__MAX_CPU, &first, &last);
+    if (rc < 0 || grow_cpus(cpus, last + 1) != 0)
+      return rc < 0 ? rc : -ENOMEM;
+  } while (rc > 0);
+  for (i = 0; i < cpus->nr; i++)
+    cpus->by_id[i].is_listed = 0;
+  at = text;
+  do {
+    rc = uvperf__range_next(&at, UVPERF__MAX_CPU, &first, &last);
+    for (i = first; i <= last; i++)
+      cpus->by_id[i].is_listed = 1;
+  } while (rc > 0);
   return 0;
 }
 
-static uint64_t read_inode(const uvperf__hotplug_t *hotplug, size_t cpu) {
+static uint64_t read_inode(const cpus_t *cpus, size_t cpu) {
   char path[4096];
   uint64_t inode;
   int size;
 
   size = snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/cpu%zu/%s",
-                  hotplug->root, cpu, "topology");
+                  cpus->root, cpu, "topology");
   if (size < 0 || (size_t)size >= sizeof(path) ||
       uvperf__file_inode(path, &inode) != 0)
     return 0;
   return inode;
 }
 
-/* -- a scan --------------------------------------------------------------- */
+/* The CPU is online now, as it was before. Returns whether it has been offline
+ * in between. */
+static int was_away(const cpu_t *before, const cpu_t *now) {
+  if (before->inode != 0 && now->inode != 0)
+    return before->inode != now->inode;
+  return before->nr_went != now->nr_went;
+}
 
-/* Notes the CPUs that are online when the hotplug is made. Such CPUs are not
- * reported. */
-static int note_cpus(uvperf__hotplug_t *hotplug) {
+/* Returns 0, or a code if sysfs cannot be read now.
+ *
+ * The kernel lists a CPU while it is still coming up, when no event can be
+ * opened there yet (perf_event_open returns ENODEV). So a CPU is up if a uevent
+ * says so, or if the previous scan has listed it too. */
+static int scan(cpus_t *cpus) {
+  int rc = list_cpus(cpus);
+  cpu_t *cpu, before;
   size_t i;
-  int rc = list_cpus(hotplug);
 
-  if (rc != 0)
-    return rc;
-  for (i = 0; i < hotplug->nr_cpus; i++) {
-    hotplug->cpus[i].is_online = hotplug->cpus[i].is_listed;
-    if (hotplug->cpus[i].is_online)
-      hotplug->cpus[i].inode = read_inode(hotplug, i);
+  for (i = 0; rc == 0 && i < cpus->nr; i++) {
+    cpu = &cpus->by_id[i];
+    before = *cpu;
+    cpu->inode = cpu->is_listed ? read_inode(cpus, i) : 0;
+    cpu->nr_went += cpu->went;
+    cpu->is_online = cpu->is_listed;
+    cpu->is_up = cpu->is_listed &&
+                 (cpu->came || (before.is_online && !was_away(&before, cpu)));
+    cpu->came = cpu->went = 0;
   }
-  hotplug->is_noted = 1;
-  return 0;
+  return rc;
 }
 
-/* The CPU is listed now and was online before. Returns whether it has been
- * offline in between. */
-static int was_away(const cpu_t *cpu, uint64_t inode) {
-  if (cpu->inode != 0 && inode != 0)
-    return cpu->inode != inode;
-  return cpu->went;
-}
+/* -- reports --------------------------------------------------------------- */
 
-/* Reports the changes of one CPU. The kernel lists a CPU while it is still
- * coming up, when no event can be opened there yet (perf_event_open returns
- * ENODEV). So the CPU is reported if a uevent says that it is up, or if the
- * previous scan has listed it too. Returns whether the CPU must be checked
- * again soon. */
+/* Reports the changes of one CPU. Returns whether the CPU must be checked again
+ * soon. If a callback has stopped the hotplug, the rest is reported after the
+ * next start. */
 static int check_cpu(uvperf__hotplug_t *hotplug, size_t index) {
-  cpu_t *cpu = &hotplug->cpus[index];
-  uint64_t inode = cpu->is_listed ? read_inode(hotplug, index) : 0;
-  int has_gone = cpu->is_online && (!cpu->is_listed || was_away(cpu, inode));
-  int has_come = cpu->is_listed && (has_gone || !cpu->is_online);
-  int is_up = cpu->came || cpu->was_listed;
-  int is_coming = has_come && !is_up;
+  const cpu_t now = hotplug->scanner->cpus.by_id[index];
+  cpu_t *cpu = &hotplug->cpus.by_id[index];
+  int has_gone = cpu->is_online && (!now.is_online || was_away(cpu, &now));
+  int has_come = now.is_online && (has_gone || !cpu->is_online);
 
-  has_come = has_come && is_up;
-  if (has_gone)
-    cpu->is_online = 0;
-  cpu->inode = inode;
-  cpu->was_listed = cpu->is_listed && !cpu->is_online;
-  cpu->came = 0;
-  cpu->went = 0;
+  cpu->inode = now.inode;
+  cpu->nr_went = now.nr_went;
+  cpu->is_online = cpu->is_online && !has_gone;
   if (has_gone)
     hotplug->ops->gone(hotplug->owner, (int)index);
-  /* If the callback has stopped the hotplug, this CPU is reported after the
-   * next start. */
-  if (has_come && hotplug->is_started) {
-    cpu->is_online = 1;
-    cpu->was_listed = 0;
+  if (has_come && now.is_up && hotplug->scanner != NULL) {
+    hotplug->cpus.by_id[index].is_online = 1;
     hotplug->ops->come(hotplug->owner, (int)index);
   }
-  return is_coming;
+  return has_come && !now.is_up;
 }
 
-static void on_timer(uv_timer_t *timer);
-
-/* If sysfs cannot be read now, it is read the next time. The hold: see
- * watch_run in watch.c. */
-static void rescan(uvperf__hotplug_t *hotplug) {
-  uint64_t now = uv_now(hotplug->timer.loop);
-  uint64_t next_ms = uvperf__next_multiple(now, hotplug->rescan_ms) - now;
+/* The hold: see watch_run in watch.c. */
+static void check_cpus(uvperf__hotplug_t *hotplug) {
+  uvperf__teardown_t *teardown = hotplug->teardown;
+  scanner_t *scanner = hotplug->scanner;
   size_t i;
 
-  uvperf__teardown_hold(hotplug->teardown);
-  if (list_cpus(hotplug) == 0)
-    for (i = 0; i < hotplug->nr_cpus && hotplug->is_started; i++)
-      if (check_cpu(hotplug, i) && hotplug->rescan_ms > COMING_MS)
-        next_ms = COMING_MS;
-  if (hotplug->is_started)
-    uv_timer_start(&hotplug->timer, on_timer, next_ms, 0);
-  uvperf__teardown_let_go(hotplug->teardown);
+  if (grow_cpus(&hotplug->cpus, scanner->cpus.nr) != 0)
+    return;
+  uvperf__teardown_hold(teardown);
+  for (i = 0; i < hotplug->cpus.nr && hotplug->scanner != NULL; i++)
+    if (check_cpu(hotplug, i) && scanner->rescan_ms > COMING_MS)
+      uvperf__flush_once(&scanner->member.flush, COMING_MS);
+  uvperf__teardown_let_go(teardown);
 }
 
-/* A forked child must report nothing, because it shares the socket. */
-static int is_forked(const uvperf__hotplug_t *hotplug) {
-  return uvperf__process() != hotplug->process;
-}
+/* A callback may start, stop and close any hotplug. It may also run the loop,
+ * and then this function runs inside itself. */
+static void report(scanner_t *scanner) {
+  uvperf__hotplug_t *hotplug;
+  uvperf__link_t *link;
 
-static void on_timer(uv_timer_t *timer) {
-  uvperf__hotplug_t *hotplug = timer->data;
-
-  if (!is_forked(hotplug))
-    rescan(hotplug);
+  scanner->nr_scans += 1;
+  while ((link = scanner->hotplugs.next) != &scanner->hotplugs) {
+    hotplug = (uvperf__hotplug_t *)((char *)link -
+                                    offsetof(uvperf__hotplug_t, in_hotplugs));
+    if (hotplug->nr_scans == scanner->nr_scans)
+      return;
+    hotplug->nr_scans = scanner->nr_scans;
+    uvperf__link_remove(link);
+    uvperf__link_add(&scanner->hotplugs, link);
+    check_cpus(hotplug);
+  }
 }
 
 /* -- uevents -------------------------------------------------------------- */
@@ -246,7 +243,7 @@ static int cpu_of(const char *text, const char *begin) {
 }
 
 /* Notes the message of a uevent. Returns whether a CPU has come or gone. */
-static int take_uevent(uvperf__hotplug_t *hotplug, const char *text) {
+static int take_uevent(cpus_t *cpus, const char *text) {
   int came = cpu_of(text, "online@/devices/system/cpu/cpu");
   int went = cpu_of(text, "offline@/devices/system/cpu/cpu");
   int cpu = came >= 0 ? came : went;
@@ -254,82 +251,167 @@ static int take_uevent(uvperf__hotplug_t *hotplug, const char *text) {
   if (cpu < 0)
     return 0;
   /* If out of memory, a later scan reports the CPU. */
-  if (grow_cpus(hotplug, (size_t)cpu + 1) == 0) {
-    hotplug->cpus[cpu].came |= came >= 0;
-    hotplug->cpus[cpu].went |= went >= 0;
+  if (grow_cpus(cpus, (size_t)cpu + 1) == 0) {
+    cpus->by_id[cpu].came |= came >= 0;
+    cpus->by_id[cpu].went |= went >= 0;
     /* The CPU came before it went, so it may not be up. */
     if (went >= 0)
-      hotplug->cpus[cpu].came = 0;
+      cpus->by_id[cpu].came = 0;
   }
   return 1;
 }
 
 /* Reads the socket. Returns whether there is a reason to scan: the uevent of a
- * CPU, or lost uevents (ENOBUFS). Only messages of the kernel are accepted.
- * *is_sound says whether the socket can still return messages. */
-static int take_uevents(uvperf__hotplug_t *hotplug, int *is_sound) {
+ * CPU, or lost uevents (ENOBUFS). Only messages of the kernel are accepted. A
+ * socket that can return nothing more is no longer polled. The timer
+ * continues. */
+static int take_uevents(scanner_t *scanner) {
   char text[UEVENT_BYTES];
   int has_news = 0;
   int from_kernel;
   ssize_t size;
   int i;
 
-  *is_sound = 1;
   for (i = 0; i < MOST_UEVENTS; i++) {
-    size = uvperf__sys_uevents_read(hotplug->fd, text, sizeof(text) - 1,
+    size = uvperf__sys_uevents_read(scanner->fd, text, sizeof(text) - 1,
                                     &from_kernel);
-    if (size == -ENOBUFS) {
+    if (size == -ENOBUFS)
       has_news = 1;
-    } else if (size < 0) {
-      *is_sound = size == -EAGAIN;
+    else if (size < 0 && size != -EAGAIN)
+      uv_poll_stop(&scanner->poll);
+    if (size < 0 && size != -ENOBUFS)
       break;
-    }
     if (size <= 0 || !from_kernel)
       continue;
     text[size] = '\0';
-    has_news |= take_uevent(hotplug, text);
+    has_news |= take_uevent(&scanner->cpus, text);
   }
   return has_news;
 }
 
+/* -- the member ------------------------------------------------------------ */
+
+/* A forked child must report nothing, because it shares the socket. */
+static int is_forked(const scanner_t *scanner) {
+  return uvperf__process() != scanner->process;
+}
+
+/* Whether there is a socket, and its handle was not closed by other code. libuv
+ * aborts when a closed handle is started or stopped. */
+static int has_poll(const scanner_t *scanner) {
+  return scanner->fd >= 0 &&
+         !uv_is_closing((const uv_handle_t *)&scanner->poll);
+}
+
+static scanner_t *of_member(uvperf__member_t *member) {
+  return (scanner_t *)((char *)member - offsetof(scanner_t, member));
+}
+
+/* A scan in the next check phase. */
+static void scanner_queue(uvperf__member_t *member) {
+  uvperf__hub_queue(member, 0);
+  uvperf__hub_wake(member->hub);
+}
+
 /* With an error status, libuv has stopped the handle. The status is ENOBUFS if
  * the socket has overrun (netlink_overrun in net/netlink/af_netlink.c). Reading
- * has cleared this error. A socket that can return nothing more is no longer
- * polled. The timer continues. */
+ * clears this error. */
 static void on_poll(uv_poll_t *poll, int status, int events) {
-  uvperf__hotplug_t *hotplug = poll->data;
-  int has_news, is_sound;
+  scanner_t *scanner = poll->data;
 
   (void)events;
-  if (is_forked(hotplug)) {
+  if (is_forked(scanner)) {
     uv_poll_stop(poll);
     return;
   }
-  has_news = take_uevents(hotplug, &is_sound);
-  if (!is_sound)
-    uv_poll_stop(poll);
-  else if (status < 0)
+  if (status < 0)
     uv_poll_start(poll, UV_READABLE, on_poll);
-  if (has_news)
-    rescan(hotplug);
+  if (take_uevents(scanner) && uvperf__hub_check(scanner->member.hub))
+    scanner_queue(&scanner->member);
 }
 
-static void open_socket(uvperf__hotplug_t *hotplug, uv_loop_t *loop) {
+static void scanner_run(uvperf__member_t *member, uint64_t now_ns,
+                        uint64_t max_ns) {
+  scanner_t *scanner = of_member(member);
+
+  (void)now_ns;
+  (void)max_ns;
+  /* If sysfs cannot be read now, it is read the next time. */
+  if (!is_forked(scanner) && scan(&scanner->cpus) == 0)
+    report(scanner);
+}
+
+static void on_closed(uv_handle_t *handle) {
+  scanner_t *scanner = handle->data;
+
+  uvperf__teardown_closed(scanner->teardown);
+}
+
+/* The fd stays open until libuv does not use it any more. */
+static void scanner_close(uvperf__member_t *member,
+                          uvperf__teardown_t *teardown) {
+  scanner_t *scanner = of_member(member);
+
+  uvperf__hub_remove(member);
+  scanner->teardown = teardown;
+  if (scanner->fd >= 0)
+    uvperf__teardown_close(teardown, &scanner->poll, on_closed);
+}
+
+static void scanner_free(uvperf__member_t *member) {
+  scanner_t *scanner = of_member(member);
+
+  if (scanner->fd >= 0)
+    uvperf__sys_close(scanner->fd);
+  uvperf__free(scanner->cpus.by_id);
+  uvperf__free(scanner);
+}
+
+static const uvperf__member_ops_t member_ops = {
+    .run = scanner_run,
+    .flush = scanner_queue,
+    .close = scanner_close,
+    .free = scanner_free,
+};
+
+static void open_socket(scanner_t *scanner, uv_loop_t *loop) {
   int fd = uvperf__sys_uevents_open();
 
   if (fd < 0)
     return;
-  if (uv_poll_init(loop, &hotplug->poll, fd) != 0) {
+  if (uv_poll_init(loop, &scanner->poll, fd) != 0) {
     uvperf__sys_close(fd);
     return;
   }
-  hotplug->fd = fd;
-  hotplug->poll.data = hotplug;
-  hotplug->poll.poll_cb = on_poll;
-  uv_unref((uv_handle_t *)&hotplug->poll);
+  scanner->fd = fd;
+  scanner->poll.data = scanner;
+  scanner->poll.poll_cb = on_poll;
+  uv_unref((uv_handle_t *)&scanner->poll);
 }
 
-/* -- start and stop ------------------------------------------------------- */
+/* Returns the scanner of the owner's hub, and makes it if there is none.
+ * Returns NULL if out of memory. */
+static scanner_t *find_scanner(const uvperf__hotplug_t *hotplug,
+                               const uvperf__teardown_t *teardown) {
+  uvperf__member_t **slot = uvperf__hub_scanner(teardown->hub);
+  scanner_t *scanner;
+
+  if (*slot != NULL)
+    return of_member(*slot);
+  scanner = uvperf__calloc(1, sizeof(*scanner));
+  if (scanner == NULL)
+    return NULL;
+  scanner->cpus.root = hotplug->cpus.root;
+  scanner->process = uvperf__process();
+  scanner->fd = -1;
+  uvperf__link_init(&scanner->hotplugs);
+  open_socket(scanner, teardown->loop);
+  uvperf__hub_add(teardown->hub, &scanner->member, &member_ops);
+  *slot = &scanner->member;
+  return scanner;
+}
+
+/* -- hotplugs -------------------------------------------------------------- */
 
 int uvperf__hotplug_new(uvperf__hotplug_t **hotplug_out, const char *root,
                         const uvperf__hotplug_ops_t *ops, void *owner) {
@@ -339,12 +421,12 @@ int uvperf__hotplug_new(uvperf__hotplug_t **hotplug_out, const char *root,
     return UV_ENOMEM;
   hotplug->ops = ops;
   hotplug->owner = owner;
-  hotplug->root = root;
+  hotplug->cpus.root = root;
   hotplug->process = uvperf__process();
-  hotplug->fd = -1;
-  /* If note_cpus fails, uvperf__hotplug_start tries again and returns the
-   * code. */
-  note_cpus(hotplug);
+  uvperf__link_init(&hotplug->in_hotplugs);
+  /* CPUs that are online now are not reported. If this fails,
+   * uvperf__hotplug_start tries again and returns the code. */
+  hotplug->is_noted = scan(&hotplug->cpus) == 0;
   *hotplug_out = hotplug;
   return 0;
 }
@@ -352,105 +434,60 @@ int uvperf__hotplug_new(uvperf__hotplug_t **hotplug_out, const char *root,
 void uvperf__hotplug_free(uvperf__hotplug_t *hotplug) {
   if (hotplug == NULL)
     return;
-  assert(!hotplug->is_attached || hotplug->closing);
-  if (hotplug->fd >= 0)
-    uvperf__sys_close(hotplug->fd);
-  uvperf__free(hotplug->cpus);
-  uvperf__free(hotplug->list);
+  assert(hotplug->scanner == NULL);
+  uvperf__free(hotplug->cpus.by_id);
   uvperf__free(hotplug);
 }
 
-void uvperf__hotplug_attach(uvperf__hotplug_t *hotplug,
-                            uvperf__teardown_t *teardown) {
-  if (hotplug->is_attached)
-    return;
-  hotplug->is_attached = 1;
-  hotplug->teardown = teardown;
-  uv_timer_init(teardown->loop, &hotplug->timer);
-  hotplug->timer.data = hotplug;
-  hotplug->timer.timer_cb = on_timer;
-  uv_unref((uv_handle_t *)&hotplug->timer);
-}
-
-int uvperf__hotplug_is_attached(const uvperf__hotplug_t *hotplug) {
-  return hotplug->is_attached;
-}
-
-/* Whether there is a socket, and its handle was not closed by other code. libuv
- * aborts when a closed handle is started or stopped. */
-static int has_poll(const uvperf__hotplug_t *hotplug) {
-  return hotplug->fd >= 0 &&
-         !uv_is_closing((const uv_handle_t *)&hotplug->poll);
-}
-
-int uvperf__hotplug_start(uvperf__hotplug_t *hotplug, uint64_t rescan_ms) {
+int uvperf__hotplug_start(uvperf__hotplug_t *hotplug,
+                          uvperf__teardown_t *teardown, uint64_t rescan_ms) {
+  scanner_t *scanner;
   int rc = 0;
 
   assert(rescan_ms > 0);
-  if (hotplug->is_started)
+  if (hotplug->scanner != NULL)
     return 0;
-  if (is_forked(hotplug))
+  if (uvperf__process() != hotplug->process)
     return UV_EPERM;
+  if (!uvperf__hub_is_sound(teardown->hub))
+    return UV_EINVAL;
   if (!hotplug->is_noted)
-    rc = note_cpus(hotplug);
-  if (rc == 0)
-    rc = uv_timer_start(&hotplug->timer, on_timer, 1, 0);
+    rc = scan(&hotplug->cpus);
   if (rc != 0)
     return rc;
-  hotplug->rescan_ms = rescan_ms;
-  hotplug->is_started = 1;
-  if (hotplug->fd < 0)
-    open_socket(hotplug, hotplug->timer.loop);
-  if (has_poll(hotplug))
-    uv_poll_start(&hotplug->poll, UV_READABLE, on_poll);
+  hotplug->is_noted = 1;
+  scanner = find_scanner(hotplug, teardown);
+  if (scanner == NULL || grow_cpus(&scanner->cpus, hotplug->cpus.nr) != 0)
+    return UV_ENOMEM;
+  hotplug->scanner = scanner;
+  hotplug->teardown = teardown;
+  if (uvperf__link_is_alone(&scanner->hotplugs)) {
+    scanner->rescan_ms = rescan_ms;
+    uvperf__flush_start(&scanner->member.flush, rescan_ms);
+    if (has_poll(scanner))
+      uv_poll_start(&scanner->poll, UV_READABLE, on_poll);
+  }
+  uvperf__link_add(&scanner->hotplugs, &hotplug->in_hotplugs);
+  scanner_queue(&scanner->member);
   return 0;
 }
 
-int uvperf__hotplug_explain(uvperf_error_t *error, int code,
-                            const char *remedy) {
-  if (code == UV_EINVAL)
-    return uvperf__error_set(error, code, UVPERF_CAUSE_LOOP,
-                             "other code has closed an inner uv handle");
-  return uvperf__error_online(error, code, remedy);
-}
-
 void uvperf__hotplug_stop(uvperf__hotplug_t *hotplug) {
-  hotplug->is_started = 0;
-  if (!uv_is_closing((const uv_handle_t *)&hotplug->timer))
-    uv_timer_stop(&hotplug->timer);
-  if (has_poll(hotplug))
-    uv_poll_stop(&hotplug->poll);
+  scanner_t *scanner = hotplug == NULL ? NULL : hotplug->scanner;
+
+  if (scanner == NULL)
+    return;
+  hotplug->scanner = NULL;
+  uvperf__link_remove(&hotplug->in_hotplugs);
+  if (!uvperf__link_is_alone(&scanner->hotplugs))
+    return;
+  uvperf__flush_stop(&scanner->member.flush);
+  uvperf__hub_dequeue(&scanner->member);
+  if (has_poll(scanner))
+    uv_poll_stop(&scanner->poll);
 }
 
-/* -- close ---------------------------------------------------------------- */
-
-static void on_closed(uv_handle_t *handle) {
-  uvperf__hotplug_t *hotplug = handle->data;
-
-  uvperf__teardown_closed(hotplug->teardown);
-}
-
-/* The fd stays open until libuv does not use it any more. */
-void uvperf__hotplug_close(uvperf__hotplug_t *hotplug) {
-  assert(!hotplug->closing);
-  uvperf__hotplug_stop(hotplug);
-  hotplug->closing = 1;
-  uvperf__teardown_close(hotplug->teardown, &hotplug->timer, on_closed);
-  if (hotplug->fd >= 0)
-    uvperf__teardown_close(hotplug->teardown, &hotplug->poll, on_closed);
-}
-
-/* As with the interval timer, `data` is read only if the handle's callback
- * shows that the handle is ours. */
-int uvperf__hotplug_close_owner(uv_handle_t *handle) {
-  uvperf__hotplug_t *hotplug;
-
-  if (!(handle->type == UV_TIMER &&
-        ((uv_timer_t *)handle)->timer_cb == on_timer) &&
-      !(handle->type == UV_POLL && ((uv_poll_t *)handle)->poll_cb == on_poll))
-    return 0;
-  hotplug = handle->data;
-  if (!hotplug->closing)
-    hotplug->ops->close(hotplug->owner);
-  return 1;
+int uvperf__hotplug_is(const uv_handle_t *handle) {
+  return handle->type == UV_POLL &&
+         ((const uv_poll_t *)handle)->poll_cb == on_poll;
 }

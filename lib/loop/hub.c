@@ -44,7 +44,8 @@ struct uvperf__hub_s {
   uvperf__flush_timer_t flush_timer;
   uvperf__jobs_t jobs;
   uvperf__scratch_t scratch;
-  uint64_t newest_event; /* the greatest id of the members' events */
+  uvperf__member_t *scanner; /* NULL: no handle has needed it */
+  uint64_t newest_event;     /* the greatest id of the members' events */
   int is_newest_gone;
   uvperf__link_t members;
   uvperf__link_t looks;   /* the members to look at, the next one first */
@@ -141,6 +142,7 @@ static void hub_init(uvperf__hub_t *hub, uv_loop_t *loop) {
   hub->backend_fd = uv_backend_fd(loop);
   hub->leaving = NULL;
   memset(&hub->scratch, 0, sizeof(hub->scratch));
+  hub->scanner = NULL;
   hub->newest_event = 0;
   hub->is_newest_gone = 0;
   hub->turn = hub->polls = 0;
@@ -179,8 +181,10 @@ static void hub_leave(uvperf__teardown_t *teardown) {
   hub->nr_open -= 1;
   if (hub->nr_open > 0)
     return;
-  assert(uvperf__link_is_alone(&hub->members));
   hub->leaving = teardown;
+  if (hub->scanner != NULL)
+    hub->scanner->ops->close(hub->scanner, teardown);
+  assert(uvperf__link_is_alone(&hub->members));
   uvperf__teardown_close(teardown, &hub->check, on_closed);
   uvperf__teardown_close(teardown, &hub->idle, on_closed);
   uvperf__teardown_close(teardown, &hub->flush_timer.timer, on_closed);
@@ -190,6 +194,8 @@ static void hub_drop(uvperf__hub_t *hub) {
   hub->users -= 1;
   if (hub->users > 0)
     return;
+  if (hub->scanner != NULL)
+    hub->scanner->ops->free(hub->scanner);
   uvperf__scratch_free(&hub->scratch);
   atomic_store(&hub->loop, NULL);
 }
@@ -299,6 +305,10 @@ void uvperf__hub_give_back(uvperf__hub_t *hub, void *buffer) {
   hub_drop(hub);
 }
 
+uvperf__member_t **uvperf__hub_scanner(uvperf__hub_t *hub) {
+  return &hub->scanner;
+}
+
 int uvperf__hub_reserve(uvperf__hub_t *hub) {
   return uvperf__scratch_reserve(&hub->scratch);
 }
@@ -377,7 +387,8 @@ int uvperf__hub_check(uvperf__hub_t *hub) {
   while (!uvperf__link_is_alone(&hub->members)) {
     member = of_hub(hub->members.next);
     uvperf__hub_remove(member);
-    member->ops->cancel(member);
+    if (member->ops->cancel != NULL)
+      member->ops->cancel(member);
   }
   return 0;
 }

@@ -4,9 +4,9 @@
  * the scratch, and the queue of slow jobs. The first handle of a loop makes the
  * hub, and the last one closes it.
  *
- * The members are the watches and the interval timers. The hub's uv handles
- * never keep the loop alive. Each member has a uv handle of its own for this,
- * which a uv_walk finds too. */
+ * The members are the watches, the interval timers, and one that scans the
+ * CPUs. The hub's uv handles never keep the loop alive. Each watch and interval
+ * timer has a uv handle of its own for this, which a uv_walk finds too. */
 #ifndef UVPERF_LIB_LOOP_HUB_H
 #define UVPERF_LIB_LOOP_HUB_H
 
@@ -36,11 +36,14 @@ typedef struct uvperf__member_ops_s {
    * callback of the user. Needed if `flush` of the member is used. */
   void (*flush)(uvperf__member_t *member);
   /* Other code has closed a uv handle of the hub, so the member will not run
-   * any more. */
+   * any more. May be NULL. */
   void (*cancel)(uvperf__member_t *member);
+  /* Only for the scanner: see uvperf__hub_scanner. */
+  void (*close)(uvperf__member_t *member, uvperf__teardown_t *teardown);
+  void (*free)(uvperf__member_t *member);
 } uvperf__member_ops_t;
 
-/* A watch or an interval timer, as its hub sees it. */
+/* A member, as its hub sees it. */
 struct uvperf__member_s {
   const uvperf__member_ops_t *ops;
   uvperf__hub_t *hub;
@@ -86,6 +89,12 @@ void uvperf__hub_wake(uvperf__hub_t *hub);
 /* Counts the iterations that the hub has kept from waiting: it is incremented
  * before each of their poll phases. */
 uint64_t uvperf__hub_polls(const uvperf__hub_t *hub);
+
+/* Returns where the hub keeps the member that scans the CPUs (hotplug.c), at
+ * first NULL. The hub calls the member's `close` when the last owner leaves, to
+ * close uv handles as a part of its teardown. It calls `free` when all is
+ * closed. */
+uvperf__member_t **uvperf__hub_scanner(uvperf__hub_t *hub);
 
 /* Whether no other code has closed a uv handle of the hub. */
 int uvperf__hub_is_sound(const uvperf__hub_t *hub);

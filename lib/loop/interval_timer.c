@@ -105,8 +105,8 @@ static void interval_cancel(uvperf__member_t *member) {
   interval->ops->cancel(interval->owner);
 }
 
-static const uvperf__member_ops_t member_ops = {interval_run, NULL, NULL,
-                                                interval_cancel};
+static const uvperf__member_ops_t member_ops = {.run = interval_run,
+                                                .cancel = interval_cancel};
 
 /* -- new, start, stop ------------------------------------------------------ */
 

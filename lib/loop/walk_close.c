@@ -9,5 +9,5 @@
 int uvperf_walk_close(uv_handle_t *handle) {
   return uvperf__watch_close_owner(handle) ||
          uvperf__interval_timer_close_owner(handle) ||
-         uvperf__hotplug_close_owner(handle);
+         uvperf__hotplug_is(handle);
 }

@@ -556,8 +556,10 @@ static size_t watch_look(uvperf__member_t *member, size_t most) {
   return nr;
 }
 
-static const uvperf__member_ops_t member_ops = {watch_run, watch_look, on_flush,
-                                                watch_cancel};
+static const uvperf__member_ops_t member_ops = {.run = watch_run,
+                                                .look = watch_look,
+                                                .flush = on_flush,
+                                                .cancel = watch_cancel};
 
 /* -- reports of the fd of a ring ------------------------------------------- */
 

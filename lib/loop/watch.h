@@ -164,8 +164,8 @@ void uvperf__watch_drain(uvperf__watch_t *watch);
 void uvperf__watch_flush_in(uvperf__watch_t *watch, uint64_t ms);
 
 /* Delivers all records that the rings hold now, without bounds. Returns 0,
- * UV_EBUSY inside a callback of this watch, or UV_ENOMEM, which is possible only
- * inside a callback of another handle. */
+ * UV_EBUSY inside a callback of this watch, or UV_ENOMEM, which is possible
+ * only inside a callback of another handle. */
 int uvperf__watch_flush(uvperf__watch_t *watch);
 
 /* Returns a pointer to a number that changes when the watch is stopped or

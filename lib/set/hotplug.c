@@ -39,8 +39,7 @@ static void on_come(void *owner, int cpu) {
 }
 
 int uvperf__set_make_hotplug(set_t *impl, const char *root) {
-  static const uvperf__hotplug_ops_t ops = {on_come, on_gone,
-                                            uvperf__handle_begin_close};
+  static const uvperf__hotplug_ops_t ops = {on_come, on_gone};
 
   return uvperf__hotplug_new(&impl->base.hotplug, root, &ops, impl);
 }

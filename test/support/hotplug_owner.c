@@ -24,13 +24,6 @@ static void gone(void *arg, int cpu) {
   append(arg, "gone", cpu);
 }
 
-static void close_by_walk(void *arg) {
-  hotplug_owner_t *owner = arg;
-
-  owner->closes++;
-  hotplug_close(owner);
-}
-
 static void closed(void *arg) {
   hotplug_owner_t *owner = arg;
 
@@ -45,11 +38,11 @@ static void release(void *arg) {
 }
 
 void hotplug_close(hotplug_owner_t *owner) {
-  uvperf__hotplug_close(owner->hotplug);
+  uvperf__hotplug_stop(owner->hotplug);
   uvperf__teardown_end(&owner->teardown);
 }
 
-static const uvperf__hotplug_ops_t ops = {come, gone, close_by_walk};
+static const uvperf__hotplug_ops_t ops = {come, gone};
 
 int hotplug_setup(void **state) {
   if (cpu_tree_begin(3) != 0)
@@ -71,8 +64,7 @@ void hotplug_make_on(uv_loop_t *loop, hotplug_owner_t *owner,
   owner->loop = loop;
   assert_int_equal(uvperf__hotplug_new(&owner->hotplug, root, &ops, owner), 0);
   uvperf__teardown_init(&owner->teardown, loop, closed, release, NULL, owner);
-  uvperf__hotplug_attach(owner->hotplug, &owner->teardown);
-  uvperf__hotplug_attach(owner->hotplug, &owner->teardown);
+  assert_int_equal(uvperf__hub_join(&owner->teardown), 0);
 }
 
 void hotplug_make(uv_loop_t *loop, hotplug_owner_t *owner) {
@@ -96,13 +88,21 @@ void hotplug_run(uv_loop_t *loop) {
   uv_run(loop, UV_RUN_NOWAIT);
 }
 
-void hotplug_look(uv_loop_t *loop) {
-  fake_clock_fire(fake_clock_timer(loop));
+/* As if the hub's timer were due. */
+void hotplug_look(uv_loop_t *loop, uvperf__hub_t *hub) {
+  uvperf__member_t *scanner = *uvperf__hub_scanner(hub);
+
+  scanner->ops->flush(scanner);
+  hotplug_run(loop);
+}
+
+int hotplug_try(hotplug_owner_t *owner) {
+  return uvperf__hotplug_start(owner->hotplug, &owner->teardown, HOTPLUG_NEVER);
 }
 
 void hotplug_start(uv_loop_t *loop, hotplug_owner_t *owner) {
-  assert_int_equal(uvperf__hotplug_start(owner->hotplug, HOTPLUG_NEVER), 0);
-  hotplug_look(loop);
+  assert_int_equal(hotplug_try(owner), 0);
+  hotplug_run(loop);
 }
 
 void hotplug_begin(uv_loop_t *loop, hotplug_owner_t *owner) {
@@ -119,7 +119,7 @@ void hotplug_expect(uv_loop_t *loop, hotplug_owner_t *owner, const char *seen) {
 
 void hotplug_expect_by_look(uv_loop_t *loop, hotplug_owner_t *owner,
                             const char *seen) {
-  hotplug_look(loop);
+  hotplug_look(loop, owner->teardown.hub);
   assert_string_equal(owner->seen, seen);
   owner->seen[0] = '\0';
 }

@@ -8,6 +8,7 @@
 #include "support.h"
 
 #include "loop/hotplug.h"
+#include "loop/hub.h"
 
 /* Longer than any test: nothing is checked by the timer. */
 #define HOTPLUG_NEVER UINT64_C(1000000000)
@@ -19,7 +20,6 @@ struct hotplug_owner_s {
   uvperf__teardown_t teardown;
   char seen[256]; /* as in "gone 1, come 1" */
   uint64_t nr;    /* number of callbacks */
-  int closes;     /* by hotplug_close_owner */
   int closed;
   /* Called after each callback; may be NULL. */
   void (*hook)(hotplug_owner_t *owner);
@@ -34,9 +34,11 @@ int hotplug_teardown(void **state);
 void hotplug_make(uv_loop_t *loop, hotplug_owner_t *owner);
 void hotplug_make_on(uv_loop_t *loop, hotplug_owner_t *owner, const char *root);
 
-/* Fires the timer, which checks the CPUs without a uevent. */
-void hotplug_look(uv_loop_t *loop);
+/* Checks the CPUs without a uevent. */
+void hotplug_look(uv_loop_t *loop, uvperf__hub_t *hub);
 
+/* Starts it, and returns the code. */
+int hotplug_try(hotplug_owner_t *owner);
 /* Starts it; the first check is done when it returns. */
 void hotplug_start(uv_loop_t *loop, hotplug_owner_t *owner);
 /* Makes and starts it. */
@@ -45,7 +47,7 @@ void hotplug_begin(uv_loop_t *loop, hotplug_owner_t *owner);
 /* Runs enough turns of the loop for all pending events. */
 void hotplug_run(uv_loop_t *loop);
 
-/* Runs the loop after a uevent, or fires the timer, and expects these
+/* Runs the loop after a uevent, or checks the CPUs, and expects these
  * callbacks. */
 void hotplug_expect(uv_loop_t *loop, hotplug_owner_t *owner, const char *seen);
 void hotplug_expect_by_look(uv_loop_t *loop, hotplug_owner_t *owner,

@@ -78,7 +78,8 @@ static size_t look(uvperf__member_t *member, size_t most) {
   return nr;
 }
 
-static const uvperf__member_ops_t ops = {run, look, flush, cancel};
+static const uvperf__member_ops_t ops = {
+    .run = run, .look = look, .flush = flush, .cancel = cancel};
 
 static void closed(void *owner) {
   ((one_t *)owner)->closed += 1;
