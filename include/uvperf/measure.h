@@ -52,11 +52,11 @@ typedef struct uvperf_meter_s uvperf_meter_t;
  *  @param meter    Receives the meter, NULL on error. Free it with
  *    uvperf_meter_free.
  *  @param options  Caller's, copied. Start from UVPERF_SET_OPTIONS_INIT. These
- *    fields are used: `names`, `events`, or `attrs` with `nr_attrs` and
- *    `leaders`; `targets`, whose counts are added up; `fallbacks`; and `flags`,
- *    which may have UVPERF_SET_USER_READ and UVPERF_SET_STRICT. With
- *    UVPERF_SET_STRICT an event that cannot be opened is an error. The attrs
- *    only count: sample_period and the fields of samples are unused.
+ *    fields are used: `names`, `events`, or `attrs` with `nr_attrs`;
+ *    `targets`, whose counts are added up; `fallbacks`; and `flags`, which may
+ *    have UVPERF_SET_USER_READ and UVPERF_SET_STRICT. With UVPERF_SET_STRICT an
+ *    event that cannot be opened is an error. The attrs only count:
+ *    sample_period and the fields of samples are unused.
  *  @param error    Receives the most specific failure of all events; may be
  *    NULL.
  *  @return 0, or

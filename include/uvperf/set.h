@@ -277,7 +277,7 @@ UVPERF_EXTERN size_t uvperf_set_nr_attrs(const uvperf_set_t *set);
  *  never change: see uvperf_set_options_t.fallbacks. UVPERF_FALLBACK_USER adds
  *  the modifier u to the label, as perf(1) does. After UVPERF_FALLBACK_CLOCK or
  *  UVPERF_FALLBACK_PRECISE the label is from uvperf_attr_label, even if the
- *  caller chose a name (name=, options.labels).
+ *  caller chose a name (name=, uvperf_event_list_add).
  *
  *  item->attr is the attr as it was opened, with fallbacks. Before the attr is
  *  opened anywhere, it is the attr that will be tried. Only these fields are as

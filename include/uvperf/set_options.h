@@ -222,7 +222,8 @@ typedef struct uvperf_set_options_s {
   size_t size;
   /* Pointers to the attrs, because the sizes of attrs can differ. No pointer is
    * NULL. The array is NULL if `names` or `events` is used, or if the set has
-   * only `side_band`. If the PMU of an attr belongs to one kind of cores, the
+   * only `side_band`. For groups and labels, put the attrs into a list
+   * (uvperf_event_list_add). If the PMU of an attr belongs to one kind of cores, the
    * attr is opened only on these cores. A name is opened on each kind of cores.
    *
    * The set changes its copies. It sets `disabled` and read_format. The set
@@ -233,10 +234,6 @@ typedef struct uvperf_set_options_s {
    * uvperf_event_init. */
   const struct perf_event_attr *const *attrs;
   size_t nr_attrs;
-  /* For each attr the index of its group's leader. The leader comes before its
-   * members. A leader, and an attr without a group, has its own index. NULL
-   * means that there are no groups. */
-  const size_t *leaders;
   /* Used instead of attrs: events by their names, such as
    * "{cycles,instructions},cs" (uvperf-events(7)). With UVPERF_SET_RECORDS the
    * set samples the events as perf record does: see sample_type. The names are
@@ -304,10 +301,6 @@ typedef struct uvperf_set_options_s {
    * thread that calls init. If the process forks meanwhile, no callback of the
    * handle runs in the child, as with uvperf_close. */
   uvperf_open_cb open_cb;
-  /* The label of each attr (see uvperf_set_item). A NULL label means the name
-   * from uvperf_attr_label. A NULL array means these names for all attrs. In a
-   * list of events the term name= is the label. */
-  const char *const *labels;
   /* PERF_SAMPLE_* of each event by name that samples. 0 is the default: IP,
    * TID, TIME, CPU and PERIOD, and RAW for tracepoints and bpf-output. These
    * bits are added to the bits that the name requests (call-graph=). This field
@@ -339,8 +332,8 @@ typedef struct uvperf_set_options_s {
 /* The defaults, for an initializer. */
 #define UVPERF_SET_OPTIONS_INIT                                                \
   {                                                                            \
-    sizeof(uvperf_set_options_t), NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, \
-        0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0             \
+    sizeof(uvperf_set_options_t), NULL, 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, \
+        0, 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0                         \
   }
 
 /* One event of a set that could not be opened. */

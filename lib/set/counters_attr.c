@@ -32,23 +32,6 @@ static int of_attr(uvperf_error_t *error, size_t attr, int rc) {
   return rc;
 }
 
-static int check_leaders(const uvperf_set_options_t *options,
-                         uvperf_error_t *error) {
-  const size_t *leaders = options->leaders;
-  size_t i;
-
-  for (i = 0; leaders != NULL && i < options->nr_attrs; i++) {
-    if (leaders[i] <= i && leaders[leaders[i]] == leaders[i])
-      continue;
-    uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                      "options.leaders[%zu] is %zu, but a leader must come "
-                      "before the rest of its group, and lead itself",
-                      i, leaders[i]);
-    return of_attr(error, i, -EINVAL);
-  }
-  return 0;
-}
-
 static int check_attrs(const uvperf_set_options_t *options,
                        uvperf_error_t *error) {
   size_t i;
@@ -56,10 +39,9 @@ static int check_attrs(const uvperf_set_options_t *options,
   if (options->names != NULL && options->events != NULL)
     return bad(error, "options has both names and events; set only one");
   if (options->names != NULL || options->events != NULL) {
-    if (options->attrs != NULL || options->nr_attrs != 0 ||
-        options->leaders != NULL || options->labels != NULL)
-      return bad(error, "options.names and events exclude attrs, leaders and "
-                        "labels; write groups as {} and labels as name=");
+    if (options->attrs != NULL || options->nr_attrs != 0)
+      return bad(error, "options.names and events exclude attrs; add the attrs "
+                        "to a list by uvperf_event_list_add");
     return 0;
   }
   if (options->nr_attrs == 0 && options->side_band != 0)
@@ -79,7 +61,7 @@ static int check_attrs(const uvperf_set_options_t *options,
       return of_attr(error, i,
                      uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
                                        "options.attrs[%zu] is NULL", i));
-  return check_leaders(options, error);
+  return 0;
 }
 
 /* -- options: records ------------------------------------------------------ */
@@ -170,37 +152,14 @@ static int no_memory(uvperf_error_t *error) {
   return uvperf__error_shortage(error, -ENOMEM, "cannot copy the attrs");
 }
 
-/* Makes the item of an attr that is not from a list. `label` is the user's
- * label, or NULL. Returns 0 or -ENOMEM. */
-static int make_item(const uvperf__counters_t *counters, counter_attr_t *own,
-                     size_t leader, const char *label) {
+/* Makes the item of an attr that is not from a list. Returns 0 or -ENOMEM. */
+static int make_item(const uvperf__counters_t *counters, counter_attr_t *own) {
   own->item.scale = 1;
   own->item.unit = uvperf__attr_unit(own->asked);
   own->item.group_name = "";
   own->item.group = -1;
-  own->item.leader = leader;
-  own->item.first = (size_t)(own - counters->attrs);
-  if (label == NULL)
-    return uvperf__counters_brief_label(counters, own);
-  own->label = uvperf__counter_copy_text(label);
-  own->item.label = own->label;
-  return own->label == NULL ? -ENOMEM : 0;
-}
-
-/* A leader gets its group's number when a second member is found. */
-static void number_groups(uvperf__counters_t *counters) {
-  counter_attr_t *leader;
-  int nr = 0;
-  size_t i;
-
-  for (i = 0; i < counters->nr_attrs; i++) {
-    leader = &counters->attrs[counters->attrs[i].item.leader];
-    if (leader == &counters->attrs[i])
-      continue;
-    if (leader->item.group < 0)
-      leader->item.group = nr++;
-    counters->attrs[i].item.group = leader->item.group;
-  }
+  own->item.leader = own->item.first = (size_t)(own - counters->attrs);
+  return uvperf__counters_brief_label(counters, own);
 }
 
 /* The kernel creates a probe again for each task that inherits it, and reads
@@ -455,8 +414,6 @@ static int copy_attr_and_item(uvperf__counters_t *counters, size_t index,
   counter_attr_t *own = &counters->attrs[index];
   const struct perf_event_attr *given;
   struct perf_event_attr side_band;
-  const char *label = NULL;
-  size_t leader = index;
   int rc;
 
   if (counters->has_side_band && index == counters->nr_attrs - 1) {
@@ -467,17 +424,13 @@ static int copy_attr_and_item(uvperf__counters_t *counters, size_t index,
     given = own->item.attr;
   } else {
     given = options->attrs[index];
-    if (options->leaders != NULL)
-      leader = options->leaders[index];
-    if (options->labels != NULL)
-      label = options->labels[index];
   }
   rc = copy_attr(counters, index, given, error);
   if (rc != 0)
     return rc;
   own->names_probe = own->asked->config1 != 0 &&
                      uvperf__counters_is_probe(counters, own->asked);
-  if (own->item.label == NULL && make_item(counters, own, leader, label) != 0)
+  if (own->item.label == NULL && make_item(counters, own) != 0)
     return no_memory(error);
   own->item.attr = own->attr;
   counters->attr_flags[index] = reading_flags(&own->item);
@@ -495,9 +448,7 @@ static int copy_attrs(uvperf__counters_t *counters,
     if (rc != 0)
       return of_attr(error, i, rc);
   }
-  if (counters->list == NULL)
-    number_groups(counters);
-  else if (counters->flags & UVPERF_SET_RECORDS)
+  if (counters->list != NULL && counters->flags & UVPERF_SET_RECORDS)
     rc = uvperf__counters_sample_names(counters, options, error);
   if (rc == 0)
     rc = uvperf__counters_find_cores(counters, error);

@@ -266,22 +266,20 @@ static int compare(bench_report_t *report, const char *name, const char *per,
 }
 
 static int open_set(subject_t *subject, int is_group) {
-  static struct perf_event_attr attrs[MANY];
-  const struct perf_event_attr *pointers[MANY];
-  size_t leaders[MANY];
+  uvperf_event_list_t *list = NULL;
+  struct perf_event_attr attr;
   uvperf_target_t self = UVPERF_TARGET_INIT;
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_error_t error;
   size_t i;
 
   for (i = 0; i < subject->nr; i++) {
-    own_attr(&attrs[i], i);
-    pointers[i] = &attrs[i];
-    leaders[i] = is_group ? 0 : i;
+    own_attr(&attr, i);
+    if (uvperf_event_list_add(&list, &attr, NULL, is_group && i > 0 ? 0 : -1,
+                              &error) < 0)
+      return bench_fail("uvperf_event_list_add", error.reason);
   }
-  options.attrs = pointers;
-  options.nr_attrs = subject->nr;
-  options.leaders = leaders;
+  options.events = list;
   options.targets = &self;
   options.nr_targets = 1;
   options.flags = UVPERF_SET_STRICT;
@@ -289,6 +287,7 @@ static int open_set(subject_t *subject, int is_group) {
     return bench_fail("uvperf_reading_new", "no memory");
   if (uvperf_set_init(&subject->loop, &subject->set, &options, &error) != 0)
     return bench_fail("uvperf_set_init", error.reason);
+  uvperf_event_list_free(list);
   return 0;
 }
 

@@ -13,9 +13,8 @@
 static uvperf_count_t count_syscalls(const char *test, uint32_t flags) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t target = UVPERF_TARGET_INIT;
-  const struct perf_event_attr *attrs[2];
   struct perf_event_attr attr, faults;
-  size_t leaders[2] = {0, 0};
+  uvperf_event_list_t *list = NULL;
   uvperf__counters_t *counters;
   uvperf_count_t count;
   uvperf_reading_t *reading;
@@ -24,16 +23,15 @@ static uvperf_count_t count_syscalls(const char *test, uint32_t flags) {
   attr.sample_period = 0;
   live_touch_attr(&faults, 0);
   faults.sample_period = 0;
-  attrs[0] = &attr;
-  attrs[1] = &faults;
-  options.attrs = attrs;
-  options.leaders = leaders;
-  options.nr_attrs = 2;
+  uvperf_event_list_add(&list, &attr, NULL, -1, NULL);
+  uvperf_event_list_add(&list, &faults, NULL, 0, NULL);
+  options.events = list;
   options.targets = &target;
   options.nr_targets = 1;
   options.flags = flags;
   reading = user_page_events_reading();
   assert_int_equal(uvperf__counters_new(&counters, &options, NULL), 0);
+  uvperf_event_list_free(list);
   assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
   live_syscall(11);
   assert_int_equal(uvperf__counters_read(counters, reading), 0);

@@ -109,7 +109,6 @@ static void records_of_200_events_have_their_sources(void **state) {
   record_counters(&make, 0);
   make.options.attrs = pointers;
   make.options.nr_attrs = MANY;
-  make.options.leaders = NULL;
   counters_add(&make, UVPERF_TARGET_SELF)->data = &make;
   counters = counters_open(&make);
   assert_int_equal(uvperf__counters_nr_open(counters) % MANY, 0);

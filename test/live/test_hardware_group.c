@@ -35,9 +35,10 @@ static void members_count_the_same_instructions(void **state) {
   live_plan_hardware(&plan, PERF_COUNT_HW_CPU_CYCLES);
   live_plan_hardware(&plan, PERF_COUNT_HW_INSTRUCTIONS);
   live_plan_hardware(&plan, PERF_COUNT_HW_INSTRUCTIONS);
-  live_plan_group(&plan);
+  live_plan_group(&plan, plan.options.nr_attrs);
   live_plan_target(&plan, UVPERF_TARGET_SELF);
   live_set_begin(*state, &live, &plan.options);
+  uvperf_event_list_free(plan.list);
   live_loop(ITERATIONS);
   assert_int_equal(uvperf_disable(&live.set.handle, UVPERF_ALL, NULL), 0);
   live_set_read(&live, 0);
@@ -70,9 +71,10 @@ static void group_larger_than_the_pmu_is_no_count_of_0(void **state) {
   live_plan_begin(&plan);
   for (i = 0; i < counters + 2; i++)
     live_plan_hardware(&plan, PERF_COUNT_HW_INSTRUCTIONS);
-  live_plan_group(&plan);
+  live_plan_group(&plan, plan.options.nr_attrs);
   live_plan_target(&plan, UVPERF_TARGET_SELF);
   live_set_begin(*state, &live, &plan.options);
+  uvperf_event_list_free(plan.list);
   live_loop(ITERATIONS);
   live_set_read(&live, 0);
   failures = uvperf_set_failures(&live.set, &nr);
@@ -110,12 +112,12 @@ static void groups_in_turns_are_estimated(void **state) {
   live_need_loop(__func__);
   half = live_need_few_counters(__func__) / 2 + 1;
   live_plan_begin(&plan);
-  for (i = 0; i < 2 * half; i++) {
+  for (i = 0; i < 2 * half; i++)
     live_plan_hardware(&plan, PERF_COUNT_HW_INSTRUCTIONS);
-    plan.leaders[i] = i < half ? 0 : half;
-  }
+  live_plan_group(&plan, half);
   live_plan_target(&plan, UVPERF_TARGET_SELF);
   live_set_begin(*state, &live, &plan.options);
+  uvperf_event_list_free(plan.list);
   for (i = 0; i < 5; i++)
     live_loop(ITERATIONS);
   assert_int_equal(uvperf_disable(&live.set.handle, UVPERF_ALL, NULL), 0);

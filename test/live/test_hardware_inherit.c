@@ -28,11 +28,12 @@ static void begin(uv_loop_t *loop, live_set_t *live, uint32_t flags) {
   live_plan_begin(&plan);
   for (i = 0; i < 3; i++)
     live_plan_hardware(&plan, configs[i]);
-  plan.leaders[1] = 0;
+  live_plan_group(&plan, 2);
   target = live_plan_target(&plan, UVPERF_TARGET_PROCESS);
   target->pid = getpid();
   target->flags = flags;
   live_set_begin(loop, live, &plan.options);
+  uvperf_event_list_free(plan.list);
 }
 
 static uint64_t read_instructions(live_set_t *live) {

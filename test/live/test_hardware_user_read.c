@@ -116,8 +116,9 @@ static void pages_are_read_without_a_system_call(void **state) {
   plan_begin(&plan);
   plan_event(&plan, PERF_COUNT_HW_CPU_CYCLES);
   plan_event(&plan, PERF_COUNT_HW_INSTRUCTIONS);
-  live_plan_group(&plan);
+  live_plan_group(&plan, 2);
   live_set_begin(*state, &live, &plan.options);
+  uvperf_event_list_free(plan.list);
 
   before = live_set_read(&syscalls, 0).value;
   assert_int_equal(least_between(&live, 1, 2 * ITERATIONS) -

@@ -427,8 +427,7 @@ static void meter_of_attrs_and_targets_counts_all_of_them(void **state) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t targets[2] = {UVPERF_TARGET_INIT, UVPERF_TARGET_INIT};
   struct perf_event_attr writes, dummy;
-  const struct perf_event_attr *attrs[] = {&writes, &dummy};
-  const size_t leaders[] = {0, 0};
+  uvperf_event_list_t *list = NULL;
   uvperf_count_t counts[2];
   uvperf_meter_t *meter;
   live_thread_t thread;
@@ -440,9 +439,9 @@ static void meter_of_attrs_and_targets_counts_all_of_them(void **state) {
   uvperf_attr_set_period(&writes, 0);
   uvperf_attr_software(&dummy, PERF_COUNT_SW_DUMMY);
   dummy.exclude_kernel = 1;
-  options.attrs = attrs;
-  options.nr_attrs = 2;
-  options.leaders = leaders;
+  uvperf_event_list_add(&list, &writes, NULL, -1, NULL);
+  uvperf_event_list_add(&list, &dummy, NULL, 0, NULL);
+  options.events = list;
   options.targets = targets;
   options.nr_targets = 2;
   options.flags = UVPERF_SET_STRICT;
@@ -462,6 +461,7 @@ static void meter_of_attrs_and_targets_counts_all_of_them(void **state) {
   options.flags = UVPERF_SET_RECORDS;
   assert_int_equal(uvperf_meter_new(&meter, &options, NULL), UV_EINVAL);
   assert_null(meter);
+  uvperf_event_list_free(list);
   live_thread_end(&thread);
 }
 

@@ -124,7 +124,6 @@ static void set_of_a_list_has_its_labels_and_groups(void **state) {
   live_plan_begin(&plan);
   live_plan_target(&plan, UVPERF_TARGET_SELF);
   plan.options.attrs = NULL;
-  plan.options.leaders = NULL;
   plan.options.names = "mine{page-faults,context-switches/name=cs/},dummy";
   live_set_begin(*state, &live, &plan.options);
   assert_int_equal(uvperf_set_nr_attrs(&live.set), 3);
@@ -152,9 +151,10 @@ static void set_of_all_cpus_reads_a_group_of_5_once_a_cpu(void **state) {
   live_plan_begin(&plan);
   for (i = 0; i < 5; i++)
     live_plan_software(&plan, PERF_COUNT_SW_DUMMY);
-  live_plan_group(&plan);
+  live_plan_group(&plan, 5);
   live_plan_target(&plan, UVPERF_TARGET_CPUS);
   live_set_begin(*state, &live, &plan.options);
+  uvperf_event_list_free(plan.list);
   reads = fake_count(FAKE_READ);
   assert_int_equal(live_set_read(&live, 4).state, UVPERF_COUNT_COUNTING);
   assert_int_equal(fake_count(FAKE_READ) - reads,
@@ -310,9 +310,6 @@ static void set_init_refuses_invalid_options(void **state) {
   options->fallbacks = 1u << 31;
   refused(*state, options, UV_EINVAL, "fallbacks");
   options->fallbacks = 0;
-  plan.leaders[0] = 1;
-  refused(*state, options, UV_EINVAL, "leader");
-  plan.leaders[0] = 0;
   options->nr_attrs = 0;
   refused(*state, options, UV_EINVAL, "attrs");
   options->nr_attrs = 2;

@@ -504,7 +504,7 @@ static void run_seed(uv_loop_t *loop, uint64_t tracepoint, uint64_t seed) {
   live_plan_syscall(&fixture->plan, tracepoint);
   live_plan_software(&fixture->plan, PERF_COUNT_SW_DUMMY);
   live_plan_syscall(&fixture->plan, tracepoint);
-  fixture->plan.leaders[1] = 0;
+  live_plan_group(&fixture->plan, 2);
   assert_int_equal(uvperf_reading_new(&fixture->reading), 0);
   for (i = 1; i < ACTORS; i++)
     start_actor(&fixture->actors[i]);
@@ -519,6 +519,7 @@ static void run_seed(uv_loop_t *loop, uint64_t tracepoint, uint64_t seed) {
   for (i = 1; i < ACTORS; i++)
     end_actor(&fixture->actors[i]);
   uvperf_reading_free(fixture->reading);
+  uvperf_event_list_free(fixture->plan.list);
   random_run_check(&fixture->run, seed);
   free(fixture);
 }

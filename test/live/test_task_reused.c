@@ -101,7 +101,7 @@ static void plan_set(live_plan_t *plan, opened_t *opened, uint32_t records) {
   live_plan_software(plan, PERF_COUNT_SW_TASK_CLOCK);
   live_plan_software(plan, PERF_COUNT_SW_PAGE_FAULTS);
   plan->attrs[0].exclude_kernel = plan->attrs[1].exclude_kernel = 1;
-  live_plan_group(plan);
+  live_plan_group(plan, 2);
   plan->options.flags |= records;
   opened->live.set.handle.data = &opened->live;
   opened->live.hook_data = opened;
@@ -126,6 +126,7 @@ static void target_of_an_id_used_again_is_esrch(void **state) {
   for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
     plan_set(&plan, &opened, rows[i].flags | UVPERF_SET_TARGETS_LATER);
     live_set_open(*state, &opened.live, &plan.options);
+    uvperf_event_list_free(plan.list);
     fds = support_count_fds();
     target.type = rows[i].type;
     target.pid = chosen_id_begin(__func__, 0);
@@ -154,6 +155,7 @@ static void set_of_an_id_used_again_is_esrch(void **state) {
   plan.options.open_cb = on_set;
   assert_int_equal(
       uvperf_set_init(*state, &opened.live.set, &plan.options, NULL), 0);
+  uvperf_event_list_free(plan.list);
   expect_esrch(*state, &busy, &opened, plan.targets[0].pid);
   live_set_close(&opened.live);
 }
@@ -206,6 +208,7 @@ static void target_of_a_pidfd_is_its_process(void **state) {
       uvperf_set_init(*state, &opened.live.set, &plan.options, &opened.error),
       UV_ESRCH);
   assert_int_equal(opened.error.cause, UVPERF_CAUSE_NO_TASK);
+  uvperf_event_list_free(plan.list);
   close(fd);
 }
 

@@ -21,7 +21,7 @@ static void plan_own(live_plan_t *plan) {
   plan_user(plan, PERF_COUNT_SW_TASK_CLOCK);
   live_plan_syscall(plan, tracepoint);
   plan->attrs[2].exclude_kernel = 1;
-  plan->leaders[1] = 0;
+  live_plan_group(plan, 2);
   live_plan_target(plan, UVPERF_TARGET_SELF);
 }
 
@@ -40,10 +40,12 @@ static void close_all(unprivileged_report_t *report, uv_loop_t *loop,
 static int open_set(unprivileged_report_t *report, uv_loop_t *loop,
                     live_set_t *live, const live_plan_t *plan) {
   uvperf_error_t error;
+  int rc;
 
   memset(live, 0, sizeof(*live));
-  if (uvperf_set_init(loop, &live->set, &plan->options, &error) != 0 ||
-      uvperf_reading_new(&live->reading) != 0) {
+  rc = uvperf_set_init(loop, &live->set, &plan->options, &error);
+  uvperf_event_list_free(plan->list);
+  if (rc != 0 || uvperf_reading_new(&live->reading) != 0) {
     unprivileged_wrong(report, "%d: %s", error.code, error.reason);
     return -1;
   }

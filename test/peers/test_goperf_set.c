@@ -108,9 +108,10 @@ static void set_group_of_two_writes_the_counts_of_both(void **state) {
   snprintf(list, sizeof(list), "%d", cpu);
   plan_two(__func__, &plan, list,
            PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_READ);
-  live_plan_group(&plan);
+  live_plan_group(&plan, 2);
   live_pin(cpu, &old);
   run_two(*state, &stream, &plan, &hits);
+  uvperf_event_list_free(plan.list);
   for (i = 0; i < 2; i++) {
     check_hit(&stream, &hits, i);
     assert_int_equal(hits.values[i][0], 1);
@@ -155,9 +156,10 @@ static void set_group_on_each_cpu_counts_there_alone(void **state) {
   size_t i, nr = live_cpus(cpus, 2);
 
   plan_two(__func__, &plan, NULL, PERF_SAMPLE_TID | PERF_SAMPLE_READ);
-  live_plan_group(&plan);
+  live_plan_group(&plan, 2);
   memset(&hits, 0, sizeof(hits));
   live_stream_open(*state, &stream, &plan.options);
+  uvperf_event_list_free(plan.list);
   stream.on_record = note_hit;
   stream.hook_data = &hits;
   live_stream_start(&stream, NULL);

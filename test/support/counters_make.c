@@ -39,7 +39,6 @@ void counters_make(counters_make_t *make, size_t nr_attrs) {
   make->options = init;
   make->options.attrs = nr_attrs != 0 ? make->pointers : NULL;
   make->options.nr_attrs = nr_attrs;
-  make->options.leaders = nr_attrs != 0 ? make->leaders : NULL;
   make->options.targets = make->targets;
 }
 
@@ -69,6 +68,40 @@ void counters_add_thread(counters_make_t *make, int32_t pid) {
   counters_add(make, UVPERF_TARGET_THREAD)->pid = pid;
 }
 
+static int has_groups(const counters_make_t *make) {
+  size_t i = 0;
+
+  while (i < COUNTERS_MOST &&
+         (make->pointers[i] == NULL || make->leaders[i] == i))
+    i++;
+  return i < COUNTERS_MOST;
+}
+
+/* Groups are made in a list. */
+int counters_try(const char *root, const counters_make_t *make,
+                 uvperf__counters_t **counters, uvperf_error_t *error) {
+  uvperf_set_options_t options = make->options;
+  uvperf_event_list_t *list = NULL;
+  size_t i, leader;
+  int rc = 0;
+
+  *counters = NULL;
+  if (has_groups(make)) {
+    for (i = 0; i < options.nr_attrs && rc >= 0; i++) {
+      leader = make->leaders[i];
+      rc = uvperf_event_list_add(&list, options.attrs[i], NULL,
+                                 leader == i ? -1 : (int)leader, error);
+    }
+    options.events = list;
+    options.attrs = NULL;
+    options.nr_attrs = 0;
+  }
+  if (rc >= 0)
+    rc = uvperf__counters_make(root, 0, counters, &options, error);
+  uvperf_event_list_free(list);
+  return rc;
+}
+
 uvperf__counters_t *counters_open_on(const char *root,
                                      const counters_make_t *make) {
   uvperf__counters_t *counters;
@@ -76,7 +109,7 @@ uvperf__counters_t *counters_open_on(const char *root,
   int rc;
 
   memset(&error, 0, sizeof(error));
-  rc = uvperf__counters_make(root, 0, &counters, &make->options, &error);
+  rc = counters_try(root, make, &counters, &error);
   if (rc != 0)
     fail_msg("the counters returned %d: %s", rc, error.reason);
   return counters;
@@ -93,7 +126,7 @@ void counters_refused(const counters_make_t *make, uvperf_error_t *error,
   int rc;
 
   memset(error, 0, sizeof(*error));
-  rc = uvperf__counters_new(&counters, &make->options, error);
+  rc = counters_try("", make, &counters, error);
   if (rc != code || error->code != code || error->cause != cause)
     fail_msg("%d, not %d; %s, not %s: %s", rc, code,
              uvperf_cause_name(error->cause), uvperf_cause_name(cause),

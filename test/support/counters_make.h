@@ -16,7 +16,7 @@
 typedef struct counters_make_s {
   struct perf_event_attr attrs[COUNTERS_MOST];
   const struct perf_event_attr *pointers[COUNTERS_MOST];
-  size_t leaders[COUNTERS_MOST];
+  size_t leaders[COUNTERS_MOST]; /* for counters_try */
   uvperf_target_t targets[COUNTERS_MOST];
   uvperf_set_options_t options;
 } counters_make_t;
@@ -36,6 +36,11 @@ uvperf_target_t *counters_add(counters_make_t *make, uint32_t type);
 /* Adds the CPUs of this list, or a thread. */
 void counters_add_cpus(counters_make_t *make, const char *cpus);
 void counters_add_thread(counters_make_t *make, int32_t pid);
+
+/* Opens them, with the groups, and the system's files below this root. Returns
+ * the code. */
+int counters_try(const char *root, const counters_make_t *make,
+                 uvperf__counters_t **counters, uvperf_error_t *error);
 
 /* Opens them, which must succeed. */
 uvperf__counters_t *counters_open(const counters_make_t *make);

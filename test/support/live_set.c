@@ -11,7 +11,6 @@ void live_plan_begin(live_plan_t *plan) {
   memset(plan, 0, sizeof(*plan));
   plan->options = init;
   plan->options.attrs = plan->pointers;
-  plan->options.leaders = plan->leaders;
   plan->options.targets = plan->targets;
 }
 
@@ -20,7 +19,6 @@ struct perf_event_attr *live_plan_attr(live_plan_t *plan) {
 
   assert_in_range(index, 0, LIVE_SET_MOST - 1);
   plan->pointers[index] = &plan->attrs[index];
-  plan->leaders[index] = index;
   plan->options.nr_attrs += 1;
   return &plan->attrs[index];
 }
@@ -41,8 +39,16 @@ struct perf_event_attr *live_plan_hardware(live_plan_t *plan, uint64_t config) {
   return attr;
 }
 
-void live_plan_group(live_plan_t *plan) {
-  memset(plan->leaders, 0, sizeof(plan->leaders));
+void live_plan_group(live_plan_t *plan, size_t nr) {
+  size_t i;
+
+  for (i = 0; i < plan->options.nr_attrs; i++)
+    uvperf_event_list_add(&plan->list, &plan->attrs[i], NULL,
+                          i % nr == 0 ? -1 : (int)(i - i % nr), NULL);
+  assert_int_equal(uvperf_event_list_count(plan->list), i);
+  plan->options.events = plan->list;
+  plan->options.attrs = NULL;
+  plan->options.nr_attrs = 0;
 }
 
 uvperf_target_t *live_plan_target(live_plan_t *plan, uint32_t type) {

@@ -14,7 +14,7 @@ typedef struct live_plan_s {
   uvperf_set_options_t options;
   struct perf_event_attr attrs[LIVE_SET_MOST];
   const struct perf_event_attr *pointers[LIVE_SET_MOST];
-  size_t leaders[LIVE_SET_MOST];
+  uvperf_event_list_t *list; /* of live_plan_group */
   uvperf_target_t targets[LIVE_SET_MOST];
 } live_plan_t;
 
@@ -26,8 +26,9 @@ void live_plan_software(live_plan_t *plan, uint64_t config);
 void live_plan_syscall(live_plan_t *plan, uint64_t tracepoint);
 /* The same for a hardware event of user space. */
 struct perf_event_attr *live_plan_hardware(live_plan_t *plan, uint64_t config);
-/* Makes one group of all attrs. */
-void live_plan_group(live_plan_t *plan);
+/* Makes groups of `nr` attrs each, when all attrs are filled in. They are in
+ * plan->list then, to be freed when no more sets are made of it. */
+void live_plan_group(live_plan_t *plan, size_t nr);
 /* Adds a target. */
 uvperf_target_t *live_plan_target(live_plan_t *plan, uint32_t type);
 

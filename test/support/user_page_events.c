@@ -113,50 +113,25 @@ void user_page_events_need(const char *test) {
   (void)test;
 }
 
-void user_page_events_ask(const char *test, user_request_t *request,
-                          int group) {
-  static const uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
-  static const uvperf_target_t target = UVPERF_TARGET_INIT;
+void user_page_events_ask(const char *test, counters_make_t *make, int group) {
   size_t i;
 
   user_page_events_need(test);
-  memset(request, 0, sizeof(*request));
-  request->options = options;
-  request->target = target;
-  for (i = 0; i < USER_PAGE_EVENTS; i++) {
-    request->attrs[i].size = sizeof(request->attrs[i]);
-    request->attrs[i].type = PERF_TYPE_HARDWARE;
-    request->attrs[i].config = i;
-    request->pointers[i] = &request->attrs[i];
-    request->leaders[i] = group ? 0 : i;
-  }
-  request->options.attrs = request->pointers;
-  request->options.nr_attrs = USER_PAGE_EVENTS;
-  request->options.leaders = request->leaders;
-  request->options.targets = &request->target;
-  request->options.nr_targets = 1;
-  request->options.flags = UVPERF_SET_USER_READ;
-}
-
-uvperf__counters_t *
-user_page_events_open_request(const user_request_t *request) {
-  uvperf__counters_t *counters;
-  uvperf_error_t error;
-  int rc;
-
-  error.reason[0] = '\0';
-  rc = uvperf__counters_new(&counters, &request->options, &error);
-  if (rc != 0)
-    fail_msg("%d: %s", rc, error.reason);
-  return counters;
+  counters_make(make, USER_PAGE_EVENTS);
+  for (i = 0; i < USER_PAGE_EVENTS; i++)
+    uvperf_attr_hardware(&make->attrs[i], i);
+  if (group)
+    counters_group(make, 0, USER_PAGE_EVENTS);
+  counters_add(make, UVPERF_TARGET_SELF);
+  make->options.flags = UVPERF_SET_USER_READ;
 }
 
 uvperf__counters_t *user_page_events_open(const char *test, int group) {
   uvperf__counters_t *counters;
-  user_request_t request;
+  counters_make_t make;
 
-  user_page_events_ask(test, &request, group);
-  counters = user_page_events_open_request(&request);
+  user_page_events_ask(test, &make, group);
+  counters = counters_open(&make);
   assert_int_equal(uvperf__counters_nr_open(counters), USER_PAGE_EVENTS);
   return counters;
 }

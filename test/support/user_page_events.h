@@ -4,10 +4,7 @@
 #ifndef UVPERF_TEST_USER_PAGE_EVENTS_H
 #define UVPERF_TEST_USER_PAGE_EVENTS_H
 
-#include "fake_kernel.h"
-#include "support.h"
-
-#include "set/counters.h"
+#include "counters_make.h"
 
 #define USER_PAGE_EVENTS 2
 
@@ -41,17 +38,7 @@ void user_page_events_need(const char *test);
 
 /* The request that opens them, with the flag; with `group` the first leads.
  * Begins with user_page_events_need. */
-typedef struct user_request_s {
-  struct perf_event_attr attrs[USER_PAGE_EVENTS];
-  const struct perf_event_attr *pointers[USER_PAGE_EVENTS];
-  size_t leaders[USER_PAGE_EVENTS];
-  uvperf_target_t target;
-  uvperf_set_options_t options;
-} user_request_t;
-
-void user_page_events_ask(const char *test, user_request_t *request, int group);
-uvperf__counters_t *
-user_page_events_open_request(const user_request_t *request);
+void user_page_events_ask(const char *test, counters_make_t *make, int group);
 uvperf__counters_t *user_page_events_open(const char *test, int group);
 
 uvperf_reading_t *user_page_events_reading(void);

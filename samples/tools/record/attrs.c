@@ -181,7 +181,6 @@ static void fill(record_attrs_t *attrs, const record_options_t *options,
   struct perf_event_attr *attr = copy_bytes(item->attr, item->attr->size);
 
   attrs->attrs[index] = attr;
-  attrs->leaders[index] = item->leader;
   leader = attrs->attrs[item->leader];
   /* With :S only the leader of a group samples. perf(1) expects that all events
    * of the group have the same fields in their samples. */
@@ -215,6 +214,24 @@ static void set_inherit(record_attrs_t *attrs,
     attrs->attrs[i]->inherit = 1;
 }
 
+/* Puts the attrs into a list, with the groups of the names. Returns 0, or the
+ * exit status after a message. */
+static int list_events(record_attrs_t *attrs) {
+  uvperf_error_t error;
+  size_t i, leader;
+
+  for (i = 0; i < attrs->nr; i++) {
+    leader = uvperf_event_list_get(attrs->list, i)->leader;
+    if (uvperf_event_list_add(&attrs->events, attrs->attrs[i],
+                              record_attrs_label(attrs, i),
+                              leader == i ? -1 : (int)leader, &error) >= 0)
+      continue;
+    common_say("%s\n", error.reason);
+    return 1;
+  }
+  return 0;
+}
+
 int record_attrs_make(record_attrs_t *attrs, const record_options_t *options) {
   const char *names = options->events;
   struct perf_event_attr stack;
@@ -231,11 +248,10 @@ int record_attrs_make(record_attrs_t *attrs, const record_options_t *options) {
     return rc;
   attrs->nr = uvperf_event_list_count(attrs->list);
   attrs->attrs = common_calloc(attrs->nr, sizeof(*attrs->attrs));
-  attrs->leaders = common_calloc(attrs->nr, sizeof(*attrs->leaders));
   for (i = 0; i < attrs->nr; i++)
     fill(attrs, options, &stack, i);
   set_inherit(attrs, options);
-  return 0;
+  return list_events(attrs);
 }
 
 uint32_t record_attrs_side_band(const record_options_t *options) {
@@ -316,7 +332,7 @@ void record_attrs_free(record_attrs_t *attrs) {
   for (i = 0; attrs->attrs != NULL && i < attrs->nr; i++)
     free(attrs->attrs[i]);
   free(attrs->attrs);
-  free(attrs->leaders);
+  uvperf_event_list_free(attrs->events);
   uvperf_event_list_free(attrs->list);
   memset(attrs, 0, sizeof(*attrs));
 }

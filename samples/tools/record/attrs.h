@@ -12,7 +12,7 @@
 typedef struct record_attrs_s {
   uvperf_event_list_t *list; /* the attrs of probes point into it */
   struct perf_event_attr **attrs;
-  size_t *leaders;
+  uvperf_event_list_t *events; /* of these attrs, for the set */
   size_t nr;
   uint64_t frequency_hz;
   int reads_groups; /* a leader's samples have its group's counts */

@@ -237,9 +237,7 @@ static int open_set(record_run_t *run) {
   int rc;
 
   make_targets(run, &targets);
-  options.attrs = (const struct perf_event_attr *const *)run->attrs->attrs;
-  options.nr_attrs = run->attrs->nr;
-  options.leaders = run->attrs->leaders;
+  options.events = run->attrs->events;
   options.targets = targets.targets;
   options.nr_targets = targets.nr;
   options.flags = UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER;

@@ -155,7 +155,8 @@ static void add_groups(record_run_t *run) {
 
   for (first = 0; first < nr; first = next) {
     next = first + 1;
-    while (next < nr && run->attrs->leaders[next] == first)
+    while (next < nr &&
+           uvperf_event_list_get(run->attrs->events, next)->leader == first)
       next++;
     if (next > first + 1)
       record_file_set_group(run->file, first, next - first);

@@ -206,7 +206,7 @@ static void leader_samples_for_a_group_that_is_read(void **state) {
   make(&f, "-F 100 -e {page-faults,context-switches} true");
   assert_int_equal(f.attrs.attrs[1]->sample_freq, 100);
   assert_true(f.attrs.attrs[1]->inherit);
-  assert_int_equal(f.attrs.leaders[1], 0);
+  assert_int_equal(uvperf_event_list_get(f.attrs.events, 1)->leader, 0);
   end(&f);
   make(&f, "-F 100 -e {page-faults,context-switches}:S true");
   assert_true(f.attrs.reads_groups);

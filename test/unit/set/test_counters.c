@@ -67,11 +67,6 @@ static void options_that_contradict_themselves_are_refused(void **state) {
   make.options.nr_targets = 1;
   counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
   list = make_list("dummy");
-  make.options.leaders = make.leaders;
-  assert_int_equal(uvperf__counters_new(&(uvperf__counters_t *){NULL},
-                                        &make.options, &error),
-                   -EINVAL);
-  make.options.leaders = NULL;
   make.options.attrs = make.pointers;
   assert_int_equal(
       uvperf__counters_new(&(uvperf__counters_t *){NULL}, &make.options, NULL),
@@ -119,28 +114,6 @@ static void names_are_parsed_as_a_list(void **state) {
                      -ENOMEM);
   }
   fake_assert_clean();
-}
-
-static void leaders_without_members_are_refused(void **state) {
-  static const struct {
-    size_t leaders[4];
-    uint32_t bad;
-  } cases[] = {
-      {{1, 1, 2, 3}, 0}, /* after its member */
-      {{0, 0, 1, 3}, 2}, /* a member leads */
-      {{0, 1, 2, 4}, 3}, /* no such attr */
-      {{0, 1, 2, SIZE_MAX}, 3},
-  };
-  uvperf_error_t error;
-  size_t i;
-
-  (void)state;
-  for (i = 0; i < 4; i++) {
-    counters_make(&make, 4);
-    memcpy(make.leaders, cases[i].leaders, sizeof(cases[i].leaders));
-    counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
-    assert_int_equal(error.attr_index, cases[i].bad);
-  }
 }
 
 static void attr_of_no_size_is_refused(void **state) {
@@ -333,7 +306,7 @@ static int live_through(uvperf__counters_t **counters, uvperf_error_t *error) {
   counters_add_cpus(&make, "0-1");
   counters_add(&make, UVPERF_TARGET_PROCESS)->pid = INT32_MAX;
   counters_add(&make, UVPERF_TARGET_PROCESS)->pid = getpid();
-  rc = uvperf__counters_new(counters, &make.options, error);
+  rc = counters_try("", &make, counters, error);
   if (rc != 0)
     return rc;
   rc = uvperf__counters_set_filter(*counters, 0, "pid == 7", error);
@@ -394,7 +367,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(options_that_contradict_themselves_are_refused),
       TEST(names_are_parsed_as_a_list),
-      TEST(leaders_without_members_are_refused),
       TEST(attr_of_no_size_is_refused),
       TEST(attrs_are_copied),
       TEST(attrs_keep_their_size),

@@ -454,7 +454,6 @@ static void side_band_alone_needs_no_attrs(void **state) {
   (void)state;
   records_of(&make, 0);
   make.options.attrs = NULL;
-  make.options.leaders = NULL;
   counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
   make.options.side_band = UVPERF_SIDE_BAND_TASKS;
   counters = counters_open(&make);

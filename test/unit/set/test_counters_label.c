@@ -152,7 +152,6 @@ static void label_of_the_side_band_of_a_list_is_made_too(void **state) {
       0);
   options->attrs = NULL;
   options->nr_attrs = 0;
-  options->leaders = NULL;
   options->events = list;
   options->flags = UVPERF_SET_RECORDS;
   options->side_band = UVPERF_SIDE_BAND_TASKS;
@@ -243,37 +242,6 @@ static void label_of_a_probe_is_made_while_its_string_is_there(void **state) {
   memset(path, 'x', sizeof(path) - 1);
   assert_string_equal(label(tracepoints, 0),
                       "uprobe/path=\"/bin/true\",offset=0x10/");
-}
-
-/* -- the user's own -------------------------------------------------------- */
-
-static void label_of_the_user_is_kept_and_the_others_are_made(void **state) {
-  tracepoints_t *tracepoints = *state;
-  char mine[] = "hits";
-  const char *labels[ATTRS] = {NULL, mine};
-
-  tracepoints->make.options.labels = labels;
-  open_all(tracepoints);
-  memset(mine, 'x', sizeof(mine) - 1);
-  assert_string_equal(label(tracepoints, 1), "hits");
-  assert_int_equal(files.ids, 0);
-  assert_string_equal(label(tracepoints, 0), "c0:n0");
-  assert_string_equal(label(tracepoints, 1), "hits");
-}
-
-static void labels_beside_a_list_of_events_are_refused(void **state) {
-  tracepoints_t *tracepoints = *state;
-  counters_make_t *make = &tracepoints->make;
-  const char *labels[] = {"hits"};
-  uvperf_error_t error;
-
-  counters_make(make, 0);
-  make->options.names = "dummy";
-  make->options.labels = labels;
-  assert_int_equal(
-      uvperf__counters_new(&tracepoints->counters, &make->options, &error),
-      -EINVAL);
-  assert_non_null(strstr(error.reason, "name="));
 }
 
 /* -- tracepoints that cannot be opened ------------------------------------- */
@@ -403,8 +371,6 @@ int main(void) {
       WITH_EVENTS(label_without_fds_is_brief_until_there_are_some),
       WITH_EVENTS(label_without_memory_is_brief_until_there_is_some),
       WITH_EVENTS(label_of_a_probe_is_made_while_its_string_is_there),
-      WITH_EVENTS(label_of_the_user_is_kept_and_the_others_are_made),
-      WITH_EVENTS(labels_beside_a_list_of_events_are_refused),
       WITH_EVENTS(failures_of_many_ids_at_many_places_take_one_walk),
       WITH_EVENTS(failures_of_a_later_call_take_a_walk_of_their_own),
       WITH_EVENTS(failures_at_a_cpu_that_comes_take_one_walk),

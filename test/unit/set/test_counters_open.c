@@ -497,7 +497,7 @@ open_two_threads(fake_event_t **events, uint32_t flags, uvperf_error_t *error) {
   make.options.flags |= flags;
   opens = 0;
   fake_on_open(replace_79);
-  rc = uvperf__counters_make(tree.root, 0, &counters, &make.options, error);
+  rc = counters_try(tree.root, &make, &counters, error);
   assert_int_equal(rc, error->code);
   assert_int_equal(opens, 8);
   return rc == 0 ? counters : NULL;

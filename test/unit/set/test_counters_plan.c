@@ -86,7 +86,6 @@ static uvperf_event_list_t *names(machine_t *machine, const char *text) {
     fail_msg("%s", machine->error.reason);
   counters_make(&machine->make, 0);
   machine->make.options.attrs = NULL;
-  machine->make.options.leaders = NULL;
   machine->make.options.events = list;
   return list;
 }

@@ -10,7 +10,7 @@
 /* cmocka knows one thread: the others assert nothing. */
 typedef struct errand_s {
   uvperf__counters_t *counters;
-  const user_request_t *request;
+  const counters_make_t *request;
   uvperf_reading_t *reading;
   int rc;
 } errand_t;
@@ -24,8 +24,7 @@ static void read_for(void *arg) {
 static void open_for(void *arg) {
   errand_t *errand = arg;
 
-  errand->rc =
-      uvperf__counters_new(&errand->counters, &errand->request->options, NULL);
+  errand->rc = counters_try("", errand->request, &errand->counters, NULL);
 }
 
 static void run_thread(void (*run)(void *arg), errand_t *errand) {
@@ -59,7 +58,7 @@ static void another_thread_reads_by_read(void **state) {
  * reuses: the pages say that their thread is on no CPU. */
 static void thread_that_ended_is_read_by_read(void **state) {
   uvperf_count_t count;
-  user_request_t request;
+  counters_make_t request;
   errand_t errand = {NULL, &request, user_page_events_reading(), 0};
 
   (void)state;
@@ -136,20 +135,20 @@ static void forked_child_touches_no_page(void **state) {
 
 static void nothing_is_mapped_without_the_flag(void **state) {
   uvperf__counters_t *counters;
-  user_request_t request;
+  counters_make_t request;
 
   (void)state;
   user_page_events_ask(__func__, &request, 0);
   request.options.flags = 0;
-  counters = user_page_events_open_request(&request);
+  counters = counters_open(&request);
   user_page_events_count(5, 7, 100);
   user_page_events_assert_counts(counters, 1005, 2007, 100, 2);
   assert_int_equal(fake_count(FAKE_MMAP), 0);
   uvperf__counters_free(counters);
 }
 
-static void assert_no_page(const user_request_t *request, unsigned reads) {
-  uvperf__counters_t *counters = user_page_events_open_request(request);
+static void assert_no_page(const counters_make_t *request, unsigned reads) {
+  uvperf__counters_t *counters = counters_open(request);
 
   user_page_events_count(5, 7, 100);
   user_page_events_assert_counts(counters, 1005, 2007, 100, reads);
@@ -160,23 +159,23 @@ static void assert_no_page(const user_request_t *request, unsigned reads) {
 }
 
 static void events_of_other_targets_are_not_mapped(void **state) {
-  user_request_t request;
+  counters_make_t request;
 
   (void)state;
   user_page_events_ask(__func__, &request, 0);
-  request.target.type = UVPERF_TARGET_CPUS;
-  request.target.cpus = "0";
+  request.targets[0].type = UVPERF_TARGET_CPUS;
+  request.targets[0].cpus = "0";
   assert_no_page(&request, 2);
   user_page_events_script();
   user_page_events_ask(__func__, &request, 1);
-  request.target.type = UVPERF_TARGET_THREAD;
-  request.target.pid = gettid();
+  request.targets[0].type = UVPERF_TARGET_THREAD;
+  request.targets[0].pid = gettid();
   assert_no_page(&request, 1);
   assert_int_equal(fake_count(FAKE_MMAP), 0);
 }
 
 static void group_with_one_that_is_inherited_is_not_mapped(void **state) {
-  user_request_t request;
+  counters_make_t request;
 
   (void)state;
   user_page_events_ask(__func__, &request, 1);
@@ -185,7 +184,7 @@ static void group_with_one_that_is_inherited_is_not_mapped(void **state) {
 }
 
 static void group_with_a_page_without_count_is_not_mapped(void **state) {
-  user_request_t request;
+  counters_make_t request;
 
   (void)state;
   user_page_events_ask(__func__, &request, 1);
@@ -196,7 +195,7 @@ static void group_with_a_page_without_count_is_not_mapped(void **state) {
 }
 
 static void without_leave_to_map_read_is_used(void **state) {
-  user_request_t request;
+  counters_make_t request;
 
   (void)state;
   user_page_events_ask(__func__, &request, 1);
@@ -220,7 +219,7 @@ static void page_is_unmapped_before_its_event_is_closed(void **state) {
 
 static void memory_that_runs_out_leaves_no_page(void **state) {
   uvperf__counters_t *counters = NULL;
-  user_request_t request;
+  counters_make_t request;
   unsigned i = 0;
   int rc;
 
@@ -229,7 +228,7 @@ static void memory_that_runs_out_leaves_no_page(void **state) {
   do {
     user_page_events_script();
     fake_fail(FAKE_CALLOC, ++i, 0);
-    rc = uvperf__counters_new(&counters, &request.options, NULL);
+    rc = counters_try("", &request, &counters, NULL);
     if (fake_failures() != 0)
       assert_int_equal(rc, -ENOMEM);
     uvperf__counters_free(counters);
@@ -239,15 +238,14 @@ static void memory_that_runs_out_leaves_no_page(void **state) {
 }
 
 static void group_that_is_not_opened_wholly_leaves_no_page(void **state) {
-  user_request_t request;
+  counters_make_t request;
   uvperf__counters_t *counters;
 
   (void)state;
   user_page_events_ask(__func__, &request, 1);
   request.options.flags |= UVPERF_SET_STRICT;
   fake_fail(FAKE_OPEN, 2, -ENOENT);
-  assert_int_equal(uvperf__counters_new(&counters, &request.options, NULL),
-                   -ENOENT);
+  assert_int_equal(counters_try("", &request, &counters, NULL), -ENOENT);
   fake_assert_clean();
 }
 
