@@ -146,8 +146,7 @@ UVPERF_EXTERN int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading,
  *  members of a group are read together. All functions may be called meanwhile.
  *
  *  The handle keeps the loop alive (unless unref'd) until it is stopped, even
- *  if all tasks have ended, because targets can be added. See also
- *  uvperf-details(7).
+ *  if all tasks have ended. See also uvperf-details(7).
  *  @param interval_ms  Milliseconds, at least 1.
  *  @param cb           Called for each reading.
  *  @param error        Receives why it failed.

@@ -223,8 +223,9 @@ typedef struct uvperf_set_options_s {
   /* Pointers to the attrs, because the sizes of attrs can differ. No pointer is
    * NULL. The array is NULL if `names` or `events` is used, or if the set has
    * only `side_band`. For groups and labels, put the attrs into a list
-   * (uvperf_event_list_add). If the PMU of an attr belongs to one kind of cores, the
-   * attr is opened only on these cores. A name is opened on each kind of cores.
+   * (uvperf_event_list_add). If the PMU of an attr belongs to one kind of
+   * cores, the attr is opened only on these cores. A name is opened on each
+   * kind of cores.
    *
    * The set changes its copies. It sets `disabled` and read_format. The set
    * sets inherit and enable_on_exec as the target requires. The set's flags and

@@ -176,8 +176,8 @@ typedef struct uvperf__handle_job_s {
 } uvperf__handle_job_t;
 
 /* Begins a job. A job that opens something passes its calls of options.open,
- * and the handle is active meanwhile. Other jobs pass NULL. Returns 0, or a code
- * and the error. */
+ * and the handle is active meanwhile. Other jobs pass NULL. Returns 0, or a
+ * code and the error. */
 int uvperf__handle_job_begin(uvperf__handle_t *self, uvperf__handle_job_t *job,
                              uvperf__calls_t *calls, uvperf_error_t *error);
 
