@@ -216,12 +216,12 @@ static void set_snapshot_has_what_an_offline_cpu_wrote(void **state) {
   assert_int_equal(flight.tracks[0].last, 1999);
   assert_int_equal(flight.tracks[0].missing, 0);
   do {
-    uv_run(*state, UV_RUN_ONCE);
+    live_run_ms(*state, 5); /* the set keeps no loop alive */
     uvperf_stats(&flight.stream.live.set.handle, &stats);
   } while (stats.cpus_gone == 0);
   offline_cpu_give_back(cpu);
   do {
-    uv_run(*state, UV_RUN_ONCE);
+    live_run_ms(*state, 5); /* the set keeps no loop alive */
     uvperf_stats(&flight.stream.live.set.handle, &stats);
   } while (stats.cpus_come == 0);
   live_flight_comm_on(&flight, 0, &next, 3);
