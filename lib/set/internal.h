@@ -122,10 +122,11 @@ int uvperf__set_begin_adding(set_t *impl, const uvperf_target_t *target,
                              uvperf_set_target_cb cb, uint32_t *index,
                              uvperf_error_t *error);
 
-/* Returns the job that adds the target with this index. Returns NULL if there
- * is none, or if it is cancelled. */
-uvperf__handle_job_t *uvperf__set_find_adding(const set_t *impl,
-                                              uint32_t index);
+/* The first function returns the opening that adds the target with this index,
+ * or NULL. The second cancels it: it is not found any more, and calls back
+ * later. */
+set_opening_t *uvperf__set_find_adding(const set_t *impl, uint32_t index);
+void uvperf__set_cancel_adding(set_opening_t *opening);
 
 /* Frees an opening that was prepared but not begun. */
 void uvperf__set_free_opening(set_opening_t *opening);

@@ -18,6 +18,7 @@ struct set_opening_s {
   uvperf_set_target_cb target_cb;
   void *data;         /* the user's pointer for the target */
   uint64_t cpus_come; /* the set's cpus_come when opening began */
+  int is_removed;     /* see uvperf__set_cancel_adding */
 };
 
 void uvperf__set_free_opening(set_opening_t *opening) {
@@ -143,9 +144,6 @@ static int end_target(set_t *impl, set_opening_t *opening, int rc,
   int opened = opening_end(opening, rc == 0 ? error : NULL);
 
   uvperf__set_free_sources(impl);
-  if (rc == 0 && atomic_load(&opening->base.is_cancelled))
-    rc = uvperf__error_set(error, UV_ECANCELED, UVPERF_CAUSE_ARGUMENT,
-                           "the target was removed while it was being opened");
   if (rc == 0)
     rc = opened;
   if (rc == 0)
@@ -164,6 +162,9 @@ static void on_target_opened(uvperf__handle_job_t *job, int rc,
   set_t *impl = (set_t *)job->owner;
   int is_closing;
 
+  if (opening->is_removed && !impl->base.closing)
+    rc = uvperf__error_set(error, UV_ECANCELED, UVPERF_CAUSE_ARGUMENT,
+                           "the target was removed while it was being opened");
   if (!job->is_late)
     rc = end_target(impl, opening, rc, error);
   uvperf__teardown_hold(&impl->base.teardown);
@@ -175,15 +176,22 @@ static void on_target_opened(uvperf__handle_job_t *job, int rc,
     uvperf__set_check_ends(impl);
 }
 
-uvperf__handle_job_t *uvperf__set_find_adding(const set_t *impl,
-                                              uint32_t index) {
-  uvperf__handle_job_t *job = impl->base.jobs;
+set_opening_t *uvperf__set_find_adding(const set_t *impl, uint32_t index) {
+  uvperf__handle_job_t *job;
+  set_opening_t *opening;
 
-  while (job != NULL &&
-         (job->done != on_target_opened || atomic_load(&job->is_cancelled) ||
-          ((const set_opening_t *)job)->adding.index != index))
-    job = job->next;
-  return job;
+  for (job = impl->base.jobs; job != NULL; job = job->next) {
+    opening = (set_opening_t *)job;
+    if (job->done == on_target_opened && opening->adding.index == index &&
+        !opening->is_removed)
+      return opening;
+  }
+  return NULL;
+}
+
+void uvperf__set_cancel_adding(set_opening_t *opening) {
+  opening->is_removed = 1;
+  atomic_store(&opening->base.is_cancelled, 1);
 }
 
 int uvperf__set_begin_adding(set_t *impl, const uvperf_target_t *target,

@@ -473,7 +473,7 @@ int uvperf_set_add(uvperf_set_t *set, const uvperf_target_t *target,
 }
 
 /* `last` becomes a reading without places. */
-static int cancel_adding(set_t *impl, uvperf__handle_job_t *adding,
+static int cancel_adding(set_t *impl, set_opening_t *adding,
                          uvperf_reading_t *last, uvperf_error_t *error) {
   int rc = last == NULL
                ? 0
@@ -481,14 +481,14 @@ static int cancel_adding(set_t *impl, uvperf__handle_job_t *adding,
 
   if (rc != 0)
     return uvperf__error_shortage(error, rc, "cannot read the last counts");
-  atomic_store(&adding->is_cancelled, 1);
+  uvperf__set_cancel_adding(adding);
   return 0;
 }
 
 int uvperf_set_remove(uvperf_set_t *set, uint32_t index, uvperf_reading_t *last,
                       uvperf_error_t *error) {
   set_t *impl = uvperf__handle_impl(&set->handle);
-  uvperf__handle_job_t *adding;
+  set_opening_t *adding;
   int rc = uvperf__handle_check(&impl->base, error);
 
   if (rc != 0)

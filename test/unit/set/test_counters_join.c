@@ -340,6 +340,57 @@ static void event_that_cannot_join_takes_the_target_along(void **state) {
   opened_set_close(*state, &added.opened);
 }
 
+typedef struct removing_open_s {
+  hanging_open_t hanging;
+  uvperf_set_t *set;
+} removing_open_t;
+
+/* Removes the target that is being opened, and then hangs. */
+static int removing_open(const struct perf_event_attr *attr, int32_t pid,
+                         int32_t cpu, int group_fd, unsigned long flags,
+                         void *arg) {
+  removing_open_t *removing = arg;
+
+  if (removing->hanging.calls + 1 == removing->hanging.hangs_at) {
+    assert_int_equal(uvperf_set_remove(removing->set, 1, NULL, NULL), 0);
+    assert_int_equal(*removing->hanging.opened, 0);
+  }
+  return hanging_open(attr, pid, cpu, group_fd, flags, &removing->hanging);
+}
+
+/* The program knows that it was removed, so this is no timeout. */
+static void target_removed_while_its_call_hangs_is_cancelled(void **state) {
+  removing_open_t removing = {{.loop = *state, .hangs_at = 7}, NULL};
+  uvperf_set_options_t *options;
+  uvperf_target_t target;
+  added_t added;
+
+  opened_set_plan(&added.opened, UVPERF_SET_ENABLED);
+  fake_event_add(200);
+  added.opened.opened = 1;
+  added.added = 0;
+  removing.hanging.opened = &added.added;
+  removing.set = &added.opened.set;
+  options = &added.opened.make.options;
+  options->open = removing_open;
+  options->open_arg = &removing;
+  options->open_timeout_ms = 1;
+  assert_int_equal(uvperf_set_init(*state, &added.opened.set, options, NULL),
+                   0);
+  target = added.opened.make.targets[0];
+  target.cpus = "1";
+  target.data = &added;
+  assert_int_equal(
+      uvperf_set_add(&added.opened.set, &target, on_target, NULL, NULL), 0);
+  opened_set_run_pool();
+  assert_int_equal(added.added, 1);
+  assert_int_equal(added.status, UV_ECANCELED);
+  assert_int_equal(added.error.code, UV_ECANCELED);
+  assert_int_equal(removing.hanging.calls, 7);
+  assert_int_equal(uvperf_set_nr_open(&added.opened.set), 4);
+  opened_set_close(*state, &added.opened);
+}
+
 /* The set goes on, and takes another target. */
 static void target_whose_call_hangs_times_out(void **state) {
   hanging_open_t hanging = {.loop = *state};
@@ -468,6 +519,7 @@ int main(void) {
       scripted_set_test(target_that_cannot_be_opened_leaves_the_set_as_it_was),
       scripted_set_test(target_with_another_period_must_be_reopened),
       scripted_set_test(target_with_another_filter_must_be_reopened),
+      scripted_set_test(target_removed_while_its_call_hangs_is_cancelled),
       scripted_set_test(target_whose_call_hangs_times_out),
       scripted_set_test(event_that_cannot_join_takes_the_target_along),
       scripted_set_test(first_target_with_another_period_is_opened_again),
