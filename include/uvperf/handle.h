@@ -308,7 +308,7 @@ UVPERF_EXTERN int uvperf_has_record(const uvperf_handle_t *handle);
 
 /** Fills in the statistics of the handle, over all rings.
  *
- *  It may read(2) the events of rings that were nearly full: see lost_is_read.
+ *  It may read(2) the events of rings that were half full: see lost_is_read.
  *  @param stats  Caller's; receives the totals since init. */
 UVPERF_EXTERN void uvperf_stats(const uvperf_handle_t *handle,
                                 uvperf_stats_t *stats);

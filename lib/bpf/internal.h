@@ -21,7 +21,6 @@ typedef struct reader_s {
   uint32_t flags;             /* UVPERF_BPF_READER_* */
   uint64_t default_flush_ms;
 
-
   /* For uvperf_next: the ring that is being read, the size in bytes
    * of the record that the user has (0: none), and the record's ring. */
   size_t next_ring;

@@ -200,24 +200,15 @@ static void close_output(bpf_output_t *output, uvperf__leftovers_t *leftovers) {
   output->ring = NULL;
 }
 
-static int has_lost(const uvperf__bpf_outputs_t *outputs) {
-  return (outputs->attr->read_format &
-          (UVPERF_FORMAT_LOST | PERF_FORMAT_GROUP)) == UVPERF_FORMAT_LOST;
-}
-
 static void count_lost(const uvperf__bpf_outputs_t *outputs,
                        bpf_output_t *output) {
   uint64_t format = outputs->attr->read_format;
-  uint64_t words[UVPERF__READ_FORMAT_SINGLE];
   uvperf__value_t value;
-  ssize_t size;
 
-  if (output->fd < 0 || output->ring == NULL || !has_lost(outputs) ||
-      !uvperf__ring_may_have_lost(&output->ring->ring))
-    return;
-  size = uvperf__sys_read(output->fd, words, sizeof(words));
-  if (size <= 0 ||
-      uvperf__read_format_single(format, words, (size_t)size, &value) != 0)
+  if (output->fd < 0 || output->ring == NULL ||
+      !uvperf__read_format_has_lost(format) ||
+      !uvperf__ring_may_have_lost(&output->ring->ring) ||
+      uvperf__read_format_fd(output->fd, format, &value) != 0)
     return;
   output->ring->lost += value.lost - output->lost;
   output->lost = value.lost;
@@ -412,7 +403,7 @@ int uvperf__bpf_outputs_open_next(uvperf__bpf_outputs_t *outputs,
     return cancel_open(outputs);
   if (opening->stage == STAGE_PLAN) {
     uvperf__bpf_attr_ask_format(outputs->attr, outputs->root,
-                            outputs->opener.open == NULL);
+                                outputs->opener.open == NULL);
     rc = plan_cpus(outputs, &opening->why);
     opening->stage = STAGE_OPEN;
   } else if (opening->stage == STAGE_OPEN) {
@@ -764,7 +755,7 @@ int uvperf__bpf_outputs_count_lost(uvperf__bpf_outputs_t *outputs) {
 
   for (i = 0; i < outputs->nr; i++)
     count_lost(outputs, &outputs->outputs[i]);
-  return has_lost(outputs);
+  return uvperf__read_format_has_lost(outputs->attr->read_format);
 }
 
 /* -- getters --------------------------------------------------------------- */

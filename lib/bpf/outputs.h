@@ -111,7 +111,7 @@ int uvperf__bpf_outputs_cpu_status(const uvperf__bpf_outputs_t *outputs,
                                    int cpu);
 
 /* Adds to the `lost` of each ring how many samples the kernel has lost. This
- * takes one read(2) for each ring that was nearly full. Returns 0 if the events
+ * takes one read(2) for each ring that was half full. Returns 0 if the events
  * lack PERF_FORMAT_LOST. Must not be called in a forked child. */
 int uvperf__bpf_outputs_count_lost(uvperf__bpf_outputs_t *outputs);
 

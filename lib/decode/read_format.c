@@ -6,8 +6,7 @@
 
 #include <errno.h>
 
-#include "uvperf/attr.h"
-
+#include "sys/sys.h"
 #include "util/bytes.h"
 
 /* The order of the words. A group has nr and the times, which all events share,
@@ -135,4 +134,13 @@ int uvperf__read_format_find(const uvperf_values_t *read, uint64_t id,
   take(read, at, rest, value);
   value->id = id; /* not read again */
   return 0;
+}
+
+int uvperf__read_format_fd(int fd, uint64_t format, uvperf__value_t *value) {
+  uint64_t words[UVPERF__READ_FORMAT_SINGLE];
+  ssize_t size = uvperf__sys_read(fd, words, sizeof(words));
+
+  if (size <= 0)
+    return size == 0 ? -EBADF : (int)size;
+  return uvperf__read_format_single(format, words, (size_t)size, value);
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "uvperf/attr.h"
 #include "uvperf/record.h"
 
 /* Parses `size` bytes, 8-byte aligned, that start with values of this format.
@@ -41,5 +42,16 @@ int uvperf__read_format_find(const uvperf_values_t *read, uint64_t id,
  * Returns 0, or -EPROTO if the value does not have exactly `size` bytes. */
 int uvperf__read_format_single(uint64_t format, const uint64_t *words,
                                size_t size, uvperf__value_t *value);
+
+/* Reads the value of an event without PERF_FORMAT_GROUP. Returns 0, -EBADF if
+ * the event is in error state (__perf_read returns end-of-file), -EPROTO, or
+ * -errno. */
+int uvperf__read_format_fd(int fd, uint64_t format, uvperf__value_t *value);
+
+/* Whether the format has the lost count of a single event. */
+static inline int uvperf__read_format_has_lost(uint64_t format) {
+  return (format & (UVPERF_FORMAT_LOST | PERF_FORMAT_GROUP)) ==
+         UVPERF_FORMAT_LOST;
+}
 
 #endif

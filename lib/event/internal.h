@@ -213,12 +213,6 @@ void uvperf__event_free_writers(event_t *impl);
  * events' rings. */
 void uvperf__event_attr_changed(const event_t *impl);
 
-/* -- read.c -- */
-
-/* Reads how many records of the event the kernel has lost. Its attr must have
- * PERF_FORMAT_LOST without PERF_FORMAT_GROUP. Returns 0 or a code. */
-int uvperf__event_read_lost(const event_t *impl, uint64_t *lost);
-
 /* -- control.c -- */
 
 extern const uvperf__control_ops_t uvperf__event_control;

@@ -10,6 +10,7 @@
 
 #include "attr/attr.h"
 #include "decode/decoder.h"
+#include "decode/read_format.h"
 #include "explain/explain.h"
 #include "loop/stream_options.h"
 #include "sys/sys.h"
@@ -122,24 +123,19 @@ static event_t *owner_of(event_t *impl) {
   return impl->output != NULL ? impl->output : impl;
 }
 
-/* Whether the library can read how many records of the event were lost. */
-static int has_lost(const event_t *impl) {
-  return (impl->attr->read_format & (UVPERF_FORMAT_LOST | PERF_FORMAT_GROUP)) ==
-         UVPERF_FORMAT_LOST;
-}
-
 /* Adds what the event has lost since the last time to the ring into which it
  * writes now. */
 static void count_lost(event_t *impl) {
   event_t *owner = owner_of(impl);
-  uint64_t lost;
+  uint64_t format = impl->attr->read_format;
+  uvperf__value_t value;
 
-  if (owner->ring.size == 0 || !has_lost(impl) ||
+  if (owner->ring.size == 0 || !uvperf__read_format_has_lost(format) ||
       (!owner->was_paused && !uvperf__ring_may_have_lost(&owner->ring)) ||
-      uvperf__event_read_lost(impl, &lost) != 0)
+      uvperf__read_format_fd(impl->fd, format, &value) != 0)
     return;
-  owner->lost += lost - impl->seen_lost;
-  impl->seen_lost = lost;
+  owner->lost += value.lost - impl->seen_lost;
+  impl->seen_lost = value.lost;
 }
 
 int uvperf__event_count_lost(void *impl) {
@@ -150,7 +146,8 @@ int uvperf__event_count_lost(void *impl) {
   for (writer = owner->writers; writer != NULL; writer = writer->next)
     if (writer->event != NULL && writer->event->output == owner)
       count_lost(writer->event);
-  return owner->ring.size != 0 && has_lost(owner);
+  return owner->ring.size != 0 &&
+         uvperf__read_format_has_lost(owner->attr->read_format);
 }
 
 /* -- attaching ------------------------------------------------------------ */

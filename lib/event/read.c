@@ -107,24 +107,6 @@ int uvperf_event_read_group(uvperf_event_t *const *events, size_t nr,
   return rc == 0 ? 0 : explain(error, rc);
 }
 
-static int read_single(const event_t *impl, uvperf__value_t *value) {
-  uint64_t words[UVPERF__READ_FORMAT_SINGLE];
-  ssize_t size = uvperf__sys_read(impl->fd, words, sizeof(words));
-
-  return size <= 0 ? failure_of(size)
-                   : uvperf__read_format_single(impl->attr->read_format, words,
-                                                (size_t)size, value);
-}
-
-int uvperf__event_read_lost(const event_t *impl, uint64_t *lost) {
-  uvperf__value_t value;
-  int rc = read_single(impl, &value);
-
-  if (rc == 0)
-    *lost = value.lost;
-  return rc;
-}
-
 /* Little work is done after read(2), because the event may count this work. */
 int uvperf_event_read(uvperf_event_t *event, uvperf_count_t *count,
                       uvperf_error_t *error) {
@@ -141,7 +123,7 @@ int uvperf_event_read(uvperf_event_t *event, uvperf_count_t *count,
   rc = uvperf__handle_check(&impl->base, error);
   if (rc != 0)
     return rc;
-  rc = read_single(impl, &value);
+  rc = uvperf__read_format_fd(impl->fd, format, &value);
   if (rc != 0)
     return explain(error, rc);
   uvperf__count_of_value(count, format, &value, is_of_task_on_cpu(impl));

@@ -200,7 +200,7 @@ int uvperf__counters_read(uvperf__counters_t *counters,
                           uvperf_reading_t *reading);
 
 /* Adds to the `lost` of each ring how many records the kernel has lost. This
- * reads the events of each ring that was nearly full. Returns 0 if the events
+ * reads the events of each ring that was half full. Returns 0 if the events
  * lack PERF_FORMAT_LOST. */
 int uvperf__counters_count_lost(const uvperf__counters_t *counters);
 
