@@ -9,19 +9,22 @@
 
 /* -- the lent record ------------------------------------------------------- */
 
-static void consume(set_next_t *next) {
+static void next_consume(set_next_t *next,
+                         int (*consume)(uvperf__merge_t *merge,
+                                        const uvperf__merged_t *merged)) {
   if (next->lent == 0)
     return;
   if (next->merge == NULL)
     uvperf__ring_consume(&next->lender->ring, next->lent);
-  else if (uvperf__merge_consume(next->merge, &next->merged))
+  else if (consume(next->merge, &next->merged))
     next->lender->stats.late_records += 1;
   next->lent = 0;
 }
 
-/* Other code may now read the rings, so the merge must begin again. */
+/* Other code may now read the rings, so the merge must begin again. The scratch
+ * may be lent to another handle by now. */
 void uvperf__set_take_back(set_t *impl) {
-  consume(&impl->next);
+  next_consume(&impl->next, uvperf__merge_consume_last);
   impl->next.has_look = 0;
   impl->next.was_empty = 0;
 }
@@ -186,7 +189,7 @@ int uvperf__set_next(void *owner, const uvperf_record_t **record) {
     rc = next_prepare(impl);
   if (rc != 0)
     return rc;
-  consume(&impl->next);
+  next_consume(&impl->next, uvperf__merge_consume);
   if (impl->eof_reported && uvperf__counters_have_ended(impl->counters))
     return UV_EOF;
   uvperf__set_free_sources(impl);

@@ -84,8 +84,8 @@ static void on_record(uvperf_handle_t *handle, int status,
   owner->seen += 1;
 }
 
-/* The next record will wrap. */
-static void fill_to_the_end(owner_t *owner) {
+/* Leaves this many bytes up to the end of the ring. */
+static void fill_up_to(owner_t *owner, size_t left) {
   static const uint8_t zeros[RING_BYTES];
   struct perf_event_header header = {TYPE, 0, RING_BYTES / 2};
   uint8_t filler[RING_BYTES / 2];
@@ -93,7 +93,7 @@ static void fill_to_the_end(owner_t *owner) {
 
   memcpy(filler, zeros, sizeof(filler));
   for (i = 0; i < 2; i++) {
-    header.size = (uint16_t)(i == 0 ? RING_BYTES / 2 : RING_BYTES / 2 - 64);
+    header.size = (uint16_t)(i == 0 ? RING_BYTES / 2 : RING_BYTES / 2 - left);
     memcpy(filler, &header, sizeof(header));
     fake_ring_append(owner->fake, filler, header.size);
     assert_int_equal(uvperf_flush(&owner->handle), 0);
@@ -169,7 +169,7 @@ static void open_owner(uv_loop_t *loop, owner_t *owner, enum kind kind,
 static void open_wrapping(uv_loop_t *loop, owner_t *owner, enum kind kind,
                           uint64_t id) {
   open_owner(loop, owner, kind, id);
-  fill_to_the_end(owner);
+  fill_up_to(owner, 64);
   append(owner);
 }
 
@@ -401,6 +401,31 @@ static void next_in_a_callback_leaves_its_record_whole(void **state) {
     }
 }
 
+/* The handle has lent a record to the user, and the next one wraps. */
+static void flush_in_a_callback_takes_back_a_record(void **state) {
+  owner_t owners[2];
+  enum kind kind;
+
+  for (kind = EVENT; kind < NR_KINDS; kind++) {
+    fake_kernel_reset();
+    open_wrapping(*state, &owners[0], EVENT, 7);
+    open_owner(*state, &owners[1], kind, 8);
+    fill_up_to(&owners[1], (WORDS + 1) * sizeof(uint64_t));
+    append(&owners[1]);
+    append(&owners[1]);
+    assert_int_equal(uvperf_stop(&owners[1].handle), 0);
+    expect_next(&owners[1], 0);
+    owners[1].seen = 1;
+    owners[0].hook = flush_other;
+    owners[0].other = &owners[1];
+    assert_int_equal(uvperf_flush(&owners[0].handle), 0);
+    assert_wrapped(&owners[0], 1);
+    assert_int_equal(owners[1].wrapped, 1);
+    close_owners(*state, owners, 2);
+    fake_assert_clean();
+  }
+}
+
 /* -- who shares ----------------------------------------------------------- */
 
 static void handle_that_shares_the_scratch_outlives_the_others(void **state) {
@@ -502,6 +527,7 @@ int main(void) {
       SCRATCH_TEST(next_keeps_a_wrapped_record_while_others_deliver),
       SCRATCH_TEST(handle_with_a_record_of_next_is_closed),
       SCRATCH_TEST(next_in_a_callback_leaves_its_record_whole),
+      SCRATCH_TEST(flush_in_a_callback_takes_back_a_record),
       SCRATCH_TEST(handle_that_shares_the_scratch_outlives_the_others),
       SCRATCH_TEST(handles_that_share_the_scratch_are_closed_by_a_walk),
       SCRATCH_TEST(set_opened_in_a_callback_leaves_the_record_whole),
