@@ -200,8 +200,8 @@ static void close_output(bpf_output_t *output, uvperf__leftovers_t *leftovers) {
   output->ring = NULL;
 }
 
-static void count_lost(const uvperf__bpf_outputs_t *outputs,
-                       bpf_output_t *output) {
+static void output_count_lost(const uvperf__bpf_outputs_t *outputs,
+                              bpf_output_t *output) {
   uint64_t format = outputs->attr->read_format;
   uvperf__value_t value;
 
@@ -676,7 +676,7 @@ void uvperf__bpf_outputs_free(uvperf__bpf_outputs_t *outputs) {
  * is tried again when all entries are taken out. */
 static void close_gone(uvperf__bpf_outputs_t *outputs, bpf_output_t *output) {
   take_output(outputs, output, NULL);
-  count_lost(outputs, output);
+  output_count_lost(outputs, output);
   close_output(output, NULL);
   output->status = -ENODEV;
 }
@@ -701,7 +701,7 @@ static int reopen(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
   if (rc == 0 && outputs->is_put)
     rc = put_output(outputs, &fresh, error);
   if (rc == 0) {
-    count_lost(outputs, output);
+    output_count_lost(outputs, output);
     close_output(output, NULL);
     *output = fresh;
     return 0;
@@ -754,7 +754,7 @@ int uvperf__bpf_outputs_count_lost(uvperf__bpf_outputs_t *outputs) {
   size_t i;
 
   for (i = 0; i < outputs->nr; i++)
-    count_lost(outputs, &outputs->outputs[i]);
+    output_count_lost(outputs, &outputs->outputs[i]);
   return uvperf__read_format_has_lost(outputs->attr->read_format);
 }
 

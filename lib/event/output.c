@@ -125,7 +125,7 @@ static event_t *owner_of(event_t *impl) {
 
 /* Adds what the event has lost since the last time to the ring into which it
  * writes now. */
-static void count_lost(event_t *impl) {
+static void writer_count_lost(event_t *impl) {
   event_t *owner = owner_of(impl);
   uint64_t format = impl->attr->read_format;
   uvperf__value_t value;
@@ -142,10 +142,10 @@ int uvperf__event_count_lost(void *impl) {
   event_t *owner = impl;
   const uvperf__writer_t *writer;
 
-  count_lost(owner);
+  writer_count_lost(owner);
   for (writer = owner->writers; writer != NULL; writer = writer->next)
     if (writer->event != NULL && writer->event->output == owner)
-      count_lost(writer->event);
+      writer_count_lost(writer->event);
   return owner->ring.size != 0 &&
          uvperf__read_format_has_lost(owner->attr->read_format);
 }
@@ -303,7 +303,7 @@ static void detach(event_t *impl) {
   if (owner == NULL)
     return;
   if (!uvperf__handle_is_forked(&owner->base))
-    count_lost(impl);
+    writer_count_lost(impl);
   impl->output = NULL;
   writer = find_writer(impl, owner);
   writer->has_left = 1;

@@ -296,7 +296,7 @@ int uvperf_has_record(const uvperf_handle_t *handle) {
 }
 
 /* Reading the event of another CPU interrupts that CPU. */
-static void count_lost(uvperf__handle_t *self) {
+static void handle_count_lost(uvperf__handle_t *self) {
   uint64_t now = uv_hrtime();
 
   if (uvperf__handle_check(self, NULL) != 0 ||
@@ -313,7 +313,7 @@ void uvperf_stats(const uvperf_handle_t *handle, uvperf_stats_t *stats) {
     *stats = self->last_stats;
     return;
   }
-  count_lost(self);
+  handle_count_lost(self);
   self->kind->stats(self, stats);
   stats->lost_is_read = (uint32_t)self->lost_is_read;
   stats->cpus_gone = self->cpus_gone;
@@ -333,7 +333,7 @@ int uvperf_ring(const uvperf_handle_t *handle, size_t index,
   int rc = UV_ECANCELED;
 
   if (!self->closing) {
-    count_lost(self);
+    handle_count_lost(self);
     rc = self->kind->ring(self, index, ring);
   }
   if (rc == 0)

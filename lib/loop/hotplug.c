@@ -149,7 +149,7 @@ static int was_away(const cpu_t *before, const cpu_t *now) {
  * The kernel lists a CPU while it is still coming up, when no event can be
  * opened there yet (perf_event_open returns ENODEV). So a CPU is up if a uevent
  * says so, or if the previous scan has listed it too. */
-static int scan(cpus_t *cpus) {
+static int cpus_scan(cpus_t *cpus) {
   int rc = list_cpus(cpus);
   cpu_t *cpu, before;
   size_t i;
@@ -207,7 +207,7 @@ static void check_cpus(uvperf__hotplug_t *hotplug) {
 
 /* A callback may start, stop and close any hotplug. It may also run the loop,
  * and then this function runs inside itself. */
-static void report(scanner_t *scanner) {
+static void scanner_report(scanner_t *scanner) {
   uvperf__hotplug_t *hotplug;
   uvperf__link_t *link;
 
@@ -337,8 +337,8 @@ static void scanner_run(uvperf__member_t *member, uint64_t now_ns,
   (void)now_ns;
   (void)max_ns;
   /* If sysfs cannot be read now, it is read the next time. */
-  if (!is_forked(scanner) && scan(&scanner->cpus) == 0)
-    report(scanner);
+  if (!is_forked(scanner) && cpus_scan(&scanner->cpus) == 0)
+    scanner_report(scanner);
 }
 
 static void on_closed(uv_handle_t *handle) {
@@ -426,7 +426,7 @@ int uvperf__hotplug_new(uvperf__hotplug_t **hotplug_out, const char *root,
   uvperf__link_init(&hotplug->in_hotplugs);
   /* CPUs that are online now are not reported. If this fails,
    * uvperf__hotplug_start tries again and returns the code. */
-  hotplug->is_noted = scan(&hotplug->cpus) == 0;
+  hotplug->is_noted = cpus_scan(&hotplug->cpus) == 0;
   *hotplug_out = hotplug;
   return 0;
 }
@@ -452,7 +452,7 @@ int uvperf__hotplug_start(uvperf__hotplug_t *hotplug,
   if (!uvperf__hub_is_sound(teardown->hub))
     return UV_EINVAL;
   if (!hotplug->is_noted)
-    rc = scan(&hotplug->cpus);
+    rc = cpus_scan(&hotplug->cpus);
   if (rc != 0)
     return rc;
   hotplug->is_noted = 1;

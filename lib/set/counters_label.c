@@ -50,7 +50,7 @@ static int needs_tracepoint(const counter_attr_t *own) {
   return lacks_label(own) && own->asked->type == PERF_TYPE_TRACEPOINT;
 }
 
-static int fill(lookup_t *lookup) {
+static int lookup_fill(lookup_t *lookup) {
   const uvperf__counters_t *counters = lookup->counters;
   size_t nr = counters->nr_attrs;
   const counter_attr_t *own;
@@ -101,7 +101,7 @@ static int name_attrs(const char *category, const char *name, uint64_t id,
  * names are missing. */
 static int label_tracepoints(const uvperf__counters_t *counters) {
   lookup_t lookup = {counters, NULL, NULL, 0};
-  int rc = fill(&lookup);
+  int rc = lookup_fill(&lookup);
 
   if (rc == 0 && lookup.nr_left > 0)
     rc = uvperf__tracefs_walk(counters->root, NULL, NULL, name_attrs, &lookup);

@@ -262,11 +262,11 @@ enum place_read uvperf__counters_read_place(const uvperf__counters_t *counters,
 
 /* -- lost records ---------------------------------------------------------- */
 
-static int has_lost(const uvperf__counters_t *counters) {
+static int counters_have_lost(const uvperf__counters_t *counters) {
   return (counters->attrs[0].attr->read_format & UVPERF_FORMAT_LOST) != 0;
 }
 
-static void count_lost(counter_t *event) {
+static void counter_count_lost(counter_t *event) {
   if (!uvperf__counter_writes(event))
     return;
   event->source->ring->lost += event->last.lost - event->lost;
@@ -281,12 +281,12 @@ void uvperf__counters_count_lost_at(const uvperf__counters_t *counters,
           : uvperf__cpu_rings_find(counters->rings, place->place.cpu);
   size_t i;
 
-  if (ring == NULL || !has_lost(counters) ||
+  if (ring == NULL || !counters_have_lost(counters) ||
       !uvperf__ring_may_have_lost(&ring->ring))
     return;
   uvperf__counters_read_place(counters, place);
   for (i = 0; i < counters->nr_attrs; i++)
-    count_lost(&place->events[i]);
+    counter_count_lost(&place->events[i]);
 }
 
 int uvperf__counters_count_lost(const uvperf__counters_t *counters) {
@@ -296,7 +296,7 @@ int uvperf__counters_count_lost(const uvperf__counters_t *counters) {
     for (place = 0; place < counters->targets[i]->nr_places; place++)
       uvperf__counters_count_lost_at(counters,
                                      &counters->targets[i]->places[place]);
-  return has_lost(counters);
+  return counters_have_lost(counters);
 }
 
 /* -- ended tasks ----------------------------------------------------------- */
@@ -492,8 +492,8 @@ int uvperf__counters_make_reading(const uvperf__counters_t *counters,
 }
 
 /* Fills the reading from the last read of each event of `nr` targets. */
-static void fill(const uvperf__counters_t *counters, size_t first, size_t nr,
-                 uvperf_reading_t *reading) {
+static void reading_fill(const uvperf__counters_t *counters, size_t first,
+                         size_t nr, uvperf_reading_t *reading) {
   const counter_target_t *target;
   size_t nr_places = 0;
   size_t i, place;
@@ -519,7 +519,7 @@ static int read_all(uvperf__counters_t *counters, int skips_ends,
   if (rc != 0)
     return rc;
   read_rest(counters, &all);
-  fill(counters, 0, counters->nr_targets, reading);
+  reading_fill(counters, 0, counters->nr_targets, reading);
   return 0;
 }
 
@@ -544,7 +544,7 @@ int uvperf__counters_read_end(uvperf__counters_t *counters,
   int rc = uvperf__counters_make_reading(counters, reading);
 
   if (rc == 0)
-    fill(counters, 0, counters->nr_targets, reading);
+    reading_fill(counters, 0, counters->nr_targets, reading);
   return rc;
 }
 
@@ -563,7 +563,7 @@ int uvperf__counters_read_targets(uvperf__counters_t *counters, size_t first,
   for (i = first; i < first + nr && rc == 0; i++)
     read_target(counters, counters->targets[i], &all);
   if (rc == 0)
-    fill(counters, first, nr, reading);
+    reading_fill(counters, first, nr, reading);
   counters->progress = progress;
   return rc;
 }

@@ -50,7 +50,7 @@ static int no_memory(uvperf_error_t *error) {
 
 /* -- a set ----------------------------------------------------------------- */
 
-static void install(set_t *impl, set_opening_t *opening) {
+static void set_install(set_t *impl, set_opening_t *opening) {
   uvperf__counters_free(impl->counters);
   impl->counters = opening->counters;
   opening->counters = NULL;
@@ -67,7 +67,7 @@ static void on_opened(uvperf__handle_job_t *job, int rc,
 
   impl->base.code = opened == 0 ? 0 : UV_EBADF;
   if (opened == 0)
-    install(impl, opening);
+    set_install(impl, opening);
   else
     uvperf__counters_never_come(impl->counters);
   if (rc == 0)
@@ -123,7 +123,8 @@ static int check_cpus(const set_t *impl, const set_opening_t *opening,
       "a CPU came online while the target was being opened; open it again");
 }
 
-static int join(set_t *impl, set_opening_t *opening, uvperf_error_t *error) {
+static int target_join(set_t *impl, set_opening_t *opening,
+                       uvperf_error_t *error) {
   int rc =
       uvperf__counters_take_target(impl->counters, opening->counters, error);
 
@@ -149,7 +150,7 @@ static int end_target(set_t *impl, set_opening_t *opening, int rc,
   if (rc == 0)
     rc = check_cpus(impl, opening, error);
   if (rc == 0)
-    rc = join(impl, opening, error);
+    rc = target_join(impl, opening, error);
   uvperf__set_free_aside(closing, opening->counters);
   opening->counters = NULL;
   uvperf__set_end_closing(closing);
