@@ -71,3 +71,8 @@ void fake_pool_run(void) {
   pool.is_worked = 0;
   after(request, 0);
 }
+
+void fake_pool_finish(void) {
+  while (fake_pool_waits())
+    fake_pool_run();
+}

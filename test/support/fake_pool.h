@@ -17,6 +17,10 @@ int fake_pool_waits(void);
 void fake_pool_run(void);
 void fake_pool_work(void);
 
+/* Runs requests until none waits. A job that takes longer than a millisecond,
+ * as on a loaded machine, makes more than one. */
+void fake_pool_finish(void);
+
 /* Called by the work: it hangs. Another thread takes the next request, which
  * the work can run here. The work that hangs ends when it returns. */
 void fake_pool_hang(void);

@@ -44,16 +44,11 @@ int opened_set_begin(uv_loop_t *loop, opened_set_t *opened) {
                          &opened->error);
 }
 
-void opened_set_run_pool(void) {
-  while (fake_pool_waits())
-    fake_pool_run();
-}
-
 /* Runs the loop until nothing of it is left. */
 void opened_set_close(uv_loop_t *loop, opened_set_t *opened) {
   uvperf_close(&opened->set.handle, opened_set_on_close);
   do
-    opened_set_run_pool();
+    fake_pool_finish();
   while (uv_run(loop, UV_RUN_NOWAIT) != 0 || fake_pool_waits());
   assert_int_equal(opened->closed, 1);
   assert_int_equal(opened->opened, 1);

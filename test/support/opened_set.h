@@ -20,8 +20,6 @@ typedef struct opened_s {
 void opened_set_plan(opened_set_t *opened, uint32_t flags);
 /* Returns what uvperf_set_init returns. */
 int opened_set_begin(uv_loop_t *loop, opened_set_t *opened);
-/* Runs all requests. */
-void opened_set_run_pool(void);
 /* Closes it, and runs the loop until nothing of it is left. */
 void opened_set_close(uv_loop_t *loop, opened_set_t *opened);
 

@@ -50,15 +50,10 @@ static int begin(uv_loop_t *loop, scripted_reader_t *scripted) {
   return scripted_reader_try_on_pool(loop, scripted, on_open, &seen.error);
 }
 
-static void run_pool(void) {
-  while (fake_pool_waits())
-    fake_pool_run();
-}
-
 static void close_reader(uv_loop_t *loop, scripted_reader_t *scripted) {
   uvperf_close(&scripted->live.reader.handle, on_close);
   do
-    run_pool();
+    fake_pool_finish();
   while (uv_run(loop, UV_RUN_NOWAIT) != 0 || fake_pool_waits());
   assert_int_equal(seen.closed, 1);
   scripted_reader_end(scripted);
@@ -99,7 +94,7 @@ static void reader_opened_on_the_pool_reads_as_init_has_it(void **state) {
   assert_null(strstr(fake_log(), "open, "));
   assert_refused(&scripted.live.reader, UV_EBUSY);
   assert_int_equal(uvperf_is_active(&scripted.live.reader.handle), 1);
-  run_pool();
+  fake_pool_finish();
   assert_int_equal(seen.opened, 1);
   assert_int_equal(seen.status, 0);
   assert_string_equal(fake_log(), log);
@@ -172,7 +167,7 @@ static int hang(uv_loop_t *loop, unsigned nth, int closes) {
   scripted.options.open_arg = &hanging;
   scripted.options.open_timeout_ms = 1;
   assert_int_equal(begin(loop, &scripted), 0);
-  run_pool();
+  fake_pool_finish();
   assert_int_equal(seen.opened, 1);
   if (hanging.calls < nth) {
     assert_int_equal(seen.status, 0);
@@ -232,7 +227,7 @@ static void fail_each(uv_loop_t *loop, enum fake_call call, int code) {
     fake_fail(call, nth, code);
     seen.status = begin(loop, &scripted);
     if (seen.status == 0) {
-      run_pool();
+      fake_pool_finish();
       failures = fake_failures();
       assert_int_equal(seen.opened, 1);
       if (seen.status != 0)

@@ -309,8 +309,7 @@ static void reader_of_many_cpus_is_closed_by_the_pool(void **state) {
   while (uv_run(*state, UV_RUN_NOWAIT) != 0)
     continue;
   assert_int_equal(scripted.live.closed, 0);
-  while (fake_pool_waits())
-    fake_pool_run();
+  fake_pool_finish();
   assert_int_equal(scripted.live.closed, 1);
   scripted_reader_end(&scripted);
 }

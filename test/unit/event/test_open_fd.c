@@ -104,7 +104,7 @@ static void given_event_is_the_handles_by_the_pool(void **state) {
 
   give(&given);
   begin(*state, &given);
-  fake_pool_run();
+  fake_pool_finish();
   assert_int_equal(opened, 0);
   assert_string_equal(fake_log(), "ioctl ID, mmap, ioctl ID");
   fake_pool_reset();
@@ -171,7 +171,7 @@ static int fail_on_the_pool(uv_loop_t *loop, enum fake_call call,
   give(&given);
   begin(loop, &given);
   fake_fail(call, nth, -ENOMEM);
-  fake_pool_run();
+  fake_pool_finish();
   has_failed = opened != 0;
   assert_int_equal(has_failed, fake_failures() != 0);
   fake_pool_reset();
@@ -201,8 +201,7 @@ static void close_while_it_is_taken_returns_it(void **state) {
   give(&given);
   begin(*state, &given);
   uvperf_close(&given.collector.event.handle, NULL);
-  while (fake_pool_waits())
-    fake_pool_run();
+  fake_pool_finish();
   assert_int_equal(opened, UV_ECANCELED);
   expect_given_back(*state, &given);
 }

@@ -55,15 +55,10 @@ static int begin(uv_loop_t *loop, opened_t *opened,
                            &opened->error);
 }
 
-static void run_pool(void) {
-  while (fake_pool_waits())
-    fake_pool_run();
-}
-
 static void close_event(uv_loop_t *loop, opened_t *opened) {
   uvperf_close(&opened->event.handle, on_close);
   do
-    run_pool();
+    fake_pool_finish();
   while (uv_run(loop, UV_RUN_NOWAIT) != 0 || fake_pool_waits());
   assert_int_equal(opened->closed, 1);
 }
@@ -77,7 +72,7 @@ static void event_open_makes_the_calls_of_init_on_the_pool(void **state) {
 
   assert_int_equal(begin(*state, &opened, NULL), 0);
   assert_string_equal(fake_log(), "");
-  run_pool();
+  fake_pool_finish();
   assert_string_equal(fake_log(), "open, mmap, ioctl ID");
   assert_int_equal(opened.opened, 1);
   assert_int_equal(opened.status, 0);
@@ -104,7 +99,7 @@ static void event_open_asks_for_the_same_as_init(void **state) {
   options.cpu = 1;
   options.flags |= UVPERF_EVENT_CPU;
   assert_int_equal(begin(*state, &opened, &options), 0);
-  run_pool();
+  fake_pool_finish();
   assert_int_equal(opened.status, 0);
   assert_int_equal(fake->pid, 1);
   assert_int_equal(fake->cpu, 1);
@@ -157,7 +152,7 @@ static void event_being_opened_is_busy_and_active(void **state) {
   assert_int_equal(begin(*state, &opened, NULL), 0);
   assert_refused(&opened, UV_EBUSY);
   assert_int_equal(uvperf_is_active(&opened.event.handle), 1);
-  run_pool();
+  fake_pool_finish();
   assert_int_equal(uvperf_is_active(&opened.event.handle), 0);
   assert_int_equal(
       uvperf_start(&opened.event.handle, NULL, live_on_record, NULL), 0);
@@ -188,7 +183,7 @@ static void event_that_is_not_open_is_neither_leader_nor_output(void **state) {
   fake_fail(FAKE_OPEN, 1, -EACCES);
   assert_int_equal(begin(*state, &opened, NULL), 0);
   assert_no_partner(&writer, &opened, UV_EBUSY);
-  run_pool();
+  fake_pool_finish();
   assert_no_partner(&writer, &opened, UV_EBADF);
   uvperf_close(&writer.handle, NULL);
   close_event(*state, &opened);
@@ -242,7 +237,7 @@ static void event_closed_while_it_is_opened_is_canceled(void **state) {
   to_close = &opened.event;
   assert_int_equal(begin(*state, &opened, NULL), 0);
   do
-    run_pool();
+    fake_pool_finish();
   while (uv_run(*state, UV_RUN_NOWAIT) != 0 || fake_pool_waits());
   assert_int_equal(opened.status, UV_ECANCELED);
   assert_int_equal(opened.opened, 1);
@@ -262,7 +257,7 @@ leader_closed_while_its_sibling_is_opened_is_no_matter(void **state) {
   options.leader = &leader.event;
   assert_int_equal(begin(*state, &opened, &options), 0);
   live_close(&leader);
-  run_pool();
+  fake_pool_finish();
   assert_int_equal(opened.status, 0);
   close_event(*state, &opened);
 }
@@ -286,7 +281,7 @@ static void hang(uv_loop_t *loop, int code, int closes) {
   options.open_timeout_ms = 1;
   options.fallbacks = UVPERF_FALLBACK_ALL;
   assert_int_equal(begin(loop, &opened, &options), 0);
-  run_pool();
+  fake_pool_finish();
   assert_int_equal(opened.opened, 1);
   assert_int_equal(opened.status, closes ? UV_ECANCELED : UV_ETIMEDOUT);
   assert_int_equal(opened.error.code, opened.status);
@@ -333,7 +328,7 @@ static void fail_each(uv_loop_t *loop, enum fake_call call, int code) {
     fake_fail(call, nth, code);
     opened.status = begin(loop, &opened, NULL);
     if (opened.status == 0) {
-      run_pool();
+      fake_pool_finish();
       failures = fake_failures();
       if (opened.status != 0)
         assert_refused(&opened, UV_EBADF);

@@ -50,8 +50,7 @@ static void set_of_tracepoints_is_closed_by_the_pool(void **state) {
   assert_int_equal(live->closed, 0);
   assert_int_equal(uvperf_is_closing(&live->set.handle), 1);
   fake_log_clear();
-  while (fake_pool_waits())
-    fake_pool_run();
+  fake_pool_finish();
   assert_string_equal(fake_log(),
                       "ioctl DISABLE, ioctl DISABLE, ioctl DISABLE, "
                       "ioctl DISABLE, close, close, munmap, close, munmap, "
@@ -84,8 +83,7 @@ static void remove_target(uv_loop_t *loop, int closes_early) {
     run_loop(loop);
     assert_int_equal(live->closed, 0);
   }
-  while (fake_pool_waits())
-    fake_pool_run();
+  fake_pool_finish();
   if (!closes_early) {
     assert_int_equal(closing_fds(live), 0);
     uvperf_close(&live->set.handle, live_set_on_close);
@@ -110,7 +108,7 @@ static void events_are_closed_by_the_pool_if_they_are_64_or_more(void **state) {
     begin_many(*state, &live, nr);
     assert_int_equal(uvperf_set_remove(&live.set, 0, NULL, NULL), 0);
     assert_int_equal(closing_fds(&live), nr == 64 ? 64 : 0);
-    opened_set_run_pool();
+    fake_pool_finish();
     live_set_close(&live);
     fake_assert_clean();
 
@@ -119,7 +117,7 @@ static void events_are_closed_by_the_pool_if_they_are_64_or_more(void **state) {
     run_loop(*state);
     assert_int_equal(live.closed, nr == 63);
     assert_int_equal(fake_pool_waits(), nr == 64);
-    opened_set_run_pool();
+    fake_pool_finish();
     live_set_wait_closed(&live);
     fake_assert_clean();
   }
@@ -159,10 +157,10 @@ static void target_that_comes_too_late_is_closed_by_the_pool(void **state) {
   fake_pool_run();
   assert_int_equal(status, UV_ECANCELED);
   assert_string_equal(fake_log(), "");
-  opened_set_run_pool();
+  fake_pool_finish();
   assert_int_equal(opened.closed, 0);
   do
-    opened_set_run_pool();
+    fake_pool_finish();
   while (uv_run(*state, UV_RUN_NOWAIT) != 0 || fake_pool_waits());
   assert_int_equal(opened.closed, 1);
   fake_assert_clean();
@@ -180,8 +178,7 @@ static void set_of_tracepoints_closes_though_calls_fail(void **state) {
     uvperf_close(&live->set.handle, live_set_on_close);
     run_loop(*state);
     fake_fail_from(calls[i], 1, -EINTR);
-    while (fake_pool_waits())
-      fake_pool_run();
+    fake_pool_finish();
     assert_true(fake_failures() > 3);
     live_set_wait_closed(live);
     fake_assert_clean();
@@ -200,8 +197,7 @@ static void set_of_tracepoints_closes_without_memory(void **state) {
     fake_fail(FAKE_CALLOC, nth, 0);
     run_loop(*state);
     failures = fake_failures();
-    while (fake_pool_waits())
-      fake_pool_run();
+    fake_pool_finish();
     live_set_wait_closed(live);
     fake_assert_clean();
   } while (failures > 0);

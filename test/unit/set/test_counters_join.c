@@ -65,7 +65,7 @@ static void target_opened_on_the_pool_joins_on_the_loop(void **state) {
   assert_int_equal(uvperf_enable(&added.opened.set.handle, UVPERF_ALL, NULL),
                    0);
   fake_log_clear();
-  opened_set_run_pool();
+  fake_pool_finish();
   assert_int_equal(added.added, 1);
   if (added.status != 0)
     fail_msg("%s", added.error.reason);
@@ -129,7 +129,7 @@ static void remove_pending(added_t *added) {
   assert_int_equal(uvperf_set_add(set, &target, NULL, NULL, &added->error),
                    UV_EINVAL);
   assert_int_equal(added->error.target_index, 2);
-  opened_set_run_pool();
+  fake_pool_finish();
   assert_int_equal(added->added, 1);
   assert_int_equal(added->status, UV_ECANCELED);
   assert_int_equal(added->error.code, UV_ECANCELED);
@@ -176,7 +176,7 @@ static void target_may_be_removed_in_its_callback(void **state) {
 
   for (fails = 0; fails < 2; fails++) {
     assert_int_equal(begin_target(*state, &added, 0), 0);
-    opened_set_run_pool();
+    fake_pool_finish();
     assert_int_equal(added.status, 0);
     target = added.opened.make.targets[0];
     target.data = &added;
@@ -189,7 +189,7 @@ static void target_may_be_removed_in_its_callback(void **state) {
     assert_int_equal(uvperf_set_add(&added.opened.set, &target,
                                     remove_in_callback, NULL, NULL),
                      0);
-    opened_set_run_pool();
+    fake_pool_finish();
     assert_int_equal(added.added, 2);
     assert_int_equal(added.index, 2);
     assert_int_equal(added.status, fails ? UV_EACCES : 0);
@@ -226,7 +226,7 @@ static void target_that_was_overtaken_keeps_its_place(void **state) {
   overtake(*state, &added, 0);
   assert_int_equal(uvperf_reading_new(&reading), 0);
   fake_fail(FAKE_OPEN, 1, -ENODEV);
-  opened_set_run_pool();
+  fake_pool_finish();
   assert_int_equal(added.status, 0);
   assert_int_equal(added.index, 1);
   /* Only its own event is enabled. */
@@ -253,7 +253,7 @@ static void target_that_was_overtaken_fails_alone(void **state) {
 
   overtake(*state, &added, 0);
   fake_fail(FAKE_IOCTL, 1, -EINVAL); /* SET_OUTPUT */
-  opened_set_run_pool();
+  fake_pool_finish();
   assert_int_equal(added.status, UV_EINVAL);
   assert_int_equal(added.error.target_index, 1);
   assert_int_equal(uvperf_set_nr_open(&added.opened.set), 5);
@@ -275,7 +275,7 @@ static void fail_target(uv_loop_t *loop, enum fake_call call, int code,
     rc = begin_target(loop, &added, flags);
     assert_int_equal(rc, 0);
     fake_fail(call, nth, code);
-    opened_set_run_pool();
+    fake_pool_finish();
     failures = fake_failures();
     assert_int_equal(added.added, 1);
     if (added.status != 0) {
@@ -304,7 +304,7 @@ static void target_with_another_period_must_be_reopened(void **state) {
   assert_int_equal(begin_target(*state, &added, 0), 0);
   assert_int_equal(
       uvperf_change_period(&added.opened.set.handle, 1, 2000, NULL), 0);
-  opened_set_run_pool();
+  fake_pool_finish();
   assert_int_equal(added.status, UV_EAGAIN);
   assert_int_equal(added.error.attr_index, 1);
   assert_int_equal(uvperf_set_nr_open(&added.opened.set), 4);
@@ -318,7 +318,7 @@ static void target_with_another_filter_must_be_reopened(void **state) {
   assert_int_equal(
       uvperf_apply_filter(&added.opened.set.handle, 0, "common_pid == 1", NULL),
       0);
-  opened_set_run_pool();
+  fake_pool_finish();
   assert_int_equal(added.status, UV_EAGAIN);
   assert_int_equal(added.error.attr_index, 0);
   assert_int_equal(uvperf_set_nr_open(&added.opened.set), 4);
@@ -331,7 +331,7 @@ static void event_that_cannot_join_takes_the_target_along(void **state) {
 
   assert_int_equal(begin_target(*state, &added, 0), 0);
   fake_fail(FAKE_IOCTL, 1, -EINVAL); /* SET_OUTPUT */
-  opened_set_run_pool();
+  fake_pool_finish();
   assert_int_equal(added.status, UV_EINVAL);
   assert_int_equal(added.error.attr_index, 1);
   assert_int_equal(uvperf_set_nr_open(&added.opened.set), 4);
@@ -382,7 +382,7 @@ static void target_removed_while_its_call_hangs_is_cancelled(void **state) {
   target.data = &added;
   assert_int_equal(
       uvperf_set_add(&added.opened.set, &target, on_target, NULL, NULL), 0);
-  opened_set_run_pool();
+  fake_pool_finish();
   assert_int_equal(added.added, 1);
   assert_int_equal(added.status, UV_ECANCELED);
   assert_int_equal(added.error.code, UV_ECANCELED);
@@ -419,7 +419,7 @@ static void target_whose_call_hangs_times_out(void **state) {
     target.data = &added;
     assert_int_equal(
         uvperf_set_add(&added.opened.set, &target, on_target, NULL, NULL), 0);
-    opened_set_run_pool();
+    fake_pool_finish();
     assert_int_equal(added.added, 1);
     if (hanging.calls < hanging.hangs_at)
       break;
@@ -432,7 +432,7 @@ static void target_whose_call_hangs_times_out(void **state) {
     fake_event_add(301);
     assert_int_equal(
         uvperf_set_add(&added.opened.set, &target, on_target, NULL, NULL), 0);
-    opened_set_run_pool();
+    fake_pool_finish();
     assert_int_equal(added.added, 2);
     assert_int_equal(added.status, 0);
     assert_int_equal(uvperf_set_nr_open(&added.opened.set), 6);
@@ -473,7 +473,7 @@ static void set_closed_in_the_callback_after_uv_close_is_clean(void **state) {
       0);
   uv_walk(*state, close_handle, NULL);
   uv_run(*state, UV_RUN_NOWAIT);
-  opened_set_run_pool();
+  fake_pool_finish();
   assert_int_equal(added.added, 1);
   assert_int_equal(added.status, 0);
   assert_int_equal(added.opened.closed, 1);
@@ -502,7 +502,7 @@ static void first_target_with_another_period_is_opened_again(void **state) {
     if (is_changed)
       assert_int_equal(
           uvperf_change_period(&added.opened.set.handle, 1, 2000, NULL), 0);
-    opened_set_run_pool();
+    fake_pool_finish();
     assert_int_equal(added.status, is_changed ? UV_EAGAIN : 0);
     opened_set_close(*state, &added.opened);
   }

@@ -565,8 +565,7 @@ static int open_target(scripted_t *scripted, void (*meanwhile)(void)) {
   if (meanwhile != NULL)
     meanwhile();
   hotplug_run(scripted->live.set.handle.loop);
-  while (fake_pool_waits())
-    fake_pool_run();
+  fake_pool_finish();
   return status;
 }
 

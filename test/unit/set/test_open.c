@@ -27,7 +27,7 @@ static void set_open_makes_the_calls_of_init_on_the_pool(void **state) {
   assert_string_equal(asked, "");
   live_run_ms(*state, 3);
   assert_int_equal(opened.opened, 0);
-  opened_set_run_pool();
+  fake_pool_finish();
   assert_int_equal(opened.opened, 1);
   assert_int_equal(opened.status, 0);
   assert_string_equal(fake_log(), log);
@@ -107,7 +107,7 @@ static void set_being_opened_is_busy_and_active(void **state) {
   uvperf_unref(&opened.set.handle);
   assert_int_equal(uvperf_has_ref(&opened.set.handle), 0);
   uvperf_ref(&opened.set.handle);
-  opened_set_run_pool();
+  fake_pool_finish();
   assert_int_equal(opened.status, 0);
   assert_int_equal(uvperf_is_active(&opened.set.handle), 0);
   assert_int_equal(uvperf_start(&opened.set.handle, NULL, on_record, NULL), 0);
@@ -212,7 +212,7 @@ static void set_closed_in_its_open_callback_is_clean(void **state) {
   assert_int_equal(
       uvperf_set_init(*state, &opened.set, &opened.make.options, NULL), 0);
   do
-    opened_set_run_pool();
+    fake_pool_finish();
   while (uv_run(*state, UV_RUN_NOWAIT) != 0 || fake_pool_waits());
   assert_int_equal(opened.status, 0);
   assert_int_equal(opened.closed, 1);
@@ -236,7 +236,7 @@ static int hang(uv_loop_t *loop, unsigned nth, int closes) {
   opened.make.options.open_arg = &hanging;
   opened.make.options.open_timeout_ms = 1;
   assert_int_equal(opened_set_begin(loop, &opened), 0);
-  opened_set_run_pool();
+  fake_pool_finish();
   assert_int_equal(opened.opened, 1);
   if (hanging.calls < nth) {
     assert_int_equal(opened.status, 0);
@@ -334,7 +334,7 @@ static void fail_each(uv_loop_t *loop, enum fake_call call, int code,
     fake_fail(call, nth, code);
     opened.status = opened_set_begin(loop, &opened);
     if (opened.status == 0) {
-      opened_set_run_pool();
+      fake_pool_finish();
       assert_int_equal(opened.opened, 1);
       failures = fake_failures();
       if (opened.status != 0)

@@ -164,7 +164,7 @@ static void event_is_opened_by_the_program_on_the_pool(void **state) {
   assert_int_equal(
       uvperf_event_init(*state, &collector.event, &attr, &options, NULL), 0);
   assert_int_equal(program.calls, 0);
-  fake_pool_run();
+  fake_pool_finish();
   assert_int_equal(opened, 0);
   assert_int_equal(program.pid, live_tid());
   expect_calls(&program, 1);
@@ -269,7 +269,7 @@ static void event_of_another_handle_is_eexist(void **state) {
   options.open_cb = on_open;
   assert_int_equal(
       uvperf_event_init(*state, &second.event, &attr, &options, NULL), 0);
-  fake_pool_run();
+  fake_pool_finish();
   assert_int_equal(opened, UV_EEXIST);
   fake_pool_reset();
   live_close(&second);
@@ -377,7 +377,7 @@ static void set_and_target_are_opened_by_the_program_on_the_pool(void **state) {
   set.make.options.open = program_open;
   set.make.options.open_arg = &program;
   assert_int_equal(opened_set_begin(*state, &set), 0);
-  opened_set_run_pool();
+  fake_pool_finish();
   assert_int_equal(set.status, 0);
   expect_calls(&program, 6);
   opened = 1;
@@ -385,7 +385,7 @@ static void set_and_target_are_opened_by_the_program_on_the_pool(void **state) {
   target.pid = 1; /* it must exist */
   target.cpus = "1";
   assert_int_equal(uvperf_set_add(&set.set, &target, on_target, NULL, NULL), 0);
-  opened_set_run_pool();
+  fake_pool_finish();
   assert_int_equal(opened, 0);
   assert_int_equal(program.pid, 1);
   expect_calls(&program, 8); /* CPU 1 has a ring */
@@ -463,14 +463,14 @@ static void target_that_gets_an_event_twice_lacks_it(void **state) {
   set.make.options.open = program_open;
   set.make.options.open_arg = &program;
   assert_int_equal(opened_set_begin(*state, &set), 0);
-  opened_set_run_pool();
+  fake_pool_finish();
   assert_int_equal(set.status, 0);
   program.fails_at = program.calls + 1;
   program.code = REPEATED;
   opened = 1;
   target.cpus = "1";
   assert_int_equal(uvperf_set_add(&set.set, &target, on_target, NULL, NULL), 0);
-  opened_set_run_pool();
+  fake_pool_finish();
   assert_int_equal(opened, 0);
   failures = uvperf_set_failures(&set.set, &nr);
   assert_int_equal(nr, 1);
