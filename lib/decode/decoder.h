@@ -161,14 +161,13 @@ uvperf__decode_sample_of(uvperf__reader_t *reader, unsigned int form,
   return &reader->sample;
 }
 
-/* Does the same for a sample of any source. The forms of a set's samples are
- * tested first. */
-__attribute__((always_inline)) static inline const uvperf_record_t *
-uvperf__decode_sample(uvperf_decoder_t *decoder, const uint8_t *bytes,
-                      uint64_t header) {
+/* Returns the reader of a sample, or NULL if its id is unknown or the record is
+ * no sample. */
+__attribute__((always_inline)) static inline uvperf__reader_t *
+uvperf__decoder_reader(uvperf_decoder_t *decoder, const uint8_t *bytes,
+                       uint64_t header) {
   uvperf__reader_t *reader = decoder->only.reader;
   const uvperf__id_slot_t *slot;
-  unsigned int form;
 
   if (uvperf__header_type(header) != PERF_RECORD_SAMPLE)
     return NULL;
@@ -180,15 +179,25 @@ uvperf__decode_sample(uvperf_decoder_t *decoder, const uint8_t *bytes,
     reader->sample.source = slot->source;
     decoder->last = reader;
   }
-#define DECODE(front, tail)                                                    \
-  if (form == UVPERF__FORM(front, tail))                                       \
-  return uvperf__decode_sample_of(                                             \
-      reader, UVPERF__FORM(front, tail),                                       \
-      uvperf__form_front_size(UVPERF__FORM(front, tail)), bytes, header)
+  return reader;
+}
+
+/* Does the same as uvperf__decode_sample_of for a sample of any source. The
+ * forms of a set's samples are tested first. */
+__attribute__((always_inline)) static inline const uvperf_record_t *
+uvperf__decode_sample(uvperf_decoder_t *decoder, const uint8_t *bytes,
+                      uint64_t header) {
+  uvperf__reader_t *reader = uvperf__decoder_reader(decoder, bytes, header);
+  unsigned int form;
+
+  if (reader == NULL)
+    return NULL;
+#define DECODE(one)                                                            \
+  if (form == (one))                                                           \
+    return uvperf__decode_sample_of(reader, one, uvperf__form_front_size(one), \
+                                    bytes, header);
   form = reader->plan.form;
-  DECODE(UVPERF__FRONT_IDENTIFIED, UVPERF__TAIL_NONE);
-  DECODE(UVPERF__FRONT_IDENTIFIED, UVPERF__TAIL_RAW);
-  DECODE(UVPERF__FRONT_IDENTIFIED, UVPERF__TAIL_CHAIN);
+  UVPERF__FORMS_BY_ID(DECODE)
   return uvperf__decode_sample_of(reader, form, reader->plan.front_size, bytes,
                                   header);
 #undef DECODE

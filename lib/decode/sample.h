@@ -42,6 +42,21 @@ enum {
 #define UVPERF__FORM_FRONT(form)  ((form) >> 2)
 #define UVPERF__FORM_TAIL(form)   ((form)&3)
 
+/* The usual forms of samples that have one source, and of samples whose source
+ * is found by the id. There is code for each of them. */
+#define UVPERF__FORMS_OF_ONE(X)                                                \
+  X(UVPERF__FORM(UVPERF__FRONT_NONE, UVPERF__TAIL_RAW))                        \
+  X(UVPERF__FORM(UVPERF__FRONT_USUAL, UVPERF__TAIL_NONE))                      \
+  X(UVPERF__FORM(UVPERF__FRONT_USUAL, UVPERF__TAIL_RAW))                       \
+  X(UVPERF__FORM(UVPERF__FRONT_USUAL, UVPERF__TAIL_CHAIN))                     \
+  X(UVPERF__FORM(UVPERF__FRONT_WITH_ID, UVPERF__TAIL_NONE))                    \
+  X(UVPERF__FORM(UVPERF__FRONT_WITH_ID, UVPERF__TAIL_RAW))                     \
+  X(UVPERF__FORM(UVPERF__FRONT_WITH_ID, UVPERF__TAIL_CHAIN))
+#define UVPERF__FORMS_BY_ID(X)                                                 \
+  X(UVPERF__FORM(UVPERF__FRONT_IDENTIFIED, UVPERF__TAIL_NONE))                 \
+  X(UVPERF__FORM(UVPERF__FRONT_IDENTIFIED, UVPERF__TAIL_RAW))                  \
+  X(UVPERF__FORM(UVPERF__FRONT_IDENTIFIED, UVPERF__TAIL_CHAIN))
+
 #define UVPERF__FORM_OTHER UVPERF__FORM(UVPERF__FRONT_OTHER, UVPERF__TAIL_OTHER)
 
 /* Returns the number of bytes up to the tail, header included. Must not be

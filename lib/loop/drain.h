@@ -101,20 +101,13 @@ uvperf__drain_run(uvperf__ring_t *ring, uvperf__slice_t *slice,
                   uvperf_stats_t *stats, const uvperf__drain_ops_t *ops,
                   void *owner) {
 /* The compiler makes a loop for each of these forms. */
-#define RUN(front, tail)                                                       \
-  case UVPERF__FORM(front, tail):                                              \
-    return uvperf__drain_run_of(reader, UVPERF__FORM(front, tail), ring,       \
-                                slice, stats, ops, owner)
+#define RUN(form)                                                              \
+  case form:                                                                   \
+    return uvperf__drain_run_of(reader, form, ring, slice, stats, ops, owner);
   uvperf__reader_t *reader = ops->reader(owner);
 
   switch (reader != NULL ? reader->plan.form : UVPERF__FORM_OTHER) {
-    RUN(UVPERF__FRONT_NONE, UVPERF__TAIL_RAW);
-    RUN(UVPERF__FRONT_USUAL, UVPERF__TAIL_NONE);
-    RUN(UVPERF__FRONT_USUAL, UVPERF__TAIL_RAW);
-    RUN(UVPERF__FRONT_USUAL, UVPERF__TAIL_CHAIN);
-    RUN(UVPERF__FRONT_WITH_ID, UVPERF__TAIL_NONE);
-    RUN(UVPERF__FRONT_WITH_ID, UVPERF__TAIL_RAW);
-    RUN(UVPERF__FRONT_WITH_ID, UVPERF__TAIL_CHAIN);
+    UVPERF__FORMS_OF_ONE(RUN)
     default:
       return uvperf__drain_run_of(reader, UVPERF__FORM_OTHER, ring, slice,
                                   stats, ops, owner);
