@@ -80,6 +80,10 @@ static mark_t *get_mark(void) {
   return mark != NULL ? mark : make_mark();
 }
 
+const _Atomic uint32_t *uvperf__process_number(void) {
+  return &get_mark()->number;
+}
+
 int uvperf__process_is_marked(void) {
   return get_mark() != &no_mark;
 }

@@ -18,6 +18,11 @@
  * child with the same pid is not noticed. */
 uint32_t uvperf__process(void);
 
+/* Returns where the number is kept, for code that has no time for a call. It is
+ * 0 in a child that has not called uvperf__process yet, and always 0 if the
+ * kernel cannot mark a process. */
+const _Atomic uint32_t *uvperf__process_number(void);
+
 /* Whether uvperf__process works without a system call. Returns 0 before Linux
  * 4.14, and if there was no memory for the mark at the first call. */
 int uvperf__process_is_marked(void);

@@ -165,7 +165,8 @@ const char *fake_log(void);
 void fake_log_clear(void);
 
 /* Sets what uvperf__process returns, to act as a forked child; 0 restores the
- * real process. */
+ * real process. uvperf_next in the middle of a run (lib/loop/next.c) notices
+ * real forks only. */
 void fake_process(uint32_t process);
 
 /* The same for uvperf__sys_thread, in all threads. */

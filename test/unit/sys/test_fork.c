@@ -22,7 +22,10 @@
 
 static int has_the_pid(void *arg) {
   (void)arg;
-  return uvperf__process() == (uint32_t)getpid() ? 0 : 1;
+  return uvperf__process() == (uint32_t)getpid() &&
+                 *uvperf__process_number() == 0
+             ? 0
+             : 1;
 }
 
 static int goes_without_mark(void *arg) {
@@ -202,6 +205,20 @@ static void forked_child_is_another_process(void **state) {
   assert_int_equal(uvperf__process(), mine);
 }
 
+static int has_no_number_yet(void *arg) {
+  const _Atomic uint32_t *number = uvperf__process_number();
+
+  (void)arg;
+  return *number == 0 && uvperf__process() == *number ? 0 : 1;
+}
+
+static void number_is_0_until_a_child_asks(void **state) {
+  (void)state;
+  assert_int_equal(uvperf__process(), *uvperf__process_number());
+  assert_int_equal(support_wait(support_fork(has_no_number_yet, NULL)), 0);
+  assert_int_equal(support_wait(support_clone(has_no_number_yet, NULL)), 0);
+}
+
 static int has_another_child(void *arg) {
   const uint32_t *old = arg;
   uint32_t numbers[2] = {*old, uvperf__process()};
@@ -287,6 +304,7 @@ int main(void) {
       TEST(mark_that_is_made_twice_is_unmapped_once),
       TEST(thread_is_known_by_number_and_pthread),
       TEST(forked_child_is_another_process),
+      TEST(number_is_0_until_a_child_asks),
       TEST(grandchild_is_neither_of_its_ancestors),
       TEST(grandchild_of_a_silent_child_is_another_process),
       TEST(cloned_child_is_another_process),
