@@ -10,30 +10,24 @@
 #include "loop/drain.h"
 #include "loop/stats.h"
 
-/* -- callbacks ------------------------------------------------------------- */
-
-/* Decodes and counts a record of a ring. `remaining` bytes wait after it.
- * Returns the same as uvperf_decode. */
-static int reader_decode(const reader_t *impl, uvperf__cpu_ring_t *ring,
-                         const void *bytes, size_t size, uint64_t remaining,
-                         const uvperf_record_t **record) {
-  int status = uvperf__decode(impl->decoder, NULL, bytes, size, record);
-  /* The record may be changed, because it belongs to our decoder. */
-  uvperf_record_t *own = (uvperf_record_t *)(uintptr_t)*record;
-
-  uvperf__stats_count(&ring->stats, own, status);
-  own->cpu = (uint32_t)ring->cpu;
-  own->remaining = remaining;
-  return status;
+/* The record may be changed, because it belongs to our decoder. */
+static uvperf_record_t *own_record(const uvperf_record_t *record) {
+  return (uvperf_record_t *)(uintptr_t)record;
 }
+
+/* -- callbacks ------------------------------------------------------------- */
 
 void uvperf__bpf_reader_deliver(reader_t *impl, uvperf__cpu_ring_t *ring,
                                 const void *bytes, size_t size,
                                 uint64_t remaining,
                                 const uvperf__slice_t *slice) {
   const uvperf_record_t *record;
-  int status = reader_decode(impl, ring, bytes, size, remaining, &record);
+  int status = uvperf__decode(impl->decoder, NULL, bytes, size, &record);
+  uvperf_record_t *own = own_record(record);
 
+  uvperf__stats_count(&ring->stats, record, status);
+  own->cpu = (uint32_t)ring->cpu;
+  own->remaining = remaining;
   uvperf__stats_ring_slice(ring, slice);
   impl->base.in_callback = 1;
   impl->base.record_cb(impl->base.handle, status, record);
@@ -108,20 +102,6 @@ int uvperf__bpf_reader_drain(void *owner, size_t ring_index,
   return rc;
 }
 
-int uvperf__bpf_reader_spare(void *owner, size_t ring_index) {
-  const reader_t *impl = owner;
-
-  return uvperf__cpu_rings_spare(impl->rings, ring_index);
-}
-
-void uvperf__bpf_reader_ring_skipped(void *owner, size_t ring_index) {
-  reader_t *impl = owner;
-  uvperf__cpu_ring_t *ring = uvperf__cpu_rings_at(impl->rings, ring_index);
-
-  ring->stats.corrupt += 1;
-  uvperf__handle_report(&impl->base, UV_EPROTO, ring->cpu);
-}
-
 void uvperf__bpf_reader_ring_end(void *owner, size_t ring_index, int status) {
   reader_t *impl = owner;
   uvperf__cpu_ring_t *ring = uvperf__cpu_rings_at(impl->rings, ring_index);
@@ -132,42 +112,24 @@ void uvperf__bpf_reader_ring_end(void *owner, size_t ring_index, int status) {
 
 /* -- next ------------------------------------------------------------------ */
 
-void uvperf__bpf_reader_take_back(reader_t *impl) {
-  if (impl->lent != 0)
-    uvperf__ring_consume(&impl->lender->ring, impl->lent);
-  impl->lent = 0;
-}
-
 int uvperf__bpf_reader_next(void *owner, const uvperf_record_t **record) {
   reader_t *impl = owner;
-  uvperf__cpu_ring_t *ring;
-  const void *bytes;
-  size_t size;
+  uvperf__cursor_t *cursor = &impl->base.cursor;
+  const uvperf__cpu_ring_t *ring;
   int rc;
 
   if (!uvperf__bpf_reader_is_watched(impl))
     return UV_EINVAL;
-  if (impl->base.is_started || impl->base.in_callback)
+  if (impl->base.is_started)
     return UV_EBUSY;
-  uvperf__bpf_reader_take_back(impl);
-  rc = uvperf__cpu_rings_next(impl->rings, &impl->next_ring, impl->base.room,
-                              &bytes, &size);
-  if (rc == 0)
-    return uvperf__cpu_rings_have_ended(impl->rings) ? UV_EOF : UV_EAGAIN;
-  ring = uvperf__cpu_rings_at(impl->rings, impl->next_ring);
-  if (rc < 0) {
-    uvperf__stats_ring_skip(ring);
-    *record = uvperf__decode_none(impl->decoder, ring->cpu);
+  cursor->decoder = impl->decoder;
+  rc = uvperf__next_of_rings(&impl->base, record);
+  if (cursor->lent == 0)
     return rc;
-  }
-  impl->lender = ring;
-  impl->lent = size;
-  return reader_decode(impl, ring, bytes, size,
-                       ring->ring.head - ring->ring.tail - size, record);
-}
-
-int uvperf__bpf_reader_has_record(const void *owner) {
-  const reader_t *impl = owner;
-
-  return uvperf__cpu_rings_have_record(impl->rings, impl->lender, impl->lent);
+  ring = uvperf__cpu_rings_at(impl->rings, cursor->index);
+  cursor->waiting = ring->ring.head - ring->ring.tail - cursor->lent;
+  own_record(*record)->remaining = cursor->waiting;
+  own_record(*record)->cpu = (uint32_t)ring->cpu;
+  impl->decoder->only.reader->sample.cpu = (uint32_t)ring->cpu;
+  return rc;
 }

@@ -21,11 +21,6 @@ typedef struct reader_s {
   uint32_t flags;             /* UVPERF_BPF_READER_* */
   uint64_t default_flush_ms;
 
-  /* For uvperf_next: the ring that is being read, the size in bytes
-   * of the record that the user has (0: none), and the record's ring. */
-  size_t next_ring;
-  size_t lent;
-  uvperf__cpu_ring_t *lender;
 
   int is_enabled; /* the events were published once */
 } reader_t;
@@ -69,22 +64,12 @@ int uvperf__bpf_reader_begin_opening(reader_t *impl, uvperf_open_cb cb,
 
 int uvperf__bpf_reader_drain(void *owner, size_t ring_index,
                              uvperf__slice_t *slice);
-int uvperf__bpf_reader_spare(void *owner, size_t ring_index);
 void uvperf__bpf_reader_ring_end(void *owner, size_t ring_index, int status);
-
-/* Counts and reports that bytes of a ring, or of its snapshot, could not be
- * read. */
-void uvperf__bpf_reader_ring_skipped(void *owner, size_t ring_index);
 
 /* -- drain.c: one record -- */
 
 /* Operations of the kind. */
 int uvperf__bpf_reader_next(void *owner, const uvperf_record_t **record);
-int uvperf__bpf_reader_has_record(const void *owner);
-
-/* Takes back the record that uvperf_next has lent, before the rings
- * are read in another way. */
-void uvperf__bpf_reader_take_back(reader_t *impl);
 
 /* Delivers a record of a ring. `remaining` bytes wait in the ring after it. */
 void uvperf__bpf_reader_deliver(reader_t *impl, uvperf__cpu_ring_t *ring,

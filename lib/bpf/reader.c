@@ -85,8 +85,8 @@ static void end(void *owner, size_t ring_index, int status) {
 static const uvperf__watch_ops_t watch_ops = {
     .drain = uvperf__bpf_reader_drain,
     .slice_end = uvperf__handle_slice_end,
-    .spare = uvperf__bpf_reader_spare,
-    .ring_skipped = uvperf__bpf_reader_ring_skipped,
+    .spare = uvperf__handle_spare,
+    .ring_skipped = uvperf__handle_ring_skipped,
     .ring_end = uvperf__bpf_reader_ring_end,
     .end = end,
     .close = uvperf__handle_begin_close,
@@ -269,7 +269,6 @@ static int reader_start(void *owner, const uvperf_stream_options_t *options,
   if (cb == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "cb must not be NULL");
-  uvperf__bpf_reader_take_back(impl);
   return start(impl, options, enables, error);
 }
 
@@ -279,18 +278,9 @@ static int reader_stop(void *owner) {
 }
 
 static int reader_flush(void *owner) {
-  reader_t *impl = owner;
-  int rc;
+  const reader_t *impl = owner;
 
-  if (!uvperf__bpf_reader_is_watched(impl) || impl->base.record_cb == NULL)
-    return UV_EINVAL;
-  if (impl->base.in_callback)
-    return UV_EBUSY;
-  uvperf__bpf_reader_take_back(impl);
-  uvperf__teardown_hold(&impl->base.teardown);
-  rc = uvperf__watch_flush(impl->base.watch);
-  uvperf__teardown_let_go(&impl->base.teardown);
-  return rc;
+  return uvperf__watch_flush(impl->base.watch);
 }
 
 /* -- the map --------------------------------------------------------------- */
@@ -329,24 +319,10 @@ int uvperf_bpf_reader_cpu_status(const uvperf_bpf_reader_t *reader, int cpu) {
   return uvperf__bpf_outputs_cpu_status(impl->outputs, cpu);
 }
 
-static size_t reader_nr_rings(const void *owner) {
+static uvperf__cpu_rings_t *reader_rings(const void *owner) {
   const reader_t *impl = owner;
 
-  return impl->rings == NULL ? 0 : uvperf__cpu_rings_nr(impl->rings);
-}
-
-static int reader_ring(void *owner, size_t index, uvperf_ring_info_t *ring) {
-  const reader_t *impl = owner;
-
-  return uvperf__stats_ring_info(impl->rings, index, impl->base.watch,
-                                 uvperf__handle_is_forked(&impl->base), ring);
-}
-
-static void reader_stats(void *owner, uvperf_stats_t *stats) {
-  const reader_t *impl = owner;
-
-  uvperf__stats_of_rings(impl->rings, impl->base.watch,
-                         uvperf__handle_is_forked(&impl->base), stats);
+  return impl->rings;
 }
 
 static int reader_count_lost(void *owner) {
@@ -374,15 +350,16 @@ static const uvperf__handle_kind_t reader_kind = {
     .stop = reader_stop,
     .next = uvperf__bpf_reader_next,
     .flush = reader_flush,
-    .has_record = uvperf__bpf_reader_has_record,
+    .has_record = uvperf__next_is_in_rings,
     .no_snapshot = uvperf__bpf_reader_no_snapshot,
     .prepare = uvperf__bpf_reader_prepare,
     .deliver = uvperf__bpf_reader_deliver_snapshot,
     .attr = reader_attr,
-    .stats = reader_stats,
+    .rings = reader_rings,
+    .stats = uvperf__stats_of_rings,
     .count_lost = reader_count_lost,
-    .nr_rings = reader_nr_rings,
-    .ring = reader_ring,
+    .nr_rings = uvperf__stats_nr_rings,
+    .ring = uvperf__stats_ring_info,
     .quit = quit,
     .give_up = give_up,
     .release = release,

@@ -12,8 +12,8 @@ static void deliver_record(void *owner, size_t ring_index, const void *bytes,
                              bytes, size, remaining, slice);
 }
 
-static const uvperf__snapshot_walk_t by_ring = {
-    deliver_record, uvperf__bpf_reader_ring_skipped};
+static const uvperf__snapshot_walk_t by_ring = {deliver_record,
+                                                uvperf__handle_ring_skipped};
 
 int uvperf__bpf_reader_deliver_snapshot(void *owner,
                                         uvperf__snapshot_job_t *job,

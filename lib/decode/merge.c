@@ -316,23 +316,16 @@ int uvperf__merge_next(uvperf__merge_t *merge, uint64_t horizon,
   return 1;
 }
 
-int uvperf__merge_consume_last(uvperf__merge_t *merge,
-                               const uvperf__merged_t *merged) {
+int uvperf__merge_consume(uvperf__merge_t *merge,
+                          const uvperf__merged_t *merged) {
   int is_late = merged->has_time && merged->time < merge->newest;
 
   if (merged->has_time && !is_late)
     merge->newest = merged->time;
-  if (merged->track->ring != NULL)
+  if (merged->track->ring != NULL) {
     uvperf__ring_consume(merged->track->ring, merged->size);
-  return is_late;
-}
-
-int uvperf__merge_consume(uvperf__merge_t *merge,
-                          const uvperf__merged_t *merged) {
-  int is_late = uvperf__merge_consume_last(merge, merged);
-
-  if (merged->track->ring != NULL)
     uvperf__merge_advance(merge, merged->track);
+  }
   return is_late;
 }
 

@@ -168,11 +168,6 @@ int uvperf__merge_next(uvperf__merge_t *merge, uint64_t horizon,
 int uvperf__merge_consume(uvperf__merge_t *merge,
                           const uvperf__merged_t *merged);
 
-/* Does the same, but the pass ends with this record. So the scratch is not
- * used. */
-int uvperf__merge_consume_last(uvperf__merge_t *merge,
-                               const uvperf__merged_t *merged);
-
 /* -- a run ----------------------------------------------------------------- */
 
 /* Delivers and counts a record if it is a sample that can be decoded. The

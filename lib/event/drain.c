@@ -24,14 +24,6 @@ void uvperf__event_free_old_decoders(event_t *impl) {
   }
 }
 
-void uvperf__event_take_back(event_t *impl) {
-  if (impl->lent == 0)
-    return;
-  uvperf__ring_consume(&impl->ring, impl->lent);
-  impl->lent = 0;
-  uvperf__event_free_old_decoders(impl);
-}
-
 /* A callback may replace the decoder. The old decoder stays until the drain
  * ends. It fits the records of the run, which were written before the
  * change. */
@@ -138,12 +130,11 @@ void uvperf__event_end(void *owner, size_t ring_index, int status) {
 
 /* -- next ----------------------------------------------------------------- */
 
-/* Does the same as uvperf__ring_next, but reads the head only when all records
- * up to the previous head were returned. */
+/* Does the same as uvperf__ring_next, but reads the head when all records up to
+ * the previous head were returned. */
 static int next_bytes(event_t *impl, const void **bytes, size_t *size) {
-  int rc;
+  int rc = uvperf__ring_next(&impl->ring, impl->base.room, bytes, size);
 
-  rc = uvperf__ring_next(&impl->ring, impl->base.room, bytes, size);
   if (rc != 0)
     return rc;
   /* A record that another CPU was still writing when an overwritable ring was
@@ -154,9 +145,8 @@ static int next_bytes(event_t *impl, const void **bytes, size_t *size) {
   impl->snapped = 1;
   uvperf__ring_end(&impl->ring);
   rc = uvperf__ring_begin(&impl->ring);
-  if (rc != 0)
-    return rc;
-  return uvperf__ring_next(&impl->ring, impl->base.room, bytes, size);
+  return rc != 0 ? rc
+                 : uvperf__ring_next(&impl->ring, impl->base.room, bytes, size);
 }
 
 /* Returns 0 if an event may still write into the ring. Otherwise returns
@@ -178,54 +168,18 @@ static int poll_writers(const event_t *impl) {
   return status;
 }
 
-/* Finds the next record. If the ring is empty, finds the reason why it has
- * ended. A hang-up looks like endless wakeups without a record, so poll_writers
- * is called only if the previous call found no record either. poll_writers
- * consumes a wakeup, so next_bytes looks again for the records of that
- * wakeup. */
-static int next_or_end(event_t *impl, const void **bytes, size_t *size) {
-  int status;
-  int rc;
-
-  rc = next_bytes(impl, bytes, size);
-  if (rc != 0 || !impl->was_empty) {
-    impl->was_empty = rc == 0;
-    return rc;
-  }
-  status = poll_writers(impl);
-  /* No event writes any more: return all remaining records before the end. */
-  if (status != 0)
-    impl->snapped = 0;
-  rc = next_bytes(impl, bytes, size);
-  impl->was_empty = rc == 0;
-  return rc == 0 ? status : rc;
-}
-
 int uvperf__event_has_record(const void *owner) {
   const event_t *impl = owner;
 
-  return impl->ring.page != NULL && !impl->unsound &&
-         !(uvperf__event_is_watched(impl) &&
-           uvperf__watch_has_ended(impl->base.watch, 0)) &&
-         uvperf__ring_has_record(&impl->ring, impl->lent);
+  return impl->ring.page != NULL && !uvperf__event_has_ended(impl) &&
+         uvperf__ring_has_record(&impl->ring, impl->base.cursor.lent);
 }
 
-int uvperf__event_next(void *owner, const uvperf_record_t **record) {
-  event_t *impl = owner;
+static int take(event_t *impl, const uvperf_record_t **record) {
   const void *bytes;
   size_t size;
-  int rc;
+  int rc = next_bytes(impl, &bytes, &size);
 
-  if (impl->ring.page == NULL)
-    return UV_EINVAL;
-  if (impl->base.in_callback || impl->base.snapshot != NULL ||
-      (impl->ring.overwrite ? !impl->paused : impl->base.is_started))
-    return UV_EBUSY;
-  uvperf__event_take_back(impl);
-  if (impl->unsound || (uvperf__event_is_watched(impl) &&
-                        uvperf__watch_has_ended(impl->base.watch, 0)))
-    return UV_EOF;
-  rc = next_or_end(impl, &bytes, &size);
   if (rc == 0)
     return UV_EAGAIN;
   if (rc == UV_EPROTO) {
@@ -233,10 +187,36 @@ int uvperf__event_next(void *owner, const uvperf_record_t **record) {
     impl->stats.corrupt += 1;
     *record = uvperf__decode_none(impl->decoder, impl->source.cpu);
   }
-  if (rc < 0)
-    return rc;
-  rc = uvperf__decode(impl->decoder, NULL, bytes, size, record);
-  uvperf__stats_count(&impl->stats, *record, rc);
-  impl->lent = size;
-  return rc;
+  return rc < 0 ? rc
+                : uvperf__next_lend(&impl->base.cursor, &impl->ring,
+                                    &impl->stats, NULL, bytes, size, record);
+}
+
+int uvperf__event_next(void *owner, const uvperf_record_t **record) {
+  event_t *impl = owner;
+
+  if (impl->ring.page == NULL)
+    return UV_EINVAL;
+  if (impl->base.snapshot != NULL ||
+      (impl->ring.overwrite ? !impl->paused : impl->base.is_started))
+    return UV_EBUSY;
+  if (uvperf__event_has_ended(impl))
+    return UV_EOF;
+  uvperf__event_free_old_decoders(impl);
+  impl->base.cursor.decoder = impl->decoder;
+  return take(impl, record);
+}
+
+/* A hang-up looks like endless wakeups without a record. The check consumes a
+ * wakeup, so afterwards it looks again for the records of that wakeup. */
+int uvperf__event_next_or_end(void *owner, const uvperf_record_t **record) {
+  event_t *impl = owner;
+  int status = poll_writers(impl);
+  int rc;
+
+  /* No event writes any more: return all remaining records before the end. */
+  if (status != 0)
+    impl->snapped = 0;
+  rc = take(impl, record);
+  return rc == UV_EAGAIN && status != 0 ? status : rc;
 }

@@ -501,8 +501,6 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
   uvperf__watch_options_t chosen;
   int rc = 0;
 
-  if (!impl->base.in_callback)
-    uvperf__event_take_back(impl);
   uvperf__stream_options_for_watch(options, uvperf__event_default_flush(impl),
                                    &chosen);
   chosen.flush_all = impl->attr->pinned; /* the event may be in error state */
@@ -585,19 +583,10 @@ static int event_stop(void *owner) {
 
 static int event_flush(void *owner) {
   event_t *impl = owner;
-  int rc;
 
-  if (!uvperf__event_is_watched(impl) || impl->base.record_cb == NULL)
-    return UV_EINVAL;
-  if (impl->base.in_callback)
-    return UV_EBUSY;
-  uvperf__event_take_back(impl);
   if (impl->unsound)
     return 0;
-  uvperf__teardown_hold(&impl->base.teardown);
-  rc = uvperf__watch_flush(impl->base.watch);
-  uvperf__teardown_let_go(&impl->base.teardown);
-  return rc;
+  return uvperf__watch_flush(impl->base.watch);
 }
 
 /* -- getters --------------------------------------------------------------- */
@@ -676,6 +665,7 @@ static const uvperf__handle_kind_t event_kind = {
     .start = event_start,
     .stop = event_stop,
     .next = uvperf__event_next,
+    .next_or_end = uvperf__event_next_or_end,
     .flush = event_flush,
     .has_record = uvperf__event_has_record,
     .no_snapshot = uvperf__event_no_snapshot,

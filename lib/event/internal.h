@@ -81,13 +81,10 @@ struct event_s {
   event_t *members;     /* of a leader: the first sibling */
   event_t *next_member; /* of a sibling: the next sibling */
 
-  /* The size in bytes of the record that uvperf_next has lent to the user
-   * (0: no record). `old_decoders` are the replaced decoders, the latest first:
-   * the user may still have a record from such a decoder. */
-  size_t lent;
+  /* The replaced decoders, the latest first. The user may still have a record
+   * of uvperf_next from such a decoder. */
   uvperf_decoder_t *old_decoders;
   const uvperf__ring_t *drained; /* ring or copy being drained; NULL: none */
-  int was_empty;                 /* the last call of next found no record */
   int unsound; /* next has found that the ring cannot be read any more */
 
   uvperf_stats_t stats;
@@ -100,6 +97,12 @@ struct event_s {
  * read only by uvperf_next and by snapshots. */
 static inline int uvperf__event_is_watched(const event_t *impl) {
   return impl->ring.page != NULL && !impl->ring.overwrite;
+}
+
+/* Whether no record of the ring is delivered any more. */
+static inline int uvperf__event_has_ended(const event_t *impl) {
+  return impl->unsound || (uvperf__event_is_watched(impl) &&
+                           uvperf__watch_has_ended(impl->base.watch, 0));
 }
 
 /* -- base.c -- */
@@ -173,10 +176,8 @@ void uvperf__event_free_old_decoders(event_t *impl);
 
 /* Operations of the kind. */
 int uvperf__event_next(void *owner, const uvperf_record_t **record);
+int uvperf__event_next_or_end(void *owner, const uvperf_record_t **record);
 int uvperf__event_has_record(const void *owner);
-
-/* Takes back the record that uvperf_next has lent to the user. */
-void uvperf__event_take_back(event_t *impl);
 
 /* -- snapshot.c: operations of the kind -- */
 

@@ -58,7 +58,7 @@ static void free_attachment(attachment_t *attachment) {
  * user has a record (as in a callback) or a snapshot is pending, because the
  * user then has, or still gets, records that are no longer in the ring. */
 static int is_overwritten(const event_t *owner, uint64_t end) {
-  return owner->ring.overwrite && owner->lent == 0 &&
+  return owner->ring.overwrite && owner->base.cursor.lent == 0 &&
          !owner->base.in_callback && owner->base.snapshot == NULL &&
          end - uvperf__ring_head(&owner->ring) >= owner->ring.size;
 }
@@ -222,13 +222,14 @@ static int prepare(attachment_t *attachment, event_t *impl, event_t *owner,
 /* A record that the user holds belongs to the old decoder or to an earlier
  * decoder. */
 static void use_decoder(event_t *owner, uvperf_decoder_t *decoder) {
-  if (owner->lent > 0 || owner->base.in_callback) {
+  if (owner->base.cursor.lent > 0 || owner->base.in_callback) {
     owner->decoder->older = owner->old_decoders;
     owner->old_decoders = owner->decoder;
   } else {
     uvperf_decoder_free(owner->decoder);
   }
   owner->decoder = decoder;
+  uvperf__cursor_stop(&owner->base.cursor);
 }
 
 /* Removes a writer from its event's list. */
@@ -406,8 +407,7 @@ static int redirect(event_t *impl, event_t *owner, uvperf_error_t *error) {
   attachment_t attachment = {NULL, 0, NULL, NULL};
   int rc;
 
-  if (owner->unsound || (uvperf__event_is_watched(owner) &&
-                         uvperf__watch_has_ended(owner->base.watch, 0)))
+  if (uvperf__event_has_ended(owner))
     return uvperf__error_set(error, UV_EOF, UVPERF_CAUSE_NO_TASK,
                              "delivery from the output's ring has ended");
   note_ends(owner);

@@ -33,7 +33,6 @@ int uvperf__event_prepare(void *owner, uvperf__snapshot_job_t *job,
   event_t *impl = owner;
 
   (void)error;
-  uvperf__event_take_back(impl);
   job->snapshots[0].ring = &impl->ring;
   job->snapshots[0].fd = impl->fd;
   job->snapshots[0].is_paused = impl->paused;

@@ -48,6 +48,7 @@ void uvperf__handle_init(uvperf__handle_t *self, uv_loop_t *loop,
                          const uvperf__handle_kind_t *kind) {
   self->kind = kind;
   self->process = uvperf__process();
+  self->number = uvperf__process_number();
   uvperf__teardown_init(&self->teardown, loop, closed, kind->release,
                         kind->give_up, self);
 }
@@ -95,13 +96,6 @@ int uvperf__handle_check(const uvperf__handle_t *self, uvperf_error_t *error) {
 
 /* -- close ---------------------------------------------------------------- */
 
-/* The user has no record of uvperf_next any more. */
-static void handle_give_back(uvperf__handle_t *self) {
-  if (self->room != NULL)
-    uvperf__hub_give_back(self->teardown.hub, self->room);
-  self->room = NULL;
-}
-
 /* The rest can be closed later by the loop, but from now on nothing counts and
  * no program runs. The teardown waits for the jobs, which end soon. */
 void uvperf__handle_begin_close(void *owner) {
@@ -112,11 +106,12 @@ void uvperf__handle_begin_close(void *owner) {
   if (self->handle != NULL)
     uvperf_stats(self->handle, &self->last_stats);
   self->closing = 1;
+  uvperf__cursor_stop(&self->cursor);
   for (job = self->jobs; job != NULL; job = job->next) {
     atomic_store(&job->is_cancelled, 1);
     uvperf__teardown_expect(&self->teardown);
   }
-  handle_give_back(self);
+  uvperf__handle_give_back(self);
   self->kind->quit(self);
   if (self->watch != NULL)
     uvperf__watch_close(self->watch);
@@ -197,6 +192,35 @@ size_t uvperf_handle_size(int type) {
 
 /* -- delivery -------------------------------------------------------------- */
 
+void uvperf__handle_give_back(uvperf__handle_t *self) {
+  if (self->room != NULL)
+    uvperf__hub_give_back(self->teardown.hub, self->room);
+  self->room = NULL;
+}
+
+void uvperf__handle_consume(uvperf__handle_t *self) {
+  uvperf__cursor_t *cursor = &self->cursor;
+  const uvperf__track_t *track;
+
+  uvperf__cursor_stop(cursor);
+  if (cursor->lent == 0)
+    return;
+  if (cursor->merge != NULL) {
+    track = cursor->merge->top.track;
+    if (track->has_time && track->time > cursor->merge->newest)
+      cursor->merge->newest = track->time;
+  }
+  uvperf__ring_consume(cursor->ring, cursor->lent);
+  cursor->lent = 0;
+}
+
+/* For other code that reads the rings. */
+static void take_back(uvperf__handle_t *self) {
+  uvperf__handle_consume(self);
+  self->cursor.merge = NULL;
+  uvperf__handle_give_back(self);
+}
+
 int uvperf_start(uvperf_handle_t *handle,
                  const uvperf_stream_options_t *options, uvperf_record_cb cb,
                  uvperf_error_t *error) {
@@ -212,7 +236,7 @@ int uvperf_start(uvperf_handle_t *handle,
   if (self->is_started)
     return uvperf__error_set(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
                              "the %s is already started", self->kind->noun);
-  handle_give_back(self);
+  take_back(self);
   enables = !self->was_switched && !(own.flags & UVPERF_START_NO_ENABLE);
   rc = self->kind->start(self, &own, enables, cb, error);
   if (rc != 0)
@@ -244,29 +268,19 @@ void uvperf__handle_slice_end(void *owner) {
     uvperf__handle_report(self, 0, -1);
 }
 
-static int handle_borrow(uvperf__handle_t *self) {
-  if (self->room == NULL)
-    self->room = uvperf__hub_lend(self->teardown.hub);
-  return self->room != NULL ? 0 : UV_ENOMEM;
+void uvperf__handle_ring_skipped(void *owner, size_t ring_index) {
+  uvperf__handle_t *self = owner;
+  uvperf__cpu_ring_t *ring =
+      uvperf__cpu_rings_at(self->kind->rings(self), ring_index);
+
+  ring->stats.corrupt += 1;
+  uvperf__handle_report(self, UV_EPROTO, ring->cpu);
 }
 
-int uvperf_next(uvperf_handle_t *handle, const uvperf_record_t **record) {
-  uvperf__handle_t *self = uvperf__handle_impl(handle);
-  int rc = uvperf__handle_check(self, NULL);
+int uvperf__handle_spare(void *owner, size_t ring_index) {
+  const uvperf__handle_t *self = owner;
 
-  if (record == NULL)
-    return UV_EINVAL;
-  *record = NULL;
-  if (rc == 0)
-    rc = handle_borrow(self);
-  if (rc != 0)
-    return rc;
-  uvperf__teardown_hold(&self->teardown);
-  rc = self->kind->next(self, record);
-  if (*record == NULL || (*record)->bytes != self->room)
-    handle_give_back(self);
-  uvperf__teardown_let_go(&self->teardown);
-  return rc;
+  return uvperf__cpu_rings_spare(self->kind->rings(self), ring_index);
 }
 
 int uvperf_stop(uvperf_handle_t *handle) {
@@ -284,8 +298,18 @@ int uvperf_flush(uvperf_handle_t *handle) {
   int rc = uvperf__handle_check(self, NULL);
 
   self->lost_at = 0;
-  handle_give_back(self);
-  return rc != 0 ? rc : self->kind->flush(self);
+  if (rc == 0 &&
+      (self->record_cb == NULL || self->kind->no_snapshot(self) == NULL))
+    rc = UV_EINVAL;
+  if (rc == 0 && self->in_callback)
+    rc = UV_EBUSY;
+  if (rc != 0)
+    return rc;
+  take_back(self);
+  uvperf__teardown_hold(&self->teardown);
+  rc = self->kind->flush(self);
+  uvperf__teardown_let_go(&self->teardown);
+  return rc;
 }
 
 int uvperf_has_record(const uvperf_handle_t *handle) {
@@ -490,7 +514,7 @@ int uvperf_snapshot(uvperf_handle_t *handle, uint32_t flags,
                                   self->kind->nr_rings(self), flags, error);
   if (rc != 0)
     return rc;
-  handle_give_back(self);
+  take_back(self);
   rc = self->kind->prepare(self, job, error);
   if (rc != 0) {
     uvperf__snapshot_job_free(job);
@@ -544,6 +568,7 @@ void uvperf__handle_report_cpu(uvperf__handle_t *self, int cpu, int status,
 
   if (self->cpu_cb == NULL)
     return;
+  uvperf__cursor_stop(&self->cursor);
   self->in_callback = 1;
   self->cpu_cb(self->handle, cpu, status, error);
   self->in_callback = was_in_callback;

@@ -15,10 +15,12 @@
 
 #include "uvperf/attr.h"
 
+#include "decode/merge.h"
 #include "loop/hotplug.h"
 #include "loop/snapshot_job.h"
 #include "loop/teardown.h"
 #include "loop/watch.h"
+#include "ring/cpu_rings.h"
 
 /* What handle.h says of these functions: control.c. They are called for a
  * handle that can be used, except `changes`. */
@@ -50,7 +52,14 @@ typedef struct uvperf__handle_kind_s {
   int (*start)(void *impl, const uvperf_stream_options_t *options, int enables,
                uvperf_record_cb cb, uvperf_error_t *error);
   int (*stop)(void *impl);
+  /* The same as uvperf_next. Not called inside a callback. The user has no
+   * record. Does not check for the end of targets. */
   int (*next)(void *impl, const uvperf_record_t **record);
+  /* Called after `next` if two calls in a row have found no record. Checks for
+   * the end of targets. May free the impl. NULL: there is no such check. */
+  int (*next_or_end)(void *impl, const uvperf_record_t **record);
+  /* Called only with a record callback, for rings that are not overwritable,
+   * and not inside a callback. The impl is not freed meanwhile. */
   int (*flush)(void *impl);
   int (*has_record)(const void *impl); /* 1 or 0, not inside a callback */
   /* Returns NULL if the rings are overwritable, otherwise what would make them
@@ -67,6 +76,9 @@ typedef struct uvperf__handle_kind_s {
   void (*snapped)(void *impl);
   const uvperf__control_ops_t *control; /* NULL: it has none */
   const struct perf_event_attr *(*attr)(const void *impl, size_t attr);
+  /* Returns the rings of CPUs, or NULL if there are none yet. An event has no
+   * such operation. */
+  uvperf__cpu_rings_t *(*rings)(const void *impl);
   void (*stats)(void *impl, uvperf_stats_t *stats);
   /* Reads how many records the kernel has lost, for `stats` and `ring`. Returns
    * whether the kernel has such a number. Not called for a handle that cannot
@@ -81,11 +93,38 @@ typedef struct uvperf__handle_kind_s {
   void (*release)(void *impl);
 } uvperf__handle_kind_t;
 
-typedef struct uvperf__handle_s {
+typedef struct uvperf__handle_s uvperf__handle_t;
+
+/* The position of uvperf_next. The record that the user has is at the tail of
+ * its ring. For most records only this struct is read: see next.c. */
+typedef struct uvperf__cursor_s {
+  size_t lent; /* bytes of the record that the user has; 0: none */
+  uvperf__ring_t *ring;
+  uvperf_stats_t *stats; /* the ring's */
+  uvperf_decoder_t *decoder;
+  /* The records after the user's record. They lie in place, before the head
+   * that was read, and may be taken before the tail must be published. If the
+   * two are equal, the next call checks everything. */
+  const uint8_t *at;
+  const uint8_t *end;
+  /* Takes the first of these records. */
+  int (*next)(uvperf__handle_t *self, const uvperf_record_t **record);
+  /* Bytes from `at` to the head that was read, for uvperf_record_t.remaining.
+   * Only of a BPF reader; otherwise 0. */
+  uint64_t waiting;
+  size_t index; /* the ring that is read, without a merge */
+  /* The rings in the order of time. The top is the user's record. NULL without
+   * this order, and if other code may have read the rings since. */
+  uvperf__merge_t *merge;
+  int was_empty; /* the last call found no record */
+} uvperf__cursor_t;
+
+struct uvperf__handle_s {
   const uvperf__handle_kind_t *kind;
   void *handle; /* the user's handle; NULL until init has succeeded */
   struct uvperf__handle_s *outer; /* see call_close_cb */
   uint32_t process;               /* the process that made it */
+  const _Atomic uint32_t *number; /* uvperf__process_number */
   int code;                       /* 0, UV_EBUSY or UV_EBADF: see above */
   int is_unref;
   int closing;
@@ -112,10 +151,12 @@ typedef struct uvperf__handle_s {
   /* A start has enabled the events, or the program has enabled or disabled
    * them: a start does not enable them any more. */
   int was_switched;
-  int in_callback; /* in a callback, or between two in a drain */
-  void *room;      /* a buffer of the hub, for the record that uvperf_next
-                    * returns if it wraps */
-} uvperf__handle_t;
+  /* In a callback, or between two in a drain. The cursor is stopped by then. */
+  int in_callback;
+  uvperf__cursor_t cursor;
+  void *room; /* a buffer of the hub, for the record that uvperf_next returns if
+               * it wraps */
+};
 
 void uvperf__handle_init(uvperf__handle_t *self, uv_loop_t *loop,
                          const uvperf__handle_kind_t *kind);
@@ -148,8 +189,40 @@ void uvperf__handle_begin_close(void *self);
  * -1. */
 void uvperf__handle_report(uvperf__handle_t *self, int status, int cpu);
 
-/* The end of a slice, for the watch. */
+/* Operations of the watch. The last two are for a kind that has `rings`: see
+ * uvperf__watch_ops_t. */
 void uvperf__handle_slice_end(void *self);
+void uvperf__handle_ring_skipped(void *self, size_t ring_index);
+int uvperf__handle_spare(void *self, size_t ring_index);
+
+/* -- next.c ---------------------------------------------------------------- */
+
+/* Gives the record that uvperf_next has lent back to the kernel. The top of a
+ * merge is behind then. The second function gives the room back to the hub. */
+void uvperf__handle_consume(uvperf__handle_t *self);
+void uvperf__handle_give_back(uvperf__handle_t *self);
+
+/* Call it when something has changed that uvperf_next must check. */
+static inline void uvperf__cursor_stop(uvperf__cursor_t *cursor) {
+  cursor->end = cursor->at;
+}
+
+/* For the operation `next`, which has set cursor->decoder. Decodes, counts and
+ * lends the record at the tail of a ring. Returns 0 or UV_EPROTO, both with a
+ * record. `bytes` are in place, or a copy. See uvperf__decode for `alone`. */
+int uvperf__next_lend(uvperf__cursor_t *cursor, uvperf__ring_t *ring,
+                      uvperf_stats_t *stats, const uvperf_source_t *alone,
+                      const void *bytes, size_t size,
+                      const uvperf_record_t **record);
+
+/* The same for a kind that has `rings`. Finds the next record of cursor->merge,
+ * or else of the ring cursor->index and those after it. Also returns UV_EPROTO
+ * without a record, UV_EAGAIN, or UV_EOF if no ring is read any more. */
+int uvperf__next_of_rings(uvperf__handle_t *self,
+                          const uvperf_record_t **record);
+
+/* The operation has_record of such a kind. */
+int uvperf__next_is_in_rings(const void *handle);
 
 /* -- work on libuv's pool -------------------------------------------------- */
 

@@ -28,11 +28,13 @@ void uvperf__stats_ring_skip(uvperf__cpu_ring_t *ring) {
     uvperf__stats_ring_end(ring, UV_EPROTO);
 }
 
-static void get_stats(const uvperf__cpu_ring_t *ring,
-                      const uvperf__watch_t *watch, int is_forked,
-                      uvperf_stats_t *stats) {
+/* The watch has the first rings, in the same order. */
+static void get_stats(const uvperf__handle_t *self,
+                      const uvperf__cpu_ring_t *ring, uvperf_stats_t *stats) {
+  const uvperf__watch_t *watch = self->watch;
+
   *stats = ring->stats;
-  if (!is_forked)
+  if (!uvperf__handle_is_forked(self))
     uvperf__stats_add_run(stats, &ring->ring);
   stats->high_water_bytes = ring->ring.high_water;
   stats->cut_records = ring->ring.cut;
@@ -61,38 +63,44 @@ static void add_stats(uvperf_stats_t *stats, const uvperf_stats_t *one) {
     stats->high_water_bytes = one->high_water_bytes;
 }
 
-void uvperf__stats_of_rings(const uvperf__cpu_rings_t *rings,
-                            const uvperf__watch_t *watch, int is_forked,
-                            uvperf_stats_t *stats) {
-  size_t nr = rings == NULL ? 0 : uvperf__cpu_rings_nr(rings);
+size_t uvperf__stats_nr_rings(const void *handle) {
+  const uvperf__handle_t *self = handle;
+  const uvperf__cpu_rings_t *rings = self->kind->rings(self);
+
+  return rings == NULL ? 0 : uvperf__cpu_rings_nr(rings);
+}
+
+void uvperf__stats_of_rings(void *handle, uvperf_stats_t *stats) {
+  const uvperf__handle_t *self = handle;
+  size_t nr = uvperf__stats_nr_rings(self);
   uvperf_stats_t one;
   size_t i;
 
   memset(stats, 0, sizeof(*stats));
   for (i = 0; i < nr; i++) {
-    get_stats(uvperf__cpu_rings_at(rings, i), watch, is_forked, &one);
+    get_stats(self, uvperf__cpu_rings_at(self->kind->rings(self), i), &one);
     add_stats(stats, &one);
   }
-  if (watch != NULL)
-    stats->slices = uvperf__watch_slices(watch);
+  if (self->watch != NULL)
+    stats->slices = uvperf__watch_slices(self->watch);
 }
 
-int uvperf__stats_ring_info(const uvperf__cpu_rings_t *rings, size_t index,
-                            const uvperf__watch_t *watch, int is_forked,
+int uvperf__stats_ring_info(void *handle, size_t index,
                             uvperf_ring_info_t *info) {
+  const uvperf__handle_t *self = handle;
   const uvperf__cpu_ring_t *ring;
 
-  if (rings == NULL || index >= uvperf__cpu_rings_nr(rings))
+  if (index >= uvperf__stats_nr_rings(self))
     return UV_EINVAL;
-  ring = uvperf__cpu_rings_at(rings, index);
+  ring = uvperf__cpu_rings_at(self->kind->rings(self), index);
   memset(info, 0, sizeof(*info));
   info->cpu = ring->cpu;
   info->fd = ring->spare >= 0 ? ring->spare : ring->fd;
   info->bytes = ring->ring.size;
-  if (!is_forked)
+  if (!uvperf__handle_is_forked(self))
     info->waiting = uvperf__ring_waiting(&ring->ring);
   info->nr_events = ring->nr_events;
   info->status = ring->status;
-  get_stats(ring, watch, is_forked, &info->stats);
+  get_stats(self, ring, &info->stats);
   return 0;
 }

@@ -10,8 +10,8 @@
 #include "uvperf/record.h"
 #include "uvperf/stream.h"
 
+#include "loop/handle.h"
 #include "loop/slice.h"
-#include "loop/watch.h"
 #include "ring/cpu_rings.h"
 
 /* Counts a record that is delivered with this status. (loop/drain.h counts the
@@ -65,18 +65,12 @@ void uvperf__stats_ring_end(uvperf__cpu_ring_t *ring, int status);
  * head. If that fails, the ring has ended. */
 void uvperf__stats_ring_skip(uvperf__cpu_ring_t *ring);
 
-/* Returns the sums of all rings. `rings` is NULL if there are no rings. `watch`
- * has the first of these rings, in the same order, or is NULL. In a forked
- * child, which does not have the mappings, the samples of a current run are not
- * counted. */
-void uvperf__stats_of_rings(const uvperf__cpu_rings_t *rings,
-                            const uvperf__watch_t *watch, int is_forked,
-                            uvperf_stats_t *stats);
-
-/* The same for the index-th ring, with its CPU, fd and size. Returns 0 or
- * -EINVAL. */
-int uvperf__stats_ring_info(const uvperf__cpu_rings_t *rings, size_t index,
-                            const uvperf__watch_t *watch, int is_forked,
+/* Operations of a kind that has `rings`. A forked child does not have the
+ * mappings, so the samples of a current run are not counted there, and
+ * `waiting` is 0. */
+size_t uvperf__stats_nr_rings(const void *handle);
+void uvperf__stats_of_rings(void *handle, uvperf_stats_t *stats);
+int uvperf__stats_ring_info(void *handle, size_t index,
                             uvperf_ring_info_t *info);
 
 #endif

@@ -139,8 +139,7 @@ int uvperf__cpu_rings_next(uvperf__cpu_rings_t *rings, size_t *index,
 /* Whether any ring that is still read has a record. The `lent` bytes at the
  * tail of `lender` do not count. */
 int uvperf__cpu_rings_have_record(const uvperf__cpu_rings_t *rings,
-                                  const uvperf__cpu_ring_t *lender,
-                                  size_t lent);
+                                  const uvperf__ring_t *lender, size_t lent);
 
 /* Whether there are rings, and none of them is read any more. */
 int uvperf__cpu_rings_have_ended(const uvperf__cpu_rings_t *rings);

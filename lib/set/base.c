@@ -13,7 +13,7 @@ uvperf__cpu_ring_t *uvperf__set_ring_at(const set_t *impl, size_t index) {
 
 void uvperf__set_free_sources(set_t *impl) {
   if (!impl->base.in_callback && impl->base.snapshot == NULL &&
-      impl->next.lent == 0)
+      impl->base.cursor.lent == 0)
     uvperf__counters_free_sources(impl->counters);
 }
 

@@ -23,26 +23,18 @@ static int has_no_rings(const set_t *impl) {
   return impl->base.closing && uvperf__handle_is_forked(&impl->base);
 }
 
-int uvperf__set_decode(const set_t *impl, uvperf__cpu_ring_t *ring,
-                       const void *bytes, size_t size, const uint64_t *time,
-                       const uvperf_record_t **record) {
-  int status =
-      uvperf__decode(uvperf__counters_decoder(impl->counters),
-                     uvperf__cpu_ring_alone(ring), bytes, size, record);
-
-  uvperf__stats_count(&ring->stats, *record, status);
-  /* The record may be changed, because it belongs to our decoder. */
-  if (status == 0 && time != NULL)
-    ((uvperf_record_t *)(uintptr_t)*record)->time = *time;
-  return status;
-}
-
 void uvperf__set_deliver(set_t *impl, uvperf__cpu_ring_t *ring,
                          const void *bytes, size_t size, const uint64_t *time,
                          const uvperf__slice_t *slice) {
   const uvperf_record_t *record;
-  int status = uvperf__set_decode(impl, ring, bytes, size, time, &record);
+  int status =
+      uvperf__decode(uvperf__counters_decoder(impl->counters),
+                     uvperf__cpu_ring_alone(ring), bytes, size, &record);
 
+  uvperf__stats_count(&ring->stats, record, status);
+  /* The record may be changed, because it belongs to our decoder. */
+  if (status == 0 && time != NULL)
+    ((uvperf_record_t *)(uintptr_t)record)->time = *time;
   uvperf__stats_ring_slice(ring, slice);
   if (status == 0 && record->type == PERF_RECORD_EXIT)
     uvperf__set_task_exited(impl);
@@ -270,21 +262,6 @@ static int drain_all(void *owner, uvperf__slice_t *slice) {
 
 /* -- other operations of the watch ----------------------------------------- */
 
-void uvperf__set_ring_skipped(void *owner, size_t ring_index) {
-  set_t *impl = owner;
-  uvperf__cpu_ring_t *ring = uvperf__set_ring_at(impl, ring_index);
-
-  ring->stats.corrupt += 1;
-  uvperf__set_report_ring(impl, ring, UV_EPROTO);
-}
-
-static int spare(void *owner, size_t ring_index) {
-  const set_t *impl = owner;
-
-  return uvperf__cpu_rings_spare(uvperf__counters_rings(impl->counters),
-                                 ring_index);
-}
-
 /* From now on nothing is read from this ring. */
 static void give_up(set_t *impl, size_t ring_index, int status) {
   uvperf__stats_ring_end(uvperf__set_ring_at(impl, ring_index), status);
@@ -357,10 +334,10 @@ int uvperf__set_watch_rings(set_t *impl) {
 static const uvperf__watch_ops_t by_ring = {
     .drain = drain_ring,
     .slice_end = uvperf__handle_slice_end,
-    .spare = spare,
+    .spare = uvperf__handle_spare,
     .iteration_end = uvperf__set_iteration_end,
     .flush_due = uvperf__set_flush_due,
-    .ring_skipped = uvperf__set_ring_skipped,
+    .ring_skipped = uvperf__handle_ring_skipped,
     .ring_end = ring_end,
     .end = end_all,
     .close = uvperf__handle_begin_close,
@@ -369,10 +346,10 @@ static const uvperf__watch_ops_t by_ring = {
 static const uvperf__watch_ops_t by_time = {
     .drain_all = drain_all,
     .slice_end = uvperf__handle_slice_end,
-    .spare = spare,
+    .spare = uvperf__handle_spare,
     .iteration_end = uvperf__set_iteration_end,
     .flush_due = uvperf__set_flush_due,
-    .ring_skipped = uvperf__set_ring_skipped,
+    .ring_skipped = uvperf__handle_ring_skipped,
     .ring_end = ring_end,
     .end = end_all,
     .close = uvperf__handle_begin_close,

@@ -14,23 +14,6 @@
 
 typedef struct set_closing_s set_closing_t;
 
-/* The state of uvperf_next. */
-typedef struct set_next_s {
-  size_t index; /* the ring that is being read, without a merge */
-  /* NULL without UVPERF_SET_TIME_ORDER. The watch has its own merge, which
-   * contains only watched rings. */
-  uvperf__merge_t *merge;
-  size_t nr_merged;
-  int has_look; /* the merge has begun, and no other code has read the rings
-                 * since */
-  /* The record that the user has: its size in bytes (0: none), its ring, and
-   * its place in the merge, if there is a merge. */
-  size_t lent;
-  uvperf__cpu_ring_t *lender;
-  uvperf__merged_t merged;
-  int was_empty; /* the last call found no record */
-} set_next_t;
-
 /* uvperf_set_t.impl points to this struct. The struct is freed in the last
  * inner close callback. If that callback runs inside a flush or a snapshot, the
  * struct is freed when the flush or snapshot returns. */
@@ -64,7 +47,9 @@ typedef struct set_s {
   uvperf__merge_t *merge; /* NULL without UVPERF_SET_TIME_ORDER, and if the
                            * rings are overwritable */
   size_t nr_merged;
-  set_next_t next;
+  /* The merge of uvperf_next, which also has rings that are not watched. */
+  uvperf__merge_t *next_merge;
+  size_t nr_next_merged;
 
   /* The end of targets: end.c. */
   int ends_found;   /* ends were found and rings are marked; some ends are not
@@ -152,12 +137,6 @@ int uvperf__set_make_watch(set_t *impl);
  * overwritable. Returns 0, UV_ENOMEM, or the code of uvperf__watch_add. */
 int uvperf__set_watch_rings(set_t *impl);
 
-/* Decodes and counts a record of a ring. Returns the same as uvperf_decode.
- * `time` is NULL, or replaces an impossible time. */
-int uvperf__set_decode(const set_t *impl, uvperf__cpu_ring_t *ring,
-                       const void *bytes, size_t size, const uint64_t *time,
-                       const uvperf_record_t **record);
-
 /* Counts a record of a ring in this slice, and passes it to the user's
  * callback. The callback may close the handle; impl and ring still exist
  * afterwards. `time` is NULL, or replaces an impossible time. */
@@ -172,9 +151,6 @@ void uvperf__set_deliver_merged(set_t *impl, const uvperf__merged_t *merged,
 
 /* Starts a pass over the rings of a merge, with the range of possible times. */
 void uvperf__set_begin_merge(set_t *impl, uvperf__merge_t *merge);
-
-/* Called when the unreadable part of a ring was skipped. */
-void uvperf__set_ring_skipped(void *owner, size_t ring_index);
 
 /* -- snapshot.c: operations of the kind -- */
 
@@ -215,11 +191,7 @@ int uvperf__set_take_ends(set_t *impl);
 
 /* Operations of the kind. */
 int uvperf__set_next(void *owner, const uvperf_record_t **record);
-int uvperf__set_has_record(const void *owner);
-
-/* Takes back the record that uvperf_next has lent, because other code is
- * going to read the rings. */
-void uvperf__set_take_back(set_t *impl);
+int uvperf__set_next_or_end(void *owner, const uvperf_record_t **record);
 
 /* -- hotplug.c: CPU hotplug -- */
 

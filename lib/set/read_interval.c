@@ -27,6 +27,7 @@ int uvperf__set_tick(void *owner, int is_new, uint64_t max_ns) {
     rc = uvperf_reading_delta(impl->delta, impl->readings[impl->last],
                               impl->readings[newer]);
   uvperf__teardown_hold(&impl->base.teardown);
+  uvperf__cursor_stop(&impl->base.cursor);
   impl->base.in_callback = 1;
   if (rc != 0) {
     cb(impl->base.handle, rc, NULL, NULL);

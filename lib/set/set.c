@@ -30,7 +30,7 @@ static void release(void *owner) {
       uvperf__counters_nr_open(impl->counters) != 0)
     uvperf__counters_disable(impl->counters, NULL);
   uvperf__merge_free(impl->merge);
-  uvperf__merge_free(impl->next.merge);
+  uvperf__merge_free(impl->next_merge);
   uvperf__interval_timer_free(impl->interval_timer);
   uvperf__watch_free(impl->base.watch);
   uvperf__hotplug_free(impl->base.hotplug);
@@ -286,7 +286,6 @@ static int set_start(void *owner, const uvperf_stream_options_t *options,
 
   if (rc != 0)
     return rc;
-  uvperf__set_take_back(impl);
   rc = start(impl, options, enables, error);
   if (rc != 0)
     return rc;
@@ -307,18 +306,11 @@ static int set_flush(void *owner) {
   set_t *impl = owner;
   int rc;
 
-  if (impl->base.record_cb == NULL || impl->flags & UVPERF_SET_OVERWRITE)
-    return UV_EINVAL;
-  if (impl->base.in_callback)
-    return UV_EBUSY;
-  uvperf__set_take_back(impl);
-  uvperf__teardown_hold(&impl->base.teardown);
   impl->is_flushing = 1;
   rc = uvperf__watch_flush(impl->base.watch);
   impl->is_flushing = 0;
   if (!impl->base.closing)
     uvperf__counters_free_sources(impl->counters);
-  uvperf__teardown_let_go(&impl->base.teardown);
   return rc;
 }
 
@@ -543,33 +535,23 @@ const uvperf_source_t *uvperf_set_source(const uvperf_set_t *set, uint64_t id) {
   return decoder == NULL ? NULL : uvperf__decoder_source(decoder, id);
 }
 
-static size_t set_nr_rings(const void *owner) {
-  const set_t *impl = owner;
-
-  return uvperf__counters_nr_rings(impl->counters);
-}
-
 static int set_count_lost(void *owner) {
   const set_t *impl = owner;
 
   return uvperf__counters_count_lost(impl->counters);
 }
 
+static uvperf__cpu_rings_t *set_rings(const void *owner) {
+  const set_t *impl = owner;
+
+  return uvperf__counters_rings(impl->counters);
+}
+
 static void set_stats(void *owner, uvperf_stats_t *stats) {
   const set_t *impl = owner;
 
-  uvperf__stats_of_rings(uvperf__counters_rings(impl->counters),
-                         impl->base.watch,
-                         uvperf__handle_is_forked(&impl->base), stats);
+  uvperf__stats_of_rings(owner, stats);
   stats->closing_fds = (uint32_t)impl->nr_put_aside;
-}
-
-static int set_ring(void *owner, size_t index, uvperf_ring_info_t *ring) {
-  const set_t *impl = owner;
-
-  return uvperf__stats_ring_info(uvperf__counters_rings(impl->counters), index,
-                                 impl->base.watch,
-                                 uvperf__handle_is_forked(&impl->base), ring);
 }
 
 /* -- the kind -------------------------------------------------------------- */
@@ -582,18 +564,20 @@ static const uvperf__handle_kind_t set_kind = {
     .start = set_start,
     .stop = set_stop,
     .next = uvperf__set_next,
+    .next_or_end = uvperf__set_next_or_end,
     .flush = set_flush,
-    .has_record = uvperf__set_has_record,
+    .has_record = uvperf__next_is_in_rings,
     .no_snapshot = uvperf__set_no_snapshot,
     .prepare = uvperf__set_prepare,
     .deliver = uvperf__set_deliver_snapshot,
     .snapped = uvperf__set_snapped,
     .control = &set_control,
     .attr = set_attr,
+    .rings = set_rings,
     .stats = set_stats,
     .count_lost = set_count_lost,
-    .nr_rings = set_nr_rings,
-    .ring = set_ring,
+    .nr_rings = uvperf__stats_nr_rings,
+    .ring = uvperf__stats_ring_info,
     .quit = quit,
     .give_up = give_up,
     .release = release,

@@ -18,7 +18,7 @@ static void deliver_record(void *owner, size_t ring_index, const void *bytes,
 /* If a ring proves unsound, records that are older than the delivered records
  * cannot be read. */
 static const uvperf__snapshot_walk_t by_ring = {deliver_record,
-                                                uvperf__set_ring_skipped};
+                                                uvperf__handle_ring_skipped};
 
 static int deliver_by_time(set_t *impl, uvperf__snapshot_job_t *job,
                            uvperf__slice_t *slice) {
@@ -38,7 +38,7 @@ static int deliver_by_time(set_t *impl, uvperf__snapshot_job_t *job,
   uvperf__merge_end(job->merge);
   for (; rc == UVPERF__DRAINED && job->at < job->nr; job->at++) {
     if (job->snapshots[job->at].code != 0)
-      uvperf__set_ring_skipped(impl, job->at);
+      uvperf__handle_ring_skipped(impl, job->at);
     if (uvperf__slice_is_stopped(slice))
       rc = UVPERF__STOPPED;
   }

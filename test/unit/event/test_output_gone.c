@@ -57,15 +57,19 @@ static void start(trio_t *trio, uint32_t flags, uvperf_record_cb cb) {
                    0);
 }
 
-/* A COMM record of the event with that id. */
-static void append_of(fake_event_t *ring, uint64_t id) {
+/* A record of the event with that id. */
+static void append_type(fake_event_t *ring, uint32_t type, uint64_t id) {
   static record_builder_t builder;
   record_values_t values;
 
   record_values_init(&values);
   values.id = id;
-  record_build(&builder, PERF_RECORD_COMM, &ring->attr, &values);
+  record_build(&builder, type, &ring->attr, &values);
   fake_ring_append(ring, builder.words, builder.size);
+}
+
+static void append_of(fake_event_t *ring, uint64_t id) {
+  append_type(ring, PERF_RECORD_COMM, id);
 }
 
 /* Its target has ended: perf_poll() reports that, and wakes the poller. */
@@ -291,6 +295,44 @@ static void output_set_again_is_not_forgotten(void **state) {
   fake_assert_clean();
 }
 
+/* The writer with id 8 has left, and is forgotten when another event joins
+ * while the user has a sample. The next sample has this id from another
+ * process's event. */
+static void output_forgotten_between_two_next_has_no_source(void **state) {
+  const uint64_t ids[] = {8, 7, 8, 7};
+  const uvperf_record_t *record;
+  trio_t trio;
+  size_t i;
+
+  fake_clock_set(SECOND_NS);
+  init_trio(*state, &trio);
+  assert_int_equal(redirect(&trio, 0), 0);
+  for (i = 0; i < 4; i++) {
+    append_type(trio.fakes[0], PERF_RECORD_SAMPLE, ids[i]);
+    if (i > 0)
+      continue;
+    uvperf_event_set_output(&trio.writers[0], NULL, NULL);
+    fake_clock_set(2 * SECOND_NS);
+    assert_int_equal(redirect(&trio, 1), 0);
+  }
+  for (i = 0; i < 4; i++) {
+    assert_int_equal(uvperf_next(&trio.owner.event.handle, &record),
+                     i == 2 ? UV_EPROTO : 0);
+    if (i == 2)
+      assert_null(record->source);
+    else
+      assert_int_equal(record->source->ids[0], ids[i]);
+    if (i != 1)
+      continue;
+    uvperf_event_set_output(&trio.writers[1], NULL, NULL);
+    assert_int_equal(redirect(&trio, 1), 0);
+    assert_int_equal(record->source->ids[0], 7);
+  }
+  close_all(*state, &trio);
+  fake_clock_set(0);
+  fake_assert_clean();
+}
+
 #define TEST(f)                                                                \
   support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
                                    fake_kernel_loop_teardown)
@@ -306,6 +348,7 @@ int main(void) {
       TEST(output_source_has_the_period_that_was_set),
       TEST(output_source_has_the_modified_attr),
       TEST(output_set_again_is_not_forgotten),
+      TEST(output_forgotten_between_two_next_has_no_source),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: samples of every kind after one another in a ring, of one event or
  * of several that share it, with other records between them, in slices of any
- * size. Each arrives once, whole, with only its own fields, and its statistics
- * are right in each callback. */
+ * size or one by one by uvperf_next. Each arrives once, whole, with only its
+ * own fields, and its statistics are right in each callback and after each
+ * call. */
 #include "live.h"
 
 #include "fake_kernel.h"
@@ -257,6 +258,77 @@ static void write_one(void) {
   fixture.last += 1;
 }
 
+/* -- one by one ------------------------------------------------------------ */
+
+/* The kernel got back all quarters of the ring that were read, but not the
+ * record in hand. */
+static void check_tail(uint64_t taken) {
+  uint64_t tail = fixture.fakes[0]->page->data_tail;
+
+  assert_true(tail <= taken);
+  assert_true(taken - tail < RING_BYTES / 4);
+}
+
+static void disturb(uvperf_event_t *event) {
+  uvperf_ring_info_t ring;
+
+  switch (draw(10)) {
+    case 0:
+      change_outputs();
+      break;
+    case 1:
+      write_one();
+      break;
+    case 2:
+      assert_int_equal(uvperf_ring(&event->handle, 0, &ring), 0);
+      assert_int_equal(ring.waiting, fixture.fakes[0]->page->data_head -
+                                         (fixture.stats.bytes -
+                                          fixture.queue[fixture.first].size));
+      break;
+    case 3:
+      assert_int_equal(uvperf_has_record(&event->handle),
+                       fixture.first + 1 < fixture.last);
+      break;
+    default:
+      break;
+  }
+}
+
+static void take_one(uvperf_event_t *event) {
+  const expected_t *expected = &fixture.queue[fixture.first];
+  const uvperf_record_t *record;
+  uint64_t taken = fixture.stats.bytes;
+  int rc = uvperf_next(&event->handle, &record);
+
+  check_tail(taken);
+  if (rc == UV_EAGAIN) {
+    assert_int_equal(fixture.first, fixture.last);
+    assert_int_equal(fixture.fakes[0]->page->data_tail, taken);
+    return;
+  }
+  assert_non_null(record);
+  assert_true(fixture.first < fixture.last);
+  count(expected, rc, record);
+  disturb(event);
+  check_record(expected, rc, record);
+  check_stats(event);
+  fixture.first += 1;
+}
+
+static void take_some(uvperf_event_t *event) {
+  uint64_t nr;
+
+  for (nr = draw(60); nr > 0; nr--) {
+    /* Callbacks may have started it. */
+    assert_int_equal(uvperf_stop(&event->handle), 0);
+    take_one(event);
+    if (draw(60) == 0)
+      assert_int_equal(uvperf_flush(&event->handle), 0);
+  }
+  uvperf_stop(&event->handle);
+  assert_int_equal(uvperf_start(&event->handle, NULL, on_record, NULL), 0);
+}
+
 /* -- a run ---------------------------------------------------------------- */
 
 static uint64_t draw_sample_type(void) {
@@ -342,7 +414,9 @@ static void run_at_random(uv_loop_t *loop, uint64_t seed) {
     for (nr = draw(30); nr > 0; nr--)
       write_one();
     fake_event_wake(fixture.fakes[0]);
-    if (draw(4) == 0)
+    if (draw(3) == 0)
+      take_some(&fixture.events[0]);
+    else if (draw(4) == 0)
       assert_int_equal(uvperf_flush(&fixture.events[0].handle), 0);
     else
       uv_run(loop, UV_RUN_NOWAIT);

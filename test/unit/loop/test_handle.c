@@ -80,12 +80,24 @@ static int count_lost(void *owner) {
   return 1;
 }
 
+static const char *no_snapshot(const void *owner) {
+  return ((const made_t *)owner)->active ? NULL : "";
+}
+
+static void on_record(uvperf_handle_t *handle, int status,
+                      const uvperf_record_t *record) {
+  (void)handle;
+  (void)status;
+  (void)record;
+}
+
 static const uvperf__handle_kind_t kind = {
     .type = UVPERF_HANDLE_SET,
     .noun = "test",
     .is_active = is_active,
     .stop = stop,
     .flush = stop,
+    .no_snapshot = no_snapshot,
     .has_record = has_record,
     .stats = stats,
     .count_lost = count_lost,
@@ -165,8 +177,16 @@ static void verbs_of_a_handle_reach_its_kind(void **state) {
   assert_ptr_equal(fixture.handle.loop, *state);
   assert_ptr_equal(fixture.handle.data, &fixture);
   assert_int_equal(uvperf_stop(&fixture.handle), 0);
+  assert_int_equal(uvperf_flush(&fixture.handle), UV_EINVAL);
+  fixture.impl->base.record_cb = on_record;
   assert_int_equal(uvperf_flush(&fixture.handle), 0);
   assert_int_equal(fixture.stops, 2);
+  fixture.impl->base.in_callback = 1;
+  assert_int_equal(uvperf_flush(&fixture.handle), UV_EBUSY);
+  fixture.impl->base.in_callback = 0;
+  fixture.impl->active = 1; /* overwritable */
+  assert_int_equal(uvperf_flush(&fixture.handle), UV_EINVAL);
+  fixture.impl->active = 0;
   assert_int_equal(uvperf_has_record(&fixture.handle), 1);
   assert_int_equal(uvperf_nr_rings(&fixture.handle), 2);
   assert_int_equal(uvperf_ring(&fixture.handle, 1, &info), 0);
@@ -185,6 +205,7 @@ lost_records_are_counted_once_until_stop_flush_or_close(void **state) {
   int i;
 
   begin(&fixture, *state);
+  fixture.impl->base.record_cb = on_record;
   for (i = 0; i < 3; i++) {
     uvperf_stats(&fixture.handle, &sum);
     assert_int_equal(sum.lost_is_read, 1);
