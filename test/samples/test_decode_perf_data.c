@@ -36,7 +36,7 @@ static size_t count_event(const char *event) {
   FILE *out;
 
   snprintf(words, sizeof(words), "script -F event -i %s", record_run_path());
-  out = perf_dump_run(words, 1);
+  out = perf_dump_run(words, 1, NULL);
   while (fgets(line, sizeof(line), out) != NULL)
     nr += strstr(line, event) != NULL;
   fclose(out);

@@ -215,7 +215,7 @@ static void expect_silence(const char *path, int has_losses) {
     snprintf(line, sizeof(line), "%s", commands[i]);
     *strstr(line, "%s") = '\0';
     snprintf(words, sizeof(words), "%s%s", line, path);
-    file = perf_dump_run(words, has_losses);
+    file = perf_dump_run(words, has_losses, NULL);
     fclose(file);
   }
 }

@@ -22,9 +22,27 @@ int perf_dump_is_of_losses(const char *text) {
          strstr(text, "rror") == NULL && strstr(text, "nknown") == NULL;
 }
 
-FILE *perf_dump_run(const char *words, int has_losses) {
+/* "Warning:\n12 out of order events recorded.\n" is taken out. Returns 12. */
+static uint64_t take_late(char *text) {
+  static const char after[] = " out of order events recorded.\n";
+  char *warning = strstr(text, "Warning:\n");
+  uint64_t late;
+  int size;
+
+  if (warning == NULL ||
+      sscanf(warning, "Warning:\n%" SCNu64 "%n", &late, &size) != 1 ||
+      strncmp(warning + size, after, strlen(after)) != 0)
+    return 0;
+  size += (int)strlen(after);
+  size += (int)strspn(warning + size, "\n");
+  memmove(warning, warning + size, strlen(warning + size) + 1);
+  return late;
+}
+
+FILE *perf_dump_run(const char *words, int has_losses, uint64_t *late) {
   static tool_run_t run;
   char line[1024];
+  uint64_t nr;
 
   memset(&run, 0, sizeof(run));
   snprintf(line, sizeof(line), "exec perf %s </dev/null", words);
@@ -35,6 +53,9 @@ FILE *perf_dump_run(const char *words, int has_losses) {
   assert_non_null(run.file);
   tool_run(&run);
   tool_run_expect_status(&run, 0);
+  nr = take_late(run.err);
+  if (late != NULL)
+    *late = nr;
   if (!has_losses || !perf_dump_is_of_losses(run.err)) {
     if (run.err[0] != '\0')
       print_error("perf %s: %s\n", words, run.err);
@@ -170,7 +191,7 @@ static void read_events(perf_dump_t *dump, const char *path, int has_losses) {
   FILE *file;
 
   snprintf(words, sizeof(words), "script -F event -G -i %s", path);
-  file = perf_dump_run(words, has_losses);
+  file = perf_dump_run(words, has_losses, NULL);
   qsort(dump->items, dump->nr, sizeof(*dump->items), by_time);
   for (i = 0; i < dump->nr; i++)
     nr += (size_t)is_sample(&dump->items[i]);
@@ -191,7 +212,7 @@ void perf_dump_open(perf_dump_t *dump, const char *path, int has_losses) {
 
   memset(dump, 0, sizeof(*dump));
   snprintf(words, sizeof(words), "script -D -i %s", path);
-  file = perf_dump_run(words, has_losses);
+  file = perf_dump_run(words, has_losses, NULL);
   while (fgets(line, sizeof(line), file) != NULL) {
     if (!read_head(dump, line) && dump->nr > 0)
       read_rest(&dump->items[dump->nr - 1], line, file);

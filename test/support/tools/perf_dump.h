@@ -42,8 +42,10 @@ void perf_dump_need(const char *test);
 
 /* Runs perf with these words of a shell; fails the test if it does not succeed,
  * or says anything on stderr, but for what it says of losses if these are to be
- * expected. Its stdout, from the beginning, for fclose. */
-FILE *perf_dump_run(const char *words, int has_losses);
+ * expected. late, unless NULL, is how many records it says came late: a kernel
+ * whose CPU stops while it writes a record makes such. Its stdout, from the
+ * beginning, for fclose. */
+FILE *perf_dump_run(const char *words, int has_losses, uint64_t *late);
 
 /* Whether these messages of perf are only about lost records. */
 int perf_dump_is_of_losses(const char *messages);

@@ -67,7 +67,7 @@ static void compare_with_perf(const char *event, size_t least) {
   snprintf(words, sizeof(words),
            "report --stdio --no-children -g none -s sym,dso -t '|' -i %s",
            record_run_path());
-  report = perf_dump_run(words, 1);
+  report = perf_dump_run(words, 1, NULL);
   for (i = 0; profile_run_row(&run, i, &row); i++) {
     if (strstr(row.name, "+0x") != NULL || row.self == 0 ||
         strstr(row.name, "@plt") != NULL ||

@@ -48,7 +48,7 @@ static void expect_names(const char *path) {
   FILE *file;
 
   snprintf(words, sizeof(words), "script -i %s -F comm", path);
-  file = perf_dump_run(words, 1);
+  file = perf_dump_run(words, 1, NULL);
   while (fgets(line, sizeof(line), file) != NULL)
     assert_null(strchr(line, ':')); /* ":17" is a task without a name */
   fclose(file);

@@ -79,7 +79,7 @@ static void read_first_event(char fields[32][128], int with_data) {
   size_t i;
 
   snprintf(words, sizeof(words), "evlist -v -i %s", record_run_path());
-  file = perf_dump_run(words, 0);
+  file = perf_dump_run(words, 0, NULL);
   assert_non_null(fgets(line, sizeof(line), file));
   fclose(file);
   read_fields(line, fields);
@@ -136,7 +136,7 @@ static void read_header(const char *begins, char line[256]) {
 
   snprintf(words, sizeof(words), "report --header-only -i %s",
            record_run_path());
-  file = perf_dump_run(words, 0);
+  file = perf_dump_run(words, 0, NULL);
   do
     assert_non_null(fgets(line, 256, file));
   while (strncmp(line, begins, strlen(begins)) != 0);
@@ -177,7 +177,7 @@ static void clocks_are_those_of_perf_and_tell_the_time_of_day(void **state) {
     assert_string_equal(ours, theirs);
     assert_non_null(strstr(ours, clocks[i]));
     snprintf(words, sizeof(words), "script -F tod -i %s", record_run_path());
-    file = perf_dump_run(words, 0);
+    file = perf_dump_run(words, 0, NULL);
     assert_non_null(fgets(line, sizeof(line), file));
     fclose(file);
     line[strlen(before)] = '\0';
@@ -193,7 +193,7 @@ static size_t count_lines(const char *words) {
   FILE *file;
 
   snprintf(all, sizeof(all), "%s -i %s", words, record_run_path());
-  file = perf_dump_run(all, 1);
+  file = perf_dump_run(all, 1, NULL);
   while (fgets(line, sizeof(line), file) != NULL)
     nr++;
   fclose(file);
@@ -247,7 +247,7 @@ static size_t count_chains(size_t *nr) {
 
   *nr = 0;
   snprintf(words, sizeof(words), "script -F ip,sym -i %s", record_run_path());
-  file = perf_dump_run(words, 0);
+  file = perf_dump_run(words, 0, NULL);
   while (fgets(line, sizeof(line), file) != NULL) {
     if (sscanf(line, "%*x %255s", symbol) != 1) {
       depth = 0;

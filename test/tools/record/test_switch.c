@@ -166,7 +166,7 @@ static void expect_complete(const char *path) {
   assert_true(perf_data_has(&data, HEADER_EVENT_DESC));
   perf_data_close(&data);
   snprintf(words, sizeof(words), "script -i %s -F comm", path);
-  file = perf_dump_run(words, 1);
+  file = perf_dump_run(words, 1, NULL);
   while (fgets(line, sizeof(line), file) != NULL)
     assert_null(strchr(line, ':')); /* ":17" is a task without a name */
   fclose(file);

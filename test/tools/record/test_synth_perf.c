@@ -52,7 +52,7 @@ static void dump(lines_t *lines, const char *path) {
 
   lines->nr = 0;
   snprintf(words, sizeof(words), "script -D -i %s", path);
-  file = perf_dump_run(words, 0);
+  file = perf_dump_run(words, 0, NULL);
   while (fgets(line, sizeof(line), file) != NULL) {
     at = strstr(line, "]: PERF_RECORD_");
     if (at == NULL || !is_synthesized(line) || !is_compared(at + 3))
@@ -177,7 +177,7 @@ static void live_odd_names_are_read_by_perf(void **state) {
     munmap(maps[i], 4096);
   for (i = 0; i < sizeof(words) / sizeof(*words); i++) {
     snprintf(line, sizeof(line), "%s %s", words[i], path);
-    fclose(perf_dump_run(line, 0));
+    fclose(perf_dump_run(line, 0, NULL));
   }
 }
 

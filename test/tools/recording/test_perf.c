@@ -18,11 +18,11 @@ typedef struct sample_s {
 
 /* -- perf's side ----------------------------------------------------------- */
 
-static FILE *perf(const char *words) {
+static FILE *perf(const char *words, uint64_t *late) {
   char line[512];
 
   snprintf(line, sizeof(line), "%s -i %s", words, record_run_path());
-  return perf_dump_run(line, 1);
+  return perf_dump_run(line, 1, late);
 }
 
 /* Reads "1234/1235 71177.108662559: 1 page-faults: 56327d49452d". */
@@ -47,7 +47,8 @@ static int next_sample(FILE *script, sample_t *sample) {
 /* Reads the lines "MMAP2 events:  154 (19.9%)", up to the lines of single
  * events. */
 static void read_stats(size_t nr_of_type[64]) {
-  FILE *stats = perf("report --stats");
+  uint64_t late;
+  FILE *stats = perf("report --stats", &late);
   char line[256], name[64];
   uint32_t type;
   size_t nr;
@@ -100,15 +101,17 @@ static void compare_file(const char *path) {
   comparison_t comparison = {NULL, 0};
   size_t nr_of_type[64], type;
   sample_t sample;
+  uint64_t late;
 
-  comparison.script = perf("script --ns -G -F pid,tid,time,period,event,ip");
+  comparison.script =
+      perf("script --ns -G -F pid,tid,time,period,event,ip", &late);
   read.arg = &comparison;
   recording_read_well(&read, path);
   assert_int_equal(next_sample(comparison.script, &sample), 0);
   fclose(comparison.script);
   assert_true(comparison.nr > 0);
-  assert_int_equal(read.nr_inversions, 0);
-  assert_int_equal(read.late, 0);
+  assert_int_equal(read.late, late);
+  assert_true(read.nr_inversions <= late);
   read_stats(nr_of_type);
   for (type = 1; type < 64; type++)
     assert_int_equal(read.nr_of_type[type], nr_of_type[type]);
@@ -202,7 +205,7 @@ static void compressed_pipe_is_read(void **state) {
                    "sleep 0.1 >@");
   recording_read_well(&read, record_run_path());
   assert_true(read.nr_of_type[PERF_RECORD_SAMPLE] > 100);
-  assert_int_equal(read.nr_inversions, 0);
+  assert_true(read.nr_inversions <= read.late);
 }
 
 int main(void) {

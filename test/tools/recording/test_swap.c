@@ -113,7 +113,7 @@ static void compare_by_perf(const char *options) {
              "script --ns -F pid,tid,time,period,event,ip --show-mmap-events "
              "--show-task-events %s -i %s",
              options, i == 0 ? record_run_path() : foreign_path());
-    scripts[i] = perf_dump_run(words, 1);
+    scripts[i] = perf_dump_run(words, 1, NULL);
   }
   do {
     for (i = 0; i < 2; i++) {

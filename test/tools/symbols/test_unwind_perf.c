@@ -182,10 +182,10 @@ static void stacks_are_those_of_perf(void **state) {
   snprintf(words, sizeof words,
            "record -q -N -o %s -F 999 -e task-clock --call-graph dwarf %s 1000",
            path, UNWIND_TARGET);
-  fclose(perf_dump_run(words, 0));
+  fclose(perf_dump_run(words, 0, NULL));
   read_file(&read, path);
   snprintf(words, sizeof words, "script -i %s -F time,ip --no-inline", path);
-  FILE *out = perf_dump_run(words, 0);
+  FILE *out = perf_dump_run(words, 0, NULL);
   compare(&read, out, &same, &longer, &others);
   fclose(out);
   unlink(path);
