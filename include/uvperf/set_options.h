@@ -237,7 +237,7 @@ typedef struct uvperf_set_options_s {
   size_t nr_attrs;
   /* Used instead of attrs: events by their names, such as
    * "{cycles,instructions},cs" (uvperf-events(7)). With UVPERF_SET_RECORDS the
-   * set samples the events as perf record does: see sample_type. The names are
+   * set samples the events as perf record does: see `sample`. The names are
    * parsed during the call, which can take milliseconds for patterns and
    * uprobes. A program that cannot wait passes `events`. */
   const char *names;
@@ -302,39 +302,29 @@ typedef struct uvperf_set_options_s {
    * thread that calls init. If the process forks meanwhile, no callback of the
    * handle runs in the child, as with uvperf_close. */
   uvperf_open_cb open_cb;
-  /* PERF_SAMPLE_* of each event by name that samples. 0 is the default: IP,
-   * TID, TIME, CPU and PERIOD, and RAW for tracepoints and bpf-output. These
-   * bits are added to the bits that the name requests (call-graph=). This field
-   * and the following ones need UVPERF_SET_RECORDS and names. Bits that a name
-   * sets are kept too. If a name sets the period, the frequency or the size of
-   * the stack or chain itself, the name's number is used. */
-  uint64_t sample_type;
-  /* PERF_SAMPLE_BRANCH_*. Needs PERF_SAMPLE_BRANCH_STACK in sample_type. */
-  uint64_t branch_sample_type;
-  /* Masks of registers. The masks need PERF_SAMPLE_REGS_USER and
-   * PERF_SAMPLE_REGS_INTR in sample_type. */
-  uint64_t sample_regs_user;
-  uint64_t sample_regs_intr;
-  /* For names without period= and freq=. sample_period is the number of events
-   * between samples (nanoseconds for clocks). sample_freq is the number of
-   * samples per second. At least one of the two must be 0. If both are 0 (the
-   * default), each hit of tracepoints, probes, breakpoints and bpf-output is
-   * sampled. Other events are then sampled 4000 times per second, or
-   * kernel.perf_event_max_sample_rate times if that rate is less. Names with
-   * period=0, dummies, and members of a group with modifier S only count. */
-  uint64_t sample_period;
-  uint64_t sample_freq;
-  /* Bytes of the user stack. Needs PERF_SAMPLE_STACK_USER. */
-  uint32_t sample_stack_user;
-  /* Entries of a call chain, at most 65535. Needs PERF_SAMPLE_CALLCHAIN. */
-  uint32_t sample_max_stack;
+  /* How events by name sample, or NULL. Needs UVPERF_SET_RECORDS. Copied during
+   * the call. What a name says itself (period=, freq=, call-graph=,
+   * stack-size=, max-stack=) is kept. Begin with uvperf_attr_init(&attr, 0, 0).
+   * Besides size, these fields are used, and any other must be 0:
+   *
+   * - sample_type: 0 is the default: IP, TID, TIME, CPU and PERIOD, and RAW for
+   *   tracepoints and bpf-output. What a name requests is added.
+   * - sample_period, in events (nanoseconds for clocks), or sample_freq, in Hz,
+   *   as uvperf_attr_set_period and uvperf_attr_set_frequency set them. If 0,
+   *   each hit of tracepoints, probes, breakpoints and bpf-output is sampled.
+   *   Other events are then sampled 4000 times per second, or
+   *   kernel.perf_event_max_sample_rate times if that rate is less. Names with
+   *   period=0, dummies, and members of a group with modifier S only count.
+   * - branch_sample_type, sample_regs_user, sample_regs_intr, sample_stack_user
+   *   and sample_max_stack: each needs its bit of sample_type. */
+  const struct perf_event_attr *sample;
 } uvperf_set_options_t;
 
 /* The defaults, for an initializer. */
 #define UVPERF_SET_OPTIONS_INIT                                                \
   {                                                                            \
     sizeof(uvperf_set_options_t), NULL, 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, \
-        0, 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0                         \
+        0, 0, NULL, NULL, NULL, NULL                                           \
   }
 
 /* One event of a set that could not be opened. */

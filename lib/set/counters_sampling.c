@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "attr/attr.h"
 #include "host/pmu.h"
@@ -18,22 +19,21 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Fields of the options that only have a meaning with a bit of sample_type. */
+static const struct perf_event_attr nothing;
+
+/* Fields of the template that only have a meaning with a bit of sample_type. */
 static const struct {
   const char *name;
   size_t offset;
   size_t size;
-  uint64_t bit; /* 0: no bit is needed */
+  uint64_t bit;
   const char *bit_name;
 } fields[] = {
 #define FIELD(name, bit)                                                       \
   {                                                                            \
-    "options." #name, offsetof(uvperf_set_options_t, name),                    \
-        sizeof(((uvperf_set_options_t *)0)->name), bit, #bit                   \
+#name, offsetof(struct perf_event_attr, name), sizeof(nothing.name), bit,  \
+        #bit                                                                   \
   }
-    FIELD(sample_type, 0),
-    FIELD(sample_period, 0),
-    FIELD(sample_freq, 0),
     FIELD(branch_sample_type, PERF_SAMPLE_BRANCH_STACK),
     FIELD(sample_regs_user, PERF_SAMPLE_REGS_USER),
     FIELD(sample_regs_intr, PERF_SAMPLE_REGS_INTR),
@@ -42,37 +42,62 @@ static const struct {
 #undef FIELD
 };
 
-static int is_set(const uvperf_set_options_t *options, size_t field) {
-  static const uint64_t none;
+static int is_nothing(const void *bytes, size_t size) {
+  size_t i;
 
-  return memcmp((const char *)options + fields[field].offset, &none,
-                fields[field].size) != 0;
+  for (i = 0; i < size; i++)
+    if (((const char *)bytes)[i] != 0)
+      return 0;
+  return 1;
 }
 
-static int bad(uvperf_error_t *error, const char *what) {
-  return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "%s", what);
+/* The caller's header may be older or newer. */
+static void read_template(struct perf_event_attr *to,
+                          const struct perf_event_attr *sample) {
+  *to = nothing;
+  if (sample != NULL)
+    memcpy(to, sample, sample->size < sizeof(*to) ? sample->size : sizeof(*to));
+}
+
+/* Whether it has nothing but what says how to sample. */
+static int is_template(const struct perf_event_attr *sample) {
+  struct perf_event_attr rest;
+  size_t i;
+
+  read_template(&rest, sample);
+  rest.size = 0;
+  rest.freq = 0;
+  rest.sample_period = 0;
+  rest.sample_type = 0;
+  for (i = 0; i < COUNT_OF(fields); i++)
+    memset((char *)&rest + fields[i].offset, 0, fields[i].size);
+  return is_nothing(&rest, sizeof(rest)) &&
+         (sample->size <= sizeof(rest) ||
+          is_nothing((const char *)sample + sizeof(rest),
+                     sample->size - sizeof(rest)));
 }
 
 int uvperf__counters_check_sampling(const uvperf_set_options_t *options,
                                     uvperf_error_t *error) {
-  size_t i;
+  const struct perf_event_attr *sample = options->sample;
 
-  for (i = 0; i < COUNT_OF(fields); i++) {
-    if (!is_set(options, i))
-      continue;
-    if (!(options->flags & UVPERF_SET_RECORDS))
-      return uvperf__counters_need_records(fields[i].name, error);
-    if (options->names == NULL && options->events == NULL)
-      return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                               "%s is for names of events; with options.attrs "
-                               "set that field of each attr",
-                               fields[i].name);
-  }
-  if (options->sample_period != 0 && options->sample_freq != 0)
-    return bad(error,
-               "options has both sample_period and sample_freq; set only one");
-  if (options->sample_max_stack > UINT16_MAX)
-    return bad(error, "options.sample_max_stack is more than 65535; lower it");
+  if (sample == NULL)
+    return 0;
+  if (!(options->flags & UVPERF_SET_RECORDS))
+    return uvperf__counters_need_records("options.sample", error);
+  if (options->names == NULL && options->events == NULL)
+    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "options.sample is for names of events; with "
+                             "options.attrs set the fields of each attr");
+  if (sample->size < PERF_ATTR_SIZE_VER0 ||
+      sample->size > (size_t)sysconf(_SC_PAGESIZE))
+    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "the size in options.sample is %u; use sizeof",
+                             sample->size);
+  if (!is_template(sample))
+    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "options.sample has a field that does not say how "
+                             "to sample; set it in the names");
   return 0;
 }
 
@@ -102,7 +127,7 @@ static uint64_t default_frequency(const uvperf__counters_t *counters) {
 }
 
 static void set_period(const uvperf__counters_t *counters, size_t index,
-                       const uvperf_set_options_t *options) {
+                       const struct perf_event_attr *template) {
   const counter_attr_t *own = &counters->attrs[index];
   const counter_attr_t *leader = &counters->attrs[own->item.leader];
   struct perf_event_attr *attr = own->asked;
@@ -112,10 +137,10 @@ static void set_period(const uvperf__counters_t *counters, size_t index,
        attr->config == PERF_COUNT_SW_DUMMY) ||
       (leader != own && (leader->asked->sample_type & PERF_SAMPLE_READ)))
     return;
-  if (options->sample_period != 0)
-    uvperf_attr_set_period(attr, options->sample_period);
-  else if (options->sample_freq != 0)
-    uvperf_attr_set_frequency(attr, options->sample_freq);
+  if (template->sample_period != 0 && template->freq)
+    uvperf_attr_set_frequency(attr, template->sample_freq);
+  else if (template->sample_period != 0)
+    uvperf_attr_set_period(attr, template->sample_period);
   else if (is_moment(counters, attr))
     uvperf_attr_set_period(attr, 1);
   else
@@ -123,7 +148,7 @@ static void set_period(const uvperf__counters_t *counters, size_t index,
 }
 
 static void add_fields(struct perf_event_attr *attr,
-                       const uvperf_set_options_t *options) {
+                       const struct perf_event_attr *template) {
   uint64_t raw = attr->type == PERF_TYPE_TRACEPOINT ||
                          (attr->type == PERF_TYPE_SOFTWARE &&
                           attr->config == PERF_COUNT_SW_BPF_OUTPUT)
@@ -131,36 +156,39 @@ static void add_fields(struct perf_event_attr *attr,
                      : 0;
 
   attr->sample_type |=
-      options->sample_type != 0 ? options->sample_type : DEFAULT_FIELDS | raw;
-  attr->branch_sample_type |= options->branch_sample_type;
-  attr->sample_regs_user |= options->sample_regs_user;
-  attr->sample_regs_intr |= options->sample_regs_intr;
+      template->sample_type != 0 ? template->sample_type : DEFAULT_FIELDS | raw;
+  attr->branch_sample_type |= template->branch_sample_type;
+  attr->sample_regs_user |= template->sample_regs_user;
+  attr->sample_regs_intr |= template->sample_regs_intr;
   if (attr->sample_stack_user == 0)
-    attr->sample_stack_user = options->sample_stack_user;
+    attr->sample_stack_user = template->sample_stack_user;
   if (attr->sample_max_stack == 0)
-    attr->sample_max_stack = (uint16_t)options->sample_max_stack;
+    attr->sample_max_stack = template->sample_max_stack;
 }
 
 int uvperf__counters_sample_names(uvperf__counters_t *counters,
                                   const uvperf_set_options_t *options,
                                   uvperf_error_t *error) {
+  struct perf_event_attr template;
   uint64_t have = 0;
   size_t i;
 
+  read_template(&template, options->sample);
   for (i = 0; i < uvperf_event_list_count(counters->list); i++) {
     if (counters->attrs[i].item.flags & UVPERF_ITEM_ATTR)
       continue;
-    set_period(counters, i, options);
+    set_period(counters, i, &template);
     if (counters->attrs[i].asked->sample_period == 0)
       continue;
-    add_fields(counters->attrs[i].asked, options);
+    add_fields(counters->attrs[i].asked, &template);
     have |= counters->attrs[i].asked->sample_type;
   }
   for (i = 0; i < COUNT_OF(fields); i++)
-    if (fields[i].bit != 0 && is_set(options, i) && !(have & fields[i].bit))
+    if (!(have & fields[i].bit) &&
+        !is_nothing((const char *)&template + fields[i].offset, fields[i].size))
       return uvperf__error_set(
           error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-          "%s has no effect; set %s in options.sample_type", fields[i].name,
-          fields[i].bit_name);
+          "%s has no effect; set %s in sample_type of options.sample",
+          fields[i].name, fields[i].bit_name);
   return 0;
 }

@@ -466,6 +466,7 @@ static int open_set(napi_env env, napi_deferred opening, napi_value *args,
                     int samples) {
   uvperf_set_options_t set = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t target = UVPERF_TARGET_INIT;
+  struct perf_event_attr sample;
   uvperf_event_list_t *events = NULL;
   int64_t pid = getpid(), tid = -1, interval = 1000;
   int64_t frequency = 0, period = 0, stacks = 0;
@@ -506,14 +507,21 @@ static int open_set(napi_env env, napi_deferred opening, napi_value *args,
   set.flags = UVPERF_SET_ENABLED;
   if (samples) {
     set.flags = UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER;
-    set.sample_period = (uint64_t)period;
-    set.sample_freq = (uint64_t)frequency;
-    if (period == 0 && frequency == 0)
-      set.sample_freq = 99;
-    set.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-                      PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+    uvperf_attr_init(&sample, 0, 0);
+    if (period != 0 && frequency != 0) {
+      uvperf_event_list_free(events);
+      return throw_type(env, "period and frequency exclude each other");
+    }
+    if (period != 0)
+      uvperf_attr_set_period(&sample, (uint64_t)period);
+    else
+      uvperf_attr_set_frequency(&sample,
+                                frequency != 0 ? (uint64_t)frequency : 99);
+    sample.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+                         PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
     if (stacks)
-      set.sample_type |= PERF_SAMPLE_CALLCHAIN;
+      sample.sample_type |= PERF_SAMPLE_CALLCHAIN;
+    set.sample = &sample;
   }
   napi_get_uv_event_loop(env, &loop);
   handle = calloc(1, sizeof(*handle));

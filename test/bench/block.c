@@ -56,24 +56,27 @@ static int parse(block_t *block, const char *names) {
 }
 
 static void fill_options(block_t *block, uvperf_set_options_t *options,
+                         struct perf_event_attr *sample,
                          const uvperf_target_t *target, uint32_t flags) {
+  uvperf_attr_init(sample, 0, 0);
+  sample->sample_type = PERF_SAMPLE_IDENTIFIER; /* no more than the ring has */
   options->events = block->list;
   options->targets = target;
   options->nr_targets = 1;
   options->flags = flags;
   if (flags & UVPERF_SET_RECORDS) {
     options->ring_bytes = RING_BYTES;
-    options->sample_type = PERF_SAMPLE_IDENTIFIER; /* no more than the ring
-                                                    * has */
+    options->sample = sample;
   }
 }
 
 static int open_set(block_t *block, const uvperf_target_t *target,
                     uint32_t flags) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  struct perf_event_attr sample;
   uvperf_error_t error;
 
-  fill_options(block, &options, target, flags);
+  fill_options(block, &options, &sample, target, flags);
   if (uvperf_set_init(&block->loop, &block->set, &options, &error) != 0)
     return bench_fail("a set", error.reason);
   return 0;
@@ -96,9 +99,10 @@ static int is_opened(const block_t *block) {
 static int open_set_on_pool(block_t *block, const uvperf_target_t *target,
                             uint32_t flags) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  struct perf_event_attr sample;
   uvperf_error_t error;
 
-  fill_options(block, &options, target, flags);
+  fill_options(block, &options, &sample, target, flags);
   block->is_opened = 0;
   block->set.handle.data = block;
   options.open_cb = on_opened;
@@ -394,6 +398,7 @@ static int measure_call(block_t *block) {
 
 static int make_meter(block_t *block) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  struct perf_event_attr sample;
   uvperf_error_t error;
 
   options.names = CALL;

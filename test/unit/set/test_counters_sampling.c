@@ -17,6 +17,7 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static counters_make_t make;
+static struct perf_event_attr sample;
 
 static int setup(void **state) {
   static const struct {
@@ -49,6 +50,8 @@ static void plan(const temp_tree_t *tree, const char *names) {
   counters_make(&make, 0);
   make.options.events = list;
   make.options.flags = UVPERF_SET_RECORDS;
+  uvperf_attr_init(&sample, 0, 0);
+  make.options.sample = &sample;
 }
 
 /* The counters, which hold the list. */
@@ -75,9 +78,11 @@ static void check(const temp_tree_t *tree, const sampled_t *want) {
   uvperf__counters_t *counters;
 
   plan(tree, want->names);
-  make.options.sample_period = want->asked_period;
-  make.options.sample_freq = want->asked_freq;
-  make.options.sample_type = want->asked_fields;
+  if (want->asked_freq != 0)
+    uvperf_attr_set_frequency(&sample, want->asked_freq);
+  else
+    uvperf_attr_set_period(&sample, want->asked_period);
+  sample.sample_type = want->asked_fields;
   counters = made(tree);
   attr = uvperf__counters_item(counters, want->index)->attr;
   if (attr->sample_period != want->period || attr->freq != want->freq ||
@@ -151,6 +156,7 @@ static void set_without_records_leaves_names_alone(void **state) {
 
   plan(*state, "cpu-clock,sched:sched_switch");
   make.options.flags = 0;
+  make.options.sample = NULL;
   counters = made(*state);
   attr = uvperf__counters_item(counters, 1)->attr;
   assert_int_equal(attr->sample_period, 0);
@@ -164,14 +170,14 @@ static void masks_are_added_and_numbers_are_defaults(void **state) {
 
   plan(*state, "cycles,cpu-clock/call-graph=dwarf,stack-size=1024/,"
                "cycles/call-graph=fp,max-stack=5/,cycles/period=0/");
-  make.options.sample_type = PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_REGS_USER |
-                             PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_STACK_USER |
-                             PERF_SAMPLE_CALLCHAIN;
-  make.options.branch_sample_type = PERF_SAMPLE_BRANCH_USER;
-  make.options.sample_regs_user = UINT64_C(1) << 40;
-  make.options.sample_regs_intr = 3;
-  make.options.sample_stack_user = 4096;
-  make.options.sample_max_stack = 9;
+  sample.sample_type = PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_REGS_USER |
+                       PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_STACK_USER |
+                       PERF_SAMPLE_CALLCHAIN;
+  sample.branch_sample_type = PERF_SAMPLE_BRANCH_USER;
+  sample.sample_regs_user = UINT64_C(1) << 40;
+  sample.sample_regs_intr = 3;
+  sample.sample_stack_user = 4096;
+  sample.sample_max_stack = 9;
   counters = made(*state);
   attr = uvperf__counters_item(counters, 0)->attr;
   assert_int_equal(attr->branch_sample_type, PERF_SAMPLE_BRANCH_USER);
@@ -190,11 +196,31 @@ static void masks_are_added_and_numbers_are_defaults(void **state) {
   uvperf__counters_free(counters);
 }
 
-static void longest_stack_is_the_most_that_the_attr_can_hold(void **state) {
+/* The size of the template is the caller's sizeof, of an older or a newer
+ * header. */
+static void template_is_read_up_to_its_size(void **state) {
+  union {
+    struct perf_event_attr attr;
+    char bytes[sizeof(struct perf_event_attr) + 8];
+  } newer;
+  const struct perf_event_attr *attr;
+  uvperf__counters_t *counters;
+
   plan(*state, "cpu-clock");
-  make.options.sample_max_stack = UINT16_MAX;
+  sample.size = PERF_ATTR_SIZE_VER0;
+  sample.sample_stack_user = 4096; /* is behind that size */
+  counters = made(*state);
+  attr = uvperf__counters_item(counters, 0)->attr;
+  assert_int_equal(attr->sample_stack_user, 0);
+  uvperf__counters_free(counters);
+
+  plan(*state, "cpu-clock");
+  memset(&newer, 0, sizeof(newer));
+  newer.attr.size = sizeof(newer);
+  newer.attr.sample_type = PERF_SAMPLE_IP;
+  make.options.sample = &newer.attr;
   assert_int_equal(uvperf__counters_check_sampling(&make.options, NULL), 0);
-  make.options.sample_max_stack++;
+  newer.bytes[sizeof(newer) - 1] = 1;
   assert_int_equal(uvperf__counters_check_sampling(&make.options, NULL),
                    -EINVAL);
   uvperf_event_list_free((uvperf_event_list_t *)(uintptr_t)make.options.events);
@@ -215,7 +241,7 @@ static void attrs_of_a_list_are_sampled_as_they_are(void **state) {
   attr.sample_type = PERF_SAMPLE_ADDR;
   attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
   assert_int_equal(uvperf_event_list_add(&list, &attr, "samples", 0, NULL), 2);
-  make.options.sample_type = PERF_SAMPLE_IP;
+  sample.sample_type = PERF_SAMPLE_IP;
   counters = made(*state);
   item = uvperf__counters_item(counters, 0);
   assert_int_equal(item->attr->sample_type,
@@ -233,36 +259,33 @@ static void attrs_of_a_list_are_sampled_as_they_are(void **state) {
   fake_assert_clean();
 }
 
-/* An option without effect is refused, by its name. */
+/* What has no effect is refused, by its name. */
 static void options_without_effect_are_refused(void **state) {
+#define ATTR(...)                                                              \
+  { .size = sizeof(sample), __VA_ARGS__ }
   static const struct {
     uint32_t flags;
-    uvperf_set_options_t options;
+    struct perf_event_attr sample;
     const char *reason;
   } cases[] = {
-      {0, {.sample_type = 1}, "options.sample_type needs UVPERF_SET_RECORDS"},
-      {0, {.sample_freq = 1}, "options.sample_freq needs UVPERF_SET_RECORDS"},
-      {UVPERF_SET_RECORDS,
-       {.sample_period = 1, .sample_freq = 1},
-       "both sample_period and sample_freq"},
-      {UVPERF_SET_RECORDS, {.sample_max_stack = 65536}, "more than 65535"},
-      {UVPERF_SET_RECORDS,
-       {.branch_sample_type = 1},
-       "options.branch_sample_type has no effect; set "
-       "PERF_SAMPLE_BRANCH_STACK"},
-      {UVPERF_SET_RECORDS,
-       {.sample_regs_user = 1},
+      {0, ATTR(.sample_type = 1), "options.sample needs UVPERF_SET_RECORDS"},
+      {UVPERF_SET_RECORDS, {.sample_type = 1}, "is 0; use sizeof"},
+      {UVPERF_SET_RECORDS, {.size = 8}, "is 8; use sizeof"},
+      {UVPERF_SET_RECORDS, {.size = 1 << 20}, "is 1048576; use sizeof"},
+      {UVPERF_SET_RECORDS, ATTR(.config = 1), "has a field that does not"},
+      {UVPERF_SET_RECORDS, ATTR(.mmap = 1), "has a field that does not"},
+      {UVPERF_SET_RECORDS, ATTR(.branch_sample_type = 1),
+       "branch_sample_type has no effect; set PERF_SAMPLE_BRANCH_STACK"},
+      {UVPERF_SET_RECORDS, ATTR(.sample_regs_user = 1),
        "set PERF_SAMPLE_REGS_USER"},
-      {UVPERF_SET_RECORDS,
-       {.sample_regs_intr = 1},
+      {UVPERF_SET_RECORDS, ATTR(.sample_regs_intr = 1),
        "set PERF_SAMPLE_REGS_INTR"},
-      {UVPERF_SET_RECORDS,
-       {.sample_stack_user = 8},
+      {UVPERF_SET_RECORDS, ATTR(.sample_stack_user = 8),
        "set PERF_SAMPLE_STACK_USER"},
-      {UVPERF_SET_RECORDS,
-       {.sample_max_stack = 8},
+      {UVPERF_SET_RECORDS, ATTR(.sample_max_stack = 8),
        "set PERF_SAMPLE_CALLCHAIN"},
   };
+#undef ATTR
   uvperf_event_list_t *list;
   uvperf_error_t error;
   size_t i;
@@ -270,9 +293,7 @@ static void options_without_effect_are_refused(void **state) {
   plan(*state, "cpu-clock");
   list = (uvperf_event_list_t *)(uintptr_t)make.options.events;
   for (i = 0; i < COUNT_OF(cases); i++) {
-    make.options = cases[i].options;
-    make.options.size = sizeof(make.options);
-    make.options.events = list;
+    make.options.sample = &cases[i].sample;
     make.options.flags = cases[i].flags;
     assert_int_equal(uvperf__counters_new(&(uvperf__counters_t *){NULL},
                                           &make.options, &error),
@@ -285,7 +306,7 @@ static void options_without_effect_are_refused(void **state) {
   /* Attrs have these fields themselves. */
   counters_make(&make, 1);
   make.options.flags = UVPERF_SET_RECORDS;
-  make.options.sample_type = PERF_SAMPLE_IP;
+  make.options.sample = &sample;
   counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
   assert_non_null(strstr(error.reason, "is for names"));
 }
@@ -298,7 +319,7 @@ int main(void) {
       test(default_frequency_is_what_the_kernel_allows),
       test(set_without_records_leaves_names_alone),
       test(masks_are_added_and_numbers_are_defaults),
-      test(longest_stack_is_the_most_that_the_attr_can_hold),
+      test(template_is_read_up_to_its_size),
       test(attrs_of_a_list_are_sampled_as_they_are),
       test(options_without_effect_are_refused),
   };
