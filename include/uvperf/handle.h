@@ -347,7 +347,8 @@ typedef void (*uvperf_cpu_cb)(uvperf_handle_t *handle, int cpu, int status,
  *  @param cb  NULL for none.
  *  @return 0, or
  *    UV_EINVAL  the handle does not follow CPUs: an event; a set with
- *      UVPERF_SET_FIXED_CPUS; a reader with UVPERF_BPF_READER_FIXED_CPUS. */
+ *      UVPERF_SET_FIXED_CPUS; a reader with UVPERF_BPF_READER_FIXED_CPUS;
+ *    UV_EPERM   in a forked child. */
 UVPERF_EXTERN int uvperf_on_cpu(uvperf_handle_t *handle, uvperf_cpu_cb cb);
 
 /* -- control -------------------------------------------------------------- */

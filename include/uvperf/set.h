@@ -346,7 +346,8 @@ typedef void (*uvperf_set_end_cb)(uvperf_set_t *set, uint32_t target);
  *  each turn of the loop reports ends for a millisecond.
  *  @param cb  If NULL, only UV_EOF is reported.
  *  @return 0, or
- *    UV_EINVAL  the set has no UVPERF_SET_RECORDS, so it cannot be started. */
+ *    UV_EINVAL  the set has no UVPERF_SET_RECORDS, so it cannot be started;
+ *    UV_EPERM   in a forked child. */
 UVPERF_EXTERN int uvperf_set_on_end(uvperf_set_t *set, uvperf_set_end_cb cb);
 
 /** Returns the source of the event that has an id.

@@ -553,6 +553,8 @@ void uvperf__handle_leave_cpus(uvperf__handle_t *self) {
 int uvperf_on_cpu(uvperf_handle_t *handle, uvperf_cpu_cb cb) {
   uvperf__handle_t *self = uvperf__handle_impl(handle);
 
+  if (uvperf__handle_is_forked(self))
+    return UV_EPERM;
   if (self->closing)
     return UV_ECANCELED;
   if (cb != NULL && self->hotplug == NULL)

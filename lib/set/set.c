@@ -317,6 +317,8 @@ static int set_flush(void *owner) {
 int uvperf_set_on_end(uvperf_set_t *set, uvperf_set_end_cb cb) {
   set_t *impl = uvperf__handle_impl(&set->handle);
 
+  if (uvperf__handle_is_forked(&impl->base))
+    return UV_EPERM;
   if (impl->base.closing)
     return UV_ECANCELED;
   if (cb != NULL && !(impl->flags & UVPERF_SET_RECORDS))

@@ -227,6 +227,10 @@ static void set_stream_closed_in_forked_child_only_closes_fds(void **state) {
     live_run_ms(*state, 5);
     assert_int_equal(scripted.stream.records, 0);
     assert_int_equal(uvperf_is_active(&scripted.stream.live.set.handle), 0);
+    assert_int_equal(uvperf_on_cpu(&scripted.stream.live.set.handle, NULL),
+                     UV_EPERM);
+    assert_int_equal(uvperf_set_on_end(&scripted.stream.live.set, NULL),
+                     UV_EPERM);
     live_stream_close(&scripted.stream);
     assert_string_equal(fake_log(), "close, close, close, close");
     fake_process(0);
