@@ -82,8 +82,6 @@ int uvperf__event_deliver(event_t *impl, uvperf__ring_t *ring,
   impl->drained = NULL;
   impl->base.in_callback = 0;
   uvperf__event_free_old_decoders(impl);
-  if (rc < 0)
-    impl->stats.corrupt += 1;
   return rc;
 }
 
@@ -116,14 +114,19 @@ void uvperf__event_report(event_t *impl, int status) {
 }
 
 void uvperf__event_ring_skipped(void *owner, size_t ring_index) {
+  event_t *impl = owner;
+
   (void)ring_index;
-  uvperf__event_report(owner, UV_EPROTO);
+  impl->stats.corrupt += 1;
+  uvperf__event_report(impl, UV_EPROTO);
 }
 
 void uvperf__event_end(void *owner, size_t ring_index, int status) {
   event_t *impl = owner;
 
   (void)ring_index;
+  if (status == UV_EPROTO)
+    impl->stats.corrupt += 1;
   impl->base.is_started = 0;
   uvperf__event_report(impl, status);
 }

@@ -181,6 +181,7 @@ static void stop_at_slice(uvperf_handle_t *handle, int status,
 static void event_end_comes_after_the_end_of_its_slice(void **state) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
   live_collector_t collector;
+  uvperf_stats_t stats;
   fake_event_t *fake;
 
   fake = scripted_event_open(*state, &collector);
@@ -198,6 +199,8 @@ static void event_end_comes_after_the_end_of_its_slice(void **state) {
                    0);
   scripted_event_turns(*state, 4);
   assert_string_equal(delivered, "COMM slice EPROTO");
+  uvperf_stats(&collector.event.handle, &stats);
+  assert_int_equal(stats.corrupt, 1);
   live_close(&collector);
 }
 
