@@ -173,7 +173,8 @@ typedef struct uvperf_ring_info_s {
   uint64_t nr_events;
   /* 0 while the ring is read. Any other code means that nothing more is read
    * from the ring. UV_EPROTO means that the ring's head is not a multiple of 8.
-   * UV_EOF means that the target of an event is gone.
+   * UV_EOF means that the target of an event is gone. UV_ECANCELED means that
+   * other code has closed an inner libuv handle, on one ring of each handle.
    * Other codes are the error of polling the ring, or UV_EBADF if that error is
    * unknown. */
   int32_t status;

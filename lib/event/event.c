@@ -649,9 +649,8 @@ static int event_ring(void *owner, size_t index, uvperf_ring_info_t *ring) {
   ring->nr_events = impl->nr_fds;
   if (impl->unsound)
     ring->status = UV_EPROTO;
-  else if (uvperf__event_is_watched(impl) &&
-           uvperf__watch_has_ended(impl->base.watch, 0))
-    ring->status = UV_EOF;
+  else if (uvperf__event_is_watched(impl))
+    ring->status = uvperf__watch_has_ended(impl->base.watch, 0);
   event_stats(impl, &ring->stats);
   return 0;
 }

@@ -904,7 +904,7 @@ size_t uvperf__watch_nr_rings(const uvperf__watch_t *watch) {
 }
 
 int uvperf__watch_has_ended(const uvperf__watch_t *watch, size_t ring_index) {
-  return watch->rings[ring_index]->ended != 0;
+  return watch->rings[ring_index]->ended;
 }
 
 uint64_t uvperf__watch_wakeups(const uvperf__watch_t *watch) {

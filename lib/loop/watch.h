@@ -125,7 +125,8 @@ void uvperf__watch_deliver(uvperf__watch_t *watch,
 /* Changes options.flush_ms while the watch is started. */
 void uvperf__watch_set_flush(uvperf__watch_t *watch, uint64_t flush_ms);
 
-/* Whether a ring has ended: nothing will be drained from it any more. */
+/* Returns the code with which a ring has ended, or 0. Nothing will be drained
+ * from it any more. */
 int uvperf__watch_has_ended(const uvperf__watch_t *watch, size_t ring_index);
 
 /* Handles the failure of a ring: the watch calls it for a negative code of

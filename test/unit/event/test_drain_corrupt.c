@@ -144,6 +144,7 @@ static void event_unsound_with_a_gone_target_reports_both(void **state) {
 
 static void event_split_head_ends_and_cannot_be_started_again(void **state) {
   live_collector_t collector;
+  uvperf_ring_info_t ring;
   uvperf_error_t error;
   uvperf_stats_t stats;
   fake_event_t *fake;
@@ -153,6 +154,8 @@ static void event_split_head_ends_and_cannot_be_started_again(void **state) {
   fake->page->data_head += 4;
   scripted_event_turns(*state, 4);
   assert_string_equal(delivered, "COMM EPROTO");
+  assert_int_equal(uvperf_ring(&collector.event.handle, 0, &ring), 0);
+  assert_int_equal(ring.status, UV_EPROTO);
   uvperf_stats(&collector.event.handle, &stats);
   assert_int_equal(stats.bytes, fake->page->data_head - 4);
   assert_int_equal(stats.corrupt, 1);
