@@ -76,8 +76,15 @@ static int is_active(const void *owner) {
 
 /* -- called by the watch and the hotplug ----------------------------------- */
 
-/* Called when the last ring ends. The others have ended before. */
+/* Called when the last ring ends. The others have ended before, unless others
+ * have closed the inner handles of the loop: then all end together. */
 static void end(void *owner, size_t ring_index, int status) {
+  const reader_t *impl = owner;
+  size_t i;
+
+  for (i = 0; i < uvperf__cpu_rings_nr(impl->rings); i++)
+    uvperf__stats_ring_end(uvperf__cpu_rings_at(impl->rings, i),
+                           i == ring_index ? status : UV_EBADF);
   end_delivery(owner);
   uvperf__bpf_reader_ring_end(owner, ring_index, status);
 }

@@ -174,6 +174,32 @@ static void next_is_refused_if_it_cannot_work(void **state) {
   scripted_reader_close(&scripted);
 }
 
+static void close_check(uv_handle_t *handle, void *arg) {
+  (void)arg;
+  if (handle->type == UV_CHECK)
+    uv_close(handle, NULL);
+}
+
+/* Nothing is read any more from either ring. */
+static void next_after_others_closed_the_hub_is_at_the_end(void **state) {
+  scripted_reader_t scripted;
+  uvperf_ring_info_t ring;
+
+  scripted_reader_begin(*state, &scripted);
+  live_run_ms(*state, 5);
+  uv_walk(*state, close_check, NULL);
+  scripted_reader_wake(&scripted, scripted.events[1]);
+  assert_true(live_run_until(*state, &scripted.live.faults, 1));
+  assert_int_equal(scripted.live.fault, UV_ECANCELED);
+  assert_int_equal(uvperf_ring(&scripted.live.reader.handle, 0, &ring), 0);
+  assert_int_equal(ring.status, UV_EBADF);
+  assert_int_equal(uvperf_ring(&scripted.live.reader.handle, 1, &ring), 0);
+  assert_int_equal(ring.status, UV_ECANCELED);
+  scripted_reader_sample(&scripted, scripted.events[1]);
+  expect_code(&scripted, UV_EOF);
+  scripted_reader_close(&scripted);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       scripted_reader_test(next_checks_each_ring_in_turn),
@@ -181,6 +207,7 @@ int main(void) {
       scripted_reader_test(next_of_lost_samples_says_how_many),
       scripted_reader_test(next_of_broken_records_goes_on_until_all_are_split),
       scripted_reader_test(next_is_refused_if_it_cannot_work),
+      scripted_reader_test(next_after_others_closed_the_hub_is_at_the_end),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
