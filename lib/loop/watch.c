@@ -515,11 +515,12 @@ static void watch_run(uvperf__member_t *member, uint64_t now_ns,
   uvperf__teardown_let_go(teardown);
 }
 
-/* Without the hub nothing is delivered any more. */
+/* Without the hub nothing is delivered any more. A watch without rings has no
+ * end otherwise. */
 static void watch_cancel(uvperf__member_t *member) {
   uvperf__watch_t *watch = of_member(member);
   uvperf__watch_extra_t *extra = watch->extra;
-  int was_active = uvperf__watch_is_active(watch);
+  int was_busy = uvperf__watch_is_busy(watch);
   size_t last = 0;
   size_t i;
 
@@ -531,7 +532,7 @@ static void watch_cancel(uvperf__member_t *member) {
   watch->nr_live = 0;
   watch->extra = NULL;
   uvperf__watch_stop(watch);
-  if (was_active)
+  if (was_busy)
     watch->ops->end(watch->owner, last, UV_ECANCELED);
   else if (extra != NULL)
     extra->done(extra, UV_ECANCELED);

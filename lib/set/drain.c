@@ -277,15 +277,18 @@ static void ring_end(void *owner, size_t ring_index, int status) {
 }
 
 /* The other rings have ended before. A ring that could not be polled has not
- * been given up yet. */
+ * been given up yet. There may be none at all. */
 static void end_all(void *owner, size_t ring_index, int status) {
   set_t *impl = owner;
+  size_t nr = uvperf__watch_nr_rings(impl->base.watch);
   size_t i;
 
-  for (i = 0; i < uvperf__watch_nr_rings(impl->base.watch); i++)
+  for (i = 0; i < nr; i++)
     give_up(impl, i, i == ring_index ? status : UV_EBADF);
   uvperf__set_end_delivery(impl);
-  uvperf__set_report_ring(impl, uvperf__set_ring_at(impl, ring_index), status);
+  uvperf__handle_report(&impl->base, status,
+                        nr == 0 ? -1
+                                : uvperf__set_ring_at(impl, ring_index)->cpu);
 }
 
 /* -- the watch ------------------------------------------------------------- */

@@ -526,6 +526,44 @@ static void set_stopped_before_its_second_end_reports_it_later(void **state) {
   }
 }
 
+/* -- no target yet -------------------------------------------------------- */
+
+static void close_check(uv_handle_t *handle, void *arg) {
+  (void)arg;
+  if (handle->type == UV_CHECK)
+    uv_close(handle, NULL);
+}
+
+static uint64_t calls;
+
+static void expect_canceled(uvperf_handle_t *handle, int status,
+                            const uvperf_record_t *record) {
+  (void)handle;
+  calls += 1;
+  assert_int_equal(status, UV_ECANCELED);
+  assert_int_equal(record->type, UVPERF_RECORD_NONE);
+  assert_int_equal(record->cpu, UINT32_MAX);
+}
+
+/* Others close what all handles of the loop share. */
+static void set_without_targets_hears_that_it_cannot_go_on(void **state) {
+  live_stream_t stream;
+  live_plan_t plan;
+
+  support_need_own_events(__func__);
+  live_stream_plan(&plan);
+  live_stream_plan_comm(&plan);
+  plan.options.flags |= UVPERF_SET_TARGETS_LATER;
+  live_stream_open(*state, &stream, &plan.options);
+  assert_int_equal(
+      uvperf_start(&stream.live.set.handle, NULL, expect_canceled, NULL), 0);
+  assert_int_equal(uvperf_nr_rings(&stream.live.set.handle), 0);
+  uv_walk(*state, close_check, NULL);
+  assert_true(live_run_until(*state, &calls, 1));
+  assert_int_equal(uvperf_is_active(&stream.live.set.handle), 0);
+  live_stream_close(&stream);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(set_target_exits_is_reported_after_its_last_record),
@@ -546,6 +584,7 @@ int main(void) {
       support_loop_test(set_target_replaced_when_it_ends_goes_on),
       support_loop_test(set_with_a_new_target_starts_again_after_eof),
       support_loop_test(set_stopped_before_its_second_end_reports_it_later),
+      support_loop_test(set_without_targets_hears_that_it_cannot_go_on),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
