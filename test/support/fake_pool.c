@@ -14,6 +14,7 @@ int __wrap_uv_queue_work(uv_loop_t *loop, uv_work_t *request, uv_work_cb work,
 
 static struct {
   int is_held;
+  int is_passed; /* to libuv */
   int is_worked; /* the work of the request is done */
   uv_work_t *request;
   uv_work_cb work;
@@ -22,7 +23,7 @@ static struct {
 
 int __wrap_uv_queue_work(uv_loop_t *loop, uv_work_t *request, uv_work_cb work,
                          uv_after_work_cb after) {
-  if (!fake_is_scripted())
+  if (!fake_is_scripted() || pool.is_passed)
     return __real_uv_queue_work(loop, request, work, after);
   if (!pool.is_held)
     return UV_ENOMEM;
@@ -41,6 +42,10 @@ void fake_pool_reset(void) {
 
 void fake_pool_hold(void) {
   pool.is_held = 1;
+}
+
+void fake_pool_pass(void) {
+  pool.is_passed = 1;
 }
 
 int fake_pool_waits(void) {

@@ -8,6 +8,9 @@
 /* From now on requests wait; at most one does, as the library promises. */
 void fake_pool_hold(void);
 
+/* From now on libuv's pool runs requests, although the kernel is scripted. */
+void fake_pool_pass(void);
+
 /* Whether a request waits. */
 int fake_pool_waits(void);
 

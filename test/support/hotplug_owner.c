@@ -84,7 +84,8 @@ void hotplug_run(uv_loop_t *loop) {
   uv_idle_start(&idle, stay);
   for (turns = 0; turns < 10; turns++)
     uv_run(loop, UV_RUN_NOWAIT);
-  uv_close((uv_handle_t *)&idle, NULL);
+  if (!uv_is_closing((uv_handle_t *)&idle)) /* by a callback */
+    uv_close((uv_handle_t *)&idle, NULL);
   uv_run(loop, UV_RUN_NOWAIT);
 }
 
