@@ -884,10 +884,6 @@ void uvperf__watch_set_ref(uvperf__watch_t *watch, int ref) {
   keep_or_let_go(watch);
 }
 
-int uvperf__watch_has_ref(const uvperf__watch_t *watch) {
-  return !watch->unref;
-}
-
 int uvperf__watch_is_busy(const uvperf__watch_t *watch) {
   return watch->started && !watch->options.is_idle;
 }

@@ -188,7 +188,6 @@ int uvperf__watch_close_owner(uv_handle_t *handle);
 void uvperf__watch_note_event(uvperf__watch_t *watch, uint64_t id);
 
 void uvperf__watch_set_ref(uvperf__watch_t *watch, int ref);
-int uvperf__watch_has_ref(const uvperf__watch_t *watch);
 
 /* Whether the watch is started and keeps the loop alive. In a forked child the
  * watch stops when the loop first runs it. */

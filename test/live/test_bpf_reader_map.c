@@ -299,6 +299,49 @@ static void map_frozen_while_started_keeps_its_events(void **state) {
   live_bpf_reader_end(&live);
 }
 
+/* A child that never closes, and lives longer than the parent's handle. */
+static int wait_for_the_parent(void *arg) {
+  char byte;
+
+  return read(*(int *)arg, &byte, 1) == 0 ? 0 : 1;
+}
+
+/* It has the file by which the events were put into the map: they are in it as
+ * long as the child lives, but they are off. */
+static void reader_closed_while_a_child_lives_is_off(void **state) {
+  live_bpf_reader_t live;
+  int ends[2];
+  pid_t pid;
+
+  live_bpf_array_need_files(__func__);
+  live_bpf_reader_begin(__func__, *state, &live);
+  assert_int_equal(pipe(ends), 0);
+  fflush(NULL);
+  pid = fork();
+  if (pid == 0) {
+    close(ends[1]);
+    _exit(wait_for_the_parent(&ends[0]));
+  }
+  assert_true(pid > 0);
+  live_bpf_reader_send_all(&live, 0, 1);
+  assert_true(live_run_until(*state, &live.samples, 1));
+  uvperf_close(&live.reader.handle, live_bpf_reader_on_close);
+  assert_int_equal(live_bpf_reader_send(&live, 0, 24), -EOPNOTSUPP);
+  live_bpf_reader_wait_closed(&live);
+  assert_int_equal(live_bpf_reader_send(&live, 0, 24), -EOPNOTSUPP);
+  /* Another reader of the map is not disturbed, nor by the child's end. */
+  live_bpf_reader_open(*state, &live, NULL);
+  live_bpf_reader_start(&live, NULL);
+  live_bpf_reader_send_all(&live, 0, 1);
+  assert_true(live_run_until(*state, &live.samples, 2));
+  assert_int_equal(close(ends[1]), 0);
+  assert_int_equal(support_wait(pid), 0);
+  assert_int_equal(close(ends[0]), 0);
+  live_bpf_reader_send_all(&live, 0, 1);
+  assert_true(live_run_until(*state, &live.samples, 3));
+  live_bpf_reader_end(&live);
+}
+
 #define LIVE(test) support_loop_test(test)
 
 int main(void) {
@@ -313,6 +356,7 @@ int main(void) {
       LIVE(entries_are_gone_when_close_returns),
       LIVE(frozen_map_is_not_started),
       LIVE(map_frozen_while_started_keeps_its_events),
+      LIVE(reader_closed_while_a_child_lives_is_off),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,183 +3,6 @@
  * may be called when. */
 #include "live.h"
 
-#include <unistd.h>
-
-static void event_start_twice_is_ealready(void **state) {
-  live_collector_t collector;
-  uvperf_error_t error;
-
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  live_start(&collector, NULL);
-  assert_int_equal(
-      uvperf_start(&collector.event.handle, NULL, live_on_record, &error),
-      UV_EALREADY);
-  assert_int_equal(error.code, UV_EALREADY);
-  assert_int_equal(uvperf_is_active(&collector.event.handle), 1);
-  live_close(&collector);
-}
-
-static void event_stop_twice_is_0(void **state) {
-  live_collector_t collector;
-
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
-  live_start(&collector, NULL);
-  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
-  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
-  live_close(&collector);
-}
-
-/* A stop leaves it as it is, and so does a start after the program's own
- * disable. */
-static void event_first_start_enables_and_stop_does_not_disable(void **state) {
-  live_collector_t collector;
-  uint64_t next = 0;
-  uint64_t unseen = 1000;
-
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  live_comm(&unseen, 5); /* not enabled yet */
-  live_start(&collector, NULL);
-  live_comm(&next, 3);
-  assert_true(live_run_until(*state, &collector.comms, 3));
-  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
-  live_comm(&next, 2); /* waits in the ring */
-  live_run_ms(*state, 5);
-  assert_int_equal(collector.comms, 3);
-  live_start(&collector, NULL);
-  assert_true(live_run_until(*state, &collector.comms, 5));
-  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
-  assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
-  live_comm(&unseen, 5); /* not any more */
-  live_start(&collector, NULL);
-  live_comm(&unseen, 5);
-  live_run_ms(*state, 5);
-  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
-  assert_int_equal(collector.comms, 5);
-  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
-  live_comm(&next, 1);
-  assert_true(live_run_until(*state, &collector.comms, 6));
-  assert_int_equal(collector.out_of_order, 0);
-  live_close(&collector);
-}
-
-static void event_started_without_enable_is_left_to_the_user(void **state) {
-  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
-  live_collector_t collector;
-  uint64_t next = 0;
-  uint64_t unseen = 1000;
-
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  options.flags = UVPERF_START_NO_ENABLE;
-  live_start(&collector, &options);
-  live_comm(&unseen, 5);
-  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
-  live_comm(&next, 2);
-  assert_true(live_run_until(*state, &collector.comms, 2));
-  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
-  live_comm(&next, 3);
-  live_start(&collector, &options);
-  assert_true(live_run_until(*state, &collector.comms, 5));
-  assert_int_equal(collector.out_of_order, 0);
-  live_close(&collector);
-}
-
-static void stop_at_5(live_collector_t *collector,
-                      const uvperf_record_t *record) {
-  (void)record;
-  if (collector->comms == 4)
-    assert_int_equal(uvperf_stop(&collector->event.handle), 0);
-}
-
-static void event_stopped_in_callback_keeps_the_rest(void **state) {
-  live_collector_t collector;
-  uint64_t next = 0;
-
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  collector.hook = stop_at_5;
-  live_start(&collector, NULL);
-  live_comm(&next, 20);
-  live_run_ms(*state, 10);
-  assert_int_equal(collector.comms, 5);
-  assert_int_equal(uvperf_is_active(&collector.event.handle), 0);
-  live_start(&collector, NULL);
-  assert_true(live_run_until(*state, &collector.comms, 20));
-  assert_int_equal(collector.out_of_order, 0);
-  live_close(&collector);
-}
-
-static void restart_at_5(live_collector_t *collector,
-                         const uvperf_record_t *record) {
-  (void)record;
-  if (collector->comms != 4)
-    return;
-  assert_int_equal(uvperf_stop(&collector->event.handle), 0);
-  live_start(collector, NULL);
-}
-
-static void event_restarted_in_callback_goes_on(void **state) {
-  live_collector_t collector;
-  uint64_t next = 0;
-
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  collector.hook = restart_at_5;
-  live_start(&collector, NULL);
-  live_comm(&next, 20);
-  assert_true(live_run_until(*state, &collector.comms, 20));
-  assert_int_equal(collector.out_of_order, 0);
-  live_close(&collector);
-}
-
-static void flush_in_callback(live_collector_t *collector,
-                              const uvperf_record_t *record) {
-  (void)record;
-  assert_int_equal(uvperf_flush(&collector->event.handle), UV_EBUSY);
-}
-
-static void event_flush_in_callback_is_ebusy(void **state) {
-  live_collector_t collector;
-  uint64_t next = 0;
-
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  collector.hook = flush_in_callback;
-  live_start(&collector, NULL);
-  live_comm(&next, 3);
-  assert_true(live_run_until(*state, &collector.comms, 3));
-  live_comm(&next, 2);
-  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
-  assert_int_equal(collector.comms, 5);
-  live_close(&collector);
-}
-
-static void event_flush_delivers_unsliced_and_when_stopped(void **state) {
-  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
-  live_collector_t collector;
-  uint64_t next = 0;
-
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  assert_int_equal(uvperf_flush(&collector.event.handle), UV_EINVAL);
-  options.slice_records = 1;
-  live_start(&collector, &options);
-  live_comm(&next, 30);
-  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
-  assert_int_equal(collector.comms, 30);
-  live_comm(&next, 10);
-  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
-  assert_int_equal(collector.comms, 30);
-  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
-  assert_int_equal(collector.comms, 40);
-  assert_int_equal(collector.out_of_order, 0);
-  live_close(&collector);
-}
-
 static void event_without_ring_has_nothing_to_flush(void **state) {
   live_collector_t collector;
   struct perf_event_attr attr;
@@ -193,47 +16,6 @@ static void event_without_ring_has_nothing_to_flush(void **state) {
                    UV_EALREADY);
   assert_int_equal(uvperf_flush(&collector.event.handle), UV_EINVAL);
   assert_int_equal(uvperf_stop(&collector.event.handle), 0);
-  live_close(&collector);
-}
-
-static void assert_start_refused(live_collector_t *collector,
-                                 const uvperf_stream_options_t *options,
-                                 uvperf_record_cb cb, int code) {
-  uvperf_error_t error;
-
-  error.reason[0] = '\0';
-  assert_int_equal(uvperf_start(&collector->event.handle, options, cb, &error),
-                   code);
-  assert_int_equal(error.code, code);
-  assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
-  assert_true(strlen(error.reason) > 10);
-  assert_int_equal(uvperf_is_active(&collector->event.handle), 0);
-}
-
-static void event_start_with_bad_arguments_is_refused(void **state) {
-  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
-  struct {
-    uvperf_stream_options_t options;
-    char tail[8];
-  } newer = {UVPERF_STREAM_OPTIONS_INIT, {0}};
-  live_collector_t collector;
-
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  assert_start_refused(&collector, NULL, NULL, UV_EINVAL);
-  options.flags = 1u << 31;
-  assert_start_refused(&collector, &options, live_on_record, UV_EINVAL);
-  options.flags = 0;
-  options.flush_ms = -2;
-  assert_start_refused(&collector, &options, live_on_record, UV_EINVAL);
-  options.flush_ms = -1;
-  options.size = 3;
-  assert_start_refused(&collector, &options, live_on_record, UV_EINVAL);
-  newer.options.size = sizeof(newer);
-  newer.tail[7] = 1;
-  assert_start_refused(&collector, &newer.options, live_on_record, UV_E2BIG);
-  newer.tail[7] = 0;
-  live_start(&collector, &newer.options);
   live_close(&collector);
 }
 
@@ -300,46 +82,6 @@ static void event_copies_what_it_is_given(void **state) {
   live_comm(&next, 3);
   assert_true(live_run_until(*state, &collector.comms, 3));
   live_close(&collector);
-}
-
-static void event_unreffed_lets_the_loop_end(void **state) {
-  live_collector_t collector;
-  uint64_t next = 0;
-
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  assert_int_equal(uvperf_has_ref(&collector.event.handle), 1);
-  /* Not started: it does not keep the loop alive. */
-  assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
-  uvperf_unref(&collector.event.handle);
-  assert_int_equal(uvperf_has_ref(&collector.event.handle), 0);
-  live_start(&collector, NULL);
-  live_comm(&next, 1);
-  assert_int_equal(uvperf_is_active(&collector.event.handle), 1);
-  assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
-  uvperf_ref(&collector.event.handle);
-  assert_int_equal(uvperf_has_ref(&collector.event.handle), 1);
-  assert_true(uv_loop_alive(*state));
-  assert_true(live_run_until(*state, &collector.comms, 1));
-  live_close(&collector);
-}
-
-static void event_reports_whether_it_is_active_and_closing(void **state) {
-  live_collector_t collector;
-
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  assert_int_equal(uvperf_is_active(&collector.event.handle), 0);
-  assert_int_equal(uvperf_is_closing(&collector.event.handle), 0);
-  live_start(&collector, NULL);
-  assert_int_equal(uvperf_is_active(&collector.event.handle), 1);
-  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
-  assert_int_equal(uvperf_is_active(&collector.event.handle), 0);
-  live_start(&collector, NULL);
-  live_close(&collector);
-  assert_int_equal(uvperf_is_active(&collector.event.handle), 0);
-  assert_int_equal(uvperf_is_closing(&collector.event.handle), 1);
-  assert_int_equal(uvperf_has_ref(&collector.event.handle), 0);
 }
 
 static void event_of_two_loops_cannot_be_a_group(void **state) {
@@ -410,27 +152,6 @@ most_in_a_turn(uv_loop_t *loop,
   return served.most_in_a_turn;
 }
 
-static void event_slice_ends_after_its_number_of_records(void **state) {
-  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
-
-  support_need_own_events(__func__);
-  options.slice_records = 7;
-  options.slice_us = LIVE_SLICE_US;
-  assert_int_equal(most_in_a_turn(*state, count_turn, &options, 100), 7);
-}
-
-static void event_slice_ends_after_its_number_of_bytes(void **state) {
-  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
-
-  support_need_own_events(__func__);
-  options.slice_bytes = 1;
-  options.slice_us = LIVE_SLICE_US;
-  assert_int_equal(most_in_a_turn(*state, count_turn, &options, 20), 1);
-  /* header 8, pid and tid 8, name 8, trailer 16 */
-  options.slice_bytes = 3 * 40;
-  assert_int_equal(most_in_a_turn(*state, count_turn, &options, 20), 3);
-}
-
 /* Takes at least 300 microseconds. */
 static void slow_turn(live_collector_t *collector,
                       const uvperf_record_t *record) {
@@ -451,23 +172,10 @@ static void event_slice_of_slow_callbacks_ends_by_time(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      support_loop_test(event_start_twice_is_ealready),
-      support_loop_test(event_stop_twice_is_0),
-      support_loop_test(event_first_start_enables_and_stop_does_not_disable),
-      support_loop_test(event_started_without_enable_is_left_to_the_user),
-      support_loop_test(event_stopped_in_callback_keeps_the_rest),
-      support_loop_test(event_restarted_in_callback_goes_on),
-      support_loop_test(event_flush_in_callback_is_ebusy),
-      support_loop_test(event_flush_delivers_unsliced_and_when_stopped),
       support_loop_test(event_without_ring_has_nothing_to_flush),
-      support_loop_test(event_start_with_bad_arguments_is_refused),
       support_loop_test(event_that_cannot_deliver_refuses_a_callback),
       support_loop_test(event_copies_what_it_is_given),
-      support_loop_test(event_unreffed_lets_the_loop_end),
-      support_loop_test(event_reports_whether_it_is_active_and_closing),
       support_loop_test(event_of_two_loops_cannot_be_a_group),
-      support_loop_test(event_slice_ends_after_its_number_of_records),
-      support_loop_test(event_slice_ends_after_its_number_of_bytes),
       support_loop_test(event_slice_of_slow_callbacks_ends_by_time),
   };
 

@@ -280,6 +280,44 @@ static void group_closed_in_a_forked_child_goes_on_counting(void **state) {
   close_group(&group);
 }
 
+static void event_forked_child_cannot_join_parents_group(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uvperf_event_t sibling;
+  pid_t pid;
+
+  support_need_own_events(__func__);
+  live_init_comm(*state, &collector);
+  live_comm_attr(&attr);
+  options.leader = &collector.event;
+  pid = fork();
+  if (pid == 0) {
+    uv_loop_fork(*state);
+    _exit(uvperf_event_init(*state, &sibling, &attr, &options, NULL) == UV_EPERM
+              ? 0
+              : 1);
+  }
+  assert_int_equal(support_wait(pid), 0);
+  live_close(&collector);
+}
+
+static void event_joins_no_leader_that_closes(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uvperf_event_t sibling;
+
+  support_need_own_events(__func__);
+  live_init_comm(*state, &collector);
+  live_comm_attr(&attr);
+  options.leader = &collector.event;
+  uvperf_close(&collector.event.handle, NULL);
+  assert_int_equal(uvperf_event_init(*state, &sibling, &attr, &options, NULL),
+                   UV_EINVAL);
+  uv_run(*state, UV_RUN_DEFAULT);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(group_opened_has_disabled_siblings),
@@ -292,6 +330,8 @@ int main(void) {
       support_loop_test(sibling_started_before_its_leader_samples_with_it),
       support_loop_test(group_enabled_on_exec_counts_from_the_exec_on),
       support_loop_test(group_closed_in_a_forked_child_goes_on_counting),
+      support_loop_test(event_forked_child_cannot_join_parents_group),
+      support_loop_test(event_joins_no_leader_that_closes),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

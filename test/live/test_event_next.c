@@ -11,25 +11,6 @@
 
 /* -- against the running kernel ------------------------------------------- */
 
-/* An event of one's own COMM records, enabled, and not started. */
-static void open_comm(uv_loop_t *loop, live_collector_t *collector) {
-  live_init_comm(loop, collector);
-  assert_int_equal(uvperf_enable(&collector->event.handle, 0, NULL), 0);
-}
-
-static void expect_comm(uvperf_event_t *event, unsigned int number) {
-  const uvperf_record_t *record;
-  char name[16];
-
-  snprintf(name, sizeof(name), "live%u", number);
-  assert_int_equal(uvperf_next(&event->handle, &record), 0);
-  assert_int_equal(record->type, PERF_RECORD_COMM);
-  assert_string_equal(record->comm.comm, name);
-  assert_int_equal(record->tid, live_tid());
-  assert_ptr_equal(record->source->data, event);
-  assert_null(record->source->item);
-}
-
 static void expect_code(uvperf_event_t *event, int code) {
   const uvperf_record_t *record = (const uvperf_record_t *)event;
 
@@ -38,32 +19,6 @@ static void expect_code(uvperf_event_t *event, int code) {
     assert_int_equal(record->type, UVPERF_RECORD_NONE);
   else
     assert_null(record);
-}
-
-static void next_returns_records_in_order_then_eagain(void **state) {
-  live_collector_t collector;
-  uvperf_stats_t stats;
-  uint64_t next = 0;
-  unsigned int i;
-
-  support_need_own_events(__func__);
-  open_comm(*state, &collector);
-  expect_code(&collector.event, UV_EAGAIN);
-  assert_int_equal(uvperf_has_record(&collector.event.handle), 0);
-  live_comm(&next, 5);
-  for (i = 0; i < 5; i++) {
-    assert_int_equal(uvperf_has_record(&collector.event.handle), 1);
-    expect_comm(&collector.event, i);
-  }
-  assert_int_equal(uvperf_has_record(&collector.event.handle), 0);
-  expect_code(&collector.event, UV_EAGAIN);
-  expect_code(&collector.event, UV_EAGAIN);
-  live_comm(&next, 1);
-  expect_comm(&collector.event, 5);
-  uvperf_stats(&collector.event.handle, &stats);
-  assert_int_equal(stats.records, 6);
-  assert_true(stats.bytes >= 6 * 32);
-  live_close(&collector);
 }
 
 /* The kernel must not overwrite the record that the user still uses. */
@@ -89,114 +44,7 @@ static void next_keeps_the_record_until_the_next_call(void **state) {
   live_comm(&next, 1000); /* far more than a page */
   assert_memory_equal(record->bytes, before, size);
   assert_string_equal(record->comm.comm, "live0");
-  live_close(&collector);
-}
-
-/* Alternating: each delivers what the other left. */
-static void next_and_start_take_turns(void **state) {
-  live_collector_t collector;
-  uint64_t next = 0;
-
-  support_need_own_events(__func__);
-  open_comm(*state, &collector);
-  live_comm(&next, 3);
-  expect_comm(&collector.event, 0);
-  collector.comms = 1;
-  live_start(&collector, NULL);
-  expect_code(&collector.event, UV_EBUSY);
-  assert_true(live_run_until(*state, &collector.comms, 3));
-  assert_int_equal(collector.out_of_order, 0);
-  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
-  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
-  live_comm(&next, 2);
-  expect_comm(&collector.event, 3);
-  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
-  assert_int_equal(collector.comms, 4);
-  assert_int_equal(collector.records, 3);
-  expect_code(&collector.event, UV_EAGAIN);
-  live_close(&collector);
-}
-
-typedef struct caller_s {
-  int next_in_record;
-  int next_in_slice_end;
-  int next_in_end;
-} caller_t;
-
-/* In any callback, next is refused. */
-static void call_next(uvperf_handle_t *handle, int status,
-                      const uvperf_record_t *record) {
-  live_collector_t *collector = handle->data;
-  caller_t *caller = collector->hook_data;
-  const uvperf_record_t *another;
-  int code;
-
-  live_on_record(handle, status, record);
-  if (record->type != UVPERF_RECORD_NONE)
-    uvperf_stop(handle);
-  code = uvperf_next(handle, &another);
-  assert_int_equal(uvperf_has_record(handle), 0);
-  if (record->type != UVPERF_RECORD_NONE)
-    caller->next_in_record = code;
-  else
-    caller->next_in_end = code;
-  if (record->type != UVPERF_RECORD_NONE)
-    uvperf_start(handle, NULL, call_next, NULL);
-}
-
-/* Stopped by then: that is not why it is refused. */
-static void stop_at_slice_end(uvperf_handle_t *handle, int status,
-                              const uvperf_record_t *record) {
-  live_collector_t *collector = handle->data;
-  caller_t *caller = collector->hook_data;
-  const uvperf_record_t *another;
-
-  live_on_record(handle, status, record);
-  if (record->type != UVPERF_RECORD_NONE)
-    return;
-  uvperf_stop(handle);
-  caller->next_in_slice_end = uvperf_next(handle, &another);
-}
-
-static void next_inside_a_callback_is_ebusy(void **state) {
-  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
-  caller_t caller = {0, 0, 0};
-  live_collector_t collector;
-  struct perf_event_attr attr;
-  live_child_t child;
-
-  support_need_own_events(__func__);
-  live_child_fork(&child, 1);
-  live_comm_attr(&attr);
-  options.pid = child.pid;
-  live_init(*state, &collector, &attr, &options);
-  collector.hook_data = &caller;
-  assert_int_equal(uvperf_start(&collector.event.handle, NULL, call_next, NULL),
-                   0);
-  live_child_go(&child);
-  assert_true(live_run_until(*state, &collector.ends, 1));
-  live_child_wait(&child);
-  assert_int_equal(caller.next_in_record, UV_EBUSY);
-  assert_int_equal(caller.next_in_end, UV_EBUSY);
-  live_close(&collector);
-}
-
-static void next_at_the_end_of_a_slice_is_ebusy(void **state) {
-  uvperf_stream_options_t stream = UVPERF_STREAM_OPTIONS_INIT;
-  caller_t caller = {0, 0, 0};
-  live_collector_t collector;
-  uint64_t next = 0;
-
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  collector.hook_data = &caller;
-  stream.flags = UVPERF_START_SLICE_END;
-  assert_int_equal(
-      uvperf_start(&collector.event.handle, &stream, stop_at_slice_end, NULL),
-      0);
-  live_comm(&next, 1);
-  assert_true(live_run_until(*state, &collector.slice_ends, 1));
-  assert_int_equal(caller.next_in_slice_end, UV_EBUSY);
+  assert_null(record->source->item);
   live_close(&collector);
 }
 
@@ -327,37 +175,6 @@ static void next_from_an_own_epoll_loop_gets_a_whole_storm(void **state) {
   own_loop_end(&own);
 }
 
-static void some_writes(void *arg) {
-  (void)arg;
-  live_write(100);
-}
-
-/* A wakeup each, an ample ring: all of them, then UV_EOF, again and again. */
-static void next_of_a_target_that_ends_returns_all_then_eof(void **state) {
-  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
-  struct perf_event_attr attr;
-  live_worker_t worker;
-  own_loop_t own;
-
-  support_need_breakpoints(__func__);
-  live_worker_fork(&worker, some_writes, NULL);
-  live_write_attr(&attr, PERF_SAMPLE_ADDR);
-  options.pid = worker.pid;
-  own_loop_begin(*state, &own, &attr, &options);
-  live_worker_do(&worker);
-  take_all(&own);
-  assert_int_equal(own.status, UV_EAGAIN);
-  assert_int_equal(own.samples, 100);
-  live_worker_do(&worker);
-  live_worker_end(&worker);
-  own_loop_run(&own);
-  assert_int_equal(own.status, UV_EOF);
-  assert_int_equal(own.samples, 200);
-  expect_code(&own.collector.event, UV_EOF);
-  expect_code(&own.collector.event, UV_EOF);
-  own_loop_end(&own);
-}
-
 /* -- scripted ------------------------------------------------------------- */
 
 static fake_event_t *open_scripted(uv_loop_t *loop,
@@ -428,26 +245,6 @@ static void next_of_an_event_in_error_state_is_ebadf(void **state) {
   live_close(&collector);
 }
 
-static void next_of_a_broken_body_is_raw_and_goes_on(void **state) {
-  const uvperf_record_t *record;
-  live_collector_t collector;
-  uvperf_stats_t stats;
-  fake_event_t *fake;
-
-  fake = open_scripted(*state, &collector);
-  scripted_event_append_header(fake, PERF_RECORD_COMM, 8, 8);
-  scripted_event_append(fake, PERF_RECORD_COMM);
-  assert_int_equal(uvperf_next(&collector.event.handle, &record), UV_EPROTO);
-  assert_non_null(record);
-  assert_int_equal(record->size, 8);
-  assert_int_equal(uvperf_next(&collector.event.handle, &record), 0);
-  assert_int_equal(record->type, PERF_RECORD_COMM);
-  uvperf_stats(&collector.event.handle, &stats);
-  assert_int_equal(stats.corrupt, 1);
-  assert_int_equal(stats.records, 2);
-  live_close(&collector);
-}
-
 /* Below the quarter at which the tail is published anyway. */
 static void next_that_finds_nothing_has_published_the_tail(void **state) {
   const uvperf_record_t *record;
@@ -463,30 +260,6 @@ static void next_that_finds_nothing_has_published_the_tail(void **state) {
   live_close(&collector);
 }
 
-static void next_of_an_unsound_ring_is_eproto_and_goes_on(void **state) {
-  const uvperf_record_t *record;
-  live_collector_t collector;
-  uvperf_stats_t stats;
-  fake_event_t *fake;
-
-  fake = open_scripted(*state, &collector);
-  scripted_event_append_header(fake, PERF_RECORD_COMM, 3, 16);
-  scripted_event_append(fake, PERF_RECORD_COMM);
-  expect_code(&collector.event, UV_EPROTO);
-  assert_int_equal(fake->page->data_tail, fake->page->data_head);
-  expect_code(&collector.event, UV_EAGAIN);
-  scripted_event_append(fake, PERF_RECORD_EXIT);
-  assert_int_equal(uvperf_next(&collector.event.handle, &record), 0);
-  assert_int_equal(record->type, PERF_RECORD_EXIT);
-  fake->page->data_head += support_ring_bytes(&collector.event.handle) + 8;
-  expect_code(&collector.event, UV_EPROTO);
-  expect_code(&collector.event, UV_EAGAIN);
-  uvperf_stats(&collector.event.handle, &stats);
-  assert_int_equal(stats.corrupt, 2);
-  assert_int_equal(stats.bytes + stats.skipped_bytes, fake->page->data_head);
-  live_close(&collector);
-}
-
 static void next_without_a_ring_is_einval(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   live_collector_t collector;
@@ -499,19 +272,6 @@ static void next_without_a_ring_is_einval(void **state) {
   live_init(*state, &collector, &attr, &options);
   expect_code(&collector.event, UV_EINVAL);
   assert_int_equal(uvperf_has_record(&collector.event.handle), 0);
-  live_close(&collector);
-}
-
-static void next_in_a_forked_child_is_eperm(void **state) {
-  live_collector_t collector;
-  fake_event_t *fake;
-
-  fake = open_scripted(*state, &collector);
-  scripted_event_append(fake, PERF_RECORD_COMM);
-  fake_process(4711);
-  expect_code(&collector.event, UV_EPERM);
-  assert_int_equal(uvperf_has_record(&collector.event.handle), 0);
-  fake_process(0);
   live_close(&collector);
 }
 
@@ -547,21 +307,13 @@ static void next_publishes_the_tail(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      support_loop_test(next_returns_records_in_order_then_eagain),
       support_loop_test(next_keeps_the_record_until_the_next_call),
-      support_loop_test(next_and_start_take_turns),
-      support_loop_test(next_inside_a_callback_is_ebusy),
-      support_loop_test(next_at_the_end_of_a_slice_is_ebusy),
       support_loop_test(next_from_an_own_epoll_loop_gets_a_whole_storm),
-      support_loop_test(next_of_a_target_that_ends_returns_all_then_eof),
       SCRIPTED(next_asks_for_a_hangup_only_when_empty_twice),
       SCRIPTED(next_checks_again_after_it_has_polled),
       SCRIPTED(next_of_an_event_in_error_state_is_ebadf),
-      SCRIPTED(next_of_a_broken_body_is_raw_and_goes_on),
       SCRIPTED(next_that_finds_nothing_has_published_the_tail),
-      SCRIPTED(next_of_an_unsound_ring_is_eproto_and_goes_on),
       SCRIPTED(next_without_a_ring_is_einval),
-      SCRIPTED(next_in_a_forked_child_is_eperm),
       SCRIPTED(next_publishes_the_tail),
   };
 

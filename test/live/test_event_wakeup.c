@@ -18,80 +18,6 @@ static void start_without_enable(live_collector_t *collector) {
   live_start(collector, &options);
 }
 
-/* P1: after a slice of one record nothing but the handle itself remembers the
- * rest. */
-static void event_slice_of_one_record_delivers_the_rest(void **state) {
-  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
-  live_collector_t collector;
-  uvperf_stats_t stats;
-  uint64_t next = 0;
-
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  options.flush_ms = -1;
-  options.slice_records = 1;
-  options.flags = UVPERF_START_SLICE_END;
-  live_start(&collector, &options);
-  live_run_ms(*state, 10);
-  live_comm(&next, 50);
-  assert_true(live_run_until(*state, &collector.comms, 50));
-  assert_int_equal(collector.out_of_order, 0);
-  assert_int_equal(collector.slice_ends, 50);
-  uvperf_stats(&collector.event.handle, &stats);
-  assert_int_equal(stats.slices, 50);
-  assert_int_equal(stats.records, 50);
-  assert_in_range(stats.wakeups, 1, 49);
-  live_close(&collector);
-}
-
-/* P2: a wakeup before the fd is polled is swallowed by the registration. */
-static void event_records_before_start_are_delivered(void **state) {
-  live_collector_t collector;
-  uint64_t next = 0;
-
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
-  live_comm(&next, 3);
-  start_without_enable(&collector);
-  assert_true(live_run_until(*state, &collector.comms, 3));
-  live_close(&collector);
-}
-
-static void event_records_between_start_and_run_are_delivered(void **state) {
-  live_collector_t collector;
-  uint64_t next = 0;
-
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  live_start(&collector, NULL);
-  live_comm(&next, 3);
-  assert_true(live_run_until(*state, &collector.comms, 3));
-  live_close(&collector);
-}
-
-static void event_records_around_stop_and_start_are_delivered(void **state) {
-  live_collector_t collector;
-  uint64_t next = 0;
-
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
-  start_without_enable(&collector);
-  live_comm(&next, 2);
-  assert_true(live_run_until(*state, &collector.comms, 2));
-  live_comm(&next, 3);
-  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
-  live_comm(&next, 4);
-  live_run_ms(*state, 10);
-  assert_int_equal(collector.comms, 2);
-  start_without_enable(&collector);
-  live_comm(&next, 5);
-  assert_true(live_run_until(*state, &collector.comms, 14));
-  assert_int_equal(collector.out_of_order, 0);
-  live_close(&collector);
-}
-
 typedef struct late_start_s {
   live_collector_t *collector;
   uint64_t next;
@@ -203,22 +129,6 @@ static void event_sideband_with_wakeup_events_comes_by_flush(void **state) {
   live_close(&collector);
 }
 
-static void event_sideband_with_watermark_wakes_at_once(void **state) {
-  live_collector_t collector;
-  uvperf_stats_t stats;
-  uint64_t next = 0;
-
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  live_start(&collector, NULL);
-  live_run_ms(*state, 10);
-  live_comm(&next, 1);
-  assert_true(live_run_until(*state, &collector.comms, 1));
-  uvperf_stats(&collector.event.handle, &stats);
-  assert_true(stats.wakeups >= 1);
-  live_close(&collector);
-}
-
 /* Records below the watermark wait for ever, unless flush_ms is set. */
 static void event_records_below_watermark_come_by_flush_timer(void **state) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
@@ -260,20 +170,6 @@ static void event_without_ring_is_not_polled(void **state) {
   live_close(&collector);
 }
 
-/* P6, P17: with a ring and nothing to say, the loop sleeps. */
-static void event_with_empty_ring_lets_the_loop_sleep(void **state) {
-  live_collector_t collector;
-  uint64_t next = 0;
-
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  live_start(&collector, NULL);
-  live_comm(&next, 10);
-  assert_true(live_run_until(*state, &collector.comms, 10));
-  assert_true(live_run_ms(*state, 50) < 20);
-  live_close(&collector);
-}
-
 /* P21: polling the loop's own fd from outside consumes the wakeup. But the
  * outer loop runs this loop for it, which finds the record by itself. */
 static void event_loop_polled_from_outside_gets_each_record(void **state) {
@@ -309,17 +205,11 @@ static void event_loop_polled_from_outside_gets_each_record(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      support_loop_test(event_slice_of_one_record_delivers_the_rest),
-      support_loop_test(event_records_before_start_are_delivered),
-      support_loop_test(event_records_between_start_and_run_are_delivered),
-      support_loop_test(event_records_around_stop_and_start_are_delivered),
       support_loop_test(event_start_in_poll_phase_loses_no_wakeup),
       support_loop_test(event_ring_full_at_start_goes_on),
       support_loop_test(event_sideband_with_wakeup_events_comes_by_flush),
-      support_loop_test(event_sideband_with_watermark_wakes_at_once),
       support_loop_test(event_records_below_watermark_come_by_flush_timer),
       support_loop_test(event_without_ring_is_not_polled),
-      support_loop_test(event_with_empty_ring_lets_the_loop_sleep),
       support_loop_test(event_loop_polled_from_outside_gets_each_record),
   };
 

@@ -5,14 +5,6 @@
 #include "live_stream.h"
 
 #include <sys/syscall.h>
-#include <unistd.h>
-
-static void begin_own(uv_loop_t *loop, live_stream_t *stream) {
-  live_plan_t plan;
-
-  live_stream_plan_own(&plan);
-  live_stream_begin(loop, stream, &plan);
-}
 
 /* -- records -------------------------------------------------------------- */
 
@@ -205,41 +197,6 @@ static void set_source_finds_events_by_their_ids(void **state) {
 
 /* -- start ---------------------------------------------------------------- */
 
-static void set_start_refuses_invalid_options(void **state) {
-  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
-  uvperf_error_t error;
-  live_stream_t stream;
-  uvperf_set_t *set = &stream.live.set;
-  live_plan_t plan;
-
-  support_need_own_events(__func__);
-  live_stream_plan_own(&plan);
-  live_stream_open(*state, &stream, &plan.options);
-  assert_int_equal(uvperf_start(&set->handle, NULL, NULL, &error), UV_EINVAL);
-  assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
-  options.flags = 4;
-  assert_int_equal(
-      uvperf_start(&set->handle, &options, live_stream_on_record, &error),
-      UV_EINVAL);
-  options.flags = 0;
-  options.flush_ms = -2;
-  assert_int_equal(
-      uvperf_start(&set->handle, &options, live_stream_on_record, NULL),
-      UV_EINVAL);
-  options.size = 1;
-  assert_int_equal(
-      uvperf_start(&set->handle, &options, live_stream_on_record, NULL),
-      UV_EINVAL);
-  assert_int_equal(uvperf_is_active(&set->handle), 0);
-  assert_int_equal(uvperf_stop(&set->handle), 0);
-  live_stream_start(&stream, NULL);
-  assert_int_equal(
-      uvperf_start(&set->handle, NULL, live_stream_on_record, &error),
-      UV_EALREADY);
-  assert_int_equal(error.code, UV_EALREADY);
-  live_stream_close(&stream);
-}
-
 static void set_without_records_cannot_start(void **state) {
   uvperf_error_t error;
   uvperf_stats_t stats;
@@ -263,41 +220,6 @@ static void set_without_records_cannot_start(void **state) {
   assert_null(uvperf_set_source(set, 1));
   uvperf_stats(&set->handle, &stats);
   assert_int_equal(stats.records, 0);
-  live_stream_close(&stream);
-}
-
-static void set_started_keeps_the_loop_alive_until_stopped(void **state) {
-  live_stream_t stream;
-  uvperf_set_t *set = &stream.live.set;
-
-  support_need_own_events(__func__);
-  begin_own(*state, &stream);
-  assert_true(live_run_ms(*state, 50) < 20);
-  assert_int_equal(uvperf_is_active(&set->handle), 1);
-  assert_int_equal(uv_loop_alive(*state), 1);
-  uvperf_unref(&set->handle);
-  assert_int_equal(uvperf_has_ref(&set->handle), 0);
-  assert_int_equal(uv_loop_alive(*state), 0);
-  uvperf_ref(&set->handle);
-  assert_int_equal(uv_loop_alive(*state), 1);
-  assert_int_equal(uvperf_stop(&set->handle), 0);
-  assert_int_equal(uv_loop_alive(*state), 0);
-  assert_int_equal(uvperf_is_active(&set->handle), 0);
-  live_stream_close(&stream);
-}
-
-/* The watch, which holds the loop, is made by start. */
-static void set_unrefd_before_start_does_not_keep_the_loop_alive(void **state) {
-  live_stream_t stream;
-  live_plan_t plan;
-
-  support_need_own_events(__func__);
-  live_stream_plan_own(&plan);
-  live_stream_open(*state, &stream, &plan.options);
-  uvperf_unref(&stream.live.set.handle);
-  live_stream_start(&stream, NULL);
-  assert_int_equal(uvperf_is_active(&stream.live.set.handle), 1);
-  assert_int_equal(uv_loop_alive(*state), 0);
   live_stream_close(&stream);
 }
 
@@ -335,134 +257,14 @@ static void set_without_targets_starts_and_waits_for_one(void **state) {
   }
 }
 
-static void set_start_without_enable_leaves_that_to_the_user(void **state) {
-  uvperf_stream_options_t options = live_stream_plain;
-  live_stream_t stream;
-  uint64_t next = 0;
-  live_plan_t plan;
-
-  support_need_own_events(__func__);
-  live_stream_plan_own(&plan);
-  live_stream_open(*state, &stream, &plan.options);
-  options.flags = UVPERF_START_NO_ENABLE;
-  live_stream_start(&stream, &options);
-  live_stream_comm(&next, 2);
-  live_run_ms(*state, 10);
-  assert_int_equal(stream.records, 0);
-  assert_int_equal(uvperf_enable(&stream.live.set.handle, UVPERF_ALL, NULL), 0);
-  next = 0;
-  live_stream_comm(&next, 2);
-  assert_true(live_run_until(*state, &stream.comms, 2));
-  /* Stop does not disable what start did not enable. */
-  assert_int_equal(uvperf_stop(&stream.live.set.handle), 0);
-  live_stream_comm(&next, 2);
-  live_stream_start(&stream, &options);
-  assert_true(live_run_until(*state, &stream.comms, 4));
-  assert_int_equal(stream.out_of_order, 0);
-  live_stream_close(&stream);
-}
-
-/* -- stop ----------------------------------------------------------------- */
-
-static void set_stop_keeps_records_for_the_next_start(void **state) {
-  live_stream_t stream;
-  uvperf_set_t *set = &stream.live.set;
-  uint64_t next;
-  live_plan_t plan;
-  size_t mode;
-
-  support_need_own_events(__func__);
-  live_stream_plan_own(&plan);
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    live_stream_plan_mode(&plan, mode);
-    next = 0;
-    live_stream_begin(*state, &stream, &plan);
-    live_stream_comm(&next, 3);
-    assert_int_equal(uvperf_stop(&set->handle), 0);
-    assert_int_equal(uvperf_stop(&set->handle), 0);
-    live_run_ms(*state, 10);
-    assert_int_equal(stream.records, 0);
-    live_stream_comm(&next, 2); /* it is still enabled */
-    live_stream_start(&stream, NULL);
-    live_stream_comm(&next, 2);
-    assert_true(live_run_until(*state, &stream.comms, 7));
-    assert_int_equal(uvperf_stop(&set->handle), 0);
-    assert_int_equal(uvperf_disable(&set->handle, UVPERF_ALL, NULL), 0);
-    live_stream_start(&stream, NULL);
-    live_stream_comm(&next, 2);
-    live_run_ms(*state, 10);
-    assert_int_equal(stream.comms, 7);
-    assert_int_equal(stream.out_of_order, 0);
-    live_stream_close(&stream);
-  }
-}
-
-static void set_stopped_in_its_callback_delivers_no_more(void **state) {
-  live_stream_t stream;
-  uint64_t next;
-  live_plan_t plan;
-  size_t mode;
-
-  support_need_own_events(__func__);
-  live_stream_plan_own(&plan);
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    live_stream_plan_mode(&plan, mode);
-    next = 0;
-    live_stream_begin(*state, &stream, &plan);
-    stream.on_record = live_stream_stop_at_third;
-    live_stream_comm(&next, 10);
-    assert_true(live_run_until(*state, &stream.comms, 3));
-    live_run_ms(*state, 10);
-    assert_int_equal(stream.comms, 3);
-    stream.on_record = NULL;
-    live_stream_start(&stream, NULL);
-    assert_true(live_run_until(*state, &stream.comms, 10));
-    assert_int_equal(stream.out_of_order, 0);
-    live_stream_close(&stream);
-  }
-}
-
-static void restart_each(live_stream_t *stream, const uvperf_record_t *record) {
-  (void)record;
-  assert_int_equal(uvperf_stop(&stream->live.set.handle), 0);
-  live_stream_start(stream, NULL);
-}
-
-static void set_restarted_in_its_callback_delivers_the_rest(void **state) {
-  live_stream_t stream;
-  uint64_t next;
-  live_plan_t plan;
-  size_t mode;
-
-  support_need_own_events(__func__);
-  live_stream_plan_own(&plan);
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    live_stream_plan_mode(&plan, mode);
-    next = 0;
-    live_stream_begin(*state, &stream, &plan);
-    stream.on_record = restart_each;
-    live_stream_comm(&next, 10);
-    assert_true(live_run_until(*state, &stream.comms, 10));
-    assert_int_equal(stream.out_of_order, 0);
-    live_stream_close(&stream);
-  }
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(set_records_come_with_their_attr_and_target),
       support_loop_test(set_of_200_events_polls_one_fd_for_each_cpu),
       support_loop_test(set_stats_of_rings_add_up_to_the_sets),
       support_loop_test(set_source_finds_events_by_their_ids),
-      support_loop_test(set_start_refuses_invalid_options),
       support_loop_test(set_without_records_cannot_start),
-      support_loop_test(set_started_keeps_the_loop_alive_until_stopped),
-      support_loop_test(set_unrefd_before_start_does_not_keep_the_loop_alive),
       support_loop_test(set_without_targets_starts_and_waits_for_one),
-      support_loop_test(set_start_without_enable_leaves_that_to_the_user),
-      support_loop_test(set_stop_keeps_records_for_the_next_start),
-      support_loop_test(set_stopped_in_its_callback_delivers_no_more),
-      support_loop_test(set_restarted_in_its_callback_delivers_the_rest),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,27 +72,6 @@ static void set_target_exits_is_reported_after_its_last_record(void **state) {
   }
 }
 
-static void set_target_exits_in_slices_delivers_all_before_it(void **state) {
-  uvperf_stream_options_t options = live_stream_plain;
-  live_stream_t stream;
-  family_t family;
-  size_t mode;
-
-  support_need_own_events(__func__);
-  options.slice_records = 1;
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    make_family(&family, mode, 1, 50);
-    live_stream_open(*state, &stream, &family.plan.options);
-    live_stream_start(&stream, &options);
-    end_child(&family, 0);
-    assert_true(live_run_until(*state, &stream.eofs, 1));
-    assert_int_equal(stream.comms, 50);
-    assert_int_equal(stream.records_at_end[0], stream.records);
-    check_ended(&stream);
-    live_stream_close(&stream);
-  }
-}
-
 /* No record wakes, and none becomes old enough for long. */
 static void set_target_exits_with_records_that_wait(void **state) {
   live_stream_t stream;
@@ -165,27 +144,6 @@ static void set_target_without_exit_records_ends_too(void **state) {
   check_ended(&stream);
   live_stream_close(&stream);
   live_region_free(region);
-}
-
-static void set_target_gone_before_start_ends_at_once(void **state) {
-  live_stream_t stream;
-  family_t family;
-  size_t mode;
-
-  support_need_own_events(__func__);
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    make_family(&family, mode, 1, 5);
-    live_stream_open(*state, &stream, &family.plan.options);
-    assert_int_equal(uvperf_enable(&stream.live.set.handle, UVPERF_ALL, NULL),
-                     0);
-    end_child(&family, 0);
-    live_stream_start(&stream, NULL);
-    assert_true(live_run_until(*state, &stream.eofs, 1));
-    assert_int_equal(stream.comms, 5);
-    assert_int_equal(stream.nr_ends, 1);
-    check_ended(&stream);
-    live_stream_close(&stream);
-  }
 }
 
 /* -- several -------------------------------------------------------------- */
@@ -382,12 +340,6 @@ static void close_at_end(live_stream_t *stream, uint32_t target) {
   uvperf_close(&stream->live.set.handle, live_set_on_close);
 }
 
-static void close_at_eof(live_stream_t *stream, const uvperf_record_t *record) {
-  (void)record;
-  if (stream->eofs > 0)
-    uvperf_close(&stream->live.set.handle, live_set_on_close);
-}
-
 static void set_closed_at_an_end_calls_back_no_more(void **state) {
   live_stream_t stream;
   family_t family;
@@ -404,23 +356,6 @@ static void set_closed_at_an_end_calls_back_no_more(void **state) {
     wait_closed(&stream);
     assert_int_equal(stream.nr_ends, 1);
     assert_int_equal(stream.eofs, 0);
-  }
-}
-
-static void set_closed_at_eof_is_clean(void **state) {
-  live_stream_t stream;
-  family_t family;
-  size_t mode;
-
-  support_need_own_events(__func__);
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    make_family(&family, mode, 1, 5);
-    live_stream_begin(*state, &stream, &family.plan);
-    stream.on_record = close_at_eof;
-    end_child(&family, 0);
-    assert_true(live_run_until(*state, &stream.eofs, 1));
-    wait_closed(&stream);
-    assert_int_equal(stream.comms, 5);
   }
 }
 
@@ -567,12 +502,10 @@ static void set_without_targets_hears_that_it_cannot_go_on(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(set_target_exits_is_reported_after_its_last_record),
-      support_loop_test(set_target_exits_in_slices_delivers_all_before_it),
       support_loop_test(set_target_exits_with_records_that_wait),
       support_loop_test(
           set_target_exits_with_a_long_flush_ends_after_the_slack),
       support_loop_test(set_target_without_exit_records_ends_too),
-      support_loop_test(set_target_gone_before_start_ends_at_once),
       support_loop_test(set_targets_die_while_another_lives),
       support_loop_test(set_targets_that_end_together_are_reported_once_each),
       support_loop_test(set_last_living_target_removed_is_the_end),
@@ -580,7 +513,6 @@ int main(void) {
       support_loop_test(set_stopped_at_an_end_reports_the_others_later),
       support_loop_test(set_with_a_slow_end_callback_lets_others_run),
       support_loop_test(set_closed_at_an_end_calls_back_no_more),
-      support_loop_test(set_closed_at_eof_is_clean),
       support_loop_test(set_target_replaced_when_it_ends_goes_on),
       support_loop_test(set_with_a_new_target_starts_again_after_eof),
       support_loop_test(set_stopped_before_its_second_end_reports_it_later),

@@ -1,108 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: when the records of a set come, ring by ring and in the order of time:
- * by flush, in slices, by timers, and during readings. */
+ * by flush and by timers, and during readings. */
 #include "live_stream.h"
 
 /* -- flush ---------------------------------------------------------------- */
 
-static void flush_inside(live_stream_t *stream, const uvperf_record_t *record) {
-  (void)record;
-  *(int *)stream->hook_data = uvperf_flush(&stream->live.set.handle);
-}
-
-static void set_flush_delivers_waiting_records_at_once(void **state) {
-  uvperf_stream_options_t options = live_stream_plain;
+/* No record wakes, and none is old enough. */
+static void set_flush_in_time_order_does_not_wait_for_the_slack(void **state) {
   live_stream_t stream;
-  uvperf_set_t *set = &stream.live.set;
   live_plan_t plan;
-  uint64_t next;
-  int code = 0;
-  size_t mode;
+  uint64_t next = 0;
 
   support_need_own_events(__func__);
   live_stream_plan_own(&plan);
-  /* No record wakes, and none is old enough. */
+  plan.options.flags |= UVPERF_SET_TIME_ORDER;
   plan.options.wakeup_bytes = 0;
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    live_stream_plan_mode(&plan, mode);
-    next = 0;
-    plan.options.slack_us = mode == 1 ? 10000000 : 0;
-    live_stream_open(*state, &stream, &plan.options);
-    assert_int_equal(uvperf_flush(&set->handle), UV_EINVAL);
-    options.slice_records = 1;
-    live_stream_start(&stream, &options);
-    live_run_ms(*state, 5);
-    live_stream_comm(&next, 5);
-    stream.on_record = flush_inside;
-    stream.hook_data = &code;
-    assert_int_equal(uvperf_flush(&set->handle), 0);
-    assert_int_equal(stream.comms, 5);
-    assert_int_equal(code, UV_EBUSY);
-    stream.on_record = NULL;
-    live_stream_comm(&next, 3);
-    assert_int_equal(uvperf_stop(&set->handle), 0);
-    assert_int_equal(uvperf_flush(&set->handle), 0);
-    assert_int_equal(uvperf_flush(&set->handle), 0);
-    assert_int_equal(stream.comms, 8);
-    assert_int_equal(stream.out_of_order, 0);
-    live_stream_close(&stream);
-  }
+  plan.options.slack_us = 10000000;
+  live_stream_begin(*state, &stream, &plan);
+  live_run_ms(*state, 5);
+  live_stream_comm(&next, 5);
+  assert_int_equal(uvperf_flush(&stream.live.set.handle), 0);
+  assert_int_equal(stream.comms, 5);
+  live_stream_close(&stream);
 }
 
-static void set_stopped_in_a_flush_keeps_the_rest(void **state) {
-  live_stream_t stream;
-  uint64_t next;
-  live_plan_t plan;
-  size_t mode;
-
-  support_need_own_events(__func__);
-  live_stream_plan_own(&plan);
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    live_stream_plan_mode(&plan, mode);
-    next = 0;
-    live_stream_begin(*state, &stream, &plan);
-    live_stream_comm(&next, 10);
-    assert_int_equal(uvperf_stop(&stream.live.set.handle), 0);
-    stream.on_record = live_stream_stop_at_third;
-    assert_int_equal(uvperf_flush(&stream.live.set.handle), 0);
-    assert_int_equal(stream.comms, 3);
-    stream.on_record = NULL;
-    assert_int_equal(uvperf_flush(&stream.live.set.handle), 0);
-    assert_int_equal(stream.comms, 10);
-    live_stream_close(&stream);
-  }
-}
-
-/* -- slices and timers ---------------------------------------------------- */
-
-static void set_slice_of_one_record_delivers_the_rest_in_turns(void **state) {
-  uvperf_stream_options_t options = live_stream_plain;
-  live_stream_t stream;
-  uvperf_stats_t stats;
-  live_plan_t plan;
-  uint64_t next;
-  size_t mode;
-
-  support_need_own_events(__func__);
-  live_stream_plan_own(&plan);
-  options.slice_records = 1;
-  options.flags = UVPERF_START_SLICE_END;
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    live_stream_plan_mode(&plan, mode);
-    next = 0;
-    live_stream_open(*state, &stream, &plan.options);
-    live_stream_start(&stream, &options);
-    live_stream_comm(&next, 10);
-    assert_true(live_run_until(*state, &stream.comms, 10));
-    assert_true(live_run_until(*state, &stream.slice_ends, 10));
-    assert_true(live_run_ms(*state, 50) < 20);
-    assert_int_equal(stream.slice_ends, 10);
-    assert_int_equal(stream.out_of_order, 0);
-    uvperf_stats(&stream.live.set.handle, &stats);
-    assert_int_equal(stats.slices, 10);
-    live_stream_close(&stream);
-  }
-}
+/* -- timers ---------------------------------------------------------------- */
 
 static void set_records_below_the_watermark_come_by_flush_timer(void **state) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
@@ -230,9 +152,7 @@ static void set_targets_come_and_go_in_a_record_callback(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      support_loop_test(set_flush_delivers_waiting_records_at_once),
-      support_loop_test(set_stopped_in_a_flush_keeps_the_rest),
-      support_loop_test(set_slice_of_one_record_delivers_the_rest_in_turns),
+      support_loop_test(set_flush_in_time_order_does_not_wait_for_the_slack),
       support_loop_test(set_records_below_the_watermark_come_by_flush_timer),
       support_loop_test(set_in_time_order_checks_again_after_the_slack),
       support_loop_test(set_counts_and_streams_at_once),

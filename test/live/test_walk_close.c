@@ -1,252 +1,181 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: a program closes all handles of its loop by uv_walk, with
- * uvperf_walk_close and without. */
-#include "live.h"
+/* Other code closes inner handles of each kind of handle, by uv_walk with
+ * uvperf_walk_close or without, all of them or one. What a handle does that is
+ * closed afterwards is also in test_teardown.c. */
+#include "life.h"
 
-#include <signal.h>
 #include <unistd.h>
 
-static size_t count_rings(void) {
-  size_t bytes;
+/* -- inner handles that others close --------------------------------------- */
 
-  return support_count_rings(&bytes);
+/* Those of the loop are closed, and it is freed, before the owner is. */
+static void handle_closed_after_the_loop_calls_back_at_once(life_t *life) {
+  uvperf_ring_info_t ring;
+  uvperf_stats_t stats;
+  int is_started;
+
+  for (is_started = 0; is_started < 2; is_started++) {
+    life_open(life);
+    if (is_started)
+      life_start(life);
+    if (is_started)
+      life_write(life, 3);
+    life_uv_close_all(life->loop);
+    life_free_loop(life);
+    uvperf_stats(life->handle, &stats);
+    assert_int_equal(stats.records, 0);
+    assert_int_equal(uvperf_ring(life->handle, 0, &ring), 0);
+    assert_int_equal(ring.waiting != 0, is_started);
+    life_close(life);
+    life_expect_now(life, "closed");
+    life_end(life);
+  }
 }
 
-static void run_to_end(uv_loop_t *loop) {
+/* It is told apart from a handle that closes. */
+static void handle_uv_closed_by_others_cannot_be_started(life_t *life) {
   int turns;
 
-  for (turns = 0; uv_run(loop, UV_RUN_NOWAIT) != 0 && turns < 100; turns++)
-    continue;
-  assert_in_range(turns, 0, 99);
+  for (turns = 0; turns < 4; turns++) {
+    life_reach(life, LIFE_STARTED);
+    life_uv_close_all(life->loop);
+    life_turns(life, turns);
+    assert_int_equal(uvperf_is_closing(life->handle), 0);
+    assert_int_equal(life_try_start(life), UV_EALREADY);
+    life_stop(life);
+    if (life->kind == LIFE_FLIGHT) { /* which the loop does not serve */
+      life_start(life);
+    } else {
+      assert_int_equal(life_try_start(life), UV_EINVAL);
+      assert_int_equal(uvperf_is_active(life->handle), 0);
+    }
+    /* What is there can still be taken, but not by the loop. */
+    if (life->kind & LIFE_FLIGHTS) {
+      assert_int_equal(life_snap_later(life, 0), UV_EINVAL);
+      assert_int_equal(life->error.cause, UVPERF_CAUSE_LOOP);
+      assert_false(fake_pool_waits());
+      assert_int_equal(life_snap(life, 0), 0);
+    } else {
+      assert_int_equal(uvperf_flush(life->handle), 0);
+    }
+    life_expect_now(life, "%d", LIFE_WRITTEN);
+    life_end(life);
+  }
 }
 
-static void on_closed(uvperf_handle_t *handle) {
-  live_collector_t *collector = handle->data;
-
-  collector->closed += 1;
-}
-
-static void walk_close(uv_handle_t *handle, void *arg) {
-  int *ours = arg;
-
-  if (uvperf_walk_close(handle))
-    *ours += 1;
-  else if (!uv_is_closing(handle))
-    uv_close(handle, NULL);
-}
-
-static void uv_close_all(uv_handle_t *handle, void *arg) {
-  (void)arg;
-  if (!uv_is_closing(handle))
-    uv_close(handle, NULL);
-}
-
-static void walk_close_closes_owner_and_leaves_foreign_handles(void **state) {
-  size_t fds = support_count_fds();
-  live_collector_t collector;
-  int poison = 0x5a;
-  uv_timer_t timer;
-  uv_idle_t idle;
-  uv_poll_t poll;
-  int pipes[2];
-  int ours = 0;
-
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  live_start(&collector, NULL);
-  uv_timer_init(*state, &timer);
-  uv_idle_init(*state, &idle);
-  assert_int_equal(pipe(pipes), 0);
-  uv_poll_init(*state, &poll, pipes[0]);
-  /* Foreign data is not a pointer to follow. */
-  timer.data = idle.data = poll.data = &poison;
-  uv_walk(*state, walk_close, &ours);
-  assert_int_equal(ours, 5);
-  assert_int_equal(uvperf_is_closing(&collector.event.handle), 1);
-  uvperf_close(&collector.event.handle, on_closed);
-  run_to_end(*state);
-  assert_int_equal(collector.closed, 1);
-  close(pipes[0]);
-  close(pipes[1]);
-  assert_int_equal(support_count_fds(), fds);
-}
-
-static void walk_close_then_close_after_teardown_calls_back(void **state) {
-  live_collector_t collector;
-  int ours = 0;
-
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  live_start(&collector, NULL);
-  uv_walk(*state, walk_close, &ours);
-  run_to_end(*state);
-  assert_int_equal(uvperf_is_closing(&collector.event.handle), 1);
-  uvperf_close(&collector.event.handle, on_closed);
-  assert_int_equal(collector.closed, 1);
-}
-
-/* P15: other code uv_closes everything without the owner's knowledge; the close
- * callbacks are still pending when the owner closes too. */
-static void event_inner_handles_uv_closed_by_others_are_survived(void **state) {
-  size_t fds = support_count_fds();
-  live_collector_t collector;
-  uint64_t next = 0;
-
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  live_start(&collector, NULL);
-  live_comm(&next, 3);
-  uv_walk(*state, uv_close_all, NULL);
-  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
-  uvperf_close(&collector.event.handle, on_closed);
-  run_to_end(*state);
-  assert_int_equal(collector.closed, 1);
-  assert_int_equal(support_count_fds(), fds);
-  assert_int_equal(count_rings(), 0);
-}
-
-static void
-event_closed_after_others_closed_inner_handles_frees_all(void **state) {
-  size_t fds = support_count_fds();
-  live_collector_t collector;
-
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  live_start(&collector, NULL);
-  uv_walk(*state, uv_close_all, NULL);
-  run_to_end(*state);
-  assert_int_equal(collector.closed, 0);
-  assert_int_equal(
-      uvperf_start(&collector.event.handle, NULL, live_on_record, NULL),
-      UV_EALREADY);
-  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
-  assert_int_equal(
-      uvperf_start(&collector.event.handle, NULL, live_on_record, NULL),
-      UV_EINVAL);
-  uvperf_close(&collector.event.handle, on_closed);
-  run_to_end(*state);
-  assert_int_equal(collector.closed, 1);
-  assert_int_equal(support_count_fds(), fds);
-}
-
-static void inner_closed(uvperf_handle_t *handle) {
-  live_collector_t *outer = ((live_collector_t *)handle->data)->hook_data;
-  uvperf_stats_t stats;
-
-  uvperf_stats(handle, &stats);
-  assert_int_equal(uvperf_stop(handle), 0);
-  uvperf_stats(&outer->event.handle, &stats);
-  assert_int_equal(uvperf_stop(&outer->event.handle), 0);
-  on_closed(handle);
-}
-
-static void outer_closed(uvperf_handle_t *handle) {
-  live_collector_t *inner = ((live_collector_t *)handle->data)->hook_data;
-
-  uvperf_close(&inner->event.handle, inner_closed);
-  assert_int_equal(inner->closed, 1);
-  assert_int_equal(uvperf_stop(handle), 0);
-  on_closed(handle);
-}
-
-static void event_closed_in_a_close_callback_calls_back_in_it(void **state) {
-  live_collector_t outer, inner;
-
-  support_need_own_events(__func__);
-  live_init_comm(*state, &outer);
-  live_init_comm(*state, &inner);
-  outer.hook_data = &inner;
-  inner.hook_data = &outer;
-  uv_walk(*state, uv_close_all, NULL);
-  run_to_end(*state);
-  uvperf_close(&outer.event.handle, outer_closed);
-  assert_int_equal(outer.closed, 1);
-}
-
-static void uv_close_type(uv_handle_t *handle, void *type) {
+static void close_type(uv_handle_t *handle, void *type) {
   if (handle->type == *(uv_handle_type *)type && !uv_is_closing(handle))
     uv_close(handle, NULL);
 }
 
-/* The hub's handles are gone, so nothing is delivered any more: all handles of
- * the loop hear of it, and nothing spins. Handles that come later have another
- * hub. */
-static void hub_uv_closed_by_others_ends_all_handles_of_the_loop(void **state) {
-  static const uv_handle_type types[] = {UV_CHECK, UV_IDLE};
-  live_collector_t collector[2], later;
-  uint64_t next = 0;
-  uint64_t of_later;
-  size_t i, n;
+/* Without one of them records would wait for ever, or targets end unseen. */
+static void handle_without_one_inner_handle_is_not_started(life_t *life) {
+  static const uv_handle_type types[] = {UV_IDLE, UV_CHECK, UV_TIMER};
+  size_t i;
 
-  support_need_own_events(__func__);
-  for (i = 0; i < 2; i++) {
-    for (n = 0; n < 2; n++) {
-      live_init_comm(*state, &collector[n]);
-      live_start(&collector[n], NULL);
-    }
-    live_run_ms(*state, 5);
-    uv_walk(*state, uv_close_type, (void *)&types[i]);
-    live_comm(&next, 1);
-    assert_true(live_run_until(*state, &collector[1].ends, 1));
-    assert_true(live_run_ms(*state, 50) < 20);
-    for (n = 0; n < 2; n++) {
-      assert_int_equal(collector[n].ends, 1);
-      assert_int_equal(collector[n].end_status, UV_ECANCELED);
-      assert_int_equal(collector[n].records, 0);
-      assert_int_equal(uvperf_is_active(&collector[n].event.handle), 0);
-    }
-    live_init_comm(*state, &later);
-    live_start(&later, NULL);
-    of_later = 0;
-    live_comm(&of_later, 2);
-    assert_true(live_run_until(*state, &later.comms, 2));
-    for (n = 0; n < 2; n++)
-      live_close(&collector[n]);
-    live_close(&later);
+  for (i = 0; i < 3; i++) {
+    life_open(life);
+    life_start(life);
+    life_turns(life, 5);
+    life_stop(life);
+    uv_walk(life->loop, close_type, (void *)&types[i]);
+    assert_int_equal(life_try_start(life), UV_EINVAL);
+    assert_int_equal(uvperf_is_active(life->handle), 0);
+    life_end(life);
   }
 }
 
-/* The hook of an event in a flush. */
-static void close_hub(live_collector_t *collector,
-                      const uvperf_record_t *record) {
-  uvperf_handle_t *handle = &collector->event.handle;
-  uv_handle_type type = UV_IDLE;
+static void uv_close_nth(uv_handle_t *handle, void *arg) {
+  int *left = arg;
 
-  if (record->type == UVPERF_RECORD_NONE)
+  if (uv_is_closing(handle))
     return;
-  uv_walk(handle->loop, uv_close_type, &type);
-  assert_true(
-      live_run_until(handle->loop, &collector->ends, collector->ends + 1));
-  assert_int_equal(uvperf_next(handle, &record), UV_EBUSY);
-  assert_int_equal(uvperf_flush(handle), UV_EBUSY);
+  if (*left == 0)
+    uv_close(handle, NULL);
+  *left -= 1;
 }
 
-static void hub_uv_closed_by_others_in_a_flush_ends_the_event(void **state) {
-  live_collector_t collector;
-  uint64_t next = 0;
+/* The n-th is closed by others in a run of the loop before the rest is, by us
+ * or by others. Returns whether there is an n-th. */
+static int close_nth_first(life_t *life, int n, life_fn closer) {
+  int left = n;
+  int was_active;
 
-  support_need_own_events(__func__);
-  live_init_comm(*state, &collector);
-  collector.hook = close_hub;
-  live_start(&collector, NULL);
-  live_comm(&next, 2);
-  assert_int_equal(uvperf_flush(&collector.event.handle), 0);
-  assert_int_equal(collector.comms, 1);
-  assert_int_equal(collector.end_status, UV_ECANCELED);
-  live_close(&collector);
+  life_open(life);
+  life_start(life);
+  was_active = uvperf_is_active(life->handle);
+  uv_walk(life->loop, uv_close_nth, &left);
+  life_turns(life, 1);
+  was_active -= uvperf_is_active(life->handle); /* the hub is gone */
+  closer(life);
+  assert_int_equal(life->closed, 0);
+  life_expect(life, "%sclosed", was_active ? "ECANCELED " : "");
+  life_end(life);
+  return left < 0;
+}
+
+static void handle_of_which_others_closed_one_part_is_closed(life_t *life) {
+  int n = 0;
+
+  while (close_nth_first(life, n, life_close)) {
+    assert_int_equal(close_nth_first(life, n, life_brute), 1);
+    n++;
+  }
+  assert_in_range(n, 4, 12);
+}
+
+/* -- uv_walk --------------------------------------------------------------- */
+
+static void walk_close(uv_handle_t *handle, void *nr) {
+  *(size_t *)nr += (size_t)uvperf_walk_close(handle);
+}
+
+/* Foreign handles have data that is not a pointer to follow. Ours are the
+ * watch's one, the hub's three, one for each polled ring, the interval timer's
+ * one, and the socket of those that follow CPUs, if there is one. */
+static void walk_close_finds_each_inner_handle(life_t *life) {
+  const int is_order = (life->kind & (LIFE_ORDER | LIFE_ORDER_FLIGHT)) != 0;
+  int poison = 0x5a;
+  uv_timer_t timer;
+  size_t rings, nr, follows;
+  uv_idle_t idle;
+  uv_poll_t poll;
+  int pipes[2];
+
+  life_open(life);
+  life_start(life);
+  uv_timer_init(life->loop, &timer);
+  uv_idle_init(life->loop, &idle);
+  assert_int_equal(pipe(pipes), 0);
+  uv_poll_init(life->loop, &poll, pipes[0]);
+  timer.data = idle.data = poll.data = &poison;
+  rings = life->kind & LIFE_PLAIN ? uvperf_nr_rings(life->handle) : 0;
+  follows = is_order || life->kind & LIFE_READERS;
+  nr = 0;
+  uv_walk(life->loop, walk_close, &nr);
+  nr -= 4 + rings + (life->kind == LIFE_LEADER ? 1 : 0) +
+        (life->kind & LIFE_SETS ? 1 : 0);
+  assert_in_range(nr, 0, follows);
+  assert_false(uv_is_closing((uv_handle_t *)&timer));
+  assert_false(uv_is_closing((uv_handle_t *)&idle));
+  assert_false(uv_is_closing((uv_handle_t *)&poll));
+  assert_int_equal(uvperf_is_closing(life->handle), 1);
+  life_uv_close_all(life->loop);
+  life_close(life);
+  life_turns(life, 5);
+  close(pipes[0]);
+  close(pipes[1]);
+  life_end(life);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      support_loop_test(walk_close_closes_owner_and_leaves_foreign_handles),
-      support_loop_test(walk_close_then_close_after_teardown_calls_back),
-      support_loop_test(event_inner_handles_uv_closed_by_others_are_survived),
-      support_loop_test(hub_uv_closed_by_others_ends_all_handles_of_the_loop),
-      support_loop_test(hub_uv_closed_by_others_in_a_flush_ends_the_event),
-      support_loop_test(
-          event_closed_after_others_closed_inner_handles_frees_all),
-      support_loop_test(event_closed_in_a_close_callback_calls_back_in_it),
+  const life_test_t tests[] = {
+      LIFE_TEST(handle_closed_after_the_loop_calls_back_at_once, LIFE_ANY),
+      LIFE_TEST(handle_uv_closed_by_others_cannot_be_started, LIFE_ANY),
+      LIFE_TEST(handle_without_one_inner_handle_is_not_started, LIFE_PLAIN),
+      LIFE_TEST(handle_of_which_others_closed_one_part_is_closed, LIFE_ANY),
+      LIFE_TEST(walk_close_finds_each_inner_handle, LIFE_ANY),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return life_main(tests, sizeof(tests) / sizeof(tests[0]));
 }

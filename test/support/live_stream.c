@@ -164,13 +164,6 @@ void live_stream_on_end(uvperf_set_t *set, uint32_t target) {
     stream->on_end(stream, target);
 }
 
-void live_stream_stop_at_third(live_stream_t *stream,
-                               const uvperf_record_t *record) {
-  (void)record;
-  if (stream->comms == 3)
-    assert_int_equal(uvperf_stop(&stream->live.set.handle), 0);
-}
-
 /* -- a storm -------------------------------------------------------------- */
 
 static void make_comms(uint64_t nr) {

@@ -70,9 +70,6 @@ void live_stream_close(live_stream_t *stream);
  * one after the other, records come in the order in which they were made only
  * if they are all in one ring. */
 void live_stream_comm(uint64_t *next, uint64_t nr);
-/* For on_record: stops the set at its third COMM record. */
-void live_stream_stop_at_third(live_stream_t *stream,
-                               const uvperf_record_t *record);
 
 /* The callbacks. */
 void live_stream_on_record(uvperf_handle_t *handle, int status,

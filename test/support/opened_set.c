@@ -6,8 +6,8 @@
 
 #define MS UINT64_C(1000000)
 
-void opened_set_on_open(uvperf_handle_t *base, int status,
-                        const uvperf_error_t *error) {
+static void on_open(uvperf_handle_t *base, int status,
+                    const uvperf_error_t *error) {
   opened_set_t *opened = base->data;
 
   assert_int_equal(opened->closed, 0);
@@ -39,7 +39,7 @@ void opened_set_plan(opened_set_t *opened, uint32_t flags) {
 }
 
 int opened_set_begin(uv_loop_t *loop, opened_set_t *opened) {
-  opened->make.options.open_cb = opened_set_on_open;
+  opened->make.options.open_cb = on_open;
   return uvperf_set_init(loop, &opened->set, &opened->make.options,
                          &opened->error);
 }
@@ -55,16 +55,11 @@ void opened_set_close(uv_loop_t *loop, opened_set_t *opened) {
   fake_assert_clean();
 }
 
-/* Each system call needs a request of its own. */
-void opened_set_pass_time(void) {
+int opened_set_take_time(struct perf_event_attr *attr) {
   static uint64_t now;
 
+  (void)attr;
   now += 2 * MS;
   fake_clock_set(now);
-}
-
-int opened_set_take_time(struct perf_event_attr *attr) {
-  (void)attr;
-  opened_set_pass_time();
   return 0;
 }

@@ -23,14 +23,11 @@ int opened_set_begin(uv_loop_t *loop, opened_set_t *opened);
 /* Closes it, and runs the loop until nothing of it is left. */
 void opened_set_close(uv_loop_t *loop, opened_set_t *opened);
 
-/* The callbacks of open and close. */
-void opened_set_on_open(uvperf_handle_t *handle, int status,
-                        const uvperf_error_t *error);
+/* The callback of close. */
 void opened_set_on_close(uvperf_handle_t *handle);
 
 /* For fake_on_open: advances the clock so far that each open is a request of
  * its own. */
 int opened_set_take_time(struct perf_event_attr *attr);
-void opened_set_pass_time(void);
 
 #endif

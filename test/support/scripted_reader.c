@@ -44,20 +44,14 @@ void scripted_reader_plan(scripted_reader_t *scripted, uint32_t entries) {
     scripted->events[i] = fake_event_add(100 + i);
 }
 
-int scripted_reader_try_on_pool(uv_loop_t *loop, scripted_reader_t *scripted,
-                                uvperf_open_cb cb, uvperf_error_t *error) {
+int scripted_reader_try(uv_loop_t *loop, scripted_reader_t *scripted,
+                        uvperf_error_t *error) {
   scripted->live.array = -1;
   scripted->live.reader.handle.data = &scripted->live;
-  scripted->options.open_cb = cb;
   return uvperf__bpf_reader_make(
       loop, &scripted->live.reader,
       scripted->options.path == NULL ? scripted->map_fd : -1, cpu_tree_root(),
       &scripted->options, error);
-}
-
-int scripted_reader_try(uv_loop_t *loop, scripted_reader_t *scripted,
-                        uvperf_error_t *error) {
-  return scripted_reader_try_on_pool(loop, scripted, NULL, error);
 }
 
 void scripted_reader_open(uv_loop_t *loop, scripted_reader_t *scripted) {
@@ -97,28 +91,6 @@ void scripted_reader_sample(scripted_reader_t *scripted, fake_event_t *owner) {
 
   live_bpf_reader_write(&scripted->live, owner->cpu, record.payload, 24);
   fake_ring_append(owner, &record, sizeof(record));
-}
-
-void scripted_reader_junk(fake_event_t *owner) {
-  const struct {
-    struct perf_event_header header;
-    uint32_t size; /* more than the record has */
-    uint32_t rest;
-  } record = {{PERF_RECORD_SAMPLE, 0, 16}, 1000, 0};
-
-  fake_ring_append(owner, &record, sizeof(record));
-}
-
-void scripted_reader_spoil(fake_event_t *owner) {
-  const struct perf_event_header header = {PERF_RECORD_SAMPLE, 0, 0};
-
-  fake_ring_append(owner, &header, sizeof(header));
-}
-
-void scripted_reader_split(fake_event_t *owner) {
-  fake_event_t *ring = owner;
-
-  ring->page->data_head += 4;
 }
 
 void scripted_reader_wake(scripted_reader_t *scripted, fake_event_t *owner) {

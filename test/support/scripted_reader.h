@@ -36,9 +36,6 @@ void scripted_reader_plan(scripted_reader_t *scripted, uint32_t entries);
 /* Opens the reader as planned. Returns what init returns. */
 int scripted_reader_try(uv_loop_t *loop, scripted_reader_t *scripted,
                         uvperf_error_t *error);
-/* The same on the thread pool. */
-int scripted_reader_try_on_pool(uv_loop_t *loop, scripted_reader_t *scripted,
-                                uvperf_open_cb cb, uvperf_error_t *error);
 /* Opens the reader by init, which must succeed. */
 void scripted_reader_open(uv_loop_t *loop, scripted_reader_t *scripted);
 /* Plans it with 8 entries, opens and starts it. */
@@ -50,11 +47,6 @@ void scripted_reader_end(scripted_reader_t *scripted);
 
 /* Writes a sample into the ring of this owner. */
 void scripted_reader_sample(scripted_reader_t *scripted, fake_event_t *owner);
-/* Writes bytes that are no record; makes the ring invalid. */
-void scripted_reader_junk(fake_event_t *owner);
-void scripted_reader_spoil(fake_event_t *owner);
-/* Makes the ring unreadable for ever: its head is no multiple of 8. */
-void scripted_reader_split(fake_event_t *owner);
 /* Wakes its reader, and runs the loop for a while. */
 void scripted_reader_wake(scripted_reader_t *scripted, fake_event_t *owner);
 

@@ -70,19 +70,6 @@ void scripted_set_overwrite(scripted_set_t *scripted, size_t cpu, uint64_t id,
   fake_ring_prepend(scripted->events[2 * cpu + 1], builder.words, builder.size);
 }
 
-void scripted_set_cut(scripted_set_t *scripted, size_t cpu) {
-  const struct perf_event_header header = {PERF_RECORD_SAMPLE, 0, 16};
-  const uint64_t words[2] = {0, 100 + 2 * cpu};
-  uint64_t bytes[2];
-
-  memcpy(bytes, words, sizeof(bytes));
-  memcpy(bytes, &header, sizeof(header));
-  if (scripted->make.options.flags & UVPERF_SET_OVERWRITE)
-    fake_ring_prepend(scripted->events[2 * cpu + 1], bytes, sizeof(bytes));
-  else
-    fake_ring_append(scripted->events[2 * cpu + 1], bytes, sizeof(bytes));
-}
-
 void scripted_set_spoil(scripted_set_t *scripted, size_t cpu) {
   const struct perf_event_header header = {PERF_RECORD_SAMPLE, 0, 0};
 

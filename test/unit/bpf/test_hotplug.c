@@ -193,23 +193,6 @@ static void cpu_that_comes_is_in_the_map_as_the_others_are(void **state) {
   scripted_reader_close(&scripted);
 }
 
-static void cpu_that_cannot_be_opened_again_reports_why(void **state) {
-  scripted_reader_t scripted;
-
-  scripted_reader_begin(*state, &scripted);
-  take_down(1, "0\n");
-  expect(&scripted, "1 ENODEV", "0");
-  fake_fail(FAKE_OPEN, 1, -EMFILE);
-  bring_up(1, "0-1\n");
-  expect(&scripted, "1 ENODEV, 1 fails by EMFILE", "0");
-  assert_int_equal(scripted.live.error.cause, UVPERF_CAUSE_FILES);
-  assert_int_equal(status_of(&scripted, 1), UV_EMFILE);
-  take_down(1, "0\n");
-  bring_up(1, "0-1\n");
-  expect(&scripted, "1 ENODEV, 1 fails by EMFILE, 1 ENODEV, 1 0", "0 1");
-  scripted_reader_close(&scripted);
-}
-
 /* Each allocation that a new CPU needs: the other CPUs are not affected, and
  * the next try succeeds. */
 static void cpu_that_comes_without_memory_is_an_error(void **state) {
@@ -260,25 +243,6 @@ static void reader_of_fixed_cpus_follows_no_cpu(void **state) {
   scripted_reader_close(&scripted);
 }
 
-static void reader_that_is_not_started_reports_later(void **state) {
-  scripted_reader_t scripted;
-
-  scripted_reader_plan(&scripted, 8);
-  scripted_reader_open(*state, &scripted);
-  take_down(1, "0\n");
-  expect(&scripted, "", "");
-  live_bpf_reader_start(&scripted.live, NULL);
-  assert_true(live_run_until(*state, &scripted.live.nr_cpu_events, 1));
-  expect(&scripted, "1 ENODEV", "0");
-  assert_int_equal(uvperf_stop(&scripted.live.reader.handle), 0);
-  bring_up(1, "0-1\n");
-  expect(&scripted, "1 ENODEV", "0");
-  live_bpf_reader_start(&scripted.live, NULL);
-  assert_true(live_run_until(*state, &scripted.live.nr_cpu_events, 2));
-  expect(&scripted, "1 ENODEV, 1 0", "0 1");
-  scripted_reader_close(&scripted);
-}
-
 /* Also with overwritable rings, for which nothing wakes. */
 static void overwritable_rings_follow_the_cpus(void **state) {
   scripted_reader_t scripted;
@@ -317,106 +281,13 @@ static void reader_without_sysfs_is_not_started(void **state) {
   scripted_reader_end(&scripted);
 }
 
-/* With fds again it starts. */
-static void reader_started_out_of_fds_says_so(void **state) {
-  uvperf_error_t error = {0};
-  scripted_reader_t scripted;
-  uvperf_bpf_reader_t *reader = &scripted.live.reader;
-  struct rlimit old;
-  reader_t *impl;
-  int rc;
-
-  scripted_reader_plan(&scripted, 8);
-  scripted_reader_open(*state, &scripted);
-  impl = reader->handle.impl;
-  uvperf__hotplug_free(impl->base.hotplug);
-  hotplug_no_fds(&old);
-  assert_int_equal(uvperf__bpf_reader_make_hotplug(impl, cpu_tree_root()), 0);
-  rc = uvperf_start(&reader->handle, NULL, live_bpf_reader_on_sample, &error);
-  hotplug_give_fds(&old);
-  assert_int_equal(rc, UV_EMFILE);
-  assert_int_equal(error.cause, UVPERF_CAUSE_FILES);
-  assert_true(error.needed > error.limit);
-  assert_non_null(strstr(
-      error.reason, "cannot list the online CPUs: all 0 fds of RLIMIT_NOFILE"));
-  assert_int_equal(uvperf_is_active(&reader->handle), 0);
-  live_bpf_reader_start(&scripted.live, NULL);
-  scripted_reader_close(&scripted);
-}
-
 /* -- in the callback ------------------------------------------------------ */
-
-static void stop_there(live_bpf_reader_t *live, int cpu, int status) {
-  (void)cpu;
-  (void)status;
-  assert_int_equal(uvperf_flush(&live->reader.handle), UV_EBUSY);
-  assert_int_equal(uvperf_stop(&live->reader.handle), 0);
-}
-
-static void
-reader_stopped_when_a_cpu_went_reports_the_rest_later(void **state) {
-  scripted_reader_t scripted;
-
-  scripted_reader_begin(*state, &scripted);
-  scripted.live.on_cpu = stop_there;
-  take_down(1, "0\n");
-  bring_up(1, "0-1\n");
-  expect(&scripted, "1 ENODEV", "0");
-  scripted.live.on_cpu = NULL;
-  live_bpf_reader_start(&scripted.live, NULL);
-  assert_true(live_run_until(*state, &scripted.live.nr_cpu_events, 2));
-  expect(&scripted, "1 ENODEV, 1 0", "0 1");
-  scripted_reader_close(&scripted);
-}
-
-static void close_there(live_bpf_reader_t *live, int cpu, int status) {
-  (void)cpu;
-  (void)status;
-  uvperf_close(&live->reader.handle, live_bpf_reader_on_close);
-}
-
-static void reader_closed_when_a_cpu_went_or_came_is_clean(void **state) {
-  scripted_reader_t scripted;
-  int came;
-
-  for (came = 0; came < 2; came++) {
-    cpu_tree_list("0-1\n");
-    scripted_reader_begin(*state, &scripted);
-    hotplug_run(*state);
-    scripted.live.on_cpu = close_there;
-    if (came)
-      bring_up(2, "0-2\n");
-    else
-      take_down(1, "0\n");
-    expect(&scripted, came ? "2 0" : "1 ENODEV", "");
-    live_bpf_reader_wait_closed(&scripted.live);
-    scripted_reader_end(&scripted);
-    if (!came)
-      cpu_tree_bring_up(1);
-  }
-}
 
 static void fork_there(live_bpf_reader_t *live, int cpu, int status) {
   (void)live;
   (void)cpu;
   (void)status;
   fake_process(4711);
-}
-
-static void reader_forked_when_a_cpu_went_is_silent_in_the_child(void **s) {
-  scripted_reader_t scripted;
-
-  scripted_reader_begin(*s, &scripted);
-  hotplug_run(*s); /* so that one check finds both */
-  scripted.live.on_cpu = fork_there;
-  take_down(1, "0\n");
-  bring_up(1, "0-1\n");
-  expect(&scripted, "1 ENODEV", "0");
-  assert_int_equal(scripted.events[4]->opened, 0);
-  live_bpf_reader_close(&scripted.live);
-  assert_string_equal(scripted_reader_entries(&scripted), "0");
-  fake_process(0);
-  fake_kernel_reset();
 }
 
 /* Two that go at once. */
@@ -478,16 +349,10 @@ int main(void) {
       CPU(cpu_beyond_the_map_that_comes_is_an_error),
       CPU(cpu_that_is_not_in_the_list_is_not_reported),
       CPU(cpu_that_comes_is_in_the_map_as_the_others_are),
-      CPU(cpu_that_cannot_be_opened_again_reports_why),
       CPU(cpu_that_comes_without_memory_is_an_error),
       CPU(reader_of_fixed_cpus_follows_no_cpu),
-      CPU(reader_that_is_not_started_reports_later),
       CPU(overwritable_rings_follow_the_cpus),
       CPU(reader_without_sysfs_is_not_started),
-      CPU(reader_started_out_of_fds_says_so),
-      CPU(reader_stopped_when_a_cpu_went_reports_the_rest_later),
-      CPU(reader_closed_when_a_cpu_went_or_came_is_clean),
-      CPU(reader_forked_when_a_cpu_went_is_silent_in_the_child),
       CPU(reader_forked_when_the_first_of_two_went_stops_there),
   };
 

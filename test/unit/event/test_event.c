@@ -20,20 +20,6 @@ static void event_close_disables_then_unmaps_then_closes(void **state) {
   fake_assert_clean();
 }
 
-static void event_closed_in_forked_child_only_closes_the_fd(void **state) {
-  live_collector_t collector;
-  fake_event_t *fake;
-
-  fake = scripted_event_open(*state, &collector);
-  scripted_event_append(fake, PERF_RECORD_COMM);
-  fake_process(4711);
-  scripted_event_turns(*state, 3);
-  assert_string_equal(delivered, "");
-  fake_log_clear();
-  live_close(&collector);
-  assert_string_equal(fake_log(), "close");
-}
-
 /* -- init ----------------------------------------------------------------- */
 
 static void event_init_opens_disabled_and_cloexec(void **state) {
@@ -227,38 +213,6 @@ static void event_init_each_system_call_fails_leaves_nothing(void **state) {
   assert_init_fails(*state, UV_EPERM, UVPERF_CAUSE_PERMISSION);
 }
 
-static void event_init_any_allocation_fails_is_enomem(void **state) {
-  unsigned i;
-
-  for (i = 1;; i++) {
-    live_collector_t collector;
-    struct perf_event_attr attr;
-    uvperf_error_t error;
-    int rc;
-
-    fake_kernel_reset();
-    fake_event_add(7);
-    fake_fail(FAKE_CALLOC, i, -ENOMEM);
-    scripted_event_attr(&attr);
-    memset(&collector, 0, sizeof(collector));
-    rc = uvperf_event_init(*state, &collector.event, &attr, NULL, &error);
-    if (fake_failures() == 0) {
-      assert_int_equal(rc, 0);
-      collector.event.handle.data = &collector;
-      live_close(&collector);
-      break;
-    }
-    assert_int_equal(rc, UV_ENOMEM);
-    assert_int_equal(error.code, UV_ENOMEM);
-    assert_int_equal(error.cause, UVPERF_CAUSE_MEMORY);
-    assert_non_null(strstr(error.reason, "memory"));
-    scripted_event_turns(*state, 2);
-    fake_assert_clean();
-  }
-  assert_in_range(i, 5, 20);
-  fake_assert_clean();
-}
-
 typedef struct other_s {
   uv_loop_t *loop;
   uv_poll_t poll;
@@ -327,34 +281,6 @@ static void event_asked_ring_is_not_made_smaller(void **state) {
                    UV_EPERM);
   assert_int_equal(error.cause, cause_of_denied_ring());
   assert_int_equal(fake_count(FAKE_MMAP), 1);
-  fake_assert_clean();
-}
-
-static void event_start_enable_fails_is_stopped(void **state) {
-  live_collector_t collector;
-  struct perf_event_attr attr;
-  uvperf_error_t error;
-  fake_event_t *fake;
-
-  fake = fake_event_add(7);
-  scripted_event_attr(&attr);
-  live_init(*state, &collector, &attr, NULL);
-  fake_fail(FAKE_IOCTL, 1, -ENODEV);
-  assert_int_equal(uvperf_start(&collector.event.handle, NULL,
-                                scripted_event_on_record, &error),
-                   UV_ENODEV);
-  assert_int_equal(error.code, UV_ENODEV);
-  assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);
-  assert_int_equal(uvperf_is_active(&collector.event.handle), 0);
-  assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
-  /* Stop does not disable what start did not enable. */
-  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
-  assert_int_equal(uvperf_stop(&collector.event.handle), 0);
-  assert_int_equal(fake->enabled, 1);
-  assert_int_equal(uvperf_start(&collector.event.handle, NULL,
-                                scripted_event_on_record, &error),
-                   0);
-  live_close(&collector);
   fake_assert_clean();
 }
 
@@ -566,18 +492,15 @@ static void event_read_in_forked_child_is_eperm(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       SCRIPTED(event_close_disables_then_unmaps_then_closes),
-      SCRIPTED(event_closed_in_forked_child_only_closes_the_fd),
       SCRIPTED(event_init_opens_disabled_and_cloexec),
       SCRIPTED(event_init_of_samples_that_spoil_the_ring_is_einval),
       SCRIPTED(event_init_passes_target_group_and_cgroup),
       SCRIPTED(event_init_of_an_id_without_its_flag_is_refused),
       SCRIPTED(event_init_of_ids_of_minus_one_is_the_default),
       SCRIPTED(event_init_each_system_call_fails_leaves_nothing),
-      SCRIPTED(event_init_any_allocation_fails_is_enomem),
       SCRIPTED(event_init_loop_refuses_fd_leaves_nothing),
       SCRIPTED(event_default_ring_halved_is_reported),
       SCRIPTED(event_asked_ring_is_not_made_smaller),
-      SCRIPTED(event_start_enable_fails_is_stopped),
       SCRIPTED(event_enable_on_exec_is_not_enabled_by_start),
       SCRIPTED(event_read_of_nothing_is_ebadf),
       SCRIPTED(event_read_takes_every_field),

@@ -2,9 +2,7 @@
 /* Control of a handle's events, with a kind that the test makes. */
 #include "support.h"
 
-#include "fake_kernel.h"
 #include "loop/handle.h"
-#include "sys/fork.h"
 
 /* The last call of the kind: its letter and its attr. */
 static char called[16];
@@ -154,24 +152,6 @@ static void control_reaches_the_kind_with_its_arguments(void **state) {
   }
 }
 
-static void control_of_what_cannot_be_used_is_refused(void **state) {
-  uvperf__handle_kind_t kind;
-  uvperf_handle_t handle;
-  uvperf__handle_t self;
-
-  begin(&self, &handle, &kind, *state);
-  self.code = UV_EBUSY;
-  expect(&handle, UV_EBUSY, UVPERF_CAUSE_ARGUMENT);
-  self.code = UV_EBADF;
-  expect(&handle, UV_EBADF, UVPERF_CAUSE_ARGUMENT);
-  self.code = 0;
-  self.closing = 1;
-  expect(&handle, UV_ECANCELED, UVPERF_CAUSE_ARGUMENT);
-  self.closing = 0;
-  self.process = uvperf__process() + 1;
-  expect(&handle, UV_EPERM, UVPERF_CAUSE_ARGUMENT);
-}
-
 static void control_of_a_kind_without_it_is_refused(void **state) {
   uvperf__handle_kind_t kind;
   uvperf_handle_t handle;
@@ -206,7 +186,6 @@ static void control_without_its_arguments_is_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(control_reaches_the_kind_with_its_arguments),
-      support_loop_test(control_of_what_cannot_be_used_is_refused),
       support_loop_test(control_of_a_kind_without_it_is_refused),
       support_loop_test(control_without_its_arguments_is_refused),
   };

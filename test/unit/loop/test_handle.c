@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The base of all handles, with a kind that the test makes. The handles of
- * event/, set/ and bpf/ have tests of their own. */
+/* The base of all handles, with a kind that the test makes: what no call of a
+ * user can show. The rest is in live/test_life_*.c, with each kind. */
 #include "support.h"
 
 #include "fake_clock.h"
 #include "fake_kernel.h"
 #include "fake_pool.h"
 #include "loop/handle.h"
-#include "sys/fork.h"
 
 #include "uvperf/bpf.h"
 #include "uvperf/event.h"
@@ -15,34 +14,23 @@
 
 typedef struct made_s {
   uvperf__handle_t base;
-  int active;
-  int *asks, *stops, *quits, *gifts, *releases;
+  int *asks, *gifts, *releases;
 } made_t;
 
 typedef struct fixture_s {
   uvperf_handle_t handle;
   made_t *impl;
-  int asks, stops, quits, gifts, releases, closes;
+  int asks, gifts, releases, closes;
 } fixture_t;
 
 static int is_active(const void *owner) {
-  return ((const made_t *)owner)->active;
-}
-
-static int stop(void *owner) {
-  *((made_t *)owner)->stops += 1;
+  (void)owner;
   return 0;
 }
 
-static int has_record(const void *owner) {
+static int stop(void *owner) {
   (void)owner;
-  return 1;
-}
-
-static void stats(void *owner, uvperf_stats_t *stats_out) {
-  (void)owner;
-  memset(stats_out, 0, sizeof(*stats_out));
-  stats_out->records = 7;
+  return 0;
 }
 
 static size_t nr_rings(const void *owner) {
@@ -50,14 +38,20 @@ static size_t nr_rings(const void *owner) {
   return 2;
 }
 
-static int ring(void *owner, size_t index, uvperf_ring_info_t *info) {
+static int ring(void *owner, size_t index, uvperf_ring_info_t *info_out) {
   (void)owner;
-  info->cpu = (int32_t)index;
+  memset(info_out, 0, sizeof(*info_out));
+  info_out->cpu = (int)index;
   return 0;
 }
 
+static void stats(void *owner, uvperf_stats_t *stats_out) {
+  (void)owner;
+  memset(stats_out, 0, sizeof(*stats_out));
+}
+
 static void quit(void *owner) {
-  *((made_t *)owner)->quits += 1;
+  (void)owner;
 }
 
 static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
@@ -81,7 +75,8 @@ static int count_lost(void *owner) {
 }
 
 static const char *no_snapshot(const void *owner) {
-  return ((const made_t *)owner)->active ? NULL : "";
+  (void)owner;
+  return "";
 }
 
 static void on_record(uvperf_handle_t *handle, int status,
@@ -98,7 +93,6 @@ static const uvperf__handle_kind_t kind = {
     .stop = stop,
     .flush = stop,
     .no_snapshot = no_snapshot,
-    .has_record = has_record,
     .stats = stats,
     .count_lost = count_lost,
     .nr_rings = nr_rings,
@@ -116,9 +110,7 @@ static void begin(fixture_t *fixture, uv_loop_t *loop) {
 
   memset(fixture, 0, sizeof *fixture);
   fixture->impl = impl;
-  impl->stops = &fixture->stops;
   impl->asks = &fixture->asks;
-  impl->quits = &fixture->quits;
   impl->gifts = &fixture->gifts;
   impl->releases = &fixture->releases;
   uvperf__handle_init(&impl->base, loop, &kind);
@@ -138,18 +130,6 @@ static void on_close(uvperf_handle_t *handle) {
   fixture->closes++;
 }
 
-static void end(fixture_t *fixture, uv_loop_t *loop) {
-  uvperf_close(&fixture->handle, on_close);
-  assert_int_equal(fixture->quits, 1); /* at once */
-  assert_true(uvperf_is_closing(&fixture->handle));
-  assert_false(uvperf_is_active(&fixture->handle));
-  assert_int_equal(fixture->closes, 0);
-  uv_run(loop, UV_RUN_DEFAULT);
-  assert_int_equal(fixture->closes, 1);
-  assert_int_equal(fixture->gifts, 1);
-  assert_int_equal(fixture->releases, 1);
-}
-
 static void handle_is_of_one_type(void **state) {
   uvperf_handle_t handles[3];
   memset(handles, 0, sizeof handles);
@@ -167,33 +147,6 @@ static void handle_is_of_one_type(void **state) {
               sizeof(uvperf_bpf_reader_t));
   assert_true(uvperf_handle_size(0) == (size_t)-1);
   assert_true(uvperf_handle_size(4) == (size_t)-1);
-}
-
-static void verbs_of_a_handle_reach_its_kind(void **state) {
-  fixture_t fixture;
-  uvperf_ring_info_t info;
-  uvperf_stats_t sum;
-  begin(&fixture, *state);
-  assert_ptr_equal(fixture.handle.loop, *state);
-  assert_ptr_equal(fixture.handle.data, &fixture);
-  assert_int_equal(uvperf_stop(&fixture.handle), 0);
-  assert_int_equal(uvperf_flush(&fixture.handle), UV_EINVAL);
-  fixture.impl->base.record_cb = on_record;
-  assert_int_equal(uvperf_flush(&fixture.handle), 0);
-  assert_int_equal(fixture.stops, 2);
-  fixture.impl->base.in_callback = 1;
-  assert_int_equal(uvperf_flush(&fixture.handle), UV_EBUSY);
-  fixture.impl->base.in_callback = 0;
-  fixture.impl->active = 1; /* overwritable */
-  assert_int_equal(uvperf_flush(&fixture.handle), UV_EINVAL);
-  fixture.impl->active = 0;
-  assert_int_equal(uvperf_has_record(&fixture.handle), 1);
-  assert_int_equal(uvperf_nr_rings(&fixture.handle), 2);
-  assert_int_equal(uvperf_ring(&fixture.handle, 1, &info), 0);
-  assert_int_equal(info.cpu, 1);
-  uvperf_stats(&fixture.handle, &sum);
-  assert_int_equal(sum.records, 7);
-  end(&fixture, *state);
 }
 
 /* At most once in 100 ms, as each time may interrupt all CPUs. */
@@ -218,72 +171,9 @@ lost_records_are_counted_once_until_stop_flush_or_close(void **state) {
   }
   uvperf_stats(&fixture.handle, &sum);
   assert_int_equal(fixture.asks, 4);
-  end(&fixture, *state);
-  assert_int_equal(fixture.asks, 5);
-}
-
-static void refuses_delivery(fixture_t *fixture, int code) {
-  assert_int_equal(uvperf_stop(&fixture->handle), code);
-  assert_int_equal(uvperf_flush(&fixture->handle), code);
-  assert_int_equal(uvperf_has_record(&fixture->handle), 0);
-  assert_int_equal(uvperf_nr_rings(&fixture->handle), 2);
-}
-
-/* In a forked child it is the parent's, whether it is open or not. */
-static void handle_that_is_not_open_refuses_delivery(void **state) {
-  static const int codes[] = {0, UV_EBUSY, UV_EBADF};
-  fixture_t fixture;
-  begin(&fixture, *state);
-  for (int i = 0; i < 3; i++) {
-    fixture.impl->base.code = codes[i];
-    if (codes[i] != 0)
-      refuses_delivery(&fixture, codes[i]);
-    fake_process(uvperf__process() + 1);
-    refuses_delivery(&fixture, UV_EPERM);
-    fake_process(0);
-  }
-  assert_int_equal(fixture.stops, 0);
-  end(&fixture, *state);
-}
-
-static void handle_is_active_and_refd_until_close(void **state) {
-  fixture_t fixture;
-  begin(&fixture, *state);
-  assert_false(uvperf_is_active(&fixture.handle));
-  fixture.impl->active = 1;
-  assert_true(uvperf_is_active(&fixture.handle));
-  assert_true(uvperf_has_ref(&fixture.handle));
-  uvperf_unref(&fixture.handle);
-  assert_false(uvperf_has_ref(&fixture.handle));
-  assert_false(uvperf__watch_has_ref(fixture.impl->base.watch));
-  uvperf_ref(&fixture.handle);
-  assert_true(uvperf__watch_has_ref(fixture.impl->base.watch));
-  assert_false(uvperf_is_closing(&fixture.handle));
-  end(&fixture, *state);
-  assert_true(uvperf_is_closing(&fixture.handle));
-  assert_false(uvperf_is_active(&fixture.handle));
-  assert_false(uvperf_has_ref(&fixture.handle));
-  uvperf_unref(&fixture.handle);
-}
-
-static void walk(uv_handle_t *handle, void *arg) {
-  *(int *)arg += uvperf_walk_close(handle);
-}
-
-/* One close follows a walk. It calls back at once, because the teardown is
- * done. */
-static void close_after_a_walk_calls_back_at_once(void **state) {
-  fixture_t fixture;
-  int found = 0;
-  begin(&fixture, *state);
-  uv_walk(*state, walk, &found);
-  assert_true(found > 0);
-  assert_int_equal(fixture.quits, 1);
-  uv_run(*state, UV_RUN_DEFAULT);
-  assert_int_equal(fixture.releases, 1);
-  assert_true(uvperf_is_closing(&fixture.handle));
   uvperf_close(&fixture.handle, on_close);
-  assert_int_equal(fixture.closes, 1);
+  uv_run(*state, UV_RUN_DEFAULT);
+  assert_int_equal(fixture.asks, 5);
 }
 
 /* A call that has a hold, such as a flush, may still use fds and rings. */
@@ -380,12 +270,8 @@ static void close_cancels_and_awaits_the_jobs_that_are_left(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(handle_is_of_one_type),
-      support_loop_test(verbs_of_a_handle_reach_its_kind),
       support_loop_test(
           lost_records_are_counted_once_until_stop_flush_or_close),
-      support_loop_test(handle_that_is_not_open_refuses_delivery),
-      support_loop_test(handle_is_active_and_refd_until_close),
-      support_loop_test(close_after_a_walk_calls_back_at_once),
       support_loop_test(handle_that_is_held_keeps_all_until_it_is_let_go),
       support_loop_test_setup_teardown(
           close_cancels_and_awaits_the_jobs_that_are_left,

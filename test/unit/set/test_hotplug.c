@@ -7,7 +7,6 @@
 
 #include "counters_make.h"
 #include "cpu_tree.h"
-#include "fake_clock.h"
 #include "fake_kernel.h"
 #include "fake_pool.h"
 #include "fake_uevents.h"
@@ -106,63 +105,6 @@ static void end(scripted_t *scripted) {
 
 /* -- reports -------------------------------------------------------------- */
 
-static void set_reports_a_cpu_that_goes_and_comes(void **state) {
-  uvperf_stats_t stats;
-  scripted_t scripted;
-
-  begin(*state, &scripted);
-  start(&scripted);
-  take_down();
-  expect(&scripted, "1 ENODEV");
-  uvperf_stats(&scripted.live.set.handle, &stats);
-  assert_int_equal(stats.cpus_gone, 1);
-  assert_int_equal(stats.cpus_come, 0);
-  bring_up();
-  expect(&scripted, "1 ENODEV, 1 0");
-  uvperf_stats(&scripted.live.set.handle, &stats);
-  assert_int_equal(stats.cpus_come, 1);
-  assert_false(scripted.events[1]->fd >= 0);
-  assert_int_equal(scripted.events[2]->cpu, 1);
-  assert_int_equal(uvperf_set_fd(&scripted.live.set, 0, 1),
-                   scripted.events[2]->fd);
-  end(&scripted);
-}
-
-static void set_without_a_callback_follows_all_the_same(void **state) {
-  uvperf_stats_t stats;
-  scripted_t scripted;
-
-  begin(*state, &scripted);
-  uvperf_on_cpu(&scripted.live.set.handle, NULL);
-  start(&scripted);
-  take_down();
-  expect(&scripted, "");
-  bring_up();
-  expect(&scripted, "");
-  uvperf_stats(&scripted.live.set.handle, &stats);
-  assert_int_equal(stats.cpus_come, 1);
-  assert_int_equal(scripted.events[2]->cpu, 1);
-  end(&scripted);
-}
-
-static void set_reports_why_a_cpu_could_not_be_opened_again(void **state) {
-  scripted_t scripted;
-  size_t nr;
-
-  begin(*state, &scripted);
-  start(&scripted);
-  take_down();
-  expect(&scripted, "1 ENODEV");
-  fake_fail(FAKE_OPEN, 1, -EMFILE);
-  bring_up();
-  expect(&scripted, "1 ENODEV, 1 fails by EMFILE");
-  assert_int_equal(scripted.error.code, UV_EMFILE);
-  assert_int_equal(scripted.error.cause, UVPERF_CAUSE_FILES);
-  uvperf_set_failures(&scripted.live.set, &nr);
-  assert_int_equal(nr, 1);
-  end(&scripted);
-}
-
 /* As with an event whose PMU counts on other CPUs: the CPU has still come,
  * which the error distinguishes from a CPU that has gone. */
 static void set_whose_event_is_not_of_a_cpu_that_came_reports_it(void **state) {
@@ -184,49 +126,6 @@ static void set_whose_event_is_not_of_a_cpu_that_came_reports_it(void **state) {
 
 /* -- when ----------------------------------------------------------------- */
 
-static void set_that_is_not_started_calls_nothing_back(void **state) {
-  scripted_t scripted;
-
-  begin(*state, &scripted);
-  take_down();
-  expect(&scripted, "");
-  start(&scripted);
-  assert_true(live_run_until(*state, &scripted.nr, 1));
-  assert_int_equal(uvperf_set_read_stop(&scripted.live.set), 0);
-  bring_up();
-  expect(&scripted, "1 ENODEV");
-  start(&scripted);
-  assert_true(live_run_until(*state, &scripted.nr, 2));
-  assert_string_equal(scripted.seen, "1 ENODEV, 1 0");
-  end(&scripted);
-}
-
-static void set_that_does_not_follow_makes_no_socket(void **state) {
-  scripted_t scripted;
-  set_t *impl;
-
-  begin(*state, &scripted);
-  impl = scripted.live.set.handle.impl;
-  uvperf__hotplug_free(impl->base.hotplug);
-  impl->base.hotplug = NULL;
-  start(&scripted);
-  take_down();
-  expect(&scripted, "");
-  assert_int_equal(fake_uevents_reads(), 0);
-  end(&scripted);
-}
-
-static void set_that_follows_keeps_no_loop_alive(void **state) {
-  scripted_t scripted;
-
-  begin(*state, &scripted);
-  start(&scripted);
-  assert_int_equal(uv_loop_alive(*state), 1);
-  assert_int_equal(uvperf_set_read_stop(&scripted.live.set), 0);
-  assert_int_equal(uv_loop_alive(*state), 0);
-  end(&scripted);
-}
-
 static void set_follows_cpus_unless_they_are_fixed(void **state) {
   scripted_set_t scripted;
   int fixed;
@@ -240,51 +139,6 @@ static void set_follows_cpus_unless_they_are_fixed(void **state) {
                      fixed ? UV_EINVAL : 0);
     scripted_set_close(&scripted);
   }
-}
-
-static void set_without_sysfs_is_not_started(void **state) {
-  scripted_t scripted;
-  set_t *impl;
-
-  begin(*state, &scripted);
-  impl = scripted.live.set.handle.impl;
-  uvperf__hotplug_free(impl->base.hotplug);
-  assert_int_equal(uvperf__set_make_hotplug(impl, "/nonexistent"), 0);
-  assert_int_equal(
-      uvperf_set_read_start(&scripted.live.set, 1000, live_set_on_read, NULL),
-      UV_ENOENT);
-  assert_int_equal(uvperf_is_active(&scripted.live.set.handle), 0);
-  end(&scripted);
-}
-
-/* With fds again it starts. */
-static void set_started_out_of_fds_says_so(void **state) {
-  uvperf_error_t error = {0};
-  scripted_set_t scripted;
-  uvperf_set_t *set;
-  struct rlimit old;
-  set_t *impl;
-  int rc;
-
-  scripted_set_plan(&scripted, 0);
-  scripted.make.options.flags &= ~UVPERF_SET_FIXED_CPUS;
-  live_stream_open(*state, &scripted.stream, &scripted.make.options);
-  set = &scripted.stream.live.set;
-  impl = set->handle.impl;
-  uvperf__hotplug_free(impl->base.hotplug);
-  hotplug_no_fds(&old);
-  assert_int_equal(uvperf__set_make_hotplug(impl, cpu_tree_root()), 0);
-  rc = uvperf_start(&set->handle, NULL, live_stream_on_record, &error);
-  hotplug_give_fds(&old);
-  assert_int_equal(rc, UV_EMFILE);
-  assert_int_equal(error.cause, UVPERF_CAUSE_FILES);
-  assert_true(error.needed > error.limit);
-  assert_non_null(strstr(
-      error.reason, "cannot list the online CPUs: all 0 fds of RLIMIT_NOFILE"));
-  assert_int_equal(uvperf_is_active(&set->handle), 0);
-  assert_int_equal(
-      uvperf_start(&set->handle, NULL, live_stream_on_record, &error), 0);
-  scripted_set_close(&scripted);
 }
 
 static void set_init_without_memory_to_follow_leaves_nothing(void **state) {
@@ -405,44 +259,6 @@ static void set_started_and_no_more_read_follows_the_cpus(void **state) {
 
 /* -- in the callback ------------------------------------------------------ */
 
-static void stop(scripted_t *scripted) {
-  assert_int_equal(uvperf_set_read_stop(&scripted->live.set), 0);
-}
-
-static void set_stopped_when_a_cpu_went_reports_the_rest_later(void **state) {
-  scripted_t scripted;
-
-  begin(*state, &scripted);
-  start(&scripted);
-  scripted.hook = stop;
-  take_down();
-  bring_up();
-  expect(&scripted, "1 ENODEV");
-  scripted.hook = NULL;
-  start(&scripted);
-  assert_true(live_run_until(*state, &scripted.nr, 2));
-  expect(&scripted, "1 ENODEV, 1 0");
-  end(&scripted);
-}
-
-static void close_it(scripted_t *scripted) {
-  uvperf_close(&scripted->live.set.handle, live_set_on_close);
-}
-
-static void set_closed_when_a_cpu_went_calls_back_no_more(void **state) {
-  scripted_t scripted;
-
-  begin(*state, &scripted);
-  start(&scripted);
-  scripted.hook = close_it;
-  take_down();
-  bring_up();
-  expect(&scripted, "1 ENODEV");
-  assert_int_equal(scripted.live.closed, 1);
-  uvperf_reading_free(scripted.live.reading);
-  fake_assert_clean();
-}
-
 static void add_and_remove(scripted_t *scripted) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
   uint32_t index;
@@ -467,78 +283,6 @@ static void set_changed_when_a_cpu_went_opens_the_rest(void **state) {
   expect(&scripted, "1 ENODEV, 1 0");
   assert_int_equal(uvperf_set_nr_open(&scripted.live.set), 1);
   end(&scripted);
-}
-
-/* -- teardown ------------------------------------------------------------- */
-
-static void walk_close(uv_handle_t *handle, void *arg) {
-  unsigned *ours = arg;
-
-  *ours += (unsigned)uvperf_walk_close(handle);
-}
-
-/* The interval timer's one, the hub's three, and the socket's. */
-static void set_is_found_by_what_follows_the_cpus(void **state) {
-  unsigned ours = 0;
-  scripted_t scripted;
-
-  begin(*state, &scripted);
-  start(&scripted);
-  uv_walk(*state, walk_close, &ours);
-  assert_int_equal(ours, 1 + 3 + 1);
-  uvperf_close(&scripted.live.set.handle, live_set_on_close);
-  live_set_wait_closed(&scripted.live);
-  fake_assert_clean();
-}
-
-static void uv_close_all(uv_handle_t *handle, void *arg) {
-  (void)arg;
-  if (!uv_is_closing(handle))
-    uv_close(handle, NULL);
-}
-
-static void set_whose_handles_others_closed_frees_all(void **state) {
-  scripted_t scripted;
-
-  begin(*state, &scripted);
-  start(&scripted);
-  uv_walk(*state, uv_close_all, NULL);
-  assert_int_equal(uvperf_set_read_stop(&scripted.live.set), 0);
-  assert_int_equal(
-      uvperf_set_read_start(&scripted.live.set, 1000, live_set_on_read, NULL),
-      UV_EINVAL);
-  end(&scripted);
-}
-
-static void set_in_a_forked_child_opens_nothing(void **state) {
-  scripted_t scripted;
-
-  begin(*state, &scripted);
-  start(&scripted);
-  fake_process(4711);
-  take_down();
-  bring_up();
-  expect(&scripted, "");
-  assert_int_equal(scripted.events[2]->opened, 0);
-  live_set_close(&scripted.live);
-}
-
-static void fork_it(scripted_t *scripted) {
-  (void)scripted;
-  fake_process(4711);
-}
-
-static void set_forked_when_a_cpu_went_is_silent_in_the_child(void **state) {
-  scripted_t scripted;
-
-  begin(*state, &scripted);
-  start(&scripted);
-  scripted.hook = fork_it;
-  take_down();
-  bring_up();
-  expect(&scripted, "1 ENODEV");
-  assert_int_equal(scripted.events[2]->opened, 0);
-  live_set_close(&scripted.live);
 }
 
 #define SET(test) support_loop_test_setup_teardown(test, setup, teardown)
@@ -585,27 +329,13 @@ static void target_opened_while_a_cpu_comes_is_opened_again(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      SET(set_reports_a_cpu_that_goes_and_comes),
-      SET(set_without_a_callback_follows_all_the_same),
-      SET(set_reports_why_a_cpu_could_not_be_opened_again),
       SET(set_whose_event_is_not_of_a_cpu_that_came_reports_it),
-      SET(set_that_is_not_started_calls_nothing_back),
-      SET(set_that_does_not_follow_makes_no_socket),
-      SET(set_that_follows_keeps_no_loop_alive),
       SET(set_follows_cpus_unless_they_are_fixed),
-      SET(set_without_sysfs_is_not_started),
-      SET(set_started_out_of_fds_says_so),
       SET(set_init_without_memory_to_follow_leaves_nothing),
       SET(set_whose_cpu_went_delivers_what_is_left_there),
       SET(set_whose_cpu_goes_in_a_flush_is_busy_until_its_end),
       SET(set_started_and_no_more_read_follows_the_cpus),
-      SET(set_stopped_when_a_cpu_went_reports_the_rest_later),
-      SET(set_closed_when_a_cpu_went_calls_back_no_more),
       SET(set_changed_when_a_cpu_went_opens_the_rest),
-      SET(set_is_found_by_what_follows_the_cpus),
-      SET(set_whose_handles_others_closed_frees_all),
-      SET(set_in_a_forked_child_opens_nothing),
-      SET(set_forked_when_a_cpu_went_is_silent_in_the_child),
       SET(target_opened_while_a_cpu_comes_is_opened_again),
   };
 

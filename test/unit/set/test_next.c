@@ -151,59 +151,6 @@ static void set_has_record_ignores_the_record_in_use(void **state) {
 
 /* -- beside start and flush ------------------------------------------------ */
 
-/* Each continues where the other has stopped, also in the middle of a check. */
-static void set_next_start_and_flush_take_turns(void **state) {
-  scripted_set_t scripted;
-  uint64_t i;
-  size_t mode;
-
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    scripted_set_open(*state, &scripted, mode);
-    for (i = 1; i <= 3; i++)
-      scripted_set_sample(&scripted, 0, 100, i);
-    expect_sample(&scripted, 0, 1);
-    live_stream_start(&scripted.stream, NULL);
-    expect_code(&scripted, UV_EBUSY);
-    assert_int_equal(uvperf_flush(&set_of(&scripted)->handle), 0);
-    assert_int_equal(scripted.stream.samples, 2);
-    scripted_set_sample(&scripted, 1, 102, 4);
-    assert_int_equal(uvperf_stop(&set_of(&scripted)->handle), 0);
-    for (i = 5; i <= 7; i++)
-      scripted_set_sample(&scripted, 1, 102, i);
-    expect_sample(&scripted, 1, 4);
-    expect_sample(&scripted, 1, 5);
-    assert_int_equal(uvperf_flush(&set_of(&scripted)->handle), 0);
-    assert_int_equal(scripted.stream.samples, 4);
-    expect_empty(&scripted);
-    assert_int_equal(scripted.stream.corrupt + scripted.stream.faults, 0);
-    scripted_set_close(&scripted);
-  }
-}
-
-static void ask_in_callback(live_stream_t *stream,
-                            const uvperf_record_t *record) {
-  const uvperf_record_t *another;
-
-  (void)record;
-  assert_int_equal(uvperf_stop(&stream->live.set.handle), 0);
-  assert_int_equal(uvperf_next(&stream->live.set.handle, &another), UV_EBUSY);
-  assert_int_equal(uvperf_has_record(&stream->live.set.handle), 0);
-}
-
-static void set_next_inside_a_callback_is_ebusy(void **state) {
-  scripted_set_t scripted;
-  size_t mode;
-
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    scripted_set_begin(*state, &scripted, mode);
-    scripted.stream.on_record = ask_in_callback;
-    scripted_set_sample(&scripted, 0, 100, 1);
-    assert_int_equal(uvperf_flush(&set_of(&scripted)->handle), 0);
-    assert_int_equal(scripted.stream.samples, 1);
-    scripted_set_close(&scripted);
-  }
-}
-
 /* A source is not freed while a record of it is in the user's hands. */
 static void set_next_keeps_the_source_of_a_removed_target(void **state) {
   const uvperf_record_t *record;
@@ -223,97 +170,6 @@ static void set_next_keeps_the_source_of_a_removed_target(void **state) {
     expect_code(&scripted, UV_EAGAIN);
     assert_null(uvperf_set_source(set_of(&scripted), 100));
     fake_clock_set_counters(0);
-    scripted_set_close(&scripted);
-  }
-}
-
-/* -- damage ---------------------------------------------------------------- */
-
-static void set_next_of_a_broken_body_is_raw_and_goes_on(void **state) {
-  const uvperf_record_t *record;
-  scripted_set_t scripted;
-  uvperf_stats_t stats;
-  size_t mode;
-
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    scripted_set_open(*state, &scripted, mode);
-    scripted_set_cut(&scripted, 0);
-    scripted_set_sample(&scripted, 0, 100, 3);
-    assert_int_equal(uvperf_next(&set_of(&scripted)->handle, &record),
-                     UV_EPROTO);
-    assert_int_equal(record->size, 16);
-    expect_sample(&scripted, 0, 3);
-    expect_empty(&scripted);
-    uvperf_stats(&set_of(&scripted)->handle, &stats);
-    assert_int_equal(stats.corrupt, 1);
-    assert_int_equal(stats.records, 2);
-    scripted_set_close(&scripted);
-  }
-}
-
-/* A ring that makes no sense. */
-static void expect_fault(scripted_set_t *scripted, uint32_t cpu,
-                         uvperf_ring_info_t *ring) {
-  const uvperf_record_t *record;
-
-  assert_int_equal(uvperf_next(&set_of(scripted)->handle, &record), UV_EPROTO);
-  assert_int_equal(record->type, UVPERF_RECORD_NONE);
-  assert_int_equal(record->size, 0);
-  assert_int_equal(record->cpu, cpu);
-  live_find_ring(&set_of(scripted)->handle, cpu, ring);
-}
-
-static void set_next_of_an_unsound_ring_is_skipped_and_read_on(void **state) {
-  scripted_set_t scripted;
-  uvperf_ring_info_t ring;
-  size_t mode;
-
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    scripted_set_open(*state, &scripted, mode);
-    scripted_set_sample(&scripted, 1, 102, 1);
-    scripted_set_spoil(&scripted, 1);
-    scripted_set_sample(&scripted, 1, 102, 2);
-    expect_sample(&scripted, 1, 1);
-    expect_fault(&scripted, 1, &ring);
-    assert_int_equal(ring.status, 0);
-    assert_int_equal(ring.stats.corrupt, 1);
-    assert_int_equal(ring.stats.bytes + ring.stats.skipped_bytes,
-                     scripted.events[3]->page->data_head);
-    expect_empty(&scripted);
-    scripted_set_sample(&scripted, 1, 102, 3);
-    expect_sample(&scripted, 1, 3);
-    scripted_set_close(&scripted);
-  }
-}
-
-/* And a start reports it as usual. */
-static void set_next_of_a_split_head_leaves_the_others(void **state) {
-  scripted_set_t scripted;
-  uvperf_ring_info_t ring;
-  uvperf_stats_t stats;
-  size_t mode;
-
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    scripted_set_open(*state, &scripted, mode);
-    scripted_set_sample(&scripted, 0, 100, 1);
-    scripted_set_split(&scripted, 0);
-    expect_sample(&scripted, 0, 1);
-    expect_fault(&scripted, 0, &ring);
-    assert_int_equal(ring.status, UV_EPROTO);
-    expect_empty(&scripted);
-    scripted_set_sample(&scripted, 1, 102, 2);
-    expect_sample(&scripted, 1, 2);
-    expect_empty(&scripted);
-    live_stream_start(&scripted.stream, NULL);
-    assert_int_equal(uvperf_flush(&set_of(&scripted)->handle), 0);
-    assert_int_equal(scripted.stream.faults, 1);
-    assert_int_equal(uvperf_stop(&set_of(&scripted)->handle), 0);
-    scripted_set_split(&scripted, 1);
-    expect_code(&scripted, UV_EPROTO);
-    expect_code(&scripted, UV_EOF);
-    expect_code(&scripted, UV_EOF);
-    uvperf_stats(&set_of(&scripted)->handle, &stats);
-    assert_int_equal(stats.corrupt, 2);
     scripted_set_close(&scripted);
   }
 }
@@ -451,18 +307,6 @@ static void set_next_without_memory_can_be_asked_again(void **state) {
   }
 }
 
-static void set_next_in_a_forked_child_is_eperm(void **state) {
-  scripted_set_t scripted;
-
-  scripted_set_open(*state, &scripted, 0);
-  scripted_set_sample(&scripted, 0, 100, 1);
-  fake_process(4711);
-  expect_code(&scripted, UV_EPERM);
-  assert_int_equal(uvperf_has_record(&set_of(&scripted)->handle), 0);
-  fake_process(0);
-  scripted_set_close(&scripted);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       scripted_set_test(set_next_checks_each_ring_in_turn),
@@ -470,17 +314,11 @@ int main(void) {
       scripted_set_test(set_next_of_an_impossible_time_has_the_time_before),
       scripted_set_test(set_next_publishes_the_tail_by_quarters_and_at_the_end),
       scripted_set_test(set_has_record_ignores_the_record_in_use),
-      scripted_set_test(set_next_start_and_flush_take_turns),
-      scripted_set_test(set_next_inside_a_callback_is_ebusy),
       scripted_set_test(set_next_keeps_the_source_of_a_removed_target),
-      scripted_set_test(set_next_of_a_broken_body_is_raw_and_goes_on),
-      scripted_set_test(set_next_of_an_unsound_ring_is_skipped_and_read_on),
-      scripted_set_test(set_next_of_a_split_head_leaves_the_others),
       scripted_set_test(set_next_reports_each_end_then_eof),
       scripted_set_test(set_closed_in_the_end_that_next_reports_is_ecanceled),
       scripted_set_test(set_next_of_other_sets_is_einval),
       scripted_set_test(set_next_without_memory_can_be_asked_again),
-      scripted_set_test(set_next_in_a_forked_child_is_eperm),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

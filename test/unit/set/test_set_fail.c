@@ -11,61 +11,6 @@
 
 /* -- failures ------------------------------------------------------------- */
 
-/* Nothing counts, and the loop is not held. */
-static void set_start_that_cannot_enable_is_stopped(void **state) {
-  uvperf_error_t error;
-  uvperf_set_t *set;
-  scripted_set_t scripted;
-
-  scripted_set_open(*state, &scripted, 0);
-  set = &scripted.stream.live.set;
-  fake_fail(FAKE_IOCTL, 2, -EACCES);
-  assert_int_equal(
-      uvperf_start(&set->handle, NULL, live_stream_on_record, &error),
-      UV_EACCES);
-  assert_int_equal(error.code, UV_EACCES);
-  assert_int_equal(scripted.events[0]->enabled, 0);
-  assert_int_equal(scripted.events[2]->enabled, 0);
-  assert_int_equal(uvperf_is_active(&set->handle), 0);
-  assert_int_equal(uv_loop_alive(*state), 0);
-  assert_int_equal(uvperf_flush(&set->handle), UV_EINVAL);
-  live_stream_start(&scripted.stream, NULL);
-  assert_int_equal(scripted.events[2]->enabled, 1);
-  scripted_set_close(&scripted);
-}
-
-static void set_start_out_of_memory_can_be_called_again(void **state) {
-  unsigned nth, failures;
-  uvperf_error_t error;
-  uvperf_set_t *set;
-  size_t mode;
-  scripted_set_t scripted;
-  int rc;
-
-  set = &scripted.stream.live.set;
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    rc = UV_ENOMEM;
-    for (nth = 1; rc != 0; nth++) {
-      scripted_set_open(*state, &scripted, mode);
-      fake_fail(FAKE_CALLOC, nth, 0);
-      rc = uvperf_start(&set->handle, NULL, live_stream_on_record, &error);
-      failures = fake_failures();
-      assert_int_equal(rc, failures > 0 ? UV_ENOMEM : 0);
-      if (rc != 0) {
-        assert_int_equal(error.cause, UVPERF_CAUSE_MEMORY);
-        assert_int_equal(uvperf_is_active(&set->handle), 0);
-        live_stream_start(&scripted.stream, NULL);
-      } else {
-        uvperf__free(uvperf__calloc(1, 1));
-      }
-      scripted_set_sample(&scripted, 1, 102, 1);
-      assert_true(live_run_until(*state, &scripted.stream.samples, 1));
-      scripted_set_close(&scripted);
-    }
-    assert_in_range(nth, 5, 30);
-  }
-}
-
 /* On CPU 0 only. */
 static void begin_on_cpu_0(uv_loop_t *loop, scripted_set_t *scripted,
                            size_t mode) {
@@ -215,58 +160,12 @@ static void set_stream_close_disables_then_closes_then_unmaps(void **state) {
   fake_assert_clean();
 }
 
-static void set_stream_closed_in_forked_child_only_closes_fds(void **state) {
-  size_t mode;
-  scripted_set_t scripted;
-
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    scripted_set_begin(*state, &scripted, mode);
-    scripted_set_sample(&scripted, 0, 100, 1);
-    fake_process(4711);
-    fake_log_clear();
-    live_run_ms(*state, 5);
-    assert_int_equal(scripted.stream.records, 0);
-    assert_int_equal(uvperf_is_active(&scripted.stream.live.set.handle), 0);
-    assert_int_equal(uvperf_on_cpu(&scripted.stream.live.set.handle, NULL),
-                     UV_EPERM);
-    assert_int_equal(uvperf_set_on_end(&scripted.stream.live.set, NULL),
-                     UV_EPERM);
-    live_stream_close(&scripted.stream);
-    assert_string_equal(fake_log(), "close, close, close, close");
-    fake_process(0);
-    fake_kernel_reset();
-  }
-}
-
-/* The watch is there first, so that the first record finds a reader. */
-static void set_first_start_enables_and_stop_does_not_disable(void **state) {
-  uvperf_set_t *set;
-  scripted_set_t scripted;
-
-  scripted_set_open(*state, &scripted, 0);
-  set = &scripted.stream.live.set;
-  fake_log_clear();
-  live_stream_start(&scripted.stream, NULL);
-  assert_int_equal(scripted.events[0]->enabled, 1);
-  assert_int_equal(scripted.events[2]->enabled, 1);
-  assert_int_equal(uvperf_stop(&set->handle), 0);
-  assert_int_equal(uvperf_stop(&set->handle), 0);
-  live_stream_start(&scripted.stream, NULL);
-  assert_string_equal(fake_log(), "ioctl ENABLE, ioctl ENABLE");
-  assert_int_equal(scripted.events[0]->enabled, 1);
-  scripted_set_close(&scripted);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      scripted_set_test(set_start_that_cannot_enable_is_stopped),
-      scripted_set_test(set_start_out_of_memory_can_be_called_again),
       scripted_set_test(set_target_on_a_new_ring_out_of_memory_is_not_added),
       scripted_set_test(set_ring_that_is_not_watched_is_not_read),
       scripted_set_test(set_ring_that_ended_before_it_is_merged_is_not_read),
       scripted_set_test(set_stream_close_disables_then_closes_then_unmaps),
-      scripted_set_test(set_stream_closed_in_forked_child_only_closes_fds),
-      scripted_set_test(set_first_start_enables_and_stop_does_not_disable),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

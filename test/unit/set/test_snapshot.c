@@ -4,9 +4,6 @@
 #include "scripted_set.h"
 
 #include <errno.h>
-#include <poll.h>
-
-#include <sys/ioctl.h>
 
 #define MOST 64
 
@@ -104,27 +101,6 @@ static void set_snapshot_comes_ring_by_ring_newest_first(void **state) {
   assert_int_equal(uvperf_ring(&scripted.stream.live.set.handle, 1, &ring), 0);
   assert_int_equal(ring.waiting, 0);
   assert_int_equal(ring.stats.records, 3);
-  scripted_set_close(&scripted);
-}
-
-static void set_snapshot_delivers_new_records_or_all(void **state) {
-  scripted_set_t scripted;
-
-  begin(*state, &scripted, 0);
-  snap(&scripted, 0);
-  assert_int_equal(seen.nr, 0);
-  write_six(&scripted);
-  snap(&scripted, UVPERF_SNAPSHOT_OLDEST_FIRST);
-  EXPECT(1, 4, 5, 2, 3, 6);
-  snap(&scripted, 0);
-  assert_int_equal(seen.nr, 0);
-  scripted_set_overwrite(&scripted, 1, 102, 7);
-  snap(&scripted, UVPERF_SNAPSHOT_NO_WAIT);
-  EXPECT(7);
-  snap(&scripted, UVPERF_SNAPSHOT_ALL);
-  EXPECT(5, 4, 1, 7, 6, 3, 2);
-  snap(&scripted, UVPERF_SNAPSHOT_ALL | UVPERF_SNAPSHOT_OLDEST_FIRST);
-  EXPECT(1, 4, 5, 2, 3, 6, 7);
   scripted_set_close(&scripted);
 }
 
@@ -249,193 +225,14 @@ static void set_snapshot_without_a_ring_is_of_nothing(void **state) {
   scripted_set_close(&scripted);
 }
 
-/* -- failures ------------------------------------------------------------- */
-
-static int is_paused[4];
-static unsigned pauses;
-
-static int on_pause(fake_event_t *fake, unsigned long request,
-                    uintptr_t argument) {
-  if (request != PERF_EVENT_IOC_PAUSE_OUTPUT)
-    return 0;
-  is_paused[fake->cpu] = argument != 0;
-  pauses += argument != 0;
-  return 0;
-}
-
-static void watch_pauses(scripted_set_t *scripted) {
-  memset(is_paused, 0, sizeof(is_paused));
-  pauses = 0;
-  scripted->events[1]->on_ioctl = on_pause;
-  scripted->events[3]->on_ioctl = on_pause;
-}
-
-static void expect_going_on(void) {
-  assert_int_equal(is_paused[0], 0);
-  assert_int_equal(is_paused[1], 0);
-}
-
-static void
-set_snapshot_of_a_ring_that_cannot_resume_delivers_and_fails(void **state) {
-  scripted_set_t scripted;
-  unsigned nth;
-  size_t mode;
-
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    begin(*state, &scripted, mode);
-    watch_pauses(&scripted);
-    for (nth = 3; nth <= 4; nth++) {
-      write_six(&scripted);
-      fake_fail(FAKE_IOCTL, nth, -EIO);
-      assert_int_equal(
-          uvperf_snapshot(&scripted.stream.live.set.handle, 0, NULL, NULL),
-          -EIO);
-      assert_int_equal(seen.nr, 6);
-      assert_int_equal(is_paused[0] + is_paused[1], 1);
-      memset(&seen, 0, sizeof(seen));
-      snap(&scripted, 0);
-      expect_going_on();
-    }
-    scripted_set_close(&scripted);
-  }
-}
-
-static void
-set_snapshot_of_a_ring_that_cannot_pause_delivers_none(void **state) {
-  scripted_set_t scripted;
-  uvperf_error_t error;
-  unsigned nth;
-  size_t mode;
-
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    begin(*state, &scripted, mode);
-    watch_pauses(&scripted);
-    write_six(&scripted);
-    for (nth = 1; nth <= 2; nth++) {
-      fake_fail(FAKE_IOCTL, nth, -EIO);
-      assert_int_equal(
-          uvperf_snapshot(&scripted.stream.live.set.handle, 0, NULL, &error),
-          -EIO);
-      assert_int_equal(error.code, -EIO);
-      assert_non_null(strstr(error.reason, "PAUSE_OUTPUT"));
-      assert_int_equal(seen.nr, 0);
-      expect_going_on();
-    }
-    assert_int_equal(pauses, 1);
-    snap(&scripted, 0);
-    assert_int_equal(seen.nr, 6);
-    assert_int_equal(pauses, 3);
-    expect_going_on();
-    scripted_set_close(&scripted);
-  }
-}
-
-static void
-set_snapshot_without_memory_is_enomem_and_loses_nothing(void **state) {
-  scripted_set_t scripted;
-  size_t blocks;
-  unsigned nth;
-  size_t mode;
-  int rc;
-
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    begin(*state, &scripted, mode);
-    watch_pauses(&scripted);
-    write_six(&scripted);
-    blocks = fake_live_allocations();
-    for (nth = 1;; nth++) {
-      unsigned failures = fake_failures();
-
-      fake_fail(FAKE_CALLOC, nth, -ENOMEM);
-      rc = uvperf_snapshot(&scripted.stream.live.set.handle, 0, NULL, NULL);
-      assert_int_equal(fake_live_allocations(), blocks);
-      expect_going_on();
-      if (fake_failures() == failures)
-        break;
-      assert_int_equal(rc, UV_ENOMEM);
-      assert_int_equal(seen.nr, 0);
-    }
-    assert_int_equal(rc, 0);
-    assert_int_equal(seen.nr, 6);
-    /* An array and two images; a merge, its two arrays and two tracks. */
-    assert_int_equal(nth - 1, mode == 0 ? 3 : 8);
-    scripted_set_close(&scripted);
-  }
-}
-
-static void spoil(scripted_set_t *scripted, size_t cpu) {
-  const struct perf_event_header header = {PERF_RECORD_SAMPLE, 0, 0};
-
-  fake_ring_prepend(scripted->events[2 * cpu + 1], &header, sizeof(header));
-}
-
-/* Newer records come, and all of the other ring; the next snapshot has the new
- * ones. */
-static void set_snapshot_of_an_unsound_ring_goes_on_with_others(void **state) {
-  uvperf_ring_info_t ring;
-  scripted_set_t scripted;
-  uvperf_stats_t stats;
-  size_t mode;
-
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    begin(*state, &scripted, mode);
-    scripted_set_overwrite(&scripted, 0, 100, 1);
-    spoil(&scripted, 0);
-    scripted_set_overwrite(&scripted, 0, 100, 3);
-    scripted_set_overwrite(&scripted, 1, 102, 2);
-    scripted_set_overwrite(&scripted, 1, 102, 4);
-    snap(&scripted, 0);
-    if (mode == 0)
-      EXPECT(3, 0, 4, 2);
-    else
-      EXPECT(2, 3, 4, 0);
-    assert_int_equal(scripted.stream.faults, 1);
-    assert_int_equal(scripted.stream.fault, UV_EPROTO);
-    assert_int_equal(scripted.stream.fault_ring.cpu, 0);
-    assert_true(scripted.stream.fault_ring.stats.skipped_bytes > 0);
-    uvperf_stats(&scripted.stream.live.set.handle, &stats);
-    assert_int_equal(stats.corrupt, 1);
-    assert_int_equal(uvperf_ring(&scripted.stream.live.set.handle, 0, &ring),
-                     0);
-    assert_int_equal(ring.stats.corrupt, 1);
-    scripted_set_overwrite(&scripted, 0, 100, 5);
-    snap(&scripted, 0);
-    EXPECT(5);
-    scripted_set_close(&scripted);
-  }
-}
-
-static void set_snapshot_record_that_is_cut_comes_raw(void **state) {
-  scripted_set_t scripted;
-  uvperf_stats_t stats;
-
-  begin(*state, &scripted, 0);
-  scripted_set_cut(&scripted, 0);
-  scripted_set_overwrite(&scripted, 0, 100, 2);
-  snap(&scripted, 0);
-  assert_int_equal(scripted.stream.records, 2);
-  assert_int_equal(scripted.stream.corrupt, 1);
-  uvperf_stats(&scripted.stream.live.set.handle, &stats);
-  assert_int_equal(stats.corrupt, 1);
-  scripted_set_close(&scripted);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       scripted_set_test(set_snapshot_comes_ring_by_ring_newest_first),
-      scripted_set_test(set_snapshot_delivers_new_records_or_all),
       scripted_set_test(set_snapshot_in_time_order_is_of_all_rings),
       scripted_set_test(set_snapshot_record_of_the_future_is_counted),
       scripted_set_test(set_snapshot_of_rings_gone_round_has_the_newest),
       scripted_set_test(set_snapshot_that_cannot_be_is_refused),
       scripted_set_test(set_snapshot_without_a_ring_is_of_nothing),
-      scripted_set_test(set_snapshot_of_a_ring_that_cannot_pause_delivers_none),
-      scripted_set_test(
-          set_snapshot_of_a_ring_that_cannot_resume_delivers_and_fails),
-      scripted_set_test(
-          set_snapshot_without_memory_is_enomem_and_loses_nothing),
-      scripted_set_test(set_snapshot_of_an_unsound_ring_goes_on_with_others),
-      scripted_set_test(set_snapshot_record_that_is_cut_comes_raw),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,6 @@
 #include "fake_clock.h"
 #include "scripted_set.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -44,47 +43,6 @@ static void snap(scripted_set_t *scripted, uint32_t flags) {
 }
 
 /* -- stop, start, snapshot ------------------------------------------------ */
-
-static void stop_at_second(live_stream_t *stream,
-                           const uvperf_record_t *record) {
-  (void)record;
-  if (stream->records == 2)
-    assert_int_equal(uvperf_stop(&stream->live.set.handle), 0);
-}
-
-static void restart_at_second(live_stream_t *stream,
-                              const uvperf_record_t *record) {
-  stop_at_second(stream, record);
-  if (stream->records == 2)
-    live_stream_start(stream, NULL);
-}
-
-/* Until the next snapshot of everything. */
-static void set_snapshot_ends_where_a_callback_stops(void **state) {
-  void (*const hooks[])(live_stream_t *, const uvperf_record_t *) = {
-      stop_at_second, restart_at_second};
-  scripted_set_t scripted;
-  size_t mode, hook;
-
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++)
-    for (hook = 0; hook < 2; hook++) {
-      begin(*state, &scripted, mode);
-      write_six(&scripted);
-      scripted.stream.on_record = hooks[hook];
-      snap(&scripted, 0);
-      assert_int_equal(scripted.stream.records, 2);
-      scripted.stream.on_record = NULL;
-      snap(&scripted, 0);
-      assert_int_equal(scripted.stream.records, 2);
-      /* Also when it is stopped. */
-      write_six(&scripted);
-      snap(&scripted, 0);
-      assert_int_equal(scripted.stream.records, 8);
-      snap(&scripted, UVPERF_SNAPSHOT_ALL);
-      assert_int_equal(scripted.stream.records, 20);
-      scripted_set_close(&scripted);
-    }
-}
 
 /* Its source was removed, and all records of it are overwritten. Meanwhile the
  * loop runs, and its readings and turns free such sources. */
@@ -146,131 +104,6 @@ set_snapshot_ends_where_an_unsound_ring_has_it_stopped(void **state) {
     scripted.stream.on_record = stop_at_fault;
     snap(&scripted, 0);
     assert_int_equal(scripted.stream.faults, 1);
-    scripted_set_close(&scripted);
-  }
-}
-
-static void count_other(uvperf_handle_t *handle, int status,
-                        const uvperf_record_t *record) {
-  live_stream_t *stream = handle->data;
-
-  assert_int_equal(status, 0);
-  assert_non_null(record);
-  stream->slice_ends += 1; /* not used otherwise */
-}
-
-static void start_other(live_stream_t *stream, const uvperf_record_t *record) {
-  (void)record;
-  assert_int_equal(
-      uvperf_start(&stream->live.set.handle, NULL, count_other, NULL), 0);
-}
-
-/* One that was stopped before is not stopped by that. */
-static void set_snapshot_goes_on_where_a_callback_starts(void **state) {
-  scripted_set_t scripted;
-  size_t mode;
-
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    begin(*state, &scripted, mode);
-    write_six(&scripted);
-    assert_int_equal(uvperf_stop(&scripted.stream.live.set.handle), 0);
-    scripted.stream.on_record = start_other;
-    snap(&scripted, 0);
-    assert_int_equal(scripted.stream.records, 1);
-    assert_int_equal(scripted.stream.slice_ends, 5);
-    scripted_set_close(&scripted);
-  }
-}
-
-static void on_done(uvperf_handle_t *handle, int status) {
-  (void)handle;
-  (void)status;
-  fail();
-}
-
-static void try_again(live_stream_t *stream, const uvperf_record_t *record) {
-  (void)record;
-  assert_int_equal(uvperf_snapshot(&stream->live.set.handle, 0, NULL, NULL),
-                   UV_EBUSY);
-  assert_int_equal(uvperf_snapshot(&stream->live.set.handle, 0, on_done, NULL),
-                   UV_EBUSY);
-  assert_int_equal(uvperf_flush(&stream->live.set.handle), UV_EINVAL);
-}
-
-static void set_snapshot_inside_a_callback_is_ebusy(void **state) {
-  scripted_set_t scripted;
-
-  begin(*state, &scripted, 0);
-  write_six(&scripted);
-  scripted.stream.on_record = try_again;
-  snap(&scripted, 0);
-  assert_int_equal(scripted.stream.records, 6);
-  scripted_set_close(&scripted);
-}
-
-/* -- close and fork ------------------------------------------------------- */
-
-static void close_at_second(live_stream_t *stream,
-                            const uvperf_record_t *record) {
-  (void)record;
-  if (stream->records == 2)
-    uvperf_close(&stream->live.set.handle, live_set_on_close);
-}
-
-static void set_closed_in_a_snapshot_delivers_no_more(void **state) {
-  scripted_set_t scripted;
-  size_t mode;
-
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    begin(*state, &scripted, mode);
-    write_six(&scripted);
-    scripted.stream.on_record = close_at_second;
-    snap(&scripted, 0);
-    live_set_wait_closed(&scripted.stream.live);
-    assert_int_equal(scripted.stream.records, 2);
-    fake_assert_clean();
-  }
-}
-
-static void fork_and_close(live_stream_t *stream,
-                           const uvperf_record_t *record) {
-  pid_t *pid = stream->hook_data;
-
-  (void)record;
-  if (*pid != -1)
-    return;
-  *pid = fork();
-  if (*pid != 0)
-    return;
-  if (uv_loop_fork(stream->live.set.handle.loop) != 0)
-    _exit(1);
-  uvperf_close(&stream->live.set.handle, NULL);
-}
-
-static void set_snapshot_forked_in_its_callback_is_clean(void **state) {
-  uv_loop_t *loop = *state;
-  scripted_set_t scripted;
-  pid_t pid;
-  size_t mode;
-
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    begin(loop, &scripted, mode);
-    write_six(&scripted);
-    pid = -1;
-    scripted.stream.on_record = fork_and_close;
-    scripted.stream.hook_data = &pid;
-    snap(&scripted, 0);
-    if (pid == 0) {
-      while (uv_run(loop, UV_RUN_DEFAULT) != 0)
-        continue;
-      _exit(scripted.stream.records == 1 &&
-                    scripted.stream.live.set.handle.impl == NULL &&
-                    uv_loop_close(loop) == 0
-                ? 0
-                : 2);
-    }
-    assert_int_equal(support_wait(pid), 0);
-    assert_int_equal(scripted.stream.records, 6);
     scripted_set_close(&scripted);
   }
 }
@@ -511,12 +344,7 @@ set_end_in_a_snapshot_that_runs_the_loop_comes_after_it(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       scripted_set_test(set_snapshot_record_keeps_its_source_in_its_callback),
-      scripted_set_test(set_snapshot_ends_where_a_callback_stops),
       scripted_set_test(set_snapshot_ends_where_an_unsound_ring_has_it_stopped),
-      scripted_set_test(set_snapshot_goes_on_where_a_callback_starts),
-      scripted_set_test(set_snapshot_inside_a_callback_is_ebusy),
-      scripted_set_test(set_closed_in_a_snapshot_delivers_no_more),
-      scripted_set_test(set_snapshot_forked_in_its_callback_is_clean),
       scripted_set_test(set_snapshot_whose_targets_change_has_sources),
       scripted_set_test(
           set_target_removed_in_a_snapshot_that_runs_the_loop_keeps_its_source),

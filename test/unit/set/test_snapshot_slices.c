@@ -216,37 +216,6 @@ static void set_whose_targets_are_gone_ends_after_its_snapshot(void **state) {
   }
 }
 
-/* A hundred and more allocations would be a loop without an end. */
-static void set_snapshot_without_memory_loses_nothing(void **state) {
-  scripted_set_t scripted;
-  unsigned failures;
-  unsigned nth;
-  size_t mode;
-
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    begin(*state, &scripted, mode);
-    write_six(&scripted);
-    for (nth = 1; nth < 100; nth++) {
-      failures = fake_failures();
-      memset(&seen, 0, sizeof(seen));
-      fake_fail(FAKE_CALLOC, nth, -ENOMEM);
-      seen.status = snap(&scripted);
-      if (seen.status == 0) {
-        fake_pool_run();
-        run_until_done(&scripted);
-      }
-      if (fake_failures() == failures)
-        break;
-      assert_int_equal(seen.status, UV_ENOMEM);
-      assert_int_equal(seen.nr, 0);
-    }
-    assert_int_equal(seen.status, 0);
-    assert_int_equal(seen.nr, 6);
-    assert_int_equal(nth - 1, mode == 0 ? 3 : 8);
-    scripted_set_close(&scripted);
-  }
-}
-
 static void set_snapshot_that_cannot_be_begun_is_refused(void **state) {
   scripted_set_t scripted;
   uvperf_set_t *set = &scripted.stream.live.set;
@@ -272,7 +241,6 @@ int main(void) {
       scripted_set_test(set_snapshot_in_slices_has_the_same_order),
       scripted_set_test(set_snapshot_keeps_removed_targets_until_it_is_done),
       scripted_set_test(set_whose_targets_are_gone_ends_after_its_snapshot),
-      scripted_set_test(set_snapshot_without_memory_loses_nothing),
       scripted_set_test(set_snapshot_that_cannot_be_begun_is_refused),
   };
 
