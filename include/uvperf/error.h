@@ -31,7 +31,7 @@ enum uvperf_cause {
   UVPERF_CAUSE_OLD_KERNEL = 5,
   /* The CPU is offline or does not exist. */
   UVPERF_CAUSE_NO_CPU = 6,
-  /* The task has ended or never existed. */
+  /* The task or the cgroup is gone, or never existed. */
   UVPERF_CAUSE_NO_TASK = 7,
   /* RLIMIT_NOFILE is reached, or the system's file table is full: see limit and
    * needed. */

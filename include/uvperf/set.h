@@ -103,7 +103,7 @@ static inline uvperf_set_t *uvperf_handle_set(uvperf_handle_t *handle) {
  *      RLIMIT_NOFILE that the whole set needs, error->limit the current one;
  *    UV_ENOMEM  out of memory;
  *    UV_ESRCH   no such thread or process;
- *    UV_ENOENT  there is no such cgroup, PMU or event here;
+ *    UV_ENOENT  no such PMU or event here; the cgroup is gone (cause no_task);
  *    UV_ENODEV  the CPUs are offline, or the event's PMU counts on other CPUs;
  *    UV_EACCES, UV_EPERM  perf_event_paranoid or the target's owner forbids it;
  *    UV_EPERM, UV_EAGAIN  a ring cannot be locked in memory (locked_memory);

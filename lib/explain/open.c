@@ -8,6 +8,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "attr/attr.h"
@@ -64,6 +66,23 @@ static int or_allow_clock(const uvperf__open_call_t *call) {
   return uvperf__open_or_allow(call, UVPERF_FALLBACK_CLOCK);
 }
 
+/* The kernel returns the same code for both. /proc shows a directory that was
+ * removed with this mark. */
+static int explain_cgroup(const uvperf__open_call_t *call) {
+  static const char mark[] = " (deleted)";
+  char path[PATH_MAX];
+  int rc = uvperf__file_path_of(call->cgroup, path, sizeof(path));
+  size_t length = rc == 0 ? strlen(path) : 0;
+
+  if (length >= strlen(mark) && strcmp(path + length - strlen(mark), mark) == 0)
+    return uvperf__open_say(call, UVPERF_CAUSE_NO_TASK,
+                            "the cgroup was removed");
+  return uvperf__open_say(call, UVPERF_CAUSE_ARGUMENT,
+                          "the cgroup %sis not in the hierarchy that has "
+                          "perf_event (see /proc/cgroups; 0 is cgroup v2)",
+                          rc == 0 ? "" : "was removed, or ");
+}
+
 /* perf_init_event looks for the PMU before perf_cgroup_connect looks for the
  * cgroup. */
 static int explain_enoent(const uvperf__open_call_t *call) {
@@ -78,10 +97,7 @@ static int explain_enoent(const uvperf__open_call_t *call) {
                "machine?); try cpu-clock") &&
            or_allow_clock(call);
   if (call->cgroup >= 0 && is_sure(attr))
-    return uvperf__open_say(
-        call, UVPERF_CAUSE_ARGUMENT,
-        "the cgroup was removed, or is not in the hierarchy that has "
-        "perf_event (see /proc/cgroups; 0 is cgroup v2)");
+    return explain_cgroup(call);
   if (attr->type == PERF_TYPE_BREAKPOINT)
     return uvperf__open_say(
         call, UVPERF_CAUSE_NO_EVENT,

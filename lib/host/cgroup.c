@@ -94,7 +94,7 @@ static int explain(uvperf_error_t *error, int code, const char *path) {
   shown[i] = '\0';
   switch (code) {
     case -ENOENT:
-      return uvperf__error_set(error, code, UVPERF_CAUSE_ARGUMENT,
+      return uvperf__error_set(error, code, UVPERF_CAUSE_NO_TASK,
                                "this cgroup does not exist (/proc/PID/cgroup "
                                "lists those of a task): %s",
                                shown);

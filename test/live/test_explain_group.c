@@ -177,7 +177,7 @@ static void refused_cgroup(int cgroup, int code, int cause, const char *piece) {
   explain_check(&error, code, cause, piece);
 }
 
-static void live_path_that_is_no_cgroup_is_an_argument_error(void **state) {
+static void live_cgroup_that_is_none_or_gone_is_told_apart(void **state) {
   live_cgroup_t cgroup;
   int fd;
 
@@ -189,7 +189,7 @@ static void live_path_that_is_no_cgroup_is_an_argument_error(void **state) {
   close(fd);
   refused_cgroup(fd, -EBADF, UVPERF_CAUSE_ARGUMENT, "");
   assert_int_equal(rmdir(cgroup.path), 0);
-  refused_cgroup(cgroup.fd, -ENOENT, UVPERF_CAUSE_ARGUMENT, "/proc/cgroups");
+  refused_cgroup(cgroup.fd, -ENOENT, UVPERF_CAUSE_NO_TASK, "");
   assert_int_equal(close(cgroup.fd), 0);
 }
 
@@ -266,7 +266,7 @@ int main(void) {
       support_loop_test(live_member_of_a_thread_that_has_ended_is_no_task),
       support_loop_test(live_leader_that_is_no_fd_is_argument),
       support_loop_test(live_group_of_hundreds_is_too_large_to_read),
-      support_loop_test(live_path_that_is_no_cgroup_is_an_argument_error),
+      support_loop_test(live_cgroup_that_is_none_or_gone_is_told_apart),
       support_loop_test(live_group_of_two_cgroups_is_refused),
   };
 

@@ -109,7 +109,7 @@ static void explain_of_cgroup_names_it(void **state) {
   explain_user_clock(&attr);
   assert_int_equal(pipe(fds), 0);
   snprintf(expected, sizeof(expected),
-           "for cgroup fd %d on CPU 1: the cgroup was removed", fds[0]);
+           "for cgroup fd %d on CPU 1: the cgroup is not in", fds[0]);
   expect_cgroup(*state, -ENOENT, &attr, fds[0], UVPERF_CAUSE_ARGUMENT,
                 expected);
   close(fds[0]);
@@ -133,6 +133,9 @@ static void explain_of_cgroup_names_it(void **state) {
   fd = open(expected, O_RDONLY | O_DIRECTORY);
   assert_true(fd >= 0);
   expect_cgroup(*state, -ENOENT, &attr, fd, UVPERF_CAUSE_ARGUMENT,
+                "xx... on CPU 1: the cgroup is not in the hierarchy");
+  assert_int_equal(rmdir(expected), 0);
+  expect_cgroup(*state, -ENOENT, &attr, fd, UVPERF_CAUSE_NO_TASK,
                 "xx... on CPU 1: the cgroup was removed");
   close(fd);
   expect_cgroup(*state, -EBADF, &attr, 0, UVPERF_CAUSE_ARGUMENT,
@@ -154,7 +157,7 @@ static void explain_enoent_of_cgroup_blames_it_only_if_sure(void **state) {
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_BPF_OUTPUT);
   expect_cgroup(*state, -ENOENT, &attr, 0, UVPERF_CAUSE_ARGUMENT,
-                "the cgroup was removed");
+                "the cgroup is not in the hierarchy");
   uvperf_attr_software(&attr, PERF_COUNT_SW_BPF_OUTPUT + 1);
   expect_cgroup(*state, -ENOENT, &attr, 0, UVPERF_CAUSE_NO_EVENT,
                 "this kernel has no such event");

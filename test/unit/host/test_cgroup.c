@@ -78,7 +78,7 @@ static void cgroup_is_searched_for_in_the_mounts(void **state) {
     temp_tree_write(tree, MOUNTS, all[i].mounts);
     assert_int_equal(uvperf__cgroup_open(tree->root, all[i].path, &error),
                      -ENOENT);
-    assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
+    assert_int_equal(error.cause, UVPERF_CAUSE_NO_TASK);
     at = strrchr(error.reason, ':');
     assert_non_null(at);
     assert_string_equal(at, all[i].place);

@@ -560,7 +560,7 @@ static void path_that_is_no_cgroup_is_reported(void **state) {
   target.cgroup = "/a";
   temp_tree_write(tree, ONLINE, "0-1\n");
   temp_tree_write(tree, "/proc/self/mounts", "c /cg cgroup2 rw 0 0\n");
-  refused(tree, &target, -ENOENT, UVPERF_CAUSE_ARGUMENT, "/cg/a");
+  refused(tree, &target, -ENOENT, UVPERF_CAUSE_NO_TASK, "/cg/a");
 }
 
 /* -- shortages ------------------------------------------------------------ */
