@@ -8,6 +8,7 @@
  *   count_cgroups DIRECTORY [EVENTS]      such as /sys/fs/cgroup/system.slice
  */
 #include <dirent.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,12 +73,14 @@ static void add_group(uvperf_set_t *set, const struct dirent *entry) {
 }
 
 /* Finds cgroups that are new, and forgets those that are gone. Returns 0, or -1
- * if the directory cannot be read. Then it forgets all cgroups. */
+ * if the directory cannot be read. All stay if there are no fds to read it. */
 static int scan_groups(uvperf_set_t *set) {
   DIR *directory = opendir(parent);
   const struct dirent *entry;
   group_t *group, **place;
 
+  if (directory == NULL && errno != ENOENT)
+    return -1;
   for (group = groups; group != NULL; group = group->next)
     group->is_there = 0;
   while (directory != NULL && (entry = readdir(directory)) != NULL) {

@@ -31,7 +31,8 @@ enum uvperf_target_type {
   /* A process: all of its threads, and the threads and child processes that
    * these create from now on (the set sets attr.inherit for this). Child
    * processes that exist already are not included: add them as targets. A
-   * thread that is created while the threads are being listed can be missed. */
+   * thread that is created while the threads are being listed can be missed. A
+   * tree of processes that fork is measured without a gap by its cgroup. */
   UVPERF_TARGET_PROCESS = 3,
   /* A forked child that has not called execve(2) yet. Counting starts at its
    * execve(2) (attr.enable_on_exec) and includes its children. Before
