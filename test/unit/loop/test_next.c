@@ -24,14 +24,16 @@ enum kind {
   KINDS
 };
 
+enum state {
+  SOUND,
+  FOREIGN,  /* has the id of another process's event, and an earlier time */
+  NEWER,    /* of a type that no kernel has */
+  CUT,      /* a sample without its fields */
+  SENSELESS /* not a header */
+};
+
 typedef struct expected_s {
-  enum {
-    SOUND,
-    FOREIGN,  /* has the id of another process's event, and an earlier time */
-    NEWER,    /* of a type that no kernel has */
-    CUT,      /* a sample without its fields */
-    SENSELESS /* not a header */
-  } state;
+  enum state state;
   uint32_t type;
   record_values_t values;
   size_t size;
@@ -292,7 +294,7 @@ static void build(const queue_t *queue, expected_t *expected,
 }
 
 /* Returns 0 if there is no room. */
-static int write_record(queue_t *queue, int state, uint32_t type) {
+static int write_record(queue_t *queue, enum state state, uint32_t type) {
   static record_builder_t builder;
   expected_t *expected = &queue->all[queue->last];
   const struct perf_event_mmap_page *page = queue->ring->page;
@@ -530,11 +532,11 @@ static void run_at_random(uv_loop_t *loop, enum kind kind, uint64_t seed) {
 
 static void next_returns_each_record_whole_and_once(void **state) {
   uint64_t seed, last;
-  int kind;
+  enum kind kind;
 
   random_run_seeds(20, &seed, &last);
   for (; seed <= last; seed++)
-    for (kind = 0; kind < KINDS; kind++)
+    for (kind = EVENT; kind < KINDS; kind++)
       run_at_random(*state, kind, seed);
 }
 
@@ -577,7 +579,7 @@ static void end_run(uv_loop_t *loop) {
 }
 
 static void next_takes_most_samples_by_its_cursor(void **state) {
-  int kind;
+  enum kind kind;
 
   for (kind = 0; kind < KINDS; kind++) {
     checked = 0;
@@ -596,7 +598,7 @@ static int take_in_child(void *arg) {
 
 static void next_in_a_child_forked_between_two_calls_is_eperm(void **state) {
   const uvperf_record_t *record;
-  int kind;
+  enum kind kind;
 
   for (kind = 0; kind < KINDS; kind++) {
     record = begin_run(*state, kind);
@@ -609,7 +611,7 @@ static void next_in_a_child_forked_between_two_calls_is_eperm(void **state) {
 
 static void next_after_close_between_two_calls_is_ecanceled(void **state) {
   const uvperf_record_t *record;
-  int kind;
+  enum kind kind;
 
   for (kind = 0; kind < KINDS; kind++) {
     begin_run(*state, kind);
@@ -641,7 +643,7 @@ static void on_cpu(uvperf_handle_t *handle, int cpu, int status,
 
 static void next_in_the_callback_for_a_cpu_is_ebusy(void **state) {
   uvperf__handle_t *self;
-  int kind;
+  enum kind kind;
 
   refusals = 0;
   for (kind = 0; kind < KINDS; kind++) {
@@ -666,7 +668,7 @@ static void on_read(uvperf_set_t *set, int status,
 
 static void next_in_the_callback_for_a_reading_is_ebusy(void **state) {
   uvperf_set_t *set = &subject.set.stream.live.set;
-  int kind;
+  enum kind kind;
 
   for (kind = SET; kind <= SET_IN_ORDER; kind++) {
     refusals = 0;
@@ -684,7 +686,7 @@ static void next_after_its_target_was_removed_has_the_source(void **state) {
   uvperf_set_t *set = &subject.set.stream.live.set;
   const uvperf_record_t *record;
   queue_t *queue;
-  int kind;
+  enum kind kind;
 
   for (kind = SET; kind <= SET_IN_ORDER; kind++) {
     begin_run(*state, kind);
