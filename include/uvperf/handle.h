@@ -409,7 +409,10 @@ UVPERF_EXTERN int uvperf_reset(uvperf_handle_t *handle, size_t attr,
 /** Changes the period, or with attr.freq the frequency, of running or stopped
  *  events at once. The attr then has the new value. A running event forgets how
  *  far it was in the old period, so its first samples can come early. Targets
- *  that are added later to a set get it too.
+ *  that are added later to a set get it too. The kernel does not tell tasks
+ *  that have inherited an event (attr.inherit), and may swap events with them.
+ *  To change the period of all tasks, add the target again. Samples of a clock
+ *  keep the old record->period: use the attr's instead.
  *  @param attr  The attr's index, or 0 for an event.
  *  @param period  Events between samples (nanoseconds for the clocks), below
  *    2^63; or Hz with attr.freq, up to perf_event_max_sample_rate. Not 0.

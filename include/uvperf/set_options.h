@@ -30,9 +30,11 @@ enum uvperf_target_type {
   UVPERF_TARGET_THREAD = 2,
   /* A process: all of its threads, and the threads and child processes that
    * these create from now on (the set sets attr.inherit for this). Child
-   * processes that exist already are not included: add them as targets. A
-   * thread that is created while the threads are being listed can be missed. A
-   * tree of processes that fork is measured without a gap by its cgroup. */
+   * processes that exist already are not included: add them as targets. If a
+   * thread that has no event yet creates a thread or process while the process
+   * is being opened, this one is missed, with all that it creates, and nothing
+   * reports it. A process that creates tasks all the time, or a tree of
+   * processes, is measured without a gap by its cgroup. */
   UVPERF_TARGET_PROCESS = 3,
   /* A forked child that has not called execve(2) yet. Counting starts at its
    * execve(2) (attr.enable_on_exec) and includes its children. Before
