@@ -117,7 +117,9 @@ static int keep_fd(int *fd) {
   return kept < 0 ? kept : 0;
 }
 
-static int keep_leader(event_opening_t *opening) {
+/* Errors compare the cgroups by their fds. `cgroup` is the fd of which the plan
+ * has a duplicate. */
+static int keep_leader(event_opening_t *opening, int cgroup) {
   const event_t *leader;
 
   if (opening->plan.options.leader == NULL)
@@ -127,7 +129,8 @@ static int keep_leader(event_opening_t *opening) {
     return UV_ENOMEM;
   opening->leader.source.pid = leader->source.pid;
   opening->leader.source.cpu = leader->source.cpu;
-  opening->leader.cgroup = leader->cgroup;
+  opening->leader.cgroup =
+      leader->cgroup == cgroup ? opening->plan.options.cgroup : leader->cgroup;
   opening->leader.leader = leader->leader;
   opening->leader_handle.handle.impl = &opening->leader;
   opening->plan.options.leader = &opening->leader_handle;
@@ -153,7 +156,7 @@ static int keep(event_opening_t *opening, const event_t *impl,
         "cannot duplicate the fd of options.leader or options.cgroup (errno "
         "%d)",
         -rc);
-  if (keep_leader(opening) != 0 ||
+  if (keep_leader(opening, impl->cgroup) != 0 ||
       uvperf__attr_dup(&opening->draft.attr, impl->attr) != 0)
     return uvperf__error_shortage(error, UV_ENOMEM, "cannot open the event");
   return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: an event that a kernel refuses is opened with less, if the options
  * allow it, and reports the changes. The kernels are scripted. */
+#include "fake_pool.h"
 #include "fallback_check.h"
 #include "live.h"
 #include "other_kernel.h"
@@ -123,6 +124,44 @@ static void event_of_cycles_without_a_pmu_is_a_task_clock(void **state) {
   assert_int_equal(attr.type, PERF_TYPE_HARDWARE);
   live_close(&collector);
   fake_assert_clean();
+}
+
+static int opened;
+
+static void on_open(uvperf_handle_t *handle, int status,
+                    const uvperf_error_t *error) {
+  (void)handle;
+  (void)error;
+  opened = status;
+}
+
+static void event_of_cycles_on_the_pool_has_the_changes(void **state) {
+  uvperf_event_options_t options = allow(UVPERF_FALLBACK_CLOCK);
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  int fails;
+
+  options.open_cb = on_open;
+  for (fails = 0; fails < 2; fails++) {
+    other_kernel()->cycles = -ENOENT;
+    fake_event_add(7);
+    fake_pool_hold();
+    uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
+    uvperf_attr_set_period(&attr, 1000000); /* it has a ring */
+    opened = 1;
+    live_init(*state, &collector, &attr, &options);
+    assert_int_equal(count_changes(&collector), 0);
+    if (fails)
+      fake_fail_from(FAKE_MMAP, 1, -EPERM);
+    fake_pool_finish();
+    assert_int_equal(opened, fails ? UV_EPERM : 0);
+    assert_int_equal(count_changes(&collector), fails ? 0 : 2);
+    if (!fails)
+      expect_change(&collector, 0, UVPERF_FALLBACK_CLOCK, UVPERF_ATTR_TYPE, 0,
+                    1);
+    live_close(&collector);
+    fake_assert_clean();
+  }
 }
 
 static void event_of_cycles_of_a_cpu_or_cgroup_is_a_cpu_clock(void **state) {
@@ -393,6 +432,7 @@ int main(void) {
       other_kernel_loop_test(event_that_opens_as_asked_has_no_changes),
       other_kernel_loop_test(event_without_fallbacks_is_tried_once),
       other_kernel_loop_test(event_of_cycles_without_a_pmu_is_a_task_clock),
+      other_kernel_loop_test(event_of_cycles_on_the_pool_has_the_changes),
       other_kernel_loop_test(event_of_cycles_of_a_cpu_or_cgroup_is_a_cpu_clock),
       other_kernel_loop_test(event_falls_back_to_the_highest_precise_ip),
       other_kernel_loop_test(event_falls_back_through_all_in_their_order),

@@ -4,7 +4,11 @@
  * common then is in live/test_life_opening.c. */
 #include "scripted_event.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "fake_pool.h"
+#include "sys/sys.h"
 
 typedef struct opened_s {
   uvperf_event_t event;
@@ -136,6 +140,9 @@ leader_closed_while_its_sibling_is_opened_is_no_matter(void **state) {
   options.leader = &leader.event;
   assert_int_equal(begin(*state, &opened, &options), 0);
   live_close(&leader);
+  fake_log_clear();
+  fake_pool_work(); /* a thread closes the duplicate of the leader's fd */
+  assert_string_equal(fake_log(), "open, mmap, close");
   fake_pool_finish();
   assert_int_equal(opened.status, 0);
   close_event(*state, &opened);
@@ -143,18 +150,211 @@ leader_closed_while_its_sibling_is_opened_is_no_matter(void **state) {
 
 /* -- failures -------------------------------------------------------------- */
 
-static void event_open_that_cannot_be_right_fails_at_once(void **state) {
+static void plan_sibling(uv_loop_t *loop, opened_t *opened,
+                         live_collector_t *leader) {
+  plan(opened);
+  fake_event_add(8);
+  live_init(loop, leader, &opened->attr, NULL);
+}
+
+/* A place to measure: an fd of a cgroup or 0, a CPU, a task. */
+typedef struct place_s {
+  int cgroup;
+  int cpu;
+  int pid;
+} place_t;
+
+static uvperf_event_options_t options_of(const place_t *place,
+                                         uvperf_event_t *leader) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+
+  options.flags = UVPERF_EVENT_CPU | (place->cgroup ? UVPERF_EVENT_CGROUP : 0);
+  options.cgroup = place->cgroup;
+  options.cpu = place->cpu;
+  options.pid = place->pid;
+  options.leader = leader;
+  return options;
+}
+
+/* A number that has just been closed, and that must not be closed again. */
+static int reused;
+
+static void reuse_fd(uvperf_handle_t *handle, int status,
+                     const uvperf_error_t *error) {
+  reused = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  on_open(handle, status, error);
+}
+
+static void do_nothing(void *arg) {
+  (void)arg;
+}
+
+/* The kernel refuses the event and its error says why, as by init. The leader
+ * goes on without it. */
+static void fail_sibling(uv_loop_t *loop, const place_t *of_leader,
+                         const place_t *of_sibling, int is_nested,
+                         const char *word) {
+  uvperf_event_options_t options = options_of(of_leader, NULL);
+  live_collector_t leader, member;
+  uvperf_count_t counts[2];
+  uvperf_error_t expected;
+  uvperf_event_t sibling;
   opened_t opened;
 
   plan(&opened);
+  fake_event_add(8);
+  live_init(loop, &leader, &opened.attr, &options);
+  options.leader = &leader.event;
+  if (is_nested)
+    live_init(loop, &member, &opened.attr, &options);
+  options = options_of(of_sibling, is_nested ? &member.event : &leader.event);
+  fake_fail(FAKE_OPEN, 1, -EINVAL);
+  assert_int_equal(
+      uvperf_event_init(loop, &sibling, &opened.attr, &options, &expected),
+      UV_EINVAL);
+  assert_non_null(strstr(expected.reason, word));
+  fake_fail(FAKE_OPEN, 1, -EINVAL);
+  options.open_cb = reuse_fd;
+  assert_int_equal(uvperf_event_init(loop, &opened.event, &opened.attr,
+                                     &options, &opened.error),
+                   0);
+  fake_pool_finish();
+  assert_int_equal(opened.status, UV_EINVAL);
+  assert_string_equal(opened.error.reason, expected.reason);
+  assert_int_equal(close(reused), 0);
+  /* The group has no more events than before, else it would be UV_EINVAL. The
+   * scripted events have no counts. */
+  assert_int_equal(uvperf_event_measure(&leader.event, do_nothing, NULL, counts,
+                                        is_nested ? 2 : 1, NULL),
+                   UV_EBADF);
+  close_event(loop, &opened);
+  if (is_nested)
+    live_close(&member);
+  live_close(&leader);
+  fake_assert_clean();
+}
+
+static void sibling_that_is_refused_is_explained_as_by_init(void **state) {
+  int cgroup = open("/", O_RDONLY | O_CLOEXEC);
+  int other = open("/proc", O_RDONLY | O_CLOEXEC);
+  size_t fds = support_count_fds();
+  const place_t here = {0, 1, 0}, elsewhere = {0, 0, 0}, of_other = {0, 1, 1};
+  const place_t grouped = {cgroup, 1, 0}, other_group = {other, 1, 0};
+
+  fail_sibling(*state, &grouped, &grouped, 0, "");
+  fail_sibling(*state, &grouped, &other_group, 0, "another cgroup");
+  fail_sibling(*state, &grouped, &here, 0, "only one");
+  fail_sibling(*state, &here, &elsewhere, 0, "another CPU");
+  fail_sibling(*state, &of_other, &here, 0, "another thread");
+  fail_sibling(*state, &here, &here, 1, "member");
+  assert_int_equal(support_count_fds(), fds);
+  close(cgroup);
+  close(other);
+}
+
+/* The leader's attr is copied. */
+static void sibling_without_memory_is_not_opened(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  unsigned failures, harmless = 0, nth = 0;
+  live_collector_t leader;
+  opened_t opened;
+  int rc;
+
+  options.leader = &leader.event;
+  do {
+    plan_sibling(*state, &opened, &leader);
+    fake_fail(FAKE_CALLOC, ++nth, 0);
+    rc = begin(*state, &opened, &options);
+    if (rc == 0) {
+      fake_pool_finish();
+      rc = opened.status;
+      failures = fake_failures();
+      close_event(*state, &opened);
+    } else {
+      failures = fake_failures();
+    }
+    assert_int_equal(opened.error.code, rc);
+    harmless += failures != 0 && rc == 0;
+    live_close(&leader);
+    fake_assert_clean();
+  } while (failures != 0);
+  assert_int_equal(harmless, 1); /* the list of leftovers */
+}
+
+/* -- threads that end ------------------------------------------------------ */
+
+typedef struct beginner_s {
+  uv_loop_t *loop;
+  opened_t *opened;
+  const uvperf_event_options_t *options;
+  char task[64];
+} beginner_t;
+
+static void begin_on_thread(void *arg) {
+  beginner_t *beginner = arg;
+
+  snprintf(beginner->task, sizeof(beginner->task), "/proc/self/task/%u",
+           live_tid());
+  assert_int_equal(begin(beginner->loop, beginner->opened, beginner->options),
+                   0);
+}
+
+/* Returns the status of an event whose init was called by a thread that has
+ * ended when the pool opens the event. */
+static int open_by_thread_that_ends(uv_loop_t *loop, int is_given,
+                                    const uvperf_event_options_t *options) {
+  uvperf_event_options_t own = *options;
+  opened_t opened;
+  beginner_t beginner = {loop, &opened, &own, ""};
+  uv_thread_t thread;
+
+  plan(&opened);
+  if (is_given)
+    own.fd = uvperf__sys_open(&opened.attr, 0, -1, -1, 0);
+  assert_int_equal(uv_thread_create(&thread, begin_on_thread, &beginner), 0);
+  uv_thread_join(&thread);
+  while (access(beginner.task, F_OK) == 0)
+    continue;
+  fake_pool_finish();
+  assert_int_equal(opened.opened, 1);
+  close_event(loop, &opened);
+  if (is_given && opened.status != 0)
+    assert_int_equal(uvperf__sys_close(own.fd), 0);
+  fake_assert_clean();
+  return opened.status;
+}
+
+/* It matters only if the event measures the thread. */
+static void thread_that_ends_before_its_event_is_opened_is_esrch(void **state) {
+  const place_t place = {0, 1, 0};
+  uvperf_event_options_t options = options_of(&place, NULL);
+
+  assert_int_equal(open_by_thread_that_ends(*state, 0, &options), UV_ESRCH);
+  options.flags |= UVPERF_EVENT_FD;
+  assert_int_equal(open_by_thread_that_ends(*state, 1, &options), 0);
+  options = options_of(&place, NULL);
+  options.flags |= UVPERF_EVENT_CGROUP; /* of stdin */
+  assert_int_equal(open_by_thread_that_ends(*state, 0, &options), 0);
+  options = options_of(&place, NULL);
+  options.pid = -1;
+  assert_int_equal(open_by_thread_that_ends(*state, 0, &options), 0);
+}
+
+static void event_open_that_cannot_be_right_fails_at_once(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  live_collector_t leader;
+  opened_t opened;
+
+  plan_sibling(*state, &opened, &leader);
   options.flags = 1u << 31;
   assert_int_equal(begin(*state, &opened, &options), UV_EINVAL);
   options.flags = UVPERF_EVENT_CPU | UVPERF_EVENT_CGROUP;
   options.cgroup = 1023;
+  options.leader = &leader.event; /* its fd is not closed */
   assert_int_equal(begin(*state, &opened, &options), UV_EBADF);
   assert_int_equal(opened.error.cause, UVPERF_CAUSE_ARGUMENT);
   assert_false(fake_pool_waits());
+  live_close(&leader);
   fake_assert_clean();
 }
 
@@ -168,6 +368,9 @@ int main(void) {
       opening_test(event_open_asks_for_the_same_as_init),
       opening_test(event_that_is_not_open_is_neither_leader_nor_output),
       opening_test(leader_closed_while_its_sibling_is_opened_is_no_matter),
+      opening_test(sibling_that_is_refused_is_explained_as_by_init),
+      opening_test(sibling_without_memory_is_not_opened),
+      opening_test(thread_that_ends_before_its_event_is_opened_is_esrch),
       opening_test(event_open_that_cannot_be_right_fails_at_once),
   };
 
