@@ -3,7 +3,6 @@
 #include "loop/job.h"
 
 #include <assert.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "loop/threads.h"
@@ -96,11 +95,9 @@ static void on_worked(uv_work_t *request, int status) {
 
 /* -- the limit ------------------------------------------------------------- */
 
+/* uvperf__jobs_check follows, when the timer has fired. */
 static void on_limit(uvperf__flush_t *flush) {
-  uvperf__jobs_t *jobs =
-      (uvperf__jobs_t *)((char *)flush - offsetof(uvperf__jobs_t, limit));
-
-  jobs->is_due = 1;
+  (void)flush;
 }
 
 void uvperf__jobs_init(uvperf__jobs_t *jobs, uvperf__flush_timer_t *timer) {
@@ -113,9 +110,6 @@ void uvperf__jobs_check(uvperf__jobs_t *jobs, uv_loop_t *loop) {
   uvperf__job_t *job = jobs->running;
   uint32_t left_ms;
 
-  if (!jobs->is_due)
-    return;
-  jobs->is_due = 0;
   if (job == NULL || job->limit_ms == 0 || is_parents(job))
     return;
   left_ms = uvperf__calls_left(job->calls, job->limit_ms);

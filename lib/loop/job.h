@@ -55,7 +55,6 @@ typedef struct uvperf__job_s {
 struct uvperf__jobs_s {
   uvperf__job_t *running; /* in the pool; NULL: all queues are empty */
   uvperf__flush_t limit;  /* due when the running job may be late */
-  int is_due;             /* the limit is due */
   struct {
     uvperf__job_t *first;
     uvperf__job_t *last;
