@@ -28,10 +28,3 @@ void uvperf__bpf_reader_take_outputs(reader_t *impl) {
   impl->rings = uvperf__bpf_outputs_rings(impl->outputs);
   impl->decoder = uvperf__bpf_outputs_decoder(impl->outputs);
 }
-
-void uvperf__bpf_reader_leave_outputs(reader_t *impl) {
-  if (impl->outputs == NULL)
-    return;
-  uvperf__bpf_outputs_leave_map(impl->outputs);
-  uvperf__bpf_outputs_disable(impl->outputs);
-}

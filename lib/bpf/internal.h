@@ -35,10 +35,8 @@ int uvperf__bpf_reader_is_watched(const reader_t *impl);
  * 0, or a code of uvperf__watch_add. */
 int uvperf__bpf_reader_watch_rings(reader_t *impl);
 
-/* The first function is called when the outputs are open. After the second
- * function, programs no longer find any event of the outputs. */
+/* Called when the outputs are open. */
 void uvperf__bpf_reader_take_outputs(reader_t *impl);
-void uvperf__bpf_reader_leave_outputs(reader_t *impl);
 
 /* -- reader.c -- */
 

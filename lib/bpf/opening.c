@@ -33,8 +33,6 @@ static void on_opened(uvperf__handle_job_t *job, int rc,
     uvperf__bpf_reader_take_outputs(impl);
   if (rc == 0)
     rc = opened;
-  else
-    uvperf__bpf_reader_leave_outputs(impl);
   ((reader_opening_t *)job)->cb(impl->base.handle, rc, rc == 0 ? NULL : error);
 }
 

@@ -64,8 +64,10 @@ static void quit(void *owner) {
   reader_t *impl = owner;
 
   impl->base.is_started = 0;
-  if (!uvperf__handle_is_opening(&impl->base))
-    uvperf__bpf_reader_leave_outputs(impl);
+  if (uvperf__handle_is_opening(&impl->base) || impl->outputs == NULL)
+    return;
+  uvperf__bpf_outputs_leave_map(impl->outputs);
+  uvperf__bpf_outputs_disable(impl->outputs);
 }
 
 static int is_active(const void *owner) {

@@ -11,6 +11,11 @@ uvperf__cpu_ring_t *uvperf__set_ring_at(const set_t *impl, size_t index) {
   return uvperf__cpu_rings_at(uvperf__counters_rings(impl->counters), index);
 }
 
+void uvperf__set_note_opening(set_t *impl) {
+  impl->opened_ns = uvperf__counters_opened(impl->counters);
+  impl->clock_ns = impl->opened_ns;
+}
+
 void uvperf__set_free_sources(set_t *impl) {
   if (!impl->base.in_callback && impl->base.snapshot == NULL &&
       impl->base.cursor.lent == 0)

@@ -12,17 +12,12 @@ struct set_closing_s {
   uvperf__leftovers_t leftovers;
 };
 
-static void choose_kind(set_closing_t *closing) {
-  closing->base.job.kind = uvperf__leftovers_are_on(&closing->leftovers)
-                               ? UVPERF__JOB_SOON
-                               : UVPERF__JOB_CLOSE;
-}
-
 static int close_next(uvperf__job_t *job) {
-  set_closing_t *closing = (set_closing_t *)job;
-  int more = uvperf__leftovers_close_one(&closing->leftovers);
+  uvperf__leftovers_t *leftovers = &((set_closing_t *)job)->leftovers;
+  int more = uvperf__leftovers_close_one(leftovers);
 
-  choose_kind(closing);
+  if (!uvperf__leftovers_are_on(leftovers))
+    job->kind = UVPERF__JOB_CLOSE;
   return more;
 }
 
@@ -47,6 +42,7 @@ set_closing_t *uvperf__set_begin_closing(set_t *impl) {
 
   if (closing == NULL)
     return NULL;
+  closing->base.job.kind = UVPERF__JOB_SOON; /* it disables them first */
   closing->base.job.step = close_next;
   closing->base.done = on_all_closed;
   closing->base.free = free_closing;
@@ -71,7 +67,6 @@ void uvperf__set_end_closing(set_closing_t *closing) {
   impl = closing->impl;
   leftovers = &closing->leftovers;
   uvperf__counters_put_aside(impl->counters, NULL);
-  choose_kind(closing);
   if (leftovers->nr == 0 ||
       !uvperf__counters_close_slowly(impl->counters, leftovers->nr) ||
       uvperf__handle_job_begin(&impl->base, &closing->base, NULL, NULL) != 0) {

@@ -99,13 +99,9 @@ uvperf__counters_t *uvperf__counters_new_none(void) {
 
   if (made != NULL) {
     made->process = uvperf__process();
-    made->none = -EBUSY;
+    made->is_none = 1;
   }
   return made;
-}
-
-void uvperf__counters_never_come(uvperf__counters_t *counters) {
-  counters->none = -EBADF;
 }
 
 int uvperf__counters_new(uvperf__counters_t **counters,

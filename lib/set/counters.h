@@ -43,14 +43,10 @@ int uvperf__counters_new_brief(uvperf__counters_t **counters,
                                const uvperf_set_options_t *options,
                                uvperf_error_t *error);
 
-/* Makes a placeholder for counters that are being opened:
+/* Makes a placeholder for counters that are being opened, or could not be:
  * uvperf__counters_check returns -EBUSY and the error, and the getters return
  * nothing. Returns NULL if out of memory. */
 uvperf__counters_t *uvperf__counters_new_none(void);
-
-/* Call it when the counters could not be opened. From now on
- * uvperf__counters_check returns -EBADF for the placeholder. */
-void uvperf__counters_never_come(uvperf__counters_t *counters);
 
 /* Closes every fd and frees the counters. NULL is allowed. It may be called in
  * a forked child: closing its fds does not affect the parent's events. */

@@ -23,10 +23,8 @@ int uvperf__counters_check(const uvperf__counters_t *counters,
                            uvperf_error_t *error) {
   if (uvperf__process() != counters->process)
     return uvperf__error_forked(error, "set");
-  if (counters->none == -EBUSY)
+  if (counters->is_none)
     return uvperf__error_opening(error, "set");
-  if (counters->none != 0)
-    return uvperf__error_not_opened(error, counters->none, "set");
   return 0;
 }
 

@@ -178,7 +178,7 @@ struct uvperf__counters_s {
   uvperf__opener_t opener;
   uvperf__calls_t calls; /* opener.calls */
   uint32_t process;      /* the process that opened the events */
-  int none;              /* 0, or -errno: see uvperf__counters_new_none */
+  int is_none;           /* see uvperf__counters_new_none */
   /* The thread that reads the pages of events. No thread is set before the
    * first page is mapped. */
   uvperf__user_reader_t reader;

@@ -138,8 +138,7 @@ static int is_alike(const counter_attr_t *a, const counter_attr_t *b) {
     return 0;
   if (a->is_fixed && b->is_fixed)
     return is_same_attr(a->attr, b->attr);
-  return a->is_fixed || !b->is_fixed || b->nr_changes != 0 ||
-         is_same_attr(a->asked, b->attr);
+  return !b->is_fixed || b->nr_changes != 0 || is_same_attr(a->asked, b->attr);
 }
 
 static int agree(const uvperf__counters_t *counters,
@@ -166,10 +165,8 @@ static void take_fallbacks(counter_attr_t *to, counter_attr_t *from) {
     return;
   /* If `to` is fixed, UVPERF_FALLBACK_INHERIT is the only change that `from`
    * can have. */
-  if (!to->is_fixed) {
-    uvperf__counter_attr_restore(to);
+  if (!to->is_fixed)
     memcpy(to->attr, from->attr, from->attr->size);
-  }
   to->changes = from->changes;
   to->nr_changes = from->nr_changes;
   to->is_fixed = 1;
@@ -208,7 +205,6 @@ static void take_target(uvperf__counters_t *counters, uvperf__counters_t *made,
   size_t i;
 
   made->nr_targets = 0;
-  made->nr_open = 0;
   if (counters->calls.newest < made->calls.newest)
     counters->calls.newest = made->calls.newest;
   for (i = 0; i < target->nr_places; i++)
@@ -216,7 +212,6 @@ static void take_target(uvperf__counters_t *counters, uvperf__counters_t *made,
   for (i = 0; i < counters->nr_attrs; i++) {
     counters->attrs[i].nr_open += made->attrs[i].nr_open;
     counters->nr_open += made->attrs[i].nr_open;
-    made->attrs[i].nr_open = 0;
   }
 }
 
@@ -248,8 +243,7 @@ static int join_events(uvperf__counters_t *counters, counter_target_t *target,
 
   for (i = 0; i < target->nr_places && rc == 0; i++)
     for (attr = 0; attr < counters->nr_attrs && rc == 0; attr++)
-      rc = join_event(counters, target, &target->places[i],
-                      counters->order[attr], error);
+      rc = join_event(counters, target, &target->places[i], attr, error);
   return rc;
 }
 

@@ -221,7 +221,6 @@ static void begin_plan(uvperf__adding_t *adding) {
   uvperf__counters_t *counters = adding->counters;
 
   counters->next_target = adding->index;
-  memset(&adding->why, 0, sizeof(adding->why));
   adding->rc = 0;
   adding->nr_planned = 0;
   adding->nr_fds = 0;
@@ -419,7 +418,6 @@ int uvperf__adding_begin(uvperf__adding_t *adding, uvperf__counters_t *counters,
   memset(adding, 0, sizeof(*adding));
   adding->counters = counters;
   adding->is_deferred = is_deferred;
-  adding->rc = -ECANCELED; /* until planning begins */
   adding->first = counters->nr_targets;
   adding->index = counters->next_target;
   adding->nr_failures = counters->nr_failures;

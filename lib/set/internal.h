@@ -73,6 +73,9 @@ uvperf__counters_t *uvperf__set_counters(const uvperf_set_t *set);
 /* Returns a ring by its index. */
 uvperf__cpu_ring_t *uvperf__set_ring_at(const set_t *impl, size_t index);
 
+/* Notes when the set's counters were opened. */
+void uvperf__set_note_opening(set_t *impl);
+
 /* Frees the sources of closed events, unless a callback still has a record or a
  * snapshot is not delivered yet. */
 void uvperf__set_free_sources(set_t *impl);

@@ -54,8 +54,7 @@ static void set_install(set_t *impl, set_opening_t *opening) {
   uvperf__counters_free(impl->counters);
   impl->counters = opening->counters;
   opening->counters = NULL;
-  impl->opened_ns = uvperf__counters_opened(impl->counters);
-  impl->clock_ns = impl->opened_ns;
+  uvperf__set_note_opening(impl);
 }
 
 /* If the set closes, it closes the counters too. */
@@ -68,8 +67,6 @@ static void on_opened(uvperf__handle_job_t *job, int rc,
   impl->base.code = opened == 0 ? 0 : UV_EBADF;
   if (opened == 0)
     set_install(impl, opening);
-  else
-    uvperf__counters_never_come(impl->counters);
   if (rc == 0)
     rc = opened;
   opening->cb(impl->base.handle, rc, rc == 0 ? NULL : error);
@@ -144,7 +141,6 @@ static int end_target(set_t *impl, set_opening_t *opening, int rc,
   set_closing_t *closing = uvperf__set_begin_closing(impl);
   int opened = opening_end(opening, rc == 0 ? error : NULL);
 
-  uvperf__set_free_sources(impl);
   if (rc == 0)
     rc = opened;
   if (rc == 0)

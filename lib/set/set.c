@@ -168,8 +168,7 @@ static int open_now(const make_t *make, uvperf_error_t *error) {
     release(impl);
     return rc;
   }
-  impl->opened_ns = uvperf__counters_opened(impl->counters);
-  impl->clock_ns = impl->opened_ns;
+  uvperf__set_note_opening(impl);
   return 0;
 }
 
@@ -436,11 +435,8 @@ static int remove_target(set_t *impl, uint32_t index, uvperf_reading_t *last,
 static int add_now(set_t *impl, const uvperf_target_t *target, uint32_t *index,
                    uvperf_error_t *error) {
   uint32_t added;
-  int rc;
+  int rc = uvperf__counters_add_target(impl->counters, target, &added, error);
 
-  /* If the set is not started, nothing else frees the sources. */
-  uvperf__set_free_sources(impl);
-  rc = uvperf__counters_add_target(impl->counters, target, &added, error);
   if (rc != 0)
     return rc;
   rc = uvperf__set_watch_rings(impl);
@@ -462,6 +458,8 @@ int uvperf_set_add(uvperf_set_t *set, const uvperf_target_t *target,
 
   if (rc != 0)
     return rc;
+  /* If the set is not started, nothing else frees the sources. */
+  uvperf__set_free_sources(impl);
   return cb == NULL ? add_now(impl, target, index, error)
                     : uvperf__set_begin_adding(impl, target, cb, index, error);
 }
