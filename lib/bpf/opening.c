@@ -54,12 +54,11 @@ int uvperf__bpf_reader_begin_opening(reader_t *impl, uvperf_open_cb cb,
   opening->base.free = free_opening;
   opening->outputs = impl->outputs;
   opening->cb = cb;
+  impl->base.code = UV_EBUSY;
   rc =
       uvperf__handle_job_begin(&impl->base, &opening->base,
                                uvperf__bpf_outputs_calls(impl->outputs), error);
-  if (rc == 0)
-    impl->base.code = UV_EBUSY;
-  else
+  if (rc != 0)
     uvperf__free(opening);
   return rc;
 }

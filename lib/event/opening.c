@@ -108,13 +108,10 @@ static void free_opened(uvperf__handle_job_t *job) {
 /* Replaces an fd by a duplicate, because the owner of the fd (the caller or the
  * leader) may close it. */
 static int keep_fd(int *fd) {
-  int kept;
-
   if (*fd < 0)
     return 0;
-  kept = uvperf__sys_dup(*fd);
-  *fd = kept < 0 ? -1 : kept;
-  return kept < 0 ? kept : 0;
+  *fd = uvperf__sys_dup(*fd);
+  return *fd < 0 ? *fd : 0;
 }
 
 /* Errors compare the cgroups by their fds. `cgroup` is the fd of which the plan
@@ -137,7 +134,7 @@ static int keep_leader(event_opening_t *opening, int cgroup) {
   return 0;
 }
 
-/* Afterwards both fds of the plan belong to the plan, or are -1. */
+/* Afterwards both fds of the plan belong to the plan, or are negative. */
 static int keep(event_opening_t *opening, const event_t *impl,
                 uvperf_error_t *error) {
   event_plan_t *plan = &opening->plan;
@@ -212,10 +209,7 @@ int uvperf__event_new_opening(event_opening_t **made, event_t *impl,
 
 int uvperf__event_begin_opening(event_t *impl, event_opening_t *opening,
                                 uvperf_error_t *error) {
-  int rc = uvperf__handle_job_begin(&impl->base, &opening->base,
-                                    &opening->draft.calls, error);
-
-  if (rc == 0)
-    impl->base.code = UV_EBUSY;
-  return rc;
+  impl->base.code = UV_EBUSY;
+  return uvperf__handle_job_begin(&impl->base, &opening->base,
+                                  &opening->draft.calls, error);
 }

@@ -98,13 +98,10 @@ int uvperf__set_new_opening(set_opening_t **made, set_t *impl,
 
 int uvperf__set_begin_opening(set_t *impl, set_opening_t *opening,
                               uvperf_error_t *error) {
-  int rc = uvperf__handle_job_begin(&impl->base, &opening->base,
-                                    uvperf__counters_calls(opening->counters),
-                                    error);
-
-  if (rc == 0)
-    impl->base.code = UV_EBUSY;
-  return rc;
+  impl->base.code = UV_EBUSY;
+  return uvperf__handle_job_begin(&impl->base, &opening->base,
+                                  uvperf__counters_calls(opening->counters),
+                                  error);
 }
 
 /* -- a target -------------------------------------------------------------- */
@@ -159,7 +156,7 @@ static void on_target_opened(uvperf__handle_job_t *job, int rc,
   set_t *impl = (set_t *)job->owner;
   int is_closing;
 
-  if (opening->is_removed && !impl->base.closing)
+  if (opening->is_removed)
     rc = uvperf__error_set(error, UV_ECANCELED, UVPERF_CAUSE_ARGUMENT,
                            "the target was removed while it was being opened");
   if (!job->is_late)
