@@ -149,16 +149,14 @@ static int next_in_order(uvperf__handle_t *self,
                          const uvperf_record_t **record) {
   uvperf__cursor_t *cursor = &self->cursor;
   uvperf__merge_t *merge = cursor->merge;
-  uvperf__track_t *track = merge->top.track;
-  uint64_t time = track->time;
+  uvperf__track_t *track =
+      uvperf__merge_step(merge, merge->top.track, cursor->at);
   uvperf__cpu_ring_t *ring;
 
-  track = uvperf__merge_step(merge, track, cursor->at);
   if (track == NULL || track->bytes == NULL)
     return next_checked(self->handle, record);
   cursor->ring->tail += cursor->lent;
   cursor->lent = 0;
-  merge->newest = time;
   ring = track->owner;
   cursor->ring = &ring->ring;
   cursor->stats = &ring->stats;

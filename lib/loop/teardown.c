@@ -117,7 +117,6 @@ static void close_rest(uvperf__teardown_t *teardown) {
 
   if (teardown->give_up != NULL && teardown->uses == 1)
     teardown->give_up(teardown->owner, &teardown->leftovers);
-  teardown->give_up = NULL;
   choose_kind(teardown);
   job->step = close_one;
   job->done = on_all_closed;

@@ -46,7 +46,6 @@ static int copy_attr(counter_attr_t *to, const counter_attr_t *from) {
   if (uvperf__attr_dup(&to->asked, from->asked) != 0 ||
       uvperf__attr_dup(&to->attr, from->attr) != 0 || copy_label(to, from) != 0)
     return -ENOMEM;
-  to->item.attr = to->attr;
   if (from->cpus != NULL) {
     to->cpus = uvperf__calloc(from->item.nr_cpus, sizeof(to->cpus[0]));
     if (to->cpus == NULL)
@@ -69,7 +68,6 @@ static int copy_attrs(uvperf__counters_t *to, const uvperf__counters_t *from) {
     rc = copy_attr(&to->attrs[i], &from->attrs[i]);
   if (rc != 0)
     return rc;
-  memcpy(to->attr_flags, from->attr_flags, to->nr_attrs);
   memcpy(to->next_parts, from->next_parts,
          to->nr_attrs * sizeof(to->next_parts[0]));
   memcpy(to->order, from->order, to->nr_attrs * sizeof(to->order[0]));
@@ -96,7 +94,6 @@ int uvperf__counters_new_for_target(uvperf__counters_t **counters,
   made->opener.calls = &made->calls;
   made->process = joined->process;
   made->next_target = joined->next_target++;
-  made->clockid = joined->clockid;
   made->has_side_band = joined->has_side_band;
   made->has_asked = 1;
   made->has_chosen = 1;
