@@ -53,7 +53,6 @@ struct uvperf__hub_s {
   uvperf__link_t fresh;   /* queued members without a backlog */
   uvperf__link_t backlog; /* and with one: each gets its share in turn */
   size_t nr_queued;
-  size_t nr_backlog;
   int is_backlog_late; /* none of them has run in the last turn */
   uint64_t turn;       /* the number of check callbacks */
   uint64_t polls;
@@ -92,8 +91,8 @@ int uvperf__hub_is_sound(const uvperf__hub_t *hub) {
  * loop's afterwards, it was the loop's all the time. */
 static int is_of(const uvperf__hub_t *hub, const uv_loop_t *loop) {
   return atomic_load(&hub->loop) == loop && hub->process == uvperf__process() &&
-         hub->backend_fd == uv_backend_fd(loop) && hub->leaving == NULL &&
-         uvperf__hub_is_sound(hub) && atomic_load(&hub->loop) == loop;
+         hub->backend_fd == uv_backend_fd(loop) && uvperf__hub_is_sound(hub) &&
+         atomic_load(&hub->loop) == loop;
 }
 
 static uvperf__hub_t *table_find(const uv_loop_t *loop) {
@@ -137,20 +136,13 @@ static uvperf__hub_t *table_take(uv_loop_t *loop) {
 
 /* -- join and leave ------------------------------------------------------- */
 
+/* Another loop may have had the entry before. */
 static void hub_init(uvperf__hub_t *hub, uv_loop_t *loop) {
+  memset(&hub->process, 0, sizeof(*hub) - offsetof(uvperf__hub_t, process));
   hub->process = uvperf__process();
   hub->backend_fd = uv_backend_fd(loop);
-  hub->leaving = NULL;
-  memset(&hub->scratch, 0, sizeof(hub->scratch));
-  hub->scanner = NULL;
-  hub->newest_event = 0;
-  hub->is_newest_gone = 0;
-  hub->turn = hub->polls = 0;
-  hub->nr_queued = hub->nr_backlog = 0;
-  hub->is_backlog_late = 0;
   uvperf__link_init(&hub->members);
   uvperf__link_init(&hub->looks);
-  hub->nr_rings = 0;
   uvperf__link_init(&hub->fresh);
   uvperf__link_init(&hub->backlog);
   uv_check_init(loop, &hub->check);
@@ -342,11 +334,9 @@ void uvperf__hub_queue(uvperf__member_t *member, int has_backlog) {
     return;
   uvperf__hub_dequeue(member);
   member->queued_in = hub->turn;
-  member->has_backlog = has_backlog;
   uvperf__link_add(has_backlog ? &hub->backlog : &hub->fresh,
                    &member->in_queue);
   hub->nr_queued += 1;
-  hub->nr_backlog += has_backlog != 0;
   start_check(hub);
 }
 
@@ -367,7 +357,6 @@ void uvperf__hub_dequeue(uvperf__member_t *member) {
     return;
   uvperf__link_remove(&member->in_queue);
   member->hub->nr_queued -= 1;
-  member->hub->nr_backlog -= member->has_backlog != 0;
 }
 
 void uvperf__hub_wake(uvperf__hub_t *hub) {
@@ -483,7 +472,7 @@ static void look_at_rings(uvperf__hub_t *hub) {
  * if they have left no time for the others, one of the others begins the next
  * turn. */
 static void run_turn(uvperf__hub_t *hub) {
-  int has_backlog = hub->nr_backlog > 0;
+  int has_backlog = !uvperf__link_is_alone(&hub->backlog);
   budget_t budget = {0, 0, 0};
   size_t nr = 0;
 
@@ -499,8 +488,6 @@ static void run_turn(uvperf__hub_t *hub) {
   run_queue(hub, &hub->fresh, SIZE_MAX, &budget);
   nr += run_queue(hub, &hub->backlog, SIZE_MAX, &budget);
   hub->is_backlog_late = nr == 0 && has_backlog;
-  if (!uvperf__hub_is_sound(hub))
-    return;
   if (hub->nr_queued > 0) {
     uvperf__hub_wake(hub);
     return;

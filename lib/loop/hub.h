@@ -55,7 +55,6 @@ struct uvperf__member_s {
   uint64_t event;     /* the id of its event; 0: not noted */
   uint64_t slice_ns;  /* the time that it wants in an iteration */
   uint64_t queued_in; /* the hub's turn in which it was queued */
-  int has_backlog;    /* it is queued with a backlog */
 };
 
 /* Joins the hub of the teardown's loop, if its owner has not joined it. The
