@@ -267,6 +267,61 @@ static void close_cancels_and_awaits_the_jobs_that_are_left(void **state) {
   fake_clock_set(0);
 }
 
+/* The hub stays for the other handle. */
+static void handle_with_two_openings_leaves_the_hub_once(void **state) {
+  fixture_t fixture, other;
+  work_t works[2];
+  fake_pool_hold();
+  begin(&fixture, *state);
+  begin(&other, *state);
+  begin_work(&fixture, &works[0], 1, 1);
+  begin_work(&fixture, &works[1], 1, 1);
+  uvperf_close(&fixture.handle, on_close);
+  fake_pool_finish();
+  uv_run(*state, UV_RUN_NOWAIT);
+  assert_int_equal(fixture.closes, 1);
+  uvperf_close(&other.handle, on_close);
+  uv_run(*state, UV_RUN_DEFAULT);
+  assert_int_equal(other.closes, 1);
+}
+
+static int open_nothing(const struct perf_event_attr *attr, int32_t pid,
+                        int32_t cpu, int group_fd, unsigned long flags,
+                        void *arg) {
+  (void)attr, (void)pid, (void)cpu, (void)group_fd, (void)flags, (void)arg;
+  return -EACCES;
+}
+
+/* Only a job that opens something by a function of the program has a limit. */
+static void calls_have_5_seconds_unless_the_program_says_more(void **state) {
+  static const struct {
+    uvperf_open_fn open;
+    uint32_t timeout_ms;
+    int opens;
+    uint32_t limit_ms;
+  } cases[] = {{open_nothing, 0, 1, 5000},
+               {open_nothing, 7000, 1, 7000},
+               {open_nothing, 0, 0, 0},
+               {NULL, 7000, 1, 0}};
+  fixture_t fixture;
+  work_t work;
+  size_t i;
+  for (i = 0; i < 4; i++) {
+    fake_kernel_reset();
+    fake_pool_hold();
+    begin(&fixture, *state);
+    uvperf__handle_limit_calls(&fixture.impl->base, cases[i].open,
+                               cases[i].timeout_ms);
+    begin_work(&fixture, &work, 1, cases[i].opens);
+    assert_int_equal(work.base.job.limit_ms, cases[i].limit_ms);
+    fake_pool_run();
+    uvperf_close(&fixture.handle, on_close);
+    uv_run(*state, UV_RUN_DEFAULT);
+    assert_int_equal(fixture.releases, 1);
+  }
+  fake_clock_set(0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(handle_is_of_one_type),
@@ -274,8 +329,14 @@ int main(void) {
           lost_records_are_counted_once_until_stop_flush_or_close),
       support_loop_test(handle_that_is_held_keeps_all_until_it_is_let_go),
       support_loop_test_setup_teardown(
+          calls_have_5_seconds_unless_the_program_says_more,
+          fake_kernel_loop_setup, fake_kernel_loop_teardown),
+      support_loop_test_setup_teardown(
           close_cancels_and_awaits_the_jobs_that_are_left,
           fake_kernel_loop_setup, fake_kernel_loop_teardown),
+      support_loop_test_setup_teardown(
+          handle_with_two_openings_leaves_the_hub_once, fake_kernel_loop_setup,
+          fake_kernel_loop_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ typedef struct one_s {
   uint64_t takes_ns; /* how long a record takes */
   int left;          /* records, with a backlog meanwhile */
   uint64_t max_ns;   /* of the last run */
-  int runs, cancels, closed;
+  int runs, flushes, cancels, closed;
   size_t nr_rings;
   size_t looks;
   int has_grown;
@@ -61,6 +61,7 @@ static void run(uvperf__member_t *member, uint64_t now_ns, uint64_t max_ns) {
 }
 
 static void flush(uvperf__member_t *member) {
+  ((one_t *)member)->flushes += 1;
   uvperf__hub_queue(member, 0);
 }
 
@@ -141,6 +142,10 @@ static int count_handles(uv_loop_t *loop) {
 
   uv_walk(loop, count, &nr);
   return nr;
+}
+
+static void count_active(uv_handle_t *handle, void *nr) {
+  *(int *)nr += uvperf__hub_is(handle) && uv_is_active(handle);
 }
 
 /* -- join and leave ------------------------------------------------------- */
@@ -258,6 +263,7 @@ static void hub_closed_by_others_cancels_all_members(void **state) {
   for (i = 0; i < 3; i++) {
     join(*state, &a, 'a');
     join(*state, &b, 'b');
+    uvperf__flush_once(&b.member.flush, 1);
     uv_walk(*state, uv_close_type, &types[i]);
     assert_false(uvperf__hub_is_sound(a.teardown.hub));
     queue(&a);
@@ -268,9 +274,10 @@ static void hub_closed_by_others_cancels_all_members(void **state) {
     assert_int_equal(b.cancels, 1);
     join(*state, &c, 'c');
     assert_ptr_not_equal(a.teardown.hub, c.teardown.hub);
-    queue(&c);
-    uv_run(*state, UV_RUN_NOWAIT);
-    assert_int_equal(c.runs, 1);
+    uvperf__flush_once(&c.member.flush, 1);
+    while (c.runs == 0)
+      uv_run(*state, UV_RUN_NOWAIT);
+    assert_int_equal(b.flushes, 0);
     leave(&a);
     leave(&b);
     leave(&c);
@@ -295,9 +302,27 @@ static void member_that_others_have_closed_leaves_at_once(void **state) {
   assert_int_equal(one.closed, 1);
 }
 
+static void member_that_was_removed_is_left_alone(void **state) {
+  one_t a, b;
+
+  join(*state, &a, 'a');
+  join(*state, &b, 'b');
+  queue(&a);
+  uvperf__flush_once(&a.member.flush, 1);
+  uvperf__flush_once(&b.member.flush, 1);
+  leave(&a);
+  while (b.runs == 0)
+    uv_run(*state, UV_RUN_NOWAIT);
+  assert_int_equal(a.flushes, 0);
+  assert_int_equal(a.runs, 0);
+  leave(&b);
+  uv_run(*state, UV_RUN_DEFAULT);
+}
+
 /* -- whose turn it is ----------------------------------------------------- */
 
 static void members_run_once_in_the_turn_after_they_were_queued(void **state) {
+  int nr_active = 0;
   one_t a, b;
 
   join(*state, &a, 'a');
@@ -313,9 +338,22 @@ static void members_run_once_in_the_turn_after_they_were_queued(void **state) {
   turn(*state);
   assert_string_equal(trace, "");
   queue(&a);
+  queue(&b);
+  queue(&a);
+  turn(*state);
+  assert_string_equal(trace, "ab");
+  queue(&b);
+  uvperf__hub_queue(&b.member, 1);
+  turn(*state);
+  assert_string_equal(trace, "b");
+  turn(*state);
+  assert_string_equal(trace, "");
+  queue(&a);
   uvperf__hub_dequeue(&a.member);
   turn(*state);
   assert_string_equal(trace, "");
+  uv_walk(*state, count_active, &nr_active);
+  assert_int_equal(nr_active, 0);
   leave(&a);
   leave(&b);
   uv_run(*state, UV_RUN_DEFAULT);
@@ -337,32 +375,38 @@ static void member_alone_gets_the_time_that_it_wants(void **state) {
   uv_run(*state, UV_RUN_DEFAULT);
 }
 
-/* 16 floods, with a callback of 20 us. Each iteration takes 1 ms and one
- * callback at most, and each member gets at least its share in two. */
-static void members_with_a_backlog_share_one_millisecond(void **state) {
+/* 16 floods. Each iteration takes 1 ms and one callback at most, and each
+ * member gets at least its share in two. */
+static void share_one_millisecond(uv_loop_t *loop, uint64_t takes_ns,
+                                  int least) {
   one_t ones[16];
   size_t i;
   int n;
 
   for (i = 0; i < 16; i++) {
-    join(*state, &ones[i], (char)('a' + i));
+    join(loop, &ones[i], (char)('a' + i));
     ones[i].left = 1000000;
-    ones[i].takes_ns = 20 * US;
+    ones[i].takes_ns = takes_ns;
     queue(&ones[i]);
   }
   for (n = 1; n <= 20; n++) {
-    assert_in_range(turn(*state), MS - 100 * US, MS + 20 * US);
+    assert_in_range(turn(loop), MS - 100 * US, MS + takes_ns);
     for (i = 0; i < 16; i++)
       if (n % 2 == 0)
-        assert_true(1000000 - ones[i].left >= n / 2 * 5);
+        assert_true(1000000 - ones[i].left >= n / 2 * least);
   }
   for (i = 0; i < 16; i++)
     leave(&ones[i]);
-  uv_run(*state, UV_RUN_DEFAULT);
+  uv_run(loop, UV_RUN_DEFAULT);
+}
+
+static void members_with_a_backlog_share_one_millisecond(void **state) {
+  share_one_millisecond(*state, 20 * US, 5);
+  share_one_millisecond(*state, 30 * US, 2);
 }
 
 static void member_without_a_backlog_comes_first(void **state) {
-  one_t floods[3], a;
+  one_t floods[3], a, b;
   size_t i;
 
   for (i = 0; i < 3; i++) {
@@ -371,11 +415,16 @@ static void member_without_a_backlog_comes_first(void **state) {
     queue(&floods[i]);
   }
   join(*state, &a, 'a');
+  join(*state, &b, 'b');
+  a.wakes = &b;
   turn(*state);
   assert_string_equal(trace, "xyz");
   queue(&a);
   assert_in_range(turn(*state), 0, MS + 2 * US);
   assert_string_equal(trace, "axyz");
+  turn(*state);
+  assert_string_equal(trace, "bxyz");
+  leave(&b);
   for (i = 0; i < 3; i++)
     leave(&floods[i]);
   leave(&a);
@@ -539,6 +588,7 @@ int main(void) {
       TEST(forked_child_has_a_hub_of_its_own),
       TEST(hub_closed_by_others_cancels_all_members),
       TEST(member_that_others_have_closed_leaves_at_once),
+      TEST(member_that_was_removed_is_left_alone),
       TEST(members_run_once_in_the_turn_after_they_were_queued),
       TEST(member_alone_gets_the_time_that_it_wants),
       TEST(members_with_a_backlog_share_one_millisecond),

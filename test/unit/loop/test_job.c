@@ -77,8 +77,10 @@ static void done(uvperf__job_t *job) {
     assert_int_equal(uvperf__job_begin(&jobs, task->loop, &task->then->job), 0);
 }
 
+/* The next job runs already. */
 static void late(uvperf__job_t *job) {
   (void)job;
+  assert_int_equal(jobs.running != NULL, fake_pool_waits());
   note('!');
 }
 
@@ -259,22 +261,48 @@ static void job_whose_call_hangs_does_not_hold_up_others(void **state) {
   end_calls(*state);
 }
 
+static task_t other;
+
+/* The queue has another request in the pool when the call returns. */
+static void hang_with_another(void) {
+  hang();
+  prepare(timer.timer.loop, &other, 'b', 1, 50 * MS);
+  assert_int_equal(uvperf__job_begin(&jobs, timer.timer.loop, &other.job), 0);
+}
+
+static void job_that_was_late_ends_beside_the_queue(void **state) {
+  task_t a, c;
+
+  prepare_call(*state, &a, 1, hang_with_another);
+  fake_pool_run();
+  assert_string_equal(trace, "a!A");
+  prepare(*state, &c, 'c', 1, 50 * MS);
+  assert_int_equal(uvperf__job_begin(&jobs, *state, &c.job), 0);
+  run_all();
+  assert_string_equal(trace, "a!AbBcC");
+  end_calls(*state);
+}
+
 static void wait_in_vain(void) {
   live_run_ms(timer.timer.loop, 5);
 }
 
 /* The pool may be busy, and in a forked child the call does not go on. */
 static void job_is_not_late_without_a_call_of_its_own(void **state) {
-  task_t a;
+  task_t a, b;
 
   prepare_call(*state, &a, 2, NULL);
   wait_in_vain();
   fake_pool_run();
   wait_in_vain();
   run_all();
-  wait_in_vain();
   assert_string_equal(trace, "aaA");
   assert_int_equal(a.code, -EACCES);
+  prepare(*state, &b, 'b', 1, 0); /* the timer of a's last request comes */
+  assert_int_equal(uvperf__job_begin(&jobs, *state, &b.job), 0);
+  wait_in_vain();
+  run_all();
+  assert_string_equal(trace, "aaAbB");
   end_calls(*state);
 
   memset(trace, 0, sizeof(trace));
@@ -340,6 +368,8 @@ int main(void) {
                                        setup, teardown),
       support_loop_test_setup_teardown(
           job_whose_call_hangs_does_not_hold_up_others, setup, teardown),
+      support_loop_test_setup_teardown(job_that_was_late_ends_beside_the_queue,
+                                       setup, teardown),
       support_loop_test_setup_teardown(
           job_is_not_late_without_a_call_of_its_own, setup, teardown),
       support_loop_test_setup_teardown(job_of_the_parent_is_left_alone, setup,

@@ -7,6 +7,7 @@
 #include "scripted_set.h"
 
 #include "loop/handle.h"
+#include "loop/hub.h"
 #include "random_run.h"
 #include "record_check.h"
 
@@ -65,6 +66,7 @@ typedef struct subject_s {
   uint64_t newest[2]; /* by next, and by callbacks: each has its own merge */
   int in_callback;
   const expected_t *in_hand; /* NULL: no record */
+  uint8_t *borrowed;         /* the hub's buffer for another handle, or NULL */
 } subject_t;
 
 static subject_t subject;
@@ -231,11 +233,22 @@ static void on_record(uvperf_handle_t *handle, int status,
   subject.in_callback = 0;
 }
 
+/* The handle keeps no buffer if the record lies in place. */
+static void check_room(const uvperf_record_t *record) {
+  const uvperf__handle_t *self = subject.handle->impl;
+
+  if (self->room != NULL)
+    assert_ptr_equal(self->room, record->bytes);
+  if (subject.borrowed != NULL)
+    assert_int_equal(subject.borrowed[0], 0xee);
+}
+
 /* Takes a record in hand. Returns the same as uvperf_next. */
 static int take(const uvperf_record_t **record, queue_t **queue) {
   int rc = uvperf_next(subject.handle, record);
 
   subject.in_hand = NULL;
+  check_room(*record);
   if (*record == NULL) {
     check_tails();
     return rc;
@@ -276,7 +289,10 @@ static void build(const queue_t *queue, expected_t *expected,
   expected->values.time = subject.time;
   if (expected->state == FOREIGN) {
     expected->values.time -= draw(500);
-    expected->values.id += 10 + draw(1000);
+    if (draw(2)) /* else 0, as a free slot of a table of ids */
+      expected->values.id += 10 + draw(1000);
+    else
+      expected->values.id = 0;
   }
   expected->values.pid = (uint32_t)draw(1000000);
   expected->values.callchain_nr = draw(12);
@@ -370,9 +386,12 @@ static void open_event(uv_loop_t *loop, uint64_t sample_type) {
 }
 
 static void open_set(uv_loop_t *loop, uint64_t sample_type) {
+  uint64_t more = draw(8); /* so that the slot of id 0 may be free */
   size_t i;
 
   scripted_set_plan(&subject.set, subject.kind == SET_IN_ORDER);
+  for (i = 0; i < 4; i++)
+    subject.set.events[i]->id += more;
   subject.set.make.attrs[0].sample_type = sample_type;
   subject.set.make.attrs[0].sample_id_all = 1;
   scripted_set_open_planned(loop, &subject.set);
@@ -382,7 +401,7 @@ static void open_set(uv_loop_t *loop, uint64_t sample_type) {
   for (i = 0; i < 2; i++) {
     subject.queues[i].ring = subject.set.events[2 * i + 1];
     subject.queues[i].attr = &subject.set.events[2 * i]->attr;
-    subject.queues[i].id = 100 + 2 * i;
+    subject.queues[i].id = 100 + more + 2 * i;
   }
 }
 
@@ -440,6 +459,19 @@ static void start(void) {
 
 /* -- at random ------------------------------------------------------------- */
 
+/* As if another handle had a record that wraps. */
+static void borrow_or_give_back(void) {
+  const uvperf__handle_t *self = subject.handle->impl;
+
+  if (subject.borrowed == NULL) {
+    subject.borrowed = uvperf__hub_lend(self->teardown.hub);
+    subject.borrowed[0] = 0xee; /* no record begins so */
+  } else {
+    uvperf__hub_give_back(self->teardown.hub, subject.borrowed);
+    subject.borrowed = NULL;
+  }
+}
+
 /* With a record in hand. */
 static void disturb(const queue_t *queue) {
   uvperf_ring_info_t info;
@@ -470,6 +502,10 @@ static void disturb(const queue_t *queue) {
         assert_int_equal(uvperf_disable(subject.handle, UVPERF_ALL, NULL), 0);
         assert_int_equal(uvperf_enable(subject.handle, UVPERF_ALL, NULL), 0);
       }
+      break;
+    case 5:
+      assert_int_equal(uvperf_next(subject.handle, NULL), UV_EINVAL);
+      borrow_or_give_back();
       break;
     default:
       break;
@@ -524,6 +560,8 @@ static void run_at_random(uv_loop_t *loop, enum kind kind, uint64_t seed) {
   }
   while (any_waits())
     take_one();
+  if (subject.borrowed != NULL)
+    borrow_or_give_back();
   uvperf_stats(subject.handle, &stats);
   assert_true(stats.bytes >
               4 * subject.queues[0].ring->ring_size * subject.nr_rings);
