@@ -7,6 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "loop/handle.h"
+
 #define LIMIT_MS 20
 
 /* What options.open does. */
@@ -14,6 +16,8 @@ typedef struct hook_s {
   uv_sem_t begun; /* posted when it is called */
   uv_sem_t go;    /* it waits for this, unless takes_ns is set */
   uint64_t takes_ns;
+  int ends_when_late; /* it waits until the call is given up, no longer */
+  _Atomic(uvperf__calls_t *) given_up;
   atomic_uint calls;
 } hook_t;
 
@@ -30,6 +34,16 @@ typedef struct opened_s {
   uint64_t closed;
 } opened_t;
 
+static void wait_until_late(hook_t *hook) {
+  uvperf__calls_t *calls;
+
+  do
+    calls = atomic_load(&hook->given_up);
+  while (calls == NULL);
+  while (atomic_load(&calls->began_ms) & 1) /* a time */
+    continue;
+}
+
 static int hang(const struct perf_event_attr *attr, int32_t pid, int32_t cpu,
                 int group_fd, unsigned long flags, void *arg) {
   hook_t *hook = arg;
@@ -37,7 +51,9 @@ static int hang(const struct perf_event_attr *attr, int32_t pid, int32_t cpu,
 
   atomic_fetch_add(&hook->calls, 1);
   uv_sem_post(&hook->begun);
-  if (hook->takes_ns == 0)
+  if (hook->ends_when_late)
+    wait_until_late(hook);
+  else if (hook->takes_ns == 0)
     uv_sem_wait(&hook->go);
   while (uv_hrtime() < end)
     continue;
@@ -232,6 +248,32 @@ static void child_forked_while_a_call_hangs_opens_another(void **state) {
 
 /* -- around the limit ------------------------------------------------------ */
 
+/* The loop gives it up meanwhile. */
+static void call_that_returns_at_once_when_it_is_late_leaves_nothing(void **s) {
+  size_t fds = support_count_fds();
+  opened_t opened, other;
+  unsigned i;
+
+  support_need_own_events(__func__);
+  for (i = 0; i < 100; i++) {
+    prepare(&opened, 0);
+    opened.hook.ends_when_late = 1;
+    begin[i % 2](*s, &opened, 2);
+    prepare(&other, 1);
+    begin_event(*s, &other, 0);
+    atomic_store(&opened.hook.given_up,
+                 ((uvperf__handle_t *)opened.handle->impl)->jobs->job.calls);
+    assert_true(run_until(*s, &opened.opened));
+    assert_int_equal(opened.status, UV_ETIMEDOUT);
+    assert_true(run_until(*s, &other.opened));
+    close_opened(*s, &other);
+    close_opened(*s, &opened);
+    while (uv_run(*s, UV_RUN_ONCE) != 0)
+      continue;
+  }
+  assert_int_equal(support_count_fds(), fds);
+}
+
 /* Whether it was in time or not, no fd is left. */
 static void call_that_is_nearly_late_leaves_nothing(void **state) {
   size_t fds = support_count_fds();
@@ -239,8 +281,8 @@ static void call_that_is_nearly_late_leaves_nothing(void **state) {
   opened_t opened;
 
   support_need_own_events(__func__);
-  for (i = 0; i < 200; i++) {
-    prepare(&opened, 1900000 + i % 20 * UINT64_C(20000));
+  for (i = 0; i < 100; i++) {
+    prepare(&opened, 1900000 + i % 10 * UINT64_C(40000));
     begin[i % 2](*state, &opened, 2);
     assert_true(run_until(*state, &opened.opened));
     in_time += opened.status == 0;
@@ -249,7 +291,7 @@ static void call_that_is_nearly_late_leaves_nothing(void **state) {
     while (uv_run(*state, UV_RUN_ONCE) != 0)
       continue;
   }
-  assert_int_equal(in_time + late, 200);
+  assert_int_equal(in_time + late, 100);
   assert_int_equal(support_count_fds(), fds);
 }
 
@@ -275,6 +317,8 @@ int main(void) {
       support_loop_test(others_go_on_while_a_call_hangs),
       support_loop_test(handle_closed_while_a_call_hangs_is_closed),
       support_loop_test(child_forked_while_a_call_hangs_opens_another),
+      support_loop_test(
+          call_that_returns_at_once_when_it_is_late_leaves_nothing),
       support_loop_test(call_that_is_nearly_late_leaves_nothing),
       support_loop_test(init_without_a_callback_has_no_limit),
   };

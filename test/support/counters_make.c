@@ -119,6 +119,25 @@ uvperf__counters_t *counters_open(const counters_make_t *make) {
   return counters_open_on("", make);
 }
 
+int counters_add_elsewhere(uvperf__counters_t *counters,
+                           const uvperf_target_t *target,
+                           uvperf_error_t *error) {
+  uvperf__counters_t *made;
+  uvperf__adding_t adding;
+  int rc =
+      uvperf__counters_new_for_target(&made, counters, target, &adding, error);
+
+  if (rc != 0)
+    return rc;
+  while (uvperf__adding_step(&adding, 0))
+    continue;
+  rc = uvperf__adding_end(&adding, error);
+  if (rc == 0)
+    rc = uvperf__counters_take_target(counters, made, error);
+  uvperf__counters_free(made);
+  return rc;
+}
+
 void counters_refused(const counters_make_t *make, uvperf_error_t *error,
                       int code, int cause) {
   uvperf__counters_t *counters = (void *)error;

@@ -49,6 +49,12 @@ uvperf__counters_t *counters_open(const counters_make_t *make);
 uvperf__counters_t *counters_open_on(const char *root,
                                      const counters_make_t *make);
 
+/* Opens a target in counters of its own, as libuv's pool does, and has it join.
+ * Returns 0, or a code and the error. */
+int counters_add_elsewhere(uvperf__counters_t *counters,
+                           const uvperf_target_t *target,
+                           uvperf_error_t *error);
+
 /* Opens them, which must fail with this code and cause and leave nothing
  * open. */
 void counters_refused(const counters_make_t *make, uvperf_error_t *error,

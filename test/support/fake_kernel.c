@@ -433,8 +433,8 @@ ssize_t __wrap_uvperf__sys_read(int fd, void *buffer, size_t size) {
   int code;
 
   fake = fake_event_of(fd);
-  if (fake_scripted(FAKE_READ, &code))
-    rc = code;
+  if (fake_scripted(FAKE_READ, &code)) /* Linux checks the size first */
+    rc = code == -ECHILD && size == 0 ? -ENOSPC : code;
   else if (fake != NULL)
     rc = read_event(fake, buffer, size);
   else

@@ -100,6 +100,118 @@ static void target_of_tracepoints_is_removed_by_the_pool(void **state) {
   remove_target(*state, 1);
 }
 
+static void on_target(uvperf_set_t *set, int status, void *data, uint32_t index,
+                      const uvperf_error_t *error) {
+  (void)set;
+  (void)index;
+  (void)error;
+  *(int *)data = status;
+}
+
+static int take_time(fake_event_t *fake, unsigned long request,
+                     uintptr_t argument) {
+  (void)fake;
+  (void)request;
+  (void)argument;
+  opened_set_take_time(NULL);
+  return 0;
+}
+
+enum leaving {
+  REMOVED,
+  SET_CLOSED,
+  EVENT_CLOSED
+};
+
+/* While a target is being opened, another one is removed, or another handle
+ * closes. */
+static void leave_while_opening(uv_loop_t *loop, enum leaving how,
+                                const char *log) {
+  fake_event_t *events[6];
+  live_set_t live, other;
+  live_collector_t event;
+  counters_make_t make;
+  uvperf_target_t target;
+  int status = 1;
+  size_t i;
+
+  counters_make_setup(NULL);
+  counters_script(events, 6);
+  counters_make(&make, 1);
+  make.attrs[0].type = PERF_TYPE_TRACEPOINT;
+  counters_add_cpus(&make, "0-1");
+  target = make.targets[0];
+  target.data = &status;
+  fake_pool_hold();
+  if (how != REMOVED) {
+    if (how == SET_CLOSED)
+      live_set_begin(loop, &other, &make.options);
+    else
+      live_init(loop, &event, &make.attrs[0], NULL);
+    make.options.flags = UVPERF_SET_TARGETS_LATER;
+    make.options.nr_targets = 0;
+  }
+  live_set_begin(loop, &live, &make.options);
+  for (i = 0; i < 6; i++)
+    events[i]->on_ioctl = take_time;
+  fake_on_open(opened_set_take_time);
+  opened_set_take_time(NULL);
+  fake_log_clear();
+  assert_int_equal(uvperf_set_add(&live.set, &target, on_target, NULL, NULL),
+                   0);
+  if (how == REMOVED)
+    assert_int_equal(uvperf_set_remove(&live.set, 0, NULL, NULL), 0);
+  else if (how == SET_CLOSED)
+    uvperf_close(&other.set.handle, live_set_on_close);
+  else
+    uvperf_close(&event.event.handle, NULL);
+  run_loop(loop);
+  fake_pool_finish();
+  assert_int_equal(status, 0);
+  assert_string_equal(fake_log(), log);
+  fake_clock_set(0);
+  if (how == SET_CLOSED)
+    live_set_wait_closed(&other);
+  uvperf_close(&live.set.handle, live_set_on_close);
+  run_loop(loop);
+  fake_pool_finish();
+  live_set_wait_closed(&live);
+  fake_assert_clean();
+}
+
+/* They count no longer than necessary, but the target is opened before their
+ * events are closed. */
+static void events_that_leave_are_disabled_first_and_closed_last(void **state) {
+  const char *log = "open, ioctl DISABLE, ioctl DISABLE, open, ioctl ENABLE, "
+                    "ioctl ENABLE, close, close";
+
+  leave_while_opening(*state, REMOVED, log);
+  leave_while_opening(*state, SET_CLOSED, log);
+  leave_while_opening(
+      *state, EVENT_CLOSED,
+      "ioctl DISABLE, open, open, ioctl ENABLE, ioctl ENABLE, close");
+}
+
+static void targets_removed_at_the_same_time_are_closed_together(void **state) {
+  scripted_set_t scripted;
+  live_set_t *live;
+
+  scripted_set_plan(&scripted, 0);
+  scripted.make.attrs[0].type = PERF_TYPE_TRACEPOINT;
+  scripted.make.targets[0].cpus = "0";
+  counters_add_cpus(&scripted.make, "1");
+  fake_pool_hold();
+  scripted_set_open_planned(*state, &scripted);
+  live = &scripted.stream.live;
+  assert_int_equal(uvperf_set_remove(&live->set, 0, NULL, NULL), 0);
+  assert_int_equal(closing_fds(live), 1);
+  assert_int_equal(uvperf_set_remove(&live->set, 1, NULL, NULL), 0);
+  assert_int_equal(closing_fds(live), 2);
+  fake_pool_finish();
+  assert_int_equal(closing_fds(live), 0);
+  scripted_set_close(&scripted);
+}
+
 static void events_are_closed_by_the_pool_if_they_are_64_or_more(void **state) {
   live_set_t live;
   size_t nr;
@@ -121,14 +233,6 @@ static void events_are_closed_by_the_pool_if_they_are_64_or_more(void **state) {
     live_set_wait_closed(&live);
     fake_assert_clean();
   }
-}
-
-static void on_target(uvperf_set_t *set, int status, void *data, uint32_t index,
-                      const uvperf_error_t *error) {
-  (void)set;
-  (void)index;
-  (void)error;
-  *(int *)data = status;
 }
 
 /* The handle is closed after the last step of opening. Another request of the
@@ -219,6 +323,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       scripted_set_test(set_of_tracepoints_is_closed_by_the_pool),
       scripted_set_test(target_of_tracepoints_is_removed_by_the_pool),
+      scripted_set_test(events_that_leave_are_disabled_first_and_closed_last),
+      scripted_set_test(targets_removed_at_the_same_time_are_closed_together),
       scripted_set_test(events_are_closed_by_the_pool_if_they_are_64_or_more),
       scripted_set_test(target_that_comes_too_late_is_closed_by_the_pool),
       scripted_set_test(set_of_tracepoints_closes_though_calls_fail),

@@ -80,18 +80,23 @@ static void finish(uvperf__counters_t *counters) {
 /* -- each event its own --------------------------------------------------- */
 
 static void program_is_duplicated_for_later_places(void **state) {
-  fake_event_t *events[3];
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  fake_event_t *events[4];
   uvperf__counters_t *counters;
   size_t fds = support_count_fds();
 
   (void)state;
-  counters = open_on_cpus(events, PERF_TYPE_SOFTWARE, "0-1", 3);
+  counters = open_on_cpus(events, PERF_TYPE_SOFTWARE, "0-1", 4);
   assert_int_equal(set_program(counters, NULL), 0);
   assert_string_equal(fake_log(), "bpf link, bpf link");
   last_program = -1;
   fake_log_clear();
   assert_int_equal(add_cpu(counters, "2"), 0);
   assert_string_equal(fake_log(), "open, bpf link");
+  target.type = UVPERF_TARGET_CPUS;
+  target.cpus = "3";
+  assert_int_equal(counters_add_elsewhere(counters, &target, NULL), 0);
+  assert_string_equal(fake_log(), "open, bpf link, open, bpf link");
   assert_int_equal(fcntl(last_program, F_GETFD), FD_CLOEXEC);
   finish(counters);
   assert_int_equal(support_count_fds(), fds);

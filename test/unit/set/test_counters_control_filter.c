@@ -60,13 +60,14 @@ static void note_ioctls(fake_event_t **events, size_t nr) {
 }
 
 static void filter_is_set_at_all_places_and_later_ones(void **state) {
-  fake_event_t *events[6];
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  fake_event_t *events[8];
   uvperf__counters_t *counters;
   char filter[] = "pid == 7";
 
   (void)state;
-  counters = open_on_cpus(events, 2, "0-1", 6);
-  note_ioctls(events, 6);
+  counters = open_on_cpus(events, 2, "0-1", 8);
+  note_ioctls(events, 8);
   fake_log_clear();
   assert_int_equal(uvperf__counters_set_filter(counters, 1, filter, NULL), 0);
   assert_string_equal(fake_log(), "ioctl SET_FILTER, ioctl SET_FILTER");
@@ -75,6 +76,15 @@ static void filter_is_set_at_all_places_and_later_ones(void **state) {
   assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
   fake_log_clear();
   assert_int_equal(add_cpu(counters, "2", NULL, NULL), 0);
+  assert_string_equal(fake_log(), "open, open, ioctl SET_FILTER, ioctl "
+                                  "ENABLE, ioctl ENABLE");
+  assert_string_equal(last_filter, "pid == 7");
+  last_filter[0] = '\0';
+  fake_log_clear();
+  target.type = UVPERF_TARGET_CPUS;
+  target.cpus = "3";
+  assert_int_equal(counters_add_elsewhere(counters, &target, NULL), 0);
+  /* The other thread enables it, and no call is made twice. */
   assert_string_equal(fake_log(), "open, open, ioctl SET_FILTER, ioctl "
                                   "ENABLE, ioctl ENABLE");
   assert_string_equal(last_filter, "pid == 7");

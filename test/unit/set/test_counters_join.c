@@ -3,9 +3,12 @@
  * unchanged. */
 #include "opened_set.h"
 
+#include <errno.h>
+
 #include "fake_clock.h"
 #include "fake_pool.h"
 #include "hanging_open.h"
+#include "set/counters_internal.h"
 
 typedef struct added_s {
   opened_set_t opened;
@@ -133,20 +136,23 @@ static void remove_pending(added_t *added) {
   assert_int_equal(added->added, 1);
   assert_int_equal(added->status, UV_ECANCELED);
   assert_int_equal(added->error.code, UV_ECANCELED);
+  assert_int_equal(added->error.cause, UVPERF_CAUSE_ARGUMENT);
   assert_int_equal(added->index, 1);
   assert_int_equal(uvperf_set_nr_open(set), 4);
   assert_int_equal(uvperf_nr_rings(&added->opened.set.handle), 2);
 }
 
 /* In the last round the pool has nothing left to do. */
-static void target_removed_while_it_is_opened_is_cancelled(void **state) {
+static void remove_at_each_step(uv_loop_t *loop, int fails) {
   unsigned steps, i;
   added_t added;
 
   fake_clock_set(1);
   for (steps = 0;; steps++) {
-    assert_int_equal(begin_target(*state, &added, 0), 0);
+    assert_int_equal(begin_target(loop, &added, 0), 0);
     fake_on_open(opened_set_take_time);
+    if (fails)
+      fake_fail_from(FAKE_OPEN, 1, -EACCES);
     for (i = 0; i < steps && fake_pool_waits(); i++)
       fake_pool_run();
     if (added.added)
@@ -155,11 +161,17 @@ static void target_removed_while_it_is_opened_is_cancelled(void **state) {
     remove_pending(&added);
     assert_int_equal(added.opened.events[6]->fd, -1);
     assert_int_equal(added.opened.events[7]->fd, -1);
-    opened_set_close(*state, &added.opened);
+    opened_set_close(loop, &added.opened);
   }
-  assert_in_range(steps, 2, 9);
-  opened_set_close(*state, &added.opened);
+  assert_int_equal(added.status, fails ? UV_EACCES : 0);
+  assert_in_range(steps, fails ? 1 : 2, 9);
+  opened_set_close(loop, &added.opened);
   fake_clock_set(0);
+}
+
+static void target_removed_while_it_is_opened_is_cancelled(void **state) {
+  remove_at_each_step(*state, 0);
+  remove_at_each_step(*state, 1);
 }
 
 static void remove_in_callback(uvperf_set_t *set, int status, void *data,
@@ -240,6 +252,8 @@ static void target_that_was_overtaken_keeps_its_place(void **state) {
   failures = uvperf_set_failures(&added.opened.set, &nr);
   assert_int_equal(nr, 2);
   assert_int_equal(failures[0].error.target_index, 1);
+  assert_int_equal(failures[0].cpu, 1);
+  assert_int_equal(failures[0].pid, -1);
   assert_int_equal(failures[1].error.target_index, 2);
   assert_int_equal(uvperf_set_remove(&added.opened.set, 1, reading, NULL), 0);
   assert_int_equal(uvperf_reading_place(reading, 0)->cpu, 1);
@@ -480,32 +494,258 @@ static void set_closed_in_the_callback_after_uv_close_is_clean(void **state) {
   fake_assert_clean();
 }
 
-/* There is no event of the set yet that has the period. */
-static void first_target_with_another_period_is_opened_again(void **state) {
-  uvperf_target_t target;
-  added_t added;
-  int is_changed;
+static void on_record(uvperf_handle_t *handle, int status,
+                      const uvperf_record_t *record) {
+  (void)handle;
+  (void)status;
+  (void)record;
+}
 
-  for (is_changed = 0; is_changed < 2; is_changed++) {
-    opened_set_plan(&added.opened, 0);
-    added.opened.opened = 1;
-    added.added = 0;
-    target = added.opened.make.targets[0];
-    target.data = &added;
-    added.opened.make.options.nr_targets = 0;
-    added.opened.make.options.flags |= UVPERF_SET_TARGETS_LATER;
-    assert_int_equal(uvperf_set_init(*state, &added.opened.set,
-                                     &added.opened.make.options, NULL),
-                     0);
-    assert_int_equal(
-        uvperf_set_add(&added.opened.set, &target, on_target, NULL, NULL), 0);
-    if (is_changed)
-      assert_int_equal(
-          uvperf_change_period(&added.opened.set.handle, 1, 2000, NULL), 0);
+/* A started set without targets, and its first one, which is being opened. The
+ * nth allocation fails from now on. With 0 the pool refuses the target. Returns
+ * what uvperf_set_add returns. */
+static int begin_first(uv_loop_t *loop, added_t *added, unsigned nth) {
+  opened_set_t *opened = &added->opened;
+  uvperf_target_t target;
+
+  opened_set_plan(opened, UVPERF_SET_TARGETS_LATER);
+  opened->opened = 1;
+  added->added = 0;
+  added->error.code = 0;
+  target = opened->make.targets[0];
+  target.data = added;
+  opened->make.options.nr_targets = 0;
+  opened->make.options.fallbacks = UVPERF_FALLBACK_KERNEL;
+  assert_int_equal(
+      uvperf_attr_set(&opened->make.attrs[1], UVPERF_ATTR_SIG_DATA, 7), 0);
+  assert_int_equal(
+      uvperf_set_init(loop, &opened->set, &opened->make.options, NULL), 0);
+  assert_int_equal(uvperf_start(&opened->set.handle, NULL, on_record, NULL), 0);
+  if (nth == 0)
+    fake_pool_reset();
+  else
+    fake_fail(FAKE_CALLOC, nth, 0);
+  return uvperf_set_add(&opened->set, &target, on_target, NULL, &added->error);
+}
+
+/* Its rings are new: they may be opened and not watched. */
+static void first_target_without_memory_leaves_the_set_empty(void **state) {
+  unsigned failures, nth = 0;
+  added_t added;
+  int rc;
+
+  do {
+    rc = begin_first(*state, &added, nth);
     fake_pool_finish();
-    assert_int_equal(added.status, is_changed ? UV_EAGAIN : 0);
+    failures = fake_failures();
+    assert_int_equal(added.added, rc == 0);
+    if (rc == 0)
+      rc = added.status;
+    assert_int_equal(added.error.code, rc);
+    if (rc != 0)
+      assert_int_equal(rc, UV_ENOMEM);
+    assert_int_equal(uvperf_set_nr_open(&added.opened.set), rc != 0 ? 0 : 4);
     opened_set_close(*state, &added.opened);
+  } while (nth++ == 0 || failures != 0);
+  assert_int_equal(rc, 0);
+  assert_true(nth > 10);
+}
+
+static void first_target_that_cannot_join_leaves_no_ring(void **state) {
+  added_t added;
+
+  assert_int_equal(begin_first(*state, &added, 999), 0);
+  fake_fail(FAKE_IOCTL, 1, -EINVAL); /* SET_OUTPUT */
+  fake_pool_finish();
+  assert_int_equal(added.status, UV_EINVAL);
+  assert_int_equal(uvperf_set_nr_open(&added.opened.set), 0);
+  assert_int_equal(uvperf_nr_rings(&added.opened.set.handle), 0);
+  opened_set_close(*state, &added.opened);
+}
+
+/* There is no event of the set yet that has the period. With `fails` a fallback
+ * has changed the event. */
+static void first_target_with_another_period_is_opened_again(void **state) {
+  int is_changed, fails;
+  added_t added;
+
+  for (is_changed = 0; is_changed < 2; is_changed++)
+    for (fails = 0; fails < 2; fails++) {
+      assert_int_equal(begin_first(*state, &added, 999), 0);
+      if (fails)
+        fake_fail(FAKE_OPEN, 2, -E2BIG);
+      if (is_changed)
+        assert_int_equal(
+            uvperf_change_period(&added.opened.set.handle, 1, 2000, NULL), 0);
+      fake_pool_finish();
+      assert_int_equal(fake_failures(), fails);
+      assert_int_equal(added.status, is_changed ? UV_EAGAIN : 0);
+      opened_set_close(*state, &added.opened);
+    }
+}
+
+/* -- the counters alone ---------------------------------------------------- */
+
+static size_t nr_changes(const uvperf__counters_t *counters) {
+  size_t nr;
+
+  uvperf__counters_changes(counters, 0, &nr);
+  return nr;
+}
+
+/* Without targets. A kernel that refuses the attr accepts it with a change. */
+static uvperf__counters_t *open_for_fallbacks(void **state,
+                                              counters_make_t *make) {
+  fake_event_t *events[64];
+
+  counters_make_setup(state);
+  counters_script(events, 64);
+  counters_make(make, 1);
+  assert_int_equal(uvperf_attr_set(&make->attrs[0], UVPERF_ATTR_SIG_DATA, 7),
+                   0);
+  counters_add_cpus(make, "0-1");
+  make->options.nr_targets = 0;
+  make->options.flags = UVPERF_SET_TARGETS_LATER;
+  make->options.fallbacks = UVPERF_FALLBACK_KERNEL;
+  return counters_open(make);
+}
+
+/* Both have been opened before one of them joins. */
+static void targets_that_join_have_the_same_fallbacks(void **state) {
+  uvperf__counters_t *counters, *made[2];
+  uvperf__adding_t adding[2];
+  unsigned failures, nth;
+  counters_make_t make;
+  uvperf_error_t error;
+  int both, rc;
+  size_t i;
+
+  for (both = 0; both < 2; both++) {
+    nth = 0;
+    counters = open_for_fallbacks(state, &make);
+    for (i = 0; i < 2; i++)
+      assert_int_equal(uvperf__counters_new_for_target(&made[i], counters,
+                                                       &make.targets[0],
+                                                       &adding[i], NULL),
+                       0);
+    for (i = 0; i < 2; i++) {
+      if (i == 0 || both)
+        fake_fail(FAKE_OPEN, 1, -E2BIG);
+      while (uvperf__adding_step(&adding[i], 0))
+        continue;
+      assert_int_equal(uvperf__adding_end(&adding[i], NULL), 0);
+    }
+    assert_int_equal(uvperf__counters_take_target(counters, made[0], NULL), 0);
+    assert_int_equal(nr_changes(counters), 1);
+    assert_int_equal(uvperf__counters_take_target(counters, made[1], &error),
+                     both ? 0 : -EAGAIN);
+    if (!both)
+      assert_int_equal(error.attr_index, 0);
+    uvperf__counters_free(made[0]);
+    uvperf__counters_free(made[1]);
+    fake_fail(FAKE_OPEN, 1, -EMFILE);
+    assert_int_equal(
+        uvperf__counters_add_target(counters, &make.targets[0], NULL, NULL),
+        -EMFILE);
+    assert_int_equal(nr_changes(counters), 1);
+    assert_non_null(uvperf__counters_item(counters, 0)); /* makes a label */
+    do {
+      fake_fail(FAKE_CALLOC, ++nth, 0);
+      failures = fake_failures();
+      rc = counters_add_elsewhere(counters, &make.targets[0], &error);
+      assert_int_equal(rc, fake_failures() != failures ? -ENOMEM : 0);
+    } while (rc != 0);
+    assert_int_equal(uvperf__counters_nr_open(counters), both ? 6 : 4);
+    uvperf__counters_free(counters);
+    fake_assert_clean();
   }
+}
+
+/* They were those of the set when it began to be opened. */
+static void target_with_fallbacks_that_are_gone_does_not_join(void **state) {
+  counters_make_t make;
+  uvperf__counters_t *made, *counters = open_for_fallbacks(state, &make);
+  const uvperf_target_t *target = &make.targets[0];
+  uvperf__adding_t adding;
+
+  fake_fail(FAKE_OPEN, 1, -E2BIG);
+  assert_int_equal(uvperf__counters_add_target(counters, target, NULL, NULL),
+                   0);
+  assert_int_equal(
+      uvperf__counters_new_for_target(&made, counters, target, &adding, NULL),
+      0);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0, NULL, NULL), 0);
+  fake_fail(FAKE_OPEN, 1, -EMFILE);
+  assert_int_equal(uvperf__counters_add_target(counters, target, NULL, NULL),
+                   -EMFILE);
+  assert_int_equal(nr_changes(counters), 0);
+  while (uvperf__adding_step(&adding, 0))
+    continue;
+  assert_int_equal(uvperf__adding_end(&adding, NULL), 0);
+  assert_int_equal(uvperf__counters_take_target(counters, made, NULL), -EAGAIN);
+  uvperf__counters_free(made);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+/* So that other jobs can run in between. */
+static void step_closes_at_most_one_event(void **state) {
+  uvperf__counters_t *counters, *made;
+  uvperf__adding_t adding;
+  counters_make_t make;
+  fake_event_t *events[8];
+  unsigned steps = 0, closes;
+  int more;
+
+  counters_make_setup(state);
+  counters_script(events, 8);
+  counters_make(&make, 1);
+  counters_add_cpus(&make, "0-3");
+  counters = counters_open(&make);
+  assert_int_equal(uvperf__counters_new_for_target(
+                       &made, counters, &make.targets[0], &adding, NULL),
+                   0);
+  do {
+    closes = fake_count(FAKE_CLOSE);
+    more = uvperf__adding_step(&adding, events[7]->fd >= 0);
+    steps += fake_count(FAKE_CLOSE) != closes;
+    assert_in_range(fake_count(FAKE_CLOSE) - closes, 0, 1);
+  } while (more);
+  assert_int_equal(steps, 4);
+  assert_int_equal(uvperf__adding_end(&adding, NULL), -ECANCELED);
+  uvperf__counters_free(made);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
+/* The side band is opened first. */
+static void side_band_alone_does_not_join(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  uvperf_error_t error;
+  fake_event_t *events[16];
+
+  counters_make_setup(state);
+  counters_script(events, 16);
+  counters_make_records(&make, 2);
+  make.options.side_band = UVPERF_SIDE_BAND_TASKS;
+  counters_add_cpus(&make, "0");
+  counters_add_cpus(&make, "1");
+  make.options.nr_targets = 1;
+  counters = counters_open(&make);
+  fake_fail(FAKE_OPEN, 3, -ENODEV);
+  assert_int_equal(counters_add_elsewhere(counters, &make.targets[1], &error),
+                   0);
+  assert_int_equal(counters_nr_failures(counters), 1);
+  assert_int_equal(counters_failure(counters, 0)->error.target_index, 1);
+  assert_int_equal(counters_failure(counters, 0)->error.attr_index, 1);
+  fake_fail(FAKE_OPEN, 2, -ENODEV);
+  fake_fail(FAKE_OPEN, 3, -ENODEV);
+  assert_int_equal(counters_add_elsewhere(counters, &make.targets[1], &error),
+                   -ENODEV);
+  assert_int_equal(uvperf__counters_nr_open(counters), 5);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
 }
 
 int main(void) {
@@ -522,6 +762,12 @@ int main(void) {
       scripted_set_test(target_removed_while_its_call_hangs_is_cancelled),
       scripted_set_test(target_whose_call_hangs_times_out),
       scripted_set_test(event_that_cannot_join_takes_the_target_along),
+      cmocka_unit_test(targets_that_join_have_the_same_fallbacks),
+      cmocka_unit_test(target_with_fallbacks_that_are_gone_does_not_join),
+      cmocka_unit_test(step_closes_at_most_one_event),
+      cmocka_unit_test(side_band_alone_does_not_join),
+      scripted_set_test(first_target_without_memory_leaves_the_set_empty),
+      scripted_set_test(first_target_that_cannot_join_leaves_no_ring),
       scripted_set_test(first_target_with_another_period_is_opened_again),
       scripted_set_test(set_closed_in_the_callback_after_uv_close_is_clean),
   };

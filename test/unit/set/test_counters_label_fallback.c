@@ -73,6 +73,7 @@ static void item_after_a_clock_has_its_name_and_unit(void **state) {
   expect(counters, 3, "page-faults", "");
   assert_ptr_equal(uvperf__counters_item(counters, 0)->label,
                    uvperf__counters_item(counters, 0)->label);
+  assert_int_equal(counters_add_elsewhere(counters, &make.targets[0], NULL), 0);
   finish(counters);
 }
 
@@ -224,6 +225,7 @@ static void item_of_a_tracepoint_is_known_without_opening_it(void **state) {
 
 /* A later target that would need a clock fails. */
 static void item_stays_as_it_could_be_opened_at_first(void **state) {
+  const uvperf_target_t self = UVPERF_TARGET_INIT;
   uvperf__counters_t *counters;
 
   (void)state;
@@ -231,6 +233,7 @@ static void item_stays_as_it_could_be_opened_at_first(void **state) {
   counters = counters_open(&make);
   fake_on_open(no_hardware);
   assert_int_equal(add_target(counters, UVPERF_TARGET_SELF), -ENOENT);
+  assert_int_equal(counters_add_elsewhere(counters, &self, NULL), -ENOENT);
   expect(counters, 0, "cycles", "");
   finish(counters);
 }

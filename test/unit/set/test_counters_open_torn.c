@@ -20,22 +20,29 @@ static void group_that_was_torn_is_opened_again(void **state) {
   uvperf__counters_t *counters;
   counters_make_t make;
   fake_event_t *events[6];
+  int elsewhere;
 
-  (void)state;
-  counters_script(events, 6);
-  counters_make(&make, 3);
-  counters_group(&make, 1, 2);
-  counters_add(&make, UVPERF_TARGET_PROCESS)->pid = getpid();
-  fake_fail(FAKE_READ, 1, -ECHILD);
-  counters = counters_open(&make);
-  assert_int_equal(uvperf__counters_nr_open(counters), 3);
-  assert_int_equal(events[1]->fd, -1);
-  assert_int_equal(events[2]->fd, -1);
-  assert_int_equal(events[3]->attr.config, make.attrs[1].config);
-  assert_int_equal(events[4]->group_fd, events[3]->fd);
-  assert_false(events[5]->opened);
-  uvperf__counters_free(counters);
-  fake_assert_clean();
+  for (elsewhere = 0; elsewhere < 2; elsewhere++) {
+    assert_int_equal(counters_make_setup(state), 0);
+    counters_script(events, 6);
+    counters_make(&make, 3);
+    counters_group(&make, 1, 2);
+    counters_add(&make, UVPERF_TARGET_PROCESS)->pid = getpid();
+    make.options.nr_targets = !elsewhere;
+    make.options.flags = UVPERF_SET_TARGETS_LATER;
+    fake_fail(FAKE_READ, 1, -ECHILD);
+    counters = counters_open(&make);
+    if (elsewhere)
+      assert_int_equal(counters_add_elsewhere(counters, make.targets, NULL), 0);
+    assert_int_equal(uvperf__counters_nr_open(counters), 3);
+    assert_int_equal(events[1]->fd, -1);
+    assert_int_equal(events[2]->fd, -1);
+    assert_int_equal(events[3]->attr.config, make.attrs[1].config);
+    assert_int_equal(events[4]->group_fd, events[3]->fd);
+    assert_false(events[5]->opened);
+    uvperf__counters_free(counters);
+    fake_assert_clean();
+  }
 }
 
 /* Open 3 is of the attr after the group, open 5 of the sibling once more. */

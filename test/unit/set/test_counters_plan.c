@@ -191,6 +191,34 @@ static void strict_refuses_events_of_other_cpus(void **state) {
   fake_assert_clean();
 }
 
+/* Events of a strict set can be missing, after a CPU has come back. */
+static void strict_refuses_only_new_failures(void **state) {
+  machine_t *machine = *state;
+  uvperf_event_list_t *list = names(machine, "far/event=1/,dummy");
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+
+  machine->make.options.flags = UVPERF_SET_STRICT;
+  counters_add_cpus(&machine->make, "8-9");
+  assert_int_equal(
+      uvperf__counters_make(machine->tree->root, 0, &machine->counters,
+                            &machine->make.options, &machine->error),
+      0);
+  uvperf_event_list_free(list);
+  uvperf__counters_cpu_gone(machine->counters, 9);
+  fake_fail(FAKE_OPEN, 2, -ENOENT);
+  assert_int_equal(uvperf__counters_cpu_come(machine->counters, 9, NULL),
+                   -ENOENT);
+  target.type = UVPERF_TARGET_CPUS;
+  target.cpus = "10";
+  assert_int_equal(
+      uvperf__counters_add_target(machine->counters, &target, NULL, NULL), 0);
+  target.cpus = "0";
+  assert_int_equal(uvperf__counters_add_target(machine->counters, &target, NULL,
+                                               &machine->error),
+                   -ENODEV);
+  assert_int_equal(machine->error.attr_index, 0);
+}
+
 /* The online CPUs are not known. */
 static void cpus_that_are_not_known_are_a_failure(void **state) {
   machine_t *machine = *state;
@@ -244,6 +272,10 @@ static void event_of_a_package_is_opened_once_in_each(void **state) {
   open_all(machine, "pkg/joules/,pkg/event=9/", UVPERF_TARGET_CPUS, "1-3");
   check_opened(machine, "1:24 1:24 2:24 2:24 3:24");
   assert_int_equal(state_at(machine, 0, 2), UVPERF_COUNT_NONE);
+  assert_int_equal(
+      counters_add_elsewhere(machine->counters, machine->make.targets, NULL),
+      0);
+  assert_int_equal(uvperf__counters_nr_open(machine->counters), 2 * 5);
 }
 
 /* An offline CPU has no topology: that it is offline is the kernel's to say. */
@@ -403,6 +435,10 @@ static void name_on_one_kind_of_core_is_whole(void **state) {
   assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
   assert_int_equal(count.value, 7);
   assert_int_equal(count.nr_missing, 0);
+  assert_int_equal(counters_add_elsewhere(machine->counters,
+                                          &machine->make.targets[0], NULL),
+                   0);
+  assert_int_equal(counters_nr_failures(machine->counters), 0);
 }
 
 static void name_on_no_kind_of_core_is_a_failure(void **state) {
@@ -553,6 +589,7 @@ int main(void) {
       TEST(event_of_other_cpus_is_one_failure),
       TEST(event_of_other_cpus_alone_is_no_set),
       TEST(strict_refuses_events_of_other_cpus),
+      TEST(strict_refuses_only_new_failures),
       TEST(cpus_that_are_not_known_are_a_failure),
       TEST(failures_of_a_target_without_memory_are_forgotten),
       TEST(hybrid_events_are_opened_on_their_cores),

@@ -28,6 +28,33 @@ static void own_events_are_read_without_a_call(void **state) {
   fake_assert_clean();
 }
 
+/* The thread that reads maps the pages, not the one that opens the events. */
+static void events_opened_elsewhere_are_read_without_a_call(void **state) {
+  uvperf__counters_t *counters, *made;
+  uvperf__adding_t adding;
+  counters_make_t make;
+
+  (void)state;
+  user_page_events_ask(__func__, &make, 0);
+  make.options.nr_targets = 0;
+  make.options.flags |= UVPERF_SET_TARGETS_LATER;
+  counters = counters_open(&make);
+  assert_int_equal(uvperf__counters_new_for_target(&made, counters,
+                                                   make.targets, &adding, NULL),
+                   0);
+  while (uvperf__adding_step(&adding, 0))
+    continue;
+  assert_int_equal(uvperf__adding_end(&adding, NULL), 0);
+  assert_int_equal(fake_count(FAKE_MMAP), 0);
+  assert_int_equal(uvperf__counters_take_target(counters, made, NULL), 0);
+  uvperf__counters_free(made);
+  user_page_events_count(5, 7, 100);
+  user_page_events_assert_counts(counters, 1005, 2007, 100, 0);
+  assert_int_equal(fake_count(FAKE_MMAP), 2);
+  uvperf__counters_free(counters);
+  fake_assert_clean();
+}
+
 /* After PERF_EVENT_IOC_RESET of an event whose counter is below 0. */
 static void count_below_0_is_left_to_read(void **state) {
   uvperf__counters_t *counters = user_page_events_open(__func__, 0);
@@ -220,6 +247,7 @@ static void page_is_readable_again_after_read_has_failed(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       scripted(own_events_are_read_without_a_call),
+      scripted(events_opened_elsewhere_are_read_without_a_call),
       scripted(count_below_0_is_left_to_read),
       scripted(times_of_a_page_that_is_ahead_do_not_go_back),
       scripted(group_is_read_without_a_call),

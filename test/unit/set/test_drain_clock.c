@@ -28,12 +28,16 @@ static uint64_t now(void) {
   return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
 }
 
-static void begin(uv_loop_t *loop, scripted_set_t *scripted) {
+static void open_set(uv_loop_t *loop, scripted_set_t *scripted) {
   behind = 0;
   scripted_set_plan(scripted, 1);
   scripted->make.attrs[0].use_clockid = 1;
   scripted->make.attrs[0].clockid = CLOCK_REALTIME;
   live_stream_open(loop, &scripted->stream, &scripted->make.options);
+}
+
+static void begin(uv_loop_t *loop, scripted_set_t *scripted) {
+  open_set(loop, scripted);
   live_stream_start(&scripted->stream, NULL);
   live_run_ms(loop, 5);
 }
@@ -76,6 +80,20 @@ static void set_in_time_order_of_a_clock_set_back_goes_on(void **state) {
   scripted_set_close(&scripted);
 }
 
+/* All records seem to be from before the opening. */
+static void set_whose_clock_is_set_back_before_its_start_goes_on(void **state) {
+  scripted_set_t scripted;
+
+  open_set(*state, &scripted);
+  behind = 3600 * NS_PER_S;
+  live_stream_start(&scripted.stream, NULL);
+  scripted_set_sample(&scripted, 0, 100, now());
+  scripted_set_wake(&scripted, 0);
+  assert_true(live_run_until(*state, &scripted.stream.samples, 1));
+  expect_stats(&scripted, 0);
+  scripted_set_close(&scripted);
+}
+
 /* While other records are written all the time. */
 static void set_ring_of_the_future_beside_a_busy_one_comes(void **state) {
   scripted_set_t scripted;
@@ -99,6 +117,7 @@ static void set_ring_of_the_future_beside_a_busy_one_comes(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       scripted_set_test(set_in_time_order_of_a_clock_set_back_goes_on),
+      scripted_set_test(set_whose_clock_is_set_back_before_its_start_goes_on),
       scripted_set_test(set_ring_of_the_future_beside_a_busy_one_comes),
   };
 

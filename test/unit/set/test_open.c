@@ -31,6 +31,24 @@ static int init_and_close(uv_loop_t *loop, opened_set_t *opened) {
   return rc;
 }
 
+/* The pool has closed the events of the first try. */
+static void set_whose_rings_were_made_smaller_goes_on(void **state) {
+  opened_set_t opened;
+
+  opened_set_plan(&opened, 0);
+  opened.make.options.ring_bytes = 0;
+  opened.make.attrs[0].type = PERF_TYPE_SOFTWARE; /* closed by the loop */
+  fake_fail(FAKE_MMAP, 1, -EPERM);
+  fake_event_add(200);
+  fake_event_add(201);
+  assert_int_equal(opened_set_begin(*state, &opened), 0);
+  fake_pool_finish();
+  assert_int_equal(opened.status, 0);
+  assert_int_equal(uvperf_set_nr_open(&opened.set), 4);
+  assert_int_equal(fake_count(FAKE_MMAP), 3);
+  opened_set_close(*state, &opened);
+}
+
 static void set_of_nothing_says_what_to_set(void **state) {
   opened_set_t opened;
 
@@ -85,6 +103,7 @@ static void set_open_that_cannot_be_right_fails_at_once(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      scripted_set_test(set_whose_rings_were_made_smaller_goes_on),
       scripted_set_test(set_of_nothing_says_what_to_set),
       scripted_set_test(set_without_its_second_ring_is_not_opened),
       scripted_set_test(set_open_that_cannot_be_right_fails_at_once),

@@ -367,12 +367,14 @@ static void on_target(uvperf_set_t *set, int status, void *data, uint32_t index,
 
 static void set_and_target_are_opened_by_the_program_on_the_pool(void **state) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
+  const uvperf_set_failure_t *failures;
   opened_set_t set;
   program_t program;
+  size_t nr, i;
 
   opened_set_plan(&set, 0);
-  fake_event_add(200);
-  fake_event_add(201);
+  for (i = 0; i < 4; i++)
+    fake_event_add(200 + i);
   by(&program);
   set.make.options.open = program_open;
   set.make.options.open_arg = &program;
@@ -389,6 +391,17 @@ static void set_and_target_are_opened_by_the_program_on_the_pool(void **state) {
   assert_int_equal(opened, 0);
   assert_int_equal(program.pid, 1);
   expect_calls(&program, 8); /* CPU 1 has a ring */
+  /* The set knows the target's newest event, and the next target the set's. */
+  program.code = REPEATED;
+  program.fails_at = 9;
+  assert_int_equal(uvperf_set_add(&set.set, &target, NULL, NULL, NULL), 0);
+  program.fails_at = 11;
+  assert_int_equal(uvperf_set_add(&set.set, &target, on_target, NULL, NULL), 0);
+  fake_pool_finish();
+  failures = uvperf_set_failures(&set.set, &nr);
+  assert_int_equal(nr, 2);
+  for (i = 0; i < nr; i++)
+    assert_int_equal(failures[i].error.code, UV_EEXIST);
   opened_set_close(*state, &set);
 }
 
@@ -418,6 +431,16 @@ static void set_that_gets_an_event_twice_is_eexist(void **state) {
     expect_no_set(nth, REPEATED, UVPERF_SET_STRICT, -EEXIST, &error);
     assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
   }
+}
+
+/* It may be the opener that has no fds. */
+static void set_whose_opener_has_no_fds_does_not_know_how_many(void **state) {
+  uvperf_error_t error;
+
+  (void)state;
+  expect_no_set(1, -EMFILE, 0, -EMFILE, &error);
+  assert_int_equal(error.cause, UVPERF_CAUSE_FILES);
+  assert_non_null(strstr(error.reason, "options.open"));
 }
 
 /* Each call in turn fails. */
@@ -568,6 +591,7 @@ int main(void) {
       opener_test(set_is_opened_by_the_program),
       opener_test(set_and_target_are_opened_by_the_program_on_the_pool),
       opener_test(set_that_gets_an_event_twice_is_eexist),
+      opener_test(set_whose_opener_has_no_fds_does_not_know_how_many),
       opener_test(target_that_gets_an_event_twice_lacks_it),
       opener_test(set_that_is_refused_leaves_no_fd),
       opener_test(cpu_that_comes_is_opened_by_the_program),
