@@ -124,7 +124,11 @@ static int check_options(int map_fd, const uvperf_bpf_reader_options_t *options,
 }
 
 int uvperf__bpf_reader_make_hotplug(reader_t *impl, const char *root) {
-  return uvperf__hotplug_new(&impl->base.hotplug, root, &hotplug_ops, impl);
+  int rc = uvperf__hotplug_new(&impl->base.hotplug, root, &hotplug_ops, impl);
+
+  if (rc == 0)
+    uvperf__hotplug_note(impl->base.hotplug);
+  return rc;
 }
 
 /* If is_begun is set, only the first step is done. */

@@ -424,11 +424,15 @@ int uvperf__hotplug_new(uvperf__hotplug_t **hotplug_out, const char *root,
   hotplug->cpus.root = root;
   hotplug->process = uvperf__process();
   uvperf__link_init(&hotplug->in_hotplugs);
-  /* CPUs that are online now are not reported. If this fails,
-   * uvperf__hotplug_start tries again and returns the code. */
-  hotplug->is_noted = cpus_scan(&hotplug->cpus) == 0;
   *hotplug_out = hotplug;
   return 0;
+}
+
+int uvperf__hotplug_note(uvperf__hotplug_t *hotplug) {
+  int rc = hotplug->is_noted ? 0 : cpus_scan(&hotplug->cpus);
+
+  hotplug->is_noted = rc == 0;
+  return rc;
 }
 
 void uvperf__hotplug_free(uvperf__hotplug_t *hotplug) {
@@ -442,7 +446,7 @@ void uvperf__hotplug_free(uvperf__hotplug_t *hotplug) {
 int uvperf__hotplug_start(uvperf__hotplug_t *hotplug,
                           uvperf__teardown_t *teardown, uint64_t rescan_ms) {
   scanner_t *scanner;
-  int rc = 0;
+  int rc;
 
   assert(rescan_ms > 0);
   if (hotplug->scanner != NULL)
@@ -451,11 +455,9 @@ int uvperf__hotplug_start(uvperf__hotplug_t *hotplug,
     return UV_EPERM;
   if (!uvperf__hub_is_sound(teardown->hub))
     return UV_EINVAL;
-  if (!hotplug->is_noted)
-    rc = cpus_scan(&hotplug->cpus);
+  rc = uvperf__hotplug_note(hotplug);
   if (rc != 0)
     return rc;
-  hotplug->is_noted = 1;
   scanner = find_scanner(hotplug, teardown);
   if (scanner == NULL || grow_cpus(&scanner->cpus, hotplug->cpus.nr) != 0)
     return UV_ENOMEM;

@@ -27,22 +27,27 @@ typedef struct uvperf__hotplug_ops_s {
   void (*gone)(void *owner, int cpu);
 } uvperf__hotplug_ops_t;
 
-/* Makes a hotplug, and notes the CPUs that are online now. sysfs is under
- * `root`, which must stay valid, and is the same for all hotplugs of a loop.
- * Returns 0 or UV_ENOMEM. */
+/* Makes a hotplug. sysfs is under `root`, which must stay valid, and is the
+ * same for all hotplugs of a loop. Returns 0 or UV_ENOMEM. */
 int uvperf__hotplug_new(uvperf__hotplug_t **hotplug, const char *root,
                         const uvperf__hotplug_ops_t *ops, void *owner);
+
+/* Notes the CPUs that are online now, the first time that it is called. This
+ * takes a system call for each CPU. Call it before the first event of a CPU is
+ * opened. Returns 0, or a code: then the start tries again. */
+int uvperf__hotplug_note(uvperf__hotplug_t *hotplug);
 
 /* Frees a hotplug that is not started. NULL is allowed. */
 void uvperf__hotplug_free(uvperf__hotplug_t *hotplug);
 
 /* Starts a hotplug on the hub of the owner's teardown. From the next iteration
- * on it reports all changes since its last report, or since it was made. sysfs
- * is read at least every rescan_ms (above 0), which is the same for all
- * hotplugs of a loop. This also works if the socket could not be opened
- * (EMFILE, EPROTONOSUPPORT, seccomp). Returns 0 (also if it was started
- * before), the code of reading sysfs, UV_ENOMEM, UV_EINVAL if others have
- * closed a handle of the hub, or UV_EPERM in a forked child. */
+ * on it reports all changes since its last report, or since the CPUs were
+ * noted, which happens now at the latest. sysfs is read at least every
+ * rescan_ms (above 0), which is the same for all hotplugs of a loop. This also
+ * works if the socket could not be opened (EMFILE, EPROTONOSUPPORT, seccomp).
+ * Returns 0 (also if it was started before), the code of reading sysfs,
+ * UV_ENOMEM, UV_EINVAL if others have closed a handle of the hub, or UV_EPERM
+ * in a forked child. */
 int uvperf__hotplug_start(uvperf__hotplug_t *hotplug,
                           uvperf__teardown_t *teardown, uint64_t rescan_ms);
 

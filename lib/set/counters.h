@@ -43,6 +43,10 @@ int uvperf__counters_new_brief(uvperf__counters_t **counters,
                                const uvperf_set_options_t *options,
                                uvperf_error_t *error);
 
+/* Whether the events of any of these targets belong to CPUs, in a set without
+ * rings. */
+int uvperf__targets_are_on_cpus(const uvperf_target_t *targets, size_t nr);
+
 /* Makes a placeholder for counters that are being opened, or could not be:
  * uvperf__counters_check returns -EBUSY and the error, and the getters return
  * nothing. Returns NULL if out of memory. */

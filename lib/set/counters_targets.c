@@ -152,6 +152,29 @@ static int copy_target(uvperf_target_t *own, const uvperf_target_t *target,
   return uvperf__error_options(error, rc, "uvperf_target_t");
 }
 
+/* Returns the size of a target, by which the next one follows it. */
+static size_t target_size(const uvperf_target_t *target) {
+  size_t size;
+
+  memcpy(&size, target, sizeof(size));
+  return size;
+}
+
+/* A target with an error counts as one on CPUs; opening it reports why. */
+int uvperf__targets_are_on_cpus(const uvperf_target_t *targets, size_t nr) {
+  const char *at = (const char *)targets;
+  uvperf_target_t own;
+  size_t i;
+
+  for (i = 0; i < nr && targets != NULL; i++) {
+    if (copy_target(&own, (const void *)at, NULL) != 0 ||
+        !uvperf__counter_target_is_tasks(own.type) || own.cpus != NULL)
+      return 1;
+    at += target_size((const void *)at);
+  }
+  return 0;
+}
+
 /* Copies the target's texts, because the caller's texts may be gone when they
  * are needed. */
 static int keep_texts(uvperf_target_t *own) {
@@ -174,7 +197,6 @@ static int copy_targets(uvperf__adding_t *adding,
                         const uvperf_target_t *targets, size_t nr,
                         uvperf_error_t *error) {
   const char *at = (const char *)targets;
-  size_t size;
   int rc = 0;
 
   adding->targets = uvperf__calloc(nr, sizeof(adding->targets[0]));
@@ -195,8 +217,7 @@ static int copy_targets(uvperf__adding_t *adding,
                                 &adding->starts[adding->nr], error);
     if (rc != 0 && error != NULL)
       error->target_index = adding->index + (uint32_t)adding->nr;
-    memcpy(&size, at, sizeof(size));
-    at += size;
+    at += target_size((const void *)at);
   }
   return rc;
 }

@@ -43,3 +43,12 @@ int uvperf__set_make_hotplug(set_t *impl, const char *root) {
 
   return uvperf__hotplug_new(&impl->base.hotplug, root, &ops, impl);
 }
+
+/* An event that follows its task to every CPU does not depend on CPUs. If the
+ * note fails, the start reports it. */
+void uvperf__set_note_cpus(set_t *impl, const uvperf_target_t *targets,
+                           size_t nr) {
+  if (impl->base.hotplug != NULL && ((impl->flags & UVPERF_SET_RECORDS) ||
+                                     uvperf__targets_are_on_cpus(targets, nr)))
+    uvperf__hotplug_note(impl->base.hotplug);
+}

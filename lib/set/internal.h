@@ -198,9 +198,13 @@ int uvperf__set_next_or_end(void *owner, const uvperf_record_t **record);
 
 /* -- hotplug.c: CPU hotplug -- */
 
-/* Notes which CPUs are online, from sysfs under `root`, which must stay valid.
- * Call it before the events are opened. Returns 0 or UV_ENOMEM. */
+/* Returns 0 or UV_ENOMEM. sysfs is under `root`, which must stay valid. */
 int uvperf__set_make_hotplug(set_t *impl, const char *root);
+
+/* Notes which CPUs are online if these targets, which are opened next, need
+ * it. */
+void uvperf__set_note_cpus(set_t *impl, const uvperf_target_t *targets,
+                           size_t nr);
 
 /* -- read_interval.c -- */
 

@@ -141,10 +141,12 @@ static int begin_make(make_t *make, const uvperf_set_options_t *options,
   return 0;
 }
 
-static int make_hotplug(set_t *impl, uvperf_error_t *error) {
-  if (!(impl->flags & UVPERF_SET_FIXED_CPUS) &&
-      uvperf__set_make_hotplug(impl, "") != 0)
+static int make_hotplug(const make_t *make, uvperf_error_t *error) {
+  if (!(make->impl->flags & UVPERF_SET_FIXED_CPUS) &&
+      uvperf__set_make_hotplug(make->impl, "") != 0)
     return uvperf__error_shortage(error, UV_ENOMEM, "cannot make the set");
+  uvperf__set_note_cpus(make->impl, make->options.targets,
+                        make->options.nr_targets);
   return 0;
 }
 
@@ -202,7 +204,7 @@ int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
 
   if (rc != 0)
     return rc;
-  rc = make_hotplug(make.impl, error);
+  rc = make_hotplug(&make, error);
   if (rc != 0) {
     release(make.impl);
     return rc;
@@ -460,6 +462,7 @@ int uvperf_set_add(uvperf_set_t *set, const uvperf_target_t *target,
     return rc;
   /* If the set is not started, nothing else frees the sources. */
   uvperf__set_free_sources(impl);
+  uvperf__set_note_cpus(impl, target, target != NULL);
   return cb == NULL ? add_now(impl, target, index, error)
                     : uvperf__set_begin_adding(impl, target, cb, index, error);
 }

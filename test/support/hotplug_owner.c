@@ -63,6 +63,7 @@ void hotplug_make_on(uv_loop_t *loop, hotplug_owner_t *owner,
   memset(owner, 0, sizeof(*owner));
   owner->loop = loop;
   assert_int_equal(uvperf__hotplug_new(&owner->hotplug, root, &ops, owner), 0);
+  uvperf__hotplug_note(owner->hotplug);
   uvperf__teardown_init(&owner->teardown, loop, closed, release, NULL, owner);
   assert_int_equal(uvperf__hub_join(&owner->teardown), 0);
 }

@@ -282,6 +282,7 @@ void life_follow(life_t *life, const char *root) {
   else
     rc = uvperf__bpf_reader_make_hotplug(life->handle->impl, root);
   assert_int_equal(rc, 0);
+  uvperf__hotplug_note(base->hotplug);
 }
 
 static int open_set(life_t *life, uvperf_open_cb cb) {

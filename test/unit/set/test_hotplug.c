@@ -72,6 +72,7 @@ static void begin(uv_loop_t *loop, scripted_t *scripted) {
   impl = scripted->live.set.handle.impl;
   uvperf__hotplug_free(impl->base.hotplug);
   assert_int_equal(uvperf__set_make_hotplug(impl, cpu_tree_root()), 0);
+  uvperf__hotplug_note(impl->base.hotplug);
   uvperf_on_cpu(&scripted->live.set.handle, on_cpu);
 }
 
@@ -141,6 +142,82 @@ static void set_follows_cpus_unless_they_are_fixed(void **state) {
   }
 }
 
+/* Counts the allocations of a set's init. A set that follows CPUs allocates the
+ * hotplug. If it has read sysfs, it allocates a table of the CPUs too. */
+static unsigned allocations_of_init(uv_loop_t *loop, uint32_t type,
+                                    const char *cpus, uint32_t flags) {
+  unsigned before;
+  live_plan_t plan;
+  live_set_t live;
+  uint64_t i;
+
+  fake_kernel_reset();
+  for (i = 0; i < 8; i++)
+    fake_event_add(100 + i);
+  live_plan_begin(&plan);
+  live_plan_software(&plan, PERF_COUNT_SW_CPU_CLOCK);
+  live_plan_target(&plan, type)->cpus = cpus;
+  plan.options.flags = flags;
+  before = fake_count(FAKE_CALLOC);
+  live_set_open(loop, &live, &plan.options);
+  before = fake_count(FAKE_CALLOC) - before;
+  live_set_close(&live);
+  return before;
+}
+
+static void set_init_reads_cpus_if_its_events_belong_to_cpus(void **state) {
+  const struct {
+    uint32_t type;
+    const char *cpus;
+    uint32_t flags;
+    unsigned tables;
+  } rows[] = {{UVPERF_TARGET_SELF, NULL, 0, 0},
+              {UVPERF_TARGET_SELF, "0", 0, 1},
+              {UVPERF_TARGET_SELF, "0", UVPERF_SET_RECORDS, 1},
+              {UVPERF_TARGET_SELF, NULL, UVPERF_SET_RECORDS, 1},
+              {UVPERF_TARGET_CPUS, NULL, 0, 1}};
+  unsigned fixed;
+  size_t i;
+
+  for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    fixed = allocations_of_init(*state, rows[i].type, rows[i].cpus,
+                                rows[i].flags | UVPERF_SET_FIXED_CPUS);
+    assert_int_equal(
+        allocations_of_init(*state, rows[i].type, rows[i].cpus, rows[i].flags) -
+            fixed,
+        1 + rows[i].tables);
+  }
+}
+
+/* Adds a target to a set that has not read which CPUs are online. Then a CPU
+ * goes, and the set starts. */
+static void cpu_goes_after_a_target(uv_loop_t *loop, const char *cpus,
+                                    const char *seen) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  scripted_t scripted;
+  set_t *impl;
+
+  begin(loop, &scripted);
+  impl = scripted.live.set.handle.impl;
+  uvperf__hotplug_free(impl->base.hotplug);
+  assert_int_equal(uvperf__set_make_hotplug(impl, cpu_tree_root()), 0);
+  target.cpus = cpus;
+  assert_int_equal(
+      uvperf_set_add(&scripted.live.set, &target, NULL, NULL, NULL), 0);
+  take_down();
+  start(&scripted);
+  expect(&scripted, seen);
+  end(&scripted);
+}
+
+static void set_reads_cpus_before_a_target_on_cpus_is_added(void **state) {
+  cpu_goes_after_a_target(*state, "0-1", "1 ENODEV");
+}
+
+static void set_reads_no_cpus_before_a_task_is_added(void **state) {
+  cpu_goes_after_a_target(*state, NULL, "");
+}
+
 static void set_init_without_memory_to_follow_leaves_nothing(void **state) {
   live_plan_t plan;
   uvperf_set_t set;
@@ -149,7 +226,7 @@ static void set_init_without_memory_to_follow_leaves_nothing(void **state) {
 
   live_plan_begin(&plan);
   live_plan_software(&plan, PERF_COUNT_SW_CPU_CLOCK);
-  live_plan_target(&plan, UVPERF_TARGET_SELF);
+  live_plan_target(&plan, UVPERF_TARGET_SELF)->cpus = "0";
   while (rc != 0) {
     fake_kernel_reset();
     fake_event_add(100);
@@ -184,6 +261,7 @@ static void begin_stream(uv_loop_t *loop, scripted_set_t *scripted) {
   impl = scripted->stream.live.set.handle.impl;
   uvperf__hotplug_free(impl->base.hotplug);
   assert_int_equal(uvperf__set_make_hotplug(impl, cpu_tree_root()), 0);
+  uvperf__hotplug_note(impl->base.hotplug);
   options.flush_ms = -1;
   live_stream_start(&scripted->stream, &options);
   hotplug_run(loop);
@@ -331,6 +409,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       SET(set_whose_event_is_not_of_a_cpu_that_came_reports_it),
       SET(set_follows_cpus_unless_they_are_fixed),
+      SET(set_init_reads_cpus_if_its_events_belong_to_cpus),
+      SET(set_reads_cpus_before_a_target_on_cpus_is_added),
+      SET(set_reads_no_cpus_before_a_task_is_added),
       SET(set_init_without_memory_to_follow_leaves_nothing),
       SET(set_whose_cpu_went_delivers_what_is_left_there),
       SET(set_whose_cpu_goes_in_a_flush_is_busy_until_its_end),
