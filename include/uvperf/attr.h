@@ -573,9 +573,9 @@ typedef void (*uvperf_open_cb)(uvperf_handle_t *handle, int status,
  *  @param flags     PERF_FLAG_*.
  *  @param arg       options.open_arg.
  *  @return the fd of a perf event, or a negative errno. The handle then owns
- *    the fd and makes it close-on-exec. An event that is older than another of
- *    the handle, or of a uvperf_event_t on the loop, is refused (UV_EEXIST), as
- *    is any other kind of fd (UV_ENOTTY). A refused fd is not closed. To refuse
+ *    the fd and makes it close-on-exec. An event older than one that the
+ *    handle, or a uvperf_event_t on the loop, has had is refused (UV_EEXIST),
+ *    as is another kind of fd (UV_ENOTTY). A refused fd stays open. To refuse
  *    an event, return -EACCES or -EPERM; errnos are explained as the kernel's.
  *  Source: perf_event_open(2). */
 typedef int (*uvperf_open_fn)(const struct perf_event_attr *attr, int32_t pid,

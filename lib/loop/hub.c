@@ -45,8 +45,7 @@ struct uvperf__hub_s {
   uvperf__jobs_t jobs;
   uvperf__scratch_t scratch;
   uvperf__member_t *scanner; /* NULL: no handle has needed it */
-  uint64_t newest_event;     /* the greatest id of the members' events */
-  int is_newest_gone;
+  uint64_t newest_event;     /* the greatest id that a member has noted */
   uvperf__link_t members;
   uvperf__link_t looks;   /* the members to look at, the next one first */
   size_t nr_rings;        /* of all these */
@@ -242,8 +241,6 @@ void uvperf__hub_remove(uvperf__member_t *member) {
   uvperf__hub_dequeue(member);
   uvperf__hub_look(member, 0);
   uvperf__link_remove(&member->in_hub);
-  if (member->event != 0 && member->event == member->hub->newest_event)
-    member->hub->is_newest_gone = 1;
 }
 
 /* Ids ascend, so most new events have a greater id than all others. */
@@ -253,31 +250,17 @@ void uvperf__hub_note_event(uvperf__member_t *member, uint64_t id) {
     member->hub->newest_event = id;
 }
 
-/* The newest event may have gone. */
-static uint64_t newest_event(uvperf__hub_t *hub) {
-  uvperf__link_t *link;
-
-  if (!hub->is_newest_gone)
-    return hub->newest_event;
-  hub->is_newest_gone = 0;
-  hub->newest_event = 0;
-  for (link = hub->members.next; link != &hub->members; link = link->next)
-    if (hub->newest_event < of_hub(link)->event)
-      hub->newest_event = of_hub(link)->event;
-  return hub->newest_event;
-}
-
 uint64_t uvperf__hub_newest_event(uv_loop_t *loop) {
   uvperf__hub_t *hub = table_find(loop);
 
-  return hub == NULL ? 0 : newest_event(hub);
+  return hub == NULL ? 0 : hub->newest_event;
 }
 
 int uvperf__hub_has_event(uv_loop_t *loop, uint64_t id) {
   uvperf__hub_t *hub = table_find(loop);
   uvperf__link_t *link;
 
-  if (hub == NULL || id > newest_event(hub))
+  if (hub == NULL || id > hub->newest_event)
     return 0;
   for (link = hub->members.next; link != &hub->members; link = link->next)
     if (of_hub(link)->event == id)

@@ -108,7 +108,8 @@ void uvperf__hub_note_event(uvperf__member_t *member, uint64_t id);
 /* Whether a member of the loop's hub has noted this id. */
 int uvperf__hub_has_event(uv_loop_t *loop, uint64_t id);
 
-/* Returns the greatest id that a member of the loop's hub has noted, or 0. */
+/* Returns the greatest id that a member of the loop's hub has noted, also one
+ * that was removed, or 0. */
 uint64_t uvperf__hub_newest_event(uv_loop_t *loop);
 
 /* Lends a buffer of the hub's scratch, until uvperf__hub_give_back. Meanwhile
