@@ -145,6 +145,13 @@ UVPERF_EXTERN size_t uvperf_handle_size(int type);
  *        uv_close(handle, NULL);
  *    }
  *
+ *  A program that closes inner handles by uv_close itself ends delivery, and
+ *  readings at an interval. A callback with UV_ECANCELED reports this in the
+ *  next turn in which a ring wakes the loop, a flush_ms timer fires or an
+ *  interval ends. If all inner handles were closed, no callback reports it, but
+ *  openings and snapshots that are on the thread pool still end with theirs.
+ *  uvperf_start then returns UV_EINVAL.
+ *
  *  @param handle  Any handle of any loop. The function recognises uvperf's
  *    handles by type and callback, and never follows the `data` of other
  *    handles.
@@ -175,6 +182,8 @@ UVPERF_EXTERN int uvperf_walk_close(uv_handle_t *handle);
  *      and all records were delivered. Delivery has stopped;
  *    UV_EBADF   without a record: the event is in error state, for example
  *      because the PMU could not hold a pinned event. Delivery has stopped;
+ *    UV_ECANCELED  without a record: the program has closed inner handles by
+ *      uv_close (see uvperf_walk_close). Delivery has stopped;
  *    another    without a record: a ring has ended, because no fd could be
  *      polled for it. After the last ring delivery has stopped.
  *  @param record  Never NULL. Owned by the library, and valid with all that it
