@@ -153,10 +153,14 @@ static int next_in_order(uvperf__handle_t *self,
       uvperf__merge_step(merge, merge->top.track, cursor->at);
   uvperf__cpu_ring_t *ring;
 
-  if (track == NULL || track->bytes == NULL)
+  if (track == NULL)
     return next_checked(self->handle, record);
   cursor->ring->tail += cursor->lent;
   cursor->lent = 0;
+  if (track->bytes == NULL) {
+    uvperf__cursor_stop(cursor);
+    return next_checked(self->handle, record);
+  }
   ring = track->owner;
   cursor->ring = &ring->ring;
   cursor->stats = &ring->stats;

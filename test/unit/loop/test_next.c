@@ -92,6 +92,15 @@ int __wrap_uvperf__decode(uvperf_decoder_t *decoder,
   return __real_uvperf__decode(decoder, alone, bytes, size, record);
 }
 
+static int is_out_of_memory;
+
+void *__real_uvperf__hub_lend(uvperf__hub_t *hub);
+void *__wrap_uvperf__hub_lend(uvperf__hub_t *hub);
+
+void *__wrap_uvperf__hub_lend(uvperf__hub_t *hub) {
+  return is_out_of_memory ? NULL : __real_uvperf__hub_lend(hub);
+}
+
 /* -- records --------------------------------------------------------------- */
 
 static queue_t *queue_of(const uvperf_record_t *record) {
@@ -243,9 +252,25 @@ static void check_room(const uvperf_record_t *record) {
     assert_int_equal(subject.borrowed[0], 0xee);
 }
 
+/* Returns the same as uvperf_next, which is called again if it was short of
+ * memory. */
+static int call_next(const uvperf_record_t **record) {
+  int rc;
+
+  is_out_of_memory = subject.borrowed != NULL && draw(4) == 0;
+  rc = uvperf_next(subject.handle, record);
+  if (is_out_of_memory && rc == UV_ENOMEM) {
+    assert_null(*record);
+    is_out_of_memory = 0;
+    rc = uvperf_next(subject.handle, record);
+  }
+  is_out_of_memory = 0;
+  return rc;
+}
+
 /* Takes a record in hand. Returns the same as uvperf_next. */
 static int take(const uvperf_record_t **record, queue_t **queue) {
-  int rc = uvperf_next(subject.handle, record);
+  int rc = call_next(record);
 
   subject.in_hand = NULL;
   check_room(*record);
