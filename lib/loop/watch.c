@@ -516,10 +516,12 @@ static void watch_run(uvperf__member_t *member, uint64_t now_ns,
 }
 
 /* Without the hub nothing is delivered any more. A watch without rings has no
- * end otherwise. */
+ * end otherwise. The callback may close the owner, which is freed at once if
+ * others have closed all its inner handles. */
 static void watch_cancel(uvperf__member_t *member) {
   uvperf__watch_t *watch = of_member(member);
   uvperf__watch_extra_t *extra = watch->extra;
+  uvperf__teardown_t *teardown = watch->teardown;
   int was_busy = uvperf__watch_is_busy(watch);
   size_t last = 0;
   size_t i;
@@ -532,10 +534,12 @@ static void watch_cancel(uvperf__member_t *member) {
   watch->nr_live = 0;
   watch->extra = NULL;
   uvperf__watch_stop(watch);
+  uvperf__teardown_hold(teardown);
   if (was_busy)
     watch->ops->end(watch->owner, last, UV_ECANCELED);
   else if (extra != NULL)
     extra->done(extra, UV_ECANCELED);
+  uvperf__teardown_let_go(teardown);
 }
 
 /* Records below a watermark wait for it, which is at most a quarter of the ring

@@ -124,6 +124,39 @@ static void handle_of_which_others_closed_one_part_is_closed(life_t *life) {
   assert_in_range(n, 4, 12);
 }
 
+static void count_polls(uv_handle_t *handle, void *nr) {
+  *(int *)nr += handle->type == UV_POLL;
+}
+
+/* Leaves what the loop needs to notice: the poll of the handle that was started
+ * last, which is the last one. */
+static void close_most(uv_handle_t *handle, void *polls) {
+  if (handle->type == UV_CHECK || handle->type == UV_TIMER ||
+      (handle->type == UV_POLL && --*(int *)polls > 0))
+    uv_close(handle, NULL);
+}
+
+/* The close in the callback has nothing to wait for, so it is done at once. */
+static void handle_closed_as_it_is_told_of_a_close_is_freed(life_t *life) {
+  life_t *other;
+  int polls = 0;
+
+  life_open(life);
+  life_start(life);
+  other = life_add(life, LIFE_EVENT);
+  life_open(other);
+  life_start(other);
+  life_turns(life, 5);
+  uv_walk(life->loop, count_polls, &polls);
+  uv_walk(life->loop, close_most, &polls);
+  life_turns(life, 5);
+  assert_string_equal(life_seen(life), "");
+  life_act(life, LIFE_STATUS, 1, life_close);
+  life_write(other, 1);
+  life_expect(life, "ECANCELED closed");
+  life_end(life);
+}
+
 /* -- uv_walk --------------------------------------------------------------- */
 
 static void walk_close(uv_handle_t *handle, void *nr) {
@@ -174,6 +207,7 @@ int main(void) {
       LIFE_TEST(handle_uv_closed_by_others_cannot_be_started, LIFE_ANY),
       LIFE_TEST(handle_without_one_inner_handle_is_not_started, LIFE_PLAIN),
       LIFE_TEST(handle_of_which_others_closed_one_part_is_closed, LIFE_ANY),
+      LIFE_TEST(handle_closed_as_it_is_told_of_a_close_is_freed, LIFE_PLAIN),
       LIFE_TEST(walk_close_finds_each_inner_handle, LIFE_ANY),
   };
 
