@@ -348,7 +348,7 @@ void uvperf__hub_wake(uvperf__hub_t *hub) {
 }
 
 /* A member that is cancelled belongs to no hub any more. Its callback may do
- * anything. */
+ * anything: see on_check. */
 int uvperf__hub_check(uvperf__hub_t *hub) {
   uvperf__member_t *member;
 
@@ -356,12 +356,14 @@ int uvperf__hub_check(uvperf__hub_t *hub) {
     return 1;
   if (!uv_is_closing((const uv_handle_t *)&hub->idle))
     uv_idle_stop(&hub->idle);
+  hub->users += 1;
   while (!uvperf__link_is_alone(&hub->members)) {
     member = of_hub(hub->members.next);
     uvperf__hub_remove(member);
     if (member->ops->cancel != NULL)
       member->ops->cancel(member);
   }
+  hub_drop(hub);
   return 0;
 }
 

@@ -23,6 +23,7 @@ typedef struct one_s {
   size_t looks;
   int has_grown;
   struct one_s *wakes; /* queued when it runs; NULL: none */
+  struct one_s *heir;  /* joins when it is cancelled and has left; NULL: none */
 } one_t;
 
 static uint64_t now;
@@ -65,9 +66,7 @@ static void flush(uvperf__member_t *member) {
   uvperf__hub_queue(member, 0);
 }
 
-static void cancel(uvperf__member_t *member) {
-  ((one_t *)member)->cancels += 1;
-}
+static void cancel(uvperf__member_t *member);
 
 static size_t look(uvperf__member_t *member, size_t most) {
   one_t *one = (one_t *)member;
@@ -116,6 +115,18 @@ static void leave(one_t *one) {
   uvperf__hub_remove(&one->member);
   uvperf__teardown_close(&one->teardown, &one->keep, on_keep_closed);
   uvperf__teardown_end(&one->teardown);
+}
+
+/* Its close may be complete by then, as in a callback that runs the loop. */
+static void cancel(uvperf__member_t *member) {
+  one_t *one = (one_t *)member;
+
+  one->cancels += 1;
+  if (one->heir == NULL)
+    return;
+  leave(one);
+  assert_int_equal(one->closed, 1);
+  join(one->teardown.loop, one->heir, 'h');
 }
 
 static void queue(one_t *one) {
@@ -300,6 +311,24 @@ static void member_that_others_have_closed_leaves_at_once(void **state) {
   uv_run(*state, UV_RUN_DEFAULT);
   leave(&one);
   assert_int_equal(one.closed, 1);
+}
+
+static void member_that_joins_in_a_cancel_is_not_cancelled(void **state) {
+  one_t one, heir;
+
+  join(*state, &one, 'a');
+  one.heir = &heir;
+  uv_walk(*state, uv_close_all, NULL);
+  uv_run(*state, UV_RUN_DEFAULT);
+  uvperf__hub_check(one.teardown.hub);
+  assert_int_equal(one.cancels, 1);
+  assert_int_equal(heir.cancels, 0);
+  queue(&heir);
+  uv_run(*state, UV_RUN_NOWAIT);
+  assert_int_equal(heir.runs, 1);
+  leave(&heir);
+  uv_run(*state, UV_RUN_DEFAULT);
+  assert_int_equal(heir.closed, 1);
 }
 
 static void member_that_was_removed_is_left_alone(void **state) {
@@ -588,6 +617,7 @@ int main(void) {
       TEST(forked_child_has_a_hub_of_its_own),
       TEST(hub_closed_by_others_cancels_all_members),
       TEST(member_that_others_have_closed_leaves_at_once),
+      TEST(member_that_joins_in_a_cancel_is_not_cancelled),
       TEST(member_that_was_removed_is_left_alone),
       TEST(members_run_once_in_the_turn_after_they_were_queued),
       TEST(member_alone_gets_the_time_that_it_wants),
