@@ -60,8 +60,8 @@ if(UVPERF_INSTALL_TOOLS)
   uvperf_package(tools uvperf-tools utils
 "counting, sampling and tracing with perf events
 uvperf-stat counts, uvperf-record writes perf.data, uvperf-profile shows where
-CPU time goes. uvperf-trace and uvperf-bpf-output print events of the kernel,
-uvperf-watch prints forks, execs and exits, uvperf-flight-recorder keeps the last
-context switches. uvperf-list and uvperf-doctor show what can be measured.")
+CPU time goes. uvperf-trace prints tracepoints and system calls, uvperf-watch
+prints forks, execs and exits. uvperf-list and uvperf-doctor show what can be
+measured.")
 endif()
 include(CPack)

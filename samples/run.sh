@@ -74,8 +74,7 @@ profile() {
   "$tools/uvperf-profile" -F 999 -d "$seconds" --html "$graph" "$@"
 }
 
-# Prints the commands to try next, and the tools that are not built, as in
-# "uvperf-bpf-output is left out: no clang".
+# Prints the commands to try next.
 name_others() {
   if [ -z "$all" ]; then
     echo "To profile a command of yours: $tools/uvperf-profile command..."
@@ -84,7 +83,6 @@ name_others() {
     return
   fi
   echo "All tools are in $tools: try --help with each."
-  sed -n 's/^-- \(uvperf-.* is left out\)/\1/p' "$build/build.log"
 }
 
 paranoid=$(cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null)

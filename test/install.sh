@@ -108,10 +108,7 @@ component_files() {
       development_files uvperf_tracepoint uvperf-tracepoint-targets
       copyright_of libuvperf-tracepoint-dev ;;
     tools)
-      [ -x "$build/samples/tools/uvperf-bpf-output" ] && bpf_output=bpf-output
-      for name in ${bpf_output-} doctor flight-recorder list profile record \
-        stat trace watch
-      do
+      for name in doctor list profile record stat trace watch; do
         echo "./bin/uvperf-$name"
         echo "./share/bash-completion/completions/uvperf-$name"
       done

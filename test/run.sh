@@ -185,7 +185,7 @@ fi
 
 setup_require compiler ${sanitizers:+sanitizers} make cmake pkg-config libuv \
   cmocka
-[ $# -eq 0 ] && setup_wish ninja libtraceevent libbpf clang bpftool node meson \
+[ $# -eq 0 ] && setup_wish ninja libtraceevent libbpf clang node meson \
   abidiff libdw libiberty libprotobuf-c protoc-c zlib libzstd chromium \
   zsh bash-completion doxygen mandoc python3
 [ -n "$all" ] && setup_wish perf c++ clang rustc go strace xz

@@ -226,8 +226,6 @@ lacks() {
   case $1 in
     unit_tracepoint_handle)
       echo "needs libtraceevent" ;;
-    tools_bpf-output_*)
-      echo "needs the sample bpf-output (clang, bpftool, libbpf)" ;;
     samples_node)
       echo "needs Node.js and its headers" ;;
     peers_libbpf_*)

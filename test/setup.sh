@@ -41,8 +41,8 @@ setup_has() {
       echo 'int main(void) { return 0; }' |
         setup_links -fsanitize=address,undefined ;;
     make | ninja | meson | abidiff | cpio | apt-get | dpkg-deb | qemu-system-* | *-gcc | \
-      protoc-c | chromium | go | perf | c++ | rustc | strace | xz | zsh | doxygen | \
-      mandoc | python3)
+      protoc-c | chromium | clang | go | perf | c++ | rustc | strace | xz | zsh | \
+      doxygen | mandoc | python3)
       command -v "$1" >/dev/null ;;
     cmake) setup_has_cmake ;;
     pkg-config) command -v "${PKG_CONFIG:-pkg-config}" >/dev/null ;;
@@ -55,9 +55,6 @@ setup_has() {
         2>/dev/null ;;
     libbpf)
       "${PKG_CONFIG:-pkg-config}" --atleast-version=1.0 libbpf 2>/dev/null ;;
-    clang)
-      echo 'int probe;' |
-        clang -target bpf -x c -c - -o /dev/null >/dev/null 2>&1 ;;
     node)
       printf '%s\n' '#include <node_api.h>' |
         ${CC:-cc} -I "$(setup_node_headers)" -fsyntax-only -x c - 2>/dev/null ;;
@@ -67,10 +64,6 @@ setup_has() {
       printf '%s\n' '#include <libiberty/demangle.h>' \
         'int main(void) { return cplus_demangle("", 0) != 0; }' |
         setup_links -liberty ;;
-    # Not on the PATH of all users. It may be a script that needs another
-    # package for each kernel.
-    bpftool)
-      PATH=$PATH:/usr/sbin:/sbin bpftool version >/dev/null 2>&1 ;;
   esac
 }
 

@@ -6,10 +6,7 @@
 
 #include "uvperf.h"
 
-/* Prints the message. Works for any kind of handle. */
-void common_cpu_tell(int cpu, int status, const uvperf_error_t *error);
-
-/* Prints the message too. It is a callback for uvperf_on_cpu. */
+/* Prints the message. It is a callback for uvperf_on_cpu. */
 void common_cpu_note(uvperf_handle_t *handle, int cpu, int status,
                      const uvperf_error_t *error);
 

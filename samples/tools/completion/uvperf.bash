@@ -114,5 +114,5 @@ _uvperf() {
       ;;
   esac
 }
-complete -F _uvperf uvperf-bpf-output uvperf-doctor uvperf-flight-recorder \
-  uvperf-list uvperf-profile uvperf-record uvperf-stat uvperf-trace uvperf-watch
+complete -F _uvperf uvperf-doctor uvperf-list uvperf-profile uvperf-record \
+  uvperf-stat uvperf-trace uvperf-watch

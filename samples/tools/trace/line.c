@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-#include "common/line.h"
+#include "trace/put.h"
 #include "common/name.h"
 
 /* Puts the kernel's text into the scratch buffer. Returns 1, or 0 if the text
@@ -38,8 +38,8 @@ static void put_text(common_buffer_t *buffer, trace_form_t *form,
                      const trace_hit_t *hit) {
   const uvperf_record_t *record = hit->record;
 
-  common_line_begin(buffer, record->time, record->cpu);
-  common_line_task(buffer, hit->comm, record->pid, record->tid);
+  trace_put_begin(buffer, record->time, record->cpu);
+  trace_put_task(buffer, hit->comm, record->pid, record->tid);
   common_buffer_text(buffer, " ");
   common_name_text(buffer, hit->label);
   put_text_fields(buffer, form, hit);
@@ -63,10 +63,10 @@ static void put_json(common_buffer_t *buffer, trace_form_t *form,
                      const trace_hit_t *hit) {
   const uvperf_record_t *record = hit->record;
 
-  common_line_json(buffer, record->time, "hit");
-  common_line_json_id(buffer, "cpu", record->cpu);
-  common_line_json_id(buffer, "pid", record->pid);
-  common_line_json_id(buffer, "tid", record->tid);
+  trace_put_json(buffer, record->time, "hit");
+  trace_put_json_id(buffer, "cpu", record->cpu);
+  trace_put_json_id(buffer, "pid", record->pid);
+  trace_put_json_id(buffer, "tid", record->tid);
   if (hit->comm[0] != '\0')
     common_name_json(buffer, "comm", hit->comm);
   common_name_json(buffer, "event", hit->label);
@@ -88,19 +88,19 @@ void trace_line_lost(common_buffer_t *buffer, const trace_form_t *form,
   uint64_t lost = record->lost.lost;
 
   if (form->json) {
-    common_line_json(buffer, time, "lost");
-    common_line_json_number(buffer, "lost", lost);
-    common_line_json_id(buffer, "cpu", record->cpu);
+    trace_put_json(buffer, time, "lost");
+    trace_put_json_number(buffer, "lost", lost);
+    trace_put_json_id(buffer, "cpu", record->cpu);
     common_buffer_text(buffer, "}\n");
     return;
   }
-  common_line_begin(buffer, time, record->cpu);
-  common_line_lost(buffer, lost);
+  trace_put_begin(buffer, time, record->cpu);
+  trace_put_lost(buffer, lost);
 }
 
 void trace_line_end(common_buffer_t *buffer, uint64_t time, uint64_t hits,
                     uint64_t lost, uint64_t late) {
-  common_line_json(buffer, time, "end");
+  trace_put_json(buffer, time, "end");
   common_buffer_print(buffer,
                       ",\"hits\":%" PRIu64 ",\"lost\":%" PRIu64
                       ",\"late\":%" PRIu64 "}\n",

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/line.h"
+#include "trace/put.h"
 #include "common/name.h"
 
 #define NAME_COLUMNS 17
@@ -66,7 +66,7 @@ static void put_title(common_buffer_t *buffer, const trace_calls_t *calls,
   else if (calls->by == TRACE_CALLS_BY_ALL)
     common_buffer_text(buffer, "all");
   else
-    common_line_task(buffer, group->comm, group->pid, group->tid);
+    trace_put_task(buffer, group->comm, group->pid, group->tid);
   common_buffer_print(
       buffer, ": %" PRIu64 " call%s, %" PRIu64 " error%s, %s in them\n",
       group->sum.nr, group->sum.nr == 1 ? "" : "s", group->errors,
@@ -206,11 +206,11 @@ void trace_table_text(common_buffer_t *buffer, const trace_calls_t *calls,
 static void put_json_task(common_buffer_t *buffer, const trace_calls_t *calls,
                           const trace_group_t *group) {
   if (group->nr_joined > 0) {
-    common_line_json_number(buffer, "joined", group->nr_joined);
+    trace_put_json_number(buffer, "joined", group->nr_joined);
   } else if (calls->by != TRACE_CALLS_BY_ALL) {
-    common_line_json_id(buffer, "pid", group->pid);
+    trace_put_json_id(buffer, "pid", group->pid);
     if (calls->by == TRACE_CALLS_BY_THREAD)
-      common_line_json_id(buffer, "tid", group->tid);
+      trace_put_json_id(buffer, "tid", group->tid);
     if (group->comm[0] != '\0')
       common_name_json(buffer, "comm", group->comm);
   }
@@ -241,22 +241,22 @@ static void put_json_call(common_buffer_t *buffer, const trace_call_t *call) {
 
   common_name_json(buffer, "syscall", name_of(words, call));
   common_buffer_print(buffer, ",\"nr\":%" PRId64, call->nr);
-  common_line_json_number(buffer, "calls", latency->nr);
-  common_line_json_number(buffer, "errors", call->errors);
+  trace_put_json_number(buffer, "calls", latency->nr);
+  trace_put_json_number(buffer, "errors", call->errors);
   for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-    common_line_json_number(buffer, others[i].key, other_of(call, i));
+    trace_put_json_number(buffer, others[i].key, other_of(call, i));
   if (latency->nr == 0)
     return;
-  common_line_json_number(buffer, "total_ns", latency->total);
-  common_line_json_number(buffer, "min_ns", latency->min);
-  common_line_json_number(buffer, "avg_ns", (uint64_t)latency->mean);
-  common_line_json_number(buffer, "max_ns", latency->max);
-  common_line_json_number(buffer, "stddev_ns",
-                          (uint64_t)trace_latency_stddev(latency));
-  common_line_json_number(buffer, "p50_ns",
-                          trace_latency_percentile(latency, 50));
-  common_line_json_number(buffer, "p99_ns",
-                          trace_latency_percentile(latency, 99));
+  trace_put_json_number(buffer, "total_ns", latency->total);
+  trace_put_json_number(buffer, "min_ns", latency->min);
+  trace_put_json_number(buffer, "avg_ns", (uint64_t)latency->mean);
+  trace_put_json_number(buffer, "max_ns", latency->max);
+  trace_put_json_number(buffer, "stddev_ns",
+                        (uint64_t)trace_latency_stddev(latency));
+  trace_put_json_number(buffer, "p50_ns",
+                        trace_latency_percentile(latency, 50));
+  trace_put_json_number(buffer, "p99_ns",
+                        trace_latency_percentile(latency, 99));
   put_json_histogram(buffer, latency);
 }
 
@@ -268,7 +268,7 @@ void trace_table_json(common_buffer_t *buffer, const trace_calls_t *calls,
   for (i = 0; i < calls->nr; i++) {
     sorted = trace_calls_sorted(calls->groups[i]);
     for (k = 0; k < calls->groups[i]->nr_calls; k++) {
-      common_line_json(buffer, time, "syscall");
+      trace_put_json(buffer, time, "syscall");
       put_json_task(buffer, calls, calls->groups[i]);
       put_json_call(buffer, sorted[k]);
       common_buffer_text(buffer, "}\n");

@@ -449,8 +449,6 @@ static void all_may_read(void) {
 
 static void each_tool_writes_for_its_owner_alone(void **state) {
   static const char *const tools[][9] = {
-      {"bpf-output", "-o", "@", "--", "/bin/true"},
-      {"flight-recorder", "-o", "@", "-m", "4K", "--", "/bin/true"},
       {"profile", "--folded", "@", "--", "/bin/true"},
       {"record", "-o", "@", "-e", "task-clock", "/bin/true"},
       {"stat", "-o", "@", "-e", "task-clock", "/bin/true"},

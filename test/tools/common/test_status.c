@@ -24,10 +24,8 @@ static const struct {
   int is_recording; /* useless if it is cut off */
   const char *args[8];
 } runs[] = {
-    {"bpf-output", OUT, 0, {"--", "sh", "-c", "/bin/true; /bin/true"}},
     {"doctor", OUT, 0, {NULL}},
     {"doctor", OUT, 0, {"--json"}},
-    {"flight-recorder", OUT, 0, {"-m", "4K", "--", "/bin/true"}},
     {"list", OUT, 0, {NULL}},
     {"list", OUT, 0, {"--json"}},
     {"list", OUT, 0, {"--help"}},
@@ -213,8 +211,6 @@ static void missing_privileges_exit_1_and_are_reported(void **state) {
     const char *args[3];
     const char *remedy;
   } cases[] = {
-      {"bpf-output", {NULL}, "CAP_BPF"},
-      {"flight-recorder", {NULL}, "flight-recorder -- command"},
       {"profile", {NULL}, "profile -- command"},
       {"profile", {"--top"}, "profile -- command"},
       {"record", {"-o", "/dev/null"}, "record -- command"},
@@ -259,8 +255,6 @@ static void command_that_cannot_be_run_exits_126_or_127(void **state) {
     const char *tool;
     const char *args[4];
   } cases[] = {
-      {"bpf-output", {NULL}},
-      {"flight-recorder", {NULL}},
       {"profile", {NULL}},
       {"record", {"-o", "/dev/null", "-e", "task-clock"}},
       {"stat", {"-e", "task-clock"}},
