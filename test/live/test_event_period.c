@@ -103,8 +103,12 @@ static void restart_by(uv_loop_t *loop, const struct perf_event_attr *attr,
                        const call_fn *calls) {
   live_collector_t collector;
   uint64_t count;
+  char own[64];
 
   live_init(loop, &collector, attr, options);
+  snprintf(own, sizeof(own), "common_pid == %u", live_tid());
+  assert_int_equal(uvperf_apply_filter(&collector.event.handle, 0, own, NULL),
+                   0);
   live_start(&collector, NULL);
   assert_int_equal(uvperf_stop(&collector.event.handle), 0);
   assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
