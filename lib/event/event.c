@@ -24,7 +24,7 @@
    UVPERF_EVENT_PIDFD)
 
 /* A caller allocates the handle, so its size must never change. */
-_Static_assert(sizeof(uvperf_event_t) == 8 * sizeof(void *),
+_Static_assert(sizeof(uvperf_event_t) == 7 * sizeof(void *) + 2 * sizeof(int),
                "uvperf_event_t is ABI");
 
 static const uvperf__handle_kind_t event_kind;

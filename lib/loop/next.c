@@ -134,9 +134,9 @@ static int next_by_id(uvperf__handle_t *self, const uvperf_record_t **record) {
     return next_of_any(self, header, record);
   reader->sample.source = slot->source;
   decoder->last = reader;
-  switch (
-      __builtin_expect(reader->plan.form, UVPERF__FORM(UVPERF__FRONT_IDENTIFIED,
-                                                       UVPERF__TAIL_NONE))) {
+  switch (__builtin_expect(
+      (long)reader->plan.form,
+      (long)UVPERF__FORM(UVPERF__FRONT_IDENTIFIED, UVPERF__TAIL_NONE))) {
     UVPERF__FORMS_BY_ID(NEXT)
     default:
       return next_of_any(self, header, record);

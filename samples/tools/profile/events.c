@@ -122,7 +122,7 @@ int profile_events_open(profile_events_t *events, uv_loop_t *loop,
                                          error->cause)));
   events->is_open = rc == 0;
   if (rc == 0 && uvperf_ring(&events->set.handle, 0, &ring) == 0)
-    events->ring_bytes = ring.bytes;
+    events->ring_bytes = (size_t)ring.bytes;
   return rc;
 }
 

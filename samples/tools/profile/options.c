@@ -51,7 +51,7 @@ static int parse_rows(profile_options_t *options, const char *text) {
   if (common_options_number(text, MAX_ROWS, &number) != 0)
     return common_options_bad("--rows wants a number, 1 to %d, not '%s'",
                               MAX_ROWS, text);
-  options->view.rows = number;
+  options->view.rows = (size_t)number;
   return 0;
 }
 

@@ -159,8 +159,8 @@ static void fix_sample(unsigned char *at, const uvperf_record_t *record) {
                       (const char *)record->bytes);
     swap_bits(at + offset + 16, flags, 10);
   }
-  restore(at, record, sample->stack_user.data, sample->stack_user.size);
-  restore(at, record, sample->aux.data, sample->aux.size);
+  restore(at, record, sample->stack_user.data, (size_t)sample->stack_user.size);
+  restore(at, record, sample->aux.data, (size_t)sample->aux.size);
 }
 
 /* The header of 8 bytes is before the body. */

@@ -491,11 +491,11 @@ static void mutate(char *bytes, size_t *size, uint64_t *random) {
   size_t i, nr = 1 + next_random(random) % 16;
 
   if (next_random(random) % 8 == 0)
-    *size = next_random(random) % *size;
+    *size = (size_t)next_random(random) % *size;
   /* The headers are read first, so many changes are near the start. */
   for (i = 0; i<nr && * size> 0; i++) {
     size_t within = next_random(random) % 2 == 0 && *size > 1024 ? 1024 : *size;
-    size_t at = next_random(random) % within;
+    size_t at = (size_t)next_random(random) % within;
 
     if (next_random(random) % 4 == 0)
       at = *size - 1 - at;

@@ -5,6 +5,7 @@
 #include "perf_dump.h"
 #include "support.h"
 
+#include <inttypes.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -73,7 +74,7 @@ static void on_sample(read_t *read, const uvperf_record_t *record) {
   unwind_stack_t stack;
   assert_true(read->nr <= MAX_SAMPLES);
   unwind_stack(read->process, &sample->regs_user, sample->stack_user.data,
-               sample->stack_user.dyn_size, 1, &stack);
+               (size_t)sample->stack_user.dyn_size, 1, &stack);
   frames->time = record->time / 1000;
   frames->nr = stack.nr;
   memcpy(frames->is_return, stack.is_return, stack.nr);
@@ -111,7 +112,8 @@ static void read_file(read_t *read, const char *path) {
 /* Reads the next sample of perf script. Returns 0 at the end. */
 static int read_perf(FILE *out, frames_t *frames) {
   char line[512];
-  unsigned long seconds, micros, offset;
+  unsigned long seconds, micros;
+  uint64_t offset;
   frames->nr = 0;
   do {
     if (fgets(line, sizeof line, out) == NULL)
@@ -120,7 +122,7 @@ static int read_perf(FILE *out, frames_t *frames) {
   frames->time = (uint64_t)seconds * 1000000 + micros;
   while (fgets(line, sizeof line, out) != NULL && line[0] != '\n')
     /* Frames of the kernel are addresses. */
-    if (sscanf(line, "%lx", &offset) == 1 && offset < UINT64_MAX / 2 &&
+    if (sscanf(line, "%" SCNx64, &offset) == 1 && offset < UINT64_MAX / 2 &&
         frames->nr < MAX_FRAMES)
       frames->offsets[frames->nr++] = offset;
   return 1;

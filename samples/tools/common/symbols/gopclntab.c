@@ -127,7 +127,8 @@ static const char *name_of(const table_t *table, uint64_t record) {
   if (table->names > 0 && offset > 0 && name[-1] != '\0')
     return NULL;
   return name[0] != '\0' &&
-                 memchr(name, '\0', most < MAX_NAME ? most : MAX_NAME) != NULL
+                 memchr(name, '\0',
+                        (size_t)(most < MAX_NAME ? most : MAX_NAME)) != NULL
              ? name
              : NULL;
 }

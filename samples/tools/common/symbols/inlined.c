@@ -233,7 +233,7 @@ static void place_call(Dwarf_Die *die, Dwarf_Files *files,
   if (number_of(die, DW_AT_call_line, &line) == 0)
     frame->line = (uint32_t)line;
   if (files != NULL && number_of(die, DW_AT_call_file, &file) == 0)
-    frame->file = dwarf_filesrc(files, file, NULL, NULL);
+    frame->file = dwarf_filesrc(files, (size_t)file, NULL, NULL);
 }
 
 static void place_line(Dwarf_Die *unit, uint64_t address,

@@ -476,14 +476,15 @@ static void put_sample(batch_t *batch, const uvperf_sample_t *sample,
   symbols_put_number(&batch->request, sample->regs_user.abi);
   symbols_put_number(&batch->request, sample->regs_user.mask);
   symbols_put_bytes(&batch->request, sample->regs_user.regs,
-                    sample->regs_user.nr * sizeof(*sample->regs_user.regs));
+                    (size_t)sample->regs_user.nr *
+                        sizeof(*sample->regs_user.regs));
   symbols_put_bytes(&batch->request, sample->stack_user.data,
-                    sample->stack_user.dyn_size);
+                    (size_t)sample->stack_user.dyn_size);
   symbols_put_number(&batch->request,
                      sample->stack_user.dyn_size == sample->stack_user.size);
   common_buffer_add(&batch->contexts, (const char *)&size, sizeof(size));
   common_buffer_add(&batch->contexts, context, context_bytes);
-  common_buffer_add(&batch->contexts, zeros, size - context_bytes);
+  common_buffer_add(&batch->contexts, zeros, (size_t)size - context_bytes);
   batch->nr++;
 }
 

@@ -156,7 +156,7 @@ static void unwind_one(const process_t *process, symbols_message_t *request,
   regs.nr = size / sizeof(*values);
   if (regs.nr > MAX_REGS)
     regs.nr = MAX_REGS;
-  memcpy(values, bytes, regs.nr * sizeof(*values));
+  memcpy(values, bytes, (size_t)regs.nr * sizeof(*values));
   copy = symbols_get_bytes(request, &size);
   is_full = symbols_get_number(request) != 0;
   unwind_stack(process->process, &regs, copy, size, is_full, &stack);
