@@ -5,9 +5,9 @@
 #include "perf_dump.h"
 #include "support.h"
 
-#include <inttypes.h>
 #include <elf.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <unistd.h>
 
