@@ -143,6 +143,7 @@ void live_cgroup_make(const char *test, live_cgroup_t *cgroup) {
     support_skip(test, "a cgroup v2 hierarchy");
   snprintf(cgroup->path, sizeof(cgroup->path), "%s/uvperf-%d", hierarchy,
            (int)getpid());
+  rmdir(cgroup->path); /* a test with this pid was killed */
   if (mkdir(cgroup->path, 0700) != 0)
     support_skip(test, "a cgroup v2 hierarchy that may be written to");
   cgroup->fd = open(cgroup->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
