@@ -178,7 +178,7 @@ int uvperf__event_has_record(const void *owner) {
          uvperf__ring_has_record(&impl->ring, impl->base.cursor.lent);
 }
 
-static int take(event_t *impl, const uvperf_record_t **record) {
+static int event_take(event_t *impl, const uvperf_record_t **record) {
   const void *bytes;
   size_t size;
   int rc = next_bytes(impl, &bytes, &size);
@@ -207,7 +207,7 @@ int uvperf__event_next(void *owner, const uvperf_record_t **record) {
     return UV_EOF;
   uvperf__event_free_old_decoders(impl);
   impl->base.cursor.decoder = impl->decoder;
-  return take(impl, record);
+  return event_take(impl, record);
 }
 
 /* A hang-up looks like endless wakeups without a record. The check consumes a
@@ -220,6 +220,6 @@ int uvperf__event_next_or_end(void *owner, const uvperf_record_t **record) {
   /* No event writes any more: return all remaining records before the end. */
   if (status != 0)
     impl->snapped = 0;
-  rc = take(impl, record);
+  rc = event_take(impl, record);
   return rc == UV_EAGAIN && status != 0 ? status : rc;
 }

@@ -34,7 +34,7 @@ static int begin_pass(set_t *impl) {
 
 /* In the order of time, takes the next record of this pass. If there is none,
  * begins a new pass. */
-static int take(set_t *impl, const uvperf_record_t **record) {
+static int set_take(set_t *impl, const uvperf_record_t **record) {
   uvperf__cursor_t *cursor = &impl->base.cursor;
   int rc = UV_EAGAIN;
 
@@ -78,7 +78,7 @@ int uvperf__set_next(void *owner, const uvperf_record_t **record) {
   if (impl->eof_reported && uvperf__counters_have_ended(impl->counters))
     return UV_EOF;
   uvperf__set_free_sources(impl);
-  return take(impl, record);
+  return set_take(impl, record);
 }
 
 /* Checking for ends takes system calls. Afterwards it looks again for records
@@ -89,6 +89,6 @@ int uvperf__set_next_or_end(void *owner, const uvperf_record_t **record) {
   int rc;
 
   uvperf__set_find_ends(impl);
-  rc = take(impl, record);
+  rc = set_take(impl, record);
   return rc == UV_EAGAIN ? uvperf__set_take_ends(impl) : rc;
 }
