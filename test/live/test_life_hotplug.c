@@ -10,18 +10,6 @@
 #include "fake_uevents.h"
 #include "hotplug_owner.h"
 
-static void take_down(void) {
-  cpu_tree_take_down(1);
-  cpu_tree_list("0\n");
-  fake_uevents_say("offline", 1);
-}
-
-static void bring_up(void) {
-  cpu_tree_bring_up(1);
-  cpu_tree_list("0-1\n");
-  fake_uevents_say("online", 1);
-}
-
 static void begin(life_t *life) {
   life_open(life);
   life_start(life);
@@ -45,10 +33,10 @@ static void cpu_that_goes_and_comes_is_opened_again(life_t *life) {
   fake_event_t *event;
 
   begin(life);
-  take_down();
+  hotplug_take_down(1, "0\n");
   expect(life, "cpu 1 ENODEV");
   event = fake_event_add(200);
-  bring_up();
+  hotplug_bring_up(1, "0-1\n");
   expect(life, "cpu 1");
   assert_int_equal(event->cpu, 1);
   assert_int_equal(event->enabled, 1);
@@ -69,36 +57,36 @@ static void cpu_is_followed_without_a_callback(life_t *life) {
   begin(life);
   assert_int_equal(uvperf_on_cpu(life->handle, NULL), 0);
   event = fake_event_add(200);
-  take_down();
-  bring_up();
+  hotplug_take_down(1, "0\n");
+  hotplug_bring_up(1, "0-1\n");
   expect(life, "");
   assert_int_equal(event->cpu, 1);
 }
 
 static void cpu_that_cannot_be_opened_again_reports_why(life_t *life) {
   begin(life);
-  take_down();
+  hotplug_take_down(1, "0\n");
   expect(life, "cpu 1 ENODEV");
   fake_fail(FAKE_OPEN, 1, -EMFILE);
-  bring_up();
+  hotplug_bring_up(1, "0-1\n");
   expect(life, "cpu 1 EMFILE");
   assert_int_equal(life->error.code, UV_EMFILE);
   assert_int_equal(life->error.cause, UVPERF_CAUSE_FILES);
   fake_event_add(200);
-  take_down();
-  bring_up();
+  hotplug_take_down(1, "0\n");
+  hotplug_bring_up(1, "0-1\n");
   expect(life, "cpu 1 ENODEV cpu 1");
 }
 
 static void handle_that_is_not_started_reports_later(life_t *life) {
   life_open(life);
-  take_down();
+  hotplug_take_down(1, "0\n");
   expect(life, "");
   life_start(life);
   expect_later(life, "cpu 1 ENODEV");
   life_stop(life);
   fake_event_add(200);
-  bring_up();
+  hotplug_bring_up(1, "0-1\n");
   expect(life, "");
   life_start(life);
   expect_later(life, "cpu 1");
@@ -107,19 +95,10 @@ static void handle_that_is_not_started_reports_later(life_t *life) {
 static void handle_of_fixed_cpus_follows_none(life_t *life) {
   fake_uevents_begin();
   begin(life);
-  take_down();
-  bring_up();
+  hotplug_take_down(1, "0\n");
+  hotplug_bring_up(1, "0-1\n");
   expect(life, "");
   assert_int_equal(fake_uevents_reads(), 0);
-}
-
-static void on_read(uvperf_set_t *set, int status,
-                    const uvperf_reading_t *reading,
-                    const uvperf_reading_t *delta) {
-  (void)set;
-  (void)status;
-  (void)reading;
-  (void)delta;
 }
 
 /* Nor are the counts of a set read. */
@@ -128,7 +107,7 @@ static void expect_no_start(life_t *life, int code, int cause) {
   assert_int_equal(life->error.cause, cause);
   if (life->kind & LIFE_SETS)
     assert_int_equal(uvperf_set_read_start(uvperf_handle_set(life->handle), 1,
-                                           on_read, NULL),
+                                           life_ignore_reading, NULL),
                      code);
   assert_int_equal(uvperf_is_active(life->handle), 0);
   assert_int_equal(uv_loop_alive(life->loop), 0);
@@ -158,8 +137,8 @@ static void handle_started_out_of_fds_says_so(life_t *life) {
 /* The CPU goes and comes before the loop looks. */
 static void bounce(life_t *life) {
   hotplug_run(life->loop);
-  take_down();
-  bring_up();
+  hotplug_take_down(1, "0\n");
+  hotplug_bring_up(1, "0-1\n");
   fake_event_add(200);
   hotplug_run(life->loop);
 }

@@ -52,15 +52,6 @@ static uvperf_count_t count;
 static uint64_t id;
 static size_t nr;
 
-static void on_read(uvperf_set_t *set, int status,
-                    const uvperf_reading_t *reading,
-                    const uvperf_reading_t *delta) {
-  (void)set;
-  (void)status;
-  (void)reading;
-  (void)delta;
-}
-
 static int read_set(uvperf_set_t *set) {
   uvperf_reading_t *reading;
   int rc;
@@ -112,7 +103,7 @@ EVENT(event_pause, uvperf_event_pause(event, 0, NULL))
 EVENT(event_modify,
       uvperf_event_modify(event, uvperf_handle_attr(life->handle, 0), NULL))
 SET(set_read, read_set(set))
-SET(set_read_start, uvperf_set_read_start(set, 1000, on_read, NULL))
+SET(set_read_start, uvperf_set_read_start(set, 1000, life_ignore_reading, NULL))
 SET(set_read_stop, uvperf_set_read_stop(set))
 SET(set_add,
     uvperf_set_add(set, &(uvperf_target_t)UVPERF_TARGET_INIT, NULL, NULL, NULL))

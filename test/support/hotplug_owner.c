@@ -146,3 +146,15 @@ void hotplug_no_fds(struct rlimit *old) {
 void hotplug_give_fds(const struct rlimit *old) {
   assert_int_equal(setrlimit(RLIMIT_NOFILE, old), 0);
 }
+
+void hotplug_take_down(int cpu, const char *online) {
+  cpu_tree_take_down(cpu);
+  cpu_tree_list(online);
+  fake_uevents_say("offline", cpu);
+}
+
+void hotplug_bring_up(int cpu, const char *online) {
+  cpu_tree_bring_up(cpu);
+  cpu_tree_list(online);
+  fake_uevents_say("online", cpu);
+}

@@ -34,6 +34,10 @@ int hotplug_teardown(void **state);
 void hotplug_make(uv_loop_t *loop, hotplug_owner_t *owner);
 void hotplug_make_on(uv_loop_t *loop, hotplug_owner_t *owner, const char *root);
 
+/* With a uevent. `online` is the list of those that are online then. */
+void hotplug_take_down(int cpu, const char *online);
+void hotplug_bring_up(int cpu, const char *online);
+
 /* Checks the CPUs without a uevent. */
 void hotplug_look(uv_loop_t *loop, uvperf__hub_t *hub);
 

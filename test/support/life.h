@@ -267,4 +267,9 @@ int life_main(const life_test_t *tests, size_t nr);
 /* The name of a kind. */
 const char *life_name(const life_t *life);
 
+/* For uvperf_set_read_start. */
+void life_ignore_reading(uvperf_set_t *set, int status,
+                         const uvperf_reading_t *reading,
+                         const uvperf_reading_t *delta);
+
 #endif

@@ -12,18 +12,6 @@
 #include "hotplug_owner.h"
 #include "util/alloc.h"
 
-static void take_down(int cpu, const char *online) {
-  cpu_tree_take_down(cpu);
-  cpu_tree_list(online);
-  fake_uevents_say("offline", cpu);
-}
-
-static void bring_up(int cpu, const char *online) {
-  cpu_tree_bring_up(cpu);
-  cpu_tree_list(online);
-  fake_uevents_say("online", cpu);
-}
-
 static void expect(scripted_reader_t *scripted, const char *cpu_events,
                    const char *entries) {
   hotplug_run(scripted->live.reader.handle.loop);
@@ -81,7 +69,7 @@ static void cpu_of_the_list_that_is_offline_is_waited_for(void **state) {
   expect(&scripted, "", "1");
   assert_int_equal(status_of(&scripted, 3), UV_ENODEV);
   assert_int_equal(status_of(&scripted, 0), UV_ENOENT);
-  bring_up(3, "0-1,3\n");
+  hotplug_bring_up(3, "0-1,3\n");
   expect(&scripted, "3 0", "1 3");
   assert_int_equal(status_of(&scripted, 3), 0);
   scripted_reader_sample(&scripted, scripted.events[3]);
@@ -111,12 +99,12 @@ static void cpu_that_goes_and_comes_is_put_into_the_map_again(void **state) {
   hotplug_run(*state);
   scripted_reader_sample(&scripted,
                          scripted.events[3]); /* which does not wake */
-  take_down(1, "0\n");
+  hotplug_take_down(1, "0\n");
   expect(&scripted, "1 ENODEV", "0");
   /* Its ring is drained to its end. */
   assert_int_equal(scripted.live.by_cpu[1], 1);
   assert_int_equal(status_of(&scripted, 1), UV_ENODEV);
-  bring_up(1, "0-1\n");
+  hotplug_bring_up(1, "0-1\n");
   expect(&scripted, "1 ENODEV, 1 0", "0 1");
   assert_int_equal(status_of(&scripted, 1), 0);
   assert_int_equal(scripted.events[4]->cpu, 1);
@@ -136,7 +124,7 @@ static void cpu_that_comes_for_the_first_time_gets_a_ring(void **state) {
   scripted_reader_t scripted;
 
   scripted_reader_begin(*state, &scripted);
-  bring_up(5, "0-1,5\n");
+  hotplug_bring_up(5, "0-1,5\n");
   expect(&scripted, "5 0", "0 1 5");
   assert_int_equal(uvperf_nr_rings(&scripted.live.reader.handle), 3);
   assert_int_equal(scripted.events[4]->cpu, 5);
@@ -150,11 +138,11 @@ static void cpu_beyond_the_map_that_comes_is_an_error(void **state) {
   scripted_reader_t scripted;
 
   scripted_reader_begin(*state, &scripted);
-  bring_up(9, "0-1,9\n");
+  hotplug_bring_up(9, "0-1,9\n");
   expect(&scripted, "9 fails by E2BIG", "0 1");
   assert_non_null(strstr(scripted.live.error.reason, "max_entries"));
   assert_int_equal(scripted.events[4]->opened, 0);
-  take_down(9, "0-1\n");
+  hotplug_take_down(9, "0-1\n");
   expect(&scripted, "9 fails by E2BIG, 9 ENODEV", "0 1");
   scripted_reader_close(&scripted);
 }
@@ -167,9 +155,9 @@ static void cpu_that_is_not_in_the_list_is_not_reported(void **state) {
   scripted.options.cpus = "0";
   scripted_reader_open(*state, &scripted);
   live_bpf_reader_start(&scripted.live, NULL);
-  take_down(1, "0\n");
-  bring_up(1, "0-1\n");
-  bring_up(2, "0-2\n");
+  hotplug_take_down(1, "0\n");
+  hotplug_bring_up(1, "0-1\n");
+  hotplug_bring_up(2, "0-2\n");
   expect(&scripted, "", "0");
   uvperf_stats(&scripted.live.reader.handle, &stats);
   assert_int_equal(stats.cpus_gone + stats.cpus_come, 0);
@@ -183,7 +171,7 @@ static void cpu_that_comes_is_in_the_map_as_the_others_are(void **state) {
 
   scripted_reader_begin(*state, &scripted);
   assert_int_equal(uvperf_bpf_reader_unpublish(reader, NULL), 0);
-  bring_up(2, "0-2\n");
+  hotplug_bring_up(2, "0-2\n");
   expect(&scripted, "2 0", "");
   assert_int_equal(scripted.events[4]->enabled, 1);
   assert_int_equal(uvperf_bpf_reader_publish(reader, NULL), 0);
@@ -205,7 +193,7 @@ static void cpu_that_comes_without_memory_is_an_error(void **state) {
     scripted_reader_begin(*state, &scripted);
     hotplug_run(*state);
     fake_fail(FAKE_CALLOC, nth, 0);
-    bring_up(2, "0-2\n");
+    hotplug_bring_up(2, "0-2\n");
     hotplug_run(*state);
     failures = fake_failures();
     if (failures == 0)
@@ -213,13 +201,13 @@ static void cpu_that_comes_without_memory_is_an_error(void **state) {
     scripted_reader_sample(&scripted, scripted.events[3]);
     scripted_reader_wake(&scripted, scripted.events[3]);
     assert_int_equal(scripted.live.by_cpu[1], 1);
-    take_down(2, "0-1\n");
+    hotplug_take_down(2, "0-1\n");
     hotplug_run(*state);
-    bring_up(2, "0-2\n");
+    hotplug_bring_up(2, "0-2\n");
     hotplug_run(*state);
     assert_int_equal(status_of(&scripted, 2), 0);
     assert_string_equal(scripted_reader_entries(&scripted), "0 1 2");
-    take_down(2, "0-1\n");
+    hotplug_take_down(2, "0-1\n");
     scripted_reader_close(&scripted);
   }
   assert_in_range(nth, 3, 30);
@@ -234,9 +222,9 @@ static void reader_of_fixed_cpus_follows_no_cpu(void **state) {
   scripted.options.flags = UVPERF_BPF_READER_FIXED_CPUS;
   scripted_reader_open(*state, &scripted);
   live_bpf_reader_start(&scripted.live, NULL);
-  take_down(1, "0\n");
-  bring_up(1, "0-1\n");
-  bring_up(2, "0-2\n");
+  hotplug_take_down(1, "0\n");
+  hotplug_bring_up(1, "0-1\n");
+  hotplug_bring_up(2, "0-2\n");
   expect(&scripted, "", "0 1");
   assert_int_equal(fake_uevents_reads(), 0);
   assert_int_equal(status_of(&scripted, 2), UV_ENOENT);
@@ -252,8 +240,8 @@ static void overwritable_rings_follow_the_cpus(void **state) {
   scripted_reader_open(*state, &scripted);
   live_bpf_reader_start(&scripted.live, NULL);
   assert_int_equal(uv_loop_alive(*state), 0);
-  take_down(1, "0\n");
-  bring_up(2, "0,2\n");
+  hotplug_take_down(1, "0\n");
+  hotplug_bring_up(2, "0,2\n");
   expect(&scripted, "1 ENODEV, 2 0", "0 2");
   assert_int_equal(scripted.events[4]->attr.write_backward, 1);
   assert_int_equal(uvperf_snapshot(&scripted.live.reader.handle,
@@ -299,7 +287,7 @@ static void reader_forked_when_the_first_of_two_went_stops_there(void **s) {
   scripted_reader_begin(*s, &scripted);
   scripted.live.on_cpu = fork_there;
   cpu_tree_take_down(1);
-  take_down(2, "0\n");
+  hotplug_take_down(2, "0\n");
   expect(&scripted, "1 ENODEV", "0 2");
   live_bpf_reader_close(&scripted.live);
   fake_process(0);
@@ -326,9 +314,9 @@ static void lost_records_are_kept_when_a_cpu_is_back(void **state) {
   uvperf_stats(&scripted.live.reader.handle, &stats);
   assert_int_equal(stats.lost_records, 7);
   words[0][1] = 9;
-  take_down(1, "0\n");
+  hotplug_take_down(1, "0\n");
   expect(&scripted, "1 ENODEV", "0");
-  bring_up(1, "0-1\n");
+  hotplug_bring_up(1, "0-1\n");
   expect(&scripted, "1 ENODEV, 1 0", "0 1");
   /* Otherwise the kernel is not asked twice in 100 ms. */
   assert_int_equal(uvperf_stop(&scripted.live.reader.handle), 0);

@@ -83,15 +83,11 @@ static void start(scripted_t *scripted) {
 }
 
 static void take_down(void) {
-  cpu_tree_take_down(1);
-  cpu_tree_list("0\n");
-  fake_uevents_say("offline", 1);
+  hotplug_take_down(1, "0\n");
 }
 
 static void bring_up(void) {
-  cpu_tree_bring_up(1);
-  cpu_tree_list("0-1\n");
-  fake_uevents_say("online", 1);
+  hotplug_bring_up(1, "0-1\n");
 }
 
 static void expect(scripted_t *scripted, const char *seen) {
