@@ -225,7 +225,7 @@ can_harden() {
 
 # The folders of lib/ in their order: a file includes and calls files of its own
 # folder and of folders before it. Handles do not include each other.
-folders="util sys attr host explain name ring decode count loop event set bpf"
+folders="util sys attr host explain name ring decode count evlist loop event set bpf"
 with_loop="loop event set bpf"
 handles="event set bpf"
 
@@ -739,7 +739,7 @@ explanations() {
 # Files of lib/ without a test of their name: the shared parts of a handle,
 # which all its tests use; and the parts that event/, set/ and bpf/ have in
 # common, which are tested there, in test_control*.c, test_drain*.c, and live.
-tested_by_users="event/base set/base set/counters_base bpf/base"
+tested_by_users="event/base set/base evlist/base bpf/base"
 tested_by_users="$tested_by_users loop/stats loop/stream_options host/ioctl"
 
 # Whether a test is named after a file of lib/: test_named_after folder file.

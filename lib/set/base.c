@@ -3,23 +3,23 @@
  * without a record, the end of delivery. */
 #include "set/internal.h"
 
-uvperf__counters_t *uvperf__set_counters(const uvperf_set_t *set) {
-  return ((const set_t *)uvperf__handle_impl(&set->handle))->counters;
+uvperf__evlist_t *uvperf__set_counters(const uvperf_set_t *set) {
+  return ((const set_t *)uvperf__handle_impl(&set->handle))->evlist;
 }
 
 uvperf__cpu_ring_t *uvperf__set_ring_at(const set_t *impl, size_t index) {
-  return uvperf__cpu_rings_at(uvperf__counters_rings(impl->counters), index);
+  return uvperf__cpu_rings_at(uvperf__evlist_rings(impl->evlist), index);
 }
 
 void uvperf__set_note_opening(set_t *impl) {
-  impl->opened_ns = uvperf__counters_opened(impl->counters);
+  impl->opened_ns = uvperf__evlist_opened(impl->evlist);
   impl->clock_ns = impl->opened_ns;
 }
 
 void uvperf__set_free_sources(set_t *impl) {
   if (!impl->base.in_callback && impl->base.snapshot == NULL &&
       impl->base.cursor.lent == 0)
-    uvperf__counters_free_sources(impl->counters);
+    uvperf__evlist_free_sources(impl->evlist);
 }
 
 void uvperf__set_report_ring(set_t *impl, const uvperf__cpu_ring_t *ring,

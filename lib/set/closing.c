@@ -47,15 +47,14 @@ set_closing_t *uvperf__set_begin_closing(set_t *impl) {
   closing->base.done = on_all_closed;
   closing->base.free = free_closing;
   closing->impl = impl;
-  uvperf__counters_put_aside(impl->counters, &closing->leftovers);
+  uvperf__evlist_put_aside(impl->evlist, &closing->leftovers);
   return closing;
 }
 
-void uvperf__set_free_aside(set_closing_t *closing,
-                            uvperf__counters_t *counters) {
+void uvperf__set_free_aside(set_closing_t *closing, uvperf__evlist_t *evlist) {
   if (closing != NULL)
-    uvperf__counters_put_aside(counters, &closing->leftovers);
-  uvperf__counters_free(counters);
+    uvperf__evlist_put_aside(evlist, &closing->leftovers);
+  uvperf__evlist_free(evlist);
 }
 
 void uvperf__set_end_closing(set_closing_t *closing) {
@@ -66,9 +65,9 @@ void uvperf__set_end_closing(set_closing_t *closing) {
     return;
   impl = closing->impl;
   leftovers = &closing->leftovers;
-  uvperf__counters_put_aside(impl->counters, NULL);
+  uvperf__evlist_put_aside(impl->evlist, NULL);
   if (leftovers->nr == 0 ||
-      !uvperf__counters_close_slowly(impl->counters, leftovers->nr) ||
+      !uvperf__evlist_close_slowly(impl->evlist, leftovers->nr) ||
       uvperf__handle_job_begin(&impl->base, &closing->base, NULL, NULL) != 0) {
     free_closing(&closing->base);
     return;

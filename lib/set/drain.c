@@ -28,7 +28,7 @@ void uvperf__set_deliver(set_t *impl, uvperf__cpu_ring_t *ring,
                          const uvperf__slice_t *slice) {
   const uvperf_record_t *record;
   int status =
-      uvperf__decode(uvperf__counters_decoder(impl->counters),
+      uvperf__decode(uvperf__evlist_decoder(impl->evlist),
                      uvperf__cpu_ring_alone(ring), bytes, size, &record);
 
   uvperf__stats_count(&ring->stats, record, status);
@@ -105,7 +105,7 @@ static const uvperf__drain_ops_t drain_ops = {find_reader, drain_sample,
 static int drain_ring(void *owner, size_t ring_index, uvperf__slice_t *slice) {
   set_t *impl = owner;
   uvperf__cpu_ring_t *ring = uvperf__set_ring_at(impl, ring_index);
-  drain_t drain = {impl, uvperf__counters_decoder(impl->counters), ring, slice};
+  drain_t drain = {impl, uvperf__evlist_decoder(impl->evlist), ring, slice};
   uint64_t records = slice->records;
   int rc;
 
@@ -125,7 +125,7 @@ void uvperf__set_begin_merge(set_t *impl, uvperf__merge_t *merge) {
   uint64_t now;
 
   uvperf__merge_heads(merge);
-  now = uvperf__counters_clock(impl->counters);
+  now = uvperf__evlist_clock(impl->evlist);
   /* CLOCK_REALTIME and CLOCK_TAI can be set back. After this, earlier records
    * seem to be from the future, and new records can seem to be from before the
    * opening. Such records must not be held back or counted as late. */
@@ -200,7 +200,7 @@ static int merge_one(set_t *impl, uint64_t horizon, uvperf__slice_t *slice,
 /* Delivers records up to the horizon. Returns UVPERF__DRAINED, _CUT or
  * _STOPPED. */
 static int merge_until(set_t *impl, uint64_t horizon, uvperf__slice_t *slice) {
-  merge_drain_t drain = {impl, uvperf__counters_decoder(impl->counters), slice,
+  merge_drain_t drain = {impl, uvperf__evlist_decoder(impl->evlist), slice,
                          slice->session, slice->own_session};
   uint64_t records, bytes;
   size_t ring_index;
@@ -234,7 +234,7 @@ static int drain_all(void *owner, uvperf__slice_t *slice) {
   uint64_t records = slice->records;
   /* This clock is read before the heads. All records that are older than this
    * time minus the slack are visible now, in any ring. */
-  uint64_t now = uvperf__counters_clock(impl->counters);
+  uint64_t now = uvperf__evlist_clock(impl->evlist);
   int is_pressed;
   int rc;
 
@@ -319,7 +319,7 @@ static int merge_rings(set_t *impl) {
 /* No wakeup comes for overwritable rings, so they are not watched. The watch
  * then runs without a ring: it checks for ends, and keeps the loop alive. */
 int uvperf__set_watch_rings(set_t *impl) {
-  size_t nr = uvperf__counters_nr_rings(impl->counters);
+  size_t nr = uvperf__evlist_nr_rings(impl->evlist);
   uvperf__cpu_ring_t *ring;
   int merged, rc = 0;
   size_t i;
@@ -369,8 +369,7 @@ int uvperf__set_make_watch(set_t *impl) {
   if (impl->base.watch != NULL)
     return 0;
   if (in_order && impl->merge == NULL) {
-    rc = uvperf__merge_new(&impl->merge,
-                           uvperf__counters_decoder(impl->counters));
+    rc = uvperf__merge_new(&impl->merge, uvperf__evlist_decoder(impl->evlist));
     if (rc != 0)
       return rc;
   }

@@ -60,7 +60,7 @@ static size_t nr_read(const set_t *impl) {
 /* Marks a position in each ring. Records of the ended targets cannot lie after
  * this mark. */
 static void mark_rings(set_t *impl) {
-  size_t nr = uvperf__counters_nr_rings(impl->counters);
+  size_t nr = uvperf__evlist_nr_rings(impl->evlist);
   uvperf__cpu_ring_t *ring;
   size_t i;
 
@@ -102,7 +102,7 @@ static void probe(set_t *impl, uint64_t now) {
     impl->probe_ms = longer < IDLE_MS ? longer : IDLE_MS;
     impl->probe_at = uvperf__next_multiple(now, impl->probe_ms);
   }
-  if (uvperf__counters_probe(impl->counters) != 0)
+  if (uvperf__evlist_probe(impl->evlist) != 0)
     found_ends(impl);
 }
 
@@ -115,7 +115,7 @@ int uvperf__set_flush_due(void *owner) {
     uvperf__watch_flush_in(impl->base.watch, PROBE_MS);
     return 0;
   }
-  if (!impl->ends_found && uvperf__counters_can_end(impl->counters)) {
+  if (!impl->ends_found && uvperf__evlist_can_end(impl->evlist)) {
     if (now >= impl->probe_at || now / PROBE_MS != impl->probed_in)
       probe(impl, now);
     if (!impl->ends_found)
@@ -132,7 +132,7 @@ static int report_each(set_t *impl) {
   uint64_t session = impl->session;
   uint32_t target;
 
-  while (uvperf__counters_take_ended(impl->counters, &target)) {
+  while (uvperf__evlist_take_ended(impl->evlist, &target)) {
     if (impl->end_cb == NULL)
       continue;
     impl->base.in_callback = 1;
@@ -153,7 +153,7 @@ static void report_ends(set_t *impl) {
       uvperf__watch_drain(impl->base.watch); /* for the other ends */
     return;
   }
-  if (!uvperf__counters_have_ended(impl->counters))
+  if (!uvperf__evlist_have_ended(impl->evlist))
     return;
   uvperf__set_end_delivery(impl);
   impl->eof_reported = 1;
@@ -171,11 +171,11 @@ void uvperf__set_iteration_end(void *owner) {
     uvperf__watch_flush_in(impl->base.watch, PROBE_MS);
     return;
   }
-  uvperf__counters_free_sources(impl->counters);
+  uvperf__evlist_free_sources(impl->evlist);
   if (impl->ends_found) {
     if (are_read_to_marks(impl))
       report_ends(impl);
-  } else if (uvperf__counters_have_ended(impl->counters)) {
+  } else if (uvperf__evlist_have_ended(impl->evlist)) {
     /* The last live target was removed. */
     found_ends(impl);
     uvperf__watch_drain(impl->base.watch);
@@ -184,7 +184,7 @@ void uvperf__set_iteration_end(void *owner) {
    * that reports them comes by itself (drain_all in drain.c, or the rest of a
    * slice). */
   if (impl->session != session || impl->ends_found ||
-      !uvperf__counters_can_end(impl->counters))
+      !uvperf__evlist_can_end(impl->evlist))
     return;
   if (impl->probe_ms > PROBE_MS)
     impl->probe_ms = PROBE_MS;
@@ -194,7 +194,7 @@ void uvperf__set_iteration_end(void *owner) {
 /* -- without a loop -------------------------------------------------------- */
 
 void uvperf__set_find_ends(set_t *impl) {
-  if (!impl->ends_found && uvperf__counters_probe(impl->counters) != 0)
+  if (!impl->ends_found && uvperf__evlist_probe(impl->evlist) != 0)
     found_ends(impl);
 }
 
@@ -206,7 +206,7 @@ int uvperf__set_take_ends(set_t *impl) {
   is_done = report_each(impl);
   if (impl->base.closing)
     rc = UV_ECANCELED;
-  else if (is_done && uvperf__counters_have_ended(impl->counters))
+  else if (is_done && uvperf__evlist_have_ended(impl->evlist))
     rc = UV_EOF;
   if (rc == UV_EOF)
     impl->eof_reported = 1;

@@ -12,7 +12,7 @@ static void on_gone(void *owner, int cpu) {
   if (uvperf__handle_is_forked(&impl->base))
     return;
   impl->base.cpus_gone += 1;
-  uvperf__counters_cpu_gone(impl->counters, cpu);
+  uvperf__evlist_cpu_gone(impl->evlist, cpu);
   if (impl->base.watch != NULL)
     uvperf__watch_drain(impl->base.watch);
   uvperf__handle_report_cpu(&impl->base, cpu, UV_ENODEV, NULL);
@@ -29,7 +29,7 @@ static void on_come(void *owner, int cpu) {
     return;
   impl->base.cpus_come += 1;
   closing = uvperf__set_begin_closing(impl);
-  status = uvperf__counters_cpu_come(impl->counters, cpu, &error);
+  status = uvperf__evlist_cpu_come(impl->evlist, cpu, &error);
   uvperf__set_end_closing(closing);
   rc = uvperf__set_watch_rings(impl);
   if (rc != 0 && status == 0)

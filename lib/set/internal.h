@@ -10,7 +10,7 @@
 #include "loop/handle.h"
 #include "loop/interval_timer.h"
 #include "ring/cpu_rings.h"
-#include "set/counters.h"
+#include "evlist/evlist.h"
 
 typedef struct set_closing_s set_closing_t;
 
@@ -22,7 +22,7 @@ typedef struct set_s {
    * with UVPERF_SET_FIXED_CPUS. */
   uvperf__handle_t base;
   /* A placeholder while the set is being opened. */
-  uvperf__counters_t *counters;
+  uvperf__evlist_t *evlist;
   size_t nr_put_aside; /* fds that the pool has still to close */
   uvperf__interval_timer_t *interval_timer;
 
@@ -67,13 +67,13 @@ typedef struct set_s {
 
 /* -- base.c -- */
 
-/* Returns the counters, for a measurement without the loop. */
-uvperf__counters_t *uvperf__set_counters(const uvperf_set_t *set);
+/* Returns the evlist, for a measurement without the loop. */
+uvperf__evlist_t *uvperf__set_counters(const uvperf_set_t *set);
 
 /* Returns a ring by its index. */
 uvperf__cpu_ring_t *uvperf__set_ring_at(const set_t *impl, size_t index);
 
-/* Notes when the set's counters were opened. */
+/* Notes when the set's events were opened. */
 void uvperf__set_note_opening(set_t *impl);
 
 /* Frees the sources of closed events, unless a callback still has a record or a
@@ -125,10 +125,9 @@ void uvperf__set_free_opening(set_opening_t *opening);
  * uvperf__set_end_closing then closes them: at once, or on the pool if this
  * takes long. If out of memory, returns NULL, and events are closed at once. */
 set_closing_t *uvperf__set_begin_closing(set_t *impl);
-/* Frees counters that do not belong to the set. Call it between
+/* Frees a list that does not belong to the set. Call it between
  * uvperf__set_begin_closing and uvperf__set_end_closing. */
-void uvperf__set_free_aside(set_closing_t *closing,
-                            uvperf__counters_t *counters);
+void uvperf__set_free_aside(set_closing_t *closing, uvperf__evlist_t *evlist);
 void uvperf__set_end_closing(set_closing_t *closing);
 
 /* -- drain.c: records -- */

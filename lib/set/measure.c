@@ -8,7 +8,7 @@
 
 #include <uv.h>
 
-#include "set/counters.h"
+#include "evlist/evlist.h"
 #include "sys/fork.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -20,20 +20,20 @@ static int first_of(int rc, int later) {
   return rc != 0 ? rc : later;
 }
 
-/* Enables the counters, calls the function, and disables the counters. Returns
+/* Enables the evlist, calls the function, and disables the evlist. Returns
  * 0, and *disabled receives the code of disabling. If the function was not
  * called, returns the code of enabling. */
-static int call(uvperf__counters_t *counters, uvperf_measure_fn fn, void *arg,
+static int call(uvperf__evlist_t *evlist, uvperf_measure_fn fn, void *arg,
                 int *disabled, uvperf_error_t *error) {
-  int rc = uvperf__counters_enable(counters, error);
+  int rc = uvperf__evlist_enable(evlist, error);
 
   if (rc != 0) {
     /* All other events are enabled now, except in a forked child. */
-    uvperf__counters_disable(counters, NULL);
+    uvperf__evlist_disable(evlist, NULL);
     return rc;
   }
   fn(arg);
-  *disabled = uvperf__counters_stop(counters, error);
+  *disabled = uvperf__evlist_stop(evlist, error);
   return 0;
 }
 
@@ -41,7 +41,7 @@ static int call(uvperf__counters_t *counters, uvperf_measure_fn fn, void *arg,
  * for an RCU grace period (perf_trace_event_unreg in
  * kernel/trace/trace_event_perf.c). */
 struct uvperf_meter_s {
-  uvperf__counters_t *counters;
+  uvperf__evlist_t *evlist;
   uvperf_reading_t *reading;
   size_t nr;               /* events, without their further parts */
   uvperf__thread_t thread; /* no thread if the options have targets */
@@ -61,11 +61,11 @@ static int open_counters(uvperf_meter_t *meter,
   uvperf_target_t self = UVPERF_TARGET_INIT;
 
   if (options->nr_targets > 0)
-    return uvperf__counters_new(&meter->counters, options, error);
+    return uvperf__evlist_new(&meter->evlist, options, error);
   uvperf__thread_init(&meter->thread);
   brief.targets = &self;
   brief.nr_targets = 1;
-  return uvperf__counters_new_brief(&meter->counters, &brief, error);
+  return uvperf__evlist_new_brief(&meter->evlist, &brief, error);
 }
 
 /* Allocates the counts before the first call, so that no call is wasted. */
@@ -73,7 +73,7 @@ static int make_reading(uvperf_meter_t *meter, uvperf_error_t *error) {
   int rc = uvperf_reading_new(&meter->reading);
 
   if (rc == 0)
-    rc = uvperf__counters_make_reading(meter->counters, meter->reading);
+    rc = uvperf__evlist_make_reading(meter->evlist, meter->reading);
   return rc == 0 ? 0 : out_of_memory(error);
 }
 
@@ -108,22 +108,21 @@ int uvperf_meter_new(uvperf_meter_t **meter,
     uvperf_meter_free(made);
     return rc;
   }
-  made->nr = uvperf__counters_nr_whole(made->counters);
+  made->nr = uvperf__evlist_nr_whole(made->evlist);
   *meter = made;
   return 0;
 }
 
 const uvperf_event_item_t *uvperf_meter_item(const uvperf_meter_t *meter,
                                              size_t index) {
-  return index < meter->nr ? uvperf__counters_item(meter->counters, index)
-                           : NULL;
+  return index < meter->nr ? uvperf__evlist_item(meter->evlist, index) : NULL;
 }
 
 const uvperf_set_failure_t *uvperf_meter_failures(const uvperf_meter_t *meter,
                                                   size_t *nr) {
   size_t ignored;
 
-  return uvperf__counters_failures(meter->counters, nr != NULL ? nr : &ignored);
+  return uvperf__evlist_failures(meter->evlist, nr != NULL ? nr : &ignored);
 }
 
 /* `of` is the array of counts or runs. */
@@ -139,14 +138,14 @@ static int check_meter(const uvperf_meter_t *meter, uvperf_measure_fn fn,
         error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
         "the meter has %zu events, but nr is %zu; pass one result per event",
         meter->nr, nr);
-  rc = uvperf__counters_check(meter->counters, error);
+  rc = uvperf__evlist_check(meter->evlist, error);
   if (rc != 0)
     return rc;
   if (meter->thread.number != 0 && !uvperf__thread_is_mine(&meter->thread))
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "the meter counts the thread that made it, and "
                              "this is another; make a meter in each thread");
-  if (uvperf__counters_is_enabled(meter->counters))
+  if (uvperf__evlist_is_enabled(meter->evlist))
     return uvperf__error_set(error, UV_EBUSY, UVPERF_CAUSE_BUSY,
                              "the meter is measuring already; make another "
                              "meter for a measurement within it");
@@ -169,12 +168,12 @@ static int measure_once(uvperf_meter_t *meter, uvperf_measure_fn fn, void *arg,
   int rc;
 
   if (meter->is_used)
-    uvperf__counters_reset(meter->counters);
+    uvperf__evlist_reset(meter->evlist);
   meter->is_used = 1;
-  rc = call(meter->counters, fn, arg, &disabled, error);
+  rc = call(meter->evlist, fn, arg, &disabled, error);
   if (rc != 0)
     return rc;
-  rc = uvperf__counters_read(meter->counters, meter->reading);
+  rc = uvperf__evlist_read(meter->evlist, meter->reading);
   if (rc == 0)
     take_counts(meter, counts, nr);
   return first_of(rc, disabled);
@@ -191,7 +190,7 @@ int uvperf_meter_measure(uvperf_meter_t *meter, uvperf_measure_fn fn, void *arg,
 void uvperf_meter_free(uvperf_meter_t *meter) {
   if (meter == NULL)
     return;
-  uvperf__counters_free(meter->counters);
+  uvperf__evlist_free(meter->evlist);
   uvperf_reading_free(meter->reading);
   uvperf__free(meter);
 }

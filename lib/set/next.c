@@ -10,7 +10,7 @@
 /* Adds new rings to the merge, drops rings that have ended, and begins a pass.
  * Returns 0 or -ENOMEM. */
 static int begin_pass(set_t *impl) {
-  size_t nr = uvperf__counters_nr_rings(impl->counters);
+  size_t nr = uvperf__evlist_nr_rings(impl->evlist);
   uvperf__merge_t *merge = impl->next_merge;
   uvperf__cpu_ring_t *ring;
   size_t i;
@@ -48,15 +48,15 @@ static int set_take(set_t *impl, const uvperf_record_t **record) {
 }
 
 static int check(const set_t *impl) {
-  if (uvperf__counters_rings(impl->counters) == NULL ||
-      !uvperf__counters_write_records(impl->counters) ||
+  if (uvperf__evlist_rings(impl->evlist) == NULL ||
+      !uvperf__evlist_write_records(impl->evlist) ||
       impl->flags & UVPERF_SET_OVERWRITE)
     return UV_EINVAL;
   return impl->base.is_started ? UV_EBUSY : 0;
 }
 
 static int next_prepare(set_t *impl) {
-  uvperf_decoder_t *decoder = uvperf__counters_decoder(impl->counters);
+  uvperf_decoder_t *decoder = uvperf__evlist_decoder(impl->evlist);
   int rc = 0;
 
   impl->base.cursor.decoder = decoder;
@@ -75,7 +75,7 @@ int uvperf__set_next(void *owner, const uvperf_record_t **record) {
     rc = next_prepare(impl);
   if (rc != 0)
     return rc;
-  if (impl->eof_reported && uvperf__counters_have_ended(impl->counters))
+  if (impl->eof_reported && uvperf__evlist_have_ended(impl->evlist))
     return UV_EOF;
   uvperf__set_free_sources(impl);
   return set_take(impl, record);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens a set, or one more target, on a thread of libuv's pool. While that
- * thread opens counters, no other thread uses them. Until the counters are
- * open, the set has a placeholder. A target is opened in its own counters.
- * These then join the set's counters. */
+ * thread opens a list, no other thread uses them. Until the list is
+ * open, the set has a placeholder. A target is opened in its own list.
+ * These then join the set's list. */
 #include "set/internal.h"
 
 #include "util/alloc.h"
@@ -10,7 +10,7 @@
 
 struct set_opening_s {
   uvperf__handle_job_t base;
-  uvperf__counters_t *counters;
+  uvperf__evlist_t *evlist;
   uvperf__adding_t adding;
   int has_ended; /* the adding; only the loop's thread uses this */
   /* Only one of these two callbacks is set. */
@@ -24,7 +24,7 @@ struct set_opening_s {
 void uvperf__set_free_opening(set_opening_t *opening) {
   if (!opening->has_ended)
     uvperf__adding_end(&opening->adding, NULL);
-  uvperf__counters_free(opening->counters);
+  uvperf__evlist_free(opening->evlist);
   uvperf__free(opening);
 }
 
@@ -51,13 +51,13 @@ static int no_memory(uvperf_error_t *error) {
 /* -- a set ----------------------------------------------------------------- */
 
 static void set_install(set_t *impl, set_opening_t *opening) {
-  uvperf__counters_free(impl->counters);
-  impl->counters = opening->counters;
-  opening->counters = NULL;
+  uvperf__evlist_free(impl->evlist);
+  impl->evlist = opening->evlist;
+  opening->evlist = NULL;
   uvperf__set_note_opening(impl);
 }
 
-/* If the set closes, it closes the counters too. */
+/* If the set closes, it closes the evlist too. */
 static void on_opened(uvperf__handle_job_t *job, int rc,
                       uvperf_error_t *error) {
   set_opening_t *opening = (set_opening_t *)job;
@@ -78,8 +78,8 @@ int uvperf__set_new_opening(set_opening_t **made, set_t *impl,
   set_opening_t *opening = uvperf__calloc(1, sizeof(*opening));
   int rc;
 
-  impl->counters = uvperf__counters_new_none();
-  if (opening == NULL || impl->counters == NULL) {
+  impl->evlist = uvperf__evlist_new_none();
+  if (opening == NULL || impl->evlist == NULL) {
     uvperf__free(opening);
     return no_memory(error);
   }
@@ -87,8 +87,8 @@ int uvperf__set_new_opening(set_opening_t **made, set_t *impl,
   opening->base.done = on_opened;
   opening->base.free = free_opened;
   opening->cb = options->open_cb;
-  rc = uvperf__counters_new_adding(&opening->counters, options,
-                                   &opening->adding, error);
+  rc = uvperf__evlist_new_adding(&opening->evlist, options, &opening->adding,
+                                 error);
   if (rc == 0)
     *made = opening;
   else
@@ -100,8 +100,7 @@ int uvperf__set_begin_opening(set_t *impl, set_opening_t *opening,
                               uvperf_error_t *error) {
   impl->base.code = UV_EBUSY;
   return uvperf__handle_job_begin(&impl->base, &opening->base,
-                                  uvperf__counters_calls(opening->counters),
-                                  error);
+                                  uvperf__evlist_calls(opening->evlist), error);
 }
 
 /* -- a target -------------------------------------------------------------- */
@@ -119,16 +118,14 @@ static int check_cpus(const set_t *impl, const set_opening_t *opening,
 
 static int target_join(set_t *impl, set_opening_t *opening,
                        uvperf_error_t *error) {
-  int rc =
-      uvperf__counters_take_target(impl->counters, opening->counters, error);
+  int rc = uvperf__evlist_take_target(impl->evlist, opening->evlist, error);
 
   if (rc != 0)
     return rc;
   rc = uvperf__set_watch_rings(impl);
   if (rc == 0)
     return 0;
-  uvperf__counters_remove_target(impl->counters, opening->adding.index, NULL,
-                                 NULL);
+  uvperf__evlist_remove_target(impl->evlist, opening->adding.index, NULL, NULL);
   return uvperf__watch_explain(error, rc);
 }
 
@@ -144,8 +141,8 @@ static int end_target(set_t *impl, set_opening_t *opening, int rc,
     rc = check_cpus(impl, opening, error);
   if (rc == 0)
     rc = target_join(impl, opening, error);
-  uvperf__set_free_aside(closing, opening->counters);
-  opening->counters = NULL;
+  uvperf__set_free_aside(closing, opening->evlist);
+  opening->evlist = NULL;
   uvperf__set_end_closing(closing);
   return rc;
 }
@@ -204,8 +201,8 @@ int uvperf__set_begin_adding(set_t *impl, const uvperf_target_t *target,
   opening->base.done = on_target_opened;
   opening->base.free = free_opened;
   opening->target_cb = cb;
-  rc = uvperf__counters_new_for_target(&opening->counters, impl->counters,
-                                       target, &opening->adding, error);
+  rc = uvperf__evlist_new_for_target(&opening->evlist, impl->evlist, target,
+                                     &opening->adding, error);
   if (rc != 0) {
     uvperf__free(opening);
     return rc;
@@ -213,8 +210,7 @@ int uvperf__set_begin_adding(set_t *impl, const uvperf_target_t *target,
   opening->data = opening->adding.targets[0].data;
   opening->cpus_come = impl->base.cpus_come;
   rc = uvperf__handle_job_begin(&impl->base, &opening->base,
-                                uvperf__counters_calls(opening->counters),
-                                error);
+                                uvperf__evlist_calls(opening->evlist), error);
   if (rc != 0)
     uvperf__set_free_opening(opening);
   else if (index != NULL)

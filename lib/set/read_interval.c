@@ -19,10 +19,10 @@ int uvperf__set_tick(void *owner, int is_new, uint64_t max_ns) {
   if (impl->lent >= 0)
     return 0;
   if (is_new)
-    uvperf__counters_read_begin(impl->counters);
-  if (uvperf__counters_read_some(impl->counters, max_ns))
+    uvperf__evlist_read_begin(impl->evlist);
+  if (uvperf__evlist_read_some(impl->evlist, max_ns))
     return 1;
-  rc = uvperf__counters_read_end(impl->counters, impl->readings[newer]);
+  rc = uvperf__evlist_read_end(impl->evlist, impl->readings[newer]);
   if (rc == 0)
     rc = uvperf_reading_delta(impl->delta, impl->readings[impl->last],
                               impl->readings[newer]);
@@ -97,7 +97,7 @@ int uvperf_set_read_start(uvperf_set_t *set, uint64_t interval_ms,
                              "uvperf_set_read_stop first");
   rc = make_readings(impl);
   if (rc == 0)
-    rc = uvperf__counters_read_base(impl->counters, impl->readings[first]);
+    rc = uvperf__evlist_read_base(impl->evlist, impl->readings[first]);
   if (rc != 0)
     return uvperf__error_shortage(error, rc, "cannot read the counts");
   rc = uvperf__interval_timer_start(impl->interval_timer, interval_ms);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Several events as one libuv handle: init, start, stop, flush, close, and
- * calls that are passed on to the counters. */
+ * calls that are passed on to the evlist. */
 #include "set/internal.h"
 
 #include "decode/decoder.h"
@@ -26,15 +26,15 @@ static void release(void *owner) {
 
   /* If the set was closed inside a flush, the events can still be enabled: the
    * pool should have disabled them, but it did not get them. */
-  if (impl->counters != NULL && uvperf__counters_is_enabled(impl->counters) &&
-      uvperf__counters_nr_open(impl->counters) != 0)
-    uvperf__counters_disable(impl->counters, NULL);
+  if (impl->evlist != NULL && uvperf__evlist_is_enabled(impl->evlist) &&
+      uvperf__evlist_nr_open(impl->evlist) != 0)
+    uvperf__evlist_disable(impl->evlist, NULL);
   uvperf__merge_free(impl->merge);
   uvperf__merge_free(impl->next_merge);
   uvperf__interval_timer_free(impl->interval_timer);
   uvperf__watch_free(impl->base.watch);
   uvperf__hotplug_free(impl->base.hotplug);
-  uvperf__counters_free(impl->counters);
+  uvperf__evlist_free(impl->evlist);
   uvperf_reading_free(impl->readings[0]);
   uvperf_reading_free(impl->readings[1]);
   uvperf_reading_free(impl->delta);
@@ -44,24 +44,24 @@ static void release(void *owner) {
 static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
   set_t *impl = owner;
 
-  uvperf__counters_give_up(impl->counters, leftovers);
+  uvperf__evlist_give_up(impl->evlist, leftovers);
 }
 
 /* The fds may be closed later, but no BPF program may run from now on. So
  * programs are detached: a tracepoint runs its programs even if its events are
  * disabled. All events are disabled too. But if closing the events takes long,
  * the pool disables all of them before it closes the first. In a forked child
- * the counters do not touch the events, which belong to the parent. */
+ * the evlist does not touch the events, which belong to the parent. */
 static void quit(void *owner) {
   set_t *impl = owner;
 
   impl->session += 1;
   impl->base.is_started = 0;
-  if (!uvperf__counters_close_slowly(impl->counters,
-                                     uvperf__counters_nr_open(impl->counters)))
-    uvperf__counters_disable(impl->counters, NULL);
-  uvperf__counters_detach(impl->counters);
-  uvperf__counters_leave_maps(impl->counters);
+  if (!uvperf__evlist_close_slowly(impl->evlist,
+                                   uvperf__evlist_nr_open(impl->evlist)))
+    uvperf__evlist_disable(impl->evlist, NULL);
+  uvperf__evlist_detach(impl->evlist);
+  uvperf__evlist_leave_maps(impl->evlist);
   uvperf__interval_timer_close(impl->interval_timer);
 }
 
@@ -162,7 +162,7 @@ static int make_timer(const make_t *make, uvperf_error_t *error) {
 
 static int open_now(const make_t *make, uvperf_error_t *error) {
   set_t *impl = make->impl;
-  int rc = uvperf__counters_new(&impl->counters, &make->options, error);
+  int rc = uvperf__evlist_new(&impl->evlist, &make->options, error);
 
   if (rc == 0)
     rc = make_timer(make, error);
@@ -220,11 +220,11 @@ int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
 
 static int check_start(const set_t *impl, uvperf_record_cb cb,
                        uvperf_error_t *error) {
-  if (uvperf__counters_rings(impl->counters) == NULL)
+  if (uvperf__evlist_rings(impl->evlist) == NULL)
     return uvperf__error_set(
         error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
         "the set has no records; set UVPERF_SET_RECORDS in options.flags");
-  if (!uvperf__counters_write_records(impl->counters))
+  if (!uvperf__evlist_write_records(impl->evlist))
     return uvperf__error_set(
         error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
         "all events of the set only count, so the callback would never be "
@@ -233,11 +233,11 @@ static int check_start(const set_t *impl, uvperf_record_cb cb,
   if (cb == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "cb must not be NULL");
-  if (impl->eof_reported && uvperf__counters_have_ended(impl->counters))
+  if (impl->eof_reported && uvperf__evlist_have_ended(impl->evlist))
     return uvperf__error_set(
         error, UV_EOF, UVPERF_CAUSE_NO_TASK,
         "every target has ended; no more records will come");
-  return uvperf__counters_check_writers(impl->counters, error);
+  return uvperf__evlist_check_writers(impl->evlist, error);
 }
 
 static int start_watch(set_t *impl, const uvperf_stream_options_t *options,
@@ -271,9 +271,9 @@ static int start(set_t *impl, const uvperf_stream_options_t *options,
   rc = uvperf__handle_follow_cpus(&impl->base, "set UVPERF_SET_FIXED_CPUS",
                                   error);
   if (rc == 0 && enables) {
-    rc = uvperf__counters_enable(impl->counters, error);
+    rc = uvperf__evlist_enable(impl->evlist, error);
     if (rc != 0)
-      uvperf__counters_disable(impl->counters, NULL);
+      uvperf__evlist_disable(impl->evlist, NULL);
   }
   if (rc != 0)
     uvperf__set_end_delivery(impl);
@@ -311,7 +311,7 @@ static int set_flush(void *owner) {
   rc = uvperf__watch_flush(impl->base.watch);
   impl->is_flushing = 0;
   if (!impl->base.closing)
-    uvperf__counters_free_sources(impl->counters);
+    uvperf__evlist_free_sources(impl->evlist);
   return rc;
 }
 
@@ -344,61 +344,61 @@ static int set_enable(void *owner, size_t attr, uvperf_error_t *error) {
   const set_t *impl = owner;
   int rc = check_all(attr, error);
 
-  return rc != 0 ? rc : uvperf__counters_enable(impl->counters, error);
+  return rc != 0 ? rc : uvperf__evlist_enable(impl->evlist, error);
 }
 
 static int set_disable(void *owner, size_t attr, uvperf_error_t *error) {
   const set_t *impl = owner;
   int rc = check_all(attr, error);
 
-  return rc != 0 ? rc : uvperf__counters_disable(impl->counters, error);
+  return rc != 0 ? rc : uvperf__evlist_disable(impl->evlist, error);
 }
 
 static int set_reset(void *owner, size_t attr, uvperf_error_t *error) {
   const set_t *impl = owner;
   int rc = check_all(attr, error);
 
-  return rc != 0 ? rc : uvperf__counters_reset(impl->counters);
+  return rc != 0 ? rc : uvperf__evlist_reset(impl->evlist);
 }
 
 static int set_apply_filter(void *owner, size_t attr, const char *filter,
                             uvperf_error_t *error) {
   const set_t *impl = owner;
 
-  return uvperf__counters_set_filter(impl->counters, attr, filter, error);
+  return uvperf__evlist_set_filter(impl->evlist, attr, filter, error);
 }
 
 static int set_change_period(void *owner, size_t attr, uint64_t period,
                              uvperf_error_t *error) {
   const set_t *impl = owner;
 
-  return uvperf__counters_set_period(impl->counters, attr, period, error);
+  return uvperf__evlist_set_period(impl->evlist, attr, period, error);
 }
 
 static int set_attach_bpf(void *owner, size_t attr, int prog_fd,
                           uint64_t cookie, uvperf_error_t *error) {
   const set_t *impl = owner;
 
-  return uvperf__counters_set_bpf(impl->counters, attr, prog_fd, cookie, error);
+  return uvperf__evlist_set_bpf(impl->evlist, attr, prog_fd, cookie, error);
 }
 
 static int set_query_bpf(void *owner, size_t attr, uint32_t *ids, size_t *nr,
                          uvperf_error_t *error) {
   const set_t *impl = owner;
 
-  return uvperf__counters_query_bpf(impl->counters, attr, ids, nr, error);
+  return uvperf__evlist_query_bpf(impl->evlist, attr, ids, nr, error);
 }
 
 static const uvperf_change_t *set_changes(const void *owner, size_t attr,
                                           size_t *nr) {
   const set_t *impl = owner;
 
-  return uvperf__counters_changes(impl->counters, attr, nr);
+  return uvperf__evlist_changes(impl->evlist, attr, nr);
 }
 
 static const struct perf_event_attr *set_attr(const void *owner, size_t attr) {
   const set_t *impl = owner;
-  const uvperf_event_item_t *item = uvperf__counters_item(impl->counters, attr);
+  const uvperf_event_item_t *item = uvperf__evlist_item(impl->evlist, attr);
 
   return item == NULL ? NULL : item->attr;
 }
@@ -419,7 +419,7 @@ int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading,
                              "reading must not be NULL");
   if (rc != 0)
     return rc;
-  rc = uvperf__counters_read(impl->counters, reading);
+  rc = uvperf__evlist_read(impl->evlist, reading);
   return rc == 0 ? 0
                  : uvperf__error_shortage(error, rc, "cannot read the counts");
 }
@@ -427,7 +427,7 @@ int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading,
 static int remove_target(set_t *impl, uint32_t index, uvperf_reading_t *last,
                          uvperf_error_t *error) {
   set_closing_t *closing = uvperf__set_begin_closing(impl);
-  int rc = uvperf__counters_remove_target(impl->counters, index, last, error);
+  int rc = uvperf__evlist_remove_target(impl->evlist, index, last, error);
 
   uvperf__set_end_closing(closing);
   return rc;
@@ -437,7 +437,7 @@ static int remove_target(set_t *impl, uint32_t index, uvperf_reading_t *last,
 static int add_now(set_t *impl, const uvperf_target_t *target, uint32_t *index,
                    uvperf_error_t *error) {
   uint32_t added;
-  int rc = uvperf__counters_add_target(impl->counters, target, &added, error);
+  int rc = uvperf__evlist_add_target(impl->evlist, target, &added, error);
 
   if (rc != 0)
     return rc;
@@ -470,9 +470,8 @@ int uvperf_set_add(uvperf_set_t *set, const uvperf_target_t *target,
 /* `last` becomes a reading without places. */
 static int cancel_adding(set_t *impl, set_opening_t *adding,
                          uvperf_reading_t *last, uvperf_error_t *error) {
-  int rc = last == NULL
-               ? 0
-               : uvperf__counters_read_targets(impl->counters, 0, 0, last);
+  int rc =
+      last == NULL ? 0 : uvperf__evlist_read_targets(impl->evlist, 0, 0, last);
 
   if (rc != 0)
     return uvperf__error_shortage(error, rc, "cannot read the last counts");
@@ -502,38 +501,37 @@ int uvperf_set_fill_map(uvperf_set_t *set, size_t attr, int map_fd,
   const set_t *impl = uvperf__handle_impl(&set->handle);
   int rc = uvperf__handle_check(&impl->base, error);
 
-  return rc != 0
-             ? rc
-             : uvperf__counters_fill_map(impl->counters, attr, map_fd, error);
+  return rc != 0 ? rc
+                 : uvperf__evlist_fill_map(impl->evlist, attr, map_fd, error);
 }
 
 /* -- getters --------------------------------------------------------------- */
 
 const uvperf_set_failure_t *uvperf_set_failures(const uvperf_set_t *set,
                                                 size_t *nr) {
-  return uvperf__counters_failures(uvperf__set_counters(set), nr);
+  return uvperf__evlist_failures(uvperf__set_counters(set), nr);
 }
 
 size_t uvperf_set_nr_attrs(const uvperf_set_t *set) {
-  return uvperf__counters_nr_attrs(uvperf__set_counters(set));
+  return uvperf__evlist_nr_attrs(uvperf__set_counters(set));
 }
 
 const uvperf_event_item_t *uvperf_set_item(const uvperf_set_t *set,
                                            size_t attr) {
-  return uvperf__counters_item(uvperf__set_counters(set), attr);
+  return uvperf__evlist_item(uvperf__set_counters(set), attr);
 }
 
 size_t uvperf_set_nr_open(const uvperf_set_t *set) {
-  return uvperf__counters_nr_open(uvperf__set_counters(set));
+  return uvperf__evlist_nr_open(uvperf__set_counters(set));
 }
 
 int uvperf_set_fd(const uvperf_set_t *set, size_t attr, uint64_t serial) {
-  return uvperf__counters_fd(uvperf__set_counters(set), attr, serial);
+  return uvperf__evlist_fd(uvperf__set_counters(set), attr, serial);
 }
 
 const uvperf_source_t *uvperf_set_source(const uvperf_set_t *set, uint64_t id) {
   const uvperf_decoder_t *decoder =
-      uvperf__counters_decoder(uvperf__set_counters(set));
+      uvperf__evlist_decoder(uvperf__set_counters(set));
 
   return decoder == NULL ? NULL : uvperf__decoder_source(decoder, id);
 }
@@ -541,13 +539,13 @@ const uvperf_source_t *uvperf_set_source(const uvperf_set_t *set, uint64_t id) {
 static int set_count_lost(void *owner) {
   const set_t *impl = owner;
 
-  return uvperf__counters_count_lost(impl->counters);
+  return uvperf__evlist_count_lost(impl->evlist);
 }
 
 static uvperf__cpu_rings_t *set_rings(const void *owner) {
   const set_t *impl = owner;
 
-  return uvperf__counters_rings(impl->counters);
+  return uvperf__evlist_rings(impl->evlist);
 }
 
 static void set_stats(void *owner, uvperf_stats_t *stats) {

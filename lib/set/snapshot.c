@@ -75,7 +75,7 @@ static int add_merge(set_t *impl, uvperf__snapshot_job_t *job) {
   size_t i;
   int rc;
 
-  rc = uvperf__merge_new(&job->merge, uvperf__counters_decoder(impl->counters));
+  rc = uvperf__merge_new(&job->merge, uvperf__evlist_decoder(impl->evlist));
   for (i = 0; rc == 0 && i < job->nr; i++)
     rc = uvperf__merge_add(job->merge, &job->snapshots[i].image,
                            uvperf__set_ring_at(impl, i));
@@ -89,7 +89,7 @@ int uvperf__set_prepare(void *owner, uvperf__snapshot_job_t *job,
   set_t *impl = owner;
   int rc;
 
-  uvperf__snapshot_job_fill(job, uvperf__counters_rings(impl->counters));
+  uvperf__snapshot_job_fill(job, uvperf__evlist_rings(impl->evlist));
   if (!(impl->flags & UVPERF_SET_TIME_ORDER))
     return 0;
   job->flags |= UVPERF_SNAPSHOT_OLDEST_FIRST;

@@ -337,7 +337,7 @@ static void run_spoilt_phase(void) {
 static void expect_exact_heads(void) {
   uvperf_set_t *set = &fixture.stream.live.set;
   const set_t *impl = set->handle.impl;
-  uvperf__cpu_rings_t *rings = uvperf__counters_rings(impl->counters);
+  uvperf__cpu_rings_t *rings = uvperf__evlist_rings(impl->evlist);
   uvperf_ring_info_t ring;
   uvperf_error_t error;
   size_t i;

@@ -3,7 +3,7 @@
 
 #include "support.h"
 
-#include "set/counters_internal.h"
+#include "evlist/internal.h"
 
 static uint64_t now_ns;
 static uint64_t counters_ns;
@@ -12,8 +12,8 @@ static uint64_t looks;
 
 uint64_t __real_uv_hrtime(void);
 uint64_t __wrap_uv_hrtime(void);
-uint64_t __real_uvperf__counters_now(void);
-uint64_t __wrap_uvperf__counters_now(void);
+uint64_t __real_uvperf__evlist_now(void);
+uint64_t __wrap_uvperf__evlist_now(void);
 
 uint64_t __wrap_uv_hrtime(void) {
   looks += 1;
@@ -28,9 +28,9 @@ uint64_t fake_clock_looks(void) {
   return looks;
 }
 
-uint64_t __wrap_uvperf__counters_now(void) {
+uint64_t __wrap_uvperf__evlist_now(void) {
   if (counters_ns == 0)
-    return __real_uvperf__counters_now();
+    return __real_uvperf__evlist_now();
   counters_ns += counters_step;
   return counters_ns;
 }

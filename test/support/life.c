@@ -256,18 +256,18 @@ static void plan_set(life_t *life) {
 /* An attr on two CPUs: events with the ids 100 and 102, each before the owner
  * of its ring. */
 static void script_set(life_t *life) {
-  counters_make_t *make = &life->make;
+  evlist_make_t *make = &life->make;
   size_t i;
 
   for (i = 0; i < 4; i++)
     life->events[i] = fake_event_add(100 + i);
-  counters_make(make, 1);
+  evlist_make(make, 1);
   make->attrs[0].config = PERF_COUNT_SW_CPU_CLOCK;
   make->attrs[0].sample_period = 1000;
   make->attrs[0].sample_type =
       PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
   make->options.nr_targets = 0;
-  counters_add_cpus(make, "0-1");
+  evlist_add_cpus(make, "0-1");
   make->options.ring_bytes = 1;
   make->options.wakeup_bytes = 1;
 }

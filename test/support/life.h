@@ -27,7 +27,7 @@
 #include "live_bpf_reader.h"
 #include "live_stream.h"
 
-#include "counters_make.h"
+#include "evlist_make.h"
 #include "fake_kernel.h"
 #include "fake_map.h"
 #include "fake_pool.h"
@@ -126,7 +126,7 @@ struct life_s {
   int is_newest_first;
   int cpus[2];
   live_plan_t plan;
-  counters_make_t make;
+  evlist_make_t make;
   live_bpf_reader_t source; /* of a live reader: its map, who writes into it */
   fake_map_t *map;
   int map_fd;

@@ -25,13 +25,13 @@ void opened_set_on_close(uvperf_handle_t *handle) {
 /* Two attrs on two CPUs, with rings. */
 void opened_set_plan(opened_set_t *opened, uint32_t flags) {
   memset(opened, 0, sizeof(*opened));
-  counters_make_setup(NULL);
+  evlist_make_setup(NULL);
   counters_script(opened->events, 6);
-  counters_make(&opened->make, 2);
+  evlist_make(&opened->make, 2);
   opened->make.attrs[0].type = PERF_TYPE_TRACEPOINT;
   opened->make.attrs[1].config = PERF_COUNT_SW_CPU_CLOCK;
   opened->make.attrs[1].sample_period = 1000;
-  counters_add_cpus(&opened->make, "0-1");
+  evlist_add_cpus(&opened->make, "0-1");
   opened->make.options.flags = UVPERF_SET_RECORDS | flags;
   opened->make.options.ring_bytes = 1;
   opened->set.handle.data = opened;

@@ -8,7 +8,7 @@
 
 typedef struct opened_s {
   uvperf_set_t set;
-  counters_make_t make;
+  evlist_make_t make;
   fake_event_t *events[8];
   int opened; /* calls of its callback */
   int status;

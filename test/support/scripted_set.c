@@ -6,14 +6,14 @@
 void scripted_set_plan(scripted_set_t *scripted, size_t mode) {
   uvperf_set_options_t *options = &scripted->make.options;
 
-  counters_make_setup(NULL);
+  evlist_make_setup(NULL);
   memset(scripted, 0, sizeof(*scripted));
   counters_script(scripted->events, 4);
-  counters_make(&scripted->make, 1);
+  evlist_make(&scripted->make, 1);
   scripted->make.attrs[0].config = PERF_COUNT_SW_CPU_CLOCK;
   scripted->make.attrs[0].sample_period = 1000;
   scripted->make.attrs[0].sample_type = PERF_SAMPLE_TID;
-  counters_add_cpus(&scripted->make, "0-1");
+  evlist_add_cpus(&scripted->make, "0-1");
   scripted->make.targets[0].data = (void *)1;
   options->flags = UVPERF_SET_RECORDS | UVPERF_SET_FIXED_CPUS |
                    (mode == 1 ? UVPERF_SET_TIME_ORDER : 0);

@@ -6,11 +6,11 @@
 
 #include "live_stream.h"
 
-#include "counters_make.h"
+#include "evlist_make.h"
 
 typedef struct scripted_set_s {
   live_stream_t stream;
-  counters_make_t make;
+  evlist_make_t make;
   /* For each CPU an event, with ids 100 and 102, and the owner of its ring. */
   fake_event_t *events[4];
   uint64_t base;  /* the scripted time 0: when the set was opened */

@@ -113,27 +113,27 @@ void user_page_events_need(const char *test) {
   (void)test;
 }
 
-void user_page_events_ask(const char *test, counters_make_t *make, int group) {
+void user_page_events_ask(const char *test, evlist_make_t *make, int group) {
   size_t i;
 
   user_page_events_need(test);
-  counters_make(make, USER_PAGE_EVENTS);
+  evlist_make(make, USER_PAGE_EVENTS);
   for (i = 0; i < USER_PAGE_EVENTS; i++)
     uvperf_attr_hardware(&make->attrs[i], i);
   if (group)
-    counters_group(make, 0, USER_PAGE_EVENTS);
-  counters_add(make, UVPERF_TARGET_SELF);
+    evlist_group(make, 0, USER_PAGE_EVENTS);
+  evlist_add(make, UVPERF_TARGET_SELF);
   make->options.flags = UVPERF_SET_USER_READ;
 }
 
-uvperf__counters_t *user_page_events_open(const char *test, int group) {
-  uvperf__counters_t *counters;
-  counters_make_t make;
+uvperf__evlist_t *user_page_events_open(const char *test, int group) {
+  uvperf__evlist_t *evlist;
+  evlist_make_t make;
 
   user_page_events_ask(test, &make, group);
-  counters = counters_open(&make);
-  assert_int_equal(uvperf__counters_nr_open(counters), USER_PAGE_EVENTS);
-  return counters;
+  evlist = evlist_open(&make);
+  assert_int_equal(uvperf__evlist_nr_open(evlist), USER_PAGE_EVENTS);
+  return evlist;
 }
 
 uvperf_reading_t *user_page_events_reading(void) {
@@ -156,13 +156,13 @@ void user_page_events_assert_total(const uvperf_reading_t *reading, size_t attr,
 }
 
 /* Reads, and checks the counts and the number of read(2) calls. */
-void user_page_events_assert_counts(uvperf__counters_t *counters,
-                                    uint64_t first, uint64_t second,
-                                    uint64_t ns, unsigned reads) {
+void user_page_events_assert_counts(uvperf__evlist_t *evlist, uint64_t first,
+                                    uint64_t second, uint64_t ns,
+                                    unsigned reads) {
   uvperf_reading_t *reading = user_page_events_reading();
   unsigned before = fake_count(FAKE_READ);
 
-  assert_int_equal(uvperf__counters_read(counters, reading), 0);
+  assert_int_equal(uvperf__evlist_read(evlist, reading), 0);
   user_page_events_assert_total(reading, 0, first, ns);
   user_page_events_assert_total(reading, 1, second, ns);
   assert_int_equal(fake_count(FAKE_READ) - before, reads);

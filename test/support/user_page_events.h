@@ -4,7 +4,7 @@
 #ifndef UVPERF_TEST_USER_PAGE_EVENTS_H
 #define UVPERF_TEST_USER_PAGE_EVENTS_H
 
-#include "counters_make.h"
+#include "evlist_make.h"
 
 #define USER_PAGE_EVENTS 2
 
@@ -38,8 +38,8 @@ void user_page_events_need(const char *test);
 
 /* The request that opens them, with the flag; with `group` the first leads.
  * Begins with user_page_events_need. */
-void user_page_events_ask(const char *test, counters_make_t *make, int group);
-uvperf__counters_t *user_page_events_open(const char *test, int group);
+void user_page_events_ask(const char *test, evlist_make_t *make, int group);
+uvperf__evlist_t *user_page_events_open(const char *test, int group);
 
 uvperf_reading_t *user_page_events_reading(void);
 
@@ -49,8 +49,8 @@ void user_page_events_assert_total(const uvperf_reading_t *reading, size_t attr,
                                    uint64_t value, uint64_t ns);
 
 /* Reads, and checks the counts and the number of read(2) calls. */
-void user_page_events_assert_counts(uvperf__counters_t *counters,
-                                    uint64_t first, uint64_t second,
-                                    uint64_t ns, unsigned reads);
+void user_page_events_assert_counts(uvperf__evlist_t *evlist, uint64_t first,
+                                    uint64_t second, uint64_t ns,
+                                    unsigned reads);
 
 #endif

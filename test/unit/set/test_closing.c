@@ -19,14 +19,14 @@ static live_set_t *begin(uv_loop_t *loop, scripted_set_t *scripted) {
 
 /* Software events are closed at once, but not many. */
 static live_set_t *begin_many(uv_loop_t *loop, live_set_t *live, size_t nr) {
-  counters_make_t make;
+  evlist_make_t make;
   size_t i;
 
-  counters_make_setup(NULL);
+  evlist_make_setup(NULL);
   for (i = 0; i < nr; i++)
     fake_event_add(100 + i);
-  counters_make(&make, nr == 64 ? 16 : 9);
-  counters_add_cpus(&make, nr == 64 ? "0-3" : "0-6");
+  evlist_make(&make, nr == 64 ? 16 : 9);
+  evlist_add_cpus(&make, nr == 64 ? "0-3" : "0-6");
   fake_pool_hold();
   live_set_begin(loop, live, &make.options);
   assert_int_equal(uvperf_set_nr_open(&live->set), nr);
@@ -130,16 +130,16 @@ static void leave_while_opening(uv_loop_t *loop, enum leaving how,
   fake_event_t *events[6];
   live_set_t live, other;
   live_collector_t event;
-  counters_make_t make;
+  evlist_make_t make;
   uvperf_target_t target;
   int status = 1;
   size_t i;
 
-  counters_make_setup(NULL);
+  evlist_make_setup(NULL);
   counters_script(events, 6);
-  counters_make(&make, 1);
+  evlist_make(&make, 1);
   make.attrs[0].type = PERF_TYPE_TRACEPOINT;
-  counters_add_cpus(&make, "0-1");
+  evlist_add_cpus(&make, "0-1");
   target = make.targets[0];
   target.data = &status;
   fake_pool_hold();
@@ -199,7 +199,7 @@ static void targets_removed_at_the_same_time_are_closed_together(void **state) {
   scripted_set_plan(&scripted, 0);
   scripted.make.attrs[0].type = PERF_TYPE_TRACEPOINT;
   scripted.make.targets[0].cpus = "0";
-  counters_add_cpus(&scripted.make, "1");
+  evlist_add_cpus(&scripted.make, "1");
   fake_pool_hold();
   scripted_set_open_planned(*state, &scripted);
   live = &scripted.stream.live;

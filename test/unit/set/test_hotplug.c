@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "counters_make.h"
+#include "evlist_make.h"
 #include "cpu_tree.h"
 #include "fake_kernel.h"
 #include "fake_pool.h"
@@ -26,7 +26,7 @@ typedef struct scripted_s {
 
 static int setup(void **state) {
   /* The kernel is not asked what it knows by a scripted event. */
-  if (counters_make_setup(state) != 0 || cpu_tree_begin(2) != 0)
+  if (evlist_make_setup(state) != 0 || cpu_tree_begin(2) != 0)
     return -1;
   fake_uevents_begin();
   return fake_kernel_loop_setup(state);

@@ -185,7 +185,7 @@ static void open_threads(uv_loop_t *loop, scripted_set_t *scripted,
   scripted_set_plan(scripted, mode);
   for (i = 0; i < 2; i++) {
     target = i == 0 ? &scripted->make.targets[0]
-                    : counters_add(&scripted->make, UVPERF_TARGET_SELF);
+                    : evlist_add(&scripted->make, UVPERF_TARGET_SELF);
     target->type = UVPERF_TARGET_SELF;
     target->cpus = "0";
     target->data = (void *)1;

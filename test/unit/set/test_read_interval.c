@@ -3,7 +3,7 @@
  * ends each slice as early as possible. */
 #include "live_set.h"
 
-#include "counters_make.h"
+#include "evlist_make.h"
 #include "fake_clock.h"
 #include "random_run.h"
 
@@ -17,7 +17,7 @@
 /* Longer than a test takes: the tests let the timer fire. */
 #define INTERVAL_MS 1000000
 
-/* Groups that are read in a slice at least, as counters_read.c has it. */
+/* Groups that are read in a slice at least, as evlist/read.c has it. */
 #define SHARE 32
 
 #define ATTRS       3  /* so that a slice can end within a place */
@@ -218,7 +218,7 @@ static void reset(slices_t *slices) {
 }
 
 static void begin(uv_loop_t *loop, slices_t *slices) {
-  counters_make_t make;
+  evlist_make_t make;
   event_t *event;
   size_t i;
 
@@ -234,7 +234,7 @@ static void begin(uv_loop_t *loop, slices_t *slices) {
     event->fake->read_data = event->words;
     event->fake->read_size = sizeof(event->words);
   }
-  counters_make(&make, ATTRS);
+  evlist_make(&make, ATTRS);
   make.options.flags = UVPERF_SET_FIXED_CPUS;
   live_set_begin(loop, &slices->live, &make.options);
   slices->live.set.handle.data = slices;
@@ -319,14 +319,14 @@ static void set_of_many_events_is_read_in_slices_of_turns(void **state) {
 
 /* However slow it is. */
 static void set_of_few_events_is_read_in_the_turn_of_its_tick(void **state) {
-  counters_make_t make;
+  evlist_make_t make;
   fake_event_t *events[SHARE];
   live_set_t live;
   size_t i;
 
-  counters_make(&make, 2);
+  evlist_make(&make, 2);
   counters_script(events, SHARE);
-  counters_add_cpus(&make, "0-15");
+  evlist_add_cpus(&make, "0-15");
   make.options.flags = UVPERF_SET_FIXED_CPUS;
   live_set_begin(*state, &live, &make.options);
   for (i = 0; i < SHARE; i++)
@@ -523,13 +523,12 @@ set_targets_change_between_slices_all_of_now_are_read(void **state) {
 /* For each target the events of a CPU are closed, and others take their places
  * and continue their counts. */
 static void take_cpu_and_bring_it(slices_t *slices, size_t cpu) {
-  uvperf__counters_t *counters =
-      ((set_t *)slices->live.set.handle.impl)->counters;
+  uvperf__evlist_t *evlist = ((set_t *)slices->live.set.handle.impl)->evlist;
   event_t *old, *new;
   size_t i;
 
-  uvperf__counters_cpu_gone(counters, (int)cpu);
-  assert_int_equal(uvperf__counters_cpu_come(counters, (int)cpu, NULL), 0);
+  uvperf__evlist_cpu_gone(evlist, (int)cpu);
+  assert_int_equal(uvperf__evlist_cpu_come(evlist, (int)cpu, NULL), 0);
   for (i = 0; i < TARGETS * ATTRS; i++) {
     old = &slices->events[i / ATTRS * PER_TARGET + cpu * ATTRS + i % ATTRS];
     new = &slices->events[slices->nr_used++];
@@ -663,7 +662,7 @@ static int setup(void **state) {
 
   fake_clock_set(0);
   fake_clock_set_counters(0);
-  return rc != 0 ? rc : counters_make_setup(state);
+  return rc != 0 ? rc : evlist_make_setup(state);
 }
 
 static int teardown(void **state) {

@@ -68,7 +68,7 @@ static void begin_thread(uv_loop_t *loop, scripted_set_t *scripted,
                          size_t mode) {
   plan(scripted, mode);
   scripted->make.options.nr_targets = 0;
-  counters_add(&scripted->make, UVPERF_TARGET_THREAD)->pid = (int32_t)getpid();
+  evlist_add(&scripted->make, UVPERF_TARGET_THREAD)->pid = (int32_t)getpid();
   scripted->make.targets[0].cpus = "0-1";
   scripted->make.targets[0].data = (void *)1;
   begin_planned(loop, scripted);

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "attr/kernel_knows.h"
-#include "counters_follow.h"
+#include "evlist_follow.h"
 #include "cpu_tree.h"
 #include "fake_pool.h"
 #include "fake_uevents.h"
@@ -16,7 +16,7 @@
 #include "opened_set.h"
 #include "other_kernel.h"
 #include "scripted_event.h"
-#include "set/counters_internal.h"
+#include "evlist/internal.h"
 #include "sys/opener.h"
 #include "sys/sys.h"
 
@@ -77,7 +77,7 @@ static uvperf_event_options_t by(program_t *program) {
 }
 
 static int setup(void **state) {
-  if (counters_follow_setup(state) != 0)
+  if (evlist_follow_setup(state) != 0)
     return -1;
   fake_uevents_begin();
   return fake_kernel_loop_setup(state);
@@ -87,7 +87,7 @@ static int teardown(void **state) {
   int rc = fake_kernel_loop_teardown(state);
 
   fake_uevents_end();
-  return counters_follow_teardown(state) != 0 ? -1 : rc;
+  return evlist_follow_teardown(state) != 0 ? -1 : rc;
 }
 
 /* -- an event -------------------------------------------------------------- */
@@ -320,14 +320,14 @@ static void fallbacks_are_tried_by_the_program(void **state) {
 /* -- a set ----------------------------------------------------------------- */
 
 /* A group of two on two CPUs, with a ring each. */
-static void plan_set(counters_make_t *make, program_t *program) {
+static void plan_set(evlist_make_t *make, program_t *program) {
   fake_event_t *events[16];
 
   fake_kernel_reset();
   counters_script(events, 16);
-  counters_make_records(make, 2);
-  counters_group(make, 0, 2);
-  counters_add_cpus(make, "0-1");
+  evlist_make_records(make, 2);
+  evlist_group(make, 0, 2);
+  evlist_add_cpus(make, "0-1");
   by(program);
   make->options.open = program_open;
   make->options.open_arg = program;
@@ -335,8 +335,8 @@ static void plan_set(counters_make_t *make, program_t *program) {
 
 static void set_is_opened_by_the_program(void **state) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
-  uvperf__counters_t *counters;
-  counters_make_t make;
+  uvperf__evlist_t *evlist;
+  evlist_make_t make;
   program_t program;
   uint32_t index;
 
@@ -344,16 +344,15 @@ static void set_is_opened_by_the_program(void **state) {
   plan_set(&make, &program);
   /* The kernel must not be asked for it. */
   uvperf__known[UVPERF__WORD_READ_FORMAT].yes = 0;
-  counters = counters_open_on(cpu_tree_root(), &make);
+  evlist = evlist_open_on(cpu_tree_root(), &make);
   expect_calls(&program, 6); /* two attrs and a ring's owner on two CPUs */
-  assert_int_equal(uvperf__counters_nr_open(counters), 4);
+  assert_int_equal(uvperf__evlist_nr_open(evlist), 4);
   target.cpus = "1";
-  assert_int_equal(uvperf__counters_add_target(counters, &target, &index, NULL),
-                   0);
+  assert_int_equal(uvperf__evlist_add_target(evlist, &target, &index, NULL), 0);
   expect_calls(&program, 8);
   assert_int_equal(program.pid, live_tid());
   assert_int_equal(program.cpu, 1);
-  counters_follow_end(counters);
+  evlist_follow_end(evlist);
 }
 
 static void on_target(uvperf_set_t *set, int status, void *data, uint32_t index,
@@ -408,15 +407,15 @@ static void set_and_target_are_opened_by_the_program_on_the_pool(void **state) {
 /* The program fails at its nth call, and the set closes each fd once. */
 static void expect_no_set(unsigned nth, int code, uint32_t flags, int rc,
                           uvperf_error_t *error) {
-  uvperf__counters_t *counters;
-  counters_make_t make;
+  uvperf__evlist_t *evlist;
+  evlist_make_t make;
   program_t program;
 
   plan_set(&make, &program);
   make.options.flags |= flags;
   program.fails_at = nth;
   program.code = code;
-  assert_int_equal(counters_try(cpu_tree_root(), &make, &counters, error), rc);
+  assert_int_equal(evlist_try(cpu_tree_root(), &make, &evlist, error), rc);
   expect_calls(&program, nth);
   fake_assert_clean();
 }
@@ -456,19 +455,19 @@ static void set_that_is_refused_leaves_no_fd(void **state) {
 }
 
 static void cpu_that_comes_is_opened_by_the_program(void **state) {
-  uvperf__counters_t *counters;
-  counters_make_t make;
+  uvperf__evlist_t *evlist;
+  evlist_make_t make;
   program_t program;
 
   (void)state;
   plan_set(&make, &program);
   make.targets[0].cpus = NULL;
-  counters = counters_follow_open(&make);
+  evlist = evlist_follow_open(&make);
   expect_calls(&program, 9);
-  counters_follow_come_back(counters, 1);
+  evlist_follow_come_back(evlist, 1);
   expect_calls(&program, 11); /* the ring's owner stays */
   assert_int_equal(program.cpu, 1);
-  counters_follow_end(counters);
+  evlist_follow_end(evlist);
 }
 
 /* A second target gets the event of the first one while another thread opens

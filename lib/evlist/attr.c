@@ -1,0 +1,705 @@
+/* SPDX-License-Identifier: MIT */
+/* The attrs of the evlist. Copies the user's attrs. Takes the item of each
+ * attr from a list, or makes it from the attr. For records, sets the fields for
+ * the id and the time, and chooses one clock. Opens nothing. */
+#include "evlist/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "attr/attr.h"
+#include "decode/read_format.h"
+#include "host/system.h"
+#include "name/list.h"
+#include "util/alloc.h"
+#include "util/error.h"
+#include "util/file.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* -- options: attrs -------------------------------------------------------- */
+
+static int bad(uvperf_error_t *error, const char *what) {
+  return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "%s", what);
+}
+
+/* Sets which attr an error is about. */
+static int of_attr(uvperf_error_t *error, size_t attr, int rc) {
+  if (error != NULL)
+    error->attr_index = (uint32_t)attr;
+  return rc;
+}
+
+static int check_attrs(const uvperf_set_options_t *options,
+                       uvperf_error_t *error) {
+  size_t i;
+
+  if (options->names != NULL && options->events != NULL)
+    return bad(error, "options has both names and events; set only one");
+  if (options->names != NULL || options->events != NULL) {
+    if (options->attrs != NULL || options->nr_attrs != 0)
+      return bad(error, "options.names and events exclude attrs; add the attrs "
+                        "to a list by uvperf_event_list_add");
+    return 0;
+  }
+  if (options->nr_attrs == 0 && options->side_band != 0)
+    return 0;
+  if (options->attrs == NULL || options->nr_attrs == 0)
+    return bad(error, "options has no names, events or attrs; set one of them");
+  if (options->nr_attrs > UVPERF__EVENT_LIST_MOST) {
+    uvperf__error_set(error, -E2BIG, UVPERF_CAUSE_ARGUMENT,
+                      "options.nr_attrs %zu is more than %d; make several sets",
+                      options->nr_attrs, UVPERF__EVENT_LIST_MOST);
+    if (error != NULL)
+      error->limit = UVPERF__EVENT_LIST_MOST;
+    return -E2BIG;
+  }
+  for (i = 0; i < options->nr_attrs; i++)
+    if (options->attrs[i] == NULL)
+      return of_attr(error, i,
+                     uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                                       "options.attrs[%zu] is NULL", i));
+  return 0;
+}
+
+/* -- options: records ------------------------------------------------------ */
+
+static int check_without_records(const uvperf_set_options_t *options,
+                                 uvperf_error_t *error) {
+  const char *what = NULL;
+
+  if (options->flags & UVPERF_SET_TIME_ORDER)
+    what = "UVPERF_SET_TIME_ORDER";
+  else if (options->flags & UVPERF_SET_OVERWRITE)
+    what = "UVPERF_SET_OVERWRITE";
+  else if (options->flags & UVPERF_SET_PERF_CLOCK)
+    what = "UVPERF_SET_PERF_CLOCK";
+  else if (options->side_band != 0)
+    what = "options.side_band";
+  else if (options->wakeup_bytes != 0)
+    what = "options.wakeup_bytes";
+  else if (options->ring_bytes != 0)
+    what = "options.ring_bytes";
+  return what == NULL ? 0 : uvperf__evlist_need_records(what, error);
+}
+
+#define SIDE_BAND_ALL                                                          \
+  (UVPERF_SIDE_BAND_TASKS | UVPERF_SIDE_BAND_MMAP |                            \
+   UVPERF_SIDE_BAND_MMAP_DATA | UVPERF_SIDE_BAND_BUILD_ID |                    \
+   UVPERF_SIDE_BAND_SWITCH | UVPERF_SIDE_BAND_NAMESPACES |                     \
+   UVPERF_SIDE_BAND_KSYMBOL | UVPERF_SIDE_BAND_BPF_EVENT |                     \
+   UVPERF_SIDE_BAND_CGROUP | UVPERF_SIDE_BAND_TEXT_POKE)
+
+static int check_side_band(uint32_t bits, uvperf_error_t *error) {
+  if (bits & ~SIDE_BAND_ALL)
+    return uvperf__error_bits(error, "options.side_band", bits);
+  if ((bits & UVPERF_SIDE_BAND_BUILD_ID) &&
+      !(bits & (UVPERF_SIDE_BAND_MMAP | UVPERF_SIDE_BAND_MMAP_DATA)))
+    return bad(error, "UVPERF_SIDE_BAND_BUILD_ID needs UVPERF_SIDE_BAND_MMAP "
+                      "or UVPERF_SIDE_BAND_MMAP_DATA in options.side_band");
+  return 0;
+}
+
+/* These options have no meaning for an overwritable ring: it wakes no reader,
+ * its records stay until they are overwritten, and in a snapshot no record
+ * waits for its time. */
+static int check_overwrite(const uvperf_set_options_t *options,
+                           uvperf_error_t *error) {
+  if (!(options->flags & UVPERF_SET_OVERWRITE))
+    return 0;
+  if (options->wakeup_bytes != 0)
+    return bad(error,
+               "options.wakeup_bytes must be 0 with UVPERF_SET_OVERWRITE, as "
+               "an overwritable ring does not wake the loop");
+  if (options->slack_us != 0)
+    return bad(error, "options.slack_us must be 0 with UVPERF_SET_OVERWRITE, "
+                      "as the records of a snapshot do not wait");
+  return 0;
+}
+
+int uvperf__evlist_check_records(const uvperf_set_options_t *options,
+                                 uvperf_error_t *error) {
+  const uvperf__cpu_rings_options_t rings = {
+      .ring_bytes = options->ring_bytes,
+      .wakeup_bytes = options->wakeup_bytes,
+      .clockid = -1,
+  };
+  int rc;
+
+  if (options->slack_us != 0 && !(options->flags & UVPERF_SET_TIME_ORDER))
+    return bad(error,
+               "options.slack_us needs UVPERF_SET_TIME_ORDER in options.flags");
+  rc = uvperf__evlist_check_sampling(options, error);
+  if (rc != 0)
+    return rc;
+  if (!(options->flags & UVPERF_SET_RECORDS))
+    return check_without_records(options, error);
+  if ((options->flags & UVPERF_SET_TIME_ORDER) &&
+      (options->flags & UVPERF_SET_PERF_CLOCK))
+    return bad(error, "UVPERF_SET_TIME_ORDER needs a clock that this program "
+                      "can read; leave UVPERF_SET_PERF_CLOCK out");
+  rc = check_side_band(options->side_band, error);
+  if (rc == 0)
+    rc = check_overwrite(options, error);
+  return rc != 0 ? rc : uvperf__cpu_rings_check(&rings, error);
+}
+
+/* -- items ----------------------------------------------------------------- */
+
+static int no_memory(uvperf_error_t *error) {
+  return uvperf__error_shortage(error, -ENOMEM, "cannot copy the attrs");
+}
+
+/* Makes the item of an attr that is not from a list. Returns 0 or -ENOMEM. */
+static int make_item(const uvperf__evlist_t *evlist, evlist_attr_t *own) {
+  own->item.scale = 1;
+  own->item.unit = uvperf__attr_unit(own->asked);
+  own->item.group_name = "";
+  own->item.group = -1;
+  own->item.leader = own->item.first = (size_t)(own - evlist->attrs);
+  return uvperf__evlist_brief_label(evlist, own);
+}
+
+/* The kernel creates a probe again for each task that inherits it, and reads
+ * the probe's name again, by our pointer, in the task that forks. If the name
+ * is not at that address, fork(2) and pthread_create(3) fail with EFAULT in
+ * that task (perf_uprobe_init in kernel/trace/trace_event_perf.c). All members
+ * of a group must have the same inherit. */
+static void keep_alone(uvperf__evlist_t *evlist) {
+  evlist_attr_t *attrs = evlist->attrs;
+  size_t i;
+
+  for (i = 0; i < evlist->nr_attrs; i++)
+    if (attrs[i].names_probe)
+      attrs[attrs[i].item.leader].stays_alone = 1;
+  for (i = 0; i < evlist->nr_attrs; i++)
+    attrs[i].stays_alone = attrs[attrs[i].item.leader].stays_alone;
+}
+
+/* -- side-band ------------------------------------------------------------ */
+
+/* Makes the attr for UVPERF_SIDE_BAND_* bits. The exclude_* bits do not change
+ * the records, because perf_iterate_sb in kernel/events/core.c ignores them.
+ * With the exclude_* bits, users without privileges may open the event for
+ * their own tasks. On a CPU the kernel reports cgroups and namespaces only to
+ * events that have another bit too (is_sb_event). comm_exec is such a bit, and
+ * writes nothing by itself. */
+static void make_side_band(uint32_t bits, struct perf_event_attr *attr) {
+  static const struct {
+    uint32_t bit;
+    enum uvperf_attr_field field;
+  } fields[] = {
+      {UVPERF_SIDE_BAND_TASKS, UVPERF_ATTR_TASK},
+      {UVPERF_SIDE_BAND_TASKS, UVPERF_ATTR_COMM},
+      {UVPERF_SIDE_BAND_MMAP, UVPERF_ATTR_MMAP},
+      {UVPERF_SIDE_BAND_MMAP, UVPERF_ATTR_MMAP2},
+      {UVPERF_SIDE_BAND_MMAP_DATA, UVPERF_ATTR_MMAP_DATA},
+      {UVPERF_SIDE_BAND_MMAP_DATA, UVPERF_ATTR_MMAP2},
+      {UVPERF_SIDE_BAND_BUILD_ID, UVPERF_ATTR_BUILD_ID},
+      {UVPERF_SIDE_BAND_SWITCH, UVPERF_ATTR_CONTEXT_SWITCH},
+      {UVPERF_SIDE_BAND_NAMESPACES, UVPERF_ATTR_NAMESPACES},
+      {UVPERF_SIDE_BAND_KSYMBOL, UVPERF_ATTR_KSYMBOL},
+      {UVPERF_SIDE_BAND_BPF_EVENT, UVPERF_ATTR_BPF_EVENT},
+      {UVPERF_SIDE_BAND_CGROUP, UVPERF_ATTR_CGROUP},
+      {UVPERF_SIDE_BAND_TEXT_POKE, UVPERF_ATTR_TEXT_POKE},
+  };
+  size_t i;
+
+  uvperf_attr_software(attr, PERF_COUNT_SW_DUMMY);
+  attr->exclude_kernel = 1;
+  attr->exclude_hv = 1;
+  attr->comm_exec = 1;
+  attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+  for (i = 0; i < COUNT_OF(fields); i++)
+    if (bits & fields[i].bit)
+      uvperf_attr_set(attr, fields[i].field, 1);
+}
+
+/* -- clocks --------------------------------------------------------------- */
+
+static void name_clock(char *text, size_t size, int clock) {
+  if (clock == -1)
+    snprintf(text, size, "the kernel's own clock");
+  else
+    snprintf(text, size, "clockid %d", clock);
+}
+
+static int refuse_clocks(const uvperf__evlist_t *evlist, size_t first,
+                         size_t other, uvperf_error_t *error) {
+  char clocks[2][24];
+
+  name_clock(clocks[0], sizeof(clocks[0]),
+             uvperf__attr_clock(evlist->attrs[first].asked));
+  name_clock(clocks[1], sizeof(clocks[1]),
+             uvperf__attr_clock(evlist->attrs[other].asked));
+  uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                    "attrs %zu and %zu share a ring but not a clock (%s, %s); "
+                    "use the same clock in both",
+                    first, other, clocks[0], clocks[1]);
+  return of_attr(error, other, -EINVAL);
+}
+
+/* Chooses the clock of the attrs that write, because the kernel does not
+ * redirect an event into a ring with another clock (perf_event_set_output in
+ * kernel/events/core.c). Attrs that choose no clock get the same clock. The
+ * side-band attr, which is the last attr, also gets it. */
+static int choose_clock(uvperf__evlist_t *evlist, size_t nr_given,
+                        uvperf_error_t *error) {
+  size_t first = nr_given;
+  size_t i;
+  int clock;
+
+  evlist->clockid = -1;
+  for (i = 0; i < nr_given; i++) {
+    clock = uvperf__attr_clock(evlist->attrs[i].asked);
+    if (!uvperf__attr_writes_records(evlist->attrs[i].asked) ||
+        (clock == -1 && !(evlist->flags & UVPERF_SET_PERF_CLOCK)))
+      continue;
+    if (first == nr_given) {
+      first = i;
+      evlist->clockid = clock;
+    } else if (clock != evlist->clockid) {
+      return refuse_clocks(evlist, first, i, error);
+    }
+  }
+  if (first == nr_given && !(evlist->flags & UVPERF_SET_PERF_CLOCK))
+    evlist->clockid = CLOCK_MONOTONIC;
+  return 0;
+}
+
+/* -- attrs that write records ---------------------------------------------- */
+
+/* The READ record of a child is written on the CPU on which the child ends
+ * (sync_child_event in kernel/events/core.c checks no CPU). The ring's own CPU
+ * may be writing at the same time, and no lock protects against two writers.
+ * Records are then lost without a LOST record, headers are torn, and the head
+ * may never move again. */
+static int check_writer(const uvperf__evlist_t *evlist, size_t index,
+                        uvperf_error_t *error) {
+  const struct perf_event_attr *attr = evlist->attrs[index].asked;
+  const char *why = uvperf__attr_fault(attr);
+
+  if (attr->write_backward && !(evlist->flags & UVPERF_SET_OVERWRITE))
+    why = "write_backward; set UVPERF_SET_OVERWRITE in options.flags instead, "
+          "which makes all rings of the set overwritable";
+  else if (attr->inherit_stat)
+    why = "inherit_stat, for which the kernel writes on any CPU into rings of "
+          "one CPU and damages them; clear it";
+  if (why == NULL)
+    return 0;
+  uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "attr %zu has %s",
+                    index, why);
+  return of_attr(error, index, -EINVAL);
+}
+
+static void add_fields(const uvperf__evlist_t *evlist,
+                       struct perf_event_attr *asked) {
+  int writes = uvperf__attr_writes_records(asked);
+
+  asked->sample_type |= PERF_SAMPLE_IDENTIFIER;
+  asked->sample_id_all = 1;
+  if ((evlist->flags & UVPERF_SET_TIME_ORDER) && writes)
+    asked->sample_type |= PERF_SAMPLE_TIME;
+  /* The kernel does not redirect an event that writes forward into a ring that
+   * is written backward (perf_event_set_output in kernel/events/core.c). The
+   * bit is in the first version of the attr. Wakeups would only cost
+   * interrupts, because no reader waits for them. */
+  if ((evlist->flags & UVPERF_SET_OVERWRITE) && writes) {
+    asked->write_backward = 1;
+    asked->watermark = 0;
+    asked->wakeup_events = 0;
+  }
+  /* Attrs that only count get the clock too, because a group has one clock
+   * (perf_event_open() in kernel/events/core.c). */
+  uvperf__attr_set_clock(asked, evlist->clockid);
+}
+
+/* Makes each record contain its event's id and its time. */
+static int prepare_records(uvperf__evlist_t *evlist, uvperf_error_t *error) {
+  size_t i;
+  int rc;
+
+  for (i = 0; i < evlist->nr_attrs; i++) {
+    rc = check_writer(evlist, i, error);
+    if (rc != 0)
+      return rc;
+  }
+  rc = choose_clock(evlist, evlist->nr_attrs - evlist->has_side_band, error);
+  if (rc != 0)
+    return rc;
+  for (i = 0; i < evlist->nr_attrs; i++)
+    add_fields(evlist, evlist->attrs[i].asked);
+  return 0;
+}
+
+/* -- copies --------------------------------------------------------------- */
+
+/* The times show whether a count is reliable. The ids show which value of a
+ * group belongs to which event. The user's read_format does not matter, because
+ * only the library reads these events. PERF_SAMPLE_READ uses the same format.
+ * PERF_SAMPLE_READ is cleared for attrs that write no records here, because the
+ * kernel refuses it with inherit: EINVAL (has_inherit_and_sample_read in
+ * kernel/events/core.c). */
+static void choose_read_formats(uvperf__evlist_t *evlist) {
+  uint64_t format = PERF_FORMAT_TOTAL_TIME_ENABLED |
+                    PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID;
+  evlist_attr_t *attrs = evlist->attrs;
+  size_t i, leader;
+
+  for (i = 0; i < evlist->nr_attrs; i++) {
+    leader = attrs[i].item.leader;
+    attrs[i].asked->read_format = format;
+    if ((evlist->flags & UVPERF_SET_RECORDS) == 0 ||
+        !uvperf__attr_writes_records(attrs[i].asked))
+      attrs[i].asked->sample_type &= ~(uint64_t)PERF_SAMPLE_READ;
+    if (leader == i)
+      continue;
+    attrs[i].asked->read_format |= PERF_FORMAT_GROUP;
+    attrs[leader].asked->read_format |= PERF_FORMAT_GROUP;
+  }
+}
+
+/* If the kernel cannot be asked (for example EMFILE), PERF_FORMAT_LOST is left
+ * out. */
+void uvperf__evlist_ask_formats(uvperf__evlist_t *evlist) {
+  size_t i;
+
+  evlist->has_asked = 1;
+  if (!uvperf__system_has_lost(evlist->root, evlist->opener.open == NULL))
+    return;
+  for (i = 0; i < evlist->nr_attrs; i++) {
+    evlist->attrs[i].asked->read_format |= UVPERF_FORMAT_LOST;
+    evlist->attrs[i].attr->read_format |= UVPERF_FORMAT_LOST;
+  }
+}
+
+static int copy_attr(uvperf__evlist_t *evlist, size_t index,
+                     const struct perf_event_attr *given,
+                     uvperf_error_t *error) {
+  evlist_attr_t *own = &evlist->attrs[index];
+  size_t bytes = sizeof(*own->asked);
+  int rc;
+
+  rc = uvperf__attr_copy(&own->asked, given, error);
+  if (rc == 0)
+    rc = uvperf__attr_copy(&own->attr, given, error);
+  if (rc != 0)
+    return rc;
+  if (bytes < own->asked->size)
+    bytes = own->asked->size;
+  if (evlist->attr_bytes < bytes)
+    evlist->attr_bytes = bytes;
+  return 0;
+}
+
+static uint8_t reading_flags(const uvperf_event_item_t *item) {
+  uint8_t flags = 0;
+
+  if (item->flags & UVPERF_ITEM_SNAPSHOT)
+    flags |= UVPERF__READING_SNAPSHOT;
+  if (item->cpus != NULL && (item->flags & UVPERF_ITEM_CPU_WIDE) == 0)
+    flags |= UVPERF__READING_PART_TIME;
+  return flags;
+}
+
+/* Copies an attr of the list or of the options. The last attr may be the
+ * side-band attr. */
+static int copy_attr_and_item(uvperf__evlist_t *evlist, size_t index,
+                              const uvperf_set_options_t *options,
+                              uvperf_error_t *error) {
+  evlist_attr_t *own = &evlist->attrs[index];
+  const struct perf_event_attr *given;
+  struct perf_event_attr side_band;
+  int rc;
+
+  if (evlist->has_side_band && index == evlist->nr_attrs - 1) {
+    make_side_band(options->side_band, &side_band);
+    given = &side_band;
+  } else if (evlist->list != NULL) {
+    own->item = *uvperf_event_list_get(evlist->list, index);
+    given = own->item.attr;
+  } else {
+    given = options->attrs[index];
+  }
+  rc = copy_attr(evlist, index, given, error);
+  if (rc != 0)
+    return rc;
+  own->names_probe =
+      own->asked->config1 != 0 && uvperf__evlist_is_probe(evlist, own->asked);
+  if (own->item.label == NULL && make_item(evlist, own) != 0)
+    return no_memory(error);
+  own->item.attr = own->attr;
+  evlist->attr_flags[index] = reading_flags(&own->item);
+  return 0;
+}
+
+static int copy_attrs(uvperf__evlist_t *evlist,
+                      const uvperf_set_options_t *options,
+                      uvperf_error_t *error) {
+  size_t i;
+  int rc = 0;
+
+  for (i = 0; i < evlist->nr_attrs; i++) {
+    rc = copy_attr_and_item(evlist, i, options, error);
+    if (rc != 0)
+      return of_attr(error, i, rc);
+  }
+  if (evlist->list != NULL && evlist->flags & UVPERF_SET_RECORDS)
+    rc = uvperf__evlist_sample_names(evlist, options, error);
+  if (rc == 0)
+    rc = uvperf__evlist_find_cores(evlist, error);
+  if (rc != 0)
+    return rc;
+  /* With `end`, reading a group loops over the group's members only, not over
+   * all attrs. */
+  for (i = 0; i < evlist->nr_attrs; i++)
+    evlist->attrs[evlist->attrs[i].item.leader].end = i + 1;
+  keep_alone(evlist);
+  choose_read_formats(evlist);
+  if (evlist->flags & UVPERF_SET_RECORDS)
+    rc = prepare_records(evlist, error);
+  for (i = 0; i < evlist->nr_attrs; i++)
+    uvperf__evlist_attr_restore(&evlist->attrs[i]);
+  return rc;
+}
+
+/* Dummies come first, because they write records about tasks and mappings,
+ * which are needed to resolve the samples of other events. Only dummies that
+ * lead come first, because the other members of a group must come after their
+ * leader. */
+static void choose_order(uvperf__evlist_t *evlist) {
+  evlist_attr_t *attr;
+  size_t nr = 0;
+  int is_early;
+  size_t i;
+
+  for (i = 0; i < evlist->nr_attrs; i++) {
+    attr = &evlist->attrs[i];
+    attr->is_early = (evlist->flags & UVPERF_SET_RECORDS) != 0 &&
+                     attr->item.leader == i &&
+                     attr->asked->type == PERF_TYPE_SOFTWARE &&
+                     attr->asked->config == PERF_COUNT_SW_DUMMY;
+  }
+  for (is_early = 1; is_early >= 0; is_early--)
+    for (i = 0; i < evlist->nr_attrs; i++)
+      if (evlist->attrs[i].is_early == is_early)
+        evlist->order[nr++] = i;
+}
+
+/* Returns the most bytes that read(2) can return. A group may have more members
+ * than our events, because another process that has the leader's fd can add
+ * members. The limit is in perf_event_validate_size in kernel/events/core.c. */
+static size_t most_read_bytes(const uvperf__evlist_t *evlist) {
+  size_t i;
+
+  for (i = 0; i < evlist->nr_attrs; i++)
+    if (evlist->attrs[i].asked->read_format & PERF_FORMAT_GROUP)
+      return 16 * 1024;
+  return UVPERF__READ_FORMAT_SINGLE * sizeof(uint64_t);
+}
+
+int uvperf__evlist_make_attrs(uvperf__evlist_t *evlist) {
+  size_t i;
+
+  evlist->attrs = uvperf__calloc(evlist->nr_attrs, sizeof(evlist->attrs[0]));
+  evlist->attr_flags = uvperf__calloc(evlist->nr_attrs, 1);
+  evlist->next_parts =
+      uvperf__calloc(evlist->nr_attrs, sizeof(evlist->next_parts[0]));
+  evlist->order = uvperf__calloc(evlist->nr_attrs, sizeof(evlist->order[0]));
+  for (i = 0; evlist->attrs != NULL && i < evlist->nr_attrs; i++)
+    evlist->attrs[i].bpf_fd = -1;
+  return evlist->attrs == NULL || evlist->attr_flags == NULL ||
+                 evlist->next_parts == NULL || evlist->order == NULL
+             ? -ENOMEM
+             : 0;
+}
+
+int uvperf__evlist_make_scratch(uvperf__evlist_t *evlist) {
+  evlist->scratch = uvperf__calloc(2, evlist->attr_bytes);
+  evlist->words = uvperf__calloc(1, evlist->words_size);
+  return evlist->scratch == NULL || evlist->words == NULL ? -ENOMEM : 0;
+}
+
+int uvperf__evlist_copy_attrs(uvperf__evlist_t *evlist,
+                              const uvperf_set_options_t *options,
+                              uvperf_error_t *error) {
+  int rc = check_attrs(options, error);
+
+  if (rc != 0)
+    return rc;
+  if (options->names != NULL)
+    rc = uvperf__event_list_parse(evlist->root, &evlist->list, options->names,
+                                  error);
+  else if (options->events != NULL)
+    evlist->list = uvperf__event_list_hold(options->events);
+  if (rc != 0)
+    return rc;
+  evlist->nr_attrs = evlist->list != NULL
+                         ? uvperf_event_list_count(evlist->list)
+                         : options->nr_attrs;
+  evlist->has_side_band = options->side_band != 0;
+  evlist->nr_attrs += evlist->has_side_band;
+  if (uvperf__evlist_make_attrs(evlist) != 0)
+    return no_memory(error);
+  rc = copy_attrs(evlist, options, error);
+  if (rc != 0)
+    return rc;
+  choose_order(evlist);
+  evlist->words_size = most_read_bytes(evlist);
+  return uvperf__evlist_make_scratch(evlist) != 0 ? no_memory(error) : 0;
+}
+
+/* -- attrs of one software event ------------------------------------------ */
+
+/* The fields that decide the layout of samples. The bytes of a sample do not
+ * show these fields. */
+typedef struct fields_s {
+  uint64_t sample_type;
+  uint64_t read_format;
+  uint64_t regs_user;
+  uint64_t regs_intr;
+  uint32_t stack_user; /* bytes */
+} fields_t;
+
+/* Higher than PERF_COUNT_SW_MAX of any kernel. */
+#define NR_SOFTWARE 64
+
+/* Whether events of this type and config share one sample in the kernel. Clock
+ * events do not, because they take samples with their own timers. The output of
+ * a BPF program is not shared either, because it is for one event. */
+static int is_shared(const struct perf_event_attr *attr) {
+  return attr->type == PERF_TYPE_SOFTWARE && attr->sample_period != 0 &&
+         attr->config < NR_SOFTWARE &&
+         attr->config != PERF_COUNT_SW_CPU_CLOCK &&
+         attr->config != PERF_COUNT_SW_TASK_CLOCK &&
+         attr->config != PERF_COUNT_SW_BPF_OUTPUT;
+}
+
+static void add_to_fields(fields_t *fields,
+                          const struct perf_event_attr *attr) {
+  uint32_t stack = uvperf__attr_stack(attr);
+
+  fields->sample_type |= attr->sample_type;
+  fields->read_format |= attr->read_format;
+  fields->regs_user |= uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_REGS_USER);
+  fields->regs_intr |= uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_REGS_INTR);
+  if (fields->stack_user < stack)
+    fields->stack_user = stack;
+}
+
+/* The copy has room for all fields that any attr has. All attrs get the largest
+ * stack size, because perf_output_sample_ustack in kernel/events/core.c writes
+ * the first event's size into the records of all events. */
+static void set_fields(const fields_t *fields, struct perf_event_attr *attr) {
+  attr->sample_type = fields->sample_type;
+  attr->read_format = fields->read_format;
+  if ((fields->regs_user != 0 || fields->stack_user != 0) &&
+      attr->size < PERF_ATTR_SIZE_VER3)
+    attr->size = PERF_ATTR_SIZE_VER3;
+  if (fields->regs_intr != 0 && attr->size < PERF_ATTR_SIZE_VER4)
+    attr->size = PERF_ATTR_SIZE_VER4;
+  if (fields->regs_user != 0)
+    attr->sample_regs_user = fields->regs_user;
+  if (fields->regs_intr != 0)
+    attr->sample_regs_intr = fields->regs_intr;
+  if (fields->stack_user != 0)
+    attr->sample_stack_user = fields->stack_user;
+}
+
+/* If several events sample the same software event, do_perf_sw_event in
+ * kernel/events/core.c fills one perf_sample_data for all of them, with the id
+ * of the first event. So these events get each other's fields. A sample is then
+ * decoded as it was written, no matter which event's id it has. */
+int uvperf__evlist_unify_software(uvperf__evlist_t *evlist,
+                                  uvperf_error_t *error) {
+  fields_t fields[NR_SOFTWARE];
+  struct perf_event_attr *asked;
+  const char *why;
+  size_t i;
+
+  memset(fields, 0, sizeof(fields));
+  for (i = 0; i < evlist->nr_attrs; i++)
+    if (is_shared(evlist->attrs[i].asked))
+      add_to_fields(&fields[evlist->attrs[i].asked->config],
+                    evlist->attrs[i].asked);
+  for (i = 0; i < evlist->nr_attrs; i++) {
+    asked = evlist->attrs[i].asked;
+    if (!is_shared(asked))
+      continue;
+    set_fields(&fields[asked->config], asked);
+    uvperf__evlist_attr_restore(&evlist->attrs[i]);
+  }
+  /* The attrs are checked again, because the set has added fields, and an attr
+   * may have fields of another attr. */
+  for (i = 0; i < evlist->nr_attrs; i++) {
+    why = uvperf__attr_fault(evlist->attrs[i].asked);
+    if (why == NULL)
+      continue;
+    uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "attr %zu gets %s",
+                      i, why);
+    return of_attr(error, i, -EINVAL);
+  }
+  return 0;
+}
+
+int uvperf__evlist_write_records(const uvperf__evlist_t *evlist) {
+  size_t i;
+
+  for (i = 0; i < evlist->nr_attrs; i++)
+    if (uvperf__attr_writes_records(evlist->attrs[i].attr))
+      return 1;
+  return 0;
+}
+
+/* -- stacks --------------------------------------------------------------- */
+
+size_t uvperf__evlist_largest_stack(const uvperf__evlist_t *evlist,
+                                    size_t *index) {
+  size_t largest = 0;
+  size_t stack;
+  size_t i;
+
+  for (i = 0; i < evlist->nr_attrs; i++) {
+    stack = uvperf__attr_stack(evlist->attrs[i].asked);
+    if (stack <= largest ||
+        !uvperf__attr_writes_records(evlist->attrs[i].asked))
+      continue;
+    largest = stack;
+    *index = i;
+  }
+  return largest;
+}
+
+/* -- freeing --------------------------------------------------------------- */
+
+static void free_attr(evlist_attr_t *attr) {
+  uvperf__free(attr->label);
+  uvperf__free(attr->cpus);
+  uvperf__free(attr->asked);
+  uvperf__free(attr->attr);
+  uvperf__free(attr->changes);
+  uvperf__free(attr->opened_label);
+  uvperf__evlist_shape_release(attr->shape);
+  uvperf__free(attr->filter);
+  if (attr->bpf_fd >= 0)
+    uvperf__file_close(attr->bpf_fd);
+  if (attr->map != NULL)
+    uvperf__bpf_map_close(attr->map);
+  uvperf__free(attr->map);
+}
+
+void uvperf__evlist_free_attrs(uvperf__evlist_t *evlist) {
+  size_t i;
+
+  for (i = 0; evlist->attrs != NULL && i < evlist->nr_attrs; i++)
+    free_attr(&evlist->attrs[i]);
+  uvperf__free(evlist->attrs);
+  uvperf__free(evlist->attr_flags);
+  uvperf__free(evlist->next_parts);
+  uvperf__free(evlist->order);
+  uvperf__free(evlist->scratch);
+  uvperf__free(evlist->words);
+  uvperf_event_list_free(evlist->list);
+}

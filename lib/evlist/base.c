@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* Shared by the files of evlist/. Checks for a fork and for probes. Reads
+ * the time. Finds a target by its index. Restores the user's attr. */
+#include "evlist/internal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "host/pmu.h"
+#include "sys/sys.h"
+#include "util/alloc.h"
+#include "util/error.h"
+
+uint64_t uvperf__evlist_now(void) {
+  uint64_t now = 0;
+
+  uvperf__sys_now(CLOCK_MONOTONIC, &now);
+  return now;
+}
+
+int uvperf__evlist_check(const uvperf__evlist_t *evlist,
+                         uvperf_error_t *error) {
+  if (uvperf__process() != evlist->process)
+    return uvperf__error_forked(error, "set");
+  if (evlist->is_none)
+    return uvperf__error_opening(error, "set");
+  return 0;
+}
+
+int uvperf__evlist_check_attr(const uvperf__evlist_t *evlist, size_t attr,
+                              uvperf_error_t *error) {
+  int rc = uvperf__evlist_check(evlist, error);
+
+  if (rc != 0 || attr < evlist->nr_attrs)
+    return rc;
+  return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "there is no attr %zu; the set has %zu", attr,
+                           evlist->nr_attrs);
+}
+
+int uvperf__evlist_need_records(const char *what, uvperf_error_t *error) {
+  return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "%s needs UVPERF_SET_RECORDS in options.flags",
+                           what);
+}
+
+size_t uvperf__evlist_position(const uvperf__evlist_t *evlist, uint32_t index) {
+  size_t first = 0;
+  size_t end = evlist->nr_targets;
+  size_t middle;
+
+  while (first < end) {
+    middle = first + (end - first) / 2;
+    if (evlist->targets[middle]->index < index)
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  return first;
+}
+
+int uvperf__evlist_is_probe(const uvperf__evlist_t *evlist,
+                            const struct perf_event_attr *attr) {
+  return attr->type >= PERF_TYPE_MAX &&
+         (uvperf__pmu_is(evlist->root, attr->type, "uprobe") ||
+          uvperf__pmu_is(evlist->root, attr->type, "kprobe"));
+}
+
+char *uvperf__evlist_copy_text(const char *text) {
+  size_t size = strlen(text) + 1;
+  char *copy = uvperf__calloc(1, size);
+
+  return copy == NULL ? NULL : memcpy(copy, text, size);
+}
+
+void uvperf__evlist_shape_release(evlist_shape_t *shape) {
+  if (shape == NULL || --shape->nr_users != 0)
+    return;
+  uvperf__free(shape->attr);
+  uvperf__free(shape);
+}
+
+void uvperf__evlist_attr_restore(evlist_attr_t *attr) {
+  memcpy(attr->attr, attr->asked, attr->asked->size);
+  uvperf__free(attr->changes);
+  attr->changes = NULL;
+  attr->nr_changes = 0;
+  attr->is_fixed = 0;
+  uvperf__evlist_shape_release(attr->shape);
+  attr->shape = NULL;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* The labels of attrs that came without names, and of attrs that a fallback
+ * changed. They are made when a label is requested, or with the set if its
+ * records point to them. Finding the name of a tracepoint means reading all
+ * tracepoint ids, so one walk over tracefs serves all attrs. */
+#include "evlist/internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "attr/attr.h"
+#include "host/tracefs.h"
+#include "name/label.h"
+#include "util/alloc.h"
+#include "util/file.h"
+
+/* Makes a label. Returns 0 or -ENOMEM. `tracepoint` is "category:name", or ""
+ * if no tracepoint has the attr's id. */
+static int make(const uvperf__evlist_t *evlist, evlist_attr_t *own,
+                const char *tracepoint) {
+  char label[UVPERF__LABEL_BYTES];
+  size_t size = sizeof(label);
+
+  uvperf__attr_label_known(evlist->root, own->asked, tracepoint, label, &size);
+  own->label = uvperf__evlist_copy_text(label);
+  if (own->label == NULL)
+    return -ENOMEM;
+  own->item.label = own->label;
+  return 0;
+}
+
+static int lacks_label(const evlist_attr_t *own) {
+  return own->item.label == own->brief;
+}
+
+/* -- tracepoints ----------------------------------------------------------- */
+
+/* The attrs that need a tracepoint's name, by id. */
+typedef struct lookup_s {
+  const uvperf__evlist_t *evlist;
+  size_t *first; /* for each id modulo nr_attrs: an attr + 1; 0: none */
+  size_t *next;  /* for each attr: the next attr with that remainder */
+  size_t nr_left;
+} lookup_t;
+
+static int needs_tracepoint(const evlist_attr_t *own) {
+  return lacks_label(own) && own->asked->type == PERF_TYPE_TRACEPOINT;
+}
+
+static int lookup_fill(lookup_t *lookup) {
+  const uvperf__evlist_t *evlist = lookup->evlist;
+  size_t nr = evlist->nr_attrs;
+  const evlist_attr_t *own;
+  size_t i, *first;
+
+  for (i = 0; i < nr; i++)
+    lookup->nr_left += (size_t)needs_tracepoint(&evlist->attrs[i]);
+  if (lookup->nr_left == 0)
+    return 0;
+  lookup->first = uvperf__calloc(nr, 2 * sizeof(lookup->first[0]));
+  if (lookup->first == NULL)
+    return -ENOMEM;
+  lookup->next = lookup->first + nr;
+  for (i = 0; i < nr; i++) {
+    own = &evlist->attrs[i];
+    if (!needs_tracepoint(own))
+      continue;
+    first = &lookup->first[own->asked->config % nr];
+    lookup->next[i] = *first;
+    *first = i + 1;
+  }
+  return 0;
+}
+
+/* Ends the walk when all names are found, or if out of memory. */
+static int name_attrs(const char *category, const char *name, uint64_t id,
+                      void *data) {
+  lookup_t *lookup = data;
+  const uvperf__evlist_t *evlist = lookup->evlist;
+  char tracepoint[UVPERF__TRACEPOINT_BYTES];
+  evlist_attr_t *own;
+  size_t i;
+
+  for (i = lookup->first[id % evlist->nr_attrs]; i != 0;
+       i = lookup->next[i - 1]) {
+    own = &evlist->attrs[i - 1];
+    if (own->asked->config != id || !lacks_label(own))
+      continue;
+    snprintf(tracepoint, sizeof(tracepoint), "%s:%s", category, name);
+    if (make(evlist, own, tracepoint) != 0)
+      return -ENOMEM;
+    lookup->nr_left--;
+  }
+  return lookup->nr_left == 0;
+}
+
+/* Returns 0, or the code of a shortage such as -ENOMEM. After a shortage some
+ * names are missing. */
+static int label_tracepoints(const uvperf__evlist_t *evlist) {
+  lookup_t lookup = {evlist, NULL, NULL, 0};
+  int rc = lookup_fill(&lookup);
+
+  if (rc == 0 && lookup.nr_left > 0)
+    rc = uvperf__tracefs_walk(evlist->root, NULL, NULL, name_attrs, &lookup);
+  uvperf__free(lookup.first);
+  return uvperf__is_shortage(rc) ? rc : 0;
+}
+
+/* -- labels of the user's attrs -------------------------------------------- */
+
+int uvperf__evlist_brief_label(const uvperf__evlist_t *evlist,
+                               evlist_attr_t *own) {
+  snprintf(own->brief, sizeof(own->brief), "type=%" PRIu32 ",config=0x%" PRIx64,
+           (uint32_t)own->asked->type, (uint64_t)own->asked->config);
+  own->item.label = own->brief;
+  return own->names_probe ? make(evlist, own, "") : 0;
+}
+
+/* -- labels after fallbacks ------------------------------------------------ */
+
+/* Returns the fallbacks that have made the label wrong. */
+static uint32_t fallbacks_of(const evlist_attr_t *own) {
+  uint32_t fallbacks = 0;
+  size_t i;
+
+  for (i = 0; i < own->nr_changes; i++)
+    fallbacks |= own->changes[i].fallback;
+  /* The modifier P asks for the highest possible precise_ip, so the label is
+   * still right. */
+  if (own->item.flags & UVPERF_ITEM_PRECISE_MAX)
+    fallbacks &= ~(uint32_t)UVPERF_FALLBACK_PRECISE;
+  /* The string of a probe may be gone, so its label is not made again. */
+  if (own->names_probe)
+    fallbacks &= UVPERF_FALLBACK_USER;
+  return fallbacks &
+         ~(uint32_t)(UVPERF_FALLBACK_KERNEL | UVPERF_FALLBACK_INHERIT);
+}
+
+/* Adds u to the label's modifiers, as perf(1) does. In a tracepoint's label the
+ * first colon belongs to the name. After a slash the modifiers need no
+ * colon. */
+static void add_user(const evlist_attr_t *own, char *label, size_t room) {
+  const char *asked = own->item.label;
+  const char *colon = strchr(asked, ':');
+
+  if (own->attr->type == PERF_TYPE_TRACEPOINT && colon != NULL)
+    colon = strchr(colon + 1, ':');
+  snprintf(label, room, "%s%su", asked,
+           colon != NULL || strchr(asked, '/') != NULL ? "" : ":");
+}
+
+/* Whether the label as it was written only needs the modifier u. Breakpoints
+ * are excluded, because their access comes after the colon, before the
+ * modifiers. */
+static int is_user_only(const evlist_attr_t *own, uint32_t fallbacks) {
+  return fallbacks == UVPERF_FALLBACK_USER &&
+         own->attr->type != PERF_TYPE_BREAKPOINT &&
+         strlen(own->item.label) + sizeof(":u") <= UVPERF__LABEL_BYTES;
+}
+
+/* Gives the item the label and unit of the opened event. Returns 0 or
+ * -ENOMEM. */
+static int make_opened(const uvperf__evlist_t *evlist, evlist_attr_t *own,
+                       uint32_t fallbacks) {
+  char label[UVPERF__LABEL_BYTES];
+  size_t size = sizeof(label);
+
+  if (is_user_only(own, fallbacks))
+    add_user(own, label, sizeof(label));
+  else if (uvperf__attr_label(evlist->root, own->attr, label, &size) != 0)
+    return -ENOMEM;
+  own->opened_label = uvperf__evlist_copy_text(label);
+  if (own->opened_label == NULL)
+    return -ENOMEM;
+  own->item.label = own->opened_label;
+  if (fallbacks & UVPERF_FALLBACK_CLOCK) {
+    own->item.scale = 1;
+    own->item.unit = uvperf__attr_unit(own->attr);
+  }
+  return 0;
+}
+
+/* -- all labels ------------------------------------------------------------ */
+
+static int needs_label(const evlist_attr_t *own) {
+  return lacks_label(own) ||
+         (own->opened_label == NULL && fallbacks_of(own) != 0);
+}
+
+int uvperf__evlist_label(const uvperf__evlist_t *evlist) {
+  int first = label_tracepoints(evlist);
+  evlist_attr_t *own;
+  size_t i;
+  int rc;
+
+  for (i = 0; i < evlist->nr_attrs; i++) {
+    own = &evlist->attrs[i];
+    rc = 0;
+    if (lacks_label(own) &&
+        (first == 0 || own->asked->type != PERF_TYPE_TRACEPOINT))
+      rc = make(evlist, own, "");
+    if (!lacks_label(own) && needs_label(own))
+      rc = make_opened(evlist, own, fallbacks_of(own));
+    if (first == 0)
+      first = rc;
+  }
+  return first;
+}
+
+const uvperf_event_item_t *uvperf__evlist_item(const uvperf__evlist_t *evlist,
+                                               size_t attr) {
+  if (attr >= evlist->nr_attrs)
+    return NULL;
+  if (needs_label(&evlist->attrs[attr]))
+    uvperf__evlist_label(evlist);
+  return &evlist->attrs[attr].item;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* Sets how events by name are sampled in a set with records: in the same way as
+ * perf record. Opens nothing. */
+#include "evlist/internal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attr/attr.h"
+#include "host/pmu.h"
+#include "host/system.h"
+#include "util/error.h"
+
+#define DEFAULT_HZ 4000
+#define DEFAULT_FIELDS                                                         \
+  (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |     \
+   PERF_SAMPLE_PERIOD)
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct perf_event_attr nothing;
+
+/* Fields of the template that only have a meaning with a bit of sample_type. */
+static const struct {
+  const char *name;
+  size_t offset;
+  size_t size;
+  uint64_t bit;
+  const char *bit_name;
+} fields[] = {
+#define FIELD(name, bit)                                                       \
+  {                                                                            \
+#name, offsetof(struct perf_event_attr, name), sizeof(nothing.name), bit,  \
+        #bit                                                                   \
+  }
+    FIELD(branch_sample_type, PERF_SAMPLE_BRANCH_STACK),
+    FIELD(sample_regs_user, PERF_SAMPLE_REGS_USER),
+    FIELD(sample_regs_intr, PERF_SAMPLE_REGS_INTR),
+    FIELD(sample_stack_user, PERF_SAMPLE_STACK_USER),
+    FIELD(sample_max_stack, PERF_SAMPLE_CALLCHAIN),
+#undef FIELD
+};
+
+static int is_nothing(const void *bytes, size_t size) {
+  size_t i;
+
+  for (i = 0; i < size; i++)
+    if (((const char *)bytes)[i] != 0)
+      return 0;
+  return 1;
+}
+
+/* The caller's header may be older or newer. */
+static void read_template(struct perf_event_attr *to,
+                          const struct perf_event_attr *sample) {
+  *to = nothing;
+  if (sample != NULL)
+    memcpy(to, sample, sample->size < sizeof(*to) ? sample->size : sizeof(*to));
+}
+
+/* Whether it has nothing but what says how to sample. */
+static int is_template(const struct perf_event_attr *sample) {
+  struct perf_event_attr rest;
+  size_t i;
+
+  read_template(&rest, sample);
+  rest.size = 0;
+  rest.freq = 0;
+  rest.sample_period = 0;
+  rest.sample_type = 0;
+  for (i = 0; i < COUNT_OF(fields); i++)
+    memset((char *)&rest + fields[i].offset, 0, fields[i].size);
+  return is_nothing(&rest, sizeof(rest)) &&
+         (sample->size <= sizeof(rest) ||
+          is_nothing((const char *)sample + sizeof(rest),
+                     sample->size - sizeof(rest)));
+}
+
+int uvperf__evlist_check_sampling(const uvperf_set_options_t *options,
+                                  uvperf_error_t *error) {
+  const struct perf_event_attr *sample = options->sample;
+
+  if (sample == NULL)
+    return 0;
+  if (!(options->flags & UVPERF_SET_RECORDS))
+    return uvperf__evlist_need_records("options.sample", error);
+  if (options->names == NULL && options->events == NULL)
+    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "options.sample is for names of events; with "
+                             "options.attrs set the fields of each attr");
+  if (sample->size < PERF_ATTR_SIZE_VER0 ||
+      sample->size > (size_t)sysconf(_SC_PAGESIZE))
+    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "the size in options.sample is %u; use sizeof",
+                             sample->size);
+  if (!is_template(sample))
+    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "options.sample has a field that does not say how "
+                             "to sample; set it in the names");
+  return 0;
+}
+
+/* Whether each occurrence of the event is worth a sample. */
+static int is_moment(const uvperf__evlist_t *evlist,
+                     const struct perf_event_attr *attr) {
+  switch (attr->type) {
+    case PERF_TYPE_TRACEPOINT:
+    case PERF_TYPE_BREAKPOINT:
+      return 1;
+    case PERF_TYPE_SOFTWARE:
+      return attr->config == PERF_COUNT_SW_BPF_OUTPUT;
+    default:
+      return uvperf__evlist_is_probe(evlist, attr);
+  }
+}
+
+/* Returns the highest allowed frequency up to the default, as in perf record.
+ * The user requested no number, so a lower frequency is not an error. */
+static uint64_t default_frequency(const uvperf__evlist_t *evlist) {
+  int64_t most;
+
+  if (uvperf__system_max_sample_rate(evlist->root, &most) == 0 && most > 0 &&
+      most < DEFAULT_HZ)
+    return (uint64_t)most;
+  return DEFAULT_HZ;
+}
+
+static void set_period(const uvperf__evlist_t *evlist, size_t index,
+                       const struct perf_event_attr *template) {
+  const evlist_attr_t *own = &evlist->attrs[index];
+  const evlist_attr_t *leader = &evlist->attrs[own->item.leader];
+  struct perf_event_attr *attr = own->asked;
+
+  if (attr->sample_period != 0 || (own->item.flags & UVPERF_ITEM_COUNT) ||
+      (attr->type == PERF_TYPE_SOFTWARE &&
+       attr->config == PERF_COUNT_SW_DUMMY) ||
+      (leader != own && (leader->asked->sample_type & PERF_SAMPLE_READ)))
+    return;
+  if (template->sample_period != 0 && template->freq)
+    uvperf_attr_set_frequency(attr, template->sample_freq);
+  else if (template->sample_period != 0)
+    uvperf_attr_set_period(attr, template->sample_period);
+  else if (is_moment(evlist, attr))
+    uvperf_attr_set_period(attr, 1);
+  else
+    uvperf_attr_set_frequency(attr, default_frequency(evlist));
+}
+
+static void add_fields(struct perf_event_attr *attr,
+                       const struct perf_event_attr *template) {
+  uint64_t raw = attr->type == PERF_TYPE_TRACEPOINT ||
+                         (attr->type == PERF_TYPE_SOFTWARE &&
+                          attr->config == PERF_COUNT_SW_BPF_OUTPUT)
+                     ? PERF_SAMPLE_RAW
+                     : 0;
+
+  attr->sample_type |=
+      template->sample_type != 0 ? template->sample_type : DEFAULT_FIELDS | raw;
+  attr->branch_sample_type |= template->branch_sample_type;
+  attr->sample_regs_user |= template->sample_regs_user;
+  attr->sample_regs_intr |= template->sample_regs_intr;
+  if (attr->sample_stack_user == 0)
+    attr->sample_stack_user = template->sample_stack_user;
+  if (attr->sample_max_stack == 0)
+    attr->sample_max_stack = template->sample_max_stack;
+}
+
+int uvperf__evlist_sample_names(uvperf__evlist_t *evlist,
+                                const uvperf_set_options_t *options,
+                                uvperf_error_t *error) {
+  struct perf_event_attr template;
+  uint64_t have = 0;
+  size_t i;
+
+  read_template(&template, options->sample);
+  for (i = 0; i < uvperf_event_list_count(evlist->list); i++) {
+    if (evlist->attrs[i].item.flags & UVPERF_ITEM_ATTR)
+      continue;
+    set_period(evlist, i, &template);
+    if (evlist->attrs[i].asked->sample_period == 0)
+      continue;
+    add_fields(evlist->attrs[i].asked, &template);
+    have |= evlist->attrs[i].asked->sample_type;
+  }
+  for (i = 0; i < COUNT_OF(fields); i++)
+    if (!(have & fields[i].bit) &&
+        !is_nothing((const char *)&template + fields[i].offset, fields[i].size))
+      return uvperf__error_set(
+          error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+          "%s has no effect; set %s in sample_type of options.sample",
+          fields[i].name, fields[i].bit_name);
+  return 0;
+}
