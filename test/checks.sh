@@ -448,7 +448,7 @@ memory() {
 # relocation: .data.rel.ro.)
 state() {
   kept='attr/kernel_knows uvperf__known|loop/hub table|loop/handle closed_now'
-  kept="$kept|loop/threads able_process"
+  kept="$kept|loop/threads trial"
   kept="$kept|sys/fork (last_number|no_mark|the_mark)"
   shared='strtok|strerror|strsignal|getenv|setlocale|localeconv|rand|readdir'
   shared="$shared|getmntent|(local|gm|as)?c?time|ttyname|dirname|basename"

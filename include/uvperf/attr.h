@@ -539,7 +539,7 @@ typedef struct uvperf_handle_s uvperf_handle_t; /* handle.h */
  *  return UV_EBUSY, or 0, NULL or -1. More: uvperf-details(7).
  *
  *  An init with open_cb also returns UV_EAGAIN or UV_EPERM if the process may
- *  not create threads (RLIMIT_NPROC, pids.max; a seccomp filter), and
+ *  not create a thread (RLIMIT_NPROC, pids.max; a seccomp filter), and
  *  UV_ENOTSUP in a child of a bare clone(2), where the pool may not work.
  *  @param handle  It may be started or closed here.
  *  @param status

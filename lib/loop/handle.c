@@ -117,6 +117,11 @@ void uvperf__handle_begin_close(void *owner) {
     uvperf__watch_close(self->watch);
   uvperf__hotplug_stop(self->hotplug);
   uvperf__snapshot_job_close(self->snapshot, &self->teardown);
+  if (self->jobs != NULL || self->snapshot != NULL) {
+    self->teardown.begins = 1;
+    uvperf__hub_settle(self->teardown.hub);
+    self->teardown.begins = 0;
+  }
   if (!uvperf__handle_is_opening(self))
     uvperf__teardown_end(&self->teardown);
 }
@@ -392,7 +397,7 @@ static void handle_job_end(uvperf__handle_job_t *job) {
     job->free(job);
   if (!was_closing)
     return;
-  if (opens && !uvperf__handle_is_opening(self))
+  if (opens && !uvperf__handle_is_opening(self) && !self->teardown.begins)
     uvperf__teardown_end(&self->teardown);
   uvperf__teardown_closed(&self->teardown);
 }

@@ -377,6 +377,12 @@ static void on_fired(uvperf__flush_timer_t *timer) {
   hub_drop(hub);
 }
 
+void uvperf__hub_settle(uvperf__hub_t *hub) {
+  hub->users += 1;
+  uvperf__jobs_settle(&hub->jobs);
+  hub_drop(hub);
+}
+
 static void on_idle(uv_idle_t *idle) {
   uvperf__hub_t *hub = idle->data;
 

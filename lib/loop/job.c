@@ -10,6 +10,7 @@
 #include "util/error.h"
 
 #define STEPS_NS UINT64_C(1000000)
+#define WAIT_MS  1 /* until the pool may exist */
 
 static void jobs_push(uvperf__jobs_t *jobs, uvperf__job_t *job) {
   job->next = NULL;
@@ -35,6 +36,15 @@ static uvperf__job_t *jobs_pop(uvperf__jobs_t *jobs) {
   return NULL;
 }
 
+static int jobs_are_empty(const uvperf__jobs_t *jobs) {
+  int kind;
+
+  for (kind = 0; kind < UVPERF__JOB_KINDS; kind++)
+    if (jobs->queues[kind].first != NULL)
+      return 0;
+  return 1;
+}
+
 /* -- one request ---------------------------------------------------------- */
 
 /* Whether this is a forked child and the job belongs to the parent. The job
@@ -44,15 +54,19 @@ static int is_parents(const uvperf__job_t *job) {
   return job->process != uvperf__process();
 }
 
-static void work(uv_work_t *request) {
-  uvperf__job_t *job = (uvperf__job_t *)request;
+static void job_make_steps(uvperf__job_t *job) {
   uint64_t end = uv_hrtime() + STEPS_NS;
 
-  if (is_parents(job))
-    return;
   do
     job->is_done = !job->step(job);
   while (!job->is_done && uv_hrtime() < end);
+}
+
+static void work(uv_work_t *request) {
+  uvperf__job_t *job = (uvperf__job_t *)request;
+
+  if (!is_parents(job))
+    job_make_steps(job);
 }
 
 static void on_worked(uv_work_t *request, int status);
@@ -93,7 +107,73 @@ static void on_worked(uv_work_t *request, int status) {
     job->done(job);
 }
 
-/* -- the limit ------------------------------------------------------------- */
+/* -- without a pool -------------------------------------------------------- */
+
+static void jobs_wait(uvperf__jobs_t *jobs) {
+  jobs->is_waiting = 1;
+  jobs->process = uvperf__process();
+  uv_ref((uv_handle_t *)&jobs->limit.timer->timer);
+  uvperf__flush_once(&jobs->limit, WAIT_MS);
+}
+
+static void jobs_wait_end(uvperf__jobs_t *jobs) {
+  jobs->is_waiting = 0;
+  uv_unref((uv_handle_t *)&jobs->limit.timer->timer);
+}
+
+static void jobs_go_on(uvperf__jobs_t *jobs) {
+  jobs_wait_end(jobs);
+  jobs_run_next(jobs, jobs->limit.timer->timer.loop);
+}
+
+/* Makes steps of the next job on this thread. */
+static void jobs_make_steps(uvperf__jobs_t *jobs) {
+  uvperf__job_t *job = jobs_pop(jobs);
+
+  job_make_steps(job);
+  if (job->is_done)
+    job->done(job);
+  else
+    jobs_push(jobs, job);
+}
+
+/* The end of a job may run the loop, where they may stop waiting. */
+static void jobs_check_pool(uvperf__jobs_t *jobs) {
+  int rc = uvperf__threads_check();
+
+  if (rc != 0)
+    uvperf__flush_once(&jobs->limit, WAIT_MS);
+  if (rc != 0 && rc != UV_EBUSY)
+    jobs_make_steps(jobs);
+  if (jobs->is_waiting && (rc == 0 || jobs_are_empty(jobs)))
+    jobs_go_on(jobs);
+}
+
+/* Whether this is a forked child. */
+static int jobs_are_parents(const uvperf__jobs_t *jobs) {
+  return jobs->process != uvperf__process();
+}
+
+static int timer_is_closing(const uvperf__jobs_t *jobs) {
+  return uv_is_closing((const uv_handle_t *)&jobs->limit.timer->timer);
+}
+
+void uvperf__jobs_settle(uvperf__jobs_t *jobs) {
+  int rc;
+
+  if (!jobs->is_waiting || jobs_are_parents(jobs))
+    return;
+  rc = uvperf__threads_wait();
+  if (timer_is_closing(jobs)) {
+    jobs->is_waiting = 0;
+    while (!jobs_are_empty(jobs))
+      jobs_make_steps(jobs);
+  } else if (rc == 0) {
+    jobs_go_on(jobs);
+  }
+}
+
+/* -- the timer ------------------------------------------------------------- */
 
 /* uvperf__jobs_check follows, when the timer has fired. */
 static void on_limit(uvperf__flush_t *flush) {
@@ -106,11 +186,11 @@ void uvperf__jobs_init(uvperf__jobs_t *jobs, uvperf__flush_timer_t *timer) {
 }
 
 /* If the pool is busy, the call begins late. */
-void uvperf__jobs_check(uvperf__jobs_t *jobs, uv_loop_t *loop) {
-  uvperf__job_t *job = jobs->running;
+static void job_check_limit(uvperf__job_t *job, uv_loop_t *loop) {
+  uvperf__jobs_t *jobs = job->jobs;
   uint32_t left_ms;
 
-  if (job == NULL || job->limit_ms == 0 || is_parents(job))
+  if (job->limit_ms == 0 || is_parents(job))
     return;
   left_ms = uvperf__calls_left(job->calls, job->limit_ms);
   if (left_ms != 0) {
@@ -122,24 +202,38 @@ void uvperf__jobs_check(uvperf__jobs_t *jobs, uv_loop_t *loop) {
   job->late(job);
 }
 
+void uvperf__jobs_check(uvperf__jobs_t *jobs, uv_loop_t *loop) {
+  if (jobs->running != NULL)
+    job_check_limit(jobs->running, loop);
+  else if (jobs->is_waiting && jobs_are_parents(jobs))
+    jobs_wait_end(jobs);
+  else if (jobs->is_waiting)
+    jobs_check_pool(jobs);
+}
+
 /* -- beginning ------------------------------------------------------------- */
 
 int uvperf__job_begin(uvperf__jobs_t *jobs, uv_loop_t *loop,
                       uvperf__job_t *job) {
-  int rc = uvperf__threads_check();
+  int can_wait = !timer_is_closing(jobs);
+  int rc = can_wait ? uvperf__threads_begin() : uvperf__threads_wait();
 
-  if (rc != 0)
+  if (rc != 0 && rc != UV_EBUSY)
     return rc;
   job->jobs = jobs;
   job->process = uvperf__process();
-  if (jobs->running != NULL) {
+  if (can_wait && rc == UV_EBUSY && !jobs->is_waiting)
+    jobs_wait(jobs);
+  if (jobs->running != NULL || (can_wait && jobs->is_waiting)) {
     jobs_push(jobs, job);
     return 0;
   }
   rc = job_run(job, loop);
-  if (rc == 0)
-    jobs->running = job;
-  return rc;
+  if (rc != 0)
+    return rc;
+  jobs->is_waiting = 0;
+  jobs->running = job;
+  return 0;
 }
 
 int uvperf__job_begin_or(uvperf__jobs_t *jobs, uv_loop_t *loop,

@@ -7,7 +7,11 @@
  *
  * A step can call a function of the program, which may hang. If a call takes
  * longer than limit_ms, the job is late. Then the queue goes on with the next
- * job, on another thread of the pool. */
+ * job, on another thread of the pool.
+ *
+ * The first jobs of a process wait until the pool exists (threads.h). If it
+ * cannot be made, the loop's thread makes the steps, for a millisecond at a
+ * time. */
 #ifndef UVPERF_LIB_LOOP_JOB_H
 #define UVPERF_LIB_LOOP_JOB_H
 
@@ -50,28 +54,37 @@ typedef struct uvperf__job_s {
   void (*late)(struct uvperf__job_s *job);
 } uvperf__job_t;
 
-/* The queue. Only the thread of the loop uses it. All zero: it is empty, and
- * its jobs have no limit_ms. */
+/* The queue. Only the thread of the loop uses it. */
 struct uvperf__jobs_s {
-  uvperf__job_t *running; /* in the pool; NULL: all queues are empty */
-  uvperf__flush_t limit;  /* due when the running job may be late */
+  uvperf__job_t *running; /* in the pool */
+  int is_waiting;         /* for the pool, though there are jobs; it keeps the
+                           * loop alive by the timer */
+  uint32_t process;       /* in which they wait */
+  uvperf__flush_t limit;  /* due when the running job may be late, or when the
+                           * pool may exist */
   struct {
     uvperf__job_t *first;
     uvperf__job_t *last;
   } queues[UVPERF__JOB_KINDS];
 };
 
-/* For jobs with limit_ms, which need the timer of the loop. */
 void uvperf__jobs_init(uvperf__jobs_t *jobs, uvperf__flush_timer_t *timer);
 
-/* Call it when the timer has fired. Calls `late` if the running job is late. */
+/* Call it when the timer has fired. Calls `late` if the running job is late.
+ * Runs the first job if the pool exists, or makes steps if it cannot exist. */
 void uvperf__jobs_check(uvperf__jobs_t *jobs, uv_loop_t *loop);
+
+/* Call it when a handle with jobs closes, as other code may close the timer
+ * from now on. If jobs wait for the pool, this call waits for it. If other code
+ * has closed the timer already, the loop may no longer exist. Then this call
+ * makes all steps of the jobs that wait, and calls `done`. */
+void uvperf__jobs_settle(uvperf__jobs_t *jobs);
 
 /* Begins a job. The caller has set kind, limit_ms (with it calls and late),
  * step and done, and nothing else. Returns 0,
  * and the loop stays alive until done was called. Returns a code if the process
- * cannot make threads (UV_EAGAIN), is out of memory, or is a child of a bare
- * clone(2) (UV_ENOTSUP).
+ * cannot make a thread (UV_EAGAIN, UV_EPERM), or is a child of a bare clone(2)
+ * (UV_ENOTSUP).
  *
  * In a forked child the jobs of the parent never end. The child's copy of the
  * loop has their requests. Even if libuv finishes them, done is not called. */

@@ -127,6 +127,6 @@ static void close_rest(uvperf__teardown_t *teardown) {
 
 void uvperf__teardown_closed(uvperf__teardown_t *teardown) {
   teardown->pending -= 1;
-  if (teardown->pending == 0)
+  if (teardown->pending == 0 && !teardown->begins)
     close_rest(teardown);
 }

@@ -34,6 +34,7 @@ struct uvperf__teardown_s {
   uvperf__job_t job;
   unsigned int uses;    /* holds, and one more until `closed` has let go */
   unsigned int pending; /* close callbacks still to come */
+  int begins;           /* not all handles are closing yet, so it cannot end */
   int foreign; /* others have closed a handle; its callback is to come */
   int rounds;
   uv_idle_t closer; /* see on_closer_closed */

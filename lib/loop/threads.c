@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes threads to check whether libuv can make the threads of its pool. */
+/* A thread makes as many threads as libuv will, ends them, and then makes the
+ * first request, on a loop of its own. */
 #include "loop/threads.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,14 +11,39 @@
 #include <uv.h>
 
 #include "sys/fork.h"
-#include "util/alloc.h"
 
 /* The same values as in src/threadpool.c of libuv. */
 #define POOL_THREADS     4
 #define MAX_POOL_THREADS 1024
 
-/* The process that can make the threads of a pool, or has made them. */
-static _Atomic(uint32_t) able_process;
+/* What is known in a process. Only threads that call change it. */
+enum {
+  TRIAL_NONE = 0, /* it has not begun, or has failed */
+  TRIAL_BEGINS,
+  TRIAL_RUNS,
+  TRIAL_ENDS, /* a thread that called joins it */
+  TRIAL_ABLE  /* the threads exist */
+};
+#define TRIAL_BITS 3
+
+/* A forked child makes a trial of its own. */
+static struct {
+  _Atomic(uint32_t) state; /* of a process: see trial_state */
+  _Atomic(int) is_over;
+  _Atomic(int) code;
+  uv_thread_t thread;
+} trial;
+
+static uint32_t trial_state(uint32_t state) {
+  return uvperf__process() << TRIAL_BITS | state;
+}
+
+static int trial_go(uint32_t from, uint32_t to) {
+  from = trial_state(from);
+  return atomic_compare_exchange_strong(&trial.state, &from, trial_state(to));
+}
+
+/* -- the thread ----------------------------------------------------------- */
 
 static size_t nr_pool_threads(void) {
   const char *text = getenv("UV_THREADPOOL_SIZE");
@@ -31,10 +58,10 @@ static void wait_for_end(void *arg) {
   uv_sem_wait(arg);
 }
 
-/* Makes as many threads at once as libuv does at the first request of a
- * process. libuv calls abort(3) if it cannot (init_threads in
+/* Makes as many threads at once as libuv does (init_threads in
  * src/threadpool.c). */
-static int try_threads(uv_thread_t *threads, size_t nr) {
+static int try_threads(size_t nr) {
+  uv_thread_t threads[MAX_POOL_THREADS];
   uv_sem_t end;
   size_t made = 0;
   size_t i;
@@ -54,25 +81,97 @@ static int try_threads(uv_thread_t *threads, size_t nr) {
   return rc;
 }
 
-int uvperf__threads_check(void) {
-  uint32_t process = uvperf__process();
-  size_t nr = nr_pool_threads();
-  uv_thread_t *threads;
+static void do_nothing(uv_work_t *work) {
+  (void)work;
+}
+
+/* If the process has no fds left for a loop, the pool is made later, at the
+ * first request. */
+static void make_pool(void) {
+  uv_work_t work;
+  uv_loop_t loop;
+
+  if (uv_loop_init(&loop) != 0)
+    return;
+  uv_queue_work(&loop, &work, do_nothing, NULL);
+  uv_run(&loop, UV_RUN_DEFAULT);
+  uv_loop_close(&loop);
+}
+
+static void trial_run(void *arg) {
+  int rc = try_threads(nr_pool_threads());
+
+  (void)arg;
+  if (rc == 0)
+    make_pool();
+  atomic_store(&trial.code, rc);
+  atomic_store(&trial.is_over, 1);
+}
+
+/* -- for the loops -------------------------------------------------------- */
+
+static int trial_join(void) {
   int rc;
 
-  if (atomic_load(&able_process) == process)
+  uv_thread_join(&trial.thread);
+  rc = atomic_load(&trial.code);
+  atomic_store(&trial.state, trial_state(rc == 0 ? TRIAL_ABLE : TRIAL_NONE));
+  return rc;
+}
+
+static int trial_begin(void) {
+  uint32_t state = atomic_load(&trial.state);
+  int rc;
+
+  if (state == trial_state(TRIAL_ABLE))
     return 0;
   /* libuv may not know that it has no threads here, because its handler of
    * pthread_atfork(3) did not run (reset_once in src/threadpool.c). It would
    * never run a request. */
   if (uvperf__process_is_cloned())
     return UV_ENOTSUP;
-  threads = uvperf__calloc(nr, sizeof(*threads));
-  if (threads == NULL)
-    return UV_ENOMEM;
-  rc = try_threads(threads, nr);
-  uvperf__free(threads);
-  if (rc == 0)
-    atomic_store(&able_process, process);
+  if (state != trial_state(TRIAL_NONE) &&
+      state >> TRIAL_BITS == uvperf__process())
+    return UV_EBUSY;
+  if (!atomic_compare_exchange_strong(&trial.state, &state,
+                                      trial_state(TRIAL_BEGINS)))
+    return UV_EBUSY;
+  atomic_store(&trial.is_over, 0);
+  rc = uv_thread_create(&trial.thread, trial_run, NULL);
+  if (rc != 0)
+    atomic_store(&trial.code, rc);
+  atomic_store(&trial.state, trial_state(rc == 0 ? TRIAL_RUNS : TRIAL_NONE));
+  return rc == 0 ? UV_EBUSY : rc;
+}
+
+static int trial_check(void) {
+  uint32_t state = atomic_load(&trial.state);
+
+  if (state == trial_state(TRIAL_ABLE))
+    return 0;
+  if (state == trial_state(TRIAL_NONE))
+    return atomic_load(&trial.code);
+  if (atomic_load(&trial.is_over) && trial_go(TRIAL_RUNS, TRIAL_ENDS))
+    return trial_join();
+  return UV_EBUSY;
+}
+
+int uvperf__threads_begin(void) {
+  return trial_begin();
+}
+
+int uvperf__threads_check(void) {
+  return trial_check();
+}
+
+int uvperf__threads_wait(void) {
+  int rc = trial_begin();
+
+  if (rc == UV_EBUSY && trial_go(TRIAL_RUNS, TRIAL_ENDS))
+    return trial_join();
+  while (rc == UV_EBUSY) {
+    sched_yield(); /* another loop begins or joins it */
+    rc = trial_check();
+  }
   return rc;
 }

@@ -36,7 +36,7 @@ static int is_refused(life_t *life) {
 static const char *end_in_child(enum life_stage stage) {
   static char text[64];
 
-  if (stage == LIFE_OPENING || stage == LIFE_OPENING_WORKED)
+  if (stage <= LIFE_OPENING_WORKED)
     return "";
   snprintf(text, sizeof(text), "%sclosed", life_cancelled(stage));
   return text;
@@ -90,12 +90,17 @@ static void expect_rest(life_t *life, enum life_stage stage) {
   const int is_new = stage == LIFE_OPEN || stage < LIFE_FAILED;
   uint64_t nr = is_new ? 0 : LIFE_WRITTEN;
 
+  if (stage == LIFE_OPENING_EARLY || stage == LIFE_SNAP_EARLY) {
+    fake_pool_made();
+    while (!fake_pool_waits())
+      life_turns(life, 1);
+  }
   fake_pool_finish();
   if (stage < LIFE_FAILED)
     life_expect(life, "open");
   if (stage == LIFE_FAILED || stage == LIFE_ENDED)
     return;
-  if (stage >= LIFE_SNAPPING) {
+  if (stage >= LIFE_SNAP_EARLY) {
     life_expect(life, stage == LIFE_SNAP_SLICES ? "3 done" : "5 done");
     nr = 0;
   }

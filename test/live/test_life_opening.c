@@ -29,6 +29,22 @@ static void handle_opened_on_the_pool_makes_the_calls_of_init(life_t *life) {
   assert_int_equal(uvperf_nr_rings(life->handle), rings);
 }
 
+/* By the loop's thread. */
+static void handle_opened_without_a_pool_makes_them_too(life_t *life) {
+  char by_init[1024];
+
+  life_open(life);
+  snprintf(by_init, sizeof(by_init), "%s", fake_log());
+  life_end(life);
+  fake_pool_make(UV_EAGAIN);
+  assert_int_equal(life_begin(life), 0);
+  life_turns(life, 3);
+  assert_int_equal(fake_count(FAKE_OPEN), 0);
+  fake_pool_made();
+  life_expect(life, "open");
+  assert_string_equal(fake_log(), by_init);
+}
+
 /* Ref and unref have no effect yet, but are kept. */
 static void handle_being_opened_keeps_the_loop_alive(life_t *life) {
   assert_int_equal(life_begin(life), 0);
@@ -287,6 +303,7 @@ int main(void) {
       LIFE_EVENT | LIFE_SET | LIFE_ORDER | LIFE_READER | LIFE_SCRIPTED;
   const life_test_t tests[] = {
       LIFE_TEST(handle_opened_on_the_pool_makes_the_calls_of_init, kinds),
+      LIFE_TEST(handle_opened_without_a_pool_makes_them_too, kinds),
       LIFE_TEST(handle_being_opened_keeps_the_loop_alive, kinds),
       LIFE_TEST(handle_closed_at_each_step_opens_no_more, kinds),
       LIFE_TEST(handle_closed_during_a_step_is_canceled, kinds),

@@ -9,6 +9,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "busy_pool.h"
@@ -396,6 +397,46 @@ static void process_that_may_make_no_threads_does_without(void **state) {
   assert_int_equal(support_wait(child), 0);
 }
 
+/* The user may have another thread, but not as many as libuv makes. */
+#define UNUSED_UID 54321
+#define MOST_TASKS 2
+
+static int do_with_few_threads(void *arg) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  const struct rlimit limit = {MOST_TASKS, MOST_TASKS};
+  struct perf_event_attr attr;
+  opened_t opened;
+  uv_loop_t loop;
+
+  (void)arg;
+  alarm(60); /* instead of waiting for ever */
+  if (setresuid(UNUSED_UID, UNUSED_UID, UNUSED_UID) != 0 ||
+      setrlimit(RLIMIT_NPROC, &limit) != 0 || uv_loop_init(&loop) != 0)
+    return 1;
+  memset(&opened, 0, sizeof(opened));
+  opened.collector.event.handle.data = &opened.collector;
+  opened.collector.hook_data = &opened;
+  live_comm_attr(&attr);
+  options.open_cb = on_event_open;
+  setenv("UV_THREADPOOL_SIZE", "4", 1);
+  if (uvperf_event_init(&loop, &opened.collector.event, &attr, &options,
+                        &opened.error) != 0)
+    return 2;
+  if (opened.opened != 0 || uv_run(&loop, UV_RUN_DEFAULT) != 0 ||
+      opened.opened != 1 || opened.status != 0)
+    return 3;
+  uvperf_close(&opened.collector.event.handle, NULL);
+  return uv_run(&loop, UV_RUN_DEFAULT) == 0 && uv_loop_close(&loop) == 0 ? 0
+                                                                         : 4;
+}
+
+static void process_that_may_make_few_threads_opens_on_the_loop(void **state) {
+  (void)state;
+  support_need_own_events(__func__);
+  support_need_root(__func__);
+  assert_int_equal(support_wait(support_fork(do_with_few_threads, NULL)), 0);
+}
+
 /* -- a child of clone(2) --------------------------------------------------- */
 
 static int opened_at_once(void *arg) {
@@ -461,6 +502,7 @@ int main(void) {
       support_loop_test(set_closed_while_threads_are_opened_leaves_no_fd),
       support_loop_test(child_forked_while_a_set_is_opened_opens_another),
       cmocka_unit_test(process_that_may_make_no_threads_does_without),
+      cmocka_unit_test(process_that_may_make_few_threads_opens_on_the_loop),
       support_loop_test(cloned_child_does_without_the_pool),
   };
 

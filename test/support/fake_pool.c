@@ -6,6 +6,7 @@
 #include <uv.h>
 
 #include "fake_script.h"
+#include "loop/threads.h"
 
 int __real_uv_queue_work(uv_loop_t *loop, uv_work_t *request, uv_work_cb work,
                          uv_after_work_cb after);
@@ -13,6 +14,8 @@ int __wrap_uv_queue_work(uv_loop_t *loop, uv_work_t *request, uv_work_cb work,
                          uv_after_work_cb after);
 
 static struct {
+  int is_made_later;
+  int code; /* of making it */
   int is_held;
   int is_passed; /* to libuv */
   int is_worked; /* the work of the request is done */
@@ -34,6 +37,43 @@ int __wrap_uv_queue_work(uv_loop_t *loop, uv_work_t *request, uv_work_cb work,
   pool.work = work;
   pool.after = after;
   return 0;
+}
+
+int __real_uvperf__threads_begin(void);
+int __wrap_uvperf__threads_begin(void);
+
+int __wrap_uvperf__threads_begin(void) {
+  if (!fake_is_scripted())
+    return __real_uvperf__threads_begin();
+  return pool.is_made_later ? UV_EBUSY : pool.code;
+}
+
+int __real_uvperf__threads_check(void);
+int __wrap_uvperf__threads_check(void);
+
+int __wrap_uvperf__threads_check(void) {
+  if (!fake_is_scripted())
+    return __real_uvperf__threads_check();
+  return __wrap_uvperf__threads_begin();
+}
+
+int __real_uvperf__threads_wait(void);
+int __wrap_uvperf__threads_wait(void);
+
+int __wrap_uvperf__threads_wait(void) {
+  if (!fake_is_scripted())
+    return __real_uvperf__threads_wait();
+  pool.is_made_later = 0;
+  return pool.code;
+}
+
+void fake_pool_make(int code) {
+  pool.is_made_later = 1;
+  pool.code = code;
+}
+
+void fake_pool_made(void) {
+  pool.is_made_later = 0;
 }
 
 void fake_pool_reset(void) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* libuv's thread pool. Every test program is linked with --wrap for
- * uv_queue_work. With a scripted kernel a request is either refused, so that
- * the library does the work at once, or waits until the test runs it. */
+ * uv_queue_work and loop/threads.h. With a scripted kernel a request is either
+ * refused, so that the library does the work at once, or waits until the test
+ * runs it. */
 #ifndef UVPERF_TEST_FAKE_POOL_H
 #define UVPERF_TEST_FAKE_POOL_H
 
@@ -10,6 +11,13 @@ void fake_pool_hold(void);
 
 /* From now on libuv's pool runs requests, although the kernel is scripted. */
 void fake_pool_pass(void);
+
+/* From now on it is not known whether the pool can be made, until a call of
+ * uvperf__threads_wait, which returns `code`. */
+void fake_pool_make(int code);
+
+/* Now it is known. */
+void fake_pool_made(void);
 
 /* Whether a request waits. */
 int fake_pool_waits(void);

@@ -645,6 +645,7 @@ void life_walk_close_all(uv_loop_t *loop) {
 static void run_to_end(life_t *life) {
   int turns = 0;
 
+  fake_pool_made();
   do {
     fake_pool_finish();
     assert_true(turns++ < 1000);
@@ -804,9 +805,11 @@ void life_end_child(life_t *life) {
 
 /* -- stages --------------------------------------------------------------- */
 
-static int begin_opening(life_t *life, int is_worked) {
+static int begin_opening(life_t *life, enum life_stage stage) {
+  if (stage == LIFE_OPENING_EARLY)
+    fake_pool_make(0);
   assert_int_equal(life_begin(life), 0);
-  if (is_worked)
+  if (stage == LIFE_OPENING_WORKED)
     fake_pool_work();
   return 1;
 }
@@ -830,6 +833,8 @@ static int begin_snapshot_at(life_t *life, enum life_stage stage) {
   if (!is_in(life, LIFE_FLIGHTS))
     return 0;
   begin_started(life, 2);
+  if (stage == LIFE_SNAP_EARLY)
+    fake_pool_make(0);
   assert_int_equal(life_snap_later(life, UVPERF_SNAPSHOT_OLDEST_FIRST), 0);
   if (stage == LIFE_SNAP_WORKED)
     fake_pool_work();
@@ -855,9 +860,10 @@ static int begin_ended(life_t *life) {
 
 int life_reach(life_t *life, enum life_stage stage) {
   switch (stage) {
+    case LIFE_OPENING_EARLY:
     case LIFE_OPENING:
     case LIFE_OPENING_WORKED:
-      return begin_opening(life, stage == LIFE_OPENING_WORKED);
+      return begin_opening(life, stage);
     case LIFE_FAILED:
       return begin_failed(life);
     case LIFE_OPEN:
@@ -885,9 +891,9 @@ int life_reach(life_t *life, enum life_stage stage) {
 }
 
 const char *life_cancelled(enum life_stage stage) {
-  if (stage == LIFE_OPENING || stage == LIFE_OPENING_WORKED)
+  if (stage <= LIFE_OPENING_WORKED)
     return "open ECANCELED ";
-  return stage >= LIFE_SNAPPING ? "done ECANCELED " : "";
+  return stage >= LIFE_SNAP_EARLY ? "done ECANCELED " : "";
 }
 
 /* -- the suite ------------------------------------------------------------ */

@@ -229,6 +229,7 @@ life_t *life_add(life_t *life, unsigned int kind);
 /* The states of a handle. Where it is started, LIFE_WRITTEN records wait. */
 #define LIFE_WRITTEN 5
 enum life_stage {
+  LIFE_OPENING_EARLY, /* before libuv's pool exists */
   LIFE_OPENING,
   LIFE_OPENING_WORKED, /* the pool has done its work */
   LIFE_FAILED,         /* to open */
@@ -238,6 +239,7 @@ enum life_stage {
   LIFE_STOPPED,
   LIFE_ENDED, /* others have closed a handle of the hub */
   /* A snapshot with a callback, in slices of two records: */
+  LIFE_SNAP_EARLY, /* before libuv's pool exists */
   LIFE_SNAPPING,
   LIFE_SNAP_WORKED, /* the pool has done its work */
   LIFE_SNAP_TAKEN,  /* the loop has still to deliver it */

@@ -20,6 +20,7 @@ typedef struct task_s {
   uint64_t step_ns;
   int soon_steps;      /* the first of them, if the job closes */
   struct task_s *then; /* begins when this is done */
+  void (*at_end)(struct task_s *task);
   uv_loop_t *loop;
   /* With limit_ms each step makes a call, until one is refused. */
   uvperf__calls_t calls;
@@ -28,6 +29,7 @@ typedef struct task_s {
 } task_t;
 
 static uvperf__jobs_t jobs;
+static uvperf__flush_timer_t timer;
 /* Steps in small letters, the end of a job in a capital one. */
 static char trace[32];
 static uint64_t now;
@@ -73,6 +75,10 @@ static void done(uvperf__job_t *job) {
   task_t *task = (task_t *)job;
 
   note((char)(task->name - 'a' + 'A'));
+  if (task->at_end != NULL) {
+    task->at_end(task);
+    uv_run(task->loop, UV_RUN_DEFAULT);
+  }
   if (task->then != NULL)
     assert_int_equal(uvperf__job_begin(&jobs, task->loop, &task->then->job), 0);
 }
@@ -92,6 +98,7 @@ static void prepare(uv_loop_t *loop, task_t *task, char name, int steps,
   task->job.kind = UVPERF__JOB_SOON;
   task->job.done = done;
   task->then = NULL;
+  task->at_end = NULL;
   task->soon_steps = 0;
   task->name = name;
   task->steps = steps;
@@ -99,19 +106,27 @@ static void prepare(uv_loop_t *loop, task_t *task, char name, int steps,
   task->loop = loop;
 }
 
+static void on_fired(uvperf__flush_timer_t *fired) {
+  uvperf__jobs_check(&jobs, fired->timer.loop);
+}
+
 static int setup(void **state) {
   memset(trace, 0, sizeof(trace));
-  memset(&jobs, 0, sizeof(jobs));
   now = 1000 * MS;
   fake_clock_set(now);
   if (fake_kernel_loop_setup(state) != 0)
     return -1;
+  uvperf__flush_timer_init(&timer, *state, on_fired);
+  uvperf__jobs_init(&jobs, &timer);
   fake_pool_hold();
   return 0;
 }
 
 static int teardown(void **state) {
   fake_clock_set(0);
+  if (!uv_is_closing((const uv_handle_t *)&timer.timer))
+    uv_close((uv_handle_t *)&timer.timer, NULL);
+  uv_run(*state, UV_RUN_NOWAIT);
   return fake_kernel_loop_teardown(state);
 }
 
@@ -207,16 +222,8 @@ static void job_that_is_refused_leaves_nothing(void **state) {
 
 /* -- calls that hang ------------------------------------------------------- */
 
-static uvperf__flush_timer_t timer;
-
-static void on_fired(uvperf__flush_timer_t *fired) {
-  uvperf__jobs_check(&jobs, fired->timer.loop);
-}
-
 static void prepare_call(uv_loop_t *loop, task_t *task, int steps,
                          void (*call)(void)) {
-  uvperf__flush_timer_init(&timer, loop, on_fired);
-  uvperf__jobs_init(&jobs, &timer);
   prepare(loop, task, 'a', steps, 50 * MS);
   task->job.kind = UVPERF__JOB_OPEN;
   task->job.limit_ms = 1;
@@ -226,11 +233,6 @@ static void prepare_call(uv_loop_t *loop, task_t *task, int steps,
   task->code = 0;
   task->call = call;
   assert_int_equal(uvperf__job_begin(&jobs, loop, &task->job), 0);
-}
-
-static void end_calls(uv_loop_t *loop) {
-  uv_close((uv_handle_t *)&timer.timer, NULL);
-  uv_run(loop, UV_RUN_NOWAIT);
 }
 
 static void hang(void) {
@@ -258,7 +260,6 @@ static void job_whose_call_hangs_does_not_hold_up_others(void **state) {
   run_all();
   assert_string_equal(trace, "a!cCbbBaaA");
   assert_int_equal(a.code, -ECANCELED);
-  end_calls(*state);
 }
 
 static task_t other;
@@ -280,7 +281,6 @@ static void job_that_was_late_ends_beside_the_queue(void **state) {
   assert_int_equal(uvperf__job_begin(&jobs, *state, &c.job), 0);
   run_all();
   assert_string_equal(trace, "a!AbBcC");
-  end_calls(*state);
 }
 
 static void wait_in_vain(void) {
@@ -303,7 +303,7 @@ static void job_is_not_late_without_a_call_of_its_own(void **state) {
   wait_in_vain();
   run_all();
   assert_string_equal(trace, "aaAbB");
-  end_calls(*state);
+  uvperf__jobs_init(&jobs, &timer);
 
   memset(trace, 0, sizeof(trace));
   prepare_call(*state, &a, 1, NULL);
@@ -311,7 +311,147 @@ static void job_is_not_late_without_a_call_of_its_own(void **state) {
   jobs.running->calls->began_ms = 1;
   wait_in_vain();
   assert_string_equal(trace, "");
-  end_calls(*state);
+}
+
+/* -- before the pool exists ------------------------------------------------ */
+
+static void begin_early(uv_loop_t *loop, task_t *task, char name, int steps) {
+  prepare(loop, task, name, steps, 50 * MS);
+  assert_int_equal(uvperf__job_begin(&jobs, loop, &task->job), 0);
+}
+
+/* Only the jobs keep the loop alive. */
+static void first_jobs_wait_for_the_pool(void **state) {
+  task_t a, b;
+
+  fake_pool_make(0);
+  assert_false(uv_loop_alive(*state));
+  begin_early(*state, &a, 'a', 2);
+  begin_early(*state, &b, 'b', 1);
+  live_run_ms(*state, 5);
+  assert_string_equal(trace, "");
+  assert_false(fake_pool_waits());
+  assert_true(uv_loop_alive(*state));
+  fake_pool_made();
+  uv_run(*state, UV_RUN_DEFAULT);
+  assert_true(fake_pool_waits());
+  run_all();
+  assert_string_equal(trace, "abBaA");
+}
+
+/* Another loop knows already that there is a pool. */
+static void job_waits_behind_those_that_wait(void **state) {
+  task_t a, b;
+
+  fake_pool_make(0);
+  begin_early(*state, &a, 'a', 1);
+  fake_pool_made();
+  begin_early(*state, &b, 'b', 1);
+  assert_false(fake_pool_waits());
+  uv_run(*state, UV_RUN_DEFAULT);
+  run_all();
+  assert_string_equal(trace, "aAbB");
+}
+
+/* They take turns. A job that begins meanwhile waits too. */
+static void loop_makes_the_steps_if_there_is_no_pool(void **state) {
+  task_t a, b, c;
+
+  fake_pool_make(UV_EAGAIN);
+  begin_early(*state, &a, 'a', 3);
+  begin_early(*state, &b, 'b', 1);
+  begin_early(*state, &c, 'c', 1);
+  fake_pool_made();
+  uv_run(*state, UV_RUN_DEFAULT);
+  assert_string_equal(trace, "abBcCaaA");
+  assert_int_equal(uvperf__job_begin(&jobs, *state, &c.job), UV_EAGAIN);
+  assert_false(fake_pool_waits());
+}
+
+static task_t later;
+
+static void begin_later(task_t *task) {
+  fake_pool_make(0);
+  begin_early(task->loop, &later, 'b', 1);
+  fake_pool_made();
+}
+
+/* The end of a job runs the loop, where the next job gets a pool. */
+static void end_of_a_job_may_run_the_loop(void **state) {
+  task_t a;
+
+  fake_pool_make(UV_EAGAIN);
+  begin_early(*state, &a, 'a', 1);
+  a.at_end = begin_later;
+  fake_pool_made();
+  uv_run(*state, UV_RUN_DEFAULT);
+  assert_true(fake_pool_waits());
+  run_all();
+  assert_string_equal(trace, "aAbB");
+}
+
+static void jobs_of_a_handle_that_closes_wait_at_once(void **state) {
+  task_t a;
+
+  uvperf__jobs_settle(&jobs); /* there are none */
+  fake_pool_make(0);
+  begin_early(*state, &a, 'a', 1);
+  uvperf__jobs_settle(&jobs);
+  assert_true(fake_pool_waits());
+  uvperf__jobs_settle(&jobs);
+  run_all();
+  assert_string_equal(trace, "aA");
+  assert_false(uv_loop_alive(*state));
+
+  fake_pool_make(UV_EAGAIN);
+  begin_early(*state, &a, 'a', 1);
+  uvperf__jobs_settle(&jobs);
+  assert_string_equal(trace, "aA"); /* no callback in the call */
+  uv_run(*state, UV_RUN_DEFAULT);
+  assert_string_equal(trace, "aAaA");
+}
+
+/* The loop may not exist any more. */
+static void jobs_whose_timer_others_have_closed_end_in_the_call(void **state) {
+  task_t a, b;
+
+  fake_pool_make(0);
+  begin_early(*state, &a, 'a', 3);
+  begin_early(*state, &b, 'b', 1);
+  uv_close((uv_handle_t *)&timer.timer, NULL);
+  uv_run(*state, UV_RUN_DEFAULT);
+  assert_string_equal(trace, "");
+  uvperf__jobs_settle(&jobs);
+  assert_string_equal(trace, "abBaaA");
+  assert_false(fake_pool_waits());
+}
+
+/* It cannot wait by the timer, and takes along those that waited by it. */
+static void job_without_a_timer_waits_in_the_call(void **state) {
+  task_t a, b;
+
+  fake_pool_make(0);
+  begin_early(*state, &a, 'a', 1);
+  uv_close((uv_handle_t *)&timer.timer, NULL);
+  begin_early(*state, &b, 'b', 1);
+  assert_true(fake_pool_waits());
+  run_all();
+  assert_string_equal(trace, "bBaA");
+  fake_pool_make(UV_EAGAIN);
+  assert_int_equal(uvperf__job_begin(&jobs, *state, &b.job), UV_EAGAIN);
+}
+
+static void child_leaves_alone_the_jobs_that_wait(void **state) {
+  task_t a;
+
+  fake_pool_make(0);
+  begin_early(*state, &a, 'a', 1);
+  fake_process(uvperf__process() + 1);
+  uvperf__jobs_settle(&jobs);
+  fake_pool_made();
+  uv_run(*state, UV_RUN_DEFAULT);
+  assert_string_equal(trace, "");
+  assert_false(fake_pool_waits());
 }
 
 /* -- fork ------------------------------------------------------------------ */
@@ -327,7 +467,7 @@ static void job_of_the_parent_is_left_alone(void **state) {
   fake_pool_run();
   assert_string_equal(trace, "a");
   assert_int_equal(fake_pool_waits(), 0);
-  memset(&jobs, 0, sizeof(jobs)); /* the child's hub has a queue of its own */
+  uvperf__jobs_init(&jobs, &timer); /* the child has a queue of its own */
   prepare(*state, &b, 'b', 1, 0);
   assert_int_equal(uvperf__job_begin(&jobs, *state, &b.job), 0);
   run_all();
@@ -345,7 +485,7 @@ static void job_of_the_parent_that_is_done_is_left_alone(void **state) {
   fake_process(uvperf__process() + 1);
   fake_pool_run();
   assert_string_equal(trace, "");
-  memset(&jobs, 0, sizeof(jobs));
+  uvperf__jobs_init(&jobs, &timer);
   assert_int_equal(uvperf__job_begin(&jobs, *state, &b.job), 0);
   run_all();
   assert_string_equal(trace, "bB");
@@ -372,6 +512,22 @@ int main(void) {
                                        setup, teardown),
       support_loop_test_setup_teardown(
           job_is_not_late_without_a_call_of_its_own, setup, teardown),
+      support_loop_test_setup_teardown(first_jobs_wait_for_the_pool, setup,
+                                       teardown),
+      support_loop_test_setup_teardown(job_waits_behind_those_that_wait, setup,
+                                       teardown),
+      support_loop_test_setup_teardown(loop_makes_the_steps_if_there_is_no_pool,
+                                       setup, teardown),
+      support_loop_test_setup_teardown(end_of_a_job_may_run_the_loop, setup,
+                                       teardown),
+      support_loop_test_setup_teardown(
+          jobs_of_a_handle_that_closes_wait_at_once, setup, teardown),
+      support_loop_test_setup_teardown(
+          jobs_whose_timer_others_have_closed_end_in_the_call, setup, teardown),
+      support_loop_test_setup_teardown(job_without_a_timer_waits_in_the_call,
+                                       setup, teardown),
+      support_loop_test_setup_teardown(child_leaves_alone_the_jobs_that_wait,
+                                       setup, teardown),
       support_loop_test_setup_teardown(job_of_the_parent_is_left_alone, setup,
                                        teardown),
       support_loop_test_setup_teardown(

@@ -1,56 +1,112 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: how many threads are tried before libuv's pool is used. The program
- * is linked with --wrap for the functions of libuv that make threads. */
+/* Scripted: a thread finds out whether libuv's pool can be made, and makes it.
+ * The program is linked with --wrap for uv_thread_create and uv_thread_join. */
 #include "fake_kernel.h"
+#include "fake_pool.h"
 #include "support.h"
 
+#include <dirent.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "loop/threads.h"
 #include "sys/fork.h"
 
-static struct {
-  unsigned made;
-  unsigned joined;
-  unsigned most; /* that can be made */
-} threads;
+/* fake_pool.c has others for the other programs. */
+int __real_uvperf__threads_begin(void);
+int __real_uvperf__threads_check(void);
+int __real_uvperf__threads_wait(void);
 
+#define ALL 5000u
+
+static struct {
+  pthread_t caller;
+  _Atomic(unsigned) made; /* by the thread that the library made */
+  _Atomic(unsigned) joined;
+  unsigned made_here;
+  unsigned most;    /* threads that can be made */
+  uint32_t process; /* the last one */
+  pthread_mutex_t gate;
+} threads = {.process = 1000, .gate = PTHREAD_MUTEX_INITIALIZER};
+
+int __real_uv_thread_create(uv_thread_t *thread, uv_thread_cb entry, void *arg);
 int __wrap_uv_thread_create(uv_thread_t *thread, uv_thread_cb entry, void *arg);
+int __real_uv_thread_join(uv_thread_t *thread);
 int __wrap_uv_thread_join(uv_thread_t *thread);
 
+/* The thread that makes the others waits while the test has the gate. */
 int __wrap_uv_thread_create(uv_thread_t *thread, uv_thread_cb entry,
                             void *arg) {
-  (void)thread;
-  (void)entry;
-  (void)arg;
-  if (threads.made == threads.most)
+  if (pthread_equal(pthread_self(), threads.caller)) {
+    if (threads.most == 0)
+      return UV_EPERM;
+    threads.made_here += 1;
+    return __real_uv_thread_create(thread, entry, arg);
+  }
+  pthread_mutex_lock(&threads.gate);
+  pthread_mutex_unlock(&threads.gate);
+  if (1 + threads.made == threads.most)
     return UV_EAGAIN;
   threads.made += 1;
-  return 0;
+  return __real_uv_thread_create(thread, entry, arg);
 }
 
 int __wrap_uv_thread_join(uv_thread_t *thread) {
-  (void)thread;
-  threads.joined += 1;
-  return 0;
+  threads.joined += !pthread_equal(pthread_self(), threads.caller);
+  return __real_uv_thread_join(thread);
 }
 
-/* Checks in a process that has not checked yet. */
-static int check_first(unsigned most) {
-  threads.made = threads.joined = 0;
+/* A process that knows nothing yet. */
+static void begin_process(unsigned most) {
+  threads.caller = pthread_self();
+  threads.made = threads.joined = threads.made_here = 0;
   threads.most = most;
-  fake_process(uvperf__process() + 1);
-  return uvperf__threads_check();
+  fake_process(++threads.process);
+}
+
+static unsigned nr_tasks(void) {
+  DIR *directory = opendir("/proc/self/task");
+  const struct dirent *entry;
+  unsigned nr = 0;
+
+  assert_non_null(directory);
+  while ((entry = readdir(directory)) != NULL)
+    nr += entry->d_name[0] != '.';
+  closedir(directory);
+  return nr;
+}
+
+/* libuv's own threads too. It makes them once, so this test is the first. */
+static void caller_makes_one_thread(void **state) {
+  unsigned before = nr_tasks();
+
+  (void)state;
+  setenv("UV_THREADPOOL_SIZE", "7", 1);
+  fake_pool_pass();
+  begin_process(ALL);
+  pthread_mutex_lock(&threads.gate);
+  assert_int_equal(__real_uvperf__threads_begin(), UV_EBUSY);
+  assert_int_equal(__real_uvperf__threads_begin(), UV_EBUSY);
+  assert_int_equal(__real_uvperf__threads_check(), UV_EBUSY);
+  pthread_mutex_unlock(&threads.gate);
+  while (__real_uvperf__threads_check() == UV_EBUSY)
+    sched_yield();
+  assert_int_equal(__real_uvperf__threads_check(), 0);
+  assert_int_equal(__real_uvperf__threads_begin(), 0);
+  assert_int_equal(__real_uvperf__threads_wait(), 0);
+  assert_int_equal(threads.made_here, 1);
+  assert_int_equal(threads.made, 7);
+  assert_int_equal(nr_tasks(), before + 7);
 }
 
 static void as_many_threads_are_tried_as_libuv_makes(void **state) {
   static const struct {
     const char *size; /* UV_THREADPOOL_SIZE */
     unsigned nr;
-  } rows[] = {{NULL, 4},      {"0", 1},       {"-1", 1},
-              {"x", 1},       {"1", 1},       {"7", 7},
-              {"1024", 1024}, {"1025", 1024}, {"5000", 1024}};
+  } rows[] = {{NULL, 4}, {"0", 1}, {"-1", 1},      {"x", 1},
+              {"1", 1},  {"7", 7}, {"1025", 1024}, {"5000", 1024}};
   size_t i;
 
   (void)state;
@@ -59,49 +115,63 @@ static void as_many_threads_are_tried_as_libuv_makes(void **state) {
       unsetenv("UV_THREADPOOL_SIZE");
     else
       setenv("UV_THREADPOOL_SIZE", rows[i].size, 1);
-    assert_int_equal(check_first(5000), 0);
+    begin_process(ALL);
+    assert_int_equal(__real_uvperf__threads_wait(), 0);
     assert_int_equal(threads.made, rows[i].nr);
     assert_int_equal(threads.joined, rows[i].nr);
-    assert_int_equal(uvperf__threads_check(), 0);
-    assert_int_equal(threads.made, rows[i].nr); /* once is enough */
+    assert_int_equal(__real_uvperf__threads_begin(), 0);
+    assert_int_equal(threads.made_here, 1); /* once is enough */
   }
   unsetenv("UV_THREADPOOL_SIZE");
 }
 
 /* Only threads that were made are joined, and the next call tries again. */
-static void threads_that_cannot_be_made_are_eagain(void **state) {
+static void threads_that_cannot_be_made_are_known_later(void **state) {
   unsigned most;
 
   (void)state;
-  for (most = 0; most < 4; most++) {
-    assert_int_equal(check_first(most), UV_EAGAIN);
-    assert_int_equal(threads.made, most);
-    assert_int_equal(threads.joined, most);
+  for (most = 1; most < 5; most++) {
+    begin_process(most);
+    assert_int_equal(__real_uvperf__threads_wait(), UV_EAGAIN);
+    assert_int_equal(__real_uvperf__threads_check(), UV_EAGAIN);
+    assert_int_equal(threads.made, most - 1);
+    assert_int_equal(threads.joined, most - 1);
     threads.made = 0;
-    threads.most = 4;
-    assert_int_equal(uvperf__threads_check(), 0);
+    threads.most = 5;
+    assert_int_equal(__real_uvperf__threads_begin(), UV_EBUSY);
+    assert_int_equal(__real_uvperf__threads_wait(), 0);
+    assert_int_equal(__real_uvperf__threads_check(), 0);
   }
-  fake_fail(FAKE_CALLOC, 1, 0);
-  assert_int_equal(check_first(4), UV_ENOMEM);
-  assert_int_equal(threads.made, 0);
+}
+
+static void process_without_threads_knows_at_once(void **state) {
+  (void)state;
+  begin_process(0);
+  assert_int_equal(__real_uvperf__threads_begin(), UV_EPERM);
+  assert_int_equal(__real_uvperf__threads_check(), UV_EPERM);
+  assert_int_equal(__real_uvperf__threads_wait(), UV_EPERM);
+  threads.most = ALL;
+  assert_int_equal(__real_uvperf__threads_wait(), 0);
 }
 
 /* The C library knows another id of the thread than the kernel. */
 static void child_of_a_bare_clone_is_enotsup(void **state) {
   (void)state;
+  begin_process(ALL);
   fake_fail(FAKE_GETTID, 1, (int)getpid() + 1);
-  assert_int_equal(check_first(4), UV_ENOTSUP);
-  assert_int_equal(threads.made, 0);
+  assert_int_equal(__real_uvperf__threads_begin(), UV_ENOTSUP);
+  assert_int_equal(threads.made_here, 0);
 }
+
+#define TEST(f) cmocka_unit_test_setup(f, fake_kernel_setup)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(as_many_threads_are_tried_as_libuv_makes,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(threads_that_cannot_be_made_are_eagain,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(child_of_a_bare_clone_is_enotsup,
-                             fake_kernel_setup),
+      TEST(caller_makes_one_thread),
+      TEST(as_many_threads_are_tried_as_libuv_makes),
+      TEST(threads_that_cannot_be_made_are_known_later),
+      TEST(process_without_threads_knows_at_once),
+      TEST(child_of_a_bare_clone_is_enotsup),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
