@@ -160,7 +160,7 @@ static place_t flag_place(unsigned int position) {
   return place;
 }
 
-static int find(unsigned int field, place_t *place) {
+static int field_find(unsigned int field, place_t *place) {
   if (field >= sizeof(fields) / sizeof(fields[0]) || fields[field].name == NULL)
     return -EINVAL;
   if (field < UVPERF_ATTR_TYPE) {
@@ -175,21 +175,21 @@ static int find(unsigned int field, place_t *place) {
   return 0;
 }
 
-static uint64_t mask(place_t place) {
+static uint64_t field_mask(place_t place) {
   return UINT64_MAX >> (64 - place.bits);
 }
 
-static int fits(place_t place, uint64_t value) {
+static int field_fits(place_t place, uint64_t value) {
   if (place.is_signed)
     return (int64_t)value >= INT32_MIN && (int64_t)value <= INT32_MAX;
-  return value <= mask(place);
+  return value <= field_mask(place);
 }
 
 static int is_inside(const struct perf_event_attr *attr, place_t place) {
   return uvperf__attr_size(attr) >= (uint32_t)place.offset + place.width;
 }
 
-static uint64_t load(const struct perf_event_attr *attr, place_t place) {
+static uint64_t field_load(const struct perf_event_attr *attr, place_t place) {
   const uint8_t *from = (const uint8_t *)attr + place.offset;
   uint16_t half;
   uint32_t word;
@@ -208,7 +208,8 @@ static uint64_t load(const struct perf_event_attr *attr, place_t place) {
   }
 }
 
-static void store(struct perf_event_attr *attr, place_t place, uint64_t wide) {
+static void field_store(struct perf_event_attr *attr, place_t place,
+                        uint64_t wide) {
   uint8_t *to = (uint8_t *)attr + place.offset;
   uint16_t half = (uint16_t)wide;
   uint32_t word = (uint32_t)wide;
@@ -230,13 +231,13 @@ int uvperf_attr_set(struct perf_event_attr *attr, enum uvperf_attr_field field,
   place_t place;
   uint64_t word;
 
-  if (find(field, &place) != 0 || field == UVPERF_ATTR_SIZE ||
-      !fits(place, value))
+  if (field_find(field, &place) != 0 || field == UVPERF_ATTR_SIZE ||
+      !field_fits(place, value))
     return -EINVAL;
   if (!is_inside(attr, place))
     return value == 0 ? 0 : -E2BIG;
-  word = load(attr, place) & ~(mask(place) << place.shift);
-  store(attr, place, word | (value & mask(place)) << place.shift);
+  word = field_load(attr, place) & ~(field_mask(place) << place.shift);
+  field_store(attr, place, word | (value & field_mask(place)) << place.shift);
   return 0;
 }
 
@@ -245,11 +246,11 @@ int uvperf_attr_get(const struct perf_event_attr *attr,
   place_t place;
 
   *value = 0;
-  if (find(field, &place) != 0)
+  if (field_find(field, &place) != 0)
     return -EINVAL;
   if (!is_inside(attr, place))
     return 0;
-  *value = load(attr, place) >> place.shift & mask(place);
+  *value = field_load(attr, place) >> place.shift & field_mask(place);
   if (place.is_signed)
     *value = (uint64_t)(int64_t)(int32_t)*value;
   return 0;
@@ -266,13 +267,14 @@ uint64_t uvperf__attr_value(const struct perf_event_attr *attr,
 const char *uvperf__attr_field_name(unsigned int field) {
   place_t place;
 
-  return find(field, &place) == 0 ? fields[field].name : "?";
+  return field_find(field, &place) == 0 ? fields[field].name : "?";
 }
 
 uint32_t uvperf__attr_end(enum uvperf_attr_field field) {
   place_t place;
 
-  return find(field, &place) == 0 ? (uint32_t)place.offset + place.width : 0;
+  return field_find(field, &place) == 0 ? (uint32_t)place.offset + place.width
+                                        : 0;
 }
 
 uint64_t uvperf__attr_unknown_flags(const struct perf_event_attr *attr) {
@@ -280,7 +282,7 @@ uint64_t uvperf__attr_unknown_flags(const struct perf_event_attr *attr) {
   unsigned int i;
 
   for (i = UVPERF_ATTR_DEFER_OUTPUT + 1; i < 64; i++)
-    if (load(attr, flag_place(i)) >> flag_place(i).shift & 1)
+    if (field_load(attr, flag_place(i)) >> flag_place(i).shift & 1)
       unknown |= UINT64_C(1) << i;
   return unknown;
 }

@@ -112,7 +112,8 @@ static const row_t *rows_of(uint32_t type, size_t *nr) {
 
 /* If the text begins with a spelling, returns the length of the spelling.
  * Otherwise returns 0. */
-static size_t match(const char *spelling, const char *text, size_t length) {
+static size_t generic_name_match(const char *spelling, const char *text,
+                                 size_t length) {
   size_t i;
 
   for (i = 0; spelling[i] != '\0'; i++)
@@ -131,7 +132,7 @@ static size_t find_prefix(const row_t *rows, size_t nr, const char *text,
 
   for (i = 0; i < nr; i++)
     for (j = 0; j < SPELLINGS && rows[i][j] != NULL; j++) {
-      size_t taken = match(rows[i][j], text, length);
+      size_t taken = generic_name_match(rows[i][j], text, length);
 
       if (taken <= longest || (taken < length && text[taken] != '-'))
         continue;

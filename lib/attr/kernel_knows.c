@@ -32,7 +32,7 @@ typedef union question_s {
 
 uvperf__known_t uvperf__known[UVPERF__WORDS];
 
-static void prepare(question_t *question) {
+static void question_prepare(question_t *question) {
   memset(question, 0, sizeof(*question));
   uvperf_attr_init_sized(&question->attr, ATTR_BYTES, PERF_TYPE_SOFTWARE,
                          NO_EVENT);
@@ -59,8 +59,8 @@ static void put_sample(struct perf_event_attr *attr, uint64_t bit) {
   attr->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
 }
 
-static void put(question_t *question, enum uvperf__word word,
-                unsigned int position) {
+static void question_put(question_t *question, enum uvperf__word word,
+                         unsigned int position) {
   struct perf_event_attr *attr = &question->attr;
   uint64_t bit = UINT64_C(1) << position;
 
@@ -89,7 +89,7 @@ static void put(question_t *question, enum uvperf__word word,
 
 /* Returns 0 if the kernel accepted everything except the event. Otherwise
  * returns the error of perf_event_open(2). */
-static int ask(question_t *question) {
+static int question_ask(question_t *question) {
   int rc = uvperf__sys_open(&question->attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
   if (rc >= 0)
@@ -106,9 +106,9 @@ static int find_out(enum uvperf__word word, unsigned int position) {
   question_t question;
   int rc;
 
-  prepare(&question);
-  put(&question, word, position);
-  rc = ask(&question);
+  question_prepare(&question);
+  question_put(&question, word, position);
+  rc = question_ask(&question);
   switch (rc) {
     case 0:
     case -EACCES:
@@ -136,9 +136,9 @@ int uvperf__kernel_unknown(enum uvperf__word word, uint64_t bits,
   /* Checks first whether the kernel answers at all: security modules, seccomp
    * filters and some distributions' perf_event_paranoid refuse before they
    * check the attr. */
-  prepare(&plain);
+  question_prepare(&plain);
   if (open != 0)
-    rc = ask(&plain);
+    rc = question_ask(&plain);
   for (position = 64; rc == 0 && position > 0; position--)
     if (open >> (position - 1) & 1)
       rc = find_out(word, position - 1);

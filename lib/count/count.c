@@ -144,7 +144,7 @@ int uvperf_values_find(const uvperf_values_t *values, uint64_t id,
 
 /* -- the difference ------------------------------------------------------- */
 
-static uint64_t less(uint64_t newer, uint64_t older) {
+static uint64_t value_less(uint64_t newer, uint64_t older) {
   return newer >= older ? newer - older : newer;
 }
 
@@ -191,8 +191,8 @@ void uvperf__cell_subtract(uvperf__cell_t *newer, const uvperf__cell_t *older) {
   }
   if (!uvperf__cell_was_read(older))
     return;
-  newer->value = less(newer->value, older->value);
-  newer->lost = less(newer->lost, older->lost);
+  newer->value = value_less(newer->value, older->value);
+  newer->lost = value_less(newer->lost, older->lost);
   subtract_times(newer, older);
   if (is_timed)
     newer->state = uvperf__cell_state(newer, newer->state == UVPERF_COUNT_GONE);
@@ -231,11 +231,11 @@ int uvperf_count_delta(const uvperf_count_t *older, const uvperf_count_t *newer,
 
 /* -- sums ----------------------------------------------------------------- */
 
-static uint64_t sum64(uint64_t a, uint64_t b) {
+static uint64_t sum_64(uint64_t a, uint64_t b) {
   return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
 }
 
-static uint32_t sum32(uint32_t a, uint32_t b) {
+static uint32_t sum_32(uint32_t a, uint32_t b) {
   return a <= UINT32_MAX - b ? a + b : UINT32_MAX;
 }
 
@@ -264,12 +264,13 @@ static int rank_of(uint32_t state) {
 /* Returns the ratio of a sum. The sum of the times may overflow: with a
  * thousand CPUs this happens after seven months. Then the result is the
  * weighted mean of the two ratios. */
-static double mix(const uvperf_count_t *sum, const uvperf_count_t *count) {
+static double ratio_mix(const uvperf_count_t *sum,
+                        const uvperf_count_t *count) {
   double old = (double)sum->time_enabled, more = (double)count->time_enabled;
 
   if (sum->time_enabled <= UINT64_MAX - count->time_enabled)
     return ratio_of(sum->time_enabled + count->time_enabled,
-                    sum64(sum->time_running, count->time_running));
+                    sum_64(sum->time_running, count->time_running));
   return (sum->ratio * old + count->ratio * more) / (old + more);
 }
 
@@ -281,15 +282,15 @@ int uvperf_count_add(uvperf_count_t *sum, const uvperf_count_t *count) {
     sum->state = count->state;
   if (sum->code == 0)
     sum->code = count->code;
-  sum->ratio = mix(sum, count);
-  sum->value = sum64(sum->value, count->value);
-  sum->scaled = sum64(sum->scaled, count->scaled);
-  sum->time_enabled = sum64(sum->time_enabled, count->time_enabled);
-  sum->time_running = sum64(sum->time_running, count->time_running);
-  sum->lost = sum64(sum->lost, count->lost);
+  sum->ratio = ratio_mix(sum, count);
+  sum->value = sum_64(sum->value, count->value);
+  sum->scaled = sum_64(sum->scaled, count->scaled);
+  sum->time_enabled = sum_64(sum->time_enabled, count->time_enabled);
+  sum->time_running = sum_64(sum->time_running, count->time_running);
+  sum->lost = sum_64(sum->lost, count->lost);
   sum->id = 0;
-  sum->nr_counts = sum32(sum->nr_counts, count->nr_counts);
-  sum->nr_missing = sum32(sum->nr_missing, count->nr_missing);
+  sum->nr_counts = sum_32(sum->nr_counts, count->nr_counts);
+  sum->nr_missing = sum_32(sum->nr_missing, count->nr_missing);
   sum->flags |= count->flags;
   return 0;
 }

@@ -36,7 +36,7 @@ static int add_array(size_t *bytes, size_t nr, size_t size) {
 }
 
 /* Computes the size of a reading's memory. */
-static int measure(size_t nr_attrs, size_t nr_places, size_t *bytes) {
+static int reading_measure(size_t nr_attrs, size_t nr_places, size_t *bytes) {
   *bytes = 1; /* never 0 */
   if (nr_places != 0 && nr_attrs > SIZE_MAX / nr_places)
     return -ENOMEM;
@@ -83,7 +83,8 @@ int uvperf_reading_copy(uvperf_reading_t *copy,
 
   if (copy == NULL || reading == NULL || copy == reading || !reading->is_filled)
     return -EINVAL;
-  if (measure(reading->info.nr_attrs, reading->info.nr_places, &bytes) != 0 ||
+  if (reading_measure(reading->info.nr_attrs, reading->info.nr_places,
+                      &bytes) != 0 ||
       make_room(copy, bytes) != 0)
     return -ENOMEM;
   memory = copy->memory;
@@ -105,7 +106,7 @@ int uvperf__reading_begin(uvperf_reading_t *reading,
                           size_t nr_places) {
   size_t bytes;
 
-  if (measure(nr_attrs, nr_places, &bytes) != 0 ||
+  if (reading_measure(nr_attrs, nr_places, &bytes) != 0 ||
       make_room(reading, bytes) != 0)
     return -ENOMEM;
   memset(reading->memory, 0, bytes);

@@ -12,7 +12,7 @@ typedef struct wide_s {
   uint64_t low;
 } wide_t;
 
-static wide_t multiply(uint64_t a, uint64_t b) {
+static wide_t wide_multiply(uint64_t a, uint64_t b) {
   uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
   /* Neither sum overflows: (2^32 - 1)^2 + 2 * (2^32 - 1) is 2^64 - 1. */
   uint64_t middle = a1 * b0 + (a0 * b0 >> 32);
@@ -26,7 +26,7 @@ static wide_t multiply(uint64_t a, uint64_t b) {
 /* Returns the quotient. It must fit into 64 bits, so number.high must be less
  * than divisor. Divides bit by bit, as on paper. This is fast enough: only
  * multiplexed counts need it, and reading them takes longer. */
-static uint64_t divide(wide_t number, uint64_t divisor) {
+static uint64_t wide_divide(wide_t number, uint64_t divisor) {
   uint64_t rest = number.high, low = number.low;
   int bit;
 
@@ -55,11 +55,11 @@ int uvperf__count_scale(uint64_t value, uint64_t enabled, uint64_t running,
   *scaled = 0;
   if (running == 0)
     return -ENODATA;
-  product = multiply(value, enabled);
+  product = wide_multiply(value, enabled);
   if (product.high >= running) {
     *scaled = UINT64_MAX;
     return -EOVERFLOW;
   }
-  *scaled = divide(product, running);
+  *scaled = wide_divide(product, running);
   return 0;
 }

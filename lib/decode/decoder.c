@@ -130,8 +130,9 @@ static int place_id(uvperf_decoder_t *decoder, const uvperf__layout_t *layout) {
 
 /* Whether a source can be added with its reader. A reader that has no sources
  * yet is new. Makes room for the ids and the reader. */
-static int prepare(uvperf_decoder_t *decoder, const uvperf_source_t *source,
-                   const uvperf__reader_t *reader) {
+static int decoder_prepare(uvperf_decoder_t *decoder,
+                           const uvperf_source_t *source,
+                           const uvperf__reader_t *reader) {
   int rc = 0;
   size_t i;
 
@@ -163,7 +164,7 @@ int uvperf__decoder_add(uvperf_decoder_t *decoder,
     reader = make_reader(source);
   if (reader == NULL)
     return -ENOMEM;
-  rc = prepare(decoder, source, reader);
+  rc = decoder_prepare(decoder, source, reader);
   if (rc != 0) {
     if (reader->nr_sources == 0)
       uvperf__free(reader);

@@ -62,8 +62,8 @@ int uvperf__id_table_reserve(uvperf__id_table_t *table, size_t nr) {
 
 /* Returns the distance from slot `other` forward to `slot`, around the end of
  * the table. */
-static size_t behind(const uvperf__id_table_t *table, size_t slot,
-                     size_t other) {
+static size_t id_slot_distance(const uvperf__id_table_t *table, size_t slot,
+                               size_t other) {
   return (slot - other) & (table->nr_slots - 1);
 }
 
@@ -75,12 +75,12 @@ void uvperf__id_table_remove(uvperf__id_table_t *table, uint64_t id) {
 
   if (slot->reader == NULL)
     return;
-  for (i = behind(table, hole + 1, 0); slots[i].reader != NULL;
-       i = behind(table, i + 1, 0)) {
+  for (i = id_slot_distance(table, hole + 1, 0); slots[i].reader != NULL;
+       i = id_slot_distance(table, i + 1, 0)) {
     home = uvperf__id_table_home(table, slots[i].id);
     /* An id moves into the hole if a search for this id would end at the
      * hole. */
-    if (behind(table, i, home) < behind(table, i, hole))
+    if (id_slot_distance(table, i, home) < id_slot_distance(table, i, hole))
       continue;
     slots[hole] = slots[i];
     hole = i;

@@ -31,7 +31,7 @@ typedef struct text_s {
   int cut;
 } text_t;
 
-static void add(text_t *text, const char *words) {
+static void text_add(text_t *text, const char *words) {
   size_t length = strlen(words);
 
   if (length >= text->room) {
@@ -44,7 +44,7 @@ static void add(text_t *text, const char *words) {
   *text->at = '\0';
 }
 
-static unsigned int bits(uint64_t data_src, int shift, int nr) {
+static unsigned int mem_bits(uint64_t data_src, int shift, int nr) {
   return (unsigned int)(data_src >> shift) & ((1u << nr) - 1);
 }
 
@@ -59,25 +59,26 @@ static int add_bits(text_t *text, unsigned int set, const char *const *names,
     if (!(set >> i & 1) || names[i] == NULL)
       continue;
     if (already++ > 0)
-      add(text, " or ");
-    add(text, names[i]);
+      text_add(text, " or ");
+    text_add(text, names[i]);
   }
   return already;
 }
 
 static void add_hit_or_miss(text_t *text, int hit, int miss) {
   if (hit)
-    add(text, " hit");
+    text_add(text, " hit");
   else if (miss)
-    add(text, " miss");
+    text_add(text, " miss");
 }
 
 static void describe_op(text_t *text, uint64_t data_src) {
   static const char *const names[] = {NULL, "load", "store", "prefetch",
                                       "exec"};
 
-  if (add_bits(text, bits(data_src, OP_SHIFT, 5), names, LENGTH(names), 0) == 0)
-    add(text, "N/A");
+  if (add_bits(text, mem_bits(data_src, OP_SHIFT, 5), names, LENGTH(names),
+               0) == 0)
+    text_add(text, "N/A");
 }
 
 /* The numbers of mem_lvl_num. 0 and 15 mean that the level is not known. */
@@ -108,26 +109,26 @@ static void add_hops(text_t *text, unsigned int hops) {
                                       " (socket, same board)", " (board)"};
 
   if (hops < LENGTH(names) && names[hops] != NULL)
-    add(text, names[hops]);
+    text_add(text, names[hops]);
 }
 
 /* Adds the level from mem_lvl_num, mem_remote and mem_hops (Linux 4.14, 5.16).
  * Returns 0 if the PMU did not fill in these fields. */
 static int add_level_number(text_t *text, uint64_t data_src) {
-  unsigned int number = bits(data_src, LEVEL_NUMBER_SHIFT, 4);
+  unsigned int number = mem_bits(data_src, LEVEL_NUMBER_SHIFT, 4);
   char other[24];
 
   if (number == 0 || number == PERF_MEM_LVLNUM_NA)
     return 0;
-  if (bits(data_src, REMOTE_SHIFT, 1))
-    add(text, "remote ");
+  if (mem_bits(data_src, REMOTE_SHIFT, 1))
+    text_add(text, "remote ");
   if (level_name(number) != NULL) {
-    add(text, level_name(number));
+    text_add(text, level_name(number));
   } else {
     snprintf(other, sizeof(other), "level %u", number);
-    add(text, other);
+    text_add(text, other);
   }
-  add_hops(text, bits(data_src, HOPS_SHIFT, 3));
+  add_hops(text, mem_bits(data_src, HOPS_SHIFT, 3));
   return 1;
 }
 
@@ -156,10 +157,10 @@ static int add_level_bits(text_t *text, unsigned int level) {
 /* If both fields for the level are filled in, they mean the same. But only the
  * older field has hit and miss. */
 static void describe_level(text_t *text, uint64_t data_src) {
-  unsigned int level = bits(data_src, LEVEL_SHIFT, 14);
+  unsigned int level = mem_bits(data_src, LEVEL_SHIFT, 14);
 
   if (!add_level_number(text, data_src) && !add_level_bits(text, level)) {
-    add(text, "N/A");
+    text_add(text, "N/A");
     return;
   }
   add_hit_or_miss(text, (level & PERF_MEM_LVL_HIT) != 0,
@@ -171,31 +172,31 @@ static void describe_snoop(text_t *text, uint64_t data_src) {
   static const char *const more[] = {"forward", "peer"};
   int added;
 
-  added =
-      add_bits(text, bits(data_src, SNOOP_SHIFT, 5), names, LENGTH(names), 0);
-  added = add_bits(text, bits(data_src, SNOOPX_SHIFT, 2), more, LENGTH(more),
-                   added);
+  added = add_bits(text, mem_bits(data_src, SNOOP_SHIFT, 5), names,
+                   LENGTH(names), 0);
+  added = add_bits(text, mem_bits(data_src, SNOOPX_SHIFT, 2), more,
+                   LENGTH(more), added);
   if (added == 0)
-    add(text, "N/A");
+    text_add(text, "N/A");
 }
 
 static void describe_lock(text_t *text, uint64_t data_src) {
-  unsigned int lock = bits(data_src, LOCK_SHIFT, 2);
+  unsigned int lock = mem_bits(data_src, LOCK_SHIFT, 2);
 
   if (lock & PERF_MEM_LOCK_NA)
-    add(text, "N/A");
+    text_add(text, "N/A");
   else
-    add(text, lock & PERF_MEM_LOCK_LOCKED ? "yes" : "no");
+    text_add(text, lock & PERF_MEM_LOCK_LOCKED ? "yes" : "no");
 }
 
 static void describe_tlb(text_t *text, uint64_t data_src) {
   static const char *const names[] = {NULL, NULL,     NULL,   "L1",
                                       "L2", "walker", "fault"};
-  unsigned int tlb = bits(data_src, TLB_SHIFT, 7);
+  unsigned int tlb = mem_bits(data_src, TLB_SHIFT, 7);
 
   if ((tlb & PERF_MEM_TLB_NA) ||
       add_bits(text, tlb, names, LENGTH(names), 0) == 0) {
-    add(text, "N/A");
+    text_add(text, "N/A");
     return;
   }
   add_hit_or_miss(text, (tlb & PERF_MEM_TLB_HIT) != 0,
@@ -205,10 +206,10 @@ static void describe_tlb(text_t *text, uint64_t data_src) {
 /* PERF_MEM_BLK_*, Linux 5.12. */
 static void describe_block(text_t *text, uint64_t data_src) {
   static const char *const names[] = {NULL, "data", "address"};
-  unsigned int block = bits(data_src, BLOCK_SHIFT, 3);
+  unsigned int block = mem_bits(data_src, BLOCK_SHIFT, 3);
 
   if ((block & 1) || add_bits(text, block, names, LENGTH(names), 0) == 0)
-    add(text, "N/A");
+    text_add(text, "N/A");
 }
 
 int uvperf_sample_mem_describe(uint64_t data_src,

@@ -51,7 +51,7 @@ static void build_tree(uvperf__merge_t *merge) {
 
 /* Removes a ring from the tree, whether it is the top or has lost. The entries
  * that lost against it compete for its place. */
-static void leave(uvperf__merge_t *merge, uvperf__track_t *track) {
+static void merge_leave(uvperf__merge_t *merge, uvperf__track_t *track) {
   uvperf__entry_t entry = no_ring(merge);
   uvperf__entry_t loser;
   size_t at;
@@ -150,7 +150,7 @@ void uvperf__merge_drop(uvperf__merge_t *merge, size_t ring) {
   if (ring >= merge->nr_tracks)
     return;
   merge->tracks[ring]->ring = NULL;
-  leave(merge, merge->tracks[ring]);
+  merge_leave(merge, merge->tracks[ring]);
 }
 
 void uvperf__merge_forget(uvperf__merge_t *merge) {
@@ -196,7 +196,7 @@ static void find_time(const uvperf__merge_t *merge, uvperf__track_t *track,
 /* Reads the first record of a ring and leaves it there. Returns the same as
  * uvperf__ring_next. A record that wraps does not stay in the scratch, which
  * other rings need too. */
-static int peek(const uvperf__merge_t *merge, uvperf__track_t *track) {
+static int merge_peek(const uvperf__merge_t *merge, uvperf__track_t *track) {
   const void *bytes;
   size_t size, piece;
   int rc;
@@ -251,7 +251,7 @@ void uvperf__merge_begin(uvperf__merge_t *merge, uint64_t earliest,
     track->leaf = 0;
     if (track->ring == NULL)
       continue;
-    if (track->is_broken || peek(merge, track) != 0) {
+    if (track->is_broken || merge_peek(merge, track) != 0) {
       entry = &merge->nodes[merge->nr_leaves++];
       entry->time = order_of(track);
       entry->track = track;
@@ -274,8 +274,8 @@ void uvperf__merge_advance(uvperf__merge_t *merge, uvperf__track_t *track) {
   uvperf__entry_t entry = {0, track};
 
   uvperf__ring_consume(track->ring, 0);
-  if (peek(merge, track) == 0) {
-    leave(merge, track);
+  if (merge_peek(merge, track) == 0) {
+    merge_leave(merge, track);
   } else {
     entry.time = order_of(track);
     uvperf__merge_replay_and_limit(merge, entry);
@@ -285,8 +285,8 @@ void uvperf__merge_advance(uvperf__merge_t *merge, uvperf__track_t *track) {
 /* -- record by record ------------------------------------------------------ */
 
 /* Gets the top's record. Returns 0 if its ring makes no sense. */
-static int fetch(const uvperf__merge_t *merge, const uvperf__track_t *track,
-                 uvperf__merged_t *merged) {
+static int merge_fetch(const uvperf__merge_t *merge,
+                       const uvperf__track_t *track, uvperf__merged_t *merged) {
   merged->bytes = track->bytes;
   merged->size = uvperf__header_size(track->header);
   return track->bytes != NULL ||
@@ -303,10 +303,10 @@ int uvperf__merge_next(uvperf__merge_t *merge, uint64_t horizon,
     return 0;
   merged->track = track;
   merged->ring = track->index;
-  if (!fetch(merge, track, merged)) {
+  if (!merge_fetch(merge, track, merged)) {
     /* The owner drops the ring after it has reported the failure, and this
      * report may come only after another start. */
-    leave(merge, track);
+    merge_leave(merge, track);
     return -EPROTO;
   }
   merged->owner = track->owner;

@@ -12,18 +12,19 @@
 /* The order of the words. A group has nr and the times, which all events share,
  * and then value, id and lost of each event. A single event has value, the
  * times, id and lost. */
-static size_t has(uint64_t format, uint64_t bit) {
+static size_t format_has(uint64_t format, uint64_t bit) {
   return (format & bit) != 0;
 }
 
 static size_t value_words(uint64_t format) {
-  return 1 + has(format, PERF_FORMAT_ID) + has(format, UVPERF_FORMAT_LOST);
+  return 1 + format_has(format, PERF_FORMAT_ID) +
+         format_has(format, UVPERF_FORMAT_LOST);
 }
 
 static size_t shared_words(uint64_t format) {
-  return has(format, PERF_FORMAT_GROUP) +
-         has(format, PERF_FORMAT_TOTAL_TIME_ENABLED) +
-         has(format, PERF_FORMAT_TOTAL_TIME_RUNNING);
+  return format_has(format, PERF_FORMAT_GROUP) +
+         format_has(format, PERF_FORMAT_TOTAL_TIME_ENABLED) +
+         format_has(format, PERF_FORMAT_TOTAL_TIME_RUNNING);
 }
 
 /* In a group the times follow nr. In a single event they follow the value. */
@@ -79,8 +80,8 @@ int uvperf__read_format_single(uint64_t format, const uint64_t *words,
 }
 
 /* Finds value, id and lost of the index-th value. */
-static void locate(const uvperf_values_t *read, uint64_t index,
-                   const uint8_t **value, const uint8_t **rest) {
+static void read_value_at(const uvperf_values_t *read, uint64_t index,
+                          const uint8_t **value, const uint8_t **rest) {
   const uint8_t *words = (const uint8_t *)read->words;
   size_t shared = shared_words(read->format) * sizeof(uint64_t);
   size_t each = value_words(read->format) * sizeof(uint64_t);
@@ -95,8 +96,8 @@ static void locate(const uvperf_values_t *read, uint64_t index,
 }
 
 /* id and lost follow a value if the format has them. */
-static void take(const uvperf_values_t *read, const uint8_t *at,
-                 const uint8_t *rest, uvperf__value_t *value) {
+static void read_take(const uvperf_values_t *read, const uint8_t *at,
+                      const uint8_t *rest, uvperf__value_t *value) {
   value->value = uvperf__u64(at);
   value->enabled = read->time_enabled;
   value->running = read->time_running;
@@ -114,8 +115,8 @@ void uvperf__read_format_get(const uvperf_values_t *read, uint64_t index,
                              uvperf__value_t *value) {
   const uint8_t *at, *rest;
 
-  locate(read, index, &at, &rest);
-  take(read, at, rest, value);
+  read_value_at(read, index, &at, &rest);
+  read_take(read, at, rest, value);
 }
 
 int uvperf__read_format_find(const uvperf_values_t *read, uint64_t id,
@@ -125,13 +126,13 @@ int uvperf__read_format_find(const uvperf_values_t *read, uint64_t id,
 
   if (!(read->format & PERF_FORMAT_ID) || read->nr == 0)
     return -ENOENT;
-  locate(read, likely < read->nr ? likely : 0, &at, &rest);
+  read_value_at(read, likely < read->nr ? likely : 0, &at, &rest);
   for (i = 0; uvperf__u64(rest) != id; i++) {
     if (i == read->nr)
       return -ENOENT;
-    locate(read, i, &at, &rest);
+    read_value_at(read, i, &at, &rest);
   }
-  take(read, at, rest, value);
+  read_take(read, at, rest, value);
   value->id = id; /* not read again */
   return 0;
 }

@@ -48,12 +48,12 @@ typedef struct uvperf__cursor_s {
   int second;
 } uvperf__cursor_t;
 
-static size_t room(const uvperf__cursor_t *cursor) {
+static size_t cursor_room(const uvperf__cursor_t *cursor) {
   return (size_t)(cursor->end - cursor->at);
 }
 
 static int take_u64(uvperf__cursor_t *cursor, uint64_t *value) {
-  if (room(cursor) < WORD)
+  if (cursor_room(cursor) < WORD)
     return -EPROTO;
   *value = uvperf__u64(cursor->at);
   cursor->at += WORD;
@@ -64,7 +64,7 @@ static int take_u64(uvperf__cursor_t *cursor, uint64_t *value) {
  * NULL, to clear the array of an earlier sample. */
 static int take_array(uvperf__cursor_t *cursor, uint64_t nr, size_t each,
                       const void **array) {
-  if (nr > room(cursor) / each)
+  if (nr > cursor_room(cursor) / each)
     return -EPROTO;
   *array = nr != 0 ? cursor->at : NULL;
   cursor->at += (size_t)nr * each;
@@ -87,8 +87,8 @@ static int take_read(const uvperf__layout_t *layout, uvperf__cursor_t *cursor,
   size_t used;
   int rc;
 
-  rc = uvperf__read_format_parse(layout->read_format, cursor->at, room(cursor),
-                                 &used, &sample->read);
+  rc = uvperf__read_format_parse(layout->read_format, cursor->at,
+                                 cursor_room(cursor), &used, &sample->read);
   if (rc == 0)
     cursor->at += used;
   return rc;
@@ -105,10 +105,11 @@ static int take_callchain(uvperf__cursor_t *cursor, uvperf_sample_t *sample) {
 static int take_raw(uvperf__cursor_t *cursor, uvperf_sample_t *sample) {
   uint32_t size;
 
-  if (room(cursor) < sizeof(size))
+  if (cursor_room(cursor) < sizeof(size))
     return -EPROTO;
   size = uvperf__u32(cursor->at);
-  if (size > room(cursor) - sizeof(size) || (size + sizeof(size)) % WORD != 0)
+  if (size > cursor_room(cursor) - sizeof(size) ||
+      (size + sizeof(size)) % WORD != 0)
     return -EPROTO;
   sample->raw.size = size;
   sample->raw.data = cursor->at + sizeof(size);
@@ -287,8 +288,9 @@ static int take_rest(const uvperf__layout_t *layout, uvperf__cursor_t *cursor,
 
 /* Tries one reading of the tail. Returns the number of bytes after it, or
  * -EPROTO. */
-static int attempt(const uvperf__sample_plan_t *plan, const uint8_t *at,
-                   const uint8_t *end, int second, uvperf_sample_t *sample) {
+static int sample_try_size(const uvperf__sample_plan_t *plan, const uint8_t *at,
+                           const uint8_t *end, int second,
+                           uvperf_sample_t *sample) {
   uvperf__cursor_t cursor;
 
   cursor.at = at;
@@ -297,7 +299,7 @@ static int attempt(const uvperf__sample_plan_t *plan, const uint8_t *at,
   if (take_first(&plan->layout, &cursor, sample) != 0 ||
       take_rest(&plan->layout, &cursor, sample) != 0)
     return -EPROTO;
-  return room(&cursor) % WORD == 0 ? (int)room(&cursor) : -EPROTO;
+  return cursor_room(&cursor) % WORD == 0 ? (int)cursor_room(&cursor) : -EPROTO;
 }
 
 /* Whether there is a second reading. */
@@ -315,10 +317,10 @@ int uvperf__sample_decode_tail(const uvperf__sample_plan_t *plan,
   const uint8_t *at = bytes + plan->front_size;
   const uint8_t *end = bytes + size;
 
-  if (attempt(plan, at, end, 0, &record->sample) == 0)
+  if (sample_try_size(plan, at, end, 0, &record->sample) == 0)
     return 0;
   if (may_differ(&plan->layout) &&
-      attempt(plan, at, end, 1, &record->sample) == 0)
+      sample_try_size(plan, at, end, 1, &record->sample) == 0)
     return 0;
   return -EPROTO;
 }
@@ -338,13 +340,13 @@ int uvperf__sample_decode_longer(const uvperf__sample_plan_t *plan,
     return -EPROTO;
   uvperf__sample_copy_front(plan->form, plan->front,
                             bytes + sizeof(struct perf_event_header), record);
-  left = attempt(plan, at, end, 0, &record->sample);
+  left = sample_try_size(plan, at, end, 0, &record->sample);
   if (left != 0 && may_differ(&plan->layout)) {
-    second = attempt(plan, at, end, 1, &record->sample);
+    second = sample_try_size(plan, at, end, 1, &record->sample);
     if (second == 0 || (left < 0 && plan->layout.has_unknown_bits))
       left = second;
     else if (left > 0)
-      left = attempt(plan, at, end, 0, &record->sample);
+      left = sample_try_size(plan, at, end, 0, &record->sample);
   }
   if (left < 0)
     return -EPROTO;

@@ -35,7 +35,7 @@ static void call_close_cb(uvperf__handle_t *self, uvperf_handle_t *user) {
  * fd is closed, and epoll would keep reporting the file. Second, libuv 1.45 to
  * 1.48 may have an EPOLL_CTL_DEL of the fd queued to io_uring until then (libuv
  * #4323). */
-static void closed(void *owner) {
+static void handle_closed(void *owner) {
   uvperf__handle_t *self = owner;
 
   uvperf__snapshot_job_closed(self->snapshot);
@@ -49,7 +49,7 @@ void uvperf__handle_init(uvperf__handle_t *self, uv_loop_t *loop,
   self->kind = kind;
   self->process = uvperf__process();
   self->number = uvperf__process_number();
-  uvperf__teardown_init(&self->teardown, loop, closed, kind->release,
+  uvperf__teardown_init(&self->teardown, loop, handle_closed, kind->release,
                         kind->give_up, self);
 }
 

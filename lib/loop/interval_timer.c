@@ -42,7 +42,7 @@ static int can_use(const void *handle) {
 /* The delay is rounded up, so that the timer is not early if the loop's time is
  * up to date. The delay is never 0, because libuv would call back again in the
  * same iteration. */
-static int arm(uvperf__interval_timer_t *interval, uint64_t now_ns) {
+static int interval_arm(uvperf__interval_timer_t *interval, uint64_t now_ns) {
   uint64_t ms = (interval->due_ns - now_ns) / NS_PER_MS + 1;
 
   return uv_timer_start(&interval->timer, on_timer, ms, 0);
@@ -58,12 +58,12 @@ static void on_timer(uv_timer_t *timer) {
   if (uvperf__process() != interval->process)
     return;
   if (now_ns < interval->due_ns) {
-    arm(interval, now_ns);
+    interval_arm(interval, now_ns);
     return;
   }
   reached = (now_ns - interval->start_ns) / interval->interval_ns;
   interval->due_ns = interval->start_ns + (reached + 1) * interval->interval_ns;
-  arm(interval, now_ns);
+  interval_arm(interval, now_ns);
   if (!uvperf__hub_check(interval->member.hub) || interval->is_due)
     return;
   interval->is_due = interval->is_new = 1;
@@ -149,7 +149,7 @@ int uvperf__interval_timer_start(uvperf__interval_timer_t *interval,
   interval->due_ns = interval->start_ns + interval->interval_ns;
   /* uv_timer_start returns UV_EINVAL if others have closed the timer: libuv
    * #2416. */
-  return arm(interval, interval->start_ns);
+  return interval_arm(interval, interval->start_ns);
 }
 
 void uvperf__interval_timer_stop(uvperf__interval_timer_t *interval) {

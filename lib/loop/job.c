@@ -62,7 +62,7 @@ static void job_make_steps(uvperf__job_t *job) {
   while (!job->is_done && uv_hrtime() < end);
 }
 
-static void work(uv_work_t *request) {
+static void job_work(uv_work_t *request) {
   uvperf__job_t *job = (uvperf__job_t *)request;
 
   if (!is_parents(job))
@@ -74,7 +74,7 @@ static void on_worked(uv_work_t *request, int status);
 static int job_run(uvperf__job_t *job, uv_loop_t *loop) {
   if (job->limit_ms != 0 && job->jobs != NULL)
     uvperf__flush_once(&job->jobs->limit, job->limit_ms);
-  return uv_queue_work(loop, &job->work, work, on_worked);
+  return uv_queue_work(loop, &job->work, job_work, on_worked);
 }
 
 static void jobs_run_next(uvperf__jobs_t *jobs, uv_loop_t *loop) {

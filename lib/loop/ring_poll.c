@@ -30,7 +30,7 @@ static int init_handle(uvperf__ring_poll_t *ring_poll, uv_loop_t *loop) {
 
 /* Whether the handle may be started and stopped. libuv aborts if others have
  * closed the handle. */
-static int usable(const uvperf__ring_poll_t *ring_poll) {
+static int ring_poll_is_usable(const uvperf__ring_poll_t *ring_poll) {
   return !uv_is_closing((const uv_handle_t *)&ring_poll->poll);
 }
 
@@ -46,7 +46,7 @@ int uvperf__ring_poll_init(uvperf__ring_poll_t *ring_poll, uv_loop_t *loop,
 }
 
 static int start_handle(uvperf__ring_poll_t *ring_poll) {
-  if (!usable(ring_poll))
+  if (!ring_poll_is_usable(ring_poll))
     return UV_EINVAL;
   /* Never UV_PRIORITIZED: it makes libuv hide POLLERR. */
   return uv_poll_start(&ring_poll->poll, UV_READABLE, on_poll);
@@ -64,7 +64,7 @@ int uvperf__ring_poll_start(uvperf__ring_poll_t *ring_poll) {
 
 void uvperf__ring_poll_stop(uvperf__ring_poll_t *ring_poll) {
   ring_poll->started = 0;
-  if (usable(ring_poll))
+  if (ring_poll_is_usable(ring_poll))
     uv_poll_stop(&ring_poll->poll);
 }
 
@@ -102,7 +102,7 @@ static int hangup_status(int fd) {
   return revents & (POLLHUP | POLLNVAL) ? UV_EOF : 0;
 }
 
-static void replace(uvperf__ring_poll_t *ring_poll, int fd) {
+static void ring_poll_replace(uvperf__ring_poll_t *ring_poll, int fd) {
   ring_poll->fd = fd;
   if (ring_poll->replacing)
     return;
@@ -124,15 +124,15 @@ static int find_live(const uvperf__ring_poll_t *ring_poll, int *fd) {
 }
 
 /* The polled event has hung up: polls another event, or a spare. */
-static void elect(uvperf__ring_poll_t *ring_poll, int status) {
+static void ring_poll_elect(uvperf__ring_poll_t *ring_poll, int status) {
   int fd;
 
-  if (ring_poll->replacing || !usable(ring_poll))
+  if (ring_poll->replacing || !ring_poll_is_usable(ring_poll))
     return;
   if (!find_live(ring_poll, &fd))
     fd = ring_poll->ops->spare(ring_poll->owner, status);
   if (fd >= 0) {
-    replace(ring_poll, fd);
+    ring_poll_replace(ring_poll, fd);
     return;
   }
   ring_poll->gone = fd;
@@ -154,15 +154,16 @@ void uvperf__ring_poll_set_fds(uvperf__ring_poll_t *ring_poll, const int *fds,
 
   ring_poll->fds = fds;
   ring_poll->nr_fds = nr_fds;
-  if (ring_poll->closing || (!ring_poll->replacing && !usable(ring_poll)))
+  if (ring_poll->closing ||
+      (!ring_poll->replacing && !ring_poll_is_usable(ring_poll)))
     return;
   if (!polls_one_of_fds(ring_poll)) {
     /* If this event has hung up, its fd wakes the loop at once, and another
      * event is elected as usual. */
-    replace(ring_poll, fds[0]);
+    ring_poll_replace(ring_poll, fds[0]);
   } else if (status != 0) {
     ring_poll->gone = 0;
-    elect(ring_poll, status);
+    ring_poll_elect(ring_poll, status);
   }
 }
 
@@ -170,7 +171,7 @@ void uvperf__ring_poll_probe(uvperf__ring_poll_t *ring_poll) {
   int status = hangup_status(ring_poll->fd);
 
   if (status != 0)
-    elect(ring_poll, status);
+    ring_poll_elect(ring_poll, status);
 }
 
 /* The event bits are only a hint: the ring is always checked for records. libuv
@@ -181,7 +182,7 @@ static void on_poll(uv_poll_t *poll, int status, int events) {
 
   (void)events;
   if (status < 0)
-    elect(ring_poll, status);
+    ring_poll_elect(ring_poll, status);
   ring_poll->ops->wakeup(ring_poll->owner);
 }
 

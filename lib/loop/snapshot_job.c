@@ -57,7 +57,7 @@ void uvperf__snapshot_job_fill(uvperf__snapshot_job_t *self,
 
 /* -- on the pool ----------------------------------------------------------- */
 
-static int copy(uvperf__job_t *job) {
+static int snapshot_copy_step(uvperf__job_t *job) {
   uvperf__snapshot_job_t *self = (uvperf__snapshot_job_t *)job;
 
   self->code = uvperf__snapshots_copy(self->snapshots, self->nr, self->flags);
@@ -171,7 +171,7 @@ int uvperf__snapshot_job_new(uvperf__snapshot_job_t **made,
   self->extra.done = on_done;
   self->extra.session = *uvperf__watch_session(watch);
   self->job.kind = UVPERF__JOB_SOON;
-  self->job.step = copy;
+  self->job.step = snapshot_copy_step;
   self->job.done = on_copied;
   return 0;
 }
@@ -195,7 +195,7 @@ int uvperf__snapshot_job_run(uvperf__snapshot_job_t *self,
   int rc;
 
   uvperf__snapshots_begin(self->snapshots, self->nr);
-  copy(&self->job);
+  snapshot_copy_step(&self->job);
   uvperf__slice_unbounded(&slice, uvperf__watch_session(self->watch));
   on_slice(&self->extra, &slice);
   rc = code_of(self);

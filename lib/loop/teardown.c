@@ -49,7 +49,7 @@ void uvperf__teardown_expect(uvperf__teardown_t *teardown) {
   teardown->pending += 1;
 }
 
-static void finish(uvperf__teardown_t *teardown) {
+static void teardown_finish(uvperf__teardown_t *teardown) {
   if (teardown->hub != NULL)
     teardown->left(teardown);
   teardown->closed(teardown->owner);
@@ -79,7 +79,7 @@ void uvperf__teardown_end(uvperf__teardown_t *teardown) {
     teardown->closer.data = teardown;
     uv_close((uv_handle_t *)&teardown->closer, on_closer_closed);
   } else if (teardown->pending == 0) {
-    finish(teardown);
+    teardown_finish(teardown);
   }
 }
 
@@ -108,7 +108,7 @@ static void on_all_closed(uvperf__job_t *job) {
   uvperf__teardown_t *teardown = teardown_of(job);
 
   uvperf__leftovers_end(&teardown->leftovers);
-  finish(teardown);
+  teardown_finish(teardown);
 }
 
 /* A call that has a hold may still use the fds and mappings. */

@@ -95,7 +95,7 @@ static uvperf__watch_t *of_member(uvperf__member_t *member) {
 
 /* First in, first out: a ring whose slice was cut goes to the end, so that each
  * ring gets its share. */
-static void enqueue(watched_ring_t *ring) {
+static void watch_enqueue(watched_ring_t *ring) {
   uvperf__watch_t *watch = ring->watch;
 
   if (ring->queued || ring->ended)
@@ -113,10 +113,10 @@ static void enqueue_all(uvperf__watch_t *watch) {
   size_t i;
 
   for (i = 0; i < watch->nr_rings; i++)
-    enqueue(watch->rings[i]);
+    watch_enqueue(watch->rings[i]);
 }
 
-static watched_ring_t *dequeue(uvperf__watch_t *watch) {
+static watched_ring_t *watch_dequeue(uvperf__watch_t *watch) {
   watched_ring_t *ring = watch->first;
 
   if (ring == NULL)
@@ -129,7 +129,7 @@ static watched_ring_t *dequeue(uvperf__watch_t *watch) {
 }
 
 static void dequeue_all(uvperf__watch_t *watch) {
-  while (dequeue(watch) != NULL)
+  while (watch_dequeue(watch) != NULL)
     continue;
 }
 
@@ -219,7 +219,7 @@ static void on_flush(uvperf__member_t *member) {
     all = watch->ops->flush_due(watch->owner);
   for (i = 0; i < watch->nr_rings; i++)
     if (all || needs_flush(watch->rings[i]))
-      enqueue(watch->rings[i]);
+      watch_enqueue(watch->rings[i]);
   if (all || watch->first != NULL)
     watch_schedule(watch, 0);
 }
@@ -315,7 +315,7 @@ static int after_drain(watched_ring_t *ring, int gone, int has_news,
     /* The end of a slice is reported first, if this is still possible. The next
      * iteration then ends the ring, if no record has come by then. */
     if (slice->records > 0 && watch->nr_live == 1) {
-      enqueue(ring);
+      watch_enqueue(ring);
       return UVPERF__CUT;
     }
     return end_ring(ring, gone, slice);
@@ -326,7 +326,7 @@ static int after_drain(watched_ring_t *ring, int gone, int has_news,
   /* The probe consumes a pending wakeup, so the ring is drained once more. */
   ring->empty_wakeups = 0;
   uvperf__ring_poll_probe(&ring->ring_poll);
-  enqueue(ring);
+  watch_enqueue(ring);
   return UVPERF__DRAINED;
 }
 
@@ -353,7 +353,7 @@ static int drain_ring(watched_ring_t *ring, uvperf__slice_t *slice) {
     ring->had_wakeup = 0;
     if (has_news)
       ring->empty_wakeups = 0;
-    enqueue(ring);
+    watch_enqueue(ring);
     return rc;
   }
   return after_drain(ring, gone, has_news, slice);
@@ -369,7 +369,7 @@ static void drain_queued(uvperf__watch_t *watch, uvperf__slice_t *slice) {
     if (slice->start_ns == 0 && (watch->first != watch->last ||
                                  uvperf__ring_has_several(watch->first->ring)))
       uvperf__slice_start_clock(slice);
-    if (drain_ring(dequeue(watch), slice) != UVPERF__DRAINED)
+    if (drain_ring(watch_dequeue(watch), slice) != UVPERF__DRAINED)
       return;
   }
 }
@@ -555,7 +555,7 @@ static size_t watch_look(uvperf__member_t *member, size_t most) {
     bytes = watch->options.wakes_each ? 1 : ring->ring->size / 4;
     if (ring->ended || !uvperf__ring_has_grown(ring->ring, bytes))
       continue;
-    enqueue(ring);
+    watch_enqueue(ring);
     uvperf__hub_queue(member, 0);
   }
   return nr;
@@ -575,7 +575,7 @@ static void on_wakeup(void *owner) {
   watch->wakeups += 1;
   ring->wakeups += 1;
   ring->had_wakeup = 1;
-  enqueue(ring);
+  watch_enqueue(ring);
   /* This is the poll phase; the check phase comes next. */
   uvperf__hub_queue(&watch->member, 0);
   uvperf__hub_check(watch->member.hub);

@@ -237,8 +237,8 @@ static int no_memory(uvperf_error_t *error) {
 }
 
 /* Makes room first, so that nothing can fail once the ring is open. */
-static int add(uvperf__cpu_rings_t *rings, int cpu, uvperf__cpu_ring_t **ring,
-               uvperf_error_t *error) {
+static int cpu_rings_add(uvperf__cpu_rings_t *rings, int cpu,
+                         uvperf__cpu_ring_t **ring, uvperf_error_t *error) {
   uvperf__cpu_ring_t **grown =
       uvperf__grow(rings->rings, rings->nr, &rings->room, 4, sizeof(*grown));
   uvperf__cpu_ring_t *made;
@@ -269,7 +269,7 @@ static int add(uvperf__cpu_rings_t *rings, int cpu, uvperf__cpu_ring_t **ring,
 int uvperf__cpu_rings_get(uvperf__cpu_rings_t *rings, int cpu,
                           uvperf__cpu_ring_t **ring, uvperf_error_t *error) {
   *ring = uvperf__cpu_rings_find(rings, cpu);
-  return *ring != NULL ? 0 : add(rings, cpu, ring, error);
+  return *ring != NULL ? 0 : cpu_rings_add(rings, cpu, ring, error);
 }
 
 size_t uvperf__cpu_rings_nr(const uvperf__cpu_rings_t *rings) {

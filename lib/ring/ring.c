@@ -45,7 +45,7 @@ size_t uvperf__ring_round(size_t bytes) {
  * perf_event_init_userpage sets them. The mapping is one page larger than the
  * data, so only one value is right. If the tail were unaligned, the ring's end
  * could split a header, which next does not expect. */
-static int locate(uvperf__ring_t *ring, size_t bytes) {
+static int ring_locate(uvperf__ring_t *ring, size_t bytes) {
   const uint8_t *page = (const uint8_t *)ring->page;
   uint64_t offset =
       uvperf__u64(page + offsetof(struct perf_event_mmap_page, data_offset));
@@ -88,7 +88,7 @@ int uvperf__ring_map(uvperf__ring_t *ring, int fd, size_t bytes,
   ring->page = address;
   ring->map_bytes = map_bytes;
   ring->overwrite = overwrite;
-  rc = locate(ring, bytes);
+  rc = ring_locate(ring, bytes);
   if (rc != 0)
     uvperf__ring_unmap(ring);
   return rc;
@@ -192,8 +192,8 @@ int uvperf__ring_begin(uvperf__ring_t *ring) {
   return 0;
 }
 
-static void unwrap(const uvperf__ring_t *ring, size_t at, void *scratch,
-                   size_t size) {
+static void ring_unwrap(const uvperf__ring_t *ring, size_t at, void *scratch,
+                        size_t size) {
   size_t first = ring->size - at;
 
   memcpy(scratch, ring->data + at, first);
@@ -253,7 +253,7 @@ int uvperf__ring_next(uvperf__ring_t *ring, void *scratch, const void **bytes,
   *bytes = ring->data + at;
   *size = whole;
   if (whole > ring->size - at) {
-    unwrap(ring, at, scratch, whole);
+    ring_unwrap(ring, at, scratch, whole);
     *bytes = scratch;
   }
   return 1;
@@ -296,7 +296,7 @@ uint64_t uvperf__ring_run_delivered(const uvperf__ring_t *ring,
   return nr;
 }
 
-static void publish(uvperf__ring_t *ring) {
+static void ring_publish(uvperf__ring_t *ring) {
   /* Pairs with the load of data_tail in __perf_output_begin, and with the
    * kernel's branch on data_tail. So our reads of the data are done before the
    * kernel writes there again: see perf_output_put_handle in
@@ -309,12 +309,12 @@ static void publish(uvperf__ring_t *ring) {
 void uvperf__ring_consume(uvperf__ring_t *ring, size_t size) {
   ring->tail += size;
   if (ring->tail - ring->published >= ring->size / 4 && !ring->overwrite)
-    publish(ring);
+    ring_publish(ring);
 }
 
 void uvperf__ring_end(uvperf__ring_t *ring) {
   if (ring->tail != ring->published && !ring->overwrite)
-    publish(ring);
+    ring_publish(ring);
 }
 
 /* Reads the head again: bytes written since begin lie after the damage and may

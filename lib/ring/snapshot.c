@@ -27,7 +27,7 @@
 
 /* -- pausing -------------------------------------------------------------- */
 
-static void resume(uvperf__snapshot_t *snapshots, size_t nr) {
+static void snapshots_resume(uvperf__snapshot_t *snapshots, size_t nr) {
   size_t i;
 
   for (i = 0; i < nr; i++)
@@ -46,7 +46,7 @@ static int pause_all(uvperf__snapshot_t *snapshots, size_t nr) {
       continue;
     rc = uvperf__sys_ioctl(snapshots[i].fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 1);
     if (rc < 0) {
-      resume(snapshots, i);
+      snapshots_resume(snapshots, i);
       return rc;
     }
   }
@@ -112,7 +112,8 @@ static void copy_bytes(uint8_t *to, const uvperf__ring_t *ring, uint64_t head,
 
 /* Returns the number of bytes from `head` on that no CPU can have overwritten
  * while they were copied. */
-static uint64_t held(const uvperf__ring_t *ring, uint64_t head, int is_quiet) {
+static uint64_t ring_held(const uvperf__ring_t *ring, uint64_t head,
+                          int is_quiet) {
   uint64_t limit = ring->size;
   uint64_t moved;
 
@@ -125,7 +126,8 @@ static uint64_t held(const uvperf__ring_t *ring, uint64_t head, int is_quiet) {
   return moved < limit ? limit - moved : 0;
 }
 
-static void copy(uvperf__snapshot_t *snapshot, uint32_t flags, int is_quiet) {
+static void snapshot_copy(uvperf__snapshot_t *snapshot, uint32_t flags,
+                          int is_quiet) {
   uvperf__ring_t *ring = &snapshot->own;
   uint64_t head = uvperf__ring_head(ring);
   uint64_t since = first_head(ring, flags);
@@ -137,7 +139,7 @@ static void copy(uvperf__snapshot_t *snapshot, uint32_t flags, int is_quiet) {
     return;
   }
   copy_bytes((uint8_t *)snapshot->image.data, ring, head, (size_t)bytes);
-  bytes = bytes_since(since, head, held(ring, head, is_quiet));
+  bytes = bytes_since(since, head, ring_held(ring, head, is_quiet));
   snapshot->copied = (size_t)bytes;
   snapshot->unseen = ring->newest - head;
   snapshot->is_limited = bytes < since - head;
@@ -234,7 +236,8 @@ static void reverse_records(uint64_t *words, size_t nr) {
   }
 }
 
-static void finish(uvperf__snapshot_t *snapshot, uint32_t flags, int is_quiet) {
+static void snapshot_finish(uvperf__snapshot_t *snapshot, uint32_t flags,
+                            int is_quiet) {
   size_t whole = find_whole(snapshot, is_quiet);
 
   if (flags & UVPERF_SNAPSHOT_OLDEST_FIRST)
@@ -299,10 +302,10 @@ int uvperf__snapshots_copy(uvperf__snapshot_t *snapshots, size_t nr,
   }
   is_quiet = wait_for_writers(snapshots, nr, flags);
   for (i = 0; i < nr; i++)
-    copy(&snapshots[i], flags, is_quiet);
-  resume(snapshots, nr);
+    snapshot_copy(&snapshots[i], flags, is_quiet);
+  snapshots_resume(snapshots, nr);
   for (i = 0; i < nr; i++)
-    finish(&snapshots[i], flags, is_quiet);
+    snapshot_finish(&snapshots[i], flags, is_quiet);
   return 0;
 }
 

@@ -163,7 +163,7 @@ static int read_once(const struct perf_event_mmap_page *page, seen_t *seen) {
 
 /* Returns the low `width` bits as a signed number. The kernel sets a counter to
  * a negative value, so that it overflows in time. `offset` corrects this. */
-static uint64_t extend(uint64_t pmc, unsigned width) {
+static uint64_t pmc_extend(uint64_t pmc, unsigned width) {
   uint64_t sign = (uint64_t)1 << (width - 1);
 
   return ((pmc & (sign | (sign - 1))) ^ sign) - sign;
@@ -181,7 +181,7 @@ static uint64_t scale_cycles(uint64_t cycles, uint32_t mult, unsigned shift) {
 }
 
 /* Nanoseconds since the page was written. */
-static uint64_t elapsed(const seen_t *seen) {
+static uint64_t seen_elapsed(const seen_t *seen) {
   const head_t *head = &seen->head;
   uint64_t cycles = seen->cycles;
 
@@ -204,12 +204,12 @@ int uvperf__user_page_read(const struct perf_event_mmap_page *page,
     rc = read_once(page, &seen);
   if (rc != 1)
     return -EAGAIN;
-  since = elapsed(&seen);
+  since = seen_elapsed(&seen);
   /* The page seems to be written in the future, so it uses another clock. */
   if (since > INT64_MAX)
     return -EAGAIN;
   count->value =
-      (uint64_t)seen.head.offset + extend(seen.pmc, seen.head.pmc_width);
+      (uint64_t)seen.head.offset + pmc_extend(seen.pmc, seen.head.pmc_width);
   /* The event is on a counter, so both times advance. */
   count->enabled = seen.head.time_enabled + since;
   count->running = seen.head.time_running + since;

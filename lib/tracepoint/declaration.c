@@ -75,7 +75,7 @@ static int begins_with(const uvperf__text_t *span, const char *word) {
   return span->length >= length && memcmp(span->text, word, length) == 0;
 }
 
-static void skip(uvperf__text_t *span, size_t bytes) {
+static void span_skip(uvperf__text_t *span, size_t bytes) {
   span->text += bytes;
   span->length -= bytes;
 }
@@ -144,13 +144,13 @@ static uvperf__number_t named_type(uvperf__text_t type) {
   size_t i;
 
   if (begins_with(&type, "const "))
-    skip(&type, 6);
+    span_skip(&type, 6);
   if (begins_with(&type, "unsigned ")) {
     sign = 0;
-    skip(&type, 9);
+    span_skip(&type, 9);
   } else if (begins_with(&type, "signed ")) {
     sign = 1;
-    skip(&type, 7);
+    span_skip(&type, 7);
   }
   for (i = 0; i < COUNT_OF(types); i++)
     if (type.length == strlen(types[i].name) &&
@@ -167,13 +167,13 @@ uvperf__number_t uvperf__declaration_number(uvperf__text_t type) {
 
 static uint32_t type_size(uvperf__text_t type) {
   if (begins_with(&type, "const "))
-    skip(&type, 6);
+    span_skip(&type, 6);
   return begins_with(&type, "enum ") ? 4 : named_type(type).size;
 }
 
 /* Returns the number in "[16]", or 0 if there is no number, or more than
  * one. */
-static uint32_t dimension(const uvperf__text_t *brackets) {
+static uint32_t array_dimension(const uvperf__text_t *brackets) {
   uint32_t number = 0;
   size_t i;
 
@@ -210,23 +210,23 @@ static int is_number_size(uint32_t size) {
  * address. */
 static int is_char(uvperf__text_t type) {
   if (begins_with(&type, "const "))
-    skip(&type, 6);
+    span_skip(&type, 6);
   if (begins_with(&type, "signed "))
-    skip(&type, 7);
+    span_skip(&type, 7);
   return type.length == 4 && begins_with(&type, "char");
 }
 
 /* Removes the parts of the type that mark a dynamic field or an array, and sets
  * the flags. */
-static void strip(uvperf__text_t *type, uvperf_field_t *field) {
+static void type_strip(uvperf__text_t *type, uvperf_field_t *field) {
   size_t from;
 
   if (begins_with(type, data_loc)) {
     field->flags |= UVPERF_FIELD_DYNAMIC;
-    skip(type, strlen(data_loc));
+    span_skip(type, strlen(data_loc));
   } else if (begins_with(type, rel_loc)) {
     field->flags |= UVPERF_FIELD_DYNAMIC | UVPERF_FIELD_RELATIVE;
-    skip(type, strlen(rel_loc));
+    span_skip(type, strlen(rel_loc));
   }
   from = find_brackets(type->text, type->length);
   if (from != type->length)
@@ -241,7 +241,7 @@ void uvperf__declaration_apply(const uvperf__declaration_t *declaration,
 
   if (declaration->brackets.length > 0)
     field->flags |= UVPERF_FIELD_ARRAY;
-  strip(&type, field);
+  type_strip(&type, field);
   if (memchr(type.text, '*', type.length) != NULL)
     field->flags |= UVPERF_FIELD_POINTER;
   if ((field->flags & (UVPERF_FIELD_ARRAY | UVPERF_FIELD_DYNAMIC)) == 0) {
@@ -253,7 +253,7 @@ void uvperf__declaration_apply(const uvperf__declaration_t *declaration,
       field->flags |= UVPERF_FIELD_VALUE;
     return;
   }
-  set_elements(field, dimension(&declaration->brackets),
+  set_elements(field, array_dimension(&declaration->brackets),
                (field->flags & UVPERF_FIELD_POINTER) != 0 ? sizeof(void *)
                                                           : type_size(type));
   if ((field->flags & UVPERF_FIELD_ARRAY) != 0 && is_char(type))

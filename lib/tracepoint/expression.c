@@ -22,7 +22,7 @@ static const uvperf__number_t type_pointer = {sizeof(long), 0, 1};
 static uvperf__node_t *parse_condition(uvperf__parser_t *parser);
 static uvperf__node_t *parse_unary(uvperf__parser_t *parser);
 
-static uvperf__node_t *refuse(uvperf__parser_t *parser) {
+static uvperf__node_t *parser_refuse(uvperf__parser_t *parser) {
   if (parser->rc == 0)
     parser->rc = -ENOTSUP;
   return NULL;
@@ -82,10 +82,10 @@ int uvperf__expression_take(uvperf__parser_t *parser, const char *token) {
   return 1;
 }
 
-static int expect(uvperf__parser_t *parser, const char *token) {
+static int parser_expect(uvperf__parser_t *parser, const char *token) {
   if (uvperf__expression_take(parser, token))
     return 1;
-  refuse(parser);
+  parser_refuse(parser);
   return 0;
 }
 
@@ -138,14 +138,14 @@ const char *uvperf__expression_literal(uvperf__parser_t *parser) {
   const char *text = parser->texts;
 
   if (!is_next(parser, "\"")) {
-    refuse(parser);
+    parser_refuse(parser);
     return NULL;
   }
   while (uvperf__expression_take(parser, "\"")) {
     while (take_quoted(parser, '"', parser->texts))
       parser->texts += 1;
     if (parser->at == parser->end || *parser->at != '"') {
-      refuse(parser);
+      parser_refuse(parser);
       return NULL;
     }
     parser->at += 1;
@@ -191,7 +191,7 @@ static uvperf__node_t *new_tree(uvperf__parser_t *parser,
   if (depth_of(third) > node->depth)
     node->depth = depth_of(third);
   node->depth += 1;
-  return node->depth <= MAX_DEPTH ? node : refuse(parser);
+  return node->depth <= MAX_DEPTH ? node : parser_refuse(parser);
 }
 
 void uvperf__expression_free(uvperf__node_t *nodes) {
@@ -216,14 +216,14 @@ static uvperf__node_t *new_number(uvperf__parser_t *parser, uint64_t value,
 
 /* -- types, as in "usual arithmetic conversions" of C ---------------------- */
 
-static uvperf__number_t promoted(uvperf__number_t type) {
+static uvperf__number_t type_promoted(uvperf__number_t type) {
   return type.size < type_int.size ? type_int : type;
 }
 
 uvperf__number_t uvperf__expression_common(uvperf__number_t a,
                                            uvperf__number_t b) {
-  a = promoted(a);
-  b = promoted(b);
+  a = type_promoted(a);
+  b = type_promoted(b);
   if (a.size != b.size)
     return a.size > b.size ? a : b;
   return a.is_signed ? b : a;
@@ -239,11 +239,11 @@ static uvperf__node_t *new_unary(uvperf__parser_t *parser,
 
   if (op == UVPERF__OP_NOT ? !uvperf__expression_is_number(left)
                            : !is_arithmetic(left))
-    return refuse(parser);
+    return parser_refuse(parser);
   node = new_tree(parser, UVPERF__NODE_UNARY, left, NULL, NULL);
   if (node != NULL) {
     node->op = op;
-    node->type = op == UVPERF__OP_NOT ? type_int : promoted(left->type);
+    node->type = op == UVPERF__OP_NOT ? type_int : type_promoted(left->type);
   }
   return node;
 }
@@ -260,7 +260,7 @@ static uvperf__node_t *new_binary(uvperf__parser_t *parser,
   if (!uvperf__expression_is_number(left) ||
       !uvperf__expression_is_number(right) ||
       (!is_truth && (!is_arithmetic(left) || !is_arithmetic(right))))
-    return refuse(parser);
+    return parser_refuse(parser);
   node = new_tree(parser, UVPERF__NODE_BINARY, left, right, NULL);
   if (node == NULL)
     return NULL;
@@ -268,7 +268,7 @@ static uvperf__node_t *new_binary(uvperf__parser_t *parser,
   if (is_truth)
     node->type = type_int;
   else if (op == UVPERF__OP_SHIFT_LEFT || op == UVPERF__OP_SHIFT_RIGHT)
-    node->type = promoted(left->type);
+    node->type = type_promoted(left->type);
   else
     node->type = uvperf__expression_common(left->type, right->type);
   return node;
@@ -286,20 +286,20 @@ static uvperf__node_t *parse_number(uvperf__parser_t *parser) {
   int longs = 0;
 
   if (word.length >= sizeof(digits))
-    return refuse(parser);
+    return parser_refuse(parser);
   memcpy(digits, word.text, word.length);
   digits[word.length] = '\0';
   errno = 0;
   value = strtoull(digits, &end, 0);
   if (errno != 0)
-    return refuse(parser);
+    return parser_refuse(parser);
   for (; *end != '\0'; end++) {
     if (*end == 'u' || *end == 'U')
       type.is_signed = 0;
     else if (*end == 'l' || *end == 'L')
       longs += 1;
     else
-      return refuse(parser);
+      return parser_refuse(parser);
   }
   if (longs > 0)
     type.size = longs == 1 ? type_long.size : 8;
@@ -319,8 +319,8 @@ static uvperf__node_t *parse_character(uvperf__parser_t *parser) {
   char byte;
 
   parser->at += 1;
-  if (!take_quoted(parser, '\'', &byte) || !expect(parser, "'"))
-    return refuse(parser);
+  if (!take_quoted(parser, '\'', &byte) || !parser_expect(parser, "'"))
+    return parser_refuse(parser);
   return new_number(parser, (uint64_t)(int64_t)byte, type_int);
 }
 
@@ -349,7 +349,7 @@ static const uvperf_field_t *take_field_name(uvperf__parser_t *parser) {
     if (field != NULL)
       return field;
   }
-  refuse(parser);
+  parser_refuse(parser);
   return NULL;
 }
 
@@ -357,12 +357,12 @@ static const uvperf_field_t *take_field_name(uvperf__parser_t *parser) {
  * which the record does not show. */
 static uvperf__node_t *parse_field(uvperf__parser_t *parser) {
   const uvperf_field_t *field =
-      expect(parser, "->") ? take_field_name(parser) : NULL;
+      parser_expect(parser, "->") ? take_field_name(parser) : NULL;
   uvperf__node_t *node;
 
   if (field == NULL || (field->flags & UVPERF_FIELD_DYNAMIC) != 0 ||
       field->size == 0)
-    return refuse(parser);
+    return parser_refuse(parser);
   if ((field->flags & UVPERF_FIELD_VALUE) == 0)
     return new_bytes(parser, field);
   node = new_node(parser, UVPERF__NODE_FIELD);
@@ -382,8 +382,8 @@ static uvperf__node_t *parse_dynamic(uvperf__parser_t *parser) {
   const uvperf_field_t *field = take_field_name(parser);
 
   if (field == NULL || (field->flags & UVPERF_FIELD_DYNAMIC) == 0 ||
-      !expect(parser, ")"))
-    return refuse(parser);
+      !parser_expect(parser, ")"))
+    return parser_refuse(parser);
   return new_bytes(parser, field);
 }
 
@@ -416,7 +416,7 @@ static uvperf__node_t *parse_bitmask(uvperf__parser_t *parser) {
 static uvperf__node_t *parse_arithmetic(uvperf__parser_t *parser) {
   uvperf__node_t *node = parse_condition(parser);
 
-  return node == NULL || is_arithmetic(node) ? node : refuse(parser);
+  return node == NULL || is_arithmetic(node) ? node : parser_refuse(parser);
 }
 
 /* Parses the name of a pair. A pair without a name ends the list. */
@@ -431,7 +431,7 @@ static int parse_name(uvperf__parser_t *parser, uvperf__node_t *pair) {
   if (null != NULL && (is_null(null) ||
                        (null->kind == UVPERF__NODE_NUMBER && null->value == 0)))
     return 1;
-  refuse(parser);
+  parser_refuse(parser);
   return 0;
 }
 
@@ -443,15 +443,15 @@ static int parse_pairs(uvperf__parser_t *parser, uvperf__node_t **link) {
         mask != NULL ? new_tree(parser, UVPERF__NODE_PAIR, mask, NULL, NULL)
                      : NULL;
 
-    if (pair == NULL || !expect(parser, ",") || !parse_name(parser, pair) ||
-        !expect(parser, "}"))
+    if (pair == NULL || !parser_expect(parser, ",") ||
+        !parse_name(parser, pair) || !parser_expect(parser, "}"))
       return 0;
     *link = pair;
     link = &pair->right;
     if (!uvperf__expression_take(parser, ","))
       break;
   }
-  return expect(parser, ")");
+  return parser_expect(parser, ")");
 }
 
 static uvperf__node_t *parse_names(uvperf__parser_t *parser,
@@ -460,11 +460,11 @@ static uvperf__node_t *parse_names(uvperf__parser_t *parser,
   uvperf__node_t *node =
       value != NULL ? new_tree(parser, kind, value, NULL, NULL) : NULL;
 
-  if (node == NULL || !expect(parser, ","))
+  if (node == NULL || !parser_expect(parser, ","))
     return NULL;
   if (kind == UVPERF__NODE_FLAGS) {
     node->text = uvperf__expression_literal(parser);
-    if (node->text == NULL || !expect(parser, ","))
+    if (node->text == NULL || !parser_expect(parser, ","))
       return NULL;
   }
   return parse_pairs(parser, &node->right) ? node : NULL;
@@ -484,13 +484,13 @@ static uvperf__node_t *parse_buffer(uvperf__parser_t *parser,
   uvperf__node_t *count = NULL, *size = NULL;
 
   if (bytes == NULL || bytes->kind != UVPERF__NODE_BYTES ||
-      !expect(parser, ","))
-    return refuse(parser);
+      !parser_expect(parser, ","))
+    return parser_refuse(parser);
   count = parse_arithmetic(parser);
   if (count != NULL && kind == UVPERF__NODE_ARRAY)
-    size = expect(parser, ",") ? parse_arithmetic(parser) : NULL;
+    size = parser_expect(parser, ",") ? parse_arithmetic(parser) : NULL;
   if (count == NULL || (kind == UVPERF__NODE_ARRAY && size == NULL) ||
-      !expect(parser, ")"))
+      !parser_expect(parser, ")"))
     return NULL;
   return new_tree(parser, kind, bytes, count, size);
 }
@@ -547,18 +547,18 @@ static uvperf__node_t *parse_sizeof(uvperf__parser_t *parser) {
 
   if (is_word(take_word(parser), "REC")) {
     field = parse_field(parser);
-    if (field == NULL || !expect(parser, ")"))
+    if (field == NULL || !parser_expect(parser, ")"))
       return NULL;
     return new_number(parser, field->field->size,
                       (uvperf__number_t){sizeof(long), 0, 0});
   }
   parser->at = begin;
   if (!take_type(parser, &type, &stars))
-    return refuse(parser);
+    return parser_refuse(parser);
   if (stars > 0)
     type = type_pointer;
   if (type.size == 0)
-    return refuse(parser);
+    return parser_refuse(parser);
   return new_number(parser, type.size, (uvperf__number_t){sizeof(long), 0, 0});
 }
 
@@ -590,9 +590,9 @@ static uvperf__node_t *parse_call(uvperf__parser_t *parser,
   size_t i;
 
   for (i = 0; i < COUNT_OF(functions); i++)
-    if (is_word(name, functions[i].name) && expect(parser, "("))
+    if (is_word(name, functions[i].name) && parser_expect(parser, "("))
       return functions[i].parse(parser);
-  return refuse(parser);
+  return parser_refuse(parser);
 }
 
 /* -- operators ------------------------------------------------------------- */
@@ -604,7 +604,7 @@ static uvperf__node_t *new_cast(uvperf__parser_t *parser, uvperf__number_t type,
 
   if (left->kind == UVPERF__NODE_BYTES) {
     if (stars != 1)
-      return refuse(parser);
+      return parser_refuse(parser);
     left->type = type;
     return left;
   }
@@ -612,7 +612,7 @@ static uvperf__node_t *new_cast(uvperf__parser_t *parser, uvperf__number_t type,
     type = type_pointer;
   if (type.size == 0 || type.is_signed < 0 ||
       !uvperf__expression_is_number(left))
-    return refuse(parser);
+    return parser_refuse(parser);
   node = new_tree(parser, UVPERF__NODE_CAST, left, NULL, NULL);
   if (node != NULL)
     node->type = type;
@@ -635,7 +635,7 @@ static uvperf__node_t *parse_parentheses(uvperf__parser_t *parser) {
   }
   parser->at = begin;
   node = parse_condition(parser);
-  return node != NULL && expect(parser, ")") ? node : NULL;
+  return node != NULL && parser_expect(parser, ")") ? node : NULL;
 }
 
 static uvperf__node_t *parse_primary(uvperf__parser_t *parser) {
@@ -672,10 +672,10 @@ static uvperf__node_t *parse_postfix(uvperf__parser_t *parser) {
   if (node == NULL || !uvperf__expression_take(parser, "["))
     return node;
   index = parse_arithmetic(parser);
-  if (index == NULL || !expect(parser, "]"))
+  if (index == NULL || !parser_expect(parser, "]"))
     return NULL;
   if (node->kind != UVPERF__NODE_BYTES || !has_number_elements(node))
-    return refuse(parser);
+    return parser_refuse(parser);
   index = new_tree(parser, UVPERF__NODE_INDEX, node, index, NULL);
   if (index != NULL)
     index->type = node->type;
@@ -688,7 +688,7 @@ static uvperf__node_t *parse_address(uvperf__parser_t *parser) {
 
   if (node == NULL ||
       (node->kind != UVPERF__NODE_FIELD && node->kind != UVPERF__NODE_BYTES))
-    return refuse(parser);
+    return parser_refuse(parser);
   node->kind = UVPERF__NODE_BYTES;
   return node;
 }
@@ -720,7 +720,7 @@ static uvperf__node_t *parse_unary(uvperf__parser_t *parser) {
   uvperf__node_t *node;
 
   if (parser->depth == MAX_DEPTH)
-    return refuse(parser);
+    return parser_refuse(parser);
   parser->depth += 1;
   node = parse_operand(parser);
   parser->depth -= 1;
@@ -776,8 +776,9 @@ static uvperf__node_t *parse_binary(uvperf__parser_t *parser, int rank) {
 static uvperf__node_t *parse_choice(uvperf__parser_t *parser,
                                     uvperf__node_t *left) {
   uvperf__node_t *right = parse_condition(parser);
-  uvperf__node_t *third =
-      right != NULL && expect(parser, ":") ? parse_condition(parser) : NULL;
+  uvperf__node_t *third = right != NULL && parser_expect(parser, ":")
+                              ? parse_condition(parser)
+                              : NULL;
   uvperf__node_t *node =
       third != NULL
           ? new_tree(parser, UVPERF__NODE_CONDITION, left, right, third)
@@ -786,14 +787,14 @@ static uvperf__node_t *parse_choice(uvperf__parser_t *parser,
   if (node == NULL)
     return NULL;
   if (!uvperf__expression_is_number(left))
-    return refuse(parser);
+    return parser_refuse(parser);
   if (uvperf__expression_is_number(right) &&
       uvperf__expression_is_number(third))
     node->type = right->type.is_pointer || third->type.is_pointer
                      ? type_pointer
                      : uvperf__expression_common(right->type, third->type);
   else if (!uvperf__expression_is_text(node))
-    return refuse(parser);
+    return parser_refuse(parser);
   return node;
 }
 
@@ -801,7 +802,7 @@ static uvperf__node_t *parse_condition(uvperf__parser_t *parser) {
   uvperf__node_t *node = NULL;
 
   if (parser->depth == MAX_DEPTH)
-    return refuse(parser);
+    return parser_refuse(parser);
   parser->depth += 1;
   node = parse_binary(parser, 1);
   if (node != NULL && uvperf__expression_take(parser, "?"))
@@ -813,5 +814,5 @@ static uvperf__node_t *parse_condition(uvperf__parser_t *parser) {
 uvperf__node_t *uvperf__expression_parse(uvperf__parser_t *parser) {
   uvperf__node_t *node = parse_condition(parser);
 
-  return node != NULL ? node : refuse(parser);
+  return node != NULL ? node : parser_refuse(parser);
 }

@@ -25,7 +25,7 @@ static int is_next(const cursor_t *cursor, const char *literal) {
          memcmp(cursor->text + cursor->at, literal, length) == 0;
 }
 
-static int take(cursor_t *cursor, const char *literal) {
+static int cursor_take(cursor_t *cursor, const char *literal) {
   if (!is_next(cursor, literal)) {
     cursor->wanted = literal;
     return 0;
@@ -63,7 +63,8 @@ static int take_until(cursor_t *cursor, char stop, uvperf__text_t *span) {
 }
 
 /* Copies two texts into `room`, where allocate() has made room for them. */
-static char *keep(char **room, uvperf__text_t first, uvperf__text_t second) {
+static char *format_keep(char **room, uvperf__text_t first,
+                         uvperf__text_t second) {
   char *text = *room;
 
   memcpy(text, first.text, first.length);
@@ -81,18 +82,19 @@ static int take_field(cursor_t *cursor, uvperf_field_t *field,
   uvperf__text_t span;
   size_t begin;
 
-  if (!take(cursor, field_begin))
+  if (!cursor_take(cursor, field_begin))
     return 0;
   begin = cursor->at;
-  if (!take_until(cursor, ';', &span) || !take(cursor, ";\toffset:") ||
-      !take_number(cursor, &field->offset) || !take(cursor, ";\tsize:") ||
-      !take_number(cursor, &field->size) || !take(cursor, ";"))
+  if (!take_until(cursor, ';', &span) || !cursor_take(cursor, ";\toffset:") ||
+      !take_number(cursor, &field->offset) ||
+      !cursor_take(cursor, ";\tsize:") || !take_number(cursor, &field->size) ||
+      !cursor_take(cursor, ";"))
     return 0;
   if (is_next(cursor, "\tsigned:") &&
-      (!take(cursor, "\tsigned:") || !take_number(cursor, &is_signed) ||
-       !take(cursor, ";")))
+      (!cursor_take(cursor, "\tsigned:") || !take_number(cursor, &is_signed) ||
+       !cursor_take(cursor, ";")))
     return 0;
-  if (!take(cursor, "\n"))
+  if (!cursor_take(cursor, "\n"))
     return 0;
   if (is_signed != 0)
     field->flags |= UVPERF_FIELD_SIGNED;
@@ -121,14 +123,14 @@ static int take_fields(cursor_t *cursor, uvperf__format_t *format, char **room,
     field->flags = flags;
     if (!take_field(cursor, field, &declaration))
       return 0;
-    field->name = keep(room, declaration.name, nothing);
-    field->type = keep(room, declaration.type, declaration.brackets);
+    field->name = format_keep(room, declaration.name, nothing);
+    field->type = format_keep(room, declaration.type, declaration.brackets);
     if (format->size < (size_t)field->offset + field->size)
       format->size = (size_t)field->offset + field->size;
     format->nr_fields += 1;
   }
   /* The empty line after the last field may be missing at the end. */
-  return cursor->at == cursor->end || take(cursor, "\n");
+  return cursor->at == cursor->end || cursor_take(cursor, "\n");
 }
 
 static int take_format(cursor_t *cursor, uvperf__format_t *format) {
@@ -137,11 +139,11 @@ static int take_format(cursor_t *cursor, uvperf__format_t *format) {
   uvperf__text_t name;
   uint32_t id;
 
-  if (!take(cursor, "name: ") || !take_until(cursor, ' ', &name) ||
-      !take(cursor, "\n") || !take(cursor, "ID: ") ||
-      !take_number(cursor, &id) || !take(cursor, "\nformat:\n"))
+  if (!cursor_take(cursor, "name: ") || !take_until(cursor, ' ', &name) ||
+      !cursor_take(cursor, "\n") || !cursor_take(cursor, "ID: ") ||
+      !take_number(cursor, &id) || !cursor_take(cursor, "\nformat:\n"))
     return 0;
-  format->name = keep(&room, name, nothing);
+  format->name = format_keep(&room, name, nothing);
   format->id = id;
   return take_fields(cursor, format, &room, UVPERF_FIELD_COMMON) &&
          take_fields(cursor, format, &room, 0);
@@ -160,7 +162,8 @@ static size_t count_fields(const char *text, size_t bytes) {
 /* In the file, the words before a name or a declaration take more bytes than
  * the two NULs that we add. So all texts together are not longer than the
  * file. */
-static int allocate(uvperf__format_t *format, const char *text, size_t bytes) {
+static int format_allocate(uvperf__format_t *format, const char *text,
+                           size_t bytes) {
   size_t nr = count_fields(text, bytes);
 
   memset(format, 0, sizeof(*format));
@@ -180,7 +183,7 @@ int uvperf__format_parse(uvperf__format_t *format, const char *text,
   memset(format, 0, sizeof(*format));
   if (bytes > UVPERF__FORMAT_BYTES)
     return -EFBIG;
-  rc = allocate(format, text, bytes);
+  rc = format_allocate(format, text, bytes);
   if (rc != 0)
     return rc;
   if (take_format(&cursor, format)) {

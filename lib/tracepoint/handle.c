@@ -11,12 +11,12 @@
 
 #include "uvperf/system.h"
 
-static int explain(uvperf_error_t *error, int code, int cause,
-                   const char *format, ...)
+static int tracepoint_explain(uvperf_error_t *error, int code, int cause,
+                              const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-static int explain(uvperf_error_t *error, int code, int cause,
-                   const char *format, ...) {
+static int tracepoint_explain(uvperf_error_t *error, int code, int cause,
+                              const char *format, ...) {
   va_list arguments;
 
   if (error == NULL)
@@ -31,14 +31,14 @@ static int explain(uvperf_error_t *error, int code, int cause,
 }
 
 static int explain_memory(uvperf_error_t *error) {
-  return explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                 "cannot make the tracepoint: out of memory");
+  return tracepoint_explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                            "cannot make the tracepoint: out of memory");
 }
 
 static int explain_size(uvperf_error_t *error) {
-  explain(error, -EFBIG, UVPERF_CAUSE_NOT_SUPPORTED,
-          "the format of the tracepoint has more than %zu bytes",
-          UVPERF__FORMAT_BYTES);
+  tracepoint_explain(error, -EFBIG, UVPERF_CAUSE_NOT_SUPPORTED,
+                     "the format of the tracepoint has more than %zu bytes",
+                     UVPERF__FORMAT_BYTES);
   if (error != NULL)
     error->limit = UVPERF__FORMAT_BYTES;
   return -EFBIG;
@@ -46,7 +46,7 @@ static int explain_size(uvperf_error_t *error) {
 
 /* Makes an expected text readable, because it may contain tabs and line
  * ends. */
-static void spell(const char *wanted, char *text, size_t size) {
+static void subsystem_spell(const char *wanted, char *text, size_t size) {
   size_t at = 0;
 
   for (; *wanted != '\0' && at + 3 < size; wanted++) {
@@ -61,11 +61,12 @@ static int explain_fault(uvperf_error_t *error,
                          const uvperf__format_fault_t *fault) {
   char wanted[64];
 
-  spell(fault->wanted, wanted, sizeof(wanted));
-  explain(error, -EPROTO, UVPERF_CAUSE_ARGUMENT,
-          "this is not the text of a tracepoint's format file; byte %zu should "
-          "be \"%s\"",
-          fault->at + 1, wanted);
+  subsystem_spell(fault->wanted, wanted, sizeof(wanted));
+  tracepoint_explain(
+      error, -EPROTO, UVPERF_CAUSE_ARGUMENT,
+      "this is not the text of a tracepoint's format file; byte %zu should "
+      "be \"%s\"",
+      fault->at + 1, wanted);
   if (error != NULL)
     error->column = (uint32_t)fault->at + 1;
   return -EPROTO;
@@ -81,9 +82,10 @@ static char *copy_of(const char *text, size_t bytes) {
   return copy;
 }
 
-static int make(uvperf_tracepoint_t **tracepoint, const char *category,
-                size_t category_length, const char *text, size_t bytes,
-                uvperf_error_t *error) {
+static int tracepoint_make(uvperf_tracepoint_t **tracepoint,
+                           const char *category, size_t category_length,
+                           const char *text, size_t bytes,
+                           uvperf_error_t *error) {
   uvperf__format_fault_t fault = {0, ""};
   uvperf_tracepoint_t *made;
   int rc;
@@ -119,15 +121,16 @@ int uvperf_tracepoint_new_from_format(uvperf_tracepoint_t **tracepoint,
                                       const char *category, const char *text,
                                       size_t bytes, uvperf_error_t *error) {
   if (tracepoint == NULL)
-    return explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                   "tracepoint must not be NULL");
+    return tracepoint_explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                              "tracepoint must not be NULL");
   *tracepoint = NULL;
   if (text == NULL)
-    return explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                   "text must not be NULL");
+    return tracepoint_explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                              "text must not be NULL");
   if (category == NULL)
     category = "";
-  return make(tracepoint, category, strlen(category), text, bytes, error);
+  return tracepoint_make(tracepoint, category, strlen(category), text, bytes,
+                         error);
 }
 
 /* Whether the text is one component of a path. */
@@ -165,23 +168,25 @@ static int explain_read(uvperf_error_t *error, int rc, const char *path,
   switch (rc) {
     case -ENOENT:
     case -ENOTDIR:
-      return explain(error, -ENOENT, UVPERF_CAUSE_NO_EVENT,
-                     "this kernel has no tracepoint %.80s", name);
+      return tracepoint_explain(error, -ENOENT, UVPERF_CAUSE_NO_EVENT,
+                                "this kernel has no tracepoint %.80s", name);
     case -EACCES:
-      return explain(error, -EACCES, UVPERF_CAUSE_PERMISSION,
-                     "cannot read %.100s: this process may not; run it as "
-                     "root, or let root mount tracefs with gid=GROUP,mode=750",
-                     path);
+      return tracepoint_explain(
+          error, -EACCES, UVPERF_CAUSE_PERMISSION,
+          "cannot read %.100s: this process may not; run it as "
+          "root, or let root mount tracefs with gid=GROUP,mode=750",
+          path);
     case -ENOMEM:
       return explain_memory(error);
     case -EMFILE:
     case -ENFILE:
-      return explain(error, rc, UVPERF_CAUSE_FILES,
-                     "cannot read %.120s: too many files are open; raise %s",
-                     path, rc == -EMFILE ? "RLIMIT_NOFILE" : "fs.file-max");
+      return tracepoint_explain(
+          error, rc, UVPERF_CAUSE_FILES,
+          "cannot read %.120s: too many files are open; raise %s", path,
+          rc == -EMFILE ? "RLIMIT_NOFILE" : "fs.file-max");
     default:
-      return explain(error, rc, UVPERF_CAUSE_UNKNOWN,
-                     "cannot read %.120s: errno %d", path, -rc);
+      return tracepoint_explain(error, rc, UVPERF_CAUSE_UNKNOWN,
+                                "cannot read %.120s: errno %d", path, -rc);
   }
 }
 
@@ -197,17 +202,18 @@ int uvperf__handle_new(uvperf_tracepoint_t **tracepoint, const char *tracefs,
   if (colon == NULL || !is_component(name, (size_t)(colon - name)) ||
       !is_component(colon + 1, strlen(colon + 1)) ||
       strchr(colon + 1, ':') != NULL)
-    return explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                   "\"%.80s\" is not the name of a tracepoint; write it as in "
-                   "\"sched:sched_switch\"",
-                   name);
+    return tracepoint_explain(
+        error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+        "\"%.80s\" is not the name of a tracepoint; write it as in "
+        "\"sched:sched_switch\"",
+        name);
   length = (size_t)(colon - name);
   snprintf(path, sizeof(path), "%s/events/%.*s/%s/format", tracefs, (int)length,
            name, colon + 1);
   rc = read_file(path, &text, &bytes);
   if (rc != 0)
     return explain_read(error, rc, path, name);
-  rc = make(tracepoint, name, length, text, bytes, error);
+  rc = tracepoint_make(tracepoint, name, length, text, bytes, error);
   free(text);
   return rc;
 }
@@ -219,17 +225,18 @@ int uvperf_tracepoint_new(uvperf_tracepoint_t **tracepoint, const char *name,
   int rc;
 
   if (tracepoint == NULL)
-    return explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                   "tracepoint must not be NULL");
+    return tracepoint_explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                              "tracepoint must not be NULL");
   *tracepoint = NULL;
   if (name == NULL)
-    return explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                   "name must not be NULL");
+    return tracepoint_explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                              "name must not be NULL");
   rc = uvperf_tracefs_path(path, &size);
   if (rc == -ENODEV)
-    return explain(error, rc, UVPERF_CAUSE_NOT_SUPPORTED,
-                   "tracefs is not mounted; as root, run mount -t tracefs "
-                   "tracefs /sys/kernel/tracing");
+    return tracepoint_explain(
+        error, rc, UVPERF_CAUSE_NOT_SUPPORTED,
+        "tracefs is not mounted; as root, run mount -t tracefs "
+        "tracefs /sys/kernel/tracing");
   if (rc != 0)
     return explain_read(error, rc, "tracefs", name);
   return uvperf__handle_new(tracepoint, path, name, error);

@@ -185,7 +185,7 @@ static int accepts_pointer(const piece_t *piece) {
 }
 
 /* Whether the conversion can print its argument. */
-static int accepts(piece_t *piece) {
+static int piece_accepts(piece_t *piece) {
   switch (piece->spelling.letter) {
     case 'i':
       piece->spelling.letter = 'd';
@@ -221,7 +221,7 @@ static const char *take_conversion(uvperf__parser_t *parser, const char *at,
   if (at == NULL)
     return NULL;
   piece->argument = take_argument(parser);
-  return piece->argument != NULL && accepts(piece) ? at : NULL;
+  return piece->argument != NULL && piece_accepts(piece) ? at : NULL;
 }
 
 /* -- the program ----------------------------------------------------------- */

@@ -62,7 +62,7 @@ static size_t distance(const char *a, size_t length, const char *b, size_t nr) {
 
 /* Returns the number of leading bytes that `name` has in common with the wanted
  * name. */
-static size_t common(const uvperf__near_miss_t *miss, const char *name) {
+static size_t common_prefix(const uvperf__near_miss_t *miss, const char *name) {
   size_t i = 0;
 
   while (i < miss->length && name[i] != '\0' &&
@@ -77,7 +77,8 @@ static int is_nearer(const uvperf__near_miss_t *miss, const char *name,
                      size_t found) {
   if (found != miss->distance)
     return found < miss->distance;
-  return miss->best[0] != '\0' && common(miss, name) > common(miss, miss->best);
+  return miss->best[0] != '\0' &&
+         common_prefix(miss, name) > common_prefix(miss, miss->best);
 }
 
 void uvperf__near_miss_try(uvperf__near_miss_t *miss, const char *name) {
