@@ -2,7 +2,10 @@
 /* The attrs of the evlist. Copies the user's attrs. Takes the item of each
  * attr from a list, or makes it from the attr. For records, sets the fields for
  * the id and the time, and chooses one clock. Opens nothing. */
-#include "evlist/internal.h"
+#include "evlist/attrs.h"
+#include "evlist/opening.h"
+#include "evlist/reading.h"
+#include "evlist/records.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -158,7 +161,7 @@ static int make_item(const uvperf__evlist_t *evlist, evlist_attr_t *own) {
   own->item.unit = uvperf__attr_unit(own->asked);
   own->item.group_name = "";
   own->item.group = -1;
-  own->item.leader = own->item.first = (size_t)(own - evlist->attrs);
+  own->item.leader = own->item.first = (size_t)(own - evlist->attrs->at);
   return uvperf__evlist_brief_label(evlist, own);
 }
 
@@ -168,13 +171,13 @@ static int make_item(const uvperf__evlist_t *evlist, evlist_attr_t *own) {
  * that task (perf_uprobe_init in kernel/trace/trace_event_perf.c). All members
  * of a group must have the same inherit. */
 static void keep_alone(uvperf__evlist_t *evlist) {
-  evlist_attr_t *attrs = evlist->attrs;
+  evlist_attr_t *attrs = evlist->attrs->at;
   size_t i;
 
-  for (i = 0; i < evlist->nr_attrs; i++)
+  for (i = 0; i < evlist->attrs->nr; i++)
     if (attrs[i].names_probe)
       attrs[attrs[i].item.leader].stays_alone = 1;
-  for (i = 0; i < evlist->nr_attrs; i++)
+  for (i = 0; i < evlist->attrs->nr; i++)
     attrs[i].stays_alone = attrs[attrs[i].item.leader].stays_alone;
 }
 
@@ -231,9 +234,9 @@ static int refuse_clocks(const uvperf__evlist_t *evlist, size_t first,
   char clocks[2][24];
 
   name_clock(clocks[0], sizeof(clocks[0]),
-             uvperf__attr_clock(evlist->attrs[first].asked));
+             uvperf__attr_clock(evlist->attrs->at[first].asked));
   name_clock(clocks[1], sizeof(clocks[1]),
-             uvperf__attr_clock(evlist->attrs[other].asked));
+             uvperf__attr_clock(evlist->attrs->at[other].asked));
   uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
                     "attrs %zu and %zu share a ring but not a clock (%s, %s); "
                     "use the same clock in both",
@@ -251,21 +254,21 @@ static int choose_clock(uvperf__evlist_t *evlist, size_t nr_given,
   size_t i;
   int clock;
 
-  evlist->clockid = -1;
+  evlist->records->clockid = -1;
   for (i = 0; i < nr_given; i++) {
-    clock = uvperf__attr_clock(evlist->attrs[i].asked);
-    if (!uvperf__attr_writes_records(evlist->attrs[i].asked) ||
+    clock = uvperf__attr_clock(evlist->attrs->at[i].asked);
+    if (!uvperf__attr_writes_records(evlist->attrs->at[i].asked) ||
         (clock == -1 && !(evlist->flags & UVPERF_SET_PERF_CLOCK)))
       continue;
     if (first == nr_given) {
       first = i;
-      evlist->clockid = clock;
-    } else if (clock != evlist->clockid) {
+      evlist->records->clockid = clock;
+    } else if (clock != evlist->records->clockid) {
       return refuse_clocks(evlist, first, i, error);
     }
   }
   if (first == nr_given && !(evlist->flags & UVPERF_SET_PERF_CLOCK))
-    evlist->clockid = CLOCK_MONOTONIC;
+    evlist->records->clockid = CLOCK_MONOTONIC;
   return 0;
 }
 
@@ -278,7 +281,7 @@ static int choose_clock(uvperf__evlist_t *evlist, size_t nr_given,
  * may never move again. */
 static int check_writer(const uvperf__evlist_t *evlist, size_t index,
                         uvperf_error_t *error) {
-  const struct perf_event_attr *attr = evlist->attrs[index].asked;
+  const struct perf_event_attr *attr = evlist->attrs->at[index].asked;
   const char *why = uvperf__attr_fault(attr);
 
   if (attr->write_backward && !(evlist->flags & UVPERF_SET_OVERWRITE))
@@ -313,7 +316,7 @@ static void add_fields(const uvperf__evlist_t *evlist,
   }
   /* Attrs that only count get the clock too, because a group has one clock
    * (perf_event_open() in kernel/events/core.c). */
-  uvperf__attr_set_clock(asked, evlist->clockid);
+  uvperf__attr_set_clock(asked, evlist->records->clockid);
 }
 
 /* Makes each record contain its event's id and its time. */
@@ -321,16 +324,17 @@ static int prepare_records(uvperf__evlist_t *evlist, uvperf_error_t *error) {
   size_t i;
   int rc;
 
-  for (i = 0; i < evlist->nr_attrs; i++) {
+  for (i = 0; i < evlist->attrs->nr; i++) {
     rc = check_writer(evlist, i, error);
     if (rc != 0)
       return rc;
   }
-  rc = choose_clock(evlist, evlist->nr_attrs - evlist->has_side_band, error);
+  rc = choose_clock(evlist, evlist->attrs->nr - evlist->attrs->has_side_band,
+                    error);
   if (rc != 0)
     return rc;
-  for (i = 0; i < evlist->nr_attrs; i++)
-    add_fields(evlist, evlist->attrs[i].asked);
+  for (i = 0; i < evlist->attrs->nr; i++)
+    add_fields(evlist, evlist->attrs->at[i].asked);
   return 0;
 }
 
@@ -345,10 +349,10 @@ static int prepare_records(uvperf__evlist_t *evlist, uvperf_error_t *error) {
 static void choose_read_formats(uvperf__evlist_t *evlist) {
   uint64_t format = PERF_FORMAT_TOTAL_TIME_ENABLED |
                     PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID;
-  evlist_attr_t *attrs = evlist->attrs;
+  evlist_attr_t *attrs = evlist->attrs->at;
   size_t i, leader;
 
-  for (i = 0; i < evlist->nr_attrs; i++) {
+  for (i = 0; i < evlist->attrs->nr; i++) {
     leader = attrs[i].item.leader;
     attrs[i].asked->read_format = format;
     if ((evlist->flags & UVPERF_SET_RECORDS) == 0 ||
@@ -366,19 +370,20 @@ static void choose_read_formats(uvperf__evlist_t *evlist) {
 void uvperf__evlist_ask_formats(uvperf__evlist_t *evlist) {
   size_t i;
 
-  evlist->has_asked = 1;
-  if (!uvperf__system_has_lost(evlist->root, evlist->opener.open == NULL))
+  evlist->opening->has_asked = 1;
+  if (!uvperf__system_has_lost(evlist->root,
+                               evlist->opening->opener.open == NULL))
     return;
-  for (i = 0; i < evlist->nr_attrs; i++) {
-    evlist->attrs[i].asked->read_format |= UVPERF_FORMAT_LOST;
-    evlist->attrs[i].attr->read_format |= UVPERF_FORMAT_LOST;
+  for (i = 0; i < evlist->attrs->nr; i++) {
+    evlist->attrs->at[i].asked->read_format |= UVPERF_FORMAT_LOST;
+    evlist->attrs->at[i].attr->read_format |= UVPERF_FORMAT_LOST;
   }
 }
 
 static int copy_attr(uvperf__evlist_t *evlist, size_t index,
                      const struct perf_event_attr *given,
                      uvperf_error_t *error) {
-  evlist_attr_t *own = &evlist->attrs[index];
+  evlist_attr_t *own = &evlist->attrs->at[index];
   size_t bytes = sizeof(*own->asked);
   int rc;
 
@@ -389,8 +394,8 @@ static int copy_attr(uvperf__evlist_t *evlist, size_t index,
     return rc;
   if (bytes < own->asked->size)
     bytes = own->asked->size;
-  if (evlist->attr_bytes < bytes)
-    evlist->attr_bytes = bytes;
+  if (evlist->attrs->bytes < bytes)
+    evlist->attrs->bytes = bytes;
   return 0;
 }
 
@@ -409,16 +414,16 @@ static uint8_t reading_flags(const uvperf_event_item_t *item) {
 static int copy_attr_and_item(uvperf__evlist_t *evlist, size_t index,
                               const uvperf_set_options_t *options,
                               uvperf_error_t *error) {
-  evlist_attr_t *own = &evlist->attrs[index];
+  evlist_attr_t *own = &evlist->attrs->at[index];
   const struct perf_event_attr *given;
   struct perf_event_attr side_band;
   int rc;
 
-  if (evlist->has_side_band && index == evlist->nr_attrs - 1) {
+  if (evlist->attrs->has_side_band && index == evlist->attrs->nr - 1) {
     make_side_band(options->side_band, &side_band);
     given = &side_band;
-  } else if (evlist->list != NULL) {
-    own->item = *uvperf_event_list_get(evlist->list, index);
+  } else if (evlist->attrs->list != NULL) {
+    own->item = *uvperf_event_list_get(evlist->attrs->list, index);
     given = own->item.attr;
   } else {
     given = options->attrs[index];
@@ -431,7 +436,7 @@ static int copy_attr_and_item(uvperf__evlist_t *evlist, size_t index,
   if (own->item.label == NULL && make_item(evlist, own) != 0)
     return no_memory(error);
   own->item.attr = own->attr;
-  evlist->attr_flags[index] = reading_flags(&own->item);
+  evlist->attrs->flags[index] = reading_flags(&own->item);
   return 0;
 }
 
@@ -441,12 +446,12 @@ static int copy_attrs(uvperf__evlist_t *evlist,
   size_t i;
   int rc = 0;
 
-  for (i = 0; i < evlist->nr_attrs; i++) {
+  for (i = 0; i < evlist->attrs->nr; i++) {
     rc = copy_attr_and_item(evlist, i, options, error);
     if (rc != 0)
       return of_attr(error, i, rc);
   }
-  if (evlist->list != NULL && evlist->flags & UVPERF_SET_RECORDS)
+  if (evlist->attrs->list != NULL && evlist->flags & UVPERF_SET_RECORDS)
     rc = uvperf__evlist_sample_names(evlist, options, error);
   if (rc == 0)
     rc = uvperf__evlist_find_cores(evlist, error);
@@ -454,14 +459,14 @@ static int copy_attrs(uvperf__evlist_t *evlist,
     return rc;
   /* With `end`, reading a group loops over the group's members only, not over
    * all attrs. */
-  for (i = 0; i < evlist->nr_attrs; i++)
-    evlist->attrs[evlist->attrs[i].item.leader].end = i + 1;
+  for (i = 0; i < evlist->attrs->nr; i++)
+    evlist->attrs->at[evlist->attrs->at[i].item.leader].end = i + 1;
   keep_alone(evlist);
   choose_read_formats(evlist);
   if (evlist->flags & UVPERF_SET_RECORDS)
     rc = prepare_records(evlist, error);
-  for (i = 0; i < evlist->nr_attrs; i++)
-    uvperf__evlist_attr_restore(&evlist->attrs[i]);
+  for (i = 0; i < evlist->attrs->nr; i++)
+    uvperf__evlist_attr_restore(&evlist->attrs->at[i]);
   return rc;
 }
 
@@ -475,17 +480,17 @@ static void choose_order(uvperf__evlist_t *evlist) {
   int is_early;
   size_t i;
 
-  for (i = 0; i < evlist->nr_attrs; i++) {
-    attr = &evlist->attrs[i];
+  for (i = 0; i < evlist->attrs->nr; i++) {
+    attr = &evlist->attrs->at[i];
     attr->is_early = (evlist->flags & UVPERF_SET_RECORDS) != 0 &&
                      attr->item.leader == i &&
                      attr->asked->type == PERF_TYPE_SOFTWARE &&
                      attr->asked->config == PERF_COUNT_SW_DUMMY;
   }
   for (is_early = 1; is_early >= 0; is_early--)
-    for (i = 0; i < evlist->nr_attrs; i++)
-      if (evlist->attrs[i].is_early == is_early)
-        evlist->order[nr++] = i;
+    for (i = 0; i < evlist->attrs->nr; i++)
+      if (evlist->attrs->at[i].is_early == is_early)
+        evlist->attrs->order[nr++] = i;
 }
 
 /* Returns the most bytes that read(2) can return. A group may have more members
@@ -494,8 +499,8 @@ static void choose_order(uvperf__evlist_t *evlist) {
 static size_t most_read_bytes(const uvperf__evlist_t *evlist) {
   size_t i;
 
-  for (i = 0; i < evlist->nr_attrs; i++)
-    if (evlist->attrs[i].asked->read_format & PERF_FORMAT_GROUP)
+  for (i = 0; i < evlist->attrs->nr; i++)
+    if (evlist->attrs->at[i].asked->read_format & PERF_FORMAT_GROUP)
       return 16 * 1024;
   return UVPERF__READ_FORMAT_SINGLE * sizeof(uint64_t);
 }
@@ -503,23 +508,28 @@ static size_t most_read_bytes(const uvperf__evlist_t *evlist) {
 int uvperf__evlist_make_attrs(uvperf__evlist_t *evlist) {
   size_t i;
 
-  evlist->attrs = uvperf__calloc(evlist->nr_attrs, sizeof(evlist->attrs[0]));
-  evlist->attr_flags = uvperf__calloc(evlist->nr_attrs, 1);
-  evlist->next_parts =
-      uvperf__calloc(evlist->nr_attrs, sizeof(evlist->next_parts[0]));
-  evlist->order = uvperf__calloc(evlist->nr_attrs, sizeof(evlist->order[0]));
-  for (i = 0; evlist->attrs != NULL && i < evlist->nr_attrs; i++)
-    evlist->attrs[i].bpf_fd = -1;
-  return evlist->attrs == NULL || evlist->attr_flags == NULL ||
-                 evlist->next_parts == NULL || evlist->order == NULL
+  evlist->attrs->at =
+      uvperf__calloc(evlist->attrs->nr, sizeof(evlist->attrs->at[0]));
+  evlist->attrs->flags = uvperf__calloc(evlist->attrs->nr, 1);
+  evlist->attrs->next_parts =
+      uvperf__calloc(evlist->attrs->nr, sizeof(evlist->attrs->next_parts[0]));
+  evlist->attrs->order =
+      uvperf__calloc(evlist->attrs->nr, sizeof(evlist->attrs->order[0]));
+  for (i = 0; evlist->attrs->at != NULL && i < evlist->attrs->nr; i++)
+    evlist->attrs->at[i].bpf_fd = -1;
+  return evlist->attrs->at == NULL || evlist->attrs->flags == NULL ||
+                 evlist->attrs->next_parts == NULL ||
+                 evlist->attrs->order == NULL
              ? -ENOMEM
              : 0;
 }
 
 int uvperf__evlist_make_scratch(uvperf__evlist_t *evlist) {
-  evlist->scratch = uvperf__calloc(2, evlist->attr_bytes);
-  evlist->words = uvperf__calloc(1, evlist->words_size);
-  return evlist->scratch == NULL || evlist->words == NULL ? -ENOMEM : 0;
+  evlist->opening->scratch = uvperf__calloc(2, evlist->attrs->bytes);
+  evlist->reading->words = uvperf__calloc(1, evlist->reading->words_size);
+  return evlist->opening->scratch == NULL || evlist->reading->words == NULL
+             ? -ENOMEM
+             : 0;
 }
 
 int uvperf__evlist_copy_attrs(uvperf__evlist_t *evlist,
@@ -530,24 +540,24 @@ int uvperf__evlist_copy_attrs(uvperf__evlist_t *evlist,
   if (rc != 0)
     return rc;
   if (options->names != NULL)
-    rc = uvperf__event_list_parse(evlist->root, &evlist->list, options->names,
-                                  error);
+    rc = uvperf__event_list_parse(evlist->root, &evlist->attrs->list,
+                                  options->names, error);
   else if (options->events != NULL)
-    evlist->list = uvperf__event_list_hold(options->events);
+    evlist->attrs->list = uvperf__event_list_hold(options->events);
   if (rc != 0)
     return rc;
-  evlist->nr_attrs = evlist->list != NULL
-                         ? uvperf_event_list_count(evlist->list)
-                         : options->nr_attrs;
-  evlist->has_side_band = options->side_band != 0;
-  evlist->nr_attrs += evlist->has_side_band;
+  evlist->attrs->nr = evlist->attrs->list != NULL
+                          ? uvperf_event_list_count(evlist->attrs->list)
+                          : options->nr_attrs;
+  evlist->attrs->has_side_band = options->side_band != 0;
+  evlist->attrs->nr += evlist->attrs->has_side_band;
   if (uvperf__evlist_make_attrs(evlist) != 0)
     return no_memory(error);
   rc = copy_attrs(evlist, options, error);
   if (rc != 0)
     return rc;
   choose_order(evlist);
-  evlist->words_size = most_read_bytes(evlist);
+  evlist->reading->words_size = most_read_bytes(evlist);
   return uvperf__evlist_make_scratch(evlist) != 0 ? no_memory(error) : 0;
 }
 
@@ -620,21 +630,21 @@ int uvperf__evlist_unify_software(uvperf__evlist_t *evlist,
   size_t i;
 
   memset(fields, 0, sizeof(fields));
-  for (i = 0; i < evlist->nr_attrs; i++)
-    if (is_shared(evlist->attrs[i].asked))
-      add_to_fields(&fields[evlist->attrs[i].asked->config],
-                    evlist->attrs[i].asked);
-  for (i = 0; i < evlist->nr_attrs; i++) {
-    asked = evlist->attrs[i].asked;
+  for (i = 0; i < evlist->attrs->nr; i++)
+    if (is_shared(evlist->attrs->at[i].asked))
+      add_to_fields(&fields[evlist->attrs->at[i].asked->config],
+                    evlist->attrs->at[i].asked);
+  for (i = 0; i < evlist->attrs->nr; i++) {
+    asked = evlist->attrs->at[i].asked;
     if (!is_shared(asked))
       continue;
     set_fields(&fields[asked->config], asked);
-    uvperf__evlist_attr_restore(&evlist->attrs[i]);
+    uvperf__evlist_attr_restore(&evlist->attrs->at[i]);
   }
   /* The attrs are checked again, because the set has added fields, and an attr
    * may have fields of another attr. */
-  for (i = 0; i < evlist->nr_attrs; i++) {
-    why = uvperf__attr_fault(evlist->attrs[i].asked);
+  for (i = 0; i < evlist->attrs->nr; i++) {
+    why = uvperf__attr_fault(evlist->attrs->at[i].asked);
     if (why == NULL)
       continue;
     uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "attr %zu gets %s",
@@ -647,8 +657,8 @@ int uvperf__evlist_unify_software(uvperf__evlist_t *evlist,
 int uvperf__evlist_write_records(const uvperf__evlist_t *evlist) {
   size_t i;
 
-  for (i = 0; i < evlist->nr_attrs; i++)
-    if (uvperf__attr_writes_records(evlist->attrs[i].attr))
+  for (i = 0; i < evlist->attrs->nr; i++)
+    if (uvperf__attr_writes_records(evlist->attrs->at[i].attr))
       return 1;
   return 0;
 }
@@ -661,10 +671,10 @@ size_t uvperf__evlist_largest_stack(const uvperf__evlist_t *evlist,
   size_t stack;
   size_t i;
 
-  for (i = 0; i < evlist->nr_attrs; i++) {
-    stack = uvperf__attr_stack(evlist->attrs[i].asked);
+  for (i = 0; i < evlist->attrs->nr; i++) {
+    stack = uvperf__attr_stack(evlist->attrs->at[i].asked);
     if (stack <= largest ||
-        !uvperf__attr_writes_records(evlist->attrs[i].asked))
+        !uvperf__attr_writes_records(evlist->attrs->at[i].asked))
       continue;
     largest = stack;
     *index = i;
@@ -693,13 +703,13 @@ static void free_attr(evlist_attr_t *attr) {
 void uvperf__evlist_free_attrs(uvperf__evlist_t *evlist) {
   size_t i;
 
-  for (i = 0; evlist->attrs != NULL && i < evlist->nr_attrs; i++)
-    free_attr(&evlist->attrs[i]);
-  uvperf__free(evlist->attrs);
-  uvperf__free(evlist->attr_flags);
-  uvperf__free(evlist->next_parts);
-  uvperf__free(evlist->order);
-  uvperf__free(evlist->scratch);
-  uvperf__free(evlist->words);
-  uvperf_event_list_free(evlist->list);
+  for (i = 0; evlist->attrs->at != NULL && i < evlist->attrs->nr; i++)
+    free_attr(&evlist->attrs->at[i]);
+  uvperf__free(evlist->attrs->at);
+  uvperf__free(evlist->attrs->flags);
+  uvperf__free(evlist->attrs->next_parts);
+  uvperf__free(evlist->attrs->order);
+  uvperf__free(evlist->opening->scratch);
+  uvperf__free(evlist->reading->words);
+  uvperf_event_list_free(evlist->attrs->list);
 }

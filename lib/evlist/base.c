@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared by the files of evlist/. Checks for a fork and for probes. Reads
  * the time. Finds a target by its index. Restores the user's attr. */
-#include "evlist/internal.h"
+#include "evlist/attrs.h"
+#include "evlist/places.h"
 
 #include <errno.h>
 #include <string.h>
@@ -32,11 +33,19 @@ int uvperf__evlist_check_attr(const uvperf__evlist_t *evlist, size_t attr,
                               uvperf_error_t *error) {
   int rc = uvperf__evlist_check(evlist, error);
 
-  if (rc != 0 || attr < evlist->nr_attrs)
+  if (rc != 0 || attr < evlist->attrs->nr)
     return rc;
   return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
                            "there is no attr %zu; the set has %zu", attr,
-                           evlist->nr_attrs);
+                           evlist->attrs->nr);
+}
+
+void uvperf__evlist_locate(uvperf_error_t *error, size_t attr,
+                           uint32_t target) {
+  if (error == NULL)
+    return;
+  error->attr_index = (uint32_t)attr;
+  error->target_index = target;
 }
 
 int uvperf__evlist_need_records(const char *what, uvperf_error_t *error) {
@@ -47,12 +56,12 @@ int uvperf__evlist_need_records(const char *what, uvperf_error_t *error) {
 
 size_t uvperf__evlist_position(const uvperf__evlist_t *evlist, uint32_t index) {
   size_t first = 0;
-  size_t end = evlist->nr_targets;
+  size_t end = evlist->places->nr_targets;
   size_t middle;
 
   while (first < end) {
     middle = first + (end - first) / 2;
-    if (evlist->targets[middle]->index < index)
+    if (evlist->places->targets[middle]->index < index)
       first = middle + 1;
     else
       end = middle;

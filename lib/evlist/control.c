@@ -2,7 +2,8 @@
 /* Controls all events at once, by ioctl(2) or a BPF link: enables and disables
  * them, and sets a filter, a period or a program. Filters, periods and programs
  * are kept for places that are added later. */
-#include "evlist/internal.h"
+#include "evlist/opening.h"
+#include "evlist/reading.h"
 
 #include <errno.h>
 #include <sys/ioctl.h>
@@ -16,127 +17,72 @@
 
 /* -- enable, disable ------------------------------------------------------ */
 
-/* The events of a place that are enabled or disabled together. */
-enum part {
-  PART_EARLY,
-  PART_LATE
-};
-
 /* Whether a command has not called execve(2) yet. If we enabled its events now,
  * they would count the program that forked it. If we disabled its events,
  * execve(2) would still enable them. time_enabled is the second word in the
  * values of a group and of a single event. */
-static int is_waiting(const uvperf__evlist_t *evlist, evlist_place_t *place,
-                      size_t leader) {
+static int command_is_waiting(const uvperf__evlist_t *evlist,
+                              const evlist_at_t *at, size_t leader) {
+  const evlist_reading_t *reading = evlist->reading;
   ssize_t size;
 
-  if (place->has_begun)
+  if (!at->target->on_exec || at->place->has_begun)
     return 0;
-  size = uvperf__sys_read(place->events[leader].fd, evlist->words,
-                          evlist->words_size);
-  if (size >= (ssize_t)(2 * sizeof(uint64_t)) && evlist->words[1] == 0)
+  size = uvperf__sys_read(at->place->events[leader].fd, reading->words,
+                          reading->words_size);
+  if (size >= (ssize_t)(2 * sizeof(uint64_t)) && reading->words[1] == 0)
     return 1;
-  place->has_begun = 1;
+  at->place->has_begun = 1;
   return 0;
 }
 
-static int switch_place(uvperf__evlist_t *evlist, evlist_place_t *place,
-                        enum part part, int is_command, unsigned long request,
-                        uvperf_error_t *error) {
-  uvperf__control_t control = {.request = request};
+int uvperf__evlist_switch_part(const uvperf__evlist_t *evlist,
+                               const evlist_at_t *at, int is_early, int enable,
+                               uvperf_error_t *error) {
+  uvperf__control_t control = {.request = enable ? PERF_EVENT_IOC_ENABLE
+                                                 : PERF_EVENT_IOC_DISABLE};
   int first = 0;
   size_t i;
   int rc;
 
-  for (i = 0; i < evlist->nr_attrs; i++) {
-    if (!uvperf__evlist_leads(place, i) ||
-        evlist->attrs[i].is_early != (part == PART_EARLY))
+  for (i = 0; i < evlist->attrs->nr; i++) {
+    if (!uvperf__evlist_leads(at->place, i) ||
+        evlist->attrs->at[i].is_early != is_early)
       continue;
-    if (is_command && is_waiting(evlist, place, i))
+    if (command_is_waiting(evlist, at, i))
       return first;
-    rc = uvperf__sys_ioctl(place->events[i].fd, request, 0);
+    rc = uvperf__sys_ioctl(at->place->events[i].fd, control.request, 0);
     if (rc >= 0 || first != 0)
       continue;
-    control.attr = evlist->attrs[i].attr;
+    control.attr = evlist->attrs->at[i].attr;
     first = uvperf__explain_control(error, rc, evlist->root, &control);
-    if (error != NULL) {
-      error->attr_index = (uint32_t)i;
-      error->target_index = place->place.target;
-    }
+    uvperf__evlist_locate(error, i, at->target->index);
   }
   return first;
 }
 
-static int switch_part(uvperf__evlist_t *evlist, size_t first, size_t nr,
-                       enum part part, unsigned long request,
-                       uvperf_error_t *error) {
-  evlist_target_t *target;
-  size_t i, place;
-  int failed = 0;
-  int rc;
-
-  for (i = first; i < first + nr; i++) {
-    target = evlist->targets[i];
-    for (place = 0; place < target->nr_places; place++) {
-      rc = switch_place(evlist, &target->places[place], part, target->on_exec,
-                        request, failed == 0 ? error : NULL);
-      if (failed == 0)
-        failed = rc;
-    }
-  }
-  return failed;
-}
-
-static int has_early(const uvperf__evlist_t *evlist) {
-  return evlist->attrs[evlist->order[0]].is_early;
-}
-
 /* At all places, dummies are enabled before the other events and disabled after
  * them, because a task can move from one CPU to another meanwhile. */
-int uvperf__evlist_switch(uvperf__evlist_t *evlist, size_t first, size_t nr,
+int uvperf__evlist_switch(const uvperf__evlist_t *evlist, evlist_at_t places,
                           int enable, uvperf_error_t *error) {
-  int early = 0;
-  int late = 0;
+  int has_early = evlist->attrs->at[evlist->attrs->order[0]].is_early;
+  int first = 0;
+  int pass, is_early, rc;
+  evlist_at_t at;
 
-  if (enable && has_early(evlist))
-    early = switch_part(evlist, first, nr, PART_EARLY, PERF_EVENT_IOC_ENABLE,
-                        error);
-  late = switch_part(evlist, first, nr, PART_LATE,
-                     enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE,
-                     early == 0 ? error : NULL);
-  if (early != 0)
-    return early;
-  if (!enable && has_early(evlist))
-    early = switch_part(evlist, first, nr, PART_EARLY, PERF_EVENT_IOC_DISABLE,
-                        late == 0 ? error : NULL);
-  return late != 0 ? late : early;
-}
-
-int uvperf__evlist_enable_next(uvperf__evlist_t *evlist,
-                               evlist_cursor_t *cursor, uvperf_error_t *error) {
-  const evlist_target_t *target = evlist->targets[cursor->target];
-  evlist_place_t *place = &target->places[cursor->place++];
-
-  if (cursor->place == target->nr_places) {
-    cursor->place = 0;
-    cursor->target++;
+  for (pass = 0; pass < 2; pass++) {
+    is_early = pass == !enable;
+    if (is_early && !has_early)
+      continue;
+    at = places;
+    while (uvperf__evlist_walk_next(&at)) {
+      rc = uvperf__evlist_switch_part(evlist, &at, is_early, enable,
+                                      first == 0 ? error : NULL);
+      if (first == 0)
+        first = rc;
+    }
   }
-  return switch_place(evlist, place, cursor->at == 0 ? PART_EARLY : PART_LATE,
-                      target->on_exec, PERF_EVENT_IOC_ENABLE, error);
-}
-
-int uvperf__evlist_switch_place(uvperf__evlist_t *evlist,
-                                const evlist_target_t *target,
-                                evlist_place_t *place, int enable,
-                                uvperf_error_t *error) {
-  unsigned long request =
-      enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
-  int early = switch_place(evlist, place, enable ? PART_EARLY : PART_LATE,
-                           target->on_exec, request, error);
-  int late = switch_place(evlist, place, enable ? PART_LATE : PART_EARLY,
-                          target->on_exec, request, early == 0 ? error : NULL);
-
-  return early != 0 ? early : late;
+  return first;
 }
 
 int uvperf__evlist_enable(uvperf__evlist_t *evlist, uvperf_error_t *error) {
@@ -145,12 +91,12 @@ int uvperf__evlist_enable(uvperf__evlist_t *evlist, uvperf_error_t *error) {
   if (rc != 0)
     return rc;
   evlist->is_enabled = 1;
-  return uvperf__evlist_switch(evlist, 0, evlist->nr_targets, 1, error);
+  return uvperf__evlist_switch(evlist, uvperf__evlist_walk(evlist), 1, error);
 }
 
 int uvperf__evlist_stop(uvperf__evlist_t *evlist, uvperf_error_t *error) {
   evlist->is_enabled = 0;
-  return uvperf__evlist_switch(evlist, 0, evlist->nr_targets, 0, error);
+  return uvperf__evlist_switch(evlist, uvperf__evlist_walk(evlist), 0, error);
 }
 
 int uvperf__evlist_disable(uvperf__evlist_t *evlist, uvperf_error_t *error) {
@@ -159,257 +105,38 @@ int uvperf__evlist_disable(uvperf__evlist_t *evlist, uvperf_error_t *error) {
   return rc != 0 ? rc : uvperf__evlist_stop(evlist, error);
 }
 
-/* -- one attr at all places ------------------------------------------------ */
+/* -- programs -------------------------------------------------------------- */
 
-static int is_attached(const uvperf__evlist_t *evlist, size_t attr) {
-  const evlist_target_t *target;
-  size_t i, place;
+static int program_is_attached(const uvperf__evlist_t *evlist, size_t attr) {
+  evlist_at_t at = uvperf__evlist_walk(evlist);
 
-  for (i = 0; i < evlist->nr_targets; i++) {
-    target = evlist->targets[i];
-    for (place = 0; place < target->nr_places; place++)
-      if (target->places[place].events[attr].has_bpf)
-        return 1;
-  }
+  while (uvperf__evlist_walk_next(&at))
+    if (at.place->events[attr].has_bpf)
+      return 1;
   return 0;
 }
 
 /* A tracepoint's program runs for every event of the tracepoint, at all places.
  * So it is attached only once: bpf_prog_array_copy in kernel/bpf/core.c refuses
  * a second time. For other attrs the program is attached to each event. */
-static int attach(uvperf__evlist_t *evlist, size_t attr,
-                  evlist_event_t *event) {
-  const evlist_attr_t *own = &evlist->attrs[attr];
+static int program_attach(const uvperf__evlist_t *evlist, size_t attr,
+                          evlist_event_t *event) {
+  const evlist_attr_t *own = &evlist->attrs->at[attr];
   int link;
   int rc = uvperf__ioctl_bpf(event->fd, own->bpf_fd, own->bpf_cookie,
-                             &evlist->has_no_links, &link);
+                             &evlist->opening->has_no_links, &link);
 
   if (rc == 0) {
     event->has_bpf = 1;
     event->bpf_link = link;
-  } else if (rc != -EEXIST || own->attr->type != PERF_TYPE_TRACEPOINT ||
-             !is_attached(evlist, attr)) {
-    return rc;
-  }
-  return 0;
-}
-
-/* A filter, a period or a program for each event of an attr. */
-typedef struct setting_s {
-  uvperf__evlist_t *evlist;
-  size_t attr;
-  uvperf__control_t control;
-} setting_t;
-
-/* Checks that the attr exists, and puts it into setting->control. */
-static int check(setting_t *setting, uvperf_error_t *error) {
-  const uvperf__evlist_t *evlist = setting->evlist;
-  int rc = uvperf__evlist_check_attr(evlist, setting->attr, error);
-
-  if (rc != 0)
-    return rc;
-  setting->control.attr = evlist->attrs[setting->attr].attr;
-  return 0;
-}
-
-static int refuse(const setting_t *setting, int code, uint32_t target,
-                  uvperf_error_t *error) {
-  uvperf__explain_control(error, code, setting->evlist->root,
-                          &setting->control);
-  if (error != NULL) {
-    error->attr_index = (uint32_t)setting->attr;
-    error->target_index = target;
-  }
-  return code;
-}
-
-static int apply(const setting_t *setting, evlist_event_t *event) {
-  const uvperf__control_t *control = &setting->control;
-
-  if (control->request == PERF_EVENT_IOC_SET_FILTER)
-    return uvperf__ioctl_filter(event->fd, control->attr, control->filter);
-  if (control->request == PERF_EVENT_IOC_PERIOD)
-    return uvperf__ioctl_period(event->fd, control->attr, control->value);
-  return attach(setting->evlist, setting->attr, event);
-}
-
-/* Goes on after a failure and returns the first failure. *nr_taken is the
- * number of events that accepted the setting. */
-static int apply_to_all(const setting_t *setting, size_t *nr_taken,
-                        uvperf_error_t *error) {
-  const uvperf__evlist_t *evlist = setting->evlist;
-  const evlist_target_t *target;
-  evlist_event_t *event;
-  size_t i, place;
-  int first = 0;
-  int rc;
-
-  *nr_taken = 0;
-  for (i = 0; i < evlist->nr_targets; i++) {
-    target = evlist->targets[i];
-    for (place = 0; place < target->nr_places; place++) {
-      event = &target->places[place].events[setting->attr];
-      if (event->state != COUNTER_OPEN)
-        continue;
-      rc = apply(setting, event);
-      if (rc == 0)
-        ++*nr_taken;
-      else if (first == 0)
-        first = refuse(setting, rc, target->index, error);
-    }
-  }
-  return first;
-}
-
-static int set_filter(uvperf__evlist_t *evlist, size_t attr, const char *filter,
-                      uvperf_error_t *error) {
-  setting_t setting = {
-      .evlist = evlist,
-      .attr = attr,
-      .control = {.request = PERF_EVENT_IOC_SET_FILTER, .filter = filter}};
-  evlist_attr_t *own;
-  size_t nr_taken;
-  char *copy;
-  int rc = check(&setting, error);
-
-  if (rc != 0)
-    return rc;
-  own = &evlist->attrs[attr];
-  copy = uvperf__evlist_copy_text(filter);
-  if (copy == NULL)
-    return uvperf__error_shortage(error, -ENOMEM, "cannot copy the filter");
-  rc = apply_to_all(&setting, &nr_taken, error);
-  if (nr_taken != 0 || own->nr_open == 0) {
-    uvperf__free(own->filter);
-    own->filter = copy;
-  } else {
-    uvperf__free(copy);
+  } else if (rc == -EEXIST && own->attr->type == PERF_TYPE_TRACEPOINT &&
+             program_is_attached(evlist, attr)) {
+    rc = 0;
   }
   return rc;
 }
 
-int uvperf__evlist_set_filter(uvperf__evlist_t *evlist, size_t attr,
-                              const char *filter, uvperf_error_t *error) {
-  int rc = set_filter(evlist, attr, filter, error);
-  size_t at = attr;
-
-  while (rc == 0 && (at = uvperf__evlist_next_part(evlist, attr, at)) != 0)
-    rc = set_filter(evlist, at, filter, error);
-  return rc;
-}
-
-/* Later places are opened with the new period. */
-static int set_period(uvperf__evlist_t *evlist, size_t attr, uint64_t period,
-                      uvperf_error_t *error) {
-  setting_t setting = {
-      .evlist = evlist,
-      .attr = attr,
-      .control = {.request = PERF_EVENT_IOC_PERIOD, .value = period}};
-  evlist_attr_t *own;
-  size_t nr_taken;
-  int rc = check(&setting, error);
-
-  if (rc != 0)
-    return rc;
-  own = &evlist->attrs[attr];
-  /* The kernel has this rule too. It is checked here because perhaps no event
-   * is open. */
-  if (own->attr->sample_period == 0 || period == 0)
-    return refuse(&setting, -EINVAL, 0, error);
-  rc = apply_to_all(&setting, &nr_taken, error);
-  if (nr_taken != 0 || own->nr_open == 0) {
-    own->attr->sample_period = period;
-    own->asked->sample_period = period;
-  }
-  return rc;
-}
-
-int uvperf__evlist_set_period(uvperf__evlist_t *evlist, size_t attr,
-                              uint64_t period, uvperf_error_t *error) {
-  int rc = set_period(evlist, attr, period, error);
-  size_t at = attr;
-
-  while (rc == 0 && (at = uvperf__evlist_next_part(evlist, attr, at)) != 0)
-    rc = set_period(evlist, at, period, error);
-  return rc;
-}
-
-static int set_bpf(uvperf__evlist_t *evlist, size_t attr, int prog_fd,
-                   uint64_t cookie, uvperf_error_t *error) {
-  setting_t setting = {.evlist = evlist,
-                       .attr = attr,
-                       .control = {.request = PERF_EVENT_IOC_SET_BPF,
-                                   .value = (uint64_t)prog_fd,
-                                   .has_cookie = cookie != 0}};
-  evlist_attr_t *own;
-  size_t nr_taken;
-  int fd;
-  int rc = check(&setting, error);
-
-  if (rc != 0)
-    return rc;
-  own = &evlist->attrs[attr];
-  /* The library must check this itself. For a tracepoint the kernel refuses a
-   * second program only at the place through which the first is attached. */
-  if (own->bpf_fd >= 0 && own->nr_open != 0)
-    return refuse(&setting, -EEXIST, 0, error);
-  fd = uvperf__file_dup(prog_fd);
-  if (uvperf__is_shortage(fd))
-    return uvperf__error_shortage(error, fd,
-                                  "cannot duplicate the program's fd");
-  if (fd < 0)
-    return refuse(&setting, fd, 0, error);
-  if (own->bpf_fd >= 0)
-    uvperf__file_close(own->bpf_fd);
-  own->bpf_fd = fd;
-  own->bpf_cookie = cookie;
-  rc = apply_to_all(&setting, &nr_taken, error);
-  if (nr_taken == 0 && own->nr_open != 0) {
-    uvperf__file_close(fd);
-    own->bpf_fd = -1;
-  }
-  return rc;
-}
-
-int uvperf__evlist_set_bpf(uvperf__evlist_t *evlist, size_t attr, int prog_fd,
-                           uint64_t cookie, uvperf_error_t *error) {
-  int rc = set_bpf(evlist, attr, prog_fd, cookie, error);
-  size_t at = attr;
-
-  while (rc == 0 && (at = uvperf__evlist_next_part(evlist, attr, at)) != 0)
-    rc = set_bpf(evlist, at, prog_fd, cookie, error);
-  return rc;
-}
-
-int uvperf__evlist_query_bpf(const uvperf__evlist_t *evlist, size_t attr,
-                             uint32_t *ids, size_t *nr, uvperf_error_t *error) {
-  uvperf__control_t control = {.request = PERF_EVENT_IOC_QUERY_BPF};
-  const evlist_target_t *target;
-  size_t i, place;
-  int rc = uvperf__evlist_check_attr(evlist, attr, error);
-  int fd = -1;
-
-  if (rc != 0)
-    return rc;
-  for (i = 0; i < evlist->nr_targets && fd < 0; i++) {
-    target = evlist->targets[i];
-    for (place = 0; place < target->nr_places && fd < 0; place++)
-      if (target->places[place].events[attr].state == COUNTER_OPEN)
-        fd = target->places[place].events[attr].fd;
-  }
-  if (fd < 0)
-    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "no event of attr %zu is open", attr);
-  rc = uvperf__ioctl_query_bpf(fd, ids, nr);
-  control.attr = evlist->attrs[attr].attr;
-  control.value = *nr;
-  return rc == 0 ? 0
-                 : uvperf__explain_control(error, rc, evlist->root, &control);
-}
-
-/* -- detaching programs ---------------------------------------------------- */
-
-static int is_linked(const evlist_event_t *event) {
+static int event_is_linked(const evlist_event_t *event) {
   return event->has_bpf && event->bpf_link >= 0;
 }
 
@@ -419,7 +146,7 @@ static int is_linked(const evlist_event_t *event) {
  * because it belongs to the parent. */
 void uvperf__evlist_detach_event(const uvperf__evlist_t *evlist,
                                  evlist_event_t *event) {
-  if (is_linked(event)) {
+  if (event_is_linked(event)) {
     if (uvperf__evlist_check(evlist, NULL) == 0)
       uvperf__sys_ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
     uvperf__sys_close(event->bpf_link);
@@ -428,43 +155,59 @@ void uvperf__evlist_detach_event(const uvperf__evlist_t *evlist,
 }
 
 void uvperf__evlist_detach(uvperf__evlist_t *evlist) {
-  const evlist_target_t *target;
-  evlist_event_t *event;
-  size_t i, at;
+  evlist_at_t at = uvperf__evlist_walk(evlist);
+  size_t i;
 
   if (uvperf__evlist_check(evlist, NULL) != 0)
     return;
-  for (i = 0; i < evlist->nr_targets; i++) {
-    target = evlist->targets[i];
-    for (at = 0; at < target->nr_places * evlist->nr_attrs; at++) {
-      event = &target->events[at];
-      if (!is_linked(event))
+  while (uvperf__evlist_walk_next(&at))
+    for (i = 0; i < evlist->attrs->nr; i++) {
+      if (!event_is_linked(&at.place->events[i]))
         continue;
-      uvperf__sys_close(event->bpf_link);
-      event->has_bpf = 0;
+      uvperf__sys_close(at.place->events[i].bpf_link);
+      at.place->events[i].has_bpf = 0;
+    }
+}
+
+/* The program can be attached again, because the kernel has just detached
+ * it. */
+void uvperf__evlist_reattach(uvperf__evlist_t *evlist) {
+  const evlist_attr_t *attr;
+  evlist_event_t *event;
+  evlist_at_t at;
+  int is_done;
+  size_t i;
+
+  for (i = 0; i < evlist->attrs->nr; i++) {
+    attr = &evlist->attrs->at[i];
+    is_done = attr->bpf_fd < 0 || attr->attr->type != PERF_TYPE_TRACEPOINT ||
+              program_is_attached(evlist, i);
+    at = uvperf__evlist_walk(evlist);
+    while (!is_done && uvperf__evlist_walk_next(&at)) {
+      event = &at.place->events[i];
+      is_done =
+          event->state == COUNTER_OPEN && program_attach(evlist, i, event) == 0;
     }
   }
 }
 
-/* -- later places --------------------------------------------------------- */
-
-int uvperf__evlist_attach(uvperf__evlist_t *evlist, size_t attr,
+int uvperf__evlist_attach(const uvperf__evlist_t *evlist, size_t attr,
                           evlist_event_t *event, uvperf_error_t *error) {
-  const evlist_attr_t *own = &evlist->attrs[attr];
+  const evlist_attr_t *own = &evlist->attrs->at[attr];
   const uvperf__control_t control = {.request = PERF_EVENT_IOC_SET_BPF,
                                      .attr = own->attr,
                                      .value = (uint64_t)own->bpf_fd,
                                      .has_cookie = own->bpf_cookie != 0};
-  int rc = own->bpf_fd < 0 ? 0 : attach(evlist, attr, event);
+  int rc = own->bpf_fd < 0 ? 0 : program_attach(evlist, attr, event);
 
   return rc == 0 ? 0
                  : uvperf__explain_control(error, rc, evlist->root, &control);
 }
 
-int uvperf__evlist_apply_settings(uvperf__evlist_t *evlist, size_t attr,
+int uvperf__evlist_apply_settings(const uvperf__evlist_t *evlist, size_t attr,
                                   evlist_event_t *event,
                                   uvperf_error_t *error) {
-  const evlist_attr_t *own = &evlist->attrs[attr];
+  const evlist_attr_t *own = &evlist->attrs->at[attr];
   const uvperf__control_t control = {.request = PERF_EVENT_IOC_SET_FILTER,
                                      .attr = own->attr,
                                      .filter = own->filter};
@@ -477,31 +220,188 @@ int uvperf__evlist_apply_settings(uvperf__evlist_t *evlist, size_t attr,
   return uvperf__evlist_attach(evlist, attr, event, error);
 }
 
-/* The program can be attached again, because the kernel has just detached
- * it. */
-static void reattach(uvperf__evlist_t *evlist, size_t attr) {
-  const evlist_target_t *target;
-  evlist_event_t *event;
-  size_t i, place;
+/* -- one attr at all places ------------------------------------------------ */
 
-  for (i = 0; i < evlist->nr_targets; i++) {
-    target = evlist->targets[i];
-    for (place = 0; place < target->nr_places; place++) {
-      event = &target->places[place].events[attr];
-      if (event->state == COUNTER_OPEN && attach(evlist, attr, event) == 0)
-        return;
-    }
-  }
+/* A filter, a period or a program for each event of an attr. */
+typedef struct setting_s {
+  uvperf__evlist_t *evlist;
+  size_t attr;
+  uvperf__control_t control;
+  uint64_t cookie; /* of a program */
+} setting_t;
+
+static int setting_refuse(const setting_t *setting, int code, uint32_t target,
+                          uvperf_error_t *error) {
+  uvperf__explain_control(error, code, setting->evlist->root,
+                          &setting->control);
+  uvperf__evlist_locate(error, setting->attr, target);
+  return code;
 }
 
-void uvperf__evlist_reattach(uvperf__evlist_t *evlist) {
-  const evlist_attr_t *attr;
-  size_t i;
+/* Goes on after a failure and returns the first failure. *is_kept is set if
+ * later events get the setting too: an event has accepted it, or none is
+ * open. */
+static int setting_apply(const setting_t *setting, int *is_kept,
+                         uvperf_error_t *error) {
+  const uvperf__control_t *control = &setting->control;
+  evlist_at_t at = uvperf__evlist_walk(setting->evlist);
+  evlist_event_t *event;
+  int first = 0;
+  int rc;
 
-  for (i = 0; i < evlist->nr_attrs; i++) {
-    attr = &evlist->attrs[i];
-    if (attr->bpf_fd >= 0 && attr->attr->type == PERF_TYPE_TRACEPOINT &&
-        !is_attached(evlist, i))
-      reattach(evlist, i);
+  *is_kept = setting->evlist->attrs->at[setting->attr].nr_open == 0;
+  while (uvperf__evlist_walk_next(&at)) {
+    event = &at.place->events[setting->attr];
+    if (event->state != COUNTER_OPEN)
+      continue;
+    if (control->request == PERF_EVENT_IOC_SET_FILTER)
+      rc = uvperf__ioctl_filter(event->fd, control->attr, control->filter);
+    else if (control->request == PERF_EVENT_IOC_PERIOD)
+      rc = uvperf__ioctl_period(event->fd, control->attr, control->value);
+    else
+      rc = program_attach(setting->evlist, setting->attr, event);
+    if (rc == 0)
+      *is_kept = 1;
+    else if (first == 0)
+      first = setting_refuse(setting, rc, at.target->index, error);
   }
+  return first;
+}
+
+static int setting_set_filter(const setting_t *setting, evlist_attr_t *own,
+                              uvperf_error_t *error) {
+  char *copy = uvperf__evlist_copy_text(setting->control.filter);
+  char *unused = copy;
+  int is_kept;
+  int rc;
+
+  if (copy == NULL)
+    return uvperf__error_shortage(error, -ENOMEM, "cannot copy the filter");
+  rc = setting_apply(setting, &is_kept, error);
+  if (is_kept) {
+    unused = own->filter;
+    own->filter = copy;
+  }
+  uvperf__free(unused);
+  return rc;
+}
+
+/* Later places are opened with the new period. */
+static int setting_set_period(const setting_t *setting, evlist_attr_t *own,
+                              uvperf_error_t *error) {
+  uint64_t period = setting->control.value;
+  int is_kept;
+  int rc;
+
+  /* The kernel has this rule too. It is checked here because perhaps no event
+   * is open. */
+  if (own->attr->sample_period == 0 || period == 0)
+    return setting_refuse(setting, -EINVAL, 0, error);
+  rc = setting_apply(setting, &is_kept, error);
+  if (is_kept)
+    own->attr->sample_period = own->asked->sample_period = period;
+  return rc;
+}
+
+static int setting_set_bpf(const setting_t *setting, evlist_attr_t *own,
+                           uvperf_error_t *error) {
+  int is_kept;
+  int fd, rc;
+
+  /* The library must check this itself. For a tracepoint the kernel refuses a
+   * second program only at the place through which the first is attached. */
+  if (own->bpf_fd >= 0 && own->nr_open != 0)
+    return setting_refuse(setting, -EEXIST, 0, error);
+  fd = uvperf__file_dup((int)setting->control.value);
+  if (uvperf__is_shortage(fd))
+    return uvperf__error_shortage(error, fd,
+                                  "cannot duplicate the program's fd");
+  if (fd < 0)
+    return setting_refuse(setting, fd, 0, error);
+  if (own->bpf_fd >= 0)
+    uvperf__file_close(own->bpf_fd);
+  own->bpf_fd = fd;
+  own->bpf_cookie = setting->cookie;
+  rc = setting_apply(setting, &is_kept, error);
+  if (!is_kept) {
+    uvperf__file_close(fd);
+    own->bpf_fd = -1;
+  }
+  return rc;
+}
+
+/* Sets it for all parts of an event. */
+static int setting_set(setting_t *setting,
+                       int (*set)(const setting_t *setting, evlist_attr_t *own,
+                                  uvperf_error_t *error),
+                       uvperf_error_t *error) {
+  const uvperf__evlist_t *evlist = setting->evlist;
+  size_t first = setting->attr;
+  evlist_attr_t *own;
+  int rc = uvperf__evlist_check_attr(evlist, first, error);
+
+  if (rc != 0)
+    return rc;
+  do {
+    own = &evlist->attrs->at[setting->attr];
+    setting->control.attr = own->attr;
+    rc = set(setting, own, error);
+    setting->attr = uvperf__evlist_next_part(evlist, first, setting->attr);
+  } while (rc == 0 && setting->attr != 0);
+  return rc;
+}
+
+int uvperf__evlist_set_filter(uvperf__evlist_t *evlist, size_t attr,
+                              const char *filter, uvperf_error_t *error) {
+  setting_t setting = {
+      .evlist = evlist,
+      .attr = attr,
+      .control = {.request = PERF_EVENT_IOC_SET_FILTER, .filter = filter}};
+
+  return setting_set(&setting, setting_set_filter, error);
+}
+
+int uvperf__evlist_set_period(uvperf__evlist_t *evlist, size_t attr,
+                              uint64_t period, uvperf_error_t *error) {
+  setting_t setting = {
+      .evlist = evlist,
+      .attr = attr,
+      .control = {.request = PERF_EVENT_IOC_PERIOD, .value = period}};
+
+  return setting_set(&setting, setting_set_period, error);
+}
+
+int uvperf__evlist_set_bpf(uvperf__evlist_t *evlist, size_t attr, int prog_fd,
+                           uint64_t cookie, uvperf_error_t *error) {
+  setting_t setting = {.evlist = evlist,
+                       .attr = attr,
+                       .control = {.request = PERF_EVENT_IOC_SET_BPF,
+                                   .value = (uint64_t)prog_fd,
+                                   .has_cookie = cookie != 0},
+                       .cookie = cookie};
+
+  return setting_set(&setting, setting_set_bpf, error);
+}
+
+int uvperf__evlist_query_bpf(const uvperf__evlist_t *evlist, size_t attr,
+                             uint32_t *ids, size_t *nr, uvperf_error_t *error) {
+  uvperf__control_t control = {.request = PERF_EVENT_IOC_QUERY_BPF};
+  evlist_at_t at = uvperf__evlist_walk(evlist);
+  const evlist_event_t *event;
+  int rc = uvperf__evlist_check_attr(evlist, attr, error);
+
+  if (rc != 0)
+    return rc;
+  while (uvperf__evlist_walk_next(&at)) {
+    event = &at.place->events[attr];
+    if (event->state != COUNTER_OPEN)
+      continue;
+    rc = uvperf__ioctl_query_bpf(event->fd, ids, nr);
+    control.attr = evlist->attrs->at[attr].attr;
+    control.value = *nr;
+    return rc == 0 ? 0
+                   : uvperf__explain_control(error, rc, evlist->root, &control);
+  }
+  return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "no event of attr %zu is open", attr);
 }

@@ -2,7 +2,7 @@
 /* For machines with several kinds of cores: finds the CPUs of attrs without a
  * name, and the attrs that are parts of one event. The items of a list already
  * have CPUs and parts if the list's text specifies them. */
-#include "evlist/internal.h"
+#include "evlist/attrs.h"
 
 #include <errno.h>
 
@@ -57,16 +57,16 @@ static int keep_cpus(const uvperf__evlist_t *evlist, evlist_attr_t *own,
  * kind of cores only, and that may be any of them. */
 static int find_core(uvperf__evlist_t *evlist, size_t attr,
                      const uvperf__core_pmus_t *cores, uvperf_error_t *error) {
-  evlist_attr_t *own = &evlist->attrs[attr];
+  evlist_attr_t *own = &evlist->attrs->at[attr];
   uint32_t pmu = pmu_of(own->asked);
   size_t i;
 
   if (pmu == 0)
-    evlist->attr_flags[attr] |= UVPERF__READING_PART_TIME;
+    evlist->attrs->flags[attr] |= UVPERF__READING_PART_TIME;
   for (i = 0; i < cores->nr; i++) {
     if (cores->pmus[i].type != pmu)
       continue;
-    evlist->attr_flags[attr] |= UVPERF__READING_PART_TIME;
+    evlist->attrs->flags[attr] |= UVPERF__READING_PART_TIME;
     return keep_cpus(evlist, own, cores->pmus[i].name, error);
   }
   return 0;
@@ -78,9 +78,9 @@ static int find_cores(uvperf__evlist_t *evlist, uvperf_error_t *error) {
   int rc = 0;
 
   cores.is_read = 0;
-  for (i = 0; i < evlist->nr_attrs && rc == 0; i++) {
-    if (evlist->attrs[i].item.cpus != NULL ||
-        !may_be_of_cores(evlist->attrs[i].asked))
+  for (i = 0; i < evlist->attrs->nr && rc == 0; i++) {
+    if (evlist->attrs->at[i].item.cpus != NULL ||
+        !may_be_of_cores(evlist->attrs->at[i].asked))
       continue;
     if (!cores.is_read)
       rc = uvperf__pmu_cores(evlist->root, &cores);
@@ -102,13 +102,13 @@ static int find_cores(uvperf__evlist_t *evlist, uvperf_error_t *error) {
 static void chain_parts(uvperf__evlist_t *evlist) {
   size_t i, first;
 
-  for (i = evlist->nr_attrs; i-- > 0;) {
-    first = evlist->attrs[i].item.first;
+  for (i = evlist->attrs->nr; i-- > 0;) {
+    first = evlist->attrs->at[i].item.first;
     if (first == i)
       continue;
-    evlist->attr_flags[i] |= UVPERF__READING_PART;
-    evlist->next_parts[i] = evlist->next_parts[first];
-    evlist->next_parts[first] = (uint32_t)i;
+    evlist->attrs->flags[i] |= UVPERF__READING_PART;
+    evlist->attrs->next_parts[i] = evlist->attrs->next_parts[first];
+    evlist->attrs->next_parts[first] = (uint32_t)i;
   }
 }
 

@@ -1,19 +1,49 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes and frees the evlist. Has their getters. */
-#include "evlist/internal.h"
+#include "evlist/opening.h"
+#include "evlist/reading.h"
+#include "evlist/records.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "attr/attr.h"
-#include "sys/fork.h"
 #include "util/alloc.h"
 #include "util/error.h"
 
 /* -- new and free --------------------------------------------------------- */
 
-static int check_options(const uvperf_set_options_t *options,
-                         uvperf_error_t *error) {
+/* The evlist and its parts, in one piece of memory. */
+typedef struct evlist_whole_s {
+  uvperf__evlist_t evlist;
+  evlist_attrs_t attrs;
+  evlist_places_t places;
+  evlist_opening_t opening;
+  evlist_reading_t reading;
+  evlist_records_t records;
+} evlist_whole_t;
+
+uvperf__evlist_t *uvperf__evlist_new_none(void) {
+  evlist_whole_t *whole = uvperf__calloc(1, sizeof(*whole));
+  uvperf__evlist_t *evlist;
+
+  if (whole == NULL)
+    return NULL;
+  evlist = &whole->evlist;
+  evlist->attrs = &whole->attrs;
+  evlist->places = &whole->places;
+  evlist->opening = &whole->opening;
+  evlist->reading = &whole->reading;
+  evlist->records = &whole->records;
+  evlist->process = uvperf__process();
+  evlist->is_none = 1;
+  evlist->opening->opener.calls = &evlist->opening->calls;
+  evlist->records->clockid = -1;
+  return evlist;
+}
+
+static int evlist_check_options(const uvperf_set_options_t *options,
+                                uvperf_error_t *error) {
   if (options->flags &
       ~(UVPERF_SET_STRICT | UVPERF_SET_USER_READ | UVPERF_SET_RECORDS |
         UVPERF_SET_TIME_ORDER | UVPERF_SET_FIXED_CPUS | UVPERF_SET_OVERWRITE |
@@ -24,83 +54,57 @@ static int check_options(const uvperf_set_options_t *options,
   return uvperf__evlist_check_records(options, error);
 }
 
-int uvperf__evlist_begin(const char *root, int is_brief,
-                         uvperf__evlist_t **evlist,
-                         const uvperf_set_options_t *options,
-                         uvperf_error_t *error) {
+/* Makes a list without targets, and begins to add the targets of the options.
+ * Opens nothing, and makes no request to the kernel. */
+static int evlist_begin(const char *root, int is_brief, int is_deferred,
+                        uvperf__evlist_t **evlist,
+                        const uvperf_set_options_t *options,
+                        uvperf__adding_t *adding, uvperf_error_t *error) {
   uvperf__evlist_t *made;
-  int rc = check_options(options, error);
+  int rc = evlist_check_options(options, error);
 
   *evlist = NULL;
   if (rc != 0)
     return rc;
-  made = uvperf__calloc(1, sizeof(*made));
+  made = uvperf__evlist_new_none();
   if (made == NULL)
     return uvperf__error_shortage(error, -ENOMEM, "cannot make the set");
+  made->is_none = 0;
   made->root = root;
-  made->is_brief = is_brief;
   made->flags = options->flags;
-  made->fallbacks = options->fallbacks;
-  made->opener.open = options->open;
-  made->opener.arg = options->open_arg;
-  made->opener.calls = &made->calls;
   made->is_enabled = (options->flags & UVPERF_SET_ENABLED) != 0;
-  made->process = uvperf__process();
-  made->clockid = -1;
-  made->born = uvperf__evlist_now();
-  made->since = made->born;
+  made->opening->is_brief = is_brief;
+  made->opening->fallbacks = options->fallbacks;
+  made->opening->opener.open = options->open;
+  made->opening->opener.arg = options->open_arg;
+  made->reading->born = made->reading->since = uvperf__evlist_now();
   rc = uvperf__evlist_copy_attrs(made, options, error);
   if (rc == 0)
     rc = uvperf__evlist_begin_records(made, options, error);
-  if (rc != 0) {
+  if (rc == 0)
+    rc = uvperf__adding_begin(adding, made, options->targets,
+                              options->nr_targets, is_deferred, error);
+  if (rc == 0)
+    *evlist = made;
+  else
     uvperf__evlist_free(made);
-    return rc;
-  }
-  *evlist = made;
-  return 0;
+  return rc;
 }
 
 int uvperf__evlist_make(const char *root, int is_brief,
                         uvperf__evlist_t **evlist,
                         const uvperf_set_options_t *options,
                         uvperf_error_t *error) {
-  int rc = uvperf__evlist_begin(root, is_brief, evlist, options, error);
+  uvperf__adding_t adding;
+  int rc = evlist_begin(root, is_brief, 0, evlist, options, &adding, error);
 
-  if (rc != 0)
-    return rc;
-  rc = uvperf__evlist_add_targets(*evlist, options->targets,
-                                  options->nr_targets, error);
+  if (rc == 0)
+    rc = uvperf__adding_run(&adding, error);
   if (rc != 0) {
     uvperf__evlist_free(*evlist);
     *evlist = NULL;
   }
   return rc;
-}
-
-int uvperf__evlist_new_adding(uvperf__evlist_t **evlist,
-                              const uvperf_set_options_t *options,
-                              uvperf__adding_t *adding, uvperf_error_t *error) {
-  int rc = uvperf__evlist_begin("", 0, evlist, options, error);
-
-  if (rc != 0)
-    return rc;
-  rc = uvperf__adding_begin(adding, *evlist, options->targets,
-                            options->nr_targets, 1, error);
-  if (rc != 0) {
-    uvperf__evlist_free(*evlist);
-    *evlist = NULL;
-  }
-  return rc;
-}
-
-uvperf__evlist_t *uvperf__evlist_new_none(void) {
-  uvperf__evlist_t *made = uvperf__calloc(1, sizeof(*made));
-
-  if (made != NULL) {
-    made->process = uvperf__process();
-    made->is_none = 1;
-  }
-  return made;
 }
 
 int uvperf__evlist_new(uvperf__evlist_t **evlist,
@@ -109,24 +113,24 @@ int uvperf__evlist_new(uvperf__evlist_t **evlist,
   return uvperf__evlist_make("", 0, evlist, options, error);
 }
 
-int uvperf__evlist_new_brief(uvperf__evlist_t **evlist,
-                             const uvperf_set_options_t *options,
-                             uvperf_error_t *error) {
-  return uvperf__evlist_make("", 1, evlist, options, error);
+int uvperf__evlist_new_adding(uvperf__evlist_t **evlist,
+                              const uvperf_set_options_t *options,
+                              uvperf__adding_t *adding, uvperf_error_t *error) {
+  return evlist_begin("", 0, 1, evlist, options, adding, error);
 }
 
 int uvperf__evlist_close_slowly(const uvperf__evlist_t *evlist, size_t nr) {
   size_t i;
 
-  for (i = 0; i < evlist->nr_attrs && nr != 0; i++)
-    if (uvperf__attr_closes_slowly(evlist->attrs[i].attr))
+  for (i = 0; i < evlist->attrs->nr && nr != 0; i++)
+    if (uvperf__attr_closes_slowly(evlist->attrs->at[i].attr))
       return 1;
   return nr >= UVPERF__MANY_EVENTS;
 }
 
 void uvperf__evlist_put_aside(uvperf__evlist_t *evlist,
                               uvperf__leftovers_t *leftovers) {
-  evlist->leftovers = leftovers;
+  evlist->opening->leftovers = leftovers;
   if (leftovers != NULL)
     leftovers->are_enabled = 1;
 }
@@ -138,14 +142,14 @@ void uvperf__evlist_give_up(uvperf__evlist_t *evlist,
   size_t i;
 
   if (uvperf__evlist_check(evlist, NULL) != 0 ||
-      !uvperf__evlist_close_slowly(evlist, evlist->nr_open))
+      !uvperf__evlist_close_slowly(evlist, evlist->places->nr_open))
     return;
   uvperf__evlist_put_aside(evlist, leftovers);
-  for (i = 0; i < evlist->nr_targets; i++)
-    uvperf__evlist_close_events(evlist, evlist->targets[i]);
-  if (evlist->rings != NULL)
-    uvperf__cpu_rings_give_up(evlist->rings, leftovers);
-  evlist->leftovers = NULL;
+  for (i = 0; i < evlist->places->nr_targets; i++)
+    uvperf__evlist_close_events(evlist, evlist->places->targets[i]);
+  if (evlist->records->rings != NULL)
+    uvperf__cpu_rings_give_up(evlist->records->rings, leftovers);
+  evlist->opening->leftovers = NULL;
 }
 
 void uvperf__evlist_free(uvperf__evlist_t *evlist) {
@@ -153,12 +157,12 @@ void uvperf__evlist_free(uvperf__evlist_t *evlist) {
 
   if (evlist == NULL)
     return;
-  for (i = 0; i < evlist->nr_targets; i++)
-    uvperf__evlist_close(evlist, evlist->targets[i]);
+  for (i = 0; i < evlist->places->nr_targets; i++)
+    uvperf__evlist_close(evlist, evlist->places->targets[i]);
   uvperf__evlist_end_records(evlist);
   uvperf__evlist_free_attrs(evlist);
-  uvperf__free(evlist->targets);
-  uvperf__free(evlist->failures);
+  uvperf__free(evlist->places->targets);
+  uvperf__free(evlist->places->failures);
   uvperf__free(evlist);
 }
 
@@ -166,28 +170,28 @@ void uvperf__evlist_free(uvperf__evlist_t *evlist) {
 
 const uvperf_set_failure_t *
 uvperf__evlist_failures(const uvperf__evlist_t *evlist, size_t *nr) {
-  *nr = evlist->nr_failures;
-  return evlist->nr_failures == 0 ? NULL : evlist->failures;
+  *nr = evlist->places->nr_failures;
+  return evlist->places->nr_failures == 0 ? NULL : evlist->places->failures;
 }
 
 size_t uvperf__evlist_nr_attrs(const uvperf__evlist_t *evlist) {
-  return evlist->nr_attrs;
+  return evlist->attrs->nr;
 }
 
 size_t uvperf__evlist_nr_whole(const uvperf__evlist_t *evlist) {
-  size_t nr = evlist->nr_attrs;
+  size_t nr = evlist->attrs->nr;
 
-  while (nr > 0 && evlist->attrs[nr - 1].item.first != nr - 1)
+  while (nr > 0 && evlist->attrs->at[nr - 1].item.first != nr - 1)
     nr--;
   return nr;
 }
 
 size_t uvperf__evlist_nr_open(const uvperf__evlist_t *evlist) {
-  return evlist->nr_open;
+  return evlist->places->nr_open;
 }
 
 uvperf__calls_t *uvperf__evlist_calls(uvperf__evlist_t *evlist) {
-  return &evlist->calls;
+  return &evlist->opening->calls;
 }
 
 int uvperf__evlist_is_enabled(const uvperf__evlist_t *evlist) {
@@ -196,43 +200,32 @@ int uvperf__evlist_is_enabled(const uvperf__evlist_t *evlist) {
 
 const uvperf_change_t *uvperf__evlist_changes(const uvperf__evlist_t *evlist,
                                               size_t attr, size_t *nr) {
-  if (attr >= evlist->nr_attrs) {
+  if (attr >= evlist->attrs->nr) {
     *nr = 0;
     return NULL;
   }
-  *nr = evlist->attrs[attr].nr_changes;
-  return evlist->attrs[attr].changes;
+  *nr = evlist->attrs->at[attr].nr_changes;
+  return evlist->attrs->at[attr].changes;
 }
 
-/* Returns the target's place with this serial, or NULL. Serials ascend. */
-static const evlist_place_t *find_place(const evlist_target_t *target,
-                                        uint64_t serial) {
-  size_t first = 0;
-  size_t end = target->nr_places;
-  size_t middle;
-
-  while (first < end) {
-    middle = first + (end - first) / 2;
-    if (target->places[middle].place.serial < serial)
-      first = middle + 1;
-    else
-      end = middle;
-  }
-  return first < target->nr_places &&
-                 target->places[first].place.serial == serial
-             ? &target->places[first]
-             : NULL;
-}
-
+/* The serials of a target's places ascend. */
 int uvperf__evlist_fd(const uvperf__evlist_t *evlist, size_t attr,
                       uint64_t serial) {
-  const evlist_place_t *place;
-  size_t i;
+  size_t i, first, end, middle;
+  const evlist_target_t *target;
 
-  for (i = 0; attr < evlist->nr_attrs && i < evlist->nr_targets; i++) {
-    place = find_place(evlist->targets[i], serial);
-    if (place != NULL)
-      return place->events[attr].fd;
+  for (i = 0; attr < evlist->attrs->nr && i < evlist->places->nr_targets; i++) {
+    target = evlist->places->targets[i];
+    for (first = 0, end = target->nr_places; first < end;) {
+      middle = first + (end - first) / 2;
+      if (target->places[middle].place.serial < serial)
+        first = middle + 1;
+      else
+        end = middle;
+    }
+    if (first < target->nr_places &&
+        target->places[first].place.serial == serial)
+      return target->places[first].events[attr].fd;
   }
   return -1;
 }

@@ -36,12 +36,14 @@ int uvperf__evlist_new(uvperf__evlist_t **evlist,
                        const uvperf_set_options_t *options,
                        uvperf_error_t *error);
 
-/* Does the same for events of the calling thread that only this thread reads,
- * before it does anything else. Does not look up the data for detecting the end
- * of a task, because that takes longer than all other steps. */
-int uvperf__evlist_new_brief(uvperf__evlist_t **evlist,
-                             const uvperf_set_options_t *options,
-                             uvperf_error_t *error);
+/* The same, with the system's files under `root`, which must stay valid.
+ * `is_brief` is for events of the calling thread that only this thread reads,
+ * before it does anything else. The data for detecting the end of a task is
+ * then not looked up, because that takes longer than all other steps. */
+int uvperf__evlist_make(const char *root, int is_brief,
+                        uvperf__evlist_t **evlist,
+                        const uvperf_set_options_t *options,
+                        uvperf_error_t *error);
 
 /* Whether the events of any of these targets belong to CPUs, in a set without
  * rings. */
@@ -134,6 +136,9 @@ int uvperf__adding_step(uvperf__adding_t *adding, int is_cancelled);
  * began it. Returns 0, or a code and the error, as uvperf__evlist_new
  * does. */
 int uvperf__adding_end(uvperf__adding_t *adding, uvperf_error_t *error);
+
+/* Makes all steps, and ends the adding. */
+int uvperf__adding_run(uvperf__adding_t *adding, uvperf_error_t *error);
 
 /* Makes a list with the attrs of `joined`, which can be used meanwhile.
  * `adding` will add the target, whose index is `adding->index`. Returns 0, or a

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Keeps the failures to open events, for each attr and place. Chooses the most
  * specific failure if no event could be opened. */
-#include "evlist/internal.h"
+#include "evlist/attrs.h"
+#include "evlist/places.h"
 
 #include <errno.h>
 #include <string.h>
@@ -12,29 +13,24 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Whether the failure belongs to a later attr at the same place. */
-static int is_after(const uvperf_set_failure_t *failure,
-                    const uvperf_place_t *place, uint32_t attr) {
-  return failure->error.target_index == place->target &&
-         failure->pid == place->pid && failure->cpu == place->cpu &&
-         failure->error.attr_index > attr;
-}
-
 int uvperf__evlist_fail(uvperf__evlist_t *evlist, const uvperf_place_t *place,
                         size_t attr, const uvperf_error_t *why,
                         uvperf_error_t *error) {
   uvperf_set_failure_t *failures =
-      uvperf__grow(evlist->failures, evlist->nr_failures,
-                   &evlist->room_failures, 8, sizeof(failures[0]));
+      uvperf__grow(evlist->places->failures, evlist->places->nr_failures,
+                   &evlist->places->room_failures, 8, sizeof(failures[0]));
   uvperf_set_failure_t *failure;
 
   if (failures == NULL)
     return uvperf__error_shortage(error, -ENOMEM, "cannot save a failure");
-  evlist->failures = failures;
-  failure = &failures[evlist->nr_failures++];
+  evlist->places->failures = failures;
+  failure = &failures[evlist->places->nr_failures++];
   /* The failure goes before the failures of later attrs: a group that is opened
    * again can fail after these. */
-  for (; failure != failures && is_after(&failure[-1], place, (uint32_t)attr);
+  for (;
+       failure != failures && failure[-1].error.target_index == place->target &&
+       failure[-1].pid == place->pid && failure[-1].cpu == place->cpu &&
+       failure[-1].error.attr_index > attr;
        failure--)
     *failure = failure[-1];
   memset(failure, 0, sizeof(*failure));
@@ -49,45 +45,45 @@ int uvperf__evlist_fail(uvperf__evlist_t *evlist, const uvperf_place_t *place,
 /* Removes the failures of a target that match the place and the attr. A NULL
  * place matches all places, pid 0 in the place matches all pids, and SIZE_MAX
  * matches all attrs. */
-static void forget(uvperf__evlist_t *evlist, uint32_t target,
-                   const uvperf_place_t *place, size_t attr) {
+static void failures_forget(uvperf__evlist_t *evlist, uint32_t target,
+                            const uvperf_place_t *place, size_t attr) {
   const uvperf_set_failure_t *failure;
   size_t kept = 0;
   size_t i;
 
-  for (i = 0; i < evlist->nr_failures; i++) {
-    failure = &evlist->failures[i];
+  for (i = 0; i < evlist->places->nr_failures; i++) {
+    failure = &evlist->places->failures[i];
     if (failure->error.target_index != target ||
         (place != NULL && failure->cpu != place->cpu) ||
         (place != NULL && place->pid != 0 && failure->pid != place->pid) ||
         (attr != SIZE_MAX && failure->error.attr_index != attr))
-      evlist->failures[kept++] = *failure;
+      evlist->places->failures[kept++] = *failure;
   }
-  evlist->nr_failures = kept;
+  evlist->places->nr_failures = kept;
 }
 
 void uvperf__evlist_forget(uvperf__evlist_t *evlist, uint32_t target) {
-  forget(evlist, target, NULL, SIZE_MAX);
+  failures_forget(evlist, target, NULL, SIZE_MAX);
 }
 
 void uvperf__evlist_forget_place(uvperf__evlist_t *evlist,
                                  const uvperf_place_t *place) {
-  forget(evlist, place->target, place, SIZE_MAX);
+  failures_forget(evlist, place->target, place, SIZE_MAX);
 }
 
 void uvperf__evlist_forget_misfit(uvperf__evlist_t *evlist, uint32_t target,
                                   size_t attr) {
   const uvperf_place_t none = {.cpu = -1};
 
-  forget(evlist, target, &none, attr);
+  failures_forget(evlist, target, &none, attr);
 }
 
 /* -- ordering -------------------------------------------------------------- */
 
 /* Returns the position of a failure's place in its target. A failure that
  * belongs to no place comes first. */
-static size_t rank_of_place(const evlist_target_t *target,
-                            const uvperf_set_failure_t *failure) {
+static size_t failure_rank_of_place(const evlist_target_t *target,
+                                    const uvperf_set_failure_t *failure) {
   const uvperf_place_t *place;
   size_t i;
 
@@ -99,39 +95,32 @@ static size_t rank_of_place(const evlist_target_t *target,
   return 0;
 }
 
-static const evlist_target_t *find_target(const uvperf__evlist_t *evlist,
-                                          uint32_t index) {
-  size_t i = 0;
-
-  while (evlist->targets[i]->index != index)
-    i++;
-  return evlist->targets[i];
-}
-
-static int belongs_before(const uvperf__evlist_t *evlist,
-                          const uvperf_set_failure_t *a,
-                          const uvperf_set_failure_t *b) {
+static int failure_is_before(const uvperf__evlist_t *evlist,
+                             const uvperf_set_failure_t *a,
+                             const uvperf_set_failure_t *b) {
   const evlist_target_t *target;
   size_t rank_a, rank_b;
 
   if (a->error.target_index != b->error.target_index)
     return a->error.target_index < b->error.target_index;
-  target = find_target(evlist, a->error.target_index);
-  rank_a = rank_of_place(target, a);
-  rank_b = rank_of_place(target, b);
+  target =
+      evlist->places
+          ->targets[uvperf__evlist_position(evlist, a->error.target_index)];
+  rank_a = failure_rank_of_place(target, a);
+  rank_b = failure_rank_of_place(target, b);
   return rank_a != rank_b ? rank_a < rank_b
                           : a->error.attr_index < b->error.attr_index;
 }
 
 void uvperf__evlist_order_failures(uvperf__evlist_t *evlist) {
-  uvperf_set_failure_t *failures = evlist->failures;
+  uvperf_set_failure_t *failures = evlist->places->failures;
   uvperf_set_failure_t failure;
   size_t i, to;
 
-  for (i = 1; i < evlist->nr_failures; i++) {
+  for (i = 1; i < evlist->places->nr_failures; i++) {
     failure = failures[i];
-    for (to = i; to > 0 && belongs_before(evlist, &failure, &failures[to - 1]);
-         to--)
+    for (to = i;
+         to > 0 && failure_is_before(evlist, &failure, &failures[to - 1]); to--)
       failures[to] = failures[to - 1];
     failures[to] = failure;
   }
@@ -167,7 +156,7 @@ static const int causes[] = {
     UVPERF_CAUSE_NO_TASK,
 };
 
-static size_t rank_of(int cause) {
+static size_t cause_rank(int cause) {
   size_t rank = 0;
 
   while (rank < COUNT_OF(causes) && causes[rank] != cause)
@@ -177,57 +166,43 @@ static size_t rank_of(int cause) {
 
 int uvperf__evlist_choose_failure(const uvperf__evlist_t *evlist, size_t first,
                                   uvperf_error_t *error) {
-  const uvperf_set_failure_t *failures = evlist->failures;
+  const uvperf_set_failure_t *failures = evlist->places->failures;
   size_t most = first;
   size_t i;
 
-  for (i = first + 1; i < evlist->nr_failures; i++)
-    if (rank_of(failures[i].error.cause) < rank_of(failures[most].error.cause))
+  for (i = first + 1; i < evlist->places->nr_failures; i++)
+    if (cause_rank(failures[i].error.cause) <
+        cause_rank(failures[most].error.cause))
       most = i;
   if (error != NULL)
     *error = failures[most].error;
   return failures[most].error.code;
 }
 
-static int is_writer(const uvperf__evlist_t *evlist, size_t attr) {
-  return uvperf__attr_writes_records(evlist->attrs[attr].attr);
-}
-
-static int has_open_writer(const uvperf__evlist_t *evlist,
-                           const evlist_target_t *target) {
-  size_t place, attr;
-
-  for (place = 0; place < target->nr_places; place++)
-    for (attr = 0; attr < evlist->nr_attrs; attr++)
-      if (uvperf__evlist_writes(&target->places[place].events[attr]))
-        return 1;
-  return 0;
-}
-
-/* Whether the event will be opened when its CPU comes online. */
-static int can_come(const uvperf__evlist_t *evlist,
-                    const uvperf_set_failure_t *failure) {
-  return !(evlist->flags & UVPERF_SET_FIXED_CPUS) &&
-         failure->error.cause == UVPERF_CAUSE_NO_CPU;
-}
-
+/* A failure of an event that will be opened when its CPU comes online is not
+ * final. */
 int uvperf__evlist_check_writers(const uvperf__evlist_t *evlist,
                                  uvperf_error_t *error) {
-  const uvperf_set_failure_t *failures = evlist->failures;
-  size_t nr = evlist->nr_failures;
+  const evlist_places_t *places = evlist->places;
+  evlist_at_t at = uvperf__evlist_walk(evlist);
   const uvperf_error_t *first = NULL;
+  const uvperf_error_t *failure;
   size_t i;
 
-  for (i = 0; i < evlist->nr_targets; i++)
-    if (has_open_writer(evlist, evlist->targets[i]))
-      return 0;
-  for (i = 0; i < nr; i++) {
-    if (!is_writer(evlist, failures[i].error.attr_index))
+  while (uvperf__evlist_walk_next(&at))
+    for (i = 0; i < evlist->attrs->nr; i++)
+      if (uvperf__evlist_writes(&at.place->events[i]))
+        return 0;
+  for (i = 0; i < places->nr_failures; i++) {
+    failure = &places->failures[i].error;
+    if (!uvperf__attr_writes_records(
+            evlist->attrs->at[failure->attr_index].attr))
       continue;
-    if (can_come(evlist, &failures[i]))
+    if (!(evlist->flags & UVPERF_SET_FIXED_CPUS) &&
+        failure->cause == UVPERF_CAUSE_NO_CPU)
       return 0;
     if (first == NULL)
-      first = &failures[i].error;
+      first = failure;
   }
   if (first == NULL)
     return 0;

@@ -13,7 +13,8 @@
  * event are kept. A probe polls one fd for each live target, and many fds with
  * one poll(2). For each event that has hung up since the last probe, it polls
  * one more event. */
-#include "evlist/internal.h"
+#include "evlist/attrs.h"
+#include "evlist/places.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -24,44 +25,43 @@
 /* The most fds of one poll(2). */
 #define MOST_FDS 64
 
-static int is_task_gone(const uvperf__evlist_t *evlist,
+static int task_is_gone(const uvperf__evlist_t *evlist,
                         const evlist_place_t *place) {
   return place->is_gone || uvperf__task_is_gone(evlist->root, place->place.pid,
                                                 place->start) == 1;
 }
 
-/* -- by POLLHUP ------------------------------------------------------------ */
-
 /* POLLERR alone does not mean that the task is gone. It means an event in error
  * state, whose task may be alive, or an event whose PMU was unregistered, which
  * never hangs up (PERF_EVENT_STATE_REVOKED, Linux 6.15). An event that cannot
  * be polled is assumed to be alive. */
-static int has_hung_up(const uvperf__evlist_t *evlist,
-                       const evlist_place_t *place,
-                       const evlist_event_t *event) {
+static int event_has_hung_up(const uvperf__evlist_t *evlist,
+                             const evlist_place_t *place,
+                             const evlist_event_t *event) {
   int revents = uvperf__sys_poll(event->fd, 0);
 
   if (revents < 0)
     return 0;
   if (revents & POLLHUP)
     return 1;
-  return (revents & POLLERR) != 0 && is_task_gone(evlist, place);
+  return (revents & POLLERR) != 0 && task_is_gone(evlist, place);
 }
 
 /* Moves on to the next event that is alive. Returns 1, or 0 if all events have
  * hung up. */
-static int find_alive(const uvperf__evlist_t *evlist, evlist_target_t *target) {
+static int target_find_alive(const uvperf__evlist_t *evlist,
+                             evlist_target_t *target) {
   const evlist_place_t *place;
   const evlist_event_t *event;
 
   for (; target->alive_place < target->nr_places; target->alive_place++) {
     place = &target->places[target->alive_place];
-    for (; target->alive_attr < evlist->nr_attrs; target->alive_attr++) {
+    for (; target->alive_attr < evlist->attrs->nr; target->alive_attr++) {
       event = &place->events[target->alive_attr];
       if (!uvperf__evlist_writes(event))
         continue;
       target->has_writer = 1;
-      if (!has_hung_up(evlist, place, event))
+      if (!event_has_hung_up(evlist, place, event))
         return 1;
     }
     target->alive_attr = 0;
@@ -69,41 +69,34 @@ static int find_alive(const uvperf__evlist_t *evlist, evlist_target_t *target) {
   return 0;
 }
 
-/* -- by /proc ------------------------------------------------------------- */
-
-/* Whether the task had ended before its events could be opened. Another task
- * may have its id by now. */
-static int was_never_there(const uvperf__evlist_t *evlist,
-                           const evlist_place_t *place) {
-  size_t i;
-
-  for (i = 0; i < evlist->nr_attrs; i++)
-    if (place->events[i].state == COUNTER_FAILED &&
-        place->events[i].code == -ESRCH)
-      return 1;
-  return 0;
-}
-
-static int find_task(const uvperf__evlist_t *evlist, evlist_target_t *target) {
+/* Does the same with tasks, by /proc. A task is skipped if it had ended before
+ * its events could be opened: another task may have its id by now. */
+static int target_find_task(const uvperf__evlist_t *evlist,
+                            evlist_target_t *target) {
   const evlist_place_t *place;
+  size_t i;
 
   for (; target->alive_task < target->nr_places; target->alive_task++) {
     place = &target->places[target->alive_task];
     /* A task has a place for each CPU, and these places follow one another. */
     if (target->alive_task > 0 && place[-1].place.pid == place->place.pid)
       continue;
-    if (!was_never_there(evlist, place) && !is_task_gone(evlist, place))
+    i = 0;
+    while (i < evlist->attrs->nr && (place->events[i].state != COUNTER_FAILED ||
+                                     place->events[i].code != -ESRCH))
+      i++;
+    if (i == evlist->attrs->nr && !task_is_gone(evlist, place))
       return 1;
   }
   return 0;
 }
 
-/* -- targets -------------------------------------------------------------- */
-
-static int is_gone(const uvperf__evlist_t *evlist, evlist_target_t *target) {
-  if (find_alive(evlist, target))
-    return 0;
-  return target->has_writer || !find_task(evlist, target);
+/* Returns 1 if the target has ended. */
+static size_t target_end_if_gone(const uvperf__evlist_t *evlist,
+                                 evlist_target_t *target) {
+  target->has_ended = !target_find_alive(evlist, target) &&
+                      (target->has_writer || !target_find_task(evlist, target));
+  return target->has_ended != 0;
 }
 
 /* -- probing --------------------------------------------------------------- */
@@ -115,41 +108,22 @@ typedef struct batch_s {
   size_t nr;
 } batch_t;
 
-/* Returns the event that was alive when it was last polled. Returns NULL if
- * that event was closed since, or if no event of the target was found alive
- * yet. */
-static const evlist_event_t *find_last_alive(const evlist_target_t *target) {
-  const evlist_event_t *event;
-
-  if (target->alive_place >= target->nr_places)
-    return NULL;
-  event = &target->places[target->alive_place].events[target->alive_attr];
-  return uvperf__evlist_writes(event) ? event : NULL;
-}
-
-static size_t end_if_gone(const uvperf__evlist_t *evlist,
-                          evlist_target_t *target) {
-  if (!is_gone(evlist, target))
-    return 0;
-  target->has_ended = 1;
-  return 1;
-}
-
 /* An event without revents is alive, and so is its target. */
-static size_t poll_batch(const uvperf__evlist_t *evlist, batch_t *batch) {
+static size_t batch_poll(const uvperf__evlist_t *evlist, batch_t *batch) {
   int rc = batch->nr == 0 ? 0 : uvperf__sys_poll_all(batch->fds, batch->nr);
   size_t nr = 0;
   size_t i;
 
   for (i = 0; i < batch->nr && rc != 0; i++)
     if (rc < 0 || batch->fds[i].revents != 0)
-      nr += end_if_gone(evlist, batch->targets[i]);
+      nr += target_end_if_gone(evlist, batch->targets[i]);
   batch->nr = 0;
   return nr;
 }
 
-/* Does nothing in a forked child, because it would consume wakeups of the
- * parent. */
+/* Polls the event of each target that was alive when it was last polled, if
+ * there is one and it is still open. Does nothing in a forked child, because it would consume
+ * wakeups of the parent. */
 size_t uvperf__evlist_probe(uvperf__evlist_t *evlist) {
   evlist_target_t *target;
   const evlist_event_t *event;
@@ -160,33 +134,35 @@ size_t uvperf__evlist_probe(uvperf__evlist_t *evlist) {
   if (uvperf__evlist_check(evlist, NULL) != 0)
     return 0;
   batch.nr = 0;
-  for (i = 0; i < evlist->nr_targets; i++) {
-    target = evlist->targets[i];
+  for (i = 0; i < evlist->places->nr_targets; i++) {
+    target = evlist->places->targets[i];
     if (!uvperf__evlist_target_is_tasks(target->type) || target->has_ended)
       continue;
-    event = find_last_alive(target);
-    if (event == NULL) {
-      nr += end_if_gone(evlist, target);
+    event = NULL;
+    if (target->alive_place < target->nr_places)
+      event = &target->places[target->alive_place].events[target->alive_attr];
+    if (event == NULL || !uvperf__evlist_writes(event)) {
+      nr += target_end_if_gone(evlist, target);
       continue;
     }
     batch.targets[batch.nr] = target;
     batch.fds[batch.nr++] = (struct pollfd){event->fd, 0, 0};
     if (batch.nr == MOST_FDS)
-      nr += poll_batch(evlist, &batch);
+      nr += batch_poll(evlist, &batch);
   }
-  nr += poll_batch(evlist, &batch);
+  nr += batch_poll(evlist, &batch);
   if (nr != 0)
-    evlist->next_ended = 0;
+    evlist->places->next_ended = 0;
   return nr;
 }
 
 int uvperf__evlist_take_ended(uvperf__evlist_t *evlist, uint32_t *index) {
-  size_t i = uvperf__evlist_position(evlist, evlist->next_ended);
+  size_t i = uvperf__evlist_position(evlist, evlist->places->next_ended);
   evlist_target_t *target;
 
-  for (; i < evlist->nr_targets; i++) {
-    target = evlist->targets[i];
-    evlist->next_ended = target->index + 1;
+  for (; i < evlist->places->nr_targets; i++) {
+    target = evlist->places->targets[i];
+    evlist->places->next_ended = target->index + 1;
     if (!target->has_ended || target->is_end_taken)
       continue;
     target->is_end_taken = 1;
@@ -200,8 +176,8 @@ int uvperf__evlist_can_end(const uvperf__evlist_t *evlist) {
   const evlist_target_t *target;
   size_t i;
 
-  for (i = 0; i < evlist->nr_targets; i++) {
-    target = evlist->targets[i];
+  for (i = 0; i < evlist->places->nr_targets; i++) {
+    target = evlist->places->targets[i];
     if (uvperf__evlist_target_is_tasks(target->type) && !target->has_ended)
       return 1;
   }
@@ -211,8 +187,8 @@ int uvperf__evlist_can_end(const uvperf__evlist_t *evlist) {
 int uvperf__evlist_have_ended(const uvperf__evlist_t *evlist) {
   size_t i;
 
-  for (i = 0; i < evlist->nr_targets; i++)
-    if (!evlist->targets[i]->has_ended)
+  for (i = 0; i < evlist->places->nr_targets; i++)
+    if (!evlist->places->targets[i]->has_ended)
       return 0;
-  return evlist->nr_targets != 0;
+  return evlist->places->nr_targets != 0;
 }

@@ -10,7 +10,8 @@
  * time advances. The enabled time is no proof: it also advances for an event
  * that is enabled when its CPU is back, although that event is in no list
  * (__perf_event_enable does not check). */
-#include "evlist/internal.h"
+#include "evlist/opening.h"
+#include "evlist/reading.h"
 
 #include <string.h>
 
@@ -19,54 +20,41 @@
 
 /* Whether the place is bound to the CPU. A task's place is not, because the
  * task can run elsewhere. */
-static int is_bound(const evlist_place_t *place, int cpu) {
+static int place_is_bound(const evlist_place_t *place, int cpu) {
   return place->place.cpu == cpu && place->place.pid < 0;
 }
 
-/* -- offline --------------------------------------------------------------- */
-
-static void mark_away(const uvperf__evlist_t *evlist, evlist_place_t *place) {
+static void place_mark_away(const uvperf__evlist_t *evlist,
+                            evlist_place_t *place) {
   size_t i;
 
   uvperf__evlist_read_place(evlist, place);
-  for (i = 0; i < evlist->nr_attrs; i++)
+  for (i = 0; i < evlist->attrs->nr; i++)
     place->events[i].left = place->events[i].last.running;
   place->is_away = 1;
 }
 
 void uvperf__evlist_cpu_gone(uvperf__evlist_t *evlist, int cpu) {
-  evlist_target_t *target;
-  size_t i, place;
+  evlist_at_t at = uvperf__evlist_walk(evlist);
 
   if (uvperf__evlist_check(evlist, NULL) != 0)
     return;
-  for (i = 0; i < evlist->nr_targets; i++) {
-    target = evlist->targets[i];
-    for (place = 0; place < target->nr_places; place++)
-      if (is_bound(&target->places[place], cpu))
-        mark_away(evlist, &target->places[place]);
-  }
+  while (uvperf__evlist_walk_next(&at))
+    if (place_is_bound(at.place, cpu))
+      place_mark_away(evlist, at.place);
 }
 
 /* -- planning -------------------------------------------------------------- */
 
-/* In a set that is not enabled, no running time advances, so no event seems to
- * have gone on. But opening an event again then loses nothing. */
-static int has_gone_on(const uvperf__evlist_t *evlist,
-                       const evlist_event_t *event) {
-  return evlist->is_enabled && event->code == 0 &&
-         event->last.running != event->left;
-}
-
 /* Closes the events of this leader, so that they can be opened again. Members
  * come first: if the leader were closed first, the kernel would make them
  * leaders. */
-static void close_group(uvperf__evlist_t *evlist, evlist_place_t *place,
-                        size_t leader) {
+static void place_close_group(uvperf__evlist_t *evlist, evlist_place_t *place,
+                              size_t leader) {
   evlist_event_t *event;
   size_t i;
 
-  for (i = evlist->nr_attrs; i-- > leader;) {
+  for (i = evlist->attrs->nr; i-- > leader;) {
     event = &place->events[i];
     if (!uvperf__evlist_is_led(event, leader))
       continue;
@@ -76,169 +64,127 @@ static void close_group(uvperf__evlist_t *evlist, evlist_place_t *place,
     event->carry = event->last;
     event->is_carried = 1;
     /* A value that is not a sum does not go on from the old value. */
-    if (evlist->attr_flags[i] & UVPERF__READING_SNAPSHOT)
+    if (evlist->attrs->flags[i] & UVPERF__READING_SNAPSHOT)
       event->carry.value = 0;
   }
 }
 
-static void replan_events(uvperf__evlist_t *evlist, evlist_target_t *target,
-                          evlist_place_t *place) {
+/* Plans a place again. Its CPU was offline when the place was opened, or went
+ * offline later, and is back now. Events of tasks follow the tasks to every
+ * CPU, so only the events that could not be opened at their place are planned.
+ *
+ * In a set that is not enabled, no running time advances, so no event seems to
+ * have gone on. But opening an event again then loses nothing. */
+static void place_replan(uvperf__evlist_t *evlist,
+                         const evlist_target_t *target, evlist_place_t *place) {
+  int is_bound = place->place.pid < 0;
   evlist_event_t *event;
   size_t i;
 
-  for (i = 0; i < evlist->nr_attrs; i++) {
+  if (is_bound) {
+    if (!place->is_away)
+      place_mark_away(evlist, place);
+    place->is_away = 0;
+    uvperf__evlist_read_place(evlist, place);
+    uvperf__evlist_count_lost_at(evlist, place);
+  }
+  for (i = 0; i < evlist->attrs->nr; i++) {
     event = &place->events[i];
-    if (uvperf__evlist_leads(place, i) && !has_gone_on(evlist, event))
-      close_group(evlist, place, i);
+    if (is_bound && uvperf__evlist_leads(place, i) &&
+        (!evlist->is_enabled || event->code != 0 ||
+         event->last.running == event->left))
+      place_close_group(evlist, place, i);
     if (event->state != COUNTER_FAILED || event->is_unfit)
       continue;
     event->code = 0;
     /* The package was not known while the CPU was offline. */
-    event->state = uvperf__evlist_has_package(evlist, target, place, i)
-                       ? COUNTER_NONE
-                       : COUNTER_PLANNED;
+    event->state =
+        is_bound && uvperf__evlist_has_package(evlist, target, place, i)
+            ? COUNTER_NONE
+            : COUNTER_PLANNED;
   }
-}
-
-/* Plans a place again. Its CPU was offline when the place was opened, or went
- * offline later, and is back now. */
-static void replan_place(uvperf__evlist_t *evlist, evlist_target_t *target,
-                         evlist_place_t *place) {
-  if (!place->is_away)
-    mark_away(evlist, place);
-  place->is_away = 0;
-  uvperf__evlist_read_place(evlist, place);
-  uvperf__evlist_count_lost_at(evlist, place);
-  replan_events(evlist, target, place);
   uvperf__evlist_forget_place(evlist, &place->place);
 }
 
 /* -- opening -------------------------------------------------------------- */
 
-static int is_planned(const uvperf__evlist_t *evlist,
-                      const evlist_place_t *place) {
+/* Opens the planned events of a place, which has a cgroup if its target has
+ * one. The planned events that are left after a failure have failed too. */
+static void place_open_events(uvperf__evlist_t *evlist, const evlist_at_t *at,
+                              uvperf_error_t *why) {
+  evlist_target_t *target = at->target;
+  evlist_event_t *event;
   size_t i;
+  int rc = 0;
 
-  for (i = 0; i < evlist->nr_attrs; i++)
-    if (place->events[i].state == COUNTER_PLANNED)
-      return 1;
-  return 0;
-}
-
-/* Marks the other planned events of the place as failed. */
-static void fail_rest(uvperf__evlist_t *evlist, evlist_place_t *place,
-                      const uvperf_error_t *why) {
-  size_t i;
-
-  for (i = 0; i < evlist->nr_attrs; i++) {
-    if (place->events[i].state != COUNTER_PLANNED)
-      continue;
-    place->events[i].state = COUNTER_FAILED;
-    place->events[i].code = why->code;
-    /* If there is no memory for the failure, readings still have its code. */
-    uvperf__evlist_fail(evlist, &place->place, i, why, NULL);
+  if (target->cgroup_path != NULL)
+    rc = uvperf__cgroup_open(evlist->root, target->cgroup_path, why);
+  if (target->cgroup_path != NULL && rc >= 0) {
+    target->cgroup = rc;
+    rc = 0;
   }
-}
-
-static int open_cgroup(const uvperf__evlist_t *evlist, evlist_target_t *target,
-                       uvperf_error_t *error) {
-  int fd;
-
-  if (target->cgroup_path == NULL)
-    return 0;
-  fd = uvperf__cgroup_open(evlist->root, target->cgroup_path, error);
-  if (fd < 0)
-    return fd;
-  target->cgroup = fd;
-  return 0;
-}
-
-/* If a command has called execve(2) before the CPU came online, that execve(2)
- * has not enabled the new event. */
-static void note_exec(const uvperf__evlist_t *evlist, evlist_target_t *target,
-                      evlist_place_t *place) {
-  size_t i;
-
-  if (!target->on_exec)
-    return;
-  uvperf__evlist_read_place(evlist, &target->places[0]);
-  for (i = 0; i < evlist->nr_attrs; i++)
-    if (target->places[0].events[i].last.enabled != 0)
-      place->has_begun = 1;
+  if (rc == 0)
+    rc = uvperf__evlist_open_place(evlist, at, why);
+  if (target->cgroup >= 0)
+    uvperf__file_close(target->cgroup);
+  target->cgroup = -1;
+  for (i = 0; rc != 0 && i < evlist->attrs->nr; i++) {
+    event = &at->place->events[i];
+    if (event->state != COUNTER_PLANNED)
+      continue;
+    event->state = COUNTER_FAILED;
+    event->code = why->code;
+    /* If there is no memory for the failure, readings still have its code. */
+    uvperf__evlist_fail(evlist, &at->place->place, i, why, NULL);
+  }
 }
 
 /* When a set is made, UVPERF_SET_STRICT turns any failure into a failure of the
  * set. Here it is a failure of this place only. */
-static void open_place(uvperf__evlist_t *evlist, evlist_target_t *target,
-                       evlist_place_t *place, uvperf_error_t *error) {
+static void place_open(uvperf__evlist_t *evlist, const evlist_at_t *at,
+                       uvperf_error_t *error) {
   uint32_t flags = evlist->flags;
   uvperf_error_t why;
-  int rc;
+  size_t i = 0;
+  int is_early;
 
-  if (!is_planned(evlist, place))
+  while (i < evlist->attrs->nr && at->place->events[i].state != COUNTER_PLANNED)
+    i++;
+  if (i == evlist->attrs->nr)
     return;
   memset(&why, 0, sizeof(why));
   evlist->flags &= ~UVPERF_SET_STRICT;
-  rc = open_cgroup(evlist, target, &why);
-  if (rc == 0)
-    rc = uvperf__evlist_open_place(evlist, target, place, &why);
+  place_open_events(evlist, at, &why);
   evlist->flags = flags;
-  if (target->cgroup >= 0)
-    uvperf__file_close(target->cgroup);
-  target->cgroup = -1;
-  if (rc != 0)
-    fail_rest(evlist, place, &why);
-  note_exec(evlist, target, place);
-  if (!evlist->is_enabled)
-    return;
-  rc = uvperf__evlist_switch_place(evlist, target, place, 1, &why);
-  if (rc != 0 && error->code == 0)
-    *error = why;
-}
-
-/* -- new places ------------------------------------------------------------ */
-
-static int has_cpu(const evlist_target_t *target, int cpu) {
-  size_t i;
-
-  for (i = 0; i < target->nr_places; i++)
-    if (target->places[i].place.cpu == cpu)
-      return 1;
-  return 0;
-}
-
-/* Writes one place for each task of the target into `places`, if this is not
- * NULL. The places on the target's first CPU show which tasks there are.
- * Returns the number of tasks. */
-static size_t list_tasks(const evlist_target_t *target, size_t nr,
-                         evlist_place_t *places) {
-  const evlist_place_t *place;
-  size_t tasks = 0;
-  size_t i;
-
-  for (i = 0; i < nr; i++) {
-    place = &target->places[i];
-    if (place->place.cpu != target->places[0].place.cpu)
-      continue;
-    if (places != NULL) {
-      places[tasks].place.pid = place->place.pid;
-      places[tasks].start = place->start;
-    }
-    tasks++;
+  /* If a command has called execve(2) before the CPU came online, that
+   * execve(2) has not enabled the new event. */
+  if (at->target->on_exec) {
+    uvperf__evlist_read_place(evlist, &at->target->places[0]);
+    for (i = 0; i < evlist->attrs->nr; i++)
+      if (at->target->places[0].events[i].last.enabled != 0)
+        at->place->has_begun = 1;
   }
-  return tasks;
+  for (is_early = 1; evlist->is_enabled && is_early >= 0; is_early--)
+    if (uvperf__evlist_switch_part(evlist, at, is_early, 1, &why) != 0 &&
+        error->code == 0)
+      *error = why;
 }
 
-/* Adds places on a CPU to the target. Returns 0, or fills the error and returns
- * -ENOMEM. */
-static int add_cpu(uvperf__evlist_t *evlist, evlist_target_t *target, int cpu,
-                   uvperf_error_t *error) {
+/* Adds places on a CPU to the target: one for each task of the target. The
+ * places on the target's first CPU show which tasks there are. Returns 0, or
+ * fills the error and returns -ENOMEM. */
+static int target_add_cpu(uvperf__evlist_t *evlist, evlist_target_t *target,
+                          int cpu, uvperf_error_t *error) {
   size_t old = target->nr_places;
-  size_t nr = list_tasks(target, old, NULL);
+  const evlist_place_t *task;
+  evlist_place_t *place;
   uvperf_error_t why;
+  size_t nr = 0;
   size_t i;
   int rc;
 
+  for (i = 0; i < old; i++)
+    nr += target->places[i].place.cpu == target->places[0].place.cpu;
   rc = uvperf__evlist_add_places(evlist, target, nr, &why);
   if (rc != 0) {
     why.target_index = target->index;
@@ -246,64 +192,44 @@ static int add_cpu(uvperf__evlist_t *evlist, evlist_target_t *target, int cpu,
       *error = why;
     return rc;
   }
-  evlist->nr_places += nr;
-  list_tasks(target, old, &target->places[old]);
-  for (i = old; i < old + nr; i++) {
-    target->places[i].place.cpu = cpu;
-    uvperf__evlist_plan_place(evlist, target, &target->places[i]);
+  evlist->places->nr_places += nr;
+  place = &target->places[old];
+  for (i = 0; i < old; i++) {
+    task = &target->places[i];
+    if (task->place.cpu != target->places[0].place.cpu)
+      continue;
+    place->place.pid = task->place.pid;
+    place->place.cpu = cpu;
+    place->start = task->start;
+    uvperf__evlist_plan_place(evlist, target, place++);
   }
   return 0;
 }
 
-/* -- online ---------------------------------------------------------------- */
-
-/* Events of tasks follow the tasks to every CPU. So only events that could not
- * be opened at this place must be opened. */
-static void plan_failed(uvperf__evlist_t *evlist, evlist_place_t *place) {
+static void target_cpu_come(uvperf__evlist_t *evlist, evlist_target_t *target,
+                            int cpu, uvperf_error_t *error) {
+  evlist_at_t at = {.target = target};
+  int is_new = 1;
   size_t i;
 
-  for (i = 0; i < evlist->nr_attrs; i++) {
-    if (place->events[i].state != COUNTER_FAILED || place->events[i].is_unfit)
-      continue;
-    place->events[i].state = COUNTER_PLANNED;
-    place->events[i].code = 0;
-  }
-  uvperf__evlist_forget_place(evlist, &place->place);
-}
-
-static void update_target(uvperf__evlist_t *evlist, evlist_target_t *target,
-                          int cpu, uvperf_error_t *error) {
-  evlist_place_t *place;
-  int is_new = !has_cpu(target, cpu);
-  size_t i;
-
-  if (is_new &&
-      (!target->follows_cpus || add_cpu(evlist, target, cpu, error) != 0))
+  for (i = 0; i < target->nr_places; i++)
+    is_new &= target->places[i].place.cpu != cpu;
+  if (is_new && (!target->follows_cpus ||
+                 target_add_cpu(evlist, target, cpu, error) != 0))
     return;
   for (i = 0; i < target->nr_places; i++) {
-    place = &target->places[i];
-    if (place->place.cpu != cpu)
+    at.place = &target->places[i];
+    if (at.place->place.cpu != cpu)
       continue;
-    if (!is_new && is_bound(place, cpu))
-      replan_place(evlist, target, place);
-    else if (!is_new)
-      plan_failed(evlist, place);
-    open_place(evlist, target, place, error);
+    if (!is_new)
+      place_replan(evlist, target, at.place);
+    place_open(evlist, &at, error);
   }
-}
-
-/* Fills the error with the first failure on that CPU. */
-static void report_failure(const uvperf__evlist_t *evlist, int cpu,
-                           uvperf_error_t *error) {
-  size_t i;
-
-  for (i = 0; error->code == 0 && i < evlist->nr_failures; i++)
-    if (evlist->failures[i].cpu == cpu)
-      *error = evlist->failures[i].error;
 }
 
 int uvperf__evlist_cpu_come(uvperf__evlist_t *evlist, int cpu,
                             uvperf_error_t *error) {
+  const evlist_places_t *places = evlist->places;
   uvperf__tracefs_ids_t tracepoints = {0};
   uvperf_error_t first;
   size_t i;
@@ -312,13 +238,15 @@ int uvperf__evlist_cpu_come(uvperf__evlist_t *evlist, int cpu,
   if (rc != 0)
     return rc;
   memset(&first, 0, sizeof(first));
-  evlist->tracepoints = &tracepoints;
-  for (i = 0; i < evlist->nr_targets; i++)
-    update_target(evlist, evlist->targets[i], cpu, &first);
-  evlist->tracepoints = NULL;
+  evlist->opening->tracepoints = &tracepoints;
+  for (i = 0; i < places->nr_targets; i++)
+    target_cpu_come(evlist, places->targets[i], cpu, &first);
+  evlist->opening->tracepoints = NULL;
   uvperf__evlist_order_failures(evlist);
   uvperf__evlist_reattach(evlist);
-  report_failure(evlist, cpu, &first);
+  for (i = 0; first.code == 0 && i < places->nr_failures; i++)
+    if (places->failures[i].cpu == cpu)
+      first = places->failures[i].error;
   uvperf__evlist_fill_maps(evlist, first.code == 0 ? &first : NULL);
   if (first.code != 0 && error != NULL)
     *error = first;

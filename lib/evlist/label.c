@@ -3,7 +3,7 @@
  * changed. They are made when a label is requested, or with the set if its
  * records point to them. Finding the name of a tracepoint means reading all
  * tracepoint ids, so one walk over tracefs serves all attrs. */
-#include "evlist/internal.h"
+#include "evlist/attrs.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -51,12 +51,12 @@ static int needs_tracepoint(const evlist_attr_t *own) {
 
 static int lookup_fill(lookup_t *lookup) {
   const uvperf__evlist_t *evlist = lookup->evlist;
-  size_t nr = evlist->nr_attrs;
+  size_t nr = evlist->attrs->nr;
   const evlist_attr_t *own;
   size_t i, *first;
 
   for (i = 0; i < nr; i++)
-    lookup->nr_left += (size_t)needs_tracepoint(&evlist->attrs[i]);
+    lookup->nr_left += (size_t)needs_tracepoint(&evlist->attrs->at[i]);
   if (lookup->nr_left == 0)
     return 0;
   lookup->first = uvperf__calloc(nr, 2 * sizeof(lookup->first[0]));
@@ -64,7 +64,7 @@ static int lookup_fill(lookup_t *lookup) {
     return -ENOMEM;
   lookup->next = lookup->first + nr;
   for (i = 0; i < nr; i++) {
-    own = &evlist->attrs[i];
+    own = &evlist->attrs->at[i];
     if (!needs_tracepoint(own))
       continue;
     first = &lookup->first[own->asked->config % nr];
@@ -83,9 +83,9 @@ static int name_attrs(const char *category, const char *name, uint64_t id,
   evlist_attr_t *own;
   size_t i;
 
-  for (i = lookup->first[id % evlist->nr_attrs]; i != 0;
+  for (i = lookup->first[id % evlist->attrs->nr]; i != 0;
        i = lookup->next[i - 1]) {
-    own = &evlist->attrs[i - 1];
+    own = &evlist->attrs->at[i - 1];
     if (own->asked->config != id || !lacks_label(own))
       continue;
     snprintf(tracepoint, sizeof(tracepoint), "%s:%s", category, name);
@@ -195,8 +195,8 @@ int uvperf__evlist_label(const uvperf__evlist_t *evlist) {
   size_t i;
   int rc;
 
-  for (i = 0; i < evlist->nr_attrs; i++) {
-    own = &evlist->attrs[i];
+  for (i = 0; i < evlist->attrs->nr; i++) {
+    own = &evlist->attrs->at[i];
     rc = 0;
     if (lacks_label(own) &&
         (first == 0 || own->asked->type != PERF_TYPE_TRACEPOINT))
@@ -211,9 +211,9 @@ int uvperf__evlist_label(const uvperf__evlist_t *evlist) {
 
 const uvperf_event_item_t *uvperf__evlist_item(const uvperf__evlist_t *evlist,
                                                size_t attr) {
-  if (attr >= evlist->nr_attrs)
+  if (attr >= evlist->attrs->nr)
     return NULL;
-  if (needs_label(&evlist->attrs[attr]))
+  if (needs_label(&evlist->attrs->at[attr]))
     uvperf__evlist_label(evlist);
-  return &evlist->attrs[attr].item;
+  return &evlist->attrs->at[attr].item;
 }

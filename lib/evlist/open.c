@@ -1,14 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens the planned events of a target, and closes a target. Events are opened
- * place by place, and at a place in the order of the attrs, so that leaders
- * come first. If there are rings, dummies come before the other events.
+/* Opens the planned events of a target, and closes a target.
+ *
+ * The good path: uvperf__evlist_open_next opens one event at a time, place by
+ * place, and at a place in the order of the attrs, so that leaders come first.
+ * If there are rings, dummies come before the other events. open_event opens
+ * the event (perf_event_open(2)), finds its id, sets its filter and program,
+ * and redirects its records into a ring.
+ *
+ * It can fail in these ways:
+ * - The kernel refuses the event. A fallback may help: open_or_fall_back. If
+ *   none helps, the event has failed at this place, and the others go on.
+ * - fds or memory are short, or UVPERF_SET_STRICT is set. The call fails, and
+ *   the caller closes everything (uvperf__evlist_take_back).
+ * - The task forks while a group is opened. The group is then closed, and
+ *   opened again, up to TRIES times: place_mend_groups.
+ * - The task has ended, and another one has its id. This is known when all its
+ *   places are open: places_check_task. Its events are then closed, and have
+ *   failed.
  *
  * A leader is opened disabled, but its siblings are not. The kernel counts the
  * siblings only while the leader is enabled (__perf_effective_state in
  * kernel/events/core.c), so one ioctl on the leader starts and stops the whole
  * group at once. Siblings of another PMU that are enabled after their leader
  * would wait for the next tick (Linux 6.12). */
-#include "evlist/internal.h"
+#include "evlist/opening.h"
+#include "evlist/reading.h"
+#include "evlist/records.h"
 
 #include <errno.h>
 #include <string.h>
@@ -39,67 +56,36 @@ typedef struct job_s {
   size_t attr;
   int has_leader;
   size_t leader; /* the attr's index */
-  int is_cut;    /* nothing can join the group: see is_cut_off */
+  int is_cut;    /* nothing can join the group: see group_is_cut_off */
   int is_vital;  /* the failure is not specific to this event */
   int is_trial;  /* see uvperf__evlist_choose */
 } job_t;
 
 /* -- perf_event_open(2) ---------------------------------------------------- */
 
-static int inherits(const uvperf__evlist_t *evlist,
-                    const evlist_target_t *target, size_t attr) {
-  const evlist_attr_t *own = &evlist->attrs[attr];
+static int attr_inherits(const uvperf__evlist_t *evlist,
+                         const evlist_target_t *target, size_t attr) {
+  const evlist_attr_t *own = &evlist->attrs->at[attr];
 
   return (target->inherit || own->attr->inherit) && !own->stays_alone;
 }
 
 /* Fills `to`, which has room for any attr, with the attr as it is opened at
  * this place. */
-static void fill_attr(const job_t *job, size_t index, int leads,
-                      struct perf_event_attr *to) {
-  const evlist_target_t *target = job->target;
-  const struct perf_event_attr *attr = job->evlist->attrs[index].attr;
+static void job_fill_attr(const job_t *job, size_t index, int leads,
+                          struct perf_event_attr *to) {
+  const struct perf_event_attr *attr = job->evlist->attrs->at[index].attr;
 
-  memset(to, 0, job->evlist->attr_bytes);
+  memset(to, 0, job->evlist->attrs->bytes);
   memcpy(to, attr, attr->size);
   to->disabled = leads != 0;
-  to->inherit = inherits(job->evlist, target, index) != 0;
-  if (target->on_exec && leads)
+  to->inherit = attr_inherits(job->evlist, job->target, index) != 0;
+  if (job->target->on_exec && leads)
     to->enable_on_exec = 1;
 }
 
-static int explain(const job_t *job, const struct perf_event_attr *attr,
-                   uint32_t asked_size, int code, uvperf_error_t *error) {
-  const uvperf_place_t *place = &job->place->place;
-  int pid = job->target->type == UVPERF_TARGET_SELF ? 0 : place->pid;
-  uvperf__open_call_t call = {
-      .error = error,
-      .root = job->evlist->root,
-      .attr = attr,
-      .asked_size = asked_size,
-      .code = code,
-      .pid = pid,
-      .cpu = place->cpu,
-      .cgroup = job->target->cgroup,
-      .tracepoints = job->evlist->tracepoints,
-      .fallbacks = job->evlist->fallbacks,
-      .may_allow = 1,
-      .is_by_program = job->evlist->opener.open != NULL,
-  };
-  uvperf__open_call_t of_leader = call;
-  struct perf_event_attr *leader =
-      (void *)((char *)job->evlist->scratch + job->evlist->attr_bytes);
-
-  if (!job->has_leader)
-    return uvperf__explain_open(&call);
-  fill_attr(job, job->leader, 1, leader);
-  of_leader.attr = leader;
-  call.leader = &of_leader;
-  return uvperf__explain_open(&call);
-}
-
 /* Makes an event that any group accepts, and that the kernel closes at once. */
-static void make_dummy(struct perf_event_attr *attr) {
+static void attr_make_dummy(struct perf_event_attr *attr) {
   attr->type = PERF_TYPE_SOFTWARE;
   attr->config = PERF_COUNT_SW_DUMMY;
   attr->config1 = 0;
@@ -112,50 +98,52 @@ static void make_dummy(struct perf_event_attr *attr) {
 
 /* Tries to open the event. Returns the fd, or a code and the error. On failure
  * *size receives attr.size as the kernel left it. */
-static int try_open(const job_t *job, uint32_t *size, uvperf_error_t *error) {
-  const evlist_place_t *place = job->place;
-  struct perf_event_attr *attr = job->evlist->scratch;
-  int group_fd = job->has_leader ? place->events[job->leader].fd : -1;
-  unsigned long flags = PERF_FLAG_FD_CLOEXEC;
-  int pid = place->place.pid;
-  uint32_t asked_size;
-  int fd;
+static int job_try(const job_t *job, uint32_t *size, uvperf_error_t *error) {
+  const uvperf__evlist_t *evlist = job->evlist;
+  const uvperf_place_t *place = &job->place->place;
+  int cgroup = job->target->cgroup;
+  struct perf_event_attr *attr = evlist->opening->scratch;
+  struct perf_event_attr *leader =
+      (void *)((char *)evlist->opening->scratch + evlist->attrs->bytes);
+  uvperf__open_call_t call = {
+      .error = error,
+      .root = evlist->root,
+      .attr = attr,
+      .pid = job->target->type == UVPERF_TARGET_SELF ? 0 : place->pid,
+      .cpu = place->cpu,
+      .cgroup = cgroup,
+      .tracepoints = evlist->opening->tracepoints,
+      .fallbacks = evlist->opening->fallbacks,
+      .may_allow = 1,
+      .is_by_program = evlist->opening->opener.open != NULL,
+  };
+  uvperf__open_call_t of_leader;
 
-  fill_attr(job, job->attr, !job->has_leader, attr);
+  job_fill_attr(job, job->attr, !job->has_leader, attr);
   if (job->is_trial && uvperf__attr_closes_slowly(attr))
-    make_dummy(attr);
-  asked_size = attr->size;
-  if (job->target->cgroup >= 0) {
-    flags |= PERF_FLAG_PID_CGROUP;
-    pid = job->target->cgroup;
-  }
-  fd = uvperf__open(&job->evlist->opener, attr, pid, place->place.cpu, group_fd,
-                    flags);
-  if (fd >= 0)
-    return fd;
+    attr_make_dummy(attr);
+  call.asked_size = attr->size;
+  call.code = uvperf__open(
+      &evlist->opening->opener, attr, cgroup >= 0 ? cgroup : place->pid,
+      place->cpu, job->has_leader ? job->place->events[job->leader].fd : -1,
+      PERF_FLAG_FD_CLOEXEC | (cgroup >= 0 ? PERF_FLAG_PID_CGROUP : 0));
+  if (call.code >= 0)
+    return call.code;
   *size = attr->size;
-  return explain(job, attr, asked_size, fd, error);
+  if (job->has_leader) {
+    job_fill_attr(job, job->leader, 1, leader);
+    of_leader = call;
+    of_leader.attr = leader;
+    call.leader = &of_leader;
+  }
+  return uvperf__explain_open(&call);
 }
 
 /* -- fallbacks ------------------------------------------------------------ */
 
-static int keep_changes(evlist_attr_t *attr, const uvperf__fallback_t *fallback,
-                        uvperf_error_t *error) {
-  if (fallback->nr == 0)
-    return 0;
-  attr->changes = uvperf__calloc(fallback->nr, sizeof(*attr->changes));
-  if (attr->changes == NULL)
-    return uvperf__error_shortage(error, -ENOMEM,
-                                  "cannot save what the fallbacks changed");
-  memcpy(attr->changes, fallback->changes,
-         fallback->nr * sizeof(*attr->changes));
-  attr->nr_changes = fallback->nr;
-  return 0;
-}
-
 /* Reports once that the library has cleared inherit by itself. */
-static int note_alone(const job_t *job, uvperf_error_t *error) {
-  evlist_attr_t *attr = &job->evlist->attrs[job->attr];
+static int job_note_alone(const job_t *job, uvperf_error_t *error) {
+  evlist_attr_t *attr = &job->evlist->attrs->at[job->attr];
   const uvperf_change_t alone = {UVPERF_FALLBACK_INHERIT, UVPERF_ATTR_INHERIT,
                                  1, 0, 0};
   uvperf_change_t *changes;
@@ -179,34 +167,30 @@ static int note_alone(const job_t *job, uvperf_error_t *error) {
   return 0;
 }
 
-static uint32_t allowed_fallbacks(const job_t *job) {
-  const evlist_attr_t *attr = &job->evlist->attrs[job->attr];
-  uint32_t allowed = job->evlist->fallbacks;
-
-  if (job->evlist->has_chosen)
-    allowed &= ~(uint32_t)LABEL_FALLBACKS;
-  if (attr->item.flags & UVPERF_ITEM_PRECISE_MAX)
-    allowed |= UVPERF_FALLBACK_PRECISE;
-  return attr->is_fixed ? 0 : allowed;
-}
-
 /* Returns the fd, or a code and the error. The error may not be NULL, because
  * its cause selects the fallback. Changes that do not help are undone, because
  * at another place the attr may work unchanged. */
 static int open_or_fall_back(const job_t *job, uvperf_error_t *error) {
-  evlist_attr_t *attr = &job->evlist->attrs[job->attr];
+  const evlist_opening_t *opening = job->evlist->opening;
+  evlist_attr_t *attr = &job->evlist->attrs->at[job->attr];
   uvperf__fallback_t fallback = {
       .root = job->evlist->root,
-      .allowed = allowed_fallbacks(job),
+      .allowed = opening->fallbacks,
       .is_of_cpu =
           job->is_trial || !uvperf__evlist_target_is_tasks(job->target->type),
-      .is_by_program = job->evlist->opener.open != NULL,
+      .is_by_program = opening->opener.open != NULL,
   };
   uvperf_error_t failed;
   uint32_t asked_size;
   int fd, rc;
 
-  fd = try_open(job, &asked_size, error);
+  if (opening->has_chosen)
+    fallback.allowed &= ~(uint32_t)LABEL_FALLBACKS;
+  if (attr->item.flags & UVPERF_ITEM_PRECISE_MAX)
+    fallback.allowed |= UVPERF_FALLBACK_PRECISE;
+  if (attr->is_fixed)
+    fallback.allowed = 0;
+  fd = job_try(job, &asked_size, error);
   failed = *error;
   while (fd < 0 && fallback.allowed != 0) {
     uint32_t size = attr->attr->size;
@@ -215,10 +199,11 @@ static int open_or_fall_back(const job_t *job, uvperf_error_t *error) {
     attr->attr->size = asked_size;
     if (!uvperf__fallback_next(&fallback, attr->attr, size, &failed))
       break;
-    fd = try_open(job, &asked_size, &failed);
+    fd = job_try(job, &asked_size, &failed);
   }
   if (fd >= 0) {
-    rc = keep_changes(attr, &fallback, error);
+    rc = uvperf__fallback_keep(&fallback, &attr->changes, &attr->nr_changes,
+                               error);
     if (rc == 0)
       return fd;
     uvperf__sys_close(fd);
@@ -230,151 +215,25 @@ static int open_or_fall_back(const job_t *job, uvperf_error_t *error) {
   return error->code;
 }
 
-/* -- groups of a task that forks ------------------------------------------ */
-
-/* Whether nothing can join the group any more. A task and a child that has
- * inherited all of its events may swap them at a context switch
- * (perf_event_context_sched_out in kernel/events/core.c). The leader is then in
- * the child's context. Opening a sibling in the task's context fails with
- * EINVAL, or with ENODEV once the child has ended. Both codes have other causes
- * too, so this function tries to open an event that any group accepts. */
-static int is_cut_off(const job_t *job, int code) {
-  struct perf_event_attr *attr = job->evlist->scratch;
-  int fd;
-
-  if ((code != -EINVAL && code != -ENODEV) || !job->has_leader ||
-      !inherits(job->evlist, job->target, job->leader))
-    return 0;
-  fill_attr(job, job->leader, 0, attr);
-  make_dummy(attr);
-  fd = uvperf__open(&job->evlist->opener, attr, job->place->place.pid,
-                    job->place->place.cpu, job->place->events[job->leader].fd,
-                    PERF_FLAG_FD_CLOEXEC);
-  if (fd >= 0)
-    uvperf__sys_close(fd);
-  return fd == -EINVAL || fd == -ENODEV;
-}
-
-/* -- one event ------------------------------------------------------------ */
-
-void uvperf__evlist_close_event(uvperf__evlist_t *evlist, evlist_event_t *event,
-                                size_t attr) {
-  uvperf__leftovers_t *leftovers = evlist->leftovers;
-
-  event->is_unchecked = 0;
-  if (event->fd < 0)
-    return;
-  /* A program without a link runs until the file is closed. */
-  if (event->has_bpf && event->bpf_link < 0)
-    leftovers = NULL;
-  uvperf__evlist_unmap(evlist, event, leftovers);
-  uvperf__evlist_detach_event(evlist, event);
-  uvperf__evlist_leave_entry(evlist, event, attr);
-  uvperf__leftovers_add(leftovers, NULL, 0, event->fd);
-  event->fd = -1;
-  uvperf__evlist_leave(evlist, event);
-  if (event->state != COUNTER_OPEN)
-    return;
-  evlist->attrs[attr].nr_open--;
-  evlist->nr_open--;
-}
-
-/* Finds the event that leads the group at this place: the first event that is
- * open. If an event before this attr is still planned, its group was cut off,
- * and this attr must wait too. */
-static void find_leader(job_t *job) {
-  const evlist_attr_t *attrs = job->evlist->attrs;
-  const evlist_event_t *events = job->place->events;
-  size_t leader = attrs[job->attr].item.leader;
-  size_t i;
-
-  job->has_leader = 0;
-  for (i = leader; i < job->attr; i++) {
-    if (attrs[i].item.leader != leader)
-      continue;
-    if (events[i].state == COUNTER_PLANNED)
-      job->is_cut = 1;
-    if (events[i].state != COUNTER_OPEN || job->has_leader)
-      continue;
-    job->has_leader = 1;
-    job->leader = i;
-  }
-}
-
-/* The id is needed to find the event's value among the values of a group, and
- * to find the event that wrote a record. An event that is read alone needs no
- * id. */
-static int know_id(const job_t *job, uvperf_error_t *error) {
-  const struct perf_event_attr *attr = job->evlist->attrs[job->attr].attr;
-  const uvperf__control_t control = {.request = PERF_EVENT_IOC_ID,
-                                     .attr = attr};
-  evlist_event_t *event = &job->place->events[job->attr];
-  int rc;
-
-  if (!(job->evlist->flags & UVPERF_SET_RECORDS) &&
-      !(attr->read_format & PERF_FORMAT_GROUP))
-    return 0;
-  rc = uvperf__open_id(event->fd, &event->id);
-  return rc == 0
-             ? 0
-             : uvperf__explain_control(error, rc, job->evlist->root, &control);
-}
-
-static int open_event(job_t *job, uvperf_error_t *error) {
-  uvperf__evlist_t *evlist = job->evlist;
-  evlist_attr_t *attr = &evlist->attrs[job->attr];
-  evlist_event_t *event = &job->place->events[job->attr];
-  int rc;
-
-  rc = open_or_fall_back(job, error);
-  job->is_cut = is_cut_off(job, rc);
-  if (rc == -EINVAL && job->has_leader && !job->is_cut &&
-      (attr->item.flags & UVPERF_ITEM_WEAK)) {
-    job->has_leader = 0;
-    rc = open_or_fall_back(job, error);
-  }
-  if (rc >= 0) {
-    event->fd = rc;
-    rc = note_alone(job, error);
-  }
-  if (rc == 0)
-    rc = know_id(job, error);
-  if (rc == 0)
-    rc = uvperf__evlist_apply_settings(evlist, job->attr, event, error);
-  if (rc == 0)
-    rc = uvperf__evlist_join(evlist, job->target, job->place, job->attr,
-                             &job->is_vital, error);
-  if (rc != 0) {
-    uvperf__evlist_close_event(evlist, event, job->attr);
-    if (!attr->is_fixed)
-      uvperf__evlist_attr_restore(attr);
-    return rc;
-  }
-  event->state = COUNTER_OPEN;
-  event->is_unchecked = job->place->start != 0;
-  event->leader = job->has_leader ? job->leader : job->attr;
-  attr->is_fixed = 1;
-  attr->nr_open++;
-  evlist->nr_open++;
-  return 0;
-}
-
-/* -- before the first target ----------------------------------------------- */
-
-/* The event of the calling thread is closed again. Whether the kernel side is
- * allowed depends on neither the event nor the target. So for an event that the
- * kernel closes slowly, a dummy is opened. */
+/* Called if the set has no target when it is made. The event of the calling
+ * thread is closed again. Whether the kernel side is allowed depends on neither
+ * the event nor the target. So for an event that the kernel closes slowly, a
+ * dummy is opened. */
 int uvperf__evlist_choose(uvperf__evlist_t *evlist, size_t attr,
                           uvperf_error_t *error) {
   const evlist_target_t self = {.type = UVPERF_TARGET_SELF, .cgroup = -1};
   evlist_place_t place = {.place = {.cpu = -1}};
-  const job_t job = {evlist, &self, &place, attr, 0, 0, 0, 0, 1};
-  evlist_attr_t *own = &evlist->attrs[attr];
+  const job_t job = {.evlist = evlist,
+                     .target = &self,
+                     .place = &place,
+                     .attr = attr,
+                     .is_trial = 1};
+  evlist_attr_t *own = &evlist->attrs->at[attr];
   uvperf_error_t why;
   size_t i;
   int fd;
 
-  if ((evlist->fallbacks & LABEL_FALLBACKS) == 0 ||
+  if ((evlist->opening->fallbacks & LABEL_FALLBACKS) == 0 ||
       (own->item.flags & UVPERF_ITEM_CPU_WIDE))
     return 0;
   memset(&why, 0, sizeof(why));
@@ -392,213 +251,318 @@ int uvperf__evlist_choose(uvperf__evlist_t *evlist, size_t attr,
   return why.code;
 }
 
-/* -- one event of a place ------------------------------------------------- */
+/* -- one event ------------------------------------------------------------ */
+
+void uvperf__evlist_close_event(uvperf__evlist_t *evlist, evlist_event_t *event,
+                                size_t attr) {
+  uvperf__leftovers_t *leftovers = evlist->opening->leftovers;
+
+  event->is_unchecked = 0;
+  if (event->fd < 0)
+    return;
+  /* A program without a link runs until the file is closed. */
+  if (event->has_bpf && event->bpf_link < 0)
+    leftovers = NULL;
+  uvperf__evlist_unmap(evlist, event, leftovers);
+  uvperf__evlist_detach_event(evlist, event);
+  uvperf__evlist_leave_entry(evlist, event, attr);
+  uvperf__leftovers_add(leftovers, NULL, 0, event->fd);
+  event->fd = -1;
+  uvperf__evlist_leave(evlist, event);
+  if (event->state != COUNTER_OPEN)
+    return;
+  evlist->attrs->at[attr].nr_open--;
+  evlist->places->nr_open--;
+}
+
+/* Finds the event that leads the group at this place: the first event that is
+ * open. If an event before this attr is still planned, its group was cut off,
+ * and this attr must wait too. */
+static void job_find_leader(job_t *job) {
+  const evlist_attr_t *attrs = job->evlist->attrs->at;
+  const evlist_event_t *events = job->place->events;
+  size_t leader = attrs[job->attr].item.leader;
+  size_t i;
+
+  for (i = leader; i < job->attr; i++) {
+    if (attrs[i].item.leader != leader)
+      continue;
+    if (events[i].state == COUNTER_PLANNED)
+      job->is_cut = 1;
+    if (events[i].state != COUNTER_OPEN || job->has_leader)
+      continue;
+    job->has_leader = 1;
+    job->leader = i;
+  }
+}
+
+/* Whether nothing can join the group any more. A task and a child that has
+ * inherited all of its events may swap them at a context switch
+ * (perf_event_context_sched_out in kernel/events/core.c). The leader is then in
+ * the child's context. Opening a sibling in the task's context fails with
+ * EINVAL, or with ENODEV once the child has ended. Both codes have other causes
+ * too, so this function tries to open an event that any group accepts. */
+static int group_is_cut_off(const job_t *job, int code) {
+  const evlist_opening_t *opening = job->evlist->opening;
+  struct perf_event_attr *attr = opening->scratch;
+  int fd;
+
+  if ((code != -EINVAL && code != -ENODEV) || !job->has_leader ||
+      !attr_inherits(job->evlist, job->target, job->leader))
+    return 0;
+  job_fill_attr(job, job->leader, 0, attr);
+  attr_make_dummy(attr);
+  fd = uvperf__open(&opening->opener, attr, job->place->place.pid,
+                    job->place->place.cpu, job->place->events[job->leader].fd,
+                    PERF_FLAG_FD_CLOEXEC);
+  if (fd >= 0)
+    uvperf__sys_close(fd);
+  return fd == -EINVAL || fd == -ENODEV;
+}
+
+/* The id is needed to find the event's value among the values of a group, and
+ * to find the event that wrote a record. An event that is read alone needs no
+ * id. */
+static int job_know_id(const job_t *job, evlist_event_t *event,
+                       uvperf_error_t *error) {
+  const struct perf_event_attr *attr = job->evlist->attrs->at[job->attr].attr;
+  const uvperf__control_t control = {.request = PERF_EVENT_IOC_ID,
+                                     .attr = attr};
+  int rc = 0;
+
+  if ((job->evlist->flags & UVPERF_SET_RECORDS) ||
+      (attr->read_format & PERF_FORMAT_GROUP))
+    rc = uvperf__open_id(event->fd, &event->id);
+  return rc == 0
+             ? 0
+             : uvperf__explain_control(error, rc, job->evlist->root, &control);
+}
+
+static int open_event(job_t *job, uvperf_error_t *error) {
+  uvperf__evlist_t *evlist = job->evlist;
+  evlist_attr_t *attr = &evlist->attrs->at[job->attr];
+  evlist_event_t *event = &job->place->events[job->attr];
+  int rc;
+
+  rc = open_or_fall_back(job, error);
+  job->is_cut = group_is_cut_off(job, rc);
+  if (rc == -EINVAL && job->has_leader && !job->is_cut &&
+      (attr->item.flags & UVPERF_ITEM_WEAK)) {
+    job->has_leader = 0;
+    rc = open_or_fall_back(job, error);
+  }
+  if (rc >= 0) {
+    event->fd = rc;
+    rc = job_note_alone(job, error);
+  }
+  if (rc == 0)
+    rc = job_know_id(job, event, error);
+  if (rc == 0)
+    rc = uvperf__evlist_apply_settings(evlist, job->attr, event, error);
+  if (rc == 0)
+    rc = uvperf__evlist_join(evlist, job->target, job->place, job->attr,
+                             &job->is_vital, error);
+  if (rc != 0) {
+    uvperf__evlist_close_event(evlist, event, job->attr);
+    if (!attr->is_fixed)
+      uvperf__evlist_attr_restore(attr);
+    return rc;
+  }
+  event->state = COUNTER_OPEN;
+  event->is_unchecked = job->place->start != 0;
+  event->leader = job->has_leader ? job->leader : job->attr;
+  attr->is_fixed = 1;
+  attr->nr_open++;
+  evlist->places->nr_open++;
+  return 0;
+}
 
 /* A shortage is a failure of the call, because it would be a matter of chance
  * which events are open. */
-static int fail_event(uvperf__evlist_t *evlist, const evlist_target_t *target,
-                      evlist_place_t *place, size_t attr, int is_vital,
-                      uvperf_error_t *why, uvperf_error_t *error) {
-  evlist_event_t *event = &place->events[attr];
+static int fail_event(const job_t *job, uvperf_error_t *why,
+                      uvperf_error_t *error) {
+  evlist_event_t *event = &job->place->events[job->attr];
 
-  if (is_vital || uvperf__error_is_shortage(why) ||
-      (evlist->flags & UVPERF_SET_STRICT)) {
-    why->attr_index = (uint32_t)attr;
-    why->target_index = target->index;
+  if (job->is_vital || uvperf__error_is_shortage(why) ||
+      (job->evlist->flags & UVPERF_SET_STRICT)) {
+    uvperf__evlist_locate(why, job->attr, job->target->index);
     if (error != NULL)
       *error = *why;
     return why->code;
   }
   event->state = COUNTER_FAILED;
   event->code = why->code;
-  return uvperf__evlist_fail(evlist, &place->place, attr, why, error);
+  return uvperf__evlist_fail(job->evlist, &job->place->place, job->attr, why,
+                             error);
 }
 
-/* If the event's group was cut off, and another try follows, the event stays
- * planned. */
-static int open_at(uvperf__evlist_t *evlist, const evlist_target_t *target,
-                   evlist_place_t *place, size_t attr, int is_last,
-                   uvperf_error_t *error) {
-  job_t job = {evlist, target, place, attr, 0, 0, 0, 0, 0};
+/* Opens an event if it is planned. If the event's group was cut off, and
+ * another try follows, the event stays planned. */
+static int open_planned(uvperf__evlist_t *evlist, const evlist_at_t *at,
+                        size_t attr, int is_last, uvperf_error_t *error) {
+  job_t job = {
+      .evlist = evlist, .target = at->target, .place = at->place, .attr = attr};
   uvperf_error_t why;
-  int rc;
 
-  if (place->events[attr].state != COUNTER_PLANNED)
+  if (at->place->events[attr].state != COUNTER_PLANNED)
     return 0;
-  find_leader(&job);
+  job_find_leader(&job);
   if (job.is_cut)
     return 0;
   memset(&why, 0, sizeof(why));
-  rc = open_event(&job, &why);
-  if (rc == 0 || (job.is_cut && !is_last))
+  if (open_event(&job, &why) == 0 || (job.is_cut && !is_last))
     return 0;
-  return fail_event(evlist, target, place, attr, job.is_vital, &why, error);
+  return fail_event(&job, &why, error);
 }
 
 /* -- groups that are inherited -------------------------------------------- */
 
-static int is_of_group(const uvperf__evlist_t *evlist, size_t attr,
-                       size_t leader) {
-  return evlist->attrs[attr].item.leader == evlist->attrs[leader].item.leader;
-}
-
-/* Whether a sibling could not be opened because its group was cut off. */
-static int is_short(const uvperf__evlist_t *evlist, const evlist_place_t *place,
-                    size_t leader) {
-  size_t i;
-
-  for (i = leader; i < uvperf__evlist_end(evlist, leader); i++)
-    if (is_of_group(evlist, i, leader) &&
-        place->events[i].state == COUNTER_PLANNED)
-      return 1;
-  return 0;
-}
-
-/* Whether the group's task has created another task between the opening of the
- * leader and the opening of the last sibling. The new task has inherited only a
- * part of the group. While it lives, the kernel refuses to read the group
- * (group_generation in __perf_read_group_add, Linux 6.6). */
-static int is_torn(const uvperf__evlist_t *evlist, const evlist_place_t *place,
-                   size_t leader) {
-  return uvperf__sys_read(place->events[leader].fd, evlist->words,
-                          evlist->words_size) == -ECHILD;
+static int attr_is_of_group(const uvperf__evlist_t *evlist, size_t attr,
+                            size_t leader) {
+  return evlist->attrs->at[attr].item.leader ==
+         evlist->attrs->at[leader].item.leader;
 }
 
 /* Whether this event leads a group that must be opened again because its task
- * has forked meanwhile. */
-static int is_spoilt(const uvperf__evlist_t *evlist,
-                     const evlist_target_t *target, const evlist_place_t *place,
-                     size_t leader) {
-  const struct perf_event_attr *attr = evlist->attrs[leader].attr;
+ * has created another task between the opening of the leader and the opening of
+ * the last sibling. Either a sibling could not be opened, as its group was cut
+ * off. Or the new task has inherited only a part of the group. While that task
+ * lives, the kernel refuses to read the group (group_generation in
+ * __perf_read_group_add, Linux 6.6). */
+static int group_is_spoilt(const uvperf__evlist_t *evlist,
+                           const evlist_at_t *at, size_t leader) {
+  const evlist_event_t *events = at->place->events;
+  size_t i;
 
-  return uvperf__evlist_leads(place, leader) &&
-         (attr->read_format & PERF_FORMAT_GROUP) &&
-         inherits(evlist, target, leader) &&
-         (is_short(evlist, place, leader) || is_torn(evlist, place, leader));
+  if (!uvperf__evlist_leads(at->place, leader) ||
+      !(evlist->attrs->at[leader].attr->read_format & PERF_FORMAT_GROUP) ||
+      !attr_inherits(evlist, at->target, leader))
+    return 0;
+  for (i = leader; i < uvperf__evlist_end(evlist, leader); i++)
+    if (attr_is_of_group(evlist, i, leader) &&
+        events[i].state == COUNTER_PLANNED)
+      return 1;
+  return uvperf__sys_read(events[leader].fd, evlist->reading->words,
+                          evlist->reading->words_size) == -ECHILD;
 }
 
 /* Opens the whole group again, because the leader must be opened first. */
-static int open_again(uvperf__evlist_t *evlist, const evlist_target_t *target,
-                      evlist_place_t *place, size_t leader, int is_last,
-                      uvperf_error_t *error) {
+static int group_open_again(uvperf__evlist_t *evlist, const evlist_at_t *at,
+                            size_t leader, int is_last, uvperf_error_t *error) {
+  size_t end = uvperf__evlist_end(evlist, leader);
   evlist_event_t *event;
   size_t i;
   int rc = 0;
 
-  for (i = leader; i < uvperf__evlist_end(evlist, leader); i++) {
-    event = &place->events[i];
+  for (i = leader; i < end; i++) {
+    event = &at->place->events[i];
     if (!uvperf__evlist_is_led(event, leader))
       continue;
     uvperf__evlist_close_event(evlist, event, i);
     event->state = COUNTER_PLANNED;
   }
-  for (i = leader; i < uvperf__evlist_end(evlist, leader) && rc == 0; i++)
-    if (is_of_group(evlist, i, leader))
-      rc = open_at(evlist, target, place, i, is_last, error);
+  for (i = leader; i < end && rc == 0; i++)
+    if (attr_is_of_group(evlist, i, leader))
+      rc = open_planned(evlist, at, i, is_last, error);
   return rc;
 }
 
-/* Called when the events of the place were opened. Opens groups again whose
- * task has forked meanwhile. */
-static int mend_groups(uvperf__evlist_t *evlist, const evlist_target_t *target,
-                       evlist_place_t *place, uvperf_error_t *error) {
+/* Called when the events of the place were opened. */
+static int place_mend_groups(uvperf__evlist_t *evlist, const evlist_at_t *at,
+                             uvperf_error_t *error) {
   size_t attr;
   int tries;
   int rc = 0;
 
-  for (attr = 0; attr < evlist->nr_attrs && rc == 0; attr++)
+  for (attr = 0; attr < evlist->attrs->nr && rc == 0; attr++)
     for (tries = TRIES;
-         tries > 0 && rc == 0 && is_spoilt(evlist, target, place, attr);
-         tries--)
-      rc = open_again(evlist, target, place, attr, tries == 1, error);
+         tries > 0 && rc == 0 && group_is_spoilt(evlist, at, attr); tries--)
+      rc = group_open_again(evlist, at, attr, tries == 1, error);
   return rc;
 }
 
 /* -- ids that are used again ----------------------------------------------- */
 
-/* Called when the events at all places of a task are open. The task may have
- * ended before, and another task may have its id. If so, the events are closed
- * before they were enabled, and count as not opened. Siblings are closed first:
- * without their leader they would count. */
-static int check_task(uvperf__evlist_t *evlist, const evlist_target_t *target,
-                      evlist_place_t *places, size_t nr,
-                      uvperf_error_t *error) {
-  evlist_place_t *place;
+/* Called when the events at all `nr` places of a task are open. The task may
+ * have ended before, and another task may have its id. If so, the events are
+ * closed before they were enabled, and count as not opened. Siblings are closed
+ * first: without their leader they would count. */
+static int places_check_task(uvperf__evlist_t *evlist,
+                             const evlist_target_t *target,
+                             evlist_place_t *places, size_t nr,
+                             uvperf_error_t *error) {
+  job_t job = {.evlist = evlist, .target = target};
+  evlist_event_t *event;
   uvperf_error_t why;
   int has_checked = 0, rc = 0;
-  size_t i, attr;
+  size_t i;
 
   memset(&why, 0, sizeof(why));
-  for (i = nr * evlist->nr_attrs; i > 0 && rc == 0; i--) {
-    place = &places[(i - 1) / evlist->nr_attrs];
-    attr = (i - 1) % evlist->nr_attrs;
-    if (!place->events[attr].is_unchecked)
+  for (i = nr * evlist->attrs->nr; i > 0 && rc == 0; i--) {
+    job.place = &places[(i - 1) / evlist->attrs->nr];
+    job.attr = (i - 1) % evlist->attrs->nr;
+    event = &job.place->events[job.attr];
+    if (!event->is_unchecked)
       continue;
-    place->events[attr].is_unchecked = 0;
+    event->is_unchecked = 0;
     if (!has_checked)
-      uvperf__task_check(evlist->root, place->place.pid, place->start, &why);
+      uvperf__task_check(evlist->root, job.place->place.pid, job.place->start,
+                         &why);
     has_checked = 1;
     if (why.code == 0)
       continue;
-    uvperf__evlist_close_event(evlist, &place->events[attr], attr);
-    rc = fail_event(evlist, target, place, attr, 0, &why, error);
+    uvperf__evlist_close_event(evlist, event, job.attr);
+    rc = fail_event(&job, &why, error);
   }
   return rc;
 }
 
-/* The places of a task, one for each CPU, follow one another. */
-static int check_last_place(uvperf__evlist_t *evlist,
-                            const evlist_target_t *target, size_t last,
-                            uvperf_error_t *error) {
-  evlist_place_t *places = target->places;
-  int pid = places[last].place.pid;
-  size_t first = last;
-
-  if (last + 1 < target->nr_places && places[last + 1].place.pid == pid)
-    return 0;
-  while (first > 0 && places[first - 1].place.pid == pid)
-    first--;
-  return check_task(evlist, target, &places[first], last - first + 1, error);
-}
-
-int uvperf__evlist_open_place(uvperf__evlist_t *evlist,
-                              const evlist_target_t *target,
-                              evlist_place_t *place, uvperf_error_t *error) {
+int uvperf__evlist_open_place(uvperf__evlist_t *evlist, const evlist_at_t *at,
+                              uvperf_error_t *error) {
   size_t i;
   int rc = 0;
 
-  for (i = 0; i < evlist->nr_attrs && rc == 0; i++)
-    rc = open_at(evlist, target, place, evlist->order[i], 0, error);
+  for (i = 0; i < evlist->attrs->nr && rc == 0; i++)
+    rc = open_planned(evlist, at, evlist->attrs->order[i], 0, error);
   if (rc == 0)
-    rc = mend_groups(evlist, target, place, error);
-  return rc != 0 ? rc : check_task(evlist, target, place, 1, error);
+    rc = place_mend_groups(evlist, at, error);
+  return rc != 0 ? rc
+                 : places_check_task(evlist, at->target, at->place, 1, error);
 }
 
 /* -- a target ------------------------------------------------------------- */
 
-static void close_cgroup(evlist_target_t *target) {
+static void target_close_cgroup(evlist_target_t *target) {
   if (target->cgroup >= 0)
     uvperf__file_close(target->cgroup);
   target->cgroup = -1;
 }
 
+/* The places of a task, one for each CPU, follow one another. The task is
+ * checked at the last of them. */
 int uvperf__evlist_open_next(uvperf__evlist_t *evlist, evlist_cursor_t *cursor,
                              uvperf_error_t *error) {
-  evlist_target_t *target = evlist->targets[cursor->target];
-  evlist_place_t *place = &target->places[cursor->place];
+  evlist_target_t *target = evlist->places->targets[cursor->target];
+  evlist_at_t at = {.target = target, .place = &target->places[cursor->place]};
+  int pid = at.place->place.pid;
+  size_t first = cursor->place;
+  int is_last_place = cursor->place + 1 == target->nr_places;
   int rc;
 
-  if (cursor->at < evlist->nr_attrs)
-    return open_at(evlist, target, place, evlist->order[cursor->at++], 0,
-                   error);
-  rc = mend_groups(evlist, target, place, error);
-  if (rc == 0)
-    rc = check_last_place(evlist, target, cursor->place, error);
+  if (cursor->at < evlist->attrs->nr)
+    return open_planned(evlist, &at, evlist->attrs->order[cursor->at++], 0,
+                        error);
+  rc = place_mend_groups(evlist, &at, error);
+  while (first > 0 && target->places[first - 1].place.pid == pid)
+    first--;
+  if (rc == 0 && (is_last_place || at.place[1].place.pid != pid))
+    rc = places_check_task(evlist, target, &target->places[first],
+                           cursor->place - first + 1, error);
   cursor->at = 0;
   cursor->place += 1;
-  if (cursor->place < target->nr_places)
+  if (!is_last_place)
     return rc;
-  close_cgroup(target);
+  target_close_cgroup(target);
   cursor->place = 0;
   cursor->target += 1;
   return rc;
@@ -608,15 +572,15 @@ void uvperf__evlist_close_events(uvperf__evlist_t *evlist,
                                  evlist_target_t *target) {
   size_t i;
 
-  for (i = 0; i < target->nr_places * evlist->nr_attrs; i++)
+  for (i = 0; i < target->nr_places * evlist->attrs->nr; i++)
     uvperf__evlist_close_event(evlist, &target->events[i],
-                               i % evlist->nr_attrs);
+                               i % evlist->attrs->nr);
 }
 
 void uvperf__evlist_close(uvperf__evlist_t *evlist, evlist_target_t *target) {
   if (target == NULL)
     return;
-  close_cgroup(target);
+  target_close_cgroup(target);
   uvperf__evlist_close_events(evlist, target);
   uvperf__free(target->cgroup_path);
   uvperf__free(target->places);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Plans which attr is opened at which place. Events that the kernel cannot
  * count there, or would count twice, are left out. Opens nothing. */
-#include "evlist/internal.h"
+#include "evlist/opening.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,108 +19,77 @@ typedef struct plan_s {
   uvperf_error_t *error;
 } plan_t;
 
-static int no_memory(uvperf_error_t *error) {
+static int plan_no_memory(uvperf_error_t *error) {
   return uvperf__error_shortage(error, -ENOMEM, "cannot list the target");
 }
 
 /* -- places --------------------------------------------------------------- */
 
-static void take_places(evlist_target_t *target, evlist_place_t *places,
-                        evlist_event_t *events, size_t nr_attrs) {
+int uvperf__evlist_add_places(uvperf__evlist_t *evlist, evlist_target_t *target,
+                              size_t nr, uvperf_error_t *error) {
+  size_t nr_attrs = evlist->attrs->nr;
+  size_t old = target->nr_places;
+  evlist_place_t *places = uvperf__calloc(old + nr, sizeof(*places));
+  evlist_event_t *events = NULL;
   size_t i;
 
-  if (target->nr_places != 0) {
-    memcpy(places, target->places, target->nr_places * sizeof(*places));
-    memcpy(events, target->events,
-           target->nr_places * nr_attrs * sizeof(*events));
-    for (i = 0; i < target->nr_places; i++)
-      places[i].events = &events[i * nr_attrs];
+  /* The product may exceed a 32-bit size_t. */
+  if (old + nr <= SIZE_MAX / nr_attrs)
+    events = uvperf__calloc((old + nr) * nr_attrs, sizeof(*events));
+  if (places == NULL || events == NULL) {
+    uvperf__free(places);
+    uvperf__free(events);
+    return plan_no_memory(error);
+  }
+  if (old != 0) {
+    memcpy(places, target->places, old * sizeof(*places));
+    memcpy(events, target->events, old * nr_attrs * sizeof(*events));
   }
   uvperf__free(target->places);
   uvperf__free(target->events);
   target->places = places;
   target->events = events;
-}
-
-int uvperf__evlist_add_places(uvperf__evlist_t *evlist, evlist_target_t *target,
-                              size_t nr, uvperf_error_t *error) {
-  size_t old = target->nr_places;
-  evlist_place_t *places;
-  evlist_event_t *events = NULL;
-  size_t i;
-
-  places = uvperf__calloc(old + nr, sizeof(*places));
-  /* The product may exceed a 32-bit size_t. */
-  if (old + nr <= SIZE_MAX / evlist->nr_attrs)
-    events = uvperf__calloc((old + nr) * evlist->nr_attrs, sizeof(*events));
-  if (places == NULL || events == NULL) {
-    uvperf__free(places);
-    uvperf__free(events);
-    return no_memory(error);
-  }
-  take_places(target, places, events, evlist->nr_attrs);
   target->nr_places = old + nr;
-  for (i = old * evlist->nr_attrs; i < (old + nr) * evlist->nr_attrs; i++)
+  for (i = old * nr_attrs; i < (old + nr) * nr_attrs; i++)
     events[i].fd = -1;
+  for (i = 0; i < old + nr; i++)
+    places[i].events = &events[i * nr_attrs];
   for (i = old; i < old + nr; i++) {
-    places[i].events = &events[i * evlist->nr_attrs];
     places[i].place.target = target->index;
-    places[i].place.serial = evlist->next_serial++;
+    places[i].place.serial = evlist->places->next_serial++;
   }
   return 0;
 }
 
-static void make_unfit(evlist_event_t *event, int code) {
+static void event_make_unfit(evlist_event_t *event, int code) {
   event->state = COUNTER_FAILED;
   event->code = code;
   event->is_unfit = 1;
 }
 
-/* A target that does not exist has one place, where all attrs have failed. */
-static int plan_nothing(plan_t *plan, uvperf_error_t *why) {
-  evlist_target_t *target = plan->target;
-  evlist_place_t *place;
-  size_t i;
-  int rc = uvperf__evlist_add_places(plan->evlist, target, 1, plan->error);
-
-  if (rc != 0)
-    return rc;
-  place = &target->places[0];
-  place->place.pid = plan->pid;
-  place->place.cpu = -1;
-  for (i = 0; i < plan->evlist->nr_attrs && rc == 0; i++) {
-    make_unfit(&place->events[i], why->code);
-    rc = uvperf__evlist_fail(plan->evlist, &place->place, i, why, plan->error);
-  }
-  return rc;
-}
-
 /* -- where an event can be ------------------------------------------------- */
-
-static int has_cpu(const uvperf_event_item_t *item, int cpu) {
-  size_t i;
-
-  for (i = 0; i < item->nr_cpus; i++)
-    if (item->cpus[i] == cpu)
-      return 1;
-  return 0;
-}
 
 /* Whether the event can be opened there. An event that follows its task to
  * every CPU can be opened: on hybrid machines it counts only on its PMU's
  * CPUs. */
-static int can_be_at(const uvperf_event_item_t *item,
-                     const evlist_place_t *place) {
-  return item->cpus == NULL || place->place.cpu < 0 ||
-         has_cpu(item, place->place.cpu);
+static int item_can_be_at(const uvperf_event_item_t *item,
+                          const evlist_place_t *place) {
+  size_t i;
+
+  if (item->cpus == NULL || place->place.cpu < 0)
+    return 1;
+  for (i = 0; i < item->nr_cpus; i++)
+    if (item->cpus[i] == place->place.cpu)
+      return 1;
+  return 0;
 }
 
-static int can_be_anywhere(const uvperf_event_item_t *item,
-                           const evlist_target_t *target) {
+static int item_can_be_on(const uvperf_event_item_t *item,
+                          const evlist_target_t *target) {
   size_t i;
 
   for (i = 0; i < target->nr_places; i++)
-    if (can_be_at(item, &target->places[i]))
+    if (item_can_be_at(item, &target->places[i]))
       return 1;
   return 0;
 }
@@ -128,35 +97,35 @@ static int can_be_anywhere(const uvperf_event_item_t *item,
 /* Whether the PMU cannot count tasks. UVPERF_ITEM_CPU_WIDE marks such PMUs.
  * These are uncore PMUs and similar PMUs, whose task_ctx_nr is
  * perf_invalid_context in the kernel. */
-static int is_of_no_task(const uvperf_event_item_t *item,
-                         const evlist_target_t *target) {
+static int item_is_of_no_task(const uvperf_event_item_t *item,
+                              const evlist_target_t *target) {
   return (item->flags & UVPERF_ITEM_CPU_WIDE) != 0 &&
          target->type != UVPERF_TARGET_CPUS;
 }
 
-static int fits(const evlist_attr_t *attr, const evlist_target_t *target) {
-  return !is_of_no_task(&attr->item, target) &&
-         can_be_anywhere(&attr->item, target);
+static int attr_fits(const evlist_attr_t *attr, const evlist_target_t *target) {
+  return !item_is_of_no_task(&attr->item, target) &&
+         item_can_be_on(&attr->item, target);
 }
 
 /* Whether another part of the event fits on the target. If it does, it is not a
  * failure that this part does not fit. */
-static int has_other_part(const uvperf__evlist_t *evlist,
-                          const evlist_target_t *target, size_t attr) {
-  size_t first = evlist->attrs[attr].item.first, at = first;
+static int attr_has_other_part(const uvperf__evlist_t *evlist,
+                               const evlist_target_t *target, size_t attr) {
+  size_t first = evlist->attrs->at[attr].item.first, at = first;
 
   do
-    if (at != attr && fits(&evlist->attrs[at], target))
+    if (at != attr && attr_fits(&evlist->attrs->at[at], target))
       return 1;
-  while ((at = evlist->next_parts[at]) != 0);
+  while ((at = evlist->attrs->next_parts[at]) != 0);
   return 0;
 }
 
 /* -- failures -------------------------------------------------------------- */
 
 /* Prints CPUs as in "0-3,8", cut to the size of the text. */
-static void print_cpus(char *text, size_t size,
-                       const uvperf_event_item_t *item) {
+static void item_print_cpus(char *text, size_t size,
+                            const uvperf_event_item_t *item) {
   size_t used = 0;
   size_t i, last;
 
@@ -174,50 +143,62 @@ static void print_cpus(char *text, size_t size,
   }
 }
 
-static void explain_misfit(const evlist_attr_t *attr,
-                           const evlist_target_t *target, uvperf_error_t *why) {
-  const uvperf_event_item_t *item = &attr->item;
+/* Records one failure for all of the target's places. */
+static int plan_fail(const plan_t *plan, size_t attr,
+                     const uvperf_error_t *why) {
+  const evlist_target_t *target = plan->target;
+  const uvperf_place_t everywhere = {
+      .target = target->index, .pid = plan->pid, .cpu = -1};
+  size_t i;
+
+  for (i = 0; i < target->nr_places; i++)
+    event_make_unfit(&target->places[i].events[attr], why->code);
+  return uvperf__evlist_fail(plan->evlist, &everywhere, attr, why, plan->error);
+}
+
+static int plan_misfit(const plan_t *plan, size_t attr) {
+  const uvperf_event_item_t *item = &plan->evlist->attrs->at[attr].item;
+  uvperf_error_t why;
   char cpus[96];
 
-  if (is_of_no_task(item, target)) {
-    uvperf__error_set(why, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+  item_print_cpus(cpus, sizeof(cpus), item);
+  if (item_is_of_no_task(item, plan->target))
+    uvperf__error_set(&why, -EINVAL, UVPERF_CAUSE_ARGUMENT,
                       "cannot open '%.80s': its PMU counts whole CPUs only, "
                       "not tasks or cgroups; measure CPUs",
                       item->label);
-    return;
-  }
-  print_cpus(cpus, sizeof(cpus), item);
-  uvperf__error_set(
-      why, -ENODEV, UVPERF_CAUSE_NO_CPU,
-      "cannot open '%.80s': it counts on CPUs %s, and none of these is "
-      "measured%s",
-      item->label, cpus,
-      can_be_anywhere(item, target) ? " with the leader of its group" : "");
+  else
+    uvperf__error_set(&why, -ENODEV, UVPERF_CAUSE_NO_CPU,
+                      "cannot open '%.80s': it counts on CPUs %s, and none of "
+                      "these is measured%s",
+                      item->label, cpus,
+                      item_can_be_on(item, plan->target)
+                          ? " with the leader of its group"
+                          : "");
+  return plan_fail(plan, attr, &why);
 }
 
-/* Records one failure for all of the target's places. */
-static int fail_everywhere(plan_t *plan, size_t attr) {
-  evlist_target_t *target = plan->target;
-  uvperf_place_t everywhere;
-  uvperf_error_t why;
+/* A target that does not exist has one place, where all attrs have failed. */
+static int plan_nothing(const plan_t *plan, const uvperf_error_t *why) {
   size_t i;
+  int rc =
+      uvperf__evlist_add_places(plan->evlist, plan->target, 1, plan->error);
 
-  explain_misfit(&plan->evlist->attrs[attr], target, &why);
-  for (i = 0; i < target->nr_places; i++)
-    make_unfit(&target->places[i].events[attr], why.code);
-  memset(&everywhere, 0, sizeof(everywhere));
-  everywhere.target = target->index;
-  everywhere.pid = plan->pid;
-  everywhere.cpu = -1;
-  return uvperf__evlist_fail(plan->evlist, &everywhere, attr, &why,
-                             plan->error);
+  if (rc != 0)
+    return rc;
+  plan->target->places[0].place.pid = plan->pid;
+  plan->target->places[0].place.cpu = -1;
+  for (i = 0; i < plan->evlist->attrs->nr && rc == 0; i++)
+    rc = plan_fail(plan, i, why);
+  return rc;
 }
 
 /* -- packages ------------------------------------------------------------- */
 
 /* Finds the package of a place's CPU. sysfs has no package for an offline CPU.
  * Returns 0, or the code of a shortage. */
-static int find_package(const uvperf__evlist_t *evlist, evlist_place_t *place) {
+static int place_find_package(const uvperf__evlist_t *evlist,
+                              evlist_place_t *place) {
   int rc = uvperf__cpu_package(evlist->root, place->place.cpu, &place->package);
 
   if (rc == 0)
@@ -225,46 +206,37 @@ static int find_package(const uvperf__evlist_t *evlist, evlist_place_t *place) {
   return uvperf__is_shortage(rc) ? rc : 0;
 }
 
-static int find_packages(plan_t *plan) {
-  evlist_target_t *target = plan->target;
-  size_t i;
+static int places_are_of_one_package(const evlist_place_t *a,
+                                     const evlist_place_t *b) {
+  return a->has_package && b->has_package && a->package == b->package;
+}
+
+/* Leaves the attr planned at the first place of each package. */
+static int plan_once_a_package(plan_t *plan, size_t attr) {
+  evlist_place_t *places = plan->target->places;
+  size_t nr = plan->target->nr_places;
+  size_t i, j;
   int rc;
 
-  if (plan->has_packages)
-    return 0;
-  for (i = 0; i < target->nr_places; i++) {
-    rc = find_package(plan->evlist, &target->places[i]);
+  for (i = 0; i < nr && !plan->has_packages; i++) {
+    rc = place_find_package(plan->evlist, &places[i]);
     if (rc != 0)
       return uvperf__error_shortage(plan->error, rc,
                                     "cannot read the package of a CPU");
   }
   plan->has_packages = 1;
+  for (i = 0; i < nr; i++)
+    for (j = i + 1; j < nr && places[i].events[attr].state == COUNTER_PLANNED;
+         j++)
+      if (places_are_of_one_package(&places[i], &places[j]))
+        places[j].events[attr].state = COUNTER_NONE;
   return 0;
 }
 
-static int are_of_one_package(const evlist_place_t *a,
-                              const evlist_place_t *b) {
-  return a->has_package && b->has_package && a->package == b->package;
-}
-
-/* Leaves the attr planned at the first place of each package. */
-static void leave_one_of_package(plan_t *plan, size_t attr) {
-  evlist_place_t *places = plan->target->places;
-  size_t i, j;
-
-  for (i = 0; i < plan->target->nr_places; i++) {
-    if (places[i].events[attr].state != COUNTER_PLANNED)
-      continue;
-    for (j = i + 1; j < plan->target->nr_places; j++)
-      if (are_of_one_package(&places[i], &places[j]))
-        places[j].events[attr].state = COUNTER_NONE;
-  }
-}
-
-static int is_once_a_package(const uvperf__evlist_t *evlist,
-                             const evlist_target_t *target, size_t attr) {
+static int attr_is_once_a_package(const uvperf__evlist_t *evlist,
+                                  const evlist_target_t *target, size_t attr) {
   return target->type == UVPERF_TARGET_CPUS &&
-         (evlist->attrs[attr].item.flags & UVPERF_ITEM_PER_PACKAGE) != 0;
+         (evlist->attrs->at[attr].item.flags & UVPERF_ITEM_PER_PACKAGE) != 0;
 }
 
 int uvperf__evlist_has_package(const uvperf__evlist_t *evlist,
@@ -273,13 +245,13 @@ int uvperf__evlist_has_package(const uvperf__evlist_t *evlist,
   const evlist_place_t *other;
   size_t i;
 
-  if (!is_once_a_package(evlist, target, attr))
+  if (!attr_is_once_a_package(evlist, target, attr))
     return 0;
   if (!place->has_package)
-    find_package(evlist, place);
+    place_find_package(evlist, place);
   for (i = 0; i < target->nr_places; i++) {
     other = &target->places[i];
-    if (other != place && are_of_one_package(other, place) &&
+    if (other != place && places_are_of_one_package(other, place) &&
         (other->events[attr].state == COUNTER_OPEN ||
          other->events[attr].state == COUNTER_PLANNED))
       return 1;
@@ -289,55 +261,48 @@ int uvperf__evlist_has_package(const uvperf__evlist_t *evlist,
 
 /* -- planning -------------------------------------------------------------- */
 
-/* Returns the first attr of a group that can be measured on the target. The
- * other attrs follow the first attr to its places, because the counts of a
- * group are compared. Returns `attr` itself if no earlier attr can be
- * measured. */
-static size_t first_of_group(const plan_t *plan, size_t attr) {
-  const evlist_attr_t *attrs = plan->evlist->attrs;
+/* Whether the attr goes to a place, if it fits on the target at all. All attrs
+ * of a group follow its first attr that can be measured on the target, because
+ * the counts of a group are compared. */
+static int attr_goes_to(const uvperf__evlist_t *evlist,
+                        const evlist_target_t *target,
+                        const evlist_place_t *place, size_t attr) {
+  const evlist_attr_t *attrs = evlist->attrs->at;
   size_t leader = attrs[attr].item.leader;
-  size_t i;
+  size_t first = leader;
 
-  for (i = leader; i < attr; i++)
-    if (attrs[i].item.leader == leader && fits(&attrs[i], plan->target))
-      return i;
-  return attr;
+  while (first < attr && (attrs[first].item.leader != leader ||
+                          !attr_fits(&attrs[first], target)))
+    first++;
+  return item_can_be_at(&attrs[attr].item, place) &&
+         (first == attr || place->events[first].state == COUNTER_PLANNED);
 }
 
 static int plan_attr(plan_t *plan, size_t attr) {
-  const uvperf_event_item_t *item = &plan->evlist->attrs[attr].item;
+  const uvperf__evlist_t *evlist = plan->evlist;
   evlist_target_t *target = plan->target;
-  size_t first = first_of_group(plan, attr);
-  evlist_place_t *place;
   size_t nr = 0;
   size_t i;
-  int rc;
 
-  if (!fits(&plan->evlist->attrs[attr], target))
-    return has_other_part(plan->evlist, target, attr)
-               ? 0
-               : fail_everywhere(plan, attr);
+  if (!attr_fits(&evlist->attrs->at[attr], target))
+    return attr_has_other_part(evlist, target, attr) ? 0
+                                                     : plan_misfit(plan, attr);
   for (i = 0; i < target->nr_places; i++) {
-    place = &target->places[i];
-    if (!can_be_at(item, place) ||
-        (first != attr && place->events[first].state != COUNTER_PLANNED))
+    if (!attr_goes_to(evlist, target, &target->places[i], attr))
       continue;
-    place->events[attr].state = COUNTER_PLANNED;
+    target->places[i].events[attr].state = COUNTER_PLANNED;
     nr++;
   }
   if (nr == 0)
-    return fail_everywhere(plan, attr);
-  if (!is_once_a_package(plan->evlist, target, attr))
-    return 0;
-  rc = find_packages(plan);
-  if (rc == 0)
-    leave_one_of_package(plan, attr);
-  return rc;
+    return plan_misfit(plan, attr);
+  return attr_is_once_a_package(evlist, target, attr)
+             ? plan_once_a_package(plan, attr)
+             : 0;
 }
 
 /* Called when an attr that fitted nowhere on the target fits now. */
-static void make_fit(plan_t *plan, size_t attr) {
-  evlist_target_t *target = plan->target;
+static void target_make_fit(uvperf__evlist_t *evlist, evlist_target_t *target,
+                            size_t attr) {
   evlist_event_t *event;
   size_t i;
 
@@ -349,37 +314,33 @@ static void make_fit(plan_t *plan, size_t attr) {
     event->code = 0;
     event->is_unfit = 0;
   }
-  uvperf__evlist_forget_misfit(plan->evlist, target->index, attr);
-}
-
-static int is_to_be_at(plan_t *plan, evlist_place_t *place, size_t attr) {
-  const uvperf_event_item_t *item = &plan->evlist->attrs[attr].item;
-  size_t first = first_of_group(plan, attr);
-
-  return can_be_at(item, place) &&
-         (first == attr || place->events[first].state == COUNTER_PLANNED) &&
-         !uvperf__evlist_has_package(plan->evlist, plan->target, place, attr);
+  uvperf__evlist_forget_misfit(evlist, target->index, attr);
 }
 
 void uvperf__evlist_plan_place(uvperf__evlist_t *evlist,
                                evlist_target_t *target, evlist_place_t *place) {
-  plan_t plan = {evlist, target, place->place.pid, 0, NULL};
   const evlist_event_t *elsewhere;
   size_t attr;
 
-  for (attr = 0; attr < evlist->nr_attrs; attr++) {
+  for (attr = 0; attr < evlist->attrs->nr; attr++) {
     elsewhere = &target->places[0].events[attr];
-    if (fits(&evlist->attrs[attr], target) && is_to_be_at(&plan, place, attr)) {
+    if (attr_fits(&evlist->attrs->at[attr], target) &&
+        attr_goes_to(evlist, target, place, attr) &&
+        !uvperf__evlist_has_package(evlist, target, place, attr)) {
       if (elsewhere->is_unfit)
-        make_fit(&plan, attr);
+        target_make_fit(evlist, target, attr);
       place->events[attr].state = COUNTER_PLANNED;
     } else if (elsewhere->is_unfit) {
-      make_unfit(&place->events[attr], elsewhere->code);
+      event_make_unfit(&place->events[attr], elsewhere->code);
     }
   }
 }
 
-static int plan_spots(plan_t *plan, uvperf__target_spots_t *spots) {
+/* Plans the places of the target, and keeps the data that is needed when CPUs
+ * come online. */
+static int plan_spots(plan_t *plan, uvperf__target_spots_t *spots,
+                      const uvperf_target_t *asked) {
+  const uvperf__evlist_t *evlist = plan->evlist;
   evlist_target_t *target = plan->target;
   size_t i;
   int rc;
@@ -399,34 +360,28 @@ static int plan_spots(plan_t *plan, uvperf__target_spots_t *spots) {
   }
   if (plan->pid == 0)
     plan->pid = target->places[0].place.pid;
-  for (i = 0; i < plan->evlist->nr_attrs && rc == 0; i++)
+  for (i = 0; i < evlist->attrs->nr && rc == 0; i++)
     rc = plan_attr(plan, i);
-  return rc;
-}
-
-/* Keeps the data that is needed when CPUs come online. */
-static int keep_target(plan_t *plan, const uvperf_target_t *target) {
-  evlist_target_t *own = plan->target;
-
-  own->follows_cpus = target->cpus == NULL && own->places[0].place.cpu >= 0;
-  if (target->cgroup == NULL || plan->evlist->flags & UVPERF_SET_FIXED_CPUS)
+  if (rc != 0)
+    return rc;
+  target->follows_cpus =
+      asked->cpus == NULL && target->places[0].place.cpu >= 0;
+  if (asked->cgroup == NULL || evlist->flags & UVPERF_SET_FIXED_CPUS)
     return 0;
-  own->cgroup_path = uvperf__evlist_copy_text(target->cgroup);
-  return own->cgroup_path == NULL ? no_memory(plan->error) : 0;
+  target->cgroup_path = uvperf__evlist_copy_text(asked->cgroup);
+  return target->cgroup_path == NULL ? plan_no_memory(plan->error) : 0;
 }
 
-static int plan_target(plan_t *plan, const uvperf_target_t *target) {
-  uvperf__evlist_t *evlist = plan->evlist;
+static int plan_target(plan_t *plan, const uvperf_target_t *asked) {
   uvperf__target_spots_t spots;
   uvperf_error_t why;
   int rc;
 
   memset(&why, 0, sizeof(why));
-  rc = uvperf__target_expand(&evlist->target_context, target, &spots, &why);
+  rc = uvperf__target_expand(&plan->evlist->opening->target_context, asked,
+                             &spots, &why);
   if (rc == 0) {
-    rc = plan_spots(plan, &spots);
-    if (rc == 0)
-      rc = keep_target(plan, target);
+    rc = plan_spots(plan, &spots, asked);
     uvperf__target_free(&spots);
     return rc;
   }
@@ -438,28 +393,28 @@ static int plan_target(plan_t *plan, const uvperf_target_t *target) {
   return rc;
 }
 
-int uvperf__evlist_plan(uvperf__evlist_t *evlist, const uvperf_target_t *target,
+int uvperf__evlist_plan(uvperf__evlist_t *evlist, const uvperf_target_t *asked,
                         evlist_target_t **planned, uvperf_error_t *error) {
-  int is_tasks = uvperf__evlist_target_is_tasks(target->type);
-  plan_t plan = {evlist, NULL, is_tasks ? target->pid : -1, 0, error};
+  int is_tasks = uvperf__evlist_target_is_tasks(asked->type);
+  evlist_target_t *target = uvperf__calloc(1, sizeof(*target));
+  plan_t plan = {evlist, target, is_tasks ? asked->pid : -1, 0, error};
   int rc;
 
-  plan.target = uvperf__calloc(1, sizeof(*plan.target));
-  if (plan.target == NULL)
-    return no_memory(error);
-  plan.target->index = evlist->next_target++;
-  plan.target->type = target->type;
-  if (target->type == UVPERF_TARGET_SELF)
-    plan.target->thread = evlist->caller;
-  plan.target->data = target->data;
-  plan.target->cgroup = -1;
-  rc = plan_target(&plan, target);
+  if (target == NULL)
+    return plan_no_memory(error);
+  target->index = evlist->places->next_target++;
+  target->type = asked->type;
+  if (asked->type == UVPERF_TARGET_SELF)
+    target->thread = evlist->opening->caller;
+  target->data = asked->data;
+  target->cgroup = -1;
+  rc = plan_target(&plan, asked);
   if (rc != 0) {
-    uvperf__evlist_forget(evlist, plan.target->index);
-    uvperf__evlist_close(evlist, plan.target);
+    uvperf__evlist_forget(evlist, target->index);
+    uvperf__evlist_close(evlist, target);
     return rc;
   }
-  *planned = plan.target;
+  *planned = target;
   return 0;
 }
 
@@ -468,7 +423,7 @@ size_t uvperf__evlist_nr_planned(const uvperf__evlist_t *evlist,
   size_t nr = 0;
   size_t i;
 
-  for (i = 0; i < target->nr_places * evlist->nr_attrs; i++)
+  for (i = 0; i < target->nr_places * evlist->attrs->nr; i++)
     nr += target->events[i].state == COUNTER_PLANNED;
   return nr;
 }

@@ -2,7 +2,8 @@
 /* For UVPERF_SET_RECORDS: decides into which ring each event writes, and how
  * its records are decoded, even after the event is closed. Other files wait for
  * the rings. */
-#include "evlist/internal.h"
+#include "evlist/opening.h"
+#include "evlist/records.h"
 
 #include <errno.h>
 #include <sys/ioctl.h>
@@ -59,9 +60,9 @@ int uvperf__evlist_begin_records(uvperf__evlist_t *evlist,
       .root = evlist->root,
       .ring_bytes = options->ring_bytes,
       .wakeup_bytes = options->wakeup_bytes,
-      .clockid = evlist->clockid,
+      .clockid = evlist->records->clockid,
       .overwrite = (options->flags & UVPERF_SET_OVERWRITE) != 0,
-      .opener = evlist->opener,
+      .opener = evlist->opening->opener,
   };
   int rc;
 
@@ -73,16 +74,16 @@ int uvperf__evlist_begin_records(uvperf__evlist_t *evlist,
   rc = uvperf__evlist_unify_software(evlist, error);
   if (rc != 0)
     return rc;
-  if (uvperf__cpu_rings_new(&evlist->rings, &rings) != 0 ||
-      uvperf__decoder_make(&evlist->decoder) != 0)
+  if (uvperf__cpu_rings_new(&evlist->records->rings, &rings) != 0 ||
+      uvperf__decoder_make(&evlist->records->decoder) != 0)
     return no_memory(error);
   if ((evlist->flags & UVPERF_SET_TIME_ORDER) &&
-      uvperf__system_clock_ahead(evlist->root, evlist->clockid,
-                                 &evlist->clock_ahead) == 0)
-    evlist->has_clock = 1;
-  evlist->opened = uvperf__evlist_clock(evlist);
-  if (evlist->opened == UINT64_MAX)
-    evlist->opened = 0;
+      uvperf__system_clock_ahead(evlist->root, evlist->records->clockid,
+                                 &evlist->records->clock_ahead) == 0)
+    evlist->records->has_clock = 1;
+  evlist->records->opened = uvperf__evlist_clock(evlist);
+  if (evlist->records->opened == UINT64_MAX)
+    evlist->records->opened = 0;
   return 0;
 }
 
@@ -94,12 +95,12 @@ static void free_source(evlist_source_t *source) {
 void uvperf__evlist_end_records(uvperf__evlist_t *evlist) {
   evlist_source_t *source;
 
-  uvperf_decoder_free(evlist->decoder);
-  while ((source = evlist->first_retired) != NULL) {
-    evlist->first_retired = source->next;
+  uvperf_decoder_free(evlist->records->decoder);
+  while ((source = evlist->records->first_retired) != NULL) {
+    evlist->records->first_retired = source->next;
     free_source(source);
   }
-  uvperf__cpu_rings_free(evlist->rings);
+  uvperf__cpu_rings_free(evlist->records->rings);
 }
 
 /* -- sources --------------------------------------------------------------- */
@@ -129,13 +130,13 @@ static int take_shape(evlist_attr_t *attr, evlist_shape_t **taken) {
 static evlist_source_t *make_source(uvperf__evlist_t *evlist,
                                     const evlist_target_t *target,
                                     const evlist_place_t *place, size_t attr) {
-  size_t first = evlist->attrs[attr].item.first;
+  size_t first = evlist->attrs->at[attr].item.first;
   evlist_source_t *made = uvperf__calloc(1, sizeof(*made));
   uvperf_source_t *source;
 
   if (made == NULL)
     return NULL;
-  if (take_shape(&evlist->attrs[attr], &made->shape) != 0) {
+  if (take_shape(&evlist->attrs->at[attr], &made->shape) != 0) {
     uvperf__free(made);
     return NULL;
   }
@@ -151,7 +152,7 @@ static evlist_source_t *make_source(uvperf__evlist_t *evlist,
   source->attr_index = (uint32_t)first;
   source->target_index = target->index;
   source->serial = place->place.serial;
-  source->item = &evlist->attrs[first].item;
+  source->item = &evlist->attrs->at[first].item;
   return made;
 }
 
@@ -165,13 +166,13 @@ static void note_begin(const uvperf__evlist_t *evlist,
   const uvperf__cpu_ring_t *ring = source->ring;
 
   if (ring == NULL)
-    ring = uvperf__cpu_rings_find(evlist->rings, source->source.cpu);
+    ring = uvperf__cpu_rings_find(evlist->records->rings, source->source.cpu);
   source->begin = ring != NULL ? uvperf__ring_head(&ring->ring) : 0;
 }
 
 static int know_source(uvperf__evlist_t *evlist, const evlist_source_t *source,
                        uvperf_error_t *error) {
-  int rc = uvperf__decoder_add(evlist->decoder, &source->source);
+  int rc = uvperf__decoder_add(evlist->records->decoder, &source->source);
 
   if (rc == 0)
     return 0;
@@ -190,27 +191,27 @@ static int redirect(uvperf__evlist_t *evlist, evlist_source_t *source, int fd,
 
   if (rc == 0)
     return 0;
-  uvperf__decoder_remove(evlist->decoder, &source->source);
+  uvperf__decoder_remove(evlist->records->decoder, &source->source);
   return uvperf__explain_control(error, rc, evlist->root, &control);
 }
 
 int uvperf__evlist_join(uvperf__evlist_t *evlist, const evlist_target_t *target,
                         const evlist_place_t *place, size_t attr, int *is_vital,
                         uvperf_error_t *error) {
-  int writes = uvperf__attr_writes_records(evlist->attrs[attr].attr);
+  int writes = uvperf__attr_writes_records(evlist->attrs->at[attr].attr);
   evlist_event_t *event = &place->events[attr];
   evlist_source_t *source;
   int rc = 0;
 
-  if (evlist->rings == NULL)
+  if (evlist->records->rings == NULL)
     return 0;
   *is_vital = 1;
   source = make_source(evlist, target, place, attr);
   if (source == NULL)
     return no_memory(error);
   if (writes)
-    rc = uvperf__cpu_rings_get(evlist->rings, place->place.cpu, &source->ring,
-                               error);
+    rc = uvperf__cpu_rings_get(evlist->records->rings, place->place.cpu,
+                               &source->ring, error);
   if (rc == 0) {
     note_begin(evlist, source);
     rc = know_source(evlist, source, error);
@@ -227,7 +228,7 @@ int uvperf__evlist_join(uvperf__evlist_t *evlist, const evlist_target_t *target,
   else
     event->silent = source;
   source->writes_samples =
-      uvperf__attr_writes_samples(evlist->attrs[attr].attr);
+      uvperf__attr_writes_samples(evlist->attrs->at[attr].attr);
   if (source->writes_samples)
     uvperf__cpu_ring_add_source(source->ring, &source->source);
   return 0;
@@ -240,18 +241,18 @@ void uvperf__evlist_stop_writing(const uvperf__evlist_t *evlist,
                                  const evlist_target_t *target) {
   size_t i;
 
-  for (i = 0; i < target->nr_places * evlist->nr_attrs; i++)
+  for (i = 0; i < target->nr_places * evlist->attrs->nr; i++)
     if (target->events[i].source != NULL)
       uvperf__sys_ioctl(target->events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
 static void retire(uvperf__evlist_t *evlist, evlist_source_t *source) {
   source->left_at = uvperf__evlist_now();
-  if (evlist->first_retired == NULL)
-    evlist->first_retired = source;
+  if (evlist->records->first_retired == NULL)
+    evlist->records->first_retired = source;
   else
-    evlist->last_retired->next = source;
-  evlist->last_retired = source;
+    evlist->records->last_retired->next = source;
+  evlist->records->last_retired = source;
 }
 
 void uvperf__evlist_leave(uvperf__evlist_t *evlist, evlist_event_t *event) {
@@ -262,8 +263,8 @@ void uvperf__evlist_leave(uvperf__evlist_t *evlist, evlist_event_t *event) {
   /* The event's count may be in records that other events of its group have
    * written. */
   if (event->silent != NULL) {
-    event->silent->ring =
-        uvperf__cpu_rings_find(evlist->rings, event->silent->source.cpu);
+    event->silent->ring = uvperf__cpu_rings_find(evlist->records->rings,
+                                                 event->silent->source.cpu);
     retire(evlist, event->silent);
   }
   event->source = NULL;
@@ -305,7 +306,7 @@ static int is_read(evlist_source_t *source) {
 static void free_sources(uvperf__evlist_t *evlist,
                          int (*is_done)(evlist_source_t *source, uint64_t data),
                          uint64_t data) {
-  evlist_source_t **link = &evlist->first_retired;
+  evlist_source_t **link = &evlist->records->first_retired;
   evlist_source_t *last = NULL;
   evlist_source_t *source;
   int done;
@@ -322,10 +323,10 @@ static void free_sources(uvperf__evlist_t *evlist,
     *link = source->next;
     if (source->writes_samples)
       uvperf__cpu_ring_remove_source(source->ring, &source->source);
-    uvperf__decoder_remove(evlist->decoder, &source->source);
+    uvperf__decoder_remove(evlist->records->decoder, &source->source);
     free_source(source);
   }
-  evlist->last_retired = last;
+  evlist->records->last_retired = last;
 }
 
 static int is_past(evlist_source_t *source, uint64_t now) {
@@ -335,7 +336,8 @@ static int is_past(evlist_source_t *source, uint64_t now) {
 }
 
 void uvperf__evlist_free_sources(uvperf__evlist_t *evlist) {
-  if (evlist->first_retired != NULL && uvperf__evlist_check(evlist, NULL) == 0)
+  if (evlist->records->first_retired != NULL &&
+      uvperf__evlist_check(evlist, NULL) == 0)
     free_sources(evlist, is_past, uvperf__evlist_now());
 }
 
@@ -344,14 +346,15 @@ static int is_of_cut(evlist_source_t *source, uint64_t nr) {
 }
 
 void uvperf__evlist_cut_rings(uvperf__evlist_t *evlist, size_t nr) {
-  if (evlist->rings == NULL)
+  if (evlist->records->rings == NULL)
     return;
   free_sources(evlist, is_of_cut, nr);
-  uvperf__cpu_rings_cut(evlist->rings, nr);
+  uvperf__cpu_rings_cut(evlist->records->rings, nr);
 }
 
 int uvperf__evlist_shrink_rings(uvperf__evlist_t *evlist, size_t nr) {
-  return evlist->rings != NULL && uvperf__cpu_rings_shrink(evlist->rings, nr);
+  return evlist->records->rings != NULL &&
+         uvperf__cpu_rings_shrink(evlist->records->rings, nr);
 }
 
 /* -- planned events -------------------------------------------------------- */
@@ -360,9 +363,9 @@ static int is_to_write(const uvperf__evlist_t *evlist,
                        const evlist_place_t *place) {
   size_t i;
 
-  for (i = 0; i < evlist->nr_attrs; i++)
+  for (i = 0; i < evlist->attrs->nr; i++)
     if (place->events[i].state == COUNTER_PLANNED &&
-        uvperf__attr_writes_records(evlist->attrs[i].attr))
+        uvperf__attr_writes_records(evlist->attrs->at[i].attr))
       return 1;
   return 0;
 }
@@ -375,15 +378,16 @@ size_t uvperf__evlist_nr_new_rings(const uvperf__evlist_t *evlist,
   size_t i, place;
   int cpu;
 
-  for (i = first; evlist->rings != NULL && i < evlist->nr_targets; i++) {
-    target = evlist->targets[i];
+  for (i = first;
+       evlist->records->rings != NULL && i < evlist->places->nr_targets; i++) {
+    target = evlist->places->targets[i];
     for (place = 0; place < target->nr_places; place++) {
       cpu = target->places[place].place.cpu;
       if (cpu < 0 || (seen[cpu / 8] >> cpu % 8 & 1) ||
           !is_to_write(evlist, &target->places[place]))
         continue;
       seen[cpu / 8] |= (uint8_t)(1 << cpu % 8);
-      nr += uvperf__cpu_rings_find(evlist->rings, cpu) == NULL;
+      nr += uvperf__cpu_rings_find(evlist->records->rings, cpu) == NULL;
     }
   }
   return nr;
@@ -392,25 +396,28 @@ size_t uvperf__evlist_nr_new_rings(const uvperf__evlist_t *evlist,
 /* -- getters -------------------------------------------------------------- */
 
 size_t uvperf__evlist_nr_rings(const uvperf__evlist_t *evlist) {
-  return evlist->rings == NULL ? 0 : uvperf__cpu_rings_nr(evlist->rings);
+  return evlist->records->rings == NULL
+             ? 0
+             : uvperf__cpu_rings_nr(evlist->records->rings);
 }
 
 uvperf__cpu_rings_t *uvperf__evlist_rings(const uvperf__evlist_t *evlist) {
-  return evlist->rings;
+  return evlist->records->rings;
 }
 
 uvperf_decoder_t *uvperf__evlist_decoder(const uvperf__evlist_t *evlist) {
-  return evlist->decoder;
+  return evlist->records->decoder;
 }
 
 uint64_t uvperf__evlist_clock(const uvperf__evlist_t *evlist) {
   uint64_t now;
 
-  if (!evlist->has_clock || uvperf__sys_now(evlist->clockid, &now) != 0)
+  if (!evlist->records->has_clock ||
+      uvperf__sys_now(evlist->records->clockid, &now) != 0)
     return UINT64_MAX;
-  return now - (uint64_t)evlist->clock_ahead;
+  return now - (uint64_t)evlist->records->clock_ahead;
 }
 
 uint64_t uvperf__evlist_opened(const uvperf__evlist_t *evlist) {
-  return evlist->opened;
+  return evlist->records->opened;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets how events by name are sampled in a set with records: in the same way as
  * perf record. Opens nothing. */
-#include "evlist/internal.h"
+#include "evlist/attrs.h"
 
 #include <errno.h>
 #include <string.h>
@@ -128,8 +128,8 @@ static uint64_t default_frequency(const uvperf__evlist_t *evlist) {
 
 static void set_period(const uvperf__evlist_t *evlist, size_t index,
                        const struct perf_event_attr *template) {
-  const evlist_attr_t *own = &evlist->attrs[index];
-  const evlist_attr_t *leader = &evlist->attrs[own->item.leader];
+  const evlist_attr_t *own = &evlist->attrs->at[index];
+  const evlist_attr_t *leader = &evlist->attrs->at[own->item.leader];
   struct perf_event_attr *attr = own->asked;
 
   if (attr->sample_period != 0 || (own->item.flags & UVPERF_ITEM_COUNT) ||
@@ -174,14 +174,14 @@ int uvperf__evlist_sample_names(uvperf__evlist_t *evlist,
   size_t i;
 
   read_template(&template, options->sample);
-  for (i = 0; i < uvperf_event_list_count(evlist->list); i++) {
-    if (evlist->attrs[i].item.flags & UVPERF_ITEM_ATTR)
+  for (i = 0; i < uvperf_event_list_count(evlist->attrs->list); i++) {
+    if (evlist->attrs->at[i].item.flags & UVPERF_ITEM_ATTR)
       continue;
     set_period(evlist, i, &template);
-    if (evlist->attrs[i].asked->sample_period == 0)
+    if (evlist->attrs->at[i].asked->sample_period == 0)
       continue;
-    add_fields(evlist->attrs[i].asked, &template);
-    have |= evlist->attrs[i].asked->sample_type;
+    add_fields(evlist->attrs->at[i].asked, &template);
+    have |= evlist->attrs->at[i].asked->sample_type;
   }
   for (i = 0; i < COUNT_OF(fields); i++)
     if (!(have & fields[i].bit) &&

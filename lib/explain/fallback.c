@@ -14,6 +14,7 @@
 #include "attr/attr.h"
 #include "attr/kernel_knows.h"
 #include "host/system.h"
+#include "util/alloc.h"
 #include "util/error.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -379,5 +380,19 @@ int uvperf_change_describe(const uvperf_change_t *change, char *text,
   if (room < *size)
     return -ENOBUFS;
   memcpy(text, whole, *size);
+  return 0;
+}
+
+int uvperf__fallback_keep(const uvperf__fallback_t *fallback,
+                          uvperf_change_t **changes, size_t *nr,
+                          uvperf_error_t *error) {
+  if (fallback->nr == 0)
+    return 0;
+  *changes = uvperf__calloc(fallback->nr, sizeof(**changes));
+  if (*changes == NULL)
+    return uvperf__error_shortage(error, -ENOMEM,
+                                  "cannot save what the fallbacks changed");
+  memcpy(*changes, fallback->changes, fallback->nr * sizeof(**changes));
+  *nr = fallback->nr;
   return 0;
 }

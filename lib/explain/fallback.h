@@ -44,4 +44,10 @@ int uvperf__fallback_next(uvperf__fallback_t *fallback,
 void uvperf__fallback_report(const uvperf__fallback_t *fallback,
                              const uvperf_error_t *last, uvperf_error_t *error);
 
+/* Copies the changes of an event that was opened, if there are any, into memory
+ * that the caller frees. Returns 0, or -ENOMEM and the error. */
+int uvperf__fallback_keep(const uvperf__fallback_t *fallback,
+                          uvperf_change_t **changes, size_t *nr,
+                          uvperf_error_t *error);
+
 #endif

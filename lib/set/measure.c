@@ -65,7 +65,7 @@ static int open_counters(uvperf_meter_t *meter,
   uvperf__thread_init(&meter->thread);
   brief.targets = &self;
   brief.nr_targets = 1;
-  return uvperf__evlist_new_brief(&meter->evlist, &brief, error);
+  return uvperf__evlist_make("", 1, &meter->evlist, &brief, error);
 }
 
 /* Allocates the counts before the first call, so that no call is wasted. */

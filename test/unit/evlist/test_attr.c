@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <time.h>
 
-#include "evlist/internal.h"
+#include "evlist/records.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -108,7 +108,7 @@ static void counters_without_records_have_no_rings(void **state) {
   evlist = evlist_open(&make);
   assert_null(uvperf__evlist_rings(evlist));
   assert_null(uvperf__evlist_decoder(evlist));
-  assert_int_equal(evlist->clockid, -1);
+  assert_int_equal(evlist->records->clockid, -1);
   uvperf__evlist_free_sources(evlist);
   assert_string_equal(fake_log(), "open");
   uvperf__evlist_free(evlist);
@@ -214,7 +214,7 @@ static void records_of_each_attr_can_be_matched(void **state) {
   assert_int_equal(attr_of(evlist, 2)->sample_type, PERF_SAMPLE_IDENTIFIER);
   for (i = 0; i < 3; i++)
     assert_int_equal(attr_of(evlist, i)->clockid, CLOCK_MONOTONIC);
-  assert_int_equal(evlist->clockid, CLOCK_MONOTONIC);
+  assert_int_equal(evlist->records->clockid, CLOCK_MONOTONIC);
   uvperf__evlist_free(evlist);
 }
 
@@ -229,7 +229,7 @@ static void perf_clock_leaves_each_attr_its_own(void **state) {
   sample(&make, 0, PERF_SAMPLE_IP | PERF_SAMPLE_TIME);
   evlist = evlist_open(&make);
   assert_false(attr_of(evlist, 0)->use_clockid);
-  assert_int_equal(evlist->clockid, -1);
+  assert_int_equal(evlist->records->clockid, -1);
   uvperf__evlist_free(evlist);
 
   make.options.flags |= UVPERF_SET_TIME_ORDER;
@@ -266,7 +266,7 @@ static void time_order_adds_time_and_a_clock(void **state) {
   assert_int_equal(attr_of(evlist, 2)->sample_type & PERF_SAMPLE_TIME, 0);
   assert_true(attr_of(evlist, 3)->use_clockid);
   assert_int_equal(attr_of(evlist, 3)->clockid, CLOCK_MONOTONIC);
-  assert_int_equal(evlist->clockid, CLOCK_MONOTONIC);
+  assert_int_equal(evlist->records->clockid, CLOCK_MONOTONIC);
   uvperf__evlist_free(evlist);
 }
 
@@ -283,7 +283,7 @@ static void clock_of_the_attrs_is_that_of_all(void **state) {
   make.attrs[2].use_clockid = 1;
   make.attrs[2].clockid = CLOCK_BOOTTIME;
   evlist = evlist_open(&make);
-  assert_int_equal(evlist->clockid, CLOCK_BOOTTIME);
+  assert_int_equal(evlist->records->clockid, CLOCK_BOOTTIME);
   /* Also if the user has chosen none. */
   assert_int_equal(attr_of(evlist, 1)->clockid, CLOCK_BOOTTIME);
   assert_int_equal(attr_of(evlist, 3)->clockid, CLOCK_BOOTTIME);
@@ -359,7 +359,7 @@ static void overwritable_rings_in_time_order_have_a_clock(void **state) {
   evlist = evlist_open(&make);
   assert_true(attr_of(evlist, 0)->write_backward);
   assert_true(attr_of(evlist, 0)->use_clockid);
-  assert_int_equal(evlist->clockid, CLOCK_MONOTONIC);
+  assert_int_equal(evlist->records->clockid, CLOCK_MONOTONIC);
   uvperf__evlist_free(evlist);
 }
 

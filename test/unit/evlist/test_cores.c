@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "evlist/internal.h"
+#include "evlist/attrs.h"
 
 #define PMUS   "/sys/bus/event_source/devices"
 #define EVENTS 16
@@ -131,9 +131,9 @@ static void counters_of_the_same_attrs_have_their_own_cpus(void **state) {
       uvperf__evlist_new_for_target(&more, evlist, &target, &adding, &error),
       0);
   uvperf__evlist_free(evlist);
-  assert_int_equal(more->attrs[CORE_CYCLES].item.nr_cpus, 2);
-  assert_int_equal(more->attrs[CORE_CYCLES].item.cpus[1], 1);
-  assert_int_equal(more->attrs[ATOM_RAW].item.cpus[0], 2);
+  assert_int_equal(more->attrs->at[CORE_CYCLES].item.nr_cpus, 2);
+  assert_int_equal(more->attrs->at[CORE_CYCLES].item.cpus[1], 1);
+  assert_int_equal(more->attrs->at[ATOM_RAW].item.cpus[0], 2);
   assert_int_equal(uvperf__adding_end(&adding, NULL), 0);
   uvperf__evlist_free(more);
 }

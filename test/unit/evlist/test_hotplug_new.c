@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "name/list.h"
-#include "evlist/internal.h"
+#include "evlist/places.h"
 
 /* -- CPUs that are new ---------------------------------------------------- */
 
@@ -132,7 +132,7 @@ static void place_of_a_task_on_a_new_cpu_has_its_start(void **state) {
   evlist_make_records(&make, 1);
   evlist_add_thread(&make, 4711);
   evlist = evlist_follow_open(&make);
-  target = evlist->targets[0];
+  target = evlist->places->targets[0];
   assert_int_equal(target->places[0].start, 77);
   evlist_follow_come(evlist, 7);
   assert_int_equal(target->nr_places, 4);
@@ -281,7 +281,7 @@ static void cpu_that_comes_without_memory_changes_nothing(void **state) {
     fake_fail(FAKE_CALLOC, nth, 0);
     rc = uvperf__evlist_cpu_come(evlist, 7, NULL);
     assert_true(rc == 0 || rc == -ENOMEM);
-    assert_int_equal(evlist->nr_places, rc == 0 ? 4 : 3);
+    assert_int_equal(evlist->places->nr_places, rc == 0 ? 4 : 3);
     uvperf__evlist_free(evlist);
     fake_kernel_reset();
     counters_script(evlist_follow_events, COUNTERS_FOLLOW_EVENTS);

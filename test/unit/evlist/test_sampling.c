@@ -8,7 +8,7 @@
 #include <errno.h>
 
 #include "name/list.h"
-#include "evlist/internal.h"
+#include "evlist/attrs.h"
 
 #define DEFAULT                                                                \
   (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |     \
