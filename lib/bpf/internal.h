@@ -21,7 +21,6 @@ typedef struct reader_s {
   uint32_t flags;             /* UVPERF_BPF_READER_* */
   uint64_t default_flush_ms;
 
-
   int is_enabled; /* the events were published once */
 } reader_t;
 

@@ -32,7 +32,7 @@ static int reader_publish(reader_t *impl, uvperf_error_t *error) {
   return rc;
 }
 
-static void end_delivery(reader_t *impl) {
+static void reader_end_delivery(reader_t *impl) {
   impl->base.is_started = 0;
   /* The watch is stopped even if it was not started, because this may be inside
    * a flush. */
@@ -42,7 +42,7 @@ static void end_delivery(reader_t *impl) {
 
 /* -- close ---------------------------------------------------------------- */
 
-static void release(void *owner) {
+static void reader_release(void *owner) {
   reader_t *impl = owner;
 
   uvperf__watch_free(impl->base.watch);
@@ -51,7 +51,7 @@ static void release(void *owner) {
   uvperf__free(impl);
 }
 
-static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
+static void reader_give_up(void *owner, uvperf__leftovers_t *leftovers) {
   reader_t *impl = owner;
 
   if (impl->outputs != NULL)
@@ -61,7 +61,7 @@ static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
 /* While the pool opens the outputs, only the pool uses them. In a forked child
  * the outputs do not touch the events and the map, which belong to the
  * parent. */
-static void quit(void *owner) {
+static void reader_quit(void *owner) {
   reader_t *impl = owner;
 
   impl->base.is_started = 0;
@@ -71,7 +71,7 @@ static void quit(void *owner) {
   uvperf__bpf_outputs_disable(impl->outputs);
 }
 
-static int is_active(const void *owner) {
+static int reader_is_active(const void *owner) {
   const reader_t *impl = owner;
 
   return uvperf__watch_is_active(impl->base.watch);
@@ -81,14 +81,14 @@ static int is_active(const void *owner) {
 
 /* Called when the last ring ends. The others have ended before, unless others
  * have closed the inner handles of the loop: then all end together. */
-static void end(void *owner, size_t ring_index, int status) {
+static void reader_end(void *owner, size_t ring_index, int status) {
   const reader_t *impl = owner;
   size_t i;
 
   for (i = 0; i < uvperf__cpu_rings_nr(impl->rings); i++)
     uvperf__stats_ring_end(uvperf__cpu_rings_at(impl->rings, i),
                            i == ring_index ? status : UV_EBADF);
-  end_delivery(owner);
+  reader_end_delivery(owner);
   uvperf__bpf_reader_ring_end(owner, ring_index, status);
 }
 
@@ -98,7 +98,7 @@ static const uvperf__watch_ops_t watch_ops = {
     .spare = uvperf__handle_spare,
     .ring_skipped = uvperf__handle_ring_skipped,
     .ring_end = uvperf__bpf_reader_ring_end,
-    .end = end,
+    .end = reader_end,
     .close = uvperf__handle_begin_close,
 };
 
@@ -109,21 +109,6 @@ static const uvperf__hotplug_ops_t hotplug_ops = {
 
 /* -- init ----------------------------------------------------------------- */
 
-static int check_options(int map_fd, const uvperf_bpf_reader_options_t *options,
-                         uvperf_error_t *error) {
-  const uint32_t known = UVPERF_BPF_READER_OVERWRITE |
-                         UVPERF_BPF_READER_FIXED_CPUS |
-                         UVPERF_BPF_READER_PERF_CLOCK;
-
-  if (options->flags & ~known)
-    return uvperf__error_bits(error, "options.flags", options->flags);
-  if ((map_fd >= 0) == (options->path != NULL))
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "the map must be named once; pass map_fd, or set "
-                             "options.path with map_fd -1");
-  return 0;
-}
-
 int uvperf__bpf_reader_make_hotplug(reader_t *impl, const char *root) {
   int rc = uvperf__hotplug_new(&impl->base.hotplug, root, &hotplug_ops, impl);
 
@@ -132,10 +117,12 @@ int uvperf__bpf_reader_make_hotplug(reader_t *impl, const char *root) {
   return rc;
 }
 
-/* If is_begun is set, only the first step is done. */
-static int open_outputs(reader_t *impl, int map_fd, const char *root,
-                        const uvperf_bpf_reader_options_t *options,
-                        int is_begun, uvperf_error_t *error) {
+/* Opens the outputs, or begins to open them on the pool. The watch is made
+ * last, so that nothing is registered with the loop if another step fails.
+ * start adds the rings to the watch. */
+static int reader_open(reader_t *impl, int map_fd, const char *root,
+                       const uvperf_bpf_reader_options_t *options,
+                       uvperf_error_t *error) {
   const uvperf__bpf_outputs_options_t chosen = {
       .root = root,
       .map_fd = map_fd,
@@ -150,58 +137,34 @@ static int open_outputs(reader_t *impl, int map_fd, const char *root,
       .is_fixed = (options->flags & UVPERF_BPF_READER_FIXED_CPUS) != 0,
       .opener = {options->open, options->open_arg, NULL},
   };
-  int rc;
-
-  if (is_begun)
-    return uvperf__bpf_outputs_begin(&impl->outputs, &chosen, error);
-  rc = uvperf__bpf_outputs_new(&impl->outputs, &chosen, error);
-  if (rc == 0)
-    uvperf__bpf_reader_take_outputs(impl);
-  return rc;
-}
-
-/* The watch is made last, so that nothing is registered with the loop if
- * another step fails. start adds the rings to the watch. */
-static int open_reader(reader_t *impl, int map_fd, const char *root,
-                       const uvperf_bpf_reader_options_t *options, int is_begun,
-                       uvperf_error_t *error) {
   int rc = 0;
 
   if (!(impl->flags & UVPERF_BPF_READER_FIXED_CPUS))
     rc = uvperf__bpf_reader_make_hotplug(impl, root);
   if (rc != 0)
     return uvperf__error_shortage(error, rc, "cannot make the reader");
-  rc = open_outputs(impl, map_fd, root, options, is_begun, error);
+  if (options->open_cb != NULL) {
+    rc = uvperf__bpf_outputs_begin(&impl->outputs, &chosen, error);
+  } else {
+    rc = uvperf__bpf_outputs_new(&impl->outputs, &chosen, error);
+    if (rc == 0)
+      uvperf__bpf_reader_take_outputs(impl);
+  }
   if (rc != 0)
     return rc;
   rc = uvperf__watch_new(&impl->base.watch, &impl->base.teardown, &watch_ops,
                          impl);
-  if (rc != 0)
-    return uvperf__error_shortage(error, rc, "cannot make the reader");
-  return 0;
-}
-
-static reader_t *make_impl(uv_loop_t *loop,
-                           const uvperf_bpf_reader_options_t *options) {
-  reader_t *impl = uvperf__calloc(1, sizeof(*impl));
-
-  if (impl == NULL)
-    return NULL;
-  uvperf__handle_init(&impl->base, loop, &reader_kind);
-  uvperf__handle_limit_calls(&impl->base, options->open,
-                             options->open_timeout_ms);
-  impl->flags = options->flags;
-  impl->default_flush_ms =
-      options->wakeup_events == 1 || options->wakeup_bytes == 1
-          ? 0
-          : UVPERF__DEFAULT_FLUSH_MS;
-  return impl;
+  return rc == 0 ? 0
+                 : uvperf__error_shortage(error, rc, "cannot make the reader");
 }
 
 int uvperf__bpf_reader_make(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
                             int map_fd, const char *root,
                             const uvperf_bpf_reader_options_t *options,
                             uvperf_error_t *error) {
+  const uint32_t known = UVPERF_BPF_READER_OVERWRITE |
+                         UVPERF_BPF_READER_FIXED_CPUS |
+                         UVPERF_BPF_READER_PERF_CLOCK;
   uvperf_bpf_reader_options_t own = UVPERF_BPF_READER_OPTIONS_INIT;
   reader_t *impl;
   int rc;
@@ -212,15 +175,23 @@ int uvperf__bpf_reader_make(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
   rc = uvperf__options_copy(&own, sizeof(own), sizeof(own), options);
   if (rc != 0)
     return uvperf__error_options(error, rc, "uvperf_bpf_reader_options_t");
-  rc = check_options(map_fd, &own, error);
-  if (rc != 0)
-    return rc;
-  impl = make_impl(loop, &own);
+  if (own.flags & ~known)
+    return uvperf__error_bits(error, "options.flags", own.flags);
+  if ((map_fd >= 0) == (own.path != NULL))
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "the map must be named once; pass map_fd, or set "
+                             "options.path with map_fd -1");
+  impl = uvperf__calloc(1, sizeof(*impl));
   if (impl == NULL)
     return uvperf__error_shortage(error, UV_ENOMEM, "cannot make the reader");
-  rc = open_reader(impl, map_fd, root, &own, own.open_cb != NULL, error);
+  uvperf__handle_init(&impl->base, loop, &reader_kind);
+  uvperf__handle_limit_calls(&impl->base, own.open, own.open_timeout_ms);
+  impl->flags = own.flags;
+  if (own.wakeup_events != 1 && own.wakeup_bytes != 1)
+    impl->default_flush_ms = UVPERF__DEFAULT_FLUSH_MS;
+  rc = reader_open(impl, map_fd, root, &own, error);
   if (rc != 0) {
-    release(impl);
+    reader_release(impl);
     return rc;
   }
   if (own.open_cb != NULL)
@@ -243,51 +214,38 @@ int uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
 
 /* -- start, stop, flush ---------------------------------------------------- */
 
-static int start_watch(reader_t *impl, const uvperf_stream_options_t *options,
-                       uvperf_error_t *error) {
-  uvperf__watch_options_t chosen;
-  int rc;
-
-  uvperf__stream_options_for_watch(options, impl->default_flush_ms, &chosen);
-  if (!uvperf__bpf_reader_is_watched(impl)) {
-    uvperf__watch_set_options(impl->base.watch, &chosen);
-    return 0;
-  }
-  rc = uvperf__bpf_reader_watch_rings(impl);
-  if (rc == 0)
-    rc = uvperf__watch_start(impl->base.watch, &chosen);
-  return rc == 0 ? 0 : uvperf__watch_explain(error, rc);
-}
-
 /* The watch comes first, so that the first record finds a reader. */
-static int start(reader_t *impl, const uvperf_stream_options_t *options,
-                 int enables, uvperf_error_t *error) {
-  int rc = start_watch(impl, options, error);
+static int reader_start(void *owner, const uvperf_stream_options_t *options,
+                        int enables, uvperf_record_cb cb,
+                        uvperf_error_t *error) {
+  reader_t *impl = owner;
+  uvperf__watch_options_t chosen;
+  int rc = 0;
 
+  if (cb == NULL)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "cb must not be NULL");
+  uvperf__stream_options_for_watch(options, impl->default_flush_ms, &chosen);
+  if (uvperf__bpf_reader_is_watched(impl)) {
+    rc = uvperf__bpf_reader_watch_rings(impl);
+    if (rc == 0)
+      rc = uvperf__watch_start(impl->base.watch, &chosen);
+  } else {
+    uvperf__watch_set_options(impl->base.watch, &chosen);
+  }
   if (rc != 0)
-    return rc;
+    return uvperf__watch_explain(error, rc);
   rc = uvperf__handle_follow_cpus(&impl->base,
                                   "set UVPERF_BPF_READER_FIXED_CPUS", error);
   if (rc == 0 && enables)
     rc = reader_publish(impl, error);
   if (rc != 0)
-    end_delivery(impl);
+    reader_end_delivery(impl);
   return rc;
 }
 
-static int reader_start(void *owner, const uvperf_stream_options_t *options,
-                        int enables, uvperf_record_cb cb,
-                        uvperf_error_t *error) {
-  reader_t *impl = owner;
-
-  if (cb == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "cb must not be NULL");
-  return start(impl, options, enables, error);
-}
-
 static int reader_stop(void *owner) {
-  end_delivery(owner);
+  reader_end_delivery(owner);
   return 0;
 }
 
@@ -359,7 +317,7 @@ static const struct perf_event_attr *reader_attr(const void *owner,
 static const uvperf__handle_kind_t reader_kind = {
     .type = UVPERF_HANDLE_BPF_READER,
     .noun = "reader",
-    .is_active = is_active,
+    .is_active = reader_is_active,
     .start = reader_start,
     .stop = reader_stop,
     .next = uvperf__bpf_reader_next,
@@ -374,7 +332,7 @@ static const uvperf__handle_kind_t reader_kind = {
     .count_lost = reader_count_lost,
     .nr_rings = uvperf__stats_nr_rings,
     .ring = uvperf__stats_ring_info,
-    .quit = quit,
-    .give_up = give_up,
-    .release = release,
+    .quit = reader_quit,
+    .give_up = reader_give_up,
+    .release = reader_release,
 };

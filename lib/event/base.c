@@ -6,17 +6,6 @@
 
 #include "attr/attr.h"
 
-/* perf_event_open() in kernel/events/core.c requires one clock for a group. */
-static void choose_clock(struct perf_event_attr *attr,
-                         const struct perf_event_attr *like, uint32_t flags) {
-  if (uvperf__attr_clock(attr) != -1)
-    return;
-  if (like != NULL)
-    uvperf__attr_set_clock(attr, uvperf__attr_clock(like));
-  else if (!(flags & UVPERF_EVENT_PERF_CLOCK))
-    uvperf__attr_set_clock(attr, CLOCK_MONOTONIC);
-}
-
 int uvperf__event_attr_copy(struct perf_event_attr **copy,
                             const struct perf_event_attr *attr,
                             const struct perf_event_attr *like, uint32_t flags,
@@ -34,6 +23,12 @@ int uvperf__event_attr_copy(struct perf_event_attr **copy,
     (*copy)->sample_type |= PERF_SAMPLE_IDENTIFIER;
     (*copy)->sample_id_all = 1;
   }
-  choose_clock(*copy, like, flags);
+  /* A group must have one clock (perf_event_open() in kernel/events/core.c). */
+  if (uvperf__attr_clock(*copy) != -1)
+    return 0;
+  if (like != NULL)
+    uvperf__attr_set_clock(*copy, uvperf__attr_clock(like));
+  else if (!(flags & UVPERF_EVENT_PERF_CLOCK))
+    uvperf__attr_set_clock(*copy, CLOCK_MONOTONIC);
   return 0;
 }

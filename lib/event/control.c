@@ -17,8 +17,8 @@
 #include "util/error.h"
 
 /* Returns 0, or the code of an ioctl and the error. */
-static int finish(const event_t *impl, int code, unsigned long request,
-                  uint64_t value, uvperf_error_t *error) {
+static int event_result(const event_t *impl, int code, unsigned long request,
+                        uint64_t value, uvperf_error_t *error) {
   uvperf__control_t control = {
       .request = request, .attr = impl->attr, .value = value};
 
@@ -26,14 +26,14 @@ static int finish(const event_t *impl, int code, unsigned long request,
 }
 
 /* Makes a request whose argument is a number. */
-static int control(event_t *impl, unsigned long request, long argument,
-                   uvperf_error_t *error) {
+static int event_ioctl(event_t *impl, unsigned long request, long argument,
+                       uvperf_error_t *error) {
   int rc = uvperf__handle_check(&impl->base, error);
 
   if (rc != 0)
     return rc;
-  return finish(impl, uvperf__sys_ioctl(impl->fd, request, argument), request,
-                (uint64_t)argument, error);
+  return event_result(impl, uvperf__sys_ioctl(impl->fd, request, argument),
+                      request, (uint64_t)argument, error);
 }
 
 /* -- a limit of overflows -------------------------------------------------- */
@@ -58,29 +58,26 @@ static int is_elsewhere(const event_t *impl) {
   return impl->cgroup >= 0 || (pid > 0 && pid != uvperf__sys_gettid());
 }
 
-/* Schedules the group in now. Otherwise a sibling of another PMU that was
- * enabled after its leader waits for the next tick or switch (see
- * uvperf_enable). A leader with a limit of its own is left alone,
- * because that limit may have stopped it. */
-static void schedule_group(const event_t *leader) {
-  if (!leader->enabled || leader->limited)
-    return;
-  uvperf__sys_ioctl(leader->fd, PERF_EVENT_IOC_DISABLE, 0);
-  uvperf__sys_ioctl(leader->fd, PERF_EVENT_IOC_ENABLE, 0);
-}
-
 /* Restarts an enabled event that may have stopped at the end of its limit. This
- * works only while its leader is enabled too.
+ * works only while its leader is enabled too, and scheduled in. So the group is
+ * scheduled in now. Otherwise a sibling of another PMU that was enabled after
+ * its leader waits for the next tick or switch (see uvperf_enable). A leader
+ * with a limit of its own is left alone, because that limit may have stopped
+ * it.
  *
  * Since Linux 6.16 __perf_event_overflow calls pmu->stop when the limit of
  * overflows is used up. Enabling calls perf_trace_add or hw_breakpoint_add, and
  * these leave hw.state stopped. Only pmu->start clears it, and only
  * __perf_event_period calls pmu->start, while the event is scheduled in. */
-static void unstick(const event_t *impl) {
+static void event_unstick(const event_t *impl) {
+  const event_t *leader = impl->leader;
+
   if (!can_stick(impl) || (is_elsewhere(impl) && impl->limit_end != UINT64_MAX))
     return; /* if it had run out, is_dead would have refused to enable it */
-  if (impl->leader != NULL)
-    schedule_group(impl->leader);
+  if (leader != NULL && leader->enabled && !leader->limited) {
+    uvperf__sys_ioctl(leader->fd, PERF_EVENT_IOC_DISABLE, 0);
+    uvperf__sys_ioctl(leader->fd, PERF_EVENT_IOC_ENABLE, 0);
+  }
   uvperf__ioctl_period(impl->fd, impl->attr, impl->attr->sample_period);
 }
 
@@ -101,22 +98,8 @@ static int is_dead(const event_t *impl) {
   return has_run_out(impl) && uvperf__system_is_before("", 6, 16) == 0;
 }
 
-/* Sets limit_end for this number of further overflows. */
-static void move_limit(event_t *impl, uint32_t overflows) {
-  uint64_t period = impl->attr->sample_period;
-  uint64_t from = impl->limit_end;
-
-  if (!is_elsewhere(impl))
-    return;
-  if (!impl->limited || has_run_out(impl))
-    from = impl->has_program ? UINT64_MAX : count_of(impl);
-  impl->limit_end = period > (UINT64_MAX - from) / overflows
-                        ? UINT64_MAX
-                        : from + period * overflows;
-}
-
 /* Enables the event. Returns 0, -errno, or UV_ENOTSUP if its overflows ran out
- * and nothing can start it again. Call unstick afterwards. */
+ * and nothing can start it again. Call event_unstick afterwards. */
 static int enable_alone(event_t *impl) {
   int rc;
 
@@ -167,19 +150,20 @@ int uvperf__event_enable_siblings(event_t *leader, int also_on_exec,
   for (member = leader->members; member != NULL; member = member->next_member) {
     if (member->fd < 0 || (!also_on_exec && member->attr->enable_on_exec))
       continue;
-    rc = finish(member, enable_alone(member), PERF_EVENT_IOC_ENABLE, 0, error);
+    rc = event_result(member, enable_alone(member), PERF_EVENT_IOC_ENABLE, 0,
+                      error);
     if (rc != 0)
       return rc;
   }
   return 0;
 }
 
-static void unstick_group(const event_t *leader) {
+static void event_unstick_group(const event_t *leader) {
   const event_t *member;
 
-  unstick(leader);
+  event_unstick(leader);
   for (member = leader->members; member != NULL; member = member->next_member)
-    unstick(member);
+    event_unstick(member);
 }
 
 /* Failures are ignored, because the leader closes anyway. */
@@ -199,16 +183,18 @@ int uvperf__event_enable(event_t *impl, uvperf_error_t *error) {
   int rc = uvperf__event_enable_siblings(impl, 1, error);
 
   if (rc == 0)
-    rc = finish(impl, enable_alone(impl), PERF_EVENT_IOC_ENABLE, 0, error);
+    rc =
+        event_result(impl, enable_alone(impl), PERF_EVENT_IOC_ENABLE, 0, error);
   if (rc != 0)
     return rc;
-  unstick_group(impl);
+  event_unstick_group(impl);
   return 0;
 }
 
 int uvperf__event_disable(event_t *impl, uvperf_error_t *error) {
-  int rc = finish(impl, uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0),
-                  PERF_EVENT_IOC_DISABLE, 0, error);
+  int rc =
+      event_result(impl, uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0),
+                   PERF_EVENT_IOC_DISABLE, 0, error);
 
   if (rc == 0)
     impl->enabled = 0;
@@ -247,7 +233,7 @@ static int event_disable(void *owner, size_t attr, uvperf_error_t *error) {
     return rc;
   if (attr == 0)
     return uvperf__event_disable(impl, error);
-  rc = control(impl, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP, error);
+  rc = event_ioctl(impl, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP, error);
   if (rc != 0)
     return rc;
   leader->enabled = 0;
@@ -260,13 +246,15 @@ static int event_reset(void *owner, size_t attr, uvperf_error_t *error) {
   int rc = check_attr(attr, 1, error);
 
   return rc != 0 ? rc
-                 : control(owner, PERF_EVENT_IOC_RESET,
-                           attr == 0 ? 0 : PERF_IOC_FLAG_GROUP, error);
+                 : event_ioctl(owner, PERF_EVENT_IOC_RESET,
+                               attr == 0 ? 0 : PERF_IOC_FLAG_GROUP, error);
 }
 
 int uvperf_event_refresh(uvperf_event_t *event, uint32_t overflows,
                          uvperf_error_t *error) {
   event_t *impl = uvperf__handle_impl(&event->handle);
+  uint64_t period = impl->attr->sample_period;
+  uint64_t from;
   int rc;
 
   /* The manual does not define 0. _perf_event_refresh takes an int. */
@@ -276,18 +264,26 @@ int uvperf_event_refresh(uvperf_event_t *event, uint32_t overflows,
                              INT_MAX);
   rc = uvperf__handle_check(&impl->base, error);
   if (rc == 0 && is_dead(impl))
-    rc = finish(impl, UV_ENOTSUP, PERF_EVENT_IOC_REFRESH, overflows, error);
+    rc = event_result(impl, UV_ENOTSUP, PERF_EVENT_IOC_REFRESH, overflows,
+                      error);
   if (rc == 0)
     rc = uvperf__event_enable_siblings(impl, 1, error);
   if (rc != 0)
     return rc;
-  move_limit(impl, overflows);
-  rc = control(impl, PERF_EVENT_IOC_REFRESH, (long)overflows, error);
+  if (is_elsewhere(impl)) {
+    from = impl->limit_end;
+    if (!impl->limited || has_run_out(impl))
+      from = impl->has_program ? UINT64_MAX : count_of(impl);
+    impl->limit_end = period > (UINT64_MAX - from) / overflows
+                          ? UINT64_MAX
+                          : from + period * overflows;
+  }
+  rc = event_ioctl(impl, PERF_EVENT_IOC_REFRESH, (long)overflows, error);
   if (rc != 0)
     return rc;
   impl->base.was_switched = 1;
   impl->enabled = 1;
-  unstick_group(impl);
+  event_unstick_group(impl);
   impl->limited = 1;
   return 0;
 }
@@ -310,7 +306,7 @@ static int event_change_period(void *owner, size_t attr, uint64_t period,
     impl->attr->sample_period = period;
     uvperf__event_attr_changed(impl);
   }
-  return finish(impl, rc, PERF_EVENT_IOC_PERIOD, period, error);
+  return event_result(impl, rc, PERF_EVENT_IOC_PERIOD, period, error);
 }
 
 static int event_apply_filter(void *owner, size_t attr, const char *filter,
@@ -358,7 +354,7 @@ static int event_query_bpf(void *owner, size_t attr, uint32_t *ids, size_t *nr,
   if (rc != 0)
     return rc;
   rc = uvperf__ioctl_query_bpf(impl->fd, ids, nr);
-  return finish(impl, rc, PERF_EVENT_IOC_QUERY_BPF, *nr, error);
+  return event_result(impl, rc, PERF_EVENT_IOC_QUERY_BPF, *nr, error);
 }
 
 static const uvperf_change_t *event_changes(const void *owner, size_t attr,
@@ -388,7 +384,7 @@ int uvperf_event_pause(uvperf_event_t *event, int is_paused,
     return uvperf__error_set(
         error, UV_EBUSY, UVPERF_CAUSE_ARGUMENT,
         "a snapshot of the ring is being taken; wait for its callback");
-  rc = control(impl, PERF_EVENT_IOC_PAUSE_OUTPUT, is_paused != 0, error);
+  rc = event_ioctl(impl, PERF_EVENT_IOC_PAUSE_OUTPUT, is_paused != 0, error);
   if (rc != 0)
     return rc;
   owner->paused = is_paused != 0;
@@ -399,23 +395,19 @@ int uvperf_event_pause(uvperf_event_t *event, int is_paused,
 
 /* -- a new attr ------------------------------------------------------------ */
 
-static int is_zero(const void *bytes, size_t size) {
-  const uint8_t *byte = bytes;
-  size_t i;
-
-  for (i = 0; i < size && byte[i] == 0; i++)
-    continue;
-  return i == size;
-}
-
 /* Sets the size of the new attr to the size of the opened attr, because the
  * kernel compares the sizes too (modify_user_hw_breakpoint_check). If the new
  * attr has non-zero bytes beyond that size, it stays as it is, and the kernel
  * refuses it. */
-static int resize(struct perf_event_attr **attr, uint32_t size) {
+static int attr_resize(struct perf_event_attr **attr, uint32_t size) {
   uint32_t old_size = (*attr)->size;
+  const uint8_t *bytes = (const uint8_t *)*attr;
   struct perf_event_attr *larger;
+  uint32_t i;
 
+  for (i = size; i < old_size; i++)
+    if (bytes[i] != 0)
+      return 0;
   if (old_size < size) {
     larger = uvperf__calloc(1, size > sizeof(**attr) ? size : sizeof(**attr));
     if (larger == NULL)
@@ -423,43 +415,25 @@ static int resize(struct perf_event_attr **attr, uint32_t size) {
     memcpy(larger, *attr, old_size);
     uvperf__free(*attr);
     *attr = larger;
-  } else if (!is_zero((const uint8_t *)*attr + size, old_size - size)) {
-    return 0;
   }
   (*attr)->size = size;
   return 0;
 }
 
-/* Enables a breakpoint again if it was enabled. The kernel disables the
- * breakpoint even if it refuses the new attr. Afterwards it enables the
- * breakpoint only if the attr in force has disabled 0
+/* Passes the new attr to the kernel.
+ *
+ * The kernel disables a breakpoint even if it refuses the new attr. Afterwards
+ * it enables the breakpoint only if the attr in force has disabled 0
  * (perf_event_modify_breakpoint). Our attrs always have disabled 1, so that the
- * breakpoint never runs at the wrong place. */
-static int restart(event_t *impl) {
-  int rc;
-
-  if (!impl->enabled)
-    return 0;
-  rc = enable_alone(impl);
-  if (rc == 0)
-    unstick(impl);
-  return rc;
-}
-
-/* perf_event_modify_attr copies sig_data before it checks the other fields. */
-static void restore_sig_data(event_t *impl,
-                             const struct perf_event_attr *wanted) {
-  if (uvperf__attr_value(wanted, UVPERF_ATTR_SIG_DATA) !=
-      uvperf__attr_value(impl->attr, UVPERF_ATTR_SIG_DATA))
-    uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES,
-                          impl->attr);
-}
-
-static int modify(event_t *impl, struct perf_event_attr *wanted,
-                  uvperf_error_t *error) {
+ * breakpoint never runs at the wrong place. So a breakpoint that was enabled is
+ * enabled again here. perf_event_modify_attr copies sig_data before it checks
+ * the other fields, so the old value is restored if it refuses these. */
+static int event_modify(event_t *impl, struct perf_event_attr *wanted,
+                        uvperf_error_t *error) {
   uvperf__control_t control = {.request = PERF_EVENT_IOC_MODIFY_ATTRIBUTES,
                                .attr = impl->attr,
                                .wanted = wanted};
+  int is_breakpoint = impl->attr->type == PERF_TYPE_BREAKPOINT;
   int started = 0;
   int rc;
 
@@ -467,10 +441,15 @@ static int modify(event_t *impl, struct perf_event_attr *wanted,
       uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, wanted);
   if (rc < 0)
     uvperf__explain_control(error, rc, "", &control);
-  if (impl->attr->type == PERF_TYPE_BREAKPOINT) {
-    if (rc < 0)
-      restore_sig_data(impl, wanted);
-    started = restart(impl);
+  if (rc < 0 && is_breakpoint &&
+      uvperf__attr_value(wanted, UVPERF_ATTR_SIG_DATA) !=
+          uvperf__attr_value(impl->attr, UVPERF_ATTR_SIG_DATA))
+    uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES,
+                          impl->attr);
+  if (is_breakpoint && impl->enabled) {
+    started = enable_alone(impl);
+    if (started == 0)
+      event_unstick(impl);
   }
   if (rc < 0)
     return rc;
@@ -498,11 +477,11 @@ int uvperf_event_modify(uvperf_event_t *event,
   rc = uvperf__event_attr_copy(&wanted, attr, impl->attr, impl->flags, error);
   if (rc != 0)
     return rc;
-  rc = resize(&wanted, impl->attr->size);
+  rc = attr_resize(&wanted, impl->attr->size);
   if (rc != 0)
     uvperf__error_shortage(error, rc, "cannot copy the attr");
   else
-    rc = modify(impl, wanted, error);
+    rc = event_modify(impl, wanted, error);
   uvperf__free(wanted);
   return rc;
 }

@@ -32,7 +32,7 @@ static const uvperf__handle_kind_t event_kind;
 /* -- close ---------------------------------------------------------------- */
 
 /* Without a link the program runs until the event's file is closed. */
-static void end_program(event_t *impl) {
+static void event_end_program(event_t *impl) {
   if (impl->bpf_link < 0)
     return;
   uvperf__sys_close(impl->bpf_link);
@@ -40,7 +40,7 @@ static void end_program(event_t *impl) {
   impl->has_program = 0;
 }
 
-static void release(void *owner) {
+static void event_release(void *owner) {
   event_t *impl = owner;
 
   /* Checked only now: this may be a child that was forked after the close
@@ -49,7 +49,7 @@ static void release(void *owner) {
     uvperf__ring_forget(&impl->ring);
   else
     uvperf__ring_unmap(&impl->ring);
-  end_program(impl);
+  event_end_program(impl);
   if (impl->fd >= 0)
     uvperf__sys_close(impl->fd);
   uvperf_decoder_free(impl->decoder);
@@ -61,7 +61,7 @@ static void release(void *owner) {
   uvperf__free(impl);
 }
 
-static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
+static void event_give_up(void *owner, uvperf__leftovers_t *leftovers) {
   event_t *impl = owner;
 
   /* In these cases the event is closed at once. After a failed init the loop
@@ -76,7 +76,7 @@ static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
   impl->fd = -1;
 }
 
-static void quit(void *owner) {
+static void event_quit(void *owner) {
   event_t *impl = owner;
 
   if (!uvperf__handle_is_forked(&impl->base)) {
@@ -85,13 +85,13 @@ static void quit(void *owner) {
     uvperf__event_disable_siblings(impl);
     if (impl->fd >= 0)
       uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0);
-    end_program(impl); /* not earlier: the program may drop samples */
+    event_end_program(impl); /* not earlier: the program may drop samples */
   }
   uvperf__event_leave_group(impl);
   uvperf__event_unlink(impl);
 }
 
-static int is_active(const void *owner) {
+static int event_is_active(const void *owner) {
   const event_t *impl = owner;
 
   return uvperf__watch_is_active(impl->base.watch);
@@ -106,25 +106,6 @@ static const uvperf__watch_ops_t watch_ops = {
 };
 
 /* -- init and open --------------------------------------------------------- */
-
-static int check_leader(uv_loop_t *loop, const uvperf_event_options_t *options,
-                        int *group_fd, uvperf_error_t *error) {
-  event_t *leader;
-  int rc;
-
-  *group_fd = -1;
-  if (options->leader == NULL)
-    return 0;
-  leader = options->leader->handle.impl;
-  if (leader == NULL || leader->base.closing ||
-      options->leader->handle.loop != loop)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "options.leader is closed or on another loop");
-  rc = uvperf__handle_check_as(&leader->base, "leader", error);
-  if (rc == 0)
-    *group_fd = leader->fd;
-  return rc;
-}
 
 /* Zero is the default of each id option, but zero is also a valid id. So each
  * id has a flag. */
@@ -143,10 +124,14 @@ static int check_id(int32_t id, int has_flag, const char *option,
       option, id, flag, option);
 }
 
-/* Inside the library -1 means no id, as for perf_event_open(2). */
-static int take_ids(uvperf_event_options_t *own, uvperf_error_t *error) {
+/* Checks the ids of the options. Inside the library -1 means no id, as for
+ * perf_event_open(2). */
+static int plan_take_ids(event_plan_t *plan, uvperf_error_t *error) {
+  uvperf_event_options_t *own = &plan->options;
   int has_cpu = (own->flags & UVPERF_EVENT_CPU) != 0;
   int has_cgroup = (own->flags & UVPERF_EVENT_CGROUP) != 0;
+  int is_pidfd = (own->flags & UVPERF_EVENT_PIDFD) != 0;
+  uvperf__task_t task;
   int rc = check_id(own->cpu, has_cpu, "cpu", "UVPERF_EVENT_CPU", error);
 
   if (rc == 0)
@@ -160,42 +145,37 @@ static int take_ids(uvperf_event_options_t *own, uvperf_error_t *error) {
     own->cpu = -1;
   if (!has_cgroup)
     own->cgroup = -1;
-  if (has_cgroup &&
-      (own->pid != 0 || (own->flags & UVPERF_EVENT_PIDFD) || !has_cpu))
+  if (has_cgroup && (own->pid != 0 || is_pidfd || !has_cpu))
     return uvperf__error_set(
         error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
         "a cgroup needs one CPU and no task; set options.cpu and "
         "UVPERF_EVENT_CPU in options.flags, and leave options.pid 0");
-  if (own->pid == -1 && !has_cpu && !(own->flags & UVPERF_EVENT_PIDFD))
+  if (own->pid == -1 && !has_cpu && !is_pidfd)
     return uvperf__error_set(
         error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
         "every task (options.pid -1) needs one CPU; set options.cpu, and "
         "UVPERF_EVENT_CPU in options.flags");
-  return 0;
-}
-
-static int take_pidfd(event_plan_t *plan, uvperf_error_t *error) {
-  uvperf_event_options_t *options = &plan->options;
-  uvperf__task_t task;
-  int rc;
-
-  if (!(options->flags & UVPERF_EVENT_PIDFD))
+  if (!is_pidfd)
     return 0;
-  if (options->pid < 0)
+  if (own->pid < 0)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "options.pid is %d, but options.flags has "
                              "UVPERF_EVENT_PIDFD; set the pidfd",
-                             options->pid);
-  rc = uvperf__task_of_pidfd("", options->pid, &task, error);
+                             own->pid);
+  rc = uvperf__task_of_pidfd("", own->pid, &task, error);
   if (rc != 0)
     return rc;
-  options->pid = plan->pid = task.id;
-  plan->start = options->flags & UVPERF_EVENT_FD ? 0 : task.start;
+  own->pid = plan->pid = task.id;
+  plan->start = own->flags & UVPERF_EVENT_FD ? 0 : task.start;
   return 0;
 }
 
+/* Checks all options except the ids. */
 static int check_options(const uvperf_event_options_t *options,
+                         const struct perf_event_attr *attr,
                          uvperf_error_t *error) {
+  const char *why = NULL;
+
   if (options->flags & ~FLAGS_KNOWN)
     return uvperf__error_bits(error, "options.flags", options->flags);
   if (options->fallbacks & ~(uint32_t)UVPERF_FALLBACK_ALL)
@@ -204,14 +184,6 @@ static int check_options(const uvperf_event_options_t *options,
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "UVPERF_EVENT_NO_RING and options.ring_bytes "
                              "exclude each other; leave one out");
-  return 0;
-}
-
-/* Refuses options that do not fit an fd that the caller has opened. */
-static int check_fd(const uvperf_event_options_t *options,
-                    const struct perf_event_attr *attr, uvperf_error_t *error) {
-  const char *why = NULL;
-
   if (!(options->flags & UVPERF_EVENT_FD))
     return 0;
   if (options->open != NULL || options->fallbacks != 0)
@@ -223,52 +195,42 @@ static int check_fd(const uvperf_event_options_t *options,
            PERF_FORMAT_GROUP)
     why = "PERF_FORMAT_GROUP without PERF_FORMAT_ID, by which values are "
           "matched; open the event with both";
-  return why == NULL
-             ? 0
-             : uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                                 "UVPERF_EVENT_FD excludes %s", why);
-}
-
-static int check_attr(const struct perf_event_attr *attr,
-                      uvperf_error_t *error) {
-  const char *fault = uvperf__attr_fault(attr);
-
-  if (fault == NULL)
+  if (why == NULL)
     return 0;
   return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "attr has %s", fault);
+                           "UVPERF_EVENT_FD excludes %s", why);
 }
 
-/* Returns the size of the ring to map. 0 means no ring. */
-static int choose_ring(const struct perf_event_attr *attr,
-                       const uvperf_event_options_t *options, size_t *bytes,
-                       uvperf_error_t *error) {
+/* Checks the attr, and chooses the size of the ring to map. 0 means no ring. */
+static int plan_choose_ring(event_plan_t *plan,
+                            const struct perf_event_attr *attr,
+                            uvperf_error_t *error) {
+  size_t asked = plan->options.ring_bytes;
   uint32_t least = uvperf__event_least_ring(attr);
+  const char *fault = uvperf__attr_fault(attr);
 
-  *bytes = 0;
-  if ((options->flags & UVPERF_EVENT_NO_RING) ||
-      (options->ring_bytes == 0 && !uvperf__attr_writes_records(attr)))
+  if (fault != NULL)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "attr has %s", fault);
+  if ((plan->options.flags & UVPERF_EVENT_NO_RING) ||
+      (asked == 0 && !uvperf__attr_writes_records(attr)))
     return 0;
-  *bytes =
-      uvperf__ring_round(options->ring_bytes == 0 ? UVPERF__RING_DEFAULT_BYTES
-                                                  : options->ring_bytes);
-  if (*bytes == 0)
+  plan->ring_bytes =
+      uvperf__ring_round(asked == 0 ? UVPERF__RING_DEFAULT_BYTES : asked);
+  if (plan->ring_bytes == 0)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "options.ring_bytes %zu is too large; lower it",
-                             options->ring_bytes);
-  if (least < *bytes)
+                             asked);
+  if (least < plan->ring_bytes)
     return 0;
-  if (attr->write_backward)
-    return uvperf__error_set(
-        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-        "attr.sample_stack_user %u does not fit the overwritable ring of %zu "
-        "bytes, so no record would be whole; raise options.ring_bytes",
-        least, *bytes);
   return uvperf__error_set(
       error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-      "attr.wakeup_watermark %u is not below the ring's %zu bytes, so no "
-      "record would wake the loop; lower it",
-      least, *bytes);
+      attr->write_backward
+          ? "attr.sample_stack_user %u does not fit the overwritable ring of "
+            "%zu bytes, so no record would be whole; raise options.ring_bytes"
+          : "attr.wakeup_watermark %u is not below the ring's %zu bytes, so no "
+            "record would wake the loop; lower it",
+      least, plan->ring_bytes);
 }
 
 /* Refuses an event that another handle of the loop already has, because both
@@ -279,9 +241,8 @@ static int check_twin(event_t *impl, const event_plan_t *plan,
                       uvperf_error_t *error) {
   int is_given = (impl->flags & UVPERF_EVENT_FD) != 0;
 
-  if (!is_given && plan->options.open == NULL)
-    return 0;
-  if (!uvperf__hub_has_event(impl->base.teardown.loop, impl->id))
+  if ((!is_given && plan->options.open == NULL) ||
+      !uvperf__hub_has_event(impl->base.teardown.loop, impl->id))
     return 0;
   uvperf__error_set(error, UV_EEXIST, UVPERF_CAUSE_ARGUMENT,
                     "%s %d is already the event of another handle of the loop "
@@ -292,13 +253,22 @@ static int check_twin(event_t *impl, const event_plan_t *plan,
   return UV_EEXIST;
 }
 
-static int make_decoder(event_t *impl, const event_plan_t *plan,
-                        uvperf_error_t *error) {
+static int event_make_watch(event_t *impl, uvperf_error_t *error) {
+  int rc = uvperf__watch_new(&impl->base.watch, &impl->base.teardown,
+                             &watch_ops, impl);
+
+  return rc == 0 ? 0
+                 : uvperf__error_shortage(error, rc, "cannot make the event");
+}
+
+/* Makes what an open event needs. An init makes the watch last, so that nothing
+ * is registered with the loop if another step fails. */
+static int event_install(event_t *impl, const event_plan_t *plan,
+                         uvperf_error_t *error) {
   const uvperf__control_t control = {.request = PERF_EVENT_IOC_ID,
                                      .attr = impl->attr};
-  int rc;
+  int rc = uvperf__open_id(impl->fd, &impl->id);
 
-  rc = uvperf__open_id(impl->fd, &impl->id);
   if (rc != 0)
     return uvperf__explain_control(error, rc, "", &control);
   rc = check_twin(impl, plan, error);
@@ -316,90 +286,76 @@ static int make_decoder(event_t *impl, const event_plan_t *plan,
   if (rc != 0)
     return uvperf__error_set(error, rc, UVPERF_CAUSE_ARGUMENT,
                              "cannot decode the records of this attr");
+  if (impl->base.watch == NULL)
+    rc = event_make_watch(impl, error);
+  if (rc != 0)
+    return rc;
+  if (uvperf__event_is_watched(impl))
+    rc = uvperf__watch_add(impl->base.watch, &impl->ring, impl->fds,
+                           impl->nr_fds);
+  if (rc != 0)
+    return uvperf__watch_explain(error, rc);
+  uvperf__watch_note_event(impl->base.watch, impl->id);
   return 0;
 }
 
-static int make_watch(event_t *impl, uvperf_error_t *error) {
-  int rc = uvperf__watch_new(&impl->base.watch, &impl->base.teardown,
-                             &watch_ops, impl);
-
-  return rc == 0 ? 0
-                 : uvperf__error_shortage(error, rc, "cannot make the event");
-}
-
-static int watch_ring(event_t *impl, uvperf_error_t *error) {
-  int rc;
-
-  if (!uvperf__event_is_watched(impl))
-    return 0;
-  rc =
-      uvperf__watch_add(impl->base.watch, &impl->ring, impl->fds, impl->nr_fds);
-  return rc == 0 ? 0 : uvperf__watch_explain(error, rc);
-}
-
-/* An init makes the watch last, so that nothing is registered with the loop if
- * another step fails. */
-static int install(event_t *impl, const event_plan_t *plan,
-                   uvperf_error_t *error) {
-  int rc = make_decoder(impl, plan, error);
-
-  if (rc == 0 && impl->base.watch == NULL)
-    rc = make_watch(impl, error);
-  if (rc == 0)
-    rc = watch_ring(impl, error);
-  if (rc == 0)
-    uvperf__watch_note_event(impl->base.watch, impl->id);
-  return rc;
-}
-
-/* The state of one init or open. */
-typedef struct make_s {
-  uv_loop_t *loop;
-  uvperf_event_t *event;
-  event_plan_t plan;
-  event_t *impl;
-} make_t;
-
-/* All checks that do not need the kernel. */
-static int check(make_t *make, const struct perf_event_attr *attr,
-                 uvperf_error_t *error) {
-  uvperf_event_options_t *options = &make->plan.options;
+/* Makes all checks that do not need the kernel, and the attr of the event. */
+static int event_plan(event_t *impl, event_plan_t *plan,
+                      const struct perf_event_attr *attr,
+                      uvperf_error_t *error) {
+  const uvperf_event_options_t *options = &plan->options;
   const event_t *leader = NULL;
-  event_t *impl = make->impl;
-  int rc;
+  int rc = check_options(options, attr, error);
 
-  rc = check_options(options, error);
+  plan->pid = options->pid;
+  plan->group_fd = -1;
   if (rc == 0)
-    rc = take_ids(options, error);
-  if (rc == 0)
-    rc = take_pidfd(&make->plan, error);
-  if (rc == 0)
-    rc = check_fd(options, attr, error);
-  if (rc == 0)
-    rc = check_leader(make->loop, options, &make->plan.group_fd, error);
-  if (rc == 0 && options->leader != NULL)
+    rc = plan_take_ids(plan, error);
+  if (rc == 0 && options->leader != NULL) {
     leader = options->leader->handle.impl;
+    if (leader == NULL || leader->base.closing ||
+        options->leader->handle.loop != impl->base.teardown.loop)
+      return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                               "options.leader is closed or on another loop");
+    rc = uvperf__handle_check_as(&leader->base, "leader", error);
+    plan->group_fd = leader->fd;
+  }
   if (rc == 0)
     rc = uvperf__event_attr_copy(&impl->attr, attr,
                                  leader == NULL ? NULL : leader->attr,
                                  impl->flags, error);
   if (rc == 0)
-    rc = check_attr(impl->attr, error);
-  if (rc == 0)
-    rc = choose_ring(impl->attr, options, &make->plan.ring_bytes, error);
+    rc = plan_choose_ring(plan, impl->attr, error);
   if (rc == 0 && options->open != NULL)
-    make->plan.newest_id = uvperf__hub_newest_event(make->loop);
+    plan->newest_id = uvperf__hub_newest_event(impl->base.teardown.loop);
   return rc;
 }
 
-static int begin_make(make_t *make, const struct perf_event_attr *attr,
+static int event_open_on_pool(event_t *impl, const event_plan_t *plan,
+                              uvperf_error_t *error) {
+  event_opening_t *opening;
+  int rc =
+      uvperf__event_new_opening(&opening, impl, plan, event_install, error);
+
+  if (rc == 0)
+    rc = event_make_watch(impl, error);
+  if (rc == 0)
+    rc = uvperf__event_begin_opening(impl, opening, error);
+  if (rc != 0)
+    uvperf__event_free_opening(opening);
+  return rc;
+}
+
+int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
+                      const struct perf_event_attr *attr,
                       const uvperf_event_options_t *options,
                       uvperf_error_t *error) {
-  uvperf_event_options_t *own = &make->plan.options;
+  event_plan_t plan = {.options = {.size = 0}};
+  uvperf_event_options_t *own = &plan.options;
   event_t *impl;
   int rc;
 
-  if (make->loop == NULL || make->event == NULL || attr == NULL)
+  if (loop == NULL || event == NULL || attr == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "loop, event and attr must not be NULL");
   /* The first version ended before `fallbacks`. */
@@ -415,92 +371,77 @@ static int begin_make(make_t *make, const struct perf_event_attr *attr,
   impl->fds = &impl->fd;
   impl->nr_fds = 1;
   impl->flags = own->flags;
-  make->plan.pid = own->pid;
-  uvperf__handle_init(&impl->base, make->loop, &event_kind);
+  uvperf__handle_init(&impl->base, loop, &event_kind);
   uvperf__handle_limit_calls(&impl->base, own->open, own->open_timeout_ms);
-  make->impl = impl;
-  rc = check(make, attr, error);
-  if (rc != 0)
-    release(impl);
-  return rc;
-}
-
-static void end_make(const make_t *make) {
-  const uvperf_event_options_t *options = &make->plan.options;
-  uvperf_event_t *event = make->event;
-  event_t *impl = make->impl;
-
-  if (options->leader != NULL)
-    uvperf__event_join_group(impl, options->leader->handle.impl);
-  impl->source.data = event;
-  uvperf__handle_publish(&impl->base, &event->handle);
-}
-
-/* Frees the event at once. If inner handles are registered with the loop, frees
- * it when they are closed. */
-static void fail_make(event_t *impl) {
+  rc = event_plan(impl, &plan, attr, error);
+  if (rc != 0) {
+    event_release(impl);
+    return rc;
+  }
+  if (own->open_cb != NULL) {
+    rc = event_open_on_pool(impl, &plan, error);
+  } else {
+    rc = uvperf__event_open(impl, &plan, error);
+    if (rc == 0)
+      rc = event_install(impl, &plan, error);
+  }
+  if (rc == 0) {
+    if (own->leader != NULL)
+      uvperf__event_join_group(impl, own->leader->handle.impl);
+    impl->source.data = event;
+    uvperf__handle_publish(&impl->base, &event->handle);
+    return 0;
+  }
   uvperf__event_give_back(impl);
   if (impl->base.watch != NULL)
-    uvperf__handle_begin_close(impl);
+    uvperf__handle_begin_close(impl); /* freed later: the loop has the watch */
   else
-    release(impl);
-}
-
-static int open_now(const make_t *make, uvperf_error_t *error) {
-  int rc = uvperf__event_open(make->impl, &make->plan, error);
-
-  return rc == 0 ? install(make->impl, &make->plan, error) : rc;
-}
-
-static int open_on_pool(const make_t *make, uvperf_error_t *error) {
-  event_opening_t *opening;
-  int rc = uvperf__event_new_opening(&opening, make->impl, &make->plan, install,
-                                     error);
-
-  if (rc == 0)
-    rc = make_watch(make->impl, error);
-  if (rc == 0)
-    rc = uvperf__event_begin_opening(make->impl, opening, error);
-  if (rc != 0)
-    uvperf__event_free_opening(opening);
-  return rc;
-}
-
-int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
-                      const struct perf_event_attr *attr,
-                      const uvperf_event_options_t *options,
-                      uvperf_error_t *error) {
-  make_t make = {.loop = loop, .event = event};
-  int rc = begin_make(&make, attr, options, error);
-
-  if (rc != 0)
-    return rc;
-  rc = make.plan.options.open_cb == NULL ? open_now(&make, error)
-                                         : open_on_pool(&make, error);
-  if (rc == 0)
-    end_make(&make);
-  else
-    fail_make(make.impl);
+    event_release(impl);
   return rc;
 }
 
 /* -- start, stop, flush --------------------------------------------------- */
 
-/* execve(2) will enable an event with enable_on_exec, so only its siblings are
- * enabled here. They do not count before the event does. */
-static int enable_by_start(event_t *impl, uvperf_error_t *error) {
-  if (impl->attr->enable_on_exec)
-    return uvperf__event_enable_siblings(impl, 0, error);
-  return uvperf__event_enable(impl, error);
+/* Checks whether the start needs a callback, and whether the event can get
+ * records for it: its own records, READ records of children (inherit_stat), or
+ * records of other events that write into its ring. Records of other events
+ * need UVPERF_EVENT_IDENTIFY. An overwritable ring is delivered by snapshots,
+ * which also use the callback. */
+static int event_check_cb(const event_t *impl, uvperf_record_cb cb,
+                          uvperf_error_t *error) {
+  if (cb == NULL && uvperf__event_is_watched(impl))
+    return uvperf__error_set(
+        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+        "an event with a ring needs a record callback; cb must not be NULL");
+  if (cb == NULL ||
+      (impl->ring.page != NULL &&
+       (uvperf__attr_writes_records(impl->attr) || impl->attr->inherit_stat ||
+        (impl->attr->sample_type & PERF_SAMPLE_IDENTIFIER) != 0 ||
+        impl->writers != NULL)))
+    return 0;
+  if (impl->flags & UVPERF_EVENT_NO_RING)
+    return uvperf__error_set(
+        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+        "an event with UVPERF_EVENT_NO_RING has no records of its own for a "
+        "callback; start it with cb NULL");
+  return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "the event only counts, so its callback would never "
+                           "be called; set a period (uvperf_attr_set_period, "
+                           "or period= in its name), or start it with cb NULL");
 }
 
 /* Registers with the loop, then enables, so that the first record finds a
- * reader. */
-static int start(event_t *impl, const uvperf_stream_options_t *options,
-                 int enables, uvperf_error_t *error) {
+ * reader. execve(2) will enable an event with enable_on_exec, so then only its
+ * siblings are enabled here. They do not count before the event does. */
+static int event_start(void *owner, const uvperf_stream_options_t *options,
+                       int enables, uvperf_record_cb cb,
+                       uvperf_error_t *error) {
+  event_t *impl = owner;
   uvperf__watch_options_t chosen;
-  int rc = 0;
+  int rc = event_check_cb(impl, cb, error);
 
+  if (rc != 0)
+    return rc;
   uvperf__stream_options_for_watch(options, uvperf__event_default_flush(impl),
                                    &chosen);
   chosen.flush_all = impl->attr->pinned; /* the event may be in error state */
@@ -515,60 +456,17 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
                              "delivery has ended; no more records will come");
   if (rc != 0)
     return uvperf__watch_explain(error, rc);
-  if (!enables)
-    return 0;
-  rc = enable_by_start(impl, error);
-  if (rc != 0)
+  if (enables)
+    rc = impl->attr->enable_on_exec
+             ? uvperf__event_enable_siblings(impl, 0, error)
+             : uvperf__event_enable(impl, error);
+  /* If it is started in the callback of a snapshot and has no callback, the
+   * rest of the snapshot has no callback any more. */
+  if (rc != 0 || cb == NULL)
     uvperf__watch_stop(impl->base.watch);
-  return rc;
-}
-
-/* Whether the event can get records: its own records, READ records of children
- * (inherit_stat), or records of other events that write into its ring. Records
- * of other events need UVPERF_EVENT_IDENTIFY. */
-static int can_get_records(const event_t *impl) {
-  return uvperf__attr_writes_records(impl->attr) || impl->attr->inherit_stat ||
-         (impl->attr->sample_type & PERF_SAMPLE_IDENTIFIER) != 0 ||
-         impl->writers != NULL;
-}
-
-/* An overwritable ring is delivered by snapshots, which also use the
- * callback. */
-static int check_cb(const event_t *impl, uvperf_record_cb cb,
-                    uvperf_error_t *error) {
-  if (cb == NULL && uvperf__event_is_watched(impl))
-    return uvperf__error_set(
-        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-        "an event with a ring needs a record callback; cb must not be NULL");
-  if (cb == NULL || (impl->ring.page != NULL && can_get_records(impl)))
-    return 0;
-  if (impl->flags & UVPERF_EVENT_NO_RING)
-    return uvperf__error_set(
-        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-        "an event with UVPERF_EVENT_NO_RING has no records of its own for a "
-        "callback; start it with cb NULL");
-  return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "the event only counts, so its callback would never "
-                           "be called; set a period (uvperf_attr_set_period, "
-                           "or period= in its name), or start it with cb NULL");
-}
-
-static int event_start(void *owner, const uvperf_stream_options_t *options,
-                       int enables, uvperf_record_cb cb,
-                       uvperf_error_t *error) {
-  event_t *impl = owner;
-  int rc = check_cb(impl, cb, error);
-
   if (rc == 0)
-    rc = start(impl, options, enables, error);
-  if (rc != 0)
-    return rc;
-  /* If it is started in the callback of a snapshot, the rest of the snapshot
-   * has no callback any more. */
-  if (cb == NULL)
-    uvperf__watch_stop(impl->base.watch);
-  impl->default_flush = options->flush_ms == 0;
-  return 0;
+    impl->default_flush = options->flush_ms == 0;
+  return rc;
 }
 
 static int event_stop(void *owner) {
@@ -660,7 +558,7 @@ static int event_ring(void *owner, size_t index, uvperf_ring_info_t *ring) {
 static const uvperf__handle_kind_t event_kind = {
     .type = UVPERF_HANDLE_EVENT,
     .noun = "event",
-    .is_active = is_active,
+    .is_active = event_is_active,
     .start = event_start,
     .stop = event_stop,
     .next = uvperf__event_next,
@@ -676,7 +574,7 @@ static const uvperf__handle_kind_t event_kind = {
     .count_lost = uvperf__event_count_lost,
     .nr_rings = event_nr_rings,
     .ring = event_ring,
-    .quit = quit,
-    .give_up = give_up,
-    .release = release,
+    .quit = event_quit,
+    .give_up = event_give_up,
+    .release = event_release,
 };

@@ -15,16 +15,10 @@ typedef struct group_s {
   size_t nr;
 } group_t;
 
-static size_t nr_members(const event_t *leader) {
+static int event_check_measure(const event_t *impl, size_t nr,
+                               uvperf_error_t *error) {
   const event_t *member;
-  size_t nr = 1;
-
-  for (member = leader->members; member != NULL; member = member->next_member)
-    nr++;
-  return nr;
-}
-
-static int check(const event_t *impl, size_t nr, uvperf_error_t *error) {
+  size_t nr_events = 1;
   int rc = uvperf__handle_check(&impl->base, error);
 
   if (rc != 0)
@@ -33,11 +27,13 @@ static int check(const event_t *impl, size_t nr, uvperf_error_t *error) {
     return uvperf__error_set(
         error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
         "the event counts only while its leader does; measure the leader");
-  if (nr != nr_members(impl))
+  for (member = impl->members; member != NULL; member = member->next_member)
+    nr_events++;
+  if (nr != nr_events)
     return uvperf__error_set(
         error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
         "the group has %zu events, but nr is %zu; pass one count per event",
-        nr_members(impl), nr);
+        nr_events, nr);
   if (impl->enabled)
     return uvperf__error_set(
         error, UV_EBUSY, UVPERF_CAUSE_BUSY,
@@ -45,26 +41,8 @@ static int check(const event_t *impl, size_t nr, uvperf_error_t *error) {
   return 0;
 }
 
-/* Lists the events in the order of opening, as the kernel returns them. The
- * list of members begins with the latest event. */
-static int make_group(group_t *group, event_t *leader, size_t nr) {
-  event_t *member;
-  size_t i = nr;
-
-  group->nr = nr;
-  group->before =
-      uvperf__calloc(nr, sizeof(group->before[0]) + sizeof(group->events[0]));
-  if (group->before == NULL)
-    return UV_ENOMEM;
-  group->events = (uvperf_event_t **)(group->before + nr);
-  group->events[0] = leader->base.handle;
-  for (member = leader->members; member != NULL; member = member->next_member)
-    group->events[--i] = member->base.handle;
-  return 0;
-}
-
-static int read_all(const group_t *group, uvperf_count_t *counts,
-                    uvperf_error_t *error) {
+static int group_read(const group_t *group, uvperf_count_t *counts,
+                      uvperf_error_t *error) {
   const event_t *leader = uvperf__handle_impl(&group->events[0]->handle);
   size_t i;
   int rc = 0;
@@ -76,11 +54,11 @@ static int read_all(const group_t *group, uvperf_count_t *counts,
   return rc;
 }
 
-static int measure(const group_t *group, uvperf_measure_fn fn, void *arg,
-                   uvperf_count_t *counts, uvperf_error_t *error) {
+static int group_measure(const group_t *group, uvperf_measure_fn fn, void *arg,
+                         uvperf_count_t *counts, uvperf_error_t *error) {
   event_t *leader = uvperf__handle_impl(&group->events[0]->handle);
   size_t i;
-  int rc = read_all(group, group->before, error);
+  int rc = group_read(group, group->before, error);
 
   if (rc != 0)
     return rc;
@@ -90,30 +68,39 @@ static int measure(const group_t *group, uvperf_measure_fn fn, void *arg,
   fn(arg);
   rc = uvperf__event_disable(leader, error);
   if (rc == 0)
-    rc = read_all(group, counts, error);
+    rc = group_read(group, counts, error);
   for (i = 0; i < group->nr && rc == 0; i++)
     rc = uvperf_count_delta(&group->before[i], &counts[i], &counts[i]);
   return rc;
 }
 
+/* Lists the events in the order of opening, as the kernel returns them. The
+ * list of members begins with the latest event. */
 int uvperf_event_measure(uvperf_event_t *event, uvperf_measure_fn fn, void *arg,
                          uvperf_count_t *counts, size_t nr,
                          uvperf_error_t *error) {
+  const event_t *member;
+  group_t group = {.nr = nr};
   event_t *impl;
-  group_t group;
   int rc;
 
   if (event == NULL || fn == NULL || counts == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "event, fn and counts must not be NULL");
   impl = uvperf__handle_impl(&event->handle);
-  rc = check(impl, nr, error);
+  rc = event_check_measure(impl, nr, error);
   if (rc != 0)
     return rc;
-  if (make_group(&group, impl, nr) != 0)
+  group.before =
+      uvperf__calloc(nr, sizeof(group.before[0]) + sizeof(group.events[0]));
+  if (group.before == NULL)
     return uvperf__error_shortage(error, UV_ENOMEM,
                                   "cannot measure the function");
-  rc = measure(&group, fn, arg, counts, error);
+  group.events = (uvperf_event_t **)(group.before + nr);
+  group.events[0] = event;
+  for (member = impl->members; member != NULL; member = member->next_member)
+    group.events[--nr] = member->base.handle;
+  rc = group_measure(&group, fn, arg, counts, error);
   uvperf__free(group.before);
   return rc;
 }

@@ -12,19 +12,21 @@
 #include "host/task.h"
 #include "sys/opener.h"
 #include "sys/sys.h"
-#include "util/alloc.h"
 #include "util/error.h"
 
-static int explain(const event_t *impl, const uvperf_event_options_t *options,
-                   uint32_t asked_size, uvperf__tracefs_ids_t *tracepoints,
-                   uvperf_error_t *error) {
+/* Tries once to open the event. Returns 0, or a code and the error. */
+static int open_fd(event_t *impl, const event_plan_t *plan,
+                   uvperf__tracefs_ids_t *tracepoints, uvperf_error_t *error) {
+  const uvperf_event_options_t *options = &plan->options;
   const event_t *leader = options->leader ? options->leader->handle.impl : NULL;
+  const uvperf__opener_t opener = {options->open, options->open_arg,
+                                   &impl->calls};
+  int is_cgroup = options->cgroup >= 0;
   uvperf__open_call_t call = {
       .error = error,
       .root = "",
       .attr = impl->attr,
-      .asked_size = asked_size,
-      .code = impl->fd,
+      .asked_size = impl->attr->size,
       .pid = options->pid,
       .cpu = options->cpu,
       .cgroup = options->cgroup,
@@ -33,52 +35,26 @@ static int explain(const event_t *impl, const uvperf_event_options_t *options,
       .may_allow = 1,
       .is_by_program = options->open != NULL,
   };
-  uvperf__open_call_t of_leader = call;
-
-  if (leader == NULL)
-    return uvperf__explain_open(&call);
-  of_leader.attr = leader->attr;
-  of_leader.pid = leader->source.pid;
-  of_leader.cpu = leader->source.cpu;
-  of_leader.cgroup = leader->cgroup;
-  of_leader.leader = leader->leader != NULL ? &call : NULL;
-  call.leader = &of_leader;
-  return uvperf__explain_open(&call);
-}
-
-/* Tries once to open the event. Returns 0, or a code and the error. */
-static int open_fd(event_t *impl, const event_plan_t *plan,
-                   uvperf__tracefs_ids_t *tracepoints, uvperf_error_t *error) {
-  const uvperf_event_options_t *options = &plan->options;
-  const uvperf__opener_t opener = {options->open, options->open_arg,
-                                   &impl->calls};
-  unsigned long flags = PERF_FLAG_FD_CLOEXEC;
-  uint32_t asked_size = impl->attr->size;
-  int pid = plan->pid;
+  uvperf__open_call_t of_leader;
 
   impl->calls.newest = plan->newest_id;
-  if (options->cgroup >= 0) {
-    flags |= PERF_FLAG_PID_CGROUP;
-    pid = options->cgroup;
-  }
-  impl->fd = uvperf__open(&opener, impl->attr, pid, options->cpu,
-                          plan->group_fd, flags);
-  return impl->fd >= 0 ? 0
-                       : explain(impl, options, asked_size, tracepoints, error);
-}
-
-static int keep_changes(event_t *impl, const uvperf__fallback_t *fallback,
-                        uvperf_error_t *error) {
-  if (fallback->nr == 0)
+  impl->fd = uvperf__open(
+      &opener, impl->attr, is_cgroup ? options->cgroup : plan->pid,
+      options->cpu, plan->group_fd,
+      PERF_FLAG_FD_CLOEXEC | (is_cgroup ? PERF_FLAG_PID_CGROUP : 0));
+  if (impl->fd >= 0)
     return 0;
-  impl->changes = uvperf__calloc(fallback->nr, sizeof(*impl->changes));
-  if (impl->changes == NULL)
-    return uvperf__error_shortage(error, UV_ENOMEM,
-                                  "cannot save what the fallbacks changed");
-  memcpy(impl->changes, fallback->changes,
-         fallback->nr * sizeof(*impl->changes));
-  impl->nr_changes = fallback->nr;
-  return 0;
+  call.code = impl->fd;
+  if (leader != NULL) {
+    of_leader = call;
+    of_leader.attr = leader->attr;
+    of_leader.pid = leader->source.pid;
+    of_leader.cpu = leader->source.cpu;
+    of_leader.cgroup = leader->cgroup;
+    of_leader.leader = leader->leader != NULL ? &call : NULL;
+    call.leader = &of_leader;
+  }
+  return uvperf__explain_open(&call);
 }
 
 static int open_or_fall_back(event_t *impl, const event_plan_t *plan,
@@ -109,7 +85,8 @@ static int open_or_fall_back(event_t *impl, const event_plan_t *plan,
     rc = open_fd(impl, plan, &tracepoints, &failed);
   }
   if (rc == 0)
-    return keep_changes(impl, &fallback, error);
+    return uvperf__fallback_keep(&fallback, &impl->changes, &impl->nr_changes,
+                                 error);
   uvperf__fallback_report(&fallback, &failed, &first);
   if (error != NULL)
     *error = first;
@@ -125,8 +102,8 @@ uint32_t uvperf__event_least_ring(const struct perf_event_attr *attr) {
 
 /* Uses the attr with which the event was opened, because a fallback may have
  * cleared write_backward. */
-static int map_ring(event_t *impl, const event_plan_t *plan,
-                    uvperf_error_t *error) {
+static int event_map_ring(event_t *impl, const event_plan_t *plan,
+                          uvperf_error_t *error) {
   const struct perf_event_attr *attr = impl->attr;
   size_t bytes = plan->ring_bytes;
   int rc;
@@ -146,8 +123,8 @@ static int map_ring(event_t *impl, const event_plan_t *plan,
 
 /* -- an fd of the caller's ------------------------------------------------- */
 
-static int take_fd(event_t *impl, const event_plan_t *plan,
-                   uvperf_error_t *error) {
+static int event_take_fd(event_t *impl, const event_plan_t *plan,
+                         uvperf_error_t *error) {
   const uvperf__control_t control = {.request = PERF_EVENT_IOC_ID,
                                      .attr = impl->attr};
   int rc = uvperf__open_id(plan->options.fd, &impl->id);
@@ -175,10 +152,10 @@ void uvperf__event_give_back(event_t *impl) {
 int uvperf__event_open(event_t *impl, const event_plan_t *plan,
                        uvperf_error_t *error) {
   int rc = plan->options.flags & UVPERF_EVENT_FD
-               ? take_fd(impl, plan, error)
+               ? event_take_fd(impl, plan, error)
                : open_or_fall_back(impl, plan, error);
 
   if (rc == 0)
     rc = uvperf__task_check("", plan->pid, plan->start, error);
-  return rc != 0 ? rc : map_ring(impl, plan, error);
+  return rc != 0 ? rc : event_map_ring(impl, plan, error);
 }

@@ -31,7 +31,7 @@ struct event_opening_s {
 /* Adds the fds that are not needed any more to the leftovers, which are closed
  * one by one. If the leader has closed meanwhile, the duplicate can be its last
  * fd. */
-static void leave(event_opening_t *opening) {
+static void opening_leave(event_opening_t *opening) {
   event_t *draft = &opening->draft;
 
   uvperf__leftovers_add(&opening->leftovers, NULL, 0, opening->plan.group_fd);
@@ -46,7 +46,7 @@ static void leave(event_opening_t *opening) {
   draft->fd = -1;
 }
 
-static int open_draft(uvperf__job_t *job) {
+static int opening_step(uvperf__job_t *job) {
   event_opening_t *opening = (event_opening_t *)job;
 
   if (opening->was_tried)
@@ -57,34 +57,32 @@ static int open_draft(uvperf__job_t *job) {
         uvperf__event_open(&opening->draft, &opening->plan, &opening->error);
   if (atomic_load(&opening->base.is_cancelled))
     opening->rc = UV_ECANCELED;
-  leave(opening);
+  opening_leave(opening);
   return 1;
 }
 
 /* -- on the loop ----------------------------------------------------------- */
 
-static void take_draft(event_t *impl, event_t *draft) {
-  uvperf__free(impl->attr);
-  impl->attr = draft->attr;
-  impl->changes = draft->changes;
-  impl->nr_changes = draft->nr_changes;
-  impl->fd = draft->fd;
-  impl->ring = draft->ring;
-  draft->attr = NULL;
-  draft->changes = NULL;
-  draft->fd = -1;
-  uvperf__ring_forget(&draft->ring);
-}
-
 /* If the handle closes, it closes the event too. */
-static void on_opened(uvperf__handle_job_t *job, int rc,
-                      uvperf_error_t *error) {
+static void opening_done(uvperf__handle_job_t *job, int rc,
+                         uvperf_error_t *error) {
   event_opening_t *opening = (event_opening_t *)job;
   event_t *impl = (event_t *)job->owner;
+  event_t *draft = &opening->draft;
 
   impl->base.code = 0;
-  if (!job->is_late && opening->rc == 0)
-    take_draft(impl, &opening->draft);
+  if (!job->is_late && opening->rc == 0) {
+    uvperf__free(impl->attr);
+    impl->attr = draft->attr;
+    impl->changes = draft->changes;
+    impl->nr_changes = draft->nr_changes;
+    impl->fd = draft->fd;
+    impl->ring = draft->ring;
+    draft->attr = NULL;
+    draft->changes = NULL;
+    draft->fd = -1;
+    uvperf__ring_forget(&draft->ring);
+  }
   if (rc == 0) {
     rc = opening->rc;
     *error = opening->error;
@@ -99,7 +97,7 @@ static void on_opened(uvperf__handle_job_t *job, int rc,
   opening->plan.options.open_cb(impl->base.handle, rc, rc == 0 ? NULL : error);
 }
 
-static void free_opened(uvperf__handle_job_t *job) {
+static void opening_free(uvperf__handle_job_t *job) {
   uvperf__event_free_opening((event_opening_t *)job);
 }
 
@@ -114,31 +112,14 @@ static int keep_fd(int *fd) {
   return *fd < 0 ? *fd : 0;
 }
 
-/* Errors compare the cgroups by their fds. `cgroup` is the fd of which the plan
- * has a duplicate. */
-static int keep_leader(event_opening_t *opening, int cgroup) {
-  const event_t *leader;
-
-  if (opening->plan.options.leader == NULL)
-    return 0;
-  leader = opening->plan.options.leader->handle.impl;
-  if (uvperf__attr_dup(&opening->leader.attr, leader->attr) != 0)
-    return UV_ENOMEM;
-  opening->leader.source.pid = leader->source.pid;
-  opening->leader.source.cpu = leader->source.cpu;
-  opening->leader.cgroup =
-      leader->cgroup == cgroup ? opening->plan.options.cgroup : leader->cgroup;
-  opening->leader.leader = leader->leader;
-  opening->leader_handle.handle.impl = &opening->leader;
-  opening->plan.options.leader = &opening->leader_handle;
-  return 0;
-}
-
-/* Afterwards both fds of the plan belong to the plan, or are negative. */
-static int keep(event_opening_t *opening, const event_t *impl,
-                uvperf_error_t *error) {
+/* Copies what the pool needs, because the owners of the fds, the leader and the
+ * task may be gone when the pool opens the event. Afterwards both fds of the
+ * plan belong to the plan, or are negative. */
+static int opening_keep(event_opening_t *opening, const event_t *impl,
+                        uvperf_error_t *error) {
   event_plan_t *plan = &opening->plan;
   int group_fd = plan->group_fd;
+  const event_t *leader;
   int rc;
 
   plan->group_fd = -1;
@@ -153,19 +134,23 @@ static int keep(event_opening_t *opening, const event_t *impl,
         "cannot duplicate the fd of options.leader or options.cgroup (errno "
         "%d)",
         -rc);
-  if (keep_leader(opening, impl->cgroup) != 0 ||
-      uvperf__attr_dup(&opening->draft.attr, impl->attr) != 0)
+  if (plan->options.leader != NULL) {
+    leader = plan->options.leader->handle.impl;
+    rc = uvperf__attr_dup(&opening->leader.attr, leader->attr);
+    opening->leader.source.pid = leader->source.pid;
+    opening->leader.source.cpu = leader->source.cpu;
+    /* Errors compare the cgroups by their fds, and the plan has a duplicate. */
+    opening->leader.cgroup =
+        leader->cgroup == impl->cgroup ? plan->options.cgroup : leader->cgroup;
+    opening->leader.leader = leader->leader;
+    opening->leader_handle.handle.impl = &opening->leader;
+    plan->options.leader = &opening->leader_handle;
+  }
+  if (rc != 0 || uvperf__attr_dup(&opening->draft.attr, impl->attr) != 0)
     return uvperf__error_shortage(error, UV_ENOMEM, "cannot open the event");
-  return 0;
-}
-
-/* The task may end, and another task may get its id, before the pool opens the
- * event. */
-static int keep_task(event_plan_t *plan, uvperf_error_t *error) {
-  int rc = 0;
-
   if (plan->options.pid == 0)
     plan->pid = (int)uvperf__sys_gettid();
+  /* The task's id may be used again. */
   if (plan->start == 0 && plan->pid > 0 && plan->options.cgroup < 0 &&
       !(plan->options.flags & UVPERF_EVENT_FD))
     rc = uvperf__task_proc_is_own("");
@@ -178,7 +163,7 @@ void uvperf__event_free_opening(event_opening_t *opening) {
   if (opening == NULL)
     return;
   opening->rc = UV_ECANCELED;
-  leave(opening);
+  opening_leave(opening);
   uvperf__leftovers_end(&opening->leftovers);
   uvperf__free(opening->draft.attr);
   uvperf__free(opening->draft.changes);
@@ -190,21 +175,19 @@ int uvperf__event_new_opening(event_opening_t **made, event_t *impl,
                               const event_plan_t *plan, event_install_t install,
                               uvperf_error_t *error) {
   event_opening_t *opening = uvperf__calloc(1, sizeof(*opening));
-  int rc;
 
   *made = opening;
   if (opening == NULL)
     return uvperf__error_shortage(error, UV_ENOMEM, "cannot open the event");
-  opening->base.job.step = open_draft;
-  opening->base.done = on_opened;
-  opening->base.free = free_opened;
+  opening->base.job.step = opening_step;
+  opening->base.done = opening_done;
+  opening->base.free = opening_free;
   opening->plan = *plan;
   opening->install = install;
   opening->draft.fd = -1;
   opening->draft.flags = impl->flags;
   impl->cgroup = plan->options.cgroup;
-  rc = keep(opening, impl, error);
-  return rc != 0 ? rc : keep_task(&opening->plan, error);
+  return opening_keep(opening, impl, error);
 }
 
 int uvperf__event_begin_opening(event_t *impl, event_opening_t *opening,

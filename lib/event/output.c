@@ -38,35 +38,23 @@ static void free_fds(event_t *owner) {
     uvperf__free(owner->fds);
 }
 
-static void free_attachment(attachment_t *attachment) {
-  if (attachment->is_new)
-    free_writer(attachment->writer);
-  else
-    attachment->writer->has_left = 1;
-  uvperf_decoder_free(attachment->decoder);
-  uvperf__free(attachment->fds);
-}
-
 /* For this time after SET_OUTPUT records can still arrive in the old ring:
  * SET_OUTPUT does not wait for a record that another CPU is writing. That CPU
  * holds the old ring by RCU (ring_buffer_attach) for microseconds, or longer if
  * a hypervisor has taken the CPU away. */
 #define LATEST_RECORD_NS (100 * UINT64_C(1000000))
 
-/* Whether an overwritable ring, whose head moves down, has overwritten all
- * records that were written before its head was at `end`. Returns 0 while the
- * user has a record (as in a callback) or a snapshot is pending, because the
- * user then has, or still gets, records that are no longer in the ring. */
-static int is_overwritten(const event_t *owner, uint64_t end) {
-  return owner->ring.overwrite && owner->base.cursor.lent == 0 &&
-         !owner->base.in_callback && owner->base.snapshot == NULL &&
-         end - uvperf__ring_head(&owner->ring) >= owner->ring.size;
-}
-
 /* For each writer that has left, notes where its records end, and whether they
  * are overwritten. The head may move at any time, so the head is read only
- * here. */
-static void note_ends(event_t *owner) {
+ * here.
+ *
+ * An overwritable ring, whose head moves down, has overwritten the records when
+ * it was written once from `end` on. They are still remembered while the user
+ * has a record (as in a callback) or a snapshot is pending, because the user
+ * then has, or still gets, records that are no longer in the ring. */
+static void ring_note_ends(event_t *owner) {
+  int may_be_over = owner->ring.overwrite && owner->base.cursor.lent == 0 &&
+                    !owner->base.in_callback && owner->base.snapshot == NULL;
   uvperf__writer_t *writer;
   uint64_t now = uv_hrtime();
 
@@ -76,12 +64,14 @@ static void note_ends(event_t *owner) {
     if (!writer->has_end)
       writer->end = uvperf__ring_head(&owner->ring);
     writer->has_end = 1;
-    writer->is_overwritten = is_overwritten(owner, writer->end);
+    writer->is_overwritten =
+        may_be_over &&
+        writer->end - uvperf__ring_head(&owner->ring) >= owner->ring.size;
   }
 }
 
 /* Whether the ring may still hold records of a writer. */
-static int is_remembered(const uvperf__writer_t *writer) {
+static int writer_is_remembered(const uvperf__writer_t *writer) {
   const uvperf__ring_t *ring = &writer->owner->ring;
 
   if (!writer->has_left || !writer->has_end)
@@ -108,7 +98,7 @@ int uvperf__event_make_decoder(uvperf_decoder_t **decoder, const event_t *owner,
   if (added != NULL)
     sources[nr++] = &added->source;
   for (writer = owner->writers; writer != NULL; writer = writer->next)
-    if (is_remembered(writer))
+    if (writer_is_remembered(writer))
       sources[nr++] = &writer->source;
   rc = uvperf_decoder_new(decoder, sources, nr);
   uvperf__free(sources);
@@ -152,25 +142,6 @@ int uvperf__event_count_lost(void *impl) {
 
 /* -- attaching ------------------------------------------------------------ */
 
-static int make_writer(uvperf__writer_t **made, event_t *impl, event_t *owner) {
-  uvperf__writer_t *writer = uvperf__calloc(1, sizeof(*writer));
-  int rc;
-
-  *made = writer;
-  if (writer == NULL)
-    return UV_ENOMEM;
-  rc = uvperf__attr_dup(&writer->attr, impl->attr);
-  if (rc != 0)
-    return rc;
-  writer->owner = owner;
-  writer->event = impl;
-  writer->id = impl->id;
-  writer->source = impl->source;
-  writer->source.attr = writer->attr;
-  writer->source.ids = &writer->id;
-  return 0;
-}
-
 static uvperf__writer_t *find_writer(const event_t *impl,
                                      const event_t *owner) {
   uvperf__writer_t *writer = impl->rings;
@@ -180,21 +151,26 @@ static uvperf__writer_t *find_writer(const event_t *impl,
   return writer;
 }
 
-static int make_fds(int **made, const event_t *owner, int added) {
-  int *fds = uvperf__calloc(owner->nr_fds + 1, sizeof(*fds));
-  size_t i;
+static int make_writer(uvperf__writer_t **made, event_t *impl, event_t *owner) {
+  uvperf__writer_t *writer = uvperf__calloc(1, sizeof(*writer));
 
-  *made = fds;
-  if (fds == NULL)
+  *made = writer;
+  if (writer == NULL)
     return UV_ENOMEM;
-  for (i = 0; i < owner->nr_fds; i++)
-    fds[i] = owner->fds[i];
-  fds[i] = added;
+  writer->owner = owner;
+  writer->event = impl;
+  writer->id = impl->id;
+  writer->source = impl->source;
+  writer->source.ids = &writer->id;
+  if (uvperf__attr_dup(&writer->attr, impl->attr) != 0)
+    return UV_ENOMEM;
+  writer->source.attr = writer->attr;
   return 0;
 }
 
-static int prepare(attachment_t *attachment, event_t *impl, event_t *owner,
-                   uvperf_error_t *error) {
+static int attachment_make(attachment_t *attachment, event_t *impl,
+                           event_t *owner, uvperf_error_t *error) {
+  size_t size = sizeof(attachment->fds[0]);
   int rc = 0;
 
   attachment->writer = find_writer(impl, owner);
@@ -203,12 +179,16 @@ static int prepare(attachment_t *attachment, event_t *impl, event_t *owner,
     rc = make_writer(&attachment->writer, impl, owner);
   else
     attachment->writer->has_left = 0;
-  if (rc == 0)
-    rc = make_fds(&attachment->fds, owner, impl->fd);
-  if (rc == 0)
-    rc = uvperf__event_make_decoder(&attachment->decoder, owner,
-                                    attachment->is_new ? attachment->writer
-                                                       : NULL);
+  attachment->fds = uvperf__calloc(owner->nr_fds + 1, size);
+  if (attachment->fds != NULL) {
+    memcpy(attachment->fds, owner->fds, owner->nr_fds * size);
+    attachment->fds[owner->nr_fds] = impl->fd;
+  }
+  if (rc != 0 || attachment->fds == NULL)
+    return uvperf__error_shortage(error, UV_ENOMEM, "cannot share the ring");
+  rc = uvperf__event_make_decoder(&attachment->decoder, owner,
+                                  attachment->is_new ? attachment->writer
+                                                     : NULL);
   if (rc == UV_ENOMEM)
     return uvperf__error_shortage(error, rc, "cannot share the ring");
   if (rc != 0)
@@ -217,19 +197,6 @@ static int prepare(attachment_t *attachment, event_t *impl, event_t *owner,
         "events that share a ring need ids in their records; open each of them "
         "with UVPERF_EVENT_IDENTIFY");
   return 0;
-}
-
-/* A record that the user holds belongs to the old decoder or to an earlier
- * decoder. */
-static void use_decoder(event_t *owner, uvperf_decoder_t *decoder) {
-  if (owner->base.cursor.lent > 0 || owner->base.in_callback) {
-    owner->decoder->older = owner->old_decoders;
-    owner->old_decoders = owner->decoder;
-  } else {
-    uvperf_decoder_free(owner->decoder);
-  }
-  owner->decoder = decoder;
-  uvperf__cursor_stop(&owner->base.cursor);
 }
 
 /* Removes a writer from its event's list. */
@@ -244,12 +211,29 @@ static void unlink_ring(const uvperf__writer_t *writer) {
   *link = writer->next_ring;
 }
 
-static void forget_writers(event_t *owner) {
+/* Cannot fail: the kernel has agreed. A record that the user holds belongs to
+ * the old decoder or to an earlier decoder. */
+static void event_attach(attachment_t *attachment, event_t *impl,
+                         event_t *owner) {
+  uvperf__writer_t *writer = attachment->writer;
   uvperf__writer_t **link = &owner->writers;
-  uvperf__writer_t *writer;
 
+  if (owner->base.cursor.lent > 0 || owner->base.in_callback) {
+    owner->decoder->older = owner->old_decoders;
+    owner->old_decoders = owner->decoder;
+  } else {
+    uvperf_decoder_free(owner->decoder);
+  }
+  owner->decoder = attachment->decoder;
+  uvperf__cursor_stop(&owner->base.cursor);
+  if (attachment->is_new) {
+    writer->next = owner->writers;
+    owner->writers = writer;
+    writer->next_ring = impl->rings;
+    impl->rings = writer;
+  }
   while ((writer = *link) != NULL) {
-    if (is_remembered(writer)) {
+    if (writer_is_remembered(writer)) {
       link = &writer->next;
       continue;
     }
@@ -257,19 +241,6 @@ static void forget_writers(event_t *owner) {
     unlink_ring(writer);
     free_writer(writer);
   }
-}
-
-static void attach(attachment_t *attachment, event_t *impl, event_t *owner) {
-  uvperf__writer_t *writer = attachment->writer;
-
-  use_decoder(owner, attachment->decoder);
-  if (attachment->is_new) {
-    writer->next = owner->writers;
-    owner->writers = writer;
-    writer->next_ring = impl->rings;
-    impl->rings = writer;
-  }
-  forget_writers(owner);
   if (uvperf__event_is_watched(owner))
     uvperf__watch_set_fds(owner->base.watch, 0, attachment->fds,
                           owner->nr_fds + 1);
@@ -284,26 +255,18 @@ static void attach(attachment_t *attachment, event_t *impl, event_t *owner) {
 
 /* -- detaching ------------------------------------------------------------ */
 
-static void remove_fd(event_t *owner, int fd) {
-  size_t kept = 0;
-  size_t i;
-
-  for (i = 0; i < owner->nr_fds; i++)
-    if (owner->fds[i] != fd)
-      owner->fds[kept++] = owner->fds[i];
-  owner->nr_fds = kept;
-  if (uvperf__event_is_watched(owner))
-    uvperf__watch_set_fds(owner->base.watch, 0, owner->fds, owner->nr_fds);
-}
-
 /* Records that the event has written are still delivered. */
-static void detach(event_t *impl) {
+static void event_detach(event_t *impl) {
   event_t *owner = impl->output;
   uvperf__writer_t *writer;
+  size_t kept = 0;
+  int is_forked;
+  size_t i;
 
   if (owner == NULL)
     return;
-  if (!uvperf__handle_is_forked(&owner->base))
+  is_forked = uvperf__handle_is_forked(&owner->base);
+  if (!is_forked)
     writer_count_lost(impl);
   impl->output = NULL;
   writer = find_writer(impl, owner);
@@ -312,9 +275,14 @@ static void detach(event_t *impl) {
   writer->left_at = uv_hrtime();
   /* In a forked child, choosing another fd to poll would take a wakeup from the
    * parent. */
-  if (uvperf__handle_is_forked(&owner->base))
+  if (is_forked)
     return;
-  remove_fd(owner, impl->fd);
+  for (i = 0; i < owner->nr_fds; i++)
+    if (owner->fds[i] != impl->fd)
+      owner->fds[kept++] = owner->fds[i];
+  owner->nr_fds = kept;
+  if (uvperf__event_is_watched(owner))
+    uvperf__watch_set_fds(owner->base.watch, 0, owner->fds, owner->nr_fds);
 }
 
 void uvperf__event_unlink(event_t *impl) {
@@ -322,7 +290,7 @@ void uvperf__event_unlink(event_t *impl) {
 
   if (impl->output != NULL && !uvperf__handle_is_forked(&impl->base))
     uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_SET_OUTPUT, -1L);
-  detach(impl);
+  event_detach(impl);
   /* From now on the event's records must not refer to the handle. */
   for (writer = impl->rings; writer != NULL; writer = writer->next_ring) {
     writer->event = NULL;
@@ -380,50 +348,54 @@ static const char *fault_of(const uvperf_event_t *event,
 
 /* perf_event_set_output() in kernel/events/core.c returns EINVAL in all of
  * these cases. */
-static const char *refusal_of(const event_t *impl, const event_t *owner) {
-  if (owner->source.cpu != impl->source.cpu)
-    return "both events must be on the same CPU";
-  if (owner->ring.overwrite != impl->attr->write_backward)
-    return "both events must have attr.write_backward, or none";
-  if (owner->source.cpu == -1)
-    return "without a CPU both events must measure the same thread, with the "
-           "same clock";
-  return "both events must use the same clock (attr.use_clockid)";
-}
-
-static int explain_ioctl(int code, const event_t *impl, const event_t *owner,
-                         uvperf_error_t *error) {
+static int explain_output(int code, const event_t *impl, const event_t *owner,
+                          uvperf_error_t *error) {
   const uvperf__control_t control = {.request = PERF_EVENT_IOC_SET_OUTPUT,
                                      .attr = impl->attr};
+  const char *why;
 
-  if (code == UV_EINVAL && owner != NULL)
-    return uvperf__error_set(error, code, UVPERF_CAUSE_ARGUMENT,
-                             "cannot redirect the records: %s",
-                             refusal_of(impl, owner));
-  return uvperf__explain_control(error, code, "", &control);
+  if (code != UV_EINVAL || owner == NULL)
+    return uvperf__explain_control(error, code, "", &control);
+  if (owner->source.cpu != impl->source.cpu)
+    why = "both events must be on the same CPU";
+  else if (owner->ring.overwrite != impl->attr->write_backward)
+    why = "both events must have attr.write_backward, or none";
+  else if (owner->source.cpu == -1)
+    why = "without a CPU both events must measure the same thread, with the "
+          "same clock";
+  else
+    why = "both events must use the same clock (attr.use_clockid)";
+  return uvperf__error_set(error, code, UVPERF_CAUSE_ARGUMENT,
+                           "cannot redirect the records: %s", why);
 }
 
-static int redirect(event_t *impl, event_t *owner, uvperf_error_t *error) {
+static int event_redirect(event_t *impl, event_t *owner,
+                          uvperf_error_t *error) {
   attachment_t attachment = {NULL, 0, NULL, NULL};
   int rc;
 
   if (uvperf__event_has_ended(owner))
     return uvperf__error_set(error, UV_EOF, UVPERF_CAUSE_NO_TASK,
                              "delivery from the output's ring has ended");
-  note_ends(owner);
-  rc = prepare(&attachment, impl, owner, error);
+  ring_note_ends(owner);
+  rc = attachment_make(&attachment, impl, owner, error);
   if (rc == 0) {
     rc = uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_SET_OUTPUT, owner->fd);
     if (rc < 0)
-      explain_ioctl(rc, impl, owner, error);
+      explain_output(rc, impl, owner, error);
   }
-  if (rc < 0) {
-    free_attachment(&attachment);
-    return rc;
+  if (rc >= 0) {
+    event_detach(impl);
+    event_attach(&attachment, impl, owner);
+    return 0;
   }
-  detach(impl);
-  attach(&attachment, impl, owner);
-  return 0;
+  if (attachment.is_new)
+    free_writer(attachment.writer);
+  else
+    attachment.writer->has_left = 1;
+  uvperf_decoder_free(attachment.decoder);
+  uvperf__free(attachment.fds);
+  return rc;
 }
 
 int uvperf_event_set_output(uvperf_event_t *event, uvperf_event_t *output,
@@ -445,12 +417,12 @@ int uvperf_event_set_output(uvperf_event_t *event, uvperf_event_t *output,
     rc = uvperf__handle_check_as(&owner->base, "output", error);
     if (rc != 0 || impl->output == owner)
       return rc;
-    return redirect(impl, owner, error);
+    return event_redirect(impl, owner, error);
   }
   rc = uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_SET_OUTPUT, -1L);
   if (rc < 0)
-    return explain_ioctl(rc, impl, NULL, error);
-  detach(impl);
+    return explain_output(rc, impl, NULL, error);
+  event_detach(impl);
   return 0;
 }
 
@@ -465,23 +437,19 @@ void uvperf__event_attr_changed(const event_t *impl) {
 
 /* -- latency -------------------------------------------------------------- */
 
-/* Whether each record of each writer wakes the reader. The watermark of a ring
- * is its owner's, but each event has its own wakeup_events: ring_buffer_init()
- * and __perf_output_begin() in kernel/events/ring_buffer.c. */
-static int wakes_each(const event_t *impl) {
+/* The default is 0 if each record of each writer wakes the reader. The
+ * watermark of a ring is its owner's, but each event has its own wakeup_events:
+ * ring_buffer_init() and __perf_output_begin() in kernel/events/ring_buffer.c.
+ * Before Linux 6.15 a pinned event in error state causes no wakeup. */
+uint64_t uvperf__event_default_flush(const event_t *impl) {
   const uvperf__writer_t *writer;
 
-  if (!uvperf__attr_wakes_each(impl->attr))
-    return 0;
+  if (impl->attr->pinned || !uvperf__attr_wakes_each(impl->attr))
+    return UVPERF__DEFAULT_FLUSH_MS;
   if (impl->attr->watermark)
-    return 1;
+    return 0;
   for (writer = impl->writers; writer != NULL; writer = writer->next)
     if (writer->attr->watermark || !uvperf__attr_wakes_each(writer->attr))
-      return 0;
-  return 1;
-}
-
-/* Before Linux 6.15 a pinned event in error state causes no wakeup. */
-uint64_t uvperf__event_default_flush(const event_t *impl) {
-  return wakes_each(impl) && !impl->attr->pinned ? 0 : UVPERF__DEFAULT_FLUSH_MS;
+      return UVPERF__DEFAULT_FLUSH_MS;
+  return 0;
 }

@@ -16,12 +16,7 @@
  * kernel/events/core.c. */
 #define MOST_WORDS (16 * 1024 / sizeof(uint64_t))
 
-/* __perf_read(): end-of-file means an event in error state. */
-static int failure_of(ssize_t size) {
-  return size == 0 ? UV_EBADF : (int)size;
-}
-
-static int explain(uvperf_error_t *error, int code) {
+static int explain_read(uvperf_error_t *error, int code) {
   if (code == UV_EBADF)
     return uvperf__error_set(
         error, code, UVPERF_CAUSE_BUSY,
@@ -63,7 +58,7 @@ static int read_group(uvperf_event_t *const *events, size_t nr, uint64_t *words,
 
   size = uvperf__sys_read(impl->fd, words, nr_words * sizeof(words[0]));
   if (size <= 0)
-    return failure_of(size);
+    return size == 0 ? UV_EBADF : (int)size; /* see __perf_read() */
   if (uvperf__read_format_parse(impl->attr->read_format, words, (size_t)size,
                                 &used, &read) != 0 ||
       used != (size_t)size)
@@ -100,11 +95,11 @@ int uvperf_event_read_group(uvperf_event_t *const *events, size_t nr,
   if (rc == UV_ENOSPC) {
     many = uvperf__calloc(MOST_WORDS, sizeof(many[0]));
     if (many == NULL)
-      return explain(error, UV_ENOMEM);
+      return explain_read(error, UV_ENOMEM);
     rc = read_group(events, nr, many, MOST_WORDS, counts);
     uvperf__free(many);
   }
-  return rc == 0 ? 0 : explain(error, rc);
+  return rc == 0 ? 0 : explain_read(error, rc);
 }
 
 /* Little work is done after read(2), because the event may count this work. */
@@ -125,7 +120,7 @@ int uvperf_event_read(uvperf_event_t *event, uvperf_count_t *count,
     return rc;
   rc = uvperf__read_format_fd(impl->fd, format, &value);
   if (rc != 0)
-    return explain(error, rc);
+    return explain_read(error, rc);
   uvperf__count_of_value(count, format, &value, is_of_task_on_cpu(impl));
   return 0;
 }

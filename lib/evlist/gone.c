@@ -122,8 +122,8 @@ static size_t batch_poll(const uvperf__evlist_t *evlist, batch_t *batch) {
 }
 
 /* Polls the event of each target that was alive when it was last polled, if
- * there is one and it is still open. Does nothing in a forked child, because it would consume
- * wakeups of the parent. */
+ * there is one and it is still open. Does nothing in a forked child, because it
+ * would consume wakeups of the parent. */
 size_t uvperf__evlist_probe(uvperf__evlist_t *evlist) {
   evlist_target_t *target;
   const evlist_event_t *event;
