@@ -28,7 +28,7 @@ void uvperf__set_report_ring(set_t *impl, const uvperf__cpu_ring_t *ring,
 }
 
 void uvperf__set_leave_cpus(set_t *impl) {
-  if (!impl->base.is_started && impl->cb == NULL)
+  if (!impl->base.is_started && impl->read_cb == NULL)
     uvperf__handle_leave_cpus(&impl->base);
 }
 

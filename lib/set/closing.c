@@ -12,7 +12,7 @@ struct set_closing_s {
   uvperf__leftovers_t leftovers;
 };
 
-static int close_next(uvperf__job_t *job) {
+static int closing_step(uvperf__job_t *job) {
   uvperf__leftovers_t *leftovers = &((set_closing_t *)job)->leftovers;
   int more = uvperf__leftovers_close_one(leftovers);
 
@@ -21,15 +21,15 @@ static int close_next(uvperf__job_t *job) {
   return more;
 }
 
-static void free_closing(uvperf__handle_job_t *job) {
+static void closing_free(uvperf__handle_job_t *job) {
   set_closing_t *closing = (set_closing_t *)job;
 
   uvperf__leftovers_end(&closing->leftovers);
   uvperf__free(closing);
 }
 
-static void on_all_closed(uvperf__handle_job_t *job, int rc,
-                          uvperf_error_t *error) {
+static void closing_done(uvperf__handle_job_t *job, int rc,
+                         uvperf_error_t *error) {
   set_closing_t *closing = (set_closing_t *)job;
 
   (void)rc;
@@ -43,9 +43,9 @@ set_closing_t *uvperf__set_begin_closing(set_t *impl) {
   if (closing == NULL)
     return NULL;
   closing->base.job.kind = UVPERF__JOB_SOON; /* it disables them first */
-  closing->base.job.step = close_next;
-  closing->base.done = on_all_closed;
-  closing->base.free = free_closing;
+  closing->base.job.step = closing_step;
+  closing->base.done = closing_done;
+  closing->base.free = closing_free;
   closing->impl = impl;
   uvperf__evlist_put_aside(impl->evlist, &closing->leftovers);
   return closing;
@@ -69,7 +69,7 @@ void uvperf__set_end_closing(set_closing_t *closing) {
   if (leftovers->nr == 0 ||
       !uvperf__evlist_close_slowly(impl->evlist, leftovers->nr) ||
       uvperf__handle_job_begin(&impl->base, &closing->base, NULL, NULL) != 0) {
-    free_closing(&closing->base);
+    closing_free(&closing->base);
     return;
   }
   impl->nr_put_aside += leftovers->nr;

@@ -50,30 +50,12 @@ void uvperf__set_task_exited(set_t *impl) {
 
 /* -- delivered records ----------------------------------------------------- */
 
-/* Returns how many rings are read. A ring is not merged yet if there was no
- * memory for it. */
-static size_t nr_read(const set_t *impl) {
-  return impl->merge != NULL ? impl->nr_merged
-                             : uvperf__watch_nr_rings(impl->base.watch);
-}
-
-/* Marks a position in each ring. Records of the ended targets cannot lie after
- * this mark. */
-static void mark_rings(set_t *impl) {
-  size_t nr = uvperf__evlist_nr_rings(impl->evlist);
-  uvperf__cpu_ring_t *ring;
-  size_t i;
-
-  for (i = 0; i < nr; i++) {
-    ring = uvperf__set_ring_at(impl, i);
-    ring->mark = uvperf__ring_head(&ring->ring);
-  }
-}
-
 /* Whether each ring was read up to its mark. Does not wait until rings are
- * empty, because other tasks may write as fast as the set reads. */
-static int are_read_to_marks(const set_t *impl) {
-  size_t nr = nr_read(impl);
+ * empty, because other tasks may write as fast as the set reads. A ring is not
+ * merged yet if there was no memory for it, and is not read then. */
+static int rings_are_read(const set_t *impl) {
+  size_t nr = impl->merge != NULL ? impl->nr_merged
+                                  : uvperf__watch_nr_rings(impl->base.watch);
   const uvperf__cpu_ring_t *ring;
   size_t i;
 
@@ -86,14 +68,23 @@ static int are_read_to_marks(const set_t *impl) {
   return 1;
 }
 
-/* -- probing and reporting ------------------------------------------------ */
+/* Marks a position in each ring. Records of the ended targets cannot lie after
+ * this mark. */
+static void ends_found(set_t *impl) {
+  size_t nr = uvperf__evlist_nr_rings(impl->evlist);
+  uvperf__cpu_ring_t *ring;
+  size_t i;
 
-static void found_ends(set_t *impl) {
   impl->ends_found = 1;
-  mark_rings(impl);
+  for (i = 0; i < nr; i++) {
+    ring = uvperf__set_ring_at(impl, i);
+    ring->mark = uvperf__ring_head(&ring->ring);
+  }
 }
 
-static void probe(set_t *impl, uint64_t now) {
+/* -- probing and reporting ------------------------------------------------ */
+
+static void ends_probe(set_t *impl, uint64_t now) {
   uint64_t longer = 2 * impl->probe_ms;
 
   impl->probed_in = now / PROBE_MS;
@@ -103,7 +94,7 @@ static void probe(set_t *impl, uint64_t now) {
     impl->probe_at = uvperf__next_multiple(now, impl->probe_ms);
   }
   if (uvperf__evlist_probe(impl->evlist) != 0)
-    found_ends(impl);
+    ends_found(impl);
 }
 
 /* A probe consumes wakeups of the rings, which are checked afterwards. */
@@ -117,7 +108,7 @@ int uvperf__set_flush_due(void *owner) {
   }
   if (!impl->ends_found && uvperf__evlist_can_end(impl->evlist)) {
     if (now >= impl->probe_at || now / PROBE_MS != impl->probed_in)
-      probe(impl, now);
+      ends_probe(impl, now);
     if (!impl->ends_found)
       probe_by(impl, impl->probe_at);
   }
@@ -127,7 +118,7 @@ int uvperf__set_flush_due(void *owner) {
 /* Reports ends for a while. Returns 1 when all are reported. Returns 0 if there
  * are more, or if a callback has stopped or closed the handle. The other ends
  * are then reported after the next start. */
-static int report_each(set_t *impl) {
+static int ends_report_some(set_t *impl) {
   uint64_t until = uv_hrtime() + REPORT_NS;
   uint64_t session = impl->session;
   uint32_t target;
@@ -145,10 +136,10 @@ static int report_each(set_t *impl) {
   return 1;
 }
 
-static void report_ends(set_t *impl) {
+static void ends_report(set_t *impl) {
   uint64_t session = impl->session;
 
-  if (!report_each(impl)) {
+  if (!ends_report_some(impl)) {
     if (impl->session == session)
       uvperf__watch_drain(impl->base.watch); /* for the other ends */
     return;
@@ -173,11 +164,11 @@ void uvperf__set_iteration_end(void *owner) {
   }
   uvperf__evlist_free_sources(impl->evlist);
   if (impl->ends_found) {
-    if (are_read_to_marks(impl))
-      report_ends(impl);
+    if (rings_are_read(impl))
+      ends_report(impl);
   } else if (uvperf__evlist_have_ended(impl->evlist)) {
     /* The last live target was removed. */
-    found_ends(impl);
+    ends_found(impl);
     uvperf__watch_drain(impl->base.watch);
   }
   /* The ends that were found are reported before the next probe. The iteration
@@ -195,7 +186,7 @@ void uvperf__set_iteration_end(void *owner) {
 
 void uvperf__set_find_ends(set_t *impl) {
   if (!impl->ends_found && uvperf__evlist_probe(impl->evlist) != 0)
-    found_ends(impl);
+    ends_found(impl);
 }
 
 /* Also returns UV_EOF for a set whose last live target was removed. */
@@ -203,7 +194,7 @@ int uvperf__set_take_ends(set_t *impl) {
   int rc = UV_EAGAIN;
   int is_done;
 
-  is_done = report_each(impl);
+  is_done = ends_report_some(impl);
   if (impl->base.closing)
     rc = UV_ECANCELED;
   else if (is_done && uvperf__evlist_have_ended(impl->evlist))

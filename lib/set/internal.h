@@ -27,11 +27,11 @@ typedef struct set_s {
   uvperf__interval_timer_t *interval_timer;
 
   /* For uvperf_set_read_start. The readings are kept for the next call. */
-  uvperf_set_read_cb cb; /* NULL: not started */
+  uvperf_set_read_cb read_cb; /* NULL: not started */
   uvperf_reading_t *readings[2];
   uvperf_reading_t *delta;
-  int last; /* the reading at which the next delta begins */
-  int lent; /* the reading that the user has, -1 for none */
+  int last_reading; /* the next delta begins with it */
+  int lent_reading; /* the user has it; -1: none */
 
   /* For uvperf_start. */
   uvperf_set_end_cb end_cb;

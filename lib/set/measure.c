@@ -14,29 +14,6 @@
 #include "util/error.h"
 #include "util/options.h"
 
-/* Returns the first code that is not 0, because disabling and reading go on
- * after a failure. */
-static int first_of(int rc, int later) {
-  return rc != 0 ? rc : later;
-}
-
-/* Enables the evlist, calls the function, and disables the evlist. Returns
- * 0, and *disabled receives the code of disabling. If the function was not
- * called, returns the code of enabling. */
-static int call(uvperf__evlist_t *evlist, uvperf_measure_fn fn, void *arg,
-                int *disabled, uvperf_error_t *error) {
-  int rc = uvperf__evlist_enable(evlist, error);
-
-  if (rc != 0) {
-    /* All other events are enabled now, except in a forked child. */
-    uvperf__evlist_disable(evlist, NULL);
-    return rc;
-  }
-  fn(arg);
-  *disabled = uvperf__evlist_stop(evlist, error);
-  return 0;
-}
-
 /* The events stay open, disabled: closing the last event of a tracepoint waits
  * for an RCU grace period (perf_trace_event_unreg in
  * kernel/trace/trace_event_perf.c). */
@@ -53,25 +30,26 @@ static int out_of_memory(uvperf_error_t *error) {
 }
 
 /* Opens the events at the options' targets. If there are no targets, opens the
- * events of the calling thread (brief). */
-static int open_counters(uvperf_meter_t *meter,
-                         const uvperf_set_options_t *options,
-                         uvperf_error_t *error) {
+ * events of the calling thread (brief). Allocates the counts before the first
+ * call, so that no call is wasted. */
+static int meter_open(uvperf_meter_t *meter,
+                      const uvperf_set_options_t *options,
+                      uvperf_error_t *error) {
   uvperf_set_options_t brief = *options;
   uvperf_target_t self = UVPERF_TARGET_INIT;
+  int rc;
 
-  if (options->nr_targets > 0)
-    return uvperf__evlist_new(&meter->evlist, options, error);
-  uvperf__thread_init(&meter->thread);
-  brief.targets = &self;
-  brief.nr_targets = 1;
-  return uvperf__evlist_make("", 1, &meter->evlist, &brief, error);
-}
-
-/* Allocates the counts before the first call, so that no call is wasted. */
-static int make_reading(uvperf_meter_t *meter, uvperf_error_t *error) {
-  int rc = uvperf_reading_new(&meter->reading);
-
+  if (options->nr_targets == 0) {
+    uvperf__thread_init(&meter->thread);
+    brief.targets = &self;
+    brief.nr_targets = 1;
+  }
+  rc = uvperf__evlist_make("", options->nr_targets == 0, &meter->evlist, &brief,
+                           error);
+  if (rc != 0)
+    return rc;
+  meter->nr = uvperf__evlist_nr_whole(meter->evlist);
+  rc = uvperf_reading_new(&meter->reading);
   if (rc == 0)
     rc = uvperf__evlist_make_reading(meter->evlist, meter->reading);
   return rc == 0 ? 0 : out_of_memory(error);
@@ -101,16 +79,12 @@ int uvperf_meter_new(uvperf_meter_t **meter,
   made = uvperf__calloc(1, sizeof(*made));
   if (made == NULL)
     return out_of_memory(error);
-  rc = open_counters(made, &own, error);
+  rc = meter_open(made, &own, error);
   if (rc == 0)
-    rc = make_reading(made, error);
-  if (rc != 0) {
+    *meter = made;
+  else
     uvperf_meter_free(made);
-    return rc;
-  }
-  made->nr = uvperf__evlist_nr_whole(made->evlist);
-  *meter = made;
-  return 0;
+  return rc;
 }
 
 const uvperf_event_item_t *uvperf_meter_item(const uvperf_meter_t *meter,
@@ -126,7 +100,7 @@ const uvperf_set_failure_t *uvperf_meter_failures(const uvperf_meter_t *meter,
 }
 
 /* `of` is the array of counts or runs. */
-static int check_meter(const uvperf_meter_t *meter, uvperf_measure_fn fn,
+static int meter_check(const uvperf_meter_t *meter, uvperf_measure_fn fn,
                        const void *of, size_t nr, uvperf_error_t *error) {
   int rc;
 
@@ -152,39 +126,40 @@ static int check_meter(const uvperf_meter_t *meter, uvperf_measure_fn fn,
   return 0;
 }
 
-static void take_counts(const uvperf_meter_t *meter, uvperf_count_t *counts,
-                        size_t nr) {
+/* Resets, enables, calls the function, disables and reads. The caller has
+ * checked the meter. Disabling and reading go on after a failure, and the first
+ * code is returned. */
+static int meter_measure(uvperf_meter_t *meter, uvperf_measure_fn fn, void *arg,
+                         uvperf_count_t *counts, size_t nr,
+                         uvperf_error_t *error) {
+  int disabled, rc;
   size_t i;
-
-  for (i = 0; i < nr; i++)
-    uvperf_reading_total(meter->reading, i, &counts[i]);
-}
-
-/* The caller has checked the meter. */
-static int measure_once(uvperf_meter_t *meter, uvperf_measure_fn fn, void *arg,
-                        uvperf_count_t *counts, size_t nr,
-                        uvperf_error_t *error) {
-  int disabled = 0;
-  int rc;
 
   if (meter->is_used)
     uvperf__evlist_reset(meter->evlist);
   meter->is_used = 1;
-  rc = call(meter->evlist, fn, arg, &disabled, error);
+  rc = uvperf__evlist_enable(meter->evlist, error);
+  if (rc != 0) {
+    /* All other events are enabled now, except in a forked child. */
+    uvperf__evlist_disable(meter->evlist, NULL);
+    return rc;
+  }
+  fn(arg);
+  disabled = uvperf__evlist_stop(meter->evlist, error);
+  rc = uvperf__evlist_read(meter->evlist, meter->reading);
   if (rc != 0)
     return rc;
-  rc = uvperf__evlist_read(meter->evlist, meter->reading);
-  if (rc == 0)
-    take_counts(meter, counts, nr);
-  return first_of(rc, disabled);
+  for (i = 0; i < nr; i++)
+    uvperf_reading_total(meter->reading, i, &counts[i]);
+  return disabled;
 }
 
 int uvperf_meter_measure(uvperf_meter_t *meter, uvperf_measure_fn fn, void *arg,
                          uvperf_count_t *counts, size_t nr,
                          uvperf_error_t *error) {
-  int rc = check_meter(meter, fn, counts, nr, error);
+  int rc = meter_check(meter, fn, counts, nr, error);
 
-  return rc != 0 ? rc : measure_once(meter, fn, arg, counts, nr, error);
+  return rc != 0 ? rc : meter_measure(meter, fn, arg, counts, nr, error);
 }
 
 void uvperf_meter_free(uvperf_meter_t *meter) {
@@ -195,26 +170,13 @@ void uvperf_meter_free(uvperf_meter_t *meter) {
   uvperf__free(meter);
 }
 
-/* The meter is freed afterwards, so the failure of a missing event is
- * copied. */
-static void say_missing(const uvperf_meter_t *meter, uvperf_error_t *error) {
-  const uvperf_set_failure_t *failures;
-  size_t nr;
-
-  if (error == NULL)
-    return;
-  failures = uvperf_meter_failures(meter, &nr);
-  if (nr > 0)
-    *error = failures[0].error;
-  else
-    memset(error, 0, sizeof(*error));
-}
-
 int uvperf_measure_events(const char *names, uvperf_measure_fn fn, void *arg,
                           uvperf_count_t *counts, size_t nr,
                           uvperf_error_t *error) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  const uvperf_set_failure_t *failures;
   uvperf_meter_t *meter;
+  size_t nr_failures;
   int rc;
 
   if (names == NULL || fn == NULL || counts == NULL)
@@ -225,8 +187,13 @@ int uvperf_measure_events(const char *names, uvperf_measure_fn fn, void *arg,
   if (rc != 0)
     return rc;
   rc = uvperf_meter_measure(meter, fn, arg, counts, nr, error);
-  if (rc == 0)
-    say_missing(meter, error);
+  /* The meter is freed, so the failure of a missing event is copied. */
+  failures = uvperf_meter_failures(meter, &nr_failures);
+  if (rc == 0 && error != NULL) {
+    memset(error, 0, sizeof(*error));
+    if (nr_failures > 0)
+      *error = failures[0].error;
+  }
   uvperf_meter_free(meter);
   return rc;
 }
@@ -234,8 +201,8 @@ int uvperf_measure_events(const char *names, uvperf_measure_fn fn, void *arg,
 /* -- repeated calls -------------------------------------------------------- */
 
 /* Uses Welford's method, which stays precise if counts are large and close to
- * each other. `deviation` is the sum of squares until end_runs. */
-static void add_run(uvperf_runs_t *runs, const uvperf_count_t *count) {
+ * each other. `deviation` is the sum of squares until all calls are done. */
+static void runs_add(uvperf_runs_t *runs, const uvperf_count_t *count) {
   double off = (double)count->scaled - runs->mean;
 
   uvperf_count_add(&runs->sum, count);
@@ -262,18 +229,13 @@ static double root_of(double x) {
   return x > 0 ? root : 0;
 }
 
-static void end_runs(uvperf_runs_t *runs) {
-  runs->deviation =
-      runs->nr > 1 ? root_of(runs->deviation / (double)(runs->nr - 1)) : 0;
-}
-
 int uvperf_meter_repeat(uvperf_meter_t *meter, uint64_t times,
                         uvperf_measure_fn fn, void *arg, uvperf_runs_t *runs,
                         size_t nr, uvperf_error_t *error) {
   uvperf_count_t *counts;
   uint64_t done;
   size_t i;
-  int rc = check_meter(meter, fn, runs, nr, error);
+  int rc = meter_check(meter, fn, runs, nr, error);
 
   if (rc != 0)
     return rc;
@@ -285,12 +247,14 @@ int uvperf_meter_repeat(uvperf_meter_t *meter, uint64_t times,
     return out_of_memory(error);
   memset(runs, 0, nr * sizeof(runs[0]));
   for (done = 0; done < times && rc == 0; done++) {
-    rc = measure_once(meter, fn, arg, counts, nr, error);
+    rc = meter_measure(meter, fn, arg, counts, nr, error);
     for (i = 0; i < nr && rc == 0; i++)
-      add_run(&runs[i], &counts[i]);
+      runs_add(&runs[i], &counts[i]);
   }
   for (i = 0; i < nr; i++)
-    end_runs(&runs[i]);
+    runs[i].deviation =
+        runs[i].nr > 1 ? root_of(runs[i].deviation / (double)(runs[i].nr - 1))
+                       : 0;
   uvperf__free(counts);
   return rc;
 }

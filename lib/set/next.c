@@ -47,34 +47,23 @@ static int set_take(set_t *impl, const uvperf_record_t **record) {
   return rc == 0 ? uvperf__next_of_rings(&impl->base, record) : rc;
 }
 
-static int check(const set_t *impl) {
-  if (uvperf__evlist_rings(impl->evlist) == NULL ||
-      !uvperf__evlist_write_records(impl->evlist) ||
-      impl->flags & UVPERF_SET_OVERWRITE)
-    return UV_EINVAL;
-  return impl->base.is_started ? UV_EBUSY : 0;
-}
-
-static int next_prepare(set_t *impl) {
+int uvperf__set_next(void *owner, const uvperf_record_t **record) {
+  set_t *impl = owner;
   uvperf_decoder_t *decoder = uvperf__evlist_decoder(impl->evlist);
   int rc = 0;
 
+  if (decoder == NULL || !uvperf__evlist_write_records(impl->evlist) ||
+      impl->flags & UVPERF_SET_OVERWRITE)
+    return UV_EINVAL;
+  if (impl->base.is_started)
+    return UV_EBUSY;
   impl->base.cursor.decoder = decoder;
   if (impl->next_merge == NULL && impl->flags & UVPERF_SET_TIME_ORDER)
     rc = uvperf__merge_new(&impl->next_merge, decoder);
-  if (impl->next_merge != NULL)
-    impl->next_merge->scratch = impl->base.room;
-  return rc;
-}
-
-int uvperf__set_next(void *owner, const uvperf_record_t **record) {
-  set_t *impl = owner;
-  int rc = check(impl);
-
-  if (rc == 0)
-    rc = next_prepare(impl);
   if (rc != 0)
     return rc;
+  if (impl->next_merge != NULL)
+    impl->next_merge->scratch = impl->base.room;
   if (impl->eof_reported && uvperf__evlist_have_ended(impl->evlist))
     return UV_EOF;
   uvperf__set_free_sources(impl);

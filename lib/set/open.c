@@ -28,16 +28,11 @@ void uvperf__set_free_opening(set_opening_t *opening) {
   uvperf__free(opening);
 }
 
-static void free_opened(uvperf__handle_job_t *job) {
+static void opening_free(uvperf__handle_job_t *job) {
   uvperf__set_free_opening((set_opening_t *)job);
 }
 
-static int opening_end(set_opening_t *opening, uvperf_error_t *error) {
-  opening->has_ended = 1;
-  return uvperf__adding_end(&opening->adding, error);
-}
-
-static int open_next(uvperf__job_t *job) {
+static int opening_step(uvperf__job_t *job) {
   set_opening_t *opening = (set_opening_t *)job;
 
   return uvperf__adding_step(&opening->adding,
@@ -50,23 +45,24 @@ static int no_memory(uvperf_error_t *error) {
 
 /* -- a set ----------------------------------------------------------------- */
 
-static void set_install(set_t *impl, set_opening_t *opening) {
-  uvperf__evlist_free(impl->evlist);
-  impl->evlist = opening->evlist;
-  opening->evlist = NULL;
-  uvperf__set_note_opening(impl);
-}
-
 /* If the set closes, it closes the evlist too. */
-static void on_opened(uvperf__handle_job_t *job, int rc,
-                      uvperf_error_t *error) {
+static void opening_done(uvperf__handle_job_t *job, int rc,
+                         uvperf_error_t *error) {
   set_opening_t *opening = (set_opening_t *)job;
   set_t *impl = (set_t *)job->owner;
-  int opened = job->is_late ? rc : opening_end(opening, rc == 0 ? error : NULL);
+  int opened = rc;
 
+  if (!job->is_late) {
+    opened = uvperf__adding_end(&opening->adding, rc == 0 ? error : NULL);
+    opening->has_ended = 1;
+  }
   impl->base.code = opened == 0 ? 0 : UV_EBADF;
-  if (opened == 0)
-    set_install(impl, opening);
+  if (opened == 0) {
+    uvperf__evlist_free(impl->evlist);
+    impl->evlist = opening->evlist;
+    opening->evlist = NULL;
+    uvperf__set_note_opening(impl);
+  }
   if (rc == 0)
     rc = opened;
   opening->cb(impl->base.handle, rc, rc == 0 ? NULL : error);
@@ -83,9 +79,9 @@ int uvperf__set_new_opening(set_opening_t **made, set_t *impl,
     uvperf__free(opening);
     return no_memory(error);
   }
-  opening->base.job.step = open_next;
-  opening->base.done = on_opened;
-  opening->base.free = free_opened;
+  opening->base.job.step = opening_step;
+  opening->base.done = opening_done;
+  opening->base.free = opening_free;
   opening->cb = options->open_cb;
   rc = uvperf__evlist_new_adding(&opening->evlist, options, &opening->adding,
                                  error);
@@ -107,19 +103,15 @@ int uvperf__set_begin_opening(set_t *impl, set_opening_t *opening,
 
 /* Fails if a CPU came online meanwhile: the target was planned without this
  * CPU, or its events there are turned off. */
-static int check_cpus(const set_t *impl, const set_opening_t *opening,
-                      uvperf_error_t *error) {
-  if (opening->cpus_come == impl->base.cpus_come)
-    return 0;
-  return uvperf__error_set(
-      error, UV_EAGAIN, UVPERF_CAUSE_NO_CPU,
-      "a CPU came online while the target was being opened; open it again");
-}
-
 static int target_join(set_t *impl, set_opening_t *opening,
                        uvperf_error_t *error) {
-  int rc = uvperf__evlist_take_target(impl->evlist, opening->evlist, error);
+  int rc;
 
+  if (opening->cpus_come != impl->base.cpus_come)
+    return uvperf__error_set(
+        error, UV_EAGAIN, UVPERF_CAUSE_NO_CPU,
+        "a CPU came online while the target was being opened; open it again");
+  rc = uvperf__evlist_take_target(impl->evlist, opening->evlist, error);
   if (rc != 0)
     return rc;
   rc = uvperf__set_watch_rings(impl);
@@ -129,35 +121,28 @@ static int target_join(set_t *impl, set_opening_t *opening,
   return uvperf__watch_explain(error, rc);
 }
 
-/* Returns 0, or a code and the error. */
-static int end_target(set_t *impl, set_opening_t *opening, int rc,
-                      uvperf_error_t *error) {
-  set_closing_t *closing = uvperf__set_begin_closing(impl);
-  int opened = opening_end(opening, rc == 0 ? error : NULL);
-
-  if (rc == 0)
-    rc = opened;
-  if (rc == 0)
-    rc = check_cpus(impl, opening, error);
-  if (rc == 0)
-    rc = target_join(impl, opening, error);
-  uvperf__set_free_aside(closing, opening->evlist);
-  opening->evlist = NULL;
-  uvperf__set_end_closing(closing);
-  return rc;
-}
-
-static void on_target_opened(uvperf__handle_job_t *job, int rc,
-                             uvperf_error_t *error) {
+static void target_done(uvperf__handle_job_t *job, int rc,
+                        uvperf_error_t *error) {
   set_opening_t *opening = (set_opening_t *)job;
   set_t *impl = (set_t *)job->owner;
-  int is_closing;
+  set_closing_t *closing;
+  int is_closing, opened;
 
   if (opening->is_removed)
     rc = uvperf__error_set(error, UV_ECANCELED, UVPERF_CAUSE_ARGUMENT,
                            "the target was removed while it was being opened");
-  if (!job->is_late)
-    rc = end_target(impl, opening, rc, error);
+  if (!job->is_late) {
+    closing = uvperf__set_begin_closing(impl);
+    opened = uvperf__adding_end(&opening->adding, rc == 0 ? error : NULL);
+    opening->has_ended = 1;
+    if (rc == 0)
+      rc = opened;
+    if (rc == 0)
+      rc = target_join(impl, opening, error);
+    uvperf__set_free_aside(closing, opening->evlist);
+    opening->evlist = NULL;
+    uvperf__set_end_closing(closing);
+  }
   uvperf__teardown_hold(&impl->base.teardown);
   opening->target_cb(impl->base.handle, rc, opening->data,
                      opening->adding.index, rc == 0 ? NULL : error);
@@ -173,7 +158,7 @@ set_opening_t *uvperf__set_find_adding(const set_t *impl, uint32_t index) {
 
   for (job = impl->base.jobs; job != NULL; job = job->next) {
     opening = (set_opening_t *)job;
-    if (job->done == on_target_opened && opening->adding.index == index &&
+    if (job->done == target_done && opening->adding.index == index &&
         !opening->is_removed)
       return opening;
   }
@@ -197,9 +182,9 @@ int uvperf__set_begin_adding(set_t *impl, const uvperf_target_t *target,
   opening = uvperf__calloc(1, sizeof(*opening));
   if (opening == NULL)
     return no_memory(error);
-  opening->base.job.step = open_next;
-  opening->base.done = on_target_opened;
-  opening->base.free = free_opened;
+  opening->base.job.step = opening_step;
+  opening->base.done = target_done;
+  opening->base.free = opening_free;
   opening->target_cb = cb;
   rc = uvperf__evlist_new_for_target(&opening->evlist, impl->evlist, target,
                                      &opening->adding, error);

@@ -4,19 +4,35 @@
 
 #include "util/error.h"
 
+/* Calls back, with in_callback set: a record callback may have run the loop,
+ * inside a flush. The callback may close the set, which is then freed at once
+ * if others have closed all its inner handles. */
+static void set_call_read_cb(set_t *impl, uvperf_set_read_cb cb, int status,
+                             const uvperf_reading_t *reading,
+                             const uvperf_reading_t *delta) {
+  int was_in_callback = impl->base.in_callback;
+
+  uvperf__teardown_hold(&impl->base.teardown);
+  impl->base.in_callback = 1;
+  cb(impl->base.handle, status, reading, delta);
+  impl->base.in_callback = was_in_callback;
+  impl->lent_reading = -1;
+  /* If the set is not started, nothing else frees the sources. */
+  if (status != UV_ECANCELED)
+    uvperf__set_free_sources(impl);
+  uvperf__teardown_let_go(&impl->base.teardown);
+}
+
 /* After a failed reading the next tick tries again. The reading at which the
  * delta begins is kept. */
 int uvperf__set_tick(void *owner, int is_new, uint64_t max_ns) {
   set_t *impl = owner;
-  uvperf_set_read_cb cb = impl->cb;
-  int newer = 1 - impl->last;
-  /* A record callback may have run the loop, inside a flush. */
-  int was_in_callback = impl->base.in_callback;
+  int newer = 1 - impl->last_reading;
   int rc;
 
   /* The read callback is running the loop, inside another handle's flush. The
    * user still has a reading and the delta. */
-  if (impl->lent >= 0)
+  if (impl->lent_reading >= 0)
     return 0;
   if (is_new)
     uvperf__evlist_read_begin(impl->evlist);
@@ -24,66 +40,36 @@ int uvperf__set_tick(void *owner, int is_new, uint64_t max_ns) {
     return 1;
   rc = uvperf__evlist_read_end(impl->evlist, impl->readings[newer]);
   if (rc == 0)
-    rc = uvperf_reading_delta(impl->delta, impl->readings[impl->last],
+    rc = uvperf_reading_delta(impl->delta, impl->readings[impl->last_reading],
                               impl->readings[newer]);
-  uvperf__teardown_hold(&impl->base.teardown);
   uvperf__cursor_stop(&impl->base.cursor);
-  impl->base.in_callback = 1;
-  if (rc != 0) {
-    cb(impl->base.handle, rc, NULL, NULL);
-  } else {
-    impl->last = newer;
-    impl->lent = newer;
-    cb(impl->base.handle, 0, impl->readings[newer], impl->delta);
-  }
-  impl->lent = -1;
-  impl->base.in_callback = was_in_callback;
-  /* If the set is not started, nothing else frees the sources. */
-  uvperf__set_free_sources(impl);
-  uvperf__teardown_let_go(&impl->base.teardown);
+  if (rc == 0)
+    impl->last_reading = impl->lent_reading = newer;
+  set_call_read_cb(impl, impl->read_cb, rc,
+                   rc == 0 ? impl->readings[newer] : NULL,
+                   rc == 0 ? impl->delta : NULL);
   return 0;
 }
 
-/* The callback may close the set, which is then freed at once if others have
- * closed all its inner handles. */
 void uvperf__set_cancel_reads(void *owner) {
   set_t *impl = owner;
-  uvperf_set_read_cb cb = impl->cb;
-  int was_in_callback = impl->base.in_callback;
+  uvperf_set_read_cb cb = impl->read_cb;
 
   if (cb == NULL)
     return;
-  impl->cb = NULL;
+  impl->read_cb = NULL;
   uvperf__set_leave_cpus(impl);
-  uvperf__teardown_hold(&impl->base.teardown);
-  impl->base.in_callback = 1;
-  cb(impl->base.handle, UV_ECANCELED, NULL, NULL);
-  impl->base.in_callback = was_in_callback;
-  uvperf__teardown_let_go(&impl->base.teardown);
-}
-
-/* The readings are kept. They need more memory only if the set has grown. */
-static int make_readings(set_t *impl) {
-  uvperf_reading_t **all[] = {&impl->readings[0], &impl->readings[1],
-                              &impl->delta};
-  size_t i;
-  int rc;
-
-  for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-    if (*all[i] != NULL)
-      continue;
-    rc = uvperf_reading_new(all[i]);
-    if (rc != 0)
-      return rc;
-  }
-  return 0;
+  set_call_read_cb(impl, cb, UV_ECANCELED, NULL, NULL);
 }
 
 int uvperf_set_read_start(uvperf_set_t *set, uint64_t interval_ms,
                           uvperf_set_read_cb cb, uvperf_error_t *error) {
   set_t *impl = uvperf__handle_impl(&set->handle);
+  uvperf_reading_t **all[] = {&impl->readings[0], &impl->readings[1],
+                              &impl->delta};
   /* Inside the callback the user has one of the readings. */
-  int first = impl->lent == 0 ? 1 : 0;
+  int first = impl->lent_reading == 0 ? 1 : 0;
+  size_t i;
   int rc = uvperf__handle_check(&impl->base, error);
 
   if (interval_ms == 0 || cb == NULL)
@@ -91,11 +77,14 @@ int uvperf_set_read_start(uvperf_set_t *set, uint64_t interval_ms,
                              "interval_ms must not be 0, nor cb NULL");
   if (rc != 0)
     return rc;
-  if (impl->cb != NULL)
+  if (impl->read_cb != NULL)
     return uvperf__error_set(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
                              "the set is read at an interval already; call "
                              "uvperf_set_read_stop first");
-  rc = make_readings(impl);
+  /* The readings are kept. They need more memory only if the set has grown. */
+  for (i = 0; i < sizeof(all) / sizeof(all[0]) && rc == 0; i++)
+    if (*all[i] == NULL)
+      rc = uvperf_reading_new(all[i]);
   if (rc == 0)
     rc = uvperf__evlist_read_base(impl->evlist, impl->readings[first]);
   if (rc != 0)
@@ -109,8 +98,8 @@ int uvperf_set_read_start(uvperf_set_t *set, uint64_t interval_ms,
     uvperf__interval_timer_stop(impl->interval_timer);
     return rc;
   }
-  impl->last = first;
-  impl->cb = cb;
+  impl->last_reading = first;
+  impl->read_cb = cb;
   return 0;
 }
 
@@ -121,7 +110,7 @@ int uvperf_set_read_stop(uvperf_set_t *set) {
   if (rc != 0)
     return rc;
   uvperf__interval_timer_stop(impl->interval_timer);
-  impl->cb = NULL;
+  impl->read_cb = NULL;
   uvperf__set_leave_cpus(impl);
   return 0;
 }

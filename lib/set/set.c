@@ -21,7 +21,7 @@ static const uvperf__handle_kind_t set_kind;
 
 /* -- close ---------------------------------------------------------------- */
 
-static void release(void *owner) {
+static void set_release(void *owner) {
   set_t *impl = owner;
 
   /* If the set was closed inside a flush, the events can still be enabled: the
@@ -41,7 +41,7 @@ static void release(void *owner) {
   uvperf__free(impl);
 }
 
-static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
+static void set_give_up(void *owner, uvperf__leftovers_t *leftovers) {
   set_t *impl = owner;
 
   uvperf__evlist_give_up(impl->evlist, leftovers);
@@ -52,7 +52,7 @@ static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
  * disabled. All events are disabled too. But if closing the events takes long,
  * the pool disables all of them before it closes the first. In a forked child
  * the evlist does not touch the events, which belong to the parent. */
-static void quit(void *owner) {
+static void set_quit(void *owner) {
   set_t *impl = owner;
 
   impl->session += 1;
@@ -71,7 +71,7 @@ static void set_ref(void *owner, int ref) {
   uvperf__interval_timer_set_ref(impl->interval_timer, ref);
 }
 
-static int is_active(const void *owner) {
+static int set_is_active(const void *owner) {
   const set_t *impl = owner;
 
   return uvperf__interval_timer_is_active(impl->interval_timer) ||
@@ -83,143 +83,96 @@ static const uvperf__interval_timer_ops_t interval_ops = {
 
 /* -- init ----------------------------------------------------------------- */
 
-/* The state of an init. */
-typedef struct make_s {
-  uv_loop_t *loop;
-  uvperf_set_t *set;
-  uvperf_set_options_t options;
-  set_t *impl;
-} make_t;
-
-/* A set without targets would count nothing, without any error. So it is
- * refused. */
-static int check_targets(const uvperf_set_options_t *options,
-                         uvperf_error_t *error) {
-  if (options->nr_targets != 0 || (options->flags & UVPERF_SET_TARGETS_LATER))
-    return 0;
-  return uvperf__error_set(
-      error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "%s",
-      options->targets != NULL
-          ? "options.targets is set, but options.nr_targets is 0; set it to "
-            "the number of targets"
-          : "options.targets is NULL, so nothing would be measured; set it and "
-            "options.nr_targets, or UVPERF_SET_TARGETS_LATER to add targets "
-            "later");
-}
-
-static int begin_make(make_t *make, const uvperf_set_options_t *options,
-                      uvperf_error_t *error) {
-  static const uvperf_set_options_t init = UVPERF_SET_OPTIONS_INIT;
-  uvperf_set_options_t *own = &make->options;
-  set_t *impl;
-  int rc;
-
-  if (make->loop == NULL || make->set == NULL || options == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "loop, set and options must not be NULL");
-  *own = init;
-  rc = uvperf__options_copy(own, sizeof(*own),
-                            offsetof(uvperf_set_options_t, side_band), options);
-  if (rc != 0)
-    return uvperf__error_options(error, rc, "uvperf_set_options_t");
-  rc = check_targets(own, error);
-  if (rc != 0)
-    return rc;
-  impl = uvperf__calloc(1, sizeof(*impl));
-  if (impl == NULL)
-    return uvperf__error_shortage(error, UV_ENOMEM, "cannot make the set");
-  uvperf__handle_init(&impl->base, make->loop, &set_kind);
-  uvperf__handle_limit_calls(&impl->base, own->open, own->open_timeout_ms);
-  impl->lent = -1;
-  impl->flags = own->flags;
-  impl->base.was_switched = (own->flags & UVPERF_SET_ENABLED) != 0;
-  impl->default_flush_ms =
-      own->wakeup_bytes == 1 ? 0 : UVPERF__DEFAULT_FLUSH_MS;
-  impl->slack_ns =
-      (own->slack_us == 0 ? DEFAULT_SLACK_US : own->slack_us) * NS_PER_US;
-  make->impl = impl;
-  return 0;
-}
-
-static int make_hotplug(const make_t *make, uvperf_error_t *error) {
-  if (!(make->impl->flags & UVPERF_SET_FIXED_CPUS) &&
-      uvperf__set_make_hotplug(make->impl, "") != 0)
-    return uvperf__error_shortage(error, UV_ENOMEM, "cannot make the set");
-  uvperf__set_note_cpus(make->impl, make->options.targets,
-                        make->options.nr_targets);
-  return 0;
-}
-
 /* This is the last step, so that the loop has no handle if another step
  * fails. */
-static int make_timer(const make_t *make, uvperf_error_t *error) {
-  int rc = uvperf__interval_timer_new(&make->impl->interval_timer,
-                                      &make->impl->base.teardown, &interval_ops,
-                                      make->impl);
+static int set_make_timer(set_t *impl, uvperf_error_t *error) {
+  int rc = uvperf__interval_timer_new(
+      &impl->interval_timer, &impl->base.teardown, &interval_ops, impl);
 
   return rc == 0 ? 0 : uvperf__error_shortage(error, rc, "cannot make the set");
 }
 
-static int open_now(const make_t *make, uvperf_error_t *error) {
-  set_t *impl = make->impl;
-  int rc = uvperf__evlist_new(&impl->evlist, &make->options, error);
-
-  if (rc == 0)
-    rc = make_timer(make, error);
-  if (rc != 0) {
-    release(impl);
-    return rc;
-  }
-  uvperf__set_note_opening(impl);
-  return 0;
-}
-
-static int open_on_pool(const make_t *make, uvperf_error_t *error) {
+/* Opens the set, or begins to open it on the pool. */
+static int set_open(set_t *impl, const uvperf_set_options_t *options,
+                    uvperf_error_t *error) {
   set_opening_t *opening;
-  set_t *impl = make->impl;
-  int rc = uvperf__set_new_opening(&opening, impl, &make->options, error);
+  int rc = 0;
 
-  if (rc != 0) {
-    release(impl);
+  if (!(impl->flags & UVPERF_SET_FIXED_CPUS))
+    rc = uvperf__set_make_hotplug(impl, "");
+  if (rc != 0)
+    return uvperf__error_shortage(error, rc, "cannot make the set");
+  uvperf__set_note_cpus(impl, options->targets, options->nr_targets);
+  if (options->open_cb == NULL) {
+    rc = uvperf__evlist_new(&impl->evlist, options, error);
+    if (rc == 0)
+      rc = set_make_timer(impl, error);
+    if (rc == 0)
+      uvperf__set_note_opening(impl);
     return rc;
   }
-  rc = make_timer(make, error);
+  rc = uvperf__set_new_opening(&opening, impl, options, error);
+  if (rc != 0)
+    return rc;
+  rc = set_make_timer(impl, error);
   if (rc == 0)
     rc = uvperf__set_begin_opening(impl, opening, error);
+  if (rc != 0)
+    uvperf__set_free_opening(opening);
+  return rc;
+}
+
+/* A set without targets would count nothing, without any error. So it is
+ * refused. */
+int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
+                    const uvperf_set_options_t *options,
+                    uvperf_error_t *error) {
+  uvperf_set_options_t own = UVPERF_SET_OPTIONS_INIT;
+  set_t *impl;
+  int rc;
+
+  if (loop == NULL || set == NULL || options == NULL)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "loop, set and options must not be NULL");
+  rc = uvperf__options_copy(&own, sizeof(own),
+                            offsetof(uvperf_set_options_t, side_band), options);
+  if (rc != 0)
+    return uvperf__error_options(error, rc, "uvperf_set_options_t");
+  if (own.nr_targets == 0 && !(own.flags & UVPERF_SET_TARGETS_LATER))
+    return uvperf__error_set(
+        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "%s",
+        own.targets != NULL
+            ? "options.targets is set, but options.nr_targets is 0; set it to "
+              "the number of targets"
+            : "options.targets is NULL, so nothing would be measured; set it "
+              "and options.nr_targets, or UVPERF_SET_TARGETS_LATER to add "
+              "targets later");
+  impl = uvperf__calloc(1, sizeof(*impl));
+  if (impl == NULL)
+    return uvperf__error_shortage(error, UV_ENOMEM, "cannot make the set");
+  uvperf__handle_init(&impl->base, loop, &set_kind);
+  uvperf__handle_limit_calls(&impl->base, own.open, own.open_timeout_ms);
+  impl->lent_reading = -1;
+  impl->flags = own.flags;
+  impl->base.was_switched = (own.flags & UVPERF_SET_ENABLED) != 0;
+  if (own.wakeup_bytes != 1)
+    impl->default_flush_ms = UVPERF__DEFAULT_FLUSH_MS;
+  impl->slack_ns =
+      (own.slack_us == 0 ? DEFAULT_SLACK_US : own.slack_us) * NS_PER_US;
+  rc = set_open(impl, &own, error);
   if (rc == 0)
-    return 0;
-  uvperf__set_free_opening(opening);
-  if (impl->interval_timer == NULL)
-    release(impl);
+    uvperf__handle_publish(&impl->base, &set->handle);
+  else if (impl->interval_timer == NULL)
+    set_release(impl);
   else
     uvperf__handle_begin_close(impl); /* freed later: the loop has a timer */
   return rc;
 }
 
-int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
-                    const uvperf_set_options_t *options,
-                    uvperf_error_t *error) {
-  make_t make = {.loop = loop, .set = set};
-  int rc = begin_make(&make, options, error);
-
-  if (rc != 0)
-    return rc;
-  rc = make_hotplug(&make, error);
-  if (rc != 0) {
-    release(make.impl);
-    return rc;
-  }
-  rc = make.options.open_cb == NULL ? open_now(&make, error)
-                                    : open_on_pool(&make, error);
-  if (rc == 0)
-    uvperf__handle_publish(&make.impl->base, &set->handle);
-  return rc;
-}
-
 /* -- start ---------------------------------------------------------------- */
 
-static int check_start(const set_t *impl, uvperf_record_cb cb,
-                       uvperf_error_t *error) {
+static int set_check_start(const set_t *impl, uvperf_record_cb cb,
+                           uvperf_error_t *error) {
   if (uvperf__evlist_rings(impl->evlist) == NULL)
     return uvperf__error_set(
         error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
@@ -240,11 +193,15 @@ static int check_start(const set_t *impl, uvperf_record_cb cb,
   return uvperf__evlist_check_writers(impl->evlist, error);
 }
 
-static int start_watch(set_t *impl, const uvperf_stream_options_t *options,
-                       uvperf_error_t *error) {
+/* The watch comes first, so that the first record finds a reader. */
+static int set_start(void *owner, const uvperf_stream_options_t *options,
+                     int enables, uvperf_record_cb cb, uvperf_error_t *error) {
+  set_t *impl = owner;
   uvperf__watch_options_t chosen;
-  int rc;
+  int rc = set_check_start(impl, cb, error);
 
+  if (rc != 0)
+    return rc;
   uvperf__stream_options_for_watch(options, impl->default_flush_ms, &chosen);
   if (impl->flags & UVPERF_SET_OVERWRITE) {
     chosen.flush_ms = 0; /* no record waits for a flush */
@@ -258,16 +215,6 @@ static int start_watch(set_t *impl, const uvperf_stream_options_t *options,
   if (rc != 0)
     return uvperf__watch_explain(error, rc);
   impl->flush_ms = chosen.flush_ms;
-  return 0;
-}
-
-/* The watch comes first, so that the first record finds a reader. */
-static int start(set_t *impl, const uvperf_stream_options_t *options,
-                 int enables, uvperf_error_t *error) {
-  int rc = start_watch(impl, options, error);
-
-  if (rc != 0)
-    return rc;
   rc = uvperf__handle_follow_cpus(&impl->base, "set UVPERF_SET_FIXED_CPUS",
                                   error);
   if (rc == 0 && enables) {
@@ -275,21 +222,10 @@ static int start(set_t *impl, const uvperf_stream_options_t *options,
     if (rc != 0)
       uvperf__evlist_disable(impl->evlist, NULL);
   }
-  if (rc != 0)
+  if (rc != 0) {
     uvperf__set_end_delivery(impl);
-  return rc;
-}
-
-static int set_start(void *owner, const uvperf_stream_options_t *options,
-                     int enables, uvperf_record_cb cb, uvperf_error_t *error) {
-  set_t *impl = owner;
-  int rc = check_start(impl, cb, error);
-
-  if (rc != 0)
     return rc;
-  rc = start(impl, options, enables, error);
-  if (rc != 0)
-    return rc;
+  }
   impl->session += 1;
   impl->eof_reported = 0;
   uvperf__set_start_probes(impl);
@@ -330,6 +266,10 @@ int uvperf_set_on_end(uvperf_set_t *set, uvperf_set_end_cb cb) {
 
 /* -- control --------------------------------------------------------------- */
 
+static uvperf__evlist_t *evlist_of(const void *owner) {
+  return ((const set_t *)owner)->evlist;
+}
+
 /* A set is enabled, disabled and reset as a whole. */
 static int check_all(size_t attr, uvperf_error_t *error) {
   if (attr == UVPERF_ALL)
@@ -341,64 +281,50 @@ static int check_all(size_t attr, uvperf_error_t *error) {
 }
 
 static int set_enable(void *owner, size_t attr, uvperf_error_t *error) {
-  const set_t *impl = owner;
   int rc = check_all(attr, error);
 
-  return rc != 0 ? rc : uvperf__evlist_enable(impl->evlist, error);
+  return rc != 0 ? rc : uvperf__evlist_enable(evlist_of(owner), error);
 }
 
 static int set_disable(void *owner, size_t attr, uvperf_error_t *error) {
-  const set_t *impl = owner;
   int rc = check_all(attr, error);
 
-  return rc != 0 ? rc : uvperf__evlist_disable(impl->evlist, error);
+  return rc != 0 ? rc : uvperf__evlist_disable(evlist_of(owner), error);
 }
 
 static int set_reset(void *owner, size_t attr, uvperf_error_t *error) {
-  const set_t *impl = owner;
   int rc = check_all(attr, error);
 
-  return rc != 0 ? rc : uvperf__evlist_reset(impl->evlist);
+  return rc != 0 ? rc : uvperf__evlist_reset(evlist_of(owner));
 }
 
 static int set_apply_filter(void *owner, size_t attr, const char *filter,
                             uvperf_error_t *error) {
-  const set_t *impl = owner;
-
-  return uvperf__evlist_set_filter(impl->evlist, attr, filter, error);
+  return uvperf__evlist_set_filter(evlist_of(owner), attr, filter, error);
 }
 
 static int set_change_period(void *owner, size_t attr, uint64_t period,
                              uvperf_error_t *error) {
-  const set_t *impl = owner;
-
-  return uvperf__evlist_set_period(impl->evlist, attr, period, error);
+  return uvperf__evlist_set_period(evlist_of(owner), attr, period, error);
 }
 
 static int set_attach_bpf(void *owner, size_t attr, int prog_fd,
                           uint64_t cookie, uvperf_error_t *error) {
-  const set_t *impl = owner;
-
-  return uvperf__evlist_set_bpf(impl->evlist, attr, prog_fd, cookie, error);
+  return uvperf__evlist_set_bpf(evlist_of(owner), attr, prog_fd, cookie, error);
 }
 
 static int set_query_bpf(void *owner, size_t attr, uint32_t *ids, size_t *nr,
                          uvperf_error_t *error) {
-  const set_t *impl = owner;
-
-  return uvperf__evlist_query_bpf(impl->evlist, attr, ids, nr, error);
+  return uvperf__evlist_query_bpf(evlist_of(owner), attr, ids, nr, error);
 }
 
 static const uvperf_change_t *set_changes(const void *owner, size_t attr,
                                           size_t *nr) {
-  const set_t *impl = owner;
-
-  return uvperf__evlist_changes(impl->evlist, attr, nr);
+  return uvperf__evlist_changes(evlist_of(owner), attr, nr);
 }
 
 static const struct perf_event_attr *set_attr(const void *owner, size_t attr) {
-  const set_t *impl = owner;
-  const uvperf_event_item_t *item = uvperf__evlist_item(impl->evlist, attr);
+  const uvperf_event_item_t *item = uvperf__evlist_item(evlist_of(owner), attr);
 
   return item == NULL ? NULL : item->attr;
 }
@@ -424,8 +350,8 @@ int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading,
                  : uvperf__error_shortage(error, rc, "cannot read the counts");
 }
 
-static int remove_target(set_t *impl, uint32_t index, uvperf_reading_t *last,
-                         uvperf_error_t *error) {
+static int set_remove_target(set_t *impl, uint32_t index,
+                             uvperf_reading_t *last, uvperf_error_t *error) {
   set_closing_t *closing = uvperf__set_begin_closing(impl);
   int rc = uvperf__evlist_remove_target(impl->evlist, index, last, error);
 
@@ -443,7 +369,7 @@ static int add_now(set_t *impl, const uvperf_target_t *target, uint32_t *index,
     return rc;
   rc = uvperf__set_watch_rings(impl);
   if (rc != 0) {
-    remove_target(impl, added, NULL, NULL);
+    set_remove_target(impl, added, NULL, NULL);
     return uvperf__watch_explain(error, rc);
   }
   if (index != NULL)
@@ -467,18 +393,8 @@ int uvperf_set_add(uvperf_set_t *set, const uvperf_target_t *target,
                     : uvperf__set_begin_adding(impl, target, cb, index, error);
 }
 
-/* `last` becomes a reading without places. */
-static int cancel_adding(set_t *impl, set_opening_t *adding,
-                         uvperf_reading_t *last, uvperf_error_t *error) {
-  int rc =
-      last == NULL ? 0 : uvperf__evlist_read_targets(impl->evlist, 0, 0, last);
-
-  if (rc != 0)
-    return uvperf__error_shortage(error, rc, "cannot read the last counts");
-  uvperf__set_cancel_adding(adding);
-  return 0;
-}
-
+/* If the target is still being added, `last` becomes a reading without
+ * places. */
 int uvperf_set_remove(uvperf_set_t *set, uint32_t index, uvperf_reading_t *last,
                       uvperf_error_t *error) {
   set_t *impl = uvperf__handle_impl(&set->handle);
@@ -488,12 +404,18 @@ int uvperf_set_remove(uvperf_set_t *set, uint32_t index, uvperf_reading_t *last,
   if (rc != 0)
     return rc;
   adding = uvperf__set_find_adding(impl, index);
-  if (adding != NULL)
-    return cancel_adding(impl, adding, last, error);
-  rc = remove_target(impl, index, last, error);
-  if (rc == 0)
-    uvperf__set_check_ends(impl);
-  return rc;
+  if (adding == NULL) {
+    rc = set_remove_target(impl, index, last, error);
+    if (rc == 0)
+      uvperf__set_check_ends(impl);
+    return rc;
+  }
+  if (last != NULL)
+    rc = uvperf__evlist_read_targets(impl->evlist, 0, 0, last);
+  if (rc != 0)
+    return uvperf__error_shortage(error, rc, "cannot read the last counts");
+  uvperf__set_cancel_adding(adding);
+  return 0;
 }
 
 int uvperf_set_fill_map(uvperf_set_t *set, size_t attr, int map_fd,
@@ -537,15 +459,11 @@ const uvperf_source_t *uvperf_set_source(const uvperf_set_t *set, uint64_t id) {
 }
 
 static int set_count_lost(void *owner) {
-  const set_t *impl = owner;
-
-  return uvperf__evlist_count_lost(impl->evlist);
+  return uvperf__evlist_count_lost(evlist_of(owner));
 }
 
 static uvperf__cpu_rings_t *set_rings(const void *owner) {
-  const set_t *impl = owner;
-
-  return uvperf__evlist_rings(impl->evlist);
+  return uvperf__evlist_rings(evlist_of(owner));
 }
 
 static void set_stats(void *owner, uvperf_stats_t *stats) {
@@ -561,7 +479,7 @@ static const uvperf__handle_kind_t set_kind = {
     .type = UVPERF_HANDLE_SET,
     .noun = "set",
     .set_ref = set_ref,
-    .is_active = is_active,
+    .is_active = set_is_active,
     .start = set_start,
     .stop = set_stop,
     .next = uvperf__set_next,
@@ -579,7 +497,7 @@ static const uvperf__handle_kind_t set_kind = {
     .count_lost = set_count_lost,
     .nr_rings = uvperf__stats_nr_rings,
     .ring = uvperf__stats_ring_info,
-    .quit = quit,
-    .give_up = give_up,
-    .release = release,
+    .quit = set_quit,
+    .give_up = set_give_up,
+    .release = set_release,
 };

@@ -68,32 +68,24 @@ const char *uvperf__set_no_snapshot(const void *owner) {
              : "set UVPERF_SET_OVERWRITE in options.flags";
 }
 
-/* Each snapshot has its own merge. Otherwise, with UVPERF_SNAPSHOT_ALL, its
- * records would count as late after an earlier snapshot has delivered newer
- * records. */
-static int add_merge(set_t *impl, uvperf__snapshot_job_t *job) {
-  size_t i;
-  int rc;
-
-  rc = uvperf__merge_new(&job->merge, uvperf__evlist_decoder(impl->evlist));
-  for (i = 0; rc == 0 && i < job->nr; i++)
-    rc = uvperf__merge_add(job->merge, &job->snapshots[i].image,
-                           uvperf__set_ring_at(impl, i));
-  return rc;
-}
-
 /* Prepares everything before the images are taken, because later snapshots do
- * not contain records that were taken. */
+ * not contain records that were taken. Each snapshot has its own merge.
+ * Otherwise, with UVPERF_SNAPSHOT_ALL, its records would count as late after an
+ * earlier snapshot has delivered newer records. */
 int uvperf__set_prepare(void *owner, uvperf__snapshot_job_t *job,
                         uvperf_error_t *error) {
   set_t *impl = owner;
+  size_t i;
   int rc;
 
   uvperf__snapshot_job_fill(job, uvperf__evlist_rings(impl->evlist));
   if (!(impl->flags & UVPERF_SET_TIME_ORDER))
     return 0;
   job->flags |= UVPERF_SNAPSHOT_OLDEST_FIRST;
-  rc = add_merge(impl, job);
+  rc = uvperf__merge_new(&job->merge, uvperf__evlist_decoder(impl->evlist));
+  for (i = 0; rc == 0 && i < job->nr; i++)
+    rc = uvperf__merge_add(job->merge, &job->snapshots[i].image,
+                           uvperf__set_ring_at(impl, i));
   return rc == 0 ? 0
                  : uvperf__error_shortage(error, rc, "cannot copy the rings");
 }
