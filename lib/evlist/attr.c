@@ -24,12 +24,12 @@
 
 /* -- options: attrs -------------------------------------------------------- */
 
-static int bad(uvperf_error_t *error, const char *what) {
+static int option_is_bad(uvperf_error_t *error, const char *what) {
   return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "%s", what);
 }
 
 /* Sets which attr an error is about. */
-static int of_attr(uvperf_error_t *error, size_t attr, int rc) {
+static int error_of_attr(uvperf_error_t *error, size_t attr, int rc) {
   if (error != NULL)
     error->attr_index = (uint32_t)attr;
   return rc;
@@ -40,17 +40,20 @@ static int check_attrs(const uvperf_set_options_t *options,
   size_t i;
 
   if (options->names != NULL && options->events != NULL)
-    return bad(error, "options has both names and events; set only one");
+    return option_is_bad(error,
+                         "options has both names and events; set only one");
   if (options->names != NULL || options->events != NULL) {
     if (options->attrs != NULL || options->nr_attrs != 0)
-      return bad(error, "options.names and events exclude attrs; add the attrs "
-                        "to a list by uvperf_event_list_add");
+      return option_is_bad(
+          error, "options.names and events exclude attrs; add the attrs "
+                 "to a list by uvperf_event_list_add");
     return 0;
   }
   if (options->nr_attrs == 0 && options->side_band != 0)
     return 0;
   if (options->attrs == NULL || options->nr_attrs == 0)
-    return bad(error, "options has no names, events or attrs; set one of them");
+    return option_is_bad(
+        error, "options has no names, events or attrs; set one of them");
   if (options->nr_attrs > UVPERF__EVENT_LIST_MOST) {
     uvperf__error_set(error, -E2BIG, UVPERF_CAUSE_ARGUMENT,
                       "options.nr_attrs %zu is more than %d; make several sets",
@@ -61,9 +64,10 @@ static int check_attrs(const uvperf_set_options_t *options,
   }
   for (i = 0; i < options->nr_attrs; i++)
     if (options->attrs[i] == NULL)
-      return of_attr(error, i,
-                     uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                                       "options.attrs[%zu] is NULL", i));
+      return error_of_attr(error, i,
+                           uvperf__error_set(error, -EINVAL,
+                                             UVPERF_CAUSE_ARGUMENT,
+                                             "options.attrs[%zu] is NULL", i));
   return 0;
 }
 
@@ -95,33 +99,9 @@ static int check_without_records(const uvperf_set_options_t *options,
    UVPERF_SIDE_BAND_KSYMBOL | UVPERF_SIDE_BAND_BPF_EVENT |                     \
    UVPERF_SIDE_BAND_CGROUP | UVPERF_SIDE_BAND_TEXT_POKE)
 
-static int check_side_band(uint32_t bits, uvperf_error_t *error) {
-  if (bits & ~SIDE_BAND_ALL)
-    return uvperf__error_bits(error, "options.side_band", bits);
-  if ((bits & UVPERF_SIDE_BAND_BUILD_ID) &&
-      !(bits & (UVPERF_SIDE_BAND_MMAP | UVPERF_SIDE_BAND_MMAP_DATA)))
-    return bad(error, "UVPERF_SIDE_BAND_BUILD_ID needs UVPERF_SIDE_BAND_MMAP "
-                      "or UVPERF_SIDE_BAND_MMAP_DATA in options.side_band");
-  return 0;
-}
-
-/* These options have no meaning for an overwritable ring: it wakes no reader,
+/* Some options have no meaning for an overwritable ring: it wakes no reader,
  * its records stay until they are overwritten, and in a snapshot no record
  * waits for its time. */
-static int check_overwrite(const uvperf_set_options_t *options,
-                           uvperf_error_t *error) {
-  if (!(options->flags & UVPERF_SET_OVERWRITE))
-    return 0;
-  if (options->wakeup_bytes != 0)
-    return bad(error,
-               "options.wakeup_bytes must be 0 with UVPERF_SET_OVERWRITE, as "
-               "an overwritable ring does not wake the loop");
-  if (options->slack_us != 0)
-    return bad(error, "options.slack_us must be 0 with UVPERF_SET_OVERWRITE, "
-                      "as the records of a snapshot do not wait");
-  return 0;
-}
-
 int uvperf__evlist_check_records(const uvperf_set_options_t *options,
                                  uvperf_error_t *error) {
   const uvperf__cpu_rings_options_t rings = {
@@ -132,8 +112,8 @@ int uvperf__evlist_check_records(const uvperf_set_options_t *options,
   int rc;
 
   if (options->slack_us != 0 && !(options->flags & UVPERF_SET_TIME_ORDER))
-    return bad(error,
-               "options.slack_us needs UVPERF_SET_TIME_ORDER in options.flags");
+    return option_is_bad(
+        error, "options.slack_us needs UVPERF_SET_TIME_ORDER in options.flags");
   rc = uvperf__evlist_check_sampling(options, error);
   if (rc != 0)
     return rc;
@@ -141,44 +121,26 @@ int uvperf__evlist_check_records(const uvperf_set_options_t *options,
     return check_without_records(options, error);
   if ((options->flags & UVPERF_SET_TIME_ORDER) &&
       (options->flags & UVPERF_SET_PERF_CLOCK))
-    return bad(error, "UVPERF_SET_TIME_ORDER needs a clock that this program "
-                      "can read; leave UVPERF_SET_PERF_CLOCK out");
-  rc = check_side_band(options->side_band, error);
-  if (rc == 0)
-    rc = check_overwrite(options, error);
-  return rc != 0 ? rc : uvperf__cpu_rings_check(&rings, error);
-}
-
-/* -- items ----------------------------------------------------------------- */
-
-static int no_memory(uvperf_error_t *error) {
-  return uvperf__error_shortage(error, -ENOMEM, "cannot copy the attrs");
-}
-
-/* Makes the item of an attr that is not from a list. Returns 0 or -ENOMEM. */
-static int make_item(const uvperf__evlist_t *evlist, evlist_attr_t *own) {
-  own->item.scale = 1;
-  own->item.unit = uvperf__attr_unit(own->asked);
-  own->item.group_name = "";
-  own->item.group = -1;
-  own->item.leader = own->item.first = (size_t)(own - evlist->attrs->at);
-  return uvperf__evlist_brief_label(evlist, own);
-}
-
-/* The kernel creates a probe again for each task that inherits it, and reads
- * the probe's name again, by our pointer, in the task that forks. If the name
- * is not at that address, fork(2) and pthread_create(3) fail with EFAULT in
- * that task (perf_uprobe_init in kernel/trace/trace_event_perf.c). All members
- * of a group must have the same inherit. */
-static void keep_alone(uvperf__evlist_t *evlist) {
-  evlist_attr_t *attrs = evlist->attrs->at;
-  size_t i;
-
-  for (i = 0; i < evlist->attrs->nr; i++)
-    if (attrs[i].names_probe)
-      attrs[attrs[i].item.leader].stays_alone = 1;
-  for (i = 0; i < evlist->attrs->nr; i++)
-    attrs[i].stays_alone = attrs[attrs[i].item.leader].stays_alone;
+    return option_is_bad(
+        error, "UVPERF_SET_TIME_ORDER needs a clock that this program "
+               "can read; leave UVPERF_SET_PERF_CLOCK out");
+  if (options->side_band & ~SIDE_BAND_ALL)
+    return uvperf__error_bits(error, "options.side_band", options->side_band);
+  if ((options->side_band & UVPERF_SIDE_BAND_BUILD_ID) &&
+      !(options->side_band &
+        (UVPERF_SIDE_BAND_MMAP | UVPERF_SIDE_BAND_MMAP_DATA)))
+    return option_is_bad(
+        error, "UVPERF_SIDE_BAND_BUILD_ID needs UVPERF_SIDE_BAND_MMAP "
+               "or UVPERF_SIDE_BAND_MMAP_DATA in options.side_band");
+  if ((options->flags & UVPERF_SET_OVERWRITE) && options->wakeup_bytes != 0)
+    return option_is_bad(
+        error, "options.wakeup_bytes must be 0 with UVPERF_SET_OVERWRITE, as "
+               "an overwritable ring does not wake the loop");
+  if ((options->flags & UVPERF_SET_OVERWRITE) && options->slack_us != 0)
+    return option_is_bad(
+        error, "options.slack_us must be 0 with UVPERF_SET_OVERWRITE, as the "
+               "records of a snapshot do not wait");
+  return uvperf__cpu_rings_check(&rings, error);
 }
 
 /* -- side-band ------------------------------------------------------------ */
@@ -222,26 +184,11 @@ static void make_side_band(uint32_t bits, struct perf_event_attr *attr) {
 
 /* -- clocks --------------------------------------------------------------- */
 
-static void name_clock(char *text, size_t size, int clock) {
+static const char *clock_name(char *text, size_t size, int clock) {
   if (clock == -1)
-    snprintf(text, size, "the kernel's own clock");
-  else
-    snprintf(text, size, "clockid %d", clock);
-}
-
-static int refuse_clocks(const uvperf__evlist_t *evlist, size_t first,
-                         size_t other, uvperf_error_t *error) {
-  char clocks[2][24];
-
-  name_clock(clocks[0], sizeof(clocks[0]),
-             uvperf__attr_clock(evlist->attrs->at[first].asked));
-  name_clock(clocks[1], sizeof(clocks[1]),
-             uvperf__attr_clock(evlist->attrs->at[other].asked));
-  uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                    "attrs %zu and %zu share a ring but not a clock (%s, %s); "
-                    "use the same clock in both",
-                    first, other, clocks[0], clocks[1]);
-  return of_attr(error, other, -EINVAL);
+    return "the kernel's own clock";
+  snprintf(text, size, "clockid %d", clock);
+  return text;
 }
 
 /* Chooses the clock of the attrs that write, because the kernel does not
@@ -251,6 +198,7 @@ static int refuse_clocks(const uvperf__evlist_t *evlist, size_t first,
 static int choose_clock(uvperf__evlist_t *evlist, size_t nr_given,
                         uvperf_error_t *error) {
   size_t first = nr_given;
+  char names[2][24];
   size_t i;
   int clock;
 
@@ -264,7 +212,14 @@ static int choose_clock(uvperf__evlist_t *evlist, size_t nr_given,
       first = i;
       evlist->records->clockid = clock;
     } else if (clock != evlist->records->clockid) {
-      return refuse_clocks(evlist, first, i, error);
+      uvperf__error_set(
+          error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+          "attrs %zu and %zu share a ring but not a clock (%s, %s); use the "
+          "same clock in both",
+          first, i,
+          clock_name(names[0], sizeof(names[0]), evlist->records->clockid),
+          clock_name(names[1], sizeof(names[1]), clock));
+      return error_of_attr(error, i, -EINVAL);
     }
   }
   if (first == nr_given && !(evlist->flags & UVPERF_SET_PERF_CLOCK))
@@ -274,68 +229,58 @@ static int choose_clock(uvperf__evlist_t *evlist, size_t nr_given,
 
 /* -- attrs that write records ---------------------------------------------- */
 
-/* The READ record of a child is written on the CPU on which the child ends
- * (sync_child_event in kernel/events/core.c checks no CPU). The ring's own CPU
- * may be writing at the same time, and no lock protects against two writers.
- * Records are then lost without a LOST record, headers are torn, and the head
- * may never move again. */
-static int check_writer(const uvperf__evlist_t *evlist, size_t index,
-                        uvperf_error_t *error) {
-  const struct perf_event_attr *attr = evlist->attrs->at[index].asked;
-  const char *why = uvperf__attr_fault(attr);
+/* Makes each record contain its event's id and its time. */
+static int prepare_records(uvperf__evlist_t *evlist, uvperf_error_t *error) {
+  const evlist_attrs_t *attrs = evlist->attrs;
+  int overwrites = (evlist->flags & UVPERF_SET_OVERWRITE) != 0;
+  struct perf_event_attr *asked;
+  const char *why;
+  size_t i;
+  int rc;
 
-  if (attr->write_backward && !(evlist->flags & UVPERF_SET_OVERWRITE))
-    why = "write_backward; set UVPERF_SET_OVERWRITE in options.flags instead, "
-          "which makes all rings of the set overwritable";
-  else if (attr->inherit_stat)
-    why = "inherit_stat, for which the kernel writes on any CPU into rings of "
-          "one CPU and damages them; clear it";
-  if (why == NULL)
-    return 0;
-  uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "attr %zu has %s",
-                    index, why);
-  return of_attr(error, index, -EINVAL);
-}
-
-static void add_fields(const uvperf__evlist_t *evlist,
-                       struct perf_event_attr *asked) {
-  int writes = uvperf__attr_writes_records(asked);
-
-  asked->sample_type |= PERF_SAMPLE_IDENTIFIER;
-  asked->sample_id_all = 1;
-  if ((evlist->flags & UVPERF_SET_TIME_ORDER) && writes)
-    asked->sample_type |= PERF_SAMPLE_TIME;
-  /* The kernel does not redirect an event that writes forward into a ring that
-   * is written backward (perf_event_set_output in kernel/events/core.c). The
-   * bit is in the first version of the attr. Wakeups would only cost
-   * interrupts, because no reader waits for them. */
-  if ((evlist->flags & UVPERF_SET_OVERWRITE) && writes) {
+  for (i = 0; i < attrs->nr; i++) {
+    asked = attrs->at[i].asked;
+    why = uvperf__attr_fault(asked);
+    /* The READ record of a child is written on the CPU on which the child ends
+     * (sync_child_event in kernel/events/core.c checks no CPU). The ring's own
+     * CPU may be writing at the same time, and no lock protects against two
+     * writers. Records are then lost without a LOST record, headers are torn,
+     * and the head may never move again. */
+    if (asked->write_backward && !overwrites)
+      why = "write_backward; set UVPERF_SET_OVERWRITE in options.flags "
+            "instead, which makes all rings of the set overwritable";
+    else if (asked->inherit_stat)
+      why = "inherit_stat, for which the kernel writes on any CPU into rings "
+            "of one CPU and damages them; clear it";
+    if (why == NULL)
+      continue;
+    uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "attr %zu has %s",
+                      i, why);
+    return error_of_attr(error, i, -EINVAL);
+  }
+  rc = choose_clock(evlist, attrs->nr - attrs->has_side_band, error);
+  for (i = 0; i < attrs->nr && rc == 0; i++) {
+    asked = attrs->at[i].asked;
+    asked->sample_type |= PERF_SAMPLE_IDENTIFIER;
+    asked->sample_id_all = 1;
+    /* Attrs that only count get the clock too, because a group has one clock
+     * (perf_event_open() in kernel/events/core.c). */
+    uvperf__attr_set_clock(asked, evlist->records->clockid);
+    if (!uvperf__attr_writes_records(asked))
+      continue;
+    if (evlist->flags & UVPERF_SET_TIME_ORDER)
+      asked->sample_type |= PERF_SAMPLE_TIME;
+    if (!overwrites)
+      continue;
+    /* The kernel does not redirect an event that writes forward into a ring
+     * that is written backward (perf_event_set_output in kernel/events/core.c).
+     * The bit is in the first version of the attr. Wakeups would only cost
+     * interrupts, because no reader waits for them. */
     asked->write_backward = 1;
     asked->watermark = 0;
     asked->wakeup_events = 0;
   }
-  /* Attrs that only count get the clock too, because a group has one clock
-   * (perf_event_open() in kernel/events/core.c). */
-  uvperf__attr_set_clock(asked, evlist->records->clockid);
-}
-
-/* Makes each record contain its event's id and its time. */
-static int prepare_records(uvperf__evlist_t *evlist, uvperf_error_t *error) {
-  size_t i;
-  int rc;
-
-  for (i = 0; i < evlist->attrs->nr; i++) {
-    rc = check_writer(evlist, i, error);
-    if (rc != 0)
-      return rc;
-  }
-  rc = choose_clock(evlist, evlist->attrs->nr - evlist->attrs->has_side_band,
-                    error);
-  if (rc != 0)
-    return rc;
-  for (i = 0; i < evlist->attrs->nr; i++)
-    add_fields(evlist, evlist->attrs->at[i].asked);
-  return 0;
+  return rc;
 }
 
 /* -- copies --------------------------------------------------------------- */
@@ -380,13 +325,28 @@ void uvperf__evlist_ask_formats(uvperf__evlist_t *evlist) {
   }
 }
 
+/* Copies an attr of the list or of the options. The last attr may be the
+ * side-band attr. */
 static int copy_attr(uvperf__evlist_t *evlist, size_t index,
-                     const struct perf_event_attr *given,
+                     const uvperf_set_options_t *options,
                      uvperf_error_t *error) {
-  evlist_attr_t *own = &evlist->attrs->at[index];
+  evlist_attrs_t *attrs = evlist->attrs;
+  evlist_attr_t *own = &attrs->at[index];
+  uvperf_event_item_t *item = &own->item;
+  const struct perf_event_attr *given;
+  struct perf_event_attr side_band;
   size_t bytes = sizeof(*own->asked);
   int rc;
 
+  if (attrs->has_side_band && index == attrs->nr - 1) {
+    make_side_band(options->side_band, &side_band);
+    given = &side_band;
+  } else if (attrs->list != NULL) {
+    *item = *uvperf_event_list_get(attrs->list, index);
+    given = item->attr;
+  } else {
+    given = options->attrs[index];
+  }
   rc = uvperf__attr_copy(&own->asked, given, error);
   if (rc == 0)
     rc = uvperf__attr_copy(&own->attr, given, error);
@@ -394,115 +354,62 @@ static int copy_attr(uvperf__evlist_t *evlist, size_t index,
     return rc;
   if (bytes < own->asked->size)
     bytes = own->asked->size;
-  if (evlist->attrs->bytes < bytes)
-    evlist->attrs->bytes = bytes;
-  return 0;
-}
-
-static uint8_t reading_flags(const uvperf_event_item_t *item) {
-  uint8_t flags = 0;
-
-  if (item->flags & UVPERF_ITEM_SNAPSHOT)
-    flags |= UVPERF__READING_SNAPSHOT;
-  if (item->cpus != NULL && (item->flags & UVPERF_ITEM_CPU_WIDE) == 0)
-    flags |= UVPERF__READING_PART_TIME;
-  return flags;
-}
-
-/* Copies an attr of the list or of the options. The last attr may be the
- * side-band attr. */
-static int copy_attr_and_item(uvperf__evlist_t *evlist, size_t index,
-                              const uvperf_set_options_t *options,
-                              uvperf_error_t *error) {
-  evlist_attr_t *own = &evlist->attrs->at[index];
-  const struct perf_event_attr *given;
-  struct perf_event_attr side_band;
-  int rc;
-
-  if (evlist->attrs->has_side_band && index == evlist->attrs->nr - 1) {
-    make_side_band(options->side_band, &side_band);
-    given = &side_band;
-  } else if (evlist->attrs->list != NULL) {
-    own->item = *uvperf_event_list_get(evlist->attrs->list, index);
-    given = own->item.attr;
-  } else {
-    given = options->attrs[index];
-  }
-  rc = copy_attr(evlist, index, given, error);
-  if (rc != 0)
-    return rc;
+  if (attrs->bytes < bytes)
+    attrs->bytes = bytes;
   own->names_probe =
       own->asked->config1 != 0 && uvperf__evlist_is_probe(evlist, own->asked);
-  if (own->item.label == NULL && make_item(evlist, own) != 0)
-    return no_memory(error);
-  own->item.attr = own->attr;
-  evlist->attrs->flags[index] = reading_flags(&own->item);
+  if (item->label == NULL) { /* it is not from a list */
+    item->scale = 1;
+    item->unit = uvperf__attr_unit(own->asked);
+    item->group_name = "";
+    item->group = -1;
+    item->leader = item->first = index;
+    if (uvperf__evlist_brief_label(evlist, own) != 0)
+      return uvperf__error_shortage(error, -ENOMEM, "cannot copy the attrs");
+  }
+  item->attr = own->attr;
+  if (item->flags & UVPERF_ITEM_SNAPSHOT)
+    attrs->flags[index] |= UVPERF__READING_SNAPSHOT;
+  if (item->cpus != NULL && (item->flags & UVPERF_ITEM_CPU_WIDE) == 0)
+    attrs->flags[index] |= UVPERF__READING_PART_TIME;
   return 0;
 }
 
-static int copy_attrs(uvperf__evlist_t *evlist,
-                      const uvperf_set_options_t *options,
-                      uvperf_error_t *error) {
-  size_t i;
-  int rc = 0;
-
-  for (i = 0; i < evlist->attrs->nr; i++) {
-    rc = copy_attr_and_item(evlist, i, options, error);
-    if (rc != 0)
-      return of_attr(error, i, rc);
-  }
-  if (evlist->attrs->list != NULL && evlist->flags & UVPERF_SET_RECORDS)
-    rc = uvperf__evlist_sample_names(evlist, options, error);
-  if (rc == 0)
-    rc = uvperf__evlist_find_cores(evlist, error);
-  if (rc != 0)
-    return rc;
-  /* With `end`, reading a group loops over the group's members only, not over
-   * all attrs. */
-  for (i = 0; i < evlist->attrs->nr; i++)
-    evlist->attrs->at[evlist->attrs->at[i].item.leader].end = i + 1;
-  keep_alone(evlist);
-  choose_read_formats(evlist);
-  if (evlist->flags & UVPERF_SET_RECORDS)
-    rc = prepare_records(evlist, error);
-  for (i = 0; i < evlist->attrs->nr; i++)
-    uvperf__evlist_attr_restore(&evlist->attrs->at[i]);
-  return rc;
-}
-
-/* Dummies come first, because they write records about tasks and mappings,
+/* The kernel creates a probe again for each task that inherits it, and reads
+ * the probe's name again, by our pointer, in the task that forks. If the name
+ * is not at that address, fork(2) and pthread_create(3) fail with EFAULT in
+ * that task (perf_uprobe_init in kernel/trace/trace_event_perf.c). All members
+ * of a group must have the same inherit.
+ *
+ * Dummies come first, because they write records about tasks and mappings,
  * which are needed to resolve the samples of other events. Only dummies that
  * lead come first, because the other members of a group must come after their
  * leader. */
-static void choose_order(uvperf__evlist_t *evlist) {
-  evlist_attr_t *attr;
+static void order_attrs(uvperf__evlist_t *evlist) {
+  const evlist_attrs_t *attrs = evlist->attrs;
+  evlist_attr_t *attr, *leader;
   size_t nr = 0;
   int is_early;
   size_t i;
 
-  for (i = 0; i < evlist->attrs->nr; i++) {
-    attr = &evlist->attrs->at[i];
+  for (i = 0; i < attrs->nr; i++) {
+    attr = &attrs->at[i];
+    leader = &attrs->at[attr->item.leader];
+    leader->stays_alone |= attr->names_probe;
+    /* With `end`, reading a group loops over the group's members only, not over
+     * all attrs. */
+    leader->end = i + 1;
     attr->is_early = (evlist->flags & UVPERF_SET_RECORDS) != 0 &&
-                     attr->item.leader == i &&
+                     leader == attr &&
                      attr->asked->type == PERF_TYPE_SOFTWARE &&
                      attr->asked->config == PERF_COUNT_SW_DUMMY;
   }
+  for (i = 0; i < attrs->nr; i++)
+    attrs->at[i].stays_alone = attrs->at[attrs->at[i].item.leader].stays_alone;
   for (is_early = 1; is_early >= 0; is_early--)
-    for (i = 0; i < evlist->attrs->nr; i++)
-      if (evlist->attrs->at[i].is_early == is_early)
-        evlist->attrs->order[nr++] = i;
-}
-
-/* Returns the most bytes that read(2) can return. A group may have more members
- * than our events, because another process that has the leader's fd can add
- * members. The limit is in perf_event_validate_size in kernel/events/core.c. */
-static size_t most_read_bytes(const uvperf__evlist_t *evlist) {
-  size_t i;
-
-  for (i = 0; i < evlist->attrs->nr; i++)
-    if (evlist->attrs->at[i].asked->read_format & PERF_FORMAT_GROUP)
-      return 16 * 1024;
-  return UVPERF__READ_FORMAT_SINGLE * sizeof(uint64_t);
+    for (i = 0; i < attrs->nr; i++)
+      if (attrs->at[i].is_early == is_early)
+        attrs->order[nr++] = i;
 }
 
 int uvperf__evlist_make_attrs(uvperf__evlist_t *evlist) {
@@ -535,30 +442,55 @@ int uvperf__evlist_make_scratch(uvperf__evlist_t *evlist) {
 int uvperf__evlist_copy_attrs(uvperf__evlist_t *evlist,
                               const uvperf_set_options_t *options,
                               uvperf_error_t *error) {
+  evlist_attrs_t *attrs = evlist->attrs;
+  size_t i;
   int rc = check_attrs(options, error);
 
   if (rc != 0)
     return rc;
   if (options->names != NULL)
-    rc = uvperf__event_list_parse(evlist->root, &evlist->attrs->list,
-                                  options->names, error);
+    rc = uvperf__event_list_parse(evlist->root, &attrs->list, options->names,
+                                  error);
   else if (options->events != NULL)
-    evlist->attrs->list = uvperf__event_list_hold(options->events);
+    attrs->list = uvperf__event_list_hold(options->events);
   if (rc != 0)
     return rc;
-  evlist->attrs->nr = evlist->attrs->list != NULL
-                          ? uvperf_event_list_count(evlist->attrs->list)
-                          : options->nr_attrs;
-  evlist->attrs->has_side_band = options->side_band != 0;
-  evlist->attrs->nr += evlist->attrs->has_side_band;
+  attrs->nr = attrs->list != NULL ? uvperf_event_list_count(attrs->list)
+                                  : options->nr_attrs;
+  attrs->has_side_band = options->side_band != 0;
+  attrs->nr += attrs->has_side_band;
   if (uvperf__evlist_make_attrs(evlist) != 0)
-    return no_memory(error);
-  rc = copy_attrs(evlist, options, error);
+    return uvperf__error_shortage(error, -ENOMEM, "cannot copy the attrs");
+  for (i = 0; i < attrs->nr; i++) {
+    rc = copy_attr(evlist, i, options, error);
+    if (rc != 0)
+      return error_of_attr(error, i, rc);
+  }
+  if (attrs->list != NULL && evlist->flags & UVPERF_SET_RECORDS)
+    rc = uvperf__evlist_sample_names(evlist, options, error);
+  if (rc == 0)
+    rc = uvperf__evlist_find_cores(evlist, error);
   if (rc != 0)
     return rc;
-  choose_order(evlist);
-  evlist->reading->words_size = most_read_bytes(evlist);
-  return uvperf__evlist_make_scratch(evlist) != 0 ? no_memory(error) : 0;
+  order_attrs(evlist);
+  choose_read_formats(evlist);
+  if (evlist->flags & UVPERF_SET_RECORDS)
+    rc = prepare_records(evlist, error);
+  if (rc != 0)
+    return rc;
+  /* The most bytes that read(2) can return. A group may have more members than
+   * our events, because another process that has the leader's fd can add
+   * members. The limit is in perf_event_validate_size in
+   * kernel/events/core.c. */
+  evlist->reading->words_size = UVPERF__READ_FORMAT_SINGLE * sizeof(uint64_t);
+  for (i = 0; i < attrs->nr; i++) {
+    uvperf__evlist_attr_restore(&attrs->at[i]);
+    if (attrs->at[i].asked->read_format & PERF_FORMAT_GROUP)
+      evlist->reading->words_size = 16 * 1024;
+  }
+  if (uvperf__evlist_make_scratch(evlist) != 0)
+    return uvperf__error_shortage(error, -ENOMEM, "cannot copy the attrs");
+  return 0;
 }
 
 /* -- attrs of one software event ------------------------------------------ */
@@ -579,7 +511,7 @@ typedef struct fields_s {
 /* Whether events of this type and config share one sample in the kernel. Clock
  * events do not, because they take samples with their own timers. The output of
  * a BPF program is not shared either, because it is for one event. */
-static int is_shared(const struct perf_event_attr *attr) {
+static int attr_is_shared(const struct perf_event_attr *attr) {
   return attr->type == PERF_TYPE_SOFTWARE && attr->sample_period != 0 &&
          attr->config < NR_SOFTWARE &&
          attr->config != PERF_COUNT_SW_CPU_CLOCK &&
@@ -587,22 +519,11 @@ static int is_shared(const struct perf_event_attr *attr) {
          attr->config != PERF_COUNT_SW_BPF_OUTPUT;
 }
 
-static void add_to_fields(fields_t *fields,
-                          const struct perf_event_attr *attr) {
-  uint32_t stack = uvperf__attr_stack(attr);
-
-  fields->sample_type |= attr->sample_type;
-  fields->read_format |= attr->read_format;
-  fields->regs_user |= uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_REGS_USER);
-  fields->regs_intr |= uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_REGS_INTR);
-  if (fields->stack_user < stack)
-    fields->stack_user = stack;
-}
-
 /* The copy has room for all fields that any attr has. All attrs get the largest
  * stack size, because perf_output_sample_ustack in kernel/events/core.c writes
  * the first event's size into the records of all events. */
-static void set_fields(const fields_t *fields, struct perf_event_attr *attr) {
+static void attr_set_fields(struct perf_event_attr *attr,
+                            const fields_t *fields) {
   attr->sample_type = fields->sample_type;
   attr->read_format = fields->read_format;
   if ((fields->regs_user != 0 || fields->stack_user != 0) &&
@@ -624,21 +545,32 @@ static void set_fields(const fields_t *fields, struct perf_event_attr *attr) {
  * decoded as it was written, no matter which event's id it has. */
 int uvperf__evlist_unify_software(uvperf__evlist_t *evlist,
                                   uvperf_error_t *error) {
-  fields_t fields[NR_SOFTWARE];
+  fields_t all[NR_SOFTWARE];
   struct perf_event_attr *asked;
+  fields_t *fields;
   const char *why;
   size_t i;
 
-  memset(fields, 0, sizeof(fields));
-  for (i = 0; i < evlist->attrs->nr; i++)
-    if (is_shared(evlist->attrs->at[i].asked))
-      add_to_fields(&fields[evlist->attrs->at[i].asked->config],
-                    evlist->attrs->at[i].asked);
+  memset(all, 0, sizeof(all));
   for (i = 0; i < evlist->attrs->nr; i++) {
     asked = evlist->attrs->at[i].asked;
-    if (!is_shared(asked))
+    if (!attr_is_shared(asked))
       continue;
-    set_fields(&fields[asked->config], asked);
+    fields = &all[asked->config];
+    fields->sample_type |= asked->sample_type;
+    fields->read_format |= asked->read_format;
+    fields->regs_user |=
+        uvperf__attr_value(asked, UVPERF_ATTR_SAMPLE_REGS_USER);
+    fields->regs_intr |=
+        uvperf__attr_value(asked, UVPERF_ATTR_SAMPLE_REGS_INTR);
+    if (fields->stack_user < uvperf__attr_stack(asked))
+      fields->stack_user = uvperf__attr_stack(asked);
+  }
+  for (i = 0; i < evlist->attrs->nr; i++) {
+    asked = evlist->attrs->at[i].asked;
+    if (!attr_is_shared(asked))
+      continue;
+    attr_set_fields(asked, &all[asked->config]);
     uvperf__evlist_attr_restore(&evlist->attrs->at[i]);
   }
   /* The attrs are checked again, because the set has added fields, and an attr
@@ -649,7 +581,7 @@ int uvperf__evlist_unify_software(uvperf__evlist_t *evlist,
       continue;
     uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "attr %zu gets %s",
                       i, why);
-    return of_attr(error, i, -EINVAL);
+    return error_of_attr(error, i, -EINVAL);
   }
   return 0;
 }
@@ -663,53 +595,34 @@ int uvperf__evlist_write_records(const uvperf__evlist_t *evlist) {
   return 0;
 }
 
-/* -- stacks --------------------------------------------------------------- */
-
-size_t uvperf__evlist_largest_stack(const uvperf__evlist_t *evlist,
-                                    size_t *index) {
-  size_t largest = 0;
-  size_t stack;
-  size_t i;
-
-  for (i = 0; i < evlist->attrs->nr; i++) {
-    stack = uvperf__attr_stack(evlist->attrs->at[i].asked);
-    if (stack <= largest ||
-        !uvperf__attr_writes_records(evlist->attrs->at[i].asked))
-      continue;
-    largest = stack;
-    *index = i;
-  }
-  return largest;
-}
-
 /* -- freeing --------------------------------------------------------------- */
 
-static void free_attr(evlist_attr_t *attr) {
-  uvperf__free(attr->label);
-  uvperf__free(attr->cpus);
-  uvperf__free(attr->asked);
-  uvperf__free(attr->attr);
-  uvperf__free(attr->changes);
-  uvperf__free(attr->opened_label);
-  uvperf__evlist_shape_release(attr->shape);
-  uvperf__free(attr->filter);
-  if (attr->bpf_fd >= 0)
-    uvperf__file_close(attr->bpf_fd);
-  if (attr->map != NULL)
-    uvperf__bpf_map_close(attr->map);
-  uvperf__free(attr->map);
-}
-
 void uvperf__evlist_free_attrs(uvperf__evlist_t *evlist) {
+  evlist_attrs_t *attrs = evlist->attrs;
+  evlist_attr_t *attr;
   size_t i;
 
-  for (i = 0; evlist->attrs->at != NULL && i < evlist->attrs->nr; i++)
-    free_attr(&evlist->attrs->at[i]);
-  uvperf__free(evlist->attrs->at);
-  uvperf__free(evlist->attrs->flags);
-  uvperf__free(evlist->attrs->next_parts);
-  uvperf__free(evlist->attrs->order);
+  for (i = 0; attrs->at != NULL && i < attrs->nr; i++) {
+    attr = &attrs->at[i];
+    uvperf__free(attr->label);
+    uvperf__free(attr->cpus);
+    uvperf__free(attr->asked);
+    uvperf__free(attr->attr);
+    uvperf__free(attr->changes);
+    uvperf__free(attr->opened_label);
+    uvperf__evlist_shape_release(attr->shape);
+    uvperf__free(attr->filter);
+    if (attr->bpf_fd >= 0)
+      uvperf__file_close(attr->bpf_fd);
+    if (attr->map != NULL)
+      uvperf__bpf_map_close(attr->map);
+    uvperf__free(attr->map);
+  }
+  uvperf__free(attrs->at);
+  uvperf__free(attrs->flags);
+  uvperf__free(attrs->next_parts);
+  uvperf__free(attrs->order);
   uvperf__free(evlist->opening->scratch);
   uvperf__free(evlist->reading->words);
-  uvperf_event_list_free(evlist->attrs->list);
+  uvperf_event_list_free(attrs->list);
 }

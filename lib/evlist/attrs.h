@@ -110,11 +110,6 @@ void uvperf__evlist_ask_formats(uvperf__evlist_t *evlist);
 int uvperf__evlist_check_records(const uvperf_set_options_t *options,
                                  uvperf_error_t *error);
 
-/* Returns the size in bytes of the largest stack dump in a sample of any attr,
- * and the attr's index. Returns 0 if no attr has one. */
-size_t uvperf__evlist_largest_stack(const uvperf__evlist_t *evlist,
-                                    size_t *index);
-
 /* Attrs that sample the same software event get each other's fields. Afterwards
  * an attr can have a stack that only another attr asked for. Returns 0, or
  * -EINVAL and the error if an attr has a fault now (uvperf__attr_fault). */

@@ -1,7 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* For UVPERF_SET_RECORDS: decides into which ring each event writes, and how
  * its records are decoded, even after the event is closed. Other files wait for
- * the rings. */
+ * the rings.
+ *
+ * The good path: when an event is open, uvperf__evlist_join makes its source,
+ * opens the ring of its CPU if it is the first there, makes its id known to the
+ * decoder, and redirects it into the ring. When it is closed,
+ * uvperf__evlist_leave retires the source. uvperf__evlist_free_sources frees
+ * it, when the ring was read past its last record.
+ *
+ * It can fail in these ways:
+ * - There is no ring or no memory: `is_vital`. The call that opens events
+ *   fails, and closes the rings that it has opened: uvperf__evlist_cut_rings.
+ *   If the rings used up the memory that may be locked, it tries again with
+ *   smaller rings: uvperf__evlist_shrink_rings.
+ * - The kernel refuses to redirect the event. Only that event has failed.
+ * - A ring has ended. Nothing more is read from it, so its sources can be
+ *   freed. */
 #include "evlist/opening.h"
 #include "evlist/records.h"
 
@@ -23,7 +38,7 @@
  * microseconds, or longer if a hypervisor has preempted the CPU. */
 #define LATEST_RECORD_NS (100 * UINT64_C(1000000))
 
-static int no_memory(uvperf_error_t *error) {
+static int records_no_memory(uvperf_error_t *error) {
   return uvperf__error_shortage(error, -ENOMEM,
                                 "cannot make the table of record sources");
 }
@@ -33,23 +48,30 @@ static int no_memory(uvperf_error_t *error) {
 /* An overwritable ring must hold the largest stack dump. A record that is
  * larger than the ring overwrites its own header (__perf_output_begin in
  * kernel/events/ring_buffer.c). */
-static int have_room(const uvperf__evlist_t *evlist,
-                     uvperf__cpu_rings_options_t *rings,
-                     uvperf_error_t *error) {
-  size_t attr = 0;
+static int rings_fit_stacks(const evlist_attrs_t *attrs,
+                            uvperf__cpu_rings_options_t *rings,
+                            uvperf_error_t *error) {
+  const struct perf_event_attr *asked;
+  size_t largest = 0;
+  size_t i;
 
-  if (!rings->overwrite)
-    return 0;
-  rings->above_bytes = uvperf__evlist_largest_stack(evlist, &attr);
+  for (i = 0; i < attrs->nr; i++) {
+    asked = attrs->at[i].asked;
+    if (!uvperf__attr_writes_records(asked) ||
+        uvperf__attr_stack(asked) <= rings->above_bytes)
+      continue;
+    rings->above_bytes = uvperf__attr_stack(asked);
+    largest = i;
+  }
   if (uvperf__cpu_rings_fit(rings))
     return 0;
   uvperf__error_set(
       error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
       "sample_stack_user %zu of attr %zu does not fit overwritable rings of "
       "%zu bytes, so no record would be whole; raise options.ring_bytes",
-      rings->above_bytes, attr, rings->ring_bytes);
+      rings->above_bytes, largest, rings->ring_bytes);
   if (error != NULL)
-    error->attr_index = (uint32_t)attr;
+    error->attr_index = (uint32_t)largest;
   return -EINVAL;
 }
 
@@ -64,30 +86,31 @@ int uvperf__evlist_begin_records(uvperf__evlist_t *evlist,
       .overwrite = (options->flags & UVPERF_SET_OVERWRITE) != 0,
       .opener = evlist->opening->opener,
   };
-  int rc;
+  evlist_records_t *records = evlist->records;
+  int rc = 0;
 
   if ((evlist->flags & UVPERF_SET_RECORDS) == 0)
     return 0;
-  rc = have_room(evlist, &rings, error);
+  if (rings.overwrite)
+    rc = rings_fit_stacks(evlist->attrs, &rings, error);
+  if (rc == 0)
+    rc = uvperf__evlist_unify_software(evlist, error);
   if (rc != 0)
     return rc;
-  rc = uvperf__evlist_unify_software(evlist, error);
-  if (rc != 0)
-    return rc;
-  if (uvperf__cpu_rings_new(&evlist->records->rings, &rings) != 0 ||
-      uvperf__decoder_make(&evlist->records->decoder) != 0)
-    return no_memory(error);
+  if (uvperf__cpu_rings_new(&records->rings, &rings) != 0 ||
+      uvperf__decoder_make(&records->decoder) != 0)
+    return records_no_memory(error);
   if ((evlist->flags & UVPERF_SET_TIME_ORDER) &&
-      uvperf__system_clock_ahead(evlist->root, evlist->records->clockid,
-                                 &evlist->records->clock_ahead) == 0)
-    evlist->records->has_clock = 1;
-  evlist->records->opened = uvperf__evlist_clock(evlist);
-  if (evlist->records->opened == UINT64_MAX)
-    evlist->records->opened = 0;
+      uvperf__system_clock_ahead(evlist->root, records->clockid,
+                                 &records->clock_ahead) == 0)
+    records->has_clock = 1;
+  records->opened = uvperf__evlist_clock(evlist);
+  if (records->opened == UINT64_MAX)
+    records->opened = 0;
   return 0;
 }
 
-static void free_source(evlist_source_t *source) {
+static void source_free(evlist_source_t *source) {
   uvperf__evlist_shape_release(source->shape);
   uvperf__free(source);
 }
@@ -98,7 +121,7 @@ void uvperf__evlist_end_records(uvperf__evlist_t *evlist) {
   uvperf_decoder_free(evlist->records->decoder);
   while ((source = evlist->records->first_retired) != NULL) {
     evlist->records->first_retired = source->next;
-    free_source(source);
+    source_free(source);
   }
   uvperf__cpu_rings_free(evlist->records->rings);
 }
@@ -108,7 +131,7 @@ void uvperf__evlist_end_records(uvperf__evlist_t *evlist) {
 /* Returns the shape of the attr with which all its events are opened. The
  * decoder recognizes the events of one attr by their shape. Records can outlive
  * the shape if a fallback is undone. */
-static int take_shape(evlist_attr_t *attr, evlist_shape_t **taken) {
+static int attr_take_shape(evlist_attr_t *attr, evlist_shape_t **taken) {
   evlist_shape_t *shape = attr->shape;
 
   if (shape == NULL) {
@@ -127,7 +150,7 @@ static int take_shape(evlist_attr_t *attr, evlist_shape_t **taken) {
   return 0;
 }
 
-static evlist_source_t *make_source(uvperf__evlist_t *evlist,
+static evlist_source_t *source_make(const uvperf__evlist_t *evlist,
                                     const evlist_target_t *target,
                                     const evlist_place_t *place, size_t attr) {
   size_t first = evlist->attrs->at[attr].item.first;
@@ -136,7 +159,7 @@ static evlist_source_t *make_source(uvperf__evlist_t *evlist,
 
   if (made == NULL)
     return NULL;
-  if (take_shape(&evlist->attrs->at[attr], &made->shape) != 0) {
+  if (attr_take_shape(&evlist->attrs->at[attr], &made->shape) != 0) {
     uvperf__free(made);
     return NULL;
   }
@@ -156,49 +179,44 @@ static evlist_source_t *make_source(uvperf__evlist_t *evlist,
   return made;
 }
 
-/* -- events --------------------------------------------------------------- */
-
-/* Notes where the event's records can begin. If the event does not write
- * records, this is where records of other events that have its count can begin.
- * The ring of such records may be opened later. */
-static void note_begin(const uvperf__evlist_t *evlist,
-                       evlist_source_t *source) {
-  const uvperf__cpu_ring_t *ring = source->ring;
-
-  if (ring == NULL)
-    ring = uvperf__cpu_rings_find(evlist->records->rings, source->source.cpu);
-  source->begin = ring != NULL ? uvperf__ring_head(&ring->ring) : 0;
-}
-
-static int know_source(uvperf__evlist_t *evlist, const evlist_source_t *source,
-                       uvperf_error_t *error) {
-  int rc = uvperf__decoder_add(evlist->records->decoder, &source->source);
-
-  if (rc == 0)
-    return 0;
-  if (rc == -ENOMEM)
-    return no_memory(error);
-  return uvperf__error_set(error, rc, UVPERF_CAUSE_UNKNOWN,
-                           "the kernel returned the same id for two events");
-}
-
-/* This step comes last: no step that can fail may follow the redirection. */
-static int redirect(uvperf__evlist_t *evlist, evlist_source_t *source, int fd,
-                    uvperf_error_t *error) {
+/* Notes where the source's records can begin, makes it known to the decoder,
+ * and redirects its event. That step comes last: no step that can fail may
+ * follow the redirection.
+ *
+ * If the event does not write records, it has no ring of its own. Records of
+ * other events that have its count can then begin there, and their ring may be
+ * opened later. */
+static int source_connect(const uvperf__evlist_t *evlist,
+                          evlist_source_t *source, int fd, int *is_vital,
+                          uvperf_error_t *error) {
   const uvperf__control_t control = {.request = PERF_EVENT_IOC_SET_OUTPUT,
                                      .attr = source->shape->attr};
-  int rc = uvperf__cpu_ring_join(source->ring, fd);
+  const evlist_records_t *records = evlist->records;
+  const uvperf__cpu_ring_t *ring = source->ring;
+  int rc;
 
+  if (ring == NULL)
+    ring = uvperf__cpu_rings_find(records->rings, source->source.cpu);
+  source->begin = ring != NULL ? uvperf__ring_head(&ring->ring) : 0;
+  rc = uvperf__decoder_add(records->decoder, &source->source);
+  *is_vital = rc == -ENOMEM;
+  if (rc == -ENOMEM)
+    return records_no_memory(error);
+  if (rc != 0)
+    return uvperf__error_set(error, rc, UVPERF_CAUSE_UNKNOWN,
+                             "the kernel returned the same id for two events");
+  if (source->ring != NULL)
+    rc = uvperf__cpu_ring_join(source->ring, fd);
   if (rc == 0)
     return 0;
-  uvperf__decoder_remove(evlist->records->decoder, &source->source);
+  uvperf__decoder_remove(records->decoder, &source->source);
   return uvperf__explain_control(error, rc, evlist->root, &control);
 }
 
 int uvperf__evlist_join(uvperf__evlist_t *evlist, const evlist_target_t *target,
                         const evlist_place_t *place, size_t attr, int *is_vital,
                         uvperf_error_t *error) {
-  int writes = uvperf__attr_writes_records(evlist->attrs->at[attr].attr);
+  const struct perf_event_attr *own = evlist->attrs->at[attr].attr;
   evlist_event_t *event = &place->events[attr];
   evlist_source_t *source;
   int rc = 0;
@@ -206,29 +224,23 @@ int uvperf__evlist_join(uvperf__evlist_t *evlist, const evlist_target_t *target,
   if (evlist->records->rings == NULL)
     return 0;
   *is_vital = 1;
-  source = make_source(evlist, target, place, attr);
+  source = source_make(evlist, target, place, attr);
   if (source == NULL)
-    return no_memory(error);
-  if (writes)
+    return records_no_memory(error);
+  if (uvperf__attr_writes_records(own))
     rc = uvperf__cpu_rings_get(evlist->records->rings, place->place.cpu,
                                &source->ring, error);
-  if (rc == 0) {
-    note_begin(evlist, source);
-    rc = know_source(evlist, source, error);
-    *is_vital = rc == -ENOMEM;
-  }
-  if (rc == 0 && writes)
-    rc = redirect(evlist, source, event->fd, error);
+  if (rc == 0)
+    rc = source_connect(evlist, source, event->fd, is_vital, error);
   if (rc != 0) {
-    free_source(source);
+    source_free(source);
     return rc;
   }
-  if (writes)
+  if (source->ring != NULL)
     event->source = source;
   else
     event->silent = source;
-  source->writes_samples =
-      uvperf__attr_writes_samples(evlist->attrs->at[attr].attr);
+  source->writes_samples = uvperf__attr_writes_samples(own);
   if (source->writes_samples)
     uvperf__cpu_ring_add_source(source->ring, &source->source);
   return 0;
@@ -246,7 +258,7 @@ void uvperf__evlist_stop_writing(const uvperf__evlist_t *evlist,
       uvperf__sys_ioctl(target->events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
-static void retire(uvperf__evlist_t *evlist, evlist_source_t *source) {
+static void source_retire(uvperf__evlist_t *evlist, evlist_source_t *source) {
   source->left_at = uvperf__evlist_now();
   if (evlist->records->first_retired == NULL)
     evlist->records->first_retired = source;
@@ -258,14 +270,14 @@ static void retire(uvperf__evlist_t *evlist, evlist_source_t *source) {
 void uvperf__evlist_leave(uvperf__evlist_t *evlist, evlist_event_t *event) {
   if (event->source != NULL) {
     uvperf__cpu_ring_leave(event->source->ring);
-    retire(evlist, event->source);
+    source_retire(evlist, event->source);
   }
   /* The event's count may be in records that other events of its group have
    * written. */
   if (event->silent != NULL) {
     event->silent->ring = uvperf__cpu_rings_find(evlist->records->rings,
                                                  event->silent->source.cpu);
-    retire(evlist, event->silent);
+    source_retire(evlist, event->silent);
   }
   event->source = NULL;
   event->silent = NULL;
@@ -276,15 +288,8 @@ void uvperf__evlist_leave(uvperf__evlist_t *evlist, evlist_event_t *event) {
 /* A snapshot can return everything in an overwritable ring, so the last record
  * of a source must be overwritten. The last record begins at `end`, and the
  * head moves down. How often the ring was read does not matter. */
-static int is_overwritten(const evlist_source_t *source) {
-  const uvperf__ring_t *ring = &source->ring->ring;
-  uint64_t written = source->end - uvperf__ring_head(ring);
-
-  return written >= ring->size;
-}
-
-static int is_read(evlist_source_t *source) {
-  uvperf__cpu_ring_t *ring = source->ring;
+static int source_is_read(evlist_source_t *source) {
+  const uvperf__cpu_ring_t *ring = source->ring;
 
   if (ring == NULL || ring->status != 0)
     return 1;
@@ -297,7 +302,7 @@ static int is_read(evlist_source_t *source) {
   if (source->end == source->begin)
     return 1;
   if (ring->ring.overwrite)
-    return is_overwritten(source);
+    return source->end - uvperf__ring_head(&ring->ring) >= ring->ring.size;
   return (int64_t)(ring->ring.tail - source->end) >= 0;
 }
 
@@ -324,31 +329,31 @@ static void free_sources(uvperf__evlist_t *evlist,
     if (source->writes_samples)
       uvperf__cpu_ring_remove_source(source->ring, &source->source);
     uvperf__decoder_remove(evlist->records->decoder, &source->source);
-    free_source(source);
+    source_free(source);
   }
   evlist->records->last_retired = last;
 }
 
-static int is_past(evlist_source_t *source, uint64_t now) {
+static int source_is_past(evlist_source_t *source, uint64_t now) {
   if (now - source->left_at < LATEST_RECORD_NS)
     return -1;
-  return is_read(source);
+  return source_is_read(source);
 }
 
 void uvperf__evlist_free_sources(uvperf__evlist_t *evlist) {
   if (evlist->records->first_retired != NULL &&
       uvperf__evlist_check(evlist, NULL) == 0)
-    free_sources(evlist, is_past, uvperf__evlist_now());
+    free_sources(evlist, source_is_past, uvperf__evlist_now());
 }
 
-static int is_of_cut(evlist_source_t *source, uint64_t nr) {
+static int source_is_of_cut(evlist_source_t *source, uint64_t nr) {
   return source->ring != NULL && source->ring->index >= nr;
 }
 
 void uvperf__evlist_cut_rings(uvperf__evlist_t *evlist, size_t nr) {
   if (evlist->records->rings == NULL)
     return;
-  free_sources(evlist, is_of_cut, nr);
+  free_sources(evlist, source_is_of_cut, nr);
   uvperf__cpu_rings_cut(evlist->records->rings, nr);
 }
 
@@ -359,36 +364,29 @@ int uvperf__evlist_shrink_rings(uvperf__evlist_t *evlist, size_t nr) {
 
 /* -- planned events -------------------------------------------------------- */
 
-static int is_to_write(const uvperf__evlist_t *evlist,
-                       const evlist_place_t *place) {
-  size_t i;
-
-  for (i = 0; i < evlist->attrs->nr; i++)
-    if (place->events[i].state == COUNTER_PLANNED &&
-        uvperf__attr_writes_records(evlist->attrs->at[i].attr))
-      return 1;
-  return 0;
-}
-
 size_t uvperf__evlist_nr_new_rings(const uvperf__evlist_t *evlist,
                                    size_t first) {
+  const uvperf__cpu_rings_t *rings = evlist->records->rings;
+  const evlist_attrs_t *attrs = evlist->attrs;
   uint8_t seen[(UVPERF__MAX_CPU + 8) / 8] = {0};
-  const evlist_target_t *target;
+  evlist_at_t at = uvperf__evlist_walk_some(evlist, first,
+                                            evlist->places->nr_targets - first);
   size_t nr = 0;
-  size_t i, place;
+  size_t i;
   int cpu;
 
-  for (i = first;
-       evlist->records->rings != NULL && i < evlist->places->nr_targets; i++) {
-    target = evlist->places->targets[i];
-    for (place = 0; place < target->nr_places; place++) {
-      cpu = target->places[place].place.cpu;
-      if (cpu < 0 || (seen[cpu / 8] >> cpu % 8 & 1) ||
-          !is_to_write(evlist, &target->places[place]))
-        continue;
-      seen[cpu / 8] |= (uint8_t)(1 << cpu % 8);
-      nr += uvperf__cpu_rings_find(evlist->records->rings, cpu) == NULL;
-    }
+  while (rings != NULL && uvperf__evlist_walk_next(&at)) {
+    cpu = at.place->place.cpu;
+    if (cpu < 0 || (seen[cpu / 8] >> cpu % 8 & 1))
+      continue;
+    for (i = 0; i < attrs->nr; i++)
+      if (at.place->events[i].state == COUNTER_PLANNED &&
+          uvperf__attr_writes_records(attrs->at[i].attr))
+        break;
+    if (i == attrs->nr)
+      continue;
+    seen[cpu / 8] |= (uint8_t)(1 << cpu % 8);
+    nr += uvperf__cpu_rings_find(rings, cpu) == NULL;
   }
   return nr;
 }
