@@ -12,26 +12,14 @@
 #include "util/error.h"
 #include "util/file.h"
 
-/* -- CPUs ----------------------------------------------------------------- */
-
-static int is_generic(const struct perf_event_attr *attr) {
+/* Whether the event belongs to a core PMU if the kernel chooses one. */
+static int attr_is_generic(const struct perf_event_attr *attr) {
   return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE;
 }
 
-/* Whether an event can belong to a core PMU. */
-static int may_be_of_cores(const struct perf_event_attr *attr) {
-  return is_generic(attr) || attr->type == PERF_TYPE_RAW ||
-         attr->type >= PERF_TYPE_MAX;
-}
-
-/* Returns the type of the PMU. 0 means that the kernel chooses it. */
-static uint32_t pmu_of(const struct perf_event_attr *attr) {
-  return is_generic(attr) ? (uint32_t)(attr->config >> 32) : attr->type;
-}
-
-/* The PMU of a core has no cpumask, so the list has all CPUs of the PMU. */
-static int keep_cpus(const uvperf__evlist_t *evlist, evlist_attr_t *own,
-                     const char *pmu, uvperf_error_t *error) {
+/* Keeps all CPUs of a core's PMU, which has no cpumask. */
+static int attr_keep_cpus(const uvperf__evlist_t *evlist, evlist_attr_t *own,
+                          const char *pmu, uvperf_error_t *error) {
   char list[UVPERF__PMU_TEXT_BYTES];
   size_t nr = 0;
   int is_mask;
@@ -39,13 +27,12 @@ static int keep_cpus(const uvperf__evlist_t *evlist, evlist_attr_t *own,
 
   if (rc == 0)
     rc = uvperf__cpu_list_parse(list, NULL, &nr);
-  if (uvperf__is_shortage(rc))
-    return uvperf__error_shortage(error, rc, "cannot read the CPUs of a PMU");
-  if (rc != -ENOBUFS) /* the kernel then chooses the CPUs of the event */
-    return 0;
-  own->cpus = uvperf__calloc(nr, sizeof(own->cpus[0]));
+  if (rc != -ENOBUFS && !uvperf__is_shortage(rc))
+    return 0; /* the kernel then chooses the CPUs of the event */
+  if (rc == -ENOBUFS)
+    own->cpus = uvperf__calloc(nr, sizeof(own->cpus[0]));
   if (own->cpus == NULL)
-    return uvperf__error_shortage(error, -ENOMEM,
+    return uvperf__error_shortage(error, rc == -ENOBUFS ? -ENOMEM : rc,
                                   "cannot read the CPUs of a PMU");
   uvperf__cpu_list_parse(list, own->cpus, &nr);
   own->item.cpus = own->cpus;
@@ -53,34 +40,51 @@ static int keep_cpus(const uvperf__evlist_t *evlist, evlist_attr_t *own,
   return 0;
 }
 
-/* If the kernel chooses the PMU for an event of a task, the event counts on one
- * kind of cores only, and that may be any of them. */
-static int find_core(uvperf__evlist_t *evlist, size_t attr,
-                     const uvperf__core_pmus_t *cores, uvperf_error_t *error) {
+/* Finds the CPUs of an attr that may belong to a core PMU. If the kernel
+ * chooses the PMU for an event of a task, the event counts on one kind of cores
+ * only, and that may be any of them. */
+static int attr_find_core(const uvperf__evlist_t *evlist, size_t attr,
+                          const uvperf__core_pmus_t *cores,
+                          uvperf_error_t *error) {
   evlist_attr_t *own = &evlist->attrs->at[attr];
-  uint32_t pmu = pmu_of(own->asked);
+  uint8_t *flags = &evlist->attrs->flags[attr];
+  uint32_t pmu = attr_is_generic(own->asked)
+                     ? (uint32_t)(own->asked->config >> 32)
+                     : own->asked->type;
   size_t i;
 
   if (pmu == 0)
-    evlist->attrs->flags[attr] |= UVPERF__READING_PART_TIME;
+    *flags |= UVPERF__READING_PART_TIME;
   for (i = 0; i < cores->nr; i++) {
     if (cores->pmus[i].type != pmu)
       continue;
-    evlist->attrs->flags[attr] |= UVPERF__READING_PART_TIME;
-    return keep_cpus(evlist, own, cores->pmus[i].name, error);
+    *flags |= UVPERF__READING_PART_TIME;
+    return attr_keep_cpus(evlist, own, cores->pmus[i].name, error);
   }
   return 0;
 }
 
-static int find_cores(uvperf__evlist_t *evlist, uvperf_error_t *error) {
-  uvperf__core_pmus_t cores;
-  size_t i;
+int uvperf__evlist_find_cores(uvperf__evlist_t *evlist, uvperf_error_t *error) {
+  const evlist_attrs_t *attrs = evlist->attrs;
+  const struct perf_event_attr *asked;
+  uvperf__core_pmus_t cores = {.is_read = 0};
+  size_t i, first;
   int rc = 0;
 
-  cores.is_read = 0;
-  for (i = 0; i < evlist->attrs->nr && rc == 0; i++) {
-    if (evlist->attrs->at[i].item.cpus != NULL ||
-        !may_be_of_cores(evlist->attrs->at[i].asked))
+  /* Begins with the last attr, so that each chain of parts ascends. */
+  for (i = attrs->nr; i-- > 0;) {
+    first = attrs->at[i].item.first;
+    if (first == i)
+      continue;
+    attrs->flags[i] |= UVPERF__READING_PART;
+    attrs->next_parts[i] = attrs->next_parts[first];
+    attrs->next_parts[first] = (uint32_t)i;
+  }
+  for (i = 0; i < attrs->nr && rc == 0; i++) {
+    asked = attrs->at[i].asked;
+    if (attrs->at[i].item.cpus != NULL ||
+        !(attr_is_generic(asked) || asked->type == PERF_TYPE_RAW ||
+          asked->type >= PERF_TYPE_MAX))
       continue;
     if (!cores.is_read)
       rc = uvperf__pmu_cores(evlist->root, &cores);
@@ -89,30 +93,9 @@ static int find_cores(uvperf__evlist_t *evlist, uvperf_error_t *error) {
                                     "cannot find the PMUs of the cores");
     if (cores.nr < 2)
       return 0;
-    rc = find_core(evlist, i, &cores, error);
+    rc = attr_find_core(evlist, i, &cores, error);
     if (rc != 0 && error != NULL)
       error->attr_index = (uint32_t)i;
   }
   return rc;
-}
-
-/* -- parts ---------------------------------------------------------------- */
-
-/* Begins with the last attr, so that each chain of parts ascends. */
-static void chain_parts(uvperf__evlist_t *evlist) {
-  size_t i, first;
-
-  for (i = evlist->attrs->nr; i-- > 0;) {
-    first = evlist->attrs->at[i].item.first;
-    if (first == i)
-      continue;
-    evlist->attrs->flags[i] |= UVPERF__READING_PART;
-    evlist->attrs->next_parts[i] = evlist->attrs->next_parts[first];
-    evlist->attrs->next_parts[first] = (uint32_t)i;
-  }
-}
-
-int uvperf__evlist_find_cores(uvperf__evlist_t *evlist, uvperf_error_t *error) {
-  chain_parts(evlist);
-  return find_cores(evlist, error);
 }

@@ -18,8 +18,8 @@
 
 /* Makes a label. Returns 0 or -ENOMEM. `tracepoint` is "category:name", or ""
  * if no tracepoint has the attr's id. */
-static int make(const uvperf__evlist_t *evlist, evlist_attr_t *own,
-                const char *tracepoint) {
+static int label_make(const uvperf__evlist_t *evlist, evlist_attr_t *own,
+                      const char *tracepoint) {
   char label[UVPERF__LABEL_BYTES];
   size_t size = sizeof(label);
 
@@ -31,7 +31,7 @@ static int make(const uvperf__evlist_t *evlist, evlist_attr_t *own,
   return 0;
 }
 
-static int lacks_label(const evlist_attr_t *own) {
+static int attr_lacks_label(const evlist_attr_t *own) {
   return own->item.label == own->brief;
 }
 
@@ -45,38 +45,13 @@ typedef struct lookup_s {
   size_t nr_left;
 } lookup_t;
 
-static int needs_tracepoint(const evlist_attr_t *own) {
-  return lacks_label(own) && own->asked->type == PERF_TYPE_TRACEPOINT;
-}
-
-static int lookup_fill(lookup_t *lookup) {
-  const uvperf__evlist_t *evlist = lookup->evlist;
-  size_t nr = evlist->attrs->nr;
-  const evlist_attr_t *own;
-  size_t i, *first;
-
-  for (i = 0; i < nr; i++)
-    lookup->nr_left += (size_t)needs_tracepoint(&evlist->attrs->at[i]);
-  if (lookup->nr_left == 0)
-    return 0;
-  lookup->first = uvperf__calloc(nr, 2 * sizeof(lookup->first[0]));
-  if (lookup->first == NULL)
-    return -ENOMEM;
-  lookup->next = lookup->first + nr;
-  for (i = 0; i < nr; i++) {
-    own = &evlist->attrs->at[i];
-    if (!needs_tracepoint(own))
-      continue;
-    first = &lookup->first[own->asked->config % nr];
-    lookup->next[i] = *first;
-    *first = i + 1;
-  }
-  return 0;
+static int attr_needs_tracepoint(const evlist_attr_t *own) {
+  return attr_lacks_label(own) && own->asked->type == PERF_TYPE_TRACEPOINT;
 }
 
 /* Ends the walk when all names are found, or if out of memory. */
-static int name_attrs(const char *category, const char *name, uint64_t id,
-                      void *data) {
+static int label_attrs(const char *category, const char *name, uint64_t id,
+                       void *data) {
   lookup_t *lookup = data;
   const uvperf__evlist_t *evlist = lookup->evlist;
   char tracepoint[UVPERF__TRACEPOINT_BYTES];
@@ -86,10 +61,10 @@ static int name_attrs(const char *category, const char *name, uint64_t id,
   for (i = lookup->first[id % evlist->attrs->nr]; i != 0;
        i = lookup->next[i - 1]) {
     own = &evlist->attrs->at[i - 1];
-    if (own->asked->config != id || !lacks_label(own))
+    if (own->asked->config != id || !attr_lacks_label(own))
       continue;
     snprintf(tracepoint, sizeof(tracepoint), "%s:%s", category, name);
-    if (make(evlist, own, tracepoint) != 0)
+    if (label_make(evlist, own, tracepoint) != 0)
       return -ENOMEM;
     lookup->nr_left--;
   }
@@ -100,10 +75,28 @@ static int name_attrs(const char *category, const char *name, uint64_t id,
  * names are missing. */
 static int label_tracepoints(const uvperf__evlist_t *evlist) {
   lookup_t lookup = {evlist, NULL, NULL, 0};
-  int rc = lookup_fill(&lookup);
+  size_t nr = evlist->attrs->nr;
+  const evlist_attr_t *own;
+  size_t i, *first;
+  int rc;
 
-  if (rc == 0 && lookup.nr_left > 0)
-    rc = uvperf__tracefs_walk(evlist->root, NULL, NULL, name_attrs, &lookup);
+  for (i = 0; i < nr; i++)
+    lookup.nr_left += (size_t)attr_needs_tracepoint(&evlist->attrs->at[i]);
+  if (lookup.nr_left == 0)
+    return 0;
+  lookup.first = uvperf__calloc(nr, 2 * sizeof(lookup.first[0]));
+  if (lookup.first == NULL)
+    return -ENOMEM;
+  lookup.next = lookup.first + nr;
+  for (i = 0; i < nr; i++) {
+    own = &evlist->attrs->at[i];
+    if (!attr_needs_tracepoint(own))
+      continue;
+    first = &lookup.first[own->asked->config % nr];
+    lookup.next[i] = *first;
+    *first = i + 1;
+  }
+  rc = uvperf__tracefs_walk(evlist->root, NULL, NULL, label_attrs, &lookup);
   uvperf__free(lookup.first);
   return uvperf__is_shortage(rc) ? rc : 0;
 }
@@ -115,13 +108,13 @@ int uvperf__evlist_brief_label(const uvperf__evlist_t *evlist,
   snprintf(own->brief, sizeof(own->brief), "type=%" PRIu32 ",config=0x%" PRIx64,
            (uint32_t)own->asked->type, (uint64_t)own->asked->config);
   own->item.label = own->brief;
-  return own->names_probe ? make(evlist, own, "") : 0;
+  return own->names_probe ? label_make(evlist, own, "") : 0;
 }
 
 /* -- labels after fallbacks ------------------------------------------------ */
 
 /* Returns the fallbacks that have made the label wrong. */
-static uint32_t fallbacks_of(const evlist_attr_t *own) {
+static uint32_t label_fallbacks(const evlist_attr_t *own) {
   uint32_t fallbacks = 0;
   size_t i;
 
@@ -138,39 +131,29 @@ static uint32_t fallbacks_of(const evlist_attr_t *own) {
          ~(uint32_t)(UVPERF_FALLBACK_KERNEL | UVPERF_FALLBACK_INHERIT);
 }
 
-/* Adds u to the label's modifiers, as perf(1) does. In a tracepoint's label the
- * first colon belongs to the name. After a slash the modifiers need no
- * colon. */
-static void add_user(const evlist_attr_t *own, char *label, size_t room) {
+/* Gives the item the label and unit of the opened event. Returns 0 or -ENOMEM.
+ *
+ * If only the user side is measured, u is added to the label's modifiers, as
+ * perf(1) does. In a tracepoint's label the first colon belongs to the name.
+ * After a slash the modifiers need no colon. Breakpoints are excluded, because
+ * their access comes after the colon, before the modifiers. */
+static int label_make_opened(const uvperf__evlist_t *evlist, evlist_attr_t *own,
+                             uint32_t fallbacks) {
+  char label[UVPERF__LABEL_BYTES];
+  size_t size = sizeof(label);
   const char *asked = own->item.label;
   const char *colon = strchr(asked, ':');
 
-  if (own->attr->type == PERF_TYPE_TRACEPOINT && colon != NULL)
-    colon = strchr(colon + 1, ':');
-  snprintf(label, room, "%s%su", asked,
-           colon != NULL || strchr(asked, '/') != NULL ? "" : ":");
-}
-
-/* Whether the label as it was written only needs the modifier u. Breakpoints
- * are excluded, because their access comes after the colon, before the
- * modifiers. */
-static int is_user_only(const evlist_attr_t *own, uint32_t fallbacks) {
-  return fallbacks == UVPERF_FALLBACK_USER &&
-         own->attr->type != PERF_TYPE_BREAKPOINT &&
-         strlen(own->item.label) + sizeof(":u") <= UVPERF__LABEL_BYTES;
-}
-
-/* Gives the item the label and unit of the opened event. Returns 0 or
- * -ENOMEM. */
-static int make_opened(const uvperf__evlist_t *evlist, evlist_attr_t *own,
-                       uint32_t fallbacks) {
-  char label[UVPERF__LABEL_BYTES];
-  size_t size = sizeof(label);
-
-  if (is_user_only(own, fallbacks))
-    add_user(own, label, sizeof(label));
-  else if (uvperf__attr_label(evlist->root, own->attr, label, &size) != 0)
+  if (fallbacks == UVPERF_FALLBACK_USER &&
+      own->attr->type != PERF_TYPE_BREAKPOINT &&
+      strlen(asked) + sizeof(":u") <= size) {
+    if (own->attr->type == PERF_TYPE_TRACEPOINT && colon != NULL)
+      colon = strchr(colon + 1, ':');
+    snprintf(label, size, "%s%su", asked,
+             colon != NULL || strchr(asked, '/') != NULL ? "" : ":");
+  } else if (uvperf__attr_label(evlist->root, own->attr, label, &size) != 0) {
     return -ENOMEM;
+  }
   own->opened_label = uvperf__evlist_copy_text(label);
   if (own->opened_label == NULL)
     return -ENOMEM;
@@ -184,9 +167,9 @@ static int make_opened(const uvperf__evlist_t *evlist, evlist_attr_t *own,
 
 /* -- all labels ------------------------------------------------------------ */
 
-static int needs_label(const evlist_attr_t *own) {
-  return lacks_label(own) ||
-         (own->opened_label == NULL && fallbacks_of(own) != 0);
+static int attr_needs_label(const evlist_attr_t *own) {
+  return attr_lacks_label(own) ||
+         (own->opened_label == NULL && label_fallbacks(own) != 0);
 }
 
 int uvperf__evlist_label(const uvperf__evlist_t *evlist) {
@@ -198,11 +181,11 @@ int uvperf__evlist_label(const uvperf__evlist_t *evlist) {
   for (i = 0; i < evlist->attrs->nr; i++) {
     own = &evlist->attrs->at[i];
     rc = 0;
-    if (lacks_label(own) &&
+    if (attr_lacks_label(own) &&
         (first == 0 || own->asked->type != PERF_TYPE_TRACEPOINT))
-      rc = make(evlist, own, "");
-    if (!lacks_label(own) && needs_label(own))
-      rc = make_opened(evlist, own, fallbacks_of(own));
+      rc = label_make(evlist, own, "");
+    if (!attr_lacks_label(own) && attr_needs_label(own))
+      rc = label_make_opened(evlist, own, label_fallbacks(own));
     if (first == 0)
       first = rc;
   }
@@ -213,7 +196,7 @@ const uvperf_event_item_t *uvperf__evlist_item(const uvperf__evlist_t *evlist,
                                                size_t attr) {
   if (attr >= evlist->attrs->nr)
     return NULL;
-  if (needs_label(&evlist->attrs->at[attr]))
+  if (attr_needs_label(&evlist->attrs->at[attr]))
     uvperf__evlist_label(evlist);
   return &evlist->attrs->at[attr].item;
 }

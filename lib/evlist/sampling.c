@@ -101,20 +101,6 @@ int uvperf__evlist_check_sampling(const uvperf_set_options_t *options,
   return 0;
 }
 
-/* Whether each occurrence of the event is worth a sample. */
-static int is_moment(const uvperf__evlist_t *evlist,
-                     const struct perf_event_attr *attr) {
-  switch (attr->type) {
-    case PERF_TYPE_TRACEPOINT:
-    case PERF_TYPE_BREAKPOINT:
-      return 1;
-    case PERF_TYPE_SOFTWARE:
-      return attr->config == PERF_COUNT_SW_BPF_OUTPUT;
-    default:
-      return uvperf__evlist_is_probe(evlist, attr);
-  }
-}
-
 /* Returns the highest allowed frequency up to the default, as in perf record.
  * The user requested no number, so a lower frequency is not an error. */
 static uint64_t default_frequency(const uvperf__evlist_t *evlist) {
@@ -126,37 +112,46 @@ static uint64_t default_frequency(const uvperf__evlist_t *evlist) {
   return DEFAULT_HZ;
 }
 
-static void set_period(const uvperf__evlist_t *evlist, size_t index,
-                       const struct perf_event_attr *template) {
-  const evlist_attr_t *own = &evlist->attrs->at[index];
+static int is_software(const struct perf_event_attr *attr, uint64_t config) {
+  return attr->type == PERF_TYPE_SOFTWARE && attr->config == config;
+}
+
+/* Sets the period of an attr, unless its name has set it or it only counts.
+ * Each occurrence of a tracepoint, a breakpoint, a probe or an output of a BPF
+ * program is worth a sample. */
+static void attr_set_period(const uvperf__evlist_t *evlist,
+                            const evlist_attr_t *own,
+                            const struct perf_event_attr *template) {
   const evlist_attr_t *leader = &evlist->attrs->at[own->item.leader];
   struct perf_event_attr *attr = own->asked;
 
   if (attr->sample_period != 0 || (own->item.flags & UVPERF_ITEM_COUNT) ||
-      (attr->type == PERF_TYPE_SOFTWARE &&
-       attr->config == PERF_COUNT_SW_DUMMY) ||
+      is_software(attr, PERF_COUNT_SW_DUMMY) ||
       (leader != own && (leader->asked->sample_type & PERF_SAMPLE_READ)))
     return;
   if (template->sample_period != 0 && template->freq)
     uvperf_attr_set_frequency(attr, template->sample_freq);
   else if (template->sample_period != 0)
     uvperf_attr_set_period(attr, template->sample_period);
-  else if (is_moment(evlist, attr))
+  else if (attr->type == PERF_TYPE_TRACEPOINT ||
+           attr->type == PERF_TYPE_BREAKPOINT ||
+           is_software(attr, PERF_COUNT_SW_BPF_OUTPUT) ||
+           uvperf__evlist_is_probe(evlist, attr))
     uvperf_attr_set_period(attr, 1);
   else
     uvperf_attr_set_frequency(attr, default_frequency(evlist));
 }
 
-static void add_fields(struct perf_event_attr *attr,
-                       const struct perf_event_attr *template) {
-  uint64_t raw = attr->type == PERF_TYPE_TRACEPOINT ||
-                         (attr->type == PERF_TYPE_SOFTWARE &&
-                          attr->config == PERF_COUNT_SW_BPF_OUTPUT)
-                     ? PERF_SAMPLE_RAW
-                     : 0;
+static void attr_add_fields(struct perf_event_attr *attr,
+                            const struct perf_event_attr *template) {
+  uint64_t type =
+      template->sample_type != 0 ? template->sample_type : DEFAULT_FIELDS;
 
-  attr->sample_type |=
-      template->sample_type != 0 ? template->sample_type : DEFAULT_FIELDS | raw;
+  if (template->sample_type == 0 &&
+      (attr->type == PERF_TYPE_TRACEPOINT ||
+       is_software(attr, PERF_COUNT_SW_BPF_OUTPUT)))
+    type |= PERF_SAMPLE_RAW;
+  attr->sample_type |= type;
   attr->branch_sample_type |= template->branch_sample_type;
   attr->sample_regs_user |= template->sample_regs_user;
   attr->sample_regs_intr |= template->sample_regs_intr;
@@ -177,10 +172,10 @@ int uvperf__evlist_sample_names(uvperf__evlist_t *evlist,
   for (i = 0; i < uvperf_event_list_count(evlist->attrs->list); i++) {
     if (evlist->attrs->at[i].item.flags & UVPERF_ITEM_ATTR)
       continue;
-    set_period(evlist, i, &template);
+    attr_set_period(evlist, &evlist->attrs->at[i], &template);
     if (evlist->attrs->at[i].asked->sample_period == 0)
       continue;
-    add_fields(evlist->attrs->at[i].asked, &template);
+    attr_add_fields(evlist->attrs->at[i].asked, &template);
     have |= evlist->attrs->at[i].asked->sample_type;
   }
   for (i = 0; i < COUNT_OF(fields); i++)
