@@ -13,22 +13,6 @@
 #include "host/system.h"
 #include "util/error.h"
 
-/* The kernel has two kinds of wakeups. perf_output_sample in
- * kernel/events/core.c counts the wakeup_events (a signed number there) of the
- * event that writes, unless this event has `watermark`. __perf_output_begin in
- * ring_buffer.c uses the watermark of the ring, which is the watermark of the
- * ring's owner. An overwritable ring needs no wakeup: a wakeup would only cause
- * an interrupt. */
-static void set_wakeup(struct perf_event_attr *attr,
-                       const uvperf__bpf_outputs_options_t *options) {
-  attr->watermark = options->wakeup_events == 0 || options->overwrite;
-  if (attr->watermark)
-    attr->wakeup_watermark = options->wakeup_bytes;
-  else
-    attr->wakeup_events =
-        options->wakeup_events < INT32_MAX ? options->wakeup_events : INT32_MAX;
-}
-
 /* The kernel writes a LOST record only before the next record that fits, but
  * read(2) returns the number at once. PERF_FORMAT_LOST is not added with
  * PERF_SAMPLE_READ, because the number would be in each sample. */
@@ -40,65 +24,64 @@ void uvperf__bpf_attr_ask_format(struct perf_event_attr *attr, const char *root,
     attr->read_format |= UVPERF_FORMAT_LOST;
 }
 
-static int check_wakeups(const uvperf__bpf_outputs_options_t *options,
-                         uvperf_error_t *error) {
-  if (options->wakeup_events == 0 || options->wakeup_bytes == 0)
-    return 0;
-  return uvperf__error_set(
-      error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-      "options.wakeup_events is %u and options.wakeup_bytes %u, but the kernel "
-      "can use only one; leave the other 0",
-      options->wakeup_events, options->wakeup_bytes);
-}
-
 /* Refuses attrs that the kernel accepts but that programs or the ring cannot
  * use. */
-static int check_attr(const struct perf_event_attr *attr,
-                      uvperf_error_t *error) {
-  const char *why;
-
+static const char *attr_fault(const struct perf_event_attr *attr) {
   if (attr->type != PERF_TYPE_SOFTWARE ||
       attr->config != PERF_COUNT_SW_BPF_OUTPUT)
-    why = "a type or config other than PERF_TYPE_SOFTWARE and "
-          "PERF_COUNT_SW_BPF_OUTPUT, for which bpf_perf_event_output() returns "
-          "-EINVAL";
-  else if (attr->inherit)
-    /* perf_event_fd_array_get_ptr in kernel/bpf/arraymap.c calls
-     * perf_event_read_local in kernel/events/core.c, which refuses events with
-     * inherit. */
-    why =
-        "inherit, and the kernel does not put such events into maps; clear it";
-  else
-    why = uvperf__attr_fault(attr);
-  if (why == NULL)
-    return 0;
-  return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "attr has %s",
-                           why);
+    return "a type or config other than PERF_TYPE_SOFTWARE and "
+           "PERF_COUNT_SW_BPF_OUTPUT, for which bpf_perf_event_output() "
+           "returns -EINVAL";
+  /* perf_event_fd_array_get_ptr in kernel/bpf/arraymap.c calls
+   * perf_event_read_local in kernel/events/core.c, which refuses events with
+   * inherit. */
+  if (attr->inherit)
+    return "inherit, and the kernel does not put such events into maps; clear "
+           "it";
+  return uvperf__attr_fault(attr);
 }
 
-int uvperf__bpf_attr_make(struct perf_event_attr **attr,
+/* The kernel has two kinds of wakeups. perf_output_sample in
+ * kernel/events/core.c counts the wakeup_events (a signed number there) of the
+ * event that writes, unless this event has `watermark`. __perf_output_begin in
+ * ring_buffer.c uses the watermark of the ring, which is the watermark of the
+ * ring's owner. An overwritable ring needs no wakeup: a wakeup would only cause
+ * an interrupt. */
+int uvperf__bpf_attr_make(struct perf_event_attr **made,
                           const uvperf__bpf_outputs_options_t *options,
                           uvperf_error_t *error) {
-  struct perf_event_attr own;
-  int rc = check_wakeups(options, error);
+  uint32_t wakeup_events = options->wakeup_events;
+  struct perf_event_attr own, *attr;
+  const char *fault;
+  int rc;
 
-  if (rc != 0)
-    return rc;
+  if (wakeup_events != 0 && options->wakeup_bytes != 0)
+    return uvperf__error_argument(
+        error,
+        "options.wakeup_events is %u and options.wakeup_bytes %u, but "
+        "the kernel can use only one; leave the other 0",
+        wakeup_events, options->wakeup_bytes);
   uvperf_attr_init(&own, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
   own.sample_type = PERF_SAMPLE_RAW;
   own.sample_period = 1;
-  rc = uvperf__attr_copy(attr, options->attr != NULL ? options->attr : &own,
+  rc = uvperf__attr_copy(made, options->attr != NULL ? options->attr : &own,
                          error);
-  if (rc == 0)
-    rc = check_attr(*attr, error);
   if (rc != 0)
     return rc;
-  (*attr)->disabled = 1;
-  (*attr)->write_backward = options->overwrite != 0;
+  attr = *made;
+  fault = attr_fault(attr);
+  if (fault != NULL)
+    return uvperf__error_argument(error, "attr has %s", fault);
+  attr->disabled = 1;
+  attr->write_backward = options->overwrite != 0;
   if (options->attr != NULL && !options->perf_clock &&
-      uvperf__attr_clock(*attr) == -1)
-    uvperf__attr_set_clock(*attr, CLOCK_MONOTONIC);
-  set_wakeup(*attr, options);
+      uvperf__attr_clock(attr) == -1)
+    uvperf__attr_set_clock(attr, CLOCK_MONOTONIC);
+  attr->watermark = wakeup_events == 0 || options->overwrite;
+  if (attr->watermark)
+    attr->wakeup_watermark = options->wakeup_bytes;
+  else
+    attr->wakeup_events = wakeup_events < INT32_MAX ? wakeup_events : INT32_MAX;
   return 0;
 }
 
@@ -127,8 +110,8 @@ int uvperf__bpf_attr_rings(uvperf__cpu_rings_options_t *rings,
   rc = uvperf__cpu_rings_check(rings, error);
   if (rc != 0 || uvperf__cpu_rings_fit(rings))
     return rc;
-  return uvperf__error_set(
-      error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+  return uvperf__error_argument(
+      error,
       "attr.sample_stack_user %zu does not fit overwritable rings of %zu "
       "bytes, so no record would be whole; raise options.ring_bytes",
       rings->above_bytes, rings->ring_bytes);

@@ -145,10 +145,10 @@ static int list_cpus(const uvperf__bpf_outputs_t *outputs, int **cpus,
     return uvperf__error_shortage(error, rc,
                                   "cannot open the events of the CPUs");
   if (outputs->cpus != NULL)
-    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "options.cpus \"%.64s\" is not a list of CPUs; "
-                             "write it as in \"0-3,8\"",
-                             outputs->cpus);
+    return uvperf__error_argument(error,
+                                  "options.cpus \"%.64s\" is not a list of "
+                                  "CPUs; write it as in \"0-3,8\"",
+                                  outputs->cpus);
   return uvperf__error_online(error, rc, "list the CPUs in options.cpus");
 }
 
@@ -164,8 +164,8 @@ static int outputs_plan(uvperf__bpf_outputs_t *outputs, uvperf_error_t *error) {
     if (cpu_has_entry(outputs, cpus[i]))
       rc = outputs_add(outputs, cpus[i], &added, error);
     else if (outputs->cpus != NULL)
-      rc = uvperf__error_set(
-          error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+      rc = uvperf__error_argument(
+          error,
           "options.cpus has CPU %d, but the map has %u entries; create it with "
           "more max_entries, or leave that CPU out",
           cpus[i], outputs->map.max_entries);

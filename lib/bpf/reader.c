@@ -170,17 +170,16 @@ int uvperf__bpf_reader_make(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
   int rc;
 
   if (loop == NULL || reader == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "loop and reader must not be NULL");
+    return uvperf__error_argument(error, "loop and reader must not be NULL");
   rc = uvperf__options_copy(&own, sizeof(own), sizeof(own), options);
   if (rc != 0)
     return uvperf__error_options(error, rc, "uvperf_bpf_reader_options_t");
   if (own.flags & ~known)
     return uvperf__error_bits(error, "options.flags", own.flags);
   if ((map_fd >= 0) == (own.path != NULL))
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "the map must be named once; pass map_fd, or set "
-                             "options.path with map_fd -1");
+    return uvperf__error_argument(error,
+                                  "the map must be named once; pass map_fd, or "
+                                  "set options.path with map_fd -1");
   impl = uvperf__calloc(1, sizeof(*impl));
   if (impl == NULL)
     return uvperf__error_shortage(error, UV_ENOMEM, "cannot make the reader");
@@ -223,8 +222,7 @@ static int reader_start(void *owner, const uvperf_stream_options_t *options,
   int rc = 0;
 
   if (cb == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "cb must not be NULL");
+    return uvperf__error_argument(error, "cb must not be NULL");
   uvperf__stream_options_for_watch(options, impl->default_flush_ms, &chosen);
   if (uvperf__bpf_reader_is_watched(impl)) {
     rc = uvperf__bpf_reader_watch_rings(impl);

@@ -205,8 +205,8 @@ int uvperf__event_disable(event_t *impl, uvperf_error_t *error) {
 static int check_attr(size_t attr, int may_be_all, uvperf_error_t *error) {
   if (attr == 0 || (may_be_all && attr == UVPERF_ALL))
     return 0;
-  return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "there is no attr %zu; an event has attr 0", attr);
+  return uvperf__error_argument(
+      error, "there is no attr %zu; an event has attr 0", attr);
 }
 
 /* The ioctl for a group (perf_event_for_each) enables the leader first. Since
@@ -259,9 +259,8 @@ int uvperf_event_refresh(uvperf_event_t *event, uint32_t overflows,
 
   /* The manual does not define 0. _perf_event_refresh takes an int. */
   if (overflows == 0 || overflows > INT_MAX)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "overflows is %u; it must be 1 to %d", overflows,
-                             INT_MAX);
+    return uvperf__error_argument(error, "overflows is %u; it must be 1 to %d",
+                                  overflows, INT_MAX);
   rc = uvperf__handle_check(&impl->base, error);
   if (rc == 0 && is_dead(impl))
     rc = event_result(impl, UV_ENOTSUP, PERF_EVENT_IOC_REFRESH, overflows,
@@ -472,8 +471,7 @@ int uvperf_event_modify(uvperf_event_t *event,
   if (rc != 0)
     return rc;
   if (attr == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "attr must not be NULL");
+    return uvperf__error_argument(error, "attr must not be NULL");
   rc = uvperf__event_attr_copy(&wanted, attr, impl->attr, impl->flags, error);
   if (rc != 0)
     return rc;

@@ -114,12 +114,12 @@ static int check_id(int32_t id, int has_flag, const char *option,
   if (has_flag ? id >= 0 : id == 0 || id == -1)
     return 0;
   if (has_flag)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "options.%s is %d, but options.flags has %s; "
-                             "leave the flag out, or set the field",
-                             option, id, flag);
-  return uvperf__error_set(
-      error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+    return uvperf__error_argument(error,
+                                  "options.%s is %d, but options.flags has %s; "
+                                  "leave the flag out, or set the field",
+                                  option, id, flag);
+  return uvperf__error_argument(
+      error,
       "options.%s is %d, but options.flags lacks %s; set it, or leave %s 0",
       option, id, flag, option);
 }
@@ -146,22 +146,20 @@ static int plan_take_ids(event_plan_t *plan, uvperf_error_t *error) {
   if (!has_cgroup)
     own->cgroup = -1;
   if (has_cgroup && (own->pid != 0 || is_pidfd || !has_cpu))
-    return uvperf__error_set(
-        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-        "a cgroup needs one CPU and no task; set options.cpu and "
-        "UVPERF_EVENT_CPU in options.flags, and leave options.pid 0");
+    return uvperf__error_argument(
+        error, "a cgroup needs one CPU and no task; set options.cpu and "
+               "UVPERF_EVENT_CPU in options.flags, and leave options.pid 0");
   if (own->pid == -1 && !has_cpu && !is_pidfd)
-    return uvperf__error_set(
-        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-        "every task (options.pid -1) needs one CPU; set options.cpu, and "
-        "UVPERF_EVENT_CPU in options.flags");
+    return uvperf__error_argument(
+        error, "every task (options.pid -1) needs one CPU; set options.cpu, "
+               "and UVPERF_EVENT_CPU in options.flags");
   if (!is_pidfd)
     return 0;
   if (own->pid < 0)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "options.pid is %d, but options.flags has "
-                             "UVPERF_EVENT_PIDFD; set the pidfd",
-                             own->pid);
+    return uvperf__error_argument(error,
+                                  "options.pid is %d, but options.flags has "
+                                  "UVPERF_EVENT_PIDFD; set the pidfd",
+                                  own->pid);
   rc = uvperf__task_of_pidfd("", own->pid, &task, error);
   if (rc != 0)
     return rc;
@@ -181,9 +179,9 @@ static int check_options(const uvperf_event_options_t *options,
   if (options->fallbacks & ~(uint32_t)UVPERF_FALLBACK_ALL)
     return uvperf__error_bits(error, "options.fallbacks", options->fallbacks);
   if ((options->flags & UVPERF_EVENT_NO_RING) && options->ring_bytes != 0)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "UVPERF_EVENT_NO_RING and options.ring_bytes "
-                             "exclude each other; leave one out");
+    return uvperf__error_argument(error,
+                                  "UVPERF_EVENT_NO_RING and options.ring_bytes "
+                                  "exclude each other; leave one out");
   if (!(options->flags & UVPERF_EVENT_FD))
     return 0;
   if (options->open != NULL || options->fallbacks != 0)
@@ -197,8 +195,7 @@ static int check_options(const uvperf_event_options_t *options,
           "matched; open the event with both";
   if (why == NULL)
     return 0;
-  return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "UVPERF_EVENT_FD excludes %s", why);
+  return uvperf__error_argument(error, "UVPERF_EVENT_FD excludes %s", why);
 }
 
 /* Checks the attr, and chooses the size of the ring to map. 0 means no ring. */
@@ -210,21 +207,19 @@ static int plan_choose_ring(event_plan_t *plan,
   const char *fault = uvperf__attr_fault(attr);
 
   if (fault != NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "attr has %s", fault);
+    return uvperf__error_argument(error, "attr has %s", fault);
   if ((plan->options.flags & UVPERF_EVENT_NO_RING) ||
       (asked == 0 && !uvperf__attr_writes_records(attr)))
     return 0;
   plan->ring_bytes =
       uvperf__ring_round(asked == 0 ? UVPERF__RING_DEFAULT_BYTES : asked);
   if (plan->ring_bytes == 0)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "options.ring_bytes %zu is too large; lower it",
-                             asked);
+    return uvperf__error_argument(
+        error, "options.ring_bytes %zu is too large; lower it", asked);
   if (least < plan->ring_bytes)
     return 0;
-  return uvperf__error_set(
-      error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+  return uvperf__error_argument(
+      error,
       attr->write_backward
           ? "attr.sample_stack_user %u does not fit the overwritable ring of "
             "%zu bytes, so no record would be whole; raise options.ring_bytes"
@@ -315,8 +310,8 @@ static int event_plan(event_t *impl, event_plan_t *plan,
     leader = options->leader->handle.impl;
     if (leader == NULL || leader->base.closing ||
         options->leader->handle.loop != impl->base.teardown.loop)
-      return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                               "options.leader is closed or on another loop");
+      return uvperf__error_argument(
+          error, "options.leader is closed or on another loop");
     rc = uvperf__handle_check_as(&leader->base, "leader", error);
     plan->group_fd = leader->fd;
   }
@@ -356,8 +351,8 @@ int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
   int rc;
 
   if (loop == NULL || event == NULL || attr == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "loop, event and attr must not be NULL");
+    return uvperf__error_argument(error,
+                                  "loop, event and attr must not be NULL");
   /* The first version ended before `fallbacks`. */
   rc = uvperf__options_copy(
       own, sizeof(*own), offsetof(uvperf_event_options_t, fallbacks), options);
@@ -410,8 +405,8 @@ int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
 static int event_check_cb(const event_t *impl, uvperf_record_cb cb,
                           uvperf_error_t *error) {
   if (cb == NULL && uvperf__event_is_watched(impl))
-    return uvperf__error_set(
-        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+    return uvperf__error_argument(
+        error,
         "an event with a ring needs a record callback; cb must not be NULL");
   if (cb == NULL ||
       (impl->ring.page != NULL &&
@@ -420,14 +415,13 @@ static int event_check_cb(const event_t *impl, uvperf_record_cb cb,
         impl->writers != NULL)))
     return 0;
   if (impl->flags & UVPERF_EVENT_NO_RING)
-    return uvperf__error_set(
-        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-        "an event with UVPERF_EVENT_NO_RING has no records of its own for a "
-        "callback; start it with cb NULL");
-  return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "the event only counts, so its callback would never "
-                           "be called; set a period (uvperf_attr_set_period, "
-                           "or period= in its name), or start it with cb NULL");
+    return uvperf__error_argument(
+        error, "an event with UVPERF_EVENT_NO_RING has no records of its own "
+               "for a callback; start it with cb NULL");
+  return uvperf__error_argument(
+      error, "the event only counts, so its callback would never be called; "
+             "set a period (uvperf_attr_set_period, or period= in its name), "
+             "or start it with cb NULL");
 }
 
 /* Registers with the loop, then enables, so that the first record finds a

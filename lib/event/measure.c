@@ -24,14 +24,14 @@ static int event_check_measure(const event_t *impl, size_t nr,
   if (rc != 0)
     return rc;
   if (impl->leader != NULL)
-    return uvperf__error_set(
-        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+    return uvperf__error_argument(
+        error,
         "the event counts only while its leader does; measure the leader");
   for (member = impl->members; member != NULL; member = member->next_member)
     nr_events++;
   if (nr != nr_events)
-    return uvperf__error_set(
-        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+    return uvperf__error_argument(
+        error,
         "the group has %zu events, but nr is %zu; pass one count per event",
         nr_events, nr);
   if (impl->enabled)
@@ -85,8 +85,8 @@ int uvperf_event_measure(uvperf_event_t *event, uvperf_measure_fn fn, void *arg,
   int rc;
 
   if (event == NULL || fn == NULL || counts == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "event, fn and counts must not be NULL");
+    return uvperf__error_argument(error,
+                                  "event, fn and counts must not be NULL");
   impl = uvperf__handle_impl(&event->handle);
   rc = event_check_measure(impl, nr, error);
   if (rc != 0)

@@ -100,27 +100,6 @@ uint32_t uvperf__event_least_ring(const struct perf_event_attr *attr) {
                               : uvperf__attr_watermark(attr);
 }
 
-/* Uses the attr with which the event was opened, because a fallback may have
- * cleared write_backward. */
-static int event_map_ring(event_t *impl, const event_plan_t *plan,
-                          uvperf_error_t *error) {
-  const struct perf_event_attr *attr = impl->attr;
-  size_t bytes = plan->ring_bytes;
-  int rc;
-
-  if (bytes == 0)
-    return 0;
-  if (plan->options.ring_bytes == 0)
-    rc = uvperf__ring_map_default(&impl->ring, impl->fd,
-                                  uvperf__event_least_ring(attr),
-                                  attr->write_backward);
-  else
-    rc = uvperf__ring_map(&impl->ring, impl->fd, bytes, attr->write_backward);
-  return rc == 0 ? 0
-                 : uvperf__explain_map(error, rc, "", attr, plan->options.cpu,
-                                       bytes);
-}
-
 /* -- an fd of the caller's ------------------------------------------------- */
 
 static int event_take_fd(event_t *impl, const event_plan_t *plan,
@@ -149,13 +128,27 @@ void uvperf__event_give_back(event_t *impl) {
   impl->id = 0; /* the event does not belong to this handle any more */
 }
 
+/* The ring is mapped with the attr with which the event was opened, because a
+ * fallback may have cleared write_backward. */
 int uvperf__event_open(event_t *impl, const event_plan_t *plan,
                        uvperf_error_t *error) {
+  const struct perf_event_attr *attr = impl->attr;
+  size_t bytes = plan->ring_bytes;
   int rc = plan->options.flags & UVPERF_EVENT_FD
                ? event_take_fd(impl, plan, error)
                : open_or_fall_back(impl, plan, error);
 
   if (rc == 0)
     rc = uvperf__task_check("", plan->pid, plan->start, error);
-  return rc != 0 ? rc : event_map_ring(impl, plan, error);
+  if (rc != 0 || bytes == 0)
+    return rc;
+  if (plan->options.ring_bytes == 0)
+    rc = uvperf__ring_map_default(&impl->ring, impl->fd,
+                                  uvperf__event_least_ring(attr),
+                                  attr->write_backward);
+  else
+    rc = uvperf__ring_map(&impl->ring, impl->fd, bytes, attr->write_backward);
+  return rc == 0 ? 0
+                 : uvperf__explain_map(error, rc, "", attr, plan->options.cpu,
+                                       bytes);
 }

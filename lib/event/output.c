@@ -410,8 +410,7 @@ int uvperf_event_set_output(uvperf_event_t *event, uvperf_event_t *output,
     return rc;
   fault = fault_of(event, output);
   if (fault != NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "%s",
-                             fault);
+    return uvperf__error_argument(error, "%s", fault);
   if (output != NULL) {
     owner = owner_of(output->handle.impl);
     rc = uvperf__handle_check_as(&owner->base, "output", error);

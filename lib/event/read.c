@@ -81,13 +81,13 @@ int uvperf_event_read_group(uvperf_event_t *const *events, size_t nr,
   int rc;
 
   if (events == NULL || nr == 0 || counts == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "events and counts must not be NULL, nor nr 0");
+    return uvperf__error_argument(
+        error, "events and counts must not be NULL, nor nr 0");
   impl = uvperf__handle_impl(&events[0]->handle);
   if ((impl->attr->read_format & PERF_FORMAT_GROUP) == 0)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "the first event was opened without "
-                             "PERF_FORMAT_GROUP; set it in attr.read_format");
+    return uvperf__error_argument(
+        error, "the first event was opened without PERF_FORMAT_GROUP; set it "
+               "in attr.read_format");
   rc = uvperf__handle_check(&impl->base, error);
   if (rc != 0)
     return rc;
@@ -113,8 +113,7 @@ int uvperf_event_read(uvperf_event_t *event, uvperf_count_t *count,
   if (format & PERF_FORMAT_GROUP)
     return uvperf_event_read_group(&event, 1, count, error);
   if (count == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "count must not be NULL");
+    return uvperf__error_argument(error, "count must not be NULL");
   rc = uvperf__handle_check(&impl->base, error);
   if (rc != 0)
     return rc;

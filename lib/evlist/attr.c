@@ -24,10 +24,6 @@
 
 /* -- options: attrs -------------------------------------------------------- */
 
-static int option_is_bad(uvperf_error_t *error, const char *what) {
-  return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "%s", what);
-}
-
 /* Sets which attr an error is about. */
 static int error_of_attr(uvperf_error_t *error, size_t attr, int rc) {
   if (error != NULL)
@@ -40,19 +36,19 @@ static int check_attrs(const uvperf_set_options_t *options,
   size_t i;
 
   if (options->names != NULL && options->events != NULL)
-    return option_is_bad(error,
-                         "options has both names and events; set only one");
+    return uvperf__error_argument(
+        error, "options has both names and events; set only one");
   if (options->names != NULL || options->events != NULL) {
     if (options->attrs != NULL || options->nr_attrs != 0)
-      return option_is_bad(
-          error, "options.names and events exclude attrs; add the attrs "
-                 "to a list by uvperf_event_list_add");
+      return uvperf__error_argument(
+          error, "options.names and events exclude attrs; add the attrs to a "
+                 "list by uvperf_event_list_add");
     return 0;
   }
   if (options->nr_attrs == 0 && options->side_band != 0)
     return 0;
   if (options->attrs == NULL || options->nr_attrs == 0)
-    return option_is_bad(
+    return uvperf__error_argument(
         error, "options has no names, events or attrs; set one of them");
   if (options->nr_attrs > UVPERF__EVENT_LIST_MOST) {
     uvperf__error_set(error, -E2BIG, UVPERF_CAUSE_ARGUMENT,
@@ -64,10 +60,9 @@ static int check_attrs(const uvperf_set_options_t *options,
   }
   for (i = 0; i < options->nr_attrs; i++)
     if (options->attrs[i] == NULL)
-      return error_of_attr(error, i,
-                           uvperf__error_set(error, -EINVAL,
-                                             UVPERF_CAUSE_ARGUMENT,
-                                             "options.attrs[%zu] is NULL", i));
+      return error_of_attr(
+          error, i,
+          uvperf__error_argument(error, "options.attrs[%zu] is NULL", i));
   return 0;
 }
 
@@ -112,7 +107,7 @@ int uvperf__evlist_check_records(const uvperf_set_options_t *options,
   int rc;
 
   if (options->slack_us != 0 && !(options->flags & UVPERF_SET_TIME_ORDER))
-    return option_is_bad(
+    return uvperf__error_argument(
         error, "options.slack_us needs UVPERF_SET_TIME_ORDER in options.flags");
   rc = uvperf__evlist_check_sampling(options, error);
   if (rc != 0)
@@ -121,23 +116,23 @@ int uvperf__evlist_check_records(const uvperf_set_options_t *options,
     return check_without_records(options, error);
   if ((options->flags & UVPERF_SET_TIME_ORDER) &&
       (options->flags & UVPERF_SET_PERF_CLOCK))
-    return option_is_bad(
-        error, "UVPERF_SET_TIME_ORDER needs a clock that this program "
-               "can read; leave UVPERF_SET_PERF_CLOCK out");
+    return uvperf__error_argument(
+        error, "UVPERF_SET_TIME_ORDER needs a clock that this program can "
+               "read; leave UVPERF_SET_PERF_CLOCK out");
   if (options->side_band & ~SIDE_BAND_ALL)
     return uvperf__error_bits(error, "options.side_band", options->side_band);
   if ((options->side_band & UVPERF_SIDE_BAND_BUILD_ID) &&
       !(options->side_band &
         (UVPERF_SIDE_BAND_MMAP | UVPERF_SIDE_BAND_MMAP_DATA)))
-    return option_is_bad(
-        error, "UVPERF_SIDE_BAND_BUILD_ID needs UVPERF_SIDE_BAND_MMAP "
-               "or UVPERF_SIDE_BAND_MMAP_DATA in options.side_band");
+    return uvperf__error_argument(
+        error, "UVPERF_SIDE_BAND_BUILD_ID needs UVPERF_SIDE_BAND_MMAP or "
+               "UVPERF_SIDE_BAND_MMAP_DATA in options.side_band");
   if ((options->flags & UVPERF_SET_OVERWRITE) && options->wakeup_bytes != 0)
-    return option_is_bad(
+    return uvperf__error_argument(
         error, "options.wakeup_bytes must be 0 with UVPERF_SET_OVERWRITE, as "
                "an overwritable ring does not wake the loop");
   if ((options->flags & UVPERF_SET_OVERWRITE) && options->slack_us != 0)
-    return option_is_bad(
+    return uvperf__error_argument(
         error, "options.slack_us must be 0 with UVPERF_SET_OVERWRITE, as the "
                "records of a snapshot do not wait");
   return uvperf__cpu_rings_check(&rings, error);
@@ -212,8 +207,8 @@ static int choose_clock(uvperf__evlist_t *evlist, size_t nr_given,
       first = i;
       evlist->records->clockid = clock;
     } else if (clock != evlist->records->clockid) {
-      uvperf__error_set(
-          error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+      uvperf__error_argument(
+          error,
           "attrs %zu and %zu share a ring but not a clock (%s, %s); use the "
           "same clock in both",
           first, i,
@@ -254,8 +249,7 @@ static int prepare_records(uvperf__evlist_t *evlist, uvperf_error_t *error) {
             "of one CPU and damages them; clear it";
     if (why == NULL)
       continue;
-    uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "attr %zu has %s",
-                      i, why);
+    uvperf__error_argument(error, "attr %zu has %s", i, why);
     return error_of_attr(error, i, -EINVAL);
   }
   rc = choose_clock(evlist, attrs->nr - attrs->has_side_band, error);
@@ -579,8 +573,7 @@ int uvperf__evlist_unify_software(uvperf__evlist_t *evlist,
     why = uvperf__attr_fault(evlist->attrs->at[i].asked);
     if (why == NULL)
       continue;
-    uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "attr %zu gets %s",
-                      i, why);
+    uvperf__error_argument(error, "attr %zu gets %s", i, why);
     return error_of_attr(error, i, -EINVAL);
   }
   return 0;

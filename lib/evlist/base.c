@@ -35,9 +35,8 @@ int uvperf__evlist_check_attr(const uvperf__evlist_t *evlist, size_t attr,
 
   if (rc != 0 || attr < evlist->attrs->nr)
     return rc;
-  return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "there is no attr %zu; the set has %zu", attr,
-                           evlist->attrs->nr);
+  return uvperf__error_argument(error, "there is no attr %zu; the set has %zu",
+                                attr, evlist->attrs->nr);
 }
 
 void uvperf__evlist_locate(uvperf_error_t *error, size_t attr,
@@ -49,9 +48,8 @@ void uvperf__evlist_locate(uvperf_error_t *error, size_t attr,
 }
 
 int uvperf__evlist_need_records(const char *what, uvperf_error_t *error) {
-  return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "%s needs UVPERF_SET_RECORDS in options.flags",
-                           what);
+  return uvperf__error_argument(
+      error, "%s needs UVPERF_SET_RECORDS in options.flags", what);
 }
 
 size_t uvperf__evlist_position(const uvperf__evlist_t *evlist, uint32_t index) {

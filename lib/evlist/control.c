@@ -402,6 +402,5 @@ int uvperf__evlist_query_bpf(const uvperf__evlist_t *evlist, size_t attr,
     return rc == 0 ? 0
                    : uvperf__explain_control(error, rc, evlist->root, &control);
   }
-  return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "no event of attr %zu is open", attr);
+  return uvperf__error_argument(error, "no event of attr %zu is open", attr);
 }

@@ -119,8 +119,8 @@ static int map_check(const uvperf__evlist_t *evlist, size_t attr,
          evlist->places->targets[i]->type != UVPERF_TARGET_CPUS)
     i++;
   if (i == evlist->places->nr_targets && i != 0)
-    return uvperf__error_set(
-        error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+    return uvperf__error_argument(
+        error,
         "the set has no CPUs for the map's entries, and BPF programs cannot "
         "read the events of tasks; add a UVPERF_TARGET_CPUS target");
   return 0;

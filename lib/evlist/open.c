@@ -320,28 +320,11 @@ static int group_is_cut_off(const job_t *job, int code) {
   return fd == -EINVAL || fd == -ENODEV;
 }
 
-/* The id is needed to find the event's value among the values of a group, and
- * to find the event that wrote a record. An event that is read alone needs no
- * id. */
-static int job_know_id(const job_t *job, evlist_event_t *event,
-                       uvperf_error_t *error) {
-  const struct perf_event_attr *attr = job->evlist->attrs->at[job->attr].attr;
-  const uvperf__control_t control = {.request = PERF_EVENT_IOC_ID,
-                                     .attr = attr};
-  int rc = 0;
-
-  if ((job->evlist->flags & UVPERF_SET_RECORDS) ||
-      (attr->read_format & PERF_FORMAT_GROUP))
-    rc = uvperf__open_id(event->fd, &event->id);
-  return rc == 0
-             ? 0
-             : uvperf__explain_control(error, rc, job->evlist->root, &control);
-}
-
 static int open_event(job_t *job, uvperf_error_t *error) {
   uvperf__evlist_t *evlist = job->evlist;
   evlist_attr_t *attr = &evlist->attrs->at[job->attr];
   evlist_event_t *event = &job->place->events[job->attr];
+  uvperf__control_t control = {.request = PERF_EVENT_IOC_ID};
   int rc;
 
   rc = open_or_fall_back(job, error);
@@ -355,8 +338,16 @@ static int open_event(job_t *job, uvperf_error_t *error) {
     event->fd = rc;
     rc = job_note_alone(job, error);
   }
-  if (rc == 0)
-    rc = job_know_id(job, event, error);
+  /* The id is needed to find the event's value among the values of a group, and
+   * to find the event that wrote a record. An event that is read alone needs no
+   * id. */
+  if (rc == 0 && ((evlist->flags & UVPERF_SET_RECORDS) ||
+                  (attr->attr->read_format & PERF_FORMAT_GROUP))) {
+    rc = uvperf__open_id(event->fd, &event->id);
+    control.attr = attr->attr;
+    if (rc != 0)
+      uvperf__explain_control(error, rc, evlist->root, &control);
+  }
   if (rc == 0)
     rc = uvperf__evlist_apply_settings(evlist, job->attr, event, error);
   if (rc == 0)

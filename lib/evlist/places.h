@@ -35,7 +35,7 @@ typedef struct evlist_event_s {
    * this place. It is the event's own attr if the event leads or is in no
    * group. */
   size_t leader;
-  uint64_t id; /* if it is needed, see know_id in open.c */
+  uint64_t id; /* if it is needed, see open_event in open.c */
   /* Its page, if its whole group is read with pages when possible; or NULL. */
   const struct perf_event_mmap_page *page;
   evlist_source_t *source; /* NULL: it writes into no ring */

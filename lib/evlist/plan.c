@@ -163,10 +163,10 @@ static int plan_misfit(const plan_t *plan, size_t attr) {
 
   item_print_cpus(cpus, sizeof(cpus), item);
   if (item_is_of_no_task(item, plan->target))
-    uvperf__error_set(&why, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                      "cannot open '%.80s': its PMU counts whole CPUs only, "
-                      "not tasks or cgroups; measure CPUs",
-                      item->label);
+    uvperf__error_argument(&why,
+                           "cannot open '%.80s': its PMU counts whole CPUs "
+                           "only, not tasks or cgroups; measure CPUs",
+                           item->label);
   else
     uvperf__error_set(&why, -ENODEV, UVPERF_CAUSE_NO_CPU,
                       "cannot open '%.80s': it counts on CPUs %s, and none of "
@@ -176,21 +176,6 @@ static int plan_misfit(const plan_t *plan, size_t attr) {
                           ? " with the leader of its group"
                           : "");
   return plan_fail(plan, attr, &why);
-}
-
-/* A target that does not exist has one place, where all attrs have failed. */
-static int plan_nothing(const plan_t *plan, const uvperf_error_t *why) {
-  size_t i;
-  int rc =
-      uvperf__evlist_add_places(plan->evlist, plan->target, 1, plan->error);
-
-  if (rc != 0)
-    return rc;
-  plan->target->places[0].place.pid = plan->pid;
-  plan->target->places[0].place.cpu = -1;
-  for (i = 0; i < plan->evlist->attrs->nr && rc == 0; i++)
-    rc = plan_fail(plan, i, why);
-  return rc;
 }
 
 /* -- packages ------------------------------------------------------------- */
@@ -372,32 +357,15 @@ static int plan_spots(plan_t *plan, uvperf__target_spots_t *spots,
   return target->cgroup_path == NULL ? plan_no_memory(plan->error) : 0;
 }
 
-static int plan_target(plan_t *plan, const uvperf_target_t *asked) {
-  uvperf__target_spots_t spots;
-  uvperf_error_t why;
-  int rc;
-
-  memset(&why, 0, sizeof(why));
-  rc = uvperf__target_expand(&plan->evlist->opening->target_context, asked,
-                             &spots, &why);
-  if (rc == 0) {
-    rc = plan_spots(plan, &spots, asked);
-    uvperf__target_free(&spots);
-    return rc;
-  }
-  why.target_index = plan->target->index;
-  if (!uvperf__is_shortage(rc))
-    return plan_nothing(plan, &why);
-  if (plan->error != NULL)
-    *plan->error = why;
-  return rc;
-}
-
+/* A target that does not exist has one place, where all attrs have failed. */
 int uvperf__evlist_plan(uvperf__evlist_t *evlist, const uvperf_target_t *asked,
                         evlist_target_t **planned, uvperf_error_t *error) {
   int is_tasks = uvperf__evlist_target_is_tasks(asked->type);
   evlist_target_t *target = uvperf__calloc(1, sizeof(*target));
   plan_t plan = {evlist, target, is_tasks ? asked->pid : -1, 0, error};
+  uvperf__target_spots_t spots;
+  uvperf_error_t why;
+  size_t i;
   int rc;
 
   if (target == NULL)
@@ -408,14 +376,32 @@ int uvperf__evlist_plan(uvperf__evlist_t *evlist, const uvperf_target_t *asked,
     target->thread = evlist->opening->caller;
   target->data = asked->data;
   target->cgroup = -1;
-  rc = plan_target(&plan, asked);
-  if (rc != 0) {
-    uvperf__evlist_forget(evlist, target->index);
-    uvperf__evlist_close(evlist, target);
-    return rc;
+  memset(&why, 0, sizeof(why));
+  rc = uvperf__target_expand(&evlist->opening->target_context, asked, &spots,
+                             &why);
+  why.target_index = target->index;
+  if (rc == 0) {
+    rc = plan_spots(&plan, &spots, asked);
+    uvperf__target_free(&spots);
+  } else if (uvperf__is_shortage(rc)) {
+    if (error != NULL)
+      *error = why;
+  } else {
+    rc = uvperf__evlist_add_places(evlist, target, 1, error);
+    if (rc == 0) {
+      target->places[0].place.pid = plan.pid;
+      target->places[0].place.cpu = -1;
+    }
+    for (i = 0; i < evlist->attrs->nr && rc == 0; i++)
+      rc = plan_fail(&plan, i, &why);
   }
-  *planned = target;
-  return 0;
+  if (rc == 0) {
+    *planned = target;
+    return 0;
+  }
+  uvperf__evlist_forget(evlist, target->index);
+  uvperf__evlist_close(evlist, target);
+  return rc;
 }
 
 size_t uvperf__evlist_nr_planned(const uvperf__evlist_t *evlist,

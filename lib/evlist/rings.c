@@ -65,8 +65,8 @@ static int rings_fit_stacks(const evlist_attrs_t *attrs,
   }
   if (uvperf__cpu_rings_fit(rings))
     return 0;
-  uvperf__error_set(
-      error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+  uvperf__error_argument(
+      error,
       "sample_stack_user %zu of attr %zu does not fit overwritable rings of "
       "%zu bytes, so no record would be whole; raise options.ring_bytes",
       rings->above_bytes, largest, rings->ring_bytes);
@@ -128,41 +128,30 @@ void uvperf__evlist_end_records(uvperf__evlist_t *evlist) {
 
 /* -- sources --------------------------------------------------------------- */
 
-/* Returns the shape of the attr with which all its events are opened. The
- * decoder recognizes the events of one attr by their shape. Records can outlive
- * the shape if a fallback is undone. */
-static int attr_take_shape(evlist_attr_t *attr, evlist_shape_t **taken) {
-  evlist_shape_t *shape = attr->shape;
-
-  if (shape == NULL) {
-    shape = uvperf__calloc(1, sizeof(*shape));
-    if (shape == NULL)
-      return -ENOMEM;
-    if (uvperf__attr_dup(&shape->attr, attr->attr) != 0) {
-      uvperf__free(shape);
-      return -ENOMEM;
-    }
-    shape->nr_users = 1;
-    attr->shape = shape;
-  }
-  shape->nr_users++;
-  *taken = shape;
-  return 0;
-}
-
+/* The decoder recognizes the events of one attr by their shape. Records can
+ * outlive the shape if a fallback is undone. Returns NULL if out of memory. */
 static evlist_source_t *source_make(const uvperf__evlist_t *evlist,
                                     const evlist_target_t *target,
                                     const evlist_place_t *place, size_t attr) {
-  size_t first = evlist->attrs->at[attr].item.first;
+  evlist_attr_t *own = &evlist->attrs->at[attr];
   evlist_source_t *made = uvperf__calloc(1, sizeof(*made));
+  evlist_shape_t *shape = own->shape;
   uvperf_source_t *source;
 
-  if (made == NULL)
-    return NULL;
-  if (attr_take_shape(&evlist->attrs->at[attr], &made->shape) != 0) {
+  if (made != NULL && shape == NULL)
+    shape = uvperf__calloc(1, sizeof(*shape));
+  if (shape != NULL && shape->attr == NULL &&
+      uvperf__attr_dup(&shape->attr, own->attr) == 0)
+    shape->nr_users = 1;
+  if (made == NULL || shape == NULL || shape->attr == NULL) {
+    if (own->shape == NULL)
+      uvperf__free(shape);
     uvperf__free(made);
     return NULL;
   }
+  own->shape = shape;
+  shape->nr_users++;
+  made->shape = shape;
   made->id = place->events[attr].id;
   source = &made->source;
   source->size = sizeof(*source);
@@ -172,10 +161,10 @@ static evlist_source_t *source_make(const uvperf__evlist_t *evlist,
   source->pid = place->place.pid;
   source->cpu = place->place.cpu;
   source->data = target->data;
-  source->attr_index = (uint32_t)first;
+  source->attr_index = (uint32_t)own->item.first;
   source->target_index = target->index;
   source->serial = place->place.serial;
-  source->item = &evlist->attrs->at[first].item;
+  source->item = &evlist->attrs->at[own->item.first].item;
   return made;
 }
 

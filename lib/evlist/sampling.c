@@ -86,18 +86,17 @@ int uvperf__evlist_check_sampling(const uvperf_set_options_t *options,
   if (!(options->flags & UVPERF_SET_RECORDS))
     return uvperf__evlist_need_records("options.sample", error);
   if (options->names == NULL && options->events == NULL)
-    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "options.sample is for names of events; with "
-                             "options.attrs set the fields of each attr");
+    return uvperf__error_argument(error,
+                                  "options.sample is for names of events; with "
+                                  "options.attrs set the fields of each attr");
   if (sample->size < PERF_ATTR_SIZE_VER0 ||
       sample->size > (size_t)sysconf(_SC_PAGESIZE))
-    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "the size in options.sample is %u; use sizeof",
-                             sample->size);
+    return uvperf__error_argument(
+        error, "the size in options.sample is %u; use sizeof", sample->size);
   if (!is_template(sample))
-    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "options.sample has a field that does not say how "
-                             "to sample; set it in the names");
+    return uvperf__error_argument(error,
+                                  "options.sample has a field that does not "
+                                  "say how to sample; set it in the names");
   return 0;
 }
 
@@ -181,9 +180,8 @@ int uvperf__evlist_sample_names(uvperf__evlist_t *evlist,
   for (i = 0; i < COUNT_OF(fields); i++)
     if (!(have & fields[i].bit) &&
         !is_nothing((const char *)&template + fields[i].offset, fields[i].size))
-      return uvperf__error_set(
-          error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-          "%s has no effect; set %s in sample_type of options.sample",
+      return uvperf__error_argument(
+          error, "%s has no effect; set %s in sample_type of options.sample",
           fields[i].name, fields[i].bit_name);
   return 0;
 }

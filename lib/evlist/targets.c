@@ -133,31 +133,10 @@ static int text_keep(const char **text) {
   return given != NULL && *text == NULL ? -ENOMEM : 0;
 }
 
-/* Copies the next target of the caller's. */
-static int adding_copy_target(uvperf__adding_t *adding,
-                              const uvperf_target_t *target,
-                              uvperf_error_t *error) {
-  uvperf_target_t *own = &adding->targets[adding->nr];
-  int rc = target_copy(own, target, error);
-
-  if (rc != 0)
-    own->cpus = own->cgroup = NULL;
-  else if (adding->is_deferred &&
-           (text_keep(&own->cpus) | text_keep(&own->cgroup)) != 0)
-    rc = uvperf__error_shortage(error, -ENOMEM, "cannot copy the targets");
-  if (rc == 0)
-    rc = uvperf__target_begin(&adding->evlist->opening->target_context, own,
-                              adding->is_deferred, &adding->starts[adding->nr],
-                              error);
-  if (rc != 0 && error != NULL)
-    error->target_index = adding->index + (uint32_t)adding->nr;
-  adding->nr++;
-  return rc;
-}
-
 static int adding_copy_targets(uvperf__adding_t *adding,
                                const uvperf_target_t *targets, size_t nr,
                                uvperf_error_t *error) {
+  uvperf_target_t *own;
   int rc = 0;
 
   if (nr == 0)
@@ -166,8 +145,22 @@ static int adding_copy_targets(uvperf__adding_t *adding,
   adding->starts = uvperf__calloc(nr, sizeof(adding->starts[0]));
   if (adding->targets == NULL || adding->starts == NULL)
     return uvperf__error_shortage(error, -ENOMEM, "cannot copy the targets");
-  for (; adding->nr < nr && rc == 0; targets = target_after(targets))
-    rc = adding_copy_target(adding, targets, error);
+  for (; adding->nr < nr && rc == 0; adding->nr++) {
+    own = &adding->targets[adding->nr];
+    rc = target_copy(own, targets, error);
+    if (rc != 0)
+      own->cpus = own->cgroup = NULL;
+    else if (adding->is_deferred &&
+             (text_keep(&own->cpus) | text_keep(&own->cgroup)) != 0)
+      rc = uvperf__error_shortage(error, -ENOMEM, "cannot copy the targets");
+    if (rc == 0)
+      rc = uvperf__target_begin(&adding->evlist->opening->target_context, own,
+                                adding->is_deferred,
+                                &adding->starts[adding->nr], error);
+    if (rc != 0 && error != NULL)
+      error->target_index = adding->index + (uint32_t)adding->nr;
+    targets = target_after(targets);
+  }
   return rc;
 }
 
@@ -430,8 +423,7 @@ int uvperf__adding_begin(uvperf__adding_t *adding, uvperf__evlist_t *evlist,
   adding->nr_open = nr_asked_open(evlist);
   adding->nr_rings = uvperf__evlist_nr_rings(evlist);
   if (targets == NULL && nr != 0)
-    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "targets must not be NULL");
+    return uvperf__error_argument(error, "targets must not be NULL");
   evlist->opening->target_context = context;
   rc = adding_copy_targets(adding, targets, nr, error);
   if (rc != 0) {

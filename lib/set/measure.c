@@ -63,16 +63,15 @@ int uvperf_meter_new(uvperf_meter_t **meter,
   int rc;
 
   if (meter == NULL || options == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "meter and options must not be NULL");
+    return uvperf__error_argument(error, "meter and options must not be NULL");
   *meter = NULL;
   rc = uvperf__options_copy(&own, sizeof(own),
                             offsetof(uvperf_set_options_t, side_band), options);
   if (rc != 0)
     return uvperf__error_options(error, rc, "uvperf_set_options_t");
   if (own.flags & ~(UVPERF_SET_STRICT | UVPERF_SET_USER_READ))
-    return uvperf__error_set(
-        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+    return uvperf__error_argument(
+        error,
         "options.flags is 0x%x, but a meter only counts; set only "
         "UVPERF_SET_STRICT and UVPERF_SET_USER_READ",
         own.flags);
@@ -105,20 +104,20 @@ static int meter_check(const uvperf_meter_t *meter, uvperf_measure_fn fn,
   int rc;
 
   if (meter == NULL || fn == NULL || of == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "meter, fn and the results must not be NULL");
+    return uvperf__error_argument(error,
+                                  "meter, fn and the results must not be NULL");
   if (nr != meter->nr)
-    return uvperf__error_set(
-        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+    return uvperf__error_argument(
+        error,
         "the meter has %zu events, but nr is %zu; pass one result per event",
         meter->nr, nr);
   rc = uvperf__evlist_check(meter->evlist, error);
   if (rc != 0)
     return rc;
   if (meter->thread.number != 0 && !uvperf__thread_is_mine(&meter->thread))
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "the meter counts the thread that made it, and "
-                             "this is another; make a meter in each thread");
+    return uvperf__error_argument(
+        error, "the meter counts the thread that made it, and this is another; "
+               "make a meter in each thread");
   if (uvperf__evlist_is_enabled(meter->evlist))
     return uvperf__error_set(error, UV_EBUSY, UVPERF_CAUSE_BUSY,
                              "the meter is measuring already; make another "
@@ -180,8 +179,8 @@ int uvperf_measure_events(const char *names, uvperf_measure_fn fn, void *arg,
   int rc;
 
   if (names == NULL || fn == NULL || counts == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "names, fn and counts must not be NULL");
+    return uvperf__error_argument(error,
+                                  "names, fn and counts must not be NULL");
   options.names = names;
   rc = uvperf_meter_new(&meter, &options, error);
   if (rc != 0)
@@ -240,8 +239,7 @@ int uvperf_meter_repeat(uvperf_meter_t *meter, uint64_t times,
   if (rc != 0)
     return rc;
   if (times == 0)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "times must not be 0");
+    return uvperf__error_argument(error, "times must not be 0");
   counts = uvperf__calloc(nr, sizeof(counts[0]));
   if (counts == NULL)
     return out_of_memory(error);

@@ -177,8 +177,7 @@ int uvperf__set_begin_adding(set_t *impl, const uvperf_target_t *target,
   int rc;
 
   if (target == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "target must not be NULL");
+    return uvperf__error_argument(error, "target must not be NULL");
   opening = uvperf__calloc(1, sizeof(*opening));
   if (opening == NULL)
     return no_memory(error);

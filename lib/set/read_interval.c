@@ -73,8 +73,8 @@ int uvperf_set_read_start(uvperf_set_t *set, uint64_t interval_ms,
   int rc = uvperf__handle_check(&impl->base, error);
 
   if (interval_ms == 0 || cb == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "interval_ms must not be 0, nor cb NULL");
+    return uvperf__error_argument(error,
+                                  "interval_ms must not be 0, nor cb NULL");
   if (rc != 0)
     return rc;
   if (impl->read_cb != NULL)

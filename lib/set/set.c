@@ -132,15 +132,15 @@ int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
   int rc;
 
   if (loop == NULL || set == NULL || options == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "loop, set and options must not be NULL");
+    return uvperf__error_argument(error,
+                                  "loop, set and options must not be NULL");
   rc = uvperf__options_copy(&own, sizeof(own),
                             offsetof(uvperf_set_options_t, side_band), options);
   if (rc != 0)
     return uvperf__error_options(error, rc, "uvperf_set_options_t");
   if (own.nr_targets == 0 && !(own.flags & UVPERF_SET_TARGETS_LATER))
-    return uvperf__error_set(
-        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "%s",
+    return uvperf__error_argument(
+        error, "%s",
         own.targets != NULL
             ? "options.targets is set, but options.nr_targets is 0; set it to "
               "the number of targets"
@@ -174,18 +174,16 @@ int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
 static int set_check_start(const set_t *impl, uvperf_record_cb cb,
                            uvperf_error_t *error) {
   if (uvperf__evlist_rings(impl->evlist) == NULL)
-    return uvperf__error_set(
-        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+    return uvperf__error_argument(
+        error,
         "the set has no records; set UVPERF_SET_RECORDS in options.flags");
   if (!uvperf__evlist_write_records(impl->evlist))
-    return uvperf__error_set(
-        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-        "all events of the set only count, so the callback would never be "
-        "called; set the period of one (uvperf_attr_set_period), or "
-        "options.side_band");
+    return uvperf__error_argument(
+        error, "all events of the set only count, so the callback would never "
+               "be called; set the period of one (uvperf_attr_set_period), or "
+               "options.side_band");
   if (cb == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "cb must not be NULL");
+    return uvperf__error_argument(error, "cb must not be NULL");
   if (impl->eof_reported && uvperf__evlist_have_ended(impl->evlist))
     return uvperf__error_set(
         error, UV_EOF, UVPERF_CAUSE_NO_TASK,
@@ -274,10 +272,10 @@ static uvperf__evlist_t *evlist_of(const void *owner) {
 static int check_all(size_t attr, uvperf_error_t *error) {
   if (attr == UVPERF_ALL)
     return 0;
-  return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "a set does this for all its attrs at once, not for "
-                           "attr %zu; pass UVPERF_ALL",
-                           attr);
+  return uvperf__error_argument(error,
+                                "a set does this for all its attrs at once, "
+                                "not for attr %zu; pass UVPERF_ALL",
+                                attr);
 }
 
 static int set_enable(void *owner, size_t attr, uvperf_error_t *error) {
@@ -341,8 +339,7 @@ int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading,
   int rc = uvperf__handle_check(&impl->base, error);
 
   if (reading == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "reading must not be NULL");
+    return uvperf__error_argument(error, "reading must not be NULL");
   if (rc != 0)
     return rc;
   rc = uvperf__evlist_read(impl->evlist, reading);
@@ -360,11 +357,21 @@ static int set_remove_target(set_t *impl, uint32_t index,
 }
 
 /* If the new rings cannot be watched, the target is not added. */
-static int add_now(set_t *impl, const uvperf_target_t *target, uint32_t *index,
+int uvperf_set_add(uvperf_set_t *set, const uvperf_target_t *target,
+                   uvperf_set_target_cb cb, uint32_t *index,
                    uvperf_error_t *error) {
+  set_t *impl = uvperf__handle_impl(&set->handle);
   uint32_t added;
-  int rc = uvperf__evlist_add_target(impl->evlist, target, &added, error);
+  int rc = uvperf__handle_check(&impl->base, error);
 
+  if (rc != 0)
+    return rc;
+  /* If the set is not started, nothing else frees the sources. */
+  uvperf__set_free_sources(impl);
+  uvperf__set_note_cpus(impl, target, target != NULL);
+  if (cb != NULL)
+    return uvperf__set_begin_adding(impl, target, cb, index, error);
+  rc = uvperf__evlist_add_target(impl->evlist, target, &added, error);
   if (rc != 0)
     return rc;
   rc = uvperf__set_watch_rings(impl);
@@ -376,21 +383,6 @@ static int add_now(set_t *impl, const uvperf_target_t *target, uint32_t *index,
     *index = added;
   uvperf__set_check_ends(impl);
   return 0;
-}
-
-int uvperf_set_add(uvperf_set_t *set, const uvperf_target_t *target,
-                   uvperf_set_target_cb cb, uint32_t *index,
-                   uvperf_error_t *error) {
-  set_t *impl = uvperf__handle_impl(&set->handle);
-  int rc = uvperf__handle_check(&impl->base, error);
-
-  if (rc != 0)
-    return rc;
-  /* If the set is not started, nothing else frees the sources. */
-  uvperf__set_free_sources(impl);
-  uvperf__set_note_cpus(impl, target, target != NULL);
-  return cb == NULL ? add_now(impl, target, index, error)
-                    : uvperf__set_begin_adding(impl, target, cb, index, error);
 }
 
 /* If the target is still being added, `last` becomes a reading without

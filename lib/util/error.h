@@ -4,6 +4,8 @@
 #ifndef UVPERF_LIB_UTIL_ERROR_H
 #define UVPERF_LIB_UTIL_ERROR_H
 
+#include <errno.h>
+
 #include "uvperf/error.h"
 
 /* Reports a plain failure whose cause is known. The text is cut, never
@@ -11,6 +13,10 @@
 int uvperf__error_set(uvperf_error_t *error, int code, int cause,
                       const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* Reports an argument or option that is wrong on any machine: -EINVAL. */
+#define uvperf__error_argument(error, ...)                                     \
+  uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, __VA_ARGS__)
 
 /* Adds to the reason, if there is room for all of the text. */
 void uvperf__error_add(uvperf_error_t *error, const char *text);
