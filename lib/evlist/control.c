@@ -351,8 +351,8 @@ static int setting_set(setting_t *setting,
   return rc;
 }
 
-int uvperf__evlist_set_filter(uvperf__evlist_t *evlist, size_t attr,
-                              const char *filter, uvperf_error_t *error) {
+int uvperf__evlist_apply_filter(uvperf__evlist_t *evlist, size_t attr,
+                                const char *filter, uvperf_error_t *error) {
   setting_t setting = {
       .evlist = evlist,
       .attr = attr,
@@ -361,8 +361,8 @@ int uvperf__evlist_set_filter(uvperf__evlist_t *evlist, size_t attr,
   return setting_set(&setting, setting_set_filter, error);
 }
 
-int uvperf__evlist_set_period(uvperf__evlist_t *evlist, size_t attr,
-                              uint64_t period, uvperf_error_t *error) {
+int uvperf__evlist_change_period(uvperf__evlist_t *evlist, size_t attr,
+                                 uint64_t period, uvperf_error_t *error) {
   setting_t setting = {
       .evlist = evlist,
       .attr = attr,
@@ -371,8 +371,9 @@ int uvperf__evlist_set_period(uvperf__evlist_t *evlist, size_t attr,
   return setting_set(&setting, setting_set_period, error);
 }
 
-int uvperf__evlist_set_bpf(uvperf__evlist_t *evlist, size_t attr, int prog_fd,
-                           uint64_t cookie, uvperf_error_t *error) {
+int uvperf__evlist_attach_bpf(uvperf__evlist_t *evlist, size_t attr,
+                              int prog_fd, uint64_t cookie,
+                              uvperf_error_t *error) {
   setting_t setting = {.evlist = evlist,
                        .attr = attr,
                        .control = {.request = PERF_EVENT_IOC_SET_BPF,

@@ -237,13 +237,14 @@ int uvperf__evlist_make_reading(const uvperf__evlist_t *evlist,
  * failure. A later target gets a value if at least one event has accepted it,
  * or if no event was open. The functions return -EINVAL if there is no such
  * attr. */
-int uvperf__evlist_set_filter(uvperf__evlist_t *evlist, size_t attr,
-                              const char *filter, uvperf_error_t *error);
-int uvperf__evlist_set_period(uvperf__evlist_t *evlist, size_t attr,
-                              uint64_t period, uvperf_error_t *error);
+int uvperf__evlist_apply_filter(uvperf__evlist_t *evlist, size_t attr,
+                                const char *filter, uvperf_error_t *error);
+int uvperf__evlist_change_period(uvperf__evlist_t *evlist, size_t attr,
+                                 uint64_t period, uvperf_error_t *error);
 /* Keeps a duplicate of prog_fd. */
-int uvperf__evlist_set_bpf(uvperf__evlist_t *evlist, size_t attr, int prog_fd,
-                           uint64_t cookie, uvperf_error_t *error);
+int uvperf__evlist_attach_bpf(uvperf__evlist_t *evlist, size_t attr,
+                              int prog_fd, uint64_t cookie,
+                              uvperf_error_t *error);
 
 /* Does what uvperf_query_bpf says, through one open event of the attr. */
 int uvperf__evlist_query_bpf(const uvperf__evlist_t *evlist, size_t attr,

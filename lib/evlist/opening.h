@@ -15,7 +15,7 @@ struct evlist_opening_s {
   void *scratch;         /* for an attr and its leader's, as they are opened */
   int is_brief;          /* see uvperf__evlist_make */
   int has_asked;         /* uvperf__evlist_ask_formats was called */
-  int has_chosen;        /* labels do not change any more: see choose_next */
+  int has_chosen;        /* labels stay now: see adding_choose_next */
   int has_no_links;      /* for programs: see uvperf__ioctl_bpf */
   /* For the call that adds targets: the context, and the calling thread. */
   uvperf__target_context_t target_context;

@@ -298,17 +298,18 @@ static int set_reset(void *owner, size_t attr, uvperf_error_t *error) {
 
 static int set_apply_filter(void *owner, size_t attr, const char *filter,
                             uvperf_error_t *error) {
-  return uvperf__evlist_set_filter(evlist_of(owner), attr, filter, error);
+  return uvperf__evlist_apply_filter(evlist_of(owner), attr, filter, error);
 }
 
 static int set_change_period(void *owner, size_t attr, uint64_t period,
                              uvperf_error_t *error) {
-  return uvperf__evlist_set_period(evlist_of(owner), attr, period, error);
+  return uvperf__evlist_change_period(evlist_of(owner), attr, period, error);
 }
 
 static int set_attach_bpf(void *owner, size_t attr, int prog_fd,
                           uint64_t cookie, uvperf_error_t *error) {
-  return uvperf__evlist_set_bpf(evlist_of(owner), attr, prog_fd, cookie, error);
+  return uvperf__evlist_attach_bpf(evlist_of(owner), attr, prog_fd, cookie,
+                                   error);
 }
 
 static int set_query_bpf(void *owner, size_t attr, uint32_t *ids, size_t *nr,

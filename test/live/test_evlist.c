@@ -25,7 +25,7 @@ static void count_own_thread_alone(uvperf__evlist_t *evlist) {
   char filter[48];
 
   snprintf(filter, sizeof(filter), "common_pid == %u", live_tid());
-  assert_int_equal(uvperf__evlist_set_filter(evlist, 0, filter, NULL), 0);
+  assert_int_equal(uvperf__evlist_apply_filter(evlist, 0, filter, NULL), 0);
 }
 
 static void enable(uvperf__evlist_t *evlist) {
@@ -346,9 +346,10 @@ static void filter_holds_for_later_threads_too(void **state) {
   evlist_add(&make, UVPERF_TARGET_SELF);
   evlist = evlist_open(&make);
   assert_int_equal(
-      uvperf__evlist_set_filter(evlist, 0, "no such field", &error), -EINVAL);
-  assert_int_equal(uvperf__evlist_set_filter(evlist, 0, "pid == 1", &error), 0);
-  assert_int_equal(uvperf__evlist_set_filter(evlist, 0, "pid == 1", &error),
+      uvperf__evlist_apply_filter(evlist, 0, "no such field", &error), -EINVAL);
+  assert_int_equal(uvperf__evlist_apply_filter(evlist, 0, "pid == 1", &error),
+                   0);
+  assert_int_equal(uvperf__evlist_apply_filter(evlist, 0, "pid == 1", &error),
                    -EEXIST);
   enable(evlist);
   target.type = UVPERF_TARGET_THREAD;
@@ -400,7 +401,7 @@ static void program_of_a_tracepoint_holds_on_all_cpus(void **state) {
   }
   evlist = evlist_open(&make);
   error.reason[0] = '\0';
-  if (uvperf__evlist_set_bpf(evlist, 0, fd, 0, &error) != 0)
+  if (uvperf__evlist_attach_bpf(evlist, 0, fd, 0, &error) != 0)
     fail_msg("%s", error.reason);
   close(fd);
   count_own_thread_alone(evlist);

@@ -66,7 +66,7 @@ static int add_cpu(uvperf__evlist_t *evlist, const char *cpu) {
 
 static int set_program(uvperf__evlist_t *evlist, uvperf_error_t *error) {
   int fd = some_fd();
-  int rc = uvperf__evlist_set_bpf(evlist, 0, fd, 0, error);
+  int rc = uvperf__evlist_attach_bpf(evlist, 0, fd, 0, error);
 
   close(fd);
   return rc;
@@ -132,8 +132,8 @@ static void cookie_is_that_of_each_link_also_of_later_places(void **state) {
 
   (void)state;
   evlist = open_on_cpus(events, PERF_TYPE_SOFTWARE, "0-1", 3);
-  assert_int_equal(uvperf__evlist_set_bpf(evlist, 0, fd, UINT64_MAX - 3, NULL),
-                   0);
+  assert_int_equal(
+      uvperf__evlist_attach_bpf(evlist, 0, fd, UINT64_MAX - 3, NULL), 0);
   assert_int_equal(add_cpu(evlist, "2"), 0);
   for (i = 0; i < 3; i++)
     assert_int_equal(events[i]->cookie, UINT64_MAX - 3);
@@ -164,12 +164,12 @@ static void cookie_without_a_link_is_refused(void **state) {
     evlist_make_setup(NULL);
     evlist = open_on_cpus(events, PERF_TYPE_SOFTWARE, "0", 1);
     fake_fail(FAKE_BPF_LINK, 1, cases[i].link);
-    assert_int_equal(uvperf__evlist_set_bpf(evlist, 0, fd, 1, &error),
+    assert_int_equal(uvperf__evlist_attach_bpf(evlist, 0, fd, 1, &error),
                      cases[i].code);
     assert_int_equal(error.cause, cases[i].cause);
     assert_null(strstr(fake_log(), "SET_BPF"));
     /* And one without a cookie can be attached. */
-    assert_int_equal(uvperf__evlist_set_bpf(evlist, 0, fd, 0, NULL), 0);
+    assert_int_equal(uvperf__evlist_attach_bpf(evlist, 0, fd, 0, NULL), 0);
     finish(evlist);
   }
   close(fd);

@@ -69,7 +69,7 @@ static void filter_is_set_at_all_places_and_later_ones(void **state) {
   evlist = open_on_cpus(events, 2, "0-1", 8);
   note_ioctls(events, 8);
   fake_log_clear();
-  assert_int_equal(uvperf__evlist_set_filter(evlist, 1, filter, NULL), 0);
+  assert_int_equal(uvperf__evlist_apply_filter(evlist, 1, filter, NULL), 0);
   assert_string_equal(fake_log(), "ioctl SET_FILTER, ioctl SET_FILTER");
   memset(filter, 'x', sizeof(filter) - 1); /* it is a copy that is kept */
   last_filter[0] = '\0';
@@ -104,7 +104,7 @@ static void later_event_that_takes_no_filter_is_a_failure(void **state) {
   evlist_add_cpus(&make, "0");
   evlist = evlist_open(&make);
   note_ioctls(events, 5);
-  assert_int_equal(uvperf__evlist_set_filter(evlist, 0, "pid == 7", NULL), 0);
+  assert_int_equal(uvperf__evlist_apply_filter(evlist, 0, "pid == 7", NULL), 0);
   refuse_setting = -EINVAL;
   assert_int_equal(add_cpu(evlist, "1", NULL, NULL), 0);
   assert_int_equal(evlist_nr_failures(evlist), 1);
@@ -128,7 +128,7 @@ static void filter_that_nothing_takes_is_forgotten(void **state) {
   evlist = open_on_cpus(events, 1, "0-1", 3);
   note_ioctls(events, 3);
   refuse_setting = -EINVAL;
-  assert_int_equal(uvperf__evlist_set_filter(evlist, 0, "pid == 7", &error),
+  assert_int_equal(uvperf__evlist_apply_filter(evlist, 0, "pid == 7", &error),
                    -EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_NOT_SUPPORTED);
   refuse_setting = 0;
@@ -149,7 +149,7 @@ static void filter_that_some_take_is_kept(void **state) {
   fake_fail(FAKE_IOCTL_PTR, 2, -EEXIST);
   fake_fail(FAKE_IOCTL_PTR, 3, -EINVAL);
   fake_log_clear();
-  assert_int_equal(uvperf__evlist_set_filter(evlist, 0, "pid == 7", &error),
+  assert_int_equal(uvperf__evlist_apply_filter(evlist, 0, "pid == 7", &error),
                    -EEXIST);
   assert_int_equal(error.code, -EEXIST);
   assert_string_equal(fake_log(), "ioctl SET_FILTER, ioctl SET_FILTER failed, "
@@ -169,8 +169,8 @@ static void filter_before_any_target_is_for_the_first(void **state) {
   evlist_make(&make, 1);
   evlist = evlist_open(&make);
   note_ioctls(events, 1);
-  assert_int_equal(uvperf__evlist_set_filter(evlist, 0, "a", NULL), 0);
-  assert_int_equal(uvperf__evlist_set_filter(evlist, 0, "pid == 8", NULL), 0);
+  assert_int_equal(uvperf__evlist_apply_filter(evlist, 0, "a", NULL), 0);
+  assert_int_equal(uvperf__evlist_apply_filter(evlist, 0, "pid == 8", NULL), 0);
   assert_int_equal(add_cpu(evlist, "2", NULL, NULL), 0);
   assert_string_equal(last_filter, "pid == 8");
   finish(evlist);
@@ -184,15 +184,17 @@ static void settings_with_bad_arguments_are_refused(void **state) {
   (void)state;
   evlist = open_on_cpus(events, 1, "0", 1);
   fake_log_clear();
-  assert_int_equal(uvperf__evlist_set_filter(evlist, 1, "x", &error), -EINVAL);
+  assert_int_equal(uvperf__evlist_apply_filter(evlist, 1, "x", &error),
+                   -EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
-  assert_int_equal(uvperf__evlist_set_period(evlist, 1, 5, &error), -EINVAL);
-  assert_int_equal(uvperf__evlist_set_bpf(evlist, 1, 0, 0, &error), -EINVAL);
-  assert_int_equal(uvperf__evlist_set_bpf(evlist, 0, -1, 0, &error), -EBADF);
+  assert_int_equal(uvperf__evlist_change_period(evlist, 1, 5, &error), -EINVAL);
+  assert_int_equal(uvperf__evlist_attach_bpf(evlist, 1, 0, 0, &error), -EINVAL);
+  assert_int_equal(uvperf__evlist_attach_bpf(evlist, 0, -1, 0, &error), -EBADF);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
   assert_string_equal(fake_log(), "");
   fake_fail(FAKE_CALLOC, 1, 0);
-  assert_int_equal(uvperf__evlist_set_filter(evlist, 0, "x", &error), -ENOMEM);
+  assert_int_equal(uvperf__evlist_apply_filter(evlist, 0, "x", &error),
+                   -ENOMEM);
   assert_string_equal(fake_log(), "");
   finish(evlist);
 }
@@ -210,7 +212,7 @@ static void period_is_set_at_all_places_and_later_ones(void **state) {
   evlist_add_cpus(&make, "0-1");
   evlist = evlist_open(&make);
   note_ioctls(events, 3);
-  assert_int_equal(uvperf__evlist_set_period(evlist, 0, 700, NULL), 0);
+  assert_int_equal(uvperf__evlist_change_period(evlist, 0, 700, NULL), 0);
   assert_int_equal(last_number, 700);
   assert_int_equal(uvperf__evlist_item(evlist, 0)->attr->sample_period, 700);
   assert_int_equal(add_cpu(evlist, "2", NULL, NULL), 0);
@@ -230,7 +232,7 @@ static void frequency_of_a_clock_is_set_in_nanoseconds(void **state) {
   evlist_add_cpus(&make, "0");
   evlist = evlist_open(&make);
   note_ioctls(events, 1);
-  assert_int_equal(uvperf__evlist_set_period(evlist, 0, 100, NULL), 0);
+  assert_int_equal(uvperf__evlist_change_period(evlist, 0, 100, NULL), 0);
   assert_int_equal(last_number, 10000000);
   finish(evlist);
 }
@@ -245,12 +247,13 @@ static void period_of_what_only_counts_is_refused(void **state) {
   evlist_make(&make, 2);
   make.attrs[1].sample_period = 100;
   evlist = evlist_open(&make);
-  assert_int_equal(uvperf__evlist_set_period(evlist, 0, 700, &error), -EINVAL);
+  assert_int_equal(uvperf__evlist_change_period(evlist, 0, 700, &error),
+                   -EINVAL);
   assert_non_null(strstr(error.reason, "attr.sample_period"));
-  assert_int_equal(uvperf__evlist_set_period(evlist, 1, 0, &error), -EINVAL);
+  assert_int_equal(uvperf__evlist_change_period(evlist, 1, 0, &error), -EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
   assert_int_equal(error.attr_index, 1);
-  assert_int_equal(uvperf__evlist_set_period(evlist, 1, 700, &error), 0);
+  assert_int_equal(uvperf__evlist_change_period(evlist, 1, 700, &error), 0);
   assert_int_equal(add_cpu(evlist, "2", NULL, NULL), 0);
   assert_int_equal(events[0]->attr.sample_period, 0);
   assert_int_equal(events[1]->attr.sample_period, 700);
@@ -267,7 +270,7 @@ static void period_outlives_a_target_that_could_not_be_added(void **state) {
   evlist_make(&make, 1);
   make.attrs[0].sample_period = 100;
   evlist = evlist_open(&make);
-  assert_int_equal(uvperf__evlist_set_period(evlist, 0, 700, NULL), 0);
+  assert_int_equal(uvperf__evlist_change_period(evlist, 0, 700, NULL), 0);
   fake_fail(FAKE_OPEN, 1, -ENODEV);
   assert_int_equal(add_cpu(evlist, "1", NULL, NULL), -ENODEV);
   assert_int_equal(add_cpu(evlist, "2", NULL, NULL), 0);
@@ -287,7 +290,7 @@ static void period_that_nothing_takes_is_forgotten(void **state) {
   evlist = evlist_open(&make);
   note_ioctls(events, 2);
   refuse_setting = -EINVAL;
-  assert_int_equal(uvperf__evlist_set_period(evlist, 0, 700, NULL), -EINVAL);
+  assert_int_equal(uvperf__evlist_change_period(evlist, 0, 700, NULL), -EINVAL);
   assert_int_equal(add_cpu(evlist, "1", NULL, NULL), 0);
   assert_int_equal(events[1]->attr.sample_period, 100);
   finish(evlist);

@@ -275,9 +275,9 @@ static void forked_child_may_only_free(void **state) {
   assert_int_equal(uvperf__evlist_disable(evlist, NULL), -EPERM);
   assert_int_equal(uvperf__evlist_reset(evlist), -EPERM);
   assert_int_equal(uvperf__evlist_read(evlist, reading), -EPERM);
-  assert_int_equal(uvperf__evlist_set_filter(evlist, 0, "x", NULL), -EPERM);
-  assert_int_equal(uvperf__evlist_set_period(evlist, 0, 9, NULL), -EPERM);
-  assert_int_equal(uvperf__evlist_set_bpf(evlist, 0, 0, 0, NULL), -EPERM);
+  assert_int_equal(uvperf__evlist_apply_filter(evlist, 0, "x", NULL), -EPERM);
+  assert_int_equal(uvperf__evlist_change_period(evlist, 0, 9, NULL), -EPERM);
+  assert_int_equal(uvperf__evlist_attach_bpf(evlist, 0, 0, 0, NULL), -EPERM);
   assert_int_equal(add_cpus(evlist, "1", NULL, NULL), -EPERM);
   assert_int_equal(uvperf__evlist_remove_target(evlist, 0, NULL, NULL), -EPERM);
   assert_string_equal(fake_log(), "");
@@ -306,7 +306,7 @@ static int live_through(uvperf__evlist_t **evlist, uvperf_error_t *error) {
   rc = evlist_try("", &make, evlist, error);
   if (rc != 0)
     return rc;
-  rc = uvperf__evlist_set_filter(*evlist, 0, "pid == 7", error);
+  rc = uvperf__evlist_apply_filter(*evlist, 0, "pid == 7", error);
   target.type = UVPERF_TARGET_CPUS;
   target.cpus = "2-9";
   if (rc == 0)

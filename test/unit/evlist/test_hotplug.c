@@ -186,7 +186,7 @@ static void group_is_closed_with_its_leader_last(void **state) {
 
   (void)state;
   evlist = open_group();
-  assert_int_equal(uvperf__evlist_set_bpf(evlist, 0, 0, 0, NULL), 0);
+  assert_int_equal(uvperf__evlist_attach_bpf(evlist, 0, 0, 0, NULL), 0);
   uvperf__evlist_cpu_gone(evlist, 1);
   fake_log_clear();
   evlist_follow_come(evlist, 1);
@@ -244,9 +244,9 @@ static void filter_period_and_program_are_set_again(void **state) {
   make.attrs[0].sample_period = 10;
   evlist_add_cpus(&make, "0-1");
   evlist = evlist_follow_open(&make);
-  assert_int_equal(uvperf__evlist_set_filter(evlist, 0, "a == 1", NULL), 0);
-  assert_int_equal(uvperf__evlist_set_period(evlist, 0, 20, NULL), 0);
-  assert_int_equal(uvperf__evlist_set_bpf(evlist, 0, 0, 0, NULL), 0);
+  assert_int_equal(uvperf__evlist_apply_filter(evlist, 0, "a == 1", NULL), 0);
+  assert_int_equal(uvperf__evlist_change_period(evlist, 0, 20, NULL), 0);
+  assert_int_equal(uvperf__evlist_attach_bpf(evlist, 0, 0, 0, NULL), 0);
   fake_log_clear();
   evlist_follow_come_back(evlist, 1);
   assert_string_equal(fake_log(), "read, read, ioctl DISABLE, close link, "

@@ -481,11 +481,12 @@ static void setting_of_a_name_applies_to_all_its_parts(void **state) {
            UVPERF_TARGET_CPUS, "1-3");
   fake_fail(FAKE_IOCTL_PTR, 2, -EIO);
   assert_int_equal(
-      uvperf__evlist_set_period(machine->evlist, 0, 4, &machine->error), -EIO);
+      uvperf__evlist_change_period(machine->evlist, 0, 4, &machine->error),
+      -EIO);
   assert_int_equal(machine->error.attr_index, 2);
   fake_log_clear();
   assert_int_equal(
-      uvperf__evlist_set_period(machine->evlist, 0, 5, &machine->error), 0);
+      uvperf__evlist_change_period(machine->evlist, 0, 5, &machine->error), 0);
   assert_string_equal(fake_log(), "ioctl PERIOD, ioctl PERIOD, ioctl PERIOD, "
                                   "ioctl PERIOD");
   assert_int_equal(uvperf__evlist_item(machine->evlist, 2)->attr->sample_period,
@@ -494,7 +495,7 @@ static void setting_of_a_name_applies_to_all_its_parts(void **state) {
                    9);
   fake_log_clear();
   assert_int_equal(
-      uvperf__evlist_set_period(machine->evlist, 2, 6, &machine->error), 0);
+      uvperf__evlist_change_period(machine->evlist, 2, 6, &machine->error), 0);
   assert_string_equal(fake_log(), "ioctl PERIOD, ioctl PERIOD");
 }
 
