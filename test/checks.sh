@@ -418,8 +418,8 @@ tool_files() (
     exit 1
   fi
   ! grep -rnE --include='*.c' "$pattern" . | grep -v -e '^./common/out_file.c:' \
-    -e '^./common/symbols/download.c:.*mkdir(cache, 0700)' \
-    -e '^./common/symbols/filter.c:.*IF_ANY_BIT'
+    -e '^./profile/symbols/download.c:.*mkdir(cache, 0700)' \
+    -e '^./profile/symbols/filter.c:.*IF_ANY_BIT'
 )
 
 # All memory comes from util/alloc.c, and no function is called that allocates
@@ -534,7 +534,7 @@ links() (
 sampled() {
   rc=0
   cat "$root"/samples/*.c "$root"/samples/*.cpp "$root"/samples/*/*.c \
-    "$root"/samples/tools/*/*.c "$root"/samples/tools/common/*/*.c |
+    "$root"/samples/tools/*/*.c "$root"/samples/tools/*/*/*.c |
     grep -o 'uvperf_[a-z0-9_]*' | sort -u >"$results.called"
   sed -n 's/^\(uvperf_[a-z0-9_]*\): ..*/\1/p' "$root/test/unsampled.txt" |
     sort >"$results.unsampled"

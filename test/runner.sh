@@ -16,7 +16,7 @@
 all_tests() {
   (cd "$root/test" && ls checks.sh docs.sh install.sh samples.sh &&
     ls unit/*/test_*.c live/test_*.c samples/test_*.c tools/*/test_*.c \
-      peers/test_*.c) | awk '{
+      tools/profile/*/test_*.c peers/test_*.c) | awk '{
       name = $0; sub("/test_", "/", name); sub(/\.[a-z]*$/, "", name)
       gsub("/", "_", name); print $0, name }'
 }

@@ -8,8 +8,8 @@
 
 #include "uvperf.h"
 
-#include "common/stacks/rank.h"
 #include "profile/objects.h"
+#include "profile/stacks/rank.h"
 #include "profile/tasks.h"
 
 /* A place in code: an address in the kernel, an offset in a file, or an address

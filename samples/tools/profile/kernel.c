@@ -11,8 +11,8 @@
 #include "common/elf_note.h"
 #include "common/memory.h"
 #include "common/small_file.h"
-#include "common/symbols/kallsyms.h"
 #include "common/text.h"
+#include "profile/symbols/kallsyms.h"
 
 #define KERNEL PROFILE_ACCOUNT_KERNEL
 

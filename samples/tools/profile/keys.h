@@ -3,7 +3,7 @@
 #ifndef PROFILE_KEYS_H
 #define PROFILE_KEYS_H
 
-#include "common/stacks/rank.h"
+#include "profile/stacks/rank.h"
 
 /* The settings that keys change. */
 typedef struct profile_keys_s {

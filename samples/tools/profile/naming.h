@@ -3,8 +3,8 @@
 #ifndef PROFILE_NAMING_H
 #define PROFILE_NAMING_H
 
-#include "common/stacks/stacks.h"
 #include "profile/account.h"
+#include "profile/stacks/stacks.h"
 
 /* Starts looking up the names of all current frames. */
 void profile_naming_ask(const profile_account_t *account);

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "common/say.h"
-#include "common/symbols/filter.h"
 #include "profile/naming.h"
+#include "profile/symbols/filter.h"
 
 /* Context switches can be measured in the kernel only. So no smaller
  * measurement can be suggested. */

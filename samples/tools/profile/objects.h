@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/stacks/names.h"
-#include "common/stacks/tally.h"
-#include "common/symbols/symbols.h"
+#include "profile/stacks/names.h"
+#include "profile/stacks/tally.h"
+#include "profile/symbols/symbols.h"
 
 /* These objects always exist. */
 #define PROFILE_OBJECT_KERNEL  0u

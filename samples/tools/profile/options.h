@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "common/options.h"
-#include "common/stacks/text.h"
+#include "profile/stacks/text.h"
 
 /* The files that a profile can be written to, besides the table. */
 enum {

@@ -14,12 +14,12 @@
 
 #include "common/buffer.h"
 #include "common/out_file.h"
-#include "common/page/page.h"
-#include "common/pprof/pprof.h"
 #include "common/say.h"
-#include "common/stacks/text.h"
 #include "common/stdio.h"
+#include "profile/page/page.h"
+#include "profile/pprof/pprof.h"
 #include "profile/profile.h"
+#include "profile/stacks/text.h"
 
 /* Returns 1 for an option that names an output file. The title leaves such
  * options out. Moves *i to the file name if the file name is the next word. */

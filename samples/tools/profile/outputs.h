@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "common/stacks/stacks.h"
 #include "profile/options.h"
+#include "profile/stacks/stacks.h"
 
 struct profile_totals_s;
 

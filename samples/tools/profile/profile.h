@@ -7,11 +7,11 @@
 
 #include "common/lost.h"
 #include "common/session.h"
-#include "common/stacks/stacks.h"
-#include "common/symbols/symbols.h"
 #include "profile/account.h"
 #include "profile/options.h"
 #include "profile/outputs.h"
+#include "profile/stacks/stacks.h"
+#include "profile/symbols/symbols.h"
 #include "profile/unwinding.h"
 
 typedef struct profile_totals_s {

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "common/stacks/text.h"
+#include "profile/stacks/text.h"
 
 #define STATUS_BYTES 256
 

@@ -5,8 +5,8 @@
 #ifndef PROFILE_UNWINDING_H
 #define PROFILE_UNWINDING_H
 
-#include "common/symbols/unwind_queue.h"
 #include "profile/account.h"
+#include "profile/symbols/unwind_queue.h"
 
 typedef struct profile_unwinding_s {
   profile_account_t *account;

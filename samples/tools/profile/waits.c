@@ -13,8 +13,8 @@
 
 #include "common/memory.h"
 #include "common/proc.h"
-#include "common/symbols/kallsyms.h"
 #include "common/tasks.h"
+#include "profile/symbols/kallsyms.h"
 #include "profile/unwinding.h"
 
 static void on_stack(void *arg, uint64_t number, const profile_stack_t *stack);

@@ -9,11 +9,11 @@
 #include <time.h>
 
 #include "common/proc.h"
-#include "common/symbols/symbols.h"
-#include "common/symbols/unwind.h"
 #include "profile/account.h"
 #include "profile/fade.h"
 #include "profile/naming.h"
+#include "profile/symbols/symbols.h"
+#include "profile/symbols/unwind.h"
 #include "profile/unwinding.h"
 #include "record_builder.h"
 

@@ -2,10 +2,10 @@
 /* Modules are loaded and unloaded while a made-up kernel is profiled. */
 #include "support.h"
 
-#include "common/symbols/symbols.h"
 #include "profile/account.h"
 #include "profile/modules.h"
 #include "profile/naming.h"
+#include "profile/symbols/symbols.h"
 #include "temp_tree.h"
 
 #define KERNEL "ffffffff81000000 T _stext\nffffffff82000000 T _etext\n"

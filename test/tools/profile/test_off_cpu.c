@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "common/proc.h"
-#include "common/symbols/unwind.h"
+#include "profile/symbols/unwind.h"
 
 #define DIRECTORY "/var/tmp"
 

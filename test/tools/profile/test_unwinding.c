@@ -6,7 +6,7 @@
 #include <elf.h>
 #include <unistd.h>
 
-#include "common/symbols/unwind.h"
+#include "profile/symbols/unwind.h"
 
 /* Counts the samples in folded stacks, and the samples of stacks with a
  * text. */

@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "common/symbols/unwind.h"
+#include "profile/symbols/unwind.h"
 #include "profile/unwinding.h"
 #include "profile/waits.h"
 

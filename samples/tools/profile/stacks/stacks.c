@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* Each table is an array and a tally. The tally finds the index of an existing
+ * item by the ids of its names. */
+#include "profile/stacks/stacks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "profile/stacks/names.h"
+#include "profile/stacks/tally.h"
+
+/* Indices by the ids of names that identify an item. */
+typedef struct index_s {
+  stacks_tally_t keys; /* the weight of an entry is its index */
+  size_t capacity;     /* of the array */
+} index_t;
+
+typedef struct stacks_tables_s {
+  stacks_names_t names;
+  index_t of_objects, of_functions, of_tasks;
+  stacks_object_t *objects;
+  stacks_function_t *functions;
+  stacks_task_t *tasks;
+  stacks_tally_t stacks;
+} stacks_tables_t;
+
+/* -- tables ---------------------------------------------------------------- */
+
+static void index_init(index_t *index) {
+  memset(index, 0, sizeof(*index));
+  stacks_tally_init(&index->keys, sizeof(uint64_t));
+}
+
+/* Returns the index of a key. *items has room for it; if *is_new, the caller
+ * fills it in. */
+static uint32_t index_get(index_t *index, void **items, size_t item_size,
+                          const uint64_t *key, size_t nr, int *is_new) {
+  size_t before = index->keys.nr;
+  stacks_entry_t *entry = stacks_tally_get(&index->keys, 0, key, nr);
+
+  *is_new = 0;
+  if (entry == NULL)
+    return STACKS_OTHER;
+  if (index->keys.nr == before)
+    return (uint32_t)entry->weight;
+  *is_new = 1;
+  entry->weight = before;
+  if (before == index->capacity)
+    *items = common_grow(*items, &index->capacity, item_size);
+  return (uint32_t)before;
+}
+
+static uint64_t id_of(stacks_tables_t *tables, const char *name) {
+  return stacks_names_add(&tables->names, name == NULL ? "" : name);
+}
+
+static const char *name_of(const stacks_tables_t *tables, uint64_t id) {
+  return stacks_names_get(&tables->names, (uint32_t)id);
+}
+
+uint32_t stacks_object(stacks_t *stacks, const stacks_object_t *object) {
+  stacks_tables_t *tables = stacks->tables;
+  uint64_t key[5] = {id_of(tables, object->name), id_of(tables, object->path)};
+  void *items = tables->objects;
+  stacks_object_t *added;
+  uint32_t i;
+  int is_new;
+
+  memcpy(key + 2, object->build_id, sizeof(object->build_id));
+  i = index_get(&tables->of_objects, &items, sizeof(*added), key, 5, &is_new);
+  tables->objects = items;
+  if (!is_new)
+    return i;
+  added = &tables->objects[i];
+  *added = *object;
+  added->name = name_of(tables, key[0]);
+  added->path = name_of(tables, key[1]);
+  return i;
+}
+
+uint32_t stacks_function(stacks_t *stacks, const stacks_function_t *function) {
+  stacks_tables_t *tables = stacks->tables;
+  uint64_t key[3] = {id_of(tables, function->name),
+                     id_of(tables, function->linked_name), function->object};
+  void *items = tables->functions;
+  stacks_function_t *added;
+  uint32_t i;
+  int is_new;
+
+  i = index_get(&tables->of_functions, &items, sizeof(*added), key, 3, &is_new);
+  tables->functions = items;
+  if (!is_new)
+    return i;
+  added = &tables->functions[i];
+  added->name = name_of(tables, key[0]);
+  added->linked_name = name_of(tables, key[1]);
+  added->file = name_of(tables, id_of(tables, function->file));
+  added->object = function->object;
+  return i;
+}
+
+uint32_t stacks_task(stacks_t *stacks, const stacks_task_t *task) {
+  stacks_tables_t *tables = stacks->tables;
+  uint64_t key[5] = {id_of(tables, task->thread), id_of(tables, task->process),
+                     id_of(tables, task->cgroup), task->pid, task->tid};
+  void *items = tables->tasks;
+  stacks_task_t *added;
+  uint32_t i;
+  int is_new;
+
+  i = index_get(&tables->of_tasks, &items, sizeof(*added), key, 5, &is_new);
+  tables->tasks = items;
+  if (!is_new)
+    return i;
+  added = &tables->tasks[i];
+  *added = *task;
+  added->thread = name_of(tables, key[0]);
+  added->process = name_of(tables, key[1]);
+  added->cgroup = name_of(tables, key[2]);
+  return i;
+}
+
+static const stacks_frame_t other = {0, STACKS_OTHER, 0, 0};
+
+/* -- stacks ---------------------------------------------------------------- */
+
+void stacks_init(stacks_t *stacks) {
+  const stacks_object_t object = {.name = "[other]", .path = ""};
+  const stacks_function_t function = {"[other]", "[other]", "", STACKS_OTHER};
+  const stacks_task_t task = {0, 0, "[other]", "[other]", ""};
+  stacks_tables_t *tables = common_calloc(1, sizeof(*tables));
+
+  memset(stacks, 0, sizeof(*stacks));
+  stacks->event = stacks->unit = "";
+  stacks->tables = tables;
+  stacks_names_init(&tables->names);
+  index_init(&tables->of_objects);
+  index_init(&tables->of_functions);
+  index_init(&tables->of_tasks);
+  stacks_tally_init(&tables->stacks, sizeof(stacks_frame_t));
+  /* [other] exists from now on, so it is never refused. */
+  stacks_tally_get(&tables->stacks, STACKS_OTHER, &other, 1);
+  stacks_object(stacks, &object);
+  stacks_function(stacks, &function);
+  stacks_task(stacks, &task);
+}
+
+void stacks_free(stacks_t *stacks) {
+  stacks_tables_t *tables = stacks->tables;
+
+  stacks_names_free(&tables->names);
+  stacks_tally_free(&tables->of_objects.keys);
+  stacks_tally_free(&tables->of_functions.keys);
+  stacks_tally_free(&tables->of_tasks.keys);
+  stacks_tally_free(&tables->stacks);
+  free(tables->objects);
+  free(tables->functions);
+  free(tables->tasks);
+  free(tables);
+  memset(stacks, 0, sizeof(*stacks));
+}
+
+void stacks_add(stacks_t *stacks, uint32_t task, const stacks_frame_t *frames,
+                size_t nr_frames, uint64_t samples, uint64_t weight) {
+  stacks_tally_t *tally = &stacks->tables->stacks;
+  stacks_entry_t *entry;
+
+  entry = stacks_tally_get(tally, task, frames, nr_frames);
+  if (entry == NULL)
+    entry = stacks_tally_get(tally, STACKS_OTHER, &other, 1);
+  entry->samples += samples;
+  entry->weight += weight;
+  stacks->samples += samples;
+  stacks->weight += weight;
+}
+
+size_t stacks_nr_objects(const stacks_t *stacks) {
+  return stacks->tables->of_objects.keys.nr;
+}
+
+const stacks_object_t *stacks_get_object(const stacks_t *stacks, uint32_t i) {
+  return &stacks->tables->objects[i];
+}
+
+size_t stacks_nr_functions(const stacks_t *stacks) {
+  return stacks->tables->of_functions.keys.nr;
+}
+
+const stacks_function_t *stacks_get_function(const stacks_t *stacks,
+                                             uint32_t i) {
+  return &stacks->tables->functions[i];
+}
+
+size_t stacks_nr_tasks(const stacks_t *stacks) {
+  return stacks->tables->of_tasks.keys.nr;
+}
+
+const stacks_task_t *stacks_get_task(const stacks_t *stacks, uint32_t i) {
+  return &stacks->tables->tasks[i];
+}
+
+stacks_stack_t *stacks_sorted(const stacks_t *stacks, size_t *nr) {
+  stacks_entry_t **entries = stacks_tally_sorted(&stacks->tables->stacks, nr);
+  stacks_stack_t *sorted = common_calloc(*nr + 1, sizeof(*sorted));
+  size_t i;
+
+  for (i = 0; i < *nr; i++) {
+    sorted[i].frames = entries[i]->items;
+    sorted[i].nr_frames = entries[i]->nr;
+    sorted[i].task = (uint32_t)entries[i]->number;
+    sorted[i].samples = entries[i]->samples;
+    sorted[i].weight = entries[i]->weight;
+  }
+  /* Drop [other] if nothing was added to it. In that case it is the last
+   * stack. */
+  while (*nr > 0 && sorted[*nr - 1].samples == 0)
+    --*nr;
+  free(entries);
+  return sorted;
+}

@@ -1,0 +1,822 @@
+/* SPDX-License-Identifier: MIT */
+/* Names in files of other processes: deleted or replaced files, files in
+ * another root, and things that are no files. Also the map files of JIT
+ * compilers, the vdso and the kernel. */
+#include "support.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/auxv.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <linux/fs.h>
+
+#include "ask_names.h"
+#include "common/proc.h"
+#include "profile/symbols/jobs.h"
+
+/* Makes a program that waits in a function of this name. It is linked
+ * statically, so that it runs in any root. */
+static void make_waiting(const char *test, const char *file,
+                         const char *function) {
+  char source[256];
+
+  snprintf(source, sizeof(source),
+           "#include <unistd.h>\n"
+           "__attribute__((noinline)) int %s(void) { return pause(); }\n"
+           "int main(void) { return %s(); }\n",
+           function, function);
+  ask_names_write("waiting.c", source, strlen(source));
+  if (ask_names_run("cc -O1 -static -o '%s' waiting.c", file) != 0)
+    support_skip(test, "a compiler and a static C library");
+}
+
+/* Runs the program, in `root` if that is not NULL. Returns when the program
+ * waits. */
+static pid_t run_waiting(const char *path, const char *root) {
+  common_proc_stat_t stat = {.state = 'R'};
+  char exe[64], link[256];
+  pid_t pid = fork();
+
+  assert_true(pid >= 0);
+  if (pid == 0) {
+    if (root != NULL && (chroot(root) != 0 || chdir("/") != 0))
+      _exit(99);
+    execl(path, path, NULL);
+    _exit(98);
+  }
+  snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)pid);
+  for (;;) {
+    ssize_t nr = readlink(exe, link, sizeof(link) - 1);
+
+    assert_int_equal(common_proc_stat(pid, pid, &stat), 0);
+    if (stat.state == 'S' && nr > 0 && strstr(link, "waiting") != NULL)
+      return pid;
+    usleep(1000);
+  }
+}
+
+static void end_waiting(pid_t pid) {
+  kill(pid, SIGKILL);
+  assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void a_deleted_program_that_runs_has_its_names(void **state) {
+  uint64_t address, offset;
+  ask_names_t ask;
+  uint32_t object;
+  pid_t pid;
+
+  (void)state;
+  support_need_admin(__func__);
+  make_waiting(__func__, "waiting", "deleted");
+  address = ask_names_symbol(ask_names_in("waiting"), "deleted");
+  pid = run_waiting(ask_names_in("waiting"), NULL);
+  assert_int_equal(unlink(ask_names_in("waiting")), 0);
+  ask_names_begin(&ask, NULL);
+  object = ask_names_mapped(&ask, (uint32_t)pid, address, &offset);
+  assert_string_equal(ask_names_name(&ask, object, offset), "deleted");
+  /* The file stays open, because it is still needed after the process has
+   * ended. */
+  end_waiting(pid);
+  assert_string_equal(ask_names_name(&ask, object, offset + 1), "deleted");
+  assert_int_equal(ask_names_at(&ask, object, 1)->nr, 0);
+  assert_string_equal(symbols_reason(ask.symbols, object), "");
+  ask_names_end(&ask);
+}
+
+static void a_deleted_program_that_has_ended_has_a_reason(void **state) {
+  symbols_mapping_t mapping = {.kind = SYMBOLS_FILE,
+                               .path = "/tmp/uvperf-none (deleted)",
+                               .inode = 1,
+                               .pid = 1};
+  ask_names_t ask;
+  uint32_t object;
+
+  (void)state;
+  ask_names_begin(&ask, NULL);
+  object = symbols_object(ask.symbols, &mapping);
+  assert_int_equal(ask_names_at(&ask, object, 4096)->nr, 0);
+  assert_non_null(strstr(symbols_reason(ask.symbols, object), "deleted"));
+  assert_string_equal(symbols_reason(ask.symbols, 99), "");
+  ask_names_end(&ask);
+}
+
+/* The names must not come from a file that replaced the sampled one. */
+static void a_replaced_program_has_a_reason_and_no_names(void **state) {
+  symbols_mapping_t mapping = {.kind = SYMBOLS_FILE};
+  uint64_t address, offset;
+  struct stat info;
+  ask_names_t ask;
+  uint32_t object;
+
+  (void)state;
+  make_waiting(__func__, "waiting", "replaced");
+  address = ask_names_symbol(ask_names_in("waiting"), "replaced");
+  assert_int_equal(ask_names_offset(ask_names_in("waiting"), address, &offset),
+                   0);
+  assert_int_equal(stat(ask_names_in("waiting"), &info), 0);
+  assert_int_equal(ask_names_run("cp waiting w && mv w waiting"), 0);
+  mapping.path = ask_names_in("waiting");
+  mapping.inode = info.st_ino;
+  ask_names_begin(&ask, NULL);
+  object = symbols_object(ask.symbols, &mapping);
+  assert_int_equal(ask_names_at(&ask, object, offset)->nr, 0);
+  assert_string_equal(symbols_reason(ask.symbols, object),
+                      "the file was replaced");
+  /* Without an inode, the build id shows that the file was replaced. */
+  mapping.inode = 0;
+  mapping.build_id_bytes = 20;
+  object = symbols_object(ask.symbols, &mapping);
+  assert_int_equal(ask_names_at(&ask, object, offset)->nr, 0);
+  assert_string_equal(symbols_reason(ask.symbols, object),
+                      "the file was replaced: its build id differs");
+  ask_names_end(&ask);
+}
+
+/* The root has a link that would lead out of it if it were followed from
+ * outside. */
+static void a_program_in_another_root_is_read_there(void **state) {
+  symbols_mapping_t mapping = {.kind = SYMBOLS_FILE, .path = "/bin/waiting"};
+  uint64_t inside, offset;
+  struct stat info;
+  ask_names_t ask;
+  uint32_t object;
+  pid_t pid;
+
+  (void)state;
+  support_need_root(__func__);
+  make_waiting(__func__, "outside", "outside");
+  assert_int_equal(ask_names_run("mkdir -p root/real"), 0);
+  make_waiting(__func__, "root/real/waiting", "inside");
+  assert_int_equal(ask_names_run("ln -s /real root/bin"), 0);
+  inside = ask_names_symbol(ask_names_in("root/real/waiting"), "inside");
+  assert_int_equal(
+      ask_names_offset(ask_names_in("root/real/waiting"), inside, &offset), 0);
+  assert_int_equal(stat(ask_names_in("root/real/waiting"), &info), 0);
+  pid = run_waiting("/bin/waiting", ask_names_in("root"));
+  ask_names_begin(&ask, NULL);
+  /* No mapping starts at 1, so the file must be opened by its path. */
+  mapping.pid = (uint32_t)pid;
+  mapping.start = 1;
+  mapping.inode = info.st_ino;
+  mapping.major = major(info.st_dev);
+  mapping.minor = minor(info.st_dev);
+  object = symbols_object(ask.symbols, &mapping);
+  assert_string_equal(ask_names_name(&ask, object, offset), "inside");
+  end_waiting(pid);
+  ask_names_end(&ask);
+}
+
+static void only_regular_files_are_opened(void **state) {
+  static const char *const names[] = {"fifo", "/dev/zero", "/",
+                                      "/proc/version"};
+  ask_names_t ask;
+  uint32_t object;
+  size_t i;
+
+  (void)state;
+  assert_int_equal(mkfifo(ask_names_in("fifo"), 0644), 0);
+  ask_names_begin(&ask, NULL);
+  for (i = 0; i < 4; i++) {
+    object = ask_names_file(&ask, names[i][0] == '/' ? names[i]
+                                                     : ask_names_in(names[i]));
+    assert_int_equal(ask_names_at(&ask, object, 0)->nr, 0);
+    assert_string_equal(symbols_reason(ask.symbols, object),
+                        "not a regular file");
+  }
+  ask_names_write("text", "This is no program.\n", 20);
+  object = ask_names_file(&ask, ask_names_in("text"));
+  assert_int_equal(ask_names_at(&ask, object, 0)->nr, 0);
+  assert_string_equal(symbols_reason(ask.symbols, object), "not an ELF file");
+  /* None of these was sent to the worker. */
+  assert_int_equal(symbols_jobs(ask.symbols)->worker.pid, 0);
+  ask_names_end(&ask);
+}
+
+/* Finds the mapping that holds an address, which is `start` before. */
+static int find_start(void *arg, const common_proc_map_t *line) {
+  common_proc_map_t *map = arg;
+
+  if (map->start < line->start || map->start >= line->end)
+    return 0;
+  map->start = line->start;
+  map->end = line->end;
+  return 1;
+}
+
+/* A recording comes from anywhere, so its paths alone name no files. */
+static void recorded_path_without_identity_names_no_file(void **state) {
+  symbols_mapping_t mapping = {
+      .kind = SYMBOLS_FILE, .path = "/proc/self/exe", .is_recorded = 1};
+  char exe[512] = "";
+  struct stat info;
+  ask_names_t ask;
+  uint32_t object;
+
+  (void)state;
+  assert_true(readlink(mapping.path, exe, sizeof(exe) - 1) > 0);
+  assert_int_equal(stat(exe, &info), 0);
+  mapping.path = exe;
+  ask_names_begin(&ask, NULL);
+  object = symbols_object(ask.symbols, &mapping);
+  assert_int_equal(ask_names_at(&ask, object, 0)->nr, 0);
+  assert_string_equal(symbols_reason(ask.symbols, object),
+                      "its inode and its build id are not known");
+  mapping.inode = info.st_ino + 1;
+  mapping.major = major(info.st_dev);
+  mapping.minor = minor(info.st_dev);
+  object = symbols_object(ask.symbols, &mapping);
+  assert_int_equal(ask_names_at(&ask, object, 0)->nr, 0);
+  assert_string_equal(symbols_reason(ask.symbols, object),
+                      "the file was replaced");
+  assert_int_equal(symbols_jobs(ask.symbols)->worker.pid, 0);
+  mapping.inode = info.st_ino;
+  object = symbols_object(ask.symbols, &mapping);
+  ask_names_at(&ask, object, 0);
+  assert_string_equal(symbols_reason(ask.symbols, object), "");
+  ask_names_end(&ask);
+}
+
+/* perf record keeps copies by build id, and --symfs has the files of another
+ * machine. */
+static void copy_of_the_same_build_id_has_the_names(void **state) {
+  static const unsigned char other[4];
+  symbols_mapping_t mapping = {.kind = SYMBOLS_FILE,
+                               .path = "/there/waiting",
+                               .build_id = {0x12, 0x34, 0x56, 0x78},
+                               .build_id_bytes = 4,
+                               .is_recorded = 1};
+  uint64_t address, offset;
+  char home[512];
+  const char *before = getenv("HOME");
+  ask_names_t ask;
+  size_t i;
+
+  (void)state;
+  make_waiting(__func__, "waiting", "copied");
+  assert_int_equal(
+      ask_names_run("cc -O1 -static -Wl,--build-id=0x12345678 -o waiting "
+                    "waiting.c && mkdir -p there .debug/.build-id/12/345678 && "
+                    "cp waiting there/waiting && "
+                    "mv waiting .debug/.build-id/12/345678/elf"),
+      0);
+  address = ask_names_symbol(ask_names_in("there/waiting"), "copied");
+  assert_int_equal(
+      ask_names_offset(ask_names_in("there/waiting"), address, &offset), 0);
+  snprintf(home, sizeof(home), "%s", ask_names_in("."));
+  for (i = 0; i < 3; i++) {
+    mapping.symfs = i == 0 ? NULL : home;
+    if (i == 2)
+      memcpy(mapping.build_id, other, sizeof(other));
+    assert_int_equal(setenv("HOME", i == 0 ? home : "/nonexistent", 1), 0);
+    ask_names_begin(&ask, NULL);
+    assert_string_equal(
+        ask_names_name(&ask, symbols_object(ask.symbols, &mapping), offset),
+        i < 2 ? "copied" : "");
+    ask_names_end(&ask);
+  }
+  if (before != NULL)
+    setenv("HOME", before, 1);
+}
+
+/* perf record has kept the program before it was stripped. */
+static void copy_names_a_program_that_is_stripped(void **state) {
+  const char *before = getenv("HOME");
+  uint64_t address, offset;
+  char home[512];
+  ask_names_t ask;
+  size_t i;
+
+  (void)state;
+  make_waiting(__func__, "waiting", "copied");
+  assert_int_equal(
+      ask_names_run("cc -O1 -static -Wl,--build-id=0x12345678 -o waiting "
+                    "waiting.c && mkdir -p .debug/.build-id/12/345678 && "
+                    "cp waiting .debug/.build-id/12/345678/elf"),
+      0);
+  address = ask_names_symbol(ask_names_in("waiting"), "copied");
+  assert_int_equal(ask_names_offset(ask_names_in("waiting"), address, &offset),
+                   0);
+  assert_int_equal(ask_names_run("strip waiting"), 0);
+  snprintf(home, sizeof(home), "%s", ask_names_in("."));
+  for (i = 0; i < 2; i++) {
+    assert_int_equal(setenv("HOME", i == 0 ? home : "/nonexistent", 1), 0);
+    ask_names_begin(&ask, NULL);
+    assert_string_equal(
+        ask_names_name(&ask, ask_names_file(&ask, ask_names_in("waiting")),
+                       offset),
+        i == 0 ? "copied" : "");
+    ask_names_end(&ask);
+  }
+  if (before != NULL)
+    setenv("HOME", before, 1);
+}
+
+/* The file was replaced after the recording, and the process still runs. */
+static void recorded_program_that_runs_is_read_from_its_mapping(void **state) {
+  symbols_mapping_t mapping = {.kind = SYMBOLS_FILE, .is_recorded = 1};
+  uint64_t address, offset;
+  common_proc_map_t map;
+  struct stat info;
+  ask_names_t ask;
+  pid_t pid;
+
+  (void)state;
+  support_need_admin(__func__);
+  make_waiting(__func__, "waiting", "mapped");
+  address = ask_names_symbol(ask_names_in("waiting"), "mapped");
+  assert_int_equal(ask_names_offset(ask_names_in("waiting"), address, &offset),
+                   0);
+  assert_int_equal(stat(ask_names_in("waiting"), &info), 0);
+  pid = run_waiting(ask_names_in("waiting"), NULL);
+  assert_int_equal(ask_names_run("cp waiting w && mv w waiting"), 0);
+  map.start = address;
+  assert_int_equal(common_proc_maps(pid, find_start, &map), 1);
+  mapping.pid = (uint32_t)pid;
+  mapping.start = map.start;
+  mapping.end = map.end;
+  mapping.path = ask_names_in("waiting");
+  mapping.inode = info.st_ino;
+  mapping.major = major(info.st_dev);
+  mapping.minor = minor(info.st_dev);
+  ask_names_begin(&ask, NULL);
+  assert_string_equal(
+      ask_names_name(&ask, symbols_object(ask.symbols, &mapping), offset),
+      "mapped");
+  end_waiting(pid);
+  ask_names_end(&ask);
+}
+
+/* Returns when a file was changed last, since 1970. */
+static uint64_t change_of(const char *path) {
+  struct stat info;
+
+  assert_int_equal(stat(path, &info), 0);
+  return (uint64_t)info.st_mtim.tv_sec * 1000000000 +
+         (uint64_t)info.st_mtim.tv_nsec;
+}
+
+/* The shell writes to the mapped file itself, as cp does. Some of its names may
+ * be of the old contents. */
+static void file_that_is_changed_in_place_loses_its_names(void **state) {
+  symbols_mapping_t mapping = {.kind = SYMBOLS_FILE};
+  const unsigned char *build_id;
+  uint64_t address, offset;
+  struct stat info;
+  ask_names_t ask;
+  uint32_t object;
+
+  (void)state;
+  make_waiting(__func__, "waiting", "function");
+  address = ask_names_symbol(ask_names_in("waiting"), "function");
+  assert_int_equal(ask_names_offset(ask_names_in("waiting"), address, &offset),
+                   0);
+  assert_int_equal(stat(ask_names_in("waiting"), &info), 0);
+  mapping.path = ask_names_in("waiting");
+  mapping.inode = info.st_ino;
+  mapping.major = major(info.st_dev);
+  mapping.minor = minor(info.st_dev);
+  ask_names_begin(&ask, NULL);
+  object = symbols_object(ask.symbols, &mapping);
+  assert_string_equal(ask_names_name(&ask, object, offset), "function");
+  symbols_refresh(ask.symbols, object);
+  ask_names_wait(&ask);
+  assert_string_equal(ask_names_name(&ask, object, offset), "function");
+  assert_int_equal(ask_names_run("printf x >> waiting"), 0);
+  symbols_refresh(ask.symbols, object);
+  ask_names_wait(&ask);
+  assert_string_equal(ask_names_name(&ask, object, offset), "");
+  assert_int_equal(ask_names_at(&ask, object, offset)->first, offset);
+  assert_string_equal(ask_names_name(&ask, object, offset + 1), "");
+  assert_string_equal(symbols_reason(ask.symbols, object),
+                      "the file was changed while it was measured");
+  ask_names_end(&ask);
+
+  ask_names_begin(&ask, NULL);
+  object = symbols_object(ask.symbols, &mapping);
+  symbols_set_time(ask.symbols, object, 0, change_of(mapping.path));
+  assert_string_equal(ask_names_name(&ask, object, offset), "function");
+  mapping.build_id_bytes = symbols_build_id(ask.symbols, object, &build_id);
+  memcpy(mapping.build_id, build_id, mapping.build_id_bytes);
+  symbols_set_time(ask.symbols, object, 0, change_of(mapping.path) - 1);
+  assert_string_equal(ask_names_name(&ask, object, offset), "");
+  assert_string_equal(symbols_reason(ask.symbols, object),
+                      "the file was changed after it was mapped");
+  ask_names_end(&ask);
+
+  /* A build id is enough. */
+  ask_names_begin(&ask, NULL);
+  object = symbols_object(ask.symbols, &mapping);
+  if (mapping.build_id_bytes > 0) {
+    assert_string_equal(ask_names_name(&ask, object, offset), "function");
+    symbols_set_time(ask.symbols, object, 0, 1);
+    assert_string_equal(ask_names_name(&ask, object, offset), "function");
+    assert_string_equal(ask_names_name(&ask, object, offset + 1), "function");
+  }
+  ask_names_end(&ask);
+}
+
+/* The file got the number of the inode of a deleted one. */
+static void file_with_a_used_inode_is_not_the_mapped_one(void **state) {
+  symbols_mapping_t mapping = {.kind = SYMBOLS_FILE};
+  uint32_t generation = 0, object;
+  uint64_t address, offset;
+  struct stat info;
+  ask_names_t ask;
+  int fd;
+
+  (void)state;
+  make_waiting(__func__, "waiting", "function");
+  fd = open(ask_names_in("waiting"), O_RDONLY | O_CLOEXEC);
+  assert_int_equal(fstat(fd, &info), 0);
+  if (ioctl(fd, FS_IOC_GETVERSION, &generation) != 0)
+    support_skip(__func__, "a file system with generations of inodes");
+  close(fd);
+  address = ask_names_symbol(ask_names_in("waiting"), "function");
+  assert_int_equal(ask_names_offset(ask_names_in("waiting"), address, &offset),
+                   0);
+  mapping.path = ask_names_in("waiting");
+  mapping.inode = info.st_ino;
+  mapping.major = major(info.st_dev);
+  mapping.minor = minor(info.st_dev);
+  mapping.generation = generation;
+  ask_names_begin(&ask, NULL);
+  object = symbols_object(ask.symbols, &mapping);
+  assert_string_equal(ask_names_name(&ask, object, offset), "function");
+  mapping.generation = generation + 1;
+  object = symbols_object(ask.symbols, &mapping);
+  assert_string_equal(ask_names_name(&ask, object, offset), "");
+  assert_string_equal(symbols_reason(ask.symbols, object),
+                      "the file was replaced");
+  ask_names_end(&ask);
+}
+
+/* -- JIT compilers --------------------------------------------------------- */
+
+static void write_map(const char *path, const char *text) {
+  FILE *file;
+
+  unlink(path);
+  file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+}
+
+static uint32_t jit_of(ask_names_t *ask, pid_t pid, int is_recorded) {
+  const symbols_mapping_t mapping = {.kind = SYMBOLS_JIT,
+                                     .pid = (uint32_t)pid,
+                                     .path = "//anon",
+                                     .is_recorded = is_recorded};
+
+  return symbols_object(ask->symbols, &mapping);
+}
+
+static int wait_for_signal(void *arg) {
+  (void)arg;
+  pause();
+  return 0;
+}
+
+/* Starts a process. `path` receives where its map file would be. */
+static pid_t start_process(char path[64]) {
+  pid_t pid = support_fork(wait_for_signal, NULL);
+
+  snprintf(path, 64, "/tmp/perf-%d.map", (int)pid);
+  return pid;
+}
+
+static void end_process(pid_t pid) {
+  kill(pid, SIGKILL);
+  support_wait(pid);
+}
+
+static void map_file_names_functions_of_a_jit_compiler(void **state) {
+  char path[64];
+  pid_t pid = start_process(path);
+  ask_names_t ask;
+  uint32_t object;
+
+  (void)state;
+  write_map(path, "1000 100 old\n"
+                  "1080 20 js:f\x1b[2J <script>\n"
+                  "1000 40 new one\n"
+                  "zzz\n"
+                  "ffffffffffffffff 10 around\n"
+                  "0x2000\t10 \ttabs and\tblanks\n"
+                  "1050 10 \n"
+                  "3000 100 cut");
+  ask_names_begin(&ask, NULL);
+  object = jit_of(&ask, pid, 0);
+  assert_int_equal(jit_of(&ask, pid, 0), object);
+  assert_string_equal(ask_names_name(&ask, object, 0x1000), "new one");
+  assert_string_equal(ask_names_name(&ask, object, 0x103f), "new one");
+  assert_string_equal(ask_names_name(&ask, object, 0x1040), "old");
+  assert_string_equal(ask_names_name(&ask, object, 0x1050), "old");
+  assert_string_equal(ask_names_name(&ask, object, 0x1080),
+                      "js:f?[2J <script>");
+  assert_string_equal(ask_names_name(&ask, object, 0x2000), "tabs and?blanks");
+  assert_string_equal(ask_names_name(&ask, object, 0x3000), "");
+  assert_string_equal(ask_names_name(&ask, object, 0x4000), "");
+  assert_string_equal(symbols_reason(ask.symbols, object), "");
+
+  /* The file grows, and the process ends. Now its last line is complete. */
+  write_map(path, "4000 10 later\n5000 10 last");
+  symbols_refresh(ask.symbols, object);
+  ask_names_wait(&ask);
+  assert_string_equal(ask_names_name(&ask, object, 0x4000), "later");
+  assert_string_equal(ask_names_name(&ask, object, 0x5000), "");
+  end_process(pid);
+  assert_string_equal(ask_names_name(&ask, object, 0x4001), "later");
+  assert_string_equal(ask_names_name(&ask, object, 0x5001), "last");
+  ask_names_end(&ask);
+
+  ask_names_begin(&ask, NULL);
+  object = jit_of(&ask, pid, 1);
+  assert_string_equal(ask_names_name(&ask, object, 0x4000), "later");
+  assert_string_equal(ask_names_name(&ask, object, 0x5000), "last");
+  ask_names_end(&ask);
+  unlink(path);
+}
+
+static void map_file_is_asked_again_for_what_has_no_name(void **state) {
+  char path[64];
+  pid_t pid = start_process(path);
+  ask_names_t ask;
+  uint32_t object;
+
+  (void)state;
+  write_map(path, "1000 10 first\n");
+  ask_names_begin(&ask, NULL);
+  object = jit_of(&ask, pid, 0);
+  assert_string_equal(ask_names_name(&ask, object, 0x1000), "first");
+  assert_string_equal(ask_names_name(&ask, object, 0x3000), "");
+  unlink(path);
+  write_map(path, "3000 1 last\n");
+  symbols_refresh(ask.symbols, object);
+  ask_names_wait(&ask);
+  assert_string_equal(ask_names_name(&ask, object, 0x3000), "last");
+  /* Nothing is left to ask. */
+  symbols_worker_end(&symbols_jobs(ask.symbols)->worker);
+  symbols_refresh(ask.symbols, object);
+  ask_names_wait(&ask);
+  assert_int_equal(symbols_jobs(ask.symbols)->worker.pid, 0);
+  end_process(pid);
+  ask_names_end(&ask);
+  unlink(path);
+}
+
+/* A name that was read from a later file, before that was known, is given
+ * up. */
+static void map_file_names_only_what_ran_when_it_was_changed(void **state) {
+  char path[64];
+  pid_t pid = start_process(path);
+  uint64_t changed;
+  uint32_t object;
+  ask_names_t ask;
+
+  (void)state;
+  write_map(path, "1000 100 function\n");
+  changed = change_of(path);
+  ask_names_begin(&ask, NULL);
+  object = jit_of(&ask, pid, 0);
+  symbols_set_time(ask.symbols, object, changed + 1, 0);
+  assert_string_equal(ask_names_name(&ask, object, 0x1000), "");
+  assert_non_null(strstr(symbols_reason(ask.symbols, object), "older"));
+  symbols_set_time(ask.symbols, object, 0, changed - 1);
+  assert_string_equal(ask_names_name(&ask, object, 0x1001), "");
+  assert_non_null(strstr(symbols_reason(ask.symbols, object), "ended"));
+  symbols_set_time(ask.symbols, object, changed, changed);
+  assert_string_equal(ask_names_name(&ask, object, 0x1002), "function");
+  symbols_set_time(ask.symbols, object, changed, changed - 1);
+  assert_string_equal(ask_names_name(&ask, object, 0x1002), "");
+  ask_names_end(&ask);
+  unlink(path);
+  end_process(pid);
+}
+
+static void expect_map_refused(pid_t pid, int is_recorded, const char *reason) {
+  ask_names_t ask;
+  uint32_t object;
+
+  ask_names_begin(&ask, NULL);
+  object = jit_of(&ask, pid, is_recorded);
+  assert_string_equal(ask_names_name(&ask, object, 0x1000), "");
+  assert_non_null(strstr(symbols_reason(ask.symbols, object), reason));
+  ask_names_end(&ask);
+}
+
+/* Any user can make a file in /tmp. */
+static void map_file_of_another_user_or_kind_is_not_read(void **state) {
+  char path[64];
+  pid_t pid = start_process(path);
+
+  (void)state;
+  unlink(path);
+  expect_map_refused(pid, 0, "No such file");
+  ask_names_write("map", "1000 100 foreign\n", 17);
+  assert_int_equal(symlink(ask_names_in("map"), path), 0);
+  expect_map_refused(pid, 0, "not a regular file");
+  expect_map_refused(pid, 1, "not a regular file");
+  unlink(path);
+  assert_int_equal(mkfifo(path, 0644), 0);
+  expect_map_refused(pid, 0, "not a regular file");
+  unlink(path);
+  if (geteuid() == 0 && !support_is_in_user_namespace()) {
+    write_map(path, "1000 100 foreign\n");
+    assert_int_equal(chown(path, 1234, 1234), 0);
+    expect_map_refused(pid, 0, "does not belong to the process's user");
+    expect_map_refused(pid, 1, "does not belong to the process's user");
+    unlink(path);
+  }
+  end_process(pid);
+  expect_map_refused(pid, 0, "ended");
+}
+
+/* `arg` is the fd to close when the process is there. */
+static int wait_in_container(void *arg) {
+  const int *ready = arg;
+
+  if (chroot(ask_names_in("root")) != 0 || setresuid(1234, 1234, 1234) != 0)
+    return 1;
+  close(*ready);
+  return wait_for_signal(NULL);
+}
+
+/* The first process of a pid namespace, with a root and a user of its own.
+ * Root, as an agent of the JIT compiler, wrote its map file. */
+static void map_file_in_a_container_is_found_there(void **state) {
+  int own = open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC), ready[2];
+  ask_names_t ask;
+  pid_t pid;
+  char byte;
+
+  (void)state;
+  support_need_root(__func__);
+  assert_int_equal(ask_names_run("mkdir -p root/tmp"), 0);
+  write_map(ask_names_in("root/tmp/perf-1.map"), "1000 100 inside\n");
+  assert_int_equal(pipe(ready), 0);
+  if (unshare(CLONE_NEWPID) != 0)
+    support_skip(__func__, "pid namespaces");
+  pid = support_fork(wait_in_container, &ready[1]);
+  assert_int_equal(setns(own, CLONE_NEWPID), 0);
+  close(own);
+  close(ready[1]);
+  assert_int_equal(read(ready[0], &byte, 1), 0);
+  close(ready[0]);
+  ask_names_begin(&ask, NULL);
+  assert_string_equal(ask_names_name(&ask, jit_of(&ask, pid, 0), 0x1000),
+                      "inside");
+  ask_names_end(&ask);
+  end_process(pid);
+}
+
+static void names_of_a_megabyte_are_cut(void **state) {
+  char path[64];
+  pid_t pid = start_process(path);
+  const symbols_place_t *place;
+  ask_names_t ask;
+  FILE *file;
+  int i;
+
+  (void)state;
+  unlink(path);
+  file = fopen(path, "w");
+  assert_non_null(file);
+  fprintf(file, "1000 100 _Z");
+  for (i = 0; i < 1 << 20; i++)
+    fputc('P', file);
+  fprintf(file, "\n2000 100 after\n");
+  fclose(file);
+  ask_names_begin(&ask, NULL);
+  place = ask_names_at(&ask, jit_of(&ask, pid, 0), 0x1000);
+  assert_int_equal(place->nr, 1);
+  assert_in_range(strlen(place->names[0].name), 1000, 4096);
+  assert_string_equal(ask_names_name(&ask, jit_of(&ask, pid, 0), 0x2000),
+                      "after");
+  ask_names_end(&ask);
+  unlink(path);
+  end_process(pid);
+}
+
+/* Only the last 64 MiB of the file are read. A line before them may name a
+ * function that was there earlier. They begin at the second number in a line,
+ * which is no line. */
+static void last_line_of_a_long_map_file_counts(void **state) {
+  char path[64];
+  pid_t pid = start_process(path);
+  ask_names_t ask;
+  FILE *file;
+  int i;
+
+  (void)state;
+  unlink(path);
+  file = fopen(path, "w");
+  assert_non_null(file);
+  fprintf(file, "1000 100 old\n2000 100 old\n");
+  for (i = 0; i < 1100000; i++)
+    fprintf(file, "900000 1 old 2000 100 %041d\n", i);
+  fprintf(file, "1000 100 new\n");
+  fclose(file);
+  ask_names_begin(&ask, NULL);
+  assert_string_equal(ask_names_name(&ask, jit_of(&ask, pid, 0), 0x1000),
+                      "new");
+  assert_string_equal(ask_names_name(&ask, jit_of(&ask, pid, 0), 0x2000), "");
+  ask_names_end(&ask);
+  unlink(path);
+  end_process(pid);
+}
+
+/* -- objects without a file ------------------------------------------------ */
+
+static void function_of_the_vdso_has_its_name(void **state) {
+  uint64_t address = getauxval(AT_SYSINFO_EHDR), offset, k;
+  ask_names_t ask;
+  uint32_t object;
+  int found = 0;
+
+  (void)state;
+  if (address == 0)
+    support_skip(__func__, "a vdso");
+  ask_names_begin(&ask, NULL);
+  object = ask_names_mapped(&ask, 0, address, &offset);
+  assert_int_equal(offset, 0);
+  for (k = 0; k < 0x1000; k += 16)
+    symbols_want(ask.symbols, object, k);
+  ask_names_wait(&ask);
+  for (k = 0; k < 0x1000; k += 16) {
+    const symbols_place_t *place = symbols_find(ask.symbols, object, k);
+
+    found |=
+        place->nr == 1 && strstr(place->names[0].name, "clock_gettime") != NULL;
+  }
+  assert_true(found);
+  ask_names_end(&ask);
+}
+
+static void kernel_addresses_have_the_names_of_the_file(void **state) {
+  static const char symbols[] = "ffffffff81000100 t first\n"
+                                "ffffffff81000200 T second\n"
+                                "ffffffffc0000000 t third\t[module]\n";
+  const symbols_options_t options = {.kallsyms = ask_names_in("kallsyms"),
+                                     .kernel_shift = 0x100};
+  const symbols_options_t none = {.kallsyms = ""};
+  const symbols_place_t *place;
+  ask_names_t ask;
+
+  (void)state;
+  ask_names_write("kallsyms", symbols, sizeof(symbols) - 1);
+  ask_names_begin(&ask, &options);
+  place = ask_names_at(&ask, SYMBOLS_KERNEL, 0xffffffff81000080);
+  assert_int_equal(place->nr, 1);
+  assert_string_equal(place->names[0].name, "first");
+  assert_true(place->address == 0xffffffff81000180);
+  assert_string_equal(ask_names_name(&ask, SYMBOLS_KERNEL, 0xffffffff810000ff),
+                      "first");
+  assert_string_equal(ask_names_name(&ask, SYMBOLS_KERNEL, 0xffffffff81000100),
+                      "second");
+  assert_string_equal(ask_names_name(&ask, SYMBOLS_KERNEL, 0xffffffffc0000000),
+                      "third [module]");
+  assert_string_equal(ask_names_name(&ask, SYMBOLS_KERNEL, 0x1000), "");
+  ask_names_end(&ask);
+
+  ask_names_begin(&ask, &none);
+  assert_string_equal(ask_names_name(&ask, SYMBOLS_KERNEL, 0xffffffff81000100),
+                      "");
+  ask_names_end(&ask);
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_deleted_program_that_runs_has_its_names),
+      cmocka_unit_test(a_deleted_program_that_has_ended_has_a_reason),
+      cmocka_unit_test(a_replaced_program_has_a_reason_and_no_names),
+      cmocka_unit_test(a_program_in_another_root_is_read_there),
+      cmocka_unit_test(only_regular_files_are_opened),
+      cmocka_unit_test(recorded_path_without_identity_names_no_file),
+      cmocka_unit_test(copy_of_the_same_build_id_has_the_names),
+      cmocka_unit_test(copy_names_a_program_that_is_stripped),
+      cmocka_unit_test(recorded_program_that_runs_is_read_from_its_mapping),
+      cmocka_unit_test(file_that_is_changed_in_place_loses_its_names),
+      cmocka_unit_test(file_with_a_used_inode_is_not_the_mapped_one),
+      cmocka_unit_test(map_file_names_functions_of_a_jit_compiler),
+      cmocka_unit_test(map_file_names_only_what_ran_when_it_was_changed),
+      cmocka_unit_test(map_file_is_asked_again_for_what_has_no_name),
+      cmocka_unit_test(map_file_of_another_user_or_kind_is_not_read),
+      cmocka_unit_test(map_file_in_a_container_is_found_there),
+      cmocka_unit_test(names_of_a_megabyte_are_cut),
+      cmocka_unit_test(last_line_of_a_long_map_file_counts),
+      cmocka_unit_test(function_of_the_vdso_has_its_name),
+      cmocka_unit_test(kernel_addresses_have_the_names_of_the_file),
+  };
+
+  symbols_main(argc, argv);
+  return cmocka_run_group_tests(tests, ask_names_setup, ask_names_teardown);
+}
