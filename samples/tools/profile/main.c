@@ -11,8 +11,7 @@
 
 static int run(profile_t *profile) {
   symbols_options_t options = {.inlined = profile->options.inlined,
-                               .timeout_ms = profile->options.names_ms,
-                               .debuginfod = profile->options.debuginfod};
+                               .timeout_ms = profile->options.names_ms};
   int status;
 
   profile->session.data = profile;

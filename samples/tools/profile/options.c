@@ -103,7 +103,6 @@ static const struct option names[] = {
     {"call-graph", required_argument, NULL, 'c'},
     {"cgroup", required_argument, NULL, 'G'},
     {"cpu", required_argument, NULL, 'C'},
-    {"debuginfod", no_argument, NULL, 'D'},
     {"duration", required_argument, NULL, 'd'},
     {"event", required_argument, NULL, 'e'},
     {"folded", required_argument, NULL, 'f'},
@@ -157,9 +156,6 @@ static int parse_option(profile_options_t *options, int option, char **argv) {
       return parse_call_graph(options, optarg);
     case 'i':
       options->inlined = 1;
-      return 0;
-    case 'D':
-      options->debuginfod = 1;
       return 0;
     case 'n':
       return common_options_seconds("--names-time", optarg, &options->names_ms);

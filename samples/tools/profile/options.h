@@ -31,7 +31,6 @@ typedef struct profile_options_s {
   int help;
   int quiet;            /* only errors, and losses of records */
   int inlined;          /* show inlined functions */
-  int debuginfod;       /* may ask debuginfod servers */
   int self;             /* count the profiler itself too */
   uint64_t names_ms;    /* to look up names; 0: the default of symbols.h */
   const char *symfs;    /* the directory of all files, or NULL */

@@ -43,7 +43,7 @@ foreach(part stacks page symbols pprof)
 endforeach()
 target_link_libraries(tools_page PUBLIC tools_stacks PkgConfig::UVPERF_ZLIB)
 target_link_libraries(tools_symbols PUBLIC PkgConfig::UVPERF_LIBDW
-                      ${UVPERF_LIBIBERTY} ${CMAKE_DL_LIBS})
+                      ${UVPERF_LIBIBERTY})
 target_link_libraries(tools_pprof PUBLIC tools_stacks PkgConfig::UVPERF_ZLIB
                       PkgConfig::UVPERF_PROTOBUF_C)
 

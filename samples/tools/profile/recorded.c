@@ -177,8 +177,7 @@ static void make_symbols(recorded_t *recorded) {
   profile_account_t *account = &profile->account;
   const char *host = recording_hostname(recorded->recording);
   symbols_options_t options = {.inlined = profile->options.inlined,
-                               .timeout_ms = profile->options.names_ms,
-                               .debuginfod = profile->options.debuginfod};
+                               .timeout_ms = profile->options.names_ms};
   struct utsname here;
 
   account->is_elsewhere =

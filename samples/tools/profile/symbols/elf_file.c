@@ -19,7 +19,7 @@ static int find_no_elf(Dwfl_Module *module, void **data, const char *name,
 }
 
 /* The link to a supplementary file has a name, and 0 as the checksum. Such a
- * file is not downloaded. */
+ * file is not sent. */
 static int find_debuginfo(Dwfl_Module *module, void **data, const char *name,
                           Dwarf_Addr base, const char *path, const char *link,
                           GElf_Word checksum, char **found) {

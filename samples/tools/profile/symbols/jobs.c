@@ -11,8 +11,6 @@ void symbols_jobs_init(symbols_jobs_t *jobs, uv_loop_t *loop) {
   jobs->loop = loop;
   jobs->work.data = jobs;
   symbols_worker_init(&jobs->worker);
-  symbols_worker_init(&jobs->downloader);
-  jobs->downloader.downloads = 1;
 }
 
 static void on_work(uv_work_t *work) {
@@ -55,27 +53,23 @@ void symbols_jobs_add(symbols_jobs_t *jobs, symbols_job_t *job) {
   run_next(jobs);
 }
 
-static symbols_jobs_t *jobs_of_end(symbols_job_t *job) {
-  return (symbols_jobs_t *)((char *)job - offsetof(symbols_jobs_t, end));
-}
-
-static void end_workers(symbols_job_t *job, symbols_worker_t *worker) {
+static void end_worker(symbols_job_t *job, symbols_worker_t *worker) {
+  (void)job;
   symbols_worker_end(worker);
-  symbols_worker_end(&jobs_of_end(job)->downloader);
 }
 
 static void ended(symbols_job_t *job) {
-  symbols_jobs_t *jobs = jobs_of_end(job);
+  symbols_jobs_t *jobs =
+      (symbols_jobs_t *)((char *)job - offsetof(symbols_jobs_t, end));
 
   jobs->end_cb(jobs->arg);
 }
 
 void symbols_jobs_end(symbols_jobs_t *jobs, void (*cb)(void *arg), void *arg) {
   atomic_store(&jobs->worker.is_stopped, 1);
-  atomic_store(&jobs->downloader.is_stopped, 1);
   jobs->end_cb = cb;
   jobs->arg = arg;
-  jobs->end.run = end_workers;
+  jobs->end.run = end_worker;
   jobs->end.done = ended;
   symbols_jobs_add(jobs, &jobs->end);
 }

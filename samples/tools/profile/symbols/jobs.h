@@ -16,7 +16,7 @@ typedef struct symbols_job_s {
 } symbols_job_t;
 
 typedef struct symbols_jobs_s {
-  symbols_worker_t worker, downloader;
+  symbols_worker_t worker;
   /* private */
   uv_loop_t *loop;
   uv_work_t work;

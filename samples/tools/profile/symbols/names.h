@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The worker's answer to: which functions are at these bytes of an ELF file?
- * The request has the file as an fd, a second fd if its debug file was
- * downloaded, and
+ * The request has the file as an fd, a second fd if perf has a copy with more
+ * symbols, and
  *
  *   number  key of the object: the worker keeps files of several keys open
  *   number  1: find inlined functions

@@ -159,30 +159,9 @@ static int ask_in_time(symbols_question_t *question, symbols_asker_t *asker,
   return rc;
 }
 
-static void download_debug_file(symbols_question_t *question,
-                                symbols_asker_t *asker) {
-  symbols_object_t *object = question->object;
-  char reason[SYMBOLS_REASON_BYTES];
-  int rc;
-
-  memcpy(reason, question->reason, sizeof(reason));
-  symbols_message_begin(&asker->request, SYMBOLS_REQUEST_DOWNLOAD);
-  symbols_put_bytes(&asker->request, question->build_id,
-                    question->build_id_bytes);
-  rc = ask_in_time(question, asker, asker->downloader);
-  memcpy(question->reason, reason, sizeof(reason));
-  if (rc == 0)
-    object->debug = symbols_get_fd(&asker->response);
-  if (object->debug >= 0 && !symbols_open_is_elf(object->debug)) {
-    close(object->debug);
-    object->debug = -1;
-  }
-}
-
 /* Finds the debug file if the worker found none. Returns 1 if the object has
  * one now. Otherwise the answer stays as it is. */
-static int find_debug_file(symbols_question_t *question,
-                           symbols_asker_t *asker) {
+static int find_debug_file(symbols_question_t *question) {
   symbols_object_t *object = question->object;
 
   if (!question->lacks_debug || question->build_id_bytes == 0 ||
@@ -191,8 +170,6 @@ static int find_debug_file(symbols_question_t *question,
   object->has_looked_for_debug = 1;
   object->debug = symbols_open_whole(object->fd, question->build_id,
                                      question->build_id_bytes);
-  if (object->debug < 0 && asker->downloader != NULL)
-    download_debug_file(question, asker);
   return object->debug >= 0;
 }
 
@@ -318,7 +295,7 @@ void symbols_question_ask(symbols_question_t *question, symbols_asker_t *asker,
   }
   question->inlined &= !question->object->has_bad_dwarf;
   ask_worker(question, asker, worker);
-  if (find_debug_file(question, asker))
+  if (find_debug_file(question))
     ask_worker(question, asker, worker);
   /* If the DWARF is damaged or too large, the symbol table still helps. */
   if (question->is_hopeless && question->inlined) {

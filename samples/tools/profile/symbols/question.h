@@ -26,7 +26,6 @@ typedef struct symbols_asker_s {
   int has_kernel;
   /* Options. */
   int inlined;
-  symbols_worker_t *downloader; /* NULL: debug files are not downloaded */
   char *kallsyms, *debug_path;
   uint64_t kernel_shift;
   /* Room. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The worker's side: drops its rights, then answers one request after the other
- * until the program ends. One kind of worker reads files, without a network.
- * The other kind downloads files, and reads none. */
+ * until the program ends. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -16,7 +15,6 @@
 
 #include <linux/capability.h>
 
-#include "profile/symbols/download.h"
 #include "profile/symbols/filter.h"
 #include "profile/symbols/names.h"
 #include "profile/symbols/perf_map.h"
@@ -34,11 +32,7 @@
 typedef void (*handler_t)(symbols_message_t *request,
                           symbols_message_t *response);
 
-static const handler_t downloaders[SYMBOLS_NR_REQUESTS] = {
-    [SYMBOLS_REQUEST_DOWNLOAD] = symbols_download_answer,
-};
-
-static const handler_t readers[SYMBOLS_NR_REQUESTS] = {
+static const handler_t handlers[SYMBOLS_NR_REQUESTS] = {
     [SYMBOLS_REQUEST_NAMES] = symbols_names_answer,
     [SYMBOLS_REQUEST_JIT] = symbols_perf_map_answer,
     [SYMBOLS_REQUEST_UNWIND_MAP] = symbols_serve_unwind_map,
@@ -90,18 +84,14 @@ static int drop_rights(void) {
 }
 
 /* Returns 0, or -1 if rights could not be dropped. */
-static int limit_rights(int downloads) {
+static int limit_rights(void) {
   const struct rlimit none = {0, 0};
 
   setrlimit(RLIMIT_CORE, &none);
   limit_memory();
-  if (downloads) {
-    if (geteuid() == 0)
-      symbols_download_begin(NOBODY);
-  } else {
-    unsetenv("DEBUGINFOD_URLS");
-    setrlimit(RLIMIT_FSIZE, &none);
-  }
+  /* libdw would download. */
+  unsetenv("DEBUGINFOD_URLS");
+  setrlimit(RLIMIT_FSIZE, &none);
   prctl(PR_SET_NAME, "symbols-worker");
   if (drop_rights() != 0)
     return -1;
@@ -109,9 +99,7 @@ static int limit_rights(int downloads) {
    * core file. */
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-  if (downloads || symbols_filter_lack() != NULL)
-    return 0;
-  return symbols_filter_install();
+  return symbols_filter_lack() != NULL ? 0 : symbols_filter_install();
 }
 
 static int wait_for(void *arg, int fd, short events) {
@@ -122,7 +110,7 @@ static int wait_for(void *arg, int fd, short events) {
   return 0;
 }
 
-static void serve_requests(const handler_t handlers[SYMBOLS_NR_REQUESTS]) {
+static void serve_requests(void) {
   symbols_message_t request, response;
   int fd;
 
@@ -143,14 +131,11 @@ static void serve_requests(const handler_t handlers[SYMBOLS_NR_REQUESTS]) {
 }
 
 void symbols_main(int argc, char **argv) {
-  int downloads;
-
-  if (argc != 3 || strcmp(argv[1], SYMBOLS_WORKER_ARGUMENT) != 0)
+  if (argc != 2 || strcmp(argv[1], SYMBOLS_WORKER_ARGUMENT) != 0)
     return;
-  downloads = strcmp(argv[2], SYMBOLS_WORKER_DOWNLOADS) == 0;
   close_files();
-  if (limit_rights(downloads) == 0)
-    serve_requests(downloads ? downloaders : readers);
+  if (limit_rights() == 0)
+    serve_requests();
   /* exit(3) would run handlers of the program. */
   _exit(0);
 }

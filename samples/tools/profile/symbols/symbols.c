@@ -18,8 +18,6 @@
  * them. */
 #define COLLECT_MS 10
 #define DEFAULT_MS 10000
-/* Downloads take longer. */
-#define DEBUGINFOD_MS 120000
 /* Places that are processed at once. */
 #define INSTALL_NR 1024
 
@@ -145,18 +143,6 @@ static char *copy_text(const char *text) {
   return memcpy(common_calloc(size, 1), text, size);
 }
 
-static void start_ticks(symbols_t *symbols, symbols_worker_t *worker) {
-  worker->timeout_ms = UINT64_MAX;
-  worker->tick = on_tick;
-  worker->arg = symbols;
-}
-
-static uint64_t total_of(const symbols_options_t *options) {
-  if (options->timeout_ms != 0)
-    return options->timeout_ms;
-  return options->debuginfod ? DEBUGINFOD_MS : DEFAULT_MS;
-}
-
 symbols_t *symbols_new(uv_loop_t *loop, const symbols_options_t *options) {
   symbols_t *symbols = common_calloc(1, sizeof(*symbols));
   symbols_asker_t *asker = &symbols->asker;
@@ -164,13 +150,14 @@ symbols_t *symbols_new(uv_loop_t *loop, const symbols_options_t *options) {
   uv_timer_init(loop, &symbols->timer);
   symbols->timer.data = symbols;
   symbols_jobs_init(&symbols->jobs, loop);
-  symbols_budget_init(&symbols->budget, total_of(options));
-  start_ticks(symbols, &symbols->jobs.worker);
-  start_ticks(symbols, &symbols->jobs.downloader);
+  symbols_budget_init(&symbols->budget, options->timeout_ms != 0
+                                            ? options->timeout_ms
+                                            : DEFAULT_MS);
+  symbols->jobs.worker.timeout_ms = UINT64_MAX;
+  symbols->jobs.worker.tick = on_tick;
+  symbols->jobs.worker.arg = symbols;
   symbols_objects_init(&asker->objects);
   asker->inlined = options->inlined;
-  if (options->debuginfod)
-    asker->downloader = &symbols->jobs.downloader;
   asker->kallsyms = copy_text(options->kallsyms == NULL ? "/proc/kallsyms"
                                                         : options->kallsyms);
   asker->debug_path =

@@ -44,13 +44,12 @@ typedef struct symbols_mapping_s {
 
 typedef struct symbols_options_s {
   int inlined;          /* find inlined functions, in DWARF */
-  int debuginfod;       /* may ask the servers in DEBUGINFOD_URLS */
   const char *kallsyms; /* NULL: /proc/kallsyms; "": no kernel names */
   /* Directories of debug files, like -debuginfo-path of elfutils. NULL means:
    * beside the file, and in /usr/lib/debug. */
   const char *debug_path;
   /* For everything that is requested until all of it is answered: see budget.h.
-   * 0: 10,000, with debuginfod 120,000. */
+   * 0: 10,000. */
   uint64_t timeout_ms;
   uint64_t kernel_shift; /* added to a kernel address for the lookup */
 } symbols_options_t;

@@ -38,7 +38,6 @@ enum {
    * unwind_end_t, ips, and bytes of is_return (unwind.h). The response is empty
    * if the version of the mappings is not known. */
   SYMBOLS_REQUEST_UNWIND,
-  SYMBOLS_REQUEST_DOWNLOAD, /* download.h */
   SYMBOLS_NR_REQUESTS
 };
 

@@ -32,7 +32,6 @@ void symbols_worker_init(symbols_worker_t *worker) {
 
 static int spawn(symbols_worker_t *worker, int fd) {
   char *argv[] = {(char *)"symbols-worker", (char *)SYMBOLS_WORKER_ARGUMENT,
-                  (char *)(worker->downloads ? SYMBOLS_WORKER_DOWNLOADS : ""),
                   NULL};
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attr;
@@ -175,8 +174,7 @@ int symbols_worker_ask(symbols_worker_t *worker, symbols_message_t *request,
   rc = symbols_wire_send(worker->socket, request, wait_for, worker);
   if (rc == 0)
     rc = symbols_wire_receive(worker->socket, response, wait_for, worker);
-  if (rc == 0 && (response->type != request->type ||
-                  response->nr_fds > (worker->downloads != 0)))
+  if (rc == 0 && (response->type != request->type || response->nr_fds > 0))
     rc = -EPROTO;
   while (rc != 0 && (fd = symbols_get_fd(response)) >= 0)
     close(fd);

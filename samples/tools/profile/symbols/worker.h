@@ -12,7 +12,6 @@
 #include "profile/symbols/wire.h"
 
 typedef struct symbols_worker_s {
-  int downloads;       /* the kind of worker: see serve.c */
   uint64_t timeout_ms; /* the longest time for a request */
   uint64_t max_kib;    /* its own memory, without pages of files: 1 GiB */
   /* Called about 50 times a second while waiting for an answer. */
@@ -28,10 +27,9 @@ typedef struct symbols_worker_s {
 void symbols_worker_init(symbols_worker_t *worker);
 
 /* Sends a request and receives its response. First starts the worker if it does
- * not run. The caller still owns the fds of the request, and owns the fd of a
- * downloader's response. Returns 0, or an error with the reason in words. After
- * an error the worker has been ended, and the next request starts another
- * worker. */
+ * not run. The caller still owns the fds of the request. Returns 0, or an error
+ * with the reason in words. After an error the worker has been ended, and the
+ * next request starts another worker. */
 #define SYMBOLS_REASON_BYTES 160
 int symbols_worker_ask(symbols_worker_t *worker, symbols_message_t *request,
                        symbols_message_t *response,
@@ -40,10 +38,8 @@ int symbols_worker_ask(symbols_worker_t *worker, symbols_message_t *request,
 /* Kills the worker if it runs, and waits for its end. */
 void symbols_worker_end(symbols_worker_t *worker);
 
-/* The hidden arguments of the worker's program. The first is this text. The
- * second is the next text for a worker that downloads, otherwise "". */
-#define SYMBOLS_WORKER_ARGUMENT  "--symbols-worker"
-#define SYMBOLS_WORKER_DOWNLOADS "downloads"
+/* The hidden argument of the worker's program. */
+#define SYMBOLS_WORKER_ARGUMENT "--symbols-worker"
 /* The worker's socket. */
 #define SYMBOLS_WORKER_SOCKET 3
 

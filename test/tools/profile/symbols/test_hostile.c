@@ -4,7 +4,6 @@
 #include "support.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -335,8 +334,7 @@ static int start_with_a_capability(void *arg) {
       syscall(SYS_capset, &header, data) == 0 &&
       prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_SYS_NICE, 0, 0) == 0 &&
       dup2(*socket, SYMBOLS_WORKER_SOCKET) == SYMBOLS_WORKER_SOCKET)
-    execl("/proc/self/exe", "worker", SYMBOLS_WORKER_ARGUMENT, "",
-          (char *)NULL);
+    execl("/proc/self/exe", "worker", SYMBOLS_WORKER_ARGUMENT, (char *)NULL);
   return 1;
 }
 
@@ -416,66 +414,6 @@ static void fd_from_a_reader_is_refused_and_closed(void **state) {
   assert_int_equal(count_fds(), before);
   symbols_message_free(&request);
   symbols_message_free(&response);
-}
-
-static void debug_file_is_downloaded_without_rights(void **state) {
-  static const char source[] = "static int hidden(void) { return 1; }\n"
-                               "int main(void) { return hidden(); }\n";
-  const symbols_options_t options = {.debuginfod = 1, .timeout_ms = LONG_MS};
-  uint64_t address, offset;
-  ask_names_t ask;
-  uint32_t object;
-  char url[160];
-  int nr_fds;
-
-  (void)state;
-  if (dlopen("libdebuginfod.so.1", RTLD_NOW) == NULL)
-    support_skip(__func__, "libdebuginfod");
-  ask_names_write("program.c", source, sizeof(source) - 1);
-  if (ask_names_run("cc -g -Wl,--build-id=0x1234567890abcdef program.c "
-                    "-o remote && mkdir -p -m 755 "
-                    "server/buildid/1234567890abcdef && mkdir -m 777 cache && "
-                    "objcopy --only-keep-debug remote "
-                    "server/buildid/1234567890abcdef/debuginfo") != 0)
-    support_skip(__func__, "a compiler");
-  address = ask_names_symbol(ask_names_in("remote"), "hidden");
-  assert_int_equal(ask_names_offset(ask_names_in("remote"), address, &offset),
-                   0);
-  assert_int_equal(ask_names_run("strip remote"), 0);
-  snprintf(url, sizeof(url), "file://%s/", ask_names_in("server"));
-  setenv("DEBUGINFOD_URLS", url, 1);
-  setenv("DEBUGINFOD_CACHE_PATH", ask_names_in("cache"), 1);
-  nr_fds = count_fds();
-  ask_names_begin(&ask, &options);
-  object = ask_names_file(&ask, ask_names_in("remote"));
-  assert_string_equal(ask_names_name(&ask, object, offset), "hidden");
-  assert_string_equal(symbols_reason(ask.symbols, object), "");
-  expect_few_rights(symbols_jobs(ask.symbols)->downloader.pid);
-  expect_few_rights(worker_of(&ask)->pid);
-  /* The reader has its usual fds, and both files. */
-  if (is_root())
-    assert_int_equal(count_fds_of(worker_of(&ask)->pid), 6);
-  ask_names_end(&ask);
-  assert_int_equal(count_fds(), nr_fds);
-
-  /* A file that the server does not have is asked for once. */
-  assert_int_equal(ask_names_run("rm -r server/buildid cache/*"), 0);
-  ask_names_begin(&ask, &options);
-  object = ask_names_file(&ask, ask_names_in("remote"));
-  assert_string_equal(ask_names_name(&ask, object, offset), "");
-  assert_true(symbols_jobs(ask.symbols)->downloader.pid > 0);
-  symbols_worker_end(&symbols_jobs(ask.symbols)->downloader);
-  ask_names_at(&ask, object, 1);
-  assert_int_equal(symbols_jobs(ask.symbols)->downloader.pid, 0);
-  ask_names_end(&ask);
-
-  /* The program did not ask for downloads. */
-  ask_names_begin(&ask, NULL);
-  object = ask_names_file(&ask, ask_names_in("remote"));
-  assert_string_equal(ask_names_name(&ask, object, offset), "");
-  assert_int_equal(symbols_jobs(ask.symbols)->downloader.pid, 0);
-  ask_names_end(&ask);
-  unsetenv("DEBUGINFOD_URLS");
 }
 
 /* -- files ----------------------------------------------------------------- */
@@ -676,7 +614,6 @@ int main(int argc, char **argv) {
       cmocka_unit_test(worker_has_few_rights_and_no_fds_of_ours),
       cmocka_unit_test(worker_drops_the_capabilities_of_a_program),
       cmocka_unit_test(fd_from_a_reader_is_refused_and_closed),
-      cmocka_unit_test(debug_file_is_downloaded_without_rights),
       cmocka_unit_test(damaged_files_cost_their_own_names_only),
       cmocka_unit_test(file_that_takes_much_memory_has_a_reason),
       cmocka_unit_test(circles_in_dwarf_end),
