@@ -21,29 +21,6 @@
 #include "profile/profile.h"
 #include "profile/stacks/text.h"
 
-/* Returns 1 for an option that names an output file. The title leaves such
- * options out. Moves *i to the file name if the file name is the next word. */
-static int is_output(const profile_options_t *options, int argc, char **argv,
-                     int *i) {
-  const char *next = *i + 1 < argc ? argv[*i + 1] : NULL;
-  const char *value = strchr(argv[*i], '=');
-  int k;
-
-  if (strncmp(argv[*i], "--", 2) != 0)
-    return 0;
-  for (k = 0; k < PROFILE_NR_OUTPUTS; k++) {
-    if (options->outputs[k] == NULL)
-      continue;
-    if (value != NULL && value + 1 == options->outputs[k])
-      return 1;
-    if (next == options->outputs[k]) {
-      ++*i;
-      return 1;
-    }
-  }
-  return 0;
-}
-
 /* "uvperf-profile -a -d 5 on host". */
 static char *make_title(const profile_options_t *options, int argc,
                         char **argv) {
@@ -53,8 +30,6 @@ static char *make_title(const profile_options_t *options, int argc,
 
   common_buffer_text(&buffer, "uvperf-profile");
   for (i = 1; i < argc; i++) {
-    if (is_output(options, argc, argv, &i))
-      continue;
     common_buffer_text(&buffer, " ");
     common_buffer_text(&buffer, argv[i]);
   }
