@@ -59,11 +59,16 @@ int common_proc_stat(int32_t pid, int32_t tid, common_proc_stat_t *stat) {
   return 0;
 }
 
-/* Reads the same file of a process, where utime, stime, cutime and cstime
- * follow the state and ten other fields. The start, since the boot, is the
- * fourth number after them. In nanoseconds. */
-static int read_times(int32_t pid, common_proc_time_t *time, uint64_t *start) {
-  uint64_t user, system, child_user, child_system;
+static uint64_t read_clock(clockid_t clock) {
+  struct timespec now = {0, 0};
+
+  clock_gettime(clock, &now);
+  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* In the same file, the start in ticks since the boot follows the state and 18
+ * other numbers. */
+int common_proc_start(int32_t pid, uint64_t *start) {
   uint64_t tick = UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK);
   char path[64], line[1024], *end;
 
@@ -73,35 +78,12 @@ static int read_times(int32_t pid, common_proc_time_t *time, uint64_t *start) {
   end = strrchr(line, ')');
   if (end == NULL ||
       sscanf(end + 1,
-             " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64
-             " %" SCNu64 " %" SCNu64 " %*d %*d %*d %*d %" SCNu64,
-             &user, &system, &child_user, &child_system, start) != 5)
+             " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+             "%*d %*d %*d %" SCNu64,
+             start) != 1)
     return -1;
-  time->user = (user + child_user) * tick;
-  time->system = (system + child_system) * tick;
-  *start *= tick;
-  return 0;
-}
-
-int common_proc_time(int32_t pid, common_proc_time_t *time) {
-  uint64_t start;
-
-  return read_times(pid, time, &start);
-}
-
-static uint64_t read_clock(clockid_t clock) {
-  struct timespec now = {0, 0};
-
-  clock_gettime(clock, &now);
-  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-int common_proc_start(int32_t pid, uint64_t *start) {
-  common_proc_time_t time;
-
-  if (read_times(pid, &time, start) != 0)
-    return -1;
-  *start += read_clock(CLOCK_REALTIME) - read_clock(CLOCK_BOOTTIME);
+  *start =
+      *start * tick + read_clock(CLOCK_REALTIME) - read_clock(CLOCK_BOOTTIME);
   return 0;
 }
 

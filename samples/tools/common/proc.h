@@ -25,15 +25,6 @@ typedef struct common_proc_stat_s {
 /* Returns 0, or -1 if there is no such thread. */
 int common_proc_stat(int32_t pid, int32_t tid, common_proc_stat_t *stat);
 
-/* The CPU time of a process with all its threads, and of the children for which
- * it has waited. In nanoseconds. */
-typedef struct common_proc_time_s {
-  uint64_t user, system;
-} common_proc_time_t;
-
-/* Returns 0, or -1 if there is no such process. */
-int common_proc_time(int32_t pid, common_proc_time_t *time);
-
 /* Finds when a process began, in nanoseconds since 1970. Returns 0, or -1 if
  * there is no such process. */
 int common_proc_start(int32_t pid, uint64_t *start);

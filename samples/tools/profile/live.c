@@ -3,13 +3,11 @@
  * already run, runs the loop until something ends it, and stops the set. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "uvperf.h"
 
 #include "common/cgroups.h"
 #include "common/cpu.h"
-#include "common/proc.h"
 #include "common/say.h"
 #include "common/targets.h"
 #include "profile/events.h"
@@ -41,10 +39,7 @@ typedef struct live_s {
   uvperf_stats_t stats;  /* at the last live line, then at the end */
   uint64_t live_samples; /* at the last live line */
   uint64_t ticks;
-  uint64_t cpu_ns;    /* CPU time of the target; 0: not known */
-  uint64_t kernel_ns; /* the part in the kernel, if not sampled */
-  size_t nr_cpus;     /* CPUs that were sampled */
-  size_t nr_missing;  /* targets that could not be opened */
+  size_t nr_cpus; /* CPUs that were sampled */
   int has_stopped;
 } live_t;
 
@@ -61,61 +56,6 @@ static void take_totals(live_t *live, uint64_t now) {
 
 static live_t *live_of(const common_session_t *session) {
   return ((profile_t *)session->data)->source;
-}
-
-static int read_time(const live_t *live, common_proc_time_t *time) {
-  const profile_t *profile = live->profile;
-  struct rusage usage;
-
-  if (!profile_options_is_command(&profile->options) ||
-      profile->session.command.pid != 0)
-    return profile_targets_time(&live->targets, time);
-  /* The command has ended. */
-  getrusage(RUSAGE_CHILDREN, &usage);
-  time->user = (uint64_t)usage.ru_utime.tv_sec * 1000000000 +
-               (uint64_t)usage.ru_utime.tv_usec * 1000;
-  time->system = (uint64_t)usage.ru_stime.tv_sec * 1000000000 +
-                 (uint64_t)usage.ru_stime.tv_usec * 1000;
-  return 0;
-}
-
-static uint64_t read_clock(live_t *live) {
-  uvperf_reading_t *reading;
-  uvperf_count_t count = {0};
-
-  if (uvperf_reading_new(&reading) != 0)
-    return 0;
-  if (uvperf_set_read(&live->events.set, reading, NULL) == 0)
-    uvperf_reading_total(reading, 0, &count);
-  uvperf_reading_free(reading);
-  return count.value;
-}
-
-/* cpu-clock also counts the time without samples. On a CPU it counts idle time
- * too, so its count is not used with -a. The times of processes contain those
- * that could not be opened, so the times are not used either. */
-static void read_cpu_time(live_t *live) {
-  const profile_events_t *events = &live->events;
-  common_proc_time_t time;
-
-  if (events->off_cpu || live->nr_missing > 0 ||
-      profile_options_is_of_cpus(&live->profile->options))
-    return;
-  if (events->kernel && !events->hardware) {
-    live->cpu_ns = read_clock(live);
-  } else if (!events->kernel && read_time(live, &time) == 0) {
-    live->kernel_ns = time.system;
-    live->cpu_ns = time.user + live->kernel_ns;
-  }
-}
-
-/* Nanoseconds without samples. */
-static uint64_t unsampled(const live_t *live) {
-  uint64_t sampled = live->profile->account.weight;
-
-  if (!live->events.kernel)
-    return live->kernel_ns;
-  return live->cpu_ns > sampled ? live->cpu_ns - sampled : 0;
 }
 
 /* Finds out what went without a record. */
@@ -138,7 +78,6 @@ static void on_stop(common_session_t *session) {
   take_totals(live, now);
   common_lost_read(&live->profile->totals.lost, &live->events.set, 1);
   check_kernel(live);
-  read_cpu_time(live);
   live->nr_cpus = uvperf_nr_rings(&live->events.set.handle);
   if (live->profile->top == NULL)
     profile_notes_live_end(&live->profile->options);
@@ -153,24 +92,15 @@ static void close_set(live_t *live) {
   profile_members_free(&live->members);
 }
 
-static void say_gaps(const live_t *live) {
-  const profile_t *profile = live->profile;
-
-  if (live->events.off_cpu)
-    profile_notes_waits(live->waits.nr_unknown);
-  else
-    profile_notes_idle(&profile->options, &profile->totals, live->nr_cpus);
-  profile_notes_unsampled(&profile->options, &live->events, live->cpu_ns,
-                          unsampled(live));
-}
-
 static void on_written(profile_t *profile) {
   live_t *live = profile->source;
 
   profile_notes_stats(&profile->options, &live->events, &profile->totals,
                       live->stats.corrupt);
-  if (!profile->options.quiet)
-    say_gaps(live);
+  if (!profile->options.quiet && live->events.off_cpu)
+    profile_notes_waits(live->waits.nr_unknown);
+  else if (!profile->options.quiet)
+    profile_notes_idle(&profile->options, &profile->totals, live->nr_cpus);
   close_set(live);
 }
 
@@ -314,7 +244,7 @@ static int open_events(live_t *live) {
   profile->unit = live->events.hardware ? "cycles" : "ns";
   if (!options->quiet)
     profile_notes_opened(options, &live->events);
-  live->nr_missing = profile_notes_missing(&live->events);
+  profile_notes_missing(&live->events);
   return 0;
 }
 
@@ -368,7 +298,6 @@ static int start(live_t *live) {
     common_say("%s\n", error.reason);
     return 1;
   }
-  profile_targets_begin(&live->targets);
   live->started_ns = live->waits.started_ns = uv_hrtime();
   if (uv_gettimeofday(&now) == 0)
     profile->started_at_ns =

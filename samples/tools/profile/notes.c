@@ -73,7 +73,7 @@ void profile_notes_opened(const profile_options_t *options,
 }
 
 /* A target fails on each CPU, so each target is counted once. */
-size_t profile_notes_missing(const profile_events_t *events) {
+void profile_notes_missing(const profile_events_t *events) {
   const uvperf_set_failure_t *list;
   uint32_t last = UINT32_MAX;
   size_t nr, missing = 0, i;
@@ -89,7 +89,6 @@ size_t profile_notes_missing(const profile_events_t *events) {
   }
   if (missing > 1)
     common_say("%zu more targets are not profiled either\n", missing - 1);
-  return missing;
 }
 
 static int has_progress(const profile_options_t *options) {
@@ -247,35 +246,6 @@ void profile_notes_idle(const profile_options_t *options,
   if (options->all && options->pids.nr == 0 && taken < most / 2)
     common_say("the CPUs were idle for about %.0f %% of the time\n",
                100 - 100 * taken / most);
-}
-
-/* Samples come at random, so a small difference means nothing. */
-static int is_chance(double expected, double missing) {
-  return missing < expected / 20 || missing * missing < 9 * expected;
-}
-
-void profile_notes_unsampled(const profile_options_t *options,
-                             const profile_events_t *events, uint64_t cpu_ns,
-                             uint64_t unsampled_ns) {
-  double period_ns = 1e9 / (double)options->frequency_hz;
-  double percent =
-      100 * (double)unsampled_ns / (double)(cpu_ns > 0 ? cpu_ns : 1);
-
-  if (unsampled_ns == 0 ||
-      is_chance((double)cpu_ns / period_ns, (double)unsampled_ns / period_ns))
-    return;
-  if (events->kernel)
-    common_say(
-        "%.0f %% of the CPU time has no samples: from threads that run for "
-        "less than\n  1/%" PRIu64 " s in all (%s sees them, as root), "
-        "and while a hypervisor ran others\n",
-        percent, options->frequency_hz,
-        options->pids.nr > 0 ? "-a with -p" : "-a");
-  else
-    common_say("%.0f %% of the CPU time has no samples: the kernel may not be "
-               "sampled;\n  that needs root, CAP_PERFMON or "
-               "kernel.perf_event_paranoid <= 1\n",
-               percent);
 }
 
 void profile_notes_command(int status) {

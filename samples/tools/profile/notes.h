@@ -20,8 +20,8 @@ void profile_notes_opened(const profile_options_t *options,
                           const profile_events_t *events);
 
 /* Reports targets that could not be opened, except tasks that ended while they
- * were listed. Returns the number of these targets. */
-size_t profile_notes_missing(const profile_events_t *events);
+ * were listed. */
+void profile_notes_missing(const profile_events_t *events);
 
 /* Prints the line of each second over the last line, on a terminal only.
  * `new_samples` is the number of samples since the last line. */
@@ -55,12 +55,6 @@ void profile_notes_waits(uint64_t nr_unknown);
  * Idle CPUs are not sampled, so a quiet machine has few samples. */
 void profile_notes_idle(const profile_options_t *options,
                         const profile_totals_t *totals, size_t nr_cpus);
-
-/* Reports how much of a target's CPU time has no samples, and why. Reports
- * nothing if chance explains it. Both times are in nanoseconds. */
-void profile_notes_unsampled(const profile_options_t *options,
-                             const profile_events_t *events, uint64_t cpu_ns,
-                             uint64_t unsampled_ns);
 
 /* Reports how a command ended, if it failed. `status` is its wait status. */
 void profile_notes_command(int status);

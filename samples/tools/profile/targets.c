@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/targets.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "common/memory.h"
 #include "common/say.h"
 
 /* Tasks that run do not inherit events, so each process of a tree is a target.
@@ -49,7 +47,6 @@ int profile_targets_find(profile_targets_t *targets, profile_options_t *options,
 
 void profile_targets_free(profile_targets_t *targets) {
   common_ids_free(&targets->processes);
-  free(targets->began);
 }
 
 void profile_targets_list(const profile_targets_t *targets,
@@ -66,31 +63,4 @@ void profile_targets_list(const profile_targets_t *targets,
   else
     common_target_list_add_ids(list, &options->tids, UVPERF_TARGET_THREAD, 0);
   common_target_list_add_cgroups(list, &options->cgroups, options->cpus);
-}
-
-void profile_targets_begin(profile_targets_t *targets) {
-  size_t i;
-
-  targets->began =
-      common_calloc(targets->processes.nr + 1, sizeof(*targets->began));
-  for (i = 0; i < targets->processes.nr; i++)
-    common_proc_time(targets->processes.ids[i], &targets->began[i]);
-}
-
-int profile_targets_time(const profile_targets_t *targets,
-                         common_proc_time_t *time) {
-  const common_proc_time_t *began = targets->began;
-  common_proc_time_t now;
-  int rc = -1;
-  size_t i;
-
-  memset(time, 0, sizeof(*time));
-  for (i = 0; i < targets->processes.nr; i++) {
-    if (common_proc_time(targets->processes.ids[i], &now) != 0)
-      continue;
-    time->user += now.user - began[i].user;
-    time->system += now.system - began[i].system;
-    rc = 0;
-  }
-  return rc;
 }

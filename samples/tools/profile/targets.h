@@ -6,7 +6,6 @@
 
 #include <stdint.h>
 
-#include "common/proc.h"
 #include "common/target_list.h"
 #include "profile/options.h"
 
@@ -14,7 +13,6 @@ typedef struct profile_targets_s {
   /* The processes of -p with their descendants, the processes of -t, or the
    * command. Empty for the whole machine and for cgroups. */
   common_ids_t processes;
-  common_proc_time_t *began; /* CPU time of each before the start */
 } profile_targets_t;
 
 /* Finds the processes. `command` is the pid of the command, or 0. Replaces the
@@ -28,14 +26,5 @@ void profile_targets_free(profile_targets_t *targets);
 void profile_targets_list(const profile_targets_t *targets,
                           const profile_options_t *options, int32_t command,
                           common_target_list_t *list);
-
-/* Call it when the events start. */
-void profile_targets_begin(profile_targets_t *targets);
-
-/* Adds up the CPU time since the start of the processes that still run.
- * Children for which one of them has waited are included. Returns 0, or -1 if
- * none runs. */
-int profile_targets_time(const profile_targets_t *targets,
-                         common_proc_time_t *time);
 
 #endif

@@ -411,78 +411,6 @@ static void process_of_another_user_is_reported(void **state) {
   tool_run_expect_text(run.err, pid_text);
 }
 
-/* Returns the reported percentage. */
-static int percent_without_samples(const tool_run_t *run) {
-  const char *line = strstr(run->err, " % of the CPU time ");
-  int percent;
-
-  assert_non_null(line);
-  while (line > run->err && line[-1] != ' ')
-    line--;
-  assert_int_equal(sscanf(line, "%d %%", &percent), 1);
-  return percent;
-}
-
-/* Reading /dev/zero is the kernel's work. */
-static void time_in_the_kernel_without_samples_is_reported(void **state) {
-  tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "1", "--",
-                             TARGET_PATH, "read"}};
-
-  (void)state;
-  support_need_own_events(__func__);
-  support_need_public_build(__func__);
-  if (tool_run_paranoid() != 2)
-    support_skip(__func__, "kernel.perf_event_paranoid at 2");
-  run.as_nobody = 1;
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
-  assert_in_range(percent_without_samples(&run), 60, 100);
-}
-
-/* The command waits for its child, and the tool waits for the command. */
-static void kernel_time_of_a_command_that_ended_is_reported(void **state) {
-  tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "--", "sh", "-c",
-                             "dd if=/dev/zero of=/dev/null bs=1M count=4000 "
-                             "2>/dev/null; true"}};
-
-  (void)state;
-  support_need_own_events(__func__);
-  if (tool_run_paranoid() != 2)
-    support_skip(__func__, "kernel.perf_event_paranoid at 2");
-  run.as_nobody = 1;
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
-  assert_in_range(percent_without_samples(&run), 60, 100);
-}
-
-static void time_that_is_sampled_is_not_reported(void **state) {
-  tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "1", "--",
-                             TARGET_PATH, "read"}};
-
-  (void)state;
-  support_need_kernel_side(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
-  assert_null(strstr(run.err, " % of the CPU time "));
-}
-
-/* None of the processes runs until its first sample. Cycles do not show how
- * much time has passed. */
-static void time_of_short_processes_is_reported(void **state) {
-  tool_run_t run = {.args = {PROFILE_PATH, "-F", "50", "--", "sh", "-c",
-                             "i=0; while [ $i -lt 1000 ]; do i=$((i+1)); "
-                             "/bin/true; done"}};
-
-  (void)state;
-  support_need_kernel_side(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
-  if (strstr(run.err, "cpu-clock") == NULL)
-    support_skip(__func__, "a machine without a hardware PMU");
-  tool_run_expect_text(run.err, "from threads that run for less than\n"
-                                "  1/50 s in all (-a sees them");
-}
-
 /* An event of a thread begins with a whole period of cpu-clock. */
 static void threads_that_end_within_a_period_are_sampled_by_cpu(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "-F", "20", "-d", "1", "-p"}};
@@ -629,10 +557,6 @@ int main(void) {
       cmocka_unit_test(hangup_ends_the_command_too),
       cmocka_unit_test(unprivileged_user_profiles_own_command),
       cmocka_unit_test(process_of_another_user_is_reported),
-      cmocka_unit_test(time_in_the_kernel_without_samples_is_reported),
-      cmocka_unit_test(kernel_time_of_a_command_that_ended_is_reported),
-      cmocka_unit_test(time_that_is_sampled_is_not_reported),
-      cmocka_unit_test(time_of_short_processes_is_reported),
       cmocka_unit_test(threads_that_end_within_a_period_are_sampled_by_cpu),
       cmocka_unit_test(profile_by_cpu_of_a_process_ends_with_it),
       cmocka_unit_test(table_of_processes_reports_no_missing_names),
