@@ -32,9 +32,9 @@ void profile_account_init(profile_account_t *account, stacks_by_t by,
   account->symbols = symbols;
   stacks_names_init(&account->names);
   profile_objects_init(&account->objects);
-  stacks_tally_init(&account->who_keys, sizeof(profile_who_t));
-  stacks_tally_init(&account->stacks, sizeof(profile_frame_t));
-  stacks_tally_init(&account->cgroups, sizeof(uint64_t));
+  common_tally_init(&account->who_keys, sizeof(profile_who_t));
+  common_tally_init(&account->stacks, sizeof(profile_frame_t));
+  common_tally_init(&account->cgroups, sizeof(uint64_t));
   profile_tasks_name(
       &account->tasks, 0,
       stacks_names_add(&account->names,
@@ -44,9 +44,9 @@ void profile_account_init(profile_account_t *account, stacks_by_t by,
 void profile_account_free(profile_account_t *account) {
   profile_tasks_free(&account->tasks);
   profile_objects_free(&account->objects);
-  stacks_tally_free(&account->who_keys);
-  stacks_tally_free(&account->stacks);
-  stacks_tally_free(&account->cgroups);
+  common_tally_free(&account->who_keys);
+  common_tally_free(&account->stacks);
+  common_tally_free(&account->cgroups);
   stacks_names_free(&account->names);
   free(account->whos);
   free(account->frames);
@@ -260,7 +260,7 @@ static uint32_t comm_of(profile_account_t *account, uint32_t pid,
 uint32_t profile_account_keep_who(profile_account_t *account,
                                   const profile_who_t *who) {
   size_t before = account->who_keys.nr;
-  stacks_entry_t *entry = stacks_tally_get(&account->who_keys, 0, who, 1);
+  common_entry_t *entry = common_tally_get(&account->who_keys, 0, who, 1);
 
   if (entry == NULL)
     return 0;
@@ -302,15 +302,15 @@ void profile_account_stack(profile_account_t *account,
   stack->frames = account->frames;
 }
 
-stacks_entry_t *profile_account_keep(profile_account_t *account,
+common_entry_t *profile_account_keep(profile_account_t *account,
                                      const profile_stack_t *stack) {
-  stacks_entry_t *entry =
-      stacks_tally_get(&account->stacks, stack->who, stack->frames, stack->nr);
+  common_entry_t *entry =
+      common_tally_get(&account->stacks, stack->who, stack->frames, stack->nr);
 
   return entry == NULL ? &account->other : entry;
 }
 
-void profile_account_add(profile_account_t *account, stacks_entry_t *entry,
+void profile_account_add(profile_account_t *account, common_entry_t *entry,
                          uint64_t samples, uint64_t weight) {
   account->samples += samples;
   account->weight += weight;
@@ -326,8 +326,8 @@ void profile_account_count(profile_account_t *account,
 }
 
 void profile_account_restart(profile_account_t *account) {
-  stacks_tally_free(&account->stacks);
-  stacks_tally_init(&account->stacks, sizeof(profile_frame_t));
+  common_tally_free(&account->stacks);
+  common_tally_init(&account->stacks, sizeof(profile_frame_t));
   memset(&account->other, 0, sizeof(account->other));
   account->samples = account->weight = 0;
   account->nr_restarts++;
@@ -335,7 +335,7 @@ void profile_account_restart(profile_account_t *account) {
 
 void profile_account_cgroup(profile_account_t *account, uint64_t id,
                             const char *path) {
-  stacks_entry_t *entry = stacks_tally_get(&account->cgroups, id, NULL, 0);
+  common_entry_t *entry = common_tally_get(&account->cgroups, id, NULL, 0);
 
   if (entry != NULL)
     entry->weight = stacks_names_add(&account->names, path);

@@ -55,12 +55,12 @@ typedef struct profile_account_s {
   /* The addresses of all mappings of the kernel; private. */
   uint64_t kernel_maps_start, kernel_maps_end;
   struct profile_unwinding_s *unwinding; /* NULL: no stacks are copied */
-  stacks_tally_t who_keys;               /* the weight is the index in whos */
+  common_tally_t who_keys;               /* the weight is the index in whos */
   profile_who_t *whos;
   size_t who_capacity;
-  stacks_tally_t stacks;  /* the number is a who, the items are frames */
-  stacks_tally_t cgroups; /* by id; the weight is the newest path in `names` */
-  stacks_entry_t other;   /* all stacks that did not fit */
+  common_tally_t stacks;  /* the number is a who, the items are frames */
+  common_tally_t cgroups; /* by id; the weight is the newest path in `names` */
+  common_entry_t other;   /* all stacks that did not fit */
   uint64_t samples, weight;
   size_t nr_refused; /* processes whose mappings may not be read */
   uint32_t nr_restarts;
@@ -120,9 +120,9 @@ void profile_account_stack(profile_account_t *account,
 /* Returns the entry of a stack, which can be counted later. The entry is valid
  * until stacks are forgotten by profile_fade, a restart or
  * profile_account_free. */
-stacks_entry_t *profile_account_keep(profile_account_t *account,
+common_entry_t *profile_account_keep(profile_account_t *account,
                                      const profile_stack_t *stack);
-void profile_account_add(profile_account_t *account, stacks_entry_t *entry,
+void profile_account_add(profile_account_t *account, common_entry_t *entry,
                          uint64_t samples, uint64_t weight);
 
 /* Both return an index in `whos`: for a thread, or for a task that the caller

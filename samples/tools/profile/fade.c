@@ -12,34 +12,34 @@ static uint64_t fade(uint64_t value) {
 }
 
 static void keep(profile_account_t *account, const profile_who_t *whos,
-                 const stacks_entry_t *old) {
-  stacks_entry_t *entry;
+                 const common_entry_t *old) {
+  common_entry_t *entry;
   uint32_t who;
 
   if (fade(old->samples) < LEAST)
     return;
   who = profile_account_keep_who(account, &whos[old->number]);
-  entry = stacks_tally_get(&account->stacks, who, old->items, old->nr);
+  entry = common_tally_get(&account->stacks, who, old->items, old->nr);
   entry->samples = fade(old->samples);
   entry->weight = fade(old->weight);
 }
 
 void profile_fade(profile_account_t *account) {
-  stacks_tally_t stacks = account->stacks, who_keys = account->who_keys;
+  common_tally_t stacks = account->stacks, who_keys = account->who_keys;
   profile_who_t *whos = account->whos;
   size_t i;
 
   account->whos = NULL;
   account->who_capacity = 0;
-  stacks_tally_init(&account->stacks, stacks.item_bytes);
-  stacks_tally_init(&account->who_keys, who_keys.item_bytes);
+  common_tally_init(&account->stacks, stacks.item_bytes);
+  common_tally_init(&account->who_keys, who_keys.item_bytes);
   for (i = 0; i < stacks.nr_places; i++) {
     if (stacks.entries[i] != NULL)
       keep(account, whos, stacks.entries[i]);
   }
   account->other.samples = fade(account->other.samples);
   account->other.weight = fade(account->other.weight);
-  stacks_tally_free(&stacks);
-  stacks_tally_free(&who_keys);
+  common_tally_free(&stacks);
+  common_tally_free(&who_keys);
   free(whos);
 }

@@ -93,19 +93,16 @@ static void require_inode(const profile_account_t *account, size_t i) {
  * the path, it is not known whose it is. */
 static void find_shared_paths(const profile_account_t *account) {
   const profile_object_t *object;
-  stacks_entry_t *entry;
-  stacks_tally_t paths;
-  uint64_t path[512];
+  common_entry_t *entry;
+  common_tally_t paths;
   size_t i;
 
-  stacks_tally_init(&paths, sizeof(uint64_t));
+  common_tally_init(&paths, sizeof(uint64_t));
   for (i = PROFILE_OBJECTS_FIXED; i < account->objects.nr; i++) {
     object = profile_objects_get(&account->objects, (uint32_t)i);
     if (object->kind != SYMBOLS_FILE || object->inode == 0)
       continue;
-    memset(path, 0, sizeof(path));
-    snprintf((char *)path, sizeof(path), "%s", object->path);
-    entry = stacks_tally_get(&paths, 0, path, strlen(object->path) / 8 + 1);
+    entry = common_tally_text(&paths, object->path);
     if (entry == NULL || entry->samples++ == 0) {
       if (entry != NULL)
         entry->weight = i;
@@ -114,7 +111,7 @@ static void find_shared_paths(const profile_account_t *account) {
     require_inode(account, i);
     require_inode(account, (size_t)entry->weight);
   }
-  stacks_tally_free(&paths);
+  common_tally_free(&paths);
 }
 
 /* A file that was not changed since it was opened is the one that was mapped.
@@ -136,7 +133,7 @@ void profile_naming_check(const profile_account_t *account) {
 }
 
 void profile_naming_ask(const profile_account_t *account) {
-  const stacks_tally_t *tally = &account->stacks;
+  const common_tally_t *tally = &account->stacks;
   const profile_frame_t *frames;
   uint32_t id;
   size_t i, k;
@@ -161,7 +158,7 @@ typedef struct builder_s {
   uint32_t *objects; /* index in `stacks` + 1, by index in the account */
   /* Frames by object and offset. An entry's weight is the index of its first
    * frame in `frames`, and its samples are the number of its frames. */
-  stacks_tally_t known;
+  common_tally_t known;
   stacks_frame_t *frames;
   size_t nr_frames, frame_capacity;
   stacks_frame_t *stack; /* room for one stack */
@@ -241,18 +238,18 @@ static void add_unnamed(builder_t *builder, const profile_frame_t *key,
 }
 
 /* The functions at an address: several if some are inlined. */
-static const stacks_entry_t *frames_of(builder_t *builder,
+static const common_entry_t *frames_of(builder_t *builder,
                                        const profile_frame_t *key) {
   const profile_frame_t outside = {PROFILE_OBJECT_OUTSIDE, key->offset};
   const symbols_place_t *place = NULL;
-  stacks_entry_t *entry;
+  common_entry_t *entry;
   uint32_t object, id;
   size_t i;
 
   if (profile_objects_get(&builder->account->objects, (uint32_t)key->object)
           ->is_gone)
     key = &outside;
-  entry = stacks_tally_get(&builder->known, 0, key, 1);
+  entry = common_tally_get(&builder->known, 0, key, 1);
   if (entry == NULL || entry->samples > 0)
     return entry;
   entry->weight = builder->nr_frames;
@@ -273,8 +270,8 @@ static const stacks_entry_t *frames_of(builder_t *builder,
 }
 
 static const char *cgroup_path(const profile_account_t *account, uint64_t id) {
-  const stacks_entry_t *entry =
-      stacks_tally_find(&account->cgroups, id, NULL, 0);
+  const common_entry_t *entry =
+      common_tally_find(&account->cgroups, id, NULL, 0);
 
   return entry == NULL
              ? ""
@@ -312,9 +309,9 @@ static void push_frame(builder_t *builder, size_t *nr,
 static const stacks_frame_t other = {0, STACKS_OTHER, 0, 0};
 
 static void add_stack(builder_t *builder, uint32_t task,
-                      const stacks_entry_t *entry) {
+                      const common_entry_t *entry) {
   const profile_frame_t *frames = entry->items;
-  const stacks_entry_t *known;
+  const common_entry_t *known;
   size_t i, k, nr = 0;
 
   for (i = 0; i < entry->nr; i++) {
@@ -330,14 +327,14 @@ static void add_stack(builder_t *builder, uint32_t task,
 
 void profile_naming_build(const profile_account_t *account, stacks_t *stacks) {
   builder_t builder = {.account = account, .stacks = stacks};
-  const stacks_tally_t *tally = &account->stacks;
-  const stacks_entry_t *entry;
+  const common_tally_t *tally = &account->stacks;
+  const common_entry_t *entry;
   uint32_t *tasks;
   size_t i;
 
   builder.objects =
       common_calloc(account->objects.nr, sizeof(*builder.objects));
-  stacks_tally_init(&builder.known, sizeof(profile_frame_t));
+  common_tally_init(&builder.known, sizeof(profile_frame_t));
   tasks = add_tasks(&builder);
   for (i = 0; i < tally->nr_places; i++) {
     entry = tally->entries[i];
@@ -347,7 +344,7 @@ void profile_naming_build(const profile_account_t *account, stacks_t *stacks) {
   if (account->other.samples > 0)
     stacks_add(stacks, STACKS_OTHER, &other, 1, account->other.samples,
                account->other.weight);
-  stacks_tally_free(&builder.known);
+  common_tally_free(&builder.known);
   free(builder.objects);
   free(builder.frames);
   free(builder.stack);
@@ -430,7 +427,7 @@ static int is_file(const profile_account_t *account, uint64_t object) {
  * samples. */
 static uint64_t weigh_unnamed(const profile_account_t *account,
                               unnamed_t **unnamed) {
-  const stacks_tally_t *tally = &account->stacks;
+  const common_tally_t *tally = &account->stacks;
   const symbols_place_t *place;
   const profile_frame_t *leaf;
   uint64_t all = 0, object;
@@ -493,7 +490,7 @@ static int is_first_of_thread(const profile_account_t *account,
 }
 
 static int has_first_of_thread(const profile_account_t *account,
-                               const stacks_entry_t *stack) {
+                               const common_entry_t *stack) {
   const profile_frame_t *frames = stack->items;
   size_t i;
 
@@ -507,7 +504,7 @@ static int has_first_of_thread(const profile_account_t *account,
 /* The callers of a thread that has waited since before the start can never be
  * found. */
 double profile_naming_without_callers(const profile_account_t *account) {
-  const stacks_tally_t *tally = &account->stacks;
+  const common_tally_t *tally = &account->stacks;
   uint64_t all = 0, without = 0, weight;
   const profile_frame_t *innermost, *outermost;
   size_t i, nr;

@@ -19,7 +19,7 @@ static void add_fixed(profile_objects_t *objects, const char *name) {
 void profile_objects_init(profile_objects_t *objects) {
   memset(objects, 0, sizeof(*objects));
   stacks_names_init(&objects->names);
-  stacks_tally_init(&objects->keys, sizeof(uint64_t));
+  common_tally_init(&objects->keys, sizeof(uint64_t));
   objects->objects =
       common_grow(NULL, &objects->capacity, sizeof(*objects->objects));
   add_fixed(objects, "[kernel]");
@@ -31,7 +31,7 @@ void profile_objects_init(profile_objects_t *objects) {
 
 void profile_objects_free(profile_objects_t *objects) {
   stacks_names_free(&objects->names);
-  stacks_tally_free(&objects->keys);
+  common_tally_free(&objects->keys);
   free(objects->objects);
   memset(objects, 0, sizeof(*objects));
 }
@@ -158,7 +158,7 @@ static int is_other_file(const profile_objects_t *objects,
 uint32_t profile_objects_add(profile_objects_t *objects,
                              const profile_object_t *object) {
   symbols_kind_t kind = profile_objects_kind(object);
-  stacks_entry_t *entry;
+  common_entry_t *entry;
   object_key_t key;
   size_t bytes;
 
@@ -176,11 +176,11 @@ uint32_t profile_objects_add(profile_objects_t *objects,
   bytes = strnlen(object->path, sizeof(key.path) - 1);
   memcpy(key.path, object->path, bytes);
   bytes += offsetof(object_key_t, path) + 1;
-  entry = stacks_tally_get(&objects->keys, 0, &key, (bytes + 7) / 8);
+  entry = common_tally_get(&objects->keys, 0, &key, (bytes + 7) / 8);
   if (entry != NULL && entry->samples > 0 &&
       is_other_file(objects, object, entry->weight)) {
     key.generation = object->generation;
-    entry = stacks_tally_get(&objects->keys, 0, &key, (bytes + 7) / 8);
+    entry = common_tally_get(&objects->keys, 0, &key, (bytes + 7) / 8);
   }
   if (entry == NULL)
     return PROFILE_OBJECT_UNKNOWN;

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/tally.h"
 #include "profile/stacks/names.h"
-#include "profile/stacks/tally.h"
 #include "profile/symbols/symbols.h"
 
 /* These objects always exist. */
@@ -43,7 +43,7 @@ typedef struct profile_object_s {
 
 typedef struct profile_objects_s {
   stacks_names_t names;
-  stacks_tally_t keys;
+  common_tally_t keys;
   profile_object_t *objects;
   size_t nr, capacity;
 } profile_objects_t;

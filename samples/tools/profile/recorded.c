@@ -368,7 +368,7 @@ static void say_nothing_there(const recorded_t *recorded) {
 /* Returns an array, for free(), with 1 for each object that is in a stack. */
 static unsigned char *find_sampled(const profile_account_t *account) {
   unsigned char *sampled = common_calloc(account->objects.nr, 1);
-  const stacks_tally_t *tally = &account->stacks;
+  const common_tally_t *tally = &account->stacks;
   const profile_frame_t *frames;
   size_t i, k;
 

@@ -24,7 +24,7 @@ typedef struct profile_wait_s {
     PROFILE_WAIT_LEFT_OUT /* a kernel thread: not measured */
   } state;
   uint64_t since;
-  struct stacks_entry_s *stack;
+  struct common_entry_s *stack;
   uint32_t pending; /* its number in waits.c; 0: `stack` is known */
 } profile_wait_t;
 

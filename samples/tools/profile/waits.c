@@ -78,9 +78,9 @@ static void find_stack(const profile_waits_t *waits,
 
 /* Returns the same stack with one more innermost frame, for example [ready to
  * run]. */
-static stacks_entry_t *stack_under(const profile_waits_t *waits,
+static common_entry_t *stack_under(const profile_waits_t *waits,
                                    uint32_t object,
-                                   const stacks_entry_t *entry) {
+                                   const common_entry_t *entry) {
   profile_account_t *account = waits->account;
   profile_stack_t stack = {.who = (uint32_t)entry->number, .nr = entry->nr + 1};
 
@@ -96,10 +96,10 @@ static stacks_entry_t *stack_under(const profile_waits_t *waits,
 }
 
 /* Returns a stack of one frame, which says why there are no other frames. */
-static stacks_entry_t *stack_without(const profile_waits_t *waits,
+static common_entry_t *stack_without(const profile_waits_t *waits,
                                      uint32_t object, uint32_t pid,
                                      uint32_t tid) {
-  const stacks_entry_t none = {
+  const common_entry_t none = {
       .number = profile_account_who(waits->account, pid, tid, 0)};
 
   return stack_under(waits, object, &none);
@@ -107,7 +107,7 @@ static stacks_entry_t *stack_without(const profile_waits_t *waits,
 
 /* Returns the stack of a thread that has waited since before the start, as far
  * as /proc knows this stack. */
-static stacks_entry_t *stack_before(const profile_waits_t *waits, uint32_t pid,
+static common_entry_t *stack_before(const profile_waits_t *waits, uint32_t pid,
                                     uint32_t tid) {
   uint64_t ips[] = {(uint64_t)PERF_CONTEXT_USER, 0};
   profile_stack_t stack;
@@ -139,7 +139,7 @@ void profile_waits_look(profile_waits_t *waits) {
 
 /* -- counting -------------------------------------------------------------- */
 
-static void count(profile_waits_t *waits, stacks_entry_t *stack, uint64_t from,
+static void count(profile_waits_t *waits, common_entry_t *stack, uint64_t from,
                   uint64_t to) {
   if (from < waits->started_ns)
     from = waits->started_ns;
@@ -206,7 +206,7 @@ static void set_ready(profile_waits_t *waits, profile_wait_t *wait) {
 static void on_stack(void *arg, uint64_t number, const profile_stack_t *stack) {
   profile_waits_t *waits = arg;
   profile_pending_t *pending = &waits->pending[number - 1];
-  stacks_entry_t *entry = profile_account_keep(waits->account, stack);
+  common_entry_t *entry = profile_account_keep(waits->account, stack);
   profile_wait_t *wait;
 
   if (pending->is_ready)
@@ -245,10 +245,10 @@ static void set_stack(profile_waits_t *waits, profile_wait_t *wait,
 
 /* Returns the stack from before the start, with the thread's current name and
  * ids. */
-static stacks_entry_t *before(const profile_waits_t *waits,
+static common_entry_t *before(const profile_waits_t *waits,
                               const profile_wait_t *wait, uint32_t pid,
                               uint32_t tid, uint64_t cgroup) {
-  const stacks_entry_t *entry = wait->stack;
+  const common_entry_t *entry = wait->stack;
   profile_stack_t stack;
 
   if (entry == NULL)

@@ -121,11 +121,11 @@ static void sample(fixture_t *fixture, uint32_t pid, uint32_t tid,
 static void expect_stack(const fixture_t *fixture, const char *expected) {
   const profile_account_t *account = &fixture->account;
   const profile_frame_t *frames;
-  stacks_entry_t **sorted;
+  common_entry_t **sorted;
   char text[512] = "";
   size_t i, nr, used = 0;
 
-  sorted = stacks_tally_sorted(&account->stacks, &nr);
+  sorted = common_tally_sorted(&account->stacks, &nr);
   assert_int_equal(nr, 1);
   frames = sorted[0]->items;
   for (i = 0; i < sorted[0]->nr; i++)
@@ -940,7 +940,7 @@ static void sample_that_is_not_unwound_has_its_user_frame(void **state) {
   const profile_frame_t frames[] = {{PROFILE_OBJECT_KERNEL, 0x10},
                                     {PROFILE_OBJECT_UNKNOWN, 0}};
   fixture_t *fixture = *state;
-  const stacks_entry_t *entry;
+  const common_entry_t *entry;
   uvperf_record_t record;
 
   if (!profile_unwinding_can(NULL))
@@ -951,7 +951,7 @@ static void sample_that_is_not_unwound_has_its_user_frame(void **state) {
   record.sample.callchain.nr = 2;
   record.sample.stack_user.dyn_size = (size_t)1 << 30;
   profile_account_record(&fixture->account, &record);
-  entry = stacks_tally_find(&fixture->account.stacks, 0, frames, 2);
+  entry = common_tally_find(&fixture->account.stacks, 0, frames, 2);
   assert_non_null(entry);
   assert_int_equal(entry->weight, 10);
   assert_int_equal(unwind_queue_stats(fixture->unwinding.queue)->full, 1);

@@ -29,9 +29,9 @@ static void count(profile_account_t *account, uint32_t pid, uint64_t samples) {
   profile_account_count(account, &stack, samples, samples * 1000000);
 }
 
-static const stacks_entry_t *find(const profile_account_t *account,
+static const common_entry_t *find(const profile_account_t *account,
                                   uint32_t pid) {
-  const stacks_entry_t *entry;
+  const common_entry_t *entry;
   size_t i;
 
   for (i = 0; i < account->stacks.nr_places; i++) {

@@ -83,7 +83,7 @@ static void put_wait(fixture_t *fixture, uint32_t tid, uint64_t time,
 /* Expects how long and how often threads waited with this innermost frame. */
 static void expect(const fixture_t *fixture, uint32_t object, uint64_t offset,
                    uint64_t waits, uint64_t ns) {
-  const stacks_tally_t *tally = &fixture->account.stacks;
+  const common_tally_t *tally = &fixture->account.stacks;
   const profile_frame_t *frame;
   uint64_t nr = 0, sum = 0;
   size_t i;
@@ -187,7 +187,7 @@ static void wait_from_before_the_start_is_of_the_threads_cgroup(void **state) {
   put_sample(&fixture, 8, 2000, 0x10, 1);
   expect(&fixture, PROFILE_OBJECT_BEFORE, 0, 1, 1500);
   for (i = 0; i < fixture.account.stacks.nr_places; i++) {
-    const stacks_entry_t *entry = fixture.account.stacks.entries[i];
+    const common_entry_t *entry = fixture.account.stacks.entries[i];
 
     if (entry != NULL && entry->samples > 0)
       assert_int_equal(fixture.account.whos[entry->number].cgroup, CGROUP);
@@ -377,7 +377,7 @@ static void put_copied(fixture_t *fixture, uint32_t tid, uint64_t time,
 static uint64_t expect_stack(const fixture_t *fixture,
                              const profile_frame_t *frames, size_t nr_frames,
                              uint64_t ns) {
-  const stacks_tally_t *tally = &fixture->account.stacks;
+  const common_tally_t *tally = &fixture->account.stacks;
   uint64_t nr = 0, sum = 0;
   size_t i;
 

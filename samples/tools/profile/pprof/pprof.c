@@ -9,9 +9,9 @@
 
 #include "common/buffer.h"
 #include "common/memory.h"
+#include "common/tally.h"
 #include "profile.pb-c.h"
 #include "profile/pprof/gzip.h"
-#include "profile/stacks/tally.h"
 
 #define NR_VALUES  2
 #define MAX_LABELS 5
@@ -25,8 +25,8 @@ typedef struct writer_s {
   const stacks_t *stacks;
   pprof_gzip_t gzip;
   common_buffer_t packed;
-  stacks_tally_t texts;     /* by address; the weight is the index */
-  stacks_tally_t locations; /* by frames; the weight is the id */
+  common_tally_t texts;     /* by address; the weight is the index */
+  common_tally_t locations; /* by frames; the weight is the id */
   uint64_t nr_texts, nr_locations;
   unsigned char *has_function; /* by its index: it has been written */
   object_t *objects;           /* by their index */
@@ -65,11 +65,11 @@ static int64_t put_text(writer_t *writer, const char *text) {
  * the stacks is identified by its address, because each name is stored once. */
 static int64_t index_of(writer_t *writer, const char *text) {
   size_t before = writer->texts.nr;
-  stacks_entry_t *entry;
+  common_entry_t *entry;
 
   if (text[0] == '\0')
     return 0;
-  entry = stacks_tally_get(&writer->texts, (uintptr_t)text, NULL, 0);
+  entry = common_tally_get(&writer->texts, (uintptr_t)text, NULL, 0);
   if (entry == NULL)
     return put_text(writer, text);
   if (writer->texts.nr > before)
@@ -158,7 +158,7 @@ static uint64_t put_location(writer_t *writer, const stacks_frame_t *frames,
 static uint64_t location_id(writer_t *writer, const stacks_frame_t *frames,
                             size_t nr) {
   size_t before = writer->locations.nr;
-  stacks_entry_t *entry = stacks_tally_get(&writer->locations, 0, frames, nr);
+  common_entry_t *entry = common_tally_get(&writer->locations, 0, frames, nr);
 
   if (entry == NULL)
     return put_location(writer, frames, nr);
@@ -342,8 +342,8 @@ static void put_head(writer_t *writer) {
 
 static void writer_free(writer_t *writer) {
   common_buffer_free(&writer->packed);
-  stacks_tally_free(&writer->texts);
-  stacks_tally_free(&writer->locations);
+  common_tally_free(&writer->texts);
+  common_tally_free(&writer->locations);
   free(writer->has_function);
   free(writer->objects);
   free(writer->lines);
@@ -360,8 +360,8 @@ int pprof_write(FILE *file, const stacks_t *stacks) {
 
   writer->stacks = stacks;
   pprof_gzip_init(&writer->gzip, file);
-  stacks_tally_init(&writer->texts, sizeof(uint64_t));
-  stacks_tally_init(&writer->locations, sizeof(stacks_frame_t));
+  common_tally_init(&writer->texts, sizeof(uint64_t));
+  common_tally_init(&writer->locations, sizeof(stacks_frame_t));
   writer->has_function = common_calloc(stacks_nr_functions(stacks) + 1, 1);
   writer->objects =
       common_calloc(stacks_nr_objects(stacks) + 1, sizeof(*writer->objects));

@@ -3,18 +3,15 @@
 #ifndef STACKS_NAMES_H
 #define STACKS_NAMES_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "common/tally.h"
 
-/* The id of "[other]", which stands for all names past the limit. */
+/* The id of "[other]", which stands for all names past the limit of a tally. */
 #define STACKS_NAMES_OTHER 0u
 
 typedef struct stacks_names_s {
-  char **names; /* by id */
-  size_t nr;
+  common_tally_t texts; /* the weight is the id */
+  const char **names;   /* by id */
   size_t capacity;
-  uint32_t *buckets; /* id + 1, or 0 */
-  size_t nr_buckets;
 } stacks_names_t;
 
 void stacks_names_init(stacks_names_t *names);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/memory.h"
-#include "profile/stacks/tally.h"
+#include "common/tally.h"
 
 static const char *const words[] = {"function", "thread", "process", "cgroup",
                                     "comm"};
@@ -107,26 +107,26 @@ static stacks_row_t *rank_tasks(const stacks_t *stacks, stacks_by_t by,
                                 size_t *nr) {
   size_t i, nr_tasks = stacks_nr_tasks(stacks);
   stacks_row_t *rows = common_calloc(nr_tasks, sizeof(*rows)), row;
-  stacks_entry_t *entry;
-  stacks_tally_t tally;
+  common_entry_t *entry;
+  common_tally_t tally;
   uint64_t key[3];
 
   *nr = 0;
-  stacks_tally_init(&tally, sizeof(uint64_t));
+  common_tally_init(&tally, sizeof(uint64_t));
   for (i = 0; i < nr_stacks; i++) {
     row = row_of_task(stacks_get_task(stacks, all[i].task), by);
     key[0] = (uintptr_t)row.name;
     key[1] = (uintptr_t)row.where;
     key[2] = row.id;
     /* Never NULL: the tasks themselves are in a tally. */
-    entry = stacks_tally_get(&tally, 0, key, 3);
+    entry = common_tally_get(&tally, 0, key, 3);
     if (entry->samples++ == 0) {
       entry->weight = *nr;
       rows[(*nr)++] = row;
     }
     add_task(&rows[entry->weight], &all[i]);
   }
-  stacks_tally_free(&tally);
+  common_tally_free(&tally);
   return rows;
 }
 

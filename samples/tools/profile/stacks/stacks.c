@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "common/tally.h"
 #include "profile/stacks/names.h"
-#include "profile/stacks/tally.h"
 
 /* Indices by the ids of names that identify an item. */
 typedef struct index_s {
-  stacks_tally_t keys; /* the weight of an entry is its index */
+  common_tally_t keys; /* the weight of an entry is its index */
   size_t capacity;     /* of the array */
 } index_t;
 
@@ -22,14 +22,14 @@ typedef struct stacks_tables_s {
   stacks_object_t *objects;
   stacks_function_t *functions;
   stacks_task_t *tasks;
-  stacks_tally_t stacks;
+  common_tally_t stacks;
 } stacks_tables_t;
 
 /* -- tables ---------------------------------------------------------------- */
 
 static void index_init(index_t *index) {
   memset(index, 0, sizeof(*index));
-  stacks_tally_init(&index->keys, sizeof(uint64_t));
+  common_tally_init(&index->keys, sizeof(uint64_t));
 }
 
 /* Returns the index of a key. *items has room for it; if *is_new, the caller
@@ -37,7 +37,7 @@ static void index_init(index_t *index) {
 static uint32_t index_get(index_t *index, void **items, size_t item_size,
                           const uint64_t *key, size_t nr, int *is_new) {
   size_t before = index->keys.nr;
-  stacks_entry_t *entry = stacks_tally_get(&index->keys, 0, key, nr);
+  common_entry_t *entry = common_tally_get(&index->keys, 0, key, nr);
 
   *is_new = 0;
   if (entry == NULL)
@@ -138,9 +138,9 @@ void stacks_init(stacks_t *stacks) {
   index_init(&tables->of_objects);
   index_init(&tables->of_functions);
   index_init(&tables->of_tasks);
-  stacks_tally_init(&tables->stacks, sizeof(stacks_frame_t));
+  common_tally_init(&tables->stacks, sizeof(stacks_frame_t));
   /* [other] exists from now on, so it is never refused. */
-  stacks_tally_get(&tables->stacks, STACKS_OTHER, &other, 1);
+  common_tally_get(&tables->stacks, STACKS_OTHER, &other, 1);
   stacks_object(stacks, &object);
   stacks_function(stacks, &function);
   stacks_task(stacks, &task);
@@ -150,10 +150,10 @@ void stacks_free(stacks_t *stacks) {
   stacks_tables_t *tables = stacks->tables;
 
   stacks_names_free(&tables->names);
-  stacks_tally_free(&tables->of_objects.keys);
-  stacks_tally_free(&tables->of_functions.keys);
-  stacks_tally_free(&tables->of_tasks.keys);
-  stacks_tally_free(&tables->stacks);
+  common_tally_free(&tables->of_objects.keys);
+  common_tally_free(&tables->of_functions.keys);
+  common_tally_free(&tables->of_tasks.keys);
+  common_tally_free(&tables->stacks);
   free(tables->objects);
   free(tables->functions);
   free(tables->tasks);
@@ -163,12 +163,12 @@ void stacks_free(stacks_t *stacks) {
 
 void stacks_add(stacks_t *stacks, uint32_t task, const stacks_frame_t *frames,
                 size_t nr_frames, uint64_t samples, uint64_t weight) {
-  stacks_tally_t *tally = &stacks->tables->stacks;
-  stacks_entry_t *entry;
+  common_tally_t *tally = &stacks->tables->stacks;
+  common_entry_t *entry;
 
-  entry = stacks_tally_get(tally, task, frames, nr_frames);
+  entry = common_tally_get(tally, task, frames, nr_frames);
   if (entry == NULL)
-    entry = stacks_tally_get(tally, STACKS_OTHER, &other, 1);
+    entry = common_tally_get(tally, STACKS_OTHER, &other, 1);
   entry->samples += samples;
   entry->weight += weight;
   stacks->samples += samples;
@@ -201,7 +201,7 @@ const stacks_task_t *stacks_get_task(const stacks_t *stacks, uint32_t i) {
 }
 
 stacks_stack_t *stacks_sorted(const stacks_t *stacks, size_t *nr) {
-  stacks_entry_t **entries = stacks_tally_sorted(&stacks->tables->stacks, nr);
+  common_entry_t **entries = common_tally_sorted(&stacks->tables->stacks, nr);
   stacks_stack_t *sorted = common_calloc(*nr + 1, sizeof(*sorted));
   size_t i;
 

@@ -8,8 +8,8 @@
 
 #include "common/buffer.h"
 #include "common/memory.h"
+#include "common/tally.h"
 #include "common/text.h"
-#include "profile/stacks/tally.h"
 
 /* Widths of columns: of an object or a process, of a pid, of a name without a
  * limit. */
@@ -266,16 +266,16 @@ static void put_line(FILE *file, const stacks_t *stacks, const char *line,
 /* Stacks that differ only in addresses become one line. */
 void stacks_text_folded(FILE *file, const stacks_t *stacks) {
   common_buffer_t line = {NULL, 0, 0};
-  stacks_entry_t *entry, **entries;
-  stacks_tally_t lines;
+  common_entry_t *entry, **entries;
+  common_tally_t lines;
   stacks_stack_t *all;
   size_t i, nr;
 
-  stacks_tally_init(&lines, 8);
+  common_tally_init(&lines, 8);
   all = stacks_sorted(stacks, &nr);
   for (i = 0; i < nr; i++) {
     make_line(&line, stacks, &all[i]);
-    entry = stacks_tally_get(&lines, 0, line.text, line.used / 8);
+    entry = common_tally_get(&lines, 0, line.text, line.used / 8);
     if (entry == NULL) {
       put_line(file, stacks, line.text, all[i].samples, all[i].weight);
       continue;
@@ -285,10 +285,10 @@ void stacks_text_folded(FILE *file, const stacks_t *stacks) {
   }
   free(all);
   common_buffer_free(&line);
-  entries = stacks_tally_sorted(&lines, &nr);
+  entries = common_tally_sorted(&lines, &nr);
   for (i = 0; i < nr; i++)
     put_line(file, stacks, entries[i]->items, entries[i]->samples,
              entries[i]->weight);
   free(entries);
-  stacks_tally_free(&lines);
+  common_tally_free(&lines);
 }

@@ -12,14 +12,15 @@
 /* The most files that are open at once, but never more than a quarter of the
  * process's limit. */
 #define MAX_OPEN 256
+/* The largest number of objects. */
+#define MAX_OBJECTS 65536
 
 void symbols_objects_init(symbols_objects_t *objects) {
   struct rlimit limit;
 
   memset(objects, 0, sizeof(*objects));
   uv_mutex_init(&objects->lock);
-  objects->nr_buckets = 256;
-  objects->buckets = common_calloc(objects->nr_buckets, sizeof(uint32_t));
+  common_tally_init(&objects->keys, sizeof(uint64_t));
   objects->max_open = MAX_OPEN;
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 4 < MAX_OPEN)
     objects->max_open = (size_t)limit.rlim_cur / 4 + 1;
@@ -46,75 +47,52 @@ void symbols_objects_free(symbols_objects_t *objects) {
     free(objects->objects[i]);
   }
   free(objects->objects);
-  free(objects->buckets);
+  common_tally_free(&objects->keys);
   free(objects->open);
   uv_mutex_destroy(&objects->lock);
 }
 
 /* -- on the loop ----------------------------------------------------------- */
 
-static uint64_t mix(uint64_t hash, const void *bytes, size_t size) {
-  const unsigned char *at = bytes;
+/* A key: what makes a mapping one of the same object. */
+typedef struct key_s {
+  uint32_t kind, is_recorded;
+  uint64_t device, inode, generation;
+  uint64_t build_id_bytes;
+  unsigned char build_id[24];
+  char path[4096];
+} object_key_t;
 
-  for (; size > 0; size--)
-    hash = (hash ^ *at++) * UINT64_C(1099511628211);
-  return hash;
+/* A process of 32 bits has another vdso. A JIT is one program of a process. */
+static common_entry_t *find_entry(symbols_objects_t *objects,
+                                  const symbols_mapping_t *mapping) {
+  size_t bytes = 0;
+  object_key_t key;
+
+  memset(&key, 0, offsetof(object_key_t, path));
+  key.kind = mapping->kind;
+  key.build_id_bytes = mapping->build_id_bytes;
+  memcpy(key.build_id, mapping->build_id, mapping->build_id_bytes);
+  if (mapping->kind == SYMBOLS_JIT) {
+    key.device = (uint64_t)mapping->image << 32 | mapping->pid;
+  } else if (mapping->kind == SYMBOLS_VDSO) {
+    key.device = mapping->end <= UINT64_C(1) << 32;
+  } else {
+    key.is_recorded = mapping->is_recorded != 0;
+    key.device = (uint64_t)mapping->major << 32 | mapping->minor;
+    key.inode = mapping->inode;
+    key.generation = mapping->generation;
+    bytes = strnlen(mapping->path, sizeof(key.path) - 1);
+    memset(key.path + bytes / 8 * 8, 0, 8);
+    memcpy(key.path, mapping->path, bytes);
+    bytes = bytes / 8 * 8 + 8;
+  }
+  return common_tally_get(&objects->keys, 0, &key,
+                          (offsetof(object_key_t, path) + bytes) / 8);
 }
 
-static int is_low(const symbols_mapping_t *mapping) {
-  return mapping->end <= UINT64_C(1) << 32;
-}
-
-/* Hashes the fields that same_object compares. */
-static uint64_t hash_mapping(const symbols_mapping_t *mapping) {
-  uint64_t hash = UINT64_C(14695981039346656037) ^ (uint64_t)mapping->kind;
-
-  hash = mix(hash, mapping->build_id, mapping->build_id_bytes);
-  if (mapping->kind == SYMBOLS_JIT)
-    return mix(hash ^ mapping->image, &mapping->pid, sizeof(mapping->pid));
-  if (mapping->kind == SYMBOLS_VDSO)
-    return hash ^ (uint64_t)is_low(mapping);
-  hash = mix(hash, &mapping->inode, sizeof(mapping->inode));
-  hash = mix(hash, &mapping->generation, sizeof(mapping->generation));
-  return mix(hash, mapping->path, strlen(mapping->path));
-}
-
-static int same_object(const symbols_mapping_t *a, const symbols_mapping_t *b) {
-  if (a->kind != b->kind || a->build_id_bytes != b->build_id_bytes ||
-      memcmp(a->build_id, b->build_id, a->build_id_bytes) != 0)
-    return 0;
-  if (a->kind == SYMBOLS_JIT)
-    return a->pid == b->pid && a->image == b->image;
-  if (a->kind == SYMBOLS_VDSO)
-    return is_low(a) == is_low(b);
-  return a->inode == b->inode && a->generation == b->generation &&
-         a->major == b->major && a->minor == b->minor &&
-         a->is_recorded == b->is_recorded && strcmp(a->path, b->path) == 0;
-}
-
-static uint32_t *find_bucket(const symbols_objects_t *objects,
-                             const symbols_mapping_t *mapping) {
-  size_t i = (size_t)hash_mapping(mapping) & (objects->nr_buckets - 1);
-
-  while (objects->buckets[i] != 0 &&
-         !same_object(&objects->objects[objects->buckets[i] - 1]->mapping,
-                      mapping))
-    i = (i + 1) & (objects->nr_buckets - 1);
-  return &objects->buckets[i];
-}
-
-static void grow_buckets(symbols_objects_t *objects) {
-  size_t i;
-
-  objects->nr_buckets *= 2;
-  free(objects->buckets);
-  objects->buckets = common_calloc(objects->nr_buckets, sizeof(uint32_t));
-  for (i = 0; i < objects->nr; i++)
-    *find_bucket(objects, &objects->objects[i]->mapping) = (uint32_t)i + 1;
-}
-
-static symbols_object_t *add(symbols_objects_t *objects,
-                             const symbols_mapping_t *mapping) {
+static size_t add(symbols_objects_t *objects,
+                  const symbols_mapping_t *mapping) {
   symbols_object_t *object = common_calloc(1, sizeof(*object));
 
   if (objects->nr == objects->capacity)
@@ -126,7 +104,7 @@ static symbols_object_t *add(symbols_objects_t *objects,
   object->mapping = *mapping;
   object->mapping.path = object->path;
   object->fd = object->debug = object->process = -1;
-  return object;
+  return objects->nr - 1;
 }
 
 symbols_object_t *symbols_objects_get(symbols_objects_t *objects,
@@ -134,17 +112,18 @@ symbols_object_t *symbols_objects_get(symbols_objects_t *objects,
                                       int *must_open) {
   symbols_mapping_t copy = *mapping;
   symbols_object_t *object;
-  uint32_t *bucket;
+  common_entry_t *entry;
 
   if (copy.path == NULL)
     copy.path = "";
   if (copy.build_id_bytes > sizeof(copy.build_id))
     copy.build_id_bytes = sizeof(copy.build_id);
-  bucket = find_bucket(objects, &copy);
-  if (*bucket == 0 && objects->nr == SYMBOLS_MAX_OBJECTS)
+  entry = find_entry(objects, &copy);
+  if (entry == NULL || (entry->samples == 0 && objects->nr == MAX_OBJECTS))
     return NULL;
-  object = *bucket == 0 ? add(objects, &copy) : objects->objects[*bucket - 1];
-  *bucket = object->id;
+  if (entry->samples++ == 0)
+    entry->weight = add(objects, &copy);
+  object = objects->objects[entry->weight];
   uv_mutex_lock(&objects->lock);
   /* Another process has mapped the file. The file could not be opened through
    * the first process. */
@@ -161,8 +140,6 @@ symbols_object_t *symbols_objects_get(symbols_objects_t *objects,
     objects->to_open = object;
   }
   uv_mutex_unlock(&objects->lock);
-  if (objects->nr > objects->nr_buckets / 2)
-    grow_buckets(objects);
   return object;
 }
 

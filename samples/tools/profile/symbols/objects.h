@@ -9,6 +9,7 @@
 
 #include <uv.h>
 
+#include "common/tally.h"
 #include "profile/symbols/symbols.h"
 #include "profile/symbols/worker.h"
 
@@ -32,14 +33,10 @@ typedef struct symbols_object_s {
   int was_added, is_to_open, has_failed;
 } symbols_object_t;
 
-/* The largest number of objects. */
-#define SYMBOLS_MAX_OBJECTS 65536
-
 typedef struct symbols_objects_s {
   symbols_object_t **objects; /* by id - 1 */
   size_t nr, capacity;
-  uint32_t *buckets; /* id, or 0 */
-  size_t nr_buckets;
+  common_tally_t keys; /* the weight is the index */
   uv_mutex_t lock;
   symbols_object_t *to_open;
   /* Used on the pool. */

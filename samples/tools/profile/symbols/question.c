@@ -19,40 +19,28 @@ static int compare_results(const void *a, const void *b) {
   return (left->offset > right->offset) - (left->offset < right->offset);
 }
 
-static const symbols_result_t *last_result(const symbols_question_t *question) {
-  return question->nr_results < 2
-             ? NULL
-             : &question->results[question->nr_results - 2];
-}
-
 static void read_names(symbols_message_t *response, symbols_strings_t *strings,
                        size_t nr, symbols_place_t *place) {
-  symbols_name_t *names = symbols_strings_memory(strings, nr * sizeof(*names));
+  symbols_name_t names[SYMBOLS_MAX_INLINED];
   size_t i;
+  int is_full = 0;
 
+  memset(names, 0, nr * sizeof(*names));
   for (i = 0; i < nr; i++) {
-    const char *name = symbols_get_text(response);
-    const char *linked_name = symbols_get_text(response);
-    const char *file = symbols_get_text(response);
-    uint64_t line = symbols_get_number(response);
-
-    if (names == NULL)
-      continue;
-    names[i].name = symbols_strings_add(strings, name);
-    names[i].linked_name = symbols_strings_add(strings, linked_name);
-    names[i].file = symbols_strings_add(strings, file);
-    names[i].line = (uint32_t)line;
-    if (names[i].name[0] == '\0')
-      names = NULL;
+    names[i].name = symbols_strings_add(strings, symbols_get_text(response));
+    names[i].linked_name =
+        symbols_strings_add(strings, symbols_get_text(response));
+    names[i].file = symbols_strings_add(strings, symbols_get_text(response));
+    names[i].line = (uint32_t)symbols_get_number(response);
+    is_full |= names[i].name[0] == '\0';
   }
-  place->names = names;
-  place->nr = names == NULL ? 0 : nr;
+  if (!is_full && nr > 0)
+    symbols_strings_names(strings, names, nr, place);
 }
 
 static void read_place(symbols_question_t *question, symbols_asker_t *asker) {
   symbols_message_t *response = &asker->response;
   symbols_result_t *result = &question->results[question->nr_results++];
-  const symbols_result_t *last = last_result(question);
   uint64_t nr;
 
   memset(result, 0, sizeof(*result));
@@ -70,13 +58,6 @@ static void read_place(symbols_question_t *question, symbols_asker_t *asker) {
   result->place.first = result->end == 0 ? result->offset : result->first;
   result->place.is_outside = result->end == 0;
   read_names(response, &asker->strings, (size_t)nr, &result->place);
-  /* The usual case: several offsets of one function. */
-  if (last != NULL && last->place.nr == 1 && result->place.nr == 1 &&
-      last->place.names[0].name == result->place.names[0].name &&
-      last->place.names[0].linked_name == result->place.names[0].linked_name &&
-      last->place.names[0].file == result->place.names[0].file &&
-      last->place.names[0].line == result->place.names[0].line)
-    result->place.names = last->place.names;
 }
 
 static void read_answer(symbols_question_t *question, symbols_asker_t *asker) {
@@ -215,7 +196,7 @@ static void name_kernel_place(symbols_question_t *question,
                               symbols_asker_t *asker, uint64_t offset) {
   symbols_result_t *result = &question->results[question->nr_results++];
   const symbols_kallsym_t *symbol;
-  symbols_name_t *name;
+  symbols_name_t name;
 
   memset(result, 0, sizeof(*result));
   result->offset = offset;
@@ -227,14 +208,11 @@ static void name_kernel_place(symbols_question_t *question,
   result->first = symbol->address - asker->kernel_shift;
   result->place.first = result->first;
   result->end = symbol->end - asker->kernel_shift;
-  name = symbols_strings_memory(&asker->strings, sizeof(*name));
-  if (name == NULL)
-    return;
-  name->name = name->linked_name = symbols_strings_add(
+  memset(&name, 0, sizeof(name));
+  name.name = name.linked_name = symbols_strings_add(
       &asker->strings, symbols_kallsyms_name(&asker->kernel, symbol));
-  name->file = "";
-  result->place.names = name;
-  result->place.nr = 1;
+  name.file = "";
+  symbols_strings_names(&asker->strings, &name, 1, &result->place);
 }
 
 static int compare_numbers(const void *a, const void *b) {

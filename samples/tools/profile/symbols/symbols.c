@@ -157,6 +157,7 @@ symbols_t *symbols_new(uv_loop_t *loop, const symbols_options_t *options) {
   symbols->jobs.worker.tick = on_tick;
   symbols->jobs.worker.arg = symbols;
   symbols_objects_init(&asker->objects);
+  symbols_strings_init(&asker->strings);
   asker->inlined = options->inlined;
   asker->kallsyms = copy_text(options->kallsyms == NULL ? "/proc/kallsyms"
                                                         : options->kallsyms);

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /* Open addressing with linear probing, at most half full. */
-#include "profile/stacks/tally.h"
+#include "common/tally.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/memory.h"
 
-#define MAX_BYTES ((size_t)128 << 20)
+#define MAX_BYTES   ((size_t)128 << 20)
+#define BLOCK_BYTES ((size_t)32 << 10)
 
-void stacks_tally_init(stacks_tally_t *tally, size_t item_bytes) {
+void common_tally_init(common_tally_t *tally, size_t item_bytes) {
   memset(tally, 0, sizeof(*tally));
   tally->item_bytes = item_bytes;
   tally->nr_places = 1024;
   tally->entries = common_calloc(tally->nr_places, sizeof(*tally->entries));
 }
 
-void stacks_tally_free(stacks_tally_t *tally) {
+void common_tally_free(common_tally_t *tally) {
   size_t i;
 
-  for (i = 0; i < tally->nr_places; i++)
-    free(tally->entries[i]);
+  for (i = 0; i < tally->nr_blocks; i++)
+    free(tally->blocks[i]);
+  free(tally->blocks);
   free(tally->entries);
   memset(tally, 0, sizeof(*tally));
 }
@@ -44,10 +46,10 @@ static uint64_t hash_key(uint64_t number, const void *items, size_t bytes) {
   return hash;
 }
 
-static stacks_entry_t **find_place(const stacks_tally_t *tally,
-                                   const stacks_entry_t *key) {
+static common_entry_t **find_place(const common_tally_t *tally,
+                                   const common_entry_t *key) {
   size_t i = (size_t)key->hash & (tally->nr_places - 1);
-  const stacks_entry_t *entry;
+  const common_entry_t *entry;
 
   while ((entry = tally->entries[i]) != NULL) {
     if (entry->hash == key->hash && entry->number == key->number &&
@@ -60,8 +62,8 @@ static stacks_entry_t **find_place(const stacks_tally_t *tally,
   return &tally->entries[i];
 }
 
-static void grow(stacks_tally_t *tally) {
-  stacks_entry_t **old = tally->entries;
+static void grow(common_tally_t *tally) {
+  common_entry_t **old = tally->entries;
   size_t i, nr = tally->nr_places;
 
   tally->nr_places *= 2;
@@ -73,8 +75,25 @@ static void grow(stacks_tally_t *tally) {
   free(old);
 }
 
-static stacks_entry_t *copy(const stacks_entry_t *key, size_t bytes) {
-  stacks_entry_t *entry = common_calloc(1, sizeof(*entry) + bytes);
+/* Entries are freed together, so they share blocks of memory. */
+static void *allocate(common_tally_t *tally, size_t bytes) {
+  size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+
+  if (tally->left < bytes) {
+    if (tally->nr_blocks == tally->block_capacity)
+      tally->blocks = common_grow(tally->blocks, &tally->block_capacity,
+                                  sizeof(*tally->blocks));
+    tally->blocks[tally->nr_blocks++] = tally->next = common_calloc(1, size);
+    tally->left = size;
+  }
+  tally->left -= bytes;
+  tally->next += bytes;
+  return tally->next - bytes;
+}
+
+static common_entry_t *copy(common_tally_t *tally, const common_entry_t *key,
+                            size_t bytes) {
+  common_entry_t *entry = allocate(tally, sizeof(*entry) + bytes);
 
   *entry = *key;
   entry->items = entry + 1;
@@ -83,28 +102,28 @@ static stacks_entry_t *copy(const stacks_entry_t *key, size_t bytes) {
   return entry;
 }
 
-static stacks_entry_t key_of(const stacks_tally_t *tally, uint64_t number,
+static common_entry_t key_of(const common_tally_t *tally, uint64_t number,
                              const void *items, size_t nr) {
-  stacks_entry_t key = {.number = number, .nr = nr};
+  common_entry_t key = {.number = number, .nr = nr};
 
   key.hash = hash_key(number, items, nr * tally->item_bytes);
   key.items = (void *)(uintptr_t)items;
   return key;
 }
 
-const stacks_entry_t *stacks_tally_find(const stacks_tally_t *tally,
+const common_entry_t *common_tally_find(const common_tally_t *tally,
                                         uint64_t number, const void *items,
                                         size_t nr) {
-  const stacks_entry_t key = key_of(tally, number, items, nr);
+  const common_entry_t key = key_of(tally, number, items, nr);
 
   return *find_place(tally, &key);
 }
 
-stacks_entry_t *stacks_tally_get(stacks_tally_t *tally, uint64_t number,
+common_entry_t *common_tally_get(common_tally_t *tally, uint64_t number,
                                  const void *items, size_t nr) {
-  stacks_entry_t key = key_of(tally, number, items, nr);
+  common_entry_t key = key_of(tally, number, items, nr);
   size_t bytes = nr * tally->item_bytes;
-  stacks_entry_t **place, *entry;
+  common_entry_t **place, *entry;
 
   place = find_place(tally, &key);
   entry = *place;
@@ -112,17 +131,26 @@ stacks_entry_t *stacks_tally_get(stacks_tally_t *tally, uint64_t number,
     return entry;
   if (tally->bytes >= MAX_BYTES)
     return NULL;
-  entry = *place = copy(&key, bytes);
+  entry = *place = copy(tally, &key, bytes);
   tally->bytes += sizeof(*entry) + bytes;
   if (++tally->nr > tally->nr_places / 2)
     grow(tally);
   return entry;
 }
 
+common_entry_t *common_tally_text(common_tally_t *tally, const char *text) {
+  uint64_t words[COMMON_TALLY_TEXT / 8 + 1];
+  size_t size = strnlen(text, COMMON_TALLY_TEXT);
+
+  words[size / 8] = 0;
+  memcpy(words, text, size);
+  return common_tally_get(tally, 0, words, size / 8 + 1);
+}
+
 /* The order of equal entries must not depend on addresses. */
 static int compare(const void *a, const void *b) {
-  const stacks_entry_t *left = *(stacks_entry_t *const *)a;
-  const stacks_entry_t *right = *(stacks_entry_t *const *)b;
+  const common_entry_t *left = *(common_entry_t *const *)a;
+  const common_entry_t *right = *(common_entry_t *const *)b;
 
   if (left->weight != right->weight)
     return left->weight > right->weight ? -1 : 1;
@@ -131,8 +159,8 @@ static int compare(const void *a, const void *b) {
   return (left->hash > right->hash) - (left->hash < right->hash);
 }
 
-stacks_entry_t **stacks_tally_sorted(const stacks_tally_t *tally, size_t *nr) {
-  stacks_entry_t **sorted = common_calloc(tally->nr + 1, sizeof(*sorted));
+common_entry_t **common_tally_sorted(const common_tally_t *tally, size_t *nr) {
+  common_entry_t **sorted = common_calloc(tally->nr + 1, sizeof(*sorted));
   size_t i, used = 0;
 
   for (i = 0; i < tally->nr_places; i++) {
