@@ -25,6 +25,11 @@ static void profile(const char *words) {
   tool_run(&run);
 }
 
+static void profile_ok(const char *words) {
+  profile(words);
+  tool_run_expect_status(&run, 0);
+}
+
 /* -- the shares of perf ---------------------------------------------------- */
 
 /* Returns perf's share of a function in a file, in percent. It is in a line
@@ -116,11 +121,9 @@ static void event_can_be_chosen(void **state) {
   support_need_kernel_side(__func__);
   perf_dump_need(__func__);
   record("-e context-switches:u,cpu-clock,page-faults -F 4000 -g -- " BUSY);
-  profile("");
-  tool_run_expect_status(&run, 0);
+  profile_ok("");
   compare_with_perf("cpu-clock", 5);
-  profile("--event page-faults");
-  tool_run_expect_status(&run, 0);
+  profile_ok("--event page-faults");
   compare_with_perf("page-faults", 0);
   profile("--event nothing");
   tool_run_expect_status(&run, 1);
@@ -146,15 +149,12 @@ static void recording_without_callers_is_reported(void **state) {
   support_need_own_events(__func__);
   perf_dump_need(__func__);
   record("-e cpu-clock:u -F 4000 -- " BUSY);
-  profile("");
-  tool_run_expect_status(&run, 0);
+  profile_ok("");
   tool_run_expect_text(run.err, " -g");
-  profile("--by cgroup");
-  tool_run_expect_status(&run, 0);
+  profile_ok("--by cgroup");
   assert_null(strstr(run.err, " -g"));
   tool_run_expect_text(run.err, "--all-cgroups");
-  profile("--by thread --folded /dev/null");
-  tool_run_expect_status(&run, 0);
+  profile_ok("--by thread --folded /dev/null");
   tool_run_expect_text(run.err, " -g");
 }
 
@@ -171,8 +171,7 @@ static void file_that_is_cut_off_is_profiled_so_far(void **state) {
   perf_dump_need(__func__);
   record("-e cpu-clock:u -F 4000 -- " BUSY);
   cut_off_records();
-  profile("");
-  tool_run_expect_status(&run, 0);
+  profile_ok("");
   tool_run_expect_text(run.err, record_run_path());
   assert_true(profile_run_samples(&run) > 10);
 }
@@ -187,8 +186,7 @@ tracepoint_of_a_cut_off_file_has_no_name_of_this_machine(void **state) {
   record("-e raw_syscalls:sys_enter -c 1 -- sh -c "
          "'i=0; while [ $i -lt 2000 ]; do i=$((i+1)); echo; done' >/dev/null");
   cut_off_records();
-  profile("");
-  tool_run_expect_status(&run, 0);
+  profile_ok("");
   assert_true(profile_run_samples(&run) > 10);
   assert_null(strstr(run.err, "sys_enter"));
 }
@@ -210,8 +208,7 @@ static void recording_of_another_machine_is_named_by_build_ids(void **state) {
   if (strlen(host) > 27)
     support_skip(__func__, "a host's name of at most 27 bytes");
   record_run_shell(words);
-  profile("");
-  tool_run_expect_status(&run, 0);
+  profile_ok("");
   compare_with_perf("cpu-clock", 5);
   assert_null(strstr(run.err, " on el"));
   /* No local file has that name, and perf's cache is elsewhere. */
@@ -266,8 +263,7 @@ static void idle_task_is_swapper_in_a_pid_namespace_too(void **state) {
   run.args[2] = "exec unshare -p -f \"$1\" --input \"$0\" --by comm";
   run.args[3] = record_run_path();
   run.args[4] = PROFILE_PATH;
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_ok(&run);
   tool_run_expect_text(run.out, "  swapper\n");
 }
 
@@ -277,13 +273,11 @@ static void files_that_are_not_identified_are_not_read(void **state) {
   support_need_own_events(__func__);
   perf_dump_need(__func__);
   record("-B -e cpu-clock:u -F 4000 -- " BUSY);
-  profile("");
-  tool_run_expect_status(&run, 0);
+  profile_ok("");
   assert_null(strstr(run.out, "libc.so.6+0x"));
   /* The device and the inode. */
   clear(record_run_path(), PERF_RECORD_MMAP2, 32, 24);
-  profile("");
-  tool_run_expect_status(&run, 0);
+  profile_ok("");
   tool_run_expect_text(run.out, "libc.so.6+0x");
   tool_run_expect_text(run.err, "neither inodes nor build ids");
 }
@@ -299,8 +293,7 @@ static void pipe_is_profiled_when_it_ends(void **state) {
   (void)state;
   support_need_cpu_wide(__func__);
   perf_dump_need(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_ok(&run);
   assert_true(profile_run_samples(&run) > 100);
 }
 
@@ -332,8 +325,7 @@ static void interrupt_shows_what_came_so_far(void **state) {
   run.interrupt_at = " samples";
   run.interrupt_with = TOOL_RUN_NO_SIGNAL;
   run.work = wait_for_samples;
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_ok(&run);
   tool_run_expect_text(run.err, ".old");
   assert_true(profile_run_samples(&run) >= 100);
 }

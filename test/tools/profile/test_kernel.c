@@ -81,27 +81,21 @@ static void need_text(const fixture_t *fixture, const char *test) {
     support_skip(test, "addresses in /proc/kallsyms");
 }
 
-static void running_kernel_is_looked_up_as_it_is(void **state) {
+/* If the machine was booted again, KASLR has moved the kernel. */
+static void kernel_is_looked_up_where_it_is_now(void **state) {
   fixture_t *fixture = *state;
+  uint64_t moved;
 
   need_text(fixture, __func__);
-  see_kernel(fixture, 0);
-  assert_null(decide(fixture));
-  assert_null(fixture->options.kallsyms);
-  assert_int_equal(fixture->options.kernel_shift, 0);
-}
-
-/* The machine was booted again, so KASLR moved the kernel and its modules. */
-static void moved_kernel_is_looked_up_where_it_is_now(void **state) {
-  fixture_t *fixture = *state;
-
-  need_text(fixture, __func__);
-  see_kernel(fixture, 0x2200000);
-  assert_null(decide(fixture));
-  assert_null(fixture->options.kallsyms);
-  assert_int_equal(fixture->options.kernel_shift, (uint64_t)-0x2200000);
-  assert_int_equal(fixture->account.kernel_start, fixture->text + 0x2200000);
-  assert_int_equal(fixture->account.kernel_end, fixture->text + 0x3200000);
+  for (moved = 0; moved <= 0x2200000; moved += 0x2200000) {
+    see_kernel(fixture, moved);
+    assert_null(decide(fixture));
+    assert_null(fixture->options.kallsyms);
+    assert_int_equal(fixture->options.kernel_shift, (uint64_t)-moved);
+    assert_int_equal(fixture->account.kernel_start, fixture->text + moved);
+    assert_int_equal(fixture->account.kernel_end,
+                     fixture->text + moved + 0x1000000);
+  }
 }
 
 static void kernel_with_another_build_id_has_no_names(void **state) {
@@ -114,70 +108,47 @@ static void kernel_with_another_build_id_has_no_names(void **state) {
   assert_string_equal(fixture->options.kallsyms, "");
 }
 
-/* Gives the running machine this list of modules. */
-static void see_module(fixture_t *fixture, const char *modules,
-                       const char *filename, uint64_t size) {
-  fixture->kernel.modules = strdup(modules);
-  assert_non_null(fixture->kernel.modules);
-  profile_kernel_see(&fixture->kernel, &fixture->record);
-  fixture->record.mmap.filename = filename;
-  fixture->record.mmap.filename_size = strlen(filename);
-  fixture->record.mmap.addr = 0xffffffffc0a00000;
-  fixture->record.mmap.len = size;
-}
-
-static const profile_map_t *find_module(const fixture_t *fixture) {
-  return profile_tasks_find(&fixture->account.tasks, UINT32_MAX,
-                            0xffffffffc0a00010);
-}
-
-#define MODULES                                                                \
-  "other 4096 1 - Live 0xffffffffc0100000\n"                                   \
-  "snd_pcm 8192 1 - Live 0xffffffffc0a00000\n"
-
-static void module_that_is_here_too_is_looked_up_as_it_is(void **state) {
+/* A module counts as the recorded one if it has its name, size and address, and
+ * the machine was not booted again: then all modules have moved with respect to
+ * the kernel. */
+static void modules_that_are_here_too_are_looked_up_as_they_are(void **state) {
+  static const struct {
+    const char *filename;
+    uint64_t size, moved;
+    int is_same;
+  } cases[] = {
+      {"/lib/modules/6/kernel/snd-pcm.ko.xz", 8192, 0, 1},
+      {"[snd_pcm]", 8192, 0, 1},
+      {"[xfs]", 8192, 0, 0},
+      {"[snd_pcm]", 4096, 0, 0},
+      {"[snd_pcm]", 8192, 0x2200000, 0},
+  };
   fixture_t *fixture = *state;
   const profile_map_t *map;
+  size_t i;
 
   need_text(fixture, __func__);
-  see_kernel(fixture, 0);
-  see_module(fixture, MODULES, "/lib/modules/6/kernel/snd-pcm.ko.xz", 8192);
-  assert_null(decide(fixture));
-  map = find_module(fixture);
-  assert_non_null(map);
-  assert_int_equal(map->object, PROFILE_OBJECT_KERNEL);
-  assert_int_equal(map->pgoff, 0xffffffffc0a00000);
-}
-
-/* Another module has the recorded address now. */
-static void module_that_is_another_now_is_not_looked_up(void **state) {
-  fixture_t *fixture = *state;
-
-  need_text(fixture, __func__);
-  see_kernel(fixture, 0);
-  see_module(fixture, MODULES, "[xfs]", 8192);
-  assert_null(decide(fixture));
-  assert_null(find_module(fixture));
-}
-
-static void module_of_another_size_is_not_looked_up(void **state) {
-  fixture_t *fixture = *state;
-
-  need_text(fixture, __func__);
-  see_kernel(fixture, 0);
-  see_module(fixture, MODULES, "[snd_pcm]", 4096);
-  assert_null(decide(fixture));
-  assert_null(find_module(fixture));
-}
-
-static void module_of_another_boot_is_not_looked_up(void **state) {
-  fixture_t *fixture = *state;
-
-  need_text(fixture, __func__);
-  see_kernel(fixture, 0x2200000);
-  see_module(fixture, MODULES, "[snd_pcm]", 8192);
-  assert_null(decide(fixture));
-  assert_null(find_module(fixture));
+  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    teardown(state);
+    setup(state);
+    see_kernel(fixture, cases[i].moved);
+    fixture->kernel.modules =
+        strdup("other 4096 1 - Live 0xffffffffc0100000\n"
+               "snd_pcm 8192 1 - Live 0xffffffffc0a00000\n");
+    profile_kernel_see(&fixture->kernel, &fixture->record);
+    fixture->record.mmap.filename = cases[i].filename;
+    fixture->record.mmap.filename_size = strlen(cases[i].filename);
+    fixture->record.mmap.addr = 0xffffffffc0a00000;
+    fixture->record.mmap.len = cases[i].size;
+    assert_null(decide(fixture));
+    map = profile_tasks_find(&fixture->account.tasks, UINT32_MAX,
+                             0xffffffffc0a00010);
+    assert_int_equal(map != NULL, cases[i].is_same);
+    if (map != NULL) {
+      assert_int_equal(map->object, PROFILE_OBJECT_KERNEL);
+      assert_int_equal(map->pgoff, 0xffffffffc0a00000);
+    }
+  }
 }
 
 static void file_without_the_kernels_mapping_has_no_names(void **state) {
@@ -213,13 +184,9 @@ static void kernel_that_the_file_does_not_identify_has_no_names(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-      TEST(running_kernel_is_looked_up_as_it_is),
-      TEST(moved_kernel_is_looked_up_where_it_is_now),
+      TEST(kernel_is_looked_up_where_it_is_now),
       TEST(kernel_with_another_build_id_has_no_names),
-      TEST(module_that_is_here_too_is_looked_up_as_it_is),
-      TEST(module_that_is_another_now_is_not_looked_up),
-      TEST(module_of_another_size_is_not_looked_up),
-      TEST(module_of_another_boot_is_not_looked_up),
+      TEST(modules_that_are_here_too_are_looked_up_as_they_are),
       TEST(file_without_the_kernels_mapping_has_no_names),
       TEST(kernel_that_the_file_does_not_identify_has_no_names),
 #undef TEST
