@@ -106,73 +106,110 @@ static void expect_kernel(const fixture_t *fixture, uint64_t offset,
   expect(fixture, PROFILE_OBJECT_KERNEL, offset, waits, ns);
 }
 
-static void wait_is_the_time_between_the_switches(void **state) {
-  fixture_t fixture;
+/* Runs steps like "s8@2000:10": what, thread @ time : address in hex.
+ * s: a sample of a switch out   o: switched out   i: switched in
+ * k: the same of a kernel       p: preempted      l: records are lost
+ *    thread                     f: FORK           x: EXIT   e: the end */
+static void run_steps(fixture_t *fixture, const char *steps) {
+  const uint16_t out = PERF_RECORD_MISC_SWITCH_OUT;
+  unsigned long time, address;
+  unsigned tid;
+  int size;
+  char what;
 
-  (void)state;
-  begin(&fixture);
-  put_sample(&fixture, 8, 2000, 0x10, 1);
-  put_sample(&fixture, 9, 2001, 0x20, 1);
-  put_out(&fixture, 8, 2010);
-  put_out(&fixture, 9, 2011);
-  put_in(&fixture, 8, 2110);
-  put_sample(&fixture, 8, 2200, 0x10, 1);
-  put_out(&fixture, 8, 2210);
-  put_in(&fixture, 8, 2215);
-  put_in(&fixture, 9, 3011);
-  profile_waits_end(&fixture.waits, 5000, 0);
-  expect_kernel(&fixture, 0x10, 2, 105);
-  expect_kernel(&fixture, 0x20, 1, 1000);
-  assert_int_equal(fixture.account.samples, 3);
-  assert_int_equal(fixture.account.weight, 1105);
-  assert_int_equal(fixture.waits.nr_unknown, 0);
-  end(&fixture);
+  for (; *steps != '\0'; steps += size) {
+    address = 0;
+    size = 0;
+    sscanf(steps, " %c%u@%lu%n:%lx%n", &what, &tid, &time, &size, &address,
+           &size);
+    assert_true(size > 0);
+    if (what == 's' || what == 'k')
+      put_sample(fixture, tid, time, address, what == 's');
+    else if (what == 'o')
+      put_out(fixture, tid, time);
+    else if (what == 'i')
+      put_in(fixture, tid, time);
+    else if (what == 'e')
+      profile_waits_end(&fixture->waits, time, 0);
+    else
+      put(fixture,
+          what == 'p'   ? PERF_RECORD_SWITCH_CPU_WIDE
+          : what == 'l' ? PERF_RECORD_LOST
+          : what == 'f' ? PERF_RECORD_FORK
+                        : PERF_RECORD_EXIT,
+          what == 'p' ? out | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT : 0, tid,
+          time);
+  }
 }
 
-static void preempted_thread_is_ready_to_run(void **state) {
-  fixture_t fixture;
+/* Expects the waits by their innermost frame, as "frame number*ns; ", the
+ * longest first, and then the number of waits of unknown length. */
+static void expect_waits(const fixture_t *fixture, const char *expected) {
+  const profile_account_t *account = &fixture->account;
+  const profile_frame_t *frame;
+  common_entry_t **sorted;
+  char text[512] = "";
+  size_t i, nr, used = 0;
 
-  (void)state;
-  begin(&fixture);
-  put_sample(&fixture, 8, 2000, 0x10, 1);
-  put(&fixture, PERF_RECORD_SWITCH_CPU_WIDE,
-      PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, 8,
-      2010);
-  put(&fixture, PERF_RECORD_SWITCH_CPU_WIDE, 0, 8, 2040);
-  expect_kernel(&fixture, 0x10, 0, 0);
-  expect(&fixture, PROFILE_OBJECT_READY, 0, 1, 30);
-  end(&fixture);
+  sorted = common_tally_sorted(&account->stacks, &nr);
+  for (i = 0; i < nr && sorted[i]->samples > 0; i++) {
+    frame = sorted[i]->items;
+    used += (size_t)snprintf(
+        text + used, sizeof(text) - used, "%s+%lx %lu*%lu; ",
+        profile_objects_get(&account->objects, (uint32_t)frame->object)->name,
+        (unsigned long)frame->offset, (unsigned long)sorted[i]->samples,
+        (unsigned long)sorted[i]->weight);
+  }
+  free(sorted);
+  snprintf(text + used, sizeof(text) - used, "%lu",
+           (unsigned long)fixture->waits.nr_unknown);
+  assert_string_equal(text, expected);
 }
 
-static void wait_at_the_end_is_counted_up_to_it(void **state) {
+#define ENDED "f8@1400 i8@1500 x8@1600 s8@1610:10 o8@1620 e0@5000"
+#define NO_IN "s8@2000:10 o8@2010 s8@3000:20 o8@3010 i8@3020"
+
+static void waits_are_the_time_between_the_switches(void **state) {
+  static const char *const cases[][2] = {
+      {"s8@2000:10 s9@2001:20 o8@2010 o9@2011 i8@2110 s8@2200:10 o8@2210 "
+       "i8@2215 i9@3011 e0@5000",
+       "[kernel]+20 1*1000; [kernel]+10 2*105; 0"},
+      {"s8@2000:10 p8@2010 i8@2040", "[ready to run]+0 1*30; 0"},
+      {"s8@2000:10 o8@2010 e0@5010", "[kernel]+10 1*3000; 0"},
+      /* A wait from before the start is counted once a stack shows that the
+       * thread is not a kernel thread. */
+      {"i8@1500 i9@1600 s8@2000:10 o8@2010 k9@2000:10 o9@2010 i8@2020",
+       "[since before the start]+0 1*500; [kernel]+10 1*10; 0"},
+      /* A thread that is born did not wait before. */
+      {"f8@1400 i8@1500 s8@2000:10", "0"},
+      /* A dead thread is switched out for ever. Its id is reused. */
+      {ENDED, "0"},
+      {ENDED " f8@6000 i8@6001 s8@6002:20 o8@6003 i8@6013",
+       "[kernel]+20 1*10; 0"},
+      /* Kernel threads and tasks without an id are left out. */
+      {"k8@2000:10 o8@2010 i8@2020 s0@2000:10 o0@2010 i0@2020 e0@5000", "0"},
+      /* No switch in was recorded, so the length of the wait is unknown. */
+      {NO_IN, "[kernel]+20 1*10; 1"},
+      /* No switch out was recorded. */
+      {NO_IN " i8@3100", "[kernel]+20 1*10; 2"},
+      /* No sample was recorded: the stack is unknown, but not the length. */
+      {NO_IN " i8@3100 o8@3200 i8@3207",
+       "[kernel]+20 1*10; [unknown]+0 1*7; 2"},
+      /* Records were lost after the switch out, so the thread may run at the
+       * end. */
+      {"s8@3300:30 o8@3310 l9@3400 e0@5000", "1"},
+  };
   fixture_t fixture;
+  size_t i;
 
   (void)state;
-  begin(&fixture);
-  put_sample(&fixture, 8, 2000, 0x10, 1);
-  put_out(&fixture, 8, 2010);
-  profile_waits_end(&fixture.waits, 5010, 0);
-  expect_kernel(&fixture, 0x10, 1, 3000);
-  end(&fixture);
-}
-
-/* The wait is counted once a stack shows that the thread is not a kernel
- * thread. */
-static void wait_from_before_the_start_has_no_stack(void **state) {
-  fixture_t fixture;
-
-  (void)state;
-  begin(&fixture);
-  put_in(&fixture, 8, 1500);
-  put_in(&fixture, 9, 1600);
-  put_sample(&fixture, 8, 2000, 0x10, 1);
-  put_out(&fixture, 8, 2010);
-  put_sample(&fixture, 9, 2000, 0x10, 0);
-  put_out(&fixture, 9, 2010);
-  put_in(&fixture, 8, 2020);
-  expect(&fixture, PROFILE_OBJECT_BEFORE, 0, 1, 500);
-  expect_kernel(&fixture, 0x10, 1, 10);
-  end(&fixture);
+  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    print_message("%s\n", cases[i][0]);
+    begin(&fixture);
+    run_steps(&fixture, cases[i][0]);
+    expect_waits(&fixture, cases[i][1]);
+    end(&fixture);
+  }
 }
 
 /* A SWITCH record has no cgroup, but the next sample has it. */
@@ -192,84 +229,6 @@ static void wait_from_before_the_start_is_of_the_threads_cgroup(void **state) {
     if (entry != NULL && entry->samples > 0)
       assert_int_equal(fixture.account.whos[entry->number].cgroup, CGROUP);
   }
-  end(&fixture);
-}
-
-static void thread_that_is_born_did_not_wait_before(void **state) {
-  fixture_t fixture;
-
-  (void)state;
-  begin(&fixture);
-  put(&fixture, PERF_RECORD_FORK, 0, 8, 1400);
-  put_in(&fixture, 8, 1500);
-  put_sample(&fixture, 8, 2000, 0x10, 1);
-  assert_int_equal(fixture.account.samples, 0);
-  assert_int_equal(fixture.waits.nr_unknown, 0);
-  end(&fixture);
-}
-
-/* A dead thread is switched out for ever. Its id is reused. */
-static void thread_that_ended_does_not_wait(void **state) {
-  fixture_t fixture;
-
-  (void)state;
-  begin(&fixture);
-  put(&fixture, PERF_RECORD_FORK, 0, 8, 1400);
-  put_in(&fixture, 8, 1500);
-  put(&fixture, PERF_RECORD_EXIT, 0, 8, 1600);
-  put_sample(&fixture, 8, 1610, 0x10, 1);
-  put_out(&fixture, 8, 1620);
-  profile_waits_end(&fixture.waits, 5000, 0);
-  assert_int_equal(fixture.account.samples, 0);
-  put(&fixture, PERF_RECORD_FORK, 0, 8, 6000);
-  put_in(&fixture, 8, 6001);
-  put_sample(&fixture, 8, 6002, 0x20, 1);
-  put_out(&fixture, 8, 6003);
-  put_in(&fixture, 8, 6013);
-  expect_kernel(&fixture, 0x20, 1, 10);
-  assert_int_equal(fixture.account.samples, 1);
-  end(&fixture);
-}
-
-static void kernel_threads_and_tasks_without_id_are_left_out(void **state) {
-  fixture_t fixture;
-
-  (void)state;
-  begin(&fixture);
-  put_wait(&fixture, 8, 2000, 0x10, 0);
-  put_wait(&fixture, 0, 2000, 0x10, 1);
-  profile_waits_end(&fixture.waits, 5000, 0);
-  assert_int_equal(fixture.account.samples, 0);
-  end(&fixture);
-}
-
-static void waits_whose_records_are_lost_are_not_guessed(void **state) {
-  fixture_t fixture;
-
-  (void)state;
-  begin(&fixture);
-  /* No switch in was recorded, so the length of the wait is unknown. */
-  put_sample(&fixture, 8, 2000, 0x10, 1);
-  put_out(&fixture, 8, 2010);
-  put_wait(&fixture, 8, 3000, 0x20, 1);
-  assert_int_equal(fixture.waits.nr_unknown, 1);
-  expect_kernel(&fixture, 0x10, 0, 0);
-  expect_kernel(&fixture, 0x20, 1, 10);
-  /* No switch out was recorded, so the length is unknown, too. */
-  put_in(&fixture, 8, 3100);
-  assert_int_equal(fixture.waits.nr_unknown, 2);
-  /* No sample was recorded, so the stack is unknown, but not the length. */
-  put_out(&fixture, 8, 3200);
-  put_in(&fixture, 8, 3207);
-  expect(&fixture, PROFILE_OBJECT_UNKNOWN, 0, 1, 7);
-  /* Records were lost after the switch out, so the thread may run at the
-   * end. */
-  put_sample(&fixture, 8, 3300, 0x30, 1);
-  put_out(&fixture, 8, 3310);
-  put(&fixture, PERF_RECORD_LOST, 0, 9, 3400);
-  profile_waits_end(&fixture.waits, 5000, 0);
-  expect_kernel(&fixture, 0x30, 0, 0);
-  assert_int_equal(fixture.waits.nr_unknown, 3);
   end(&fixture);
 }
 
@@ -568,15 +527,8 @@ static void copied_stacks_of_32_bit_and_kernel_threads(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(wait_is_the_time_between_the_switches),
-      cmocka_unit_test(preempted_thread_is_ready_to_run),
-      cmocka_unit_test(wait_at_the_end_is_counted_up_to_it),
-      cmocka_unit_test(wait_from_before_the_start_has_no_stack),
+      cmocka_unit_test(waits_are_the_time_between_the_switches),
       cmocka_unit_test(wait_from_before_the_start_is_of_the_threads_cgroup),
-      cmocka_unit_test(thread_that_is_born_did_not_wait_before),
-      cmocka_unit_test(thread_that_ended_does_not_wait),
-      cmocka_unit_test(kernel_threads_and_tasks_without_id_are_left_out),
-      cmocka_unit_test(waits_whose_records_are_lost_are_not_guessed),
       cmocka_unit_test(functions_of_the_scheduler_are_not_shown),
       cmocka_unit_test(wait_and_its_unwound_stack_are_counted_once),
       cmocka_unit_test(many_waits_are_unwound_at_a_time),

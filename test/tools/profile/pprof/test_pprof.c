@@ -534,64 +534,6 @@ static void go_pprof_top_has_the_same_numbers(void **state) {
   stacks_free(&stacks);
 }
 
-/* Skips the lines of labels: "   process:  server". */
-static char *skip_labels(const stacks_task_t *task, char **rest) {
-  int nr = (task->thread[0] != '\0') + (task->process[0] != '\0') +
-           (task->cgroup[0] != '\0') + (task->pid != 0) + (task->tid != 0);
-
-  while (nr-- > 0)
-    assert_non_null(strstr(strtok_r(NULL, "\n", rest), ":  "));
-  return strtok_r(NULL, "\n", rest);
-}
-
-static void expect_trace(const stacks_t *stacks, const stacks_stack_t *stack,
-                         char **rest) {
-  char value[32], expected[256];
-  char *line = skip_labels(stacks_get_task(stacks, stack->task), rest);
-  size_t i;
-
-  snprintf(value, sizeof(value), "%" PRIu64 "ns", stack->weight);
-  for (i = 0; i < stack->nr_frames; i++) {
-    if (i > 0)
-      line = strtok_r(NULL, "\n", rest);
-    snprintf(expected, sizeof(expected), "%10s   %s%s", i == 0 ? value : "",
-             name_at(stacks, stack, i),
-             stack->frames[i].is_inlined ? " (inline)" : "");
-    assert_non_null(line);
-    assert_string_equal(line, expected);
-  }
-}
-
-/* Stacks without frames are not shown. */
-static void go_pprof_traces_are_the_stacks(void **state) {
-  static const char separator[] = "-----------+";
-  stacks_stack_t *sorted;
-  stacks_t stacks;
-  tool_run_t run;
-  char *line, *rest;
-  size_t i, nr;
-
-  (void)state;
-  go_pprof_need(__func__);
-  begin(&stacks);
-  fill(&stacks, 100);
-  run_go(&run, &stacks, "-traces -unit=ns");
-  rest = strstr(run.out, separator);
-  assert_non_null(rest);
-  line = strtok_r(rest, "\n", &rest);
-  sorted = stacks_sorted(&stacks, &nr);
-  for (i = 0; i < nr; i++) {
-    if (sorted[i].nr_frames == 0)
-      continue;
-    assert_int_equal(strncmp(line, separator, sizeof(separator) - 1), 0);
-    expect_trace(&stacks, &sorted[i], &rest);
-    line = strtok_r(NULL, "\n", &rest);
-  }
-  assert_null(strtok_r(NULL, "\n", &rest));
-  free(sorted);
-  stacks_free(&stacks);
-}
-
 /* pprof would treat some of these names as C++ names, and shorten them. */
 static void hostile_names_are_shown_as_in_the_profile(void **state) {
   static const char *const names[] = {
@@ -675,7 +617,6 @@ int main(void) {
       cmocka_unit_test(weight_past_the_largest_number_is_the_largest),
       cmocka_unit_test(program_is_the_file_with_main_of_the_heaviest_stack),
       cmocka_unit_test(go_pprof_top_has_the_same_numbers),
-      cmocka_unit_test(go_pprof_traces_are_the_stacks),
       cmocka_unit_test(hostile_names_are_shown_as_in_the_profile),
       cmocka_unit_test(profile_without_samples_is_one),
       cmocka_unit_test(full_device_is_reported),
