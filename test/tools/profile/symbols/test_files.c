@@ -37,6 +37,29 @@ static void make_waiting(const char *test, const char *file,
     support_skip(test, "a compiler and a static C library");
 }
 
+/* Returns the mapping of a file, and the offset of a function in it. */
+static symbols_mapping_t mapping_of(const char *file, const char *function,
+                                    uint64_t *offset) {
+  const char *path = ask_names_in(file);
+  uint64_t address = ask_names_symbol(path, function);
+  struct stat info;
+
+  assert_int_equal(ask_names_offset(path, address, offset), 0);
+  assert_int_equal(stat(path, &info), 0);
+  return (symbols_mapping_t){.kind = SYMBOLS_FILE,
+                             .path = path,
+                             .inode = info.st_ino,
+                             .major = major(info.st_dev),
+                             .minor = minor(info.st_dev)};
+}
+
+/* Makes a program that waits in a function, and returns its mapping. */
+static symbols_mapping_t make_mapped(const char *test, const char *function,
+                                     uint64_t *offset) {
+  make_waiting(test, "waiting", function);
+  return mapping_of("waiting", function, offset);
+}
+
 /* Runs the program, in `root` if that is not NULL. Returns when the program
  * waits. */
 static pid_t run_waiting(const char *path, const char *root) {
@@ -110,21 +133,14 @@ static void a_deleted_program_that_has_ended_has_a_reason(void **state) {
 
 /* The names must not come from a file that replaced the sampled one. */
 static void a_replaced_program_has_a_reason_and_no_names(void **state) {
-  symbols_mapping_t mapping = {.kind = SYMBOLS_FILE};
-  uint64_t address, offset;
-  struct stat info;
+  symbols_mapping_t mapping;
   ask_names_t ask;
+  uint64_t offset;
   uint32_t object;
 
   (void)state;
-  make_waiting(__func__, "waiting", "replaced");
-  address = ask_names_symbol(ask_names_in("waiting"), "replaced");
-  assert_int_equal(ask_names_offset(ask_names_in("waiting"), address, &offset),
-                   0);
-  assert_int_equal(stat(ask_names_in("waiting"), &info), 0);
+  mapping = make_mapped(__func__, "replaced", &offset);
   assert_int_equal(ask_names_run("cp waiting w && mv w waiting"), 0);
-  mapping.path = ask_names_in("waiting");
-  mapping.inode = info.st_ino;
   ask_names_begin(&ask, NULL);
   object = symbols_object(ask.symbols, &mapping);
   assert_int_equal(ask_names_at(&ask, object, offset)->nr, 0);
@@ -143,10 +159,9 @@ static void a_replaced_program_has_a_reason_and_no_names(void **state) {
 /* The root has a link that would lead out of it if it were followed from
  * outside. */
 static void a_program_in_another_root_is_read_there(void **state) {
-  symbols_mapping_t mapping = {.kind = SYMBOLS_FILE, .path = "/bin/waiting"};
-  uint64_t inside, offset;
-  struct stat info;
+  symbols_mapping_t mapping;
   ask_names_t ask;
+  uint64_t offset;
   uint32_t object;
   pid_t pid;
 
@@ -156,18 +171,13 @@ static void a_program_in_another_root_is_read_there(void **state) {
   assert_int_equal(ask_names_run("mkdir -p root/real"), 0);
   make_waiting(__func__, "root/real/waiting", "inside");
   assert_int_equal(ask_names_run("ln -s /real root/bin"), 0);
-  inside = ask_names_symbol(ask_names_in("root/real/waiting"), "inside");
-  assert_int_equal(
-      ask_names_offset(ask_names_in("root/real/waiting"), inside, &offset), 0);
-  assert_int_equal(stat(ask_names_in("root/real/waiting"), &info), 0);
+  mapping = mapping_of("root/real/waiting", "inside", &offset);
+  mapping.path = "/bin/waiting";
   pid = run_waiting("/bin/waiting", ask_names_in("root"));
   ask_names_begin(&ask, NULL);
   /* No mapping starts at 1, so the file must be opened by its path. */
   mapping.pid = (uint32_t)pid;
   mapping.start = 1;
-  mapping.inode = info.st_ino;
-  mapping.major = major(info.st_dev);
-  mapping.minor = minor(info.st_dev);
   object = symbols_object(ask.symbols, &mapping);
   assert_string_equal(ask_names_name(&ask, object, offset), "inside");
   end_waiting(pid);
@@ -244,18 +254,25 @@ static void recorded_path_without_identity_names_no_file(void **state) {
   ask_names_end(&ask);
 }
 
-/* perf record keeps copies by build id, and --symfs has the files of another
- * machine. */
+/* perf record keeps copies by build id, as they were before strip(1), and
+ * --symfs has the files of another machine. */
 static void copy_of_the_same_build_id_has_the_names(void **state) {
-  static const unsigned char other[4];
-  symbols_mapping_t mapping = {.kind = SYMBOLS_FILE,
-                               .path = "/there/waiting",
-                               .build_id = {0x12, 0x34, 0x56, 0x78},
-                               .build_id_bytes = 4,
-                               .is_recorded = 1};
-  uint64_t address, offset;
-  char home[512];
+  static const struct {
+    const char *path;
+    int has_home, has_symfs;
+    unsigned char id;
+    const char *name;
+  } cases[] = {
+      {"/there/waiting", 1, 0, 0x12, "copied"},
+      {"/there/waiting", 0, 1, 0x12, "copied"},
+      {"/there/waiting", 0, 1, 0x13, ""},
+      {NULL, 1, 0, 0x12, "copied"}, /* the stripped file */
+      {NULL, 0, 0, 0x12, ""},
+  };
   const char *before = getenv("HOME");
+  symbols_mapping_t mapping;
+  char home[512], stripped[512];
+  uint64_t offset;
   ask_names_t ask;
   size_t i;
 
@@ -265,54 +282,25 @@ static void copy_of_the_same_build_id_has_the_names(void **state) {
       ask_names_run("cc -O1 -static -Wl,--build-id=0x12345678 -o waiting "
                     "waiting.c && mkdir -p there .debug/.build-id/12/345678 && "
                     "cp waiting there/waiting && "
-                    "mv waiting .debug/.build-id/12/345678/elf"),
+                    "cp waiting .debug/.build-id/12/345678/elf"),
       0);
-  address = ask_names_symbol(ask_names_in("there/waiting"), "copied");
-  assert_int_equal(
-      ask_names_offset(ask_names_in("there/waiting"), address, &offset), 0);
+  mapping_of("waiting", "copied", &offset);
+  assert_int_equal(ask_names_run("strip -o stripped waiting"), 0);
+  snprintf(stripped, sizeof(stripped), "%s", ask_names_in("stripped"));
   snprintf(home, sizeof(home), "%s", ask_names_in("."));
-  for (i = 0; i < 3; i++) {
-    mapping.symfs = i == 0 ? NULL : home;
-    if (i == 2)
-      memcpy(mapping.build_id, other, sizeof(other));
-    assert_int_equal(setenv("HOME", i == 0 ? home : "/nonexistent", 1), 0);
+  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    mapping = (symbols_mapping_t){.kind = SYMBOLS_FILE,
+                                  .path = cases[i].path != NULL ? cases[i].path
+                                                                : stripped,
+                                  .build_id = {cases[i].id, 0x34, 0x56, 0x78},
+                                  .build_id_bytes = 4,
+                                  .is_recorded = 1,
+                                  .symfs = cases[i].has_symfs ? home : NULL};
+    setenv("HOME", cases[i].has_home ? home : "/nonexistent", 1);
     ask_names_begin(&ask, NULL);
     assert_string_equal(
         ask_names_name(&ask, symbols_object(ask.symbols, &mapping), offset),
-        i < 2 ? "copied" : "");
-    ask_names_end(&ask);
-  }
-  if (before != NULL)
-    setenv("HOME", before, 1);
-}
-
-/* perf record has kept the program before it was stripped. */
-static void copy_names_a_program_that_is_stripped(void **state) {
-  const char *before = getenv("HOME");
-  uint64_t address, offset;
-  char home[512];
-  ask_names_t ask;
-  size_t i;
-
-  (void)state;
-  make_waiting(__func__, "waiting", "copied");
-  assert_int_equal(
-      ask_names_run("cc -O1 -static -Wl,--build-id=0x12345678 -o waiting "
-                    "waiting.c && mkdir -p .debug/.build-id/12/345678 && "
-                    "cp waiting .debug/.build-id/12/345678/elf"),
-      0);
-  address = ask_names_symbol(ask_names_in("waiting"), "copied");
-  assert_int_equal(ask_names_offset(ask_names_in("waiting"), address, &offset),
-                   0);
-  assert_int_equal(ask_names_run("strip waiting"), 0);
-  snprintf(home, sizeof(home), "%s", ask_names_in("."));
-  for (i = 0; i < 2; i++) {
-    assert_int_equal(setenv("HOME", i == 0 ? home : "/nonexistent", 1), 0);
-    ask_names_begin(&ask, NULL);
-    assert_string_equal(
-        ask_names_name(&ask, ask_names_file(&ask, ask_names_in("waiting")),
-                       offset),
-        i == 0 ? "copied" : "");
+        cases[i].name);
     ask_names_end(&ask);
   }
   if (before != NULL)
@@ -321,31 +309,23 @@ static void copy_names_a_program_that_is_stripped(void **state) {
 
 /* The file was replaced after the recording, and the process still runs. */
 static void recorded_program_that_runs_is_read_from_its_mapping(void **state) {
-  symbols_mapping_t mapping = {.kind = SYMBOLS_FILE, .is_recorded = 1};
-  uint64_t address, offset;
+  symbols_mapping_t mapping;
   common_proc_map_t map;
-  struct stat info;
   ask_names_t ask;
+  uint64_t offset;
   pid_t pid;
 
   (void)state;
   support_need_admin(__func__);
-  make_waiting(__func__, "waiting", "mapped");
-  address = ask_names_symbol(ask_names_in("waiting"), "mapped");
-  assert_int_equal(ask_names_offset(ask_names_in("waiting"), address, &offset),
-                   0);
-  assert_int_equal(stat(ask_names_in("waiting"), &info), 0);
+  mapping = make_mapped(__func__, "mapped", &offset);
+  mapping.is_recorded = 1;
+  map.start = ask_names_symbol(ask_names_in("waiting"), "mapped");
   pid = run_waiting(ask_names_in("waiting"), NULL);
   assert_int_equal(ask_names_run("cp waiting w && mv w waiting"), 0);
-  map.start = address;
   assert_int_equal(common_proc_maps(pid, find_start, &map), 1);
   mapping.pid = (uint32_t)pid;
   mapping.start = map.start;
   mapping.end = map.end;
-  mapping.path = ask_names_in("waiting");
-  mapping.inode = info.st_ino;
-  mapping.major = major(info.st_dev);
-  mapping.minor = minor(info.st_dev);
   ask_names_begin(&ask, NULL);
   assert_string_equal(
       ask_names_name(&ask, symbols_object(ask.symbols, &mapping), offset),
@@ -366,23 +346,14 @@ static uint64_t change_of(const char *path) {
 /* The shell writes to the mapped file itself, as cp does. Some of its names may
  * be of the old contents. */
 static void file_that_is_changed_in_place_loses_its_names(void **state) {
-  symbols_mapping_t mapping = {.kind = SYMBOLS_FILE};
   const unsigned char *build_id;
-  uint64_t address, offset;
-  struct stat info;
+  symbols_mapping_t mapping;
   ask_names_t ask;
+  uint64_t offset;
   uint32_t object;
 
   (void)state;
-  make_waiting(__func__, "waiting", "function");
-  address = ask_names_symbol(ask_names_in("waiting"), "function");
-  assert_int_equal(ask_names_offset(ask_names_in("waiting"), address, &offset),
-                   0);
-  assert_int_equal(stat(ask_names_in("waiting"), &info), 0);
-  mapping.path = ask_names_in("waiting");
-  mapping.inode = info.st_ino;
-  mapping.major = major(info.st_dev);
-  mapping.minor = minor(info.st_dev);
+  mapping = make_mapped(__func__, "function", &offset);
   ask_names_begin(&ask, NULL);
   object = symbols_object(ask.symbols, &mapping);
   assert_string_equal(ask_names_name(&ask, object, offset), "function");
@@ -425,27 +396,18 @@ static void file_that_is_changed_in_place_loses_its_names(void **state) {
 
 /* The file got the number of the inode of a deleted one. */
 static void file_with_a_used_inode_is_not_the_mapped_one(void **state) {
-  symbols_mapping_t mapping = {.kind = SYMBOLS_FILE};
   uint32_t generation = 0, object;
-  uint64_t address, offset;
-  struct stat info;
+  symbols_mapping_t mapping;
   ask_names_t ask;
+  uint64_t offset;
   int fd;
 
   (void)state;
-  make_waiting(__func__, "waiting", "function");
-  fd = open(ask_names_in("waiting"), O_RDONLY | O_CLOEXEC);
-  assert_int_equal(fstat(fd, &info), 0);
+  mapping = make_mapped(__func__, "function", &offset);
+  fd = open(mapping.path, O_RDONLY | O_CLOEXEC);
   if (ioctl(fd, FS_IOC_GETVERSION, &generation) != 0)
     support_skip(__func__, "a file system with generations of inodes");
   close(fd);
-  address = ask_names_symbol(ask_names_in("waiting"), "function");
-  assert_int_equal(ask_names_offset(ask_names_in("waiting"), address, &offset),
-                   0);
-  mapping.path = ask_names_in("waiting");
-  mapping.inode = info.st_ino;
-  mapping.major = major(info.st_dev);
-  mapping.minor = minor(info.st_dev);
   mapping.generation = generation;
   ask_names_begin(&ask, NULL);
   object = symbols_object(ask.symbols, &mapping);
@@ -802,7 +764,6 @@ int main(int argc, char **argv) {
       cmocka_unit_test(only_regular_files_are_opened),
       cmocka_unit_test(recorded_path_without_identity_names_no_file),
       cmocka_unit_test(copy_of_the_same_build_id_has_the_names),
-      cmocka_unit_test(copy_names_a_program_that_is_stripped),
       cmocka_unit_test(recorded_program_that_runs_is_read_from_its_mapping),
       cmocka_unit_test(file_that_is_changed_in_place_loses_its_names),
       cmocka_unit_test(file_with_a_used_inode_is_not_the_mapped_one),
