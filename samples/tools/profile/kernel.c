@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/kernel.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +16,7 @@
 #define KERNEL PROFILE_ACCOUNT_KERNEL
 
 void profile_kernel_free(profile_kernel_t *kernel) {
-  free(kernel->modules);
-  kernel->modules = NULL;
+  profile_modules_free(&kernel->modules);
   free(kernel->same);
   kernel->same = NULL;
 }
@@ -56,32 +54,13 @@ static void name_of_module(const uvperf_mmap_t *mmap, char *name, size_t size) {
   snprintf(name, size, "%s", base);
 }
 
-/* "xfs 2109440 1 - Live 0xffffffffc0a00000", proc(5). */
-static int is_loaded(const char *modules, const char *name,
-                     const uvperf_mmap_t *mmap) {
-  char module[64];
-  uint64_t size, start;
-  const char *line = modules;
-
-  while (line != NULL && *line != '\0') {
-    if (sscanf(line, "%63s %" SCNu64 " %*s %*s %*s %" SCNx64, module, &size,
-               &start) == 3 &&
-        start == mmap->addr && size == mmap->len && strcmp(module, name) == 0)
-      return 1;
-    line = strchr(line, '\n');
-    line = line == NULL ? NULL : line + 1;
-  }
-  return 0;
-}
-
 static void see_module(profile_kernel_t *kernel, const uvperf_mmap_t *mmap) {
-  char name[64];
-  size_t size;
+  profile_module_t module = {.start = mmap->addr, .size = mmap->len};
 
-  if (kernel->modules == NULL)
-    kernel->modules = common_file_read("/proc/modules", &size);
-  name_of_module(mmap, name, sizeof(name));
-  if (!is_loaded(kernel->modules, name, mmap))
+  if (kernel->modules.path == NULL)
+    profile_modules_init(&kernel->modules, "/proc/modules");
+  name_of_module(mmap, module.name, sizeof(module.name));
+  if (!profile_modules_has(&kernel->modules, &module))
     return;
   if (kernel->nr_same == kernel->same_capacity)
     kernel->same = common_grow(kernel->same, &kernel->same_capacity,

@@ -9,6 +9,7 @@
 
 #include "common/recording/recording.h"
 #include "profile/account.h"
+#include "profile/modules.h"
 
 typedef struct profile_kernel_s {
   int is_known; /* the file has its mapping */
@@ -17,7 +18,7 @@ typedef struct profile_kernel_s {
   uint64_t address; /* of that symbol, as recorded */
   unsigned char build_id[20];
   size_t build_id_bytes;
-  char *modules; /* contents of /proc/modules */
+  profile_modules_t modules; /* of this machine */
   /* Mappings of modules that have the same name, size and address here. */
   profile_map_t *same;
   size_t nr_same, same_capacity;

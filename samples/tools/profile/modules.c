@@ -42,8 +42,8 @@ void profile_modules_free(profile_modules_t *modules) {
   memset(modules, 0, sizeof(*modules));
 }
 
-static int has(const profile_modules_t *modules,
-               const profile_module_t *module) {
+int profile_modules_has(const profile_modules_t *modules,
+                        const profile_module_t *module) {
   size_t i;
 
   for (i = 0; i < modules->nr; i++) {
@@ -72,11 +72,11 @@ void profile_modules_check(profile_modules_t *modules,
     return;
   profile_modules_init(modules, before.path);
   for (i = 0; i < before.nr; i++) {
-    if (!has(modules, &before.modules[i]))
+    if (!profile_modules_has(modules, &before.modules[i]))
       forget(account, &before.modules[i]);
   }
   for (i = 0; i < modules->nr; i++) {
-    if (!has(&before, &modules->modules[i])) {
+    if (!profile_modules_has(&before, &modules->modules[i])) {
       symbols_kernel_changed(account->symbols);
       break;
     }

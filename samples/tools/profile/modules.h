@@ -21,6 +21,10 @@ typedef struct profile_modules_s {
 void profile_modules_init(profile_modules_t *modules, const char *path);
 void profile_modules_free(profile_modules_t *modules);
 
+/* Returns 1 if a module is in the list. The bytes after its name are 0. */
+int profile_modules_has(const profile_modules_t *modules,
+                        const profile_module_t *module);
+
 /* Reads the list again; call it each second. Names of new modules are looked
  * up. If a module has gone, no name is looked up at its addresses any more, and
  * later samples there stand alone. A module that came and went between two

@@ -4,6 +4,7 @@
 #include "profile/options.h"
 
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,14 +21,13 @@
 #define DEFAULT_STACK_BYTES 8192
 #define MAX_STACK_BYTES     65528
 
-static int parse_frequency(profile_options_t *options, const char *text) {
-  uint64_t number;
-
-  if (common_options_number(text, MAX_HZ, &number) != 0)
-    return common_options_bad("-F wants samples per second, 1 to %d, not '%s'",
-                              MAX_HZ, text);
-  options->frequency_hz = number;
-  return 0;
+/* `what` is the option and what it wants. */
+static int parse_number(const char *what, const char *text, uint64_t most,
+                        uint64_t *number) {
+  return common_options_number(text, most, number) == 0
+             ? 0
+             : common_options_bad("%s, 1 to %" PRIu64 ", not '%s'", what, most,
+                                  text);
 }
 
 static int parse_by(profile_options_t *options, const char *text) {
@@ -42,16 +42,6 @@ static int parse_sort(profile_options_t *options, const char *text) {
   if (stacks_sort_parse(text, &options->view.sort) != 0)
     return common_options_bad("--sort wants self, total or samples, not '%s'",
                               text);
-  return 0;
-}
-
-static int parse_rows(profile_options_t *options, const char *text) {
-  uint64_t number;
-
-  if (common_options_number(text, MAX_ROWS, &number) != 0)
-    return common_options_bad("--rows wants a number, 1 to %d, not '%s'",
-                              MAX_ROWS, text);
-  options->view.rows = (size_t)number;
   return 0;
 }
 
@@ -128,7 +118,8 @@ static const struct option names[] = {
 static int parse_option(profile_options_t *options, int option, char **argv) {
   switch (option) {
     case 'F':
-      return parse_frequency(options, optarg);
+      return parse_number("-F wants samples per second", optarg, MAX_HZ,
+                          &options->frequency_hz);
     case 'd':
       return common_options_seconds("-d", optarg, &options->duration_ms);
     case 'm':
@@ -175,7 +166,8 @@ static int parse_option(profile_options_t *options, int option, char **argv) {
     case 'P':
       return parse_file(options, "--pprof", PROFILE_PPROF);
     case OPTION_ROWS:
-      return parse_rows(options, optarg);
+      return parse_number("--rows wants a number", optarg, MAX_ROWS,
+                          &options->view.rows);
     case OPTION_SORT:
       return parse_sort(options, optarg);
     case OPTION_SYMFS:
@@ -221,28 +213,31 @@ static int check_top(const profile_options_t *options) {
 /* These options do not apply to a file: they were chosen when it was
  * recorded. */
 static int check_input(const profile_options_t *options) {
-  const char *other = NULL;
+  const struct {
+    int is_set;
+    const char *name;
+  } others[] = {
+      {options->all, "-a"},
+      {options->pids.nr > 0, "-p"},
+      {options->tids.nr > 0, "-t"},
+      {options->cgroups.nr > 0, "-G"},
+      {options->cpus != NULL, "-C"},
+      {options->command != NULL, "a command"},
+      {options->frequency_hz != 0, "-F"},
+      {options->duration_ms != 0, "-d"},
+      {options->ring_bytes != 0, "-m"},
+      {options->no_stacks || options->stack_bytes != 0, "--call-graph"},
+      {options->top, "--top"},
+      {options->off_cpu, "--off-cpu"},
+  };
+  size_t i;
 
-  if (options->all || options->pids.nr > 0)
-    other = options->all ? "-a" : "-p";
-  else if (options->tids.nr > 0 || options->cgroups.nr > 0)
-    other = options->tids.nr > 0 ? "-t" : "-G";
-  else if (options->cpus != NULL)
-    other = "-C";
-  else if (options->command != NULL)
-    other = "a command";
-  else if (options->frequency_hz != 0 || options->duration_ms != 0)
-    other = options->frequency_hz != 0 ? "-F" : "-d";
-  else if (options->ring_bytes != 0)
-    other = "-m";
-  else if (options->no_stacks || options->stack_bytes != 0)
-    other = "--call-graph";
-  else if (options->off_cpu || options->top)
-    other = options->top ? "--top" : "--off-cpu";
-  if (other != NULL)
-    return common_options_bad("%s does not go with --input: the file is "
-                              "already recorded",
-                              other);
+  for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+    if (others[i].is_set)
+      return common_options_bad("%s does not go with --input: the file is "
+                                "already recorded",
+                                others[i].name);
+  }
   return 0;
 }
 

@@ -53,7 +53,7 @@ static void find_size(const profile_top_t *top, size_t *columns, size_t *rows) {
   struct winsize size;
 
   *columns = 0;
-  *rows = top->profile->options.view.rows;
+  *rows = (size_t)top->profile->options.view.rows;
   if (!top->has_screen)
     return;
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0)

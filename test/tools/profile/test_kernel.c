@@ -108,6 +108,20 @@ static void kernel_with_another_build_id_has_no_names(void **state) {
   assert_string_equal(fixture->options.kallsyms, "");
 }
 
+static void read_modules(profile_kernel_t *kernel) {
+  static const char list[] = "other 4096 1 - Live 0xffffffffc0100000\n"
+                             "snd_pcm 8192 1 - Live 0xffffffffc0a00000\n";
+  static char path[] = "/tmp/uvperf-modules-XXXXXX";
+  int fd;
+
+  memcpy(path + strlen(path) - 6, "XXXXXX", 6);
+  fd = mkstemp(path);
+  assert_int_equal(write(fd, list, sizeof(list) - 1), sizeof(list) - 1);
+  close(fd);
+  profile_modules_init(&kernel->modules, path);
+  unlink(path);
+}
+
 /* A module counts as the recorded one if it has its name, size and address, and
  * the machine was not booted again: then all modules have moved with respect to
  * the kernel. */
@@ -132,9 +146,7 @@ static void modules_that_are_here_too_are_looked_up_as_they_are(void **state) {
     teardown(state);
     setup(state);
     see_kernel(fixture, cases[i].moved);
-    fixture->kernel.modules =
-        strdup("other 4096 1 - Live 0xffffffffc0100000\n"
-               "snd_pcm 8192 1 - Live 0xffffffffc0a00000\n");
+    read_modules(&fixture->kernel);
     profile_kernel_see(&fixture->kernel, &fixture->record);
     fixture->record.mmap.filename = cases[i].filename;
     fixture->record.mmap.filename_size = strlen(cases[i].filename);

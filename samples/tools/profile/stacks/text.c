@@ -218,7 +218,7 @@ void stacks_text_table(FILE *file, const stacks_t *stacks,
 
   rows = stacks_rank(stacks, view->by, &nr);
   stacks_rank_sort(rows, nr, view->sort);
-  shown = nr < view->rows ? nr : view->rows;
+  shown = nr < view->rows ? nr : (size_t)view->rows;
   layout.is_whole = has_lookalikes(&layout, rows, shown);
   stacks_text_head(file, &layout);
   for (i = 0; i < shown; i++)

@@ -25,7 +25,7 @@ void stacks_text_row(FILE *file, const stacks_layout_t *layout,
 typedef struct stacks_view_s {
   stacks_by_t by;
   stacks_sort_t sort;
-  size_t rows;    /* at most */
+  uint64_t rows;  /* at most */
   size_t columns; /* of the terminal; 0: no limit */
 } stacks_view_t;
 
