@@ -4,14 +4,18 @@
  * merges successive messages. So the whole Profile is never in memory. */
 #include "profile/pprof/pprof.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include <zlib.h>
 
 #include "common/buffer.h"
 #include "common/memory.h"
 #include "common/tally.h"
 #include "profile.pb-c.h"
-#include "profile/pprof/gzip.h"
 
 #define NR_VALUES  2
 #define MAX_LABELS 5
@@ -23,7 +27,8 @@ typedef struct object_s {
 
 typedef struct writer_s {
   const stacks_t *stacks;
-  pprof_gzip_t gzip;
+  gzFile gzip;
+  int error; /* 0, or the first one */
   common_buffer_t packed;
   common_tally_t texts;     /* by address; the weight is the index */
   common_tally_t locations; /* by frames; the weight is the id */
@@ -37,13 +42,19 @@ typedef struct writer_s {
   size_t stack_capacity;
 } writer_t;
 
+static void note_error(writer_t *writer) {
+  if (writer->error == 0)
+    writer->error = errno != 0 ? -errno : -EIO;
+}
+
 static void put(writer_t *writer, const Pprof__Profile *part) {
   common_buffer_t *packed = &writer->packed;
   size_t bytes = pprof__profile__get_packed_size(part);
 
   common_buffer_reserve(packed, bytes);
   pprof__profile__pack(part, (uint8_t *)packed->text);
-  pprof_gzip_write(&writer->gzip, packed->text, bytes);
+  if (gzfwrite(packed->text, 1, bytes, writer->gzip) != bytes)
+    note_error(writer);
 }
 
 /* All numbers of the format are signed. */
@@ -267,10 +278,6 @@ static void put_mapping(writer_t *writer, uint32_t i) {
   put(writer, &part);
 }
 
-static int is_library(const char *name) {
-  return strstr(name, ".so") != NULL;
-}
-
 /* pprof shows the first mapping as the program. This is the file that has
  * main() of the heaviest stack. If no stack has main(), it is the first file
  * that is not a library, because the stacks of threads begin in a library. */
@@ -289,19 +296,11 @@ static uint32_t program(const stacks_t *stacks, const stacks_stack_t *sorted,
       if (strcmp(function->name, "main") == 0)
         return function->object;
       if (first == STACKS_OTHER && object->path[0] != '\0' &&
-          !is_library(object->name))
+          strstr(object->name, ".so") == NULL)
         first = function->object;
     }
   }
   return first;
-}
-
-static void put_mappings(writer_t *writer, uint32_t first) {
-  size_t i;
-
-  put_mapping(writer, first);
-  for (i = 0; i < stacks_nr_objects(writer->stacks); i++)
-    put_mapping(writer, (uint32_t)i);
 }
 
 /* pprof's name for CPU time. */
@@ -310,10 +309,6 @@ static const char *weight_type(const stacks_t *stacks) {
       strcmp(stacks->event, "task-clock") == 0)
     return "cpu";
   return stacks->event;
-}
-
-static const char *weight_unit(const stacks_t *stacks) {
-  return strcmp(stacks->unit, "ns") == 0 ? "nanoseconds" : "count";
 }
 
 static void put_head(writer_t *writer) {
@@ -327,7 +322,8 @@ static void put_head(writer_t *writer) {
   samples.type = index_of(writer, "samples");
   samples.unit = index_of(writer, "count");
   weight.type = index_of(writer, weight_type(stacks));
-  weight.unit = index_of(writer, weight_unit(stacks));
+  weight.unit = index_of(writer, strcmp(stacks->unit, "ns") == 0 ? "nanoseconds"
+                                                                 : "count");
   part.sample_type = types;
   part.n_sample_type = NR_VALUES;
   part.default_sample_type = weight.type;
@@ -356,10 +352,19 @@ int pprof_write(FILE *file, const stacks_t *stacks) {
   writer_t *writer = common_calloc(1, sizeof(*writer));
   stacks_stack_t *sorted;
   size_t i, nr;
-  int rc;
+  int rc = 0, fd;
 
+  errno = 0;
+  fd = fflush(file) == 0 ? fcntl(fileno(file), F_DUPFD_CLOEXEC, 0) : -1;
+  writer->gzip = fd < 0 ? NULL : gzdopen(fd, "wb");
+  if (writer->gzip == NULL) {
+    rc = errno != 0 ? -errno : -ENOMEM;
+    if (fd >= 0)
+      close(fd);
+    free(writer);
+    return rc;
+  }
   writer->stacks = stacks;
-  pprof_gzip_init(&writer->gzip, file);
   common_tally_init(&writer->texts, sizeof(uint64_t));
   common_tally_init(&writer->locations, sizeof(stacks_frame_t));
   writer->has_function = common_calloc(stacks_nr_functions(stacks) + 1, 1);
@@ -367,11 +372,15 @@ int pprof_write(FILE *file, const stacks_t *stacks) {
       common_calloc(stacks_nr_objects(stacks) + 1, sizeof(*writer->objects));
   sorted = stacks_sorted(stacks, &nr);
   put_head(writer);
-  for (i = 0; i < nr && writer->gzip.error == 0; i++)
+  for (i = 0; i < nr && writer->error == 0; i++)
     put_sample(writer, &sorted[i]);
-  put_mappings(writer, program(stacks, sorted, nr));
+  put_mapping(writer, program(stacks, sorted, nr));
+  for (i = 0; i < stacks_nr_objects(stacks); i++)
+    put_mapping(writer, (uint32_t)i);
   free(sorted);
-  rc = pprof_gzip_end(&writer->gzip);
+  if (gzclose(writer->gzip) != Z_OK)
+    note_error(writer);
+  rc = writer->error;
   writer_free(writer);
   return rc;
 }

@@ -7,8 +7,9 @@
 #include <inttypes.h>
 #include <unistd.h>
 
+#include <zlib.h>
+
 #include "profile.pb-c.h"
-#include "profile/pprof/gzip.h"
 #include "profile/pprof/pprof.h"
 
 #define MAX_FRAMES 12
