@@ -55,20 +55,15 @@ void profile_account_free(profile_account_t *account) {
 
 /* -- frames ---------------------------------------------------------------- */
 
-/* If a record has no build id, the recorded file may have the id in a table. */
-static void find_build_id(const profile_account_t *account,
-                          profile_object_t *object) {
-  if (object->build_id_bytes == 0 && account->build_id != NULL)
-    object->build_id_bytes = account->build_id(account->build_id_arg,
-                                               object->path, object->build_id);
-}
-
 static symbols_mapping_t mapping_of(const profile_account_t *account,
                                     profile_object_t *object, uint32_t pid,
                                     const profile_map_t *map) {
   symbols_mapping_t mapping;
 
-  find_build_id(account, object);
+  /* If a record has no build id, the recorded file may have it in a table. */
+  if (object->build_id_bytes == 0 && account->build_id != NULL)
+    object->build_id_bytes = account->build_id(account->build_id_arg,
+                                               object->path, object->build_id);
   memset(&mapping, 0, sizeof(mapping));
   mapping.kind = object->kind;
   /* A child has the memory of its parent's JIT compiler. The parent's map file
@@ -513,12 +508,6 @@ static void follow_fork(profile_account_t *account,
                      record->task.ppid, record->task.ptid, record->time);
 }
 
-static void follow_exit(profile_account_t *account,
-                        const uvperf_record_t *record) {
-  if (common_tasks_has_id(record->task.tid))
-    profile_tasks_exit(&account->tasks, record->task.tid, record->time);
-}
-
 /* A fixed period is not in the samples. */
 static uint64_t weight_of(const uvperf_record_t *record) {
   if (!(record->present & PERF_SAMPLE_PERIOD) && record->source != NULL)
@@ -554,7 +543,8 @@ void profile_account_record(profile_account_t *account,
       follow_fork(account, record);
       break;
     case PERF_RECORD_EXIT:
-      follow_exit(account, record);
+      if (common_tasks_has_id(record->task.tid))
+        profile_tasks_exit(&account->tasks, record->task.tid, record->time);
       break;
     case PERF_RECORD_KSYMBOL:
       profile_account_function(account, &record->ksymbol, 0);

@@ -380,67 +380,48 @@ static unsigned char *find_sampled(const profile_account_t *account) {
   return sampled;
 }
 
-static int is_file(const profile_object_t *object) {
-  return object->kind == SYMBOLS_FILE && !object->is_function &&
-         object->path[0] == '/';
-}
-
-/* Reports missing files, for a recording of another machine. A file that was
- * found has a build id in symbols. */
-static void say_missing(const recorded_t *recorded,
-                        const unsigned char *sampled) {
+/* Reports missing files, for a recording of another machine: a file that was
+ * found has a build id in symbols. Otherwise reports files that the recording
+ * does not identify: their paths may lead to any file here, so they are not
+ * read. */
+static void say_files(const recorded_t *recorded,
+                      const unsigned char *sampled) {
   const profile_account_t *account = &recorded->profile->account;
   const unsigned char *build_id;
   const profile_object_t *object;
-  size_t i, nr = 0, missing = 0;
+  size_t i, nr = 0, missing = 0, unidentified = 0;
   char host[128];
 
   for (i = PROFILE_OBJECTS_FIXED; i < account->objects.nr; i++) {
     object = profile_objects_get(&account->objects, (uint32_t)i);
-    if (!sampled[i] || !is_file(object))
+    if (!sampled[i] || object->kind != SYMBOLS_FILE || object->is_function ||
+        object->path[0] != '/')
       continue;
     nr++;
     missing +=
         !object->has_symbols ||
         symbols_build_id(account->symbols, object->symbols, &build_id) == 0;
+    unidentified += object->inode == 0 && object->build_id_bytes == 0;
   }
-  if (missing == 0)
-    return;
-  common_text_clean(host, sizeof(host),
-                    recording_hostname(recorded->recording));
-  common_say("recorded on %s: %zu of %zu files do not exist here with the "
-             "same build id\n",
-             host, missing, nr);
-}
-
-/* Reports files that the recording does not identify. Their paths may lead to
- * any file here, so they are not read. */
-static void say_unidentified(const recorded_t *recorded,
-                             const unsigned char *sampled) {
-  const profile_account_t *account = &recorded->profile->account;
-  const profile_object_t *object;
-  size_t i, nr = 0;
-
-  for (i = PROFILE_OBJECTS_FIXED; i < account->objects.nr; i++) {
-    object = profile_objects_get(&account->objects, (uint32_t)i);
-    nr += sampled[i] && is_file(object) && object->inode == 0 &&
-          object->build_id_bytes == 0;
-  }
-  if (nr > 0)
+  if (account->is_elsewhere && missing > 0) {
+    common_text_clean(host, sizeof(host),
+                      recording_hostname(recorded->recording));
+    common_say("recorded on %s: %zu of %zu files do not exist here with the "
+               "same build id\n",
+               host, missing, nr);
+  } else if (!account->is_elsewhere && unidentified > 0) {
     common_say("%zu file%s not read, because the recording has neither inodes "
                "nor build ids:\n  record with perf record --buildid-mmap or "
                "uvperf-record\n",
-               nr, nr == 1 ? " was" : "s were");
+               unidentified, unidentified == 1 ? " was" : "s were");
+  }
 }
 
 static void say_unnamed(const recorded_t *recorded) {
   const profile_t *profile = recorded->profile;
   unsigned char *sampled = find_sampled(&profile->account);
 
-  if (profile->account.is_elsewhere)
-    say_missing(recorded, sampled);
-  else
-    say_unidentified(recorded, sampled);
+  say_files(recorded, sampled);
   if (recorded->no_kernel != NULL &&
       (sampled[PROFILE_OBJECT_KERNEL] || sampled[PROFILE_OBJECT_OUTSIDE]))
     common_say("functions of the kernel have no names: %s\n",
@@ -579,19 +560,10 @@ static int on_late_signal(common_session_t *session) {
   return profile_end_now(session->data);
 }
 
-static int open_file(recorded_t *recorded) {
-  char message[512];
-
-  if (recording_open(&recorded->recording, recorded->profile->options.input,
-                     message, sizeof(message)) == 0)
-    return 0;
-  common_say("%s\n", message);
-  return 1;
-}
-
 int profile_recorded_run(profile_t *profile) {
   recorded_t recorded = {.profile = profile, .event = NONE};
   common_session_t *session = &profile->session;
+  char message[512];
   int status;
 
   profile->source = &recorded;
@@ -606,8 +578,11 @@ int profile_recorded_run(profile_t *profile) {
   session->on_late_signal = on_late_signal;
   uv_idle_init(&session->loop, &recorded.idle);
   recorded.idle.data = &recorded;
-  status = open_file(&recorded);
-  if (status == 0) {
+  status = recording_open(&recorded.recording, profile->options.input, message,
+                          sizeof(message)) != 0;
+  if (status != 0) {
+    common_say("%s\n", message);
+  } else {
     common_session_listen(session);
     common_session_start(session, TICK_MS, 0);
     uv_idle_start(&recorded.idle, on_idle);

@@ -73,13 +73,15 @@ static void on_reap(void *arg, uint32_t tid) {
 /* -- samples --------------------------------------------------------------- */
 
 /* Without places, the stack ends with the one user frame that is known. */
-static void report_stack(const profile_unwinding_t *unwinding,
-                         const taken_t *taken, const unwind_place_t *places,
-                         size_t nr) {
+static void on_stack(void *arg, const void *context, unwind_end_t end,
+                     const unwind_place_t *places, size_t nr) {
+  const profile_unwinding_t *unwinding = arg;
+  const taken_t *taken = context;
   profile_frame_t frames[UNWIND_FRAMES + PERF_MAX_STACK_DEPTH + 2];
   profile_stack_t stack = {0, frames, taken->nr_kernel};
   size_t i;
 
+  (void)end;
   if (taken->nr_restarts != unwinding->account->nr_restarts)
     return;
   stack.who = profile_account_keep_who(unwinding->account, &taken->who);
@@ -100,21 +102,10 @@ static void report_stack(const profile_unwinding_t *unwinding,
     profile_account_count(unwinding->account, &stack, 1, taken->number);
 }
 
-static void on_stack(void *arg, const void *context, unwind_end_t end,
-                     const unwind_place_t *places, size_t nr) {
-  (void)end;
-  report_stack(arg, context, places, nr);
-}
-
-static int has_stack(const uvperf_record_t *record) {
-  return (record->present & PERF_SAMPLE_STACK_USER) != 0 &&
-         (record->present & PERF_SAMPLE_REGS_USER) != 0 &&
-         record->sample.regs_user.abi != PERF_SAMPLE_REGS_ABI_NONE;
-}
-
 int profile_unwinding_take(profile_unwinding_t *unwinding,
                            const uvperf_record_t *record,
                            const profile_stack_t *stack, uint64_t number) {
+  const uint64_t copied = PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_USER;
   const int is_user =
       uvperf_record_cpu_mode(record->misc) == PERF_RECORD_MISC_USER;
   profile_task_t *task;
@@ -122,8 +113,9 @@ int profile_unwinding_take(profile_unwinding_t *unwinding,
   uint64_t ip;
   size_t bytes;
 
-  if (!has_stack(record) || !common_tasks_has_id(record->pid) ||
-      stack->nr > PERF_MAX_STACK_DEPTH)
+  if ((record->present & copied) != copied ||
+      record->sample.regs_user.abi == PERF_SAMPLE_REGS_ABI_NONE ||
+      !common_tasks_has_id(record->pid) || stack->nr > PERF_MAX_STACK_DEPTH)
     return -1;
   if (unwind_ip(unwinding->machine, &record->sample.regs_user, &ip) != 0) {
     unwinding->nr_32_bit++;
@@ -145,7 +137,7 @@ int profile_unwinding_take(profile_unwinding_t *unwinding,
       unwinding->account, record->pid, taken->is_user ? record->ip : ip);
   if (unwind_queue_add(unwinding->queue, record->pid, &record->sample, taken,
                        bytes) != 0)
-    report_stack(unwinding, taken, NULL, 0);
+    on_stack(unwinding, taken, UNWIND_DROPPED, NULL, 0);
   free(taken);
   return 0;
 }

@@ -321,10 +321,6 @@ static void put_title(FILE *file, const char *title) {
   }
 }
 
-static void put_part(FILE *file, const page_part_t *part) {
-  fwrite(part->text, 1, part->bytes, file);
-}
-
 /* Writes the text that replaces a mark in page.html. */
 static int put_mark(FILE *file, page_t *page, const char *mark, size_t bytes) {
   static const struct {
@@ -339,7 +335,7 @@ static int put_mark(FILE *file, page_t *page, const char *mark, size_t bytes) {
   for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
     if (strlen(parts[i].mark) == bytes &&
         memcmp(parts[i].mark, mark, bytes) == 0) {
-      put_part(file, parts[i].part);
+      fwrite(parts[i].part->text, 1, parts[i].part->bytes, file);
       return 0;
     }
   }

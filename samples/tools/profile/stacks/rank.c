@@ -96,12 +96,6 @@ static stacks_row_t row_of_task(const stacks_task_t *task, stacks_by_t by) {
   return row;
 }
 
-static void add_task(stacks_row_t *row, const stacks_stack_t *stack) {
-  row->samples += stack->samples;
-  row->self += stack->weight;
-  row->total += stack->weight;
-}
-
 static stacks_row_t *rank_tasks(const stacks_t *stacks, stacks_by_t by,
                                 const stacks_stack_t *all, size_t nr_stacks,
                                 size_t *nr) {
@@ -124,7 +118,9 @@ static stacks_row_t *rank_tasks(const stacks_t *stacks, stacks_by_t by,
       entry->weight = *nr;
       rows[(*nr)++] = row;
     }
-    add_task(&rows[entry->weight], &all[i]);
+    rows[entry->weight].samples += all[i].samples;
+    rows[entry->weight].self += all[i].weight;
+    rows[entry->weight].total += all[i].weight;
   }
   common_tally_free(&tally);
   return rows;

@@ -27,14 +27,10 @@ static symbols_entry_t **find_slot(const symbols_table_t *table,
   return &table->entries[i];
 }
 
-static const symbols_table_t *table_of(const symbols_places_t *places,
-                                       uint32_t object, uint64_t offset) {
-  return &places->tables[hash(object, offset) % SYMBOLS_NR_TABLES];
-}
-
 symbols_entry_t *symbols_places_find(const symbols_places_t *places,
                                      uint32_t object, uint64_t offset) {
-  const symbols_table_t *table = table_of(places, object, offset);
+  const symbols_table_t *table =
+      &places->tables[hash(object, offset) % SYMBOLS_NR_TABLES];
 
   return table->size == 0 ? NULL : *find_slot(table, object, offset);
 }

@@ -238,13 +238,6 @@ static void ask_kernel(symbols_question_t *question, symbols_asker_t *asker) {
     name_kernel_place(question, asker, question->offsets[i]);
 }
 
-static void add_unknown(symbols_question_t *question, uint64_t offset) {
-  symbols_result_t *result = &question->results[question->nr_results++];
-
-  memset(result, 0, sizeof(*result));
-  result->offset = result->place.address = result->place.first = offset;
-}
-
 /* Makes exactly one result for each offset. */
 static void complete(symbols_question_t *question) {
   size_t i, k = 0, nr = question->nr_results;
@@ -255,7 +248,10 @@ static void complete(symbols_question_t *question) {
     while (k < nr && question->results[k].offset < question->offsets[i])
       k++;
     if (k == nr || question->results[k].offset != question->offsets[i])
-      add_unknown(question, question->offsets[i]);
+      question->results[question->nr_results++] =
+          (symbols_result_t){.offset = question->offsets[i],
+                             .place = {.address = question->offsets[i],
+                                       .first = question->offsets[i]}};
   }
   qsort(question->results, question->nr_results, sizeof(*question->results),
         compare_results);
