@@ -330,7 +330,6 @@ int profile_live_run(profile_t *profile) {
     status = start(&live);
   status = common_session_run(session, status);
   profile_modules_free(&live.modules);
-  profile_waits_free(&live.waits);
   profile_targets_free(&live.targets);
   return status;
 }

@@ -25,7 +25,7 @@ typedef struct profile_wait_s {
   } state;
   uint64_t since;
   struct common_entry_s *stack;
-  uint32_t pending; /* its number in waits.c; 0: `stack` is known */
+  struct profile_pending_s *pending; /* in waits.c; NULL: `stack` is known */
 } profile_wait_t;
 
 /* A thread. The thread whose tid is the pid holds the maps of the process, even

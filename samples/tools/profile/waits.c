@@ -38,11 +38,6 @@ void profile_waits_init(profile_waits_t *waits, profile_account_t *account,
   account->unwinding->arg = waits;
 }
 
-void profile_waits_free(profile_waits_t *waits) {
-  free(waits->pending);
-  memset(waits, 0, sizeof(*waits));
-}
-
 /* -- stacks ---------------------------------------------------------------- */
 
 /* Kernel threads have no user stack and no user registers. */
@@ -147,56 +142,30 @@ static void count(profile_waits_t *waits, common_entry_t *stack, uint64_t from,
     profile_account_add(waits->account, stack, 1, to - from);
 }
 
-/* Returns the number of a pending wait that is free. */
-static uint32_t take_number(profile_waits_t *waits) {
-  size_t i = waits->pending_capacity;
-  uint32_t number;
-
-  if (waits->free_pending == 0) {
-    waits->pending = common_grow(waits->pending, &waits->pending_capacity,
-                                 sizeof(*waits->pending));
-    for (; i < waits->pending_capacity; i++) {
-      waits->pending[i].next = waits->free_pending;
-      waits->free_pending = (uint32_t)i + 1;
-    }
-  }
-  number = waits->free_pending;
-  waits->free_pending = waits->pending[number - 1].next;
-  return number;
-}
-
-static void free_number(profile_waits_t *waits, uint32_t number) {
-  waits->pending[number - 1].next = waits->free_pending;
-  waits->free_pending = number;
-}
-
-static void set_end(profile_waits_t *waits, profile_wait_t *wait,
-                    uint64_t until) {
-  profile_pending_t *pending = &waits->pending[wait->pending - 1];
-
-  pending->tid = 0;
-  pending->since = wait->since;
-  pending->until = until;
-  wait->pending = 0;
+static void set_end(profile_wait_t *wait, uint64_t until) {
+  wait->pending->tid = 0;
+  wait->pending->since = wait->since;
+  wait->pending->until = until;
+  wait->pending = NULL;
 }
 
 static void end_wait(profile_waits_t *waits, profile_wait_t *wait,
                      uint64_t until) {
-  if (wait->pending != 0)
-    set_end(waits, wait, until);
+  if (wait->pending != NULL)
+    set_end(wait, until);
   else
     count(waits, wait->stack, wait->since, until);
 }
 
 /* Its wait is not counted. */
-static void drop_stack(profile_waits_t *waits, profile_wait_t *wait) {
-  if (wait->pending != 0)
-    set_end(waits, wait, 0);
+static void drop_stack(profile_wait_t *wait) {
+  if (wait->pending != NULL)
+    set_end(wait, 0);
 }
 
 static void set_ready(profile_waits_t *waits, profile_wait_t *wait) {
-  if (wait->pending != 0)
-    waits->pending[wait->pending - 1].is_ready = 1;
+  if (wait->pending != NULL)
+    wait->pending->is_ready = 1;
   else
     wait->stack = stack_under(waits, PROFILE_OBJECT_READY, wait->stack);
 }
@@ -205,7 +174,7 @@ static void set_ready(profile_waits_t *waits, profile_wait_t *wait) {
  * only after its EXIT, which ends the wait. */
 static void on_stack(void *arg, uint64_t number, const profile_stack_t *stack) {
   profile_waits_t *waits = arg;
-  profile_pending_t *pending = &waits->pending[number - 1];
+  profile_pending_t *pending = (profile_pending_t *)(uintptr_t)number;
   common_entry_t *entry = profile_account_keep(waits->account, stack);
   profile_wait_t *wait;
 
@@ -216,9 +185,9 @@ static void on_stack(void *arg, uint64_t number, const profile_stack_t *stack) {
   } else {
     wait = &profile_tasks_get(&waits->account->tasks, pending->tid)->wait;
     wait->stack = entry;
-    wait->pending = 0;
+    wait->pending = NULL;
   }
-  free_number(waits, (uint32_t)number);
+  free(pending);
 }
 
 /* The stack is known at once, or when it is unwound. */
@@ -226,17 +195,16 @@ static void set_stack(profile_waits_t *waits, profile_wait_t *wait,
                       const uvperf_record_t *record) {
   profile_unwinding_t *unwinding = waits->account->unwinding;
   profile_stack_t stack;
-  uint32_t number;
 
   find_stack(waits, record, &stack);
   if (unwinding != NULL) {
-    number = take_number(waits);
-    waits->pending[number - 1] = (profile_pending_t){.tid = record->tid};
-    wait->pending = number;
-    if (profile_unwinding_take(unwinding, record, &stack, number) == 0)
+    wait->pending = common_calloc(1, sizeof(*wait->pending));
+    wait->pending->tid = record->tid;
+    if (profile_unwinding_take(unwinding, record, &stack,
+                               (uintptr_t)wait->pending) == 0)
       return;
-    wait->pending = 0;
-    free_number(waits, number);
+    free(wait->pending);
+    wait->pending = NULL;
   }
   wait->stack = profile_account_keep(waits->account, &stack);
 }
@@ -273,7 +241,7 @@ static void on_sample(profile_waits_t *waits, profile_task_t *task,
     count(waits,
           before(waits, wait, record->pid, record->tid, record->sample.cgroup),
           0, wait->since);
-  drop_stack(waits, wait);
+  drop_stack(wait);
   set_stack(waits, wait, record);
   wait->state = PROFILE_WAIT_LEAVES;
   wait->since = record->time;
@@ -286,7 +254,7 @@ static void on_out(profile_waits_t *waits, profile_task_t *task,
   if (wait->state == PROFILE_WAIT_OUT)
     waits->nr_unknown++;
   if (wait->state != PROFILE_WAIT_LEAVES) {
-    drop_stack(waits, wait);
+    drop_stack(wait);
     wait->stack =
         stack_without(waits, PROFILE_OBJECT_UNKNOWN, record->pid, record->tid);
   }
@@ -327,7 +295,7 @@ static void forget(profile_waits_t *waits, uint32_t tid, int state) {
   task = profile_tasks_get(&waits->account->tasks, tid);
   if (task->wait.state == PROFILE_WAIT_OUT)
     waits->nr_unknown++;
-  drop_stack(waits, &task->wait);
+  drop_stack(&task->wait);
   memset(&task->wait, 0, sizeof(task->wait));
   task->wait.state = state;
 }

@@ -11,7 +11,6 @@
 /* A wait whose stack is being unwound. */
 typedef struct profile_pending_s {
   uint32_t tid;          /* 0: the wait has ended */
-  uint32_t next;         /* the number of the next free one; 0: none */
   uint64_t since, until; /* of a wait that has ended; until 0: not counted */
   int is_ready;          /* the thread was preempted */
 } profile_pending_t;
@@ -22,18 +21,12 @@ typedef struct profile_waits_s {
   uint64_t sched_start, sched_end; /* code of the scheduler; 0: not known */
   uint64_t lost_ns;                /* when records were last lost; 0: never */
   uint64_t nr_unknown;             /* waits of unknown length */
-  profile_pending_t *pending;      /* number 1 is the first */
-  size_t pending_capacity;
-  uint32_t free_pending; /* the number of a free one; 0: none */
 } profile_waits_t;
 
 /* `kallsyms` is the path of a file such as /proc/kallsyms. If the account
  * unwinds stacks, waits are counted with these stacks. */
 void profile_waits_init(profile_waits_t *waits, profile_account_t *account,
                         const char *kallsyms);
-
-/* Call it when no more stacks are unwound. */
-void profile_waits_free(profile_waits_t *waits);
 
 /* Notes where the known threads wait. Call it before the first record. */
 void profile_waits_look(profile_waits_t *waits);

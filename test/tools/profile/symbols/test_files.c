@@ -153,6 +153,8 @@ static void a_replaced_program_has_a_reason_and_no_names(void **state) {
   assert_int_equal(ask_names_at(&ask, object, offset)->nr, 0);
   assert_string_equal(symbols_reason(ask.symbols, object),
                       "the file was replaced: its build id differs");
+  mapping.build_id[0] = 1;
+  assert_int_not_equal(symbols_object(ask.symbols, &mapping), object);
   ask_names_end(&ask);
 }
 
