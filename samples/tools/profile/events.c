@@ -79,21 +79,38 @@ static size_t large_ring_bytes(void) {
 }
 
 /* Ring bytes 0, the default, uses as much as is allowed. `asked` is -m. */
-static int use_default_rings(uvperf_set_options_t *options, size_t asked,
-                             int cause) {
-  if (options->ring_bytes == 0 || asked != 0 ||
+static int use_default_rings(size_t *ring_bytes, size_t asked, int cause) {
+  if (*ring_bytes == 0 || asked != 0 ||
       (cause != UVPERF_CAUSE_LOCKED_MEMORY && cause != UVPERF_CAUSE_MEMORY))
     return 0;
-  options->ring_bytes = 0;
+  *ring_bytes = 0;
   return 1;
+}
+
+/* Opens a set of one event, or changes nothing. */
+static int open_set(profile_events_t *events, uv_loop_t *loop,
+                    const common_target_list_t *targets,
+                    const struct perf_event_attr *attr, uint32_t flags,
+                    size_t ring_bytes, uvperf_error_t *error) {
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  int rc;
+
+  options.attrs = &attr;
+  options.nr_attrs = 1;
+  options.targets = targets->targets;
+  options.nr_targets = targets->nr;
+  options.flags = UVPERF_SET_RECORDS | flags;
+  options.ring_bytes = ring_bytes;
+  rc = uvperf_set_init(loop, &events->set, &options, error);
+  events->is_open = rc == 0;
+  return rc;
 }
 
 int profile_events_open(profile_events_t *events, uv_loop_t *loop,
                         const common_target_list_t *targets,
                         const profile_options_t *options,
                         uvperf_error_t *error) {
-  uvperf_set_options_t set_options = UVPERF_SET_OPTIONS_INIT;
-  const struct perf_event_attr *attrs[1];
+  size_t ring_bytes = options->ring_bytes;
   struct perf_event_attr attr;
   uvperf_ring_info_t ring;
   int rc;
@@ -102,23 +119,15 @@ int profile_events_open(profile_events_t *events, uv_loop_t *loop,
   events->off_cpu = options->off_cpu;
   events->hardware = !events->off_cpu;
   events->kernel = 1;
-  attrs[0] = &attr;
-  set_options.attrs = attrs;
-  set_options.nr_attrs = 1;
-  set_options.targets = targets->targets;
-  set_options.nr_targets = targets->nr;
-  set_options.flags = UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER;
-  set_options.ring_bytes = options->ring_bytes;
-  if (options->ring_bytes == 0 &&
-      (events->off_cpu || options->stack_bytes != 0))
-    set_options.ring_bytes = large_ring_bytes();
+  if (ring_bytes == 0 && (events->off_cpu || options->stack_bytes != 0))
+    ring_bytes = large_ring_bytes();
   do {
     fill_attr(events, options, &attr);
-    rc = uvperf_set_init(loop, &events->set, &set_options, error);
-  } while (rc != 0 && (drop_what_failed(events, error->cause) ||
-                       use_default_rings(&set_options, options->ring_bytes,
-                                         error->cause)));
-  events->is_open = rc == 0;
+    rc = open_set(events, loop, targets, &attr, UVPERF_SET_TIME_ORDER,
+                  ring_bytes, error);
+  } while (rc != 0 &&
+           (drop_what_failed(events, error->cause) ||
+            use_default_rings(&ring_bytes, options->ring_bytes, error->cause)));
   if (rc == 0 && uvperf_ring(&events->set.handle, 0, &ring) == 0)
     events->ring_bytes = (size_t)ring.bytes;
   return rc;
@@ -127,20 +136,9 @@ int profile_events_open(profile_events_t *events, uv_loop_t *loop,
 int profile_events_open_end(profile_events_t *events, uv_loop_t *loop,
                             const common_target_list_t *targets,
                             uvperf_error_t *error) {
-  uvperf_set_options_t set_options = UVPERF_SET_OPTIONS_INIT;
-  const struct perf_event_attr *attrs[1];
   struct perf_event_attr attr;
-  int rc;
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   attr.sample_period = 1;
-  attrs[0] = &attr;
-  set_options.attrs = attrs;
-  set_options.nr_attrs = 1;
-  set_options.targets = targets->targets;
-  set_options.nr_targets = targets->nr;
-  set_options.flags = UVPERF_SET_RECORDS;
-  rc = uvperf_set_init(loop, &events->set, &set_options, error);
-  events->is_open = rc == 0;
-  return rc;
+  return open_set(events, loop, targets, &attr, 0, 0, error);
 }

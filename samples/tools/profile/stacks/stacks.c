@@ -10,45 +10,55 @@
 #include "common/tally.h"
 #include "profile/stacks/names.h"
 
-/* Indices by the ids of names that identify an item. */
+/* A table of items, with their indices by the ids of names that identify
+ * them. */
 typedef struct index_s {
   common_tally_t keys; /* the weight of an entry is its index */
-  size_t capacity;     /* of the array */
+  void *items;
+  size_t capacity, size; /* of the array, of an item */
 } index_t;
 
 typedef struct stacks_tables_s {
   stacks_names_t names;
-  index_t of_objects, of_functions, of_tasks;
-  stacks_object_t *objects;
-  stacks_function_t *functions;
-  stacks_task_t *tasks;
+  index_t objects, functions, tasks;
   common_tally_t stacks;
 } stacks_tables_t;
 
 /* -- tables ---------------------------------------------------------------- */
 
-static void index_init(index_t *index) {
+static void index_init(index_t *index, size_t size) {
   memset(index, 0, sizeof(*index));
+  index->size = size;
   common_tally_init(&index->keys, sizeof(uint64_t));
 }
 
-/* Returns the index of a key. *items has room for it; if *is_new, the caller
- * fills it in. */
-static uint32_t index_get(index_t *index, void **items, size_t item_size,
-                          const uint64_t *key, size_t nr, int *is_new) {
+static void index_free(index_t *index) {
+  common_tally_free(&index->keys);
+  free(index->items);
+}
+
+static void *index_at(const index_t *index, size_t i) {
+  return (char *)index->items + i * index->size;
+}
+
+/* Finds the index of a key. If the key is new, returns its item, which the
+ * caller fills in. Otherwise returns NULL. */
+static void *index_add(index_t *index, const uint64_t *key, size_t nr,
+                       uint32_t *i) {
   size_t before = index->keys.nr;
   common_entry_t *entry = common_tally_get(&index->keys, 0, key, nr);
 
-  *is_new = 0;
+  *i = STACKS_OTHER;
   if (entry == NULL)
-    return STACKS_OTHER;
+    return NULL;
+  if (index->keys.nr > before)
+    entry->weight = before;
+  *i = (uint32_t)entry->weight;
   if (index->keys.nr == before)
-    return (uint32_t)entry->weight;
-  *is_new = 1;
-  entry->weight = before;
+    return NULL;
   if (before == index->capacity)
-    *items = common_grow(*items, &index->capacity, item_size);
-  return (uint32_t)before;
+    index->items = common_grow(index->items, &index->capacity, index->size);
+  return index_at(index, before);
 }
 
 static uint64_t id_of(stacks_tables_t *tables, const char *name) {
@@ -62,20 +72,16 @@ static const char *name_of(const stacks_tables_t *tables, uint64_t id) {
 uint32_t stacks_object(stacks_t *stacks, const stacks_object_t *object) {
   stacks_tables_t *tables = stacks->tables;
   uint64_t key[5] = {id_of(tables, object->name), id_of(tables, object->path)};
-  void *items = tables->objects;
   stacks_object_t *added;
   uint32_t i;
-  int is_new;
 
   memcpy(key + 2, object->build_id, sizeof(object->build_id));
-  i = index_get(&tables->of_objects, &items, sizeof(*added), key, 5, &is_new);
-  tables->objects = items;
-  if (!is_new)
-    return i;
-  added = &tables->objects[i];
-  *added = *object;
-  added->name = name_of(tables, key[0]);
-  added->path = name_of(tables, key[1]);
+  added = index_add(&tables->objects, key, 5, &i);
+  if (added != NULL) {
+    *added = *object;
+    added->name = name_of(tables, key[0]);
+    added->path = name_of(tables, key[1]);
+  }
   return i;
 }
 
@@ -83,20 +89,15 @@ uint32_t stacks_function(stacks_t *stacks, const stacks_function_t *function) {
   stacks_tables_t *tables = stacks->tables;
   uint64_t key[3] = {id_of(tables, function->name),
                      id_of(tables, function->linked_name), function->object};
-  void *items = tables->functions;
-  stacks_function_t *added;
   uint32_t i;
-  int is_new;
+  stacks_function_t *added = index_add(&tables->functions, key, 3, &i);
 
-  i = index_get(&tables->of_functions, &items, sizeof(*added), key, 3, &is_new);
-  tables->functions = items;
-  if (!is_new)
-    return i;
-  added = &tables->functions[i];
-  added->name = name_of(tables, key[0]);
-  added->linked_name = name_of(tables, key[1]);
-  added->file = name_of(tables, id_of(tables, function->file));
-  added->object = function->object;
+  if (added != NULL) {
+    added->name = name_of(tables, key[0]);
+    added->linked_name = name_of(tables, key[1]);
+    added->file = name_of(tables, id_of(tables, function->file));
+    added->object = function->object;
+  }
   return i;
 }
 
@@ -104,20 +105,15 @@ uint32_t stacks_task(stacks_t *stacks, const stacks_task_t *task) {
   stacks_tables_t *tables = stacks->tables;
   uint64_t key[5] = {id_of(tables, task->thread), id_of(tables, task->process),
                      id_of(tables, task->cgroup), task->pid, task->tid};
-  void *items = tables->tasks;
-  stacks_task_t *added;
   uint32_t i;
-  int is_new;
+  stacks_task_t *added = index_add(&tables->tasks, key, 5, &i);
 
-  i = index_get(&tables->of_tasks, &items, sizeof(*added), key, 5, &is_new);
-  tables->tasks = items;
-  if (!is_new)
-    return i;
-  added = &tables->tasks[i];
-  *added = *task;
-  added->thread = name_of(tables, key[0]);
-  added->process = name_of(tables, key[1]);
-  added->cgroup = name_of(tables, key[2]);
+  if (added != NULL) {
+    *added = *task;
+    added->thread = name_of(tables, key[0]);
+    added->process = name_of(tables, key[1]);
+    added->cgroup = name_of(tables, key[2]);
+  }
   return i;
 }
 
@@ -135,9 +131,9 @@ void stacks_init(stacks_t *stacks) {
   stacks->event = stacks->unit = "";
   stacks->tables = tables;
   stacks_names_init(&tables->names);
-  index_init(&tables->of_objects);
-  index_init(&tables->of_functions);
-  index_init(&tables->of_tasks);
+  index_init(&tables->objects, sizeof(stacks_object_t));
+  index_init(&tables->functions, sizeof(stacks_function_t));
+  index_init(&tables->tasks, sizeof(stacks_task_t));
   common_tally_init(&tables->stacks, sizeof(stacks_frame_t));
   /* [other] exists from now on, so it is never refused. */
   common_tally_get(&tables->stacks, STACKS_OTHER, &other, 1);
@@ -150,13 +146,10 @@ void stacks_free(stacks_t *stacks) {
   stacks_tables_t *tables = stacks->tables;
 
   stacks_names_free(&tables->names);
-  common_tally_free(&tables->of_objects.keys);
-  common_tally_free(&tables->of_functions.keys);
-  common_tally_free(&tables->of_tasks.keys);
+  index_free(&tables->objects);
+  index_free(&tables->functions);
+  index_free(&tables->tasks);
   common_tally_free(&tables->stacks);
-  free(tables->objects);
-  free(tables->functions);
-  free(tables->tasks);
   free(tables);
   memset(stacks, 0, sizeof(*stacks));
 }
@@ -176,28 +169,28 @@ void stacks_add(stacks_t *stacks, uint32_t task, const stacks_frame_t *frames,
 }
 
 size_t stacks_nr_objects(const stacks_t *stacks) {
-  return stacks->tables->of_objects.keys.nr;
+  return stacks->tables->objects.keys.nr;
 }
 
 const stacks_object_t *stacks_get_object(const stacks_t *stacks, uint32_t i) {
-  return &stacks->tables->objects[i];
+  return index_at(&stacks->tables->objects, i);
 }
 
 size_t stacks_nr_functions(const stacks_t *stacks) {
-  return stacks->tables->of_functions.keys.nr;
+  return stacks->tables->functions.keys.nr;
 }
 
 const stacks_function_t *stacks_get_function(const stacks_t *stacks,
                                              uint32_t i) {
-  return &stacks->tables->functions[i];
+  return index_at(&stacks->tables->functions, i);
 }
 
 size_t stacks_nr_tasks(const stacks_t *stacks) {
-  return stacks->tables->of_tasks.keys.nr;
+  return stacks->tables->tasks.keys.nr;
 }
 
 const stacks_task_t *stacks_get_task(const stacks_t *stacks, uint32_t i) {
-  return &stacks->tables->tasks[i];
+  return index_at(&stacks->tables->tasks, i);
 }
 
 stacks_stack_t *stacks_sorted(const stacks_t *stacks, size_t *nr) {
