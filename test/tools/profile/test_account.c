@@ -8,6 +8,7 @@
 #include <sys/sysmacros.h>
 #include <time.h>
 
+#include "account_rows.h"
 #include "common/proc.h"
 #include "profile/account.h"
 #include "profile/fade.h"
@@ -154,29 +155,6 @@ static void callers_are_the_byte_before_they_return_to(void **state) {
   assert_int_equal(fixture->account.samples, 2);
 }
 
-/* Checks the rows of a profile, by name and id. */
-static void expect_rows(const fixture_t *fixture, const char *expected) {
-  char text[512] = "";
-  stacks_row_t *rows;
-  stacks_t stacks;
-  size_t i, nr, used = 0;
-
-  stacks_init(&stacks);
-  profile_naming_build(&fixture->account, &stacks);
-  rows = stacks_rank(&stacks, fixture->account.by, &nr);
-  for (i = 0; i < nr; i++)
-    used += (size_t)snprintf(text + used, sizeof(text) - used, "%s,%u,%llu;",
-                             rows[i].name, rows[i].id,
-                             (unsigned long long)rows[i].self);
-  free(rows);
-  stacks_free(&stacks);
-  assert_string_equal(text, expected);
-}
-
-static void on_named(void *arg) {
-  *(int *)arg = 1;
-}
-
 static const char *map_path(void) {
   static char path[64];
 
@@ -195,15 +173,6 @@ static uint64_t write_map(const char *text) {
   assert_int_equal(stat(map_path(), &info), 0);
   return (uint64_t)info.st_mtim.tv_sec * 1000000000 +
          (uint64_t)info.st_mtim.tv_nsec;
-}
-
-static void wait_for_names(fixture_t *fixture) {
-  int is_named = 0;
-
-  profile_naming_ask(&fixture->account);
-  symbols_wait(fixture->symbols, on_named, &is_named);
-  while (!is_named)
-    uv_run(&fixture->loop, UV_RUN_ONCE);
 }
 
 /* This machine has a map file for the id of the recorded process. It names the
@@ -225,9 +194,9 @@ static void expect_jit(fixture_t *fixture, int is_elsewhere, int is_homeless,
   map(fixture, pid, 0x7f0000005000, 0x1000, 0, "[anon:code]");
   for (i = 0; i < 4; i++)
     sample(fixture, pid, pid, ips[i], 2);
-  wait_for_names(fixture);
+  account_rows_find_names(&fixture->account, &fixture->loop);
   unlink(map_path());
-  expect_rows(fixture, expected);
+  account_rows_expect(&fixture->account, expected);
 }
 
 static void map_file_of_a_recorded_process_names_it(void **state) {
@@ -277,7 +246,7 @@ static void expect_two_programs(fixture_t *fixture, int is_exec, int is_early,
   sample(fixture, pid, pid, ips, 2);
   fixture->account.epoch_ns = first - fixture->time;
   if (is_early)
-    wait_for_names(fixture);
+    account_rows_find_names(&fixture->account, &fixture->loop);
   restart_program(fixture, is_exec);
   do
     second = write_map("7f0000000000 1000 second\n");
@@ -286,9 +255,9 @@ static void expect_two_programs(fixture_t *fixture, int is_exec, int is_early,
   sample(fixture, pid, pid, ips, 2);
   fixture->time = second - fixture->account.epoch_ns;
   restart_program(fixture, 1);
-  wait_for_names(fixture);
+  account_rows_find_names(&fixture->account, &fixture->loop);
   unlink(map_path());
-  expect_rows(fixture, expected);
+  account_rows_expect(&fixture->account, expected);
 }
 
 static void map_file_of_an_exec_does_not_name_the_program_before(void **state) {
@@ -317,13 +286,13 @@ map_file_that_is_older_than_the_program_names_nothing(void **state) {
   started = fixture->time;
   map(fixture, pid, 0x7f0000000000, 0x1000, 0, "//anon");
   sample(fixture, pid, pid, ips, 2);
-  wait_for_names(fixture);
-  expect_rows(fixture, "[JIT],0,10;");
+  account_rows_find_names(&fixture->account, &fixture->loop);
+  account_rows_expect(&fixture->account, "[JIT],0,10;");
   /* It is as old as the program, as far as that is known. */
   fixture->account.error_ns = 1 + started;
-  wait_for_names(fixture);
+  account_rows_find_names(&fixture->account, &fixture->loop);
   unlink(map_path());
-  expect_rows(fixture, "old,0,10;");
+  account_rows_expect(&fixture->account, "old,0,10;");
 }
 
 /* The process has ended, so another one may have written the file. */
@@ -340,21 +309,21 @@ map_file_that_is_newer_than_the_recording_names_nothing(void **state) {
   sample(fixture, pid, pid, ips, 2);
   assert_int_equal(common_proc_start((int32_t)pid, &start), 0);
   fixture->account.recorded_ns = start - 1000000000;
-  wait_for_names(fixture);
-  expect_rows(fixture, "[JIT],0,10;");
+  account_rows_find_names(&fixture->account, &fixture->loop);
+  account_rows_expect(&fixture->account, "[JIT],0,10;");
   fixture->account.recorded_ns = start + 1000000000;
-  wait_for_names(fixture);
+  account_rows_find_names(&fixture->account, &fixture->loop);
   unlink(map_path());
-  expect_rows(fixture, "later,0,10;");
+  account_rows_expect(&fixture->account, "later,0,10;");
 }
 
 static void expect_read(fixture_t *fixture, uint32_t object, int is_read) {
   const profile_object_t *file =
       profile_objects_get(&fixture->account.objects, object);
 
-  wait_for_names(fixture);
+  account_rows_find_names(&fixture->account, &fixture->loop);
   profile_naming_check(&fixture->account);
-  wait_for_names(fixture);
+  account_rows_find_names(&fixture->account, &fixture->loop);
   assert_int_equal(symbols_is_read(fixture->symbols, file->symbols), is_read);
 }
 
@@ -401,7 +370,7 @@ static void read_own_id(fixture_t *fixture, uint32_t object,
       profile_objects_get(&fixture->account.objects, object);
   const unsigned char *found;
 
-  wait_for_names(fixture);
+  account_rows_find_names(&fixture->account, &fixture->loop);
   assert_int_equal(symbols_build_id(fixture->symbols, file->symbols, &found),
                    20);
   memcpy(id, found, 20);
@@ -458,9 +427,9 @@ static void memory_of_a_jit_in_a_child_is_named_by_its_parent(void **state) {
   record.task.time = record.time;
   profile_account_record(&fixture->account, &record);
   sample(fixture, 1, 1, ips, 2);
-  wait_for_names(fixture);
+  account_rows_find_names(&fixture->account, &fixture->loop);
   unlink(map_path());
-  expect_rows(fixture, "compiled,0,10;");
+  account_rows_expect(&fixture->account, "compiled,0,10;");
 }
 
 /* The C library that calls main has no frame pointers, so the frames beyond it
@@ -477,7 +446,7 @@ static void stack_from_main_lacks_no_callers(void **state) {
   map(fixture, pid, 0x7f0000000000, 0x10000, 0, "//anon");
   sample(fixture, pid, pid, ips[0], 5);
   sample(fixture, pid, pid, ips[1], 4);
-  wait_for_names(fixture);
+  account_rows_find_names(&fixture->account, &fixture->loop);
   unlink(map_path());
   assert_true(profile_naming_without_callers(&fixture->account) == 0);
 }
@@ -544,7 +513,8 @@ static void code_of_the_kernel_in_a_process_is_no_jit(void **state) {
   sample(fixture, 5, 5, vsyscall, 2);
   sample(fixture, 5, 5, vsyscall, 2);
   sample(fixture, 5, 5, uprobe, 2);
-  expect_rows(fixture, "[vsyscall]+0x10,0,20;[uprobes]+0x11,0,10;");
+  account_rows_expect(&fixture->account,
+                      "[vsyscall]+0x10,0,20;[uprobes]+0x11,0,10;");
 }
 
 static void mapped_data_is_no_code(void **state) {
@@ -622,10 +592,10 @@ static void kernel_function_has_its_name_from_load_to_unload(void **state) {
   function(fixture, 0xffffffffc0000800, 0x80, 0, "bpf_prog_2_second");
   sample(fixture, 5, 5, ip, 2);
   sample(fixture, 5, 5, past, 2);
-  expect_rows(fixture, "[kernel]+0xffffffffc0000810,0,20;"
-                       "bpf_prog_2_second,0,20;"
-                       "[kernel]+0xffffffffc0000840,0,10;"
-                       "bpf_prog_1_first,0,10;");
+  account_rows_expect(&fixture->account, "[kernel]+0xffffffffc0000810,0,20;"
+                                         "bpf_prog_2_second,0,20;"
+                                         "[kernel]+0xffffffffc0000840,0,10;"
+                                         "bpf_prog_1_first,0,10;");
 }
 
 /* A module of 2 pages; a program is loaded into its second page later. The
@@ -772,7 +742,7 @@ fork_by_an_unknown_task_has_nothing_of_the_one_before(void **state) {
   profile_account_record(&fixture->account, &record);
   sample(fixture, 5, 5, ips, 2);
   expect_stack(fixture, "[unknown]+0");
-  expect_rows(fixture, ":5,5,10;");
+  account_rows_expect(&fixture->account, ":5,5,10;");
 }
 
 static void memory_of_two_jits_is_two_objects(void **state) {
@@ -787,7 +757,8 @@ static void memory_of_two_jits_is_two_objects(void **state) {
   assert_int_equal(fixture->account.stacks.nr, 2);
 }
 
-static void run_two_processes(fixture_t *fixture, stacks_by_t by) {
+static profile_account_t *run_two_processes(fixture_t *fixture,
+                                            stacks_by_t by) {
   static const uint64_t ips[] = {USER, 0x1100};
 
   start_by(fixture, by);
@@ -802,26 +773,27 @@ static void run_two_processes(fixture_t *fixture, stacks_by_t by) {
   profile_account_cgroup(&fixture->account, 1005, "/services");
   profile_account_cgroup(&fixture->account, 1005, "/old");
   profile_account_cgroup(&fixture->account, 1005, "/services");
+  return &fixture->account;
 }
 
 static void functions_without_a_name_are_offsets(void **state) {
-  run_two_processes(*state, STACKS_BY_FUNCTION);
-  expect_rows(*state, "server+0x3100,0,30;[unknown],0,10;");
+  account_rows_expect(run_two_processes(*state, STACKS_BY_FUNCTION),
+                      "server+0x3100,0,30;[unknown],0,10;");
 }
 
 static void threads_are_distinguished_by_tid(void **state) {
-  run_two_processes(*state, STACKS_BY_THREAD);
-  expect_rows(*state, "worker,6,20;client,7,10;server,5,10;");
+  account_rows_expect(run_two_processes(*state, STACKS_BY_THREAD),
+                      "worker,6,20;client,7,10;server,5,10;");
 }
 
 static void processes_are_distinguished_by_pid(void **state) {
-  run_two_processes(*state, STACKS_BY_PROCESS);
-  expect_rows(*state, "server,5,30;client,7,10;");
+  account_rows_expect(run_two_processes(*state, STACKS_BY_PROCESS),
+                      "server,5,30;client,7,10;");
 }
 
 static void cgroups_are_named_by_their_newest_path(void **state) {
-  run_two_processes(*state, STACKS_BY_CGROUP);
-  expect_rows(*state, "/services,0,30;,0,10;");
+  account_rows_expect(run_two_processes(*state, STACKS_BY_CGROUP),
+                      "/services,0,30;,0,10;");
 }
 
 /* Adds cgroups up to this number. Returns the CPU time that naming all of them

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <time.h>
 
+#include "account_rows.h"
 #include "live_bpf.h"
 #include "profile/naming.h"
 #include "profile/programs.h"
@@ -108,16 +109,8 @@ static void live_program_is_named_while_it_is_loaded(void **state) {
 
 static void sample_at(profile_account_t *account, const live_bpf_t *program,
                       uint64_t period) {
-  uvperf_record_t record;
-
-  memset(&record, 0, sizeof(record));
-  record.type = PERF_RECORD_SAMPLE;
-  record.misc = PERF_RECORD_MISC_KERNEL;
-  record.pid = record.tid = 5;
-  record.ip = program->addr[0] + program->len[0] - 1;
-  record.period = period;
-  record.present = PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD;
-  profile_account_record(account, &record);
+  account_rows_sample_kernel(account, program->addr[0] + program->len[0] - 1,
+                             period);
 }
 
 /* Returns the names of the three rows, the heaviest one first. */

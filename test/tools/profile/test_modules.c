@@ -2,9 +2,8 @@
 /* Modules are loaded and unloaded while a made-up kernel is profiled. */
 #include "support.h"
 
-#include "profile/account.h"
+#include "account_rows.h"
 #include "profile/modules.h"
-#include "profile/naming.h"
 #include "profile/symbols/symbols.h"
 #include "temp_tree.h"
 
@@ -50,53 +49,23 @@ static fixture_t *begin(void **state, const char *modules,
 }
 
 static void sample(fixture_t *fixture, uint64_t ip) {
-  uvperf_record_t record;
-
-  memset(&record, 0, sizeof(record));
-  record.type = PERF_RECORD_SAMPLE;
-  record.misc = PERF_RECORD_MISC_KERNEL;
-  record.pid = record.tid = 5;
-  record.ip = ip;
-  record.period = 1;
-  profile_account_record(&fixture->account, &record);
-}
-
-static void on_named(void *arg) {
-  *(int *)arg = 1;
+  account_rows_sample_kernel(&fixture->account, ip, 1);
 }
 
 static void find_names(fixture_t *fixture) {
-  int is_named = 0;
-
-  profile_naming_ask(&fixture->account);
-  symbols_wait(fixture->symbols, on_named, &is_named);
-  while (!is_named)
-    uv_run(&fixture->loop, UV_RUN_ONCE);
+  account_rows_find_names(&fixture->account, &fixture->loop);
 }
 
 /* Checks the rows of the profile, and ends it. */
 static void expect(fixture_t *fixture, const char *expected) {
-  char text[512] = "";
-  stacks_row_t *rows;
-  stacks_t stacks;
-  size_t i, nr, used = 0;
-
   find_names(fixture);
-  stacks_init(&stacks);
-  profile_naming_build(&fixture->account, &stacks);
-  rows = stacks_rank(&stacks, STACKS_BY_FUNCTION, &nr);
-  for (i = 0; i < nr; i++)
-    used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %llu;",
-                             rows[i].name, (unsigned long long)rows[i].self);
-  free(rows);
-  stacks_free(&stacks);
+  account_rows_expect(&fixture->account, expected);
   symbols_close(fixture->symbols, NULL, NULL);
   uv_run(&fixture->loop, UV_RUN_DEFAULT);
   profile_modules_free(&fixture->modules);
   profile_account_free(&fixture->account);
   symbols_free(fixture->symbols);
   assert_int_equal(uv_loop_close(&fixture->loop), 0);
-  assert_string_equal(text, expected);
 }
 
 static void module_that_is_loaded_later_is_named(void **state) {
@@ -112,7 +81,7 @@ static void module_that_is_loaded_later_is_named(void **state) {
   profile_modules_check(&fixture->modules, &fixture->account);
   sample(fixture, SOUND);
   sample(fixture, SOUND);
-  expect(fixture, "play [sound] 3;read [xfs] 1;");
+  expect(fixture, "play [sound],0,3;read [xfs],0,1;");
 }
 
 /* The other module has the name of the first one in a list of symbols that is
@@ -125,7 +94,7 @@ static void module_that_went_leaves_no_name_to_the_next_one(void **state) {
        KERNEL "ffffffffc0a00000 t wrong\t[next]\n");
   profile_modules_check(&fixture->modules, &fixture->account);
   sample(fixture, XFS);
-  expect(fixture, "[kernel]+0xffffffffc0a00010 2;");
+  expect(fixture, "[kernel]+0xffffffffc0a00010,0,2;");
 }
 
 /* Its name was looked up while it was there. */
@@ -141,8 +110,8 @@ static void module_that_went_keeps_its_own_name(void **state) {
   profile_modules_check(&fixture->modules, &fixture->account);
   sample(fixture, XFS);
   sample(fixture, XFS + 1);
-  expect(fixture, "read [xfs] 2;[kernel]+0xffffffffc0a00010 1;"
-                  "[kernel]+0xffffffffc0a00011 1;");
+  expect(fixture, "read [xfs],0,2;[kernel]+0xffffffffc0a00010,0,1;"
+                  "[kernel]+0xffffffffc0a00011,0,1;");
 }
 
 static void module_that_is_elsewhere_now_went(void **state) {
@@ -156,8 +125,8 @@ static void module_that_is_elsewhere_now_went(void **state) {
   sample(fixture, XFS);
   sample(fixture, XFS + 8191 - 0x10);
   sample(fixture, XFS + 8191 - 0x10);
-  expect(fixture, "[kernel]+0xffffffffc0a01fff 2;"
-                  "[kernel]+0xffffffffc0a00010 1;");
+  expect(fixture, "[kernel]+0xffffffffc0a01fff,0,2;"
+                  "[kernel]+0xffffffffc0a00010,0,1;");
 }
 
 /* The count of users is in the same line. */
@@ -169,7 +138,7 @@ static void module_that_is_used_more_often_stays(void **state) {
        KERNEL "ffffffffc0a00000 t read\t[xfs]\n");
   profile_modules_check(&fixture->modules, &fixture->account);
   sample(fixture, XFS);
-  expect(fixture, "read [xfs] 1;");
+  expect(fixture, "read [xfs],0,1;");
 }
 
 int main(void) {

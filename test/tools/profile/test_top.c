@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define COLUMNS 60
-#define LINES   7
+#define LINES   4
 
 /* Chosen by the profiled process. */
 #define HOSTILE "\033]0;x\007\033[31m"
@@ -53,25 +53,28 @@ static void expect_fits(const char *frame, const char *end) {
   assert_in_range(lines, 2, LINES);
 }
 
+/* Two threads run, and there is room for one. */
 static void table_replaces_the_last_one_on_a_terminal(void **state) {
   static const char begin[] = "\033[H\033[J";
-  char pid[16];
-  tool_run_t run = {.args = {PROFILE_PATH, "--top", "-F", "499", "-p", pid,
+  char pids[32];
+  tool_run_t run = {.args = {PROFILE_PATH, "--top", "-F", "499", "-p", pids,
                              "--by", "thread", "-q"},
                     .interrupt_at = "?]0;x??[31m",
                     .err_is_terminal = 1,
                     .prepare = use_terminal};
-  pid_t target = start_hostile();
+  pid_t targets[] = {start_hostile(), start_hostile()};
   const char *frame, *next;
-  size_t nr = 0;
+  size_t i, nr = 0;
 
   (void)state;
   tool_run_need_terminal(__func__);
   support_need_own_events(__func__);
-  snprintf(pid, sizeof(pid), "%d", (int)target);
+  snprintf(pids, sizeof(pids), "%d,%d", (int)targets[0], (int)targets[1]);
   tool_run(&run);
-  kill(target, SIGKILL);
-  waitpid(target, NULL, 0);
+  for (i = 0; i < 2; i++) {
+    kill(targets[i], SIGKILL);
+    waitpid(targets[i], NULL, 0);
+  }
   tool_run_expect_status(&run, 0);
   for (frame = strstr(run.err, begin); frame != NULL; frame = next) {
     frame += sizeof(begin) - 1;
@@ -96,6 +99,7 @@ static size_t count(const char *text, const char *part) {
 static void without_a_terminal_lines_come_each_second(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "--top", "-d", "2.5", "--by",
                              "process", "--", TARGET_PATH, "spin"}};
+  unsigned long samples;
 
   (void)state;
   support_need_own_events(__func__);
@@ -103,6 +107,9 @@ static void without_a_terminal_lines_come_each_second(void **state) {
   assert_in_range(count(run.out, " samples/s of "), 2, 4);
   tool_run_expect_text(run.out, " profile_target\n");
   assert_null(strchr(run.out, '\033'));
+  /* At most 997 samples a second. */
+  assert_int_equal(sscanf(strstr(run.out, "%"), "%% %*f%% %lu", &samples), 1);
+  assert_in_range(samples, 1, 4000);
 }
 
 /* The only table, at the end, waits for its names. */

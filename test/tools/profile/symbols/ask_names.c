@@ -195,3 +195,12 @@ int ask_names_run(const char *format, ...) {
   va_end(args);
   return system(command);
 }
+
+uint64_t ask_names_place(const char *file, const char *function) {
+  const char *path = ask_names_in(file);
+  uint64_t offset = 0;
+
+  assert_int_equal(
+      ask_names_offset(path, ask_names_symbol(path, function), &offset), 0);
+  return offset;
+}

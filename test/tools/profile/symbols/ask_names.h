@@ -56,4 +56,7 @@ void ask_names_write(const char *name, const char *bytes, size_t size);
 int ask_names_run(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
+/* Returns the offset of a function in a file of the directory. */
+uint64_t ask_names_place(const char *file, const char *function);
+
 #endif

@@ -193,15 +193,13 @@ static void on_release(uv_timer_t *timer) {
 static void file_that_was_slow_once_has_its_names(void **state) {
   const symbols_options_t options = {.timeout_ms = 6000};
   release_t release;
-  uint64_t address, offset;
+  uint64_t offset;
   ask_names_t ask;
 
   (void)state;
   make_slow(__func__, "slow");
   assert_int_equal(ask_names_run("cc -shared slow.c -o named"), 0);
-  address = ask_names_symbol(ask_names_in("named"), "slow");
-  assert_int_equal(ask_names_offset(ask_names_in("named"), address, &offset),
-                   0);
+  offset = ask_names_place("named", "slow");
   ask_names_begin(&ask, &options);
   release.ask = &ask;
   release.object = ask_names_file(&ask, ask_names_in("slow"));
@@ -541,15 +539,13 @@ static void circles_in_dwarf_end(void **state) {
       ".Linfo_end:\n";
   const symbols_options_t options = {.inlined = 1, .timeout_ms = LONG_MS};
   const symbols_place_t *place;
-  uint64_t address, offset;
+  uint64_t offset;
   ask_names_t ask;
   uint32_t object;
 
   (void)state;
   make(__func__, source, "");
-  address = ask_names_symbol(ask_names_in("program"), "main");
-  assert_int_equal(ask_names_offset(ask_names_in("program"), address, &offset),
-                   0);
+  offset = ask_names_place("program", "main");
   ask_names_begin(&ask, &options);
   object = ask_names_file(&ask, ask_names_in("program"));
   place = ask_names_at(&ask, object, offset + 1);
@@ -567,7 +563,7 @@ static void names_of_any_length_are_cut_in_time(void **state) {
   char *source = calloc(1, 1 << 21), *at = source;
   const symbols_options_t options = {.timeout_ms = LONG_MS};
   const symbols_place_t *place;
-  uint64_t address, offset, k;
+  uint64_t offset, k;
   ask_names_t ask;
   uint32_t object;
   int i;
@@ -587,9 +583,7 @@ static void names_of_any_length_are_cut_in_time(void **state) {
   sprintf(at, "EvT_: nop\n nop\n");
   make(__func__, source, "-c");
   assert_int_equal(ask_names_run("cc -no-pie program -o linked"), 0);
-  address = ask_names_symbol(ask_names_in("linked"), "first");
-  assert_int_equal(ask_names_offset(ask_names_in("linked"), address, &offset),
-                   0);
+  offset = ask_names_place("linked", "first");
   ask_names_begin(&ask, &options);
   object = ask_names_file(&ask, ask_names_in("linked"));
   for (k = 0; k < 3; k++) {

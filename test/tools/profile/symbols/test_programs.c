@@ -99,13 +99,9 @@ static void reason_is_kept_when_other_functions_have_names(void **state) {
   (void)state;
   need(__func__, "a C compiler", "cc --version");
   assert_int_equal(ask_names_run("cc -O2 -rdynamic program.c -o program"), 0);
-  hidden = ask_names_symbol(ask_names_in("program"), "hidden");
-  exported = ask_names_symbol(ask_names_in("program"), "main");
+  hidden = ask_names_place("program", "hidden");
+  exported = ask_names_place("program", "main");
   assert_int_equal(ask_names_run("strip program"), 0);
-  assert_int_equal(ask_names_offset(ask_names_in("program"), hidden, &hidden),
-                   0);
-  assert_int_equal(
-      ask_names_offset(ask_names_in("program"), exported, &exported), 0);
   ask_names_begin(&ask, NULL);
   object = ask_names_file(&ask, ask_names_in("program"));
   assert_string_equal(ask_names_name(&ask, object, hidden), "");
@@ -163,7 +159,7 @@ static void place_has_the_innermost_symbol_that_holds_it(void **state) {
       {64, "", 0},      {80, "label", 0}, {86, "label", 1}, {35, "outer", 1},
       {36, "inner", 1}, {43, "inner", 1}, {97, "", 0},      {95, "label", 1},
   };
-  uint64_t address, first;
+  uint64_t first;
   ask_names_t ask;
   uint32_t object;
   size_t i;
@@ -172,9 +168,7 @@ static void place_has_the_innermost_symbol_that_holds_it(void **state) {
   need(__func__, "a C compiler", "cc --version");
   ask_names_write("symbols.s", symbols_source, sizeof(symbols_source) - 1);
   assert_int_equal(ask_names_run("cc symbols.s -o symbols 2>/dev/null"), 0);
-  address = ask_names_symbol(ask_names_in("symbols"), "main");
-  assert_int_equal(ask_names_offset(ask_names_in("symbols"), address, &first),
-                   0);
+  first = ask_names_place("symbols", "main");
   ask_names_begin(&ask, NULL);
   object = ask_names_file(&ask, ask_names_in("symbols"));
   for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
@@ -216,10 +210,7 @@ static void handler_returns_to_sigreturn(void **state) {
     snprintf(source, sizeof(source), format, cases[i].last, cases[i].size);
     ask_names_write("back.s", source, strlen(source));
     assert_int_equal(ask_names_run("cc back.s -o back 2>/dev/null"), 0);
-    assert_int_equal(
-        ask_names_offset(ask_names_in("back"),
-                         ask_names_symbol(ask_names_in("back"), "back"), &back),
-        0);
+    back = ask_names_place("back", "back");
     ask_names_begin(&ask, NULL);
     object = ask_names_file(&ask, ask_names_in("back"));
     assert_string_equal(ask_names_name(&ask, object, back - 1), cases[i].name);
@@ -261,7 +252,7 @@ static void stripped_function_is_known_by_where_it_begins(void **state) {
  * or code of a compiler that writes none. */
 static void code_outside_of_every_function_belongs_to_none(void **state) {
   static const char source[] = "int gap(int x) { return x * 3; }\n";
-  uint64_t inside, outside, address;
+  uint64_t outside;
   const symbols_place_t *place;
   ask_names_t ask;
   uint32_t object;
@@ -274,17 +265,13 @@ static void code_outside_of_every_function_belongs_to_none(void **state) {
                                  "-fno-unwind-tables -c gap.c && "
                                  "cc program.o gap.o -o program"),
                    0);
-  address = ask_names_symbol(ask_names_in("program"), "gap");
+  outside = ask_names_place("program", "gap");
   ask_names_begin(&ask, NULL);
   assert_int_equal(ask_names_run("strip program"), 0);
   object = ask_names_file(&ask, ask_names_in("program"));
-  assert_int_equal(ask_names_offset(ask_names_in("program"), address, &outside),
-                   0);
-  assert_int_equal(
-      ask_names_offset(ask_names_in("program"), address + 1, &inside), 0);
-  place = ask_names_at(&ask, object, inside);
+  place = ask_names_at(&ask, object, outside + 1);
   assert_int_equal(place->nr, 0);
-  assert_int_equal(place->first, inside);
+  assert_int_equal(place->first, outside + 1);
   place = ask_names_at(&ask, object, outside);
   assert_int_equal(place->nr, 0);
   assert_int_equal(place->first, outside);
@@ -364,18 +351,16 @@ static void entry_of_the_plt_is_named_after_its_function(void **state) {
  * suffixes. */
 static void mangled_names_are_shown_as_in_the_source(void **state) {
   ask_names_t ask;
-  uint64_t offset, address;
+  uint64_t offset;
   uint32_t object;
   const symbols_place_t *place;
 
   (void)state;
   need(__func__, "a C++ compiler", "g++ --version");
   assert_int_equal(ask_names_run("g++ -O2 -g program.cc -o cpp"), 0);
-  address =
-      ask_names_symbol(ask_names_in("cpp"), "_ZNK5space3BoxIiE4spinElPKc");
   ask_names_begin(&ask, NULL);
   object = ask_names_file(&ask, ask_names_in("cpp"));
-  assert_int_equal(ask_names_offset(ask_names_in("cpp"), address, &offset), 0);
+  offset = ask_names_place("cpp", "_ZNK5space3BoxIiE4spinElPKc");
   place = ask_names_at(&ask, object, offset);
   assert_int_equal(place->nr, 1);
   assert_string_equal(place->names[0].name, "space::Box<int>::spin");
