@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "common/memory.h"
-#include "profile/symbols/choice.h"
+#include "profile/symbols/answer.h"
+#include "profile/symbols/demangle.h"
 
 typedef struct symbol_s {
-  symbols_choice_t choice; /* without a name: none */
+  const char *name; /* NULL: none */
+  unsigned char has_size, has_type, is_weak, is_global;
   uint64_t start;
   uint64_t end; /* start if its size is not known */
 } symbol_t;
@@ -26,10 +28,38 @@ typedef struct search_s {
   size_t nr;
 } search_t;
 
+static int is_better_name(const char *a, const char *b) {
+  char a_text[SYMBOLS_NAME_BYTES], b_text[SYMBOLS_NAME_BYTES];
+  size_t a_bytes, b_bytes;
+
+  symbols_demangle(a_text, sizeof(a_text), a);
+  symbols_demangle(b_text, sizeof(b_text), b);
+  a_bytes = strspn(a_text, "_");
+  b_bytes = strspn(b_text, "_");
+  if (a_bytes != b_bytes)
+    return a_bytes < b_bytes;
+  return strlen(a_text) > strlen(b_text);
+}
+
+/* Returns 1 if `a`, which comes later in the file, is shown instead of `b` at
+ * the same address, as by perf. Preferred are, in this order: a size, a type,
+ * not weak, global, few underscores in front, a long name. The name is the one
+ * that is shown: "operator new[]" is longer than "operator new". */
+static int is_better(const symbol_t *a, const symbol_t *b) {
+  if (a->has_size != b->has_size)
+    return a->has_size;
+  if (a->has_type != b->has_type)
+    return a->has_type;
+  if (a->is_weak != b->is_weak)
+    return b->is_weak;
+  if (a->is_global != b->is_global)
+    return a->is_global;
+  return is_better_name(a->name, b->name);
+}
+
 static void prefer(symbol_t *best, const symbol_t *symbol) {
-  if (best->choice.name == NULL || symbol->start > best->start ||
-      (symbol->start == best->start &&
-       symbols_choice_is_better(&symbol->choice, &best->choice)))
+  if (best->name == NULL || symbol->start > best->start ||
+      (symbol->start == best->start && is_better(symbol, best)))
     *best = *symbol;
 }
 
@@ -58,7 +88,7 @@ static void spread(search_t *search) {
   size_t i;
 
   for (i = 1; i < search->nr; i++) {
-    if (slots[i].nearest.choice.name == NULL)
+    if (slots[i].nearest.name == NULL)
       slots[i].nearest = slots[i - 1].nearest;
   }
   for (i = search->nr; i-- > 1;) {
@@ -108,18 +138,18 @@ static size_t add_all(search_t *search, Dwfl_Module *module) {
   int i, nr = dwfl_module_getsymtab(module);
 
   for (i = 0; i < nr; i++) {
-    symbol.choice.name = dwfl_module_getsym_info(module, i, &info, &address,
-                                                 &section, &elf, &bias);
-    if (!is_function(&info, symbol.choice.name, section, elf))
+    symbol.name = dwfl_module_getsym_info(module, i, &info, &address, &section,
+                                          &elf, &bias);
+    if (!is_function(&info, symbol.name, section, elf))
       continue;
     symbol.start = address;
     symbol.end = address + info.st_size;
     if (symbol.end < symbol.start)
       continue;
-    symbol.choice.has_size = info.st_size > 0;
-    symbol.choice.has_type = GELF_ST_TYPE(info.st_info) != STT_NOTYPE;
-    symbol.choice.is_weak = GELF_ST_BIND(info.st_info) == STB_WEAK;
-    symbol.choice.is_global = GELF_ST_BIND(info.st_info) == STB_GLOBAL;
+    symbol.has_size = info.st_size > 0;
+    symbol.has_type = GELF_ST_TYPE(info.st_info) != STT_NOTYPE;
+    symbol.is_weak = GELF_ST_BIND(info.st_info) == STB_WEAK;
+    symbol.is_global = GELF_ST_BIND(info.st_info) == STB_GLOBAL;
     add(search, &symbol);
     found++;
   }
@@ -133,10 +163,10 @@ static void choose(const symbols_elf_file_t *file, const slot_t *slot,
   GElf_Shdr header;
   Elf_Scn *section;
 
-  if (nearest->choice.name == NULL)
+  if (nearest->name == NULL)
     return;
-  if (slot->holder.choice.name != NULL) {
-    function->name = slot->holder.choice.name;
+  if (slot->holder.name != NULL) {
+    function->name = slot->holder.name;
     function->start =
         slot->holder.start == nearest->start ? nearest->start : address;
     function->end =
@@ -149,7 +179,7 @@ static void choose(const symbols_elf_file_t *file, const slot_t *slot,
         header.sh_addr + header.sh_size < function->end)
       function->end = header.sh_addr + header.sh_size;
     if (address < function->end)
-      function->name = nearest->choice.name;
+      function->name = nearest->name;
   }
 }
 

@@ -21,12 +21,6 @@ typedef struct map_s {
   size_t nr;
 } map_t;
 
-static int compare_numbers(const void *a, const void *b) {
-  const uint64_t *left = a, *right = b;
-
-  return (*left > *right) - (*left < *right);
-}
-
 static size_t find_first(const map_t *map, uint64_t start) {
   size_t low = 0, high = map->nr, middle;
 
@@ -105,7 +99,7 @@ void symbols_perf_map_answer(symbols_message_t *request,
   map.nr = i / sizeof(uint64_t);
   addresses = common_calloc(map.nr + 1, sizeof(uint64_t));
   memcpy(addresses, bytes, map.nr * sizeof(uint64_t));
-  qsort(addresses, map.nr, sizeof(*addresses), compare_numbers);
+  qsort(addresses, map.nr, sizeof(*addresses), symbols_compare_numbers);
   map.addresses = addresses;
   map.names = common_calloc(map.nr + 1, sizeof(char *));
   fd = symbols_get_fd(request);

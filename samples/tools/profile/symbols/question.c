@@ -215,12 +215,6 @@ static void name_kernel_place(symbols_question_t *question,
   symbols_strings_names(&asker->strings, &name, 1, &result->place);
 }
 
-static int compare_numbers(const void *a, const void *b) {
-  const uint64_t *left = a, *right = b;
-
-  return (*left > *right) - (*left < *right);
-}
-
 static void ask_kernel(symbols_question_t *question, symbols_asker_t *asker) {
   size_t i;
 
@@ -233,7 +227,7 @@ static void ask_kernel(symbols_question_t *question, symbols_asker_t *asker) {
   snprintf(question->reason, sizeof(question->reason), "%s",
            asker->kernel.reason);
   qsort(question->offsets, question->nr, sizeof(*question->offsets),
-        compare_numbers);
+        symbols_compare_numbers);
   for (i = 0; i < question->nr; i++)
     name_kernel_place(question, asker, question->offsets[i]);
 }
@@ -243,7 +237,7 @@ static void complete(symbols_question_t *question) {
   size_t i, k = 0, nr = question->nr_results;
 
   qsort(question->offsets, question->nr, sizeof(*question->offsets),
-        compare_numbers);
+        symbols_compare_numbers);
   for (i = 0; i < question->nr; i++) {
     while (k < nr && question->results[k].offset < question->offsets[i])
       k++;
