@@ -44,6 +44,7 @@ static void names_beyond_the_limit_are_other(void **state) {
 }
 
 static void tally_with_many_keys_sorts_them_by_weight(void **state) {
+  static const uint64_t large[8192];
   common_entry_t **sorted, *entry;
   common_tally_t tally;
   uint64_t key[2];
@@ -62,13 +63,16 @@ static void tally_with_many_keys_sorts_them_by_weight(void **state) {
   assert_ptr_not_equal(common_tally_get(&tally, 8, key, 2), entry);
   common_tally_get(&tally, 7, key, 1)->weight = 1000000;
   common_tally_get(&tally, 7, NULL, 0)->weight = 2000000;
+  common_tally_get(&tally, 7, large, 8192)->weight = 3000000;
   sorted = common_tally_sorted(&tally, &nr);
-  assert_int_equal(nr, 2503);
-  assert_int_equal(sorted[0]->nr, 0);
-  assert_int_equal(sorted[1]->nr, 1);
-  assert_int_equal(((uint64_t *)sorted[2]->items)[0], 2499);
-  assert_int_equal(sorted[2]->samples, 2);
-  assert_int_equal(sorted[2]->weight, 4998 + 4999);
+  assert_int_equal(nr, 2504);
+  assert_int_equal(sorted[0]->nr, 8192);
+  assert_memory_equal(sorted[0]->items, large, sizeof(large));
+  assert_int_equal(sorted[1]->nr, 0);
+  assert_int_equal(sorted[2]->nr, 1);
+  assert_int_equal(((uint64_t *)sorted[3]->items)[0], 2499);
+  assert_int_equal(sorted[3]->samples, 2);
+  assert_int_equal(sorted[3]->weight, 4998 + 4999);
   free(sorted);
   common_tally_free(&tally);
 }
