@@ -11,31 +11,29 @@
 #include "common/options.h"
 #include "common/say.h"
 
-int common_filters_events(common_filters_t *filters, char **names,
-                          const char *text) {
-  filters->last = *names == NULL ? 0 : strlen(*names) + 1;
-  common_list_add(names, text);
+int common_events_add(common_events_t *events, const char *names) {
+  events->last = events->names == NULL ? 0 : strlen(events->names) + 1;
+  common_list_add(&events->names, names);
   return 0;
 }
 
 /* The kernel accepts one filter per event. */
-int common_filters_add(common_filters_t *filters, const char *names,
-                       const char *text) {
+int common_events_add_filter(common_events_t *events, const char *text) {
   common_filter_t *filter;
 
-  if (names == NULL)
+  if (events->names == NULL)
     return common_options_bad("--filter must follow the -e whose events it "
                               "filters");
-  if (filters->nr > 0 && filters->list[filters->nr - 1].begin == filters->last)
+  if (events->nr > 0 && events->list[events->nr - 1].begin == events->last)
     return common_options_bad("one --filter for each -e: join conditions "
                               "with && and ||");
-  if (filters->nr == filters->capacity)
-    filters->list =
-        common_grow(filters->list, &filters->capacity, sizeof(*filters->list));
-  filter = &filters->list[filters->nr++];
+  if (events->nr == events->capacity)
+    events->list =
+        common_grow(events->list, &events->capacity, sizeof(*events->list));
+  filter = &events->list[events->nr++];
   filter->text = text;
-  filter->begin = filters->last;
-  filter->end = strlen(names);
+  filter->begin = events->last;
+  filter->end = strlen(events->names);
   return 0;
 }
 
@@ -74,7 +72,7 @@ static int apply(const common_filter_t *filter, size_t begin, size_t end,
   return 0;
 }
 
-int common_filters_apply(const common_filters_t *filters, const char *names,
+int common_events_filter(const common_events_t *events,
                          int (*parse)(uvperf_event_list_t **list,
                                       const char *names),
                          const uvperf_event_list_t *list, uvperf_set_t *set) {
@@ -82,17 +80,19 @@ int common_filters_apply(const common_filters_t *filters, const char *names,
   size_t i, begin;
   int rc = 0;
 
-  for (i = 0; i < filters->nr && rc == 0; i++) {
-    filter = &filters->list[i];
-    begin =
-        filter->begin == 0 ? 0 : count_events(names, filter->begin - 1, parse);
-    rc = apply(filter, begin, count_events(names, filter->end, parse), list,
-               set);
+  for (i = 0; i < events->nr && rc == 0; i++) {
+    filter = &events->list[i];
+    begin = filter->begin == 0
+                ? 0
+                : count_events(events->names, filter->begin - 1, parse);
+    rc = apply(filter, begin, count_events(events->names, filter->end, parse),
+               list, set);
   }
   return rc;
 }
 
-void common_filters_free(common_filters_t *filters) {
-  free(filters->list);
-  memset(filters, 0, sizeof(*filters));
+void common_events_free(common_events_t *events) {
+  free(events->names);
+  free(events->list);
+  memset(events, 0, sizeof(*events));
 }

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/control.h"
+#include "common/filters.h"
 #include "common/stdio.h"
 #include "uvperf/system.h"
 #include "uvperf/version.h"
@@ -88,7 +90,7 @@ int common_options_absent(const char *absent, int option,
     snprintf(name, sizeof(name), "-%c", optopt);
   else
     snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, "="), word);
-  reason = option == '?' ? find_reason(absent, name) : NULL;
+  reason = option == '?' && absent != NULL ? find_reason(absent, name) : NULL;
   if (reason == NULL)
     return common_options_refused(option, names, argv);
   /* Join the lines of the reason. */
@@ -114,6 +116,14 @@ int common_options_number(const char *text, uint64_t max, uint64_t *number) {
   if (errno != 0 || *end != '\0' || *number == 0 || *number > max)
     return -1;
   return 0;
+}
+
+int common_options_count(const char *option, const char *what, uint64_t max,
+                         const char *text, uint64_t *number) {
+  if (common_options_number(text, max, number) == 0)
+    return 0;
+  return common_options_bad("%s wants %s, 1 to %llu, not '%s'", option, what,
+                            (unsigned long long)max, text);
 }
 
 int common_options_seconds(const char *option, const char *text,
@@ -219,4 +229,133 @@ int common_options_command(int argc, char **argv, char ***command) {
   else if (optind > 1 && strcmp(argv[optind - 1], "--") == 0)
     return common_options_bad("a command is missing after --");
   return 0;
+}
+
+/* -- tables ---------------------------------------------------------------- */
+
+#define MAX_OPTIONS 64
+/* Options without a letter are numbered from here on. */
+#define FIRST_LONG 256
+
+static int value_of(const common_options_t *of, size_t i) {
+  const common_option_t *option = &of->list[i];
+
+  if (option->kind == COMMON_ABSENT)
+    return '?';
+  return option->letter != 0 ? option->letter : FIRST_LONG + (int)i;
+}
+
+static int argument_of(const common_option_t *option) {
+  switch (option->kind) {
+    case COMMON_FLAG:
+    case COMMON_CALL_FLAG:
+    case COMMON_ABSENT:
+      return no_argument;
+    case COMMON_CALL_MAYBE:
+      return optional_argument;
+    default:
+      return required_argument;
+  }
+}
+
+/* Makes the tables of getopt_long. Usually the options end at the first word
+ * that is not an option. The rest is the command, with or without -- before
+ * it. */
+static void make_tables(const common_options_t *of, struct option *names,
+                        char *letters) {
+  static const struct option usual[] = {
+      {"help", no_argument, NULL, 'h'},
+      {"version", no_argument, NULL, COMMON_OPTION_VERSION}};
+  const common_option_t *option;
+  size_t i;
+
+  letters = stpcpy(letters, of->is_mixed ? ":h" : "+:h");
+  for (i = 0; i < of->nr; i++) {
+    option = &of->list[i];
+    if (option->name != NULL)
+      *names++ = (struct option){option->name, argument_of(option), NULL,
+                                 value_of(of, i)};
+    if (option->letter != 0)
+      *letters++ = (char)option->letter;
+    if (option->letter != 0 && argument_of(option) == required_argument)
+      *letters++ = ':';
+  }
+  *letters = '\0';
+  memcpy(names, usual, sizeof(usual));
+  memset(names + 2, 0, sizeof(*names));
+}
+
+static void print_help(const char *const *texts) {
+  for (; *texts != NULL; texts++)
+    fputs(*texts, stdout);
+  exit(common_stdio_close(stdout, "stdout"));
+}
+
+static int parse_file(const char *option, const char **file) {
+  *file = optarg;
+  return optarg[0] != '\0'
+             ? 0
+             : common_options_bad("%s wants the name of a file", option);
+}
+
+static int parse_one(const common_option_t *option, void *options) {
+  void *field = (char *)options + option->offset;
+  char name[32];
+
+  if (option->letter != 0)
+    snprintf(name, sizeof(name), "-%c", option->letter);
+  else
+    snprintf(name, sizeof(name), "--%s", option->name);
+  switch (option->kind) {
+    case COMMON_FLAG:
+      *(int *)field = 1;
+      return 0;
+    case COMMON_FILE:
+      return parse_file(name, field);
+    case COMMON_CPUS:
+      *(const char **)field = optarg;
+      return common_options_cpus(name, optarg);
+    case COMMON_IDS:
+      return common_options_ids(name, optarg, field);
+    case COMMON_CGROUPS:
+      return common_options_cgroups(optarg, field);
+    case COMMON_EVENTS:
+      return common_events_add(field, optarg);
+    case COMMON_FILTER:
+      return common_events_add_filter(field, optarg);
+    case COMMON_CONTROL:
+      *(const char **)field = optarg;
+      return common_control_check(optarg);
+    case COMMON_SECONDS:
+      return common_options_seconds(name, optarg, field);
+    case COMMON_RING:
+      return common_options_ring(optarg, field);
+    default:
+      return option->parse(options, optarg);
+  }
+}
+
+int common_options_parse(const common_options_t *of, void *options, int argc,
+                         char **argv, char ***command) {
+  struct option names[MAX_OPTIONS + 3];
+  char letters[2 * MAX_OPTIONS + 4];
+  int value, rc = 0;
+  size_t i;
+
+  make_tables(of, names, letters);
+  opterr = 0;
+  while (rc == 0 &&
+         (value = getopt_long(argc, argv, letters, names, NULL)) != -1) {
+    if (value == 'h')
+      print_help(of->help);
+    for (i = 0; i < of->nr && value_of(of, i) != value; i++)
+      ;
+    if (i < of->nr && value != '?')
+      rc = parse_one(&of->list[i], options);
+    else
+      rc = common_options_absent(of->absent, value, names, argv);
+  }
+  if (rc != 0 || command == NULL)
+    return rc;
+  return common_options_command(argc, argv, command);
 }

@@ -42,9 +42,6 @@ int main(int argc, char **argv) {
   status = doctor_options_parse(&options, argc, argv);
   if (status != 0)
     return status;
-  if (options.help)
-    doctor_options_help();
-  else
-    status = run(&options);
+  status = run(&options);
   return common_stdio_close(stdout, "stdout") != 0 ? 1 : status;
 }

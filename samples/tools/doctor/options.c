@@ -2,7 +2,7 @@
 /* Parses the command line and explains errors in it. */
 #include "doctor/options.h"
 
-#include <stdio.h>
+#include <stddef.h>
 #include <string.h>
 
 static const char help_text[] =
@@ -43,35 +43,19 @@ static const char help_text[] =
     "Exit status: 0, whatever the results are; 1 if doctor itself failed; 2\n"
     "for a wrong command line.\n";
 
-static const struct option names[] = {
-    {"json", no_argument, NULL, 'j'},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, COMMON_OPTION_VERSION},
-    {NULL, 0, NULL, 0},
+static const common_option_t list[] = {
+    {0, "json", COMMON_FLAG, offsetof(doctor_options_t, json), NULL},
 };
 
 int doctor_options_parse(doctor_options_t *options, int argc, char **argv) {
-  int option;
+  static const char *const help[] = {help_text, NULL};
+  static const common_options_t of = {list, sizeof(list) / sizeof(*list), help,
+                                      NULL, 0};
+  int rc;
 
   memset(options, 0, sizeof(*options));
-  opterr = 0;
-  while ((option = getopt_long(argc, argv, "+:h", names, NULL)) != -1) {
-    switch (option) {
-      case 'j':
-        options->json = 1;
-        break;
-      case 'h':
-        options->help = 1;
-        return 0;
-      default:
-        return common_options_refused(option, names, argv);
-    }
-  }
-  if (optind < argc)
-    return common_options_bad("unknown argument '%s'", argv[optind]);
-  return 0;
-}
-
-void doctor_options_help(void) {
-  fputs(help_text, stdout);
+  rc = common_options_parse(&of, options, argc, argv, NULL);
+  if (rc == 0 && optind < argc)
+    rc = common_options_bad("unknown argument '%s'", argv[optind]);
+  return rc;
 }

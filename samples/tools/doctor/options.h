@@ -7,13 +7,9 @@
 
 typedef struct doctor_options_s {
   int json;
-  int help;
 } doctor_options_t;
 
 /* Returns 0, or COMMON_EXIT_USAGE after a message on stderr. */
 int doctor_options_parse(doctor_options_t *options, int argc, char **argv);
-
-/* Prints the help to stdout. */
-void doctor_options_help(void);
 
 #endif

@@ -47,9 +47,6 @@ int main(int argc, char **argv) {
   status = list_options_parse(&options, argc, argv);
   if (status != 0)
     return status;
-  if (options.help)
-    list_options_help();
-  else
-    status = run(&options);
+  status = run(&options);
   return common_stdio_close(stdout, "stdout") != 0 ? 1 : status;
 }

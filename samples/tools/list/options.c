@@ -3,7 +3,6 @@
  * events exist. */
 #include "list/options.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "uvperf.h"
@@ -70,16 +69,6 @@ static const char help_text[] =
     "Exit status: 0, or 1 if nothing is listed or list failed; 2 for a wrong\n"
     "command line.\n";
 
-static const struct option names[] = {
-    {"all", no_argument, NULL, 'A'},
-    {"available", no_argument, NULL, 'a'},
-    {"details", no_argument, NULL, 'v'},
-    {"json", no_argument, NULL, 'j'},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, COMMON_OPTION_VERSION},
-    {NULL, 0, NULL, 0},
-};
-
 static uint32_t kind_of(const char *word) {
   static const struct {
     const char *word;
@@ -121,47 +110,28 @@ static int parse_words(list_options_t *options, int argc, char **argv) {
   return 0;
 }
 
-static int parse_option(list_options_t *options, int option, char **argv) {
-  switch (option) {
-    case 'A':
-      options->all = 1;
-      return 0;
-    case 'a':
-      options->available = 1;
-      return 0;
-    case 'v':
-      options->details = 1;
-      return 0;
-    case 'j':
-      options->json = 1;
-      return 0;
-    case 'h':
-      options->help = 1;
-      return 0;
-    default:
-      return common_options_refused(option, names, argv);
-  }
-}
+#define AT(field) offsetof(list_options_t, field)
+
+static const common_option_t list[] = {
+    {0, "all", COMMON_FLAG, AT(all), NULL},
+    {0, "available", COMMON_FLAG, AT(available), NULL},
+    {'v', "details", COMMON_FLAG, AT(details), NULL},
+    {'j', "json", COMMON_FLAG, AT(json), NULL},
+};
 
 int list_options_parse(list_options_t *options, int argc, char **argv) {
-  int option, rc;
+  static const char *const help[] = {help_text, NULL};
+  static const common_options_t of = {list, sizeof(list) / sizeof(*list), help,
+                                      NULL, 1};
+  int rc;
 
   memset(options, 0, sizeof(*options));
-  opterr = 0;
-  /* Options may also follow the words. */
-  while ((option = getopt_long(argc, argv, ":jvh", names, NULL)) != -1) {
-    rc = parse_option(options, option, argv);
-    if (rc != 0 || options->help)
-      return rc;
-  }
-  rc = parse_words(options, argc, argv);
+  rc = common_options_parse(&of, options, argc, argv, NULL);
+  if (rc == 0)
+    rc = parse_words(options, argc, argv);
   if (rc == 0 && options->json && options->kinds == 0 &&
       options->nr_patterns == 0)
     rc =
         common_options_bad("forms are not events, so --json cannot print them");
   return rc;
-}
-
-void list_options_help(void) {
-  fputs(help_text, stdout);
 }

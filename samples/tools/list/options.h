@@ -17,13 +17,9 @@ typedef struct list_options_s {
   int all; /* also list events that do not open on this machine */
   int available;
   int json;
-  int help;
 } list_options_t;
 
 /* Returns 0, or COMMON_EXIT_USAGE after a message on stderr. */
 int list_options_parse(list_options_t *options, int argc, char **argv);
-
-/* Prints the help to stdout. */
-void list_options_help(void);
 
 #endif

@@ -233,7 +233,7 @@ static int list_events(record_attrs_t *attrs) {
 }
 
 int record_attrs_make(record_attrs_t *attrs, const record_options_t *options) {
-  const char *names = options->events;
+  const char *names = options->events.names;
   struct perf_event_attr stack;
   size_t i;
   int rc;

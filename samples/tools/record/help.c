@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The text of `uvperf-record --help`. */
-#include <stdio.h>
-
 #include "record/options.h"
 
 static const char usage[] =
@@ -167,7 +165,7 @@ static const char files[] =
     "                   give the file such a name when it is finished\n"
     "\n";
 
-static const char absent[] =
+const char record_help_absent[] =
     "Not here, but in perf record:\n"
     "\n"
     "  --switch-output-event: SIGUSR2 can come from any program.\n"
@@ -205,16 +203,5 @@ static const char status[] =
     "opened or the file could not be written; 2 for a wrong command line; 126\n"
     "if the command could not be run, 127 if it was not found.\n";
 
-void record_options_help(void) {
-  fputs(usage, stdout);
-  fputs(targets, stdout);
-  fputs(events, stdout);
-  fputs(how, stdout);
-  fputs(files, stdout);
-  fputs(absent, stdout);
-  fputs(status, stdout);
-}
-
-const char *record_options_absent(void) {
-  return absent;
-}
+const char *const record_help[] = {
+    usage, targets, events, how, files, record_help_absent, status, NULL};

@@ -37,12 +37,8 @@ int main(int argc, char **argv) {
   signal(SIGUSR2, SIG_IGN); /* until the recording wants it */
   common_stdio_init();
   status = record_options_parse(&options, argc, argv);
-  if (status == 0 && options.help) {
-    record_options_help();
-    status = common_stdio_close(stdout, "stdout");
-  } else if (status == 0) {
+  if (status == 0)
     status = record(&options, &signals, argv);
-  }
   record_options_free(&options);
   return status;
 }

@@ -4,13 +4,11 @@
  * names are the same as in perf-record(1). */
 #include "record/options.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "common/control.h"
 #include "record/branches.h"
 #include "record/clocks.h"
 
@@ -20,77 +18,8 @@
  * (perf_sample_ustack_size in kernel/events/core.c). */
 #define MAX_STACK_BYTES 65528ul
 
-enum {
-  OPTION_ALL_KERNEL = 256,
-  OPTION_ALL_USER,
-  OPTION_CALL_GRAPH,
-  OPTION_CGROUPS,
-  OPTION_CONTROL,
-  OPTION_CODE_PAGE_SIZE,
-  OPTION_DATA_PAGE_SIZE,
-  OPTION_DURATION,
-  OPTION_EXCLUDE_PERF,
-  OPTION_FILTER,
-  OPTION_MAX_SIZE,
-  OPTION_MAX_STACK,
-  OPTION_NAMESPACES,
-  OPTION_OVERWRITE,
-  OPTION_PHYS_DATA,
-  OPTION_SAMPLE_CPU,
-  OPTION_SWITCH_EVENTS,
-  OPTION_SWITCH_MAX_FILES,
-  OPTION_SWITCH_OUTPUT,
-  OPTION_TIMESTAMP_FILENAME,
-};
-
-static const char letters[] = "+:abC:c:dD:e:F:ghij:k:m:o:p:qt:vW";
-
-static const struct option names[] = {
-    {"all-cgroups", no_argument, NULL, OPTION_CGROUPS},
-    {"all-cpus", no_argument, NULL, 'a'},
-    {"all-kernel", no_argument, NULL, OPTION_ALL_KERNEL},
-    {"all-user", no_argument, NULL, OPTION_ALL_USER},
-    {"branch-any", no_argument, NULL, 'b'},
-    {"branch-filter", required_argument, NULL, 'j'},
-    {"call-graph", required_argument, NULL, OPTION_CALL_GRAPH},
-    {"clockid", required_argument, NULL, 'k'},
-    {"code-page-size", no_argument, NULL, OPTION_CODE_PAGE_SIZE},
-    {"control", required_argument, NULL, OPTION_CONTROL},
-    {"count", required_argument, NULL, 'c'},
-    {"cpu", required_argument, NULL, 'C'},
-    {"data", no_argument, NULL, 'd'},
-    {"data-page-size", no_argument, NULL, OPTION_DATA_PAGE_SIZE},
-    {"delay", required_argument, NULL, 'D'},
-    {"duration", required_argument, NULL, OPTION_DURATION},
-    {"event", required_argument, NULL, 'e'},
-    {"exclude-perf", no_argument, NULL, OPTION_EXCLUDE_PERF},
-    {"filter", required_argument, NULL, OPTION_FILTER},
-    {"freq", required_argument, NULL, 'F'},
-    {"help", no_argument, NULL, 'h'},
-    {"max-size", required_argument, NULL, OPTION_MAX_SIZE},
-    {"max-stack", required_argument, NULL, OPTION_MAX_STACK},
-    {"mmap-pages", required_argument, NULL, 'm'},
-    {"namespaces", no_argument, NULL, OPTION_NAMESPACES},
-    {"no-inherit", no_argument, NULL, 'i'},
-    {"output", required_argument, NULL, 'o'},
-    {"overwrite", no_argument, NULL, OPTION_OVERWRITE},
-    {"phys-data", no_argument, NULL, OPTION_PHYS_DATA},
-    {"pid", required_argument, NULL, 'p'},
-    {"quiet", no_argument, NULL, 'q'},
-    {"sample-cpu", no_argument, NULL, OPTION_SAMPLE_CPU},
-    {"switch-events", no_argument, NULL, OPTION_SWITCH_EVENTS},
-    {"switch-max-files", required_argument, NULL, OPTION_SWITCH_MAX_FILES},
-    {"switch-output", optional_argument, NULL, OPTION_SWITCH_OUTPUT},
-    {"tid", required_argument, NULL, 't'},
-    {"timestamp", no_argument, NULL, '?'}, /* absent, and no short form */
-    {"timestamp-filename", no_argument, NULL, OPTION_TIMESTAMP_FILENAME},
-    {"verbose", no_argument, NULL, 'v'},
-    {"weight", no_argument, NULL, 'W'},
-    {"version", no_argument, NULL, COMMON_OPTION_VERSION},
-    {NULL, 0, NULL, 0},
-};
-
-static int parse_frequency(record_options_t *options, const char *text) {
+static int parse_frequency(void *arg, const char *text) {
+  record_options_t *options = arg;
   uint64_t number;
 
   options->frequency_hz = UINT64_MAX;
@@ -104,30 +33,35 @@ static int parse_frequency(record_options_t *options, const char *text) {
 }
 
 /* The kernel refuses a period with the highest bit. */
-static int parse_period(record_options_t *options, const char *text) {
-  uint64_t number;
+static int parse_period(void *arg, const char *text) {
+  record_options_t *options = arg;
 
-  if (common_options_number(text, INT64_MAX, &number) != 0)
-    return common_options_bad(
-        "-c wants a number of events, 1 or more, not '%s'", text);
-  options->period = number;
-  return 0;
+  return common_options_count("-c", "a number of events", INT64_MAX, text,
+                              &options->period);
 }
 
-static int parse_max_stack(record_options_t *options, const char *text) {
-  uint64_t number;
+static int parse_stacks(void *arg, const char *text) {
+  record_options_t *options = arg;
 
-  if (common_options_number(text, UINT16_MAX, &number) != 0)
-    return common_options_bad(
-        "--max-stack wants a number of frames, 1 to %u, not '%s'", UINT16_MAX,
-        text);
-  options->max_stack = (uint16_t)number;
+  (void)text;
   if (options->stack == RECORD_STACK_NONE)
     options->stack = RECORD_STACK_FP;
   return 0;
 }
 
-static int parse_call_graph(record_options_t *options, const char *text) {
+static int parse_max_stack(void *arg, const char *text) {
+  record_options_t *options = arg;
+  uint64_t number;
+
+  if (common_options_count("--max-stack", "a number of frames", UINT16_MAX,
+                           text, &number) != 0)
+    return COMMON_EXIT_USAGE;
+  options->max_stack = (uint16_t)number;
+  return parse_stacks(options, text);
+}
+
+static int parse_call_graph(void *arg, const char *text) {
+  record_options_t *options = arg;
   uint64_t bytes = DEFAULT_STACK_BYTES;
   const char *comma = strchr(text, ',');
 
@@ -148,137 +82,101 @@ static int parse_call_graph(record_options_t *options, const char *text) {
   return 0;
 }
 
-static int parse_file(record_options_t *options, const char *text) {
-  options->file = text;
-  return text[0] != '\0' ? 0
-                         : common_options_bad("-o wants the name of a file");
-}
+static int parse_branches(void *arg, const char *text) {
+  record_options_t *options = arg;
 
-static int parse_branches(record_options_t *options, const char *text) {
   if (options->branches != 0)
     return common_options_bad("choose one of -b and -j, once");
   return record_branches_parse(text, &options->branches);
 }
 
-/* Parses options with a value. All others are flags. */
-static int parse_value(record_options_t *options, int option, char **argv) {
-  switch (option) {
-    case 'e':
-      return common_filters_events(&options->filters, &options->events, optarg);
-    case OPTION_FILTER:
-      return common_filters_add(&options->filters, options->events, optarg);
-    case 'F':
-      return parse_frequency(options, optarg);
-    case 'c':
-      return parse_period(options, optarg);
-    case OPTION_CALL_GRAPH:
-      return parse_call_graph(options, optarg);
-    case OPTION_MAX_STACK:
-      return parse_max_stack(options, optarg);
-    case 'p':
-      return common_options_ids("-p", optarg, &options->pids);
-    case 't':
-      return common_options_ids("-t", optarg, &options->tids);
-    case 'C':
-      options->cpus = optarg;
-      return common_options_cpus("-C", optarg);
-    case 'D':
-      return common_delay_parse(&options->delay, optarg, 1);
-    case OPTION_CONTROL:
-      options->control = optarg;
-      return common_control_check(optarg);
-    case OPTION_DURATION:
-      return common_options_seconds("--duration", optarg,
-                                    &options->duration_ms);
-    case 'j':
-      return parse_branches(options, optarg);
-    case 'k':
-      return record_clock_parse(optarg, &options->clock);
-    case 'm':
-      return common_options_ring(optarg, &options->ring_bytes);
-    case OPTION_MAX_SIZE:
-      return record_limits_max_size(&options->limits, optarg);
-    case OPTION_SWITCH_OUTPUT:
-      return record_limits_switch(&options->limits, optarg);
-    case OPTION_SWITCH_MAX_FILES:
-      return record_limits_max_files(&options->limits, optarg);
-    case 'o':
-      return parse_file(options, optarg);
-    default:
-      return common_options_absent(record_options_absent(), option, names,
-                                   argv);
-  }
+static int parse_any_branch(void *options, const char *text) {
+  (void)text;
+  return parse_branches(options, "any");
 }
 
-static int parse_option(record_options_t *options, int option, char **argv) {
-  switch (option) {
-    case 'a':
-      options->all = 1;
-      return 0;
-    case 'g':
-      if (options->stack == RECORD_STACK_NONE)
-        options->stack = RECORD_STACK_FP;
-      return 0;
-    case 'i':
-      options->no_inherit = 1;
-      return 0;
-    case 'b':
-      return parse_branches(options, "any");
-    case 'd':
-      options->data = 1;
-      return 0;
-    case 'W':
-      options->weight = 1;
-      return 0;
-    case OPTION_PHYS_DATA:
-      options->phys_data = 1;
-      return 0;
-    case OPTION_DATA_PAGE_SIZE:
-      options->data_page_size = 1;
-      return 0;
-    case OPTION_CODE_PAGE_SIZE:
-      options->code_page_size = 1;
-      return 0;
-    case OPTION_ALL_USER:
-      options->all_user = 1;
-      return 0;
-    case OPTION_ALL_KERNEL:
-      options->all_kernel = 1;
-      return 0;
-    case OPTION_EXCLUDE_PERF:
-      options->excluded_pid = (uint32_t)getpid();
-      return 0;
-    case OPTION_SAMPLE_CPU:
-      options->sample_cpu = 1;
-      return 0;
-    case OPTION_SWITCH_EVENTS:
-      options->switch_events = 1;
-      return 0;
-    case OPTION_NAMESPACES:
-      options->namespaces = 1;
-      return 0;
-    case OPTION_CGROUPS:
-      options->cgroups = 1;
-      return 0;
-    case OPTION_OVERWRITE:
-      options->limits.overwrites = 1;
-      return 0;
-    case OPTION_TIMESTAMP_FILENAME:
-      options->limits.has_stamp = 1;
-      return 0;
-    case 'q':
-      options->quiet = 1;
-      return 0;
-    case 'v':
-      options->verbose = 1;
-      return 0;
-    case 'h':
-      options->help = 1;
-      return 0;
-    default:
-      return parse_value(options, option, argv);
-  }
+static int parse_exclude_perf(void *arg, const char *text) {
+  record_options_t *options = arg;
+
+  (void)text;
+  options->excluded_pid = (uint32_t)getpid();
+  return 0;
 }
+
+static int parse_delay(void *arg, const char *text) {
+  record_options_t *options = arg;
+
+  return common_delay_parse(&options->delay, text, 1);
+}
+
+static int parse_clock(void *arg, const char *text) {
+  record_options_t *options = arg;
+
+  return record_clock_parse(text, &options->clock);
+}
+
+static int parse_max_size(void *arg, const char *text) {
+  record_options_t *options = arg;
+
+  return record_limits_max_size(&options->limits, text);
+}
+
+static int parse_switch(void *arg, const char *text) {
+  record_options_t *options = arg;
+
+  return record_limits_switch(&options->limits, text);
+}
+
+static int parse_max_files(void *arg, const char *text) {
+  record_options_t *options = arg;
+
+  return record_limits_max_files(&options->limits, text);
+}
+
+#define AT(field) offsetof(record_options_t, field)
+
+static const common_option_t list[] = {
+    {'a', "all-cpus", COMMON_FLAG, AT(all), NULL},
+    {'b', "branch-any", COMMON_CALL_FLAG, 0, parse_any_branch},
+    {'j', "branch-filter", COMMON_CALL, 0, parse_branches},
+    {'k', "clockid", COMMON_CALL, 0, parse_clock},
+    {'c', "count", COMMON_CALL, 0, parse_period},
+    {'C', "cpu", COMMON_CPUS, AT(cpus), NULL},
+    {'d', "data", COMMON_FLAG, AT(data), NULL},
+    {'D', "delay", COMMON_CALL, 0, parse_delay},
+    {'e', "event", COMMON_EVENTS, AT(events), NULL},
+    {'F', "freq", COMMON_CALL, 0, parse_frequency},
+    {'g', NULL, COMMON_CALL_FLAG, 0, parse_stacks},
+    {'m', "mmap-pages", COMMON_RING, AT(ring_bytes), NULL},
+    {'i', "no-inherit", COMMON_FLAG, AT(no_inherit), NULL},
+    {'o', "output", COMMON_FILE, AT(file), NULL},
+    {'p', "pid", COMMON_IDS, AT(pids), NULL},
+    {'q', "quiet", COMMON_FLAG, AT(quiet), NULL},
+    {'t', "tid", COMMON_IDS, AT(tids), NULL},
+    {'v', "verbose", COMMON_FLAG, AT(verbose), NULL},
+    {'W', "weight", COMMON_FLAG, AT(weight), NULL},
+    {0, "all-cgroups", COMMON_FLAG, AT(cgroups), NULL},
+    {0, "all-kernel", COMMON_FLAG, AT(all_kernel), NULL},
+    {0, "all-user", COMMON_FLAG, AT(all_user), NULL},
+    {0, "call-graph", COMMON_CALL, 0, parse_call_graph},
+    {0, "code-page-size", COMMON_FLAG, AT(code_page_size), NULL},
+    {0, "control", COMMON_CONTROL, AT(control), NULL},
+    {0, "data-page-size", COMMON_FLAG, AT(data_page_size), NULL},
+    {0, "duration", COMMON_SECONDS, AT(duration_ms), NULL},
+    {0, "exclude-perf", COMMON_CALL_FLAG, 0, parse_exclude_perf},
+    {0, "filter", COMMON_FILTER, AT(events), NULL},
+    {0, "max-size", COMMON_CALL, 0, parse_max_size},
+    {0, "max-stack", COMMON_CALL, 0, parse_max_stack},
+    {0, "namespaces", COMMON_FLAG, AT(namespaces), NULL},
+    {0, "overwrite", COMMON_FLAG, AT(limits.overwrites), NULL},
+    {0, "phys-data", COMMON_FLAG, AT(phys_data), NULL},
+    {0, "sample-cpu", COMMON_FLAG, AT(sample_cpu), NULL},
+    {0, "switch-events", COMMON_FLAG, AT(switch_events), NULL},
+    {0, "switch-max-files", COMMON_CALL, 0, parse_max_files},
+    {0, "switch-output", COMMON_CALL_MAYBE, 0, parse_switch},
+    {0, "timestamp", COMMON_ABSENT, 0, NULL},
+    {0, "timestamp-filename", COMMON_FLAG, AT(limits.has_stamp), NULL},
+};
 
 /* With another target, the command only determines how long to record. */
 static int check(record_options_t *options) {
@@ -304,20 +202,14 @@ static int check(record_options_t *options) {
 }
 
 int record_options_parse(record_options_t *options, int argc, char **argv) {
-  int option, rc;
+  static const common_options_t of = {list, sizeof(list) / sizeof(*list),
+                                      record_help, record_help_absent, 0};
+  int rc;
 
   memset(options, 0, sizeof(*options));
   options->file = DEFAULT_FILE;
   options->clock = CLOCK_MONOTONIC;
-  opterr = 0;
-  /* The + ends the options at the first word that is not an option. The rest is
-   * the command, with or without -- before it. */
-  while ((option = getopt_long(argc, argv, letters, names, NULL)) != -1) {
-    rc = parse_option(options, option, argv);
-    if (rc != 0 || options->help)
-      return rc;
-  }
-  rc = common_options_command(argc, argv, &options->command);
+  rc = common_options_parse(&of, options, argc, argv, &options->command);
   return rc != 0 ? rc : check(options);
 }
 
@@ -326,8 +218,7 @@ int record_options_is_command(const record_options_t *options) {
 }
 
 void record_options_free(record_options_t *options) {
-  free(options->events);
-  common_filters_free(&options->filters);
+  common_events_free(&options->events);
   common_ids_free(&options->pids);
   common_ids_free(&options->tids);
 }

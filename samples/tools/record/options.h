@@ -19,10 +19,9 @@ enum record_stack {
 };
 
 typedef struct record_options_s {
-  char *events; /* of all -e, joined; NULL: cycles */
-  common_filters_t filters;
-  uint64_t frequency_hz; /* 0: not chosen; UINT64_MAX: the maximum */
-  uint64_t period;       /* 0: not chosen */
+  common_events_t events; /* without names: cycles */
+  uint64_t frequency_hz;  /* 0: not chosen; UINT64_MAX: the maximum */
+  uint64_t period;        /* 0: not chosen */
   enum record_stack stack;
   uint32_t stack_bytes; /* of the user's stack, DWARF */
   uint16_t max_stack;   /* 0: the kernel's default */
@@ -55,7 +54,6 @@ typedef struct record_options_s {
   const char *file;
   int quiet;
   int verbose;
-  int help;
   char **command; /* NULL, or argv of the command to run */
 } record_options_t;
 
@@ -65,11 +63,10 @@ typedef struct record_options_s {
 int record_options_parse(record_options_t *options, int argc, char **argv);
 void record_options_free(record_options_t *options);
 
-/* Prints the help to stdout. */
-void record_options_help(void);
-
-/* The part of the help about options of perf record that do not exist here. */
-const char *record_options_absent(void);
+/* The texts of --help, and of these the text about the options of perf that do
+ * not exist here. */
+extern const char *const record_help[];
+extern const char record_help_absent[];
 
 /* Returns 1 if the command itself is recorded. With another target it only
  * determines how long to record. */

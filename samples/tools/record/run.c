@@ -258,8 +258,8 @@ static int open_set(record_run_t *run) {
     return 1;
   if (rc != 0)
     return record_messages_refused(run->options, &error);
-  return common_filters_apply(&run->options->filters, run->options->events,
-                              common_list_parse, run->attrs->list, &run->set);
+  return common_events_filter(&run->options->events, common_list_parse,
+                              run->attrs->list, &run->set);
 }
 
 static int is_open(const record_run_t *run, size_t attr) {

@@ -40,8 +40,8 @@ static void put_names(FILE *file, const stat_options_t *options) {
 
   if (options->null)
     fputs("dummy:u", file); /* its lines are not printed */
-  else if (options->events != NULL)
-    fputs(options->events, file);
+  else if (options->events.names != NULL)
+    fputs(options->events.names, file);
   else
     fprintf(file, "%s%s", is_of_cpus(options) ? CLOCK_OF_CPUS : CLOCK_OF_TASKS,
             USUAL);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The text of `uvperf-stat --help`. */
-#include <stdio.h>
-
 #include "stat/options.h"
 
 static const char usage[] =
@@ -179,7 +177,7 @@ static const char output[] =
     "                   is the sum of the rest, and the reason is below\n"
     "\n";
 
-static const char absent[] =
+const char stat_help_absent[] =
     "Not here, but in perf stat:\n"
     "\n"
     "  --all-user, --all-kernel: write :u or :k, as in -e cycles:u.\n"
@@ -209,16 +207,5 @@ static const char status[] =
     "-a, -C or -G it does not run if privileges are missing; then the status\n"
     "is 1.\n";
 
-void stat_options_help(void) {
-  fputs(usage, stdout);
-  fputs(targets, stdout);
-  fputs(events, stdout);
-  fputs(when, stdout);
-  fputs(output, stdout);
-  fputs(absent, stdout);
-  fputs(status, stdout);
-}
-
-const char *stat_options_absent(void) {
-  return absent;
-}
+const char *const stat_help[] = {usage,  targets,          events, when,
+                                 output, stat_help_absent, status, NULL};

@@ -265,12 +265,8 @@ int main(int argc, char **argv) {
   common_signals_take(&stat.signals);
   common_stdio_init();
   status = stat_options_parse(&stat.options, argc, argv);
-  if (status == 0 && stat.options.help) {
-    stat_options_help();
-    status = common_stdio_close(stdout, "stdout");
-  } else if (status == 0) {
+  if (status == 0)
     status = open_and_count(&stat);
-  }
   free_all(&stat);
   return status;
 }

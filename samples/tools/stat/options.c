@@ -4,117 +4,64 @@
  * are the same as in perf-stat(1). */
 #include "stat/options.h"
 
-#include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/control.h"
-#include "common/memory.h"
-
 #define MAX_MS   1000000000ul
 #define MAX_RUNS 1000000ul
 
-enum {
-  OPTION_PER_CPU = 256,
-  OPTION_DURATION,
-  OPTION_TIMEOUT,
-  OPTION_INTERVAL_COUNT,
-  OPTION_NO_MERGE,
-  OPTION_APPEND,
-  OPTION_METRIC_ONLY,
-  OPTION_CONTROL,
-  OPTION_FILTER,
-  OPTION_LOG_FD,
-  OPTION_SUMMARY,
-  /* In the order of enum stat_by. */
-  OPTION_PER_THREAD,
-  OPTION_PER_CORE,
-  OPTION_PER_DIE,
-  OPTION_PER_SOCKET,
-  OPTION_PER_NODE,
-};
+static int parse_interval(void *arg, const char *text) {
+  stat_options_t *options = arg;
 
-static const char letters[] = "+:aABC:dD:e:G:hiI:jno:p:r:t:vx:";
-
-static const struct option names[] = {
-    {"all-cpus", no_argument, NULL, 'a'},
-    {"append", no_argument, NULL, OPTION_APPEND},
-    {"big-num", no_argument, NULL, 'B'},
-    {"cgroup", required_argument, NULL, 'G'},
-    {"control", required_argument, NULL, OPTION_CONTROL},
-    {"cpu", required_argument, NULL, 'C'},
-    {"delay", required_argument, NULL, 'D'},
-    {"detailed", no_argument, NULL, 'd'},
-    {"duration", required_argument, NULL, OPTION_DURATION},
-    {"event", required_argument, NULL, 'e'},
-    {"field-separator", required_argument, NULL, 'x'},
-    {"filter", required_argument, NULL, OPTION_FILTER},
-    {"for-each-cgroup", required_argument, NULL, 'G'},
-    {"help", no_argument, NULL, 'h'},
-    {"interval-count", required_argument, NULL, OPTION_INTERVAL_COUNT},
-    {"interval-print", required_argument, NULL, 'I'},
-    {"json", no_argument, NULL, 'j'},
-    {"json-output", no_argument, NULL, 'j'},
-    {"log-fd", required_argument, NULL, OPTION_LOG_FD},
-    {"metric-only", no_argument, NULL, OPTION_METRIC_ONLY},
-    {"no-aggr", no_argument, NULL, 'A'},
-    {"no-inherit", no_argument, NULL, 'i'},
-    {"no-merge", no_argument, NULL, OPTION_NO_MERGE},
-    {"null", no_argument, NULL, 'n'},
-    {"output", required_argument, NULL, 'o'},
-    {"per-core", no_argument, NULL, OPTION_PER_CORE},
-    {"per-cpu", no_argument, NULL, OPTION_PER_CPU},
-    {"per-die", no_argument, NULL, OPTION_PER_DIE},
-    {"per-node", no_argument, NULL, OPTION_PER_NODE},
-    {"per-socket", no_argument, NULL, OPTION_PER_SOCKET},
-    {"per-thread", no_argument, NULL, OPTION_PER_THREAD},
-    {"pid", required_argument, NULL, 'p'},
-    {"repeat", required_argument, NULL, 'r'},
-    {"summary", no_argument, NULL, OPTION_SUMMARY},
-    {"tid", required_argument, NULL, 't'},
-    {"timeout", required_argument, NULL, OPTION_TIMEOUT},
-    {"verbose", no_argument, NULL, 'v'},
-    {"version", no_argument, NULL, COMMON_OPTION_VERSION},
-    {NULL, 0, NULL, 0},
-};
-
-static int parse_ms(const char *option, const char *text, uint64_t *ms) {
-  uint64_t number;
-
-  if (common_options_number(text, MAX_MS, &number) != 0)
-    return common_options_bad("%s wants milliseconds, 1 to %lu, not '%s'",
-                              option, MAX_MS, text);
-  *ms = number;
-  return 0;
+  return common_options_count("-I", "milliseconds", MAX_MS, text,
+                              &options->interval_ms);
 }
 
-static int parse_runs(stat_options_t *options, const char *text) {
+static int parse_timeout(void *arg, const char *text) {
+  stat_options_t *options = arg;
+
+  return common_options_count("--timeout", "milliseconds", MAX_MS, text,
+                              &options->timeout_ms);
+}
+
+static int parse_runs(void *arg, const char *text) {
+  stat_options_t *options = arg;
   uint64_t number = 0;
+  int rc = strcmp(text, "0") == 0
+               ? 0
+               : common_options_count("-r", "0 for no end, or a number of runs",
+                                      MAX_RUNS, text, &number);
 
-  if (strcmp(text, "0") != 0 &&
-      common_options_number(text, MAX_RUNS, &number) != 0)
-    return common_options_bad("-r wants the number of runs, 1 to %lu, or 0 for "
-                              "no end, not '%s'",
-                              MAX_RUNS, text);
   options->nr_runs = (uint32_t)number;
-  return 0;
+  return rc;
 }
 
-static int parse_intervals(stat_options_t *options, const char *text) {
+static int parse_intervals(void *arg, const char *text) {
+  stat_options_t *options = arg;
   uint64_t number;
+  int rc = common_options_count("--interval-count", "a number of intervals",
+                                UINT32_MAX, text, &number);
 
-  if (common_options_number(text, UINT32_MAX, &number) != 0)
-    return common_options_bad("--interval-count wants a number of intervals, 1 "
-                              "or more, not '%s'",
-                              text);
   options->nr_intervals = (uint32_t)number;
-  return 0;
+  return rc;
+}
+
+static int parse_log_fd(void *arg, const char *text) {
+  stat_options_t *options = arg;
+  uint64_t number;
+  int rc = common_options_count("--log-fd", "an open file descriptor", INT_MAX,
+                                text, &number);
+
+  options->log_fd = (int)number;
+  return rc;
 }
 
 /* Shells do not expand \t. Like perf-stat(1), this treats the two characters as
  * a tab. */
-static int parse_separator(stat_options_t *options, const char *text) {
+static int parse_separator(void *arg, const char *text) {
+  stat_options_t *options = arg;
+
   options->separator = strcmp(text, "\\t") == 0 ? "\t" : text;
   if (text[0] == '\0' || strchr(text, '"') != NULL)
     return common_options_bad("-x wants a separator without quotation marks, "
@@ -123,63 +70,25 @@ static int parse_separator(stat_options_t *options, const char *text) {
   return 0;
 }
 
-static int parse_file(stat_options_t *options, const char *text) {
-  options->file = text;
-  return text[0] != '\0' ? 0
-                         : common_options_bad("-o wants the name of a file");
+static int parse_delay(void *arg, const char *text) {
+  stat_options_t *options = arg;
+
+  return common_delay_parse(&options->delay, text, 0);
 }
 
-static int parse_log_fd(stat_options_t *options, const char *text) {
-  uint64_t number;
+static int parse_detailed(void *arg, const char *text) {
+  stat_options_t *options = arg;
 
-  if (common_options_number(text, INT_MAX, &number) != 0)
-    return common_options_bad("--log-fd wants an open file descriptor, 1 or "
-                              "more, not '%s'",
-                              text);
-  options->log_fd = (int)number;
+  (void)text;
+  options->detailed++;
   return 0;
 }
 
-/* Parses options with a value. All others are flags. */
-static int parse_value(stat_options_t *options, int option, char **argv) {
-  switch (option) {
-    case 'e':
-      return common_filters_events(&options->filters, &options->events, optarg);
-    case OPTION_FILTER:
-      return common_filters_add(&options->filters, options->events, optarg);
-    case 'p':
-      return common_options_ids("-p", optarg, &options->pids);
-    case 't':
-      return common_options_ids("-t", optarg, &options->tids);
-    case 'C':
-      options->cpus = optarg;
-      return common_options_cpus("-C", optarg);
-    case 'G':
-      return common_options_cgroups(optarg, &options->cgroups);
-    case 'I':
-      return parse_ms("-I", optarg, &options->interval_ms);
-    case OPTION_DURATION:
-      return common_options_seconds("--duration", optarg, &options->timeout_ms);
-    case OPTION_TIMEOUT:
-      return parse_ms("--timeout", optarg, &options->timeout_ms);
-    case OPTION_INTERVAL_COUNT:
-      return parse_intervals(options, optarg);
-    case 'D':
-      return common_delay_parse(&options->delay, optarg, 0);
-    case 'r':
-      return parse_runs(options, optarg);
-    case 'x':
-      return parse_separator(options, optarg);
-    case OPTION_CONTROL:
-      options->control = optarg;
-      return common_control_check(optarg);
-    case OPTION_LOG_FD:
-      return parse_log_fd(options, optarg);
-    case 'o':
-      return parse_file(options, optarg);
-    default:
-      return common_options_absent(stat_options_absent(), option, names, argv);
-  }
+/* Tables always have separators, by the locale. */
+static int parse_big_num(void *arg, const char *text) {
+  (void)arg;
+  (void)text;
+  return 0;
 }
 
 static int parse_by(stat_options_t *options, enum stat_by by) {
@@ -191,57 +100,58 @@ static int parse_by(stat_options_t *options, enum stat_by by) {
   return 0;
 }
 
-static int parse_option(stat_options_t *options, int option, char **argv) {
-  switch (option) {
-    case 'a':
-      options->all = 1;
-      return 0;
-    case 'A':
-    case OPTION_PER_CPU:
-      return parse_by(options, STAT_BY_CPU);
-    case OPTION_PER_THREAD:
-    case OPTION_PER_CORE:
-    case OPTION_PER_DIE:
-    case OPTION_PER_SOCKET:
-    case OPTION_PER_NODE:
-      return parse_by(
-          options, (enum stat_by)(option - OPTION_PER_THREAD + STAT_BY_THREAD));
-    case OPTION_NO_MERGE:
-      options->no_merge = 1;
-      return 0;
-    case OPTION_SUMMARY:
-      options->summary = 1;
-      return 0;
-    case OPTION_METRIC_ONLY:
-      options->metric_only = 1;
-      return 0;
-    case OPTION_APPEND:
-      options->append = 1;
-      return 0;
-    case 'B': /* tables always have separators, by the locale */
-      return 0;
-    case 'n':
-      options->null = 1;
-      return 0;
-    case 'd':
-      options->detailed++;
-      return 0;
-    case 'i':
-      options->no_inherit = 1;
-      return 0;
-    case 'j':
-      options->json = 1;
-      return 0;
-    case 'v':
-      options->verbose = 1;
-      return 0;
-    case 'h':
-      options->help = 1;
-      return 0;
-    default:
-      return parse_value(options, option, argv);
+#define PARSE_BY(name, by)                                                     \
+  static int name(void *options, const char *text) {                           \
+    (void)text;                                                                \
+    return parse_by(options, by);                                              \
   }
-}
+PARSE_BY(parse_by_cpu, STAT_BY_CPU)
+PARSE_BY(parse_by_thread, STAT_BY_THREAD)
+PARSE_BY(parse_by_core, STAT_BY_CORE)
+PARSE_BY(parse_by_die, STAT_BY_DIE)
+PARSE_BY(parse_by_socket, STAT_BY_SOCKET)
+PARSE_BY(parse_by_node, STAT_BY_NODE)
+
+#define AT(field) offsetof(stat_options_t, field)
+
+static const common_option_t list[] = {
+    {'a', "all-cpus", COMMON_FLAG, AT(all), NULL},
+    {0, "append", COMMON_FLAG, AT(append), NULL},
+    {'B', "big-num", COMMON_CALL_FLAG, 0, parse_big_num},
+    {'G', "cgroup", COMMON_CGROUPS, AT(cgroups), NULL},
+    {0, "control", COMMON_CONTROL, AT(control), NULL},
+    {'C', "cpu", COMMON_CPUS, AT(cpus), NULL},
+    {'D', "delay", COMMON_CALL, 0, parse_delay},
+    {'d', "detailed", COMMON_CALL_FLAG, 0, parse_detailed},
+    {0, "duration", COMMON_SECONDS, AT(timeout_ms), NULL},
+    {'e', "event", COMMON_EVENTS, AT(events), NULL},
+    {'x', "field-separator", COMMON_CALL, 0, parse_separator},
+    {0, "filter", COMMON_FILTER, AT(events), NULL},
+    {'G', "for-each-cgroup", COMMON_CGROUPS, AT(cgroups), NULL},
+    {0, "interval-count", COMMON_CALL, 0, parse_intervals},
+    {'I', "interval-print", COMMON_CALL, 0, parse_interval},
+    {'j', "json", COMMON_FLAG, AT(json), NULL},
+    {'j', "json-output", COMMON_FLAG, AT(json), NULL},
+    {0, "log-fd", COMMON_CALL, 0, parse_log_fd},
+    {0, "metric-only", COMMON_FLAG, AT(metric_only), NULL},
+    {'A', "no-aggr", COMMON_CALL_FLAG, 0, parse_by_cpu},
+    {'i', "no-inherit", COMMON_FLAG, AT(no_inherit), NULL},
+    {0, "no-merge", COMMON_FLAG, AT(no_merge), NULL},
+    {'n', "null", COMMON_FLAG, AT(null), NULL},
+    {'o', "output", COMMON_FILE, AT(file), NULL},
+    {0, "per-core", COMMON_CALL_FLAG, 0, parse_by_core},
+    {0, "per-cpu", COMMON_CALL_FLAG, 0, parse_by_cpu},
+    {0, "per-die", COMMON_CALL_FLAG, 0, parse_by_die},
+    {0, "per-node", COMMON_CALL_FLAG, 0, parse_by_node},
+    {0, "per-socket", COMMON_CALL_FLAG, 0, parse_by_socket},
+    {0, "per-thread", COMMON_CALL_FLAG, 0, parse_by_thread},
+    {'p', "pid", COMMON_IDS, AT(pids), NULL},
+    {'r', "repeat", COMMON_CALL, 0, parse_runs},
+    {0, "summary", COMMON_FLAG, AT(summary), NULL},
+    {'t', "tid", COMMON_IDS, AT(tids), NULL},
+    {0, "timeout", COMMON_CALL, 0, parse_timeout},
+    {'v', "verbose", COMMON_FLAG, AT(verbose), NULL},
+};
 
 /* With another target, the command only determines how long to count. */
 static int choose_target(stat_options_t *options) {
@@ -283,7 +193,7 @@ static int check(stat_options_t *options) {
     return common_options_bad("choose one of --metric-only and -r");
   if (options->metric_only && options->by == STAT_BY_THREAD)
     return common_options_bad("choose one of --metric-only and --per-thread");
-  if (options->null && (options->events != NULL || options->detailed > 0))
+  if (options->null && (options->events.names != NULL || options->detailed > 0))
     return common_options_bad("choose one of -n and -e or -d");
   if (options->null && options->interval_ms > 0)
     return common_options_bad("choose one of -n, which counts nothing, and -I");
@@ -307,27 +217,20 @@ static int check(stat_options_t *options) {
 }
 
 int stat_options_parse(stat_options_t *options, int argc, char **argv) {
-  int option, rc;
+  static const common_options_t of = {list, sizeof(list) / sizeof(*list),
+                                      stat_help, stat_help_absent, 0};
+  int rc;
 
   memset(options, 0, sizeof(*options));
   options->nr_runs = 1;
   options->log_fd = -1;
-  opterr = 0;
-  /* The + ends the options at the first word that is not an option. The rest is
-   * the command, with or without -- before it. */
-  while ((option = getopt_long(argc, argv, letters, names, NULL)) != -1) {
-    rc = parse_option(options, option, argv);
-    if (rc != 0 || options->help)
-      return rc;
-  }
-  rc = common_options_command(argc, argv, &options->command);
+  rc = common_options_parse(&of, options, argc, argv, &options->command);
   return rc != 0 ? rc : check(options);
 }
 
 void stat_options_free(stat_options_t *options) {
   common_texts_free(&options->cgroups);
-  free(options->events);
-  common_filters_free(&options->filters);
+  common_events_free(&options->events);
   common_ids_free(&options->pids);
   common_ids_free(&options->tids);
 }

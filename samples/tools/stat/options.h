@@ -13,9 +13,8 @@
 #include "stat/report.h"
 
 typedef struct stat_options_s {
-  char *events; /* of all -e, joined; NULL: the default events */
-  common_filters_t filters;
-  unsigned detailed; /* the number of -d */
+  common_events_t events; /* without names: the default events */
+  unsigned detailed;      /* the number of -d */
   /* The targets: at most one of the four, except that cgroups can have cpus. */
   int all; /* every task: -a, -C, or nothing was chosen */
   common_ids_t pids;
@@ -40,7 +39,6 @@ typedef struct stat_options_s {
   int log_fd;            /* -1, or where to write instead */
   int append;            /* to the file */
   int verbose;
-  int help;
   char **command; /* NULL, or argv of the command to run */
 } stat_options_t;
 
@@ -50,10 +48,9 @@ typedef struct stat_options_s {
 int stat_options_parse(stat_options_t *options, int argc, char **argv);
 void stat_options_free(stat_options_t *options);
 
-/* Prints the help to stdout. */
-void stat_options_help(void);
-
-/* The part of the help about options of perf stat that do not exist here. */
-const char *stat_options_absent(void);
+/* The texts of --help, and of these the text about the options of perf that do
+ * not exist here. */
+extern const char *const stat_help[];
+extern const char stat_help_absent[];
 
 #endif

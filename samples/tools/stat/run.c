@@ -272,8 +272,8 @@ static int open_set(stat_run_t *run) {
   run->set.handle.data = run;
   run->has_set = 1;
   run->on_open(run, &run->set);
-  return common_filters_apply(&run->options->filters, run->options->events,
-                              stat_tool_parse, run->events, &run->set);
+  return common_events_filter(&run->options->events, stat_tool_parse,
+                              run->events, &run->set);
 }
 
 static int make_readings(stat_run_t *run) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The text of `uvperf-trace --help`. */
-#include <stdio.h>
-
 #include "trace/options.h"
 
 static const char usage[] =
@@ -161,7 +159,7 @@ static const char summary[] =
     "  uvperf-trace: 12345 hits in 3.2 s, 3858/s, 0 lost\n"
     "\n";
 
-static const char absent[] =
+const char trace_help_absent[] =
     "Not here, but in perf trace:\n"
     "\n"
     "  -u, --uid, -G, --cgroup: choose processes with -p.\n"
@@ -203,17 +201,6 @@ static const char status[] =
     "wrong command line; 126 if the command could not be run, 127 if it was\n"
     "not found.\n";
 
-void trace_options_help(void) {
-  fputs(usage, stdout);
-  fputs(events, stdout);
-  fputs(targets, stdout);
-  fputs(when, stdout);
-  fputs(output, stdout);
-  fputs(summary, stdout);
-  fputs(absent, stdout);
-  fputs(status, stdout);
-}
-
-const char *trace_options_absent(void) {
-  return absent;
-}
+const char *const trace_help[] = {usage,  events,  targets,           when,
+                                  output, summary, trace_help_absent, status,
+                                  NULL};

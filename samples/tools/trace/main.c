@@ -257,12 +257,8 @@ int main(int argc, char **argv) {
   common_signals_take(&trace.session.command.signals);
   common_stdio_init();
   status = trace_options_parse(&trace.options, argc, argv);
-  if (status == 0 && trace.options.help) {
-    trace_options_help();
-    status = common_stdio_close(stdout, "stdout");
-  } else if (status == 0) {
+  if (status == 0)
     status = trace_all(&trace);
-  }
   trace_hits_free(&trace.hits);
   trace_options_free(&trace.options);
   return status;

@@ -3,47 +3,14 @@
  * machine: a later step finds out whether an event exists and may be traced. */
 #include "trace/options.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/memory.h"
 
-enum {
-  OPTION_FILTER = 256,
-  OPTION_PRINT_FMT,
-  OPTION_SELF,
-  OPTION_SUMMARY_MODE,
-  OPTION_HISTOGRAM,
-};
+static int parse_names(void *arg, const char *text) {
+  trace_options_t *options = arg;
 
-static const char letters[] = "+:aC:D:d:e:hi:jl:m:o:p:st:";
-
-static const struct option names[] = {
-    {"all-cpus", no_argument, NULL, 'a'},
-    {"cpu", required_argument, NULL, 'C'},
-    {"delay", required_argument, NULL, 'D'},
-    {"duration", required_argument, NULL, 'd'},
-    {"event", required_argument, NULL, 'e'},
-    {"filter", required_argument, NULL, OPTION_FILTER},
-    {"help", no_argument, NULL, 'h'},
-    {"histogram", no_argument, NULL, OPTION_HISTOGRAM},
-    {"input", required_argument, NULL, 'i'},
-    {"json", no_argument, NULL, 'j'},
-    {"limit", required_argument, NULL, 'l'},
-    {"mmap-pages", required_argument, NULL, 'm'},
-    {"output", required_argument, NULL, 'o'},
-    {"pid", required_argument, NULL, 'p'},
-    {"print-fmt", no_argument, NULL, OPTION_PRINT_FMT},
-    {"self", no_argument, NULL, OPTION_SELF},
-    {"summary", no_argument, NULL, 's'},
-    {"tid", required_argument, NULL, 't'},
-    {"summary-mode", required_argument, NULL, OPTION_SUMMARY_MODE},
-    {"version", no_argument, NULL, COMMON_OPTION_VERSION},
-    {NULL, 0, NULL, 0},
-};
-
-static int add_names(trace_options_t *options, const char *text) {
   if (options->nr_names == options->names_capacity)
     options->names = common_grow(options->names, &options->names_capacity,
                                  sizeof(*options->names));
@@ -54,7 +21,8 @@ static int add_names(trace_options_t *options, const char *text) {
 }
 
 /* The kernel allows only one filter for each event. */
-static int parse_filter(trace_options_t *options, const char *text) {
+static int parse_filter(void *arg, const char *text) {
+  trace_options_t *options = arg;
   trace_names_option_t *last;
 
   if (options->nr_names == 0)
@@ -71,22 +39,15 @@ static int parse_filter(trace_options_t *options, const char *text) {
   return 0;
 }
 
-static int parse_cpus(trace_options_t *options, const char *text) {
-  options->cpus = text;
-  return common_options_cpus("-C", text);
+static int parse_limit(void *arg, const char *text) {
+  trace_options_t *options = arg;
+
+  return common_options_count("-l", "a number of hits", UINT64_MAX, text,
+                              &options->limit);
 }
 
-static int parse_limit(trace_options_t *options, const char *text) {
-  uint64_t number;
-
-  if (common_options_number(text, UINT64_MAX, &number) != 0)
-    return common_options_bad("-l wants a number of hits, 1 or more, not '%s'",
-                              text);
-  options->limit = number;
-  return 0;
-}
-
-static int parse_delay(trace_options_t *options, const char *text) {
+static int parse_delay(void *arg, const char *text) {
+  trace_options_t *options = arg;
   int rc = common_delay_parse(&options->delay, text, 0);
 
   if (rc == 0 && options->delay.is_set && options->delay.nr == 0)
@@ -95,19 +56,14 @@ static int parse_delay(trace_options_t *options, const char *text) {
   return rc;
 }
 
-static int parse_file(trace_options_t *options, const char *text) {
-  options->file = text;
-  return text[0] != '\0' ? 0
-                         : common_options_bad("-o wants the name of a file");
-}
-
-static int parse_mode(trace_options_t *options, const char *text) {
+static int parse_mode(void *arg, const char *text) {
   static const struct {
     const char *name;
     trace_calls_by_t by;
   } modes[] = {{"process", TRACE_CALLS_BY_PROCESS},
                {"thread", TRACE_CALLS_BY_THREAD},
                {"total", TRACE_CALLS_BY_ALL}};
+  trace_options_t *options = arg;
   size_t i;
 
   for (i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
@@ -122,68 +78,36 @@ static int parse_mode(trace_options_t *options, const char *text) {
                             text);
 }
 
-/* Parses the options with a value; the others are flags. */
-static int parse_value(trace_options_t *options, int option, char **argv) {
-  switch (option) {
-    case 'e':
-      return add_names(options, optarg);
-    case OPTION_FILTER:
-      return parse_filter(options, optarg);
-    case 'p':
-      return common_options_ids("-p", optarg, &options->pids);
-    case 't':
-      return common_options_ids("-t", optarg, &options->tids);
-    case 'C':
-      return parse_cpus(options, optarg);
-    case 'D':
-      return parse_delay(options, optarg);
-    case 'd':
-      return common_options_seconds("-d", optarg, &options->duration_ms);
-    case 'l':
-      return parse_limit(options, optarg);
-    case 'm':
-      return common_options_ring(optarg, &options->ring_bytes);
-    case OPTION_SUMMARY_MODE:
-      return parse_mode(options, optarg);
-    case 'i':
-      options->input = optarg;
-      return optarg[0] != '\0'
-                 ? 0
-                 : common_options_bad("-i wants the name of a file");
-    case 'o':
-      return parse_file(options, optarg);
-    default:
-      return common_options_absent(trace_options_absent(), option, names, argv);
-  }
+static int parse_histogram(void *arg, const char *text) {
+  trace_options_t *options = arg;
+
+  (void)text;
+  options->summary = options->histogram = 1;
+  return 0;
 }
 
-static int parse_option(trace_options_t *options, int option, char **argv) {
-  switch (option) {
-    case 'a':
-      options->all = 1;
-      return 0;
-    case 'j':
-      options->json = 1;
-      return 0;
-    case OPTION_PRINT_FMT:
-      options->print_fmt = 1;
-      return 0;
-    case OPTION_SELF:
-      options->self = 1;
-      return 0;
-    case 's':
-      options->summary = 1;
-      return 0;
-    case OPTION_HISTOGRAM:
-      options->summary = options->histogram = 1;
-      return 0;
-    case 'h':
-      options->help = 1;
-      return 0;
-    default:
-      return parse_value(options, option, argv);
-  }
-}
+#define AT(field) offsetof(trace_options_t, field)
+
+static const common_option_t list[] = {
+    {'a', "all-cpus", COMMON_FLAG, AT(all), NULL},
+    {'C', "cpu", COMMON_CPUS, AT(cpus), NULL},
+    {'D', "delay", COMMON_CALL, 0, parse_delay},
+    {'d', "duration", COMMON_SECONDS, AT(duration_ms), NULL},
+    {'e', "event", COMMON_CALL, 0, parse_names},
+    {0, "filter", COMMON_CALL, 0, parse_filter},
+    {0, "histogram", COMMON_CALL_FLAG, 0, parse_histogram},
+    {'i', "input", COMMON_FILE, AT(input), NULL},
+    {'j', "json", COMMON_FLAG, AT(json), NULL},
+    {'l', "limit", COMMON_CALL, 0, parse_limit},
+    {'m', "mmap-pages", COMMON_RING, AT(ring_bytes), NULL},
+    {'o', "output", COMMON_FILE, AT(file), NULL},
+    {'p', "pid", COMMON_IDS, AT(pids), NULL},
+    {0, "print-fmt", COMMON_FLAG, AT(print_fmt), NULL},
+    {0, "self", COMMON_FLAG, AT(self), NULL},
+    {'s', "summary", COMMON_FLAG, AT(summary), NULL},
+    {0, "summary-mode", COMMON_CALL, 0, parse_mode},
+    {'t', "tid", COMMON_IDS, AT(tids), NULL},
+};
 
 static int check_summary(trace_options_t *options) {
   if (options->limit > 0)
@@ -198,7 +122,7 @@ static int check_summary(trace_options_t *options) {
     return common_options_bad("-s prints no fields: leave out --print-fmt");
   if (options->nr_names > 0)
     return 0;
-  return add_names(options, "raw_syscalls:sys_enter,raw_syscalls:sys_exit");
+  return parse_names(options, "raw_syscalls:sys_enter,raw_syscalls:sys_exit");
 }
 
 /* All hits of a file are shown, so options that choose hits are refused. */
@@ -252,18 +176,12 @@ static int check(trace_options_t *options) {
 }
 
 int trace_options_parse(trace_options_t *options, int argc, char **argv) {
-  int option, rc;
+  static const common_options_t of = {list, sizeof(list) / sizeof(*list),
+                                      trace_help, trace_help_absent, 0};
+  int rc;
 
   memset(options, 0, sizeof(*options));
-  opterr = 0;
-  /* The + ends the options at the first word that is not an option. The rest of
-   * the line is the command, with or without a -- before it. */
-  while ((option = getopt_long(argc, argv, letters, names, NULL)) != -1) {
-    rc = parse_option(options, option, argv);
-    if (rc != 0 || options->help)
-      return rc;
-  }
-  rc = common_options_command(argc, argv, &options->command);
+  rc = common_options_parse(&of, options, argc, argv, &options->command);
   return rc != 0 ? rc : check(options);
 }
 

@@ -36,9 +36,8 @@ typedef struct trace_options_s {
   trace_calls_by_t summary_mode;
   int histogram;
   int json;
-  int print_fmt; /* fields as the kernel prints them */
-  int self;      /* also show hits of this program */
-  int help;
+  int print_fmt;  /* fields as the kernel prints them */
+  int self;       /* also show hits of this program */
   char **command; /* NULL, or argv of the command to run */
 } trace_options_t;
 
@@ -47,10 +46,9 @@ typedef struct trace_options_s {
 int trace_options_parse(trace_options_t *options, int argc, char **argv);
 void trace_options_free(trace_options_t *options);
 
-/* Prints the help to stdout. */
-void trace_options_help(void);
-
-/* Returns the part of the help about missing options of perf trace. */
-const char *trace_options_absent(void);
+/* The texts of --help, and of these the text about the options of perf that do
+ * not exist here. */
+extern const char *const trace_help[];
+extern const char trace_help_absent[];
 
 #endif

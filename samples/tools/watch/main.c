@@ -266,10 +266,6 @@ int main(int argc, char **argv) {
   common_signals_take(&watch.session.command.signals);
   common_stdio_init();
   status = watch_options_parse(&watch.options, argc, argv);
-  if (status == 0 && watch.options.help) {
-    watch_options_help();
-    return common_stdio_close(stdout, "stdout");
-  }
   if (status == 0)
     status = common_output_open(&watch.output, watch.options.file);
   if (status == 0)

@@ -3,8 +3,6 @@
  * machine: opening a target shows whether it can be watched. */
 #include "watch/options.h"
 
-#include <getopt.h>
-#include <stdio.h>
 #include <string.h>
 
 static const char help_text[] =
@@ -117,15 +115,6 @@ static const char output_text[] =
     "wrong command line; 126 if the command could not be run, 127 if it was\n"
     "not found.\n";
 
-static const struct option names[] = {
-    {"json", no_argument, NULL, 'j'},
-    {"threads", no_argument, NULL, 't'},
-    {"duration", required_argument, NULL, 'd'},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, COMMON_OPTION_VERSION},
-    {NULL, 0, NULL, 0},
-};
-
 #define USUAL_KINDS                                                            \
   (WATCH_BIT(WATCH_FORK) | WATCH_BIT(WATCH_EXEC) | WATCH_BIT(WATCH_EXIT) |     \
    WATCH_BIT(WATCH_COMM))
@@ -154,7 +143,8 @@ static uint32_t kinds_of(const char *word, size_t size) {
   return 0;
 }
 
-static int parse_kinds(const char *text, uint32_t *kinds) {
+static int parse_kinds(void *arg, const char *text) {
+  watch_options_t *options = arg;
   const char *word = text;
   uint32_t added;
   size_t size;
@@ -166,63 +156,45 @@ static int parse_kinds(const char *text, uint32_t *kinds) {
       return common_options_bad("-k wants kinds such as fork,exec,exit, "
                                 "not '%s'",
                                 text);
-    *kinds |= added;
+    options->kinds |= added;
     if (word[size] == '\0')
       return 0;
     word += size + 1;
   }
 }
 
-static int parse_option(watch_options_t *options, int option, char **argv,
-                        int *with_threads) {
-  switch (option) {
-    case 'a':
-      options->all = 1;
-      return 0;
-    case 'd':
-      return common_options_seconds("-d", optarg, &options->duration_ms);
-    case 'm':
-      return common_options_ring(optarg, &options->ring_bytes);
-    case 'p':
-      return common_options_pid(optarg, &options->pid);
-    case 'o':
-      options->file = optarg;
-      return 0;
-    case 'j':
-      options->json = 1;
-      return 0;
-    case 'k':
-      return parse_kinds(optarg, &options->kinds);
-    case 't':
-      *with_threads = 1;
-      return 0;
-    case 'h':
-      options->help = 1;
-      return 0;
-    default:
-      return common_options_refused(option, names, argv);
-  }
+static int parse_pid(void *arg, const char *text) {
+  watch_options_t *options = arg;
+
+  return common_options_pid(text, &options->pid);
 }
 
+#define AT(field) offsetof(watch_options_t, field)
+
+static const common_option_t list[] = {
+    {'a', NULL, COMMON_FLAG, AT(all), NULL},
+    {'d', "duration", COMMON_SECONDS, AT(duration_ms), NULL},
+    {0, "json", COMMON_FLAG, AT(json), NULL},
+    {'k', NULL, COMMON_CALL, 0, parse_kinds},
+    {'m', NULL, COMMON_RING, AT(ring_bytes), NULL},
+    {'o', NULL, COMMON_FILE, AT(file), NULL},
+    {'p', NULL, COMMON_CALL, 0, parse_pid},
+    {0, "threads", COMMON_FLAG, AT(with_threads), NULL},
+};
+
 int watch_options_parse(watch_options_t *options, int argc, char **argv) {
-  int option, rc, with_threads = 0;
+  static const char *const help[] = {help_text, output_text, NULL};
+  static const common_options_t of = {list, sizeof(list) / sizeof(*list), help,
+                                      NULL, 0};
+  int rc;
 
   memset(options, 0, sizeof(*options));
-  opterr = 0;
-  /* The + ends the options at the first word that is not an option. The rest of
-   * the line is the command, with or without a -- before it. */
-  while ((option = getopt_long(argc, argv, "+:ad:k:m:o:p:h", names, NULL)) !=
-         -1) {
-    rc = parse_option(options, option, argv, &with_threads);
-    if (rc != 0 || options->help)
-      return rc;
-  }
+  rc = common_options_parse(&of, options, argc, argv, &options->command);
   if (options->kinds == 0)
     options->kinds = USUAL_KINDS;
-  if (with_threads)
+  if (options->with_threads)
     options->kinds |= THREAD_KINDS;
   options->kinds |= WATCH_BIT(WATCH_LOST);
-  rc = common_options_command(argc, argv, &options->command);
   if (rc == 0 && options->pid != 0 && options->command != NULL)
     rc = common_options_bad("choose one of -p and a command");
   if (rc == 0 && options->pid != 0 && options->all)
@@ -230,9 +202,4 @@ int watch_options_parse(watch_options_t *options, int argc, char **argv) {
   if (options->pid == 0 && options->command == NULL)
     options->all = 1;
   return rc;
-}
-
-void watch_options_help(void) {
-  fputs(help_text, stdout);
-  fputs(output_text, stdout);
 }

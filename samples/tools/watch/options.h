@@ -16,16 +16,13 @@ typedef struct watch_options_s {
   const char *file;     /* NULL: stdout */
   int all;              /* all processes, also with a command */
   int json;
-  uint32_t kinds; /* WATCH_BIT()s */
-  int help;
-  char **command; /* NULL, or argv of the command to run */
+  int with_threads; /* --threads */
+  uint32_t kinds;   /* WATCH_BIT()s */
+  char **command;   /* NULL, or argv of the command to run */
 } watch_options_t;
 
 /* Returns 0, or COMMON_EXIT_USAGE after a message on stderr. The strings belong
  * to argv. */
 int watch_options_parse(watch_options_t *options, int argc, char **argv);
-
-/* Prints the help to stdout. */
-void watch_options_help(void);
 
 #endif

@@ -98,14 +98,14 @@ static void filter_is_of_the_events_of_one_option(void **state) {
 
   (void)state;
   parse(&f, "-e cs,faults -e migrations --filter a -e cs --filter b");
-  assert_string_equal(f.options.events, "cs,faults,migrations,cs");
-  assert_int_equal(f.options.filters.nr, 2);
-  assert_int_equal(f.options.filters.list[0].begin, strlen("cs,faults,"));
-  assert_int_equal(f.options.filters.list[0].end,
+  assert_string_equal(f.options.events.names, "cs,faults,migrations,cs");
+  assert_int_equal(f.options.events.nr, 2);
+  assert_int_equal(f.options.events.list[0].begin, strlen("cs,faults,"));
+  assert_int_equal(f.options.events.list[0].end,
                    strlen("cs,faults,migrations"));
-  assert_int_equal(f.options.filters.list[1].begin,
+  assert_int_equal(f.options.events.list[1].begin,
                    strlen("cs,faults,migrations,"));
-  assert_string_equal(f.options.filters.list[1].text, "b");
+  assert_string_equal(f.options.events.list[1].text, "b");
   record_options_free(&f.options);
 }
 
