@@ -59,7 +59,10 @@ void doctor_checks_run(doctor_report_t *report, doctor_machine_t *machine,
     item = doctor_report_add(report, group, checks[i].key, checks[i].title,
                              DOCTOR_YES);
     doctor_try_software(&try, PERF_COUNT_SW_DUMMY);
-    item->result = checks[i].make(&try, machine, &checks[i], item);
+    try.machine = machine;
+    try.check = &checks[i];
+    try.item = item;
+    item->result = checks[i].make(&try);
     if (item->result == DOCTOR_YES &&
         doctor_try_open(&try, machine, NULL, &item->error) != 0)
       item->result = DOCTOR_NO;

@@ -22,24 +22,31 @@ typedef enum doctor_need_e {
   DOCTOR_NEED_OWNER    /* the target's user, or CAP_PERFMON */
 } doctor_need_t;
 
-/* The event to open; by default on the user side of the calling thread. */
-typedef struct doctor_try_s {
-  struct perf_event_attr attr;
-  uvperf_event_options_t options;
-} doctor_try_t;
+typedef struct doctor_try_s doctor_try_t;
 
 typedef struct doctor_check_s {
   const char *key;
   const char *title;
   /* Fills `try` and returns DOCTOR_YES. If there is nothing to open, returns
-   * the final answer instead, with the error in `item`. */
-  doctor_result_t (*make)(doctor_try_t *try, const doctor_machine_t *machine,
-                          const struct doctor_check_s *check,
-                          doctor_item_t *item);
+   * the final answer instead, with the error in its item. */
+  doctor_result_t (*make)(doctor_try_t *try);
   uint64_t arg; /* of make */
   doctor_need_t need;
   const char *since; /* the first version of Linux with it; NULL: 5.0 */
 } doctor_check_t;
+
+/* A check that needs no privileges, of a feature that every kernel has. */
+#define DOCTOR_OWN(key, title, make, arg)                                      \
+  { key, title, make, arg, DOCTOR_NEED_OWN, NULL }
+
+/* The event to open; by default on the user side of the calling thread. */
+struct doctor_try_s {
+  struct perf_event_attr attr;
+  uvperf_event_options_t options;
+  const doctor_machine_t *machine;
+  const doctor_check_t *check;
+  doctor_item_t *item;
+};
 
 /* Sets the error of an item whose answer is DOCTOR_NO or DOCTOR_UNKNOWN, with a
  * reason of our own. Returns `result`. */

@@ -9,69 +9,48 @@
 
 #include <linux/hw_breakpoint.h>
 
-static doctor_result_t software(doctor_try_t *try,
-                                const doctor_machine_t *machine,
-                                const doctor_check_t *check,
-                                doctor_item_t *item) {
-  (void)machine, (void)item;
-  try->attr.config = check->arg;
+static doctor_result_t software(doctor_try_t *try) {
+  try->attr.config = try->check->arg;
   uvperf_attr_set_period(&try->attr, 1000000);
   return DOCTOR_YES;
 }
 
-static doctor_result_t hardware(doctor_try_t *try,
-                                const doctor_machine_t *machine,
-                                const doctor_check_t *check,
-                                doctor_item_t *item) {
-  (void)machine, (void)item;
+static doctor_result_t hardware(doctor_try_t *try) {
   try->attr.type = PERF_TYPE_HARDWARE;
-  try->attr.config = check->arg;
+  try->attr.config = try->check->arg;
   return DOCTOR_YES;
 }
 
 /* Sampling needs an interrupt, which many virtual PMUs do not have. */
-static doctor_result_t sampled(doctor_try_t *try,
-                               const doctor_machine_t *machine,
-                               const doctor_check_t *check,
-                               doctor_item_t *item) {
+static doctor_result_t sampled(doctor_try_t *try) {
   uvperf_attr_set_period(&try->attr, 1000000);
-  return hardware(try, machine, check, item);
+  return hardware(try);
 }
 
-static doctor_result_t cache(doctor_try_t *try, const doctor_machine_t *machine,
-                             const doctor_check_t *check, doctor_item_t *item) {
-  (void)machine, (void)item;
+static doctor_result_t cache(doctor_try_t *try) {
   try->attr.type = PERF_TYPE_HW_CACHE;
-  try->attr.config = check->arg | PERF_COUNT_HW_CACHE_OP_READ << 8 |
+  try->attr.config = try->check->arg | PERF_COUNT_HW_CACHE_OP_READ << 8 |
                      PERF_COUNT_HW_CACHE_RESULT_MISS << 16;
   return DOCTOR_YES;
 }
 
-static doctor_result_t branches(doctor_try_t *try,
-                                const doctor_machine_t *machine,
-                                const doctor_check_t *check,
-                                doctor_item_t *item) {
+static doctor_result_t branches(doctor_try_t *try) {
   try->attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
   try->attr.branch_sample_type =
       PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
-  return sampled(try, machine, check, item);
+  return sampled(try);
 }
 
 /* On ARM the event opens, but its IPs are not precise. */
-static doctor_result_t precise(doctor_try_t *try,
-                               const doctor_machine_t *machine,
-                               const doctor_check_t *check,
-                               doctor_item_t *item) {
-  (void)machine;
+static doctor_result_t precise(doctor_try_t *try) {
 #if defined(__aarch64__) || defined(__arm__)
-  (void)try, (void)check;
-  return doctor_cannot(item, DOCTOR_NO, UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED,
+  return doctor_cannot(try->item, DOCTOR_NO, UV_ENOTSUP,
+                       UVPERF_CAUSE_NOT_SUPPORTED,
                        "the kernel's drivers of ARM's PMUs ignore precise_ip");
 #else
-  (void)item;
   try->attr.type = PERF_TYPE_HARDWARE;
   try->attr.config = PERF_COUNT_HW_CPU_CYCLES;
-  try->attr.precise_ip = check->arg & 3;
+  try->attr.precise_ip = try->check->arg & 3;
   uvperf_attr_set_period(&try->attr, 1000000);
   return DOCTOR_YES;
 #endif
@@ -86,20 +65,16 @@ static int place(void) {
   return 0;
 }
 
-static doctor_result_t breakpoint(doctor_try_t *try,
-                                  const doctor_machine_t *machine,
-                                  const doctor_check_t *check,
-                                  doctor_item_t *item) {
+static doctor_result_t breakpoint(doctor_try_t *try) {
   static int data;
 
-  (void)machine, (void)item;
   try->attr.type = PERF_TYPE_BREAKPOINT;
   try->attr.config = 0;
-  try->attr.bp_type = (uint32_t)check->arg;
+  try->attr.bp_type = (uint32_t)try->check->arg;
   try->attr.bp_addr =
-      check->arg == HW_BREAKPOINT_X ? (uintptr_t)place : (uintptr_t)&data;
+      try->check->arg == HW_BREAKPOINT_X ? (uintptr_t)place : (uintptr_t)&data;
   try->attr.bp_len =
-      check->arg == HW_BREAKPOINT_X ? sizeof(long) : sizeof(data);
+      try->check->arg == HW_BREAKPOINT_X ? sizeof(long) : sizeof(data);
   return DOCTOR_YES;
 }
 
@@ -131,15 +106,13 @@ static doctor_result_t without_id(doctor_item_t *item,
                        "%s: its id cannot be read from tracefs", name);
 }
 
-static doctor_result_t tracepoint(doctor_try_t *try,
-                                  const doctor_machine_t *machine,
-                                  doctor_item_t *item, const char *category,
+static doctor_result_t tracepoint(doctor_try_t *try, const char *category,
                                   const char *name) {
   uint64_t id;
   int rc = uvperf_tracefs_id(category, name, &id);
 
   if (rc != 0)
-    return without_id(item, machine, rc, name);
+    return without_id(try->item, try->machine, rc, name);
   try->attr.type = PERF_TYPE_TRACEPOINT;
   try->attr.config = id;
   try->attr.sample_type = PERF_SAMPLE_RAW;
@@ -147,42 +120,35 @@ static doctor_result_t tracepoint(doctor_try_t *try,
   return DOCTOR_YES;
 }
 
-static doctor_result_t system_call(doctor_try_t *try,
-                                   const doctor_machine_t *machine,
-                                   const doctor_check_t *check,
-                                   doctor_item_t *item) {
-  (void)check;
-  return tracepoint(try, machine, item, "syscalls", "sys_enter_openat");
+static doctor_result_t system_call(doctor_try_t *try) {
+  return tracepoint(try, "syscalls", "sys_enter_openat");
 }
 
 /* Measures only the user side, like the other checks. So a refusal can only be
  * about the data. A process that may read the data may also measure the kernel
  * side. */
-static doctor_result_t scheduler(doctor_try_t *try,
-                                 const doctor_machine_t *machine,
-                                 const doctor_check_t *check,
-                                 doctor_item_t *item) {
-  if (check->arg) {
+static doctor_result_t scheduler(doctor_try_t *try) {
+  if (try->check->arg) {
     try->options.pid = -1;
-    try->options.cpu = machine->cpus.ids[0];
+    try->options.cpu = try->machine->cpus.ids[0];
     try->options.flags |= UVPERF_EVENT_CPU;
   }
-  return tracepoint(try, machine, item, "sched", "sched_switch");
+  return tracepoint(try, "sched", "sched_switch");
 }
 
 /* Sets the type of the PMU with this name. */
-static doctor_result_t pmu(doctor_try_t *try, const doctor_machine_t *machine,
-                           doctor_item_t *item, const char *name,
+static doctor_result_t pmu(doctor_try_t *try, const char *name,
                            const char *option) {
-  int rc = doctor_machine_pmu(machine, name, &try->attr.type);
+  int rc = doctor_machine_pmu(try->machine, name, &try->attr.type);
 
   if (rc == 0)
     return DOCTOR_YES;
-  if (machine->pmus_code != 0)
-    return doctor_unreadable(item, machine, machine->pmus_code, "sysfs",
-                             DOCTOR_MOUNT_SYSFS);
-  snprintf(item->remedy, sizeof(item->remedy), "a kernel with %s", option);
-  return doctor_cannot(item, DOCTOR_NO, rc, UVPERF_CAUSE_NO_EVENT,
+  if (try->machine->pmus_code != 0)
+    return doctor_unreadable(try->item, try->machine, try->machine->pmus_code,
+                             "sysfs", DOCTOR_MOUNT_SYSFS);
+  snprintf(try->item->remedy, sizeof(try->item->remedy), "a kernel with %s",
+           option);
+  return doctor_cannot(try->item, DOCTOR_NO, rc, UVPERF_CAUSE_NO_EVENT,
                        "this kernel has no PMU %s", name);
 }
 
@@ -208,75 +174,60 @@ static int find_segment(struct dl_phdr_info *info, size_t size, void *data) {
   return 1;
 }
 
-static doctor_result_t uprobe(doctor_try_t *try,
-                              const doctor_machine_t *machine,
-                              const doctor_check_t *check,
-                              doctor_item_t *item) {
+static doctor_result_t uprobe(doctor_try_t *try) {
   segment_t segment = {(uintptr_t)place, 0};
   doctor_result_t result;
 
-  (void)check;
   dl_iterate_phdr(find_segment, &segment);
   try->attr.config = 0;
   try->attr.config1 = (uintptr_t) "/proc/self/exe";
   try->attr.config2 = segment.offset;
-  result = pmu(try, machine, item, "uprobe", "CONFIG_UPROBE_EVENTS");
+  result = pmu(try, "uprobe", "CONFIG_UPROBE_EVENTS");
   if (result == DOCTOR_YES && access("/proc/self/exe", F_OK) != 0)
-    return doctor_unreadable(item, machine, -errno, "/proc/self/exe",
+    return doctor_unreadable(try->item, try->machine, -errno, "/proc/self/exe",
                              DOCTOR_MOUNT_PROC);
   return result;
 }
 
-static doctor_result_t kprobe(doctor_try_t *try,
-                              const doctor_machine_t *machine,
-                              const doctor_check_t *check,
-                              doctor_item_t *item) {
-  (void)check;
+static doctor_result_t kprobe(doctor_try_t *try) {
   try->attr.config = 0;
   try->attr.config1 = (uintptr_t) "do_exit";
-  return pmu(try, machine, item, "kprobe", "CONFIG_KPROBE_EVENTS");
+  return pmu(try, "kprobe", "CONFIG_KPROBE_EVENTS");
 }
 
 /* Opens the event on a CPU, because BPF programs use it there. */
-static doctor_result_t bpf_output(doctor_try_t *try,
-                                  const doctor_machine_t *machine,
-                                  const doctor_check_t *check,
-                                  doctor_item_t *item) {
+static doctor_result_t bpf_output(doctor_try_t *try) {
   try->options.pid = -1;
-  try->options.cpu = machine->cpus.ids[0];
+  try->options.cpu = try->machine->cpus.ids[0];
   try->options.flags |= UVPERF_EVENT_CPU;
   try->attr.sample_type = PERF_SAMPLE_RAW;
-  return software(try, machine, check, item);
+  return software(try);
 }
 
 static const doctor_check_t checks[] = {
-    {"cpu_clock", "CPU clock", software, PERF_COUNT_SW_CPU_CLOCK,
-     DOCTOR_NEED_OWN, NULL},
-    {"task_clock", "task clock", software, PERF_COUNT_SW_TASK_CLOCK,
-     DOCTOR_NEED_OWN, NULL},
-    {"page_faults", "page faults", software, PERF_COUNT_SW_PAGE_FAULTS,
-     DOCTOR_NEED_OWN, NULL},
-    {"cycles", "cycles, counted", hardware, PERF_COUNT_HW_CPU_CYCLES,
-     DOCTOR_NEED_OWN, NULL},
-    {"cycles_sampled", "cycles, sampled", sampled, PERF_COUNT_HW_CPU_CYCLES,
-     DOCTOR_NEED_OWN, NULL},
-    {"instructions", "instructions", hardware, PERF_COUNT_HW_INSTRUCTIONS,
-     DOCTOR_NEED_OWN, NULL},
-    {"cache_misses", "cache misses", hardware, PERF_COUNT_HW_CACHE_MISSES,
-     DOCTOR_NEED_OWN, NULL},
-    {"l1d_misses", "L1 data cache misses", cache, PERF_COUNT_HW_CACHE_L1D,
-     DOCTOR_NEED_OWN, NULL},
-    {"branch_stack", "branch stacks", branches, PERF_COUNT_HW_CPU_CYCLES,
-     DOCTOR_NEED_OWN, NULL},
-    {"precise_1", "precise_ip 1", precise, 1, DOCTOR_NEED_OWN, NULL},
-    {"precise_2", "precise_ip 2", precise, 2, DOCTOR_NEED_OWN, NULL},
-    {"precise_3", "precise_ip 3", precise, 3, DOCTOR_NEED_OWN, NULL},
-    {"breakpoint", "breakpoints on data", breakpoint, HW_BREAKPOINT_W,
-     DOCTOR_NEED_OWN, NULL},
-    {"breakpoint_code", "breakpoints on code", breakpoint, HW_BREAKPOINT_X,
-     DOCTOR_NEED_OWN, NULL},
-    {"tracepoint_own", "own system calls", system_call, 0, DOCTOR_NEED_OWN,
-     NULL},
+    DOCTOR_OWN("cpu_clock", "CPU clock", software, PERF_COUNT_SW_CPU_CLOCK),
+    DOCTOR_OWN("task_clock", "task clock", software, PERF_COUNT_SW_TASK_CLOCK),
+    DOCTOR_OWN("page_faults", "page faults", software,
+               PERF_COUNT_SW_PAGE_FAULTS),
+    DOCTOR_OWN("cycles", "cycles, counted", hardware, PERF_COUNT_HW_CPU_CYCLES),
+    DOCTOR_OWN("cycles_sampled", "cycles, sampled", sampled,
+               PERF_COUNT_HW_CPU_CYCLES),
+    DOCTOR_OWN("instructions", "instructions", hardware,
+               PERF_COUNT_HW_INSTRUCTIONS),
+    DOCTOR_OWN("cache_misses", "cache misses", hardware,
+               PERF_COUNT_HW_CACHE_MISSES),
+    DOCTOR_OWN("l1d_misses", "L1 data cache misses", cache,
+               PERF_COUNT_HW_CACHE_L1D),
+    DOCTOR_OWN("branch_stack", "branch stacks", branches,
+               PERF_COUNT_HW_CPU_CYCLES),
+    DOCTOR_OWN("precise_1", "precise_ip 1", precise, 1),
+    DOCTOR_OWN("precise_2", "precise_ip 2", precise, 2),
+    DOCTOR_OWN("precise_3", "precise_ip 3", precise, 3),
+    DOCTOR_OWN("breakpoint", "breakpoints on data", breakpoint,
+               HW_BREAKPOINT_W),
+    DOCTOR_OWN("breakpoint_code", "breakpoints on code", breakpoint,
+               HW_BREAKPOINT_X),
+    DOCTOR_OWN("tracepoint_own", "own system calls", system_call, 0),
     {"tracepoint", "tracepoints with data", scheduler, 0, DOCTOR_NEED_DATA,
      NULL},
     {"tracepoint_cpu", "tracepoints on a CPU", scheduler, 1, DOCTOR_NEED_DATA,

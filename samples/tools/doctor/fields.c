@@ -6,137 +6,105 @@
 #include <errno.h>
 #include <time.h>
 
-static doctor_result_t flag(doctor_try_t *try, const doctor_machine_t *machine,
-                            const doctor_check_t *check, doctor_item_t *item) {
-  (void)machine, (void)item;
-  uvperf_attr_set(&try->attr, (enum uvperf_attr_field)check->arg, 1);
+static doctor_result_t flag(doctor_try_t *try) {
+  uvperf_attr_set(&try->attr, (enum uvperf_attr_field)try->check->arg, 1);
   return DOCTOR_YES;
 }
 
-static doctor_result_t mmap2(doctor_try_t *try, const doctor_machine_t *machine,
-                             const doctor_check_t *check, doctor_item_t *item) {
+static doctor_result_t mmap2(doctor_try_t *try) {
   try->attr.mmap = 1;
   try->attr.mmap2 = 1;
-  return flag(try, machine, check, item);
+  return flag(try);
 }
 
 /* Checks a field of samples, with a clock as the event. */
-static doctor_result_t field(doctor_try_t *try, const doctor_machine_t *machine,
-                             const doctor_check_t *check, doctor_item_t *item) {
-  (void)machine, (void)item;
+static doctor_result_t field(doctor_try_t *try) {
   try->attr.config = PERF_COUNT_SW_CPU_CLOCK;
-  try->attr.sample_type = check->arg;
+  try->attr.sample_type = try->check->arg;
   uvperf_attr_set_period(&try->attr, 1000000);
   /* Asks for the first register, which any processor has, and for a page of
    * stack. */
-  if (check->arg & PERF_SAMPLE_REGS_USER)
+  if (try->check->arg & PERF_SAMPLE_REGS_USER)
     try->attr.sample_regs_user = 1;
-  if (check->arg & PERF_SAMPLE_REGS_INTR)
+  if (try->check->arg & PERF_SAMPLE_REGS_INTR)
     try->attr.sample_regs_intr = 1;
-  if (check->arg & PERF_SAMPLE_STACK_USER)
+  if (try->check->arg & PERF_SAMPLE_STACK_USER)
     try->attr.sample_stack_user = 4096;
   return DOCTOR_YES;
 }
 
 /* Software events accept these fields, but leave them 0. */
-static doctor_result_t hardware_field(doctor_try_t *try,
-                                      const doctor_machine_t *machine,
-                                      const doctor_check_t *check,
-                                      doctor_item_t *item) {
-  doctor_result_t result = field(try, machine, check, item);
+static doctor_result_t hardware_field(doctor_try_t *try) {
+  doctor_result_t result = field(try);
 
   try->attr.type = PERF_TYPE_HARDWARE;
   try->attr.config = PERF_COUNT_HW_CPU_CYCLES;
   return result;
 }
 
-static doctor_result_t aux(doctor_try_t *try, const doctor_machine_t *machine,
-                           const doctor_check_t *check, doctor_item_t *item) {
+static doctor_result_t aux(doctor_try_t *try) {
   static const char *const names[] = {"intel_pt", "intel_bts", "arm_spe_0",
                                       "cs_etm"};
   size_t i;
 
-  (void)check;
   try->attr.config = 0;
   for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-    if (doctor_machine_pmu(machine, names[i], &try->attr.type) != 0)
+    if (doctor_machine_pmu(try->machine, names[i], &try->attr.type) != 0)
       continue;
-    doctor_item_text(item, "%s", names[i]);
+    doctor_item_text(try->item, "%s", names[i]);
     return DOCTOR_YES;
   }
-  if (machine->pmus_code != 0)
-    return doctor_unreadable(item, machine, machine->pmus_code, "sysfs",
-                             DOCTOR_MOUNT_SYSFS);
-  snprintf(item->remedy, sizeof(item->remedy), "a CPU with one");
-  return doctor_cannot(item, DOCTOR_NO, -ENOENT, UVPERF_CAUSE_NO_EVENT,
+  if (try->machine->pmus_code != 0)
+    return doctor_unreadable(try->item, try->machine, try->machine->pmus_code,
+                             "sysfs", DOCTOR_MOUNT_SYSFS);
+  snprintf(try->item->remedy, sizeof(try->item->remedy), "a CPU with one");
+  return doctor_cannot(try->item, DOCTOR_NO, -ENOENT, UVPERF_CAUSE_NO_EVENT,
                        "no PMU with an AUX area: neither intel_pt, intel_bts, "
                        "arm_spe_0 nor cs_etm");
 }
 
-static doctor_result_t clock_id(doctor_try_t *try,
-                                const doctor_machine_t *machine,
-                                const doctor_check_t *check,
-                                doctor_item_t *item) {
-  (void)machine, (void)item;
+static doctor_result_t clock_id(doctor_try_t *try) {
   try->attr.use_clockid = 1;
-  try->attr.clockid = (int32_t)check->arg;
+  try->attr.clockid = (int32_t)try->check->arg;
   return DOCTOR_YES;
 }
 
-static doctor_result_t format(doctor_try_t *try,
-                              const doctor_machine_t *machine,
-                              const doctor_check_t *check,
-                              doctor_item_t *item) {
-  (void)machine, (void)item;
-  try->attr.read_format = check->arg;
+static doctor_result_t format(doctor_try_t *try) {
+  try->attr.read_format = try->check->arg;
   return DOCTOR_YES;
 }
 
-static doctor_result_t inherited(doctor_try_t *try,
-                                 const doctor_machine_t *machine,
-                                 const doctor_check_t *check,
-                                 doctor_item_t *item) {
+static doctor_result_t inherited(doctor_try_t *try) {
   try->attr.inherit = 1;
-  return flag(try, machine, check, item);
+  return flag(try);
 }
 
-static doctor_result_t inherited_read(doctor_try_t *try,
-                                      const doctor_machine_t *machine,
-                                      const doctor_check_t *check,
-                                      doctor_item_t *item) {
+static doctor_result_t inherited_read(doctor_try_t *try) {
   try->attr.inherit = 1;
-  return field(try, machine, check, item);
+  return field(try);
 }
 
-static doctor_result_t sigtrap(doctor_try_t *try,
-                               const doctor_machine_t *machine,
-                               const doctor_check_t *check,
-                               doctor_item_t *item) {
+static doctor_result_t sigtrap(doctor_try_t *try) {
   uvperf_attr_set(&try->attr, UVPERF_ATTR_REMOVE_ON_EXEC, 1);
-  return flag(try, machine, check, item);
+  return flag(try);
 }
 
-static doctor_result_t deferred(doctor_try_t *try,
-                                const doctor_machine_t *machine,
-                                const doctor_check_t *check,
-                                doctor_item_t *item) {
-  doctor_result_t result = field(try, machine, check, item);
+static doctor_result_t deferred(doctor_try_t *try) {
+  doctor_result_t result = field(try);
 
   uvperf_attr_set(&try->attr, UVPERF_ATTR_DEFER_CALLCHAIN, 1);
   return result;
 }
 
 static const doctor_check_t records[] = {
-    {"mmap2", "executable mappings", mmap2, UVPERF_ATTR_MMAP, DOCTOR_NEED_OWN,
-     NULL},
-    {"mmap_data", "all mappings", mmap2, UVPERF_ATTR_MMAP_DATA, DOCTOR_NEED_OWN,
-     NULL},
+    DOCTOR_OWN("mmap2", "executable mappings", mmap2, UVPERF_ATTR_MMAP),
+    DOCTOR_OWN("mmap_data", "all mappings", mmap2, UVPERF_ATTR_MMAP_DATA),
     {"build_id", "mappings with build id", mmap2, UVPERF_ATTR_BUILD_ID,
      DOCTOR_NEED_OWN, "5.12"},
-    {"comm", "names and exec", flag, UVPERF_ATTR_COMM, DOCTOR_NEED_OWN, NULL},
-    {"task", "fork and exit", flag, UVPERF_ATTR_TASK, DOCTOR_NEED_OWN, NULL},
-    {"context_switch", "context switches", flag, UVPERF_ATTR_CONTEXT_SWITCH,
-     DOCTOR_NEED_OWN, NULL},
+    DOCTOR_OWN("comm", "names and exec", flag, UVPERF_ATTR_COMM),
+    DOCTOR_OWN("task", "fork and exit", flag, UVPERF_ATTR_TASK),
+    DOCTOR_OWN("context_switch", "context switches", flag,
+               UVPERF_ATTR_CONTEXT_SWITCH),
     {"namespaces", "namespaces", flag, UVPERF_ATTR_NAMESPACES,
      DOCTOR_NEED_PERFMON, NULL},
     {"ksymbol", "new kernel symbols", flag, UVPERF_ATTR_KSYMBOL,
@@ -149,14 +117,12 @@ static const doctor_check_t records[] = {
 };
 
 static const doctor_check_t fields[] = {
-    {"callchain", "call chains", field, PERF_SAMPLE_CALLCHAIN, DOCTOR_NEED_OWN,
-     NULL},
-    {"regs_user", "registers, user side", field, PERF_SAMPLE_REGS_USER,
-     DOCTOR_NEED_OWN, NULL},
-    {"regs_intr", "registers, at interrupts", field, PERF_SAMPLE_REGS_INTR,
-     DOCTOR_NEED_OWN, NULL},
-    {"stack_user", "stack, user side", field, PERF_SAMPLE_STACK_USER,
-     DOCTOR_NEED_OWN, NULL},
+    DOCTOR_OWN("callchain", "call chains", field, PERF_SAMPLE_CALLCHAIN),
+    DOCTOR_OWN("regs_user", "registers, user side", field,
+               PERF_SAMPLE_REGS_USER),
+    DOCTOR_OWN("regs_intr", "registers, at interrupts", field,
+               PERF_SAMPLE_REGS_INTR),
+    DOCTOR_OWN("stack_user", "stack, user side", field, PERF_SAMPLE_STACK_USER),
     {"phys_addr", "physical addresses", field,
      PERF_SAMPLE_ADDR | PERF_SAMPLE_PHYS_ADDR, DOCTOR_NEED_KERNEL, NULL},
     {"data_page_size", "page size of data", field,
@@ -165,30 +131,27 @@ static const doctor_check_t fields[] = {
      PERF_SAMPLE_IP | UVPERF_SAMPLE_CODE_PAGE_SIZE, DOCTOR_NEED_OWN, "5.11"},
     {"cgroup", "id of the cgroup", field, PERF_SAMPLE_CGROUP, DOCTOR_NEED_OWN,
      "5.7"},
-    {"weight", "weight of an access", hardware_field, PERF_SAMPLE_WEIGHT,
-     DOCTOR_NEED_OWN, NULL},
-    {"data_src", "source of an access", hardware_field, PERF_SAMPLE_DATA_SRC,
-     DOCTOR_NEED_OWN, NULL},
-    {"aux", "AUX areas", aux, 0, DOCTOR_NEED_OWN, NULL},
+    DOCTOR_OWN("weight", "weight of an access", hardware_field,
+               PERF_SAMPLE_WEIGHT),
+    DOCTOR_OWN("data_src", "source of an access", hardware_field,
+               PERF_SAMPLE_DATA_SRC),
+    DOCTOR_OWN("aux", "AUX areas", aux, 0),
 };
 
 static const doctor_check_t clocks[] = {
-    {"monotonic", "CLOCK_MONOTONIC", clock_id, CLOCK_MONOTONIC, DOCTOR_NEED_OWN,
-     NULL},
-    {"monotonic_raw", "CLOCK_MONOTONIC_RAW", clock_id, CLOCK_MONOTONIC_RAW,
-     DOCTOR_NEED_OWN, NULL},
-    {"realtime", "CLOCK_REALTIME", clock_id, CLOCK_REALTIME, DOCTOR_NEED_OWN,
-     NULL},
-    {"boottime", "CLOCK_BOOTTIME", clock_id, CLOCK_BOOTTIME, DOCTOR_NEED_OWN,
-     NULL},
-    {"tai", "CLOCK_TAI", clock_id, CLOCK_TAI, DOCTOR_NEED_OWN, NULL},
+    DOCTOR_OWN("monotonic", "CLOCK_MONOTONIC", clock_id, CLOCK_MONOTONIC),
+    DOCTOR_OWN("monotonic_raw", "CLOCK_MONOTONIC_RAW", clock_id,
+               CLOCK_MONOTONIC_RAW),
+    DOCTOR_OWN("realtime", "CLOCK_REALTIME", clock_id, CLOCK_REALTIME),
+    DOCTOR_OWN("boottime", "CLOCK_BOOTTIME", clock_id, CLOCK_BOOTTIME),
+    DOCTOR_OWN("tai", "CLOCK_TAI", clock_id, CLOCK_TAI),
 };
 
 static const doctor_check_t features[] = {
     {"lost", "counts of lost records", format, UVPERF_FORMAT_LOST,
      DOCTOR_NEED_OWN, "6.0"},
-    {"group", "groups, read at once", format,
-     PERF_FORMAT_GROUP | PERF_FORMAT_ID, DOCTOR_NEED_OWN, NULL},
+    DOCTOR_OWN("group", "groups, read at once", format,
+               PERF_FORMAT_GROUP | PERF_FORMAT_ID),
     {"sigtrap", "signals (sigtrap)", sigtrap, UVPERF_ATTR_SIGTRAP,
      DOCTOR_NEED_OWN, "5.13"},
     {"remove_on_exec", "removal on exec", flag, UVPERF_ATTR_REMOVE_ON_EXEC,

@@ -10,50 +10,36 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static doctor_result_t own_thread(doctor_try_t *try,
-                                  const doctor_machine_t *machine,
-                                  const doctor_check_t *check,
-                                  doctor_item_t *item) {
-  (void)machine, (void)item;
-  try->attr.exclude_kernel = !check->arg;
-  try->attr.exclude_hv = !check->arg;
+static doctor_result_t own_thread(doctor_try_t *try) {
+  try->attr.exclude_kernel = !try->check->arg;
+  try->attr.exclude_hv = !try->check->arg;
   return DOCTOR_YES;
 }
 
-static doctor_result_t own_process(doctor_try_t *try,
-                                   const doctor_machine_t *machine,
-                                   const doctor_check_t *check,
-                                   doctor_item_t *item) {
-  (void)check;
-  try->options.pid = machine->child;
-  if (machine->child != 0)
+static doctor_result_t own_process(doctor_try_t *try) {
+  try->options.pid = try->machine->child;
+  if (try->machine->child != 0)
     return DOCTOR_YES;
-  return doctor_cannot(item, DOCTOR_UNKNOWN, machine->child_code,
+  return doctor_cannot(try->item, DOCTOR_UNKNOWN, try->machine->child_code,
                        UVPERF_CAUSE_UNKNOWN,
                        "there is no child to try: fork(2) failed");
 }
 
 /* Process 1, which in a container may belong to the same user. */
-static doctor_result_t process_1(doctor_try_t *try,
-                                 const doctor_machine_t *machine,
-                                 const doctor_check_t *check,
-                                 doctor_item_t *item) {
+static doctor_result_t process_1(doctor_try_t *try) {
   struct stat about;
 
-  (void)machine, (void)check;
   try->options.pid = 1;
   if (stat("/proc/1", &about) == 0)
-    doctor_item_text(item, "of uid %u", (unsigned int)about.st_uid);
+    doctor_item_text(try->item, "of uid %u", (unsigned int)about.st_uid);
   return DOCTOR_YES;
 }
 
-static doctor_result_t cpu(doctor_try_t *try, const doctor_machine_t *machine,
-                           const doctor_check_t *check, doctor_item_t *item) {
-  (void)check;
+static doctor_result_t cpu(doctor_try_t *try) {
   try->options.pid = -1;
-  try->options.cpu = machine->cpus.ids[0];
+  try->options.cpu = try->machine->cpus.ids[0];
   try->options.flags |= UVPERF_EVENT_CPU;
-  doctor_item_text(item, "CPU %d", machine->cpus.ids[0]);
+  doctor_item_text(try->item, "CPU %d", try->machine->cpus.ids[0]);
   return DOCTOR_YES;
 }
 
@@ -81,36 +67,32 @@ static int open_cgroup(doctor_item_t *item) {
 }
 
 /* doctor_checks_run closes the fd. */
-static doctor_result_t cgroup(doctor_try_t *try,
-                              const doctor_machine_t *machine,
-                              const doctor_check_t *check,
-                              doctor_item_t *item) {
-  int fd = open_cgroup(item);
+static doctor_result_t cgroup(doctor_try_t *try) {
+  int fd = open_cgroup(try->item);
 
-  (void)check;
   try->options.cgroup = fd;
-  try->options.cpu = machine->cpus.ids[0];
+  try->options.cpu = try->machine->cpus.ids[0];
   try->options.flags |= UVPERF_EVENT_CPU | UVPERF_EVENT_CGROUP;
   if (fd >= 0)
     return DOCTOR_YES;
   if (fd != -ENODEV)
-    return doctor_unreadable(item, machine, fd,
-                             item->text[0] == '\0' ? "/proc/self/mounts"
-                                                   : "the cgroup's directory",
-                             item->text[0] == '\0' ? DOCTOR_MOUNT_PROC : "");
-  snprintf(item->remedy, sizeof(item->remedy),
+    return doctor_unreadable(
+        try->item, try->machine, fd,
+        try->item->text[0] == '\0' ? "/proc/self/mounts"
+                                   : "the cgroup's directory",
+        try->item->text[0] == '\0' ? DOCTOR_MOUNT_PROC : "");
+  snprintf(try->item->remedy, sizeof(try->item->remedy),
            "as root: mount -t cgroup2 cgroup2 /sys/fs/cgroup");
-  return doctor_cannot(item, DOCTOR_UNKNOWN, fd, UVPERF_CAUSE_UNKNOWN,
+  return doctor_cannot(try->item, DOCTOR_UNKNOWN, fd, UVPERF_CAUSE_UNKNOWN,
                        "neither cgroup v2 nor a hierarchy with perf_event is "
                        "mounted");
 }
 
 static const doctor_check_t checks[] = {
-    {"own_user", "own thread, user side", own_thread, 0, DOCTOR_NEED_OWN, NULL},
+    DOCTOR_OWN("own_user", "own thread, user side", own_thread, 0),
     {"own_kernel", "own thread, kernel side", own_thread, 1, DOCTOR_NEED_KERNEL,
      NULL},
-    {"own_process", "another process of this user", own_process, 0,
-     DOCTOR_NEED_OWN, NULL},
+    DOCTOR_OWN("own_process", "another process of this user", own_process, 0),
     {"process_1", "process 1", process_1, 0, DOCTOR_NEED_OWNER, NULL},
     {"cpu", "every task on a CPU", cpu, 0, DOCTOR_NEED_CPU, NULL},
     {"cgroup", "a cgroup", cgroup, 0, DOCTOR_NEED_CPU, NULL},
