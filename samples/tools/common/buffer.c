@@ -14,11 +14,12 @@ void common_buffer_reserve(common_buffer_t *buffer, size_t size) {
     buffer->text = common_grow(buffer->text, &buffer->capacity, 1);
 }
 
-void common_buffer_add(common_buffer_t *buffer, const char *text, size_t size) {
+void common_buffer_add(common_buffer_t *buffer, const void *bytes,
+                       size_t size) {
   if (size == 0)
     return;
   common_buffer_reserve(buffer, buffer->used + size);
-  memcpy(buffer->text + buffer->used, text, size);
+  memcpy(buffer->text + buffer->used, bytes, size);
   buffer->used += size;
 }
 

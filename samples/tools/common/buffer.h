@@ -15,7 +15,7 @@ typedef struct common_buffer_s {
 /* Makes the capacity at least `size` bytes. */
 void common_buffer_reserve(common_buffer_t *buffer, size_t size);
 
-void common_buffer_add(common_buffer_t *buffer, const char *text, size_t size);
+void common_buffer_add(common_buffer_t *buffer, const void *bytes, size_t size);
 
 /* Fast functions for frequent use. They add a text, a number with at least
  * `digits` digits, or a number in hexadecimal. */

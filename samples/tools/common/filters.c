@@ -27,10 +27,7 @@ int common_events_add_filter(common_events_t *events, const char *text) {
   if (events->nr > 0 && events->list[events->nr - 1].begin == events->last)
     return common_options_bad("one --filter for each -e: join conditions "
                               "with && and ||");
-  if (events->nr == events->capacity)
-    events->list =
-        common_grow(events->list, &events->capacity, sizeof(*events->list));
-  filter = &events->list[events->nr++];
+  filter = COMMON_ADD(events->list, events->nr, events->capacity);
   filter->text = text;
   filter->begin = events->last;
   filter->end = strlen(events->names);

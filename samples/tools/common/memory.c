@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/say.h"
 
@@ -18,6 +19,14 @@ void *common_calloc(size_t nr, size_t size) {
   if (memory == NULL)
     out_of_memory();
   return memory;
+}
+
+void *common_copy(const void *bytes, size_t size) {
+  char *copy = common_calloc(1, size + 1);
+
+  if (size > 0)
+    memcpy(copy, bytes, size);
+  return copy;
 }
 
 void *common_grow(void *array, size_t *capacity, size_t item_size) {

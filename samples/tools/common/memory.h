@@ -9,8 +9,19 @@
 /* Returns zeroed memory. Free it with free(). */
 void *common_calloc(size_t nr, size_t size);
 
+/* Returns a copy, with a NUL after it. Free it with free(). */
+void *common_copy(const void *bytes, size_t size);
+
 /* Doubles *capacity and the array. The first capacity is 16. The new part is
  * not initialized. */
 void *common_grow(void *array, size_t *capacity, size_t item_size);
+
+/* Returns a pointer to a new item at the end of an array of `nr` items, which
+ * grows if necessary. The item is not initialized. The three are lvalues. */
+#define COMMON_ADD(array, nr, capacity)                                        \
+  ((nr) == (capacity)                                                          \
+       ? ((array) = common_grow((array), &(capacity), sizeof(*(array))),       \
+          &(array)[(nr)++])                                                    \
+       : &(array)[(nr)++])
 
 #endif

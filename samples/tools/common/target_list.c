@@ -11,10 +11,7 @@ uvperf_target_t *common_target_list_add(common_target_list_t *list,
   static const uvperf_target_t init = UVPERF_TARGET_INIT;
   uvperf_target_t *target;
 
-  if (list->nr == list->capacity)
-    list->targets =
-        common_grow(list->targets, &list->capacity, sizeof(*list->targets));
-  target = &list->targets[list->nr++];
+  target = COMMON_ADD(list->targets, list->nr, list->capacity);
   *target = init;
   target->type = type;
   return target;

@@ -14,9 +14,7 @@
 #include "uvperf/system.h"
 
 void common_ids_add(common_ids_t *list, int32_t id) {
-  if (list->nr == list->capacity)
-    list->ids = common_grow(list->ids, &list->capacity, sizeof(*list->ids));
-  list->ids[list->nr++] = id;
+  *COMMON_ADD(list->ids, list->nr, list->capacity) = id;
 }
 
 int common_ids_has(const common_ids_t *list, int32_t id) {
@@ -42,11 +40,7 @@ void common_texts_add(common_texts_t *list, const char *text, size_t size) {
         memcmp(list->texts[i], text, size) == 0)
       return;
   }
-  if (list->nr == list->capacity)
-    list->texts =
-        common_grow(list->texts, &list->capacity, sizeof(*list->texts));
-  list->texts[list->nr] = common_calloc(1, size + 1);
-  memcpy(list->texts[list->nr++], text, size);
+  *COMMON_ADD(list->texts, list->nr, list->capacity) = common_copy(text, size);
 }
 
 void common_texts_free(common_texts_t *list) {

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/memory.h"
+
 /* Returns 1 for characters that are valid UTF-8 but hide the real text on a
  * terminal. These are the marks, embeddings and isolates that change the
  * direction of writing, and the separators of lines and paragraphs. */
@@ -79,6 +81,14 @@ void common_text_clean(char *clean, size_t size, const char *name) {
     name += nr;
   }
   clean[used] = '\0';
+}
+
+char *common_text_cleaned(const char *name) {
+  size_t size = strlen(name) + 1;
+  char *clean = common_calloc(size, 1);
+
+  common_text_clean(clean, size, name);
+  return clean;
 }
 
 size_t common_text_json(char json[COMMON_TEXT_JSON_BYTES], const char *name) {

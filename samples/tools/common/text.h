@@ -20,6 +20,9 @@ size_t common_text_printable(const char *name);
  * question mark. */
 void common_text_clean(char *clean, size_t size, const char *name);
 
+/* Returns a whole name with such question marks. Free it with free(). */
+char *common_text_cleaned(const char *name);
+
 /* Copies a text of a record, cut to fit, and returns the copy. The text ends
  * where the record says, because its NUL in the ring can be overwritten. */
 const char *common_text_copy(char *copy, size_t room, const char *text,

@@ -35,10 +35,7 @@ static int add_pmu(const uvperf_pmu_t *pmu, void *arg) {
   doctor_machine_t *machine = arg;
   doctor_pmu_t *added;
 
-  if (machine->nr_pmus == machine->pmu_capacity)
-    machine->pmus = common_grow(machine->pmus, &machine->pmu_capacity,
-                                sizeof(*machine->pmus));
-  added = &machine->pmus[machine->nr_pmus++];
+  added = COMMON_ADD(machine->pmus, machine->nr_pmus, machine->pmu_capacity);
   snprintf(added->name, sizeof(added->name), "%s", pmu->name);
   added->type = pmu->type;
   return 0;

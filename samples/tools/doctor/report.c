@@ -13,10 +13,7 @@ doctor_item_t *doctor_report_add(doctor_report_t *report, const char *group,
                                  doctor_result_t result) {
   doctor_item_t *item;
 
-  if (report->nr == report->capacity)
-    report->items =
-        common_grow(report->items, &report->capacity, sizeof(*report->items));
-  item = &report->items[report->nr++];
+  item = COMMON_ADD(report->items, report->nr, report->capacity);
   memset(item, 0, sizeof(*item));
   item->group = group;
   item->key = key;

@@ -105,10 +105,7 @@ static int take(const uvperf_event_name_t *event, void *arg) {
 
   if (!is_wanted(names, event))
     return 0;
-  if (names->nr == names->capacity)
-    names->names =
-        common_grow(names->names, &names->capacity, sizeof(*names->names));
-  name = &names->names[names->nr++];
+  name = COMMON_ADD(names->names, names->nr, names->capacity);
   memset(name, 0, sizeof(*name));
   name->event = *event;
   keep_strings(name);

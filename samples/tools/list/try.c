@@ -55,20 +55,15 @@ static int has_user_side(const uvperf_event_name_t *event) {
          strncmp(event->name, "syscalls:", strlen("syscalls:")) == 0;
 }
 
-static char *copy(const char *text) {
-  char *copied = common_calloc(strlen(text) + 1, 1);
-
-  return strcpy(copied, text);
-}
-
 static void try_one(uv_loop_t *loop, list_name_t *name) {
   uvperf_error_t error;
+  const char *why;
 
   if (!name->has_attr) {
+    why = name->event.needs_value ? "one of its terms needs a value"
+                                  : "its terms cannot be parsed";
     name->answer = LIST_UNKNOWN;
-    name->reason =
-        copy(name->event.needs_value ? "one of its terms needs a value"
-                                     : "its terms cannot be parsed");
+    name->reason = common_copy(why, strlen(why));
     return;
   }
   name->answer = LIST_YES;
@@ -76,7 +71,7 @@ static void try_one(uv_loop_t *loop, list_name_t *name) {
   if (name->code == 0)
     return;
   common_remedies_for_users(error.reason, 0);
-  name->reason = copy(error.reason);
+  name->reason = common_copy(error.reason, strlen(error.reason));
   name->answer = LIST_NO;
   if (name->code == UV_EACCES && has_user_side(&name->event) &&
       try_open(loop, name, 1, NULL) == 0)
@@ -98,7 +93,7 @@ static void try_hardware(uv_loop_t *loop, list_name_t *name) {
     return;
   name->answer = LIST_NO;
   common_remedies_for_users(error.reason, 0);
-  name->reason = copy(error.reason);
+  name->reason = common_copy(error.reason, strlen(error.reason));
 }
 
 static void announce(const list_names_t *names) {

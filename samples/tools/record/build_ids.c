@@ -264,7 +264,7 @@ void record_build_ids_map(record_build_ids_t *ids, const void *record,
 
 /* struct perf_record_header_build_id of tools/lib/perf/include/perf/event.h.
  * The pid -1 means the host. */
-static void put_object(const object_t *object, record_bytes_t *bytes) {
+static void put_object(const object_t *object, common_buffer_t *bytes) {
   struct perf_event_header header = {0, 0, 0};
   size_t size = strlen(object->name) + 1;
   size_t name = (size + 63) / 64 * 64;
@@ -275,14 +275,15 @@ static void put_object(const object_t *object, record_bytes_t *bytes) {
   header.misc = object->misc | MISC_BUILD_ID_SIZE;
   header.size =
       (uint16_t)(sizeof(header) + sizeof(uint32_t) + sizeof(id) + name);
-  record_bytes_put(bytes, &header, sizeof(header));
+  common_buffer_add(bytes, &header, sizeof(header));
   record_bytes_put_u32(bytes, UINT32_MAX);
-  record_bytes_put(bytes, id, sizeof(id));
-  record_bytes_put(bytes, object->name, size);
+  common_buffer_add(bytes, id, sizeof(id));
+  common_buffer_add(bytes, object->name, size);
   record_bytes_put_zeros(bytes, name - size);
 }
 
-int record_build_ids_put(const record_build_ids_t *ids, record_bytes_t *bytes) {
+int record_build_ids_put(const record_build_ids_t *ids,
+                         common_buffer_t *bytes) {
   const object_t *object;
   size_t i, nr = 0;
 

@@ -20,6 +20,6 @@ void record_build_ids_map(record_build_ids_t *ids, const void *record,
                           size_t size);
 
 /* Appends the feature HEADER_BUILD_ID. Returns 1, or 0 without build ids. */
-int record_build_ids_put(const record_build_ids_t *ids, record_bytes_t *bytes);
+int record_build_ids_put(const record_build_ids_t *ids, common_buffer_t *bytes);
 
 #endif

@@ -13,17 +13,12 @@ size_t record_events_add(record_events_t *events,
                          const struct perf_event_attr *attr, const char *name) {
   record_event_t *event;
 
-  if (events->nr == events->capacity)
-    events->events =
-        common_grow(events->events, &events->capacity, sizeof(*events->events));
-  event = &events->events[events->nr];
+  event = COMMON_ADD(events->events, events->nr, events->capacity);
   memset(event, 0, sizeof(*event));
   event->attr_size = attr->size == 0 ? PERF_ATTR_SIZE_VER0 : attr->size;
-  event->attr = common_calloc(1, event->attr_size);
-  memcpy(event->attr, attr, event->attr_size);
-  event->name = common_calloc(1, strlen(name) + 1);
-  memcpy(event->name, name, strlen(name));
-  return events->nr++;
+  event->attr = common_copy(attr, event->attr_size);
+  event->name = common_copy(name, strlen(name));
+  return events->nr - 1;
 }
 
 void record_events_free(record_events_t *events) {
@@ -66,19 +61,19 @@ size_t record_events_attr_size(const record_events_t *events) {
 }
 
 void record_events_put_attr(const record_event_t *event, size_t attr_size,
-                            record_bytes_t *bytes) {
+                            common_buffer_t *bytes) {
   size_t copied = event->attr_size < attr_size ? event->attr_size : attr_size;
   size_t start = bytes->used;
   uint32_t size = (uint32_t)attr_size;
 
-  record_bytes_put(bytes, event->attr, copied);
+  common_buffer_add(bytes, event->attr, copied);
   record_bytes_put_zeros(bytes, attr_size - copied);
-  memcpy(bytes->bytes + start + offsetof(struct perf_event_attr, size), &size,
+  memcpy(bytes->text + start + offsetof(struct perf_event_attr, size), &size,
          sizeof(size));
 }
 
 size_t record_events_put(const record_events_t *events, uint64_t offset,
-                         record_bytes_t *bytes) {
+                         common_buffer_t *bytes) {
   size_t attr_size = record_events_attr_size(events);
   size_t attrs_bytes = events->nr * (attr_size + SECTION_BYTES);
   uint64_t ids = offset + attrs_bytes;
@@ -94,7 +89,7 @@ size_t record_events_put(const record_events_t *events, uint64_t offset,
   }
   for (i = 0; i < events->nr; i++) {
     event = &events->events[i];
-    record_bytes_put(bytes, event->ids, event->nr_ids * sizeof(uint64_t));
+    common_buffer_add(bytes, event->ids, event->nr_ids * sizeof(uint64_t));
   }
   return attrs_bytes;
 }

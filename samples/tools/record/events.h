@@ -39,12 +39,12 @@ size_t record_events_attr_size(const record_events_t *events);
 
 /* Appends an attr, cut or padded to attr_size. */
 void record_events_put_attr(const record_event_t *event, size_t attr_size,
-                            record_bytes_t *bytes);
+                            common_buffer_t *bytes);
 
 /* Appends the section of attrs, then all ids. They will be at this offset in
  * the file. Returns the size of the section. */
 size_t record_events_put(const record_events_t *events, uint64_t offset,
-                         record_bytes_t *bytes);
+                         common_buffer_t *bytes);
 
 /* The number of bytes that record_events_put appends. */
 uint64_t record_events_bytes(const record_events_t *events);

@@ -12,7 +12,7 @@
 
 #include "record/clocks.h"
 
-static int put_version(record_bytes_t *bytes) {
+static int put_version(common_buffer_t *bytes) {
   char version[64];
 
   snprintf(version, sizeof(version), "uvperf %s", uvperf_version_string());
@@ -20,7 +20,7 @@ static int put_version(record_bytes_t *bytes) {
   return 1;
 }
 
-static int put_cmdline(const record_file_t *file, record_bytes_t *bytes) {
+static int put_cmdline(const record_file_t *file, common_buffer_t *bytes) {
   char path[4096];
   uint32_t nr = 0;
   ssize_t size;
@@ -38,7 +38,7 @@ static int put_cmdline(const record_file_t *file, record_bytes_t *bytes) {
   return 1;
 }
 
-static int put_event_desc(const record_file_t *file, record_bytes_t *bytes) {
+static int put_event_desc(const record_file_t *file, common_buffer_t *bytes) {
   const record_events_t *events = &file->events;
   size_t attr_size = record_events_attr_size(events);
   const record_event_t *event;
@@ -51,14 +51,14 @@ static int put_event_desc(const record_file_t *file, record_bytes_t *bytes) {
     record_events_put_attr(event, attr_size, bytes);
     record_bytes_put_u32(bytes, (uint32_t)event->nr_ids);
     record_bytes_put_string(bytes, event->name);
-    record_bytes_put(bytes, event->ids, event->nr_ids * sizeof(uint64_t));
+    common_buffer_add(bytes, event->ids, event->nr_ids * sizeof(uint64_t));
   }
   return events->nr > 0;
 }
 
 /* perf(1) makes its own description for a group of this name: evsel__group_desc
  * of tools/perf/util/evsel.c. */
-static int put_group_desc(const record_file_t *file, record_bytes_t *bytes) {
+static int put_group_desc(const record_file_t *file, common_buffer_t *bytes) {
   const record_events_t *events = &file->events;
   uint32_t i, nr = 0;
 
@@ -75,7 +75,7 @@ static int put_group_desc(const record_file_t *file, record_bytes_t *bytes) {
   return nr > 0;
 }
 
-static int put_sample_time(const record_file_t *file, record_bytes_t *bytes) {
+static int put_sample_time(const record_file_t *file, common_buffer_t *bytes) {
   record_bytes_put_u64(bytes, file->first_time);
   record_bytes_put_u64(bytes, file->last_time);
   return file->first_time <= file->last_time;
@@ -96,7 +96,7 @@ static uint64_t nanoseconds(const struct timespec *time) {
   return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
 }
 
-static int put_clockid(const record_file_t *file, record_bytes_t *bytes) {
+static int put_clockid(const record_file_t *file, common_buffer_t *bytes) {
   struct timespec resolution;
   int clock;
 
@@ -107,7 +107,7 @@ static int put_clockid(const record_file_t *file, record_bytes_t *bytes) {
 }
 
 /* Puts the clock's time and the time of day at the same moment. */
-static int put_clock_data(const record_file_t *file, record_bytes_t *bytes) {
+static int put_clock_data(const record_file_t *file, common_buffer_t *bytes) {
   uint64_t time, realtime;
   int clock;
 
@@ -121,7 +121,7 @@ static int put_clock_data(const record_file_t *file, record_bytes_t *bytes) {
   return 1;
 }
 
-static int put_of_machine(unsigned feature, record_bytes_t *bytes) {
+static int put_of_machine(unsigned feature, common_buffer_t *bytes) {
   switch (feature) {
     case RECORD_HOSTNAME:
       return record_put_hostname(bytes);
@@ -151,7 +151,7 @@ static int put_of_machine(unsigned feature, record_bytes_t *bytes) {
 }
 
 static int put(const record_file_t *file, unsigned feature,
-               record_bytes_t *bytes) {
+               common_buffer_t *bytes) {
   switch (feature) {
     case RECORD_TRACING_DATA:
       return record_put_tracing_data(&file->events, bytes);
@@ -177,7 +177,7 @@ static int put(const record_file_t *file, unsigned feature,
 }
 
 int record_feature_put(const record_file_t *file, unsigned feature,
-                       record_bytes_t *bytes) {
+                       common_buffer_t *bytes) {
   size_t start = bytes->used;
 
   if (put(file, feature, bytes))
@@ -187,8 +187,8 @@ int record_feature_put(const record_file_t *file, unsigned feature,
 }
 
 uint64_t record_features_put(const record_file_t *file, uint64_t offset,
-                             record_bytes_t *bytes) {
-  record_bytes_t parts = {NULL, 0, 0};
+                             common_buffer_t *bytes) {
+  common_buffer_t parts = {NULL, 0, 0};
   size_t start[RECORD_FEATURES], end[RECORD_FEATURES], nr = 0;
   uint64_t features = 0;
   unsigned feature;
@@ -207,7 +207,7 @@ uint64_t record_features_put(const record_file_t *file, uint64_t offset,
     record_bytes_put_u64(bytes, offset + start[i]);
     record_bytes_put_u64(bytes, end[i] - start[i]);
   }
-  record_bytes_put(bytes, parts.bytes, parts.used);
-  record_bytes_free(&parts);
+  common_buffer_add(bytes, parts.text, parts.used);
+  common_buffer_free(&parts);
   return features;
 }

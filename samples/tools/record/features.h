@@ -41,34 +41,34 @@ enum {
 /* Appends a feature. Returns 1. If the feature does not exist here, appends
  * nothing and returns 0. */
 int record_feature_put(const record_file_t *file, unsigned feature,
-                       record_bytes_t *bytes);
+                       common_buffer_t *bytes);
 
 /* Appends the table of features and the features themselves. They will be at
  * this offset in the file. Returns the bits of the features. */
 uint64_t record_features_put(const record_file_t *file, uint64_t offset,
-                             record_bytes_t *bytes);
+                             common_buffer_t *bytes);
 
 /* -- single features ------------------------------------------------------- */
 
 /* The machine: machine.c */
-int record_put_hostname(record_bytes_t *bytes);
-int record_put_osrelease(record_bytes_t *bytes);
-int record_put_arch(record_bytes_t *bytes);
-int record_put_nrcpus(record_bytes_t *bytes);
-int record_put_cpudesc(record_bytes_t *bytes);
-int record_put_cpuid(record_bytes_t *bytes);
-int record_put_total_mem(record_bytes_t *bytes);
-int record_put_pmu_mappings(record_bytes_t *bytes);
+int record_put_hostname(common_buffer_t *bytes);
+int record_put_osrelease(common_buffer_t *bytes);
+int record_put_arch(common_buffer_t *bytes);
+int record_put_nrcpus(common_buffer_t *bytes);
+int record_put_cpudesc(common_buffer_t *bytes);
+int record_put_cpuid(common_buffer_t *bytes);
+int record_put_total_mem(common_buffer_t *bytes);
+int record_put_pmu_mappings(common_buffer_t *bytes);
 
 /* The topology: topology.c. record_last_cpu returns the last CPU that is
  * present, or -1. */
 int record_last_cpu(void);
-int record_put_cpu_topology(record_bytes_t *bytes);
-int record_put_numa_topology(record_bytes_t *bytes);
-int record_put_cache(record_bytes_t *bytes);
+int record_put_cpu_topology(common_buffer_t *bytes);
+int record_put_numa_topology(common_buffer_t *bytes);
+int record_put_cache(common_buffer_t *bytes);
 
 /* The formats of tracepoints: tracing.c */
 int record_put_tracing_data(const record_events_t *events,
-                            record_bytes_t *bytes);
+                            common_buffer_t *bytes);
 
 #endif

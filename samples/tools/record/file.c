@@ -102,15 +102,15 @@ static void place_attrs(record_file_t *file, uint64_t offset,
 }
 
 static int write_attrs_at(record_file_t *file, uint64_t offset) {
-  record_bytes_t bytes = {NULL, 0, 0};
+  common_buffer_t bytes = {NULL, 0, 0};
   size_t attrs_bytes, done;
   int rc;
 
   attrs_bytes = record_events_put(&file->events, offset, &bytes);
-  rc = record_output_at(file->fd, offset, bytes.bytes, bytes.used, &done);
+  rc = record_output_at(file->fd, offset, bytes.text, bytes.used, &done);
   if (rc == 0)
     place_attrs(file, offset, attrs_bytes, offset + bytes.used);
-  record_bytes_free(&bytes);
+  common_buffer_free(&bytes);
   return rc;
 }
 
@@ -303,9 +303,7 @@ void record_file_set_group(record_file_t *file, size_t leader,
 void record_file_add_id(record_file_t *file, size_t event, uint64_t id) {
   record_event_t *of = &file->events.events[event];
 
-  if (of->nr_ids == of->id_capacity)
-    of->ids = common_grow(of->ids, &of->id_capacity, sizeof(*of->ids));
-  of->ids[of->nr_ids++] = id;
+  *COMMON_ADD(of->ids, of->nr_ids, of->id_capacity) = id;
   if (file->has_begun)
     fail(file, record_pipe_add_id(file, event, id));
   else
@@ -317,7 +315,7 @@ void record_file_add_id(record_file_t *file, size_t event, uint64_t id) {
 /* Writes features, attrs and ids in one piece. The header is changed only
  * afterwards. So if there is no room, the old attrs and ids remain valid. */
 static int finish_file(record_file_t *file) {
-  record_bytes_t bytes = {NULL, 0, 0};
+  common_buffer_t bytes = {NULL, 0, 0};
   uint64_t features, end, attrs;
   size_t attrs_bytes, done;
   int rc = 0;
@@ -330,8 +328,8 @@ static int finish_file(record_file_t *file) {
   if (end > file->attrs_offset)
     rc = move_attrs(file, end);
   if (rc == 0)
-    rc = record_output_at(file->fd, file->end, bytes.bytes, bytes.used, &done);
-  record_bytes_free(&bytes);
+    rc = record_output_at(file->fd, file->end, bytes.text, bytes.used, &done);
+  common_buffer_free(&bytes);
   if (rc == 0) {
     place_attrs(file, attrs, attrs_bytes, end);
     rc = write_header(file, features);

@@ -13,7 +13,7 @@
 #include "common/small_file.h"
 #include "record/features.h"
 
-int record_put_hostname(record_bytes_t *bytes) {
+int record_put_hostname(common_buffer_t *bytes) {
   struct utsname name;
 
   if (uname(&name) != 0)
@@ -22,7 +22,7 @@ int record_put_hostname(record_bytes_t *bytes) {
   return 1;
 }
 
-int record_put_osrelease(record_bytes_t *bytes) {
+int record_put_osrelease(common_buffer_t *bytes) {
   struct utsname name;
 
   if (uname(&name) != 0)
@@ -31,7 +31,7 @@ int record_put_osrelease(record_bytes_t *bytes) {
   return 1;
 }
 
-int record_put_arch(record_bytes_t *bytes) {
+int record_put_arch(common_buffer_t *bytes) {
   struct utsname name;
 
   if (uname(&name) != 0)
@@ -41,7 +41,7 @@ int record_put_arch(record_bytes_t *bytes) {
 }
 
 /* The number of CPUs, and of online CPUs. */
-int record_put_nrcpus(record_bytes_t *bytes) {
+int record_put_nrcpus(common_buffer_t *bytes) {
   size_t online = 0;
   int last = record_last_cpu();
 
@@ -88,7 +88,7 @@ static void squeeze_spaces(char *text) {
 
 /* The field's name differs between architectures: write_cpudesc of
  * tools/perf/util/header.c. */
-int record_put_cpudesc(record_bytes_t *bytes) {
+int record_put_cpudesc(common_buffer_t *bytes) {
   static const char *const names[] = {"model name", "Model Name", "Processor",
                                       "cpu model",  "cpu",        "vendor_id"};
   char value[256], *text;
@@ -107,7 +107,7 @@ int record_put_cpudesc(record_bytes_t *bytes) {
 }
 
 /* x86: vendor, family, model, stepping. */
-static int put_x86(const char *text, record_bytes_t *bytes) {
+static int put_x86(const char *text, common_buffer_t *bytes) {
   static const char *const names[] = {"vendor_id", "cpu family", "model",
                                       "stepping"};
   char id[256], value[64];
@@ -125,7 +125,7 @@ static int put_x86(const char *text, record_bytes_t *bytes) {
 
 /* aarch64: puts the register that names the CPU, without variant and revision,
  * like _get_cpuid of tools/perf/arch/arm64/util/header.c. */
-static int put_arm(record_bytes_t *bytes) {
+static int put_arm(common_buffer_t *bytes) {
   static const char path[] =
       "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1";
   char line[64], id[32];
@@ -139,7 +139,7 @@ static int put_arm(record_bytes_t *bytes) {
   return 1;
 }
 
-int record_put_cpuid(record_bytes_t *bytes) {
+int record_put_cpuid(common_buffer_t *bytes) {
   size_t size;
   char *text;
   int found;
@@ -154,7 +154,7 @@ int record_put_cpuid(record_bytes_t *bytes) {
 
 /* The size is in KiB, as write_total_mem writes it, although the description of
  * the format says bytes. */
-int record_put_total_mem(record_bytes_t *bytes) {
+int record_put_total_mem(common_buffer_t *bytes) {
   char value[64], *text;
   size_t size;
   int found;
@@ -168,7 +168,7 @@ int record_put_total_mem(record_bytes_t *bytes) {
 }
 
 typedef struct pmus_s {
-  record_bytes_t *bytes;
+  common_buffer_t *bytes;
   uint32_t nr;
 } pmus_t;
 
@@ -181,13 +181,13 @@ static int put_pmu(const uvperf_pmu_t *pmu, void *arg) {
   return 0;
 }
 
-int record_put_pmu_mappings(record_bytes_t *bytes) {
+int record_put_pmu_mappings(common_buffer_t *bytes) {
   pmus_t pmus = {bytes, 0};
   size_t start = bytes->used;
 
   record_bytes_put_u32(bytes, 0);
   if (uvperf_pmu_walk(put_pmu, &pmus) != 0)
     return 0;
-  memcpy(bytes->bytes + start, &pmus.nr, sizeof(pmus.nr));
+  memcpy(bytes->text + start, &pmus.nr, sizeof(pmus.nr));
   return pmus.nr > 0;
 }

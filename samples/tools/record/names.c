@@ -51,7 +51,7 @@ static void keep(record_names_t *names, const char *name) {
   if (*slot != NULL)
     unlink(*slot);
   free(*slot);
-  *slot = memcpy(common_calloc(1, strlen(name) + 1), name, strlen(name) + 1);
+  *slot = common_copy(name, strlen(name));
 }
 
 int record_names_finish(record_names_t *names, const char *path) {

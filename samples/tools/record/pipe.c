@@ -28,53 +28,39 @@ enum {
 #define WAITING_BYTES ((size_t)1 << 20)
 #define WAIT_MS       100
 
-static void begin_record(record_bytes_t *bytes, uint32_t type) {
-  struct perf_event_header header = {type, 0, 0};
-
-  record_bytes_put(bytes, &header, sizeof(header));
-}
-
-/* Ends the record that begins at `start`. Returns 0, or -1 if it was too long
- * and was removed. */
-static int end_record(record_bytes_t *bytes, size_t start) {
-  uint16_t size;
-
+/* Ends the record that begins at `start`. A record that is too long is
+ * removed. */
+static void end_record(common_buffer_t *bytes, size_t start) {
   record_bytes_align(bytes, sizeof(uint64_t));
-  if (bytes->used - start > MOST_BYTES) {
+  if (bytes->used - start > MOST_BYTES)
     bytes->used = start;
-    return -1;
-  }
-  size = (uint16_t)(bytes->used - start);
-  memcpy(bytes->bytes + start + offsetof(struct perf_event_header, size), &size,
-         sizeof(size));
-  return 0;
+  else
+    record_bytes_end(bytes, start);
 }
 
 static void put_name(const record_event_t *event, uint64_t id,
-                     record_bytes_t *bytes) {
-  size_t start = bytes->used;
+                     common_buffer_t *bytes) {
+  size_t start = record_bytes_begin(bytes, EVENT_UPDATE, 0);
 
-  begin_record(bytes, EVENT_UPDATE);
   record_bytes_put_u64(bytes, UPDATE_NAME);
   record_bytes_put_u64(bytes, id);
-  record_bytes_put(bytes, event->name, strlen(event->name) + 1);
+  common_buffer_add(bytes, event->name, strlen(event->name) + 1);
   end_record(bytes, start);
 }
 
 /* Each attr makes an event, which is named by its first id. If one record has
  * no room for all ids, another record follows. */
 static void put_event(const record_event_t *event, size_t attr_size,
-                      const uint64_t *ids, size_t nr, record_bytes_t *bytes) {
+                      const uint64_t *ids, size_t nr, common_buffer_t *bytes) {
   size_t most = (MOST_BYTES - sizeof(struct perf_event_header) - attr_size) /
                 sizeof(uint64_t);
   size_t start, now;
 
   do {
     now = nr < most ? nr : most;
-    start = bytes->used;
-    begin_record(bytes, HEADER_ATTR);
+    start = record_bytes_begin(bytes, HEADER_ATTR, 0);
     record_events_put_attr(event, attr_size, bytes);
-    record_bytes_put(bytes, ids, now * sizeof(*ids));
+    common_buffer_add(bytes, ids, now * sizeof(*ids));
     end_record(bytes, start);
     if (now > 0)
       put_name(event, ids[0], bytes);
@@ -84,10 +70,9 @@ static void put_event(const record_event_t *event, size_t attr_size,
 }
 
 static void put_feature(const record_file_t *file, unsigned feature,
-                        record_bytes_t *bytes) {
-  size_t start = bytes->used;
+                        common_buffer_t *bytes) {
+  size_t start = record_bytes_begin(bytes, HEADER_FEATURE, 0);
 
-  begin_record(bytes, HEADER_FEATURE);
   record_bytes_put_u64(bytes, feature);
   if (record_feature_put(file, feature, bytes))
     end_record(bytes, start);
@@ -96,11 +81,11 @@ static void put_feature(const record_file_t *file, unsigned feature,
 }
 
 /* The data follow the record and are not part of its size. */
-static void put_tracing_data(const record_file_t *file, record_bytes_t *bytes) {
-  size_t start = bytes->used, data;
+static void put_tracing_data(const record_file_t *file,
+                             common_buffer_t *bytes) {
+  size_t start = record_bytes_begin(bytes, HEADER_TRACING_DATA, 0), data;
   uint32_t size;
 
-  begin_record(bytes, HEADER_TRACING_DATA);
   record_bytes_put_u32(bytes, 0);
   end_record(bytes, start);
   data = bytes->used;
@@ -110,7 +95,7 @@ static void put_tracing_data(const record_file_t *file, record_bytes_t *bytes) {
   }
   record_bytes_align(bytes, sizeof(uint64_t));
   size = (uint32_t)(bytes->used - data);
-  memcpy(bytes->bytes + start + sizeof(struct perf_event_header), &size,
+  memcpy(bytes->text + start + sizeof(struct perf_event_header), &size,
          sizeof(size));
 }
 
@@ -140,12 +125,12 @@ int record_pipe_drain(record_file_t *file) {
   return -file->output.error;
 }
 
-static int write_out(record_file_t *file, record_bytes_t *bytes) {
-  int rc = record_pipe_write(file, bytes->bytes, bytes->used);
+static int write_out(record_file_t *file, common_buffer_t *bytes) {
+  int rc = record_pipe_write(file, bytes->text, bytes->used);
 
   if (rc == 0)
     rc = push(file, 0);
-  record_bytes_free(bytes);
+  common_buffer_free(bytes);
   return rc;
 }
 
@@ -156,7 +141,7 @@ static int is_known_at_the_end(unsigned feature) {
 int record_pipe_begin(record_file_t *file) {
   const record_events_t *events = &file->events;
   size_t i, attr_size = record_events_attr_size(events);
-  record_bytes_t bytes = {NULL, 0, 0};
+  common_buffer_t bytes = {NULL, 0, 0};
   unsigned feature;
 
   record_bytes_put_u64(&bytes, RECORD_MAGIC);
@@ -177,7 +162,7 @@ int record_pipe_begin(record_file_t *file) {
  * of a tracepoint comes later. So late ids of tracepoints are dropped, and
  * perf(1) reports samples whose id is not in the header. */
 int record_pipe_add_id(record_file_t *file, size_t event, uint64_t id) {
-  record_bytes_t bytes = {NULL, 0, 0};
+  common_buffer_t bytes = {NULL, 0, 0};
   struct perf_event_attr attr;
   int rc;
 
@@ -193,7 +178,7 @@ int record_pipe_add_id(record_file_t *file, size_t event, uint64_t id) {
 }
 
 int record_pipe_end(record_file_t *file) {
-  record_bytes_t bytes = {NULL, 0, 0};
+  common_buffer_t bytes = {NULL, 0, 0};
   unsigned feature;
 
   for (feature = 1; feature < RECORD_FEATURES; feature++) {

@@ -7,44 +7,13 @@
  * sample_id. */
 #define FIRST_OF_PERF 64
 
-void record_synth_begin(record_synth_build_t *build, uint32_t type,
-                        uint16_t misc) {
-  struct perf_event_header header = {type, misc, 0};
-
-  build->size = 0;
-  record_synth_put(build, &header, sizeof(header));
+void record_synth_begin(common_buffer_t *build, uint32_t type, uint16_t misc) {
+  build->used = 0;
+  record_bytes_begin(build, type, misc);
 }
 
-void record_synth_put(record_synth_build_t *build, const void *bytes,
-                      size_t size) {
-  memcpy((char *)build->words + build->size, bytes, size);
-  build->size += size;
-}
-
-void record_synth_put_u32(record_synth_build_t *build, uint32_t value) {
-  record_synth_put(build, &value, sizeof(value));
-}
-
-void record_synth_put_u64(record_synth_build_t *build, uint64_t value) {
-  record_synth_put(build, &value, sizeof(value));
-}
-
-static void put_zeros(record_synth_build_t *build, size_t size) {
-  memset((char *)build->words + build->size, 0, size);
-  build->size += size;
-}
-
-static void align(record_synth_build_t *build) {
-  put_zeros(build, (8 - build->size % 8) % 8);
-}
-
-void record_synth_put_text(record_synth_build_t *build, const char *text) {
-  record_synth_put(build, text, strlen(text) + 1);
-  align(build);
-}
-
-void record_synth_put_path(record_synth_build_t *build, const char *path) {
-  record_synth_put_text(
+void record_synth_put_path(common_buffer_t *build, const char *path) {
+  record_bytes_put_text(
       build, strlen(path) < RECORD_SYNTH_PATH_BYTES ? path : "//toolong");
 }
 
@@ -60,14 +29,13 @@ static size_t trailer_bytes(const struct perf_event_attr *attr) {
   return size;
 }
 
-int record_synth_end(const record_synth_t *synth, record_synth_build_t *build) {
+int record_synth_end(const record_synth_t *synth, common_buffer_t *build) {
   struct perf_event_header header;
 
-  align(build);
-  memcpy(&header, build->words, sizeof(header));
+  record_bytes_align(build, sizeof(uint64_t));
+  memcpy(&header, build->text, sizeof(header));
   if (header.type < FIRST_OF_PERF)
-    put_zeros(build, trailer_bytes(synth->attr));
-  header.size = (uint16_t)build->size;
-  memcpy(build->words, &header, sizeof(header));
-  return synth->write(synth->arg, build->words, build->size);
+    record_bytes_put_zeros(build, trailer_bytes(synth->attr));
+  record_bytes_end(build, 0);
+  return synth->write(synth->arg, build->text, build->used);
 }

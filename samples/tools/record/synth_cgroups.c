@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A CGROUP record for each cgroup that already exists. */
-#include <stdlib.h>
-
 #include "common/cgroups.h"
-#include "common/memory.h"
 #include "record/synth.h"
 #include "record/synth_build.h"
 
@@ -12,24 +9,22 @@
 
 typedef struct writer_s {
   const record_synth_t *synth;
-  record_synth_build_t build;
+  common_buffer_t build;
 } writer_t;
 
 static int write_cgroup(void *arg, uint64_t id, const char *path) {
   writer_t *writer = arg;
 
   record_synth_begin(&writer->build, CGROUP, 0);
-  record_synth_put_u64(&writer->build, id);
-  record_synth_put_text(&writer->build, path);
+  record_bytes_put_u64(&writer->build, id);
+  record_bytes_put_text(&writer->build, path);
   return record_synth_end(writer->synth, &writer->build);
 }
 
 int record_synth_cgroups(record_synth_t *synth) {
-  writer_t *writer = common_calloc(1, sizeof(*writer));
-  int rc;
+  writer_t writer = {.synth = synth};
+  int rc = common_cgroups(write_cgroup, &writer);
 
-  writer->synth = synth;
-  rc = common_cgroups(write_cgroup, writer);
-  free(writer);
+  common_buffer_free(&writer.build);
   return rc;
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "common/memory.h"
 #include "common/small_file.h"
 #include "record/synth.h"
 #include "record/synth_build.h"
@@ -67,15 +66,15 @@ static uint64_t text_bytes(const text_t *text) {
   return text->end > text->start ? text->end - text->start : 0 - text->start;
 }
 
-static int write_map(const record_synth_t *synth, record_synth_build_t *build,
+static int write_map(const record_synth_t *synth, common_buffer_t *build,
                      uint64_t start, uint64_t size, uint64_t pgoff,
                      const char *name) {
   record_synth_begin(build, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL);
-  record_synth_put_u32(build, UINT32_MAX); /* no process, all */
-  record_synth_put_u32(build, 0);
-  record_synth_put_u64(build, start);
-  record_synth_put_u64(build, size);
-  record_synth_put_u64(build, pgoff);
+  record_bytes_put_u32(build, UINT32_MAX); /* no process, all */
+  record_bytes_put_u32(build, 0);
+  record_bytes_put_u64(build, start);
+  record_bytes_put_u64(build, size);
+  record_bytes_put_u64(build, pgoff);
   record_synth_put_path(build, name);
   return record_synth_end(synth, build);
 }
@@ -123,8 +122,7 @@ static void find_file(const char *dep, const char *release, const char *module,
 
 /* "xfs 2109440 1 - Live 0xffffffffc0a00000", proc(5). A kernel without modules
  * has no such file. */
-static int write_modules(const record_synth_t *synth,
-                         record_synth_build_t *build) {
+static int write_modules(const record_synth_t *synth, common_buffer_t *build) {
   char line[4096], path[4096], module[128], dep_path[256], name[4096], *dep;
   struct utsname system;
   uint64_t size, start;
@@ -155,7 +153,7 @@ static int write_modules(const record_synth_t *synth,
 }
 
 int record_synth_kernel(record_synth_t *synth) {
-  record_synth_build_t *build;
+  common_buffer_t build = {NULL, 0, 0};
   char path[512], name[64];
   text_t text;
   int rc;
@@ -166,11 +164,11 @@ int record_synth_kernel(record_synth_t *synth) {
     synth->kernel_hidden = 1;
     return 0;
   }
-  build = common_calloc(1, sizeof(*build));
   snprintf(name, sizeof(name), "[kernel.kallsyms]%s", text.symbol);
-  rc = write_map(synth, build, text.start, text_bytes(&text), text.start, name);
+  rc =
+      write_map(synth, &build, text.start, text_bytes(&text), text.start, name);
   if (rc == 0)
-    rc = write_modules(synth, build);
-  free(build);
+    rc = write_modules(synth, &build);
+  common_buffer_free(&build);
   return rc;
 }

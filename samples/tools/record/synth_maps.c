@@ -2,10 +2,8 @@
 /* Records of the measured threads and CPUs: THREAD_MAP and CPU_MAP, which are
  * perf(1)'s own. Source: struct perf_record_thread_map and perf_record_cpu_map
  * of tools/lib/perf/include/perf/event.h. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "common/memory.h"
 #include "common/proc.h"
 #include "record/synth.h"
 #include "record/synth_build.h"
@@ -23,47 +21,42 @@
 #define MOST_CPUS    32000
 
 int record_synth_thread_map(record_synth_t *synth, const common_ids_t *tids) {
-  record_synth_build_t *build;
+  common_buffer_t build = {NULL, 0, 0};
   char comm[COMMON_PROC_COMM_BYTES];
   size_t i;
   int rc;
 
   if (tids->nr > MOST_THREADS)
     return 0;
-  build = common_calloc(1, sizeof(*build));
-  record_synth_begin(build, THREAD_MAP, 0);
-  record_synth_put_u64(build, tids->nr);
+  record_synth_begin(&build, THREAD_MAP, 0);
+  record_bytes_put_u64(&build, tids->nr);
   for (i = 0; i < tids->nr; i++) {
-    record_synth_put_u64(build, (uint64_t)tids->ids[i]);
+    record_bytes_put_u64(&build, (uint64_t)tids->ids[i]);
     memset(comm, 0, sizeof(comm));
     if (tids->ids[i] < 0 ||
         common_proc_comm(tids->ids[i], tids->ids[i], comm) != 0)
       comm[0] = '\0';
     comm[15] = '\0';
-    record_synth_put(build, comm, 16);
+    common_buffer_add(&build, comm, 16);
   }
-  rc = record_synth_end(synth, build);
-  free(build);
+  rc = record_synth_end(synth, &build);
+  common_buffer_free(&build);
   return rc;
 }
 
 int record_synth_cpu_map(record_synth_t *synth, const common_ids_t *cpus) {
-  uint16_t form = CPU_MAP_CPUS, nr = (uint16_t)cpus->nr, cpu;
-  record_synth_build_t *build;
+  common_buffer_t build = {NULL, 0, 0};
   size_t i;
   int rc;
 
   if (cpus->nr > MOST_CPUS)
     return 0;
-  build = common_calloc(1, sizeof(*build));
-  record_synth_begin(build, CPU_MAP, 0);
-  record_synth_put(build, &form, sizeof(form));
-  record_synth_put(build, &nr, sizeof(nr));
-  for (i = 0; i < cpus->nr; i++) {
-    cpu = (uint16_t)cpus->ids[i];
-    record_synth_put(build, &cpu, sizeof(cpu));
-  }
-  rc = record_synth_end(synth, build);
-  free(build);
+  record_synth_begin(&build, CPU_MAP, 0);
+  record_bytes_put_u16(&build, CPU_MAP_CPUS);
+  record_bytes_put_u16(&build, (uint16_t)cpus->nr);
+  for (i = 0; i < cpus->nr; i++)
+    record_bytes_put_u16(&build, (uint16_t)cpus->ids[i]);
+  rc = record_synth_end(synth, &build);
+  common_buffer_free(&build);
   return rc;
 }

@@ -2,12 +2,10 @@
 /* Processes and threads: FORK, NAMESPACES, COMM and MMAP2 of each, in the order
  * of __event__synthesize_thread in tools/perf/util/synthetic-events.c. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "common/memory.h"
 #include "common/proc.h"
 #include "record/synth.h"
 #include "record/synth_build.h"
@@ -18,15 +16,15 @@
 
 typedef struct task_s {
   const record_synth_t *synth;
-  record_synth_build_t build;
+  common_buffer_t build;
   int32_t pid;
   int32_t tid;
   int failure; /* of writing a mapping; failures of /proc are ignored */
 } task_t;
 
 static void put_ids(task_t *task) {
-  record_synth_put_u32(&task->build, (uint32_t)task->pid);
-  record_synth_put_u32(&task->build, (uint32_t)task->tid);
+  record_bytes_put_u32(&task->build, (uint32_t)task->pid);
+  record_bytes_put_u32(&task->build, (uint32_t)task->tid);
 }
 
 /* /proc does not say which thread created a thread, so the record names the
@@ -38,11 +36,11 @@ static int write_fork(task_t *task, uint32_t ppid) {
 
   record_synth_begin(&task->build, PERF_RECORD_FORK,
                      PERF_RECORD_MISC_FORK_EXEC);
-  record_synth_put_u32(&task->build, (uint32_t)task->pid);
-  record_synth_put_u32(&task->build, parent);
-  record_synth_put_u32(&task->build, (uint32_t)task->tid);
-  record_synth_put_u32(&task->build, parent);
-  record_synth_put_u64(&task->build, 0); /* the time is not known */
+  record_bytes_put_u32(&task->build, (uint32_t)task->pid);
+  record_bytes_put_u32(&task->build, parent);
+  record_bytes_put_u32(&task->build, (uint32_t)task->tid);
+  record_bytes_put_u32(&task->build, parent);
+  record_bytes_put_u64(&task->build, 0); /* the time is not known */
   return record_synth_end(task->synth, &task->build);
 }
 
@@ -59,13 +57,13 @@ static int write_namespaces(task_t *task) {
     return 0;
   record_synth_begin(&task->build, PERF_RECORD_NAMESPACES, 0);
   put_ids(task);
-  record_synth_put_u64(&task->build, sizeof(names) / sizeof(*names));
+  record_bytes_put_u64(&task->build, sizeof(names) / sizeof(*names));
   for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
     snprintf(path, sizeof(path), "/proc/%d/ns/%s", task->tid, names[i]);
     if (stat(path, &stat_of) != 0)
       memset(&stat_of, 0, sizeof(stat_of));
-    record_synth_put_u64(&task->build, stat_of.st_dev);
-    record_synth_put_u64(&task->build, stat_of.st_ino);
+    record_bytes_put_u64(&task->build, stat_of.st_dev);
+    record_bytes_put_u64(&task->build, stat_of.st_ino);
   }
   return record_synth_end(task->synth, &task->build);
 }
@@ -74,7 +72,7 @@ static int write_comm(task_t *task, char *comm) {
   comm[COMM_BYTES - 1] = '\0';
   record_synth_begin(&task->build, PERF_RECORD_COMM, 0);
   put_ids(task);
-  record_synth_put_text(&task->build, comm);
+  record_bytes_put_text(&task->build, comm);
   return record_synth_end(task->synth, &task->build);
 }
 
@@ -100,15 +98,15 @@ static int write_map(void *arg, const common_proc_map_t *map) {
     misc |= PERF_RECORD_MISC_MMAP_DATA;
   record_synth_begin(&task->build, PERF_RECORD_MMAP2, misc);
   put_ids(task);
-  record_synth_put_u64(&task->build, map->start);
-  record_synth_put_u64(&task->build, map->end - map->start);
-  record_synth_put_u64(&task->build, map->pgoff);
-  record_synth_put_u32(&task->build, map->major);
-  record_synth_put_u32(&task->build, map->minor);
-  record_synth_put_u64(&task->build, map->inode);
-  record_synth_put_u64(&task->build, 0); /* its generation is not known */
-  record_synth_put_u32(&task->build, protection(map));
-  record_synth_put_u32(&task->build,
+  record_bytes_put_u64(&task->build, map->start);
+  record_bytes_put_u64(&task->build, map->end - map->start);
+  record_bytes_put_u64(&task->build, map->pgoff);
+  record_bytes_put_u32(&task->build, map->major);
+  record_bytes_put_u32(&task->build, map->minor);
+  record_bytes_put_u64(&task->build, map->inode);
+  record_bytes_put_u64(&task->build, 0); /* its generation is not known */
+  record_bytes_put_u32(&task->build, protection(map));
+  record_bytes_put_u32(&task->build,
                        map->prot[3] == 's' ? MAP_SHARED : MAP_PRIVATE);
   record_synth_put_path(&task->build,
                         map->path[0] == '\0' ? "//anon" : map->path);
@@ -152,14 +150,13 @@ static int write_process(task_t *task, int32_t pid) {
 }
 
 int record_synth_processes(record_synth_t *synth, const common_ids_t *pids) {
-  task_t *task = common_calloc(1, sizeof(*task));
+  task_t task = {.synth = synth};
   size_t i;
   int rc = 0;
 
-  task->synth = synth;
   for (i = 0; rc == 0 && i < pids->nr; i++)
-    rc = write_process(task, pids->ids[i]);
-  free(task);
+    rc = write_process(&task, pids->ids[i]);
+  common_buffer_free(&task.build);
   return rc;
 }
 

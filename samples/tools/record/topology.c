@@ -10,6 +10,7 @@
 
 #include "common/memory.h"
 #include "common/small_file.h"
+#include "common/targets.h"
 #include "common/topology.h"
 #include "record/features.h"
 
@@ -35,39 +36,12 @@ int record_last_cpu(void) {
   return last;
 }
 
-typedef struct texts_s {
-  char **texts;
-  size_t nr;
-  size_t capacity;
-} texts_t;
-
-static void add_text(texts_t *texts, const char *text) {
-  size_t i;
-
-  for (i = 0; i < texts->nr; i++) {
-    if (strcmp(texts->texts[i], text) == 0)
-      return;
-  }
-  if (texts->nr == texts->capacity)
-    texts->texts = common_grow(texts->texts, &texts->capacity, sizeof(char *));
-  texts->texts[texts->nr] = common_calloc(1, strlen(text) + 1);
-  memcpy(texts->texts[texts->nr++], text, strlen(text));
-}
-
-static void free_texts(texts_t *texts) {
-  size_t i;
-
-  for (i = 0; i < texts->nr; i++)
-    free(texts->texts[i]);
-  free(texts->texts);
-}
-
 /* Puts the lists of CPUs that belong together, each list once. Older kernels
  * have other names for these files:
  * Documentation/admin-guide/cputopology.rst. */
 static size_t put_lists(int last, const char *name, const char *old_name,
-                        record_bytes_t *bytes) {
-  texts_t texts = {NULL, 0, 0};
+                        common_buffer_t *bytes) {
+  common_texts_t texts = {NULL, 0, 0};
   char path[128], list[LIST_BYTES];
   size_t i, nr;
   int cpu;
@@ -75,22 +49,22 @@ static size_t put_lists(int last, const char *name, const char *old_name,
   for (cpu = 0; cpu <= last; cpu++) {
     snprintf(path, sizeof(path), CPUS "/cpu%d/topology/%s", cpu, name);
     if (common_file_line(path, list, sizeof(list)) == 0) {
-      add_text(&texts, list);
+      common_texts_add(&texts, list, strlen(list));
       continue;
     }
     snprintf(path, sizeof(path), CPUS "/cpu%d/topology/%s", cpu, old_name);
     if (common_file_line(path, list, sizeof(list)) == 0)
-      add_text(&texts, list);
+      common_texts_add(&texts, list, strlen(list));
   }
   record_bytes_put_u32(bytes, (uint32_t)texts.nr);
   for (i = 0; i < texts.nr; i++)
     record_bytes_put_string(bytes, texts.texts[i]);
   nr = texts.nr;
-  free_texts(&texts);
+  common_texts_free(&texts);
   return nr;
 }
 
-static void put_id(int cpu, const char *name, record_bytes_t *bytes) {
+static void put_id(int cpu, const char *name, common_buffer_t *bytes) {
   record_bytes_put_u32(bytes, (uint32_t)common_topology_id(cpu, name));
 }
 
@@ -108,7 +82,7 @@ static int has_dies(void) {
 #endif
 }
 
-int record_put_cpu_topology(record_bytes_t *bytes) {
+int record_put_cpu_topology(common_buffer_t *bytes) {
   int cpu, last = record_last_cpu();
   size_t nr;
 
@@ -135,7 +109,7 @@ static uint64_t node_memory(const char *text, const char *name) {
   return at == NULL ? 0 : strtoull(at + strlen(name), NULL, 10);
 }
 
-static int put_node(int node, record_bytes_t *bytes) {
+static int put_node(int node, common_buffer_t *bytes) {
   char path[128], cpus[LIST_BYTES], *text;
   size_t size;
 
@@ -154,7 +128,7 @@ static int put_node(int node, record_bytes_t *bytes) {
   return 1;
 }
 
-int record_put_numa_topology(record_bytes_t *bytes) {
+int record_put_numa_topology(common_buffer_t *bytes) {
   char list[LIST_BYTES];
   size_t nr = 0, i, start = bytes->used;
   uint32_t put = 0;
@@ -171,7 +145,7 @@ int record_put_numa_topology(record_bytes_t *bytes) {
   for (i = 0; i < nr; i++)
     put += (uint32_t)put_node(nodes[i], bytes);
   free(nodes);
-  memcpy(bytes->bytes + start, &put, sizeof(put));
+  memcpy(bytes->text + start, &put, sizeof(put));
   return put > 0;
 }
 
@@ -239,10 +213,7 @@ static void add_cache(caches_t *caches, const cache_t *cache) {
     if (is_same(&caches->caches[i], cache))
       return;
   }
-  if (caches->nr == caches->capacity)
-    caches->caches =
-        common_grow(caches->caches, &caches->capacity, sizeof(*caches->caches));
-  caches->caches[caches->nr++] = *cache;
+  *COMMON_ADD(caches->caches, caches->nr, caches->capacity) = *cache;
 }
 
 static int by_level(const void *a, const void *b) {
@@ -252,7 +223,7 @@ static int by_level(const void *a, const void *b) {
          (left->numbers[0] < right->numbers[0]);
 }
 
-int record_put_cache(record_bytes_t *bytes) {
+int record_put_cache(common_buffer_t *bytes) {
   caches_t caches = {NULL, 0, 0};
   int cpu, index, last = record_last_cpu();
   cache_t cache;
@@ -267,8 +238,8 @@ int record_put_cache(record_bytes_t *bytes) {
   record_bytes_put_u32(bytes, 1); /* the version */
   record_bytes_put_u32(bytes, (uint32_t)caches.nr);
   for (i = 0; i < caches.nr; i++) {
-    record_bytes_put(bytes, caches.caches[i].numbers,
-                     sizeof(caches.caches[i].numbers));
+    common_buffer_add(bytes, caches.caches[i].numbers,
+                      sizeof(caches.caches[i].numbers));
     record_bytes_put_string(bytes, caches.caches[i].type);
     record_bytes_put_string(bytes, caches.caches[i].size);
     record_bytes_put_string(bytes, caches.caches[i].map);

@@ -54,10 +54,8 @@ static void add(tracepoints_t *tracepoints, const char *category,
                 const char *name) {
   tracepoint_t *found;
 
-  if (tracepoints->nr == tracepoints->capacity)
-    tracepoints->found =
-        common_grow(tracepoints->found, &tracepoints->capacity, sizeof(*found));
-  found = &tracepoints->found[tracepoints->nr++];
+  found =
+      COMMON_ADD(tracepoints->found, tracepoints->nr, tracepoints->capacity);
   snprintf(found->category, sizeof(found->category), "%s", category);
   snprintf(found->name, sizeof(found->name), "%s", name);
 }
@@ -129,7 +127,7 @@ static void find_all(tracepoints_t *tracepoints) {
 
 /* Puts the size of a file, as a number of size_bytes bytes, then the file. */
 static int put_file(const char *root, const char *path, size_t size_bytes,
-                    record_bytes_t *bytes) {
+                    common_buffer_t *bytes) {
   char whole[8192], *text;
   uint64_t size64;
   size_t size;
@@ -143,19 +141,19 @@ static int put_file(const char *root, const char *path, size_t size_bytes,
     record_bytes_put_u64(bytes, size64);
   else
     record_bytes_put_u32(bytes, (uint32_t)size);
-  record_bytes_put(bytes, text, size);
+  common_buffer_add(bytes, text, size);
   free(text);
   return 1;
 }
 
-static void put_start(record_bytes_t *bytes) {
+static void put_start(common_buffer_t *bytes) {
   const uint16_t one = 1;
   unsigned char is_big = *(const unsigned char *)&one == 0;
   unsigned char long_bytes = sizeof(long);
 
-  record_bytes_put(bytes, "\027\010\104tracing0.5", 14); /* with the NUL */
-  record_bytes_put(bytes, &is_big, 1);
-  record_bytes_put(bytes, &long_bytes, 1);
+  common_buffer_add(bytes, "\027\010\104tracing0.5", 14); /* with the NUL */
+  common_buffer_add(bytes, &is_big, 1);
+  common_buffer_add(bytes, &long_bytes, 1);
   record_bytes_put_u32(bytes, (uint32_t)sysconf(_SC_PAGESIZE));
 }
 
@@ -170,12 +168,12 @@ static size_t end_of_category(const tracepoints_t *tracepoints, size_t first) {
 }
 
 static int put_category(const tracepoints_t *tracepoints, size_t first,
-                        size_t end, const char *root, record_bytes_t *bytes) {
+                        size_t end, const char *root, common_buffer_t *bytes) {
   const tracepoint_t *found = tracepoints->found + first;
   char path[1024];
   size_t i;
 
-  record_bytes_put(bytes, found->category, strlen(found->category) + 1);
+  common_buffer_add(bytes, found->category, strlen(found->category) + 1);
   record_bytes_put_u32(bytes, (uint32_t)(end - first));
   for (i = 0; i < end - first; i++) {
     snprintf(path, sizeof(path), "events/%s/%s/format", found[i].category,
@@ -187,7 +185,7 @@ static int put_category(const tracepoints_t *tracepoints, size_t first,
 }
 
 static int put_formats(const tracepoints_t *tracepoints, const char *root,
-                       record_bytes_t *bytes) {
+                       common_buffer_t *bytes) {
   size_t first, end, start = bytes->used;
   uint32_t nr = 0;
 
@@ -198,17 +196,17 @@ static int put_formats(const tracepoints_t *tracepoints, const char *root,
       return 0;
     nr++;
   }
-  memcpy(bytes->bytes + start, &nr, sizeof(nr));
+  memcpy(bytes->text + start, &nr, sizeof(nr));
   return nr > 0;
 }
 
 static int put_all(const tracepoints_t *tracepoints, const char *root,
-                   record_bytes_t *bytes) {
+                   common_buffer_t *bytes) {
   put_start(bytes);
-  record_bytes_put(bytes, "header_page", sizeof("header_page"));
+  common_buffer_add(bytes, "header_page", sizeof("header_page"));
   if (!put_file(root, "events/header_page", sizeof(uint64_t), bytes))
     return 0;
-  record_bytes_put(bytes, "header_event", sizeof("header_event"));
+  common_buffer_add(bytes, "header_event", sizeof("header_event"));
   if (!put_file(root, "events/header_event", sizeof(uint64_t), bytes))
     return 0;
   record_bytes_put_u32(bytes, 0); /* no events of ftrace itself */
@@ -221,7 +219,7 @@ static int put_all(const tracepoints_t *tracepoints, const char *root,
 }
 
 int record_put_tracing_data(const record_events_t *events,
-                            record_bytes_t *bytes) {
+                            common_buffer_t *bytes) {
   tracepoints_t tracepoints = {events, NULL, 0, 0};
   char root[4096];
   size_t size = sizeof(root);

@@ -32,10 +32,7 @@ static void add(stat_columns_t *columns, const stat_report_t *report,
                 size_t event, const char *unit) {
   stat_column_t *column;
 
-  if (columns->nr == columns->capacity)
-    columns->list =
-        common_grow(columns->list, &columns->capacity, sizeof(*columns->list));
-  column = &columns->list[columns->nr++];
+  column = COMMON_ADD(columns->list, columns->nr, columns->capacity);
   column->event = event;
   column->unit = unit;
   column->name = make_name(&report->events[event], unit);

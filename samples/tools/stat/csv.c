@@ -23,12 +23,9 @@ typedef struct fields_s {
 /* Puts a field, quoted if necessary. perf-stat(1) quotes nothing, so a label
  * with a comma shifts all fields after it. */
 static void put(fields_t *fields, const char *text) {
-  size_t size = strlen(text) + 1, i;
-  char *clean = common_calloc(size, 1);
-  int is_quoted;
-
-  common_text_clean(clean, size, text);
-  is_quoted =
+  char *clean = common_text_cleaned(text);
+  size_t i;
+  int is_quoted =
       strchr(clean, '"') != NULL || strstr(clean, fields->separator) != NULL;
   if (fields->nr++ > 0)
     fputs(fields->separator, fields->file);

@@ -118,8 +118,7 @@ void stat_failures_take(stat_failures_t *failures, const uvperf_set_t *set,
   }
   if (nr == 0)
     return;
-  failures->list = common_calloc(nr, sizeof(*list));
-  memcpy(failures->list, list, nr * sizeof(*list));
+  failures->list = common_copy(list, nr * sizeof(*list));
   for (i = 0; i < nr; i++)
     common_remedies_for_users(failures->list[i].error.reason, 1);
   /* The failures of all parts of an event go to the line of their sum. */

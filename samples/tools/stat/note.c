@@ -75,10 +75,8 @@ static int is_same(const stat_line_t *line, const stat_line_t *other,
 }
 
 static void print_clean(FILE *file, const char *text) {
-  size_t size = strlen(text) + 1;
-  char *clean = common_calloc(size, 1);
+  char *clean = common_text_cleaned(text);
 
-  common_text_clean(clean, size, text);
   fputs(clean, file);
   free(clean);
 }

@@ -12,11 +12,10 @@
 #include "stat/value.h"
 
 static stat_place_t *append(stat_places_t *places, int32_t id) {
-  if (places->nr == places->capacity)
-    places->list =
-        common_grow(places->list, &places->capacity, sizeof(*places->list));
-  places->list[places->nr] = (stat_place_t){id, ""};
-  return &places->list[places->nr++];
+  stat_place_t *place = COMMON_ADD(places->list, places->nr, places->capacity);
+
+  *place = (stat_place_t){id, ""};
+  return place;
 }
 
 /* -- threads --------------------------------------------------------------- */
@@ -68,10 +67,7 @@ static int32_t topology_id(int32_t cpu, const char *name) {
 static void add_cpu(stat_places_t *places, enum stat_by by, int32_t cpu) {
   stat_cpu_t *added;
 
-  if (places->nr_cpus == places->cpus_capacity)
-    places->cpus = common_grow(places->cpus, &places->cpus_capacity,
-                               sizeof(*places->cpus));
-  added = &places->cpus[places->nr_cpus++];
+  added = COMMON_ADD(places->cpus, places->nr_cpus, places->cpus_capacity);
   *added = (stat_cpu_t){cpu, 0, 0, 0, 0};
   if (by == STAT_BY_NODE) {
     added->socket = common_topology_node(cpu);

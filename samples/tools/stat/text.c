@@ -68,10 +68,8 @@ static void put_right(row_t *row, const char *text, size_t width) {
 /* Puts a name that users chose, left-aligned, without characters that a
  * terminal could take for a command. */
 static void put_name(row_t *row, const char *name, size_t width) {
-  size_t size = strlen(name) + 1;
-  char *clean = common_calloc(size, 1);
+  char *clean = common_text_cleaned(name);
 
-  common_text_clean(clean, size, name);
   put_left(row, clean, width);
   free(clean);
 }

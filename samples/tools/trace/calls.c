@@ -99,10 +99,7 @@ static void join_group(const trace_calls_t *calls, trace_group_t *group,
 }
 
 static trace_group_t *add_group(trace_calls_t *calls) {
-  if (calls->nr == calls->capacity)
-    calls->groups =
-        common_grow(calls->groups, &calls->capacity, sizeof(*calls->groups));
-  return calls->groups[calls->nr++] =
+  return *COMMON_ADD(calls->groups, calls->nr, calls->capacity) =
              common_calloc(1, sizeof(*calls->groups[0]));
 }
 

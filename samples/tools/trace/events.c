@@ -78,8 +78,7 @@ static int add_item(trace_events_t *events, const uvperf_event_item_t *item,
   struct perf_event_attr *attr;
   trace_event_t *event;
 
-  attr =
-      memcpy(common_calloc(1, item->attr->size), item->attr, item->attr->size);
+  attr = common_copy(item->attr, item->attr->size);
   if (!is_moment(attr)) {
     free(attr);
     common_say("cannot trace %s: it has no single hits, as tracepoints, "
@@ -97,10 +96,7 @@ static int add_item(trace_events_t *events, const uvperf_event_item_t *item,
     free(attr);
     return 0;
   }
-  if (events->nr == events->capacity)
-    events->events =
-        common_grow(events->events, &events->capacity, sizeof(*events->events));
-  event = &events->events[events->nr++];
+  event = COMMON_ADD(events->events, events->nr, events->capacity);
   memset(event, 0, sizeof(*event));
   event->label = item->label;
   event->filter = filter;

@@ -93,13 +93,9 @@ static void add_events(input_t *input) {
       machine == NULL || !trace_syscalls_are_of(machine);
   while (events->nr < recording_nr_events(input->recording)) {
     recording_event(input->recording, events->nr, &found);
-    if (events->nr == events->capacity)
-      events->events = common_grow(events->events, &events->capacity,
-                                   sizeof(*events->events));
-    event = &events->events[events->nr++];
+    event = COMMON_ADD(events->events, events->nr, events->capacity);
     memset(event, 0, sizeof(*event));
-    event->attr = common_calloc(1, found.attr->size);
-    memcpy(event->attr, found.attr, found.attr->size);
+    event->attr = common_copy(found.attr, found.attr->size);
     event->label = found.name[0] != '\0' ? found.name : "?";
     if (event->attr->type == PERF_TYPE_TRACEPOINT)
       add_tracepoint(input, event);

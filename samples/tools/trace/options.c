@@ -11,12 +11,8 @@
 static int parse_names(void *arg, const char *text) {
   trace_options_t *options = arg;
 
-  if (options->nr_names == options->names_capacity)
-    options->names = common_grow(options->names, &options->names_capacity,
-                                 sizeof(*options->names));
-  options->names[options->nr_names].names = text;
-  options->names[options->nr_names].filter = NULL;
-  options->nr_names++;
+  *COMMON_ADD(options->names, options->nr_names, options->names_capacity) =
+      (trace_names_option_t){text, NULL};
   return 0;
 }
 

@@ -154,7 +154,7 @@ static void follow_exec(watch_connector_t *connector, uint32_t pid,
   news = add(connector, EVENT_EXEC, pid, time);
   if (news == NULL || size == 0)
     return;
-  news->args = memcpy(common_calloc(1, size), args, size);
+  news->args = common_copy(args, size);
   news->size = size;
   news->read = uv_hrtime();
 }

@@ -32,10 +32,7 @@ void watch_event_name(watch_event_t *event, const char *comm) {
 }
 
 void watch_event_path(watch_event_t *event, const char *path) {
-  size_t size = strlen(path) + 1;
-
-  event->path = common_calloc(size, 1);
-  memcpy(event->path, path, size);
+  event->path = common_copy(path, strlen(path));
 }
 
 /* The process may have removed the last NUL, so a NUL is added. */
@@ -43,8 +40,7 @@ void watch_event_args(watch_event_t *event, const char *args, size_t size,
                       size_t max) {
   event->args_cut = size > max;
   event->args_size = size > max ? max : size;
-  event->args = common_calloc(event->args_size + 1, 1);
-  memcpy(event->args, args, event->args_size);
+  event->args = common_copy(args, event->args_size);
 }
 
 void watch_event_free(watch_event_t *event) {

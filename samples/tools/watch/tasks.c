@@ -154,10 +154,7 @@ void watch_process_thread(watch_process_t *process, uint32_t tid,
   /* comm may point to the name of another thread, which can move. */
   set_comm(name, comm);
   if (thread == NULL) {
-    if (process->nr == process->capacity)
-      process->threads = common_grow(process->threads, &process->capacity,
-                                     sizeof(*process->threads));
-    thread = &process->threads[process->nr++];
+    thread = COMMON_ADD(process->threads, process->nr, process->capacity);
     thread->tid = tid;
   }
   set_comm(thread->comm, name);

@@ -167,7 +167,7 @@ static void damaged_notes_end_where_they_end(void **state) {
 
 typedef struct maps_s {
   record_build_ids_t *ids;
-  record_bytes_t bytes;
+  common_buffer_t bytes;
 } maps_t;
 
 static void map(maps_t *maps, uint32_t type, uint16_t misc, int32_t pid,
@@ -212,12 +212,12 @@ static const unsigned char *id_of(maps_t *maps, const char *name) {
   maps->bytes.used = 0;
   record_build_ids_put(maps->ids, &maps->bytes);
   while (at < maps->bytes.used) {
-    memcpy(&header, maps->bytes.bytes + at, sizeof(header));
+    memcpy(&header, maps->bytes.text + at, sizeof(header));
     assert_true(header.size >= 36 + 64);
     assert_int_equal(header.size % 4, 0);
-    if (strcmp((char *)maps->bytes.bytes + at + 36, name) == 0) {
+    if (strcmp(maps->bytes.text + at + 36, name) == 0) {
       assert_null(found); /* once only */
-      found = maps->bytes.bytes + at + 12;
+      found = (unsigned char *)maps->bytes.text + at + 12;
     }
     at += header.size;
   }
@@ -227,7 +227,7 @@ static const unsigned char *id_of(maps_t *maps, const char *name) {
 
 static void end(maps_t *maps) {
   record_build_ids_free(maps->ids);
-  record_bytes_free(&maps->bytes);
+  common_buffer_free(&maps->bytes);
 }
 
 static pid_t dead_process(void) {

@@ -83,10 +83,7 @@ static recording_source_t *append(recording_events_t *events,
   event->source.attr = attr;
   event->source.pid = event->source.cpu = -1;
   event->source.attr_index = (uint32_t)events->nr;
-  if (events->nr == events->capacity)
-    events->events = common_grow(events->events, &events->capacity,
-                                 sizeof(recording_source_t *));
-  events->events[events->nr++] = event;
+  *COMMON_ADD(events->events, events->nr, events->capacity) = event;
   return event;
 }
 

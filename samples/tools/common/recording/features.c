@@ -73,14 +73,10 @@ void recording_features_object(recording_features_t *features, uint16_t misc,
   if (build_id == NULL || is_guest(misc) || features->nr == OBJECTS_MAX)
     return;
   size = strnlen((const char *)bytes->at, bytes->left);
-  if (features->nr == features->capacity)
-    features->objects = common_grow(features->objects, &features->capacity,
-                                    sizeof(*features->objects));
-  object = &features->objects[features->nr];
-  object->path = common_calloc(1, size + 1);
-  memcpy(object->path, bytes->at, size);
+  object = COMMON_ADD(features->objects, features->nr, features->capacity);
+  object->path = common_copy(bytes->at, size);
   object->nr = size_of(build_id, misc);
-  object->serial = features->nr++;
+  object->serial = features->nr - 1;
   memcpy(object->build_id, build_id, BUILD_ID_BYTES);
   features->is_sorted = 0;
 }

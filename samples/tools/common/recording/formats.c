@@ -81,10 +81,7 @@ static int take_category(recording_formats_t *formats,
       return -1;
     if (read_id(entry.format.text, entry.format.bytes, &entry.id) != 0)
       continue;
-    if (formats->nr == formats->capacity)
-      formats->entries =
-          common_grow(formats->entries, &formats->capacity, sizeof(entry));
-    formats->entries[formats->nr++] = entry;
+    *COMMON_ADD(formats->entries, formats->nr, formats->capacity) = entry;
   }
   return 0;
 }

@@ -63,13 +63,10 @@ static void sift_down(waiting_t *heap, size_t nr, const waiting_t *item) {
 
 void recording_order_add(recording_order_t *order, const void *record,
                          size_t size, uint64_t time) {
-  waiting_t item = {time, order->serial++, common_calloc(1, size), size};
+  waiting_t item = {time, order->serial++, common_copy(record, size), size};
 
-  memcpy(item.record, record, size);
-  if (order->nr == order->capacity)
-    order->heap =
-        common_grow(order->heap, &order->capacity, sizeof(*order->heap));
-  sift_up(order->heap, order->nr++, &item);
+  COMMON_ADD(order->heap, order->nr, order->capacity);
+  sift_up(order->heap, order->nr - 1, &item);
   order->bytes += size + COST;
   order->late += time < order->last;
   if (time > order->greatest)
