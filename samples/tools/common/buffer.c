@@ -48,6 +48,17 @@ void common_buffer_hex(common_buffer_t *buffer, uint64_t number) {
   common_buffer_add(buffer, at, (size_t)(end - at));
 }
 
+void common_buffer_bytes(common_buffer_t *buffer, const void *bytes,
+                         size_t size) {
+  static const char digits[] = "0123456789abcdef";
+  const unsigned char *at = bytes, *end = at + size;
+
+  for (; at < end; at++) {
+    common_buffer_add(buffer, &digits[*at >> 4], 1);
+    common_buffer_add(buffer, &digits[*at & 15], 1);
+  }
+}
+
 void common_buffer_print(common_buffer_t *buffer, const char *format, ...) {
   char text[256];
   va_list args;

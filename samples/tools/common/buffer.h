@@ -23,6 +23,10 @@ void common_buffer_text(common_buffer_t *buffer, const char *text);
 void common_buffer_number(common_buffer_t *buffer, uint64_t number, int digits);
 void common_buffer_hex(common_buffer_t *buffer, uint64_t number);
 
+/* Adds two hexadecimal digits for each byte. */
+void common_buffer_bytes(common_buffer_t *buffer, const void *bytes,
+                         size_t size);
+
 /* Use it for numbers and fixed words. It adds at most 255 bytes at once. */
 void common_buffer_print(common_buffer_t *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "common/failures.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,6 +63,19 @@ void common_failures_left_out(const common_ids_t *pids) {
   if (nr > 0)
     fputc('\n', stderr);
   common_ids_free(&tree);
+}
+
+void common_failures_privileges(const char *what, const char *verb) {
+  const char *tool = program_invocation_short_name;
+
+  common_say("%s needs root, CAP_PERFMON or\n"
+             "  kernel.perf_event_paranoid <= 0. If it is at most 2, you can "
+             "%s\n"
+             "  without privileges:\n"
+             "    %s -- command...   a command of your own\n"
+             "    %s -p PID          a process of your own\n"
+             "  Try '%s --help'.\n",
+             what, verb, tool, tool, tool);
 }
 
 static void report_event(const uvperf_set_t *set, size_t attr,

@@ -2,6 +2,8 @@
 /* Escapes bytes that are not text. */
 #include "common/name.h"
 
+#include <string.h>
+
 #include "common/text.h"
 
 /* Returns the number of bytes at the start of a name that are the same in text
@@ -92,7 +94,6 @@ void common_name_json(common_buffer_t *buffer, const char *key,
   if (common_name_json_string(buffer, name))
     return;
   common_buffer_print(buffer, ",\"%s_hex\":\"", key);
-  for (; *name != '\0'; name++)
-    common_buffer_print(buffer, "%02x", (unsigned char)*name);
+  common_buffer_bytes(buffer, name, strlen(name));
   common_buffer_text(buffer, "\"");
 }

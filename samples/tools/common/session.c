@@ -174,7 +174,9 @@ static void on_child(uv_signal_t *handle, int number) {
     return;
   if (!session->stopping) {
     stop(session);
-    session->on_command(session, status);
+    session->command_status = common_command_exit(status);
+    if (session->on_command != NULL)
+      session->on_command(session, status);
   }
   close_all(session);
 }

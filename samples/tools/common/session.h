@@ -20,10 +20,11 @@ struct common_session_s {
   uv_loop_t loop;
   common_command_t command;
   int stopping;
-  int signal;    /* the last SIGINT, SIGTERM or SIGHUP; 0: none */
-  void *data;    /* the owner's */
-  int leave_int; /* SIGINT is left to a command that runs */
-  int is_quiet;  /* no message if closing takes long */
+  int command_status; /* the exit status; 0 if the command was terminated */
+  int signal;         /* the last SIGINT, SIGTERM or SIGHUP; 0: none */
+  void *data;         /* the owner's */
+  int leave_int;      /* SIGINT is left to a command that runs */
+  int is_quiet;       /* no message if closing takes long */
   /* Stops measuring. Never called inside a record callback. */
   void (*on_stop)(common_session_t *session);
   /* Called at each tick, until the session stops. */
@@ -31,7 +32,7 @@ struct common_session_s {
   /* Called by -D: measuring begins (1) or pauses (0). */
   void (*on_delay)(common_session_t *session, int begins);
   /* Called after on_stop, with the wait status, if the command has ended by
-   * itself. */
+   * itself. Or NULL. */
   void (*on_command)(common_session_t *session, int status);
   /* Called when the command has ended too. Writes the rest of the result, then
    * closes the owner's handles. The session closes its own handles. */

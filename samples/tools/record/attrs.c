@@ -170,15 +170,11 @@ static void set_clock(struct perf_event_attr *attr,
   attr->clockid = options->clock;
 }
 
-static void *copy_bytes(const void *bytes, size_t size) {
-  return memcpy(common_calloc(1, size), bytes, size);
-}
-
 static void fill(record_attrs_t *attrs, const record_options_t *options,
                  const struct perf_event_attr *stack, size_t index) {
   const uvperf_event_item_t *item = uvperf_event_list_get(attrs->list, index);
   const struct perf_event_attr *leader;
-  struct perf_event_attr *attr = copy_bytes(item->attr, item->attr->size);
+  struct perf_event_attr *attr = common_copy(item->attr, item->attr->size);
 
   attrs->attrs[index] = attr;
   leader = attrs->attrs[item->leader];
@@ -273,7 +269,7 @@ uint32_t record_attrs_side_band(const record_options_t *options) {
 /* -- names ----------------------------------------------------------------- */
 
 static char *copy_text(const char *text) {
-  return copy_bytes(text, strlen(text) + 1);
+  return common_copy(text, strlen(text));
 }
 
 const char *record_attrs_label(const record_attrs_t *attrs, size_t index) {

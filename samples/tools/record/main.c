@@ -25,7 +25,7 @@ static int record(const record_options_t *options,
     status = record_run(&run, signals);
   common_signals_end_session(signals);
   record_attrs_free(&attrs);
-  return status != 0 ? status : run.command_status;
+  return status != 0 ? status : run.session.command_status;
 }
 
 int main(int argc, char **argv) {

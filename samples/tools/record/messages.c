@@ -27,13 +27,7 @@ int record_messages_refused(const record_options_t *options,
                "  virtual machines lack: leave the option out\n");
   if (error->cause != UVPERF_CAUSE_PERMISSION || !options->all)
     return 1;
-  common_say("recording whole CPUs needs root, CAP_PERFMON or\n"
-             "  kernel.perf_event_paranoid <= 0. If it is at most 2, you can "
-             "record\n"
-             "  without privileges:\n"
-             "    uvperf-record -- command...   a command of your own\n"
-             "    uvperf-record -p PID          a process of your own\n"
-             "  Try 'uvperf-record --help'.\n");
+  common_failures_privileges("recording whole CPUs", "record");
   return 1;
 }
 

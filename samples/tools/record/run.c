@@ -159,10 +159,8 @@ static void on_stop(common_session_t *session) {
 }
 
 static void on_command(common_session_t *session, int status) {
-  record_run_t *run = session->data;
-
+  (void)session;
   record_messages_command(status);
-  run->command_status = common_command_exit(status);
 }
 
 static void on_tick(common_session_t *session) {

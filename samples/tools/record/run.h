@@ -23,7 +23,6 @@ typedef struct record_run_s {
   const record_attrs_t *attrs;
   char **argv; /* written to the file */
   /* -- results -- */
-  int command_status; /* exit status; 0 if the command was terminated */
   /* -- private -- */
   record_file_t *file; /* the current file; NULL: it could not be created */
   record_names_t names;

@@ -91,12 +91,8 @@ int stat_events_parse(stat_events_t *events, const stat_options_t *options) {
   return check_times(events, options);
 }
 
-static void *copy_bytes(const void *bytes, size_t size) {
-  return memcpy(common_calloc(1, size), bytes, size);
-}
-
 static char *copy_text(const char *text) {
-  return copy_bytes(text, strlen(text) + 1);
+  return common_copy(text, strlen(text));
 }
 
 static void describe(stat_event_t *event, const stat_options_t *options,
@@ -112,7 +108,7 @@ static void describe(stat_event_t *event, const stat_options_t *options,
   event->tool = stat_tool_of(item);
   event->unit = copy_text(event->tool != STAT_TOOL_NONE ? "ns" : item->unit);
   event->scale = item->scale;
-  event->attr = copy_bytes(item->attr, item->attr->size);
+  event->attr = common_copy(item->attr, item->attr->size);
 }
 
 static void free_events(stat_events_t *events) {

@@ -205,7 +205,7 @@ static int run_once(stat_t *stat, int *was_last) {
   run.on_late_signal = on_late_signal;
   stat_messages_run(&stat->options, stat->nr_begun++);
   status = stat_run(&run);
-  stat->status = run.command_status;
+  stat->status = run.session.command_status;
   *was_last = is_last(stat, &run);
   stat_run_free(&run);
   return status;

@@ -18,13 +18,7 @@ int stat_messages_refused(const stat_options_t *options,
   common_say("%s\n", error->reason);
   if (error->cause != UVPERF_CAUSE_PERMISSION || !is_of_cpus(options))
     return 1;
-  common_say(
-      "counting on whole CPUs or in cgroups needs root, CAP_PERFMON or\n"
-      "  kernel.perf_event_paranoid <= 0. If it is at most 2, you can count\n"
-      "  without privileges:\n"
-      "    uvperf-stat -- command...   a command of your own\n"
-      "    uvperf-stat -p PID          a process of your own\n"
-      "  Try 'uvperf-stat --help'.\n");
+  common_failures_privileges("counting on whole CPUs or in cgroups", "count");
   return 1;
 }
 

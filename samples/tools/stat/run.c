@@ -85,12 +85,6 @@ static void on_stop(common_session_t *session) {
   run->has_counted = 1;
 }
 
-static void on_command(common_session_t *session, int status) {
-  stat_run_t *run = session->data;
-
-  run->command_status = common_command_exit(status);
-}
-
 /* The first interval begins before the events count, so that no counts are
  * missed. */
 static int start_intervals(stat_run_t *run) {
@@ -354,7 +348,6 @@ int stat_run(stat_run_t *run) {
   run->session.on_stop = on_stop;
   run->session.on_tick = on_tick;
   run->session.on_delay = on_delay;
-  run->session.on_command = on_command;
   run->session.on_close = on_close;
   run->session.on_late_signal = on_late_signal;
   run->session.leave_int = 1;

@@ -33,7 +33,7 @@ struct stat_run_s {
    * interval. */
   void (*on_interval)(stat_run_t *run, const uvperf_reading_t *delta);
   /* Called when everything is counted. The results below are final, except
-   * command_status. The events are still open, because closing them may take
+   * session.command_status. The events are still open, because closing them may take
    * long. */
   void (*on_counted)(stat_run_t *run);
   /* Called for a signal while the events close. Returns 1 if there was still
@@ -45,7 +45,6 @@ struct stat_run_s {
   uint64_t started_ns;       /* by uv_hrtime */
   uint64_t elapsed_ns;
   uint64_t user_ns, system_ns; /* of the command */
-  int command_status;          /* the exit status; 0 if stat terminated it */
   int is_interrupted; /* by a signal or --control: no other run begins */
   /* -- private -- */
   common_session_t session;

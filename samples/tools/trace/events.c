@@ -249,10 +249,6 @@ trace_event_call_t trace_event_find_call(trace_event_t *event) {
 static int find_calls(trace_events_t *events) {
   size_t i, nr_of[3] = {0, 0, 0};
 
-  if (trace_fields_lack() != NULL) {
-    common_say("%s\n", trace_fields_lack());
-    return 1;
-  }
   for (i = 0; i < events->nr; i++) {
     trace_event_call_t call = trace_event_find_call(&events->events[i]);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The fields of a tracepoint's hits, as text and as JSON. A build uses
- * fields_named.c or fields_none.c. */
+/* The fields of a tracepoint's hits, as text and as JSON. */
 #ifndef TRACE_FIELDS_H
 #define TRACE_FIELDS_H
 
@@ -12,10 +11,6 @@
 #include "common/buffer.h"
 
 typedef struct trace_fields_s trace_fields_t;
-
-/* Returns a text that says what this build cannot do and what would help, or
- * NULL if nothing is missing. */
-const char *trace_fields_lack(void);
 
 /* Looks up the fields of "category:name". Returns 0 or a negative errno. */
 int trace_fields_new(trace_fields_t **fields, const char *name,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* With uvperf_tracepoint: prints fields by their names. The way to print each
- * field is determined once, not for each hit. */
+/* The way to print each field is determined once, not for each hit. */
 #include "trace/fields_named.h"
 
 #include <errno.h>
@@ -10,7 +9,6 @@
 
 #include "common/memory.h"
 #include "common/name.h"
-#include "trace/bytes.h"
 
 /* The limit for a format from a file. Linux has formats of up to about 60. */
 #define MAX_FIELDS 256
@@ -60,10 +58,6 @@ static const struct {
     {"uid_t", 32, 0},        {"gid_t", 32, 0},
     {"umode_t", 16, 0},
 };
-
-const char *trace_fields_lack(void) {
-  return NULL;
-}
 
 static int has_elements(const uvperf_field_t *field) {
   return field->element_size == 2 || field->element_size == 4 ||
@@ -225,7 +219,7 @@ static void put_bytes(common_buffer_t *buffer, const field_plan_t *plan,
   size_t nr;
 
   if (uvperf_field_bytes(plan->field, raw, size, &bytes, &nr) == 0)
-    trace_bytes(buffer, bytes, nr);
+    common_buffer_bytes(buffer, bytes, nr);
 }
 
 /* Returns "" if the string is outside of the record. */
@@ -306,7 +300,7 @@ void trace_fields_text(trace_fields_t *fields, common_buffer_t *buffer,
 
   if (!fits(fields, raw, size)) {
     common_buffer_text(buffer, " raw=");
-    trace_bytes(buffer, raw, size);
+    common_buffer_bytes(buffer, raw, size);
     return;
   }
   for (i = 0; i < fields->nr; i++)
@@ -319,7 +313,7 @@ void trace_fields_json(trace_fields_t *fields, common_buffer_t *buffer,
 
   if (!fits(fields, raw, size)) {
     common_buffer_text(buffer, ",\"raw\":\"");
-    trace_bytes(buffer, raw, size);
+    common_buffer_bytes(buffer, raw, size);
     common_buffer_text(buffer, "\"");
     return;
   }

@@ -2,7 +2,6 @@
 #include "trace/hits.h"
 
 #include "common/text.h"
-#include "trace/proc.h"
 #include "trace/table.h"
 
 void trace_hits_init(trace_hits_t *hits, const trace_options_t *options) {
@@ -149,7 +148,7 @@ void trace_hits_finish(trace_hits_t *hits, uint64_t time, uint64_t lost,
     if (hits->options->json)
       trace_table_json(buffer, &hits->calls, time);
     else
-      trace_table_text(buffer, &hits->calls, hits->options->histogram);
+      trace_table_text(buffer, &hits->calls);
   }
   if (hits->options->json)
     trace_line_end(buffer, time, hits->nr, lost, late);

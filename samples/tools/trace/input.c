@@ -172,12 +172,11 @@ static int read_all(input_t *input) {
 static int have_calls(const input_t *input) {
   if (input->has_begins && input->has_ends)
     return 1;
-  common_say("%s: %s\n", input->path,
-             trace_fields_lack() != NULL
-                 ? trace_fields_lack()
-                 : "-s needs the begin and end of system calls with their "
-                   "formats: record\n"
-                   "  raw_syscalls:sys_enter and raw_syscalls:sys_exit");
+  common_say("%s: "
+             "-s needs the begin and end of system calls with their "
+             "formats: record\n"
+             "  raw_syscalls:sys_enter and raw_syscalls:sys_exit",
+             input->path);
   return 0;
 }
 
@@ -205,8 +204,6 @@ int trace_input_run(trace_hits_t *hits, trace_sums_t *sums) {
   failed = read_all(&input);
   add_events(&input);
   say_foreign(&input);
-  if (trace_fields_lack() != NULL && !hits->options->summary)
-    common_say("%s\n", trace_fields_lack());
   if (hits->options->summary)
     has_calls = have_calls(&input);
   sums->lost = common_lost_total(&input.lost);

@@ -84,12 +84,3 @@ double trace_latency_stddev(const trace_latency_t *latency) {
   return latency->nr < 2 ? 0
                          : sqrt(latency->squares / (double)(latency->nr - 1));
 }
-
-uint64_t trace_latency_power(const trace_latency_t *latency, size_t power) {
-  uint64_t nr = 0;
-  size_t i;
-
-  for (i = 0; i < TRACE_LATENCY_PARTS; i++)
-    nr += latency->buckets[power * TRACE_LATENCY_PARTS + i];
-  return nr;
-}

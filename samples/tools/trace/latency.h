@@ -31,8 +31,4 @@ uint64_t trace_latency_percentile(const trace_latency_t *latency,
 
 double trace_latency_stddev(const trace_latency_t *latency);
 
-/* Returns the number of calls that took at least 2^power ns and less than
- * 2^(power + 1) ns. */
-uint64_t trace_latency_power(const trace_latency_t *latency, size_t power);
-
 #endif

@@ -17,7 +17,6 @@
 #include "trace/hits.h"
 #include "trace/input.h"
 #include "trace/notes.h"
-#include "trace/proc.h"
 #include "trace/set.h"
 
 #define TICK_MS 50
@@ -40,7 +39,6 @@ typedef struct trace_s {
   uint64_t started_ns;
   uint64_t lost_reported;
   uint64_t ticks;
-  int command_status;
   int failed;
 } trace_t;
 
@@ -105,12 +103,6 @@ static void on_stop(common_session_t *session) {
   trace->failed |=
       common_output_finish(&trace->hits.output, trace->options.file);
   trace_notes_end(&trace->options, sums);
-}
-
-static void on_command(common_session_t *session, int status) {
-  trace_t *trace = session->data;
-
-  trace->command_status = common_command_exit(status);
 }
 
 static void on_tick(common_session_t *session) {
@@ -211,7 +203,6 @@ static int run(trace_t *trace) {
   session->on_stop = on_stop;
   session->on_tick = on_tick;
   session->on_delay = on_delay;
-  session->on_command = on_command;
   session->on_close = on_close;
   trace->hits.own_pid = trace->options.self ? 0 : (uint32_t)getpid();
   if (common_session_init(session) != 0)
@@ -219,7 +210,7 @@ static int run(trace_t *trace) {
   status = common_session_run(session, open_and_start(trace));
   if (status == 0 && trace->failed)
     status = 1;
-  return status != 0 ? status : trace->command_status;
+  return status != 0 ? status : trace->session.command_status;
 }
 
 static int trace_input(trace_t *trace) {

@@ -41,4 +41,12 @@ const char *trace_names_get(const trace_names_t *names, uint32_t tid);
 /* Updates the names from FORK, COMM and EXIT. Ignores other records. */
 void trace_names_record(trace_names_t *names, const uvperf_record_t *record);
 
+/* Sets the name of each living thread, from /proc. */
+void trace_proc_scan(trace_names_t *names);
+
+/* Returns the known name of a thread. If the name is not known, returns the
+ * name in /proc, which is read once. If the thread has ended and its name is
+ * not known, returns "". The result is valid until the next record. */
+const char *trace_proc_name(trace_names_t *names, uint32_t pid, uint32_t tid);
+
 #endif

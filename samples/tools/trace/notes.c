@@ -101,8 +101,6 @@ void trace_notes_opened(const trace_options_t *options,
   print_failures(events, set);
   common_failures_left_out(&options->pids);
   common_failures_children(set);
-  if (trace_fields_lack() != NULL && events->nr_tracepoints > 0)
-    common_say("%s\n", trace_fields_lack());
   memset(&ring, 0, sizeof(ring));
   uvperf_ring(&set->handle, 0, &ring);
   common_say("%zu event%s, ", events->nr, events->nr == 1 ? "" : "s");

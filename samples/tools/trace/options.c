@@ -74,14 +74,6 @@ static int parse_mode(void *arg, const char *text) {
                             text);
 }
 
-static int parse_histogram(void *arg, const char *text) {
-  trace_options_t *options = arg;
-
-  (void)text;
-  options->summary = options->histogram = 1;
-  return 0;
-}
-
 #define AT(field) offsetof(trace_options_t, field)
 
 static const common_option_t list[] = {
@@ -91,7 +83,6 @@ static const common_option_t list[] = {
     {'d', "duration", COMMON_SECONDS, AT(duration_ms), NULL},
     {'e', "event", COMMON_CALL, 0, parse_names},
     {0, "filter", COMMON_CALL, 0, parse_filter},
-    {0, "histogram", COMMON_CALL_FLAG, 0, parse_histogram},
     {'i', "input", COMMON_FILE, AT(input), NULL},
     {'j', "json", COMMON_FLAG, AT(json), NULL},
     {'l', "limit", COMMON_CALL, 0, parse_limit},

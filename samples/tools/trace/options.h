@@ -34,7 +34,6 @@ typedef struct trace_options_s {
   const char *input; /* a file of records; NULL: live */
   int summary;       /* sums of system calls, instead of hits */
   trace_calls_by_t summary_mode;
-  int histogram;
   int json;
   int print_fmt;  /* fields as the kernel prints them */
   int self;       /* also show hits of this program */

@@ -14,8 +14,6 @@
 #define NAME_COLUMNS 17
 #define TIME_BYTES   16
 #define LINE_COLUMNS 78
-#define BAR          "@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@"
-#define BAR_COLUMNS  ((int)sizeof(BAR) - 1)
 /* On x86, calls of the x32 ABI have this bit in their numbers. */
 #define X32_BIT (INT64_C(1) << 30)
 
@@ -71,32 +69,6 @@ static void put_title(common_buffer_t *buffer, const trace_calls_t *calls,
       buffer, ": %" PRIu64 " call%s, %" PRIu64 " error%s, %s in them\n",
       group->sum.nr, group->sum.nr == 1 ? "" : "s", group->errors,
       group->errors == 1 ? "" : "s", in_words(time, (double)group->sum.total));
-}
-
-/* Puts a line for each power of two, like ftrace's hist triggers and
- * bpftrace. */
-static void put_histogram(common_buffer_t *buffer,
-                          const trace_latency_t *latency) {
-  char from[TIME_BYTES], to[TIME_BYTES];
-  uint64_t most = 0, nr;
-  size_t power, first = TRACE_LATENCY_POWERS, last = 0;
-
-  for (power = 0; power < TRACE_LATENCY_POWERS; power++) {
-    nr = trace_latency_power(latency, power);
-    if (nr == 0)
-      continue;
-    most = nr > most ? nr : most;
-    first = power < first ? power : first;
-    last = power;
-  }
-  for (power = first; power <= last && most > 0; power++) {
-    nr = trace_latency_power(latency, power);
-    in_words(from, (double)(UINT64_C(1) << power));
-    in_words(to, (double)(UINT64_C(2) << power));
-    common_buffer_print(buffer, "    %6s ..%6s %10" PRIu64 " |%-*.*s|\n", from,
-                        to, nr, BAR_COLUMNS,
-                        (int)((double)nr / (double)most * BAR_COLUMNS), BAR);
-  }
 }
 
 static void put_row(common_buffer_t *buffer, const trace_call_t *call) {
@@ -171,7 +143,7 @@ static void put_others(common_buffer_t *buffer, const trace_call_t **sorted,
 }
 
 static void put_group(common_buffer_t *buffer, const trace_calls_t *calls,
-                      const trace_group_t *group, int with_histogram) {
+                      const trace_group_t *group) {
   const trace_call_t **sorted = trace_calls_sorted(group);
   size_t i;
 
@@ -181,11 +153,8 @@ static void put_group(common_buffer_t *buffer, const trace_calls_t *calls,
                         NAME_COLUMNS, "system call", "calls", "errors", "total",
                         "min", "avg", "p50", "p99", "max");
   for (i = 0; i < group->nr_calls; i++) {
-    if (sorted[i]->latency.nr == 0)
-      continue;
-    put_row(buffer, sorted[i]);
-    if (with_histogram)
-      put_histogram(buffer, &sorted[i]->latency);
+    if (sorted[i]->latency.nr > 0)
+      put_row(buffer, sorted[i]);
   }
   for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
     put_others(buffer, sorted, group->nr_calls, i);
@@ -193,12 +162,11 @@ static void put_group(common_buffer_t *buffer, const trace_calls_t *calls,
   free(sorted);
 }
 
-void trace_table_text(common_buffer_t *buffer, const trace_calls_t *calls,
-                      int with_histogram) {
+void trace_table_text(common_buffer_t *buffer, const trace_calls_t *calls) {
   size_t i;
 
   for (i = 0; i < calls->nr; i++)
-    put_group(buffer, calls, calls->groups[i], with_histogram);
+    put_group(buffer, calls, calls->groups[i]);
 }
 
 /* -- JSON ------------------------------------------------------------------ */
@@ -214,24 +182,6 @@ static void put_json_task(common_buffer_t *buffer, const trace_calls_t *calls,
     if (group->comm[0] != '\0')
       common_name_json(buffer, "comm", group->comm);
   }
-}
-
-static void put_json_histogram(common_buffer_t *buffer,
-                               const trace_latency_t *latency) {
-  const char *comma = "";
-  uint64_t nr;
-  size_t power;
-
-  common_buffer_text(buffer, ",\"histogram\":{");
-  for (power = 0; power < TRACE_LATENCY_POWERS; power++) {
-    nr = trace_latency_power(latency, power);
-    if (nr == 0)
-      continue;
-    common_buffer_print(buffer, "%s\"%" PRIu64 "\":%" PRIu64, comma,
-                        UINT64_C(1) << power, nr);
-    comma = ",";
-  }
-  common_buffer_text(buffer, "}");
 }
 
 static void put_json_call(common_buffer_t *buffer, const trace_call_t *call) {
@@ -257,7 +207,6 @@ static void put_json_call(common_buffer_t *buffer, const trace_call_t *call) {
                         trace_latency_percentile(latency, 50));
   trace_put_json_number(buffer, "p99_ns",
                         trace_latency_percentile(latency, 99));
-  put_json_histogram(buffer, latency);
 }
 
 void trace_table_json(common_buffer_t *buffer, const trace_calls_t *calls,

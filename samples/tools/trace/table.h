@@ -6,9 +6,8 @@
 #include "common/buffer.h"
 #include "trace/calls.h"
 
-/* Adds a table for each group, with a histogram for each call if wanted. */
-void trace_table_text(common_buffer_t *buffer, const trace_calls_t *calls,
-                      int with_histogram);
+/* Adds a table for each group. */
+void trace_table_text(common_buffer_t *buffer, const trace_calls_t *calls);
 
 /* Adds a line for each call of each group. */
 void trace_table_json(common_buffer_t *buffer, const trace_calls_t *calls,

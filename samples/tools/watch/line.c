@@ -75,7 +75,6 @@ static void put_text_args(common_buffer_t *buffer, const watch_event_t *event) {
 static void put_json_args(common_buffer_t *buffer, const watch_event_t *event) {
   const char *arg = event->args;
   int is_utf8 = 1;
-  size_t i;
 
   common_buffer_text(buffer, ",\"args\":[");
   for (; arg != NULL; arg = next_arg(event, arg)) {
@@ -85,8 +84,7 @@ static void put_json_args(common_buffer_t *buffer, const watch_event_t *event) {
   common_buffer_text(buffer, "]");
   if (!is_utf8) {
     common_buffer_text(buffer, ",\"args_hex\":\"");
-    for (i = 0; i < event->args_size; i++)
-      common_buffer_print(buffer, "%02x", (unsigned char)event->args[i]);
+    common_buffer_bytes(buffer, event->args, event->args_size);
     common_buffer_text(buffer, "\"");
   }
   if (event->args_cut)

@@ -43,7 +43,6 @@ typedef struct watch_s {
   common_output_t output;
   uint64_t lost_reported;
   uint64_t ticks;
-  int command_status;
   int failed;
 } watch_t;
 
@@ -87,12 +86,6 @@ static void on_stop(common_session_t *session) {
     end_json(watch);
   watch->failed |= common_output_finish(&watch->output, watch->options.file);
   watch_notes_end(&watch->options, &watch->timeline.counts);
-}
-
-static void on_command(common_session_t *session, int status) {
-  watch_t *watch = session->data;
-
-  watch->command_status = common_command_exit(status);
 }
 
 /* A reader such as head(1) closes stdout when it has read enough. */
@@ -244,7 +237,6 @@ static int run(watch_t *watch) {
   session->data = watch;
   session->on_stop = on_stop;
   session->on_tick = on_tick;
-  session->on_command = on_command;
   session->on_close = on_close;
   watch->timeline.json = watch->options.json;
   watch->timeline.kinds = watch->options.kinds;
@@ -256,7 +248,7 @@ static int run(watch_t *watch) {
   common_buffer_free(&watch->output.buffer);
   if (status == 0 && watch->failed)
     status = 1;
-  return status != 0 ? status : watch->command_status;
+  return status != 0 ? status : session->command_status;
 }
 
 int main(int argc, char **argv) {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/failures.h"
 #include "common/say.h"
 
 int watch_notes_refused(const watch_options_t *options,
@@ -16,13 +17,7 @@ int watch_notes_refused(const watch_options_t *options,
     common_say("try a smaller -m, or leave it out\n");
   if (error->cause != UVPERF_CAUSE_PERMISSION || !options->all)
     return 1;
-  common_say(
-      "watching all processes needs root, CAP_PERFMON or\n"
-      "  kernel.perf_event_paranoid <= 0. If that is at most 2, you can watch\n"
-      "  without privileges:\n"
-      "    uvperf-watch -- command...   a command of your own\n"
-      "    uvperf-watch -p PID          a process of your own\n"
-      "  Try 'uvperf-watch --help'.\n");
+  common_failures_privileges("watching all processes", "watch");
   return 1;
 }
 

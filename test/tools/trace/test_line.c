@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of trace that need neither kernel nor uvperf_tracepoint: names of
- * threads, lines, the command line. */
+/* The parts of trace that need no kernel: names of threads, lines, the command
+ * line. */
 #include "support.h"
 
 #include "json_check.h"
@@ -183,13 +183,12 @@ static void name_that_is_no_text_is_escaped(void **state) {
              "\"addr\":\"0x2000\"}\n");
 }
 
-static void fields_without_the_library_are_bytes(void **state) {
+static void fields_without_a_format_are_bytes(void **state) {
   uvperf_record_t record;
   trace_hit_t hit = {&record, "sh", "a:b", NULL};
 
   (void)state;
-  assert_non_null(trace_fields_lack());
-  assert_int_equal(trace_fields_new(&hit.fields, "a:b", NULL), 0);
+  trace_fields_of_text(&hit.fields, NULL, 0, NULL);
   sample_init(&record);
   expect_hit(&hit, 0, "12.345678 [001] sh 5 a:b raw=01ab00\n");
   expect_hit(&hit, 1,
@@ -288,7 +287,7 @@ int main(void) {
       cmocka_unit_test(hit_is_one_line),
       cmocka_unit_test(thread_without_id_and_name_is_reported),
       cmocka_unit_test(name_that_is_no_text_is_escaped),
-      cmocka_unit_test(fields_without_the_library_are_bytes),
+      cmocka_unit_test(fields_without_a_format_are_bytes),
       cmocka_unit_test(loss_is_one_line),
       cmocka_unit_test(end_is_one_object),
       cmocka_unit_test(filter_is_of_the_names_before_it),

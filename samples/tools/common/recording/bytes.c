@@ -3,10 +3,8 @@
  * tools/perf/Documentation/perf.data-file-format.txt. */
 #include "common/recording/bytes.h"
 
-#include <byteswap.h>
 #include <string.h>
 
-#include "common/memory.h"
 #include "common/text.h"
 
 /* Longer texts are cut. */
@@ -26,31 +24,29 @@ const unsigned char *recording_bytes_take(recording_bytes_t *bytes,
   return at;
 }
 
-uint16_t recording_bytes_u16(recording_bytes_t *bytes) {
-  const unsigned char *at = recording_bytes_take(bytes, sizeof(uint16_t));
-  uint16_t value = 0;
+/* Reads a number in the byte order of the file. */
+static uint64_t take_number(recording_bytes_t *bytes, size_t size) {
+  const unsigned char *at = recording_bytes_take(bytes, size);
+  int is_little =
+      (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ^ (bytes->is_foreign != 0);
+  uint64_t value = 0;
+  size_t i;
 
-  if (at != NULL)
-    memcpy(&value, at, sizeof(value));
-  return bytes->is_foreign ? bswap_16(value) : value;
+  for (i = 0; at != NULL && i < size; i++)
+    value = value << 8 | at[is_little ? size - 1 - i : i];
+  return value;
+}
+
+uint16_t recording_bytes_u16(recording_bytes_t *bytes) {
+  return (uint16_t)take_number(bytes, sizeof(uint16_t));
 }
 
 uint32_t recording_bytes_u32(recording_bytes_t *bytes) {
-  const unsigned char *at = recording_bytes_take(bytes, sizeof(uint32_t));
-  uint32_t value = 0;
-
-  if (at != NULL)
-    memcpy(&value, at, sizeof(value));
-  return bytes->is_foreign ? bswap_32(value) : value;
+  return (uint32_t)take_number(bytes, sizeof(uint32_t));
 }
 
 uint64_t recording_bytes_u64(recording_bytes_t *bytes) {
-  const unsigned char *at = recording_bytes_take(bytes, sizeof(uint64_t));
-  uint64_t value = 0;
-
-  if (at != NULL)
-    memcpy(&value, at, sizeof(value));
-  return bytes->is_foreign ? bswap_64(value) : value;
+  return take_number(bytes, sizeof(uint64_t));
 }
 
 void recording_bytes_header(recording_bytes_t *bytes,
@@ -63,14 +59,12 @@ void recording_bytes_header(recording_bytes_t *bytes,
 char *recording_bytes_string(recording_bytes_t *bytes) {
   uint32_t size = recording_bytes_u32(bytes);
   const unsigned char *at = recording_bytes_take(bytes, size);
-  char text[TEXT_BYTES], *copy;
+  char text[TEXT_BYTES];
 
   if (at == NULL)
     return NULL;
   size = size < sizeof(text) ? size : (uint32_t)sizeof(text) - 1;
   memcpy(text, at, size);
   text[size] = '\0';
-  copy = common_calloc(1, strlen(text) + 1);
-  common_text_clean(copy, strlen(text) + 1, text);
-  return copy;
+  return common_text_cleaned(text);
 }

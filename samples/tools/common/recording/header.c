@@ -58,10 +58,8 @@ static unsigned char *read_section(const recording_t *recording,
     free(copy);
     return NULL;
   }
-  memset(bytes, 0, sizeof(*bytes));
-  bytes->at = copy;
-  bytes->left = (size_t)section->size;
-  bytes->is_foreign = recording->is_foreign;
+  *bytes = (recording_bytes_t){copy, (size_t)section->size,
+                               recording->is_foreign, 0};
   return copy;
 }
 

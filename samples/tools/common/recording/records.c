@@ -23,17 +23,20 @@ enum {
 
 typedef struct perf_event_header header_t;
 
+static recording_bytes_t bytes_of(const recording_t *recording,
+                                  const unsigned char *at, size_t size) {
+  recording_bytes_t bytes = {at, size, recording->is_foreign, 0};
+
+  return bytes;
+}
+
 /* Returns the body of a record, which follows its header. */
 static recording_bytes_t body_of(const recording_t *recording,
                                  const uint64_t *words) {
   const header_t *header = (const void *)words;
-  recording_bytes_t bytes;
 
-  memset(&bytes, 0, sizeof(bytes));
-  bytes.at = (const unsigned char *)words + sizeof(*header);
-  bytes.left = header->size - sizeof(*header);
-  bytes.is_foreign = recording->is_foreign;
-  return bytes;
+  return bytes_of(recording, (const unsigned char *)words + sizeof(*header),
+                  header->size - sizeof(*header));
 }
 
 static int fail_size(recording_t *recording, unsigned size) {
@@ -75,10 +78,7 @@ static int read_record(recording_t *recording) {
   if (state == RECORDING_INPUT_END)
     return end_of_file(recording, sizeof(header));
   recording->offset = recording->input.offset;
-  memset(&bytes, 0, sizeof(bytes));
-  bytes.at = at;
-  bytes.left = sizeof(header);
-  bytes.is_foreign = recording->is_foreign;
+  bytes = bytes_of(recording, at, sizeof(header));
   recording_bytes_header(&bytes, &header);
   if (header.size < sizeof(header))
     return fail_size(recording, header.size);
@@ -131,10 +131,7 @@ static int take_unpacked(recording_t *recording) {
 
   if (left < sizeof(header))
     return 0;
-  memset(&bytes, 0, sizeof(bytes));
-  bytes.at = at;
-  bytes.left = left;
-  bytes.is_foreign = recording->is_foreign;
+  bytes = bytes_of(recording, at, left);
   recording_bytes_header(&bytes, &header);
   if (header.size < sizeof(header))
     return fail_size(recording, header.size);
@@ -257,9 +254,8 @@ static int read_formats(recording_t *recording) {
     recording->tracing_used += size;
     left -= size;
   }
-  memset(&bytes, 0, sizeof(bytes));
-  bytes.at = recording->tracing;
-  bytes.left = recording->tracing_bytes;
+  bytes =
+      (recording_bytes_t){recording->tracing, recording->tracing_bytes, 0, 0};
   recording_formats_take(&recording->formats, &bytes);
   free(recording->tracing);
   recording->tracing = NULL;

@@ -11,6 +11,10 @@
 
 #define HEADER_BYTES sizeof(struct perf_event_header)
 
+/* Bit fields begin at the lowest bit on a little-endian machine, and at the
+ * highest bit on a big-endian one. */
+#define IS_LITTLE (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+
 /* The rest of a record. */
 typedef struct swap_s {
   unsigned char *at;
@@ -29,39 +33,27 @@ static unsigned char *take(swap_t *swap, size_t size) {
   return at;
 }
 
-static void swap_u16(swap_t *swap) {
-  unsigned char *at = take(swap, sizeof(uint16_t));
-  uint16_t value;
-
-  if (at == NULL)
-    return;
-  memcpy(&value, at, sizeof(value));
-  value = bswap_16(value);
-  memcpy(at, &value, sizeof(value));
-}
-
-static uint32_t swap_u32(swap_t *swap) {
-  unsigned char *at = take(swap, sizeof(uint32_t));
-  uint32_t value;
+/* Exchanges the bytes of a number of 2, 4 or 8 bytes. Returns the number, or 0
+ * if it does not fit. */
+static uint64_t swap_number(swap_t *swap, size_t size) {
+  unsigned char *at = take(swap, size), byte;
+  uint64_t value = 0;
+  size_t i;
 
   if (at == NULL)
     return 0;
-  memcpy(&value, at, sizeof(value));
-  value = bswap_32(value);
-  memcpy(at, &value, sizeof(value));
+  for (i = 0; i < size / 2; i++) {
+    byte = at[i];
+    at[i] = at[size - 1 - i];
+    at[size - 1 - i] = byte;
+  }
+  for (i = 0; i < size; i++)
+    value |= (uint64_t)at[IS_LITTLE ? i : size - 1 - i] << 8 * i;
   return value;
 }
 
 static uint64_t swap_u64(swap_t *swap) {
-  unsigned char *at = take(swap, sizeof(uint64_t));
-  uint64_t value;
-
-  if (at == NULL)
-    return 0;
-  memcpy(&value, at, sizeof(value));
-  value = bswap_64(value);
-  memcpy(at, &value, sizeof(value));
-  return value;
+  return swap_number(swap, sizeof(uint64_t));
 }
 
 static void swap_words(swap_t *swap, uint64_t nr) {
@@ -72,10 +64,6 @@ static void swap_words(swap_t *swap, uint64_t nr) {
 static void skip(swap_t *swap, uint64_t size) {
   take(swap, size > SIZE_MAX ? SIZE_MAX : (size_t)size);
 }
-
-/* Bit fields begin at the lowest bit on a little-endian machine, and at the
- * highest bit on a big-endian one. */
-#define IS_LITTLE (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
 
 static unsigned char reversed(unsigned char byte) {
   unsigned char result = 0;
@@ -117,13 +105,9 @@ static void swap_fields(swap_t *swap, const char *fields) {
   for (; *fields != '\0'; fields++) {
     switch (*fields) {
       case '2':
-        swap_u16(swap);
-        break;
       case '4':
-        swap_u32(swap);
-        break;
       case '8':
-        swap_u64(swap);
+        swap_number(swap, (size_t)(*fields - '0'));
         break;
       case 'b':
         swap_flags(swap);
@@ -231,7 +215,7 @@ static void swap_field(swap_t *swap, uint64_t bit,
       swap_counted(swap);
       break;
     case PERF_SAMPLE_RAW:
-      skip(swap, swap_u32(swap));
+      skip(swap, swap_number(swap, sizeof(uint32_t)));
       break;
     case PERF_SAMPLE_BRANCH_STACK:
       swap_branches(swap, attr->branch_sample_type);
