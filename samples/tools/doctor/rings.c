@@ -147,48 +147,9 @@ static void rings_of_all(doctor_report_t *report, doctor_machine_t *machine) {
     doctor_item_number(item, (int64_t)bytes, "bytes");
 }
 
-/* See perf_mmap in kernel/events/core.c. Each ring has one more page. All rings
- * of a user together may lock perf_event_mlock_kb for each CPU. Each process
- * may lock RLIMIT_MEMLOCK in addition. With CAP_IPC_LOCK or perf_event_paranoid
- * -1 there is no limit. */
-static void by_memory(doctor_report_t *report,
-                      const doctor_machine_t *machine) {
-  const uvperf_limits_t *limits = &machine->limits;
-  int64_t ring = (int64_t)(DEFAULT_BYTES + page_bytes());
-  int64_t of_user, of_process = limits->memlock_bytes;
-  doctor_item_t *item =
-      doctor_report_add(report, "rings", "at_once_by_memory",
-                        "512-KiB rings at once, by memory", DOCTOR_FACT);
-
-  if (limits->perf_event_mlock_kb == UVPERF_LIMIT_UNKNOWN ||
-      limits->perf_event_paranoid == UVPERF_LIMIT_UNKNOWN ||
-      of_process == UVPERF_LIMIT_UNKNOWN)
-    return;
-  of_user = limits->perf_event_mlock_kb * 1024 * (int64_t)machine->cpus.nr;
-  if (of_process == UVPERF_LIMIT_NONE || limits->perf_event_paranoid < 0 ||
-      (limits->cap_ipc_lock == 1 && limits->is_user_namespace == 0))
-    doctor_item_text(item, "unlimited");
-  else
-    doctor_item_number(item, (of_user + of_process) / ring, "");
-}
-
-/* Each ring needs an fd. */
-static void by_files(doctor_report_t *report, const doctor_machine_t *machine) {
-  const uvperf_limits_t *limits = &machine->limits;
-  doctor_item_t *item =
-      doctor_report_add(report, "rings", "at_once_by_files",
-                        "rings at once, by open files", DOCTOR_FACT);
-
-  if (limits->open_files != UVPERF_LIMIT_UNKNOWN &&
-      machine->fds_open != UVPERF_LIMIT_UNKNOWN)
-    doctor_item_number(item, limits->open_files - machine->fds_open, "");
-}
-
 void doctor_rings(doctor_report_t *report, doctor_machine_t *machine) {
   default_ring(report, machine);
   overwritable_ring(report, machine);
   largest_ring(report, machine);
   rings_of_all(report, machine);
-  by_memory(report, machine);
-  by_files(report, machine);
 }

@@ -129,55 +129,9 @@ static void places(doctor_report_t *report, const doctor_machine_t *machine) {
   uvperf_tracefs_current_tracer(item->text, &size);
 }
 
-/* Lists the bits that this kernel lacks. Asks about the bits that were added
- * after Linux 5.0, the newest first. */
-static void unknown_bits(doctor_report_t *report) {
-  static const struct {
-    const char *name;
-    enum uvperf_attr_field field;
-    uint64_t bits;
-  } bits[] = {
-      {"defer_callchain", UVPERF_ATTR_DEFER_CALLCHAIN, 1},
-      {"defer_output", UVPERF_ATTR_DEFER_OUTPUT, 1},
-      {"config4", UVPERF_ATTR_CONFIG4, 1},
-      {"aux_action", UVPERF_ATTR_AUX_ACTION, 1},
-      {"branch counters", UVPERF_ATTR_BRANCH_SAMPLE_TYPE,
-       UVPERF_SAMPLE_BRANCH_COUNTERS},
-      {"config3", UVPERF_ATTR_CONFIG3, 1},
-      {"branch priv_save", UVPERF_ATTR_BRANCH_SAMPLE_TYPE,
-       UVPERF_SAMPLE_BRANCH_PRIV_SAVE},
-      {"lost", UVPERF_ATTR_READ_FORMAT, UVPERF_FORMAT_LOST},
-      {"sigtrap", UVPERF_ATTR_SIGTRAP, 1},
-      {"remove_on_exec", UVPERF_ATTR_REMOVE_ON_EXEC, 1},
-      {"inherit_thread", UVPERF_ATTR_INHERIT_THREAD, 1},
-      {"build_id", UVPERF_ATTR_BUILD_ID, 1},
-      {"weight_struct", UVPERF_ATTR_SAMPLE_TYPE, UVPERF_SAMPLE_WEIGHT_STRUCT},
-      {"code_page_size", UVPERF_ATTR_SAMPLE_TYPE, UVPERF_SAMPLE_CODE_PAGE_SIZE},
-      {"data_page_size", UVPERF_ATTR_SAMPLE_TYPE, UVPERF_SAMPLE_DATA_PAGE_SIZE},
-      {"text_poke", UVPERF_ATTR_TEXT_POKE, 1},
-      {"cgroup", UVPERF_ATTR_CGROUP, 1},
-      {"aux_output", UVPERF_ATTR_AUX_OUTPUT, 1},
-  };
-  doctor_item_t *item =
-      fact(report, "attr_unknown", "attr bits the kernel lacks");
-  size_t i;
-  int knows = 1;
-
-  for (i = 0; i < COUNT_OF(bits) && knows >= 0; i++) {
-    knows = uvperf_kernel_knows(bits[i].field, bits[i].bits);
-    if (knows == 0)
-      append(item, bits[i].name);
-  }
-  if (knows < 0)
-    item->text[0] = '\0';
-  else if (item->text[0] == '\0')
-    append(item, "none");
-}
-
 void doctor_system(doctor_report_t *report, const doctor_machine_t *machine) {
   versions(report);
   privileges(report, machine);
   limits_of(report, machine);
   places(report, machine);
-  unknown_bits(report);
 }

@@ -42,18 +42,7 @@ static void put_bool(FILE *file, const char *key, int value) {
   fprintf(file, ",\"%s\":%s", key, value ? "true" : "false");
 }
 
-static void put_answer(FILE *file, const list_name_t *name) {
-  static const char *const answers[] = {"yes", "user", "no", "unknown"};
-  char text[32];
-
-  put_string(file, "available", answers[name->answer]);
-  put_string(file, "errno",
-             name->code == 0 ? NULL
-                             : uv_err_name_r(name->code, text, sizeof(text)));
-  put_string(file, "reason", name->reason);
-}
-
-static void put_name(FILE *file, const list_name_t *name, int is_tried) {
+static void put_name(FILE *file, const list_name_t *name) {
   const uvperf_event_name_t *event = &name->event;
   const char *unit = event->unit;
 
@@ -74,8 +63,6 @@ static void put_name(FILE *file, const list_name_t *name, int is_tried) {
   put_bool(file, "per_package", event->is_per_package);
   put_bool(file, "snapshot", event->is_snapshot);
   put_bool(file, "needs_value", event->needs_value);
-  if (is_tried)
-    put_answer(file, name);
   fputc('}', file);
 }
 
@@ -84,10 +71,10 @@ size_t list_print_json(const list_names_t *names, FILE *file) {
 
   fputc('[', file);
   for (i = 0; i < names->nr; i++) {
-    if (!names->options->available && !list_names_has(names, &names->names[i]))
+    if (!list_names_has(names, &names->names[i]))
       continue;
     fputs(nr++ == 0 ? "\n" : ",\n", file);
-    put_name(file, &names->names[i], names->options->available);
+    put_name(file, &names->names[i]);
   }
   fputs(nr == 0 ? "]\n" : "\n]\n", file);
   return nr;

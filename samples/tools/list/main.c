@@ -3,24 +3,18 @@
  * them and prints them. */
 #include <stdio.h>
 
-#include "common/say.h"
 #include "common/stdio.h"
 #include "list/print.h"
 
 static size_t print_text(const list_names_t *names) {
-  const list_options_t *options = names->options;
   size_t nr = list_print_text(names, stdout);
 
-  if (options->forms) {
+  if (names->options->forms) {
     if (names->nr > 0)
       fputc('\n', stdout);
     list_print_forms(stdout);
     nr++;
   }
-  if (nr == 0 && names->nr > 0 && options->available)
-    common_say("this process may measure none of the matching events (%zu): -v "
-               "prints why\n",
-               names->nr);
   return nr;
 }
 

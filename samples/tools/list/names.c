@@ -186,11 +186,7 @@ void list_names_say_unmatched(const list_names_t *names) {
 }
 
 int list_names_has(const list_names_t *names, const list_name_t *name) {
-  const list_options_t *options = names->options;
-
-  if (options->all || name->answer == LIST_YES || name->answer == LIST_USER)
-    return 1;
-  return options->available && options->details;
+  return names->options->all || !name->is_absent;
 }
 
 void list_names_free(list_names_t *names) {

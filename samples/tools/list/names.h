@@ -7,23 +7,13 @@
 
 #include "list/options.h"
 
-typedef enum list_answer_e {
-  LIST_YES,
-  LIST_USER, /* the user side only */
-  LIST_NO,
-  LIST_UNKNOWN /* it could not be tried */
-} list_answer_t;
-
 typedef struct list_name_s {
   uvperf_event_name_t event; /* its strings are in `bytes` */
   char *bytes;
   struct perf_event_attr attr;
-  int has_attr; /* 0: the name cannot be parsed, perhaps for lack of a value */
-  /* The result of opening the event. Without --available only hardware and
-   * cache events are opened; the other events have LIST_YES. */
-  list_answer_t answer;
-  int code;
-  char *reason; /* NULL for a yes */
+  int has_attr;  /* 0: the name cannot be parsed, perhaps for lack of a value */
+  int is_absent; /* this machine does not have the event */
+  char *reason;  /* why; NULL if it is not absent */
 } list_name_t;
 
 typedef struct list_names_s {
@@ -41,9 +31,8 @@ void list_names_find(list_names_t *names, const list_options_t *options);
 /* Prints on stderr the patterns without matches, and similar names. */
 void list_names_say_unmatched(const list_names_t *names);
 
-/* With --available opens all events, otherwise only hardware and cache events.
- * Sets LIST_NO for an event that this machine does not have. Returns 0, or 1
- * after a message. */
+/* Opens hardware and cache events, to find those that this machine does not
+ * have. Returns 0, or 1 after a message. */
 int list_names_try(list_names_t *names);
 
 /* Returns 1 if the text output shows this name. */

@@ -12,8 +12,7 @@
    UVPERF_NAME_PMU | UVPERF_NAME_TRACEPOINT)
 
 static const char help_text[] =
-    "Usage: uvperf-list [-v] [--all | --available] [--json]\n"
-    "                   [kind | pattern]...\n"
+    "Usage: uvperf-list [-v] [--all] [--json] [kind | pattern]...\n"
     "\n"
     "Lists the names of events. uvperf_attr_parse and the other tools accept\n"
     "them. Hardware and cache events that do not open on this machine are "
@@ -25,7 +24,7 @@ static const char help_text[] =
     "  uvperf-list\n"
     "  uvperf-list hw sw\n"
     "  uvperf-list 'sched:*_exit' clock\n"
-    "  uvperf-list --available -v cache\n"
+    "  uvperf-list --all -v cache\n"
     "\n"
     "Kinds and patterns:\n"
     "\n"
@@ -48,12 +47,6 @@ static const char help_text[] =
     "  --all          also list hardware and cache events that do not open\n"
     "                 here, with -v the reason. Many virtual machines have no\n"
     "                 such events.\n"
-    "  --available    try each event, and list those that this process may\n"
-    "                 measure: on itself, or for a PMU outside the cores on "
-    "one\n"
-    "                 of its CPUs. With -v or --json the others are listed "
-    "too,\n"
-    "                 with the reason. A tracepoint takes about 60 ms.\n"
     "  -j, --json     print an array with an object for each event\n"
     "  -h, --help     print this help\n"
     "  --version      print the version\n"
@@ -61,10 +54,7 @@ static const char help_text[] =
     "The objects of --json have name, alias, kind (hardware, software, cache,\n"
     "pmu, tracepoint), type, config, config1, config2 (hex, strings), pmu,\n"
     "event, terms, unit, scale, cpus, per_package, snapshot and needs_value.\n"
-    "A member that the event does not have is null. --available adds "
-    "available\n"
-    "(yes, no, user: only the user side, unknown: could not be tried), errno\n"
-    "and reason.\n"
+    "A member that the event does not have is null.\n"
     "\n"
     "Exit status: 0, or 1 if nothing is listed or list failed; 2 for a wrong\n"
     "command line.\n";
@@ -114,7 +104,6 @@ static int parse_words(list_options_t *options, int argc, char **argv) {
 
 static const common_option_t list[] = {
     {0, "all", COMMON_FLAG, AT(all), NULL},
-    {0, "available", COMMON_FLAG, AT(available), NULL},
     {'v', "details", COMMON_FLAG, AT(details), NULL},
     {'j', "json", COMMON_FLAG, AT(json), NULL},
 };

@@ -15,7 +15,6 @@ typedef struct list_options_s {
   int forms; /* also list forms without a name */
   int details;
   int all; /* also list events that do not open on this machine */
-  int available;
   int json;
 } list_options_t;
 

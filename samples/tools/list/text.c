@@ -47,9 +47,7 @@ static void describe_measure(const list_name_t *name,
     used += (size_t)snprintf(text + used, NAME_BYTES - used, ", per package");
   if (event->is_snapshot)
     used += (size_t)snprintf(text + used, NAME_BYTES - used, ", no sum");
-  if (name->answer == LIST_USER)
-    snprintf(text + used, NAME_BYTES - used, ", user side only");
-  else if (name->answer == LIST_NO && !options->details)
+  if (name->is_absent && !options->details)
     snprintf(text + used, NAME_BYTES - used, ", does not open here");
 }
 
@@ -95,9 +93,7 @@ static void put_attr(const list_name_t *name, FILE *file) {
       fprintf(file, ",%s=0x%" PRIx64, fields[i].name, value);
 }
 
-static void put_details(const list_name_t *name, int is_tried, FILE *file) {
-  static const char *const answers[] = {"yes", "user side only", "no",
-                                        "not tried"};
+static void put_details(const list_name_t *name, FILE *file) {
   char clean[NAME_BYTES], text[NAME_BYTES + 32];
 
   put_attr(name, file);
@@ -110,12 +106,10 @@ static void put_details(const list_name_t *name, int is_tried, FILE *file) {
     fprintf(file, "  on CPUs %s", clean);
   }
   fputc('\n', file);
-  if (!is_tried)
+  if (!name->is_absent)
     return;
-  common_text_clean(clean, sizeof(clean),
-                    name->reason == NULL ? "" : name->reason);
-  snprintf(text, sizeof(text), "%s%s%s", answers[name->answer],
-           clean[0] != '\0' ? ": " : "", clean);
+  common_text_clean(clean, sizeof(clean), name->reason);
+  snprintf(text, sizeof(text), "no: %s", clean);
   fprintf(file, "%*s", DETAIL_COLUMN, "");
   common_words_put(file, DETAIL_COLUMN, DETAIL_COLUMN, text);
 }
@@ -154,10 +148,7 @@ size_t list_print_text(const list_names_t *names, FILE *file) {
 
   for (i = 0; i < names->nr; i++) {
     const list_name_t *name = &names->names[i];
-    int is_tried = options->available || name->answer == LIST_NO;
 
-    if (!list_names_has(names, name) && options->available)
-      continue;
     begin_group(&group, name->event.kind, file);
     if (!list_names_has(names, name)) {
       group.absent++;
@@ -165,7 +156,7 @@ size_t list_print_text(const list_names_t *names, FILE *file) {
     }
     put_name(name, options, file);
     if (options->details)
-      put_details(name, is_tried, file);
+      put_details(name, file);
     group.nr++;
     nr++;
   }

@@ -413,22 +413,6 @@ static void limits_are_those_of_the_system(void **state) {
   expect_number(&run, "cpus_online", sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-/* Linux 6.19 added defer_callchain. */
-static void bits_that_the_kernel_does_not_know_are_listed(void **state) {
-  static const question_t deferred = {"", "", 1, 0, USER | FLAG(38),
-                                      0,  0,  0, -1};
-  static tool_run_t run;
-  const char *list;
-
-  (void)state;
-  support_need_own_events(__func__);
-  doctor_run(&run, DOCTOR_PATH, NULL, 0);
-  list = doctor_member(&run, "system", "attr_unknown", NULL);
-  assert_string_not_equal(list, "null");
-  assert_int_equal(strstr(list, "defer_callchain") != NULL,
-                   ask(&deferred) == EINVAL);
-}
-
 /* Returns the column of the value after a title of one word. */
 static size_t value_column(const char *line) {
   size_t title = strspn(line, " ");
@@ -482,7 +466,6 @@ int main(void) {
       cmocka_unit_test(tracefs_that_may_not_be_read_is_reported),
       cmocka_unit_test(tracepoints_are_answered_where_tracefs_is),
       cmocka_unit_test(limits_are_those_of_the_system),
-      cmocka_unit_test(bits_that_the_kernel_does_not_know_are_listed),
       cmocka_unit_test(text_has_what_json_has),
   };
 

@@ -240,15 +240,15 @@ static void details_have_the_numbers_of_the_event(void **state) {
 
 /* -- what this machine has ------------------------------------------------ */
 
-/* Returns whether the calling thread, or only its user side, can be counted.
+/* Returns whether the user side of the calling thread can be counted.
  * Does not use the library. */
-static int can_open(const uvperf_event_name_t *name, int user_only) {
+static int can_open(const uvperf_event_name_t *name) {
   struct perf_event_attr attr;
   long fd;
 
   assert_int_equal(uvperf_attr_parse(&attr, name->name, NULL), 0);
   attr.disabled = 1;
-  attr.exclude_kernel = attr.exclude_hv = user_only != 0;
+  attr.exclude_kernel = attr.exclude_hv = 1;
   fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
   if (fd >= 0)
     close((int)fd);
@@ -262,9 +262,9 @@ static int find_if_open(const uvperf_event_name_t *name, void *arg) {
 
   snprintf(begin, sizeof(begin), "\n{\"name\":\"%s\",", name->name);
   is_listed = strstr(expected->text, begin) != NULL;
-  if (is_listed != can_open(name, 1))
+  if (is_listed != can_open(name))
     print_error("%s\n", name->name);
-  assert_int_equal(is_listed, can_open(name, 1));
+  assert_int_equal(is_listed, can_open(name));
   expected->nr += (size_t)is_listed;
   return 0;
 }
@@ -327,94 +327,6 @@ static void forms_have_the_terms_of_each_pmu(void **state) {
   assert_int_equal(uvperf_pmu_walk(find_terms, &run), 0);
 }
 
-/* -- events that can be measured ------------------------------------------ */
-
-static int compare_answer(const uvperf_event_name_t *name, void *arg) {
-  expected_t *answers = arg;
-  char start[256];
-  const char *object, *answer;
-
-  if (name->cpus != NULL || name->needs_value)
-    return 0;
-  snprintf(start, sizeof(start), "{\"name\":\"%s\",", name->name);
-  object = strstr(answers->text, start);
-  assert_non_null(object);
-  answer = strstr(object, "\"available\":");
-  assert_non_null(answer);
-  answer += strlen("\"available\":");
-  if (can_open(name, 0))
-    assert_int_equal(strncmp(answer, "\"yes\",\"errno\":null", 18), 0);
-  else
-    assert_int_equal(strncmp(answer, "\"no\",\"errno\":\"E", 15), 0);
-  answers->nr += 1;
-  return 0;
-}
-
-static void available_is_what_can_be_opened(void **state) {
-  tool_run_t run = {
-      .args = {LIST_PATH, "--available", "--json", "hw", "sw", "cache", "pmu"}};
-  expected_t answers = {NULL, 0};
-  char *text;
-
-  (void)state;
-  support_need_kernel_side(__func__);
-  text = run_to_the_end(&run);
-  tool_run_expect_status(&run, 0);
-  assert_true(json_is_list(text));
-  answers.text = text;
-  assert_int_equal(
-      uvperf_event_name_walk(NULL,
-                             UVPERF_NAME_HARDWARE | UVPERF_NAME_SOFTWARE |
-                                 UVPERF_NAME_CACHE | UVPERF_NAME_PMU,
-                             compare_answer, &answers),
-      0);
-  assert_true(answers.nr >= 54);
-  free(text);
-}
-
-static void available_tracepoint_is_tried_too(void **state) {
-  tool_run_t run = {.args = {LIST_PATH, "--available", "-v", EVENT}};
-
-  (void)state;
-  support_need_tracefs(__func__, EVENT);
-  support_need_kernel_side(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
-  tool_run_expect_text(run.out, "\n      yes\n");
-}
-
-static void available_to_a_plain_user_is_the_user_side(void **state) {
-  tool_run_t run = {.args = {LIST_PATH, "--available", "sw"}, .as_nobody = 1};
-
-  (void)state;
-  support_need_root(__func__);
-  if (tool_run_paranoid() != 2)
-    support_skip(__func__, "kernel.perf_event_paranoid 2");
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
-  assert_int_equal(count_lines(run.out, "  "), 12);
-  tool_run_expect_text(
-      run.out,
-      "  cpu-clock                                         user side only\n");
-}
-
-static void nothing_available_is_reported(void **state) {
-  tool_run_t run = {.args = {LIST_PATH, "--available", "msr/tsc/"},
-                    .as_nobody = 1};
-  uvperf_error_t error;
-  struct perf_event_attr attr;
-
-  (void)state;
-  support_need_root(__func__);
-  if (uvperf_attr_parse(&attr, "msr/tsc/", &error) != 0 ||
-      tool_run_paranoid() < 2)
-    support_skip(__func__, "the PMU msr, and kernel.perf_event_paranoid 2");
-  tool_run(&run);
-  tool_run_expect_status(&run, 1);
-  assert_string_equal(run.out, "");
-  tool_run_expect_text(run.err, "(1)");
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(json_has_each_event_of_the_walk_once),
@@ -426,10 +338,6 @@ int main(void) {
       cmocka_unit_test(details_have_the_numbers_of_the_event),
       cmocka_unit_test(hardware_that_does_not_open_is_left_out),
       cmocka_unit_test(forms_have_the_terms_of_each_pmu),
-      cmocka_unit_test(available_is_what_can_be_opened),
-      cmocka_unit_test(available_tracepoint_is_tried_too),
-      cmocka_unit_test(available_to_a_plain_user_is_the_user_side),
-      cmocka_unit_test(nothing_available_is_reported),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* How list handles bad input, words without matches, users who may not read
- * tracefs, and interrupts. */
+/* How list handles bad input, words without matches, and users who may not read
+ * tracefs. */
 #include "tool_run.h"
 #include "tool_usage.h"
 
-#include <signal.h>
 #include <sys/stat.h>
 
 static void bad_options_exit_2_with_a_message(void **state) {
@@ -123,18 +122,6 @@ static void plain_user_gets_no_tracepoints(void **state) {
 
 /* -- the output ----------------------------------------------------------- */
 
-static void interrupt_ends_it_at_once(void **state) {
-  tool_run_t run = {.args = {LIST_PATH, "--available", "syscalls:*"},
-                    .interrupt_at = "list: trying ",
-                    .interrupt_with = SIGINT};
-
-  (void)state;
-  support_need_tracefs(__func__, "syscalls:sys_enter_getpgid");
-  tool_run(&run);
-  tool_run_expect_status(&run, 128 + SIGINT);
-  assert_string_equal(run.out, "");
-}
-
 /* With each number of fds, list either works or reports that there are too
  * few. */
 static void few_fds_do_not_abort(void **state) {
@@ -143,8 +130,7 @@ static void few_fds_do_not_abort(void **state) {
 
   (void)state;
   for (nr = 4; nr < 24; nr++) {
-    tool_run_t run = {.args = {"/bin/sh", "-c",
-                               "ulimit -n $1; exec \"$0\" --available sw",
+    tool_run_t run = {.args = {"/bin/sh", "-c", "ulimit -n $1; exec \"$0\" hw",
                                LIST_PATH, number}};
 
     snprintf(number, sizeof(number), "%d", nr);
@@ -167,7 +153,6 @@ int main(void) {
       cmocka_unit_test(plain_user_learns_what_is_missing),
       cmocka_unit_test(plain_user_gets_no_message_about_unwanted_kinds),
       cmocka_unit_test(plain_user_gets_no_tracepoints),
-      cmocka_unit_test(interrupt_ends_it_at_once),
       cmocka_unit_test(few_fds_do_not_abort),
   };
 
