@@ -161,14 +161,13 @@ void tool_run_expect_text(const char *text, const char *part) {
   assert_non_null(strstr(text, part));
 }
 
-void tool_run_ok(tool_run_t *run) {
+void tool_run_exits(tool_run_t *run, int status) {
   tool_run(run);
-  tool_run_expect_status(run, 0);
+  tool_run_expect_status(run, status);
 }
 
 void tool_run_ends(tool_run_t *run, int status, const char *message) {
-  tool_run(run);
-  tool_run_expect_status(run, status);
+  tool_run_exits(run, status);
   tool_run_expect_text(run->err, message);
 }
 

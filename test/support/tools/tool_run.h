@@ -48,8 +48,8 @@ int tool_run_append(int fd, char *text, size_t size);
 void tool_run_expect_status(const tool_run_t *run, int status);
 void tool_run_expect_text(const char *text, const char *part);
 
-/* Runs it and expects status 0. */
-void tool_run_ok(tool_run_t *run);
+/* Runs it and expects a status. */
+void tool_run_exits(tool_run_t *run, int status);
 
 /* Runs it and expects a status and a part of stderr. */
 void tool_run_ends(tool_run_t *run, int status, const char *message);

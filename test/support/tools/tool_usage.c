@@ -39,6 +39,19 @@ void tool_usage_knows(const char *path, const char *options) {
   }
 }
 
+void tool_usage_in_help(const char *path, const char *parts) {
+  static tool_run_t run;
+  char part[64];
+  int size;
+
+  memset(&run, 0, sizeof(run));
+  run.args[0] = path;
+  run.args[1] = "--help";
+  tool_run(&run);
+  for (; sscanf(parts, "%63[^|]|%n", part, &size) == 1; parts += size)
+    tool_run_expect_text(run.out, part);
+}
+
 void tool_usage_help(const char *path, const char *first_words) {
   tool_run_t run = {.args = {path, "--help"}};
 

@@ -19,6 +19,9 @@ void tool_usage_refused(const char *path, const tool_usage_t *cases, size_t nr);
  * why it is not there. */
 void tool_usage_knows(const char *path, const char *options);
 
+/* The help has these parts. Each ends with "|". */
+void tool_usage_in_help(const char *path, const char *parts);
+
 void tool_usage_help(const char *path, const char *first_words);
 void tool_usage_missing_command(const char *path);
 void tool_usage_missing_process(const char *path);

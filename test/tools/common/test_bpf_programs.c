@@ -62,7 +62,6 @@ static void live_loaded_program_has_the_name_of_kallsyms(void **state) {
   wanted_t wanted;
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
     load(&wanted, names[i], __func__);
     assert_int_equal(common_bpf_walk(look, &wanted), 0);
@@ -217,7 +216,6 @@ static void live_functions_of_a_program_have_their_names(void **state) {
   static const char *const without[] = {"_two", "_F"};
   int btf;
 
-  (void)state;
   live_bpf_need(__func__, BPF_PROG_TYPE_SOCKET_FILTER);
   expect_names(__func__, -1, without);
   btf = load_btf();
@@ -229,7 +227,6 @@ static void live_functions_of_a_program_have_their_names(void **state) {
 static void live_unloaded_program_is_not_listed(void **state) {
   wanted_t wanted;
 
-  (void)state;
   load(&wanted, "gone", __func__);
   live_bpf_close(&wanted.program);
   assert_int_equal(common_bpf_walk(look, &wanted), 0);
@@ -241,7 +238,6 @@ static void live_walk_ends_with_the_value_of_its_callback(void **state) {
   size_t nr = 0;
   int rc;
 
-  (void)state;
   load(&wanted, "any", __func__);
   rc = common_bpf_walk(stop_at_once, &nr);
   live_bpf_close(&wanted.program);

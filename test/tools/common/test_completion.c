@@ -37,8 +37,7 @@ static void complete(tool_run_t *run, const char *const *program,
       assert_true(nr < TOOL_RUN_ARGS - 1);
       run->args[nr++] = parts[i][j];
     }
-  tool_run(run);
-  tool_run_expect_status(run, 0);
+  tool_run_exits(run, 0);
   assert_string_equal(run->err, "");
 }
 
@@ -73,7 +72,6 @@ static void bash_completes_options_of_help(void **state) {
       TOOL("trace") " --summary-", TOOL("watch") " --thr", NULL};
   static tool_run_t run;
 
-  (void)state;
   need_bash(__func__);
   complete_by_bash(&run, lines);
   tool_run_expect_text(run.out, "--per-core");
@@ -91,7 +89,6 @@ static void bash_completes_no_missing_option(void **state) {
                                       TOOL("record") " --kco", NULL};
   static tool_run_t run;
 
-  (void)state;
   need_bash(__func__);
   complete_by_bash(&run, lines);
   assert_string_equal(run.out, "record --switch-output-: \nrecord --kco: \n");
@@ -103,7 +100,6 @@ static void bash_completes_events_after_others(void **state) {
       TOOL("record") " -e {cs,cpu-cl", TOOL("list") " sw page-fau", NULL};
   static tool_run_t run;
 
-  (void)state;
   need_bash(__func__);
   complete_by_bash(&run, lines);
   assert_string_equal(run.out, "stat -e page-fau: page-faults\n"
@@ -119,7 +115,6 @@ static void bash_completes_tracepoints_after_the_colon(void **state) {
                                       NULL};
   static tool_run_t run;
 
-  (void)state;
   need_bash(__func__);
   support_need_tracefs(__func__, "sched:sched_process_exec");
   complete_by_bash(&run, lines);
@@ -134,7 +129,6 @@ static void completes_system_calls_of_trace(void **state) {
                                       TOOL("trace") " --summary-mode t", NULL};
   static tool_run_t run;
 
-  (void)state;
   need_bash(__func__);
   need_zsh(__func__);
   support_need_tracefs(__func__, "syscalls:sys_enter_getpriority");
@@ -155,7 +149,6 @@ static void bash_completes_arguments_of_options(void **state) {
                                       TOOL("watch") " -- ls /etc/hostn", NULL};
   static tool_run_t run;
 
-  (void)state;
   need_bash(__func__);
   need_file(__func__, "/etc/hostname", "/etc/hostname");
   complete_by_bash(&run, lines);
@@ -171,7 +164,6 @@ static void bash_completes_after_long_names_of_perf(void **state) {
       TOOL("record") " --output /etc/hostn", NULL};
   static tool_run_t run;
 
-  (void)state;
   need_bash(__func__);
   need_file(__func__, "/etc/hostname", "/etc/hostname");
   complete_by_bash(&run, lines);
@@ -184,7 +176,6 @@ static void bash_completes_words_but_no_placeholders(void **state) {
   static const char *const lines[] = {TOOL("profile") " --call-graph ", NULL};
   static tool_run_t run;
 
-  (void)state;
   need_bash(__func__);
   complete_by_bash(&run, lines);
   assert_string_equal(run.out, "profile --call-graph : fp dwarf none\n");
@@ -200,7 +191,6 @@ static void zsh_completes_as_bash_does(void **state) {
       TOOL("list") " sw page-fau",          NULL};
   static tool_run_t run;
 
-  (void)state;
   need_zsh(__func__);
   need_file(__func__, "/etc/hostname", "/etc/hostname");
   complete_by_zsh(&run, lines);
@@ -219,7 +209,6 @@ static void zsh_completes_after_long_names_of_perf(void **state) {
       TOOL("record") " --output /etc/hostn", NULL};
   static tool_run_t run;
 
-  (void)state;
   need_zsh(__func__);
   need_file(__func__, "/etc/hostname", "/etc/hostname");
   complete_by_zsh(&run, lines);
@@ -233,7 +222,6 @@ static void zsh_completes_tracepoints_after_the_colon(void **state) {
       TOOL("stat") " -e cs,sched:sched_process_exe", NULL};
   static tool_run_t run;
 
-  (void)state;
   need_zsh(__func__);
   support_need_tracefs(__func__, "sched:sched_process_exec");
   complete_by_zsh(&run, lines);
@@ -246,7 +234,6 @@ static void tools_below_home_complete(void **state) {
   static const char *const lines[] = {"~/uvperf-stat --interval-c", NULL};
   static tool_run_t run;
 
-  (void)state;
   need_bash(__func__);
   assert_int_equal(setenv("HOME", TOOLS_DIRECTORY, 1), 0);
   complete_by_bash(&run, lines);

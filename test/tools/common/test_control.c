@@ -119,12 +119,10 @@ static void take_commands(int is_socket) {
 }
 
 static void commands_come_by_pipes(void **state) {
-  (void)state;
   take_commands(0);
 }
 
 static void commands_come_by_sockets(void **state) {
-  (void)state;
   take_commands(1);
 }
 
@@ -133,7 +131,6 @@ static void other_lines_are_neither_run_nor_acknowledged(void **state) {
   char bytes[3000];
   seen_t seen;
 
-  (void)state;
   begin(&seen, 0);
   expect(&seen, "\n\n \nenabled\nStop\n enable\nstopp\nsto\n", "");
   memset(bytes, 'x', sizeof(bytes));
@@ -151,7 +148,6 @@ static void many_commands_leave_the_loop_its_turns(void **state) {
   seen_t seen;
   int i;
 
-  (void)state;
   begin(&seen, 0);
   for (i = 0; i < 1000; i++)
     assert_int_equal(write(seen.ends[1], "ping\n", 5), 5);
@@ -167,7 +163,6 @@ static void acks_that_are_not_read_do_not_block(void **state) {
   seen_t seen;
   int i;
 
-  (void)state;
   begin(&seen, 0);
   fcntl(seen.acks[1], F_SETPIPE_SZ, 4096);
   for (i = 0; i < 2000; i++) {
@@ -182,7 +177,6 @@ static void acks_that_are_not_read_do_not_block(void **state) {
 static void closed_end_is_reported_once_and_the_loop_rests(void **state) {
   seen_t seen;
 
-  (void)state;
   begin(&seen, 1);
   expect(&seen, "ping\n", "p;");
   close(seen.ends[1]);
@@ -198,7 +192,6 @@ static void closed_end_is_reported_once_and_the_loop_rests(void **state) {
 static void commands_go_on_on_another_loop(void **state) {
   seen_t seen;
 
-  (void)state;
   begin(&seen, 1);
   expect(&seen, "enable\nena", "+;");
   end_loop(&seen);
@@ -217,7 +210,6 @@ static void commands_go_on_on_another_loop(void **state) {
 static void no_text_is_no_other_process(void **state) {
   seen_t seen = {.ends = {-1, -1}, .acks = {-1, -1}};
 
-  (void)state;
   assert_int_equal(common_control_open(&seen.control, NULL), 0);
   listen_to(&seen);
   assert_int_equal(uv_run(&seen.loop, UV_RUN_DEFAULT), 0);
@@ -230,7 +222,6 @@ static void given_descriptors_stay_blocking(void **state) {
   int is_socket;
   seen_t seen;
 
-  (void)state;
   for (is_socket = 0; is_socket < 2; is_socket++) {
     begin(&seen, is_socket);
     assert_false(fcntl(seen.ends[0], F_GETFL) & O_NONBLOCK);
@@ -250,7 +241,6 @@ static void fifo_is_opened_before_its_other_end_and_after(void **state) {
   seen_t seen = {.ends = {-1, -1}, .acks = {-1, -1}};
   int i;
 
-  (void)state;
   close(mkstemp(path));
   snprintf(text, sizeof(text), "fifo:%s", path);
   assert_int_equal(common_control_open(&seen.control, text), 1); /* a file */
@@ -277,7 +267,6 @@ static void ack_fifo_without_a_reader_is_done_without(void **state) {
   char directory[] = "/tmp/uvperf_control_XXXXXX", path[64], text[64];
   seen_t seen = {.acks = {-1, -1}};
 
-  (void)state;
   assert_non_null(mkdtemp(directory));
   snprintf(path, sizeof(path), "%s/ack", directory);
   assert_int_equal(mkfifo(path, 0600), 0);
@@ -306,7 +295,6 @@ static void wrong_forms_are_refused(void **state) {
                                       "fifo"};
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
     if (common_control_check(texts[i]) != COMMON_EXIT_USAGE)
       fail_msg("'%s' was taken", texts[i]);

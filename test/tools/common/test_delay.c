@@ -20,7 +20,6 @@ static void expect(const char *text, int is_set, size_t nr, uint64_t first,
 }
 
 static void values_that_perf_takes_are_read(void **state) {
-  (void)state;
   expect("0", 0, 1, 0, 0);
   expect("500", 1, 1, 500, 500);
   expect("-1", 1, 0, 0, 0);
@@ -39,7 +38,6 @@ static void other_values_are_refused(void **state) {
   common_delay_t delay;
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
     if (common_delay_parse(&delay, texts[i], 1) != COMMON_EXIT_USAGE)
       fail_msg("'%s' was taken", texts[i]);
@@ -53,7 +51,6 @@ static void ranges_without_end_are_refused(void **state) {
   common_delay_t delay;
   size_t i, used = 0;
 
-  (void)state;
   for (i = 0; i < COMMON_DELAY_TIMES; i++)
     used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%zu-%zu",
                              i == 0 ? "" : ",", 10 * i, 10 * i + 5);
@@ -116,7 +113,6 @@ static void run(const char *text, const char *steps, const uint64_t *least_ms) {
 }
 
 static void session_begins_and_pauses_at_the_times_of_a_delay(void **state) {
-  (void)state;
   run("0", ".", (const uint64_t[]){100});
   run("-1", ".", (const uint64_t[]){100});
   run("20", "+.", (const uint64_t[]){20, 100});

@@ -37,8 +37,7 @@ static void expect_hint(const char *tool, const char *options, pid_t pid,
   run.args[0] = "/bin/sh";
   run.args[1] = "-c";
   run.args[2] = line;
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   snprintf(text, sizeof(text), "to add them: -p %d\n", (int)child);
   if (is_named)
     tool_run_expect_text(run.err, text);
@@ -50,7 +49,6 @@ static void running_children_that_are_left_out_are_named(void **state) {
   parent_t parent;
   pid_t pid, child;
 
-  (void)state;
   support_need_own_events(__func__);
   assert_int_equal(pipe(parent.ready), 0);
   pid = support_fork(run_parent, &parent);

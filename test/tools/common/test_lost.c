@@ -33,7 +33,6 @@ static void losses_that_two_kinds_of_records_report_count_once(void **state) {
   uvperf_record_t record;
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     memset(&record, 0, sizeof(record));
     record.type = cases[i].type;

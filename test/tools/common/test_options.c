@@ -32,7 +32,6 @@ ring_size_is_of_bytes_with_a_unit_and_of_pages_without(void **state) {
   };
   size_t i, bytes;
 
-  (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     bytes = 0;
     assert_int_equal(common_options_ring(cases[i].text, &bytes) == 0,

@@ -55,7 +55,6 @@ static int drain(common_output_t *output, int number) {
 static void everything_is_written_for_a_reader(void **state) {
   common_output_t output;
 
-  (void)state;
   assert_int_equal(drain(&output, 0), 1);
   assert_int_equal(output.buffer.used, 0);
   assert_int_equal(output.error, 0);
@@ -81,7 +80,6 @@ static void expect_end(int number) {
 }
 
 static void signal_ends_the_wait_for_a_slow_reader(void **state) {
-  (void)state;
   expect_end(SIGINT);
   expect_end(SIGTERM);
 }

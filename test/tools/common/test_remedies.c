@@ -13,7 +13,6 @@ static void expect(const char *reason, const char *shown) {
 }
 
 static void remedies_of_the_api_become_options(void **state) {
-  (void)state;
   expect("cannot open 'cycles' on CPU 3: no PMU; try cpu-clock, or allow "
          "UVPERF_FALLBACK_CLOCK",
          "cannot open 'cycles' on CPU 3: no PMU; try cpu-clock");
@@ -37,14 +36,12 @@ static void remedies_of_the_api_become_options(void **state) {
 static void remedies_without_options_name_the_api(void **state) {
   char text[] = "attr.namespaces needs CAP_SYS_ADMIN; or set exclude_kernel";
 
-  (void)state;
   common_remedies_for_users(text, 0);
   assert_string_equal(text, "attr.namespaces needs CAP_SYS_ADMIN; or add the "
                             "modifier u");
 }
 
 static void other_texts_stay(void **state) {
-  (void)state;
   expect("", "");
   expect("opening 50 tracepoints\n", "opening 50 tracepoints\n");
 }

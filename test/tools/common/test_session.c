@@ -77,7 +77,6 @@ static void signal_while_the_session_stops_is_reported(void **state) {
   static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
     seen_t seen = {.number = numbers[i]};
     common_session_t session;
@@ -95,7 +94,6 @@ static void session_without_a_signal_reports_none(void **state) {
   seen_t seen = {.number = 0};
   common_session_t session;
 
-  (void)state;
   begin(&session, &seen);
   common_session_stop_soon(&session);
   assert_int_equal(common_session_run(&session, 0), 0);
@@ -108,7 +106,6 @@ static void signal_before_a_failure_stops_nothing(void **state) {
   seen_t seen = {.number = 0};
   common_session_t session;
 
-  (void)state;
   begin(&session, &seen);
   raise(SIGINT);
   assert_int_equal(common_session_run(&session, 3), 3);
@@ -122,7 +119,6 @@ static void ignored_hangup_is_not_reported(void **state) {
   seen_t seen = {.number = SIGHUP};
   common_session_t session;
 
-  (void)state;
   signal(SIGHUP, SIG_IGN);
   begin(&session, &seen);
   common_session_stop_soon(&session);
@@ -139,7 +135,6 @@ static void signal_while_closing_lasts_ends_the_program(void **state) {
   int status;
   pid_t pid;
 
-  (void)state;
   pid = fork();
   assert_true(pid >= 0);
   if (pid == 0) {
@@ -158,7 +153,6 @@ static void signal_while_closing_is_for_the_owner_first(void **state) {
   seen_t seen = {.number = 0};
   common_session_t session;
 
-  (void)state;
   begin(&session, &seen);
   session.on_close = close_slowly;
   session.on_late_signal = on_late_signal;
@@ -200,7 +194,6 @@ static void slow_close_is_reported_once_unless_it_is_quiet(void **state) {
   char text[1024];
   const char *closing;
 
-  (void)state;
   tool_run_need_terminal(__func__);
   close_on_a_terminal(&session, text, sizeof(text));
   closing = strstr(text, "closing 360 tracepoints: the kernel needs about "
@@ -219,7 +212,6 @@ static void signal_after_the_session_waits(void **state) {
   common_session_t session;
   sigset_t pending;
 
-  (void)state;
   begin(&session, &seen);
   common_session_stop_soon(&session);
   assert_int_equal(common_session_run(&session, 0), 0);
@@ -269,7 +261,6 @@ static void signal_while_a_set_opens_ends_the_program(void **state) {
   int status;
   pid_t pid;
 
-  (void)state;
   support_need_own_events(__func__);
   pid = fork();
   assert_true(pid >= 0);
@@ -302,7 +293,6 @@ static void session_without_threads_opens_and_runs(void **state) {
   int status;
   pid_t pid;
 
-  (void)state;
   support_need_own_events(__func__);
   if (getuid() == 0)
     support_need_root(__func__); /* which may become another user */

@@ -80,23 +80,46 @@ static void need_all(const char *test) {
   support_need_kernel_side(test);
 }
 
+static int run_with(size_t nr, const char *option, tool_run_t *run) {
+  static char path[4096];
+
+  if (!tool_path(runs[nr].tool, path, sizeof(path)))
+    return 0;
+  memset(run, 0, sizeof(*run));
+  run->args[0] = path;
+  run->args[1] = option;
+  tool_run_exits(run, 0);
+  assert_string_equal(run->err, "");
+  return 1;
+}
+
 static void version_is_that_of_the_library(void **state) {
   static tool_run_t run;
-  char path[4096], line[128];
+  char line[128];
   size_t i;
 
-  (void)state;
   for (i = 0; i < NR_RUNS; i++) {
-    if (!tool_path(runs[i].tool, path, sizeof(path)))
+    if (!run_with(i, "--version", &run))
       continue;
-    memset(&run, 0, sizeof(run));
-    run.args[0] = path;
-    run.args[1] = "--version";
-    tool_run(&run);
-    tool_run_expect_status(&run, 0);
     snprintf(line, sizeof(line), "uvperf-%s %s\n", runs[i].tool,
              uvperf_version_string());
     assert_string_equal(run.out, line);
+  }
+}
+
+static void help_fits_into_a_terminal(void **state) {
+  static tool_run_t run;
+  const char *line;
+  char usage[64];
+  size_t i;
+
+  for (i = 0; i < NR_RUNS; i++) {
+    if (!run_with(i, i % 2 == 0 ? "--help" : "-h", &run))
+      continue;
+    snprintf(usage, sizeof(usage), "Usage: uvperf-%s ", runs[i].tool);
+    assert_int_equal(strncmp(run.out, usage, strlen(usage)), 0);
+    for (line = run.out; *line != '\0'; line += strcspn(line, "\n") + 1)
+      assert_true(strcspn(line, "\n") < 80);
   }
 }
 
@@ -108,7 +131,6 @@ static void output_to_a_closed_stdout_is_reported_with_status_1(void **state) {
   static tool_run_t run;
   size_t i;
 
-  (void)state;
   need_all(__func__);
   for (i = 0; i < NR_RUNS; i++) {
     if (!run_tool(i, close_out, &run))
@@ -132,7 +154,6 @@ static void output_to_a_full_disk_is_reported_with_status_1(void **state) {
   static tool_run_t run;
   size_t i;
 
-  (void)state;
   need_all(__func__);
   for (i = 0; i < NR_RUNS; i++) {
     if (!run_tool(i, fill_out, &run))
@@ -158,7 +179,6 @@ static void reader_that_is_gone_ends_it_quietly_with_status_0(void **state) {
   static tool_run_t run;
   size_t i;
 
-  (void)state;
   need_all(__func__);
   for (i = 0; i < NR_RUNS; i++) {
     if (!run_tool(i, leave_out, &run))
@@ -191,7 +211,6 @@ static void standard_streams_that_are_closed_do_not_abort(void **state) {
   static tool_run_t run;
   size_t i;
 
-  (void)state;
   need_all(__func__);
   for (i = 0; i < NR_RUNS; i++) {
     if (!run_tool(i, close_in, &run))
@@ -224,7 +243,6 @@ static void missing_privileges_exit_1_and_are_reported(void **state) {
   static char path[4096];
   size_t i;
 
-  (void)state;
   need_all(__func__);
   if (tool_run_paranoid() <= 0)
     support_skip(__func__, "kernel.perf_event_paranoid above 0");
@@ -265,7 +283,6 @@ static void command_that_cannot_be_run_exits_126_or_127(void **state) {
   static char path[4096];
   size_t i, j, nr;
 
-  (void)state;
   need_all(__func__);
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     if (!tool_path(cases[i].tool, path, sizeof(path)))
@@ -281,6 +298,7 @@ static void command_that_cannot_be_run_exits_126_or_127(void **state) {
       run.args[nr + 1] = commands[j].command;
       tool_run_ends(&run, commands[j].status, strerror(commands[j].error));
       tool_run_expect_text(run.err, commands[j].command);
+      assert_string_equal(run.out, "");
     }
   }
 }
@@ -288,6 +306,7 @@ static void command_that_cannot_be_run_exits_126_or_127(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(version_is_that_of_the_library),
+      cmocka_unit_test(help_fits_into_a_terminal),
       cmocka_unit_test(output_to_a_closed_stdout_is_reported_with_status_1),
       cmocka_unit_test(output_to_a_full_disk_is_reported_with_status_1),
       cmocka_unit_test(reader_that_is_gone_ends_it_quietly_with_status_0),

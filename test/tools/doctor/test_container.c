@@ -49,7 +49,6 @@ static void filter_is_lifted_by_a_capability_or_a_profile(void **state) {
   static const answer_t enosys[] = {
       {"targets", "own_user", "ENOSYS", "seccomp=PROFILE"}};
 
-  (void)state;
   expect_in(__func__, CONTAINER_EPERM, eperm, COUNT_OF(eperm));
   expect_in(__func__, CONTAINER_ENOSYS, enosys, COUNT_OF(enosys));
 }
@@ -66,7 +65,6 @@ static void docker_with_perfmon_learns_what_else_to_add(void **state) {
       {"symbols", "kernel", "EACCES", "--cap-add SYSLOG"},
   };
 
-  (void)state;
   expect_in(__func__, CONTAINER_DOCKER, answers, COUNT_OF(answers));
 }
 
@@ -79,7 +77,6 @@ static void user_namespace_learns_what_to_do_outside(void **state) {
       {"symbols", "kernel", "EACCES", "user namespace"},
   };
 
-  (void)state;
   support_need_public_build(__func__);
   support_need_tracefs(__func__, "sched:sched_switch");
   expect_in(__func__, CONTAINER_USER_NAMESPACE, answers, COUNT_OF(answers));
@@ -92,7 +89,6 @@ static void what_perfmon_does_not_lift_is_reported(void **state) {
       {"events", "tracepoint", "EACCES", "mount -o"},
   };
 
-  (void)state;
   support_need_public_build(__func__);
   support_need_tracefs(__func__, "sched:sched_switch");
   expect_in(__func__, CONTAINER_PERFMON, answers, COUNT_OF(answers));

@@ -148,7 +148,6 @@ static void compare(tool_run_t *run, void (*prepare)(void)) {
 static void answers_are_the_kernels(void **state) {
   static tool_run_t run;
 
-  (void)state;
   doctor_run(&run, DOCTOR_PATH, NULL, 0);
   compare(&run, NULL);
   doctor_expect_remedies(&run);
@@ -157,7 +156,6 @@ static void answers_are_the_kernels(void **state) {
 static void answers_without_privileges_are_the_kernels(void **state) {
   static tool_run_t run;
 
-  (void)state;
   doctor_run(&run, DOCTOR_PATH, NULL, 1);
   compare(&run, explain_drop_privileges);
   doctor_expect_remedies(&run);
@@ -190,7 +188,6 @@ static void unprivileged_at_paranoid_2_learns_what_works(void **state) {
   static tool_run_t run;
   size_t i;
 
-  (void)state;
   if (support_is_in_user_namespace())
     support_skip(__func__, "root or a user outside of user namespaces");
   explain_need_paranoid(__func__, 2, 2);
@@ -220,7 +217,6 @@ static void drop_admin(void) {
 static void perfmon_without_admin_is_enough_but_for_uprobes(void **state) {
   static tool_run_t run;
 
-  (void)state;
   support_need_root(__func__);
   explain_need_paranoid(__func__, 2, 2);
   support_need_cpu_wide(__func__);
@@ -247,7 +243,6 @@ static void precise_ip_is_only_what_the_kernel_heeds(void **state) {
   struct perf_event_attr attr;
   int fd;
 
-  (void)state;
   support_need_own_events(__func__);
   memset(&attr, 0, sizeof(attr));
   attr.size = sizeof(attr);
@@ -279,7 +274,6 @@ static void filter_is_the_reason_for_everything(void **state) {
   static tool_run_t run;
   size_t i;
 
-  (void)state;
   doctor_run(&run, DOCTOR_PATH, filter, 0);
   for (i = 0; i < COUNT_OF(some); i++) {
     doctor_expect(&run, some[i][0], some[i][1], "result", "no");
@@ -298,7 +292,6 @@ static void few_fds_are_reported(void **state) {
   static char number[12];
   int lacking = 0, nr;
 
-  (void)state;
   for (nr = 4; nr < 24; nr++) {
     static tool_run_t run;
 
@@ -344,7 +337,6 @@ static void tracefs_that_is_not_there_is_reported(void **state) {
   static tool_run_t run;
   size_t i;
 
-  (void)state;
   support_need_root(__func__);
   support_need_tracefs(__func__, "sched:sched_switch");
   doctor_run(&run, DOCTOR_PATH, hide_tracefs, 0);
@@ -359,7 +351,6 @@ static void tracefs_that_is_not_there_is_reported(void **state) {
 static void tracefs_that_may_not_be_read_is_reported(void **state) {
   static tool_run_t run;
 
-  (void)state;
   explain_need_paranoid(__func__, 2, 2);
   support_need_tracefs(__func__, "sched:sched_switch");
   support_need_root(__func__);
@@ -373,7 +364,6 @@ static void tracefs_that_may_not_be_read_is_reported(void **state) {
 static void tracepoints_are_answered_where_tracefs_is(void **state) {
   static tool_run_t run;
 
-  (void)state;
   support_need_root(__func__);
   support_need_cpu_wide(__func__);
   support_need_tracefs(__func__, "sched:sched_switch");
@@ -404,7 +394,6 @@ static void limits_are_those_of_the_system(void **state) {
   struct rlimit files;
   size_t i;
 
-  (void)state;
   doctor_run(&run, DOCTOR_PATH, NULL, 0);
   for (i = 0; i < COUNT_OF(settings); i++)
     expect_number(&run, settings[i], doctor_setting(settings[i]));
@@ -429,11 +418,9 @@ static void text_has_what_json_has(void **state) {
   char summary[64];
   const char *at;
 
-  (void)state;
   doctor_run(&json, DOCTOR_PATH, NULL, 1);
   text.as_nobody = 1;
-  tool_run(&text);
-  tool_run_expect_status(&text, 0);
+  tool_run_exits(&text, 0);
   for (at = json.out; (at = strstr(at, "\"result\":\"")) != NULL; at += 10) {
     yes += strncmp(at + 10, "yes\"", 4) == 0;
     no += strncmp(at + 10, "no\"", 3) == 0;

@@ -49,14 +49,12 @@ static void what_procfs_would_tell_is_not_guessed(void **state) {
                            .prepare = hide_proc};
   size_t i;
 
-  (void)state;
   support_need_root(__func__);
   if (access("/sys/bus/event_source/devices/uprobe", F_OK) != 0)
     support_skip(__func__, "the PMU uprobe");
   /* stderr is not checked: the address sanitizer complains there about the
    * missing /proc. */
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   assert_true(json_is_tree(run.out));
   doctor_expect(&run, "system", "capabilities", NULL, "null");
   for (i = 0; i < COUNT_OF(unknown); i++) {
@@ -74,7 +72,6 @@ static void what_sysfs_would_tell_is_not_guessed(void **state) {
   char online[16];
   size_t i;
 
-  (void)state;
   support_need_root(__func__);
   support_need_cpu_wide(__func__);
   doctor_run(&run, DOCTOR_PATH, hide_sys, 0);
@@ -100,7 +97,6 @@ files_that_no_fd_is_left_for_are_no_lack_of_the_kernel(void **state) {
   size_t i;
   int nr;
 
-  (void)state;
   for (nr = 4; nr < 24 && (nr == 4 || run.status != 0); nr++) {
     memset(&run, 0, sizeof(run));
     run.args[0] = "/bin/sh";
@@ -158,7 +154,6 @@ static void expect_no_setcap(const tool_run_t *run, const char *instead) {
 static void setcap_is_no_remedy_outside_of_the_bounding_set(void **state) {
   static tool_run_t run;
 
-  (void)state;
   explain_need_paranoid(__func__, 2, 2);
   support_need_root(__func__);
   doctor_run(&run, DOCTOR_PATH, drop_perfmon, 0);
@@ -168,7 +163,6 @@ static void setcap_is_no_remedy_outside_of_the_bounding_set(void **state) {
 static void setcap_is_no_remedy_without_new_privileges(void **state) {
   static tool_run_t run;
 
-  (void)state;
   explain_need_paranoid(__func__, 2, 2);
   support_need_root(__func__);
   doctor_run(&run, DOCTOR_PATH, forbid_new_privileges, 1);
@@ -178,7 +172,6 @@ static void setcap_is_no_remedy_without_new_privileges(void **state) {
 static void setcap_is_no_remedy_in_a_user_namespace(void **state) {
   static tool_run_t run;
 
-  (void)state;
   explain_need_paranoid(__func__, 2, 2);
   support_need_root(__func__);
   if (support_wait(support_fork(try_user_namespace, NULL)) != 0)

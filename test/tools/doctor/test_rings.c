@@ -65,7 +65,6 @@ static void rings_are_as_large_as_may_be_locked(void **state) {
   static tool_run_t run;
   size_t i;
 
-  (void)state;
   explain_need_paranoid(__func__, 0, 2);
   support_need_root(__func__);
   for (i = 0; i < COUNT_OF(cases); i++) {
@@ -105,7 +104,6 @@ static void rings_of_the_users_other_processes_count(void **state) {
   pid_t child;
   char byte;
 
-  (void)state;
   explain_need_paranoid(__func__, 0, 2);
   support_need_root(__func__);
   assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
@@ -128,7 +126,6 @@ static void ring_of_the_default_size_is_that_of_init(void **state) {
   uv_loop_t loop;
   size_t bytes;
 
-  (void)state;
   support_need_own_events(__func__);
   assert_int_equal(uv_loop_init(&loop), 0);
   explain_user_clock(&attr);

@@ -17,19 +17,12 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{""}, "unknown argument ''"},
   };
 
-  (void)state;
   tool_usage_refused(DOCTOR_PATH, cases, sizeof(cases) / sizeof(cases[0]));
-}
-
-static void help_goes_to_stdout(void **state) {
-  (void)state;
-  tool_usage_help(DOCTOR_PATH, "Usage: uvperf-doctor");
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bad_options_exit_2_with_a_message),
-      cmocka_unit_test(help_goes_to_stdout),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,7 +75,6 @@ static void json_has_each_event_of_the_walk_once(void **state) {
   expected_t expected = {NULL, 0};
   char *text;
 
-  (void)state;
   support_need_tracefs(__func__, EVENT);
   text = run_to_the_end(&run);
   tool_run_expect_status(&run, 0);
@@ -114,7 +113,6 @@ static void text_has_each_event_of_the_walk_once(void **state) {
   expected_t expected = {NULL, 0};
   char *text;
 
-  (void)state;
   support_need_tracefs(__func__, EVENT);
   text = run_to_the_end(&run);
   tool_run_expect_status(&run, 0);
@@ -130,9 +128,7 @@ static void text_is_in_groups_by_name(void **state) {
   char *line, *last = NULL;
   int is_cache = 0;
 
-  (void)state;
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   assert_int_equal(
       strncmp(run.out, "Software events\n  alignment-faults\n  bpf-output\n",
               46),
@@ -172,13 +168,11 @@ static void words_choose_kinds_parts_and_patterns(void **state) {
   };
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     tool_run_t run = {.args = {LIST_PATH, "--all"}};
 
     memcpy(run.args + 2, cases[i].words, sizeof(cases[i].words));
-    tool_run(&run);
-    tool_run_expect_status(&run, 0);
+    tool_run_exits(&run, 0);
     tool_run_expect_text(run.out, cases[i].lines);
     assert_int_equal(strstr(run.out, "  bpf-output\n") != NULL, i < 2);
     assert_int_equal(strstr(run.out, "  dummy\n") != NULL, i == 0 || i == 7);
@@ -194,13 +188,11 @@ static void words_of_kinds_have_synonyms(void **state) {
                {{"cache", "hwcache"}, 32}};
   size_t i, j;
 
-  (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
     for (j = 0; j < 2; j++) {
       tool_run_t run = {.args = {LIST_PATH, "--all", cases[i].words[j]}};
 
-      tool_run(&run);
-      tool_run_expect_status(&run, 0);
+      tool_run_exits(&run, 0);
       assert_int_equal(count_lines(run.out, "  "), cases[i].nr);
     }
 }
@@ -211,13 +203,11 @@ static void patterns_match_a_whole_tracepoint_or_its_own_name(void **state) {
       "sys_enter_getpg[i]*", "SYSCALLS:sys_enter_getpgid"};
   size_t i;
 
-  (void)state;
   support_need_tracefs(__func__, EVENT);
   for (i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
     tool_run_t run = {.args = {LIST_PATH, patterns[i]}};
 
-    tool_run(&run);
-    tool_run_expect_status(&run, 0);
+    tool_run_exits(&run, 0);
     assert_string_equal(run.out, "Tracepoints\n  " EVENT "\n");
   }
 }
@@ -228,9 +218,7 @@ static void details_have_the_numbers_of_the_event(void **state) {
       .args = {LIST_PATH, EVENT, "-v", "--all", "LLC-store-misses"}};
   char line[64];
 
-  (void)state;
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.out, "  LLC-store-misses\n"
                                 "      type=3,config=0x10102\n");
   snprintf(line, sizeof(line), "  " EVENT "\n      type=2,config=0x%llx\n",
@@ -290,7 +278,6 @@ static void hardware_that_does_not_open_is_left_out(void **state) {
   tool_run_t nobody = {.args = {LIST_PATH, "--json", "hw", "cache"},
                        .as_nobody = 1};
 
-  (void)state;
   support_need_own_events(__func__);
   expect_what_opens(&run);
   if (tool_run_paranoid() <= 2)
@@ -319,9 +306,7 @@ static int find_terms(const uvperf_pmu_t *pmu, void *arg) {
 static void forms_have_the_terms_of_each_pmu(void **state) {
   tool_run_t run = {.args = {LIST_PATH, "forms"}};
 
-  (void)state;
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.out, "Other forms\n  rNNN ");
   tool_run_expect_text(run.out, "\n  mem:ADDR");
   assert_int_equal(uvperf_pmu_walk(find_terms, &run), 0);

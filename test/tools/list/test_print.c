@@ -79,7 +79,6 @@ static void text_has_scale_unit_and_what_is_special(void **state) {
                            pmu_event("power/plain/"), pmu_event("power/half/"),
                            pmu_event("power/all/")};
 
-  (void)state;
   events[0].event.unit = "Joules";
   events[0].event.scale = 0.25;
   events[2].event.scale = 0.5;
@@ -101,7 +100,6 @@ static void text_of_a_long_name_keeps_what_follows_apart(void **state) {
       "uncore_with_a_long_name/and_an_event_with_a_name_that_is_longer/");
   char *text;
 
-  (void)state;
   event.event.unit = "MiB";
   text = write_text(&event, 1, &plain);
   assert_non_null(strstr(text, "that_is_longer/  1 MiB\n"));
@@ -111,7 +109,6 @@ static void text_of_a_long_name_keeps_what_follows_apart(void **state) {
 static void details_have_all_fields_terms_and_cpus(void **state) {
   list_name_t event = pmu_event("power/energy-pkg/");
 
-  (void)state;
   event.attr.config2 = 0xff;
   event.event.cpus = "0,64";
   expect_text(&event, 1, &detailed,
@@ -124,7 +121,6 @@ static void details_have_all_fields_terms_and_cpus(void **state) {
 static void details_of_what_needs_a_value_have_no_config(void **state) {
   list_name_t event = pmu_event("hv/tb,core=?/");
 
-  (void)state;
   event.has_attr = 0;
   event.event.needs_value = 1;
   event.event.terms = "core=?";
@@ -141,7 +137,6 @@ static void text_says_how_many_are_left_out(void **state) {
   static const list_options_t all = {.kinds = UVPERF_NAME_PMU, .all = 1};
   list_name_t events[2] = {pmu_event("a/no/"), pmu_event("a/yes/")};
 
-  (void)state;
   events[0].is_absent = 1;
   expect_text(events, 2, &plain,
               "Events of PMUs\n"
@@ -163,7 +158,6 @@ static void reasons_are_wrapped_at_the_end_of_lines(void **state) {
   char reason[300] = "";
   char *text, *line;
 
-  (void)state;
   while (strlen(reason) < 280)
     strcat(reason, "lorem ");
   event.is_absent = 1;
@@ -178,7 +172,6 @@ static void reasons_are_wrapped_at_the_end_of_lines(void **state) {
 static void json_has_each_key_in_its_place(void **state) {
   list_name_t event = pmu_event("power/energy-pkg/");
 
-  (void)state;
   event.event.unit = "Joules";
   event.event.scale = 2.3283064365386962890625e-10;
   event.event.cpus = "0,64";
@@ -200,7 +193,6 @@ hostile_names_can_neither_write_to_a_terminal_nor_break_json(void **state) {
   list_name_t event = pmu_event(wild);
   char *text;
 
-  (void)state;
   event.event.alias = event.event.pmu = event.event.event = wild;
   event.event.terms = event.event.unit = event.event.cpus = wild;
   text = write_json(&event, 1, &plain);
@@ -221,7 +213,6 @@ static void very_long_names_are_cut_in_text_alone(void **state) {
   list_name_t event = pmu_event(name);
   char *text;
 
-  (void)state;
   memset(name, 'x', sizeof(name) - 1);
   event.event.terms = event.event.alias = name;
   text = write_text(&event, 1, &detailed);
@@ -257,7 +248,6 @@ static void reader_of_arrays_is_strict(void **state) {
   };
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(good) / sizeof(good[0]); i++)
     assert_true(json_is_list(good[i]));
   for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)

@@ -18,13 +18,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"forms", "--json"}, "forms are not events"},
   };
 
-  (void)state;
   tool_usage_refused(LIST_PATH, cases, sizeof(cases) / sizeof(cases[0]));
-}
-
-static void help_goes_to_stdout(void **state) {
-  (void)state;
-  tool_usage_help(LIST_PATH, "Usage: uvperf-list");
 }
 
 static void word_without_matches_is_reported_with_a_similar_name(void **state) {
@@ -41,12 +35,10 @@ static void word_without_matches_is_reported_with_a_similar_name(void **state) {
   };
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     tool_run_t run = {.args = {LIST_PATH, cases[i].word}};
 
-    tool_run(&run);
-    tool_run_expect_status(&run, 1);
+    tool_run_exits(&run, 1);
     tool_run_expect_text(run.err, cases[i].message);
     assert_string_equal(run.out, "");
   }
@@ -55,7 +47,6 @@ static void word_without_matches_is_reported_with_a_similar_name(void **state) {
 static void word_without_matches_does_not_hide_the_others(void **state) {
   tool_run_t run = {.args = {LIST_PATH, "cylces", "cpu-cloc?"}};
 
-  (void)state;
   tool_run_ends(&run, 0, "'cylces'");
   assert_null(strstr(run.err, "'cpu-cloc?'"));
   assert_string_equal(run.out, "Software events\n  cpu-clock\n");
@@ -64,16 +55,13 @@ static void word_without_matches_does_not_hide_the_others(void **state) {
 static void array_without_matches_is_empty(void **state) {
   tool_run_t run = {.args = {LIST_PATH, "-j", "nothing*"}};
 
-  (void)state;
-  tool_run(&run);
-  tool_run_expect_status(&run, 1);
+  tool_run_exits(&run, 1);
   assert_string_equal(run.out, "[]\n");
 }
 
 static void words_after_two_dashes_are_patterns(void **state) {
   tool_run_t run = {.args = {LIST_PATH, "--", "--json"}};
 
-  (void)state;
   tool_run_ends(&run, 1, "'--json'");
 }
 
@@ -91,7 +79,6 @@ static void need_tracefs_of_root(const char *test) {
 static void plain_user_learns_what_is_missing(void **state) {
   tool_run_t run = {.args = {LIST_PATH}, .as_nobody = 1};
 
-  (void)state;
   need_tracefs_of_root(__func__);
   tool_run_ends(&run, 0, "EACCES");
   tool_run_expect_text(run.err, "root");
@@ -103,10 +90,8 @@ static void plain_user_learns_what_is_missing(void **state) {
 static void plain_user_gets_no_message_about_unwanted_kinds(void **state) {
   tool_run_t run = {.args = {LIST_PATH, "sw"}, .as_nobody = 1};
 
-  (void)state;
   support_need_root(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   assert_string_equal(run.err, "");
 }
 
@@ -114,7 +99,6 @@ static void plain_user_gets_no_tracepoints(void **state) {
   tool_run_t run = {.args = {LIST_PATH, "--json", "tracepoint"},
                     .as_nobody = 1};
 
-  (void)state;
   need_tracefs_of_root(__func__);
   tool_run_ends(&run, 1, "EACCES");
   assert_string_equal(run.out, "[]\n");
@@ -128,7 +112,6 @@ static void few_fds_do_not_abort(void **state) {
   char number[12];
   int reported = 0, nr;
 
-  (void)state;
   for (nr = 4; nr < 24; nr++) {
     tool_run_t run = {.args = {"/bin/sh", "-c", "ulimit -n $1; exec \"$0\" hw",
                                LIST_PATH, number}};
@@ -145,7 +128,6 @@ static void few_fds_do_not_abort(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bad_options_exit_2_with_a_message),
-      cmocka_unit_test(help_goes_to_stdout),
       cmocka_unit_test(word_without_matches_is_reported_with_a_similar_name),
       cmocka_unit_test(word_without_matches_does_not_hide_the_others),
       cmocka_unit_test(array_without_matches_is_empty),

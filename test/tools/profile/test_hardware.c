@@ -11,7 +11,7 @@ static void busy_loop_is_sampled_by_the_cycles_of_a_pmu(void **state) {
 
   (void)state;
   support_need_hardware(__func__, PERF_COUNT_HW_CPU_CYCLES, 1000000);
-  tool_run_ok(&run);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.err, "cycles, 500 Hz");
   profile_run_expect_spin(&run);
   assert_in_range(profile_run_samples(&run), 20, 400);

@@ -263,7 +263,7 @@ static void idle_task_is_swapper_in_a_pid_namespace_too(void **state) {
   run.args[2] = "exec unshare -p -f \"$1\" --input \"$0\" --by comm";
   run.args[3] = record_run_path();
   run.args[4] = PROFILE_PATH;
-  tool_run_ok(&run);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.out, "  swapper\n");
 }
 
@@ -293,7 +293,7 @@ static void pipe_is_profiled_when_it_ends(void **state) {
   (void)state;
   support_need_cpu_wide(__func__);
   perf_dump_need(__func__);
-  tool_run_ok(&run);
+  tool_run_exits(&run, 0);
   assert_true(profile_run_samples(&run) > 100);
 }
 
@@ -325,7 +325,7 @@ static void interrupt_shows_what_came_so_far(void **state) {
   run.interrupt_at = " samples";
   run.interrupt_with = TOOL_RUN_NO_SIGNAL;
   run.work = wait_for_samples;
-  tool_run_ok(&run);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.err, ".old");
   assert_true(profile_run_samples(&run) >= 100);
 }

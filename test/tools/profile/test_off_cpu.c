@@ -116,7 +116,7 @@ static void waits_of_known_length_are_within_5_percent(void **state) {
   (void)state;
   support_need_kernel_side(__func__);
   file = open_folded(path);
-  tool_run_ok(&run);
+  tool_run_exits(&run, 0);
   for (i = 0; i < 3; i++) {
     expect_wait(&run, run.out, waits[i]);
     snprintf(part, sizeof(part), ";%s;", waits[i]);
@@ -136,7 +136,7 @@ static void run_bare(tool_run_t *run, const char *call_graph,
 
   memset(run, 0, sizeof(*run));
   memcpy(run->args, args, sizeof(args));
-  tool_run_ok(run);
+  tool_run_exits(run, 0);
 }
 
 static void callers_of_libc_have_its_waits_with_copied_stacks(void **state) {
@@ -187,7 +187,7 @@ static void waits_for_a_disk_are_within_5_percent(void **state) {
   (void)state;
   support_need_kernel_side(__func__);
   need_disk(__func__);
-  tool_run_ok(&run);
+  tool_run_exits(&run, 0);
   expect_wait(&run, run.out, "wait_disk");
 }
 
@@ -199,7 +199,7 @@ static void time_without_a_cpu_is_ready_to_run(void **state) {
 
   (void)state;
   support_need_kernel_side(__func__);
-  tool_run_ok(&run);
+  tool_run_exits(&run, 0);
   /* The row has the waits of both threads. The other one waits for about as
    * long. */
   expected = wait_seconds(run.out, "wait_ready");
@@ -229,7 +229,7 @@ static void whole_machine_has_the_waits_of_a_program(void **state) {
   (void)state;
   support_need_cpu_wide(__func__);
   file = open_folded(path);
-  tool_run_ok(&run);
+  tool_run_exits(&run, 0);
   expect_near(&run, "wait_sleep", folded_seconds(file, "", ";wait_sleep;"),
               wait_seconds(printed, "wait_sleep"));
   assert_true(folded_seconds(file, "", "swapper;") < 1e-9);
@@ -299,7 +299,7 @@ static void wait_that_does_not_end_is_counted_to_the_end(void **state) {
 
   (void)state;
   support_need_kernel_side(__func__);
-  tool_run_ok(&run);
+  tool_run_exits(&run, 0);
   assert_null(strstr(run.out, "[since before the start]"));
   most = run_seconds(&run) + 0.051;
   least = run_seconds(&run) - 0.051 - (double)(waits - begin) / 1e9;

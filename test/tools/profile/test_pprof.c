@@ -79,7 +79,7 @@ static void go_pprof_shows_the_table(void **state) {
   fd = mkstemp(path);
   assert_true(fd >= 0);
   close(fd);
-  tool_run_ok(&run);
+  tool_run_exits(&run, 0);
   go_pprof_run(&go, "-top", path);
   tool_run_expect_text(go.out, "File: profile_target\n");
   expect_same(&run, &go);
@@ -99,7 +99,7 @@ static void go_pprof_shows_waits_as_time_off_the_cpu(void **state) {
   fd = mkstemp(path);
   assert_true(fd >= 0);
   close(fd);
-  tool_run_ok(&run);
+  tool_run_exits(&run, 0);
   go_pprof_run(&go, "-top", path);
   tool_run_expect_text(go.out, "Type: off-cpu\n");
   expect_same(&run, &go);

@@ -15,7 +15,7 @@ static void busy_loop_is_named_as_hottest_place(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  tool_run_ok(&run);
+  tool_run_exits(&run, 0);
   profile_run_expect_spin(&run);
   assert_true(profile_run_samples(&run) > 0);
   tool_run_expect_text(run.out, " 0 lost\n");
@@ -29,7 +29,7 @@ static void busy_loop_in_a_grandchild_is_named(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  tool_run_ok(&run);
+  tool_run_exits(&run, 0);
   profile_run_expect_spin(&run);
 }
 
@@ -87,7 +87,7 @@ function_of_a_compiler_without_a_name_says_what_names_it(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  tool_run_ok(&run);
+  tool_run_exits(&run, 0);
   assert_true(profile_run_row(&run, 0, &row));
   assert_string_equal(row.object, "[anon]");
   assert_string_equal(row.name, "[JIT]");
@@ -226,7 +226,7 @@ static void profiler_itself_is_left_out(void **state) {
   (void)state;
   support_need_cpu_wide(__func__);
   for (i = 0; i < 2; i++) {
-    tool_run_ok(&runs[i]);
+    tool_run_exits(&runs[i], 0);
     snprintf(row, sizeof(row), "  %-7d uvperf-profile\n", runs[i].pid);
     assert_int_equal(strstr(runs[i].out, row) != NULL, i == 1);
   }
@@ -310,7 +310,7 @@ static void syscall_loop_names_a_kernel_function(void **state) {
 
   (void)state;
   support_need_kernel_side(__func__);
-  tool_run_ok(&run);
+  tool_run_exits(&run, 0);
   assert_true(profile_run_row(&run, 0, &row));
   assert_string_equal(row.object, "[kernel]");
   assert_true(is_kernel_function(row.name, __func__));
@@ -358,7 +358,7 @@ static void interrupt_and_hangup_print_the_table(void **state) {
                       .interrupt_at = " samples ",
                       .interrupt_with = numbers[i]};
 
-    tool_run_ok(&run);
+    tool_run_exits(&run, 0);
     profile_run_expect_spin(&run);
   }
 }
@@ -374,7 +374,7 @@ static void unprivileged_user_profiles_own_command(void **state) {
   if (tool_run_paranoid() != 2)
     support_skip(__func__, "kernel.perf_event_paranoid at 2");
   run.as_nobody = 1;
-  tool_run_ok(&run);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.err, "CAP_PERFMON");
   assert_true(profile_run_row(&run, 0, &row));
   for (i = 0; profile_run_row(&run, i, &row); i++)
@@ -392,7 +392,7 @@ static void process_of_another_user_is_reported(void **state) {
   support_need_root(__func__);
   snprintf(pid_text, sizeof(pid_text), "%d", getpid());
   run.args[5] = pid_text;
-  tool_run_ok(&run);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.err, pid_text);
 }
 
@@ -409,7 +409,7 @@ static void threads_that_end_within_a_period_are_sampled_by_cpu(void **state) {
   snprintf(pid_text, sizeof(pid_text), "%d", pid);
   run.args[6] = pid_text;
   run.out[0] = '\0';
-  tool_run_ok(&run);
+  tool_run_exits(&run, 0);
   assert_null(strstr(run.out, " -F\n"));
   run.args[2] = "100"; /* a busy machine has few samples */
   run.args[7] = "-a";
@@ -459,7 +459,7 @@ static void table_of_processes_reports_no_missing_names(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  tool_run_ok(&run);
+  tool_run_exits(&run, 0);
   assert_true(profile_run_samples(&run) > 0);
   assert_null(strstr(run.err, "function names"));
   assert_null(strstr(run.err, "--call-graph"));
@@ -495,7 +495,7 @@ static void tasks_and_cpus_are_profiled_without_sysfs(void **state) {
   (void)state;
   support_need_admin(__func__);
   support_need_cpu_wide(__func__);
-  tool_run_ok(&run);
+  tool_run_exits(&run, 0);
   profile_run_expect_spin(&run);
 }
 

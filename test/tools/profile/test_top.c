@@ -103,7 +103,7 @@ static void without_a_terminal_lines_come_each_second(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  tool_run_ok(&run);
+  tool_run_exits(&run, 0);
   assert_in_range(count(run.out, " samples/s of "), 2, 4);
   tool_run_expect_text(run.out, " profile_target\n");
   assert_null(strchr(run.out, '\033'));
@@ -119,7 +119,7 @@ static void last_table_has_names(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  tool_run_ok(&run);
+  tool_run_exits(&run, 0);
   assert_int_equal(count(run.out, " samples/s"), 1);
   tool_run_expect_text(run.out, " spin\n");
 }
@@ -133,7 +133,7 @@ static void lines_have_names(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  tool_run_ok(&run);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.out, " spin\n");
 }
 
@@ -144,7 +144,7 @@ static void reader_that_has_enough_ends_it(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  tool_run_ok(&run);
+  tool_run_exits(&run, 0);
 }
 
 int main(void) {

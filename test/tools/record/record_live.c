@@ -145,8 +145,7 @@ static void add(const record_live_t *live, record_file_t *file,
 static void copy(const record_live_t *live) {
   tool_run_t run = {.args = {"/bin/cp", live->path, live->synced}};
 
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
 }
 
 static void close_event(uv_loop_t *loop, uvperf_event_t *event) {

@@ -115,7 +115,6 @@ static void live_build_id_of_this_program_is_that_in_memory(void **state) {
   unsigned char id[ID_BYTES], loaded[ID_BYTES] = {0};
   int fd;
 
-  (void)state;
   assert_int_equal(dl_iterate_phdr(find_own, loaded), 1);
   fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
   assert_true(fd >= 0);
@@ -148,7 +147,6 @@ static void damaged_notes_end_where_they_end(void **state) {
   image_t image;
   size_t size = sizeof(image) - offsetof(image_t, other), i, cut;
 
-  (void)state;
   for (i = 0; i < 20000; i++) {
     make_image(&image, 3);
     cut = (size_t)(record_random(&random) % (size + 1));
@@ -407,7 +405,6 @@ static void record_without_a_name_is_not_looked_at(void **state) {
   maps_t maps;
   size_t size;
 
-  (void)state;
   begin(&maps);
   for (size = sizeof(header); size <= 80; size += 8) {
     record = malloc(size);
@@ -429,7 +426,6 @@ static void live_kernel_and_vdso_have_theirs(void **state) {
   ssize_t size;
   int fd;
 
-  (void)state;
   fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
   if (fd < 0)
     support_skip(__func__, "/sys/kernel/notes");

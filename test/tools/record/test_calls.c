@@ -82,7 +82,6 @@ static void
 calls_for_tracepoints_are_at_most_a_fifth_more_than_perfs(void **state) {
   size_t perfs, ours;
 
-  (void)state;
   support_need_root(__func__);
   support_need_tracepoint(__func__, "sched:sched_switch");
   perf_dump_need(__func__);

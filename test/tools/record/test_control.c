@@ -38,7 +38,6 @@ static void sequence_of_commands_decides_what_is_recorded(void **state) {
   static tool_run_t run;
   record_run_count_t count;
 
-  (void)state;
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   memset(&run, 0, sizeof(run));
   record(&run, "-D -1 -e " CALL_SERVER_EVENT,
@@ -55,7 +54,6 @@ static void single_events_are_turned_on_and_off_by_their_names(void **state) {
   static tool_run_t run;
   record_run_count_t count;
 
-  (void)state;
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   memset(&run, 0, sizeof(run));
   record(&run, "-D -1 -e '{page-faults/period=1/u," CALL_SERVER_EVENT "}'",
@@ -75,7 +73,6 @@ static void single_events_are_turned_on_and_off_by_their_names(void **state) {
 static void stop_ends_the_recording(void **state) {
   static tool_run_t run;
 
-  (void)state;
   support_need_own_events(__func__);
   memset(&run, 0, sizeof(run));
   record(&run, "-e cpu-clock:u", "say stop; while :; do sleep 1; done");
@@ -88,7 +85,6 @@ static void snapshot_finishes_a_file_before_it_is_acknowledged(void **state) {
   record_run_count_t count;
   glob_t files;
 
-  (void)state;
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   memset(&run, 0, sizeof(run));
   record(&run, "--switch-output -e " CALL_SERVER_EVENT,
@@ -105,7 +101,6 @@ static void snapshot_finishes_a_file_before_it_is_acknowledged(void **state) {
 static void snapshot_without_switch_output_is_reported(void **state) {
   static tool_run_t run;
 
-  (void)state;
   support_need_own_events(__func__);
   memset(&run, 0, sizeof(run));
   record(&run, "-e cpu-clock:u", "say snapshot; say evlist");
@@ -127,10 +122,8 @@ static void recording_goes_on_with_garbage(void **state) {
                RECORD_PATH, STAT_TARGET, record_run_path()}};
   record_run_count_t count;
 
-  (void)state;
   support_need_own_events(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.err, " 512 bytes ");
   assert_true(strlen(run.err) < 2000);
   record_run_count(&count);
@@ -146,10 +139,8 @@ static void recording_goes_on_when_the_other_end_is_closed(void **state) {
                RECORD_PATH, STAT_TARGET, record_run_path()}};
   record_run_count_t count;
 
-  (void)state;
   support_need_own_events(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.err, "--control: ");
   record_run_count(&count);
   assert_true(count.nr_of_event[0] < 500);
@@ -158,7 +149,6 @@ static void recording_goes_on_when_the_other_end_is_closed(void **state) {
 static void fifo_that_is_not_there_leaves_the_file_alone(void **state) {
   static tool_run_t run;
 
-  (void)state;
   support_need_own_events(__func__);
   memset(&run, 0, sizeof(run));
   record_run_run(&run, RECORD_PATH,
@@ -176,7 +166,6 @@ static void messages_about_commands_end(void **state) {
   char script[256];
   size_t i, j, nr;
 
-  (void)state;
   support_need_own_events(__func__);
   for (i = 0; i < 2; i++) {
     memset(&run, 0, sizeof(run));

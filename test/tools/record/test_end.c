@@ -60,7 +60,6 @@ static void interrupted_recording_is_complete(void **state) {
   record_run_count_t count;
   size_t late;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   late = end_by(SIGINT, "-v -a -e cpu-clock -F 500", 0);
   record_run_count(&count);
@@ -78,7 +77,6 @@ interrupted_file_is_complete_while_the_events_are_open(void **state) {
   static tool_run_t run;
   size_t nr_events = 0;
 
-  (void)state;
   support_need_tracepoint(__func__, "syscalls:sys_enter_splice");
   memset(&run, 0, sizeof(run));
   run.interrupt_at = "recording";
@@ -93,7 +91,6 @@ interrupted_file_is_complete_while_the_events_are_open(void **state) {
 }
 
 static void terminated_recording_ends_its_command(void **state) {
-  (void)state;
   support_need_own_events(__func__);
   end_by(SIGTERM, "-v -e cpu-clock:u -F 500 " STAT_TARGET " spin", 0);
 }
@@ -101,7 +98,6 @@ static void terminated_recording_ends_its_command(void **state) {
 /* The file lacks only the features and the last second. The command is killed,
  * too. */
 static void killed_recording_can_be_read(void **state) {
-  (void)state;
   support_need_own_events(__func__);
   end_by(SIGKILL, "-v -e cpu-clock:u -F 500 " STAT_TARGET " spin",
          128 + SIGKILL);
@@ -110,7 +106,6 @@ static void killed_recording_can_be_read(void **state) {
 static void recording_ends_after_its_duration(void **state) {
   static tool_run_t run;
 
-  (void)state;
   support_need_own_events(__func__);
   memset(&run, 0, sizeof(run));
   record_run_run(&run, RECORD_PATH,
@@ -153,7 +148,6 @@ static void full_disk_ends_one_file_after_the_other(void **state) {
   glob_t files;
   size_t nr;
 
-  (void)state;
   support_need_root(__func__);
   support_need_own_events(__func__);
   snprintf(directory, sizeof(directory), "%s", record_run_path());
@@ -176,7 +170,6 @@ static void full_disk_ends_one_file_after_the_other(void **state) {
 }
 
 static void file_that_may_not_grow_keeps_what_it_has(void **state) {
-  (void)state;
   support_need_own_events(__func__);
   expect_full(limit_file, strerror(EFBIG));
 }
@@ -185,7 +178,6 @@ static void full_disk_keeps_what_it_has(void **state) {
   char directory[64];
   int rc;
 
-  (void)state;
   support_need_root(__func__);
   support_need_own_events(__func__);
   snprintf(directory, sizeof(directory), "%s", record_run_path());
@@ -210,7 +202,6 @@ static void pipe_without_a_reader_does_not_hold_it(void **state) {
                RECORD_PATH, STAT_TARGET, record_run_path()}};
   unsigned long samples, lost;
 
-  (void)state;
   support_need_own_events(__func__);
   tool_run(&run);
   tool_run_expect_text(run.err, "\n1\n");
@@ -221,7 +212,6 @@ static void pipe_without_a_reader_does_not_hold_it(void **state) {
 
 /* timeout(1) exits with 124 if SIGTERM was enough. */
 static void fifo_without_a_reader_can_be_given_up(void **state) {
-  (void)state;
   support_need_own_events(__func__);
   record_run_shell("mkfifo @; timeout -s TERM -k 20 0.2 " RECORD_PATH
                    " -e cpu-clock:u -o @ true; test $? -eq 124");

@@ -37,7 +37,6 @@ static void files_of_one_moment_have_names_in_their_order(void **state) {
   size_t nr = 30, prefix = strlen(record_run_path()) + 1, i, digit;
   glob_t files;
 
-  (void)state;
   for (i = 0; i < nr; i++)
     finish(&names, (char)('a' + i));
   assert_int_equal(record_run_files(&files), nr);
@@ -57,7 +56,6 @@ static void newest_files_are_kept(void **state) {
   glob_t files;
   size_t i;
 
-  (void)state;
   for (i = 0; i < 8; i++)
     finish(&names, (char)('a' + i));
   assert_int_equal(record_run_files(&files), 3);
@@ -70,7 +68,6 @@ static void newest_files_are_kept(void **state) {
 static void file_that_is_gone_is_an_error(void **state) {
   record_names_t names = {0};
 
-  (void)state;
   assert_int_equal(record_names_finish(&names, record_run_path()), -ENOENT);
   assert_null(names.last);
   record_names_free(&names);

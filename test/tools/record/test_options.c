@@ -47,7 +47,6 @@ static void end(fixture_t *fixture) {
 static void command_line_without_anything_means_the_machine(void **state) {
   fixture_t f = {0};
 
-  (void)state;
   parse(&f, "");
   assert_true(f.options.all);
   assert_string_equal(f.options.file, "perf.data");
@@ -58,7 +57,6 @@ static void command_line_without_anything_means_the_machine(void **state) {
 static void command_is_recorded_unless_there_is_another_target(void **state) {
   fixture_t f = {0};
 
-  (void)state;
   parse(&f, "-g true -x");
   assert_true(record_options_is_command(&f.options));
   assert_string_equal(f.options.command[1], "-x");
@@ -84,7 +82,6 @@ static void sizes_of_stacks_are_rounded_up_to_words(void **state) {
   fixture_t f = {0};
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     parse(&f, cases[i].words);
     assert_int_equal(f.options.stack, RECORD_STACK_DWARF);
@@ -96,7 +93,6 @@ static void sizes_of_stacks_are_rounded_up_to_words(void **state) {
 static void filter_is_of_the_events_of_one_option(void **state) {
   fixture_t f = {0};
 
-  (void)state;
   parse(&f, "-e cs,faults -e migrations --filter a -e cs --filter b");
   assert_string_equal(f.options.events.names, "cs,faults,migrations,cs");
   assert_int_equal(f.options.events.nr, 2);
@@ -117,7 +113,6 @@ static void attr_of_a_command_begins_with_its_exec(void **state) {
   const struct perf_event_attr *attr;
   fixture_t f = {0};
 
-  (void)state;
   make(&f, "-e page-faults -F 100 true");
   attr = f.attrs.attrs[0];
   assert_int_equal(attr->sample_type, USUAL | PERF_SAMPLE_PERIOD);
@@ -131,7 +126,6 @@ static void attr_of_cpus_tells_the_cpu(void **state) {
   const struct perf_event_attr *attr;
   fixture_t f = {0};
 
-  (void)state;
   make(&f, "-a -e page-faults -c 7");
   attr = f.attrs.attrs[0];
   assert_int_equal(attr->sample_type, USUAL | PERF_SAMPLE_CPU);
@@ -143,7 +137,6 @@ static void attr_of_cpus_tells_the_cpu(void **state) {
 static void attr_with_its_own_terms_keeps_them(void **state) {
   fixture_t f = {0};
 
-  (void)state;
   make(&f, "-c 7 -e cpu-clock/period=99999/,cpu-clock/freq=50/ true");
   assert_int_equal(f.attrs.attrs[0]->sample_period, 99999);
   assert_false(f.attrs.attrs[0]->freq);
@@ -155,7 +148,6 @@ static void attr_with_its_own_terms_keeps_them(void **state) {
 static void attr_of_a_breakpoint_samples_each_hit(void **state) {
   fixture_t f = {0};
 
-  (void)state;
   make(&f, "-e mem:0x1000/8:w true");
   assert_int_equal(f.attrs.attrs[0]->sample_period, 1);
   assert_int_equal(f.attrs.attrs[0]->sample_type, USUAL | PERF_SAMPLE_ADDR);
@@ -165,7 +157,6 @@ static void attr_of_a_breakpoint_samples_each_hit(void **state) {
 static void attr_of_a_tracepoint_has_its_fields(void **state) {
   fixture_t f = {0};
 
-  (void)state;
   support_need_tracepoint(__func__, "sched:sched_switch");
   make(&f, "-e sched:sched_switch true");
   assert_int_equal(f.attrs.attrs[0]->sample_period, 1);
@@ -179,7 +170,6 @@ static void frames_are_of_the_kernel_or_of_registers_and_stack(void **state) {
   const struct perf_event_attr *attr;
   fixture_t f = {0};
 
-  (void)state;
   make(&f, "-g --max-stack 9 -e page-faults true");
   attr = f.attrs.attrs[0];
   assert_int_equal(attr->sample_type,
@@ -202,7 +192,6 @@ static void frames_are_of_the_kernel_or_of_registers_and_stack(void **state) {
 static void leader_samples_for_a_group_that_is_read(void **state) {
   fixture_t f = {0};
 
-  (void)state;
   make(&f, "-F 100 -e {page-faults,context-switches} true");
   assert_int_equal(f.attrs.attrs[1]->sample_freq, 100);
   assert_true(f.attrs.attrs[1]->inherit);
@@ -238,7 +227,6 @@ static void branches_are_kinds_on_sides(void **state) {
   fixture_t f = {0};
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     make(&f, cases[i].words);
     assert_int_equal(f.attrs.attrs[0]->branch_sample_type, cases[i].bits);
@@ -261,7 +249,6 @@ static void clock_is_named_or_a_number(void **state) {
   fixture_t f = {0};
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     make(&f, cases[i].words);
     assert_true(f.attrs.attrs[0]->use_clockid);
@@ -275,7 +262,6 @@ static void side_band_is_what_options_ask_for(void **state) {
                    UVPERF_SIDE_BAND_KSYMBOL | UVPERF_SIDE_BAND_BPF_EVENT;
   fixture_t f = {0};
 
-  (void)state;
   parse(&f, "-g true");
   assert_int_equal(record_attrs_side_band(&f.options), usual);
   record_options_free(&f.options);
@@ -306,7 +292,6 @@ static void losses_of_an_event_are_a_record_of_its_own(void **state) {
   uvperf_decoder_t *decoder;
   size_t size;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   attr.sample_id_all = 1;
   attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |

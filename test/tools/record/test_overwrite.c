@@ -58,7 +58,6 @@ static void newest_records_are_kept_and_all_names(void **state) {
   static tool_run_t run;
   program_t program;
 
-  (void)state;
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   perf_dump_need(__func__);
   record_run_run(&run, RECORD_PATH,
@@ -78,7 +77,6 @@ static void program_that_has_ended_is_known(void **state) {
   static tool_run_t run;
   program_t program;
 
-  (void)state;
   support_need_own_events(__func__);
   perf_dump_need(__func__);
   memset(&run, 0, sizeof(run));
@@ -99,7 +97,6 @@ static void each_snapshot_has_what_is_new(void **state) {
   program_t program;
   glob_t files;
 
-  (void)state;
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   perf_dump_need(__func__);
   memset(&run, 0, sizeof(run));
@@ -136,7 +133,6 @@ static void machine_is_written_at_a_signal_and_at_the_end(void **state) {
   program_t program;
   glob_t files;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   memset(&run, 0, sizeof(run));
   run.interrupt_at = "recording";

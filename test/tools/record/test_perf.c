@@ -26,7 +26,6 @@ static void record(const char *words) {
 static void decoder_reads_of_perfs_files_what_perf_reads(void **state) {
   perf_check_t check;
 
-  (void)state;
   need(__func__);
   record_run_shell("perf record -q -o @ -e cpu-clock,sched:sched_switch -g "
                    "-a -- sleep 0.1");
@@ -45,7 +44,6 @@ static void decoder_reads_of_perfs_files_what_perf_reads(void **state) {
 static void command_is_read_by_perf(void **state) {
   perf_check_t check;
 
-  (void)state;
   need(__func__);
   record("-F 2000 " TARGET_PATH " 40");
   perf_check_file(&check, record_run_path());
@@ -60,7 +58,6 @@ static void command_is_read_by_perf(void **state) {
 static void machine_is_read_by_perf(void **state) {
   perf_check_t check;
 
-  (void)state;
   need(__func__);
   record("-a --switch-events --namespaces -F 500 sh -c '" TARGET_PATH
          " 40; ls / >/dev/null'");
@@ -86,7 +83,6 @@ static void process_is_read_by_perf(void **state) {
   call_server_t serve;
   char words[128];
 
-  (void)state;
   need(__func__);
   call_server_start(&serve, STAT_TARGET);
   memset(&run, 0, sizeof(run));
@@ -107,7 +103,6 @@ static void process_is_read_by_perf(void **state) {
 static void stacks_are_read_by_perf(void **state) {
   perf_check_t check;
 
-  (void)state;
   need(__func__);
   record("-g --max-stack 7 -e page-faults -c 1 " STAT_TARGET " touch 100");
   perf_check_file(&check, record_run_path());
@@ -121,7 +116,6 @@ static void stacks_are_read_by_perf(void **state) {
 static void data_of_samples_are_read_by_perf(void **state) {
   perf_check_t check;
 
-  (void)state;
   need(__func__);
   record("-d --phys-data --data-page-size --code-page-size -W "
          "-e page-faults -c 1 " STAT_TARGET " touch 100");
@@ -132,7 +126,6 @@ static void data_of_samples_are_read_by_perf(void **state) {
 static void events_of_several_kinds_are_read_by_perf(void **state) {
   perf_check_t check;
 
-  (void)state;
   need(__func__);
   record("-e " CALL_SERVER_EVENT " -e '{page-faults,cpu-clock}' -e cs "
          "-e sched:sched_process_exit " STAT_TARGET " children 3 100");
@@ -144,7 +137,6 @@ static void events_of_several_kinds_are_read_by_perf(void **state) {
 static void group_that_is_read_is_read_by_perf(void **state) {
   perf_check_t check;
 
-  (void)state;
   need(__func__);
   record("-e '{" CALL_SERVER_EVENT ",page-faults,cs}:S' " STAT_TARGET
          " calls 50");
@@ -157,7 +149,6 @@ static void group_that_is_read_is_read_by_perf(void **state) {
 static void losses_are_read_by_perf(void **state) {
   perf_check_t check;
 
-  (void)state;
   need(__func__);
   record("-m 1 -e " CALL_SERVER_EVENT " " STAT_TARGET " threads 2 20000");
   perf_check_file_with_losses(&check, record_run_path());

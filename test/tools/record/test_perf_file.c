@@ -109,7 +109,6 @@ static void attrs_are_those_of_perf(void **state) {
   size_t i, field;
   int with_data;
 
-  (void)state;
   need(__func__);
   for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
     with_data = strncmp(options[i], "-d ", 3) == 0;
@@ -161,7 +160,6 @@ static void clocks_are_those_of_perf_and_tell_the_time_of_day(void **state) {
   FILE *file;
   size_t i;
 
-  (void)state;
   need(__func__);
   for (i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
     snprintf(words, sizeof(words), "perf record -q -o @ -k %s -e cs true",
@@ -211,7 +209,6 @@ static void file_of_a_killed_recording_is_read_by_perf(void **state) {
   static tool_run_t run;
   size_t nr;
 
-  (void)state;
   need(__func__);
   memset(&run, 0, sizeof(run));
   run.interrupt_at = "recording";
@@ -227,7 +224,6 @@ static void file_of_a_killed_recording_is_read_by_perf(void **state) {
 }
 
 static void pipe_is_read_by_perf(void **state) {
-  (void)state;
   need(__func__);
   record_run_shell(RECORD_PATH " -q -o - -e page-faults -c 1 " STAT_TARGET
                                " touch 100 | perf script -F comm -G -i - >@");
@@ -266,7 +262,6 @@ static size_t count_chains(size_t *nr) {
 static void functions_are_called_by_their_names_as_in_perfs_file(void **state) {
   size_t right, nr;
 
-  (void)state;
   need(__func__);
   record_run_shell("perf record -q -o @ -g -e task-clock:u -F 2000 " TARGET_PATH
                    " 40");

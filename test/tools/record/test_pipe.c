@@ -297,7 +297,6 @@ static void device_gets_the_format_of_pipes(void **state) {
 static void full_device_is_an_error(void **state) {
   record_file_t *file = record_file_open("/dev/full");
 
-  (void)state;
   assert_non_null(file);
   assert_int_equal(record_file_sync(file), -ENOSPC);
   assert_int_equal(record_file_round(file), -ENOSPC);

@@ -33,7 +33,6 @@ static void command_is_recorded_with_its_children_and_threads(void **state) {
   static tool_run_t run;
   record_run_count_t count;
 
-  (void)state;
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   memset(&run, 0, sizeof(run));
   record_run_run(&run, RECORD_PATH,
@@ -66,7 +65,6 @@ command_has_nothing_mapped_of_the_program_that_forked_it(void **state) {
   perf_data_t data;
   size_t nr = 0;
 
-  (void)state;
   support_need_own_events(__func__);
   run_well("-e cpu-clock:u /bin/true");
   perf_data_open(&data, record_run_path());
@@ -78,7 +76,6 @@ command_has_nothing_mapped_of_the_program_that_forked_it(void **state) {
 static void command_without_inherit_is_recorded_alone(void **state) {
   record_run_count_t count;
 
-  (void)state;
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   run_well("-i -e " CALL_SERVER_EVENT " " STAT_TARGET " children 3 1234");
   record_run_count(&count);
@@ -116,7 +113,6 @@ static void process_is_recorded_until_it_is_gone(void **state) {
   static tool_run_t run;
   record_run_count_t count;
 
-  (void)state;
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   record_served(&run, "recording", "-v -p ", &count);
   expect_reported(&run, 777);
@@ -126,7 +122,6 @@ static void thread_is_recorded_until_it_is_gone(void **state) {
   static tool_run_t run;
   record_run_count_t count;
 
-  (void)state;
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   record_served(&run, "recording", "-v -t ", &count);
 }
@@ -136,7 +131,6 @@ static void missing_process_is_reported(void **state) {
   static tool_run_t run;
   record_run_count_t count;
 
-  (void)state;
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   record_served(&run, "2147483647", "-p 2147483647,", &count);
 }
@@ -144,7 +138,6 @@ static void missing_process_is_reported(void **state) {
 static void machine_is_recorded_while_a_command_runs(void **state) {
   record_run_count_t count;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   run_well("-a -e " CALL_SERVER_EVENT " " STAT_TARGET " children 2 100");
@@ -195,7 +188,6 @@ static void samples_begin_after_the_running_tasks(void **state) {
   static beginning_t seen;
   perf_data_t data;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   memset(&seen, 0, sizeof(seen));
   record_run_shell("(while :; do /bin/true; done) & loop=$!; " RECORD_PATH
@@ -214,7 +206,6 @@ static void samples_begin_after_the_running_tasks(void **state) {
 static void several_events_are_distinguished(void **state) {
   record_run_count_t count;
 
-  (void)state;
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   run_well("-e " CALL_SERVER_EVENT " -e page-faults/period=1/ " STAT_TARGET
            " calls 321");
@@ -227,7 +218,6 @@ static void several_events_are_distinguished(void **state) {
 static void group_that_is_read_has_the_counts_of_all(void **state) {
   record_run_count_t count;
 
-  (void)state;
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   run_well("-e '{" CALL_SERVER_EVENT ",page-faults,cs}:S' " STAT_TARGET
            " calls 50");
@@ -240,7 +230,6 @@ static void group_that_is_read_has_the_counts_of_all(void **state) {
 static void filter_passes_matching_hits(void **state) {
   record_run_count_t count;
 
-  (void)state;
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   run_well("-e page-faults -e " CALL_SERVER_EVENT
            " --filter 'policy == 1' " STAT_TARGET " calls 99");
@@ -267,7 +256,6 @@ static void stacks_are_frames_or_registers_and_bytes(void **state) {
   record_run_count_t count;
   size_t nr;
 
-  (void)state;
   support_need_kernel_side(__func__);
   run_well("-g -e page-faults -c 1 " STAT_TARGET " touch 10");
   record_run_count(&count);
@@ -285,7 +273,6 @@ static void stacks_are_frames_or_registers_and_bytes(void **state) {
 static void switches_are_recorded_when_asked_for(void **state) {
   record_run_count_t count;
 
-  (void)state;
   support_need_own_events(__func__);
   run_well("-e page-faults " STAT_TARGET " children 2 1");
   record_run_count(&count);
@@ -325,7 +312,6 @@ static size_t samples_of_record(const char *words) {
 }
 
 static void record_itself_is_left_out_when_asked_for(void **state) {
-  (void)state;
   support_need_cpu_wide(__func__);
   support_need_tracepoint(__func__, "raw_syscalls:sys_enter");
   assert_true(
@@ -338,7 +324,6 @@ static void record_itself_is_left_out_when_asked_for(void **state) {
 static void only_the_requested_side_is_recorded(void **state) {
   record_run_count_t count;
 
-  (void)state;
   support_need_kernel_side(__func__);
   run_well("--all-user -e cpu-clock -c 100000 " TARGET_PATH " 40");
   record_run_count(&count);
@@ -356,7 +341,6 @@ static void lost_hits_are_counted(void **state) {
   record_run_count_t count;
   unsigned long samples, lost;
 
-  (void)state;
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   if (uvperf_kernel_knows(UVPERF_ATTR_READ_FORMAT, 1 << 4) != 1)
     support_skip(__func__, "Linux 6.0, for PERF_FORMAT_LOST");
@@ -382,7 +366,6 @@ static void lost_hits_are_counted(void **state) {
 static void command_keeps_its_streams_and_its_status(void **state) {
   static tool_run_t run;
 
-  (void)state;
   support_need_own_events(__func__);
   memset(&run, 0, sizeof(run));
   record_run_run(&run, RECORD_PATH,
@@ -401,7 +384,6 @@ static void missing_cycles_become_a_clock(void **state) {
   static tool_run_t run;
   perf_data_t data;
 
-  (void)state;
   support_need_kernel_side(__func__);
   memset(&run, 0, sizeof(run));
   record_run_run(&run, RECORD_PATH, STAT_TARGET " calls 1");
@@ -442,7 +424,6 @@ static void cycles_of_a_pmu_are_in_the_hot_function(void **state) {
   perf_data_t data;
   hot_t hot = {0};
 
-  (void)state;
   support_need_hardware(__func__, PERF_COUNT_HW_CPU_CYCLES, 500000);
   assert_int_equal(elf_path_symbol(TARGET_PATH, "record_inner", &hot.symbol),
                    0);
@@ -466,12 +447,10 @@ static void unprivileged_user_records_the_user_side(void **state) {
                            .as_nobody = 1};
   record_run_count_t count;
 
-  (void)state;
   if (tool_run_paranoid() != 2)
     support_skip(__func__, "kernel.perf_event_paranoid 2");
   run.args[2] = record_run_path();
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.err, "page-faults:u");
   record_run_count(&count);
   assert_true(count.nr_user > 10);
@@ -482,7 +461,6 @@ static void unprivileged_user_records_the_user_side(void **state) {
 static void progress_is_printed_on_a_terminal(void **state) {
   static tool_run_t run;
 
-  (void)state;
   support_need_own_events(__func__);
   tool_run_need_terminal(__func__);
   memset(&run, 0, sizeof(run));
@@ -499,7 +477,6 @@ static void progress_is_printed_on_a_terminal(void **state) {
 static void progress_is_not_printed_elsewhere(void **state) {
   static tool_run_t run;
 
-  (void)state;
   support_need_own_events(__func__);
   memset(&run, 0, sizeof(run));
   record_run_run(&run, RECORD_PATH,
@@ -511,7 +488,6 @@ static void progress_is_not_printed_elsewhere(void **state) {
 static void old_file_is_kept_under_another_name(void **state) {
   char old[64];
 
-  (void)state;
   support_need_own_events(__func__);
   snprintf(old, sizeof(old), "%s.old", record_run_path());
   record_run_shell("echo old >@");

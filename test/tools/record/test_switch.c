@@ -63,7 +63,6 @@ static void samples_begin_after_the_delay_and_mappings_before(void **state) {
   static tool_run_t run;
   times_t times;
 
-  (void)state;
   support_need_own_events(__func__);
   run_well(&run,
            "-D 300 --duration 0.2 -e cpu-clock:u -F 1000 " STAT_TARGET " spin");
@@ -79,7 +78,6 @@ static void nothing_is_sampled_with_an_endless_delay(void **state) {
   static tool_run_t run;
   times_t times;
 
-  (void)state;
   support_need_own_events(__func__);
   run_well(&run,
            "-D -1 -e cpu-clock:u,page-faults:u " STAT_TARGET " touch 100");
@@ -93,7 +91,6 @@ static void recording_ends_with_the_last_range(void **state) {
   static tool_run_t run;
   times_t times;
 
-  (void)state;
   support_need_own_events(__func__);
   run_well(&run,
            "-D 50-80,120-150 -e cpu-clock:u -F 1000 " STAT_TARGET " spin");
@@ -108,7 +105,6 @@ static void file_ends_at_its_max_size(void **state) {
   struct stat stat_of;
   record_run_count_t count;
 
-  (void)state;
   support_need_own_events(__func__);
   run_well(&run, "--max-size 200K --call-graph dwarf -e page-faults:u -c 1 "
                  "sh -c 'while :; do " STAT_TARGET " touch 100; done'");
@@ -219,7 +215,6 @@ static void need(const char *test) {
 static void signal_begins_a_file_that_is_as_complete(void **state) {
   static tool_run_t run;
 
-  (void)state;
   need(__func__);
   memset(&run, 0, sizeof(run));
   run.interrupt_at = "recording";
@@ -243,7 +238,6 @@ static void signal_begins_a_file_that_is_as_complete(void **state) {
 static void signal_is_ignored_unless_it_begins_a_file(void **state) {
   static tool_run_t run;
 
-  (void)state;
   support_need_own_events(__func__);
   run_well(&run, "-e cpu-clock:u sh -c 'kill -USR2 $PPID; sleep 0.1'");
   assert_int_equal(access(record_run_path(), F_OK), 0);
@@ -256,7 +250,6 @@ static void no_sample_is_lost_between_files_of_a_size(void **state) {
   static tool_run_t run;
   unsigned long samples, lost;
 
-  (void)state;
   need(__func__);
   run_well(&run, "--switch-output=64K " PIECES);
   assert_true(record_run_reported(&run, &samples, &lost));
@@ -269,7 +262,6 @@ static void newest_files_are_kept(void **state) {
   static tool_run_t run;
   glob_t files;
 
-  (void)state;
   need(__func__);
   run_well(&run, "--switch-output=64K --switch-max-files 2 " PIECES);
   expect_files(2);
@@ -280,7 +272,6 @@ static void newest_files_are_kept(void **state) {
 static void time_begins_a_file(void **state) {
   static tool_run_t run;
 
-  (void)state;
   need(__func__);
   run_well(
       &run,
@@ -294,7 +285,6 @@ static void time_begins_a_file(void **state) {
 static void orphan_is_known_in_each_file(void **state) {
   static tool_run_t run;
 
-  (void)state;
   need(__func__);
   run_well(&run, "--switch-output=1s --duration 1.2 -e cpu-clock:u -F 500 sh "
                  "-c '(timeout 3 " STAT_TARGET " spin >/dev/null 2>&1 &); "
@@ -307,7 +297,6 @@ static void finished_file_gets_the_time_into_its_name(void **state) {
   static tool_run_t run;
   glob_t files;
 
-  (void)state;
   need(__func__);
   run_well(&run,
            "--timestamp-filename -e cpu-clock:u " STAT_TARGET " touch 100");
@@ -324,7 +313,6 @@ file_that_cannot_be_renamed_is_reported_by_its_own_name(void **state) {
   char path[512];
   size_t size;
 
-  (void)state;
   need(__func__);
   snprintf(path, 256, "%s", record_run_path());
   *strrchr(path, '/') = '\0';
@@ -343,7 +331,6 @@ static void pipe_is_not_written_to_though_refused(void **state) {
   tool_run_t run = {.args = {RECORD_PATH, "--timestamp-filename", "-e",
                              "cpu-clock:u", "-o", "/dev/stdout", "true"}};
 
-  (void)state;
   need(__func__);
   tool_run_ends(&run, 1, "--timestamp-filename ");
   assert_string_equal(run.out, "");
@@ -355,7 +342,6 @@ static void device_is_not_renamed(void **state) {
                              record_run_path(), "true"}};
   struct stat stat_of;
 
-  (void)state;
   support_need_root(__func__);
   if (mknod(record_run_path(), S_IFCHR | 0600, makedev(1, 3)) != 0)
     support_skip(__func__, "a device that can be made");

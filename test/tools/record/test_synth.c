@@ -123,7 +123,6 @@ static void on_own(seen_t *seen, const uvperf_record_t *record) {
 static void live_process_has_its_name_and_parent(void **state) {
   seen_t seen;
 
-  (void)state;
   begin(&seen, ALL_TRAILERS);
   seen.hook = on_own;
   assert_int_equal(synth_one(&seen, getpid()), 0);
@@ -148,7 +147,6 @@ static void trailers_are_as_long_as_the_attr_says(void **state) {
   int32_t cpu = 0;
   common_ids_t cpus = {&cpu, 1, 1};
 
-  (void)state;
   begin(&seen, 0);
   assert_int_equal(synth_one(&seen, getpid()), 0);
   bare = seen.last_size;
@@ -248,7 +246,6 @@ static void live_memory_without_a_file_is_anon(void **state) {
   seen_t seen;
   void *map;
 
-  (void)state;
   map = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1,
              0);
   assert_true(map != MAP_FAILED);
@@ -266,7 +263,6 @@ static void live_process_that_is_gone_is_no_error(void **state) {
   seen_t seen;
   pid_t pid;
 
-  (void)state;
   pid = fork();
   assert_true(pid >= 0);
   if (pid == 0)
@@ -283,7 +279,6 @@ static void live_zombie_has_a_name_and_no_mapping(void **state) {
   seen_t seen;
   pid_t pid;
 
-  (void)state;
   pid = fork();
   assert_true(pid >= 0);
   if (pid == 0)
@@ -344,7 +339,6 @@ static void live_threads_are_reported_each(void **state) {
   uint64_t others;
   seen_t seen;
 
-  (void)state;
   begin(&seen, ALL_TRAILERS);
   assert_int_equal(synth_one(&seen, getpid()), 0);
   others = seen.types[PERF_RECORD_COMM];
@@ -371,7 +365,6 @@ static void on_any(seen_t *seen, const uvperf_record_t *record) {
 static void live_all_processes_are_reported(void **state) {
   seen_t seen;
 
-  (void)state;
   begin(&seen, ALL_TRAILERS);
   seen.hook = on_any;
   seen.synth.namespaces = 1;
@@ -399,7 +392,6 @@ static void on_namespaces(seen_t *seen, const uvperf_record_t *record) {
 static void live_namespaces_are_those_of_proc(void **state) {
   seen_t seen;
 
-  (void)state;
   begin(&seen, ALL_TRAILERS);
   seen.hook = on_namespaces;
   seen.synth.namespaces = 1;
@@ -411,7 +403,6 @@ static void live_namespaces_are_those_of_proc(void **state) {
 static void live_failure_to_write_ends_it(void **state) {
   seen_t seen;
 
-  (void)state;
   begin(&seen, ALL_TRAILERS);
   for (seen.fail_after = 1; seen.fail_after < 10; seen.fail_after++) {
     seen.records = 0;
@@ -441,7 +432,6 @@ static void live_cgroups_are_reported(void **state) {
   live_cgroup_t cgroup;
   seen_t seen;
 
-  (void)state;
   live_cgroup_make(__func__, &cgroup);
   begin(&seen, ALL_TRAILERS);
   seen.hook = on_cgroup;

@@ -324,7 +324,6 @@ static void live_loaded_program_has_the_records_of_its_load(void **state) {
   uint32_t len;
   uint16_t type;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   attr.sample_id_all = 1;
   attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME;

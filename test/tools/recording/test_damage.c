@@ -135,7 +135,6 @@ static void damaged_file_is_read_up_to_the_damage(void **state) {
   bytes_t file;
   size_t i;
 
-  (void)state;
   support_need_kernel_side(__func__);
   perf_dump_need(__func__);
   for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {

@@ -585,7 +585,6 @@ static void records_of_one_time_keep_their_order(void **state) {
   const void *record;
   uint64_t i, nr = 0;
 
-  (void)state;
   recording_order_init(&order);
   for (i = 0; i < 20; i++)
     recording_order_add(&order, &i, sizeof(i), 5);
@@ -638,7 +637,6 @@ static void rounds_of_rings_come_out_in_order(uint64_t seed) {
 static void queue_returns_rounds_of_rings_in_order(void **state) {
   uint64_t seed, last;
 
-  (void)state;
   random_run_seeds(20, &seed, &last);
   for (; seed <= last; seed++)
     rounds_of_rings_come_out_in_order(seed);
@@ -653,7 +651,6 @@ static void full_queue_returns_the_oldest_and_counts_late_ones(void **state) {
   uint64_t time, last = 0;
   size_t nr = 0, out = 0;
 
-  (void)state;
   recording_order_init(&order);
   for (time = 10000; recording_order_take(&order) == NULL; time--) {
     memcpy(bytes, &time, sizeof(time));

@@ -74,7 +74,6 @@ static void formats_of_either_byte_order_are_found_by_number(void **state) {
   recording_format_t format;
   int is_foreign;
 
-  (void)state;
   for (is_foreign = 0; is_foreign < 2; is_foreign++) {
     build(is_foreign);
     take(&formats, size);
@@ -95,7 +94,6 @@ static void formats_are_limited(void **state) {
   recording_formats_t formats = {0};
   uint32_t i;
 
-  (void)state;
   build(0);
   size -= 4 + 8 + strlen(read_text); /* the second category again */
   put_u32(nr, 0);
@@ -111,7 +109,6 @@ static void formats_before_the_cut_are_found(void **state) {
   recording_format_t format;
   size_t bytes, found = 0;
 
-  (void)state;
   build(0);
   for (bytes = 0; bytes < size; bytes++) {
     take(&formats, bytes);
@@ -128,7 +125,6 @@ static void changed_data_are_read_within_their_bounds(void **state) {
   random_run_t random;
   size_t i, k, found = 0;
 
-  (void)state;
   random_run_seed(&random, 1);
   for (i = 0; i < 20000; i++) {
     build(i % 2);

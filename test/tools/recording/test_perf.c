@@ -141,7 +141,6 @@ static void file_of_perf_is_read_as_perf_reads_it(void **state) {
   char words[512];
   size_t i;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   perf_dump_need(__func__);
   for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -155,7 +154,6 @@ static void file_of_perf_is_read_as_perf_reads_it(void **state) {
 }
 
 static void file_of_uvperf_record_is_read_as_perf_reads_it(void **state) {
-  (void)state;
   support_need_cpu_wide(__func__);
   perf_dump_need(__func__);
   record(RECORD_PATH " -q -o @ -a -g -e cpu-clock,page-faults -- " BUSY);
@@ -168,7 +166,6 @@ static void pipe_is_read_as_the_same_bytes_in_a_file(void **state) {
   size_t i;
   pid_t pid;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   perf_dump_need(__func__);
   for (i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
@@ -196,7 +193,6 @@ static void pipe_is_read_as_the_same_bytes_in_a_file(void **state) {
 static void compressed_pipe_is_read(void **state) {
   recording_read_t read = {.cb = NULL};
 
-  (void)state;
   support_need_cpu_wide(__func__);
   perf_dump_need(__func__);
   if (!recording_read_has_zstd())

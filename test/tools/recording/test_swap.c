@@ -140,7 +140,6 @@ static void recorded_file_of_the_other_byte_order_is_read(void **state) {
   char words[512];
   size_t i;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   support_need_tracepoint(__func__, "sched:sched_switch");
   perf_dump_need(__func__);
@@ -215,7 +214,6 @@ static void make_file(uint64_t sample_type) {
 static void every_record_of_the_other_byte_order_is_read(void **state) {
   int bit;
 
-  (void)state;
   make_file(BUILD_SAMPLE_ALL & ~BUILD_SAMPLE_WEIGHT_STRUCT);
   compare();
   for (bit = 0; bit < 25; bit++) {
@@ -251,7 +249,6 @@ static void features_of_64_and_32_bit_machines_are_found(void **state) {
   char message[512];
   size_t bytes;
 
-  (void)state;
   for (bytes = 8; bytes >= 4; bytes -= 4) {
     make_file(PERF_SAMPLE_TID);
     foreign_copy(record_run_path(), foreign_path());

@@ -74,7 +74,6 @@ static void print_objects(FILE *file, const stat_report_t *report) {
 static void row_has_the_metrics_of_its_cpu(void **state) {
   stat_table_t table;
 
-  (void)state;
   fill(&table);
   stat_table_expect(
       &table, print_text,
@@ -97,7 +96,6 @@ static void fields_and_objects_have_the_same_columns(void **state) {
   stat_table_t table;
   char *text, *line;
 
-  (void)state;
   fill(&table);
   stat_table_expect(&table, print_fields,
                     "cpu,GHz,insn per cycle,branch-misses of all branches,\n"
@@ -117,7 +115,6 @@ static void fields_and_objects_have_the_same_columns(void **state) {
 static void columns_of_cgroups_name_them(void **state) {
   stat_table_t table;
 
-  (void)state;
   fill(&table);
   table.events[0].cgroup = table.events[1].cgroup = table.events[6].cgroup =
       "a,b";
@@ -130,7 +127,6 @@ static void software_events_alone_have_nothing_to_show(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "--metric-only", "-j", "-e",
                              "page-faults,task-clock", "sh", "-c", "exit 3"}};
 
-  (void)state;
   support_need_own_events(__func__);
   tool_run_ends(&run, 3, "{}\n");
 }

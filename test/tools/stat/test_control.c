@@ -54,7 +54,6 @@ static void commands_decide_what_is_counted(void **state) {
       "-D", "-1", "-x,", "-e", CALL_SERVER_EVENT ",duration_time", NULL};
   static tool_run_t run;
 
-  (void)state;
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   run_script(&run, options,
              "calls 100; say enable; calls 200; say ping; say disable; calls "
@@ -71,7 +70,6 @@ static void stop_ends_the_count(void **state) {
       "-I", "10", "-x,", "-e", CALL_SERVER_EVENT, NULL};
   static tool_run_t run;
 
-  (void)state;
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   run_script(&run, options,
              "calls 100; say enable page-faults; say snapshot; say stop; "
@@ -92,7 +90,6 @@ static void enable_holds_for_the_runs_that_follow(void **state) {
       "-r", "3", "-D", "-1", "-x,", "-e", CALL_SERVER_EVENT, NULL};
   static tool_run_t run;
 
-  (void)state;
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   run_script(&run, options, IN_RUN("1", "say enable") "calls 100");
   tool_run_expect_status(&run, 0);
@@ -104,7 +101,6 @@ static void stop_ends_all_runs(void **state) {
                                         "-e", "page-faults", NULL};
   static tool_run_t run;
 
-  (void)state;
   support_need_own_events(__func__);
   run_script(&run, options, IN_RUN("2", "say stop; exec sleep 60") "exit 0");
   tool_run_expect_status(&run, 0);
@@ -116,7 +112,6 @@ static void command_that_never_enables_counts_nothing(void **state) {
   static const char *const options[] = {"-D", "-1", "-e", "task-clock", NULL};
   static tool_run_t run;
 
-  (void)state;
   support_need_own_events(__func__);
   run_script(&run, options, "say ping; exit 4");
   tool_run_expect_status(&run, 4);
@@ -136,7 +131,6 @@ static void commands_after_stop_are_not_run_and_messages_end(void **state) {
   char script[256];
   size_t i, j, nr;
 
-  (void)state;
   support_need_own_events(__func__);
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     memset(&run, 0, sizeof(run));

@@ -69,7 +69,6 @@ static void fill_software(stat_table_t *table) {
 static void fields_are_those_of_perf_stat(void **state) {
   stat_table_t table;
 
-  (void)state;
   fill_software(&table);
   stat_table_expect(&table, print_commas,
                     "0.46,msec,task-clock,462457,100.00,0.534,CPUs utilized\n"
@@ -82,7 +81,6 @@ static void fields_of_runs_have_the_deviation(void **state) {
   stat_table_t table;
   size_t i;
 
-  (void)state;
   fill_software(&table);
   table.report.nr_runs = 3;
   table.lines[0].deviation = 1.9;
@@ -99,7 +97,6 @@ static void fields_of_runs_have_the_deviation(void **state) {
 static void fields_of_an_interval_begin_with_time_and_cpu(void **state) {
   stat_table_t table;
 
-  (void)state;
   fill_software(&table);
   table.report.is_interval = 1;
   table.report.by = STAT_BY_CPU;
@@ -124,7 +121,6 @@ static void fields_of_an_interval_begin_with_time_and_cpu(void **state) {
 static void fields_and_objects_of_a_cgroup_name_it(void **state) {
   stat_table_t table;
 
-  (void)state;
   stat_table_init(&table);
   stat_table_add(&table, "stalled-cycles-backend", PERF_TYPE_HARDWARE,
                  PERF_COUNT_HW_STALLED_CYCLES_BACKEND, 50);
@@ -154,7 +150,6 @@ static void fields_and_objects_of_a_cgroup_name_it(void **state) {
 static void second_metric_is_a_line_of_empty_fields(void **state) {
   stat_table_t table;
 
-  (void)state;
   stat_table_init(&table);
   stat_table_add(&table, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
                  200);
@@ -190,7 +185,6 @@ static void second_metric_is_a_line_of_empty_fields(void **state) {
 static void fields_with_the_separator_are_quoted(void **state) {
   stat_table_t table;
 
-  (void)state;
   stat_table_init(&table);
   stat_table_add(&table, "cpu/event=1,umask=\"2\"/", 4, 1, 5);
   stat_table_add(&table, "a b.c", 4, 1, 6);
@@ -209,7 +203,6 @@ static void incomplete_value_has_one_more_field(void **state) {
   stat_table_t table;
   stat_line_t *line;
 
-  (void)state;
   stat_table_init(&table);
   line = stat_table_add(&table, "a", 4, 1, 5);
   line->count.nr_counts = 6;
@@ -243,7 +236,6 @@ static void incomplete_value_has_one_more_field(void **state) {
 static void objects_have_the_keys_of_perf_stat(void **state) {
   stat_table_t table;
 
-  (void)state;
   fill_software(&table);
   table.report.nr_runs = 2;
   table.lines[3].deviation = 0.675;
@@ -278,7 +270,6 @@ static void names_of_any_bytes_are_one_line(void **state) {
   size_t i;
   int byte;
 
-  (void)state;
   stat_table_init(&table);
   line = stat_table_add(&table, name, 4, 1, 5);
   line->count.state = UVPERF_COUNT_ERROR;
@@ -297,7 +288,6 @@ static void names_of_any_bytes_are_one_line(void **state) {
 static void number_that_is_none_is_not_counted(void **state) {
   stat_table_t table;
 
-  (void)state;
   stat_table_init(&table);
   stat_table_add(&table, "a", 4, 1, 0)->mean = 1e308 * 10;
   stat_table_add(&table, "b", 4, 1, 0)->mean = 1e308;

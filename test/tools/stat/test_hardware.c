@@ -21,8 +21,7 @@ static void run_loop(tool_run_t *run, const char *events, const char *length) {
       .prepare = keep_layout};
 
   *run = begun;
-  tool_run(run);
-  tool_run_expect_status(run, 0);
+  tool_run_exits(run, 0);
 }
 
 /* Returns the least count of 20 runs. Most counts are equal, but QEMU adds the
@@ -50,7 +49,6 @@ static uint64_t least_instructions(const char *length) {
 static void command_is_counted_to_the_instruction(void **state) {
   uint64_t value;
 
-  (void)state;
   support_need_hardware(__func__, PERF_COUNT_HW_INSTRUCTIONS, 0);
   support_need_hardware(__func__, PERF_COUNT_HW_CPU_CYCLES, 0);
   live_need_loop(__func__);
@@ -68,7 +66,6 @@ static void events_that_share_counters_are_within_a_percent(void **state) {
   uint64_t value;
   size_t i;
 
-  (void)state;
   support_need_hardware(__func__, PERF_COUNT_HW_INSTRUCTIONS, 0);
   live_need_loop(__func__);
   live_need_few_counters(__func__);

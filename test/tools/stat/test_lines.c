@@ -103,7 +103,6 @@ static void lines_are_the_sums_of_all_places(void **state) {
   };
   stat_lines_t lines;
 
-  (void)state;
   read_places(&lines, 1, STAT_BY_NONE, places, 3);
   assert_int_equal(lines.nr, 2);
   expect(&lines, 0, 0, -1, 21);
@@ -124,7 +123,6 @@ static void lines_by_cpu_are_those_of_its_places(void **state) {
   };
   stat_lines_t lines;
 
-  (void)state;
   read_places(&lines, 1, STAT_BY_CPU, places, 4);
   assert_int_equal(lines.nr, 3); /* CPU 8 does not have b */
   expect(&lines, 0, 0, 1, 7);
@@ -142,7 +140,6 @@ static void lines_of_groups_are_those_of_their_targets(void **state) {
   };
   stat_lines_t lines;
 
-  (void)state;
   read_places(&lines, 2, STAT_BY_NONE, places, 4);
   assert_int_equal(lines.nr, 4);
   expect(&lines, 0, 0, -1, 11);
@@ -162,7 +159,6 @@ static void lines_of_groups_are_those_of_their_targets(void **state) {
 static void lines_of_no_place_are_none(void **state) {
   stat_lines_t lines;
 
-  (void)state;
   read_places(&lines, 1, STAT_BY_NONE, NULL, 0);
   assert_int_equal(lines.nr, 2);
   assert_int_equal(lines.lines[0].count.state, UVPERF_COUNT_NONE);
@@ -182,7 +178,6 @@ static void line_that_is_open_somewhere_is_supported(void **state) {
   };
   stat_lines_t lines;
 
-  (void)state;
   read_places(&lines, 1, STAT_BY_NONE, places, 2);
   assert_int_equal(lines.lines[0].count.state, UVPERF_COUNT_NOT_ENABLED);
   assert_int_equal(lines.lines[0].count.nr_missing, 1);
@@ -198,7 +193,6 @@ static void line_with_a_task_that_sleeps_is_not_gone(void **state) {
   };
   stat_lines_t lines;
 
-  (void)state;
   read_places(&lines, 1, STAT_BY_NONE, places, 2);
   assert_int_equal(lines.lines[0].count.state, UVPERF_COUNT_NOT_ENABLED);
   assert_int_equal(lines.lines[1].count.state, UVPERF_COUNT_GONE);
@@ -222,7 +216,6 @@ static void runs_have_a_mean_and_its_deviation(void **state) {
   stat_lines_t sum;
   uint64_t i;
 
-  (void)state;
   memset(&sum, 0, sizeof(sum));
   for (i = 4; i <= 8; i += 2) {
     place_t place = {0, -1, {COUNTED(i), REFUSED}};
@@ -243,7 +236,6 @@ static void run_without_a_value_is_not_in_the_mean(void **state) {
   static const place_t idle = {0, -1, {IDLE, COUNTED(4)}};
   stat_lines_t sum;
 
-  (void)state;
   memset(&sum, 0, sizeof(sum));
   add_run(&sum, &idle, 1, 0);
   add_run(&sum, &counted, 1, 0);
@@ -260,7 +252,6 @@ static void runs_on_other_cpus_keep_their_lines(void **state) {
                                    {0, 2, {COUNTED(7), COUNTED(8)}}};
   stat_lines_t sum;
 
-  (void)state;
   memset(&sum, 0, sizeof(sum));
   add_run(&sum, first, 2, 1);
   add_run(&sum, second, 2, 1);
@@ -291,7 +282,6 @@ static void label_of_the_user_side_is_that_of_perf_stat(void **state) {
   char *label;
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     label = common_list_user_label(cases[i].label, cases[i].is_tracepoint);
     assert_string_equal(label, cases[i].user);
@@ -315,7 +305,6 @@ static void title_names_who_is_counted(void **state) {
   char stat[] = "stat", p[] = "-p7,9,7", t[] = "-t8", a[] = "-a", c[] = "-C0-3",
        g[] = "-Gx,y,x", ls[] = "ls", l[] = "-l";
 
-  (void)state;
   expect_title((char *[]){stat, ls, l, NULL}, 3, "'ls -l'");
   expect_title((char *[]){stat, p, ls, NULL}, 3, "process id '7,9'");
   expect_title((char *[]){stat, t, NULL}, 2, "thread id '8'");
@@ -335,7 +324,6 @@ static void stat_of_a_task_is_read_whatever_its_name_is(void **state) {
   long nr_threads;
   char task_state;
 
-  (void)state;
   assert_int_equal(stat_alive_parse(text, &task_state, &nr_threads, &start), 0);
   assert_int_equal(task_state, 'S');
   assert_int_equal(nr_threads, 12);
@@ -394,7 +382,6 @@ static void wait_for_zombie(pid_t pid) {
 static void process_lives_as_long_as_one_of_its_threads(void **state) {
   pid_t pid = support_fork(leave_a_thread, NULL);
 
-  (void)state;
   wait_for_zombie(pid);
   assert_true(is_alive(pid));
   assert_int_equal(kill(pid, SIGKILL), 0);
@@ -411,7 +398,6 @@ static int exit_at_once(void *arg) {
 static void process_that_has_ended_does_not_live(void **state) {
   pid_t pid = support_fork(exit_at_once, NULL);
 
-  (void)state;
   wait_for_zombie(pid);
   assert_false(is_alive(pid));
   assert_int_equal(support_wait(pid), 0);
@@ -421,7 +407,6 @@ static void process_with_the_id_of_another_is_not_that_one(void **state) {
   stat_options_t options;
   stat_alive_t alive;
 
-  (void)state;
   memset(&options, 0, sizeof(options));
   common_ids_add(&options.pids, getpid());
   stat_alive_begin(&alive, &options);
@@ -437,7 +422,6 @@ static void stat_that_is_cut_is_refused(void **state) {
   long nr_threads;
   char task_state;
 
-  (void)state;
   assert_int_equal(stat_alive_parse("", &task_state, &nr_threads, &start), -1);
   assert_int_equal(stat_alive_parse("17 (a", &task_state, &nr_threads, &start),
                    -1);

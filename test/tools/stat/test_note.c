@@ -8,7 +8,6 @@ static void what_was_not_counted_is_not_0(void **state) {
   uint32_t count_state;
   stat_line_t *line;
 
-  (void)state;
   stat_table_init(&table);
   for (count_state = 0; count_state <= UVPERF_COUNT_ERROR; count_state++) {
     line = stat_table_add(&table, uvperf_count_state_name(count_state),
@@ -40,7 +39,6 @@ static void missing_part_is_printed_beside_the_value(void **state) {
   stat_table_t table;
   stat_line_t *line;
 
-  (void)state;
   stat_table_init(&table);
   table.report.is_interval = 1;
   line = stat_table_add(&table, "dummy", PERF_TYPE_SOFTWARE,
@@ -71,7 +69,6 @@ static void reason_is_printed_once_after_its_events(void **state) {
   char same[] = "no PMU";
   size_t i;
 
-  (void)state;
   stat_table_init(&table);
   table.report.is_interval = 1;
   for (i = 0; i < 10; i++) {
@@ -107,7 +104,6 @@ static void reasons_beyond_the_bound_are_counted(void **state) {
   stat_line_t *line;
   size_t i;
 
-  (void)state;
   stat_table_init(&table);
   table.report.is_interval = 1;
   for (i = 0; i < 20; i++) {

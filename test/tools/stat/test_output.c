@@ -23,10 +23,8 @@ static void fields_have_the_separator_that_is_asked_for(void **state) {
                              "calls", "77"}};
   stat_fields_t line;
 
-  (void)state;
   need_calls(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   assert_true(stat_fields_line(run.err, '\t', 7, 0, &line));
   assert_string_equal(line.field[1], "msec");
   assert_string_equal(line.field[2], "task-clock");
@@ -64,10 +62,8 @@ static void json_is_an_object_a_line(void **state) {
                              "page-faults," CALL_SERVER_EVENT,
                              "--", TARGET_PATH, "calls", "88"}};
 
-  (void)state;
   need_calls(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   expect_json(run.err, 4);
   /* The command has ended, but its counts are valid. */
   assert_null(strstr(run.err, "\"state\":\"gone\""));
@@ -80,10 +76,8 @@ static void json_of_intervals_and_cpus_is_valid(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-j", "-a", "--per-cpu", "-I", "5",
                              "--interval-count", "2"}};
 
-  (void)state;
   support_need_cpu_wide(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   expect_json(run.err, 16);
   tool_run_expect_text(run.err, "{\"interval\":0.0");
   tool_run_expect_text(run.err, "\"cpu\":\"0\"");
@@ -96,7 +90,6 @@ static void file_receives_the_table_and_nothing_else(void **state) {
                              "sh", "-c", "echo mine >&2"}};
   int fd;
 
-  (void)state;
   support_need_kernel_side(__func__);
   fd = mkstemp(path);
   assert_true(fd >= 0);
@@ -121,7 +114,6 @@ static void appended_table_stands_behind_the_file(void **state) {
       .args = {STAT_PATH, "--append", "-o", path, "-e", "page-faults", "true"}};
   int fd = mkstemp(path);
 
-  (void)state;
   support_need_own_events(__func__);
   assert_true(fd >= 0);
   assert_int_equal(write(fd, "what was there before\n", 22), 22);
@@ -144,10 +136,8 @@ static void table_goes_to_a_file_that_is_open(void **state) {
   tool_run_t closed = {
       .args = {STAT_PATH, "--log-fd", "77", "--", "echo", "ran"}};
 
-  (void)state;
   support_need_own_events(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   assert_string_equal(run.err, "mine\n");
   tool_run_expect_text(run.out, "page-faults");
   tool_run_ends(&closed, 1, "--log-fd: ");
@@ -159,10 +149,8 @@ static void control_characters_are_not_printed(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-v", "-e", "task-clock/name=a\033]b/",
                              "sh", "-c", "exit 0 # \033]0;c\a"}};
 
-  (void)state;
   support_need_kernel_side(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.err, "a?]b");
   assert_null(strchr(run.err, '\033'));
 }
@@ -178,10 +166,8 @@ static void intervals_add_up_to_what_the_command_did(void **state) {
   double at = 0, before = 0;
   size_t i;
 
-  (void)state;
   need_calls(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   assert_int_equal(stat_fields_sum(run.err, CALL_SERVER_EVENT, 1), 100000);
   for (i = 0; stat_fields_line(run.err, ',', 8, i, &line); i++) {
     at = strtod(line.field[0], NULL);
@@ -198,10 +184,8 @@ static void summary_follows_the_intervals(void **state) {
                              "500"}};
   const char *summary;
 
-  (void)state;
   need_calls(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   assert_int_equal(stat_fields_sum(run.err, CALL_SERVER_EVENT, 1), 20000);
   summary = strstr(run.err, "\nsummary,10000,," CALL_SERVER_EVENT ",");
   assert_non_null(summary);
@@ -214,10 +198,8 @@ static void command_shorter_than_an_interval_has_one(void **state) {
                              "31"}};
   stat_fields_t line;
 
-  (void)state;
   need_calls(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   assert_true(stat_fields_line(run.err, ',', 8, 0, &line));
   assert_string_equal(line.field[1], "31");
   assert_false(stat_fields_line(run.err, ',', 8, 1, &line));
@@ -236,15 +218,13 @@ static void intervals_of_a_process_end_with_it(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-v", "-I", "2", "-x,", "-e",
                              CALL_SERVER_EVENT, "-p", serve.id}};
 
-  (void)state;
   need_calls(__func__);
   call_server_start(&serve, TARGET_PATH);
   run.interrupt_at = "counting";
   run.interrupt_with = TOOL_RUN_NO_SIGNAL;
   run.work = serve_then_end;
   run.data = &serve;
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   assert_int_equal(stat_fields_sum(run.err, CALL_SERVER_EVENT, 1), 1300);
 }
 
@@ -254,10 +234,8 @@ static void intervals_end_after_their_number(void **state) {
                              "spin"}};
   stat_fields_t line;
 
-  (void)state;
   support_need_kernel_side(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   assert_true(stat_fields_line(run.err, ',', 8, 3, &line));
   assert_false(stat_fields_line(run.err, ',', 8, 4, &line));
 }
@@ -267,10 +245,8 @@ static void intervals_have_a_heading_and_times(void **state) {
                              "-a", "-e", "cpu-clock"}};
   const char *heading = "#           time             counts unit events\n";
 
-  (void)state;
   support_need_cpu_wide(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   assert_int_equal(strncmp(run.err, heading, strlen(heading)), 0);
   /* The heading is printed again after 25 intervals. */
   assert_non_null(strstr(run.err + 1, heading));
@@ -283,11 +259,9 @@ static void interrupted_intervals_end_with_a_shorter_one(void **state) {
                              "cpu-clock"}};
   stat_fields_t line;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   run.interrupt_at = "counting";
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   assert_true(stat_fields_line(run.err, ',', 8, 0, &line));
   assert_false(stat_fields_line(run.err, ',', 8, 1, &line));
 }
@@ -301,10 +275,8 @@ static void reader_that_goes_ends_the_intervals(void **state) {
                              "head -n 2",
                              STAT_PATH}};
 
-  (void)state;
   support_need_cpu_wide(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.out, "cpu-clock");
 }
 
@@ -314,10 +286,8 @@ static void reader_that_goes_ends_the_runs(void **state) {
                              ">/dev/null | head -n 2",
                              STAT_PATH}};
 
-  (void)state;
   support_need_kernel_side(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.out, "task-clock");
 }
 

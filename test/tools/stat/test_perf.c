@@ -49,8 +49,7 @@ static void run_perf(tool_run_t *run, const char *before, const char *args) {
   run->args[0] = "/bin/sh";
   run->args[1] = "-c";
   run->args[2] = line;
-  tool_run(run);
-  tool_run_expect_status(run, 0);
+  tool_run_exits(run, 0);
 }
 
 static void run_stat(tool_run_t *run, const char *before, const char *args) {
@@ -61,8 +60,7 @@ static void run_stat(tool_run_t *run, const char *before, const char *args) {
   run->args[0] = "/bin/sh";
   run->args[1] = "-c";
   run->args[2] = line;
-  tool_run(run);
-  tool_run_expect_status(run, 0);
+  tool_run_exits(run, 0);
 }
 
 static void tracepoint_is_counted_as_by_perf(void **state) {
@@ -71,7 +69,6 @@ static void tracepoint_is_counted_as_by_perf(void **state) {
   tool_run_t perf, stat;
   uint64_t value;
 
-  (void)state;
   need_perf(__func__);
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   run_perf(&perf, "", args);
@@ -92,7 +89,6 @@ static void page_faults_are_counted_as_by_perf(void **state) {
   tool_run_t run;
   size_t i;
 
-  (void)state;
   need_perf(__func__);
   need_setarch(__func__);
   for (i = 0; i < RUNS; i++) {
@@ -159,7 +155,6 @@ static void clock_and_switches_of_one_run_are_those_of_perf(void **state) {
   char line[512];
   tool_run_t run = {.args = {"/bin/sh", "-c", line}};
 
-  (void)state;
   need_perf(__func__);
   call_server_start(&serve, TARGET_PATH);
   wait_until_it_waits(&serve);
@@ -170,8 +165,7 @@ static void clock_and_switches_of_one_run_are_those_of_perf(void **state) {
   run.interrupt_with = TOOL_RUN_NO_SIGNAL;
   run.work = answer_and_end;
   run.data = &serve;
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   /* The process need not sleep before each request: the next one may be there
    * already. */
   assert_true(stat_fields_value(run.err, "context-switches") > 0);
@@ -205,7 +199,6 @@ static void expect_same_fields(const char *args, size_t nr, size_t event) {
 }
 
 static void fields_are_those_of_perf(void **state) {
-  (void)state;
   need_perf(__func__);
   expect_same_fields("-x, -e task-clock true", 7, 2);
   expect_same_fields("-x, -e page-faults true", 7, 2);
@@ -218,7 +211,6 @@ static void fields_are_those_of_perf(void **state) {
 }
 
 static void fields_of_cpus_and_cgroups_are_those_of_perf(void **state) {
-  (void)state;
   need_perf(__func__);
   support_need_cpu_wide(__func__);
   expect_same_fields("-a -x, -e cpu-clock true", 7, 2);
@@ -239,7 +231,6 @@ static void event_that_is_not_there_has_the_fields_of_perf(void **state) {
   stat_fields_t theirs, ours;
   size_t i;
 
-  (void)state;
   need_perf(__func__);
   run_perf(&perf, "", args);
   run_stat(&stat, "", args);

@@ -35,7 +35,6 @@ static void threads_of_a_process_have_a_line_each(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "--per-thread", "-v", "-x,", "-e",
                              CALL_SERVER_EVENT, "-p", serve.id}};
 
-  (void)state;
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   call_server_start_team(&serve, TARGET_PATH);
   run.interrupt_at = "counting";
@@ -61,15 +60,13 @@ static void threads_that_end_keep_their_lines(void **state) {
                              "20000", "-e", CALL_SERVER_EVENT, "-p", serve.id}};
   const char *text;
 
-  (void)state;
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   call_server_start_team(&serve, TARGET_PATH);
   run.interrupt_at = "counting";
   run.interrupt_with = TOOL_RUN_NO_SIGNAL;
   run.work = serve_100_and_end;
   run.data = &serve;
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   text = strstr(run.err, ",two-");
   assert_non_null(text);
   text = strchr(text + 1, ',');
@@ -85,7 +82,6 @@ static void threads_of_the_machine_are_counted(void **state) {
   const char *line;
   size_t nr = 0;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   call_server_start_team(&serve, TARGET_PATH);
@@ -110,11 +106,9 @@ static void cores_add_up_to_what_the_command_did(void **state) {
                              "50"}};
   stat_fields_t line;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   assert_int_equal(stat_fields_sum(run.err, CALL_SERVER_EVENT, 2), 1000);
   assert_true(stat_fields_line(run.err, ',', 9, 0, &line));
   assert_int_equal(line.field[0][0], 'S');
@@ -129,7 +123,6 @@ static void place_belongs_to_the_core_of_its_cpu(void **state) {
   const stat_places_t places = {.cpus = cpus, .nr_cpus = 4};
   uvperf_place_t place = {.pid = 17, .cpu = 4};
 
-  (void)state;
   assert_int_equal(stat_places_id(&places, STAT_BY_CORE, &place), 0);
   place.cpu = 1;
   assert_int_equal(stat_places_id(&places, STAT_BY_CORE, &place), 2);
@@ -153,7 +146,6 @@ static void cores_have_all_their_events_together(void **state) {
   stat_table_t table;
   size_t i;
 
-  (void)state;
   stat_table_init(&table);
   stat_table_add(&table, "a", 1, 2, 1)->place = 0;
   stat_table_line(&table, 0, 1, 2);
@@ -194,7 +186,6 @@ static void each_group_of_cpus_has_its_columns(void **state) {
   stat_table_t table;
   size_t i;
 
-  (void)state;
   stat_table_init(&table);
   table.report.is_interval = 1;
   table.report.places = &place;
@@ -215,7 +206,6 @@ static void threads_that_did_most_come_first(void **state) {
   static const stat_place_t places[] = {{7, "a\033b"}, {20, "two"}};
   stat_table_t table;
 
-  (void)state;
   stat_table_init(&table);
   stat_table_add(&table, "a", 1, 2, 0)->place = 30;
   table.lines[0].count.state = UVPERF_COUNT_NOT_AVAILABLE;

@@ -17,7 +17,6 @@ static void command_runs_without_any_event(void **state) {
   tool_run_t run = {
       .args = {STAT_PATH, "-e", MISSING ",dummy/config=98/", COMMAND}};
 
-  (void)state;
   expect_ran(&run, "   <not supported>      " MISSING "\n");
   tool_run_expect_text(run.err, "seconds time elapsed");
   tool_run_expect_text(run.err, "seconds user");
@@ -32,7 +31,6 @@ static void each_run_and_each_interval_has_its_lines(void **state) {
   const char *line;
   size_t nr = 0;
 
-  (void)state;
   tool_run_ends(&runs, 3, "(2 runs)");
   assert_string_equal(runs.out, "ran\nran\n");
   tool_run_ends(&intervals, 0, ",<not supported>,," MISSING ",0,100.00,,\n");
@@ -44,7 +42,6 @@ static void each_run_and_each_interval_has_its_lines(void **state) {
 static void missing_command_is_reported_first(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-e", MISSING, "/nonexistent/x"}};
 
-  (void)state;
   tool_run_ends(&run, 127, "/nonexistent/x");
   assert_null(strstr(run.err, "supported"));
 }
@@ -55,7 +52,6 @@ static void command_runs_without_privileges(void **state) {
       .args = {STAT_PATH, "-e", "page-faults:k," MISSING, COMMAND},
       .as_nobody = 1};
 
-  (void)state;
   if (tool_run_paranoid() != 2)
     support_skip(__func__, "kernel.perf_event_paranoid of 2");
   expect_ran(&run, "   <not permitted>      page-faults:k\n");
@@ -75,7 +71,6 @@ static void command_runs_in_a_container(void **state) {
                              COMMAND},
                     .prepare = enter_container};
 
-  (void)state;
   container_need(__func__, CONTAINER_EPERM);
   expect_ran(&run, "   <not permitted> msec task-clock\n");
   tool_run_expect_text(run.err, " ns   duration_time\n");
@@ -90,7 +85,6 @@ static void stopwatch_runs_unless_privileges_are_missing(void **state) {
       .args = {STAT_PATH, "-a", "-A", "-e", MISSING, COMMAND}};
   tool_run_t forbidden = {.args = {STAT_PATH, "-a", COMMAND}, .as_nobody = 1};
 
-  (void)state;
   support_need_cpu_wide(__func__);
   tool_run(&missing);
   tool_run_expect_text(missing.err, "<not supported>      " MISSING "\n");
@@ -105,7 +99,6 @@ static void stopwatch_runs_unless_privileges_are_missing(void **state) {
 static void nothing_is_waited_for_without_a_command(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-a", "-e", MISSING}};
 
-  (void)state;
   tool_run_ends(&run, 1, "0x63");
 }
 

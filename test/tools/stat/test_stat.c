@@ -17,10 +17,8 @@ static void command_is_counted_exactly(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-x,", "-e", CALL_SERVER_EVENT, "-e",
                              "page-faults", TARGET_PATH, "calls", "1234"}};
 
-  (void)state;
   need_calls(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   assert_int_equal(stat_fields_value(run.err, CALL_SERVER_EVENT), 1234);
   assert_true(stat_fields_value(run.err, "page-faults") > 0);
   assert_string_equal(run.out, "");
@@ -32,13 +30,10 @@ static void what_the_command_starts_is_counted(void **state) {
   tool_run_t threads = {.args = {STAT_PATH, "-x,", "-e", CALL_SERVER_EVENT,
                                  TARGET_PATH, "threads", "4", "11"}};
 
-  (void)state;
   need_calls(__func__);
-  tool_run(&children);
-  tool_run_expect_status(&children, 0);
+  tool_run_exits(&children, 0);
   assert_int_equal(stat_fields_value(children.err, CALL_SERVER_EVENT), 35);
-  tool_run(&threads);
-  tool_run_expect_status(&threads, 0);
+  tool_run_exits(&threads, 0);
   assert_int_equal(stat_fields_value(threads.err, CALL_SERVER_EVENT), 44);
 }
 
@@ -46,10 +41,8 @@ static void what_the_command_starts_is_left_out_with_no_inherit(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-i", "-x,", "-e", CALL_SERVER_EVENT,
                              TARGET_PATH, "children", "5", "7"}};
 
-  (void)state;
   need_calls(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   assert_int_equal(stat_fields_value(run.err, CALL_SERVER_EVENT), 0);
 }
 
@@ -59,10 +52,8 @@ static void members_of_a_group_are_all_counted(void **state) {
                              ",minor-faults,major-faults}",
                              TARGET_PATH, "children", "3", "50"}};
 
-  (void)state;
   need_calls(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   assert_int_equal(stat_fields_value(run.err, CALL_SERVER_EVENT), 150);
   assert_int_equal(stat_fields_value(run.err, "page-faults"),
                    stat_fields_value(run.err, "minor-faults") +
@@ -78,10 +69,8 @@ static void filter_counts_what_fits(void **state) {
                TARGET_PATH, "calls", "12"}};
   tool_run_t wrong = run;
 
-  (void)state;
   need_calls(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   assert_int_equal(stat_fields_value(run.err, "one"), 0);
   assert_int_equal(stat_fields_value(run.err, "none"), 12);
   wrong.args[11] = "polcy == 0";
@@ -97,10 +86,8 @@ static void usual_events_are_counted_or_explained_once(void **state) {
   const char *reason;
   size_t i;
 
-  (void)state;
   support_need_kernel_side(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   for (i = 0; i < sizeof(events) / sizeof(events[0]); i++)
     tool_run_expect_text(run.err, events[i]);
   tool_run_expect_text(run.err, "Performance counter stats for 'true':");
@@ -119,13 +106,10 @@ static void status_is_that_of_the_command(void **state) {
   tool_run_t killed = {.args = {STAT_PATH, "-e", "task-clock", "--", "sh", "-c",
                                 "kill -KILL $$"}};
 
-  (void)state;
   support_need_own_events(__func__);
-  tool_run(&exits);
-  tool_run_expect_status(&exits, 3);
+  tool_run_exits(&exits, 3);
   tool_run_expect_text(exits.err, "seconds time elapsed");
-  tool_run(&killed);
-  tool_run_expect_status(&killed, 128 + SIGKILL);
+  tool_run_exits(&killed, 128 + SIGKILL);
   tool_run_expect_text(killed.err, "seconds time elapsed");
 }
 
@@ -137,10 +121,8 @@ static void command_runs_as_it_would_alone(void **state) {
       "'ulimit -Sn; grep -E \"Sig(Blk|Ign)\" /proc/self/status; cat'";
   tool_run_t run = {.args = {"/bin/sh", "-c", alone, STAT_PATH}};
 
-  (void)state;
   support_need_own_events(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   assert_string_equal(run.out, "123\n"
                                "SigBlk:\t0000000000000000\n"
                                "SigIgn:\t0000000000000000\n"
@@ -158,7 +140,6 @@ static void command_finds_closed_what_was_closed(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-e", "task-clock", "--", "sh", "-c",
                              "test -e /proc/self/fd/0; echo $?"}};
 
-  (void)state;
   support_need_own_events(__func__);
   run.prepare = close_stdin;
   tool_run(&run);
@@ -190,11 +171,9 @@ static void command_finds_signals_as_stat_did(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-r2", "-e", "task-clock", "--", "grep",
                              "-E", "Sig(Blk|Ign)", "/proc/self/status"}};
 
-  (void)state;
   support_need_own_events(__func__);
   run.prepare = block_and_ignore;
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   assert_string_equal(run.out, "SigBlk:\t0000000000014200\n"
                                "SigIgn:\t0000000000011003\n"
                                "SigBlk:\t0000000000014200\n"
@@ -219,7 +198,6 @@ static void interrupt_is_for_the_command(void **state) {
                              "sh", "-c", "exec \"$0\" trap 17 >&2",
                              TARGET_PATH}};
 
-  (void)state;
   need_calls(__func__);
   run.prepare = lead_a_group;
   run.interrupt_at = "waiting";
@@ -237,14 +215,12 @@ static void interrupted_command_prints_what_there_is(void **state) {
                              "echo waiting >&2; exec \"$0\" spin",
                              TARGET_PATH}};
 
-  (void)state;
   support_need_own_events(__func__);
   run.prepare = lead_a_group;
   run.interrupt_at = "waiting";
   run.interrupt_with = TOOL_RUN_NO_SIGNAL;
   run.work = interrupt_group;
-  tool_run(&run);
-  tool_run_expect_status(&run, 128 + SIGINT);
+  tool_run_exits(&run, 128 + SIGINT);
   tool_run_expect_text(run.err, "task-clock");
   tool_run_expect_text(run.err, "seconds time elapsed");
 }
@@ -256,19 +232,16 @@ static void expect_terminated(int with, const char *test) {
   support_need_own_events(test);
   run.interrupt_at = "counting";
   run.interrupt_with = with;
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.err, "seconds time elapsed");
 }
 
 /* The run returns when the command has ended too, because it has our pipe. */
 static void sigterm_prints_and_terminates_the_command(void **state) {
-  (void)state;
   expect_terminated(SIGTERM, __func__);
 }
 
 static void sighup_prints_and_terminates_the_command(void **state) {
-  (void)state;
   expect_terminated(SIGHUP, __func__);
 }
 
@@ -281,11 +254,9 @@ static void sighup_that_is_ignored_stays_so(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-r2", "-e", "task-clock", "--", "sh",
                              "-c", "kill -HUP $PPID; exit 7"}};
 
-  (void)state;
   support_need_own_events(__func__);
   run.prepare = ignore_hangup;
-  tool_run(&run);
-  tool_run_expect_status(&run, 7);
+  tool_run_exits(&run, 7);
   tool_run_expect_text(run.err, "(2 runs)");
 }
 
@@ -293,10 +264,8 @@ static void timeout_prints_and_terminates_the_command(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "--timeout", "20", "-e", "task-clock",
                              "--", TARGET_PATH, "spin"}};
 
-  (void)state;
   support_need_own_events(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.err, "seconds time elapsed");
 }
 
@@ -308,10 +277,8 @@ static void runs_give_mean_and_deviation(void **state) {
                              "25"}};
   stat_fields_t line;
 
-  (void)state;
   need_calls(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   assert_true(stat_fields_line(run.err, ',', 8, 0, &line));
   assert_string_equal(line.field[0], "25");
   assert_string_equal(line.field[2], CALL_SERVER_EVENT);
@@ -332,7 +299,6 @@ static void runs_that_differ_deviate(void **state) {
   stat_fields_t line;
   int fd;
 
-  (void)state;
   need_calls(__func__);
   fd = mkstemp(path);
   assert_true(fd >= 0);
@@ -349,10 +315,8 @@ static void runs_are_named_in_the_title(void **state) {
   tool_run_t run = {
       .args = {STAT_PATH, "-v", "-r", "3", "-e", "page-faults", "true"}};
 
-  (void)state;
   support_need_kernel_side(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.err, "stat: run 1 of 3\n");
   tool_run_expect_text(run.err, "stat: run 3 of 3\n");
   tool_run_expect_text(run.err, "'true' (3 runs):");
@@ -370,7 +334,6 @@ static void interrupt_ends_the_runs(void **state) {
                              path, TARGET_PATH}};
   int fd;
 
-  (void)state;
   need_calls(__func__);
   fd = mkstemp(path);
   assert_true(fd >= 0);
@@ -392,14 +355,12 @@ static void interrupted_first_run_is_counted(void **state) {
                              CALL_SERVER_EVENT, "--", "sh", "-c",
                              "exec \"$0\" trap 9 >&2", TARGET_PATH}};
 
-  (void)state;
   need_calls(__func__);
   run.prepare = lead_a_group;
   run.interrupt_at = "waiting";
   run.interrupt_with = TOOL_RUN_NO_SIGNAL;
   run.work = interrupt_group;
-  tool_run(&run);
-  tool_run_expect_status(&run, 7);
+  tool_run_exits(&run, 7);
   tool_run_expect_text(run.err, "\n9,," CALL_SERVER_EVENT ",");
   tool_run_expect_text(run.err, " 1 of 10 ");
 }
@@ -410,7 +371,6 @@ static void runs_for_ever_have_a_table_each(void **state) {
                              "5"}};
   stat_fields_t line;
 
-  (void)state;
   need_calls(__func__);
   run.prepare = lead_a_group;
   run.interrupt_at = "run 4\n";
@@ -439,14 +399,12 @@ static void table_is_printed_while_the_events_are_open(void **state) {
   static tool_run_t run = {.args = {STAT_PATH, "-v", "-a", "-e", MANY}};
   size_t nr_events = 0;
 
-  (void)state;
   need_calls(__func__);
   run.interrupt_at = "counting";
   run.check_at = "seconds time elapsed";
   run.check = note_events;
   run.data = &nr_events;
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   assert_true(nr_events > 0);
   assert_null(strstr(run.err, "closing")); /* only for terminals */
 }
@@ -455,15 +413,13 @@ static void second_interrupt_does_not_wait_for_the_close(void **state) {
   static tool_run_t run = {.args = {STAT_PATH, "-v", "-a", "-e", MANY}};
   const char *table, *closing;
 
-  (void)state;
   need_calls(__func__);
   tool_run_need_terminal(__func__);
   run.err_is_terminal = 1;
   run.interrupt_at = "counting";
   run.check_at = "Ctrl-C";
   run.check = interrupt_again;
-  tool_run(&run);
-  tool_run_expect_status(&run, 128 + SIGINT);
+  tool_run_exits(&run, 128 + SIGINT);
   table = strstr(run.err, "seconds time elapsed");
   closing = strstr(run.err, "stat: closing ");
   assert_true(table != NULL && closing > table);
@@ -475,7 +431,6 @@ static void runs_interrupted_while_events_close_are_printed(void **state) {
                                     TARGET_PATH, "calls", "7"}};
   size_t nr_events = 0;
 
-  (void)state;
   need_calls(__func__);
   tool_run_need_terminal(__func__);
   run.err_is_terminal = 1;
@@ -483,8 +438,7 @@ static void runs_interrupted_while_events_close_are_printed(void **state) {
   run.check_at = " 1 of 5 ";
   run.check = note_events;
   run.data = &nr_events;
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.err, " 7      " CALL_SERVER_EVENT);
   assert_true(nr_events > 0);
 }

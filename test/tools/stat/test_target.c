@@ -32,7 +32,6 @@ static void process_is_counted_until_ctrl_c(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-v", "-x,", "-e", CALL_SERVER_EVENT,
                              "-p", serve.id}};
 
-  (void)state;
   need_calls(__func__);
   call_server_start(&serve, TARGET_PATH);
   call_server_calls(&serve, 1000); /* too early to be counted */
@@ -55,15 +54,13 @@ static void process_that_ends_ends_the_count(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-v", "-x,", "-e", CALL_SERVER_EVENT,
                              "-p", serve.id}};
 
-  (void)state;
   need_calls(__func__);
   call_server_start(&serve, TARGET_PATH);
   run.interrupt_at = "counting";
   run.interrupt_with = TOOL_RUN_NO_SIGNAL;
   run.work = serve_and_end;
   run.data = &serve;
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   assert_int_equal(stat_fields_value(run.err, CALL_SERVER_EVENT), 45);
 }
 
@@ -87,7 +84,6 @@ static void two_processes_are_summed_until_both_are_gone(void **state) {
   tool_run_t run = {
       .args = {STAT_PATH, "-v", "-x,", "-e", CALL_SERVER_EVENT, "-p", two.ids}};
 
-  (void)state;
   need_calls(__func__);
   call_server_start(&two.serves[0], TARGET_PATH);
   call_server_start(&two.serves[1], TARGET_PATH);
@@ -98,8 +94,7 @@ static void two_processes_are_summed_until_both_are_gone(void **state) {
   run.interrupt_with = TOOL_RUN_NO_SIGNAL;
   run.work = serve_two;
   run.data = &two;
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   assert_int_equal(stat_fields_value(run.err, CALL_SERVER_EVENT), 543);
 }
 
@@ -111,7 +106,6 @@ process_that_is_not_there_is_reported_and_others_counted(void **state) {
   tool_run_t run = {
       .args = {STAT_PATH, "-v", "-e", CALL_SERVER_EVENT, "-p", ids}};
 
-  (void)state;
   need_calls(__func__);
   call_server_start(&serve, TARGET_PATH);
   snprintf(ids, sizeof(ids), "%s,2147483647", serve.id);
@@ -119,8 +113,7 @@ process_that_is_not_there_is_reported_and_others_counted(void **state) {
   run.interrupt_with = TOOL_RUN_NO_SIGNAL;
   run.work = serve_and_end;
   run.data = &serve;
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   /* The table names the process after "counting". */
   tool_run_expect_text(strstr(run.err, "2147483647"), "counting");
   tool_run_expect_text(run.err, "1 of 2 missing");
@@ -133,7 +126,6 @@ process_that_is_not_there_is_reported_beside_the_table(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-o", "/dev/null", "-e", "page-faults",
                              "-p", ids, "true"}};
 
-  (void)state;
   support_need_cpu_wide(__func__);
   call_server_start(&serve, TARGET_PATH);
   snprintf(ids, sizeof(ids), "%s,2147483647", serve.id);
@@ -148,15 +140,13 @@ static void thread_is_counted_alone(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-v", "-x,", "-e", CALL_SERVER_EVENT,
                              "-t", serve.id}};
 
-  (void)state;
   need_calls(__func__);
   call_server_start(&serve, TARGET_PATH);
   run.interrupt_at = "counting";
   run.interrupt_with = TOOL_RUN_NO_SIGNAL;
   run.work = serve_and_end;
   run.data = &serve;
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   assert_int_equal(stat_fields_value(run.err, CALL_SERVER_EVENT), 45);
 }
 
@@ -167,7 +157,6 @@ static void command_beside_a_process_is_a_clock(void **state) {
                              serve.id, "--", "sh", "-c",
                              "\"$0\" calls 9; exit 4", TARGET_PATH}};
 
-  (void)state;
   need_calls(__func__);
   call_server_start(&serve, TARGET_PATH);
   tool_run(&run);
@@ -182,11 +171,9 @@ static void machine_is_counted_until_ctrl_c(void **state) {
   tool_run_t run = {
       .args = {STAT_PATH, "-v", "-a", "-e", "cpu-clock,context-switches"}};
 
-  (void)state;
   support_need_cpu_wide(__func__);
   run.interrupt_at = "counting";
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.err, "'system wide'");
   tool_run_expect_text(run.err, "cpu-clock");
   assert_null(strstr(run.err, "<not"));
@@ -196,10 +183,8 @@ static void machine_is_counted_until_ctrl_c(void **state) {
 static void nothing_chosen_is_the_whole_machine(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "--duration", "0.001"}};
 
-  (void)state;
   support_need_cpu_wide(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.err, "'system wide'");
   tool_run_expect_text(run.err, "msec cpu-clock");
   tool_run_expect_text(run.err, "CPUs utilized");
@@ -257,7 +242,6 @@ static void cpus_add_up_to_what_the_command_did(void **state) {
   size_t i;
   int cpus[64];
 
-  (void)state;
   need_calls(__func__);
   run_alone(&all, __func__, 200);
   assert_int_equal(stat_fields_value(all.err, CALL_SERVER_EVENT), 200);
@@ -279,7 +263,6 @@ static void list_of_cpus_leaves_others_out(void **state) {
                              CALL_SERVER_EVENT, "--", TARGET_PATH, "calls",
                              "50"}};
 
-  (void)state;
   need_calls(__func__);
   if (live_last_cpu() == 0)
     support_skip(__func__, "two CPUs");
@@ -298,10 +281,8 @@ static void cpu_that_is_not_there_is_missing(void **state) {
                              "cpu-clock,page-faults", "true"}};
   const char *why;
 
-  (void)state;
   support_need_cpu_wide(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.err, "(1 of 2 missing)");
   why = strstr(run.err, "cpu-clock, page-faults: ");
   assert_non_null(why);
@@ -314,10 +295,8 @@ static void many_places_are_counted_and_not_all_named(void **state) {
   tool_run_t run = {
       .args = {STAT_PATH, "-C", "0,4000-4009", "-e", "cpu-clock", "true"}};
 
-  (void)state;
   support_need_cpu_wide(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.err, "(10 of 11 missing)");
   tool_run_expect_text(run.err, "CPU 4000, CPU 4001, CPU 4002, CPU 4003 ");
 }
@@ -366,7 +345,6 @@ static void cgroups_are_counted_each(void **state) {
                              "-G", groups.names}};
   stat_fields_t line;
 
-  (void)state;
   need_calls(__func__);
   run_in_cgroups(__func__, &groups, &run);
   assert_true(stat_fields_line(run.err, ',', 8, 0, &line));
@@ -385,7 +363,6 @@ static void cgroups_by_cpu_add_up(void **state) {
   unsigned long sums[2] = {0, 0};
   size_t i;
 
-  (void)state;
   need_calls(__func__);
   run_in_cgroups(__func__, &groups, &run);
   for (i = 0; stat_fields_line(run.err, ',', 9, i, &line); i++)
@@ -402,7 +379,6 @@ static void cgroup_that_is_not_there_leaves_the_other(void **state) {
       .args = {STAT_PATH, "-j", "-e", "page-faults", "-G", names, "true"}};
   const char *other;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   live_cgroup_make(__func__, &cgroup);
   snprintf(names, sizeof(names), "%s,nonexistent/x", cgroup.path);
@@ -423,13 +399,11 @@ static void unprivileged_user_counts_own_command(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-e", "page-faults,task-clock",
                              "/bin/sh", "-c", "exit 0"}};
 
-  (void)state;
   support_need_own_events(__func__);
   if (tool_run_paranoid() != 2)
     support_skip(__func__, "kernel.perf_event_paranoid at 2");
   run.as_nobody = 1;
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.err, "page-faults:u");
   tool_run_expect_text(run.err, "task-clock:u");
   tool_run_expect_text(run.err, "kernel.perf_event_paranoid <= 1");
@@ -445,10 +419,8 @@ static void uprobe_of_a_command_leaves_its_children_out(void **state) {
                "/bin/sh", "-c", "\"$0\" calls 1; \"$0\" calls 1", TARGET_PATH}};
   tool_run_t alone = run;
 
-  (void)state;
   support_need_uprobes(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.err, "start: ");
   assert_int_equal(stat_fields_value(run.err, "start"), 0);
 
@@ -456,8 +428,7 @@ static void uprobe_of_a_command_leaves_its_children_out(void **state) {
   alone.args[5] = "calls";
   alone.args[6] = "1";
   alone.args[7] = NULL;
-  tool_run(&alone);
-  tool_run_expect_status(&alone, 0);
+  tool_run_exits(&alone, 0);
   assert_int_equal(stat_fields_value(alone.err, "start"), 1);
 }
 

@@ -31,7 +31,6 @@ static void series_gives_mean_and_its_deviation(void **state) {
   char text[16];
   double mean;
 
-  (void)state;
   /* squares of differences: 32; variance of the mean: 32 / 7 / 8 */
   expect_near(deviation_of(eight, 8, &mean), 15.118578920369089);
   expect_near(mean, 5);
@@ -46,7 +45,6 @@ static void series_without_spread_deviates_by_0(void **state) {
   static const double zeros[] = {0, 0}, alike[] = {7, 7, 7}, around[] = {-1, 1};
   double mean;
 
-  (void)state;
   assert_true(deviation_of(alike, 0, &mean) <= 0);
   assert_true(deviation_of(alike, 1, &mean) <= 0);
   assert_true(deviation_of(alike, 3, &mean) <= 0);
@@ -58,7 +56,6 @@ static void series_without_spread_deviates_by_0(void **state) {
 static void software_events_are_printed_per_second(void **state) {
   stat_table_t table;
 
-  (void)state;
   stat_table_init(&table);
   stat_table_add(&table, "task-clock", PERF_TYPE_SOFTWARE,
                  PERF_COUNT_SW_TASK_CLOCK, 1500000000);
@@ -92,7 +89,6 @@ static void software_events_are_printed_per_second(void **state) {
 static void without_a_clock_nothing_is_printed_per_second(void **state) {
   stat_table_t table;
 
-  (void)state;
   stat_table_init(&table);
   stat_table_add(&table, "page-faults", PERF_TYPE_SOFTWARE,
                  PERF_COUNT_SW_PAGE_FAULTS, 48);
@@ -107,7 +103,6 @@ static void hardware_events_are_compared(void **state) {
   stat_table_t table;
   stat_line_t *line;
 
-  (void)state;
   stat_table_init(&table);
   stat_table_add(&table, "task-clock", PERF_TYPE_SOFTWARE,
                  PERF_COUNT_SW_TASK_CLOCK, 1500000000);
@@ -163,7 +158,6 @@ static void misses_of_each_cache_are_compared(void **state) {
   stat_table_t table;
   uint64_t cache;
 
-  (void)state;
   for (cache = 0; cache < 5; cache++) {
     stat_table_init(&table);
     stat_table_add(&table, "misses", PERF_TYPE_HW_CACHE, cache | 1 << 16, 20);
@@ -181,7 +175,6 @@ static void what_is_not_alike_is_not_compared(void **state) {
   stat_table_t table;
   stat_line_t *line;
 
-  (void)state;
   stat_table_init(&table);
   stat_table_add(&table, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
                  10);
@@ -218,7 +211,6 @@ static void cgroup_stands_behind_its_events(void **state) {
   stat_table_t table;
   size_t i;
 
-  (void)state;
   stat_table_init(&table);
   stat_table_add(&table, "cpu-clock", PERF_TYPE_SOFTWARE,
                  PERF_COUNT_SW_CPU_CLOCK, 1000000000);
@@ -250,7 +242,6 @@ static void cgroup_stands_behind_its_events(void **state) {
 static void metric_beyond_all_bounds_is_left_out(void **state) {
   stat_table_t table;
 
-  (void)state;
   stat_table_init(&table);
   table.report.elapsed_ns = 0;
   stat_table_add(&table, "task-clock", PERF_TYPE_SOFTWARE,
@@ -269,7 +260,6 @@ static void metric_beyond_all_bounds_is_left_out(void **state) {
 static void event_of_other_cpus_has_no_line(void **state) {
   stat_table_t table;
 
-  (void)state;
   stat_table_init(&table);
   table.report.by = STAT_BY_CPU;
   stat_table_add(&table, "cycles", PERF_TYPE_HARDWARE, 0, 5)->place = 0;
@@ -283,7 +273,6 @@ static void event_of_other_cpus_has_no_line(void **state) {
 static void intervals_by_cpu_have_both_columns(void **state) {
   stat_table_t table;
 
-  (void)state;
   stat_table_init(&table);
   table.report.is_interval = 1;
   table.report.by = STAT_BY_CPU;
@@ -322,7 +311,6 @@ static void intervals_by_cpu_have_both_columns(void **state) {
 static void long_unit_moves_all_columns_alike(void **state) {
   stat_table_t table;
 
-  (void)state;
   stat_table_init(&table);
   table.report.is_interval = 1;
   stat_table_add(&table, "power/energy-pkg/", 21, 2, 0)->mean = 1234.5678;
@@ -341,7 +329,6 @@ static void several_runs_tell_how_far_they_differ(void **state) {
   stat_table_t table;
   stat_line_t *line;
 
-  (void)state;
   stat_table_init(&table);
   table.report.nr_runs = 3;
   table.report.elapsed_ns = 725600;
@@ -381,7 +368,6 @@ static void digits_of_the_elapsed_time_follow_its_deviation(void **state) {
   stat_table_t table;
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
     stat_table_init(&table);
     table.report.nr_runs = 2;
@@ -396,7 +382,6 @@ static void digits_of_the_elapsed_time_follow_its_deviation(void **state) {
 static void one_run_ends_with_its_times(void **state) {
   stat_table_t table;
 
-  (void)state;
   stat_table_init(&table);
   stat_table_expect(&table, stat_text_head,
                     "\n Performance counter stats for 'true':\n\n");
@@ -415,7 +400,6 @@ static void one_run_ends_with_its_times(void **state) {
 static void names_are_cleaned_for_terminals(void **state) {
   stat_table_t table;
 
-  (void)state;
   stat_table_init(&table);
   table.report.title = "'\033]0;x\a \xc2\x9b"
                        "1m \xe2\x80\xae y\n \xff'";

@@ -22,10 +22,8 @@ static void times_are_events_of_a_command(void **state) {
   stat_fields_t line;
   size_t i;
 
-  (void)state;
   support_need_own_events(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 5);
+  tool_run_exits(&run, 5);
   for (i = 0; i < 4; i++) {
     assert_true(stat_fields_line(run.err, ',', 7, i, &line));
     assert_int_equal(strncmp(line.field[2], names[i], strlen(names[i])), 0);
@@ -43,10 +41,8 @@ static void times_of_a_machine_are_on_one_line(void **state) {
                              "-e", "{duration_time,context-switches}"}};
   const char *first;
 
-  (void)state;
   support_need_cpu_wide(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   first = strstr(run.err, ",ns,duration_time,");
   assert_non_null(first);
   assert_null(strstr(first + 1, ",ns,duration_time,"));
@@ -63,7 +59,6 @@ static void times_of_a_command_need_one(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-a", "-x,", "-e",
                              "duration_time,user_time", "true"}};
 
-  (void)state;
   tool_usage_refused(STAT_PATH, cases, sizeof(cases) / sizeof(cases[0]));
   support_need_cpu_wide(__func__);
   tool_run_ends(&run, 0, ",ns,user_time,");
@@ -75,10 +70,8 @@ static void times_of_intervals_add_up(void **state) {
                              "duration_time", "sleep", "0.2"}};
   double sum;
 
-  (void)state;
   support_need_own_events(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   sum = (double)stat_fields_sum(run.err, "duration_time", 1);
   assert_true(sum >= 0.2e9);
 }
@@ -86,7 +79,6 @@ static void times_of_intervals_add_up(void **state) {
 static void null_run_has_its_time_alone(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-n", "-r", "2", "sh", "-c", "exit 3"}};
 
-  (void)state;
   tool_run_ends(&run, 3, "(2 runs):\n\n\n    ");
   tool_run_expect_text(run.err, "seconds time elapsed");
 }
@@ -96,7 +88,6 @@ static void message_points_at_what_the_user_wrote(void **state) {
                              "cpu/name='duration_time,'/,{user_time , nosuch}",
                              "true"}};
 
-  (void)state;
   tool_run_ends(&run, 2, "duration_time,'/,{user_time , nosuch}\n");
   run.args[2] = "duration_time,{user_time , nosuch}";
   tool_run_ends(&run, 2, "'nosuch'");
@@ -108,7 +99,6 @@ static void times_take_no_modifiers(void **state) {
   tool_run_t run = {
       .args = {STAT_PATH, "-e", "page-faults,user_time:k", "true"}};
 
-  (void)state;
   tool_run_ends(&run, 2, "user_time takes no modifiers or terms");
   tool_run_expect_text(run.err, "  page-faults,user_time:k\n");
   tool_run_expect_text(run.err, "                        ^\n");
@@ -124,10 +114,8 @@ static void delay_leaves_out_what_comes_before(void **state) {
                              CALL_SERVER_EVENT ",duration_time", "/bin/sh",
                              "-c", work, TARGET_PATH}};
 
-  (void)state;
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   assert_int_equal(stat_fields_value(run.err, CALL_SERVER_EVENT), 12);
   assert_true(value_of(run.err, "duration_time") >= 0.4e9);
 }
@@ -140,7 +128,6 @@ static void delay_comes_before_timeout_and_intervals(void **state) {
   stat_fields_t line;
   size_t i = 0;
 
-  (void)state;
   support_need_own_events(__func__);
   tool_run(&run);
   assert_true(stat_fields_line(run.err, ',', 8, 0, &line));
@@ -154,7 +141,6 @@ static void run_shorter_than_the_delay_counts_nothing(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-D", "60000", "-x,", "-e",
                              "task-clock", "sh", "-c", "exit 6"}};
 
-  (void)state;
   support_need_own_events(__func__);
   tool_run_ends(&run, 6, " 60000");
   tool_run_expect_text(run.err, "<not counted>,msec,task-clock");
@@ -164,7 +150,6 @@ static void time_that_did_not_begin_did_not_run(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-D", "60000", "-j", "-e",
                              "duration_time,user_time", "true"}};
 
-  (void)state;
   tool_run_ends(&run, 0, "\"event\":\"duration_time\"");
   tool_run_expect_text(run.err, "\"state\":\"did not run\"");
   assert_null(strstr(run.err, "\"state\":\"counting\""));

@@ -17,7 +17,6 @@
 static trace_calls_t calls;
 
 static int reset(void **state) {
-  (void)state;
   trace_calls_free(&calls);
   return 0;
 }
@@ -55,7 +54,6 @@ static const trace_call_t *call_of(uint32_t pid, int64_t nr) {
 }
 
 static void calls_of_threads_are_measured_apart(void **state) {
-  (void)state;
   begin(100, 7, 7, READ);
   begin(200, 7, 8, READ);
   end(300, 7, 7, READ, 1);
@@ -77,7 +75,6 @@ static void result_is_an_error_from_minus_4095_on(void **state) {
                {-516, 0, 1}, {4095, 0, 0}};
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     trace_calls_free(&calls);
     begin(1, 7, 7, READ);
@@ -88,7 +85,6 @@ static void result_is_an_error_from_minus_4095_on(void **state) {
 }
 
 static void call_with_one_end_is_not_measured(void **state) {
-  (void)state;
   end(1, 7, 7, READ, 0); /* its begin was not traced */
   begin(2, 7, 7, READ);  /* its end is lost */
   begin(3, 7, 7, WRITE);
@@ -109,7 +105,6 @@ static void call_with_one_end_is_not_measured(void **state) {
  * the next call. */
 static void
 call_that_runs_while_records_are_lost_is_not_measured(void **state) {
-  (void)state;
   begin(1, 7, 7, READ);
   trace_calls_lost(&calls);
   end(2, 7, 7, READ, 0);
@@ -125,7 +120,6 @@ call_that_runs_while_records_are_lost_is_not_measured(void **state) {
 }
 
 static void new_thread_leaves_the_call_that_made_it(void **state) {
-  (void)state;
   begin(1, 7, 7, SYS_clone);
   trace_calls_fork(&calls, 9, 9);
   end(2, 9, 9, SYS_clone, 0);
@@ -136,7 +130,6 @@ static void new_thread_leaves_the_call_that_made_it(void **state) {
 
 /* Some machines clear the number of the call during execve(2). */
 static void execve_ends_in_the_first_thread(void **state) {
-  (void)state;
   begin(1, 7, 7, READ);
   begin(2, 7, 8, SYS_execve);
   trace_calls_exit(&calls, 7);
@@ -152,7 +145,6 @@ static void execve_ends_in_the_first_thread(void **state) {
 
 /* If only some calls are traced, execve(2) is not traced. */
 static void process_that_executes_is_the_same(void **state) {
-  (void)state;
   begin(1, 7, 7, READ);
   end(2, 7, 7, READ, 0);
   trace_calls_exit(&calls, 7);
@@ -166,7 +158,6 @@ static void process_that_executes_is_the_same(void **state) {
 /* After sigreturn the registers are those of the interrupted code, so they hold
  * no result. */
 static void result_of_sigreturn_is_none(void **state) {
-  (void)state;
   begin(1, 7, 7, SYS_rt_sigreturn);
   end(2, 7, 7, READ, -4);
   assert_int_equal(call_of(7, SYS_rt_sigreturn)->latency.nr, 1);
@@ -178,7 +169,6 @@ static void number_of_another_abi_has_no_name_of_ours(void **state) {
   const trace_caller_now_t now = {7, 7, "sh", 1};
   common_buffer_t buffer = {NULL, 0, 0};
 
-  (void)state;
   trace_calls_begin(&calls, &now, READ, NULL, 1);
   trace_calls_end(&calls, &now, READ, NULL, 1, 0);
   trace_calls_finish(&calls);
@@ -198,7 +188,6 @@ static void number_of_another_machine_has_no_name_of_ours(void **state) {
   struct utsname here;
   size_t i;
 
-  (void)state;
   assert_int_equal(uname(&here), 0);
   for (i = 0; i < sizeof(machines) / sizeof(*machines); i++)
     assert_int_equal(trace_syscalls_are_of(machines[i]),
@@ -210,7 +199,6 @@ static void number_of_another_machine_has_no_name_of_ours(void **state) {
 }
 
 static void id_that_is_used_again_is_another_process(void **state) {
-  (void)state;
   begin(1, 7, 7, READ);
   end(2, 7, 7, READ, 0);
   trace_calls_exit(&calls, 7);
@@ -226,7 +214,6 @@ static void smallest_that_ended_are_joined_beyond_the_bound(void **state) {
   uint64_t sum = 0;
   size_t i;
 
-  (void)state;
   begin(1, 1, 1, READ); /* lives */
   for (pid = 2; pid < 2 + 2 * TRACE_CALLS_GROUPS; pid++) {
     begin(2, pid, pid, READ);
@@ -255,7 +242,6 @@ static void percentiles_are_those_of_the_times(void **state) {
   uint64_t ns, nr = 0;
   size_t i;
 
-  (void)state;
   for (ns = 1; ns <= 1000; ns++) {
     trace_latency_add(&latency, ns * 1000);
     trace_latency_add(ns % 2 ? &half : &other, ns * 1000);
@@ -287,7 +273,6 @@ static void table_has_80_columns(void **state) {
   uint32_t pid;
   size_t i, column = 0;
 
-  (void)state;
   for (pid = 1; pid < 40; pid++) {
     begin(1, 40, pid, 100 + pid);
     end(999400000000001, 40, pid, 100 + pid, -1);

@@ -61,7 +61,6 @@ static void numbers_and_pointers_are_printed_by_their_type(void **state) {
   int32_t a = -5;
   uint64_t d = UINT64_C(0xffff888001020304);
 
-  (void)state;
   raw_init(raw);
   memcpy(raw + 8, &a, sizeof(a));
   raw[12] = 200;
@@ -82,7 +81,6 @@ static void strings_are_quoted_and_escaped(void **state) {
   const uint32_t b = 5u << 16 | 24, c = 4u << 16 | (32 - 20);
   unsigned char raw[RAW_BYTES];
 
-  (void)state;
   raw_init(raw);
   memcpy(raw + 8, "full", 4); /* without a NUL */
   memcpy(raw + 12, &b, sizeof(b));
@@ -102,7 +100,6 @@ static void string_outside_of_the_record_is_empty(void **state) {
   const uint32_t far = 5u << 16 | 60000;
   unsigned char raw[RAW_BYTES];
 
-  (void)state;
   raw_init(raw);
   memcpy(raw + 8, &far, sizeof(far));
   memcpy(raw + 12, &far, sizeof(far));
@@ -118,7 +115,6 @@ static void arrays_are_lists_and_bytes_are_digits(void **state) {
   const uint32_t c = 8u << 16 | 32, values[2] = {3, 4};
   unsigned char raw[RAW_BYTES];
 
-  (void)state;
   raw_init(raw);
   memcpy(raw + 8, a, sizeof(a));
   memcpy(raw + 16, "\x01\x23\xcd\xef", 4);
@@ -144,7 +140,6 @@ static void arguments_of_system_calls_are_of_their_c_type(void **state) {
                               UINT64_C(0xffff0180), UINT64_C(0x100000000)};
   unsigned char raw[RAW_BYTES];
 
-  (void)state;
   raw_init(raw);
   memcpy(raw + 16, values, sizeof(values));
   expect(format, raw, 56,
@@ -157,7 +152,6 @@ static void tracepoint_without_fields_has_an_empty_object(void **state) {
   static const char format[] = TEXT_HEAD("empty", 7) TEXT_PRINT;
   unsigned char raw[RAW_BYTES];
 
-  (void)state;
   raw_init(raw);
   expect(format, raw, 8, "", ",\"fields\":{}");
 }
@@ -169,7 +163,6 @@ static void record_of_another_tracepoint_comes_as_bytes(void **state) {
       TEXT_HEAD("one", 1799) TEXT_FIELD("int a", 8, 4, 1) TEXT_PRINT;
   unsigned char raw[RAW_BYTES] = {8, 8}; /* the same in both byte orders */
 
-  (void)state;
   expect(format, raw, 12, " raw=080800000000000000000000",
          ",\"raw\":\"080800000000000000000000\"");
   memset(raw, 7, 2);
@@ -186,7 +179,6 @@ static void words_of_the_kernel_are_escaped(void **state) {
   uvperf_record_t record;
   trace_hit_t hit = {&record, "sh", "t:words", NULL};
 
-  (void)state;
   raw_init(raw);
   memcpy(raw + 8, "x\033[m", 4);
   memset(&record, 0, sizeof(record));

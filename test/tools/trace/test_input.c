@@ -21,14 +21,12 @@ static int record(void **state) {
   static tool_run_t run = {.args = {RECORD_PATH, "-q", "-o", path, "-e", EVENTS,
                                     TARGET_PATH, "calls", "300"}};
 
-  (void)state;
   close(mkstemp(path));
   tool_run(&run);
   return 0;
 }
 
 static int forget(void **state) {
-  (void)state;
   unlink(path);
   return 0;
 }
@@ -76,7 +74,6 @@ static void hits_of_a_file_are_complete(void **state) {
   static tool_run_t run = {.args = {TRACE_PATH, "--json", "-i", path}};
   trace_lines_t lines;
 
-  (void)state;
   need_file(__func__);
   trace_lines_run(&lines, &run, 0);
   expect_hits(&lines);
@@ -92,7 +89,6 @@ static void hits_of_a_pipe_are_complete(void **state) {
                                     RECORD_PATH, TARGET_PATH, TRACE_PATH}};
   trace_lines_t lines;
 
-  (void)state;
   need_file(__func__);
   trace_lines_run(&lines, &run, 0);
   expect_hits(&lines);
@@ -103,7 +99,6 @@ static void summary_of_a_file_has_all_calls(void **state) {
   static tool_run_t run = {.args = {TRACE_PATH, "-s", "--json", "-i", path}};
   trace_lines_t lines;
 
-  (void)state;
   need_file(__func__);
   trace_lines_run(&lines, &run, 0);
   assert_int_equal(lines.nr, 1 + 1);
@@ -118,7 +113,6 @@ static void limit_ends_a_file_too(void **state) {
       .args = {TRACE_PATH, "--json", "-l", "7", "-i", path}};
   trace_lines_t lines;
 
-  (void)state;
   need_file(__func__);
   trace_lines_run(&lines, &run, 0);
   assert_int_equal(lines.nr, 7 + 1);
@@ -133,7 +127,6 @@ static void formats_come_from_the_file(void **state) {
   char name[64], *at;
   int fd;
 
-  (void)state;
   need_file(__func__);
   file = load();
   at = memmem(file.bytes, file.size, old, strlen(old));
@@ -141,8 +134,7 @@ static void formats_come_from_the_file(void **state) {
   memcpy(at, changed, strlen(changed));
   fd = store(&file, name);
   run.args[4] = name;
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.out, " which=2 wxo=0\n");
   close(fd);
   free(file.bytes);
@@ -152,10 +144,8 @@ static void words_of_the_kernel_come_from_the_file(void **state) {
   static tool_run_t run = {
       .args = {TRACE_PATH, "-l", "1", "--print-fmt", "-i", path}};
 
-  (void)state;
   need_file(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.out, " which: 0x00000002, who: 0x00000000\n");
 }
 
@@ -164,7 +154,6 @@ static void file_without_calls_has_no_summary(void **state) {
       .args = {"/bin/sh", "-c", "\"$0\" -q -o - -e dummy true | \"$1\" -s -i -",
                RECORD_PATH, TRACE_PATH}};
 
-  (void)state;
   support_need_own_events(__func__);
   tool_run_ends(&run, 1, "stdin: -s ");
 }
@@ -173,7 +162,6 @@ static void other_files_are_refused(void **state) {
   tool_run_t none = {.args = {TRACE_PATH, "-i", "/none/perf.data"}};
   tool_run_t other = {.args = {TRACE_PATH, "-i", TARGET_PATH}};
 
-  (void)state;
   tool_run_ends(&none, 1, "/none/perf.data: ");
   tool_run_ends(&other, 1, TARGET_PATH);
 }
@@ -187,7 +175,6 @@ static void changed_files_end_with_a_status(void **state) {
   size_t i, k;
   int fd;
 
-  (void)state;
   need_file(__func__);
   random_run_seed(&random, 1);
   file = load();

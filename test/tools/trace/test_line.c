@@ -41,7 +41,6 @@ static void
 thread_has_the_name_of_its_maker_until_it_takes_another(void **state) {
   static trace_names_t names;
 
-  (void)state;
   assert_null(trace_names_get(&names, 10));
   say_comm(&names, 10, "sh");
   say_fork(&names, 10, 11);
@@ -55,7 +54,6 @@ thread_has_the_name_of_its_maker_until_it_takes_another(void **state) {
 static void id_that_is_used_again_has_no_old_name(void **state) {
   static trace_names_t names;
 
-  (void)state;
   say_comm(&names, 11, "old");
   say_fork(&names, 10, 11); /* 10 has no name */
   assert_null(trace_names_get(&names, 11));
@@ -65,7 +63,6 @@ static void id_that_is_used_again_has_no_old_name(void **state) {
 static void tasks_of_other_pid_namespaces_are_nobody(void **state) {
   static trace_names_t names;
 
-  (void)state;
   say_comm(&names, 0, "x");
   say_comm(&names, UINT32_MAX, "x");
   say_fork(&names, 0, 0);
@@ -80,7 +77,6 @@ static void name_is_kept_for_a_while_after_the_exit(void **state) {
   static trace_names_t names;
   uint32_t tid;
 
-  (void)state;
   say_comm(&names, 1, "first");
   say_exit(&names, 1);
   assert_string_equal(trace_names_get(&names, 1), "first");
@@ -97,7 +93,6 @@ static void name_that_is_used_again_outlives_the_old_exit(void **state) {
   static trace_names_t names;
   uint32_t tid;
 
-  (void)state;
   say_comm(&names, 1, "first");
   say_exit(&names, 1);
   say_comm(&names, 1, "second");
@@ -141,7 +136,6 @@ static void hit_is_one_line(void **state) {
   uvperf_record_t record;
   trace_hit_t hit = {&record, "sh", "page-faults", NULL};
 
-  (void)state;
   sample_init(&record);
   expect_hit(&hit, 0,
              "12.345678 [001] sh 5 page-faults ip=0x1000 addr=0x2000\n");
@@ -158,7 +152,6 @@ static void thread_without_id_and_name_is_reported(void **state) {
   uvperf_record_t record;
   trace_hit_t hit = {&record, "", "x", NULL};
 
-  (void)state;
   sample_init(&record);
   record.pid = record.tid = UINT32_MAX;
   expect_hit(&hit, 0, "12.345678 [001] ? -1 x ip=0x1000 addr=0x2000\n");
@@ -172,7 +165,6 @@ static void name_that_is_no_text_is_escaped(void **state) {
   uvperf_record_t record;
   trace_hit_t hit = {&record, "\"\n\033\xff", "x", NULL};
 
-  (void)state;
   sample_init(&record);
   expect_hit(&hit, 0,
              "12.345678 [001] \"\\n\\x1b\\xff 5 x ip=0x1000 addr=0x2000\n");
@@ -187,7 +179,6 @@ static void fields_without_a_format_are_bytes(void **state) {
   uvperf_record_t record;
   trace_hit_t hit = {&record, "sh", "a:b", NULL};
 
-  (void)state;
   trace_fields_of_text(&hit.fields, NULL, 0, NULL);
   sample_init(&record);
   expect_hit(&hit, 0, "12.345678 [001] sh 5 a:b raw=01ab00\n");
@@ -203,7 +194,6 @@ static void loss_is_one_line(void **state) {
   trace_form_t form = {.json = 0};
   common_buffer_t buffer = {NULL, 0, 0};
 
-  (void)state;
   record.lost.lost = 1;
   trace_line_lost(&buffer, &form, 1000, &record);
   record.lost.lost = 2;
@@ -221,7 +211,6 @@ static void loss_is_one_line(void **state) {
 static void end_is_one_object(void **state) {
   common_buffer_t buffer = {NULL, 0, 0};
 
-  (void)state;
   trace_line_end(&buffer, 1, 2, 3, 4);
   common_buffer_add(&buffer, "", 1);
   assert_string_equal(buffer.text, "{\"time\":0.000000001,\"type\":\"end\","
@@ -238,7 +227,6 @@ static void filter_is_of_the_names_before_it(void **state) {
                   "0",     "-l", "9",   "--self", NULL};
   trace_options_t options;
 
-  (void)state;
   optind = 0;
   assert_int_equal(trace_options_parse(&options, 16, args), 0);
   assert_int_equal(options.nr_names, 3);
@@ -260,7 +248,6 @@ static void everything_is_traced_where_nothing_is_chosen(void **state) {
   char *command[] = {"trace", "-e", "a:a", "--", "sleep", "1", NULL};
   trace_options_t options;
 
-  (void)state;
   optind = 0;
   assert_int_equal(trace_options_parse(&options, 3, all), 0);
   assert_true(options.all);

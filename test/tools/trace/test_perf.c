@@ -17,8 +17,7 @@ static char *perf_lines(void) {
                "sed 's/^ //; s/ $//; s/: / /'",
                TARGET_PATH, EVENTS}};
 
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   return run.out;
 }
 
@@ -30,15 +29,13 @@ static char *trace_lines(void) {
                "cut -d ' ' -f 3,5- | sed 's/ $//'",
                TRACE_PATH, TARGET_PATH, EVENTS}};
 
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   return run.out;
 }
 
 static void hits_are_printed_as_by_perf_script(void **state) {
   const char *perf, *trace;
 
-  (void)state;
   support_need_own_events(__func__);
   support_need_tracepoint(__func__, "syscalls:sys_enter_getpriority");
   if (system("perf --version >/dev/null 2>&1") != 0)

@@ -76,7 +76,6 @@ static void known_calls_are_counted_with_errors_and_times(void **state) {
   trace_lines_t lines;
   sums_t sums;
 
-  (void)state;
   run_summary(__func__, &lines, &run);
   sums = sum_of(&lines, "getpriority", 0);
   assert_int_equal(sums.rows, 1);
@@ -114,8 +113,7 @@ static long run_strace(const trace_lines_t *lines, const char *command) {
   sums_t sums;
 
   run.args[3] = command;
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   for (line = strtok_r(run.out, "\n", &rest); line != NULL;
        line = strtok_r(NULL, "\n", &rest)) {
     assert_int_equal(sscanf(line, "%63s %ld %ld", name, &calls, &errors), 3);
@@ -138,7 +136,6 @@ static void calls_and_errors_match_strace(void **state) {
                                     command}};
   trace_lines_t lines;
 
-  (void)state;
   if (system("strace -c -o /dev/null true 2>/dev/null") != 0)
     support_skip(__func__, "strace(1), and that it may trace");
   run_summary(__func__, &lines, &run);
@@ -264,7 +261,6 @@ static void calls_of_32_bit_tasks_have_no_64_bit_names(void **state) {
   trace_lines_t lines;
   int fd = mkstemp(path), status;
 
-  (void)state;
   assert_true(fd >= 0);
   assert_int_equal(write(fd, program, sizeof(program)), sizeof(program));
   assert_int_equal(fchmod(fd, 0700), 0);
@@ -291,7 +287,6 @@ static void summary_of_the_machine_excludes_trace_itself(void **state) {
   trace_lines_t lines;
   long pid;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   run_summary(__func__, &lines, &run);
   tool_run_expect_text(run.err, "pid=");
@@ -308,7 +303,6 @@ static void calls_are_chosen_by_their_names(void **state) {
                                     "mixed", "x"}};
   trace_lines_t lines;
 
-  (void)state;
   support_need_tracepoint(__func__, "syscalls:sys_enter_getpriority");
   trace_lines_run(&lines, &run, 0);
   assert_int_equal(lines.nr, 2 + 1);
@@ -323,11 +317,9 @@ static void tables_have_rows(void **state) {
   static tool_run_t run = {
       .args = {TRACE_PATH, "-s", TARGET_PATH, "mixed", "x"}};
 
-  (void)state;
   support_need_tracepoint(__func__, ENTER);
   support_need_kernel_side(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.out, "x ");
   tool_run_expect_text(run.out, "\n  getpriority               9       3 ");
   tool_run_expect_text(run.out, "\n  interrupted by a signal: ");
@@ -341,7 +333,6 @@ static void summary_of_other_events_is_refused(void **state) {
       .args = {TRACE_PATH, "-s", "-e", "sched:sched_switch", "true"}};
   tool_run_t begin = {.args = {TRACE_PATH, "-s", "-e", ENTER, "true"}};
 
-  (void)state;
   support_need_tracepoint(__func__, ENTER);
   tool_run_ends(&none, 2, "sched:sched_switch is not one");
   tool_run_ends(&begin, 2, "-s needs both the begin");
@@ -365,12 +356,10 @@ static void each_example_of_help_works(void **state) {
   tool_run_t run = {
       .args = {"/bin/sh", "-c", words, TRACE_PATH, TARGET_PATH, RECORD_PATH}};
 
-  (void)state;
   support_need_cpu_wide(__func__);
   support_need_uprobes(__func__);
   support_need_tracepoint(__func__, ENTER);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
 }
 
 int main(void) {

@@ -27,7 +27,6 @@ static void each_of_100000_hits_is_printed_once_with_its_fields(void **state) {
                                     ENTER, TARGET_PATH, "calls", "100000"}};
   trace_lines_t lines;
 
-  (void)state;
   support_need_tracepoint(__func__, ENTER);
   trace_lines_run(&lines, &run, 0);
   assert_int_equal(lines.nr, 100000 + 1);
@@ -55,7 +54,6 @@ static void printed_and_lost_are_all_that_happened(void **state) {
   trace_lines_t lines;
   long lost;
 
-  (void)state;
   support_need_tracepoint(__func__, ENTER);
   trace_lines_run(&lines, &run, 0);
   printed = trace_lines_count(&lines, ENTER);
@@ -83,7 +81,6 @@ static void hits_of_all_cpus_are_in_the_order_in_which_they_came(void **state) {
   trace_lines_t lines;
   size_t i, changes = 0;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   support_need_tracepoint(__func__, ENTER);
   if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
@@ -106,7 +103,6 @@ static void filter_leaves_what_fits(void **state) {
                                     TARGET_PATH, "calls", "50"}};
   trace_lines_t lines;
 
-  (void)state;
   support_need_tracepoint(__func__, ENTER);
   trace_lines_run(&lines, &run, 0);
   assert_int_equal(trace_lines_count(&lines, ENTER), 10);
@@ -121,7 +117,6 @@ static void pattern_is_each_event_that_fits_once(void **state) {
   trace_lines_t lines;
   size_t i;
 
-  (void)state;
   support_need_tracepoint(__func__, ENTER);
   trace_lines_run(&lines, &run, 0);
   assert_int_equal(lines.nr, 2 * 20 + 1);
@@ -137,7 +132,6 @@ static void what_happens_before_the_delay_is_not_traced(void **state) {
                "\"$0\" calls 5; sleep 2; \"$0\" calls 7", TARGET_PATH}};
   trace_lines_t lines;
 
-  (void)state;
   support_need_tracepoint(__func__, ENTER);
   trace_lines_run(&lines, &run, 0);
   assert_int_equal(lines.nr, 7 + 1);
@@ -151,7 +145,6 @@ static void limit_ends_it_after_so_many_lines(void **state) {
                "\"$0\" calls 1000; exec sleep 60", TARGET_PATH}};
   trace_lines_t lines;
 
-  (void)state;
   support_need_tracepoint(__func__, ENTER);
   trace_lines_run(&lines, &run, 0);
   assert_int_equal(lines.nr, 7 + 1);
@@ -188,7 +181,6 @@ static void process_is_traced_with_its_child_until_they_are_gone(void **state) {
   pid_t pid;
   int go;
 
-  (void)state;
   support_need_tracepoint(__func__, ENTER);
   start_waiting("100", &go, &pid);
   snprintf(text, sizeof(text), "%d", pid);
@@ -221,7 +213,6 @@ static void thread_is_summed_up_without_what_it_starts(void **state) {
   pid_t pid;
   int go;
 
-  (void)state;
   support_need_tracepoint(__func__, "raw_syscalls:sys_enter");
   support_need_kernel_side(__func__);
   tool_run(&other);
@@ -253,7 +244,6 @@ static void thread_is_printed_with_the_name_that_it_has_then(void **state) {
                                     TARGET_PATH, "name", "a \"b\"\n"}};
   trace_lines_t lines;
 
-  (void)state;
   support_need_tracepoint(__func__, ENTER);
   trace_lines_run(&lines, &run, 0);
   assert_int_equal(lines.nr, 1 + 1);
@@ -274,7 +264,6 @@ static void what_trace_does_itself_is_left_out_unless_asked_for(void **state) {
   trace_lines_t lines;
   size_t i, own = 0;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   support_need_tracepoint(__func__, write_event);
   trace_lines_run(&lines, &run, 0);
@@ -294,7 +283,6 @@ static void software_events_are_printed_with_their_address(void **state) {
       .args = {TRACE_PATH, "--json", "-e", "page-faults:u", "true"}};
   trace_lines_t lines;
 
-  (void)state;
   support_need_own_events(__func__);
   trace_lines_run(&lines, &run, 0);
   assert_true(lines.nr > 10);
@@ -310,7 +298,6 @@ static void string_fields_are_those_of_the_event(void **state) {
                                     "/bin/true; exit 3"}};
   trace_lines_t lines;
 
-  (void)state;
   support_need_kernel_side(__func__);
   support_need_tracepoint(__func__, "sched:sched_process_exec");
   trace_lines_run(&lines, &run, 3);
@@ -330,7 +317,6 @@ static void live_tasks_outside_of_the_pid_namespace_have_no_name(void **state) {
                "-a -l 3 -e sched:sched_process_exec; kill $!",
                TRACE_PATH}};
 
-  (void)state;
   support_need_root(__func__);
   support_need_cpu_wide(__func__);
   support_need_tracepoint(__func__, "sched:sched_process_exec");
@@ -355,7 +341,6 @@ static void interrupted_stdout_ends_while_the_events_are_open(void **state) {
   trace_lines_t lines;
   size_t nr_events = 0;
 
-  (void)state;
   support_need_tracepoint(__func__, ENTER);
   run.interrupt_at = "made";
   run.check = note_events;
@@ -374,7 +359,6 @@ uprobe_of_a_command_is_printed_and_said_to_be_without_children(void **state) {
                                     TARGET_PATH, "calls", "1"}};
   trace_lines_t lines;
 
-  (void)state;
   support_need_uprobes(__func__);
   trace_lines_run(&lines, &run, 0);
   assert_int_equal(trace_lines_count(&lines, "start"), 1);

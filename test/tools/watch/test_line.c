@@ -23,7 +23,6 @@ static void event_of_each_kind_is_one_line_of_text(void **state) {
   watch_event_t event = {.time = UINT64_C(12345678901), .pid = 5, .tid = 5};
   char path[] = "/bin/sh";
 
-  (void)state;
   strcpy(event.comm, "sh");
   event.ppid = 4;
   expect_line(&event, 0, "12.345678 fork   4 -> 5 sh\n");
@@ -51,7 +50,6 @@ static void event_of_each_kind_is_one_object_of_json(void **state) {
   watch_event_t event = {.time = UINT64_C(12000000001), .pid = 5, .tid = 5};
   char path[] = "/bin/sh";
 
-  (void)state;
   strcpy(event.comm, "sh");
   event.ppid = 4;
   expect_line(&event, 1,
@@ -89,7 +87,6 @@ static void exec_has_its_arguments_behind_the_executable(void **state) {
   watch_event_t event = {.kind = WATCH_EXEC, .pid = 5, .tid = 5};
   char path[] = "/bin/ls";
 
-  (void)state;
   strcpy(event.comm, "ls");
   set_args(&event, args, sizeof(args), 64);
   expect_line(&event, 0,
@@ -125,7 +122,6 @@ static void exit_has_its_status_or_signal(void **state) {
   char line[256];
   size_t i;
 
-  (void)state;
   strcpy(event.comm, "ls");
   event.has_status = 1;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -149,7 +145,6 @@ static void name_of_any_bytes_is_one_safe_line(void **state) {
   size_t i, j;
   int byte;
 
-  (void)state;
   for (i = 0; i < 4; i++) {
     for (byte = 1; byte < 256; byte++) {
       snprintf(event.comm, sizeof(event.comm), "a%s%cz", leads[i], byte);
@@ -194,7 +189,6 @@ static void json_check_refuses_what_is_none(void **state) {
   };
   size_t i;
 
-  (void)state;
   assert_true(json_is_object("{\"a\":-1.5,\"b\":\"\\u00e9\xc3\xa9\\n\"}\n"));
   for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
     assert_false(json_is_object(bad[i]));
@@ -211,7 +205,6 @@ static void json_check_takes_objects_in_a_tree_alone(void **state) {
   static const char tree[] = "{\"a\":{\"b\":{\"c\":1},\"d\":null}}\n";
   size_t i;
 
-  (void)state;
   assert_true(json_is_tree(tree));
   assert_false(json_is_object(tree));
   for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
@@ -222,7 +215,6 @@ static void grandchild_of_a_dead_parent_stays_in_the_tree(void **state) {
   static watch_tasks_t tasks;
   watch_process_t *child;
 
-  (void)state;
   watch_tasks_show(&tasks, watch_tasks_add(&tasks, 10));
   child = watch_tasks_fork(&tasks, 11, 10, 10);
   assert_true(child->is_shown);
@@ -242,7 +234,6 @@ static void descendants_are_found_in_any_order(void **state) {
   static watch_tasks_t tasks;
   uint32_t pid;
 
-  (void)state;
   for (pid = 20; pid > 0; pid--)
     watch_tasks_add(&tasks, pid * WATCH_TASK_BUCKETS)->ppid =
         (pid > 10 ? pid - 1 : 1) * WATCH_TASK_BUCKETS;
@@ -259,7 +250,6 @@ static void threads_keep_the_name_of_who_made_them(void **state) {
   watch_process_t *process;
   uint32_t tid;
 
-  (void)state;
   process = watch_tasks_add(&tasks, 1);
   watch_process_thread(process, 1, "first");
   for (tid = 2; tid < 1000; tid++)

@@ -123,7 +123,6 @@ static void expect_lines(scenario_t *scenario, uint64_t until,
 static void late_record_is_printed_and_counted(void **state) {
   scenario_t scenario;
 
-  (void)state;
   scenario_init(&scenario);
   add_task(&scenario, PERF_RECORD_FORK, 5000, 7, 7, 6);
   expect_lines(&scenario, 6000, "0.000005 fork   6 -> 7 ?\n");
@@ -137,7 +136,6 @@ static void late_record_is_printed_and_counted(void **state) {
 static void process_exits_with_its_last_thread(void **state) {
   scenario_t scenario;
 
-  (void)state;
   scenario_init(&scenario);
   add_task(&scenario, PERF_RECORD_FORK, 1000, 7, 7, 6);
   add_task(&scenario, PERF_RECORD_FORK, 2000, 7, 8, 7);
@@ -153,7 +151,6 @@ static void process_exits_with_its_last_thread(void **state) {
 static void exec_leaves_one_thread(void **state) {
   scenario_t scenario;
 
-  (void)state;
   scenario_init(&scenario);
   scenario.timeline.kinds = ~0u;
   add_task(&scenario, PERF_RECORD_FORK, 1000, 7, 7, 6);
@@ -173,7 +170,6 @@ static void exec_leaves_one_thread(void **state) {
 static void exec_waits_for_its_executable_but_not_forever(void **state) {
   scenario_t scenario;
 
-  (void)state;
   scenario_init(&scenario);
   add_comm(&scenario, 1000, 7, 1, "ls\0\0\0\0\0");
   add_task(&scenario, PERF_RECORD_FORK, 2000, 9, 9, 6);
@@ -188,7 +184,6 @@ static void exec_waits_for_its_executable_but_not_forever(void **state) {
 static void executable_is_not_guessed_after_a_loss(void **state) {
   scenario_t scenario;
 
-  (void)state;
   scenario_init(&scenario);
   add_comm(&scenario, 1000, 7, 1, "ls\0\0\0\0\0");
   add_lost(&scenario, 3001, 1, 5);
@@ -205,7 +200,6 @@ static void executable_is_not_guessed_after_a_loss(void **state) {
 static void exec_does_not_wait_after_a_loss(void **state) {
   scenario_t scenario;
 
-  (void)state;
   scenario_init(&scenario);
   add_comm(&scenario, 1000, 7, 1, "ls\0\0\0\0\0");
   add_lost(&scenario, 2000, 0, 5);
@@ -218,7 +212,6 @@ static void exec_does_not_wait_after_a_loss(void **state) {
 static void loss_on_a_quiet_cpu_is_not_late(void **state) {
   scenario_t scenario;
 
-  (void)state;
   scenario_init(&scenario);
   add_comm(&scenario, 1000, 7, 0, "ls\0\0\0\0\0");
   add_task(&scenario, PERF_RECORD_FORK, 5000, 8, 8, 7);
@@ -236,7 +229,6 @@ static void loss_on_a_quiet_cpu_is_not_late(void **state) {
 static void unwanted_kinds_are_left_out(void **state) {
   scenario_t scenario;
 
-  (void)state;
   scenario_init(&scenario);
   scenario.timeline.kinds = WATCH_BIT(WATCH_EXEC) | WATCH_BIT(WATCH_LOST);
   add_task(&scenario, PERF_RECORD_FORK, 1000, 7, 7, 6);
@@ -277,7 +269,6 @@ static int add_status(void *arg, watch_event_t *event) {
 static void exit_waits_for_its_status_but_not_forever(void **state) {
   scenario_t scenario;
 
-  (void)state;
   scenario_init(&scenario);
   scenario.timeline.add_status = add_status;
   scenario.timeline.arg = &known;
@@ -303,7 +294,6 @@ static void exit_waits_for_its_status_but_not_forever(void **state) {
 static void exit_without_a_fork_is_printed_once(void **state) {
   scenario_t scenario;
 
-  (void)state;
   scenario_init(&scenario);
   add_task(&scenario, PERF_RECORD_EXIT, 1000, 7, 7, 6);
   add_task(&scenario, PERF_RECORD_EXIT, 2000, 9, 10, 6);
@@ -317,7 +307,6 @@ static void exit_without_a_fork_is_printed_once(void **state) {
 static void lost_exit_of_a_thread_does_not_hide_the_exit(void **state) {
   scenario_t scenario;
 
-  (void)state;
   scenario_init(&scenario);
   add_task(&scenario, PERF_RECORD_FORK, 1000, 7, 7, 6);
   add_task(&scenario, PERF_RECORD_FORK, 2000, 7, 8, 7);
@@ -343,7 +332,6 @@ static void lost_exit_of_a_thread_does_not_hide_the_exit(void **state) {
 static void process_created_after_the_loss_is_trusted(void **state) {
   scenario_t scenario;
 
-  (void)state;
   scenario_init(&scenario);
   alive = 0;
   add_task(&scenario, PERF_RECORD_FORK, 500, 5, 5, 6);
@@ -366,7 +354,6 @@ static void process_created_after_the_loss_is_trusted(void **state) {
 static void process_whose_exit_was_lost_is_removed(void **state) {
   scenario_t scenario;
 
-  (void)state;
   scenario_init(&scenario);
   add_task(&scenario, PERF_RECORD_FORK, 1000, 7, 7, 6);
   add_lost(&scenario, 2000, 1, 1);
@@ -384,7 +371,6 @@ static void process_whose_exit_was_lost_is_removed(void **state) {
 static void tasks_of_other_pid_namespaces_are_counted(void **state) {
   scenario_t scenario;
 
-  (void)state;
   scenario_init(&scenario);
   add_task(&scenario, PERF_RECORD_FORK, 1000, 0, 0, 0);
   add_task(&scenario, PERF_RECORD_EXIT, 2000, 0, 0, 0);

@@ -71,8 +71,7 @@ static void run_machine(tool_run_t *run, helper_t *helper,
   run->data = helper;
   run->file = tmpfile();
   assert_non_null(run->file);
-  tool_run(run);
-  tool_run_expect_status(run, 0);
+  tool_run_exits(run, 0);
   watch_lines_read(lines, run->file);
   fclose(run->file);
 }
@@ -178,7 +177,6 @@ static void each_of_2000_processes_is_printed_exactly_once(void **state) {
   static helper_t helper = {.mode = "storm", .argument = "2000"};
   watch_lines_t lines;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   run_machine(&run, &helper, &lines);
   assert_int_equal(helper.nr, 2000);
@@ -202,7 +200,6 @@ static void records_lost_in_a_tiny_ring_are_counted(void **state) {
   watch_lines_t lines;
   long lost;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   run_machine(&run, &helper, &lines);
   assert_int_equal(helper.nr, 300);
@@ -226,7 +223,6 @@ static void slow_reader_gets_everything_later(void **state) {
   static helper_t helper = {.mode = "storm", .argument = "1000"};
   watch_lines_t lines;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   run_machine(&run, &helper, &lines);
   assert_int_equal(helper.nr, 1000);
@@ -246,7 +242,6 @@ static void process_lives_until_its_last_thread_ends(void **state) {
   watch_lines_t lines;
   long first, last;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   run_machine(&run, &helper, &lines);
   assert_int_equal(helper.nr, 2);
@@ -273,7 +268,6 @@ static void exec_by_another_thread_is_one_exec_and_one_exit(void **state) {
   static helper_t helper = {.mode = "thread"};
   watch_lines_t lines;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   run_machine(&run, &helper, &lines);
   assert_int_equal(helper.nr, 1);
@@ -305,7 +299,6 @@ static void exit_has_the_status_of_the_process(void **state) {
   watch_lines_t lines;
   size_t i;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   run_machine(&run, &helper, &lines);
   need_connector(__func__, &run);
@@ -322,7 +315,6 @@ static void other_processes_are_watched_while_a_command_runs(void **state) {
   static helper_t helper = {.mode = "exec", .argument = "/bin/true"};
   watch_lines_t lines;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   run_machine(&run, &helper, &lines);
   watch_lines_one(&lines, "exit", helper.pids[0]);
@@ -334,7 +326,6 @@ static void exec_has_the_arguments(void **state) {
   static helper_t helper = {.mode = "args"};
   watch_lines_t lines;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   run_machine(&run, &helper, &lines);
   need_connector(__func__, &run);
@@ -352,11 +343,9 @@ static void without_the_connector_exits_have_no_status(void **state) {
                "exec unshare -n \"$0\" -- sh -c 'sleep 0.1; exit 3'",
                WATCH_PATH}};
 
-  (void)state;
   support_need_admin(__func__);
   support_need_own_events(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 3);
+  tool_run_exits(&run, 3);
   assert_false(has_connector(&run));
   tool_run_expect_text(run.out, " sh\n");
   assert_null(strstr(run.out, " status "));
@@ -370,10 +359,8 @@ static void unprivileged_user_sees_arguments_and_ends(void **state) {
                                     "sleep 2; exit 3"},
                            .as_nobody = 1};
 
-  (void)state;
   support_need_own_events(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 3);
+  tool_run_exits(&run, 3);
   need_connector(__func__, &run);
   tool_run_expect_text(run.out, " sleep ");
   tool_run_expect_text(run.out, "/sleep 2\n");
@@ -473,7 +460,6 @@ static void watch_tree(tool_run_t *run, int as_nobody) {
 static void tree_is_followed_until_it_has_ended(void **state) {
   static tool_run_t run;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   watch_tree(&run, 0);
 }
@@ -481,7 +467,6 @@ static void tree_is_followed_until_it_has_ended(void **state) {
 static void unprivileged_user_follows_own_tree(void **state) {
   static tool_run_t run;
 
-  (void)state;
   support_need_own_events(__func__);
   if (tool_run_paranoid() < 1)
     support_skip(__func__, "kernel.perf_event_paranoid at 1 or more");
@@ -514,7 +499,6 @@ static void unprivileged_user_follows_a_process_of_many_threads(void **state) {
   static tool_run_t run;
   helper_t helper = {.mode = "threads", .argument = "40"};
 
-  (void)state;
   support_need_own_events(__func__);
   if (tool_run_paranoid() < 1)
     support_skip(__func__, "kernel.perf_event_paranoid at 1 or more");
@@ -536,7 +520,6 @@ static void evil_name_is_valid_json(void **state) {
   const watch_lines_line_t *line;
   watch_lines_t lines;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   run_machine(&run, &helper, &lines);
   line = watch_lines_one(&lines, "comm", helper.pids[0]);
@@ -551,10 +534,8 @@ static void evil_name_is_escaped_in_text(void **state) {
   static tool_run_t run = {
       .args = {WATCH_PATH, "--", TARGET_PATH, "name", EVIL_NAME}};
 
-  (void)state;
   support_need_own_events(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.out, " " EVIL_TEXT "\n");
   assert_null(strchr(run.out, '\033'));
 }
@@ -576,14 +557,12 @@ static void evil_file_name_is_escaped_in_text_and_json(void **state) {
   static tool_run_t run;
   char directory[] = "/tmp/uvperf-watch-XXXXXX", path[64];
 
-  (void)state;
   support_need_own_events(__func__);
   assert_non_null(mkdtemp(directory));
   snprintf(path, sizeof(path), "%s/%s", directory, EVIL_NAME);
   copy_file("/bin/true", path);
   run = (tool_run_t){.args = {WATCH_PATH, "-k", "all", "--", path}};
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
+  tool_run_exits(&run, 0);
   tool_run_expect_text(run.out, " " EVIL_TEXT " /tmp/uvperf-watch-");
   tool_run_expect_text(run.out, "/" EVIL_TEXT "\n");
   tool_run_expect_text(run.out, "/" EVIL_TEXT " 0x");
