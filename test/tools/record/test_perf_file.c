@@ -183,6 +183,139 @@ static void clocks_are_those_of_perf_and_tell_the_time_of_day(void **state) {
   }
 }
 
+/* -- the header ------------------------------------------------------------ */
+
+/* Reads what perf(1) prints about the file, without a warning. */
+static void read_about(const char *words, char text[65536]) {
+  char all[256];
+  FILE *file;
+  size_t nr;
+
+  snprintf(all, sizeof(all), "%s -i %s", words, record_run_path());
+  file = perf_dump_run(all, 0, NULL);
+  nr = fread(text, 1, 65535, file);
+  text[nr] = '\0';
+  fclose(file);
+}
+
+/* Records by perf(1) and by record, and reads about both. */
+static void read_both(const char *options, const char *words,
+                      char theirs[65536], char ours[65536]) {
+  char all[256];
+
+  snprintf(all, sizeof(all), "perf record -q -o @ %s -e cpu-clock true",
+           options);
+  record_run_shell(all);
+  read_about(words, theirs);
+  record("-e cpu-clock -e " CALL_SERVER_EVENT " true");
+  read_about(words, ours);
+}
+
+/* Expects a line that perf(1) prints for its own file in its output for
+ * ours. */
+static void expect_line(const char *ours, const char *line, size_t size) {
+  char whole[1024];
+
+  snprintf(whole, sizeof(whole), "%.*s\n", (int)size, line);
+  if (strstr(ours, whole) == NULL)
+    fail_msg("not reported: %s", whole);
+}
+
+/* Returns whether the line depends only on the machine, not on the time or the
+ * program. */
+static int is_of_machine(const char *line) {
+  static const char *const names[] = {"# hostname", "# os release",
+                                      "# arch",     "# nrcpus",
+                                      "# cpudesc",  "# cpuid",
+                                      "# total ",   "# sibling",
+                                      "# CPU ",     "# node0 cpu list",
+                                      "#  L",       "# header version",
+                                      "# clockid",  "# pmu mappings: tot"};
+  size_t i;
+
+  for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+    if (strncmp(line, names[i], strlen(names[i])) == 0)
+      return 1;
+  }
+  return 0;
+}
+
+/* Compares the items of "# pmu mappings: software = 1, uprobe = 8", in any
+ * order. */
+static void expect_pmus(const char *ours, const char *perfs) {
+  char *at, *pmu, *rest, copy[8192];
+
+  perfs = strstr(perfs, "# pmu mappings: ");
+  ours = strstr(ours, "# pmu mappings: ");
+  assert_non_null(perfs);
+  assert_non_null(ours);
+  perfs += strlen("# pmu mappings: ");
+  snprintf(copy, sizeof(copy), "%.*s", (int)strcspn(perfs, "\n"), perfs);
+  rest = copy;
+  while ((pmu = strtok_r(rest, ",", &at)) != NULL) {
+    rest = NULL;
+    tool_run_expect_text(ours, pmu);
+  }
+}
+
+static void header_is_that_of_perf(void **state) {
+  static char theirs[65536], ours[65536];
+  const char *line, *next;
+  unsigned nr = 0;
+
+  need(__func__);
+  read_both("-k CLOCK_MONOTONIC", "report --header-only -I", theirs, ours);
+  for (line = theirs; *line != '\0'; line = next) {
+    next = line + strcspn(line, "\n");
+    if (is_of_machine(line)) {
+      expect_line(ours, line, (size_t)(next - line));
+      nr++;
+    }
+    next += *next == '\n';
+  }
+  assert_true(nr >= 10);
+  expect_pmus(ours, theirs);
+  tool_run_expect_text(ours, "# perf version : uvperf ");
+  tool_run_expect_text(ours, " -e cpu-clock -e " CALL_SERVER_EVENT " true");
+  tool_run_expect_text(ours, "# event : name = cpu-clock, ");
+  tool_run_expect_text(ours, "# time of first sample : ");
+  tool_run_expect_text(ours, "# clockid: monotonic (1)\n");
+}
+
+/* A name that is in both files has the same build id in both: "289ee39f8c07…
+ * /usr/lib/x86_64-linux-gnu/libc.so.6". */
+static void build_ids_are_those_of_perf(void **state) {
+  static char theirs[65536], ours[65536];
+  const char *line, *next, *name;
+  unsigned same = 0;
+  char object[1024];
+
+  need(__func__);
+  read_both("--buildid-all", "buildid-list", theirs, ours);
+  for (line = theirs; *line != '\0'; line = next) {
+    next = line + strcspn(line, "\n");
+    next += *next == '\n';
+    name = line + strcspn(line, " ");
+    snprintf(object, sizeof(object), "%.*s", (int)(next - name), name);
+    if (strstr(ours, object) == NULL)
+      continue;
+    expect_line(ours, line, (size_t)(next - line - 1));
+    same++;
+  }
+  print_message("%u build ids are the same\n", same);
+  assert_true(same >= 3);
+  tool_run_expect_text(ours, " [kernel.kallsyms]\n");
+}
+
+static void group_is_that_of_perf(void **state) {
+  static char text[65536];
+
+  need(__func__);
+  record("-e '{cpu-clock," CALL_SERVER_EVENT "}' true");
+  read_about("evlist -g", text);
+  tool_run_expect_text(text, "{cpu-clock," CALL_SERVER_EVENT "}\n");
+}
+
 /* -- files that have not ended --------------------------------------------- */
 
 static size_t count_lines(const char *words) {
@@ -278,6 +411,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       record_run_test(attrs_are_those_of_perf),
       record_run_test(clocks_are_those_of_perf_and_tell_the_time_of_day),
+      record_run_test(header_is_that_of_perf),
+      record_run_test(build_ids_are_those_of_perf),
+      record_run_test(group_is_that_of_perf),
       record_run_test(file_of_a_killed_recording_is_read_by_perf),
       record_run_test(pipe_is_read_by_perf),
       record_run_test(functions_are_called_by_their_names_as_in_perfs_file),
