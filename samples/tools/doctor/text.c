@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "common/text.h"
-#include "common/words.h"
 
 #define TITLE_COLUMN 7
 #define VALUE_COLUMN 41

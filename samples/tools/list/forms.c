@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/text.h"
-#include "common/words.h"
 
 #define WORDS_COLUMN 40
 

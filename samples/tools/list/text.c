@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/text.h"
-#include "common/words.h"
 
 #define MEASURE_COLUMN 52
 #define DETAIL_COLUMN  6

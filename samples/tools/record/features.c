@@ -10,7 +10,7 @@
 
 #include <uvperf.h>
 
-#include "record/clocks.h"
+#include "record/values.h"
 
 static int put_version(common_buffer_t *bytes) {
   char version[64];

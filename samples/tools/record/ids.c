@@ -77,3 +77,69 @@ void record_ids_free(record_ids_t *ids) {
   free(ids->table);
   memset(ids, 0, sizeof(*ids));
 }
+
+/* -- losses ---------------------------------------------------------------- */
+
+size_t record_lost_fill(uint64_t words[RECORD_LOST_WORDS],
+                        const struct perf_event_attr *attr,
+                        const uvperf_place_t *place, uint64_t id,
+                        uint64_t lost) {
+  uint32_t pair[2] = {(uint32_t)place->pid, (uint32_t)place->pid};
+  struct perf_event_header header = {PERF_RECORD_LOST_SAMPLES, 0, 0};
+  uint64_t type = attr->sample_type;
+  size_t nr = 1;
+
+  memset(words, 0, RECORD_LOST_WORDS * sizeof(*words));
+  words[nr++] = lost;
+  if (type & PERF_SAMPLE_TID)
+    memcpy(&words[nr++], pair, sizeof(pair));
+  if (type & PERF_SAMPLE_TIME)
+    nr++; /* the time is not known */
+  if (type & PERF_SAMPLE_ID)
+    words[nr++] = id;
+  if (type & PERF_SAMPLE_STREAM_ID)
+    words[nr++] = id;
+  pair[0] = (uint32_t)place->cpu;
+  pair[1] = 0;
+  if (type & PERF_SAMPLE_CPU)
+    memcpy(&words[nr++], pair, sizeof(pair));
+  if (type & PERF_SAMPLE_IDENTIFIER)
+    words[nr++] = id;
+  header.size = (uint16_t)(nr * sizeof(*words));
+  memcpy(words, &header, sizeof(header));
+  return header.size;
+}
+
+static int write_one(record_file_t *file, const uvperf_set_t *set, size_t attr,
+                     const uvperf_place_t *place, uint64_t lost) {
+  uint64_t words[RECORD_LOST_WORDS];
+  uint64_t id = record_ids_of(set, attr, place->serial);
+  size_t size;
+
+  if (id == 0)
+    return 0;
+  size = record_lost_fill(words, uvperf_set_item(set, attr)->attr, place, id,
+                          lost);
+  return record_file_write(file, words, size);
+}
+
+int record_lost_write(record_file_t *file, const uvperf_set_t *set,
+                      const uvperf_reading_t *reading, uint64_t *lost) {
+  size_t nr_attrs = uvperf_reading_info(reading)->nr_attrs, place, attr;
+  uvperf_count_t count;
+  int rc = 0, one;
+
+  *lost = 0;
+  for (place = 0; place < uvperf_reading_info(reading)->nr_places; place++) {
+    for (attr = 0; attr < nr_attrs; attr++) {
+      if (uvperf_reading_get(reading, attr, UVPERF_ALL, place, &count) != 0 ||
+          count.lost == 0)
+        continue;
+      *lost += count.lost;
+      one = write_one(file, set, attr, uvperf_reading_place(reading, place),
+                      count.lost);
+      rc = rc == 0 ? one : rc;
+    }
+  }
+  return rc;
+}

@@ -9,8 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record/branches.h"
-#include "record/clocks.h"
+#include "record/values.h"
 
 #define DEFAULT_FILE        "perf.data"
 #define DEFAULT_STACK_BYTES 8192

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "common/say.h"
-#include "record/lost.h"
+#include "record/ids.h"
 #include "record/running.h"
 
 /* perf(1) holds back two rounds. So perf(1) can still put a record into its

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <math.h>
 
 #include "common/memory.h"
 
@@ -240,4 +241,22 @@ void stat_lines_free(stat_lines_t *lines) {
   free(lines->lines);
   free(lines->series);
   memset(lines, 0, sizeof(*lines));
+}
+
+/* -- series ---------------------------------------------------------------- */
+
+void stat_series_add(stat_series_t *series, double value) {
+  double delta = value - series->mean;
+
+  series->nr++;
+  series->mean += delta / (double)series->nr;
+  series->m2 += delta * (value - series->mean);
+}
+
+double stat_series_deviation_percent(const stat_series_t *series) {
+  double nr = (double)series->nr;
+
+  if (series->nr < 2 || fpclassify(series->mean) == FP_ZERO)
+    return 0;
+  return 100 * sqrt(series->m2 / (nr - 1) / nr) / fabs(series->mean);
 }

@@ -4,12 +4,19 @@
 #define STAT_LINES_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "common/targets.h"
-#include "stat/math.h"
 #include "stat/places.h"
 #include "stat/report.h"
 #include "uvperf.h"
+
+/* Values seen so far; all zero at first. */
+typedef struct stat_series_s {
+  uint64_t nr;
+  double mean;
+  double m2; /* the sum of the squares of the differences from the mean */
+} stat_series_t;
 
 typedef struct stat_lines_s {
   stat_line_t *lines;
@@ -45,5 +52,12 @@ void stat_lines_sort(stat_lines_t *lines, enum stat_by by);
 void stat_lines_add(stat_lines_t *sum, const stat_lines_t *run);
 
 void stat_lines_free(stat_lines_t *lines);
+
+void stat_series_add(stat_series_t *series, double value);
+
+/* Returns the standard deviation of the mean (not of the values), in percent of
+ * the mean, as `perf stat -r` prints it. Returns 0 for fewer than two values,
+ * or if the mean is 0. */
+double stat_series_deviation_percent(const stat_series_t *series);
 
 #endif

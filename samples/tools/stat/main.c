@@ -11,7 +11,6 @@
 #include "stat/events.h"
 #include "stat/failures.h"
 #include "stat/lines.h"
-#include "stat/math.h"
 #include "stat/messages.h"
 #include "stat/options.h"
 #include "stat/output.h"

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "stat/options.h"
-#include "stat/refused.h"
+#include "stat/failures.h"
 #include "uvperf.h"
 
 /* Says why nothing can be counted, and what would help. Returns the exit

@@ -10,7 +10,7 @@
 #include "common/session.h"
 #include "stat/alive.h"
 #include "stat/options.h"
-#include "stat/refused.h"
+#include "stat/failures.h"
 #include "uvperf.h"
 
 typedef struct stat_run_s stat_run_t;

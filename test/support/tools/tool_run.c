@@ -161,6 +161,14 @@ void tool_run_expect_text(const char *text, const char *part) {
   assert_non_null(strstr(text, part));
 }
 
+void tool_run_calls(tool_run_t *run, const char *text,
+                    void (*work)(tool_run_t *run), void *data) {
+  run->interrupt_at = text;
+  run->interrupt_with = TOOL_RUN_NO_SIGNAL;
+  run->work = work;
+  run->data = data;
+}
+
 void tool_run_exits(tool_run_t *run, int status) {
   tool_run(run);
   tool_run_expect_status(run, status);

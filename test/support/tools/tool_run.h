@@ -48,6 +48,10 @@ int tool_run_append(int fd, char *text, size_t size);
 void tool_run_expect_status(const tool_run_t *run, int status);
 void tool_run_expect_text(const char *text, const char *part);
 
+/* Arranges for this call once the text is in err or out, without a signal. */
+void tool_run_calls(tool_run_t *run, const char *text,
+                    void (*work)(tool_run_t *run), void *data);
+
 /* Runs it and expects a status. */
 void tool_run_exits(tool_run_t *run, int status);
 

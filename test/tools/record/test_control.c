@@ -130,22 +130,6 @@ static void recording_goes_on_with_garbage(void **state) {
   assert_true(count.nr_of_event[0] >= 5000);
 }
 
-static void recording_goes_on_when_the_other_end_is_closed(void **state) {
-  tool_run_t run = {
-      .args = {"/bin/sh", "-c",
-               "echo disable | \"$0\" -o \"$2\" --control fd:0 -e "
-               "page-faults:u -c 1 -- sh -c 'sleep 2; \"$0\" touch 500' "
-               "\"$1\"",
-               RECORD_PATH, STAT_TARGET, record_run_path()}};
-  record_run_count_t count;
-
-  support_need_own_events(__func__);
-  tool_run_exits(&run, 0);
-  tool_run_expect_text(run.err, "--control: ");
-  record_run_count(&count);
-  assert_true(count.nr_of_event[0] < 500);
-}
-
 static void fifo_that_is_not_there_leaves_the_file_alone(void **state) {
   static tool_run_t run;
 
@@ -193,7 +177,6 @@ int main(void) {
       record_run_test(snapshot_without_switch_output_is_reported),
       record_run_test(recording_goes_on_with_garbage),
       record_run_test(messages_about_commands_end),
-      record_run_test(recording_goes_on_when_the_other_end_is_closed),
       record_run_test(fifo_that_is_not_there_leaves_the_file_alone),
   };
 

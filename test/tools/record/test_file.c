@@ -396,16 +396,6 @@ static void old_file_is_kept(void **state) {
   data_file_free(&file);
 }
 
-static void file_is_for_its_owner_alone(void **state) {
-  struct stat stat_of;
-  char path[128];
-
-  path_of(path, state, "perf.data");
-  write_file(path);
-  assert_int_equal(stat(path, &stat_of), 0);
-  assert_int_equal(stat_of.st_mode & 07777, 0600);
-}
-
 static void file_that_cannot_be_is_refused(void **state) {
   char path[128];
 
@@ -470,7 +460,6 @@ int main(void) {
       TEST(features_that_are_not_so_are_left_out),
       TEST(features_tell_groups_and_the_clock),
       TEST(old_file_is_kept),
-      TEST(file_is_for_its_owner_alone),
       TEST(file_that_cannot_be_is_refused),
       TEST(program_and_its_build_id_are_reported),
   };

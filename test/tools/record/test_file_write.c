@@ -280,28 +280,6 @@ static void finished_file_has_nothing_behind_it(void **state) {
   data_file_free(&file);
 }
 
-static void killed_program_leaves_what_was_synced(void **state) {
-  recording_t recording;
-  int status;
-  pid_t pid;
-
-  begin(&recording, state, 1);
-  add_id(&recording, 0);
-  pid = fork();
-  assert_true(pid >= 0);
-  if (pid == 0) {
-    if (write_some(&recording, 1000) != 0 ||
-        record_file_sync(recording.file) != 0 ||
-        write_some(&recording, 10) != 0)
-      _exit(1);
-    raise(SIGKILL);
-  }
-  assert_int_equal(waitpid(pid, &status, 0), pid);
-  assert_true(WIFSIGNALED(status));
-  assert_int_equal(count(&recording), 1000);
-  assert_int_equal(record_file_close(recording.file, NULL), 0);
-}
-
 /* -- failures -------------------------------------------------------------- */
 
 static void interrupted_and_short_writes_are_gone_on_with(void **state) {
@@ -362,23 +340,6 @@ static void limit_of_the_size_is_made_use_of(void **state) {
   }
 }
 
-static void live_limit_of_the_size_leaves_what_was_written(void **state) {
-  struct rlimit limit, before;
-  recording_t recording;
-
-  begin(&recording, state, 2);
-  add_id(&recording, 0);
-  assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
-  limit = before;
-  limit.rlim_cur = 1000000;
-  assert_true(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
-  assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-  assert_int_equal(write_some(&recording, 5000), -EFBIG);
-  assert_int_equal(record_file_close(recording.file, NULL), -EFBIG);
-  assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-  assert_true(count(&recording) * recording.sample.size > 990000);
-}
-
 /* The disk has room for the data, but not for the features after them. */
 static void disk_that_is_full_at_the_end_keeps_the_records(void **state) {
   recording_t recording;
@@ -422,11 +383,9 @@ int main(void) {
       TEST(many_ids_may_come_late),
       TEST(file_is_readable_while_it_is_finished),
       TEST(finished_file_has_nothing_behind_it),
-      TEST(killed_program_leaves_what_was_synced),
       TEST(interrupted_and_short_writes_are_gone_on_with),
       TEST(full_disk_leaves_whole_records),
       TEST(limit_of_the_size_is_made_use_of),
-      TEST(live_limit_of_the_size_leaves_what_was_written),
       TEST(disk_that_is_full_at_the_end_keeps_the_records),
       TEST(pipe_that_nobody_reads_is_an_error),
   };

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "record/attrs.h"
-#include "record/lost.h"
+#include "record/ids.h"
 #include "record/options.h"
 
 #define MAX_ARGS 12

@@ -86,10 +86,7 @@ static void process_is_read_by_perf(void **state) {
   need(__func__);
   call_server_start(&serve, STAT_TARGET);
   memset(&run, 0, sizeof(run));
-  run.interrupt_at = "recording";
-  run.interrupt_with = TOOL_RUN_NO_SIGNAL;
-  run.work = end_it;
-  run.data = &serve;
+  tool_run_calls(&run, "recording", end_it, &serve);
   snprintf(words, sizeof(words), "-v -e %s,cs -p %s", CALL_SERVER_EVENT,
            serve.id);
   record_run_run(&run, RECORD_PATH, words);

@@ -96,10 +96,7 @@ static void record_served(tool_run_t *run, const char *at, const char *options,
 
   call_server_start(&serve, STAT_TARGET);
   memset(run, 0, sizeof(*run));
-  run->interrupt_at = at;
-  run->interrupt_with = TOOL_RUN_NO_SIGNAL;
-  run->work = call_and_end;
-  run->data = &serve;
+  tool_run_calls(run, at, call_and_end, &serve);
   snprintf(words, sizeof(words), "-e %s %s%s", CALL_SERVER_EVENT, options,
            serve.id);
   record_run_run(run, RECORD_PATH, words);
@@ -485,16 +482,6 @@ static void progress_is_not_printed_elsewhere(void **state) {
   assert_null(strchr(run.err, '\r'));
 }
 
-static void old_file_is_kept_under_another_name(void **state) {
-  char old[64];
-
-  support_need_own_events(__func__);
-  snprintf(old, sizeof(old), "%s.old", record_run_path());
-  record_run_shell("echo old >@");
-  run_well("-e page-faults true");
-  record_run_shell("grep -q old @.old");
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       record_run_test(command_is_recorded_with_its_children_and_threads),
@@ -519,7 +506,6 @@ int main(void) {
       record_run_test(unprivileged_user_records_the_user_side),
       record_run_test(progress_is_printed_on_a_terminal),
       record_run_test(progress_is_not_printed_elsewhere),
-      record_run_test(old_file_is_kept_under_another_name),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

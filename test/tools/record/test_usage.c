@@ -158,14 +158,6 @@ static void unknown_event_is_reported_and_pointed_at(void **state) {
   expect_old_file();
 }
 
-static void missing_process_is_reported(void **state) {
-  tool_run_t run = {.args = {RECORD_PATH, "-o", path, "-p", "2147483647"}};
-
-  support_need_own_events(__func__);
-  tool_run_ends(&run, 1, "2147483647");
-  expect_old_file();
-}
-
 static void event_that_opens_nowhere_is_reported(void **state) {
   tool_run_t run = {.args = {RECORD_PATH, "-o", path, "-e",
                              "cpu-clock,{L1-dcache-loads,cs}", "true"}};
@@ -235,8 +227,6 @@ int main(void) {
       cmocka_unit_test(every_option_is_in_the_help),
       cmocka_unit_test_setup_teardown(unknown_event_is_reported_and_pointed_at,
                                       make_file, remove_file),
-      cmocka_unit_test_setup_teardown(missing_process_is_reported, make_file,
-                                      remove_file),
       cmocka_unit_test_setup_teardown(event_that_opens_nowhere_is_reported,
                                       make_file, remove_file),
       cmocka_unit_test_setup_teardown(

@@ -220,10 +220,7 @@ static void intervals_of_a_process_end_with_it(void **state) {
 
   need_calls(__func__);
   call_server_start(&serve, TARGET_PATH);
-  run.interrupt_at = "counting";
-  run.interrupt_with = TOOL_RUN_NO_SIGNAL;
-  run.work = serve_then_end;
-  run.data = &serve;
+  tool_run_calls(&run, "counting", serve_then_end, &serve);
   tool_run_exits(&run, 0);
   assert_int_equal(stat_fields_sum(run.err, CALL_SERVER_EVENT, 1), 1300);
 }

@@ -161,10 +161,7 @@ static void clock_and_switches_of_one_run_are_those_of_perf(void **state) {
   snprintf(line, sizeof(line),
            "exec perf stat --log-fd 1 %s -p %s %s -v %s -p %s", events,
            serve.id, STAT_PATH, events, serve.id);
-  run.interrupt_at = "counting";
-  run.interrupt_with = TOOL_RUN_NO_SIGNAL;
-  run.work = answer_and_end;
-  run.data = &serve;
+  tool_run_calls(&run, "counting", answer_and_end, &serve);
   tool_run_exits(&run, 0);
   /* The process need not sleep before each request: the next one may be there
    * already. */

@@ -62,10 +62,7 @@ static void threads_that_end_keep_their_lines(void **state) {
 
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   call_server_start_team(&serve, TARGET_PATH);
-  run.interrupt_at = "counting";
-  run.interrupt_with = TOOL_RUN_NO_SIGNAL;
-  run.work = serve_100_and_end;
-  run.data = &serve;
+  tool_run_calls(&run, "counting", serve_100_and_end, &serve);
   tool_run_exits(&run, 0);
   text = strstr(run.err, ",two-");
   assert_non_null(text);

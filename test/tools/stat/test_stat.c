@@ -193,16 +193,18 @@ static void interrupt_group(tool_run_t *run) {
   kill(-run->pid, SIGINT);
 }
 
+static void interrupt_at(tool_run_t *run, const char *text) {
+  run->prepare = lead_a_group;
+  tool_run_calls(run, text, interrupt_group, NULL);
+}
+
 static void interrupt_is_for_the_command(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-x,", "-e", CALL_SERVER_EVENT, "--",
                              "sh", "-c", "exec \"$0\" trap 17 >&2",
                              TARGET_PATH}};
 
   need_calls(__func__);
-  run.prepare = lead_a_group;
-  run.interrupt_at = "waiting";
-  run.interrupt_with = TOOL_RUN_NO_SIGNAL;
-  run.work = interrupt_group;
+  interrupt_at(&run, "waiting");
   tool_run(&run);
   /* stat counts what the command did because of the signal, and exits with its
    * status. */
@@ -216,10 +218,7 @@ static void interrupted_command_prints_what_there_is(void **state) {
                              TARGET_PATH}};
 
   support_need_own_events(__func__);
-  run.prepare = lead_a_group;
-  run.interrupt_at = "waiting";
-  run.interrupt_with = TOOL_RUN_NO_SIGNAL;
-  run.work = interrupt_group;
+  interrupt_at(&run, "waiting");
   tool_run_exits(&run, 128 + SIGINT);
   tool_run_expect_text(run.err, "task-clock");
   tool_run_expect_text(run.err, "seconds time elapsed");
@@ -338,10 +337,7 @@ static void interrupt_ends_the_runs(void **state) {
   fd = mkstemp(path);
   assert_true(fd >= 0);
   close(fd);
-  run.prepare = lead_a_group;
-  run.interrupt_at = "waiting";
-  run.interrupt_with = TOOL_RUN_NO_SIGNAL;
-  run.work = interrupt_group;
+  interrupt_at(&run, "waiting");
   tool_run(&run);
   unlink(path);
   tool_run_expect_status(&run, 7);
@@ -356,10 +352,7 @@ static void interrupted_first_run_is_counted(void **state) {
                              "exec \"$0\" trap 9 >&2", TARGET_PATH}};
 
   need_calls(__func__);
-  run.prepare = lead_a_group;
-  run.interrupt_at = "waiting";
-  run.interrupt_with = TOOL_RUN_NO_SIGNAL;
-  run.work = interrupt_group;
+  interrupt_at(&run, "waiting");
   tool_run_exits(&run, 7);
   tool_run_expect_text(run.err, "\n9,," CALL_SERVER_EVENT ",");
   tool_run_expect_text(run.err, " 1 of 10 ");
@@ -372,10 +365,7 @@ static void runs_for_ever_have_a_table_each(void **state) {
   stat_fields_t line;
 
   need_calls(__func__);
-  run.prepare = lead_a_group;
-  run.interrupt_at = "run 4\n";
-  run.interrupt_with = TOOL_RUN_NO_SIGNAL;
-  run.work = interrupt_group;
+  interrupt_at(&run, "run 4\n");
   tool_run(&run);
   assert_true(stat_fields_line(run.err, ',', 7, 2, &line));
   assert_string_equal(line.field[0], "5");

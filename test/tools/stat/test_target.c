@@ -56,10 +56,7 @@ static void process_that_ends_ends_the_count(void **state) {
 
   need_calls(__func__);
   call_server_start(&serve, TARGET_PATH);
-  run.interrupt_at = "counting";
-  run.interrupt_with = TOOL_RUN_NO_SIGNAL;
-  run.work = serve_and_end;
-  run.data = &serve;
+  tool_run_calls(&run, "counting", serve_and_end, &serve);
   tool_run_exits(&run, 0);
   assert_int_equal(stat_fields_value(run.err, CALL_SERVER_EVENT), 45);
 }
@@ -90,10 +87,7 @@ static void two_processes_are_summed_until_both_are_gone(void **state) {
   /* One process is listed twice, but counted once. */
   snprintf(two.ids, sizeof(two.ids), "%s,%s,%s", two.serves[0].id,
            two.serves[1].id, two.serves[0].id);
-  run.interrupt_at = "counting";
-  run.interrupt_with = TOOL_RUN_NO_SIGNAL;
-  run.work = serve_two;
-  run.data = &two;
+  tool_run_calls(&run, "counting", serve_two, &two);
   tool_run_exits(&run, 0);
   assert_int_equal(stat_fields_value(run.err, CALL_SERVER_EVENT), 543);
 }
@@ -109,10 +103,7 @@ process_that_is_not_there_is_reported_and_others_counted(void **state) {
   need_calls(__func__);
   call_server_start(&serve, TARGET_PATH);
   snprintf(ids, sizeof(ids), "%s,2147483647", serve.id);
-  run.interrupt_at = "counting";
-  run.interrupt_with = TOOL_RUN_NO_SIGNAL;
-  run.work = serve_and_end;
-  run.data = &serve;
+  tool_run_calls(&run, "counting", serve_and_end, &serve);
   tool_run_exits(&run, 0);
   /* The table names the process after "counting". */
   tool_run_expect_text(strstr(run.err, "2147483647"), "counting");
@@ -142,10 +133,7 @@ static void thread_is_counted_alone(void **state) {
 
   need_calls(__func__);
   call_server_start(&serve, TARGET_PATH);
-  run.interrupt_at = "counting";
-  run.interrupt_with = TOOL_RUN_NO_SIGNAL;
-  run.work = serve_and_end;
-  run.data = &serve;
+  tool_run_calls(&run, "counting", serve_and_end, &serve);
   tool_run_exits(&run, 0);
   assert_int_equal(stat_fields_value(run.err, CALL_SERVER_EVENT), 45);
 }

@@ -5,7 +5,7 @@
 #include "stat_table.h"
 #include "support.h"
 
-#include "stat/math.h"
+#include "stat/lines.h"
 
 static double deviation_of(const double *values, size_t nr, double *mean) {
   stat_series_t series = {0, 0, 0};

@@ -185,10 +185,7 @@ static void process_is_traced_with_its_child_until_they_are_gone(void **state) {
   start_waiting("100", &go, &pid);
   snprintf(text, sizeof(text), "%d", pid);
   run.args[5] = text;
-  run.interrupt_at = "Ctrl-C";
-  run.interrupt_with = TOOL_RUN_NO_SIGNAL;
-  run.work = let_go;
-  run.data = &go;
+  tool_run_calls(&run, "Ctrl-C", let_go, &go);
   /* trace must end by itself once the target is a zombie. */
   trace_lines_run(&lines, &run, 0);
   assert_int_equal(support_wait(pid), 0);
@@ -219,10 +216,7 @@ static void thread_is_summed_up_without_what_it_starts(void **state) {
   start_waiting("100", &go, &pid);
   snprintf(text, sizeof(text), "%d", pid);
   run.args[6] = text;
-  run.interrupt_at = "Ctrl-C";
-  run.interrupt_with = TOOL_RUN_NO_SIGNAL;
-  run.work = let_go;
-  run.data = &go;
+  tool_run_calls(&run, "Ctrl-C", let_go, &go);
   trace_lines_run(&lines, &run, 0);
   assert_int_equal(support_wait(pid), 0);
   tool_run_expect_text(run.err, " 1 thread, ");

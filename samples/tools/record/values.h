@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The clocks of -k. */
-#ifndef RECORD_CLOCKS_H
-#define RECORD_CLOCKS_H
+/* The values of -k and -j. */
+#ifndef RECORD_VALUES_H
+#define RECORD_VALUES_H
 
 #include <stdint.h>
 
@@ -13,5 +13,10 @@ int record_clock_parse(const char *text, int *clock);
 /* Reads a clock and the time of day at one moment, in nanoseconds. Returns 0,
  * or -1. */
 int record_clock_pair(int clock, uint64_t *time, uint64_t *realtime);
+
+/* Parses "any_call,u" to PERF_SAMPLE_BRANCH_*. Returns 0, or COMMON_EXIT_USAGE
+ * after a message. If the text names only sides, such as "u", it means any
+ * branch on those sides. */
+int record_branches_parse(const char *text, uint64_t *bits);
 
 #endif
