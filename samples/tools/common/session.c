@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/files.h"
 #include "common/loop.h"
 #include "common/say.h"
 
@@ -340,4 +341,21 @@ int common_session_run(common_session_t *session, int status) {
     return status;
   common_say("cannot close the event loop: %s\n", uv_strerror(rc));
   return 1;
+}
+
+int common_session_main(common_session_t *session, char **command,
+                        int (*begin)(common_session_t *session)) {
+  int status = common_session_fork(session, command);
+  struct rlimit files;
+
+  if (status != 0)
+    return status;
+  /* The command keeps its own limit, because it is already forked. */
+  common_files_raise(&files);
+  status = common_session_init(session);
+  if (status == 0)
+    status = common_session_run(session, begin(session));
+  common_files_restore(&files);
+  common_command_end(&session->command);
+  return status;
 }

@@ -67,6 +67,13 @@ struct common_session_s {
  * that a child would have to undo. Returns 0, or 1 after a message. */
 int common_session_fork(common_session_t *session, char **command);
 
+/* Does all of this: forks the command, raises the limit of open files, opens
+ * the loop, and calls `begin`, which opens the events and starts the session.
+ * If it returns 0, runs the session to its end. Returns 0, or the exit status
+ * after a message. */
+int common_session_main(common_session_t *session, char **command,
+                        int (*begin)(common_session_t *session));
+
 /* Opens the loop. Set the callbacks before. Returns 0, or 1 after a message. */
 int common_session_init(common_session_t *session);
 

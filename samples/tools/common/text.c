@@ -116,6 +116,14 @@ void common_text_put_json(FILE *file, const char *name) {
   fputc('"', file);
 }
 
+void common_text_put_member(FILE *file, const char *key, const char *name) {
+  fprintf(file, ",\"%s\":", key);
+  if (name == NULL)
+    fputs("null", file);
+  else
+    common_text_put_json(file, name);
+}
+
 /* -- lines ----------------------------------------------------------------- */
 
 #define LINE_COLUMNS 79

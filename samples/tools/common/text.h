@@ -39,6 +39,9 @@ size_t common_text_json(char json[COMMON_TEXT_JSON_BYTES], const char *name);
 /* Writes a name as a JSON string, with its quotation marks. */
 void common_text_put_json(FILE *file, const char *name);
 
+/* Writes a member of a JSON object: ,"key":"name". NULL becomes null. */
+void common_text_put_member(FILE *file, const char *key, const char *name);
+
 /* Writes words from `column` on, and ends the line. If a line is full, the
  * words continue on the next line at column `indent`. */
 void common_words_put(FILE *file, size_t column, size_t indent,

@@ -4,7 +4,6 @@
 #include "doctor/check.h"
 
 #include <errno.h>
-#include <time.h>
 
 static doctor_result_t flag(doctor_try_t *try) {
   uvperf_attr_set(&try->attr, (enum uvperf_attr_field)try->check->arg, 1);
@@ -61,12 +60,6 @@ static doctor_result_t aux(doctor_try_t *try) {
   return doctor_cannot(try->item, DOCTOR_NO, -ENOENT, UVPERF_CAUSE_NO_EVENT,
                        "no PMU with an AUX area: neither intel_pt, intel_bts, "
                        "arm_spe_0 nor cs_etm");
-}
-
-static doctor_result_t clock_id(doctor_try_t *try) {
-  try->attr.use_clockid = 1;
-  try->attr.clockid = (int32_t)try->check->arg;
-  return DOCTOR_YES;
 }
 
 static doctor_result_t format(doctor_try_t *try) {
@@ -138,15 +131,6 @@ static const doctor_check_t fields[] = {
     DOCTOR_OWN("aux", "AUX areas", aux, 0),
 };
 
-static const doctor_check_t clocks[] = {
-    DOCTOR_OWN("monotonic", "CLOCK_MONOTONIC", clock_id, CLOCK_MONOTONIC),
-    DOCTOR_OWN("monotonic_raw", "CLOCK_MONOTONIC_RAW", clock_id,
-               CLOCK_MONOTONIC_RAW),
-    DOCTOR_OWN("realtime", "CLOCK_REALTIME", clock_id, CLOCK_REALTIME),
-    DOCTOR_OWN("boottime", "CLOCK_BOOTTIME", clock_id, CLOCK_BOOTTIME),
-    DOCTOR_OWN("tai", "CLOCK_TAI", clock_id, CLOCK_TAI),
-};
-
 static const doctor_check_t features[] = {
     {"lost", "counts of lost records", format, UVPERF_FORMAT_LOST,
      DOCTOR_NEED_OWN, "6.0"},
@@ -169,6 +153,5 @@ static const doctor_check_t features[] = {
 void doctor_fields(doctor_report_t *report, doctor_machine_t *machine) {
   doctor_checks_run(report, machine, "records", records, COUNT_OF(records));
   doctor_checks_run(report, machine, "fields", fields, COUNT_OF(fields));
-  doctor_checks_run(report, machine, "clocks", clocks, COUNT_OF(clocks));
   doctor_checks_run(report, machine, "features", features, COUNT_OF(features));
 }

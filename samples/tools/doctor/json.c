@@ -19,21 +19,16 @@ static void put_value(FILE *file, const doctor_item_t *item) {
     fputs("null", file);
 }
 
-static void put_member(FILE *file, const char *key, const char *text) {
-  fprintf(file, ",\"%s\":", key);
-  common_text_put_json(file, text);
-}
-
 static void put_why(FILE *file, const doctor_item_t *item) {
   char name[32] = "";
 
   if (item->error.code != 0)
     uv_err_name_r(item->error.code, name, sizeof(name));
   fprintf(file, ",\"code\":%d", item->error.code);
-  put_member(file, "errno", name);
-  put_member(file, "cause", uvperf_cause_name(item->error.cause));
-  put_member(file, "reason", item->error.reason);
-  put_member(file, "remedy", item->remedy);
+  common_text_put_member(file, "errno", name);
+  common_text_put_member(file, "cause", uvperf_cause_name(item->error.cause));
+  common_text_put_member(file, "reason", item->error.reason);
+  common_text_put_member(file, "remedy", item->remedy);
 }
 
 static void put_item(FILE *file, const doctor_item_t *item) {

@@ -21,21 +21,13 @@ static const char *kind_word(uint32_t kind) {
   }
 }
 
-static void put_string(FILE *file, const char *key, const char *text) {
-  fprintf(file, ",\"%s\":", key);
-  if (text == NULL)
-    fputs("null", file);
-  else
-    common_text_put_json(file, text);
-}
-
 /* Numbers of 64 bits are strings, because many readers of JSON keep 53 bits. */
 static void put_config(FILE *file, const list_name_t *name, const char *key,
                        uint64_t value) {
   char text[32];
 
   snprintf(text, sizeof(text), "0x%" PRIx64, value);
-  put_string(file, key, name->has_attr ? text : NULL);
+  common_text_put_member(file, key, name->has_attr ? text : NULL);
 }
 
 static void put_bool(FILE *file, const char *key, int value) {
@@ -48,18 +40,19 @@ static void put_name(FILE *file, const list_name_t *name) {
 
   fputs("{\"name\":", file);
   common_text_put_json(file, event->name);
-  put_string(file, "alias", event->alias);
-  put_string(file, "kind", kind_word(event->kind));
+  common_text_put_member(file, "alias", event->alias);
+  common_text_put_member(file, "kind", kind_word(event->kind));
   fprintf(file, ",\"type\":%" PRIu32, event->type);
   put_config(file, name, "config", name->attr.config);
   put_config(file, name, "config1", name->attr.config1);
   put_config(file, name, "config2", name->attr.config2);
-  put_string(file, "pmu", event->pmu);
-  put_string(file, "event", event->event);
-  put_string(file, "terms", event->terms);
-  put_string(file, "unit", unit != NULL && unit[0] != '\0' ? unit : NULL);
+  common_text_put_member(file, "pmu", event->pmu);
+  common_text_put_member(file, "event", event->event);
+  common_text_put_member(file, "terms", event->terms);
+  common_text_put_member(file, "unit",
+                         unit != NULL && unit[0] != '\0' ? unit : NULL);
   fprintf(file, ",\"scale\":%.17g", event->scale);
-  put_string(file, "cpus", event->cpus);
+  common_text_put_member(file, "cpus", event->cpus);
   put_bool(file, "per_package", event->is_per_package);
   put_bool(file, "snapshot", event->is_snapshot);
   put_bool(file, "needs_value", event->needs_value);

@@ -124,11 +124,9 @@ static int put_clock_data(const record_file_t *file, common_buffer_t *bytes) {
 static int put_of_machine(unsigned feature, common_buffer_t *bytes) {
   switch (feature) {
     case RECORD_HOSTNAME:
-      return record_put_hostname(bytes);
     case RECORD_OSRELEASE:
-      return record_put_osrelease(bytes);
     case RECORD_ARCH:
-      return record_put_arch(bytes);
+      return record_put_system(feature, bytes);
     case RECORD_NRCPUS:
       return record_put_nrcpus(bytes);
     case RECORD_CPUDESC:

@@ -13,30 +13,14 @@
 #include "common/small_file.h"
 #include "record/features.h"
 
-int record_put_hostname(common_buffer_t *bytes) {
+int record_put_system(unsigned feature, common_buffer_t *bytes) {
   struct utsname name;
 
   if (uname(&name) != 0)
     return 0;
-  record_bytes_put_string(bytes, name.nodename);
-  return 1;
-}
-
-int record_put_osrelease(common_buffer_t *bytes) {
-  struct utsname name;
-
-  if (uname(&name) != 0)
-    return 0;
-  record_bytes_put_string(bytes, name.release);
-  return 1;
-}
-
-int record_put_arch(common_buffer_t *bytes) {
-  struct utsname name;
-
-  if (uname(&name) != 0)
-    return 0;
-  record_bytes_put_string(bytes, name.machine);
+  record_bytes_put_string(bytes, feature == RECORD_HOSTNAME ? name.nodename
+                                 : feature == RECORD_ARCH   ? name.machine
+                                                            : name.release);
   return 1;
 }
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/files.h"
 #include "common/list.h"
 #include "common/say.h"
 #include "common/target_list.h"
@@ -154,8 +153,6 @@ static void on_stop(common_session_t *session) {
   uv_timer_stop(&run->switching);
   uvperf_disable(&run->set.handle, UVPERF_ALL, NULL);
   record_run_file_stop(run);
-  if (run->has_line)
-    record_messages_progress_end();
 }
 
 static void on_command(common_session_t *session, int status) {
@@ -164,12 +161,7 @@ static void on_command(common_session_t *session, int status) {
 }
 
 static void on_tick(common_session_t *session) {
-  record_run_t *run = session->data;
-
-  record_run_file_sync(run);
-  run->has_line |=
-      record_messages_progress(run->options, &run->totals, &run->shown);
-  run->shown = run->totals;
+  record_run_file_sync(session->data);
 }
 
 /* Signals are blocked meanwhile, so that the end of the file is written even if
@@ -362,13 +354,10 @@ static int start(record_run_t *run) {
   return go(run);
 }
 
-/* Opens the loop, runs the session and closes the loop. */
-static int run_session(record_run_t *run) {
-  common_session_t *session = &run->session;
+static int open_and_start(common_session_t *session) {
+  record_run_t *run = session->data;
   int status;
 
-  if (common_session_init(session) != 0)
-    return 1;
   uv_timer_init(&session->loop, &run->switching);
   uv_signal_init(&session->loop, &run->usr2);
   run->switching.data = run->usr2.data = run;
@@ -379,11 +368,10 @@ static int run_session(record_run_t *run) {
     status = check_events(run);
   if (status == 0)
     status = record_run_file_open(run);
-  if (status == 0) {
-    common_session_listen(session);
-    status = start(run);
-  }
-  return common_session_run(session, status);
+  if (status != 0)
+    return status;
+  common_session_listen(session);
+  return start(run);
 }
 
 int record_run(record_run_t *run, const common_signals_t *signals) {
@@ -404,15 +392,8 @@ int record_run(record_run_t *run, const common_signals_t *signals) {
   run->control.data = run;
   run->control.on_command = on_control;
   if (status == 0)
-    status = common_session_fork(&run->session, run->options->command);
-  if (status != 0) {
-    common_control_free(&run->control);
-    return status;
-  }
-  /* The command keeps its own limits, because it is already forked. */
-  common_files_raise(NULL);
-  status = run_session(run);
-  common_command_end(&run->session.command);
+    status = common_session_main(&run->session, run->options->command,
+                                 open_and_start);
   common_control_free(&run->control);
   record_ids_free(&run->ids);
   common_ids_free(&run->born);

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "common/files.h"
 #include "common/say.h"
 #include "stat/messages.h"
 #include "stat/targets.h"
@@ -297,41 +296,18 @@ static int start(stat_run_t *run) {
   return status;
 }
 
-/* Opens the loop, runs the session and closes the loop. */
-static int run_session(stat_run_t *run) {
-  common_session_t *session = &run->session;
-  int status;
+static int open_and_start(common_session_t *session) {
+  stat_run_t *run = session->data;
+  int status = common_control_init(&run->control->channel, &session->loop);
 
-  if (common_session_init(session) != 0)
-    return 1;
-  status = common_control_init(&run->control->channel, &session->loop);
   if (status == 0)
     status = open_set(run);
   if (status == 0)
     status = make_readings(run);
-  if (status == 0) {
-    common_session_listen(session);
-    status = start(run);
-  }
-  return common_session_run(session, status);
-}
-
-static int run_command(stat_run_t *run) {
-  struct rlimit files;
-  int status;
-
-  common_signals_hold();
-  run->session.command.signals = *run->signals;
-  take_times(&run->user_ns, &run->system_ns); /* before this run */
-  status = common_session_fork(&run->session, run->options->command);
   if (status != 0)
     return status;
-  /* The command keeps its own limit, because it is already forked. */
-  common_files_raise(&files);
-  status = run_session(run);
-  common_files_restore(&files);
-  common_command_end(&run->session.command);
-  return status;
+  common_session_listen(session);
+  return start(run);
 }
 
 int stat_control_open(stat_control_t *control, const stat_options_t *options) {
@@ -354,7 +330,11 @@ int stat_run(stat_run_t *run) {
   stat_alive_begin(&run->alive, run->options);
   run->control->channel.data = run;
   run->control->channel.on_command = on_control;
-  status = run_command(run);
+  common_signals_hold();
+  run->session.command.signals = *run->signals;
+  take_times(&run->user_ns, &run->system_ns); /* before this run */
+  status =
+      common_session_main(&run->session, run->options->command, open_and_start);
   stat_alive_end(&run->alive);
   uvperf_reading_free(run->reported);
   uvperf_reading_free(run->delta);

@@ -9,7 +9,6 @@
 #include "uvperf.h"
 
 #include "common/cpu.h"
-#include "common/files.h"
 #include "common/lost.h"
 #include "common/say.h"
 #include "common/session.h"
@@ -176,7 +175,8 @@ static int start(trace_t *trace) {
   return rc;
 }
 
-static int open_and_start(trace_t *trace) {
+static int open_and_start(common_session_t *session) {
+  trace_t *trace = session->data;
   uvperf_error_t error;
   int rc;
 
@@ -194,7 +194,6 @@ static int open_and_start(trace_t *trace) {
   return start(trace);
 }
 
-/* Opens the loop, runs it and closes it. */
 static int run(trace_t *trace) {
   common_session_t *session = &trace->session;
   int status;
@@ -205,9 +204,7 @@ static int run(trace_t *trace) {
   session->on_delay = on_delay;
   session->on_close = on_close;
   trace->hits.own_pid = trace->options.self ? 0 : (uint32_t)getpid();
-  if (common_session_init(session) != 0)
-    return 1;
-  status = common_session_run(session, open_and_start(trace));
+  status = common_session_main(session, trace->options.command, open_and_start);
   if (status == 0 && trace->failed)
     status = 1;
   return status != 0 ? status : trace->session.command_status;
@@ -220,7 +217,6 @@ static int trace_input(trace_t *trace) {
 }
 
 static int trace_all(trace_t *trace) {
-  struct rlimit files;
   int status;
 
   trace_hits_init(&trace->hits, &trace->options);
@@ -229,16 +225,7 @@ static int trace_all(trace_t *trace) {
   status = trace_events_parse(&trace->hits.events, &trace->options);
   if (status == 0)
     status = common_output_open(&trace->hits.output, trace->options.file);
-  if (status == 0)
-    status = common_session_fork(&trace->session, trace->options.command);
-  if (status != 0)
-    return status;
-  /* The command is already forked, so it keeps the old limit. */
-  common_files_raise(&files);
-  status = run(trace);
-  common_files_restore(&files);
-  common_command_end(&trace->session.command);
-  return status;
+  return status != 0 ? status : run(trace);
 }
 
 int main(int argc, char **argv) {

@@ -2,7 +2,6 @@
 /* Opens dummy events, for their side-band records. */
 #include "watch/events.h"
 
-#include "common/files.h"
 #include "common/targets.h"
 #include "common/tasks.h"
 #include "watch/proc.h"
@@ -125,7 +124,6 @@ int watch_events_open(watch_events_t *events, uv_loop_t *loop, int32_t pid,
   uvperf_target_t cpus = UVPERF_TARGET_INIT;
   int rc;
 
-  common_files_raise(NULL);
   cpus.type = UVPERF_TARGET_CPUS;
   rc = open_set(events, loop, &cpus, ring_bytes, error);
   if (rc != 0 && error->cause == UVPERF_CAUSE_PERMISSION && pid != 0)

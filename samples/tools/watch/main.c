@@ -209,7 +209,8 @@ static int start(watch_t *watch, const common_ids_t *tree) {
   return rc;
 }
 
-static int open_and_start(watch_t *watch) {
+static int open_and_start(common_session_t *session) {
+  watch_t *watch = session->data;
   common_ids_t tree = {NULL, 0, 0};
   uvperf_error_t error;
   int status;
@@ -229,7 +230,6 @@ static int open_and_start(watch_t *watch) {
   return status;
 }
 
-/* Opens the loop, runs it and closes it. */
 static int run(watch_t *watch) {
   common_session_t *session = &watch->session;
   int status;
@@ -241,9 +241,7 @@ static int run(watch_t *watch) {
   watch->timeline.json = watch->options.json;
   watch->timeline.kinds = watch->options.kinds;
   watch->timeline.is_alive = watch_proc_is_alive;
-  if (common_session_init(session) != 0)
-    return 1;
-  status = common_session_run(session, open_and_start(watch));
+  status = common_session_main(session, watch->options.command, open_and_start);
   watch_timeline_free(&watch->timeline);
   common_buffer_free(&watch->output.buffer);
   if (status == 0 && watch->failed)
@@ -260,10 +258,5 @@ int main(int argc, char **argv) {
   status = watch_options_parse(&watch.options, argc, argv);
   if (status == 0)
     status = common_output_open(&watch.output, watch.options.file);
-  if (status == 0)
-    status = common_session_fork(&watch.session, watch.options.command);
-  if (status == 0)
-    status = run(&watch);
-  common_command_end(&watch.session.command);
-  return status;
+  return status != 0 ? status : run(&watch);
 }

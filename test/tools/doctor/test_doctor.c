@@ -72,7 +72,6 @@ static const question_t questions[] = {
     {"fields", "code_page_size", 1, 0, USER, BIT(23), 0, 0, -1},
     {"fields", "cgroup", 1, 0, USER, BIT(21), 0, 0, -1},
     {"fields", "weight", 0, 0, USER, PERF_SAMPLE_WEIGHT, 0, 0, -1},
-    {"clocks", "monotonic", 1, 9, USER | FLAG(25), 0, 0, 0, -1},
     {"features", "lost", 1, 9, USER, 0, BIT(4), 0, -1},
     {"features", "sigtrap", 1, 9, USER | FLAG(36) | FLAG(37), 0, 0, 0, -1},
     {"features", "inherit_thread", 1, 9, USER | FLAG(1) | FLAG(35), 0, 0, 0,
@@ -94,8 +93,6 @@ static int ask(const question_t *question) {
   attr.read_format = question->read_format;
   memcpy((char *)&attr + offsetof(struct perf_event_attr, read_format) + 8,
          &question->flags, sizeof(question->flags));
-  if (question->flags & FLAG(25))
-    attr.clockid = 1; /* CLOCK_MONOTONIC */
   fd = (int)syscall(SYS_perf_event_open, &attr, question->pid, question->cpu,
                     -1, 0);
   if (fd < 0)
@@ -264,11 +261,9 @@ static void filter(void) {
 
 static void filter_is_the_reason_for_everything(void **state) {
   static const char *const some[][2] = {
-      {"targets", "own_user"},   {"targets", "cpu"},
-      {"events", "cycles"},      {"events", "breakpoint"},
-      {"records", "mmap2"},      {"fields", "callchain"},
-      {"clocks", "monotonic"},   {"features", "group"},
-      {"rings", "default"},      {"rings", "largest"},
+      {"targets", "own_user"},   {"targets", "cpu"},   {"events", "cycles"},
+      {"events", "breakpoint"},  {"records", "mmap2"}, {"fields", "callchain"},
+      {"features", "group"},     {"rings", "default"}, {"rings", "largest"},
       {"rings", "overwritable"},
   };
   static tool_run_t run;
