@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <uv.h>
+
 #include "common/remedies.h"
 
 void common_say(const char *format, ...) {
@@ -22,4 +24,9 @@ void common_say(const char *format, ...) {
   fprintf(stderr, "%s: %s", program_invocation_short_name,
           text == NULL ? "out of memory\n" : text);
   free(text);
+}
+
+int common_say_code(const char *what, int code) {
+  common_say("%s: %s\n", what, uv_strerror(code));
+  return 1;
 }

@@ -8,4 +8,7 @@
  * the library's API with options: see remedies.h. */
 void common_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Says what failed with this code of libuv. Returns 1, the exit status. */
+int common_say_code(const char *what, int code);
+
 #endif

@@ -14,11 +14,6 @@
 #include "record/run_file.h"
 
 #define TICK_MS 1000
-static int say_code(const char *what, int code) {
-  common_say("%s: %s\n", what, uv_strerror(code));
-  return 1;
-}
-
 /* -- records --------------------------------------------------------------- */
 
 /* A damaged record is left out and counted. If perf(1) cannot parse a sample,
@@ -36,7 +31,7 @@ static void on_record(uvperf_handle_t *handle, int status,
   else if (status == UV_EOF && run->session.command.pid == 0)
     common_session_stop_soon(&run->session);
   else if (status != UV_EOF && record->type == UVPERF_RECORD_NONE)
-    run->failed = say_code("cannot read a ring", status);
+    run->failed = common_say_code("cannot read a ring", status);
 }
 
 /* -- which events are on --------------------------------------------------- */
@@ -45,7 +40,7 @@ static void apply(record_run_t *run) {
   int rc = record_enable_apply(&run->enable, &run->set, run->reading);
 
   if (rc != 0)
-    run->failed = say_code("cannot turn all events on or off", rc);
+    run->failed = common_say_code("cannot turn all events on or off", rc);
 }
 
 static void set_enabled(record_run_t *run, const char *name, int is_on) {
@@ -272,7 +267,7 @@ static int check_events(record_run_t *run) {
   if (rc == 0)
     rc = uvperf_set_read(&run->set, run->reading, NULL);
   if (rc != 0)
-    return say_code("cannot read the events", rc);
+    return common_say_code("cannot read the events", rc);
   for (attr = 0; attr < uvperf_set_nr_attrs(&run->set); attr++) {
     if (!is_open(run, attr))
       return record_messages_event_refused(run->attrs, &run->set, attr);
@@ -291,7 +286,7 @@ static int write_beginning(record_run_t *run) {
   if (!record_options_is_command(run->options) || run->options->delay.is_set)
     rc = record_enable_side_band(run->attrs, &run->set, run->reading);
   if (rc != 0)
-    return say_code("cannot record tasks and mappings", rc);
+    return common_say_code("cannot record tasks and mappings", rc);
   if (run->side.has_set &&
       record_side_start(&run->side, &run->ahead, &error) != 0) {
     common_say("%s\n", error.reason);

@@ -18,11 +18,6 @@
 /* The number of synthesized records between two flushes of the rings. */
 #define FLUSH_RECORDS 64
 
-static int say_code(const char *what, int code) {
-  common_say("%s: %s\n", what, uv_strerror(code));
-  return 1;
-}
-
 /* Keeps the records that were written, and ends the recording. */
 static void stop_writing(record_run_t *run, int code) {
   if (run->write_error == 0)
@@ -136,7 +131,7 @@ int record_run_file_add_ids(record_run_t *run) {
   int rc = uvperf_set_read(&run->set, run->reading, NULL);
 
   if (rc != 0)
-    return say_code("cannot read the events", rc);
+    return common_say_code("cannot read the events", rc);
   if (run->file == NULL)
     return 0;
   record_ids_add(&run->ids, &run->set, run->reading, run->file, 0);
@@ -144,7 +139,7 @@ int record_run_file_add_ids(record_run_t *run) {
     return 0;
   rc = uvperf_set_read(&run->side.set, run->side.reading, NULL);
   if (rc != 0)
-    return say_code("cannot read the events", rc);
+    return common_say_code("cannot read the events", rc);
   record_ids_add(&run->ids, &run->side.set, run->side.reading, run->file,
                  uvperf_set_nr_attrs(&run->set));
   return 0;
@@ -283,7 +278,7 @@ static void write_losses(record_run_t *run) {
     return;
   rc = read_losses(run);
   if (rc != 0) {
-    run->failed = say_code("cannot read the losses", rc);
+    run->failed = common_say_code("cannot read the losses", rc);
     return;
   }
   rc = record_lost_write(run->file, &run->set, run->losses, &lost);

@@ -30,11 +30,6 @@ static int is_signal_waiting(void) {
 
 /* -- reading --------------------------------------------------------------- */
 
-static int say_code(const char *what, int code) {
-  common_say("%s: %s\n", what, uv_strerror(code));
-  return 1;
-}
-
 /* The set's reading is valid only in the callback, so it is copied. */
 static void on_read(uvperf_set_t *set, int status,
                     const uvperf_reading_t *reading,
@@ -44,7 +39,7 @@ static void on_read(uvperf_set_t *set, int status,
   if (status == 0)
     status = uvperf_reading_copy(run->reported, reading);
   if (status != 0) {
-    say_code("cannot read an interval", status);
+    common_say_code("cannot read an interval", status);
     return;
   }
   run->on_interval(run, delta);
@@ -75,7 +70,7 @@ static void on_stop(common_session_t *session) {
   uvperf_disable(&run->set.handle, UVPERF_ALL, NULL);
   rc = uvperf_set_read(&run->set, run->reading, NULL);
   if (rc != 0) {
-    run->failed = say_code("cannot read the events", rc);
+    run->failed = common_say_code("cannot read the events", rc);
     return;
   }
   if (run->started_ns == 0)
@@ -276,7 +271,7 @@ static int make_readings(stat_run_t *run) {
     rc = uvperf_reading_new(&run->reported);
   if (rc == 0)
     rc = uvperf_reading_new(&run->delta);
-  return rc == 0 ? 0 : say_code("cannot make a reading", rc);
+  return rc == 0 ? 0 : common_say_code("cannot make a reading", rc);
 }
 
 static int start(stat_run_t *run) {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "record_run.h"
 
+#include "call_server.h"
+#include "perf_dump.h"
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -61,6 +64,20 @@ void record_run_run(tool_run_t *run, const char *program, const char *words) {
 
   snprintf(line, sizeof(line), "exec %s -o %s %s", program, path, words);
   run_line(run, line);
+}
+
+void record_run_succeeds(const char *program, const char *words) {
+  static tool_run_t run;
+
+  memset(&run, 0, sizeof(run));
+  record_run_run(&run, program, words);
+  tool_run_expect_status(&run, 0);
+}
+
+void record_run_need_perf(const char *test) {
+  support_need_cpu_wide(test);
+  support_need_tracepoint(test, CALL_SERVER_EVENT);
+  perf_dump_need(test);
 }
 
 void record_run_shell(const char *words) {

@@ -21,6 +21,13 @@ const char *record_run_path(void);
  * run->args are set here. */
 void record_run_run(tool_run_t *run, const char *program, const char *words);
 
+/* The same, of a run without anything else, which is to succeed. */
+void record_run_succeeds(const char *program, const char *words);
+#define record_run_well(words) record_run_succeeds(RECORD_PATH, words)
+
+/* Skips the test without perf(1) or the event CALL_SERVER_EVENT on a CPU. */
+void record_run_need_perf(const char *test);
+
 /* Runs words of a shell in which each @ stands for the path; they are to
  * succeed and to say nothing on stderr. */
 void record_run_shell(const char *words);

@@ -64,171 +64,114 @@ static void complete_by_zsh(tool_run_t *run, const char *const *lines) {
   complete(run, program, lines);
 }
 
-/* -- bash ------------------------------------------------------------------ */
+/* -- lines ----------------------------------------------------------------- */
 
-static void bash_completes_options_of_help(void **state) {
-  static const char *const lines[] = {
-      TOOL("stat") " --per-c", TOOL("record") " --max-s",
-      TOOL("trace") " --summary-", TOOL("watch") " --thr", NULL};
+/* A line, the completions that bash finds, and the line that zsh makes of it
+ * (NULL: it is not tried). */
+typedef struct completes_s {
+  const char *line, *bash, *zsh;
+} completes_t;
+
+#define AT_ONCE 6
+
+static void complete_some(const completes_t *cases, size_t nr, int is_zsh) {
+  const char *lines[AT_ONCE + 1] = {NULL};
+  char expected[4096] = "";
   static tool_run_t run;
+  size_t i, used = 0, nr_lines = 0;
 
-  need_bash(__func__);
-  complete_by_bash(&run, lines);
-  tool_run_expect_text(run.out, "--per-core");
-  tool_run_expect_text(run.out, "--per-cpu");
-  tool_run_expect_text(run.out, "record --max-s: --max-s");
-  tool_run_expect_text(run.out, "--max-stack");
-  tool_run_expect_text(run.out, "--max-size");
-  tool_run_expect_text(run.out, "trace --summary-: --summary-mode\n");
-  tool_run_expect_text(run.out, "watch --thr: --threads\n");
+  for (i = 0; i < nr; i++) {
+    if (is_zsh && cases[i].zsh == NULL)
+      continue;
+    lines[nr_lines++] = cases[i].line;
+    used += (size_t)snprintf(
+        expected + used, sizeof(expected) - used, "%s%s%s\n",
+        is_zsh ? cases[i].zsh : strstr(cases[i].line, "uvperf-") + 7,
+        is_zsh ? "" : ": ", is_zsh ? "" : cases[i].bash);
+  }
+  if (is_zsh)
+    complete_by_zsh(&run, lines);
+  else
+    complete_by_bash(&run, lines);
+  assert_string_equal(run.out, expected);
+}
+
+static void complete_all(const char *test, const completes_t *cases,
+                         size_t nr) {
+  size_t i;
+  int is_zsh;
+
+  need_bash(test);
+  for (is_zsh = 0; is_zsh < 2; is_zsh++) {
+    if (is_zsh)
+      need_zsh(test);
+    for (i = 0; i < nr; i += AT_ONCE)
+      complete_some(cases + i, nr - i < AT_ONCE ? nr - i : AT_ONCE, is_zsh);
+  }
 }
 
 /* --help also mentions options of perf that the tools do not have. */
-static void bash_completes_no_missing_option(void **state) {
-  static const char *const lines[] = {TOOL("record") " --switch-output-",
-                                      TOOL("record") " --kco", NULL};
-  static tool_run_t run;
+static void options_events_and_words_complete(void **state) {
+  static const completes_t cases[] = {
+      {TOOL("stat") " --per-c", "--per-cpu --per-core", NULL},
+      {TOOL("record") " --max-s", "--max-stack --max-size", NULL},
+      {TOOL("trace") " --summary-", "--summary-mode", NULL},
+      {TOOL("watch") " --thr", "--threads", NULL},
+      {TOOL("record") " --switch-output-", "", NULL},
+      {TOOL("record") " --kco", "", "record --kco"},
+      {TOOL("stat") " -e page-fau", "page-faults", NULL},
+      {TOOL("stat") " -e cs,context-sw", "cs,context-switches", NULL},
+      {TOOL("record") " -e {cs,cpu-cl", "{cs,cpu-clock",
+       "record -e {cs,cpu-clock"},
+      {TOOL("list") " sw page-fau", "page-faults", "list sw page-faults"},
+      {TOOL("stat") " --interval-c", "--interval-count",
+       "stat --interval-count "},
+      {TOOL("stat") " --event cs,cpu-cl", "cs,cpu-clock",
+       "stat --event cs,cpu-clock"},
+      {TOOL("stat") " --pid 1 --interval-c", "--interval-count",
+       "stat --pid 1 --interval-count "},
+      {TOOL("record") " --control f", "fifo: fd:", NULL},
+      {TOOL("profile") " --call-graph ", "fp dwarf none", NULL},
+      {TOOL("trace") " --summary-mode t", "thread total",
+       "trace --summary-mode t"},
+  };
 
-  need_bash(__func__);
-  complete_by_bash(&run, lines);
-  assert_string_equal(run.out, "record --switch-output-: \nrecord --kco: \n");
+  complete_all(__func__, cases, sizeof(cases) / sizeof(cases[0]));
 }
 
-static void bash_completes_events_after_others(void **state) {
-  static const char *const lines[] = {
-      TOOL("stat") " -e page-fau", TOOL("stat") " -e cs,context-sw",
-      TOOL("record") " -e {cs,cpu-cl", TOOL("list") " sw page-fau", NULL};
-  static tool_run_t run;
+static void files_and_words_of_the_command_complete(void **state) {
+  static const completes_t cases[] = {
+      {TOOL("record") " -o /etc/hostn", "/etc/hostname",
+       "record -o /etc/hostname "},
+      {TOOL("record") " --output /etc/hostn", "/etc/hostname",
+       "record --output /etc/hostname "},
+      {TOOL("stat") " -e cs cat /etc/hostn", "/etc/hostname",
+       "stat -e cs cat /etc/hostname "},
+      {TOOL("watch") " -- ls /etc/hostn", "/etc/hostname",
+       "watch -- ls /etc/hostname "},
+  };
 
-  need_bash(__func__);
-  complete_by_bash(&run, lines);
-  assert_string_equal(run.out, "stat -e page-fau: page-faults\n"
-                               "stat -e cs,context-sw: cs,context-switches\n"
-                               "record -e {cs,cpu-cl: {cs,cpu-clock\n"
-                               "list sw page-fau: page-faults\n");
+  need_file(__func__, "/etc/hostname", "/etc/hostname");
+  complete_all(__func__, cases, sizeof(cases) / sizeof(cases[0]));
 }
 
 /* A colon ends a word in bash, so the text before the colon is not completed
  * again. */
-static void bash_completes_tracepoints_after_the_colon(void **state) {
-  static const char *const lines[] = {TOOL("stat") " -e sched:sched_process_ex",
-                                      NULL};
-  static tool_run_t run;
+static void tracepoints_and_calls_complete(void **state) {
+  static const completes_t cases[] = {
+      {TOOL("stat") " -e sched:sched_process_ex",
+       "sched_process_exec sched_process_exit", NULL},
+      {TOOL("stat") " -e cs,sched:sched_process_exe", "sched_process_exec",
+       "stat -e cs,sched:sched_process_exec"},
+      {TOOL("trace") " -e read,getpriori", "read,getpriority",
+       "trace -e read,getpriority"},
+      {TOOL("stat") " -e getpriori", "", "stat -e getpriori"},
+  };
 
-  need_bash(__func__);
   support_need_tracefs(__func__, "sched:sched_process_exec");
-  complete_by_bash(&run, lines);
-  assert_string_equal(run.out,
-                      "stat -e sched:sched_process_ex: sched_process_exec "
-                      "sched_process_exit\n");
-}
-
-static void completes_system_calls_of_trace(void **state) {
-  static const char *const lines[] = {TOOL("trace") " -e read,getpriori",
-                                      TOOL("stat") " -e getpriori",
-                                      TOOL("trace") " --summary-mode t", NULL};
-  static tool_run_t run;
-
-  need_bash(__func__);
-  need_zsh(__func__);
   support_need_tracefs(__func__, "syscalls:sys_enter_getpriority");
-  complete_by_bash(&run, lines);
-  assert_string_equal(run.out, "trace -e read,getpriori: read,getpriority\n"
-                               "stat -e getpriori: \n"
-                               "trace --summary-mode t: thread total\n");
-  complete_by_zsh(&run, lines);
-  assert_string_equal(run.out, "trace -e read,getpriority\n"
-                               "stat -e getpriori\n"
-                               "trace --summary-mode t\n");
+  complete_all(__func__, cases, sizeof(cases) / sizeof(cases[0]));
 }
-
-static void bash_completes_arguments_of_options(void **state) {
-  static const char *const lines[] = {TOOL("record") " -o /etc/hostn",
-                                      TOOL("record") " --control f",
-                                      TOOL("stat") " -e cs cat /etc/hostn",
-                                      TOOL("watch") " -- ls /etc/hostn", NULL};
-  static tool_run_t run;
-
-  need_bash(__func__);
-  need_file(__func__, "/etc/hostname", "/etc/hostname");
-  complete_by_bash(&run, lines);
-  assert_string_equal(run.out, "record -o /etc/hostn: /etc/hostname\n"
-                               "record --control f: fifo: fd:\n"
-                               "stat -e cs cat /etc/hostn: /etc/hostname\n"
-                               "watch -- ls /etc/hostn: /etc/hostname\n");
-}
-
-static void bash_completes_after_long_names_of_perf(void **state) {
-  static const char *const lines[] = {
-      TOOL("stat") " --event cs,cpu-cl", TOOL("stat") " --pid 1 --interval-c",
-      TOOL("record") " --output /etc/hostn", NULL};
-  static tool_run_t run;
-
-  need_bash(__func__);
-  need_file(__func__, "/etc/hostname", "/etc/hostname");
-  complete_by_bash(&run, lines);
-  assert_string_equal(run.out, "stat --event cs,cpu-cl: cs,cpu-clock\n"
-                               "stat --pid 1 --interval-c: --interval-count\n"
-                               "record --output /etc/hostn: /etc/hostname\n");
-}
-
-static void bash_completes_words_but_no_placeholders(void **state) {
-  static const char *const lines[] = {TOOL("profile") " --call-graph ", NULL};
-  static tool_run_t run;
-
-  need_bash(__func__);
-  complete_by_bash(&run, lines);
-  assert_string_equal(run.out, "profile --call-graph : fp dwarf none\n");
-}
-
-/* -- zsh ------------------------------------------------------------------- */
-
-static void zsh_completes_as_bash_does(void **state) {
-  static const char *const lines[] = {
-      TOOL("stat") " --interval-c",         TOOL("record") " -e {cs,cpu-cl",
-      TOOL("record") " -o /etc/hostn",      TOOL("record") " --kco",
-      TOOL("stat") " -e cs cat /etc/hostn", TOOL("watch") " -- ls /etc/hostn",
-      TOOL("list") " sw page-fau",          NULL};
-  static tool_run_t run;
-
-  need_zsh(__func__);
-  need_file(__func__, "/etc/hostname", "/etc/hostname");
-  complete_by_zsh(&run, lines);
-  assert_string_equal(run.out, "stat --interval-count \n"
-                               "record -e {cs,cpu-clock\n"
-                               "record -o /etc/hostname \n"
-                               "record --kco\n"
-                               "stat -e cs cat /etc/hostname \n"
-                               "watch -- ls /etc/hostname \n"
-                               "list sw page-faults\n");
-}
-
-static void zsh_completes_after_long_names_of_perf(void **state) {
-  static const char *const lines[] = {
-      TOOL("stat") " --event cs,cpu-cl", TOOL("stat") " --pid 1 --interval-c",
-      TOOL("record") " --output /etc/hostn", NULL};
-  static tool_run_t run;
-
-  need_zsh(__func__);
-  need_file(__func__, "/etc/hostname", "/etc/hostname");
-  complete_by_zsh(&run, lines);
-  assert_string_equal(run.out, "stat --event cs,cpu-clock\n"
-                               "stat --pid 1 --interval-count \n"
-                               "record --output /etc/hostname \n");
-}
-
-static void zsh_completes_tracepoints_after_the_colon(void **state) {
-  static const char *const lines[] = {
-      TOOL("stat") " -e cs,sched:sched_process_exe", NULL};
-  static tool_run_t run;
-
-  need_zsh(__func__);
-  support_need_tracefs(__func__, "sched:sched_process_exec");
-  complete_by_zsh(&run, lines);
-  assert_string_equal(run.out, "stat -e cs,sched:sched_process_exec\n");
-}
-
-/* -- both ------------------------------------------------------------------ */
 
 static void tools_below_home_complete(void **state) {
   static const char *const lines[] = {"~/uvperf-stat --interval-c", NULL};
@@ -245,17 +188,9 @@ static void tools_below_home_complete(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(bash_completes_options_of_help),
-      cmocka_unit_test(bash_completes_no_missing_option),
-      cmocka_unit_test(bash_completes_events_after_others),
-      cmocka_unit_test(bash_completes_tracepoints_after_the_colon),
-      cmocka_unit_test(completes_system_calls_of_trace),
-      cmocka_unit_test(bash_completes_arguments_of_options),
-      cmocka_unit_test(bash_completes_after_long_names_of_perf),
-      cmocka_unit_test(bash_completes_words_but_no_placeholders),
-      cmocka_unit_test(zsh_completes_as_bash_does),
-      cmocka_unit_test(zsh_completes_after_long_names_of_perf),
-      cmocka_unit_test(zsh_completes_tracepoints_after_the_colon),
+      cmocka_unit_test(options_events_and_words_complete),
+      cmocka_unit_test(files_and_words_of_the_command_complete),
+      cmocka_unit_test(tracepoints_and_calls_complete),
       cmocka_unit_test(tools_below_home_complete),
   };
 

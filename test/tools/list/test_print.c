@@ -28,35 +28,23 @@ static list_name_t pmu_event(const char *name) {
 }
 
 /* Returns the output of list. The caller frees it with free(3). */
-static char *write_text(list_name_t *events, size_t nr,
-                        const list_options_t *options) {
+static char *write_by(size_t (*print)(const list_names_t *names, FILE *file),
+                      list_name_t *events, size_t nr,
+                      const list_options_t *options) {
   list_names_t names = {.options = options, .names = events, .nr = nr};
   char *text = NULL;
   size_t size;
   FILE *file = open_memstream(&text, &size);
 
   assert_non_null(file);
-  list_print_text(&names, file);
-  assert_int_equal(fclose(file), 0);
-  return text;
-}
-
-static char *write_json(list_name_t *events, size_t nr,
-                        const list_options_t *options) {
-  list_names_t names = {.options = options, .names = events, .nr = nr};
-  char *text = NULL;
-  size_t size;
-  FILE *file = open_memstream(&text, &size);
-
-  assert_non_null(file);
-  list_print_json(&names, file);
+  print(&names, file);
   assert_int_equal(fclose(file), 0);
   return text;
 }
 
 static void expect_text(list_name_t *events, size_t nr,
                         const list_options_t *options, const char *expected) {
-  char *text = write_text(events, nr, options);
+  char *text = write_by(list_print_text, events, nr, options);
 
   assert_string_equal(text, expected);
   free(text);
@@ -65,7 +53,7 @@ static void expect_text(list_name_t *events, size_t nr,
 /* Expects a member in the only object of an array. */
 static void expect_member(list_name_t *event, const list_options_t *options,
                           const char *member) {
-  char *text = write_json(event, 1, options);
+  char *text = write_by(list_print_json, event, 1, options);
 
   assert_true(json_is_list(text));
   if (strstr(text, member) == NULL)
@@ -101,7 +89,7 @@ static void text_of_a_long_name_keeps_what_follows_apart(void **state) {
   char *text;
 
   event.event.unit = "MiB";
-  text = write_text(&event, 1, &plain);
+  text = write_by(list_print_text, &event, 1, &plain);
   assert_non_null(strstr(text, "that_is_longer/  1 MiB\n"));
   free(text);
 }
@@ -162,7 +150,7 @@ static void reasons_are_wrapped_at_the_end_of_lines(void **state) {
     strcat(reason, "lorem ");
   event.is_absent = 1;
   event.reason = reason;
-  text = write_text(&event, 1, &all_detailed);
+  text = write_by(list_print_text, &event, 1, &all_detailed);
   assert_non_null(strstr(text, "\n      no: lorem"));
   for (line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n"))
     assert_true(strlen(line) < 80);
@@ -195,12 +183,12 @@ hostile_names_can_neither_write_to_a_terminal_nor_break_json(void **state) {
 
   event.event.alias = event.event.pmu = event.event.event = wild;
   event.event.terms = event.event.unit = event.event.cpus = wild;
-  text = write_json(&event, 1, &plain);
+  text = write_by(list_print_json, &event, 1, &plain);
   assert_true(json_is_list(text));
   free(text);
   event.is_absent = 1;
   event.reason = wild;
-  text = write_text(&event, 1, &all_detailed);
+  text = write_by(list_print_text, &event, 1, &all_detailed);
   assert_null(strchr(text, '\x1b'));
   assert_null(strchr(text, '\xff'));
   assert_null(strstr(text, "\xe2\x80\xae"));
@@ -215,10 +203,10 @@ static void very_long_names_are_cut_in_text_alone(void **state) {
 
   memset(name, 'x', sizeof(name) - 1);
   event.event.terms = event.event.alias = name;
-  text = write_text(&event, 1, &detailed);
+  text = write_by(list_print_text, &event, 1, &detailed);
   assert_in_range(strlen(text), 1024, 8192);
   free(text);
-  text = write_json(&event, 1, &plain);
+  text = write_by(list_print_json, &event, 1, &plain);
   assert_true(json_is_list(text));
   assert_non_null(strstr(text, name));
   free(text);

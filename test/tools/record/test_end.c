@@ -104,13 +104,8 @@ static void killed_recording_can_be_read(void **state) {
 }
 
 static void recording_ends_after_its_duration(void **state) {
-  static tool_run_t run;
-
   support_need_own_events(__func__);
-  memset(&run, 0, sizeof(run));
-  record_run_run(&run, RECORD_PATH,
-                 "--duration 0.1 -e cpu-clock:u -F 500 " STAT_TARGET " spin");
-  tool_run_expect_status(&run, 0);
+  record_run_well("--duration 0.1 -e cpu-clock:u -F 500 " STAT_TARGET " spin");
   expect_features(1);
 }
 

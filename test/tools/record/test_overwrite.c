@@ -74,16 +74,12 @@ static void newest_records_are_kept_and_all_names(void **state) {
 /* The mapping of the program was overwritten long before, and the program has
  * ended. */
 static void program_that_has_ended_is_known(void **state) {
-  static tool_run_t run;
   program_t program;
 
   support_need_own_events(__func__);
   perf_dump_need(__func__);
-  memset(&run, 0, sizeof(run));
-  record_run_run(&run, RECORD_PATH,
-                 "--overwrite -m 16K -e page-faults:u -c 1 " STAT_TARGET
-                 " touch 20000");
-  tool_run_expect_status(&run, 0);
+  record_run_well("--overwrite -m 16K -e page-faults:u -c 1 " STAT_TARGET
+                  " touch 20000");
   look_into(record_run_path(), &program);
   assert_in_range(program.nr_samples, 10, 2000);
   assert_true(program.nr_maps > 0);

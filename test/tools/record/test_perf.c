@@ -5,20 +5,6 @@
 #include "perf_check.h"
 #include "record_run.h"
 
-static void need(const char *test) {
-  support_need_cpu_wide(test);
-  support_need_tracepoint(test, CALL_SERVER_EVENT);
-  perf_dump_need(test);
-}
-
-static void record(const char *words) {
-  static tool_run_t run;
-
-  memset(&run, 0, sizeof(run));
-  record_run_run(&run, RECORD_PATH, words);
-  tool_run_expect_status(&run, 0);
-}
-
 /* -- the comparison itself ------------------------------------------------- */
 
 /* A busy machine can overflow a ring of perf record, so the first file may have
@@ -26,7 +12,7 @@ static void record(const char *words) {
 static void decoder_reads_of_perfs_files_what_perf_reads(void **state) {
   perf_check_t check;
 
-  need(__func__);
+  record_run_need_perf(__func__);
   record_run_shell("perf record -q -o @ -e cpu-clock,sched:sched_switch -g "
                    "-a -- sleep 0.1");
   perf_check_file_with_losses(&check, record_run_path());
@@ -44,12 +30,13 @@ static void decoder_reads_of_perfs_files_what_perf_reads(void **state) {
 static void command_is_read_by_perf(void **state) {
   perf_check_t check;
 
-  need(__func__);
-  record("-F 2000 " TARGET_PATH " 40");
+  record_run_need_perf(__func__);
+  record_run_well("-F 2000 " TARGET_PATH " 40");
   perf_check_file(&check, record_run_path());
   assert_true(check.nr_of_event[0] > 0);
   assert_int_equal(check.nr_of_event[0], check.nr_named);
-  record("-e page-faults -c 1 --sample-cpu sh -c 'ls / >/dev/null; (:)'");
+  record_run_well(
+      "-e page-faults -c 1 --sample-cpu sh -c 'ls / >/dev/null; (:)'");
   perf_check_file(&check, record_run_path());
   assert_true(check.nr_of_event[0] > 100);
   assert_int_equal(check.nr_of_event[0], check.nr_named);
@@ -58,16 +45,17 @@ static void command_is_read_by_perf(void **state) {
 static void machine_is_read_by_perf(void **state) {
   perf_check_t check;
 
-  need(__func__);
-  record("-a --switch-events --namespaces -F 500 sh -c '" TARGET_PATH
-         " 40; ls / >/dev/null'");
+  record_run_need_perf(__func__);
+  record_run_well("-a --switch-events --namespaces -F 500 sh -c '" TARGET_PATH
+                  " 40; ls / >/dev/null'");
   perf_check_file_with_losses(&check, record_run_path());
   assert_true(check.nr_of_event[0] > 0 && check.nr_named > 0);
   assert_true(check.nr_of_type[PERF_RECORD_SWITCH_CPU_WIDE] > 0);
   assert_true(check.nr_of_type[PERF_RECORD_NAMESPACES] > 0);
   assert_true(check.nr_of_type[PERF_RECORD_MMAP2] > 0);
-  record("-C 0 -g -F 500 -e page-faults -e cpu-clock taskset -c 0 " TARGET_PATH
-         " 40");
+  record_run_well(
+      "-C 0 -g -F 500 -e page-faults -e cpu-clock taskset -c 0 " TARGET_PATH
+      " 40");
   perf_check_file_with_losses(&check, record_run_path());
   assert_true(check.nr_of_event[1] > 0);
 }
@@ -83,7 +71,7 @@ static void process_is_read_by_perf(void **state) {
   call_server_t serve;
   char words[128];
 
-  need(__func__);
+  record_run_need_perf(__func__);
   call_server_start(&serve, STAT_TARGET);
   memset(&run, 0, sizeof(run));
   tool_run_calls(&run, "recording", end_it, &serve);
@@ -100,12 +88,14 @@ static void process_is_read_by_perf(void **state) {
 static void stacks_are_read_by_perf(void **state) {
   perf_check_t check;
 
-  need(__func__);
-  record("-g --max-stack 7 -e page-faults -c 1 " STAT_TARGET " touch 100");
+  record_run_need_perf(__func__);
+  record_run_well("-g --max-stack 7 -e page-faults -c 1 " STAT_TARGET
+                  " touch 100");
   perf_check_file(&check, record_run_path());
   assert_true(check.nr_of_event[0] > 100);
-  record("-m 4M --call-graph dwarf,4096 -e page-faults -c 1 " STAT_TARGET
-         " touch 100");
+  record_run_well(
+      "-m 4M --call-graph dwarf,4096 -e page-faults -c 1 " STAT_TARGET
+      " touch 100");
   perf_check_file(&check, record_run_path());
   assert_true(check.nr_of_event[0] > 100);
 }
@@ -113,9 +103,9 @@ static void stacks_are_read_by_perf(void **state) {
 static void data_of_samples_are_read_by_perf(void **state) {
   perf_check_t check;
 
-  need(__func__);
-  record("-d --phys-data --data-page-size --code-page-size -W "
-         "-e page-faults -c 1 " STAT_TARGET " touch 100");
+  record_run_need_perf(__func__);
+  record_run_well("-d --phys-data --data-page-size --code-page-size -W "
+                  "-e page-faults -c 1 " STAT_TARGET " touch 100");
   perf_check_file(&check, record_run_path());
   assert_true(check.nr_of_event[0] > 100);
 }
@@ -123,9 +113,9 @@ static void data_of_samples_are_read_by_perf(void **state) {
 static void events_of_several_kinds_are_read_by_perf(void **state) {
   perf_check_t check;
 
-  need(__func__);
-  record("-e " CALL_SERVER_EVENT " -e '{page-faults,cpu-clock}' -e cs "
-         "-e sched:sched_process_exit " STAT_TARGET " children 3 100");
+  record_run_need_perf(__func__);
+  record_run_well("-e " CALL_SERVER_EVENT " -e '{page-faults,cpu-clock}' -e cs "
+                  "-e sched:sched_process_exit " STAT_TARGET " children 3 100");
   perf_check_file(&check, record_run_path());
   assert_int_equal(check.nr_of_event[0], 300);
   assert_int_equal(check.nr_of_event[4], 4);
@@ -134,9 +124,9 @@ static void events_of_several_kinds_are_read_by_perf(void **state) {
 static void group_that_is_read_is_read_by_perf(void **state) {
   perf_check_t check;
 
-  need(__func__);
-  record("-e '{" CALL_SERVER_EVENT ",page-faults,cs}:S' " STAT_TARGET
-         " calls 50");
+  record_run_need_perf(__func__);
+  record_run_well("-e '{" CALL_SERVER_EVENT ",page-faults,cs}:S' " STAT_TARGET
+                  " calls 50");
   perf_check_file(&check, record_run_path());
   assert_int_equal(check.nr_of_event[0], 50);
   /* perf(1) makes a line of each value that has changed. */
@@ -146,8 +136,9 @@ static void group_that_is_read_is_read_by_perf(void **state) {
 static void losses_are_read_by_perf(void **state) {
   perf_check_t check;
 
-  need(__func__);
-  record("-m 1 -e " CALL_SERVER_EVENT " " STAT_TARGET " threads 2 20000");
+  record_run_need_perf(__func__);
+  record_run_well("-m 1 -e " CALL_SERVER_EVENT " " STAT_TARGET
+                  " threads 2 20000");
   perf_check_file_with_losses(&check, record_run_path());
   assert_true(check.nr_of_type[PERF_RECORD_LOST] > 0);
 }

@@ -8,20 +8,6 @@
 #include "perf_dump.h"
 #include "record_run.h"
 
-static void need(const char *test) {
-  support_need_cpu_wide(test);
-  support_need_tracepoint(test, CALL_SERVER_EVENT);
-  perf_dump_need(test);
-}
-
-static void record(const char *words) {
-  static tool_run_t run;
-
-  memset(&run, 0, sizeof(run));
-  record_run_run(&run, RECORD_PATH, words);
-  tool_run_expect_status(&run, 0);
-}
-
 /* -- attrs ----------------------------------------------------------------- */
 
 /* Splits a line of perf evlist -v at its commas. Leaves out fields that differ
@@ -109,14 +95,14 @@ static void attrs_are_those_of_perf(void **state) {
   size_t i, field;
   int with_data;
 
-  need(__func__);
+  record_run_need_perf(__func__);
   for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
     with_data = strncmp(options[i], "-d ", 3) == 0;
     snprintf(words, sizeof(words), "perf record -q -o @ %s", options[i]);
     record_run_shell(words);
     read_first_event(theirs, with_data);
     snprintf(words, sizeof(words), "-q %s", options[i]);
-    record(words);
+    record_run_well(words);
     read_first_event(ours, with_data);
     for (field = 0; field < 32; field++) {
       if (strcmp(theirs[field], ours[field]) != 0)
@@ -160,7 +146,7 @@ static void clocks_are_those_of_perf_and_tell_the_time_of_day(void **state) {
   FILE *file;
   size_t i;
 
-  need(__func__);
+  record_run_need_perf(__func__);
   for (i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
     snprintf(words, sizeof(words), "perf record -q -o @ -k %s -e cs true",
              clocks[i]);
@@ -169,7 +155,7 @@ static void clocks_are_those_of_perf_and_tell_the_time_of_day(void **state) {
     print_time_of_day(before);
     snprintf(words, sizeof(words), "-k %s -e cpu-clock -c 100000 true",
              clocks[i]);
-    record(words);
+    record_run_well(words);
     print_time_of_day(after);
     read_header("# clockid: ", ours);
     assert_string_equal(ours, theirs);
@@ -207,7 +193,7 @@ static void read_both(const char *options, const char *words,
            options);
   record_run_shell(all);
   read_about(words, theirs);
-  record("-e cpu-clock -e " CALL_SERVER_EVENT " true");
+  record_run_well("-e cpu-clock -e " CALL_SERVER_EVENT " true");
   read_about(words, ours);
 }
 
@@ -263,7 +249,7 @@ static void header_is_that_of_perf(void **state) {
   const char *line, *next;
   unsigned nr = 0;
 
-  need(__func__);
+  record_run_need_perf(__func__);
   read_both("-k CLOCK_MONOTONIC", "report --header-only -I", theirs, ours);
   for (line = theirs; *line != '\0'; line = next) {
     next = line + strcspn(line, "\n");
@@ -290,7 +276,7 @@ static void build_ids_are_those_of_perf(void **state) {
   unsigned same = 0;
   char object[1024];
 
-  need(__func__);
+  record_run_need_perf(__func__);
   read_both("--buildid-all", "buildid-list", theirs, ours);
   for (line = theirs; *line != '\0'; line = next) {
     next = line + strcspn(line, "\n");
@@ -310,8 +296,8 @@ static void build_ids_are_those_of_perf(void **state) {
 static void group_is_that_of_perf(void **state) {
   static char text[65536];
 
-  need(__func__);
-  record("-e '{cpu-clock," CALL_SERVER_EVENT "}' true");
+  record_run_need_perf(__func__);
+  record_run_well("-e '{cpu-clock," CALL_SERVER_EVENT "}' true");
   read_about("evlist -g", text);
   tool_run_expect_text(text, "{cpu-clock," CALL_SERVER_EVENT "}\n");
 }
@@ -342,7 +328,7 @@ static void file_of_a_killed_recording_is_read_by_perf(void **state) {
   static tool_run_t run;
   size_t nr;
 
-  need(__func__);
+  record_run_need_perf(__func__);
   memset(&run, 0, sizeof(run));
   run.interrupt_at = "recording";
   run.interrupt_with = SIGKILL;
@@ -357,7 +343,7 @@ static void file_of_a_killed_recording_is_read_by_perf(void **state) {
 }
 
 static void pipe_is_read_by_perf(void **state) {
-  need(__func__);
+  record_run_need_perf(__func__);
   record_run_shell(RECORD_PATH " -q -o - -e page-faults -c 1 " STAT_TARGET
                                " touch 100 | perf script -F comm -G -i - >@");
   record_run_shell("test $(grep -c stat_target @) -gt 100");
@@ -395,13 +381,13 @@ static size_t count_chains(size_t *nr) {
 static void functions_are_called_by_their_names_as_in_perfs_file(void **state) {
   size_t right, nr;
 
-  need(__func__);
+  record_run_need_perf(__func__);
   record_run_shell("perf record -q -o @ -g -e task-clock:u -F 2000 " TARGET_PATH
                    " 40");
   right = count_chains(&nr);
   print_message("perf: %zu of %zu chains", right, nr);
   assert_true(nr > 10 && right == nr);
-  record("-g -e task-clock:u -F 2000 " TARGET_PATH " 40");
+  record_run_well("-g -e task-clock:u -F 2000 " TARGET_PATH " 40");
   right = count_chains(&nr);
   print_message(", record: %zu of %zu chains\n", right, nr);
   assert_true(nr > 10 && right == nr);

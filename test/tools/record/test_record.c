@@ -19,14 +19,6 @@ static void expect_reported(const tool_run_t *run, unsigned long expected) {
   assert_int_equal(lost, 0);
 }
 
-static void run_well(const char *words) {
-  static tool_run_t run;
-
-  memset(&run, 0, sizeof(run));
-  record_run_run(&run, RECORD_PATH, words);
-  tool_run_expect_status(&run, 0);
-}
-
 /* -- targets --------------------------------------------------------------- */
 
 static void command_is_recorded_with_its_children_and_threads(void **state) {
@@ -44,7 +36,7 @@ static void command_is_recorded_with_its_children_and_threads(void **state) {
   assert_int_equal(count.nr_other_pids, 2 * 1234);
   assert_true(count.nr_of_type[PERF_RECORD_FORK] >= 3);
   assert_true(count.nr_of_type[PERF_RECORD_EXIT] >= 3);
-  run_well("-e " CALL_SERVER_EVENT " " STAT_TARGET " threads 4 500");
+  record_run_well("-e " CALL_SERVER_EVENT " " STAT_TARGET " threads 4 500");
   record_run_count(&count);
   assert_int_equal(count.nr_of_event[0], 2000);
   assert_int_equal(count.nr_other_pids, 0);
@@ -66,7 +58,7 @@ command_has_nothing_mapped_of_the_program_that_forked_it(void **state) {
   size_t nr = 0;
 
   support_need_own_events(__func__);
-  run_well("-e cpu-clock:u /bin/true");
+  record_run_well("-e cpu-clock:u /bin/true");
   perf_data_open(&data, record_run_path());
   assert_true(perf_data_walk(&data, note_own_map, &nr) > 0);
   perf_data_close(&data);
@@ -77,7 +69,8 @@ static void command_without_inherit_is_recorded_alone(void **state) {
   record_run_count_t count;
 
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
-  run_well("-i -e " CALL_SERVER_EVENT " " STAT_TARGET " children 3 1234");
+  record_run_well("-i -e " CALL_SERVER_EVENT " " STAT_TARGET
+                  " children 3 1234");
   record_run_count(&count);
   assert_int_equal(count.nr_of_event[0], 0);
 }
@@ -137,12 +130,13 @@ static void machine_is_recorded_while_a_command_runs(void **state) {
 
   support_need_cpu_wide(__func__);
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
-  run_well("-a -e " CALL_SERVER_EVENT " " STAT_TARGET " children 2 100");
+  record_run_well("-a -e " CALL_SERVER_EVENT " " STAT_TARGET " children 2 100");
   record_run_count(&count);
   assert_int_equal(count.nr_of_event[0], 200);
   /* Tasks that already ran have records, too. */
   assert_true(count.nr_of_type[PERF_RECORD_COMM] > 3);
-  run_well("-C 0 -e cpu-clock -c 1000000 " STAT_TARGET " children 9 9999");
+  record_run_well("-C 0 -e cpu-clock -c 1000000 " STAT_TARGET
+                  " children 9 9999");
   record_run_count(&count);
   assert_true(count.nr_of_cpu[0] > 0);
   assert_int_equal(count.nr_of_cpu[1], 0);
@@ -204,8 +198,8 @@ static void several_events_are_distinguished(void **state) {
   record_run_count_t count;
 
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
-  run_well("-e " CALL_SERVER_EVENT " -e page-faults/period=1/ " STAT_TARGET
-           " calls 321");
+  record_run_well("-e " CALL_SERVER_EVENT
+                  " -e page-faults/period=1/ " STAT_TARGET " calls 321");
   record_run_count(&count);
   assert_int_equal(count.nr_of_event[0], 321);
   assert_true(count.nr_of_event[1] > 20);
@@ -216,8 +210,8 @@ static void group_that_is_read_has_the_counts_of_all(void **state) {
   record_run_count_t count;
 
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
-  run_well("-e '{" CALL_SERVER_EVENT ",page-faults,cs}:S' " STAT_TARGET
-           " calls 50");
+  record_run_well("-e '{" CALL_SERVER_EVENT ",page-faults,cs}:S' " STAT_TARGET
+                  " calls 50");
   record_run_count(&count);
   assert_int_equal(count.nr_of_event[0], 50);
   assert_int_equal(count.nr_of_event[1], 0);
@@ -228,12 +222,12 @@ static void filter_passes_matching_hits(void **state) {
   record_run_count_t count;
 
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
-  run_well("-e page-faults -e " CALL_SERVER_EVENT
-           " --filter 'policy == 1' " STAT_TARGET " calls 99");
+  record_run_well("-e page-faults -e " CALL_SERVER_EVENT
+                  " --filter 'policy == 1' " STAT_TARGET " calls 99");
   record_run_count(&count);
   assert_int_equal(count.nr_of_event[1], 0);
-  run_well("-e page-faults -e " CALL_SERVER_EVENT
-           " --filter 'policy == 0' " STAT_TARGET " calls 99");
+  record_run_well("-e page-faults -e " CALL_SERVER_EVENT
+                  " --filter 'policy == 0' " STAT_TARGET " calls 99");
   record_run_count(&count);
   assert_int_equal(count.nr_of_event[1], 99);
 }
@@ -254,12 +248,12 @@ static void stacks_are_frames_or_registers_and_bytes(void **state) {
   size_t nr;
 
   support_need_kernel_side(__func__);
-  run_well("-g -e page-faults -c 1 " STAT_TARGET " touch 10");
+  record_run_well("-g -e page-faults -c 1 " STAT_TARGET " touch 10");
   record_run_count(&count);
   assert_true(count.nr_frames > SHORT_CHAIN * count.nr_of_event[0]);
   assert_int_equal(count.nr_regs, 0);
-  run_well("--call-graph dwarf,1024 -e page-faults -c 1 " STAT_TARGET
-           " touch 10");
+  record_run_well("--call-graph dwarf,1024 -e page-faults -c 1 " STAT_TARGET
+                  " touch 10");
   record_run_count(&count);
   nr = count.nr_of_event[0];
   assert_true(nr > 10);
@@ -271,10 +265,11 @@ static void switches_are_recorded_when_asked_for(void **state) {
   record_run_count_t count;
 
   support_need_own_events(__func__);
-  run_well("-e page-faults " STAT_TARGET " children 2 1");
+  record_run_well("-e page-faults " STAT_TARGET " children 2 1");
   record_run_count(&count);
   assert_int_equal(count.nr_of_type[PERF_RECORD_SWITCH], 0);
-  run_well("--switch-events -e page-faults " STAT_TARGET " children 2 1");
+  record_run_well("--switch-events -e page-faults " STAT_TARGET
+                  " children 2 1");
   record_run_count(&count);
   assert_true(count.nr_of_type[PERF_RECORD_SWITCH] > 2);
 }
@@ -322,10 +317,11 @@ static void only_the_requested_side_is_recorded(void **state) {
   record_run_count_t count;
 
   support_need_kernel_side(__func__);
-  run_well("--all-user -e cpu-clock -c 100000 " TARGET_PATH " 40");
+  record_run_well("--all-user -e cpu-clock -c 100000 " TARGET_PATH " 40");
   record_run_count(&count);
   assert_true(count.nr_user > 0 && count.nr_kernel == 0);
-  run_well("--all-kernel -e page-faults:u -c 1 " STAT_TARGET " touch 10");
+  record_run_well("--all-kernel -e page-faults:u -c 1 " STAT_TARGET
+                  " touch 10");
   record_run_count(&count);
   assert_int_equal(count.nr_user, 0);
 }
