@@ -86,7 +86,8 @@ static void report_event(const uvperf_set_t *set, size_t attr,
   common_say("%s: %s\n", label, text);
 }
 
-void common_failures_changes(const uvperf_set_t *set, size_t attr) {
+/* Reports the changes of one event. */
+static void report_changes(const uvperf_set_t *set, size_t attr) {
   const uvperf_change_t *changes;
   size_t nr, i, size;
   char text[128];
@@ -127,5 +128,5 @@ void common_failures_all(const uvperf_set_t *set) {
   for (i = 0; i < nr; i++)
     report_event(set, list[i].error.attr_index, list[i].error.reason);
   for (i = 0; i < uvperf_set_nr_attrs(set); i++)
-    common_failures_changes(set, i);
+    report_changes(set, i);
 }

@@ -26,7 +26,4 @@ void common_failures_privileges(const char *what, const char *verb);
 /* Reports the probes that do not measure children of the target. */
 void common_failures_children(const uvperf_set_t *set);
 
-/* Reports the changes of one event. */
-void common_failures_changes(const uvperf_set_t *set, size_t attr);
-
 #endif

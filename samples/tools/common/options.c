@@ -51,8 +51,7 @@ static void print_version(void) {
   exit(common_stdio_close(stdout, "stdout"));
 }
 
-int common_options_refused(int option, const struct option *names,
-                           char **argv) {
+static int refuse_option(int option, const struct option *names, char **argv) {
   const char *word = argv[optind - 1];
 
   if (option == COMMON_OPTION_VERSION)
@@ -92,7 +91,7 @@ int common_options_absent(const char *absent, int option,
     snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, "="), word);
   reason = option == '?' && absent != NULL ? find_reason(absent, name) : NULL;
   if (reason == NULL)
-    return common_options_refused(option, names, argv);
+    return refuse_option(option, names, argv);
   /* Join the lines of the reason. */
   for (reason += strspn(reason, " \n"); nr < sizeof(text) - 1; reason++) {
     if (*reason == '\n' && strncmp(reason, "\n    ", 5) != 0)

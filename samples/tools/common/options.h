@@ -12,7 +12,7 @@
 /* The exit status for a wrong command line. */
 #define COMMON_EXIT_USAGE 2
 
-/* The value of --version, which each tool has. common_options_refused prints
+/* The value of --version, which each tool has. common_options_absent prints
  * the version and ends the program. */
 #define COMMON_OPTION_VERSION 1
 
@@ -21,13 +21,10 @@ int common_options_bad(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
 /* Call it when getopt_long returned ':' or '?'. Prints what is wrong with this
- * option. opterr must be 0, and the optstring must start with "+:". */
-int common_options_refused(int option, const struct option *names, char **argv);
-
-/* Does the same for a tool with the options of perf. `absent` is the part of
- * the tool's help with lines such as "  -x, --name: why it is not here". A
- * continued line begins with more spaces. If the option is in `absent`, the
- * message has the reason. */
+ * option. opterr must be 0, and the optstring must start with "+:". `absent` is
+ * NULL, or the part of the tool's help with lines such as "  -x, --name: why it
+ * is not here". A continued line begins with more spaces. If the option is in
+ * `absent`, the message has the reason. */
 int common_options_absent(const char *absent, int option,
                           const struct option *names, char **argv);
 

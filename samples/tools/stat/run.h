@@ -33,8 +33,8 @@ struct stat_run_s {
    * interval. */
   void (*on_interval)(stat_run_t *run, const uvperf_reading_t *delta);
   /* Called when everything is counted. The results below are final, except
-   * session.command_status. The events are still open, because closing them may take
-   * long. */
+   * session.command_status. The events are still open, because closing them
+   * may take long. */
   void (*on_counted)(stat_run_t *run);
   /* Called for a signal while the events close. Returns 1 if there was still
    * something to print. */
