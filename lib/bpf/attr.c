@@ -16,11 +16,10 @@
 /* The kernel writes a LOST record only before the next record that fits, but
  * read(2) returns the number at once. PERF_FORMAT_LOST is not added with
  * PERF_SAMPLE_READ, because the number would be in each sample. */
-void uvperf__bpf_attr_ask_format(struct perf_event_attr *attr, const char *root,
-                                 int may_ask) {
+void uvperf__bpf_attr_ask_format(struct perf_event_attr *attr, int may_ask) {
   if (!(attr->sample_type & PERF_SAMPLE_READ) &&
       !(attr->read_format & PERF_FORMAT_GROUP) &&
-      uvperf__system_has_lost(root, may_ask))
+      uvperf__system_has_lost(may_ask))
     attr->read_format |= UVPERF_FORMAT_LOST;
 }
 
@@ -96,7 +95,6 @@ int uvperf__bpf_attr_rings(uvperf__cpu_rings_options_t *rings,
   int rc;
 
   memset(rings, 0, sizeof(*rings));
-  rings->root = options->root;
   rings->ring_bytes = options->ring_bytes;
   /* Only samples count as wakeup events. If each sample must wake the loop,
    * there is no flush timer, so other records wake the loop with their first

@@ -20,7 +20,6 @@ int uvperf__bpf_attr_rings(uvperf__cpu_rings_options_t *rings,
 /* Adds PERF_FORMAT_LOST to read_format if this kernel has it. With `may_ask` it
  * asks the kernel with perf_event_open(2), but opens nothing. Call it before
  * the first event is opened with this attr. */
-void uvperf__bpf_attr_ask_format(struct perf_event_attr *attr, const char *root,
-                                 int may_ask);
+void uvperf__bpf_attr_ask_format(struct perf_event_attr *attr, int may_ask);
 
 #endif

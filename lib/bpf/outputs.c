@@ -48,7 +48,6 @@ typedef struct bpf_opening_s {
 } bpf_opening_t;
 
 struct uvperf__bpf_outputs_s {
-  const char *root;
   uint32_t process; /* the one that opened them */
   uvperf__bpf_map_t map;
   struct perf_event_attr *attr; /* as each event is opened */
@@ -106,13 +105,13 @@ static int outputs_add(uvperf__bpf_outputs_t *outputs, int cpu,
 
 /* Also returns 1 if this is not known, so that the caller tries to open the
  * event. */
-static int cpu_is_online(const uvperf__bpf_outputs_t *outputs, int cpu) {
-  return uvperf__system_has_cpu(outputs->root, "online", cpu) != 0;
+static int cpu_is_online(int cpu) {
+  return uvperf__system_has_cpu("online", cpu) != 0;
 }
 
 /* Without a list from the user, the events of all planned CPUs are opened. */
 static int cpu_is_to_open(const uvperf__bpf_outputs_t *outputs, int cpu) {
-  return outputs->cpus == NULL || cpu_is_online(outputs, cpu);
+  return outputs->cpus == NULL || cpu_is_online(cpu);
 }
 
 static int cpu_has_entry(const uvperf__bpf_outputs_t *outputs, int cpu) {
@@ -130,7 +129,7 @@ static int list_cpus(const uvperf__bpf_outputs_t *outputs, int **cpus,
   do {
     rc = outputs->cpus != NULL
              ? uvperf__cpu_list_parse(outputs->cpus, *cpus, nr)
-             : uvperf__system_cpus(outputs->root, "online", *cpus, nr);
+             : uvperf__system_cpus("online", *cpus, nr);
     if (rc != -ENOBUFS)
       break;
     uvperf__free(*cpus);
@@ -204,7 +203,7 @@ static int explain_ioctl(const uvperf__bpf_outputs_t *outputs, int code,
                          unsigned long request, uvperf_error_t *error) {
   const uvperf__control_t control = {.request = request, .attr = outputs->attr};
 
-  return uvperf__explain_control(error, code, outputs->root, &control);
+  return uvperf__explain_control(error, code, &control);
 }
 
 static int output_enable(const uvperf__bpf_outputs_t *outputs,
@@ -225,8 +224,6 @@ static int output_open(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
   struct perf_event_attr *attr = outputs->attr;
   uvperf__open_call_t call = {
       .error = error,
-      .root = outputs->root,
-      .attr = attr,
       .asked_size = attr->size,
       .pid = -1,
       .cpu = output->cpu,
@@ -295,7 +292,7 @@ static int opening_explain_none(const uvperf__bpf_outputs_t *outputs,
                                 uvperf_error_t *error) {
   char online[UVPERF__TEXT_BYTES];
 
-  if (uvperf__system_cpu_list(outputs->root, "online", online) != 0)
+  if (uvperf__system_cpu_list("online", online) != 0)
     strcpy(online, "unknown");
   return uvperf__error_set(error, -ENODEV, UVPERF_CAUSE_NO_CPU,
                            "no CPU%s%.40s%s that has one of the map's %u "
@@ -355,8 +352,7 @@ int uvperf__bpf_outputs_open_next(uvperf__bpf_outputs_t *outputs,
   if (is_cancelled) {
     rc = -ECANCELED;
   } else if (opening->stage == STAGE_PLAN) {
-    uvperf__bpf_attr_ask_format(outputs->attr, outputs->root,
-                                outputs->opener.open == NULL);
+    uvperf__bpf_attr_ask_format(outputs->attr, outputs->opener.open == NULL);
     rc = outputs_plan(outputs, &opening->why);
     opening->stage = STAGE_OPEN;
   } else if (opening->stage == STAGE_OPEN) {
@@ -492,8 +488,8 @@ static int outputs_make(uvperf__bpf_outputs_t *outputs,
   if (rc != 0)
     return uvperf__error_set(error, rc, UVPERF_CAUSE_ARGUMENT,
                              "cannot decode the records of this attr");
-  return uvperf__bpf_map_open(&outputs->map, options->root, options->map_fd,
-                              options->path, error);
+  return uvperf__bpf_map_open(&outputs->map, options->map_fd, options->path,
+                              error);
 }
 
 int uvperf__bpf_outputs_begin(uvperf__bpf_outputs_t **outputs,
@@ -505,7 +501,6 @@ int uvperf__bpf_outputs_begin(uvperf__bpf_outputs_t **outputs,
   *outputs = NULL;
   if (made == NULL)
     return uvperf__error_shortage(error, -ENOMEM, "cannot make the reader");
-  made->root = options->root;
   made->process = uvperf__process();
   made->is_fixed = options->is_fixed;
   made->opener = options->opener;
@@ -659,11 +654,11 @@ int uvperf__bpf_outputs_cpu_status(const uvperf__bpf_outputs_t *outputs,
     return -ENOENT;
   if (status != -ENODEV)
     return status;
-  if (uvperf__system_has_cpu(outputs->root, "possible", cpu) == 0)
+  if (uvperf__system_has_cpu("possible", cpu) == 0)
     return -ENOENT;
   if (!cpu_has_entry(outputs, cpu))
     return -E2BIG;
-  return outputs->is_fixed && cpu_is_online(outputs, cpu) ? -ENOENT : -ENODEV;
+  return outputs->is_fixed && cpu_is_online(cpu) ? -ENOENT : -ENODEV;
 }
 
 /* -- lost samples ---------------------------------------------------------- */

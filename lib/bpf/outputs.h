@@ -25,9 +25,8 @@ typedef struct uvperf__bpf_outputs_s uvperf__bpf_outputs_t;
 
 /* The same fields as in uvperf_bpf_reader_options_t, which documents them. */
 typedef struct uvperf__bpf_outputs_options_s {
-  const char *root; /* of /proc and /sys; "" is the real one; must last */
-  int map_fd;       /* -1 with path */
-  const char *path; /* NULL with map_fd */
+  int map_fd;                         /* -1 with path */
+  const char *path;                   /* NULL with map_fd */
   const struct perf_event_attr *attr; /* NULL: BPF_OUTPUT with RAW */
   const char *cpus;                   /* NULL: all online CPUs */
   size_t ring_bytes;

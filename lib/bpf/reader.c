@@ -109,8 +109,8 @@ static const uvperf__hotplug_ops_t hotplug_ops = {
 
 /* -- init ----------------------------------------------------------------- */
 
-int uvperf__bpf_reader_make_hotplug(reader_t *impl, const char *root) {
-  int rc = uvperf__hotplug_new(&impl->base.hotplug, root, &hotplug_ops, impl);
+int uvperf__bpf_reader_make_hotplug(reader_t *impl) {
+  int rc = uvperf__hotplug_new(&impl->base.hotplug, &hotplug_ops, impl);
 
   if (rc == 0)
     uvperf__hotplug_note(impl->base.hotplug);
@@ -120,11 +120,10 @@ int uvperf__bpf_reader_make_hotplug(reader_t *impl, const char *root) {
 /* Opens the outputs, or begins to open them on the pool. The watch is made
  * last, so that nothing is registered with the loop if another step fails.
  * start adds the rings to the watch. */
-static int reader_open(reader_t *impl, int map_fd, const char *root,
+static int reader_open(reader_t *impl, int map_fd,
                        const uvperf_bpf_reader_options_t *options,
                        uvperf_error_t *error) {
   const uvperf__bpf_outputs_options_t chosen = {
-      .root = root,
       .map_fd = map_fd,
       .path = options->path,
       .attr = options->attr,
@@ -140,7 +139,7 @@ static int reader_open(reader_t *impl, int map_fd, const char *root,
   int rc = 0;
 
   if (!(impl->flags & UVPERF_BPF_READER_FIXED_CPUS))
-    rc = uvperf__bpf_reader_make_hotplug(impl, root);
+    rc = uvperf__bpf_reader_make_hotplug(impl);
   if (rc != 0)
     return uvperf__error_shortage(error, rc, "cannot make the reader");
   if (options->open_cb != NULL) {
@@ -159,7 +158,7 @@ static int reader_open(reader_t *impl, int map_fd, const char *root,
 }
 
 int uvperf__bpf_reader_make(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
-                            int map_fd, const char *root,
+                            int map_fd,
                             const uvperf_bpf_reader_options_t *options,
                             uvperf_error_t *error) {
   const uint32_t known = UVPERF_BPF_READER_OVERWRITE |
@@ -188,7 +187,7 @@ int uvperf__bpf_reader_make(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
   impl->flags = own.flags;
   if (own.wakeup_events != 1 && own.wakeup_bytes != 1)
     impl->default_flush_ms = UVPERF__DEFAULT_FLUSH_MS;
-  rc = reader_open(impl, map_fd, root, &own, error);
+  rc = reader_open(impl, map_fd, &own, error);
   if (rc != 0) {
     reader_release(impl);
     return rc;
@@ -208,7 +207,7 @@ int uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
                            int map_fd,
                            const uvperf_bpf_reader_options_t *options,
                            uvperf_error_t *error) {
-  return uvperf__bpf_reader_make(loop, reader, map_fd, "", options, error);
+  return uvperf__bpf_reader_make(loop, reader, map_fd, options, error);
 }
 
 /* -- start, stop, flush ---------------------------------------------------- */

@@ -22,7 +22,7 @@ static int event_result(const event_t *impl, int code, unsigned long request,
   uvperf__control_t control = {
       .request = request, .attr = impl->attr, .value = value};
 
-  return code >= 0 ? 0 : uvperf__explain_control(error, code, "", &control);
+  return code >= 0 ? 0 : uvperf__explain_control(error, code, &control);
 }
 
 /* Makes a request whose argument is a number. */
@@ -95,7 +95,7 @@ static int has_run_out(const event_t *impl) {
 }
 
 static int is_dead(const event_t *impl) {
-  return has_run_out(impl) && uvperf__system_is_before("", 6, 16) == 0;
+  return has_run_out(impl) && uvperf__system_is_before(6, 16) == 0;
 }
 
 /* Enables the event. Returns 0, -errno, or UV_ENOTSUP if its overflows ran out
@@ -319,7 +319,7 @@ static int event_apply_filter(void *owner, size_t attr, const char *filter,
   if (rc != 0)
     return rc;
   rc = uvperf__ioctl_filter(impl->fd, impl->attr, filter);
-  return rc >= 0 ? 0 : uvperf__explain_control(error, rc, "", &control);
+  return rc >= 0 ? 0 : uvperf__explain_control(error, rc, &control);
 }
 
 static int event_attach_bpf(void *owner, size_t attr, int prog_fd,
@@ -337,7 +337,7 @@ static int event_attach_bpf(void *owner, size_t attr, int prog_fd,
     return rc;
   rc = uvperf__ioctl_bpf(impl->fd, prog_fd, cookie, &has_no_links, &link);
   if (rc != 0)
-    return uvperf__explain_control(error, rc, "", &control);
+    return uvperf__explain_control(error, rc, &control);
   impl->bpf_link = link;
   impl->has_program = 1;
   if (!has_run_out(impl))
@@ -439,7 +439,7 @@ static int event_modify(event_t *impl, struct perf_event_attr *wanted,
   rc =
       uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, wanted);
   if (rc < 0)
-    uvperf__explain_control(error, rc, "", &control);
+    uvperf__explain_control(error, rc, &control);
   if (rc < 0 && is_breakpoint &&
       uvperf__attr_value(wanted, UVPERF_ATTR_SIG_DATA) !=
           uvperf__attr_value(impl->attr, UVPERF_ATTR_SIG_DATA))
@@ -458,7 +458,7 @@ static int event_modify(event_t *impl, struct perf_event_attr *wanted,
     return 0;
   impl->enabled = 0;
   control.request = PERF_EVENT_IOC_ENABLE;
-  return uvperf__explain_control(error, started, "", &control);
+  return uvperf__explain_control(error, started, &control);
 }
 
 int uvperf_event_modify(uvperf_event_t *event,

@@ -160,7 +160,7 @@ static int plan_take_ids(event_plan_t *plan, uvperf_error_t *error) {
                                   "options.pid is %d, but options.flags has "
                                   "UVPERF_EVENT_PIDFD; set the pidfd",
                                   own->pid);
-  rc = uvperf__task_of_pidfd("", own->pid, &task, error);
+  rc = uvperf__task_of_pidfd(own->pid, &task, error);
   if (rc != 0)
     return rc;
   own->pid = plan->pid = task.id;
@@ -265,7 +265,7 @@ static int event_install(event_t *impl, const event_plan_t *plan,
   int rc = uvperf__open_id(impl->fd, &impl->id);
 
   if (rc != 0)
-    return uvperf__explain_control(error, rc, "", &control);
+    return uvperf__explain_control(error, rc, &control);
   rc = check_twin(impl, plan, error);
   if (rc != 0)
     return rc;

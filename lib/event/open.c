@@ -24,7 +24,6 @@ static int open_fd(event_t *impl, const event_plan_t *plan,
   int is_cgroup = options->cgroup >= 0;
   uvperf__open_call_t call = {
       .error = error,
-      .root = "",
       .attr = impl->attr,
       .asked_size = impl->attr->size,
       .pid = options->pid,
@@ -61,7 +60,6 @@ static int open_or_fall_back(event_t *impl, const event_plan_t *plan,
                              uvperf_error_t *error) {
   const uvperf_event_options_t *options = &plan->options;
   uvperf__fallback_t fallback = {
-      .root = "",
       .allowed = options->fallbacks,
       .is_of_cpu = options->pid == -1 || options->cgroup >= 0,
       .is_by_program = options->open != NULL,
@@ -109,7 +107,7 @@ static int event_take_fd(event_t *impl, const event_plan_t *plan,
   int rc = uvperf__open_id(plan->options.fd, &impl->id);
 
   if (rc == UV_EPERM || rc == UV_EACCES)
-    return uvperf__explain_control(error, rc, "", &control);
+    return uvperf__explain_control(error, rc, &control);
   if (rc != 0)
     return uvperf__error_set(
         error, rc == UV_EBADF ? UV_EBADF : UV_ENOTTY, UVPERF_CAUSE_ARGUMENT,
@@ -139,7 +137,7 @@ int uvperf__event_open(event_t *impl, const event_plan_t *plan,
                : open_or_fall_back(impl, plan, error);
 
   if (rc == 0)
-    rc = uvperf__task_check("", plan->pid, plan->start, error);
+    rc = uvperf__task_check(plan->pid, plan->start, error);
   if (rc != 0 || bytes == 0)
     return rc;
   if (plan->options.ring_bytes == 0)
@@ -148,7 +146,7 @@ int uvperf__event_open(event_t *impl, const event_plan_t *plan,
                                   attr->write_backward);
   else
     rc = uvperf__ring_map(&impl->ring, impl->fd, bytes, attr->write_backward);
-  return rc == 0 ? 0
-                 : uvperf__explain_map(error, rc, "", attr, plan->options.cpu,
-                                       bytes);
+  return rc == 0
+             ? 0
+             : uvperf__explain_map(error, rc, attr, plan->options.cpu, bytes);
 }

@@ -153,9 +153,9 @@ static int opening_keep(event_opening_t *opening, const event_t *impl,
   /* The task's id may be used again. */
   if (plan->start == 0 && plan->pid > 0 && plan->options.cgroup < 0 &&
       !(plan->options.flags & UVPERF_EVENT_FD))
-    rc = uvperf__task_proc_is_own("");
+    rc = uvperf__task_proc_is_own();
   if (rc > 0)
-    rc = uvperf__task_start("", plan->pid, &plan->start);
+    rc = uvperf__task_start(plan->pid, &plan->start);
   return rc < 0 ? uvperf__error_shortage(error, rc, "cannot read /proc") : 0;
 }
 

@@ -355,7 +355,7 @@ static int explain_output(int code, const event_t *impl, const event_t *owner,
   const char *why;
 
   if (code != UV_EINVAL || owner == NULL)
-    return uvperf__explain_control(error, code, "", &control);
+    return uvperf__explain_control(error, code, &control);
   if (owner->source.cpu != impl->source.cpu)
     why = "both events must be on the same CPU";
   else if (owner->ring.overwrite != impl->attr->write_backward)

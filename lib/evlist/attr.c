@@ -310,8 +310,7 @@ void uvperf__evlist_ask_formats(uvperf__evlist_t *evlist) {
   size_t i;
 
   evlist->opening->has_asked = 1;
-  if (!uvperf__system_has_lost(evlist->root,
-                               evlist->opening->opener.open == NULL))
+  if (!uvperf__system_has_lost(evlist->opening->opener.open == NULL))
     return;
   for (i = 0; i < evlist->attrs->nr; i++) {
     evlist->attrs->at[i].asked->read_format |= UVPERF_FORMAT_LOST;
@@ -351,14 +350,14 @@ static int copy_attr(uvperf__evlist_t *evlist, size_t index,
   if (attrs->bytes < bytes)
     attrs->bytes = bytes;
   own->names_probe =
-      own->asked->config1 != 0 && uvperf__evlist_is_probe(evlist, own->asked);
+      own->asked->config1 != 0 && uvperf__evlist_is_probe(own->asked);
   if (item->label == NULL) { /* it is not from a list */
     item->scale = 1;
     item->unit = uvperf__attr_unit(own->asked);
     item->group_name = "";
     item->group = -1;
     item->leader = item->first = index;
-    if (uvperf__evlist_brief_label(evlist, own) != 0)
+    if (uvperf__evlist_brief_label(own) != 0)
       return uvperf__error_shortage(error, -ENOMEM, "cannot copy the attrs");
   }
   item->attr = own->attr;
@@ -443,8 +442,7 @@ int uvperf__evlist_copy_attrs(uvperf__evlist_t *evlist,
   if (rc != 0)
     return rc;
   if (options->names != NULL)
-    rc = uvperf__event_list_parse(evlist->root, &attrs->list, options->names,
-                                  error);
+    rc = uvperf__event_list_parse(&attrs->list, options->names, error);
   else if (options->events != NULL)
     attrs->list = uvperf__event_list_hold(options->events);
   if (rc != 0)

@@ -73,8 +73,7 @@ static inline size_t uvperf__evlist_end(const uvperf__evlist_t *evlist,
 /* -- base.c -- */
 
 /* Whether an attr belongs to the PMU uprobe or kprobe. */
-int uvperf__evlist_is_probe(const uvperf__evlist_t *evlist,
-                            const struct perf_event_attr *attr);
+int uvperf__evlist_is_probe(const struct perf_event_attr *attr);
 
 /* Fills the error for an option that needs UVPERF_SET_RECORDS, such as
  * "options.ring_bytes". Returns -EINVAL. */
@@ -141,8 +140,7 @@ int uvperf__evlist_find_cores(uvperf__evlist_t *evlist, uvperf_error_t *error);
 /* Makes a brief label from type and config, which uvperf__evlist_label
  * replaces. A probe gets its final label at once, because the string that its
  * config1 points to may be gone later. Returns 0 or -ENOMEM. */
-int uvperf__evlist_brief_label(const uvperf__evlist_t *evlist,
-                               evlist_attr_t *own);
+int uvperf__evlist_brief_label(evlist_attr_t *own);
 
 /* Makes all labels that are missing, and those of attrs that a fallback has
  * changed. Returns 0, or the code of a shortage. After a shortage some labels

@@ -67,11 +67,9 @@ size_t uvperf__evlist_position(const uvperf__evlist_t *evlist, uint32_t index) {
   return first;
 }
 
-int uvperf__evlist_is_probe(const uvperf__evlist_t *evlist,
-                            const struct perf_event_attr *attr) {
-  return attr->type >= PERF_TYPE_MAX &&
-         (uvperf__pmu_is(evlist->root, attr->type, "uprobe") ||
-          uvperf__pmu_is(evlist->root, attr->type, "kprobe"));
+int uvperf__evlist_is_probe(const struct perf_event_attr *attr) {
+  return attr->type >= PERF_TYPE_MAX && (uvperf__pmu_is(attr->type, "uprobe") ||
+                                         uvperf__pmu_is(attr->type, "kprobe"));
 }
 
 char *uvperf__evlist_copy_text(const char *text) {

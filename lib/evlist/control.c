@@ -55,7 +55,7 @@ int uvperf__evlist_switch_part(const uvperf__evlist_t *evlist,
     if (rc >= 0 || first != 0)
       continue;
     control.attr = evlist->attrs->at[i].attr;
-    first = uvperf__explain_control(error, rc, evlist->root, &control);
+    first = uvperf__explain_control(error, rc, &control);
     uvperf__evlist_locate(error, i, at->target->index);
   }
   return first;
@@ -200,8 +200,7 @@ int uvperf__evlist_attach(const uvperf__evlist_t *evlist, size_t attr,
                                      .has_cookie = own->bpf_cookie != 0};
   int rc = own->bpf_fd < 0 ? 0 : program_attach(evlist, attr, event);
 
-  return rc == 0 ? 0
-                 : uvperf__explain_control(error, rc, evlist->root, &control);
+  return rc == 0 ? 0 : uvperf__explain_control(error, rc, &control);
 }
 
 int uvperf__evlist_apply_settings(const uvperf__evlist_t *evlist, size_t attr,
@@ -216,7 +215,7 @@ int uvperf__evlist_apply_settings(const uvperf__evlist_t *evlist, size_t attr,
   if (own->filter != NULL)
     rc = uvperf__ioctl_filter(event->fd, own->attr, own->filter);
   if (rc != 0)
-    return uvperf__explain_control(error, rc, evlist->root, &control);
+    return uvperf__explain_control(error, rc, &control);
   return uvperf__evlist_attach(evlist, attr, event, error);
 }
 
@@ -232,8 +231,7 @@ typedef struct setting_s {
 
 static int setting_refuse(const setting_t *setting, int code, uint32_t target,
                           uvperf_error_t *error) {
-  uvperf__explain_control(error, code, setting->evlist->root,
-                          &setting->control);
+  uvperf__explain_control(error, code, &setting->control);
   uvperf__evlist_locate(error, setting->attr, target);
   return code;
 }
@@ -400,8 +398,7 @@ int uvperf__evlist_query_bpf(const uvperf__evlist_t *evlist, size_t attr,
     rc = uvperf__ioctl_query_bpf(event->fd, ids, nr);
     control.attr = evlist->attrs->at[attr].attr;
     control.value = *nr;
-    return rc == 0 ? 0
-                   : uvperf__explain_control(error, rc, evlist->root, &control);
+    return rc == 0 ? 0 : uvperf__explain_control(error, rc, &control);
   }
   return uvperf__error_argument(error, "no event of attr %zu is open", attr);
 }

@@ -18,12 +18,12 @@ static int attr_is_generic(const struct perf_event_attr *attr) {
 }
 
 /* Keeps all CPUs of a core's PMU, which has no cpumask. */
-static int attr_keep_cpus(const uvperf__evlist_t *evlist, evlist_attr_t *own,
-                          const char *pmu, uvperf_error_t *error) {
+static int attr_keep_cpus(evlist_attr_t *own, const char *pmu,
+                          uvperf_error_t *error) {
   char list[UVPERF__PMU_TEXT_BYTES];
   size_t nr = 0;
   int is_mask;
-  int rc = uvperf__pmu_cpus(evlist->root, pmu, list, &is_mask);
+  int rc = uvperf__pmu_cpus(pmu, list, &is_mask);
 
   if (rc == 0)
     rc = uvperf__cpu_list_parse(list, NULL, &nr);
@@ -59,7 +59,7 @@ static int attr_find_core(const uvperf__evlist_t *evlist, size_t attr,
     if (cores->pmus[i].type != pmu)
       continue;
     *flags |= UVPERF__READING_PART_TIME;
-    return attr_keep_cpus(evlist, own, cores->pmus[i].name, error);
+    return attr_keep_cpus(own, cores->pmus[i].name, error);
   }
   return 0;
 }
@@ -87,7 +87,7 @@ int uvperf__evlist_find_cores(uvperf__evlist_t *evlist, uvperf_error_t *error) {
           asked->type >= PERF_TYPE_MAX))
       continue;
     if (!cores.is_read)
-      rc = uvperf__pmu_cores(evlist->root, &cores);
+      rc = uvperf__pmu_cores(&cores);
     if (rc != 0)
       return uvperf__error_shortage(error, rc,
                                     "cannot find the PMUs of the cores");

@@ -56,7 +56,7 @@ static int evlist_check_options(const uvperf_set_options_t *options,
 
 /* Makes a list without targets, and begins to add the targets of the options.
  * Opens nothing, and makes no request to the kernel. */
-static int evlist_begin(const char *root, int is_brief, int is_deferred,
+static int evlist_begin(int is_brief, int is_deferred,
                         uvperf__evlist_t **evlist,
                         const uvperf_set_options_t *options,
                         uvperf__adding_t *adding, uvperf_error_t *error) {
@@ -70,7 +70,6 @@ static int evlist_begin(const char *root, int is_brief, int is_deferred,
   if (made == NULL)
     return uvperf__error_shortage(error, -ENOMEM, "cannot make the set");
   made->is_none = 0;
-  made->root = root;
   made->flags = options->flags;
   made->is_enabled = (options->flags & UVPERF_SET_ENABLED) != 0;
   made->opening->is_brief = is_brief;
@@ -91,12 +90,11 @@ static int evlist_begin(const char *root, int is_brief, int is_deferred,
   return rc;
 }
 
-int uvperf__evlist_make(const char *root, int is_brief,
-                        uvperf__evlist_t **evlist,
+int uvperf__evlist_make(int is_brief, uvperf__evlist_t **evlist,
                         const uvperf_set_options_t *options,
                         uvperf_error_t *error) {
   uvperf__adding_t adding;
-  int rc = evlist_begin(root, is_brief, 0, evlist, options, &adding, error);
+  int rc = evlist_begin(is_brief, 0, evlist, options, &adding, error);
 
   if (rc == 0)
     rc = uvperf__adding_run(&adding, error);
@@ -110,13 +108,13 @@ int uvperf__evlist_make(const char *root, int is_brief,
 int uvperf__evlist_new(uvperf__evlist_t **evlist,
                        const uvperf_set_options_t *options,
                        uvperf_error_t *error) {
-  return uvperf__evlist_make("", 0, evlist, options, error);
+  return uvperf__evlist_make(0, evlist, options, error);
 }
 
 int uvperf__evlist_new_adding(uvperf__evlist_t **evlist,
                               const uvperf_set_options_t *options,
                               uvperf__adding_t *adding, uvperf_error_t *error) {
-  return evlist_begin("", 0, 1, evlist, options, adding, error);
+  return evlist_begin(0, 1, evlist, options, adding, error);
 }
 
 int uvperf__evlist_close_slowly(const uvperf__evlist_t *evlist, size_t nr) {

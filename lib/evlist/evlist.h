@@ -36,12 +36,10 @@ int uvperf__evlist_new(uvperf__evlist_t **evlist,
                        const uvperf_set_options_t *options,
                        uvperf_error_t *error);
 
-/* The same, with the system's files under `root`, which must stay valid.
- * `is_brief` is for events of the calling thread that only this thread reads,
+/* The same. `is_brief` is for events of the calling thread that only this thread reads,
  * before it does anything else. The data for detecting the end of a task is
  * then not looked up, because that takes longer than all other steps. */
-int uvperf__evlist_make(const char *root, int is_brief,
-                        uvperf__evlist_t **evlist,
+int uvperf__evlist_make(int is_brief, uvperf__evlist_t **evlist,
                         const uvperf_set_options_t *options,
                         uvperf_error_t *error);
 

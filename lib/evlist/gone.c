@@ -25,18 +25,16 @@
 /* The most fds of one poll(2). */
 #define MOST_FDS 64
 
-static int task_is_gone(const uvperf__evlist_t *evlist,
-                        const evlist_place_t *place) {
-  return place->is_gone || uvperf__task_is_gone(evlist->root, place->place.pid,
-                                                place->start) == 1;
+static int task_is_gone(const evlist_place_t *place) {
+  return place->is_gone ||
+         uvperf__task_is_gone(place->place.pid, place->start) == 1;
 }
 
 /* POLLERR alone does not mean that the task is gone. It means an event in error
  * state, whose task may be alive, or an event whose PMU was unregistered, which
  * never hangs up (PERF_EVENT_STATE_REVOKED, Linux 6.15). An event that cannot
  * be polled is assumed to be alive. */
-static int event_has_hung_up(const uvperf__evlist_t *evlist,
-                             const evlist_place_t *place,
+static int event_has_hung_up(const evlist_place_t *place,
                              const evlist_event_t *event) {
   int revents = uvperf__sys_poll(event->fd, 0);
 
@@ -44,7 +42,7 @@ static int event_has_hung_up(const uvperf__evlist_t *evlist,
     return 0;
   if (revents & POLLHUP)
     return 1;
-  return (revents & POLLERR) != 0 && task_is_gone(evlist, place);
+  return (revents & POLLERR) != 0 && task_is_gone(place);
 }
 
 /* Moves on to the next event that is alive. Returns 1, or 0 if all events have
@@ -61,7 +59,7 @@ static int target_find_alive(const uvperf__evlist_t *evlist,
       if (!uvperf__evlist_writes(event))
         continue;
       target->has_writer = 1;
-      if (!event_has_hung_up(evlist, place, event))
+      if (!event_has_hung_up(place, event))
         return 1;
     }
     target->alive_attr = 0;
@@ -85,7 +83,7 @@ static int target_find_task(const uvperf__evlist_t *evlist,
     while (i < evlist->attrs->nr && (place->events[i].state != COUNTER_FAILED ||
                                      place->events[i].code != -ESRCH))
       i++;
-    if (i == evlist->attrs->nr && !task_is_gone(evlist, place))
+    if (i == evlist->attrs->nr && !task_is_gone(place))
       return 1;
   }
   return 0;

@@ -118,7 +118,7 @@ static void place_open_events(uvperf__evlist_t *evlist, const evlist_at_t *at,
   int rc = 0;
 
   if (target->cgroup_path != NULL)
-    rc = uvperf__cgroup_open(evlist->root, target->cgroup_path, why);
+    rc = uvperf__cgroup_open(target->cgroup_path, why);
   if (target->cgroup_path != NULL && rc >= 0) {
     target->cgroup = rc;
     rc = 0;

@@ -23,7 +23,6 @@ struct uvperf__evlist_s {
   evlist_opening_t *opening;
   evlist_reading_t *reading;
   evlist_records_t *records;
-  const char *root; /* where /proc and /sys are; "": the real root */
   uint32_t flags;   /* UVPERF_SET_* */
   uint32_t process; /* the process that opened the events */
   int is_none;      /* see uvperf__evlist_new_none */

@@ -86,7 +86,6 @@ int uvperf__evlist_new_for_target(uvperf__evlist_t **evlist,
     return uvperf__error_shortage(error, -ENOMEM, "cannot open the target");
   opening = made->opening;
   made->is_none = 0;
-  made->root = joined->root;
   made->flags = joined->flags & ~UVPERF_SET_USER_READ; /* pages come later */
   made->process = joined->process;
   /* Events that write are enabled once they have a ring. */

@@ -18,12 +18,11 @@
 
 /* Makes a label. Returns 0 or -ENOMEM. `tracepoint` is "category:name", or ""
  * if no tracepoint has the attr's id. */
-static int label_make(const uvperf__evlist_t *evlist, evlist_attr_t *own,
-                      const char *tracepoint) {
+static int label_make(evlist_attr_t *own, const char *tracepoint) {
   char label[UVPERF__LABEL_BYTES];
   size_t size = sizeof(label);
 
-  uvperf__attr_label_known(evlist->root, own->asked, tracepoint, label, &size);
+  uvperf__attr_label_known(own->asked, tracepoint, label, &size);
   own->label = uvperf__evlist_copy_text(label);
   if (own->label == NULL)
     return -ENOMEM;
@@ -64,7 +63,7 @@ static int label_attrs(const char *category, const char *name, uint64_t id,
     if (own->asked->config != id || !attr_lacks_label(own))
       continue;
     snprintf(tracepoint, sizeof(tracepoint), "%s:%s", category, name);
-    if (label_make(evlist, own, tracepoint) != 0)
+    if (label_make(own, tracepoint) != 0)
       return -ENOMEM;
     lookup->nr_left--;
   }
@@ -96,19 +95,18 @@ static int label_tracepoints(const uvperf__evlist_t *evlist) {
     lookup.next[i] = *first;
     *first = i + 1;
   }
-  rc = uvperf__tracefs_walk(evlist->root, NULL, NULL, label_attrs, &lookup);
+  rc = uvperf__tracefs_walk(NULL, NULL, label_attrs, &lookup);
   uvperf__free(lookup.first);
   return uvperf__is_shortage(rc) ? rc : 0;
 }
 
 /* -- labels of the user's attrs -------------------------------------------- */
 
-int uvperf__evlist_brief_label(const uvperf__evlist_t *evlist,
-                               evlist_attr_t *own) {
+int uvperf__evlist_brief_label(evlist_attr_t *own) {
   snprintf(own->brief, sizeof(own->brief), "type=%" PRIu32 ",config=0x%" PRIx64,
            (uint32_t)own->asked->type, (uint64_t)own->asked->config);
   own->item.label = own->brief;
-  return own->names_probe ? label_make(evlist, own, "") : 0;
+  return own->names_probe ? label_make(own, "") : 0;
 }
 
 /* -- labels after fallbacks ------------------------------------------------ */
@@ -137,8 +135,7 @@ static uint32_t label_fallbacks(const evlist_attr_t *own) {
  * perf(1) does. In a tracepoint's label the first colon belongs to the name.
  * After a slash the modifiers need no colon. Breakpoints are excluded, because
  * their access comes after the colon, before the modifiers. */
-static int label_make_opened(const uvperf__evlist_t *evlist, evlist_attr_t *own,
-                             uint32_t fallbacks) {
+static int label_make_opened(evlist_attr_t *own, uint32_t fallbacks) {
   char label[UVPERF__LABEL_BYTES];
   size_t size = sizeof(label);
   const char *asked = own->item.label;
@@ -151,7 +148,7 @@ static int label_make_opened(const uvperf__evlist_t *evlist, evlist_attr_t *own,
       colon = strchr(colon + 1, ':');
     snprintf(label, size, "%s%su", asked,
              colon != NULL || strchr(asked, '/') != NULL ? "" : ":");
-  } else if (uvperf__attr_label(evlist->root, own->attr, label, &size) != 0) {
+  } else if (uvperf__attr_label(own->attr, label, &size) != 0) {
     return -ENOMEM;
   }
   own->opened_label = uvperf__evlist_copy_text(label);
@@ -183,9 +180,9 @@ int uvperf__evlist_label(const uvperf__evlist_t *evlist) {
     rc = 0;
     if (attr_lacks_label(own) &&
         (first == 0 || own->asked->type != PERF_TYPE_TRACEPOINT))
-      rc = label_make(evlist, own, "");
+      rc = label_make(own, "");
     if (!attr_lacks_label(own) && attr_needs_label(own))
-      rc = label_make_opened(evlist, own, label_fallbacks(own));
+      rc = label_make_opened(own, label_fallbacks(own));
     if (first == 0)
       first = rc;
   }

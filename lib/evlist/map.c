@@ -145,7 +145,7 @@ int uvperf__evlist_fill_map(const uvperf__evlist_t *evlist, size_t attr,
     if (own->map == NULL)
       rc = uvperf__error_shortage(error, -ENOMEM, "cannot open the map");
     else
-      rc = uvperf__bpf_map_open(own->map, evlist->root, map_fd, NULL, error);
+      rc = uvperf__bpf_map_open(own->map, map_fd, NULL, error);
     if (rc == 0)
       rc = map_fill(evlist, at, error);
   } while (rc == 0 && (at = uvperf__evlist_next_part(evlist, attr, at)) != 0);

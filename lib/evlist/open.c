@@ -107,8 +107,6 @@ static int job_try(const job_t *job, uint32_t *size, uvperf_error_t *error) {
       (void *)((char *)evlist->opening->scratch + evlist->attrs->bytes);
   uvperf__open_call_t call = {
       .error = error,
-      .root = evlist->root,
-      .attr = attr,
       .pid = job->target->type == UVPERF_TARGET_SELF ? 0 : place->pid,
       .cpu = place->cpu,
       .cgroup = cgroup,
@@ -174,8 +172,6 @@ static int open_or_fall_back(const job_t *job, uvperf_error_t *error) {
   const evlist_opening_t *opening = job->evlist->opening;
   evlist_attr_t *attr = &job->evlist->attrs->at[job->attr];
   uvperf__fallback_t fallback = {
-      .root = job->evlist->root,
-      .allowed = opening->fallbacks,
       .is_of_cpu =
           job->is_trial || !uvperf__evlist_target_is_tasks(job->target->type),
       .is_by_program = opening->opener.open != NULL,
@@ -346,7 +342,7 @@ static int open_event(job_t *job, uvperf_error_t *error) {
     rc = uvperf__open_id(event->fd, &event->id);
     control.attr = attr->attr;
     if (rc != 0)
-      uvperf__explain_control(error, rc, evlist->root, &control);
+      uvperf__explain_control(error, rc, &control);
   }
   if (rc == 0)
     rc = uvperf__evlist_apply_settings(evlist, job->attr, event, error);
@@ -497,8 +493,7 @@ static int places_check_task(uvperf__evlist_t *evlist,
       continue;
     event->is_unchecked = 0;
     if (!has_checked)
-      uvperf__task_check(evlist->root, job.place->place.pid, job.place->start,
-                         &why);
+      uvperf__task_check(job.place->place.pid, job.place->start, &why);
     has_checked = 1;
     if (why.code == 0)
       continue;

@@ -182,9 +182,8 @@ static int plan_misfit(const plan_t *plan, size_t attr) {
 
 /* Finds the package of a place's CPU. sysfs has no package for an offline CPU.
  * Returns 0, or the code of a shortage. */
-static int place_find_package(const uvperf__evlist_t *evlist,
-                              evlist_place_t *place) {
-  int rc = uvperf__cpu_package(evlist->root, place->place.cpu, &place->package);
+static int place_find_package(evlist_place_t *place) {
+  int rc = uvperf__cpu_package(place->place.cpu, &place->package);
 
   if (rc == 0)
     place->has_package = 1;
@@ -204,7 +203,7 @@ static int plan_once_a_package(plan_t *plan, size_t attr) {
   int rc;
 
   for (i = 0; i < nr && !plan->has_packages; i++) {
-    rc = place_find_package(plan->evlist, &places[i]);
+    rc = place_find_package(&places[i]);
     if (rc != 0)
       return uvperf__error_shortage(plan->error, rc,
                                     "cannot read the package of a CPU");
@@ -233,7 +232,7 @@ int uvperf__evlist_has_package(const uvperf__evlist_t *evlist,
   if (!attr_is_once_a_package(evlist, target, attr))
     return 0;
   if (!place->has_package)
-    place_find_package(evlist, place);
+    place_find_package(place);
   for (i = 0; i < target->nr_places; i++) {
     other = &target->places[i];
     if (other != place && places_are_of_one_package(other, place) &&

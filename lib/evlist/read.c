@@ -307,8 +307,7 @@ static void place_check_gone(const uvperf__evlist_t *evlist,
     return;
   if (progress->pid != pid) {
     progress->pid = pid;
-    progress->is_gone =
-        uvperf__task_is_gone(evlist->root, pid, place->start) == 1;
+    progress->is_gone = uvperf__task_is_gone(pid, place->start) == 1;
   }
   if (!progress->is_gone)
     return;

@@ -79,7 +79,6 @@ int uvperf__evlist_begin_records(uvperf__evlist_t *evlist,
                                  const uvperf_set_options_t *options,
                                  uvperf_error_t *error) {
   uvperf__cpu_rings_options_t rings = {
-      .root = evlist->root,
       .ring_bytes = options->ring_bytes,
       .wakeup_bytes = options->wakeup_bytes,
       .clockid = evlist->records->clockid,
@@ -101,8 +100,7 @@ int uvperf__evlist_begin_records(uvperf__evlist_t *evlist,
       uvperf__decoder_make(&records->decoder) != 0)
     return records_no_memory(error);
   if ((evlist->flags & UVPERF_SET_TIME_ORDER) &&
-      uvperf__system_clock_ahead(evlist->root, records->clockid,
-                                 &records->clock_ahead) == 0)
+      uvperf__system_clock_ahead(records->clockid, &records->clock_ahead) == 0)
     records->has_clock = 1;
   records->opened = uvperf__evlist_clock(evlist);
   if (records->opened == UINT64_MAX)
@@ -199,7 +197,7 @@ static int source_connect(const uvperf__evlist_t *evlist,
   if (rc == 0)
     return 0;
   uvperf__decoder_remove(records->decoder, &source->source);
-  return uvperf__explain_control(error, rc, evlist->root, &control);
+  return uvperf__explain_control(error, rc, &control);
 }
 
 int uvperf__evlist_join(uvperf__evlist_t *evlist, const evlist_target_t *target,

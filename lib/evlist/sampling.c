@@ -102,10 +102,10 @@ int uvperf__evlist_check_sampling(const uvperf_set_options_t *options,
 
 /* Returns the highest allowed frequency up to the default, as in perf record.
  * The user requested no number, so a lower frequency is not an error. */
-static uint64_t default_frequency(const uvperf__evlist_t *evlist) {
+static uint64_t default_frequency(void) {
   int64_t most;
 
-  if (uvperf__system_max_sample_rate(evlist->root, &most) == 0 && most > 0 &&
+  if (uvperf__system_max_sample_rate(&most) == 0 && most > 0 &&
       most < DEFAULT_HZ)
     return (uint64_t)most;
   return DEFAULT_HZ;
@@ -135,10 +135,10 @@ static void attr_set_period(const uvperf__evlist_t *evlist,
   else if (attr->type == PERF_TYPE_TRACEPOINT ||
            attr->type == PERF_TYPE_BREAKPOINT ||
            is_software(attr, PERF_COUNT_SW_BPF_OUTPUT) ||
-           uvperf__evlist_is_probe(evlist, attr))
+           uvperf__evlist_is_probe(attr))
     uvperf_attr_set_period(attr, 1);
   else
-    uvperf_attr_set_frequency(attr, default_frequency(evlist));
+    uvperf_attr_set_frequency(attr, default_frequency());
 }
 
 static void attr_add_fields(struct perf_event_attr *attr,

@@ -406,12 +406,8 @@ int uvperf__adding_begin(uvperf__adding_t *adding, uvperf__evlist_t *evlist,
                          const uvperf_target_t *targets, size_t nr,
                          int is_deferred, uvperf_error_t *error) {
   const uvperf__target_context_t context = {
-      evlist->root,
-      (evlist->flags & UVPERF_SET_RECORDS) != 0,
-      evlist->opening->is_brief,
-      0,
-      is_deferred ? (int)uvperf__sys_gettid() : 0,
-      0};
+      (evlist->flags & UVPERF_SET_RECORDS) != 0, evlist->opening->is_brief, 0,
+      is_deferred ? (int)uvperf__sys_gettid() : 0, 0};
   int rc;
 
   memset(adding, 0, sizeof(*adding));

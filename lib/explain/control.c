@@ -34,7 +34,6 @@
 typedef struct refusal_s {
   uvperf_error_t *error;
   int code;
-  const char *root;
   const uvperf__control_t *control;
 } refusal_t;
 
@@ -75,7 +74,7 @@ static int name_tracepoint(const refusal_t *refusal, char *name, size_t size) {
 
   return refusal->control->request == PERF_EVENT_IOC_SET_FILTER &&
          attr->type == PERF_TYPE_TRACEPOINT &&
-         uvperf__tracefs_name(refusal->root, attr->config, name, size) == 0;
+         uvperf__tracefs_name(attr->config, name, size) == 0;
 }
 
 /* Writes " by \"prev_pid == 1\"". A long filter is cut, because it may have a
@@ -102,7 +101,7 @@ static int say(const refusal_t *refusal, int cause, const char *format, ...) {
   if (name_tracepoint(refusal, name, sizeof(name)))
     snprintf(event, sizeof(event), "tracepoint %s", name);
   else
-    uvperf__describe_event(event, sizeof(event), refusal->root, control->attr);
+    uvperf__describe_event(event, sizeof(event), control->attr);
   if (control->request == PERF_EVENT_IOC_SET_FILTER)
     describe_filter(by, sizeof(by), control->filter);
   uvperf__error_set(refusal->error, refusal->code, cause, "cannot %s %s%s: %s",
@@ -152,7 +151,7 @@ static int period_einval(const refusal_t *refusal) {
   if (!is_freq)
     return say(refusal, UVPERF_CAUSE_NOT_SUPPORTED,
                "the PMU does not accept this period; try a longer one");
-  if (uvperf__system_max_sample_rate(refusal->root, &most) != 0 || most < 0 ||
+  if (uvperf__system_max_sample_rate(&most) != 0 || most < 0 ||
       value <= (uint64_t)most)
     return 0;
   say(refusal, UVPERF_CAUSE_SAMPLE_RATE,
@@ -169,9 +168,8 @@ static int period_einval(const refusal_t *refusal) {
 static int is_tracing(const refusal_t *refusal) {
   uint32_t type = refusal->control->attr->type;
 
-  return type == PERF_TYPE_TRACEPOINT ||
-         uvperf__pmu_is(refusal->root, type, "kprobe") ||
-         uvperf__pmu_is(refusal->root, type, "uprobe");
+  return type == PERF_TYPE_TRACEPOINT || uvperf__pmu_is(type, "kprobe") ||
+         uvperf__pmu_is(type, "uprobe");
 }
 
 /* /sys/bus/event_source/devices/<pmu>/nr_addr_filters: nr_addr_filters_show. */
@@ -179,12 +177,11 @@ static int has_addr_filters(const refusal_t *refusal) {
   char pmu[24], path[96];
   int64_t nr;
 
-  if (uvperf__pmu_name(refusal->root, refusal->control->attr->type, pmu,
-                       sizeof(pmu)) != 0)
+  if (uvperf__pmu_name(refusal->control->attr->type, pmu, sizeof(pmu)) != 0)
     return 0;
   snprintf(path, sizeof(path),
            "/sys/bus/event_source/devices/%s/nr_addr_filters", pmu);
-  return uvperf__system_number(refusal->root, path, &nr) == 0 && nr > 0;
+  return uvperf__system_number(path, &nr) == 0 && nr > 0;
 }
 
 /* perf_event_set_filter (strndup_user accepts one page, with the NUL at the
@@ -204,7 +201,7 @@ static int filter_einval(const refusal_t *refusal) {
     describe_filter(by, sizeof(by), filter);
     used = snprintf(text, sizeof(text), "cannot filter tracepoint %s%s: ", name,
                     by);
-    if (uvperf__filter_describe(refusal->root, name, filter, text + used,
+    if (uvperf__filter_describe(name, filter, text + used,
                                 sizeof(text) - (size_t)used) == 0) {
       uvperf__error_set(refusal->error, refusal->code, UVPERF_CAUSE_ARGUMENT,
                         "%s", text);
@@ -268,8 +265,7 @@ static int bpf_einval(const refusal_t *refusal) {
   int rc;
 
   snprintf(path, sizeof(path), "/proc/thread-self/fdinfo/%d", fd);
-  rc = uvperf__system_line(refusal->root, path, "prog_type:", type,
-                           sizeof(type));
+  rc = uvperf__system_line(path, "prog_type:", type, sizeof(type));
   if (rc == -ENODATA)
     return say(refusal, UVPERF_CAUSE_ARGUMENT, "fd %d is not a BPF program",
                fd);
@@ -313,19 +309,19 @@ static int bpf_eacces(const refusal_t *refusal) {
 
 /* Returns the words after the name of a capability. capable() in the kernel
  * checks for it in the initial user namespace. */
-static const char *where(const char *root) {
-  return uvperf__system_is_user_namespace(root) == 1
+static const char *where(void) {
+  return uvperf__system_is_user_namespace() == 1
              ? " outside this user namespace"
              : "";
 }
 
 /* perf_event_query_prog_array in kernel/trace/bpf_trace.c. */
 static int query_eperm(const refusal_t *refusal) {
-  if (uvperf__system_is_perfmon(refusal->root) == 1)
+  if (uvperf__system_is_perfmon() == 1)
     return 0;
   return say(refusal, UVPERF_CAUSE_PERMISSION,
              "this needs CAP_PERFMON%s at any kernel.perf_event_paranoid",
-             where(refusal->root));
+             where());
 }
 
 static int query_enospc(const refusal_t *refusal) {
@@ -399,7 +395,7 @@ static int bpf_enotsup(const refusal_t *refusal) {
 static int bpf_link_denied(const refusal_t *refusal) {
   if (!refusal->control->has_cookie)
     return 0;
-  uvperf__explain_bpf(refusal->error, refusal->code, refusal->root,
+  uvperf__explain_bpf(refusal->error, refusal->code,
                       "cannot make the BPF link that the cookie needs");
   return 1;
 }
@@ -518,9 +514,9 @@ static const struct {
      "this kernel does not have this ioctl"},
 };
 
-int uvperf__explain_control(uvperf_error_t *error, int code, const char *root,
+int uvperf__explain_control(uvperf_error_t *error, int code,
                             const uvperf__control_t *control) {
-  refusal_t refusal = {error, code, root, control};
+  refusal_t refusal = {error, code, control};
   size_t i;
 
   if (error == NULL)
@@ -549,17 +545,16 @@ int uvperf__explain_control(uvperf_error_t *error, int code, const char *root,
  * Later only some commands do. Whatever the setting is, some commands always
  * need the capability. Seccomp profiles of containers allow the call to
  * processes that have the capability. */
-static int explain_denied(uvperf_error_t *error, int code, const char *root,
-                          const char *what) {
-  int has_filter = uvperf__system_has_filter(root);
-  const char *elsewhere = where(root);
+static int explain_denied(uvperf_error_t *error, int code, const char *what) {
+  int has_filter = uvperf__system_has_filter();
+  const char *elsewhere = where();
   int64_t level = 0;
 
-  uvperf__system_number(root, BPF_LEVEL, &level);
+  uvperf__system_number(BPF_LEVEL, &level);
   /* Before Linux 5.8 CAP_SYS_ADMIN was needed, and it is still enough. */
   if (*elsewhere != '\0' ||
-      (uvperf__system_has_capability(root, UVPERF__CAP_BPF) != 1 &&
-       uvperf__system_has_capability(root, UVPERF__CAP_SYS_ADMIN) != 1))
+      (uvperf__system_has_capability(UVPERF__CAP_BPF) != 1 &&
+       uvperf__system_has_capability(UVPERF__CAP_SYS_ADMIN) != 1))
     return uvperf__error_set(
         error, code, UVPERF_CAUSE_PERMISSION,
         "%s: bpf(2) needs CAP_BPF%s, or CAP_SYS_ADMIN before Linux 5.8 "
@@ -579,22 +574,19 @@ static int explain_denied(uvperf_error_t *error, int code, const char *root,
                            what);
 }
 
-static int explain_enosys(uvperf_error_t *error, int code, const char *root,
-                          const char *what) {
+static int explain_enosys(uvperf_error_t *error, int code, const char *what) {
   int64_t level;
 
   return uvperf__error_set(
       error, code, UVPERF_CAUSE_NOT_SUPPORTED, "%s: this kernel has %s", what,
-      uvperf__system_number(root, BPF_LEVEL, &level) == 0 ||
-              (uvperf__system_has_filter(root) &&
-               !uvperf__system_lacks(root, BPF_LEVEL))
+      uvperf__system_number(BPF_LEVEL, &level) == 0 ||
+              (uvperf__system_has_filter() && !uvperf__system_lacks(BPF_LEVEL))
           ? "bpf(2), but a seccomp filter or a sandbox hides it; allow it in "
             "the container's profile or by --cap-add BPF"
           : "no bpf(2); it needs CONFIG_BPF_SYSCALL");
 }
 
-int uvperf__explain_bpf(uvperf_error_t *error, int code, const char *root,
-                        const char *what) {
+int uvperf__explain_bpf(uvperf_error_t *error, int code, const char *what) {
   if (error == NULL)
     return code;
   if (uvperf__is_shortage(code))
@@ -602,9 +594,9 @@ int uvperf__explain_bpf(uvperf_error_t *error, int code, const char *root,
   switch (code) {
     case -EPERM:
     case -EACCES:
-      return explain_denied(error, code, root, what);
+      return explain_denied(error, code, what);
     case -ENOSYS:
-      return explain_enosys(error, code, root, what);
+      return explain_enosys(error, code, what);
     default:
       return uvperf__error_set(error, code, UVPERF_CAUSE_UNKNOWN,
                                "%s: bpf(2) returned errno %d", what, -code);

@@ -15,12 +15,12 @@
 #include "util/error.h"
 #include "util/file.h"
 
-static void describe_other(char *text, size_t size, const char *root,
+static void describe_other(char *text, size_t size,
                            const struct perf_event_attr *attr) {
   unsigned long long config = attr->config;
   char pmu[24];
 
-  if (uvperf__pmu_name(root, attr->type, pmu, sizeof(pmu)) == 0)
+  if (uvperf__pmu_name(attr->type, pmu, sizeof(pmu)) == 0)
     snprintf(text, size, "event %#llx of PMU %s", config, pmu);
   else
     snprintf(text, size, "event %#llx of type %u", config, attr->type);
@@ -39,7 +39,7 @@ static void describe_generic(char *text, size_t size, const char *kind,
              (unsigned long long)attr->config);
 }
 
-void uvperf__describe_event(char *text, size_t size, const char *root,
+void uvperf__describe_event(char *text, size_t size,
                             const struct perf_event_attr *attr) {
   unsigned long long config = attr->config;
 
@@ -64,7 +64,7 @@ void uvperf__describe_event(char *text, size_t size, const char *root,
                (unsigned long long)attr->bp_addr);
       return;
     default:
-      describe_other(text, size, root, attr);
+      describe_other(text, size, attr);
   }
 }
 
@@ -109,7 +109,7 @@ int uvperf__open_say(const uvperf__open_call_t *call, int cause,
   char reason[sizeof(call->error->reason)];
   va_list args;
 
-  uvperf__describe_event(event, sizeof(event), call->root, call->attr);
+  uvperf__describe_event(event, sizeof(event), call->attr);
   describe_target(target, sizeof(target), call->pid, call->cpu, call->cgroup);
   va_start(args, format);
   vsnprintf(reason, sizeof(reason), format, args);
@@ -162,7 +162,7 @@ int uvperf__open_cpu(const uvperf__open_call_t *call, const char *list,
                      const char *why) {
   char cpus[UVPERF__TEXT_BYTES];
 
-  if (call->cpu < 0 || uvperf__system_cpu_list(call->root, list, cpus) != 0 ||
+  if (call->cpu < 0 || uvperf__system_cpu_list(list, cpus) != 0 ||
       uvperf__cpu_list_has(cpus, call->cpu) != 0)
     return 0;
   return uvperf__open_say(call, UVPERF_CAUSE_NO_CPU,

@@ -15,8 +15,7 @@
 /* One failed call of perf_event_open(2), or of a uvperf_open_fn, and its
  * result. */
 typedef struct uvperf__open_call_s {
-  uvperf_error_t *error; /* to be filled, or NULL */
-  const char *root;      /* in front of /proc, /sys; "" is the real one */
+  uvperf_error_t *error;              /* to be filled, or NULL */
   const struct perf_event_attr *attr; /* as the kernel left it */
   uint32_t asked_size; /* attr.size before the call: E2BIG overwrites it */
   int code;            /* a -errno */
@@ -34,12 +33,11 @@ typedef struct uvperf__open_call_s {
   int is_by_program;  /* the code comes from a uvperf_open_fn, not the kernel */
 } uvperf__open_call_t;
 
-/* Explains why perf_event_open(2) failed. Reads /proc and /sys under the
- * root. */
+/* Explains why perf_event_open(2) failed. Reads /proc and /sys. */
 int uvperf__explain_open(const uvperf__open_call_t *call);
 
 /* Explains why mmap(2) of a ring with `bytes` of data failed with `code`. */
-int uvperf__explain_map(uvperf_error_t *error, int code, const char *root,
+int uvperf__explain_map(uvperf_error_t *error, int code,
                         const struct perf_event_attr *attr, int cpu,
                         size_t bytes);
 
@@ -57,13 +55,12 @@ typedef struct uvperf__control_s {
 } uvperf__control_t;
 
 /* Explains why that ioctl failed with `code`. */
-int uvperf__explain_control(uvperf_error_t *error, int code, const char *root,
+int uvperf__explain_control(uvperf_error_t *error, int code,
                             const uvperf__control_t *control);
 
 /* Explains why a command of bpf(2) failed with `code`. `what` names the failed
  * action: "the map /sys/fs/bpf/events cannot be opened". */
-int uvperf__explain_bpf(uvperf_error_t *error, int code, const char *root,
-                        const char *what);
+int uvperf__explain_bpf(uvperf_error_t *error, int code, const char *what);
 
 /* Finds the fault in a breakpoint's bp_type, bp_len and bp_addr for which the
  * kernel returns `code` (-EINVAL or -EOPNOTSUPP). Returns a static text, or

@@ -187,11 +187,11 @@ static int try_precise(uvperf__fallback_t *fallback,
 
 /* -- UVPERF_FALLBACK_CLOCK ------------------------------------------------ */
 
-static uint64_t clock_period(const char *root, uint64_t cycles) {
+static uint64_t clock_period(uint64_t cycles) {
   uint64_t least = LEAST_CLOCK_NS;
   int64_t hz;
 
-  if (uvperf__system_max_sample_rate(root, &hz) == 0 && hz > 0 &&
+  if (uvperf__system_max_sample_rate(&hz) == 0 && hz > 0 &&
       least < (NS_PER_SECOND + (uint64_t)hz - 1) / (uint64_t)hz)
     least = (NS_PER_SECOND + (uint64_t)hz - 1) / (uint64_t)hz;
   return cycles < least ? least : cycles;
@@ -217,7 +217,7 @@ static int try_clock(uvperf__fallback_t *fallback, struct perf_event_attr *attr,
                              : PERF_COUNT_SW_TASK_CLOCK);
   if (!attr->freq && attr->sample_period != 0)
     change(fallback, UVPERF_FALLBACK_CLOCK, attr, UVPERF_ATTR_SAMPLE_PERIOD,
-           clock_period(fallback->root, attr->sample_period));
+           clock_period(attr->sample_period));
   change(fallback, UVPERF_FALLBACK_CLOCK, attr, UVPERF_ATTR_PRECISE_IP, 0);
   return 1;
 }

@@ -17,7 +17,6 @@
  * ones, and the changes so far. The caller fills the first four fields; the
  * rest starts as 0. */
 typedef struct uvperf__fallback_s {
-  const char *root;  /* in front of /proc; "" is the real one */
   uint32_t allowed;  /* enum uvperf_fallback */
   int is_of_cpu;     /* measures a whole CPU or a cgroup, not a task */
   int is_by_program; /* a uvperf_open_fn opens: the kernel cannot be asked */

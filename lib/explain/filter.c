@@ -97,15 +97,15 @@ static void drop_generic(search_t *search) {
     drop_name(search, names[i]);
 }
 
-int uvperf__filter_describe(const char *root, const char *tracepoint,
-                            const char *filter, char *text, size_t size) {
+int uvperf__filter_describe(const char *tracepoint, const char *filter,
+                            char *text, size_t size) {
   char list[256] = "";
   search_t search = {.filter = filter, .list = list, .size = sizeof(list)};
   const name_t *missing = &search.names[0];
   int length, rc;
 
   find_names(&search);
-  rc = uvperf__tracefs_each_field(root, tracepoint, take_field, &search);
+  rc = uvperf__tracefs_each_field(tracepoint, take_field, &search);
   if (rc != 0)
     return rc;
   drop_generic(&search);

@@ -12,7 +12,7 @@
  * the fields that the tracepoint has. If all fields exist, writes only the
  * second part. Returns 0, or -errno if the format cannot be read. The text is
  * cut, never overrun. */
-int uvperf__filter_describe(const char *root, const char *tracepoint,
-                            const char *filter, char *text, size_t size);
+int uvperf__filter_describe(const char *tracepoint, const char *filter,
+                            char *text, size_t size);
 
 #endif

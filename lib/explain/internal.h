@@ -14,9 +14,8 @@
 #define UVPERF__DESCRIBE_BYTES 104
 
 /* Writes a text such as "'page-faults'", "tracepoint 316" or "event 0x1 of PMU
- * msr". The names of PMUs are read under `root`. The text is cut, never
- * overrun. */
-void uvperf__describe_event(char *text, size_t size, const char *root,
+ * msr". The text is cut, never overrun. */
+void uvperf__describe_event(char *text, size_t size,
                             const struct perf_event_attr *attr);
 
 /* Fills the error: the failed call, a colon, and the reason. Sets limit and

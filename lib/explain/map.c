@@ -17,11 +17,10 @@ static uint64_t page_bytes(void) {
 
 /* Returns the KiB in a line of /proc/self/status, or 0 if the line does not
  * exist. */
-static int64_t status_kib(const char *root, const char *key) {
+static int64_t status_kib(const char *key) {
   char text[32];
 
-  if (uvperf__system_line(root, "/proc/self/status", key, text, sizeof(text)) !=
-      0)
+  if (uvperf__system_line("/proc/self/status", key, text, sizeof(text)) != 0)
     return 0;
   return strtoll(text, NULL, 10);
 }
@@ -43,13 +42,13 @@ static uint64_t space_limit(void) {
 }
 
 /* Whether perf_mmap_calc_limits allows everything. */
-static int is_unlimited(const char *root) {
+static int is_unlimited(void) {
   int64_t level;
 
-  if (uvperf__system_has_capability(root, UVPERF__CAP_IPC_LOCK) == 1 &&
-      uvperf__system_is_user_namespace(root) != 1)
+  if (uvperf__system_has_capability(UVPERF__CAP_IPC_LOCK) == 1 &&
+      uvperf__system_is_user_namespace() != 1)
     return 1;
-  return uvperf__system_paranoid(root, &level) == 0 && level < 0;
+  return uvperf__system_paranoid(&level) == 0 && level < 0;
 }
 
 /* perf_mmap_calc_limits in kernel/events/core.c: a user's rings may take
@@ -57,15 +56,14 @@ static int is_unlimited(const char *root) {
  * with the memory that the process has pinned already. The page before the data
  * counts too. We cannot see how much of the first limit the user's other
  * processes take. */
-static void explain_locked(uvperf_error_t *error, int code, const char *root,
-                           size_t bytes) {
+static void explain_locked(uvperf_error_t *error, int code, size_t bytes) {
   uint64_t needed = (uint64_t)bytes + page_bytes();
   uint64_t locked = locked_limit();
   uint64_t limit;
   int64_t kb = 0;
-  int cpus = uvperf__system_online_cpus(root);
+  int cpus = uvperf__system_online_cpus();
 
-  if (is_unlimited(root)) {
+  if (is_unlimited()) {
     uvperf__error_set(
         error, code, UVPERF_CAUSE_PERMISSION,
         "cannot map a ring of %llu bytes: denied below all limits of locked "
@@ -73,7 +71,7 @@ static void explain_locked(uvperf_error_t *error, int code, const char *root,
         (unsigned long long)needed);
     return;
   }
-  if (uvperf__system_mlock_kb(root, &kb) != 0 || kb < 0)
+  if (uvperf__system_mlock_kb(&kb) != 0 || kb < 0)
     kb = 0;
   if (cpus < 1)
     cpus = 1;
@@ -84,18 +82,16 @@ static void explain_locked(uvperf_error_t *error, int code, const char *root,
       "(perf_event_mlock_kb) x %d CPUs and %llu KiB (RLIMIT_MEMLOCK, %lld KiB "
       "used); use smaller rings, raise a limit, or get CAP_IPC_LOCK",
       (unsigned long long)needed, (long long)kb, cpus,
-      (unsigned long long)(locked / 1024),
-      (long long)status_kib(root, "VmPin:"));
+      (unsigned long long)(locked / 1024), (long long)status_kib("VmPin:"));
   error->limit = locked > UINT64_MAX - limit ? UINT64_MAX : limit + locked;
   error->needed = needed;
 }
 
 /* mlock_future_ok in mm/mmap.c returns this code after mlockall(2) with
  * MCL_FUTURE. */
-static void explain_mlockall(uvperf_error_t *error, int code, const char *root,
-                             size_t bytes) {
+static void explain_mlockall(uvperf_error_t *error, int code, size_t bytes) {
   uint64_t locked = locked_limit();
-  int64_t used = status_kib(root, "VmLck:");
+  int64_t used = status_kib("VmLck:");
 
   uvperf__error_set(error, code, UVPERF_CAUSE_LOCKED_MEMORY,
                     "cannot map a ring of %llu bytes: mlockall(2) locks it "
@@ -108,12 +104,12 @@ static void explain_mlockall(uvperf_error_t *error, int code, const char *root,
 }
 
 /* The kernel does not report which of these ran out. */
-static void explain_memory(uvperf_error_t *error, int code, const char *root,
-                           const char *event, size_t bytes) {
+static void explain_memory(uvperf_error_t *error, int code, const char *event,
+                           size_t bytes) {
   uint64_t space = space_limit();
   int64_t most = 0;
 
-  uvperf__system_number(root, "/proc/sys/vm/max_map_count", &most);
+  uvperf__system_number("/proc/sys/vm/max_map_count", &most);
   if (space == (uint64_t)RLIM_INFINITY)
     uvperf__error_set(error, code, UVPERF_CAUSE_MEMORY,
                       "cannot map a ring of %zu bytes for %s: out of memory, "
@@ -142,7 +138,7 @@ static const char *fault_of(const struct perf_event_attr *attr, int cpu,
   return NULL;
 }
 
-int uvperf__explain_map(uvperf_error_t *error, int code, const char *root,
+int uvperf__explain_map(uvperf_error_t *error, int code,
                         const struct perf_event_attr *attr, int cpu,
                         size_t bytes) {
   char event[UVPERF__DESCRIBE_BYTES];
@@ -150,16 +146,16 @@ int uvperf__explain_map(uvperf_error_t *error, int code, const char *root,
 
   if (error == NULL)
     return code;
-  uvperf__describe_event(event, sizeof(event), root, attr);
+  uvperf__describe_event(event, sizeof(event), attr);
   switch (code) {
     case -EPERM:
-      explain_locked(error, code, root, bytes);
+      explain_locked(error, code, bytes);
       return code;
     case -EAGAIN:
-      explain_mlockall(error, code, root, bytes);
+      explain_mlockall(error, code, bytes);
       return code;
     case -ENOMEM:
-      explain_memory(error, code, root, event, bytes);
+      explain_memory(error, code, event, bytes);
       return code;
     case -EACCES:
       return uvperf__error_set(

@@ -40,7 +40,7 @@ static int explain_enosys(const uvperf__open_call_t *call) {
         call, UVPERF_CAUSE_NOT_SUPPORTED,
         "this architecture cannot copy stacks or registers; leave out "
         "PERF_SAMPLE_STACK_USER, _REGS_USER and _REGS_INTR");
-  if (uvperf__system_paranoid(call->root, &level) == 0)
+  if (uvperf__system_paranoid(&level) == 0)
     return uvperf__open_say(call, UVPERF_CAUSE_NO_PERF,
                             "an emulator or sandbox hides the kernel's "
                             "perf_event_open(2); run the program outside it");
@@ -105,7 +105,7 @@ static int explain_enoent(const uvperf__open_call_t *call) {
   if (attr->type < PERF_TYPE_MAX)
     return uvperf__open_say(call, UVPERF_CAUSE_NO_EVENT,
                             "this kernel has no such event");
-  if (uvperf__pmu_name(call->root, attr->type, pmu, sizeof(pmu)) == 0)
+  if (uvperf__pmu_name(attr->type, pmu, sizeof(pmu)) == 0)
     return uvperf__open_say(
         call, UVPERF_CAUSE_NO_EVENT,
         "the PMU has no such event; see its events directory in /sys");
@@ -215,7 +215,7 @@ static int explain_emfile(const uvperf__open_call_t *call) {
 static int explain_enfile(const uvperf__open_call_t *call) {
   int64_t most = 0;
 
-  uvperf__system_number(call->root, "/proc/sys/fs/file-max", &most);
+  uvperf__system_number("/proc/sys/fs/file-max", &most);
   uvperf__open_say(call, UVPERF_CAUSE_FILES,
                    "the system's table of open files is full; raise "
                    "fs.file-max (%lld) or close files",
@@ -230,7 +230,7 @@ static int explain_stack(const uvperf__open_call_t *call) {
   uint64_t asked = uvperf__attr_value(call->attr, UVPERF_ATTR_SAMPLE_MAX_STACK);
   int64_t most;
 
-  if (uvperf__system_max_stack(call->root, &most) != 0 || most < 0 ||
+  if (uvperf__system_max_stack(&most) != 0 || most < 0 ||
       asked <= (uint64_t)most)
     return 0;
   uvperf__open_say(

@@ -16,10 +16,10 @@
  * event without CAP_SYS_ADMIN. The levels of the mainline kernel end here. */
 #define LAST_COMMON_LEVEL 2
 
-static int64_t paranoid(const uvperf__open_call_t *call) {
+static int64_t paranoid(void) {
   int64_t level;
 
-  return uvperf__system_paranoid(call->root, &level) == 0 ? level : -1;
+  return uvperf__system_paranoid(&level) == 0 ? level : -1;
 }
 
 /* A seccomp filter sees only the number of the call. The kernel reads the attr
@@ -33,15 +33,14 @@ static int64_t paranoid(const uvperf__open_call_t *call) {
  *
  * Profiles of containers allow the call to processes that have CAP_PERFMON. */
 int uvperf__open_filtered(const uvperf__open_call_t *call) {
-  if (!uvperf__system_has_filter(call->root))
+  if (!uvperf__system_has_filter())
     return 0;
-  if (call->code == -EACCES && paranoid(call) > LAST_COMMON_LEVEL)
+  if (call->code == -EACCES && paranoid() > LAST_COMMON_LEVEL)
     return 0;
-  if ((call->code == -ENOSYS &&
-       uvperf__system_lacks(call->root, UVPERF__PARANOID)) ||
+  if ((call->code == -ENOSYS && uvperf__system_lacks(UVPERF__PARANOID)) ||
       uvperf__sys_open(NULL, 0, -1, -1, 0) != call->code)
     return 0;
-  if (uvperf__system_has_capability(call->root, UVPERF__CAP_PERFMON) == 1)
+  if (uvperf__system_has_capability(UVPERF__CAP_PERFMON) == 1)
     return uvperf__open_say(
         call, UVPERF_CAUSE_NO_PERF,
         "a seccomp filter forbids perf_event_open(2) despite CAP_PERFMON; "
@@ -53,33 +52,33 @@ int uvperf__open_filtered(const uvperf__open_call_t *call) {
 }
 
 /* capable() of the kernel checks in the initial user namespace. */
-static int is_elsewhere(const uvperf__open_call_t *call) {
-  return uvperf__system_is_user_namespace(call->root) == 1;
+static int is_elsewhere(void) {
+  return uvperf__system_is_user_namespace() == 1;
 }
 
-static const char *named(const uvperf__open_call_t *call, int is_admin) {
+static const char *named(int is_admin) {
   static const char *const names[2][2] = {
       {"CAP_PERFMON", "CAP_SYS_ADMIN"},
       {"CAP_PERFMON outside this user namespace",
        "CAP_SYS_ADMIN outside this user namespace"},
   };
 
-  return names[is_elsewhere(call)][is_admin];
+  return names[is_elsewhere()][is_admin];
 }
 
 /* Returns the capability that lifts the rules of perf_event_paranoid here. */
-static const char *capability(const uvperf__open_call_t *call) {
-  return named(call, uvperf__system_is_before(call->root, 5, 8) == 1 ||
-                         paranoid(call) > LAST_COMMON_LEVEL);
+static const char *capability(void) {
+  return named(uvperf__system_is_before(5, 8) == 1 ||
+               paranoid() > LAST_COMMON_LEVEL);
 }
 
 /* Reads the real, effective and saved uid of a task, or of ourselves
  * ("self"). */
-static int uids_of(const char *root, const char *task, unsigned long uid[3]) {
+static int uids_of(const char *task, unsigned long uid[3]) {
   char path[48], text[64];
 
   snprintf(path, sizeof(path), "/proc/%s/status", task);
-  return uvperf__system_line(root, path, "Uid:", text, sizeof(text)) == 0 &&
+  return uvperf__system_line(path, "Uid:", text, sizeof(text)) == 0 &&
          sscanf(text, "%lu %lu %lu", &uid[0], &uid[1], &uid[2]) == 3;
 }
 
@@ -91,8 +90,7 @@ static int explain_foreign(const uvperf__open_call_t *call) {
   size_t i;
 
   snprintf(task, sizeof(task), "%d", call->pid);
-  if (call->pid <= 0 || !uids_of(call->root, "self", own) ||
-      !uids_of(call->root, task, other))
+  if (call->pid <= 0 || !uids_of("self", own) || !uids_of(task, other))
     return 0;
   for (i = 0; i < 3 && other[i] == own[0]; i++)
     continue;
@@ -101,7 +99,7 @@ static int explain_foreign(const uvperf__open_call_t *call) {
   return uvperf__open_say(call, UVPERF_CAUSE_PERMISSION,
                           "the thread belongs to another user (uid %lu); run "
                           "as that user or with %s",
-                          other[i], capability(call));
+                          other[i], capability());
 }
 
 /* perf_event_open and perf_kprobe_event_init in kernel/events/core.c require
@@ -117,7 +115,7 @@ static int explain_privileged(const uvperf__open_call_t *call) {
     return 0;
   return uvperf__open_say(call, UVPERF_CAUSE_PERMISSION,
                           "%s needs %s at any kernel.perf_event_paranoid", what,
-                          capability(call));
+                          capability());
 }
 
 /* Events for which CAP_PERFMON is not enough: uprobes since Linux 6.16 and in
@@ -127,8 +125,8 @@ static int explain_privileged(const uvperf__open_call_t *call) {
 static int explain_admin(const uvperf__open_call_t *call) {
   const char *what;
 
-  if (!is_elsewhere(call) &&
-      uvperf__system_has_capability(call->root, UVPERF__CAP_SYS_ADMIN) == 1)
+  if (!is_elsewhere() &&
+      uvperf__system_has_capability(UVPERF__CAP_SYS_ADMIN) == 1)
     return 0;
   if (call->code == -EACCES && uvperf__open_is_probe(call, "uprobe"))
     what = "a uprobe";
@@ -138,7 +136,7 @@ static int explain_admin(const uvperf__open_call_t *call) {
     return 0;
   return uvperf__open_say(call, UVPERF_CAUSE_PERMISSION,
                           "%s needs %s at any kernel.perf_event_paranoid", what,
-                          named(call, 1));
+                          named(1));
 }
 
 /* See perf_copy_attr: if branch_sample_type names no side, branches are
@@ -197,18 +195,18 @@ static int explain_paranoid(const uvperf__open_call_t *call) {
   int64_t level, most;
   const char *what = paranoid_need(call, &most);
 
-  if (uvperf__system_paranoid(call->root, &level) != 0) {
+  if (uvperf__system_paranoid(&level) != 0) {
     return uvperf__open_say(call, UVPERF_CAUSE_PERMISSION,
                             "this needs %s, or a lower "
                             "kernel.perf_event_paranoid, which cannot be read",
-                            capability(call));
+                            capability());
   }
   if (level <= most)
     return 0;
   uvperf__open_say(
       call, UVPERF_CAUSE_PERMISSION,
       "%s needs kernel.perf_event_paranoid <= %d (it is %lld) or %s", what,
-      (int)most, (long long)level, capability(call));
+      (int)most, (long long)level, capability());
   return most != 1 || call->attr->exclude_kernel || or_exclude_kernel(call);
 }
 
@@ -224,11 +222,11 @@ static int explain_trace(const uvperf__open_call_t *call, int privileged) {
         call, UVPERF_CAUSE_PERMISSION,
         "attr.sigtrap needs the right to ptrace(2) the thread (see "
         "kernel.yama.ptrace_scope), or %s and CAP_KILL",
-        capability(call));
+        capability());
   return uvperf__open_say(call, UVPERF_CAUSE_PERMISSION,
                           "the thread is not dumpable, is setuid or is in "
                           "another user namespace, so tracing it needs %s",
-                          capability(call));
+                          capability());
 }
 
 /* LOCKDOWN_PERF of security/lockdown. */
@@ -237,7 +235,7 @@ static int explain_lockdown(const uvperf__open_call_t *call) {
 
   if (call->code != -EPERM ||
       !(call->attr->sample_type & PERF_SAMPLE_REGS_INTR) ||
-      uvperf__system_line(call->root, "/sys/kernel/security/lockdown", "", text,
+      uvperf__system_line("/sys/kernel/security/lockdown", "", text,
                           sizeof(text)) != 0 ||
       strstr(text, "[confidentiality]") == NULL)
     return 0;
@@ -249,17 +247,17 @@ static int explain_lockdown(const uvperf__open_call_t *call) {
 /* Explains a denial although the process has CAP_PERFMON: at this level of
  * perf_event_paranoid only CAP_SYS_ADMIN helps. */
 static int explain_in_spite(const uvperf__open_call_t *call) {
-  if (paranoid(call) <= LAST_COMMON_LEVEL ||
-      uvperf__system_has_capability(call->root, UVPERF__CAP_SYS_ADMIN) != 0)
+  if (paranoid() <= LAST_COMMON_LEVEL ||
+      uvperf__system_has_capability(UVPERF__CAP_SYS_ADMIN) != 0)
     return 0;
   return uvperf__open_say(call, UVPERF_CAUSE_PERMISSION,
                           "at kernel.perf_event_paranoid %lld CAP_PERFMON is "
                           "not enough; lower it to 2 or use CAP_SYS_ADMIN",
-                          (long long)paranoid(call));
+                          (long long)paranoid());
 }
 
 int uvperf__open_denied(const uvperf__open_call_t *call) {
-  int privileged = uvperf__system_is_perfmon(call->root) == 1;
+  int privileged = uvperf__system_is_perfmon() == 1;
 
   if (uvperf__open_filtered(call) || explain_admin(call) ||
       explain_lockdown(call))

@@ -91,9 +91,9 @@ static int explain_novelty(const uvperf__open_call_t *call) {
 
     if (!(value(call, late->field) & late->mask) ||
         !is_checked(call, late->field) ||
-        uvperf__system_is_before(call->root, late->major, late->minor) != 1)
+        uvperf__system_is_before(late->major, late->minor) != 1)
       continue;
-    uvperf__system_line(call->root, "/proc/sys/kernel/osrelease", "", release,
+    uvperf__system_line("/proc/sys/kernel/osrelease", "", release,
                         sizeof(release));
     uvperf__open_say(call, UVPERF_CAUSE_OLD_KERNEL,
                      "%s needs Linux %u.%u, and this is %s; leave it out",
@@ -187,8 +187,8 @@ static int explain_rate(const uvperf__open_call_t *call) {
   const struct perf_event_attr *attr = call->attr;
   int64_t most;
 
-  if (!attr->freq || uvperf__system_max_sample_rate(call->root, &most) != 0 ||
-      most < 0 || attr->sample_freq <= (uint64_t)most)
+  if (!attr->freq || uvperf__system_max_sample_rate(&most) != 0 || most < 0 ||
+      attr->sample_freq <= (uint64_t)most)
     return 0;
   uvperf__open_say(
       call, UVPERF_CAUSE_SAMPLE_RATE,
@@ -228,7 +228,7 @@ static const char *late_fault(const uvperf__open_call_t *call) {
     return "PERF_SAMPLE_READ with inherit needs PERF_SAMPLE_TID (and Linux "
            "6.12); set it, or clear inherit";
   if (call->attr->inherit && (call->attr->sample_type & PERF_SAMPLE_READ) &&
-      uvperf__system_is_before(call->root, 6, 12) == 1)
+      uvperf__system_is_before(6, 12) == 1)
     return "PERF_SAMPLE_READ with inherit needs Linux 6.12; clear one of them";
   if ((value(call, UVPERF_ATTR_AUX_ACTION) & 6) == 6)
     return "aux_pause and aux_resume exclude each other; set only one";
@@ -248,12 +248,12 @@ static int explain_attr(const uvperf__open_call_t *call) {
 
 /* pid 0 is the calling thread, also for the leader, because both belong to one
  * loop. */
-static int thread_of(const uvperf__open_call_t *call, int pid) {
+static int thread_of(int pid) {
   int thread;
 
   if (pid != 0)
     return pid;
-  thread = uvperf__system_thread(call->root);
+  thread = uvperf__system_thread();
   return thread > 0 ? thread : 0;
 }
 
@@ -293,8 +293,7 @@ static const char *group_fault(const uvperf__open_call_t *call) {
     return "use_clockid or clockid differs from the leader's; use the leader's";
   if (call->cpu != leader->cpu)
     return "the leader is on another CPU; open one group per CPU";
-  if (call->cgroup < 0 &&
-      thread_of(call, call->pid) != thread_of(call, leader->pid))
+  if (call->cgroup < 0 && thread_of(call->pid) != thread_of(leader->pid))
     return "the leader measures another thread; open one group per thread";
   if (call->attr->exclusive || call->attr->pinned)
     return "only the leader may be pinned or exclusive, for the whole group; "
@@ -317,7 +316,7 @@ int uvperf__open_dead_group(const uvperf__open_call_t *call) {
 
   if (call->leader == NULL || call->pid <= 0)
     return 0;
-  rc = uvperf__task_read(call->root, call->pid, &task);
+  rc = uvperf__task_read(call->pid, &task);
   if (rc != -ESRCH && (rc != 0 || !task.has_ended))
     return 0;
   return uvperf__open_say(call, UVPERF_CAUSE_NO_TASK,
@@ -354,7 +353,7 @@ static const char *target_fault(const uvperf__open_call_t *call) {
 static int wants_user_read(const uvperf__open_call_t *call, const char *pmu) {
   uvperf__pmu_format_t format;
 
-  return uvperf__pmu_format(call->root, pmu, "rdpmc", &format) == 0 &&
+  return uvperf__pmu_format(pmu, "rdpmc", &format) == 0 &&
          (value(call, format.field) & format.mask) != 0;
 }
 
@@ -369,11 +368,10 @@ static int explain_pmu(const uvperf__open_call_t *call) {
                  attr->exclude_guest;
 
   if (attr->type < PERF_TYPE_MAX ||
-      uvperf__pmu_name(call->root, attr->type, pmu, sizeof(pmu)) != 0)
+      uvperf__pmu_name(attr->type, pmu, sizeof(pmu)) != 0)
     return 0;
   snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/cpumask", pmu);
-  if (call->pid != -1 &&
-      uvperf__system_line(call->root, path, "", cpus, sizeof(cpus)) == 0)
+  if (call->pid != -1 && uvperf__system_line(path, "", cpus, sizeof(cpus)) == 0)
     return uvperf__open_say(call, UVPERF_CAUSE_ARGUMENT,
                             "this PMU counts whole CPUs only; use pid -1, and "
                             "UVPERF_EVENT_CPU with a CPU of its cpumask, %s",
@@ -399,8 +397,8 @@ static int explain_cgroup(const uvperf__open_call_t *call) {
   char text[8];
 
   if ((call->cgroup < 0 && !(call->attr->sample_type & PERF_SAMPLE_CGROUP)) ||
-      uvperf__system_line(call->root, "/proc/cgroups", "perf_event", text,
-                          sizeof(text)) != -ENODATA)
+      uvperf__system_line("/proc/cgroups", "perf_event", text, sizeof(text)) !=
+          -ENODATA)
     return 0;
   return uvperf__open_say(call, UVPERF_CAUSE_NOT_SUPPORTED,
                           "this kernel has no perf events for cgroups; it "
@@ -441,7 +439,7 @@ static int explain_tracepoint(const uvperf__open_call_t *call) {
   uvperf__tracefs_ids_t own = {0};
   int is_ftrace;
   int rc = uvperf__tracefs_find(call->tracepoints ? call->tracepoints : &own,
-                                call->root, call->attr->config, &is_ftrace);
+                                call->attr->config, &is_ftrace);
 
   /* In kernel/trace/trace_event_perf.c, perf_trace_event_perm refuses
    * ftrace:function. perf_trace_init refuses tracepoints that tracefs lists but

@@ -156,7 +156,7 @@ static const char *kprobe_fault(int code) {
 }
 
 int uvperf__open_is_probe(const uvperf__open_call_t *call, const char *pmu) {
-  return uvperf__pmu_is(call->root, call->attr->type, pmu);
+  return uvperf__pmu_is(call->attr->type, pmu);
 }
 
 int uvperf__open_probe(const uvperf__open_call_t *call) {

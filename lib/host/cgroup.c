@@ -52,12 +52,11 @@ static int try_mount(const uvperf__mount_t *mount, void *data) {
   return 0;
 }
 
-/* Writes the directory's path, without the root, to `found`. */
-static int find(const char *root, const char *path, char found[PATH_MAX],
-                uvperf_error_t *error) {
+/* Writes the directory's path to `found`. */
+static int find(const char *path, char found[PATH_MAX], uvperf_error_t *error) {
   search_t search = {path, 0, 0, ""};
   int length;
-  int rc = uvperf__mounts_each(root, try_mount, &search);
+  int rc = uvperf__mounts_each(try_mount, &search);
 
   if (uvperf__is_shortage(rc))
     return uvperf__error_shortage(error, rc, "cannot find the cgroup");
@@ -127,20 +126,16 @@ static int check(int fd) {
   return rc;
 }
 
-int uvperf__cgroup_open(const char *root, const char *path,
-                        uvperf_error_t *error) {
-  char found[PATH_MAX], full[PATH_MAX];
-  int rc = find(root, path, found, error);
-  int length, fd;
+int uvperf__cgroup_open(const char *path, uvperf_error_t *error) {
+  char found[PATH_MAX];
+  int rc = find(path, found, error);
+  int fd;
 
   if (rc != 0)
     return rc;
-  length = snprintf(full, sizeof(full), "%s%s", root, found);
-  if (length < 0 || (size_t)length >= sizeof(full))
-    return explain(error, -ENAMETOOLONG, found);
   /* Only directories are opened, because opening another kind of file could
    * block. */
-  fd = uvperf__directory_open(full);
+  fd = uvperf__directory_open(found);
   if (fd < 0)
     return explain(error, fd, found);
   rc = check(fd);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The directories of cgroups, under a root path that tests can set ("" is the
- * real one). */
+/* The directories of cgroups. */
 #ifndef UVPERF_LIB_HOST_CGROUP_H
 #define UVPERF_LIB_HOST_CGROUP_H
 
@@ -19,7 +18,6 @@
  * it. The code is the code of open(2), or
  *   -ENOENT  also if no such hierarchy is mounted;
  *   -EINVAL  it is a directory, but not the directory of a cgroup. */
-int uvperf__cgroup_open(const char *root, const char *path,
-                        uvperf_error_t *error);
+int uvperf__cgroup_open(const char *path, uvperf_error_t *error);
 
 #endif

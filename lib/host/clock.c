@@ -39,7 +39,7 @@ int uvperf_clock_pair(uvperf_clock_pair_t *pair) {
     if (rc == 0 && one.error < pair->error)
       *pair = one;
   }
-  if (rc == 0 && uvperf__system_clock_ahead("", CLOCK_MONOTONIC, &ahead) == 0)
+  if (rc == 0 && uvperf__system_clock_ahead(CLOCK_MONOTONIC, &ahead) == 0)
     pair->monotonic -= (uint64_t)ahead;
   return rc;
 }

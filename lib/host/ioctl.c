@@ -43,8 +43,8 @@ static int period_argument(const struct perf_event_attr *attr, uint64_t period,
       (attr->config != PERF_COUNT_SW_CPU_CLOCK &&
        attr->config != PERF_COUNT_SW_TASK_CLOCK))
     return 0;
-  if (period == 0 || (uvperf__system_max_sample_rate("", &most) == 0 &&
-                      most >= 0 && period > (uint64_t)most))
+  if (period == 0 || (uvperf__system_max_sample_rate(&most) == 0 && most >= 0 &&
+                      period > (uint64_t)most))
     return -EINVAL;
   *argument = NS_PER_SECOND / period;
   return 0;
@@ -78,7 +78,7 @@ static int is_perf_program(int fd) {
   int number;
 
   snprintf(path, sizeof(path), "/proc/thread-self/fdinfo/%d", fd);
-  if (uvperf__system_line("", path, "prog_type:", type, sizeof(type)) != 0)
+  if (uvperf__system_line(path, "prog_type:", type, sizeof(type)) != 0)
     return 0;
   number = atoi(type);
   return number == 2 || number == 5 || number == 7;

@@ -120,25 +120,15 @@ static int read_lines(int fd, uvperf__mounts_each_fn each, void *data) {
   return nr < 0 ? (int)nr : end_line(&line, each, data);
 }
 
-static int open_mounts(const char *root, const char *task) {
-  char path[PATH_MAX];
-  int length = snprintf(path, sizeof(path), "%s/proc/%s/mounts", root, task);
-
-  if (length < 0 || length >= PATH_MAX)
-    return -ENAMETOOLONG;
-  return uvperf__file_open(path);
-}
-
 /* /proc/self is the first thread. This path shows no mounts after the first
  * thread has ended, and other threads may have mounts of their own. Linux
  * before 3.17 has only /proc/self. */
-int uvperf__mounts_each(const char *root, uvperf__mounts_each_fn each,
-                        void *data) {
-  int fd = open_mounts(root, "thread-self");
+int uvperf__mounts_each(uvperf__mounts_each_fn each, void *data) {
+  int fd = uvperf__file_open("/proc/thread-self/mounts");
   int rc;
 
   if (fd == -ENOENT)
-    fd = open_mounts(root, "self");
+    fd = uvperf__file_open("/proc/self/mounts");
   if (fd < 0)
     return fd;
   rc = read_lines(fd, each, data);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The mounts of the calling thread, from root + /proc/thread-self/mounts. Keeps
+/* The mounts of the calling thread, from /proc/thread-self/mounts. Keeps
  * no fds and allocates no memory. */
 #ifndef UVPERF_LIB_HOST_MOUNTS_H
 #define UVPERF_LIB_HOST_MOUNTS_H
@@ -21,7 +21,6 @@ int uvperf__mount_has(const uvperf__mount_t *mount, const char *option);
 /* Calls `each` with each mount, in the order of the file. Skips places that no
  * path can name (longer than PATH_MAX, or not absolute) and types of more than
  * 31 bytes. Returns 0, or -errno if the file cannot be read. */
-int uvperf__mounts_each(const char *root, uvperf__mounts_each_fn each,
-                        void *data);
+int uvperf__mounts_each(uvperf__mounts_each_fn each, void *data);
 
 #endif

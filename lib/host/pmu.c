@@ -27,7 +27,7 @@ static int is_component(const char *name) {
   return uvperf__file_is_name(name) && strlen(name) <= NAME_MAX;
 }
 
-/* Writes the path of a file of a PMU, without the root: the file "cpumask", the
+/* Writes the path of a file of a PMU: the file "cpumask", the
  * file "tsc" in the directory "events", or the file next to "tsc" with the
  * suffix ".scale". */
 static int file_path(char path[PATH_MAX], const char *pmu, const char *part,
@@ -42,24 +42,22 @@ static int file_path(char path[PATH_MAX], const char *pmu, const char *part,
 }
 
 /* Reads such a file. */
-static int read_text(const char *root, const char *pmu, const char *part,
-                     const char *name, const char *suffix,
-                     char text[UVPERF__PMU_TEXT_BYTES]) {
+static int read_text(const char *pmu, const char *part, const char *name,
+                     const char *suffix, char text[UVPERF__PMU_TEXT_BYTES]) {
   char path[PATH_MAX];
   int rc = file_path(path, pmu, part, name, suffix);
 
   text[0] = '\0';
   if (rc != 0)
     return rc;
-  rc = uvperf__system_text(root, path, text, UVPERF__PMU_TEXT_BYTES);
+  rc = uvperf__system_text(path, text, UVPERF__PMU_TEXT_BYTES);
   /* If the PMU exists but the directory does not, the file does not exist
    * either. */
   return rc == -ENOTDIR ? -ENOENT : rc;
 }
 
 /* Reads a file that contains a number from 0 to UINT32_MAX. */
-static int read_u32(const char *root, const char *pmu, const char *part,
-                    uint32_t *value) {
+static int read_u32(const char *pmu, const char *part, uint32_t *value) {
   char path[PATH_MAX];
   int64_t number;
   int rc = file_path(path, pmu, part, NULL, NULL);
@@ -67,7 +65,7 @@ static int read_u32(const char *root, const char *pmu, const char *part,
   *value = 0;
   if (rc != 0)
     return rc;
-  rc = uvperf__system_number(root, path, &number);
+  rc = uvperf__system_number(path, &number);
   if (rc == -ENOTDIR)
     return -ENOENT;
   if (rc == -ERANGE || (rc == 0 && (number < 0 || number > UINT32_MAX)))
@@ -78,18 +76,16 @@ static int read_u32(const char *root, const char *pmu, const char *part,
 
 /* -- Directories ---------------------------------------------------------- */
 
-static int open_directory(const char *root, const char *pmu, const char *part) {
+static int open_directory(const char *pmu, const char *part) {
   char path[PATH_MAX];
-  int length = snprintf(path, PATH_MAX, "%s" PMUS "/%s/%s", root, pmu, part);
 
-  if (length < 0 || length >= PATH_MAX)
-    return -ENAMETOOLONG;
+  snprintf(path, PATH_MAX, PMUS "/%s/%s", pmu, part);
   return uvperf__directory_open(path);
 }
 
 /* Checks that the PMU exists. Returns 0 or -errno. */
-static int find_pmu(const char *root, const char *pmu) {
-  int fd = open_directory(root, pmu, "");
+static int find_pmu(const char *pmu) {
+  int fd = open_directory(pmu, "");
 
   if (fd >= 0)
     uvperf__file_close(fd);
@@ -97,18 +93,18 @@ static int find_pmu(const char *root, const char *pmu) {
 }
 
 /* Calls `each` with each entry of a directory that a PMU may have. */
-static int each_part(const char *root, const char *pmu, const char *part,
-                     uvperf__name_fn each, void *data) {
+static int each_part(const char *pmu, const char *part, uvperf__name_fn each,
+                     void *data) {
   int fd, found;
 
   if (!is_component(pmu))
     return -EINVAL;
-  fd = open_directory(root, pmu, part);
+  fd = open_directory(pmu, part);
   if (fd >= 0)
     return uvperf__directory_each(fd, each, data);
   if (fd != -ENOENT && fd != -ENOTDIR)
     return fd;
-  found = find_pmu(root, pmu);
+  found = find_pmu(pmu);
   return found != 0 || fd == -ENOENT ? found : fd;
 }
 
@@ -127,15 +123,14 @@ static int is_event(const char *name) {
   return 1;
 }
 
-int uvperf__pmu_each(const char *root, uvperf__name_fn each, void *data) {
-  int fd = open_directory(root, "", "");
+int uvperf__pmu_each(uvperf__name_fn each, void *data) {
+  int fd = open_directory("", "");
 
   return fd < 0 ? fd : uvperf__directory_each(fd, each, data);
 }
 
-int uvperf__pmu_each_format(const char *root, const char *pmu,
-                            uvperf__name_fn each, void *data) {
-  return each_part(root, pmu, "format", each, data);
+int uvperf__pmu_each_format(const char *pmu, uvperf__name_fn each, void *data) {
+  return each_part(pmu, "format", each, data);
 }
 
 typedef struct events_s {
@@ -149,26 +144,24 @@ static int pass_event(const char *name, void *data) {
   return is_event(name) ? events->each(name, events->data) : 0;
 }
 
-int uvperf__pmu_each_event(const char *root, const char *pmu,
-                           uvperf__name_fn each, void *data) {
+int uvperf__pmu_each_event(const char *pmu, uvperf__name_fn each, void *data) {
   events_t events = {each, data};
 
-  return each_part(root, pmu, "events", pass_event, &events);
+  return each_part(pmu, "events", pass_event, &events);
 }
 
 /* -- Types ---------------------------------------------------------------- */
 
-int uvperf__pmu_type(const char *root, const char *pmu, uint32_t *type) {
-  int rc = read_u32(root, pmu, "type", type);
+int uvperf__pmu_type(const char *pmu, uint32_t *type) {
+  int rc = read_u32(pmu, "type", type);
 
   if (rc != -ENOENT)
     return rc;
-  rc = find_pmu(root, pmu);
+  rc = find_pmu(pmu);
   return rc == 0 ? -ENODATA : rc;
 }
 
 typedef struct search_s {
-  const char *root;
   uint32_t type;
   char *name;
   size_t size;
@@ -178,28 +171,28 @@ static int search_pmu(const char *name, void *data) {
   search_t *search = data;
   uint32_t type;
 
-  if (uvperf__pmu_type(search->root, name, &type) != 0 || type != search->type)
+  if (uvperf__pmu_type(name, &type) != 0 || type != search->type)
     return 0;
   snprintf(search->name, search->size, "%s", name);
   return 1;
 }
 
-int uvperf__pmu_name(const char *root, uint32_t type, char *name, size_t size) {
-  search_t search = {root, type, name, size};
+int uvperf__pmu_name(uint32_t type, char *name, size_t size) {
+  search_t search = {type, name, size};
   int rc;
 
   name[0] = '\0';
-  rc = uvperf__pmu_each(root, search_pmu, &search);
+  rc = uvperf__pmu_each(search_pmu, &search);
   if (rc < 0)
     return rc;
   return rc > 0 ? 0 : -ENOENT;
 }
 
-int uvperf__pmu_is(const char *root, uint32_t type, const char *pmu) {
+int uvperf__pmu_is(uint32_t type, const char *pmu) {
   uint32_t its;
 
   /* Types below PERF_TYPE_MAX are fixed. */
-  return type >= PERF_TYPE_MAX && uvperf__pmu_type(root, pmu, &its) == 0 &&
+  return type >= PERF_TYPE_MAX && uvperf__pmu_type(pmu, &its) == 0 &&
          its == type;
 }
 
@@ -251,15 +244,15 @@ static int parse_format(const char *text, uvperf__pmu_format_t *format) {
 
 /* Reads the text of a term, without the newline. Returns -ENOENT if the term or
  * the PMU does not exist. */
-static int format_text(const char *root, const char *pmu, const char *term,
+static int format_text(const char *pmu, const char *term,
                        char text[UVPERF__PMU_TEXT_BYTES]) {
-  return read_text(root, pmu, "format", term, "", text);
+  return read_text(pmu, "format", term, "", text);
 }
 
-int uvperf__pmu_format(const char *root, const char *pmu, const char *term,
+int uvperf__pmu_format(const char *pmu, const char *term,
                        uvperf__pmu_format_t *format) {
   char text[UVPERF__PMU_TEXT_BYTES];
-  int rc = format_text(root, pmu, term, text);
+  int rc = format_text(pmu, term, text);
 
   return rc != 0 ? rc : parse_format(text, format);
 }
@@ -288,14 +281,14 @@ uint64_t uvperf__pmu_gather(uint64_t mask, uint64_t bits) {
 
 /* -- Named events --------------------------------------------------------- */
 
-int uvperf__pmu_event(const char *root, const char *pmu, const char *event,
+int uvperf__pmu_event(const char *pmu, const char *event,
                       char terms[UVPERF__PMU_TEXT_BYTES]) {
   int rc;
 
   terms[0] = '\0';
   if (is_component(event) && !is_event(event))
     return is_component(pmu) ? -ENOENT : -EINVAL;
-  rc = read_text(root, pmu, "events", event, "", terms);
+  rc = read_text(pmu, "events", event, "", terms);
   if (rc != 0)
     return rc;
   return terms[0] == '\0' ? -EINVAL : 0;
@@ -318,23 +311,23 @@ static int swap_case(char *name, char first) {
 /* According to sysfs-bus-event_source-devices-events a name is all lower case
  * or all upper case, so that perf(1), which accepts any case, need not
  * search. */
-int uvperf__pmu_event_of_any_case(const char *root, const char *pmu,
+int uvperf__pmu_event_of_any_case(const char *pmu,
                                   char event[UVPERF__PMU_NAME_BYTES],
                                   char terms[UVPERF__PMU_TEXT_BYTES]) {
-  int rc = uvperf__pmu_event(root, pmu, event, terms);
+  int rc = uvperf__pmu_event(pmu, event, terms);
 
   if (rc == -ENOENT && swap_case(event, 'A'))
-    rc = uvperf__pmu_event(root, pmu, event, terms);
+    rc = uvperf__pmu_event(pmu, event, terms);
   if (rc == -ENOENT && swap_case(event, 'a'))
-    rc = uvperf__pmu_event(root, pmu, event, terms);
+    rc = uvperf__pmu_event(pmu, event, terms);
   return rc;
 }
 
 /* Reads a file next to an event. Returns 1, 0 if the file does not exist, or
  * -errno. */
-static int read_beside(const char *root, const char *pmu, const char *event,
-                       const char *suffix, char text[UVPERF__PMU_TEXT_BYTES]) {
-  int rc = read_text(root, pmu, "events", event, suffix, text);
+static int read_beside(const char *pmu, const char *event, const char *suffix,
+                       char text[UVPERF__PMU_TEXT_BYTES]) {
+  int rc = read_text(pmu, "events", event, suffix, text);
 
   if (rc == 0)
     return 1;
@@ -359,32 +352,32 @@ static int parse_scale(const char *text, double *scale) {
   return 0;
 }
 
-int uvperf__pmu_measure(const char *root, const char *pmu, const char *event,
+int uvperf__pmu_measure(const char *pmu, const char *event,
                         uvperf__pmu_measure_t *measure) {
   char text[UVPERF__PMU_TEXT_BYTES];
-  int rc = uvperf__pmu_event(root, pmu, event, text);
+  int rc = uvperf__pmu_event(pmu, event, text);
 
   memset(measure, 0, sizeof(*measure));
   measure->scale = 1;
   if (rc < 0)
     return rc;
-  rc = read_beside(root, pmu, event, ".scale", text);
+  rc = read_beside(pmu, event, ".scale", text);
   if (rc > 0)
     rc = parse_scale(text, &measure->scale);
   if (rc < 0)
     return rc;
-  rc = read_beside(root, pmu, event, ".unit", text);
+  rc = read_beside(pmu, event, ".unit", text);
   if (rc < 0)
     return rc;
   if (strlen(text) >= sizeof(measure->unit))
     return -EINVAL;
   strcpy(measure->unit, text);
   /* The file's existence is enough, as for perf(1). */
-  rc = read_beside(root, pmu, event, ".per-pkg", text);
+  rc = read_beside(pmu, event, ".per-pkg", text);
   if (rc < 0)
     return rc;
   measure->is_per_package = rc;
-  rc = read_beside(root, pmu, event, ".snapshot", text);
+  rc = read_beside(pmu, event, ".snapshot", text);
   if (rc < 0)
     return rc;
   measure->is_snapshot = rc;
@@ -393,37 +386,31 @@ int uvperf__pmu_measure(const char *root, const char *pmu, const char *event,
 
 /* -- CPUs and skid -------------------------------------------------------- */
 
-int uvperf__pmu_cpus(const char *root, const char *pmu,
-                     char list[UVPERF__PMU_TEXT_BYTES], int *is_mask) {
-  int rc = read_text(root, pmu, "cpumask", NULL, NULL, list);
+int uvperf__pmu_cpus(const char *pmu, char list[UVPERF__PMU_TEXT_BYTES],
+                     int *is_mask) {
+  int rc = read_text(pmu, "cpumask", NULL, NULL, list);
 
   *is_mask = rc == 0;
-  return rc != -ENOENT ? rc : read_text(root, pmu, "cpus", NULL, NULL, list);
+  return rc != -ENOENT ? rc : read_text(pmu, "cpus", NULL, NULL, list);
 }
 
-int uvperf__pmu_max_precise(const char *root, const char *pmu, uint32_t *max) {
-  return read_u32(root, pmu, "caps/max_precise", max);
+int uvperf__pmu_max_precise(const char *pmu, uint32_t *max) {
+  return read_u32(pmu, "caps/max_precise", max);
 }
 
 /* -- PMUs of cores -------------------------------------------------------- */
 
-typedef struct cores_walk_s {
-  const char *root;
-  uvperf__core_pmus_t *cores;
-} cores_walk_t;
-
 /* Sorts the PMUs by type, because the kernel tries them in this order. */
 static int add_core(const char *name, void *data) {
   char list[UVPERF__PMU_TEXT_BYTES];
-  const cores_walk_t *walk = data;
-  uvperf__core_pmus_t *cores = walk->cores;
+  uvperf__core_pmus_t *cores = data;
   uint32_t type;
   int is_mask;
   size_t at = cores->nr;
-  int rc = uvperf__pmu_cpus(walk->root, name, list, &is_mask);
+  int rc = uvperf__pmu_cpus(name, list, &is_mask);
 
   if (rc == 0 && !is_mask)
-    rc = uvperf__pmu_type(walk->root, name, &type);
+    rc = uvperf__pmu_type(name, &type);
   if (rc != 0 || is_mask || cores->nr == UVPERF__CORE_PMUS)
     return uvperf__is_shortage(rc) ? rc : 0;
   for (; at > 0 && cores->pmus[at - 1].type > type; at--)
@@ -437,25 +424,23 @@ static int add_core(const char *name, void *data) {
 /* x86 has had extended types since it had several PMUs ("cpu_core", Linux
  * 5.13): init_hybrid in arch/x86/events/core.c. Arm's PMU driver has had them
  * since Linux 6.6 (PERF_PMU_CAP_EXTENDED_HW_TYPE in drivers/perf/arm_pmu.c). */
-static int has_extended_type(const char *root,
-                             const uvperf__core_pmus_t *cores) {
+static int has_extended_type(const uvperf__core_pmus_t *cores) {
   return strncmp(cores->pmus[0].name, "cpu_", 4) == 0 ||
-         uvperf__system_is_before(root, 6, 6) == 0;
+         uvperf__system_is_before(6, 6) == 0;
 }
 
-int uvperf__pmu_cores(const char *root, uvperf__core_pmus_t *cores) {
-  cores_walk_t walk = {root, cores};
+int uvperf__pmu_cores(uvperf__core_pmus_t *cores) {
   uint32_t type;
-  int rc = uvperf__pmu_type(root, "cpu", &type);
+  int rc = uvperf__pmu_type("cpu", &type);
 
   memset(cores, 0, sizeof(*cores));
   if (rc != 0)
-    rc = uvperf__is_shortage(rc) ? rc : uvperf__pmu_each(root, add_core, &walk);
+    rc = uvperf__is_shortage(rc) ? rc : uvperf__pmu_each(add_core, cores);
   if (uvperf__is_shortage(rc))
     return rc;
   cores->is_read = 1;
   if (cores->nr > 1)
-    cores->has_extended_type = has_extended_type(root, cores);
+    cores->has_extended_type = has_extended_type(cores);
   return 0;
 }
 
@@ -468,7 +453,6 @@ static int leave_out(int code) {
 }
 
 typedef struct walk_s {
-  const char *root;
   const char *pmu; /* of terms and events */
   uvperf_pmu_cb pmu_cb;
   uvperf_pmu_format_cb format_cb;
@@ -485,15 +469,15 @@ static int show_pmu(const char *name, void *data) {
 
   memset(&pmu, 0, sizeof(pmu));
   pmu.name = name;
-  rc = uvperf__pmu_type(walk->root, name, &pmu.type);
+  rc = uvperf__pmu_type(name, &pmu.type);
   if (rc != 0)
     return leave_out(rc);
-  rc = uvperf__pmu_cpus(walk->root, name, cpus, &pmu.is_cpumask);
+  rc = uvperf__pmu_cpus(name, cpus, &pmu.is_cpumask);
   if (rc != 0 && rc != -ENOENT)
     return leave_out(rc);
   if (rc == 0)
     pmu.cpus = cpus;
-  rc = uvperf__pmu_max_precise(walk->root, name, &max);
+  rc = uvperf__pmu_max_precise(name, &max);
   if (leave_out(rc) != 0)
     return rc;
   pmu.max_precise = rc == 0 && max <= INT_MAX ? (int)max : -1;
@@ -505,7 +489,7 @@ static int show_format(const char *name, void *data) {
   uvperf__pmu_format_t parsed;
   uvperf_pmu_format_t format;
   const walk_t *walk = data;
-  int rc = format_text(walk->root, walk->pmu, name, text);
+  int rc = format_text(walk->pmu, name, text);
 
   if (rc == 0)
     rc = parse_format(text, &parsed);
@@ -524,10 +508,10 @@ static int show_event(const char *name, void *data) {
   uvperf__pmu_measure_t measure;
   uvperf_pmu_event_t event;
   const walk_t *walk = data;
-  int rc = uvperf__pmu_event(walk->root, walk->pmu, name, terms);
+  int rc = uvperf__pmu_event(walk->pmu, name, terms);
 
   if (rc == 0)
-    rc = uvperf__pmu_measure(walk->root, walk->pmu, name, &measure);
+    rc = uvperf__pmu_measure(walk->pmu, name, &measure);
   if (rc != 0)
     return leave_out(rc);
   memset(&event, 0, sizeof(event));
@@ -540,28 +524,28 @@ static int show_event(const char *name, void *data) {
   return walk->event_cb(&event, walk->arg);
 }
 
-int uvperf__pmu_walk(const char *root, uvperf_pmu_cb cb, void *arg) {
-  walk_t walk = {root, NULL, cb, NULL, NULL, arg};
+int uvperf__pmu_walk(uvperf_pmu_cb cb, void *arg) {
+  walk_t walk = {NULL, cb, NULL, NULL, arg};
 
-  return cb == NULL ? -EINVAL : uvperf__pmu_each(root, show_pmu, &walk);
+  return cb == NULL ? -EINVAL : uvperf__pmu_each(show_pmu, &walk);
 }
 
-int uvperf__pmu_walk_formats(const char *root, const char *pmu,
-                             uvperf_pmu_format_cb cb, void *arg) {
-  walk_t walk = {root, pmu, NULL, cb, NULL, arg};
+int uvperf__pmu_walk_formats(const char *pmu, uvperf_pmu_format_cb cb,
+                             void *arg) {
+  walk_t walk = {pmu, NULL, cb, NULL, arg};
 
   if (pmu == NULL || cb == NULL)
     return -EINVAL;
-  return uvperf__pmu_each_format(root, pmu, show_format, &walk);
+  return uvperf__pmu_each_format(pmu, show_format, &walk);
 }
 
-int uvperf__pmu_walk_events(const char *root, const char *pmu,
-                            uvperf_pmu_event_cb cb, void *arg) {
-  walk_t walk = {root, pmu, NULL, NULL, cb, arg};
+int uvperf__pmu_walk_events(const char *pmu, uvperf_pmu_event_cb cb,
+                            void *arg) {
+  walk_t walk = {pmu, NULL, NULL, cb, arg};
 
   if (pmu == NULL || cb == NULL)
     return -EINVAL;
-  return uvperf__pmu_each_event(root, pmu, show_event, &walk);
+  return uvperf__pmu_each_event(pmu, show_event, &walk);
 }
 
 int uvperf_pmu_type(const char *pmu, uint32_t *type) {
@@ -569,18 +553,18 @@ int uvperf_pmu_type(const char *pmu, uint32_t *type) {
     *type = 0;
   if (pmu == NULL || type == NULL)
     return -EINVAL;
-  return uvperf__pmu_type("", pmu, type);
+  return uvperf__pmu_type(pmu, type);
 }
 
 int uvperf_pmu_walk(uvperf_pmu_cb cb, void *arg) {
-  return uvperf__pmu_walk("", cb, arg);
+  return uvperf__pmu_walk(cb, arg);
 }
 
 int uvperf_pmu_walk_formats(const char *pmu, uvperf_pmu_format_cb cb,
                             void *arg) {
-  return uvperf__pmu_walk_formats("", pmu, cb, arg);
+  return uvperf__pmu_walk_formats(pmu, cb, arg);
 }
 
 int uvperf_pmu_walk_events(const char *pmu, uvperf_pmu_event_cb cb, void *arg) {
-  return uvperf__pmu_walk_events("", pmu, cb, arg);
+  return uvperf__pmu_walk_events(pmu, cb, arg);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PMUs in sysfs, under a root path that tests can set ("" is the real one).
+/* PMUs in sysfs.
  * Reads one file at a time into the caller's memory. Keeps no memory and no fd.
  *
  * A file of more than one page is -EFBIG. A file with a zero byte is -EINVAL.
@@ -24,19 +24,19 @@
 
 /* Calls `each` with each PMU's name, in the order of the directory. Returns
  * -ENOENT if sysfs has no PMUs. */
-int uvperf__pmu_each(const char *root, uvperf__name_fn each, void *data);
+int uvperf__pmu_each(uvperf__name_fn each, void *data);
 
 /* Reads the type of a PMU. Returns 0, -ENOENT if there is no such PMU, -ENODATA
  * if the PMU has no type file, or -EINVAL if the type is not a number. */
-int uvperf__pmu_type(const char *root, const char *pmu, uint32_t *type);
+int uvperf__pmu_type(const char *pmu, uint32_t *type);
 
 /* Finds the name of the PMU with this type, cut to `size`. Returns -ENOENT if
  * there is no such PMU. */
-int uvperf__pmu_name(const char *root, uint32_t type, char *name, size_t size);
+int uvperf__pmu_name(uint32_t type, char *name, size_t size);
 
 /* Whether a type belongs to the PMU of this name. Used for PMUs whose type is
  * not fixed ("kprobe", "uprobe"). */
-int uvperf__pmu_is(const char *root, uint32_t type, const char *pmu);
+int uvperf__pmu_is(uint32_t type, const char *pmu);
 
 /* The PMUs for the kinds of cores of this machine, by ascending type. They are
  * the PMUs that have a file `cpus`. If all cores are alike there are 0 or 1
@@ -57,7 +57,7 @@ typedef struct uvperf__core_pmus_s {
 
 /* Finds the PMUs of the kinds of cores. Returns 0, or the code of a shortage of
  * fds or memory. After a shortage the PMUs are unknown. */
-int uvperf__pmu_cores(const char *root, uvperf__core_pmus_t *cores);
+int uvperf__pmu_cores(uvperf__core_pmus_t *cores);
 
 /* The bits of an attr that a term of format/ sets. For example,
  * "config1:0-7,32-35" becomes UVPERF_ATTR_CONFIG1 and the mask 0xf000000ff. The
@@ -70,13 +70,12 @@ typedef struct uvperf__pmu_format_s {
 
 /* Reads the format of a term. Returns 0, -ENOENT if the term or the PMU does
  * not exist, or -EINVAL if the text is not a format. */
-int uvperf__pmu_format(const char *root, const char *pmu, const char *term,
+int uvperf__pmu_format(const char *pmu, const char *term,
                        uvperf__pmu_format_t *format);
 
 /* Calls `each` with each term of format/. A PMU may have no terms. Returns
  * -ENOENT if there is no such PMU. */
-int uvperf__pmu_each_format(const char *root, const char *pmu,
-                            uvperf__name_fn each, void *data);
+int uvperf__pmu_each_format(const char *pmu, uvperf__name_fn each, void *data);
 
 /* Spreads a value over the bits of a mask. Returns -ERANGE if the value does
  * not fit. */
@@ -87,18 +86,17 @@ uint64_t uvperf__pmu_gather(uint64_t mask, uint64_t bits);
 /* Reads the terms of a named event without the newline: "event=0x3c,umask=0x1".
  * Returns 0, -ENOENT if the event or the PMU does not exist, or -EINVAL if the
  * event has no terms. */
-int uvperf__pmu_event(const char *root, const char *pmu, const char *event,
+int uvperf__pmu_event(const char *pmu, const char *event,
                       char terms[UVPERF__PMU_TEXT_BYTES]);
 /* Does the same for an event in upper or lower case. If the event is found,
  * `event` receives its name in sysfs. */
-int uvperf__pmu_event_of_any_case(const char *root, const char *pmu,
+int uvperf__pmu_event_of_any_case(const char *pmu,
                                   char event[UVPERF__PMU_NAME_BYTES],
                                   char terms[UVPERF__PMU_TEXT_BYTES]);
 /* Calls `each` with each named event, but not with the files EVENT.scale,
  * .unit, .per-pkg and .snapshot that belong to an event. A PMU may have no
  * named events. Returns -ENOENT if there is no such PMU. */
-int uvperf__pmu_each_event(const char *root, const char *pmu,
-                           uvperf__name_fn each, void *data);
+int uvperf__pmu_each_event(const char *pmu, uvperf__name_fn each, void *data);
 
 /* What the counts of a named event mean. */
 typedef struct uvperf__pmu_measure_s {
@@ -111,7 +109,7 @@ typedef struct uvperf__pmu_measure_s {
 /* Reads the meaning of an event's counts. Returns 0, -ENOENT if the event or
  * the PMU does not exist, or -EINVAL if the scale is not a number or the unit
  * is too long. */
-int uvperf__pmu_measure(const char *root, const char *pmu, const char *event,
+int uvperf__pmu_measure(const char *pmu, const char *event,
                         uvperf__pmu_measure_t *measure);
 
 /* Reads a list of CPUs as the kernel writes it. The file cpumask lists the CPUs
@@ -119,18 +117,17 @@ int uvperf__pmu_measure(const char *root, const char *pmu, const char *event,
  * CPUs to which the PMU belongs. *is_mask is 1 if the list is from cpumask.
  * Returns -ENOENT if the events can be opened on any CPU, or if there is no
  * such PMU. */
-int uvperf__pmu_cpus(const char *root, const char *pmu,
-                     char list[UVPERF__PMU_TEXT_BYTES], int *is_mask);
+int uvperf__pmu_cpus(const char *pmu, char list[UVPERF__PMU_TEXT_BYTES],
+                     int *is_mask);
 
 /* Reads caps/max_precise. Returns 0, -ENOENT if the kernel does not have the
  * file, or -EINVAL if its text is not a number. */
-int uvperf__pmu_max_precise(const char *root, const char *pmu, uint32_t *max);
+int uvperf__pmu_max_precise(const char *pmu, uint32_t *max);
 
-/* Do the same as the functions of uvperf/system.h, under a root. */
-int uvperf__pmu_walk(const char *root, uvperf_pmu_cb cb, void *arg);
-int uvperf__pmu_walk_formats(const char *root, const char *pmu,
-                             uvperf_pmu_format_cb cb, void *arg);
-int uvperf__pmu_walk_events(const char *root, const char *pmu,
-                            uvperf_pmu_event_cb cb, void *arg);
+/* Do the same as the functions of uvperf/system.h. */
+int uvperf__pmu_walk(uvperf_pmu_cb cb, void *arg);
+int uvperf__pmu_walk_formats(const char *pmu, uvperf_pmu_format_cb cb,
+                             void *arg);
+int uvperf__pmu_walk_events(const char *pmu, uvperf_pmu_event_cb cb, void *arg);
 
 #endif

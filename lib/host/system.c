@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads facts and limits of this system from small text files of /proc and
- * /sys, under a root path. Keeps nothing between calls and decides nothing. The
+ * /sys. Keeps nothing between calls and decides nothing. The
  * callers know which facts an event needs. */
 #include "host/system.h"
 
@@ -22,19 +22,6 @@
 #define NS_PER_S INT64_C(1000000000)
 
 /* -- files ----------------------------------------------------------------- */
-
-static int join(char path[PATH_MAX], const char *root, const char *rest) {
-  int length = snprintf(path, PATH_MAX, "%s%s", root, rest);
-
-  return length < 0 || length >= PATH_MAX ? -ENAMETOOLONG : 0;
-}
-
-static int open_file(const char *root, const char *rest) {
-  char path[PATH_MAX];
-  int rc = join(path, root, rest);
-
-  return rc != 0 ? rc : uvperf__file_open(path);
-}
 
 /* The search for the first line that starts with a key. */
 typedef struct search_s {
@@ -87,10 +74,10 @@ static int search_file(search_t *search, int fd) {
   return search->is_in_line && search_byte(search, '\n') ? 0 : -ENODATA;
 }
 
-int uvperf__system_line(const char *root, const char *path, const char *key,
-                        char *text, size_t size) {
+int uvperf__system_line(const char *path, const char *key, char *text,
+                        size_t size) {
   search_t search = {key, key, text, size, 0, 0, 0};
-  int fd = open_file(root, path);
+  int fd = uvperf__file_open(path);
   int rc;
 
   text[0] = '\0';
@@ -123,9 +110,8 @@ static int read_whole(int fd, char *text, size_t size) {
   return 0;
 }
 
-int uvperf__system_text(const char *root, const char *path, char *text,
-                        size_t size) {
-  int fd = open_file(root, path);
+int uvperf__system_text(const char *path, char *text, size_t size) {
+  int fd = uvperf__file_open(path);
   int rc;
 
   text[0] = '\0';
@@ -138,11 +124,11 @@ int uvperf__system_text(const char *root, const char *path, char *text,
   return rc;
 }
 
-int uvperf__system_number(const char *root, const char *path, int64_t *value) {
+int uvperf__system_number(const char *path, int64_t *value) {
   char text[64];
   char *end;
   long long number;
-  int rc = uvperf__system_line(root, path, "", text, sizeof(text));
+  int rc = uvperf__system_line(path, "", text, sizeof(text));
 
   *value = 0;
   if (rc != 0)
@@ -159,33 +145,31 @@ int uvperf__system_number(const char *root, const char *path, int64_t *value) {
 
 /* -- limits of perf events ------------------------------------------------- */
 
-int uvperf__system_paranoid(const char *root, int64_t *level) {
-  return uvperf__system_number(root, UVPERF__PARANOID, level);
+int uvperf__system_paranoid(int64_t *level) {
+  return uvperf__system_number(UVPERF__PARANOID, level);
 }
 
-int uvperf__system_mlock_kb(const char *root, int64_t *kb) {
-  return uvperf__system_number(root, "/proc/sys/kernel/perf_event_mlock_kb",
-                               kb);
+int uvperf__system_mlock_kb(int64_t *kb) {
+  return uvperf__system_number("/proc/sys/kernel/perf_event_mlock_kb", kb);
 }
 
-int uvperf__system_max_sample_rate(const char *root, int64_t *hz) {
-  return uvperf__system_number(
-      root, "/proc/sys/kernel/perf_event_max_sample_rate", hz);
+int uvperf__system_max_sample_rate(int64_t *hz) {
+  return uvperf__system_number("/proc/sys/kernel/perf_event_max_sample_rate",
+                               hz);
 }
 
-int uvperf__system_max_stack(const char *root, int64_t *frames) {
-  return uvperf__system_number(root, "/proc/sys/kernel/perf_event_max_stack",
-                               frames);
+int uvperf__system_max_stack(int64_t *frames) {
+  return uvperf__system_number("/proc/sys/kernel/perf_event_max_stack", frames);
 }
 
 /* -- capabilities and namespaces of this process --------------------------- */
 
 /* Reads the effective capabilities of this process (its first thread), one bit
- * for each, from root + /proc/self/status. Returns 0 or -errno. */
-static int capabilities(const char *root, uint64_t *caps) {
+ * for each, from /proc/self/status. Returns 0 or -errno. */
+static int capabilities(uint64_t *caps) {
   char text[64];
   char *end;
-  int rc = uvperf__system_line(root, "/proc/self/status", "CapEff:", text, 64);
+  int rc = uvperf__system_line("/proc/self/status", "CapEff:", text, 64);
 
   *caps = 0;
   if (rc != 0)
@@ -194,42 +178,33 @@ static int capabilities(const char *root, uint64_t *caps) {
   return end == text ? -EINVAL : 0;
 }
 
-int uvperf__system_has_capability(const char *root, int capability) {
+int uvperf__system_has_capability(int capability) {
   uint64_t caps;
-  int rc = capabilities(root, &caps);
+  int rc = capabilities(&caps);
 
   return rc != 0 ? rc : (int)(caps >> capability & 1);
 }
 
-int uvperf__system_has_perfmon(const char *root) {
-  int rc = uvperf__system_has_capability(root, UVPERF__CAP_PERFMON);
+int uvperf__system_has_perfmon(void) {
+  int rc = uvperf__system_has_capability(UVPERF__CAP_PERFMON);
 
-  return rc != 0 ? rc
-                 : uvperf__system_has_capability(root, UVPERF__CAP_SYS_ADMIN);
+  return rc != 0 ? rc : uvperf__system_has_capability(UVPERF__CAP_SYS_ADMIN);
 }
 
-int uvperf__system_has_filter(const char *root) {
+int uvperf__system_has_filter(void) {
   char text[16];
 
   /* SECCOMP_MODE_FILTER, proc(5). */
-  return uvperf__system_line(root, "/proc/self/status", "Seccomp:", text,
+  return uvperf__system_line("/proc/self/status", "Seccomp:", text,
                              sizeof(text)) == 0 &&
          atoi(text) == 2;
 }
 
-/* Reads a symbolic link. */
-static int read_link(const char *root, const char *rest, char text[64]) {
-  char path[PATH_MAX];
-  int rc = join(path, root, rest);
-
-  return rc != 0 ? rc : uvperf__file_link(path, text, 64);
-}
-
 /* The initial namespace maps each uid to itself: see user_namespaces(7). */
-static int has_map_of_its_own(const char *root) {
+static int has_map_of_its_own(void) {
   unsigned long first, mapped, count;
   char text[64];
-  int rc = uvperf__system_line(root, "/proc/self/uid_map", "", text, 64);
+  int rc = uvperf__system_line("/proc/self/uid_map", "", text, 64);
 
   if (rc != 0)
     return rc == -ENODATA ? 1 : rc; /* a namespace without a map yet */
@@ -240,18 +215,18 @@ static int has_map_of_its_own(const char *root) {
 
 /* Root can set the initial map in any namespace, but the number of the initial
  * namespace is fixed: USER_NS_INIT_INO in <linux/nsfs.h>. */
-int uvperf__system_is_user_namespace(const char *root) {
+int uvperf__system_is_user_namespace(void) {
   unsigned long inode;
   char text[64];
   uint64_t caps;
   int rc;
 
-  if (read_link(root, "/proc/self/ns/user", text) == 0 &&
+  if (uvperf__file_link("/proc/self/ns/user", text, sizeof(text)) == 0 &&
       sscanf(text, "user:[%lu]", &inode) == 1)
     return inode != 0xEFFFFFFDUL;
-  rc = has_map_of_its_own(root);
+  rc = has_map_of_its_own();
   /* A kernel without CONFIG_USER_NS has neither file. */
-  if (rc == -ENOENT && capabilities(root, &caps) == 0)
+  if (rc == -ENOENT && capabilities(&caps) == 0)
     return 0;
   return rc;
 }
@@ -275,7 +250,7 @@ static const char *namespaced(int clockid) {
  * offsets. Its number is fixed: TIME_NS_INIT_INO in <linux/nsfs.h>. If the
  * first thread has ended, /proc/self has no links, and the offsets are
  * empty. */
-int uvperf__system_clock_ahead(const char *root, int clockid, int64_t *ns) {
+int uvperf__system_clock_ahead(int clockid, int64_t *ns) {
   const char *clock = namespaced(clockid);
   char own[64], childrens[64], text[64];
   int64_t seconds, rest;
@@ -284,16 +259,17 @@ int uvperf__system_clock_ahead(const char *root, int clockid, int64_t *ns) {
   *ns = 0;
   if (clock[0] == '\0')
     return 0;
-  rc = read_link(root, "/proc/thread-self/ns/time", own);
+  rc = uvperf__file_link("/proc/thread-self/ns/time", own, sizeof(own));
   if (rc != 0) /* a kernel without time namespaces */
     return rc == -ENOENT ? 0 : rc;
   if (strcmp(own, "time:[4026531834]") == 0)
     return 0;
-  rc = read_link(root, "/proc/thread-self/ns/time_for_children", childrens);
+  rc = uvperf__file_link("/proc/thread-self/ns/time_for_children", childrens,
+                         sizeof(childrens));
   if (rc == 0 && strcmp(own, childrens) != 0)
     rc = -ENODATA;
   if (rc == 0)
-    rc = uvperf__system_line(root, "/proc/self/timens_offsets", clock, text,
+    rc = uvperf__system_line("/proc/self/timens_offsets", clock, text,
                              sizeof(text));
   if (rc != 0)
     return rc;
@@ -304,10 +280,10 @@ int uvperf__system_clock_ahead(const char *root, int clockid, int64_t *ns) {
 }
 
 /* The link is "<process>/task/<thread>": see proc(5). */
-int uvperf__system_thread(const char *root) {
+int uvperf__system_thread(void) {
   int process, thread;
   char link[64];
-  int rc = read_link(root, "/proc/thread-self", link);
+  int rc = uvperf__file_link("/proc/thread-self", link, sizeof(link));
 
   if (rc != 0)
     return rc;
@@ -318,10 +294,9 @@ int uvperf__system_thread(const char *root) {
 
 /* -- the kernel's version -------------------------------------------------- */
 
-int uvperf__system_kernel(const char *root, unsigned int *major,
-                          unsigned int *minor) {
+int uvperf__system_kernel(unsigned int *major, unsigned int *minor) {
   char release[32];
-  int rc = uvperf__system_line(root, "/proc/sys/kernel/osrelease", "", release,
+  int rc = uvperf__system_line("/proc/sys/kernel/osrelease", "", release,
                                sizeof(release));
 
   if (rc != 0)
@@ -329,21 +304,20 @@ int uvperf__system_kernel(const char *root, unsigned int *major,
   return sscanf(release, "%u.%u", major, minor) == 2 ? 0 : -EINVAL;
 }
 
-int uvperf__system_is_before(const char *root, unsigned int major,
-                             unsigned int minor) {
+int uvperf__system_is_before(unsigned int major, unsigned int minor) {
   unsigned int its_major, its_minor;
-  int rc = uvperf__system_kernel(root, &its_major, &its_minor);
+  int rc = uvperf__system_kernel(&its_major, &its_minor);
 
   if (rc != 0)
     return rc;
   return its_major < major || (its_major == major && its_minor < minor);
 }
 
-int uvperf__system_has_lost(const char *root, int may_ask) {
+int uvperf__system_has_lost(int may_ask) {
   if (may_ask)
     return uvperf_kernel_knows(UVPERF_ATTR_READ_FORMAT, UVPERF_FORMAT_LOST) ==
            1;
-  return uvperf__system_is_before(root, 6, 0) == 0;
+  return uvperf__system_is_before(6, 0) == 0;
 }
 
 /* -- CPUs ------------------------------------------------------------------ */
@@ -395,9 +369,9 @@ static int search_cpus(ranges_t *ranges, int fd) {
 }
 
 /* Lists the online CPUs where /sys is not mounted, as in many chroots. */
-static int read_stat(const char *root, char text[UVPERF__TEXT_BYTES]) {
+static int read_stat(char text[UVPERF__TEXT_BYTES]) {
   ranges_t ranges = {{NULL, 0, 0}, -1, -1};
-  int fd = open_file(root, "/proc/stat");
+  int fd = uvperf__file_open("/proc/stat");
   int rc;
 
   if (fd < 0)
@@ -414,30 +388,28 @@ static int read_stat(const char *root, char text[UVPERF__TEXT_BYTES]) {
   return rc;
 }
 
-int uvperf__system_cpu_list(const char *root, const char *list,
-                            char text[UVPERF__TEXT_BYTES]) {
+int uvperf__system_cpu_list(const char *list, char text[UVPERF__TEXT_BYTES]) {
   char path[64];
   int rc, stat_rc;
 
   snprintf(path, sizeof(path), "/sys/devices/system/cpu/%s", list);
-  rc = uvperf__system_text(root, path, text, UVPERF__TEXT_BYTES);
+  rc = uvperf__system_text(path, text, UVPERF__TEXT_BYTES);
   if (rc == 0 || uvperf__is_shortage(rc) || strcmp(list, "online") != 0)
     return rc;
-  stat_rc = read_stat(root, text);
+  stat_rc = read_stat(text);
   return stat_rc == 0 || uvperf__is_shortage(stat_rc) ? stat_rc : rc;
 }
 
-int uvperf__system_has_cpu(const char *root, const char *list, int cpu) {
+int uvperf__system_has_cpu(const char *list, int cpu) {
   char text[UVPERF__TEXT_BYTES];
-  int rc = uvperf__system_cpu_list(root, list, text);
+  int rc = uvperf__system_cpu_list(list, text);
 
   return rc != 0 ? rc : uvperf__cpu_list_has(text, cpu);
 }
 
-int uvperf__system_cpus(const char *root, const char *list, int *cpus,
-                        size_t *nr) {
+int uvperf__system_cpus(const char *list, int *cpus, size_t *nr) {
   char text[UVPERF__TEXT_BYTES];
-  int rc = uvperf__system_cpu_list(root, list, text);
+  int rc = uvperf__system_cpu_list(list, text);
 
   return rc != 0 ? rc : uvperf__cpu_list_parse(text, cpus, nr);
 }
@@ -447,38 +419,38 @@ int uvperf_cpus(uint32_t which, int *cpus, size_t *nr) {
       (which != UVPERF_CPUS_ONLINE && which != UVPERF_CPUS_POSSIBLE))
     return -EINVAL;
   return uvperf__system_cpus(
-      "", which == UVPERF_CPUS_ONLINE ? "online" : "possible", cpus, nr);
+      which == UVPERF_CPUS_ONLINE ? "online" : "possible", cpus, nr);
 }
 
-int uvperf__system_online_cpus(const char *root) {
+int uvperf__system_online_cpus(void) {
   size_t nr = 0;
-  int rc = uvperf__system_cpus(root, "online", NULL, &nr);
+  int rc = uvperf__system_cpus("online", NULL, &nr);
 
   if (rc == -ENOBUFS)
     return (int)nr;
   return rc != 0 ? rc : -EINVAL; /* one must be online, to run this */
 }
 
-static int read_id(const char *root, int cpu, const char *name, uint32_t *id) {
+static int read_id(int cpu, const char *name, uint32_t *id) {
   int64_t number;
   char path[80];
   int rc;
 
   snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/%s", cpu,
            name);
-  rc = uvperf__system_number(root, path, &number);
+  rc = uvperf__system_number(path, &number);
   *id = rc == 0 && number > 0 ? (uint32_t)number : 0;
   return rc;
 }
 
-int uvperf__cpu_package(const char *root, int cpu, uint64_t *package) {
+int uvperf__cpu_package(int cpu, uint64_t *package) {
   uint32_t socket, die;
-  int rc = read_id(root, cpu, "physical_package_id", &socket);
+  int rc = read_id(cpu, "physical_package_id", &socket);
 
   *package = 0;
   if (rc != 0)
     return rc;
-  rc = read_id(root, cpu, "die_id", &die);
+  rc = read_id(cpu, "die_id", &die);
   if (rc != 0 && rc != -ENOENT)
     return rc;
   *package = (uint64_t)socket << 32 | die;
@@ -487,47 +459,45 @@ int uvperf__cpu_package(const char *root, int cpu, uint64_t *package) {
 
 /* -- all limits at once ---------------------------------------------------- */
 
-static int64_t number(const char *root, const char *path) {
+static int64_t number(const char *path) {
   int64_t value;
 
-  return uvperf__system_number(root, path, &value) == 0 ? value
-                                                        : UVPERF_LIMIT_UNKNOWN;
+  return uvperf__system_number(path, &value) == 0 ? value
+                                                  : UVPERF_LIMIT_UNKNOWN;
 }
 
-static void read_sysctls(const char *root, uvperf_limits_t *limits) {
-  limits->perf_event_paranoid = number(root, UVPERF__PARANOID);
-  limits->perf_event_mlock_kb =
-      number(root, "/proc/sys/kernel/perf_event_mlock_kb");
+static void read_sysctls(uvperf_limits_t *limits) {
+  limits->perf_event_paranoid = number(UVPERF__PARANOID);
+  limits->perf_event_mlock_kb = number("/proc/sys/kernel/perf_event_mlock_kb");
   limits->perf_event_max_sample_rate =
-      number(root, "/proc/sys/kernel/perf_event_max_sample_rate");
+      number("/proc/sys/kernel/perf_event_max_sample_rate");
   limits->perf_event_max_stack =
-      number(root, "/proc/sys/kernel/perf_event_max_stack");
+      number("/proc/sys/kernel/perf_event_max_stack");
   limits->perf_event_max_contexts_per_stack =
-      number(root, "/proc/sys/kernel/perf_event_max_contexts_per_stack");
+      number("/proc/sys/kernel/perf_event_max_contexts_per_stack");
   limits->perf_cpu_time_max_percent =
-      number(root, "/proc/sys/kernel/perf_cpu_time_max_percent");
-  limits->nmi_watchdog = number(root, "/proc/sys/kernel/nmi_watchdog");
-  limits->kptr_restrict = number(root, "/proc/sys/kernel/kptr_restrict");
-  limits->file_max = number(root, "/proc/sys/fs/file-max");
+      number("/proc/sys/kernel/perf_cpu_time_max_percent");
+  limits->nmi_watchdog = number("/proc/sys/kernel/nmi_watchdog");
+  limits->kptr_restrict = number("/proc/sys/kernel/kptr_restrict");
+  limits->file_max = number("/proc/sys/fs/file-max");
 }
 
 /* There is one file that every kernel has. If this file is missing too, the
  * other missing file does not mean that the kernel lacks it. */
-int uvperf__system_lacks(const char *root, const char *path) {
+int uvperf__system_lacks(const char *path) {
   unsigned int major, minor;
   int64_t value;
 
-  return uvperf__system_number(root, path, &value) == -ENOENT &&
-         uvperf__system_kernel(root, &major, &minor) == 0;
+  return uvperf__system_number(path, &value) == -ENOENT &&
+         uvperf__system_kernel(&major, &minor) == 0;
 }
 
-static int64_t has_perf(const char *root) {
+static int64_t has_perf(void) {
   int64_t level;
 
-  if (uvperf__system_paranoid(root, &level) == 0)
+  if (uvperf__system_paranoid(&level) == 0)
     return 1;
-  return uvperf__system_lacks(root, UVPERF__PARANOID) ? 0
-                                                      : UVPERF_LIMIT_UNKNOWN;
+  return uvperf__system_lacks(UVPERF__PARANOID) ? 0 : UVPERF_LIMIT_UNKNOWN;
 }
 
 /* Parses a word of /proc/self/limits, and moves *text to its end. */
@@ -546,40 +516,38 @@ static int64_t read_rlimit(const char **text) {
   return value >= INT64_MAX ? UVPERF_LIMIT_NONE : (int64_t)value;
 }
 
-/* Reads the soft limit and the hard limit. getrlimit(2) would ignore the
- * root. */
-static void read_rlimits(const char *root, const char *key, int64_t *soft,
-                         int64_t *hard) {
+/* Reads the soft limit and the hard limit. Unlike getrlimit(2), tests can make
+ * up this file. */
+static void read_rlimits(const char *key, int64_t *soft, int64_t *hard) {
   char line[128];
   const char *text = line;
 
-  if (uvperf__system_line(root, "/proc/self/limits", key, line, sizeof(line)) !=
-      0)
+  if (uvperf__system_line("/proc/self/limits", key, line, sizeof(line)) != 0)
     return;
   *soft = read_rlimit(&text);
   *hard = read_rlimit(&text);
 }
 
-int uvperf__system_is_perfmon(const char *root) {
-  int has = uvperf__system_has_perfmon(root);
+int uvperf__system_is_perfmon(void) {
+  int has = uvperf__system_has_perfmon();
   int is_elsewhere;
 
   if (has != 1)
     return has;
-  is_elsewhere = uvperf__system_is_user_namespace(root);
+  is_elsewhere = uvperf__system_is_user_namespace();
   return is_elsewhere < 0 ? is_elsewhere : !is_elsewhere;
 }
 
-static void read_privileges(const char *root, uvperf_limits_t *limits) {
+static void read_privileges(uvperf_limits_t *limits) {
   uint64_t caps;
-  int rc = uvperf__system_is_user_namespace(root);
+  int rc = uvperf__system_is_user_namespace();
 
   if (rc >= 0)
     limits->is_user_namespace = rc;
-  rc = uvperf__system_is_perfmon(root);
+  rc = uvperf__system_is_perfmon();
   if (rc >= 0)
     limits->has_perfmon = rc;
-  if (capabilities(root, &caps) != 0)
+  if (capabilities(&caps) != 0)
     return;
   limits->cap_perfmon = caps >> UVPERF__CAP_PERFMON & 1;
   limits->cap_sys_admin = caps >> UVPERF__CAP_SYS_ADMIN & 1;
@@ -589,21 +557,20 @@ static void read_privileges(const char *root, uvperf_limits_t *limits) {
   limits->cap_sys_ptrace = caps >> UVPERF__CAP_SYS_PTRACE & 1;
 }
 
-void uvperf__system_limits(const char *root, uvperf_limits_t *limits) {
+void uvperf__system_limits(uvperf_limits_t *limits) {
   int64_t *value = (int64_t *)limits;
   unsigned int major, minor;
   size_t i;
 
   for (i = 0; i < sizeof(*limits) / sizeof(*value); i++)
     value[i] = UVPERF_LIMIT_UNKNOWN;
-  limits->has_perf = has_perf(root);
-  read_sysctls(root, limits);
-  read_rlimits(root, "Max locked memory", &limits->memlock_bytes,
+  limits->has_perf = has_perf();
+  read_sysctls(limits);
+  read_rlimits("Max locked memory", &limits->memlock_bytes,
                &limits->memlock_bytes_max);
-  read_rlimits(root, "Max open files", &limits->open_files,
-               &limits->open_files_max);
-  read_privileges(root, limits);
-  if (uvperf__system_kernel(root, &major, &minor) == 0) {
+  read_rlimits("Max open files", &limits->open_files, &limits->open_files_max);
+  read_privileges(limits);
+  if (uvperf__system_kernel(&major, &minor) == 0) {
     limits->kernel_major = major;
     limits->kernel_minor = minor;
   }
@@ -612,6 +579,6 @@ void uvperf__system_limits(const char *root, uvperf_limits_t *limits) {
 int uvperf_system_limits(uvperf_limits_t *limits) {
   if (limits == NULL)
     return -EINVAL;
-  uvperf__system_limits("", limits);
+  uvperf__system_limits(limits);
   return 0;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Facts and limits of this system, read from /proc and /sys under a root path
- * that tests can set ("" is the real one). Keeps no fds and does not include
- * uv.h. */
+/* Facts and limits of this system, read from /proc and /sys. Keeps no fds and
+ * does not include uv.h. */
 #ifndef UVPERF_LIB_HOST_SYSTEM_H
 #define UVPERF_LIB_HOST_SYSTEM_H
 
@@ -10,34 +9,33 @@
 
 #include "uvperf/system.h"
 
-/* Reads a decimal number from the first line of root + path. Returns 0 or
+/* Reads a decimal number from the first line of path. Returns 0 or
  * -errno. -EINVAL means that the line is not a number. */
-int uvperf__system_number(const char *root, const char *path, int64_t *value);
+int uvperf__system_number(const char *path, int64_t *value);
 
-/* Finds the first line of root + path that starts with `key` ("" matches any
+/* Finds the first line of path that starts with `key` ("" matches any
  * line). `text` receives the text after the key, without the newline, cut to
  * `size`. Returns 0 or -errno. -ENODATA means that there is no such line. */
-int uvperf__system_line(const char *root, const char *path, const char *key,
-                        char *text, size_t size);
+int uvperf__system_line(const char *path, const char *key, char *text,
+                        size_t size);
 
 /* Enough for any file of sysfs: a page at most, and the NUL. */
 #define UVPERF__TEXT_BYTES 4097
 
-/* Reads all of root + path, without a newline at its end. Returns 0, or -errno
- * and the text "". -EFBIG means that the text does not fit. -EINVAL means that
- * the text has a zero byte. */
-int uvperf__system_text(const char *root, const char *path, char *text,
-                        size_t size);
+/* Reads all of path, without a newline at its end. Returns 0, or -errno and the
+ * text "". -EFBIG means that the text does not fit. -EINVAL means that the text
+ * has a zero byte. */
+int uvperf__system_text(const char *path, char *text, size_t size);
 
 #define UVPERF__PARANOID "/proc/sys/kernel/perf_event_paranoid"
 
 /* /proc/sys/kernel/perf_event_paranoid, perf_event_mlock_kb,
  * perf_event_max_sample_rate and perf_event_max_stack. They return 0 or
  * -errno. */
-int uvperf__system_paranoid(const char *root, int64_t *level);
-int uvperf__system_mlock_kb(const char *root, int64_t *kb);
-int uvperf__system_max_sample_rate(const char *root, int64_t *hz);
-int uvperf__system_max_stack(const char *root, int64_t *frames);
+int uvperf__system_paranoid(int64_t *level);
+int uvperf__system_mlock_kb(int64_t *kb);
+int uvperf__system_max_sample_rate(int64_t *hz);
+int uvperf__system_max_stack(int64_t *frames);
 
 /* From <linux/capability.h>; headers before 5.8 do not have the last two. */
 #define UVPERF__CAP_IPC_LOCK   14
@@ -47,77 +45,72 @@ int uvperf__system_max_stack(const char *root, int64_t *frames);
 #define UVPERF__CAP_PERFMON    38
 #define UVPERF__CAP_BPF        39
 
-/* Whether this process has a capability in its effective set, from root +
+/* Whether this process has a capability in its effective set, from
  * /proc/self/status. Returns 1, 0 or -errno. */
-int uvperf__system_has_capability(const char *root, int capability);
+int uvperf__system_has_capability(int capability);
 
 /* Whether this process has CAP_PERFMON or CAP_SYS_ADMIN. */
-int uvperf__system_has_perfmon(const char *root);
+int uvperf__system_has_perfmon(void);
 
-/* Whether this process has a seccomp filter, from root + /proc/self/status.
- * Returns 1, or 0 if there is no filter or if this is unknown. */
-int uvperf__system_has_filter(const char *root);
+/* Whether this process has a seccomp filter, from /proc/self/status. Returns 1,
+ * or 0 if there is no filter or if this is unknown. */
+int uvperf__system_has_filter(void);
 
 /* Whether this process is in another user namespace than the initial one. Reads
- * root + /proc/self/ns/user, or /proc/self/uid_map if there is no such file.
- * Returns 1, 0 or -errno. */
-int uvperf__system_is_user_namespace(const char *root);
+ * /proc/self/ns/user, or /proc/self/uid_map if there is no such file. Returns
+ * 1, 0 or -errno. */
+int uvperf__system_is_user_namespace(void);
 
 /* Finds how far a clock of this process is ahead of the kernel's clock, from
  * which records get their times. The two clocks differ in a time namespace.
  * Returns 0 and *ns, or -errno if that is unknown. */
-int uvperf__system_clock_ahead(const char *root, int clockid, int64_t *ns);
+int uvperf__system_clock_ahead(int clockid, int64_t *ns);
 
-/* Returns the id of the calling thread from root + /proc/thread-self, or
- * -errno. */
-int uvperf__system_thread(const char *root);
+/* Returns the id of the calling thread from /proc/thread-self, or -errno. */
+int uvperf__system_thread(void);
 
 /* Returns 1 if this kernel does not have a file of /proc/sys. Returns 0 if it
  * has the file, or if /proc/sys cannot be read. */
-int uvperf__system_lacks(const char *root, const char *path);
+int uvperf__system_lacks(const char *path);
 
 /* Reads the version of the kernel. Returns 0 or -errno. */
-int uvperf__system_kernel(const char *root, unsigned int *major,
-                          unsigned int *minor);
+int uvperf__system_kernel(unsigned int *major, unsigned int *minor);
 
 /* Whether this kernel is older than Linux major.minor. Returns 1, 0 or
  * -errno. */
-int uvperf__system_is_before(const char *root, unsigned int major,
-                             unsigned int minor);
+int uvperf__system_is_before(unsigned int major, unsigned int minor);
 
 /* Whether the kernel has PERF_FORMAT_LOST. Returns 1 or 0. With may_ask it asks
  * the kernel with perf_event_open(2). Without may_ask it decides by the
  * kernel's version. */
-int uvperf__system_has_lost(const char *root, int may_ask);
+int uvperf__system_has_lost(int may_ask);
 
 /* Reads the text of /sys/devices/system/cpu/`list` ("online", "possible"). If
  * "online" cannot be read, as in a chroot without /sys, makes the list from
  * /proc/stat. Returns 0, or -errno of the file in /sys. */
-int uvperf__system_cpu_list(const char *root, const char *list,
-                            char text[UVPERF__TEXT_BYTES]);
+int uvperf__system_cpu_list(const char *list, char text[UVPERF__TEXT_BYTES]);
 
 /* Whether a CPU is in that list. Returns 1, 0 or -errno. */
-int uvperf__system_has_cpu(const char *root, const char *list, int cpu);
+int uvperf__system_has_cpu(const char *list, int cpu);
 
 /* Reads the CPUs of that list, ascending. Returns the same as
  * uvperf__cpu_list_parse, or another -errno if the list cannot be read. */
-int uvperf__system_cpus(const char *root, const char *list, int *cpus,
-                        size_t *nr);
+int uvperf__system_cpus(const char *list, int *cpus, size_t *nr);
 
 /* Returns the number of online CPUs, or -errno. */
-int uvperf__system_online_cpus(const char *root);
+int uvperf__system_online_cpus(void);
 
 /* Finds the package of a CPU, as a number that no other package has. perf(1)
  * counts events of a package once for each die, so the number is made of
  * physical_package_id and die_id in topology/. An id that is -1 (the
  * machine does not have it) counts as 0. A missing file die_id (before Linux
  * 5.2) counts as 0 too. Returns 0 or -errno. An offline CPU is -ENOENT. */
-int uvperf__cpu_package(const char *root, int cpu, uint64_t *package);
+int uvperf__cpu_package(int cpu, uint64_t *package);
 
-/* Do the same as the functions of uvperf/system.h, under a root. */
-void uvperf__system_limits(const char *root, uvperf_limits_t *limits);
+/* Do the same as the functions of uvperf/system.h. */
+void uvperf__system_limits(uvperf_limits_t *limits);
 /* Whether the process has CAP_PERFMON or CAP_SYS_ADMIN in the initial user
  * namespace, as the kernel requires. Returns 1, 0 or -errno. */
-int uvperf__system_is_perfmon(const char *root);
+int uvperf__system_is_perfmon(void);
 
 #endif

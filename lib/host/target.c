@@ -125,11 +125,11 @@ static int list_cpus(const expand_t *expand, int *cpus, size_t *nr) {
     return uvperf__cpu_list_parse(target->cpus, cpus, nr);
   if (target->type != UVPERF_TARGET_CPUS &&
       target->type != UVPERF_TARGET_CGROUP) {
-    rc = uvperf__system_cpus(expand->context->root, "present", cpus, nr);
+    rc = uvperf__system_cpus("present", cpus, nr);
     if (rc == 0 || rc == -ENOBUFS || uvperf__is_shortage(rc))
       return rc;
   }
-  return uvperf__system_cpus(expand->context->root, "online", cpus, nr);
+  return uvperf__system_cpus("online", cpus, nr);
 }
 
 static int explain_cpus(const expand_t *expand, int code) {
@@ -203,8 +203,7 @@ static int expand_every_task(expand_t *expand) {
 }
 
 static int expand_cgroup(expand_t *expand) {
-  int fd = uvperf__cgroup_open(expand->context->root, expand->target->cgroup,
-                               expand->error);
+  int fd = uvperf__cgroup_open(expand->target->cgroup, expand->error);
 
   if (fd < 0)
     return fd;
@@ -219,7 +218,7 @@ static int is_proc_own(uvperf__target_context_t *context) {
 
   if (context->is_proc_own)
     return 1;
-  rc = uvperf__task_proc_is_own(context->root);
+  rc = uvperf__task_proc_is_own();
   context->is_proc_own = rc > 0;
   return rc;
 }
@@ -228,7 +227,7 @@ static int read_start(uvperf__target_context_t *context, int id,
                       uint64_t *start) {
   int rc = is_proc_own(context);
 
-  return rc > 0 ? uvperf__task_start(context->root, id, start) : rc;
+  return rc > 0 ? uvperf__task_start(id, start) : rc;
 }
 
 int uvperf__target_begin(uvperf__target_context_t *context,
@@ -240,7 +239,7 @@ int uvperf__target_begin(uvperf__target_context_t *context,
 
   *start = 0;
   if (target->flags & UVPERF_TARGET_PIDFD) {
-    rc = uvperf__task_of_pidfd(context->root, target->pid, &task, error);
+    rc = uvperf__task_of_pidfd(target->pid, &task, error);
     target->flags &= ~UVPERF_TARGET_PIDFD;
     target->pid = task.id;
     *start = rc == -ESRCH ? UVPERF__TASK_ENDED : task.start;
@@ -318,7 +317,7 @@ static int check_process(const expand_t *expand) {
         "another PID namespace; run mount -t proc proc /proc",
         pid);
   if (rc > 0)
-    rc = uvperf__task_process(expand->context->root, pid);
+    rc = uvperf__task_process(pid);
   if (rc < 0)
     return explain_process(expand, rc);
   if (rc != pid)
@@ -332,7 +331,6 @@ static int check_process(const expand_t *expand) {
 /* If the process had ended before its threads were listed, another process may
  * have its id, and the threads would belong to that process. */
 static int expand_process(expand_t *expand) {
-  const char *root = expand->context->root;
   uint64_t start = expand->context->start;
   int pid = expand->target->pid;
   uvperf__tasks_t threads;
@@ -345,12 +343,12 @@ static int expand_process(expand_t *expand) {
     return rc;
   expand->spots->inherit = !(expand->target->flags & UVPERF_TARGET_NO_INHERIT);
   if (start == 0)
-    rc = uvperf__task_start(root, pid, &start);
+    rc = uvperf__task_start(pid, &start);
   if (rc == 0)
-    rc = uvperf__task_threads(root, pid, &threads);
+    rc = uvperf__task_threads(pid, &threads);
   if (rc != 0)
     return explain_process(expand, rc);
-  rc = uvperf__task_check(root, pid, start, expand->error);
+  rc = uvperf__task_check(pid, start, expand->error);
   if (rc == 0)
     rc = take_task_cpus(expand);
   if (rc == 0)

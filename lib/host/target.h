@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Targets of a set, and the places at which their events are opened. The
- * places are found in procfs and sysfs, under a root path that tests can set
- * ("" is the real one). Opens no perf events and does not include uv.h.
- * Whether an event can be opened at such a place is known only to the
+/* Targets of a set, and the places at which their events are opened. The places
+ * are found in procfs and sysfs. Opens no perf events and does not include
+ * uv.h. Whether an event can be opened at such a place is known only to the
  * kernel. */
 #ifndef UVPERF_LIB_HOST_TARGET_H
 #define UVPERF_LIB_HOST_TARGET_H
@@ -41,10 +40,9 @@ int uvperf__target_check(const uvperf_target_t *target, uvperf_error_t *error);
 
 /* State that is shared by targets that are added together. */
 typedef struct uvperf__target_context_s {
-  const char *root;
   int has_rings;
   int no_starts; /* leave spot.start 0: it is not used */
-  /* 1 if root + /proc is known to show our own PID namespace. This is checked
+  /* 1 if /proc is known to show our own PID namespace. This is checked
    * once, because the check takes longer than opening an event. */
   int is_proc_own;
   int self; /* the id of the calling thread; 0: asked from the kernel */

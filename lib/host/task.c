@@ -26,10 +26,10 @@
  * namespace. A single id means that both namespaces are the same. The field
  * NSpid exists since Linux 4.1. In older kernels, and without CONFIG_PID_NS, we
  * cannot find out whether the namespaces differ. */
-int uvperf__task_proc_is_own(const char *root) {
+int uvperf__task_proc_is_own(void) {
   char text[64];
-  int rc = uvperf__system_line(root, "/proc/self/status", "NSpid:", text,
-                               sizeof(text));
+  int rc =
+      uvperf__system_line("/proc/self/status", "NSpid:", text, sizeof(text));
   const char *at = text + strspn(text, " \t");
 
   if (uvperf__is_shortage(rc))
@@ -50,26 +50,21 @@ static int skip_entry(const char *name, void *data) {
 }
 
 /* Whether this process can list its own threads. They are never hidden. */
-static int can_list_own(const char *root) {
-  char path[PATH_MAX];
-  int length = snprintf(path, sizeof(path), "%s/proc/self/task", root);
-  int fd;
+static int can_list_own(void) {
+  int fd = uvperf__directory_open("/proc/self/task");
 
-  if (length < 0 || (size_t)length >= sizeof(path))
-    return 0;
-  fd = uvperf__directory_open(path);
   return fd >= 0 && uvperf__directory_each(fd, skip_entry, NULL) == 0;
 }
 
 /* Returns the code for a failure to read /proc/ID. With hidepid=1,
  * proc_pid_permission returns EPERM. It never returns EACCES. */
-static int code_of_absence(const char *root, int id, int code) {
+static int code_of_absence(int id, int code) {
   switch (code) {
     case -ENOENT:
     case -ESRCH: /* the task ended after open(2) */
       return uvperf__sys_has_task(id) == -ESRCH ? -ESRCH : -EACCES;
     case -EPERM:
-      return can_list_own(root) ? -EACCES : -EPERM;
+      return can_list_own() ? -EACCES : -EPERM;
     case -EACCES:
       return -EPERM;
     default:
@@ -102,41 +97,39 @@ static int parse_stat(const char *text, uvperf__task_t *task) {
 
 /* Reads the stat file of a thread of a process. /proc/ID/stat is not used: each
  * read of it sums up all threads. */
-static int read_stat(const char *root, int process, int id,
-                     uvperf__task_t *task) {
+static int read_stat(int process, int id, uvperf__task_t *task) {
   char text[STAT_BYTES], path[64];
   int rc;
 
   snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", process, id);
-  rc = uvperf__system_text(root, path, text, sizeof(text));
+  rc = uvperf__system_text(path, text, sizeof(text));
   return rc != 0 ? rc : parse_stat(text, task);
 }
 
-int uvperf__task_read(const char *root, int id, uvperf__task_t *task) {
+int uvperf__task_read(int id, uvperf__task_t *task) {
   int rc;
 
   memset(task, 0, sizeof(*task));
   task->id = id;
-  rc = read_stat(root, id, id, task);
-  return rc != 0 ? code_of_absence(root, id, rc) : 0;
+  rc = read_stat(id, id, task);
+  return rc != 0 ? code_of_absence(id, rc) : 0;
 }
 
-int uvperf__task_start(const char *root, int id, uint64_t *start) {
+int uvperf__task_start(int id, uint64_t *start) {
   uvperf__task_t task;
-  int rc = uvperf__task_read(root, id, &task);
+  int rc = uvperf__task_read(id, &task);
 
   *start = rc == 0 ? task.start : rc == -ESRCH ? UVPERF__TASK_ENDED : 0;
   return uvperf__is_shortage(rc) ? rc : 0;
 }
 
-int uvperf__task_check(const char *root, int id, uint64_t start,
-                       uvperf_error_t *error) {
+int uvperf__task_check(int id, uint64_t start, uvperf_error_t *error) {
   uvperf__task_t task;
   int rc;
 
   if (start == 0)
     return 0;
-  rc = uvperf__task_read(root, id, &task);
+  rc = uvperf__task_read(id, &task);
   if (rc == 0 && task.start == start)
     return 0;
   if (uvperf__is_shortage(rc))
@@ -152,12 +145,12 @@ int uvperf__task_check(const char *root, int id, uint64_t start,
 /* Reads the id of a pidfd's task in the PID namespace of /proc: -1 if the task
  * was waited for, 0 if it has no id in this namespace (pidfd_show_fdinfo in
  * fs/pidfs.c). */
-static int read_pidfd(const char *root, int fd, int *id) {
+static int read_pidfd(int fd, int *id) {
   char path[64], text[24];
   int rc;
 
   snprintf(path, sizeof(path), "/proc/thread-self/fdinfo/%d", fd);
-  rc = uvperf__system_line(root, path, "Pid:", text, sizeof(text));
+  rc = uvperf__system_line(path, "Pid:", text, sizeof(text));
   if (rc == -ENOENT || rc == -ENODATA)
     return -EBADF;
   if (rc != 0)
@@ -169,21 +162,20 @@ static int read_pidfd(const char *root, int fd, int *id) {
 
 /* The second reading shows that the start belongs to the task of the pidfd: no
  * other task gets the id before this task was waited for. */
-static int find_pidfd(const char *root, int fd, uvperf__task_t *task) {
-  int rc = uvperf__task_proc_is_own(root);
+static int find_pidfd(int fd, uvperf__task_t *task) {
+  int rc = uvperf__task_proc_is_own();
   int id;
 
   if (rc <= 0)
     return rc == 0 ? -ENOENT : rc;
-  rc = read_pidfd(root, fd, &id);
+  rc = read_pidfd(fd, &id);
   if (rc == 0)
-    rc = uvperf__task_read(root, id, task);
-  return rc != 0 ? rc : read_pidfd(root, fd, &id);
+    rc = uvperf__task_read(id, task);
+  return rc != 0 ? rc : read_pidfd(fd, &id);
 }
 
-int uvperf__task_of_pidfd(const char *root, int fd, uvperf__task_t *task,
-                          uvperf_error_t *error) {
-  int rc = find_pidfd(root, fd, task);
+int uvperf__task_of_pidfd(int fd, uvperf__task_t *task, uvperf_error_t *error) {
+  int rc = find_pidfd(fd, task);
 
   if (rc == 0)
     return 0;
@@ -222,19 +214,19 @@ int uvperf__task_of_pidfd(const char *root, int fd, uvperf__task_t *task,
 
 /* -- the process of a task ------------------------------------------------- */
 
-int uvperf__task_process(const char *root, int id) {
+int uvperf__task_process(int id) {
   char path[48], text[24];
   int process;
   int rc;
 
   snprintf(path, sizeof(path), "/proc/%d/status", id);
-  rc = uvperf__system_line(root, path, "Tgid:", text, sizeof(text));
+  rc = uvperf__system_line(path, "Tgid:", text, sizeof(text));
   if (rc != 0)
-    return code_of_absence(root, id, rc);
+    return code_of_absence(id, rc);
   return sscanf(text, "%d", &process) == 1 ? process : -EINVAL;
 }
 
-int uvperf__task_is_gone(const char *root, int id, uint64_t start) {
+int uvperf__task_is_gone(int id, uint64_t start) {
   uvperf__task_t task;
   int tries;
   int rc;
@@ -248,7 +240,7 @@ int uvperf__task_is_gone(const char *root, int id, uint64_t start) {
   /* Between the two readings in uvperf__task_read another task may have taken
    * the id. In this case /proc shows the other task at the second try. */
   for (tries = 0; tries < 2; tries++) {
-    rc = uvperf__task_read(root, id, &task);
+    rc = uvperf__task_read(id, &task);
     if (rc == 0)
       return task.has_ended || task.start != start;
     if (rc == -ESRCH)
@@ -289,13 +281,11 @@ static int add_name(const char *name, void *data) {
 }
 
 /* Adds the tasks that the directory lists. */
-static int add_listed(const char *root, int process, uvperf__tasks_t *tasks) {
-  char path[PATH_MAX];
-  int length = snprintf(path, sizeof(path), "%s/proc/%d/task", root, process);
+static int add_listed(int process, uvperf__tasks_t *tasks) {
+  char path[32];
   int fd;
 
-  if (length < 0 || (size_t)length >= sizeof(path))
-    return -ENAMETOOLONG;
+  snprintf(path, sizeof(path), "/proc/%d/task", process);
   fd = uvperf__directory_open(path);
   return fd < 0 ? fd : uvperf__directory_each(fd, add_name, tasks);
 }
@@ -334,7 +324,7 @@ static void sort(uvperf__tasks_t *tasks) {
 
 /* Reads each task of the sorted list. Leaves out tasks that are listed twice or
  * no longer exist. */
-static int read_listed(const char *root, int process, uvperf__tasks_t *tasks) {
+static int read_listed(int process, uvperf__tasks_t *tasks) {
   size_t from, to = 0;
   int id = 0;
   int rc;
@@ -343,7 +333,7 @@ static int read_listed(const char *root, int process, uvperf__tasks_t *tasks) {
     if (tasks->tasks[from].id == id)
       continue;
     id = tasks->tasks[from].id;
-    rc = read_stat(root, process, id, &tasks->tasks[from]);
+    rc = read_stat(process, id, &tasks->tasks[from]);
     if (rc == 0)
       tasks->tasks[to++] = tasks->tasks[from];
     else if (rc != -ENOENT && rc != -ESRCH)
@@ -364,13 +354,13 @@ static void leave_out_ended(uvperf__tasks_t *tasks) {
 
 /* Reads the number of threads of a process, including ended threads that still
  * exist. The number is 0 if /proc does not show it. */
-static int count_threads(const char *root, int process, size_t *nr) {
+static int count_threads(int process, size_t *nr) {
   char path[48], text[24];
   int rc;
 
   *nr = 0;
   snprintf(path, sizeof(path), "/proc/%d/status", process);
-  rc = uvperf__system_line(root, path, "Threads:", text, sizeof(text));
+  rc = uvperf__system_line(path, "Threads:", text, sizeof(text));
   if (rc == 0)
     *nr = (size_t)strtoul(text, NULL, 10);
   return rc == -ENODATA ? 0 : rc;
@@ -382,36 +372,35 @@ static int count_threads(const char *root, int process, size_t *nr) {
  * from the beginning, where an earlier thread may be gone. After a listing we
  * count the process's threads. The listing is complete if this is the number of
  * the listed threads that still exist after the count. */
-static int list_all(const char *root, int process, uvperf__tasks_t *threads) {
+static int list_all(int process, uvperf__tasks_t *threads) {
   size_t nr;
   int i;
   int rc;
 
   for (i = 0; i < LISTINGS; i++) {
-    rc = add_listed(root, process, threads);
+    rc = add_listed(process, threads);
     if (rc == 0)
-      rc = count_threads(root, process, &nr);
+      rc = count_threads(process, &nr);
     if (rc != 0)
       return rc;
     sort(threads);
-    rc = read_listed(root, process, threads);
+    rc = read_listed(process, threads);
     if (rc != 0 || threads->nr >= nr)
       return rc;
   }
   return 0;
 }
 
-int uvperf__task_threads(const char *root, int process,
-                         uvperf__tasks_t *threads) {
+int uvperf__task_threads(int process, uvperf__tasks_t *threads) {
   int rc;
 
   memset(threads, 0, sizeof(*threads));
-  rc = list_all(root, process, threads);
+  rc = list_all(process, threads);
   leave_out_ended(threads);
   if (rc == 0 && threads->nr == 0)
     rc = -ESRCH;
   else if (rc != 0)
-    rc = code_of_absence(root, process, rc);
+    rc = code_of_absence(process, rc);
   if (rc != 0)
     uvperf__tasks_free(threads);
   return rc;

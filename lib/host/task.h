@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks and the threads of processes, from /proc under a root path that tests
- * can set ("" is the real one). Keeps no fds and does not include uv.h.
+/* Tasks and the threads of processes, from /proc. Keeps no fds and does not
+ * include uv.h.
  *
  * If /proc does not have an id, these functions ask kill(2). They return -ESRCH
  * if kill(2) finds no task either. If kill(2) finds a task, they return
@@ -28,14 +28,14 @@ typedef struct uvperf__tasks_s {
   size_t room;
 } uvperf__tasks_t;
 
-/* Whether root + /proc exists and shows the PID namespace of this process. In
+/* Whether /proc exists and shows the PID namespace of this process. In
  * another namespace the same numbers mean other tasks. Returns 1, 0 or
  * -errno, and -EPERM as above. */
-int uvperf__task_proc_is_own(const char *root);
+int uvperf__task_proc_is_own(void);
 
 /* Reads a task from /proc. Returns 0, -ESRCH, -EACCES, -EPERM, or the code of
  * the read. */
-int uvperf__task_read(const char *root, int id, uvperf__task_t *task);
+int uvperf__task_read(int id, uvperf__task_t *task);
 
 /* The start of a task that had ended already. No task has this start. */
 #define UVPERF__TASK_ENDED UINT64_MAX
@@ -43,7 +43,7 @@ int uvperf__task_read(const char *root, int id, uvperf__task_t *task);
 /* Reads the start of the task that has this id now, for uvperf__task_check:
  * UVPERF__TASK_ENDED if no task has the id, or 0 if the start is unknown.
  * Returns 0, or the code of a shortage (see uvperf__is_shortage). */
-int uvperf__task_start(const char *root, int id, uint64_t *start);
+int uvperf__task_start(int id, uint64_t *start);
 
 /* Call it after something was done by a task's id: checks that the task still
  * has the id, also as a zombie. Then no other task can have had the id
@@ -51,8 +51,7 @@ int uvperf__task_start(const char *root, int id, uint64_t *start);
  * all other ids before it takes an id again, and this needs longer than a clock
  * tick. The start 0 is not checked. Returns 0, or a code and the error: -ESRCH,
  * or a shortage. */
-int uvperf__task_check(const char *root, int id, uint64_t start,
-                       uvperf_error_t *error);
+int uvperf__task_check(int id, uint64_t start, uvperf_error_t *error);
 
 /* Finds the task of a pidfd, and its start. Returns 0. Otherwise fills the
  * error and returns
@@ -61,20 +60,18 @@ int uvperf__task_check(const char *root, int id, uint64_t start,
  *   -EACCES  /proc hides the task (PERMISSION);
  *   -ENOENT  /proc is not mounted, or shows another PID namespace (NO_TASK);
  *   a shortage, or the code of a read. */
-int uvperf__task_of_pidfd(const char *root, int fd, uvperf__task_t *task,
-                          uvperf_error_t *error);
+int uvperf__task_of_pidfd(int fd, uvperf__task_t *task, uvperf_error_t *error);
 
 /* Returns the id of the process of a task, or an error as in
  * uvperf__task_read. */
-int uvperf__task_process(const char *root, int id);
+int uvperf__task_process(int id);
 
 /* Lists the threads of a process that have not ended, by ascending ids. The
  * list includes all threads that existed during the whole call. Returns 0; free
  * the threads with uvperf__tasks_free then. On failure returns -ENOMEM or an
  * error as in uvperf__task_read. -ESRCH also means that all threads have
  * ended. */
-int uvperf__task_threads(const char *root, int process,
-                         uvperf__tasks_t *threads);
+int uvperf__task_threads(int process, uvperf__tasks_t *threads);
 void uvperf__tasks_free(uvperf__tasks_t *tasks);
 
 /* Whether the task with this id and start has ended. A zombie counts as ended.
@@ -86,6 +83,6 @@ void uvperf__tasks_free(uvperf__tasks_t *tasks);
  * id. The id -1 means every task, which never ends. If a thread other than the
  * first calls execve(2), it continues with the id of its process (de_thread of
  * fs/exec.c): its own id is gone. */
-int uvperf__task_is_gone(const char *root, int id, uint64_t start);
+int uvperf__task_is_gone(int id, uint64_t start);
 
 #endif

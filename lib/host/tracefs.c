@@ -18,7 +18,6 @@
 
 /* The search for a place. */
 typedef struct search_s {
-  const char *root;
   char *path;
   size_t size;
   int rc; /* the result for the places so far */
@@ -28,8 +27,7 @@ typedef struct search_s {
  * such directory. Returns 1 to end the search. */
 static int try_place(search_t *search, const char *place, const char *rest) {
   char path[PATH_MAX];
-  int length =
-      snprintf(path, sizeof(path), "%s%s%s/events", search->root, place, rest);
+  int length = snprintf(path, sizeof(path), "%s%s/events", place, rest);
   int fd;
 
   if (length < 0 || (size_t)length >= sizeof(path))
@@ -54,29 +52,29 @@ static int try_mount(const uvperf__mount_t *mount, void *data) {
   return 0;
 }
 
-int uvperf__tracefs_path(const char *root, char *path, size_t size) {
-  search_t search = {root, path, size, -ENODEV};
+int uvperf__tracefs_path(char *path, size_t size) {
+  search_t search = {path, size, -ENODEV};
 
   /* The first place is used since Linux 4.1, and the second in older kernels.
    * If the file of mounts cannot be read, this error is ignored: without the
    * file nothing is mounted. */
   if (!try_place(&search, "/sys/kernel/tracing", "") &&
       !try_place(&search, "/sys/kernel/debug/tracing", ""))
-    uvperf__mounts_each(root, try_mount, &search);
+    uvperf__mounts_each(try_mount, &search);
   if (search.rc != 0 && size > 0)
     path[0] = '\0';
   return search.rc;
 }
 
-/* Builds the path root + tracefs + "/" + file. */
-static int file_path(const char *root, const char *file, char path[PATH_MAX]) {
+/* Builds the path of a file in tracefs. */
+static int file_path(const char *file, char path[PATH_MAX]) {
   char place[PATH_MAX];
   int length;
-  int rc = uvperf__tracefs_path(root, place, sizeof(place));
+  int rc = uvperf__tracefs_path(place, sizeof(place));
 
   if (rc != 0)
     return rc;
-  length = snprintf(path, PATH_MAX, "%s%s/%s", root, place, file);
+  length = snprintf(path, PATH_MAX, "%s/%s", place, file);
   return length < 0 || length >= PATH_MAX ? -ENAMETOOLONG : 0;
 }
 
@@ -95,7 +93,7 @@ static int read_id(const char *events, const char *category, const char *name,
   *id = 0;
   if (length < 0 || (size_t)length >= sizeof(path))
     return -ENOENT; /* longer than any name in tracefs */
-  rc = uvperf__system_number("", path, &number);
+  rc = uvperf__system_number(path, &number);
   if (rc == -ENOTDIR || rc == -ENODEV || rc == -EINVAL || rc == -ERANGE ||
       rc == -ENAMETOOLONG || (rc == 0 && number < 0))
     return -ENOENT;
@@ -103,15 +101,14 @@ static int read_id(const char *events, const char *category, const char *name,
   return rc;
 }
 
-int uvperf__tracefs_id(const char *root, const char *category, const char *name,
-                       uint64_t *id) {
+int uvperf__tracefs_id(const char *category, const char *name, uint64_t *id) {
   char events[PATH_MAX];
   int rc;
 
   *id = 0;
   if (!uvperf__file_is_name(category) || !uvperf__file_is_name(name))
     return -EINVAL;
-  rc = file_path(root, "events", events);
+  rc = file_path("events", events);
   return rc != 0 ? rc : read_id(events, category, name, id);
 }
 
@@ -185,17 +182,16 @@ static int end_walk(const walk_t *walk, int rc) {
 }
 
 /* Opens events/, and stores its path. */
-static int open_events(const char *root, char events[PATH_MAX]) {
-  int rc = file_path(root, "events", events);
+static int open_events(char events[PATH_MAX]) {
+  int rc = file_path("events", events);
 
   return rc != 0 ? rc : uvperf__directory_open(events);
 }
 
-int uvperf__tracefs_walk(const char *root, const char *category,
-                         const char *name, uvperf__tracefs_event_fn each,
-                         void *data) {
+int uvperf__tracefs_walk(const char *category, const char *name,
+                         uvperf__tracefs_event_fn each, void *data) {
   walk_t walk = {{0}, category, name, NULL, each, data, 0};
-  int fd = open_events(root, walk.events);
+  int fd = open_events(walk.events);
 
   if (fd < 0)
     return fd;
@@ -218,15 +214,15 @@ static int pass_name(const char *category, const char *name, uint64_t id,
   return names->each(name, names->data);
 }
 
-int uvperf__tracefs_each_event(const char *root, const char *category,
-                               uvperf__name_fn each, void *data) {
+int uvperf__tracefs_each_event(const char *category, uvperf__name_fn each,
+                               void *data) {
   names_t names = {NULL, each, data};
   walk_t walk = {{0}, NULL, NULL, category, pass_name, &names, 0};
   int rc, fd;
 
   if (!uvperf__file_is_name(category))
     return -EINVAL;
-  rc = file_path(root, "events", walk.events);
+  rc = file_path("events", walk.events);
   if (rc != 0)
     return rc;
   fd = open_category(walk.events, category);
@@ -246,11 +242,10 @@ static int pass_category(const char *category, void *data) {
   return names->each(category, names->data);
 }
 
-int uvperf__tracefs_each_category(const char *root, uvperf__name_fn each,
-                                  void *data) {
+int uvperf__tracefs_each_category(uvperf__name_fn each, void *data) {
   char events[PATH_MAX];
   names_t names = {events, each, data};
-  int fd = open_events(root, events);
+  int fd = open_events(events);
 
   return fd < 0 ? fd : uvperf__directory_each(fd, pass_category, &names);
 }
@@ -272,13 +267,12 @@ static int compare_id(const char *category, const char *name, uint64_t id,
   return 1;
 }
 
-int uvperf__tracefs_name(const char *root, uint64_t id, char *name,
-                         size_t size) {
+int uvperf__tracefs_name(uint64_t id, char *name, size_t size) {
   wanted_t wanted = {id, name, size};
   int rc;
 
   name[0] = '\0';
-  rc = uvperf__tracefs_walk(root, NULL, NULL, compare_id, &wanted);
+  rc = uvperf__tracefs_walk(NULL, NULL, compare_id, &wanted);
   if (rc == 1)
     return 0;
   return rc == 0 ? -ENOENT : rc;
@@ -336,8 +330,8 @@ static int read_start(const char *path, char *text, size_t size) {
   return nr < 0 ? (int)nr : 0;
 }
 
-int uvperf__tracefs_each_field(const char *root, const char *tracepoint,
-                               uvperf__name_fn each, void *data) {
+int uvperf__tracefs_each_field(const char *tracepoint, uvperf__name_fn each,
+                               void *data) {
   const char *colon = strchr(tracepoint, ':');
   char file[512], path[PATH_MAX], format[8192];
   int length, rc;
@@ -348,7 +342,7 @@ int uvperf__tracefs_each_field(const char *root, const char *tracepoint,
                     (int)(colon - tracepoint), tracepoint, colon + 1);
   if (length < 0 || (size_t)length >= sizeof(file))
     return -ENAMETOOLONG;
-  rc = file_path(root, file, path);
+  rc = file_path(file, path);
   if (rc == 0)
     rc = read_start(path, format, sizeof(format));
   return rc == 0 ? each_field(format, each, data) : rc;
@@ -379,10 +373,10 @@ static int note_id(const char *category, const char *name, uint64_t id,
   return 0;
 }
 
-int uvperf__tracefs_find(uvperf__tracefs_ids_t *ids, const char *root,
-                         uint64_t id, int *is_ftrace) {
+int uvperf__tracefs_find(uvperf__tracefs_ids_t *ids, uint64_t id,
+                         int *is_ftrace) {
   if (!ids->is_read)
-    ids->code = uvperf__tracefs_walk(root, NULL, NULL, note_id, ids);
+    ids->code = uvperf__tracefs_walk(NULL, NULL, note_id, ids);
   ids->is_read = 1;
   *is_ftrace = id < 64 && has_bit(&ids->ftrace, id);
   if (id < NR_IDS && has_bit(ids->all, id))
@@ -393,12 +387,12 @@ int uvperf__tracefs_find(uvperf__tracefs_ids_t *ids, const char *root,
 /* -- tracers -------------------------------------------------------------- */
 
 /* Reads the only line of a file. */
-static int read_line(const char *root, const char *file, char text[4096]) {
+static int read_line(const char *file, char text[4096]) {
   char path[PATH_MAX];
-  int rc = file_path(root, file, path);
+  int rc = file_path(file, path);
 
   if (rc == 0)
-    rc = uvperf__system_line("", path, "", text, 4096);
+    rc = uvperf__system_line(path, "", text, 4096);
   if (rc == 0 && strlen(text) == 4095)
     rc = -EFBIG;
   return rc == -ENODATA ? -ENOENT : rc;
@@ -415,21 +409,19 @@ static int give(const char *text, char *room, size_t *size) {
   return 0;
 }
 
-int uvperf__tracefs_current_tracer(const char *root, char *tracer,
-                                   size_t *size) {
+int uvperf__tracefs_current_tracer(char *tracer, size_t *size) {
   char text[4096];
-  int rc = read_line(root, "current_tracer", text);
+  int rc = read_line("current_tracer", text);
 
   return rc == 0 ? give(text, tracer, size) : rc;
 }
 
 /* t_show in kernel/trace/trace.c separates tracers by a space. */
-int uvperf__tracefs_each_tracer(const char *root, uvperf__name_fn each,
-                                void *data) {
+int uvperf__tracefs_each_tracer(uvperf__name_fn each, void *data) {
   char text[4096];
   char *tracer;
   char *rest;
-  int rc = read_line(root, "available_tracers", text);
+  int rc = read_line("available_tracers", text);
 
   for (tracer = text; rc == 0 && *tracer != '\0'; tracer = rest) {
     rest = tracer + strcspn(tracer, " ");
@@ -449,7 +441,7 @@ int uvperf_tracefs_path(char *path, size_t *size) {
 
   if (size == NULL || (path == NULL && *size != 0))
     return -EINVAL;
-  rc = uvperf__tracefs_path("", place, sizeof(place));
+  rc = uvperf__tracefs_path(place, sizeof(place));
   return rc == 0 ? give(place, path, size) : rc;
 }
 
@@ -458,30 +450,30 @@ int uvperf_tracefs_id(const char *category, const char *name, uint64_t *id) {
     *id = 0;
   if (category == NULL || name == NULL || id == NULL)
     return -EINVAL;
-  return uvperf__tracefs_id("", category, name, id);
+  return uvperf__tracefs_id(category, name, id);
 }
 
 int uvperf_tracefs_walk(const char *category, const char *name,
                         uvperf_tracefs_event_cb cb, void *arg) {
   if (cb == NULL)
     return -EINVAL;
-  return uvperf__tracefs_walk("", category, name, cb, arg);
+  return uvperf__tracefs_walk(category, name, cb, arg);
 }
 
 int uvperf_tracefs_current_tracer(char *tracer, size_t *size) {
   if (size == NULL || (tracer == NULL && *size != 0))
     return -EINVAL;
-  return uvperf__tracefs_current_tracer("", tracer, size);
+  return uvperf__tracefs_current_tracer(tracer, size);
 }
 
 int uvperf_tracefs_walk_categories(uvperf_tracefs_name_cb cb, void *arg) {
   if (cb == NULL)
     return -EINVAL;
-  return uvperf__tracefs_each_category("", cb, arg);
+  return uvperf__tracefs_each_category(cb, arg);
 }
 
 int uvperf_tracefs_walk_tracers(uvperf_tracefs_name_cb cb, void *arg) {
   if (cb == NULL)
     return -EINVAL;
-  return uvperf__tracefs_each_tracer("", cb, arg);
+  return uvperf__tracefs_each_tracer(cb, arg);
 }

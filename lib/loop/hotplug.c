@@ -47,7 +47,6 @@ typedef struct cpu_s {
 } cpu_t;
 
 typedef struct cpus_s {
-  const char *root; /* of sysfs */
   cpu_t *by_id;
   size_t nr;
 } cpus_t;
@@ -103,7 +102,7 @@ static int list_cpus(cpus_t *cpus) {
   const char *at = text;
   unsigned int first, last;
   size_t i;
-  int rc = uvperf__system_cpu_list(cpus->root, "online", text);
+  int rc = uvperf__system_cpu_list("online", text);
 
   if (rc != 0)
     return rc;
@@ -123,17 +122,12 @@ static int list_cpus(cpus_t *cpus) {
   return 0;
 }
 
-static uint64_t read_inode(const cpus_t *cpus, size_t cpu) {
-  char path[4096];
+static uint64_t read_inode(size_t cpu) {
+  char path[64];
   uint64_t inode;
-  int size;
 
-  size = snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/cpu%zu/%s",
-                  cpus->root, cpu, "topology");
-  if (size < 0 || (size_t)size >= sizeof(path) ||
-      uvperf__file_inode(path, &inode) != 0)
-    return 0;
-  return inode;
+  snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%zu/topology", cpu);
+  return uvperf__file_inode(path, &inode) == 0 ? inode : 0;
 }
 
 /* The CPU is online now, as it was before. Returns whether it has been offline
@@ -157,7 +151,7 @@ static int cpus_scan(cpus_t *cpus) {
   for (i = 0; rc == 0 && i < cpus->nr; i++) {
     cpu = &cpus->by_id[i];
     before = *cpu;
-    cpu->inode = cpu->is_listed ? read_inode(cpus, i) : 0;
+    cpu->inode = cpu->is_listed ? read_inode(i) : 0;
     cpu->nr_went += cpu->went;
     cpu->is_online = cpu->is_listed;
     cpu->is_up = cpu->is_listed &&
@@ -391,8 +385,7 @@ static void open_socket(scanner_t *scanner, uv_loop_t *loop) {
 
 /* Returns the scanner of the owner's hub, and makes it if there is none.
  * Returns NULL if out of memory. */
-static scanner_t *find_scanner(const uvperf__hotplug_t *hotplug,
-                               const uvperf__teardown_t *teardown) {
+static scanner_t *find_scanner(const uvperf__teardown_t *teardown) {
   uvperf__member_t **slot = uvperf__hub_scanner(teardown->hub);
   scanner_t *scanner;
 
@@ -401,7 +394,6 @@ static scanner_t *find_scanner(const uvperf__hotplug_t *hotplug,
   scanner = uvperf__calloc(1, sizeof(*scanner));
   if (scanner == NULL)
     return NULL;
-  scanner->cpus.root = hotplug->cpus.root;
   scanner->process = uvperf__process();
   scanner->fd = -1;
   uvperf__link_init(&scanner->hotplugs);
@@ -413,7 +405,7 @@ static scanner_t *find_scanner(const uvperf__hotplug_t *hotplug,
 
 /* -- hotplugs -------------------------------------------------------------- */
 
-int uvperf__hotplug_new(uvperf__hotplug_t **hotplug_out, const char *root,
+int uvperf__hotplug_new(uvperf__hotplug_t **hotplug_out,
                         const uvperf__hotplug_ops_t *ops, void *owner) {
   uvperf__hotplug_t *hotplug = uvperf__calloc(1, sizeof(*hotplug));
 
@@ -421,7 +413,6 @@ int uvperf__hotplug_new(uvperf__hotplug_t **hotplug_out, const char *root,
     return UV_ENOMEM;
   hotplug->ops = ops;
   hotplug->owner = owner;
-  hotplug->cpus.root = root;
   hotplug->process = uvperf__process();
   uvperf__link_init(&hotplug->in_hotplugs);
   *hotplug_out = hotplug;
@@ -458,7 +449,7 @@ int uvperf__hotplug_start(uvperf__hotplug_t *hotplug,
   rc = uvperf__hotplug_note(hotplug);
   if (rc != 0)
     return rc;
-  scanner = find_scanner(hotplug, teardown);
+  scanner = find_scanner(teardown);
   if (scanner == NULL || grow_cpus(&scanner->cpus, hotplug->cpus.nr) != 0)
     return UV_ENOMEM;
   hotplug->scanner = scanner;

@@ -27,9 +27,8 @@ typedef struct uvperf__hotplug_ops_s {
   void (*gone)(void *owner, int cpu);
 } uvperf__hotplug_ops_t;
 
-/* Makes a hotplug. sysfs is under `root`, which must stay valid, and is the
- * same for all hotplugs of a loop. Returns 0 or UV_ENOMEM. */
-int uvperf__hotplug_new(uvperf__hotplug_t **hotplug, const char *root,
+/* Makes a hotplug. Returns 0 or UV_ENOMEM. */
+int uvperf__hotplug_new(uvperf__hotplug_t **hotplug,
                         const uvperf__hotplug_ops_t *ops, void *owner);
 
 /* Notes the CPUs that are online now, the first time that it is called. This

@@ -44,7 +44,7 @@ int uvperf__event_build_cores(const uvperf__event_build_t *build) {
 
   if (parse->cores->is_read)
     return 0;
-  rc = uvperf__pmu_cores(parse->root, parse->cores);
+  rc = uvperf__pmu_cores(parse->cores);
   return rc == 0 ? 0 : uvperf__parse_shortage(parse, build->text->head.at, rc);
 }
 
@@ -132,13 +132,13 @@ static int add_chain(uvperf__event_build_t *build) {
 
 /* Returns 1 or 0. After a shortage of fds or memory, returns the code of the
  * shortage, because the answer is unknown. */
-static int is_probe(const char *root, uint32_t type) {
+static int is_probe(uint32_t type) {
   static const char *const probes[] = {"uprobe", "kprobe"};
   size_t i;
 
   for (i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {
     uint32_t its;
-    int rc = uvperf__pmu_type(root, probes[i], &its);
+    int rc = uvperf__pmu_type(probes[i], &its);
 
     if (uvperf__is_shortage(rc))
       return rc;
@@ -160,7 +160,7 @@ static int refuse_pointer(const uvperf__event_build_t *build) {
   if (event->wide.attr.config1 == 0 || event->string.at != NULL ||
       type < PERF_TYPE_MAX)
     return 0;
-  rc = is_probe(build->parse->root, type);
+  rc = is_probe(type);
   if (rc < 0)
     return uvperf__parse_shortage(build->parse, build->text->head.at, rc);
   if (rc == 0)

@@ -39,14 +39,12 @@ static int find_pmu(uvperf__label_t *label, char name[UVPERF__PMU_NAME_BYTES]) {
   label->form = UVPERF__LABEL_SLASH;
   if (type < PERF_TYPE_MAX && type != PERF_TYPE_RAW)
     return -ENOENT;
-  return uvperf__pmu_name(label->root, type, name, UVPERF__PMU_NAME_BYTES) == 0
-             ? 0
-             : -ENOENT;
+  return uvperf__pmu_name(type, name, UVPERF__PMU_NAME_BYTES) == 0 ? 0
+                                                                   : -ENOENT;
 }
 
 /* The search for the named event with the type and configs of `own`. */
 typedef struct event_search_s {
-  const char *root;
   const char *pmu;
   uvperf__wide_attr_t own;
   char best[UVPERF__PMU_NAME_BYTES]; /* "": none so far */
@@ -57,8 +55,7 @@ static int is_event(const event_search_t *search, const char *name) {
   uvperf__wide_attr_t event;
 
   snprintf(text, sizeof(text), "%s/%s/", search->pmu, name);
-  return uvperf__attr_parse(search->root, &event.attr, sizeof(event), text,
-                            NULL) == 0 &&
+  return uvperf__attr_parse(&event.attr, sizeof(event), text, NULL) == 0 &&
          memcmp(&event, &search->own, sizeof(event)) == 0;
 }
 
@@ -89,11 +86,10 @@ static int label_pmu_event(uvperf__label_t *label) {
     return -ENOENT;
   for (i = 0; i < NR_CONFIGS; i++)
     uvperf__label_say(label, configs[i]);
-  search.root = label->root;
   search.pmu = pmu;
   search.own = label->said;
   search.best[0] = '\0';
-  uvperf__pmu_each_event(label->root, pmu, consider_event, &search);
+  uvperf__pmu_each_event(pmu, consider_event, &search);
   if (search.best[0] == '\0')
     return -ENOENT;
   uvperf__label_put(label, "%s/", pmu);
@@ -104,7 +100,6 @@ static int label_pmu_event(uvperf__label_t *label) {
 /* The search for the term that contains the lowest bit of a config that is not
  * in the label yet. */
 typedef struct term_search_s {
-  const char *root;
   const char *pmu;
   enum uvperf_attr_field field;
   uint64_t left;                     /* the bits that are not in the label
@@ -140,7 +135,7 @@ static int consider_term(const char *name, void *data) {
   uint64_t lowest = search->left & (~search->left + 1);
 
   if (length >= sizeof(search->best) ||
-      uvperf__pmu_format(search->root, search->pmu, name, &format) != 0 ||
+      uvperf__pmu_format(search->pmu, name, &format) != 0 ||
       format.field != search->field || (format.mask & lowest) == 0 ||
       (format.mask & search->taken) != 0 ||
       !is_better(search, name, format.mask))
@@ -154,11 +149,11 @@ static int consider_term(const char *name, void *data) {
 static int label_pmu_config(uvperf__label_t *label, const char *pmu,
                             enum uvperf_attr_field field) {
   uint64_t config = uvperf__attr_value(label->attr, field);
-  term_search_t search = {label->root, pmu, field, config, 0, 0, ""};
+  term_search_t search = {pmu, field, config, 0, 0, ""};
 
   while (search.left != 0) {
     search.best[0] = '\0';
-    uvperf__pmu_each_format(label->root, pmu, consider_term, &search);
+    uvperf__pmu_each_format(pmu, consider_term, &search);
     if (search.best[0] == '\0')
       return -ENOENT;
     uvperf__label_put_term(label, "%s", search.best);
@@ -213,11 +208,11 @@ static void put_number(uvperf__label_t *label, const char *key,
  * kernel/trace/trace_event_perf.c. */
 static int label_probe(uvperf__label_t *label) {
   uint64_t offset = uvperf__attr_value(label->attr, UVPERF_ATTR_CONFIG2);
-  int is_uprobe = uvperf__pmu_is(label->root, label->attr->type, "uprobe");
+  int is_uprobe = uvperf__pmu_is(label->attr->type, "uprobe");
   const char *pmu = is_uprobe ? "uprobe" : "kprobe";
   const char *name;
 
-  if (!is_uprobe && !uvperf__pmu_is(label->root, label->attr->type, pmu))
+  if (!is_uprobe && !uvperf__pmu_is(label->attr->type, pmu))
     return -ENOENT;
   name = (const char *)(uintptr_t)uvperf__attr_value(label->attr,
                                                      UVPERF_ATTR_CONFIG1);
@@ -253,7 +248,7 @@ static int put_generic(uvperf__label_t *label, const char *name) {
     return 0;
   }
   label->form = UVPERF__LABEL_SLASH;
-  if (uvperf__pmu_name(label->root, type, pmu, sizeof(pmu)) != 0)
+  if (uvperf__pmu_name(type, pmu, sizeof(pmu)) != 0)
     return -ENOENT;
   uvperf__label_put(label, "%s/", pmu);
   uvperf__label_put_term(label, "%s", name);
@@ -296,8 +291,7 @@ static int label_tracepoint(uvperf__label_t *label) {
   if (label->attr->type != PERF_TYPE_TRACEPOINT)
     return -ENOENT;
   if (name == NULL) {
-    uvperf__tracefs_name(label->root, label->attr->config, found,
-                         sizeof(found));
+    uvperf__tracefs_name(label->attr->config, found, sizeof(found));
     name = found;
   }
   if (name[0] == '\0')
@@ -377,8 +371,7 @@ static int end(uvperf__label_t *label, const uvperf__label_t *name) {
 /* Tries each way to write the attr as a text, until one is exact. Some attrs
  * cannot be written exactly, for example probes with a number for the pointer.
  * The result for such an attr is the text of the last way. */
-static void compose(uvperf__label_t *label, const char *root,
-                    const struct perf_event_attr *attr,
+static void compose(uvperf__label_t *label, const struct perf_event_attr *attr,
                     const char *tracepoint) {
   static int (*const ways[])(uvperf__label_t *) = {
       label_generic,    label_generic_alias, label_tracepoint,
@@ -389,14 +382,13 @@ static void compose(uvperf__label_t *label, const char *root,
   size_t i;
 
   for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-    uvperf__label_begin(&name, root, attr, tracepoint);
+    uvperf__label_begin(&name, attr, tracepoint);
     if (ways[i](&name) == 0 && end(label, &name))
       return;
   }
 }
 
-int uvperf__attr_label_known(const char *root,
-                             const struct perf_event_attr *attr,
+int uvperf__attr_label_known(const struct perf_event_attr *attr,
                              const char *tracepoint, char *label,
                              size_t *size) {
   uvperf__label_t text;
@@ -405,7 +397,7 @@ int uvperf__attr_label_known(const char *root,
   if (attr == NULL || size == NULL || (label == NULL && *size != 0) ||
       uvperf__attr_size(attr) < PERF_ATTR_SIZE_VER0)
     return -EINVAL;
-  compose(&text, root, attr, tracepoint);
+  compose(&text, attr, tracepoint);
   room = *size;
   *size = text.length + 1;
   if (room < *size)
@@ -414,12 +406,12 @@ int uvperf__attr_label_known(const char *root,
   return 0;
 }
 
-int uvperf__attr_label(const char *root, const struct perf_event_attr *attr,
-                       char *label, size_t *size) {
-  return uvperf__attr_label_known(root, attr, NULL, label, size);
+int uvperf__attr_label(const struct perf_event_attr *attr, char *label,
+                       size_t *size) {
+  return uvperf__attr_label_known(attr, NULL, label, size);
 }
 
 int uvperf_attr_label(const struct perf_event_attr *attr, char *label,
                       size_t *size) {
-  return uvperf__attr_label("", attr, label, size);
+  return uvperf__attr_label(attr, label, size);
 }

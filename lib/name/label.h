@@ -8,10 +8,9 @@
 
 #include "uvperf/attr.h"
 
-/* Does the same as uvperf_attr_label, with the system's files under a root (""
- * is the real one). */
-int uvperf__attr_label(const char *root, const struct perf_event_attr *attr,
-                       char *label, size_t *size);
+/* Does the same as uvperf_attr_label. */
+int uvperf__attr_label(const struct perf_event_attr *attr, char *label,
+                       size_t *size);
 
 /* Enough bytes for the "category:name" of a tracepoint. */
 #define UVPERF__TRACEPOINT_BYTES 512
@@ -19,8 +18,7 @@ int uvperf__attr_label(const char *root, const struct perf_event_attr *attr,
 /* Does the same for a caller that knows the tracepoint with the id in
  * attr->config. Pass its "category:name", or "" if there is no such tracepoint.
  * Then tracefs is not searched. */
-int uvperf__attr_label_known(const char *root,
-                             const struct perf_event_attr *attr,
+int uvperf__attr_label_known(const struct perf_event_attr *attr,
                              const char *tracepoint, char *label, size_t *size);
 
 /* Enough bytes for a label: the path of a uprobe and all terms. */

@@ -14,10 +14,9 @@
 /* The length of a label that was cut. No other label has this length. */
 #define CUT UVPERF__LABEL_BYTES
 
-void uvperf__label_begin(uvperf__label_t *label, const char *root,
+void uvperf__label_begin(uvperf__label_t *label,
                          const struct perf_event_attr *attr,
                          const char *tracepoint) {
-  label->root = root;
   label->attr = attr;
   label->tracepoint = tracepoint;
   label->form = UVPERF__LABEL_NAME;
@@ -309,7 +308,7 @@ int uvperf__label_is_true(const uvperf__label_t *label) {
 
   if (label->length == CUT || !is_same_event(&label->said.attr, label->attr))
     return 0;
-  uvperf__parse_init(&parse, label->root, label->text, NULL);
+  uvperf__parse_init(&parse, label->text, NULL);
   return uvperf__event_text_scan(&parse, parse.text, &text) == 0 &&
          text.whole.end == parse.end &&
          uvperf__event_name_each(&parse, &text, compare, &truth) == 0 &&

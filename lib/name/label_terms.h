@@ -12,7 +12,6 @@
 /* A label while it is composed. `said` is the attr that the text means. A label
  * is true if it names the event and if parsing the text results in `said`. */
 typedef struct uvperf__label_s {
-  const char *root;
   const struct perf_event_attr *attr; /* the event to name */
   const char *tracepoint; /* "category:name"; "": none; NULL: unknown */
   uvperf__wide_attr_t said;
@@ -27,7 +26,7 @@ typedef struct uvperf__label_s {
 } uvperf__label_t;
 
 /* Begins an empty label; `said` has only the type. */
-void uvperf__label_begin(uvperf__label_t *label, const char *root,
+void uvperf__label_begin(uvperf__label_t *label,
                          const struct perf_event_attr *attr,
                          const char *tracepoint);
 

@@ -185,8 +185,7 @@ static int copy_cpus(const uvperf__parse_t *parse, node_t *node,
   char list[UVPERF__PMU_TEXT_BYTES];
   size_t nr = 0;
   int is_mask;
-  int rc = pmu == NULL ? -ENOENT
-                       : uvperf__pmu_cpus(parse->root, pmu, list, &is_mask);
+  int rc = pmu == NULL ? -ENOENT : uvperf__pmu_cpus(pmu, list, &is_mask);
 
   if (rc == -ENOENT)
     return 0;
@@ -235,12 +234,11 @@ static void fill_item(node_t *node, const uvperf__named_event_t *event) {
 
 /* Applies modifier P of the event or its group. sysfs is read only for this
  * modifier. */
-static void set_precise(const uvperf__parse_t *parse, node_t *node) {
+static void set_precise(node_t *node) {
   struct perf_event_attr *attr = &node->wide.attr;
 
   if (node->item.flags & UVPERF_ITEM_PRECISE_MAX)
-    attr->precise_ip =
-        uvperf__precise_max(parse->root, node->pmu, attr->type) & 3;
+    attr->precise_ip = uvperf__precise_max(node->pmu, attr->type) & 3;
 }
 
 /* Copies the texts that must outlive the caller's text. */
@@ -292,7 +290,7 @@ static int fill_node(const uvperf__parse_t *parse, node_t *node,
     node->wide.attr.config1 = (uintptr_t)node->string;
   fit_size(node);
   fill_item(node, event);
-  set_precise(parse, node);
+  set_precise(node);
   return copy_cpus(parse, node, event->pmu);
 }
 
@@ -367,7 +365,7 @@ static int join_group(const uvperf__parse_t *parse, node_t *node,
   rc = uvperf__modifiers_apply_group(parse, modifiers, attr, node == leader);
   if (rc != 0)
     return rc;
-  set_precise(parse, node);
+  set_precise(node);
   if (uvperf__modifiers_have(modifiers, 'W'))
     node->item.flags |= UVPERF_ITEM_WEAK;
   node->item.group = leader->item.group;
@@ -751,8 +749,8 @@ static int end_list(reader_t *reader) {
   return 0;
 }
 
-int uvperf__event_list_parse(const char *root, uvperf_event_list_t **list,
-                             const char *names, uvperf_error_t *error) {
+int uvperf__event_list_parse(uvperf_event_list_t **list, const char *names,
+                             uvperf_error_t *error) {
   reader_t reader;
   int rc;
 
@@ -761,7 +759,7 @@ int uvperf__event_list_parse(const char *root, uvperf_event_list_t **list,
   if (list == NULL || names == NULL)
     return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "list and names must not be NULL");
-  uvperf__parse_init(&reader.parse, root, names, error);
+  uvperf__parse_init(&reader.parse, names, error);
   reader.parse.cores = &reader.cores;
   reader.cores.is_read = 0;
   reader.cores.nr = 0;
@@ -782,7 +780,7 @@ int uvperf__event_list_parse(const char *root, uvperf_event_list_t **list,
 
 int uvperf_event_list_parse(uvperf_event_list_t **list, const char *names,
                             uvperf_error_t *error) {
-  return uvperf__event_list_parse("", list, names, error);
+  return uvperf__event_list_parse(list, names, error);
 }
 
 /* -- attrs ----------------------------------------------------------------- */
@@ -822,7 +820,7 @@ static int fill_attr_node(node_t *node, const struct perf_event_attr *attr,
   if (rc != 0)
     return rc;
   if (label == NULL) {
-    uvperf__attr_label("", node->own, name, &size);
+    uvperf__attr_label(node->own, name, &size);
     label = name;
   }
   node->label = copy_text(label);

@@ -6,10 +6,9 @@
 #include "name/parse.h"
 #include "uvperf/name.h"
 
-/* Does the same as uvperf_event_list_parse, with the system's files under a
- * root ("" is the real one). */
-int uvperf__event_list_parse(const char *root, uvperf_event_list_t **list,
-                             const char *names, uvperf_error_t *error);
+/* Does the same as uvperf_event_list_parse. */
+int uvperf__event_list_parse(uvperf_event_list_t **list, const char *names,
+                             uvperf_error_t *error);
 
 /* The maximum number of events in a list. */
 #define UVPERF__EVENT_LIST_MOST 65536

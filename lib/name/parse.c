@@ -214,13 +214,13 @@ int uvperf__event_name_each(const uvperf__parse_t *parse,
 
 /* -- one event for the caller's attr --------------------------------------- */
 
-uint32_t uvperf__precise_max(const char *root, const char *pmu, uint32_t type) {
+uint32_t uvperf__precise_max(const char *pmu, uint32_t type) {
   uint32_t most;
 
   if (pmu == NULL && type != PERF_TYPE_HARDWARE && type != PERF_TYPE_HW_CACHE &&
       type != PERF_TYPE_RAW)
     return MAX_PRECISE;
-  if (uvperf__pmu_max_precise(root, pmu != NULL ? pmu : "cpu", &most) != 0 ||
+  if (uvperf__pmu_max_precise(pmu != NULL ? pmu : "cpu", &most) != 0 ||
       most > MAX_PRECISE)
     return MAX_PRECISE;
   return most;
@@ -269,9 +269,7 @@ static int take_single(const uvperf__named_event_t *event, void *data) {
   single->wide = event->wide;
   if (event->is_precise_max)
     single->wide.attr.precise_ip =
-        uvperf__precise_max(single->parse->root, event->pmu,
-                            event->wide.attr.type) &
-        3;
+        uvperf__precise_max(event->pmu, event->wide.attr.type) & 3;
   return 0;
 }
 
@@ -305,8 +303,8 @@ static int parse_single(single_t *single) {
   return uvperf__event_name_each(parse, &text, take_single, single);
 }
 
-int uvperf__attr_parse(const char *root, struct perf_event_attr *attr,
-                       size_t size, const char *name, uvperf_error_t *error) {
+int uvperf__attr_parse(struct perf_event_attr *attr, size_t size,
+                       const char *name, uvperf_error_t *error) {
   uvperf__parse_t parse;
   single_t single;
   int rc;
@@ -316,7 +314,7 @@ int uvperf__attr_parse(const char *root, struct perf_event_attr *attr,
                              "uvperf_attr_parse needs an attr of %d bytes or "
                              "more, and a name",
                              PERF_ATTR_SIZE_VER0);
-  uvperf__parse_init(&parse, root, name, error);
+  uvperf__parse_init(&parse, name, error);
   single.parse = &parse;
   single.nr = 0;
   rc = parse_single(&single);
@@ -333,5 +331,5 @@ int uvperf__attr_parse(const char *root, struct perf_event_attr *attr,
 
 int uvperf_attr_parse_sized(struct perf_event_attr *attr, size_t size,
                             const char *name, uvperf_error_t *error) {
-  return uvperf__attr_parse("", attr, size, name, error);
+  return uvperf__attr_parse(attr, size, name, error);
 }

@@ -11,10 +11,10 @@
 #include "uvperf/attr.h"
 #include "uvperf/error.h"
 
-/* Does the same as uvperf_attr_parse, with the system's files under a root (""
- * is the real one). `size` is the caller's sizeof(struct perf_event_attr). */
-int uvperf__attr_parse(const char *root, struct perf_event_attr *attr,
-                       size_t size, const char *name, uvperf_error_t *error);
+/* Does the same as uvperf_attr_parse. `size` is the caller's sizeof(struct
+ * perf_event_attr). */
+int uvperf__attr_parse(struct perf_event_attr *attr, size_t size,
+                       const char *name, uvperf_error_t *error);
 
 /* An attr that has every field up to config4, even if the struct in our header
  * does not. */
@@ -64,6 +64,6 @@ int uvperf__event_name_each(const uvperf__parse_t *parse,
 
 /* Returns the precise_ip that modifier P means for an event of this type and
  * this PMU. `pmu` is NULL if no PMU is named. */
-uint32_t uvperf__precise_max(const char *root, const char *pmu, uint32_t type);
+uint32_t uvperf__precise_max(const char *pmu, uint32_t type);
 
 #endif

@@ -41,7 +41,7 @@ static int fail(const uvperf__parse_t *parse, const char *at, int code,
 
 static int begin(uvperf__event_build_t *build, const char *pmu) {
   uint32_t type;
-  int rc = uvperf__pmu_type(build->parse->root, pmu, &type);
+  int rc = uvperf__pmu_type(pmu, &type);
 
   if (rc != 0)
     return fail(build->parse, build->text->head.at, rc, pmu, "type");
@@ -129,17 +129,16 @@ static int apply_file(uvperf__event_build_t *build, uvperf__span_t word,
 
 static int apply_event(uvperf__event_build_t *build, uvperf__span_t word) {
   char name[UVPERF__PMU_NAME_BYTES], text[UVPERF__PMU_TEXT_BYTES];
-  const char *root = build->parse->root;
   const char *pmu = build->event.pmu;
   int rc;
 
   if (name_of(word, name) != 0)
     return 0;
-  rc = uvperf__pmu_event_of_any_case(root, pmu, name, text);
+  rc = uvperf__pmu_event_of_any_case(pmu, name, text);
   if (rc == -ENOENT)
     return 0;
   if (rc == 0 && build->depth == 0)
-    rc = uvperf__pmu_measure(root, pmu, name, &build->event.measure);
+    rc = uvperf__pmu_measure(pmu, name, &build->event.measure);
   if (rc != 0)
     return fail(build->parse, word.at, rc, pmu, name);
   rc = apply_file(build, word, text);
@@ -157,8 +156,7 @@ static int has_generic(const uvperf__event_build_t *build, uint32_t type) {
   if (type == PERF_TYPE_SOFTWARE)
     return build->event.wide.attr.type == PERF_TYPE_SOFTWARE;
   return strcmp(pmu, "cpu") == 0 ||
-         (uvperf__pmu_cpus(build->parse->root, pmu, list, &is_mask) == 0 &&
-          !is_mask);
+         (uvperf__pmu_cpus(pmu, list, &is_mask) == 0 && !is_mask);
 }
 
 /* The type of the PMU goes into the upper half of config: see
@@ -183,7 +181,6 @@ static int apply_generic(uvperf__event_build_t *build, uvperf__span_t word) {
 static int unknown_term(const uvperf__event_build_t *build,
                         uvperf__span_t word) {
   char shown[UVPERF__SHOW_BYTES], meant[UVPERF__MEANT_BYTES];
-  const char *root = build->parse->root;
   uvperf__near_miss_t miss;
   uint32_t type;
 
@@ -193,9 +190,8 @@ static int unknown_term(const uvperf__event_build_t *build,
   for (type = PERF_TYPE_HARDWARE; type <= PERF_TYPE_HW_CACHE; type++)
     if (has_generic(build, type))
       uvperf__generic_each(type, uvperf__near_miss_each, &miss);
-  uvperf__pmu_each_format(root, build->event.pmu, uvperf__near_miss_each,
-                          &miss);
-  uvperf__pmu_each_event(root, build->event.pmu, uvperf__near_miss_each, &miss);
+  uvperf__pmu_each_format(build->event.pmu, uvperf__near_miss_each, &miss);
+  uvperf__pmu_each_event(build->event.pmu, uvperf__near_miss_each, &miss);
   uvperf__probe_near_miss(build->event.pmu, &miss);
   uvperf__term_near_miss(&miss);
   return uvperf__parse_fail(
@@ -265,8 +261,7 @@ static int apply_term(uvperf__event_build_t *build,
     return rc == 0 ? unknown_term(build, term->value) : rc < 0 ? rc : 0;
   }
   if (rc == 0)
-    rc =
-        uvperf__pmu_format(build->parse->root, build->event.pmu, name, &format);
+    rc = uvperf__pmu_format(build->event.pmu, name, &format);
   if (rc == 0)
     return set_format(build, term, &format);
   if (rc != -ENOENT && rc != -ENAMETOOLONG)
@@ -398,7 +393,7 @@ static int unknown_pmu(const pmus_t *pmus) {
   uvperf__near_miss_t miss;
 
   uvperf__near_miss_init(&miss, head.at, uvperf__span_length(head));
-  uvperf__pmu_each(parse->root, uvperf__near_miss_each, &miss);
+  uvperf__pmu_each(uvperf__near_miss_each, &miss);
   return uvperf__parse_fail(
       parse, head.at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
       pmus->is_pattern ? "no PMU matches '%s'%s" : "there is no PMU '%s'%s",
@@ -406,7 +401,7 @@ static int unknown_pmu(const pmus_t *pmus) {
 }
 
 static int build_several(pmus_t *pmus) {
-  int rc = uvperf__pmu_each(pmus->build->parse->root, build_fitting, pmus);
+  int rc = uvperf__pmu_each(build_fitting, pmus);
 
   if (pmus->build->is_given || (rc == 0 && pmus->nr > 0))
     return rc;
@@ -426,8 +421,7 @@ int uvperf__event_build_pmu(uvperf__event_build_t *build) {
       uvperf__span_copy(build->text->head, pmus.wanted, sizeof(pmus.wanted)))
     return unknown_pmu(&pmus);
   pmus.is_pattern = uvperf__glob_is_pattern(pmus.wanted);
-  if (!pmus.is_pattern &&
-      uvperf__pmu_type(build->parse->root, pmus.wanted, &type) != -ENOENT)
+  if (!pmus.is_pattern && uvperf__pmu_type(pmus.wanted, &type) != -ENOENT)
     return build_terms(build, pmus.wanted);
   return build_several(&pmus);
 }
@@ -440,8 +434,7 @@ static int find_event(const pmus_t *pmus, const char *pmu,
   char text[UVPERF__PMU_TEXT_BYTES];
 
   memcpy(name, pmus->wanted, UVPERF__PMU_NAME_BYTES);
-  return uvperf__pmu_event_of_any_case(pmus->build->parse->root, pmu, name,
-                                       text);
+  return uvperf__pmu_event_of_any_case(pmu, name, text);
 }
 
 /* A fault in one PMU's file hides only that PMU. A shortage of fds or memory
@@ -520,20 +513,19 @@ static int build_event(const char *pmu, void *data) {
 
 int uvperf__event_build_alias(uvperf__event_build_t *build) {
   pmus_t pmus = {.build = build};
-  const char *root = build->parse->root;
   int rc;
 
   if (!uvperf__span_is_file_name(build->text->head) ||
       uvperf__span_copy(build->text->head, pmus.wanted, sizeof(pmus.wanted)))
     return 0;
-  rc = uvperf__pmu_each(root, count_event, &pmus);
+  rc = uvperf__pmu_each(count_event, &pmus);
   pmus.is_one = pmus.nr == 1;
   if (rc == 0) {
     rc = count_parts(&pmus);
     pmus.is_explained = rc != 0;
   }
   if (rc == 0 && pmus.nr > 0)
-    rc = uvperf__pmu_each(root, build_event, &pmus);
+    rc = uvperf__pmu_each(build_event, &pmus);
   if (rc == 0 || rc == -ENOENT || pmus.is_explained)
     return pmus.is_explained ? rc : 0;
   return without_pmus(build, rc);

@@ -17,10 +17,9 @@
 
 /* -- errors at a place of the text ----------------------------------------- */
 
-void uvperf__parse_init(uvperf__parse_t *parse, const char *root,
-                        const char *text, uvperf_error_t *error) {
+void uvperf__parse_init(uvperf__parse_t *parse, const char *text,
+                        uvperf_error_t *error) {
   memset(parse, 0, sizeof(*parse));
-  parse->root = root;
   parse->text = text;
   parse->end = text + strlen(text);
   parse->error = error;

@@ -18,7 +18,6 @@ typedef struct uvperf__span_s {
 
 /* A text that is being read. */
 typedef struct uvperf__parse_s {
-  const char *root; /* in front of /sys; "" is the real one */
   const char *text; /* columns are counted from here */
   const char *end;
   uvperf_error_t *error; /* may be NULL */
@@ -32,8 +31,8 @@ typedef struct uvperf__parse_s {
   const char *outer;
 } uvperf__parse_t;
 
-void uvperf__parse_init(uvperf__parse_t *parse, const char *root,
-                        const char *text, uvperf_error_t *error);
+void uvperf__parse_init(uvperf__parse_t *parse, const char *text,
+                        uvperf_error_t *error);
 
 /* Explains a failure at a place of the text, and returns its code. */
 int uvperf__parse_fail(const uvperf__parse_t *parse, const char *at, int code,

@@ -31,16 +31,8 @@ static int is_tool_event(uvperf__span_t word) {
   return 0;
 }
 
-typedef struct unknown_s {
-  const char *root;
-  uvperf__near_miss_t miss;
-} unknown_t;
-
 static int try_events(const char *pmu, void *data) {
-  unknown_t *unknown = data;
-
-  uvperf__pmu_each_event(unknown->root, pmu, uvperf__near_miss_each,
-                         &unknown->miss);
+  uvperf__pmu_each_event(pmu, uvperf__near_miss_each, data);
   return 0;
 }
 
@@ -52,7 +44,7 @@ static int is_pmu(const uvperf__event_build_t *build) {
 
   return uvperf__span_is_file_name(build->text->head) &&
          uvperf__span_copy(build->text->head, name, sizeof(name)) == 0 &&
-         uvperf__pmu_type(build->parse->root, name, &type) == 0;
+         uvperf__pmu_type(name, &type) == 0;
 }
 
 static int keep_whole(const char *category, const char *name, uint64_t id,
@@ -70,42 +62,41 @@ static int keep_whole(const char *category, const char *name, uint64_t id,
 }
 
 /* Searches for a tracepoint by its name without category, "sched_switch". */
-static void try_tracepoints(unknown_t *unknown, uvperf__span_t word) {
+static void try_tracepoints(uvperf__near_miss_t *miss, uvperf__span_t word) {
   char name[UVPERF__PMU_NAME_BYTES];
 
   if (uvperf__span_copy(word, name, sizeof(name)) == 0 &&
       !uvperf__glob_is_pattern(name))
-    uvperf__tracefs_walk(unknown->root, NULL, name, keep_whole, &unknown->miss);
+    uvperf__tracefs_walk(NULL, name, keep_whole, miss);
 }
 
 int uvperf__event_build_unknown(const uvperf__event_build_t *build) {
   char shown[UVPERF__SHOW_BYTES], meant[UVPERF__MEANT_BYTES];
   uvperf__span_t word = build->text->head;
   const char *hint = "";
-  unknown_t unknown = {.root = build->parse->root};
-  uvperf__near_miss_t *miss = &unknown.miss;
+  uvperf__near_miss_t miss;
   uint32_t type;
 
   if (build->parse->error == NULL)
     return -ENOENT;
-  uvperf__near_miss_init(miss, word.at, uvperf__span_length(word));
+  uvperf__near_miss_init(&miss, word.at, uvperf__span_length(word));
   for (type = PERF_TYPE_HARDWARE; type <= PERF_TYPE_HW_CACHE; type++) {
-    uvperf__generic_each(type, uvperf__near_miss_each, miss);
-    uvperf__generic_each_alias(type, uvperf__near_miss_each, miss);
+    uvperf__generic_each(type, uvperf__near_miss_each, &miss);
+    uvperf__generic_each_alias(type, uvperf__near_miss_each, &miss);
   }
-  uvperf__pmu_each(unknown.root, try_events, &unknown);
-  try_tracepoints(&unknown, word);
+  uvperf__pmu_each(try_events, &miss);
+  try_tracepoints(&miss, word);
   if (is_tool_event(word))
     hint = "; perf(1) measures that itself";
   else if (is_pmu(build))
     hint = "; it is a PMU, so write NAME/EVENT/ with an event of its directory "
            "in sysfs";
-  else if (miss->best[0] == '\0' &&
+  else if (miss.best[0] == '\0' &&
            memchr(word.at, '.', uvperf__span_length(word)) != NULL)
     hint = "; the JSON files of perf(1) are not read here, so write its code, "
            "as in cpu/event=0x3c/";
   else
-    hint = uvperf__parse_meant(miss->best, meant);
+    hint = uvperf__parse_meant(miss.best, meant);
   return uvperf__parse_fail(build->parse, word.at, -ENOENT,
                             UVPERF_CAUSE_NO_EVENT, "there is no event '%s'%s",
                             uvperf__span_show(word, shown), hint);

@@ -22,7 +22,6 @@
               UVPERF_NAME_CACHE | UVPERF_NAME_PMU | UVPERF_NAME_TRACEPOINT))
 
 typedef struct walk_s {
-  const char *root;
   const char *pattern;
   uvperf_event_name_cb cb;
   void *arg;
@@ -150,7 +149,7 @@ static int walk_pmu(const uvperf_pmu_t *pmu, void *data) {
   if (!is_plain_word(pmu->name))
     return 0;
   walk->pmu = pmu;
-  rc = uvperf__pmu_walk_events(walk->root, pmu->name, report_pmu_event, walk);
+  rc = uvperf__pmu_walk_events(pmu->name, report_pmu_event, walk);
   if (walk->result != 0)
     return walk->result;
   if (rc != -ENOENT) /* the PMU of a module that is being removed */
@@ -186,12 +185,10 @@ static int walk_tracepoints(walk_t *walk) {
     return 0;
   if (colon == NULL || length >= sizeof(category) ||
       strchr(pattern, '[') != NULL)
-    return uvperf__tracefs_walk(walk->root, NULL, NULL, report_tracepoint,
-                                walk);
+    return uvperf__tracefs_walk(NULL, NULL, report_tracepoint, walk);
   memcpy(category, pattern, length);
   category[length] = '\0';
-  return uvperf__tracefs_walk(walk->root, category, colon + 1,
-                              report_tracepoint, walk);
+  return uvperf__tracefs_walk(category, colon + 1, report_tracepoint, walk);
 }
 
 /* -- all ------------------------------------------------------------------ */
@@ -205,16 +202,15 @@ static int walk_kind(walk_t *walk, uint32_t kind) {
     case UVPERF_NAME_CACHE:
       return uvperf__generic_each(PERF_TYPE_HW_CACHE, report_generic, walk);
     case UVPERF_NAME_PMU:
-      return uvperf__pmu_walk(walk->root, walk_pmu, walk);
+      return uvperf__pmu_walk(walk_pmu, walk);
     default: /* UVPERF_NAME_TRACEPOINT */
       return walk_tracepoints(walk);
   }
 }
 
-int uvperf__event_name_walk(const char *root, const char *pattern,
-                            uint32_t kinds, uvperf_event_name_cb cb,
-                            void *arg) {
-  walk_t walk = {root, pattern, cb, arg, NULL, 0, 0};
+int uvperf__event_name_walk(const char *pattern, uint32_t kinds,
+                            uvperf_event_name_cb cb, void *arg) {
+  walk_t walk = {pattern, cb, arg, NULL, 0, 0};
   uint32_t kind;
   int rc;
 
@@ -233,5 +229,5 @@ int uvperf__event_name_walk(const char *root, const char *pattern,
 
 int uvperf_event_name_walk(const char *pattern, uint32_t kinds,
                            uvperf_event_name_cb cb, void *arg) {
-  return uvperf__event_name_walk("", pattern, kinds, cb, arg);
+  return uvperf__event_name_walk(pattern, kinds, cb, arg);
 }

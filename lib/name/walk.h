@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The walk of uvperf/name.h, under a root path that tests can set ("" is the
- * real one). */
+/* The walk of uvperf/name.h. */
 #ifndef UVPERF_LIB_NAME_WALK_H
 #define UVPERF_LIB_NAME_WALK_H
 
 #include "uvperf/name.h"
 
-int uvperf__event_name_walk(const char *root, const char *pattern,
-                            uint32_t kinds, uvperf_event_name_cb cb, void *arg);
+int uvperf__event_name_walk(const char *pattern, uint32_t kinds,
+                            uvperf_event_name_cb cb, void *arg);
 
 #endif

@@ -79,7 +79,7 @@ static int has_line(int fd, const char *key, char *text, size_t size) {
   char path[64];
 
   snprintf(path, sizeof(path), "/proc/thread-self/fdinfo/%d", fd);
-  return uvperf__system_line("", path, key, text, size) == 0;
+  return uvperf__system_line(path, key, text, size) == 0;
 }
 
 static int explain_type(int fd, const char *name, uint32_t type,
@@ -119,7 +119,7 @@ static int check_info(uvperf__bpf_map_t *map, int fd, const char *name,
                              "%s is not the fd of a BPF map", name);
   if (rc != 0) {
     snprintf(what, sizeof(what), "cannot ask the kernel what %s is", name);
-    return uvperf__explain_bpf(error, rc, map->root, what);
+    return uvperf__explain_bpf(error, rc, what);
   }
   if (info->type != PERF_EVENT_ARRAY || info->key_size != sizeof(uint32_t) ||
       info->value_size != sizeof(uint32_t))
@@ -132,8 +132,7 @@ static int check_info(uvperf__bpf_map_t *map, int fd, const char *name,
 /* -- opening -------------------------------------------------------------- */
 
 /* bpf_obj_do_get in kernel/bpf/inode.c. */
-static int explain_path(const uvperf__bpf_map_t *map, int code,
-                        const char *path, uvperf_error_t *error) {
+static int explain_path(int code, const char *path, uvperf_error_t *error) {
   char what[160];
 
   snprintf(what, sizeof(what), "cannot open %.96s", path);
@@ -153,7 +152,7 @@ static int explain_path(const uvperf__bpf_map_t *map, int code,
                                "%s: nothing is pinned there (errno %d)", what,
                                -code);
     default:
-      return uvperf__explain_bpf(error, code, map->root, what);
+      return uvperf__explain_bpf(error, code, what);
   }
 }
 
@@ -165,7 +164,7 @@ static int open_path(uvperf__bpf_map_t *map, const char *path,
 
   map->fd = uvperf__sys_bpf_pinned(path);
   if (map->fd < 0)
-    return explain_path(map, map->fd, path, error);
+    return explain_path(map->fd, path, error);
   map->is_own = 1;
   name_map(name, sizeof(name), -1, path);
   rc = check_info(map, map->fd, name, &info, error);
@@ -204,16 +203,14 @@ static int open_fd(uvperf__bpf_map_t *map, int fd, uvperf_error_t *error) {
     map->fd = uvperf__sys_dup(fd);
   if (map->fd >= 0)
     return 0;
-  return uvperf__explain_bpf(error, map->fd, map->root,
-                             "cannot duplicate the map's fd");
+  return uvperf__explain_bpf(error, map->fd, "cannot duplicate the map's fd");
 }
 
-int uvperf__bpf_map_open(uvperf__bpf_map_t *map, const char *root, int fd,
-                         const char *path, uvperf_error_t *error) {
+int uvperf__bpf_map_open(uvperf__bpf_map_t *map, int fd, const char *path,
+                         uvperf_error_t *error) {
   int rc;
 
   memset(map, 0, sizeof(*map));
-  map->root = root;
   rc = path != NULL ? open_path(map, path, error) : open_fd(map, fd, error);
   if (rc != 0)
     map->fd = -1;
@@ -256,7 +253,7 @@ static int explain_entry(const uvperf__bpf_map_t *map, int code, uint32_t key,
                              "%s: the kernel does not put events with "
                              "attr.inherit into maps; clear it",
                              tried);
-  return uvperf__explain_bpf(error, code, map->root, tried);
+  return uvperf__explain_bpf(error, code, tried);
 }
 
 int uvperf__bpf_map_put(const uvperf__bpf_map_t *map, uint32_t key,

@@ -16,10 +16,9 @@
 #include "uvperf/error.h"
 
 typedef struct uvperf__bpf_map_s {
-  const char *root; /* of /proc; "" is the real one; must last */
-  int fd;           /* -1: it is closed */
-  int is_own;       /* the file is ours alone */
-  int keeps;        /* BPF_F_PRESERVE_ELEMS: entries stay when it is closed */
+  int fd;     /* -1: it is closed */
+  int is_own; /* the file is ours alone */
+  int keeps;  /* BPF_F_PRESERVE_ELEMS: entries stay when it is closed */
   uint32_t max_entries;
 } uvperf__bpf_map_t;
 
@@ -27,8 +26,8 @@ typedef struct uvperf__bpf_map_s {
  * -1, opens the map by the path where it is pinned. Our file has the same
  * access as the caller's file. If the caller's file is read-only, put fails.
  * Returns 0. On failure returns a code and the error, and map->fd is -1. */
-int uvperf__bpf_map_open(uvperf__bpf_map_t *map, const char *root, int fd,
-                         const char *path, uvperf_error_t *error);
+int uvperf__bpf_map_open(uvperf__bpf_map_t *map, int fd, const char *path,
+                         uvperf_error_t *error);
 
 /* Puts an event under a key. Returns 0, or a code and the error. */
 int uvperf__bpf_map_put(const uvperf__bpf_map_t *map, uint32_t key,

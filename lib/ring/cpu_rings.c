@@ -111,7 +111,6 @@ static int open_owner(const uvperf__cpu_rings_options_t *options,
                       uvperf_error_t *error) {
   uvperf__open_call_t call = {
       .error = error,
-      .root = options->root,
       .attr = attr,
       .asked_size = attr->size,
       .cpu = ring->cpu,
@@ -149,8 +148,7 @@ static int open_ring(const uvperf__cpu_rings_options_t *options, size_t bytes,
       return 0;
     uvperf__sys_close(ring->fd);
     if (rc != -EPERM || !can_be_halved(options, bytes))
-      return uvperf__explain_map(error, rc, options->root, &attr, ring->cpu,
-                                 bytes);
+      return uvperf__explain_map(error, rc, &attr, ring->cpu, bytes);
     bytes /= 2;
   }
 }

@@ -51,7 +51,6 @@ typedef struct uvperf__cpu_ring_s {
 } uvperf__cpu_ring_t;
 
 typedef struct uvperf__cpu_rings_options_s {
-  const char *root;      /* of /proc and /sys; "" is the real one */
   size_t ring_bytes;     /* 0: the default, halved until it can be locked */
   uint32_t wakeup_bytes; /* 0: a quarter of the ring; overwritable: nothing */
   int clockid;           /* of all events; -1: the kernel's own clock */

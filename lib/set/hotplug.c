@@ -38,10 +38,10 @@ static void on_come(void *owner, int cpu) {
                             status == 0 ? NULL : &error);
 }
 
-int uvperf__set_make_hotplug(set_t *impl, const char *root) {
+int uvperf__set_make_hotplug(set_t *impl) {
   static const uvperf__hotplug_ops_t ops = {on_come, on_gone};
 
-  return uvperf__hotplug_new(&impl->base.hotplug, root, &ops, impl);
+  return uvperf__hotplug_new(&impl->base.hotplug, &ops, impl);
 }
 
 /* An event that follows its task to every CPU does not depend on CPUs. If the

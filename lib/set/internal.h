@@ -197,8 +197,8 @@ int uvperf__set_next_or_end(void *owner, const uvperf_record_t **record);
 
 /* -- hotplug.c: CPU hotplug -- */
 
-/* Returns 0 or UV_ENOMEM. sysfs is under `root`, which must stay valid. */
-int uvperf__set_make_hotplug(set_t *impl, const char *root);
+/* Returns 0 or UV_ENOMEM. */
+int uvperf__set_make_hotplug(set_t *impl);
 
 /* Notes which CPUs are online if these targets, which are opened next, need
  * it. */

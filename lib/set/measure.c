@@ -44,7 +44,7 @@ static int meter_open(uvperf_meter_t *meter,
     brief.targets = &self;
     brief.nr_targets = 1;
   }
-  rc = uvperf__evlist_make("", options->nr_targets == 0, &meter->evlist, &brief,
+  rc = uvperf__evlist_make(options->nr_targets == 0, &meter->evlist, &brief,
                            error);
   if (rc != 0)
     return rc;

@@ -99,7 +99,7 @@ static int set_open(set_t *impl, const uvperf_set_options_t *options,
   int rc = 0;
 
   if (!(impl->flags & UVPERF_SET_FIXED_CPUS))
-    rc = uvperf__set_make_hotplug(impl, "");
+    rc = uvperf__set_make_hotplug(impl);
   if (rc != 0)
     return uvperf__error_shortage(error, rc, "cannot make the set");
   uvperf__set_note_cpus(impl, options->targets, options->nr_targets);

@@ -158,7 +158,7 @@ int uvperf__file_dup(int fd) {
   return rc < 0 ? -errno : rc;
 }
 
-int uvperf__file_link(const char *path, char *text, size_t size) {
+static int file_read_link(const char *path, char *text, size_t size) {
   ssize_t length = readlink(path, text, size - 1);
 
   if (length < 0)
@@ -167,11 +167,15 @@ int uvperf__file_link(const char *path, char *text, size_t size) {
   return 0;
 }
 
+int uvperf__file_link(const char *path, char *text, size_t size) {
+  return file_read_link(path, text, size);
+}
+
 int uvperf__file_path_of(int fd, char *path, size_t size) {
   char link[UVPERF__FD_PATH_BYTES];
 
   uvperf__file_path_by_fd(fd, link);
-  return uvperf__file_link(link, path, size);
+  return file_read_link(link, path, size);
 }
 
 int uvperf__is_shortage(int code) {

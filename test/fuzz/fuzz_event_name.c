@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "event_name_check.h"
+#include "fake_host.h"
 #include "names_tree.h"
 
 static char root[] = "/tmp/uvperf-fuzz-XXXXXX";
@@ -39,6 +40,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
   (void)argv;
   if (mkdtemp(root) == NULL || names_tree_plant(root, "tree.txt") != 0)
     abort();
+  fake_host_set(root);
   return atexit(remove_tree);
 }
 
@@ -52,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   memcpy(text, data, size);
   text[size] = '\0';
-  fault = event_name_check(root, text, &code);
+  fault = event_name_check(text, &code);
   if (fault != NULL) {
     fprintf(stderr, "%s: '%s'\n", fault, text);
     abort();

@@ -35,7 +35,7 @@ static int open_event(void) {
 static void open_map(uvperf__bpf_map_t *map, int fd, const char *path) {
   uvperf_error_t error;
 
-  if (uvperf__bpf_map_open(map, "", fd, path, &error) != 0)
+  if (uvperf__bpf_map_open(map, fd, path, &error) != 0)
     fail_msg("%s", error.reason);
 }
 
@@ -229,7 +229,7 @@ static void pinned_map_is_opened_by_its_path(void **state) {
   }
   event = open_event();
   has_pinned = live_bpffs_pin(&bpffs, fd) == 0;
-  has_opened = uvperf__bpf_map_open(&map, "", -1, bpffs.path, &error) == 0;
+  has_opened = uvperf__bpf_map_open(&map, -1, bpffs.path, &error) == 0;
   live_bpffs_umount(&bpffs);
   assert_true(has_pinned);
   if (!has_opened)
@@ -249,15 +249,14 @@ static void path_without_a_pin_is_reported(void **state) {
 
   (void)state;
   live_bpf_need(__func__, BPF_PROG_TYPE_SCHED_CLS);
-  assert_int_equal(
-      uvperf__bpf_map_open(&map, "", -1, "/nowhere/at/all", &error), -ENOENT);
+  assert_int_equal(uvperf__bpf_map_open(&map, -1, "/nowhere/at/all", &error),
+                   -ENOENT);
   explain_check(&error, -ENOENT, UVPERF_CAUSE_ARGUMENT, "/nowhere/at/all");
   assert_int_equal(
-      uvperf__bpf_map_open(&map, "", -1, "/proc/self/status/x", &error),
-      -ENOTDIR);
+      uvperf__bpf_map_open(&map, -1, "/proc/self/status/x", &error), -ENOTDIR);
   explain_check(&error, -ENOTDIR, UVPERF_CAUSE_ARGUMENT, "/proc/self/status/x");
-  assert_int_equal(
-      uvperf__bpf_map_open(&map, "", -1, "/proc/self/status", &error), -EACCES);
+  assert_int_equal(uvperf__bpf_map_open(&map, -1, "/proc/self/status", &error),
+                   -EACCES);
   explain_check(&error, -EACCES, UVPERF_CAUSE_PERMISSION, "bpffs");
   assert_int_equal(map.fd, -1);
 }
@@ -269,9 +268,9 @@ static void refuses(int fd, int code, const char *piece) {
   uvperf__bpf_map_t map;
   uvperf_error_t error;
 
-  assert_int_equal(uvperf__bpf_map_open(&map, "", fd, NULL, &error), code);
+  assert_int_equal(uvperf__bpf_map_open(&map, fd, NULL, &error), code);
   explain_check(&error, code, UVPERF_CAUSE_ARGUMENT, piece);
-  assert_int_equal(uvperf__bpf_map_open(&map, "", fd, NULL, NULL), code);
+  assert_int_equal(uvperf__bpf_map_open(&map, fd, NULL, NULL), code);
   assert_int_equal(map.fd, -1);
   assert_int_equal(support_count_fds(), fds);
 }

@@ -15,8 +15,7 @@
 #include "sys/bpf.h"
 #include "uvperf.h"
 
-static const uvperf__bpf_outputs_options_t defaults = {.root = "",
-                                                       .map_fd = -1};
+static const uvperf__bpf_outputs_options_t defaults = {.map_fd = -1};
 
 static uvperf__bpf_outputs_t *
 make(const uvperf__bpf_outputs_options_t *options) {

@@ -140,7 +140,7 @@ static void try_attempt(uvperf_error_t *error) {
 static int is_answered_otherwise(const char *event) {
   return strncmp(event, "uprobe/", 7) == 0 &&
          (access("/sys/bus/event_source/devices/uprobe", F_OK) != 0 ||
-          uvperf__system_is_before("", 6, 16) != 0);
+          uvperf__system_is_before(6, 16) != 0);
 }
 
 static void expect_in(const char *test, container_setting_t where,

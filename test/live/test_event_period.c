@@ -203,7 +203,7 @@ static void event_of_another_thread_that_ran_out_says_so(void **state) {
   live_worker_t worker;
   uvperf_error_t error;
 
-  if (uvperf__system_is_before("", 6, 16) != 0)
+  if (uvperf__system_is_before(6, 16) != 0)
     support_skip(__func__, "Linux 6.16");
   live_worker_fork(&worker, call_once, NULL);
   live_syscall_attr(&attr, id, PERF_SAMPLE_IP);

@@ -175,7 +175,7 @@ static uint32_t need_pmu(const char *test, const char *pmu) {
   int64_t type;
 
   snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", pmu);
-  if (uvperf__system_number("", path, &type) != 0)
+  if (uvperf__system_number(path, &type) != 0)
     support_skip(test, path);
   return (uint32_t)type;
 }

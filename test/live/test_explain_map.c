@@ -21,7 +21,7 @@ static void map(uvperf_error_t *error, int fd, size_t bytes) {
   rc = uvperf__sys_mmap(&address, bytes + support_page_bytes(),
                         PROT_READ | PROT_WRITE, fd, 0);
   if (rc != 0)
-    uvperf__explain_map(error, rc, "", &attr, -1, bytes);
+    uvperf__explain_map(error, rc, &attr, -1, bytes);
 }
 
 static int open_dummy(void) {
@@ -47,8 +47,8 @@ static size_t too_much(void) {
   size_t bytes = support_page_bytes();
   int64_t kb = 0;
 
-  uvperf__system_mlock_kb("", &kb);
-  kb *= uvperf__system_online_cpus("");
+  uvperf__system_mlock_kb(&kb);
+  kb *= uvperf__system_online_cpus();
   while (bytes <= (size_t)kb * 1024)
     bytes *= 2;
   return bytes;
@@ -66,8 +66,8 @@ static void live_ring_above_mlock_kb_is_locked_memory(void **state) {
 
   (void)state;
   explain_need_paranoid(__func__, 0, 2);
-  uvperf__system_mlock_kb("", &kb);
-  kb *= uvperf__system_online_cpus("");
+  uvperf__system_mlock_kb(&kb);
+  kb *= uvperf__system_online_cpus();
   error = explain_in_child(ring_above_mlock_kb);
   explain_check(&error, -EPERM, UVPERF_CAUSE_LOCKED_MEMORY, "RLIMIT_MEMLOCK");
   assert_int_equal(error.limit, kb * 1024);

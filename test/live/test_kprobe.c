@@ -21,7 +21,7 @@ static void need_kprobes(const char *test) {
   int64_t type;
 
   support_need_root(test);
-  if (uvperf__system_number("", PMU, &type) != 0)
+  if (uvperf__system_number(PMU, &type) != 0)
     support_skip(test, "the kprobe PMU");
 }
 

@@ -2,6 +2,7 @@
 /* Scripted: CPUs that go and come, in a tree that replaces sysfs and with the
  * test's uevents. What becomes of their events, and of entries of a map, is in
  * unit/evlist/test_hotplug.c and unit/bpf/test_hotplug.c. */
+#include "fake_host.h"
 #include "life.h"
 
 #include <errno.h>
@@ -115,7 +116,8 @@ static void expect_no_start(life_t *life, int code, int cause) {
 
 static void handle_without_sysfs_is_not_started(life_t *life) {
   life_open(life);
-  life_follow(life, "/nonexistent");
+  fake_host_set("/nonexistent");
+  life_follow(life);
   expect_no_start(life, UV_ENOENT, UVPERF_CAUSE_NO_CPU);
 }
 
@@ -125,7 +127,7 @@ static void handle_started_out_of_fds_says_so(life_t *life) {
 
   life_open(life);
   hotplug_no_fds(&old);
-  life_follow(life, cpu_tree_root());
+  life_follow(life);
   expect_no_start(life, UV_EMFILE, UVPERF_CAUSE_FILES);
   hotplug_give_fds(&old);
   assert_true(life->error.needed > life->error.limit);

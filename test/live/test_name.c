@@ -3,7 +3,7 @@
  * equals what tracefs, the kernel's header and sysfs say, which the test reads
  * without the library; and its label is also a name of it. */
 #include "support.h"
-#include "temp_tree.h"
+#include "host_tree.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -33,7 +33,7 @@ static int read_line(const char *path, char *line, int size) {
 
 /* The name is of an event with exactly this type and these configs; its label
  * below a root is also a name of it. */
-static void expect_event(const char *root, const char *name, uint32_t type,
+static void expect_event(const char *name, uint32_t type,
                          const uint64_t configs[3]) {
   struct perf_event_attr attr, wanted, again;
   char label[512];
@@ -48,7 +48,7 @@ static void expect_event(const char *root, const char *name, uint32_t type,
   if (memcmp(&attr, &wanted, sizeof(attr)) != 0)
     fail_msg("%s: type %u, config %#llx", name, attr.type,
              (unsigned long long)attr.config);
-  assert_int_equal(uvperf__attr_label(root, &attr, label, &size), 0);
+  assert_int_equal(uvperf__attr_label(&attr, label, &size), 0);
   if (uvperf_attr_parse(&again, label, &error) != 0)
     fail_msg("label %s of %s: %s", label, name, error.reason);
   assert_memory_equal(&again, &attr, sizeof(attr));
@@ -70,7 +70,6 @@ static void each_entry(const char *path, void (*each)(const char *, void *),
 
 /* A walk over categories of tracepoints, or over PMUs. */
 typedef struct walk_s {
-  const temp_tree_t *tree;
   const char *name; /* of the category or PMU */
   uint32_t type;
   unsigned int nr;    /* of the events so far */
@@ -87,13 +86,16 @@ static void check_tracepoint(const char *event, void *data) {
     return;
   configs[0] = strtoull(line, NULL, 10);
   snprintf(name, sizeof(name), "%s:%s", walk->name, event);
-  expect_event(walk->tree->root, name, PERF_TYPE_TRACEPOINT, configs);
-  if (walk->nr++ == walk->first)
-    expect_event("", name, PERF_TYPE_TRACEPOINT, configs);
+  expect_event(name, PERF_TYPE_TRACEPOINT, configs);
+  if (walk->nr++ == walk->first) {
+    fake_host_set(NULL);
+    expect_event(name, PERF_TYPE_TRACEPOINT, configs);
+    fake_host_set(host_tree_root());
+  }
 }
 
 /* The label of a tracepoint is found by reading the files of tracefs one by
- * one, which would take a minute for all of them. So the root for labels has
+ * one, which would take a minute for all of them. So the host has
  * one category at a time. The first tracepoint of each is found among all. */
 static void check_category(const char *name, void *data) {
   char link[PATH_MAX], target[PATH_MAX];
@@ -102,17 +104,18 @@ static void check_category(const char *name, void *data) {
   walk->name = name;
   walk->first = walk->nr;
   snprintf(target, sizeof(target), EVENTS "/%s", name);
-  snprintf(link, sizeof(link), "%s" EVENTS "/%s", walk->tree->root, name);
+  snprintf(link, sizeof(link), "%s" EVENTS "/%s", host_tree_root(), name);
   assert_int_equal(symlink(target, link), 0);
   each_entry(target, check_tracepoint, walk);
   assert_int_equal(unlink(link), 0);
 }
 
 static void each_tracepoint_is_what_tracefs_says(void **state) {
-  walk_t walk = {*state, NULL, 0, 0, 0};
+  walk_t walk = {NULL, 0, 0, 0};
 
+  (void)state;
   support_need_tracefs(__func__, "sched:sched_switch");
-  temp_tree_write(walk.tree, EVENTS "/.keep", "");
+  host_tree_write(EVENTS "/.keep", "");
   each_entry(EVENTS, check_category, &walk);
   print_message("%u tracepoints\n", walk.nr);
   assert_true(walk.nr > 100);
@@ -128,7 +131,7 @@ static void each_software_event_is_what_the_kernel_says(void **state) {
 
   (void)state;
   for (; configs[0] < sizeof(names) / sizeof(names[0]); configs[0]++)
-    expect_event("", names[configs[0]], PERF_TYPE_SOFTWARE, configs);
+    expect_event(names[configs[0]], PERF_TYPE_SOFTWARE, configs);
 }
 
 /* Puts the bits of a value where a format such as "config1:0-7,32-35" says. */
@@ -188,7 +191,7 @@ static void check_pmu_event(const char *event, void *data) {
        term = strtok_r(NULL, ",", &save))
     add_term(walk, term, configs);
   snprintf(name, sizeof(name), "%s/%s/", walk->name, event);
-  expect_event("", name, walk->type, configs);
+  expect_event(name, walk->type, configs);
   walk->nr++;
 }
 
@@ -206,7 +209,7 @@ static void check_pmu(const char *pmu, void *data) {
 }
 
 static void each_pmu_event_is_what_sysfs_says(void **state) {
-  walk_t walk = {NULL, NULL, 0, 0, 0};
+  walk_t walk = {NULL, 0, 0, 0};
 
   (void)state;
   each_entry(PMUS, check_pmu, &walk);
@@ -218,7 +221,7 @@ static void each_pmu_event_is_what_sysfs_says(void **state) {
 int main(void) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(each_tracepoint_is_what_tracefs_says,
-                                      temp_tree_setup, temp_tree_teardown),
+                                      host_tree_setup, host_tree_teardown),
       cmocka_unit_test(each_software_event_is_what_the_kernel_says),
       cmocka_unit_test(each_pmu_event_is_what_sysfs_says),
   };

@@ -362,7 +362,7 @@ static void find_mounts(void *arg) {
 
   (void)arg;
   wait_for_the_end_of_the_first_thread();
-  if (uvperf__mounts_each("", count_mount, &nr) != 0)
+  if (uvperf__mounts_each(count_mount, &nr) != 0)
     _exit(1);
   _exit(nr > 0 ? 0 : 2);
 }

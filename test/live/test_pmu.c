@@ -47,7 +47,7 @@ static int compare_format(const char *term, void *data) {
 
   snprintf(path, sizeof(path), PMUS "/%s/format/%s", (const char *)data, term);
   assert_true(read_line(path, line));
-  assert_int_equal(uvperf__pmu_format("", data, term, &format), 0);
+  assert_int_equal(uvperf__pmu_format(data, term, &format), 0);
   nr = sscanf(line, "%15[^:]:%u-%u", field, &first, &last);
   assert_true(nr >= 2);
   assert_true(format.mask >> first & 1);
@@ -63,9 +63,9 @@ static int compare_event(const char *event, void *data) {
 
   snprintf(path, sizeof(path), PMUS "/%s/events/%s", (const char *)data, event);
   assert_true(read_line(path, line));
-  assert_int_equal(uvperf__pmu_event("", data, event, terms), 0);
+  assert_int_equal(uvperf__pmu_event(data, event, terms), 0);
   assert_string_equal(terms, line);
-  assert_int_equal(uvperf__pmu_measure("", data, event, &measure), 0);
+  assert_int_equal(uvperf__pmu_measure(data, event, &measure), 0);
   return 0;
 }
 
@@ -77,16 +77,15 @@ static int compare_pmu(const char *name, void *data) {
   snprintf(pmu, sizeof(pmu), "%s", name);
   snprintf(path, sizeof(path), PMUS "/%s/type", name);
   assert_true(read_line(path, line));
-  assert_int_equal(uvperf__pmu_type("", name, &type), 0);
+  assert_int_equal(uvperf__pmu_type(name, &type), 0);
   assert_int_equal(type, strtoul(line, NULL, 10));
-  assert_int_equal(uvperf__pmu_name("", type, line, sizeof(line)), 0);
+  assert_int_equal(uvperf__pmu_name(type, line, sizeof(line)), 0);
   assert_string_equal(line, name);
   snprintf(path, sizeof(path), PMUS "/%s/format", name);
-  assert_int_equal(uvperf__pmu_each_format("", name, pmu_names_add, &formats),
-                   0);
+  assert_int_equal(uvperf__pmu_each_format(name, pmu_names_add, &formats), 0);
   expect_all_named(path, &formats);
-  assert_int_equal(uvperf__pmu_each_format("", name, compare_format, pmu), 0);
-  assert_int_equal(uvperf__pmu_each_event("", name, compare_event, pmu), 0);
+  assert_int_equal(uvperf__pmu_each_format(name, compare_format, pmu), 0);
+  assert_int_equal(uvperf__pmu_each_event(name, compare_event, pmu), 0);
   return pmu_names_add(name, data);
 }
 
@@ -94,7 +93,7 @@ static void live_pmus_are_as_their_files_say(void **state) {
   pmu_names_t names = {"", 0};
 
   (void)state;
-  assert_int_equal(uvperf__pmu_each("", compare_pmu, &names), 0);
+  assert_int_equal(uvperf__pmu_each(compare_pmu, &names), 0);
   expect_all_named(PMUS, &names);
   assert_true(pmu_names_has(&names, "software"));
 }

@@ -180,7 +180,7 @@ static void begin(storm_t *storm, uint64_t seed) {
   live_stream_open(storm->loop, &storm->stream, &storm->plan.options);
   impl = storm->stream.live.set.handle.impl;
   uvperf__hotplug_free(impl->base.hotplug);
-  assert_int_equal(uvperf__set_make_hotplug(impl, cpu_tree_root()), 0);
+  assert_int_equal(uvperf__set_make_hotplug(impl), 0);
   uvperf__hotplug_note(impl->base.hotplug);
   uvperf_on_cpu(&storm->stream.live.set.handle, on_cpu);
   storm->stream.on_record = on_record;

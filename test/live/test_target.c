@@ -3,7 +3,7 @@
  * events there. */
 #include "fake_kernel.h"
 #include "live.h"
-#include "temp_tree.h"
+#include "host_tree.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -22,10 +22,9 @@ static uvperf_target_t target_of(uint32_t type, int pid) {
   return target;
 }
 
-static int expand_one(const char *root, const uvperf_target_t *target,
-                      int has_rings, uvperf__target_spots_t *spots,
-                      uvperf_error_t *error) {
-  uvperf__target_context_t look = {root, has_rings, 0, 0, 0, 0};
+static int expand_one(const uvperf_target_t *target, int has_rings,
+                      uvperf__target_spots_t *spots, uvperf_error_t *error) {
+  uvperf__target_context_t look = {has_rings, 0, 0, 0, 0};
 
   return uvperf__target_expand(&look, target, spots, error);
 }
@@ -35,7 +34,7 @@ static void expand(const uvperf_target_t *target,
   uvperf_error_t error = {0};
 
   assert_int_equal(uvperf__target_check(target, &error), 0);
-  if (expand_one("", target, 0, spots, &error) != 0)
+  if (expand_one(target, 0, spots, &error) != 0)
     fail_msg("%s", error.reason);
 }
 
@@ -43,7 +42,7 @@ static int ends(const uvperf__spot_t *spot) {
   uint64_t since = live_now();
   int rc;
 
-  while ((rc = uvperf__task_is_gone("", spot->pid, spot->start)) == 0 &&
+  while ((rc = uvperf__task_is_gone(spot->pid, spot->start)) == 0 &&
          live_now() - since < 20000000000u)
     sched_yield();
   return rc == 1;
@@ -115,7 +114,7 @@ static void expand_self(void *arg) {
   own_t *own = arg;
 
   own->tid = (int)live_tid();
-  own->rc = expand_one("", &target, 0, &own->spots, NULL);
+  own->rc = expand_one(&target, 0, &own->spots, NULL);
 }
 
 static void self_is_a_thread_that_others_can_name(void **state) {
@@ -131,8 +130,7 @@ static void self_is_a_thread_that_others_can_name(void **state) {
   assert_int_equal(own.spots.spots[0].pid, own.tid);
   assert_int_not_equal(own.tid, getpid());
   assert_int_equal(own.spots.spots[0].cpu, -1);
-  assert_int_equal(uvperf__task_is_gone("", own.tid, own.spots.spots[0].start),
-                   0);
+  assert_int_equal(uvperf__task_is_gone(own.tid, own.spots.spots[0].start), 0);
   assert_int_not_equal(own.spots.spots[0].start, 0);
   open_all(&own.spots);
   live_thread_end(&thread);
@@ -173,13 +171,13 @@ static void process_is_all_its_threads(void **state) {
     live_thread_end(&threads[i]);
 }
 
-static void refused(const char *root, const uvperf_target_t *target, int code,
-                    int cause, const char *piece) {
+static void refused(const uvperf_target_t *target, int code, int cause,
+                    const char *piece) {
   size_t fds = support_count_fds();
   uvperf__target_spots_t spots;
   uvperf_error_t error = {0};
 
-  assert_int_equal(expand_one(root, target, 0, &spots, &error), code);
+  assert_int_equal(expand_one(target, 0, &spots, &error), code);
   assert_int_equal(error.cause, cause);
   if (strstr(error.reason, piece) == NULL)
     fail_msg("'%s' is not in '%s'", piece, error.reason);
@@ -195,7 +193,7 @@ static void thread_is_no_process(void **state) {
   live_thread_start(&thread, nothing, NULL);
   target = target_of(UVPERF_TARGET_PROCESS, (int)thread.tid);
   snprintf(text, sizeof(text), "%d", (int)getpid());
-  refused("", &target, -ESRCH, UVPERF_CAUSE_NO_TASK, text);
+  refused(&target, -ESRCH, UVPERF_CAUSE_NO_TASK, text);
   live_thread_end(&thread);
 }
 
@@ -211,9 +209,9 @@ static void process_that_has_ended_is_esrch(void **state) {
 
   (void)state;
   assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
-  refused("", &target, -ESRCH, UVPERF_CAUSE_NO_TASK, "");
+  refused(&target, -ESRCH, UVPERF_CAUSE_NO_TASK, "");
   assert_int_equal(support_wait(child), 0);
-  refused("", &target, -ESRCH, UVPERF_CAUSE_NO_TASK, "");
+  refused(&target, -ESRCH, UVPERF_CAUSE_NO_TASK, "");
 }
 
 static void cgroup_is_opened_on_each_cpu(void **state) {
@@ -243,23 +241,24 @@ static void cgroup_is_opened_on_each_cpu(void **state) {
 /* The directory is open by then. */
 static void cgroup_is_closed_if_its_cpus_cannot_be_listed(void **state) {
   uvperf_target_t target = target_of(UVPERF_TARGET_CGROUP, 0);
-  const temp_tree_t *tree = *state;
   uvperf__target_spots_t spots;
   live_cgroup_t cgroup;
   unsigned nth;
   size_t fds;
 
+  (void)state;
   live_cgroup_make(__func__, &cgroup);
-  temp_tree_write(tree, "/proc/self/mounts", "c /cg cgroup2 rw 0 0\n");
-  temp_tree_link(tree, "/cg", cgroup.path);
+  host_tree_write("/proc/self/mounts", "c /cg cgroup2 rw 0 0\n");
+  host_tree_link("/cg", cgroup.path);
   target.cgroup = "/";
-  refused(tree->root, &target, -ENOENT, UVPERF_CAUSE_NO_CPU, "/sys");
+  refused(&target, -ENOENT, UVPERF_CAUSE_NO_CPU, "/sys");
+  fake_host_set(NULL);
   target.cgroup = cgroup.path;
   fds = support_count_fds();
   for (nth = 1; nth <= 2; nth++) {
     fake_kernel_reset();
     fake_fail(FAKE_CALLOC, nth, -ENOMEM);
-    assert_int_equal(expand_one("", &target, 0, &spots, NULL), -ENOMEM);
+    assert_int_equal(expand_one(&target, 0, &spots, NULL), -ENOMEM);
     assert_int_equal(spots.cgroup_fd, -1);
     assert_int_equal(support_count_fds(), fds);
     fake_assert_clean();
@@ -269,7 +268,7 @@ static void cgroup_is_closed_if_its_cpus_cannot_be_listed(void **state) {
 
 static int tree_setup(void **state) {
   fake_kernel_reset();
-  return temp_tree_setup(state);
+  return host_tree_setup(state);
 }
 
 int main(void) {
@@ -285,7 +284,7 @@ int main(void) {
       cmocka_unit_test_setup(cgroup_is_opened_on_each_cpu, fake_kernel_setup),
       cmocka_unit_test_setup_teardown(
           cgroup_is_closed_if_its_cpus_cannot_be_listed, tree_setup,
-          temp_tree_teardown),
+          host_tree_teardown),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@
  * nor confused with others. */
 #include "fake_kernel.h"
 #include "support.h"
-#include "temp_tree.h"
+#include "host_tree.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -24,9 +24,9 @@
 
 /* In a child, which must not assert: its exit code says what was wrong. */
 typedef struct hidden_s {
-  char root[80];
-  const char *options; /* for mounting root + /proc; NULL: no mount */
-  int (*look)(const struct hidden_s *hidden);
+  const char
+      *options; /* for mounting the /proc of the host; NULL: the real host */
+  int (*look)(void);
 } hidden_t;
 
 /* -- namespaces ----------------------------------------------------------- */
@@ -35,12 +35,13 @@ typedef struct hidden_s {
 static int mount_and_look(const hidden_t *hidden) {
   char proc[96];
 
-  snprintf(proc, sizeof(proc), "%s/proc", hidden->root);
-  if (hidden->options != NULL &&
-      (mkdir(proc, 0755) != 0 ||
-       mount("proc", proc, "proc", 0, hidden->options) != 0))
+  snprintf(proc, sizeof(proc), "%s/proc", host_tree_root());
+  if (hidden->options == NULL)
+    fake_host_set(NULL);
+  else if (mkdir(proc, 0755) != 0 ||
+           mount("proc", proc, "proc", 0, hidden->options) != 0)
     return NO_MOUNT;
-  return hidden->look(hidden);
+  return hidden->look();
 }
 
 static int look_in_namespaces(void *arg) {
@@ -59,18 +60,13 @@ static int look_in_namespaces(void *arg) {
   return WEXITSTATUS(status);
 }
 
-static void look_from_outside(const char *test, const temp_tree_t *tree,
-                              const char *options,
-                              int (*look)(const hidden_t *hidden)) {
-  hidden_t hidden;
+static void look_from_outside(const char *test, const char *options,
+                              int (*look)(void)) {
+  hidden_t hidden = {options, look};
   int rc;
 
   support_need_root(test);
-  snprintf(hidden.root, sizeof(hidden.root), "%s",
-           options == NULL ? "" : tree->root);
-  hidden.options = options;
-  hidden.look = look;
-  assert_int_equal(chmod(tree->root, 0755), 0);
+  assert_int_equal(chmod(host_tree_root(), 0755), 0);
   rc = support_wait(support_fork(look_in_namespaces, &hidden));
   if (rc == NO_NAMESPACE)
     support_skip(test, "PID and mount namespaces");
@@ -100,31 +96,31 @@ static pid_t fork_other(int *go) {
   return pid;
 }
 
-static int expand(const char *root, uint32_t type, int pid,
-                  uvperf__target_spots_t *spots, uvperf_error_t *error) {
+static int expand(uint32_t type, int pid, uvperf__target_spots_t *spots,
+                  uvperf_error_t *error) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
-  uvperf__target_context_t look = {root, 0, 0, 0, 0, 0};
+  uvperf__target_context_t look = {0, 0, 0, 0, 0};
 
   target.type = type;
   target.pid = pid;
   return uvperf__target_expand(&look, &target, spots, error);
 }
 
-static int is_hidden_process(const char *root, int pid) {
+static int is_hidden_process(int pid) {
   uvperf__target_spots_t spots;
   uvperf_error_t error = {0};
 
-  return expand(root, UVPERF_TARGET_PROCESS, pid, &spots, &error) == -EACCES &&
+  return expand(UVPERF_TARGET_PROCESS, pid, &spots, &error) == -EACCES &&
          error.code == -EACCES && error.cause == UVPERF_CAUSE_PERMISSION &&
          strstr(error.reason, "hidepid=") != NULL && spots.spots == NULL;
 }
 
 /* The kernel decides on it, its start is not known. */
-static int is_unknown_thread(const char *root, int pid) {
+static int is_unknown_thread(int pid) {
   uvperf__target_spots_t spots;
   int is_so;
 
-  if (expand(root, UVPERF_TARGET_THREAD, pid, &spots, NULL) != 0)
+  if (expand(UVPERF_TARGET_THREAD, pid, &spots, NULL) != 0)
     return 0;
   is_so = spots.nr_spots == 1 && spots.spots[0].pid == pid &&
           spots.spots[0].start == 0;
@@ -132,94 +128,95 @@ static int is_unknown_thread(const char *root, int pid) {
   return is_so;
 }
 
-static int look_at_hidden(const hidden_t *hidden) {
-  const char *root = hidden->root;
+static int look_at_hidden(void) {
   uvperf__tasks_t threads;
   uvperf__task_t task;
   uint64_t start;
   int status, go;
   pid_t other = fork_other(&go);
 
-  if (other < 0 || uvperf__task_read(root, other, &task) != 0)
+  if (other < 0 || uvperf__task_read(other, &task) != 0)
     return 1;
   start = task.start;
   if (setresgid(NOBODY, NOBODY, NOBODY) != 0 ||
       setresuid(NOBODY, NOBODY, NOBODY) != 0)
     return 2;
-  if (uvperf__task_proc_is_own(root) != 1 ||
-      uvperf__task_read(root, getpid(), &task) != 0)
+  if (uvperf__task_proc_is_own() != 1 ||
+      uvperf__task_read(getpid(), &task) != 0)
     return 3;
-  if (uvperf__task_read(root, other, &task) != -EACCES ||
-      uvperf__task_process(root, other) != -EACCES ||
-      uvperf__task_threads(root, other, &threads) != -EACCES)
+  if (uvperf__task_read(other, &task) != -EACCES ||
+      uvperf__task_process(other) != -EACCES ||
+      uvperf__task_threads(other, &threads) != -EACCES)
     return 4;
-  if (uvperf__task_is_gone(root, other, start) != -EACCES ||
-      uvperf__task_is_gone(root, other, 0) != 0)
+  if (uvperf__task_is_gone(other, start) != -EACCES ||
+      uvperf__task_is_gone(other, 0) != 0)
     return 5;
-  if (!is_hidden_process(root, other) || !is_unknown_thread(root, other))
+  if (!is_hidden_process(other) || !is_unknown_thread(other))
     return 6;
   close(go);
   if (waitpid(other, &status, 0) != other || status != 0)
     return 7;
-  if (uvperf__task_is_gone(root, other, start) != 1 ||
-      uvperf__task_is_gone(root, other, 0) != 1 ||
-      uvperf__task_read(root, other, &task) != -ESRCH)
+  if (uvperf__task_is_gone(other, start) != 1 ||
+      uvperf__task_is_gone(other, 0) != 1 ||
+      uvperf__task_read(other, &task) != -ESRCH)
     return 8;
   return 0;
 }
 
 static void task_without_access_is_not_gone(void **state) {
-  look_from_outside(__func__, *state, "hidepid=1", look_at_hidden);
+  (void)state;
+  look_from_outside(__func__, "hidepid=1", look_at_hidden);
 }
 
 static void task_that_is_invisible_is_not_gone(void **state) {
-  look_from_outside(__func__, *state, "hidepid=2", look_at_hidden);
+  (void)state;
+  look_from_outside(__func__, "hidepid=2", look_at_hidden);
 }
 
 /* Since Linux 5.8. */
 static void task_that_may_not_be_traced_is_not_gone(void **state) {
-  look_from_outside(__func__, *state, "hidepid=4", look_at_hidden);
+  (void)state;
+  look_from_outside(__func__, "hidepid=4", look_at_hidden);
 }
 
 /* -- another PID namespace ------------------------------------------------ */
 
 /* The process is the first one here, and /proc shows the first one there. */
-static int look_at_foreign(const hidden_t *hidden) {
+static int look_at_foreign(void) {
   uvperf__target_spots_t spots;
   uvperf_error_t error = {0};
   uvperf__task_t task;
 
-  if (getpid() != 1 || uvperf__task_read(hidden->root, 1, &task) != 0)
+  if (getpid() != 1 || uvperf__task_read(1, &task) != 0)
     return 1;
-  if (uvperf__task_proc_is_own(hidden->root) != 0)
+  if (uvperf__task_proc_is_own() != 0)
     return 2;
-  if (expand(hidden->root, UVPERF_TARGET_PROCESS, 1, &spots, &error) !=
-          -ESRCH ||
+  if (expand(UVPERF_TARGET_PROCESS, 1, &spots, &error) != -ESRCH ||
       error.cause != UVPERF_CAUSE_NO_TASK ||
       strstr(error.reason, "/proc") == NULL)
     return 3;
-  if (expand(hidden->root, UVPERF_TARGET_SELF, 0, &spots, &error) != 0 ||
+  if (expand(UVPERF_TARGET_SELF, 0, &spots, &error) != 0 ||
       spots.nr_spots != 1 || spots.spots[0].pid != 1 ||
       spots.spots[0].start != 0)
     return 4;
   uvperf__target_free(&spots);
-  if (!is_unknown_thread(hidden->root, 1) ||
-      uvperf__task_is_gone(hidden->root, 1, 0) != 0)
+  if (!is_unknown_thread(1) || uvperf__task_is_gone(1, 0) != 0)
     return 5;
   return 0;
 }
 
 static void process_of_another_namespace_is_not_taken_for_ours(void **state) {
-  look_from_outside(__func__, *state, NULL, look_at_foreign);
+  (void)state;
+  look_from_outside(__func__, NULL, look_at_foreign);
 }
 
 /* The same with a /proc of its own. */
-static int look_at_own(const hidden_t *hidden) {
+static int look_at_own(void) {
   uvperf__target_spots_t spots;
 
-  if (uvperf__task_proc_is_own(hidden->root) != 1)
+  if (uvperf__task_proc_is_own() != 1)
     return 1;
-  if (expand(hidden->root, UVPERF_TARGET_PROCESS, 1, &spots, NULL) != 0 ||
+  if (expand(UVPERF_TARGET_PROCESS, 1, &spots, NULL) != 0 ||
       spots.nr_spots != 1 || spots.spots[0].pid != 1 ||
       spots.spots[0].start == 0)
     return 2;
@@ -228,16 +225,17 @@ static int look_at_own(const hidden_t *hidden) {
 }
 
 static void process_of_a_namespace_with_its_proc_is_listed(void **state) {
-  look_from_outside(__func__, *state, "", look_at_own);
+  (void)state;
+  look_from_outside(__func__, "", look_at_own);
 }
 
 static int tree_setup(void **state) {
   fake_kernel_reset();
-  return temp_tree_setup(state);
+  return host_tree_setup(state);
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, tree_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, tree_setup, host_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

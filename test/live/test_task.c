@@ -18,7 +18,7 @@
 static uint64_t start_of(int id) {
   uvperf__task_t task;
 
-  assert_int_equal(uvperf__task_read("", id, &task), 0);
+  assert_int_equal(uvperf__task_read(id, &task), 0);
   assert_int_equal(task.has_ended, 0);
   assert_int_not_equal(task.start, 0);
   return task.start;
@@ -52,8 +52,8 @@ static void task_of_any_name_is_read(void **state) {
     assert_true(start_of(getpid()) == start);
   }
   assert_int_equal(prctl(PR_SET_NAME, before), 0);
-  assert_int_equal(uvperf__task_is_gone("", getpid(), start), 0);
-  assert_int_equal(uvperf__task_proc_is_own(""), 1);
+  assert_int_equal(uvperf__task_is_gone(getpid(), start), 0);
+  assert_int_equal(uvperf__task_proc_is_own(), 1);
 }
 
 static void child_is_gone_once_it_has_ended(void **state) {
@@ -64,20 +64,20 @@ static void child_is_gone_once_it_has_ended(void **state) {
   siginfo_t info;
 
   (void)state;
-  assert_int_equal(uvperf__task_is_gone("", child, start), 0);
-  assert_int_equal(uvperf__task_is_gone("", child, 0), 0);
+  assert_int_equal(uvperf__task_is_gone(child, start), 0);
+  assert_int_equal(uvperf__task_is_gone(child, 0), 0);
   assert_int_equal(kill(child, SIGKILL), 0);
   assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
   /* A zombie. */
-  assert_int_equal(uvperf__task_read("", child, &task), 0);
+  assert_int_equal(uvperf__task_read(child, &task), 0);
   assert_int_equal(task.has_ended, 1);
-  assert_int_equal(uvperf__task_is_gone("", child, start), 1);
-  assert_int_equal(uvperf__task_threads("", child, &threads), -ESRCH);
+  assert_int_equal(uvperf__task_is_gone(child, start), 1);
+  assert_int_equal(uvperf__task_threads(child, &threads), -ESRCH);
   assert_int_equal(support_wait(child), 128 + SIGKILL);
-  assert_int_equal(uvperf__task_read("", child, &task), -ESRCH);
-  assert_int_equal(uvperf__task_is_gone("", child, start), 1);
-  assert_int_equal(uvperf__task_is_gone("", child, 0), 1);
-  assert_int_equal(uvperf__task_threads("", child, &threads), -ESRCH);
+  assert_int_equal(uvperf__task_read(child, &task), -ESRCH);
+  assert_int_equal(uvperf__task_is_gone(child, start), 1);
+  assert_int_equal(uvperf__task_is_gone(child, 0), 1);
+  assert_int_equal(uvperf__task_threads(child, &threads), -ESRCH);
 }
 
 static void child_is_gone_though_another_has_its_id(void **state) {
@@ -89,11 +89,11 @@ static void child_is_gone_though_another_has_its_id(void **state) {
   chosen_id_need(__func__);
   child = chosen_id_begin(__func__, 0);
   start = start_of(child);
-  assert_int_equal(uvperf__task_check("", child, start, NULL), 0);
+  assert_int_equal(uvperf__task_check(child, start, NULL), 0);
   chosen_id_replace(__func__, child);
-  assert_int_equal(uvperf__task_is_gone("", child, start), 1);
-  assert_int_equal(uvperf__task_is_gone("", child, start_of(child)), 0);
-  assert_int_equal(uvperf__task_check("", child, start, &error), -ESRCH);
+  assert_int_equal(uvperf__task_is_gone(child, start), 1);
+  assert_int_equal(uvperf__task_is_gone(child, start_of(child)), 0);
+  assert_int_equal(uvperf__task_check(child, start, &error), -ESRCH);
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_TASK);
   chosen_id_end(child);
 }
@@ -111,13 +111,13 @@ static void thread_is_gone_once_it_has_ended(void **state) {
   live_thread_start(&thread, nothing, NULL);
   tid = (int)thread.tid;
   start = start_of(tid);
-  assert_int_equal(uvperf__task_process("", tid), getpid());
-  assert_int_equal(uvperf__task_is_gone("", tid, start), 0);
+  assert_int_equal(uvperf__task_process(tid), getpid());
+  assert_int_equal(uvperf__task_is_gone(tid, start), 0);
   live_thread_end(&thread);
   /* pthread_join(3) returns a bit before the kernel has let go of it. */
-  while (uvperf__task_is_gone("", tid, start) == 0)
+  while (uvperf__task_is_gone(tid, start) == 0)
     sched_yield();
-  assert_int_equal(uvperf__task_is_gone("", tid, start), 1);
+  assert_int_equal(uvperf__task_is_gone(tid, start), 1);
 }
 
 /* What a child with another thread reports about it. */
@@ -157,13 +157,13 @@ static void process_is_listed_without_its_first_thread(void **state) {
   child = support_fork(end_first_thread, &scenario);
   assert_int_equal(read(scenario.ids[0], &tid, sizeof(tid)), sizeof(tid));
   do
-    assert_int_equal(uvperf__task_read("", child, &first), 0);
+    assert_int_equal(uvperf__task_read(child, &first), 0);
   while (!first.has_ended);
-  assert_int_equal(uvperf__task_threads("", child, &threads), 0);
+  assert_int_equal(uvperf__task_threads(child, &threads), 0);
   assert_int_equal(threads.nr, 1);
   assert_int_equal(threads.tasks[0].id, tid);
-  assert_int_equal(uvperf__task_is_gone("", tid, threads.tasks[0].start), 0);
-  assert_int_equal(uvperf__task_is_gone("", child, first.start), 1);
+  assert_int_equal(uvperf__task_is_gone(tid, threads.tasks[0].start), 0);
+  assert_int_equal(uvperf__task_is_gone(child, first.start), 1);
   uvperf__tasks_free(&threads);
   end_child(child);
   close(scenario.ids[0]);
@@ -199,10 +199,10 @@ static void thread_that_calls_execve_becomes_the_first(void **state) {
   assert_int_equal(read(scenario.ids[0], &tid, sizeof(tid)), sizeof(tid));
   assert_int_not_equal(tid, child);
   /* Not by its start time, which may be one tick after the first's. */
-  while (uvperf__task_is_gone("", tid, 0) == 0)
+  while (uvperf__task_is_gone(tid, 0) == 0)
     sched_yield();
-  assert_int_equal(uvperf__task_is_gone("", tid, start), 1);
-  assert_int_equal(uvperf__task_is_gone("", child, start), 0);
+  assert_int_equal(uvperf__task_is_gone(tid, start), 1);
+  assert_int_equal(uvperf__task_is_gone(child, start), 0);
   end_child(child);
   close(scenario.ids[0]);
   close(scenario.ids[1]);
@@ -298,7 +298,7 @@ static size_t count_missing(const crowd_t *crowd) {
   uvperf__tasks_t threads;
   size_t missing, i;
 
-  assert_int_equal(uvperf__task_threads("", getpid(), &threads), 0);
+  assert_int_equal(uvperf__task_threads(getpid(), &threads), 0);
   missing = !has(&threads, getpid());
   for (i = 0; i < STAYING; i++)
     missing += !has(&threads, crowd->ids[i]);

@@ -61,8 +61,8 @@ static void uprobe(unprivileged_report_t *report) {
   struct perf_event_attr attr;
   int64_t type;
 
-  if (uvperf__system_number("", path, &type) != 0 ||
-      uvperf__system_is_before("", 6, 16) != 0) {
+  if (uvperf__system_number(path, &type) != 0 ||
+      uvperf__system_is_before(6, 16) != 0) {
     unprivileged_absent(report, "a uprobe PMU of Linux 6.16");
     return;
   }

@@ -59,7 +59,7 @@ static uint32_t type_of(unprivileged_report_t *report, const char *pmu) {
   int64_t type;
 
   snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", pmu);
-  if (uvperf__system_number("", path, &type) == 0)
+  if (uvperf__system_number(path, &type) == 0)
     return (uint32_t)type;
   unprivileged_absent(report, path);
   return 0;

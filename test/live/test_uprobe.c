@@ -21,8 +21,8 @@ static uint64_t return_bit(void) {
   char text[64];
   unsigned int bit;
 
-  assert_int_equal(uvperf__system_line("", PMU "/format/retprobe",
-                                       "config:", text, sizeof(text)),
+  assert_int_equal(uvperf__system_line(PMU "/format/retprobe", "config:", text,
+                                       sizeof(text)),
                    0);
   assert_int_equal(sscanf(text, "%u", &bit), 1);
   return UINT64_C(1) << bit;
@@ -34,7 +34,7 @@ static void uprobe_attr(struct perf_event_attr *attr, const char *path,
   uvperf__elf_symbol_t symbol;
   int64_t type;
 
-  assert_int_equal(uvperf__system_number("", PMU "/type", &type), 0);
+  assert_int_equal(uvperf__system_number(PMU "/type", &type), 0);
   assert_int_equal(elf_path_symbol(path, name, &symbol), 0);
   uvperf_attr_init(attr, (uint32_t)type, is_return ? return_bit() : 0);
   attr->config1 = (uintptr_t)path;

@@ -50,7 +50,7 @@ void chosen_id_end(pid_t pid) {
 static uint64_t start_of(pid_t pid) {
   uvperf__task_t task;
 
-  assert_int_equal(uvperf__task_read("", pid, &task), 0);
+  assert_int_equal(uvperf__task_read(pid, &task), 0);
   return task.start;
 }
 

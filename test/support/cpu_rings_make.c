@@ -3,8 +3,7 @@
 
 #include "support.h"
 
-const uvperf__cpu_rings_options_t cpu_rings_defaults = {.root = "",
-                                                        .clockid = -1};
+const uvperf__cpu_rings_options_t cpu_rings_defaults = {.clockid = -1};
 
 uvperf__cpu_rings_t *
 cpu_rings_make(const uvperf__cpu_rings_options_t *options) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A directory tree that replaces sysfs, with CPUs that come and go. */
+/* A made-up host with CPUs that come and go, and nothing else. Other
+ * files are added with host_tree.h. */
 #ifndef UVPERF_TEST_CPU_TREE_H
 #define UVPERF_TEST_CPU_TREE_H
 
@@ -7,12 +8,6 @@
  * teardown: return 0 or -1. */
 int cpu_tree_begin(int nr);
 int cpu_tree_end(void);
-
-/* Its root directory, valid until cpu_tree_end. */
-const char *cpu_tree_root(void);
-
-/* Writes another file of the tree. */
-void cpu_tree_write(const char *path, const char *text);
 
 /* Sets the content of /sys/devices/system/cpu/online. */
 void cpu_tree_list(const char *list);

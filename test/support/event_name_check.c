@@ -53,7 +53,7 @@ static int is_same_attr(const struct perf_event_attr *one,
 
 /* If an event has parts, a list contains the PMU's part, and a single event
  * leaves them to the kernel. */
-static const char *check_event(const char *root, const char *text,
+static const char *check_event(const char *text,
                                const uvperf_event_list_t *list,
                                const struct perf_event_attr *attr,
                                int is_probe) {
@@ -63,7 +63,7 @@ static const char *check_event(const char *root, const char *text,
   if (uvperf__event_list_nr_whole(list) != 1)
     return "the text is of several events";
   if (item->part != NULL &&
-      uvperf__attr_parse(root, &one.attr, sizeof(one), text, NULL) != 0)
+      uvperf__attr_parse(&one.attr, sizeof(one), text, NULL) != 0)
     return "an event of parts cannot be one";
   if (!is_same_attr(item->part != NULL ? &one.attr : item->attr, attr,
                     is_probe))
@@ -71,41 +71,39 @@ static const char *check_event(const char *root, const char *text,
   return NULL;
 }
 
-static const char *check_parses_back(const char *root, const char *label,
+static const char *check_parses_back(const char *label,
                                      const struct perf_event_attr *attr) {
   int is_probe =
       strncmp(label, "uprobe/", 7) == 0 || strncmp(label, "kprobe/", 7) == 0;
   const char *fault;
   uvperf_event_list_t *list;
 
-  if (uvperf__event_list_parse(root, &list, label, NULL) != 0)
+  if (uvperf__event_list_parse(&list, label, NULL) != 0)
     return "the label does not parse";
-  fault = check_event(root, label, list, attr, is_probe);
+  fault = check_event(label, list, attr, is_probe);
   uvperf_event_list_free(list);
   return fault;
 }
 
-const char *event_label_check(const char *root,
-                              const struct perf_event_attr *attr) {
+const char *event_label_check(const struct perf_event_attr *attr) {
   const char *fault = NULL;
   size_t size = 0, needed;
   char *label;
 
-  if (uvperf__attr_label(root, attr, NULL, &size) != -ENOBUFS || size < 2)
+  if (uvperf__attr_label(attr, NULL, &size) != -ENOBUFS || size < 2)
     return "the size of the label is not reported";
   label = malloc(size);
   if (label == NULL)
     return "no memory";
   needed = size;
   size -= 1;
-  if (uvperf__attr_label(root, attr, label, &size) != -ENOBUFS ||
-      size != needed)
+  if (uvperf__attr_label(attr, label, &size) != -ENOBUFS || size != needed)
     fault = "too little room is not reported";
-  else if (uvperf__attr_label(root, attr, label, &size) != 0 ||
-           size != needed || strlen(label) + 1 != needed)
+  else if (uvperf__attr_label(attr, label, &size) != 0 || size != needed ||
+           strlen(label) + 1 != needed)
     fault = "the label does not have the reported size";
   else
-    fault = check_parses_back(root, label, attr);
+    fault = check_parses_back(label, attr);
   free(label);
   return fault;
 }
@@ -120,21 +118,20 @@ static const char *check_untouched(const uvperf__wide_attr_t *attr) {
   return NULL;
 }
 
-static const char *check_one(const char *root, const char *text,
-                             uvperf__wide_attr_t *attr, int *code) {
+static const char *check_one(const char *text, uvperf__wide_attr_t *attr,
+                             int *code) {
   uvperf_error_t error = {0};
   const char *fault;
 
   memset(attr, 0xa5, sizeof(*attr));
-  *code = uvperf__attr_parse(root, &attr->attr, sizeof(*attr), text, &error);
+  *code = uvperf__attr_parse(&attr->attr, sizeof(*attr), text, &error);
   if (*code == 0)
-    return event_label_check(root, &attr->attr);
+    return event_label_check(&attr->attr);
   fault = check_error(&error, *code, text);
   return fault != NULL ? fault : check_untouched(attr);
 }
 
-static const char *check_events(const char *root,
-                                const uvperf_event_list_t *list) {
+static const char *check_events(const uvperf_event_list_t *list) {
   const uvperf_event_item_t *item;
   const char *fault = NULL;
   size_t nr = uvperf_event_list_count(list);
@@ -146,28 +143,27 @@ static const char *check_events(const char *root,
     item = uvperf_event_list_get(list, i);
     if (item == NULL || item->label == NULL || item->leader > i)
       return "an event without a label, or before its leader";
-    fault = event_label_check(root, item->attr);
+    fault = event_label_check(item->attr);
   }
   return fault;
 }
 
-const char *event_name_check(const char *root, const char *text, int *code) {
+const char *event_name_check(const char *text, int *code) {
   uvperf_event_list_t *list = (uvperf_event_list_t *)&list;
   uvperf_error_t error = {0};
   uvperf__wide_attr_t one;
   const char *fault;
   int one_code;
 
-  fault = check_one(root, text, &one, &one_code);
+  fault = check_one(text, &one, &one_code);
   if (fault != NULL)
     return fault;
-  *code = uvperf__event_list_parse(root, &list, text, &error);
+  *code = uvperf__event_list_parse(&list, text, &error);
   if (*code != 0 && list != NULL)
     return "a list although parsing failed";
-  fault =
-      *code == 0 ? check_events(root, list) : check_error(&error, *code, text);
+  fault = *code == 0 ? check_events(list) : check_error(&error, *code, text);
   if (fault == NULL && one_code == 0)
-    fault = check_event(root, text, list, &one.attr, 0);
+    fault = check_event(text, list, &one.attr, 0);
   uvperf_event_list_free(list);
   return fault;
 }

@@ -16,7 +16,7 @@ int evlist_follow_teardown(void **state) {
 }
 
 uvperf__evlist_t *evlist_follow_open(evlist_make_t *make) {
-  return evlist_open_on(cpu_tree_root(), make);
+  return evlist_open(make);
 }
 
 void evlist_follow_end(uvperf__evlist_t *evlist) {

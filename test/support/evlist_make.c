@@ -78,8 +78,8 @@ static int has_groups(const evlist_make_t *make) {
 }
 
 /* Groups are made in a list. */
-int evlist_try(const char *root, const evlist_make_t *make,
-               uvperf__evlist_t **evlist, uvperf_error_t *error) {
+int evlist_try(const evlist_make_t *make, uvperf__evlist_t **evlist,
+               uvperf_error_t *error) {
   uvperf_set_options_t options = make->options;
   uvperf_event_list_t *list = NULL;
   size_t i, leader;
@@ -97,25 +97,21 @@ int evlist_try(const char *root, const evlist_make_t *make,
     options.nr_attrs = 0;
   }
   if (rc >= 0)
-    rc = uvperf__evlist_make(root, 0, evlist, &options, error);
+    rc = uvperf__evlist_make(0, evlist, &options, error);
   uvperf_event_list_free(list);
   return rc;
 }
 
-uvperf__evlist_t *evlist_open_on(const char *root, const evlist_make_t *make) {
+uvperf__evlist_t *evlist_open(const evlist_make_t *make) {
   uvperf__evlist_t *evlist;
   uvperf_error_t error;
   int rc;
 
   memset(&error, 0, sizeof(error));
-  rc = evlist_try(root, make, &evlist, &error);
+  rc = evlist_try(make, &evlist, &error);
   if (rc != 0)
     fail_msg("the counters returned %d: %s", rc, error.reason);
   return evlist;
-}
-
-uvperf__evlist_t *evlist_open(const evlist_make_t *make) {
-  return evlist_open_on("", make);
 }
 
 int evlist_add_elsewhere(uvperf__evlist_t *evlist,
@@ -142,7 +138,7 @@ void evlist_refused(const evlist_make_t *make, uvperf_error_t *error, int code,
   int rc;
 
   memset(error, 0, sizeof(*error));
-  rc = evlist_try("", make, &evlist, error);
+  rc = evlist_try(make, &evlist, error);
   if (rc != code || error->code != code || error->cause != cause)
     fail_msg("%d, not %d; %s, not %s: %s", rc, code,
              uvperf_cause_name(error->cause), uvperf_cause_name(cause),

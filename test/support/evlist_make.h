@@ -37,16 +37,12 @@ uvperf_target_t *evlist_add(evlist_make_t *make, uint32_t type);
 void evlist_add_cpus(evlist_make_t *make, const char *cpus);
 void evlist_add_thread(evlist_make_t *make, int32_t pid);
 
-/* Opens them, with the groups, and the system's files below this root. Returns
- * the code. */
-int evlist_try(const char *root, const evlist_make_t *make,
-               uvperf__evlist_t **evlist, uvperf_error_t *error);
+/* Opens them, with the groups. Returns the code. */
+int evlist_try(const evlist_make_t *make, uvperf__evlist_t **evlist,
+               uvperf_error_t *error);
 
 /* Opens them, which must succeed. */
 uvperf__evlist_t *evlist_open(const evlist_make_t *make);
-
-/* The same, with the system's files below this root. */
-uvperf__evlist_t *evlist_open_on(const char *root, const evlist_make_t *make);
 
 /* Opens a target in counters of its own, as libuv's pool does, and has it join.
  * Returns 0, or a code and the error. */

@@ -27,12 +27,10 @@ void explain_user_dummy(struct perf_event_attr *attr) {
 }
 
 uvperf__open_call_t explain_open_call(uvperf_error_t *error, int code,
-                                      const char *root,
                                       const struct perf_event_attr *attr,
                                       int pid, int cpu) {
   uvperf__open_call_t call = {
       .error = error,
-      .root = root,
       .attr = attr,
       .asked_size = attr->size,
       .code = code,
@@ -62,7 +60,7 @@ void explain_check(const uvperf_error_t *error, int code, int cause,
 
 int explain_try(uvperf_error_t *error, struct perf_event_attr *attr, int pid,
                 int cpu, int group) {
-  uvperf__open_call_t call = explain_open_call(error, 0, "", attr, pid, cpu);
+  uvperf__open_call_t call = explain_open_call(error, 0, attr, pid, cpu);
 
   error->code = 0;
   call.code = uvperf__sys_open(attr, pid, cpu, group, PERF_FLAG_FD_CLOEXEC);
@@ -71,7 +69,7 @@ int explain_try(uvperf_error_t *error, struct perf_event_attr *attr, int pid,
 
 int explain_try_cgroup(uvperf_error_t *error, struct perf_event_attr *attr,
                        int cgroup, int cpu, int group) {
-  uvperf__open_call_t call = explain_open_call(error, 0, "", attr, 0, cpu);
+  uvperf__open_call_t call = explain_open_call(error, 0, attr, 0, cpu);
 
   error->code = 0;
   call.cgroup = cgroup;
@@ -136,7 +134,7 @@ void explain_drop_privileges(void) {
   if (geteuid() != 0)
     return;
   /* A user namespace may have no other user. */
-  if (uvperf__system_is_user_namespace("") == 1) {
+  if (uvperf__system_is_user_namespace() == 1) {
     explain_set_capabilities(0);
     return;
   }
@@ -200,8 +198,8 @@ void explain_need_paranoid(const char *test, int least, int most) {
   if (uvperf__sys_open(NULL, 0, -1, -1, 0) == -EPERM ||
       uvperf__sys_open(NULL, 0, -1, -1, 0) == -ENOSYS)
     support_skip(test, "perf_event_open(2), which a filter forbids");
-  if (uvperf__system_paranoid("", &level) == 0 && level >= least &&
-      level <= most && (geteuid() == 0 || uvperf__system_is_perfmon("") == 0))
+  if (uvperf__system_paranoid(&level) == 0 && level >= least && level <= most &&
+      (geteuid() == 0 || uvperf__system_is_perfmon() == 0))
     return;
   snprintf(what, sizeof(what),
            "kernel.perf_event_paranoid %d to %d, and a process that has, or "

@@ -17,7 +17,6 @@ void explain_user_dummy(struct perf_event_attr *attr);
 
 /* A call without a cgroup and a leader. */
 uvperf__open_call_t explain_open_call(uvperf_error_t *error, int code,
-                                      const char *root,
                                       const struct perf_event_attr *attr,
                                       int pid, int cpu);
 

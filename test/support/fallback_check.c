@@ -2,7 +2,7 @@
 #include "fallback_check.h"
 
 uvperf__fallback_t fallback_allow(uint32_t allowed) {
-  uvperf__fallback_t fallback = {.root = "", .allowed = allowed};
+  uvperf__fallback_t fallback = {.allowed = allowed};
 
   return fallback;
 }

@@ -58,18 +58,13 @@ int hotplug_teardown(void **state) {
   return cpu_tree_end() != 0 ? -1 : rc;
 }
 
-void hotplug_make_on(uv_loop_t *loop, hotplug_owner_t *owner,
-                     const char *root) {
+void hotplug_make(uv_loop_t *loop, hotplug_owner_t *owner) {
   memset(owner, 0, sizeof(*owner));
   owner->loop = loop;
-  assert_int_equal(uvperf__hotplug_new(&owner->hotplug, root, &ops, owner), 0);
+  assert_int_equal(uvperf__hotplug_new(&owner->hotplug, &ops, owner), 0);
   uvperf__hotplug_note(owner->hotplug);
   uvperf__teardown_init(&owner->teardown, loop, closed, release, NULL, owner);
   assert_int_equal(uvperf__hub_join(&owner->teardown), 0);
-}
-
-void hotplug_make(uv_loop_t *loop, hotplug_owner_t *owner) {
-  hotplug_make_on(loop, owner, cpu_tree_root());
 }
 
 static void stay(uv_idle_t *idle) {

@@ -30,9 +30,8 @@ struct hotplug_owner_s {
 int hotplug_setup(void **state);
 int hotplug_teardown(void **state);
 
-/* Makes a hotplug on the tree, or on the sysfs below this root. */
+/* Makes a hotplug. */
 void hotplug_make(uv_loop_t *loop, hotplug_owner_t *owner);
-void hotplug_make_on(uv_loop_t *loop, hotplug_owner_t *owner, const char *root);
 
 /* With a uevent. `online` is the list of those that are online then. */
 void hotplug_take_down(int cpu, const char *online);

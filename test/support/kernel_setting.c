@@ -31,7 +31,7 @@ static void put_back(void) {
 int64_t kernel_setting(const char *path) {
   int64_t value;
 
-  return uvperf__system_number("", path, &value) == 0 ? value : -1;
+  return uvperf__system_number(path, &value) == 0 ? value : -1;
 }
 
 int kernel_setting_write(const char *path, int64_t value) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "fake_host.h"
 #include "life.h"
 
 #include <errno.h>
@@ -272,15 +273,15 @@ static void script_set(life_t *life) {
   make->options.wakeup_bytes = 1;
 }
 
-void life_follow(life_t *life, const char *root) {
+void life_follow(life_t *life) {
   uvperf__handle_t *base = life->handle->impl;
   int rc;
 
   uvperf__hotplug_free(base->hotplug);
   if (life->kind & LIFE_SETS)
-    rc = uvperf__set_make_hotplug(life->handle->impl, root);
+    rc = uvperf__set_make_hotplug(life->handle->impl);
   else
-    rc = uvperf__bpf_reader_make_hotplug(life->handle->impl, root);
+    rc = uvperf__bpf_reader_make_hotplug(life->handle->impl);
   assert_int_equal(rc, 0);
   uvperf__hotplug_note(base->hotplug);
 }
@@ -311,7 +312,7 @@ static int open_set(life_t *life, uvperf_open_cb cb) {
     fake_uevents_begin(); /* a socket for one set */
   rc = uvperf_set_init(life->loop, set, options, &life->error);
   if (rc == 0 && life->is_scripted && !(options->flags & UVPERF_SET_FIXED_CPUS))
-    life_follow(life, cpu_tree_root());
+    life_follow(life);
   return rc;
 }
 
@@ -332,8 +333,8 @@ static int open_reader(life_t *life, uvperf_open_cb cb) {
   fake_uevents_begin(); /* a socket for one reader */
   life->map = fake_map_add(8);
   life->map_fd = fake_map_open(life->map);
-  return uvperf__bpf_reader_make(life->loop, reader, life->map_fd,
-                                 cpu_tree_root(), &options, &life->error);
+  return uvperf__bpf_reader_make(life->loop, reader, life->map_fd, &options,
+                                 &life->error);
 }
 
 static int life_init(life_t *life, uvperf_open_cb cb) {
@@ -987,6 +988,7 @@ static int life_teardown(void **state) {
   fake_clock_set(0);
   fake_process(0);
   fake_uevents_end();
+  fake_host_set(NULL);
   if (life->is_scripted && cpu_tree_end() != 0)
     return -1;
   if (life->entered && !life->passed) {

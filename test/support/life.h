@@ -145,8 +145,9 @@ void life_open(life_t *life);
 int life_try(life_t *life);
 /* On the pool, which waits until fake_pool_finish. Returns the code of init. */
 int life_begin(life_t *life);
-/* Has a set or a reader, on a scripted kernel, follow the CPUs of this tree. */
-void life_follow(life_t *life, const char *root);
+/* Has a set or a reader, on a scripted kernel, follow the CPUs of the
+ * host. */
+void life_follow(life_t *life);
 
 /* Starts it: no flush timer, and slices that time does not end. */
 void life_start(life_t *life);

@@ -3,7 +3,7 @@
 
 #include "name/list.h"
 #include "name/parse.h"
-#include "temp_tree.h"
+#include "host_tree.h"
 
 int name_expect_pmus_setup(void **state) {
   static const struct {
@@ -74,16 +74,16 @@ int name_expect_pmus_setup(void **state) {
   char path[128];
   size_t i;
 
-  if (temp_tree_setup(state) != 0)
+  if (host_tree_setup(state) != 0)
     return -1;
   for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
     snprintf(path, sizeof(path), NAME_EXPECT_PMUS "/%s", files[i].path);
-    temp_tree_write(*state, path, files[i].text);
+    host_tree_write(path, files[i].text);
   }
   return 0;
 }
 
-void name_expect_good(const char *root, const name_good_t *good, size_t nr) {
+void name_expect_good(const name_good_t *good, size_t nr) {
   struct perf_event_attr attr, wanted;
   uvperf_error_t error;
   size_t i;
@@ -91,7 +91,7 @@ void name_expect_good(const char *root, const name_good_t *good, size_t nr) {
   for (i = 0; i < nr; i++) {
     memset(&error, 0, sizeof(error));
     memset(&attr, 0xa5, sizeof(attr));
-    if (uvperf__attr_parse(root, &attr, sizeof(attr), good[i].name, &error))
+    if (uvperf__attr_parse(&attr, sizeof(attr), good[i].name, &error))
       fail_msg("%s: column %u: %s", good[i].name, error.column, error.reason);
     wanted = good[i].attr;
     wanted.size = sizeof(attr);
@@ -104,7 +104,7 @@ void name_expect_good(const char *root, const name_good_t *good, size_t nr) {
   }
 }
 
-void name_expect_bad(const char *root, const name_bad_t *bad, size_t nr) {
+void name_expect_bad(const name_bad_t *bad, size_t nr) {
   struct perf_event_attr attr, before;
   uvperf_error_t error;
   size_t i;
@@ -114,7 +114,7 @@ void name_expect_bad(const char *root, const name_bad_t *bad, size_t nr) {
   for (i = 0; i < nr; i++) {
     attr = before;
     memset(&error, 0xa5, sizeof(error));
-    rc = uvperf__attr_parse(root, &attr, sizeof(attr), bad[i].name, &error);
+    rc = uvperf__attr_parse(&attr, sizeof(attr), bad[i].name, &error);
     if (rc != bad[i].code || error.code != rc || error.cause != bad[i].cause ||
         error.column != bad[i].column || error.attr_index != 0 ||
         strstr(error.reason, bad[i].text) == NULL)
@@ -122,16 +122,16 @@ void name_expect_bad(const char *root, const name_bad_t *bad, size_t nr) {
                rc, error.code, uvperf_cause_name(error.cause), error.column,
                error.reason);
     assert_memory_equal(&attr, &before, sizeof(attr));
-    assert_int_equal(
-        uvperf__attr_parse(root, &attr, sizeof(attr), bad[i].name, NULL), rc);
+    assert_int_equal(uvperf__attr_parse(&attr, sizeof(attr), bad[i].name, NULL),
+                     rc);
   }
 }
 
-uvperf_event_list_t *name_expect_list(const char *root, const char *names) {
+uvperf_event_list_t *name_expect_list(const char *names) {
   uvperf_event_list_t *list;
   uvperf_error_t error;
 
-  if (uvperf__event_list_parse(root, &list, names, &error) != 0)
+  if (uvperf__event_list_parse(&list, names, &error) != 0)
     fail_msg("%s: column %u: %s", names, error.column, error.reason);
   return list;
 }

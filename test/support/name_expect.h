@@ -15,8 +15,8 @@
 
 #define NAME_EXPECT_PMUS "/sys/bus/event_source/devices"
 
-/* Setup for cmocka, with temp_tree_teardown: *state is a temp_tree_t * with the
- * PMUs of a hybrid machine and of its memory controllers. */
+/* Setup for cmocka, with host_tree_teardown: a host (host_tree.h) with the PMUs
+ * of a hybrid machine and of its memory controllers. */
 int name_expect_pmus_setup(void **state);
 
 /* What a name must parse to; fields that are not set must be 0. */
@@ -25,8 +25,8 @@ typedef struct name_good_s {
   struct perf_event_attr attr; /* its size is not compared */
 } name_good_t;
 
-/* Parses each below a root, and compares every byte of the attr. */
-void name_expect_good(const char *root, const name_good_t *good, size_t nr);
+/* Parses each, and compares every byte of the attr. */
+void name_expect_good(const name_good_t *good, size_t nr);
 
 /* Why a name must be refused. */
 typedef struct name_bad_s {
@@ -37,10 +37,10 @@ typedef struct name_bad_s {
   const char *text; /* part of the reason */
 } name_bad_t;
 
-/* Parses each below a root: the error must match, and the attr be unchanged. */
-void name_expect_bad(const char *root, const name_bad_t *bad, size_t nr);
+/* Parses each: the error must match, and the attr be unchanged. */
+void name_expect_bad(const name_bad_t *bad, size_t nr);
 
 /* Parses a list, which must be valid. The caller frees it. */
-uvperf_event_list_t *name_expect_list(const char *root, const char *names);
+uvperf_event_list_t *name_expect_list(const char *names);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "host_tree.h"
 #include "scripted_outputs.h"
 
 #include "attr/kernel_knows.h"
@@ -29,9 +30,8 @@ int scripted_outputs_setup(void **state) {
   memset(&scripted_outputs, 0, sizeof(scripted_outputs));
   if (cpu_tree_begin(4) != 0)
     return -1;
-  cpu_tree_write("/sys/devices/system/cpu/possible", "0-3\n");
+  host_tree_write("/sys/devices/system/cpu/possible", "0-3\n");
   add_events();
-  scripted_outputs.options.root = cpu_tree_root();
   scripted_outputs.options.ring_bytes = support_page_bytes();
   add_map();
   return 0;
@@ -54,8 +54,8 @@ void scripted_outputs_again(void) {
 }
 
 void scripted_outputs_cpus(const char *online, const char *possible) {
-  cpu_tree_write("/sys/devices/system/cpu/online", online);
-  cpu_tree_write("/sys/devices/system/cpu/possible", possible);
+  host_tree_write("/sys/devices/system/cpu/online", online);
+  host_tree_write("/sys/devices/system/cpu/possible", possible);
 }
 
 void scripted_outputs_open(void) {

@@ -50,7 +50,7 @@ int scripted_reader_try(uv_loop_t *loop, scripted_reader_t *scripted,
   scripted->live.reader.handle.data = &scripted->live;
   return uvperf__bpf_reader_make(
       loop, &scripted->live.reader,
-      scripted->options.path == NULL ? scripted->map_fd : -1, cpu_tree_root(),
+      scripted->options.path == NULL ? scripted->map_fd : -1,
       &scripted->options, error);
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A tree of small files in a temporary directory, which replaces / when the
- * library reads /proc and /sys. */
+/* A tree of small files in a temporary directory. */
 #ifndef UVPERF_TEST_TEMP_TREE_H
 #define UVPERF_TEST_TEMP_TREE_H
 
@@ -13,10 +12,6 @@ typedef struct temp_tree_s {
 /* Setup and teardown for cmocka: *state is a temp_tree_t *, empty at first. */
 int temp_tree_setup(void **state);
 int temp_tree_teardown(void **state);
-
-/* The same, with the files of an ordinary machine with four CPUs, two of them
- * online, and of a process without privileges: uid 1000, paranoid 2. */
-int temp_tree_machine_setup(void **state);
 
 /* Writes root + path, and makes the directories of the path. */
 void temp_tree_write(const temp_tree_t *tree, const char *path,

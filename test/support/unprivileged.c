@@ -73,7 +73,7 @@ void unprivileged_run_with_perfmon(const char *test,
                                    size_t nr) {
   support_need_root(test);
   explain_need_paranoid(test, 2, 2);
-  if (uvperf__system_is_before("", 5, 8) != 0)
+  if (uvperf__system_is_before(5, 8) != 0)
     support_skip(test, "Linux 5.8, for CAP_PERFMON");
   run(lines, nr, explain_drop_all_but_perfmon);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The events of a map on a scripted machine: what is opened, what is refused,
  * and that nothing is left after a failure. */
+#include "fake_host.h"
 #include "support.h"
 
 #include <errno.h>
@@ -151,8 +152,7 @@ static void cpus_without_any_entry_or_online_are_enodev(void **state) {
 }
 
 static void sysfs_that_cannot_be_read_is_no_cpu(void **state) {
-  (void)state;
-  scripted.options.root = "/nowhere/at/all";
+  fake_host_empty(state);
   scripted_outputs_refused(-ENOENT, UVPERF_CAUSE_NO_CPU, "mount sysfs");
   /* A list of the user's is tried. */
   scripted.options.cpus = "0-1";

@@ -3,6 +3,7 @@
  * opened on the CPUs of their PMU, and a task's time on other cores does not
  * make them look multiplexed. */
 #include "evlist_make.h"
+#include "host_tree.h"
 #include "temp_tree.h"
 
 #include <errno.h>
@@ -20,7 +21,6 @@ enum {
 };
 
 typedef struct machine_s {
-  temp_tree_t *tree;
   fake_event_t *events[EVENTS];
   evlist_make_t make;
 } machine_t;
@@ -28,14 +28,13 @@ typedef struct machine_s {
 static int setup(void **state) {
   static machine_t machine;
 
-  if (temp_tree_setup(state) != 0)
+  if (host_tree_setup(state) != 0)
     return -1;
-  temp_tree_write(*state, PMUS "/cpu_core/type", "4\n");
-  temp_tree_write(*state, PMUS "/cpu_core/cpus", "0-1\n");
-  temp_tree_write(*state, PMUS "/cpu_atom/type", "6\n");
-  temp_tree_write(*state, PMUS "/cpu_atom/cpus", "2-3\n");
+  host_tree_write(PMUS "/cpu_core/type", "4\n");
+  host_tree_write(PMUS "/cpu_core/cpus", "0-1\n");
+  host_tree_write(PMUS "/cpu_atom/type", "6\n");
+  host_tree_write(PMUS "/cpu_atom/cpus", "2-3\n");
   memset(&machine, 0, sizeof(machine));
-  machine.tree = *state;
   evlist_make_setup(NULL);
   counters_script(machine.events, EVENTS);
   evlist_make(&machine.make, 3);
@@ -45,13 +44,6 @@ static int setup(void **state) {
   uvperf_attr_init(&machine.make.attrs[PLAIN], PERF_TYPE_HARDWARE, 0);
   *state = &machine;
   return 0;
-}
-
-static int teardown(void **state) {
-  const machine_t *machine = *state;
-
-  *state = machine->tree;
-  return temp_tree_teardown(state);
 }
 
 static void attrs_are_opened_on_the_cpus_of_their_pmu(void **state) {
@@ -64,7 +56,7 @@ static void attrs_are_opened_on_the_cpus_of_their_pmu(void **state) {
   size_t i;
 
   evlist_add_cpus(&machine->make, "0-3");
-  evlist = evlist_open_on(machine->tree->root, &machine->make);
+  evlist = evlist_open(&machine->make);
   for (i = 0; i < 8; i++) {
     assert_int_equal(machine->events[i]->cpu, wanted[i].cpu);
     assert_int_equal(machine->events[i]->attr.type, wanted[i].type);
@@ -84,7 +76,7 @@ static void attrs_of_a_task_are_not_scaled(void **state) {
   size_t i;
 
   evlist_add_thread(&machine->make, getpid());
-  evlist = evlist_open_on(machine->tree->root, &machine->make);
+  evlist = evlist_open(&machine->make);
   for (i = 0; i < 3; i++) {
     counters_give(machine->events[i], 7, 30, 10);
     count = evlist_total(evlist, i);
@@ -103,10 +95,10 @@ static void attrs_with_one_kind_of_cores_are_scaled(void **state) {
   evlist_add_thread(&machine->make, getpid());
   for (i = 0; i < 2; i++) {
     if (i == 0)
-      temp_tree_write(machine->tree, PMUS "/cpu_atom/cpumask", "2\n");
+      host_tree_write(PMUS "/cpu_atom/cpumask", "2\n");
     else
-      temp_tree_write(machine->tree, PMUS "/cpu/type", "4\n");
-    evlist = evlist_open_on(machine->tree->root, &machine->make);
+      host_tree_write(PMUS "/cpu/type", "4\n");
+    evlist = evlist_open(&machine->make);
     counters_give(machine->events[3 * i + PLAIN], 7, 30, 10);
     assert_int_equal(evlist_total(evlist, PLAIN).scaled, 21);
     assert_null(uvperf__evlist_item(evlist, CORE_CYCLES)->cpus);
@@ -124,7 +116,7 @@ static void counters_of_the_same_attrs_have_their_own_cpus(void **state) {
   uvperf_error_t error;
 
   evlist_add_cpus(&machine->make, "0");
-  evlist = evlist_open_on(machine->tree->root, &machine->make);
+  evlist = evlist_open(&machine->make);
   target.type = UVPERF_TARGET_CPUS;
   target.cpus = "1-2";
   assert_int_equal(
@@ -149,8 +141,7 @@ static void cpus_without_memory_leave_nothing(void **state) {
     evlist_make_setup(NULL);
     fake_fail(FAKE_CALLOC, nth, 0);
     machine->make.options.nr_targets = 0;
-    rc = uvperf__evlist_make(machine->tree->root, 0, &evlist,
-                             &machine->make.options, &error);
+    rc = uvperf__evlist_make(0, &evlist, &machine->make.options, &error);
     assert_true(rc == 0 || rc == -ENOMEM);
   }
   assert_true(nth > 8);
@@ -159,7 +150,7 @@ static void cpus_without_memory_leave_nothing(void **state) {
 }
 
 int main(void) {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, host_tree_teardown)
   static const struct CMUnitTest tests[] = {
       TEST(attrs_are_opened_on_the_cpus_of_their_pmu),
       TEST(attrs_of_a_task_are_not_scaled),

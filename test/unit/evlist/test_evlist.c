@@ -2,6 +2,7 @@
 /* Scripted: the options of counters, and which are refused; targets that come
  * and go; forks; and memory that runs out at any moment. */
 #include "evlist_make.h"
+#include "host_tree.h"
 #include "temp_tree.h"
 
 #include <errno.h>
@@ -228,17 +229,13 @@ static void strings_of_probes_outlive_their_list(void **state) {
   uvperf__evlist_t *evlist;
   uvperf_event_list_t *list;
   fake_event_t *events[1];
-  temp_tree_t *tree;
-  void *tree_state;
 
   (void)state;
-  assert_int_equal(temp_tree_setup(&tree_state), 0);
-  tree = tree_state;
-  temp_tree_write(tree, "/sys/bus/event_source/devices/uprobe/type", "99\n");
-  assert_int_equal(
-      uvperf__event_list_parse(tree->root, &list,
-                               "uprobe/path=\"/bin/sh\",offset=64/", NULL),
-      0);
+  assert_int_equal(host_tree_setup(NULL), 0);
+  host_tree_write("/sys/bus/event_source/devices/uprobe/type", "99\n");
+  assert_int_equal(uvperf__event_list_parse(
+                       &list, "uprobe/path=\"/bin/sh\",offset=64/", NULL),
+                   0);
   counters_script(events, 1);
   evlist_make(&make, 0);
   make.options.events = list;
@@ -248,7 +245,7 @@ static void strings_of_probes_outlive_their_list(void **state) {
   assert_int_equal(add_cpus(evlist, "0", NULL, NULL), 0);
   assert_string_equal(seen_path, "/bin/sh");
   finish(evlist);
-  assert_int_equal(temp_tree_teardown(&tree_state), 0);
+  assert_int_equal(host_tree_teardown(NULL), 0);
 }
 
 /* -- targets -------------------------------------------------------------- */
@@ -303,7 +300,7 @@ static int live_through(uvperf__evlist_t **evlist, uvperf_error_t *error) {
   evlist_add_cpus(&make, "0-1");
   evlist_add(&make, UVPERF_TARGET_PROCESS)->pid = INT32_MAX;
   evlist_add(&make, UVPERF_TARGET_PROCESS)->pid = getpid();
-  rc = evlist_try("", &make, evlist, error);
+  rc = evlist_try(&make, evlist, error);
   if (rc != 0)
     return rc;
   rc = uvperf__evlist_apply_filter(*evlist, 0, "pid == 7", error);

@@ -2,6 +2,7 @@
 /* Scripted: CPUs that go and come back. An event of a CPU that went no longer
  * counts, whatever is done to it. */
 #include "evlist_follow.h"
+#include "host_tree.h"
 #include "live.h"
 
 #include <errno.h>
@@ -207,7 +208,9 @@ static void cpu_that_comes_opens_the_events_of_a_cgroup(void **state) {
   (void)state;
   live_cgroup_make(__func__, &cgroup);
   evlist_make(&make, 1);
-  evlist_add(&make, UVPERF_TARGET_CGROUP)->cgroup = cgroup.path;
+  host_tree_write("/proc/self/mounts", "c /cg cgroup2 rw 0 0\n");
+  host_tree_link("/cg", cgroup.path);
+  evlist_add(&make, UVPERF_TARGET_CGROUP)->cgroup = "/cg";
   make.targets[0].cpus = "0";
   evlist = evlist_open(&make);
   fds = support_count_fds();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: CPUs that are new to a set. */
 #include "evlist_follow.h"
+#include "host_tree.h"
 
 #include <errno.h>
 
@@ -125,10 +126,10 @@ static void place_of_a_task_on_a_new_cpu_has_its_start(void **state) {
   evlist_make_t make;
 
   (void)state;
-  cpu_tree_write("/proc/self/status", "NSpid:\t12\n");
-  cpu_tree_write("/proc/4711/task/4711/stat",
-                 "4711 (a) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 "
-                 "77 0\n");
+  host_tree_write("/proc/self/status", "NSpid:\t12\n");
+  host_tree_write("/proc/4711/task/4711/stat",
+                  "4711 (a) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 "
+                  "77 0\n");
   evlist_make_records(&make, 1);
   evlist_add_thread(&make, 4711);
   evlist = evlist_follow_open(&make);
@@ -150,15 +151,14 @@ static uvperf__evlist_t *open_names(const char *names) {
   uvperf_event_list_t *list;
   evlist_make_t make;
 
-  cpu_tree_write(PMUS "/far/type", "21\n");
-  cpu_tree_write(PMUS "/far/cpus", "6-8\n");
-  cpu_tree_write(PMUS "/far/format/event", "config:0-7\n");
-  cpu_tree_write(PMUS "/pkg/type", "24\n");
-  cpu_tree_write(PMUS "/pkg/format/event", "config:0-7\n");
-  cpu_tree_write(PMUS "/pkg/events/joules", "event=2\n");
-  cpu_tree_write(PMUS "/pkg/events/joules.per-pkg", "1\n");
-  assert_int_equal(
-      uvperf__event_list_parse(cpu_tree_root(), &list, names, NULL), 0);
+  host_tree_write(PMUS "/far/type", "21\n");
+  host_tree_write(PMUS "/far/cpus", "6-8\n");
+  host_tree_write(PMUS "/far/format/event", "config:0-7\n");
+  host_tree_write(PMUS "/pkg/type", "24\n");
+  host_tree_write(PMUS "/pkg/format/event", "config:0-7\n");
+  host_tree_write(PMUS "/pkg/events/joules", "event=2\n");
+  host_tree_write(PMUS "/pkg/events/joules.per-pkg", "1\n");
+  assert_int_equal(uvperf__event_list_parse(&list, names, NULL), 0);
   evlist_make(&make, 0);
   make.options.events = list;
   evlist_add_cpus(&make, NULL);
@@ -172,7 +172,7 @@ static void write_package(int cpu, const char *package) {
 
   snprintf(path, sizeof(path),
            "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
-  cpu_tree_write(path, package);
+  host_tree_write(path, package);
 }
 
 static void event_of_other_cpus_is_no_failure_once_one_comes(void **state) {
@@ -233,8 +233,8 @@ static void snapshot_of_a_cpu_that_came_back_is_not_added(void **state) {
   uvperf_count_t count;
 
   (void)state;
-  cpu_tree_write(PMUS "/pkg/events/watts", "event=3\n");
-  cpu_tree_write(PMUS "/pkg/events/watts.snapshot", "1\n");
+  host_tree_write(PMUS "/pkg/events/watts", "event=3\n");
+  host_tree_write(PMUS "/pkg/events/watts.snapshot", "1\n");
   evlist = open_names("pkg/watts/");
   assert_int_equal(uvperf__evlist_enable(evlist, NULL), 0);
   counters_give(evlist_follow_events[1], 40, 20, 20);

@@ -3,6 +3,7 @@
  * and how often tracefs is read for both. Every file that the library opens is
  * counted. */
 #include "evlist_make.h"
+#include "host_tree.h"
 #include "temp_tree.h"
 
 #include <errno.h>
@@ -20,12 +21,7 @@
 #define IDS        (CATEGORIES * NAMES)
 #define ATTRS      8
 
-/* The linker gives the functions of the library these names. */
-int __real_uvperf__file_open(const char *path);
-int __wrap_uvperf__file_open(const char *path);
-
 typedef struct tracepoints_s {
-  temp_tree_t *tree;
   fake_event_t *events[ATTRS + 1];
   evlist_make_t make;
   uvperf__evlist_t *evlist;
@@ -36,13 +32,13 @@ static struct {
   int code;   /* result of opening one; 0: the real one */
 } files;
 
-int __wrap_uvperf__file_open(const char *path) {
+static int count_ids(const char *path) {
   size_t length = strlen(path);
 
   if (length < 3 || strcmp(path + length - 3, "/id") != 0)
-    return __real_uvperf__file_open(path);
+    return 0;
   files.ids++;
-  return files.code != 0 ? files.code : __real_uvperf__file_open(path);
+  return files.code;
 }
 
 /* The ids are 100, 101…; ATTRS attrs have every fifth of them. */
@@ -51,15 +47,15 @@ static int setup(void **state) {
   char path[128], text[16];
   int i;
 
-  if (temp_tree_setup(state) != 0)
+  if (host_tree_setup(state) != 0)
     return -1;
   memset(&tracepoints, 0, sizeof(tracepoints));
   memset(&files, 0, sizeof(files));
-  tracepoints.tree = *state;
+  fake_host_opens = count_ids;
   for (i = 0; i < IDS; i++) {
     snprintf(path, sizeof(path), EVENTS "/c%d/n%d/id", i / NAMES, i % NAMES);
     snprintf(text, sizeof(text), "%d\n", 100 + i);
-    temp_tree_write(*state, path, text);
+    host_tree_write(path, text);
   }
   evlist_make_setup(NULL);
   counters_script(tracepoints.events, ATTRS + 1);
@@ -75,14 +71,13 @@ static int setup(void **state) {
 static int teardown(void **state) {
   tracepoints_t *tracepoints = *state;
 
+  fake_host_opens = NULL;
   uvperf__evlist_free(tracepoints->evlist);
-  *state = tracepoints->tree;
-  return temp_tree_teardown(state);
+  return host_tree_teardown(state);
 }
 
 static void open_all(tracepoints_t *tracepoints) {
-  tracepoints->evlist =
-      evlist_open_on(tracepoints->tree->root, &tracepoints->make);
+  tracepoints->evlist = evlist_open(&tracepoints->make);
 }
 
 static const char *label(const tracepoints_t *tracepoints, size_t attr) {
@@ -147,9 +142,7 @@ static void label_of_the_side_band_of_a_list_is_made_too(void **state) {
   uvperf_set_options_t *options = &tracepoints->make.options;
   uvperf_event_list_t *list;
 
-  assert_int_equal(
-      uvperf__event_list_parse(tracepoints->tree->root, &list, "c1:n2", NULL),
-      0);
+  assert_int_equal(uvperf__event_list_parse(&list, "c1:n2", NULL), 0);
   options->attrs = NULL;
   options->nr_attrs = 0;
   options->events = list;
@@ -172,8 +165,7 @@ static void labels_of_records_are_made_with_the_set(void **state) {
 
   tracepoints->make.options.flags = UVPERF_SET_RECORDS;
   files.code = -EMFILE;
-  assert_int_equal(uvperf__evlist_make(tracepoints->tree->root, 0,
-                                       &tracepoints->evlist,
+  assert_int_equal(uvperf__evlist_make(0, &tracepoints->evlist,
                                        &tracepoints->make.options, &error),
                    -EMFILE);
   assert_int_equal(error.cause, UVPERF_CAUSE_FILES);
@@ -233,7 +225,7 @@ static void label_of_a_probe_is_made_while_its_string_is_there(void **state) {
   tracepoints_t *tracepoints = *state;
   char path[] = "/bin/true";
 
-  temp_tree_write(tracepoints->tree, PMUS "/uprobe/type", "7\n");
+  host_tree_write(PMUS "/uprobe/type", "7\n");
   tracepoints->make.attrs[0].type = 7;
   tracepoints->make.attrs[0].config = 0;
   tracepoints->make.attrs[0].config1 = (uintptr_t)path;
@@ -296,7 +288,7 @@ static void failures_of_a_later_call_take_a_walk_of_their_own(void **state) {
 
   setup_refused(tracepoints);
   open_all(tracepoints);
-  temp_tree_write(tracepoints->tree, EVENTS "/c9/late/id", "5003\n");
+  host_tree_write(EVENTS "/c9/late/id", "5003\n");
   files.ids = 0;
   assert_int_equal(uvperf__evlist_add_target(tracepoints->evlist,
                                              tracepoints->make.targets, NULL,

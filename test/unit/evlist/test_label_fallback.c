@@ -2,7 +2,7 @@
 /* Scripted: after a fallback an attr has the label and unit of the event that
  * was opened. */
 #include "evlist_make.h"
-#include "temp_tree.h"
+#include "host_tree.h"
 
 #include <errno.h>
 
@@ -106,9 +106,9 @@ static void item_after_the_user_side_has_a_u(void **state) {
 }
 
 static void item_of_an_attr_after_the_user_side_has_a_u(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf__evlist_t *evlist;
 
+  (void)state;
   evlist_make_setup(NULL);
   counters_script(events, 8);
   evlist_make(&make, 5);
@@ -122,7 +122,7 @@ static void item_of_an_attr_after_the_user_side_has_a_u(void **state) {
   make.options.fallbacks = UVPERF_FALLBACK_USER;
   evlist_add(&make, UVPERF_TARGET_SELF);
   fake_on_open(no_kernel_side);
-  evlist = evlist_open_on(tree->root, &make);
+  evlist = evlist_open(&make);
   expect(evlist, 0, "sched:sched_switch:u", "");
   expect(evlist, 1, "mem:0x1000/8:w:u", "");
   expect(evlist, 2, "cpu-cycles/period=1000/u", "");
@@ -206,16 +206,16 @@ static int no_slow_event(struct perf_event_attr *attr) {
 
 /* Closing the last event of a tracepoint takes the kernel long. */
 static void item_of_a_tracepoint_is_known_without_opening_it(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf__evlist_t *evlist;
 
+  (void)state;
   evlist_make_setup(NULL);
   counters_script(events, 8);
   evlist_make(&make, 1);
   uvperf_attr_tracepoint(&make.attrs[0], 316);
   make.options.fallbacks = UVPERF_FALLBACK_USER;
   fake_on_open(no_slow_event);
-  evlist = evlist_open_on(tree->root, &make);
+  evlist = evlist_open(&make);
   expect(evlist, 0, "sched:sched_switch:u", "");
   fake_on_open(no_kernel_side);
   assert_int_equal(add_target(evlist, UVPERF_TARGET_SELF), 0);
@@ -309,14 +309,14 @@ int main(void) {
       TEST(item_after_the_clock_of_a_cpu_has_its_name),
       TEST(item_after_the_user_side_has_a_u),
       cmocka_unit_test_setup_teardown(
-          item_of_an_attr_after_the_user_side_has_a_u, temp_tree_machine_setup,
-          temp_tree_teardown),
+          item_of_an_attr_after_the_user_side_has_a_u, host_tree_machine_setup,
+          host_tree_teardown),
       TEST(item_after_less_precision_says_how_much),
       TEST(item_without_memory_for_its_label_asks_again),
       TEST(item_does_not_change_with_the_first_target),
       cmocka_unit_test_setup_teardown(
           item_of_a_tracepoint_is_known_without_opening_it,
-          temp_tree_machine_setup, temp_tree_teardown),
+          host_tree_machine_setup, host_tree_teardown),
       TEST(item_stays_as_it_could_be_opened_at_first),
       TEST(item_of_what_this_thread_may_not_open_is_as_asked),
       TEST(item_without_fallbacks_opens_nothing),

@@ -2,6 +2,7 @@
 /* Scripted: BPF maps that the library keeps filled with the events of an attr,
  * while targets and CPUs come and go. */
 #include "evlist_follow.h"
+#include "host_tree.h"
 #include "fake_map.h"
 
 #include <errno.h>
@@ -313,12 +314,11 @@ static void fill_that_one_part_refuses_can_be_repeated(void **state) {
   evlist_make_t make;
 
   (void)state;
-  cpu_tree_write(PMUS "/cpu_core/type", "4\n");
-  cpu_tree_write(PMUS "/cpu_core/cpus", "0-1\n");
-  cpu_tree_write(PMUS "/cpu_atom/type", "10\n");
-  cpu_tree_write(PMUS "/cpu_atom/cpus", "2\n");
-  assert_int_equal(
-      uvperf__event_list_parse(cpu_tree_root(), &list, "cycles", NULL), 0);
+  host_tree_write(PMUS "/cpu_core/type", "4\n");
+  host_tree_write(PMUS "/cpu_core/cpus", "0-1\n");
+  host_tree_write(PMUS "/cpu_atom/type", "10\n");
+  host_tree_write(PMUS "/cpu_atom/cpus", "2\n");
+  assert_int_equal(uvperf__event_list_parse(&list, "cycles", NULL), 0);
   evlist_make(&make, 0);
   make.options.events = list;
   evlist_add_cpus(&make, "0-2");

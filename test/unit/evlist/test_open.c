@@ -9,6 +9,7 @@
 
 #include "attr/kernel_knows.h"
 #include "evlist/internal.h"
+#include "host_tree.h"
 #include "temp_tree.h"
 
 /* -- opening -------------------------------------------------------------- */
@@ -452,7 +453,6 @@ static void modifier_P_lowers_precise_ip_alone(void **state) {
 
 /* -- ids that are used again ---------------------------------------------- */
 
-static temp_tree_t tree;
 static unsigned opens;
 static int fourth; /* the result of the fourth of them */
 
@@ -463,9 +463,9 @@ static void write_thread(int id, int start) {
   snprintf(text, sizeof(text),
            "%d (a) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 %d 0\n",
            id, start);
-  temp_tree_write(&tree, path, text);
+  host_tree_write(path, text);
   snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", id, id);
-  temp_tree_write(&tree, path, text);
+  host_tree_write(path, text);
 }
 
 /* Thread 79 is replaced before its second of four events is opened. */
@@ -483,8 +483,8 @@ static uvperf__evlist_t *open_two_threads(fake_event_t **events, uint32_t flags,
   evlist_make_t make;
   int rc;
 
-  temp_tree_write(&tree, "/proc/self/status", "NSpid:\t12\n");
-  temp_tree_write(&tree, "/proc/78/status", "Tgid:\t78\nThreads:\t2\n");
+  host_tree_write("/proc/self/status", "NSpid:\t12\n");
+  host_tree_write("/proc/78/status", "Tgid:\t78\nThreads:\t2\n");
   write_thread(78, 1000);
   write_thread(79, 1000);
   evlist_make_setup(NULL);
@@ -496,7 +496,7 @@ static uvperf__evlist_t *open_two_threads(fake_event_t **events, uint32_t flags,
   make.options.flags |= flags;
   opens = 0;
   fake_on_open(replace_79);
-  rc = evlist_try(tree.root, &make, &evlist, error);
+  rc = evlist_try(&make, &evlist, error);
   assert_int_equal(rc, error->code);
   assert_int_equal(opens, 8);
   return rc == 0 ? evlist : NULL;
@@ -507,12 +507,9 @@ static void events_of_an_id_used_again_are_closed(void **state) {
   uvperf__evlist_t *evlist;
   fake_event_t *events[10];
   uvperf_error_t error = {0};
-  temp_tree_t *made;
   size_t nr, i;
 
-  (void)state;
-  assert_int_equal(temp_tree_setup((void **)&made), 0);
-  tree = *made;
+  assert_int_equal(host_tree_setup(state), 0);
   fourth = -EACCES; /* a sibling of thread 78 on CPU 1 */
   evlist = open_two_threads(events, 0, &error);
   assert_non_null(evlist);
@@ -541,7 +538,7 @@ static void events_of_an_id_used_again_are_closed(void **state) {
   assert_null(open_two_threads(events, UVPERF_SET_STRICT, &error));
   assert_int_equal(error.code, -ESRCH);
   fake_assert_clean();
-  assert_int_equal(temp_tree_teardown((void **)&made), 0);
+  assert_int_equal(host_tree_teardown(state), 0);
 }
 
 #define TEST(f) cmocka_unit_test_setup(f, evlist_make_setup)

@@ -4,6 +4,7 @@
  * some CPUs for all tasks (uncore), one of each kind of core (hybrid), and
  * events that are counted once per package. */
 #include "evlist_make.h"
+#include "host_tree.h"
 #include "temp_tree.h"
 
 #include <errno.h>
@@ -18,7 +19,6 @@
 #define EVENTS 32
 
 typedef struct machine_s {
-  temp_tree_t *tree;
   fake_event_t *events[EVENTS];
   evlist_make_t make;
   uvperf__evlist_t *evlist;
@@ -57,12 +57,11 @@ static int setup(void **state) {
   static machine_t machine;
   size_t i;
 
-  if (temp_tree_setup(state) != 0)
+  if (host_tree_setup(state) != 0)
     return -1;
   for (i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-    temp_tree_write(*state, files[i].path, files[i].text);
+    host_tree_write(files[i].path, files[i].text);
   memset(&machine, 0, sizeof(machine));
-  machine.tree = *state;
   evlist_make_setup(NULL);
   counters_script(machine.events, EVENTS);
   *state = &machine;
@@ -73,16 +72,14 @@ static int teardown(void **state) {
   machine_t *machine = *state;
 
   uvperf__evlist_free(machine->evlist);
-  *state = machine->tree;
-  return temp_tree_teardown(state);
+  return host_tree_teardown(state);
 }
 
 static uvperf_event_list_t *names(machine_t *machine, const char *text) {
   uvperf_event_list_t *list;
 
   memset(&machine->error, 0, sizeof(machine->error));
-  if (uvperf__event_list_parse(machine->tree->root, &list, text,
-                               &machine->error) != 0)
+  if (uvperf__event_list_parse(&list, text, &machine->error) != 0)
     fail_msg("%s", machine->error.reason);
   evlist_make(&machine->make, 0);
   machine->make.options.attrs = NULL;
@@ -100,8 +97,8 @@ static int try_open(machine_t *machine, const char *text, uint32_t type,
   evlist_add(make, type)->cpus = cpus;
   if (type == UVPERF_TARGET_THREAD)
     make->targets[0].pid = getpid();
-  rc = uvperf__evlist_make(machine->tree->root, 0, &machine->evlist,
-                           &make->options, &machine->error);
+  rc =
+      uvperf__evlist_make(0, &machine->evlist, &make->options, &machine->error);
   uvperf_event_list_free(list);
   return rc;
 }
@@ -181,7 +178,7 @@ static void strict_refuses_events_of_other_cpus(void **state) {
 
   machine->make.options.flags = UVPERF_SET_STRICT;
   evlist_add_cpus(&machine->make, "0-3");
-  assert_int_equal(uvperf__evlist_make(machine->tree->root, 0, &machine->evlist,
+  assert_int_equal(uvperf__evlist_make(0, &machine->evlist,
                                        &machine->make.options, &machine->error),
                    -ENODEV);
   uvperf_event_list_free(list);
@@ -198,7 +195,7 @@ static void strict_refuses_only_new_failures(void **state) {
 
   machine->make.options.flags = UVPERF_SET_STRICT;
   evlist_add_cpus(&machine->make, "8-9");
-  assert_int_equal(uvperf__evlist_make(machine->tree->root, 0, &machine->evlist,
+  assert_int_equal(uvperf__evlist_make(0, &machine->evlist,
                                        &machine->make.options, &machine->error),
                    0);
   uvperf_event_list_free(list);
@@ -223,7 +220,7 @@ static void cpus_that_are_not_known_are_a_failure(void **state) {
 
   evlist_add(&machine->make, UVPERF_TARGET_CPUS);
   evlist_add_cpus(&machine->make, "0");
-  assert_int_equal(uvperf__evlist_make(machine->tree->root, 0, &machine->evlist,
+  assert_int_equal(uvperf__evlist_make(0, &machine->evlist,
                                        &machine->make.options, &machine->error),
                    0);
   uvperf_event_list_free(list);
@@ -284,8 +281,7 @@ static void cpu_without_package_is_one_of_its_own(void **state) {
 static void cpu_without_package_is_not_of_the_first(void **state) {
   machine_t *machine = *state;
 
-  temp_tree_write(machine->tree, CPU "/cpu9/topology/physical_package_id",
-                  "0\n");
+  host_tree_write(CPU "/cpu9/topology/physical_package_id", "0\n");
   open_all(machine, "pkg/joules/", UVPERF_TARGET_CPUS, "5,9");
   check_opened(machine, "5:24 9:24");
 }
@@ -293,7 +289,7 @@ static void cpu_without_package_is_not_of_the_first(void **state) {
 static void event_of_a_package_of_some_cpus_is_both(void **state) {
   machine_t *machine = *state;
 
-  temp_tree_write(machine->tree, PMUS "/pkg/cpumask", "2-3\n");
+  host_tree_write(PMUS "/pkg/cpumask", "2-3\n");
   open_all(machine, "pkg/joules/", UVPERF_TARGET_CPUS, "0-3");
   check_opened(machine, "2:24 3:24");
 }
@@ -388,15 +384,15 @@ static void hybrid_events_of_a_task_on_a_cpu_are_of_that(void **state) {
 
 /* -- names on several kinds of cores --------------------------------------- */
 
-static void set_kernel(machine_t *machine) {
-  temp_tree_write(machine->tree, "/proc/sys/kernel/osrelease", "6.6.0\n");
+static void set_kernel(void) {
+  host_tree_write("/proc/sys/kernel/osrelease", "6.6.0\n");
 }
 
 static void name_is_opened_on_each_cpu_by_its_pmu(void **state) {
   machine_t *machine = *state;
   uvperf_count_t count;
 
-  set_kernel(machine);
+  set_kernel();
   open_all(machine, "{cycles,dummy}", UVPERF_TARGET_CPUS, "1-2");
   check_opened(machine, "1:0 1:1 2:0 2:1");
   assert_int_equal(machine->events[0]->attr.config, UINT64_C(22) << 32);
@@ -420,7 +416,7 @@ static void name_on_one_kind_of_core_is_whole(void **state) {
   machine_t *machine = *state;
   uvperf_count_t count;
 
-  set_kernel(machine);
+  set_kernel();
   open_all(machine, "cycles", UVPERF_TARGET_CPUS, "3");
   check_opened(machine, "3:0");
   assert_int_equal(machine->events[0]->attr.config, UINT64_C(23) << 32);
@@ -439,7 +435,7 @@ static void name_on_one_kind_of_core_is_whole(void **state) {
 static void name_on_no_kind_of_core_is_a_failure(void **state) {
   machine_t *machine = *state;
 
-  set_kernel(machine);
+  set_kernel();
   open_all(machine, "cycles,dummy", UVPERF_TARGET_CPUS, "5");
   check_opened(machine, "5:1");
   assert_int_equal(evlist_nr_failures(machine->evlist), 2);
@@ -454,7 +450,7 @@ static void name_of_a_task_is_the_sum_of_both_kinds_of_core(void **state) {
   machine_t *machine = *state;
   uvperf_count_t count;
 
-  set_kernel(machine);
+  set_kernel();
   open_all(machine, "cycles", UVPERF_TARGET_THREAD, NULL);
   check_opened(machine, "-1:0 -1:0");
   counters_give(machine->events[0], 300, 100, 30);
@@ -474,9 +470,9 @@ static void name_of_a_task_is_the_sum_of_both_kinds_of_core(void **state) {
 static void setting_of_a_name_applies_to_all_its_parts(void **state) {
   machine_t *machine = *state;
 
-  set_kernel(machine);
-  temp_tree_write(machine->tree, PMUS "/third/type", "25\n");
-  temp_tree_write(machine->tree, PMUS "/third/cpus", "3\n");
+  set_kernel();
+  host_tree_write(PMUS "/third/type", "25\n");
+  host_tree_write(PMUS "/third/cpus", "3\n");
   open_all(machine, "cycles/period=9/,core/event=1,period=9/",
            UVPERF_TARGET_CPUS, "1-3");
   fake_fail(FAKE_IOCTL_PTR, 2, -EIO);
@@ -541,8 +537,8 @@ static void every_failing_calloc_leaves_nothing(void **state) {
     evlist_add_cpus(&machine->make, "0-3");
     fake_fail(FAKE_CALLOC, nth, 0);
     memset(&machine->error, 0, sizeof(machine->error));
-    rc = uvperf__evlist_make(machine->tree->root, 0, &machine->evlist,
-                             &machine->make.options, &machine->error);
+    rc = uvperf__evlist_make(0, &machine->evlist, &machine->make.options,
+                             &machine->error);
     uvperf_event_list_free(list);
     if (fake_failures() == 0)
       break;

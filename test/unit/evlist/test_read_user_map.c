@@ -24,7 +24,7 @@ static void read_for(void *arg) {
 static void open_for(void *arg) {
   errand_t *errand = arg;
 
-  errand->rc = evlist_try("", errand->request, &errand->evlist, NULL);
+  errand->rc = evlist_try(errand->request, &errand->evlist, NULL);
 }
 
 static void run_thread(void (*run)(void *arg), errand_t *errand) {
@@ -226,7 +226,7 @@ static void memory_that_runs_out_leaves_no_page(void **state) {
   do {
     user_page_events_script();
     fake_fail(FAKE_CALLOC, ++i, 0);
-    rc = evlist_try("", &request, &evlist, NULL);
+    rc = evlist_try(&request, &evlist, NULL);
     if (fake_failures() != 0)
       assert_int_equal(rc, -ENOMEM);
     uvperf__evlist_free(evlist);
@@ -243,7 +243,7 @@ static void group_that_is_not_opened_wholly_leaves_no_page(void **state) {
   user_page_events_ask(__func__, &request, 1);
   request.options.flags |= UVPERF_SET_STRICT;
   fake_fail(FAKE_OPEN, 2, -ENOENT);
-  assert_int_equal(evlist_try("", &request, &evlist, NULL), -ENOENT);
+  assert_int_equal(evlist_try(&request, &evlist, NULL), -ENOENT);
   fake_assert_clean();
 }
 

@@ -59,8 +59,7 @@ static void rings_of_many_cpus_share_what_may_be_locked(void **state) {
   counters_script(events, 64);
   plan(&make);
   fail_mmaps(9, nr_sizes());
-  assert_int_equal(uvperf__evlist_make("", 0, &evlist, &make.options, &error),
-                   0);
+  assert_int_equal(uvperf__evlist_make(0, &evlist, &make.options, &error), 0);
   assert_int_equal(error.code, 4711);
   assert_int_equal(uvperf__cpu_rings_nr(uvperf__evlist_rings(evlist)), 16);
   for (i = 0; i < 16; i++)
@@ -116,7 +115,7 @@ static void rings_that_cannot_be_locked_of_any_size_are_refused(void **state) {
 
 /* A ring of a CPU that came, say: what fails next need not be for that. */
 static void ring_that_is_locked_makes_up_for_one_that_was_not(void **state) {
-  const uvperf__cpu_rings_options_t options = {.root = "", .clockid = -1};
+  const uvperf__cpu_rings_options_t options = {.clockid = -1};
   uvperf__cpu_ring_t *ring;
   uvperf__cpu_rings_t *rings;
   fake_event_t *events[4];

@@ -3,7 +3,7 @@
  * samples and with which fields. The rule is what perf record does with the
  * same name; nothing is opened. */
 #include "evlist_make.h"
-#include "temp_tree.h"
+#include "host_tree.h"
 
 #include <errno.h>
 
@@ -33,19 +33,19 @@ static int setup(void **state) {
   };
   size_t i;
 
-  if (temp_tree_setup(state) != 0)
+  if (host_tree_setup(state) != 0)
     return -1;
   for (i = 0; i < COUNT_OF(files); i++)
-    temp_tree_write(*state, files[i].path, files[i].text);
+    host_tree_write(files[i].path, files[i].text);
   return evlist_make_setup(NULL);
 }
 
 /* A list of names, and options of it with records. */
-static void plan(const temp_tree_t *tree, const char *names) {
+static void plan(const char *names) {
   uvperf_event_list_t *list;
   uvperf_error_t error;
 
-  if (uvperf__event_list_parse(tree->root, &list, names, &error) != 0)
+  if (uvperf__event_list_parse(&list, names, &error) != 0)
     fail_msg("%s: %s", names, error.reason);
   evlist_make(&make, 0);
   make.options.events = list;
@@ -55,8 +55,8 @@ static void plan(const temp_tree_t *tree, const char *names) {
 }
 
 /* The evlist, which hold the list. */
-static uvperf__evlist_t *made(const temp_tree_t *tree) {
-  uvperf__evlist_t *evlist = evlist_open_on(tree->root, &make);
+static uvperf__evlist_t *made(void) {
+  uvperf__evlist_t *evlist = evlist_open(&make);
 
   uvperf_event_list_free((uvperf_event_list_t *)(uintptr_t)make.options.events);
   return evlist;
@@ -73,17 +73,17 @@ typedef struct sampled_s {
   uint64_t fields;
 } sampled_t;
 
-static void check(const temp_tree_t *tree, const sampled_t *want) {
+static void check(const sampled_t *want) {
   const struct perf_event_attr *attr;
   uvperf__evlist_t *evlist;
 
-  plan(tree, want->names);
+  plan(want->names);
   if (want->asked_freq != 0)
     uvperf_attr_set_frequency(&sample, want->asked_freq);
   else
     uvperf_attr_set_period(&sample, want->asked_period);
   sample.sample_type = want->asked_fields;
-  evlist = made(tree);
+  evlist = made();
   attr = uvperf__evlist_item(evlist, want->index)->attr;
   if (attr->sample_period != want->period || attr->freq != want->freq ||
       attr->sample_type != (want->fields | PERF_SAMPLE_IDENTIFIER))
@@ -135,29 +135,31 @@ static void names_are_sampled_as_perf_record_does(void **state) {
   };
   size_t i;
 
+  (void)state;
   for (i = 0; i < COUNT_OF(cases); i++)
-    check(*state, &cases[i]);
+    check(&cases[i]);
 }
 
 static void default_frequency_is_what_the_kernel_allows(void **state) {
   const sampled_t allowed = {"cpu-clock", 0, 0, 0, 0, 1500, 1, DEFAULT};
   const sampled_t asked = {"cpu-clock", 0, 0, 4000, 0, 4000, 1, DEFAULT};
 
-  temp_tree_write(*state, "/proc/sys/kernel/perf_event_max_sample_rate",
-                  "1500\n");
-  check(*state, &allowed);
+  (void)state;
+  host_tree_write("/proc/sys/kernel/perf_event_max_sample_rate", "1500\n");
+  check(&allowed);
   /* A number that was asked for is the kernel's to refuse. */
-  check(*state, &asked);
+  check(&asked);
 }
 
 static void set_without_records_leaves_names_alone(void **state) {
   const struct perf_event_attr *attr;
   uvperf__evlist_t *evlist;
 
-  plan(*state, "cpu-clock,sched:sched_switch");
+  (void)state;
+  plan("cpu-clock,sched:sched_switch");
   make.options.flags = 0;
   make.options.sample = NULL;
-  evlist = made(*state);
+  evlist = made();
   attr = uvperf__evlist_item(evlist, 1)->attr;
   assert_int_equal(attr->sample_period, 0);
   assert_int_equal(attr->sample_type, 0);
@@ -168,8 +170,9 @@ static void masks_are_added_and_numbers_are_defaults(void **state) {
   const struct perf_event_attr *attr;
   uvperf__evlist_t *evlist;
 
-  plan(*state, "cycles,cpu-clock/call-graph=dwarf,stack-size=1024/,"
-               "cycles/call-graph=fp,max-stack=5/,cycles/period=0/");
+  (void)state;
+  plan("cycles,cpu-clock/call-graph=dwarf,stack-size=1024/,"
+       "cycles/call-graph=fp,max-stack=5/,cycles/period=0/");
   sample.sample_type = PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_REGS_USER |
                        PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_STACK_USER |
                        PERF_SAMPLE_CALLCHAIN;
@@ -178,7 +181,7 @@ static void masks_are_added_and_numbers_are_defaults(void **state) {
   sample.sample_regs_intr = 3;
   sample.sample_stack_user = 4096;
   sample.sample_max_stack = 9;
-  evlist = made(*state);
+  evlist = made();
   attr = uvperf__evlist_item(evlist, 0)->attr;
   assert_int_equal(attr->branch_sample_type, PERF_SAMPLE_BRANCH_USER);
   assert_int_equal(attr->sample_regs_user, UINT64_C(1) << 40);
@@ -198,6 +201,7 @@ static void masks_are_added_and_numbers_are_defaults(void **state) {
 /* The size of the template is the caller's sizeof, of an older or a newer
  * header. */
 static void template_is_read_up_to_its_size(void **state) {
+  (void)state;
   union {
     struct perf_event_attr attr;
     char bytes[sizeof(struct perf_event_attr) + 8];
@@ -205,15 +209,15 @@ static void template_is_read_up_to_its_size(void **state) {
   const struct perf_event_attr *attr;
   uvperf__evlist_t *evlist;
 
-  plan(*state, "cpu-clock");
+  plan("cpu-clock");
   sample.size = PERF_ATTR_SIZE_VER0;
   sample.sample_stack_user = 4096; /* is behind that size */
-  evlist = made(*state);
+  evlist = made();
   attr = uvperf__evlist_item(evlist, 0)->attr;
   assert_int_equal(attr->sample_stack_user, 0);
   uvperf__evlist_free(evlist);
 
-  plan(*state, "cpu-clock");
+  plan("cpu-clock");
   memset(&newer, 0, sizeof(newer));
   newer.attr.size = sizeof(newer);
   newer.attr.sample_type = PERF_SAMPLE_IP;
@@ -231,7 +235,8 @@ static void attrs_of_a_list_are_sampled_as_they_are(void **state) {
   const uvperf_event_item_t *item;
   uvperf_event_list_t *list;
 
-  plan(*state, "cpu-clock");
+  (void)state;
+  plan("cpu-clock");
   list = (uvperf_event_list_t *)(uintptr_t)make.options.events;
   uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
   assert_int_equal(uvperf_event_list_add(&list, &attr, "counts", -1, NULL), 1);
@@ -240,7 +245,7 @@ static void attrs_of_a_list_are_sampled_as_they_are(void **state) {
   attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
   assert_int_equal(uvperf_event_list_add(&list, &attr, "samples", 0, NULL), 2);
   sample.sample_type = PERF_SAMPLE_IP;
-  evlist = made(*state);
+  evlist = made();
   item = uvperf__evlist_item(evlist, 0);
   assert_int_equal(item->attr->sample_type,
                    PERF_SAMPLE_IP | PERF_SAMPLE_IDENTIFIER);
@@ -259,6 +264,7 @@ static void attrs_of_a_list_are_sampled_as_they_are(void **state) {
 
 /* What has no effect is refused, by its name. */
 static void options_without_effect_are_refused(void **state) {
+  (void)state;
 #define ATTR(...)                                                              \
   { .size = sizeof(sample), __VA_ARGS__ }
   static const struct {
@@ -288,7 +294,7 @@ static void options_without_effect_are_refused(void **state) {
   uvperf_error_t error;
   size_t i;
 
-  plan(*state, "cpu-clock");
+  plan("cpu-clock");
   list = (uvperf_event_list_t *)(uintptr_t)make.options.events;
   for (i = 0; i < COUNT_OF(cases); i++) {
     make.options.sample = &cases[i].sample;
@@ -309,7 +315,7 @@ static void options_without_effect_are_refused(void **state) {
   assert_non_null(strstr(error.reason, "is for names"));
 }
 
-#define test(f) cmocka_unit_test_setup_teardown(f, setup, temp_tree_teardown)
+#define test(f) cmocka_unit_test_setup_teardown(f, setup, host_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -2,6 +2,7 @@
 /* Causes and reasons for the errnos of an open event's ioctls, on a scripted
  * machine. */
 #include "live_control.h"
+#include "host_tree.h"
 #include "temp_tree.h"
 
 #include <errno.h>
@@ -14,41 +15,35 @@
 #define TRACEPOINT "/sys/kernel/tracing/events/sched/sched_switch/"
 #define FDINFO     "/proc/thread-self/fdinfo/"
 
-/* The scripted machine's numbers of PMUs: temp_tree.c has the first. */
+/* The scripted machine's numbers of PMUs: host_tree.c has the first. */
 #define UPROBE_TYPE 8
 #define PT_TYPE     10
 
 static int setup(void **state) {
-  const temp_tree_t *tree;
-
-  if (temp_tree_machine_setup(state) != 0)
+  if (host_tree_machine_setup(state) != 0)
     return -1;
-  tree = *state;
-  temp_tree_write(tree, PMUS "intel_pt/type", "10\n");
-  temp_tree_write(tree, PMUS "intel_pt/nr_addr_filters", "2\n");
-  temp_tree_write(tree, "/proc/sys/kernel/perf_event_max_sample_rate",
-                  "5000\n");
+  host_tree_write(PMUS "intel_pt/type", "10\n");
+  host_tree_write(PMUS "intel_pt/nr_addr_filters", "2\n");
+  host_tree_write("/proc/sys/kernel/perf_event_max_sample_rate", "5000\n");
   return 0;
 }
 
 /* Explains a failure and insists on a cause and on pieces of the reason. */
-static void expect(const temp_tree_t *tree, uvperf_error_t *error, int code,
+static void expect(uvperf_error_t *error, int code,
                    const uvperf__control_t *control, int cause,
                    const char *piece) {
   memset(error, 0xff, sizeof(*error));
-  live_control_expect_refused(
-      uvperf__explain_control(error, code, tree->root, control), error, code,
-      cause, piece);
+  live_control_expect_refused(uvperf__explain_control(error, code, control),
+                              error, code, cause, piece);
 }
 
 /* The same for an event and a request without other parameters. */
-static void expect_plain(const temp_tree_t *tree, int code,
-                         const struct perf_event_attr *attr,
+static void expect_plain(int code, const struct perf_event_attr *attr,
                          unsigned long request, int cause, const char *piece) {
   uvperf__control_t control = {request, attr, 0, "fd == 3", attr, 0};
   uvperf_error_t error;
 
-  expect(tree, &error, code, &control, cause, piece);
+  expect(&error, code, &control, cause, piece);
 }
 
 static void clock_attr(struct perf_event_attr *attr, uint64_t period) {
@@ -83,42 +78,43 @@ static void explain_control_names_request_and_event(void **state) {
   struct perf_event_attr attr;
   size_t i;
 
+  (void)state;
   clock_attr(&attr, 1000);
   for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-    expect_plain(*state, -EXDEV, &attr, all[i].request, UVPERF_CAUSE_UNKNOWN,
+    expect_plain(-EXDEV, &attr, all[i].request, UVPERF_CAUSE_UNKNOWN,
                  all[i].name);
 }
 
 static void explain_control_of_any_request_has_its_cause(void **state) {
   struct perf_event_attr attr;
 
+  (void)state;
   clock_attr(&attr, 1000);
-  expect_plain(*state, -EACCES, &attr, PERF_EVENT_IOC_ENABLE,
-               UVPERF_CAUSE_PERMISSION, "a security module");
-  expect_plain(*state, -EPERM, &attr, PERF_EVENT_IOC_SET_BPF,
-               UVPERF_CAUSE_PERMISSION, "a seccomp filter");
-  expect_plain(*state, -ENODEV, &attr, PERF_EVENT_IOC_DISABLE,
-               UVPERF_CAUSE_NO_EVENT, "the PMU was unregistered");
-  expect_plain(*state, -ENOMEM, &attr, PERF_EVENT_IOC_SET_FILTER,
-               UVPERF_CAUSE_MEMORY, "out of memory");
-  expect_plain(*state, -ENOTTY, &attr, PERF_EVENT_IOC_PAUSE_OUTPUT,
+  expect_plain(-EACCES, &attr, PERF_EVENT_IOC_ENABLE, UVPERF_CAUSE_PERMISSION,
+               "a security module");
+  expect_plain(-EPERM, &attr, PERF_EVENT_IOC_SET_BPF, UVPERF_CAUSE_PERMISSION,
+               "a seccomp filter");
+  expect_plain(-ENODEV, &attr, PERF_EVENT_IOC_DISABLE, UVPERF_CAUSE_NO_EVENT,
+               "the PMU was unregistered");
+  expect_plain(-ENOMEM, &attr, PERF_EVENT_IOC_SET_FILTER, UVPERF_CAUSE_MEMORY,
+               "out of memory");
+  expect_plain(-ENOTTY, &attr, PERF_EVENT_IOC_PAUSE_OUTPUT,
                UVPERF_CAUSE_OLD_KERNEL, "does not have this ioctl");
-  expect_plain(*state, -EOPNOTSUPP, &attr, PERF_EVENT_IOC_ENABLE,
+  expect_plain(-EOPNOTSUPP, &attr, PERF_EVENT_IOC_ENABLE,
                UVPERF_CAUSE_NOT_SUPPORTED,
                "its overflows ran out, and since Linux 6.16 an event of "
                "another thread then stays stopped; close it and open it again");
-  expect_plain(*state, -EINVAL, &attr, PERF_EVENT_IOC_RESET,
-               UVPERF_CAUSE_UNKNOWN, "errno 22");
+  expect_plain(-EINVAL, &attr, PERF_EVENT_IOC_RESET, UVPERF_CAUSE_UNKNOWN,
+               "errno 22");
 }
 
 static void explain_control_without_error_returns_the_code(void **state) {
-  const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
   uvperf__control_t control = {PERF_EVENT_IOC_PERIOD, &attr, 0, NULL, NULL, 0};
 
+  (void)state;
   clock_attr(&attr, 1000);
-  assert_int_equal(uvperf__explain_control(NULL, -EINVAL, tree->root, &control),
-                   -EINVAL);
+  assert_int_equal(uvperf__explain_control(NULL, -EINVAL, &control), -EINVAL);
 }
 
 /* -- REFRESH, PERIOD, PAUSE_OUTPUT ---------------------------------------- */
@@ -126,20 +122,19 @@ static void explain_control_without_error_returns_the_code(void **state) {
 static void explain_refresh_einval_says_what_the_event_lacks(void **state) {
   struct perf_event_attr attr;
 
+  (void)state;
   clock_attr(&attr, 0);
-  expect_plain(*state, -EINVAL, &attr, PERF_EVENT_IOC_REFRESH,
-               UVPERF_CAUSE_ARGUMENT,
+  expect_plain(-EINVAL, &attr, PERF_EVENT_IOC_REFRESH, UVPERF_CAUSE_ARGUMENT,
                "it has no period, so it only counts; open it with "
                "attr.sample_period or attr.sample_freq");
   clock_attr(&attr, 1000);
   attr.inherit = 1;
-  expect_plain(*state, -EINVAL, &attr, PERF_EVENT_IOC_REFRESH,
-               UVPERF_CAUSE_ARGUMENT,
+  expect_plain(-EINVAL, &attr, PERF_EVENT_IOC_REFRESH, UVPERF_CAUSE_ARGUMENT,
                "an event with attr.inherit does not count its overflows; "
                "open it without inherit");
   attr.inherit = 0;
-  expect_plain(*state, -EINVAL, &attr, PERF_EVENT_IOC_REFRESH,
-               UVPERF_CAUSE_UNKNOWN, "errno 22");
+  expect_plain(-EINVAL, &attr, PERF_EVENT_IOC_REFRESH, UVPERF_CAUSE_UNKNOWN,
+               "errno 22");
 }
 
 static void explain_period_einval_goes_by_period_and_attr(void **state) {
@@ -148,48 +143,48 @@ static void explain_period_einval_goes_by_period_and_attr(void **state) {
       PERF_EVENT_IOC_PERIOD, &attr, 4000, NULL, NULL, 0};
   uvperf_error_t error;
 
+  (void)state;
   clock_attr(&attr, 0);
-  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
-         "it only counts");
+  expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT, "it only counts");
   clock_attr(&attr, 1000);
-  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_NOT_SUPPORTED,
+  expect(&error, -EINVAL, &control, UVPERF_CAUSE_NOT_SUPPORTED,
          "the PMU does not accept this period");
   control.value = 0;
-  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+  expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "the period is 0; to stop sampling");
   control.value = UINT64_C(1) << 63;
-  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
-         "below 2^63");
+  expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT, "below 2^63");
   assert_int_equal(error.limit, 0);
 }
 
 static void explain_frequency_einval_goes_by_the_rate(void **state) {
-  const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
   uvperf__control_t control = {PERF_EVENT_IOC_PERIOD, &attr, 0, NULL, NULL, 0};
   uvperf_error_t error;
 
+  (void)state;
   clock_attr(&attr, 0);
   uvperf_attr_set_frequency(&attr, 100);
-  expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+  expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "the frequency is 0; to stop sampling");
   control.value = 5001;
-  expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_SAMPLE_RATE,
+  expect(&error, -EINVAL, &control, UVPERF_CAUSE_SAMPLE_RATE,
          "5001 Hz is above kernel.perf_event_max_sample_rate, 5000");
   assert_int_equal(error.limit, 5000);
   assert_int_equal(error.needed, 5001);
   control.value = 5000;
-  expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_UNKNOWN, "errno 22");
+  expect(&error, -EINVAL, &control, UVPERF_CAUSE_UNKNOWN, "errno 22");
   control.value = 5001;
-  temp_tree_write(tree, "/proc/sys/kernel/perf_event_max_sample_rate", "?\n");
-  expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_UNKNOWN, "errno 22");
+  host_tree_write("/proc/sys/kernel/perf_event_max_sample_rate", "?\n");
+  expect(&error, -EINVAL, &control, UVPERF_CAUSE_UNKNOWN, "errno 22");
 }
 
 static void explain_pause_einval_is_no_ring(void **state) {
   struct perf_event_attr attr;
 
+  (void)state;
   clock_attr(&attr, 1000);
-  expect_plain(*state, -EINVAL, &attr, PERF_EVENT_IOC_PAUSE_OUTPUT,
+  expect_plain(-EINVAL, &attr, PERF_EVENT_IOC_PAUSE_OUTPUT,
                UVPERF_CAUSE_ARGUMENT, "it has no ring");
 }
 
@@ -203,33 +198,34 @@ static void explain_filter_einval_goes_by_event_and_filter(void **state) {
       PERF_EVENT_IOC_SET_FILTER, &attr, 0, "fd = 3", NULL, 0};
   uvperf_error_t error;
 
+  (void)state;
   uvperf_attr_tracepoint(&attr, 316);
-  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+  expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "cannot filter tracepoint sched:sched_switch by \"fd = 3\": the "
          "filter is not valid; events/<category>/<name>/format in tracefs "
          "lists the fields");
-  temp_tree_write(*state, TRACEPOINT "format", "\tfield:int fd2;\n");
-  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+  host_tree_write(TRACEPOINT "format", "\tfield:int fd2;\n");
+  expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "cannot filter tracepoint sched:sched_switch by \"fd = 3\": it has no "
          "field fd; its fields are fd2");
   uvperf_attr_init(&attr, UPROBE_TYPE, 0);
-  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+  expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "the filter is not valid; events/");
   uvperf_attr_init(&attr, PT_TYPE, 0);
-  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+  expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "the filter is not valid; write it as in");
   clock_attr(&attr, 1000);
-  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_NOT_SUPPORTED,
+  expect(&error, -EINVAL, &control, UVPERF_CAUSE_NOT_SUPPORTED,
          "it takes no filter; only tracepoints, probes and PMUs that trace");
 
   assert_non_null(longest);
   memset(longest, 'x', page);
   control.filter = longest;
   uvperf_attr_tracepoint(&attr, 316);
-  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+  expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "shorter than a page");
   longest[page - 1] = '\0';
-  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+  expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "it has no field xxx");
   free(longest);
 }
@@ -237,59 +233,59 @@ static void explain_filter_einval_goes_by_event_and_filter(void **state) {
 static void explain_filter_of_other_errnos_has_its_cause(void **state) {
   struct perf_event_attr attr;
 
+  (void)state;
   uvperf_attr_tracepoint(&attr, 316);
-  expect_plain(*state, -ENOENT, &attr, PERF_EVENT_IOC_SET_FILTER,
-               UVPERF_CAUSE_ARGUMENT, "a bracket is not closed");
-  expect_plain(*state, -ESRCH, &attr, PERF_EVENT_IOC_SET_FILTER,
-               UVPERF_CAUSE_ARGUMENT, "a quotation mark is not closed");
-  expect_plain(*state, -EEXIST, &attr, PERF_EVENT_IOC_SET_FILTER,
-               UVPERF_CAUSE_EXISTS, "it already has a filter");
+  expect_plain(-ENOENT, &attr, PERF_EVENT_IOC_SET_FILTER, UVPERF_CAUSE_ARGUMENT,
+               "a bracket is not closed");
+  expect_plain(-ESRCH, &attr, PERF_EVENT_IOC_SET_FILTER, UVPERF_CAUSE_ARGUMENT,
+               "a quotation mark is not closed");
+  expect_plain(-EEXIST, &attr, PERF_EVENT_IOC_SET_FILTER, UVPERF_CAUSE_EXISTS,
+               "it already has a filter");
   expect_plain(
-      *state, -ENOSPC, &attr, PERF_EVENT_IOC_SET_FILTER, UVPERF_CAUSE_ARGUMENT,
+      -ENOSPC, &attr, PERF_EVENT_IOC_SET_FILTER, UVPERF_CAUSE_ARGUMENT,
       "the filter has more conditions than this kernel allows; use fewer");
   expect_plain(
-      *state, -E2BIG, &attr, PERF_EVENT_IOC_SET_FILTER, UVPERF_CAUSE_ARGUMENT,
+      -E2BIG, &attr, PERF_EVENT_IOC_SET_FILTER, UVPERF_CAUSE_ARGUMENT,
       "the filter has more conditions than this kernel allows; use fewer");
   uvperf_attr_init(&attr, PT_TYPE, 0);
-  expect_plain(*state, -EOPNOTSUPP, &attr, PERF_EVENT_IOC_SET_FILTER,
+  expect_plain(-EOPNOTSUPP, &attr, PERF_EVENT_IOC_SET_FILTER,
                UVPERF_CAUSE_NOT_SUPPORTED, "nr_addr_filters");
-  expect_plain(*state, -ENOENT, &attr, PERF_EVENT_IOC_SET_FILTER,
-               UVPERF_CAUSE_ARGUMENT,
+  expect_plain(-ENOENT, &attr, PERF_EVENT_IOC_SET_FILTER, UVPERF_CAUSE_ARGUMENT,
                "by \"fd == 3\": the file that the filter names does not exist");
 }
 
 /* -- SET_BPF, QUERY_BPF --------------------------------------------------- */
 
 static void explain_bpf_einval_names_the_programs_type(void **state) {
-  const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
   uvperf__control_t control = {PERF_EVENT_IOC_SET_BPF, &attr, 7, NULL, NULL, 0};
   uvperf_error_t error;
 
+  (void)state;
   uvperf_attr_tracepoint(&attr, 316);
-  expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+  expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "fd 7 is not a BPF program of the type BPF_PROG_TYPE_TRACEPOINT (5)");
-  temp_tree_write(tree, FDINFO "7", "pos:\t0\nflags:\t02\n");
-  expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+  host_tree_write(FDINFO "7", "pos:\t0\nflags:\t02\n");
+  expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "fd 7 is not a BPF program");
   assert_null(strstr(error.reason, "another type"));
-  temp_tree_write(tree, FDINFO "7", "pos:\t0\nprog_type:\t7\n");
-  expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+  host_tree_write(FDINFO "7", "pos:\t0\nprog_type:\t7\n");
+  expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "the program has type 7, but the event needs BPF_PROG_TYPE_TRACEPOINT "
          "(5)");
-  temp_tree_write(tree, FDINFO "7", "prog_type:\t5\n");
+  host_tree_write(FDINFO "7", "prog_type:\t5\n");
   expect(
-      tree, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+      &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
       "for a probe that was made in tracefs, load it as BPF_PROG_TYPE_KPROBE");
-  temp_tree_write(tree, FDINFO "7", "pos:\t0\nprog_type:\t7\n");
+  host_tree_write(FDINFO "7", "pos:\t0\nprog_type:\t7\n");
   uvperf_attr_init(&attr, UPROBE_TYPE, 0);
-  expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+  expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "BPF_PROG_TYPE_KPROBE (2)");
   clock_attr(&attr, 1000);
-  expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+  expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "does not accept this program");
-  temp_tree_write(tree, FDINFO "7", "prog_type:\t5\n");
-  expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+  host_tree_write(FDINFO "7", "prog_type:\t5\n");
+  expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "BPF_PROG_TYPE_PERF_EVENT (7)");
 }
 
@@ -299,25 +295,25 @@ static void explain_bpf_of_other_errnos_has_its_cause(void **state) {
       PERF_EVENT_IOC_SET_BPF, &attr, (uint64_t)(int64_t)-1, NULL, NULL, 0};
   uvperf_error_t error;
 
+  (void)state;
   uvperf_attr_tracepoint(&attr, 316);
-  expect(*state, &error, -EBADF, &control, UVPERF_CAUSE_ARGUMENT,
-         "fd -1 is not open");
-  expect(*state, &error, -EEXIST, &control, UVPERF_CAUSE_EXISTS,
+  expect(&error, -EBADF, &control, UVPERF_CAUSE_ARGUMENT, "fd -1 is not open");
+  expect(&error, -EEXIST, &control, UVPERF_CAUSE_EXISTS,
          "it already has a program, and can have only one, or this program is "
          "already attached through another event");
-  expect(*state, &error, -E2BIG, &control, UVPERF_CAUSE_BPF_PROGRAMS,
+  expect(&error, -E2BIG, &control, UVPERF_CAUSE_BPF_PROGRAMS,
          "64 programs are attached to it, which is the limit; detach one by");
   assert_int_equal(error.limit, 64);
   assert_int_equal(error.needed, 65);
-  expect(*state, &error, -EACCES, &control, UVPERF_CAUSE_ARGUMENT,
+  expect(&error, -EACCES, &control, UVPERF_CAUSE_ARGUMENT,
          "beyond the tracepoint's fields");
   expect(
-      *state, &error, -EPROTO, &control, UVPERF_CAUSE_ARGUMENT,
+      &error, -EPROTO, &control, UVPERF_CAUSE_ARGUMENT,
       "the program reads stacks, which needs PERF_SAMPLE_CALLCHAIN of kernel");
-  expect(*state, &error, -EOPNOTSUPP, &control, UVPERF_CAUSE_NOT_SUPPORTED,
+  expect(&error, -EOPNOTSUPP, &control, UVPERF_CAUSE_NOT_SUPPORTED,
          "CONFIG_BPF_EVENTS");
   clock_attr(&attr, 1000);
-  expect(*state, &error, -EACCES, &control, UVPERF_CAUSE_PERMISSION,
+  expect(&error, -EACCES, &control, UVPERF_CAUSE_PERMISSION,
          "a security module");
 }
 
@@ -328,34 +324,34 @@ static void explain_bpf_with_a_cookie_is_of_the_link(void **state) {
   uvperf__control_t control = {PERF_EVENT_IOC_SET_BPF, &attr, 7, NULL, NULL, 1};
   uvperf_error_t error;
 
+  (void)state;
   clock_attr(&attr, 1000);
-  expect(*state, &error, -EOPNOTSUPP, &control, UVPERF_CAUSE_OLD_KERNEL,
+  expect(&error, -EOPNOTSUPP, &control, UVPERF_CAUSE_OLD_KERNEL,
          "a cookie needs a BPF link, which this kernel does not have for such "
          "a program (Linux 5.15 does); use cookie 0");
-  expect(*state, &error, -EPERM, &control, UVPERF_CAUSE_PERMISSION, piece);
-  expect(*state, &error, -EMFILE, &control, UVPERF_CAUSE_FILES, piece);
+  expect(&error, -EPERM, &control, UVPERF_CAUSE_PERMISSION, piece);
+  expect(&error, -EMFILE, &control, UVPERF_CAUSE_FILES, piece);
 }
 
 static void explain_query_of_each_errno_has_its_cause(void **state) {
-  const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
   uvperf__control_t control = {
       PERF_EVENT_IOC_QUERY_BPF, &attr, 3, NULL, NULL, 0};
   uvperf_error_t error;
 
+  (void)state;
   uvperf_attr_tracepoint(&attr, 316);
-  expect(tree, &error, -ENOSPC, &control, UVPERF_CAUSE_BPF_PROGRAMS,
+  expect(&error, -ENOSPC, &control, UVPERF_CAUSE_BPF_PROGRAMS,
          "3 programs are attached; pass an array for this many ids");
   assert_int_equal(error.needed, 3);
-  expect(tree, &error, -EOPNOTSUPP, &control, UVPERF_CAUSE_NOT_SUPPORTED,
+  expect(&error, -EOPNOTSUPP, &control, UVPERF_CAUSE_NOT_SUPPORTED,
          "CONFIG_BPF_EVENTS");
-  expect(tree, &error, -EPERM, &control, UVPERF_CAUSE_PERMISSION,
+  expect(&error, -EPERM, &control, UVPERF_CAUSE_PERMISSION,
          "this needs CAP_PERFMON");
-  temp_tree_write(tree, "/proc/self/status", "CapEff:\t0000004000000000\n");
-  expect(tree, &error, -EPERM, &control, UVPERF_CAUSE_PERMISSION,
-         "a seccomp filter");
+  host_tree_write("/proc/self/status", "CapEff:\t0000004000000000\n");
+  expect(&error, -EPERM, &control, UVPERF_CAUSE_PERMISSION, "a seccomp filter");
   clock_attr(&attr, 1000);
-  expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_NOT_SUPPORTED,
+  expect(&error, -EINVAL, &control, UVPERF_CAUSE_NOT_SUPPORTED,
          "PERF_TYPE_TRACEPOINT");
 }
 
@@ -372,25 +368,25 @@ static void explain_modify_einval_names_what_differs(void **state) {
       PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr, 0, NULL, &wanted, 0};
   uvperf_error_t error;
 
+  (void)state;
   breakpoint_attr(&attr);
   wanted = attr;
   wanted.disabled = 1;
   wanted.bp_len = 0;
-  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+  expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "bp_len must be 1, 2, 4 or 8");
   assert_null(strstr(error.reason, "differs"));
   wanted.bp_type = HW_BREAKPOINT_EMPTY;
-  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
-         "bp_type must be");
+  expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT, "bp_type must be");
   wanted.sample_period = 2;
-  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+  expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "attr.sample_period differs from uvperf_handle_attr(); only "
          "bp_addr, ");
   wanted.precise_ip = 2;
-  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+  expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "precise_ip differs");
   wanted.type = PERF_TYPE_SOFTWARE;
-  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+  expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          ": attr.type differs");
 }
 
@@ -400,27 +396,28 @@ static void explain_modify_of_other_errnos_has_its_cause(void **state) {
       PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr, 0, NULL, &wanted, 0};
   uvperf_error_t error;
 
+  (void)state;
   breakpoint_attr(&attr);
   wanted = attr;
   wanted.size = 112;
   wanted.bp_len = 16;
-  expect(*state, &error, -EOPNOTSUPP, &control, UVPERF_CAUSE_NOT_SUPPORTED,
+  expect(&error, -EOPNOTSUPP, &control, UVPERF_CAUSE_NOT_SUPPORTED,
          "no breakpoints longer than 8 bytes");
   attr.type = PERF_TYPE_SOFTWARE;
-  expect(*state, &error, -EOPNOTSUPP, &control, UVPERF_CAUSE_NOT_SUPPORTED,
+  expect(&error, -EOPNOTSUPP, &control, UVPERF_CAUSE_NOT_SUPPORTED,
          "only breakpoints can be modified; open another event");
-  expect(*state, &error, -ENOSPC, &control, UVPERF_CAUSE_BREAKPOINT_SLOTS,
+  expect(&error, -ENOSPC, &control, UVPERF_CAUSE_BREAKPOINT_SLOTS,
          "slots for breakpoints of the new bp_type are in use; close one");
-  expect(*state, &error, -EPERM, &control, UVPERF_CAUSE_PERMISSION,
+  expect(&error, -EPERM, &control, UVPERF_CAUSE_PERMISSION,
          "a bp_addr in the kernel needs CAP_SYS_ADMIN");
-  expect(*state, &error, -E2BIG, &control, UVPERF_CAUSE_OLD_KERNEL,
+  expect(&error, -E2BIG, &control, UVPERF_CAUSE_OLD_KERNEL,
          "after the 112 bytes that this kernel knows; leave them 0");
   assert_int_equal(error.limit, 112);
 }
 
 /* -- no reason is cut ------------------------------------------------------ */
 
-static void expect_whole(const temp_tree_t *tree, unsigned long request,
+static void expect_whole(unsigned long request,
                          const struct perf_event_attr *attr, uint64_t value) {
   /* Its first 48 letters are printed. */
   static const char filter[] =
@@ -432,7 +429,7 @@ static void expect_whole(const temp_tree_t *tree, unsigned long request,
 
   wanted.branch_sample_type = value;
   for (code = 1; code < 134; code++) {
-    uvperf__explain_control(&error, -code, tree->root, &control);
+    uvperf__explain_control(&error, -code, &control);
     if (strlen(error.reason) >= sizeof(error.reason) - 1)
       fail_msg("errno %d is cut: %s", code, error.reason);
   }
@@ -450,7 +447,8 @@ static void explain_control_longest_reason_is_whole(void **state) {
   struct perf_event_attr attrs[5];
   size_t i, j, k;
 
-  temp_tree_write(*state, PMUS "a_pmu_with_a_name_as_long_as_can_be/type",
+  (void)state;
+  host_tree_write(PMUS "a_pmu_with_a_name_as_long_as_can_be/type",
                   "4294967295\n");
   uvperf_attr_init(&attrs[0], UINT32_MAX, UINT64_MAX);
   attrs[1] = attrs[0];
@@ -462,11 +460,11 @@ static void explain_control_longest_reason_is_whole(void **state) {
   for (i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
     for (j = 0; j < sizeof(attrs) / sizeof(attrs[0]); j++)
       for (k = 0; k < sizeof(values) / sizeof(values[0]); k++)
-        expect_whole(*state, requests[i], &attrs[j], values[k]);
+        expect_whole(requests[i], &attrs[j], values[k]);
 }
 
 #define ON_MACHINE(f)                                                          \
-  cmocka_unit_test_setup_teardown(f, setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(f, setup, host_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

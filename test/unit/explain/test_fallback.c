@@ -4,7 +4,7 @@
  * unit/event/test_open_fallback.c and live/test_event_fallback.c. */
 #include "fallback_check.h"
 #include "other_kernel.h"
-#include "temp_tree.h"
+#include "host_tree.h"
 
 #include <errno.h>
 
@@ -94,13 +94,11 @@ static void fallback_to_a_clock_keeps_a_frequency(void **state) {
 }
 
 /* The clock's period for this number of cycles, under a max_sample_rate. */
-static uint64_t period_of(const temp_tree_t *tree, const char *rate,
-                          uint64_t cycles) {
+static uint64_t period_of(const char *rate, uint64_t cycles) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_CLOCK);
   struct perf_event_attr attr;
 
-  temp_tree_write(tree, "/proc/sys/kernel/perf_event_max_sample_rate", rate);
-  fallback.root = tree->root;
+  host_tree_write("/proc/sys/kernel/perf_event_max_sample_rate", rate);
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
   uvperf_attr_set_period(&attr, cycles);
   assert_int_equal(
@@ -114,18 +112,18 @@ static uint64_t period_of(const temp_tree_t *tree, const char *rate,
 }
 
 static void fallback_to_a_clock_has_a_least_period(void **state) {
-  const temp_tree_t *tree = *state;
+  (void)state;
 
-  assert_int_equal(period_of(tree, "100000\n", 0), 0);
-  assert_int_equal(period_of(tree, "100000\n", 1), 100000);
-  assert_int_equal(period_of(tree, "100000\n", 99999), 100000);
-  assert_int_equal(period_of(tree, "100000\n", 100000), 100000);
-  assert_int_equal(period_of(tree, "100000\n", 4000000), 4000000);
-  assert_int_equal(period_of(tree, "1500\n", 100000), 666667);
-  assert_int_equal(period_of(tree, "1\n", 5), 1000000000);
-  assert_int_equal(period_of(tree, "0\n", 5), 100000);
-  assert_int_equal(period_of(tree, "-1\n", 5), 100000);
-  assert_int_equal(period_of(tree, "nonsense\n", 5), 100000);
+  assert_int_equal(period_of("100000\n", 0), 0);
+  assert_int_equal(period_of("100000\n", 1), 100000);
+  assert_int_equal(period_of("100000\n", 99999), 100000);
+  assert_int_equal(period_of("100000\n", 100000), 100000);
+  assert_int_equal(period_of("100000\n", 4000000), 4000000);
+  assert_int_equal(period_of("1500\n", 100000), 666667);
+  assert_int_equal(period_of("1\n", 5), 1000000000);
+  assert_int_equal(period_of("0\n", 5), 100000);
+  assert_int_equal(period_of("-1\n", 5), 100000);
+  assert_int_equal(period_of("nonsense\n", 5), 100000);
 }
 
 static void fallback_to_a_clock_clears_precise_ip(void **state) {
@@ -379,7 +377,7 @@ int main(void) {
       other_kernel_test(fallback_to_a_clock_is_of_cycles_alone),
       other_kernel_test(fallback_to_a_clock_keeps_a_frequency),
       cmocka_unit_test_setup_teardown(fallback_to_a_clock_has_a_least_period,
-                                      temp_tree_setup, temp_tree_teardown),
+                                      host_tree_setup, host_tree_teardown),
       other_kernel_test(fallback_to_a_clock_clears_precise_ip),
       other_kernel_test(fallback_to_user_excludes_kernel_and_hypervisor),
       other_kernel_test(fallback_to_user_leaves_a_side_that_was_chosen),

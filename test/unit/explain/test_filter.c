@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which field of a filter a tracepoint lacks. */
 #include "support.h"
-#include "temp_tree.h"
+#include "host_tree.h"
 
 #include <errno.h>
 
@@ -10,15 +10,14 @@
 #define FORMAT "/sys/kernel/tracing/events/net/xmit/format"
 
 static int setup(void **state) {
-  if (temp_tree_setup(state) != 0)
+  if (host_tree_setup(state) != 0)
     return -1;
-  temp_tree_write(*state, FORMAT,
-                  "name: xmit\nID: 7\nformat:\n"
-                  "\tfield:int common_pid;\toffset:4;\n\n"
-                  "\tfield:const char * skb;\toffset:8;\n"
-                  "\tfield:char comm2[16];\toffset:16;\n"
-                  "\tfield:__data_loc char[] name;\toffset:32;\n"
-                  "\nprint fmt: \"dev=%s\"\n");
+  host_tree_write(FORMAT, "name: xmit\nID: 7\nformat:\n"
+                          "\tfield:int common_pid;\toffset:4;\n\n"
+                          "\tfield:const char * skb;\toffset:8;\n"
+                          "\tfield:char comm2[16];\toffset:16;\n"
+                          "\tfield:__data_loc char[] name;\toffset:32;\n"
+                          "\nprint fmt: \"dev=%s\"\n");
   return 0;
 }
 
@@ -38,13 +37,12 @@ static void filter_with_an_unknown_field_names_the_first_one(void **state) {
       {"(", ""},
       {"", ""},
   };
-  const temp_tree_t *tree = *state;
   char text[256], expected[256];
   size_t i;
 
+  (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    assert_int_equal(uvperf__filter_describe(tree->root, "net:xmit",
-                                             cases[i].filter, text,
+    assert_int_equal(uvperf__filter_describe("net:xmit", cases[i].filter, text,
                                              sizeof(text)),
                      0);
     if (cases[i].missing[0] != '\0')
@@ -60,47 +58,44 @@ static void filter_with_an_unknown_field_names_the_first_one(void **state) {
 }
 
 static void filter_of_many_fields_is_cut(void **state) {
-  const temp_tree_t *tree = *state;
   char format[4096] = "", field[64], filter[512] = "", text[200];
   int i;
 
+  (void)state;
   for (i = 0; i < 60; i++) {
     snprintf(field, sizeof(field), "\tfield:u64 field_%d;\n", i);
     strcat(format, field);
     strcat(filter, i == 0 ? "x" : "||y");
   }
-  temp_tree_write(tree, FORMAT, format);
-  assert_int_equal(uvperf__filter_describe(tree->root, "net:xmit", filter, text,
-                                           sizeof(text)),
-                   0);
+  host_tree_write(FORMAT, format);
+  assert_int_equal(
+      uvperf__filter_describe("net:xmit", filter, text, sizeof(text)), 0);
   assert_non_null(
       strstr(text, "no field x; its fields are field_0, field_1, "));
   assert_string_equal(text + strlen(text) - 3, "...");
-  assert_int_equal(
-      uvperf__filter_describe(tree->root, "net:xmit", filter, text, 16), 0);
+  assert_int_equal(uvperf__filter_describe("net:xmit", filter, text, 16), 0);
   assert_int_equal(strlen(text), 15);
 }
 
 static void filter_of_what_has_no_format_is_not_described(void **state) {
-  const temp_tree_t *tree = *state;
   char text[64];
 
-  assert_int_equal(
-      uvperf__filter_describe(tree->root, "net:other", "x", text, 64), -ENOENT);
-  assert_int_equal(uvperf__filter_describe(tree->root, "net", "x", text, 64),
-                   -EINVAL);
+  (void)state;
+  assert_int_equal(uvperf__filter_describe("net:other", "x", text, 64),
+                   -ENOENT);
+  assert_int_equal(uvperf__filter_describe("net", "x", text, 64), -EINVAL);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(
           filter_with_an_unknown_field_names_the_first_one, setup,
-          temp_tree_teardown),
+          host_tree_teardown),
       cmocka_unit_test_setup_teardown(filter_of_many_fields_is_cut, setup,
-                                      temp_tree_teardown),
+                                      host_tree_teardown),
       cmocka_unit_test_setup_teardown(
           filter_of_what_has_no_format_is_not_described, setup,
-          temp_tree_teardown),
+          host_tree_teardown),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Why mapping a ring fails, on a scripted machine; no reason is cut off. */
 #include "explain_check.h"
-#include "temp_tree.h"
+#include "host_tree.h"
 
 #include <errno.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-static void map(const temp_tree_t *tree, uvperf_error_t *error, int code,
+static void map(uvperf_error_t *error, int code,
                 const struct perf_event_attr *attr, int cpu, size_t bytes,
                 int cause, const char *piece) {
   memset(error, 0xff, sizeof(*error));
-  assert_int_equal(
-      uvperf__explain_map(error, code, tree->root, attr, cpu, bytes), code);
+  assert_int_equal(uvperf__explain_map(error, code, attr, cpu, bytes), code);
   explain_check(error, code, cause, "ring of ");
   explain_check(error, code, cause, piece);
 }
@@ -23,12 +22,13 @@ static void map_eperm_says_limit_and_need(void **state) {
   struct rlimit old, low;
   uvperf_error_t error;
 
+  (void)state;
   assert_int_equal(getrlimit(RLIMIT_MEMLOCK, &old), 0);
   low = old;
   low.rlim_cur = 65536;
   assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &low), 0);
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
-  map(*state, &error, -EPERM, &attr, -1, 2097152, UVPERF_CAUSE_LOCKED_MEMORY,
+  map(&error, -EPERM, &attr, -1, 2097152, UVPERF_CAUSE_LOCKED_MEMORY,
       "516 KiB (perf_event_mlock_kb) x 2 CPUs and 64 KiB "
       "(RLIMIT_MEMLOCK, 64 KiB used)");
   assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &old), 0);
@@ -38,15 +38,15 @@ static void map_eperm_says_limit_and_need(void **state) {
 
 /* At least the CPU that runs this is online. */
 static void map_eperm_without_a_list_of_cpus_counts_one(void **state) {
-  const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
   struct rlimit limit;
   uvperf_error_t error;
 
-  temp_tree_write(tree, "/sys/devices/system/cpu/online", "");
+  (void)state;
+  host_tree_write("/sys/devices/system/cpu/online", "");
   assert_int_equal(getrlimit(RLIMIT_MEMLOCK, &limit), 0);
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
-  map(tree, &error, -EPERM, &attr, -1, 2097152, UVPERF_CAUSE_LOCKED_MEMORY,
+  map(&error, -EPERM, &attr, -1, 2097152, UVPERF_CAUSE_LOCKED_MEMORY,
       "516 KiB (perf_event_mlock_kb) x 1");
   if (limit.rlim_cur < UINT32_MAX)
     assert_int_equal(error.limit, 516 * 1024 + limit.rlim_cur);
@@ -54,19 +54,19 @@ static void map_eperm_without_a_list_of_cpus_counts_one(void **state) {
 
 static void map_eperm_without_a_limit_is_permission(void **state) {
   static const char below[] = "denied below all limits of locked memory";
-  const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
   uvperf_error_t error;
 
+  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
-  temp_tree_write(tree, "/proc/self/status", "CapEff:\t0000000000004000\n");
-  map(tree, &error, -EPERM, &attr, -1, 65536, UVPERF_CAUSE_PERMISSION, below);
-  temp_tree_write(tree, "/proc/self/uid_map", "0 1000 1\n");
-  map(tree, &error, -EPERM, &attr, -1, 65536, UVPERF_CAUSE_LOCKED_MEMORY, "");
-  temp_tree_write(tree, "/proc/sys/kernel/perf_event_paranoid", "0\n");
-  map(tree, &error, -EPERM, &attr, -1, 65536, UVPERF_CAUSE_LOCKED_MEMORY, "");
-  temp_tree_write(tree, "/proc/sys/kernel/perf_event_paranoid", "-1\n");
-  map(tree, &error, -EPERM, &attr, -1, 65536, UVPERF_CAUSE_PERMISSION, below);
+  host_tree_write("/proc/self/status", "CapEff:\t0000000000004000\n");
+  map(&error, -EPERM, &attr, -1, 65536, UVPERF_CAUSE_PERMISSION, below);
+  host_tree_write("/proc/self/uid_map", "0 1000 1\n");
+  map(&error, -EPERM, &attr, -1, 65536, UVPERF_CAUSE_LOCKED_MEMORY, "");
+  host_tree_write("/proc/sys/kernel/perf_event_paranoid", "0\n");
+  map(&error, -EPERM, &attr, -1, 65536, UVPERF_CAUSE_LOCKED_MEMORY, "");
+  host_tree_write("/proc/sys/kernel/perf_event_paranoid", "-1\n");
+  map(&error, -EPERM, &attr, -1, 65536, UVPERF_CAUSE_PERMISSION, below);
 }
 
 static void map_einval_names_the_fault(void **state) {
@@ -74,20 +74,21 @@ static void map_einval_names_the_fault(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
+  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   attr.inherit = 1;
-  map(*state, &error, -EINVAL, &attr, -1, 65536, UVPERF_CAUSE_ARGUMENT,
+  map(&error, -EINVAL, &attr, -1, 65536, UVPERF_CAUSE_ARGUMENT,
       "a ring with attr.inherit needs a CPU");
-  map(*state, &error, -EINVAL, &attr, 0, 65536, UVPERF_CAUSE_UNKNOWN, none);
+  map(&error, -EINVAL, &attr, 0, 65536, UVPERF_CAUSE_UNKNOWN, none);
   uvperf_attr_set_wakeup_bytes(&attr, 65536);
-  map(*state, &error, -EINVAL, &attr, 0, 65536, UVPERF_CAUSE_ARGUMENT,
+  map(&error, -EINVAL, &attr, 0, 65536, UVPERF_CAUSE_ARGUMENT,
       "is not below the size of the ring");
   attr.write_backward = 1;
-  map(*state, &error, -EINVAL, &attr, 0, 65536, UVPERF_CAUSE_UNKNOWN, none);
+  map(&error, -EINVAL, &attr, 0, 65536, UVPERF_CAUSE_UNKNOWN, none);
   attr.write_backward = 0;
   uvperf_attr_set_wakeup_bytes(&attr, 65535);
-  map(*state, &error, -EINVAL, &attr, 0, 65536, UVPERF_CAUSE_UNKNOWN, none);
-  map(*state, &error, -EINVAL, &attr, 0, 3 * 65536, UVPERF_CAUSE_ARGUMENT,
+  map(&error, -EINVAL, &attr, 0, 65536, UVPERF_CAUSE_UNKNOWN, none);
+  map(&error, -EINVAL, &attr, 0, 3 * 65536, UVPERF_CAUSE_ARGUMENT,
       "the size is not a power of two pages");
 }
 
@@ -96,26 +97,27 @@ static void map_other_errno_has_its_cause(void **state) {
   struct rlimit old, low;
   uvperf_error_t error;
 
+  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   assert_int_equal(getrlimit(RLIMIT_AS, &old), 0);
   if (old.rlim_cur == RLIM_INFINITY)
-    map(*state, &error, -ENOMEM, &attr, 0, 65536, UVPERF_CAUSE_MEMORY,
+    map(&error, -ENOMEM, &attr, 0, 65536, UVPERF_CAUSE_MEMORY,
         "out of memory, or of vm.max_map_count (65530) mappings");
   low = old;
   low.rlim_cur = old.rlim_max - 1;
   assert_int_equal(setrlimit(RLIMIT_AS, &low), 0);
-  map(*state, &error, -ENOMEM, &attr, 0, 65536, UVPERF_CAUSE_MEMORY,
+  map(&error, -ENOMEM, &attr, 0, 65536, UVPERF_CAUSE_MEMORY,
       "bytes of RLIMIT_AS, or of vm.max_map_count mappings");
   assert_int_equal(setrlimit(RLIMIT_AS, &old), 0);
-  map(*state, &error, -EAGAIN, &attr, 0, 65536, UVPERF_CAUSE_LOCKED_MEMORY,
+  map(&error, -EAGAIN, &attr, 0, 65536, UVPERF_CAUSE_LOCKED_MEMORY,
       "mlockall(2) locks it too, and RLIMIT_MEMLOCK is ");
-  map(*state, &error, -EBUSY, &attr, 0, 65536, UVPERF_CAUSE_ARGUMENT,
+  map(&error, -EBUSY, &attr, 0, 65536, UVPERF_CAUSE_ARGUMENT,
       "the event writes to another event's ring");
-  map(*state, &error, -EACCES, &attr, 0, 65536, UVPERF_CAUSE_PERMISSION,
+  map(&error, -EACCES, &attr, 0, 65536, UVPERF_CAUSE_PERMISSION,
       "denied, perhaps by a security module; see the audit log");
-  map(*state, &error, -ENODEV, &attr, 0, 65536, UVPERF_CAUSE_NO_EVENT,
+  map(&error, -ENODEV, &attr, 0, 65536, UVPERF_CAUSE_NO_EVENT,
       "the PMU's device is gone");
-  map(*state, &error, -EIO, &attr, 0, 65536, UVPERF_CAUSE_UNKNOWN, "errno 5");
+  map(&error, -EIO, &attr, 0, 65536, UVPERF_CAUSE_UNKNOWN, "errno 5");
 }
 
 /* The longest words before every reason: nothing may be cut. */
@@ -152,27 +154,26 @@ static void longest_attrs(struct perf_event_attr attrs[NR_LONGEST]) {
 }
 
 static void explain_longest_reason_is_whole(void **state) {
-  const temp_tree_t *tree = *state;
   struct perf_event_attr attrs[NR_LONGEST];
   uvperf__open_call_t call, leader;
   uvperf_error_t error;
   size_t i, turn;
   int code;
 
-  temp_tree_write(tree,
-                  "/sys/bus/event_source/devices/uncore_a_long_name_0123/"
+  (void)state;
+  host_tree_write("/sys/bus/event_source/devices/uncore_a_long_name_0123/"
                   "type",
                   "4294967295\n");
-  temp_tree_write(tree, "/proc/sys/kernel/osrelease",
+  host_tree_write("/proc/sys/kernel/osrelease",
                   "5.15.167.4-microsoft-standard-WSL2\n");
   longest_attrs(attrs);
   for (i = 0; i < NR_LONGEST; i++) {
-    leader = explain_open_call(&error, 0, tree->root, &attrs[i == 10 ? 0 : 10],
+    leader = explain_open_call(&error, 0, &attrs[i == 10 ? 0 : 10],
                                INT32_MAX - 1, 1);
     for (turn = 0; turn < 8; turn++)
       for (code = 1; code < 134; code++) {
-        call = explain_open_call(&error, -code, tree->root, &attrs[i],
-                                 INT32_MAX - 1, turn & 1 ? INT32_MAX : 1);
+        call = explain_open_call(&error, -code, &attrs[i], INT32_MAX - 1,
+                                 turn & 1 ? INT32_MAX : 1);
         call.asked_size = 144;
         call.may_allow = 1;
         call.cgroup = turn & 2 ? INT32_MAX : -1;
@@ -186,7 +187,6 @@ static void explain_longest_reason_is_whole(void **state) {
 /* The same for the PMUs whose attrs point to names, and a cpumask. */
 static void explain_longest_reason_of_a_pmu_is_whole(void **state) {
   const uint32_t types[] = {6, 8, 9, 20};
-  const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
   uvperf__open_call_t call;
   uvperf_error_t error;
@@ -194,7 +194,8 @@ static void explain_longest_reason_of_a_pmu_is_whole(void **state) {
   unsigned int excludes;
   int code;
 
-  temp_tree_write(tree, "/sys/bus/event_source/devices/uncore_imc/cpumask",
+  (void)state;
+  host_tree_write("/sys/bus/event_source/devices/uncore_imc/cpumask",
                   "0,16,32,48,64,80,96,112,128,144,160,176,192,208,224,240\n");
   for (i = 0; i < 4; i++)
     for (code = 1; code < 530; code++)
@@ -202,39 +203,36 @@ static void explain_longest_reason_of_a_pmu_is_whole(void **state) {
         uvperf_attr_init(&attr, types[i], UINT64_MAX);
         attr.exclude_kernel = excludes & 1U;
         attr.sample_period = 1;
-        call = explain_open_call(&error, -code, tree->root, &attr,
-                                 INT32_MAX - 1, 1);
+        call = explain_open_call(&error, -code, &attr, INT32_MAX - 1, 1);
         uvperf__explain_open(&call);
         expect_whole(&error);
       }
 }
 
 static void explain_map_longest_reason_is_whole(void **state) {
-  const temp_tree_t *tree = *state;
   struct perf_event_attr attrs[NR_LONGEST];
   uvperf_error_t error;
   size_t i;
   int code;
 
-  temp_tree_write(tree,
-                  "/sys/bus/event_source/devices/uncore_a_long_name_0123/"
+  (void)state;
+  host_tree_write("/sys/bus/event_source/devices/uncore_a_long_name_0123/"
                   "type",
                   "4294967295\n");
-  temp_tree_write(tree, "/proc/sys/kernel/perf_event_mlock_kb", "1048576\n");
-  temp_tree_write(tree, "/sys/devices/system/cpu/online", "0-8191\n");
+  host_tree_write("/proc/sys/kernel/perf_event_mlock_kb", "1048576\n");
+  host_tree_write("/sys/devices/system/cpu/online", "0-8191\n");
   longest_attrs(attrs);
   attrs[0].inherit = 1;
   for (i = 0; i < NR_LONGEST; i++)
     for (code = 1; code < 134; code++) {
-      uvperf__explain_map(&error, -code, tree->root, &attrs[i], -1,
-                          SIZE_MAX / 2);
+      uvperf__explain_map(&error, -code, &attrs[i], -1, SIZE_MAX / 2);
       expect_whole(&error);
     }
 }
 
 #define WITH_MACHINE(test)                                                     \
-  cmocka_unit_test_setup_teardown(test, temp_tree_machine_setup,               \
-                                  temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, host_tree_machine_setup,               \
+                                  host_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -3,7 +3,7 @@
  * permission errors, on a scripted machine. */
 #include "explain_check.h"
 #include "fake_kernel.h"
-#include "temp_tree.h"
+#include "host_tree.h"
 #include "util/error.h"
 
 #include <errno.h>
@@ -14,11 +14,10 @@
 #include <unistd.h>
 
 /* Explains a failure and insists on a cause and on pieces of the reason. */
-static void expect(const temp_tree_t *tree, uvperf_error_t *error, int code,
+static void expect(uvperf_error_t *error, int code,
                    const struct perf_event_attr *attr, int pid, int cpu,
                    int cause, const char *piece) {
-  uvperf__open_call_t call =
-      explain_open_call(error, code, tree->root, attr, pid, cpu);
+  uvperf__open_call_t call = explain_open_call(error, code, attr, pid, cpu);
 
   assert_int_equal(uvperf__explain_open(&call), code);
   explain_check(error, code, cause, piece);
@@ -32,35 +31,34 @@ static void explain_without_error_returns_the_code(void **state) {
   (void)state;
   explain_user_clock(&attr);
   assert_int_equal(uvperf__error_set(NULL, -EIO, 1, "%d", 1), -EIO);
-  call = explain_open_call(&error, -EACCES, "", &attr, 0, -1);
+  call = explain_open_call(&error, -EACCES, &attr, 0, -1);
   call.error = NULL;
   assert_int_equal(uvperf__explain_open(&call), -EACCES);
-  assert_int_equal(uvperf__explain_map(NULL, -EPERM, "", &attr, -1, 4096),
-                   -EPERM);
+  assert_int_equal(uvperf__explain_map(NULL, -EPERM, &attr, -1, 4096), -EPERM);
 }
 
 static void explain_enosys_is_no_perf(void **state) {
-  const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
   uvperf_error_t error;
   char path[PATH_MAX];
 
+  (void)state;
   explain_user_clock(&attr);
   /* As from qemu-user. */
-  expect(*state, &error, -ENOSYS, &attr, 0, -1, UVPERF_CAUSE_NO_PERF,
+  expect(&error, -ENOSYS, &attr, 0, -1, UVPERF_CAUSE_NO_PERF,
          "an emulator or sandbox hides the kernel's perf_event_open(2)");
   snprintf(path, sizeof(path), "%s/proc/sys/kernel/perf_event_paranoid",
-           tree->root);
+           host_tree_root());
   assert_int_equal(unlink(path), 0);
-  expect(*state, &error, -ENOSYS, &attr, 0, -1, UVPERF_CAUSE_NO_PERF,
+  expect(&error, -ENOSYS, &attr, 0, -1, UVPERF_CAUSE_NO_PERF,
          "CONFIG_PERF_EVENTS");
   attr.sample_type = PERF_SAMPLE_STACK_USER;
   fake_kernel_reset();
   fake_fail(FAKE_OPEN, 1, -ENOSYS);
-  expect(*state, &error, -ENOSYS, &attr, 0, -1, UVPERF_CAUSE_NO_PERF,
+  expect(&error, -ENOSYS, &attr, 0, -1, UVPERF_CAUSE_NO_PERF,
          "CONFIG_PERF_EVENTS");
   fake_fail(FAKE_OPEN, 1, -EFAULT);
-  expect(*state, &error, -ENOSYS, &attr, 0, -1, UVPERF_CAUSE_NOT_SUPPORTED,
+  expect(&error, -ENOSYS, &attr, 0, -1, UVPERF_CAUSE_NOT_SUPPORTED,
          "this architecture cannot copy stacks or registers; leave out PERF_");
 }
 
@@ -68,30 +66,28 @@ static void explain_enoent_separates_event_and_pmu(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
+  (void)state;
   uvperf_attr_init(&attr, 42, 1);
-  expect(*state, &error, -ENOENT, &attr, 0, -1, UVPERF_CAUSE_NO_EVENT,
+  expect(&error, -ENOENT, &attr, 0, -1, UVPERF_CAUSE_NO_EVENT,
          "cannot open event 0x1 of type 42 for the calling thread: no PMU has "
          "this type");
   uvperf_attr_init(&attr, 9, 99);
-  expect(*state, &error, -ENOENT, &attr, 0, -1, UVPERF_CAUSE_NO_EVENT,
+  expect(&error, -ENOENT, &attr, 0, -1, UVPERF_CAUSE_NO_EVENT,
          "the PMU has no such event");
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
-  expect(*state, &error, -ENOENT, &attr, 0, -1, UVPERF_CAUSE_NO_EVENT,
-         "try cpu-clock");
+  expect(&error, -ENOENT, &attr, 0, -1, UVPERF_CAUSE_NO_EVENT, "try cpu-clock");
   uvperf_attr_software(&attr, 99);
-  expect(*state, &error, -ENOENT, &attr, 0, -1, UVPERF_CAUSE_NO_EVENT,
+  expect(&error, -ENOENT, &attr, 0, -1, UVPERF_CAUSE_NO_EVENT,
          "this kernel has no such event");
   uvperf_attr_init(&attr, PERF_TYPE_BREAKPOINT, 0);
-  expect(*state, &error, -ENOENT, &attr, 0, -1, UVPERF_CAUSE_NO_EVENT,
+  expect(&error, -ENOENT, &attr, 0, -1, UVPERF_CAUSE_NO_EVENT,
          "this kernel has no breakpoints");
 }
 
-static void expect_cgroup(const temp_tree_t *tree, int code,
-                          const struct perf_event_attr *attr, int cgroup,
-                          int cause, const char *piece) {
+static void expect_cgroup(int code, const struct perf_event_attr *attr,
+                          int cgroup, int cause, const char *piece) {
   uvperf_error_t error;
-  uvperf__open_call_t call =
-      explain_open_call(&error, code, tree->root, attr, 0, 1);
+  uvperf__open_call_t call = explain_open_call(&error, code, attr, 0, 1);
 
   call.cgroup = cgroup;
   uvperf__explain_open(&call);
@@ -99,70 +95,69 @@ static void expect_cgroup(const temp_tree_t *tree, int code,
 }
 
 static void explain_of_cgroup_names_it(void **state) {
-  const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
   char expected[512];
   char name[64] = "a\nb\033";
   int fds[2];
   int fd;
 
+  (void)state;
   explain_user_clock(&attr);
   assert_int_equal(pipe(fds), 0);
   snprintf(expected, sizeof(expected),
            "for cgroup fd %d on CPU 1: the cgroup is not in", fds[0]);
-  expect_cgroup(*state, -ENOENT, &attr, fds[0], UVPERF_CAUSE_ARGUMENT,
-                expected);
+  expect_cgroup(-ENOENT, &attr, fds[0], UVPERF_CAUSE_ARGUMENT, expected);
   close(fds[0]);
   close(fds[1]);
   /* Nothing of a name gets to a terminal but letters. */
-  fd = open(tree->root, O_RDONLY | O_DIRECTORY);
+  fd = open(host_tree_root(), O_RDONLY | O_DIRECTORY);
   assert_int_equal(mkdirat(fd, name, 0700), 0);
   close(fd);
-  snprintf(expected, sizeof(expected), "%s/%s", tree->root, name);
+  snprintf(expected, sizeof(expected), "%s/%s", host_tree_root(), name);
   fd = open(expected, O_RDONLY | O_DIRECTORY);
   assert_true(fd >= 0);
   snprintf(expected, sizeof(expected), "for cgroup %s/a?b? on CPU 1: the",
-           tree->root);
-  expect_cgroup(*state, -ENOENT, &attr, fd, UVPERF_CAUSE_ARGUMENT, expected);
+           host_tree_root());
+  expect_cgroup(-ENOENT, &attr, fd, UVPERF_CAUSE_ARGUMENT, expected);
   close(fd);
   memset(name, 'x', sizeof(name) - 1);
-  fd = open(tree->root, O_RDONLY | O_DIRECTORY);
+  fd = open(host_tree_root(), O_RDONLY | O_DIRECTORY);
   assert_int_equal(mkdirat(fd, name, 0700), 0);
   close(fd);
-  snprintf(expected, sizeof(expected), "%s/%s", tree->root, name);
+  snprintf(expected, sizeof(expected), "%s/%s", host_tree_root(), name);
   fd = open(expected, O_RDONLY | O_DIRECTORY);
   assert_true(fd >= 0);
-  expect_cgroup(*state, -ENOENT, &attr, fd, UVPERF_CAUSE_ARGUMENT,
+  expect_cgroup(-ENOENT, &attr, fd, UVPERF_CAUSE_ARGUMENT,
                 "xx... on CPU 1: the cgroup is not in the hierarchy");
   assert_int_equal(rmdir(expected), 0);
-  expect_cgroup(*state, -ENOENT, &attr, fd, UVPERF_CAUSE_NO_TASK,
+  expect_cgroup(-ENOENT, &attr, fd, UVPERF_CAUSE_NO_TASK,
                 "xx... on CPU 1: the cgroup was removed");
   close(fd);
-  expect_cgroup(*state, -EBADF, &attr, 0, UVPERF_CAUSE_ARGUMENT,
+  expect_cgroup(-EBADF, &attr, 0, UVPERF_CAUSE_ARGUMENT,
                 "not the directory of a cgroup");
-  expect_cgroup(*state, -EBADF, &attr, INT32_MAX, UVPERF_CAUSE_ARGUMENT,
+  expect_cgroup(-EBADF, &attr, INT32_MAX, UVPERF_CAUSE_ARGUMENT,
                 "fd is not open");
-  expect_cgroup(*state, -EACCES, &attr, 0, UVPERF_CAUSE_PERMISSION,
+  expect_cgroup(-EACCES, &attr, 0, UVPERF_CAUSE_PERMISSION,
                 "a whole CPU or a cgroup needs");
-  expect_cgroup(*state, -EINVAL, &attr, 0, UVPERF_CAUSE_UNKNOWN,
+  expect_cgroup(-EINVAL, &attr, 0, UVPERF_CAUSE_UNKNOWN,
                 "rejects this combination");
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
-  expect_cgroup(*state, -ENOENT, &attr, 0, UVPERF_CAUSE_NO_EVENT,
-                "try cpu-clock");
+  expect_cgroup(-ENOENT, &attr, 0, UVPERF_CAUSE_NO_EVENT, "try cpu-clock");
 }
 
 /* An event that every kernel has cannot be missing; others may be. */
 static void explain_enoent_of_cgroup_blames_it_only_if_sure(void **state) {
   struct perf_event_attr attr;
 
+  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_BPF_OUTPUT);
-  expect_cgroup(*state, -ENOENT, &attr, 0, UVPERF_CAUSE_ARGUMENT,
+  expect_cgroup(-ENOENT, &attr, 0, UVPERF_CAUSE_ARGUMENT,
                 "the cgroup is not in the hierarchy");
   uvperf_attr_software(&attr, PERF_COUNT_SW_BPF_OUTPUT + 1);
-  expect_cgroup(*state, -ENOENT, &attr, 0, UVPERF_CAUSE_NO_EVENT,
+  expect_cgroup(-ENOENT, &attr, 0, UVPERF_CAUSE_NO_EVENT,
                 "this kernel has no such event");
   uvperf_attr_init(&attr, PERF_TYPE_MAX + 90, 0);
-  expect_cgroup(*state, -ENOENT, &attr, 0, UVPERF_CAUSE_NO_EVENT,
+  expect_cgroup(-ENOENT, &attr, 0, UVPERF_CAUSE_NO_EVENT,
                 "no PMU has this type");
 }
 
@@ -170,8 +165,9 @@ static void explain_ebadf_without_cgroup_blames_the_leader(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
+  (void)state;
   explain_user_clock(&attr);
-  expect(*state, &error, -EBADF, &attr, 0, -1, UVPERF_CAUSE_ARGUMENT,
+  expect(&error, -EBADF, &attr, 0, -1, UVPERF_CAUSE_ARGUMENT,
          "the leader is not an open perf event");
 }
 
@@ -179,10 +175,11 @@ static void explain_enodev_separates_offline_cpu_and_lost_pmu(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
+  (void)state;
   explain_user_clock(&attr);
-  expect(*state, &error, -ENODEV, &attr, -1, 3, UVPERF_CAUSE_NO_CPU,
+  expect(&error, -ENODEV, &attr, -1, 3, UVPERF_CAUSE_NO_CPU,
          "the CPU is offline; the online CPUs are 0-1");
-  expect(*state, &error, -ENODEV, &attr, -1, 1, UVPERF_CAUSE_NO_EVENT,
+  expect(&error, -ENODEV, &attr, -1, 1, UVPERF_CAUSE_NO_EVENT,
          "the device of the PMU is gone");
 }
 
@@ -190,12 +187,13 @@ static void explain_esrch_is_no_task(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
+  (void)state;
   explain_user_clock(&attr);
   expect(
-      *state, &error, -ESRCH, &attr, 4711, -1, UVPERF_CAUSE_NO_TASK,
+      &error, -ESRCH, &attr, 4711, -1, UVPERF_CAUSE_NO_TASK,
       "for thread 4711: this thread does not exist in this PID namespace, or "
       "has ended");
-  expect(*state, &error, -ESRCH, &attr, -2, -1, UVPERF_CAUSE_ARGUMENT,
+  expect(&error, -ESRCH, &attr, -2, -1, UVPERF_CAUSE_ARGUMENT,
          "pid is below -1");
 }
 
@@ -205,30 +203,31 @@ static void explain_emfile_says_limit_and_need(void **state) {
   struct rlimit files;
   char piece[128];
 
+  (void)state;
   assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
   explain_user_clock(&attr);
   snprintf(
       piece, sizeof(piece),
       "all %llu fds of RLIMIT_NOFILE are in use; raise it (hard limit %llu)",
       (unsigned long long)files.rlim_cur, (unsigned long long)files.rlim_max);
-  expect(*state, &error, -EMFILE, &attr, 0, -1, UVPERF_CAUSE_FILES, piece);
+  expect(&error, -EMFILE, &attr, 0, -1, UVPERF_CAUSE_FILES, piece);
   assert_int_equal(error.limit, files.rlim_cur);
   assert_int_equal(error.needed, files.rlim_cur + 1);
-  expect(*state, &error, -ENFILE, &attr, 0, -1, UVPERF_CAUSE_FILES,
+  expect(&error, -ENFILE, &attr, 0, -1, UVPERF_CAUSE_FILES,
          "raise fs.file-max (100000)");
   assert_int_equal(error.limit, 100000);
   assert_int_equal(error.needed, 100001);
 }
 
 static void explain_e2big_says_both_sizes(void **state) {
-  const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
   uvperf_error_t error;
   uvperf__open_call_t call;
 
+  (void)state;
   explain_user_clock(&attr);
   attr.size = 120;
-  call = explain_open_call(&error, -E2BIG, tree->root, &attr, 0, -1);
+  call = explain_open_call(&error, -E2BIG, &attr, 0, -1);
   call.asked_size = 144;
   uvperf__explain_open(&call);
   explain_check(&error, -E2BIG, UVPERF_CAUSE_OLD_KERNEL,
@@ -245,40 +244,36 @@ static void explain_e2big_says_both_sizes(void **state) {
                 "reading the group would return more than 16 KiB");
 }
 
-static void expect_enotsup(const temp_tree_t *tree,
-                           const struct perf_event_attr *attr,
+static void expect_enotsup(const struct perf_event_attr *attr,
                            const char *piece) {
   uvperf_error_t error;
 
-  expect(tree, &error, -EOPNOTSUPP, attr, 0, -1, UVPERF_CAUSE_NOT_SUPPORTED,
-         piece);
+  expect(&error, -EOPNOTSUPP, attr, 0, -1, UVPERF_CAUSE_NOT_SUPPORTED, piece);
 }
 
 static void explain_enotsup_names_what_the_pmu_lacks(void **state) {
   struct perf_event_attr attr;
 
+  (void)state;
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
-  expect_enotsup(*state, &attr, "does not support everything in the attr");
+  expect_enotsup(&attr, "does not support everything in the attr");
   uvperf_attr_set_frequency(&attr, 99);
-  expect_enotsup(*state, &attr, "does not support sampling");
+  expect_enotsup(&attr, "does not support sampling");
   attr.precise_ip = 2;
-  expect_enotsup(*state, &attr, "does not support this precise_ip");
+  expect_enotsup(&attr, "does not support this precise_ip");
   attr.aux_output = 1;
-  expect_enotsup(*state, &attr,
-                 "does not support AUX; use a PMU that has an AUX area");
+  expect_enotsup(&attr, "does not support AUX; use a PMU that has an AUX area");
   attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
-  expect_enotsup(*state, &attr,
-                 "branch stacks; leave out PERF_SAMPLE_BRANCH_STACK");
+  expect_enotsup(&attr, "branch stacks; leave out PERF_SAMPLE_BRANCH_STACK");
   attr.type = PERF_TYPE_SOFTWARE;
-  expect_enotsup(*state, &attr, "BRANCH_STACK, or sample a hardware event");
+  expect_enotsup(&attr, "BRANCH_STACK, or sample a hardware event");
 #if defined(__x86_64__)
   attr.sample_type = PERF_SAMPLE_REGS_USER;
   attr.sample_regs_user = UINT64_C(1) << 32;
-  expect_enotsup(*state, &attr,
-                 "XMM registers; leave out the registers above bit 31");
+  expect_enotsup(&attr, "XMM registers; leave out the registers above bit 31");
 #endif
   uvperf_attr_breakpoint(&attr, 2, 0x1000, 16);
-  expect_enotsup(*state, &attr, "no breakpoints longer than 8 bytes");
+  expect_enotsup(&attr, "no breakpoints longer than 8 bytes");
 }
 
 static void explain_enomem_separates_stack_and_memory(void **state) {
@@ -287,19 +282,19 @@ static void explain_enomem_separates_stack_and_memory(void **state) {
   uvperf_error_t error;
   size_t i;
 
+  (void)state;
   explain_user_clock(&attr);
   for (i = 0; i < 2; i++) {
     attr.sample_max_stack = 200;
-    expect(*state, &error, codes[i], &attr, 0, -1, UVPERF_CAUSE_MAX_STACK,
+    expect(&error, codes[i], &attr, 0, -1, UVPERF_CAUSE_MAX_STACK,
            "sample_max_stack 200 is above kernel.perf_event_max_stack, 127");
     assert_int_equal(error.limit, 127);
     assert_int_equal(error.needed, 200);
   }
   attr.sample_max_stack = 127;
-  expect(*state, &error, -ENOMEM, &attr, 0, -1, UVPERF_CAUSE_MEMORY,
+  expect(&error, -ENOMEM, &attr, 0, -1, UVPERF_CAUSE_MEMORY,
          "the kernel is out of memory; close some events");
-  expect(*state, &error, -EOVERFLOW, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN,
-         "errno 75");
+  expect(&error, -EOVERFLOW, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "errno 75");
 }
 
 /* A remedy names the fallback that would help, unless it is tried already. */
@@ -320,11 +315,11 @@ static void explain_remedy_names_the_fallback_to_allow(void **state) {
       {&newer, -EINVAL, UVPERF_FALLBACK_KERNEL,
        "; leave it out, or allow UVPERF_FALLBACK_KERNEL"},
   };
-  const temp_tree_t *tree = *state;
   uvperf__open_call_t call;
   uvperf_error_t error;
   size_t i;
 
+  (void)state;
   uvperf_attr_hardware(&cycles, PERF_COUNT_HW_CPU_CYCLES);
   precise = cycles;
   precise.precise_ip = 2;
@@ -332,8 +327,7 @@ static void explain_remedy_names_the_fallback_to_allow(void **state) {
   explain_user_clock(&newer);
   uvperf_attr_set(&newer, UVPERF_ATTR_DEFER_CALLCHAIN, 1);
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    call = explain_open_call(&error, cases[i].code, tree->root, cases[i].attr,
-                             0, -1);
+    call = explain_open_call(&error, cases[i].code, cases[i].attr, 0, -1);
     uvperf__explain_open(&call);
     assert_null(strstr(error.reason, "UVPERF_FALLBACK"));
     call.may_allow = 1;
@@ -364,15 +358,15 @@ static void explain_program_goes_by_its_code(void **state) {
       {-ESRCH, UVPERF_CAUSE_NO_TASK, "this thread does not exist"},
       {-ECONNRESET, UVPERF_CAUSE_UNKNOWN, "it returned errno 104"},
   };
-  const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
   uvperf__open_call_t call;
   uvperf_error_t error;
   size_t i;
 
+  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    call = explain_open_call(&error, cases[i].code, tree->root, &attr, 44, -1);
+    call = explain_open_call(&error, cases[i].code, &attr, 44, -1);
     call.is_by_program = 1;
     uvperf__explain_open(&call);
     explain_check(&error, cases[i].code, cases[i].cause, cases[i].piece);
@@ -385,17 +379,18 @@ static void explain_other_errno_is_unknown(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
+  (void)state;
   explain_user_clock(&attr);
-  expect(*state, &error, -EXDEV, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN,
+  expect(&error, -EXDEV, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN,
          "perf_event_open(2) returned errno 18");
-  expect(*state, &error, -EBUSY, &attr, 0, -1, UVPERF_CAUSE_BUSY,
+  expect(&error, -EBUSY, &attr, 0, -1, UVPERF_CAUSE_BUSY,
          "another user holds the PMU exclusively (a tracer, a virtual machine "
          "or the firmware); wait until it is free");
 }
 
 #define WITH_MACHINE(test)                                                     \
-  cmocka_unit_test_setup_teardown(test, temp_tree_machine_setup,               \
-                                  temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, host_tree_machine_setup,               \
+                                  host_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

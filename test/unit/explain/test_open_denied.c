@@ -3,7 +3,7 @@
  * machine. */
 #include "explain_check.h"
 #include "fake_kernel.h"
-#include "temp_tree.h"
+#include "host_tree.h"
 
 #include <errno.h>
 
@@ -18,12 +18,10 @@
 #define ADMIN    "Uid:\t1000\t1000\t1000\t1000\nCapEff:\t0000000000200000\n"
 #define FILTERED "Uid:\t1000\t1000\t1000\t1000\nCapEff:\t0\nSeccomp:\t2\n"
 
-static void expect(const temp_tree_t *tree, int code,
-                   const struct perf_event_attr *attr, int pid, int cpu,
-                   const char *piece) {
+static void expect(int code, const struct perf_event_attr *attr, int pid,
+                   int cpu, const char *piece) {
   uvperf_error_t error;
-  uvperf__open_call_t call =
-      explain_open_call(&error, code, tree->root, attr, pid, cpu);
+  uvperf__open_call_t call = explain_open_call(&error, code, attr, pid, cpu);
 
   assert_int_equal(uvperf__explain_open(&call), code);
   explain_check(&error, code, UVPERF_CAUSE_PERMISSION, piece);
@@ -32,19 +30,20 @@ static void expect(const temp_tree_t *tree, int code,
 static void eacces_names_what_lifts_paranoid(void **state) {
   struct perf_event_attr attr;
 
+  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
-  expect(*state, -EACCES, &attr, 0, -1,
+  expect(-EACCES, &attr, 0, -1,
          "the kernel side needs kernel.perf_event_paranoid <= 1 (it is 2) or "
          "CAP_PERFMON; or set exclude_kernel");
-  expect(*state, -EACCES, &attr, -1, 0,
+  expect(-EACCES, &attr, -1, 0,
          "a whole CPU needs kernel.perf_event_paranoid <= 0 (it is 2)");
   uvperf_attr_init(&attr, PERF_TYPE_MAX + 90, 0);
-  expect(*state, -EACCES, &attr, 0, -1,
+  expect(-EACCES, &attr, 0, -1,
          "the kernel side needs kernel.perf_event_paranoid <= 1 (it is 2) or "
          "CAP_PERFMON; or set exclude_kernel, if this PMU can");
   explain_user_clock(&attr);
   attr.sample_type = PERF_SAMPLE_PHYS_ADDR;
-  expect(*state, -EACCES, &attr, 0, -1,
+  expect(-EACCES, &attr, 0, -1,
          "PHYS_ADDR needs kernel.perf_event_paranoid <= 1 (it is 2)");
 }
 
@@ -52,10 +51,11 @@ static void
 eacces_of_tracepoint_data_everywhere_asks_for_minus_1(void **state) {
   struct perf_event_attr attr;
 
+  (void)state;
   uvperf_attr_tracepoint(&attr, 316);
   attr.sample_type = PERF_SAMPLE_RAW;
-  expect(*state, -EACCES, &attr, -1, 0, "perf_event_paranoid <= -1");
-  expect(*state, -EACCES, &attr, 0, -1, "perf_event_paranoid <= 1");
+  expect(-EACCES, &attr, -1, 0, "perf_event_paranoid <= -1");
+  expect(-EACCES, &attr, 0, -1, "perf_event_paranoid <= 1");
 }
 
 static void eacces_of_kernel_branches_asks_for_1(void **state) {
@@ -63,104 +63,107 @@ static void eacces_of_kernel_branches_asks_for_1(void **state) {
       "more than PERF_SAMPLE_BRANCH_USER needs kernel.perf_event_paranoid <= 1";
   struct perf_event_attr attr;
 
+  (void)state;
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
   attr.exclude_kernel = 1;
   attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
   attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
-  expect(*state, -EACCES, &attr, 0, -1, piece);
+  expect(-EACCES, &attr, 0, -1, piece);
   attr.exclude_hv = 1;
-  expect(*state, -EACCES, &attr, 0, -1, "despite capabilities and");
+  expect(-EACCES, &attr, 0, -1, "despite capabilities and");
   attr.branch_sample_type |= PERF_SAMPLE_BRANCH_KERNEL;
-  expect(*state, -EACCES, &attr, 0, -1, piece);
+  expect(-EACCES, &attr, 0, -1, piece);
   attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
-  expect(*state, -EACCES, &attr, 0, -1, "despite capabilities and");
+  expect(-EACCES, &attr, 0, -1, "despite capabilities and");
 }
 
 static void eacces_at_a_distributions_level_wants_sys_admin(void **state) {
-  const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
 
-  temp_tree_write(tree, PARANOID, "3\n");
+  (void)state;
+  host_tree_write(PARANOID, "3\n");
   explain_user_clock(&attr);
-  expect(tree, -EACCES, &attr, 0, -1,
+  expect(-EACCES, &attr, 0, -1,
          "any event needs kernel.perf_event_paranoid <= 2 (it is 3) or "
          "CAP_SYS_ADMIN");
-  temp_tree_write(tree, STATUS, PERFMON);
-  expect(tree, -EACCES, &attr, 0, -1,
+  host_tree_write(STATUS, PERFMON);
+  expect(-EACCES, &attr, 0, -1,
          "at kernel.perf_event_paranoid 3 CAP_PERFMON is not enough");
-  temp_tree_write(tree, STATUS, ADMIN);
-  expect(tree, -EACCES, &attr, 0, -1, "perhaps by a security module");
+  host_tree_write(STATUS, ADMIN);
+  expect(-EACCES, &attr, 0, -1, "perhaps by a security module");
 }
 
 static void eacces_before_linux_5_8_wants_sys_admin(void **state) {
-  const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
 
+  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
-  temp_tree_write(tree, RELEASE, "5.8.0\n");
-  expect(tree, -EACCES, &attr, 0, -1, "(it is 2) or CAP_PERFMON");
-  temp_tree_write(tree, RELEASE, "5.7.19\n");
-  expect(tree, -EACCES, &attr, 0, -1, "(it is 2) or CAP_SYS_ADMIN");
+  host_tree_write(RELEASE, "5.8.0\n");
+  expect(-EACCES, &attr, 0, -1, "(it is 2) or CAP_PERFMON");
+  host_tree_write(RELEASE, "5.7.19\n");
+  expect(-EACCES, &attr, 0, -1, "(it is 2) or CAP_SYS_ADMIN");
 }
 
 static void eperm_of_tracepoint_data_asks_for_minus_1(void **state) {
   struct perf_event_attr attr;
 
+  (void)state;
   uvperf_attr_tracepoint(&attr, 316);
   attr.exclude_kernel = 1;
   attr.sample_type = PERF_SAMPLE_RAW;
-  expect(*state, -EPERM, &attr, 0, -1,
+  expect(-EPERM, &attr, 0, -1,
          "a tracepoint's data needs kernel.perf_event_paranoid <= -1");
 }
 
 static void eacces_of_a_uprobe_wants_sys_admin(void **state) {
-  const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
 
+  (void)state;
   uvperf_attr_init(&attr, 8, 0);
-  expect(tree, -EACCES, &attr, 0, -1, "a uprobe needs CAP_SYS_ADMIN at any");
-  temp_tree_write(tree, STATUS, PERFMON);
-  expect(tree, -EACCES, &attr, 0, -1, "a uprobe needs CAP_SYS_ADMIN at any");
-  temp_tree_write(tree, STATUS, ADMIN);
-  expect(tree, -EACCES, &attr, 0, -1, "perhaps by a security module");
+  expect(-EACCES, &attr, 0, -1, "a uprobe needs CAP_SYS_ADMIN at any");
+  host_tree_write(STATUS, PERFMON);
+  expect(-EACCES, &attr, 0, -1, "a uprobe needs CAP_SYS_ADMIN at any");
+  host_tree_write(STATUS, ADMIN);
+  expect(-EACCES, &attr, 0, -1, "perhaps by a security module");
 }
 
 static void eperm_of_a_kernel_breakpoint_wants_sys_admin(void **state) {
-  const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
 
+  (void)state;
   uvperf_attr_breakpoint(&attr, 2, UINT64_MAX - 7, 8);
-  temp_tree_write(tree, STATUS, PERFMON);
-  expect(tree, -EPERM, &attr, 0, -1, "a kernel address needs CAP_SYS_ADMIN");
-  temp_tree_write(tree, STATUS, ADMIN);
-  expect(tree, -EPERM, &attr, 0, -1, "perhaps by a security module");
+  host_tree_write(STATUS, PERFMON);
+  expect(-EPERM, &attr, 0, -1, "a kernel address needs CAP_SYS_ADMIN");
+  host_tree_write(STATUS, ADMIN);
+  expect(-EPERM, &attr, 0, -1, "perhaps by a security module");
 }
 
 static void eperm_under_lockdown_says_so(void **state) {
-  const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
 
+  (void)state;
   explain_user_clock(&attr);
-  temp_tree_write(tree, LOCKDOWN, "none integrity [confidentiality]\n");
-  expect(tree, -EPERM, &attr, 0, -1, "perhaps by a security module");
+  host_tree_write(LOCKDOWN, "none integrity [confidentiality]\n");
+  expect(-EPERM, &attr, 0, -1, "perhaps by a security module");
   attr.sample_type = PERF_SAMPLE_REGS_INTR;
-  expect(tree, -EPERM, &attr, 0, -1, "forbids PERF_SAMPLE_REGS_INTR");
-  temp_tree_write(tree, LOCKDOWN, "none [integrity] confidentiality\n");
-  expect(tree, -EPERM, &attr, 0, -1, "perhaps by a security module");
+  expect(-EPERM, &attr, 0, -1, "forbids PERF_SAMPLE_REGS_INTR");
+  host_tree_write(LOCKDOWN, "none [integrity] confidentiality\n");
+  expect(-EPERM, &attr, 0, -1, "perhaps by a security module");
 }
 
 static void eacces_of_a_thread_names_its_user(void **state) {
   struct perf_event_attr attr;
 
+  (void)state;
   explain_user_clock(&attr);
   expect(
-      *state, -EACCES, &attr, 77, -1,
+      -EACCES, &attr, 77, -1,
       "belongs to another user (uid 0); run as that user or with CAP_PERFMON");
-  expect(*state, -EACCES, &attr, 78, -1, "tracing it needs");
-  expect(*state, -EACCES, &attr, 79, -1, "belongs to another user (uid 0)");
-  expect(*state, -EACCES, &attr, 80, -1, "tracing it needs");
+  expect(-EACCES, &attr, 78, -1, "tracing it needs");
+  expect(-EACCES, &attr, 79, -1, "belongs to another user (uid 0)");
+  expect(-EACCES, &attr, 80, -1, "tracing it needs");
   uvperf_attr_set(&attr, UVPERF_ATTR_SIGTRAP, 1);
-  expect(*state, -EACCES, &attr, 78, -1,
+  expect(-EACCES, &attr, 78, -1,
          "right to ptrace(2) the thread (see kernel.yama.ptrace_scope), or "
          "CAP_PERFMON and CAP_KILL");
 }
@@ -168,70 +171,66 @@ static void eacces_of_a_thread_names_its_user(void **state) {
 static void eacces_at_every_level_says_so(void **state) {
   struct perf_event_attr attr;
 
+  (void)state;
   explain_user_clock(&attr);
   attr.namespaces = 1;
-  expect(*state, -EACCES, &attr, 0, -1,
-         "attr.namespaces needs CAP_PERFMON at any");
+  expect(-EACCES, &attr, 0, -1, "attr.namespaces needs CAP_PERFMON at any");
   uvperf_attr_init(&attr, 6, 0);
-  expect(*state, -EACCES, &attr, 0, -1, "a kprobe needs CAP_PERFMON at any");
+  expect(-EACCES, &attr, 0, -1, "a kprobe needs CAP_PERFMON at any");
 }
 
 static void
 eacces_in_spite_of_the_capability_is_a_security_modules(void **state) {
-  const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
 
+  (void)state;
   explain_user_clock(&attr);
-  temp_tree_write(tree, STATUS, PERFMON);
-  expect(tree, -EACCES, &attr, 0, -1,
-         "perhaps by a security module; see the audit");
-  expect(tree, -EACCES, &attr, 77, -1,
-         "perhaps by a security module; see the audit");
+  host_tree_write(STATUS, PERFMON);
+  expect(-EACCES, &attr, 0, -1, "perhaps by a security module; see the audit");
+  expect(-EACCES, &attr, 77, -1, "perhaps by a security module; see the audit");
   uvperf_attr_set(&attr, UVPERF_ATTR_SIGTRAP, 1);
-  expect(tree, -EACCES, &attr, 77, -1, "or CAP_PERFMON and CAP_KILL");
+  expect(-EACCES, &attr, 77, -1, "or CAP_PERFMON and CAP_KILL");
 }
 
 /* A container's root that is a user outside has every capability there. */
 static void eacces_in_a_user_namespace_says_where_it_is_needed(void **state) {
-  const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
 
-  temp_tree_write(tree, STATUS,
-                  "Uid:\t0\t0\t0\t0\nCapEff:\t000001ffffffffff\n");
-  temp_tree_write(tree, "/proc/self/uid_map", "0 1000 1\n");
+  (void)state;
+  host_tree_write(STATUS, "Uid:\t0\t0\t0\t0\nCapEff:\t000001ffffffffff\n");
+  host_tree_write("/proc/self/uid_map", "0 1000 1\n");
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
-  expect(tree, -EACCES, &attr, 0, -1,
+  expect(-EACCES, &attr, 0, -1,
          "needs kernel.perf_event_paranoid <= 1 (it is 2) or CAP_PERFMON "
          "outside this user namespace");
   attr.exclude_kernel = 1;
-  expect(tree, -EACCES, &attr, 78, -1,
+  expect(-EACCES, &attr, 78, -1,
          "run as that user or with CAP_PERFMON outside this user namespace");
   attr.namespaces = 1;
   expect(
-      tree, -EACCES, &attr, 0, -1,
+      -EACCES, &attr, 0, -1,
       "attr.namespaces needs CAP_PERFMON outside this user namespace at any");
   uvperf_attr_init(&attr, 8, 0);
-  expect(tree, -EACCES, &attr, 0, -1,
+  expect(-EACCES, &attr, 0, -1,
          "a uprobe needs CAP_SYS_ADMIN outside this user namespace");
-  temp_tree_write(tree, PARANOID, "3\n");
+  host_tree_write(PARANOID, "3\n");
   explain_user_clock(&attr);
-  expect(tree, -EACCES, &attr, 0, -1,
+  expect(-EACCES, &attr, 0, -1,
          "<= 2 (it is 3) or CAP_SYS_ADMIN outside this user namespace");
 }
 
 static void eacces_without_proc_still_has_a_reason(void **state) {
   struct perf_event_attr attr;
 
+  (void)state;
   explain_user_clock(&attr);
-  expect(*state, -EACCES, &attr, 0, -1, "which cannot be read");
+  expect(-EACCES, &attr, 0, -1, "which cannot be read");
 }
 
-static void expect_filter(const temp_tree_t *tree, int code,
-                          const struct perf_event_attr *attr, int probed,
-                          int cause, const char *piece) {
+static void expect_filter(int code, const struct perf_event_attr *attr,
+                          int probed, int cause, const char *piece) {
   uvperf_error_t error;
-  uvperf__open_call_t call =
-      explain_open_call(&error, code, tree->root, attr, 0, -1);
+  uvperf__open_call_t call = explain_open_call(&error, code, attr, 0, -1);
 
   fake_kernel_reset();
   fake_fail(FAKE_OPEN, 1, probed);
@@ -242,51 +241,51 @@ static void expect_filter(const temp_tree_t *tree, int code,
 /* Containers have filters that let perf_event_open pass, too. */
 static void
 denied_under_seccomp_is_the_filters_only_if_it_says_the_same(void **state) {
-  const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
 
+  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
-  temp_tree_write(tree, STATUS, FILTERED);
-  expect_filter(tree, -EPERM, &attr, -EPERM, UVPERF_CAUSE_NO_PERF,
+  host_tree_write(STATUS, FILTERED);
+  expect_filter(-EPERM, &attr, -EPERM, UVPERF_CAUSE_NO_PERF,
                 "a seccomp filter forbids perf_event_open(2); run the "
                 "container with --cap-add PERFMON, or allow it in its profile "
                 "(systemd: SystemCallFilter=)");
-  expect_filter(tree, -ENOSYS, &attr, -ENOSYS, UVPERF_CAUSE_NO_PERF, "seccomp");
-  expect_filter(tree, -EACCES, &attr, -EACCES, UVPERF_CAUSE_NO_PERF, "seccomp");
-  expect_filter(tree, -EACCES, &attr, -EFAULT, UVPERF_CAUSE_PERMISSION,
+  expect_filter(-ENOSYS, &attr, -ENOSYS, UVPERF_CAUSE_NO_PERF, "seccomp");
+  expect_filter(-EACCES, &attr, -EACCES, UVPERF_CAUSE_NO_PERF, "seccomp");
+  expect_filter(-EACCES, &attr, -EFAULT, UVPERF_CAUSE_PERMISSION,
                 "the kernel side");
-  expect_filter(tree, -EPERM, &attr, -EFAULT, UVPERF_CAUSE_PERMISSION,
+  expect_filter(-EPERM, &attr, -EFAULT, UVPERF_CAUSE_PERMISSION,
                 "the kernel side");
   /* Distributions refuse every event by EACCES, never by EPERM. */
-  temp_tree_write(tree, PARANOID, "3\n");
-  expect_filter(tree, -EACCES, &attr, -EACCES, UVPERF_CAUSE_PERMISSION,
+  host_tree_write(PARANOID, "3\n");
+  expect_filter(-EACCES, &attr, -EACCES, UVPERF_CAUSE_PERMISSION,
                 "the kernel side");
-  expect_filter(tree, -EPERM, &attr, -EPERM, UVPERF_CAUSE_NO_PERF, "seccomp");
+  expect_filter(-EPERM, &attr, -EPERM, UVPERF_CAUSE_NO_PERF, "seccomp");
   /* A profile of before it knew the capability. */
-  temp_tree_write(tree, STATUS, PERFMON "Seccomp:\t2\n");
-  expect_filter(tree, -EPERM, &attr, -EPERM, UVPERF_CAUSE_NO_PERF,
+  host_tree_write(STATUS, PERFMON "Seccomp:\t2\n");
+  expect_filter(-EPERM, &attr, -EPERM, UVPERF_CAUSE_NO_PERF,
                 "a seccomp filter forbids perf_event_open(2) despite "
                 "CAP_PERFMON; allow it in the container's profile");
 }
 
 /* Such a kernel has no perf_event_paranoid either. */
 static void enosys_under_seccomp_may_be_the_kernels(void **state) {
-  const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
 
+  (void)state;
   explain_user_clock(&attr);
-  temp_tree_write(tree, STATUS, FILTERED);
+  host_tree_write(STATUS, FILTERED);
   /* systemd's ProcSubset=pid hides all of /proc/sys. */
-  expect_filter(tree, -ENOSYS, &attr, -ENOSYS, UVPERF_CAUSE_NO_PERF,
+  expect_filter(-ENOSYS, &attr, -ENOSYS, UVPERF_CAUSE_NO_PERF,
                 "a seccomp filter forbids");
-  temp_tree_write(tree, "/proc/sys/kernel/osrelease", "6.1.0-9-amd64\n");
-  expect_filter(tree, -ENOSYS, &attr, -ENOSYS, UVPERF_CAUSE_NO_PERF,
+  host_tree_write("/proc/sys/kernel/osrelease", "6.1.0-9-amd64\n");
+  expect_filter(-ENOSYS, &attr, -ENOSYS, UVPERF_CAUSE_NO_PERF,
                 "CONFIG_PERF_EVENTS");
 }
 
 #define WITH_MACHINE(test)                                                     \
-  cmocka_unit_test_setup_teardown(test, temp_tree_machine_setup,               \
-                                  temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, host_tree_machine_setup,               \
+                                  host_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
@@ -304,11 +303,11 @@ int main(void) {
       WITH_MACHINE(eacces_in_spite_of_the_capability_is_a_security_modules),
       WITH_MACHINE(eacces_in_a_user_namespace_says_where_it_is_needed),
       cmocka_unit_test_setup_teardown(eacces_without_proc_still_has_a_reason,
-                                      temp_tree_setup, temp_tree_teardown),
+                                      host_tree_setup, host_tree_teardown),
       WITH_MACHINE(
           denied_under_seccomp_is_the_filters_only_if_it_says_the_same),
       cmocka_unit_test_setup_teardown(enosys_under_seccomp_may_be_the_kernels,
-                                      temp_tree_setup, temp_tree_teardown),
+                                      host_tree_setup, host_tree_teardown),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,16 +2,15 @@
 /* Causes and reasons for breakpoints and probes that the kernel refuses, on a
  * scripted machine. */
 #include "explain_check.h"
-#include "temp_tree.h"
+#include "host_tree.h"
 
 #include <errno.h>
 
 /* Explains a failure and insists on a cause and on pieces of the reason. */
-static void expect(const temp_tree_t *tree, uvperf_error_t *error, int code,
+static void expect(uvperf_error_t *error, int code,
                    const struct perf_event_attr *attr, int cause,
                    const char *piece) {
-  uvperf__open_call_t call =
-      explain_open_call(error, code, tree->root, attr, 0, -1);
+  uvperf__open_call_t call = explain_open_call(error, code, attr, 0, -1);
 
   assert_int_equal(uvperf__explain_open(&call), code);
   explain_check(error, code, cause, piece);
@@ -43,10 +42,10 @@ static void explain_probe_names_its_field(void **state) {
   uvperf_error_t error;
   size_t i;
 
+  (void)state;
   for (i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {
     uvperf_attr_init(&attr, probes[i].type, 0);
-    expect(*state, &error, probes[i].code, &attr, probes[i].cause,
-           probes[i].piece);
+    expect(&error, probes[i].code, &attr, probes[i].cause, probes[i].piece);
   }
 }
 
@@ -54,8 +53,9 @@ static void explain_enospc_of_breakpoint_is_slots(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
+  (void)state;
   uvperf_attr_breakpoint(&attr, 2, 0x1000, 4);
-  expect(*state, &error, -ENOSPC, &attr, UVPERF_CAUSE_BREAKPOINT_SLOTS,
+  expect(&error, -ENOSPC, &attr, UVPERF_CAUSE_BREAKPOINT_SLOTS,
          "breakpoint slots of the CPU are in use");
 #if defined(__x86_64__)
   assert_non_null(strstr(error.reason, "all 4 breakpoint slots"));
@@ -63,7 +63,7 @@ static void explain_enospc_of_breakpoint_is_slots(void **state) {
   assert_int_equal(error.needed, 5);
 #endif
   explain_user_clock(&attr);
-  expect(*state, &error, -ENOSPC, &attr, UVPERF_CAUSE_UNKNOWN, "room");
+  expect(&error, -ENOSPC, &attr, UVPERF_CAUSE_UNKNOWN, "room");
 }
 
 static void einval_of_breakpoint_names_the_fault(void **state) {
@@ -88,21 +88,21 @@ static void einval_of_breakpoint_names_the_fault(void **state) {
   uvperf_error_t error;
   size_t i;
 
+  (void)state;
   for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
     uvperf_attr_breakpoint(&attr, faults[i].type, faults[i].address,
                            faults[i].length);
     attr.exclude_kernel = 1;
-    expect(*state, &error, -EINVAL, &attr, UVPERF_CAUSE_ARGUMENT,
-           faults[i].piece);
+    expect(&error, -EINVAL, &attr, UVPERF_CAUSE_ARGUMENT, faults[i].piece);
   }
   uvperf_attr_breakpoint(&attr, 4, 0x1001, sizeof(long));
-  expect(*state, &error, -EINVAL, &attr, UVPERF_CAUSE_UNKNOWN,
+  expect(&error, -EINVAL, &attr, UVPERF_CAUSE_UNKNOWN,
          "rejects this combination");
 }
 
 #define WITH_MACHINE(test)                                                     \
-  cmocka_unit_test_setup_teardown(test, temp_tree_machine_setup,               \
-                                  temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, host_tree_machine_setup,               \
+                                  host_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -5,7 +5,7 @@
 #include "explain_check.h"
 #include "fake_kernel.h"
 #include "reason_form.h"
-#include "temp_tree.h"
+#include "host_tree.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -235,7 +235,7 @@ static void make_attrs(struct perf_event_attr attrs[NR_ATTRS]) {
     uvperf_attr_init(&attrs[nr++], pmus[i], 1);
 }
 
-static void check_opens(const temp_tree_t *tree, int is_by_program) {
+static void check_opens(int is_by_program) {
   const int pids[] = {0, -1, 77, 78, -2};
   struct perf_event_attr attrs[NR_ATTRS];
   uvperf__open_call_t call, leader;
@@ -247,8 +247,8 @@ static void check_opens(const temp_tree_t *tree, int is_by_program) {
   for (i = 0; i < NR_ATTRS; i++)
     for (pid = 0; pid < 5; pid++)
       for (code = 1; code <= LAST_ERRNO; code++) {
-        call = explain_open_call(&error, -code, tree->root, &attrs[i],
-                                 pids[pid], (int)(i % 5) - 1);
+        call = explain_open_call(&error, -code, &attrs[i], pids[pid],
+                                 (int)(i % 5) - 1);
         leader = call;
         leader.attr = &attrs[(i + pid) % NR_ATTRS];
         call.leader = i % 2 ? &leader : NULL;
@@ -263,24 +263,24 @@ static void check_opens(const temp_tree_t *tree, int is_by_program) {
 }
 
 static void each_reason_of_an_open_has_the_form(void **state) {
+  (void)state;
   /* Nothing, CAP_PERFMON, CAP_SYS_ADMIN, a seccomp filter. */
   static const char *const capabilities[] = {
       "CapEff:\t0\n", "CapEff:\t0000004000000000\n",
       "CapEff:\t0000000000200000\n", "CapEff:\t0\nSeccomp:\t2\n"};
-  const temp_tree_t *tree = *state;
   char status[128];
   size_t i;
 
   for (i = 0; i < 4; i++) {
     snprintf(status, sizeof(status), "Uid:\t1000\t1000\t1000\t1000\n%s",
              capabilities[i]);
-    temp_tree_write(tree, "/proc/self/status", status);
-    temp_tree_write(tree, "/proc/sys/kernel/perf_event_paranoid",
+    host_tree_write("/proc/self/status", status);
+    host_tree_write("/proc/sys/kernel/perf_event_paranoid",
                     i == 1 ? "3\n" : "2\n");
-    check_opens(tree, 0);
+    check_opens(0);
   }
-  temp_tree_write(tree, "/proc/self/uid_map", "0 1000 1\n");
-  check_opens(tree, 1);
+  host_tree_write("/proc/self/uid_map", "0 1000 1\n");
+  check_opens(1);
   forget_all();
 }
 
@@ -288,18 +288,18 @@ static void each_reason_of_an_open_has_the_form(void **state) {
 
 static void each_reason_of_a_map_has_the_form(void **state) {
   const size_t sizes[] = {65536, 3 * 65536, 1};
-  const temp_tree_t *tree = *state;
   struct perf_event_attr attrs[NR_ATTRS];
   uvperf_error_t error;
   size_t i;
   int code;
 
+  (void)state;
   make_attrs(attrs);
   attrs[0].watermark = 1;
   attrs[0].wakeup_watermark = 65536;
   for (i = 0; i < NR_ATTRS; i++)
     for (code = 1; code <= LAST_ERRNO; code++) {
-      uvperf__explain_map(&error, -code, tree->root, &attrs[i], i == 9 ? -1 : 0,
+      uvperf__explain_map(&error, -code, &attrs[i], i == 9 ? -1 : 0,
                           sizes[i % 3]);
       check(&error);
     }
@@ -322,13 +322,13 @@ static void each_reason_of_an_ioctl_has_the_form(void **state) {
       PERF_EVENT_IOC_MODIFY_ATTRIBUTES,
       0x1234,
   };
-  const temp_tree_t *tree = *state;
   struct perf_event_attr attrs[NR_ATTRS];
   uvperf__control_t control;
   uvperf_error_t error;
   size_t i, request;
   int code;
 
+  (void)state;
   make_attrs(attrs);
   for (i = 0; i < NR_ATTRS; i++)
     for (request = 0; request < sizeof(requests) / sizeof(requests[0]);
@@ -337,7 +337,7 @@ static void each_reason_of_an_ioctl_has_the_form(void **state) {
         control =
             (uvperf__control_t){requests[request], &attrs[i],     i % 3 * 60000,
                                 "nofield == 1",    &attrs[i / 2], i % 4 == 3};
-        uvperf__explain_control(&error, -code, tree->root, &control);
+        uvperf__explain_control(&error, -code, &control);
         check(&error);
       }
   forget_all();
@@ -348,15 +348,15 @@ static void each_reason_of_bpf_has_the_form(void **state) {
       "CapEff:\t0\n", "CapEff:\t0\nSeccomp:\t2\n",
       "CapEff:\tffffffffffffffff\n",
       "CapEff:\tffffffffffffffff\nSeccomp:\t2\n"};
-  const temp_tree_t *tree = *state;
   uvperf_error_t error;
   size_t i;
   int code;
 
+  (void)state;
   for (i = 0; i < 4; i++) {
-    temp_tree_write(tree, "/proc/self/status", statuses[i]);
+    host_tree_write("/proc/self/status", statuses[i]);
     for (code = 1; code <= LAST_ERRNO; code++) {
-      uvperf__explain_bpf(&error, -code, tree->root, "cannot open the map");
+      uvperf__explain_bpf(&error, -code, "cannot open the map");
       check(&error);
     }
   }
@@ -409,8 +409,8 @@ static void form_that_is_wrong_is_noticed(void **state) {
 }
 
 #define WITH_MACHINE(test)                                                     \
-  cmocka_unit_test_setup_teardown(test, temp_tree_machine_setup,               \
-                                  temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, host_tree_machine_setup,               \
+                                  host_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -4,6 +4,7 @@
  * none. */
 #include "fake_kernel.h"
 #include "live.h"
+#include "host_tree.h"
 #include "temp_tree.h"
 
 #include <errno.h>
@@ -20,17 +21,16 @@
 #define PERF   "v1 /cg/perf cgroup rw,perf_event 0 0\n"
 #define CPU    "v1 /cg/cpu cgroup rw,cpu,cpuacct 0 0\n"
 
-static void refused(const temp_tree_t *tree, const char *path, int code,
-                    int cause, const char *piece) {
+static void refused(const char *path, int code, int cause, const char *piece) {
   size_t fds = support_count_fds();
   uvperf_error_t error = {0};
 
-  assert_int_equal(uvperf__cgroup_open(tree->root, path, &error), code);
+  assert_int_equal(uvperf__cgroup_open(path, &error), code);
   assert_int_equal(error.code, code);
   assert_int_equal(error.cause, cause);
   if (strstr(error.reason, piece) == NULL)
     fail_msg("'%s' is not in '%s'", piece, error.reason);
-  assert_int_equal(uvperf__cgroup_open(tree->root, path, NULL), code);
+  assert_int_equal(uvperf__cgroup_open(path, NULL), code);
   assert_int_equal(support_count_fds(), fds);
 }
 
@@ -69,15 +69,14 @@ static void cgroup_is_searched_for_in_the_mounts(void **state) {
       {"v2 /a\\040b cgroup2 rw 0 0\n", "/c", ": /a b/c"},
       {V2, "/\x1b[31m\n", ": /cg/v2/?[31m?"},
   };
-  const temp_tree_t *tree = *state;
   uvperf_error_t error;
   const char *at;
   size_t i;
 
+  (void)state;
   for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-    temp_tree_write(tree, MOUNTS, all[i].mounts);
-    assert_int_equal(uvperf__cgroup_open(tree->root, all[i].path, &error),
-                     -ENOENT);
+    host_tree_write(MOUNTS, all[i].mounts);
+    assert_int_equal(uvperf__cgroup_open(all[i].path, &error), -ENOENT);
     assert_int_equal(error.cause, UVPERF_CAUSE_NO_TASK);
     at = strrchr(error.reason, ':');
     assert_non_null(at);
@@ -86,51 +85,51 @@ static void cgroup_is_searched_for_in_the_mounts(void **state) {
 }
 
 static void cgroup_without_a_hierarchy_is_enoent(void **state) {
-  const temp_tree_t *tree = *state;
+  (void)state;
 
-  refused(tree, "/a", -ENOENT, UVPERF_CAUSE_UNKNOWN, "/proc/self/mounts");
-  temp_tree_write(tree, MOUNTS, "");
-  refused(tree, "/a", -ENOENT, UVPERF_CAUSE_NOT_SUPPORTED,
+  refused("/a", -ENOENT, UVPERF_CAUSE_UNKNOWN, "/proc/self/mounts");
+  host_tree_write(MOUNTS, "");
+  refused("/a", -ENOENT, UVPERF_CAUSE_NOT_SUPPORTED,
           "mount -t cgroup2 none /sys/fs/cgroup");
-  temp_tree_write(tree, MOUNTS, CPU "t /a tmpfs rw 0 0\n");
-  refused(tree, "/a", -ENOENT, UVPERF_CAUSE_NOT_SUPPORTED,
+  host_tree_write(MOUNTS, CPU "t /a tmpfs rw 0 0\n");
+  refused("/a", -ENOENT, UVPERF_CAUSE_NOT_SUPPORTED,
           "neither cgroup v2 nor v1");
 }
 
 /* -- invalid paths -------------------------------------------------------- */
 
 static void directory_that_is_no_cgroup_is_einval(void **state) {
-  const temp_tree_t *tree = *state;
   char path[128];
 
-  temp_tree_write(tree, MOUNTS, V2);
-  temp_tree_write(tree, "/cg/v2/a/file", "");
-  refused(tree, "/a", -EINVAL, UVPERF_CAUSE_ARGUMENT,
+  (void)state;
+  host_tree_write(MOUNTS, V2);
+  host_tree_write("/cg/v2/a/file", "");
+  refused("/a", -EINVAL, UVPERF_CAUSE_ARGUMENT,
           "not the directory of a cgroup: /cg/v2/a");
-  refused(tree, "/a/file", -ENOTDIR, UVPERF_CAUSE_ARGUMENT,
+  refused("/a/file", -ENOTDIR, UVPERF_CAUSE_ARGUMENT,
           "not the directory of a cgroup: /cg/v2/a/file");
-  refused(tree, "/a/file/b", -ENOTDIR, UVPERF_CAUSE_ARGUMENT, "/a/file/b");
+  refused("/a/file/b", -ENOTDIR, UVPERF_CAUSE_ARGUMENT, "/a/file/b");
   /* An open(2) of a pipe would wait for one who writes. */
-  snprintf(path, sizeof(path), "%s/cg/v2/a/pipe", tree->root);
+  snprintf(path, sizeof(path), "%s/cg/v2/a/pipe", host_tree_root());
   assert_int_equal(mkfifo(path, 0600), 0);
-  refused(tree, "/a/pipe", -ENOTDIR, UVPERF_CAUSE_ARGUMENT, "/a/pipe");
-  temp_tree_link(tree, "/cg/v2/loop", "loop");
-  refused(tree, "/loop", -ELOOP, UVPERF_CAUSE_UNKNOWN, "errno 40");
+  refused("/a/pipe", -ENOTDIR, UVPERF_CAUSE_ARGUMENT, "/a/pipe");
+  host_tree_link("/cg/v2/loop", "loop");
+  refused("/loop", -ELOOP, UVPERF_CAUSE_UNKNOWN, "errno 40");
 }
 
 static void path_of_any_length_is_an_error_only(void **state) {
-  const temp_tree_t *tree = *state;
   static char path[PATH_MAX + 64];
   uvperf_error_t error;
   size_t length;
   int rc;
 
-  temp_tree_write(tree, MOUNTS, V2);
-  temp_tree_write(tree, "/cg/v2/cgroup.procs", "");
+  (void)state;
+  host_tree_write(MOUNTS, V2);
+  host_tree_write("/cg/v2/cgroup.procs", "");
   memset(path, 'a', sizeof(path));
   for (length = PATH_MAX - 80; length < sizeof(path); length++) {
     path[length] = '\0';
-    rc = uvperf__cgroup_open(tree->root, path, &error);
+    rc = uvperf__cgroup_open(path, &error);
     /* A name of more than 255 bytes, or all of it more than a path's. */
     assert_int_equal(rc, -ENAMETOOLONG);
     assert_int_equal(error.code, rc);
@@ -139,12 +138,13 @@ static void path_of_any_length_is_an_error_only(void **state) {
 }
 
 static int open_as_nobody(void *arg) {
-  const temp_tree_t *tree = arg;
   uvperf_error_t error = {0};
 
-  if (chmod(tree->root, 0755) != 0 || setgid(65534) != 0 || setuid(65534) != 0)
+  (void)arg;
+  if (chmod(host_tree_root(), 0755) != 0 || setgid(65534) != 0 ||
+      setuid(65534) != 0)
     return 1;
-  if (uvperf__cgroup_open(tree->root, "/a", &error) != -EACCES)
+  if (uvperf__cgroup_open("/a", &error) != -EACCES)
     return 2;
   return error.cause == UVPERF_CAUSE_PERMISSION &&
                  strstr(error.reason, "/cg/v2/a") != NULL
@@ -153,30 +153,30 @@ static int open_as_nobody(void *arg) {
 }
 
 static void cgroup_of_others_is_eacces(void **state) {
-  const temp_tree_t *tree = *state;
   char path[128];
 
+  (void)state;
   support_need_root(__func__);
-  temp_tree_write(tree, MOUNTS, V2);
-  temp_tree_write(tree, "/cg/v2/a/file", "");
-  snprintf(path, sizeof(path), "%s/cg/v2/a", tree->root);
+  host_tree_write(MOUNTS, V2);
+  host_tree_write("/cg/v2/a/file", "");
+  snprintf(path, sizeof(path), "%s/cg/v2/a", host_tree_root());
   assert_int_equal(chmod(path, 0700), 0);
-  assert_int_equal(support_wait(support_fork(open_as_nobody, *state)), 0);
+  assert_int_equal(support_wait(support_fork(open_as_nobody, NULL)), 0);
 }
 
 static int open_with_few_fds(void *arg) {
-  const temp_tree_t *tree = arg;
   int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
   uvperf_error_t error = {0};
   struct rlimit limit;
 
+  (void)arg;
   close(next);
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
     return 1;
   limit.rlim_cur = (rlim_t)next;
   if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
     return 1;
-  if (uvperf__cgroup_open(tree->root, "/a", &error) != -EMFILE ||
+  if (uvperf__cgroup_open("/a", &error) != -EMFILE ||
       error.cause != UVPERF_CAUSE_FILES || error.limit != limit.rlim_cur ||
       error.needed != limit.rlim_cur + 1)
     return 2;
@@ -184,10 +184,9 @@ static int open_with_few_fds(void *arg) {
 }
 
 static void cgroup_without_fds_is_emfile(void **state) {
-  const temp_tree_t *tree = *state;
-
-  temp_tree_write(tree, MOUNTS, V2);
-  assert_int_equal(support_wait(support_fork(open_with_few_fds, *state)), 0);
+  (void)state;
+  host_tree_write(MOUNTS, V2);
+  assert_int_equal(support_wait(support_fork(open_with_few_fds, NULL)), 0);
 }
 
 /* -- cgroups of this machine ---------------------------------------------- */
@@ -195,11 +194,11 @@ static void cgroup_without_fds_is_emfile(void **state) {
 /* The fd is one that perf_event_open(2) takes: of the directory with this
  * inode (of which a 32-bit kernel has the lower half), not O_PATH, and not left
  * to a program that is executed. */
-static void expect_cgroup(const char *root, const char *path, uint64_t id) {
+static void expect_cgroup(const char *path, uint64_t id) {
   size_t fds = support_count_fds();
   uvperf_error_t error = {0};
   struct stat status;
-  int fd = uvperf__cgroup_open(root, path, &error);
+  int fd = uvperf__cgroup_open(path, &error);
 
   if (fd < 0)
     fail_msg("%s: %s", path, error.reason);
@@ -215,23 +214,25 @@ static void expect_cgroup(const char *root, const char *path, uint64_t id) {
 
 /* A program that has a v1 hierarchy with perf_event mounted is led there. */
 static void cgroup_of_this_machine_is_opened(void **state) {
-  const temp_tree_t *tree = *state;
   live_cgroup_t cgroup;
   char name[64];
 
+  (void)state;
   live_cgroup_make(__func__, &cgroup);
-  expect_cgroup("", cgroup.path, cgroup.id);
+  fake_host_set(NULL);
+  expect_cgroup(cgroup.path, cgroup.id);
+  fake_host_set(host_tree_root());
   snprintf(name, sizeof(name), "%s", strrchr(cgroup.path, '/'));
   *strrchr(cgroup.path, '/') = '\0';
-  temp_tree_write(tree, MOUNTS, CPU V2);
-  temp_tree_link(tree, "/cg/v2", cgroup.path);
+  host_tree_write(MOUNTS, CPU V2);
+  host_tree_link("/cg/v2", cgroup.path);
   strcat(cgroup.path, name);
-  expect_cgroup(tree->root, name, cgroup.id);
-  expect_cgroup(tree->root, name + 1, cgroup.id);
+  expect_cgroup(name, cgroup.id);
+  expect_cgroup(name + 1, cgroup.id);
   snprintf(name, sizeof(name), "/cg/v2/uvperf-%d/../uvperf-%d/.", (int)getpid(),
            (int)getpid());
-  expect_cgroup(tree->root, name, cgroup.id);
-  refused(tree, strcat(name, "/cgroup.procs"), -ENOTDIR, UVPERF_CAUSE_ARGUMENT,
+  expect_cgroup(name, cgroup.id);
+  refused(strcat(name, "/cgroup.procs"), -ENOTDIR, UVPERF_CAUSE_ARGUMENT,
           "not the directory");
   live_cgroup_remove(&cgroup);
 }
@@ -253,11 +254,11 @@ cgroup_of_the_calling_process_is_opened_as_proc_names_it(void **state) {
   fclose(file);
   assert_non_null(at);
   at[strcspn(at, "\n")] = '\0';
-  expect_cgroup("", at, id);
+  expect_cgroup(at, id);
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, temp_tree_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

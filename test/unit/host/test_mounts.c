@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Mounts under a scripted root, and those of this process. */
 #include "support.h"
-#include "temp_tree.h"
+#include "host_tree.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -42,26 +42,25 @@ static int stop_at_proc(const uvperf__mount_t *mount, void *data) {
              : 0;
 }
 
-static void expect(const temp_tree_t *tree, const char *mounts,
-                   const char *expected) {
+static void expect(const char *mounts, const char *expected) {
   char text[512] = "";
 
-  temp_tree_write(tree, MOUNTS, mounts);
-  assert_int_equal(uvperf__mounts_each(tree->root, note, text), 0);
+  host_tree_write(MOUNTS, mounts);
+  assert_int_equal(uvperf__mounts_each(note, text), 0);
   assert_string_equal(text, expected);
 }
 
 static void mounts_come_in_the_order_of_the_file(void **state) {
-  expect(*state,
-         "sysfs /sys sysfs rw,nosuid 0 0\n"
+  (void)state;
+  expect("sysfs /sys sysfs rw,nosuid 0 0\n"
          "none /mnt tracefs rw 0 0\n"
          "last /last ext4 rw 0 0",
          "/sys sysfs;/mnt tracefs;/last ext4;");
 }
 
 static void mounts_escapes_are_undone(void **state) {
-  expect(*state,
-         "a\\040b /a\\040b\\011c tracefs rw 0 0\n"
+  (void)state;
+  expect("a\\040b /a\\040b\\011c tracefs rw 0 0\n"
          "x /new\\012line\\134040 t rw 0 0\n"
          "x /no\\04escape\\ t rw 0 0\n"
          "x /end\\ t rw 0 0\n",
@@ -69,10 +68,9 @@ static void mounts_escapes_are_undone(void **state) {
 }
 
 static void lines_that_are_no_mounts_are_skipped(void **state) {
-  const temp_tree_t *tree = *state;
+  (void)state;
 
-  expect(tree,
-         "\n"
+  expect("\n"
          "alone\n"
          "two /fields\n"
          "two /fields \n"
@@ -83,42 +81,41 @@ static void lines_that_are_no_mounts_are_skipped(void **state) {
          "x /y 01234567890123456789012345678901 rw 0 0\n"
          "x \\000/nul t rw 0 0\n",
          "/good t;/x 0123456789012345678901234567890;");
-  expect(tree, "", "");
+  expect("", "");
 }
 
 /* The line begins at each place around the end of a read. */
 static void mounts_with_long_lines_are_read(void **state) {
-  const temp_tree_t *tree = *state;
   static char mounts[PATH_MAX * 4];
   char *long_place;
   size_t at;
 
+  (void)state;
   for (at = 990; at < 1030; at++) {
     memset(mounts, 'o', at);
     memcpy(mounts, "overlay / overlay ", 18);
     strcpy(mounts + at, " 0 0\nt /t tracefs rw 0 0\n");
-    expect(tree, mounts, "/ overlay;/t tracefs;");
+    expect(mounts, "/ overlay;/t tracefs;");
   }
   strcpy(mounts, "t ");
   long_place = mounts + 2;
   memset(long_place, '/', PATH_MAX + 5);
   strcpy(long_place + PATH_MAX, " tracefs rw 0 0\nt /t tracefs rw 0 0\n");
-  expect(tree, mounts, "/t tracefs;");
+  expect(mounts, "/t tracefs;");
 }
 
 static void mounts_options_are_found_whole(void **state) {
-  const temp_tree_t *tree = *state;
   char text[1024] = "";
 
-  temp_tree_write(tree, MOUNTS,
-                  "c /a cgroup rw,perf_event 0 0\n"
-                  "c /b cgroup perf_event,cpuacct,rw 0 0\n"
-                  "c /c cgroup ro,perf_event2,xperf_event,cpu,acct=rw\n"
-                  "c /d cgroup perf_even,,cpu,\n"
-                  "c /e cgroup\n"
-                  "c /f cgroup  \n"
-                  "c /g cgroup perf_event more perf_event,rw\n");
-  assert_int_equal(uvperf__mounts_each(tree->root, note_options, text), 0);
+  (void)state;
+  host_tree_write(MOUNTS, "c /a cgroup rw,perf_event 0 0\n"
+                          "c /b cgroup perf_event,cpuacct,rw 0 0\n"
+                          "c /c cgroup ro,perf_event2,xperf_event,cpu,acct=rw\n"
+                          "c /d cgroup perf_even,,cpu,\n"
+                          "c /e cgroup\n"
+                          "c /f cgroup  \n"
+                          "c /g cgroup perf_event more perf_event,rw\n");
+  assert_int_equal(uvperf__mounts_each(note_options, text), 0);
   assert_string_equal(text, "rw,perf_event perf_event rw;"
                             "perf_event,cpuacct,rw perf_event rw;"
                             "ro,perf_event2,xperf_event,cpu,acct=rw cpu;"
@@ -128,17 +125,17 @@ static void mounts_options_are_found_whole(void **state) {
 
 /* With each length around the size of the buffer. */
 static void mounts_long_options_are_cut(void **state) {
-  const temp_tree_t *tree = *state;
   char mounts[1024], text[1024], expected[1024];
   size_t length;
 
+  (void)state;
   for (length = 500; length < 520; length++) {
     strcpy(mounts, "o / overlay rw,");
     memset(mounts + 15, 'l', length - 3);
     strcpy(mounts + 12 + length, " 0 0\n");
-    temp_tree_write(tree, MOUNTS, mounts);
+    host_tree_write(MOUNTS, mounts);
     text[0] = '\0';
-    assert_int_equal(uvperf__mounts_each(tree->root, note_options, text), 0);
+    assert_int_equal(uvperf__mounts_each(note_options, text), 0);
     snprintf(expected, sizeof(expected), "%.*s rw;",
              (int)(length < 511 ? length : 511), mounts + 12);
     assert_string_equal(text, expected);
@@ -146,24 +143,21 @@ static void mounts_long_options_are_cut(void **state) {
 }
 
 static void mounts_callback_ends_the_walk(void **state) {
-  const temp_tree_t *tree = *state;
   int calls = 0;
 
-  temp_tree_write(tree, MOUNTS, "s /sys sysfs\np /proc proc\nm /mnt ext4\n");
-  assert_int_equal(uvperf__mounts_each(tree->root, stop_at_proc, &calls), -7);
+  (void)state;
+  host_tree_write(MOUNTS, "s /sys sysfs\np /proc proc\nm /mnt ext4\n");
+  assert_int_equal(uvperf__mounts_each(stop_at_proc, &calls), -7);
   assert_int_equal(calls, 2);
 }
 
 static void mounts_that_cannot_be_read_are_an_error(void **state) {
-  const temp_tree_t *tree = *state;
-  static char long_root[PATH_MAX];
   char text[512] = "";
 
-  assert_int_equal(uvperf__mounts_each(tree->root, note, text), -ENOENT);
-  temp_tree_write(tree, MOUNTS "/is/a/directory", "");
-  assert_int_equal(uvperf__mounts_each(tree->root, note, text), -EISDIR);
-  memset(long_root, '/', PATH_MAX - 1);
-  assert_int_equal(uvperf__mounts_each(long_root, note, text), -ENAMETOOLONG);
+  (void)state;
+  assert_int_equal(uvperf__mounts_each(note, text), -ENOENT);
+  host_tree_write(MOUNTS "/is/a/directory", "");
+  assert_int_equal(uvperf__mounts_each(note, text), -EISDIR);
 }
 
 static void mounts_of_this_process_include_proc(void **state) {
@@ -171,12 +165,12 @@ static void mounts_of_this_process_include_proc(void **state) {
   int calls = 0;
 
   (void)state;
-  assert_int_equal(uvperf__mounts_each("", stop_at_proc, &calls), -7);
+  assert_int_equal(uvperf__mounts_each(stop_at_proc, &calls), -7);
   assert_int_equal(support_count_fds(), fds);
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, temp_tree_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -3,7 +3,7 @@
  * like those of real machines and in hostile ones. */
 #include "pmu_names.h"
 #include "support.h"
-#include "temp_tree.h"
+#include "host_tree.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -23,17 +23,16 @@ static int stop_at_second(const char *name, void *data) {
 }
 
 static void pmu_each_returns_every_name(void **state) {
-  const temp_tree_t *tree = *state;
   size_t fds = support_count_fds();
   pmu_names_t names = {"", 0};
 
-  assert_int_equal(uvperf__pmu_each(tree->root, pmu_names_add, &names),
-                   -ENOENT);
-  temp_tree_write(tree, "/sys/devices/cpu/type", "4\n");
-  temp_tree_link(tree, CPU, "../../../devices/cpu");
-  temp_tree_write(tree, PMUS "/uncore_imc_0/type", "20\n");
-  temp_tree_write(tree, PMUS "/.hidden/type", "21\n");
-  assert_int_equal(uvperf__pmu_each(tree->root, pmu_names_add, &names), 0);
+  (void)state;
+  assert_int_equal(uvperf__pmu_each(pmu_names_add, &names), -ENOENT);
+  host_tree_write("/sys/devices/cpu/type", "4\n");
+  host_tree_link(CPU, "../../../devices/cpu");
+  host_tree_write(PMUS "/uncore_imc_0/type", "20\n");
+  host_tree_write(PMUS "/.hidden/type", "21\n");
+  assert_int_equal(uvperf__pmu_each(pmu_names_add, &names), 0);
   assert_int_equal(names.nr, 2);
   assert_true(pmu_names_has(&names, "cpu"));
   assert_true(pmu_names_has(&names, "uncore_imc_0"));
@@ -42,65 +41,58 @@ static void pmu_each_returns_every_name(void **state) {
 
 /* -ENOENT, which the library itself takes for "no such directory". */
 static void pmu_each_ends_with_what_the_callback_returns(void **state) {
-  const temp_tree_t *tree = *state;
   size_t fds = support_count_fds();
   int nr = 0;
 
-  temp_tree_write(tree, CPU "/format/a", "config:0\n");
-  temp_tree_write(tree, CPU "/format/b", "config:1\n");
-  temp_tree_write(tree, CPU "/format/c", "config:2\n");
-  assert_int_equal(
-      uvperf__pmu_each_format(tree->root, "cpu", stop_at_second, &nr), -ENOENT);
+  (void)state;
+  host_tree_write(CPU "/format/a", "config:0\n");
+  host_tree_write(CPU "/format/b", "config:1\n");
+  host_tree_write(CPU "/format/c", "config:2\n");
+  assert_int_equal(uvperf__pmu_each_format("cpu", stop_at_second, &nr),
+                   -ENOENT);
   assert_int_equal(nr, 2);
   assert_int_equal(support_count_fds(), fds);
 }
 
 static void pmu_without_terms_and_events_has_none(void **state) {
-  const temp_tree_t *tree = *state;
   pmu_names_t names = {"", 0};
 
-  temp_tree_write(tree, CPU "/type", "4\n");
-  temp_tree_write(tree, PMUS "/file", "4\n");
-  assert_int_equal(
-      uvperf__pmu_each_format(tree->root, "cpu", pmu_names_add, &names), 0);
-  assert_int_equal(
-      uvperf__pmu_each_event(tree->root, "cpu", pmu_names_add, &names), 0);
+  (void)state;
+  host_tree_write(CPU "/type", "4\n");
+  host_tree_write(PMUS "/file", "4\n");
+  assert_int_equal(uvperf__pmu_each_format("cpu", pmu_names_add, &names), 0);
+  assert_int_equal(uvperf__pmu_each_event("cpu", pmu_names_add, &names), 0);
   assert_int_equal(names.nr, 0);
-  assert_int_equal(
-      uvperf__pmu_each_format(tree->root, "gpu", pmu_names_add, &names),
-      -ENOENT);
-  assert_int_equal(
-      uvperf__pmu_each_event(tree->root, "file", pmu_names_add, &names),
-      -ENOENT);
-  temp_tree_write(tree, CPU "/events", "a file\n");
-  assert_int_equal(
-      uvperf__pmu_each_event(tree->root, "cpu", pmu_names_add, &names),
-      -ENOTDIR);
+  assert_int_equal(uvperf__pmu_each_format("gpu", pmu_names_add, &names),
+                   -ENOENT);
+  assert_int_equal(uvperf__pmu_each_event("file", pmu_names_add, &names),
+                   -ENOENT);
+  host_tree_write(CPU "/events", "a file\n");
+  assert_int_equal(uvperf__pmu_each_event("cpu", pmu_names_add, &names),
+                   -ENOTDIR);
 }
 
 static void pmu_events_leave_out_scale_and_unit_files(void **state) {
-  const temp_tree_t *tree = *state;
   char terms[UVPERF__PMU_TEXT_BYTES];
   pmu_names_t names = {"", 0};
 
-  temp_tree_write(tree, CPU "/events/energy", "event=0x2\n");
-  temp_tree_write(tree, CPU "/events/energy.scale", "2.3e-10\n");
-  temp_tree_write(tree, CPU "/events/energy.unit", "Joules\n");
-  temp_tree_write(tree, CPU "/events/energy.per-pkg", "1\n");
-  temp_tree_write(tree, CPU "/events/energy.snapshot", "1\n");
-  temp_tree_write(tree, CPU "/events/foo.scale", "1\n"); /* without a foo */
-  temp_tree_write(tree, CPU "/events/mem.scaled", "event=1\n");
-  assert_int_equal(
-      uvperf__pmu_each_event(tree->root, "cpu", pmu_names_add, &names), 0);
+  (void)state;
+  host_tree_write(CPU "/events/energy", "event=0x2\n");
+  host_tree_write(CPU "/events/energy.scale", "2.3e-10\n");
+  host_tree_write(CPU "/events/energy.unit", "Joules\n");
+  host_tree_write(CPU "/events/energy.per-pkg", "1\n");
+  host_tree_write(CPU "/events/energy.snapshot", "1\n");
+  host_tree_write(CPU "/events/foo.scale", "1\n"); /* without a foo */
+  host_tree_write(CPU "/events/mem.scaled", "event=1\n");
+  assert_int_equal(uvperf__pmu_each_event("cpu", pmu_names_add, &names), 0);
   assert_int_equal(names.nr, 2);
   assert_true(pmu_names_has(&names, "energy"));
   assert_true(pmu_names_has(&names, "mem.scaled"));
-  assert_int_equal(uvperf__pmu_event(tree->root, "cpu", "energy.scale", terms),
-                   -ENOENT);
-  assert_int_equal(uvperf__pmu_event(tree->root, "cpu", "foo", terms), -ENOENT);
+  assert_int_equal(uvperf__pmu_event("cpu", "energy.scale", terms), -ENOENT);
+  assert_int_equal(uvperf__pmu_event("cpu", "foo", terms), -ENOENT);
   /* Nothing is before the suffix: an event of that name. */
-  temp_tree_write(tree, CPU "/events/.scale", "event=3\n");
-  assert_int_equal(uvperf__pmu_event(tree->root, "cpu", ".scale", terms), 0);
+  host_tree_write(CPU "/events/.scale", "event=3\n");
+  assert_int_equal(uvperf__pmu_event("cpu", ".scale", terms), 0);
 }
 
 /* -- Types ---------------------------------------------------------------- */
@@ -123,133 +115,126 @@ static void pmu_type_is_a_number_of_32_bits(void **state) {
       {"", -EINVAL, 0},
       {"\n", -EINVAL, 0},
   };
-  const temp_tree_t *tree = *state;
   size_t i;
 
+  (void)state;
   for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
     uint32_t type = 99;
 
-    temp_tree_write(tree, CPU "/type", types[i].text);
-    assert_int_equal(uvperf__pmu_type(tree->root, "cpu", &type), types[i].code);
+    host_tree_write(CPU "/type", types[i].text);
+    assert_int_equal(uvperf__pmu_type("cpu", &type), types[i].code);
     assert_int_equal(type, types[i].type);
   }
 }
 
 static void pmu_type_that_cannot_be_read_is_errno(void **state) {
-  const temp_tree_t *tree = *state;
   uint32_t type;
 
-  temp_tree_write(tree, PMUS "/typeless/format/event", "config:0-7\n");
-  temp_tree_write(tree, PMUS "/file", "4\n");
-  temp_tree_write(tree, PMUS "/directory/type/x", "4\n");
-  temp_tree_link(tree, PMUS "/loop", "loop");
-  temp_tree_link(tree, PMUS "/inner/type", "type");
-  temp_tree_link(tree, PMUS "/dangling", "nowhere");
-  assert_int_equal(uvperf__pmu_type(tree->root, "none", &type), -ENOENT);
-  assert_int_equal(uvperf__pmu_type(tree->root, "dangling", &type), -ENOENT);
-  assert_int_equal(uvperf__pmu_type(tree->root, "file", &type), -ENOENT);
-  assert_int_equal(uvperf__pmu_type(tree->root, "typeless", &type), -ENODATA);
-  assert_int_equal(uvperf__pmu_type(tree->root, "directory", &type), -EISDIR);
-  assert_int_equal(uvperf__pmu_type(tree->root, "loop", &type), -ELOOP);
-  assert_int_equal(uvperf__pmu_type(tree->root, "inner", &type), -ELOOP);
+  (void)state;
+  host_tree_write(PMUS "/typeless/format/event", "config:0-7\n");
+  host_tree_write(PMUS "/file", "4\n");
+  host_tree_write(PMUS "/directory/type/x", "4\n");
+  host_tree_link(PMUS "/loop", "loop");
+  host_tree_link(PMUS "/inner/type", "type");
+  host_tree_link(PMUS "/dangling", "nowhere");
+  assert_int_equal(uvperf__pmu_type("none", &type), -ENOENT);
+  assert_int_equal(uvperf__pmu_type("dangling", &type), -ENOENT);
+  assert_int_equal(uvperf__pmu_type("file", &type), -ENOENT);
+  assert_int_equal(uvperf__pmu_type("typeless", &type), -ENODATA);
+  assert_int_equal(uvperf__pmu_type("directory", &type), -EISDIR);
+  assert_int_equal(uvperf__pmu_type("loop", &type), -ELOOP);
+  assert_int_equal(uvperf__pmu_type("inner", &type), -ELOOP);
 }
 
 static void pmu_name_is_found_by_type(void **state) {
-  const temp_tree_t *tree = *state;
   char name[32];
 
-  assert_int_equal(uvperf__pmu_name(tree->root, 8, name, sizeof(name)),
-                   -ENOENT);
-  temp_tree_write(tree, CPU "/type", "4\n");
-  temp_tree_write(tree, PMUS "/odd/type", "x\n");
-  temp_tree_write(tree, PMUS "/uprobe/type", "8\n");
-  assert_int_equal(uvperf__pmu_name(tree->root, 8, name, sizeof(name)), 0);
+  (void)state;
+  assert_int_equal(uvperf__pmu_name(8, name, sizeof(name)), -ENOENT);
+  host_tree_write(CPU "/type", "4\n");
+  host_tree_write(PMUS "/odd/type", "x\n");
+  host_tree_write(PMUS "/uprobe/type", "8\n");
+  assert_int_equal(uvperf__pmu_name(8, name, sizeof(name)), 0);
   assert_string_equal(name, "uprobe");
-  assert_int_equal(uvperf__pmu_name(tree->root, 8, name, 4), 0);
+  assert_int_equal(uvperf__pmu_name(8, name, 4), 0);
   assert_string_equal(name, "upr");
-  assert_int_equal(uvperf__pmu_name(tree->root, 0, name, sizeof(name)),
-                   -ENOENT);
+  assert_int_equal(uvperf__pmu_name(0, name, sizeof(name)), -ENOENT);
   assert_string_equal(name, "");
 }
 
 /* More entries than the kernel returns at once. */
 static void pmu_name_is_found_among_many(void **state) {
-  const temp_tree_t *tree = *state;
   size_t fds = support_count_fds();
   char path[96], text[16], name[32];
   unsigned type;
 
+  (void)state;
   for (type = 100; type < 300; type++) {
     snprintf(path, sizeof(path), PMUS "/uncore_box_%u/type", type);
     snprintf(text, sizeof(text), "%u\n", type);
-    temp_tree_write(tree, path, text);
+    host_tree_write(path, text);
   }
   for (type = 100; type < 300; type++) {
     snprintf(text, sizeof(text), "uncore_box_%u", type);
-    assert_int_equal(uvperf__pmu_name(tree->root, type, name, sizeof(name)), 0);
+    assert_int_equal(uvperf__pmu_name(type, name, sizeof(name)), 0);
     assert_string_equal(name, text);
   }
-  assert_int_equal(uvperf__pmu_name(tree->root, 300, name, sizeof(name)),
-                   -ENOENT);
+  assert_int_equal(uvperf__pmu_name(300, name, sizeof(name)), -ENOENT);
   assert_int_equal(support_count_fds(), fds);
 }
 
 static void pmu_name_without_directory_is_errno(void **state) {
-  const temp_tree_t *tree = *state;
   char name[32] = "x";
 
-  assert_int_equal(uvperf__pmu_name(tree->root, 1, name, sizeof(name)),
-                   -ENOENT);
+  (void)state;
+  assert_int_equal(uvperf__pmu_name(1, name, sizeof(name)), -ENOENT);
   assert_string_equal(name, "");
-  temp_tree_write(tree, PMUS, "a file\n");
-  assert_int_equal(uvperf__pmu_name(tree->root, 1, name, sizeof(name)),
-                   -ENOTDIR);
+  host_tree_write(PMUS, "a file\n");
+  assert_int_equal(uvperf__pmu_name(1, name, sizeof(name)), -ENOTDIR);
 }
 
 static void pmu_is_the_one_of_a_dynamic_type(void **state) {
-  const temp_tree_t *tree = *state;
+  (void)state;
 
-  temp_tree_write(tree, PMUS "/uprobe/type", "8\n");
-  temp_tree_write(tree, PMUS "/software/type", "1\n");
-  assert_int_equal(uvperf__pmu_is(tree->root, 8, "uprobe"), 1);
-  assert_int_equal(uvperf__pmu_is(tree->root, 9, "uprobe"), 0);
-  assert_int_equal(uvperf__pmu_is(tree->root, 8, "kprobe"), 0);
-  assert_int_equal(uvperf__pmu_is(tree->root, 1, "software"), 0);
+  host_tree_write(PMUS "/uprobe/type", "8\n");
+  host_tree_write(PMUS "/software/type", "1\n");
+  assert_int_equal(uvperf__pmu_is(8, "uprobe"), 1);
+  assert_int_equal(uvperf__pmu_is(9, "uprobe"), 0);
+  assert_int_equal(uvperf__pmu_is(8, "kprobe"), 0);
+  assert_int_equal(uvperf__pmu_is(1, "software"), 0);
 }
 
 /* -- CPUs and skid -------------------------------------------------------- */
 
 static void pmu_cpus_are_a_mask_or_those_of_a_hybrid(void **state) {
-  const temp_tree_t *tree = *state;
   char list[UVPERF__PMU_TEXT_BYTES];
   int is_mask;
 
-  temp_tree_write(tree, PMUS "/uncore_imc_0/cpumask", "0,18\n");
-  temp_tree_write(tree, PMUS "/cpu_atom/cpus", "16-23\n");
-  temp_tree_write(tree, CPU "/type", "4\n");
-  assert_int_equal(uvperf__pmu_cpus(tree->root, "uncore_imc_0", list, &is_mask),
-                   0);
+  (void)state;
+  host_tree_write(PMUS "/uncore_imc_0/cpumask", "0,18\n");
+  host_tree_write(PMUS "/cpu_atom/cpus", "16-23\n");
+  host_tree_write(CPU "/type", "4\n");
+  assert_int_equal(uvperf__pmu_cpus("uncore_imc_0", list, &is_mask), 0);
   assert_string_equal(list, "0,18");
   assert_int_equal(is_mask, 1);
-  assert_int_equal(uvperf__pmu_cpus(tree->root, "cpu_atom", list, &is_mask), 0);
+  assert_int_equal(uvperf__pmu_cpus("cpu_atom", list, &is_mask), 0);
   assert_string_equal(list, "16-23");
   assert_int_equal(is_mask, 0);
-  assert_int_equal(uvperf__pmu_cpus(tree->root, "cpu", list, &is_mask),
-                   -ENOENT);
+  assert_int_equal(uvperf__pmu_cpus("cpu", list, &is_mask), -ENOENT);
   assert_string_equal(list, "");
 }
 
 static void pmu_max_precise_is_in_caps(void **state) {
-  const temp_tree_t *tree = *state;
   uint32_t max;
 
-  temp_tree_write(tree, CPU "/type", "4\n");
-  assert_int_equal(uvperf__pmu_max_precise(tree->root, "cpu", &max), -ENOENT);
-  temp_tree_write(tree, CPU "/caps/max_precise", "3\n");
-  assert_int_equal(uvperf__pmu_max_precise(tree->root, "cpu", &max), 0);
+  (void)state;
+  host_tree_write(CPU "/type", "4\n");
+  assert_int_equal(uvperf__pmu_max_precise("cpu", &max), -ENOENT);
+  host_tree_write(CPU "/caps/max_precise", "3\n");
+  assert_int_equal(uvperf__pmu_max_precise("cpu", &max), 0);
   assert_int_equal(max, 3);
-  temp_tree_write(tree, CPU "/caps/max_precise", "-1\n");
-  assert_int_equal(uvperf__pmu_max_precise(tree->root, "cpu", &max), -EINVAL);
+  host_tree_write(CPU "/caps/max_precise", "-1\n");
+  assert_int_equal(uvperf__pmu_max_precise("cpu", &max), -EINVAL);
 }
 
 /* -- Hostile names -------------------------------------------------------- */
@@ -258,7 +243,6 @@ static void pmu_max_precise_is_in_caps(void **state) {
 static void pmu_name_that_is_a_path_is_einval(void **state) {
   char too_long[NAME_MAX + 2];
   const char *const bad[] = {"", ".", "..", "cpu/", "/cpu", "a/b", too_long};
-  const temp_tree_t *tree = *state;
   char text[UVPERF__PMU_TEXT_BYTES];
   uvperf__pmu_measure_t measure;
   uvperf__pmu_format_t format;
@@ -267,58 +251,59 @@ static void pmu_name_that_is_a_path_is_einval(void **state) {
   size_t i;
   int is_mask;
 
+  (void)state;
   memset(too_long, 'a', sizeof(too_long) - 1);
   too_long[NAME_MAX + 1] = '\0';
-  temp_tree_write(tree, CPU "/type", "4\n");
-  temp_tree_write(tree, CPU "/cpumask", "0\n");
-  temp_tree_write(tree, CPU "/format/a/b", "config:0\n");
-  temp_tree_write(tree, CPU "/events/a/b", "event=1\n");
+  host_tree_write(CPU "/type", "4\n");
+  host_tree_write(CPU "/cpumask", "0\n");
+  host_tree_write(CPU "/format/a/b", "config:0\n");
+  host_tree_write(CPU "/events/a/b", "event=1\n");
   for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-    const char *name = bad[i], *root = tree->root;
+    const char *name = bad[i];
 
-    assert_int_equal(uvperf__pmu_type(root, name, &number), -EINVAL);
-    assert_int_equal(uvperf__pmu_max_precise(root, name, &number), -EINVAL);
-    assert_int_equal(uvperf__pmu_cpus(root, name, text, &is_mask), -EINVAL);
-    assert_int_equal(uvperf__pmu_each_event(root, name, pmu_names_add, &names),
+    assert_int_equal(uvperf__pmu_type(name, &number), -EINVAL);
+    assert_int_equal(uvperf__pmu_max_precise(name, &number), -EINVAL);
+    assert_int_equal(uvperf__pmu_cpus(name, text, &is_mask), -EINVAL);
+    assert_int_equal(uvperf__pmu_each_event(name, pmu_names_add, &names),
                      -EINVAL);
-    assert_int_equal(uvperf__pmu_each_format(root, name, pmu_names_add, &names),
+    assert_int_equal(uvperf__pmu_each_format(name, pmu_names_add, &names),
                      -EINVAL);
-    assert_int_equal(uvperf__pmu_format(root, name, "a", &format), -EINVAL);
-    assert_int_equal(uvperf__pmu_format(root, "cpu", name, &format), -EINVAL);
-    assert_int_equal(uvperf__pmu_event(root, name, "a.unit", text), -EINVAL);
-    assert_int_equal(uvperf__pmu_event(root, "cpu", name, text), -EINVAL);
-    assert_int_equal(uvperf__pmu_measure(root, "cpu", name, &measure), -EINVAL);
+    assert_int_equal(uvperf__pmu_format(name, "a", &format), -EINVAL);
+    assert_int_equal(uvperf__pmu_format("cpu", name, &format), -EINVAL);
+    assert_int_equal(uvperf__pmu_event(name, "a.unit", text), -EINVAL);
+    assert_int_equal(uvperf__pmu_event("cpu", name, text), -EINVAL);
+    assert_int_equal(uvperf__pmu_measure("cpu", name, &measure), -EINVAL);
   }
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, temp_tree_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
 
 /* One file shows that the machine has one PMU "cpu". */
 static void pmus_of_cores_have_cpus_and_are_in_order_of_type(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf__core_pmus_t cores;
 
-  assert_int_equal(uvperf__pmu_cores(tree->root, &cores), 0);
+  (void)state;
+  assert_int_equal(uvperf__pmu_cores(&cores), 0);
   assert_int_equal(cores.nr, 0);
-  temp_tree_write(tree, PMUS "/b/type", "9\n");
-  temp_tree_write(tree, PMUS "/b/cpus", "0-1\n");
-  temp_tree_write(tree, PMUS "/a/type", "12\n");
-  temp_tree_write(tree, PMUS "/a/cpus", "2\n");
-  temp_tree_write(tree, PMUS "/c/type", "8\n");
-  temp_tree_write(tree, PMUS "/c/cpus", "3\n");
-  temp_tree_write(tree, PMUS "/masked/type", "7\n");
-  temp_tree_write(tree, PMUS "/masked/cpumask", "0\n");
-  temp_tree_write(tree, PMUS "/typeless/cpus", "0\n");
-  assert_int_equal(uvperf__pmu_cores(tree->root, &cores), 0);
+  host_tree_write(PMUS "/b/type", "9\n");
+  host_tree_write(PMUS "/b/cpus", "0-1\n");
+  host_tree_write(PMUS "/a/type", "12\n");
+  host_tree_write(PMUS "/a/cpus", "2\n");
+  host_tree_write(PMUS "/c/type", "8\n");
+  host_tree_write(PMUS "/c/cpus", "3\n");
+  host_tree_write(PMUS "/masked/type", "7\n");
+  host_tree_write(PMUS "/masked/cpumask", "0\n");
+  host_tree_write(PMUS "/typeless/cpus", "0\n");
+  assert_int_equal(uvperf__pmu_cores(&cores), 0);
   assert_int_equal(cores.nr, 3);
   assert_string_equal(cores.pmus[0].name, "c");
   assert_string_equal(cores.pmus[1].name, "b");
   assert_string_equal(cores.pmus[2].name, "a");
   assert_int_equal(cores.pmus[2].type, 12);
   assert_int_equal(cores.has_extended_type, 0); /* the kernel is not known */
-  temp_tree_write(tree, PMUS "/cpu/type", "4\n");
-  assert_int_equal(uvperf__pmu_cores(tree->root, &cores), 0);
+  host_tree_write(PMUS "/cpu/type", "4\n");
+  assert_int_equal(uvperf__pmu_cores(&cores), 0);
   assert_int_equal(cores.nr, 0);
 }
 

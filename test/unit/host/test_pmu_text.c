@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The contents of the terms and the named events of a PMU. */
 #include "support.h"
+#include "host_tree.h"
 #include "temp_tree.h"
 
 #include <errno.h>
@@ -35,15 +36,14 @@ static void pmu_format_returns_field_and_mask(void **state) {
       {" config1 : 0 - 3 ,\n 8\n", UVPERF_ATTR_CONFIG1, 0x10f},
       {"config:4-7,0-5", UVPERF_ATTR_CONFIG, 0xff},
   };
-  const temp_tree_t *tree = *state;
   size_t i;
 
+  (void)state;
   for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
     uvperf__pmu_format_t format;
 
-    temp_tree_write(tree, CPU "/format/umask", formats[i].text);
-    assert_int_equal(uvperf__pmu_format(tree->root, "cpu", "umask", &format),
-                     0);
+    host_tree_write(CPU "/format/umask", formats[i].text);
+    assert_int_equal(uvperf__pmu_format("cpu", "umask", &format), 0);
     assert_int_equal(format.field, formats[i].field);
     assert_true(format.mask == formats[i].mask);
   }
@@ -74,45 +74,37 @@ static void pmu_format_of_garbage_is_einval(void **state) {
                                     "config:0-7 config1:0\n",
                                     "config::0\n",
                                     "\177ELF\xff"};
-  const temp_tree_t *tree = *state;
   size_t i;
 
+  (void)state;
   for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
     uvperf__pmu_format_t format;
 
-    temp_tree_write(tree, CPU "/format/umask", bad[i]);
-    assert_int_equal(uvperf__pmu_format(tree->root, "cpu", "umask", &format),
-                     -EINVAL);
+    host_tree_write(CPU "/format/umask", bad[i]);
+    assert_int_equal(uvperf__pmu_format("cpu", "umask", &format), -EINVAL);
   }
 }
 
 static void pmu_format_that_cannot_be_read_is_errno(void **state) {
-  const temp_tree_t *tree = *state;
   char huge[UVPERF__PMU_TEXT_BYTES + 1];
   uvperf__pmu_format_t format;
 
+  (void)state;
   memset(huge, '0', sizeof(huge));
   memcpy(huge, "config:", 7);
   huge[UVPERF__PMU_TEXT_BYTES] = '\0';
-  temp_tree_write(tree, CPU "/format/huge", huge);
-  temp_tree_write_bytes(tree, CPU "/format/zero", "config:0\0-7", 11);
-  temp_tree_write(tree, CPU "/format/directory/x", "config:0\n");
-  temp_tree_link(tree, CPU "/format/loop", "loop");
-  temp_tree_write(tree, PMUS "/file", "no PMU\n");
-  assert_int_equal(uvperf__pmu_format(tree->root, "cpu", "huge", &format),
-                   -EFBIG);
-  assert_int_equal(uvperf__pmu_format(tree->root, "cpu", "zero", &format),
-                   -EINVAL);
-  assert_int_equal(uvperf__pmu_format(tree->root, "cpu", "directory", &format),
-                   -EISDIR);
-  assert_int_equal(uvperf__pmu_format(tree->root, "cpu", "loop", &format),
-                   -ELOOP);
-  assert_int_equal(uvperf__pmu_format(tree->root, "cpu", "none", &format),
-                   -ENOENT);
-  assert_int_equal(uvperf__pmu_format(tree->root, "gpu", "umask", &format),
-                   -ENOENT);
-  assert_int_equal(uvperf__pmu_format(tree->root, "file", "umask", &format),
-                   -ENOENT);
+  host_tree_write(CPU "/format/huge", huge);
+  host_tree_write_bytes(CPU "/format/zero", "config:0\0-7", 11);
+  host_tree_write(CPU "/format/directory/x", "config:0\n");
+  host_tree_link(CPU "/format/loop", "loop");
+  host_tree_write(PMUS "/file", "no PMU\n");
+  assert_int_equal(uvperf__pmu_format("cpu", "huge", &format), -EFBIG);
+  assert_int_equal(uvperf__pmu_format("cpu", "zero", &format), -EINVAL);
+  assert_int_equal(uvperf__pmu_format("cpu", "directory", &format), -EISDIR);
+  assert_int_equal(uvperf__pmu_format("cpu", "loop", &format), -ELOOP);
+  assert_int_equal(uvperf__pmu_format("cpu", "none", &format), -ENOENT);
+  assert_int_equal(uvperf__pmu_format("gpu", "umask", &format), -ENOENT);
+  assert_int_equal(uvperf__pmu_format("file", "umask", &format), -ENOENT);
 }
 
 static void pmu_spread_puts_the_lowest_bit_first(void **state) {
@@ -159,37 +151,35 @@ static void pmu_spread_of_too_large_a_value_is_erange(void **state) {
 /* -- Named events --------------------------------------------------------- */
 
 static void pmu_event_returns_its_terms(void **state) {
-  const temp_tree_t *tree = *state;
   char terms[UVPERF__PMU_TEXT_BYTES];
 
-  temp_tree_write(tree, CPU "/events/cycles", "event=0x3c,umask=0x1\n");
-  temp_tree_write(tree, CPU "/events/empty", "\n");
-  assert_int_equal(uvperf__pmu_event(tree->root, "cpu", "cycles", terms), 0);
+  (void)state;
+  host_tree_write(CPU "/events/cycles", "event=0x3c,umask=0x1\n");
+  host_tree_write(CPU "/events/empty", "\n");
+  assert_int_equal(uvperf__pmu_event("cpu", "cycles", terms), 0);
   assert_string_equal(terms, "event=0x3c,umask=0x1");
-  assert_int_equal(uvperf__pmu_event(tree->root, "cpu", "empty", terms),
-                   -EINVAL);
-  assert_int_equal(uvperf__pmu_event(tree->root, "cpu", "none", terms),
-                   -ENOENT);
+  assert_int_equal(uvperf__pmu_event("cpu", "empty", terms), -EINVAL);
+  assert_int_equal(uvperf__pmu_event("cpu", "none", terms), -ENOENT);
   assert_string_equal(terms, "");
 }
 
 /* Writes an event with its other files, NULL for those that stay as they are,
  * and reads its measure. */
-static int measure_of(const temp_tree_t *tree, const char *scale,
-                      const char *unit, uvperf__pmu_measure_t *measure) {
-  temp_tree_write(tree, CPU "/events/energy", "event=0x2\n");
+static int measure_of(const char *scale, const char *unit,
+                      uvperf__pmu_measure_t *measure) {
+  host_tree_write(CPU "/events/energy", "event=0x2\n");
   if (scale != NULL)
-    temp_tree_write(tree, CPU "/events/energy.scale", scale);
+    host_tree_write(CPU "/events/energy.scale", scale);
   if (unit != NULL)
-    temp_tree_write(tree, CPU "/events/energy.unit", unit);
-  return uvperf__pmu_measure(tree->root, "cpu", "energy", measure);
+    host_tree_write(CPU "/events/energy.unit", unit);
+  return uvperf__pmu_measure("cpu", "energy", measure);
 }
 
 static void pmu_measure_without_files_is_one_count(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf__pmu_measure_t measure;
 
-  assert_int_equal(measure_of(tree, NULL, NULL, &measure), 0);
+  (void)state;
+  assert_int_equal(measure_of(NULL, NULL, &measure), 0);
   assert_true(measure.scale == 1);
   assert_string_equal(measure.unit, "");
   assert_int_equal(measure.is_per_package, 0);
@@ -198,34 +188,33 @@ static void pmu_measure_without_files_is_one_count(void **state) {
 
 /* A further file could not have such a long name. */
 static void pmu_measure_of_the_longest_name_is_one_count(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf__pmu_measure_t measure;
   char name[NAME_MAX + 1], path[PATH_MAX];
 
+  (void)state;
   memset(name, 'e', NAME_MAX);
   name[NAME_MAX] = '\0';
   snprintf(path, sizeof(path), CPU "/events/%s", name);
-  temp_tree_write(tree, path, "event=1\n");
-  assert_int_equal(uvperf__pmu_measure(tree->root, "cpu", name, &measure), 0);
+  host_tree_write(path, "event=1\n");
+  assert_int_equal(uvperf__pmu_measure("cpu", name, &measure), 0);
   assert_true(measure.scale == 1);
 }
 
 static void pmu_measure_reads_all_four_files(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf__pmu_measure_t measure;
 
+  (void)state;
   assert_int_equal(
-      measure_of(tree, "2.3283064365386962890625e-10\n", "Joules\n", &measure),
-      0);
+      measure_of("2.3283064365386962890625e-10\n", "Joules\n", &measure), 0);
   assert_true(measure.scale == 0x1p-32);
   assert_string_equal(measure.unit, "Joules");
   assert_int_equal(measure.is_per_package, 0);
-  temp_tree_write(tree, CPU "/events/energy.per-pkg", "1\n");
-  assert_int_equal(measure_of(tree, NULL, NULL, &measure), 0);
+  host_tree_write(CPU "/events/energy.per-pkg", "1\n");
+  assert_int_equal(measure_of(NULL, NULL, &measure), 0);
   assert_int_equal(measure.is_per_package, 1);
   assert_int_equal(measure.is_snapshot, 0);
-  temp_tree_write(tree, CPU "/events/energy.snapshot", "1\n");
-  assert_int_equal(measure_of(tree, NULL, NULL, &measure), 0);
+  host_tree_write(CPU "/events/energy.snapshot", "1\n");
+  assert_int_equal(measure_of(NULL, NULL, &measure), 0);
   assert_int_equal(measure.is_snapshot, 1);
 }
 
@@ -243,30 +232,30 @@ static const char *const scales[] = {
 
 /* The tests run in the C locale, where strtod(3) is right. */
 static void pmu_scale_is_exactly_the_kernels(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf__pmu_measure_t measure;
   size_t i;
 
+  (void)state;
   for (i = 0; i < COUNT_OF(scales); i++) {
-    assert_int_equal(measure_of(tree, scales[i], NULL, &measure), 0);
+    assert_int_equal(measure_of(scales[i], NULL, &measure), 0);
     assert_true(measure.scale == strtod(scales[i], NULL));
   }
 }
 
 /* Machines without a desktop have the C locale alone: makes one with a decimal
  * comma, xx_XX. */
-static void make_comma_locale(const temp_tree_t *tree) {
+static void make_comma_locale(void) {
   char command[512];
   int rc;
 
-  temp_tree_write(tree, "/ascii",
-                  "CHARMAP\n<U0000>..<U007F> /x00 x\nEND CHARMAP\n");
-  temp_tree_write(tree, "/comma",
+  host_tree_write("/ascii", "CHARMAP\n<U0000>..<U007F> /x00 x\nEND CHARMAP\n");
+  host_tree_write("/comma",
                   "LC_NUMERIC\ndecimal_point \",\"\nthousands_sep \"\"\n"
                   "grouping -1\nEND LC_NUMERIC\n");
   snprintf(command, sizeof(command),
            "localedef -c -f %s/ascii -i %s/comma %s/xx_XX >%s/said 2>&1",
-           tree->root, tree->root, tree->root, tree->root);
+           host_tree_root(), host_tree_root(), host_tree_root(),
+           host_tree_root());
   rc = system(command); /* it warns about everything that the locale lacks */
   (void)rc;
 }
@@ -276,12 +265,12 @@ static void make_comma_locale(const temp_tree_t *tree) {
 /* In a child, because glibc leaks the memory that it takes for LOCPATH. */
 static int read_scales_with_comma(void *arg) {
   uvperf__pmu_measure_t measure;
-  const temp_tree_t *tree = arg;
   char event[32];
   locale_t comma;
   size_t i;
 
-  setenv("LOCPATH", tree->root, 1);
+  (void)arg;
+  setenv("LOCPATH", host_tree_root(), 1);
   comma = newlocale(LC_NUMERIC_MASK, "xx_XX", (locale_t)0);
   if (comma == (locale_t)0)
     return NO_LOCALE;
@@ -292,7 +281,7 @@ static int read_scales_with_comma(void *arg) {
     if (strtod("0.5", NULL) != 0)
       return NO_LOCALE;
     snprintf(event, sizeof(event), "scale_%zu", i);
-    if (uvperf__pmu_measure(tree->root, "cpu", event, &measure) != 0 ||
+    if (uvperf__pmu_measure("cpu", event, &measure) != 0 ||
         measure.scale != expected)
       return 1 + (int)i;
     uselocale(LC_GLOBAL_LOCALE);
@@ -301,19 +290,19 @@ static int read_scales_with_comma(void *arg) {
 }
 
 static void pmu_scale_does_not_depend_on_the_locale(void **state) {
-  temp_tree_t *tree = *state;
   char path[128];
   size_t i;
   int rc;
 
-  make_comma_locale(tree);
+  (void)state;
+  make_comma_locale();
   for (i = 0; i < COUNT_OF(scales); i++) {
     snprintf(path, sizeof(path), CPU "/events/scale_%zu", i);
-    temp_tree_write(tree, path, "event=1\n");
+    host_tree_write(path, "event=1\n");
     strcat(path, ".scale");
-    temp_tree_write(tree, path, scales[i]);
+    host_tree_write(path, scales[i]);
   }
-  rc = support_wait(support_fork(read_scales_with_comma, tree));
+  rc = support_wait(support_fork(read_scales_with_comma, NULL));
   if (rc == NO_LOCALE)
     support_skip(__func__, "localedef(1), for a locale with a decimal comma");
   assert_int_equal(rc, 0);
@@ -322,26 +311,25 @@ static void pmu_scale_does_not_depend_on_the_locale(void **state) {
 static void pmu_measure_of_garbage_is_an_error(void **state) {
   static const char *const bad[] = {"",        "\n",    "x\n",   "0,5\n",
                                     "1e999\n", "inf\n", "nan\n", "1 2\n"};
-  const temp_tree_t *tree = *state;
   uvperf__pmu_measure_t measure;
   char unit[65];
   size_t i;
 
+  (void)state;
   memset(unit, 'u', 64);
   unit[64] = '\0';
   for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-    assert_int_equal(measure_of(tree, bad[i], "s\n", &measure), -EINVAL);
-  assert_int_equal(measure_of(tree, "1\n", unit, &measure), -EINVAL);
-  assert_int_equal(measure_of(tree, "1\n", unit + 1, &measure), 0);
+    assert_int_equal(measure_of(bad[i], "s\n", &measure), -EINVAL);
+  assert_int_equal(measure_of("1\n", unit, &measure), -EINVAL);
+  assert_int_equal(measure_of("1\n", unit + 1, &measure), 0);
   assert_string_equal(measure.unit, unit + 1);
-  temp_tree_link(tree, CPU "/events/energy.snapshot", "energy.snapshot");
-  assert_int_equal(measure_of(tree, "1\n", "s\n", &measure), -ELOOP);
-  assert_int_equal(uvperf__pmu_measure(tree->root, "cpu", "none", &measure),
-                   -ENOENT);
+  host_tree_link(CPU "/events/energy.snapshot", "energy.snapshot");
+  assert_int_equal(measure_of("1\n", "s\n", &measure), -ELOOP);
+  assert_int_equal(uvperf__pmu_measure("cpu", "none", &measure), -ENOENT);
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, temp_tree_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -2,6 +2,7 @@
 /* What the public walks over PMUs return, and what they leave out. */
 #include "pmu_names.h"
 #include "support.h"
+#include "host_tree.h"
 #include "temp_tree.h"
 
 #include <errno.h>
@@ -50,57 +51,56 @@ static int take_event(const uvperf_pmu_event_t *event, void *arg) {
 }
 
 static void pmu_walk_shows_type_cpus_and_skid(void **state) {
-  const temp_tree_t *tree = *state;
   shown_t shown = {0};
 
-  temp_tree_write(tree, PMUS "/cpu/type", "4\n");
-  assert_int_equal(uvperf__pmu_walk(tree->root, take_pmu, &shown), 0);
+  (void)state;
+  host_tree_write(PMUS "/cpu/type", "4\n");
+  assert_int_equal(uvperf__pmu_walk(take_pmu, &shown), 0);
   assert_int_equal(shown.pmu.type, 4);
   assert_string_equal(shown.text, "any");
   assert_int_equal(shown.pmu.is_cpumask, 0);
   assert_int_equal(shown.pmu.max_precise, -1);
-  temp_tree_write(tree, PMUS "/cpu/caps/max_precise", "3\n");
-  temp_tree_write(tree, PMUS "/cpu/cpus", "0-7\n");
-  assert_int_equal(uvperf__pmu_walk(tree->root, take_pmu, &shown), 0);
+  host_tree_write(PMUS "/cpu/caps/max_precise", "3\n");
+  host_tree_write(PMUS "/cpu/cpus", "0-7\n");
+  assert_int_equal(uvperf__pmu_walk(take_pmu, &shown), 0);
   assert_string_equal(shown.text, "0-7");
   assert_int_equal(shown.pmu.is_cpumask, 0);
   assert_int_equal(shown.pmu.max_precise, 3);
-  temp_tree_write(tree, PMUS "/cpu/cpumask", "0,18\n");
-  assert_int_equal(uvperf__pmu_walk(tree->root, take_pmu, &shown), 0);
+  host_tree_write(PMUS "/cpu/cpumask", "0,18\n");
+  assert_int_equal(uvperf__pmu_walk(take_pmu, &shown), 0);
   assert_string_equal(shown.text, "0,18");
   assert_int_equal(shown.pmu.is_cpumask, 1);
   assert_int_equal(shown.names.nr, 3);
 }
 
 static void pmu_walk_leaves_out_broken_pmus(void **state) {
-  const temp_tree_t *tree = *state;
   shown_t shown = {0};
 
-  temp_tree_write(tree, PMUS "/typeless/format/event", "config:0\n");
-  temp_tree_write(tree, PMUS "/garbled/type", "abc\n");
-  temp_tree_write(tree, PMUS "/negative/type", "-1\n");
-  temp_tree_write(tree, PMUS "/directory/type/x", "1\n");
-  temp_tree_write(tree, PMUS "/file", "1\n");
-  temp_tree_link(tree, PMUS "/loop", "loop");
-  temp_tree_write(tree, PMUS "/maskless/type", "21\n");
-  temp_tree_write(tree, PMUS "/maskless/cpumask/x", "1\n");
-  temp_tree_write(tree, PMUS "/skidless/type", "22\n");
-  temp_tree_write(tree, PMUS "/skidless/caps/max_precise", "2147483648\n");
-  assert_int_equal(uvperf__pmu_walk(tree->root, take_pmu, &shown), 0);
+  (void)state;
+  host_tree_write(PMUS "/typeless/format/event", "config:0\n");
+  host_tree_write(PMUS "/garbled/type", "abc\n");
+  host_tree_write(PMUS "/negative/type", "-1\n");
+  host_tree_write(PMUS "/directory/type/x", "1\n");
+  host_tree_write(PMUS "/file", "1\n");
+  host_tree_link(PMUS "/loop", "loop");
+  host_tree_write(PMUS "/maskless/type", "21\n");
+  host_tree_write(PMUS "/maskless/cpumask/x", "1\n");
+  host_tree_write(PMUS "/skidless/type", "22\n");
+  host_tree_write(PMUS "/skidless/caps/max_precise", "2147483648\n");
+  assert_int_equal(uvperf__pmu_walk(take_pmu, &shown), 0);
   assert_string_equal(shown.names.text, " skidless ");
   assert_int_equal(shown.pmu.max_precise, -1);
 }
 
 static void pmu_walk_formats_shows_field_and_mask(void **state) {
-  const temp_tree_t *tree = *state;
   shown_t shown = {0};
 
-  temp_tree_write(tree, PMUS "/cpu/format/umask", "config1:8-15,40-47\n");
-  temp_tree_write(tree, PMUS "/cpu/format/wide", "config:0-64\n");
-  temp_tree_write(tree, PMUS "/cpu/format/empty", "");
-  temp_tree_link(tree, PMUS "/cpu/format/loop", "loop");
-  assert_int_equal(
-      uvperf__pmu_walk_formats(tree->root, "cpu", take_format, &shown), 0);
+  (void)state;
+  host_tree_write(PMUS "/cpu/format/umask", "config1:8-15,40-47\n");
+  host_tree_write(PMUS "/cpu/format/wide", "config:0-64\n");
+  host_tree_write(PMUS "/cpu/format/empty", "");
+  host_tree_link(PMUS "/cpu/format/loop", "loop");
+  assert_int_equal(uvperf__pmu_walk_formats("cpu", take_format, &shown), 0);
   assert_string_equal(shown.names.text, " umask ");
   assert_string_equal(shown.text, "config1:8-15,40-47");
   assert_int_equal(shown.format.field, UVPERF_ATTR_CONFIG1);
@@ -108,28 +108,26 @@ static void pmu_walk_formats_shows_field_and_mask(void **state) {
 }
 
 static void pmu_walk_events_shows_terms_and_measure(void **state) {
-  const temp_tree_t *tree = *state;
   shown_t shown = {0};
 
-  temp_tree_write(tree, PMUS "/power/events/energy", "event=0x2\n");
-  temp_tree_write(tree, PMUS "/power/events/energy.scale", "0.5\n");
-  temp_tree_write(tree, PMUS "/power/events/energy.unit", "Joules\n");
-  temp_tree_write(tree, PMUS "/power/events/energy.per-pkg", "1\n");
-  temp_tree_write(tree, PMUS "/power/events/empty", "");
-  temp_tree_write(tree, PMUS "/power/events/odd", "event=0x3\n");
-  temp_tree_write(tree, PMUS "/power/events/odd.scale", "many\n");
-  temp_tree_write(tree, PMUS "/power/events/directory/x", "event=0x3\n");
-  assert_int_equal(
-      uvperf__pmu_walk_events(tree->root, "power", take_event, &shown), 0);
+  (void)state;
+  host_tree_write(PMUS "/power/events/energy", "event=0x2\n");
+  host_tree_write(PMUS "/power/events/energy.scale", "0.5\n");
+  host_tree_write(PMUS "/power/events/energy.unit", "Joules\n");
+  host_tree_write(PMUS "/power/events/energy.per-pkg", "1\n");
+  host_tree_write(PMUS "/power/events/empty", "");
+  host_tree_write(PMUS "/power/events/odd", "event=0x3\n");
+  host_tree_write(PMUS "/power/events/odd.scale", "many\n");
+  host_tree_write(PMUS "/power/events/directory/x", "event=0x3\n");
+  assert_int_equal(uvperf__pmu_walk_events("power", take_event, &shown), 0);
   assert_string_equal(shown.names.text, " energy ");
   assert_string_equal(shown.text, "event=0x2");
   assert_string_equal(shown.unit, "Joules");
   assert_true(shown.event.scale == 0.5);
   assert_int_equal(shown.event.is_per_package, 1);
   assert_int_equal(shown.event.is_snapshot, 0);
-  temp_tree_write(tree, PMUS "/power/events/energy.snapshot", "1\n");
-  assert_int_equal(
-      uvperf__pmu_walk_events(tree->root, "power", take_event, &shown), 0);
+  host_tree_write(PMUS "/power/events/energy.snapshot", "1\n");
+  assert_int_equal(uvperf__pmu_walk_events("power", take_event, &shown), 0);
   assert_int_equal(shown.event.is_snapshot, 1);
 }
 
@@ -149,35 +147,33 @@ static int stop_event(const uvperf_pmu_event_t *event, void *arg) {
 }
 
 static void pmu_walks_end_with_what_the_callback_returns(void **state) {
-  const temp_tree_t *tree = *state;
   size_t fds = support_count_fds();
   int nr = 41;
 
-  temp_tree_write(tree, PMUS "/a/type", "1\n");
-  temp_tree_write(tree, PMUS "/b/type", "2\n");
-  temp_tree_write(tree, PMUS "/a/format/x", "config:0\n");
-  temp_tree_write(tree, PMUS "/a/format/y", "config:1\n");
-  temp_tree_write(tree, PMUS "/a/events/x", "x=1\n");
-  temp_tree_write(tree, PMUS "/a/events/y", "y=1\n");
-  assert_int_equal(uvperf__pmu_walk(tree->root, stop_pmu, &nr), 42);
-  assert_int_equal(uvperf__pmu_walk_formats(tree->root, "a", stop_format, &nr),
-                   43);
-  assert_int_equal(uvperf__pmu_walk_events(tree->root, "a", stop_event, &nr),
-                   44);
+  (void)state;
+  host_tree_write(PMUS "/a/type", "1\n");
+  host_tree_write(PMUS "/b/type", "2\n");
+  host_tree_write(PMUS "/a/format/x", "config:0\n");
+  host_tree_write(PMUS "/a/format/y", "config:1\n");
+  host_tree_write(PMUS "/a/events/x", "x=1\n");
+  host_tree_write(PMUS "/a/events/y", "y=1\n");
+  assert_int_equal(uvperf__pmu_walk(stop_pmu, &nr), 42);
+  assert_int_equal(uvperf__pmu_walk_formats("a", stop_format, &nr), 43);
+  assert_int_equal(uvperf__pmu_walk_events("a", stop_event, &nr), 44);
   assert_int_equal(support_count_fds(), fds);
 }
 
 static void pmu_walk_of_bad_arguments_is_an_error(void **state) {
-  const temp_tree_t *tree = *state;
   shown_t shown = {0};
   uint32_t type = 7;
 
+  (void)state;
   assert_int_equal(uvperf_pmu_type("software", NULL), -EINVAL);
   assert_int_equal(uvperf_pmu_type(NULL, &type), -EINVAL);
   assert_int_equal(uvperf_pmu_type("..", &type), -EINVAL);
   assert_int_equal(uvperf_pmu_type("none", &type), -ENOENT);
   assert_int_equal(type, 0);
-  assert_int_equal(uvperf__pmu_walk(tree->root, take_pmu, &shown), -ENOENT);
+  assert_int_equal(uvperf__pmu_walk(take_pmu, &shown), -ENOENT);
   assert_int_equal(uvperf_pmu_walk(NULL, NULL), -EINVAL);
   assert_int_equal(uvperf_pmu_walk_formats("software", NULL, NULL), -EINVAL);
   assert_int_equal(uvperf_pmu_walk_formats(NULL, take_format, &shown), -EINVAL);
@@ -194,30 +190,29 @@ static void pmu_walk_of_bad_arguments_is_an_error(void **state) {
 /* With one fd left, for the directory, in a child because of the limit. All
  * PMUs would seem to have no type. */
 static int walk_without_fds(void *arg) {
-  const temp_tree_t *tree = arg;
   int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
   struct rlimit limit = {(rlim_t)next + 1, (rlim_t)next + 1};
   shown_t shown = {0};
 
+  (void)arg;
   close(next);
   if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
     return 1;
-  if (uvperf__pmu_walk(tree->root, take_pmu, &shown) != -EMFILE)
+  if (uvperf__pmu_walk(take_pmu, &shown) != -EMFILE)
     return 2;
-  if (uvperf__pmu_walk_formats(tree->root, "a", take_format, &shown) != -EMFILE)
+  if (uvperf__pmu_walk_formats("a", take_format, &shown) != -EMFILE)
     return 3;
-  if (uvperf__pmu_walk_events(tree->root, "a", take_event, &shown) != -EMFILE)
+  if (uvperf__pmu_walk_events("a", take_event, &shown) != -EMFILE)
     return 4;
   return 0;
 }
 
 static void pmu_walk_without_fds_is_emfile(void **state) {
-  temp_tree_t *tree = *state;
-
-  temp_tree_write(tree, PMUS "/a/type", "1\n");
-  temp_tree_write(tree, PMUS "/a/format/x", "config:0\n");
-  temp_tree_write(tree, PMUS "/a/events/x", "x=1\n");
-  assert_int_equal(support_wait(support_fork(walk_without_fds, tree)), 0);
+  (void)state;
+  host_tree_write(PMUS "/a/type", "1\n");
+  host_tree_write(PMUS "/a/format/x", "config:0\n");
+  host_tree_write(PMUS "/a/events/x", "x=1\n");
+  assert_int_equal(support_wait(support_fork(walk_without_fds, NULL)), 0);
 }
 
 /* Compares with the internal look-ups, which other tests compare with the
@@ -229,11 +224,11 @@ static int compare_pmu(const uvperf_pmu_t *pmu, void *arg) {
 
   assert_int_equal(uvperf_pmu_type(pmu->name, &type), 0);
   assert_int_equal(pmu->type, type);
-  uvperf__pmu_each_format("", pmu->name, pmu_names_add, &formats);
+  uvperf__pmu_each_format(pmu->name, pmu_names_add, &formats);
   assert_int_equal(uvperf_pmu_walk_formats(pmu->name, take_format, &shown), 0);
   assert_string_equal(shown.names.text, formats.text);
   memset(&shown, 0, sizeof(shown));
-  uvperf__pmu_each_event("", pmu->name, pmu_names_add, &events);
+  uvperf__pmu_each_event(pmu->name, pmu_names_add, &events);
   assert_int_equal(uvperf_pmu_walk_events(pmu->name, take_event, &shown), 0);
   assert_string_equal(shown.names.text, events.text);
   return pmu_names_add(pmu->name, arg);
@@ -244,13 +239,13 @@ static void live_pmu_walk_shows_every_pmu(void **state) {
 
   (void)state;
   assert_int_equal(uvperf_pmu_walk(compare_pmu, &shown), 0);
-  assert_int_equal(uvperf__pmu_each("", pmu_names_add, &all), 0);
+  assert_int_equal(uvperf__pmu_each(pmu_names_add, &all), 0);
   assert_string_equal(shown.text, all.text);
   assert_true(pmu_names_has(&shown, "software"));
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, temp_tree_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

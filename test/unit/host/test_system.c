@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading files under a scripted root, and under the real one. */
 #include "support.h"
+#include "host_tree.h"
 #include "temp_tree.h"
 
 #include <errno.h>
@@ -32,14 +33,14 @@ static void system_number_reads_first_line(void **state) {
       {"9223372036854775807\n", INT64_MAX},
       {"-9223372036854775808\n", INT64_MIN},
   };
-  const temp_tree_t *tree = *state;
   size_t i;
 
+  (void)state;
   for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
     int64_t value = 99;
 
-    temp_tree_write(tree, PARANOID, good[i].text);
-    assert_int_equal(uvperf__system_number(tree->root, PARANOID, &value), 0);
+    host_tree_write(PARANOID, good[i].text);
+    assert_int_equal(uvperf__system_number(PARANOID, &value), 0);
     assert_true(value == good[i].value);
   }
 }
@@ -59,86 +60,79 @@ static void system_number_of_garbage_is_an_error(void **state) {
       {"9223372036854775808\n", -ERANGE},
       {"-99999999999999999999999\n", -ERANGE},
   };
-  const temp_tree_t *tree = *state;
   size_t i;
 
+  (void)state;
   for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
     int64_t value = 99;
 
-    temp_tree_write(tree, PARANOID, bad[i].text);
-    assert_int_equal(uvperf__system_number(tree->root, PARANOID, &value),
-                     bad[i].code);
+    host_tree_write(PARANOID, bad[i].text);
+    assert_int_equal(uvperf__system_number(PARANOID, &value), bad[i].code);
     assert_int_equal(value, 0);
   }
 }
 
 static void system_number_of_no_file_is_errno(void **state) {
-  const temp_tree_t *tree = *state;
   char long_path[PATH_MAX + 1];
   int64_t value;
 
-  temp_tree_write(tree, PARANOID, "2\n");
+  (void)state;
+  host_tree_write(PARANOID, "2\n");
   memset(long_path, 'a', PATH_MAX);
   long_path[0] = '/';
   long_path[PATH_MAX] = '\0';
-  assert_int_equal(uvperf__system_number(tree->root, "/missing", &value),
-                   -ENOENT);
-  assert_int_equal(uvperf__system_number(tree->root, PARANOID "/x", &value),
-                   -ENOTDIR);
-  assert_int_equal(uvperf__system_number(tree->root, "/proc", &value), -EISDIR);
-  assert_int_equal(uvperf__system_number(tree->root, long_path, &value),
-                   -ENAMETOOLONG);
+  assert_int_equal(uvperf__system_number("/missing", &value), -ENOENT);
+  assert_int_equal(uvperf__system_number(PARANOID "/x", &value), -ENOTDIR);
+  assert_int_equal(uvperf__system_number("/proc", &value), -EISDIR);
+  assert_int_equal(uvperf__system_number(long_path, &value), -ENAMETOOLONG);
 }
 
 static void system_limits_come_each_from_their_file(void **state) {
-  const temp_tree_t *tree = *state;
   int64_t value;
 
-  temp_tree_write(tree, PARANOID, "-1\n");
-  temp_tree_write(tree, "/proc/sys/kernel/perf_event_mlock_kb", "516\n");
-  temp_tree_write(tree, "/proc/sys/kernel/perf_event_max_sample_rate",
-                  "100000\n");
-  temp_tree_write(tree, "/proc/sys/kernel/perf_event_max_stack", "127\n");
-  assert_int_equal(uvperf__system_paranoid(tree->root, &value), 0);
+  (void)state;
+  host_tree_write(PARANOID, "-1\n");
+  host_tree_write("/proc/sys/kernel/perf_event_mlock_kb", "516\n");
+  host_tree_write("/proc/sys/kernel/perf_event_max_sample_rate", "100000\n");
+  host_tree_write("/proc/sys/kernel/perf_event_max_stack", "127\n");
+  assert_int_equal(uvperf__system_paranoid(&value), 0);
   assert_int_equal(value, -1);
-  assert_int_equal(uvperf__system_mlock_kb(tree->root, &value), 0);
+  assert_int_equal(uvperf__system_mlock_kb(&value), 0);
   assert_int_equal(value, 516);
-  assert_int_equal(uvperf__system_max_sample_rate(tree->root, &value), 0);
+  assert_int_equal(uvperf__system_max_sample_rate(&value), 0);
   assert_int_equal(value, 100000);
-  assert_int_equal(uvperf__system_max_stack(tree->root, &value), 0);
+  assert_int_equal(uvperf__system_max_stack(&value), 0);
   assert_int_equal(value, 127);
 }
 
 static void system_line_starts_with_key(void **state) {
-  const temp_tree_t *tree = *state;
   char text[32];
 
-  temp_tree_write(tree, STATUS, "Name:\tCap: 1\nCap:\t2\nCap:\t3\n");
-  assert_int_equal(
-      uvperf__system_line(tree->root, STATUS, "Cap:", text, sizeof(text)), 0);
+  (void)state;
+  host_tree_write(STATUS, "Name:\tCap: 1\nCap:\t2\nCap:\t3\n");
+  assert_int_equal(uvperf__system_line(STATUS, "Cap:", text, sizeof(text)), 0);
   assert_string_equal(text, "\t2");
-  assert_int_equal(uvperf__system_line(tree->root, STATUS, "", text, 8), 0);
+  assert_int_equal(uvperf__system_line(STATUS, "", text, 8), 0);
   assert_string_equal(text, "Name:\tC");
-  assert_int_equal(
-      uvperf__system_line(tree->root, STATUS, "Uid:", text, sizeof(text)),
-      -ENODATA);
+  assert_int_equal(uvperf__system_line(STATUS, "Uid:", text, sizeof(text)),
+                   -ENODATA);
   assert_string_equal(text, "");
 }
 
 /* Groups: of /proc/self/status can have 65,536 numbers. The key is put at every
  * place of the long line, so also at the start of each read. */
 static void system_line_is_not_found_inside_a_long_line(void **state) {
-  const temp_tree_t *tree = *state;
   char content[4100], text[32];
   size_t at;
 
+  (void)state;
   for (at = 1; at < 3000; at += 7) {
     memset(content, ' ', 4000);
     memcpy(content + at, "Cap:1", 5);
     strcpy(content + 4000, "\nCap:2\n");
-    temp_tree_write(tree, STATUS, content);
-    assert_int_equal(
-        uvperf__system_line(tree->root, STATUS, "Cap:", text, sizeof(text)), 0);
+    host_tree_write(STATUS, content);
+    assert_int_equal(uvperf__system_line(STATUS, "Cap:", text, sizeof(text)),
+                     0);
     assert_string_equal(text, "2");
   }
 }
@@ -146,28 +140,26 @@ static void system_line_is_not_found_inside_a_long_line(void **state) {
 /* The line begins at every place around the end of a read, with and without a
  * newline at its end. */
 static void system_line_across_reads_is_found(void **state) {
-  const temp_tree_t *tree = *state;
   char content[4200], text[32];
   size_t at;
 
+  (void)state;
   for (at = 1000; at < 1050; at++) {
     memset(content, ' ', at);
     content[at - 1] = '\n';
     strcpy(content + at, "Cap:\t12345678\n");
-    temp_tree_write(tree, STATUS, content);
-    assert_int_equal(
-        uvperf__system_line(tree->root, STATUS, "Cap:", text, sizeof(text)), 0);
+    host_tree_write(STATUS, content);
+    assert_int_equal(uvperf__system_line(STATUS, "Cap:", text, sizeof(text)),
+                     0);
     assert_string_equal(text, "\t12345678");
     content[strlen(content) - 1] = '\0';
-    temp_tree_write(tree, STATUS, content);
-    assert_int_equal(uvperf__system_line(tree->root, STATUS, "Cap:", text, 5),
-                     0);
+    host_tree_write(STATUS, content);
+    assert_int_equal(uvperf__system_line(STATUS, "Cap:", text, 5), 0);
     assert_string_equal(text, "\t123");
     content[at + 3] = '\0';
-    temp_tree_write(tree, STATUS, content);
-    assert_int_equal(
-        uvperf__system_line(tree->root, STATUS, "Cap:", text, sizeof(text)),
-        -ENODATA);
+    host_tree_write(STATUS, content);
+    assert_int_equal(uvperf__system_line(STATUS, "Cap:", text, sizeof(text)),
+                     -ENODATA);
   }
 }
 
@@ -181,59 +173,58 @@ static void system_has_perfmon_checks_two_bits(void **state) {
       {"CapEff:\t000001ffffffffff\n", 1}, {"CapPrm:\tffff\n", -ENODATA},
       {"CapEff:\tzzz\n", -EINVAL},
   };
-  const temp_tree_t *tree = *state;
   size_t i;
 
-  assert_int_equal(uvperf__system_has_perfmon(tree->root), -ENOENT);
+  (void)state;
+  assert_int_equal(uvperf__system_has_perfmon(), -ENOENT);
   for (i = 0; i < sizeof(caps) / sizeof(caps[0]); i++) {
-    temp_tree_write(tree, STATUS, caps[i].text);
-    assert_int_equal(uvperf__system_has_perfmon(tree->root), caps[i].has);
+    host_tree_write(STATUS, caps[i].text);
+    assert_int_equal(uvperf__system_has_perfmon(), caps[i].has);
   }
 }
 
 static void system_cpu_list_with_ranges_is_read(void **state) {
   const int has[] = {1, 0, 1, 1, 1, 1, 0, 1, 0};
-  const temp_tree_t *tree = *state;
   int cpu;
 
-  temp_tree_write(tree, ONLINE, "0,2-5,7\n");
+  (void)state;
+  host_tree_write(ONLINE, "0,2-5,7\n");
   for (cpu = 0; cpu < 9; cpu++)
-    assert_int_equal(uvperf__system_has_cpu(tree->root, "online", cpu),
-                     has[cpu]);
-  assert_int_equal(uvperf__system_online_cpus(tree->root), 6);
-  assert_int_equal(uvperf__system_has_cpu(tree->root, "possible", 0), -ENOENT);
+    assert_int_equal(uvperf__system_has_cpu("online", cpu), has[cpu]);
+  assert_int_equal(uvperf__system_online_cpus(), 6);
+  assert_int_equal(uvperf__system_has_cpu("possible", 0), -ENOENT);
 }
 
 static void system_cpu_list_of_garbage_is_einval(void **state) {
   const char *const bad[] = {"x\n",   "0,\n", "3-1\n",
                              "0;1\n", "-2\n", "0-99999999999\n"};
-  const temp_tree_t *tree = *state;
   size_t i;
 
+  (void)state;
   for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-    temp_tree_write(tree, ONLINE, bad[i]);
-    assert_int_equal(uvperf__system_online_cpus(tree->root), -EINVAL);
-    assert_int_equal(uvperf__system_has_cpu(tree->root, "online", 0), -EINVAL);
+    host_tree_write(ONLINE, bad[i]);
+    assert_int_equal(uvperf__system_online_cpus(), -EINVAL);
+    assert_int_equal(uvperf__system_has_cpu("online", 0), -EINVAL);
   }
-  temp_tree_write(tree, ONLINE, "\n"); /* no CPU at all cannot be */
-  assert_int_equal(uvperf__system_online_cpus(tree->root), -EINVAL);
+  host_tree_write(ONLINE, "\n"); /* no CPU at all cannot be */
+  assert_int_equal(uvperf__system_online_cpus(), -EINVAL);
 }
 
 /* More CPUs than fit into a terminal line, and none. */
 static void system_cpu_list_of_any_length_is_read(void **state) {
-  const temp_tree_t *tree = *state;
   char list[4000] = "0";
   size_t nr = 0;
   int cpu;
 
+  (void)state;
   for (cpu = 2; cpu < 1400; cpu += 2)
     sprintf(list + strlen(list), ",%d", cpu);
-  temp_tree_write(tree, ONLINE, list);
-  assert_int_equal(uvperf__system_online_cpus(tree->root), 700);
-  assert_int_equal(uvperf__system_has_cpu(tree->root, "online", 1398), 1);
-  temp_tree_write(tree, "/sys/devices/system/cpu/offline", "\n");
-  assert_int_equal(uvperf__system_has_cpu(tree->root, "offline", 0), 0);
-  assert_int_equal(uvperf__system_cpus(tree->root, "offline", NULL, &nr), 0);
+  host_tree_write(ONLINE, list);
+  assert_int_equal(uvperf__system_online_cpus(), 700);
+  assert_int_equal(uvperf__system_has_cpu("online", 1398), 1);
+  host_tree_write("/sys/devices/system/cpu/offline", "\n");
+  assert_int_equal(uvperf__system_has_cpu("offline", 0), 0);
+  assert_int_equal(uvperf__system_cpus("offline", NULL, &nr), 0);
   assert_int_equal(nr, 0);
 }
 
@@ -242,77 +233,70 @@ static void
 system_online_cpus_without_sysfs_are_those_of_proc_stat(void **state) {
   static const char stat[] = "cpu  9 0 9\ncpu0 1 2\ncpu2 1\ncpu3 1\ncpu4 2\n"
                              "cpu10 5 5\ncpu12 1\nintr 3 4\ncpu13 1\n";
-  const temp_tree_t *tree = *state;
   char text[UVPERF__TEXT_BYTES], many[6000];
   size_t i, length = 0;
 
-  temp_tree_write(tree, "/proc/stat", stat);
-  assert_int_equal(uvperf__system_cpu_list(tree->root, "online", text), 0);
+  (void)state;
+  host_tree_write("/proc/stat", stat);
+  assert_int_equal(uvperf__system_cpu_list("online", text), 0);
   assert_string_equal(text, "0,2-4,10,12");
-  assert_int_equal(uvperf__system_has_cpu(tree->root, "online", 3), 1);
-  assert_int_equal(uvperf__system_has_cpu(tree->root, "online", 1), 0);
-  assert_int_equal(uvperf__system_online_cpus(tree->root), 6);
-  assert_int_equal(uvperf__system_has_cpu(tree->root, "possible", 0), -ENOENT);
+  assert_int_equal(uvperf__system_has_cpu("online", 3), 1);
+  assert_int_equal(uvperf__system_has_cpu("online", 1), 0);
+  assert_int_equal(uvperf__system_online_cpus(), 6);
+  assert_int_equal(uvperf__system_has_cpu("possible", 0), -ENOENT);
   for (i = 0; i < 400; i++)
     length += (size_t)sprintf(many + length, "cpu%zu 1 2 3\n", i);
-  temp_tree_write(tree, "/proc/stat", many);
-  assert_int_equal(uvperf__system_cpu_list(tree->root, "online", text), 0);
+  host_tree_write("/proc/stat", many);
+  assert_int_equal(uvperf__system_cpu_list("online", text), 0);
   assert_string_equal(text, "0-399");
-  temp_tree_write(tree, "/proc/stat", "cpu  9 0 9\ncpux\nintr 3 4\n");
-  assert_int_equal(uvperf__system_cpu_list(tree->root, "online", text),
-                   -ENOENT);
+  host_tree_write("/proc/stat", "cpu  9 0 9\ncpux\nintr 3 4\n");
+  assert_int_equal(uvperf__system_cpu_list("online", text), -ENOENT);
   assert_string_equal(text, "");
-  temp_tree_write(tree, "/proc/stat", stat);
-  temp_tree_write(tree, ONLINE, "0-1\n");
-  assert_int_equal(uvperf__system_online_cpus(tree->root), 2);
+  host_tree_write("/proc/stat", stat);
+  host_tree_write(ONLINE, "0-1\n");
+  assert_int_equal(uvperf__system_online_cpus(), 2);
 }
 
 static void system_text_is_the_whole_file(void **state) {
-  const temp_tree_t *tree = *state;
   char content[UVPERF__TEXT_BYTES + 1], text[UVPERF__TEXT_BYTES];
 
-  temp_tree_write(tree, STATUS, "a\nb\n");
-  assert_int_equal(uvperf__system_text(tree->root, STATUS, text, sizeof(text)),
-                   0);
+  (void)state;
+  host_tree_write(STATUS, "a\nb\n");
+  assert_int_equal(uvperf__system_text(STATUS, text, sizeof(text)), 0);
   assert_string_equal(text, "a\nb");
   memset(content, 'x', sizeof(content));
-  temp_tree_write_bytes(tree, STATUS, content, UVPERF__TEXT_BYTES - 1);
-  assert_int_equal(uvperf__system_text(tree->root, STATUS, text, sizeof(text)),
-                   0);
+  host_tree_write_bytes(STATUS, content, UVPERF__TEXT_BYTES - 1);
+  assert_int_equal(uvperf__system_text(STATUS, text, sizeof(text)), 0);
   assert_int_equal(strlen(text), UVPERF__TEXT_BYTES - 1);
 }
 
 static void system_text_that_cannot_be_read_is_errno(void **state) {
-  const temp_tree_t *tree = *state;
   char content[UVPERF__TEXT_BYTES], text[UVPERF__TEXT_BYTES] = "x";
 
-  assert_int_equal(uvperf__system_text(tree->root, STATUS, text, sizeof(text)),
-                   -ENOENT);
+  (void)state;
+  assert_int_equal(uvperf__system_text(STATUS, text, sizeof(text)), -ENOENT);
   assert_string_equal(text, "");
   memset(content, 'x', sizeof(content));
-  temp_tree_write_bytes(tree, STATUS, content, sizeof(content));
-  assert_int_equal(uvperf__system_text(tree->root, STATUS, text, sizeof(text)),
-                   -EFBIG);
+  host_tree_write_bytes(STATUS, content, sizeof(content));
+  assert_int_equal(uvperf__system_text(STATUS, text, sizeof(text)), -EFBIG);
   assert_string_equal(text, "");
-  temp_tree_write_bytes(tree, STATUS, "a\0b\n", 4);
-  assert_int_equal(uvperf__system_text(tree->root, STATUS, text, sizeof(text)),
-                   -EINVAL);
+  host_tree_write_bytes(STATUS, "a\0b\n", 4);
+  assert_int_equal(uvperf__system_text(STATUS, text, sizeof(text)), -EINVAL);
   assert_string_equal(text, "");
 }
 
 static void system_capability_is_a_bit_of_its_own(void **state) {
-  const temp_tree_t *tree = *state;
   int i;
 
-  temp_tree_write(tree, STATUS, "CapEff:\t0000004000204000\n");
+  (void)state;
+  host_tree_write(STATUS, "CapEff:\t0000004000204000\n");
   for (i = 0; i < 64; i++)
-    assert_int_equal(uvperf__system_has_capability(tree->root, i),
+    assert_int_equal(uvperf__system_has_capability(i),
                      i == UVPERF__CAP_IPC_LOCK || i == UVPERF__CAP_SYS_ADMIN ||
                          i == UVPERF__CAP_PERFMON);
 }
 
 static void system_user_namespace_is_detected_by_its_map(void **state) {
-  const temp_tree_t *tree = *state;
   const struct {
     const char *map;
     int is;
@@ -325,47 +309,46 @@ static void system_user_namespace_is_detected_by_its_map(void **state) {
   };
   size_t i;
 
-  assert_int_equal(uvperf__system_is_user_namespace(tree->root), -ENOENT);
+  (void)state;
+  assert_int_equal(uvperf__system_is_user_namespace(), -ENOENT);
   for (i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
-    temp_tree_write(tree, UID_MAP, maps[i].map);
-    assert_int_equal(uvperf__system_is_user_namespace(tree->root), maps[i].is);
+    host_tree_write(UID_MAP, maps[i].map);
+    assert_int_equal(uvperf__system_is_user_namespace(), maps[i].is);
   }
 }
 
-static void link_to(const temp_tree_t *tree, const char *path,
-                    const char *target) {
+static void link_to(const char *path, const char *target) {
   char full[PATH_MAX];
 
-  snprintf(full, sizeof(full), "%s%s", tree->root, path);
+  snprintf(full, sizeof(full), "%s%s", host_tree_root(), path);
   unlink(full);
   assert_int_equal(symlink(target, full), 0);
 }
 
 static void
 system_user_namespace_is_detected_by_its_number_first(void **state) {
-  const temp_tree_t *tree = *state;
+  (void)state;
 
-  temp_tree_write(tree, "/proc/self/ns/other", "");
-  temp_tree_write(tree, UID_MAP, "0 1000 1\n");
-  link_to(tree, "/proc/self/ns/user", "user:[4026531837]");
-  assert_int_equal(uvperf__system_is_user_namespace(tree->root), 0);
-  temp_tree_write(tree, UID_MAP, "0 0 4294967295\n");
-  link_to(tree, "/proc/self/ns/user", "user:[4026532567]");
-  assert_int_equal(uvperf__system_is_user_namespace(tree->root), 1);
-  link_to(tree, "/proc/self/ns/user", "user");
-  assert_int_equal(uvperf__system_is_user_namespace(tree->root), 0);
+  host_tree_write("/proc/self/ns/other", "");
+  host_tree_write(UID_MAP, "0 1000 1\n");
+  link_to("/proc/self/ns/user", "user:[4026531837]");
+  assert_int_equal(uvperf__system_is_user_namespace(), 0);
+  host_tree_write(UID_MAP, "0 0 4294967295\n");
+  link_to("/proc/self/ns/user", "user:[4026532567]");
+  assert_int_equal(uvperf__system_is_user_namespace(), 1);
+  link_to("/proc/self/ns/user", "user");
+  assert_int_equal(uvperf__system_is_user_namespace(), 0);
 }
 
 /* Built without CONFIG_USER_NS. */
 static void system_user_namespace_without_kernel_support_is_0(void **state) {
-  const temp_tree_t *tree = *state;
+  (void)state;
 
-  temp_tree_write(tree, STATUS, "CapEff:\t0000000000000000\n");
-  assert_int_equal(uvperf__system_is_user_namespace(tree->root), 0);
+  host_tree_write(STATUS, "CapEff:\t0000000000000000\n");
+  assert_int_equal(uvperf__system_is_user_namespace(), 0);
 }
 
 static void system_clock_is_ahead_in_a_time_namespace(void **state) {
-  const temp_tree_t *tree = *state;
   const struct {
     int clockid;
     int64_t ns;
@@ -379,82 +362,79 @@ static void system_clock_is_ahead_in_a_time_namespace(void **state) {
   int64_t ns = 1;
   size_t i;
 
-  assert_int_equal(uvperf__system_clock_ahead(tree->root, CLOCK_MONOTONIC, &ns),
-                   0);
+  (void)state;
+  assert_int_equal(uvperf__system_clock_ahead(CLOCK_MONOTONIC, &ns), 0);
   assert_int_equal(ns, 0);
-  temp_tree_write(tree, "/proc/thread-self/ns/other", "");
-  temp_tree_write(tree, "/proc/self/timens_offsets",
+  host_tree_write("/proc/thread-self/ns/other", "");
+  host_tree_write("/proc/self/timens_offsets",
                   "monotonic          99         5\n"
                   "boottime           -2 500000000\n");
-  link_to(tree, "/proc/thread-self/ns/time", "time:[4026532567]");
-  link_to(tree, "/proc/thread-self/ns/time_for_children", "time:[4026532567]");
+  link_to("/proc/thread-self/ns/time", "time:[4026532567]");
+  link_to("/proc/thread-self/ns/time_for_children", "time:[4026532567]");
   for (i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
-    assert_int_equal(
-        uvperf__system_clock_ahead(tree->root, clocks[i].clockid, &ns), 0);
+    assert_int_equal(uvperf__system_clock_ahead(clocks[i].clockid, &ns), 0);
     assert_int_equal(ns, clocks[i].ns);
   }
 }
 
 /* Those offsets are of the children. */
 static void system_clock_after_unshare_is_that_of_before(void **state) {
-  const temp_tree_t *tree = *state;
   int64_t ns;
 
-  temp_tree_write(tree, "/proc/self/timens_offsets", "monotonic 99 5\n");
-  temp_tree_write(tree, "/proc/thread-self/ns/other", "");
-  link_to(tree, "/proc/thread-self/ns/time_for_children", "time:[4026532567]");
-  link_to(tree, "/proc/thread-self/ns/time", "time:[4026531834]");
-  assert_int_equal(uvperf__system_clock_ahead(tree->root, CLOCK_MONOTONIC, &ns),
-                   0);
+  (void)state;
+  host_tree_write("/proc/self/timens_offsets", "monotonic 99 5\n");
+  host_tree_write("/proc/thread-self/ns/other", "");
+  link_to("/proc/thread-self/ns/time_for_children", "time:[4026532567]");
+  link_to("/proc/thread-self/ns/time", "time:[4026531834]");
+  assert_int_equal(uvperf__system_clock_ahead(CLOCK_MONOTONIC, &ns), 0);
   assert_int_equal(ns, 0);
-  link_to(tree, "/proc/thread-self/ns/time", "time:[4026532568]");
-  assert_int_equal(uvperf__system_clock_ahead(tree->root, CLOCK_MONOTONIC, &ns),
-                   -ENODATA);
+  link_to("/proc/thread-self/ns/time", "time:[4026532568]");
+  assert_int_equal(uvperf__system_clock_ahead(CLOCK_MONOTONIC, &ns), -ENODATA);
   /* The first thread has ended. */
-  link_to(tree, "/proc/thread-self/ns/time", "time:[4026532567]");
-  temp_tree_write(tree, "/proc/self/timens_offsets", "");
-  assert_int_equal(uvperf__system_clock_ahead(tree->root, CLOCK_MONOTONIC, &ns),
-                   -ENODATA);
+  link_to("/proc/thread-self/ns/time", "time:[4026532567]");
+  host_tree_write("/proc/self/timens_offsets", "");
+  assert_int_equal(uvperf__system_clock_ahead(CLOCK_MONOTONIC, &ns), -ENODATA);
 }
 
 static void system_kernel_is_of_two_numbers(void **state) {
-  const temp_tree_t *tree = *state;
   unsigned int major, minor;
 
-  assert_int_equal(uvperf__system_kernel(tree->root, &major, &minor), -ENOENT);
-  temp_tree_write(tree, RELEASE, "5.10.0-9-amd64\n");
-  assert_int_equal(uvperf__system_kernel(tree->root, &major, &minor), 0);
+  (void)state;
+  assert_int_equal(uvperf__system_kernel(&major, &minor), -ENOENT);
+  host_tree_write(RELEASE, "5.10.0-9-amd64\n");
+  assert_int_equal(uvperf__system_kernel(&major, &minor), 0);
   assert_int_equal(major, 5);
   assert_int_equal(minor, 10);
-  temp_tree_write(tree, RELEASE, "5\n");
-  assert_int_equal(uvperf__system_kernel(tree->root, &major, &minor), -EINVAL);
+  host_tree_write(RELEASE, "5\n");
+  assert_int_equal(uvperf__system_kernel(&major, &minor), -EINVAL);
 }
 
 static void system_is_before_compares_both_numbers(void **state) {
-  const temp_tree_t *tree = *state;
+  (void)state;
 
-  assert_int_equal(uvperf__system_is_before(tree->root, 1, 0), -ENOENT);
-  temp_tree_write(tree, RELEASE, "5.10.0-9-amd64\n");
-  assert_int_equal(uvperf__system_is_before(tree->root, 5, 10), 0);
-  assert_int_equal(uvperf__system_is_before(tree->root, 5, 11), 1);
-  assert_int_equal(uvperf__system_is_before(tree->root, 5, 9), 0);
-  assert_int_equal(uvperf__system_is_before(tree->root, 6, 0), 1);
-  assert_int_equal(uvperf__system_is_before(tree->root, 4, 19), 0);
-  temp_tree_write(tree, RELEASE, "unknown\n");
-  assert_int_equal(uvperf__system_is_before(tree->root, 4, 19), -EINVAL);
+  assert_int_equal(uvperf__system_is_before(1, 0), -ENOENT);
+  host_tree_write(RELEASE, "5.10.0-9-amd64\n");
+  assert_int_equal(uvperf__system_is_before(5, 10), 0);
+  assert_int_equal(uvperf__system_is_before(5, 11), 1);
+  assert_int_equal(uvperf__system_is_before(5, 9), 0);
+  assert_int_equal(uvperf__system_is_before(6, 0), 1);
+  assert_int_equal(uvperf__system_is_before(4, 19), 0);
+  host_tree_write(RELEASE, "unknown\n");
+  assert_int_equal(uvperf__system_is_before(4, 19), -EINVAL);
 }
 
 static void thread_of_real_root(void *arg) {
-  *(int *)arg = uvperf__system_thread("") == (int)syscall(SYS_gettid);
+  *(int *)arg = uvperf__system_thread() == (int)syscall(SYS_gettid);
 }
 
 static void system_thread_is_the_callers(void **state) {
-  const temp_tree_t *tree = *state;
   uv_thread_t thread;
   int right = 0;
 
-  assert_int_equal(uvperf__system_thread(tree->root), -ENOENT);
-  assert_int_equal(uvperf__system_thread(""), getpid());
+  (void)state;
+  assert_int_equal(uvperf__system_thread(), -ENOENT);
+  fake_host_set(NULL);
+  assert_int_equal(uvperf__system_thread(), getpid());
   assert_int_equal(uv_thread_create(&thread, thread_of_real_root, &right), 0);
   assert_int_equal(uv_thread_join(&thread), 0);
   assert_int_equal(right, 1);
@@ -469,16 +449,15 @@ static void system_of_real_root_agrees_with_system_calls(void **state) {
   (void)state;
   assert_int_equal(syscall(SYS_capget, &header, caps), 0);
   has = (caps[0].effective >> 21 & 1) || (caps[1].effective >> 6 & 1);
-  assert_int_equal(uvperf__system_has_perfmon(""), has);
-  assert_int_equal(uvperf__system_online_cpus(""),
-                   sysconf(_SC_NPROCESSORS_ONLN));
-  assert_int_equal(uvperf__system_has_cpu("", "possible", 60000), 0);
-  assert_int_equal(uvperf__system_paranoid("", &level), 0);
+  assert_int_equal(uvperf__system_has_perfmon(), has);
+  assert_int_equal(uvperf__system_online_cpus(), sysconf(_SC_NPROCESSORS_ONLN));
+  assert_int_equal(uvperf__system_has_cpu("possible", 60000), 0);
+  assert_int_equal(uvperf__system_paranoid(&level), 0);
   assert_in_range(level + 1, 0, 5);
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, temp_tree_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

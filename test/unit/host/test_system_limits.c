@@ -2,7 +2,7 @@
 /* Limits below a scripted root, and those of this process compared with what
  * the test finds itself. */
 #include "support.h"
-#include "temp_tree.h"
+#include "host_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,28 +37,28 @@ static uvperf_limits_t unknown(void) {
 }
 
 /* The struct is nothing but numbers. */
-static void expect(const temp_tree_t *tree, const uvperf_limits_t *expected) {
+static void expect(const uvperf_limits_t *expected) {
   uvperf_limits_t limits;
 
   memset(&limits, 0, sizeof(limits));
-  uvperf__system_limits(tree->root, &limits);
+  uvperf__system_limits(&limits);
   assert_memory_equal(&limits, expected, sizeof(limits));
 }
 
 static void limits_of_sysctl_come_each_from_its_file(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf_limits_t expected = unknown();
 
-  temp_tree_write(tree, KERNEL "perf_event_paranoid", "-1\n");
-  temp_tree_write(tree, KERNEL "perf_event_mlock_kb", "516\n");
-  temp_tree_write(tree, KERNEL "perf_event_max_sample_rate", "50000\n");
-  temp_tree_write(tree, KERNEL "perf_event_max_stack", "127\n");
-  temp_tree_write(tree, KERNEL "perf_event_max_contexts_per_stack", "8\n");
-  temp_tree_write(tree, KERNEL "perf_cpu_time_max_percent", "25\n");
-  temp_tree_write(tree, KERNEL "nmi_watchdog", "1\n");
-  temp_tree_write(tree, KERNEL "kptr_restrict", "2\n");
-  temp_tree_write(tree, KERNEL "osrelease", "6.18.0-rc1\n");
-  temp_tree_write(tree, "/proc/sys/fs/file-max", "99999\n");
+  (void)state;
+  host_tree_write(KERNEL "perf_event_paranoid", "-1\n");
+  host_tree_write(KERNEL "perf_event_mlock_kb", "516\n");
+  host_tree_write(KERNEL "perf_event_max_sample_rate", "50000\n");
+  host_tree_write(KERNEL "perf_event_max_stack", "127\n");
+  host_tree_write(KERNEL "perf_event_max_contexts_per_stack", "8\n");
+  host_tree_write(KERNEL "perf_cpu_time_max_percent", "25\n");
+  host_tree_write(KERNEL "nmi_watchdog", "1\n");
+  host_tree_write(KERNEL "kptr_restrict", "2\n");
+  host_tree_write(KERNEL "osrelease", "6.18.0-rc1\n");
+  host_tree_write("/proc/sys/fs/file-max", "99999\n");
   expected.has_perf = 1;
   expected.perf_event_paranoid = -1;
   expected.perf_event_mlock_kb = 516;
@@ -71,34 +71,34 @@ static void limits_of_sysctl_come_each_from_its_file(void **state) {
   expected.kernel_major = 6;
   expected.kernel_minor = 18;
   expected.file_max = 99999;
-  expect(tree, &expected);
+  expect(&expected);
 }
 
 static void limits_of_capabilities_are_a_bit_each(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf_limits_t expected = unknown();
 
-  temp_tree_write(tree, UID_MAP, INITIAL);
-  temp_tree_write(tree, STATUS, "CapEff:\t0000004400004000\n");
+  (void)state;
+  host_tree_write(UID_MAP, INITIAL);
+  host_tree_write(STATUS, "CapEff:\t0000004400004000\n");
   expected.is_user_namespace = 0;
   expected.has_perfmon = 1;
   expected.cap_perfmon = expected.cap_syslog = expected.cap_ipc_lock = 1;
   expected.cap_bpf = expected.cap_sys_admin = expected.cap_sys_ptrace = 0;
-  expect(tree, &expected);
-  temp_tree_write(tree, UID_MAP, "0 1000 1\n");
-  temp_tree_write(tree, STATUS, "CapEff:\t0000008000280000\n");
+  expect(&expected);
+  host_tree_write(UID_MAP, "0 1000 1\n");
+  host_tree_write(STATUS, "CapEff:\t0000008000280000\n");
   expected.is_user_namespace = 1;
   expected.has_perfmon = 0;
   expected.cap_perfmon = expected.cap_syslog = expected.cap_ipc_lock = 0;
   expected.cap_bpf = expected.cap_sys_admin = expected.cap_sys_ptrace = 1;
-  expect(tree, &expected);
+  expect(&expected);
 }
 
 static void limits_of_the_process_are_soft_and_hard(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf_limits_t expected = unknown();
 
-  temp_tree_write(tree, LIMITS,
+  (void)state;
+  host_tree_write(LIMITS,
                   "Limit                     Soft Limit  Hard Limit  Units\n"
                   "Max open files            1024        4096        files\n"
                   "Max locked memory         8192        unlimited   bytes\n");
@@ -106,61 +106,61 @@ static void limits_of_the_process_are_soft_and_hard(void **state) {
   expected.open_files_max = 4096;
   expected.memlock_bytes = 8192;
   expected.memlock_bytes_max = UVPERF_LIMIT_NONE;
-  expect(tree, &expected);
-  temp_tree_write(tree, LIMITS,
+  expect(&expected);
+  host_tree_write(LIMITS,
                   "Max open files  9223372036854775806 9223372036854775807\n"
                   "Max locked memory  18446744073709551614 0 bytes\n");
   expected.open_files = INT64_MAX - 1;
   expected.open_files_max = UVPERF_LIMIT_NONE;
   expected.memlock_bytes = UVPERF_LIMIT_NONE;
   expected.memlock_bytes_max = 0;
-  expect(tree, &expected);
+  expect(&expected);
 }
 
 static void limits_of_garbage_are_unknown(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf_limits_t expected = unknown();
 
-  expect(tree, &expected);
-  temp_tree_write(tree, KERNEL "perf_event_paranoid", "low\n");
-  temp_tree_write(tree, KERNEL "perf_event_mlock_kb", "\n");
-  temp_tree_write(tree, KERNEL "nmi_watchdog/is/a/directory", "");
-  temp_tree_write(tree, KERNEL "osrelease", "five\n");
-  temp_tree_write(tree, UID_MAP, "?\n");
-  temp_tree_write(tree, STATUS, "Name:\tx\n");
-  temp_tree_write(tree, LIMITS, "Max open files\nMax locked memory -1 unlim\n");
-  expect(tree, &expected);
-  temp_tree_write(tree, LIMITS, "Max open files 12x unlimited_\n");
-  expect(tree, &expected);
+  (void)state;
+  expect(&expected);
+  host_tree_write(KERNEL "perf_event_paranoid", "low\n");
+  host_tree_write(KERNEL "perf_event_mlock_kb", "\n");
+  host_tree_write(KERNEL "nmi_watchdog/is/a/directory", "");
+  host_tree_write(KERNEL "osrelease", "five\n");
+  host_tree_write(UID_MAP, "?\n");
+  host_tree_write(STATUS, "Name:\tx\n");
+  host_tree_write(LIMITS, "Max open files\nMax locked memory -1 unlim\n");
+  expect(&expected);
+  host_tree_write(LIMITS, "Max open files 12x unlimited_\n");
+  expect(&expected);
 }
 
 static void limits_of_a_kernel_without_perf_say_so(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf_limits_t expected = unknown();
 
-  temp_tree_write(tree, KERNEL "osrelease", "5.4\n");
+  (void)state;
+  host_tree_write(KERNEL "osrelease", "5.4\n");
   expected.has_perf = 0;
   expected.kernel_major = 5;
   expected.kernel_minor = 4;
-  expect(tree, &expected);
-  temp_tree_write(tree, KERNEL "perf_event_paranoid", "low\n");
+  expect(&expected);
+  host_tree_write(KERNEL "perf_event_paranoid", "low\n");
   expected.has_perf = UVPERF_LIMIT_UNKNOWN;
-  expect(tree, &expected);
+  expect(&expected);
 }
 
 static void perfmon_counts_in_the_initial_namespace_only(void **state) {
-  const temp_tree_t *tree = *state;
+  (void)state;
 
-  assert_int_equal(uvperf__system_is_perfmon(tree->root), -ENOENT);
-  temp_tree_write(tree, STATUS, "CapEff:\t0000004000000000\n");
-  temp_tree_write(tree, UID_MAP, INITIAL);
-  assert_int_equal(uvperf__system_is_perfmon(tree->root), 1);
-  temp_tree_write(tree, UID_MAP, "0 1000 1\n");
-  assert_int_equal(uvperf__system_is_perfmon(tree->root), 0);
-  temp_tree_write(tree, UID_MAP, "?\n");
-  assert_int_equal(uvperf__system_is_perfmon(tree->root), -EINVAL);
-  temp_tree_write(tree, STATUS, "CapEff:\t0000000000000000\n");
-  assert_int_equal(uvperf__system_is_perfmon(tree->root), 0);
+  assert_int_equal(uvperf__system_is_perfmon(), -ENOENT);
+  host_tree_write(STATUS, "CapEff:\t0000004000000000\n");
+  host_tree_write(UID_MAP, INITIAL);
+  assert_int_equal(uvperf__system_is_perfmon(), 1);
+  host_tree_write(UID_MAP, "0 1000 1\n");
+  assert_int_equal(uvperf__system_is_perfmon(), 0);
+  host_tree_write(UID_MAP, "?\n");
+  assert_int_equal(uvperf__system_is_perfmon(), -EINVAL);
+  host_tree_write(STATUS, "CapEff:\t0000000000000000\n");
+  assert_int_equal(uvperf__system_is_perfmon(), 0);
 }
 
 /* -- of this process ------------------------------------------------------ */
@@ -317,7 +317,7 @@ static void live_user_namespace_is_detected_with_any_map(void **state) {
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, temp_tree_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -4,7 +4,7 @@
 #include "explain_check.h"
 #include "fake_kernel.h"
 #include "support.h"
-#include "temp_tree.h"
+#include "host_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -161,22 +161,20 @@ static void show(const uvperf__target_spots_t *spots, char text[512]) {
            spots->on_exec ? " on_exec" : "");
 }
 
-static int expand_one(const char *root, const uvperf_target_t *target,
-                      int has_rings, uvperf__target_spots_t *spots,
-                      uvperf_error_t *error) {
-  uvperf__target_context_t look = {root, has_rings, 0, 0, 0, 0};
+static int expand_one(const uvperf_target_t *target, int has_rings,
+                      uvperf__target_spots_t *spots, uvperf_error_t *error) {
+  uvperf__target_context_t look = {has_rings, 0, 0, 0, 0};
 
   return uvperf__target_expand(&look, target, spots, error);
 }
 
-static void expect(const temp_tree_t *tree, const uvperf_target_t *target,
-                   const char *expected) {
+static void expect(const uvperf_target_t *target, const char *expected) {
   size_t fds = support_count_fds();
   uvperf__target_spots_t spots;
   uvperf_error_t error = {0};
   char text[512];
 
-  if (expand_one(tree->root, target, 0, &spots, &error) != 0)
+  if (expand_one(target, 0, &spots, &error) != 0)
     fail_msg("%s: %s", expected, error.reason);
   assert_int_equal(spots.cgroup_fd, -1);
   assert_int_equal(error.code, 0);
@@ -188,13 +186,13 @@ static void expect(const temp_tree_t *tree, const uvperf_target_t *target,
   fake_assert_clean();
 }
 
-static void refused(const temp_tree_t *tree, const uvperf_target_t *target,
-                    int code, int cause, const char *piece) {
+static void refused(const uvperf_target_t *target, int code, int cause,
+                    const char *piece) {
   size_t fds = support_count_fds();
   uvperf__target_spots_t spots;
   uvperf_error_t error = {0};
 
-  assert_int_equal(expand_one(tree->root, target, 0, &spots, &error), code);
+  assert_int_equal(expand_one(target, 0, &spots, &error), code);
   assert_int_equal(error.code, code);
   assert_int_equal(error.cause, cause);
   if (strstr(error.reason, piece) == NULL)
@@ -203,19 +201,18 @@ static void refused(const temp_tree_t *tree, const uvperf_target_t *target,
   assert_int_equal(spots.nr_spots, 0);
   assert_int_equal(spots.cgroup_fd, -1);
   uvperf__target_free(&spots);
-  assert_int_equal(expand_one(tree->root, target, 0, &spots, NULL), code);
+  assert_int_equal(expand_one(target, 0, &spots, NULL), code);
   assert_int_equal(support_count_fds(), fds);
   fake_assert_clean();
 }
 
-static void expect_for_rings(const temp_tree_t *tree,
-                             const uvperf_target_t *target,
+static void expect_for_rings(const uvperf_target_t *target,
                              const char *expected) {
   uvperf__target_spots_t spots;
   uvperf_error_t error = {0};
   char text[512];
 
-  if (expand_one(tree->root, target, 1, &spots, &error) != 0)
+  if (expand_one(target, 1, &spots, &error) != 0)
     fail_msg("%s: %s", expected, error.reason);
   show(&spots, text);
   assert_string_equal(text, expected);
@@ -229,121 +226,121 @@ static void task_for_rings_is_on_each_cpu_that_is_present(void **state) {
   uvperf_target_t thread = target_of(UVPERF_TARGET_THREAD, 7, NULL);
   uvperf_target_t listed = target_of(UVPERF_TARGET_THREAD, 7, "2");
   uvperf_target_t cpus = target_of(UVPERF_TARGET_CPUS, 0, NULL);
-  const temp_tree_t *tree = *state;
 
-  temp_tree_write(tree, ONLINE, "0\n");
-  temp_tree_write(tree, PRESENT, "0-2\n");
-  expect_for_rings(tree, &thread, "7:0:0 7:1:0 7:2:0");
-  expect_for_rings(tree, &listed, "7:2:0");
-  expect_for_rings(tree, &cpus, "-1:0:0");
+  (void)state;
+  host_tree_write(ONLINE, "0\n");
+  host_tree_write(PRESENT, "0-2\n");
+  expect_for_rings(&thread, "7:0:0 7:1:0 7:2:0");
+  expect_for_rings(&listed, "7:2:0");
+  expect_for_rings(&cpus, "-1:0:0");
 }
 
 static void task_for_rings_is_on_the_online_cpus_by_default(void **state) {
   uvperf_target_t thread = target_of(UVPERF_TARGET_THREAD, 7, NULL);
-  const temp_tree_t *tree = *state;
   uvperf__target_spots_t spots;
   uvperf_error_t error;
 
-  temp_tree_write(tree, ONLINE, "0,3\n");
-  expect_for_rings(tree, &thread, "7:0:0 7:3:0");
-  temp_tree_write(tree, PRESENT, "all\n");
-  expect_for_rings(tree, &thread, "7:0:0 7:3:0");
-  temp_tree_write(tree, ONLINE, "all\n");
-  assert_int_equal(expand_one(tree->root, &thread, 1, &spots, &error), -EINVAL);
+  (void)state;
+  host_tree_write(ONLINE, "0,3\n");
+  expect_for_rings(&thread, "7:0:0 7:3:0");
+  host_tree_write(PRESENT, "all\n");
+  expect_for_rings(&thread, "7:0:0 7:3:0");
+  host_tree_write(ONLINE, "all\n");
+  assert_int_equal(expand_one(&thread, 1, &spots, &error), -EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_CPU);
 }
 
 static void cpus_are_those_online_or_those_listed(void **state) {
   uvperf_target_t online = target_of(UVPERF_TARGET_CPUS, 0, NULL);
   uvperf_target_t listed = target_of(UVPERF_TARGET_CPUS, 0, "9,4-5,4");
-  const temp_tree_t *tree = *state;
 
-  temp_tree_write(tree, ONLINE, "0,2-3\n");
-  expect(tree, &online, "-1:0:0 -1:2:0 -1:3:0");
+  (void)state;
+  host_tree_write(ONLINE, "0,2-3\n");
+  expect(&online, "-1:0:0 -1:2:0 -1:3:0");
   /* Whether they are online is seen when they are opened. */
-  expect(tree, &listed, "-1:4:0 -1:5:0 -1:9:0");
+  expect(&listed, "-1:4:0 -1:5:0 -1:9:0");
 }
 
 static void cpus_missing_from_sysfs_are_an_error(void **state) {
   uvperf_target_t target = target_of(UVPERF_TARGET_CPUS, 0, NULL);
-  const temp_tree_t *tree = *state;
 
-  refused(tree, &target, -ENOENT, UVPERF_CAUSE_NO_CPU, "mount sysfs on /sys");
-  temp_tree_write(tree, ONLINE, "\n");
-  refused(tree, &target, -ENODATA, UVPERF_CAUSE_NO_CPU, "errno 61");
-  temp_tree_write(tree, ONLINE, "all\n");
-  refused(tree, &target, -EINVAL, UVPERF_CAUSE_NO_CPU, "errno 22");
+  (void)state;
+  refused(&target, -ENOENT, UVPERF_CAUSE_NO_CPU, "mount sysfs on /sys");
+  host_tree_write(ONLINE, "\n");
+  refused(&target, -ENODATA, UVPERF_CAUSE_NO_CPU, "errno 61");
+  host_tree_write(ONLINE, "all\n");
+  refused(&target, -EINVAL, UVPERF_CAUSE_NO_CPU, "errno 22");
 }
 
 static void cpus_without_sysfs_are_those_of_proc_stat(void **state) {
   uvperf_target_t cpus = target_of(UVPERF_TARGET_CPUS, 0, NULL);
   uvperf_target_t thread = target_of(UVPERF_TARGET_THREAD, 7, NULL);
-  const temp_tree_t *tree = *state;
 
-  temp_tree_write(tree, "/proc/stat", "cpu  4 4\ncpu0 2 2\ncpu2 2 2\nctxt 1\n");
-  expect(tree, &cpus, "-1:0:0 -1:2:0");
-  expect_for_rings(tree, &thread, "7:0:0 7:2:0");
+  (void)state;
+  host_tree_write("/proc/stat", "cpu  4 4\ncpu0 2 2\ncpu2 2 2\nctxt 1\n");
+  expect(&cpus, "-1:0:0 -1:2:0");
+  expect_for_rings(&thread, "7:0:0 7:2:0");
 }
 
-static void write_task(const temp_tree_t *tree, int process, int id,
-                       int threads) {
+static void write_task(int process, int id, int threads) {
   char path[64], text[256];
 
   snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", process, id);
   snprintf(text, sizeof(text), "%d (a) " FIELDS " %d 0\n", id, 1000 + id);
-  temp_tree_write(tree, path, text);
+  host_tree_write(path, text);
   snprintf(path, sizeof(path), "/proc/%d/status", id);
   snprintf(text, sizeof(text), "Tgid:\t%d\nThreads:\t%d\n", process, threads);
-  temp_tree_write(tree, path, text);
+  host_tree_write(path, text);
 }
 
-static void remove_task(const temp_tree_t *tree, int id) {
+static void remove_task(int id) {
   char path[128];
 
-  snprintf(path, sizeof(path), "%s/proc/%d/task/%d/stat", tree->root, id, id);
+  snprintf(path, sizeof(path), "%s/proc/%d/task/%d/stat", host_tree_root(), id,
+           id);
   assert_int_equal(unlink(path), 0);
 }
 
-static void own_proc(const temp_tree_t *tree) {
-  temp_tree_write(tree, "/proc/self/status", "NSpid:\t12\n");
+static void own_proc(void) {
+  host_tree_write("/proc/self/status", "NSpid:\t12\n");
 }
 
 static void self_is_the_calling_thread(void **state) {
   uvperf_target_t target = target_of(UVPERF_TARGET_SELF, 0, NULL);
-  const temp_tree_t *tree = *state;
   char expected[64];
 
-  own_proc(tree);
-  write_task(tree, 77, 77, 1);
+  (void)state;
+  own_proc();
+  write_task(77, 77, 1);
   fake_fail(FAKE_GETTID, 1, 77);
-  expect(tree, &target, "77:-1:1077");
+  expect(&target, "77:-1:1077");
   target.cpus = "0,2";
   fake_fail(FAKE_GETTID, 1, 77);
-  expect(tree, &target, "77:0:1077 77:2:1077");
+  expect(&target, "77:0:1077 77:2:1077");
   /* Its start is not in /proc. */
   snprintf(expected, sizeof(expected), "%d:-1:0", (int)getpid());
   target.cpus = NULL;
-  expect(tree, &target, expected);
+  expect(&target, expected);
 }
 
 static void thread_is_as_named(void **state) {
   uvperf_target_t target = target_of(UVPERF_TARGET_THREAD, 78, NULL);
-  const temp_tree_t *tree = *state;
 
+  (void)state;
   /* Without /proc, and if it is not known whose /proc it is. */
-  write_task(tree, 78, 78, 1);
-  expect(tree, &target, "78:-1:0");
-  own_proc(tree);
-  expect(tree, &target, "78:-1:1078");
+  write_task(78, 78, 1);
+  expect(&target, "78:-1:0");
+  own_proc();
+  expect(&target, "78:-1:1078");
   target.cpus = "3,1";
-  expect(tree, &target, "78:1:1078 78:3:1078");
+  expect(&target, "78:1:1078 78:3:1078");
   target.pid = 79; /* the kernel will know */
   fake_fail_from(FAKE_HAS_TASK, 1, -ESRCH);
-  expect(tree, &target, "79:1:18446744073709551615 79:3:18446744073709551615");
+  expect(&target, "79:1:18446744073709551615 79:3:18446744073709551615");
   /* In another PID namespace it is the start of another task. */
-  temp_tree_write(tree, "/proc/self/status", "NSpid:\t12\t1\n");
+  host_tree_write("/proc/self/status", "NSpid:\t12\t1\n");
   target = target_of(UVPERF_TARGET_THREAD, 78, NULL);
-  expect(tree, &target, "78:-1:0");
+  expect(&target, "78:-1:0");
 }
 
 static uint64_t start_seen(uvperf__target_context_t *look) {
@@ -358,87 +355,87 @@ static uint64_t start_seen(uvperf__target_context_t *look) {
 }
 
 static void proc_is_asked_whose_it_is_until_it_is_the_own(void **state) {
-  const temp_tree_t *tree = *state;
-  uvperf__target_context_t look = {tree->root, 0, 0, 0, 0, 0};
+  uvperf__target_context_t look = {0, 0, 0, 0, 0};
   uvperf__target_context_t another = look;
 
-  write_task(tree, 78, 78, 1);
-  temp_tree_write(tree, "/proc/self/status", "NSpid:\t12\t1\n");
+  (void)state;
+  write_task(78, 78, 1);
+  host_tree_write("/proc/self/status", "NSpid:\t12\t1\n");
   assert_int_equal(start_seen(&look), 0);
-  own_proc(tree);
+  own_proc();
   assert_int_equal(start_seen(&look), 1078);
-  temp_tree_write(tree, "/proc/self/status", "NSpid:\t12\t1\n");
+  host_tree_write("/proc/self/status", "NSpid:\t12\t1\n");
   assert_int_equal(start_seen(&look), 1078);
   assert_int_equal(start_seen(&another), 0);
 }
 
 static void start_time_is_not_read_if_not_needed(void **state) {
-  const temp_tree_t *tree = *state;
-  uvperf__target_context_t look = {tree->root, 0, 1, 0, 0, 0};
+  uvperf__target_context_t look = {0, 1, 0, 0, 0};
 
-  own_proc(tree);
-  write_task(tree, 78, 78, 1);
+  (void)state;
+  own_proc();
+  write_task(78, 78, 1);
   assert_int_equal(start_seen(&look), 0);
   assert_int_equal(look.is_proc_own, 0);
 }
 
 static void command_is_enabled_by_exec(void **state) {
   uvperf_target_t target = target_of(UVPERF_TARGET_COMMAND, 78, NULL);
-  const temp_tree_t *tree = *state;
 
-  own_proc(tree);
-  write_task(tree, 78, 78, 1);
-  expect(tree, &target, "78:-1:1078 inherit on_exec");
+  (void)state;
+  own_proc();
+  write_task(78, 78, 1);
+  expect(&target, "78:-1:1078 inherit on_exec");
   target.flags = UVPERF_TARGET_NO_INHERIT;
   target.cpus = "1";
-  expect(tree, &target, "78:1:1078 on_exec");
+  expect(&target, "78:1:1078 on_exec");
 }
 
 static void process_is_its_threads_on_each_cpu(void **state) {
   uvperf_target_t target = target_of(UVPERF_TARGET_PROCESS, 78, NULL);
-  const temp_tree_t *tree = *state;
 
-  own_proc(tree);
-  write_task(tree, 78, 78, 3);
-  write_task(tree, 78, 9, 3);
-  write_task(tree, 78, 100, 3);
-  expect(tree, &target, "9:-1:1009 78:-1:1078 100:-1:1100 inherit");
+  (void)state;
+  own_proc();
+  write_task(78, 78, 3);
+  write_task(78, 9, 3);
+  write_task(78, 100, 3);
+  expect(&target, "9:-1:1009 78:-1:1078 100:-1:1100 inherit");
   target.flags = UVPERF_TARGET_NO_INHERIT;
   target.cpus = "4,0";
-  expect(tree, &target,
+  expect(&target,
          "9:0:1009 9:4:1009 78:0:1078 78:4:1078 100:0:1100 100:4:1100");
 }
 
 static void process_that_cannot_be_listed_reports_why(void **state) {
   uvperf_target_t target = target_of(UVPERF_TARGET_PROCESS, 78, NULL);
-  const temp_tree_t *tree = *state;
 
-  refused(tree, &target, -ESRCH, UVPERF_CAUSE_NO_TASK,
+  (void)state;
+  refused(&target, -ESRCH, UVPERF_CAUSE_NO_TASK,
           "/proc is not mounted, or shows another PID namespace");
-  own_proc(tree);
+  own_proc();
   fake_fail_from(FAKE_HAS_TASK, 1, -ESRCH);
-  refused(tree, &target, -ESRCH, UVPERF_CAUSE_NO_TASK,
+  refused(&target, -ESRCH, UVPERF_CAUSE_NO_TASK,
           "process 78 does not exist in this PID namespace, or has ended");
   fake_kernel_reset();
   fake_fail_from(FAKE_HAS_TASK, 1, -EPERM);
-  refused(tree, &target, -EACCES, UVPERF_CAUSE_PERMISSION,
+  refused(&target, -EACCES, UVPERF_CAUSE_PERMISSION,
           "process 78 is hidden, as /proc is mounted with hidepid=");
   fake_kernel_reset();
-  write_task(tree, 78, 78, 1);
-  write_task(tree, 78, 100, 1);
+  write_task(78, 78, 1);
+  write_task(78, 100, 1);
   target.pid = 100;
-  refused(tree, &target, -ESRCH, UVPERF_CAUSE_NO_TASK,
+  refused(&target, -ESRCH, UVPERF_CAUSE_NO_TASK,
           "100 is not a process but a thread of process 78");
   target.pid = 78;
-  temp_tree_write(tree, "/proc/78/task/100/stat", "garbage");
-  refused(tree, &target, -EINVAL, UVPERF_CAUSE_UNKNOWN, "errno 22");
+  host_tree_write("/proc/78/task/100/stat", "garbage");
+  refused(&target, -EINVAL, UVPERF_CAUSE_UNKNOWN, "errno 22");
 }
 
 /* -- ids that are used again ---------------------------------------------- */
 
 /* The start that is found now, of the target's task. */
-static uint64_t start_now(const temp_tree_t *tree, uvperf_target_t *target) {
-  uvperf__target_context_t look = {tree->root, 0, 0, 0, 78, 0};
+static uint64_t start_now(uvperf_target_t *target) {
+  uvperf__target_context_t look = {0, 0, 0, 78, 0};
   uint64_t start;
 
   assert_int_equal(uvperf__target_begin(&look, target, 1, &start, NULL), 0);
@@ -449,27 +446,27 @@ static void target_to_be_listed_later_is_identified_now(void **state) {
   static const uint32_t types[] = {UVPERF_TARGET_SELF, UVPERF_TARGET_THREAD,
                                    UVPERF_TARGET_PROCESS,
                                    UVPERF_TARGET_COMMAND};
-  const temp_tree_t *tree = *state;
-  uvperf__target_context_t look = {tree->root, 0, 0, 0, 78, 0};
+  uvperf__target_context_t look = {0, 0, 0, 78, 0};
   uvperf__target_spots_t spots;
   uvperf_target_t target;
   uvperf_error_t error;
   size_t i;
 
-  own_proc(tree);
+  (void)state;
+  own_proc();
   fake_fail_from(FAKE_HAS_TASK, 1, -ESRCH);
   for (i = 0; i < COUNT_OF(types); i++) {
-    write_task(tree, 78, 78, 1);
+    write_task(78, 78, 1);
     target = target_of(types[i], i == 0 ? 0 : 78, NULL);
     assert_int_equal(uvperf__target_begin(&look, &target, 0, &look.start, NULL),
                      0);
     assert_true(look.start == 0); /* if it is listed now */
-    assert_true(start_now(tree, &target) == 1078);
+    assert_true(start_now(&target) == 1078);
     target.pid = i == 0 ? 0 : 79;
-    look.start = i == 0 ? UVPERF__TASK_ENDED : start_now(tree, &target);
+    look.start = i == 0 ? UVPERF__TASK_ENDED : start_now(&target);
     assert_true(look.start == UVPERF__TASK_ENDED);
     /* Now another task has the id. */
-    write_task(tree, 79, 79, 1);
+    write_task(79, 79, 1);
     assert_int_equal(uvperf__target_expand(&look, &target, &spots, &error),
                      -ESRCH);
     assert_int_equal(error.cause, UVPERF_CAUSE_NO_TASK);
@@ -482,32 +479,31 @@ static void target_to_be_listed_later_is_identified_now(void **state) {
       assert_true(spots.spots[0].start == 999);
       uvperf__target_free(&spots);
     }
-    remove_task(tree, 79);
+    remove_task(79);
   }
   target = target_of(UVPERF_TARGET_CPUS, 0, NULL);
-  assert_true(start_now(tree, &target) == 0);
+  assert_true(start_now(&target) == 0);
 }
 
 static void pidfd_becomes_the_id_of_its_task(void **state) {
   uvperf_target_t target = target_of(UVPERF_TARGET_PROCESS, 5, NULL);
-  const temp_tree_t *tree = *state;
 
-  own_proc(tree);
-  write_task(tree, 78, 78, 1);
-  temp_tree_write(tree, "/proc/thread-self/fdinfo/5", "pos:\t0\nPid:\t78\n");
+  (void)state;
+  own_proc();
+  write_task(78, 78, 1);
+  host_tree_write("/proc/thread-self/fdinfo/5", "pos:\t0\nPid:\t78\n");
   target.flags = UVPERF_TARGET_PIDFD | UVPERF_TARGET_NO_INHERIT;
-  assert_true(start_now(tree, &target) == 1078);
+  assert_true(start_now(&target) == 1078);
   assert_int_equal(target.pid, 78);
   assert_int_equal(target.flags, UVPERF_TARGET_NO_INHERIT);
   /* A failure of this target, not of the call. */
-  temp_tree_write(tree, "/proc/thread-self/fdinfo/5", "pos:\t0\nPid:\t-1\n");
+  host_tree_write("/proc/thread-self/fdinfo/5", "pos:\t0\nPid:\t-1\n");
   target.pid = 5;
   target.flags = UVPERF_TARGET_PIDFD;
-  assert_true(start_now(tree, &target) == UVPERF__TASK_ENDED);
+  assert_true(start_now(&target) == UVPERF__TASK_ENDED);
 }
 
 typedef struct forbidden_s {
-  const char *root;
   long call;
   int code;
 } forbidden_t;
@@ -521,7 +517,7 @@ static int expand_forbidden(void *arg) {
   uvperf__task_t task;
 
   explain_filter_call(forbidden->call, forbidden->code);
-  if (expand_one(forbidden->root, &target, 0, &spots, &error) != -EPERM)
+  if (expand_one(&target, 0, &spots, &error) != -EPERM)
     return 1;
   if (error.code != -EPERM || error.cause != UVPERF_CAUSE_PERMISSION)
     return 2;
@@ -529,7 +525,7 @@ static int expand_forbidden(void *arg) {
     return 3;
   if (forbidden->call != SYS_openat)
     return 0;
-  if (uvperf__task_of_pidfd(forbidden->root, 0, &task, &error) != -EPERM ||
+  if (uvperf__task_of_pidfd(0, &task, &error) != -EPERM ||
       error.cause != UVPERF_CAUSE_PERMISSION)
     return 4;
   return strstr(error.reason, "a seccomp filter") != NULL ? 0 : 5;
@@ -539,12 +535,12 @@ static int expand_forbidden(void *arg) {
 static void proc_that_a_filter_forbids_is_not_called_hidden(void **state) {
   static const long calls[] = {SYS_getdents64, SYS_openat};
   static const int codes[] = {EPERM, EACCES};
-  const temp_tree_t *tree = *state;
-  forbidden_t forbidden = {tree->root, 0, 0};
+  forbidden_t forbidden = {0, 0};
   size_t i;
 
-  own_proc(tree);
-  write_task(tree, 78, 78, 1);
+  (void)state;
+  own_proc();
+  write_task(78, 78, 1);
   for (i = 0; i < 4; i++) {
     forbidden.call = calls[i / 2];
     forbidden.code = codes[i % 2];
@@ -555,12 +551,12 @@ static void proc_that_a_filter_forbids_is_not_called_hidden(void **state) {
 
 static void path_that_is_no_cgroup_is_reported(void **state) {
   uvperf_target_t target = target_of(UVPERF_TARGET_CGROUP, 0, NULL);
-  const temp_tree_t *tree = *state;
 
+  (void)state;
   target.cgroup = "/a";
-  temp_tree_write(tree, ONLINE, "0-1\n");
-  temp_tree_write(tree, "/proc/self/mounts", "c /cg cgroup2 rw 0 0\n");
-  refused(tree, &target, -ENOENT, UVPERF_CAUSE_NO_TASK, "/cg/a");
+  host_tree_write(ONLINE, "0-1\n");
+  host_tree_write("/proc/self/mounts", "c /cg cgroup2 rw 0 0\n");
+  refused(&target, -ENOENT, UVPERF_CAUSE_NO_TASK, "/cg/a");
 }
 
 /* -- shortages ------------------------------------------------------------ */
@@ -574,22 +570,22 @@ static void targets_without_memory_are_enomem(void **state) {
       target_of(UVPERF_TARGET_PROCESS, 78, "0-7"),
       target_of(UVPERF_TARGET_COMMAND, 78, NULL),
   };
-  const temp_tree_t *tree = *state;
   size_t fds = support_count_fds(), i;
   uvperf__target_spots_t spots;
   uvperf_error_t error;
   unsigned nth;
   int rc;
 
-  own_proc(tree);
-  temp_tree_write(tree, ONLINE, "0-1\n");
+  (void)state;
+  own_proc();
+  host_tree_write(ONLINE, "0-1\n");
   for (i = 0; i < 100; i++)
-    write_task(tree, 78, 78 + (int)i, 100);
+    write_task(78, 78 + (int)i, 100);
   for (i = 0; i < COUNT_OF(targets); i++) {
     for (nth = 1;; nth++) {
       fake_kernel_reset();
       fake_fail(FAKE_CALLOC, nth, -ENOMEM);
-      rc = expand_one(tree->root, &targets[i], 0, &spots, &error);
+      rc = expand_one(&targets[i], 0, &spots, &error);
       if (fake_failures() == 0)
         break;
       assert_int_equal(rc, -ENOMEM);
@@ -605,12 +601,11 @@ static void targets_without_memory_are_enomem(void **state) {
 }
 
 /* Whether lack of fds is reported, for each file that is read. */
-static int is_honest(const temp_tree_t *tree, const uvperf_target_t *target,
-                     rlim_t limit) {
+static int is_honest(const uvperf_target_t *target, rlim_t limit) {
   uvperf__target_spots_t spots;
   uvperf_error_t error = {0};
 
-  return expand_one(tree->root, target, 0, &spots, &error) == -EMFILE &&
+  return expand_one(target, 0, &spots, &error) == -EMFILE &&
          error.cause == UVPERF_CAUSE_FILES && error.limit == limit &&
          error.needed == limit + 1 &&
          strstr(error.reason, " fds of RLIMIT_NOFILE ") != NULL;
@@ -628,6 +623,7 @@ static int expand_without_fds(void *arg) {
   struct rlimit limit;
   size_t i;
 
+  (void)arg;
   close(next);
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
     return 1;
@@ -635,27 +631,25 @@ static int expand_without_fds(void *arg) {
   if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
     return 1;
   for (i = 0; i < COUNT_OF(targets); i++)
-    if (!is_honest(arg, &targets[i], limit.rlim_cur))
+    if (!is_honest(&targets[i], limit.rlim_cur))
       return 2 + (int)i;
   return 0;
 }
 
 static void targets_without_fds_are_emfile(void **state) {
-  const temp_tree_t *tree = *state;
-
-  own_proc(tree);
-  temp_tree_write(tree, ONLINE, "0-1\n");
-  write_task(tree, 78, 78, 1);
+  own_proc();
+  host_tree_write(ONLINE, "0-1\n");
+  write_task(78, 78, 1);
   assert_int_equal(support_wait(support_fork(expand_without_fds, *state)), 0);
 }
 
 static int tree_setup(void **state) {
   fake_kernel_reset();
-  return temp_tree_setup(state);
+  return host_tree_setup(state);
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, tree_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, tree_setup, host_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

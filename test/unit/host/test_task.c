@@ -2,6 +2,7 @@
 /* Tasks and threads, read from files of /proc below a scripted root. */
 #include "fake_kernel.h"
 #include "support.h"
+#include "host_tree.h"
 #include "temp_tree.h"
 
 #include <errno.h>
@@ -16,31 +17,29 @@
 #define FIELDS_4_TO_21 "1 2 3 0 -1 4194560 5 6 7 8 9 10 11 12 20 0 1 0"
 #define FIELDS_23_ON   "1 2 18446744073709551615 0 0"
 
-static void write_file(const temp_tree_t *tree, int process, int id,
-                       const char *text) {
+static void write_file(int process, int id, const char *text) {
   char path[64];
 
   snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", process, id);
-  temp_tree_write(tree, path, text);
+  host_tree_write(path, text);
 }
 
-static void write_stat(const temp_tree_t *tree, int process, int id,
-                       const char *name, char state, uint64_t start) {
+static void write_stat(int process, int id, const char *name, char state,
+                       uint64_t start) {
   char text[512];
 
   snprintf(text, sizeof(text), "%d (%s) %c " FIELDS_4_TO_21 " %llu %s\n", id,
            name, state, (unsigned long long)start, FIELDS_23_ON);
-  write_file(tree, process, id, text);
+  write_file(process, id, text);
 }
 
-static void write_status(const temp_tree_t *tree, int process, int id,
-                         unsigned threads) {
+static void write_status(int process, int id, unsigned threads) {
   char text[128], path[64];
 
   snprintf(text, sizeof(text), "Name:\tx\nTgid:\t%d\nPid:\t%d\nThreads:\t%u\n",
            process, id, threads);
   snprintf(path, sizeof(path), "/proc/%d/status", id);
-  temp_tree_write(tree, path, text);
+  host_tree_write(path, text);
 }
 
 /* -- one task ------------------------------------------------------------- */
@@ -57,13 +56,13 @@ static void task_name_may_hold_anything(void **state) {
                                       "))))",
                                       "",
                                       "0123456789abcdef0123456789abcdef"};
-  const temp_tree_t *tree = *state;
   uvperf__task_t task;
   size_t i;
 
+  (void)state;
   for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-    write_stat(tree, 12, 12, names[i], 'S', 1000 + i);
-    assert_int_equal(uvperf__task_read(tree->root, 12, &task), 0);
+    write_stat(12, 12, names[i], 'S', 1000 + i);
+    assert_int_equal(uvperf__task_read(12, &task), 0);
     assert_int_equal(task.id, 12);
     assert_int_equal(task.has_ended, 0);
     assert_true(task.start == 1000 + i);
@@ -72,28 +71,28 @@ static void task_name_may_hold_anything(void **state) {
 
 static void task_has_ended_in_two_states(void **state) {
   static const char states[] = "RSDTtIPZX";
-  const temp_tree_t *tree = *state;
   uvperf__task_t task;
   size_t i;
 
+  (void)state;
   for (i = 0; i + 1 < sizeof(states); i++) {
-    write_stat(tree, 12, 12, "a", states[i], 7);
-    assert_int_equal(uvperf__task_read(tree->root, 12, &task), 0);
+    write_stat(12, 12, "a", states[i], 7);
+    assert_int_equal(uvperf__task_read(12, &task), 0);
     assert_int_equal(task.has_ended, states[i] == 'Z' || states[i] == 'X');
-    assert_int_equal(uvperf__task_is_gone(tree->root, 12, 7), task.has_ended);
+    assert_int_equal(uvperf__task_is_gone(12, 7), task.has_ended);
   }
 }
 
 static void task_start_has_64_bits(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf__task_t task;
 
-  write_stat(tree, 12, 12, "a", 'R', UINT64_MAX);
-  assert_int_equal(uvperf__task_read(tree->root, 12, &task), 0);
+  (void)state;
+  write_stat(12, 12, "a", 'R', UINT64_MAX);
+  assert_int_equal(uvperf__task_read(12, &task), 0);
   assert_true(task.start == UINT64_MAX);
   /* The last field, and no newline. */
-  write_file(tree, 12, 12, "12 (a) R " FIELDS_4_TO_21 " 77");
-  assert_int_equal(uvperf__task_read(tree->root, 12, &task), 0);
+  write_file(12, 12, "12 (a) R " FIELDS_4_TO_21 " 77");
+  assert_int_equal(uvperf__task_read(12, &task), 0);
   assert_true(task.start == 77);
 }
 
@@ -111,54 +110,54 @@ static void invalid_task_stat_is_an_error(void **state) {
       "12 (a) R " FIELDS_4_TO_21 " -7 0",
       "12 (a) R " FIELDS_4_TO_21 " 77x 0",
   };
-  const temp_tree_t *tree = *state;
   char much[3000];
   uvperf__task_t task;
   size_t i;
 
+  (void)state;
   for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-    write_file(tree, 12, 12, bad[i]);
-    assert_int_equal(uvperf__task_read(tree->root, 12, &task), -EINVAL);
-    assert_int_equal(uvperf__task_is_gone(tree->root, 12, 77), -EINVAL);
+    write_file(12, 12, bad[i]);
+    assert_int_equal(uvperf__task_read(12, &task), -EINVAL);
+    assert_int_equal(uvperf__task_is_gone(12, 77), -EINVAL);
   }
   memset(much, '1', sizeof(much));
   much[sizeof(much) - 1] = '\0';
-  write_file(tree, 12, 12, much);
-  assert_int_equal(uvperf__task_read(tree->root, 12, &task), -EFBIG);
-  temp_tree_write(tree, "/proc/13/task/13/stat/is/a/directory", "");
-  assert_int_equal(uvperf__task_read(tree->root, 13, &task), -EISDIR);
+  write_file(12, 12, much);
+  assert_int_equal(uvperf__task_read(12, &task), -EFBIG);
+  host_tree_write("/proc/13/task/13/stat/is/a/directory", "");
+  assert_int_equal(uvperf__task_read(13, &task), -EISDIR);
 }
 
 static void task_without_a_file_differs_from_a_hidden_one(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf__tasks_t threads;
   uvperf__task_t task;
 
+  (void)state;
   fake_fail_from(FAKE_HAS_TASK, 1, -ESRCH);
-  assert_int_equal(uvperf__task_read(tree->root, 12, &task), -ESRCH);
-  assert_int_equal(uvperf__task_process(tree->root, 12), -ESRCH);
-  assert_int_equal(uvperf__task_threads(tree->root, 12, &threads), -ESRCH);
+  assert_int_equal(uvperf__task_read(12, &task), -ESRCH);
+  assert_int_equal(uvperf__task_process(12), -ESRCH);
+  assert_int_equal(uvperf__task_threads(12, &threads), -ESRCH);
   fake_kernel_reset();
   fake_fail_from(FAKE_HAS_TASK, 1, -EPERM);
-  assert_int_equal(uvperf__task_read(tree->root, 12, &task), -EACCES);
-  assert_int_equal(uvperf__task_process(tree->root, 12), -EACCES);
-  assert_int_equal(uvperf__task_threads(tree->root, 12, &threads), -EACCES);
+  assert_int_equal(uvperf__task_read(12, &task), -EACCES);
+  assert_int_equal(uvperf__task_process(12), -EACCES);
+  assert_int_equal(uvperf__task_threads(12, &threads), -EACCES);
   fake_kernel_reset();
   fake_fail_from(FAKE_HAS_TASK, 1, 0);
-  assert_int_equal(uvperf__task_read(tree->root, 12, &task), -EACCES);
+  assert_int_equal(uvperf__task_read(12, &task), -EACCES);
 }
 
 static void task_process_is_the_one_that_it_is_of(void **state) {
-  const temp_tree_t *tree = *state;
+  (void)state;
 
-  write_status(tree, 12, 12, 2);
-  write_status(tree, 12, 15, 2);
-  assert_int_equal(uvperf__task_process(tree->root, 12), 12);
-  assert_int_equal(uvperf__task_process(tree->root, 15), 12);
-  temp_tree_write(tree, "/proc/16/status", "Tgid:\tx\n");
-  assert_int_equal(uvperf__task_process(tree->root, 16), -EINVAL);
-  temp_tree_write(tree, "/proc/16/status", "Name:\tx\n");
-  assert_int_equal(uvperf__task_process(tree->root, 16), -ENODATA);
+  write_status(12, 12, 2);
+  write_status(12, 15, 2);
+  assert_int_equal(uvperf__task_process(12), 12);
+  assert_int_equal(uvperf__task_process(15), 12);
+  host_tree_write("/proc/16/status", "Tgid:\tx\n");
+  assert_int_equal(uvperf__task_process(16), -EINVAL);
+  host_tree_write("/proc/16/status", "Name:\tx\n");
+  assert_int_equal(uvperf__task_process(16), -ENODATA);
 }
 
 static void proc_is_own_if_a_task_has_one_id(void **state) {
@@ -172,117 +171,111 @@ static void proc_is_own_if_a_task_has_one_id(void **state) {
       {"NSpid:\t4711\t12\t1\n", 0},
       {"Name:\tx\nPid:\t12\n", 1}, /* before Linux 4.1 */
   };
-  const temp_tree_t *tree = *state;
   size_t i;
 
-  assert_int_equal(uvperf__task_proc_is_own(tree->root), 0);
+  (void)state;
+  assert_int_equal(uvperf__task_proc_is_own(), 0);
   for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-    temp_tree_write(tree, "/proc/self/status", files[i].status);
-    assert_int_equal(uvperf__task_proc_is_own(tree->root), files[i].is_own);
+    host_tree_write("/proc/self/status", files[i].status);
+    assert_int_equal(uvperf__task_proc_is_own(), files[i].is_own);
   }
 }
 
 /* -- whether it is gone --------------------------------------------------- */
 
 static void task_is_gone_when_its_id_is_anothers(void **state) {
-  const temp_tree_t *tree = *state;
+  (void)state;
 
-  write_stat(tree, 12, 12, "a", 'S', 100);
-  assert_int_equal(uvperf__task_is_gone(tree->root, 12, 100), 0);
-  assert_int_equal(uvperf__task_is_gone(tree->root, 12, 99), 1);
-  assert_int_equal(uvperf__task_is_gone(tree->root, 12, 101), 1);
+  write_stat(12, 12, "a", 'S', 100);
+  assert_int_equal(uvperf__task_is_gone(12, 100), 0);
+  assert_int_equal(uvperf__task_is_gone(12, 99), 1);
+  assert_int_equal(uvperf__task_is_gone(12, 101), 1);
   assert_int_equal(fake_count(FAKE_HAS_TASK), 0);
 }
 
 static void task_is_gone_only_if_no_task_has_its_id(void **state) {
-  const temp_tree_t *tree = *state;
+  (void)state;
 
   fake_fail(FAKE_HAS_TASK, 1, -ESRCH);
-  assert_int_equal(uvperf__task_is_gone(tree->root, 12, 100), 1);
+  assert_int_equal(uvperf__task_is_gone(12, 100), 1);
   assert_int_equal(fake_count(FAKE_HAS_TASK), 1);
   /* Hidden: asked again, as it might have been made in between. */
   fake_fail_from(FAKE_HAS_TASK, 1, -EPERM);
-  assert_int_equal(uvperf__task_is_gone(tree->root, 12, 100), -EACCES);
+  assert_int_equal(uvperf__task_is_gone(12, 100), -EACCES);
   assert_int_equal(fake_count(FAKE_HAS_TASK), 3);
   fake_kernel_reset();
   fake_fail(FAKE_HAS_TASK, 1, 0);
   fake_fail(FAKE_HAS_TASK, 2, -ESRCH);
-  assert_int_equal(uvperf__task_is_gone(tree->root, 12, 100), 1);
+  assert_int_equal(uvperf__task_is_gone(12, 100), 1);
 }
 
 static void task_of_unknown_start_is_gone_only_without_its_id(void **state) {
-  const temp_tree_t *tree = *state;
+  (void)state;
 
-  write_stat(tree, 12, 12, "a", 'Z', 100);
+  write_stat(12, 12, "a", 'Z', 100);
   fake_fail(FAKE_HAS_TASK, 1, 0);
   fake_fail(FAKE_HAS_TASK, 2, -EPERM);
   fake_fail(FAKE_HAS_TASK, 3, -ESRCH);
-  assert_int_equal(uvperf__task_is_gone(tree->root, 12, 0), 0);
-  assert_int_equal(uvperf__task_is_gone(tree->root, 12, 0), 0);
-  assert_int_equal(uvperf__task_is_gone(tree->root, 12, 0), 1);
+  assert_int_equal(uvperf__task_is_gone(12, 0), 0);
+  assert_int_equal(uvperf__task_is_gone(12, 0), 0);
+  assert_int_equal(uvperf__task_is_gone(12, 0), 1);
 }
 
 static void task_that_is_every_task_is_never_gone(void **state) {
-  const temp_tree_t *tree = *state;
+  (void)state;
 
   fake_fail_from(FAKE_HAS_TASK, 1, -ESRCH);
-  assert_int_equal(uvperf__task_is_gone(tree->root, -1, 0), 0);
-  assert_int_equal(uvperf__task_is_gone(tree->root, -1, 5), 0);
+  assert_int_equal(uvperf__task_is_gone(-1, 0), 0);
+  assert_int_equal(uvperf__task_is_gone(-1, 5), 0);
   assert_int_equal(fake_count(FAKE_HAS_TASK), 0);
 }
 
 /* -- ids that are used again ---------------------------------------------- */
 
 static void task_check_fails_when_the_id_is_anothers(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf_error_t error;
   uint64_t start;
 
-  write_stat(tree, 12, 12, "a", 'Z', 7);
-  assert_int_equal(uvperf__task_start(tree->root, 12, &start), 0);
+  (void)state;
+  write_stat(12, 12, "a", 'Z', 7);
+  assert_int_equal(uvperf__task_start(12, &start), 0);
   assert_true(start == 7);
-  assert_int_equal(uvperf__task_check(tree->root, 12, 7, NULL), 0);
-  assert_int_equal(uvperf__task_check(tree->root, 12, 0, NULL), 0);
-  assert_int_equal(uvperf__task_check(tree->root, 12, 8, &error), -ESRCH);
+  assert_int_equal(uvperf__task_check(12, 7, NULL), 0);
+  assert_int_equal(uvperf__task_check(12, 0, NULL), 0);
+  assert_int_equal(uvperf__task_check(12, 8, &error), -ESRCH);
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_TASK);
   fake_fail_from(FAKE_HAS_TASK, 1, -ESRCH);
-  assert_int_equal(uvperf__task_start(tree->root, 13, &start), 0);
+  assert_int_equal(uvperf__task_start(13, &start), 0);
   assert_true(start == UVPERF__TASK_ENDED);
-  assert_int_equal(uvperf__task_check(tree->root, 13, 7, NULL), -ESRCH);
+  assert_int_equal(uvperf__task_check(13, 7, NULL), -ESRCH);
   /* Another user's task, which /proc hides, has the id. */
   fake_kernel_reset();
   fake_fail_from(FAKE_HAS_TASK, 1, -EPERM);
-  assert_int_equal(uvperf__task_start(tree->root, 13, &start), 0);
+  assert_int_equal(uvperf__task_start(13, &start), 0);
   assert_true(start == 0);
-  assert_int_equal(uvperf__task_check(tree->root, 13, 7, NULL), -ESRCH);
+  assert_int_equal(uvperf__task_check(13, 7, NULL), -ESRCH);
 }
 
 /* The next stat file that is opened belongs to another task: the task of the
  * pidfd was waited for. */
-static const temp_tree_t *replaced;
-
-int __real_uvperf__file_open(const char *path);
-int __wrap_uvperf__file_open(const char *path);
-
-int __wrap_uvperf__file_open(const char *path) {
-  if (replaced != NULL && strstr(path, "/stat") != NULL &&
-      strstr(path, "/status") == NULL) {
-    temp_tree_write(replaced, "/proc/thread-self/fdinfo/0", "Pid:\t-1\n");
-    replaced = NULL;
+static int end_with_stat(const char *path) {
+  if (strstr(path, "/stat") != NULL && strstr(path, "/status") == NULL) {
+    host_tree_write("/proc/thread-self/fdinfo/0", "Pid:\t-1\n");
+    fake_host_opens = NULL;
   }
-  return __real_uvperf__file_open(path);
+  return 0;
 }
 
 static void task_of_a_pidfd_that_ends_meanwhile_is_esrch(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf__task_t task;
 
-  temp_tree_write(tree, "/proc/self/status", "NSpid:\t12\n");
-  temp_tree_write(tree, "/proc/thread-self/fdinfo/0", "Pid:\t12\n");
-  write_stat(tree, 12, 12, "a", 'S', 7);
-  replaced = tree;
-  assert_int_equal(uvperf__task_of_pidfd(tree->root, 0, &task, NULL), -ESRCH);
-  assert_null(replaced);
+  (void)state;
+  host_tree_write("/proc/self/status", "NSpid:\t12\n");
+  host_tree_write("/proc/thread-self/fdinfo/0", "Pid:\t12\n");
+  write_stat(12, 12, "a", 'S', 7);
+  fake_host_opens = end_with_stat;
+  assert_int_equal(uvperf__task_of_pidfd(0, &task, NULL), -ESRCH);
+  assert_true(fake_host_opens == NULL);
 }
 
 static void task_of_a_pidfd_is_found_or_reported(void **state) {
@@ -301,41 +294,40 @@ static void task_of_a_pidfd_is_found_or_reported(void **state) {
       {NULL, "12", -EBADF, UVPERF_CAUSE_ARGUMENT},
       {"pos:\t0\nPid:\t12\n", "12\t1", -ENOENT, UVPERF_CAUSE_NO_TASK},
   };
-  const temp_tree_t *tree = *state;
   uvperf_error_t error;
   uvperf__task_t task;
   char path[64], text[64];
   size_t i;
 
-  write_stat(tree, 12, 12, "a", 'S', 7);
+  (void)state;
+  write_stat(12, 12, "a", 'S', 7);
   fake_fail_from(FAKE_HAS_TASK, 1, -EPERM);
   for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
     snprintf(text, sizeof(text), "NSpid:\t%s\n", rows[i].nspid);
-    temp_tree_write(tree, "/proc/self/status", text);
+    host_tree_write("/proc/self/status", text);
     snprintf(path, sizeof(path), "/proc/thread-self/fdinfo/%zu", i);
     if (rows[i].fdinfo != NULL)
-      temp_tree_write(tree, path, rows[i].fdinfo);
+      host_tree_write(path, rows[i].fdinfo);
     memset(&error, 0, sizeof(error));
-    assert_int_equal(uvperf__task_of_pidfd(tree->root, (int)i, &task, &error),
+    assert_int_equal(uvperf__task_of_pidfd((int)i, &task, &error),
                      rows[i].code);
     assert_int_equal(error.code, rows[i].code);
     assert_int_equal(error.cause, rows[i].cause);
   }
-  temp_tree_write(tree, "/proc/self/status", "NSpid:\t12\n");
-  assert_int_equal(uvperf__task_of_pidfd(tree->root, 0, &task, NULL), 0);
+  host_tree_write("/proc/self/status", "NSpid:\t12\n");
+  assert_int_equal(uvperf__task_of_pidfd(0, &task, NULL), 0);
   assert_int_equal(task.id, 12);
   assert_true(task.start == 7);
 }
 
 /* -- the threads of a process --------------------------------------------- */
 
-static void expect_threads(const temp_tree_t *tree, int process, size_t nr,
-                           const int *ids) {
+static void expect_threads(int process, size_t nr, const int *ids) {
   size_t fds = support_count_fds();
   uvperf__tasks_t threads;
   size_t i;
 
-  assert_int_equal(uvperf__task_threads(tree->root, process, &threads), 0);
+  assert_int_equal(uvperf__task_threads(process, &threads), 0);
   assert_int_equal(threads.nr, nr);
   for (i = 0; i < nr; i++) {
     assert_int_equal(threads.tasks[i].id, ids[i]);
@@ -348,59 +340,58 @@ static void expect_threads(const temp_tree_t *tree, int process, size_t nr,
   fake_assert_clean();
 }
 
-static void write_thread(const temp_tree_t *tree, int process, int id,
-                         char state) {
-  write_stat(tree, process, id, "a", state, 1000 + (uint64_t)id);
+static void write_thread(int process, int id, char state) {
+  write_stat(process, id, "a", state, 1000 + (uint64_t)id);
 }
 
 static void threads_come_by_ascending_ids(void **state) {
   static const int ids[] = {9, 10, 12, 99, 100, 101, 32768, INT32_MAX};
   static const int order[] = {3, 7, 0, 6, 5, 1, 4, 2};
-  const temp_tree_t *tree = *state;
   size_t i;
 
+  (void)state;
   for (i = 0; i < 8; i++)
-    write_thread(tree, 100, ids[order[i]], 'S');
-  write_status(tree, 100, 100, 8);
-  temp_tree_write(tree, "/proc/100/task/12x/stat", "");
-  temp_tree_write(tree, "/proc/100/task/0/stat", "");
-  temp_tree_write(tree, "/proc/100/task/2147483648/stat", "");
-  temp_tree_write(tree, "/proc/100/task/99999999999999999999/stat", "");
-  temp_tree_write(tree, "/proc/100/task/x", "");
-  expect_threads(tree, 100, 8, ids);
+    write_thread(100, ids[order[i]], 'S');
+  write_status(100, 100, 8);
+  host_tree_write("/proc/100/task/12x/stat", "");
+  host_tree_write("/proc/100/task/0/stat", "");
+  host_tree_write("/proc/100/task/2147483648/stat", "");
+  host_tree_write("/proc/100/task/99999999999999999999/stat", "");
+  host_tree_write("/proc/100/task/x", "");
+  expect_threads(100, 8, ids);
 }
 
 #define MANY 700
 
 static void threads_of_any_number_are_listed(void **state) {
-  const temp_tree_t *tree = *state;
   int ids[MANY];
   int i;
 
+  (void)state;
   /* Each once, as 11 does not divide MANY, and out of order. */
   for (i = 0; i < MANY; i++) {
     ids[i] = 50 + i;
-    write_thread(tree, 50, 50 + i * 11 % MANY, 'S');
+    write_thread(50, 50 + i * 11 % MANY, 'S');
   }
-  write_status(tree, 50, 50, MANY);
-  expect_threads(tree, 50, MANY, ids);
+  write_status(50, 50, MANY);
+  expect_threads(50, MANY, ids);
 }
 
 static void threads_that_have_ended_are_left_out(void **state) {
   static const int ids[] = {13, 15};
-  const temp_tree_t *tree = *state;
   uvperf__tasks_t threads;
 
-  write_thread(tree, 12, 12, 'Z');
-  write_thread(tree, 12, 13, 'S');
-  write_thread(tree, 12, 14, 'X');
-  write_thread(tree, 12, 15, 'R');
-  temp_tree_write(tree, "/proc/12/task/16/comm", "gone when looked at\n");
-  write_status(tree, 12, 12, 4);
-  expect_threads(tree, 12, 2, ids);
-  write_thread(tree, 12, 13, 'Z');
-  write_thread(tree, 12, 15, 'Z');
-  assert_int_equal(uvperf__task_threads(tree->root, 12, &threads), -ESRCH);
+  (void)state;
+  write_thread(12, 12, 'Z');
+  write_thread(12, 13, 'S');
+  write_thread(12, 14, 'X');
+  write_thread(12, 15, 'R');
+  host_tree_write("/proc/12/task/16/comm", "gone when looked at\n");
+  write_status(12, 12, 4);
+  expect_threads(12, 2, ids);
+  write_thread(12, 13, 'Z');
+  write_thread(12, 15, 'Z');
+  assert_int_equal(uvperf__task_threads(12, &threads), -ESRCH);
   assert_null(threads.tasks);
   fake_assert_clean();
 }
@@ -413,44 +404,39 @@ static int exit_at_once(void *arg) {
 /* The thread ends after its file was opened: read(2) fails with ESRCH. */
 static void thread_that_ends_while_it_is_read_is_left_out(void **state) {
   static const int ids[] = {12};
-  const temp_tree_t *tree = *state;
   pid_t pid = support_fork(exit_at_once, NULL);
   char path[48];
   int fd;
 
+  (void)state;
   snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
   fd = open(path, O_RDONLY | O_CLOEXEC);
   assert_true(fd >= 0);
   assert_int_equal(support_wait(pid), 0);
   snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-  write_thread(tree, 12, 12, 'S');
-  temp_tree_link(tree, "/proc/12/task/13/stat", path);
-  write_status(tree, 12, 12, 1);
-  expect_threads(tree, 12, 1, ids);
+  write_thread(12, 12, 'S');
+  host_tree_link("/proc/12/task/13/stat", path);
+  write_status(12, 12, 1);
+  expect_threads(12, 1, ids);
   close(fd);
 }
 
 /* Changes the threads of a process while they are listed. The file with their
  * number is a pipe: when it is read, the directory has been listed. */
-typedef struct change_s {
-  const temp_tree_t *tree;
-  char path[128]; /* of the pipe */
-} change_t;
-
 static void change_threads(void *arg) {
   static const char status[] = "Tgid:\t12\nThreads:\t4\n";
-  const change_t *change = arg;
+  const char *pipe = arg;
   char gone[160];
-  int fd = open(change->path, O_WRONLY | O_CLOEXEC);
+  int fd = open(pipe, O_WRONLY | O_CLOEXEC);
 
-  write_thread(change->tree, 12, 14, 'S');
-  write_thread(change->tree, 12, 15, 'S');
-  write_thread(change->tree, 12, 16, 'S');
-  snprintf(gone, sizeof(gone), "%s/proc/12/task/13/stat", change->tree->root);
+  write_thread(12, 14, 'S');
+  write_thread(12, 15, 'S');
+  write_thread(12, 16, 'S');
+  snprintf(gone, sizeof(gone), "%s/proc/12/task/13/stat", host_tree_root());
   unlink(gone);
   /* The next read finds a file. */
-  unlink(change->path);
-  temp_tree_write(change->tree, "/proc/12/status", status);
+  unlink(pipe);
+  host_tree_write("/proc/12/status", status);
   if (fd < 0 || write(fd, status, sizeof(status) - 1) < 0)
     abort();
   close(fd);
@@ -458,18 +444,18 @@ static void change_threads(void *arg) {
 
 static void threads_that_a_listing_lacked_are_in_the_next(void **state) {
   static const int ids[] = {12, 14, 15, 16};
-  const temp_tree_t *tree = *state;
-  change_t change = {tree, ""};
+  char path[128];
   uvperf__tasks_t threads;
   uv_thread_t thread;
   size_t i;
 
-  write_thread(tree, 12, 12, 'S');
-  write_thread(tree, 12, 13, 'S');
-  snprintf(change.path, sizeof(change.path), "%s/proc/12/status", tree->root);
-  assert_int_equal(mkfifo(change.path, 0600), 0);
-  assert_int_equal(uv_thread_create(&thread, change_threads, &change), 0);
-  assert_int_equal(uvperf__task_threads(tree->root, 12, &threads), 0);
+  (void)state;
+  write_thread(12, 12, 'S');
+  write_thread(12, 13, 'S');
+  snprintf(path, sizeof(path), "%s/proc/12/status", host_tree_root());
+  assert_int_equal(mkfifo(path, 0600), 0);
+  assert_int_equal(uv_thread_create(&thread, change_threads, path), 0);
+  assert_int_equal(uvperf__task_threads(12, &threads), 0);
   assert_int_equal(uv_thread_join(&thread), 0);
   assert_int_equal(threads.nr, 4);
   for (i = 0; i < 4; i++)
@@ -480,48 +466,44 @@ static void threads_that_a_listing_lacked_are_in_the_next(void **state) {
 /* A process whose threads come and go all the time is not listed for ever. */
 static void threads_that_are_never_all_listed_are_as_listed(void **state) {
   static const int ids[] = {12, 13};
-  const temp_tree_t *tree = *state;
 
-  write_thread(tree, 12, 12, 'S');
-  write_thread(tree, 12, 13, 'S');
-  write_status(tree, 12, 12, 3);
-  expect_threads(tree, 12, 2, ids);
+  (void)state;
+  write_thread(12, 12, 'S');
+  write_thread(12, 13, 'S');
+  write_status(12, 12, 3);
+  expect_threads(12, 2, ids);
   /* Its number is missing. */
-  temp_tree_write(tree, "/proc/12/status", "Tgid:\t12\n");
-  expect_threads(tree, 12, 2, ids);
+  host_tree_write("/proc/12/status", "Tgid:\t12\n");
+  expect_threads(12, 2, ids);
 }
 
 static void threads_that_cannot_be_read_are_an_error(void **state) {
-  const temp_tree_t *tree = *state;
-  char root[4200];
   uvperf__tasks_t threads;
 
-  write_thread(tree, 12, 12, 'S');
-  write_status(tree, 12, 12, 2);
-  write_file(tree, 12, 13, "no stat file");
-  assert_int_equal(uvperf__task_threads(tree->root, 12, &threads), -EINVAL);
-  temp_tree_write(tree, "/proc/14/task", "not the directory");
-  assert_int_equal(uvperf__task_threads(tree->root, 14, &threads), -ENOTDIR);
-  memset(root, '/', sizeof(root));
-  root[sizeof(root) - 1] = '\0';
-  assert_int_equal(uvperf__task_threads(root, 12, &threads), -ENAMETOOLONG);
+  (void)state;
+  write_thread(12, 12, 'S');
+  write_status(12, 12, 2);
+  write_file(12, 13, "no stat file");
+  assert_int_equal(uvperf__task_threads(12, &threads), -EINVAL);
+  host_tree_write("/proc/14/task", "not the directory");
+  assert_int_equal(uvperf__task_threads(14, &threads), -ENOTDIR);
   assert_null(threads.tasks);
   fake_assert_clean();
 }
 
 static void threads_without_memory_are_enomem(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf__tasks_t threads;
   unsigned nth;
   int i, rc;
 
+  (void)state;
   for (i = 12; i < 212; i++)
-    write_thread(tree, 12, i, 'S');
-  write_status(tree, 12, 12, 200);
+    write_thread(12, i, 'S');
+  write_status(12, 12, 200);
   for (nth = 1;; nth++) {
     fake_kernel_reset();
     fake_fail(FAKE_CALLOC, nth, -ENOMEM);
-    rc = uvperf__task_threads(tree->root, 12, &threads);
+    rc = uvperf__task_threads(12, &threads);
     if (fake_failures() == 0)
       break;
     assert_int_equal(rc, -ENOMEM);
@@ -535,17 +517,16 @@ static void threads_without_memory_are_enomem(void **state) {
 
 /* In a child because of the limit: the result of a call that may open `more`
  * fds. */
-static int is_honest(const temp_tree_t *tree, rlim_t more) {
+static int is_honest(rlim_t more) {
   uvperf__tasks_t threads;
   uvperf__task_t task;
-  int rc = uvperf__task_threads(tree->root, 12, &threads);
+  int rc = uvperf__task_threads(12, &threads);
 
   if (more == 0)
-    return rc == -EMFILE &&
-           uvperf__task_read(tree->root, 12, &task) == -EMFILE &&
-           uvperf__task_process(tree->root, 12) == -EMFILE &&
-           uvperf__task_is_gone(tree->root, 12, 1012) == -EMFILE &&
-           uvperf__task_proc_is_own(tree->root) == -EMFILE;
+    return rc == -EMFILE && uvperf__task_read(12, &task) == -EMFILE &&
+           uvperf__task_process(12) == -EMFILE &&
+           uvperf__task_is_gone(12, 1012) == -EMFILE &&
+           uvperf__task_proc_is_own() == -EMFILE;
   return rc == 0 && threads.nr == 1;
 }
 
@@ -554,6 +535,7 @@ static int look_with_few_fds(void *arg) {
   struct rlimit limit;
   rlim_t more;
 
+  (void)arg;
   close(next);
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
     return 1;
@@ -561,28 +543,26 @@ static int look_with_few_fds(void *arg) {
     limit.rlim_cur = (rlim_t)next + more;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
       return 1;
-    if (!is_honest(arg, more))
+    if (!is_honest(more))
       return 2;
   }
   return 0;
 }
 
 static void tasks_without_fds_are_emfile(void **state) {
-  const temp_tree_t *tree = *state;
-
-  temp_tree_write(tree, "/proc/self/status", "NSpid:\t12\n");
-  write_thread(tree, 12, 12, 'S');
-  write_status(tree, 12, 12, 1);
+  host_tree_write("/proc/self/status", "NSpid:\t12\n");
+  write_thread(12, 12, 'S');
+  write_status(12, 12, 1);
   assert_int_equal(support_wait(support_fork(look_with_few_fds, *state)), 0);
 }
 
 static int tree_setup(void **state) {
   fake_kernel_reset();
-  return temp_tree_setup(state);
+  return host_tree_setup(state);
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, tree_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, tree_setup, host_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

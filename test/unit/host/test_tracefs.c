@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tracepoints and their ids, under a scripted root and under the real one. */
 #include "support.h"
+#include "host_tree.h"
 #include "temp_tree.h"
 
 #include <errno.h>
@@ -17,140 +18,131 @@
 
 /* The events of a small tracefs, with the other files of their directories. */
 static int tracefs_setup(void **state) {
-  const temp_tree_t *tree;
-
-  if (temp_tree_setup(state) != 0)
+  if (host_tree_setup(state) != 0)
     return -1;
-  tree = *state;
-  temp_tree_write(tree, EVENTS "/enable", "0\n");
-  temp_tree_write(tree, EVENTS "/header_page", "\tfield: u64 timestamp;\n");
-  temp_tree_write(tree, EVENTS "/ftrace/print/format", "ID: 5\n");
-  temp_tree_write(tree, EVENTS "/irq/irq_handler_entry/id", "32\n");
-  temp_tree_write(tree, EVENTS "/sched/enable", "0\n");
-  temp_tree_write(tree, EVENTS "/sched/sched_switch/id", "316\n");
-  temp_tree_write(tree, EVENTS "/sched/sched_switch/format", "ID: 317\n");
-  temp_tree_write(tree, EVENTS "/sched/sched_waking/id", "318\n");
-  temp_tree_write(tree, EVENTS "/sched/odd/id", "x\n");
+  host_tree_write(EVENTS "/enable", "0\n");
+  host_tree_write(EVENTS "/header_page", "\tfield: u64 timestamp;\n");
+  host_tree_write(EVENTS "/ftrace/print/format", "ID: 5\n");
+  host_tree_write(EVENTS "/irq/irq_handler_entry/id", "32\n");
+  host_tree_write(EVENTS "/sched/enable", "0\n");
+  host_tree_write(EVENTS "/sched/sched_switch/id", "316\n");
+  host_tree_write(EVENTS "/sched/sched_switch/format", "ID: 317\n");
+  host_tree_write(EVENTS "/sched/sched_waking/id", "318\n");
+  host_tree_write(EVENTS "/sched/odd/id", "x\n");
   return 0;
 }
 
 /* -- its place ------------------------------------------------------------ */
 
-static void expect_path(const temp_tree_t *tree, int rc, const char *path) {
+static void expect_path(int rc, const char *path) {
   char text[64] = "left";
 
-  assert_int_equal(uvperf__tracefs_path(tree->root, text, sizeof(text)), rc);
+  assert_int_equal(uvperf__tracefs_path(text, sizeof(text)), rc);
   assert_string_equal(text, path);
 }
 
 static void tracefs_path_is_the_new_one_before_the_old(void **state) {
-  const temp_tree_t *tree = *state;
-
-  expect_path(tree, -ENODEV, "");
-  temp_tree_write(tree, MOUNTS, "t /mnt tracefs rw 0 0\n");
-  temp_tree_write(tree, "/mnt/events/enable", "0\n");
-  expect_path(tree, 0, "/mnt");
-  temp_tree_write(tree, DEBUG "/events/enable", "0\n");
-  expect_path(tree, 0, DEBUG);
-  temp_tree_write(tree, EVENTS "/enable", "0\n");
-  expect_path(tree, 0, TRACING);
+  (void)state;
+  expect_path(-ENODEV, "");
+  host_tree_write(MOUNTS, "t /mnt tracefs rw 0 0\n");
+  host_tree_write("/mnt/events/enable", "0\n");
+  expect_path(0, "/mnt");
+  host_tree_write(DEBUG "/events/enable", "0\n");
+  expect_path(0, DEBUG);
+  host_tree_write(EVENTS "/enable", "0\n");
+  expect_path(0, TRACING);
 }
 
 static void tracefs_path_of_an_empty_mount_point_is_enodev(void **state) {
-  const temp_tree_t *tree = *state;
-
-  temp_tree_write(tree, TRACING "/other", "");
-  temp_tree_write(tree, DEBUG "/events", "a file\n");
-  temp_tree_write(tree, MOUNTS,
+  (void)state;
+  host_tree_write(TRACING "/other", "");
+  host_tree_write(DEBUG "/events", "a file\n");
+  host_tree_write(MOUNTS,
                   "t /gone tracefs rw 0 0\nd /sys/kernel/debug debugfs rw\n");
-  expect_path(tree, -ENODEV, "");
+  expect_path(-ENODEV, "");
 }
 
 static void tracefs_path_comes_from_the_mounts(void **state) {
-  const temp_tree_t *tree = *state;
-
-  temp_tree_write(tree, MOUNTS,
-                  "tracefs /covered tracefs rw 0 0\n"
-                  "tracefs /ext4/events ext4 rw 0 0\n"
-                  "none /my\\040own\\134place debugfs rw 0 0\n");
-  temp_tree_write(tree, "/ext4/events/enable", "0\n");
-  expect_path(tree, -ENODEV, "");
-  temp_tree_write(tree, "/my own\\place/events/enable", "not here\n");
-  expect_path(tree, -ENODEV, "");
-  temp_tree_write(tree, "/my own\\place/tracing/events/enable", "0\n");
-  expect_path(tree, 0, "/my own\\place/tracing");
-  temp_tree_write(tree, "/covered/events/enable", "0\n");
-  expect_path(tree, 0, "/covered");
+  (void)state;
+  host_tree_write(MOUNTS, "tracefs /covered tracefs rw 0 0\n"
+                          "tracefs /ext4/events ext4 rw 0 0\n"
+                          "none /my\\040own\\134place debugfs rw 0 0\n");
+  host_tree_write("/ext4/events/enable", "0\n");
+  expect_path(-ENODEV, "");
+  host_tree_write("/my own\\place/events/enable", "not here\n");
+  expect_path(-ENODEV, "");
+  host_tree_write("/my own\\place/tracing/events/enable", "0\n");
+  expect_path(0, "/my own\\place/tracing");
+  host_tree_write("/covered/events/enable", "0\n");
+  expect_path(0, "/covered");
 }
 
 /* A place that cannot be read is the reason, and the first one of several. */
 static void
 tracefs_path_that_cannot_be_read_is_the_first_failure(void **state) {
-  const temp_tree_t *tree = *state;
   char name[301];
 
+  (void)state;
   memset(name, 'x', sizeof(name) - 1);
   name[sizeof(name) - 1] = '\0';
-  temp_tree_link(tree, EVENTS, "events"); /* to itself */
-  expect_path(tree, -ELOOP, "");
-  temp_tree_link(tree, DEBUG "/events", name);
-  expect_path(tree, -ELOOP, "");
+  host_tree_link(EVENTS, "events"); /* to itself */
+  expect_path(-ELOOP, "");
+  host_tree_link(DEBUG "/events", name);
+  expect_path(-ELOOP, "");
 }
 
 static void tracefs_path_without_room_is_enametoolong(void **state) {
-  const temp_tree_t *tree = *state;
   char path[sizeof(TRACING)];
 
-  assert_int_equal(uvperf__tracefs_path(tree->root, path, sizeof(path)), 0);
+  (void)state;
+  assert_int_equal(uvperf__tracefs_path(path, sizeof(path)), 0);
   assert_string_equal(path, TRACING);
-  assert_int_equal(uvperf__tracefs_path(tree->root, path, sizeof(path) - 1),
-                   -ENAMETOOLONG);
+  assert_int_equal(uvperf__tracefs_path(path, sizeof(path) - 1), -ENAMETOOLONG);
   assert_string_equal(path, "");
 }
 
 /* -- ids ------------------------------------------------------------------ */
 
-static void expect_id(const temp_tree_t *tree, const char *category,
-                      const char *name, int rc, uint64_t expected) {
+static void expect_id(const char *category, const char *name, int rc,
+                      uint64_t expected) {
   uint64_t id = 99;
 
-  assert_int_equal(uvperf__tracefs_id(tree->root, category, name, &id), rc);
+  assert_int_equal(uvperf__tracefs_id(category, name, &id), rc);
   assert_true(id == expected);
 }
 
 static void tracefs_id_is_the_files(void **state) {
-  const temp_tree_t *tree = *state;
-
-  expect_id(tree, "sched", "sched_switch", 0, 316);
-  expect_id(tree, "irq", "irq_handler_entry", 0, 32);
+  (void)state;
+  expect_id("sched", "sched_switch", 0, 316);
+  expect_id("irq", "irq_handler_entry", 0, 32);
 }
 
 static void tracefs_id_of_no_tracepoint_is_enoent(void **state) {
-  const temp_tree_t *tree = *state;
   static char name[PATH_MAX + 1];
 
-  expect_id(tree, "sched", "sched_swich", -ENOENT, 0);
-  expect_id(tree, "scheduler", "sched_switch", -ENOENT, 0);
-  expect_id(tree, "sched", "enable", -ENOENT, 0);
-  expect_id(tree, "enable", "id", -ENOENT, 0);
-  expect_id(tree, "ftrace", "print", -ENOENT, 0);
-  expect_id(tree, "sched", "odd", -ENOENT, 0);
-  temp_tree_write(tree, EVENTS "/sched/odd/id", "-1\n");
-  expect_id(tree, "sched", "odd", -ENOENT, 0);
+  (void)state;
+  expect_id("sched", "sched_swich", -ENOENT, 0);
+  expect_id("scheduler", "sched_switch", -ENOENT, 0);
+  expect_id("sched", "enable", -ENOENT, 0);
+  expect_id("enable", "id", -ENOENT, 0);
+  expect_id("ftrace", "print", -ENOENT, 0);
+  expect_id("sched", "odd", -ENOENT, 0);
+  host_tree_write(EVENTS "/sched/odd/id", "-1\n");
+  expect_id("sched", "odd", -ENOENT, 0);
   memset(name, 'x', 300);
-  expect_id(tree, "sched", name, -ENOENT, 0);
+  expect_id("sched", name, -ENOENT, 0);
   memset(name, 'x', PATH_MAX);
-  expect_id(tree, "sched", name, -ENOENT, 0);
+  expect_id("sched", name, -ENOENT, 0);
 }
 
 static void tracefs_id_of_another_directory_is_einval(void **state) {
   const char *const bad[] = {"", ".", "..", "/", "sched/sched_switch", "a/"};
-  const temp_tree_t *tree = *state;
   size_t i;
 
+  (void)state;
   for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-    expect_id(tree, "sched", bad[i], -EINVAL, 0);
-    expect_id(tree, bad[i], "sched_switch", -EINVAL, 0);
+    expect_id("sched", bad[i], -EINVAL, 0);
+    expect_id(bad[i], "sched_switch", -EINVAL, 0);
   }
 }
 
@@ -199,56 +191,50 @@ static void expect_seen(const seen_t *seen, const char *expected) {
   assert_string_equal(text, expected);
 }
 
-static void expect_events(const temp_tree_t *tree, const char *category, int rc,
-                          const char *expected) {
+static void expect_events(const char *category, int rc, const char *expected) {
   seen_t seen = {0};
 
-  assert_int_equal(
-      uvperf__tracefs_each_event(tree->root, category, note_name, &seen), rc);
+  assert_int_equal(uvperf__tracefs_each_event(category, note_name, &seen), rc);
   expect_seen(&seen, expected);
 }
 
-static void expect_walk(const temp_tree_t *tree, const char *category,
-                        const char *name, const char *expected) {
+static void expect_walk(const char *category, const char *name,
+                        const char *expected) {
   seen_t seen = {0};
 
-  assert_int_equal(
-      uvperf__tracefs_walk(tree->root, category, name, note_event, &seen), 0);
+  assert_int_equal(uvperf__tracefs_walk(category, name, note_event, &seen), 0);
   expect_seen(&seen, expected);
 }
 
 static void tracefs_each_category_leaves_files_out(void **state) {
-  const temp_tree_t *tree = *state;
   seen_t seen = {0};
 
-  assert_int_equal(uvperf__tracefs_each_category(tree->root, note_name, &seen),
-                   0);
+  (void)state;
+  assert_int_equal(uvperf__tracefs_each_category(note_name, &seen), 0);
   expect_seen(&seen, "ftrace irq sched ");
 }
 
 static void tracefs_each_event_has_an_id(void **state) {
-  const temp_tree_t *tree = *state;
-
-  expect_events(tree, "sched", 0, "sched_switch sched_waking ");
-  expect_events(tree, "ftrace", 0, "");
-  expect_events(tree, "enable", -ENOENT, "");
-  expect_events(tree, "shed", -ENOENT, "");
-  expect_events(tree, "..", -EINVAL, "");
-  expect_events(tree, "", -EINVAL, "");
+  (void)state;
+  expect_events("sched", 0, "sched_switch sched_waking ");
+  expect_events("ftrace", 0, "");
+  expect_events("enable", -ENOENT, "");
+  expect_events("shed", -ENOENT, "");
+  expect_events("..", -EINVAL, "");
+  expect_events("", -EINVAL, "");
 }
 
 static void tracefs_walk_returns_what_matches(void **state) {
-  const temp_tree_t *tree = *state;
-
-  expect_walk(tree, NULL, NULL,
+  (void)state;
+  expect_walk(NULL, NULL,
               "irq:irq_handler_entry=32 sched:sched_switch=316 "
               "sched:sched_waking=318 ");
-  expect_walk(tree, "sched", "*_w*", "sched:sched_waking=318 ");
-  expect_walk(tree, "*r*", NULL, "irq:irq_handler_entry=32 ");
-  expect_walk(tree, "sched", "sched_switch", "sched:sched_switch=316 ");
-  expect_walk(tree, "sched", "switch", "");
-  expect_walk(tree, "..", NULL, "");
-  expect_walk(tree, "", "", "");
+  expect_walk("sched", "*_w*", "sched:sched_waking=318 ");
+  expect_walk("*r*", NULL, "irq:irq_handler_entry=32 ");
+  expect_walk("sched", "sched_switch", "sched:sched_switch=316 ");
+  expect_walk("sched", "switch", "");
+  expect_walk("..", NULL, "");
+  expect_walk("", "", "");
 }
 
 static int stop(const char *category, const char *name, uint64_t id,
@@ -267,120 +253,113 @@ static int stop_name(const char *name, void *data) {
 }
 
 static void tracefs_walks_end_when_the_callback_says_so(void **state) {
-  const temp_tree_t *tree = *state;
   size_t fds = support_count_fds();
   int calls = 0;
 
-  assert_int_equal(uvperf__tracefs_walk(tree->root, NULL, NULL, stop, &calls),
-                   -ENOTDIR);
+  (void)state;
+  assert_int_equal(uvperf__tracefs_walk(NULL, NULL, stop, &calls), -ENOTDIR);
   assert_int_equal(calls, 1);
-  assert_int_equal(uvperf__tracefs_each_category(tree->root, stop_name, &calls),
-                   -ENOENT);
+  assert_int_equal(uvperf__tracefs_each_category(stop_name, &calls), -ENOENT);
   assert_int_equal(calls, 2);
-  assert_int_equal(
-      uvperf__tracefs_each_event(tree->root, "sched", stop_name, &calls),
-      -ENOENT);
+  assert_int_equal(uvperf__tracefs_each_event("sched", stop_name, &calls),
+                   -ENOENT);
   assert_int_equal(calls, 3);
   assert_int_equal(support_count_fds(), fds);
 }
 
 static void tracefs_walks_without_tracefs_are_enodev(void **state) {
-  const temp_tree_t *tree = *state;
   seen_t seen = {0};
 
-  expect_id(tree, "sched", "sched_switch", -ENODEV, 0);
-  expect_events(tree, "sched", -ENODEV, "");
-  assert_int_equal(uvperf__tracefs_each_category(tree->root, note_name, &seen),
+  (void)state;
+  expect_id("sched", "sched_switch", -ENODEV, 0);
+  expect_events("sched", -ENODEV, "");
+  assert_int_equal(uvperf__tracefs_each_category(note_name, &seen), -ENODEV);
+  assert_int_equal(uvperf__tracefs_walk(NULL, NULL, note_event, &seen),
                    -ENODEV);
-  assert_int_equal(
-      uvperf__tracefs_walk(tree->root, NULL, NULL, note_event, &seen), -ENODEV);
   assert_int_equal(seen.nr, 0);
 }
 
 /* -- names of ids --------------------------------------------------------- */
 
-static void expect_name(const char *root, uint64_t id, int rc,
-                        const char *name) {
+static void expect_name(uint64_t id, int rc, const char *name) {
   char text[32] = "left";
 
-  assert_int_equal(uvperf__tracefs_name(root, id, text, sizeof(text)), rc);
+  assert_int_equal(uvperf__tracefs_name(id, text, sizeof(text)), rc);
   assert_string_equal(text, name);
 }
 
 static void tracefs_name_is_found_by_id(void **state) {
-  const temp_tree_t *tree = *state;
   char text[8];
 
-  expect_name(tree->root, 316, 0, "sched:sched_switch");
-  expect_name(tree->root, 32, 0, "irq:irq_handler_entry");
-  expect_name(tree->root, 317, -ENOENT, "");
-  expect_name(tree->root, 0, -ENOENT, "");
-  expect_name(tree->root, UINT64_C(1) << 32 | 316, -ENOENT, "");
-  assert_int_equal(uvperf__tracefs_name(tree->root, 316, text, 8), 0);
+  (void)state;
+  expect_name(316, 0, "sched:sched_switch");
+  expect_name(32, 0, "irq:irq_handler_entry");
+  expect_name(317, -ENOENT, "");
+  expect_name(0, -ENOENT, "");
+  expect_name(UINT64_C(1) << 32 | 316, -ENOENT, "");
+  assert_int_equal(uvperf__tracefs_name(316, text, 8), 0);
   assert_string_equal(text, "sched:s");
 }
 
 static void tracefs_name_without_tracefs_is_enodev(void **state) {
-  const temp_tree_t *tree = *state;
-
-  expect_name(tree->root, 316, -ENODEV, "");
+  (void)state;
+  expect_name(316, -ENODEV, "");
 }
 
 static void tracefs_name_is_found_in_debugfs_too(void **state) {
-  const temp_tree_t *tree = *state;
-
-  temp_tree_write(tree, DEBUG "/events/sched/sched_switch/id", "316\n");
-  expect_name(tree->root, 316, 0, "sched:sched_switch");
-  expect_name(tree->root, 1, -ENOENT, "");
+  (void)state;
+  host_tree_write(DEBUG "/events/sched/sched_switch/id", "316\n");
+  expect_name(316, 0, "sched:sched_switch");
+  expect_name(1, -ENOENT, "");
 }
 
 static void tracefs_name_of_the_real_root_is_the_kernels(void **state) {
   uint64_t id = support_need_tracefs(__func__, "syscalls:sys_enter_getpgid");
 
   (void)state;
-  expect_name("", id, 0, "syscalls:sys_enter_getpgid");
-  expect_name("", 65000000, -ENOENT, "");
+  expect_name(id, 0, "syscalls:sys_enter_getpgid");
+  expect_name(65000000, -ENOENT, "");
 }
 
-static void expect_found(uvperf__tracefs_ids_t *ids, const char *root,
-                         uint64_t id, int rc, int of_ftrace) {
+static void expect_found(uvperf__tracefs_ids_t *ids, uint64_t id, int rc,
+                         int of_ftrace) {
   int is_ftrace = -1;
 
-  assert_int_equal(uvperf__tracefs_find(ids, root, id, &is_ftrace), rc);
+  assert_int_equal(uvperf__tracefs_find(ids, id, &is_ftrace), rc);
   assert_int_equal(is_ftrace, of_ftrace);
 }
 
 static void tracefs_find_returns_ids_as_of_its_first_walk(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf__tracefs_ids_t ids = {0}, later = {0};
 
-  temp_tree_write(tree, EVENTS "/ftrace/function/id", "1\n");
-  temp_tree_write(tree, EVENTS "/sched/last/id", "65535\n");
-  temp_tree_write(tree, EVENTS "/sched/none/id", "65536\n");
-  expect_found(&ids, tree->root, 316, 0, 0);
-  expect_found(&ids, tree->root, 1, 0, 1);
-  expect_found(&ids, tree->root, 65535, 0, 0);
-  expect_found(&ids, tree->root, 317, -ENOENT, 0);
-  expect_found(&ids, tree->root, 65536, -ENOENT, 0);
-  expect_found(&ids, tree->root, UINT64_C(1) << 32 | 1, -ENOENT, 0);
-  temp_tree_write(tree, EVENTS "/sched/late/id", "317\n");
-  expect_found(&ids, tree->root, 317, -ENOENT, 0);
-  expect_found(&later, tree->root, 317, 0, 0);
+  (void)state;
+  host_tree_write(EVENTS "/ftrace/function/id", "1\n");
+  host_tree_write(EVENTS "/sched/last/id", "65535\n");
+  host_tree_write(EVENTS "/sched/none/id", "65536\n");
+  expect_found(&ids, 316, 0, 0);
+  expect_found(&ids, 1, 0, 1);
+  expect_found(&ids, 65535, 0, 0);
+  expect_found(&ids, 317, -ENOENT, 0);
+  expect_found(&ids, 65536, -ENOENT, 0);
+  expect_found(&ids, UINT64_C(1) << 32 | 1, -ENOENT, 0);
+  host_tree_write(EVENTS "/sched/late/id", "317\n");
+  expect_found(&ids, 317, -ENOENT, 0);
+  expect_found(&later, 317, 0, 0);
 }
 
 static void tracefs_find_without_tracefs_is_enodev(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf__tracefs_ids_t ids = {0};
 
-  expect_found(&ids, tree->root, 316, -ENODEV, 0);
+  (void)state;
+  expect_found(&ids, 316, -ENODEV, 0);
 }
 
 /* -- unreadable places ---------------------------------------------------- */
 
-static void set_mode(const temp_tree_t *tree, const char *path, mode_t mode) {
+static void set_mode(const char *path, mode_t mode) {
   char full[PATH_MAX];
 
-  snprintf(full, sizeof(full), "%s%s", tree->root, path);
+  snprintf(full, sizeof(full), "%s%s", host_tree_root(), path);
   assert_int_equal(chmod(full, mode), 0);
 }
 
@@ -391,10 +370,9 @@ static int be_nobody(void) {
 
 /* Checks in a child that is not root; its exit status says which check
  * failed. */
-static void expect_as_nobody(const temp_tree_t *tree, support_child_fn look) {
-  set_mode(tree, "", 0755);
-  assert_int_equal(support_wait(support_fork(look, (void *)(uintptr_t)tree)),
-                   0);
+static void expect_as_nobody(support_child_fn look) {
+  set_mode("", 0755);
+  assert_int_equal(support_wait(support_fork(look, NULL)), 0);
 }
 
 static int count_event(const char *category, const char *name, uint64_t id,
@@ -413,102 +391,93 @@ static int count_name(const char *name, void *data) {
 }
 
 static int sees_nothing(void *arg) {
-  const temp_tree_t *tree = arg;
   char path[64];
   int calls = 0;
   uint64_t id;
 
+  (void)arg;
   if (be_nobody() != 0)
     return 1;
-  if (uvperf__tracefs_path(tree->root, path, sizeof(path)) != -EACCES)
+  if (uvperf__tracefs_path(path, sizeof(path)) != -EACCES)
     return 2;
-  if (uvperf__tracefs_id(tree->root, "sched", "sched_switch", &id) != -EACCES)
+  if (uvperf__tracefs_id("sched", "sched_switch", &id) != -EACCES)
     return 3;
-  if (uvperf__tracefs_walk(tree->root, NULL, NULL, count_event, &calls) !=
-          -EACCES ||
+  if (uvperf__tracefs_walk(NULL, NULL, count_event, &calls) != -EACCES ||
       calls != 0)
     return 4;
   return 0;
 }
 
 static void tracefs_that_may_not_be_read_is_eacces(void **state) {
-  const temp_tree_t *tree = *state;
-
-  set_mode(tree, TRACING, 0);
-  expect_as_nobody(tree, sees_nothing);
-  set_mode(tree, TRACING, 0755);
+  (void)state;
+  set_mode(TRACING, 0);
+  expect_as_nobody(sees_nothing);
+  set_mode(TRACING, 0755);
 }
 
 static int sees_debugfs(void *arg) {
-  const temp_tree_t *tree = arg;
   char path[64];
 
+  (void)arg;
   if (be_nobody() != 0)
     return 1;
-  return uvperf__tracefs_path(tree->root, path, sizeof(path)) != 0 ||
+  return uvperf__tracefs_path(path, sizeof(path)) != 0 ||
                  strcmp(path, DEBUG) != 0
              ? 2
              : 0;
 }
 
 static void tracefs_that_may_be_read_is_preferred(void **state) {
-  const temp_tree_t *tree = *state;
-
-  temp_tree_write(tree, DEBUG "/events/enable", "0\n");
-  set_mode(tree, TRACING, 0);
-  expect_as_nobody(tree, sees_debugfs);
-  set_mode(tree, TRACING, 0755);
+  (void)state;
+  host_tree_write(DEBUG "/events/enable", "0\n");
+  set_mode(TRACING, 0);
+  expect_as_nobody(sees_debugfs);
+  set_mode(TRACING, 0755);
 }
 
 static int sees_a_part(void *arg) {
-  const temp_tree_t *tree = arg;
   uvperf__tracefs_ids_t ids = {0};
   int is_ftrace;
   int calls = 0;
   uint64_t id;
 
+  (void)arg;
   if (be_nobody() != 0)
     return 1;
-  if (uvperf__tracefs_walk(tree->root, NULL, NULL, count_event, &calls) !=
-          -EACCES ||
+  if (uvperf__tracefs_walk(NULL, NULL, count_event, &calls) != -EACCES ||
       calls != 1)
     return 2;
-  if (uvperf__tracefs_walk(tree->root, "sched", "sched_s*", count_event,
-                           &calls) != 0 ||
+  if (uvperf__tracefs_walk("sched", "sched_s*", count_event, &calls) != 0 ||
       calls != 2)
     return 3;
-  if (uvperf__tracefs_each_category(tree->root, count_name, &calls) != 0 ||
-      calls != 5)
+  if (uvperf__tracefs_each_category(count_name, &calls) != 0 || calls != 5)
     return 4;
-  if (uvperf__tracefs_each_event(tree->root, "sched", count_name, &calls) !=
-          -EACCES ||
+  if (uvperf__tracefs_each_event("sched", count_name, &calls) != -EACCES ||
       calls != 6)
     return 5;
-  if (uvperf__tracefs_each_event(tree->root, "irq", count_name, &calls) !=
-          -EACCES ||
+  if (uvperf__tracefs_each_event("irq", count_name, &calls) != -EACCES ||
       calls != 6)
     return 6;
-  if (uvperf__tracefs_id(tree->root, "sched", "sched_waking", &id) != -EACCES)
+  if (uvperf__tracefs_id("sched", "sched_waking", &id) != -EACCES)
     return 7;
-  if (uvperf__tracefs_find(&ids, tree->root, 316, &is_ftrace) != 0 ||
-      uvperf__tracefs_find(&ids, tree->root, 317, &is_ftrace) != -EACCES)
+  if (uvperf__tracefs_find(&ids, 316, &is_ftrace) != 0 ||
+      uvperf__tracefs_find(&ids, 317, &is_ftrace) != -EACCES)
     return 8;
   return 0;
 }
 
 static void tracefs_walk_skips_unreadable_directories(void **state) {
-  const temp_tree_t *tree = *state;
-
-  set_mode(tree, EVENTS "/irq", 0);
-  set_mode(tree, EVENTS "/sched/sched_waking/id", 0);
-  expect_as_nobody(tree, sees_a_part);
-  set_mode(tree, EVENTS "/irq", 0755);
+  (void)state;
+  set_mode(EVENTS "/irq", 0);
+  set_mode(EVENTS "/sched/sched_waking/id", 0);
+  expect_as_nobody(sees_a_part);
+  set_mode(EVENTS "/irq", 0755);
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, temp_tree_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
 #define WITH_EVENTS(test)                                                      \
-  cmocka_unit_test_setup_teardown(test, tracefs_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, tracefs_setup, host_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -2,7 +2,7 @@
 /* The functions of include/uvperf/system.h, compared with what the test itself
  * reads from tracefs; tracers below a scripted root. */
 #include "support.h"
-#include "temp_tree.h"
+#include "host_tree.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -234,13 +234,14 @@ static int look_elsewhere(void *arg) {
 }
 
 static void live_tracefs_mounted_elsewhere_is_found(void **state) {
-  const temp_tree_t *tree = *state;
   place_t place;
   int status;
 
+  (void)state;
   support_need_root(__func__);
+  fake_host_set(NULL);
   place.id = support_need_tracefs(__func__, EVENT);
-  snprintf(place.path, sizeof(place.path), "%s/a b\\c\td", tree->root);
+  snprintf(place.path, sizeof(place.path), "%s/a b\\c\td", host_tree_root());
   assert_int_equal(mkdir(place.path, 0755), 0);
   status = support_wait(support_fork(look_elsewhere, &place));
   if (status == CANNOT_MOUNT)
@@ -324,60 +325,53 @@ static int append_tracer(const char *tracer, void *arg) {
   return strcmp(tracer, "stop") == 0 ? -7 : 0;
 }
 
-static void expect_tracers(const temp_tree_t *tree, const char *text, int rc,
-                           const char *expected) {
+static void expect_tracers(const char *text, int rc, const char *expected) {
   char seen[128] = "";
 
-  temp_tree_write(tree, TRACING "/available_tracers", text);
-  assert_int_equal(uvperf__tracefs_each_tracer(tree->root, append_tracer, seen),
-                   rc);
+  host_tree_write(TRACING "/available_tracers", text);
+  assert_int_equal(uvperf__tracefs_each_tracer(append_tracer, seen), rc);
   assert_string_equal(seen, expected);
 }
 
 static void tracers_are_the_words_of_a_line(void **state) {
-  const temp_tree_t *tree = *state;
   char seen[8] = "";
 
-  assert_int_equal(uvperf__tracefs_each_tracer(tree->root, append_tracer, seen),
-                   -ENODEV);
-  temp_tree_write(tree, TRACING "/events/enable", "0\n");
-  assert_int_equal(uvperf__tracefs_each_tracer(tree->root, append_tracer, seen),
-                   -ENOENT);
-  expect_tracers(tree, "blk function nop\n", 0, "blk;function;nop;");
-  expect_tracers(tree, " blk  nop \n", 0, "blk;nop;");
-  expect_tracers(tree, "nop", 0, "nop;");
-  expect_tracers(tree, "\n", 0, "");
-  expect_tracers(tree, "", -ENOENT, "");
-  expect_tracers(tree, "blk stop nop\n", -7, "blk;stop;");
+  (void)state;
+  assert_int_equal(uvperf__tracefs_each_tracer(append_tracer, seen), -ENODEV);
+  host_tree_write(TRACING "/events/enable", "0\n");
+  assert_int_equal(uvperf__tracefs_each_tracer(append_tracer, seen), -ENOENT);
+  expect_tracers("blk function nop\n", 0, "blk;function;nop;");
+  expect_tracers(" blk  nop \n", 0, "blk;nop;");
+  expect_tracers("nop", 0, "nop;");
+  expect_tracers("\n", 0, "");
+  expect_tracers("", -ENOENT, "");
+  expect_tracers("blk stop nop\n", -7, "blk;stop;");
 }
 
 static void tracers_without_end_are_efbig(void **state) {
-  const temp_tree_t *tree = *state;
   static char text[8000];
 
-  temp_tree_write(tree, TRACING "/events/enable", "0\n");
+  (void)state;
+  host_tree_write(TRACING "/events/enable", "0\n");
   memset(text, 'x', sizeof(text) - 1);
-  expect_tracers(tree, text, -EFBIG, "");
+  expect_tracers(text, -EFBIG, "");
 }
 
 static void current_tracer_is_the_files(void **state) {
-  const temp_tree_t *tree = *state;
   char tracer[16] = "left";
   size_t size = sizeof(tracer);
 
-  temp_tree_write(tree, TRACING "/events/enable", "0\n");
-  assert_int_equal(uvperf__tracefs_current_tracer(tree->root, tracer, &size),
-                   -ENOENT);
+  (void)state;
+  host_tree_write(TRACING "/events/enable", "0\n");
+  assert_int_equal(uvperf__tracefs_current_tracer(tracer, &size), -ENOENT);
   assert_int_equal(size, sizeof(tracer));
   assert_string_equal(tracer, "left");
-  temp_tree_write(tree, TRACING "/current_tracer", "function\n");
+  host_tree_write(TRACING "/current_tracer", "function\n");
   size = 8;
-  assert_int_equal(uvperf__tracefs_current_tracer(tree->root, tracer, &size),
-                   -ENOBUFS);
+  assert_int_equal(uvperf__tracefs_current_tracer(tracer, &size), -ENOBUFS);
   assert_int_equal(size, 9);
   assert_string_equal(tracer, "left");
-  assert_int_equal(uvperf__tracefs_current_tracer(tree->root, tracer, &size),
-                   0);
+  assert_int_equal(uvperf__tracefs_current_tracer(tracer, &size), 0);
   assert_int_equal(size, 9);
   assert_string_equal(tracer, "function");
 }
@@ -400,7 +394,7 @@ static void live_current_tracer_is_an_available_one(void **state) {
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, temp_tree_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The life of a hotplug handle, scripted; and with a CPU of this machine if
  * that is allowed. */
+#include "fake_host.h"
 #include "hotplug_owner.h"
 
 #include <fcntl.h>
@@ -105,8 +106,7 @@ static void hotplug_that_no_loop_knows_is_freed_at_once(void **state) {
   hotplug_owner_t owner;
 
   (void)state;
-  assert_int_equal(
-      uvperf__hotplug_new(&owner.hotplug, cpu_tree_root(), NULL, &owner), 0);
+  assert_int_equal(uvperf__hotplug_new(&owner.hotplug, NULL, &owner), 0);
   uvperf__hotplug_free(owner.hotplug);
   uvperf__hotplug_free(NULL);
   fake_assert_clean();
@@ -142,9 +142,8 @@ static void hotplug_out_of_memory_at_any_place_goes_on_later(void **state) {
   unsigned nth;
 
   fake_fail(FAKE_CALLOC, 1, 0);
-  assert_int_equal(
-      uvperf__hotplug_new(&owner.hotplug, cpu_tree_root(), NULL, &owner),
-      UV_ENOMEM);
+  assert_int_equal(uvperf__hotplug_new(&owner.hotplug, NULL, &owner),
+                   UV_ENOMEM);
   fake_fail(FAKE_CALLOC, 2, 0);
   hotplug_make(*state, &owner);
   fake_fail(FAKE_CALLOC, 1, 0);
@@ -242,7 +241,8 @@ static void live_cpu_goes_and_comes(void **state) {
   hotplug_owner_t owner;
   char expected[64];
 
-  hotplug_make_on(*state, &owner, "");
+  fake_host_real(state);
+  hotplug_make(*state, &owner);
   /* Only the uevents can show that. */
   hotplug_start(*state, &owner);
   offline_cpu_take(cpu);
@@ -267,7 +267,8 @@ static void live_uevent_of_another_device_is_nothing(void **state) {
   int fd;
 
   support_need_root(__func__);
-  hotplug_make_on(*state, &owner, "");
+  fake_host_real(state);
+  hotplug_make(*state, &owner);
   hotplug_start(*state, &owner);
   fd = open("/sys/devices/virtual/mem/null/uevent", O_WRONLY | O_CLOEXEC);
   assert_true(fd >= 0);
@@ -289,7 +290,8 @@ static void live_uevents_are_read_after_an_overrun(void **state) {
   int fd, i;
 
   support_need_root(__func__);
-  hotplug_make_on(*state, &owner, "");
+  fake_host_real(state);
+  hotplug_make(*state, &owner);
   hotplug_start(*state, &owner);
   fd = open("/sys/devices/virtual/mem/null/uevent", O_WRONLY | O_CLOEXEC);
   assert_true(fd >= 0);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The combined effect of an event's terms: its call chain. */
+#include "fake_host.h"
 #include "name_expect.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
-#define NOWHERE "/nonexistent"
 
 #define CYCLES .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES
 #define CLOCK  .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK
@@ -40,7 +39,7 @@ static void terms_ask_for_call_chains(void **state) {
   };
 
   (void)state;
-  name_expect_good(NOWHERE, good, COUNT_OF(good));
+  name_expect_good(good, COUNT_OF(good));
 }
 
 int main(void) {
@@ -48,5 +47,5 @@ int main(void) {
       cmocka_unit_test(terms_ask_for_call_chains),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, fake_host_empty, fake_host_real);
 }

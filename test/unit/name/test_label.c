@@ -2,6 +2,7 @@
 /* Labels of events, on the sysfs and tracefs of names/tree.txt.
  * test_label_terms.c tests that they parse to the same event. */
 #include "support.h"
+#include "host_tree.h"
 #include "temp_tree.h"
 
 #include <errno.h>
@@ -16,42 +17,33 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static int tree_setup(void **state) {
-  temp_tree_t *tree;
-
-  if (temp_tree_setup(state) != 0)
+  if (host_tree_setup(state) != 0)
     return -1;
-  tree = *state;
-  return names_tree_plant(tree->root, "tree.txt");
+  return names_tree_plant(host_tree_root(), "tree.txt");
 }
 
 static int hybrid_tree_setup(void **state) {
-  temp_tree_t *tree;
-
-  if (temp_tree_setup(state) != 0)
+  if (host_tree_setup(state) != 0)
     return -1;
-  tree = *state;
-  return names_tree_plant(tree->root, "hybrid_tree.txt");
+  return names_tree_plant(host_tree_root(), "hybrid_tree.txt");
 }
 
 /* The label of an attr; parsing it may return another attr. */
-static void expect_text(void **state, const struct perf_event_attr *attr,
+static void expect_text(const struct perf_event_attr *attr,
                         const char *wanted) {
-  const temp_tree_t *tree = *state;
   char label[UVPERF__LABEL_BYTES];
   size_t size = sizeof(label);
 
-  assert_int_equal(uvperf__attr_label(tree->root, attr, label, &size), 0);
+  assert_int_equal(uvperf__attr_label(attr, label, &size), 0);
   assert_string_equal(label, wanted);
   assert_int_equal(size, strlen(wanted) + 1);
 }
 
 /* The label of an attr that is a name's. */
-static void expect(void **state, const struct perf_event_attr *attr,
-                   const char *wanted) {
-  const temp_tree_t *tree = *state;
-  const char *fault = event_label_check(tree->root, attr);
+static void expect(const struct perf_event_attr *attr, const char *wanted) {
+  const char *fault = event_label_check(attr);
 
-  expect_text(state, attr, wanted);
+  expect_text(attr, wanted);
   if (fault != NULL)
     fail_msg("%s: %s", wanted, fault);
 }
@@ -62,16 +54,16 @@ typedef struct pair_s {
 } pair_t;
 
 static void expect_pairs(void **state, const pair_t *pairs, size_t nr) {
-  const temp_tree_t *tree = *state;
   uvperf__wide_attr_t wide;
   uvperf_error_t error;
   size_t i;
 
+  (void)state;
   for (i = 0; i < nr; i++) {
-    if (uvperf__attr_parse(tree->root, &wide.attr, sizeof(wide), pairs[i].name,
-                           &error) != 0)
+    if (uvperf__attr_parse(&wide.attr, sizeof(wide), pairs[i].name, &error) !=
+        0)
       fail_msg("%s: %s", pairs[i].name, error.reason);
-    expect(state, &wide.attr, pairs[i].label);
+    expect(&wide.attr, pairs[i].label);
   }
 }
 
@@ -124,7 +116,7 @@ static void label_of_breakpoint_has_its_length_and_access(void **state) {
 
   expect_pairs(state, pairs, COUNT_OF(pairs));
   uvperf_attr_breakpoint(&attr, HW_BREAKPOINT_EMPTY, 0x1000, 4);
-  expect(state, &attr, "type=5,config=0x0,config1=0x1000,config2=0x4");
+  expect(&attr, "type=5,config=0x0,config1=0x1000,config2=0x4");
 }
 
 static void label_has_the_modifiers_that_parse_to_the_bits(void **state) {
@@ -148,14 +140,15 @@ static void label_has_the_modifiers_that_parse_to_the_bits(void **state) {
 static void label_leaves_out_that_all_is_excluded(void **state) {
   struct perf_event_attr attr;
 
+  (void)state;
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_INSTRUCTIONS);
   attr.exclude_kernel = 1;
-  expect(state, &attr, "instructions:uh");
+  expect(&attr, "instructions:uh");
   attr.exclude_user = attr.exclude_hv = 1;
-  expect_text(state, &attr, "instructions");
+  expect_text(&attr, "instructions");
   attr.exclude_host = attr.exclude_guest = 1;
   attr.pinned = 1;
-  expect_text(state, &attr, "instructions:D");
+  expect_text(&attr, "instructions:D");
 }
 
 static void label_has_the_terms_that_parse_to_the_fields(void **state) {
@@ -188,23 +181,24 @@ static void label_has_the_terms_that_parse_to_the_fields(void **state) {
 static void label_is_silent_on_a_sample_type_that_no_terms_say(void **state) {
   struct perf_event_attr attr;
 
+  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   uvperf_attr_set_frequency(&attr, 99);
   attr.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN;
-  expect(state, &attr, "cpu-clock/freq=99,time,call-graph=fp/");
+  expect(&attr, "cpu-clock/freq=99,time,call-graph=fp/");
   attr.sample_type |= PERF_SAMPLE_TID;
-  expect_text(state, &attr, "cpu-clock/freq=99/");
+  expect_text(&attr, "cpu-clock/freq=99/");
   attr.sample_type = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER;
-  expect_text(state, &attr, "cpu-clock/freq=99/");
+  expect_text(&attr, "cpu-clock/freq=99/");
   attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
   attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_COND;
-  expect_text(state, &attr, "cpu-clock/freq=99/");
+  expect_text(&attr, "cpu-clock/freq=99/");
   attr.mmap = attr.comm = attr.disabled = 1;
   attr.wakeup_events = 7;
   attr.read_format = PERF_FORMAT_ID;
-  expect_text(state, &attr, "cpu-clock/freq=99/");
+  expect_text(&attr, "cpu-clock/freq=99/");
   uvperf_attr_set_period(&attr, UINT64_MAX); /* which no kernel takes */
-  expect_text(state, &attr, "cpu-clock");
+  expect_text(&attr, "cpu-clock");
 }
 
 static void label_of_tracepoint_is_its_category_and_name(void **state) {
@@ -254,7 +248,7 @@ static void label_of_two_names_of_one_length_is_the_first(void **state) {
   for (i = 0; i < COUNT_OF(names); i++) {
     snprintf(path, sizeof(path), "/sys/bus/event_source/devices/msr/events/%s",
              names[i]);
-    temp_tree_write(*state, path, "event=0x77\n");
+    host_tree_write(path, "event=0x77\n");
     if (i > 0)
       expect_pairs(state, &pair, 1);
   }
@@ -291,15 +285,15 @@ static void label_takes_one_of_the_terms_that_overlap(void **state) {
 static void label_needs_terms_that_do_not_overlap(void **state) {
   struct perf_event_attr attr;
 
-  temp_tree_write(*state, "/sys/bus/event_source/devices/a/type", "90\n");
-  temp_tree_write(*state, "/sys/bus/event_source/devices/a/format/low",
-                  "config:0-7\n");
-  temp_tree_write(*state, "/sys/bus/event_source/devices/a/format/middle",
+  (void)state;
+  host_tree_write("/sys/bus/event_source/devices/a/type", "90\n");
+  host_tree_write("/sys/bus/event_source/devices/a/format/low", "config:0-7\n");
+  host_tree_write("/sys/bus/event_source/devices/a/format/middle",
                   "config:4-11\n");
   uvperf_attr_init(&attr, 90, 0x181);
-  expect(state, &attr, "type=90,config=0x181");
+  expect(&attr, "type=90,config=0x181");
   uvperf_attr_init(&attr, 90, 0x180);
-  expect(state, &attr, "a/middle=0x18/");
+  expect(&attr, "a/middle=0x18/");
 }
 
 static void label_of_bits_without_terms_is_raw_or_numbers(void **state) {
@@ -318,14 +312,15 @@ static void label_of_bits_without_terms_is_raw_or_numbers(void **state) {
 static void label_avoids_names_that_are_patterns(void **state) {
   struct perf_event_attr attr;
 
-  temp_tree_write(*state, "/sys/bus/event_source/devices/a*/type", "90\n");
-  temp_tree_write(*state, "/sys/bus/event_source/devices/a*/format/event",
+  (void)state;
+  host_tree_write("/sys/bus/event_source/devices/a*/type", "90\n");
+  host_tree_write("/sys/bus/event_source/devices/a*/format/event",
                   "config:0-7\n");
-  temp_tree_write(*state, "/sys/kernel/tracing/events/sched/x?/id", "77\n");
+  host_tree_write("/sys/kernel/tracing/events/sched/x?/id", "77\n");
   uvperf_attr_init(&attr, 90, 1);
-  expect(state, &attr, "type=90,config=0x1");
+  expect(&attr, "type=90,config=0x1");
   uvperf_attr_tracepoint(&attr, 77);
-  expect(state, &attr, "type=2,config=0x4d");
+  expect(&attr, "type=2,config=0x4d");
 }
 
 static void label_of_hybrid_event_names_its_pmu(void **state) {
@@ -348,14 +343,11 @@ static void label_of_hybrid_event_avoids_the_names_of_the_pmu(void **state) {
       {"0:0xa00000001", "type=0,config=0xa00000001"},
       {"10:0x3c", "cpu_atom/cpu-cycles/"},
   };
-  const temp_tree_t *tree = *state;
 
-  temp_tree_write(tree,
-                  "/sys/bus/event_source/devices/cpu_atom/events/"
+  host_tree_write("/sys/bus/event_source/devices/cpu_atom/events/"
                   "cpu-cycles",
                   "event=0x3c\n");
-  temp_tree_write(tree,
-                  "/sys/bus/event_source/devices/cpu_atom/events/"
+  host_tree_write("/sys/bus/event_source/devices/cpu_atom/events/"
                   "instructions",
                   "event=0xc0\n");
   expect_pairs(state, pairs, COUNT_OF(pairs));
@@ -372,15 +364,15 @@ static void make_uprobe(struct perf_event_attr *attr, const char *path,
 static void label_of_uprobe_has_path_and_offset(void **state) {
   struct perf_event_attr attr;
 
+  (void)state;
   make_uprobe(&attr, "/usr/bin/x", 0);
-  expect(state, &attr, "uprobe/path=\"/usr/bin/x\",offset=0x1234/");
+  expect(&attr, "uprobe/path=\"/usr/bin/x\",offset=0x1234/");
   attr.config2 = 0;
-  expect(state, &attr, "uprobe/path=\"/usr/bin/x\",offset=0x0/");
+  expect(&attr, "uprobe/path=\"/usr/bin/x\",offset=0x0/");
   make_uprobe(&attr, "/tmp/a \"b\", c/d", 0x1000000001);
   attr.exclude_kernel = attr.exclude_hv = 1;
-  expect(state, &attr,
-         "uprobe/path='/tmp/a \"b\", c/d',offset=0x1234,retprobe,"
-         "ref_ctr_offset=0x10/u");
+  expect(&attr, "uprobe/path='/tmp/a \"b\", c/d',offset=0x1234,retprobe,"
+                "ref_ctr_offset=0x10/u");
 }
 
 /* They do not parse: a text may not contain the value of a pointer. */
@@ -388,34 +380,36 @@ static void label_of_uprobe_that_cannot_be_written_is_numbers(void **state) {
   char path[UVPERF__LABEL_BYTES], wanted[128];
   struct perf_event_attr attr;
 
+  (void)state;
   make_uprobe(&attr, "/tmp/\"'", 0);
   snprintf(wanted, sizeof(wanted),
            "type=8,config=0x0,config1=0x%llx,config2=0x1234",
            (unsigned long long)attr.config1);
-  expect_text(state, &attr, wanted);
+  expect_text(&attr, wanted);
   memset(path, 'x', sizeof(path) - 1);
   path[sizeof(path) - 1] = '\0';
   make_uprobe(&attr, path, 0);
   snprintf(wanted, sizeof(wanted),
            "type=8,config=0x0,config1=0x%llx,config2=0x1234",
            (unsigned long long)attr.config1);
-  expect_text(state, &attr, wanted);
+  expect_text(&attr, wanted);
   make_uprobe(&attr, NULL, 0);
-  expect(state, &attr, "type=8,config=0x0,config2=0x1234");
+  expect(&attr, "type=8,config=0x0,config2=0x1234");
 }
 
 static void label_of_kprobe_has_function_or_address(void **state) {
   struct perf_event_attr attr;
 
+  (void)state;
   uvperf_attr_init(&attr, 6, 1);
   attr.config1 = (uintptr_t) "do_sys_openat2";
-  expect(state, &attr, "kprobe/func=\"do_sys_openat2\",retprobe/");
+  expect(&attr, "kprobe/func=\"do_sys_openat2\",retprobe/");
   attr.config2 = 4;
   attr.config = 0;
-  expect(state, &attr, "kprobe/func=\"do_sys_openat2\",offset=0x4/");
+  expect(&attr, "kprobe/func=\"do_sys_openat2\",offset=0x4/");
   attr.config1 = 0;
   attr.config2 = UINT64_C(0xffffffff81000000);
-  expect(state, &attr, "kprobe/addr=0xffffffff81000000/");
+  expect(&attr, "kprobe/addr=0xffffffff81000000/");
 }
 
 /* The sanitizer watches the end of the memory. */
@@ -423,32 +417,31 @@ static void label_of_short_attr_reads_nothing_after_it(void **state) {
   void *memory = malloc(PERF_ATTR_SIZE_VER0);
   struct perf_event_attr attr;
 
+  (void)state;
   assert_non_null(memory);
   uvperf_attr_breakpoint(&attr, HW_BREAKPOINT_W, 0x1000, 4);
   attr.size = PERF_ATTR_SIZE_VER0; /* bp_len is after it */
   memcpy(memory, &attr, PERF_ATTR_SIZE_VER0);
-  expect(state, memory, "mem:0x1000/0:w");
+  expect(memory, "mem:0x1000/0:w");
   attr.size = 0; /* counts as 64 */
   memcpy(memory, &attr, PERF_ATTR_SIZE_VER0);
-  expect_text(state, memory, "mem:0x1000/0:w");
+  expect_text(memory, "mem:0x1000/0:w");
   free(memory);
 }
 
 static void label_with_too_little_room_is_enobufs(void **state) {
-  const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
   char label[16] = "untouched";
   size_t size = 10;
 
+  (void)state;
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
-  assert_int_equal(uvperf__attr_label(tree->root, &attr, label, &size),
-                   -ENOBUFS);
+  assert_int_equal(uvperf__attr_label(&attr, label, &size), -ENOBUFS);
   assert_int_equal(size, sizeof("cpu-cycles"));
   assert_string_equal(label, "untouched");
   size = 0;
-  assert_int_equal(uvperf__attr_label(tree->root, &attr, NULL, &size),
-                   -ENOBUFS);
-  assert_int_equal(uvperf__attr_label(tree->root, &attr, label, &size), 0);
+  assert_int_equal(uvperf__attr_label(&attr, NULL, &size), -ENOBUFS);
+  assert_int_equal(uvperf__attr_label(&attr, label, &size), 0);
   assert_string_equal(label, "cpu-cycles");
 }
 
@@ -472,9 +465,9 @@ static void label_of_bad_arguments_is_einval(void **state) {
 }
 
 #define ON_TREE(f)                                                             \
-  cmocka_unit_test_setup_teardown(f, tree_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(f, tree_setup, host_tree_teardown)
 #define ON_HYBRID_TREE(f)                                                      \
-  cmocka_unit_test_setup_teardown(f, hybrid_tree_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(f, hybrid_tree_setup, host_tree_teardown)
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
@@ -487,8 +480,8 @@ int main(void) {
       ON_TREE(label_is_silent_on_a_sample_type_that_no_terms_say),
       ON_TREE(label_of_tracepoint_is_its_category_and_name),
       cmocka_unit_test_setup_teardown(
-          label_without_sysfs_and_tracefs_is_numbers, temp_tree_setup,
-          temp_tree_teardown),
+          label_without_sysfs_and_tracefs_is_numbers, host_tree_setup,
+          host_tree_teardown),
       ON_TREE(label_of_pmu_event_is_its_shortest_name),
       ON_TREE(label_of_two_names_of_one_length_is_the_first),
       ON_TREE(label_of_pmu_event_without_name_is_its_terms),

@@ -2,7 +2,7 @@
 /* Randomly composed names: their labels parse to the same attr, and have
  * themselves as label. */
 #include "support.h"
-#include "temp_tree.h"
+#include "host_tree.h"
 
 #include "attr/generic_name.h"
 #include "event_name_check.h"
@@ -308,44 +308,42 @@ static void put_modifiers(name_t *name) {
 /* -- the tests ------------------------------------------------------------ */
 
 /* The label of a label's event is the label. */
-static const char *check_stays(const char *root,
-                               const struct perf_event_attr *attr) {
+static const char *check_stays(const struct perf_event_attr *attr) {
   char label[NAME_BYTES], again[NAME_BYTES];
   size_t size = sizeof(label);
   uvperf_event_list_t *list;
   const char *fault = NULL;
 
-  if (uvperf__attr_label(root, attr, label, &size) != 0 ||
-      uvperf__event_list_parse(root, &list, label, NULL) != 0)
+  if (uvperf__attr_label(attr, label, &size) != 0 ||
+      uvperf__event_list_parse(&list, label, NULL) != 0)
     return "the label does not parse";
   size = sizeof(again);
   if (uvperf_event_list_get(list, 0)->part == NULL &&
-      (uvperf__attr_label(root, uvperf_event_list_get(list, 0)->attr, again,
-                          &size) != 0 ||
+      (uvperf__attr_label(uvperf_event_list_get(list, 0)->attr, again, &size) !=
+           0 ||
        strcmp(label, again) != 0))
     fault = "the label's event has another label";
   uvperf_event_list_free(list);
   return fault;
 }
 
-static void check(const char *root, const name_t *name) {
+static void check(const name_t *name) {
   uvperf_event_list_t *list;
   uvperf_error_t error;
   const char *fault;
   int code;
 
-  if (uvperf__event_list_parse(root, &list, name->text, &error) != 0)
+  if (uvperf__event_list_parse(&list, name->text, &error) != 0)
     fail_msg("%s: %s", name->text, error.reason);
-  fault = check_stays(root, uvperf_event_list_get(list, 0)->attr);
+  fault = check_stays(uvperf_event_list_get(list, 0)->attr);
   uvperf_event_list_free(list);
   if (fault == NULL)
-    fault = event_name_check(root, name->text, &code);
+    fault = event_name_check(name->text, &code);
   if (fault != NULL)
     fail_msg("%s: %s", name->text, fault);
 }
 
-static void check_names(const char *root, void (*const *kinds)(name_t *),
-                        size_t nr) {
+static void check_names(void (*const *kinds)(name_t *), size_t nr) {
   name_t name;
   int i;
 
@@ -359,7 +357,7 @@ static void check_names(const char *root, void (*const *kinds)(name_t *),
     if (name.form == SLASH || (name.form == NAME && name.has_terms))
       put(&name, "/");
     put_modifiers(&name);
-    check(root, &name);
+    check(&name);
   }
 }
 
@@ -368,29 +366,29 @@ static void names_on_one_kind_of_cpus_have_labels_that_parse(void **state) {
       put_generic,   put_raw,       put_numbers, put_breakpoint, put_tracepoint,
       put_pmu_terms, put_pmu_event, put_fields,  put_probe,
   };
-  const temp_tree_t *tree = *state;
 
-  assert_int_equal(names_tree_plant(tree->root, "tree.txt"), 0);
-  check_names(tree->root, kinds, sizeof(kinds) / sizeof(kinds[0]));
+  (void)state;
+  assert_int_equal(names_tree_plant(host_tree_root(), "tree.txt"), 0);
+  check_names(kinds, sizeof(kinds) / sizeof(kinds[0]));
 }
 
 static void names_on_two_kinds_of_cpus_have_labels_that_parse(void **state) {
   static void (*const kinds[])(name_t *) = {put_hybrid, put_generic,
                                             put_fields};
-  const temp_tree_t *tree = *state;
 
-  assert_int_equal(names_tree_plant(tree->root, "hybrid_tree.txt"), 0);
-  check_names(tree->root, kinds, sizeof(kinds) / sizeof(kinds[0]));
+  (void)state;
+  assert_int_equal(names_tree_plant(host_tree_root(), "hybrid_tree.txt"), 0);
+  check_names(kinds, sizeof(kinds) / sizeof(kinds[0]));
 }
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(
-          names_on_one_kind_of_cpus_have_labels_that_parse, temp_tree_setup,
-          temp_tree_teardown),
+          names_on_one_kind_of_cpus_have_labels_that_parse, host_tree_setup,
+          host_tree_teardown),
       cmocka_unit_test_setup_teardown(
-          names_on_two_kinds_of_cpus_have_labels_that_parse, temp_tree_setup,
-          temp_tree_teardown),
+          names_on_two_kinds_of_cpus_have_labels_that_parse, host_tree_setup,
+          host_tree_teardown),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

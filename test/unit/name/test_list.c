@@ -3,13 +3,11 @@
  * those of perf(1)'s tools/perf/tests/parse-events.c, and more. */
 #include "fake_kernel.h"
 #include "name_expect.h"
-#include "temp_tree.h"
+#include "host_tree.h"
 
 #include "name/list.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
-#define NOWHERE "/nonexistent"
 
 #define ARG  UVPERF_CAUSE_ARGUMENT
 #define NONE UVPERF_CAUSE_NO_EVENT
@@ -28,9 +26,8 @@ typedef struct wanted_s {
 } wanted_t;
 
 /* Parses, and checks that the list has exactly these events. */
-static void check(const char *root, const char *names, const wanted_t *wanted,
-                  size_t nr) {
-  uvperf_event_list_t *list = name_expect_list(root, names);
+static void check(const char *names, const wanted_t *wanted, size_t nr) {
+  uvperf_event_list_t *list = name_expect_list(names);
   size_t i;
 
   assert_int_equal(uvperf_event_list_count(list), nr);
@@ -78,7 +75,7 @@ static void list_has_its_events_in_order(void **state) {
 
   (void)state;
   for (i = 0; i < COUNT_OF(texts); i++)
-    check(NOWHERE, texts[i], wanted, COUNT_OF(wanted));
+    check(texts[i], wanted, COUNT_OF(wanted));
 }
 
 static void list_groups_its_events(void **state) {
@@ -114,16 +111,14 @@ static void list_groups_its_events(void **state) {
   };
 
   (void)state;
-  check(NOWHERE, "{instructions:k,cycles:upp}", first, COUNT_OF(first));
-  check(NOWHERE, "{faults:k,cache-references}:u,cycles:k", second,
-        COUNT_OF(second));
-  check(NOWHERE, "group1{cs:H,cycles:kppp},group2{cycles,1:3}:G,instructions:u",
-        third, COUNT_OF(third));
-  check(NOWHERE, "{cycles:u,instructions:kp}:p", fourth, COUNT_OF(fourth));
-  check(NOWHERE, " { cycles:u , instructions:kp\n}:p ", fourth,
-        COUNT_OF(fourth));
-  check(NOWHERE, "{cycles,instructions}:G,{cycles:G,instructions:G},cycles",
-        fifth, COUNT_OF(fifth));
+  check("{instructions:k,cycles:upp}", first, COUNT_OF(first));
+  check("{faults:k,cache-references}:u,cycles:k", second, COUNT_OF(second));
+  check("group1{cs:H,cycles:kppp},group2{cycles,1:3}:G,instructions:u", third,
+        COUNT_OF(third));
+  check("{cycles:u,instructions:kp}:p", fourth, COUNT_OF(fourth));
+  check(" { cycles:u , instructions:kp\n}:p ", fourth, COUNT_OF(fourth));
+  check("{cycles,instructions}:G,{cycles:G,instructions:G},cycles", fifth,
+        COUNT_OF(fifth));
 }
 
 static void list_groups_of_hosts_and_guests_add_up(void **state) {
@@ -151,7 +146,7 @@ static void list_groups_of_hosts_and_guests_add_up(void **state) {
 
   (void)state;
   for (i = 0; i < COUNT_OF(groups); i++)
-    check(NOWHERE, groups[i].names, groups[i].wanted, 2);
+    check(groups[i].names, groups[i].wanted, 2);
 }
 
 static void list_leader_samples_for_its_group(void **state) {
@@ -187,11 +182,10 @@ static void list_leader_samples_for_its_group(void **state) {
   };
 
   (void)state;
-  check(NOWHERE, "{cycles,cache-misses,branch-misses/period=7/}:S", three,
+  check("{cycles,cache-misses,branch-misses/period=7/}:S", three,
         COUNT_OF(three));
-  check(NOWHERE, "{instructions/freq=99/,branch-misses}:Su", user,
-        COUNT_OF(user));
-  check(NOWHERE, "{cycles:S,cs},cs:S", own, COUNT_OF(own));
+  check("{instructions/freq=99/,branch-misses}:Su", user, COUNT_OF(user));
+  check("{cycles:S,cs},cs:S", own, COUNT_OF(own));
 }
 
 static void list_leader_alone_is_pinned_and_exclusive(void **state) {
@@ -207,13 +201,13 @@ static void list_leader_alone_is_pinned_and_exclusive(void **state) {
   };
 
   (void)state;
-  check(NOWHERE, "{cycles,cache-misses,branch-misses}:D", pinned, 3);
-  check(NOWHERE, "{cycles,cache-misses,branch-misses}:e", exclusive, 3);
+  check("{cycles,cache-misses,branch-misses}:D", pinned, 3);
+  check("{cycles,cache-misses,branch-misses}:e", exclusive, 3);
 }
 
 static void list_returns_flags_and_names_of_groups(void **state) {
   uvperf_event_list_t *list =
-      name_expect_list(NOWHERE, "task-clock:P,cycles,g{cs,cycles:p}:WP,{cs}");
+      name_expect_list("task-clock:P,cycles,g{cs,cycles:p}:WP,{cs}");
   const struct {
     uint32_t flags;
     uint32_t precise;
@@ -257,8 +251,7 @@ static void list_events_may_have_names_of_their_own(void **state) {
   };
 
   (void)state;
-  check(NOWHERE,
-        "instructions/name=insn/,r1234/name=rawpmu/,"
+  check("instructions/name=insn/,r1234/name=rawpmu/,"
         "4:0x6530160/name=numpmu/,L1-dcache-misses/name=cachepmu/,"
         "cycles/name='COMPLEX_CYCLES_NAME:orig=cycles,desc=chip-clock-ticks'"
         "/Duk,cs/name=\"a / b'c\"/",
@@ -305,7 +298,7 @@ static void list_errors_name_event_and_column(void **state) {
     const name_bad_t *bad = &cases[i].bad;
     uvperf_event_list_t *list = (uvperf_event_list_t *)&i;
     uvperf_error_t error;
-    int rc = uvperf__event_list_parse(NOWHERE, &list, bad->name, &error);
+    int rc = uvperf__event_list_parse(&list, bad->name, &error);
 
     assert_null(list);
     if (rc != bad->code || error.code != rc || error.cause != bad->cause ||
@@ -319,7 +312,7 @@ static void list_errors_name_event_and_column(void **state) {
 
 static void list_attrs_are_no_larger_than_need_be(void **state) {
   uvperf_event_list_t *list =
-      name_expect_list(NOWHERE, "cs,cs/config3=5/,cs/config4=6/");
+      name_expect_list("cs,cs/config3=5/,cs/config4=6/");
   const struct perf_event_attr *attr = uvperf_event_list_get(list, 1)->attr;
   uint64_t value;
 
@@ -361,19 +354,19 @@ static void list_of_too_many_events_is_an_error(void **state) {
 }
 
 static void list_without_memory_is_an_error_and_leaks_nothing(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf_event_list_t *list = NULL;
   uvperf_error_t error;
   unsigned nth;
 
+  (void)state;
   for (nth = 1; list == NULL; nth++) {
     int rc;
 
     fake_kernel_reset();
     fake_fail(FAKE_CALLOC, nth, -ENOMEM);
     rc = uvperf__event_list_parse(
-        tree->root, &list,
-        "cs/name=x/,g{uncore_imc/cas_read/,cs,cs,cs}:S,cs,cs,cs,cs", &error);
+        &list, "cs/name=x/,g{uncore_imc/cas_read/,cs,cs,cs}:S,cs,cs,cs,cs",
+        &error);
     if (rc == 0)
       break;
     assert_int_equal(rc, -ENOMEM);
@@ -410,11 +403,11 @@ int main(void) {
       cmocka_unit_test(list_errors_name_event_and_column),
       cmocka_unit_test(list_attrs_are_no_larger_than_need_be),
       cmocka_unit_test(list_of_too_many_events_is_an_error),
+      cmocka_unit_test(list_of_bad_arguments_is_an_error),
       cmocka_unit_test_setup_teardown(
           list_without_memory_is_an_error_and_leaks_nothing,
-          name_expect_pmus_setup, temp_tree_teardown),
-      cmocka_unit_test(list_of_bad_arguments_is_an_error),
+          name_expect_pmus_setup, host_tree_teardown),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, fake_host_empty, fake_host_real);
 }

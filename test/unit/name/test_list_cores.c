@@ -3,6 +3,7 @@
  * known as parts of one; their groups and labels. */
 #include "fake_kernel.h"
 #include "name_expect.h"
+#include "host_tree.h"
 #include "temp_tree.h"
 
 #include "host/system.h"
@@ -13,43 +14,42 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define NONE            SIZE_MAX
 
-static void write_pmu(const temp_tree_t *tree, const char *name,
-                      const char *type, const char *cpus) {
+static void write_pmu(const char *name, const char *type, const char *cpus) {
   char path[128];
 
   snprintf(path, sizeof(path), NAME_EXPECT_PMUS "/%s/type", name);
-  temp_tree_write(tree, path, type);
+  host_tree_write(path, type);
   snprintf(path, sizeof(path), NAME_EXPECT_PMUS "/%s/format/event", name);
-  temp_tree_write(tree, path, "config:0-15\n");
+  host_tree_write(path, "config:0-15\n");
   snprintf(path, sizeof(path), NAME_EXPECT_PMUS "/%s/cpus", name);
   if (cpus != NULL)
-    temp_tree_write(tree, path, cpus);
+    host_tree_write(path, cpus);
 }
 
-static void write_release(const temp_tree_t *tree, const char *release) {
-  temp_tree_write(tree, "/proc/sys/kernel/osrelease", release);
+static void write_release(const char *release) {
+  host_tree_write("/proc/sys/kernel/osrelease", release);
 }
 
 /* Intel's: the PMUs are written in the other order than their types have. */
 static int setup_intel(void **state) {
-  if (temp_tree_setup(state) != 0)
+  if (host_tree_setup(state) != 0)
     return -1;
   fake_kernel_reset();
-  write_pmu(*state, "cpu_atom", "10\n", "2-3\n");
-  write_pmu(*state, "cpu_core", "4\n", "0-1\n");
-  write_pmu(*state, "msr", "9\n", NULL);
-  write_release(*state, "5.13.0\n");
+  write_pmu("cpu_atom", "10\n", "2-3\n");
+  write_pmu("cpu_core", "4\n", "0-1\n");
+  write_pmu("msr", "9\n", NULL);
+  write_release("5.13.0\n");
   return 0;
 }
 
 static int setup_arm(void **state) {
-  if (temp_tree_setup(state) != 0)
+  if (host_tree_setup(state) != 0)
     return -1;
   fake_kernel_reset();
-  write_pmu(*state, "armv8_cortex_a78", "11\n", "4-6\n");
-  write_pmu(*state, "armv8_cortex_x1", "12\n", "7\n");
-  write_pmu(*state, "armv8_cortex_a55", "8\n", "0-3\n");
-  write_release(*state, "6.6.0-arm64\n");
+  write_pmu("armv8_cortex_a78", "11\n", "4-6\n");
+  write_pmu("armv8_cortex_x1", "12\n", "7\n");
+  write_pmu("armv8_cortex_a55", "8\n", "0-3\n");
+  write_release("6.6.0-arm64\n");
   return 0;
 }
 
@@ -63,9 +63,8 @@ typedef struct wanted_s {
   int first_cpu; /* -1: any */
 } wanted_t;
 
-static void expect(const temp_tree_t *tree, const char *names,
-                   const wanted_t *wanted, size_t nr) {
-  uvperf_event_list_t *list = name_expect_list(tree->root, names);
+static void expect(const char *names, const wanted_t *wanted, size_t nr) {
+  uvperf_event_list_t *list = name_expect_list(names);
   const uvperf_event_item_t *item;
   size_t i;
 
@@ -112,8 +111,8 @@ static void names_of_hardware_have_a_part_for_each_kind_of_core(void **state) {
       {"cpu_atom/mine", "cpu_atom/mine", 0, 0xa00000001, 6, NONE, 2},
   };
 
-  expect(*state,
-         " cycles,page-faults,LLC-loads:u,r1a8,branches/period=5/u,"
+  (void)state;
+  expect(" cycles,page-faults,LLC-loads:u,r1a8,branches/period=5/u,"
          "cpu_core/cycles/,instructions/name=mine/,0:1",
          wanted, COUNT_OF(wanted));
 }
@@ -123,20 +122,19 @@ static void parts_have_the_attr_of_their_text(void **state) {
   static const char *const names[] = {
       "cycles:ukp", "branches/period=5/u", "L1-dcache-load-misses",
       "r3c:D",      "cycles//k",           "instructions/freq=99/"};
-  const temp_tree_t *tree = *state;
   const uvperf_event_item_t *item;
   struct perf_event_attr attr;
   uvperf_event_list_t *list;
   size_t i, part;
 
+  (void)state;
   for (i = 0; i < COUNT_OF(names); i++) {
-    list = name_expect_list(tree->root, names[i]);
+    list = name_expect_list(names[i]);
     assert_int_equal(uvperf_event_list_count(list), 2);
     for (part = 0; part < 2; part++) {
       item = uvperf_event_list_get(list, part);
       assert_int_equal(
-          uvperf__attr_parse(tree->root, &attr, sizeof(attr), item->part, NULL),
-          0);
+          uvperf__attr_parse(&attr, sizeof(attr), item->part, NULL), 0);
       assert_memory_equal(&attr, item->attr, sizeof(attr));
     }
     uvperf_event_list_free(list);
@@ -144,18 +142,17 @@ static void parts_have_the_attr_of_their_text(void **state) {
 }
 
 static void event_that_both_core_pmus_have_has_parts(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf_event_list_t *list;
   size_t i, nr_first = 0;
 
-  write_pmu(tree, "uncore_x", "20\n", NULL);
-  temp_tree_write(tree, NAME_EXPECT_PMUS "/cpu_core/events/mem-stores",
+  (void)state;
+  write_pmu("uncore_x", "20\n", NULL);
+  host_tree_write(NAME_EXPECT_PMUS "/cpu_core/events/mem-stores",
                   "event=0xcd\n");
-  temp_tree_write(tree, NAME_EXPECT_PMUS "/cpu_atom/events/mem-stores",
+  host_tree_write(NAME_EXPECT_PMUS "/cpu_atom/events/mem-stores",
                   "event=0xd0\n");
-  temp_tree_write(tree, NAME_EXPECT_PMUS "/uncore_x/events/mem-stores",
-                  "event=7\n");
-  list = name_expect_list(tree->root, "mem-stores:u");
+  host_tree_write(NAME_EXPECT_PMUS "/uncore_x/events/mem-stores", "event=7\n");
+  list = name_expect_list("mem-stores:u");
   assert_int_equal(uvperf_event_list_count(list), 3);
   /* The order is the directory's. */
   for (i = 0; i < 3; i++) {
@@ -189,11 +186,11 @@ static void group_is_one_for_each_kind_of_core(void **state) {
       {"cpu_atom/instructions/u", "cpu_atom/instructions/u", 0, 0xa00000001, 1,
        3, 2},
   };
-  const temp_tree_t *tree = *state;
   uvperf_event_list_t *list;
 
-  expect(tree, "{cycles,instructions:u},dummy", wanted, COUNT_OF(wanted));
-  list = name_expect_list(tree->root, "a{cycles,instructions}:SD,b{cs,faults}");
+  (void)state;
+  expect("{cycles,instructions:u},dummy", wanted, COUNT_OF(wanted));
+  list = name_expect_list("a{cycles,instructions}:SD,b{cs,faults}");
   assert_int_equal(uvperf_event_list_count(list), 6);
   assert_int_equal(uvperf_event_list_get(list, 0)->group, 0);
   assert_int_equal(uvperf_event_list_get(list, 1)->group, 0);
@@ -219,8 +216,8 @@ static void other_member_is_in_the_group_of_each_kind_of_core(void **state) {
       {"cpu_atom/task-clock", "cpu_atom/task-clock", 1, 1, 0, 2, 2},
   };
 
-  expect(*state, "{task-clock,cycles,cpu_atom/event=7/}", wanted,
-         COUNT_OF(wanted));
+  (void)state;
+  expect("{task-clock,cycles,cpu_atom/event=7/}", wanted, COUNT_OF(wanted));
 }
 
 static void group_without_generic_events_is_as_written(void **state) {
@@ -229,16 +226,17 @@ static void group_without_generic_events_is_as_written(void **state) {
       {"page-faults", NULL, 1, 2, NONE, 0, -1},
   };
 
-  expect(*state, "{cpu_atom/event=7/,page-faults}", wanted, COUNT_OF(wanted));
+  (void)state;
+  expect("{cpu_atom/event=7/,page-faults}", wanted, COUNT_OF(wanted));
 }
 
 static void probe_in_a_group_of_parts_has_its_text_in_each(void **state) {
-  const temp_tree_t *tree = *state;
   const struct perf_event_attr *one, *other;
   uvperf_event_list_t *list;
 
-  write_pmu(tree, "kprobe", "6\n", NULL);
-  list = name_expect_list(tree->root, "{kprobe/func=do_exit/,cycles}");
+  (void)state;
+  write_pmu("kprobe", "6\n", NULL);
+  list = name_expect_list("{kprobe/func=do_exit/,cycles}");
   assert_int_equal(uvperf_event_list_count(list), 4);
   one = uvperf_event_list_get(list, 0)->attr;
   other = uvperf_event_list_get(list, 3)->attr;
@@ -249,16 +247,16 @@ static void probe_in_a_group_of_parts_has_its_text_in_each(void **state) {
 }
 
 static void list_of_parts_without_memory_leaves_nothing(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf_event_list_t *list;
   unsigned int nth;
   int rc = -ENOMEM;
 
+  (void)state;
   for (nth = 1; rc != 0; nth++) {
     fake_kernel_reset();
     fake_fail(FAKE_CALLOC, nth, 0);
     rc = uvperf__event_list_parse(
-        tree->root, &list, "x{cycles,page-faults},r1,instructions", NULL);
+        &list, "x{cycles,page-faults},r1,instructions", NULL);
     assert_true(rc == 0 || rc == -ENOMEM);
   }
   assert_true(nth > 20);
@@ -280,7 +278,8 @@ static void three_kinds_of_cores_have_three_parts(void **state) {
       {"armv8_cortex_x1/r11/", "armv8_cortex_x1/r11/", 12, 0x11, 1, 3, 7},
   };
 
-  expect(*state, "{cycles,r11}", wanted, COUNT_OF(wanted));
+  (void)state;
+  expect("{cycles,r11}", wanted, COUNT_OF(wanted));
 }
 
 /* Raw codes are of each PMU's own type, which every kernel knows. */
@@ -293,13 +292,14 @@ static void kernel_without_extended_type_has_one_generic_event(void **state) {
       {"armv8_cortex_x1/r11/", "armv8_cortex_x1/r11/", 12, 0x11, 2, NONE, 7},
   };
 
-  write_release(*state, "6.5.13\n");
-  expect(*state, "cycles,LLC-loads,r11", wanted, COUNT_OF(wanted));
+  (void)state;
+  write_release("6.5.13\n");
+  expect("cycles,LLC-loads,r11", wanted, COUNT_OF(wanted));
 }
 
 /* -- one kind of cores ---------------------------------------------------- */
 
-static void expect_no_parts(const temp_tree_t *tree) {
+static void expect_no_parts(void) {
   static const wanted_t wanted[] = {
       {"cycles", NULL, 0, 0, NONE, 0, -1},
       {"page-faults", NULL, 1, 2, NONE, 0, -1},
@@ -307,46 +307,45 @@ static void expect_no_parts(const temp_tree_t *tree) {
       {"r11", NULL, 4, 0x11, NONE, NONE, -1},
   };
 
-  expect(tree, "{cycles,page-faults},LLC-loads,r11", wanted, COUNT_OF(wanted));
+  expect("{cycles,page-faults},LLC-loads,r11", wanted, COUNT_OF(wanted));
 }
 
 static void one_kind_of_cores_has_no_parts(void **state) {
-  const temp_tree_t *tree = *state;
+  (void)state;
 
-  write_release(tree, "6.12.0\n");
-  expect_no_parts(tree); /* no PMU at all */
-  write_pmu(tree, "armv8_pmuv3", "8\n", "0-3\n");
-  write_pmu(tree, "uncore_imc_0", "9\n", NULL);
-  temp_tree_write(tree, NAME_EXPECT_PMUS "/uncore_imc_0/cpumask", "0\n");
-  expect_no_parts(tree);
+  write_release("6.12.0\n");
+  expect_no_parts(); /* no PMU at all */
+  write_pmu("armv8_pmuv3", "8\n", "0-3\n");
+  write_pmu("uncore_imc_0", "9\n", NULL);
+  host_tree_write(NAME_EXPECT_PMUS "/uncore_imc_0/cpumask", "0\n");
+  expect_no_parts();
 }
 
 /* As in tests of other things. */
 static void machine_with_a_pmu_cpu_has_no_parts(void **state) {
-  write_pmu(*state, "cpu", "4\n", NULL);
-  expect_no_parts(*state);
+  (void)state;
+  write_pmu("cpu", "4\n", NULL);
+  expect_no_parts();
 }
 
 /* -- back to names -------------------------------------------------------- */
 
 static int check_label(const uvperf_event_name_t *name, void *arg) {
-  const temp_tree_t *tree = arg;
-  uvperf_event_list_t *list = name_expect_list(tree->root, name->name);
+  uvperf_event_list_t *list = name_expect_list(name->name);
   char label[UVPERF__LABEL_BYTES];
   struct perf_event_attr attr;
   size_t i, size;
 
+  (void)arg;
   assert_int_equal(uvperf_event_list_count(list), 2);
   for (i = 0; i < 2; i++) {
     size = sizeof(label);
-    assert_int_equal(uvperf__attr_label(tree->root,
-                                        uvperf_event_list_get(list, i)->attr,
-                                        label, &size),
-                     0);
+    assert_int_equal(
+        uvperf__attr_label(uvperf_event_list_get(list, i)->attr, label, &size),
+        0);
     assert_non_null(strstr(label, i == 0 ? "cpu_core/" : "cpu_atom/"));
     assert_non_null(strstr(label, name->name));
-    assert_int_equal(
-        uvperf__attr_parse(tree->root, &attr, sizeof(attr), label, NULL), 0);
+    assert_int_equal(uvperf__attr_parse(&attr, sizeof(attr), label, NULL), 0);
     assert_memory_equal(&attr, uvperf_event_list_get(list, i)->attr,
                         sizeof(attr));
   }
@@ -355,11 +354,8 @@ static int check_label(const uvperf_event_name_t *name, void *arg) {
 }
 
 static void parts_of_all_names_have_labels_of_their_pmus(void **state) {
-  const temp_tree_t *tree = *state;
-
   assert_int_equal(
-      uvperf__event_name_walk(tree->root, NULL,
-                              UVPERF_NAME_HARDWARE | UVPERF_NAME_CACHE,
+      uvperf__event_name_walk(NULL, UVPERF_NAME_HARDWARE | UVPERF_NAME_CACHE,
                               check_label, *state),
       0);
 }
@@ -372,14 +368,14 @@ static void single_event_is_the_same_on_every_machine(void **state) {
        {.type = 3, .config = 2, .exclude_kernel = 1, .exclude_hv = 1}},
       {"r1a8", {.type = 4, .config = 0x1a8}},
   };
-  const temp_tree_t *tree = *state;
 
-  name_expect_good(tree->root, good, COUNT_OF(good));
+  (void)state;
+  name_expect_good(good, COUNT_OF(good));
 }
 
 int main(void) {
 #define TEST(f, setup)                                                         \
-  cmocka_unit_test_setup_teardown(f, setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(f, setup, host_tree_teardown)
   static const struct CMUnitTest tests[] = {
       TEST(names_of_hardware_have_a_part_for_each_kind_of_core, setup_intel),
       TEST(parts_have_the_attr_of_their_text, setup_intel),
@@ -391,7 +387,7 @@ int main(void) {
       TEST(list_of_parts_without_memory_leaves_nothing, setup_intel),
       TEST(three_kinds_of_cores_have_three_parts, setup_arm),
       TEST(kernel_without_extended_type_has_one_generic_event, setup_arm),
-      TEST(one_kind_of_cores_has_no_parts, temp_tree_setup),
+      TEST(one_kind_of_cores_has_no_parts, host_tree_setup),
       TEST(machine_with_a_pmu_cpu_has_no_parts, setup_intel),
       TEST(parts_of_all_names_have_labels_of_their_pmus, setup_intel),
       TEST(single_event_is_the_same_on_every_machine, setup_intel),

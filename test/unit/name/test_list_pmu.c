@@ -2,7 +2,7 @@
 /* Lists of events of PMUs: CPUs, scale and unit; and patterns of PMUs and
  * tracepoints. */
 #include "name_expect.h"
-#include "temp_tree.h"
+#include "host_tree.h"
 
 #include <fcntl.h>
 #include <ftw.h>
@@ -14,11 +14,11 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static void list_events_of_pmus_have_cpus_scale_and_unit(void **state) {
-  const temp_tree_t *tree = *state;
-  uvperf_event_list_t *list = name_expect_list(
-      tree->root, "uncore_imc_0/cas_read/,cpu_core/event=1/,cpu/event=1/");
+  uvperf_event_list_t *list =
+      name_expect_list("uncore_imc_0/cas_read/,cpu_core/event=1/,cpu/event=1/");
   const uvperf_event_item_t *item = uvperf_event_list_get(list, 0);
 
+  (void)state;
   assert_string_equal(item->unit, "MiB");
   assert_true(item->scale == 6.103515625e-5);
   assert_int_equal(item->flags, UVPERF_ITEM_CPU_WIDE);
@@ -36,13 +36,13 @@ static void list_events_of_pmus_have_cpus_scale_and_unit(void **state) {
 static void list_events_of_pmus_may_have_names(void **state) {
   static const char complex[] =
       "COMPLEX_CYCLES_NAME:orig=cycles,desc=chip-clock-ticks";
-  const temp_tree_t *tree = *state;
-  uvperf_event_list_t *list = name_expect_list(
-      tree->root, "cpu/config=1,name=krava/u,cpu/config=2/u,"
-                  "cpu/name='COMPLEX_CYCLES_NAME:orig=cycles,"
-                  "desc=chip-clock-ticks',period=0x1,event=0x2/ukp");
+  uvperf_event_list_t *list =
+      name_expect_list("cpu/config=1,name=krava/u,cpu/config=2/u,"
+                       "cpu/name='COMPLEX_CYCLES_NAME:orig=cycles,"
+                       "desc=chip-clock-ticks',period=0x1,event=0x2/ukp");
   const uvperf_event_item_t *item = uvperf_event_list_get(list, 2);
 
+  (void)state;
   assert_string_equal(uvperf_event_list_get(list, 0)->label, "krava");
   assert_int_equal(uvperf_event_list_get(list, 0)->attr->config, 1);
   assert_string_equal(uvperf_event_list_get(list, 1)->label, "cpu/config=2/u");
@@ -55,39 +55,37 @@ static void list_events_of_pmus_may_have_names(void **state) {
 
 static void
 list_pmus_of_which_some_lack_an_event_keeps_the_others(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf_event_list_t *list;
   uvperf_error_t error;
 
-  temp_tree_write(tree, NAME_EXPECT_PMUS "/uncore_imc_2/type", "17\n");
-  temp_tree_write(tree, NAME_EXPECT_PMUS "/uncore_imc_x/type", "18\n");
-  list = name_expect_list(tree->root, "uncore_imc_[0-9x]/cas_read/");
+  (void)state;
+  host_tree_write(NAME_EXPECT_PMUS "/uncore_imc_2/type", "17\n");
+  host_tree_write(NAME_EXPECT_PMUS "/uncore_imc_x/type", "18\n");
+  list = name_expect_list("uncore_imc_[0-9x]/cas_read/");
   assert_int_equal(uvperf_event_list_count(list), 2);
   uvperf_event_list_free(list);
-  list = name_expect_list(tree->root, "uncore_imc//");
+  list = name_expect_list("uncore_imc//");
   assert_int_equal(uvperf_event_list_count(list), 3);
   uvperf_event_list_free(list);
-  assert_int_equal(
-      uvperf__event_list_parse(tree->root, &list, "cs,imc/cas_red/", &error),
-      -ENOENT);
+  assert_int_equal(uvperf__event_list_parse(&list, "cs,imc/cas_red/", &error),
+                   -ENOENT);
   assert_int_equal(error.column, 8);
   assert_int_equal(error.attr_index, 1);
   assert_null(list);
 }
 
 static void list_of_bad_cpus_in_sysfs_is_an_error(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf_event_list_t *list;
   uvperf_error_t error;
 
-  temp_tree_write(tree, NAME_EXPECT_PMUS "/split/cpumask", "0-\n");
-  assert_int_equal(
-      uvperf__event_list_parse(tree->root, &list, "cs, split/deep/", &error),
-      -EINVAL);
+  (void)state;
+  host_tree_write(NAME_EXPECT_PMUS "/split/cpumask", "0-\n");
+  assert_int_equal(uvperf__event_list_parse(&list, "cs, split/deep/", &error),
+                   -EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_NOT_SUPPORTED);
   assert_int_equal(error.column, 5);
-  temp_tree_write(tree, NAME_EXPECT_PMUS "/split/cpumask", "\n");
-  list = name_expect_list(tree->root, "split/deep/");
+  host_tree_write(NAME_EXPECT_PMUS "/split/cpumask", "\n");
+  list = name_expect_list("split/deep/");
   assert_null(uvperf_event_list_get(list, 0)->cpus);
   uvperf_event_list_free(list);
 }
@@ -111,7 +109,7 @@ static void list_of_all_tracepoints_of_this_machine_is_complete(void **state) {
   nr_ids = 0;
   assert_int_equal(nftw("/sys/kernel/tracing/events", count_id, 8, FTW_PHYS),
                    0);
-  list = name_expect_list("", "*:*");
+  list = name_expect_list("*:*");
   assert_int_equal(uvperf_event_list_count(list), nr_ids);
   for (i = 0; i < uvperf_event_list_count(list); i++) {
     const uvperf_event_item_t *item = uvperf_event_list_get(list, i);
@@ -124,13 +122,13 @@ static void list_of_all_tracepoints_of_this_machine_is_complete(void **state) {
 }
 
 static void list_returns_per_package_and_snapshot(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf_event_list_t *list;
 
-  temp_tree_write(tree, NAME_EXPECT_PMUS "/split/events/deep.per-pkg", "1\n");
-  temp_tree_write(tree, NAME_EXPECT_PMUS "/split/events/deep.snapshot", "1\n");
+  (void)state;
+  host_tree_write(NAME_EXPECT_PMUS "/split/events/deep.per-pkg", "1\n");
+  host_tree_write(NAME_EXPECT_PMUS "/split/events/deep.snapshot", "1\n");
   list = name_expect_list(
-      tree->root, "split/deep/,split/event=1/,{split/deep/,split/deep/P}:PW");
+      "split/deep/,split/event=1/,{split/deep/,split/deep/P}:PW");
   assert_int_equal(uvperf_event_list_get(list, 0)->flags,
                    UVPERF_ITEM_PER_PACKAGE | UVPERF_ITEM_SNAPSHOT);
   assert_int_equal(uvperf_event_list_get(list, 1)->flags, 0);
@@ -160,11 +158,11 @@ static void list_patterns_return_each_pmu_that_matches(void **state) {
       "uncore_imc/clockticks/u", "imc/clockticks/u", "uncore_*/clockticks/u",
       "imc_[01]/clockticks/u",   "*/clockticks/u",
   };
-  const temp_tree_t *tree = *state;
   size_t i;
 
+  (void)state;
   for (i = 0; i < COUNT_OF(texts); i++) {
-    uvperf_event_list_t *list = name_expect_list(tree->root, texts[i]);
+    uvperf_event_list_t *list = name_expect_list(texts[i]);
     const uvperf_event_item_t *item;
 
     assert_int_equal(uvperf_event_list_count(list), 2);
@@ -181,10 +179,9 @@ static void list_patterns_return_each_pmu_that_matches(void **state) {
 }
 
 static void list_words_return_each_pmu_that_has_them(void **state) {
-  const temp_tree_t *tree = *state;
-  uvperf_event_list_t *list =
-      name_expect_list(tree->root, "{clockticks:u,mem-loads}:S");
+  uvperf_event_list_t *list = name_expect_list("{clockticks:u,mem-loads}:S");
 
+  (void)state;
   assert_int_equal(uvperf_event_list_count(list), 3);
   assert_int_equal(find(list, "uncore_imc_0/clockticks/:u")->attr->type, 14);
   assert_int_equal(find(list, "uncore_imc_1/clockticks/:u")->attr->type, 15);
@@ -193,14 +190,14 @@ static void list_words_return_each_pmu_that_has_them(void **state) {
 }
 
 static void list_patterns_return_each_tracepoint_that_matches(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf_event_list_t *list;
 
-  temp_tree_write(tree, "/sys/kernel/tracing/events/sched/sched_a/id", "1\n");
-  temp_tree_write(tree, "/sys/kernel/tracing/events/sched/sched_b/id", "2\n");
-  temp_tree_write(tree, "/sys/kernel/tracing/events/sched/other/id", "3\n");
-  temp_tree_write(tree, "/sys/kernel/tracing/events/irq/enter/id", "4\n");
-  list = name_expect_list(tree->root, "cs,sched:sched_*:u,*:*");
+  (void)state;
+  host_tree_write("/sys/kernel/tracing/events/sched/sched_a/id", "1\n");
+  host_tree_write("/sys/kernel/tracing/events/sched/sched_b/id", "2\n");
+  host_tree_write("/sys/kernel/tracing/events/sched/other/id", "3\n");
+  host_tree_write("/sys/kernel/tracing/events/irq/enter/id", "4\n");
+  list = name_expect_list("cs,sched:sched_*:u,*:*");
   assert_int_equal(uvperf_event_list_count(list), 1 + 2 + 4);
   assert_int_equal(find(list, "sched:sched_a:u")->attr->config, 1);
   assert_true(find(list, "sched:sched_a:u")->attr->exclude_kernel);
@@ -208,7 +205,7 @@ static void list_patterns_return_each_tracepoint_that_matches(void **state) {
   assert_false(find(list, "sched:sched_b")->attr->exclude_kernel);
   assert_int_equal(find(list, "irq:enter")->attr->config, 4);
   uvperf_event_list_free(list);
-  list = name_expect_list(tree->root, "{sched:*/period=1/}");
+  list = name_expect_list("{sched:*/period=1/}");
   assert_int_equal(uvperf_event_list_count(list), 3);
   assert_int_equal(find(list, "sched:other/period=1/")->attr->sample_period, 1);
   assert_int_equal(find(list, "sched:other/period=1/")->group, 0);
@@ -239,7 +236,6 @@ static int is_whole(const uvperf_event_list_t *list,
 }
 
 typedef struct scarce_s {
-  const char *root;
   const char *names;
   rlim_t fds; /* how many more may be opened */
 } scarce_t;
@@ -248,8 +244,7 @@ typedef struct scarce_s {
  * result as without a limit. */
 static int parse_with_few_fds(void *arg) {
   const scarce_t *scarce = arg;
-  uvperf_event_list_t *list,
-      *whole = name_expect_list(scarce->root, scarce->names);
+  uvperf_event_list_t *list, *whole = name_expect_list(scarce->names);
   int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
   struct rlimit limit = {(rlim_t)next + scarce->fds,
                          (rlim_t)next + scarce->fds};
@@ -259,7 +254,7 @@ static int parse_with_few_fds(void *arg) {
   close(next);
   if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
     return 1;
-  rc = uvperf__event_list_parse(scarce->root, &list, scarce->names, &error);
+  rc = uvperf__event_list_parse(&list, scarce->names, &error);
   if (rc == 0)
     rc = is_whole(list, whole) ? 100 : 2;
   else
@@ -285,13 +280,13 @@ static void list_is_whole_or_refused_when_fds_run_out(void **state) {
       "*:*",
       "uprobe/path=\"/proc/self/exe\",symbol=main/",
   };
-  const temp_tree_t *tree = *state;
-  scarce_t scarce = {tree->root, NULL, 0};
+  scarce_t scarce = {NULL, 0};
   size_t i;
 
-  temp_tree_write(tree, NAME_EXPECT_PMUS "/uprobe/type", "8\n");
-  temp_tree_write(tree, "/sys/kernel/tracing/events/sched/sched_a/id", "1\n");
-  temp_tree_write(tree, "/sys/kernel/tracing/events/sched/sched_b/id", "2\n");
+  (void)state;
+  host_tree_write(NAME_EXPECT_PMUS "/uprobe/type", "8\n");
+  host_tree_write("/sys/kernel/tracing/events/sched/sched_a/id", "1\n");
+  host_tree_write("/sys/kernel/tracing/events/sched/sched_b/id", "2\n");
   for (i = 0; i < COUNT_OF(texts); i++) {
     int rc = 0;
 
@@ -308,15 +303,14 @@ static void list_is_whole_or_refused_when_fds_run_out(void **state) {
 static void list_reasons_have_no_bytes_that_terminals_heed(void **state) {
   static const char *const names[] = {"pmux[31m//",
                                       "{cs,cs/name='\033[31m'/D}"};
-  const temp_tree_t *tree = *state;
   uvperf_event_list_t *list;
   uvperf_error_t error;
   size_t i;
 
-  temp_tree_write(tree, NAME_EXPECT_PMUS "/pmu\033[31m/type", "77\n");
+  (void)state;
+  host_tree_write(NAME_EXPECT_PMUS "/pmu\033[31m/type", "77\n");
   for (i = 0; i < COUNT_OF(names); i++) {
-    assert_true(uvperf__event_list_parse(tree->root, &list, names[i], &error) <
-                0);
+    assert_true(uvperf__event_list_parse(&list, names[i], &error) < 0);
     assert_non_null(strstr(error.reason, "?[31m'"));
     assert_null(strchr(error.reason, '\033'));
   }
@@ -326,35 +320,35 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(
           list_events_of_pmus_have_cpus_scale_and_unit, name_expect_pmus_setup,
-          temp_tree_teardown),
+          host_tree_teardown),
       cmocka_unit_test_setup_teardown(list_events_of_pmus_may_have_names,
                                       name_expect_pmus_setup,
-                                      temp_tree_teardown),
+                                      host_tree_teardown),
       cmocka_unit_test_setup_teardown(
           list_pmus_of_which_some_lack_an_event_keeps_the_others,
-          name_expect_pmus_setup, temp_tree_teardown),
+          name_expect_pmus_setup, host_tree_teardown),
       cmocka_unit_test_setup_teardown(list_of_bad_cpus_in_sysfs_is_an_error,
                                       name_expect_pmus_setup,
-                                      temp_tree_teardown),
+                                      host_tree_teardown),
       cmocka_unit_test(list_of_all_tracepoints_of_this_machine_is_complete),
       cmocka_unit_test_setup_teardown(list_returns_per_package_and_snapshot,
                                       name_expect_pmus_setup,
-                                      temp_tree_teardown),
+                                      host_tree_teardown),
       cmocka_unit_test_setup_teardown(
           list_reasons_have_no_bytes_that_terminals_heed,
-          name_expect_pmus_setup, temp_tree_teardown),
+          name_expect_pmus_setup, host_tree_teardown),
       cmocka_unit_test_setup_teardown(
           list_patterns_return_each_pmu_that_matches, name_expect_pmus_setup,
-          temp_tree_teardown),
+          host_tree_teardown),
       cmocka_unit_test_setup_teardown(list_words_return_each_pmu_that_has_them,
                                       name_expect_pmus_setup,
-                                      temp_tree_teardown),
+                                      host_tree_teardown),
       cmocka_unit_test_setup_teardown(
-          list_patterns_return_each_tracepoint_that_matches, temp_tree_setup,
-          temp_tree_teardown),
+          list_patterns_return_each_tracepoint_that_matches, host_tree_setup,
+          host_tree_teardown),
       cmocka_unit_test_setup_teardown(list_is_whole_or_refused_when_fds_run_out,
                                       name_expect_pmus_setup,
-                                      temp_tree_teardown),
+                                      host_tree_teardown),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

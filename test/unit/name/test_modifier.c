@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The modifiers that an event's name can end in. */
 #include "name_expect.h"
-#include "temp_tree.h"
+#include "host_tree.h"
 
 #include "name/parse.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
-/* A root without any file. */
-#define NOWHERE "/nonexistent"
 
 #define HW(event) .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_##event
 #define SW(event) .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_##event
@@ -51,7 +48,7 @@ static void attr_parse_knows_modifiers(void **state) {
   };
 
   (void)state;
-  name_expect_good(NOWHERE, good, COUNT_OF(good));
+  name_expect_good(good, COUNT_OF(good));
 }
 
 static void attr_parse_takes_the_most_precise_from_sysfs(void **state) {
@@ -68,23 +65,23 @@ static void attr_parse_takes_the_most_precise_from_sysfs(void **state) {
   static const name_good_t at_most_3[] = {
       {"cycles:P", {HW(CPU_CYCLES), .precise_ip = 3}},
   };
-  const temp_tree_t *tree = *state;
 
-  temp_tree_write(tree, path, "2\n");
-  name_expect_good(tree->root, at_most_2, COUNT_OF(at_most_2));
-  temp_tree_write(tree, path, "4\n");
-  name_expect_good(tree->root, at_most_3, 1);
-  temp_tree_write(tree, path, "-1\n");
-  name_expect_good(tree->root, at_most_3, 1);
+  (void)state;
+  host_tree_write(path, "2\n");
+  name_expect_good(at_most_2, COUNT_OF(at_most_2));
+  host_tree_write(path, "4\n");
+  name_expect_good(at_most_3, 1);
+  host_tree_write(path, "-1\n");
+  name_expect_good(at_most_3, 1);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(attr_parse_knows_modifiers),
       cmocka_unit_test_setup_teardown(
-          attr_parse_takes_the_most_precise_from_sysfs, temp_tree_setup,
-          temp_tree_teardown),
+          attr_parse_takes_the_most_precise_from_sysfs, host_tree_setup,
+          host_tree_teardown),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, fake_host_empty, fake_host_real);
 }

@@ -2,6 +2,7 @@
 /* Names of events that need no files of the system: generic, raw and numeric
  * ones, breakpoints. The forms are those of perf(1)'s
  * tools/perf/tests/parse-events.c, and more. */
+#include "fake_host.h"
 #include "name_expect.h"
 #include "temp_tree.h"
 
@@ -11,9 +12,6 @@
 #include "name/parse.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
-/* A root without any file. */
-#define NOWHERE "/nonexistent"
 
 #define HW(event) .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_##event
 #define SW(event) .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_##event
@@ -51,7 +49,7 @@ static void attr_parse_knows_generic_names(void **state) {
   };
 
   (void)state;
-  name_expect_good(NOWHERE, good, COUNT_OF(good));
+  name_expect_good(good, COUNT_OF(good));
 }
 
 typedef struct generic_walk_s {
@@ -120,7 +118,7 @@ static void attr_parse_knows_raw_events_and_numbers(void **state) {
   };
 
   (void)state;
-  name_expect_good(NOWHERE, good, COUNT_OF(good));
+  name_expect_good(good, COUNT_OF(good));
 }
 
 static void attr_parse_knows_breakpoints(void **state) {
@@ -148,7 +146,7 @@ static void attr_parse_knows_breakpoints(void **state) {
   };
 
   (void)state;
-  name_expect_good(NOWHERE, good, COUNT_OF(good));
+  name_expect_good(good, COUNT_OF(good));
 }
 
 static void attr_parse_reports_the_limit_of_a_number(void **state) {
@@ -246,5 +244,5 @@ int main(void) {
       cmocka_unit_test(attr_parse_of_bad_arguments_is_an_error),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, fake_host_empty, fake_host_real);
 }

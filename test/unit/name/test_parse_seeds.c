@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Replays the seeds of the fuzzer, and random variants of them. */
 #include "support.h"
+#include "host_tree.h"
 #include "temp_tree.h"
 
 #include <dirent.h>
@@ -13,12 +14,9 @@
 #define MAX_SEED 4096
 
 static int tree_setup(void **state) {
-  temp_tree_t *tree;
-
-  if (temp_tree_setup(state) != 0)
+  if (host_tree_setup(state) != 0)
     return -1;
-  tree = *state;
-  return names_tree_plant(tree->root, "tree.txt");
+  return names_tree_plant(host_tree_root(), "tree.txt");
 }
 
 /* The text of a seed, without the part after a zero byte. The caller frees
@@ -37,9 +35,8 @@ static char *read_seed(const char *name) {
   return text;
 }
 
-static void check(const char *root, const char *name, const char *text,
-                  int *code) {
-  const char *fault = event_name_check(root, text, code);
+static void check(const char *name, const char *text, int *code) {
+  const char *fault = event_name_check(text, code);
 
   if (fault != NULL)
     fail_msg("%s: '%s': %s", name, text, fault);
@@ -50,9 +47,8 @@ static int is_seed(const struct dirent *entry) {
 }
 
 /* Calls a function with each seed, in the order of the alphabet. */
-static void each_seed(const char *root,
-                      void (*each)(const char *root, const char *name,
-                                   const char *text, void *data),
+static void each_seed(void (*each)(const char *name, const char *text,
+                                   void *data),
                       void *data) {
   struct dirent **seeds;
   int nr = scandir(SEEDS, &seeds, is_seed, alphasort);
@@ -62,27 +58,26 @@ static void each_seed(const char *root,
   assert_true(nr > 0);
   for (i = 0; i < nr; i++) {
     text = read_seed(seeds[i]->d_name);
-    each(root, seeds[i]->d_name, text, data);
+    each(seeds[i]->d_name, text, data);
     free(text);
     free(seeds[i]);
   }
   free(seeds);
 }
 
-static void replay(const char *root, const char *name, const char *text,
-                   void *data) {
+static void replay(const char *name, const char *text, void *data) {
   unsigned int *nr = data;
   int code;
 
-  check(root, name, text, &code);
+  check(name, text, &code);
   nr[code != 0]++;
 }
 
 static void seeds_parse_or_fail_with_a_column(void **state) {
-  const temp_tree_t *tree = *state;
   unsigned int nr[2] = {0, 0};
 
-  each_seed(tree->root, replay, nr);
+  (void)state;
+  each_seed(replay, nr);
   print_message("%u seeds parse, %u do not\n", nr[0], nr[1]);
   assert_true(nr[0] > 30 && nr[1] > 15);
 }
@@ -136,8 +131,7 @@ static void mutate(chance_t *chance, char *text) {
   }
 }
 
-static void try_mutated(const char *root, const char *name, const char *text,
-                        void *data) {
+static void try_mutated(const char *name, const char *text, void *data) {
   chance_t *chance = data;
   char mutated[MAX_SEED + 8];
   unsigned int i, times;
@@ -147,7 +141,7 @@ static void try_mutated(const char *root, const char *name, const char *text,
     snprintf(mutated, sizeof(mutated), "%s", text);
     for (times = 1 + draw(chance, 3); times > 0; times--)
       mutate(chance, mutated);
-    check(root, name, mutated, &code);
+    check(name, mutated, &code);
     if (code == 0)
       chance->valid++;
     else
@@ -156,11 +150,11 @@ static void try_mutated(const char *root, const char *name, const char *text,
 }
 
 static void thousand_mutated_names_fail_with_a_column(void **state) {
-  const temp_tree_t *tree = *state;
   chance_t chance = {1, 0, 0};
 
+  (void)state;
   while (chance.failed < MUTATED)
-    each_seed(tree->root, try_mutated, &chance);
+    each_seed(try_mutated, &chance);
   print_message("%u mutated names failed, %u were names still\n", chance.failed,
                 chance.valid);
 }
@@ -168,9 +162,9 @@ static void thousand_mutated_names_fail_with_a_column(void **state) {
 int main(void) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(seeds_parse_or_fail_with_a_column,
-                                      tree_setup, temp_tree_teardown),
+                                      tree_setup, host_tree_teardown),
       cmocka_unit_test_setup_teardown(thousand_mutated_names_fail_with_a_column,
-                                      tree_setup, temp_tree_teardown),
+                                      tree_setup, host_tree_teardown),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

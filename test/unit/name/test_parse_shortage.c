@@ -3,6 +3,7 @@
  * nothing is taken for missing because it cannot be read now. */
 #include "fake_kernel.h"
 #include "support.h"
+#include "host_tree.h"
 #include "temp_tree.h"
 
 #include <errno.h>
@@ -50,12 +51,11 @@ typedef struct plenty_s {
   size_t nr_cpus;
 } plenty_t;
 
-static void parse_in_plenty(const char *root, const char *text,
-                            plenty_t *plenty) {
+static void parse_in_plenty(const char *text, plenty_t *plenty) {
   uvperf_event_list_t *list;
 
   memset(plenty, 0, sizeof(*plenty));
-  plenty->code = uvperf__event_list_parse(root, &list, text, NULL);
+  plenty->code = uvperf__event_list_parse(&list, text, NULL);
   if (plenty->code != 0)
     return;
   plenty->nr = uvperf_event_list_count(list);
@@ -71,12 +71,11 @@ static int is_at_a_cause(const char *text, size_t column) {
 }
 
 /* Whether lack of fds was reported, or made no difference. */
-static int is_honest(const char *root, const char *text, rlim_t limit,
-                     const plenty_t *plenty) {
+static int is_honest(const char *text, rlim_t limit, const plenty_t *plenty) {
   uvperf_error_t error = {0};
   uvperf_event_list_t *list;
   int is_same;
-  int code = uvperf__event_list_parse(root, &list, text, &error);
+  int code = uvperf__event_list_parse(&list, text, &error);
 
   if (code == -EMFILE)
     return list == NULL && error.code == code &&
@@ -94,15 +93,15 @@ static int is_honest(const char *root, const char *text, rlim_t limit,
 
 /* In a child because of the limit. */
 static int parse_with_few_fds(void *arg) {
-  const temp_tree_t *tree = arg;
   plenty_t plenty[COUNT_OF(names)];
   int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
   struct rlimit limit;
   size_t i;
 
+  (void)arg;
   close(next);
   for (i = 0; i < COUNT_OF(names); i++)
-    parse_in_plenty(tree->root, names[i], &plenty[i]);
+    parse_in_plenty(names[i], &plenty[i]);
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
     return 1;
   for (limit.rlim_cur = (rlim_t)next; limit.rlim_cur < (rlim_t)next + 4;
@@ -110,7 +109,7 @@ static int parse_with_few_fds(void *arg) {
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
       return 1;
     for (i = 0; i < COUNT_OF(names); i++)
-      if (!is_honest(tree->root, names[i], limit.rlim_cur, &plenty[i])) {
+      if (!is_honest(names[i], limit.rlim_cur, &plenty[i])) {
         print_message("%s with %llu fds more\n", names[i],
                       (unsigned long long)(limit.rlim_cur - (rlim_t)next));
         return 2;
@@ -120,20 +119,21 @@ static int parse_with_few_fds(void *arg) {
 }
 
 static void names_looked_up_without_fds_are_emfile(void **state) {
-  assert_int_equal(support_wait(support_fork(parse_with_few_fds, *state)), 0);
+  (void)state;
+  assert_int_equal(support_wait(support_fork(parse_with_few_fds, NULL)), 0);
 }
 
 static int parse_without_fds(void *arg) {
-  const temp_tree_t *tree = arg;
   struct rlimit limit = {0, 0};
   size_t i;
 
+  (void)arg;
   if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
     return 1;
   for (i = 0; i < COUNT_OF(names); i++) {
     plenty_t none;
 
-    parse_in_plenty(tree->root, names[i], &none);
+    parse_in_plenty(names[i], &none);
     if (none.code != -EMFILE)
       return 2;
   }
@@ -141,22 +141,23 @@ static int parse_without_fds(void *arg) {
 }
 
 static void no_name_is_missing_if_no_file_can_be_opened(void **state) {
-  assert_int_equal(support_wait(support_fork(parse_without_fds, *state)), 0);
+  (void)state;
+  assert_int_equal(support_wait(support_fork(parse_without_fds, NULL)), 0);
 }
 
 /* The search for a function's near miss allocates memory. */
 static void near_miss_without_memory_is_an_error(void **state) {
   static const char text[] = "uprobe/path=\"/proc/self/exe\",symbol=mian/";
-  const temp_tree_t *tree = *state;
   uvperf_event_list_t *list;
   uvperf_error_t error;
   unsigned nth;
   int code;
 
+  (void)state;
   for (nth = 1;; nth++) {
     fake_kernel_reset();
     fake_fail(FAKE_CALLOC, nth, -ENOMEM);
-    code = uvperf__event_list_parse(tree->root, &list, text, &error);
+    code = uvperf__event_list_parse(&list, text, &error);
     assert_null(list);
     assert_int_equal(fake_live_allocations(), 0);
     if (fake_failures() == 0)
@@ -172,16 +173,13 @@ static void near_miss_without_memory_is_an_error(void **state) {
 }
 
 static int tree_setup(void **state) {
-  temp_tree_t *tree;
-
-  if (temp_tree_setup(state) != 0)
+  if (host_tree_setup(state) != 0)
     return -1;
-  tree = *state;
-  return names_tree_plant(tree->root, "tree.txt");
+  return names_tree_plant(host_tree_root(), "tree.txt");
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, tree_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, tree_setup, host_tree_teardown)
 
 int main(void) {
   static const struct CMUnitTest tests[] = {

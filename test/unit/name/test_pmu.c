@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Events of PMUs, in a sysfs of the test's own and in the real one. */
 #include "name_expect.h"
+#include "host_tree.h"
 #include "temp_tree.h"
 
 #include <fcntl.h>
@@ -52,9 +53,9 @@ static void pmu_terms_go_where_format_says(void **state) {
       {"split/read/", {SPLIT, .config = 0x66}},
       {"split/r12,core=1/", {SPLIT, .config = 0x77, .config2 = 1}},
   };
-  const temp_tree_t *tree = *state;
 
-  name_expect_good(tree->root, good, COUNT_OF(good));
+  (void)state;
+  name_expect_good(good, COUNT_OF(good));
 }
 
 static void pmu_events_stand_for_terms(void **state) {
@@ -76,9 +77,9 @@ static void pmu_events_stand_for_terms(void **state) {
         .sample_type = PERF_SAMPLE_CALLCHAIN}},
       {"split/deep,deep,deep,deep,deep,deep/", {SPLIT, .config = 1}},
   };
-  const temp_tree_t *tree = *state;
 
-  name_expect_good(tree->root, good, COUNT_OF(good));
+  (void)state;
+  name_expect_good(good, COUNT_OF(good));
 }
 
 static void pmu_events_are_known_without_their_pmu(void **state) {
@@ -97,10 +98,10 @@ static void pmu_events_are_known_without_their_pmu(void **state) {
       {"mem-lods", -ENOENT, NONE, 1, "did you mean 'mem-loads'?"},
       {"cpu_core", -ENOENT, NONE, 1, "it is a PMU"},
   };
-  const temp_tree_t *tree = *state;
 
-  name_expect_good(tree->root, good, COUNT_OF(good));
-  name_expect_bad(tree->root, bad, COUNT_OF(bad));
+  (void)state;
+  name_expect_good(good, COUNT_OF(good));
+  name_expect_bad(bad, COUNT_OF(bad));
 }
 
 /* The type of the PMU is in the upper half of config, if 0 there does not say
@@ -131,10 +132,10 @@ static void pmu_has_generic_events_if_it_is_of_cpus(void **state) {
       {"cpu/page-faults/", -ENOENT, NONE, 5, "no term or event"},
       {"cpu/iTLB-stores/", -ENOENT, NONE, 5, "no term or event"},
   };
-  const temp_tree_t *tree = *state;
 
-  name_expect_good(tree->root, good, COUNT_OF(good));
-  name_expect_bad(tree->root, bad, COUNT_OF(bad));
+  (void)state;
+  name_expect_good(good, COUNT_OF(good));
+  name_expect_bad(bad, COUNT_OF(bad));
 }
 
 static void pmu_says_how_precise_its_events_are(void **state) {
@@ -148,9 +149,9 @@ static void pmu_says_how_precise_its_events_are(void **state) {
         .precise_ip = 1}},
       {"split/event=1/P", {SPLIT, .config = 1, .precise_ip = 3}},
   };
-  const temp_tree_t *tree = *state;
 
-  name_expect_good(tree->root, good, COUNT_OF(good));
+  (void)state;
+  name_expect_good(good, COUNT_OF(good));
 }
 
 static void pmu_errors_point_at_the_term(void **state) {
@@ -190,9 +191,9 @@ static void pmu_errors_point_at_the_term(void **state) {
       {"uncore_imc/evnt=1/", -ENOENT, NONE, 12, "did you mean 'event'?"},
       {"cpum/event=1/", -ENOENT, NONE, 1, "did you mean 'cpu'?"},
   };
-  const temp_tree_t *tree = *state;
 
-  name_expect_bad(tree->root, bad, COUNT_OF(bad));
+  (void)state;
+  name_expect_bad(bad, COUNT_OF(bad));
 }
 
 /* perf(1) takes any case, as sysfs has names of one case alone. */
@@ -210,12 +211,11 @@ static void pmu_events_are_known_in_any_case(void **state) {
       {"CPU/mem-loads/", -ENOENT, NONE, 1, "did you mean 'cpu'?"},
       {"cpu/EVENT=1/", -ENOENT, NONE, 5, "did you mean 'event'?"},
   };
-  const temp_tree_t *tree = *state;
 
-  temp_tree_write(tree, NAME_EXPECT_PMUS "/cpu/events/L2_RQSTS",
-                  "event=0x24\n");
-  name_expect_good(tree->root, good, COUNT_OF(good));
-  name_expect_bad(tree->root, bad, COUNT_OF(bad));
+  (void)state;
+  host_tree_write(NAME_EXPECT_PMUS "/cpu/events/L2_RQSTS", "event=0x24\n");
+  name_expect_good(good, COUNT_OF(good));
+  name_expect_bad(bad, COUNT_OF(bad));
 }
 
 static void pmu_generic_events_are_near_misses_if_it_has_them(void **state) {
@@ -224,13 +224,13 @@ static void pmu_generic_events_are_near_misses_if_it_has_them(void **state) {
       {"cpu_core/instrctions/", -ENOENT, NONE, 10, "mean 'instructions'?"},
       {"uncore_imc_0/instrctions/", -ENOENT, NONE, 14, "event 'instrctions'"},
   };
-  const temp_tree_t *tree = *state;
   uvperf_error_t error;
   struct perf_event_attr attr;
 
-  temp_tree_write(tree, NAME_EXPECT_PMUS "/software/type", "1\n");
-  name_expect_bad(tree->root, bad, COUNT_OF(bad));
-  uvperf__attr_parse(tree->root, &attr, sizeof(attr), bad[2].name, &error);
+  (void)state;
+  host_tree_write(NAME_EXPECT_PMUS "/software/type", "1\n");
+  name_expect_bad(bad, COUNT_OF(bad));
+  uvperf__attr_parse(&attr, sizeof(attr), bad[2].name, &error);
   assert_null(strstr(error.reason, "did you mean"));
 }
 
@@ -240,9 +240,9 @@ static void pmu_of_a_number_may_be_named_without_it(void **state) {
       {"imc_free_running/dclk/u", {.type = 16, .config = 0xff, ONLY_USER}},
       {"imc_free_running_0/dclk/", {.type = 16, .config = 0xff}},
   };
-  const temp_tree_t *tree = *state;
 
-  name_expect_good(tree->root, good, COUNT_OF(good));
+  (void)state;
+  name_expect_good(good, COUNT_OF(good));
 }
 
 static int see_measure(const uvperf__named_event_t *event, void *data) {
@@ -253,18 +253,18 @@ static int see_measure(const uvperf__named_event_t *event, void *data) {
 }
 
 static void pmu_events_have_scale_and_unit(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf__named_event_t event;
   uvperf__event_text_t text;
   uvperf__parse_t parse;
 
-  uvperf__parse_init(&parse, tree->root, "uncore_imc_0/cas_read/", NULL);
+  (void)state;
+  uvperf__parse_init(&parse, "uncore_imc_0/cas_read/", NULL);
   assert_int_equal(uvperf__event_text_scan(&parse, parse.text, &text), 0);
   assert_int_equal(uvperf__event_name_each(&parse, &text, see_measure, &event),
                    0);
   assert_true(event.measure.scale == 6.103515625e-5);
   assert_string_equal(event.measure.unit, "MiB");
-  uvperf__parse_init(&parse, tree->root, "uncore_imc_0/event=4/", NULL);
+  uvperf__parse_init(&parse, "uncore_imc_0/event=4/", NULL);
   assert_int_equal(uvperf__event_text_scan(&parse, parse.text, &text), 0);
   assert_int_equal(uvperf__event_name_each(&parse, &text, see_measure, &event),
                    0);
@@ -273,10 +273,10 @@ static void pmu_events_have_scale_and_unit(void **state) {
 }
 
 /* Whether a name fails with the error for lack of fds. */
-static int is_for_want_of_fds(const char *root, const char *name) {
+static int is_for_want_of_fds(const char *name) {
   struct perf_event_attr attr;
   uvperf_error_t error;
-  int rc = uvperf__attr_parse(root, &attr, sizeof(attr), name, &error);
+  int rc = uvperf__attr_parse(&attr, sizeof(attr), name, &error);
 
   return rc == -EMFILE && error.cause == UVPERF_CAUSE_FILES &&
          error.column == 1 && strstr(error.reason, "cannot read") != NULL;
@@ -285,34 +285,35 @@ static int is_for_want_of_fds(const char *root, const char *name) {
 /* Without an fd, and with one for the directory, in a child because of the
  * limit. All events would seem to be missing. */
 static int parse_without_fds(void *arg) {
-  const temp_tree_t *tree = arg;
   int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
   struct rlimit limit = {(rlim_t)next, (rlim_t)next};
 
+  (void)arg;
   close(next);
   if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
     return 1;
-  if (!is_for_want_of_fds(tree->root, "mem-loads"))
+  if (!is_for_want_of_fds("mem-loads"))
     return 2;
-  if (!is_for_want_of_fds(tree->root, "cpu/mem-loads/"))
+  if (!is_for_want_of_fds("cpu/mem-loads/"))
     return 3;
   return 0;
 }
 
 static int parse_with_one_fd(void *arg) {
-  const temp_tree_t *tree = arg;
   int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
   struct rlimit limit = {(rlim_t)next + 1, (rlim_t)next + 1};
 
+  (void)arg;
   close(next);
   if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
     return 1;
-  return !is_for_want_of_fds(tree->root, "mem-loads");
+  return !is_for_want_of_fds("mem-loads");
 }
 
 static void pmu_events_without_fds_are_emfile(void **state) {
-  assert_int_equal(support_wait(support_fork(parse_without_fds, *state)), 0);
-  assert_int_equal(support_wait(support_fork(parse_with_one_fd, *state)), 0);
+  (void)state;
+  assert_int_equal(support_wait(support_fork(parse_without_fds, NULL)), 0);
+  assert_int_equal(support_wait(support_fork(parse_with_one_fd, NULL)), 0);
 }
 
 static void pmu_of_this_machine_counts_the_time_stamp(void **state) {
@@ -331,37 +332,37 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(pmu_events_are_known_in_any_case,
                                       name_expect_pmus_setup,
-                                      temp_tree_teardown),
+                                      host_tree_teardown),
       cmocka_unit_test_setup_teardown(
           pmu_generic_events_are_near_misses_if_it_has_them,
-          name_expect_pmus_setup, temp_tree_teardown),
+          name_expect_pmus_setup, host_tree_teardown),
       cmocka_unit_test_setup_teardown(pmu_terms_go_where_format_says,
                                       name_expect_pmus_setup,
-                                      temp_tree_teardown),
+                                      host_tree_teardown),
       cmocka_unit_test_setup_teardown(pmu_events_stand_for_terms,
                                       name_expect_pmus_setup,
-                                      temp_tree_teardown),
+                                      host_tree_teardown),
       cmocka_unit_test_setup_teardown(pmu_events_are_known_without_their_pmu,
                                       name_expect_pmus_setup,
-                                      temp_tree_teardown),
+                                      host_tree_teardown),
       cmocka_unit_test_setup_teardown(pmu_has_generic_events_if_it_is_of_cpus,
                                       name_expect_pmus_setup,
-                                      temp_tree_teardown),
+                                      host_tree_teardown),
       cmocka_unit_test_setup_teardown(pmu_says_how_precise_its_events_are,
                                       name_expect_pmus_setup,
-                                      temp_tree_teardown),
+                                      host_tree_teardown),
       cmocka_unit_test_setup_teardown(pmu_errors_point_at_the_term,
                                       name_expect_pmus_setup,
-                                      temp_tree_teardown),
+                                      host_tree_teardown),
       cmocka_unit_test_setup_teardown(pmu_of_a_number_may_be_named_without_it,
                                       name_expect_pmus_setup,
-                                      temp_tree_teardown),
+                                      host_tree_teardown),
       cmocka_unit_test_setup_teardown(pmu_events_have_scale_and_unit,
                                       name_expect_pmus_setup,
-                                      temp_tree_teardown),
+                                      host_tree_teardown),
       cmocka_unit_test_setup_teardown(pmu_events_without_fds_are_emfile,
                                       name_expect_pmus_setup,
-                                      temp_tree_teardown),
+                                      host_tree_teardown),
       cmocka_unit_test(pmu_of_this_machine_counts_the_time_stamp),
   };
 

@@ -4,7 +4,7 @@
 #include "elf_image.h"
 #include "live.h"
 #include "name_expect.h"
-#include "temp_tree.h"
+#include "host_tree.h"
 
 #include <limits.h>
 #include <sys/stat.h>
@@ -32,10 +32,10 @@ static int probes_setup(void **state) {
   };
   size_t i;
 
-  if (temp_tree_setup(state) != 0)
+  if (host_tree_setup(state) != 0)
     return -1;
   for (i = 0; i < COUNT_OF(files); i++)
-    temp_tree_write(*state, files[i].path, files[i].text);
+    host_tree_write(files[i].path, files[i].text);
   return 0;
 }
 
@@ -58,8 +58,8 @@ static void expect_file(const char *link, const char *path) {
   assert_true(found.st_dev == wanted.st_dev && found.st_ino == wanted.st_ino);
 }
 
-static void check(const char *root, const probe_t *probe) {
-  uvperf_event_list_t *list = name_expect_list(root, probe->name);
+static void check(const probe_t *probe) {
+  uvperf_event_list_t *list = name_expect_list(probe->name);
   const uvperf_event_item_t *item = uvperf_event_list_get(list, 0);
 
   assert_int_equal(uvperf_event_list_count(list), 1);
@@ -91,11 +91,11 @@ static void probes_keep_what_config1_points_to(void **state) {
        "do_sys_openat2", 8},
       {"kprobe/addr=0xffffffff81000000/", 8, 0, NULL, 0xffffffff81000000},
   };
-  const temp_tree_t *tree = *state;
   size_t i;
 
+  (void)state;
   for (i = 0; i < COUNT_OF(probes); i++)
-    check(tree->root, &probes[i]);
+    check(&probes[i]);
 }
 
 static void probes_without_text_need_no_list(void **state) {
@@ -103,17 +103,17 @@ static void probes_without_text_need_no_list(void **state) {
       {"kprobe/addr=0xffffffff81000000,retprobe/",
        {.type = 8, .config = 1, .config2 = 0xffffffff81000000}},
   };
-  const temp_tree_t *tree = *state;
 
-  name_expect_good(tree->root, good, COUNT_OF(good));
+  (void)state;
+  name_expect_good(good, COUNT_OF(good));
 }
 
 static void probes_of_a_list_stay_apart(void **state) {
-  const temp_tree_t *tree = *state;
-  uvperf_event_list_t *list = name_expect_list(
-      tree->root, "{uprobe/path=/a,offset=1/,uprobe/path=/b,offset=2"
-                  "/,kprobe/func=f,name=mine/}:S,cs");
+  uvperf_event_list_t *list =
+      name_expect_list("{uprobe/path=/a,offset=1/,uprobe/path=/b,offset=2"
+                       "/,kprobe/func=f,name=mine/}:S,cs");
 
+  (void)state;
   assert_int_equal(uvperf_event_list_count(list), 4);
   assert_string_equal(
       (const char *)(uintptr_t)uvperf_event_list_get(list, 0)->attr->config1,
@@ -158,33 +158,30 @@ static void probes_that_cannot_be_right_are_refused(void **state) {
       {"kprobe/addr=x/", -EINVAL, ARG, 13, "'x' is not a number"},
       {"kprobe/path=x/", -ENOENT, NONE, 8, "no term or event 'path'"},
   };
-  const temp_tree_t *tree = *state;
 
-  name_expect_bad(tree->root, bad, COUNT_OF(bad));
+  (void)state;
+  name_expect_bad(bad, COUNT_OF(bad));
 }
 
 static void probes_of_long_names_are_refused(void **state) {
-  const temp_tree_t *tree = *state;
   char name[2 * PATH_MAX];
   uvperf_event_list_t *list;
   uvperf_error_t error;
   size_t length = strlen("uprobe/path=/");
 
+  (void)state;
   memset(name, 'x', sizeof(name));
   memcpy(name, "uprobe/path=/", length);
   strcpy(name + length + PATH_MAX - 1, ",offset=1/");
-  assert_int_equal(uvperf__event_list_parse(tree->root, &list, name, &error),
-                   -EINVAL);
+  assert_int_equal(uvperf__event_list_parse(&list, name, &error), -EINVAL);
   assert_int_equal(error.column, 13);
   strcpy(name + length + PATH_MAX - 2, ",offset=1/");
-  assert_int_equal(uvperf__event_list_parse(tree->root, &list, name, &error),
-                   0);
+  assert_int_equal(uvperf__event_list_parse(&list, name, &error), 0);
   uvperf_event_list_free(list);
   memset(name, 'x', sizeof(name));
   memcpy(name, "kprobe/func=", 12);
   strcpy(name + 12 + 512, "/");
-  assert_int_equal(uvperf__event_list_parse(tree->root, &list, name, &error),
-                   -EINVAL);
+  assert_int_equal(uvperf__event_list_parse(&list, name, &error), -EINVAL);
   assert_int_equal(error.column, 13);
 }
 
@@ -197,11 +194,11 @@ static void probe_name(char *name, size_t size, const char *path,
 
 static void probes_of_symbols_are_where_the_file_says(void **state) {
   static const char *const paths[] = {ELF_PIE, ELF_FIXED, ELF_DYNAMIC};
-  const temp_tree_t *tree = *state;
   uvperf__elf_symbol_t symbol;
   char name[PATH_MAX];
   size_t i;
 
+  (void)state;
   for (i = 0; i < COUNT_OF(paths); i++) {
     probe_t probe = {name, 9, 0, paths[i], 0};
 
@@ -209,29 +206,29 @@ static void probes_of_symbols_are_where_the_file_says(void **state) {
                      0);
     probe.config2 = symbol.offset;
     probe_name(name, sizeof(name), paths[i], "symbol=elf_target_exported");
-    check(tree->root, &probe);
+    check(&probe);
     probe.config2 += 4;
     probe.config = 1;
     probe_name(name, sizeof(name), paths[i],
                "symbol=elf_target_exported,offset=4,retprobe");
-    check(tree->root, &probe);
+    check(&probe);
   }
 }
 
 /* The kernel opens the path again: it gets the file whose symbols were read. */
 static void probe_of_a_symbol_stays_in_its_file(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf_event_list_t *list;
   elf_image_t image;
   char path[128], old[128], name[PATH_MAX];
   size_t fds = support_count_fds();
 
-  snprintf(path, sizeof(path), "%s/program", tree->root);
-  snprintf(old, sizeof(old), "%s/old", tree->root);
+  (void)state;
+  snprintf(path, sizeof(path), "%s/program", host_tree_root());
+  snprintf(old, sizeof(old), "%s/old", host_tree_root());
   elf_image_make_usual(&image, 1);
   elf_image_write(&image, path);
   probe_name(name, sizeof(name), path, "symbol=one");
-  list = name_expect_list(tree->root, name);
+  list = name_expect_list(name);
   assert_int_equal(rename(path, old), 0);
   elf_image_write(&image, path);
   expect_file(
@@ -241,71 +238,68 @@ static void probe_of_a_symbol_stays_in_its_file(void **state) {
   assert_int_equal(support_count_fds(), fds);
 }
 
-static void expect_symbol_error(const char *root, const char *path,
-                                const char *rest, int code, const char *text) {
+static void expect_symbol_error(const char *path, const char *rest, int code,
+                                const char *text) {
   uvperf_event_list_t *list;
   uvperf_error_t error;
   char name[PATH_MAX];
 
   probe_name(name, sizeof(name), path, rest);
-  assert_int_equal(uvperf__event_list_parse(root, &list, name, &error), code);
+  assert_int_equal(uvperf__event_list_parse(&list, name, &error), code);
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);
   assert_int_equal(error.column, strstr(name, "symbol=") - name + 8);
   assert_non_null(strstr(error.reason, text));
 }
 
 static void probes_of_unknown_symbols_suggest_the_nearest(void **state) {
-  const temp_tree_t *tree = *state;
+  (void)state;
 
-  expect_symbol_error(tree->root, ELF_PIE, "symbol=elf_targt_exported", -ENOENT,
+  expect_symbol_error(ELF_PIE, "symbol=elf_targt_exported", -ENOENT,
                       "did you mean 'elf_target_exported'?");
-  expect_symbol_error(tree->root, ELF_PIE, "symbol=zzzzzzzzzzzzzzzz", -ENOENT,
+  expect_symbol_error(ELF_PIE, "symbol=zzzzzzzzzzzzzzzz", -ENOENT,
                       "no function 'zzzzzzzzzzzzzzzz'");
-  expect_symbol_error(tree->root, ELF_STRIPPED, "symbol=elf_target_exported",
-                      -ENODATA, "it is stripped");
+  expect_symbol_error(ELF_STRIPPED, "symbol=elf_target_exported", -ENODATA,
+                      "it is stripped");
 }
 
 /* The kernel accepts such a probe, if its offset is a multiple of 4, and counts
  * nothing. */
 static void probe_of_thumb_code_is_refused(void **state) {
-  const temp_tree_t *tree = *state;
   elf_image_t image;
   char path[PATH_MAX];
 
-  snprintf(path, sizeof(path), "%s/image", tree->root);
+  (void)state;
+  snprintf(path, sizeof(path), "%s/image", host_tree_root());
   elf_image_make(&image, 0);
   elf_image_add(&image, ELF_IMAGE_SYMTAB, "thumb", STB_GLOBAL, STT_FUNC, 0x21);
   image.header.e_machine = EM_ARM;
   elf_image_write(&image, path);
-  expect_symbol_error(tree->root, path, "symbol=thumb", -EILSEQ,
-                      "compile it with -marm");
+  expect_symbol_error(path, "symbol=thumb", -EILSEQ, "compile it with -marm");
 }
 
 /* perf_event_open(2) takes a negative offset, and counts nothing. */
 static void probes_past_the_end_of_a_file_are_refused(void **state) {
-  const temp_tree_t *tree = *state;
   uvperf_event_list_t *list;
   uvperf_error_t error;
   char name[PATH_MAX];
 
+  (void)state;
   probe_name(name, sizeof(name), ELF_PIE,
              "symbol=elf_target_exported,offset=0x7fffffffffffffff");
-  assert_int_equal(uvperf__event_list_parse(tree->root, &list, name, &error),
-                   -EINVAL);
+  assert_int_equal(uvperf__event_list_parse(&list, name, &error), -EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
   assert_int_equal(error.column, strstr(name, "0x7f") - name + 1);
   assert_non_null(
       strstr(error.reason, "the offset from 'elf_target_exported'"));
 }
 
-static void expect_path_error(const char *root, const char *path, int code,
-                              const char *text) {
+static void expect_path_error(const char *path, int code, const char *text) {
   uvperf_event_list_t *list;
   uvperf_error_t error;
   char name[PATH_MAX];
 
   probe_name(name, sizeof(name), path, "symbol=x");
-  assert_int_equal(uvperf__event_list_parse(root, &list, name, &error), code);
+  assert_int_equal(uvperf__event_list_parse(&list, name, &error), code);
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);
   assert_int_equal(error.column, strstr(name, path) - name + 1);
   assert_non_null(strstr(error.reason, text));
@@ -313,15 +307,15 @@ static void expect_path_error(const char *root, const char *path, int code,
 
 /* A FIFO that is opened waits for a writer, a device may do anything. */
 static void probes_of_symbols_in_no_regular_file_are_refused(void **state) {
-  const temp_tree_t *tree = *state;
   char path[128];
 
-  expect_path_error(tree->root, tree->root, -EISDIR, "is a directory");
-  snprintf(path, sizeof(path), "%s/fifo", tree->root);
-  expect_path_error(tree->root, path, -ENOENT, "there is no file");
+  (void)state;
+  expect_path_error(host_tree_root(), -EISDIR, "is a directory");
+  snprintf(path, sizeof(path), "%s/fifo", host_tree_root());
+  expect_path_error(path, -ENOENT, "there is no file");
   assert_int_equal(mkfifo(path, 0600), 0);
-  expect_path_error(tree->root, path, -ENXIO, "is not a regular file");
-  expect_path_error(tree->root, "/dev/null", -ENXIO, "is not a regular file");
+  expect_path_error(path, -ENXIO, "is not a regular file");
+  expect_path_error("/dev/null", -ENXIO, "is not a regular file");
 }
 
 /* -- live ------------------------------------------------------------------ */
@@ -348,7 +342,7 @@ static uint64_t count_calls(uv_loop_t *loop, const char *rest, int nr) {
   assert_true(length > 0);
   path[length] = '\0';
   probe_name(name, sizeof(name), path, rest);
-  list = name_expect_list("", name);
+  list = name_expect_list(name);
   options.flags = UVPERF_EVENT_NO_RING;
   if (uvperf_event_init(loop, &event, uvperf_event_list_get(list, 0)->attr,
                         &options, &error) != 0)
@@ -378,29 +372,29 @@ static void probes_by_name_count_each_call(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(probes_keep_what_config1_points_to,
-                                      probes_setup, temp_tree_teardown),
+                                      probes_setup, host_tree_teardown),
       cmocka_unit_test_setup_teardown(probes_without_text_need_no_list,
-                                      probes_setup, temp_tree_teardown),
+                                      probes_setup, host_tree_teardown),
       cmocka_unit_test_setup_teardown(probes_of_a_list_stay_apart, probes_setup,
-                                      temp_tree_teardown),
+                                      host_tree_teardown),
       cmocka_unit_test_setup_teardown(probes_that_cannot_be_right_are_refused,
-                                      probes_setup, temp_tree_teardown),
+                                      probes_setup, host_tree_teardown),
       cmocka_unit_test_setup_teardown(probes_of_long_names_are_refused,
-                                      probes_setup, temp_tree_teardown),
+                                      probes_setup, host_tree_teardown),
       cmocka_unit_test_setup_teardown(probes_of_symbols_are_where_the_file_says,
-                                      probes_setup, temp_tree_teardown),
+                                      probes_setup, host_tree_teardown),
       cmocka_unit_test_setup_teardown(probe_of_a_symbol_stays_in_its_file,
-                                      probes_setup, temp_tree_teardown),
+                                      probes_setup, host_tree_teardown),
       cmocka_unit_test_setup_teardown(
           probes_of_symbols_in_no_regular_file_are_refused, probes_setup,
-          temp_tree_teardown),
+          host_tree_teardown),
       cmocka_unit_test_setup_teardown(probes_past_the_end_of_a_file_are_refused,
-                                      probes_setup, temp_tree_teardown),
+                                      probes_setup, host_tree_teardown),
       cmocka_unit_test_setup_teardown(
           probes_of_unknown_symbols_suggest_the_nearest, probes_setup,
-          temp_tree_teardown),
+          host_tree_teardown),
       cmocka_unit_test_setup_teardown(probe_of_thumb_code_is_refused,
-                                      probes_setup, temp_tree_teardown),
+                                      probes_setup, host_tree_teardown),
       support_loop_test(probes_by_name_count_each_call),
   };
 

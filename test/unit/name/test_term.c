@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The terms that the name of any event can have. */
+#include "fake_host.h"
 #include "name_expect.h"
 
 #include "name/parse.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
-#define NOWHERE "/nonexistent"
 
 #define ARG UVPERF_CAUSE_ARGUMENT
 
@@ -51,7 +50,7 @@ static void terms_set_the_fields_of_the_attr(void **state) {
   };
 
   (void)state;
-  name_expect_good(NOWHERE, good, COUNT_OF(good));
+  name_expect_good(good, COUNT_OF(good));
 }
 
 static void terms_that_come_twice_say_what_the_last_says(void **state) {
@@ -68,7 +67,7 @@ static void terms_that_come_twice_say_what_the_last_says(void **state) {
   };
 
   (void)state;
-  name_expect_good(NOWHERE, good, COUNT_OF(good));
+  name_expect_good(good, COUNT_OF(good));
 }
 
 static void terms_ask_for_branch_stacks(void **state) {
@@ -88,7 +87,7 @@ static void terms_ask_for_branch_stacks(void **state) {
   };
 
   (void)state;
-  name_expect_good(NOWHERE, good, COUNT_OF(good));
+  name_expect_good(good, COUNT_OF(good));
 }
 
 static void terms_of_fields_newer_than_the_header_are_set(void **state) {
@@ -138,7 +137,7 @@ static void terms_that_cannot_be_right_are_refused(void **state) {
   };
 
   (void)state;
-  name_expect_bad(NOWHERE, bad, COUNT_OF(bad));
+  name_expect_bad(bad, COUNT_OF(bad));
 }
 
 int main(void) {
@@ -150,5 +149,5 @@ int main(void) {
       cmocka_unit_test(terms_that_cannot_be_right_are_refused),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, fake_host_empty, fake_host_real);
 }

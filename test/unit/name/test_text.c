@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How names are split: which are invalid, and where. */
+#include "fake_host.h"
 #include "name_expect.h"
 
 #include <limits.h>
@@ -7,9 +8,6 @@
 #include "name/text.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
-/* A root without any file. */
-#define NOWHERE "/nonexistent"
 
 #define ARG  UVPERF_CAUSE_ARGUMENT
 #define NONE UVPERF_CAUSE_NO_EVENT
@@ -77,7 +75,7 @@ static void attr_parse_points_at_bad_syntax(void **state) {
   };
 
   (void)state;
-  name_expect_bad(NOWHERE, bad, COUNT_OF(bad));
+  name_expect_bad(bad, COUNT_OF(bad));
 }
 
 static void attr_parse_of_very_long_names_is_an_error(void **state) {
@@ -126,5 +124,5 @@ int main(void) {
       cmocka_unit_test(attr_parse_of_very_long_names_is_an_error),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, fake_host_empty, fake_host_real);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of tracepoints, in a tracefs of the test's own and in the real one. */
 #include "name_expect.h"
+#include "host_tree.h"
 #include "temp_tree.h"
 
 #include <sys/stat.h>
@@ -20,18 +21,15 @@
 #define ONLY_KERNEL .exclude_user = 1, .exclude_hv = 1
 
 static int tracefs_setup(void **state) {
-  temp_tree_t *tree;
-
-  if (temp_tree_setup(state) != 0)
+  if (host_tree_setup(state) != 0)
     return -1;
-  tree = *state;
-  temp_tree_write(tree, EVENTS "/sched/sched_switch/id", "316\n");
-  temp_tree_write(tree, EVENTS "/sched/sched_wakeup/id", "319\n");
-  temp_tree_write(tree, EVENTS "/syscalls/sys_enter_openat/id", "614\n");
-  temp_tree_write(tree, EVENTS "/kvm-s390/kvm_s390_create_vm/id", "7\n");
-  temp_tree_write(tree, EVENTS "/odd/u/id", "8\n");
-  temp_tree_write(tree, EVENTS "/odd/uh.x/id", "9\n");
-  temp_tree_write(tree, EVENTS "/odd/no_id/format", "name: no_id\n");
+  host_tree_write(EVENTS "/sched/sched_switch/id", "316\n");
+  host_tree_write(EVENTS "/sched/sched_wakeup/id", "319\n");
+  host_tree_write(EVENTS "/syscalls/sys_enter_openat/id", "614\n");
+  host_tree_write(EVENTS "/kvm-s390/kvm_s390_create_vm/id", "7\n");
+  host_tree_write(EVENTS "/odd/u/id", "8\n");
+  host_tree_write(EVENTS "/odd/uh.x/id", "9\n");
+  host_tree_write(EVENTS "/odd/no_id/format", "name: no_id\n");
   return 0;
 }
 
@@ -53,9 +51,9 @@ static void tracepoints_have_their_id_and_nothing_else(void **state) {
       {"odd:u/period=2/", {ID(8), .sample_period = 2}},
       {"odd:uh.x", {ID(9)}},
   };
-  const temp_tree_t *tree = *state;
 
-  name_expect_good(tree->root, good, COUNT_OF(good));
+  (void)state;
+  name_expect_good(good, COUNT_OF(good));
 }
 
 static void missing_tracepoints_are_reported_with_the_nearest(void **state) {
@@ -76,9 +74,9 @@ static void missing_tracepoints_are_reported_with_the_nearest(void **state) {
       {"sched:sched_switch/config=1/", -EINVAL, ARG, 20, "part of"},
       {"sched:sched_switch/prev_comm=1/", -ENOENT, NONE, 20, "no term"},
   };
-  const temp_tree_t *tree = *state;
 
-  name_expect_bad(tree->root, bad, COUNT_OF(bad));
+  (void)state;
+  name_expect_bad(bad, COUNT_OF(bad));
 }
 
 static void tracepoints_of_patterns_are_for_lists(void **state) {
@@ -89,28 +87,26 @@ static void tracepoints_of_patterns_are_for_lists(void **state) {
       {"sched:x*", -ENOENT, NONE, 1, "no tracepoint matches 'sched:x*'"},
       {"x*:*", -ENOENT, NONE, 1, "no tracepoint matches"},
   };
-  const temp_tree_t *tree = *state;
 
-  name_expect_bad(tree->root, bad, COUNT_OF(bad));
+  (void)state;
+  name_expect_bad(bad, COUNT_OF(bad));
 }
 
 static void tracepoints_of_long_names_are_unknown(void **state) {
-  const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
   char name[1000];
   uvperf_error_t error;
 
+  (void)state;
   memset(name, 'x', sizeof(name));
   name[sizeof(name) - 1] = '\0';
   name[500] = ':';
-  assert_int_equal(
-      uvperf__attr_parse(tree->root, &attr, sizeof(attr), name, &error),
-      -ENOENT);
+  assert_int_equal(uvperf__attr_parse(&attr, sizeof(attr), name, &error),
+                   -ENOENT);
   assert_int_equal(error.column, 1);
   memcpy(name, "sched:", 6);
-  assert_int_equal(
-      uvperf__attr_parse(tree->root, &attr, sizeof(attr), name, &error),
-      -ENOENT);
+  assert_int_equal(uvperf__attr_parse(&attr, sizeof(attr), name, &error),
+                   -ENOENT);
 }
 
 static void tracepoints_without_tracefs_say_what_to_do(void **state) {
@@ -121,22 +117,22 @@ static void tracepoints_without_tracefs_say_what_to_do(void **state) {
        "/sys/kernel/tracing:/sys/kernel/tracing)"},
       {"*:*", -ENOENT, NONE, 1, "mount -t tracefs"},
   };
-  const temp_tree_t *tree = *state;
 
-  name_expect_bad(tree->root, bad, COUNT_OF(bad));
+  (void)state;
+  name_expect_bad(bad, COUNT_OF(bad));
 }
 
 /* Parses as a user who may not read tracefs: 0 if that is reported
  * correctly. */
 static int parse_as_nobody(void *arg) {
-  const temp_tree_t *tree = arg;
   struct perf_event_attr attr;
   uvperf_error_t error;
 
+  (void)arg;
   if (setgid(65534) != 0 || setuid(65534) != 0)
     return 2;
-  if (uvperf__attr_parse(tree->root, &attr, sizeof(attr), "sched:sched_switch",
-                         &error) != -EACCES)
+  if (uvperf__attr_parse(&attr, sizeof(attr), "sched:sched_switch", &error) !=
+      -EACCES)
     return 3;
   if (error.cause != UVPERF_CAUSE_PERMISSION || error.column != 1)
     return 4;
@@ -149,14 +145,14 @@ static int parse_as_nobody(void *arg) {
 
 static void
 tracepoints_that_may_not_be_read_are_a_matter_of_permission(void **state) {
-  temp_tree_t *tree = *state;
   char path[128];
 
+  (void)state;
   support_need_root(__func__);
-  snprintf(path, sizeof(path), "%s/sys/kernel/tracing", tree->root);
+  snprintf(path, sizeof(path), "%s/sys/kernel/tracing", host_tree_root());
   assert_int_equal(chmod(path, 0700), 0);
-  assert_int_equal(chmod(tree->root, 0755), 0);
-  assert_int_equal(support_wait(support_fork(parse_as_nobody, tree)), 0);
+  assert_int_equal(chmod(host_tree_root(), 0755), 0);
+  assert_int_equal(support_wait(support_fork(parse_as_nobody, NULL)), 0);
 }
 
 static void tracepoints_of_this_machine_have_the_id_of_tracefs(void **state) {
@@ -173,20 +169,20 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(
           tracepoints_have_their_id_and_nothing_else, tracefs_setup,
-          temp_tree_teardown),
+          host_tree_teardown),
       cmocka_unit_test_setup_teardown(
           missing_tracepoints_are_reported_with_the_nearest, tracefs_setup,
-          temp_tree_teardown),
+          host_tree_teardown),
       cmocka_unit_test_setup_teardown(tracepoints_of_patterns_are_for_lists,
-                                      tracefs_setup, temp_tree_teardown),
+                                      tracefs_setup, host_tree_teardown),
       cmocka_unit_test_setup_teardown(tracepoints_of_long_names_are_unknown,
-                                      tracefs_setup, temp_tree_teardown),
+                                      tracefs_setup, host_tree_teardown),
       cmocka_unit_test_setup_teardown(
-          tracepoints_without_tracefs_say_what_to_do, temp_tree_setup,
-          temp_tree_teardown),
+          tracepoints_without_tracefs_say_what_to_do, host_tree_setup,
+          host_tree_teardown),
       cmocka_unit_test_setup_teardown(
           tracepoints_that_may_not_be_read_are_a_matter_of_permission,
-          tracefs_setup, temp_tree_teardown),
+          tracefs_setup, host_tree_teardown),
       cmocka_unit_test(tracepoints_of_this_machine_have_the_id_of_tracefs),
   };
 

@@ -5,13 +5,10 @@
 #include <errno.h>
 
 #include "name/parse.h"
-#include "temp_tree.h"
+#include "host_tree.h"
 #include "util/near_miss.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
-/* A root without any file. */
-#define NOWHERE "/nonexistent"
 
 #define ARG  UVPERF_CAUSE_ARGUMENT
 #define NONE UVPERF_CAUSE_NO_EVENT
@@ -35,26 +32,25 @@ static void attr_parse_suggests_a_similar_name(void **state) {
   };
 
   (void)state;
-  name_expect_bad(NOWHERE, bad, COUNT_OF(bad));
+  name_expect_bad(bad, COUNT_OF(bad));
 }
 
 /* The suggestion "c:xxx" of a tracepoint fits, or has one byte too many. */
 static void attr_parse_suggests_no_name_that_is_too_long(void **state) {
-  const temp_tree_t *tree = *state;
   char word[UVPERF__NEAR_MISS_MOST + 1], path[160];
   struct perf_event_attr attr;
   uvperf_error_t error;
   size_t length;
 
+  (void)state;
   for (length = UVPERF__NEAR_MISS_MOST - 2; length < UVPERF__NEAR_MISS_MOST;
        length++) {
     memset(word, 'x', length);
     word[length] = '\0';
     snprintf(path, sizeof(path), "/sys/kernel/tracing/events/c/%s/id", word);
-    temp_tree_write(tree, path, "77\n");
-    assert_int_equal(
-        uvperf__attr_parse(tree->root, &attr, sizeof(attr), word, &error),
-        -ENOENT);
+    host_tree_write(path, "77\n");
+    assert_int_equal(uvperf__attr_parse(&attr, sizeof(attr), word, &error),
+                     -ENOENT);
     assert_int_equal(strstr(error.reason, "'c:xxx") != NULL,
                      length == UVPERF__NEAR_MISS_MOST - 2);
   }
@@ -64,9 +60,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(attr_parse_suggests_a_similar_name),
       cmocka_unit_test_setup_teardown(
-          attr_parse_suggests_no_name_that_is_too_long, temp_tree_setup,
-          temp_tree_teardown),
+          attr_parse_suggests_no_name_that_is_too_long, host_tree_setup,
+          host_tree_teardown),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, fake_host_empty, fake_host_real);
 }

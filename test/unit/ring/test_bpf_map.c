@@ -10,7 +10,7 @@
 #include "explain_check.h"
 #include "fake_kernel.h"
 #include "fake_map.h"
-#include "temp_tree.h"
+#include "host_tree.h"
 #include "uvperf.h"
 
 /* In <linux/bpf.h>. */
@@ -23,7 +23,7 @@ static int setup(void **state) {
   fake_kernel_reset();
   scripted = fake_map_add(4);
   given = fake_map_open(scripted);
-  return temp_tree_machine_setup(state);
+  return host_tree_machine_setup(state);
 }
 
 static int teardown(void **state) {
@@ -31,43 +31,36 @@ static int teardown(void **state) {
     fake_map_close(given);
   fake_assert_clean();
   fake_kernel_reset();
-  return temp_tree_teardown(state);
+  return host_tree_teardown(state);
 }
 
-static const char *root_of(void **state) {
-  const temp_tree_t *tree = *state;
-
-  return tree->root;
-}
-
-static void opens(void **state, uvperf__bpf_map_t *map) {
+static void opens(uvperf__bpf_map_t *map) {
   uvperf_error_t error;
 
-  if (uvperf__bpf_map_open(map, root_of(state), given, NULL, &error) != 0)
+  if (uvperf__bpf_map_open(map, given, NULL, &error) != 0)
     fail_msg("%s", error.reason);
   assert_int_equal(map->max_entries, 4);
 }
 
-static void refuses(void **state, int code, int cause, const char *piece) {
+static void refuses(int code, int cause, const char *piece) {
   uvperf__bpf_map_t map;
   uvperf_error_t error;
 
   memset(&error, 0, sizeof(error));
-  assert_int_equal(
-      uvperf__bpf_map_open(&map, root_of(state), given, NULL, &error), code);
+  assert_int_equal(uvperf__bpf_map_open(&map, given, NULL, &error), code);
   explain_check(&error, code, cause, piece);
   assert_int_equal(map.fd, -1);
   assert_int_equal(scripted->files, 1);
 }
 
-static void refuses_path(void **state, const char *path, int errno_of_kernel,
-                         int cause, const char *piece) {
+static void refuses_path(const char *path, int errno_of_kernel, int cause,
+                         const char *piece) {
   uvperf__bpf_map_t map;
   uvperf_error_t error;
 
   memset(&error, 0, sizeof(error));
   fake_fail(FAKE_BPF_PINNED, 1, errno_of_kernel);
-  assert_int_equal(uvperf__bpf_map_open(&map, root_of(state), -1, path, &error),
+  assert_int_equal(uvperf__bpf_map_open(&map, -1, path, &error),
                    errno_of_kernel);
   explain_check(&error, errno_of_kernel, cause, piece);
   assert_int_equal(map.fd, -1);
@@ -78,7 +71,8 @@ static void refuses_path(void **state, const char *path, int errno_of_kernel,
 static void map_is_held_by_a_file_of_its_own(void **state) {
   uvperf__bpf_map_t map;
 
-  opens(state, &map);
+  (void)state;
+  opens(&map);
   assert_true(map.is_own);
   assert_true(uvperf__bpf_map_clears(&map));
   assert_int_equal(scripted->files, 2);
@@ -93,9 +87,10 @@ static void map_without_an_own_file_shares_the_callers(void **state) {
   uvperf__bpf_map_t map;
   size_t i;
 
+  (void)state;
   for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
     fake_fail(FAKE_BPF_MAP_BY_ID, 1, codes[i]);
-    opens(state, &map);
+    opens(&map);
     assert_false(map.is_own);
     assert_false(uvperf__bpf_map_clears(&map));
     assert_int_not_equal(map.fd, given);
@@ -109,10 +104,11 @@ static void own_file_has_the_access_of_the_callers(void **state) {
   uvperf__bpf_map_t map;
   size_t i;
 
+  (void)state;
   for (i = 0; i < 3; i++) {
     fake_map_close(given);
     given = fake_map_open_as(scripted, accesses[i]);
-    opens(state, &map);
+    opens(&map);
     assert_int_equal(uvperf__sys_access(map.fd), accesses[i]);
     uvperf__bpf_map_close(&map);
   }
@@ -121,8 +117,9 @@ static void own_file_has_the_access_of_the_callers(void **state) {
 static void map_that_preserves_clears_nothing(void **state) {
   uvperf__bpf_map_t map;
 
+  (void)state;
   scripted->info.map_flags = PRESERVE_ELEMS;
-  opens(state, &map);
+  opens(&map);
   assert_true(map.is_own);
   assert_false(uvperf__bpf_map_clears(&map));
   uvperf__bpf_map_close(&map);
@@ -131,9 +128,9 @@ static void map_that_preserves_clears_nothing(void **state) {
 static void path_is_a_file_of_its_own(void **state) {
   uvperf__bpf_map_t map;
 
+  (void)state;
   scripted->path = "/bpf/events";
-  assert_int_equal(
-      uvperf__bpf_map_open(&map, root_of(state), -1, "/bpf/events", NULL), 0);
+  assert_int_equal(uvperf__bpf_map_open(&map, -1, "/bpf/events", NULL), 0);
   assert_true(uvperf__bpf_map_clears(&map));
   assert_int_equal(scripted->files, 2);
   assert_string_equal(fake_log(), "bpf pinned, bpf info");
@@ -143,24 +140,26 @@ static void path_is_a_file_of_its_own(void **state) {
 /* -- refusals ------------------------------------------------------------- */
 
 static void map_of_another_type_is_named(void **state) {
+  (void)state;
   scripted->info.type = 1;
-  refuses(state, -EINVAL, UVPERF_CAUSE_ARGUMENT, "BPF_MAP_TYPE_HASH (1)");
+  refuses(-EINVAL, UVPERF_CAUSE_ARGUMENT, "BPF_MAP_TYPE_HASH (1)");
   scripted->info.type = 33;
-  refuses(state, -EINVAL, UVPERF_CAUSE_ARGUMENT, "BPF_MAP_TYPE_ARENA (33)");
+  refuses(-EINVAL, UVPERF_CAUSE_ARGUMENT, "BPF_MAP_TYPE_ARENA (33)");
   scripted->info.type = 27;
-  refuses(state, -EINVAL, UVPERF_CAUSE_ARGUMENT, "bpf_ringbuf_output()");
+  refuses(-EINVAL, UVPERF_CAUSE_ARGUMENT, "bpf_ringbuf_output()");
   scripted->info.type = 4000000000u;
-  refuses(state, -EINVAL, UVPERF_CAUSE_ARGUMENT, "(4000000000)");
+  refuses(-EINVAL, UVPERF_CAUSE_ARGUMENT, "(4000000000)");
 }
 
 /* A program: BPF_PROG_TYPE_SCHED_ACT is 4 too. */
 static void object_whose_type_is_the_same_is_no_map(void **state) {
+  (void)state;
   scripted->info.key_size = 0x12345678;
   scripted->info.value_size = 0x9abcdef0;
-  refuses(state, -EINVAL, UVPERF_CAUSE_ARGUMENT, "PERF_EVENT_ARRAY (4)");
+  refuses(-EINVAL, UVPERF_CAUSE_ARGUMENT, "PERF_EVENT_ARRAY (4)");
   /* And BTF, which is no map of type 0. */
   scripted->info.type = 0;
-  refuses(state, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+  refuses(-EINVAL, UVPERF_CAUSE_ARGUMENT,
           "is a BPF program, link or BTF, not a map");
 }
 
@@ -168,81 +167,83 @@ static void path_of_another_type_is_closed_again(void **state) {
   uvperf__bpf_map_t map;
   uvperf_error_t error;
 
+  (void)state;
   scripted->path = "/bpf/events";
   scripted->info.type = 2;
-  assert_int_equal(
-      uvperf__bpf_map_open(&map, root_of(state), -1, "/bpf/events", &error),
-      -EINVAL);
+  assert_int_equal(uvperf__bpf_map_open(&map, -1, "/bpf/events", &error),
+                   -EINVAL);
   explain_check(&error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "/bpf/events");
   assert_int_equal(scripted->files, 1);
   assert_int_equal(map.fd, -1);
 }
 
 static void fd_that_is_invalid_is_reported(void **state) {
+  (void)state;
   fake_fail(FAKE_BPF_INFO, 1, -EBADFD);
-  refuses(state, -EBADF, UVPERF_CAUSE_ARGUMENT, "not an open fd");
+  refuses(-EBADF, UVPERF_CAUSE_ARGUMENT, "not an open fd");
   fake_fail(FAKE_BPF_INFO, 1, -EINVAL);
-  refuses(state, -EINVAL, UVPERF_CAUSE_ARGUMENT, "not the fd of a BPF map");
+  refuses(-EINVAL, UVPERF_CAUSE_ARGUMENT, "not the fd of a BPF map");
 }
 
 static void bpf_that_is_refused_has_its_cause(void **state) {
-  temp_tree_t *tree = *state;
-
+  (void)state;
   fake_fail(FAKE_BPF_INFO, 1, -ENOSYS);
-  refuses(state, -ENOSYS, UVPERF_CAUSE_NOT_SUPPORTED, "CONFIG_BPF_SYSCALL");
-  temp_tree_write(tree, "/proc/sys/kernel/unprivileged_bpf_disabled", "2\n");
+  refuses(-ENOSYS, UVPERF_CAUSE_NOT_SUPPORTED, "CONFIG_BPF_SYSCALL");
+  host_tree_write("/proc/sys/kernel/unprivileged_bpf_disabled", "2\n");
   fake_fail(FAKE_BPF_INFO, 1, -EPERM);
-  refuses(state, -EPERM, UVPERF_CAUSE_PERMISSION,
+  refuses(-EPERM, UVPERF_CAUSE_PERMISSION,
           "kernel.unprivileged_bpf_disabled is 2");
   fake_fail(FAKE_BPF_INFO, 1, -ENOSYS);
-  refuses(state, -ENOSYS, UVPERF_CAUSE_NOT_SUPPORTED,
+  refuses(-ENOSYS, UVPERF_CAUSE_NOT_SUPPORTED,
           "this kernel has bpf(2), but a seccomp filter or a sandbox hides it");
   fake_fail(FAKE_BPF_INFO, 1, -EFAULT);
-  refuses(state, -EFAULT, UVPERF_CAUSE_UNKNOWN, "errno 14");
-  temp_tree_write(tree, "/proc/self/status",
+  refuses(-EFAULT, UVPERF_CAUSE_UNKNOWN, "errno 14");
+  host_tree_write("/proc/self/status",
                   "CapEff:\t0000000000000000\nSeccomp:\t2\n");
   fake_fail(FAKE_BPF_INFO, 1, -EPERM);
-  refuses(state, -EPERM, UVPERF_CAUSE_PERMISSION, "--cap-add BPF");
-  temp_tree_write(tree, "/proc/self/status",
+  refuses(-EPERM, UVPERF_CAUSE_PERMISSION, "--cap-add BPF");
+  host_tree_write("/proc/self/status",
                   "CapEff:\t0000008000000000\nSeccomp:\t2\n");
   fake_fail(FAKE_BPF_INFO, 1, -EPERM);
-  refuses(state, -EPERM, UVPERF_CAUSE_PERMISSION,
+  refuses(-EPERM, UVPERF_CAUSE_PERMISSION,
           "denied despite CAP_BPF by a seccomp filter");
-  temp_tree_write(tree, "/proc/self/status",
+  host_tree_write("/proc/self/status",
                   "CapEff:\t0000000000200000\nSeccomp:\t0\n");
   fake_fail(FAKE_BPF_INFO, 1, -EACCES);
-  refuses(state, -EACCES, UVPERF_CAUSE_PERMISSION, "security module");
-  temp_tree_write(tree, "/proc/self/uid_map", "0 1000 1\n");
+  refuses(-EACCES, UVPERF_CAUSE_PERMISSION, "security module");
+  host_tree_write("/proc/self/uid_map", "0 1000 1\n");
   fake_fail(FAKE_BPF_INFO, 1, -EPERM);
-  refuses(state, -EPERM, UVPERF_CAUSE_PERMISSION,
+  refuses(-EPERM, UVPERF_CAUSE_PERMISSION,
           "bpf(2) needs CAP_BPF outside this user namespace");
 }
 
 static void lack_of_fds_and_memory_is_reported(void **state) {
+  (void)state;
   fake_fail(FAKE_BPF_MAP_BY_ID, 1, -EMFILE);
-  refuses(state, -EMFILE, UVPERF_CAUSE_FILES, "RLIMIT_NOFILE");
+  refuses(-EMFILE, UVPERF_CAUSE_FILES, "RLIMIT_NOFILE");
   fake_fail(FAKE_BPF_MAP_BY_ID, 1, -ENOMEM);
-  refuses(state, -ENOMEM, UVPERF_CAUSE_MEMORY, "memory");
+  refuses(-ENOMEM, UVPERF_CAUSE_MEMORY, "memory");
   fake_fail(FAKE_BPF_MAP_BY_ID, 1, -EPERM);
   fake_fail(FAKE_DUP, 1, -EMFILE);
-  refuses(state, -EMFILE, UVPERF_CAUSE_FILES, "RLIMIT_NOFILE");
+  refuses(-EMFILE, UVPERF_CAUSE_FILES, "RLIMIT_NOFILE");
 }
 
 static void path_that_cannot_be_opened_has_its_cause(void **state) {
   char longest[400];
 
-  refuses_path(state, "/bpf/x", -ENOENT, UVPERF_CAUSE_ARGUMENT,
+  (void)state;
+  refuses_path("/bpf/x", -ENOENT, UVPERF_CAUSE_ARGUMENT,
                "/bpf/x: nothing is pinned");
-  refuses_path(state, "/bpf/x", -ENOTDIR, UVPERF_CAUSE_ARGUMENT, "pinned");
-  refuses_path(state, "/bpf/x", -EACCES, UVPERF_CAUSE_PERMISSION, "bpffs");
-  refuses_path(state, "/bpf/x", -EPERM, UVPERF_CAUSE_PERMISSION, "CAP_BPF");
-  refuses_path(state, "/bpf/x", -EMFILE, UVPERF_CAUSE_FILES, "RLIMIT_NOFILE");
+  refuses_path("/bpf/x", -ENOTDIR, UVPERF_CAUSE_ARGUMENT, "pinned");
+  refuses_path("/bpf/x", -EACCES, UVPERF_CAUSE_PERMISSION, "bpffs");
+  refuses_path("/bpf/x", -EPERM, UVPERF_CAUSE_PERMISSION, "CAP_BPF");
+  refuses_path("/bpf/x", -EMFILE, UVPERF_CAUSE_FILES, "RLIMIT_NOFILE");
   memset(longest, 'x', sizeof(longest));
   longest[sizeof(longest) - 1] = '\0';
-  refuses_path(state, longest, -ENAMETOOLONG, UVPERF_CAUSE_ARGUMENT, "pinned");
-  refuses_path(state, longest, -EACCES, UVPERF_CAUSE_PERMISSION, "bpffs");
-  refuses_path(state, longest, -EPERM, UVPERF_CAUSE_PERMISSION, "bpf(2)");
-  refuses_path(state, longest, -EMFILE, UVPERF_CAUSE_FILES, "RLIMIT_NOFILE");
+  refuses_path(longest, -ENAMETOOLONG, UVPERF_CAUSE_ARGUMENT, "pinned");
+  refuses_path(longest, -EACCES, UVPERF_CAUSE_PERMISSION, "bpffs");
+  refuses_path(longest, -EPERM, UVPERF_CAUSE_PERMISSION, "bpf(2)");
+  refuses_path(longest, -EMFILE, UVPERF_CAUSE_FILES, "RLIMIT_NOFILE");
 }
 
 /* -- entries -------------------------------------------------------------- */
@@ -264,7 +265,8 @@ static void entry_that_cannot_be_set_has_its_cause(void **state) {
   uvperf_error_t error;
   size_t i;
 
-  opens(state, &map);
+  (void)state;
+  opens(&map);
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     fake_fail(FAKE_BPF_UPDATE, 1, cases[i].code);
     assert_int_equal(uvperf__bpf_map_put(&map, 3, -1, &error), cases[i].code);
@@ -280,9 +282,10 @@ static void entry_that_may_only_be_read_says_so(void **state) {
   uvperf__bpf_map_t map;
   uvperf_error_t error;
 
+  (void)state;
   fake_map_close(given);
   given = fake_map_open_as(scripted, O_RDONLY);
-  opens(state, &map);
+  opens(&map);
   assert_int_equal(uvperf__bpf_map_put(&map, 3, -1, &error), -EPERM);
   explain_check(&error, -EPERM, UVPERF_CAUSE_PERMISSION,
                 "it was opened for reading only (BPF_F_RDONLY); open it for");
@@ -295,7 +298,8 @@ static void entry_that_may_only_be_read_says_so(void **state) {
 static void take_of_a_missing_event_is_fine(void **state) {
   uvperf__bpf_map_t map;
 
-  opens(state, &map);
+  (void)state;
+  opens(&map);
   assert_int_equal(uvperf__bpf_map_take(&map, 3, NULL), 0);
   fake_map_put_foreign(scripted, 3);
   assert_int_equal(uvperf__bpf_map_take(&map, 3, NULL), 0);

@@ -3,7 +3,7 @@
 #include "cpu_rings_make.h"
 #include "fake_kernel.h"
 #include "support.h"
-#include "temp_tree.h"
+#include "host_tree.h"
 #include "uvperf.h"
 
 #include <errno.h>
@@ -16,8 +16,7 @@
 
 /* Asks for a ring on a machine with limits, which must fail like that and leave
  * nothing. */
-static void get_fails(const temp_tree_t *tree,
-                      const uvperf__cpu_rings_options_t *given, int code,
+static void get_fails(const uvperf__cpu_rings_options_t *given, int code,
                       int cause) {
   uvperf__cpu_rings_options_t options = *given;
   uvperf__cpu_rings_t *rings;
@@ -25,7 +24,6 @@ static void get_fails(const temp_tree_t *tree,
   uvperf_error_t error;
   size_t fds = support_count_fds();
 
-  options.root = tree->root;
   rings = cpu_rings_make(&options);
   memset(&error, 0, sizeof(error));
   assert_int_equal(uvperf__cpu_rings_get(rings, 1, &ring, &error), code);
@@ -257,13 +255,14 @@ static void ring_is_halved_down_to_one_page(void **state) {
   size_t sizes = 1;
   size_t bytes;
 
+  (void)state;
   for (bytes = UVPERF__RING_DEFAULT_BYTES; bytes > support_page_bytes();
        bytes /= 2)
     sizes++;
   for (bytes = 0; bytes < 2 * sizes; bytes++)
     fake_event_add(bytes);
   fake_fail_from(FAKE_MMAP, 1, -EPERM);
-  get_fails(*state, &cpu_rings_defaults, -EPERM, UVPERF_CAUSE_LOCKED_MEMORY);
+  get_fails(&cpu_rings_defaults, -EPERM, UVPERF_CAUSE_LOCKED_MEMORY);
   assert_int_equal(fake_count(FAKE_MMAP), 2 * sizes);
 }
 
@@ -272,22 +271,24 @@ static void ring_is_not_halved_below_twice_its_wakeup(void **state) {
   uvperf__cpu_rings_options_t options = cpu_rings_defaults;
   size_t i;
 
+  (void)state;
   options.wakeup_bytes = UVPERF__RING_DEFAULT_BYTES / 4;
   for (i = 0; i < 4; i++)
     fake_event_add(i);
   fake_fail_from(FAKE_MMAP, 1, -EPERM);
-  get_fails(*state, &options, -EPERM, UVPERF_CAUSE_LOCKED_MEMORY);
+  get_fails(&options, -EPERM, UVPERF_CAUSE_LOCKED_MEMORY);
   assert_int_equal(fake_count(FAKE_MMAP), 4);
 }
 
 static void ring_of_a_given_size_is_not_made_smaller(void **state) {
   uvperf__cpu_rings_options_t options = cpu_rings_defaults;
 
+  (void)state;
   options.ring_bytes = UVPERF__RING_DEFAULT_BYTES;
   fake_event_add(1);
   fake_event_add(2);
   fake_fail_from(FAKE_MMAP, 1, -EPERM);
-  get_fails(*state, &options, -EPERM, UVPERF_CAUSE_LOCKED_MEMORY);
+  get_fails(&options, -EPERM, UVPERF_CAUSE_LOCKED_MEMORY);
   assert_int_equal(fake_count(FAKE_MMAP), 2);
 }
 
@@ -305,23 +306,25 @@ static void ring_whose_owner_cannot_be_opened_is_explained(void **state) {
   };
   size_t i;
 
+  (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     fake_kernel_reset();
     fake_fail_from(FAKE_OPEN, 1, cases[i].code);
-    get_fails(*state, &cpu_rings_defaults, cases[i].code, cases[i].cause);
+    get_fails(&cpu_rings_defaults, cases[i].code, cases[i].cause);
   }
   /* Another size does not help. */
   fake_kernel_reset();
   fake_fail_from(FAKE_OPEN, 1, -EPERM);
-  get_fails(*state, &cpu_rings_defaults, -EPERM, UVPERF_CAUSE_PERMISSION);
+  get_fails(&cpu_rings_defaults, -EPERM, UVPERF_CAUSE_PERMISSION);
   assert_int_equal(fake_count(FAKE_OPEN), 2);
 }
 
 static void ring_that_cannot_be_mapped_is_explained(void **state) {
+  (void)state;
   fake_event_add(1);
   fake_event_add(2);
   fake_fail_from(FAKE_MMAP, 1, -ENOMEM);
-  get_fails(*state, &cpu_rings_defaults, -ENOMEM, UVPERF_CAUSE_MEMORY);
+  get_fails(&cpu_rings_defaults, -ENOMEM, UVPERF_CAUSE_MEMORY);
   assert_int_equal(fake_count(FAKE_MMAP), 2);
 }
 
@@ -524,12 +527,12 @@ static void spare_that_cannot_be_leaves_the_last(void **state) {
 
 static int setup_limits(void **state) {
   fake_kernel_reset();
-  return temp_tree_machine_setup(state);
+  return host_tree_machine_setup(state);
 }
 
 #define scripted(f) cmocka_unit_test_setup(f, fake_kernel_setup)
 #define limited(f)                                                             \
-  cmocka_unit_test_setup_teardown(f, setup_limits, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(f, setup_limits, host_tree_teardown)
 
 int main(void) {
   static const struct CMUnitTest tests[] = {

@@ -344,7 +344,7 @@ static void set_is_opened_by_the_program(void **state) {
   plan_set(&make, &program);
   /* The kernel must not be asked for it. */
   uvperf__known[UVPERF__WORD_READ_FORMAT].yes = 0;
-  evlist = evlist_open_on(cpu_tree_root(), &make);
+  evlist = evlist_open(&make);
   expect_calls(&program, 6); /* two attrs and a ring's owner on two CPUs */
   assert_int_equal(uvperf__evlist_nr_open(evlist), 4);
   target.cpus = "1";
@@ -415,7 +415,7 @@ static void expect_no_set(unsigned nth, int code, uint32_t flags, int rc,
   make.options.flags |= flags;
   program.fails_at = nth;
   program.code = code;
-  assert_int_equal(evlist_try(cpu_tree_root(), &make, &evlist, error), rc);
+  assert_int_equal(evlist_try(&make, &evlist, error), rc);
   expect_calls(&program, nth);
   fake_assert_clean();
 }
