@@ -228,8 +228,6 @@ lacks() {
       echo "needs libtraceevent" ;;
     samples_node)
       echo "needs Node.js and its headers" ;;
-    peers_libbpf_*)
-      echo "needs libbpf" ;;
     samples_agent | samples_name_addresses | samples_top_functions)
       echo "needs libelf" ;;
     samples_raii)

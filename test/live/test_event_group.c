@@ -302,20 +302,34 @@ static void event_forked_child_cannot_join_parents_group(void **state) {
   live_close(&collector);
 }
 
-static void event_joins_no_leader_that_closes(void **state) {
+static void expect_no_leader(uv_loop_t *loop, uvperf_event_t *leader) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
-  live_collector_t collector;
   struct perf_event_attr attr;
   uvperf_event_t sibling;
 
+  live_comm_attr(&attr);
+  options.leader = leader;
+  assert_int_equal(uvperf_event_init(loop, &sibling, &attr, &options, NULL),
+                   UV_EINVAL);
+}
+
+/* Another event soon gets the number of a closed leader's fd, and must not
+ * become the leader by accident. */
+static void event_joins_no_leader_that_is_not_open(void **state) {
+  live_collector_t collector, other;
+  uvperf_event_t zeroes;
+
   support_need_own_events(__func__);
   live_init_comm(*state, &collector);
-  live_comm_attr(&attr);
-  options.leader = &collector.event;
   uvperf_close(&collector.event.handle, NULL);
-  assert_int_equal(uvperf_event_init(*state, &sibling, &attr, &options, NULL),
-                   UV_EINVAL);
+  expect_no_leader(*state, &collector.event);
   uv_run(*state, UV_RUN_DEFAULT);
+  live_init_comm(*state, &other);
+  expect_no_leader(*state, &collector.event);
+  live_close(&other);
+  memset(&zeroes, 0, sizeof(zeroes));
+  zeroes.handle.loop = *state;
+  expect_no_leader(*state, &zeroes);
 }
 
 int main(void) {
@@ -331,7 +345,7 @@ int main(void) {
       support_loop_test(group_enabled_on_exec_counts_from_the_exec_on),
       support_loop_test(group_closed_in_a_forked_child_goes_on_counting),
       support_loop_test(event_forked_child_cannot_join_parents_group),
-      support_loop_test(event_joins_no_leader_that_closes),
+      support_loop_test(event_joins_no_leader_that_is_not_open),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: events by their names, in one call by uvperf_measure_events, and in
- * many by a meter. Scripted failures are in unit/set/test_measure_meter.c,
- * names of hardware events in peers/test_perfutils_helpers.c. */
+ * many by a meter. Scripted failures are in unit/set/test_measure.c, names of
+ * hardware events in unit/attr/test_generic_name.c. */
 #include "live_thread.h"
 #include "measure_run.h"
 
@@ -371,7 +371,7 @@ static void work_for_all(void *region) {
 }
 
 static void measure_events_counts_each_of_a_list(void **state) {
-  uvperf_count_t counts[4];
+  uvperf_count_t counts[5];
   uvperf_error_t error = {.code = 1};
   char *region;
 
@@ -379,8 +379,9 @@ static void measure_events_counts_each_of_a_list(void **state) {
   support_need_tracepoint(__func__, LIVE_SYSCALL);
   region = live_region();
   assert_int_equal(uvperf_measure_events(
-                       "{" LIVE_SYSCALL ",page-faults:u},task-clock:u,dummy:u",
-                       work_for_all, region, counts, 4, &error),
+                       "{" LIVE_SYSCALL
+                       ",page-faults:u},task-clock:u,dummy:u," LIVE_SYSCALL,
+                       work_for_all, region, counts, 5, &error),
                    0);
   assert_int_equal(error.code, 0);
   measure_count_is(&counts[0], 3);
@@ -388,6 +389,7 @@ static void measure_events_counts_each_of_a_list(void **state) {
   assert_int_equal(counts[2].state, UVPERF_COUNT_COUNTING);
   assert_true(counts[2].value > 0);
   measure_count_is(&counts[3], 0);
+  measure_count_is(&counts[4], 3); /* the same name again */
   /* The two of the group were on together. */
   assert_true(counts[0].time_enabled == counts[1].time_enabled);
   live_region_free(region);

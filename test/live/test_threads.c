@@ -2,7 +2,8 @@
 /* Live: several threads look up names, lists and facts of the machine at once,
  * and each finds the same as one thread alone. So the library keeps no state
  * that threads could damage. To check that no two threads access the same
- * memory without order, build with -DUVPERF_SANITIZE=thread. */
+ * memory without order, build with -DUVPERF_SANITIZE=thread. And each reads the
+ * records of its own loop. */
 #include "live.h"
 
 #include <errno.h>
@@ -338,6 +339,76 @@ static void threads_at_once_find_the_same_as_one(void **state) {
   uvperf_event_list_free(common);
 }
 
+/* -- records in several loops ---------------------------------------------- */
+
+#define TRIPS 20
+
+typedef struct traveller_s {
+  uv_thread_t thread;
+  uv_barrier_t *barrier;
+  uint64_t tracepoint;
+  uint64_t trips;
+  int failed;
+} traveller_t;
+
+static void on_trip(uvperf_handle_t *handle, int status,
+                    const uvperf_record_t *record) {
+  traveller_t *traveller = handle->data;
+
+  traveller->failed |= status != 0 || record->tid != live_tid();
+  traveller->trips++;
+}
+
+/* Without its wakeup, a trip is the last. */
+static void travel(void *arg) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+  traveller_t *traveller = arg;
+  struct perf_event_attr attr;
+  uvperf_event_t event;
+  uv_loop_t loop;
+  uint64_t i;
+
+  live_syscall_attr(&attr, traveller->tracepoint, PERF_SAMPLE_TID);
+  uvperf_attr_set_wakeup_events(&attr, 1);
+  options.flush_ms = -1;
+  event.handle.data = traveller;
+  if (uv_loop_init(&loop) != 0 ||
+      uvperf_event_init(&loop, &event, &attr, NULL, NULL) != 0 ||
+      uvperf_start(&event.handle, &options, on_trip, NULL) != 0)
+    abort();
+  uv_barrier_wait(traveller->barrier);
+  for (i = 1; i <= TRIPS && traveller->trips == i - 1; i++) {
+    live_syscall(1);
+    live_run_until(&loop, &traveller->trips, i);
+  }
+  uvperf_close(&event.handle, NULL);
+  uv_run(&loop, UV_RUN_DEFAULT);
+  traveller->failed |= uv_loop_close(&loop);
+}
+
+static void loops_of_several_threads_see_each_round_trip(void **state) {
+  uint64_t tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  traveller_t travellers[THREADS];
+  uv_barrier_t barrier;
+  size_t i;
+
+  (void)state;
+  memset(travellers, 0, sizeof(travellers));
+  assert_int_equal(uv_barrier_init(&barrier, THREADS), 0);
+  for (i = 0; i < THREADS; i++) {
+    travellers[i].barrier = &barrier;
+    travellers[i].tracepoint = tracepoint;
+    assert_int_equal(
+        uv_thread_create(&travellers[i].thread, travel, &travellers[i]), 0);
+  }
+  for (i = 0; i < THREADS; i++) {
+    uv_thread_join(&travellers[i].thread);
+    assert_int_equal(travellers[i].trips, TRIPS);
+    assert_int_equal(travellers[i].failed, 0);
+  }
+  uv_barrier_destroy(&barrier);
+}
+
 /* -- a list of one thread, used and freed by another ----------------------- */
 
 static void parse_in_thread(void *arg) {
@@ -371,6 +442,7 @@ static void list_of_a_thread_that_has_ended_opens_elsewhere(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(threads_at_once_find_the_same_as_one),
+      cmocka_unit_test(loops_of_several_threads_see_each_round_trip),
       support_loop_test(list_of_a_thread_that_has_ended_opens_elsewhere),
   };
 

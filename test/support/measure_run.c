@@ -25,15 +25,6 @@ void measure_open(uv_loop_t *loop, measure_run_t *run, const char *names,
   open_with(loop, run, &options, target);
 }
 
-void measure_open_attrs(uv_loop_t *loop, measure_run_t *run,
-                        const struct perf_event_attr *const *attrs, size_t nr) {
-  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
-
-  options.attrs = attrs;
-  options.nr_attrs = nr;
-  open_with(loop, run, &options, NULL);
-}
-
 void measure_do(measure_run_t *run, uvperf_measure_fn fn, void *arg) {
   assert_int_equal(uvperf_reset(&run->set.handle, UVPERF_ALL, NULL), 0);
   assert_int_equal(uvperf_enable(&run->set.handle, UVPERF_ALL, NULL), 0);

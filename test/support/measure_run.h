@@ -17,9 +17,6 @@ typedef struct measure_run_s {
  * thread. Fails the test on error. */
 void measure_open(uv_loop_t *loop, measure_run_t *run, const char *names,
                   const uvperf_target_t *target);
-/* The same for attrs without groups. */
-void measure_open_attrs(uv_loop_t *loop, measure_run_t *run,
-                        const struct perf_event_attr *const *attrs, size_t nr);
 /* Counts during one call: resets, enables, calls, disables and reads. */
 void measure_do(measure_run_t *run, uvperf_measure_fn fn, void *arg);
 /* Closes it, and runs the loop until its close callback was called. */

@@ -64,8 +64,7 @@ is_slow() {
   case $1:$machine in
     live_*_storm:* | live_*_random:* | live_*_race:* | live_*_hot:* | \
       live_*_busy:* | live_name_walk:* | live_oversized:* | \
-      peers_libbpf_beside:* | unit_name_label_terms:* | \
-      unit_host_elf_symbol_damage:aarch64 | \
+      unit_name_label_terms:* | unit_host_elf_symbol_damage:aarch64 | \
       live_container_suite:aarch64-rt) return 0 ;;
   esac
   return 1

@@ -17,7 +17,7 @@
 enum {
   CORE_CYCLES, /* PERF_TYPE_HARDWARE, on CPUs 0 and 1 */
   ATOM_RAW,    /* of the PMU's own type, on CPUs 2 and 3 */
-  PLAIN        /* PERF_TYPE_HARDWARE: the kernel chooses */
+  PLAIN        /* PERF_TYPE_HW_CACHE: the kernel chooses */
 };
 
 typedef struct machine_s {
@@ -41,7 +41,7 @@ static int setup(void **state) {
   uvperf_attr_init(&machine.make.attrs[CORE_CYCLES], PERF_TYPE_HARDWARE,
                    UINT64_C(4) << 32);
   uvperf_attr_init(&machine.make.attrs[ATOM_RAW], 6, 0x3c);
-  uvperf_attr_init(&machine.make.attrs[PLAIN], PERF_TYPE_HARDWARE, 0);
+  uvperf_attr_init(&machine.make.attrs[PLAIN], PERF_TYPE_HW_CACHE, 0);
   *state = &machine;
   return 0;
 }
@@ -50,7 +50,7 @@ static void attrs_are_opened_on_the_cpus_of_their_pmu(void **state) {
   static const struct {
     int cpu;
     uint32_t type;
-  } wanted[] = {{0, 0}, {0, 0}, {1, 0}, {1, 0}, {2, 6}, {2, 0}, {3, 6}, {3, 0}};
+  } wanted[] = {{0, 0}, {0, 3}, {1, 0}, {1, 3}, {2, 6}, {2, 3}, {3, 6}, {3, 3}};
   machine_t *machine = *state;
   uvperf__evlist_t *evlist;
   size_t i;

@@ -34,12 +34,19 @@ set_events_of_an_ended_ring_are_forgotten_once_closed(void **state) {
 
 /* Each CPU has a ring, into which one source writes. */
 static void set_sample_of_an_unknown_id_is_its_own(void **state) {
+  /* Each of these has a decoder of its own. */
+  static const uint64_t types[] = {PERF_SAMPLE_TID, PERF_SAMPLE_RAW,
+                                   PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN,
+                                   PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT};
   uvperf_stats_t stats;
   size_t mode;
   scripted_set_t scripted;
 
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    scripted_set_begin(*state, &scripted, mode);
+  for (mode = 0; mode < 4 * LIVE_STREAM_MODES; mode++) {
+    scripted_set_plan(&scripted, mode / 4);
+    scripted.make.attrs[0].sample_type = types[mode % 4];
+    scripted_set_open_planned(*state, &scripted);
+    live_stream_start(&scripted.stream, NULL);
     live_run_ms(*state, 5);
     scripted_set_sample(&scripted, 0, 100, 1);
     scripted_set_sample(&scripted, 0, 4711, 2);
