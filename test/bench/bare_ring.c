@@ -118,6 +118,8 @@ void bare_ring_drain(bare_ring_t *ring) {
         header = join(ring, offset, size);
       if (header->type == PERF_RECORD_SAMPLE)
         hand_out(ring, (const raw_sample_t *)header);
+      else if (ring->other != NULL)
+        ring->other(ring->arg, header);
       tail += size;
     }
     __atomic_store_n(&ring->page->data_tail, tail, __ATOMIC_RELEASE);

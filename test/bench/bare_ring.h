@@ -31,6 +31,10 @@ typedef struct bare_sample_s {
 
 typedef void (*bare_sample_cb)(void *arg, const bare_sample_t *sample);
 
+/* A record of another type. */
+typedef void (*bare_other_cb)(void *arg,
+                              const struct perf_event_header *header);
+
 typedef struct bare_ring_s {
   int fd;
   struct perf_event_mmap_page *page;
@@ -38,6 +42,7 @@ typedef struct bare_ring_s {
   size_t size; /* of the data */
   uint64_t tail;
   bare_sample_cb cb;
+  bare_other_cb other; /* NULL unless the caller sets it */
   void *arg;
 } bare_ring_t;
 

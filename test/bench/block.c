@@ -70,25 +70,11 @@ static void fill_options(block_t *block, uvperf_set_options_t *options,
   }
 }
 
-static int open_set(block_t *block, const uvperf_target_t *target,
-                    uint32_t flags) {
-  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
-  struct perf_event_attr sample;
-  uvperf_error_t error;
-
-  fill_options(block, &options, &sample, target, flags);
-  if (uvperf_set_init(&block->loop, &block->set, &options, &error) != 0)
-    return bench_fail("a set", error.reason);
-  return 0;
-}
-
-/* A round whose set is not open measures nothing. */
+/* A round whose handle is not open measures nothing. */
 static void on_opened(uvperf_handle_t *base, int status,
                       const uvperf_error_t *error) {
-  if (status != 0) {
-    bench_fail("uvperf_set_init", error->reason);
-    exit(1);
-  }
+  if (status != 0)
+    exit(bench_fail("opening on the pool", error->reason));
   ((block_t *)base->data)->is_opened = 1;
 }
 
@@ -96,8 +82,8 @@ static int is_opened(const block_t *block) {
   return block->is_opened;
 }
 
-static int open_set_on_pool(block_t *block, const uvperf_target_t *target,
-                            uint32_t flags) {
+static int open_set(block_t *block, const uvperf_target_t *target,
+                    uint32_t flags, uvperf_open_cb open_cb) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   struct perf_event_attr sample;
   uvperf_error_t error;
@@ -105,17 +91,18 @@ static int open_set_on_pool(block_t *block, const uvperf_target_t *target,
   fill_options(block, &options, &sample, target, flags);
   block->is_opened = 0;
   block->set.handle.data = block;
-  options.open_cb = on_opened;
+  options.open_cb = open_cb;
   if (uvperf_set_init(&block->loop, &block->set, &options, &error) != 0)
     return bench_fail("a set", error.reason);
   return 0;
 }
 
-static int open_on_cpus(block_t *block, uint32_t flags) {
+static int open_on_cpus(block_t *block, uint32_t flags,
+                        uvperf_open_cb open_cb) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
 
   target.type = UVPERF_TARGET_CPUS;
-  return open_set(block, &target, flags);
+  return open_set(block, &target, flags, open_cb);
 }
 
 /* -- tracepoints ---------------------------------------------------------- */
@@ -131,14 +118,11 @@ static int free_list(block_t *block) {
 }
 
 static int open_tracepoints(block_t *block) {
-  return open_on_cpus(block, 0);
+  return open_on_cpus(block, 0, NULL);
 }
 
 static int open_tracepoints_on_pool(block_t *block) {
-  uvperf_target_t target = UVPERF_TARGET_INIT;
-
-  target.type = UVPERF_TARGET_CPUS;
-  return open_set_on_pool(block, &target, 0);
+  return open_on_cpus(block, 0, on_opened);
 }
 
 /* -- threads -------------------------------------------------------------- */
@@ -187,20 +171,21 @@ static int make_threads(block_t *block) {
                  : bench_fail("threads", "cannot be made");
 }
 
-static int open_threads(block_t *block) {
+static int open_process(block_t *block, uint32_t flags,
+                        uvperf_open_cb open_cb) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
 
   target.type = UVPERF_TARGET_PROCESS;
   target.pid = block->child;
-  return open_set(block, &target, 0);
+  return open_set(block, &target, flags, open_cb);
+}
+
+static int open_threads(block_t *block) {
+  return open_process(block, 0, NULL);
 }
 
 static int open_threads_on_pool(block_t *block) {
-  uvperf_target_t target = UVPERF_TARGET_INIT;
-
-  target.type = UVPERF_TARGET_PROCESS;
-  target.pid = block->child;
-  return open_set_on_pool(block, &target, UVPERF_SET_ENABLED);
+  return open_process(block, UVPERF_SET_ENABLED, on_opened);
 }
 
 static int enable(block_t *block) {
@@ -254,7 +239,7 @@ static int open_rings(block_t *block) {
 
   rc = parse(block, CALL "/period=1/");
   if (rc == 0)
-    rc = open_on_cpus(block, UVPERF_SET_RECORDS | UVPERF_SET_OVERWRITE);
+    rc = open_on_cpus(block, UVPERF_SET_RECORDS | UVPERF_SET_OVERWRITE, NULL);
   if (rc != 0)
     return rc;
   block->set.handle.data = block;
@@ -301,26 +286,7 @@ static int is_taken(const block_t *block) {
 
 /* -- the first event of a process ----------------------------------------- */
 
-static int open_first(block_t *block) {
-  struct perf_event_attr attr;
-  uvperf_error_t error;
-
-  uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
-  if (uvperf_event_init(&block->loop, &block->event, &attr, NULL, &error) != 0)
-    return bench_fail("an event", error.reason);
-  return 0;
-}
-
-static void on_event_opened(uvperf_handle_t *base, int status,
-                            const uvperf_error_t *error) {
-  if (status != 0) {
-    bench_fail("uvperf_event_init", error->reason);
-    exit(1);
-  }
-  ((block_t *)base->data)->is_opened = 1;
-}
-
-static int open_first_on_pool(block_t *block) {
+static int open_event(block_t *block, uvperf_open_cb open_cb) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   struct perf_event_attr attr;
   uvperf_error_t error;
@@ -328,11 +294,19 @@ static int open_first_on_pool(block_t *block) {
   uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
   block->is_opened = 0;
   block->event.handle.data = block;
-  options.open_cb = on_event_opened;
+  options.open_cb = open_cb;
   if (uvperf_event_init(&block->loop, &block->event, &attr, &options, &error) !=
       0)
     return bench_fail("an event", error.reason);
   return 0;
+}
+
+static int open_first(block_t *block) {
+  return open_event(block, NULL);
+}
+
+static int open_first_on_pool(block_t *block) {
+  return open_event(block, on_opened);
 }
 
 /* -- names ---------------------------------------------------------------- */
@@ -398,7 +372,6 @@ static int measure_call(block_t *block) {
 
 static int make_meter(block_t *block) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
-  struct perf_event_attr sample;
   uvperf_error_t error;
 
   options.names = CALL;

@@ -17,9 +17,8 @@
 #include "bpf_numbered.h"
 #include "uvperf.h"
 
-#define PAYLOAD_BYTES 64
-#define RING_BYTES    (512 * 1024)
-#define POLL_MS       100
+#define RING_BYTES (512 * 1024)
+#define POLL_MS    100
 
 /* Two lines, as processors fetch them in pairs. */
 #define CACHE_LINES 128
@@ -109,7 +108,7 @@ static int start_reader(run_t *run) {
   options.wakeup_bytes = run->about->wakeup_bytes;
   options.wakeup_events = run->about->wakeup_bytes == 0;
   run->reader.handle.data = run;
-  if (uvperf_bpf_reader_init(&run->loop, &run->reader, run->numbered->maps[0],
+  if (uvperf_bpf_reader_init(&run->loop, &run->reader, run->numbered->map,
                              &options, &error) != 0)
     return bench_fail("the reader", error.reason);
   if (uvperf_start(&run->reader.handle, NULL, on_sample, &error) == 0)
@@ -169,7 +168,7 @@ on_libbpf_record(void *ctx, int cpu, struct perf_event_header *header) {
 /* Only the raw buffer can have a watermark. */
 static int open_libbpf(run_t *run) {
   size_t pages = RING_BYTES / (size_t)sysconf(_SC_PAGESIZE);
-  int map = run->numbered->maps[0];
+  int map = run->numbered->map;
   struct perf_event_attr attr;
 
   if (run->about->wakeup_bytes == 0) {
@@ -267,7 +266,7 @@ static int run_reader(void *arg, double *values) {
   const subject_t *subject = arg;
   const bpf_numbered_state_t *state =
       &subject->numbered->states[bench_producer_cpu];
-  uint64_t full = state->to[0].full;
+  uint64_t full = state->full;
   uint64_t next = state->next;
   static run_t run;
   double ns = 0;
@@ -276,7 +275,7 @@ static int run_reader(void *arg, double *values) {
   run.about = run.producer.about = subject->about;
   run.numbered = run.producer.numbered = subject->numbered;
   if (measure(subject->reader, &run, &ns) != 0 ||
-      check(&run, state, next, state->to[0].full - full) != 0)
+      check(&run, state, next, state->full - full) != 0)
     return 1;
   values[0] = ns / (double)run.delivered;
   return 0;
@@ -301,7 +300,7 @@ static int run_case(bench_report_t *report, const case_t *about,
 
 static int run(bench_report_t *report) {
   bpf_numbered_t numbered;
-  int rc = bpf_numbered_open(&numbered, 1, 0, PAYLOAD_BYTES, PAYLOAD_BYTES);
+  int rc = bpf_numbered_open(&numbered);
   size_t i;
 
   if (rc == -EPERM || rc == -EACCES) {

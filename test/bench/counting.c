@@ -132,8 +132,15 @@ static int check(const subject_t *subject, look_fn look,
   return 0;
 }
 
-static int run_reads(subject_t *subject, read_fn read_all, look_fn look,
-                     double *values) {
+typedef struct reads_s {
+  subject_t *subject;
+  read_fn read_all;
+  look_fn look;
+} reads_t;
+
+static int run_reads(void *arg, double *values) {
+  const reads_t *reads = arg;
+  subject_t *subject = reads->subject;
   size_t nr_events = subject->nr <= GROUP ? 1 : subject->nr;
   size_t nr = READS / nr_events;
   own_count_t before;
@@ -141,38 +148,14 @@ static int run_reads(subject_t *subject, read_fn read_all, look_fn look,
   size_t i;
 
   subject->failures = 0;
-  read_all(subject);
-  before = look(subject, 0);
+  reads->read_all(subject);
+  before = reads->look(subject, 0);
   touch(subject);
   began = bench_cpu_ns();
   for (i = 0; i < nr; i++)
-    read_all(subject);
+    reads->read_all(subject);
   values[0] = (bench_cpu_ns() - began) / (double)(nr * nr_events);
-  return check(subject, look, &before);
-}
-
-static int run_event(void *arg, double *values) {
-  return run_reads(arg, read_event, look_event, values);
-}
-
-static int run_events(void *arg, double *values) {
-  return run_reads(arg, read_events, look_event, values);
-}
-
-static int run_set(void *arg, double *values) {
-  return run_reads(arg, read_set, look_set, values);
-}
-
-static int run_own(void *arg, double *values) {
-  return run_reads(arg, read_own, look_own, values);
-}
-
-static int run_own_group(void *arg, double *values) {
-  return run_reads(arg, read_own_group, look_own, values);
-}
-
-static int run_own_scaled(void *arg, double *values) {
-  return run_reads(arg, read_own_scaled, look_own, values);
+  return check(subject, reads->look, &before);
 }
 
 /* -- measuring ------------------------------------------------------------ */
@@ -198,8 +181,17 @@ static int measure_name(subject_t *subject, uvperf_measure_fn fn) {
                                NULL);
 }
 
-static int run_measures(subject_t *subject, measure_fn measure, look_fn look,
-                        size_t nr, double *values) {
+typedef struct measures_s {
+  subject_t *subject;
+  measure_fn measure;
+  look_fn look;
+  size_t nr;
+} measures_t;
+
+static int run_measures(void *arg, double *values) {
+  const measures_t *measures = arg;
+  subject_t *subject = measures->subject;
+  measure_fn measure = measures->measure;
   /* It is volatile so that no compiler sees which one is called. */
   uvperf_measure_fn volatile fn = nothing;
   double began;
@@ -207,31 +199,15 @@ static int run_measures(subject_t *subject, measure_fn measure, look_fn look,
   int rc = 0;
 
   began = bench_cpu_ns();
-  for (i = 0; i < nr && rc == 0; i++)
+  for (i = 0; i < measures->nr && rc == 0; i++)
     rc = measure(subject, fn);
-  values[0] = (bench_cpu_ns() - began) / (double)nr;
-  if (rc != 0 || look(subject, 0).value != 0)
+  values[0] = (bench_cpu_ns() - began) / (double)measures->nr;
+  if (rc != 0 || measures->look(subject, 0).value != 0)
     return bench_fail("a measurement", "of nothing has failed");
   rc = measure(subject, touch);
-  if (rc != 0 || look(subject, 0).value != PAGES)
+  if (rc != 0 || measures->look(subject, 0).value != PAGES)
     return bench_fail("a measurement", "has not counted the page faults");
   return 0;
-}
-
-static int run_measure(void *arg, double *values) {
-  return run_measures(arg, measure_meter, look_set, MEASURES, values);
-}
-
-static int run_measure_own(void *arg, double *values) {
-  return run_measures(arg, measure_own, look_own, MEASURES, values);
-}
-
-static int run_measure_name(void *arg, double *values) {
-  return run_measures(arg, measure_name, look_set, OPENS, values);
-}
-
-static int run_measure_open_own(void *arg, double *values) {
-  return run_measures(arg, measure_open_own, look_own, OPENS, values);
 }
 
 /* -- cases ---------------------------------------------------------------- */
@@ -319,13 +295,17 @@ static int open_events(subject_t *subject) {
 
 static int compare_events(bench_report_t *report, subject_t *subject,
                           size_t nr) {
+  reads_t reads[] = {{subject, read_event, look_event},
+                     {subject, read_own, look_own},
+                     {subject, read_events, look_event},
+                     {subject, read_own_group, look_own}};
   const bench_contender_t one[] = {
-      {"uvperf_event_read", run_event, subject, {0}},
-      {"read(2)", run_own, subject, {1.05}},
+      {"uvperf_event_read", run_reads, &reads[0], {0}},
+      {"read(2)", run_reads, &reads[1], {1.05}},
   };
   const bench_contender_t group[] = {
-      {"uvperf_event_read_group", run_events, subject, {0}},
-      {"read(2)", run_own_group, subject, {1.05}},
+      {"uvperf_event_read_group", run_reads, &reads[2], {0}},
+      {"read(2)", run_reads, &reads[3], {1.05}},
   };
   size_t i;
   int rc;
@@ -344,14 +324,18 @@ static int compare_events(bench_report_t *report, subject_t *subject,
 
 static int compare_set(bench_report_t *report, subject_t *subject, size_t nr,
                        int is_group) {
+  reads_t reads[] = {{subject, read_set, look_set},
+                     {subject, read_own_group, look_own},
+                     {subject, read_own_scaled, look_own},
+                     {subject, read_own, look_own}};
   const bench_contender_t group[] = {
-      {"uvperf_set_read", run_set, subject, {0}},
-      {"read(2)", run_own_group, subject, {1.05}},
-      {"with time, scaled", run_own_scaled, subject, {0}},
+      {"uvperf_set_read", run_reads, &reads[0], {0}},
+      {"read(2)", run_reads, &reads[1], {1.05}},
+      {"with time, scaled", run_reads, &reads[2], {0}},
   };
   const bench_contender_t many[] = {
-      {"uvperf_set_read", run_set, subject, {0}},
-      {"read(2) of each", run_own, subject, {0}},
+      {"uvperf_set_read", run_reads, &reads[0], {0}},
+      {"read(2) of each", run_reads, &reads[3], {0}},
   };
   int rc;
 
@@ -369,13 +353,17 @@ static int compare_set(bench_report_t *report, subject_t *subject, size_t nr,
 }
 
 static int compare_measure(bench_report_t *report, subject_t *subject) {
+  measures_t measures[] = {{subject, measure_meter, look_set, MEASURES},
+                           {subject, measure_own, look_own, MEASURES},
+                           {subject, measure_name, look_set, OPENS},
+                           {subject, measure_open_own, look_own, OPENS}};
   const bench_contender_t reused[] = {
-      {"uvperf_meter_measure", run_measure, subject, {0}},
-      {"by hand", run_measure_own, subject, {0}},
+      {"uvperf_meter_measure", run_measures, &measures[0], {0}},
+      {"by hand", run_measures, &measures[1], {0}},
   };
   const bench_contender_t opened[] = {
-      {"uvperf_measure_events", run_measure_name, subject, {0}},
-      {"by hand", run_measure_open_own, subject, {0}},
+      {"uvperf_measure_events", run_measures, &measures[2], {0}},
+      {"by hand", run_measures, &measures[3], {0}},
   };
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_error_t error;

@@ -302,7 +302,7 @@ static int measure(run_t *run, const struct perf_event_attr *attr,
                    int is_flooded) {
   int rc;
 
-  if (traced_child_start(&run->child) != 0)
+  if (traced_child_start(&run->child, bench_producer_cpu) != 0)
     return 1;
   rc = open_loop(run);
   if (rc == 0) {

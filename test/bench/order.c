@@ -10,21 +10,15 @@
  * time are lost. Each run checks the totals: the delivered and lost records are
  * the written ones, the set has counted each late record, and it has allocated
  * nothing meanwhile. */
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "bench.h"
 #include "benchmarks.h"
+#include "traced_child.h"
 #include "uvperf.h"
 
-#define EVENT     "syscalls:sys_enter_getppid"
 #define MOST_CPUS 64
 
 /* For one writer, in a run. The records of a fill, some 450 KiB, fit into a
@@ -36,8 +30,9 @@
 #define RING_BYTES (512 * 1024)
 
 typedef struct writer_s {
-  pid_t pid;
-  int go; /* takes how many calls to make, a uint64_t */
+  traced_child_t child;
+  uv_poll_t done;
+  struct fixture_s *fixture;
 } writer_t;
 
 typedef struct subject_s {
@@ -56,8 +51,6 @@ typedef struct fixture_s {
   uv_loop_t loop;
   writer_t writers[MOST_CPUS];
   size_t nr_writers;
-  int done; /* has a byte for each writer that has made its calls */
-  uv_poll_t done_poll;
   size_t nr_writing;
   subject_t ordered;
   subject_t by_ring;
@@ -65,91 +58,50 @@ typedef struct fixture_s {
 
 /* -- writers --------------------------------------------------------------- */
 
-static void write_on(int cpu, int go, int done) {
-  uint64_t calls;
-
-  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || bench_pin(cpu) != 0)
-    _exit(1);
-  while (read(go, &calls, sizeof(calls)) == sizeof(calls)) {
-    for (; calls > 0; calls--)
-      syscall(SYS_getppid);
-    if (write(done, "", 1) != 1)
-      _exit(1);
-  }
-  _exit(0);
-}
-
-static int fork_writer(fixture_t *fixture, int cpu, int done) {
-  writer_t *writer = &fixture->writers[fixture->nr_writers];
-  int go[2];
-
-  if (pipe2(go, O_CLOEXEC) != 0)
-    return bench_fail("pipe2", strerror(errno));
-  writer->go = go[1];
-  writer->pid = fork();
-  if (writer->pid == 0) {
-    close(go[1]);
-    write_on(cpu, go[0], done);
-  }
-  close(go[0]);
-  if (writer->pid < 0) {
-    close(go[1]);
-    return bench_fail("fork", strerror(errno));
-  }
-  fixture->nr_writers += 1;
-  return 0;
-}
-
 static int fork_writers(fixture_t *fixture) {
   int cpus[MOST_CPUS];
   size_t nr = MOST_CPUS;
   size_t i;
-  int done[2];
-  int rc = 0;
 
   if (uvperf_cpus(UVPERF_CPUS_ONLINE, cpus, &nr) != 0)
     return bench_fail("the CPUs", "cannot be listed, or are too many");
-  if (pipe2(done, O_CLOEXEC) != 0)
-    return bench_fail("pipe2", strerror(errno));
-  fixture->done = done[0];
-  for (i = 0; i < nr && rc == 0; i++)
-    rc = fork_writer(fixture, cpus[i], done[1]);
-  /* The writers alone have it, so that their death is seen. */
-  close(done[1]);
-  return rc;
+  for (i = 0; i < nr; i++) {
+    if (traced_child_start(&fixture->writers[i].child, cpus[i]) != 0)
+      return 1;
+    fixture->nr_writers += 1;
+  }
+  return 0;
 }
 
-static int begin_writing(fixture_t *fixture, uint64_t calls) {
+static int begin_writing(fixture_t *fixture, uint32_t calls) {
+  const traced_plan_t plan = {.nr = calls};
   size_t i;
 
   for (i = 0; i < fixture->nr_writers; i++)
-    if (write(fixture->writers[i].go, &calls, sizeof(calls)) != sizeof(calls))
-      return bench_fail("write", strerror(errno));
+    if (traced_child_go(&fixture->writers[i].child, &plan) != 0)
+      return 1;
   fixture->nr_writing = fixture->nr_writers;
   return 0;
 }
 
-/* Takes a byte of each writer that is done; there is one, or it waits. */
-static int take_done(fixture_t *fixture) {
-  char bytes[MOST_CPUS];
-  ssize_t nr = read(fixture->done, bytes, sizeof(bytes));
+/* Waits for a writer unless libuv has made its fd nonblocking. */
+static int take_done(fixture_t *fixture, const writer_t *writer) {
+  int done = traced_child_is_done(&writer->child);
 
-  if (nr <= 0)
-    return bench_fail("the writers", "are gone");
-  fixture->nr_writing -= (size_t)nr;
+  if (done < 0)
+    return bench_fail("a writer", "is gone");
+  fixture->nr_writing -= (size_t)done;
   return 0;
 }
 
 static void end_writers(fixture_t *fixture) {
   size_t i;
 
-  for (i = 0; i < fixture->nr_writers; i++) {
-    close(fixture->writers[i].go);
-    kill(fixture->writers[i].pid, SIGKILL);
-    waitpid(fixture->writers[i].pid, NULL, 0);
-  }
-  if (fixture->done >= 0)
-    close(fixture->done);
+  /* They have the ends of each other's sockets. */
+  for (i = 0; i < fixture->nr_writers; i++)
+    kill(fixture->writers[i].child.pid, SIGKILL);
+  for (i = 0; i < fixture->nr_writers; i++)
+    traced_child_end(&fixture->writers[i].child);
 }
 
 /* -- the sets -------------------------------------------------------------- */
@@ -180,7 +132,7 @@ static int filter_writers(subject_t *subject, uvperf_error_t *error) {
   for (i = 0; i < fixture->nr_writers; i++)
     used += (size_t)snprintf(filter + used, sizeof(filter) - used,
                              "%scommon_pid == %d", i == 0 ? "" : " || ",
-                             (int)fixture->writers[i].pid);
+                             (int)fixture->writers[i].child.pid);
   return uvperf_apply_filter(&subject->set.handle, 0, filter, error);
 }
 
@@ -221,9 +173,16 @@ static int open_set(subject_t *subject, fixture_t *fixture, int is_ordered,
 static int start_set(subject_t *subject) {
   uvperf_error_t error;
 
-  if (uvperf_start(&subject->set.handle, NULL, on_record, &error) != 0)
+  if (uvperf_start(&subject->set.handle, NULL, on_record, &error) != 0 ||
+      uvperf_enable(&subject->set.handle, UVPERF_ALL, &error) != 0)
     return bench_fail("the set", error.reason);
   return 0;
+}
+
+/* Otherwise it would have the records of the other set's runs. */
+static void stop_set(subject_t *subject) {
+  uvperf_disable(&subject->set.handle, UVPERF_ALL, NULL);
+  uvperf_stop(&subject->set.handle);
 }
 
 static void close_set(subject_t *subject) {
@@ -275,9 +234,10 @@ static int close_account(account_t *account, subject_t *subject,
 
 static int fill(fixture_t *fixture) {
   int rc = begin_writing(fixture, FILL_CALLS);
+  size_t i;
 
-  while (rc == 0 && fixture->nr_writing > 0)
-    rc = take_done(fixture);
+  for (i = 0; rc == 0 && i < fixture->nr_writers; i++)
+    rc = take_done(fixture, &fixture->writers[i]);
   return rc;
 }
 
@@ -301,7 +261,7 @@ static int run_resting(void *arg, double *values) {
     account.cpu_ns += bench_cpu_ns() - began;
     account.allocations += bench_allocations() - before;
   }
-  uvperf_stop(&subject->set.handle);
+  stop_set(subject);
   if (close_account(&account, subject,
                     subject->fixture->nr_writers * FILLS * FILL_CALLS) != 0)
     return 1;
@@ -314,10 +274,12 @@ static int run_resting(void *arg, double *values) {
 /* -- at full rate ---------------------------------------------------------- */
 
 static void on_done(uv_poll_t *poll, int status, int events) {
-  fixture_t *fixture = poll->data;
+  const writer_t *writer = poll->data;
+  fixture_t *fixture = writer->fixture;
 
   (void)events;
-  if (status != 0 || take_done(fixture) != 0 || fixture->nr_writing == 0)
+  if (status != 0 || take_done(fixture, writer) != 0 ||
+      fixture->nr_writing == 0)
     uv_stop(poll->loop);
 }
 
@@ -340,7 +302,7 @@ static int run_live(void *arg, double *values) {
   uvperf_flush(&subject->set.handle);
   account.cpu_ns = bench_cpu_ns() - began;
   account.allocations = bench_allocations() - before;
-  uvperf_stop(&subject->set.handle);
+  stop_set(subject);
   if (fixture->nr_writing != 0 ||
       close_account(&account, subject, written) != 0)
     return 1;
@@ -373,11 +335,18 @@ static int compare_live(bench_report_t *report, fixture_t *fixture) {
   const bench_comparison_t comparison = {"while all CPUs write", metrics, 2,
                                          contenders, 2};
 
-  /* Not earlier: libuv makes the fd nonblocking. */
-  if (uv_poll_init(&fixture->loop, &fixture->done_poll, fixture->done) != 0)
-    return bench_fail("uv_poll_init", "refused");
-  fixture->done_poll.data = fixture;
-  uv_poll_start(&fixture->done_poll, UV_READABLE, on_done);
+  writer_t *writer;
+  size_t i;
+
+  /* Not earlier: libuv makes the fds nonblocking. */
+  for (i = 0; i < fixture->nr_writers; i++) {
+    writer = &fixture->writers[i];
+    writer->fixture = fixture;
+    writer->done.data = writer;
+    if (uv_poll_init(&fixture->loop, &writer->done, writer->child.fd) != 0)
+      return bench_fail("uv_poll_init", "refused");
+    uv_poll_start(&writer->done, UV_READABLE, on_done);
+  }
   return bench_compare(report, &comparison);
 }
 
@@ -391,10 +360,13 @@ static int open_fixture(fixture_t *fixture,
 }
 
 static void close_fixture(fixture_t *fixture) {
+  size_t i;
+
+  for (i = 0; i < fixture->nr_writers; i++)
+    if (fixture->writers[i].done.loop != NULL)
+      uv_close((uv_handle_t *)&fixture->writers[i].done, NULL);
   close_set(&fixture->ordered);
   close_set(&fixture->by_ring);
-  if (fixture->done_poll.loop != NULL)
-    uv_close((uv_handle_t *)&fixture->done_poll, NULL);
   uv_run(&fixture->loop, UV_RUN_DEFAULT);
   uv_loop_close(&fixture->loop);
   end_writers(fixture);
@@ -406,7 +378,7 @@ static int run(bench_report_t *report) {
   uvperf_error_t error;
   int rc;
 
-  if (uvperf_attr_parse(&attr, EVENT, &error) != 0) {
+  if (uvperf_attr_parse(&attr, TRACED_CHILD_EVENT, &error) != 0) {
     bench_report_skip(report, "tracefs");
     return 0;
   }
@@ -414,7 +386,6 @@ static int run(bench_report_t *report) {
   attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
                      PERF_SAMPLE_CPU | PERF_SAMPLE_RAW;
   memset(&fixture, 0, sizeof(fixture));
-  fixture.done = -1;
   bench_count_allocations();
   uv_loop_init(&fixture.loop);
   rc = open_fixture(&fixture, &attr);

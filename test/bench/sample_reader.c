@@ -19,7 +19,7 @@ int sample_subject_open(sample_subject_t *subject, bench_report_t *report) {
   attr->sample_period = 1;
   attr->sample_type = BARE_RING_SAMPLE_TYPE;
   attr->read_format = BARE_RING_READ_FORMAT;
-  if (traced_child_start(&subject->child) != 0)
+  if (traced_child_start(&subject->child, bench_producer_cpu) != 0)
     return 1;
   subject->holder = bare_event_open(attr, subject->child.pid);
   if (subject->holder >= 0)

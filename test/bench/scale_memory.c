@@ -72,13 +72,6 @@ static int run_events(void *arg, double *values) {
 
 /* -- a set ---------------------------------------------------------------- */
 
-static void on_set_record(uvperf_handle_t *handle, int status,
-                          const uvperf_record_t *record) {
-  (void)handle;
-  (void)status;
-  (void)record;
-}
-
 /* The memory of a set with one event on these CPUs. */
 static int hold_set(const char *cpus, double *bytes) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
@@ -105,7 +98,7 @@ static int hold_set(const char *cpus, double *bytes) {
   uv_loop_init(&loop);
   rc = uvperf_set_init(&loop, &set, &options, &error);
   if (rc == 0) {
-    rc = uvperf_start(&set.handle, NULL, on_set_record, &error);
+    rc = uvperf_start(&set.handle, NULL, on_record, &error);
     uv_run(&loop, UV_RUN_NOWAIT);
     *bytes = (double)(bench_held_bytes() - before);
     uvperf_close(&set.handle, NULL);

@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "bare_ring.h"
 #include "uvperf.h"
 
 #define RECORDS     1000 /* of a run */
@@ -107,14 +107,10 @@ static void end_target(target_t *target) {
 
 /* -- readers -------------------------------------------------------------- */
 
-typedef struct bare_ring_s {
+typedef struct polled_ring_s {
   uv_poll_t poll;
-  int fd;
-  struct perf_event_mmap_page *page;
-  const uint8_t *data;
-  uint64_t tail;
-  target_t *active;
-} bare_ring_t;
+  bare_ring_t ring;
+} polled_ring_t;
 
 /* Rings on a loop of their own: uvperf's, or the hand-written ones. */
 typedef struct reader_s {
@@ -124,7 +120,7 @@ typedef struct reader_s {
   uv_loop_t loop;
   uv_async_t done;
   uvperf_event_t *events;
-  bare_ring_t *bare;
+  polled_ring_t *bare;
   size_t nr_open;
   int (*enable)(struct reader_s *reader, int enable);
 } reader_t;
@@ -138,8 +134,10 @@ static void fill_attr(struct perf_event_attr *attr) {
   attr->disabled = 1;
 }
 
-static inline void take(target_t *active, const struct perf_event_header *is) {
-  if (is->type == PERF_RECORD_COMM)
+static void take(void *arg, const struct perf_event_header *header) {
+  target_t *active = arg;
+
+  if (header->type == PERF_RECORD_COMM)
     atomic_fetch_add_explicit(&active->delivered, 1, memory_order_release);
 }
 
@@ -188,63 +186,33 @@ static int open_uvperf(reader_t *reader) {
 /* -- by hand -------------------------------------------------------------- */
 
 static void on_poll(uv_poll_t *poll, int status, int events) {
-  bare_ring_t *ring = poll->data;
-  uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
-  const struct perf_event_header *header;
-  uint64_t tail = ring->tail;
-
   (void)status;
   (void)events;
-  while (tail != head) {
-    header = (const void *)(ring->data + (tail & (SCALE_RING_BYTES - 1)));
-    take(ring->active, header);
-    tail += header->size;
-  }
-  ring->tail = tail;
-  __atomic_store_n(&ring->page->data_tail, tail, __ATOMIC_RELEASE);
+  bare_ring_drain(poll->data);
 }
 
-static int map_ring(bare_ring_t *ring) {
-  size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-  ring->page = mmap(NULL, page + SCALE_RING_BYTES, PROT_READ | PROT_WRITE,
-                    MAP_SHARED, ring->fd, 0);
-  if (ring->page == MAP_FAILED) {
-    close(ring->fd);
-    return bench_fail("mmap", strerror(errno));
-  }
-  ring->data = (const uint8_t *)ring->page + page;
-  return 0;
-}
-
-static int open_ring(reader_t *reader, bare_ring_t *ring) {
+static int open_ring(reader_t *reader, polled_ring_t *polled) {
   struct perf_event_attr attr;
   int rc;
 
   fill_attr(&attr);
-  ring->active = reader->active;
-  ring->fd =
-      (int)syscall(SYS_perf_event_open, &attr,
-                   ring == reader->bare ? reader->active->tid : reader->idle,
-                   -1, -1, PERF_FLAG_FD_CLOEXEC);
-  if (ring->fd < 0)
-    return bench_fail("perf_event_open", strerror(errno));
-  if (map_ring(ring) != 0)
-    return 1;
-  reader->nr_open += 1;
-  ring->poll.data = ring;
-  rc = uv_poll_init(&reader->loop, &ring->poll, ring->fd);
-  if (rc == 0)
-    rc = uv_poll_start(&ring->poll, UV_READABLE, on_poll);
+  rc = bare_ring_open(&polled->ring, &attr,
+                      polled == reader->bare ? reader->active->tid
+                                             : reader->idle,
+                      SCALE_RING_BYTES, NULL, reader->active);
   if (rc != 0)
-    return bench_fail("uv_poll", uv_strerror(rc));
-  return ioctl(ring->fd, PERF_EVENT_IOC_ENABLE, 0) == 0
-             ? 0
-             : bench_fail("enabling", strerror(errno));
+    return bench_fail("perf_event_open", strerror(-rc));
+  polled->ring.other = take;
+  polled->poll.data = &polled->ring;
+  reader->nr_open += 1;
+  rc = uv_poll_init(&reader->loop, &polled->poll, polled->ring.fd);
+  if (rc == 0)
+    rc = uv_poll_start(&polled->poll, UV_READABLE, on_poll);
+  return rc == 0 ? 0 : bench_fail("uv_poll", uv_strerror(rc));
 }
 
 static int enable_bare(reader_t *reader, int enable) {
-  return ioctl(reader->bare[0].fd,
+  return ioctl(reader->bare[0].ring.fd,
                enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
@@ -258,11 +226,6 @@ static int open_bare(reader_t *reader) {
   while (reader->nr_open < reader->nr && rc == 0)
     rc = open_ring(reader, &reader->bare[reader->nr_open]);
   return rc;
-}
-
-static void close_ring(bare_ring_t *ring) {
-  munmap(ring->page, (size_t)sysconf(_SC_PAGESIZE) + SCALE_RING_BYTES);
-  close(ring->fd);
 }
 
 /* -- of either ------------------------------------------------------------ */
@@ -283,7 +246,7 @@ static void close_reader(reader_t *reader) {
   uv_run(&reader->loop, UV_RUN_DEFAULT);
   uv_loop_close(&reader->loop);
   for (i = 0; i < reader->nr_open && reader->bare != NULL; i++)
-    close_ring(&reader->bare[i]);
+    bare_ring_close(&reader->bare[i].ring);
   free(reader->events);
   free(reader->bare);
 }

@@ -87,10 +87,11 @@ static void serve(int fd, const uint64_t *taken) {
   }
 }
 
-static _Noreturn void be_child(pid_t parent, int fd, const uint64_t *taken) {
+static _Noreturn void be_child(pid_t parent, int cpu, int fd,
+                               const uint64_t *taken) {
   /* A parent that has gone by then would not be noticed by the first. */
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent &&
-      bench_pin(bench_producer_cpu) == 0)
+      bench_pin(cpu) == 0)
     serve(fd, taken);
   _exit(0);
 }
@@ -103,7 +104,7 @@ static int make_shared(traced_child_t *child) {
   return child->taken != MAP_FAILED ? 0 : bench_fail("mmap", strerror(errno));
 }
 
-static int fork_child(traced_child_t *child) {
+static int fork_child(traced_child_t *child, int cpu) {
   pid_t parent = getpid();
   int fds[2];
 
@@ -112,7 +113,7 @@ static int fork_child(traced_child_t *child) {
   child->pid = fork();
   if (child->pid == 0) {
     close(fds[0]);
-    be_child(parent, fds[1], child->taken);
+    be_child(parent, cpu, fds[1], child->taken);
   }
   close(fds[1]);
   child->fd = fds[0];
@@ -122,10 +123,10 @@ static int fork_child(traced_child_t *child) {
   return bench_fail("fork", strerror(errno));
 }
 
-int traced_child_start(traced_child_t *child) {
+int traced_child_start(traced_child_t *child, int cpu) {
   if (make_shared(child) != 0)
     return 1;
-  if (fork_child(child) == 0)
+  if (fork_child(child, cpu) == 0)
     return 0;
   munmap(child->taken, sizeof(*child->taken));
   return 1;

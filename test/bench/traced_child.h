@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A child that repeats one system call on request, on the producer's CPU: perf
- * events on it, and only on it, see nothing else. It ends when its parent
- * does. */
+/* A child that repeats one system call on request, on one CPU: perf events on
+ * it, and only on it, see nothing else. It ends when its parent does. */
 #ifndef UVPERF_BENCH_TRACED_CHILD_H
 #define UVPERF_BENCH_TRACED_CHILD_H
 
@@ -36,7 +35,7 @@ typedef struct traced_plan_s {
 } traced_plan_t;
 
 /* Returns 0, or 1 after printing what failed. */
-int traced_child_start(traced_child_t *child);
+int traced_child_start(traced_child_t *child, int cpu);
 /* Makes it carry out a plan. Returns 0, or 1 after printing what failed. */
 int traced_child_go(const traced_child_t *child, const traced_plan_t *plan);
 /* Takes its word that it is done. 1 if it is, 0 if it is not yet, or a negative

@@ -103,6 +103,8 @@ static void attr_is_otherwise_unchanged(void **state) {
   evlist_make(&make, 1);
   make.attrs[0].inherit = 1;
   make.attrs[0].exclude_kernel = 1;
+  make.attrs[0].exclude_user = 1;
+  make.attrs[0].exclude_idle = 1;
   make.attrs[0].sample_period = 5;
   make.attrs[0].sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID;
   make.attrs[0].read_format = PERF_FORMAT_GROUP | UINT64_C(1) << 40;
@@ -110,6 +112,8 @@ static void attr_is_otherwise_unchanged(void **state) {
   evlist = evlist_open(&make);
   assert_int_equal(events[0]->attr.inherit, 1);
   assert_int_equal(events[0]->attr.exclude_kernel, 1);
+  assert_int_equal(events[0]->attr.exclude_user, 1);
+  assert_int_equal(events[0]->attr.exclude_idle, 1);
   assert_int_equal(events[0]->attr.sample_period, 5);
   assert_int_equal(events[0]->attr.sample_type, PERF_SAMPLE_TID);
   assert_int_equal(events[0]->attr.read_format,
