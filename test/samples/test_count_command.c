@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool_run.h"
 
-static void need_own_user_side(const char *test) {
-  if (tool_run_paranoid() > 2)
-    support_skip(test, "perf_event_paranoid of at most 2");
-}
-
 /* The kernel enables the events within the command's first execve(2): after its
  * entry, and before sched_process_exec. */
 static void count_command_begins_at_the_execve_of_the_command(void **state) {
@@ -31,7 +26,7 @@ static void count_command_as_nobody_counts_the_user_side(void **state) {
   unsigned long long ns;
 
   (void)state;
-  need_own_user_side(__func__);
+  tool_run_need_own(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 0);
   assert_string_equal(run.out, "sh\n");

@@ -9,8 +9,7 @@ static void open_on_pool_as_nobody_counts_until_ctrl_c(void **state) {
   char *line;
 
   (void)state;
-  if (tool_run_paranoid() > 2)
-    support_skip(__func__, "perf_event_paranoid of at most 2");
+  tool_run_need_own(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 0);
   line = strchr(run.out, '\n');

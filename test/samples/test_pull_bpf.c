@@ -4,25 +4,13 @@
 #include "live_bpffs.h"
 #include "tool_run.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 #define NUMBERS 1500 /* more than are taken at once */
 
 /* Sends the numbers from CPU 0 as soon as there is a reader. */
 static int send_numbers(void *arg) {
-  const live_bpf_output_t *output = arg;
-  unsigned int number = 0;
-  int attempts = 0;
-  int rc;
-
-  while ((rc = live_bpf_output_on(output, 0, &number, sizeof(number))) ==
-             -ENOENT &&
-         attempts++ < 10000)
-    usleep(1000);
-  for (number = 1; rc == 0 && number < NUMBERS; number++)
-    rc = live_bpf_output_on(output, 0, &number, sizeof(number));
-  return rc != 0;
+  return live_bpf_output_numbers(arg, 0, NUMBERS);
 }
 
 /* The map has an entry only for CPU 0. */

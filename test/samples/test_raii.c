@@ -10,8 +10,7 @@ static void raii_as_nobody_prints_page_faults(void **state) {
   int size;
 
   (void)state;
-  if (tool_run_paranoid() > 2)
-    support_skip(__func__, "perf_event_paranoid of at most 2");
+  tool_run_need_own(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 0);
   for (line = run.out, nr = 0; *line != '\0'; line += size, nr++) {

@@ -3,23 +3,11 @@
 #include "live_bpffs.h"
 #include "tool_run.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 /* Sends three numbers from CPU 0 as soon as there is a reader. */
 static int send_numbers(void *arg) {
-  const live_bpf_output_t *output = arg;
-  unsigned int number = 1001;
-  int attempts = 0;
-  int rc;
-
-  while ((rc = live_bpf_output_on(output, 0, &number, sizeof(number))) ==
-             -ENOENT &&
-         attempts++ < 10000)
-    usleep(1000);
-  for (number = 1002; rc == 0 && number <= 1003; number++)
-    rc = live_bpf_output_on(output, 0, &number, sizeof(number));
-  return rc != 0;
+  return live_bpf_output_numbers(arg, 1001, 3);
 }
 
 static void read_bpf_prints_the_output_of_a_program(void **state) {

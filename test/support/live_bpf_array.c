@@ -269,6 +269,21 @@ int live_bpf_output_on(const live_bpf_output_t *output, int cpu,
   return code;
 }
 
+int live_bpf_output_numbers(const live_bpf_output_t *output, unsigned int first,
+                            unsigned int nr) {
+  unsigned int number = first;
+  int attempts = 0;
+  int rc;
+
+  while ((rc = live_bpf_output_on(output, 0, &number, sizeof(number))) ==
+             -ENOENT &&
+         attempts++ < 10000)
+    usleep(1000);
+  while (rc == 0 && ++number < first + nr)
+    rc = live_bpf_output_on(output, 0, &number, sizeof(number));
+  return rc != 0;
+}
+
 /* -- numbered payloads ---------------------------------------------------- */
 
 /* Payloads are pieces of one long pattern. They begin at one of PLACES places,

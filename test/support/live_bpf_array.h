@@ -50,6 +50,11 @@ int live_bpf_output_to(const live_bpf_output_t *output, uint32_t index,
 int live_bpf_output_on(const live_bpf_output_t *output, int cpu,
                        const void *payload, size_t size);
 
+/* Sends nr numbers, each an unsigned int, from CPU 0 as soon as there is a
+ * reader. For a child: 0, or 1 if that fails. */
+int live_bpf_output_numbers(const live_bpf_output_t *output, unsigned int first,
+                            unsigned int nr);
+
 /* -- numbered payloads ---------------------------------------------------- */
 
 /* A program that writes numbered payloads, many in one system call. Each begins

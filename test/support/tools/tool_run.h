@@ -70,5 +70,10 @@ void tool_run_open_terminal(int fds[2]);
 
 /* kernel.perf_event_paranoid. */
 long tool_run_paranoid(void);
+/* Skips the test where that forbids users to measure their own processes. */
+void tool_run_need_own(const char *test);
+/* Runs it as a user whom that setting forbids what it does: it ends with 1, and
+ * names the setting. Skips the test where it is allowed. */
+void tool_run_is_refused(const char *test, tool_run_t *run);
 
 #endif
