@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "live_set.h"
+#include "fake_kernel.h"
 #include "measure_run.h"
 #include "offline_cpu.h"
 

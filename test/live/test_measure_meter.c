@@ -3,6 +3,7 @@
  * many by a meter. Scripted failures are in unit/set/test_measure.c, names of
  * hardware events in unit/attr/test_generic_name.c. */
 #include "live_thread.h"
+#include "fake_kernel.h"
 #include "measure_run.h"
 
 #include <dirent.h>

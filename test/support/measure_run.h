@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared by the tests of measuring functions: a set of events by their names,
- * with a reading of its own; work that is a uvperf_measure_fn; and a scripted
- * PMU that counts what the test says. */
+ * with a reading of its own, and work that is a uvperf_measure_fn. */
 #ifndef UVPERF_TEST_MEASURE_RUN_H
 #define UVPERF_TEST_MEASURE_RUN_H
 
-#include "fake_kernel.h"
 #include "live.h"
 
 typedef struct measure_run_s {
@@ -47,28 +45,5 @@ void measure_note(void *arg);
 #define MEASURE_NAME_BYTES 64
 const char *measure_writes_name(char name[MEASURE_NAME_BYTES]);
 const char *measure_calls_name(char name[MEASURE_NAME_BYTES]);
-
-/* -- a scripted PMU ------------------------------------------------------- */
-
-#define MEASURE_PMU_MOST 32
-
-/* One event, or a group. Changes take effect with measure_pmu_publish. */
-typedef struct measure_pmu_s {
-  fake_event_t *events[MEASURE_PMU_MOST];
-  size_t nr;
-  uint64_t values[MEASURE_PMU_MOST];
-  uint64_t enabled;
-  uint64_t running;
-  uint64_t words[3 + 3 * MEASURE_PMU_MOST]; /* what read returns */
-} measure_pmu_t;
-
-/* Scripts the next `nr` opens: the events of a group, or one event; their ids
- * are id, id + 1 and so on. */
-void measure_pmu_add(measure_pmu_t *pmu, size_t nr, uint64_t id);
-/* Makes reads return the current values and times. */
-void measure_pmu_publish(measure_pmu_t *pmu);
-/* A uvperf_measure_fn: counts as the PMU does, the ith event 1000 + i, in 2 us
- * of which it was on a counter for 1 us. */
-void measure_pmu_work(void *pmu);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs watch as a user would and checks its lines against programs whose
  * processes are known. */
+#include "json_check.h"
+#include "json_lines.h"
+#include "json_pick.h"
 #include "tool_run.h"
-#include "watch_lines.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -10,6 +12,108 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* -- lines ----------------------------------------------------------------- */
+
+typedef struct watch_lines_line_s {
+  double time;
+  char type[16];
+  long pid, ppid, tid; /* 0 where there is none */
+  char comm[128];      /* as it stands in the line, escaped */
+  char path[512];      /* that, or exe */
+  char text[1024];
+} watch_lines_line_t;
+
+typedef struct watch_lines_s {
+  watch_lines_line_t *lines;
+  size_t nr;
+} watch_lines_t;
+
+/* A number of the line, 0 if it has none of that name. */
+static long watch_lines_number(const watch_lines_line_t *line,
+                               const char *key) {
+  return json_pick_number(line->text, key, 0);
+}
+
+static void pick_line(void *element, const char *text) {
+  watch_lines_line_t *line = element;
+
+  snprintf(line->text, sizeof(line->text), "%s", text);
+  line->time = json_pick_double(text, "time");
+  json_pick_string(text, "type", line->type, sizeof(line->type));
+  line->pid = watch_lines_number(line, "pid");
+  line->ppid = watch_lines_number(line, "ppid");
+  line->tid = watch_lines_number(line, "tid");
+  json_pick_string(text, "comm", line->comm, sizeof(line->comm));
+  json_pick_string(text, strcmp(line->type, "exec") == 0 ? "exe" : "path",
+                   line->path, sizeof(line->path));
+}
+
+/* Reads all lines of a file, and asserts that each is JSON, and that time goes
+ * back as often as the last line says. */
+static void watch_lines_read(watch_lines_t *lines, FILE *file) {
+  double youngest = 0;
+  long late = 0;
+  size_t i;
+
+  lines->lines = json_lines_read(file, json_is_tree, pick_line,
+                                 sizeof(lines->lines[0]), &lines->nr);
+  for (i = 0; i < lines->nr; i++) {
+    late += lines->lines[i].time < youngest;
+    if (lines->lines[i].time > youngest)
+      youngest = lines->lines[i].time;
+  }
+  assert_true(lines->nr > 0);
+  assert_string_equal(lines->lines[lines->nr - 1].type, "end");
+  assert_int_equal(watch_lines_number(&lines->lines[lines->nr - 1], "late"),
+                   late);
+}
+
+static void watch_lines_free(watch_lines_t *lines) {
+  free(lines->lines);
+}
+
+static int is_line(const watch_lines_line_t *line, const char *type, long pid) {
+  return line->pid == pid && strcmp(line->type, type) == 0;
+}
+
+/* An older process may have had the same pid, but ended before the fork. */
+static size_t begin_of(const watch_lines_t *lines, const char *type, long pid) {
+  size_t i;
+
+  if (strcmp(type, "fork") == 0)
+    return 0;
+  for (i = 0; i < lines->nr; i++)
+    if (is_line(&lines->lines[i], "fork", pid))
+      return i;
+  return 0;
+}
+
+/* How many lines of a type there are of a process, since its fork if that has a
+ * line, and which is the first. */
+static size_t watch_lines_count(const watch_lines_t *lines, const char *type,
+                                long pid, size_t *first) {
+  size_t i, nr = 0;
+
+  for (i = begin_of(lines, type, pid); i < lines->nr; i++) {
+    if (!is_line(&lines->lines[i], type, pid))
+      continue;
+    if (nr++ == 0 && first != NULL)
+      *first = i;
+  }
+  return nr;
+}
+
+/* The same; asserts that it is exactly one. */
+static const watch_lines_line_t *watch_lines_one(const watch_lines_t *lines,
+                                                 const char *type, long pid) {
+  size_t i = 0, nr = watch_lines_count(lines, type, pid, &i);
+
+  if (nr != 1)
+    print_error("%zu times %s of %ld\n", nr, type, pid);
+  assert_int_equal(nr, 1);
+  return &lines->lines[i];
+}
 
 #define MAX_PIDS 4096
 

@@ -2,10 +2,89 @@
 /* Scripted: how uvperf_measure_events opens its event, how it uses what the
  * kernel returns, that nothing of it is left whatever fails, and that a meter
  * opens and closes once. */
+#include "fake_kernel.h"
 #include "measure_run.h"
 #include "other_kernel.h"
 
 #include <errno.h>
+
+/* -- a PMU ----------------------------------------------------------------- */
+
+#define MEASURE_PMU_MOST 32
+
+/* One event, or a group. Changes take effect with measure_pmu_publish. */
+typedef struct measure_pmu_s {
+  fake_event_t *events[MEASURE_PMU_MOST];
+  size_t nr;
+  uint64_t values[MEASURE_PMU_MOST];
+  uint64_t enabled;
+  uint64_t running;
+  uint64_t words[3 + 3 * MEASURE_PMU_MOST]; /* what read returns */
+} measure_pmu_t;
+
+/* The read_format of all events of sets. */
+static uint64_t format_of(const measure_pmu_t *pmu) {
+  uint64_t format = PERF_FORMAT_TOTAL_TIME_ENABLED |
+                    PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID;
+
+  if (uvperf_kernel_knows(UVPERF_ATTR_READ_FORMAT, UVPERF_FORMAT_LOST) == 1)
+    format |= UVPERF_FORMAT_LOST;
+  return pmu->nr > 1 ? format | PERF_FORMAT_GROUP : format;
+}
+
+/* Makes reads return the current values and times, as perf_read_group() and
+ * perf_read_one() write them. */
+static void measure_pmu_publish(measure_pmu_t *pmu) {
+  uint64_t format = format_of(pmu);
+  uint64_t *word = pmu->words;
+  size_t i;
+
+  if (pmu->events[0]->opened)
+    assert_true(pmu->events[0]->attr.read_format == format);
+  if (pmu->nr > 1)
+    *word++ = pmu->nr;
+  else
+    *word++ = pmu->values[0];
+  *word++ = pmu->enabled;
+  *word++ = pmu->running;
+  for (i = 0; i < pmu->nr; i++) {
+    if (pmu->nr > 1)
+      *word++ = pmu->values[i];
+    *word++ = pmu->events[i]->id;
+    if (format & UVPERF_FORMAT_LOST)
+      *word++ = 0;
+  }
+  pmu->events[0]->read_data = pmu->words;
+  pmu->events[0]->read_size = (size_t)(word - pmu->words) * sizeof(*word);
+}
+
+/* Scripts the next `nr` opens: the events of a group, or one event; their ids
+ * are id, id + 1 and so on. */
+static void measure_pmu_add(measure_pmu_t *pmu, size_t nr, uint64_t id) {
+  size_t i;
+
+  assert_in_range(nr, 1, MEASURE_PMU_MOST);
+  memset(pmu, 0, sizeof(*pmu));
+  /* The library finds it out by an open, which must not be one of these. */
+  uvperf_kernel_knows(UVPERF_ATTR_READ_FORMAT, UVPERF_FORMAT_LOST);
+  pmu->nr = nr;
+  for (i = 0; i < nr; i++)
+    pmu->events[i] = fake_event_add(id + i);
+  measure_pmu_publish(pmu);
+}
+
+/* A uvperf_measure_fn: the ith event counts 1000 + i, in 2 us of which it was on
+ * a counter for 1 us. */
+static void measure_pmu_work(void *arg) {
+  measure_pmu_t *pmu = arg;
+  size_t i;
+
+  for (i = 0; i < pmu->nr; i++)
+    pmu->values[i] += 1000 + i;
+  pmu->enabled += 2000;
+  pmu->running += 1000;
+  measure_pmu_publish(pmu);
+}
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
