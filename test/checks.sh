@@ -615,6 +615,18 @@ sample_tests() {
   return "$rc"
 }
 
+# Each header of support/ is in its tour.
+support_tour() {
+  rc=0
+  for path in "$root"/test/support/*.h "$root"/test/support/tools/*.h; do
+    grep -q "[ |]${path##*/}" "$root/test/support/README.md" || {
+      echo "test/support/README.md does not name ${path##*/}"
+      rc=1
+    }
+  done
+  return "$rc"
+}
+
 # A sample that prints and can succeed reports lost output. top_functions.c does
 # so after each table.
 sample_output() {
@@ -890,6 +902,7 @@ check links_of_documents_lead_somewhere links
 check each_exported_function_is_in_a_sample sampled
 check functions_of_0_2_stay_or_have_a_successor surface
 check each_sample_has_a_test_and_a_row sample_tests
+check each_header_of_support_is_in_its_tour support_tour
 check each_sample_says_when_its_output_is_lost sample_output
 check each_file_of_lib_has_a_test_named_after_it own_tests
 check facts_name_tests_that_exist facts
