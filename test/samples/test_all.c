@@ -16,7 +16,7 @@ static void run_own(const char *test, tool_run_t *run, const char *path) {
   tool_run_expect_status(run, 0);
 }
 
-/* -- allocator -------------------------------------------------------------- */
+/* -- allocator ------------------------------------------------------------- */
 
 static void allocator_as_nobody_holds_nothing_at_the_end(void **state) {
   tool_run_t run;
@@ -29,7 +29,7 @@ static void allocator_as_nobody_holds_nothing_at_the_end(void **state) {
   assert_non_null(strstr(run.out, "\n0 at the end\n"));
 }
 
-/* -- measure_function ------------------------------------------------------- */
+/* -- measure_function ------------------------------------------------------ */
 
 /* The function's work is a million divisions: its time cannot be 0. */
 static void
@@ -47,7 +47,7 @@ measure_function_as_nobody_prints_page_faults_and_time(void **state) {
   assert_true(ms > 0);
 }
 
-/* -- measure_calls ---------------------------------------------------------- */
+/* -- measure_calls --------------------------------------------------------- */
 
 /* Sorting a thousand numbers takes longer than measuring nothing. */
 static void measure_calls_as_nobody_prints_least_and_mean(void **state) {
@@ -66,7 +66,7 @@ static void measure_calls_as_nobody_prints_least_and_mean(void **state) {
   assert_true(mean >= (double)least && first > empty);
 }
 
-/* -- limit_records ---------------------------------------------------------- */
+/* -- limit_records --------------------------------------------------------- */
 
 /* There are hundreds of faults every 10 ms. Five of them come at once, and five
  * after each of two seconds. */
@@ -87,7 +87,7 @@ static void limit_records_as_nobody_takes_five_each_second(void **state) {
   assert_int_equal(nr, 15);
 }
 
-/* -- sample_group ----------------------------------------------------------- */
+/* -- sample_group ---------------------------------------------------------- */
 
 /* The work touches 2560 pages: most of them are before the last sample. */
 static void sample_group_as_nobody_prints_page_faults_by_sample(void **state) {
@@ -109,7 +109,7 @@ static void sample_group_as_nobody_prints_page_faults_by_sample(void **state) {
   assert_in_range(sum, 1000, 10000);
 }
 
-/* -- count_group ------------------------------------------------------------ */
+/* -- count_group ----------------------------------------------------------- */
 
 static unsigned long long count_of(const tool_run_t *run, const char *title) {
   const char *line = strstr(run->out, title);
@@ -134,7 +134,7 @@ static void count_group_as_nobody_prints_the_counts_of_each_part(void **state) {
   assert_true(count_of(&run, "compute: task-clock:u ") > 0);
 }
 
-/* -- share_ring ------------------------------------------------------------- */
+/* -- share_ring ------------------------------------------------------------ */
 
 static size_t count(const char *text, const char *part) {
   size_t nr = 0;
@@ -159,7 +159,7 @@ static void share_ring_as_nobody_prints_records_of_both_events(void **state) {
   assert_int_equal(nr_clock + nr_faults, count(run.out, "\n"));
 }
 
-/* -- last_records ----------------------------------------------------------- */
+/* -- last_records ---------------------------------------------------------- */
 
 /* The slow work touches 25,600 pages, more than the ring has records. */
 static void last_records_as_nobody_prints_the_newest_first(void **state) {
@@ -185,7 +185,7 @@ static void last_records_as_nobody_prints_the_newest_first(void **state) {
   assert_in_range(before, 2000, 2045);
 }
 
-/* -- callback_test ---------------------------------------------------------- */
+/* -- callback_test --------------------------------------------------------- */
 
 static void callback_test_as_nobody_passes_with_both_kinds(void **state) {
   tool_run_t run;
@@ -211,7 +211,7 @@ static void callback_test_in_a_container_skips_the_kernel(void **state) {
                                 "records of the kernel: skipped: ");
 }
 
-/* -- walk_close ------------------------------------------------------------- */
+/* -- walk_close ------------------------------------------------------------ */
 
 /* The status is 1 if the loop cannot be closed, and 99 if memory is left. */
 static void walk_close_as_nobody_samples_counts_and_closes(void **state) {
@@ -240,7 +240,7 @@ static void walk_close_as_nobody_samples_counts_and_closes(void **state) {
   assert_string_equal(strchr(line, '\n'), "\nclosed\n");
 }
 
-/* -- watch_variable --------------------------------------------------------- */
+/* -- watch_variable -------------------------------------------------------- */
 
 /* Reads the code places of `nr` writes. Returns the rest of the text. */
 static const char *places_of(const char *text, const char *name,

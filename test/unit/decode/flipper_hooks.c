@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The same as flipper.c without a thread, and certain to find a word that is
- * read twice. checks.sh compiles the library with the option
+/* The same as flipper.c without a thread, and certain to find a word that
+ * is read twice. checks.sh compiles the library with the option
  * -fsanitize=thread, so that it calls these functions before each load, and
  * links them instead of the sanitizer's. At each load of the word that is being
  * changed, chance decides which of the two values it has. */

@@ -73,8 +73,8 @@ static void measure_pmu_add(measure_pmu_t *pmu, size_t nr, uint64_t id) {
   measure_pmu_publish(pmu);
 }
 
-/* A uvperf_measure_fn: the ith event counts 1000 + i, in 2 us of which it was on
- * a counter for 1 us. */
+/* A uvperf_measure_fn: the ith event counts 1000 + i, in 2 us, of which it was
+ * on a counter for 1 us. */
 static void measure_pmu_work(void *arg) {
   measure_pmu_t *pmu = arg;
   size_t i;
