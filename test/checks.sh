@@ -619,7 +619,7 @@ sample_tests() {
 support_tour() {
   rc=0
   for path in "$root"/test/support/*.h "$root"/test/support/tools/*.h; do
-    grep -q "[ |]${path##*/}" "$root/test/support/README.md" || {
+    grep -qw "${path##*/}" "$root/test/support/README.md" || {
       echo "test/support/README.md does not name ${path##*/}"
       rc=1
     }
@@ -814,7 +814,8 @@ orders() {
 # all tests pass without.
 barriers() {
   orders ring/ring.c uvperf__ring_head 'ldar|ldapr' &&
-    orders ring/ring.c publish stlr && orders ring/snapshot.c held dmb
+    orders ring/ring.c ring_publish stlr &&
+    orders ring/snapshot.c ring_held dmb
 }
 
 # The compiler may refuse to inline functions, always or into a template,
