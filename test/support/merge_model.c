@@ -39,6 +39,8 @@ void merge_model_init(merge_model_t *model) {
 void merge_model_free(merge_model_t *model) {
   size_t i;
 
+  if (model->at != NULL)
+    print_error("failed at: %s\n", model->at);
   uvperf__merge_free(model->merge);
   uvperf_decoder_free(model->decoder);
   for (i = 0; i < model->nr_rings; i++) {
@@ -399,4 +401,97 @@ size_t merge_take(merge_model_t *model, uint64_t horizon, size_t most) {
     taken++;
   }
   return taken;
+}
+
+size_t merge_run_all(merge_model_t *model) {
+  size_t nr, all = 0;
+
+  do {
+    nr = merge_run(model, UINT64_MAX, 1000, UINT64_MAX, NULL);
+    all += nr;
+  } while (nr > 0);
+  return all;
+}
+
+/* -- scripts --------------------------------------------------------------- */
+
+/* A step of the kernel: the ring, what it does, and a time. */
+static void play_write(merge_model_t *model, size_t ring, char what,
+                       uint64_t time) {
+  merge_ring_t *into = model->rings[ring];
+
+  if (what == '*')
+    merge_spoil(into);
+  else if (what == '+')
+    merge_put(into, time);
+  else
+    assert_int_equal(merge_write(into,
+                                 what == '~'   ? MERGE_SIDEBAND
+                                 : what == '?' ? MERGE_TIMELESS
+                                               : MERGE_BROKEN,
+                                 time, what == '~' ? 64 : 48),
+                     1);
+}
+
+static void play_word(merge_model_t *model, const char *word, uint64_t number,
+                      uint64_t horizon) {
+  if (strcmp(word, "none") == 0)
+    merge_expect_nothing(model, horizon);
+  else if (strcmp(word, "peek") == 0)
+    assert_int_equal(merge_next(model, UINT64_MAX), 1);
+  else if (strcmp(word, "broken") == 0)
+    assert_int_equal(merge_next(model, 0), -EPROTO);
+  else if (strcmp(word, "take") == 0)
+    assert_int_equal(merge_take(model, horizon, 1000), number);
+  else if (strcmp(word, "run") == 0)
+    assert_int_equal(merge_run(model, horizon, 1000, UINT64_MAX, NULL), number);
+  else if (strcmp(word, "runs") == 0)
+    assert_int_equal(merge_run_all(model), number);
+  else if (strcmp(word, "drop") == 0)
+    merge_drop(model, model->rings[number]);
+  else if (strcmp(word, "rewind") == 0)
+    merge_rewind(model);
+  else if (strcmp(word, "min") == 0)
+    model->earliest = number;
+  else if (strcmp(word, "max") == 0)
+    model->latest = number;
+  else if (strcmp(word, "late") == 0)
+    assert_int_equal(model->late, number);
+  else if (strcmp(word, "bad") == 0)
+    assert_int_equal(model->bad, number);
+  else if (strcmp(word, "more") == 0)
+    assert_int_equal(uvperf__merge_has_more(model->merge), number);
+  else
+    fail_msg("no step: %s", word);
+}
+
+static void play_step(merge_model_t *model, const char *step) {
+  const char *horizon = strchr(step, '<'), *number = strchr(step, '=');
+  size_t ring = (size_t)(*step - '0');
+  char word[16];
+
+  if (*step == '(') {
+    merge_begin(model);
+  } else if (*step == ')') {
+    merge_end(model);
+  } else if (ring > 9) {
+    assert_int_equal(sscanf(step, "%15[a-z]", word), 1);
+    play_word(model, word, number ? strtoull(number + 1, NULL, 10) : 0,
+              horizon ? strtoull(horizon + 1, NULL, 10) : UINT64_MAX);
+  } else if (step[1] == '=') {
+    merge_expect(model, ring, strtoull(step + 2, NULL, 10));
+  } else {
+    play_write(model, ring, step[1], strtoull(step + 2, NULL, 10));
+  }
+}
+
+void merge_play(merge_model_t *model, const char *steps) {
+  merge_model_add(model, 4096);
+  merge_model_add(model, 4096);
+  for (model->at = steps; *model->at != '\0';) {
+    play_step(model, model->at);
+    model->at += strcspn(model->at, " ");
+    model->at += strspn(model->at, " ");
+  }
+  model->at = NULL;
 }

@@ -70,7 +70,8 @@ typedef struct merge_model_s {
   int (*inside)(void);
   size_t nr_run;
   uint64_t run_bytes;
-  int is_ended; /* by a callback */
+  int is_ended;   /* by a callback */
+  const char *at; /* what merge_play still has to do */
 } merge_model_t;
 
 /* Uses a fake kernel of its own, which must be clean when the model is
@@ -121,5 +122,30 @@ size_t merge_take(merge_model_t *model, uint64_t horizon, size_t most);
  * follow. */
 size_t merge_run(merge_model_t *model, uint64_t horizon, size_t most,
                  uint64_t max_bytes, int (*inside)(void));
+
+/* Calls run until it delivers nothing. Returns the number of records. */
+size_t merge_run_all(merge_model_t *model);
+
+/* Adds rings 0 and 1, and does the steps of a line of text. They are separated
+ * by spaces; N is a ring, T a time, K a number of records, and "<T" a horizon,
+ * which may be missing:
+ *
+ *   N+T N~T N? N! N*  the kernel writes: a sample, a sideband record, a record
+ *                     without time, a broken one; the head becomes invalid
+ *   min=T max=T       the bounds for begin
+ *   ( )               heads and begin; end
+ *   N=T               next returns this, and it is consumed
+ *   none<T            next returns nothing
+ *   peek              next returns a record, which is not consumed
+ *   broken            next returns -EPROTO, whatever the horizon
+ *   take=K<T          next and consume return so many
+ *   run=K<T           one run delivers so many
+ *   runs=K            runs deliver so many until one delivers nothing
+ *   drop=N rewind     as the functions
+ *   late=K bad=K      how many were so far
+ *   more=K            whether there is more
+ *
+ * After a failure merge_model_free prints the steps from the failed one on. */
+void merge_play(merge_model_t *model, const char *steps);
 
 #endif

@@ -149,219 +149,9 @@ static void records_that_wrap_at_once_are_each_whole(void **state) {
   }
 }
 
-static void record_that_an_interrupt_put_behind_is_late(void **state) {
-  merge_ring_t *first, *second;
-
-  (void)state;
-  first = merge_model_add(&model, 4096);
-  second = merge_model_add(&model, 4096);
-  merge_put(first, 10);
-  merge_put(first, 8); /* found after 10 */
-  merge_put(first, 12);
-  merge_put(second, 9);
-  merge_put(second, 11);
-  merge_begin(&model);
-  merge_expect(&model, 1, 9);
-  merge_expect(&model, 0, 10);
-  assert_int_equal(model.late, 0);
-  merge_expect(&model, 0, 8);
-  assert_int_equal(model.late, 1);
-  merge_expect(&model, 1, 11);
-  merge_expect(&model, 0, 12);
-  assert_int_equal(model.late, 1);
-  merge_end(&model);
-}
-
-/* A record becomes visible when others that are younger have been given. */
-static void record_that_is_seen_too_late_is_counted(void **state) {
-  merge_ring_t *first, *second;
-
-  (void)state;
-  first = merge_model_add(&model, 4096);
-  second = merge_model_add(&model, 4096);
-  merge_put(second, 100);
-  merge_begin(&model);
-  merge_expect(&model, 1, 100);
-  merge_end(&model);
-  merge_put(first, 99);
-  merge_put(first, 100);
-  merge_begin(&model);
-  merge_expect(&model, 0, 99);
-  merge_expect(&model, 0, 100);
-  assert_int_equal(model.late, 1);
-  merge_end(&model);
-}
-
-static void record_without_time_comes_after_the_one_before_it(void **state) {
-  merge_ring_t *first, *second;
-
-  (void)state;
-  first = merge_model_add(&model, 4096);
-  second = merge_model_add(&model, 4096);
-  assert_int_equal(merge_write(second, MERGE_TIMELESS, 77, 48), 1);
-  merge_put(second, 10);
-  assert_int_equal(merge_write(second, MERGE_TIMELESS, 77, 48), 1);
-  merge_put(first, 9);
-  merge_put(first, 11);
-  merge_begin(&model);
-  merge_expect(&model, 1, 0);
-  merge_expect(&model, 0, 9);
-  merge_expect(&model, 1, 10);
-  merge_expect(&model, 1, 10);
-  merge_expect(&model, 0, 11);
-  merge_end(&model);
-  /* Also in the next check; it has no time that could be late. */
-  assert_int_equal(merge_write(second, MERGE_TIMELESS, 77, 48), 1);
-  merge_begin(&model);
-  merge_expect(&model, 1, 10);
-  assert_int_equal(model.late, 0);
-  merge_end(&model);
-}
-
 /* -- impossible times ------------------------------------------------------ */
 
-/* Of a clock that is far ahead: its ring continues, nothing waits, and nothing
- * after it is late. */
-static void record_of_the_future_comes_after_the_one_before_it(void **state) {
-  merge_ring_t *first, *second;
-
-  (void)state;
-  first = merge_model_add(&model, 4096);
-  second = merge_model_add(&model, 4096);
-  model.latest = 20;
-  merge_put(first, 10);
-  merge_put(first, 21);
-  merge_put(first, UINT64_MAX);
-  merge_put(first, 12);
-  merge_put(second, 11);
-  merge_put(second, 20);
-  merge_begin(&model);
-  merge_expect(&model, 0, 10);
-  merge_expect(&model, 0, 10);
-  merge_expect(&model, 0, 10);
-  merge_expect(&model, 1, 11);
-  merge_expect(&model, 0, 12);
-  merge_expect(&model, 1, 20);
-  merge_end(&model);
-  assert_int_equal(model.late, 0);
-  assert_int_equal(model.bad, 2);
-}
-
-/* It is not late either. */
-static void record_of_the_past_comes_after_the_one_before_it(void **state) {
-  merge_ring_t *first, *second;
-
-  (void)state;
-  first = merge_model_add(&model, 4096);
-  second = merge_model_add(&model, 4096);
-  model.earliest = 10;
-  merge_put(first, 12);
-  assert_int_equal(merge_write(first, MERGE_SIDEBAND, 9, 64), 1);
-  merge_put(first, 0);
-  merge_put(second, 10);
-  merge_put(second, 13);
-  merge_begin(&model);
-  merge_expect(&model, 1, 10);
-  merge_expect(&model, 0, 12);
-  merge_expect(&model, 0, 12);
-  merge_expect(&model, 0, 12);
-  merge_expect(&model, 1, 13);
-  merge_end(&model);
-  assert_int_equal(model.late, 0);
-  assert_int_equal(model.bad, 2);
-}
-
-/* No record is before it whose time it could take: it holds nothing up. */
-static void first_record_with_an_impossible_time_comes_first(void **state) {
-  merge_ring_t *first, *second;
-
-  (void)state;
-  first = merge_model_add(&model, 4096);
-  second = merge_model_add(&model, 4096);
-  model.latest = 20;
-  merge_put(first, 10);
-  merge_put(second, 30);
-  merge_put(second, 9);
-  merge_begin(&model);
-  merge_expect(&model, 1, 0);
-  merge_expect(&model, 1, 9);
-  merge_expect(&model, 0, 10);
-  merge_end(&model);
-  assert_int_equal(model.bad, 1);
-}
-
-/* A clock that is a little ahead: its record waits for its own time. */
-static void record_that_is_possible_by_now_keeps_its_time(void **state) {
-  merge_ring_t *first, *second;
-
-  (void)state;
-  first = merge_model_add(&model, 4096);
-  second = merge_model_add(&model, 4096);
-  model.latest = 20;
-  merge_put(first, 21);
-  merge_begin(&model);
-  assert_int_equal(merge_next(&model, UINT64_MAX), 1);
-  merge_end(&model); /* it was not consumed */
-  model.latest = 21;
-  merge_put(second, 11);
-  merge_begin(&model);
-  merge_expect(&model, 1, 11);
-  merge_expect_nothing(&model, 20);
-  merge_expect(&model, 0, 21);
-  merge_end(&model);
-  assert_int_equal(model.bad, 0);
-}
-
-/* Records delivered before do not make everything else late. */
-static void rewind_forgets_the_times_from_before(void **state) {
-  merge_ring_t *first, *second;
-
-  (void)state;
-  first = merge_model_add(&model, 4096);
-  second = merge_model_add(&model, 4096);
-  merge_put(first, 100);
-  merge_put(second, 101);
-  merge_begin(&model);
-  merge_expect(&model, 0, 100);
-  merge_expect(&model, 1, 101);
-  merge_end(&model);
-  merge_put(first, 102);
-  merge_put(second, 11);
-  merge_rewind(&model);
-  model.latest = 20;
-  merge_begin(&model);
-  merge_expect(&model, 0, 0);
-  merge_expect(&model, 1, 11);
-  merge_end(&model);
-  assert_int_equal(model.late, 0);
-  assert_int_equal(model.bad, 1);
-}
-
 /* -- the horizon ----------------------------------------------------------- */
-
-static void record_younger_than_the_horizon_waits(void **state) {
-  merge_ring_t *first, *second;
-
-  (void)state;
-  first = merge_model_add(&model, 4096);
-  second = merge_model_add(&model, 4096);
-  merge_put(first, 10);
-  merge_put(first, 20);
-  merge_put(second, 15);
-  merge_put(second, 21);
-  merge_begin(&model);
-  assert_int_equal(merge_take(&model, 9, 10), 0);
-  assert_int_equal(merge_take(&model, 10, 10), 1);
-  assert_int_equal(merge_take(&model, 20, 10), 2);
-  assert_int_equal(uvperf__merge_has_more(model.merge), 1);
-  merge_end(&model);
-  assert_int_equal(uvperf__merge_has_more(model.merge), 1);
-  merge_begin(&model);
-  merge_expect_nothing(&model, 20);
-  merge_expect(&model, 1, 21);
-  merge_end(&model);
-  assert_int_equal(uvperf__merge_has_more(model.merge), 0);
-}
 
 static void ring_that_is_quiet_holds_nothing_up(void **state) {
   merge_ring_t *busy;
@@ -375,25 +165,6 @@ static void ring_that_is_quiet_holds_nothing_up(void **state) {
     merge_put(busy, time);
   merge_begin(&model);
   assert_int_equal(merge_take(&model, 29, 100), 30);
-  merge_end(&model);
-}
-
-static void record_written_after_begin_waits_for_the_next(void **state) {
-  merge_ring_t *first, *second;
-
-  (void)state;
-  first = merge_model_add(&model, 4096);
-  second = merge_model_add(&model, 4096);
-  merge_put(first, 10);
-  merge_begin(&model);
-  merge_put(first, 11);
-  merge_put(second, 9);
-  merge_expect(&model, 0, 10);
-  merge_expect_nothing(&model, UINT64_MAX);
-  merge_end(&model);
-  merge_begin(&model);
-  merge_expect(&model, 1, 9);
-  merge_expect(&model, 0, 11);
   merge_end(&model);
 }
 
@@ -439,21 +210,6 @@ static void tail_is_published_at_each_quarter_and_at_the_end(void **state) {
   assert_int_equal(merge_take(&model, UINT64_MAX, 1), 1);
   merge_end(&model);
   assert_true(ring->ring.page->data_tail == start + 4 * UINT64_C(480));
-}
-
-static void record_that_was_not_consumed_comes_again(void **state) {
-  merge_ring_t *ring;
-
-  (void)state;
-  ring = merge_model_add(&model, 4096);
-  merge_put(ring, 10);
-  merge_begin(&model);
-  assert_int_equal(merge_next(&model, UINT64_MAX), 1);
-  merge_end(&model);
-  assert_true(ring->ring.page->data_tail == ring->tail);
-  merge_begin(&model);
-  merge_expect(&model, 0, 10);
-  merge_end(&model);
 }
 
 /* The end of a slice: the rest comes in order among the records since then. */
@@ -505,7 +261,15 @@ record_that_is_overwritten_after_the_check_keeps_its_size(void **state) {
   merge_end(&model);
 }
 
+/* -- scripts --------------------------------------------------------------- */
+
+static void play(void **state) {
+  merge_play(&model, *state);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define PLAY(name, steps)                                                      \
+  { #name, play, setup, teardown, (void *)(steps) }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
@@ -515,22 +279,46 @@ int main(void) {
       TEST(merge_of_runs_is_sorted),
       TEST(records_of_one_time_come_in_the_order_of_their_rings),
       TEST(records_that_wrap_at_once_are_each_whole),
-      TEST(record_that_an_interrupt_put_behind_is_late),
-      TEST(record_that_is_seen_too_late_is_counted),
-      TEST(record_without_time_comes_after_the_one_before_it),
-      TEST(record_of_the_future_comes_after_the_one_before_it),
-      TEST(record_of_the_past_comes_after_the_one_before_it),
-      TEST(first_record_with_an_impossible_time_comes_first),
-      TEST(record_that_is_possible_by_now_keeps_its_time),
-      TEST(rewind_forgets_the_times_from_before),
-      TEST(record_younger_than_the_horizon_waits),
       TEST(ring_that_is_quiet_holds_nothing_up),
-      TEST(record_written_after_begin_waits_for_the_next),
       TEST(ring_more_than_half_full_presses),
       TEST(tail_is_published_at_each_quarter_and_at_the_end),
-      TEST(record_that_was_not_consumed_comes_again),
       TEST(merge_that_was_cut_goes_on),
       TEST(record_that_is_overwritten_after_the_check_keeps_its_size),
+      /* 8 is found after 10. */
+      PLAY(record_that_an_interrupt_put_behind_is_late,
+           "0+10 0+8 0+12 1+9 1+11 ( 1=9 0=10 late=0 0=8 late=1 1=11 0=12 "
+           "late=1 )"),
+      /* It becomes visible when younger ones have been given. */
+      PLAY(record_that_is_seen_too_late_is_counted,
+           "1+100 ( 1=100 ) 0+99 0+100 ( 0=99 0=100 late=1 )"),
+      /* Also in the next check; it has no time that could be late. */
+      PLAY(record_without_time_comes_after_the_one_before_it,
+           "1? 1+10 1? 0+9 0+11 ( 1=0 0=9 1=10 1=10 0=11 ) 1? ( 1=10 late=0 )"),
+      /* Of a clock that is far ahead: its ring continues, nothing waits, and
+       * nothing after it is late. */
+      PLAY(record_of_the_future_comes_after_the_one_before_it,
+           "max=20 0+10 0+21 0+18446744073709551615 0+12 1+11 1+20 ( 0=10 "
+           "0=10 0=10 1=11 0=12 1=20 ) late=0 bad=2"),
+      /* It is not late either. */
+      PLAY(record_of_the_past_comes_after_the_one_before_it,
+           "min=10 0+12 0~9 0+0 1+10 1+13 ( 1=10 0=12 0=12 0=12 1=13 ) late=0 "
+           "bad=2"),
+      /* It has no record before it whose time it could take. */
+      PLAY(first_record_with_an_impossible_time_comes_first,
+           "max=20 0+10 1+30 1+9 ( 1=0 1=9 0=10 ) bad=1"),
+      /* Of a clock that is a little ahead: it waits for its own time. */
+      PLAY(record_that_is_possible_by_now_keeps_its_time,
+           "max=20 0+21 ( peek ) max=21 1+11 ( 1=11 none<20 0=21 ) bad=0"),
+      /* Records from before do not make everything else late. */
+      PLAY(rewind_forgets_the_times_from_before,
+           "0+100 1+101 ( 0=100 1=101 ) 0+102 1+11 rewind max=20 ( 0=0 1=11 ) "
+           "late=0 bad=1"),
+      PLAY(record_younger_than_the_horizon_waits,
+           "0+10 0+20 1+15 1+21 ( take=0<9 take=1<10 take=2<20 more=1 ) "
+           "more=1 ( none<20 1=21 ) more=0"),
+      PLAY(record_written_after_begin_waits_for_the_next,
+           "0+10 ( 0+11 1+9 0=10 none ) ( 1=9 0=11 )"),
+      PLAY(record_that_was_not_consumed_comes_again, "0+10 ( peek ) ( 0=10 )"),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

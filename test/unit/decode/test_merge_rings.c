@@ -46,31 +46,6 @@ static void ring_added_meanwhile_takes_part_from_the_next_begin(void **state) {
   assert_int_equal(model.late, 100);
 }
 
-static void ring_that_breaks_in_the_middle_is_reported_once(void **state) {
-  merge_ring_t *broken, *sound;
-
-  (void)state;
-  broken = merge_model_add(&model, 4096);
-  sound = merge_model_add(&model, 4096);
-  merge_put(broken, 10);
-  merge_write(broken, MERGE_BROKEN, 11, 48);
-  merge_put(broken, 12);
-  merge_put(sound, 10);
-  merge_put(sound, 11);
-  merge_begin(&model);
-  merge_expect(&model, 0, 10);
-  assert_int_equal(merge_next(&model, UINT64_MAX), -EPROTO);
-  merge_expect(&model, 1, 10);
-  merge_expect(&model, 1, 11);
-  merge_expect_nothing(&model, UINT64_MAX);
-  merge_end(&model);
-  merge_put(sound, 13);
-  merge_begin(&model);
-  merge_expect(&model, 1, 13);
-  merge_expect_nothing(&model, UINT64_MAX);
-  merge_end(&model);
-}
-
 /* Its owner may drop it later: the others continue meanwhile. */
 static void ring_that_breaks_is_out_before_it_is_dropped(void **state) {
   merge_ring_t *broken, *sound;
@@ -88,26 +63,6 @@ static void ring_that_breaks_is_out_before_it_is_dropped(void **state) {
   assert_int_equal(uvperf__merge_next(model.merge, UINT64_MAX, &merged), 1);
   assert_int_equal(merged.ring, sound->index);
   uvperf__merge_end(model.merge);
-}
-
-static void ring_whose_head_cannot_be_right_is_reported_once(void **state) {
-  merge_ring_t *spoilt, *sound;
-
-  (void)state;
-  spoilt = merge_model_add(&model, 4096);
-  sound = merge_model_add(&model, 4096);
-  merge_put(spoilt, 1);
-  merge_spoil(spoilt);
-  merge_put(sound, 10);
-  merge_begin(&model);
-  assert_int_equal(uvperf__merge_is_pressed(model.merge), 0);
-  assert_int_equal(merge_next(&model, 0), -EPROTO); /* whatever the horizon */
-  merge_expect_nothing(&model, 0);
-  merge_expect(&model, 1, 10);
-  merge_end(&model);
-  merge_begin(&model);
-  merge_expect_nothing(&model, UINT64_MAX);
-  merge_end(&model);
 }
 
 /* Also by the callback for its own record: it may be unmapped at once. */
@@ -244,20 +199,31 @@ static void add_that_failed_leaves_the_others_as_they_were(void **state) {
   merge_end(&model);
 }
 
+/* -- scripts --------------------------------------------------------------- */
+
+static void play(void **state) {
+  merge_play(&model, *state);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define PLAY(name, steps)                                                      \
+  { #name, play, setup, teardown, (void *)(steps) }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(ring_added_meanwhile_takes_part_from_the_next_begin),
-      TEST(ring_that_breaks_in_the_middle_is_reported_once),
       TEST(ring_that_breaks_is_out_before_it_is_dropped),
-      TEST(ring_whose_head_cannot_be_right_is_reported_once),
       TEST(ring_that_was_dropped_is_not_touched),
       TEST(rings_that_are_not_next_may_go),
       TEST(forked_child_forgets_all_rings),
       TEST(merge_of_no_rings_returns_nothing),
       TEST(shortage_of_memory_is_enomem),
       TEST(add_that_failed_leaves_the_others_as_they_were),
+      PLAY(ring_that_breaks_in_the_middle_is_reported_once,
+           "0+10 0! 0+12 1+10 1+11 ( 0=10 broken 1=10 1=11 none ) 1+13 ( 1=13 "
+           "none )"),
+      PLAY(ring_whose_head_cannot_be_right_is_reported_once,
+           "0+1 0* 1+10 ( broken none<0 1=10 ) ( none )"),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,17 +22,6 @@ static int teardown(void **state) {
   return 0;
 }
 
-/* All that begin has seen, by runs alone. */
-static size_t run_all(void) {
-  size_t nr, all = 0;
-
-  do {
-    nr = merge_run(&model, UINT64_MAX, 1000, UINT64_MAX, NULL);
-    all += nr;
-  } while (nr > 0);
-  return all;
-}
-
 static void write_in_turns(size_t nr_rings, size_t nr_records) {
   uint64_t random = nr_rings, time = 0;
   size_t i;
@@ -49,7 +38,7 @@ static void write_in_turns(size_t nr_rings, size_t nr_records) {
 static void give_all(size_t nr_rings, size_t nr_records) {
   write_in_turns(nr_rings, nr_records);
   merge_begin(&model);
-  assert_int_equal(run_all(), nr_records);
+  assert_int_equal(merge_run_all(&model), nr_records);
   assert_int_equal(uvperf__merge_has_more(model.merge), 0);
   merge_end(&model);
   assert_int_equal(model.late, 0);
@@ -87,7 +76,7 @@ static void run_goes_on_from_ring_to_ring(void **state) {
   merge_begin(&model);
   /* The last of a ring ends it, too. */
   assert_int_equal(merge_run(&model, UINT64_MAX, 1000, UINT64_MAX, NULL), 58);
-  assert_int_equal(run_all(), 2);
+  assert_int_equal(merge_run_all(&model), 2);
   merge_end(&model);
 }
 
@@ -104,110 +93,11 @@ static void run_keeps_its_bounds(void **state) {
   assert_int_equal(
       merge_run(&model, UINT64_MAX, 20, 3 * MERGE_LEAST_BYTES + 1, NULL), 4);
   assert_int_equal(merge_run(&model, UINT64_MAX, 20, 1, NULL), 1);
-  assert_int_equal(run_all(), 200 - 29);
-  merge_end(&model);
-}
-
-static void run_leaves_what_is_younger_than_the_horizon(void **state) {
-  uint64_t time;
-
-  (void)state;
-  merge_model_add(&model, 4096);
-  merge_model_add(&model, 4096);
-  for (time = 10; time < 20; time++)
-    merge_put(model.rings[time % 2], time);
-  merge_begin(&model);
-  assert_int_equal(merge_run(&model, 9, 100, UINT64_MAX, NULL), 0);
-  assert_int_equal(merge_run(&model, 14, 100, UINT64_MAX, NULL), 5);
-  assert_int_equal(merge_run(&model, 14, 100, UINT64_MAX, NULL), 0);
-  assert_int_equal(merge_next(&model, 14), 0);
-  merge_expect(&model, 1, 15);
-  merge_end(&model);
-}
-
-/* No ring at all has that time. */
-static void record_at_the_end_of_time_is_for_next(void **state) {
-  (void)state;
-  merge_put(merge_model_add(&model, 4096), UINT64_MAX - 1);
-  merge_put(merge_model_add(&model, 4096), UINT64_MAX);
-  merge_begin(&model);
-  assert_int_equal(run_all(), 1);
-  merge_expect(&model, 1, UINT64_MAX);
-  assert_int_equal(run_all(), 0);
-  assert_int_equal(merge_next(&model, UINT64_MAX), 0);
+  assert_int_equal(merge_run_all(&model), 200 - 29);
   merge_end(&model);
 }
 
 /* -- left for next --------------------------------------------------------- */
-
-static void record_that_is_no_sample_is_for_next(void **state) {
-  merge_ring_t *first, *second;
-
-  (void)state;
-  first = merge_model_add(&model, 4096);
-  second = merge_model_add(&model, 4096);
-  merge_put(first, 10);
-  assert_int_equal(merge_write(first, MERGE_SIDEBAND, 11, 64), 1);
-  merge_put(second, 12);
-  assert_int_equal(merge_write(second, MERGE_TIMELESS, 0, 64), 1);
-  merge_put(second, 13);
-  merge_begin(&model);
-  assert_int_equal(run_all(), 1);
-  merge_expect(&model, 0, 11);
-  assert_int_equal(run_all(), 1);
-  merge_expect(&model, 1, 12);
-  assert_int_equal(run_all(), 1);
-  merge_end(&model);
-}
-
-static void late_record_is_for_next(void **state) {
-  merge_ring_t *first, *second;
-
-  (void)state;
-  first = merge_model_add(&model, 4096);
-  second = merge_model_add(&model, 4096);
-  merge_put(first, 10);
-  merge_put(first, 8); /* found after 10 */
-  merge_put(first, 12);
-  merge_put(second, 11);
-  merge_begin(&model);
-  assert_int_equal(run_all(), 1);
-  merge_expect(&model, 0, 8);
-  assert_int_equal(model.late, 1);
-  assert_int_equal(run_all(), 2);
-  merge_end(&model);
-  merge_put(first, 11); /* late from the start */
-  merge_begin(&model);
-  assert_int_equal(run_all(), 0);
-  merge_expect(&model, 0, 11);
-  assert_int_equal(model.late, 2);
-  merge_end(&model);
-}
-
-static void record_with_an_impossible_time_is_for_next(void **state) {
-  merge_ring_t *first, *second;
-
-  (void)state;
-  first = merge_model_add(&model, 4096);
-  second = merge_model_add(&model, 4096);
-  model.earliest = 10;
-  model.latest = 20;
-  merge_put(first, 10);
-  merge_put(first, 21);
-  merge_put(first, 20);
-  merge_put(second, 11);
-  merge_put(second, 9);
-  merge_put(second, 12);
-  merge_begin(&model);
-  assert_int_equal(run_all(), 1);
-  merge_expect(&model, 0, 10);
-  assert_int_equal(run_all(), 1);
-  merge_expect(&model, 1, 11);
-  assert_int_equal(run_all(), 2);
-  merge_end(&model);
-  assert_int_equal(model.bad, 2);
-  assert_int_equal(model.late, 0);
-}
 
 static void record_that_wraps_is_for_next(void **state) {
   merge_ring_t *ring;
@@ -219,33 +109,17 @@ static void record_that_wraps_is_for_next(void **state) {
     merge_put(ring, lap);
     merge_put(ring, lap);
     merge_begin(&model);
-    if (run_all() < 2) {
+    if (merge_run_all(&model) < 2) {
       assert_int_equal(merge_next(&model, UINT64_MAX), 1);
       assert_ptr_equal(model.merged.bytes, model.scratch);
       merge_consume(&model);
-      run_all();
+      merge_run_all(&model);
       wrapped++;
     }
     assert_int_equal(uvperf__merge_has_more(model.merge), 0);
     merge_end(&model);
   }
   assert_true(wrapped > 3);
-}
-
-static void ring_that_breaks_is_for_next(void **state) {
-  merge_ring_t *broken, *sound;
-
-  (void)state;
-  broken = merge_model_add(&model, 4096);
-  sound = merge_model_add(&model, 4096);
-  merge_put(broken, 10);
-  merge_write(broken, MERGE_BROKEN, 11, 48);
-  merge_put(sound, 12);
-  merge_begin(&model);
-  assert_int_equal(run_all(), 1);
-  assert_int_equal(merge_next(&model, UINT64_MAX), -EPROTO);
-  assert_int_equal(run_all(), 1);
-  merge_end(&model);
 }
 
 /* -- calls in callbacks ---------------------------------------------------- */
@@ -265,7 +139,7 @@ static void sample_that_is_not_taken_is_for_next(void **state) {
   countdown = 1;
   assert_int_equal(merge_run(&model, UINT64_MAX, 100, UINT64_MAX, refuse), 0);
   assert_int_equal(merge_take(&model, UINT64_MAX, 1), 1);
-  assert_int_equal(run_all(), 15);
+  assert_int_equal(merge_run_all(&model), 15);
   merge_end(&model);
 }
 
@@ -283,7 +157,7 @@ static void run_ends_after_a_record_whose_callback_says_so(void **state) {
   assert_int_equal(merge_run(&model, UINT64_MAX, 100, UINT64_MAX, end_it), 5);
   merge_end(&model);
   merge_begin(&model);
-  assert_int_equal(run_all(), 15);
+  assert_int_equal(merge_run_all(&model), 15);
   merge_end(&model);
 }
 
@@ -306,7 +180,7 @@ static void ring_may_be_dropped_by_its_own_record(void **state) {
   merge_begin(&model);
   countdown = 1;
   assert_int_equal(merge_run(&model, UINT64_MAX, 9, UINT64_MAX, drop_given), 1);
-  assert_int_equal(run_all(), 1);
+  assert_int_equal(merge_run_all(&model), 1);
   merge_end(&model);
   assert_true(first->ring.page->data_tail == first->published);
 }
@@ -393,7 +267,15 @@ record_that_is_overwritten_after_the_check_keeps_its_size(void **state) {
   uvperf__merge_end(model.merge);
 }
 
+/* -- scripts --------------------------------------------------------------- */
+
+static void play(void **state) {
+  merge_play(&model, *state);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define PLAY(name, steps)                                                      \
+  { #name, play, setup, teardown, (void *)(steps) }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
@@ -403,19 +285,31 @@ int main(void) {
       TEST(run_of_hundreds_of_rings_delivers_all_in_order),
       TEST(run_goes_on_from_ring_to_ring),
       TEST(run_keeps_its_bounds),
-      TEST(run_leaves_what_is_younger_than_the_horizon),
-      TEST(record_at_the_end_of_time_is_for_next),
-      TEST(record_that_is_no_sample_is_for_next),
-      TEST(late_record_is_for_next),
-      TEST(record_with_an_impossible_time_is_for_next),
       TEST(record_that_wraps_is_for_next),
-      TEST(ring_that_breaks_is_for_next),
       TEST(sample_that_is_not_taken_is_for_next),
       TEST(run_ends_after_a_record_whose_callback_says_so),
       TEST(ring_may_be_dropped_by_its_own_record),
       TEST(other_rings_may_come_and_go_meanwhile),
       TEST(run_publishes_at_each_quarter),
       TEST(record_that_is_overwritten_after_the_check_keeps_its_size),
+      PLAY(run_leaves_what_is_younger_than_the_horizon,
+           "0+10 1+11 0+12 1+13 0+14 1+15 0+16 1+17 0+18 1+19 ( run=0<9 "
+           "run=5<14 run=0<14 none<14 1=15 )"),
+      /* No ring at all has that time. */
+      PLAY(record_at_the_end_of_time_is_for_next,
+           "0+18446744073709551614 1+18446744073709551615 ( runs=1 "
+           "1=18446744073709551615 runs=0 none )"),
+      PLAY(record_that_is_no_sample_is_for_next,
+           "0+10 0~11 1+12 1? 1+13 ( runs=1 0=11 runs=1 1=12 runs=1 )"),
+      /* 8 is found after 10; the last 11 is late from the start. */
+      PLAY(late_record_is_for_next,
+           "0+10 0+8 0+12 1+11 ( runs=1 0=8 late=1 runs=2 ) 0+11 ( runs=0 "
+           "0=11 late=2 )"),
+      PLAY(record_with_an_impossible_time_is_for_next,
+           "min=10 max=20 0+10 0+21 0+20 1+11 1+9 1+12 ( runs=1 0=10 runs=1 "
+           "1=11 runs=2 ) bad=2 late=0"),
+      PLAY(ring_that_breaks_is_for_next,
+           "0+10 0! 1+12 ( runs=1 broken runs=1 )"),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
