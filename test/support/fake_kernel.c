@@ -112,6 +112,16 @@ int fake_kernel_loop_teardown(void **state) {
   return rc;
 }
 
+int fake_kernel_clean_teardown(void **state) {
+  int passed = support_loop_passed(state);
+  int rc = support_loop_teardown(state);
+
+  if (passed)
+    fake_assert_clean();
+  fake_kernel_reset();
+  return rc;
+}
+
 fake_event_t *fake_event_add(uint64_t id) {
   fake_event_t *fake;
 

@@ -126,6 +126,16 @@ int fake_kernel_setup(void **state);
 int fake_kernel_loop_setup(void **state);
 int fake_kernel_loop_teardown(void **state);
 
+/* The same, and if the test passed nothing may be left, as
+ * fake_assert_clean. */
+int fake_kernel_clean_teardown(void **state);
+
+/* An entry of the table of tests: on a scripted kernel, with a loop, and
+ * nothing may be left. */
+#define fake_kernel_test(f)                                                    \
+  support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
+                                   fake_kernel_clean_teardown)
+
 /* Scripts an event. Opens return the added events in this order, then call the
  * real kernel. At most 512. */
 fake_event_t *fake_event_add(uint64_t id);

@@ -61,6 +61,12 @@ static void close_leftover(uv_handle_t *handle, void *arg) {
     uv_close(handle, NULL);
 }
 
+int support_loop_passed(void **state) {
+  const support_loop_t *fixture = *state;
+
+  return fixture->passed;
+}
+
 int support_loop_teardown(void **state) {
   support_loop_t *fixture = *state;
   int rc;

@@ -33,6 +33,9 @@
 int support_loop_setup(void **state);
 int support_loop_teardown(void **state);
 
+/* For such a teardown: whether the body returned. */
+int support_loop_passed(void **state);
+
 typedef struct support_body_s {
   CMUnitTestFunction run;
 } support_body_t;

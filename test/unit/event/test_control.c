@@ -72,7 +72,6 @@ static void event_control_without_argument_passes_its_flag(void **state) {
                       "ioctl DISABLE, ioctl RESET, ioctl PAUSE_OUTPUT, ioctl "
                       "PAUSE_OUTPUT, ioctl PAUSE_OUTPUT");
   live_close(&collector);
-  fake_assert_clean();
 }
 
 static void event_control_with_argument_passes_it(void **state) {
@@ -94,7 +93,6 @@ static void event_control_with_argument_passes_it(void **state) {
   assert_int_equal(uvperf_attach_bpf(&event->handle, 0, 33, 0, NULL), 0);
   expect(PERF_EVENT_IOC_SET_BPF, 33);
   live_close(&collector);
-  fake_assert_clean();
 }
 
 static void event_set_period_is_in_the_attr_if_it_succeeded(void **state) {
@@ -112,7 +110,6 @@ static void event_set_period_is_in_the_attr_if_it_succeeded(void **state) {
   assert_int_equal(attr->sample_period, 77);
   assert_ptr_equal(uvperf_handle_attr(&collector.event.handle, 0), attr);
   live_close(&collector);
-  fake_assert_clean();
 }
 
 /* The kernel has made a period of it when it was opened. */
@@ -150,7 +147,6 @@ static void event_set_frequency_of_a_clock_passes_nanoseconds(void **state) {
   assert_int_equal(uvperf_change_period(&event->handle, 0, 1000, NULL), 0);
   expect(PERF_EVENT_IOC_PERIOD, 1000);
   live_close(&collector);
-  fake_assert_clean();
 }
 
 static void event_fd_is_the_one_that_was_opened(void **state) {
@@ -160,7 +156,6 @@ static void event_fd_is_the_one_that_was_opened(void **state) {
   assert_int_equal(uvperf_event_fd(&collector.event), fake->fd);
   assert_string_equal(fake_log(), "");
   live_close(&collector);
-  fake_assert_clean();
 }
 
 /* -- bad arguments, a forked child ---------------------------------------- */
@@ -196,7 +191,6 @@ static void event_control_with_bad_argument_calls_nothing(void **state) {
   assert_int_equal(uvperf_next(&event->handle, NULL), UV_EINVAL);
   assert_string_equal(fake_log(), "");
   live_close(&collector);
-  fake_assert_clean();
 }
 
 typedef int (*control_fn)(uvperf_event_t *event, uvperf_error_t *error);
@@ -287,6 +281,7 @@ static void event_control_in_forked_child_is_eperm(void **state) {
   }
   assert_string_equal(fake_log(), "");
   live_close(&collector);
+  fake_kernel_reset(); /* the mappings are the parent's */
 }
 
 /* -- failures ------------------------------------------------------------- */
@@ -328,7 +323,6 @@ static void event_control_that_fails_is_explained(void **state) {
       assert_int_equal(controls[i](&collector.event, NULL), any[j].code);
     }
   live_close(&collector);
-  fake_assert_clean();
 }
 
 /* The kernel returns EPERM for some filters that are not valid. */
@@ -349,7 +343,6 @@ static void eperm_of_a_tracepoints_filter_is_the_filters_fault(void **state) {
   live_control_expect_refused(set_filter(&collector.event, &error), &error,
                               UV_EPERM, UVPERF_CAUSE_PERMISSION, "");
   live_close(&collector);
-  fake_assert_clean();
 }
 
 static void event_control_names_its_argument_in_the_reason(void **state) {
@@ -380,7 +373,6 @@ static void event_control_names_its_argument_in_the_reason(void **state) {
                                 all[i].piece);
   }
   live_close(&collector);
-  fake_assert_clean();
 }
 
 /* -- QUERY_BPF ------------------------------------------------------------ */
@@ -429,7 +421,6 @@ static void event_query_bpf_returns_ids_and_their_number(void **state) {
   assert_int_equal(nr, 0);
   assert_int_equal(ids[0], 100);
   live_close(&collector);
-  fake_assert_clean();
 }
 
 static void event_query_bpf_without_room_is_enospc(void **state) {
@@ -457,7 +448,6 @@ static void event_query_bpf_without_room_is_enospc(void **state) {
   assert_int_equal(nr, 3);
   assert_int_equal(asked_room, 0);
   live_close(&collector);
-  fake_assert_clean();
 }
 
 static void event_query_bpf_with_much_room_asks_for_64(void **state) {
@@ -474,28 +464,23 @@ static void event_query_bpf_with_much_room_asks_for_64(void **state) {
   assert_int_equal(nr, 64);
   assert_int_equal(ids[63], 163);
   live_close(&collector);
-  fake_assert_clean();
 }
-
-#define SCRIPTED(f)                                                            \
-  support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
-                                   fake_kernel_loop_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      SCRIPTED(event_control_without_argument_passes_its_flag),
-      SCRIPTED(event_control_with_argument_passes_it),
-      SCRIPTED(event_set_period_is_in_the_attr_if_it_succeeded),
-      SCRIPTED(event_set_frequency_of_a_clock_passes_nanoseconds),
-      SCRIPTED(event_fd_is_the_one_that_was_opened),
-      SCRIPTED(event_control_with_bad_argument_calls_nothing),
-      SCRIPTED(event_control_in_forked_child_is_eperm),
-      SCRIPTED(event_control_that_fails_is_explained),
-      SCRIPTED(eperm_of_a_tracepoints_filter_is_the_filters_fault),
-      SCRIPTED(event_control_names_its_argument_in_the_reason),
-      SCRIPTED(event_query_bpf_returns_ids_and_their_number),
-      SCRIPTED(event_query_bpf_without_room_is_enospc),
-      SCRIPTED(event_query_bpf_with_much_room_asks_for_64),
+      fake_kernel_test(event_control_without_argument_passes_its_flag),
+      fake_kernel_test(event_control_with_argument_passes_it),
+      fake_kernel_test(event_set_period_is_in_the_attr_if_it_succeeded),
+      fake_kernel_test(event_set_frequency_of_a_clock_passes_nanoseconds),
+      fake_kernel_test(event_fd_is_the_one_that_was_opened),
+      fake_kernel_test(event_control_with_bad_argument_calls_nothing),
+      fake_kernel_test(event_control_in_forked_child_is_eperm),
+      fake_kernel_test(event_control_that_fails_is_explained),
+      fake_kernel_test(eperm_of_a_tracepoints_filter_is_the_filters_fault),
+      fake_kernel_test(event_control_names_its_argument_in_the_reason),
+      fake_kernel_test(event_query_bpf_returns_ids_and_their_number),
+      fake_kernel_test(event_query_bpf_without_room_is_enospc),
+      fake_kernel_test(event_query_bpf_with_much_room_asks_for_64),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -156,7 +156,6 @@ static void event_close_of_a_leader_disables_siblings_first(void **state) {
   uvperf_close(&pair.sibling.event.handle, NULL);
   expect_asked("sibling DISABLE");
   uv_run(*state, UV_RUN_DEFAULT);
-  fake_assert_clean();
 }
 
 static void event_enable_of_a_leader_leaves_closing_siblings(void **state) {
@@ -170,21 +169,16 @@ static void event_enable_of_a_leader_leaves_closing_siblings(void **state) {
   uvperf_close(&pair.leader.event.handle, NULL);
   expect_asked("leader DISABLE");
   uv_run(*state, UV_RUN_DEFAULT);
-  fake_assert_clean();
 }
-
-#define SCRIPTED(f)                                                            \
-  support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
-                                   fake_kernel_loop_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      SCRIPTED(event_enable_of_a_leader_asks_the_leader_last),
-      SCRIPTED(event_start_without_enable_enables_no_sibling),
-      SCRIPTED(event_start_enables_events_that_no_exec_enables),
-      SCRIPTED(event_enable_whose_sibling_fails_says_so),
-      SCRIPTED(event_close_of_a_leader_disables_siblings_first),
-      SCRIPTED(event_enable_of_a_leader_leaves_closing_siblings),
+      fake_kernel_test(event_enable_of_a_leader_asks_the_leader_last),
+      fake_kernel_test(event_start_without_enable_enables_no_sibling),
+      fake_kernel_test(event_start_enables_events_that_no_exec_enables),
+      fake_kernel_test(event_enable_whose_sibling_fails_says_so),
+      fake_kernel_test(event_close_of_a_leader_disables_siblings_first),
+      fake_kernel_test(event_enable_of_a_leader_leaves_closing_siblings),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

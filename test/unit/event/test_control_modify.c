@@ -84,7 +84,6 @@ static void event_modify_prepares_the_attr_as_init_does(void **state) {
   assert_int_equal(given.attr.bp_addr, 0x1000);
   assert_int_equal(attr.disabled, 0); /* the caller's */
   live_close(&collector);
-  fake_assert_clean();
 }
 
 static void event_modify_changes_the_attr_if_it_succeeded(void **state) {
@@ -109,7 +108,6 @@ static void event_modify_changes_the_attr_if_it_succeeded(void **state) {
   assert_int_equal(own->bp_len, 4);
   assert_int_equal(own->size, sizeof(attr));
   live_close(&collector);
-  fake_assert_clean();
 }
 
 /* The kernel compares attr.size too. */
@@ -149,7 +147,6 @@ static void event_modify_of_another_size_returns_the_events_size(void **state) {
                    UV_EINVAL);
   assert_string_equal(fake_log(), "");
   live_close(&collector);
-  fake_assert_clean();
 }
 
 static void event_modify_without_memory_calls_nothing(void **state) {
@@ -170,7 +167,6 @@ static void event_modify_without_memory_calls_nothing(void **state) {
     assert_string_equal(fake_log(), "");
   }
   live_close(&collector);
-  fake_assert_clean();
 }
 
 /* -- running or stopped --------------------------------------------------- */
@@ -199,7 +195,6 @@ static void event_modify_that_fails_starts_a_running_one_again(void **state) {
       UV_ENOSPC);
   assert_string_equal(fake_log(), "ioctl MODIFY_ATTRIBUTES failed");
   live_close(&collector);
-  fake_assert_clean();
 }
 
 /* perf_event_modify_attr takes sig_data even if it refuses the rest. */
@@ -222,7 +217,6 @@ static void event_modify_that_fails_puts_sig_data_back(void **state) {
       uvperf_attr_get(&given.attr, UVPERF_ATTR_SIG_DATA, &sig_data), 0);
   assert_int_equal(sig_data, 0);
   live_close(&collector);
-  fake_assert_clean();
 }
 
 static void event_modify_that_cannot_start_again_says_so(void **state) {
@@ -242,7 +236,6 @@ static void event_modify_that_cannot_start_again_says_so(void **state) {
                    0x1000);
   assert_int_equal(runs(&collector), 0);
   live_close(&collector);
-  fake_assert_clean();
 }
 
 /* No other event was disabled by it, and nothing is known better then. */
@@ -259,7 +252,6 @@ static void event_modify_of_no_breakpoint_starts_nothing(void **state) {
       UV_ENOTSUP);
   assert_string_equal(fake_log(), "ioctl MODIFY_ATTRIBUTES failed");
   live_close(&collector);
-  fake_assert_clean();
 }
 
 static void event_modify_knows_who_started_and_stopped(void **state) {
@@ -290,7 +282,6 @@ static void event_modify_knows_who_started_and_stopped(void **state) {
   assert_int_equal(uvperf_disable(&event->handle, 0, NULL), UV_EACCES);
   assert_int_equal(runs(&collector), 1);
   live_close(&collector);
-  fake_assert_clean();
 }
 
 /* It may have to be given its period again, which live/test_event_control.c
@@ -318,7 +309,6 @@ static void event_modify_after_refresh_enables_and_sets_a_period(void **state) {
   assert_int_equal(uvperf_event_refresh(event, 3, NULL), 0);
   assert_string_equal(fake_log(), "ioctl REFRESH, ioctl PERIOD");
   live_close(&collector);
-  fake_assert_clean();
 }
 
 /* -- groups --------------------------------------------------------------- */
@@ -347,7 +337,6 @@ static void event_modify_knows_what_the_group_did(void **state) {
   live_close(&other);
   live_close(&leader);
   live_close(&alone);
-  fake_assert_clean();
 }
 
 /* Closing the leader disables its siblings, and perf_group_detach makes each
@@ -368,27 +357,22 @@ static void event_modify_without_the_leader_is_on_its_own(void **state) {
   assert_int_equal(runs(&other), 1);
   live_close(&other);
   live_close(&one);
-  fake_assert_clean();
 }
-
-#define SCRIPTED(f)                                                            \
-  support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
-                                   fake_kernel_loop_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      SCRIPTED(event_modify_prepares_the_attr_as_init_does),
-      SCRIPTED(event_modify_changes_the_attr_if_it_succeeded),
-      SCRIPTED(event_modify_of_another_size_returns_the_events_size),
-      SCRIPTED(event_modify_without_memory_calls_nothing),
-      SCRIPTED(event_modify_that_fails_starts_a_running_one_again),
-      SCRIPTED(event_modify_that_fails_puts_sig_data_back),
-      SCRIPTED(event_modify_that_cannot_start_again_says_so),
-      SCRIPTED(event_modify_of_no_breakpoint_starts_nothing),
-      SCRIPTED(event_modify_knows_who_started_and_stopped),
-      SCRIPTED(event_modify_after_refresh_enables_and_sets_a_period),
-      SCRIPTED(event_modify_knows_what_the_group_did),
-      SCRIPTED(event_modify_without_the_leader_is_on_its_own),
+      fake_kernel_test(event_modify_prepares_the_attr_as_init_does),
+      fake_kernel_test(event_modify_changes_the_attr_if_it_succeeded),
+      fake_kernel_test(event_modify_of_another_size_returns_the_events_size),
+      fake_kernel_test(event_modify_without_memory_calls_nothing),
+      fake_kernel_test(event_modify_that_fails_starts_a_running_one_again),
+      fake_kernel_test(event_modify_that_fails_puts_sig_data_back),
+      fake_kernel_test(event_modify_that_cannot_start_again_says_so),
+      fake_kernel_test(event_modify_of_no_breakpoint_starts_nothing),
+      fake_kernel_test(event_modify_knows_who_started_and_stopped),
+      fake_kernel_test(event_modify_after_refresh_enables_and_sets_a_period),
+      fake_kernel_test(event_modify_knows_what_the_group_did),
+      fake_kernel_test(event_modify_without_the_leader_is_on_its_own),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -172,20 +172,16 @@ static void event_probe_fails_ends_with_its_error(void **state) {
   live_close(&collector);
 }
 
-#define SCRIPTED(test)                                                         \
-  support_loop_test_setup_teardown(test, fake_kernel_loop_setup,               \
-                                   fake_kernel_loop_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      SCRIPTED(event_unsound_with_a_gone_target_reports_both),
-      SCRIPTED(event_record_between_drain_and_probe_comes_before_eof),
-      SCRIPTED(event_empty_wakeup_is_silent),
-      SCRIPTED(event_pinned_in_error_state_ends_with_ebadf),
-      SCRIPTED(event_pinned_in_error_state_ends_without_pollerr),
-      SCRIPTED(event_pinned_in_error_state_later_ends_by_itself),
-      SCRIPTED(event_pinned_in_error_state_is_started_after_a_flush),
-      SCRIPTED(event_probe_fails_ends_with_its_error),
+      fake_kernel_test(event_unsound_with_a_gone_target_reports_both),
+      fake_kernel_test(event_record_between_drain_and_probe_comes_before_eof),
+      fake_kernel_test(event_empty_wakeup_is_silent),
+      fake_kernel_test(event_pinned_in_error_state_ends_with_ebadf),
+      fake_kernel_test(event_pinned_in_error_state_ends_without_pollerr),
+      fake_kernel_test(event_pinned_in_error_state_later_ends_by_itself),
+      fake_kernel_test(event_pinned_in_error_state_is_started_after_a_flush),
+      fake_kernel_test(event_probe_fails_ends_with_its_error),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,6 @@ static void event_close_disables_then_unmaps_then_closes(void **state) {
   fake_log_clear();
   live_close(&collector);
   assert_string_equal(fake_log(), "ioctl DISABLE, munmap, close");
-  fake_assert_clean();
 }
 
 /* -- init ----------------------------------------------------------------- */
@@ -39,7 +38,6 @@ static void event_init_opens_disabled_and_cloexec(void **state) {
   assert_int_equal(uvperf_event_id(&collector.event, &id), 0);
   assert_int_equal(id, 7);
   live_close(&collector);
-  fake_assert_clean();
 }
 
 /* An event that only counts has no samples. */
@@ -67,7 +65,6 @@ static void event_init_of_samples_that_spoil_the_ring_is_einval(void **state) {
   assert_non_null(strstr(error.reason, "only counts, so its callback would "
                                        "never be called; set a period"));
   live_close(&collector);
-  fake_assert_clean();
 }
 
 static void event_init_passes_target_group_and_cgroup(void **state) {
@@ -96,7 +93,6 @@ static void event_init_passes_target_group_and_cgroup(void **state) {
   assert_int_equal(fake->group_fd, leader_fake->fd);
   live_close(&sibling);
   live_close(&leader);
-  fake_assert_clean();
 }
 
 /* Each is refused before the kernel is asked, by a reason that names the flag:
@@ -142,7 +138,6 @@ static void event_init_of_an_id_without_its_flag_is_refused(void **state) {
       fail_msg("%zu: %s", i, error.reason);
   }
   assert_string_equal(fake_log(), "");
-  fake_assert_clean();
 }
 
 /* -1 without a flag is what 0 is: any CPU, no cgroup. */
@@ -159,7 +154,6 @@ static void event_init_of_ids_of_minus_one_is_the_default(void **state) {
   assert_int_equal(fake->cpu, -1);
   assert_int_equal(fake->flags, PERF_FLAG_FD_CLOEXEC);
   live_close(&collector);
-  fake_assert_clean();
 }
 
 /* The reason for EPERM of mmap depends on who runs this: above the limits there
@@ -249,7 +243,6 @@ static void event_init_loop_refuses_fd_leaves_nothing(void **state) {
   free(event);
   uv_close((uv_handle_t *)&other.poll, NULL);
   scripted_event_turns(*state, 3);
-  fake_assert_clean();
 }
 
 static void event_default_ring_halved_is_reported(void **state) {
@@ -263,7 +256,6 @@ static void event_default_ring_halved_is_reported(void **state) {
   live_init(*state, &collector, &attr, NULL);
   assert_int_equal(support_ring_bytes(&collector.event.handle), 128 * 1024);
   live_close(&collector);
-  fake_assert_clean();
 }
 
 static void event_asked_ring_is_not_made_smaller(void **state) {
@@ -280,7 +272,6 @@ static void event_asked_ring_is_not_made_smaller(void **state) {
                    UV_EPERM);
   assert_int_equal(error.cause, cause_of_denied_ring());
   assert_int_equal(fake_count(FAKE_MMAP), 1);
-  fake_assert_clean();
 }
 
 static void event_enable_on_exec_is_not_enabled_by_start(void **state) {
@@ -326,7 +317,6 @@ static void event_read_of_nothing_is_ebadf(void **state) {
   assert_int_equal(error.cause, UVPERF_CAUSE_BUSY);
   assert_non_null(strstr(error.reason, "attr.pinned"));
   live_close(&collector);
-  fake_assert_clean();
 }
 
 static void event_read_takes_every_field(void **state) {
@@ -419,7 +409,6 @@ static void event_read_group_matches_by_id_with_one_read(void **state) {
   expect_group_failure(events, UV_EIO);
   live_close(&other);
   live_close(&one);
-  fake_assert_clean();
 }
 
 /* Their number; then the value and id of each. */
@@ -443,7 +432,6 @@ static void event_read_of_a_group_of_200_takes_memory_for_it(void **state) {
   assert_int_equal(uvperf_event_read(&collector.event, &count, NULL),
                    UV_ENOMEM);
   live_close(&collector);
-  fake_assert_clean();
 }
 
 static void event_read_group_of_what_is_none_is_einval(void **state) {
@@ -484,30 +472,26 @@ static void event_read_in_forked_child_is_eperm(void **state) {
   }
 }
 
-#define SCRIPTED(test)                                                         \
-  support_loop_test_setup_teardown(test, fake_kernel_loop_setup,               \
-                                   fake_kernel_loop_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      SCRIPTED(event_close_disables_then_unmaps_then_closes),
-      SCRIPTED(event_init_opens_disabled_and_cloexec),
-      SCRIPTED(event_init_of_samples_that_spoil_the_ring_is_einval),
-      SCRIPTED(event_init_passes_target_group_and_cgroup),
-      SCRIPTED(event_init_of_an_id_without_its_flag_is_refused),
-      SCRIPTED(event_init_of_ids_of_minus_one_is_the_default),
-      SCRIPTED(event_init_each_system_call_fails_leaves_nothing),
-      SCRIPTED(event_init_loop_refuses_fd_leaves_nothing),
-      SCRIPTED(event_default_ring_halved_is_reported),
-      SCRIPTED(event_asked_ring_is_not_made_smaller),
-      SCRIPTED(event_enable_on_exec_is_not_enabled_by_start),
-      SCRIPTED(event_read_of_nothing_is_ebadf),
-      SCRIPTED(event_read_takes_every_field),
-      SCRIPTED(event_read_of_group_finds_its_own_by_id),
-      SCRIPTED(event_read_group_matches_by_id_with_one_read),
-      SCRIPTED(event_read_of_a_group_of_200_takes_memory_for_it),
-      SCRIPTED(event_read_group_of_what_is_none_is_einval),
-      SCRIPTED(event_read_in_forked_child_is_eperm),
+      fake_kernel_test(event_close_disables_then_unmaps_then_closes),
+      fake_kernel_test(event_init_opens_disabled_and_cloexec),
+      fake_kernel_test(event_init_of_samples_that_spoil_the_ring_is_einval),
+      fake_kernel_test(event_init_passes_target_group_and_cgroup),
+      fake_kernel_test(event_init_of_an_id_without_its_flag_is_refused),
+      fake_kernel_test(event_init_of_ids_of_minus_one_is_the_default),
+      fake_kernel_test(event_init_each_system_call_fails_leaves_nothing),
+      fake_kernel_test(event_init_loop_refuses_fd_leaves_nothing),
+      fake_kernel_test(event_default_ring_halved_is_reported),
+      fake_kernel_test(event_asked_ring_is_not_made_smaller),
+      fake_kernel_test(event_enable_on_exec_is_not_enabled_by_start),
+      fake_kernel_test(event_read_of_nothing_is_ebadf),
+      fake_kernel_test(event_read_takes_every_field),
+      fake_kernel_test(event_read_of_group_finds_its_own_by_id),
+      fake_kernel_test(event_read_group_matches_by_id_with_one_read),
+      fake_kernel_test(event_read_of_a_group_of_200_takes_memory_for_it),
+      fake_kernel_test(event_read_group_of_what_is_none_is_einval),
+      fake_kernel_test(event_read_in_forked_child_is_eperm),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

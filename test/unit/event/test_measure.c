@@ -5,10 +5,6 @@
 
 #include "fake_kernel.h"
 
-#define scripted_test(f)                                                       \
-  support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
-                                   fake_kernel_loop_teardown)
-
 typedef struct measured_s {
   live_collector_t collector;
   fake_event_t *fake;
@@ -62,7 +58,6 @@ static void event_measure_reads_enables_calls_disables_reads(void **state) {
   assert_int_equal(count.scaled, 60);
   assert_true(count.ratio == 0.5);
   live_close(&measured.collector);
-  fake_assert_clean();
 }
 
 static void never_scheduled(void *arg) {
@@ -113,7 +108,6 @@ static void event_measure_that_fails_before_does_not_call(void **state) {
   assert_memory_equal(&count, &same, sizeof(count));
   assert_int_equal(measure(&measured, &count, NULL), 0);
   live_close(&measured.collector);
-  fake_assert_clean();
 }
 
 static void event_measure_that_fails_afterwards_returns_its_code(void **state) {
@@ -132,7 +126,6 @@ static void event_measure_that_fails_afterwards_returns_its_code(void **state) {
   assert_int_equal(measured.calls, 2);
   assert_int_equal(measured.fake->enabled, 0);
   live_close(&measured.collector);
-  fake_assert_clean();
 }
 
 static void event_measure_of_bad_arguments_is_einval(void **state) {
@@ -166,11 +159,11 @@ static void event_measure_of_bad_arguments_is_einval(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      scripted_test(event_measure_reads_enables_calls_disables_reads),
-      scripted_test(event_measure_that_never_ran_is_no_count_of_0),
-      scripted_test(event_measure_that_fails_before_does_not_call),
-      scripted_test(event_measure_that_fails_afterwards_returns_its_code),
-      scripted_test(event_measure_of_bad_arguments_is_einval),
+      fake_kernel_test(event_measure_reads_enables_calls_disables_reads),
+      fake_kernel_test(event_measure_that_never_ran_is_no_count_of_0),
+      fake_kernel_test(event_measure_that_fails_before_does_not_call),
+      fake_kernel_test(event_measure_that_fails_afterwards_returns_its_code),
+      fake_kernel_test(event_measure_of_bad_arguments_is_einval),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

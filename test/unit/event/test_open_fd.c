@@ -77,7 +77,6 @@ static void given_event_is_the_handles(void **state) {
   scripted_event_turns(*state, 3);
   assert_string_equal(delivered, "COMM");
   live_close(&given.collector);
-  fake_assert_clean();
 }
 
 static int opened;
@@ -109,7 +108,6 @@ static void given_event_is_the_handles_by_the_pool(void **state) {
   assert_string_equal(fake_log(), "ioctl ID, mmap, ioctl ID");
   fake_pool_reset();
   live_close(&given.collector);
-  fake_assert_clean();
 }
 
 static void ioctl_that_is_forbidden_does_not_blame_the_fd(void **state) {
@@ -220,7 +218,6 @@ static void event_of_another_handle_is_eexist(void **state) {
   assert_string_equal(fake_log(),
                       "ioctl ID, mmap, ioctl ID, ioctl ID, ioctl ID");
   live_close(&first.collector);
-  fake_assert_clean();
 }
 
 /* -- refusals -------------------------------------------------------------- */
@@ -263,22 +260,18 @@ static void fd_without_its_flag_is_refused(void **state) {
   refused(*state, &given, UV_EINVAL, "lacks UVPERF_EVENT_FD");
 }
 
-#define fd_test(f)                                                             \
-  support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
-                                   fake_kernel_loop_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      fd_test(given_event_is_the_handles),
-      fd_test(given_event_is_the_handles_by_the_pool),
-      fd_test(ioctl_that_is_forbidden_does_not_blame_the_fd),
-      fd_test(each_failing_call_releases_it),
-      fd_test(failure_on_the_pool_releases_it),
-      fd_test(close_while_it_is_taken_returns_it),
-      fd_test(event_of_another_handle_is_eexist),
-      fd_test(fd_that_is_no_perf_event_is_refused),
-      fd_test(options_for_opening_are_refused),
-      fd_test(fd_without_its_flag_is_refused),
+      fake_kernel_test(given_event_is_the_handles),
+      fake_kernel_test(given_event_is_the_handles_by_the_pool),
+      fake_kernel_test(ioctl_that_is_forbidden_does_not_blame_the_fd),
+      fake_kernel_test(each_failing_call_releases_it),
+      fake_kernel_test(failure_on_the_pool_releases_it),
+      fake_kernel_test(close_while_it_is_taken_returns_it),
+      fake_kernel_test(event_of_another_handle_is_eexist),
+      fake_kernel_test(fd_that_is_no_perf_event_is_refused),
+      fake_kernel_test(options_for_opening_are_refused),
+      fake_kernel_test(fd_without_its_flag_is_refused),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

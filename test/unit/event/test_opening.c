@@ -123,7 +123,6 @@ static void event_that_is_not_open_is_neither_leader_nor_output(void **state) {
   assert_no_partner(&writer, &opened, UV_EBADF);
   uvperf_close(&writer.handle, NULL);
   close_event(*state, &opened);
-  fake_assert_clean();
 }
 
 /* -- closing --------------------------------------------------------------- */
@@ -355,23 +354,18 @@ static void event_open_that_cannot_be_right_fails_at_once(void **state) {
   assert_int_equal(opened.error.cause, UVPERF_CAUSE_ARGUMENT);
   assert_false(fake_pool_waits());
   live_close(&leader);
-  fake_assert_clean();
 }
 
 /* A test with a loop. */
-#define opening_test(f)                                                        \
-  support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
-                                   fake_kernel_loop_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      opening_test(event_open_asks_for_the_same_as_init),
-      opening_test(event_that_is_not_open_is_neither_leader_nor_output),
-      opening_test(leader_closed_while_its_sibling_is_opened_is_no_matter),
-      opening_test(sibling_that_is_refused_is_explained_as_by_init),
-      opening_test(sibling_without_memory_is_not_opened),
-      opening_test(thread_that_ends_before_its_event_is_opened_is_esrch),
-      opening_test(event_open_that_cannot_be_right_fails_at_once),
+      fake_kernel_test(event_open_asks_for_the_same_as_init),
+      fake_kernel_test(event_that_is_not_open_is_neither_leader_nor_output),
+      fake_kernel_test(leader_closed_while_its_sibling_is_opened_is_no_matter),
+      fake_kernel_test(sibling_that_is_refused_is_explained_as_by_init),
+      fake_kernel_test(sibling_without_memory_is_not_opened),
+      fake_kernel_test(thread_that_ends_before_its_event_is_opened_is_esrch),
+      fake_kernel_test(event_open_that_cannot_be_right_fails_at_once),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

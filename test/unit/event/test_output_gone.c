@@ -122,7 +122,6 @@ static void output_joined_at_the_last_slices_end_goes_on(void **state) {
   scripted_event_turns(*state, 6);
   assert_string_equal(delivered, "COMM slice COMM slice EOF");
   close_all(*state, &trio);
-  fake_assert_clean();
 }
 
 /* Between a drain and a probe, as append_once. */
@@ -158,7 +157,6 @@ static void output_joined_as_the_last_bytes_are_skipped_goes_on(void **state) {
   scripted_event_turns(*state, 6);
   assert_string_equal(delivered, "EPROTO EOF");
   close_all(*state, &trio);
-  fake_assert_clean();
 }
 
 /* -- a record that comes late -------------------------------------------- */
@@ -177,7 +175,6 @@ output_record_finished_after_its_writer_left_is_its_own(void **state) {
   assert_int_equal(uvperf_next(&trio.owner.event.handle, &record), 0);
   assert_ptr_equal(record->source->data, &trio.writers[0]);
   close_all(*state, &trio);
-  fake_assert_clean();
 }
 
 /* -- a forked child ------------------------------------------------------- */
@@ -197,6 +194,7 @@ static void output_closed_in_a_forked_child_polls_nothing(void **state) {
   fake_log_clear();
   close_all(*state, &trio);
   assert_string_equal(fake_log(), "close, close, close");
+  fake_kernel_reset(); /* the mappings are the parent's */
 }
 
 /* The ring is the parent's, and so are the records in it. */
@@ -216,6 +214,7 @@ static void output_of_the_parent_is_refused_in_the_child(void **state) {
   uvperf_close(&writer.handle, NULL);
   uvperf_close(&owner.handle, NULL);
   scripted_event_turns(*state, 3);
+  fake_kernel_reset(); /* the mappings are the parent's */
 }
 
 /* -- an unsound ring ------------------------------------------------------ */
@@ -233,7 +232,6 @@ static void output_to_a_ring_that_next_found_unsound_is_eof(void **state) {
       UV_EOF);
   assert_non_null(strstr(error.reason, "ended"));
   close_all(*state, &trio);
-  fake_assert_clean();
 }
 
 /* -- an attr that changes ------------------------------------------------- */
@@ -254,7 +252,6 @@ static void output_source_has_the_period_that_was_set(void **state) {
   assert_ptr_equal(record->source->data, &trio.writers[0]);
   assert_int_equal(record->source->attr->sample_period, 77);
   close_all(*state, &trio);
-  fake_assert_clean();
 }
 
 static void output_source_has_the_modified_attr(void **state) {
@@ -272,7 +269,6 @@ static void output_source_has_the_modified_attr(void **state) {
   assert_ptr_equal(record->source->data, &trio.writers[0]);
   assert_int_equal(record->source->attr->bp_addr, 0x1000);
   close_all(*state, &trio);
-  fake_assert_clean();
 }
 
 /* Writers that left long ago are forgotten when another one joins. */
@@ -292,7 +288,6 @@ static void output_set_again_is_not_forgotten(void **state) {
   assert_ptr_equal(record->source->data, &trio.writers[0]);
   fake_clock_set(0);
   close_all(*state, &trio);
-  fake_assert_clean();
 }
 
 /* The writer with id 8 has left, and is forgotten when another event joins
@@ -330,25 +325,20 @@ static void output_forgotten_between_two_next_has_no_source(void **state) {
   }
   close_all(*state, &trio);
   fake_clock_set(0);
-  fake_assert_clean();
 }
-
-#define TEST(f)                                                                \
-  support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
-                                   fake_kernel_loop_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(output_joined_at_the_last_slices_end_goes_on),
-      TEST(output_joined_as_the_last_bytes_are_skipped_goes_on),
-      TEST(output_record_finished_after_its_writer_left_is_its_own),
-      TEST(output_closed_in_a_forked_child_polls_nothing),
-      TEST(output_of_the_parent_is_refused_in_the_child),
-      TEST(output_to_a_ring_that_next_found_unsound_is_eof),
-      TEST(output_source_has_the_period_that_was_set),
-      TEST(output_source_has_the_modified_attr),
-      TEST(output_set_again_is_not_forgotten),
-      TEST(output_forgotten_between_two_next_has_no_source),
+      fake_kernel_test(output_joined_at_the_last_slices_end_goes_on),
+      fake_kernel_test(output_joined_as_the_last_bytes_are_skipped_goes_on),
+      fake_kernel_test(output_record_finished_after_its_writer_left_is_its_own),
+      fake_kernel_test(output_closed_in_a_forked_child_polls_nothing),
+      fake_kernel_test(output_of_the_parent_is_refused_in_the_child),
+      fake_kernel_test(output_to_a_ring_that_next_found_unsound_is_eof),
+      fake_kernel_test(output_source_has_the_period_that_was_set),
+      fake_kernel_test(output_source_has_the_modified_attr),
+      fake_kernel_test(output_set_again_is_not_forgotten),
+      fake_kernel_test(output_forgotten_between_two_next_has_no_source),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -81,14 +81,10 @@ static void event_snapshot_pauses_waits_and_resumes(void **state) {
   end();
 }
 
-#define TEST(f)                                                                \
-  support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
-                                   fake_kernel_loop_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(event_snapshot_after_next_has_ended_goes_on),
-      TEST(event_snapshot_pauses_waits_and_resumes),
+      fake_kernel_test(event_snapshot_after_next_has_ended_goes_on),
+      fake_kernel_test(event_snapshot_pauses_waits_and_resumes),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

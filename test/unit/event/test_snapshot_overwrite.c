@@ -318,20 +318,18 @@ static void overwrite_snapshot_begun_keeps_its_writers(void **state) {
   close_event(*state, &owner);
 }
 
-#define TEST(f)                                                                \
-  support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
-                                   fake_kernel_loop_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(overwrite_watermark_may_be_beyond_the_ring),
-      TEST(overwrite_record_finished_after_the_pause_is_of_the_next),
-      TEST(overwrite_record_finished_after_the_pause_comes_before_eof),
-      TEST(overwrite_ring_below_the_stack_dump_is_refused),
-      TEST(overwrite_ring_below_a_writers_stack_dump_is_refused),
-      TEST(overwrite_ring_forgets_writers_as_they_are_gone),
-      TEST(overwrite_record_in_hand_keeps_its_writer),
-      TEST(overwrite_snapshot_begun_keeps_its_writers),
+      fake_kernel_test(overwrite_watermark_may_be_beyond_the_ring),
+      fake_kernel_test(
+          overwrite_record_finished_after_the_pause_is_of_the_next),
+      fake_kernel_test(
+          overwrite_record_finished_after_the_pause_comes_before_eof),
+      fake_kernel_test(overwrite_ring_below_the_stack_dump_is_refused),
+      fake_kernel_test(overwrite_ring_below_a_writers_stack_dump_is_refused),
+      fake_kernel_test(overwrite_ring_forgets_writers_as_they_are_gone),
+      fake_kernel_test(overwrite_record_in_hand_keeps_its_writer),
+      fake_kernel_test(overwrite_snapshot_begun_keeps_its_writers),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
