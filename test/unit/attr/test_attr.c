@@ -18,186 +18,97 @@ static uint64_t flag_word(const struct perf_event_attr *attr) {
   return word;
 }
 
-/* `want` was made through C members and `got` so far through fields. */
-static void both(struct perf_event_attr *got,
-                 const struct perf_event_attr *want,
-                 enum uvperf_attr_field field, uint64_t value) {
+/* `want` is made through C members, and `got` through fields. */
+static struct perf_event_attr got, want;
+
+static void both(enum uvperf_attr_field field, uint64_t value,
+                 const char *member) {
   uint64_t read = ~value;
 
-  assert_int_equal(uvperf_attr_set(got, field, value), 0);
-  assert_memory_equal(got, want, sizeof(*want));
-  assert_int_equal(uvperf_attr_get(want, field, &read), 0);
-  assert_int_equal(read, value);
-  assert_int_equal(uvperf__attr_value(want, field), value);
+  if (uvperf_attr_set(&got, field, value) != 0 ||
+      memcmp(&got, &want, sizeof(want)) != 0 ||
+      uvperf_attr_get(&want, field, &read) != 0 || read != value ||
+      uvperf__attr_value(&want, field) != value)
+    fail_msg("%s: %llx", member, (unsigned long long)read);
 }
 
-static void attr_set_wide_field_equals_member(void **state) {
-  struct perf_event_attr got, want;
+#define SAME(member, field, value)                                             \
+  (want.member = (value), both(UVPERF_ATTR_##field, (uint64_t)(value), #member))
 
+static void attr_set_of_each_field_equals_its_member(void **state) {
   (void)state;
   uvperf_attr_init(&got, 0, 0);
   memset(&want, 0, sizeof(want));
   want.size = sizeof(want);
-  want.config = WIDE + 1;
-  both(&got, &want, UVPERF_ATTR_CONFIG, WIDE + 1);
-  want.sample_period = WIDE + 2;
-  both(&got, &want, UVPERF_ATTR_SAMPLE_PERIOD, WIDE + 2);
-  want.sample_freq = WIDE + 3;
-  both(&got, &want, UVPERF_ATTR_SAMPLE_PERIOD, WIDE + 3);
-  want.sample_type = WIDE + 4;
-  both(&got, &want, UVPERF_ATTR_SAMPLE_TYPE, WIDE + 4);
-  want.read_format = WIDE + 5;
-  both(&got, &want, UVPERF_ATTR_READ_FORMAT, WIDE + 5);
-  want.config1 = WIDE + 6;
-  both(&got, &want, UVPERF_ATTR_CONFIG1, WIDE + 6);
-  want.bp_addr = WIDE + 7;
-  both(&got, &want, UVPERF_ATTR_CONFIG1, WIDE + 7);
-  want.config2 = WIDE + 8;
-  both(&got, &want, UVPERF_ATTR_CONFIG2, WIDE + 8);
-  want.bp_len = WIDE + 9;
-  both(&got, &want, UVPERF_ATTR_CONFIG2, WIDE + 9);
-  want.branch_sample_type = WIDE + 10;
-  both(&got, &want, UVPERF_ATTR_BRANCH_SAMPLE_TYPE, WIDE + 10);
-  want.sample_regs_user = WIDE + 11;
-  both(&got, &want, UVPERF_ATTR_SAMPLE_REGS_USER, WIDE + 11);
-  want.sample_regs_intr = WIDE + 12;
-  both(&got, &want, UVPERF_ATTR_SAMPLE_REGS_INTR, WIDE + 12);
+  SAME(config, CONFIG, WIDE + 1);
+  SAME(sample_period, SAMPLE_PERIOD, WIDE + 2);
+  SAME(sample_freq, SAMPLE_PERIOD, WIDE + 3);
+  SAME(sample_type, SAMPLE_TYPE, WIDE + 4);
+  SAME(read_format, READ_FORMAT, WIDE + 5);
+  SAME(config1, CONFIG1, WIDE + 6);
+  SAME(bp_addr, CONFIG1, WIDE + 7);
+  SAME(config2, CONFIG2, WIDE + 8);
+  SAME(bp_len, CONFIG2, WIDE + 9);
+  SAME(branch_sample_type, BRANCH_SAMPLE_TYPE, WIDE + 10);
+  SAME(sample_regs_user, SAMPLE_REGS_USER, WIDE + 11);
+  SAME(sample_regs_intr, SAMPLE_REGS_INTR, WIDE + 12);
 #ifdef PERF_ATTR_SIZE_VER7
-  want.sig_data = WIDE + 13;
-  both(&got, &want, UVPERF_ATTR_SIG_DATA, WIDE + 13);
+  SAME(sig_data, SIG_DATA, WIDE + 13);
 #endif
 #ifdef PERF_ATTR_SIZE_VER8
-  want.config3 = WIDE + 14;
-  both(&got, &want, UVPERF_ATTR_CONFIG3, WIDE + 14);
+  SAME(config3, CONFIG3, WIDE + 14);
 #endif
-}
-
-static void attr_set_narrow_field_equals_member(void **state) {
-  struct perf_event_attr got, want;
-
-  (void)state;
-  uvperf_attr_init(&got, 0, 0);
-  memset(&want, 0, sizeof(want));
-  want.size = sizeof(want);
-  want.type = 0x87654321;
-  both(&got, &want, UVPERF_ATTR_TYPE, 0x87654321);
-  want.wakeup_events = 0x87654322;
-  both(&got, &want, UVPERF_ATTR_WAKEUP_EVENTS, 0x87654322);
-  want.wakeup_watermark = 0x87654323;
-  both(&got, &want, UVPERF_ATTR_WAKEUP_EVENTS, 0x87654323);
-  want.bp_type = 0x87654324;
-  both(&got, &want, UVPERF_ATTR_BP_TYPE, 0x87654324);
-  want.sample_stack_user = 0x87654325;
-  both(&got, &want, UVPERF_ATTR_SAMPLE_STACK_USER, 0x87654325);
-  want.clockid = -7;
-  both(&got, &want, UVPERF_ATTR_CLOCKID, (uint64_t)(int64_t)-7);
-  want.clockid = INT32_MAX;
-  both(&got, &want, UVPERF_ATTR_CLOCKID, INT32_MAX);
-  want.clockid = INT32_MIN;
-  both(&got, &want, UVPERF_ATTR_CLOCKID, (uint64_t)(int64_t)INT32_MIN);
-  want.aux_watermark = 0x87654326;
-  both(&got, &want, UVPERF_ATTR_AUX_WATERMARK, 0x87654326);
-  want.sample_max_stack = 0x8765;
-  both(&got, &want, UVPERF_ATTR_SAMPLE_MAX_STACK, 0x8765);
-  want.aux_sample_size = 0x87654327;
-  both(&got, &want, UVPERF_ATTR_AUX_SAMPLE_SIZE, 0x87654327);
-}
-
-static void attr_set_flag_up_to_sample_id_all_equals_member(void **state) {
-  struct perf_event_attr got, want;
-
-  (void)state;
-  uvperf_attr_init(&got, 0, 0);
-  memset(&want, 0, sizeof(want));
-  want.size = sizeof(want);
-  want.disabled = 1;
-  both(&got, &want, UVPERF_ATTR_DISABLED, 1);
-  want.inherit = 1;
-  both(&got, &want, UVPERF_ATTR_INHERIT, 1);
-  want.pinned = 1;
-  both(&got, &want, UVPERF_ATTR_PINNED, 1);
-  want.exclusive = 1;
-  both(&got, &want, UVPERF_ATTR_EXCLUSIVE, 1);
-  want.exclude_user = 1;
-  both(&got, &want, UVPERF_ATTR_EXCLUDE_USER, 1);
-  want.exclude_kernel = 1;
-  both(&got, &want, UVPERF_ATTR_EXCLUDE_KERNEL, 1);
-  want.exclude_hv = 1;
-  both(&got, &want, UVPERF_ATTR_EXCLUDE_HV, 1);
-  want.exclude_idle = 1;
-  both(&got, &want, UVPERF_ATTR_EXCLUDE_IDLE, 1);
-  want.mmap = 1;
-  both(&got, &want, UVPERF_ATTR_MMAP, 1);
-  want.comm = 1;
-  both(&got, &want, UVPERF_ATTR_COMM, 1);
-  want.freq = 1;
-  both(&got, &want, UVPERF_ATTR_FREQ, 1);
-  want.inherit_stat = 1;
-  both(&got, &want, UVPERF_ATTR_INHERIT_STAT, 1);
-  want.enable_on_exec = 1;
-  both(&got, &want, UVPERF_ATTR_ENABLE_ON_EXEC, 1);
-  want.task = 1;
-  both(&got, &want, UVPERF_ATTR_TASK, 1);
-  want.watermark = 1;
-  both(&got, &want, UVPERF_ATTR_WATERMARK, 1);
-  want.precise_ip = 2;
-  both(&got, &want, UVPERF_ATTR_PRECISE_IP, 2);
-  want.precise_ip = 1;
-  both(&got, &want, UVPERF_ATTR_PRECISE_IP, 1);
-  want.precise_ip = 3;
-  both(&got, &want, UVPERF_ATTR_PRECISE_IP, 3);
-  want.mmap_data = 1;
-  both(&got, &want, UVPERF_ATTR_MMAP_DATA, 1);
-  want.sample_id_all = 1;
-  both(&got, &want, UVPERF_ATTR_SAMPLE_ID_ALL, 1);
-}
-
-static void attr_set_flag_after_sample_id_all_equals_member(void **state) {
-  struct perf_event_attr got, want;
-
-  (void)state;
-  uvperf_attr_init(&got, 0, 0);
-  memset(&want, 0, sizeof(want));
-  want.size = sizeof(want);
-  want.exclude_host = 1;
-  both(&got, &want, UVPERF_ATTR_EXCLUDE_HOST, 1);
-  want.exclude_guest = 1;
-  both(&got, &want, UVPERF_ATTR_EXCLUDE_GUEST, 1);
-  want.exclude_callchain_kernel = 1;
-  both(&got, &want, UVPERF_ATTR_EXCLUDE_CALLCHAIN_KERNEL, 1);
-  want.exclude_callchain_user = 1;
-  both(&got, &want, UVPERF_ATTR_EXCLUDE_CALLCHAIN_USER, 1);
-  want.mmap2 = 1;
-  both(&got, &want, UVPERF_ATTR_MMAP2, 1);
-  want.comm_exec = 1;
-  both(&got, &want, UVPERF_ATTR_COMM_EXEC, 1);
-  want.use_clockid = 1;
-  both(&got, &want, UVPERF_ATTR_USE_CLOCKID, 1);
-  want.context_switch = 1;
-  both(&got, &want, UVPERF_ATTR_CONTEXT_SWITCH, 1);
-  want.write_backward = 1;
-  both(&got, &want, UVPERF_ATTR_WRITE_BACKWARD, 1);
-  want.namespaces = 1;
-  both(&got, &want, UVPERF_ATTR_NAMESPACES, 1);
-  want.ksymbol = 1;
-  both(&got, &want, UVPERF_ATTR_KSYMBOL, 1);
-  want.bpf_event = 1;
-  both(&got, &want, UVPERF_ATTR_BPF_EVENT, 1);
-  want.aux_output = 1;
-  both(&got, &want, UVPERF_ATTR_AUX_OUTPUT, 1);
-  want.cgroup = 1;
-  both(&got, &want, UVPERF_ATTR_CGROUP, 1);
-  want.text_poke = 1;
-  both(&got, &want, UVPERF_ATTR_TEXT_POKE, 1);
+  SAME(type, TYPE, 0x87654321);
+  SAME(wakeup_events, WAKEUP_EVENTS, 0x87654322);
+  SAME(wakeup_watermark, WAKEUP_EVENTS, 0x87654323);
+  SAME(bp_type, BP_TYPE, 0x87654324);
+  SAME(sample_stack_user, SAMPLE_STACK_USER, 0x87654325);
+  SAME(clockid, CLOCKID, -7);
+  SAME(clockid, CLOCKID, INT32_MAX);
+  SAME(clockid, CLOCKID, INT32_MIN);
+  SAME(aux_watermark, AUX_WATERMARK, 0x87654326);
+  SAME(sample_max_stack, SAMPLE_MAX_STACK, 0x8765);
+  SAME(aux_sample_size, AUX_SAMPLE_SIZE, 0x87654327);
+  SAME(disabled, DISABLED, 1);
+  SAME(inherit, INHERIT, 1);
+  SAME(pinned, PINNED, 1);
+  SAME(exclusive, EXCLUSIVE, 1);
+  SAME(exclude_user, EXCLUDE_USER, 1);
+  SAME(exclude_kernel, EXCLUDE_KERNEL, 1);
+  SAME(exclude_hv, EXCLUDE_HV, 1);
+  SAME(exclude_idle, EXCLUDE_IDLE, 1);
+  SAME(mmap, MMAP, 1);
+  SAME(comm, COMM, 1);
+  SAME(freq, FREQ, 1);
+  SAME(inherit_stat, INHERIT_STAT, 1);
+  SAME(enable_on_exec, ENABLE_ON_EXEC, 1);
+  SAME(task, TASK, 1);
+  SAME(watermark, WATERMARK, 1);
+  SAME(precise_ip, PRECISE_IP, 2);
+  SAME(precise_ip, PRECISE_IP, 1);
+  SAME(precise_ip, PRECISE_IP, 3);
+  SAME(mmap_data, MMAP_DATA, 1);
+  SAME(sample_id_all, SAMPLE_ID_ALL, 1);
+  SAME(exclude_host, EXCLUDE_HOST, 1);
+  SAME(exclude_guest, EXCLUDE_GUEST, 1);
+  SAME(exclude_callchain_kernel, EXCLUDE_CALLCHAIN_KERNEL, 1);
+  SAME(exclude_callchain_user, EXCLUDE_CALLCHAIN_USER, 1);
+  SAME(mmap2, MMAP2, 1);
+  SAME(comm_exec, COMM_EXEC, 1);
+  SAME(use_clockid, USE_CLOCKID, 1);
+  SAME(context_switch, CONTEXT_SWITCH, 1);
+  SAME(write_backward, WRITE_BACKWARD, 1);
+  SAME(namespaces, NAMESPACES, 1);
+  SAME(ksymbol, KSYMBOL, 1);
+  SAME(bpf_event, BPF_EVENT, 1);
+  SAME(aux_output, AUX_OUTPUT, 1);
+  SAME(cgroup, CGROUP, 1);
+  SAME(text_poke, TEXT_POKE, 1);
 #ifdef PERF_ATTR_SIZE_VER7
-  want.build_id = 1;
-  both(&got, &want, UVPERF_ATTR_BUILD_ID, 1);
-  want.inherit_thread = 1;
-  both(&got, &want, UVPERF_ATTR_INHERIT_THREAD, 1);
-  want.remove_on_exec = 1;
-  both(&got, &want, UVPERF_ATTR_REMOVE_ON_EXEC, 1);
-  want.sigtrap = 1;
-  both(&got, &want, UVPERF_ATTR_SIGTRAP, 1);
+  SAME(build_id, BUILD_ID, 1);
+  SAME(inherit_thread, INHERIT_THREAD, 1);
+  SAME(remove_on_exec, REMOVE_ON_EXEC, 1);
+  SAME(sigtrap, SIGTRAP, 1);
 #endif
 }
 
@@ -435,10 +346,7 @@ static void attr_end_of_a_field_is_where_the_next_begins(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(attr_set_wide_field_equals_member),
-      cmocka_unit_test(attr_set_narrow_field_equals_member),
-      cmocka_unit_test(attr_set_flag_up_to_sample_id_all_equals_member),
-      cmocka_unit_test(attr_set_flag_after_sample_id_all_equals_member),
+      cmocka_unit_test(attr_set_of_each_field_equals_its_member),
       cmocka_unit_test(attr_set_newer_flags_are_at_kernels_bits),
       cmocka_unit_test(attr_unknown_flags_are_those_without_a_name),
       cmocka_unit_test(attr_set_flag_to_0_clears_it_alone),
