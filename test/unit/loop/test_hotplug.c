@@ -9,77 +9,108 @@
 #include "fake_clock.h"
 #include "fake_uevents.h"
 
+/* -- scripts -------------------------------------------------------------- */
+
+/* Steps, separated by "; ": "-1" and "+1" take CPU 1 down and bring it up,
+ * "=0,2" is the kernel's list, "off 1", "on 1" and "add 1" are uevents, and
+ * "lost" is a lost one. After "> gone 1" this is reported, and after ">> gone
+ * 1" it is by the timer. */
+static const struct {
+  const char *name, *steps;
+} rows[] = {
+    {"cpu_goes_and_comes_is_reported_once_each",
+     "-1; =0,2; off 1; > gone 1; +1; =0-2; on 1; > come 1; on 1; >"},
+    {"cpu_that_is_new_comes", "+200; =0-2,200; add 200; on 200; > come 200"},
+    {"burst_of_uevents_is_one_check",
+     "-1; -2; =0; +3; =0,3; off 1; off 2; on 3; > gone 1, gone 2, come 3"},
+    /* Its events are off all the same. */
+    {"cpu_back_before_a_check_went_and_came",
+     "+1; off 1; on 1; > gone 1, come 1"},
+    /* Like hints that are older than the first check. */
+    {"uevents_that_are_out_of_date_do_nothing", "off 1; on 1; on 3; off 3; >"},
+    /* It is listed because it is coming up again, and is not up yet. */
+    {"cpu_that_came_and_went_in_one_burst_is_not_up",
+     "-1; =0,2; off 1; > gone 1; +1; =0-2; on 1; off 1; >; >> come 1"},
+    /* The kernel lists it before anything can be opened there. */
+    {"cpu_that_comes_up_is_reported_when_it_is_up",
+     "+3; =0-3; -1; =0,2-3; off 1; > gone 1; on 3; > come 3"},
+    {"uevents_that_were_lost_cause_a_check", "-1; =0,2; lost; > gone 1"},
+    {"list_that_cannot_be_read_is_read_again",
+     "=; >>; =nonsense; >>; -1; =0,2; >> gone 1"},
+};
+
+static const char *playing; /* the name of the row */
+
+static void play_expect(uv_loop_t *loop, hotplug_owner_t *owner,
+                        const char *step) {
+  int by_timer = step[1] == '>';
+  const char *seen = step + 1 + by_timer;
+
+  if (by_timer)
+    hotplug_look(loop, owner->teardown.hub);
+  else
+    hotplug_run(loop);
+  if (strcmp(owner->seen, *seen ? seen + 1 : "") != 0)
+    fail_msg("%s: \"%s\" after \"%s\"", playing, owner->seen, step);
+  owner->seen[0] = '\0';
+}
+
+static void play_step(uv_loop_t *loop, hotplug_owner_t *owner,
+                      const char *step) {
+  const char *number = step + strcspn(step, "0123456789");
+  int cpu = (int)strtol(number, NULL, 10);
+  char list[32];
+
+  if (*step == '-') {
+    cpu_tree_take_down(cpu);
+  } else if (*step == '+') {
+    cpu_tree_bring_up(cpu);
+  } else if (*step == '=') {
+    snprintf(list, sizeof(list), "%s%s", step + 1, step[1] ? "\n" : "");
+    cpu_tree_list(list);
+  } else if (*step == '>') {
+    play_expect(loop, owner, step);
+  } else if (strcmp(step, "lost") == 0) {
+    fake_uevents_overrun();
+  } else {
+    fake_uevents_say(step[1] == 'f'   ? "offline"
+                     : step[0] == 'a' ? "add"
+                                      : "online",
+                     cpu);
+  }
+}
+
+static void play_row(uv_loop_t *loop, const char *row) {
+  char steps[128], *step, *next;
+  hotplug_owner_t owner;
+
+  snprintf(steps, sizeof(steps), "%s", row);
+  hotplug_begin(loop, &owner);
+  for (step = steps; step != NULL; step = next) {
+    next = strstr(step, "; ");
+    if (next != NULL) {
+      *next = '\0';
+      next += 2;
+    }
+    play_step(loop, &owner, step);
+  }
+  hotplug_end(loop, &owner);
+}
+
+static void hotplug_reports_what_each_script_says(void **state) {
+  size_t i;
+
+  for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    fake_uevents_end();
+    assert_int_equal(cpu_tree_end(), 0);
+    assert_int_equal(cpu_tree_begin(3), 0);
+    fake_uevents_begin();
+    playing = rows[i].name;
+    play_row(*state, rows[i].steps);
+  }
+}
+
 /* -- uevents -------------------------------------------------------------- */
-
-static void hotplug_cpu_goes_and_comes_is_reported_once_each(void **state) {
-  hotplug_owner_t owner;
-
-  hotplug_begin(*state, &owner);
-  cpu_tree_take_down(1);
-  cpu_tree_list("0,2\n");
-  fake_uevents_say("offline", 1);
-  hotplug_expect(*state, &owner, "gone 1");
-  cpu_tree_bring_up(1);
-  cpu_tree_list("0-2\n");
-  fake_uevents_say("online", 1);
-  hotplug_expect(*state, &owner, "come 1");
-  fake_uevents_say("online", 1);
-  hotplug_expect(*state, &owner, "");
-  hotplug_end(*state, &owner);
-}
-
-static void hotplug_cpu_that_is_new_comes(void **state) {
-  hotplug_owner_t owner;
-
-  hotplug_begin(*state, &owner);
-  cpu_tree_bring_up(200);
-  cpu_tree_list("0-2,200\n");
-  fake_uevents_say("add", 200);
-  fake_uevents_say("online", 200);
-  hotplug_expect(*state, &owner, "come 200");
-  hotplug_end(*state, &owner);
-}
-
-static void hotplug_burst_of_uevents_is_one_check(void **state) {
-  hotplug_owner_t owner;
-
-  hotplug_begin(*state, &owner);
-  cpu_tree_take_down(1);
-  cpu_tree_take_down(2);
-  cpu_tree_list("0\n");
-  cpu_tree_bring_up(3);
-  cpu_tree_list("0,3\n");
-  fake_uevents_say("offline", 1);
-  fake_uevents_say("offline", 2);
-  fake_uevents_say("online", 3);
-  hotplug_expect(*state, &owner, "gone 1, gone 2, come 3");
-  hotplug_end(*state, &owner);
-}
-
-/* Its events are off all the same. */
-static void hotplug_cpu_back_before_a_check_went_and_came(void **state) {
-  hotplug_owner_t owner;
-
-  hotplug_begin(*state, &owner);
-  cpu_tree_bring_up(1);
-  fake_uevents_say("offline", 1);
-  fake_uevents_say("online", 1);
-  hotplug_expect(*state, &owner, "gone 1, come 1");
-  hotplug_end(*state, &owner);
-}
-
-/* Like hints that are older than the first check. */
-static void hotplug_uevents_that_are_out_of_date_do_nothing(void **state) {
-  hotplug_owner_t owner;
-
-  hotplug_begin(*state, &owner);
-  fake_uevents_say("offline", 1);
-  fake_uevents_say("online", 1);
-  fake_uevents_say("online", 3);
-  fake_uevents_say("offline", 3);
-  hotplug_expect(*state, &owner, "");
-  hotplug_end(*state, &owner);
-}
 
 /* Some architectures have none. */
 static void hotplug_without_topology_goes_by_the_uevents(void **state) {
@@ -93,41 +124,6 @@ static void hotplug_without_topology_goes_by_the_uevents(void **state) {
   fake_uevents_say("online", 1);
   hotplug_expect(*state, &owner, "gone 1, come 1");
   hotplug_expect_by_look(*state, &owner, "");
-  hotplug_end(*state, &owner);
-}
-
-/* It is listed because it is coming up again, and is not up yet. */
-static void
-hotplug_cpu_that_came_and_went_in_one_burst_is_not_up(void **state) {
-  hotplug_owner_t owner;
-
-  hotplug_begin(*state, &owner);
-  cpu_tree_take_down(1);
-  cpu_tree_list("0,2\n");
-  fake_uevents_say("offline", 1);
-  hotplug_expect(*state, &owner, "gone 1");
-  cpu_tree_bring_up(1);
-  cpu_tree_list("0-2\n");
-  fake_uevents_say("online", 1);
-  fake_uevents_say("offline", 1);
-  hotplug_expect(*state, &owner, "");
-  hotplug_expect_by_look(*state, &owner, "come 1");
-  hotplug_end(*state, &owner);
-}
-
-/* The kernel lists it before anything can be opened there. */
-static void hotplug_cpu_that_comes_up_is_reported_when_it_is_up(void **state) {
-  hotplug_owner_t owner;
-
-  hotplug_begin(*state, &owner);
-  cpu_tree_bring_up(3);
-  cpu_tree_list("0-3\n");
-  cpu_tree_take_down(1);
-  cpu_tree_list("0,2-3\n");
-  fake_uevents_say("offline", 1);
-  hotplug_expect(*state, &owner, "gone 1");
-  fake_uevents_say("online", 3);
-  hotplug_expect(*state, &owner, "come 3");
   hotplug_end(*state, &owner);
 }
 
@@ -193,17 +189,6 @@ static void hotplug_uevent_that_a_process_sent_is_not_believed(void **state) {
   hotplug_end(*state, &owner);
 }
 
-static void hotplug_uevents_that_were_lost_cause_a_check(void **state) {
-  hotplug_owner_t owner;
-
-  hotplug_begin(*state, &owner);
-  cpu_tree_take_down(1);
-  cpu_tree_list("0,2\n");
-  fake_uevents_overrun();
-  hotplug_expect(*state, &owner, "gone 1");
-  hotplug_end(*state, &owner);
-}
-
 /* -- by itself ------------------------------------------------------------ */
 
 static void hotplug_without_a_socket_checks_by_timer(void **state) {
@@ -250,20 +235,6 @@ static void hotplug_checks_are_at_multiples_of_their_interval(void **state) {
   timer = fake_clock_timer(*state);
   assert_int_equal(
       (uv_now(*state) + uv_timer_get_due_in(timer)) % HOTPLUG_NEVER, 0);
-  hotplug_end(*state, &owner);
-}
-
-static void hotplug_list_that_cannot_be_read_is_read_again(void **state) {
-  hotplug_owner_t owner;
-
-  hotplug_begin(*state, &owner);
-  cpu_tree_list("");
-  hotplug_expect_by_look(*state, &owner, "");
-  cpu_tree_list("nonsense\n");
-  hotplug_expect_by_look(*state, &owner, "");
-  cpu_tree_take_down(1);
-  cpu_tree_list("0,2\n");
-  hotplug_expect_by_look(*state, &owner, "gone 1");
   hotplug_end(*state, &owner);
 }
 
@@ -393,22 +364,14 @@ static void hotplug_closed_in_a_callback_of_another_is_silent(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      HOTPLUG(hotplug_cpu_goes_and_comes_is_reported_once_each),
-      HOTPLUG(hotplug_cpu_that_is_new_comes),
-      HOTPLUG(hotplug_burst_of_uevents_is_one_check),
-      HOTPLUG(hotplug_cpu_back_before_a_check_went_and_came),
-      HOTPLUG(hotplug_uevents_that_are_out_of_date_do_nothing),
+      HOTPLUG(hotplug_reports_what_each_script_says),
       HOTPLUG(hotplug_without_topology_goes_by_the_uevents),
-      HOTPLUG(hotplug_cpu_that_came_and_went_in_one_burst_is_not_up),
-      HOTPLUG(hotplug_cpu_that_comes_up_is_reported_when_it_is_up),
       HOTPLUG(hotplug_uevents_of_other_devices_are_ignored),
       HOTPLUG(hotplug_garbage_from_the_socket_does_no_harm),
       HOTPLUG(hotplug_uevent_that_a_process_sent_is_not_believed),
-      HOTPLUG(hotplug_uevents_that_were_lost_cause_a_check),
       HOTPLUG(hotplug_without_a_socket_checks_by_timer),
       HOTPLUG(hotplug_cpu_that_comes_up_is_soon_checked_again),
       HOTPLUG(hotplug_checks_are_at_multiples_of_their_interval),
-      HOTPLUG(hotplug_list_that_cannot_be_read_is_read_again),
       HOTPLUG(hotplug_started_without_sysfs_says_why),
       HOTPLUG(hotplugs_of_a_loop_share_a_socket_and_a_timer),
       HOTPLUG(hotplug_last_cpus_gone_before_the_start_are_reported),

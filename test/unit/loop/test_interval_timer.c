@@ -91,6 +91,14 @@ static void make(uv_loop_t *loop, owner_t *owner) {
                    0);
 }
 
+/* Makes it, and starts it at START. */
+static void begin(uv_loop_t *loop, owner_t *owner, uint64_t interval_ms) {
+  make(loop, owner);
+  fake_clock_set(START);
+  assert_int_equal(
+      uvperf__interval_timer_start(owner->interval_timer, interval_ms), 0);
+}
+
 static void run_to_end(uv_loop_t *loop) {
   int turns;
 
@@ -128,9 +136,7 @@ interval_timer_ticks_once_at_each_multiple_of_interval(void **state) {
   uint64_t late;
   uint64_t i;
 
-  make(*state, &owner);
-  fake_clock_set(START);
-  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 10), 0);
+  begin(*state, &owner, 10);
   for (i = 1; i <= 1000; i++) {
     assert_int_equal(fire_at(*state, &owner, START + 10 * i * MS - 1), 0);
     late = i * 7919 % (10 * MS);
@@ -146,9 +152,7 @@ static void
 interval_timer_timer_fires_early_does_not_tick_and_waits(void **state) {
   owner_t owner;
 
-  make(*state, &owner);
-  fake_clock_set(START);
-  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 1000), 0);
+  begin(*state, &owner, 1000);
   assert_int_equal(fire_at(*state, &owner, START), 0);
   assert_int_equal(owner.aimed_ms, 1000);
   assert_int_equal(fire_at(*state, &owner, START + 1000 * MS - 1), 0);
@@ -160,9 +164,7 @@ interval_timer_timer_fires_early_does_not_tick_and_waits(void **state) {
 static void interval_timer_late_for_several_intervals_ticks_once(void **state) {
   owner_t owner;
 
-  make(*state, &owner);
-  fake_clock_set(START);
-  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 10), 0);
+  begin(*state, &owner, 10);
   assert_int_equal(fire_at(*state, &owner, START + 35 * MS), 1);
   assert_int_equal(owner.aimed_ms, 5);
   assert_int_equal(fire_at(*state, &owner, START + 40 * MS - 1), 0);
@@ -190,11 +192,8 @@ static void interval_timer_longest_interval_does_not_overflow(void **state) {
 
 /* Begins a tick that continues this number of times. */
 static void begin_long_tick(uv_loop_t *loop, owner_t *owner, uint64_t more) {
-  make(loop, owner);
+  begin(loop, owner, 1000);
   owner->more = more;
-  fake_clock_set(START);
-  assert_int_equal(uvperf__interval_timer_start(owner->interval_timer, 1000),
-                   0);
   assert_int_equal(fire_at(loop, owner, START + 1000 * MS), 1);
   assert_int_equal(owner->gone_on, 0);
 }
@@ -319,10 +318,8 @@ static void stop_timer(owner_t *owner) {
 static void interval_timer_stopped_in_tick_stays_stopped(void **state) {
   owner_t owner;
 
-  make(*state, &owner);
+  begin(*state, &owner, 10);
   owner.hook = stop_timer;
-  fake_clock_set(START);
-  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 10), 0);
   assert_int_equal(fire_at(*state, &owner, START + 10 * MS), 1);
   assert_int_equal(uvperf__interval_timer_is_active(owner.interval_timer), 0);
   unmake(*state, &owner);
@@ -337,10 +334,8 @@ static void
 interval_timer_restarted_in_tick_has_the_new_interval(void **state) {
   owner_t owner;
 
-  make(*state, &owner);
+  begin(*state, &owner, 10);
   owner.hook = start_with_3;
-  fake_clock_set(START);
-  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 10), 0);
   assert_int_equal(fire_at(*state, &owner, START + 11 * MS), 1);
   owner.hook = NULL;
   assert_int_equal(fire_at(*state, &owner, START + 14 * MS - 1), 0);
@@ -373,9 +368,7 @@ interval_timer_keeps_loop_alive_while_started_unless_unrefd(void **state) {
 static void interval_timer_in_forked_child_stops_without_a_tick(void **state) {
   owner_t owner;
 
-  make(*state, &owner);
-  fake_clock_set(START);
-  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 10), 0);
+  begin(*state, &owner, 10);
   fake_process(4711);
   assert_int_equal(fire_at(*state, &owner, START + 10 * MS), 0);
   assert_int_equal(uvperf__interval_timer_is_active(owner.interval_timer), 0);
@@ -399,10 +392,8 @@ static void interval_timer_new_without_memory_is_enomem(void **state) {
 static void interval_timer_closed_in_tick_is_clean(void **state) {
   owner_t owner;
 
-  make(*state, &owner);
+  begin(*state, &owner, 10);
   owner.hook = close_interval_timer;
-  fake_clock_set(START);
-  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 10), 0);
   assert_int_equal(fire_at(*state, &owner, START + 10 * MS), 1);
   run_to_end(*state);
   assert_int_equal(owner.closed, 1);
@@ -484,9 +475,7 @@ static void
 interval_timer_whose_hub_others_have_closed_is_cancelled(void **state) {
   owner_t owner;
 
-  make(*state, &owner);
-  fake_clock_set(START);
-  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 10), 0);
+  begin(*state, &owner, 10);
   uv_walk(*state, close_hub, NULL);
   assert_int_equal(fire_at(*state, &owner, START + 10 * MS), 0);
   assert_int_equal(owner.cancels, 1);

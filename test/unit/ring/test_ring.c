@@ -14,13 +14,21 @@
 
 static const uvperf__ring_t zeroed;
 
-static int open_fake(fake_event_t **fake) {
+static fake_event_t *fake;
+static int fd; /* its */
+static uvperf__ring_t ring;
+
+static int setup(void **state) {
   struct perf_event_attr attr;
 
+  (void)state;
+  fake_kernel_reset();
   memset(&attr, 0, sizeof(attr));
   attr.size = sizeof(attr);
-  *fake = fake_event_add(1);
-  return uvperf__sys_open(&attr, 0, -1, -1, 0);
+  fake = fake_event_add(1);
+  fd = uvperf__sys_open(&attr, 0, -1, -1, 0);
+  memset(&ring, 0xff, sizeof(ring));
+  return fd < 0;
 }
 
 static void round_returns_powers_of_two_of_pages(void **state) {
@@ -45,12 +53,7 @@ static void round_overflow_returns_0(void **state) {
 }
 
 static void map_returns_the_data_after_the_page(void **state) {
-  fake_event_t *fake;
-  uvperf__ring_t ring;
-  int fd;
-
   (void)state;
-  fd = open_fake(&fake);
   assert_int_equal(uvperf__ring_map(&ring, fd, 4 * support_page_bytes(), 0), 0);
   assert_ptr_equal(ring.page, fake->page);
   assert_ptr_equal(ring.data, fake->ring);
@@ -61,26 +64,14 @@ static void map_returns_the_data_after_the_page(void **state) {
 }
 
 static void map_without_data_is_einval(void **state) {
-  fake_event_t *fake;
-  uvperf__ring_t ring;
-  int fd;
-
   (void)state;
-  fd = open_fake(&fake);
-  memset(&ring, 0xff, sizeof(ring));
   assert_int_equal(uvperf__ring_map(&ring, fd, 0, 0), -EINVAL);
   assert_int_equal(fake_count(FAKE_MMAP), 0);
   assert_memory_equal(&ring, &zeroed, sizeof(ring));
 }
 
 static void map_that_fails_returns_the_errno_and_zeroes(void **state) {
-  fake_event_t *fake;
-  uvperf__ring_t ring;
-  int fd;
-
   (void)state;
-  fd = open_fake(&fake);
-  memset(&ring, 0xff, sizeof(ring));
   fake_fail(FAKE_MMAP, 1, -EBUSY);
   assert_int_equal(uvperf__ring_map(&ring, fd, support_page_bytes(), 0),
                    -EBUSY);
@@ -88,24 +79,14 @@ static void map_that_fails_returns_the_errno_and_zeroes(void **state) {
 }
 
 static void map_of_a_given_size_is_never_halved(void **state) {
-  fake_event_t *fake;
-  uvperf__ring_t ring;
-  int fd;
-
   (void)state;
-  fd = open_fake(&fake);
   fake_fail(FAKE_MMAP, 1, -EPERM);
   assert_int_equal(uvperf__ring_map(&ring, fd, DEFAULT_BYTES, 0), -EPERM);
   assert_int_equal(fake_count(FAKE_MMAP), 1);
 }
 
 static void map_default_takes_the_full_size_if_allowed(void **state) {
-  fake_event_t *fake;
-  uvperf__ring_t ring;
-  int fd;
-
   (void)state;
-  fd = open_fake(&fake);
   assert_int_equal(uvperf__ring_map_default(&ring, fd, 0, 0), 0);
   assert_int_equal(ring.size, DEFAULT_BYTES);
   assert_int_equal(fake_count(FAKE_MMAP), 1);
@@ -121,13 +102,9 @@ static void map_default_halves_on_eperm_until_it_fits(void **state) {
   while (DEFAULT_BYTES >> sizes >= support_page_bytes())
     sizes++;
   for (refused = 1; refused < sizes; refused++) {
-    fake_event_t *fake;
-    uvperf__ring_t ring;
     unsigned nth;
-    int fd;
 
-    fake_kernel_reset();
-    fd = open_fake(&fake);
+    setup(state);
     for (nth = 1; nth <= refused; nth++)
       fake_fail(FAKE_MMAP, nth, -EPERM);
     assert_int_equal(uvperf__ring_map_default(&ring, fd, 0, 0), 0);
@@ -138,16 +115,12 @@ static void map_default_halves_on_eperm_until_it_fits(void **state) {
 }
 
 static void map_default_gives_up_after_one_page(void **state) {
-  fake_event_t *fake;
-  uvperf__ring_t ring;
   size_t sizes;
-  int fd;
 
   (void)state;
   sizes = 0;
   while (DEFAULT_BYTES >> sizes >= support_page_bytes())
     sizes++;
-  fd = open_fake(&fake);
   fake_fail_from(FAKE_MMAP, 1, -EPERM);
   assert_int_equal(uvperf__ring_map_default(&ring, fd, 0, 0), -EPERM);
   assert_int_equal(fake_count(FAKE_MMAP), sizes);
@@ -169,12 +142,7 @@ static void map_default_stays_above_the_watermark(void **state) {
 
   (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    fake_event_t *fake;
-    uvperf__ring_t ring;
-    int fd;
-
-    fake_kernel_reset();
-    fd = open_fake(&fake);
+    setup(state);
     fake_fail_from(FAKE_MMAP, 1, -EPERM);
     assert_int_equal(uvperf__ring_map_default(&ring, fd, cases[i].watermark, 0),
                      -EPERM);
@@ -183,13 +151,7 @@ static void map_default_stays_above_the_watermark(void **state) {
 }
 
 static void map_default_below_the_watermark_is_einval(void **state) {
-  fake_event_t *fake;
-  uvperf__ring_t ring;
-  int fd;
-
   (void)state;
-  fd = open_fake(&fake);
-  memset(&ring, 0xff, sizeof(ring));
   assert_int_equal(uvperf__ring_map_default(&ring, fd, DEFAULT_BYTES, 0),
                    -EINVAL);
   assert_int_equal(uvperf__ring_map_default(&ring, fd, UINT32_MAX, 0), -EINVAL);
@@ -203,30 +165,20 @@ static void map_default_does_not_halve_on_other_errnos(void **state) {
 
   (void)state;
   for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
-    fake_event_t *fake;
-    uvperf__ring_t ring;
-    int fd;
-
-    fake_kernel_reset();
-    fd = open_fake(&fake);
+    setup(state);
     fake_fail(FAKE_MMAP, 1, codes[i]);
     assert_int_equal(uvperf__ring_map_default(&ring, fd, 0, 0), codes[i]);
     assert_int_equal(fake_count(FAKE_MMAP), 1);
   }
 }
 
-static void leave_layout_out(fake_event_t *fake) {
-  fake->page->data_offset = 0;
-  fake->page->data_size = 0;
+static void leave_layout_out(fake_event_t *event) {
+  event->page->data_offset = 0;
+  event->page->data_size = 0;
 }
 
 static void map_of_an_old_kernel_takes_the_mapped_size(void **state) {
-  fake_event_t *fake;
-  uvperf__ring_t ring;
-  int fd;
-
   (void)state;
-  fd = open_fake(&fake);
   fake->on_map = leave_layout_out;
   assert_int_equal(uvperf__ring_map(&ring, fd, 2 * support_page_bytes(), 0), 0);
   assert_ptr_equal(ring.data, fake->ring);
@@ -234,69 +186,36 @@ static void map_of_an_old_kernel_takes_the_mapped_size(void **state) {
   uvperf__ring_unmap(&ring);
 }
 
-static void double_size(fake_event_t *fake) {
-  fake->page->data_size *= 2;
-}
+static uint64_t spoilt[3]; /* data_offset, data_size and data_tail */
 
-static void halve_size(fake_event_t *fake) {
-  fake->page->data_size /= 2;
-}
-
-static void odd_size(fake_event_t *fake) {
-  fake->page->data_size -= 8;
-}
-
-static void huge_size(fake_event_t *fake) {
-  fake->page->data_size = UINT64_MAX;
-}
-
-static void late_offset(fake_event_t *fake) {
-  fake->page->data_offset *= 2;
-}
-
-static void early_offset(fake_event_t *fake) {
-  fake->page->data_offset = 8;
-}
-
-static void huge_offset(fake_event_t *fake) {
-  fake->page->data_offset = UINT64_MAX - 7;
-}
-
-static void unaligned_tail(fake_event_t *fake) {
-  fake->page->data_tail = 4;
+static void spoil(fake_event_t *event) {
+  event->page->data_offset = spoilt[0];
+  event->page->data_size = spoilt[1];
+  event->page->data_tail = spoilt[2];
 }
 
 static void map_of_an_inconsistent_page_is_eproto_and_unmapped(void **state) {
-  static void (*const spoils[])(fake_event_t *) = {
-      double_size, halve_size,   odd_size,    huge_size,
-      late_offset, early_offset, huge_offset, unaligned_tail,
+  const uint64_t page = support_page_bytes(), size = 2 * page;
+  const uint64_t rows[][3] = {
+      {page, 2 * size, 0},       {page, size / 2, 0}, {page, size - 8, 0},
+      {page, UINT64_MAX, 0},     {2 * page, size, 0}, {8, size, 0},
+      {UINT64_MAX - 7, size, 0}, {page, size, 4},
   };
   size_t i;
 
-  (void)state;
-  for (i = 0; i < sizeof(spoils) / sizeof(spoils[0]); i++) {
-    fake_event_t *fake;
-    uvperf__ring_t ring;
-    int fd;
-
-    fake_kernel_reset();
-    fd = open_fake(&fake);
-    fake->on_map = spoils[i];
-    assert_int_equal(uvperf__ring_map(&ring, fd, 2 * support_page_bytes(), 0),
-                     -EPROTO);
-    assert_int_equal(fake_count(FAKE_MUNMAP), 1);
-    assert_null(fake->page);
-    assert_memory_equal(&ring, &zeroed, sizeof(ring));
+  for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    setup(state);
+    memcpy(spoilt, rows[i], sizeof(spoilt));
+    fake->on_map = spoil;
+    if (uvperf__ring_map(&ring, fd, (size_t)size, 0) != -EPROTO ||
+        fake_count(FAKE_MUNMAP) != 1 || fake->page != NULL ||
+        memcmp(&ring, &zeroed, sizeof(ring)) != 0)
+      fail_msg("row %zu", i);
   }
 }
 
 static void unmap_twice_unmaps_once(void **state) {
-  fake_event_t *fake;
-  uvperf__ring_t ring;
-  int fd;
-
   (void)state;
-  fd = open_fake(&fake);
   assert_int_equal(uvperf__ring_map(&ring, fd, support_page_bytes(), 0), 0);
   uvperf__ring_unmap(&ring);
   assert_null(fake->page);
@@ -306,12 +225,7 @@ static void unmap_twice_unmaps_once(void **state) {
 }
 
 static void forget_leaves_the_mapping_alone(void **state) {
-  fake_event_t *fake;
-  uvperf__ring_t ring;
-  int fd;
-
   (void)state;
-  fd = open_fake(&fake);
   assert_int_equal(uvperf__ring_map(&ring, fd, support_page_bytes(), 0), 0);
   uvperf__ring_forget(&ring);
   assert_memory_equal(&ring, &zeroed, sizeof(ring));
@@ -320,37 +234,26 @@ static void forget_leaves_the_mapping_alone(void **state) {
   assert_non_null(fake->page);
 }
 
+#define RING(f) cmocka_unit_test_setup(f, setup)
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(round_returns_powers_of_two_of_pages,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(round_overflow_returns_0, fake_kernel_setup),
-      cmocka_unit_test_setup(map_returns_the_data_after_the_page,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(map_without_data_is_einval, fake_kernel_setup),
-      cmocka_unit_test_setup(map_that_fails_returns_the_errno_and_zeroes,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(map_of_a_given_size_is_never_halved,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(map_default_takes_the_full_size_if_allowed,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(map_default_halves_on_eperm_until_it_fits,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(map_default_gives_up_after_one_page,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(map_default_stays_above_the_watermark,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(map_default_below_the_watermark_is_einval,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(map_default_does_not_halve_on_other_errnos,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(map_of_an_old_kernel_takes_the_mapped_size,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(map_of_an_inconsistent_page_is_eproto_and_unmapped,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(unmap_twice_unmaps_once, fake_kernel_setup),
-      cmocka_unit_test_setup(forget_leaves_the_mapping_alone,
-                             fake_kernel_setup),
+      RING(round_returns_powers_of_two_of_pages),
+      RING(round_overflow_returns_0),
+      RING(map_returns_the_data_after_the_page),
+      RING(map_without_data_is_einval),
+      RING(map_that_fails_returns_the_errno_and_zeroes),
+      RING(map_of_a_given_size_is_never_halved),
+      RING(map_default_takes_the_full_size_if_allowed),
+      RING(map_default_halves_on_eperm_until_it_fits),
+      RING(map_default_gives_up_after_one_page),
+      RING(map_default_stays_above_the_watermark),
+      RING(map_default_below_the_watermark_is_einval),
+      RING(map_default_does_not_halve_on_other_errnos),
+      RING(map_of_an_old_kernel_takes_the_mapped_size),
+      RING(map_of_an_inconsistent_page_is_eproto_and_unmapped),
+      RING(unmap_twice_unmaps_once),
+      RING(forget_leaves_the_mapping_alone),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
