@@ -104,3 +104,20 @@ void assert_same_reading(const uvperf_reading_t *a, const uvperf_reading_t *b) {
     }
   }
 }
+
+const char *build_text(uvperf_count_t count) {
+  static char text[192], lost[32], code[16];
+
+  lost[0] = code[0] = '\0';
+  if (count.lost != 0)
+    snprintf(lost, sizeof(lost), " lost %llu", (unsigned long long)count.lost);
+  if (count.code != 0)
+    snprintf(code, sizeof(code), " code %d", (int)count.code);
+  snprintf(text, sizeof(text), "%s %llu %llu %llu/%llu %.4f +%u-%u%s%s",
+           uvperf_count_state_name(count.state),
+           (unsigned long long)count.value, (unsigned long long)count.scaled,
+           (unsigned long long)count.time_enabled,
+           (unsigned long long)count.time_running, count.ratio,
+           (unsigned)count.nr_counts, (unsigned)count.nr_missing, lost, code);
+  return text;
+}

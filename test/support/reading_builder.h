@@ -48,4 +48,9 @@ void assert_counted(uvperf_count_t count, uint32_t state, uint64_t value,
 /* Fails the test unless both readings are equal. */
 void assert_same_reading(const uvperf_reading_t *a, const uvperf_reading_t *b);
 
+/* One line about a count, until the next call: state, value, scaled value,
+ * time_enabled/time_running, ratio, +nr_counts-nr_missing, and the lost records
+ * and the code if they are not 0: "counting 10 30 300/100 0.3333 +1-0". */
+const char *build_text(uvperf_count_t count);
+
 #endif

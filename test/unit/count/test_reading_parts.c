@@ -46,69 +46,39 @@ static uvperf_count_t whole_of_task(uvperf__cell_t one, uvperf__cell_t other) {
   return whole;
 }
 
-static void whole_of_a_task_is_the_sum_of_its_parts(void **state) {
-  uvperf_count_t whole =
-      whole_of_task(build_cell(300, 100, 30), build_cell(140, 100, 70));
+static void whole_of_a_task_is_as_its_row_says(void **state) {
+  const struct {
+    uvperf__cell_t one, other;
+    const char *text;
+  } rows[] = {
+      {build_cell(300, 100, 30), build_cell(140, 100, 70),
+       "counting 440 440 100/100 1.0000 +2-0"},
+      /* A task on one kind of core: the other part has counted nothing. */
+      {build_cell(0, 100, 0), build_cell(140, 100, 100),
+       "counting 140 140 100/100 1.0000 +2-0"},
+      /* The second is enabled some time after the first. */
+      {build_cell(0, 100, 0), build_cell(140, 50, 50),
+       "counting 140 140 100/100 1.0000 +2-0"},
+      /* 40 of 100 ns are nowhere: the PMUs were shared. */
+      {build_cell(300, 100, 20), build_cell(120, 100, 40),
+       "counting 420 700 100/60 0.6000 +2-0"},
+      /* The count on the other cores is not known, and not guessed. */
+      {build_cell(300, 100, 20), build_failed(UVPERF_COUNT_NOT_AVAILABLE, -2),
+       "counting 300 300 100/20 0.2000 +1-1 code -2"},
+      {build_cell(0, 100, 0), build_cell(0, 100, 0),
+       "never scheduled 0 0 100/0 0.0000 +0-2"},
+      {build_cell(0, 0, 0), build_cell(0, 0, 0),
+       "did not run 0 0 0/0 0.0000 +2-0"},
+  };
+  const char *text;
+  size_t i;
 
   (void)state;
-  assert_counted(whole, UVPERF_COUNT_COUNTING, 440, 440, 100, 100);
-  assert_true(whole.ratio == 1);
-  assert_int_equal(whole.nr_counts, 2);
-}
-
-/* A task on one kind of core: the other part has counted nothing. */
-static void whole_of_a_task_on_one_kind_of_core_is_complete(void **state) {
-  uvperf_count_t whole =
-      whole_of_task(build_cell(0, 100, 0), build_cell(140, 100, 100));
-
-  (void)state;
-  assert_counted(whole, UVPERF_COUNT_COUNTING, 140, 140, 100, 100);
-  assert_int_equal(whole.nr_missing, 0);
-}
-
-/* The second is enabled some time after the first. */
-static void whole_is_not_scaled_for_the_time_of_enabling(void **state) {
-  uvperf_count_t whole =
-      whole_of_task(build_cell(0, 100, 0), build_cell(140, 50, 50));
-
-  (void)state;
-  assert_counted(whole, UVPERF_COUNT_COUNTING, 140, 140, 100, 100);
-  assert_true(whole.ratio == 1);
-}
-
-/* 40 of 100 ns are nowhere: the PMUs were shared. */
-static void whole_of_shared_pmus_is_scaled(void **state) {
-  uvperf_count_t whole =
-      whole_of_task(build_cell(300, 100, 20), build_cell(120, 100, 40));
-
-  (void)state;
-  assert_counted(whole, UVPERF_COUNT_COUNTING, 420, 700, 100, 60);
-  assert_true(whole.ratio == 0.6);
-}
-
-/* The count on the other cores is not known, and not guessed. */
-static void whole_without_a_part_is_not_scaled(void **state) {
-  uvperf_count_t whole =
-      whole_of_task(build_cell(300, 100, 20),
-                    build_failed(UVPERF_COUNT_NOT_AVAILABLE, -ENOENT));
-
-  (void)state;
-  assert_counted(whole, UVPERF_COUNT_COUNTING, 300, 300, 100, 20);
-  assert_int_equal(whole.nr_missing, 1);
-  assert_int_equal(whole.code, -ENOENT);
-}
-
-static void whole_that_ran_nowhere_is_never_scheduled(void **state) {
-  uvperf_count_t whole =
-      whole_of_task(build_cell(0, 100, 0), build_cell(0, 100, 0));
-
-  (void)state;
-  assert_int_equal(whole.state, UVPERF_COUNT_NEVER_SCHEDULED);
-  assert_int_equal(whole.nr_counts, 0);
-  assert_int_equal(whole.nr_missing, 2);
-  whole = whole_of_task(build_cell(0, 0, 0), build_cell(0, 0, 0));
-  assert_int_equal(whole.state, UVPERF_COUNT_NOT_ENABLED);
-  assert_int_equal(whole.nr_missing, 0);
+  for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    text = build_text(whole_of_task(rows[i].one, rows[i].other));
+    if (strcmp(text, rows[i].text) != 0)
+      fail_msg("row %zu: %s, not %s", i, text, rows[i].text);
+  }
 }
 
 /* One part is measured there, and scaled as ever. */
@@ -154,12 +124,7 @@ static void part_that_is_not_there_is_einval(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(whole_of_a_task_is_the_sum_of_its_parts),
-      cmocka_unit_test(whole_of_a_task_on_one_kind_of_core_is_complete),
-      cmocka_unit_test(whole_is_not_scaled_for_the_time_of_enabling),
-      cmocka_unit_test(whole_of_shared_pmus_is_scaled),
-      cmocka_unit_test(whole_without_a_part_is_not_scaled),
-      cmocka_unit_test(whole_that_ran_nowhere_is_never_scheduled),
+      cmocka_unit_test(whole_of_a_task_is_as_its_row_says),
       cmocka_unit_test(whole_on_a_cpu_is_the_part_of_its_kind),
       cmocka_unit_test(parts_are_kept_by_copies_and_differences),
       cmocka_unit_test(part_that_is_not_there_is_einval),
