@@ -449,6 +449,8 @@ static void play_word(merge_model_t *model, const char *word, uint64_t number,
     assert_int_equal(merge_run_all(model), number);
   else if (strcmp(word, "drop") == 0)
     merge_drop(model, model->rings[number]);
+  else if (strcmp(word, "ring") == 0)
+    merge_model_add(model, 4096);
   else if (strcmp(word, "rewind") == 0)
     merge_rewind(model);
   else if (strcmp(word, "min") == 0)

@@ -141,6 +141,7 @@ size_t merge_run_all(merge_model_t *model);
  *   take=K<T          next and consume return so many
  *   run=K<T           one run delivers so many
  *   runs=K            runs deliver so many until one delivers nothing
+ *   ring              another ring is added
  *   drop=N rewind     as the functions
  *   late=K bad=K      how many were so far
  *   more=K            whether there is more

@@ -35,33 +35,22 @@ static void write_in_turns(size_t nr_rings, size_t nr_records) {
 
 /* -- results --------------------------------------------------------------- */
 
-static void give_all(size_t nr_rings, size_t nr_records) {
-  write_in_turns(nr_rings, nr_records);
-  merge_begin(&model);
-  assert_int_equal(merge_run_all(&model), nr_records);
-  assert_int_equal(uvperf__merge_has_more(model.merge), 0);
-  merge_end(&model);
-  assert_int_equal(model.late, 0);
-}
+static void run_of_any_number_of_rings_delivers_all_in_order(void **state) {
+  static const size_t sizes[][2] = {
+      {1, 1000}, {2, 2000}, {3, 3000}, {300, 20000}};
+  size_t i;
 
-static void run_of_one_ring_delivers_all(void **state) {
-  (void)state;
-  give_all(1, 1000);
-}
-
-static void run_of_two_rings_delivers_all_in_order(void **state) {
-  (void)state;
-  give_all(2, 2000);
-}
-
-static void run_of_three_rings_delivers_all_in_order(void **state) {
-  (void)state;
-  give_all(3, 3000);
-}
-
-static void run_of_hundreds_of_rings_delivers_all_in_order(void **state) {
-  (void)state;
-  give_all(300, 20000);
+  for (i = 0; i < 4; i++) {
+    teardown(state);
+    setup(state);
+    write_in_turns(sizes[i][0], sizes[i][1]);
+    merge_begin(&model);
+    if (merge_run_all(&model) != sizes[i][1])
+      fail_msg("%zu rings", sizes[i][0]);
+    assert_int_equal(uvperf__merge_has_more(model.merge), 0);
+    merge_end(&model);
+    assert_int_equal(model.late, 0);
+  }
 }
 
 /* Each is of another ring, and there is nothing between that ends a run. */
@@ -279,10 +268,7 @@ static void play(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(run_of_one_ring_delivers_all),
-      TEST(run_of_two_rings_delivers_all_in_order),
-      TEST(run_of_three_rings_delivers_all_in_order),
-      TEST(run_of_hundreds_of_rings_delivers_all_in_order),
+      TEST(run_of_any_number_of_rings_delivers_all_in_order),
       TEST(run_goes_on_from_ring_to_ring),
       TEST(run_keeps_its_bounds),
       TEST(record_that_wraps_is_for_next),
