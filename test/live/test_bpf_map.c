@@ -13,7 +13,6 @@
 #include "fake_kernel.h"
 #include "live_bpf.h"
 #include "live_bpf_array.h"
-#include "live_bpffs.h"
 #include "sys/bpf.h"
 #include "sys/sys.h"
 #include "uvperf.h"
@@ -84,26 +83,6 @@ static int make_map(uint32_t type, uint32_t flags) {
 
 /* -- entries of others ---------------------------------------------------- */
 
-static void map_outlives_the_callers_fd(void **state) {
-  int fd = make_array(__func__);
-  int watcher = another_file(fd, 0);
-  int event = open_event();
-  uvperf__bpf_map_t map;
-
-  (void)state;
-  open_map(&map, fd, NULL);
-  assert_true(map.is_own);
-  assert_int_equal(map.max_entries, ENTRIES);
-  put(&map, 1, event);
-  close(fd);
-  put(&map, 2, event);
-  assert_true(had_entry(watcher, 1));
-  assert_true(had_entry(watcher, 2));
-  uvperf__bpf_map_close(&map);
-  close(event);
-  close(watcher);
-}
-
 static void close_takes_out_its_own_entries_alone(void **state) {
   int fd = make_array(__func__);
   int event = open_event();
@@ -121,27 +100,6 @@ static void close_takes_out_its_own_entries_alone(void **state) {
   assert_false(had_entry(fd, 0));
   assert_true(had_entry(fd, 1));
   assert_true(had_entry(fd, 2));
-  close(event);
-  close(fd);
-}
-
-static void two_maps_of_one_map_clear_their_own(void **state) {
-  int fd = make_array(__func__);
-  int event = open_event();
-  uvperf__bpf_map_t old, new;
-
-  (void)state;
-  open_map(&old, fd, NULL);
-  open_map(&new, fd, NULL);
-  put(&old, 0, event);
-  put(&old, 1, event);
-  put(&new, 0, event);
-  uvperf__bpf_map_close(&old);
-  assert_false(had_entry(fd, 1));
-  assert_true(had_entry(fd, 0));
-  put(&new, 0, event);
-  uvperf__bpf_map_close(&new);
-  assert_false(had_entry(fd, 0));
   close(event);
   close(fd);
 }
@@ -192,56 +150,7 @@ static void map_that_preserves_keeps_its_events(void **state) {
   close(fd);
 }
 
-static int close_copy(void *arg) {
-  uvperf__bpf_map_close(arg);
-  return 0;
-}
-
-static void close_in_a_forked_child_leaves_the_entries(void **state) {
-  int fd = live_bpf_array_make(__func__, ENTRIES);
-  int event = open_event();
-  uvperf__bpf_map_t map;
-
-  (void)state;
-  open_map(&map, fd, NULL);
-  put(&map, 0, event);
-  assert_int_equal(support_wait(support_fork(close_copy, &map)), 0);
-  assert_true(had_entry(fd, 0));
-  uvperf__bpf_map_close(&map);
-  close(event);
-  close(fd);
-}
-
 /* -- pinned --------------------------------------------------------------- */
-
-static void pinned_map_is_opened_by_its_path(void **state) {
-  int fd, event, has_pinned, has_opened;
-  uvperf__bpf_map_t map;
-  uvperf_error_t error;
-  live_bpffs_t bpffs;
-
-  (void)state;
-  support_need_root(__func__);
-  fd = live_bpf_array_make(__func__, ENTRIES);
-  if (!live_bpffs_mount(&bpffs)) {
-    close(fd);
-    support_skip(__func__, "mount(2), of a bpffs");
-  }
-  event = open_event();
-  has_pinned = live_bpffs_pin(&bpffs, fd) == 0;
-  has_opened = uvperf__bpf_map_open(&map, -1, bpffs.path, &error) == 0;
-  live_bpffs_umount(&bpffs);
-  assert_true(has_pinned);
-  if (!has_opened)
-    fail_msg("%s", error.reason);
-  assert_true(uvperf__bpf_map_clears(&map));
-  assert_int_equal(fcntl(map.fd, F_GETFD), FD_CLOEXEC);
-  put(&map, 2, event);
-  uvperf__bpf_map_close(&map);
-  assert_false(had_entry(fd, 2));
-  close(event);
-  close(fd);
-}
 
 static void path_without_a_pin_is_reported(void **state) {
   uvperf__bpf_map_t map;
@@ -295,21 +204,6 @@ static void fd_of_no_such_map_is_refused(void **state) {
   close(ends[1]);
 }
 
-static void ring_buffer_is_refused(void **state) {
-  union bpf_attr attr;
-  int fd;
-
-  (void)state;
-  live_bpf_need(__func__, BPF_PROG_TYPE_SCHED_CLS);
-  memset(&attr, 0, sizeof(attr));
-  attr.map_type = BPF_MAP_TYPE_RINGBUF;
-  attr.max_entries = (uint32_t)support_page_bytes();
-  fd = live_bpf_call(BPF_MAP_CREATE, &attr);
-  assert_true(fd >= 0);
-  refuses(fd, -EINVAL, "BPF_MAP_TYPE_RINGBUF");
-  close(fd);
-}
-
 /* -- access --------------------------------------------------------------- */
 
 static void map_that_may_only_be_read_says_so(void **state) {
@@ -337,29 +231,6 @@ static void map_that_may_only_be_read_says_so(void **state) {
   close(probe);
 }
 
-/* Entries from before stay in it while their file is open. */
-static void map_that_is_frozen_says_so(void **state) {
-  int fd = live_bpf_array_make(__func__, ENTRIES);
-  int event = open_event();
-  union bpf_attr attr;
-  uvperf__bpf_map_t map;
-  uvperf_error_t error;
-
-  (void)state;
-  open_map(&map, fd, NULL);
-  put(&map, 0, event);
-  memset(&attr, 0, sizeof(attr));
-  attr.map_fd = (uint32_t)fd;
-  assert_int_equal(live_bpf_call(BPF_MAP_FREEZE, &attr), 0);
-  assert_int_equal(uvperf__bpf_map_put(&map, 1, event, &error), -EPERM);
-  explain_check(&error, -EPERM, UVPERF_CAUSE_PERMISSION, "BPF_MAP_FREEZE");
-  assert_int_equal(uvperf__bpf_map_take(&map, 0, &error), -EPERM);
-  explain_check(&error, -EPERM, UVPERF_CAUSE_PERMISSION, "BPF_MAP_FREEZE");
-  uvperf__bpf_map_close(&map);
-  close(event);
-  close(fd);
-}
-
 static void event_that_inherits_is_refused(void **state) {
   int fd = live_bpf_array_make(__func__, ENTRIES);
   struct perf_event_attr attr;
@@ -382,25 +253,16 @@ static void event_that_inherits_is_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(map_outlives_the_callers_fd, fake_kernel_setup),
       cmocka_unit_test_setup(close_takes_out_its_own_entries_alone,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(two_maps_of_one_map_clear_their_own,
                              fake_kernel_setup),
       cmocka_unit_test_setup(shared_file_keeps_entries_until_both_are_closed,
                              fake_kernel_setup),
       cmocka_unit_test_setup(map_that_preserves_keeps_its_events,
                              fake_kernel_setup),
-      cmocka_unit_test_setup(close_in_a_forked_child_leaves_the_entries,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(pinned_map_is_opened_by_its_path,
-                             fake_kernel_setup),
       cmocka_unit_test_setup(path_without_a_pin_is_reported, fake_kernel_setup),
       cmocka_unit_test_setup(fd_of_no_such_map_is_refused, fake_kernel_setup),
-      cmocka_unit_test_setup(ring_buffer_is_refused, fake_kernel_setup),
       cmocka_unit_test_setup(map_that_may_only_be_read_says_so,
                              fake_kernel_setup),
-      cmocka_unit_test_setup(map_that_is_frozen_says_so, fake_kernel_setup),
       cmocka_unit_test_setup(event_that_inherits_is_refused, fake_kernel_setup),
   };
 

@@ -267,6 +267,33 @@ static void wakeups_come_after_a_number_of_bytes(void **state) {
   live_bpf_reader_end(&live);
 }
 
+/* They do not count as samples: with wakeup_events 1 any byte wakes. */
+static void records_beside_samples_wake_at_once(void **state) {
+  uvperf_bpf_reader_options_t options = live_bpf_reader_options();
+  struct perf_event_attr attr;
+  fields_t fields = {0, 0, 0, 0};
+  live_bpf_reader_t live;
+  uint64_t next = 0;
+  cpu_set_t old;
+
+  uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
+  attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+  attr.comm = 1;
+  attr.sample_id_all = 1;
+  options.attr = &attr;
+  live_bpf_reader_make(__func__, &live, 0);
+  live_bpf_reader_open(*state, &live, &options);
+  live.on_sample = check_fields;
+  live.hook_data = &fields;
+  live_bpf_reader_start(&live, NULL);
+  live_run_ms(*state, 5);
+  live_pin(0, &old);
+  live_comm(&next, 1);
+  assert_true(live_run_until(*state, &fields.comms, 1));
+  live_unpin(&old);
+  live_bpf_reader_end(&live);
+}
+
 /* A quarter of the ring. */
 static void wakeups_come_by_default_with_a_quarter_of_the_ring(void **state) {
   uvperf_bpf_reader_options_t options = live_bpf_reader_options();
@@ -352,6 +379,7 @@ int main(void) {
       LIVE(attr_without_raw_has_samples_without_data),
       LIVE(wakeups_come_after_a_number_of_samples),
       LIVE(wakeups_come_after_a_number_of_bytes),
+      LIVE(records_beside_samples_wake_at_once),
       LIVE(wakeups_come_by_default_with_a_quarter_of_the_ring),
       LIVE(samples_below_the_watermark_come_by_the_flush_timer),
       LIVE(flush_timer_runs_if_not_each_sample_wakes),

@@ -49,27 +49,6 @@ static unsigned drain(uvperf__cpu_ring_t *ring) {
   return nr;
 }
 
-static void records_of_each_cpu_are_in_its_ring(void **state) {
-  uvperf__cpu_rings_t *rings;
-  int cpus[CPU_SETSIZE];
-  int fds[CPU_SETSIZE];
-  size_t nr = live_cpus(cpus, CPU_SETSIZE);
-  size_t i;
-
-  (void)state;
-  support_need_own_events(__func__);
-  rings = cpu_rings_make(&cpu_rings_defaults);
-  for (i = 0; i < nr; i++)
-    fds[i] = open_comm(cpu_rings_of(rings, cpus[i]), 0);
-  for (i = 0; i < nr; i++)
-    comm_on(cpus[i], 3 + (unsigned)i);
-  for (i = 0; i < nr; i++)
-    assert_int_equal(drain(uvperf__cpu_rings_at(rings, i)), 3 + i);
-  for (i = 0; i < nr; i++)
-    uvperf__sys_close(fds[i]);
-  uvperf__cpu_rings_free(rings);
-}
-
 static void wakeup_comes_after_the_quarter(void **state) {
   uvperf__cpu_rings_options_t options = cpu_rings_defaults;
   uvperf__cpu_rings_t *rings;
@@ -121,32 +100,6 @@ static void overwritable_ring_asks_for_a_wakeup_once_a_round(void **state) {
   }
   assert_true(before <= ring->ring.size);
   assert_true(written > ring->ring.size);
-  uvperf__sys_close(fd);
-  uvperf__cpu_rings_free(rings);
-}
-
-/* After a round the ring holds the newest records that fit. */
-static void overwritable_ring_holds_the_newest_records(void **state) {
-  uvperf__cpu_rings_options_t options = cpu_rings_defaults;
-  uvperf__cpu_rings_t *rings;
-  uvperf__cpu_ring_t *ring;
-  unsigned nr;
-  int fd;
-
-  (void)state;
-  support_need_own_events(__func__);
-  options.ring_bytes = support_page_bytes();
-  options.overwrite = 1;
-  rings = cpu_rings_make(&options);
-  ring = cpu_rings_of(rings, live_last_cpu());
-  fd = open_comm(ring, 0);
-  comm_on(ring->cpu, 3);
-  nr = (unsigned)(uvperf__ring_waiting(&ring->ring) / 3);
-  assert_int_equal(drain(ring), 3);
-  assert_int_equal(uvperf__ring_waiting(&ring->ring), 0);
-  comm_on(ring->cpu, 1000);
-  assert_int_equal(uvperf__ring_waiting(&ring->ring), ring->ring.size);
-  assert_int_equal(drain(ring), ring->ring.size / nr);
   uvperf__sys_close(fd);
   uvperf__cpu_rings_free(rings);
 }
@@ -206,32 +159,12 @@ static void events_of_all_tasks_write_into_it(void **state) {
   uvperf__cpu_rings_free(rings);
 }
 
-static void rings_leave_neither_fds_nor_mappings(void **state) {
-  size_t fds = support_count_fds();
-  uvperf__cpu_rings_t *rings;
-  size_t bytes;
-  size_t nr = support_count_rings(&bytes);
-
-  (void)state;
-  support_need_own_events(__func__);
-  rings = cpu_rings_make(&cpu_rings_defaults);
-  cpu_rings_of(rings, 0);
-  cpu_rings_of(rings, live_last_cpu());
-  assert_true(support_count_rings(&bytes) > nr);
-  uvperf__cpu_rings_free(rings);
-  assert_int_equal(support_count_rings(&bytes), nr);
-  assert_int_equal(support_count_fds(), fds);
-}
-
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(records_of_each_cpu_are_in_its_ring),
       cmocka_unit_test(wakeup_comes_after_the_quarter),
       cmocka_unit_test(overwritable_ring_asks_for_a_wakeup_once_a_round),
-      cmocka_unit_test(overwritable_ring_holds_the_newest_records),
       cmocka_unit_test(owner_outlives_the_tasks_that_write),
       cmocka_unit_test(events_of_all_tasks_write_into_it),
-      cmocka_unit_test(rings_leave_neither_fds_nor_mappings),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

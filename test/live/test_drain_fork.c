@@ -2,7 +2,6 @@
 /* Live: a callback forks in the middle of samples that follow each other. The
  * child makes the calls that are allowed, and closes. It does not have the ring
  * that holds them. */
-#include "live_bpf_reader.h"
 #include "live_stream.h"
 
 #include <signal.h>
@@ -132,50 +131,10 @@ static void set_forked_among_samples_child_may_ask_and_close(void **state) {
   }
 }
 
-/* -- a reader ------------------------------------------------------------- */
-
-static void on_sample(live_bpf_reader_t *live, int status,
-                      const uvperf_record_t *sample) {
-  uvperf_bpf_reader_t *reader = &live->reader;
-  uvperf_ring_info_t ring;
-  uvperf_stats_t stats;
-  size_t i;
-
-  (void)status;
-  (void)sample;
-  if (fork_once(live->records, live->hook_data, reader->handle.loop) != 0)
-    return;
-  uvperf_stats(&reader->handle, &stats);
-  check_in_child(&stats);
-  for (i = 0; i < uvperf_nr_rings(&reader->handle); i++)
-    if (uvperf_ring(&reader->handle, i, &ring) != 0)
-      _exit(4);
-  uvperf_close(&reader->handle, NULL);
-}
-
-static void reader_forked_among_samples_child_may_ask_and_close(void **state) {
-  uv_loop_t *loop = *state;
-  live_bpf_reader_t live;
-  pid_t pid = -1;
-
-  live_bpf_reader_begin(__func__, loop, &live);
-  live.on_sample = on_sample;
-  live.hook_data = &pid;
-  live_bpf_reader_send_all(&live, 0, SAMPLES);
-  while (pid == -1)
-    uv_run(loop, UV_RUN_ONCE);
-  if (pid == 0)
-    _exit(end_child(loop));
-  assert_int_equal(support_wait(pid), 0);
-  assert_true(live_run_until(loop, &live.samples, SAMPLES));
-  live_bpf_reader_end(&live);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(event_forked_among_samples_child_may_ask_and_close),
       support_loop_test(set_forked_among_samples_child_may_ask_and_close),
-      support_loop_test(reader_forked_among_samples_child_may_ask_and_close),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,21 +82,6 @@ static void event_program_sees_the_cookie_of_its_own_link(void **state) {
   }
 }
 
-static void event_program_on_a_tracepoint_passes_by_1(void **state) {
-  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
-  int program = own_program(__func__, 1);
-  live_collector_t collector;
-
-  open_syscall(*state, &collector, id);
-  assert_int_equal(
-      uvperf_attach_bpf(&collector.event.handle, 0, program, 0, NULL), 0);
-  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
-  call_getpgid(own_argument(), 5);
-  live_control_expect_records(&collector, 5);
-  live_close(&collector);
-  close(program);
-}
-
 static void open_counted(const char *test, uv_loop_t *loop,
                          live_collector_t *collector,
                          live_bpf_counter_t *counter) {
@@ -358,7 +343,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(event_program_on_a_tracepoint_drops_by_0),
       support_loop_test(event_program_sees_the_cookie_of_its_own_link),
-      support_loop_test(event_program_on_a_tracepoint_passes_by_1),
       support_loop_test(event_program_on_a_tracepoint_runs_once_attached),
       support_loop_test(event_program_with_a_link_runs_until_close_returns),
       support_loop_test(event_program_on_samples_drops_by_0_passes_by_1),

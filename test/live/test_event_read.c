@@ -323,23 +323,6 @@ static void count_of_a_sibling_outlives_its_leader(void **state) {
   live_close(&group.touches);
 }
 
-/* Disabling the leader stops all of its group. */
-static void count_of_a_group_stops_with_its_leader(void **state) {
-  group_t group;
-
-  support_need_breakpoints(__func__);
-  open_group(*state, &group, PERF_FORMAT_GROUP);
-  live_write(3);
-  assert_int_equal(uvperf_disable(&group.calls.event.handle, 0, NULL), 0);
-  live_write(3);
-  live_called(0);
-  assert_int_equal(read_value(&group.writes), 3);
-  assert_int_equal(read_value(&group.calls), 0);
-  live_close(&group.writes);
-  live_close(&group.touches);
-  live_close(&group.calls);
-}
-
 /* RESET without PERF_IOC_FLAG_GROUP is of one event only. */
 static void count_reset_of_a_leader_leaves_its_siblings(void **state) {
   group_t group;
@@ -354,36 +337,6 @@ static void count_reset_of_a_leader_leaves_its_siblings(void **state) {
   live_close(&group.writes);
   live_close(&group.touches);
   live_close(&group.calls);
-}
-
-/* Clocks and page faults are of two PMUs. Since Linux 6.12 a sibling that is
- * enabled under a running leader of another PMU waits for the next tick. */
-static void count_of_a_group_enabled_at_once_begins_at_once(void **state) {
-  live_collector_t leader;
-  live_collector_t sibling;
-  struct perf_event_attr attr;
-  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
-  char *region;
-
-  support_need_own_events(__func__);
-  uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
-  attr.exclude_kernel = 1;
-  live_init(*state, &leader, &attr, NULL);
-  count_touches(&attr);
-  options.leader = &leader.event;
-  live_init(*state, &sibling, &attr, &options);
-  region = live_region();
-  /* Once for nothing, so that no page of the code is new afterwards. */
-  assert_int_equal(uvperf_enable(&sibling.event.handle, UVPERF_ALL, NULL), 0);
-  assert_int_equal(uvperf_disable(&sibling.event.handle, UVPERF_ALL, NULL), 0);
-  assert_int_equal(uvperf_reset(&sibling.event.handle, UVPERF_ALL, NULL), 0);
-  assert_int_equal(uvperf_enable(&sibling.event.handle, UVPERF_ALL, NULL), 0);
-  live_touch(region);
-  assert_int_equal(uvperf_disable(&sibling.event.handle, UVPERF_ALL, NULL), 0);
-  assert_int_equal(read_value(&sibling), LIVE_PAGES);
-  live_close(&sibling);
-  live_close(&leader);
-  live_region_free(region);
 }
 
 /* -- another thread -------------------------------------------------------- */
@@ -447,9 +400,7 @@ int main(void) {
       support_loop_test(count_of_a_group_finds_each_value_by_id),
       support_loop_test(count_of_all_of_a_group_is_read_at_once),
       support_loop_test(count_of_a_sibling_outlives_its_leader),
-      support_loop_test(count_of_a_group_stops_with_its_leader),
       support_loop_test(count_reset_of_a_leader_leaves_its_siblings),
-      support_loop_test(count_of_a_group_enabled_at_once_begins_at_once),
       support_loop_test(count_is_read_by_a_thread_while_records_come),
   };
 

@@ -129,27 +129,6 @@ static void event_sideband_with_wakeup_events_comes_by_flush(void **state) {
   live_close(&collector);
 }
 
-/* Records below the watermark wait for ever, unless flush_ms is set. */
-static void event_records_below_watermark_come_by_flush_timer(void **state) {
-  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
-  live_collector_t collector;
-  struct perf_event_attr attr;
-  uint64_t next = 0;
-  uvperf_stats_t stats;
-
-  support_need_own_events(__func__);
-  live_comm_attr(&attr);
-  uvperf_attr_set_wakeup_bytes(&attr, 4096);
-  live_init(*state, &collector, &attr, NULL);
-  live_start(&collector, &options);
-  live_run_ms(*state, 5);
-  live_comm(&next, 1);
-  assert_true(live_run_until(*state, &collector.comms, 1));
-  uvperf_stats(&collector.event.handle, &stats);
-  assert_int_equal(stats.wakeups, 0);
-  live_close(&collector);
-}
-
 /* P6: an fd without a ring is POLLHUP at once and for ever. */
 static void event_without_ring_is_not_polled(void **state) {
   live_collector_t collector;
@@ -208,7 +187,6 @@ int main(void) {
       support_loop_test(event_start_in_poll_phase_loses_no_wakeup),
       support_loop_test(event_ring_full_at_start_goes_on),
       support_loop_test(event_sideband_with_wakeup_events_comes_by_flush),
-      support_loop_test(event_records_below_watermark_come_by_flush_timer),
       support_loop_test(event_without_ring_is_not_polled),
       support_loop_test(event_loop_polled_from_outside_gets_each_record),
   };

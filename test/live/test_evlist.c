@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of this kernel's events, with exactly known counts. */
+/* Counters of this kernel's events, with exactly known counts. More are in
+ * test_set.c and test_set_control.c. */
 #include "evlist_make.h"
-#include "live_bpf.h"
 #include "live_thread.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <linux/bpf.h>
 #include <unistd.h>
+
+/* Longer than any thread of the tests has to wait for a CPU. */
+#define LONGEST_NS UINT64_C(20000000000)
+/* An emulated machine opens and closes slowly. */
+#define ENOUGH_NS UINT64_C(10000000000)
 
 static evlist_make_t make;
 
@@ -48,28 +54,6 @@ static void assert_counted(uvperf__evlist_t *evlist, uint64_t value) {
 }
 
 /* -- one's own thread ----------------------------------------------------- */
-
-static void own_thread_counts_while_enabled_alone(void **state) {
-  uvperf__evlist_t *evlist;
-  size_t fds = support_count_fds();
-
-  (void)state;
-  count_calls(__func__);
-  evlist_add(&make, UVPERF_TARGET_SELF);
-  evlist = evlist_open(&make);
-  live_syscall(3);
-  assert_int_equal(evlist_total(evlist, 0).state, UVPERF_COUNT_NOT_ENABLED);
-  enable(evlist);
-  live_syscall(5);
-  disable(evlist);
-  live_syscall(7);
-  assert_counted(evlist, 5);
-  enable(evlist);
-  live_syscall(2);
-  assert_counted(evlist, 7);
-  uvperf__evlist_free(evlist);
-  assert_int_equal(support_count_fds(), fds);
-}
 
 /* Of three PMUs: all events count from the first moment on. */
 static void group_of_several_pmus_starts_and_stops_at_once(void **state) {
@@ -166,41 +150,6 @@ static void other_thread_counts_until_it_is_gone(void **state) {
   uvperf__evlist_free(evlist);
 }
 
-static void threads_that_are_added_count_from_then_on(void **state) {
-  uint64_t calls = 4;
-  uvperf_target_t target = UVPERF_TARGET_INIT;
-  uvperf__evlist_t *evlist;
-  live_thread_t threads[2];
-  uint32_t indexes[2];
-  size_t i;
-
-  (void)state;
-  count_calls(__func__);
-  for (i = 0; i < 2; i++)
-    live_thread_start(&threads[i], make_calls, &calls);
-  evlist = evlist_open(&make);
-  enable(evlist);
-  target.type = UVPERF_TARGET_THREAD;
-  for (i = 0; i < 2; i++) {
-    live_thread_do(&threads[i]); /* too early */
-    target.pid = (int32_t)threads[i].tid;
-    assert_int_equal(
-        uvperf__evlist_add_target(evlist, &target, &indexes[i], NULL), 0);
-  }
-  live_thread_do(&threads[0]);
-  live_thread_do(&threads[1]);
-  assert_counted(evlist, 8);
-  assert_int_equal(uvperf__evlist_remove_target(evlist, indexes[0], NULL, NULL),
-                   0);
-  live_thread_do(&threads[0]);
-  live_thread_do(&threads[1]);
-  assert_counted(evlist, 8);
-  assert_int_equal(evlist_nr_places(evlist), 1);
-  uvperf__evlist_free(evlist);
-  for (i = 0; i < 2; i++)
-    live_thread_end(&threads[i]);
-}
-
 /* The place says on which CPU it counted. */
 static void thread_by_cpu_counts_where_it_ran(void **state) {
   uvperf__evlist_t *evlist;
@@ -231,35 +180,107 @@ static void thread_by_cpu_counts_where_it_ran(void **state) {
   uvperf__evlist_free(evlist);
 }
 
-/* -- CPUs and cgroups ----------------------------------------------------- */
+/* -- processes ------------------------------------------------------------ */
 
-static void group_of_five_is_one_read_for_each_cpu(void **state) {
+static void process_has_a_place_for_each_thread(void **state) {
+  uint64_t calls = 6;
   uvperf__evlist_t *evlist;
   uvperf_reading_t *reading;
-  unsigned reads;
-  int cpus[64];
-  size_t nr = 64;
+  live_thread_t thread;
   size_t i;
 
   (void)state;
-  support_need_cpu_wide(__func__);
-  assert_int_equal(uvperf_cpus(UVPERF_CPUS_ONLINE, cpus, &nr), 0);
-  evlist_make(&make, 5);
-  uvperf_attr_software(&make.attrs[0], PERF_COUNT_SW_CPU_CLOCK);
-  evlist_group(&make, 0, 5);
-  evlist_add(&make, UVPERF_TARGET_CPUS);
+  count_calls(__func__);
+  live_thread_start(&thread, make_calls, &calls);
+  evlist_add(&make, UVPERF_TARGET_PROCESS)->pid = getpid();
   evlist = evlist_open(&make);
   enable(evlist);
-  assert_int_equal(uvperf__evlist_nr_open(evlist), 5 * nr);
+  live_thread_do(&thread);
+  live_syscall(2);
+  disable(evlist);
   assert_int_equal(uvperf_reading_new(&reading), 0);
-  reads = fake_count(FAKE_READ);
   assert_int_equal(uvperf__evlist_read(evlist, reading), 0);
-  assert_int_equal(fake_count(FAKE_READ) - reads, nr);
-  for (i = 0; i < 5; i++)
-    assert_int_equal(evlist_total(evlist, i).nr_counts, nr);
+  for (i = 0; i < uvperf_reading_info(reading)->nr_places; i++) {
+    int32_t tid = uvperf_reading_place(reading, i)->pid;
+    uvperf_count_t count;
+
+    assert_int_equal(uvperf_reading_get(reading, 0, UVPERF_ALL, i, &count), 0);
+    assert_int_equal(count.value, tid == (int32_t)thread.tid   ? 6
+                                  : tid == (int32_t)live_tid() ? 2
+                                                               : 0);
+  }
+  assert_true(i >= 2);
   uvperf_reading_free(reading);
   uvperf__evlist_free(evlist);
+  live_thread_end(&thread);
 }
+
+/* It makes threads all the time: tasks inherit some of a group, and not the
+ * rest, while it is being opened. */
+static void rest(void *arg) {
+  (void)arg;
+}
+
+static int make_threads(void *arg) {
+  live_thread_t thread;
+
+  (void)arg;
+  while (getppid() != 1) {
+    live_thread_start(&thread, rest, NULL);
+    live_thread_do(&thread);
+    live_thread_end(&thread);
+  }
+  return 0;
+}
+
+/* How many counts cannot be read. */
+static size_t count_errors(uvperf__evlist_t *evlist) {
+  uvperf_reading_t *reading;
+  uvperf_count_t count;
+  size_t attr, place;
+  size_t nr = 0;
+
+  assert_int_equal(uvperf_reading_new(&reading), 0);
+  assert_int_equal(uvperf__evlist_read(evlist, reading), 0);
+  for (place = 0; place < uvperf_reading_info(reading)->nr_places; place++)
+    for (attr = 0; attr < 8; attr++) {
+      assert_int_equal(
+          uvperf_reading_get(reading, attr, UVPERF_ALL, place, &count), 0);
+      nr += count.state == UVPERF_COUNT_ERROR;
+    }
+  uvperf_reading_free(reading);
+  return nr;
+}
+
+/* Threads end while they are opened: that is no error. That one is being made
+ * while the group is read is, until it is made. */
+static void group_of_a_busy_process_can_be_read(void **state) {
+  uint64_t end, enough = live_now() + ENOUGH_NS;
+  uvperf__evlist_t *evlist;
+  pid_t pid;
+  size_t i;
+
+  (void)state;
+  support_need_own_events(__func__);
+  pid = support_fork(make_threads, NULL);
+  evlist_make(&make, 8);
+  for (i = 0; i < 8; i++)
+    make.attrs[i].exclude_kernel = 1;
+  evlist_group(&make, 0, 8);
+  evlist_add(&make, UVPERF_TARGET_PROCESS)->pid = pid;
+  for (i = 0; i < 10 || (i < 100 && live_now() < enough); i++) {
+    evlist = evlist_open(&make);
+    enable(evlist);
+    end = live_now() + LONGEST_NS;
+    while (count_errors(evlist) != 0)
+      assert_true(live_now() < end);
+    uvperf__evlist_free(evlist);
+  }
+  kill(pid, SIGKILL);
+  assert_int_equal(support_wait(pid), 128 + SIGKILL);
+}
+
+/* -- CPUs ----------------------------------------------------------------- */
 
 static void cpus_count_each_what_happens_there(void **state) {
   uvperf__evlist_t *evlist;
@@ -292,146 +313,17 @@ static void cpus_count_each_what_happens_there(void **state) {
   uvperf__evlist_free(evlist);
 }
 
-static void call_five_times(void *arg) {
-  (void)arg;
-  live_syscall(5);
-}
-
-static void cgroup_counts_its_tasks_alone(void **state) {
-  uvperf__evlist_t *evlist;
-  live_worker_t inside, outside;
-  live_cgroup_t cgroup;
-  size_t fds;
-  int other;
-
-  (void)state;
-  support_need_cpu_wide(__func__);
-  count_calls(__func__);
-  live_worker_fork(&inside, call_five_times, NULL);
-  live_worker_fork(&outside, call_five_times, NULL);
-  live_cgroup_make(__func__, &cgroup);
-  live_cgroup_add(&cgroup, inside.pid);
-  fds = support_count_fds();
-  evlist_add(&make, UVPERF_TARGET_CGROUP)->cgroup = cgroup.path;
-  evlist = evlist_open(&make);
-  /* The directory's fd is not kept. */
-  assert_int_equal(support_count_fds() - fds, uvperf__evlist_nr_open(evlist));
-  other = dup(0); /* gets its number */
-  enable(evlist);
-  live_worker_do(&inside);
-  live_worker_do(&outside);
-  live_syscall(3);
-  disable(evlist);
-  assert_int_equal(evlist_total(evlist, 0).value, 5);
-  uvperf__evlist_free(evlist);
-  assert_int_equal(close(other), 0);
-  assert_int_equal(support_count_fds(), fds);
-  live_worker_end(&inside);
-  live_worker_end(&outside);
-  live_cgroup_remove(&cgroup);
-}
-
-/* -- filters and programs ------------------------------------------------- */
-
-static void filter_holds_for_later_threads_too(void **state) {
-  uint64_t calls = 4;
-  uvperf_target_t target = UVPERF_TARGET_INIT;
-  uvperf__evlist_t *evlist;
-  live_thread_t thread;
-  uvperf_error_t error;
-
-  (void)state;
-  count_calls(__func__);
-  live_thread_start(&thread, make_calls, &calls);
-  evlist_add(&make, UVPERF_TARGET_SELF);
-  evlist = evlist_open(&make);
-  assert_int_equal(
-      uvperf__evlist_apply_filter(evlist, 0, "no such field", &error), -EINVAL);
-  assert_int_equal(uvperf__evlist_apply_filter(evlist, 0, "pid == 1", &error),
-                   0);
-  assert_int_equal(uvperf__evlist_apply_filter(evlist, 0, "pid == 1", &error),
-                   -EEXIST);
-  enable(evlist);
-  target.type = UVPERF_TARGET_THREAD;
-  target.pid = (int32_t)thread.tid;
-  assert_int_equal(uvperf__evlist_add_target(evlist, &target, NULL, &error), 0);
-  live_syscall(3);
-  live_thread_do(&thread);
-  assert_counted(evlist, 0);
-  uvperf__evlist_free(evlist);
-  live_thread_end(&thread);
-}
-
-/* A program on a tracepoint decides for everybody who measures it: this one is
- * for calls with an argument that no other process uses. */
-static int own_argument(void) {
-  return LIVE_PGID + getpid();
-}
-
-/* Calls on a CPU: five that the program drops, and one. */
-static void call_on(int cpu) {
-  cpu_set_t old;
-  int i;
-
-  live_pin(cpu, &old);
-  for (i = 0; i < 5; i++)
-    assert_int_equal(getpgid(own_argument()), -1);
-  live_syscall(1);
-  live_unpin(&old);
-}
-
-static void program_of_a_tracepoint_holds_on_all_cpus(void **state) {
-  uvperf__evlist_t *evlist;
-  uvperf_error_t error;
-  int cpus[64];
-  size_t nr = live_cpus(cpus, 64);
-  char list[2][8];
-  size_t i;
-  int fd;
-
-  (void)state;
-  support_need_cpu_wide(__func__);
-  count_calls(__func__);
-  if (nr < 2)
-    support_skip(__func__, "two CPUs");
-  fd = live_bpf_by_argument(__func__, 0, own_argument(), 0);
-  for (i = 0; i < 2; i++) {
-    snprintf(list[i], sizeof(list[i]), "%d", cpus[i]);
-    evlist_add_cpus(&make, list[i]);
-  }
-  evlist = evlist_open(&make);
-  error.reason[0] = '\0';
-  if (uvperf__evlist_attach_bpf(evlist, 0, fd, 0, &error) != 0)
-    fail_msg("%s", error.reason);
-  close(fd);
-  count_own_thread_alone(evlist);
-  enable(evlist);
-  call_on(cpus[0]);
-  call_on(cpus[1]);
-  assert_counted(evlist, 2);
-  /* The first had the program, and the other gets it. The count of the first
-   * leaves with it. */
-  assert_int_equal(uvperf__evlist_remove_target(evlist, 0, NULL, NULL), 0);
-  call_on(cpus[1]);
-  assert_counted(evlist, 2);
-  uvperf__evlist_free(evlist);
-}
-
 #define TEST(f) cmocka_unit_test_setup(f, evlist_make_setup)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(own_thread_counts_while_enabled_alone),
       TEST(group_of_several_pmus_starts_and_stops_at_once),
       TEST(reset_begins_counts_and_times_again),
       TEST(other_thread_counts_until_it_is_gone),
-      TEST(threads_that_are_added_count_from_then_on),
       TEST(thread_by_cpu_counts_where_it_ran),
-      TEST(group_of_five_is_one_read_for_each_cpu),
+      TEST(process_has_a_place_for_each_thread),
+      TEST(group_of_a_busy_process_can_be_read),
       TEST(cpus_count_each_what_happens_there),
-      TEST(cgroup_counts_its_tasks_alone),
-      TEST(filter_holds_for_later_threads_too),
-      TEST(program_of_a_tracepoint_holds_on_all_cpus),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Targets that end while their events write into rings of this kernel: threads,
- * processes and their children, commands. */
+ * and processes. The records before the end are in test_set_stream_*.c. */
 #include "evlist_make.h"
 #include "live_thread.h"
 
@@ -106,17 +106,6 @@ static void thread_that_ends_is_found_gone(void **state) {
   live_thread_end(&thread);
   wait_for_end(evlist, 0);
   assert_int_equal(uvperf__evlist_have_ended(evlist), 1);
-  uvperf__evlist_free(evlist);
-}
-
-static void own_thread_lives(void **state) {
-  uvperf__evlist_t *evlist;
-
-  (void)state;
-  begin(__func__, 1);
-  evlist_add(&make, UVPERF_TARGET_SELF);
-  evlist = open_enabled();
-  assert_alive(evlist);
   uvperf__evlist_free(evlist);
 }
 
@@ -260,12 +249,6 @@ static void run_family(int is_inherited) {
   close(family.go[0]);
 }
 
-static void process_lives_on_in_its_children(void **state) {
-  (void)state;
-  begin(__func__, 2);
-  run_family(1);
-}
-
 static void process_without_inherit_ends_before_its_children(void **state) {
   (void)state;
   begin(__func__, 2);
@@ -301,28 +284,6 @@ static void become_cat(void *arg) {
   execlp("cat", "cat", (char *)NULL);
 }
 
-static void command_lives_before_its_exec_and_until_its_end(void **state) {
-  uvperf__evlist_t *evlist;
-  live_worker_t worker;
-  int input[2];
-
-  (void)state;
-  begin(__func__, 1);
-  assert_int_equal(pipe2(input, O_CLOEXEC), 0);
-  live_worker_fork(&worker, become_cat, input);
-  evlist_add(&make, UVPERF_TARGET_COMMAND)->pid = worker.pid;
-  evlist = open_enabled();
-  assert_alive(evlist);
-  live_worker_do(&worker);
-  assert_alive(evlist);
-  close(input[0]);
-  close(input[1]);
-  wait_zombie(worker.pid);
-  assert_ended(evlist, 0);
-  uvperf__evlist_free(evlist);
-  live_worker_end(&worker);
-}
-
 /* The kernel removes such an event from its task, which continues. */
 static void event_that_is_removed_on_exec_ends_no_task(void **state) {
   uvperf__evlist_t *evlist;
@@ -351,68 +312,16 @@ static void event_that_is_removed_on_exec_ends_no_task(void **state) {
   live_worker_end(&worker);
 }
 
-/* -- several -------------------------------------------------------------- */
-
-static void targets_end_one_by_one(void **state) {
-  uvperf__evlist_t *evlist;
-  pid_t pids[3];
-  size_t i;
-
-  (void)state;
-  begin(__func__, 1);
-  for (i = 0; i < 3; i++) {
-    pids[i] = support_fork(stay, NULL);
-    evlist_add(&make, UVPERF_TARGET_PROCESS)->pid = pids[i];
-  }
-  evlist = open_enabled();
-  assert_alive(evlist);
-  end_child(pids[1]);
-  assert_ended(evlist, 1);
-  assert_int_equal(uvperf__evlist_remove_target(evlist, 1, NULL, NULL), 0);
-  assert_alive(evlist);
-  end_child(pids[0]);
-  assert_ended(evlist, 0);
-  assert_alive(evlist);
-  end_child(pids[2]);
-  assert_ended(evlist, 2);
-  assert_int_equal(uvperf__evlist_have_ended(evlist), 1);
-  uvperf__evlist_free(evlist);
-  for (i = 0; i < 3; i++)
-    assert_int_equal(support_wait(pids[i]), 128 + SIGKILL);
-}
-
-static void target_that_was_gone_when_it_was_added_is_reported(void **state) {
-  uvperf__evlist_t *evlist;
-  pid_t pid;
-
-  (void)state;
-  begin(__func__, 1);
-  pid = support_fork(stay, NULL);
-  end_child(pid);
-  evlist_add(&make, UVPERF_TARGET_SELF);
-  evlist_add_thread(&make, pid);
-  evlist = open_enabled();
-  assert_ended(evlist, 1);
-  assert_int_equal(uvperf__evlist_have_ended(evlist), 0);
-  uvperf__evlist_free(evlist);
-  assert_int_equal(support_wait(pid), 128 + SIGKILL);
-}
-
 #define TEST(f) cmocka_unit_test_setup(f, evlist_make_setup)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(thread_that_ends_is_found_gone),
-      TEST(own_thread_lives),
       TEST(process_lives_on_without_its_first_thread),
       TEST(zombie_is_gone),
-      TEST(process_lives_on_in_its_children),
       TEST(process_without_inherit_ends_before_its_children),
       TEST(process_that_only_counts_is_found_gone),
-      TEST(command_lives_before_its_exec_and_until_its_end),
       TEST(event_that_is_removed_on_exec_ends_no_task),
-      TEST(targets_end_one_by_one),
-      TEST(target_that_was_gone_when_it_was_added_is_reported),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

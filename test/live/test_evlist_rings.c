@@ -8,41 +8,9 @@
 #include <errno.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "decode/decoder.h"
-
-#define MANY 100
-
-/* Attrs of COMM records; the kinds select the other fields. */
-static const uint64_t kinds[] = {
-    0,
-    PERF_SAMPLE_TID,
-    PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
-    PERF_SAMPLE_CPU,
-    PERF_SAMPLE_ID | PERF_SAMPLE_TIME,
-    PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_TID,
-    PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
-        PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU,
-};
-
-#define NR_KINDS (sizeof(kinds) / sizeof(kinds[0]))
-
-static void comm_attr(struct perf_event_attr *attr, uint64_t sample_type) {
-  uvperf_attr_software(attr, PERF_COUNT_SW_DUMMY);
-  attr->exclude_kernel = 1;
-  attr->comm = 1;
-  attr->sample_type = sample_type;
-}
-
-static void name_on(int cpu, const char *name) {
-  cpu_set_t old;
-
-  live_pin(cpu, &old);
-  assert_int_equal(prctl(PR_SET_NAME, name), 0);
-  live_unpin(&old);
-}
 
 static void record_counters(evlist_make_t *make, size_t nr_attrs) {
   evlist_make(make, nr_attrs);
@@ -55,74 +23,6 @@ static void enable(uvperf__evlist_t *evlist) {
 
   if (uvperf__evlist_enable(evlist, &error) != 0)
     fail_msg("%s", error.reason);
-}
-
-/* -- sources -------------------------------------------------------------- */
-
-typedef struct many_s {
-  const struct perf_event_attr *attrs;
-  const uvperf_target_t *target;
-  int cpu;
-  unsigned seen[MANY];
-} many_t;
-
-static void expect_one_of_many(void *data, int status,
-                               const uvperf_record_t *record) {
-  many_t *many = data;
-  const uvperf_source_t *source = record->source;
-  uint64_t type;
-
-  assert_int_equal(status, 0);
-  assert_int_equal(record->type, PERF_RECORD_COMM);
-  assert_string_equal(record->comm.comm, "many");
-  assert_int_equal(record->comm.tid, live_tid());
-  assert_int_equal(source->cpu, many->cpu);
-  assert_int_equal(source->pid, live_tid());
-  assert_int_equal(source->target_index, 0);
-  assert_ptr_equal(source->data, many->target->data);
-  assert_in_range(source->attr_index, 0, MANY - 1);
-  many->seen[source->attr_index]++;
-  type = many->attrs[source->attr_index].sample_type;
-  assert_int_equal(source->attr->sample_type, type | PERF_SAMPLE_IDENTIFIER);
-  assert_int_equal(record->id, source->ids[0]);
-  assert_int_equal(record->tid, type & PERF_SAMPLE_TID ? live_tid() : 0);
-  assert_int_equal(record->cpu, type & PERF_SAMPLE_CPU ? many->cpu : 0);
-  assert_int_equal(record->time != 0, (type & PERF_SAMPLE_TIME) != 0);
-}
-
-static void records_of_200_events_have_their_sources(void **state) {
-  static struct perf_event_attr attrs[MANY];
-  const struct perf_event_attr *pointers[MANY];
-  int cpus[CPU_SETSIZE];
-  size_t nr_cpus = live_cpus(cpus, 2);
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  many_t many = {attrs, &make.targets[0], 0, {0}};
-  size_t i, j;
-
-  (void)state;
-  support_need_own_events(__func__);
-  for (i = 0; i < MANY; i++) {
-    comm_attr(&attrs[i], kinds[i % NR_KINDS]);
-    pointers[i] = &attrs[i];
-  }
-  record_counters(&make, 0);
-  make.options.attrs = pointers;
-  make.options.nr_attrs = MANY;
-  evlist_add(&make, UVPERF_TARGET_SELF)->data = &make;
-  evlist = evlist_open(&make);
-  assert_int_equal(uvperf__evlist_nr_open(evlist) % MANY, 0);
-  assert_true(uvperf__evlist_nr_open(evlist) >= MANY * nr_cpus);
-  enable(evlist);
-  for (j = 0; j < nr_cpus; j++) {
-    many.cpu = cpus[j];
-    memset(many.seen, 0, sizeof(many.seen));
-    name_on(cpus[j], "many");
-    assert_int_equal(evlist_drain(evlist, expect_one_of_many, &many), MANY);
-    for (i = 0; i < MANY; i++)
-      assert_int_equal(many.seen[i], 1);
-  }
-  uvperf__evlist_free(evlist);
 }
 
 /* -- samples -------------------------------------------------------------- */
@@ -281,80 +181,6 @@ static void call_twice(void *arg) {
   live_syscall(2);
 }
 
-static int call_thrice(void *arg) {
-  (void)arg;
-  live_syscall(3);
-  return 0;
-}
-
-/* Two threads with 2 calls each and a child with 3, and 1 of its own: 8. */
-static void make_eight_calls(void *arg) {
-  live_thread_t threads[2];
-  size_t i;
-
-  (void)arg;
-  for (i = 0; i < 2; i++) {
-    live_thread_start(&threads[i], call_twice, NULL);
-    live_thread_do(&threads[i]);
-  }
-  waitpid(support_fork(call_thrice, NULL), NULL, 0);
-  live_syscall(1);
-  for (i = 0; i < 2; i++)
-    live_thread_end(&threads[i]);
-}
-
-typedef struct tree_s {
-  pid_t process;
-  unsigned samples;
-  unsigned of_process;
-  unsigned forks;
-  unsigned exits;
-} tree_t;
-
-static void count_tree(void *data, int status, const uvperf_record_t *record) {
-  tree_t *tree = data;
-
-  assert_int_equal(status, 0);
-  assert_int_equal(record->source->pid, tree->process);
-  if (record->type == PERF_RECORD_SAMPLE) {
-    assert_int_equal(record->source->attr_index, 0);
-    tree->samples++;
-    tree->of_process += record->pid == (uint32_t)tree->process;
-    return;
-  }
-  assert_int_equal(record->source->attr_index, 1);
-  tree->forks += record->type == PERF_RECORD_FORK;
-  tree->exits += record->type == PERF_RECORD_EXIT;
-}
-
-static void process_records_all_its_tasks(void **state) {
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  live_worker_t worker;
-  uint64_t tracepoint;
-  tree_t tree = {0};
-
-  (void)state;
-  support_need_own_events(__func__);
-  tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
-  live_worker_fork(&worker, make_eight_calls, NULL);
-  tree.process = worker.pid;
-  record_counters(&make, 1);
-  live_syscall_attr(&make.attrs[0], tracepoint, PERF_SAMPLE_TID);
-  make.options.side_band = UVPERF_SIDE_BAND_TASKS;
-  evlist_add(&make, UVPERF_TARGET_PROCESS)->pid = worker.pid;
-  evlist = evlist_open(&make);
-  enable(evlist);
-  live_worker_do(&worker);
-  live_worker_end(&worker);
-  evlist_drain(evlist, count_tree, &tree);
-  assert_int_equal(tree.samples, 8);
-  assert_int_equal(tree.of_process, 5);
-  assert_int_equal(tree.forks, 3);
-  assert_int_equal(tree.exits, 4);
-  uvperf__evlist_free(evlist);
-}
-
 /* -- targets that come and go --------------------------------------------- */
 
 typedef struct calls_s {
@@ -414,47 +240,6 @@ static void removed_target_is_known_while_its_records_wait(void **state) {
   uvperf__evlist_free(evlist);
 }
 
-/* -- clocks --------------------------------------------------------------- */
-
-typedef struct times_s {
-  uint64_t least;
-  uint64_t most;
-  unsigned nr;
-} times_t;
-
-static void expect_time(void *data, int status, const uvperf_record_t *record) {
-  times_t *times = data;
-
-  assert_int_equal(status, 0);
-  assert_in_range(record->time, times->least, times->most);
-  times->nr++;
-}
-
-static void times_of_all_rings_are_of_the_loops_clock(void **state) {
-  int cpus[CPU_SETSIZE];
-  size_t nr_cpus = live_cpus(cpus, CPU_SETSIZE);
-  uvperf__evlist_t *evlist;
-  times_t times = {0, 0, 0};
-  evlist_make_t make;
-  size_t i;
-
-  (void)state;
-  support_need_own_events(__func__);
-  record_counters(&make, 1);
-  comm_attr(&make.attrs[0], 0);
-  make.options.flags |= UVPERF_SET_TIME_ORDER;
-  evlist_add(&make, UVPERF_TARGET_SELF);
-  evlist = evlist_open(&make);
-  enable(evlist);
-  times.least = uv_hrtime();
-  for (i = 0; i < nr_cpus; i++)
-    name_on(cpus[i], "times");
-  times.most = uv_hrtime();
-  evlist_drain(evlist, expect_time, &times);
-  assert_int_equal(times.nr, nr_cpus);
-  uvperf__evlist_free(evlist);
-}
-
 /* -- with other options --------------------------------------------------- */
 
 /* An event that writes has no page of its own to be read by. */
@@ -510,41 +295,16 @@ static void cgroup_made_on_a_cpu_is_recorded(void **state) {
   assert_in_range(nr, 1, 1000);
 }
 
-static void sets_of_records_leave_nothing(void **state) {
-  size_t fds = support_count_fds();
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  size_t bytes;
-  size_t rings = support_count_rings(&bytes);
-
-  (void)state;
-  support_need_own_events(__func__);
-  record_counters(&make, 1);
-  comm_attr(&make.attrs[0], 0);
-  evlist_add(&make, UVPERF_TARGET_SELF);
-  evlist = evlist_open(&make);
-  assert_true(support_count_rings(&bytes) > rings);
-  enable(evlist);
-  name_on(live_last_cpu(), "nothing");
-  uvperf__evlist_free(evlist);
-  assert_int_equal(support_count_fds(), fds);
-  assert_int_equal(support_count_rings(&bytes), rings);
-}
-
 #define test(f) cmocka_unit_test_setup(f, evlist_make_setup)
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      test(records_of_200_events_have_their_sources),
       test(samples_and_side_band_share_a_ring),
       test(samples_of_a_group_have_the_counts_of_both),
       test(group_of_one_that_samples_can_be_in_order),
-      test(process_records_all_its_tasks),
       test(removed_target_is_known_while_its_records_wait),
-      test(times_of_all_rings_are_of_the_loops_clock),
       test(counts_beside_rings_are_read_as_ever),
       test(cgroup_made_on_a_cpu_is_recorded),
-      test(sets_of_records_leave_nothing),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,6 +60,24 @@ static void handle_being_opened_keeps_the_loop_alive(life_t *life) {
   assert_int_equal(uv_loop_alive(life->loop), 1);
 }
 
+static void open_it(void *arg) {
+  life_open(arg);
+}
+
+/* Records come by wakeups only, as there is no flush timer. */
+static void handle_goes_on_without_its_opening_thread(life_t *life) {
+  uv_thread_t thread;
+
+  life->target = (pid_t)live_tid();
+  assert_int_equal(uv_thread_create(&thread, open_it, life), 0);
+  assert_int_equal(uv_thread_join(&thread), 0);
+  life_start(life);
+  life_write(life, 5);
+  life_expect(life, "5");
+  life_write(life, 5);
+  life_expect(life, "5");
+}
+
 /* -- close ---------------------------------------------------------------- */
 
 /* Each system call needs a request of its own. */
@@ -305,6 +323,8 @@ int main(void) {
       LIFE_TEST(handle_opened_on_the_pool_makes_the_calls_of_init, kinds),
       LIFE_TEST(handle_opened_without_a_pool_makes_them_too, kinds),
       LIFE_TEST(handle_being_opened_keeps_the_loop_alive, kinds),
+      LIFE_TEST(handle_goes_on_without_its_opening_thread,
+                LIFE_PLAIN | LIFE_LIVE),
       LIFE_TEST(handle_closed_at_each_step_opens_no_more, kinds),
       LIFE_TEST(handle_closed_during_a_step_is_canceled, kinds),
       LIFE_TEST(handle_whose_call_hangs_does_not_wait_for_it, kinds),

@@ -43,17 +43,6 @@ static void measure_event_counts_exactly_the_calls_made(void **state) {
   }
 }
 
-static void measure_event_counts_writes_to_a_word(void **state) {
-  char name[MEASURE_NAME_BYTES];
-  uvperf_count_t count;
-  uint64_t nr = 7;
-
-  (void)state;
-  support_need_breakpoints(__func__);
-  measure_event(measure_writes_name(name), measure_writes, &nr, &count);
-  measure_count_is(&count, 7);
-}
-
 /* The first is for nothing, so that no page of the code is new afterwards. */
 static void measure_event_counts_the_pages_touched(void **state) {
   uvperf_count_t count;
@@ -517,17 +506,6 @@ static void measure_event_of_no_event_is_the_parsers_error(void **state) {
   assert_no_one_event("{page-faults", UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "}");
 }
 
-/* A group of one is one event. */
-static void measure_event_of_a_group_of_one_counts(void **state) {
-  uvperf_count_t count;
-  uint64_t nr = 2;
-
-  (void)state;
-  support_need_tracepoint(__func__, LIVE_SYSCALL);
-  measure_event("{" LIVE_SYSCALL "}", measure_syscalls, &nr, &count);
-  measure_count_is(&count, 2);
-}
-
 static void measure_event_of_bad_arguments_is_einval(void **state) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_count_t count;
@@ -566,7 +544,6 @@ static void measure_event_of_bad_arguments_is_einval(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(measure_event_counts_exactly_the_calls_made),
-      cmocka_unit_test(measure_event_counts_writes_to_a_word),
       cmocka_unit_test(measure_event_counts_the_pages_touched),
       cmocka_unit_test(measure_event_counts_context_switches),
       cmocka_unit_test(measure_event_counts_migrations),
@@ -584,7 +561,6 @@ int main(void) {
       cmocka_unit_test(meter_repeat_has_the_mean_and_the_deviation),
       cmocka_unit_test(meter_of_attrs_and_targets_counts_all_of_them),
       cmocka_unit_test(measure_event_of_no_event_is_the_parsers_error),
-      cmocka_unit_test(measure_event_of_a_group_of_one_counts),
       cmocka_unit_test(measure_event_of_bad_arguments_is_einval),
   };
 

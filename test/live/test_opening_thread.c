@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: a handle continues when the thread that opened it has ended, and when
- * the first thread of the process has ended, to which the rings' own events
- * belong. No test has a flush timer: records come by wakeups only. */
+/* Live: a handle continues when the first thread of the process has ended, to
+ * which the rings' own events belong. No test has a flush timer: records come
+ * by wakeups only. A thread that opens a handle and ends is also in
+ * test_life_opening.c. */
 #include "live_bpf_reader.h"
 #include "live_stream.h"
 
@@ -101,107 +102,6 @@ static void set_of_cpus_goes_on_without_its_opening_thread(void **state) {
   assert_int_equal(follower.code, 0);
   assert_int_equal(follower.faults, 0);
   assert_int_equal(close_set(&follower), 0);
-}
-
-/* -- a set of tasks ------------------------------------------------------- */
-
-typedef struct opener_s {
-  uv_loop_t *loop;
-  live_plan_t plan;
-  live_stream_t stream;
-} opener_t;
-
-static void open_stream(void *arg) {
-  opener_t *opener = arg;
-
-  live_stream_open(opener->loop, &opener->stream, &opener->plan.options);
-}
-
-static void set_of_tasks_goes_on_without_its_opening_thread(void **state) {
-  opener_t opener;
-  uint64_t next = 0;
-  size_t mode;
-
-  support_need_own_events(__func__);
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    opener.loop = *state;
-    next = 0;
-    live_stream_plan(&opener.plan);
-    live_stream_plan_comm(&opener.plan);
-    live_stream_plan_mode(&opener.plan, mode);
-    live_stream_plan_target(&opener.plan, UVPERF_TARGET_THREAD,
-                            (pid_t)live_tid());
-    run_in_a_thread(open_stream, &opener);
-    live_stream_start(&opener.stream, NULL);
-    live_stream_comm(&next, 3);
-    assert_true(live_run_until(*state, &opener.stream.comms, 3));
-    live_stream_comm(&next, 3);
-    assert_true(live_run_until(*state, &opener.stream.comms, 6));
-    assert_int_equal(opener.stream.faults, 0);
-    live_stream_close(&opener.stream);
-  }
-}
-
-/* -- an event ------------------------------------------------------------- */
-
-typedef struct event_opener_s {
-  uv_loop_t *loop;
-  pid_t target;
-  live_collector_t collector;
-} event_opener_t;
-
-static void open_event(void *arg) {
-  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
-  event_opener_t *opener = arg;
-  struct perf_event_attr attr;
-
-  options.pid = opener->target;
-  live_comm_attr(&attr);
-  live_init(opener->loop, &opener->collector, &attr, &options);
-}
-
-static void event_of_another_task_goes_on_without_its_thread(void **state) {
-  event_opener_t opener = {0};
-  uint64_t next = 0;
-
-  support_need_own_events(__func__);
-  opener.loop = *state;
-  opener.target = (pid_t)live_tid();
-  run_in_a_thread(open_event, &opener);
-  live_start(&opener.collector, NULL);
-  live_comm(&next, 3);
-  assert_true(live_run_until(*state, &opener.collector.comms, 3));
-  assert_int_equal(opener.collector.ends, 0);
-  live_close(&opener.collector);
-}
-
-/* -- a BPF reader --------------------------------------------------------- */
-
-typedef struct reader_opener_s {
-  uv_loop_t *loop;
-  live_bpf_reader_t live;
-} reader_opener_t;
-
-static void open_reader(void *arg) {
-  reader_opener_t *opener = arg;
-
-  live_bpf_reader_open(opener->loop, &opener->live, NULL);
-}
-
-static void reader_goes_on_without_its_opening_thread(void **state) {
-  reader_opener_t opener;
-
-  opener.loop = *state;
-  live_bpf_reader_make(__func__, &opener.live, 0);
-  run_in_a_thread(open_reader, &opener);
-  live_bpf_reader_start(&opener.live, NULL);
-  live_bpf_reader_send_all(&opener.live, 0, 3);
-  live_bpf_reader_send_all(&opener.live, live_last_cpu(), 3);
-  assert_true(live_run_until(*state, &opener.live.samples, 6));
-  live_bpf_reader_send_all(&opener.live, 0, 3);
-  assert_true(live_run_until(*state, &opener.live.samples, 9));
-  assert_int_equal(opener.live.faults, 0);
-  live_bpf_reader_end(&opener.live);
 }
 
 /* -- the first thread has ended ------------------------------------------- */
@@ -433,9 +333,6 @@ static void reader_goes_on_without_the_first_thread(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(set_of_cpus_goes_on_without_its_opening_thread),
-      support_loop_test(set_of_tasks_goes_on_without_its_opening_thread),
-      support_loop_test(event_of_another_task_goes_on_without_its_thread),
-      support_loop_test(reader_goes_on_without_its_opening_thread),
       cmocka_unit_test(set_goes_on_without_the_first_thread),
       cmocka_unit_test(set_opened_without_the_first_thread_goes_on),
       cmocka_unit_test(uprobe_by_symbol_needs_no_first_thread),

@@ -253,9 +253,11 @@ static void set_of_command_of_uv_spawn_counts_from_its_exec(void **state) {
   live_set_close(&live);
 }
 
-/* Itself, and a child. */
+/* Itself, a child and a thread. */
 static void fork_and_call(void *arg) {
   pid_t pid = fork();
+  uint64_t work = 2;
+  live_thread_t thread;
   int status;
 
   (void)arg;
@@ -264,6 +266,9 @@ static void fork_and_call(void *arg) {
     _exit(0);
   if (waitpid(pid, &status, 0) != pid || status != 0)
     abort();
+  live_thread_start(&thread, syscalls, &work);
+  live_thread_do(&thread);
+  live_thread_end(&thread);
 }
 
 static void count_process(const char *test, uv_loop_t *loop, uint32_t flags,
@@ -279,7 +284,9 @@ static void count_process(const char *test, uv_loop_t *loop, uint32_t flags,
   target = live_plan_target(&plan, UVPERF_TARGET_PROCESS);
   target->pid = worker.pid;
   target->flags = flags;
-  live_set_begin(loop, &live, &plan.options);
+  live_set_open(loop, &live, &plan.options);
+  live_worker_do(&worker); /* inherited while it is disabled */
+  assert_int_equal(uvperf_enable(&live.set.handle, UVPERF_ALL, NULL), 0);
   live_worker_do(&worker);
   live_worker_do(&worker);
   assert_int_equal(live_set_read(&live, 0).value, 2 * each);
@@ -292,7 +299,7 @@ static void count_process(const char *test, uv_loop_t *loop, uint32_t flags,
 }
 
 static void set_of_process_counts_its_children(void **state) {
-  count_process(__func__, *state, 0, 8);
+  count_process(__func__, *state, 0, 10);
   count_process(__func__, *state, UVPERF_TARGET_NO_INHERIT, 3);
 }
 
@@ -316,7 +323,7 @@ static void set_of_cgroup_counts_what_is_in_it(void **state) {
   assert_int_equal(live_set_read(&live, 0).value, 0);
   live_cgroup_add(&cgroup, worker.pid);
   live_worker_do(&worker);
-  assert_int_equal(live_set_read(&live, 0).value, 8);
+  assert_int_equal(live_set_read(&live, 0).value, 10);
   live_worker_end(&worker);
   live_set_close(&live);
   live_cgroup_remove(&cgroup);

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-#define MOST_CPU        64
 
 /* bpf_perf_event_read_value() on the current CPU: returns the lower half of the
  * count, or the helper's error. */
@@ -156,29 +155,10 @@ static void map_follows_the_targets_of_a_set_that_counts(void **state) {
   close(program);
 }
 
-/* The kernel refuses events that children inherit. */
-static void map_takes_no_inherited_event(void **state) {
-  int array = live_bpf_array_make(__func__, 0);
-  uvperf_error_t error;
-  live_plan_t plan;
-  live_set_t live;
-
-  plan_faults(&plan);
-  plan.attrs[1].inherit = 1;
-  live_set_open(*state, &live, &plan.options);
-  assert_int_equal(uvperf_set_fill_map(&live.set, 1, array, &error),
-                   UV_ENOTSUP);
-  assert_non_null(strstr(error.reason, "attr.inherit"));
-  assert_int_equal(uvperf_set_fill_map(&live.set, 0, array, NULL), 0);
-  live_set_close(&live);
-  close(array);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(program_reads_the_count_of_each_cpu_as_the_set_does),
       support_loop_test(map_follows_the_targets_of_a_set_that_counts),
-      support_loop_test(map_takes_no_inherited_event),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,25 +66,6 @@ static void set_read_deltas_are_the_work_of_each_interval(void **state) {
   live_set_close(&live);
 }
 
-static void set_read_first_delta_begins_at_start(void **state) {
-  live_plan_t plan;
-  live_set_t live;
-
-  live_plan_begin(&plan);
-  plan.options.flags = UVPERF_SET_FIXED_CPUS; /* one timer */
-  live_plan_syscall(&plan, support_need_tracepoint(__func__, LIVE_SYSCALL));
-  live_plan_target(&plan, UVPERF_TARGET_SELF);
-  live_set_begin(*state, &live, &plan.options);
-  live_syscall(5);
-  fake_clock_set(START);
-  assert_int_equal(
-      uvperf_set_read_start(&live.set, INTERVAL_MS, live_set_on_read, NULL), 0);
-  live_syscall(6);
-  fire_at(*state, INTERVAL_MS);
-  expect(&live, 1, 11, 6);
-  live_set_close(&live);
-}
-
 /* One that is early by the loop's old time, and one that is late for three. */
 static void set_read_by_a_late_loop_is_one_delta_of_all(void **state) {
   live_set_t live;
@@ -344,8 +325,6 @@ set_thread_that_ends_between_ticks_is_counted_to_the_end(void **state) {
   live_set_close(&live);
 }
 
-/* -- in slices ------------------------------------------------------------ */
-
 #define MANY 70 /* of which 32 are read in a slice */
 
 typedef struct many_s {
@@ -488,21 +467,6 @@ static void set_read_keeps_the_loop_alive_while_started(void **state) {
 
 /* -- inside the callback -------------------------------------------------- */
 
-static void stop(live_set_t *live) {
-  assert_int_equal(uvperf_set_read_stop(&live->set), 0);
-}
-
-static void set_read_stopped_in_callback_is_the_last(void **state) {
-  live_set_t live;
-
-  begin(__func__, *state, &live);
-  live.hook = stop;
-  fire_at(*state, INTERVAL_MS);
-  assert_int_equal(live.callbacks, 1);
-  assert_int_equal(uvperf_is_active(&live.set.handle), 0);
-  live_set_close(&live);
-}
-
 /* Restarts with 30 ms, twice, and works in between. */
 static void restart(live_set_t *live) {
   live_syscall(2);
@@ -580,23 +544,6 @@ static void set_used_in_its_callback_leaves_the_reading_as_it_is(void **state) {
   live_set_close(&live);
 }
 
-static void close_set(live_set_t *live) {
-  uvperf_close(&live->set.handle, live_set_on_close);
-}
-
-static void set_closed_in_callback_is_clean(void **state) {
-  size_t fds = support_count_fds();
-  live_set_t live;
-
-  begin(__func__, *state, &live);
-  live.hook = close_set;
-  fire_at(*state, INTERVAL_MS);
-  live_set_wait_closed(&live);
-  assert_int_equal(live.callbacks, 1);
-  assert_int_equal(support_count_fds(), fds);
-  fake_assert_clean();
-}
-
 /* -- out of memory -------------------------------------------------------- */
 
 static void set_read_out_of_memory_leaves_it_to_the_next(void **state) {
@@ -671,7 +618,6 @@ static int setup(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       SET_READ(set_read_deltas_are_the_work_of_each_interval),
-      SET_READ(set_read_first_delta_begins_at_start),
       SET_READ(set_read_by_a_late_loop_is_one_delta_of_all),
       SET_READ(set_read_by_user_between_ticks_changes_no_delta),
       SET_READ(set_reset_between_ticks_is_counted_from),
@@ -684,10 +630,8 @@ int main(void) {
       SET_READ(set_read_start_refuses_invalid_options),
       SET_READ(set_read_stopped_and_started_begins_again),
       SET_READ(set_read_keeps_the_loop_alive_while_started),
-      SET_READ(set_read_stopped_in_callback_is_the_last),
       SET_READ(set_read_restarted_in_callback_begins_there),
       SET_READ(set_used_in_its_callback_leaves_the_reading_as_it_is),
-      SET_READ(set_closed_in_callback_is_clean),
       SET_READ(set_read_out_of_memory_leaves_it_to_the_next),
       SET_READ(set_read_start_out_of_memory_starts_nothing),
   };

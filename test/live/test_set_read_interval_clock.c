@@ -67,10 +67,6 @@ static void run_for_callbacks(const char *test, uv_loop_t *loop, uint64_t ms,
   live_set_close(&live);
 }
 
-static void live_set_read_deltas_are_the_work_of_each_interval(void **state) {
-  run_for_callbacks(__func__, *state, 1, 0, 100);
-}
-
 static void
 live_set_read_by_a_blocked_loop_loses_and_doubles_nothing(void **state) {
   run_for_callbacks(__func__, *state, 2, 20, 40);
@@ -107,7 +103,6 @@ static void live_set_read_intervals_add_up(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      support_loop_test(live_set_read_deltas_are_the_work_of_each_interval),
       support_loop_test(
           live_set_read_by_a_blocked_loop_loses_and_doubles_nothing),
       support_loop_test(live_set_read_intervals_add_up),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A set that reads at an interval is closed, by the user and by other code, and
- * forked. Closing inside its callback is in test_set_read_interval.c. */
+ * forked. */
 #include "live_set.h"
 
 #include <unistd.h>
@@ -178,31 +178,6 @@ static void set_forked_child_closes_leaves_parent_alone(void **state) {
   live_set_close(&live);
 }
 
-/* A child that forgets to close: it calls nothing back, and its loop ends. */
-static int run_without_close(void *arg) {
-  live_set_t *live = arg;
-  uv_loop_t *loop = live->set.handle.loop;
-
-  if (uv_loop_fork(loop) != 0)
-    return 1;
-  if (uv_run(loop, UV_RUN_DEFAULT) != 0)
-    return 2;
-  if (live->callbacks != 0 || uvperf_is_active(&live->set.handle))
-    return 3;
-  return 0;
-}
-
-static void set_forked_child_runs_loop_delivers_nothing(void **state) {
-  live_set_t live;
-
-  open_syscalls(__func__, *state, &live);
-  assert_int_equal(support_wait(support_fork(run_without_close, &live)), 0);
-  live_syscall(2);
-  assert_true(live_run_until(*state, &live.callbacks, 1));
-  assert_int_equal(live.sum, 2);
-  live_set_close(&live);
-}
-
 /* Forks in its first callback; the child closes there, or does not. */
 static void fork_in_callback(live_set_t *live) {
   pid_t *pid = live->hook_data;
@@ -254,7 +229,6 @@ int main(void) {
       SET_CLOSE(set_closed_by_a_flush_in_its_read_callback_is_clean),
       SET_CLOSE(set_closed_after_others_closed_its_timer_frees_all),
       SET_CLOSE(set_forked_child_closes_leaves_parent_alone),
-      SET_CLOSE(set_forked_child_runs_loop_delivers_nothing),
       SET_CLOSE(set_forked_in_callback_child_closes_parent_goes_on),
   };
 

@@ -61,30 +61,6 @@ static void watch_slice_of_one_record_lets_rings_take_turns(void **state) {
   live_rings_unmake(watched);
 }
 
-static void watch_flush_timer_drains_every_ring_with_records(void **state) {
-  uvperf__watch_options_t options = live_rings_plain;
-  struct perf_event_attr attr;
-  live_rings_t *watched;
-  uint64_t next = 0;
-  size_t i;
-
-  support_need_own_events(__func__);
-  watched = live_rings_make(*state);
-  for (i = 0; i < 2; i++) {
-    live_comm_attr(&attr);
-    uvperf_attr_set_wakeup_bytes(&attr, 2048);
-    watched->fds[i] = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-    live_rings_add(watched, watched->fds[i], &watched->fds[i], 1);
-  }
-  options.flush_ms = 10;
-  assert_int_equal(uvperf__watch_start(watched->watch, &options), 0);
-  live_run_ms(*state, 5);
-  live_comm(&next, 2);
-  assert_true(live_run_until(*state, &watched->total, 4));
-  assert_int_equal(uvperf__watch_wakeups(watched->watch), 0);
-  live_rings_unmake(watched);
-}
-
 /* -- several events on one ring ------------------------------------------- */
 
 typedef struct shared_s {
@@ -288,7 +264,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(watch_one_of_ten_rings_is_active_drains_that_one),
       support_loop_test(watch_slice_of_one_record_lets_rings_take_turns),
-      support_loop_test(watch_flush_timer_drains_every_ring_with_records),
       support_loop_test(watch_shared_ring_polls_one_fd_and_gets_all),
       support_loop_test(watch_owner_of_ring_dies_polls_the_follower),
       support_loop_test(watch_without_ref_that_polls_the_follower_has_none),

@@ -98,26 +98,6 @@ static void watch_more_rings_do_not_move_those_that_are_polled(void **state) {
   live_rings_unmake(watched);
 }
 
-static void watch_without_rings_keeps_the_loop_alive_and_asleep(void **state) {
-  live_rings_t *watched;
-  uint64_t next = 0;
-
-  support_need_own_events(__func__);
-  watched = live_rings_make(*state);
-  live_rings_start(watched);
-  assert_true(live_run_ms(*state, 50) < 20);
-  assert_int_equal(uv_loop_alive(*state), 1);
-  uvperf__watch_set_ref(watched->watch, 0);
-  assert_int_equal(uv_loop_alive(*state), 0);
-  uvperf__watch_set_ref(watched->watch, 1);
-  live_rings_add_own(watched, 1);
-  live_comm(&next, 1);
-  assert_true(live_run_until(*state, &watched->total, 1));
-  uvperf__watch_stop(watched->watch);
-  assert_int_equal(uv_loop_alive(*state), 0);
-  live_rings_unmake(watched);
-}
-
 /* epoll_ctl(2) has no use for a plain file. */
 static void watch_ring_that_cannot_be_polled_is_not_added(void **state) {
   live_rings_t *watched;
@@ -409,22 +389,6 @@ static void watch_flush_in_drains_all_rings(void **state) {
   live_rings_unmake(watched);
 }
 
-static void watch_flush_in_keeps_the_earlier_time(void **state) {
-  live_rings_t *watched;
-  uint64_t next = 0;
-
-  support_need_own_events(__func__);
-  watched = make_unwoken(*state);
-  uvperf__watch_flush_in(watched->watch, 2);
-  uvperf__watch_flush_in(watched->watch, 1000000);
-  assert_true(live_run_until(*state, &watched->total, 2));
-  live_comm(&next, 1);
-  uvperf__watch_flush_in(watched->watch, 1000000);
-  uvperf__watch_flush_in(watched->watch, 2);
-  assert_true(live_run_until(*state, &watched->total, 4));
-  live_rings_unmake(watched);
-}
-
 static void watch_flush_in_of_a_stopped_watch_does_nothing(void **state) {
   live_rings_t *watched;
 
@@ -439,50 +403,11 @@ static void watch_flush_in_of_a_stopped_watch_does_nothing(void **state) {
   live_rings_unmake(watched);
 }
 
-/* Neither keeps the loop alive by itself. */
-static void watch_flush_in_does_not_keep_an_unrefd_watch_alive(void **state) {
-  live_rings_t *watched;
-
-  support_need_own_events(__func__);
-  watched = make_unwoken(*state);
-  uvperf__watch_set_ref(watched->watch, 0);
-  uvperf__watch_flush_in(watched->watch, 1000000);
-  assert_int_equal(uv_loop_alive(*state), 0);
-  live_rings_unmake(watched);
-}
-
-static void count_ours(uv_handle_t *handle, void *arg) {
-  *(int *)arg += uvperf__watch_close_owner(handle);
-}
-
-/* The handles of a watch are found whichever is walked first. */
-static void watch_closed_by_a_walk_closes_once(void **state) {
-  live_rings_t *watched;
-  int ours = 0;
-  int i;
-
-  support_need_own_events(__func__);
-  watched = live_rings_make(*state);
-  live_rings_add_own(watched, 2);
-  start_registered(watched);
-  uv_walk(*state, count_ours, &ours);
-  assert_int_equal(ours, 4 + 2);
-  for (i = 0; i < 100 && !watched->closed; i++)
-    uv_run(*state, UV_RUN_NOWAIT);
-  assert_int_equal(watched->closed, 1);
-  for (i = 0; i < 2; i++) {
-    uvperf__ring_unmap(&watched->rings[i]);
-    uvperf__sys_close(watched->fds[i]);
-  }
-  free(watched);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(watch_ring_added_while_started_delivers_what_it_held),
       support_loop_test(watch_ring_added_in_a_drain_registers_from_then),
       support_loop_test(watch_more_rings_do_not_move_those_that_are_polled),
-      support_loop_test(watch_without_rings_keeps_the_loop_alive_and_asleep),
       support_loop_test(watch_ring_that_cannot_be_polled_is_not_added),
       support_loop_test(watch_ring_ends_is_reported_and_the_others_go_on),
       support_loop_test(watch_together_ring_ends_the_others_go_on),
@@ -496,10 +421,7 @@ int main(void) {
       support_loop_test(watch_together_leaves_records_until_it_looks_again),
       support_loop_test(watch_together_target_exits_with_records_left),
       support_loop_test(watch_flush_in_drains_all_rings),
-      support_loop_test(watch_flush_in_keeps_the_earlier_time),
       support_loop_test(watch_flush_in_of_a_stopped_watch_does_nothing),
-      support_loop_test(watch_flush_in_does_not_keep_an_unrefd_watch_alive),
-      support_loop_test(watch_closed_by_a_walk_closes_once),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
