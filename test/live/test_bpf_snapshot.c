@@ -102,30 +102,6 @@ static void oldest_first_is_in_the_order_of_each_cpu(void **state) {
   live_bpf_reader_end(&live);
 }
 
-/* -- when ----------------------------------------------------------------- */
-
-static void snapshot_works_after_stop_and_while_paused(void **state) {
-  live_bpf_reader_t live;
-
-  begin(__func__, *state, &live, 64 * 1024);
-  live_bpf_reader_send_all(&live, 0, 3);
-  assert_int_equal(uvperf_bpf_reader_unpublish(&live.reader, NULL), 0);
-  assert_int_equal(live_bpf_reader_send(&live, 0, 24), -ENOENT);
-  take(&live, UVPERF_SNAPSHOT_OLDEST_FIRST);
-  assert_int_equal(live.samples, 3);
-  assert_int_equal(uvperf_bpf_reader_publish(&live.reader, NULL), 0);
-  live_bpf_reader_send_all(&live, 0, 1);
-  assert_int_equal(uvperf_stop(&live.reader.handle), 0);
-  live_bpf_reader_send_all(&live, 0, 1);
-  take(&live, UVPERF_SNAPSHOT_OLDEST_FIRST);
-  assert_int_equal(live.samples, 2);
-  live_bpf_reader_start(&live, NULL);
-  live_bpf_reader_send_all(&live, 0, 2);
-  take(&live, UVPERF_SNAPSHOT_OLDEST_FIRST);
-  assert_int_equal(live.samples, 2);
-  live_bpf_reader_end(&live);
-}
-
 #define LIVE(test)                                                             \
   support_loop_test_setup_teardown(test, fake_kernel_loop_setup,               \
                                    fake_kernel_loop_teardown)
@@ -134,7 +110,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       LIVE(newest_of_a_ring_that_went_round_come_first),
       LIVE(oldest_first_is_in_the_order_of_each_cpu),
-      LIVE(snapshot_works_after_stop_and_while_paused),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,27 +104,6 @@ static void overwrite_next_while_not_paused_is_ebusy(void **state) {
   live_close(&collector);
 }
 
-/* Hits during the read are not in the ring, but are reported. */
-static void overwrite_hits_while_paused_are_reported_as_lost(void **state) {
-  live_collector_t collector;
-  snapshot_t snapshot;
-
-  support_need_breakpoints(__func__);
-  open_recorder(*state, &collector);
-  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
-  live_write(2);
-  assert_int_equal(uvperf_event_pause(&collector.event, 1, NULL), 0);
-  live_write(7);
-  take(&collector, &snapshot);
-  assert_int_equal(snapshot.samples, 2);
-  assert_int_equal(uvperf_event_pause(&collector.event, 0, NULL), 0);
-  live_write(1);
-  take_paused(&collector, &snapshot);
-  assert_int_equal(snapshot.samples, 1);
-  assert_int_equal(snapshot.lost, 7);
-  live_close(&collector);
-}
-
 /* The first start enables it; nothing is delivered by itself. */
 static void overwrite_ring_is_started_without_a_callback(void **state) {
   live_collector_t collector;
@@ -221,7 +200,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(overwrite_snapshot_holds_the_newest_in_order),
       support_loop_test(overwrite_next_while_not_paused_is_ebusy),
-      support_loop_test(overwrite_hits_while_paused_are_reported_as_lost),
       support_loop_test(overwrite_ring_is_started_without_a_callback),
       support_loop_test(overwrite_ring_of_a_target_that_ended_is_read_then_eof),
       support_loop_test(overwrite_snapshot_of_call_chains_is_whole),

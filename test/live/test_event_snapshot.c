@@ -109,27 +109,6 @@ static void end(recorder_t *recorder) {
 
 /* -- delivery ------------------------------------------------------------- */
 
-static void event_snapshot_counts_what_it_delivers(void **state) {
-  uvperf_stats_t stats;
-  recorder_t recorder;
-
-  support_need_own_events(__func__);
-  begin(*state, &recorder);
-  name(&recorder, 3);
-  expect(&recorder, 0, "2 1 0");
-  expect(&recorder, UVPERF_SNAPSHOT_ALL, "2 1 0");
-  uvperf_stats(&recorder.collector.event.handle, &stats);
-  assert_int_equal(stats.records, 6);
-  assert_int_equal(stats.bytes, 2 * stats.high_water_bytes);
-  assert_int_equal(stats.cut_records, 0);
-  name(&recorder, 1000);
-  assert_int_equal(take(&recorder, 0), 0);
-  uvperf_stats(&recorder.collector.event.handle, &stats);
-  assert_int_equal(stats.high_water_bytes, support_page_bytes());
-  assert_in_range(stats.cut_records, 0, 1);
-  end(&recorder);
-}
-
 /* Output that the user has paused stays so. */
 static void event_snapshot_while_paused_leaves_it_so(void **state) {
   uvperf_stats_t stats;
@@ -244,7 +223,6 @@ static void event_snapshot_started_inside_without_cb_ends_there(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(event_snapshot_counts_what_it_delivers),
       TEST(event_snapshot_while_paused_leaves_it_so),
       TEST(event_snapshot_between_next_goes_on_with_both),
       TEST(event_snapshot_of_a_shared_ring_names_the_writer),

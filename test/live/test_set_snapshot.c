@@ -79,38 +79,6 @@ static void set_snapshot_in_time_order_is_of_all_cpus(void **state) {
   live_stream_close(&flight.stream);
 }
 
-static void set_snapshots_deliver_new_records_or_all(void **state) {
-  live_flight_t flight;
-  uint64_t next = 1000;
-  uint64_t full;
-
-  support_need_own_events(__func__);
-  begin_own(*state, &flight, 0);
-  live_flight_comm_on(&flight, 0, &next, 1000);
-  live_flight_snap(&flight, 0);
-  expect_full(&flight.tracks[0]);
-  full = flight.tracks[0].comms;
-  live_flight_comm_on(&flight, 0, &next, 3);
-  live_flight_snap(&flight, UVPERF_SNAPSHOT_OLDEST_FIRST);
-  assert_int_equal(flight.tracks[0].comms, 3);
-  assert_int_equal(flight.tracks[0].first, 2000);
-  assert_int_equal(flight.tracks[0].last, 2002);
-  live_flight_snap(&flight, 0);
-  assert_int_equal(flight.all.comms, 0);
-  live_flight_snap(&flight, UVPERF_SNAPSHOT_ALL);
-  expect_full(&flight.tracks[0]);
-  assert_int_equal(flight.tracks[0].first, 2002);
-  assert_in_range(flight.tracks[0].comms, full - 1, full + 1);
-  /* Also when it is stopped, and nothing more is written. */
-  assert_int_equal(
-      uvperf_disable(&flight.stream.live.set.handle, UVPERF_ALL, NULL), 0);
-  assert_int_equal(uvperf_stop(&flight.stream.live.set.handle), 0);
-  live_flight_comm_on(&flight, 0, &next, 3);
-  live_flight_snap(&flight, UVPERF_SNAPSHOT_ALL);
-  assert_int_equal(flight.tracks[0].first, 2002);
-  live_stream_close(&flight.stream);
-}
-
 /* -- side-band, and the end of targets ------------------------------------ */
 
 typedef struct life_s {
@@ -238,7 +206,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(set_snapshot_holds_the_newest_of_each_cpu),
       support_loop_test(set_snapshot_in_time_order_is_of_all_cpus),
-      support_loop_test(set_snapshots_deliver_new_records_or_all),
       support_loop_test(set_snapshot_of_the_side_band_shows_fork_to_exit),
       support_loop_test(set_of_a_process_that_ended_has_its_records),
       support_loop_test(set_snapshot_has_what_an_offline_cpu_wrote),

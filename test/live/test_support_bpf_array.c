@@ -148,72 +148,6 @@ static void output_to_an_index_is_for_that_cpu_alone(void **state) {
   close_fixture(&fixture);
 }
 
-static void numbered_payloads_are_what_check_expects(void **state) {
-  static const uint32_t bounds[][2] = {
-      {8, 8}, {8, 32}, {8, 256}, {200, LIVE_BPF_MOST}};
-  live_bpf_producer_t producer;
-  const uint8_t *payload;
-  uint64_t lost = 0;
-  uint64_t number;
-  fixture_t fixture;
-  size_t size, i, k;
-
-  (void)state;
-  open_fixture(&fixture, __func__, 4 * LIVE_BPF_MOST);
-  put(&fixture);
-  for (i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
-    live_bpf_producer_open(&producer, fixture.array, bounds[i][0],
-                           bounds[i][1]);
-    for (k = 0; k < 2 * 4096; k++) {
-      assert_int_equal(live_bpf_producer_run(&producer, 1), 0);
-      size = take(&fixture, &payload, &lost);
-      assert_true(live_bpf_producer_check(&producer, fixture.cpu, payload, size,
-                                          &number));
-      assert_int_equal(number, k);
-      assert_int_equal(take(&fixture, &payload, &lost), 0);
-    }
-    assert_int_equal(live_bpf_producer_gave(&producer, fixture.cpu, 0), k);
-    assert_int_equal(live_bpf_producer_runs(&producer, fixture.cpu), k);
-    live_bpf_producer_close(&producer);
-  }
-  assert_int_equal(lost, 0);
-  close_fixture(&fixture);
-}
-
-/* A payload that does not fit is refused with ENOSPC, and reported as lost with
- * the next one. */
-static void numbered_payloads_that_do_not_fit_are_counted(void **state) {
-  live_bpf_producer_t producer;
-  const uint8_t *payload;
-  uint64_t number = 0;
-  uint64_t lost = 0;
-  uint64_t nr = 0;
-  fixture_t fixture;
-  size_t size;
-
-  (void)state;
-  open_fixture(&fixture, __func__, 4096);
-  live_bpf_producer_open(&producer, fixture.array, 8, 64);
-  assert_int_equal(live_bpf_producer_run(&producer, 7), 0);
-  put(&fixture);
-  assert_int_equal(live_bpf_producer_run(&producer, 1000000), 0);
-  while (take(&fixture, &payload, &lost) != 0)
-    nr++;
-  assert_in_range(nr, 1, 4096 / 16);
-  assert_int_equal(live_bpf_producer_run(&producer, 1), 0);
-  size = take(&fixture, &payload, &lost);
-  assert_true(
-      live_bpf_producer_check(&producer, fixture.cpu, payload, size, &number));
-  assert_int_equal(number, 1000007);
-  assert_int_equal(nr + lost, 1000000);
-  assert_int_equal(live_bpf_producer_gave(&producer, fixture.cpu, -ENOENT), 7);
-  assert_int_equal(live_bpf_producer_gave(&producer, fixture.cpu, -ENOSPC),
-                   lost);
-  assert_int_equal(live_bpf_producer_gave(&producer, fixture.cpu, 0), nr + 1);
-  live_bpf_producer_close(&producer);
-  close_fixture(&fixture);
-}
-
 /* The check finds each wrong bit, except of a number some thousands away, which
  * it returns; and another CPU or size. */
 static void check_finds_each_fault(void **state) {
@@ -253,8 +187,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(output_hands_out_what_it_is_given),
       cmocka_unit_test(output_to_an_index_is_for_that_cpu_alone),
-      cmocka_unit_test(numbered_payloads_are_what_check_expects),
-      cmocka_unit_test(numbered_payloads_that_do_not_fit_are_counted),
       cmocka_unit_test(check_finds_each_fault),
   };
 

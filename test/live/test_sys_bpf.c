@@ -38,14 +38,6 @@ static int open_event(int inherit) {
 
 /* -- links ---------------------------------------------------------------- */
 
-/* Other tests know which kernel has links: no event is used here. */
-static void bpf_link_that_fails_returns_the_errno(void **state) {
-  int rc = uvperf__sys_bpf_link(-1, -1, 0);
-
-  (void)state;
-  assert_true(rc == -EBADF || rc == -EINVAL || rc == -EPERM || rc == -ENOSYS);
-}
-
 static void bpf_link_is_an_fd_that_is_closed_on_exec(void **state) {
   int program = live_bpf_constant(__func__, BPF_PROG_TYPE_PERF_EVENT, 1);
   struct perf_event_attr attr = task_clock();
@@ -74,34 +66,6 @@ static void bpf_link_is_an_fd_that_is_closed_on_exec(void **state) {
 
 /* -- maps ----------------------------------------------------------------- */
 
-static void info_of_a_map_is_the_kernels(void **state) {
-  int map = live_bpf_array_make(__func__, 3);
-  uvperf__bpf_map_info_t info;
-
-  (void)state;
-  assert_int_equal(uvperf__sys_bpf_info(map, &info), 0);
-  assert_int_equal(info.type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
-  assert_int_equal(info.key_size, 4);
-  assert_int_equal(info.value_size, 4);
-  assert_int_equal(info.max_entries, 3);
-  assert_int_equal(info.map_flags, 0);
-  assert_true(info.id > 0);
-  close(map);
-}
-
-static void info_of_no_map_is_an_errno(void **state) {
-  uvperf__bpf_map_info_t info;
-  int ends[2];
-
-  (void)state;
-  live_bpf_need(__func__, BPF_PROG_TYPE_SCHED_CLS);
-  assert_int_equal(uvperf__sys_bpf_info(-1, &info), -EBADFD);
-  assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-  assert_int_equal(uvperf__sys_bpf_info(ends[0], &info), -EINVAL);
-  close(ends[0]);
-  close(ends[1]);
-}
-
 /* Its entries do not go with the caller's fd. */
 static void map_by_id_is_a_file_of_its_own(void **state) {
   uvperf__bpf_map_info_t info;
@@ -121,55 +85,6 @@ static void map_by_id_is_a_file_of_its_own(void **state) {
   assert_int_equal(uvperf__sys_bpf_delete(map, 1), -ENOENT);
   close(event);
   close(map);
-}
-
-static void map_by_id_has_the_access_of_the_flags(void **state) {
-  uvperf__bpf_map_info_t info;
-  int map, own;
-
-  (void)state;
-  live_bpf_array_need_files(__func__);
-  map = live_bpf_array_make(__func__, 3);
-  assert_int_equal(uvperf__sys_bpf_info(map, &info), 0);
-  own = uvperf__sys_bpf_map_by_id(info.id, BPF_F_RDONLY);
-  assert_int_equal(uvperf__sys_access(own), O_RDONLY);
-  assert_int_equal(uvperf__sys_bpf_delete(own, 0), -EPERM);
-  assert_int_equal(uvperf__sys_close(own), 0);
-  own = uvperf__sys_bpf_map_by_id(info.id, BPF_F_WRONLY);
-  assert_int_equal(uvperf__sys_access(own), O_WRONLY);
-  assert_int_equal(uvperf__sys_close(own), 0);
-  assert_int_equal(uvperf__sys_bpf_map_by_id(UINT32_MAX, 0), -ENOENT);
-  close(map);
-}
-
-static void update_and_delete_are_of_one_entry(void **state) {
-  int map = live_bpf_array_make(__func__, 3);
-  int event = open_event(0);
-  int inherited = open_event(1);
-
-  (void)state;
-  assert_int_equal(uvperf__sys_bpf_delete(map, 2), -ENOENT);
-  assert_int_equal(uvperf__sys_bpf_update(map, 2, (uint32_t)event), 0);
-  assert_int_equal(uvperf__sys_bpf_update(map, 2, (uint32_t)event), 0);
-  assert_int_equal(uvperf__sys_bpf_delete(map, 1), -ENOENT);
-  assert_int_equal(uvperf__sys_bpf_delete(map, 2), 0);
-  assert_int_equal(uvperf__sys_bpf_delete(map, 2), -ENOENT);
-  assert_int_equal(uvperf__sys_bpf_update(map, 3, (uint32_t)event), -E2BIG);
-  assert_int_equal(uvperf__sys_bpf_delete(map, 3), -E2BIG);
-  assert_int_equal(uvperf__sys_bpf_update(map, 2, (uint32_t)inherited),
-                   -EOPNOTSUPP);
-  assert_int_equal(uvperf__sys_bpf_update(map, 2, (uint32_t)-1), -EBADF);
-  assert_int_equal(uvperf__sys_bpf_update(-1, 2, (uint32_t)event), -EBADF);
-  close(event);
-  close(inherited);
-  close(map);
-}
-
-static void pinned_of_no_pin_is_an_errno(void **state) {
-  (void)state;
-  live_bpf_need(__func__, BPF_PROG_TYPE_SCHED_CLS);
-  assert_int_equal(uvperf__sys_bpf_pinned("/nowhere/at/all"), -ENOENT);
-  assert_int_equal(uvperf__sys_bpf_pinned("/proc/self/status"), -EACCES);
 }
 
 static void dup_is_of_the_same_file_and_closed_on_exec(void **state) {
@@ -249,18 +164,9 @@ static void fake_map_calls_can_be_made_to_fail(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(bpf_link_that_fails_returns_the_errno,
-                             fake_kernel_setup),
       cmocka_unit_test_setup(bpf_link_is_an_fd_that_is_closed_on_exec,
                              fake_kernel_setup),
-      cmocka_unit_test_setup(info_of_a_map_is_the_kernels, fake_kernel_setup),
-      cmocka_unit_test_setup(info_of_no_map_is_an_errno, fake_kernel_setup),
       cmocka_unit_test_setup(map_by_id_is_a_file_of_its_own, fake_kernel_setup),
-      cmocka_unit_test_setup(map_by_id_has_the_access_of_the_flags,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(update_and_delete_are_of_one_entry,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(pinned_of_no_pin_is_an_errno, fake_kernel_setup),
       cmocka_unit_test_setup(dup_is_of_the_same_file_and_closed_on_exec,
                              fake_kernel_setup),
       cmocka_unit_test_setup(fake_map_is_as_the_kernels, fake_kernel_setup),
