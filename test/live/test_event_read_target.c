@@ -108,35 +108,6 @@ static void count_with_enable_on_exec_starts_with_the_exec(void **state) {
 
 /* -- a CPU ---------------------------------------------------------------- */
 
-static void count_on_one_cpu_leaves_the_others_out(void **state) {
-  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
-  live_collector_t collector;
-  struct perf_event_attr attr;
-  cpu_set_t old;
-  cpu_set_t ignored;
-  int cpus[2];
-
-  support_need_breakpoints(__func__);
-  if (live_cpus(cpus, 2) < 2)
-    support_skip(__func__, "two CPUs");
-  live_write_attr(&attr, 0);
-  uvperf_attr_set_period(&attr, 0);
-  options.cpu = cpus[1];
-  options.flags |= UVPERF_EVENT_CPU;
-  live_pin(cpus[0], &old);
-  live_begin(*state, &collector, &attr, &options, NULL, NULL);
-  live_write(3);
-  assert_int_equal(read_value(&collector), 0);
-  live_pin(cpus[1], &ignored);
-  live_write(4);
-  assert_int_equal(read_value(&collector), 4);
-  live_pin(cpus[0], &ignored);
-  live_write(5);
-  assert_int_equal(read_value(&collector), 4);
-  live_close(&collector);
-  live_unpin(&old);
-}
-
 /* event_filter_match() keeps it from running, not from being enabled: its times
  * do not show a shared PMU, and its count must not be scaled by them. */
 static void count_on_one_cpu_is_enabled_on_the_others_too(void **state) {
@@ -250,7 +221,6 @@ int main(void) {
       support_loop_test(count_of_a_child_leaves_the_parent_out),
       support_loop_test(count_of_an_inherited_event_has_the_childrens),
       support_loop_test(count_with_enable_on_exec_starts_with_the_exec),
-      support_loop_test(count_on_one_cpu_leaves_the_others_out),
       support_loop_test(count_on_one_cpu_is_enabled_on_the_others_too),
       support_loop_test(count_of_every_task_on_a_cpu_has_all_of_them),
       support_loop_test(count_of_a_cgroup_has_its_members_only),

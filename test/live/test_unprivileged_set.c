@@ -4,6 +4,8 @@
 #include "live_set.h"
 #include "unprivileged.h"
 
+#include <sys/prctl.h>
+
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Found by root, before the child drops the privilege to read it. */
@@ -110,6 +112,42 @@ static void own_thread_is_read_on_the_loop(unprivileged_report_t *report) {
   close_all(report, &loop, &live);
 }
 
+/* Its samples and the side-band, in the order of time. */
+static void own_records_come(unprivileged_report_t *report) {
+  const uvperf_record_t *record;
+  char *region = live_region();
+  int samples = 0, comms = 0;
+  live_plan_t plan;
+  live_set_t live;
+  uv_loop_t loop;
+  size_t nr;
+
+  uv_loop_init(&loop);
+  live_plan_begin(&plan);
+  live_touch_attr(live_plan_attr(&plan), PERF_SAMPLE_IP);
+  live_plan_target(&plan, UVPERF_TARGET_SELF);
+  plan.options.flags = UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER;
+  plan.options.side_band = UVPERF_SIDE_BAND_TASKS | UVPERF_SIDE_BAND_MMAP |
+                           UVPERF_SIDE_BAND_SWITCH | UVPERF_SIDE_BAND_KSYMBOL;
+  if (open_set(report, &loop, &live, &plan) != 0) {
+    close_all(report, &loop, NULL);
+    return;
+  }
+  if (uvperf_set_failures(&live.set, &nr) != NULL)
+    unprivileged_wrong(report, "%d failures", (int)nr);
+  live_touch(region);
+  prctl(PR_SET_NAME, "nobody");
+  while (uvperf_next(&live.set.handle, &record) == 0 &&
+         record->source != NULL) {
+    samples += record->type == PERF_RECORD_SAMPLE;
+    comms += record->type == PERF_RECORD_COMM;
+  }
+  if (samples < LIVE_PAGES || comms == 0)
+    unprivileged_wrong(report, "%d samples, %d names", samples, comms);
+  live_region_free(region);
+  close_all(report, &loop, &live);
+}
+
 /* The kernel side is refused, the user side is counted. */
 static void kernel_side_is_refused_alone(unprivileged_report_t *report) {
   const uvperf_set_failure_t *failures;
@@ -164,6 +202,7 @@ static void unprivileged_sets_work(void **state) {
   static const unprivileged_line_t lines[] = {
       {"own thread", own_thread_is_counted},
       {"on the loop", own_thread_is_read_on_the_loop},
+      {"records", own_records_come},
       {"kernel side", kernel_side_is_refused_alone},
       {"others", others_are_refused},
   };
