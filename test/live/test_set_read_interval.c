@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Readings of a set on the loop, with exact work between two ticks: by a
  * scripted clock, and a timer that the test fires. Readings by the real clock
- * are in test_set_read_interval_clock.c. */
+ * are in test_set_read_interval_clock.c; test_set_random.c resets, disables and
+ * removes between them. */
 #include "live_set.h"
 
 #include "fake_clock.h"
@@ -85,57 +86,6 @@ static void set_read_by_a_late_loop_is_one_delta_of_all(void **state) {
   live_set_close(&live);
 }
 
-static void set_read_by_user_between_ticks_changes_no_delta(void **state) {
-  live_set_t live;
-
-  begin(__func__, *state, &live);
-  live_syscall(3);
-  assert_int_equal(live_set_read(&live, 0).value, 3);
-  live_syscall(4);
-  assert_int_equal(live_set_read(&live, 0).value, 7);
-  fire_at(*state, INTERVAL_MS);
-  expect(&live, 1, 7, 7);
-  live_set_close(&live);
-}
-
-static void set_reset_between_ticks_is_counted_from(void **state) {
-  live_set_t live;
-
-  begin(__func__, *state, &live);
-  live_syscall(9);
-  fire_at(*state, INTERVAL_MS);
-  expect(&live, 1, 9, 9);
-  live_syscall(5);
-  assert_int_equal(uvperf_reset(&live.set.handle, UVPERF_ALL, NULL), 0);
-  live_syscall(3);
-  fire_at(*state, 2 * INTERVAL_MS);
-  expect(&live, 2, 3, 3);
-  live_syscall(2);
-  fire_at(*state, 3 * INTERVAL_MS);
-  expect(&live, 3, 5, 2);
-  live_set_close(&live);
-}
-
-static void set_disabled_between_ticks_counts_nothing(void **state) {
-  live_set_t live;
-
-  begin(__func__, *state, &live);
-  live_syscall(2);
-  assert_int_equal(uvperf_disable(&live.set.handle, UVPERF_ALL, NULL), 0);
-  live_syscall(4);
-  fire_at(*state, INTERVAL_MS);
-  expect(&live, 1, 2, 2);
-  live_syscall(8);
-  fire_at(*state, 2 * INTERVAL_MS);
-  expect(&live, 2, 2, 0);
-  assert_int_equal(live.delta.state, UVPERF_COUNT_NOT_ENABLED);
-  assert_int_equal(uvperf_enable(&live.set.handle, UVPERF_ALL, NULL), 0);
-  live_syscall(16);
-  fire_at(*state, 3 * INTERVAL_MS);
-  expect(&live, 3, 18, 16);
-  live_set_close(&live);
-}
-
 /* -- targets that come and go --------------------------------------------- */
 
 static void syscalls(void *arg) {
@@ -180,36 +130,6 @@ static void begin_threads(const char *test, uv_loop_t *loop, live_set_t *live,
   assert_int_equal(
       uvperf_set_read_start(&live->set, INTERVAL_MS, live_set_on_read, NULL),
       0);
-}
-
-static void set_target_removed_between_ticks_is_in_no_delta(void **state) {
-  uvperf_target_t target = UVPERF_TARGET_INIT;
-  threads_t threads;
-  uint32_t index;
-  live_set_t live;
-
-  begin_threads(__func__, *state, &live, &threads);
-  threads_do(&threads);
-  fire_at(*state, INTERVAL_MS);
-  expect(&live, 1, 30, 30);
-  assert_int_equal(live.delta.nr_counts, 2);
-  threads_do(&threads);
-  assert_int_equal(uvperf_set_remove(&live.set, 1, NULL, NULL), 0);
-  fire_at(*state, 2 * INTERVAL_MS);
-  expect(&live, 2, 20, 10);
-  assert_int_equal(live.delta.nr_counts, 1);
-  /* And again: as a new one, which counts from here. */
-  target.type = UVPERF_TARGET_THREAD;
-  target.pid = (int32_t)threads.threads[1].tid;
-  assert_int_equal(uvperf_set_add(&live.set, &target, NULL, &index, NULL), 0);
-  assert_int_equal(index, 2);
-  threads_do(&threads);
-  fire_at(*state, 3 * INTERVAL_MS);
-  expect(&live, 3, 50, 30);
-  assert_int_equal(uvperf_set_remove(&live.set, 1, NULL, NULL), UV_ENOENT);
-  live_thread_end(&threads.threads[0]);
-  live_thread_end(&threads.threads[1]);
-  live_set_close(&live);
 }
 
 /* Copies the reading: the set owns it. */
@@ -264,37 +184,6 @@ static void set_target_removed_between_ticks_returns_the_rest(void **state) {
   live_set_close(&live);
 }
 
-/* The callback's reading and the last counts are of the same time. */
-static void remove_second(live_set_t *live) {
-  uvperf_reading_t *last = live->hook_data;
-
-  assert_int_equal(uvperf_set_remove(&live->set, 1, last, NULL), 0);
-  assert_int_equal(live->total.value, 30);
-  assert_int_equal(value_of(last), 20);
-  live->hook = NULL;
-}
-
-static void set_target_removed_in_callback_returns_its_counts(void **state) {
-  uvperf_reading_t *last;
-  threads_t threads;
-  live_set_t live;
-
-  assert_int_equal(uvperf_reading_new(&last), 0);
-  begin_threads(__func__, *state, &live, &threads);
-  live.hook = remove_second;
-  live.hook_data = last;
-  threads_do(&threads);
-  fire_at(*state, INTERVAL_MS);
-  assert_null(live.hook);
-  threads_do(&threads);
-  fire_at(*state, 2 * INTERVAL_MS);
-  expect(&live, 2, 20, 10);
-  live_thread_end(&threads.threads[0]);
-  live_thread_end(&threads.threads[1]);
-  uvperf_reading_free(last);
-  live_set_close(&live);
-}
-
 static void
 set_thread_that_ends_between_ticks_is_counted_to_the_end(void **state) {
   threads_t threads;
@@ -322,78 +211,6 @@ set_thread_that_ends_between_ticks_is_counted_to_the_end(void **state) {
   assert_int_equal(live.total.state, UVPERF_COUNT_GONE);
   assert_int_equal(live.delta.state, UVPERF_COUNT_GONE);
   assert_int_equal(uvperf_is_active(&live.set.handle), 1);
-  live_set_close(&live);
-}
-
-#define MANY 70 /* of which 32 are read in a slice */
-
-typedef struct many_s {
-  live_thread_t threads[MANY];
-  uint64_t work;
-  uint64_t done; /* by all threads */
-} many_t;
-
-static void many_do(many_t *many) {
-  size_t i;
-
-  for (i = 0; i < MANY; i++)
-    live_thread_do(&many->threads[i]);
-  many->done += MANY * many->work;
-}
-
-/* With a slice that ends as early as possible. */
-static void begin_many(const char *test, uv_loop_t *loop, live_set_t *live,
-                       many_t *many) {
-  uvperf_target_t target = UVPERF_TARGET_INIT;
-  live_plan_t plan;
-  size_t i;
-
-  live_plan_begin(&plan);
-  plan.options.flags = UVPERF_SET_FIXED_CPUS; /* one timer */
-  live_plan_syscall(&plan, support_need_tracepoint(test, LIVE_SYSCALL));
-  fake_clock_set_counters(START);
-  fake_clock_step_counters(MS);
-  live_set_begin(loop, live, &plan.options);
-  many->work = 3;
-  many->done = 0;
-  target.type = UVPERF_TARGET_THREAD;
-  for (i = 0; i < MANY; i++) {
-    live_thread_start(&many->threads[i], syscalls, &many->work);
-    target.pid = (int32_t)many->threads[i].tid;
-    assert_int_equal(uvperf_set_add(&live->set, &target, NULL, NULL, NULL), 0);
-  }
-  fake_clock_set(START);
-  assert_int_equal(
-      uvperf_set_read_start(&live->set, INTERVAL_MS, live_set_on_read, NULL),
-      0);
-}
-
-/* Their calls between two slices are in this delta or in the next. */
-static void set_of_many_threads_read_in_slices_loses_nothing(void **state) {
-  live_set_t live;
-  many_t many;
-  uint64_t i;
-
-  begin_many(__func__, *state, &live, &many);
-  many_do(&many);
-  for (i = 1; i <= 10; i++) {
-    fire_at(*state, i * INTERVAL_MS);
-    assert_int_equal(live.callbacks, i - 1);
-    many_do(&many);
-    uv_run(*state, UV_RUN_NOWAIT);
-    assert_int_equal(live.callbacks, i - 1);
-    many_do(&many);
-    uv_run(*state, UV_RUN_NOWAIT);
-    assert_int_equal(live.callbacks, i);
-    assert_in_range(live.sum, many.done - 2 * MANY * many.work, many.done - 1);
-    assert_int_equal(live.sum, live.total.value);
-  }
-  fire_at(*state, i * INTERVAL_MS);
-  for (i = 0; i < 2; i++)
-    uv_run(*state, UV_RUN_NOWAIT);
-  assert_int_equal(live.sum, many.done);
-  for (i = 0; i < MANY; i++)
-    live_thread_end(&many.threads[i]);
   live_set_close(&live);
 }
 
@@ -619,14 +436,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       SET_READ(set_read_deltas_are_the_work_of_each_interval),
       SET_READ(set_read_by_a_late_loop_is_one_delta_of_all),
-      SET_READ(set_read_by_user_between_ticks_changes_no_delta),
-      SET_READ(set_reset_between_ticks_is_counted_from),
-      SET_READ(set_disabled_between_ticks_counts_nothing),
-      SET_READ(set_target_removed_between_ticks_is_in_no_delta),
       SET_READ(set_target_removed_between_ticks_returns_the_rest),
-      SET_READ(set_target_removed_in_callback_returns_its_counts),
       SET_READ(set_thread_that_ends_between_ticks_is_counted_to_the_end),
-      SET_READ(set_of_many_threads_read_in_slices_loses_nothing),
       SET_READ(set_read_start_refuses_invalid_options),
       SET_READ(set_read_stopped_and_started_begins_again),
       SET_READ(set_read_keeps_the_loop_alive_while_started),
