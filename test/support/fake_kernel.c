@@ -71,6 +71,7 @@ static struct {
   void (*on_membarrier)(void);
   uint64_t (*on_rdpmc)(uint32_t counter);
   uint64_t (*on_cycles)(void);
+  void (*on_call)(const fake_seen_t *seen);
   uint32_t process; /* returned by uvperf__process; 0: the real one */
   int thread;       /* uvperf__sys_thread in all threads; 0: the real one */
 } kernel;
@@ -151,6 +152,18 @@ void fake_on_cycles(uint64_t (*on_cycles)(void)) {
   kernel.on_cycles = on_cycles;
 }
 
+void fake_on_call(void (*on_call)(const fake_seen_t *seen)) {
+  kernel.on_call = on_call;
+}
+
+void fake_see(fake_seen_t seen) {
+  fake_note(seen.call, seen.detail, seen.code < 0);
+  if (kernel.on_call != NULL &&
+      (seen.fake != NULL || strcmp(seen.call, "open") == 0 ||
+       strncmp(seen.call, "bpf ", 4) == 0))
+    kernel.on_call(&seen);
+}
+
 void fake_process(uint32_t process) {
   kernel.process = process;
 }
@@ -202,6 +215,7 @@ static int open_event(fake_event_t *fake, const struct perf_event_attr *attr,
 
 int __wrap_uvperf__sys_open(struct perf_event_attr *attr, pid_t pid, int cpu,
                             int group_fd, unsigned long flags) {
+  fake_event_t *fake = NULL;
   int code;
 
   if (fake_scripted(FAKE_OPEN, &code)) {
@@ -210,12 +224,12 @@ int __wrap_uvperf__sys_open(struct perf_event_attr *attr, pid_t pid, int cpu,
   } else if (kernel.on_open != NULL && (code = kernel.on_open(attr)) != 0) {
     /* Refused. */
   } else if (kernel.given < kernel.added) {
-    code = open_event(&kernel.events[kernel.given++], attr, pid, cpu, group_fd,
-                      flags);
+    fake = &kernel.events[kernel.given++];
+    code = open_event(fake, attr, pid, cpu, group_fd, flags);
   } else {
     code = __real_uvperf__sys_open(attr, pid, cpu, group_fd, flags);
   }
-  fake_note("open", "", code < 0);
+  fake_see((fake_seen_t){"open", "", fake, 0, code, pid, cpu, group_fd});
   return code;
 }
 
@@ -266,7 +280,8 @@ int __wrap_uvperf__sys_ioctl(int fd, unsigned long request, long arg) {
     else if (fake != NULL && code >= 0 && request == PERF_EVENT_IOC_DISABLE)
       fake->enabled = 0;
   }
-  fake_note("ioctl", ioctl_name(request), code < 0);
+  fake_see((fake_seen_t){"ioctl", ioctl_name(request), fake, (uintptr_t)arg,
+                         code, 0, 0, 0});
   return code;
 }
 
@@ -284,7 +299,8 @@ int __wrap_uvperf__sys_ioctl_ptr(int fd, unsigned long request, void *arg) {
     else if (fake->on_ioctl != NULL)
       code = fake->on_ioctl(fake, request, (uintptr_t)arg);
   }
-  fake_note("ioctl", ioctl_name(request), code < 0);
+  fake_see((fake_seen_t){"ioctl", ioctl_name(request), fake, (uintptr_t)arg,
+                         code, 0, 0, 0});
   return code;
 }
 
@@ -334,7 +350,7 @@ int __wrap_uvperf__sys_mmap(void **address, size_t size, int prot, int fd,
     code = map_event(fake, address, size, offset);
   else
     code = __real_uvperf__sys_mmap(address, size, prot, fd, offset);
-  fake_note("mmap", "", code < 0);
+  fake_see((fake_seen_t){"mmap", "", fake, 0, code, 0, 0, 0});
   return code;
 }
 
@@ -366,7 +382,7 @@ int __wrap_uvperf__sys_munmap(void *address, size_t size) {
     else
       code = __real_uvperf__sys_munmap(address, size);
   }
-  fake_note("munmap", "", code < 0);
+  fake_see((fake_seen_t){"munmap", "", fake, 0, code, 0, 0, 0});
   return code;
 }
 
@@ -408,7 +424,7 @@ int __wrap_uvperf__sys_poll(int fd, short events) {
   begin_poll(fd);
   if (!fake_scripted(FAKE_POLL, &code))
     code = poll_one(fd, events);
-  fake_note("poll", "", code < 0);
+  fake_see((fake_seen_t){"poll", "", fake_event_of(fd), 0, code, 0, 0, 0});
   return code;
 }
 
@@ -425,7 +441,8 @@ int __wrap_uvperf__sys_poll_all(struct pollfd *fds, size_t nr) {
       code += fds[i].revents != 0;
     }
   }
-  fake_note("poll", "", code < 0);
+  fake_see(
+      (fake_seen_t){"poll", "all", fake_event_of(fds[0].fd), 0, code, 0, 0, 0});
   return code;
 }
 
@@ -449,7 +466,7 @@ ssize_t __wrap_uvperf__sys_read(int fd, void *buffer, size_t size) {
     rc = read_event(fake, buffer, size);
   else
     rc = __real_uvperf__sys_read(fd, buffer, size);
-  fake_note("read", "", rc < 0);
+  fake_see((fake_seen_t){"read", "", fake, 0, (int)rc, 0, 0, 0});
   return rc;
 }
 
@@ -495,7 +512,8 @@ int __wrap_uvperf__sys_bpf_link(int prog_fd, int event_fd, uint64_t cookie) {
     code = link_event(fake, prog_fd, cookie);
   else
     code = __real_uvperf__sys_bpf_link(prog_fd, event_fd, cookie);
-  fake_note("bpf link", "", code < 0);
+  fake_see(
+      (fake_seen_t){"bpf link", "", fake, (uintptr_t)cookie, code, 0, 0, 0});
   return code;
 }
 
@@ -536,7 +554,8 @@ int __wrap_uvperf__sys_close(int fd) {
   }
   if (!failed)
     code = rc;
-  fake_note("close", linked != NULL ? "link" : "", code < 0);
+  fake_see((fake_seen_t){"close", linked != NULL ? "link" : "",
+                         linked != NULL ? linked : fake, 0, code, 0, 0, 0});
   return code;
 }
 

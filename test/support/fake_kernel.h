@@ -163,6 +163,21 @@ void fake_on_membarrier(void (*on_membarrier)(void));
 void fake_on_rdpmc(uint64_t (*on_rdpmc)(uint32_t counter));
 void fake_on_cycles(uint64_t (*on_cycles)(void));
 
+/* A call on a scripted event or map, or an open. */
+typedef struct fake_seen_s {
+  const char *call;         /* as in the log: "open", "ioctl" */
+  const char *detail;       /* "ENABLE", "link" */
+  const fake_event_t *fake; /* NULL: of a map, or an open that failed */
+  uintptr_t argument;       /* of an ioctl */
+  int code;                 /* what the call returned */
+  pid_t pid;                /* of an open */
+  int cpu;
+  int group_fd;
+} fake_seen_t;
+
+/* Called after each of them. NULL: no such function. */
+void fake_on_call(void (*on_call)(const fake_seen_t *seen));
+
 /* How often a script made a call fail. 0 ends a loop over "the i-th fails". */
 unsigned fake_failures(void);
 

@@ -283,7 +283,7 @@ int __wrap_uvperf__sys_bpf_update(int fd, uint32_t key, uint32_t value) {
   else
     code = __real_uvperf__sys_bpf_update(fd, key, value);
   snprintf(detail, sizeof(detail), "%u", key);
-  fake_note("bpf update", detail, code < 0);
+  fake_see((fake_seen_t){"bpf update", detail, NULL, 0, code, 0, 0, 0});
   return code;
 }
 
@@ -309,7 +309,7 @@ int __wrap_uvperf__sys_bpf_delete(int fd, uint32_t key) {
   else
     code = __real_uvperf__sys_bpf_delete(fd, key);
   snprintf(detail, sizeof(detail), "%u", key);
-  fake_note("bpf delete", detail, code < 0);
+  fake_see((fake_seen_t){"bpf delete", detail, NULL, 0, code, 0, 0, 0});
   return code;
 }
 

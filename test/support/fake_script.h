@@ -11,6 +11,9 @@ int fake_scripted(enum fake_call call, int *code);
 /* Adds the call to the log: "call detail", and " failed". */
 void fake_note(const char *call, const char *detail, int failed);
 
+/* The same, and reports it to fake_on_call. */
+void fake_see(fake_seen_t seen);
+
 /* Reports a call that no kernel allows: fails the test, or aborts in a
  * child. */
 void fake_broken(const char *what);
