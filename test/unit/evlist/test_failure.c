@@ -1,214 +1,116 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: events of counters that cannot be opened, and how that is
- * reported. */
-#include "evlist_make.h"
-#include "live.h"
-
+/* Scripted: events that cannot be opened, and how that is reported. */
+#include "evlist_script.h"
 #include <errno.h>
+#include "live.h"
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* A kernel that refuses one software event. */
-static struct {
-  uint64_t config;
-  int code;
-} refused;
+static const evlist_row_t rows[] = {
+    {"offline_cpu_is_reported_and_the_rest_is_open",
+     "attrs 2; cpus 0-2; fail open 3-4 ENODEV; "
+     "open -> open e0@0 e1@0 @1 ENODEV, open @1 ENODEV, open e2@2 e3@2\n"
+     "nr -> 4\n"
+     "failures -> a0 t0 cpu1 ENODEV no_event, a1 t0 cpu1 ENODEV no_event\n"
+     "failure 0 'CPU 1'\n"
+     "counts 1 -> error EBADF -1, not available ENODEV -1, error EBADF -1\n"
+     "totals -> error EBADF -3, error EBADF -3\n"},
+    {"thread_that_ended_after_it_was_listed_is_reported",
+     "attrs 1; thread me; thread parent; fail open 2 ESRCH; "
+     "open -> open e0@me @parent ESRCH\n"
+     "failures -> a0 t1 parent ESRCH no_task\n"},
+    {"unknown_pmu_of_three_attrs_is_reported",
+     "attrs 3; attr 1 type=4711; cpus 0-1; fail open 2 ENOENT; "
+     "fail open 5 ENOENT; "
+     "open -> open e0@0 @0 ENOENT, open e1@0 e2@1 @1 ENOENT, open e3@1\n"
+     "failures -> a1 t0 cpu0 ENOENT no_event, a1 t0 cpu1 ENOENT no_event\n"
+     "totals -> error EBADF -2, not available ENOENT -2, error EBADF -2\n"},
+    /* Also if its target does not even exist. */
+    {"target_that_is_not_there_is_reported_for_each_attr",
+     "attrs 2; process 4711; cpus 0; open -> open e0@0 e1@0\n"
+     "places -> t0 4711 #0, t1 cpu0 #1 e0\n"
+     "failures -> a0 t0 4711 ESRCH no_task, a1 t0 4711 ESRCH no_task\n"
+     "counts 0 -> not available ESRCH -1, error EBADF -1\n"},
+    {"strict_refuses_an_incomplete_set",
+     "attrs 2; flags strict; cpus 0-1; fail open 4 ENODEV; "
+     "open -> open e0@0 e1@0 e2@1 @1 ENODEV, close e0 e1 e2, "
+     "ENODEV no_event a1 t0\n"},
+    {"strict_refuses_a_target_that_is_not_there",
+     "attrs 1; flags strict; cpus 0; process 4711; "
+     "open -> ESRCH no_task a0 t1\n"},
+    {"failure_is_reported_if_all_are_alike",
+     "attrs 3; cpus 0; fail open 1-3 EACCES; "
+     "open -> open @0 EACCES, open @0 EACCES, open @0 EACCES, "
+     "EACCES permission a0 t0\n"},
+    {"failure_of_permission_is_reported_first",
+     "attrs 3; cpus 0; fail open 1 ENOENT; fail open 2 EACCES; "
+     "fail open 3 ENODEV; "
+     "open -> open @0 ENOENT, open @0 EACCES, open @0 ENODEV, "
+     "EACCES permission a1 t0\n"},
+    {"failure_of_permission_is_reported_before_a_busy_pmu",
+     "attrs 3; cpus 0; fail open 1 ENOENT; fail open 2 EBUSY; "
+     "fail open 3 EACCES; "
+     "open -> open @0 ENOENT, open @0 EBUSY, open @0 EACCES, "
+     "EACCES permission a2 t0\n"},
+    {"failure_of_a_busy_pmu_is_reported_before_a_task",
+     "attrs 3; cpus 0; fail open 1 ENOENT; fail open 2 EBUSY; "
+     "fail open 3 ESRCH; open "
+     "-> open @0 ENOENT, open @0 EBUSY, open @0 ESRCH, EBUSY busy a1 t0\n"},
+    {"failure_of_a_cpu_is_reported_before_an_event",
+     "attrs 3; cpus 0; fail open 1 ESRCH; fail open 2 ENODEV; "
+     "fail open 3 ENOENT; "
+     "open -> open @0 ESRCH, open @0 ENODEV, open @0 ENOENT, "
+     "ENODEV no_event a1 t0\n"},
+    {"failure_of_support_is_reported_before_an_event",
+     "attrs 3; cpus 0; fail open 1 ESRCH; fail open 2 EOPNOTSUPP; "
+     "fail open 3 ENOENT; "
+     "open -> open @0 ESRCH, open @0 EOPNOTSUPP, open @0 ENOENT, "
+     "EOPNOTSUPP not_supported a1 t0\n"},
+    {"failure_of_a_task_is_reported_before_an_unknown_one",
+     "attrs 3; cpus 0; fail open 1 EINVAL; fail open 2 ESRCH; "
+     "fail open 3 EUCLEAN; "
+     "open -> open @0 EINVAL, open @0 ESRCH, open @0 EUCLEAN, "
+     "ESRCH no_task a1 t0\n"},
+    /* The fds run out when the event is tried with less. */
+    {"lack_of_fds_in_a_fallback_is_never_partial",
+     "attrs 2; attr 1 type=0 config=0; fallbacks clock; cpus 0; "
+     "fail open 2 ENOENT; fail open 3 EMFILE; "
+     "open -> open e0@0 @0 ENOENT, open @0 EMFILE, close e0, "
+     "EMFILE files a1 t0\n"
+     "says '2 events'\n"},
+    {"lack_of_memory_in_the_kernel_is_never_partial",
+     "attrs 1; cpus 0-3; fail open 2 ENOMEM; "
+     "open -> open e0@0 @1 ENOMEM, close e0, ENOMEM memory a0 t0\n"},
+    /* A stack that is too deep is the attr's fault. */
+    {"enomem_of_the_attr_is_a_failure_as_any",
+     "file /proc/sys/kernel/perf_event_max_stack 127; attrs 2; "
+     "attr 0 sample_max_stack=60000; cpus 0; fail open 1 ENOMEM; open; "
+     "failures -> a0 t0 cpu0 ENOMEM max_stack\n"},
+    {"id_that_cannot_be_read_is_a_failure",
+     "attrs 2; group 0 2; cpus 0; fail ioctl_ptr 1 ENOTTY; "
+     "open -> open e0@0, ID e0 ENOTTY, close e0, open e1@0\n"
+     "failures -> a0 t0 cpu0 ENOTTY old_kernel\n"},
+    {"id_that_may_not_be_read_is_a_failure",
+     "attrs 2; group 0 2; cpus 0; fail ioctl_ptr 1 EPERM; open; "
+     "failures -> a0 t0 cpu0 EPERM permission\n"},
+    {"failure_of_a_sibling_is_explained_by_its_leaders_attr",
+     "attrs 2; group 0 2; attr 0 use_clockid=1 clockid=1; cpus 0; "
+     "fail open 2 EINVAL; open; failure 0 use_clockid\n"},
+    /* Not every failure of a leader hides that the sibling was refused because
+     * of it. */
+    {"failure_of_a_sibling_is_explained_with_its_leader",
+     "attrs 2; group 0 2; attr 1 pinned=1; cpus 0; fail open 2 EINVAL; open; "
+     "failure 0 pinned\n"},
+    {"refusal_of_one_event_everywhere_is_reported_per_place",
+     "attrs 2; cpus 0-9; refuse page_faults ENOENT; open; "
+     "failures -> a1 t0 cpu0 ENOENT no_event, a1 t0 cpu1 ENOENT no_event, "
+     "a1 t0 cpu2 ENOENT no_event, a1 t0 cpu3 ENOENT no_event, "
+     "a1 t0 cpu4 ENOENT no_event, a1 t0 cpu5 ENOENT no_event, "
+     "a1 t0 cpu6 ENOENT no_event, a1 t0 cpu7 ENOENT no_event, "
+     "a1 t0 cpu8 ENOENT no_event, a1 t0 cpu9 ENOENT no_event\n"},
+};
 
-static int refuse(struct perf_event_attr *attr) {
-  return attr->type == PERF_TYPE_SOFTWARE && attr->config == refused.config
-             ? refused.code
-             : 0;
-}
-
-static void script_refusal(uint64_t config, int code) {
-  refused.config = config;
-  refused.code = code;
-  fake_on_open(refuse);
-}
-
-/* -- events that cannot be opened ----------------------------------------- */
-
-static void offline_cpu_is_reported_and_the_rest_is_open(void **state) {
-  const uvperf_set_failure_t *failure;
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  fake_event_t *events[4];
-  size_t i;
-
-  (void)state;
-  counters_script(events, 4);
-  evlist_make(&make, 2);
-  evlist_add_cpus(&make, "0-2");
-  fake_fail(FAKE_OPEN, 3, -ENODEV);
-  fake_fail(FAKE_OPEN, 4, -ENODEV);
-  evlist = evlist_open(&make);
-  assert_int_equal(uvperf__evlist_nr_open(evlist), 4);
-  assert_int_equal(evlist_nr_failures(evlist), 2);
-  for (i = 0; i < 2; i++) {
-    failure = evlist_failure(evlist, i);
-    assert_int_equal(failure->pid, -1);
-    assert_int_equal(failure->cpu, 1);
-    assert_int_equal(failure->error.code, -ENODEV);
-    assert_int_equal(failure->error.attr_index, i);
-    assert_int_equal(failure->error.target_index, 0);
-    assert_non_null(strstr(failure->error.reason, "CPU 1"));
-    assert_int_equal(evlist_at(evlist, i, 1).state, UVPERF_COUNT_NOT_AVAILABLE);
-    assert_int_equal(evlist_at(evlist, i, 1).code, -ENODEV);
-    assert_int_equal(evlist_total(evlist, i).nr_missing, 3);
-  }
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
-static void thread_that_ended_after_it_was_listed_is_reported(void **state) {
-  const uvperf_set_failure_t *failure;
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  fake_event_t *events[1];
-
-  (void)state;
-  counters_script(events, 1);
-  evlist_make(&make, 1);
-  evlist_add_thread(&make, getpid());
-  evlist_add_thread(&make, getppid());
-  fake_fail(FAKE_OPEN, 2, -ESRCH);
-  evlist = evlist_open(&make);
-  assert_int_equal(uvperf__evlist_nr_open(evlist), 1);
-  assert_int_equal(evlist_nr_failures(evlist), 1);
-  failure = evlist_failure(evlist, 0);
-  assert_int_equal(failure->pid, getppid());
-  assert_int_equal(failure->cpu, -1);
-  assert_int_equal(failure->error.cause, UVPERF_CAUSE_NO_TASK);
-  assert_int_equal(failure->error.target_index, 1);
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
-static void unknown_pmu_of_three_attrs_is_reported(void **state) {
-  const uvperf_set_failure_t *failure;
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  fake_event_t *events[4];
-
-  (void)state;
-  counters_script(events, 4);
-  evlist_make(&make, 3);
-  make.attrs[1].type = 4711;
-  evlist_add_cpus(&make, "0-1");
-  fake_fail(FAKE_OPEN, 2, -ENOENT);
-  fake_fail(FAKE_OPEN, 5, -ENOENT);
-  evlist = evlist_open(&make);
-  assert_int_equal(uvperf__evlist_nr_open(evlist), 4);
-  assert_int_equal(evlist_nr_failures(evlist), 2);
-  failure = evlist_failure(evlist, 1);
-  assert_int_equal(failure->error.attr_index, 1);
-  assert_int_equal(failure->cpu, 1);
-  assert_int_equal(failure->error.cause, UVPERF_CAUSE_NO_EVENT);
-  assert_int_equal(evlist_total(evlist, 1).state, UVPERF_COUNT_NOT_AVAILABLE);
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
-/* Also if its target does not even exist. */
-static void target_that_is_not_there_is_reported_for_each_attr(void **state) {
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  fake_event_t *events[2];
-  size_t i;
-
-  (void)state;
-  counters_script(events, 2);
-  evlist_make(&make, 2);
-  evlist_add(&make, UVPERF_TARGET_PROCESS)->pid = INT32_MAX;
-  evlist_add_cpus(&make, "0");
-  evlist = evlist_open(&make);
-  assert_int_equal(uvperf__evlist_nr_open(evlist), 2);
-  assert_int_equal(evlist_nr_places(evlist), 2);
-  assert_int_equal(evlist_nr_failures(evlist), 2);
-  for (i = 0; i < 2; i++) {
-    assert_int_equal(evlist_failure(evlist, i)->pid, INT32_MAX);
-    assert_int_equal(evlist_failure(evlist, i)->error.attr_index, i);
-    assert_int_equal(evlist_failure(evlist, i)->error.target_index, 0);
-    assert_int_equal(evlist_failure(evlist, i)->error.cause,
-                     UVPERF_CAUSE_NO_TASK);
-    assert_int_equal(evlist_at(evlist, i, 0).state, UVPERF_COUNT_NOT_AVAILABLE);
-    assert_int_equal(evlist_at(evlist, i, 0).code, -ESRCH);
-  }
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
-static void strict_refuses_an_incomplete_set(void **state) {
-  fake_event_t *events[3];
-  evlist_make_t make;
-  uvperf_error_t error;
-
-  (void)state;
-  counters_script(events, 3);
-  evlist_make(&make, 2);
-  make.options.flags = UVPERF_SET_STRICT;
-  evlist_add_cpus(&make, "0-1");
-  fake_fail(FAKE_OPEN, 4, -ENODEV);
-  evlist_refused(&make, &error, -ENODEV, UVPERF_CAUSE_NO_EVENT);
-  assert_int_equal(error.attr_index, 1);
-  assert_int_equal(fake_count(FAKE_CLOSE), 3);
-}
-
-static void strict_refuses_a_target_that_is_not_there(void **state) {
-  evlist_make_t make;
-  uvperf_error_t error;
-
-  (void)state;
-  evlist_make(&make, 1);
-  make.options.flags = UVPERF_SET_STRICT;
-  evlist_add_cpus(&make, "0");
-  evlist_add(&make, UVPERF_TARGET_PROCESS)->pid = INT32_MAX;
-  evlist_refused(&make, &error, -ESRCH, UVPERF_CAUSE_NO_TASK);
-  assert_int_equal(error.target_index, 1);
-  assert_int_equal(fake_count(FAKE_OPEN), 0);
-}
-
-/* -- reports if nothing could be opened ----------------------------------- */
-
-/* Checks which of these failures of three attrs is reported. */
-static void check_reported(const int codes[3], size_t reported) {
-  evlist_make_t make;
-  uvperf_error_t error;
-  unsigned i;
-
-  evlist_make_setup(NULL);
-  evlist_make(&make, 3);
-  evlist_add_cpus(&make, "0");
-  for (i = 0; i < 3; i++)
-    fake_fail(FAKE_OPEN, i + 1, codes[i]);
-  memset(&error, 0, sizeof(error));
-  assert_int_equal(
-      uvperf__evlist_new(&(uvperf__evlist_t *){NULL}, &make.options, &error),
-      codes[reported]);
-  assert_int_equal(error.code, codes[reported]);
-  assert_int_equal(error.attr_index, reported);
-  fake_assert_clean();
-}
-
-static void the_most_specific_of_many_failures_is_reported(void **state) {
-  static const struct {
-    int codes[3];
-    size_t reported;
-  } failures[] = {
-      {{-EACCES, -EACCES, -EACCES}, 0}, {{-ENOENT, -EACCES, -ENODEV}, 1},
-      {{-ENOENT, -EBUSY, -EACCES}, 2},  {{-ENOENT, -EBUSY, -ESRCH}, 1},
-      {{-ESRCH, -ENODEV, -ENOENT}, 1},  {{-ESRCH, -EOPNOTSUPP, -ENOENT}, 1},
-      {{-EINVAL, -ESRCH, -EUCLEAN}, 1},
-  };
-  size_t i;
-
-  (void)state;
-  for (i = 0; i < sizeof(failures) / sizeof(failures[0]); i++)
-    check_reported(failures[i].codes, failures[i].reported);
-}
-
-/* -- shortages ------------------------------------------------------------ */
-
+/* -- shortages of fds ------------------------------------------------------ */
 /* The RLIMIT_NOFILE needed for 8 more fds, which get the lowest numbers. */
 static uint64_t needed_for_eight(void) {
   uint64_t most = 0;
@@ -244,26 +146,6 @@ static void lack_of_fds_is_never_partial(void **state) {
   assert_int_equal(error.limit, (uint64_t)sysconf(_SC_OPEN_MAX));
   assert_non_null(strstr(error.reason, "8 events"));
   assert_int_equal(fake_count(FAKE_CLOSE), 5);
-}
-
-/* The fds run out when the event is tried with less. */
-static void lack_of_fds_in_a_fallback_is_never_partial(void **state) {
-  fake_event_t *events[1];
-  evlist_make_t make;
-  uvperf_error_t error;
-
-  (void)state;
-  counters_script(events, 1);
-  evlist_make(&make, 2);
-  uvperf_attr_hardware(&make.attrs[1], PERF_COUNT_HW_CPU_CYCLES);
-  make.options.fallbacks = UVPERF_FALLBACK_CLOCK;
-  evlist_add_cpus(&make, "0");
-  fake_fail(FAKE_OPEN, 2, -ENOENT);
-  fake_fail(FAKE_OPEN, 3, -EMFILE);
-  evlist_refused(&make, &error, -EMFILE, UVPERF_CAUSE_FILES);
-  assert_int_equal(error.attr_index, 1);
-  assert_non_null(strstr(error.reason, "2 events"));
-  assert_int_equal(fake_count(FAKE_CLOSE), 1);
 }
 
 /* How many fds an unlisted target needs is not known. */
@@ -307,146 +189,15 @@ static void lack_of_fds_counts_the_directory_of_a_cgroup(void **state) {
   live_cgroup_remove(&cgroup);
 }
 
-static void lack_of_memory_in_the_kernel_is_never_partial(void **state) {
-  fake_event_t *events[1];
-  evlist_make_t make;
-  uvperf_error_t error;
-
-  (void)state;
-  counters_script(events, 1);
-  evlist_make(&make, 1);
-  evlist_add_cpus(&make, "0-3");
-  fake_fail(FAKE_OPEN, 2, -ENOMEM);
-  evlist_refused(&make, &error, -ENOMEM, UVPERF_CAUSE_MEMORY);
-}
-
-/* A stack that is too deep is the attr's fault. */
-static void enomem_of_the_attr_is_a_failure_as_any(void **state) {
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  fake_event_t *events[1];
-
-  (void)state;
-  counters_script(events, 1);
-  evlist_make(&make, 2);
-  make.attrs[0].sample_max_stack = 60000;
-  evlist_add_cpus(&make, "0");
-  fake_fail(FAKE_OPEN, 1, -ENOMEM);
-  evlist = evlist_open(&make);
-  assert_int_equal(evlist_failure(evlist, 0)->error.cause,
-                   UVPERF_CAUSE_MAX_STACK);
-  uvperf__evlist_free(evlist);
-}
-
-static void expect_id_failure(int code, int cause) {
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  fake_event_t *events[2];
-
-  fake_kernel_reset();
-  counters_script(events, 2);
-  evlist_make(&make, 2);
-  evlist_group(&make, 0, 2);
-  evlist_add_cpus(&make, "0");
-  fake_fail(FAKE_IOCTL_PTR, 1, code);
-  evlist = evlist_open(&make);
-  assert_int_equal(uvperf__evlist_nr_open(evlist), 1);
-  assert_int_equal(evlist_failure(evlist, 0)->error.code, code);
-  assert_int_equal(evlist_failure(evlist, 0)->error.cause, cause);
-  assert_int_equal(events[0]->fd, -1);
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
-static void id_that_cannot_be_read_is_a_failure(void **state) {
-  (void)state;
-  expect_id_failure(-ENOTTY, UVPERF_CAUSE_OLD_KERNEL);
-  expect_id_failure(-EPERM, UVPERF_CAUSE_PERMISSION);
-}
-
-static void
-failure_of_a_sibling_is_explained_by_its_leaders_attr(void **state) {
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  fake_event_t *events[1];
-
-  (void)state;
-  counters_script(events, 1);
-  evlist_make(&make, 2);
-  evlist_group(&make, 0, 2);
-  make.attrs[0].use_clockid = 1;
-  make.attrs[0].clockid = 1;
-  evlist_add_cpus(&make, "0");
-  fake_fail(FAKE_OPEN, 2, -EINVAL);
-  evlist = evlist_open(&make);
-  assert_non_null(
-      strstr(evlist_failure(evlist, 0)->error.reason, "use_clockid"));
-  uvperf__evlist_free(evlist);
-}
-
-/* Not every failure of a leader hides that the sibling was refused because of
- * it. */
-static void failure_of_a_sibling_is_explained_with_its_leader(void **state) {
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  fake_event_t *events[1];
-
-  (void)state;
-  counters_script(events, 1);
-  evlist_make(&make, 2);
-  evlist_group(&make, 0, 2);
-  make.attrs[1].pinned = 1;
-  evlist_add_cpus(&make, "0");
-  fake_fail(FAKE_OPEN, 2, -EINVAL);
-  evlist = evlist_open(&make);
-  assert_non_null(strstr(evlist_failure(evlist, 0)->error.reason, "pinned"));
-  uvperf__evlist_free(evlist);
-}
-
-static void
-refusal_of_one_event_everywhere_is_reported_per_place(void **state) {
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  fake_event_t *events[20];
-  size_t i;
-
-  (void)state;
-  counters_script(events, 20);
-  evlist_make(&make, 2);
-  evlist_add_cpus(&make, "0-19");
-  script_refusal(make.attrs[1].config, -ENOENT);
-  evlist = evlist_open(&make);
-  assert_int_equal(evlist_nr_failures(evlist), 20);
-  for (i = 0; i < 20; i++) {
-    assert_int_equal(evlist_failure(evlist, i)->cpu, i);
-    assert_int_equal(evlist_failure(evlist, i)->error.attr_index, 1);
-  }
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
-#define TEST(f) cmocka_unit_test_setup(f, evlist_make_setup)
-
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      TEST(offline_cpu_is_reported_and_the_rest_is_open),
-      TEST(thread_that_ended_after_it_was_listed_is_reported),
-      TEST(unknown_pmu_of_three_attrs_is_reported),
-      TEST(target_that_is_not_there_is_reported_for_each_attr),
-      TEST(strict_refuses_an_incomplete_set),
-      TEST(strict_refuses_a_target_that_is_not_there),
-      TEST(the_most_specific_of_many_failures_is_reported),
-      TEST(lack_of_fds_is_never_partial),
-      TEST(lack_of_fds_in_a_fallback_is_never_partial),
-      TEST(lack_of_fds_for_the_list_is_reported_as_that),
-      TEST(lack_of_fds_counts_the_directory_of_a_cgroup),
-      TEST(lack_of_memory_in_the_kernel_is_never_partial),
-      TEST(enomem_of_the_attr_is_a_failure_as_any),
-      TEST(id_that_cannot_be_read_is_a_failure),
-      TEST(failure_of_a_sibling_is_explained_by_its_leaders_attr),
-      TEST(failure_of_a_sibling_is_explained_with_its_leader),
-      TEST(refusal_of_one_event_everywhere_is_reported_per_place),
+  static const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(lack_of_fds_is_never_partial, evlist_make_setup),
+      cmocka_unit_test_setup(lack_of_fds_for_the_list_is_reported_as_that,
+                             evlist_make_setup),
+      cmocka_unit_test_setup(lack_of_fds_counts_the_directory_of_a_cgroup,
+                             evlist_make_setup),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return evlist_script_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
+                           tests, sizeof(tests) / sizeof(tests[0]));
 }

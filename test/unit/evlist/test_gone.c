@@ -1,134 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: tasks that end while they are counted, and how that is detected. */
-#include "evlist_make.h"
-#include "fake_host.h"
-
-#include <signal.h>
-#include <sys/wait.h>
+/* Scripted: tasks that end while they are counted, and how that is detected. A
+ * task that has another start is another one. */
+#include "evlist_script.h"
+#include "evlist/internal.h"
 #include <unistd.h>
 
-#include "evlist/internal.h"
+static const evlist_row_t rows[] = {
+    /* Whatever its time is. */
+    {"task_that_is_gone_is_so_at_the_first_reading",
+     "task 11 11 77; attrs 1; command 11; open; task 11 11 78; "
+     "give e0 1 10 10; reset; give e0 2 20 20; totals -> gone 1@10\n"},
+    /* It stays gone, and its children may still count. */
+    {"task_whose_time_goes_on_is_alive",
+     "task 11 11 77; attrs 1; command 11; open; give e0 1 10 10; "
+     "totals -> 1@10\n"
+     "task 11 11 78; give e0 2 20 20; totals -> 2@20\n"
+     "totals -> gone 2@20\n"
+     "give e0 3 30 30; totals -> gone 3@30\n"},
+    /* It counted something between the reading and the check. */
+    {"task_found_gone_is_read_once_more",
+     "task 11 11 77; attrs 1; command 11; open; task 11 11 78; "
+     "give e0 1 10 10; read -> read e0 e0\n"
+     "read -> read e0\n"},
+    /* A reading after it finds out. */
+    {"task_is_not_looked_for_in_a_base_reading",
+     "task 11 11 77; attrs 1; command 11; open; task 11 11 78; "
+     "give e0 1 10 10; base -> read e0\n"
+     "totals -> gone 1@10\n"},
+};
 
 static void finish(uvperf__evlist_t *evlist) {
   uvperf__evlist_free(evlist);
   fake_assert_clean();
-}
-
-static int end_at_once(void *arg) {
-  (void)arg;
-  return 0;
-}
-
-static int stay(void *arg) {
-  (void)arg;
-  return pause();
-}
-
-/* A child that has ended, and is still to be waited for. */
-static pid_t gone_child(void) {
-  pid_t pid = support_fork(end_at_once, NULL);
-  siginfo_t info;
-
-  assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
-  return pid;
-}
-
-/* Whatever its time is. */
-static void task_that_is_gone_is_so_at_the_first_reading(void **state) {
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  fake_event_t *events[1];
-  pid_t pid = gone_child();
-
-  (void)state;
-  counters_script(events, 1);
-  evlist_make(&make, 1);
-  evlist_add(&make, UVPERF_TARGET_COMMAND)->pid = pid;
-  evlist = evlist_open(&make);
-  counters_give(events[0], 1, 10, 10);
-  assert_int_equal(uvperf__evlist_reset(evlist), 0);
-  counters_give(events[0], 2, 20, 20);
-  assert_int_equal(evlist_total(evlist, 0).state, UVPERF_COUNT_GONE);
-  finish(evlist);
-  assert_int_equal(support_wait(pid), 0);
-}
-
-static void task_whose_time_goes_on_is_alive(void **state) {
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  fake_event_t *events[1];
-  pid_t pid;
-
-  (void)state;
-  counters_script(events, 1);
-  evlist_make(&make, 1);
-  pid = support_fork(stay, NULL);
-  evlist_add(&make, UVPERF_TARGET_COMMAND)->pid = pid;
-  evlist = evlist_open(&make);
-  counters_give(events[0], 1, 10, 10);
-  assert_int_equal(evlist_total(evlist, 0).state, UVPERF_COUNT_COUNTING);
-  kill(pid, SIGKILL);
-  support_wait(pid);
-  counters_give(events[0], 2, 20, 20);
-  assert_int_equal(evlist_total(evlist, 0).state, UVPERF_COUNT_COUNTING);
-  assert_int_equal(evlist_total(evlist, 0).state, UVPERF_COUNT_GONE);
-  assert_int_equal(evlist_total(evlist, 0).value, 2);
-  /* It stays gone, and its children may still count. */
-  counters_give(events[0], 3, 30, 30);
-  assert_int_equal(evlist_total(evlist, 0).state, UVPERF_COUNT_GONE);
-  assert_int_equal(evlist_total(evlist, 0).value, 3);
-  finish(evlist);
-}
-
-/* It counted something between the reading and the check. */
-static void task_found_gone_is_read_once_more(void **state) {
-  uvperf__evlist_t *evlist;
-  uvperf_reading_t *reading;
-  evlist_make_t make;
-  fake_event_t *events[1];
-  pid_t pid = gone_child();
-
-  (void)state;
-  counters_script(events, 1);
-  evlist_make(&make, 1);
-  evlist_add(&make, UVPERF_TARGET_COMMAND)->pid = pid;
-  evlist = evlist_open(&make);
-  counters_give(events[0], 1, 10, 10);
-  assert_int_equal(uvperf_reading_new(&reading), 0);
-  fake_log_clear();
-  assert_int_equal(uvperf__evlist_read(evlist, reading), 0);
-  assert_string_equal(fake_log(), "read, read");
-  fake_log_clear();
-  assert_int_equal(uvperf__evlist_read(evlist, reading), 0);
-  assert_string_equal(fake_log(), "read");
-  uvperf_reading_free(reading);
-  finish(evlist);
-  assert_int_equal(support_wait(pid), 0);
-}
-
-/* A reading after it finds out. */
-static void task_is_not_looked_for_in_a_base_reading(void **state) {
-  uvperf__evlist_t *evlist;
-  uvperf_reading_t *reading;
-  uvperf_count_t count;
-  evlist_make_t make;
-  fake_event_t *events[1];
-  pid_t pid = gone_child();
-
-  (void)state;
-  counters_script(events, 1);
-  evlist_make(&make, 1);
-  evlist_add(&make, UVPERF_TARGET_COMMAND)->pid = pid;
-  evlist = evlist_open(&make);
-  counters_give(events[0], 1, 10, 10);
-  assert_int_equal(uvperf_reading_new(&reading), 0);
-  assert_int_equal(uvperf__evlist_read_base(evlist, reading), 0);
-  assert_int_equal(uvperf_reading_total(reading, 0, &count), 0);
-  assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
-  assert_int_equal(evlist_total(evlist, 0).state, UVPERF_COUNT_GONE);
-  uvperf_reading_free(reading);
-  finish(evlist);
-  assert_int_equal(support_wait(pid), 0);
 }
 
 /* Without /proc each check is one call. A task has a place for each CPU, and is
@@ -141,14 +44,15 @@ static void task_on_many_cpus_is_asked_for_once(void **state) {
   unsigned asked;
   int i;
 
-  fake_host_empty(state);
+  (void)state;
   counters_script(events, 6);
   evlist_make(&make, 1);
   for (i = 0; i < 2; i++) {
     evlist_add_thread(&make, i == 0 ? getpid() : getppid());
     make.targets[i].cpus = "0-2";
   }
-  assert_int_equal(uvperf__evlist_make(0, &evlist, &make.options, NULL), 0);
+  assert_int_equal(
+      uvperf__evlist_make("/nowhere", 0, &evlist, &make.options, NULL), 0);
   assert_int_equal(uvperf_reading_new(&reading), 0);
   for (i = 0; i < 2; i++) {
     asked = fake_count(FAKE_HAS_TASK);
@@ -184,12 +88,13 @@ static void calling_thread_is_not_asked_for(void **state) {
   elsewhere_t elsewhere;
   fake_event_t *events[1];
 
-  fake_host_empty(state);
+  (void)state;
   counters_script(events, 1);
   evlist_make(&make, 1);
   evlist_add(&make, UVPERF_TARGET_SELF);
-  assert_int_equal(
-      uvperf__evlist_make(0, &elsewhere.evlist, &make.options, NULL), 0);
+  assert_int_equal(uvperf__evlist_make("/nowhere", 0, &elsewhere.evlist,
+                                       &make.options, NULL),
+                   0);
   assert_int_equal(uvperf_reading_new(&elsewhere.reading), 0);
   counters_give(events[0], 1, 10, 10);
   read_elsewhere(&elsewhere);
@@ -208,13 +113,14 @@ thread_with_the_number_of_the_calling_one_is_asked_for(void **state) {
   elsewhere_t elsewhere;
   fake_event_t *events[1];
 
-  fake_host_empty(state);
+  (void)state;
   counters_script(events, 1);
   evlist_make(&make, 1);
   evlist_add(&make, UVPERF_TARGET_SELF);
   fake_thread(4711); /* all threads have this number now */
-  assert_int_equal(
-      uvperf__evlist_make(0, &elsewhere.evlist, &make.options, NULL), 0);
+  assert_int_equal(uvperf__evlist_make("/nowhere", 0, &elsewhere.evlist,
+                                       &make.options, NULL),
+                   0);
   assert_int_equal(uvperf_reading_new(&elsewhere.reading), 0);
   counters_give(events[0], 1, 10, 10);
   read_in_a_thread(&elsewhere);
@@ -223,19 +129,17 @@ thread_with_the_number_of_the_calling_one_is_asked_for(void **state) {
   finish(elsewhere.evlist);
 }
 
-#define TEST(f)                                                                \
-  cmocka_unit_test_setup_teardown(f, evlist_make_setup, fake_host_real)
-
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      TEST(task_that_is_gone_is_so_at_the_first_reading),
-      TEST(task_whose_time_goes_on_is_alive),
-      TEST(task_found_gone_is_read_once_more),
-      TEST(task_is_not_looked_for_in_a_base_reading),
-      TEST(task_on_many_cpus_is_asked_for_once),
-      TEST(calling_thread_is_not_asked_for),
-      TEST(thread_with_the_number_of_the_calling_one_is_asked_for),
+  static const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(task_on_many_cpus_is_asked_for_once,
+                             evlist_make_setup),
+      cmocka_unit_test_setup(calling_thread_is_not_asked_for,
+                             evlist_make_setup),
+      cmocka_unit_test_setup(
+          thread_with_the_number_of_the_calling_one_is_asked_for,
+          evlist_make_setup),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return evlist_script_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
+                           tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -1,68 +1,153 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: a target that libuv's pool opens joins a running set, or leaves it
+/* Scripted: a target that another thread opens joins the list, or leaves it
  * unchanged. */
-#include "opened_set.h"
-
+#include "evlist_script.h"
 #include <errno.h>
-
 #include "fake_clock.h"
 #include "fake_pool.h"
-#include "evlist/internal.h"
-#include "sys/sys.h"
+#include "hanging_open.h"
+#include "opened_set.h"
 
-/* -- a call that hangs ----------------------------------------------------- */
+static const evlist_row_t rows[] = {
+    /* Both have been opened before one of them joins. A target that fails does
+     * not undo their fallback. */
+    {"targets_that_were_opened_alike_join",
+     "attrs 1; attr 0 sig_data=7; flags targets_later; fallbacks kernel; open; "
+     "begin 0 cpus 0-1; begin 1 cpus 0-1; fail open 1 E2BIG; steps 0; "
+     "fail open 1 E2BIG; steps 1; join 0; changes 0 -> sig_data 7 to 0\n"
+     "join 1; nr -> 4\n"
+     "fail open 1 EMFILE; add cpus 0-1 -> open @0 EMFILE, EMFILE files a0 t2\n"
+     "changes 0 -> sig_data 7 to 0\n"},
+    {"targets_that_were_opened_with_other_fallbacks_do_not_join",
+     "attrs 1; attr 0 sig_data=7; flags targets_later; fallbacks kernel; open; "
+     "begin 0 cpus 0-1; begin 1 cpus 0-1; fail open 1 E2BIG; steps 0; steps 1; "
+     "join 0; join 1 -> EAGAIN argument a0 t0, close e2 e3\n"
+     "nr -> 2\n"},
+    {"target_without_memory_does_not_join",
+     "each calloc ENOMEM; attrs 1; attr 0 sig_data=7; flags targets_later; "
+     "fallbacks kernel; open; begin 0 cpus 0-1; fail open 1 E2BIG; steps 0; "
+     "join 0; item 0; sweep; elsewhere cpus 0-1; nr\n"},
+    /* They were those of the set when it began to be opened. */
+    {"target_with_fallbacks_that_are_gone_does_not_join",
+     "attrs 1; attr 0 sig_data=7; flags targets_later; fallbacks kernel; open; "
+     "fail open 1 E2BIG; add cpus 0-1; begin 0 cpus 0-1; remove 0; "
+     "fail open 1 EMFILE; add cpus 0-1 -> open @0 EMFILE, EMFILE files a0 t2\n"
+     "changes 0 ->\n"
+     "steps 0; join 0 -> EAGAIN argument a0 t0, close e2 e3\n"},
+    {"target_that_is_cancelled_closes_an_event_in_each_step",
+     "attrs 1; cpus 0-3; open; begin 0 cpus 0-3; "
+     "steps 0 7 -> open e4@0 e5@1 e6@2\n"
+     "cancel 0 -> close e4 e5 e6\n"
+     "drop 0 -> ECANCELED argument a0 t0\n"},
+    {"target_with_another_period_does_not_join",
+     "attrs 1; attr 0 sample_period=100; cpus 0; open; begin 0 cpus 1; "
+     "period 0 200; steps 0; join 0 -> EAGAIN argument a0 t0, close e1\n"},
+    {"target_with_another_filter_does_not_join",
+     "attrs 1; cpus 0; open; begin 0 cpus 1; filter 0 'pid == 7'; steps 0; "
+     "join 0 -> EAGAIN argument a0 t0, close e1\n"},
+    {"first_target_with_another_period_does_not_join",
+     "attrs 1; attr 0 sample_period=100; flags targets_later; open; "
+     "begin 0 cpus 1; period 0 200; steps 0; "
+     "join 0 -> EAGAIN argument a0 t0, close e0\n"},
+    {"first_target_with_a_fallback_and_another_period_does_not_join",
+     "attrs 1; attr 0 sample_period=100 sig_data=7; flags targets_later; "
+     "fallbacks kernel; open; begin 0 cpus 1; period 0 200; fail open 1 E2BIG; "
+     "steps 0; join 0 -> EAGAIN argument a0 t0, close e0\n"},
+    /* Only its own event is enabled. */
+    {"target_that_was_overtaken_keeps_its_place",
+     "records 2; cpus 0; open; enable; begin 0 cpus 1; fail open 1 ENODEV; "
+     "add cpus 0 -> open @0 ENODEV, open e3@0, SET_OUTPUT e3 e1, ENABLE e3\n"
+     "fail open 1 ENODEV; steps 0 -> open @1 ENODEV, open e4@1\n"
+     "join 0 -> open e5@me:1, mmap e5, SET_OUTPUT e4 e5, ENABLE e4\n"
+     "places -> t0 cpu0 #0 e0, t1 cpu1 #2, t2 cpu0 #1\n"
+     "failures -> a0 t1 cpu1 ENODEV no_event, a0 t2 cpu0 ENODEV no_event\n"
+     "rings -> cpu0 e1 of 3, cpu1 e5 of 1\n"
+     "sources e7 -> -\n"},
+    {"target_that_was_overtaken_fails_alone",
+     "records 2; cpus 0; open; begin 0 cpus 1; add cpus 0; steps 0; "
+     "fail ioctl 1 EINVAL; "
+     "join 0 -> open e7@me:1, mmap e7, SET_OUTPUT e5 e7 EINVAL, close e5 e6, "
+     "munmap e7, close e7, EINVAL unknown a0 t1\n"
+     "places -> t0 cpu0 #0 e0, t2 cpu0 #1 e3\n"
+     "remove 2; nr -> 2\n"},
+    {"target_that_is_opened_while_it_is_enabled_is_enabled_there",
+     "attrs 1; cpus 0; open; enable; begin 0 cpus 1; "
+     "steps 0 -> open e1@1, ENABLE e1\n"
+     "join 0 ->\n"},
+    {"set_target_opened_by_the_pool_joins_on_the_loop",
+     "records 2; attr 0 sample_period=0; cpus 0-1; set; later cpus 1 ->\n"
+     "enable -> ENABLE e0 e1 e3 e4\n"
+     "pool -> open e6@1 e7@1, SET_OUTPUT e7 e5, ENABLE e6 e7, t1 added 0\n"
+     "nr -> 6\n"
+     "sources e7 -> a1 t1 cpu1 #2\n"
+     "remove 1 -> read e6 e7, DISABLE e7 e6 e7, close e6 e7\n"
+     "nr -> 4\n"},
+    {"set_target_that_cannot_be_opened_leaves_the_set_as_it_was",
+     "records 2; cpus 0-1; set; fail open 1+ EACCES; later cpus 1; "
+     "pool -> open @1 EACCES, open @1 EACCES, t1 added EACCES permission\n"
+     "nr -> 4\n"
+     "remove 1 -> ENOENT argument a0 t0\n"},
+    {"set_target_without_fds_leaves_the_set_as_it_was",
+     "records 2; cpus 0-1; set; fail open 2 EMFILE; later cpus 1; "
+     "pool -> open e6@1 @1 EMFILE, close e6, t1 added EMFILE files\n"
+     "nr -> 4\n"},
+    {"set_target_that_is_bad_fails_at_once",
+     "records 1; cpus 0; set; later cpus nine -> EINVAL argument a0 t1\n"},
+    /* Its index is not used again. */
+    {"set_target_removed_while_it_is_opened_is_cancelled",
+     "slow; records 2; cpus 0-1; set; later cpus 1; "
+     "pool 1 -> open e6@1, waits\n"
+     "take 1 -> none, none\n"
+     "remove 1 -> ENOENT argument a0 t0\n"
+     "later cpus nine -> EINVAL argument a0 t2\n"
+     "pool -> close e6, t1 added ECANCELED argument\n"
+     "nr -> 4\n"
+     "rings -> cpu0 e1 of 2, cpu1 e4 of 2\n"},
+    {"set_target_removed_before_it_is_opened_is_cancelled",
+     "slow; records 2; cpus 0-1; set; later cpus 1; remove 1; "
+     "pool -> t1 added ECANCELED argument\n"
+     "nr -> 4\n"},
+    {"set_target_removed_when_its_last_event_is_open_is_cancelled",
+     "records 2; cpus 0-1; set; later cpus 1; "
+     "pool work -> open e6@1 e7@1, waits\n"
+     "remove 1; pool -> DISABLE e6 e7, close e6 e7, "
+     "t1 added ECANCELED argument\n"
+     "nr -> 4\n"},
+    {"set_target_that_fails_and_was_removed_is_cancelled",
+     "records 2; cpus 0-1; set; fail open 1+ EACCES; later cpus 1; "
+     "pool work -> open @1 EACCES, open @1 EACCES, waits\n"
+     "remove 1; pool -> t1 added ECANCELED argument\n"},
+    {"set_target_without_memory_to_be_removed_goes_on",
+     "slow; records 2; cpus 0-1; set; later cpus 1; pool 1; "
+     "fail calloc 2 ENOMEM; take 1 -> ENOMEM memory a0 t0\n"
+     "pool -> open e7@1, SET_OUTPUT e6 e4 e7 e4, t1 added 0\n"},
+    {"set_closed_while_a_target_is_opened_leaves_nothing",
+     "slow; records 2; cpus 0-1; set; later cpus 1; "
+     "pool 1 -> open e6@1, waits\n"
+     "close -> read e0 e2 e3 e5, DISABLE e0 e2 e3 e5\n"
+     "pool -> close e6, t1 added ECANCELED argument\n"
+     "turn -> closed, close e0 e2 e3 e5, munmap e4, close e4, munmap e1, "
+     "close e1\n"},
+    {"set_closed_before_a_target_is_opened_leaves_nothing",
+     "slow; records 2; cpus 0-1; set; later cpus 1; "
+     "close -> read e0 e2 e3 e5, DISABLE e0 e2 e3 e5\n"
+     "pool -> t1 added ECANCELED argument\n"
+     "turn -> closed, close e0 e2 e3 e5, munmap e4, close e4, munmap e1, "
+     "close e1\n"},
+    {"set_target_without_memory_is_not_added",
+     "each calloc ENOMEM; records 2; cpus 0-1; set; start; sweep; "
+     "later cpus 1; pool; nr\n"},
+    {"set_first_target_that_cannot_join_leaves_no_ring",
+     "records 2; flags targets_later; set; start; later cpus 0-1; "
+     "fail ioctl 1 EINVAL; "
+     "pool -> open e0@0 e1@0 e2@1 e3@1 e4@me:0, mmap e4, "
+     "SET_OUTPUT e0 e4 EINVAL, munmap e4, close e4, DISABLE e0 e1 e2 e3, "
+     "close e0 e1 e2 e3, t0 added EINVAL unknown\n"
+     "nr -> 0\n"
+     "rings ->\n"},
+};
 
-/* One of its calls does not return before the handle has given it up. */
-typedef struct hanging_open_s {
-  uv_loop_t *loop;
-  const int *opened;        /* calls of the handle's open callback */
-  unsigned hangs_at;        /* the number of this call, from 1 */
-  int code;                 /* what it returns then; 0: an event */
-  uvperf_handle_t *handle;  /* is closed meanwhile, unless it is NULL */
-  uvperf_close_cb close_cb; /* then */
-  const int *closed;        /* calls of close_cb */
-  unsigned calls;
-} hanging_open_t;
-
-/* Much longer than any test needs. */
-#define MOST_MS 20000
-
-static void run_until(uv_loop_t *loop, const int *counter) {
-  int ms;
-
-  for (ms = 0; *counter == 0 && ms < MOST_MS; ms++) {
-    live_run_ms(loop, 1);
-    fake_pool_finish();
-  }
-  assert_int_equal(*counter, 1);
-}
-
-static void hang(const hanging_open_t *hanging) {
-  fake_pool_hang();
-  if (hanging->handle != NULL)
-    uvperf_close(hanging->handle, hanging->close_cb);
-  run_until(hanging->loop, hanging->opened);
-  if (hanging->handle != NULL)
-    run_until(hanging->loop, hanging->closed);
-}
-
-/* The value of options.open; open_arg is a hanging_open_t. The call that hangs
- * runs the loop, and other requests of the pool, until the open callback was
- * called, and the close callback, if the handle is closed. */
-static int hanging_open(const struct perf_event_attr *attr, int32_t pid,
-                        int32_t cpu, int group_fd, unsigned long flags,
-                        void *arg) {
-  hanging_open_t *hanging = arg;
-  struct perf_event_attr own = *attr;
-
-  hanging->calls += 1;
-  if (hanging->calls == hanging->hangs_at) {
-    hang(hanging);
-    if (hanging->code != 0)
-      return hanging->code;
-  }
-  return uvperf__sys_open(&own, pid, cpu, group_fd, flags);
-}
+/* -- by the set, on libuv's pool ------------------------------------------- */
 
 typedef struct added_s {
   opened_set_t opened;
@@ -111,123 +196,6 @@ static int begin_target(uv_loop_t *loop, added_t *added, uint32_t flags) {
   return rc;
 }
 
-static void target_opened_on_the_pool_joins_on_the_loop(void **state) {
-  const uvperf_source_t *source;
-  added_t added;
-
-  assert_int_equal(begin_target(*state, &added, 0), 0);
-  assert_string_equal(fake_log(), "");
-  assert_int_equal(uvperf_disable(&added.opened.set.handle, UVPERF_ALL, NULL),
-                   0);
-  assert_int_equal(uvperf_enable(&added.opened.set.handle, UVPERF_ALL, NULL),
-                   0);
-  fake_log_clear();
-  fake_pool_finish();
-  assert_int_equal(added.added, 1);
-  if (added.status != 0)
-    fail_msg("%s", added.error.reason);
-  assert_string_equal(fake_log(), "open, ioctl ID, open, ioctl ID, "
-                                  "ioctl SET_OUTPUT, ioctl ENABLE, "
-                                  "ioctl ENABLE");
-  assert_int_equal(added.index, 1);
-  assert_int_equal(uvperf_set_nr_open(&added.opened.set), 6);
-  assert_int_equal(uvperf_nr_rings(&added.opened.set.handle), 2);
-  source = uvperf_set_source(&added.opened.set, added.opened.events[7]->id);
-  assert_non_null(source);
-  assert_int_equal(source->target_index, 1);
-  assert_int_equal(source->serial, 2);
-  assert_int_equal(uvperf_set_remove(&added.opened.set, 1, NULL, NULL), 0);
-  assert_int_equal(uvperf_set_nr_open(&added.opened.set), 4);
-  opened_set_close(*state, &added.opened);
-}
-
-static void set_closed_while_a_target_is_opened_leaves_nothing(void **state) {
-  unsigned steps, i;
-  added_t added;
-
-  fake_clock_set(1);
-  for (steps = 0;; steps++) {
-    assert_int_equal(begin_target(*state, &added, 0), 0);
-    fake_on_open(opened_set_take_time);
-    for (i = 0; i < steps && fake_pool_waits(); i++)
-      fake_pool_run();
-    if (added.added)
-      break;
-    opened_set_close(*state, &added.opened);
-    assert_int_equal(added.added, 1);
-    assert_int_equal(added.status, UV_ECANCELED);
-  }
-  assert_in_range(steps, 2, 9);
-  opened_set_close(*state, &added.opened);
-  fake_clock_set(0);
-}
-
-/* -- removed while it is opened -------------------------------------------- */
-
-/* The callback comes later, and its index is not used again. */
-static void remove_pending(added_t *added) {
-  uvperf_set_t *set = &added->opened.set;
-  uvperf_target_t target = UVPERF_TARGET_INIT;
-  uvperf_reading_t *last;
-  uvperf_count_t count;
-
-  assert_int_equal(uvperf_reading_new(&last), 0);
-  fake_fail(FAKE_CALLOC, 1, 0);
-  assert_int_equal(uvperf_set_remove(set, 1, last, &added->error), UV_ENOMEM);
-  assert_int_equal(added->error.cause, UVPERF_CAUSE_MEMORY);
-  assert_int_equal(uvperf_set_remove(set, 1, last, NULL), 0);
-  assert_int_equal(uvperf_reading_info(last)->nr_places, 0);
-  assert_int_equal(uvperf_reading_total(last, 1, &count), 0);
-  assert_int_equal(count.state, UVPERF_COUNT_NONE);
-  assert_int_equal(uvperf_set_remove(set, 1, last, NULL), UV_ENOENT);
-  uvperf_reading_free(last);
-  assert_int_equal(added->added, 0);
-  target.cpus = "nine";
-  assert_int_equal(uvperf_set_add(set, &target, NULL, NULL, &added->error),
-                   UV_EINVAL);
-  assert_int_equal(added->error.target_index, 2);
-  fake_pool_finish();
-  assert_int_equal(added->added, 1);
-  assert_int_equal(added->status, UV_ECANCELED);
-  assert_int_equal(added->error.code, UV_ECANCELED);
-  assert_int_equal(added->error.cause, UVPERF_CAUSE_ARGUMENT);
-  assert_int_equal(added->index, 1);
-  assert_int_equal(uvperf_set_nr_open(set), 4);
-  assert_int_equal(uvperf_nr_rings(&added->opened.set.handle), 2);
-}
-
-/* In the last round the pool has nothing left to do. */
-static void remove_at_each_step(uv_loop_t *loop, int fails) {
-  unsigned steps, i;
-  added_t added;
-
-  fake_clock_set(1);
-  for (steps = 0;; steps++) {
-    assert_int_equal(begin_target(loop, &added, 0), 0);
-    fake_on_open(opened_set_take_time);
-    if (fails)
-      fake_fail_from(FAKE_OPEN, 1, -EACCES);
-    for (i = 0; i < steps && fake_pool_waits(); i++)
-      fake_pool_run();
-    if (added.added)
-      break;
-    fake_pool_work();
-    remove_pending(&added);
-    assert_int_equal(added.opened.events[6]->fd, -1);
-    assert_int_equal(added.opened.events[7]->fd, -1);
-    opened_set_close(loop, &added.opened);
-  }
-  assert_int_equal(added.status, fails ? UV_EACCES : 0);
-  assert_in_range(steps, fails ? 1 : 2, 9);
-  opened_set_close(loop, &added.opened);
-  fake_clock_set(0);
-}
-
-static void target_removed_while_it_is_opened_is_cancelled(void **state) {
-  remove_at_each_step(*state, 0);
-  remove_at_each_step(*state, 1);
-}
-
 static void remove_in_callback(uvperf_set_t *set, int status, void *data,
                                uint32_t index, const uvperf_error_t *error) {
   on_target(set, status, data, index, error);
@@ -262,150 +230,6 @@ static void target_may_be_removed_in_its_callback(void **state) {
     assert_int_equal(uvperf_set_nr_open(&added.opened.set), 6);
     opened_set_close(*state, &added.opened);
   }
-}
-
-/* -- targets that overtake ------------------------------------------------- */
-
-/* A second target is added while the first is being opened. */
-static void overtake(uv_loop_t *loop, added_t *added, uint32_t flags) {
-  uvperf_target_t target = UVPERF_TARGET_INIT;
-  uint32_t index;
-
-  assert_int_equal(begin_target(loop, added, flags), 0);
-  fake_event_add(300);
-  target.type = UVPERF_TARGET_CPUS;
-  target.cpus = "0";
-  fake_fail(FAKE_OPEN, 1, -ENODEV);
-  assert_int_equal(
-      uvperf_set_add(&added->opened.set, &target, NULL, &index, NULL), 0);
-  assert_int_equal(index, 2);
-  assert_int_equal(uvperf_set_nr_open(&added->opened.set), 5);
-  fake_log_clear();
-}
-
-static void target_that_was_overtaken_keeps_its_place(void **state) {
-  const uvperf_set_failure_t *failures;
-  uvperf_reading_t *reading;
-  added_t added;
-  size_t i, nr;
-
-  overtake(*state, &added, 0);
-  assert_int_equal(uvperf_reading_new(&reading), 0);
-  fake_fail(FAKE_OPEN, 1, -ENODEV);
-  fake_pool_finish();
-  assert_int_equal(added.status, 0);
-  assert_int_equal(added.index, 1);
-  /* Only its own event is enabled. */
-  assert_string_equal(fake_log(), "open failed, open, ioctl ID, "
-                                  "ioctl SET_OUTPUT, ioctl ENABLE");
-  assert_int_equal(uvperf_set_read(&added.opened.set, reading, NULL), 0);
-  assert_int_equal(uvperf_reading_info(reading)->nr_places, 4);
-  for (i = 0; i < 4; i++)
-    assert_int_equal(uvperf_reading_place(reading, i)->target,
-                     i < 2 ? 0 : i - 1);
-  failures = uvperf_set_failures(&added.opened.set, &nr);
-  assert_int_equal(nr, 2);
-  assert_int_equal(failures[0].error.target_index, 1);
-  assert_int_equal(failures[0].cpu, 1);
-  assert_int_equal(failures[0].pid, -1);
-  assert_int_equal(failures[1].error.target_index, 2);
-  assert_int_equal(uvperf_set_remove(&added.opened.set, 1, reading, NULL), 0);
-  assert_int_equal(uvperf_reading_place(reading, 0)->cpu, 1);
-  assert_int_equal(uvperf_set_nr_open(&added.opened.set), 5);
-  uvperf_reading_free(reading);
-  opened_set_close(*state, &added.opened);
-}
-
-static void target_that_was_overtaken_fails_alone(void **state) {
-  added_t added;
-
-  overtake(*state, &added, 0);
-  fake_fail(FAKE_IOCTL, 1, -EINVAL); /* SET_OUTPUT */
-  fake_pool_finish();
-  assert_int_equal(added.status, UV_EINVAL);
-  assert_int_equal(added.error.target_index, 1);
-  assert_int_equal(uvperf_set_nr_open(&added.opened.set), 5);
-  assert_int_equal(uvperf_set_remove(&added.opened.set, 2, NULL, NULL), 0);
-  opened_set_close(*state, &added.opened);
-}
-
-/* -- failures -------------------------------------------------------------- */
-
-static void fail_target(uv_loop_t *loop, enum fake_call call, int code,
-                        uint32_t flags) {
-  unsigned nth = 0;
-  unsigned failures;
-  added_t added;
-  int rc;
-
-  do {
-    nth += 1;
-    rc = begin_target(loop, &added, flags);
-    assert_int_equal(rc, 0);
-    fake_fail(call, nth, code);
-    fake_pool_finish();
-    failures = fake_failures();
-    assert_int_equal(added.added, 1);
-    if (added.status != 0) {
-      assert_int_equal(added.error.code, added.status);
-      assert_int_equal(uvperf_set_nr_open(&added.opened.set), 4);
-      assert_int_equal(uvperf_set_remove(&added.opened.set, 1, NULL, NULL),
-                       UV_ENOENT);
-    }
-    opened_set_close(loop, &added.opened);
-  } while (failures != 0);
-  assert_true(nth > 1);
-}
-
-static void
-target_that_cannot_be_opened_leaves_the_set_as_it_was(void **state) {
-  fail_target(*state, FAKE_OPEN, -EACCES, UVPERF_SET_STRICT);
-  fail_target(*state, FAKE_OPEN, -EMFILE, 0);
-  fail_target(*state, FAKE_IOCTL, -EINVAL, UVPERF_SET_STRICT);
-  fail_target(*state, FAKE_IOCTL_PTR, -EFAULT, UVPERF_SET_STRICT);
-  fail_target(*state, FAKE_CALLOC, 0, 0);
-}
-
-static void target_with_another_period_must_be_reopened(void **state) {
-  added_t added;
-
-  assert_int_equal(begin_target(*state, &added, 0), 0);
-  assert_int_equal(
-      uvperf_change_period(&added.opened.set.handle, 1, 2000, NULL), 0);
-  fake_pool_finish();
-  assert_int_equal(added.status, UV_EAGAIN);
-  assert_int_equal(added.error.attr_index, 1);
-  assert_int_equal(uvperf_set_nr_open(&added.opened.set), 4);
-  opened_set_close(*state, &added.opened);
-}
-
-static void target_with_another_filter_must_be_reopened(void **state) {
-  added_t added;
-
-  assert_int_equal(begin_target(*state, &added, 0), 0);
-  assert_int_equal(
-      uvperf_apply_filter(&added.opened.set.handle, 0, "common_pid == 1", NULL),
-      0);
-  fake_pool_finish();
-  assert_int_equal(added.status, UV_EAGAIN);
-  assert_int_equal(added.error.attr_index, 0);
-  assert_int_equal(uvperf_set_nr_open(&added.opened.set), 4);
-  opened_set_close(*state, &added.opened);
-}
-
-/* Members of a group without their leader would never be read. */
-static void event_that_cannot_join_takes_the_target_along(void **state) {
-  added_t added;
-
-  assert_int_equal(begin_target(*state, &added, 0), 0);
-  fake_fail(FAKE_IOCTL, 1, -EINVAL); /* SET_OUTPUT */
-  fake_pool_finish();
-  assert_int_equal(added.status, UV_EINVAL);
-  assert_int_equal(added.error.attr_index, 1);
-  assert_int_equal(uvperf_set_nr_open(&added.opened.set), 4);
-  assert_int_equal(uvperf_set_remove(&added.opened.set, 1, NULL, NULL),
-                   UV_ENOENT);
-  opened_set_close(*state, &added.opened);
 }
 
 typedef struct removing_open_s {
@@ -605,222 +429,15 @@ static void first_target_without_memory_leaves_the_set_empty(void **state) {
   assert_true(nth > 10);
 }
 
-static void first_target_that_cannot_join_leaves_no_ring(void **state) {
-  added_t added;
-
-  assert_int_equal(begin_first(*state, &added, 999), 0);
-  fake_fail(FAKE_IOCTL, 1, -EINVAL); /* SET_OUTPUT */
-  fake_pool_finish();
-  assert_int_equal(added.status, UV_EINVAL);
-  assert_int_equal(uvperf_set_nr_open(&added.opened.set), 0);
-  assert_int_equal(uvperf_nr_rings(&added.opened.set.handle), 0);
-  opened_set_close(*state, &added.opened);
-}
-
-/* There is no event of the set yet that has the period. With `fails` a fallback
- * has changed the event. */
-static void first_target_with_another_period_is_opened_again(void **state) {
-  int is_changed, fails;
-  added_t added;
-
-  for (is_changed = 0; is_changed < 2; is_changed++)
-    for (fails = 0; fails < 2; fails++) {
-      assert_int_equal(begin_first(*state, &added, 999), 0);
-      if (fails)
-        fake_fail(FAKE_OPEN, 2, -E2BIG);
-      if (is_changed)
-        assert_int_equal(
-            uvperf_change_period(&added.opened.set.handle, 1, 2000, NULL), 0);
-      fake_pool_finish();
-      assert_int_equal(fake_failures(), fails);
-      assert_int_equal(added.status, is_changed ? UV_EAGAIN : 0);
-      opened_set_close(*state, &added.opened);
-    }
-}
-
-/* -- the evlist alone ---------------------------------------------------- */
-
-static size_t nr_changes(const uvperf__evlist_t *evlist) {
-  size_t nr;
-
-  uvperf__evlist_changes(evlist, 0, &nr);
-  return nr;
-}
-
-/* Without targets. A kernel that refuses the attr accepts it with a change. */
-static uvperf__evlist_t *open_for_fallbacks(void **state, evlist_make_t *make) {
-  fake_event_t *events[64];
-
-  evlist_make_setup(state);
-  counters_script(events, 64);
-  evlist_make(make, 1);
-  assert_int_equal(uvperf_attr_set(&make->attrs[0], UVPERF_ATTR_SIG_DATA, 7),
-                   0);
-  evlist_add_cpus(make, "0-1");
-  make->options.nr_targets = 0;
-  make->options.flags = UVPERF_SET_TARGETS_LATER;
-  make->options.fallbacks = UVPERF_FALLBACK_KERNEL;
-  return evlist_open(make);
-}
-
-/* Both have been opened before one of them joins. */
-static void targets_that_join_have_the_same_fallbacks(void **state) {
-  uvperf__evlist_t *evlist, *made[2];
-  uvperf__adding_t adding[2];
-  unsigned failures, nth;
-  evlist_make_t make;
-  uvperf_error_t error;
-  int both, rc;
-  size_t i;
-
-  for (both = 0; both < 2; both++) {
-    nth = 0;
-    evlist = open_for_fallbacks(state, &make);
-    for (i = 0; i < 2; i++)
-      assert_int_equal(uvperf__evlist_new_for_target(&made[i], evlist,
-                                                     &make.targets[0],
-                                                     &adding[i], NULL),
-                       0);
-    for (i = 0; i < 2; i++) {
-      if (i == 0 || both)
-        fake_fail(FAKE_OPEN, 1, -E2BIG);
-      while (uvperf__adding_step(&adding[i], 0))
-        continue;
-      assert_int_equal(uvperf__adding_end(&adding[i], NULL), 0);
-    }
-    assert_int_equal(uvperf__evlist_take_target(evlist, made[0], NULL), 0);
-    assert_int_equal(nr_changes(evlist), 1);
-    assert_int_equal(uvperf__evlist_take_target(evlist, made[1], &error),
-                     both ? 0 : -EAGAIN);
-    if (!both)
-      assert_int_equal(error.attr_index, 0);
-    uvperf__evlist_free(made[0]);
-    uvperf__evlist_free(made[1]);
-    fake_fail(FAKE_OPEN, 1, -EMFILE);
-    assert_int_equal(
-        uvperf__evlist_add_target(evlist, &make.targets[0], NULL, NULL),
-        -EMFILE);
-    assert_int_equal(nr_changes(evlist), 1);
-    assert_non_null(uvperf__evlist_item(evlist, 0)); /* makes a label */
-    do {
-      fake_fail(FAKE_CALLOC, ++nth, 0);
-      failures = fake_failures();
-      rc = evlist_add_elsewhere(evlist, &make.targets[0], &error);
-      assert_int_equal(rc, fake_failures() != failures ? -ENOMEM : 0);
-    } while (rc != 0);
-    assert_int_equal(uvperf__evlist_nr_open(evlist), both ? 6 : 4);
-    uvperf__evlist_free(evlist);
-    fake_assert_clean();
-  }
-}
-
-/* They were those of the set when it began to be opened. */
-static void target_with_fallbacks_that_are_gone_does_not_join(void **state) {
-  evlist_make_t make;
-  uvperf__evlist_t *made, *evlist = open_for_fallbacks(state, &make);
-  const uvperf_target_t *target = &make.targets[0];
-  uvperf__adding_t adding;
-
-  fake_fail(FAKE_OPEN, 1, -E2BIG);
-  assert_int_equal(uvperf__evlist_add_target(evlist, target, NULL, NULL), 0);
-  assert_int_equal(
-      uvperf__evlist_new_for_target(&made, evlist, target, &adding, NULL), 0);
-  assert_int_equal(uvperf__evlist_remove_target(evlist, 0, NULL, NULL), 0);
-  fake_fail(FAKE_OPEN, 1, -EMFILE);
-  assert_int_equal(uvperf__evlist_add_target(evlist, target, NULL, NULL),
-                   -EMFILE);
-  assert_int_equal(nr_changes(evlist), 0);
-  while (uvperf__adding_step(&adding, 0))
-    continue;
-  assert_int_equal(uvperf__adding_end(&adding, NULL), 0);
-  assert_int_equal(uvperf__evlist_take_target(evlist, made, NULL), -EAGAIN);
-  uvperf__evlist_free(made);
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
-/* So that other jobs can run in between. */
-static void step_closes_at_most_one_event(void **state) {
-  uvperf__evlist_t *evlist, *made;
-  uvperf__adding_t adding;
-  evlist_make_t make;
-  fake_event_t *events[8];
-  unsigned steps = 0, closes;
-  int more;
-
-  evlist_make_setup(state);
-  counters_script(events, 8);
-  evlist_make(&make, 1);
-  evlist_add_cpus(&make, "0-3");
-  evlist = evlist_open(&make);
-  assert_int_equal(uvperf__evlist_new_for_target(
-                       &made, evlist, &make.targets[0], &adding, NULL),
-                   0);
-  do {
-    closes = fake_count(FAKE_CLOSE);
-    more = uvperf__adding_step(&adding, events[7]->fd >= 0);
-    steps += fake_count(FAKE_CLOSE) != closes;
-    assert_in_range(fake_count(FAKE_CLOSE) - closes, 0, 1);
-  } while (more);
-  assert_int_equal(steps, 4);
-  assert_int_equal(uvperf__adding_end(&adding, NULL), -ECANCELED);
-  uvperf__evlist_free(made);
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
-/* The side band is opened first. */
-static void side_band_alone_does_not_join(void **state) {
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  uvperf_error_t error;
-  fake_event_t *events[16];
-
-  evlist_make_setup(state);
-  counters_script(events, 16);
-  evlist_make_records(&make, 2);
-  make.options.side_band = UVPERF_SIDE_BAND_TASKS;
-  evlist_add_cpus(&make, "0");
-  evlist_add_cpus(&make, "1");
-  make.options.nr_targets = 1;
-  evlist = evlist_open(&make);
-  fake_fail(FAKE_OPEN, 3, -ENODEV);
-  assert_int_equal(evlist_add_elsewhere(evlist, &make.targets[1], &error), 0);
-  assert_int_equal(evlist_nr_failures(evlist), 1);
-  assert_int_equal(evlist_failure(evlist, 0)->error.target_index, 1);
-  assert_int_equal(evlist_failure(evlist, 0)->error.attr_index, 1);
-  fake_fail(FAKE_OPEN, 2, -ENODEV);
-  fake_fail(FAKE_OPEN, 3, -ENODEV);
-  assert_int_equal(evlist_add_elsewhere(evlist, &make.targets[1], &error),
-                   -ENODEV);
-  assert_int_equal(uvperf__evlist_nr_open(evlist), 5);
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      scripted_set_test(target_opened_on_the_pool_joins_on_the_loop),
-      scripted_set_test(set_closed_while_a_target_is_opened_leaves_nothing),
-      scripted_set_test(target_removed_while_it_is_opened_is_cancelled),
       scripted_set_test(target_may_be_removed_in_its_callback),
-      scripted_set_test(target_that_was_overtaken_keeps_its_place),
-      scripted_set_test(target_that_was_overtaken_fails_alone),
-      scripted_set_test(target_that_cannot_be_opened_leaves_the_set_as_it_was),
-      scripted_set_test(target_with_another_period_must_be_reopened),
-      scripted_set_test(target_with_another_filter_must_be_reopened),
       scripted_set_test(target_removed_while_its_call_hangs_is_cancelled),
       scripted_set_test(target_whose_call_hangs_times_out),
-      scripted_set_test(event_that_cannot_join_takes_the_target_along),
-      cmocka_unit_test(targets_that_join_have_the_same_fallbacks),
-      cmocka_unit_test(target_with_fallbacks_that_are_gone_does_not_join),
-      cmocka_unit_test(step_closes_at_most_one_event),
-      cmocka_unit_test(side_band_alone_does_not_join),
       scripted_set_test(first_target_without_memory_leaves_the_set_empty),
-      scripted_set_test(first_target_that_cannot_join_leaves_no_ring),
-      scripted_set_test(first_target_with_another_period_is_opened_again),
       scripted_set_test(set_closed_in_the_callback_after_uv_close_is_clean),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return evlist_script_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
+                           tests, sizeof(tests) / sizeof(tests[0]));
 }

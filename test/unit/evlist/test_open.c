@@ -1,573 +1,131 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: how the events of counters are opened: with which bits, groups and
- * fallbacks. */
-#include "evlist_make.h"
+/* Scripted: how events are opened: with which bits, groups and fallbacks. */
+#include "evlist_script.h"
 
-#include <errno.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
-
-#include "attr/kernel_knows.h"
-#include "evlist/internal.h"
-#include "host_tree.h"
-#include "temp_tree.h"
-
-/* -- opening -------------------------------------------------------------- */
-
-static void every_attr_is_opened_at_every_place(void **state) {
-  fake_event_t *events[6];
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  size_t i;
-
-  (void)state;
-  counters_script(events, 6);
-  evlist_make(&make, 2);
-  evlist_add_cpus(&make, "0-1");
-  evlist_add_cpus(&make, "7");
-  evlist = evlist_open(&make);
-  assert_int_equal(uvperf__evlist_nr_open(evlist), 6);
-  for (i = 0; i < 6; i++) {
-    static const int cpus[] = {0, 0, 1, 1, 7, 7};
-
-    assert_true(events[i]->opened);
-    assert_int_equal(events[i]->pid, -1);
-    assert_int_equal(events[i]->cpu, cpus[i]);
-    assert_int_equal(events[i]->group_fd, -1);
-    assert_int_equal(events[i]->flags, PERF_FLAG_FD_CLOEXEC);
-    assert_int_equal(events[i]->attr.config, make.attrs[i % 2].config);
-    assert_int_equal(events[i]->attr.disabled, 1);
-    assert_int_equal(events[i]->attr.inherit, 0);
-    assert_int_equal(events[i]->attr.enable_on_exec, 0);
-    assert_int_equal(events[i]->attr.read_format,
-                     PERF_FORMAT_TOTAL_TIME_ENABLED |
-                         PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID |
-                         UVPERF_FORMAT_LOST);
-  }
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
-static void lost_is_not_asked_of_a_kernel_without_it(void **state) {
-  fake_event_t *events[1];
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-
-  (void)state;
-  uvperf__known[UVPERF__WORD_READ_FORMAT].yes = 0;
-  uvperf__known[UVPERF__WORD_READ_FORMAT].no = UVPERF_FORMAT_LOST;
-  counters_script(events, 1);
-  evlist_make(&make, 1);
-  make.attrs[0].read_format = UVPERF_FORMAT_LOST;
-  evlist_add_cpus(&make, "0");
-  evlist = evlist_open(&make);
-  assert_int_equal(events[0]->attr.read_format & UVPERF_FORMAT_LOST, 0);
-  uvperf__evlist_free(evlist);
-}
-
-static void siblings_are_opened_enabled_after_their_leader(void **state) {
-  fake_event_t *events[4];
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  size_t i;
-
-  (void)state;
-  counters_script(events, 4);
-  evlist_make(&make, 4);
-  evlist_group(&make, 1, 3);
-  make.attrs[1].pinned = 1;
-  evlist_add_cpus(&make, "0");
-  evlist = evlist_open(&make);
-  for (i = 0; i < 4; i++) {
-    int is_sibling = i >= 2;
-
-    assert_int_equal(events[i]->attr.disabled, !is_sibling);
-    assert_int_equal(events[i]->group_fd, is_sibling ? events[1]->fd : -1);
-    assert_int_equal((events[i]->attr.read_format & PERF_FORMAT_GROUP) != 0,
-                     i != 0);
-    assert_int_equal(events[i]->attr.pinned, i == 1);
-  }
-  assert_int_equal(fake_count(FAKE_READ), 0);
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
-/* The user's own bits stay, except those of reading and enabling. */
-static void attr_is_otherwise_unchanged(void **state) {
-  fake_event_t *events[1];
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-
-  (void)state;
-  counters_script(events, 1);
-  evlist_make(&make, 1);
-  make.attrs[0].inherit = 1;
-  make.attrs[0].exclude_kernel = 1;
-  make.attrs[0].exclude_user = 1;
-  make.attrs[0].exclude_idle = 1;
-  make.attrs[0].sample_period = 5;
-  make.attrs[0].sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID;
-  make.attrs[0].read_format = PERF_FORMAT_GROUP | UINT64_C(1) << 40;
-  evlist_add_cpus(&make, "0");
-  evlist = evlist_open(&make);
-  assert_int_equal(events[0]->attr.inherit, 1);
-  assert_int_equal(events[0]->attr.exclude_kernel, 1);
-  assert_int_equal(events[0]->attr.exclude_user, 1);
-  assert_int_equal(events[0]->attr.exclude_idle, 1);
-  assert_int_equal(events[0]->attr.sample_period, 5);
-  assert_int_equal(events[0]->attr.sample_type, PERF_SAMPLE_TID);
-  assert_int_equal(events[0]->attr.read_format,
-                   PERF_FORMAT_TOTAL_TIME_ENABLED |
-                       PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID |
-                       UVPERF_FORMAT_LOST);
-  assert_string_equal(fake_log(), "open"); /* and no mmap */
-  uvperf__evlist_free(evlist);
-}
-
-static void process_inherits_unless_no_inherit_is_set(void **state) {
-  fake_event_t *events[2];
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  size_t i;
-
-  (void)state;
-  for (i = 0; i < 2; i++) {
-    evlist_make_setup(NULL);
-    counters_script(events, 2);
-    evlist_make(&make, 2);
-    evlist_group(&make, 0, 2);
-    evlist_add(&make, UVPERF_TARGET_PROCESS)->pid = getpid();
-    make.targets[0].flags = i == 0 ? 0 : UVPERF_TARGET_NO_INHERIT;
-    evlist = evlist_open(&make);
-    assert_int_equal(events[0]->pid, getpid());
-    assert_int_equal(events[0]->attr.inherit, i == 0);
-    assert_int_equal(events[1]->attr.inherit, i == 0);
-    assert_int_equal(events[0]->attr.enable_on_exec, 0);
-    uvperf__evlist_free(evlist);
-    fake_assert_clean();
-  }
-}
-
-static void command_enables_its_leaders_on_exec(void **state) {
-  fake_event_t *events[3];
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-
-  (void)state;
-  counters_script(events, 3);
-  evlist_make(&make, 3);
-  evlist_group(&make, 0, 2);
-  evlist_add(&make, UVPERF_TARGET_COMMAND)->pid = getpid();
-  evlist = evlist_open(&make);
-  assert_int_equal(events[0]->attr.enable_on_exec, 1);
-  assert_int_equal(events[1]->attr.enable_on_exec, 0);
-  assert_int_equal(events[2]->attr.enable_on_exec, 1);
-  assert_int_equal(events[0]->attr.disabled, 1);
-  assert_int_equal(events[1]->attr.disabled, 0);
-  assert_int_equal(events[0]->attr.inherit, 1);
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
-/* -- groups --------------------------------------------------------------- */
-
-static void next_member_leads_if_the_leader_cannot_open(void **state) {
-  static const uint64_t ids[] = {102, 103};
-  static const uint64_t values[] = {7, 8};
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  fake_event_t *events[4];
-
-  (void)state;
-  counters_script(events, 5 - 1);
-  evlist_make(&make, 3);
-  evlist_group(&make, 0, 3);
-  evlist_add_cpus(&make, "0-1");
-  fake_fail(FAKE_OPEN, 3, -EBUSY); /* CPU 0: the last */
-  fake_fail(FAKE_OPEN, 4, -EBUSY); /* CPU 1: the first */
-  evlist = evlist_open(&make);
-  assert_int_equal(uvperf__evlist_nr_open(evlist), 4);
-  assert_int_equal(events[1]->group_fd, events[0]->fd);
-  assert_int_equal(events[2]->group_fd, -1);
-  assert_int_equal(events[2]->attr.disabled, 1);
-  assert_int_equal(events[3]->group_fd, events[2]->fd);
-  assert_int_equal(events[3]->attr.disabled, 0);
-  counters_give_group(events[2], 10, 10, ids, values, 2);
-  assert_int_equal(evlist_at(evlist, 1, 1).value, 7);
-  assert_int_equal(evlist_at(evlist, 2, 1).value, 8);
-  assert_int_equal(uvperf__evlist_enable(evlist, NULL), 0);
-  assert_int_equal(events[0]->enabled, 1);
-  assert_int_equal(events[2]->enabled, 1);
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
-static void weak_member_is_opened_alone(void **state) {
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  fake_event_t *events[3];
-
-  (void)state;
-  counters_script(events, 3);
-  evlist_make(&make, 0);
-  make.options.names = "{task-clock,page-faults,dummy}:W";
-  evlist_add_cpus(&make, "0");
-  fake_fail(FAKE_OPEN, 2, -EINVAL);
-  evlist = evlist_open(&make);
-  assert_int_equal(fake_count(FAKE_OPEN), 4);
-  assert_int_equal(evlist_nr_failures(evlist), 0);
-  assert_int_equal(events[1]->attr.config, PERF_COUNT_SW_PAGE_FAULTS);
-  assert_int_equal(events[1]->group_fd, -1);
-  assert_int_equal(events[1]->attr.disabled, 1);
-  /* The next is in the group all the same. */
-  assert_int_equal(events[2]->group_fd, events[0]->fd);
-  fake_log_clear();
-  assert_int_equal(uvperf__evlist_enable(evlist, NULL), 0);
-  assert_string_equal(fake_log(), "ioctl ENABLE, ioctl ENABLE");
-  assert_int_equal(events[1]->enabled, 1);
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
-/* In the group it is refused whatever its precise_ip is. */
-static int refuse_first_four(struct perf_event_attr *attr) {
-  (void)attr;
-  return fake_count(FAKE_OPEN) >= 2 && fake_count(FAKE_OPEN) <= 5 ? -EINVAL : 0;
-}
-
-static void weak_member_is_opened_alone_as_it_was_asked_for(void **state) {
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  fake_event_t *events[2];
-  size_t nr;
-
-  (void)state;
-  counters_script(events, 2);
-  evlist_make(&make, 0);
-  make.options.names = "{cycles,instructions:ppp}:W";
-  make.options.fallbacks = UVPERF_FALLBACK_PRECISE;
-  evlist_add_cpus(&make, "0");
-  fake_on_open(refuse_first_four);
-  evlist = evlist_open(&make);
-  assert_int_equal(fake_count(FAKE_OPEN), 6);
-  assert_int_equal(events[1]->group_fd, -1);
-  assert_int_equal(events[1]->attr.precise_ip, 3);
-  assert_null(uvperf__evlist_changes(evlist, 1, &nr));
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
-static void member_of_an_ordinary_group_is_not_opened_alone(void **state) {
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  fake_event_t *events[2];
-
-  (void)state;
-  counters_script(events, 2);
-  evlist_make(&make, 3);
-  evlist_group(&make, 0, 3);
-  evlist_add_cpus(&make, "0");
-  fake_fail(FAKE_OPEN, 2, -EINVAL);
-  evlist = evlist_open(&make);
-  assert_int_equal(fake_count(FAKE_OPEN), 3);
-  assert_int_equal(evlist_nr_failures(evlist), 1);
-  assert_int_equal(events[1]->group_fd, events[0]->fd);
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
-/* -- fallbacks ------------------------------------------------------------ */
-
-static int no_hardware(struct perf_event_attr *attr) {
-  return attr->type == PERF_TYPE_HARDWARE ? -ENOENT : 0;
-}
-
-static void fallback_is_decided_at_the_first_place(void **state) {
-  const uvperf_change_t *changes;
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  fake_event_t *events[3];
-  size_t nr;
-
-  (void)state;
-  counters_script(events, 3);
-  evlist_make(&make, 1);
-  uvperf_attr_hardware(&make.attrs[0], PERF_COUNT_HW_CPU_CYCLES);
-  make.options.fallbacks = UVPERF_FALLBACK_ALL;
-  evlist_add_cpus(&make, "0-2");
-  fake_on_open(no_hardware);
-  evlist = evlist_open(&make);
-  /* Twice for the first. */
-  assert_int_equal(fake_count(FAKE_OPEN), 4);
-  assert_int_equal(events[2]->attr.type, PERF_TYPE_SOFTWARE);
-  assert_int_equal(events[2]->attr.config, PERF_COUNT_SW_CPU_CLOCK);
-  assert_int_equal(events[2]->attr.disabled, 1);
-  changes = uvperf__evlist_changes(evlist, 0, &nr);
-  assert_int_equal(nr, 1);
-  assert_int_equal(changes[0].fallback, UVPERF_FALLBACK_CLOCK);
-  assert_int_equal(uvperf__evlist_item(evlist, 0)->attr->type,
-                   PERF_TYPE_SOFTWARE);
-  assert_null(uvperf__evlist_changes(evlist, 1, &nr));
-  assert_int_equal(nr, 0);
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
-static void clock_of_a_task_is_the_task_clock(void **state) {
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  fake_event_t *events[1];
-
-  (void)state;
-  counters_script(events, 1);
-  evlist_make(&make, 1);
-  uvperf_attr_hardware(&make.attrs[0], PERF_COUNT_HW_CPU_CYCLES);
-  make.options.fallbacks = UVPERF_FALLBACK_CLOCK;
-  evlist_add(&make, UVPERF_TARGET_SELF);
-  fake_on_open(no_hardware);
-  evlist = evlist_open(&make);
-  assert_int_equal(events[0]->attr.config, PERF_COUNT_SW_TASK_CLOCK);
-  uvperf__evlist_free(evlist);
-}
-
-static void attr_that_opened_as_asked_does_not_fall_back_later(void **state) {
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  fake_event_t *events[1];
-  size_t nr;
-
-  (void)state;
-  counters_script(events, 1);
-  evlist_make(&make, 1);
-  uvperf_attr_hardware(&make.attrs[0], PERF_COUNT_HW_CPU_CYCLES);
-  make.options.fallbacks = UVPERF_FALLBACK_ALL;
-  evlist_add_cpus(&make, "0-1");
-  fake_fail(FAKE_OPEN, 2, -ENOENT);
-  evlist = evlist_open(&make);
-  assert_int_equal(fake_count(FAKE_OPEN), 2);
-  assert_int_equal(evlist_nr_failures(evlist), 1);
-  assert_null(uvperf__evlist_changes(evlist, 0, &nr));
-  uvperf__evlist_free(evlist);
-}
-
-/* It fails at the first place with every fallback. */
-static void fallback_that_did_not_help_is_undone(void **state) {
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  fake_event_t *events[1];
-  size_t nr;
-
-  (void)state;
-  counters_script(events, 1);
-  evlist_make(&make, 1);
-  uvperf_attr_hardware(&make.attrs[0], PERF_COUNT_HW_CPU_CYCLES);
-  make.options.fallbacks = UVPERF_FALLBACK_ALL;
-  evlist_add_cpus(&make, "0-1");
-  fake_fail(FAKE_OPEN, 1, -ENOENT);
-  fake_fail(FAKE_OPEN, 2, -ENODEV);
-  evlist = evlist_open(&make);
-  assert_int_equal(events[0]->attr.type, PERF_TYPE_HARDWARE);
-  assert_int_equal(events[0]->cpu, 1);
-  assert_null(uvperf__evlist_changes(evlist, 0, &nr));
-  assert_int_equal(evlist_failure(evlist, 0)->error.code, -ENOENT);
-  assert_non_null(strstr(evlist_failure(evlist, 0)->error.reason, "fallbacks"));
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
-/* It opens with less, and is closed again for another reason. */
-static void fallback_of_what_is_closed_at_once_is_undone(void **state) {
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  fake_event_t *events[4];
-  size_t nr;
-
-  (void)state;
-  counters_script(events, 4);
-  evlist_make(&make, 2);
-  evlist_group(&make, 0, 2);
-  uvperf_attr_hardware(&make.attrs[0], PERF_COUNT_HW_CPU_CYCLES);
-  make.options.fallbacks = UVPERF_FALLBACK_ALL;
-  evlist_add_cpus(&make, "0-1");
-  fake_fail(FAKE_OPEN, 1, -ENOENT);
-  fake_fail(FAKE_IOCTL_PTR, 1, -EIO);
-  evlist = evlist_open(&make);
-  assert_int_equal(events[0]->attr.type, PERF_TYPE_SOFTWARE);
-  assert_int_equal(events[2]->attr.type, PERF_TYPE_HARDWARE);
-  assert_null(uvperf__evlist_changes(evlist, 0, &nr));
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
-/* E2BIG leaves the kernel's size in the attr that was tried. */
-static void fields_that_the_kernel_does_not_know_are_cut(void **state) {
-  const uvperf_change_t *changes;
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  fake_event_t *events[2];
-  size_t nr;
-
-  (void)state;
-  counters_script(events, 2);
-  evlist_make(&make, 1);
-  assert_int_equal(uvperf_attr_set(&make.attrs[0], UVPERF_ATTR_SIG_DATA, 7), 0);
-  make.options.fallbacks = UVPERF_FALLBACK_KERNEL;
-  evlist_add_cpus(&make, "0-1");
-  fake_fail(FAKE_OPEN, 1, -E2BIG);
-  evlist = evlist_open(&make);
-  assert_int_equal(fake_count(FAKE_OPEN), 3);
-  assert_int_equal(events[0]->attr.size, FAKE_ATTR_SIZE);
-  assert_int_equal(events[1]->attr.size, FAKE_ATTR_SIZE);
-  changes = uvperf__evlist_changes(evlist, 0, &nr);
-  assert_int_equal(nr, 1);
-  assert_int_equal(changes[0].field, UVPERF_ATTR_SIG_DATA);
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
-/* PRECISE_MAX is allowed by its item, without any option. */
-static int no_precise(struct perf_event_attr *attr) {
-  return attr->precise_ip > 1 ? -EOPNOTSUPP : 0;
-}
-
-static void modifier_P_lowers_precise_ip_alone(void **state) {
-  uvperf_event_list_t *list;
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  fake_event_t *events[1];
-  size_t nr;
-
-  (void)state;
-  assert_int_equal(uvperf_event_list_parse(&list, "cycles:P", NULL), 0);
-  ((struct perf_event_attr *)(uintptr_t)uvperf_event_list_get(list, 0)->attr)
-      ->precise_ip = 3;
-  counters_script(events, 1);
-  evlist_make(&make, 0);
-  make.options.events = list;
-  evlist_add_cpus(&make, "0");
-  fake_on_open(no_precise);
-  evlist = evlist_open(&make);
-  uvperf_event_list_free(list);
-  assert_int_equal(events[0]->attr.precise_ip, 1);
-  uvperf__evlist_changes(evlist, 0, &nr);
-  assert_int_equal(nr, 1);
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
-/* -- ids that are used again ---------------------------------------------- */
-
-static unsigned opens;
-static int fourth; /* the result of the fourth of them */
-
-static void write_thread(int id, int start) {
-  char path[64], text[128];
-
-  snprintf(path, sizeof(path), "/proc/78/task/%d/stat", id);
-  snprintf(text, sizeof(text),
-           "%d (a) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 %d 0\n",
-           id, start);
-  host_tree_write(path, text);
-  snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", id, id);
-  host_tree_write(path, text);
-}
-
-/* Thread 79 is replaced before its second of four events is opened. */
-static int replace_79(struct perf_event_attr *attr) {
-  (void)attr;
-  opens += 1;
-  if (opens == 6)
-    write_thread(79, 2000);
-  return opens == 4 ? fourth : 0;
-}
-
-static uvperf__evlist_t *open_two_threads(fake_event_t **events, uint32_t flags,
-                                          uvperf_error_t *error) {
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  int rc;
-
-  host_tree_write("/proc/self/status", "NSpid:\t12\n");
-  host_tree_write("/proc/78/status", "Tgid:\t78\nThreads:\t2\n");
-  write_thread(78, 1000);
-  write_thread(79, 1000);
-  evlist_make_setup(NULL);
-  counters_script(events, 10);
-  evlist_make(&make, 2);
-  evlist_group(&make, 0, 2);
-  evlist_add(&make, UVPERF_TARGET_PROCESS)->pid = 78;
-  make.targets[0].cpus = "0-1";
-  make.options.flags |= flags;
-  opens = 0;
-  fake_on_open(replace_79);
-  rc = evlist_try(&make, &evlist, error);
-  assert_int_equal(rc, error->code);
-  assert_int_equal(opens, 8);
-  return rc == 0 ? evlist : NULL;
-}
-
-static void events_of_an_id_used_again_are_closed(void **state) {
-  const uvperf_set_failure_t *failures;
-  uvperf__evlist_t *evlist;
-  fake_event_t *events[10];
-  uvperf_error_t error = {0};
-  size_t nr, i;
-
-  assert_int_equal(host_tree_setup(state), 0);
-  fourth = -EACCES; /* a sibling of thread 78 on CPU 1 */
-  evlist = open_two_threads(events, 0, &error);
-  assert_non_null(evlist);
-  assert_int_equal(uvperf__evlist_nr_open(evlist), 3);
-  for (i = 0; i < 7; i++) {
-    assert_int_equal(events[i]->pid, i < 3 ? 78 : 79);
-    assert_int_equal(events[i]->fd >= 0, i < 3);
-  }
-  failures = uvperf__evlist_failures(evlist, &nr);
-  assert_int_equal(nr, 5);
-  for (i = 1; i < nr; i++) {
-    assert_int_equal(failures[i].pid, 79);
-    assert_int_equal(failures[i].error.code, -ESRCH);
-    assert_int_equal(failures[i].error.cause, UVPERF_CAUSE_NO_TASK);
-  }
-  /* What was opened in time stays, even if its task has ended since. */
-  write_thread(78, 3000);
-  assert_int_equal(uvperf__evlist_cpu_come(evlist, 1, NULL), -ESRCH);
-  assert_int_equal(opens, 11);
-  assert_int_equal(uvperf__evlist_nr_open(evlist), 3);
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-  /* A strict set fails. */
-  fourth = 0;
-  memset(&error, 0, sizeof(error));
-  assert_null(open_two_threads(events, UVPERF_SET_STRICT, &error));
-  assert_int_equal(error.code, -ESRCH);
-  fake_assert_clean();
-  assert_int_equal(host_tree_teardown(state), 0);
-}
-
-#define TEST(f) cmocka_unit_test_setup(f, evlist_make_setup)
+static const evlist_row_t rows[] = {
+    {"every_attr_is_opened_at_every_place",
+     "attrs 2; cpus 0-1; cpus 7; open -> open e0@0 e1@0 e2@1 e3@1 e4@7 e5@7\n"
+     "events config disabled inherit enable_on_exec read_format "
+     "-> e0 1 1 0 0 23, e1 2 1 0 0 23, e2 1 1 0 0 23, e3 2 1 0 0 23, "
+     "e4 1 1 0 0 23, e5 2 1 0 0 23\n"},
+    {"lost_is_not_asked_of_a_kernel_without_it",
+     "kernel without lost; attrs 1; attr 0 read_format=16; cpus 0; open; "
+     "events read_format -> e0 7\n"},
+    {"siblings_are_opened_enabled_after_their_leader",
+     "attrs 4; group 1 3; attr 1 pinned=1; cpus 0; "
+     "open -> open e0@0 e1@0 e2@0<e1 e3@0<e1\n"
+     "events disabled read_format pinned "
+     "-> e0 1 23 0, e1 1 31 1, e2 0 31 0, e3 0 31 0\n"},
+    /* The user's own bits stay, except those of reading and enabling. */
+    {"attr_is_otherwise_unchanged",
+     "attrs 1; attr 0 inherit=1 exclude_kernel=1 sample_period=5 "
+     "sample_type=18 read_format=0x10000000008; cpus 0; open -> open e0@0\n"
+     "events inherit exclude_kernel sample_period sample_type read_format "
+     "-> e0 1 1 5 2 23\n"},
+    {"process_inherits", "attrs 2; group 0 2; task 4711 4711 77; process 4711; "
+                         "open -> open e0@4711 e1@4711<e0, read e0\n"
+                         "events inherit enable_on_exec -> e0 1 0, e1 1 0\n"},
+    {"process_does_not_inherit_with_no_inherit",
+     "attrs 2; group 0 2; task 4711 4711 77; process 4711 alone; open; "
+     "events inherit -> e0 0, e1 0\n"},
+    {"command_enables_its_leaders_on_exec",
+     "attrs 3; group 0 2; command me; open; "
+     "events enable_on_exec disabled inherit -> e0 1 1 1, e1 0 0 1, e2 1 1 "
+     "1\n"},
+    {"next_member_leads_if_the_leader_cannot_open",
+     "attrs 3; group 0 3; cpus 0-1; fail open 3 EBUSY; fail open 4 EBUSY; "
+     "open -> open e0@0 e1@0<e0 @0<e0 EBUSY, open @1 EBUSY, open e2@1 e3@1<e2\n"
+     "events disabled -> e0 1, e1 0, e2 1, e3 0\n"
+     "give e2 10 10 e2=7 e3=8; counts 1 -> error EBADF -1, 7@10\n"
+     "counts 2 -> not available EBUSY -1, 8@10\n"
+     "enable -> ENABLE e0 e2\n"},
+    /* The next is in the group all the same. */
+    {"weak_member_is_opened_alone",
+     "names {task-clock,page-faults,dummy}:W; cpus 0; fail open 2 EINVAL; "
+     "open -> open e0@0 @0<e0 EINVAL, open e1@0 e2@0<e0\n"
+     "failures ->\n"
+     "events config disabled -> e0 1 1, e1 2 1, e2 9 0\n"
+     "enable -> ENABLE e0 e1\n"},
+    /* In the group it is refused whatever its precise_ip is. */
+    {"weak_member_is_opened_alone_as_it_was_asked_for",
+     "names {cycles,instructions:ppp}:W; fallbacks precise; cpus 0\n"
+     "fail open 2-5 EINVAL; "
+     "open -> open e0@0 @0<e0 EINVAL, open @0<e0 EINVAL, open @0<e0 EINVAL, "
+     "open @0<e0 EINVAL, open e1@0\n"
+     "events precise_ip -> e0 0, e1 3\n"
+     "changes 1 ->\n"},
+    {"member_of_an_ordinary_group_is_not_opened_alone",
+     "attrs 3; group 0 3; cpus 0; fail open 2 EINVAL; "
+     "open -> open e0@0 @0<e0 EINVAL, open e1@0<e0\n"
+     "failures -> a1 t0 cpu0 EINVAL unknown\n"},
+    {"fallback_is_decided_at_the_first_place",
+     "attrs 1; attr 0 type=0 config=0; fallbacks all; cpus 0-2; "
+     "refuse hardware ENOENT; open -> open @0 ENOENT, open e0@0 e1@1 e2@2\n"
+     "events type config disabled -> e0 1 0 1, e1 1 0 1, e2 1 0 1\n"
+     "changes 0 -> type 0 to 1\n"
+     "fields 0 type -> 1\n"
+     "changes 1 ->\n"},
+    {"clock_of_a_task_is_the_task_clock",
+     "attrs 1; attr 0 type=0 config=0; fallbacks clock; self; "
+     "refuse hardware ENOENT; open; events config -> e0 1\n"},
+    {"attr_that_opened_as_asked_does_not_fall_back_later",
+     "attrs 1; attr 0 type=0 config=0; fallbacks all; cpus 0-1; "
+     "fail open 2 ENOENT; open -> open e0@0 @1 ENOENT\n"
+     "failures -> a0 t0 cpu1 ENOENT no_event\n"
+     "changes 0 ->\n"},
+    /* It fails at the first place with every fallback. */
+    {"fallback_that_did_not_help_is_undone",
+     "attrs 1; attr 0 type=0 config=0; fallbacks all; cpus 0-1; "
+     "fail open 1 ENOENT; fail open 2 ENODEV; "
+     "open -> open @0 ENOENT, open @0 ENODEV, open e0@1\n"
+     "events type -> e0 0\n"
+     "changes 0 ->\n"
+     "failures -> a0 t0 cpu0 ENOENT no_event\n"
+     "failure 0 fallbacks\n"},
+    /* It opens with less, and is closed again for another reason. */
+    {"fallback_of_what_is_closed_at_once_is_undone",
+     "attrs 2; group 0 2; attr 0 type=0 config=0; fallbacks all; cpus 0-1; "
+     "fail open 1 ENOENT; fail ioctl_ptr 1 EIO; "
+     "open -> open @0 ENOENT, open e0@0, ID e0 EIO, close e0, "
+     "open e1@0 e2@1 e3@1<e2\n"
+     "events type -> e0 1, e1 1, e2 0, e3 1\n"
+     "changes 0 ->\n"},
+    /* E2BIG leaves the kernel's size in the attr that was tried. */
+    {"fields_that_the_kernel_does_not_know_are_cut",
+     "attrs 1; attr 0 sig_data=7; fallbacks kernel; cpus 0-1; "
+     "fail open 1 E2BIG; open -> open @0 E2BIG, open e0@0 e1@1\n"
+     "events size -> e0 112, e1 112\n"
+     "changes 0 -> sig_data 7 to 0\n"},
+    /* It is allowed by its item, without any option. */
+    {"modifier_P_lowers_precise_ip_alone",
+     "file /sys/bus/event_source/devices/cpu/type 4; "
+     "file /sys/bus/event_source/devices/cpu/caps/max_precise 3\n"
+     "names cycles:P; cpus 0; refuse precise EOPNOTSUPP; open; "
+     "events precise_ip -> e0 1\n"
+     "changes 0 -> precise_ip 3 to 1\n"},
+    /* Thread 79 is replaced before its second of four events is opened. What
+     * was opened in time stays, even if its task has ended since. */
+    {"events_of_an_id_used_again_are_closed",
+     "task 78 78 1000; task 78 79 1000; replace 6 78 79 2000; attrs 2; "
+     "group 0 2; process 78 0-1; fail open 4 EACCES; "
+     "open -> open e0@78:0 e1@78:0<e0, read e0, open e2@78:1 @78:1<e2 EACCES, "
+     "read e2, open e3@79:0 e4@79:0<e3, read e3, open e5@79:1 e6@79:1<e5, "
+     "read e5, close e6 e5 e4 e3\n"
+     "failures -> a1 t0 78 cpu1 EACCES permission, "
+     "a0 t0 79 cpu1 ESRCH no_task, a1 t0 79 cpu1 ESRCH no_task, "
+     "a0 t0 79 cpu0 ESRCH no_task, a1 t0 79 cpu0 ESRCH no_task\n"
+     "task 78 78 3000; come 1 "
+     "-> open e7@78:1<e2, read e2, close e7, open e8@79:1 e9@79:1<e8, read e8, "
+     "close e9 e8, ESRCH no_task a1 t0\n"
+     "nr -> 3\n"},
+    {"events_of_an_id_used_again_are_no_strict_set",
+     "task 78 78 1000; task 78 79 1000; replace 6 78 79 2000; attrs 2; "
+     "group 0 2; process 78 0-1; flags strict; "
+     "open -> open e0@78:0 e1@78:0<e0, read e0, open e2@78:1 e3@78:1<e2, "
+     "read e2, open e4@79:0 e5@79:0<e4, read e4, open e6@79:1 e7@79:1<e6, "
+     "read e6, close e7 e0 e1 e2 e3 e4 e5 e6, ESRCH no_task a1 t0\n"},
+};
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      TEST(every_attr_is_opened_at_every_place),
-      TEST(lost_is_not_asked_of_a_kernel_without_it),
-      TEST(siblings_are_opened_enabled_after_their_leader),
-      TEST(attr_is_otherwise_unchanged),
-      TEST(process_inherits_unless_no_inherit_is_set),
-      TEST(command_enables_its_leaders_on_exec),
-      TEST(next_member_leads_if_the_leader_cannot_open),
-      TEST(weak_member_is_opened_alone),
-      TEST(weak_member_is_opened_alone_as_it_was_asked_for),
-      TEST(member_of_an_ordinary_group_is_not_opened_alone),
-      TEST(fallback_is_decided_at_the_first_place),
-      TEST(clock_of_a_task_is_the_task_clock),
-      TEST(attr_that_opened_as_asked_does_not_fall_back_later),
-      TEST(fallback_that_did_not_help_is_undone),
-      TEST(fallback_of_what_is_closed_at_once_is_undone),
-      TEST(fields_that_the_kernel_does_not_know_are_cut),
-      TEST(modifier_P_lowers_precise_ip_alone),
-      TEST(events_of_an_id_used_again_are_closed),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return EVLIST_SCRIPT_RUN(rows);
 }

@@ -1,612 +1,157 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: at which of a target's places an event is opened, depending on what
- * sysfs says about its PMU. The machine has four CPUs in two packages, a PMU of
- * some CPUs for all tasks (uncore), one of each kind of core (hybrid), and
- * events that are counted once per package. */
-#include "evlist_make.h"
-#include "host_tree.h"
-#include "temp_tree.h"
-
-#include <errno.h>
-#include <unistd.h>
-
-#include "name/list.h"
-#include "evlist/internal.h"
-
-#define PMUS "/sys/bus/event_source/devices"
-#define CPU  "/sys/devices/system/cpu"
-
-#define EVENTS 32
-
-typedef struct machine_s {
-  fake_event_t *events[EVENTS];
-  evlist_make_t make;
-  uvperf__evlist_t *evlist;
-  uvperf_error_t error;
-} machine_t;
-
-static int setup(void **state) {
-  static const struct {
-    const char *path;
-    const char *text;
-  } files[] = {
-      {PMUS "/uncore/type", "20\n"},
-      {PMUS "/uncore/cpumask", "0,2\n"},
-      {PMUS "/uncore/format/event", "config:0-7\n"},
-      {PMUS "/far/type", "21\n"},
-      {PMUS "/far/cpumask", "8-11,16\n"},
-      {PMUS "/far/format/event", "config:0-7\n"},
-      {PMUS "/core/type", "22\n"},
-      {PMUS "/core/cpus", "0-1\n"},
-      {PMUS "/core/format/event", "config:0-7\n"},
-      {PMUS "/atom/type", "23\n"},
-      {PMUS "/atom/cpus", "2-3\n"},
-      {PMUS "/atom/format/event", "config:0-7\n"},
-      {PMUS "/pkg/type", "24\n"},
-      {PMUS "/pkg/format/event", "config:0-7\n"},
-      {PMUS "/pkg/events/joules", "event=2\n"},
-      {PMUS "/pkg/events/joules.per-pkg", "1\n"},
-      {PMUS "/pkg/events/watts", "event=3\n"},
-      {PMUS "/pkg/events/watts.per-pkg", "1\n"},
-      {PMUS "/pkg/events/watts.snapshot", "1\n"},
-      {CPU "/cpu0/topology/physical_package_id", "0\n"},
-      {CPU "/cpu1/topology/physical_package_id", "1\n"},
-      {CPU "/cpu2/topology/physical_package_id", "0\n"},
-      {CPU "/cpu3/topology/physical_package_id", "1\n"},
-  };
-  static machine_t machine;
-  size_t i;
-
-  if (host_tree_setup(state) != 0)
-    return -1;
-  for (i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-    host_tree_write(files[i].path, files[i].text);
-  memset(&machine, 0, sizeof(machine));
-  evlist_make_setup(NULL);
-  counters_script(machine.events, EVENTS);
-  *state = &machine;
-  return 0;
-}
-
-static int teardown(void **state) {
-  machine_t *machine = *state;
-
-  uvperf__evlist_free(machine->evlist);
-  return host_tree_teardown(state);
-}
-
-static uvperf_event_list_t *names(machine_t *machine, const char *text) {
-  uvperf_event_list_t *list;
-
-  memset(&machine->error, 0, sizeof(machine->error));
-  if (uvperf__event_list_parse(&list, text, &machine->error) != 0)
-    fail_msg("%s", machine->error.reason);
-  evlist_make(&machine->make, 0);
-  machine->make.options.attrs = NULL;
-  machine->make.options.events = list;
-  return list;
-}
-
-/* Opens these events at the one target. */
-static int try_open(machine_t *machine, const char *text, uint32_t type,
-                    const char *cpus) {
-  uvperf_event_list_t *list = names(machine, text);
-  evlist_make_t *make = &machine->make;
-  int rc;
-
-  evlist_add(make, type)->cpus = cpus;
-  if (type == UVPERF_TARGET_THREAD)
-    make->targets[0].pid = getpid();
-  rc =
-      uvperf__evlist_make(0, &machine->evlist, &make->options, &machine->error);
-  uvperf_event_list_free(list);
-  return rc;
-}
-
-static void open_all(machine_t *machine, const char *text, uint32_t type,
-                     const char *cpus) {
-  if (try_open(machine, text, type, cpus) != 0)
-    fail_msg("%s", machine->error.reason);
-}
-
-/* The opened events, such as "0:20 2:20": the CPU and the PMU's type of
- * each. */
-static void check_opened(const machine_t *machine, const char *wanted) {
-  char text[512] = "";
-  size_t used = 0;
-  size_t i;
-
-  for (i = 0; i < EVENTS; i++)
-    if (machine->events[i]->opened)
-      used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d:%u",
-                               used == 0 ? "" : " ", machine->events[i]->cpu,
-                               machine->events[i]->attr.type);
-  assert_string_equal(text, wanted);
-}
-
-static uint32_t state_at(machine_t *machine, size_t attr, size_t place) {
-  return evlist_at(machine->evlist, attr, place).state;
-}
-
-/* -- CPUs ----------------------------------------------------------------- */
-
-static void uncore_event_is_opened_on_its_cpus(void **state) {
-  machine_t *machine = *state;
-
-  open_all(machine, "uncore/event=1/,dummy", UVPERF_TARGET_CPUS, "0-3");
-  check_opened(machine, "0:20 0:1 1:1 2:20 2:1 3:1");
-  assert_int_equal(evlist_nr_failures(machine->evlist), 0);
-  assert_int_equal(state_at(machine, 0, 1), UVPERF_COUNT_NONE);
-  assert_int_equal(state_at(machine, 1, 1), UVPERF_COUNT_ERROR);
-  assert_int_equal(evlist_total(machine->evlist, 0).nr_missing, 2);
-}
-
-static void event_of_other_cpus_is_one_failure(void **state) {
-  machine_t *machine = *state;
-  const uvperf_set_failure_t *failure;
-  size_t i;
-
-  open_all(machine, "dummy,far/event=1/", UVPERF_TARGET_CPUS, "0-3");
-  check_opened(machine, "0:1 1:1 2:1 3:1");
-  assert_int_equal(evlist_nr_failures(machine->evlist), 1);
-  failure = evlist_failure(machine->evlist, 0);
-  assert_int_equal(failure->pid, -1);
-  assert_int_equal(failure->cpu, -1);
-  assert_int_equal(failure->error.attr_index, 1);
-  assert_int_equal(failure->error.code, -ENODEV);
-  assert_int_equal(failure->error.cause, UVPERF_CAUSE_NO_CPU);
-  assert_string_equal(failure->error.reason,
-                      "cannot open 'far/event=1/': it counts on CPUs 8-11,16, "
-                      "and none of these is measured");
-  for (i = 0; i < 4; i++)
-    assert_int_equal(state_at(machine, 1, i), UVPERF_COUNT_NOT_AVAILABLE);
-}
-
-static void event_of_other_cpus_alone_is_no_set(void **state) {
-  machine_t *machine = *state;
-
-  assert_int_equal(try_open(machine, "far/event=1/", UVPERF_TARGET_CPUS, "0-3"),
-                   -ENODEV);
-  assert_int_equal(machine->error.cause, UVPERF_CAUSE_NO_CPU);
-  assert_null(machine->evlist);
-  fake_assert_clean();
-}
-
-static void strict_refuses_events_of_other_cpus(void **state) {
-  machine_t *machine = *state;
-  uvperf_event_list_t *list = names(machine, "dummy,far/event=1/");
-
-  machine->make.options.flags = UVPERF_SET_STRICT;
-  evlist_add_cpus(&machine->make, "0-3");
-  assert_int_equal(uvperf__evlist_make(0, &machine->evlist,
-                                       &machine->make.options, &machine->error),
-                   -ENODEV);
-  uvperf_event_list_free(list);
-  assert_int_equal(machine->error.attr_index, 1);
-  assert_int_equal(fake_count(FAKE_OPEN), 0);
-  fake_assert_clean();
-}
-
-/* Events of a strict set can be missing, after a CPU has come back. */
-static void strict_refuses_only_new_failures(void **state) {
-  machine_t *machine = *state;
-  uvperf_event_list_t *list = names(machine, "far/event=1/,dummy");
-  uvperf_target_t target = UVPERF_TARGET_INIT;
-
-  machine->make.options.flags = UVPERF_SET_STRICT;
-  evlist_add_cpus(&machine->make, "8-9");
-  assert_int_equal(uvperf__evlist_make(0, &machine->evlist,
-                                       &machine->make.options, &machine->error),
-                   0);
-  uvperf_event_list_free(list);
-  uvperf__evlist_cpu_gone(machine->evlist, 9);
-  fake_fail(FAKE_OPEN, 2, -ENOENT);
-  assert_int_equal(uvperf__evlist_cpu_come(machine->evlist, 9, NULL), -ENOENT);
-  target.type = UVPERF_TARGET_CPUS;
-  target.cpus = "10";
-  assert_int_equal(
-      uvperf__evlist_add_target(machine->evlist, &target, NULL, NULL), 0);
-  target.cpus = "0";
-  assert_int_equal(uvperf__evlist_add_target(machine->evlist, &target, NULL,
-                                             &machine->error),
-                   -ENODEV);
-  assert_int_equal(machine->error.attr_index, 0);
-}
-
-/* The online CPUs are not known. */
-static void cpus_that_are_not_known_are_a_failure(void **state) {
-  machine_t *machine = *state;
-  uvperf_event_list_t *list = names(machine, "dummy");
-
-  evlist_add(&machine->make, UVPERF_TARGET_CPUS);
-  evlist_add_cpus(&machine->make, "0");
-  assert_int_equal(uvperf__evlist_make(0, &machine->evlist,
-                                       &machine->make.options, &machine->error),
-                   0);
-  uvperf_event_list_free(list);
-  check_opened(machine, "0:1");
-  assert_int_equal(evlist_failure(machine->evlist, 0)->pid, -1);
-  assert_int_equal(evlist_failure(machine->evlist, 0)->cpu, -1);
-  assert_int_equal(evlist_failure(machine->evlist, 0)->error.code, -ENOENT);
-}
-
-/* The plan is forgotten with its target. */
-static void failures_of_a_target_without_memory_are_forgotten(void **state) {
-  machine_t *machine = *state;
-  uvperf_target_t target = UVPERF_TARGET_INIT;
-  unsigned nth;
-  int rc = -ENOMEM;
-
-  open_all(machine, "far/event=1/,pkg/joules/", UVPERF_TARGET_CPUS, "0");
-  target.type = UVPERF_TARGET_CPUS;
-  target.cpus = "1-2";
-  for (nth = 1; rc != 0; nth++) {
-    assert_int_equal(rc, -ENOMEM);
-    assert_int_equal(evlist_nr_failures(machine->evlist), 1);
-    fake_fail(FAKE_CALLOC, nth, 0);
-    rc = uvperf__evlist_add_target(machine->evlist, &target, NULL, NULL);
-  }
-  assert_true(nth > 4);
-  assert_int_equal(evlist_nr_failures(machine->evlist), 2);
-}
-
-static void hybrid_events_are_opened_on_their_cores(void **state) {
-  machine_t *machine = *state;
-
-  open_all(machine, "core/event=1/,atom/event=1/", UVPERF_TARGET_CPUS, "0-3");
-  check_opened(machine, "0:22 1:22 2:23 3:23");
-  assert_int_equal(state_at(machine, 0, 2), UVPERF_COUNT_NONE);
-  assert_int_equal(state_at(machine, 1, 0), UVPERF_COUNT_NONE);
-}
-
-static void event_of_a_package_is_opened_once_in_each(void **state) {
-  machine_t *machine = *state;
-
-  open_all(machine, "pkg/joules/,pkg/event=9/", UVPERF_TARGET_CPUS, "1-3");
-  check_opened(machine, "1:24 1:24 2:24 2:24 3:24");
-  assert_int_equal(state_at(machine, 0, 2), UVPERF_COUNT_NONE);
-  assert_int_equal(
-      evlist_add_elsewhere(machine->evlist, machine->make.targets, NULL), 0);
-  assert_int_equal(uvperf__evlist_nr_open(machine->evlist), 2 * 5);
-}
-
-/* An offline CPU has no topology: that it is offline is the kernel's to say. */
-static void cpu_without_package_is_one_of_its_own(void **state) {
-  machine_t *machine = *state;
-
-  open_all(machine, "pkg/joules/", UVPERF_TARGET_CPUS, "0-5");
-  check_opened(machine, "0:24 1:24 4:24 5:24");
-}
-
-static void cpu_without_package_is_not_of_the_first(void **state) {
-  machine_t *machine = *state;
-
-  host_tree_write(CPU "/cpu9/topology/physical_package_id", "0\n");
-  open_all(machine, "pkg/joules/", UVPERF_TARGET_CPUS, "5,9");
-  check_opened(machine, "5:24 9:24");
-}
-
-static void event_of_a_package_of_some_cpus_is_both(void **state) {
-  machine_t *machine = *state;
-
-  host_tree_write(PMUS "/pkg/cpumask", "2-3\n");
-  open_all(machine, "pkg/joules/", UVPERF_TARGET_CPUS, "0-3");
-  check_opened(machine, "2:24 3:24");
-}
-
-/* -- groups --------------------------------------------------------------- */
-
-static void sibling_goes_where_its_leader_goes(void **state) {
-  machine_t *machine = *state;
-
-  open_all(machine, "{uncore/event=1/,dummy},dummy", UVPERF_TARGET_CPUS, "0-3");
-  check_opened(machine, "0:20 0:1 0:1 1:1 2:20 2:1 2:1 3:1");
-  assert_int_equal(machine->events[1]->group_fd, machine->events[0]->fd);
-  assert_int_equal(state_at(machine, 1, 1), UVPERF_COUNT_NONE);
-}
-
-static void group_of_a_package_event_is_of_a_package(void **state) {
-  machine_t *machine = *state;
-
-  open_all(machine, "{pkg/joules/,pkg/event=9/}", UVPERF_TARGET_CPUS, "0-3");
-  check_opened(machine, "0:24 0:24 1:24 1:24");
-}
-
-/* An event that would be counted twice, or is of other CPUs, is left out
- * there. */
-static void sibling_that_cannot_be_everywhere_is_where_possible(void **state) {
-  machine_t *machine = *state;
-
-  open_all(machine, "{dummy,uncore/event=1/,pkg/joules/}", UVPERF_TARGET_CPUS,
-           "0-3");
-  check_opened(machine, "0:1 0:20 0:24 1:1 1:24 2:1 2:20 3:1");
-}
-
-/* The first event of the group that can be opened decides. */
-static void leader_that_cannot_be_does_not_take_the_group_along(void **state) {
-  machine_t *machine = *state;
-
-  open_all(machine, "{far/event=1/,uncore/event=1/,dummy}", UVPERF_TARGET_CPUS,
-           "0-3");
-  check_opened(machine, "0:20 0:1 2:20 2:1");
-  assert_int_equal(machine->events[0]->attr.disabled, 1);
-  assert_int_equal(machine->events[1]->group_fd, machine->events[0]->fd);
-  assert_int_equal(evlist_nr_failures(machine->evlist), 1);
-}
-
-static void sibling_that_is_nowhere_with_its_leader_is_a_failure(void **state) {
-  machine_t *machine = *state;
-
-  open_all(machine, "{core/event=1/,atom/event=1/}", UVPERF_TARGET_CPUS, "0-3");
-  check_opened(machine, "0:22 1:22");
-  assert_non_null(strstr(evlist_failure(machine->evlist, 0)->error.reason,
-                         "counts on CPUs 2-3, and none of these is measured "
-                         "with the leader of its group"));
-}
-
-/* -- tasks and cgroups ---------------------------------------------------- */
-
-static void uncore_event_of_a_task_is_a_failure(void **state) {
-  machine_t *machine = *state;
-  const uvperf_set_failure_t *failure;
-
-  open_all(machine, "uncore/event=1/,dummy", UVPERF_TARGET_THREAD, NULL);
-  check_opened(machine, "-1:1");
-  failure = evlist_failure(machine->evlist, 0);
-  assert_int_equal(failure->pid, getpid());
-  assert_int_equal(failure->error.code, -EINVAL);
-  assert_int_equal(failure->error.cause, UVPERF_CAUSE_ARGUMENT);
-  assert_non_null(strstr(failure->error.reason, "measure CPUs"));
-}
-
-static void sibling_of_an_uncore_event_leads_in_a_task(void **state) {
-  machine_t *machine = *state;
-
-  open_all(machine, "{uncore/event=1/,dummy}", UVPERF_TARGET_THREAD, NULL);
-  check_opened(machine, "-1:1");
-  assert_int_equal(machine->events[0]->attr.disabled, 1);
-}
-
-/* The kernel counts it while the task runs on the CPUs of its PMU. */
-static void hybrid_events_of_a_task_are_opened_everywhere(void **state) {
-  machine_t *machine = *state;
-
-  open_all(machine, "core/event=1/,atom/event=1/", UVPERF_TARGET_THREAD, NULL);
-  check_opened(machine, "-1:22 -1:23");
-}
-
-static void hybrid_events_of_a_task_on_a_cpu_are_of_that(void **state) {
-  machine_t *machine = *state;
-
-  open_all(machine, "core/event=1/,atom/event=1/", UVPERF_TARGET_THREAD, "1-2");
-  check_opened(machine, "1:22 2:23");
-}
-
-/* -- names on several kinds of cores --------------------------------------- */
-
-static void set_kernel(void) {
-  host_tree_write("/proc/sys/kernel/osrelease", "6.6.0\n");
-}
-
-static void name_is_opened_on_each_cpu_by_its_pmu(void **state) {
-  machine_t *machine = *state;
-  uvperf_count_t count;
-
-  set_kernel();
-  open_all(machine, "{cycles,dummy}", UVPERF_TARGET_CPUS, "1-2");
-  check_opened(machine, "1:0 1:1 2:0 2:1");
-  assert_int_equal(machine->events[0]->attr.config, UINT64_C(22) << 32);
-  assert_int_equal(machine->events[2]->attr.config, UINT64_C(23) << 32);
-  assert_int_equal(evlist_nr_failures(machine->evlist), 0);
-  counters_give_group(machine->events[0], 20, 10, (uint64_t[]){100, 101},
-                      (uint64_t[]){5, 1}, 2);
-  counters_give_group(machine->events[2], 20, 20, (uint64_t[]){102, 103},
-                      (uint64_t[]){7, 1}, 2);
-  count = evlist_total(machine->evlist, 0);
-  assert_int_equal(count.value, 12);
-  assert_int_equal(count.scaled, 17);
-  assert_int_equal(count.nr_counts, 2);
-  assert_int_equal(count.nr_missing, 0);
-  assert_int_equal(evlist_total(machine->evlist, 1).value, 2);
-  assert_int_equal(evlist_total(machine->evlist, 2).value, 7);
-}
-
-/* No failure: the other part is measured. */
-static void name_on_one_kind_of_core_is_whole(void **state) {
-  machine_t *machine = *state;
-  uvperf_count_t count;
-
-  set_kernel();
-  open_all(machine, "cycles", UVPERF_TARGET_CPUS, "3");
-  check_opened(machine, "3:0");
-  assert_int_equal(machine->events[0]->attr.config, UINT64_C(23) << 32);
-  assert_int_equal(evlist_nr_failures(machine->evlist), 0);
-  counters_give(machine->events[0], 7, 10, 10);
-  count = evlist_total(machine->evlist, 0);
-  assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
-  assert_int_equal(count.value, 7);
-  assert_int_equal(count.nr_missing, 0);
-  assert_int_equal(
-      evlist_add_elsewhere(machine->evlist, &machine->make.targets[0], NULL),
-      0);
-  assert_int_equal(evlist_nr_failures(machine->evlist), 0);
-}
-
-static void name_on_no_kind_of_core_is_a_failure(void **state) {
-  machine_t *machine = *state;
-
-  set_kernel();
-  open_all(machine, "cycles,dummy", UVPERF_TARGET_CPUS, "5");
-  check_opened(machine, "5:1");
-  assert_int_equal(evlist_nr_failures(machine->evlist), 2);
-  assert_non_null(
-      strstr(evlist_failure(machine->evlist, 0)->error.reason, "'cycles'"));
-  assert_int_equal(evlist_total(machine->evlist, 0).state,
-                   UVPERF_COUNT_NOT_AVAILABLE);
-}
-
-/* Of 100 ns the task was on one kind of core for 30, on the other for 70. */
-static void name_of_a_task_is_the_sum_of_both_kinds_of_core(void **state) {
-  machine_t *machine = *state;
-  uvperf_count_t count;
-
-  set_kernel();
-  open_all(machine, "cycles", UVPERF_TARGET_THREAD, NULL);
-  check_opened(machine, "-1:0 -1:0");
-  counters_give(machine->events[0], 300, 100, 30);
-  counters_give(machine->events[1], 140, 100, 70);
-  count = evlist_total(machine->evlist, 0);
-  assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
-  assert_int_equal(count.value, 440);
-  assert_int_equal(count.scaled, 440);
-  assert_int_equal(count.time_enabled, 100);
-  assert_true(count.ratio == 1);
-  count = evlist_total(machine->evlist, 1);
-  assert_int_equal(count.scaled, 140);
-  assert_true(count.ratio == 0.7);
-}
-
-/* All parts of an event get its settings, up to the first that refuses. */
-static void setting_of_a_name_applies_to_all_its_parts(void **state) {
-  machine_t *machine = *state;
-
-  set_kernel();
-  host_tree_write(PMUS "/third/type", "25\n");
-  host_tree_write(PMUS "/third/cpus", "3\n");
-  open_all(machine, "cycles/period=9/,core/event=1,period=9/",
-           UVPERF_TARGET_CPUS, "1-3");
-  fake_fail(FAKE_IOCTL_PTR, 2, -EIO);
-  assert_int_equal(
-      uvperf__evlist_change_period(machine->evlist, 0, 4, &machine->error),
-      -EIO);
-  assert_int_equal(machine->error.attr_index, 2);
-  fake_log_clear();
-  assert_int_equal(
-      uvperf__evlist_change_period(machine->evlist, 0, 5, &machine->error), 0);
-  assert_string_equal(fake_log(), "ioctl PERIOD, ioctl PERIOD, ioctl PERIOD, "
-                                  "ioctl PERIOD");
-  assert_int_equal(uvperf__evlist_item(machine->evlist, 2)->attr->sample_period,
-                   5);
-  assert_int_equal(uvperf__evlist_item(machine->evlist, 1)->attr->sample_period,
-                   9);
-  fake_log_clear();
-  assert_int_equal(
-      uvperf__evlist_change_period(machine->evlist, 2, 6, &machine->error), 0);
-  assert_string_equal(fake_log(), "ioctl PERIOD, ioctl PERIOD");
-}
-
-/* Each thread has a part of the package's count. */
-static void event_of_a_package_of_a_task_is_opened_as_any(void **state) {
-  machine_t *machine = *state;
-
-  open_all(machine, "pkg/joules/", UVPERF_TARGET_THREAD, "0-3");
-  check_opened(machine, "0:24 1:24 2:24 3:24");
-}
-
-/* -- values that are no sums ---------------------------------------------- */
-
-static void snapshot_is_not_changed_by_reset(void **state) {
-  machine_t *machine = *state;
-  uvperf_count_t count;
-
-  open_all(machine, "pkg/watts/,pkg/event=9/", UVPERF_TARGET_CPUS, "0");
-  counters_give(machine->events[0], 40, 10, 10);
-  counters_give(machine->events[1], 40, 10, 10);
-  assert_int_equal(uvperf__evlist_reset(machine->evlist), 0);
-  counters_give(machine->events[0], 41, 13, 13);
-  counters_give(machine->events[1], 41, 13, 13);
-  count = evlist_total(machine->evlist, 0);
-  assert_int_equal(count.value, 41);
-  assert_int_equal(count.time_enabled, 3);
-  assert_int_equal(evlist_total(machine->evlist, 1).value, 1);
-}
-
-/* -- shortages ------------------------------------------------------------ */
-
-static void every_failing_calloc_leaves_nothing(void **state) {
-  machine_t *machine = *state;
-  unsigned nth;
-  int rc = 0;
-
-  for (nth = 1; nth < 200; nth++) {
-    uvperf_event_list_t *list;
-
-    evlist_make_setup(NULL);
-    counters_script(machine->events, EVENTS);
-    list = names(machine, "{uncore/event=1/,dummy},pkg/joules/,far//");
-    evlist_add_cpus(&machine->make, "0-3");
-    fake_fail(FAKE_CALLOC, nth, 0);
-    memset(&machine->error, 0, sizeof(machine->error));
-    rc = uvperf__evlist_make(0, &machine->evlist, &machine->make.options,
-                             &machine->error);
-    uvperf_event_list_free(list);
-    if (fake_failures() == 0)
-      break;
-    assert_int_equal(rc, -ENOMEM);
-    assert_int_equal(machine->error.code, -ENOMEM);
-    assert_int_equal(machine->error.cause, UVPERF_CAUSE_MEMORY);
-    assert_null(machine->evlist);
-    fake_assert_clean();
-  }
-  assert_true(nth > 10);
-  assert_int_equal(rc, 0);
-}
-
-/* -- a target that another thread adds ------------------------------------- */
-
-static void misfit_of_a_target_that_is_added_names_the_event(void **state) {
-  machine_t *machine = *state;
-  uvperf_target_t target = UVPERF_TARGET_INIT;
-  uvperf__evlist_t *made;
-  uvperf__adding_t adding;
-
-  open_all(machine, "uncore/event=1/", UVPERF_TARGET_CPUS, "0-3");
-  assert_int_equal(uvperf__evlist_new_for_target(&made, machine->evlist,
-                                                 &target, &adding,
-                                                 &machine->error),
-                   0);
-  while (uvperf__adding_step(&adding, 0))
-    continue;
-  assert_int_equal(uvperf__adding_end(&adding, &machine->error), -EINVAL);
-  assert_non_null(strstr(machine->error.reason, "'uncore/event=1/'"));
-  uvperf__evlist_free(made);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+ * sysfs says about its PMU. Here are four CPUs in two packages, a PMU of some
+ * CPUs for all tasks (uncore), one of each kind of core (hybrid), and events
+ * that are counted once per package. */
+#include "evlist_script.h"
+
+static const evlist_row_t rows[] = {
+    {"uncore_event_is_opened_on_its_cpus",
+     "names uncore/event=1/,dummy; cpus 0-3; "
+     "open -> open e0@0 e1@0 e2@1 e3@2 e4@2 e5@3\n"
+     "counts 0 -> error EBADF -1, none, error EBADF -1, none\n"
+     "totals -> error EBADF -2, error EBADF -4\n"
+     "failures ->\n"},
+    {"event_of_other_cpus_is_one_failure",
+     "names dummy,far/event=1/; cpus 0-3; open -> open e0@0 e1@1 e2@2 e3@3\n"
+     "failures -> a1 t0 ENODEV no_cpu\n"
+     "counts 1 -> not available ENODEV -1, not available ENODEV -1, "
+     "not available ENODEV -1, not available ENODEV -1\n"
+     "failure 0 'cannot open 'far/event=1/': it counts on CPUs 8-11,16, "
+     "and none of these is measured'\n"},
+    {"event_of_other_cpus_alone_is_no_set",
+     "names far/event=1/; cpus 0-3; open -> ENODEV no_cpu a0 t0\n"},
+    {"strict_refuses_events_of_other_cpus",
+     "names dummy,far/event=1/; cpus 0-3; flags strict; "
+     "open -> ENODEV no_cpu a1 t0\n"},
+    /* Events of a strict set can be missing, after a CPU has come back. */
+    {"strict_refuses_only_new_failures",
+     "names far/event=1/,dummy; cpus 8-9; flags strict; open; gone 9\n"
+     "fail open 2 ENOENT; "
+     "come 9 -> read e2 e3, close e2 e3, open e4@9 @9 ENOENT, "
+     "ENOENT no_event a1 t0\n"
+     "add cpus 10\n"
+     "add cpus 0 -> ENODEV no_cpu a0 t2\n"},
+    {"cpus_that_are_not_known_are_a_failure",
+     "online x; names dummy; cpus all; cpus 0; open -> open e0@0\n"
+     "failures -> a0 t0 EINVAL no_cpu\n"},
+    {"failures_of_a_target_without_memory_are_forgotten",
+     "each calloc ENOMEM; names far/event=1/,pkg/joules/; cpus 0; open; sweep; "
+     "add cpus 1-2; failures -> a0 t0 ENODEV no_cpu, a0 t1 ENODEV no_cpu\n"},
+    {"hybrid_events_are_opened_on_their_cores",
+     "names core/event=1/,atom/event=1/; cpus 0-3; open\n"
+     "events type -> e0 22, e1 22, e2 23, e3 23\n"
+     "counts 0 -> error EBADF -1, error EBADF -1, none, none\n"},
+    {"event_of_a_package_is_opened_once_in_each",
+     "names pkg/joules/,pkg/event=9/; cpus 1-3; "
+     "open -> open e0@1 e1@1 e2@2 e3@2 e4@3\n"
+     "counts 0 -> error EBADF -1, error EBADF -1, none\n"
+     "elsewhere cpus 1-3 -> open e5@1 e6@1 e7@2 e8@2 e9@3\n"},
+    /* An offline CPU has no topology: that it is offline is the kernel's to
+     * say. */
+    {"cpu_without_package_is_one_of_its_own",
+     "names pkg/joules/; cpus 0-5; open -> open e0@0 e1@1 e2@4 e3@5\n"},
+    {"cpu_without_package_is_not_of_the_first",
+     "file /sys/devices/system/cpu/cpu9/topology/physical_package_id 0; "
+     "names pkg/joules/; cpus 5,9; open -> open e0@5 e1@9\n"},
+    {"event_of_a_package_of_some_cpus_is_both",
+     "file /sys/bus/event_source/devices/pkg/cpumask 2-3; names pkg/joules/; "
+     "cpus 0-3; open -> open e0@2 e1@3\n"},
+    {"sibling_goes_where_its_leader_goes",
+     "names {uncore/event=1/,dummy},dummy; cpus 0-3; "
+     "open -> open e0@0 e1@0<e0 e2@0 e3@1 e4@2 e5@2<e4 e6@2 e7@3\n"
+     "counts 1 -> error EBADF -1, none, error EBADF -1, none\n"},
+    {"group_of_a_package_event_is_of_a_package",
+     "names {pkg/joules/,pkg/event=9/}; cpus 0-3; "
+     "open -> open e0@0 e1@0<e0 e2@1 e3@1<e2\n"},
+    /* An event that would be counted twice, or is of other CPUs, is left out
+     * there. */
+    {"sibling_that_cannot_be_everywhere_is_where_possible",
+     "names {dummy,uncore/event=1/,pkg/joules/}; cpus 0-3; "
+     "open -> open e0@0 e1@0<e0 e2@0<e0 e3@1 e4@1<e3 e5@2 e6@2<e5 e7@3\n"
+     "events type -> e0 1, e1 20, e2 24, e3 1, e4 24, e5 1, e6 20, e7 1\n"},
+    /* The first event of the group that can be opened decides. */
+    {"leader_that_cannot_be_does_not_take_the_group_along",
+     "names {far/event=1/,uncore/event=1/,dummy}; cpus 0-3; "
+     "open -> open e0@0 e1@0<e0 e2@2 e3@2<e2\n"
+     "events type disabled -> e0 20 1, e1 1 0, e2 20 1, e3 1 0\n"
+     "failures -> a0 t0 ENODEV no_cpu\n"},
+    {"sibling_that_is_nowhere_with_its_leader_is_a_failure",
+     "names {core/event=1/,atom/event=1/}; cpus 0-3; open -> open e0@0 e1@1\n"
+     "failures -> a1 t0 ENODEV no_cpu\n"
+     "failure 0 'counts on CPUs 2-3, "
+     "and none of these is measured with the leader of its group'\n"},
+    {"uncore_event_of_a_task_is_a_failure",
+     "names uncore/event=1/,dummy; thread me; open -> open e0@me\n"
+     "failures -> a0 t0 me EINVAL argument\n"
+     "failure 0 'measure CPUs'\n"},
+    {"sibling_of_an_uncore_event_leads_in_a_task",
+     "names {uncore/event=1/,dummy}; thread me; open -> open e0@me\n"
+     "events type disabled -> e0 1 1\n"},
+    /* The kernel counts it while the task runs on the CPUs of its PMU. */
+    {"hybrid_events_of_a_task_are_opened_everywhere",
+     "names core/event=1/,atom/event=1/; thread me; open -> open e0@me "
+     "e1@me\n"},
+    {"hybrid_events_of_a_task_on_a_cpu_are_of_that",
+     "names core/event=1/,atom/event=1/; thread me 1-2; open\n"
+     "events type -> e0 22, e1 23\n"},
+    {"name_is_opened_on_each_cpu_by_its_pmu",
+     "file /proc/sys/kernel/osrelease 6.6.0; names {cycles,dummy}; cpus 1-2; "
+     "open -> open e0@1 e1@1<e0 e2@2 e3@2<e2\n"
+     "events type config -> e0 0 0x1600000000, e1 1 9, e2 0 0x1700000000, "
+     "e3 1 9\n"
+     "failures ->\n"
+     "give e0 20 10 e0=5 e1=1; give e2 20 20 e2=7 e3=1; "
+     "totals -> 12@40/30=17, 2@40/30=3, 7@20, 1@20\n"},
+    /* No failure: the other part is measured. */
+    {"name_on_one_kind_of_core_is_whole",
+     "file /proc/sys/kernel/osrelease 6.6.0; names cycles; cpus 3; open; "
+     "events config -> e0 0x1700000000\n"
+     "failures ->\n"
+     "give e0 7 10 10; totals -> 7@10, 7@10\n"
+     "elsewhere cpus 3; failures ->\n"},
+    {"name_on_no_kind_of_core_is_a_failure",
+     "file /proc/sys/kernel/osrelease 6.6.0; names cycles,dummy; cpus 5; "
+     "open -> open e0@5\n"
+     "failures -> a0 t0 ENODEV no_cpu, a2 t0 ENODEV no_cpu\n"
+     "failure 0 'cycles'\n"
+     "totals -> not available ENODEV -2, error EBADF -1, "
+     "not available ENODEV -1\n"},
+    /* Of 100 ns the task was on one kind of core for 30, on the other for
+     * 70. */
+    {"name_of_a_task_is_the_sum_of_both_kinds_of_core",
+     "file /proc/sys/kernel/osrelease 6.6.0; names cycles; thread me; "
+     "open -> open e0@me e1@me\n"
+     "give e0 300 100 30; give e1 140 100 70; totals -> 440@100, 140@100/70\n"},
+    /* All parts of an event get its settings, up to the first that refuses. */
+    {"setting_of_a_name_applies_to_all_its_parts",
+     "file /proc/sys/kernel/osrelease 6.6.0; "
+     "file /sys/bus/event_source/devices/third/type 25; "
+     "file /sys/bus/event_source/devices/third/cpus 3\n"
+     "names cycles/period=9/,core/event=1,period=9/; cpus 1-3; open\n"
+     "fail ioctl_ptr 2 EIO; "
+     "period 0 4 -> PERIOD e0 4 e2 4 EIO, PERIOD e3 4, EIO unknown a2 t0\n"
+     "period 0 5 -> PERIOD e0 5 e2 5 e3 5 e4 5\n"
+     "fields 2 sample_period -> 5\n"
+     "fields 1 sample_period -> 9\n"
+     "period 2 6 -> PERIOD e2 6 e3 6\n"},
+    /* Each thread has a part of the package's count. */
+    {"event_of_a_package_of_a_task_is_opened_as_any",
+     "names pkg/joules/; thread me 0-3; "
+     "open -> open e0@me:0 e1@me:1 e2@me:2 e3@me:3\n"},
+    {"snapshot_is_not_changed_by_reset",
+     "names pkg/watts/,pkg/event=9/; cpus 0; open; give e0 40 10 10; "
+     "give e1 40 10 10; reset\n"
+     "give e0 41 13 13; give e1 41 13 13; totals -> 41@3, 1@3\n"},
+    {"every_failing_calloc_leaves_nothing",
+     "each calloc ENOMEM; names {uncore/event=1/,dummy},pkg/joules/,far//; "
+     "cpus 0-3; open\n"},
+    {"misfit_of_a_target_that_is_added_names_the_event",
+     "names uncore/event=1/; cpus 0-3; open; "
+     "elsewhere self -> EINVAL argument a0 t1\n"
+     "says 'uncore/event=1/'\n"},
+};
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      TEST(uncore_event_is_opened_on_its_cpus),
-      TEST(event_of_other_cpus_is_one_failure),
-      TEST(event_of_other_cpus_alone_is_no_set),
-      TEST(strict_refuses_events_of_other_cpus),
-      TEST(strict_refuses_only_new_failures),
-      TEST(cpus_that_are_not_known_are_a_failure),
-      TEST(failures_of_a_target_without_memory_are_forgotten),
-      TEST(hybrid_events_are_opened_on_their_cores),
-      TEST(event_of_a_package_is_opened_once_in_each),
-      TEST(cpu_without_package_is_one_of_its_own),
-      TEST(cpu_without_package_is_not_of_the_first),
-      TEST(event_of_a_package_of_some_cpus_is_both),
-      TEST(sibling_goes_where_its_leader_goes),
-      TEST(group_of_a_package_event_is_of_a_package),
-      TEST(sibling_that_cannot_be_everywhere_is_where_possible),
-      TEST(leader_that_cannot_be_does_not_take_the_group_along),
-      TEST(sibling_that_is_nowhere_with_its_leader_is_a_failure),
-      TEST(uncore_event_of_a_task_is_a_failure),
-      TEST(sibling_of_an_uncore_event_leads_in_a_task),
-      TEST(hybrid_events_of_a_task_are_opened_everywhere),
-      TEST(hybrid_events_of_a_task_on_a_cpu_are_of_that),
-      TEST(name_is_opened_on_each_cpu_by_its_pmu),
-      TEST(name_on_one_kind_of_core_is_whole),
-      TEST(name_on_no_kind_of_core_is_a_failure),
-      TEST(name_of_a_task_is_the_sum_of_both_kinds_of_core),
-      TEST(setting_of_a_name_applies_to_all_its_parts),
-      TEST(event_of_a_package_of_a_task_is_opened_as_any),
-      TEST(snapshot_is_not_changed_by_reset),
-      TEST(every_failing_calloc_leaves_nothing),
-      TEST(misfit_of_a_target_that_is_added_names_the_event),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return EVLIST_SCRIPT_RUN(rows);
 }

@@ -1,11 +1,94 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: how long a closed event is remembered, and what is left of it in a
  * forked child. */
-#include "evlist_make.h"
+#include "evlist_script.h"
+#include <errno.h>
 #include "fake_clock.h"
 
-#include <errno.h>
-#include <unistd.h>
+static const evlist_row_t rows[] = {
+    /* Later records of other events keep nothing of it. It is the only source
+     * of the ring. */
+    {"closed_event_is_known_until_its_records_are_read",
+     "records 1; cpus 0; open; write e1 e0; clock 1; "
+     "remove 0 -> read e0, DISABLE e0, close e0\n"
+     "rings -> cpu0 e1 of 0\n"
+     "clock 100000001; free_sources; sources e0 -> a0 t0 cpu0 #0\n"
+     "write e1 e9; drain -> 2 known, 0 unknown\n"
+     "sources e0 -> a0 t0 cpu0 #0\n"
+     "free_sources; sources e0 -> -\n"},
+    /* Its count is in the samples of its leader, by its id. */
+    {"closed_counter_is_known_until_its_leaders_records_are_read",
+     "records 2; group 0 2; attr 1 sample_period=0; cpus 0; open; "
+     "sources e2 -> a1 t0 cpu0 #0\n"
+     "write e1 e0; clock 1; remove 0; clock 100000001; free_sources; "
+     "sources e2 -> a1 t0 cpu0 #0\n"
+     "drain -> 1 known, 0 unknown\n"
+     "free_sources; sources e2 -> -\n"},
+    /* The head does not move before the record is written that a CPU was just
+     * writing when its event was closed. */
+    {"record_that_was_being_written_is_known",
+     "records 1; cpus 0; open; clock 1; remove 0; clock 100000000; "
+     "free_sources; write e1 e0; clock 100000001; free_sources; "
+     "drain -> 1 known, 0 unknown\n"
+     "free_sources; sources e0 -> -\n"},
+    /* Of three events on two CPUs that are closed one after another, the
+     * second can be forgotten first; then one that is closed later. e0 is not
+     * read, and for e4 it is too early. */
+    {"closed_events_are_forgotten_each_in_its_time",
+     "records 1; cpus 0; cpus 1; cpus 0; cpus 1; "
+     "open -> open e0@0 e1@me:0, mmap e1, SET_OUTPUT e0 e1, open e2@1 e3@me:1, "
+     "mmap e3, SET_OUTPUT e2 e3, open e4@0, SET_OUTPUT e4 e1, open e5@1, "
+     "SET_OUTPUT e5 e3\n"
+     "write e1 e0; clock 10; remove 0; clock 11; remove 1; clock 12; remove 2; "
+     "clock 100000011; free_sources; "
+     "sources e0 e2 e4 -> a0 t0 cpu0 #0, -, a0 t2 cpu0 #2\n"
+     "remove 3; drain; clock 100000012; free_sources; "
+     "sources e0 e4 e5 -> -, -, a0 t3 cpu1 #3\n"
+     "clock 200000011; free_sources; sources e5 -> -\n"},
+    /* Endless churn takes no more memory than the events that are closed at
+     * one time. */
+    {"targets_that_come_and_go_leave_no_memory",
+     "records 1; cpus 0; open; churn 40 0; memory mark; churn 40 0; "
+     "memory compare\n"},
+    /* Records of the first target wait. Those that come and go after it write
+     * nothing. */
+    {"events_that_wrote_nothing_are_not_kept_until_a_read",
+     "records 1; cpus 0; open; write e1 e0; remove 0; churn 40 0; memory mark; "
+     "churn 40 0; memory compare\n"
+     "sources e0 e41 -> a0 t0 cpu0 #0, -\n"
+     "drain -> 1 known, 0 unknown\n"},
+    {"events_that_wrote_are_kept_until_a_read",
+     "records 1; cpus 0; open; write e1 e0; "
+     "add cpus 0 -> open e2@0, SET_OUTPUT e2 e1\n"
+     "write e1 e2; clock 1; remove 1; clock 200000000; free_sources; "
+     "sources e2 -> a0 t1 cpu0 #1\n"
+     "drain -> 2 known, 0 unknown\n"
+     "free_sources; sources e2 -> -\n"},
+    /* A group that was torn is opened again. */
+    {"group_that_is_opened_again_has_new_sources",
+     "task 4711 4711 77; records 2; group 0 2; process 4711 0; "
+     "fail read 1 ECHILD; "
+     "open -> open e0@4711:0 e1@me:0, mmap e1, SET_OUTPUT e0 e1, "
+     "open e2@4711:0<e0, SET_OUTPUT e2 e1, read e0 ECHILD, close e0 e2, "
+     "open e3@4711:0, SET_OUTPUT e3 e1, open e4@4711:0<e3, SET_OUTPUT e4 e1, "
+     "read e3\n"
+     "rings -> cpu0 e1 of 2\n"
+     "sources e3 e4 -> a0 t0 4711 cpu0 #0, a1 t0 4711 cpu0 #0\n"},
+    /* Whether it was read does not matter: a snapshot can include everything
+     * in the ring. The last one was being written. */
+    {"closed_event_is_known_until_its_records_are_overwritten",
+     "records 1; flags overwrite; cpus 0; open; "
+     "events write_backward -> e0 1, e1 1\n"
+     "write e1 e0 3; clock 1; remove 0; write e1 e0; clock 100000001; drain; "
+     "free_sources; sources e0 -> a0 t0 cpu0 #0\n"
+     "write e1 e9 0; free_sources; sources e0 -> a0 t0 cpu0 #0\n"
+     "write e1 e9; free_sources; sources e0 -> -\n"},
+    /* Each writes one record: only as many are remembered as the ring has room
+     * for. */
+    {"targets_of_overwritable_rings_come_and_go_in_bounded_memory",
+     "records 1; flags overwrite; cpus 0; open; churn 200 1; memory mark; "
+     "churn 100 1; memory compare\n"},
+};
 
 #define SOON_NS (100 * UINT64_C(1000000))
 
@@ -48,84 +131,6 @@ static uvperf__evlist_t *open_one(fake_event_t **owner) {
   return evlist_open(&make);
 }
 
-static void closed_event_is_known_until_its_records_are_read(void **state) {
-  uvperf__evlist_t *evlist;
-  fake_event_t *owner;
-  seen_t seen = {0, 0};
-
-  (void)state;
-  evlist = open_one(&owner);
-  append(owner, 100);
-  fake_clock_set_counters(1);
-  assert_int_equal(uvperf__evlist_remove_target(evlist, 0, NULL, NULL), 0);
-  assert_int_equal(evlist_ring(evlist, 0)->nr_events, 0);
-  fake_clock_set_counters(1 + SOON_NS);
-  uvperf__evlist_free_sources(evlist);
-  assert_non_null(evlist_source(evlist, 100));
-  /* Later records of other events keep nothing of it. */
-  append(owner, 555);
-  assert_int_equal(evlist_drain(evlist, see, &seen), 2);
-  assert_int_equal(seen.known, 2); /* it is the only source of the ring */
-  assert_int_equal(seen.unknown, 0);
-  assert_non_null(evlist_source(evlist, 100));
-  uvperf__evlist_free_sources(evlist);
-  assert_null(evlist_source(evlist, 100));
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
-/* Its count is in the samples of its leader, by its id. */
-static void
-closed_counter_is_known_until_its_leaders_records_are_read(void **state) {
-  uvperf__evlist_t *evlist;
-  fake_event_t *events[3];
-  evlist_make_t make;
-
-  (void)state;
-  counters_script(events, 3);
-  evlist_make_records(&make, 2);
-  evlist_group(&make, 0, 2);
-  make.attrs[1].sample_period = 0;
-  evlist_add_cpus(&make, "0");
-  evlist = evlist_open(&make);
-  assert_int_equal(evlist_source(evlist, 102)->attr_index, 1);
-  append(events[1], 100);
-  fake_clock_set_counters(1);
-  assert_int_equal(uvperf__evlist_remove_target(evlist, 0, NULL, NULL), 0);
-  fake_clock_set_counters(1 + SOON_NS);
-  uvperf__evlist_free_sources(evlist);
-  assert_non_null(evlist_source(evlist, 102));
-  assert_int_equal(evlist_drain(evlist, NULL, NULL), 1);
-  uvperf__evlist_free_sources(evlist);
-  assert_null(evlist_source(evlist, 102));
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
-/* The head does not move before the record is written that a CPU was just
- * writing when its event was closed. */
-static void record_that_was_being_written_is_known(void **state) {
-  uvperf__evlist_t *evlist;
-  fake_event_t *owner;
-  seen_t seen = {0, 0};
-
-  (void)state;
-  evlist = open_one(&owner);
-  fake_clock_set_counters(1);
-  assert_int_equal(uvperf__evlist_remove_target(evlist, 0, NULL, NULL), 0);
-  fake_clock_set_counters(SOON_NS);
-  uvperf__evlist_free_sources(evlist);
-  append(owner, 100);
-  fake_clock_set_counters(1 + SOON_NS);
-  uvperf__evlist_free_sources(evlist);
-  assert_int_equal(evlist_drain(evlist, see, &seen), 1);
-  assert_int_equal(seen.known, 1);
-  uvperf__evlist_free_sources(evlist);
-  assert_null(evlist_source(evlist, 100));
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
 static void ring_that_has_ended_keeps_no_event(void **state) {
   uvperf__evlist_t *evlist;
   fake_event_t *owner;
@@ -139,103 +144,6 @@ static void ring_that_has_ended_keeps_no_event(void **state) {
   fake_clock_set_counters(1 + SOON_NS);
   uvperf__evlist_free_sources(evlist);
   assert_null(evlist_source(evlist, 100));
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
-/* Of three events on two CPUs that are closed one after another, the second can
- * be forgotten first; then one that is closed later. */
-static void closed_events_are_forgotten_each_in_its_time(void **state) {
-  uvperf__evlist_t *evlist;
-  fake_event_t *events[8];
-  evlist_make_t make;
-  uint32_t target;
-
-  (void)state;
-  counters_script(events, 8);
-  evlist_make_records(&make, 1);
-  evlist_add_cpus(&make, "0"); /* 100, ring 101 */
-  evlist_add_cpus(&make, "1"); /* 102, ring 103 */
-  evlist_add_cpus(&make, "0"); /* 104 */
-  evlist_add_cpus(&make, "1"); /* 105 */
-  evlist = evlist_open(&make);
-  append(events[1], 100);
-  for (target = 0; target < 3; target++) {
-    fake_clock_set_counters(10 + target);
-    assert_int_equal(uvperf__evlist_remove_target(evlist, target, NULL, NULL),
-                     0);
-  }
-  fake_clock_set_counters(11 + SOON_NS);
-  uvperf__evlist_free_sources(evlist);
-  assert_non_null(evlist_source(evlist, 100)); /* not read */
-  assert_null(evlist_source(evlist, 102));
-  assert_non_null(evlist_source(evlist, 104)); /* too early */
-  assert_int_equal(uvperf__evlist_remove_target(evlist, 3, NULL, NULL), 0);
-  evlist_drain(evlist, NULL, NULL);
-  fake_clock_set_counters(12 + SOON_NS);
-  uvperf__evlist_free_sources(evlist);
-  assert_null(evlist_source(evlist, 100));
-  assert_null(evlist_source(evlist, 104));
-  assert_non_null(evlist_source(evlist, 105));
-  fake_clock_set_counters(11 + 2 * SOON_NS);
-  uvperf__evlist_free_sources(evlist);
-  assert_null(evlist_source(evlist, 105));
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
-/* Endless churn takes no more memory than the events that are closed at one
- * time. */
-static void targets_that_come_and_go_leave_no_memory(void **state) {
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-  uint64_t now = 1;
-  size_t live = 0;
-  uint32_t index;
-  size_t i;
-
-  (void)state;
-  for (i = 0; i < 202; i++)
-    fake_event_add(100 + i);
-  evlist_make_records(&make, 1);
-  evlist_add_cpus(&make, "0");
-  evlist = evlist_open(&make);
-  for (i = 0; i < 200; i++) {
-    fake_clock_set_counters(now += SOON_NS / 4);
-    assert_int_equal(
-        uvperf__evlist_add_target(evlist, &make.targets[0], &index, NULL), 0);
-    assert_int_equal(uvperf__evlist_remove_target(evlist, index, NULL, NULL),
-                     0);
-    uvperf__evlist_free_sources(evlist);
-    if (i == 20)
-      live = fake_live_allocations();
-  }
-  assert_int_equal(fake_live_allocations(), live);
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
-/* A group that was torn is opened again: 100 and 102 are closed. */
-static void group_that_is_opened_again_has_new_sources(void **state) {
-  uvperf__evlist_t *evlist;
-  fake_event_t *events[5];
-  evlist_make_t make;
-
-  (void)state;
-  counters_script(events, 5);
-  evlist_make_records(&make, 2);
-  evlist_group(&make, 0, 2);
-  evlist_add(&make, UVPERF_TARGET_PROCESS)->pid = getpid();
-  make.targets[0].cpus = "0";
-  fake_fail(FAKE_READ, 1, -ECHILD);
-  evlist = evlist_open(&make);
-  assert_int_equal(events[2]->fd, -1);
-  assert_int_equal(evlist_ring(evlist, 0)->nr_events, 2);
-  assert_int_equal(evlist_source(evlist, 103)->attr_index, 0);
-  assert_int_equal(evlist_source(evlist, 104)->attr_index, 1);
-  /* The same shape for all. */
-  assert_ptr_equal(evlist_source(evlist, 103)->attr,
-                   evlist_source(evlist, 100)->attr);
   uvperf__evlist_free(evlist);
   fake_assert_clean();
 }
@@ -270,98 +178,6 @@ static void closed_event_is_decoded_as_it_was_opened(void **state) {
   fake_assert_clean();
 }
 
-/* -- overwritable rings --------------------------------------------------- */
-
-static void prepend(fake_event_t *owner, uint64_t id, size_t nr) {
-  sample_t sample = {{PERF_RECORD_SAMPLE, 0, sizeof(sample)}, id, 7, 8};
-
-  while (nr-- > 0)
-    fake_ring_prepend(owner, &sample, sizeof(sample));
-}
-
-static uvperf__evlist_t *open_overwritable(fake_event_t **events, size_t nr,
-                                           evlist_make_t *make) {
-  counters_script(events, nr);
-  evlist_make_records(make, 1);
-  make->options.flags |= UVPERF_SET_OVERWRITE;
-  evlist_add_cpus(make, "0"); /* 100, ring 101 */
-  return evlist_open(make);
-}
-
-/* Whether it was read does not matter: a snapshot can include everything in the
- * ring. */
-static void
-closed_event_is_known_until_its_records_are_overwritten(void **state) {
-  const size_t nr = support_page_bytes() / sizeof(sample_t);
-  uvperf__evlist_t *evlist;
-  fake_event_t *events[2];
-  evlist_make_t make;
-  size_t i;
-
-  (void)state;
-  evlist = open_overwritable(events, 2, &make);
-  assert_true(events[1]->attr.write_backward);
-  prepend(events[1], 100, 3);
-  fake_clock_set_counters(1);
-  assert_int_equal(uvperf__evlist_remove_target(evlist, 0, NULL, NULL), 0);
-  /* This one was being written. */
-  prepend(events[1], 100, 1);
-  fake_clock_set_counters(1 + SOON_NS);
-  evlist_drain(evlist, NULL, NULL);
-  for (i = 0; i < nr; i++) {
-    uvperf__evlist_free_sources(evlist);
-    assert_non_null(evlist_source(evlist, 100));
-    prepend(events[1], 555, 1);
-  }
-  /* They do not fill the ring to its last byte. */
-  uvperf__evlist_free_sources(evlist);
-  assert_int_equal(evlist_source(evlist, 100) == NULL,
-                   support_page_bytes() % sizeof(sample_t) == 0);
-  prepend(events[1], 555, 1);
-  uvperf__evlist_free_sources(evlist);
-  assert_null(evlist_source(evlist, 100));
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
-/* Each writes one record: only as many are remembered as the ring has room for.
- * Later ones write nothing, and are forgotten at once. */
-static void
-targets_of_overwritable_rings_come_and_go_in_bounded_memory(void **state) {
-  const size_t fit = support_page_bytes() / sizeof(sample_t) + 1;
-  uvperf__evlist_t *evlist;
-  fake_event_t *events[502];
-  evlist_make_t make;
-  uint64_t now = 1;
-  size_t live = 0;
-  uint32_t index;
-  size_t i;
-
-  (void)state;
-  evlist = open_overwritable(events, 502, &make);
-  for (i = 0; i < 500; i++) {
-    fake_clock_set_counters(now += SOON_NS);
-    uvperf__evlist_free_sources(evlist);
-    assert_int_equal(
-        uvperf__evlist_add_target(evlist, &make.targets[0], &index, NULL), 0);
-    prepend(events[1], 102 + i, i < 450);
-    assert_int_equal(uvperf__evlist_remove_target(evlist, index, NULL, NULL),
-                     0);
-    if (i == fit + 2)
-      live = fake_live_allocations();
-    if (i > fit + 2)
-      assert_in_range(fake_live_allocations(), live - 1, live + 1);
-    if (i == 449)
-      assert_non_null(evlist_source(evlist, 102 + i - (fit - 3)));
-  }
-  assert_non_null(evlist_source(evlist, 102 + 449));
-  assert_null(evlist_source(evlist, 102 + 480));
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
-/* -- fork ----------------------------------------------------------------- */
-
 static int free_in_child(void *arg) {
   uvperf__evlist_t *evlist = arg;
 
@@ -390,22 +206,13 @@ static int setup(void **state) {
   return evlist_make_setup(state);
 }
 
-#define test(f) cmocka_unit_test_setup(f, setup)
-
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      test(closed_event_is_known_until_its_records_are_read),
-      test(closed_counter_is_known_until_its_leaders_records_are_read),
-      test(record_that_was_being_written_is_known),
-      test(ring_that_has_ended_keeps_no_event),
-      test(closed_events_are_forgotten_each_in_its_time),
-      test(targets_that_come_and_go_leave_no_memory),
-      test(group_that_is_opened_again_has_new_sources),
-      test(closed_event_is_decoded_as_it_was_opened),
-      test(closed_event_is_known_until_its_records_are_overwritten),
-      test(targets_of_overwritable_rings_come_and_go_in_bounded_memory),
-      test(rings_of_the_parent_are_left_alone),
+      cmocka_unit_test_setup(ring_that_has_ended_keeps_no_event, setup),
+      cmocka_unit_test_setup(closed_event_is_decoded_as_it_was_opened, setup),
+      cmocka_unit_test_setup(rings_of_the_parent_are_left_alone, setup),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return evlist_script_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
+                           tests, sizeof(tests) / sizeof(tests[0]));
 }
