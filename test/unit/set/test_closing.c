@@ -1,12 +1,86 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: the loop closes no event that takes the kernel long. The thread
  * pool does, and events that it cannot get are closed at once. */
-#include "opened_set.h"
-
+#include "evlist_script.h"
 #include <errno.h>
-
 #include "fake_clock.h"
 #include "fake_pool.h"
+#include "opened_set.h"
+
+static const evlist_row_t rows[] = {
+    {"set_of_tracepoints_is_closed_by_the_pool",
+     "records 1; attr 0 type=2; cpus 0-1; set; start; close -> read e0 e2\n"
+     "turn ->\n"
+     "pool -> DISABLE e0 e2 e1 e3, close e0 e2, munmap e1, close e1, "
+     "munmap e3, close e3, closed\n"
+     "turn ->\n"},
+    /* Their lost records are counted. Events that write into rings write
+     * nothing more. */
+    {"target_of_tracepoints_is_removed_by_the_pool",
+     "records 1; attr 0 type=2; cpus 0-1; set; start; "
+     "remove 0 -> read e0 e2, DISABLE e0 e2\n"
+     "nr -> 0\n"
+     "stats -> 0 records, 0 late, 0 of bad times, 2 to close\n"
+     "pool -> DISABLE e0 e2, close e0 e2\n"
+     "stats -> 0 records, 0 late, 0 of bad times, 0 to close\n"
+     "close ->\n"
+     "turn -> closed, munmap e3, close e3, munmap e1, close e1\n"
+     "pool ->\n"
+     "turn ->\n"},
+    {"set_closed_while_the_pool_closes_a_target_waits_for_it",
+     "records 1; attr 0 type=2; cpus 0-1; set; start; remove 0; close ->\n"
+     "turn ->\n"
+     "pool -> DISABLE e0 e2, close e0 e2, closed, munmap e3, close e3, "
+     "munmap e1, close e1\n"
+     "turn ->\n"},
+    {"targets_removed_at_the_same_time_are_closed_together",
+     "records 1; attr 0 type=2; cpus 0; cpus 1; set; start; remove 0; "
+     "stats -> read e2, 0 records, 0 late, 0 of bad times, 1 to close\n"
+     "remove 1; stats -> 0 records, 0 late, 0 of bad times, 2 to close\n"
+     "pool -> DISABLE e0, close e0, DISABLE e2, close e2\n"
+     "stats -> 0 records, 0 late, 0 of bad times, 0 to close\n"},
+    {"events_are_closed_at_once_if_they_are_less_than_64",
+     "attrs 9; cpus 0-6; set; remove 0; "
+     "stats -> 0 records, 0 late, 0 of bad times, 0 to close\n"
+     "pool ->\n"},
+    {"events_are_closed_by_the_pool_if_they_are_64_or_more",
+     "attrs 16; cpus 0-3; set; remove 0 ->\n"
+     "stats -> 0 records, 0 late, 0 of bad times, 64 to close\n"
+     "pool; stats -> 0 records, 0 late, 0 of bad times, 0 to close\n"},
+    {"set_of_less_than_64_events_is_closed_at_once",
+     "attrs 9; cpus 0-6; set; close; turn; pool ->\n"},
+    {"set_of_64_events_is_closed_by_the_pool",
+     "attrs 16; cpus 0-3; set; close ->\n"
+     "turn ->\n"
+     "pool; turn ->\n"},
+    {"set_of_tracepoints_closes_though_ioctls_fail",
+     "records 1; attr 0 type=2; cpus 0-1; set; start; close; turn; "
+     "fail ioctl 1+ EINTR; "
+     "pool -> DISABLE e0 EINTR, DISABLE e2 EINTR, DISABLE e1 EINTR, "
+     "DISABLE e3 EINTR, close e0 e2, munmap e1, close e1, munmap e3, close e3, "
+     "closed\n"
+     "turn ->\n"},
+    /* Linux has closed an fd whose close(2) fails. */
+    {"set_of_tracepoints_closes_though_closes_fail",
+     "records 1; attr 0 type=2; cpus 0-1; set; start; close; turn; "
+     "fail close 1+ EINTR; "
+     "pool -> DISABLE e0 e2 e1 e3, close e0 EINTR, close e2 EINTR, munmap e1, "
+     "close e1 EINTR, munmap e3, close e3 EINTR, closed\n"
+     "turn ->\n"},
+    {"set_of_tracepoints_closes_without_memory",
+     "each calloc ENOMEM; records 1; attr 0 type=2; cpus 0-1; set; start; "
+     "sweep; close; turn; pool; turn\n"},
+    /* The handle is closed after the last step of opening. Another request of
+     * the pool then closes the target's events. The handle waits for it, and
+     * for its inner handles. */
+    {"target_that_comes_too_late_is_closed_by_the_pool",
+     "attrs 1; attr 0 type=2; flags targets_later; set; later cpus 0-1; "
+     "pool work -> open e0@0 e1@1, waits\n"
+     "close ->\n"
+     "pool 1 -> t0 added ECANCELED argument, waits\n"
+     "pool -> DISABLE e0 e1, close e0 e1\n"
+     "turn -> closed\n"},
+};
 
 static live_set_t *begin(uv_loop_t *loop, scripted_set_t *scripted) {
   scripted_set_plan(scripted, 0);
@@ -17,87 +91,10 @@ static live_set_t *begin(uv_loop_t *loop, scripted_set_t *scripted) {
   return &scripted->stream.live;
 }
 
-/* Software events are closed at once, but not many. */
-static live_set_t *begin_many(uv_loop_t *loop, live_set_t *live, size_t nr) {
-  evlist_make_t make;
-  size_t i;
-
-  evlist_make_setup(NULL);
-  for (i = 0; i < nr; i++)
-    fake_event_add(100 + i);
-  evlist_make(&make, nr == 64 ? 16 : 9);
-  evlist_add_cpus(&make, nr == 64 ? "0-3" : "0-6");
-  fake_pool_hold();
-  live_set_begin(loop, live, &make.options);
-  assert_int_equal(uvperf_set_nr_open(&live->set), nr);
-  return live;
-}
-
 /* Until its inner handles are closed. */
 static void run_loop(uv_loop_t *loop) {
   while (uv_run(loop, UV_RUN_NOWAIT) != 0)
     continue;
-}
-
-static void set_of_tracepoints_is_closed_by_the_pool(void **state) {
-  scripted_set_t scripted;
-  live_set_t *live = begin(*state, &scripted);
-
-  fake_log_clear();
-  uvperf_close(&live->set.handle, live_set_on_close);
-  run_loop(*state);
-  assert_string_equal(fake_log(), "read, read");
-  assert_int_equal(live->closed, 0);
-  assert_int_equal(uvperf_is_closing(&live->set.handle), 1);
-  fake_log_clear();
-  fake_pool_finish();
-  assert_string_equal(fake_log(),
-                      "ioctl DISABLE, ioctl DISABLE, ioctl DISABLE, "
-                      "ioctl DISABLE, close, close, munmap, close, munmap, "
-                      "close");
-  live_set_wait_closed(live);
-  fake_assert_clean();
-}
-
-static uint32_t closing_fds(const live_set_t *live) {
-  uvperf_stats_t stats;
-
-  uvperf_stats(&live->set.handle, &stats);
-  return stats.closing_fds;
-}
-
-/* The handle may be closed while the pool closes its events. */
-static void remove_target(uv_loop_t *loop, int closes_early) {
-  scripted_set_t scripted;
-  live_set_t *live = begin(loop, &scripted);
-
-  fake_log_clear();
-  assert_int_equal(uvperf_set_remove(&live->set, 0, NULL, NULL), 0);
-  /* Their lost records are counted. Events that write into rings write nothing
-   * more. */
-  assert_string_equal(fake_log(), "read, read, ioctl DISABLE, ioctl DISABLE");
-  assert_int_equal(uvperf_set_nr_open(&live->set), 0);
-  assert_int_equal(closing_fds(live), 2);
-  if (closes_early) {
-    uvperf_close(&live->set.handle, live_set_on_close);
-    run_loop(loop);
-    assert_int_equal(live->closed, 0);
-  }
-  fake_pool_finish();
-  if (!closes_early) {
-    assert_int_equal(closing_fds(live), 0);
-    uvperf_close(&live->set.handle, live_set_on_close);
-  }
-  do
-    run_loop(loop);
-  while (fake_pool_waits() && (fake_pool_run(), 1));
-  live_set_wait_closed(live);
-  fake_assert_clean();
-}
-
-static void target_of_tracepoints_is_removed_by_the_pool(void **state) {
-  remove_target(*state, 0);
-  remove_target(*state, 1);
 }
 
 static void on_target(uvperf_set_t *set, int status, void *data, uint32_t index,
@@ -192,122 +189,6 @@ static void events_that_leave_are_disabled_first_and_closed_last(void **state) {
       "ioctl DISABLE, open, open, ioctl ENABLE, ioctl ENABLE, close");
 }
 
-static void targets_removed_at_the_same_time_are_closed_together(void **state) {
-  scripted_set_t scripted;
-  live_set_t *live;
-
-  scripted_set_plan(&scripted, 0);
-  scripted.make.attrs[0].type = PERF_TYPE_TRACEPOINT;
-  scripted.make.targets[0].cpus = "0";
-  evlist_add_cpus(&scripted.make, "1");
-  fake_pool_hold();
-  scripted_set_open_planned(*state, &scripted);
-  live = &scripted.stream.live;
-  assert_int_equal(uvperf_set_remove(&live->set, 0, NULL, NULL), 0);
-  assert_int_equal(closing_fds(live), 1);
-  assert_int_equal(uvperf_set_remove(&live->set, 1, NULL, NULL), 0);
-  assert_int_equal(closing_fds(live), 2);
-  fake_pool_finish();
-  assert_int_equal(closing_fds(live), 0);
-  scripted_set_close(&scripted);
-}
-
-static void events_are_closed_by_the_pool_if_they_are_64_or_more(void **state) {
-  live_set_t live;
-  size_t nr;
-
-  for (nr = 63; nr <= 64; nr++) {
-    begin_many(*state, &live, nr);
-    assert_int_equal(uvperf_set_remove(&live.set, 0, NULL, NULL), 0);
-    assert_int_equal(closing_fds(&live), nr == 64 ? 64 : 0);
-    fake_pool_finish();
-    live_set_close(&live);
-    fake_assert_clean();
-
-    begin_many(*state, &live, nr);
-    uvperf_close(&live.set.handle, live_set_on_close);
-    run_loop(*state);
-    assert_int_equal(live.closed, nr == 63);
-    assert_int_equal(fake_pool_waits(), nr == 64);
-    fake_pool_finish();
-    live_set_wait_closed(&live);
-    fake_assert_clean();
-  }
-}
-
-/* The handle is closed after the last step of opening. Another request of the
- * pool then closes the target's events. The handle waits for it, and for its
- * inner handles. */
-static void target_that_comes_too_late_is_closed_by_the_pool(void **state) {
-  uvperf_target_t target;
-  opened_set_t opened;
-  int status = 0;
-
-  opened_set_plan(&opened, UVPERF_SET_TARGETS_LATER);
-  opened.make.options.nr_targets = 0;
-  opened.opened = 1;
-  assert_int_equal(
-      uvperf_set_init(*state, &opened.set, &opened.make.options, NULL), 0);
-  target = opened.make.targets[0];
-  target.data = &status;
-  assert_int_equal(uvperf_set_add(&opened.set, &target, on_target, NULL, NULL),
-                   0);
-  fake_clock_set(1); /* so that all steps are one request */
-  fake_pool_work();
-  fake_clock_set(0);
-  assert_true(opened.events[3]->fd >= 0);
-  uvperf_close(&opened.set.handle, opened_set_on_close);
-  fake_log_clear();
-  fake_pool_run();
-  assert_int_equal(status, UV_ECANCELED);
-  assert_string_equal(fake_log(), "");
-  fake_pool_finish();
-  assert_int_equal(opened.closed, 0);
-  do
-    fake_pool_finish();
-  while (uv_run(*state, UV_RUN_NOWAIT) != 0 || fake_pool_waits());
-  assert_int_equal(opened.closed, 1);
-  fake_assert_clean();
-}
-
-/* Linux has closed an fd whose close(2) fails. */
-static void set_of_tracepoints_closes_though_calls_fail(void **state) {
-  const enum fake_call calls[] = {FAKE_IOCTL, FAKE_CLOSE};
-  scripted_set_t scripted;
-  live_set_t *live;
-  size_t i;
-
-  for (i = 0; i < 2; i++) {
-    live = begin(*state, &scripted);
-    uvperf_close(&live->set.handle, live_set_on_close);
-    run_loop(*state);
-    fake_fail_from(calls[i], 1, -EINTR);
-    fake_pool_finish();
-    assert_true(fake_failures() > 3);
-    live_set_wait_closed(live);
-    fake_assert_clean();
-  }
-}
-
-static void set_of_tracepoints_closes_without_memory(void **state) {
-  unsigned failures, nth = 0;
-  scripted_set_t scripted;
-  live_set_t *live;
-
-  do {
-    nth += 1;
-    live = begin(*state, &scripted);
-    uvperf_close(&live->set.handle, live_set_on_close);
-    fake_fail(FAKE_CALLOC, nth, 0);
-    run_loop(*state);
-    failures = fake_failures();
-    fake_pool_finish();
-    live_set_wait_closed(live);
-    fake_assert_clean();
-  } while (failures > 0);
-  assert_true(nth > 1);
-}
-
 static void set_that_the_pool_refuses_is_closed_at_once(void **state) {
   scripted_set_t scripted;
   live_set_t *live = begin(*state, &scripted);
@@ -321,16 +202,10 @@ static void set_that_the_pool_refuses_is_closed_at_once(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      scripted_set_test(set_of_tracepoints_is_closed_by_the_pool),
-      scripted_set_test(target_of_tracepoints_is_removed_by_the_pool),
       scripted_set_test(events_that_leave_are_disabled_first_and_closed_last),
-      scripted_set_test(targets_removed_at_the_same_time_are_closed_together),
-      scripted_set_test(events_are_closed_by_the_pool_if_they_are_64_or_more),
-      scripted_set_test(target_that_comes_too_late_is_closed_by_the_pool),
-      scripted_set_test(set_of_tracepoints_closes_though_calls_fail),
-      scripted_set_test(set_of_tracepoints_closes_without_memory),
       scripted_set_test(set_that_the_pool_refuses_is_closed_at_once),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return evlist_script_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
+                           tests, sizeof(tests) / sizeof(tests[0]));
 }

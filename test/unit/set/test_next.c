@@ -1,11 +1,89 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: a set's records taken one by one. */
+#include "evlist_script.h"
+#include <poll.h>
 #include "scripted_set.h"
 
-#include <errno.h>
-#include <poll.h>
-
-#include "fake_clock.h"
+static const evlist_row_t rows[] = {
+    /* Records written while the results of a check are read wait for the next
+     * check. */
+    {"set_next_checks_each_ring_in_turn",
+     "records 1; cpus 0-1; set; has_record -> 0\n"
+     "next -> EAGAIN\n"
+     "samples e1 e0 1 2; samples e3 e2 3; next -> sample of t0 cpu0\n"
+     "samples e1 e0 4; next -> sample of t0 cpu0\n"
+     "next -> sample of t0 cpu1\n"
+     "has_record -> 1\n"
+     "next -> sample of t0 cpu0\n"
+     "has_record -> 0\n"
+     "next -> EAGAIN\n"},
+    /* The last one is late. */
+    {"set_next_by_time_returns_the_oldest_of_one_check",
+     "records 1; flags time_order; cpus 0-1; set; next -> EAGAIN\n"
+     "samples e1 e0 10 30; samples e3 e2 20; next -> sample of t0 cpu0 at 10\n"
+     "samples e3 e2 25; next -> sample of t0 cpu1 at 20\n"
+     "next -> sample of t0 cpu0 at 30\n"
+     "next -> sample of t0 cpu1 at 25\n"
+     "next -> EAGAIN\n"
+     "stats -> read e0 e2, 4 records, 1 late, 0 of bad times, 0 to close\n"},
+    {"set_next_of_an_impossible_time_has_the_time_before",
+     "records 1; flags time_order; cpus 0-1; set; "
+     "samples e1 e0 1 0x3fffffffffffffff; next -> sample of t0 cpu0 at 1\n"
+     "next -> sample of t0 cpu0 at 1\n"
+     "stats -> read e0 e2, 2 records, 0 late, 1 of bad times, 0 to close\n"},
+    {"set_has_record_ignores_the_record_in_use",
+     "records 1; cpus 0-1; set; has_record -> 0\n"
+     "samples e3 e2 1; next -> sample of t0 cpu1\n"
+     "has_record -> 0\n"
+     "samples e3 e2 2; has_record -> 1\n"},
+    {"set_has_record_by_time_ignores_the_record_in_use",
+     "records 1; flags time_order; cpus 0-1; set; has_record -> 0\n"
+     "samples e3 e2 1; next -> sample of t0 cpu1 at 1\n"
+     "has_record -> 0\n"
+     "samples e3 e2 2; has_record -> 1\n"},
+    /* A source is not freed while a record of it is in the user's hands. */
+    {"set_next_keeps_the_source_of_a_removed_target",
+     "records 1; cpus 0-1; set; samples e1 e0 1; clock 1; "
+     "next -> sample of t0 cpu0\n"
+     "remove 0 -> read e0 e2, DISABLE e0 e2 e0 e2, close e0 e2\n"
+     "clock 0x7fffffffffffffff; "
+     "add self -> open e4@me:0, SET_OUTPUT e4 e1, open e5@me:1, "
+     "SET_OUTPUT e5 e3\n"
+     "sources e0 -> a0 t0 cpu0 #0\n"
+     "next -> EAGAIN\n"
+     "next -> poll all e4, EAGAIN\n"
+     "sources e0 -> -\n"},
+    {"set_next_by_time_keeps_the_source_of_a_removed_target",
+     "records 1; flags time_order; cpus 0-1; set; samples e1 e0 1; clock 1; "
+     "next -> sample of t0 cpu0 at 1\n"
+     "remove 0; clock 0x7fffffffffffffff; add self; "
+     "sources e0 -> a0 t0 cpu0 #0\n"
+     "next -> EAGAIN\n"
+     "next -> poll all e4, EAGAIN\n"
+     "sources e0 -> -\n"},
+    {"set_next_of_overwritable_rings_is_einval",
+     "records 1; flags overwrite; cpus 0-1; set; next -> EINVAL\n"
+     "has_record -> 0\n"
+     "samples e1 e0 1; has_record -> 1\n"},
+    {"set_next_without_records_is_einval",
+     "attrs 1; cpus 0-1; set; next -> EINVAL\n"
+     "has_record -> 0\n"},
+    /* For the scratch. */
+    {"set_next_without_memory_can_be_asked_again",
+     "records 1; cpus 0-1; set; samples e1 e0 1; fail calloc 1 ENOMEM; "
+     "next -> ENOMEM\n"
+     "next -> sample of t0 cpu0\n"},
+    /* For the scratch; then for the merge, and of that the lists and the first
+     * ring. */
+    {"set_next_by_time_without_memory_can_be_asked_again",
+     "records 1; flags time_order; cpus 0-1; set; samples e1 e0 1; "
+     "fail calloc 1 ENOMEM; next -> ENOMEM\n"
+     "fail calloc 2 ENOMEM; next -> ENOMEM\n"
+     "fail calloc 1 ENOMEM; next -> ENOMEM\n"
+     "fail calloc 2 ENOMEM; next -> ENOMEM\n"
+     "fail calloc 2 ENOMEM; next -> ENOMEM\n"
+     "next -> sample of t0 cpu0 at 1\n"},
+};
 
 static uvperf_set_t *set_of(scripted_set_t *scripted) {
   return &scripted->stream.live.set;
@@ -40,66 +118,6 @@ static void expect_empty(scripted_set_t *scripted) {
   expect_code(scripted, UV_EAGAIN);
 }
 
-/* -- order ----------------------------------------------------------------- */
-
-/* Records written while the results of a check are read wait for the next
- * check. */
-static void set_next_checks_each_ring_in_turn(void **state) {
-  scripted_set_t scripted;
-
-  scripted_set_open(*state, &scripted, 0);
-  expect_empty(&scripted);
-  scripted_set_sample(&scripted, 0, 100, 1);
-  scripted_set_sample(&scripted, 0, 100, 2);
-  scripted_set_sample(&scripted, 1, 102, 3);
-  expect_sample(&scripted, 0, 1);
-  scripted_set_sample(&scripted, 0, 100, 4);
-  expect_sample(&scripted, 0, 2);
-  expect_sample(&scripted, 1, 3);
-  expect_sample(&scripted, 0, 4);
-  expect_empty(&scripted);
-  scripted_set_close(&scripted);
-}
-
-static void set_next_by_time_returns_the_oldest_of_one_check(void **state) {
-  scripted_set_t scripted;
-  uvperf_stats_t stats;
-
-  scripted_set_open(*state, &scripted, 1);
-  expect_empty(&scripted);
-  scripted_set_sample(&scripted, 0, 100, 10);
-  scripted_set_sample(&scripted, 0, 100, 30);
-  scripted_set_sample(&scripted, 1, 102, 20);
-  expect_sample(&scripted, 0, 10);
-  scripted_set_sample(&scripted, 1, 102, 25);
-  expect_sample(&scripted, 1, 20);
-  expect_sample(&scripted, 0, 30);
-  expect_sample(&scripted, 1, 25); /* late */
-  expect_empty(&scripted);
-  uvperf_stats(&set_of(&scripted)->handle, &stats);
-  assert_int_equal(stats.records, 4);
-  assert_int_equal(stats.late_records, 1);
-  scripted_set_close(&scripted);
-}
-
-static void set_next_of_an_impossible_time_has_the_time_before(void **state) {
-  const uvperf_record_t *record;
-  scripted_set_t scripted;
-  uvperf_stats_t stats;
-
-  scripted_set_open(*state, &scripted, 1);
-  scripted_set_sample(&scripted, 0, 100, 1);
-  scripted_set_sample(&scripted, 0, 100, UINT64_MAX / 4);
-  expect_sample(&scripted, 0, 1);
-  assert_int_equal(uvperf_next(&set_of(&scripted)->handle, &record), 0);
-  assert_int_equal(record->time, scripted.base + 1);
-  uvperf_stats(&set_of(&scripted)->handle, &stats);
-  assert_int_equal(stats.bad_times, 1);
-  scripted_set_close(&scripted);
-}
-
-/* -- the tail -------------------------------------------------------------- */
-
 /* After each quarter, not after each record; the last record is still in
  * use. */
 static void set_next_publishes_the_tail_by_quarters_and_at_the_end(void **s) {
@@ -129,52 +147,6 @@ static void set_next_publishes_the_tail_by_quarters_and_at_the_end(void **s) {
     scripted_set_close(&scripted);
   }
 }
-
-/* The one that the user has is not counted as one that waits. */
-static void set_has_record_ignores_the_record_in_use(void **state) {
-  scripted_set_t scripted;
-  size_t mode;
-
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    scripted_set_open(*state, &scripted, mode);
-    assert_int_equal(uvperf_has_record(&set_of(&scripted)->handle), 0);
-    scripted_set_sample(&scripted, 1, 102, 1);
-    expect_sample(&scripted, 1, 1);
-    fake_log_clear();
-    assert_int_equal(uvperf_has_record(&set_of(&scripted)->handle), 0);
-    scripted_set_sample(&scripted, 1, 102, 2);
-    assert_int_equal(uvperf_has_record(&set_of(&scripted)->handle), 1);
-    assert_string_equal(fake_log(), "");
-    scripted_set_close(&scripted);
-  }
-}
-
-/* -- beside start and flush ------------------------------------------------ */
-
-/* A source is not freed while a record of it is in the user's hands. */
-static void set_next_keeps_the_source_of_a_removed_target(void **state) {
-  const uvperf_record_t *record;
-  scripted_set_t scripted;
-  uvperf_target_t target = UVPERF_TARGET_INIT;
-  size_t mode;
-
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    scripted_set_open(*state, &scripted, mode);
-    scripted_set_sample(&scripted, 0, 100, 1);
-    assert_int_equal(uvperf_next(&set_of(&scripted)->handle, &record), 0);
-    assert_int_equal(uvperf_set_remove(set_of(&scripted), 0, NULL, NULL), 0);
-    fake_clock_set_counters(UINT64_MAX / 2);
-    uvperf_set_add(set_of(&scripted), &target, NULL, NULL, NULL);
-    assert_ptr_equal(record->source->data, (void *)1);
-    expect_code(&scripted, UV_EAGAIN);
-    expect_code(&scripted, UV_EAGAIN);
-    assert_null(uvperf_set_source(set_of(&scripted), 100));
-    fake_clock_set_counters(0);
-    scripted_set_close(&scripted);
-  }
-}
-
-/* -- the end of targets ---------------------------------------------------- */
 
 /* With two threads. */
 static void open_threads(uv_loop_t *loop, scripted_set_t *scripted,
@@ -263,63 +235,13 @@ static void set_closed_in_the_end_that_next_reports_is_ecanceled(void **state) {
   fake_assert_clean();
 }
 
-/* -- refusals -------------------------------------------------------------- */
-
-static void set_next_of_other_sets_is_einval(void **state) {
-  scripted_set_t scripted;
-
-  scripted_set_plan(&scripted, 0);
-  scripted.make.options.flags = UVPERF_SET_RECORDS | UVPERF_SET_OVERWRITE;
-  scripted.make.options.wakeup_bytes = 0;
-  scripted_set_open_planned(*state, &scripted);
-  expect_code(&scripted, UV_EINVAL);
-  assert_int_equal(uvperf_has_record(&set_of(&scripted)->handle), 0);
-  scripted_set_overwrite(&scripted, 0, 100, 1);
-  assert_int_equal(uvperf_has_record(&set_of(&scripted)->handle), 1);
-  scripted_set_close(&scripted);
-
-  scripted_set_plan(&scripted, 0);
-  scripted.make.options.flags = 0;
-  scripted.make.options.ring_bytes = 0;
-  scripted.make.options.wakeup_bytes = 0;
-  scripted_set_open_planned(*state, &scripted);
-  expect_code(&scripted, UV_EINVAL);
-  assert_int_equal(uvperf_next(&set_of(&scripted)->handle, NULL), UV_EINVAL);
-  assert_int_equal(uvperf_has_record(&set_of(&scripted)->handle), 0);
-  scripted_set_close(&scripted);
-}
-
-/* The scratch; then the merge, and of that the lists and the first ring. */
-static void set_next_without_memory_can_be_asked_again(void **state) {
-  static const unsigned int nths[] = {1, 2, 1, 2, 2};
-  scripted_set_t scripted;
-  size_t mode, i;
-
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    scripted_set_open(*state, &scripted, mode);
-    scripted_set_sample(&scripted, 0, 100, 1);
-    for (i = 0; i < (mode == 0 ? 1 : 5); i++) {
-      fake_fail(FAKE_CALLOC, nths[i], -ENOMEM);
-      expect_code(&scripted, UV_ENOMEM);
-    }
-    expect_sample(&scripted, 0, 1);
-    scripted_set_close(&scripted);
-  }
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      scripted_set_test(set_next_checks_each_ring_in_turn),
-      scripted_set_test(set_next_by_time_returns_the_oldest_of_one_check),
-      scripted_set_test(set_next_of_an_impossible_time_has_the_time_before),
       scripted_set_test(set_next_publishes_the_tail_by_quarters_and_at_the_end),
-      scripted_set_test(set_has_record_ignores_the_record_in_use),
-      scripted_set_test(set_next_keeps_the_source_of_a_removed_target),
       scripted_set_test(set_next_reports_each_end_then_eof),
       scripted_set_test(set_closed_in_the_end_that_next_reports_is_ecanceled),
-      scripted_set_test(set_next_of_other_sets_is_einval),
-      scripted_set_test(set_next_without_memory_can_be_asked_again),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return evlist_script_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
+                           tests, sizeof(tests) / sizeof(tests[0]));
 }

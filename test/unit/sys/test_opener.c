@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "attr/kernel_knows.h"
-#include "evlist_follow.h"
 #include "cpu_tree.h"
 #include "fake_pool.h"
 #include "fake_uevents.h"
@@ -77,7 +76,7 @@ static uvperf_event_options_t by(program_t *program) {
 }
 
 static int setup(void **state) {
-  if (evlist_follow_setup(state) != 0)
+  if (evlist_make_setup(state) != 0 || cpu_tree_begin(3) != 0)
     return -1;
   fake_uevents_begin();
   return fake_kernel_loop_setup(state);
@@ -87,7 +86,7 @@ static int teardown(void **state) {
   int rc = fake_kernel_loop_teardown(state);
 
   fake_uevents_end();
-  return evlist_follow_teardown(state) != 0 ? -1 : rc;
+  return cpu_tree_end() != 0 ? -1 : rc;
 }
 
 /* -- an event -------------------------------------------------------------- */
@@ -352,7 +351,8 @@ static void set_is_opened_by_the_program(void **state) {
   expect_calls(&program, 8);
   assert_int_equal(program.pid, live_tid());
   assert_int_equal(program.cpu, 1);
-  evlist_follow_end(evlist);
+  uvperf__evlist_free(evlist);
+  fake_assert_clean();
 }
 
 static void on_target(uvperf_set_t *set, int status, void *data, uint32_t index,
@@ -462,12 +462,14 @@ static void cpu_that_comes_is_opened_by_the_program(void **state) {
   (void)state;
   plan_set(&make, &program);
   make.targets[0].cpus = NULL;
-  evlist = evlist_follow_open(&make);
+  evlist = evlist_open_on(cpu_tree_root(), &make);
   expect_calls(&program, 9);
-  evlist_follow_come_back(evlist, 1);
+  uvperf__evlist_cpu_gone(evlist, 1);
+  assert_int_equal(uvperf__evlist_cpu_come(evlist, 1, NULL), 0);
   expect_calls(&program, 11); /* the ring's owner stays */
   assert_int_equal(program.cpu, 1);
-  evlist_follow_end(evlist);
+  uvperf__evlist_free(evlist);
+  fake_assert_clean();
 }
 
 /* A second target gets the event of the first one while another thread opens
