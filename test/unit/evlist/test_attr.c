@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: which options are valid for records, and how they change attrs. */
 #include "evlist_script.h"
+
 #include <errno.h>
 
 static const evlist_row_t rows[] = {

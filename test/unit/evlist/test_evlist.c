@@ -2,10 +2,12 @@
 /* Scripted: the options of an evlist, and which are refused; forks; and memory
  * that runs out at any moment. */
 #include "evlist_script.h"
+#include "temp_tree.h"
+
 #include <errno.h>
+
 #include "evlist/internal.h"
 #include "name/list.h"
-#include "temp_tree.h"
 
 static const evlist_row_t rows[] = {
     {"attr_of_no_size_is_refused",

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: events that cannot be opened, and how that is reported. */
 #include "evlist_script.h"
-#include <errno.h>
 #include "live.h"
+
+#include <errno.h>
 #include <sys/resource.h>
 #include <unistd.h>
 

@@ -2,8 +2,10 @@
 /* Scripted: tasks that end while they are counted, and how that is detected. A
  * task that has another start is another one. */
 #include "evlist_script.h"
-#include "evlist/internal.h"
+
 #include <unistd.h>
+
+#include "evlist/internal.h"
 
 static const evlist_row_t rows[] = {
     /* Whatever its time is. */

@@ -2,11 +2,12 @@
 /* Scripted: a target that another thread opens joins the list, or leaves it
  * unchanged. */
 #include "evlist_script.h"
-#include <errno.h>
 #include "fake_clock.h"
 #include "fake_pool.h"
 #include "hanging_open.h"
 #include "opened_set.h"
+
+#include <errno.h>
 
 static const evlist_row_t rows[] = {
     /* Both have been opened before one of them joins. A target that fails does

@@ -2,8 +2,10 @@
 /* Scripted: into which rings events write, in which order they are opened, and
  * what fails. */
 #include "evlist_script.h"
+
 #include <errno.h>
 #include <unistd.h>
+
 #include "util/file.h"
 
 static const evlist_row_t rows[] = {

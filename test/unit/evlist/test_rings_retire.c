@@ -2,8 +2,9 @@
 /* Scripted: how long a closed event is remembered, and what is left of it in a
  * forked child. */
 #include "evlist_script.h"
-#include <errno.h>
 #include "fake_clock.h"
+
+#include <errno.h>
 
 static const evlist_row_t rows[] = {
     /* Later records of other events keep nothing of it. It is the only source

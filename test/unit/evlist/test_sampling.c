@@ -3,6 +3,7 @@
  * samples and with which fields. The rule is what perf record does with the
  * same name; nothing is opened. */
 #include "evlist_script.h"
+
 #include <errno.h>
 
 static const evlist_row_t rows[] = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: targets that come and go, and which are refused. */
 #include "evlist_script.h"
+
 #include <errno.h>
 
 static const evlist_row_t rows[] = {

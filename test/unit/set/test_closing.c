@@ -2,10 +2,11 @@
 /* Scripted: the loop closes no event that takes the kernel long. The thread
  * pool does, and events that it cannot get are closed at once. */
 #include "evlist_script.h"
-#include <errno.h>
 #include "fake_clock.h"
 #include "fake_pool.h"
 #include "opened_set.h"
+
+#include <errno.h>
 
 static const evlist_row_t rows[] = {
     {"set_of_tracepoints_is_closed_by_the_pool",

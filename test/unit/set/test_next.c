@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: a set's records taken one by one. */
 #include "evlist_script.h"
-#include <poll.h>
 #include "scripted_set.h"
+
+#include <poll.h>
 
 static const evlist_row_t rows[] = {
     /* Records written while the results of a check are read wait for the next

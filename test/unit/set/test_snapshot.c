@@ -2,8 +2,9 @@
 /* Scripted: the records that a snapshot of a set's overwritable rings
  * delivers, in which order, and what is left if it fails. */
 #include "evlist_script.h"
-#include <errno.h>
 #include "scripted_set.h"
+
+#include <errno.h>
 
 static const evlist_row_t rows[] = {
     {"set_snapshot_comes_ring_by_ring_newest_first",
