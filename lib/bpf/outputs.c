@@ -224,6 +224,7 @@ static int output_open(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
   struct perf_event_attr *attr = outputs->attr;
   uvperf__open_call_t call = {
       .error = error,
+      .attr = attr,
       .asked_size = attr->size,
       .pid = -1,
       .cpu = output->cpu,

@@ -107,6 +107,7 @@ static int job_try(const job_t *job, uint32_t *size, uvperf_error_t *error) {
       (void *)((char *)evlist->opening->scratch + evlist->attrs->bytes);
   uvperf__open_call_t call = {
       .error = error,
+      .attr = attr,
       .pid = job->target->type == UVPERF_TARGET_SELF ? 0 : place->pid,
       .cpu = place->cpu,
       .cgroup = cgroup,
@@ -172,6 +173,7 @@ static int open_or_fall_back(const job_t *job, uvperf_error_t *error) {
   const evlist_opening_t *opening = job->evlist->opening;
   evlist_attr_t *attr = &job->evlist->attrs->at[job->attr];
   uvperf__fallback_t fallback = {
+      .allowed = opening->fallbacks,
       .is_of_cpu =
           job->is_trial || !uvperf__evlist_target_is_tasks(job->target->type),
       .is_by_program = opening->opener.open != NULL,

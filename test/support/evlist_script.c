@@ -537,8 +537,7 @@ static void do_attrs(const step_t *step) {
 }
 
 static void do_names(const step_t *step) {
-  returned(uvperf__event_list_parse(&run.list, word(step, 1),
-                                    &run.error));
+  returned(uvperf__event_list_parse(&run.list, word(step, 1), &run.error));
   evlist_make(&run.make, 0);
   run.make.options.events = run.list;
 }
@@ -921,12 +920,12 @@ static void do_hotplug(const step_t *step) {
 
 static void do_filter(const step_t *step) {
   returned(uvperf__evlist_apply_filter(run.evlist, nth(step, 1), word(step, 2),
-                                     &run.error));
+                                       &run.error));
 }
 
 static void do_period(const step_t *step) {
   returned(uvperf__evlist_change_period(run.evlist, nth(step, 1), nth(step, 2),
-                                     &run.error));
+                                        &run.error));
 }
 
 /* An fd that is no program's: the scripted kernel does not mind. */
@@ -934,8 +933,8 @@ static void do_program(const step_t *step) {
   int fd = is(step, 0, "program") ? dup(0) : -1;
 
   returned(uvperf__evlist_attach_bpf(run.evlist, nth(step, 1), fd,
-                                  step->nr > 2 ? value(step, 2) : 0,
-                                  &run.error));
+                                     step->nr > 2 ? value(step, 2) : 0,
+                                     &run.error));
   if (fd >= 0)
     close(fd);
 }

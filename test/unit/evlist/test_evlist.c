@@ -2,7 +2,7 @@
 /* Scripted: the options of an evlist, and which are refused; forks; and memory
  * that runs out at any moment. */
 #include "evlist_script.h"
-#include "temp_tree.h"
+#include "host_tree.h"
 
 #include <errno.h>
 
@@ -208,17 +208,13 @@ static void strings_of_probes_outlive_their_list(void **state) {
   uvperf__evlist_t *evlist;
   uvperf_event_list_t *list;
   fake_event_t *events[1];
-  temp_tree_t *tree;
-  void *tree_state;
 
   (void)state;
-  assert_int_equal(temp_tree_setup(&tree_state), 0);
-  tree = tree_state;
-  temp_tree_write(tree, "/sys/bus/event_source/devices/uprobe/type", "99\n");
-  assert_int_equal(
-      uvperf__event_list_parse(tree->root, &list,
-                               "uprobe/path=\"/bin/sh\",offset=64/", NULL),
-      0);
+  assert_int_equal(host_tree_setup(state), 0);
+  host_tree_write("/sys/bus/event_source/devices/uprobe/type", "99\n");
+  assert_int_equal(uvperf__event_list_parse(
+                       &list, "uprobe/path=\"/bin/sh\",offset=64/", NULL),
+                   0);
   counters_script(events, 1);
   evlist_make(&make, 0);
   make.options.events = list;
@@ -228,7 +224,7 @@ static void strings_of_probes_outlive_their_list(void **state) {
   assert_int_equal(add_cpus(evlist, "0", NULL, NULL), 0);
   assert_string_equal(seen_path, "/bin/sh");
   finish(evlist);
-  assert_int_equal(temp_tree_teardown(&tree_state), 0);
+  assert_int_equal(host_tree_teardown(state), 0);
 }
 
 int main(void) {

@@ -3,6 +3,8 @@
  * task that has another start is another one. */
 #include "evlist_script.h"
 
+#include "fake_host.h"
+
 #include <unistd.h>
 
 #include "evlist/internal.h"
@@ -46,15 +48,14 @@ static void task_on_many_cpus_is_asked_for_once(void **state) {
   unsigned asked;
   int i;
 
-  (void)state;
+  fake_host_empty(state);
   counters_script(events, 6);
   evlist_make(&make, 1);
   for (i = 0; i < 2; i++) {
     evlist_add_thread(&make, i == 0 ? getpid() : getppid());
     make.targets[i].cpus = "0-2";
   }
-  assert_int_equal(
-      uvperf__evlist_make("/nowhere", 0, &evlist, &make.options, NULL), 0);
+  assert_int_equal(uvperf__evlist_make(0, &evlist, &make.options, NULL), 0);
   assert_int_equal(uvperf_reading_new(&reading), 0);
   for (i = 0; i < 2; i++) {
     asked = fake_count(FAKE_HAS_TASK);
@@ -90,13 +91,12 @@ static void calling_thread_is_not_asked_for(void **state) {
   elsewhere_t elsewhere;
   fake_event_t *events[1];
 
-  (void)state;
+  fake_host_empty(state);
   counters_script(events, 1);
   evlist_make(&make, 1);
   evlist_add(&make, UVPERF_TARGET_SELF);
-  assert_int_equal(uvperf__evlist_make("/nowhere", 0, &elsewhere.evlist,
-                                       &make.options, NULL),
-                   0);
+  assert_int_equal(
+      uvperf__evlist_make(0, &elsewhere.evlist, &make.options, NULL), 0);
   assert_int_equal(uvperf_reading_new(&elsewhere.reading), 0);
   counters_give(events[0], 1, 10, 10);
   read_elsewhere(&elsewhere);
@@ -115,14 +115,13 @@ thread_with_the_number_of_the_calling_one_is_asked_for(void **state) {
   elsewhere_t elsewhere;
   fake_event_t *events[1];
 
-  (void)state;
+  fake_host_empty(state);
   counters_script(events, 1);
   evlist_make(&make, 1);
   evlist_add(&make, UVPERF_TARGET_SELF);
   fake_thread(4711); /* all threads have this number now */
-  assert_int_equal(uvperf__evlist_make("/nowhere", 0, &elsewhere.evlist,
-                                       &make.options, NULL),
-                   0);
+  assert_int_equal(
+      uvperf__evlist_make(0, &elsewhere.evlist, &make.options, NULL), 0);
   assert_int_equal(uvperf_reading_new(&elsewhere.reading), 0);
   counters_give(events[0], 1, 10, 10);
   read_in_a_thread(&elsewhere);
@@ -131,15 +130,14 @@ thread_with_the_number_of_the_calling_one_is_asked_for(void **state) {
   finish(elsewhere.evlist);
 }
 
+#define TEST(f)                                                                \
+  cmocka_unit_test_setup_teardown(f, evlist_make_setup, fake_host_real)
+
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(task_on_many_cpus_is_asked_for_once,
-                             evlist_make_setup),
-      cmocka_unit_test_setup(calling_thread_is_not_asked_for,
-                             evlist_make_setup),
-      cmocka_unit_test_setup(
-          thread_with_the_number_of_the_calling_one_is_asked_for,
-          evlist_make_setup),
+      TEST(task_on_many_cpus_is_asked_for_once),
+      TEST(calling_thread_is_not_asked_for),
+      TEST(thread_with_the_number_of_the_calling_one_is_asked_for),
   };
 
   return evlist_script_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),

@@ -4,10 +4,11 @@
 #include "evlist_script.h"
 #include "fake_clock.h"
 #include "fake_pool.h"
-#include "hanging_open.h"
 #include "opened_set.h"
 
 #include <errno.h>
+
+#include "sys/sys.h"
 
 static const evlist_row_t rows[] = {
     /* Both have been opened before one of them joins. A target that fails does
@@ -231,6 +232,58 @@ static void target_may_be_removed_in_its_callback(void **state) {
     assert_int_equal(uvperf_set_nr_open(&added.opened.set), 6);
     opened_set_close(*state, &added.opened);
   }
+}
+
+/* One of its calls does not return before the handle has given it up. */
+typedef struct hanging_open_s {
+  uv_loop_t *loop;
+  const int *opened;        /* calls of the handle's open callback */
+  unsigned hangs_at;        /* the number of this call, from 1 */
+  int code;                 /* what it returns then; 0: an event */
+  uvperf_handle_t *handle;  /* is closed meanwhile, unless it is NULL */
+  uvperf_close_cb close_cb; /* then */
+  const int *closed;        /* calls of close_cb */
+  unsigned calls;
+} hanging_open_t;
+
+/* Much longer than any test needs. */
+#define MOST_MS 20000
+
+static void run_until(uv_loop_t *loop, const int *counter) {
+  int ms;
+
+  for (ms = 0; *counter == 0 && ms < MOST_MS; ms++) {
+    live_run_ms(loop, 1);
+    fake_pool_finish();
+  }
+  assert_int_equal(*counter, 1);
+}
+
+static void hang(const hanging_open_t *hanging) {
+  fake_pool_hang();
+  if (hanging->handle != NULL)
+    uvperf_close(hanging->handle, hanging->close_cb);
+  run_until(hanging->loop, hanging->opened);
+  if (hanging->handle != NULL)
+    run_until(hanging->loop, hanging->closed);
+}
+
+/* The value of options.open; open_arg is a hanging_open_t. The call that hangs
+ * runs the loop, and other requests of the pool, until the open callback was
+ * called, and the close callback, if the handle is closed. */
+static int hanging_open(const struct perf_event_attr *attr, int32_t pid,
+                        int32_t cpu, int group_fd, unsigned long flags,
+                        void *arg) {
+  hanging_open_t *hanging = arg;
+  struct perf_event_attr own = *attr;
+
+  hanging->calls += 1;
+  if (hanging->calls == hanging->hangs_at) {
+    hang(hanging);
+    if (hanging->code != 0)
+      return hanging->code;
+  }
+  return uvperf__sys_open(&own, pid, cpu, group_fd, flags);
 }
 
 typedef struct removing_open_s {

@@ -49,7 +49,7 @@ static const evlist_row_t rows[] = {
      "remove 0 -> read e0 e2, DISABLE e0 e2 e0 e2, close e0 e2\n"
      "clock 0x7fffffffffffffff; "
      "add self -> open e4@me:0, SET_OUTPUT e4 e1, open e5@me:1, "
-     "SET_OUTPUT e5 e3\n"
+     "SET_OUTPUT e5 e3, open e6@me:2 e7@me:2, mmap e7, SET_OUTPUT e6 e7\n"
      "sources e0 -> a0 t0 cpu0 #0\n"
      "next -> EAGAIN\n"
      "next -> poll all e4, EAGAIN\n"
