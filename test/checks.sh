@@ -659,10 +659,10 @@ names_tests() {
   fi
   for name in $(echo "$lines" | awk -F ' [|] ' '
     $2 != "none" && $3 !~ /^none of its own:/ { print $3 }'); do
-    # Once as a function, once in the table; or a row of evlist_script.h.
+    # Once as a function, once in the table; or a row of a table.
     if [ "$(cat "$root"/test/*/test_*.c "$root"/test/*/*/test_*.c |
-      sed "s/{\"$name\",/& $name/" | grep -ow "$name" | grep -c .)" -lt 2 ]
-    then
+      sed "s/{\"$name\",/& $name/; s/PLAY($name,/& $name/" |
+      grep -ow "$name" | grep -c .)" -lt 2 ]; then
       echo "test/$1 names $name, which is no test"
       rc=1
     fi

@@ -36,9 +36,10 @@ int uvperf__evlist_new(uvperf__evlist_t **evlist,
                        const uvperf_set_options_t *options,
                        uvperf_error_t *error);
 
-/* The same. `is_brief` is for events of the calling thread that only this thread reads,
- * before it does anything else. The data for detecting the end of a task is
- * then not looked up, because that takes longer than all other steps. */
+/* The same. `is_brief` is for events of the calling thread that only this
+ * thread reads, before it does anything else. The data for detecting the end of
+ * a task is then not looked up, because that takes longer than all other
+ * steps. */
 int uvperf__evlist_make(int is_brief, uvperf__evlist_t **evlist,
                         const uvperf_set_options_t *options,
                         uvperf_error_t *error);

@@ -462,7 +462,7 @@ static void cpu_that_comes_is_opened_by_the_program(void **state) {
   (void)state;
   plan_set(&make, &program);
   make.targets[0].cpus = NULL;
-  evlist = evlist_open_on(cpu_tree_root(), &make);
+  evlist = evlist_open(&make);
   expect_calls(&program, 9);
   uvperf__evlist_cpu_gone(evlist, 1);
   assert_int_equal(uvperf__evlist_cpu_come(evlist, 1, NULL), 0);
