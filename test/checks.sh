@@ -846,7 +846,8 @@ changing_bytes() {
     "$1" -g -fsanitize=address -std=c11 -D_GNU_SOURCE -DMOST=400 -DCHANGES=100 \
       -I "$root/include" -I "$root/lib" -I "$test/support" $uv \
       "$test/unit/$program" \
-      "$test"/unit/decode/flipper_hooks.c "$test"/support/record_b*.c \
+      "$test"/unit/decode/flipper_hooks.c "$test"/support/make_record.c \
+      "$test"/support/check_bounds.c \
       "$results.flip"/*.o "$build/libuvperf.a" -o "$results.flip/flip" \
       $("${PKG_CONFIG:-pkg-config}" --cflags --libs cmocka libuv) &&
       CMOCKA_MESSAGE_OUTPUT=stdout "$results.flip/flip" || return 1

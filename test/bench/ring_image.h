@@ -11,7 +11,7 @@
 
 #include <linux/perf_event.h>
 
-#include "record_builder.h"
+#include "make_record.h"
 #include "uvperf.h"
 
 #define RING_IMAGE_BYTES (512 * 1024)

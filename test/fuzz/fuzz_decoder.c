@@ -12,12 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "decoder_check.h"
+#include "check_decoder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   unsigned decoded;
-  const char *fault = decoder_check(data, size, &decoded);
+  const char *fault = check_decoder(data, size, &decoded);
 
   if (fault != NULL) {
     fprintf(stderr, "%s\n", fault);

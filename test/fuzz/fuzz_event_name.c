@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event_name_check.h"
+#include "check_name.h"
 #include "fake_host.h"
-#include "names_tree.h"
+#include "make_names.h"
 
 static char root[] = "/tmp/uvperf-fuzz-XXXXXX";
 
@@ -38,7 +38,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
   (void)argc;
   (void)argv;
-  if (mkdtemp(root) == NULL || names_tree_plant(root, "tree.txt") != 0)
+  if (mkdtemp(root) == NULL || make_names_plant(root, "tree.txt") != 0)
     abort();
   fake_host_set(root);
   return atexit(remove_tree);

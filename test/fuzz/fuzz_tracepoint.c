@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* libFuzzer's target for the text of a tracepoint's record, formats × records
- * (see support/tracepoint_check.h for an input):
+ * (see support/check_tracepoint.h for an input):
  *
  *   CC=clang cmake -S . -B build/fuzz -DUVPERF_FUZZ=ON
  *   make -C build/fuzz fuzz_tracepoint
@@ -14,12 +14,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tracepoint_check.h"
+#include "check_tracepoint.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   int rc;
-  const char *fault = tracepoint_check(data, size, &rc);
+  const char *fault = check_tracepoint(data, size, &rc);
 
   if (fault != NULL) {
     fprintf(stderr, "%s\n", fault);

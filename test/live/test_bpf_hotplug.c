@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "offline_cpu.h"
+#include "live_offline_cpu.h"
 
 static void expect_cpu_events(uv_loop_t *loop, live_bpf_reader_t *live,
                               uint64_t nr) {
@@ -22,7 +22,7 @@ static void expect_samples(uv_loop_t *loop, live_bpf_reader_t *live, int cpu) {
 
 /* The kernel turns its event off for good. */
 static void reader_reads_programs_on_a_cpu_that_is_back(void **state) {
-  int cpu = offline_cpu_need(__func__);
+  int cpu = live_offline_cpu_need(__func__);
   live_bpf_reader_t live;
   size_t nr_rings;
   uint64_t nth;
@@ -31,13 +31,13 @@ static void reader_reads_programs_on_a_cpu_that_is_back(void **state) {
   nr_rings = uvperf_nr_rings(&live.reader.handle);
   expect_samples(*state, &live, cpu);
   for (nth = 1; nth <= 4; nth++) {
-    offline_cpu_take(cpu);
+    live_offline_cpu_take(cpu);
     if (nth % 2) { /* or both are noticed at once */
       expect_cpu_events(*state, &live, 2 * nth - 1);
       assert_int_equal(uvperf_bpf_reader_cpu_status(&live.reader, cpu),
                        UV_ENODEV);
     }
-    offline_cpu_give_back(cpu);
+    live_offline_cpu_give_back(cpu);
     expect_cpu_events(*state, &live, 2 * nth);
     assert_int_equal(uvperf_bpf_reader_cpu_status(&live.reader, cpu), 0);
     expect_samples(*state, &live, cpu);
@@ -47,7 +47,7 @@ static void reader_reads_programs_on_a_cpu_that_is_back(void **state) {
 }
 
 static void records_written_before_a_cpu_went_come(void **state) {
-  int cpu = offline_cpu_need(__func__);
+  int cpu = live_offline_cpu_need(__func__);
   uvperf_bpf_reader_options_t options = live_bpf_reader_options();
   live_bpf_reader_t live;
 
@@ -57,25 +57,25 @@ static void records_written_before_a_cpu_went_come(void **state) {
   live_bpf_reader_start(&live, NULL);
   live_run_ms(*state, 5);
   live_bpf_reader_send_all(&live, cpu, 5);
-  offline_cpu_take(cpu);
+  live_offline_cpu_take(cpu);
   assert_true(live_run_until(*state, &live.samples, 5));
-  offline_cpu_give_back(cpu);
+  live_offline_cpu_give_back(cpu);
   expect_cpu_events(*state, &live, 2);
   live_bpf_reader_end(&live);
 }
 
 static void cpu_that_was_offline_at_init_is_read_later(void **state) {
-  int cpu = offline_cpu_need(__func__);
+  int cpu = live_offline_cpu_need(__func__);
   live_bpf_reader_t live;
   size_t nr_rings;
 
-  offline_cpu_take(cpu);
+  live_offline_cpu_take(cpu);
   live_bpf_reader_begin(__func__, *state, &live);
   nr_rings = uvperf_nr_rings(&live.reader.handle);
   assert_int_equal(uvperf_bpf_reader_cpu_status(&live.reader, cpu), UV_ENODEV);
   live_bpf_reader_send_all(&live, 0, 1);
   assert_true(live_run_until(*state, &live.samples, 1));
-  offline_cpu_give_back(cpu);
+  live_offline_cpu_give_back(cpu);
   expect_cpu_events(*state, &live, 1);
   assert_int_equal(uvperf_nr_rings(&live.reader.handle), nr_rings + 1);
   expect_samples(*state, &live, cpu);
@@ -84,13 +84,13 @@ static void cpu_that_was_offline_at_init_is_read_later(void **state) {
 
 /* Paused, stopped and overwritable. */
 static void cpu_that_is_back_is_in_the_map_as_the_others_are(void **state) {
-  int cpu = offline_cpu_need(__func__);
+  int cpu = live_offline_cpu_need(__func__);
   live_bpf_reader_t live;
 
   live_bpf_reader_begin(__func__, *state, &live);
   live_run_ms(*state, 5);
   assert_int_equal(uvperf_bpf_reader_unpublish(&live.reader, NULL), 0);
-  offline_cpu_bounce(cpu);
+  live_offline_cpu_bounce(cpu);
   expect_cpu_events(*state, &live, 2);
   assert_int_equal(live_bpf_reader_send(&live, cpu, 24), -ENOENT);
   assert_int_equal(uvperf_bpf_reader_publish(&live.reader, NULL), 0);
@@ -98,7 +98,7 @@ static void cpu_that_is_back_is_in_the_map_as_the_others_are(void **state) {
   /* A stopped reader does not follow CPUs: the event that is in the map is the
    * one that has stopped with its CPU. */
   assert_int_equal(uvperf_stop(&live.reader.handle), 0);
-  offline_cpu_bounce(cpu);
+  live_offline_cpu_bounce(cpu);
   assert_int_equal(live_bpf_reader_send(&live, cpu, 24), -EOPNOTSUPP);
   live_bpf_reader_start(&live, NULL);
   expect_cpu_events(*state, &live, 4);
@@ -107,7 +107,7 @@ static void cpu_that_is_back_is_in_the_map_as_the_others_are(void **state) {
 }
 
 static void overwritable_ring_of_a_cpu_that_is_back_has_all(void **state) {
-  int cpu = offline_cpu_need(__func__);
+  int cpu = live_offline_cpu_need(__func__);
   uvperf_bpf_reader_options_t options = live_bpf_reader_options();
   live_bpf_reader_t live;
   int i;
@@ -118,7 +118,7 @@ static void overwritable_ring_of_a_cpu_that_is_back_has_all(void **state) {
   live_bpf_reader_start(&live, NULL);
   live_run_ms(*state, 5);
   live_bpf_reader_send_all(&live, cpu, 5);
-  offline_cpu_bounce(cpu);
+  live_offline_cpu_bounce(cpu);
   /* It does not keep the loop alive. */
   for (i = 0; i < 2000 && live.nr_cpu_events < 2; i++)
     live_run_ms(*state, 5);

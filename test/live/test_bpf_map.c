@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "ring/bpf_map.h"
-#include "explain_check.h"
+#include "check_explain.h"
 #include "fake_kernel.h"
 #include "live_bpf.h"
 #include "live_bpf_array.h"

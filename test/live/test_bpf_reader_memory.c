@@ -2,7 +2,7 @@
 /* Live: the memory of a BPF reader, counted with the user's allocation
  * functions: it takes none while it delivers records, and keeps none. */
 #include "live_bpf_reader.h"
-#include "memory_count.h"
+#include "check_memory.h"
 
 /* In slices, by a flush, across a pause, and after another start; large ones
  * wrap at the end of the ring. */
@@ -33,16 +33,16 @@ static void reader_takes_no_memory_to_deliver(void **state) {
   uint64_t before;
 
   live_bpf_reader_make(__func__, &live, 0);
-  memory_count_begin();
+  check_memory_begin();
   live_bpf_reader_open(*state, &live, NULL);
   live_bpf_reader_start(&live, NULL);
   live_run_ms(*state, 5);
-  before = memory_count_taken();
+  before = check_memory_taken();
   assert_true(before > 0);
   deliver(*state, &live);
-  assert_int_equal(memory_count_taken(), before);
+  assert_int_equal(check_memory_taken(), before);
   live_bpf_reader_close(&live);
-  assert_int_equal(memory_count_held(), 0);
+  assert_int_equal(check_memory_held(), 0);
   live_bpf_reader_unmake(&live);
 }
 
@@ -55,20 +55,20 @@ static void snapshots_free_what_they_take(void **state) {
 
   options.flags = UVPERF_BPF_READER_OVERWRITE;
   live_bpf_reader_make(__func__, &live, 0);
-  memory_count_begin();
+  check_memory_begin();
   live_bpf_reader_open(*state, &live, &options);
   live_bpf_reader_start(&live, NULL);
-  held = memory_count_held();
+  held = check_memory_held();
   for (i = 0; i < 10; i++) {
     live_bpf_reader_send_all(&live, 0, 10);
     assert_int_equal(uvperf_snapshot(&live.reader.handle,
                                      UVPERF_SNAPSHOT_OLDEST_FIRST, NULL, NULL),
                      0);
-    assert_int_equal(memory_count_held(), held);
+    assert_int_equal(check_memory_held(), held);
   }
   assert_int_equal(live.samples, 100);
   live_bpf_reader_close(&live);
-  assert_int_equal(memory_count_held(), 0);
+  assert_int_equal(check_memory_held(), 0);
   live_bpf_reader_unmake(&live);
 }
 
@@ -76,10 +76,10 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test_setup_teardown(reader_takes_no_memory_to_deliver,
                                        support_loop_setup,
-                                       memory_count_teardown),
+                                       check_memory_teardown),
       support_loop_test_setup_teardown(snapshots_free_what_they_take,
                                        support_loop_setup,
-                                       memory_count_teardown),
+                                       check_memory_teardown),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

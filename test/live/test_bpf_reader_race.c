@@ -4,7 +4,7 @@
  * unexpected, and everything written while the reader was in the map is
  * accounted for. UVPERF_RANDOM_SEEDS=first:last selects other seeds. */
 #include "live_storm.h"
-#include "random_run.h"
+#include "model_run.h"
 
 #include <errno.h>
 
@@ -12,7 +12,7 @@
 #define RACE_NS UINT64_C(400000000)
 
 typedef struct fixture_s {
-  random_run_t run;
+  model_run_t run;
   live_storm_t storm;
   uv_loop_t *loop;
   uvperf_bpf_reader_t *reader; /* NULL: none is open */
@@ -29,12 +29,12 @@ typedef struct fixture_s {
 } fixture_t;
 
 static uint64_t draw(fixture_t *fixture, uint64_t below) {
-  return random_run_draw(&fixture->run, below);
+  return model_run_draw(&fixture->run, below);
 }
 
 static void expect(fixture_t *fixture, int is_so, const char *what,
                    int64_t value) {
-  random_run_expect(&fixture->run, is_so, what, value);
+  model_run_expect(&fixture->run, is_so, what, value);
 }
 
 static void expect_code(fixture_t *fixture, int code, int expected) {
@@ -242,7 +242,7 @@ static void run_race(uv_loop_t *loop, const char *test, uint64_t seed) {
   int turns;
 
   memset(&fixture, 0, sizeof(fixture));
-  random_run_seed(&fixture.run, seed);
+  model_run_seed(&fixture.run, seed);
   fixture.loop = loop;
   live_storm_open(&fixture.storm, test, 8, 512);
   live_storm_begin(&fixture.storm, UINT64_MAX);
@@ -256,7 +256,7 @@ static void run_race(uv_loop_t *loop, const char *test, uint64_t seed) {
   live_storm_end(&fixture.storm);
   if (fixture.run.fault[0] == '\0')
     expect_the_whole(&fixture);
-  random_run_check(&fixture.run, seed);
+  model_run_check(&fixture.run, seed);
   uv_run(loop, UV_RUN_DEFAULT);
   assert_int_equal(fixture.closing, 0);
   assert_in_range(fixture.lives, 1, UINT64_MAX);
@@ -269,7 +269,7 @@ static void reader_races_with_programs_that_never_rest(void **state) {
   uint64_t seed, last;
   size_t bytes;
 
-  random_run_seeds(4, &seed, &last);
+  model_run_seeds(4, &seed, &last);
   for (; seed <= last; seed++)
     run_race(*state, __func__, seed);
   /* libuv keeps the fd with which it polls. */

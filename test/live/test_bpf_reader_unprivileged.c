@@ -2,7 +2,7 @@
 /* A BPF reader without privileges, at perf_event_paranoid 2: measuring CPUs is
  * refused with a reason; CAP_PERFMON and an fd of the map are enough. */
 #include "live_bpf_reader.h"
-#include "unprivileged.h"
+#include "live_unprivileged.h"
 
 #include <unistd.h>
 
@@ -26,8 +26,8 @@ static void end(void) {
   live_bpf_reader_unmake(&owner);
 }
 
-static void refuse(unprivileged_report_t *report, int map_fd, const char *path,
-                   int code, const char *piece) {
+static void refuse(live_unprivileged_report_t *report, int map_fd,
+                   const char *path, int code, const char *piece) {
   uvperf_bpf_reader_options_t options = live_bpf_reader_options();
   uvperf_bpf_reader_t reader;
   uvperf_error_t error;
@@ -43,22 +43,23 @@ static void refuse(unprivileged_report_t *report, int map_fd, const char *path,
   if (rc != code || error.code != code ||
       error.cause != UVPERF_CAUSE_PERMISSION ||
       strstr(error.reason, piece) == NULL)
-    unprivileged_wrong(report, "%d, %s, without \"%s\": %s", rc,
-                       uvperf_cause_name(error.cause), piece, error.reason);
+    live_unprivileged_wrong(report, "%d, %s, without \"%s\": %s", rc,
+                            uvperf_cause_name(error.cause), piece,
+                            error.reason);
   if (support_count_fds() != fds)
-    unprivileged_wrong(report, "fds were left");
+    live_unprivileged_wrong(report, "fds were left");
   uv_run(&loop, UV_RUN_DEFAULT);
   if (uv_loop_close(&loop) != 0)
-    unprivileged_wrong(report, "the loop was not empty");
+    live_unprivileged_wrong(report, "the loop was not empty");
 }
 
-static void cpus_are_refused(unprivileged_report_t *report) {
+static void cpus_are_refused(live_unprivileged_report_t *report) {
   refuse(report, owner.array, NULL, UV_EACCES, "CAP_PERFMON");
 }
 
 /* As bpffs is by default. */
 static void
-path_below_a_directory_of_root_is_refused(unprivileged_report_t *report) {
+path_below_a_directory_of_root_is_refused(live_unprivileged_report_t *report) {
   char path[sizeof(directory) + 16];
 
   snprintf(path, sizeof(path), "%s/events", directory);
@@ -66,7 +67,7 @@ path_below_a_directory_of_root_is_refused(unprivileged_report_t *report) {
 }
 
 static void unprivileged_reader_is_refused_with_the_reason(void **state) {
-  static const unprivileged_line_t lines[] = {
+  static const live_unprivileged_line_t lines[] = {
       {"CPUs", cpus_are_refused},
       {"a path", path_below_a_directory_of_root_is_refused},
   };
@@ -75,14 +76,14 @@ static void unprivileged_reader_is_refused_with_the_reason(void **state) {
   support_need_root(__func__);
   begin(__func__);
   assert_non_null(mkdtemp(directory));
-  unprivileged_run(__func__, lines, 2);
+  live_unprivileged_run(__func__, lines, 2);
   assert_int_equal(rmdir(directory), 0);
   end();
 }
 
 /* Its file of the map is the caller's, as BPF_MAP_GET_FD_BY_ID takes
  * CAP_SYS_ADMIN. */
-static void map_is_read(unprivileged_report_t *report) {
+static void map_is_read(live_unprivileged_report_t *report) {
   live_bpf_reader_t live;
   uvperf_error_t error;
   uv_loop_t loop;
@@ -93,28 +94,29 @@ static void map_is_read(unprivileged_report_t *report) {
   uv_loop_init(&loop);
   rc = uvperf_bpf_reader_init(&loop, &live.reader, owner.array, NULL, &error);
   if (rc != 0) {
-    unprivileged_wrong(report, "init: %d: %s", rc, error.reason);
+    live_unprivileged_wrong(report, "init: %d: %s", rc, error.reason);
     return;
   }
   rc = uvperf_start(&live.reader.handle, NULL, live_bpf_reader_on_sample,
                     &error);
   if (rc != 0)
-    unprivileged_wrong(report, "start: %d: %s", rc, error.reason);
+    live_unprivileged_wrong(report, "start: %d: %s", rc, error.reason);
   live_worker_do(&programs);
   if (rc == 0 && !live_run_until(&loop, &live.samples, 5))
-    unprivileged_wrong(report, "%d samples came", (int)live.samples);
+    live_unprivileged_wrong(report, "%d samples came", (int)live.samples);
   uvperf_close(&live.reader.handle, live_bpf_reader_on_close);
   uv_run(&loop, UV_RUN_DEFAULT);
   if (uv_loop_close(&loop) != 0 || live.closed != 1 || live.strange != 0)
-    unprivileged_wrong(report, "it was not closed, or samples were strange");
+    live_unprivileged_wrong(report,
+                            "it was not closed, or samples were strange");
 }
 
 static void reader_with_perfmon_and_an_fd_of_the_map_works(void **state) {
-  static const unprivileged_line_t lines[] = {{"a map", map_is_read}};
+  static const live_unprivileged_line_t lines[] = {{"a map", map_is_read}};
 
   (void)state;
   begin(__func__);
-  unprivileged_run_with_perfmon(__func__, lines, 1);
+  live_unprivileged_run_with_perfmon(__func__, lines, 1);
   /* It has removed the entries of a file that is still open. */
   assert_true(live_bpf_reader_send(&owner, 0, 24) < 0);
   end();

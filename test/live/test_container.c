@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What works in the settings of containers, and the errors that a user gets for
  * the rest. test_container_suite.c runs other tests in these settings. */
-#include "container.h"
-#include "explain_check.h"
+#include "live_container.h"
+#include "check_explain.h"
 #include "live.h"
 
 #include <unistd.h>
@@ -82,12 +82,12 @@ static const attempt_t docker[] = {
 };
 
 /* The setting that the child enters; explain_in_child passes no argument. */
-static container_setting_t setting;
+static live_container_setting_t setting;
 static const attempt_t *attempt;
 
 static void ask_for_perfmon(uvperf_error_t *error) {
   uvperf_limits_t limits;
-  container_enter(setting);
+  live_container_enter(setting);
   uvperf_system_limits(&limits);
   error->code = (int)limits.has_perfmon;
 }
@@ -127,7 +127,7 @@ static void open_event(uv_loop_t *loop, uvperf_error_t *error) {
 static void try_attempt(uvperf_error_t *error) {
   uv_loop_t loop;
 
-  container_enter(setting);
+  live_container_enter(setting);
   uv_loop_init(&loop);
   if (strcmp(attempt->event, READER) == 0)
     open_reader(&loop, error);
@@ -143,13 +143,13 @@ static int is_answered_otherwise(const char *event) {
           uvperf__system_is_before(6, 16) != 0);
 }
 
-static void expect_in(const char *test, container_setting_t where,
+static void expect_in(const char *test, live_container_setting_t where,
                       int has_perfmon, const attempt_t *attempts, size_t nr) {
   uvperf_error_t error;
   size_t i;
 
   explain_need_paranoid(test, 2, 2);
-  container_need(test, where);
+  live_container_need(test, where);
   setting = where;
   assert_int_equal(explain_in_child(ask_for_perfmon).code, has_perfmon);
   for (i = 0; i < nr; i++) {
@@ -167,43 +167,45 @@ static void expect_in(const char *test, container_setting_t where,
 static void
 everything_under_a_filter_that_says_eperm_has_its_reason(void **state) {
   (void)state;
-  expect_in(__func__, CONTAINER_EPERM, 0, eperm, COUNT_OF(eperm));
+  expect_in(__func__, LIVE_CONTAINER_EPERM, 0, eperm, COUNT_OF(eperm));
 }
 
 static void
 everything_under_a_filter_that_says_enosys_has_its_reason(void **state) {
   (void)state;
-  expect_in(__func__, CONTAINER_ENOSYS, 0, enosys, COUNT_OF(enosys));
+  expect_in(__func__, LIVE_CONTAINER_ENOSYS, 0, enosys, COUNT_OF(enosys));
 }
 
 static void user_with_perfmon_measures_all_but_uprobes(void **state) {
   (void)state;
   support_need_tracefs(__func__, "sched:sched_switch");
-  expect_in(__func__, CONTAINER_PERFMON, 1, perfmon, COUNT_OF(perfmon));
-  expect_in(__func__, CONTAINER_PERFMON_BPF, 1, perfmon, COUNT_OF(perfmon));
+  expect_in(__func__, LIVE_CONTAINER_PERFMON, 1, perfmon, COUNT_OF(perfmon));
+  expect_in(__func__, LIVE_CONTAINER_PERFMON_BPF, 1, perfmon,
+            COUNT_OF(perfmon));
 }
 
 static void root_of_a_user_namespace_measures_as_a_user(void **state) {
   (void)state;
-  expect_in(__func__, CONTAINER_USER_NAMESPACE, 0, user_namespace,
+  expect_in(__func__, LIVE_CONTAINER_USER_NAMESPACE, 0, user_namespace,
             COUNT_OF(user_namespace));
 }
 
 static void root_with_sys_read_only_measures_all(void **state) {
   (void)state;
   support_need_tracefs(__func__, "sched:sched_switch");
-  expect_in(__func__, CONTAINER_READ_ONLY, 1, read_only, COUNT_OF(read_only));
+  expect_in(__func__, LIVE_CONTAINER_READ_ONLY, 1, read_only,
+            COUNT_OF(read_only));
 }
 
 static void root_without_tracefs_lacks_names_of_tracepoints(void **state) {
   (void)state;
-  expect_in(__func__, CONTAINER_NO_TRACEFS, 1, no_tracefs,
+  expect_in(__func__, LIVE_CONTAINER_NO_TRACEFS, 1, no_tracefs,
             COUNT_OF(no_tracefs));
 }
 
 static void docker_with_perfmon_lacks_uprobes_and_tracefs(void **state) {
   (void)state;
-  expect_in(__func__, CONTAINER_DOCKER, 1, docker, COUNT_OF(docker));
+  expect_in(__func__, LIVE_CONTAINER_DOCKER, 1, docker, COUNT_OF(docker));
 }
 
 int main(void) {

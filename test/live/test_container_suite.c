@@ -5,7 +5,7 @@
  *
  * With arguments it runs other programs in a setting and prints their output:
  *     live_container_suite eperm ./live_event ../samples/tools/uvperf-doctor */
-#include "container.h"
+#include "live_container.h"
 
 #include <fcntl.h>
 #include <libgen.h>
@@ -21,7 +21,7 @@
 static const char *const programs[] = {UVPERF_CONTAINER_PROGRAMS};
 
 typedef struct program_s {
-  container_setting_t setting;
+  live_container_setting_t setting;
   const char *path;
   int output; /* an fd; or -1: our own */
 } program_t;
@@ -37,7 +37,7 @@ static int execute(void *arg) {
   unsetenv("CMOCKA_XML_FILE");
   unsetenv("UVPERF_TEST_OFFLINE_CPU");
   setenv("CMOCKA_MESSAGE_OUTPUT", "stdout", 1);
-  container_enter(program->setting);
+  live_container_enter(program->setting);
   fexecve(fd, argv, environ);
   perror(program->path);
   return 126;
@@ -69,7 +69,7 @@ static size_t count_results(const char *program, int status,
   return passed;
 }
 
-static size_t run(container_setting_t setting, const char *name) {
+static size_t run(live_container_setting_t setting, const char *name) {
   static char output[OUTPUT_BYTES];
   program_t program = {setting, NULL, -1};
   char own[PATH_MAX], path[PATH_MAX + 64];
@@ -91,12 +91,12 @@ static size_t run(container_setting_t setting, const char *name) {
 }
 
 /* `least` tests must pass: those of names, tasks and bytes pass everywhere. */
-static void run_all(const char *test, container_setting_t setting,
+static void run_all(const char *test, live_container_setting_t setting,
                     size_t least) {
   size_t passed = 0;
   size_t i;
 
-  container_need(test, setting);
+  live_container_need(test, setting);
   for (i = 0; i < COUNT_OF(programs); i++)
     passed += run(setting, programs[i]);
   assert_true(passed >= least);
@@ -104,46 +104,46 @@ static void run_all(const char *test, container_setting_t setting,
 
 static void suite_where_perf_is_eperm_passes_or_skips(void **state) {
   (void)state;
-  run_all(__func__, CONTAINER_EPERM, 30);
+  run_all(__func__, LIVE_CONTAINER_EPERM, 30);
 }
 
 static void suite_where_perf_is_enosys_passes_or_skips(void **state) {
   (void)state;
-  run_all(__func__, CONTAINER_ENOSYS, 30);
+  run_all(__func__, LIVE_CONTAINER_ENOSYS, 30);
 }
 
 static void suite_with_perfmon_alone_passes_or_skips(void **state) {
   (void)state;
-  run_all(__func__, CONTAINER_PERFMON, 90);
+  run_all(__func__, LIVE_CONTAINER_PERFMON, 90);
 }
 
 static void suite_with_perfmon_and_bpf_passes_or_skips(void **state) {
   (void)state;
-  run_all(__func__, CONTAINER_PERFMON_BPF, 90);
+  run_all(__func__, LIVE_CONTAINER_PERFMON_BPF, 90);
 }
 
 static void suite_in_a_user_namespace_passes_or_skips(void **state) {
   (void)state;
-  run_all(__func__, CONTAINER_USER_NAMESPACE, 90);
+  run_all(__func__, LIVE_CONTAINER_USER_NAMESPACE, 90);
 }
 
 static void suite_with_sys_read_only_passes_or_skips(void **state) {
   (void)state;
-  run_all(__func__, CONTAINER_READ_ONLY, 150);
+  run_all(__func__, LIVE_CONTAINER_READ_ONLY, 150);
 }
 
 static void suite_without_tracefs_passes_or_skips(void **state) {
   (void)state;
-  run_all(__func__, CONTAINER_NO_TRACEFS, 90);
+  run_all(__func__, LIVE_CONTAINER_NO_TRACEFS, 90);
 }
 
 static void suite_in_docker_with_perfmon_passes_or_skips(void **state) {
   (void)state;
-  run_all(__func__, CONTAINER_DOCKER, 90);
+  run_all(__func__, LIVE_CONTAINER_DOCKER, 90);
 }
 
 static int run_others(char **argv) {
-  program_t program = {container_find(argv[1]), NULL, -1};
+  program_t program = {live_container_find(argv[1]), NULL, -1};
   int failed = 0;
 
   for (argv += 2; *argv != NULL; argv++) {

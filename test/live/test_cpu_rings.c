@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: records of events are in the ring of their CPU. */
-#include "cpu_rings_make.h"
+#include "make_cpu_rings.h"
 #include "live.h"
 
 #include <poll.h>
@@ -60,7 +60,7 @@ static void wakeup_comes_after_the_quarter(void **state) {
   (void)state;
   support_need_own_events(__func__);
   options.ring_bytes = 8 * support_page_bytes();
-  rings = cpu_rings_make(&options);
+  rings = make_cpu_rings(&options);
   ring = cpu_rings_of(rings, live_last_cpu());
   fd = open_comm(ring, 0);
   while (uvperf__sys_poll(ring->fd, POLLIN) == 0) {
@@ -89,7 +89,7 @@ static void overwritable_ring_asks_for_a_wakeup_once_a_round(void **state) {
   support_need_own_events(__func__);
   options.ring_bytes = 2 * support_page_bytes();
   options.overwrite = 1;
-  rings = cpu_rings_make(&options);
+  rings = make_cpu_rings(&options);
   ring = cpu_rings_of(rings, live_last_cpu());
   fd = open_comm(ring, 0);
   while (uvperf__sys_poll(ring->fd, POLLIN) == 0) {
@@ -122,7 +122,7 @@ static void owner_outlives_the_tasks_that_write(void **state) {
   (void)state;
   support_need_own_events(__func__);
   live_worker_fork(&worker, two_comms, NULL);
-  rings = cpu_rings_make(&cpu_rings_defaults);
+  rings = make_cpu_rings(&cpu_rings_defaults);
   ring = cpu_rings_of(rings, live_last_cpu());
   fd = open_comm(ring, worker.pid);
   live_worker_do(&worker);
@@ -148,7 +148,7 @@ static void events_of_all_tasks_write_into_it(void **state) {
 
   (void)state;
   support_need_cpu_wide(__func__);
-  rings = cpu_rings_make(&cpu_rings_defaults);
+  rings = make_cpu_rings(&cpu_rings_defaults);
   ring = cpu_rings_of(rings, live_last_cpu());
   own = open_comm(ring, 0);
   all = open_comm(ring, -1);

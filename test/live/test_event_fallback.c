@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: events that this kernel refuses are opened with less, and run. */
-#include "unprivileged.h"
+#include "live_unprivileged.h"
 
 #include <errno.h>
 
-#include "fallback_check.h"
+#include "check_fallback.h"
 #include "sys/sys.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -247,7 +247,7 @@ static void live_field_after_the_kernels_struct_is_cut(void **state) {
 static uint64_t tracepoint;
 
 /* Opens it with its fallback, and counts what is provoked. */
-static void count_with(unprivileged_report_t *report,
+static void count_with(live_unprivileged_report_t *report,
                        const struct perf_event_attr *attr,
                        void (*provoke)(void), uint64_t value) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_USER);
@@ -260,22 +260,22 @@ static void count_with(unprivileged_report_t *report,
   options.flags = UVPERF_EVENT_NO_RING;
   uv_loop_init(&loop);
   if (uvperf_event_init(&loop, &event, attr, &options, &error) != 0) {
-    unprivileged_wrong(report, "%d: %s", error.code, error.reason);
+    live_unprivileged_wrong(report, "%d: %s", error.code, error.reason);
     return;
   }
   uvperf_changes(&event.handle, 0, &nr);
   if (nr != 2 || !uvperf_handle_attr(&event.handle, 0)->exclude_kernel)
-    unprivileged_wrong(report, "%d changes", (int)nr);
+    live_unprivileged_wrong(report, "%d changes", (int)nr);
   uvperf_enable(&event.handle, 0, NULL);
   provoke();
   uvperf_disable(&event.handle, 0, NULL);
   uvperf_event_read(&event, &count, NULL);
   if (count.value != value)
-    unprivileged_wrong(report, "%d were counted", (int)count.value);
+    live_unprivileged_wrong(report, "%d were counted", (int)count.value);
   uvperf_close(&event.handle, NULL);
   uv_run(&loop, UV_RUN_DEFAULT);
   if (uv_loop_close(&loop) != 0)
-    unprivileged_wrong(report, "the loop was not empty");
+    live_unprivileged_wrong(report, "the loop was not empty");
 }
 
 static void write_7(void) {
@@ -286,7 +286,7 @@ static void call_7(void) {
   live_syscall(7);
 }
 
-static void breakpoint(unprivileged_report_t *report) {
+static void breakpoint(live_unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   live_write_attr(&attr, 0);
@@ -295,7 +295,7 @@ static void breakpoint(unprivileged_report_t *report) {
   count_with(report, &attr, write_7, 7);
 }
 
-static void system_call(unprivileged_report_t *report) {
+static void system_call(live_unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   live_syscall_attr(&attr, tracepoint, PERF_SAMPLE_RAW);
@@ -305,7 +305,7 @@ static void system_call(unprivileged_report_t *report) {
 }
 
 /* Only a lower perf_event_paranoid would help. */
-static void whole_cpu(unprivileged_report_t *report) {
+static void whole_cpu(live_unprivileged_report_t *report) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_ALL);
   struct perf_event_attr attr;
   uvperf_event_t event;
@@ -320,13 +320,13 @@ static void whole_cpu(unprivileged_report_t *report) {
   uv_loop_init(&loop);
   rc = uvperf_event_init(&loop, &event, &attr, &options, &error);
   if (rc != UV_EACCES || error.cause != UVPERF_CAUSE_PERMISSION)
-    unprivileged_wrong(report, "%d: %s", rc, error.reason);
+    live_unprivileged_wrong(report, "%d: %s", rc, error.reason);
   uv_run(&loop, UV_RUN_DEFAULT);
   uv_loop_close(&loop);
 }
 
 static void live_unprivileged_event_falls_back_to_the_user_side(void **state) {
-  static const unprivileged_line_t lines[] = {
+  static const live_unprivileged_line_t lines[] = {
       {"breakpoints", breakpoint},
       {"system calls", system_call},
       {"a whole CPU", whole_cpu},
@@ -335,7 +335,7 @@ static void live_unprivileged_event_falls_back_to_the_user_side(void **state) {
   (void)state;
   support_need_breakpoints(__func__);
   tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
-  unprivileged_run(__func__, lines, COUNT_OF(lines));
+  live_unprivileged_run(__func__, lines, COUNT_OF(lines));
 }
 
 int main(void) {

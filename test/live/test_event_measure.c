@@ -2,7 +2,7 @@
 /* Live: the cost of a function, by an event that is open and by its group.
  * Scripted failures are in unit/event/test_measure.c. */
 #include "live_thread.h"
-#include "measure_run.h"
+#include "live_measure.h"
 
 #define TIMES (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
 
@@ -25,15 +25,15 @@ static void event_measure_is_of_the_call_alone(void **state) {
   live_init(*state, &collector, &attr, NULL);
   for (nr = 0; nr < 20; nr++) {
     live_write(3);
-    assert_int_equal(uvperf_event_measure(&collector.event, measure_writes, &nr,
-                                          &count, 1, NULL),
+    assert_int_equal(uvperf_event_measure(&collector.event, live_measure_writes,
+                                          &nr, &count, 1, NULL),
                      0);
-    measure_count_is(&count, nr);
+    live_measure_count_is(&count, nr);
     assert_int_equal(count.nr_counts, 1);
   }
   assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
-  assert_int_equal(uvperf_event_measure(&collector.event, measure_writes, &nr,
-                                        &count, 1, NULL),
+  assert_int_equal(uvperf_event_measure(&collector.event, live_measure_writes,
+                                        &nr, &count, 1, NULL),
                    UV_EBUSY);
   live_close(&collector);
 }
@@ -87,9 +87,9 @@ static void event_measure_of_a_group_is_in_the_order_of_opening(void **state) {
       assert_int_equal(uvperf_event_measure(&group.leader.event, write_and_call,
                                             &nr, counts, 3, NULL),
                        0);
-      measure_count_is(&counts[0], nr);
-      measure_count_is(&counts[1], 0);
-      measure_count_is(&counts[2], 2);
+      live_measure_count_is(&counts[0], nr);
+      live_measure_count_is(&counts[1], 0);
+      live_measure_count_is(&counts[2], 2);
     }
     assert_int_equal(uvperf_event_measure(&group.calls.event, write_and_call,
                                           &nr, counts, 1, &error),
@@ -116,8 +116,8 @@ static void event_measure_of_a_group_that_shrinks(void **state) {
   assert_int_equal(uvperf_event_measure(&group.leader.event, write_and_call,
                                         &nr, counts, 2, NULL),
                    0);
-  measure_count_is(&counts[0], 4);
-  measure_count_is(&counts[1], 2);
+  live_measure_count_is(&counts[0], 4);
+  live_measure_count_is(&counts[1], 2);
   live_close(&group.calls);
   live_close(&group.leader);
 }
@@ -135,7 +135,7 @@ static void event_measure_of_another_thread_counts_what_it_does(void **state) {
   uint64_t nr = 6;
 
   support_need_breakpoints(__func__);
-  live_thread_start(&thread, measure_writes, &nr);
+  live_thread_start(&thread, live_measure_writes, &nr);
   live_thread_do(&thread);
   count_writes(&attr, TIMES);
   options.pid = (int)thread.tid;

@@ -2,7 +2,7 @@
 /* Live: random sequences of calls on events that share rings, outside of
  * callbacks and inside, against a model of what event.h promises.
  * UVPERF_RANDOM_SEEDS=first:last selects other seeds. */
-#include "ring_model.h"
+#include "model_ring.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -196,7 +196,7 @@ static void begin(ring_model_t *model, uv_loop_t *loop, uint64_t tracepoint,
   model->loop = loop;
   model->tracepoint = tracepoint;
   model->fork_in_callback = fork_in_callback;
-  random_run_seed(&model->run, seed);
+  model_run_seed(&model->run, seed);
   model->number = 1000000;
   model->targets[0].lives = 1;
   for (i = 0; i < EVENTS; i++)
@@ -214,7 +214,7 @@ static void run_seed(uv_loop_t *loop, uint64_t tracepoint, uint64_t seed) {
   for (; model.run.step < STEPS && model.run.fault[0] == '\0'; model.run.step++)
     one_step(&model);
   finish(&model);
-  random_run_check(&model.run, seed);
+  model_run_check(&model.run, seed);
   assert_int_equal(support_count_fds(), fds);
   assert_int_equal(support_count_rings(&bytes), 0);
 }
@@ -226,7 +226,7 @@ static void output_of_random_calls_keeps_its_promises(void **state) {
 
   support_need_cpu_wide(__func__);
   tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
-  random_run_seeds(40, &first, &last);
+  model_run_seeds(40, &first, &last);
   live_pin(0, &old);
   for (; first <= last; first++)
     run_seed(*state, tracepoint, first);

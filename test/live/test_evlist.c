@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counters of this kernel's events, with exactly known counts. More are in
  * test_set.c and test_set_control.c. */
-#include "evlist_make.h"
+#include "make_evlist.h"
 #include "live_thread.h"
 
 #include <errno.h>

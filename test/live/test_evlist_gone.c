@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Targets that end while their events write into rings of this kernel: threads,
  * and processes. The records before the end are in test_set_stream_*.c. */
-#include "evlist_make.h"
+#include "make_evlist.h"
 #include "live_thread.h"
 
 #include <fcntl.h>

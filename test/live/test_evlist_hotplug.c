@@ -2,7 +2,7 @@
 /* What the kernel does to the events of a CPU that goes offline and comes back,
  * and what happens to their counts. Most tests take a CPU offline, so they run
  * only with UVPERF_TEST_OFFLINE_CPU=1. */
-#include "evlist_make.h"
+#include "make_evlist.h"
 
 #include <errno.h>
 #include <sys/ioctl.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "live.h"
-#include "offline_cpu.h"
+#include "live_offline_cpu.h"
 #include "evlist/internal.h"
 
 static int open_raw(uint64_t config, int cpu, int group_fd, int is_disabled) {
@@ -44,7 +44,7 @@ static void work_on(int cpu) {
 
 static void
 events_of_a_cpu_that_came_back_stay_off_though_enabled(void **state) {
-  int cpu = offline_cpu_need(__func__);
+  int cpu = live_offline_cpu_need(__func__);
   uint64_t before[8], after[8];
   int leader, member;
 
@@ -58,7 +58,7 @@ events_of_a_cpu_that_came_back_stay_off_though_enabled(void **state) {
   read_raw(leader, before);
   assert_int_equal(before[0], 2);
   assert_true(before[1] > 0);
-  offline_cpu_bounce(cpu);
+  live_offline_cpu_bounce(cpu);
   read_raw(leader, before);
   assert_int_equal(before[0], 1);
   read_raw(member, after);
@@ -90,7 +90,7 @@ static uvperf__evlist_t *begin(int cpu, uint32_t flags) {
 }
 
 static void counts_of_a_cpu_that_came_back_go_on(void **state) {
-  int cpu = offline_cpu_need(__func__);
+  int cpu = live_offline_cpu_need(__func__);
   uvperf_count_t before, after, switches;
   uvperf__evlist_t *evlist;
   uvperf_error_t error;
@@ -102,7 +102,7 @@ static void counts_of_a_cpu_that_came_back_go_on(void **state) {
   before = evlist_at(evlist, 0, 1);
   assert_true(before.value > 0);
   for (i = 0; i < 3; i++) {
-    offline_cpu_bounce(cpu);
+    live_offline_cpu_bounce(cpu);
     /* As if it had not been followed. */
     work_on(cpu);
     after = evlist_at(evlist, 0, 1);
@@ -122,16 +122,16 @@ static void counts_of_a_cpu_that_came_back_go_on(void **state) {
 }
 
 static void set_made_while_a_cpu_is_offline_counts_it_when_it_came(void **s) {
-  int cpu = offline_cpu_need(__func__);
+  int cpu = live_offline_cpu_need(__func__);
   uvperf__evlist_t *evlist;
   uvperf_error_t error;
   size_t nr;
 
   (void)s;
-  offline_cpu_take(cpu);
+  live_offline_cpu_take(cpu);
   evlist = begin(cpu, 0);
   nr = evlist_nr_failures(evlist);
-  offline_cpu_give_back(cpu);
+  live_offline_cpu_give_back(cpu);
   assert_int_equal(nr, 2);
   assert_int_equal(uvperf__evlist_cpu_come(evlist, cpu, &error), 0);
   assert_int_equal(evlist_nr_failures(evlist), 0);

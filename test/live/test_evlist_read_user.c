@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "live_set.h"
-#include "user_page_events.h"
+#include "scripted_pages.h"
 #include "uvperf/attr.h"
 #include "uvperf/name.h"
 
@@ -29,7 +29,7 @@ static uvperf_count_t count_syscalls(const char *test, uint32_t flags) {
   options.targets = &target;
   options.nr_targets = 1;
   options.flags = flags;
-  reading = user_page_events_reading();
+  reading = scripted_pages_reading();
   assert_int_equal(uvperf__evlist_new(&evlist, &options, NULL), 0);
   uvperf_event_list_free(list);
   assert_int_equal(uvperf__evlist_enable(evlist, NULL), 0);
@@ -93,7 +93,7 @@ static void live_tsc_has_no_page(void **state) {
   if (uvperf_attr_parse(&attr, "msr/tsc/", &error) != 0)
     support_skip(__func__, "PMU msr with its event tsc");
   support_need_kernel_side(__func__); /* such events cannot exclude it */
-  reading = user_page_events_reading();
+  reading = scripted_pages_reading();
   support_count_rings(&before);
   assert_int_equal(open_one(&attr, &evlist), 0);
   support_count_rings(&after);
@@ -119,7 +119,7 @@ static void live_count_lies_between_two_of_read(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  reading = user_page_events_reading();
+  reading = scripted_pages_reading();
   uvperf_attr_init(&attr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
   attr.exclude_kernel = 1;
   if (open_one(&attr, &evlist) != 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Records of many events in one ring for each CPU of this kernel: each has the
  * right source and values. */
-#include "evlist_make.h"
+#include "make_evlist.h"
 #include "live.h"
 #include "live_thread.h"
 

@@ -2,7 +2,7 @@
 /* Several events that sample the same software event: Linux 6.18 writes into
  * all their samples what it has found out for the first one (do_perf_sw_event
  * in kernel/events/core.c), including its id. */
-#include "evlist_make.h"
+#include "make_evlist.h"
 #include "live.h"
 
 #include <errno.h>

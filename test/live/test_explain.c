@@ -2,7 +2,7 @@
 /* Failures that this kernel really returns, and the reported cause. Each is
  * provoked in a child, so that its limits, uid and fds do not stay.
  * test_event_open.c has more of them, through a handle. */
-#include "explain_check.h"
+#include "check_explain.h"
 
 #include <errno.h>
 #include <fcntl.h>

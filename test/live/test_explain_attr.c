@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel refuses the attrs that the library calls invalid. */
-#include "explain_check.h"
+#include "check_explain.h"
 
 #include <errno.h>
 #include <time.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What this kernel denies to a process without privileges, or with a filter,
  * and the reported cause. */
-#include "explain_check.h"
+#include "check_explain.h"
 
 #include <errno.h>
 #include <fcntl.h>

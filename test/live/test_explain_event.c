@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tracepoints, breakpoints, probes and other PMUs that this kernel refuses, and
  * the reported cause. */
-#include "explain_check.h"
+#include "check_explain.h"
 
 #include <errno.h>
 #include <sys/stat.h>

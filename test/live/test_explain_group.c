@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The groups and cgroups that this kernel refuses, and the reported cause,
  * through handles, which know the leader. */
-#include "explain_check.h"
+#include "check_explain.h"
 #include "live.h"
 
 #include <errno.h>

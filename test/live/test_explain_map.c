@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The rings that this kernel does not map, and the reported cause. */
-#include "explain_check.h"
+#include "check_explain.h"
 
 #include <errno.h>
 #include <sys/mman.h>

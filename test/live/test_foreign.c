@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "neighbour.h"
+#include "live_neighbour.h"
 
 #define PLAIN (PERF_SAMPLE_TID | PERF_SAMPLE_ADDR)
 #define STACK (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
@@ -116,7 +116,7 @@ static void event_beside_one_with_more_fields_loses_nothing(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  neighbour_need_shared_samples(__func__);
+  live_neighbour_need_shared_samples(__func__);
   for (i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
     for (j = 0; j < sizeof(theirs) / sizeof(theirs[0]); j++) {
       surplus = run_event(*state, ours[i], theirs[j], 0);
@@ -176,7 +176,7 @@ static void set_beside_one_with_another_id_knows_its_own_samples(void **state) {
   int fd = -1;
 
   support_need_own_events(__func__);
-  neighbour_need_shared_samples(__func__);
+  live_neighbour_need_shared_samples(__func__);
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     for (is_first = 0; is_first < 2; is_first++) {
       begin(&seen);
@@ -216,7 +216,7 @@ static void set_of_all_beside_perf_record_loses_nothing(void **state) {
   seen_t seen;
 
   support_need_cpu_wide(__func__);
-  neighbour_need_shared_samples(__func__);
+  live_neighbour_need_shared_samples(__func__);
   nr = live_cpus(cpus, 16);
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     for (is_first = 0; is_first < 2; is_first++) {
@@ -237,10 +237,11 @@ static void set_of_all_beside_perf_record_loses_nothing(void **state) {
 
 /* It samples its own page faults only, with a call chain. */
 static void set_of_all_beside_an_unprivileged_one_loses_nothing(void **state) {
-  neighbour_plan_t how = {0, NEIGHBOUR_NO_CLOCK,
-                          PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_CALLCHAIN, 0};
+  live_neighbour_plan_t how = {0, LIVE_NEIGHBOUR_NO_CLOCK,
+                               PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_CALLCHAIN,
+                               0};
   uint64_t samples, surplus = 0;
-  neighbour_t neighbour;
+  live_neighbour_t neighbour;
   live_stream_t stream;
   uvperf_stats_t stats;
   live_plan_t plan;
@@ -250,19 +251,19 @@ static void set_of_all_beside_an_unprivileged_one_loses_nothing(void **state) {
 
   support_need_root(__func__);
   support_need_cpu_wide(__func__);
-  neighbour_need_shared_samples(__func__);
+  live_neighbour_need_shared_samples(__func__);
   live_cpus(&cpu, 1);
   how.cpu = cpu;
   for (is_first = 0; is_first < 2; is_first++) {
     begin(&seen);
     if (is_first)
-      neighbour_start(&neighbour, &how);
+      live_neighbour_start(&neighbour, &how);
     open_set(*state, &stream, &plan, &seen, 1, UVPERF_TARGET_CPUS);
     if (!is_first)
-      neighbour_start(&neighbour, &how);
+      live_neighbour_start(&neighbour, &how);
     samples = stream.samples;
     assert_int_equal(live_run_until(*state, &stream.samples, samples + 500), 1);
-    neighbour_end(&neighbour);
+    live_neighbour_end(&neighbour);
     end_set(&stream, &seen, &stats);
     surplus += stats.surplus_bytes;
   }

@@ -7,8 +7,8 @@
 
 #include "live_set.h"
 #include "fake_kernel.h"
-#include "measure_run.h"
-#include "offline_cpu.h"
+#include "live_measure.h"
+#include "live_offline_cpu.h"
 
 #define RUNS       20
 #define ITERATIONS 100000u
@@ -146,16 +146,16 @@ static void loop_is_counted_to_the_instruction(void **state) {
   support_need_hardware(__func__, PERF_COUNT_HW_INSTRUCTIONS, 0);
   support_need_hardware(__func__, PERF_COUNT_HW_CPU_CYCLES, 0);
   live_need_loop(__func__);
-  meter = measure_meter("instructions:u", NULL);
+  meter = live_measure_meter("instructions:u", NULL);
   value = count_least(meter, iterations);
   assert_int_equal(value - count_least(meter, ITERATIONS),
                    ITERATIONS * LIVE_LOOP_INSTRUCTIONS);
 
   /* Without what measuring adds only the call is left. */
   fake_kernel_reset();
-  assert_int_equal(
-      uvperf_meter_repeat(meter, 10, measure_nothing, NULL, &empty, 1, NULL),
-      0);
+  assert_int_equal(uvperf_meter_repeat(meter, 10, live_measure_nothing, NULL,
+                                       &empty, 1, NULL),
+                   0);
   assert_in_range(value - empty.least, 2 * LOOP, 2 * LOOP + 30);
   uvperf_meter_free(meter);
 
@@ -176,15 +176,15 @@ static void run_loop_and_read(void *buffer) {
 }
 
 /* The instructions of one run in user space. */
-static uint64_t add_sides_up(measure_run_t *run, void *buffer) {
+static uint64_t add_sides_up(live_measure_run_t *run, void *buffer) {
   uint64_t both, user, kernel;
 
-  measure_do(run, run_loop_and_read, buffer);
-  both = measure_total(run, 0).value;
-  user = measure_total(run, 1).value;
-  kernel = measure_total(run, 2).value;
-  assert_int_equal(measure_total(run, 0).time_running,
-                   measure_total(run, 0).time_enabled);
+  live_measure_do(run, run_loop_and_read, buffer);
+  both = live_measure_total(run, 0).value;
+  user = live_measure_total(run, 1).value;
+  kernel = live_measure_total(run, 2).value;
+  assert_int_equal(live_measure_total(run, 0).time_running,
+                   live_measure_total(run, 0).time_enabled);
   assert_in_range(user + kernel, both - LIVE_INSTRUCTIONS_SLACK,
                   both + LIVE_INSTRUCTIONS_SLACK);
   /* A page of zeros takes some tens of instructions, with rep stos too. */
@@ -195,7 +195,7 @@ static uint64_t add_sides_up(measure_run_t *run, void *buffer) {
 static void both_sides_add_up(void **state) {
   uint64_t least = UINT64_MAX;
   uint64_t user;
-  measure_run_t run;
+  live_measure_run_t run;
   char *buffer;
   int i;
 
@@ -204,14 +204,14 @@ static void both_sides_add_up(void **state) {
   live_need_loop(__func__);
   buffer = malloc(1u << 20);
   assert_non_null(buffer);
-  measure_open(*state, &run, "{instructions,instructions:u,instructions:k}",
-               NULL);
+  live_measure_open(*state, &run,
+                    "{instructions,instructions:u,instructions:k}", NULL);
   for (i = 0; i < RUNS; i++) {
     user = add_sides_up(&run, buffer);
     least = user < least ? user : least;
   }
   assert_in_range(least, LOOP, LOOP + SLACK);
-  measure_close(&run);
+  live_measure_close(&run);
   free(buffer);
 }
 
@@ -283,7 +283,7 @@ static void cpu_that_came_back_counts_its_loop(void **state) {
 
   support_need_hardware(__func__, PERF_COUNT_HW_INSTRUCTIONS, 0);
   live_need_loop(__func__);
-  cpu = offline_cpu_need(__func__);
+  cpu = live_offline_cpu_need(__func__);
   plan_cpus(&plan);
   live_set_begin(*state, &live, &plan.options);
   uvperf_on_cpu(&live.set.handle, on_cpu);
@@ -292,7 +292,7 @@ static void cpu_that_came_back_counts_its_loop(void **state) {
   assert_cpu_counts(&live, cpu);
   before = count_on(&live, cpu);
   cpus_come = 0;
-  offline_cpu_bounce(cpu);
+  live_offline_cpu_bounce(cpu);
   assert_true(live_run_until(*state, &cpus_come, 1));
   assert_true(count_on(&live, cpu) >= before);
   assert_cpu_counts(&live, cpu);

@@ -3,7 +3,7 @@
  * event count the same, and each listed event opens or is known to be missing
  * here. */
 #include "live_hardware.h"
-#include "measure_run.h"
+#include "live_measure.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -54,7 +54,7 @@ static void names_of_one_event_count_the_same(void **state) {
   struct perf_event_attr attr;
   char names[1024], label[128];
   size_t size = sizeof(label);
-  measure_run_t run;
+  live_measure_run_t run;
   uint64_t count;
   cycles_t cycles;
   size_t i;
@@ -65,14 +65,14 @@ static void names_of_one_event_count_the_same(void **state) {
   snprintf(names, sizeof(names), "{cycles:u,%s/%s/u,%s/%s/u,r%llx:u}",
            cycles.pmu, cycles.event, cycles.pmu, cycles.terms,
            (unsigned long long)attr.config);
-  measure_open(*state, &run, names, NULL);
-  measure_do(&run, loop, &iterations);
-  count = measure_total(&run, 0).value;
+  live_measure_open(*state, &run, names, NULL);
+  live_measure_do(&run, loop, &iterations);
+  count = live_measure_total(&run, 0).value;
   assert_true(count > 100000);
   for (i = 0; i < 4; i++)
-    assert_in_range(measure_total(&run, i).value, count - count / 1000,
+    assert_in_range(live_measure_total(&run, i).value, count - count / 1000,
                     count + count / 1000);
-  measure_close(&run);
+  live_measure_close(&run);
   /* And back to the name in sysfs. */
   assert_int_equal(uvperf_attr_label(&attr, label, &size), 0);
   snprintf(names, sizeof(names), "%s/%s/", cycles.pmu, cycles.event);

@@ -3,7 +3,7 @@
  * their number, distance and fields. The event also counts, so the right number
  * of samples is known. It counts cycles, because QEMU's other counters of
  * aarch64 report an overflow late. */
-#include "kernel_setting.h"
+#include "live_setting.h"
 #include "live_hardware.h"
 
 #include <asm/perf_regs.h>
@@ -514,20 +514,20 @@ static void interrupts_above_the_rate_are_throttled(void **state) {
 
   need_samples(__func__);
   support_need_root(__func__);
-  rate = kernel_setting(RATE);
-  percent = kernel_setting(PERCENT);
+  rate = live_setting(RATE);
+  percent = live_setting(PERCENT);
   cycles_attr(&attr, PERF_SAMPLE_IP);
   uvperf_attr_set_period(&attr, 50000);
   live_begin(*state, &collector, &attr, NULL, note_throttle, &seen);
   /* 0 and 100 forbid to set the rate. */
-  assert_int_equal(kernel_setting_write(PERCENT, 25), 0);
-  assert_int_equal(kernel_setting_write(RATE, 1000), 0);
+  assert_int_equal(live_setting_write(PERCENT, 25), 0);
+  assert_int_equal(live_setting_write(RATE, 1000), 0);
   for (turn = 0; turn < 100 && seen.unthrottles < 5; turn++) {
     spend(1000000);
     assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   }
-  assert_int_equal(kernel_setting_write(RATE, rate), 0);
-  assert_int_equal(kernel_setting_write(PERCENT, percent), 0);
+  assert_int_equal(live_setting_write(RATE, rate), 0);
+  assert_int_equal(live_setting_write(PERCENT, percent), 0);
   assert_true(seen.unthrottles >= 5);
   live_close(&collector);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: UVPERF_SET_USER_READ with a hardware PMU. The values of the pages lie
  * between two read(2) of the same events, whatever happens to the thread. */
-#include "kernel_setting.h"
+#include "live_setting.h"
 #include "live_hardware.h"
 #include "live_set.h"
 
@@ -26,8 +26,8 @@
 static void need_user_read(const char *test) {
   support_need_hardware(test, PERF_COUNT_HW_INSTRUCTIONS, 0);
   live_need_loop(test);
-  if (kernel_setting(SWITCH) < 0 ||
-      (kernel_setting(SWITCH) == 0 && kernel_setting_write(SWITCH, 1) != 0))
+  if (live_setting(SWITCH) < 0 ||
+      (live_setting(SWITCH) == 0 && live_setting_write(SWITCH, 1) != 0))
     support_skip(test, "counters that user space may read");
 }
 
@@ -276,7 +276,7 @@ static void pages_that_may_not_be_read_are_left_to_read(void **state) {
   need_user_read(__func__);
   plan_begin(&plan);
   plan_event(&plan, PERF_COUNT_HW_INSTRUCTIONS);
-  if (kernel_setting_write(SWITCH, 0) != 0)
+  if (live_setting_write(SWITCH, 0) != 0)
     support_skip(__func__, "counters that user space may read");
   live_set_begin(*state, &live, &plan.options);
   live_set_read(&live, 0);
@@ -284,7 +284,7 @@ static void pages_that_may_not_be_read_are_left_to_read(void **state) {
   check_between(&live);
   assert_in_range(live_set_read(&live, 0).value, LOOP, 2 * LOOP);
   /* From the next time on that the thread is on a CPU. */
-  assert_int_equal(kernel_setting_write(SWITCH, 1), 0);
+  assert_int_equal(live_setting_write(SWITCH, 1), 0);
   usleep(1000);
   live_loop(ITERATIONS);
   check_between(&live);

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "busy_pool.h"
+#include "live_busy_pool.h"
 #include "uvperf/event.h"
 
 #define NR_EVENTS 8 /* tracepoints on each CPU */
@@ -54,12 +54,12 @@ static void leave_alone(uv_handle_t *handle, void *nr) {
 
 static void close_waits_while_the_pool_is_busy(void **state) {
   size_t fds = support_count_fds();
-  busy_pool_t busy;
+  live_busy_pool_t busy;
   live_set_t live;
   int handles = 0;
 
   open_tracepoints(__func__, *state, &live);
-  busy_pool_begin(&busy, *state);
+  live_busy_pool_begin(&busy, *state);
   uvperf_close(&live.set.handle, live_set_on_close);
   live_run_ms(*state, 20);
   assert_int_equal(live.closed, 0);
@@ -67,7 +67,7 @@ static void close_waits_while_the_pool_is_busy(void **state) {
   uv_walk(*state, leave_alone, &handles);
   assert_int_equal(handles, 0);
   assert_int_equal(uv_loop_close(*state), UV_EBUSY);
-  busy_pool_end(&busy);
+  live_busy_pool_end(&busy);
   live_set_wait_closed(&live);
   assert_int_equal(support_count_fds(), fds);
 }
@@ -85,17 +85,17 @@ static int close_another(void *loop) {
 }
 
 static void child_forked_while_events_close_closes_others(void **state) {
-  busy_pool_t busy;
+  live_busy_pool_t busy;
   live_set_t live;
   pid_t child;
 
   open_tracepoints(__func__, *state, &live);
-  busy_pool_begin(&busy, *state);
+  live_busy_pool_begin(&busy, *state);
   uvperf_close(&live.set.handle, live_set_on_close);
   live_run_ms(*state, 5);
   child = support_fork(close_another, *state);
   assert_int_equal(support_wait(child), 0);
-  busy_pool_end(&busy);
+  live_busy_pool_end(&busy);
   live_set_wait_closed(&live);
 }
 

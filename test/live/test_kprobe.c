@@ -2,8 +2,8 @@
 /* Live: a kprobe counts each call of the thread: by a function's name, by an
  * offset from its start, and by an address. The kernel refuses other places,
  * and the library says why. */
-#include "explain_check.h"
-#include "measure_run.h"
+#include "check_explain.h"
+#include "live_measure.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,7 +65,7 @@ static void kprobe_counts_calls_and_returns(void **state) {
   (void)state;
   need_kprobes(__func__);
   expect_count("func=" FUNCTION, open_files, CALLS);
-  expect_count("func=" FUNCTION, measure_nothing, 0);
+  expect_count("func=" FUNCTION, live_measure_nothing, 0);
   expect_count("func=" FUNCTION ",retprobe", open_files, CALLS);
 }
 
@@ -125,7 +125,7 @@ static void expect_refused(const char *terms, int code, int cause,
   uvperf_error_t error;
   uint64_t count;
 
-  assert_int_equal(measure(terms, measure_nothing, &count, &error), code);
+  assert_int_equal(measure(terms, live_measure_nothing, &count, &error), code);
   explain_check(&error, code, cause, piece);
 }
 
@@ -145,8 +145,9 @@ static void unprivileged(uvperf_error_t *error) {
   uvperf_count_t count;
 
   explain_drop_privileges();
-  error->code = uvperf_measure_events("kprobe/func=" FUNCTION "/u",
-                                      measure_nothing, NULL, &count, 1, error);
+  error->code =
+      uvperf_measure_events("kprobe/func=" FUNCTION "/u", live_measure_nothing,
+                            NULL, &count, 1, error);
 }
 
 static void kprobe_of_an_unprivileged_user_is_refused(void **state) {

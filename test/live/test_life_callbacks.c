@@ -4,7 +4,7 @@
  * each way in which records come, and each callback. */
 #include "life.h"
 
-#include "cpu_tree.h"
+#include "make_cpus.h"
 #include "fake_uevents.h"
 
 #define NR 5

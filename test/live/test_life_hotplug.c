@@ -7,9 +7,9 @@
 
 #include <errno.h>
 
-#include "cpu_tree.h"
+#include "make_cpus.h"
 #include "fake_uevents.h"
-#include "hotplug_owner.h"
+#include "scripted_hotplug.h"
 
 static void begin(life_t *life) {
   life_open(life);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "live_thread.h"
-#include "random_run.h"
+#include "model_run.h"
 
 #define STEPS  300
 #define SLOTS  6
@@ -48,7 +48,7 @@ typedef struct slot_s {
 } slot_t;
 
 struct model_s {
-  random_run_t run;
+  model_run_t run;
   uv_loop_t *loop;
   uint64_t next; /* the number of the next COMM record */
   int nested;
@@ -58,11 +58,11 @@ struct model_s {
 };
 
 static uint64_t draw(model_t *model, uint64_t below) {
-  return random_run_draw(&model->run, below);
+  return model_run_draw(&model->run, below);
 }
 
 static void expect(model_t *model, int is_so, const char *what, int64_t value) {
-  random_run_expect(&model->run, is_so, what, value);
+  model_run_expect(&model->run, is_so, what, value);
 }
 
 static int is_flight(const slot_t *slot) {
@@ -604,7 +604,7 @@ static void run_seed(model_t *model, uint64_t seed) {
   slot_t *slot;
   int turns;
 
-  random_run_seed(&model->run, seed);
+  model_run_seed(&model->run, seed);
   model->run.call = "the loop";
   model->is_ending = 0;
   for (model->run.step = 0;
@@ -627,7 +627,7 @@ static void run_seed(model_t *model, uint64_t seed) {
   for (slot = model->slots; slot < model->slots + SLOTS; slot++)
     expect(model, slot->phase == FREE, "a close callback that never came",
            slot->phase);
-  random_run_check(&model->run, seed);
+  model_run_check(&model->run, seed);
 }
 
 static void random_calls_keep_the_promises(life_t *life) {
@@ -650,7 +650,7 @@ static void random_calls_keep_the_promises(life_t *life) {
     model->slots[i].life->data = &model->slots[i];
   }
   life->fds = support_count_fds(); /* with their maps */
-  random_run_seeds(25, &seed, &last);
+  model_run_seeds(25, &seed, &last);
   for (; seed <= last; seed++) {
     run_seed(model, seed);
     life_end(life);

@@ -2,7 +2,7 @@
 /* Live: the counts of one call of a function, by a meter, for a known amount of
  * work. Failures are in unit/set/test_measure.c. */
 #include "live_thread.h"
-#include "measure_run.h"
+#include "live_measure.h"
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -19,7 +19,7 @@ typedef struct metered_s {
 
 static void metered_open(metered_t *run, const char *names,
                          const uvperf_target_t *target) {
-  run->meter = measure_meter(names, target);
+  run->meter = live_measure_meter(names, target);
   for (run->nr = 0; uvperf_meter_item(run->meter, run->nr) != NULL;)
     run->nr++;
 }
@@ -30,7 +30,7 @@ static void metered_do(metered_t *run, uvperf_measure_fn fn, void *arg) {
 }
 
 static void metered_is(const metered_t *run, size_t event, uint64_t value) {
-  measure_count_is(&run->counts[event], value);
+  live_measure_count_is(&run->counts[event], value);
 }
 
 /* -- counts --------------------------------------------------------------- */
@@ -45,14 +45,14 @@ static void measure_counts_exactly_the_pages_of_a_mapping(void **state) {
   (void)state;
   support_need_own_events(__func__);
   metered_open(&run, "{page-faults:u,minor-faults:u,major-faults:u}", NULL);
-  metered_do(&run, measure_nothing, NULL);
+  metered_do(&run, live_measure_nothing, NULL);
   for (i = 0; i < 3; i++) {
     region = live_region();
-    metered_do(&run, measure_touch, region);
+    metered_do(&run, live_measure_touch, region);
     metered_is(&run, 0, LIVE_PAGES);
     metered_is(&run, 1, LIVE_PAGES);
     metered_is(&run, 2, 0);
-    metered_do(&run, measure_touch, region); /* they are there now */
+    metered_do(&run, live_measure_touch, region); /* they are there now */
     metered_is(&run, 0, 0);
     metered_is(&run, 1, 0);
     live_region_free(region);
@@ -105,13 +105,13 @@ static void work_twofold(void *arg) {
   live_write(two->writes);
 }
 
-#define TWO_BYTES (2 * MEASURE_NAME_BYTES + 4)
+#define TWO_BYTES (2 * LIVE_MEASURE_NAME_BYTES + 4)
 
 static const char *name_two(char names[TWO_BYTES]) {
-  char calls[MEASURE_NAME_BYTES], writes[MEASURE_NAME_BYTES];
+  char calls[LIVE_MEASURE_NAME_BYTES], writes[LIVE_MEASURE_NAME_BYTES];
 
-  snprintf(names, TWO_BYTES, "{%s,%s}", measure_calls_name(calls),
-           measure_writes_name(writes));
+  snprintf(names, TWO_BYTES, "{%s,%s}", live_measure_calls_name(calls),
+           live_measure_writes_name(writes));
   return names;
 }
 
@@ -141,26 +141,26 @@ static void measure_begins_at_0_for_each_member_of_a_group(void **state) {
 static void set_reset_is_of_the_whole_group_and_of_its_times(void **state) {
   char names[TWO_BYTES];
   uvperf_count_t count;
-  measure_run_t run;
+  live_measure_run_t run;
   two_t work = {3, 5};
   size_t i;
 
   support_need_breakpoints(__func__);
-  measure_open(*state, &run, name_two(names), NULL);
+  live_measure_open(*state, &run, name_two(names), NULL);
   work_twofold(&work);
-  measure_do(&run, measure_nothing, NULL);
-  measure_is(&run, 1, 0);
-  measure_do(&run, work_twofold, &work);
+  live_measure_do(&run, live_measure_nothing, NULL);
+  live_measure_is(&run, 1, 0);
+  live_measure_do(&run, work_twofold, &work);
   assert_int_equal(uvperf_reset(&run.set.handle, UVPERF_ALL, NULL), 0);
   assert_int_equal(uvperf_set_read(&run.set, run.reading, NULL), 0);
   for (i = 0; i < 2; i++) {
-    count = measure_total(&run, i);
+    count = live_measure_total(&run, i);
     assert_int_equal(count.state, UVPERF_COUNT_NOT_ENABLED);
     assert_int_equal(count.value, 0);
     assert_int_equal(count.time_enabled, 0);
     assert_int_equal(count.time_running, 0);
   }
-  measure_close(&run);
+  live_measure_close(&run);
 }
 
 /* -- times ---------------------------------------------------------------- */
@@ -168,7 +168,7 @@ static void set_reset_is_of_the_whole_group_and_of_its_times(void **state) {
 /* Their sum is at most the time that passed. If each were the sum of those
  * before, it would be many times over. */
 static void measure_times_are_of_this_call_alone(void **state) {
-  char name[MEASURE_NAME_BYTES];
+  char name[LIVE_MEASURE_NAME_BYTES];
   uvperf_count_t count;
   metered_t run;
   uint64_t nr = 1000;
@@ -179,12 +179,12 @@ static void measure_times_are_of_this_call_alone(void **state) {
 
   (void)state;
   support_need_breakpoints(__func__);
-  metered_open(&run, measure_writes_name(name), NULL);
+  metered_open(&run, live_measure_writes_name(name), NULL);
   before = live_now();
   for (i = 0; i < 50; i++) {
     uint64_t begin = live_now();
 
-    metered_do(&run, measure_writes, &nr);
+    metered_do(&run, live_measure_writes, &nr);
     metered_is(&run, 0, nr);
     count = run.counts[0];
     assert_in_range(count.time_enabled, 1, live_now() - begin);
@@ -196,21 +196,21 @@ static void measure_times_are_of_this_call_alone(void **state) {
 }
 
 static void measure_interval_equals_the_calls(void **state) {
-  char name[MEASURE_NAME_BYTES];
-  measure_run_t run;
+  char name[LIVE_MEASURE_NAME_BYTES];
+  live_measure_run_t run;
   uint64_t before;
   uint64_t after;
   uint64_t nr = 1000;
 
   support_need_breakpoints(__func__);
-  measure_open(*state, &run, measure_writes_name(name), NULL);
+  live_measure_open(*state, &run, live_measure_writes_name(name), NULL);
   before = live_now();
-  measure_do(&run, measure_writes, &nr);
+  live_measure_do(&run, live_measure_writes, &nr);
   after = live_now();
   assert_in_range(uvperf_reading_info(run.reading)->time, before, after);
   assert_in_range(uvperf_reading_info(run.reading)->interval, 1,
                   after - before);
-  measure_close(&run);
+  live_measure_close(&run);
 }
 
 /* -- the cost of measuring ------------------------------------------------ */
@@ -235,8 +235,8 @@ static void measure_of_nothing_is_the_cost_of_measuring(void **state) {
                "{page-faults,minor-faults,cpu-migrations,"
                "syscalls:sys_enter_ioctl,syscalls:sys_exit_ioctl}",
                NULL);
-  assert_int_equal(uvperf_meter_repeat(run.meter, 20, measure_nothing, NULL,
-                                       empty, run.nr, NULL),
+  assert_int_equal(uvperf_meter_repeat(run.meter, 20, live_measure_nothing,
+                                       NULL, empty, run.nr, NULL),
                    0);
   for (nr = 0; nr < 5; nr++)
     assert_int_equal(empty[nr].least, nr >= 3);
@@ -260,10 +260,10 @@ static void measure_makes_no_system_call_of_its_own(void **state) {
   (void)state;
   support_need_tracepoint(__func__, "raw_syscalls:sys_enter");
   metered_open(&run, "{raw_syscalls:sys_enter,raw_syscalls:sys_exit}", NULL);
-  metered_do(&run, measure_nothing, NULL);
+  metered_do(&run, live_measure_nothing, NULL);
   metered_is(&run, 0, 1);
   metered_is(&run, 1, 1);
-  metered_do(&run, measure_syscalls, &nr);
+  metered_do(&run, live_measure_syscalls, &nr);
   metered_is(&run, 0, 4);
   metered_is(&run, 1, 4);
   uvperf_meter_free(run.meter);
@@ -298,7 +298,7 @@ measure_of_another_process_counts_what_it_did_meanwhile(void **state) {
     metered_do(&run, have_worker_do, &worker);
     metered_is(&run, 0, 4);
     live_syscall(2);
-    metered_do(&run, measure_nothing, NULL);
+    metered_do(&run, live_measure_nothing, NULL);
     assert_int_equal(run.counts[0].value, 0);
   }
   uvperf_meter_free(run.meter);
@@ -316,7 +316,7 @@ static void measure_on_every_cpu_has_the_callers_part(void **state) {
   support_need_tracepoint(__func__, LIVE_SYSCALL);
   target.type = UVPERF_TARGET_CPUS;
   metered_open(&run, LIVE_SYSCALL, &target);
-  metered_do(&run, measure_syscalls, &nr);
+  metered_do(&run, live_measure_syscalls, &nr);
   assert_int_equal(run.counts[0].nr_counts, sysconf(_SC_NPROCESSORS_ONLN));
   assert_int_equal(run.counts[0].nr_missing, 0);
   assert_in_range(run.counts[0].value, nr, UINT32_MAX);

@@ -4,7 +4,7 @@
  * hardware events in unit/attr/test_generic_name.c. */
 #include "live_thread.h"
 #include "fake_kernel.h"
-#include "measure_run.h"
+#include "live_measure.h"
 
 #include <dirent.h>
 #include <sched.h>
@@ -37,8 +37,8 @@ static void measure_event_counts_exactly_the_calls_made(void **state) {
   for (i = 0; i < COUNT_OF(nrs); i++) {
     nr = nrs[i];
     live_syscall(5); /* not measured */
-    measure_event(LIVE_SYSCALL, measure_syscalls, &nr, &count);
-    measure_count_is(&count, nr);
+    measure_event(LIVE_SYSCALL, live_measure_syscalls, &nr, &count);
+    live_measure_count_is(&count, nr);
     assert_int_equal(count.nr_counts, 1);
   }
 }
@@ -53,10 +53,10 @@ static void measure_event_counts_the_pages_touched(void **state) {
   support_need_own_events(__func__);
   for (i = 0; i < 2; i++) { /* the first call faults in the pages of the code */
     region = live_region();
-    measure_event("page-faults:u", measure_touch, region, &count);
+    measure_event("page-faults:u", live_measure_touch, region, &count);
     live_region_free(region);
   }
-  measure_count_is(&count, LIVE_PAGES);
+  live_measure_count_is(&count, LIVE_PAGES);
 }
 
 /* On one CPU each wait for the other thread yields the CPU. Switches are the
@@ -76,12 +76,12 @@ static void measure_event_counts_context_switches(void **state) {
   (void)state;
   support_need_kernel_side(__func__);
   live_pin(live_last_cpu(), &old);
-  live_thread_start(&thread, measure_nothing, NULL);
+  live_thread_start(&thread, live_measure_nothing, NULL);
   live_thread_do(&thread);
   measure_event("context-switches", pass_three_times, &thread, &count);
   assert_in_range(count.value, 3, 10000); /* others run here too */
   measure_event("context-switches:u", pass_three_times, &thread, &count);
-  measure_count_is(&count, 0);
+  live_measure_count_is(&count, 0);
   live_thread_end(&thread);
   live_unpin(&old);
 }
@@ -107,10 +107,10 @@ static void measure_event_counts_migrations(void **state) {
     support_skip(__func__, "two CPUs");
   live_pin(cpus[1], &old);
   measure_event("cpu-migrations", migrate, cpus, &count);
-  measure_count_is(&count, 5);
+  live_measure_count_is(&count, 5);
   live_pin(cpus[1], &ignored);
   measure_event("cpu-migrations:u", migrate, cpus, &count);
-  measure_count_is(&count, 0);
+  live_measure_count_is(&count, 0);
   live_unpin(&old);
 }
 
@@ -123,7 +123,7 @@ static void measure_event_of_the_clock_is_no_more_than_the_wall(void **state) {
   (void)state;
   support_need_own_events(__func__);
   before = live_now();
-  measure_event("task-clock:u", measure_syscalls, &nr, &count);
+  measure_event("task-clock:u", live_measure_syscalls, &nr, &count);
   assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
   assert_in_range(count.value, 1, live_now() - before);
   assert_in_range(count.time_enabled, 1, live_now() - before);
@@ -141,7 +141,7 @@ static void measure_in_thread(void *arg) {
   elsewhere_t *elsewhere = arg;
 
   elsewhere->rc =
-      uvperf_measure_events(LIVE_SYSCALL, measure_syscalls, &elsewhere->nr,
+      uvperf_measure_events(LIVE_SYSCALL, live_measure_syscalls, &elsewhere->nr,
                             &elsewhere->count, 1, NULL);
 }
 
@@ -157,17 +157,17 @@ static void measure_event_is_of_the_calling_thread(void **state) {
   live_thread_start(&thread, measure_in_thread, &elsewhere);
   live_thread_do(&thread);
   assert_int_equal(elsewhere.rc, 0);
-  measure_count_is(&elsewhere.count, 6);
+  live_measure_count_is(&elsewhere.count, 6);
   live_thread_end(&thread);
   /* Another thread's calls are its own. */
-  live_thread_start(&other, measure_syscalls, &nr);
+  live_thread_start(&other, live_measure_syscalls, &nr);
   measure_event(LIVE_SYSCALL, pass_three_times, &other, &count);
-  measure_count_is(&count, 0);
+  live_measure_count_is(&count, 0);
   live_thread_end(&other);
 }
 
 typedef struct within_s {
-  char name[MEASURE_NAME_BYTES];
+  char name[LIVE_MEASURE_NAME_BYTES];
   uvperf_count_t count;
   int rc;
 } within_t;
@@ -177,7 +177,7 @@ static void measure_within(void *arg) {
   uint64_t nr = 4;
 
   live_write(1);
-  within->rc = uvperf_measure_events(within->name, measure_writes, &nr,
+  within->rc = uvperf_measure_events(within->name, live_measure_writes, &nr,
                                      &within->count, 1, NULL);
   live_write(2);
 }
@@ -188,11 +188,11 @@ static void measure_event_within_another(void **state) {
 
   (void)state;
   support_need_breakpoints(__func__);
-  measure_writes_name(within.name);
+  live_measure_writes_name(within.name);
   measure_event(within.name, measure_within, &within, &count);
-  measure_count_is(&count, 7);
+  live_measure_count_is(&count, 7);
   assert_int_equal(within.rc, 0);
-  measure_count_is(&within.count, 4);
+  live_measure_count_is(&within.count, 4);
 }
 
 /* -- leftovers ------------------------------------------------------------ */
@@ -207,9 +207,10 @@ static void measure_event_leaves_no_fd(void **state) {
   (void)state;
   support_need_own_events(__func__);
   for (i = 0; i < 200; i++) {
-    measure_event("page-faults:u", measure_nothing, NULL, &count);
-    assert_int_equal(uvperf_measure_events("no-such-event", measure_nothing,
-                                           NULL, &count, 1, &error),
+    measure_event("page-faults:u", live_measure_nothing, NULL, &count);
+    assert_int_equal(uvperf_measure_events("no-such-event",
+                                           live_measure_nothing, NULL, &count,
+                                           1, &error),
                      UV_ENOENT);
   }
   assert_int_equal(support_count_fds(), fds);
@@ -224,7 +225,7 @@ static void measure_event_leaves_the_threads_cpus_alone(void **state) {
   (void)state;
   support_need_own_events(__func__);
   assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
-  measure_event("page-faults:u", measure_nothing, NULL, &count);
+  measure_event("page-faults:u", live_measure_nothing, NULL, &count);
   assert_int_equal(sched_getaffinity(0, sizeof(after), &after), 0);
   assert_true(CPU_EQUAL(&before, &after));
 }
@@ -239,12 +240,13 @@ static void meter_counts_each_of_its_calls_alone(void **state) {
 
   (void)state;
   support_need_tracepoint(__func__, LIVE_SYSCALL);
-  meter = measure_meter(LIVE_SYSCALL, NULL);
+  meter = live_measure_meter(LIVE_SYSCALL, NULL);
   for (nr = 0; nr < 300; nr++) {
     live_syscall(5); /* not measured */
-    assert_int_equal(
-        uvperf_meter_measure(meter, measure_syscalls, &nr, &count, 1, NULL), 0);
-    measure_count_is(&count, nr);
+    assert_int_equal(uvperf_meter_measure(meter, live_measure_syscalls, &nr,
+                                          &count, 1, NULL),
+                     0);
+    live_measure_count_is(&count, nr);
     assert_int_equal(support_count_fds(), fds + 1);
   }
   uvperf_meter_free(meter);
@@ -267,8 +269,8 @@ static void measure_elsewhere(void *arg) {
   uvperf_count_t count;
 
   elsewhere->rc =
-      uvperf_meter_measure(elsewhere->meter, measure_note, &elsewhere->called,
-                           &count, 1, &elsewhere->error);
+      uvperf_meter_measure(elsewhere->meter, live_measure_note,
+                           &elsewhere->called, &count, 1, &elsewhere->error);
 }
 
 /* It would always count 0. */
@@ -279,7 +281,7 @@ static void meter_of_another_thread_measures_nothing(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  elsewhere.meter = measure_meter("page-faults:u", NULL);
+  elsewhere.meter = live_measure_meter("page-faults:u", NULL);
   live_thread_start(&thread, measure_elsewhere, &elsewhere);
   live_thread_do(&thread);
   live_thread_end(&thread);
@@ -304,30 +306,30 @@ static void measure_by_both(void *arg) {
   uint64_t nr = 4;
 
   live_write(1);
-  assert_int_equal(uvperf_meter_measure(metered->meter, measure_writes, &nr,
-                                        &count, 1, &error),
+  assert_int_equal(uvperf_meter_measure(metered->meter, live_measure_writes,
+                                        &nr, &count, 1, &error),
                    UV_EBUSY);
   assert_int_equal(error.cause, UVPERF_CAUSE_BUSY);
-  assert_int_equal(uvperf_meter_measure(metered->inner, measure_writes, &nr,
-                                        &metered->count, 1, NULL),
+  assert_int_equal(uvperf_meter_measure(metered->inner, live_measure_writes,
+                                        &nr, &metered->count, 1, NULL),
                    0);
   live_write(2);
 }
 
 static void meter_within_itself_is_busy_and_another_counts(void **state) {
-  char name[MEASURE_NAME_BYTES];
+  char name[LIVE_MEASURE_NAME_BYTES];
   uvperf_count_t count;
   metered_t metered;
 
   (void)state;
   support_need_breakpoints(__func__);
-  metered.meter = measure_meter(measure_writes_name(name), NULL);
-  metered.inner = measure_meter(name, NULL);
+  metered.meter = live_measure_meter(live_measure_writes_name(name), NULL);
+  metered.inner = live_measure_meter(name, NULL);
   assert_int_equal(uvperf_meter_measure(metered.meter, measure_by_both,
                                         &metered, &count, 1, NULL),
                    0);
-  measure_count_is(&count, 7);
-  measure_count_is(&metered.count, 4);
+  live_measure_count_is(&count, 7);
+  live_measure_count_is(&metered.count, 4);
   uvperf_meter_free(metered.inner);
   uvperf_meter_free(metered.meter);
 }
@@ -340,16 +342,17 @@ static void meter_in_a_forked_child_is_eperm(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  meter = measure_meter("page-faults:u", NULL);
+  meter = live_measure_meter("page-faults:u", NULL);
   pid = fork();
   assert_true(pid >= 0);
   if (pid == 0)
-    _exit(uvperf_meter_measure(meter, measure_note, &called, &count, 1, NULL) !=
-              UV_EPERM ||
+    _exit(uvperf_meter_measure(meter, live_measure_note, &called, &count, 1,
+                               NULL) != UV_EPERM ||
           called != 0);
   assert_int_equal(support_wait(pid), 0);
   assert_int_equal(
-      uvperf_meter_measure(meter, measure_note, &called, &count, 1, NULL), 0);
+      uvperf_meter_measure(meter, live_measure_note, &called, &count, 1, NULL),
+      0);
   uvperf_meter_free(meter);
 }
 
@@ -374,12 +377,12 @@ static void measure_events_counts_each_of_a_list(void **state) {
                        work_for_all, region, counts, 5, &error),
                    0);
   assert_int_equal(error.code, 0);
-  measure_count_is(&counts[0], 3);
+  live_measure_count_is(&counts[0], 3);
   assert_in_range(counts[1].value, LIVE_PAGES, 10 * LIVE_PAGES);
   assert_int_equal(counts[2].state, UVPERF_COUNT_COUNTING);
   assert_true(counts[2].value > 0);
-  measure_count_is(&counts[3], 0);
-  measure_count_is(&counts[4], 3); /* the same name again */
+  live_measure_count_is(&counts[3], 0);
+  live_measure_count_is(&counts[4], 3); /* the same name again */
   /* The two of the group were on together. */
   assert_true(counts[0].time_enabled == counts[1].time_enabled);
   live_region_free(region);
@@ -397,7 +400,7 @@ static void meter_repeat_has_the_mean_and_the_deviation(void **state) {
 
   (void)state;
   support_need_tracepoint(__func__, LIVE_SYSCALL);
-  meter = measure_meter(LIVE_SYSCALL ",dummy:u", NULL);
+  meter = live_measure_meter(LIVE_SYSCALL ",dummy:u", NULL);
   assert_int_equal(
       uvperf_meter_repeat(meter, 4, call_once_more, &times, runs, 2, NULL), 0);
   assert_int_equal(times, 4);
@@ -437,7 +440,7 @@ static void meter_of_attrs_and_targets_counts_all_of_them(void **state) {
   options.targets = targets;
   options.nr_targets = 2;
   options.flags = UVPERF_SET_STRICT;
-  live_thread_start(&thread, measure_writes, &nr);
+  live_thread_start(&thread, live_measure_writes, &nr);
   live_thread_do(&thread);
   targets[1].type = UVPERF_TARGET_THREAD;
   targets[1].pid = (int32_t)thread.tid;
@@ -470,9 +473,9 @@ static void assert_no_one_event(const char *name, int code, int cause,
   memset(&error, 0, sizeof(error));
   memset(&count, 0xa5, sizeof(count));
   memset(&same, 0xa5, sizeof(same));
-  assert_int_equal(
-      uvperf_measure_events(name, measure_note, &called, &count, 1, &error),
-      code);
+  assert_int_equal(uvperf_measure_events(name, live_measure_note, &called,
+                                         &count, 1, &error),
+                   code);
   assert_int_equal(error.code, code);
   assert_int_equal(error.cause, cause);
   if (strstr(error.reason, piece) == NULL)
@@ -480,7 +483,7 @@ static void assert_no_one_event(const char *name, int code, int cause,
   assert_int_equal(called, 0);
   assert_memory_equal(&count, &same, sizeof(count));
   assert_int_equal(
-      uvperf_measure_events(name, measure_note, &called, &count, 1, NULL),
+      uvperf_measure_events(name, live_measure_note, &called, &count, 1, NULL),
       code);
   assert_int_equal(fake_live_allocations(), allocations);
 }
@@ -515,16 +518,16 @@ static void measure_event_of_bad_arguments_is_einval(void **state) {
 
   (void)state;
   memset(&error, 0, sizeof(error));
-  assert_int_equal(
-      uvperf_measure_events(NULL, measure_note, &called, &count, 1, &error),
-      UV_EINVAL);
+  assert_int_equal(uvperf_measure_events(NULL, live_measure_note, &called,
+                                         &count, 1, &error),
+                   UV_EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
   assert_int_equal(
       uvperf_measure_events("dummy:u", NULL, &called, &count, 1, &error),
       UV_EINVAL);
-  assert_int_equal(
-      uvperf_measure_events("dummy:u", measure_note, &called, NULL, 1, &error),
-      UV_EINVAL);
+  assert_int_equal(uvperf_measure_events("dummy:u", live_measure_note, &called,
+                                         NULL, 1, &error),
+                   UV_EINVAL);
   assert_int_equal(uvperf_measure_events(NULL, NULL, NULL, NULL, 1, NULL),
                    UV_EINVAL);
   assert_int_equal(uvperf_meter_new(NULL, &options, &error), UV_EINVAL);
@@ -535,7 +538,7 @@ static void measure_event_of_bad_arguments_is_einval(void **state) {
   assert_int_equal(uvperf_meter_new(&meter, &options, &error), UV_EINVAL);
   assert_null(meter);
   assert_int_equal(
-      uvperf_meter_measure(NULL, measure_note, &called, &count, 1, &error),
+      uvperf_meter_measure(NULL, live_measure_note, &called, &count, 1, &error),
       UV_EINVAL);
   uvperf_meter_free(NULL);
   assert_int_equal(called, 0);

@@ -3,7 +3,7 @@
  * equals what tracefs, the kernel's header and sysfs say, which the test reads
  * without the library; and its label is also a name of it. */
 #include "support.h"
-#include "host_tree.h"
+#include "make_host.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -90,7 +90,7 @@ static void check_tracepoint(const char *event, void *data) {
   if (walk->nr++ == walk->first) {
     fake_host_set(NULL);
     expect_event(name, PERF_TYPE_TRACEPOINT, configs);
-    fake_host_set(host_tree_root());
+    fake_host_set(make_host_root());
   }
 }
 
@@ -104,7 +104,7 @@ static void check_category(const char *name, void *data) {
   walk->name = name;
   walk->first = walk->nr;
   snprintf(target, sizeof(target), EVENTS "/%s", name);
-  snprintf(link, sizeof(link), "%s" EVENTS "/%s", host_tree_root(), name);
+  snprintf(link, sizeof(link), "%s" EVENTS "/%s", make_host_root(), name);
   assert_int_equal(symlink(target, link), 0);
   each_entry(target, check_tracepoint, walk);
   assert_int_equal(unlink(link), 0);
@@ -115,7 +115,7 @@ static void each_tracepoint_is_what_tracefs_says(void **state) {
 
   (void)state;
   support_need_tracefs(__func__, "sched:sched_switch");
-  host_tree_write(EVENTS "/.keep", "");
+  make_host_write(EVENTS "/.keep", "");
   each_entry(EVENTS, check_category, &walk);
   print_message("%u tracepoints\n", walk.nr);
   assert_true(walk.nr > 100);
@@ -221,7 +221,7 @@ static void each_pmu_event_is_what_sysfs_says(void **state) {
 int main(void) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(each_tracepoint_is_what_tracefs_says,
-                                      host_tree_setup, host_tree_teardown),
+                                      make_host_setup, make_host_teardown),
       cmocka_unit_test(each_software_event_is_what_the_kernel_says),
       cmocka_unit_test(each_pmu_event_is_what_sysfs_says),
   };

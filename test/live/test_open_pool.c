@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-#include "busy_pool.h"
+#include "live_busy_pool.h"
 #include "live_thread.h"
 
 typedef struct opened_s {
@@ -184,12 +184,12 @@ static void handles_closed_before_the_pool_is_free_are_canceled(void **state) {
   struct perf_event_attr attr;
   opened_t set, event;
   live_plan_t plan;
-  busy_pool_t busy;
+  live_busy_pool_t busy;
 
   support_need_own_events(__func__);
   plan_own(&plan);
   live_comm_attr(&attr);
-  busy_pool_begin(&busy, *state);
+  live_busy_pool_begin(&busy, *state);
   begin_set(*state, &set, &plan);
   begin_event(*state, &event, &attr);
   uv_stop(*state);
@@ -199,7 +199,7 @@ static void handles_closed_before_the_pool_is_free_are_canceled(void **state) {
   uv_walk(*state, walk, NULL);
   live_run_ms(*state, 5);
   assert_int_equal(uvperf_is_closing(&set.live.set.handle), 1);
-  busy_pool_end(&busy);
+  live_busy_pool_end(&busy);
   assert_true(live_run_until(*state, &event.opened, 1));
   assert_int_equal(set.status, UV_ECANCELED);
   assert_int_equal(event.status, UV_ECANCELED);
@@ -220,7 +220,7 @@ static void target_removed_before_the_pool_is_free_is_canceled(void **state) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
   uint32_t index = 99;
   live_plan_t plan;
-  busy_pool_t busy;
+  live_busy_pool_t busy;
   opened_t opened;
   size_t fds;
 
@@ -229,7 +229,7 @@ static void target_removed_before_the_pool_is_free_is_canceled(void **state) {
   live_plan_syscall(&plan, support_need_tracepoint(__func__, LIVE_SYSCALL));
   live_set_begin(*state, &opened.live, &plan.options);
   fds = support_count_fds();
-  busy_pool_begin(&busy, *state);
+  live_busy_pool_begin(&busy, *state);
   target.data = &opened;
   assert_int_equal(
       uvperf_set_add(&opened.live.set, &target, on_target, &index, NULL), 0);
@@ -237,7 +237,7 @@ static void target_removed_before_the_pool_is_free_is_canceled(void **state) {
   assert_int_equal(uvperf_set_remove(&opened.live.set, 0, NULL, NULL), 0);
   live_run_ms(*state, 5);
   assert_int_equal(opened.opened, 0);
-  busy_pool_end(&busy);
+  live_busy_pool_end(&busy);
   assert_true(live_run_until(*state, &opened.opened, 1));
   assert_int_equal(opened.status, UV_ECANCELED);
   assert_int_equal(support_count_fds(), fds);
@@ -318,17 +318,17 @@ static int use_another(void *arg) {
 static void child_forked_while_a_set_is_opened_opens_another(void **state) {
   opened_t opened;
   live_plan_t plan;
-  busy_pool_t busy;
+  live_busy_pool_t busy;
   pid_t child;
 
   support_need_own_events(__func__);
   plan_own(&plan);
-  busy_pool_begin(&busy, *state);
+  live_busy_pool_begin(&busy, *state);
   begin_set(*state, &opened, &plan);
   child = support_fork(use_another, *state);
   assert_int_equal(support_wait(child), 0);
   assert_int_equal(opened.opened, 0);
-  busy_pool_end(&busy);
+  live_busy_pool_end(&busy);
   assert_true(live_run_until(*state, &opened.opened, 1));
   assert_int_equal(opened.status, 0);
   live_set_close(&opened.live);

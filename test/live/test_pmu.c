@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* This machine's PMUs, as the library and as the C library read them. */
-#include "pmu_names.h"
+#include "check_pmus.h"
 #include "support.h"
 
 #include <dirent.h>
@@ -23,7 +23,7 @@ static int read_line(const char *path, char line[256]) {
 }
 
 /* Each file of a directory of this machine has been named, by readdir(3). */
-static void expect_all_named(const char *path, const pmu_names_t *names) {
+static void expect_all_named(const char *path, const check_pmus_t *names) {
   DIR *directory = opendir(path);
   struct dirent *entry;
   size_t nr = 0;
@@ -31,7 +31,7 @@ static void expect_all_named(const char *path, const pmu_names_t *names) {
   while (directory != NULL && (entry = readdir(directory)) != NULL) {
     if (entry->d_name[0] == '.')
       continue;
-    assert_true(pmu_names_has(names, entry->d_name));
+    assert_true(check_pmus_has(names, entry->d_name));
     nr++;
   }
   assert_int_equal(nr, names->nr);
@@ -71,7 +71,7 @@ static int compare_event(const char *event, void *data) {
 
 static int compare_pmu(const char *name, void *data) {
   char path[512], line[256], pmu[UVPERF__PMU_NAME_BYTES];
-  pmu_names_t formats = {"", 0};
+  check_pmus_t formats = {"", 0};
   uint32_t type;
 
   snprintf(pmu, sizeof(pmu), "%s", name);
@@ -82,20 +82,20 @@ static int compare_pmu(const char *name, void *data) {
   assert_int_equal(uvperf__pmu_name(type, line, sizeof(line)), 0);
   assert_string_equal(line, name);
   snprintf(path, sizeof(path), PMUS "/%s/format", name);
-  assert_int_equal(uvperf__pmu_each_format(name, pmu_names_add, &formats), 0);
+  assert_int_equal(uvperf__pmu_each_format(name, check_pmus_add, &formats), 0);
   expect_all_named(path, &formats);
   assert_int_equal(uvperf__pmu_each_format(name, compare_format, pmu), 0);
   assert_int_equal(uvperf__pmu_each_event(name, compare_event, pmu), 0);
-  return pmu_names_add(name, data);
+  return check_pmus_add(name, data);
 }
 
 static void live_pmus_are_as_their_files_say(void **state) {
-  pmu_names_t names = {"", 0};
+  check_pmus_t names = {"", 0};
 
   (void)state;
   assert_int_equal(uvperf__pmu_each(compare_pmu, &names), 0);
   expect_all_named(PMUS, &names);
-  assert_true(pmu_names_has(&names, "software"));
+  assert_true(check_pmus_has(&names, "software"));
 }
 
 int main(void) {

@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "explain_check.h"
+#include "check_explain.h"
 #include "fake_kernel.h"
 #include "live_thread.h"
 

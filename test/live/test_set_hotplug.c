@@ -3,7 +3,7 @@
  * offline, so it runs only with UVPERF_TEST_OFFLINE_CPU=1. */
 #include "live_stream.h"
 
-#include "offline_cpu.h"
+#include "live_offline_cpu.h"
 
 #define MS UINT64_C(1000000)
 
@@ -65,10 +65,10 @@ static void start(scenario_t *scenario, int cpu) {
 /* Both callbacks, and samples again. */
 static void bounce(uv_loop_t *loop, scenario_t *scenario, uint64_t nth,
                    int is_seen_offline) {
-  offline_cpu_take(scenario->cpu);
+  live_offline_cpu_take(scenario->cpu);
   if (is_seen_offline)
     assert_true(live_run_until(loop, &scenario->gone, nth));
-  offline_cpu_give_back(scenario->cpu);
+  live_offline_cpu_give_back(scenario->cpu);
   assert_true(live_run_until(loop, &scenario->come, nth));
   assert_int_equal(scenario->gone, nth);
   assert_int_equal(scenario->come, nth);
@@ -91,7 +91,7 @@ static void check_sound(const scenario_t *scenario) {
 }
 
 static void stream_goes_on_when_its_cpu_is_back(void **state) {
-  int cpu = offline_cpu_need(__func__);
+  int cpu = live_offline_cpu_need(__func__);
   live_plan_t plan;
   scenario_t scenario;
   uint64_t nth;
@@ -109,7 +109,7 @@ static void stream_goes_on_when_its_cpu_is_back(void **state) {
 }
 
 static void stream_in_order_goes_on_through_ten_bounces(void **state) {
-  int cpu = offline_cpu_need(__func__);
+  int cpu = live_offline_cpu_need(__func__);
   uvperf_count_t before, after;
   uvperf_stats_t stats;
   live_plan_t plan;
@@ -136,15 +136,15 @@ static void stream_in_order_goes_on_through_ten_bounces(void **state) {
 
 /* Its ring is there, and no event: nothing wakes for it. */
 static void set_started_while_its_cpu_is_offline_streams_it_later(void **s) {
-  int cpu = offline_cpu_need(__func__);
+  int cpu = live_offline_cpu_need(__func__);
   live_plan_t plan;
   scenario_t scenario;
 
-  offline_cpu_take(cpu);
+  live_offline_cpu_take(cpu);
   begin(*s, &scenario, &plan, UVPERF_SET_TIME_ORDER);
   start(&scenario, cpu);
   assert_true(live_run_until(*s, &scenario.stream.samples, 3));
-  offline_cpu_give_back(cpu);
+  live_offline_cpu_give_back(cpu);
   assert_true(live_run_until(*s, &scenario.come, 1));
   assert_true(live_run_until(*s, &scenario.samples, 3));
   check_sound(&scenario);
@@ -152,7 +152,7 @@ static void set_started_while_its_cpu_is_offline_streams_it_later(void **s) {
 }
 
 static void set_stopped_while_its_cpu_was_away_goes_on(void **state) {
-  int cpu = offline_cpu_need(__func__);
+  int cpu = live_offline_cpu_need(__func__);
   live_plan_t plan;
   scenario_t scenario;
 
@@ -160,7 +160,7 @@ static void set_stopped_while_its_cpu_was_away_goes_on(void **state) {
   start(&scenario, cpu);
   assert_true(live_run_until(*state, &scenario.samples, 3));
   assert_int_equal(uvperf_stop(&scenario.stream.live.set.handle), 0);
-  offline_cpu_bounce(cpu);
+  live_offline_cpu_bounce(cpu);
   live_stream_start(&scenario.stream, NULL);
   assert_true(live_run_until(*state, &scenario.come, 1));
   assert_int_equal(scenario.gone, 1);
@@ -171,7 +171,7 @@ static void set_stopped_while_its_cpu_was_away_goes_on(void **state) {
 
 /* A task's events are on every present CPU, and need no follower. */
 static void task_that_runs_on_a_cpu_that_is_back_is_streamed(void **state) {
-  int cpu = offline_cpu_need(__func__);
+  int cpu = live_offline_cpu_need(__func__);
   live_plan_t plan;
   uint64_t next = 0;
   cpu_set_t old;
@@ -179,14 +179,14 @@ static void task_that_runs_on_a_cpu_that_is_back_is_streamed(void **state) {
 
   live_stream_plan_own(&plan);
   plan.options.flags |= UVPERF_SET_TIME_ORDER;
-  offline_cpu_take(cpu);
+  live_offline_cpu_take(cpu);
   memset(&scenario, 0, sizeof(scenario));
   live_stream_open(*state, &scenario.stream, &plan.options);
   uvperf_on_cpu(&scenario.stream.live.set.handle, on_cpu);
   start(&scenario, cpu);
   live_comm(&next, 1);
   assert_true(live_run_until(*state, &scenario.stream.comms, 1));
-  offline_cpu_give_back(cpu);
+  live_offline_cpu_give_back(cpu);
   assert_true(live_run_until(*state, &scenario.come, 1));
   live_pin(cpu, &old);
   live_comm(&next, 1);

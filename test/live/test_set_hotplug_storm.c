@@ -4,11 +4,11 @@
  * allowed. */
 #include "live_stream.h"
 
-#include "cpu_tree.h"
+#include "make_cpus.h"
 #include "fake_kernel.h"
 #include "fake_uevents.h"
-#include "hotplug_owner.h"
-#include "random_run.h"
+#include "scripted_hotplug.h"
+#include "model_run.h"
 #include "set/internal.h"
 
 #define STEPS   150
@@ -17,7 +17,7 @@
 typedef struct storm_s {
   live_stream_t stream; /* first: the set's `data` is its address */
   live_plan_t plan;
-  random_run_t run;
+  model_run_t run;
   uv_loop_t *loop;
   int is_up[2];   /* in the tree */
   int seen_up[2]; /* as reported */
@@ -30,7 +30,7 @@ typedef struct storm_s {
 } storm_t;
 
 static uint64_t draw(storm_t *storm, uint64_t below) {
-  return random_run_draw(&storm->run, below);
+  return model_run_draw(&storm->run, below);
 }
 static void act(storm_t *storm);
 
@@ -136,10 +136,10 @@ static void flap(storm_t *storm) {
   storm->is_up[cpu] = !storm->is_up[cpu];
   list = (size_t)(storm->is_up[0] + 2 * storm->is_up[1]);
   if (storm->is_up[cpu])
-    cpu_tree_bring_up(cpu);
+    make_cpus_bring_up(cpu);
   else
-    cpu_tree_take_down(cpu);
-  cpu_tree_list(lists[list]);
+    make_cpus_take_down(cpu);
+  make_cpus_list(lists[list]);
   if (draw(storm, 8) != 0)
     fake_uevents_say(storm->is_up[cpu] ? "online" : "offline", cpu);
   else
@@ -214,10 +214,10 @@ static void run_seed(uv_loop_t *loop, uint64_t seed) {
   storm_t *storm = calloc(1, sizeof(*storm));
   size_t fds;
 
-  assert_int_equal(cpu_tree_begin(2), 0);
+  assert_int_equal(make_cpus_begin(2), 0);
   fds = support_count_fds();
   fake_uevents_begin();
-  random_run_seed(&storm->run, seed);
+  model_run_seed(&storm->run, seed);
   storm->loop = loop;
   storm->is_up[0] = storm->is_up[1] = 1;
   storm->seen_up[0] = storm->seen_up[1] = 1;
@@ -228,7 +228,7 @@ static void run_seed(uv_loop_t *loop, uint64_t seed) {
   end(storm);
   fake_uevents_end();
   assert_int_equal(support_count_fds(), fds);
-  assert_int_equal(cpu_tree_end(), 0);
+  assert_int_equal(make_cpus_end(), 0);
   fake_assert_clean();
   free(storm);
 }
@@ -240,7 +240,7 @@ static void set_storm_of_cpus_is_survived(void **state) {
   support_need_cpu_wide(__func__);
   if (live_cpus(cpus, 2) < 2 || cpus[0] != 0 || cpus[1] != 1)
     support_skip(__func__, "CPUs 0 and 1");
-  random_run_seeds(20, &seed, &last);
+  model_run_seeds(20, &seed, &last);
   for (; seed <= last; seed++)
     run_seed(*state, seed);
 }

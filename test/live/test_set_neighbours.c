@@ -10,7 +10,7 @@
 
 #include "live_bpf_array.h"
 #include "live_thread.h"
-#include "neighbour.h"
+#include "live_neighbour.h"
 #include "set/internal.h"
 
 #define NS_PER_MS UINT64_C(1000000)
@@ -63,7 +63,7 @@ typedef struct fixture_s {
   live_plan_t plan;
   heart_t hearts[CPUS];
   size_t nr_cpus;
-  neighbour_t neighbours[NEIGHBOURS];
+  live_neighbour_t neighbours[NEIGHBOURS];
   int array; /* BPF */
   live_bpf_output_t output;
   live_worker_t spoiler;
@@ -219,19 +219,19 @@ static uvperf_stats_t stats_now(void) {
 /* -- the neighbours -------------------------------------------------------- */
 
 static void start_neighbours(void) {
-  const neighbour_plan_t plans[NEIGHBOURS] = {
+  const live_neighbour_plan_t plans[NEIGHBOURS] = {
       {0, CLOCK_REALTIME,
        PERF_SAMPLE_TID | PERF_SAMPLE_ID | PERF_SAMPLE_IDENTIFIER, 1},
-      {0, NEIGHBOUR_NO_CLOCK,
+      {0, LIVE_NEIGHBOUR_NO_CLOCK,
        PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_ADDR | PERF_SAMPLE_IDENTIFIER, 1},
       {0, CLOCK_MONOTONIC_RAW, PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_CPU, 0}};
-  neighbour_plan_t plan;
+  live_neighbour_plan_t plan;
   size_t i;
 
   for (i = 0; i < NEIGHBOURS; i++) {
     plan = plans[i];
     plan.cpu = fixture.hearts[i % fixture.nr_cpus].cpu;
-    neighbour_start(&fixture.neighbours[i], &plan);
+    live_neighbour_start(&fixture.neighbours[i], &plan);
   }
 }
 
@@ -359,7 +359,7 @@ static void begin(const char *test, uv_loop_t *loop) {
   size_t i;
 
   support_need_root(test);
-  neighbour_need_shared_samples(test);
+  live_neighbour_need_shared_samples(test);
   tracepoint = support_need_tracepoint(test, LIVE_SYSCALL);
   memset(&fixture, 0, sizeof(fixture));
   fixture.loop = loop;
@@ -379,7 +379,7 @@ static void end(void) {
   size_t i;
 
   for (i = 0; i < NEIGHBOURS; i++)
-    neighbour_end(&fixture.neighbours[i]);
+    live_neighbour_end(&fixture.neighbours[i]);
   live_worker_end(&fixture.spoiler);
   for (i = 0; i < fixture.nr_cpus; i++)
     live_thread_end(&fixture.hearts[i].thread);

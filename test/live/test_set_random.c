@@ -8,7 +8,7 @@
 #include "fake_clock.h"
 #include "fake_kernel.h"
 #include "live_thread.h"
-#include "random_run.h"
+#include "model_run.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
 
@@ -36,7 +36,7 @@ typedef struct model_s {
 } model_t;
 
 typedef struct fixture_s {
-  random_run_t run;
+  model_run_t run;
   uv_loop_t *loop;
   live_plan_t plan;
   actor_t actors[ACTORS];
@@ -60,12 +60,12 @@ typedef struct fixture_s {
 } fixture_t;
 
 static uint64_t draw(fixture_t *fixture, uint64_t below) {
-  return random_run_draw(&fixture->run, below);
+  return model_run_draw(&fixture->run, below);
 }
 
 static void expect(fixture_t *fixture, int is_so, const char *what,
                    int64_t value) {
-  random_run_expect(&fixture->run, is_so, what, value);
+  model_run_expect(&fixture->run, is_so, what, value);
 }
 
 /* -- the model ------------------------------------------------------------ */
@@ -495,7 +495,7 @@ static void run_seed(uv_loop_t *loop, uint64_t tracepoint, uint64_t seed) {
   fixture_t *fixture = calloc(1, sizeof(*fixture));
   size_t i;
 
-  random_run_seed(&fixture->run, seed);
+  model_run_seed(&fixture->run, seed);
   fixture->loop = loop;
   fixture->now_ns = 1000000000;
   fake_clock_set(fixture->now_ns);
@@ -520,7 +520,7 @@ static void run_seed(uv_loop_t *loop, uint64_t tracepoint, uint64_t seed) {
     end_actor(&fixture->actors[i]);
   uvperf_reading_free(fixture->reading);
   uvperf_event_list_free(fixture->plan.list);
-  random_run_check(&fixture->run, seed);
+  model_run_check(&fixture->run, seed);
   free(fixture);
 }
 
@@ -542,7 +542,7 @@ static void set_random_calls_agree_with_the_model(void **state) {
   size_t fds = support_count_fds();
   uint64_t first, last;
 
-  random_run_seeds(20, &first, &last);
+  model_run_seeds(20, &first, &last);
   for (; first <= last; first++) {
     fake_kernel_reset();
     run_seed(*state, tracepoint, first);

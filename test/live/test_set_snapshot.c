@@ -2,7 +2,7 @@
 /* Overwritable rings of a set on this kernel: the contents of their snapshots,
  * while targets come and go, and after their end. */
 #include "live_flight.h"
-#include "offline_cpu.h"
+#include "live_offline_cpu.h"
 
 /* -- rings that have gone round ------------------------------------------- */
 
@@ -164,7 +164,7 @@ static void set_of_a_process_that_ended_has_its_records(void **state) {
 /* -- CPUs that are away --------------------------------------------------- */
 
 static void set_snapshot_has_what_an_offline_cpu_wrote(void **state) {
-  int cpu = offline_cpu_need(__func__);
+  int cpu = live_offline_cpu_need(__func__);
   live_plan_t plan;
   live_flight_t flight;
   uint64_t next = 1000;
@@ -179,7 +179,7 @@ static void set_snapshot_has_what_an_offline_cpu_wrote(void **state) {
   flight.cpus[0] = cpu;
   flight.nr_cpus = 1;
   live_flight_comm_on(&flight, 0, &next, 1000);
-  offline_cpu_take(cpu);
+  live_offline_cpu_take(cpu);
   live_flight_snap(&flight, UVPERF_SNAPSHOT_OLDEST_FIRST);
   assert_int_equal(flight.tracks[0].last, 1999);
   assert_int_equal(flight.tracks[0].missing, 0);
@@ -187,7 +187,7 @@ static void set_snapshot_has_what_an_offline_cpu_wrote(void **state) {
     live_run_ms(*state, 5); /* the set keeps no loop alive */
     uvperf_stats(&flight.stream.live.set.handle, &stats);
   } while (stats.cpus_gone == 0);
-  offline_cpu_give_back(cpu);
+  live_offline_cpu_give_back(cpu);
   do {
     live_run_ms(*state, 5); /* the set keeps no loop alive */
     uvperf_stats(&flight.stream.live.set.handle, &stats);

@@ -6,7 +6,7 @@
 
 #include <time.h>
 
-#include "neighbour.h"
+#include "live_neighbour.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 
@@ -115,8 +115,8 @@ static uvperf_stats_t stats_of(const live_stream_t *stream) {
 
 static void run_beside(uv_loop_t *loop, uint64_t tracepoint, int clockid,
                        int clock_is_far) {
-  neighbour_plan_t how = {0, clockid, PERF_SAMPLE_TID, 0};
-  neighbour_t neighbour;
+  live_neighbour_plan_t how = {0, clockid, PERF_SAMPLE_TID, 0};
+  live_neighbour_t neighbour;
   live_stream_t stream;
   uvperf_stats_t stats;
   live_plan_t plan;
@@ -127,11 +127,11 @@ static void run_beside(uv_loop_t *loop, uint64_t tracepoint, int clockid,
 
   nr = live_cpus(cpus, 2);
   how.cpu = cpus[0];
-  neighbour_start(&neighbour, &how);
+  live_neighbour_start(&neighbour, &how);
   open_set(loop, &stream, &plan, &seen, tracepoint);
   beat(loop, cpus, nr);
   wait_for_beats(loop, &stream, BEATS);
-  neighbour_end(&neighbour);
+  live_neighbour_end(&neighbour);
   assert_int_equal(uvperf_flush(&stream.live.set.handle), 0);
   late = stats_of(&stream).late_records;
   records = stream.records;
@@ -165,7 +165,7 @@ static void set_beside_far_clocks_goes_on_in_order(void **state) {
   uint64_t tracepoint;
 
   support_need_root(__func__);
-  neighbour_need_shared_samples(__func__);
+  live_neighbour_need_shared_samples(__func__);
   support_need_cpu_wide(__func__);
   tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
   run_beside(*state, tracepoint, CLOCK_REALTIME, 1);
@@ -182,7 +182,7 @@ static void set_beside_near_clocks_goes_on(void **state) {
   tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
   run_beside(*state, tracepoint, CLOCK_BOOTTIME, 0);
   run_beside(*state, tracepoint, CLOCK_MONOTONIC_RAW, 0);
-  run_beside(*state, tracepoint, NEIGHBOUR_NO_CLOCK, 0);
+  run_beside(*state, tracepoint, LIVE_NEIGHBOUR_NO_CLOCK, 0);
 }
 
 int main(void) {

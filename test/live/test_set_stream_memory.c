@@ -2,7 +2,7 @@
 /* Live: the memory of a set with records, counted with the user's allocation
  * functions: it takes none while it delivers records, and keeps none. */
 #include "live_stream.h"
-#include "memory_count.h"
+#include "check_memory.h"
 
 /* In slices, by a flush, and after another start. */
 static void deliver(uv_loop_t *loop, live_stream_t *stream) {
@@ -31,15 +31,15 @@ static void set_stream_takes_no_memory_to_deliver(void **state) {
   support_need_own_events(__func__);
   live_stream_plan_own(&plan);
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    memory_count_begin();
+    check_memory_begin();
     live_stream_plan_mode(&plan, mode);
     live_stream_begin(*state, &stream, &plan);
-    before = memory_count_taken();
+    before = check_memory_taken();
     assert_true(before > 0);
     deliver(*state, &stream);
-    assert_int_equal(memory_count_taken(), before);
+    assert_int_equal(check_memory_taken(), before);
     live_stream_close(&stream);
-    assert_int_equal(memory_count_held(), 0);
+    assert_int_equal(check_memory_held(), 0);
   }
 }
 
@@ -47,7 +47,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test_setup_teardown(set_stream_takes_no_memory_to_deliver,
                                        support_loop_setup,
-                                       memory_count_teardown),
+                                       check_memory_teardown),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

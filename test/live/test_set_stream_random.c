@@ -10,7 +10,7 @@
 
 #include "fake_kernel.h"
 #include "live_thread.h"
-#include "random_run.h"
+#include "model_run.h"
 
 #define STEPS   300
 #define ACTORS  4 /* the first is the thread of the loop */
@@ -38,7 +38,7 @@ typedef struct model_s {
 } model_t;
 
 typedef struct fixture_s {
-  random_run_t run;
+  model_run_t run;
   uv_loop_t *loop;
   live_plan_t plan;
   actor_t actors[ACTORS];
@@ -56,12 +56,12 @@ typedef struct fixture_s {
 } fixture_t;
 
 static uint64_t draw(fixture_t *fixture, uint64_t below) {
-  return random_run_draw(&fixture->run, below);
+  return model_run_draw(&fixture->run, below);
 }
 
 static void expect(fixture_t *fixture, int is_so, const char *what,
                    int64_t value) {
-  random_run_expect(&fixture->run, is_so, what, value);
+  model_run_expect(&fixture->run, is_so, what, value);
 }
 
 /* -- the model ------------------------------------------------------------ */
@@ -523,7 +523,7 @@ static void run_seed(uv_loop_t *loop, uint64_t seed) {
   cpu_set_t old;
   size_t i;
 
-  random_run_seed(&fixture->run, seed);
+  model_run_seed(&fixture->run, seed);
   fixture->loop = loop;
   live_stream_plan(&fixture->plan);
   live_stream_plan_comm(&fixture->plan);
@@ -544,7 +544,7 @@ static void run_seed(uv_loop_t *loop, uint64_t seed) {
   for (i = 1; i < ACTORS; i++)
     end_actor(&fixture->actors[i]);
   live_unpin(&old);
-  random_run_check(&fixture->run, seed);
+  model_run_check(&fixture->run, seed);
   assert_int_equal(support_count_fds(), fds);
   fake_assert_clean();
   free(fixture);
@@ -554,7 +554,7 @@ static void set_stream_random_calls_deliver_each_record_once(void **state) {
   uint64_t seed, last;
 
   support_need_own_events(__func__);
-  random_run_seeds(40, &seed, &last);
+  model_run_seeds(40, &seed, &last);
   for (; seed <= last; seed++)
     run_seed(*state, seed);
 }

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "busy_pool.h"
+#include "live_busy_pool.h"
 
 #define CLOSES 24
 
-static busy_pool_t busy;
+static live_busy_pool_t busy;
 
 /* A snapshot waits for writers, and for a thread of the pool. */
 static void begin(life_t *life) {
@@ -20,7 +20,7 @@ static void begin(life_t *life) {
   life_open(life);
   life_start(life);
   life_write(life, 5);
-  busy_pool_begin(&busy, life->loop);
+  live_busy_pool_begin(&busy, life->loop);
   assert_int_equal(life_snap_later(life, UVPERF_SNAPSHOT_OLDEST_FIRST), 0);
 }
 
@@ -30,14 +30,14 @@ static void loop_goes_on_while_a_snapshot_waits_for_the_pool(life_t *life) {
   live_run_ms(life->loop, 5);
   life_expect_now(life, "%s", "");
   assert_int_equal(life_snap_later(life, 0), UV_EBUSY);
-  busy_pool_end(&busy);
+  live_busy_pool_end(&busy);
   life_expect(life, "7 done");
   /* A stopped snapshot delivers nothing, and loses nothing. */
-  busy_pool_begin(&busy, life->loop);
+  live_busy_pool_begin(&busy, life->loop);
   life_write(life, 3);
   assert_int_equal(life_snap_later(life, 0), 0);
   life_stop(life);
-  busy_pool_end(&busy);
+  live_busy_pool_end(&busy);
   life_expect(life, "done ECANCELED");
   assert_int_equal(life_snap_later(life, 0), 0);
   life_expect(life, "3 done");
@@ -49,7 +49,7 @@ static void handle_closed_at_any_moment_of_its_snapshot_is_clean(life_t *life) {
 
   for (i = 0; i < CLOSES; i++) {
     begin(life);
-    busy_pool_end(&busy);
+    live_busy_pool_end(&busy);
     usleep((useconds_t)(i / 2 * 1500));
     for (turns = i % 2; turns > 0; turns--)
       uv_run(life->loop, UV_RUN_NOWAIT);
@@ -78,7 +78,7 @@ static void handle_closed_by_others_waits_for_the_pool(life_t *life) {
     live_run_ms(life->loop, 2);
     life_expect_now(life, "%s", "");
     assert_true(support_count_rings(&bytes) > 0);
-    busy_pool_end(&busy);
+    live_busy_pool_end(&busy);
     life_expect(life, "done ECANCELED closed");
     life_end(life);
   }
@@ -100,7 +100,7 @@ static int close_in_child(void *arg) {
 static void child_forked_while_a_snapshot_is_taken_closes(life_t *life) {
   begin(life);
   assert_int_equal(support_wait(support_fork(close_in_child, life)), 0);
-  busy_pool_end(&busy);
+  live_busy_pool_end(&busy);
   life_expect(life, "5 done");
 }
 

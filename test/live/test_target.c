@@ -3,7 +3,7 @@
  * events there. */
 #include "fake_kernel.h"
 #include "live.h"
-#include "host_tree.h"
+#include "make_host.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -248,8 +248,8 @@ static void cgroup_is_closed_if_its_cpus_cannot_be_listed(void **state) {
 
   (void)state;
   live_cgroup_make(__func__, &cgroup);
-  host_tree_write("/proc/self/mounts", "c /cg cgroup2 rw 0 0\n");
-  host_tree_link("/cg", cgroup.path);
+  make_host_write("/proc/self/mounts", "c /cg cgroup2 rw 0 0\n");
+  make_host_link("/cg", cgroup.path);
   target.cgroup = "/";
   refused(&target, -ENOENT, UVPERF_CAUSE_NO_CPU, "/sys");
   fake_host_set(NULL);
@@ -268,7 +268,7 @@ static void cgroup_is_closed_if_its_cpus_cannot_be_listed(void **state) {
 
 static int tree_setup(void **state) {
   fake_kernel_reset();
-  return host_tree_setup(state);
+  return make_host_setup(state);
 }
 
 int main(void) {
@@ -284,7 +284,7 @@ int main(void) {
       cmocka_unit_test_setup(cgroup_is_opened_on_each_cpu, fake_kernel_setup),
       cmocka_unit_test_setup_teardown(
           cgroup_is_closed_if_its_cpus_cannot_be_listed, tree_setup,
-          host_tree_teardown),
+          make_host_teardown),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@
  * nor confused with others. */
 #include "fake_kernel.h"
 #include "support.h"
-#include "host_tree.h"
+#include "make_host.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -35,7 +35,7 @@ typedef struct hidden_s {
 static int mount_and_look(const hidden_t *hidden) {
   char proc[96];
 
-  snprintf(proc, sizeof(proc), "%s/proc", host_tree_root());
+  snprintf(proc, sizeof(proc), "%s/proc", make_host_root());
   if (hidden->options == NULL)
     fake_host_set(NULL);
   else if (mkdir(proc, 0755) != 0 ||
@@ -66,7 +66,7 @@ static void look_from_outside(const char *test, const char *options,
   int rc;
 
   support_need_root(test);
-  assert_int_equal(chmod(host_tree_root(), 0755), 0);
+  assert_int_equal(chmod(make_host_root(), 0755), 0);
   rc = support_wait(support_fork(look_in_namespaces, &hidden));
   if (rc == NO_NAMESPACE)
     support_skip(test, "PID and mount namespaces");
@@ -231,11 +231,11 @@ static void process_of_a_namespace_with_its_proc_is_listed(void **state) {
 
 static int tree_setup(void **state) {
   fake_kernel_reset();
-  return host_tree_setup(state);
+  return make_host_setup(state);
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, tree_setup, host_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, tree_setup, make_host_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "chosen_id.h"
+#include "live_chosen_id.h"
 #include "host/task.h"
 #include "live_thread.h"
 
@@ -86,16 +86,16 @@ static void child_is_gone_though_another_has_its_id(void **state) {
   pid_t child;
 
   (void)state;
-  chosen_id_need(__func__);
-  child = chosen_id_begin(__func__, 0);
+  live_chosen_id_need(__func__);
+  child = live_chosen_id_begin(__func__, 0);
   start = start_of(child);
   assert_int_equal(uvperf__task_check(child, start, NULL), 0);
-  chosen_id_replace(__func__, child);
+  live_chosen_id_replace(__func__, child);
   assert_int_equal(uvperf__task_is_gone(child, start), 1);
   assert_int_equal(uvperf__task_is_gone(child, start_of(child)), 0);
   assert_int_equal(uvperf__task_check(child, start, &error), -ESRCH);
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_TASK);
-  chosen_id_end(child);
+  live_chosen_id_end(child);
 }
 
 static void nothing(void *arg) {

@@ -9,8 +9,8 @@
 
 #include <sys/syscall.h>
 
-#include "busy_pool.h"
-#include "chosen_id.h"
+#include "live_busy_pool.h"
+#include "live_chosen_id.h"
 
 /* The same number on each architecture. */
 #define NR_PIDFD_OPEN 434
@@ -58,34 +58,34 @@ static void on_target(uvperf_set_t *set, int status, void *data, uint32_t index,
 }
 
 /* Replaces the task while its events wait for the pool. */
-static void expect_esrch(uv_loop_t *loop, busy_pool_t *busy, opened_t *opened,
-                         pid_t pid) {
-  chosen_id_replace(__func__, pid);
+static void expect_esrch(uv_loop_t *loop, live_busy_pool_t *busy,
+                         opened_t *opened, pid_t pid) {
+  live_chosen_id_replace(__func__, pid);
   assert_int_equal(opened->done, 0);
-  busy_pool_end(busy);
+  live_busy_pool_end(busy);
   assert_true(live_run_until(loop, &opened->done, 1));
   assert_int_equal(opened->status, UV_ESRCH);
   assert_int_equal(opened->error.cause, UVPERF_CAUSE_NO_TASK);
-  chosen_id_end(pid);
+  live_chosen_id_end(pid);
 }
 
 static void event_of_an_id_used_again_is_esrch(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   size_t fds = support_count_fds();
   struct perf_event_attr attr;
-  busy_pool_t busy;
+  live_busy_pool_t busy;
   opened_t opened;
 
   support_need_own_events(__func__);
-  chosen_id_need(__func__);
+  live_chosen_id_need(__func__);
   memset(&opened, 0, sizeof(opened));
   opened.collector.event.handle.data = &opened.collector;
   opened.collector.hook_data = &opened;
   uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
   attr.exclude_kernel = 1;
-  options.pid = chosen_id_begin(__func__, 0);
+  options.pid = live_chosen_id_begin(__func__, 0);
   options.open_cb = on_event;
-  busy_pool_begin(&busy, *state);
+  live_busy_pool_begin(&busy, *state);
   assert_int_equal(
       uvperf_event_init(*state, &opened.collector.event, &attr, &options, NULL),
       0);
@@ -117,21 +117,21 @@ static void target_of_an_id_used_again_is_esrch(void **state) {
               {UVPERF_TARGET_COMMAND, 0}};
   uvperf_target_t target = UVPERF_TARGET_INIT;
   live_plan_t plan;
-  busy_pool_t busy;
+  live_busy_pool_t busy;
   opened_t opened;
   size_t fds, i;
 
   support_need_own_events(__func__);
-  chosen_id_need(__func__);
+  live_chosen_id_need(__func__);
   for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
     plan_set(&plan, &opened, rows[i].flags | UVPERF_SET_TARGETS_LATER);
     live_set_open(*state, &opened.live, &plan.options);
     uvperf_event_list_free(plan.list);
     fds = support_count_fds();
     target.type = rows[i].type;
-    target.pid = chosen_id_begin(__func__, 0);
+    target.pid = live_chosen_id_begin(__func__, 0);
     target.data = &opened;
-    busy_pool_begin(&busy, *state);
+    live_busy_pool_begin(&busy, *state);
     assert_int_equal(
         uvperf_set_add(&opened.live.set, &target, on_target, NULL, NULL), 0);
     expect_esrch(*state, &busy, &opened, target.pid);
@@ -142,16 +142,16 @@ static void target_of_an_id_used_again_is_esrch(void **state) {
 
 static void set_of_an_id_used_again_is_esrch(void **state) {
   live_plan_t plan;
-  busy_pool_t busy;
+  live_busy_pool_t busy;
   opened_t opened;
 
   support_need_own_events(__func__);
-  chosen_id_need(__func__);
+  live_chosen_id_need(__func__);
   plan_set(&plan, &opened, 0);
   live_plan_target(&plan, UVPERF_TARGET_PROCESS)->pid =
-      chosen_id_begin(__func__, 0);
+      live_chosen_id_begin(__func__, 0);
   assert_int_equal(uvperf_reading_new(&opened.live.reading), 0);
-  busy_pool_begin(&busy, *state);
+  live_busy_pool_begin(&busy, *state);
   plan.options.open_cb = on_set;
   assert_int_equal(
       uvperf_set_init(*state, &opened.live.set, &plan.options, NULL), 0);
@@ -165,7 +165,7 @@ static void set_of_an_id_used_again_is_esrch(void **state) {
 /* The pidfd is closed after the call. The event ends with its task. */
 static void event_of_a_pidfd_ends_with_its_task(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
-  pid_t pid = chosen_id_begin(__func__, 0);
+  pid_t pid = live_chosen_id_begin(__func__, 0);
   live_collector_t collector;
   struct perf_event_attr attr;
 
@@ -179,14 +179,14 @@ static void event_of_a_pidfd_ends_with_its_task(void **state) {
   close(options.pid);
   assert_int_equal(
       uvperf_start(&collector.event.handle, NULL, live_on_record, NULL), 0);
-  chosen_id_end(pid);
+  live_chosen_id_end(pid);
   assert_true(live_run_until(*state, &collector.ends, 1));
   assert_int_equal(collector.end_status, UV_EOF);
   live_close(&collector);
 }
 
 static void target_of_a_pidfd_is_its_process(void **state) {
-  pid_t pid = chosen_id_begin(__func__, 0);
+  pid_t pid = live_chosen_id_begin(__func__, 0);
   uvperf_target_t *target;
   live_plan_t plan;
   opened_t opened;
@@ -202,7 +202,7 @@ static void target_of_a_pidfd_is_its_process(void **state) {
   live_set_read(&opened.live, 0);
   assert_int_equal(uvperf_reading_place(opened.live.reading, 0)->pid, pid);
   live_set_close(&opened.live);
-  chosen_id_end(pid);
+  live_chosen_id_end(pid);
   /* The id may belong to another task now. */
   assert_int_equal(
       uvperf_set_init(*state, &opened.live.set, &plan.options, &opened.error),

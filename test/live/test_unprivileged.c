@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What works on the process's own tasks without any privilege, at
  * perf_event_paranoid 2. What is refused is in test_unprivileged_refused.c. */
-#include "unprivileged.h"
+#include "live_unprivileged.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -46,15 +46,15 @@ static void spin(void) {
   }
 }
 
-static void software_is_counted(unprivileged_report_t *report) {
+static void software_is_counted(live_unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
   attr.exclude_kernel = 1;
-  unprivileged_count(report, &attr, spin, 1000, UINT64_MAX);
+  live_unprivileged_count(report, &attr, spin, 1000, UINT64_MAX);
   uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
   attr.exclude_kernel = 1;
-  unprivileged_count(report, &attr, touch, LIVE_PAGES, UINT64_MAX);
+  live_unprivileged_count(report, &attr, touch, LIVE_PAGES, UINT64_MAX);
 }
 
 static int is_clock_sample(const uvperf_record_t *record) {
@@ -63,16 +63,16 @@ static int is_clock_sample(const uvperf_record_t *record) {
   return record->tid == live_tid() && record->ip != 0 ? 1 : -1;
 }
 
-static void cpu_clock_is_sampled(unprivileged_report_t *report) {
-  unprivileged_stream_t stream = {.provoke = spin,
-                                  .is_expected = is_clock_sample};
+static void cpu_clock_is_sampled(live_unprivileged_report_t *report) {
+  live_unprivileged_stream_t stream = {.provoke = spin,
+                                       .is_expected = is_clock_sample};
 
   uvperf_attr_software(&stream.attr, PERF_COUNT_SW_CPU_CLOCK);
   uvperf_attr_set_period(&stream.attr, 1000000);
   stream.attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_IP;
   stream.attr.exclude_kernel = 1;
   stream.least = 1;
-  unprivileged_stream(report, &stream);
+  live_unprivileged_stream(report, &stream);
 }
 
 /* A page fault of live_touch; other code faults too. */
@@ -80,16 +80,17 @@ static int is_touch(const uvperf_record_t *record) {
   return record->type == PERF_RECORD_SAMPLE && live_is_in_touch(record->ip);
 }
 
-static void touches_are_sampled(unprivileged_report_t *report,
+static void touches_are_sampled(live_unprivileged_report_t *report,
                                 uint64_t sample_type,
                                 int (*is_expected)(const uvperf_record_t *)) {
-  unprivileged_stream_t stream = {.provoke = touch, .is_expected = is_expected};
+  live_unprivileged_stream_t stream = {.provoke = touch,
+                                       .is_expected = is_expected};
 
   live_touch_attr(&stream.attr, PERF_SAMPLE_IP | sample_type);
   stream.attr.sample_regs_user = 1 << REGISTER_IP;
   stream.attr.sample_stack_user = 256;
   stream.least = stream.most = LIVE_PAGES;
-  unprivileged_stream(report, &stream);
+  live_unprivileged_stream(report, &stream);
 }
 
 static int has_callchain(const uvperf_record_t *record) {
@@ -105,7 +106,7 @@ static int has_callchain(const uvperf_record_t *record) {
              : -1;
 }
 
-static void callchain_is_sampled(unprivileged_report_t *report) {
+static void callchain_is_sampled(live_unprivileged_report_t *report) {
   touches_are_sampled(report, PERF_SAMPLE_CALLCHAIN, has_callchain);
 }
 
@@ -124,7 +125,7 @@ static int has_registers(const uvperf_record_t *record) {
 #endif
 }
 
-static void registers_are_sampled(unprivileged_report_t *report) {
+static void registers_are_sampled(live_unprivileged_report_t *report) {
   touches_are_sampled(report, PERF_SAMPLE_REGS_USER, has_registers);
 }
 
@@ -137,7 +138,7 @@ static int has_stack(const uvperf_record_t *record) {
              : -1;
 }
 
-static void stack_is_sampled(unprivileged_report_t *report) {
+static void stack_is_sampled(live_unprivileged_report_t *report) {
   touches_are_sampled(report, PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
                       has_stack);
 }
@@ -148,7 +149,7 @@ static int has_cgroup(const uvperf_record_t *record) {
   return record->sample.cgroup == own_cgroup ? 1 : -1;
 }
 
-static void cgroup_is_sampled(unprivileged_report_t *report) {
+static void cgroup_is_sampled(live_unprivileged_report_t *report) {
   touches_are_sampled(report, PERF_SAMPLE_CGROUP, has_cgroup);
 }
 
@@ -158,12 +159,12 @@ static int has_code_page(const uvperf_record_t *record) {
   return record->sample.code_page_size >= support_page_bytes() ? 1 : -1;
 }
 
-static void code_page_size_is_sampled(unprivileged_report_t *report) {
+static void code_page_size_is_sampled(live_unprivileged_report_t *report) {
   touches_are_sampled(report, UVPERF_SAMPLE_CODE_PAGE_SIZE, has_code_page);
 }
 
 static void unprivileged_software_events_work(void **state) {
-  static const unprivileged_line_t lines[] = {
+  static const live_unprivileged_line_t lines[] = {
       {"software events are counted", software_is_counted},
       {"cpu-clock is sampled", cpu_clock_is_sampled},
       {"call chains are sampled", callchain_is_sampled},
@@ -176,7 +177,7 @@ static void unprivileged_software_events_work(void **state) {
   (void)state;
   own_cgroup = live_cgroup_own(__func__);
   region = live_region();
-  unprivileged_run(__func__, lines, COUNT_OF(lines));
+  live_unprivileged_run(__func__, lines, COUNT_OF(lines));
   live_region_free(region);
 }
 
@@ -186,12 +187,12 @@ static void call(void) {
   live_syscall(3);
 }
 
-static void system_calls_are_counted(unprivileged_report_t *report) {
+static void system_calls_are_counted(live_unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   uvperf_attr_tracepoint(&attr, tracepoint);
   attr.exclude_kernel = 1;
-  unprivileged_count(report, &attr, call, 3, 3);
+  live_unprivileged_count(report, &attr, call, 3, 3);
 }
 
 /* As the kernel's struct syscall_trace_enter. */
@@ -214,24 +215,26 @@ static int has_argument(const uvperf_record_t *record) {
   return argument == LIVE_PGID && record->tid == live_tid() ? 1 : -1;
 }
 
-static void data_of_system_calls_is_sampled(unprivileged_report_t *report) {
-  unprivileged_stream_t stream = {.provoke = call, .is_expected = has_argument};
+static void
+data_of_system_calls_is_sampled(live_unprivileged_report_t *report) {
+  live_unprivileged_stream_t stream = {.provoke = call,
+                                       .is_expected = has_argument};
 
   live_syscall_attr(&stream.attr, tracepoint,
                     PERF_SAMPLE_TID | PERF_SAMPLE_RAW);
   stream.least = stream.most = 3;
-  unprivileged_stream(report, &stream);
+  live_unprivileged_stream(report, &stream);
 }
 
 static void unprivileged_system_call_tracepoints_work(void **state) {
-  static const unprivileged_line_t lines[] = {
+  static const live_unprivileged_line_t lines[] = {
       {"system calls are counted", system_calls_are_counted},
       {"system calls are sampled with RAW", data_of_system_calls_is_sampled},
   };
 
   (void)state;
   tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
-  unprivileged_run(__func__, lines, COUNT_OF(lines));
+  live_unprivileged_run(__func__, lines, COUNT_OF(lines));
 }
 
 /* -- breakpoints ---------------------------------------------------------- */
@@ -248,14 +251,14 @@ static int is_of_word(const uvperf_record_t *record) {
              : -1;
 }
 
-static void writes_are_sampled(unprivileged_report_t *report) {
-  unprivileged_stream_t stream = {.provoke = write_word,
-                                  .is_expected = is_of_word};
+static void writes_are_sampled(live_unprivileged_report_t *report) {
+  live_unprivileged_stream_t stream = {.provoke = write_word,
+                                       .is_expected = is_of_word};
 
   live_write_attr(&stream.attr,
                   PERF_SAMPLE_ADDR | UVPERF_SAMPLE_DATA_PAGE_SIZE);
   stream.least = stream.most = 3;
-  unprivileged_stream(report, &stream);
+  live_unprivileged_stream(report, &stream);
 }
 
 static void call_function(void) {
@@ -270,25 +273,25 @@ static int is_of_function(const uvperf_record_t *record) {
              : -1;
 }
 
-static void calls_are_sampled(unprivileged_report_t *report) {
-  unprivileged_stream_t stream = {.provoke = call_function,
-                                  .is_expected = is_of_function};
+static void calls_are_sampled(live_unprivileged_report_t *report) {
+  live_unprivileged_stream_t stream = {.provoke = call_function,
+                                       .is_expected = is_of_function};
 
   live_called_attr(&stream.attr, PERF_SAMPLE_IP);
   stream.least = stream.most = 2;
-  unprivileged_stream(report, &stream);
+  live_unprivileged_stream(report, &stream);
 }
 
-static void writes_are_counted(unprivileged_report_t *report) {
+static void writes_are_counted(live_unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   live_write_attr(&attr, 0);
   attr.sample_period = 0;
-  unprivileged_count(report, &attr, write_word, 3, 3);
+  live_unprivileged_count(report, &attr, write_word, 3, 3);
 }
 
 static void unprivileged_breakpoints_work(void **state) {
-  static const unprivileged_line_t lines[] = {
+  static const live_unprivileged_line_t lines[] = {
       {"writes are counted", writes_are_counted},
       {"writes are sampled, with the page size", writes_are_sampled},
       {"calls are sampled", calls_are_sampled},
@@ -297,25 +300,25 @@ static void unprivileged_breakpoints_work(void **state) {
   (void)state;
   support_need_breakpoints(__func__);
   live_write(1);
-  unprivileged_run(__func__, lines, COUNT_OF(lines));
+  live_unprivileged_run(__func__, lines, COUNT_OF(lines));
 }
 
 /* -- side-band ------------------------------------------------------------ */
 
 /* Another event than live_comm_attr's, with one bit set. */
-static void side_band(unprivileged_report_t *report, enum uvperf_attr_field bit,
-                      void (*provoke)(void),
+static void side_band(live_unprivileged_report_t *report,
+                      enum uvperf_attr_field bit, void (*provoke)(void),
                       int (*is_expected)(const uvperf_record_t *)) {
-  unprivileged_stream_t stream = {.provoke = provoke,
-                                  .is_expected = is_expected};
+  live_unprivileged_stream_t stream = {.provoke = provoke,
+                                       .is_expected = is_expected};
 
   live_comm_attr(&stream.attr);
   stream.attr.comm = 0;
   if (uvperf_attr_set(&stream.attr, bit, 1) != 0)
-    unprivileged_wrong(report, "the attr has no such bit");
+    live_unprivileged_wrong(report, "the attr has no such bit");
   stream.attr.mmap2 = stream.attr.mmap;
   stream.least = provoke != NULL;
-  unprivileged_stream(report, &stream);
+  live_unprivileged_stream(report, &stream);
 }
 
 static void rename_thread(void) {
@@ -327,7 +330,7 @@ static int is_of_rename(const uvperf_record_t *record) {
          strcmp(record->comm.comm, "nobody") == 0 && record->tid == live_tid();
 }
 
-static void comm_comes(unprivileged_report_t *report) {
+static void comm_comes(live_unprivileged_report_t *report) {
   side_band(report, UVPERF_ATTR_COMM, rename_thread, is_of_rename);
 }
 
@@ -349,7 +352,7 @@ static int is_of_map(const uvperf_record_t *record) {
          record->mmap.filename[0] == '/';
 }
 
-static void mmap_comes(unprivileged_report_t *report) {
+static void mmap_comes(live_unprivileged_report_t *report) {
   side_band(report, UVPERF_ATTR_MMAP, map_code, is_of_map);
 }
 
@@ -368,7 +371,7 @@ static int is_of_fork(const uvperf_record_t *record) {
          record->task.ppid == (uint32_t)getpid();
 }
 
-static void task_comes(unprivileged_report_t *report) {
+static void task_comes(live_unprivileged_report_t *report) {
   side_band(report, UVPERF_ATTR_TASK, fork_once, is_of_fork);
 }
 
@@ -383,7 +386,7 @@ static void sleep_once(void) {
   usleep(1000);
 }
 
-static void context_switch_comes(unprivileged_report_t *report) {
+static void context_switch_comes(live_unprivileged_report_t *report) {
   side_band(report, UVPERF_ATTR_CONTEXT_SWITCH, sleep_once, is_of_switch);
 }
 
@@ -403,19 +406,19 @@ static int is_of_cgroup(const uvperf_record_t *record) {
                 "/inner") == 0;
 }
 
-static void cgroup_comes(unprivileged_report_t *report) {
+static void cgroup_comes(live_unprivileged_report_t *report) {
   if (delegated[0] == '\0')
-    unprivileged_absent(report, "a cgroup of one's own, to make a record");
+    live_unprivileged_absent(report, "a cgroup of one's own, to make a record");
   side_band(report, UVPERF_ATTR_CGROUP,
             delegated[0] == '\0' ? NULL : make_cgroup, is_of_cgroup);
 }
 
 /* Making these records, by loading BPF programs, needs a privilege. */
-static void ksymbol_opens(unprivileged_report_t *report) {
+static void ksymbol_opens(live_unprivileged_report_t *report) {
   side_band(report, UVPERF_ATTR_KSYMBOL, NULL, NULL);
 }
 
-static void bpf_event_opens(unprivileged_report_t *report) {
+static void bpf_event_opens(live_unprivileged_report_t *report) {
   side_band(report, UVPERF_ATTR_BPF_EVENT, NULL, NULL);
 }
 
@@ -441,7 +444,7 @@ static int take_back(void **state) {
 }
 
 static void unprivileged_side_band_works(void **state) {
-  static const unprivileged_line_t lines[] = {
+  static const live_unprivileged_line_t lines[] = {
       {"comm", comm_comes},           {"mmap", mmap_comes},
       {"task", task_comes},           {"context_switch", context_switch_comes},
       {"cgroup", cgroup_comes},       {"ksymbol", ksymbol_opens},
@@ -451,7 +454,7 @@ static void unprivileged_side_band_works(void **state) {
   (void)state;
   explain_need_paranoid(__func__, 2, 2);
   delegate(__func__);
-  unprivileged_run(__func__, lines, COUNT_OF(lines));
+  live_unprivileged_run(__func__, lines, COUNT_OF(lines));
 }
 
 int main(void) {

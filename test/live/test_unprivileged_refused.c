@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is refused without any privilege at perf_event_paranoid 2: the errno,
  * the cause, and the remedy. What works is in test_unprivileged.c. */
-#include "unprivileged.h"
+#include "live_unprivileged.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -19,62 +19,64 @@ static uint64_t sched_switch;
 
 /* -- the kernel side ------------------------------------------------------ */
 
-static void kernel_side_of_software(unprivileged_report_t *report) {
+static void kernel_side_of_software(live_unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
-  unprivileged_refused(report, &attr, 0, -1, UV_EACCES, "exclude_kernel");
+  live_unprivileged_refused(report, &attr, 0, -1, UV_EACCES, "exclude_kernel");
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   attr.comm = 1;
-  unprivileged_refused(report, &attr, 0, -1, UV_EACCES, "exclude_kernel");
+  live_unprivileged_refused(report, &attr, 0, -1, UV_EACCES, "exclude_kernel");
 }
 
 /* With any id: the side is checked first. */
-static void kernel_side_of_tracepoint(unprivileged_report_t *report) {
+static void kernel_side_of_tracepoint(live_unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   uvperf_attr_tracepoint(&attr, 1);
-  unprivileged_refused(report, &attr, 0, -1, UV_EACCES, "exclude_kernel");
+  live_unprivileged_refused(report, &attr, 0, -1, UV_EACCES, "exclude_kernel");
 }
 
-static void kernel_side_of_breakpoint(unprivileged_report_t *report) {
+static void kernel_side_of_breakpoint(live_unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   live_write_attr(&attr, 0);
   attr.exclude_kernel = 0;
-  unprivileged_refused(report, &attr, 0, -1, UV_EACCES, "perf_event_paranoid");
+  live_unprivileged_refused(report, &attr, 0, -1, UV_EACCES,
+                            "perf_event_paranoid");
 }
 
-static void physical_addresses(unprivileged_report_t *report) {
+static void physical_addresses(live_unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   live_write_attr(&attr, PERF_SAMPLE_ADDR | PERF_SAMPLE_PHYS_ADDR);
-  unprivileged_refused(report, &attr, 0, -1, UV_EACCES,
-                       "PERF_SAMPLE_PHYS_ADDR");
+  live_unprivileged_refused(report, &attr, 0, -1, UV_EACCES,
+                            "PERF_SAMPLE_PHYS_ADDR");
 }
 
 /* 0 if the machine has no such PMU. */
-static uint32_t type_of(unprivileged_report_t *report, const char *pmu) {
+static uint32_t type_of(live_unprivileged_report_t *report, const char *pmu) {
   char path[96];
   int64_t type;
 
   snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", pmu);
   if (uvperf__system_number(path, &type) == 0)
     return (uint32_t)type;
-  unprivileged_absent(report, path);
+  live_unprivileged_absent(report, path);
   return 0;
 }
 
-static void msr(unprivileged_report_t *report) {
+static void msr(live_unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   uvperf_attr_init(&attr, type_of(report, "msr"), 0);
   if (attr.type != 0)
-    unprivileged_refused(report, &attr, 0, -1, UV_EACCES, "exclude_kernel");
+    live_unprivileged_refused(report, &attr, 0, -1, UV_EACCES,
+                              "exclude_kernel");
 }
 
 static void unprivileged_kernel_side_is_refused(void **state) {
-  static const unprivileged_line_t lines[] = {
+  static const live_unprivileged_line_t lines[] = {
       {"the kernel side of software events", kernel_side_of_software},
       {"the kernel side of tracepoints", kernel_side_of_tracepoint},
       {"the kernel side of breakpoints", kernel_side_of_breakpoint},
@@ -83,74 +85,74 @@ static void unprivileged_kernel_side_is_refused(void **state) {
   };
 
   (void)state;
-  unprivileged_run(__func__, lines, COUNT_OF(lines));
+  live_unprivileged_run(__func__, lines, COUNT_OF(lines));
 }
 
 /* -- targets -------------------------------------------------------------- */
 
-static void whole_cpu(unprivileged_report_t *report) {
+static void whole_cpu(live_unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   live_comm_attr(&attr);
-  unprivileged_refused(report, &attr, -1, 0, UV_EACCES, "CAP_PERFMON");
+  live_unprivileged_refused(report, &attr, -1, 0, UV_EACCES, "CAP_PERFMON");
 }
 
 /* The first process, which in a container may be one's own. */
-static void task_of_another(unprivileged_report_t *report) {
+static void task_of_another(live_unprivileged_report_t *report) {
   struct perf_event_attr attr;
   struct stat first;
 
   if (stat("/proc/1", &first) != 0 || first.st_uid == getuid()) {
-    unprivileged_absent(report, "a process 1 of another user");
+    live_unprivileged_absent(report, "a process 1 of another user");
     return;
   }
   live_comm_attr(&attr);
-  unprivileged_refused(report, &attr, 1, -1, UV_EACCES, "uid");
+  live_unprivileged_refused(report, &attr, 1, -1, UV_EACCES, "uid");
 }
 
 static void unprivileged_targets_of_others_are_refused(void **state) {
-  static const unprivileged_line_t lines[] = {
+  static const live_unprivileged_line_t lines[] = {
       {"a whole CPU", whole_cpu},
       {"a task of another user", task_of_another},
   };
 
   (void)state;
-  unprivileged_run(__func__, lines, COUNT_OF(lines));
+  live_unprivileged_run(__func__, lines, COUNT_OF(lines));
 }
 
 /* -- privileged events ---------------------------------------------------- */
 
-static void uprobe(unprivileged_report_t *report) {
+static void uprobe(live_unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   uvperf_attr_init(&attr, type_of(report, "uprobe"), 0);
   attr.config1 = (uintptr_t) "/bin/sh";
   attr.exclude_kernel = 1;
   if (attr.type != 0)
-    unprivileged_refused(report, &attr, 0, -1, UV_EACCES, "CAP_SYS_ADMIN");
+    live_unprivileged_refused(report, &attr, 0, -1, UV_EACCES, "CAP_SYS_ADMIN");
 }
 
-static void namespaces(unprivileged_report_t *report) {
+static void namespaces(live_unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   live_comm_attr(&attr);
   attr.namespaces = 1;
-  unprivileged_refused(report, &attr, 0, -1, UV_EACCES, "attr.namespaces");
+  live_unprivileged_refused(report, &attr, 0, -1, UV_EACCES, "attr.namespaces");
 }
 
-static void data_of_a_tracepoint(unprivileged_report_t *report) {
+static void data_of_a_tracepoint(live_unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   if (sched_switch == 0) {
-    unprivileged_absent(report, "a tracepoint's id, of tracefs");
+    live_unprivileged_absent(report, "a tracepoint's id, of tracefs");
     return;
   }
   live_syscall_attr(&attr, sched_switch, PERF_SAMPLE_RAW);
-  unprivileged_refused(report, &attr, 0, -1, UV_EPERM, "-1");
+  live_unprivileged_refused(report, &attr, 0, -1, UV_EPERM, "-1");
 }
 
 /* Of a type that no sysctl allows to every user. */
-static void bpf_program(unprivileged_report_t *report) {
+static void bpf_program(live_unprivileged_report_t *report) {
   struct bpf_insn steps[2];
   union bpf_attr attr;
 
@@ -163,13 +165,13 @@ static void bpf_program(unprivileged_report_t *report) {
   attr.insn_cnt = 2;
   attr.license = (uintptr_t) "MIT";
   if (syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr)) >= 0)
-    unprivileged_wrong(report, "it was loaded");
+    live_unprivileged_wrong(report, "it was loaded");
   else if (errno != EPERM)
-    unprivileged_wrong(report, "bpf returned %s", strerror(errno));
+    live_unprivileged_wrong(report, "bpf returned %s", strerror(errno));
 }
 
 static void unprivileged_use_of_the_capability_is_refused(void **state) {
-  static const unprivileged_line_t lines[] = {
+  static const live_unprivileged_line_t lines[] = {
       {"uprobes", uprobe},
       {"namespaces", namespaces},
       {"the data of sched_switch", data_of_a_tracepoint},
@@ -180,49 +182,49 @@ static void unprivileged_use_of_the_capability_is_refused(void **state) {
   sched_switch = geteuid() == 0
                      ? support_need_tracepoint(__func__, "sched:sched_switch")
                      : 0;
-  unprivileged_run(__func__, lines, COUNT_OF(lines));
+  live_unprivileged_run(__func__, lines, COUNT_OF(lines));
 }
 
 /* -- files ---------------------------------------------------------------- */
 
 /* Only root may read tracefs, unless it is mounted otherwise. */
-static void tracefs(unprivileged_report_t *report) {
+static void tracefs(live_unprivileged_report_t *report) {
   static const char id[] = "/sys/kernel/tracing/events/sched/sched_switch/id";
   struct stat mounted;
 
   if (stat("/sys/kernel/tracing", &mounted) != 0 ||
       (mounted.st_mode & S_IRWXO) != 0)
-    unprivileged_absent(report,
-                        "a tracefs at /sys/kernel/tracing of root's alone");
+    live_unprivileged_absent(
+        report, "a tracefs at /sys/kernel/tracing of root's alone");
   else if (access(id, R_OK) == 0)
-    unprivileged_wrong(report, "%s can be read", id);
+    live_unprivileged_wrong(report, "%s can be read", id);
   else if (errno != EACCES)
-    unprivileged_wrong(report, "%s: %s", id, strerror(errno));
+    live_unprivileged_wrong(report, "%s: %s", id, strerror(errno));
 }
 
 /* kallsyms_show_value(): addresses, the first word of each line, read as 0. */
-static void kernel_addresses(unprivileged_report_t *report) {
+static void kernel_addresses(live_unprivileged_report_t *report) {
   unsigned long long address;
   unsigned long lines = 0;
   char line[512];
   FILE *file = fopen("/proc/kallsyms", "re");
 
   if (file == NULL) {
-    unprivileged_absent(report, "/proc/kallsyms");
+    live_unprivileged_absent(report, "/proc/kallsyms");
     return;
   }
   while (fgets(line, sizeof(line), file) != NULL) {
     lines++;
     if (sscanf(line, "%llx", &address) != 1 || address != 0)
-      unprivileged_wrong(report, "line %lu is %s", lines, line);
+      live_unprivileged_wrong(report, "line %lu is %s", lines, line);
   }
   fclose(file);
   if (lines == 0)
-    unprivileged_wrong(report, "there are no symbols at all");
+    live_unprivileged_wrong(report, "there are no symbols at all");
 }
 
 static void unprivileged_files_hide_what_they_know(void **state) {
-  static const unprivileged_line_t lines[] = {
+  static const live_unprivileged_line_t lines[] = {
       {"ids of tracepoints", tracefs},
       {"addresses in /proc/kallsyms", kernel_addresses},
   };
@@ -230,7 +232,7 @@ static void unprivileged_files_hide_what_they_know(void **state) {
   (void)state;
   if (geteuid() == 0)
     support_need_tracepoint(__func__, "sched:sched_switch");
-  unprivileged_run(__func__, lines, COUNT_OF(lines));
+  live_unprivileged_run(__func__, lines, COUNT_OF(lines));
 }
 
 int main(void) {

@@ -2,7 +2,7 @@
 /* Sets without any privilege, at perf_event_paranoid 2: they work for the
  * process's own tasks, and a refused event does not affect the rest. */
 #include "live_set.h"
-#include "unprivileged.h"
+#include "live_unprivileged.h"
 
 #include <sys/prctl.h>
 
@@ -27,7 +27,7 @@ static void plan_own(live_plan_t *plan) {
   live_plan_target(plan, UVPERF_TARGET_SELF);
 }
 
-static void close_all(unprivileged_report_t *report, uv_loop_t *loop,
+static void close_all(live_unprivileged_report_t *report, uv_loop_t *loop,
                       live_set_t *live) {
   if (live != NULL) {
     uvperf_close(&live->set.handle, NULL);
@@ -35,11 +35,11 @@ static void close_all(unprivileged_report_t *report, uv_loop_t *loop,
   }
   uv_run(loop, UV_RUN_DEFAULT);
   if (uv_loop_close(loop) != 0)
-    unprivileged_wrong(report, "the loop was not empty");
+    live_unprivileged_wrong(report, "the loop was not empty");
 }
 
 /* 0, or -1 and a complaint. */
-static int open_set(unprivileged_report_t *report, uv_loop_t *loop,
+static int open_set(live_unprivileged_report_t *report, uv_loop_t *loop,
                     live_set_t *live, const live_plan_t *plan) {
   uvperf_error_t error;
   int rc;
@@ -48,7 +48,7 @@ static int open_set(unprivileged_report_t *report, uv_loop_t *loop,
   rc = uvperf_set_init(loop, &live->set, &plan->options, &error);
   uvperf_event_list_free(plan->list);
   if (rc != 0 || uvperf_reading_new(&live->reading) != 0) {
-    unprivileged_wrong(report, "%d: %s", error.code, error.reason);
+    live_unprivileged_wrong(report, "%d: %s", error.code, error.reason);
     return -1;
   }
   live->set.handle.data = live;
@@ -56,19 +56,20 @@ static int open_set(unprivileged_report_t *report, uv_loop_t *loop,
   return 0;
 }
 
-static void count(unprivileged_report_t *report, live_set_t *live, size_t attr,
-                  uint64_t least, uint64_t most) {
+static void count(live_unprivileged_report_t *report, live_set_t *live,
+                  size_t attr, uint64_t least, uint64_t most) {
   uvperf_count_t total = {0};
 
   uvperf_set_read(&live->set, live->reading, NULL);
   uvperf_reading_total(live->reading, attr, &total);
   if (total.state != UVPERF_COUNT_COUNTING || total.value < least ||
       total.value > most)
-    unprivileged_wrong(report, "attr %d is %s, %d", (int)attr,
-                       uvperf_count_state_name(total.state), (int)total.value);
+    live_unprivileged_wrong(report, "attr %d is %s, %d", (int)attr,
+                            uvperf_count_state_name(total.state),
+                            (int)total.value);
 }
 
-static void own_thread_is_counted(unprivileged_report_t *report) {
+static void own_thread_is_counted(live_unprivileged_report_t *report) {
   char *region = live_region();
   live_plan_t plan;
   live_set_t live;
@@ -89,7 +90,7 @@ static void own_thread_is_counted(unprivileged_report_t *report) {
   close_all(report, &loop, &live);
 }
 
-static void own_thread_is_read_on_the_loop(unprivileged_report_t *report) {
+static void own_thread_is_read_on_the_loop(live_unprivileged_report_t *report) {
   live_plan_t plan;
   live_set_t live;
   uv_loop_t loop;
@@ -104,16 +105,16 @@ static void own_thread_is_read_on_the_loop(unprivileged_report_t *report) {
     return;
   }
   if (uvperf_set_read_start(&live.set, 1, live_set_on_read, NULL) != 0)
-    unprivileged_wrong(report, "read_start failed");
+    live_unprivileged_wrong(report, "read_start failed");
   live_syscall(9);
   live_run_until(&loop, &live.callbacks, 3);
   if (live.sum != 9)
-    unprivileged_wrong(report, "the deltas are %d", (int)live.sum);
+    live_unprivileged_wrong(report, "the deltas are %d", (int)live.sum);
   close_all(report, &loop, &live);
 }
 
 /* Its samples and the side-band, in the order of time. */
-static void own_records_come(unprivileged_report_t *report) {
+static void own_records_come(live_unprivileged_report_t *report) {
   const uvperf_record_t *record;
   char *region = live_region();
   int samples = 0, comms = 0;
@@ -134,7 +135,7 @@ static void own_records_come(unprivileged_report_t *report) {
     return;
   }
   if (uvperf_set_failures(&live.set, &nr) != NULL)
-    unprivileged_wrong(report, "%d failures", (int)nr);
+    live_unprivileged_wrong(report, "%d failures", (int)nr);
   live_touch(region);
   prctl(PR_SET_NAME, "nobody");
   while (uvperf_next(&live.set.handle, &record) == 0 &&
@@ -143,13 +144,13 @@ static void own_records_come(unprivileged_report_t *report) {
     comms += record->type == PERF_RECORD_COMM;
   }
   if (samples < LIVE_PAGES || comms == 0)
-    unprivileged_wrong(report, "%d samples, %d names", samples, comms);
+    live_unprivileged_wrong(report, "%d samples, %d names", samples, comms);
   live_region_free(region);
   close_all(report, &loop, &live);
 }
 
 /* The kernel side is refused, the user side is counted. */
-static void kernel_side_is_refused_alone(unprivileged_report_t *report) {
+static void kernel_side_is_refused_alone(live_unprivileged_report_t *report) {
   const uvperf_set_failure_t *failures;
   live_plan_t plan;
   live_set_t live;
@@ -168,13 +169,14 @@ static void kernel_side_is_refused_alone(unprivileged_report_t *report) {
   failures = uvperf_set_failures(&live.set, &nr);
   if (nr != 1 || failures[0].error.cause != UVPERF_CAUSE_PERMISSION ||
       failures[0].error.attr_index != 0)
-    unprivileged_wrong(report, "%d failures", (int)nr);
+    live_unprivileged_wrong(report, "%d failures", (int)nr);
   count(report, &live, 1, 1, UINT64_MAX);
   close_all(report, &loop, &live);
 }
 
 /* All CPUs, and another user's process. */
-static void refuse(unprivileged_report_t *report, uint32_t type, int32_t pid) {
+static void refuse(live_unprivileged_report_t *report, uint32_t type,
+                   int32_t pid) {
   uvperf_error_t error = {0};
   uvperf_target_t *target;
   live_plan_t plan;
@@ -188,18 +190,18 @@ static void refuse(unprivileged_report_t *report, uint32_t type, int32_t pid) {
   target->pid = pid;
   if (uvperf_set_init(&loop, &set, &plan.options, &error) != UV_EACCES ||
       error.cause != UVPERF_CAUSE_PERMISSION)
-    unprivileged_wrong(report, "type %d is not refused: %d %s", (int)type,
-                       error.code, error.reason);
+    live_unprivileged_wrong(report, "type %d is not refused: %d %s", (int)type,
+                            error.code, error.reason);
   close_all(report, &loop, NULL);
 }
 
-static void others_are_refused(unprivileged_report_t *report) {
+static void others_are_refused(live_unprivileged_report_t *report) {
   refuse(report, UVPERF_TARGET_CPUS, 0);
   refuse(report, UVPERF_TARGET_PROCESS, 1);
 }
 
 static void unprivileged_sets_work(void **state) {
-  static const unprivileged_line_t lines[] = {
+  static const live_unprivileged_line_t lines[] = {
       {"own thread", own_thread_is_counted},
       {"on the loop", own_thread_is_read_on_the_loop},
       {"records", own_records_come},
@@ -209,7 +211,7 @@ static void unprivileged_sets_work(void **state) {
 
   (void)state;
   tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
-  unprivileged_run(__func__, lines, COUNT_OF(lines));
+  live_unprivileged_run(__func__, lines, COUNT_OF(lines));
 }
 
 int main(void) {

@@ -2,7 +2,7 @@
 /* Live: a uprobe at the place that elf_symbol.c finds counts each call of the
  * function, and so does a return probe; in programs of each kind and in a
  * library. */
-#include "elf_image.h"
+#include "make_elf.h"
 #include "live.h"
 
 #include <dlfcn.h>

@@ -2,12 +2,12 @@
 /* Names parse to the same events as in perf(1). The test replays the table of
  * perf_names.sh on the same sysfs. */
 #include "support.h"
-#include "temp_tree.h"
+#include "make_tree.h"
 
 #include "attr/attr.h"
 #include "name/list.h"
 #include "fake_host.h"
-#include "names_tree.h"
+#include "make_names.h"
 
 #define TABLE UVPERF_TEST_DIR "/support/names/perf_names.txt"
 
@@ -40,24 +40,24 @@ typedef struct event_s {
 } event_t;
 
 typedef struct trees_s {
-  temp_tree_t *plain;
-  temp_tree_t *hybrid;
+  make_tree_t *plain;
+  make_tree_t *hybrid;
 } trees_t;
 
 static int trees_setup(void **state) {
   trees_t *trees = calloc(1, sizeof(*trees));
 
   *state = trees;
-  return trees == NULL || temp_tree_setup((void **)&trees->plain) != 0 ||
-         temp_tree_setup((void **)&trees->hybrid) != 0 ||
-         names_tree_plant(trees->plain->root, "tree.txt") != 0 ||
-         names_tree_plant(trees->hybrid->root, "hybrid_tree.txt") != 0;
+  return trees == NULL || make_tree_setup((void **)&trees->plain) != 0 ||
+         make_tree_setup((void **)&trees->hybrid) != 0 ||
+         make_names_plant(trees->plain->root, "tree.txt") != 0 ||
+         make_names_plant(trees->hybrid->root, "hybrid_tree.txt") != 0;
 }
 
 static int trees_teardown(void **state) {
   trees_t *trees = *state;
-  int rc = fake_host_real(NULL) | temp_tree_teardown((void **)&trees->plain) |
-           temp_tree_teardown((void **)&trees->hybrid);
+  int rc = fake_host_real(NULL) | make_tree_teardown((void **)&trees->plain) |
+           make_tree_teardown((void **)&trees->hybrid);
 
   free(trees);
   return rc;

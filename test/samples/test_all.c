@@ -2,7 +2,7 @@
 /* The samples that take no argument and measure themselves; and how samples end
  * when their output is lost, which test/checks.sh checks in samples that are
  * not run here. */
-#include "explain_check.h"
+#include "check_explain.h"
 #include "tool_run.h"
 
 #include <errno.h>

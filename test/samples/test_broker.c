@@ -2,7 +2,7 @@
 /* samples/broker.c: a process without privileges, under a filter that forbids
  * perf_event_open(2), measures all CPUs. The broker opens nothing else for
  * it. */
-#include "explain_check.h"
+#include "check_explain.h"
 #include "live.h"
 #include "tool_run.h"
 

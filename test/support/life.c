@@ -6,10 +6,10 @@
 #include <sys/mman.h>
 
 #include "bpf/internal.h"
-#include "cpu_tree.h"
+#include "make_cpus.h"
 #include "fake_clock.h"
 #include "fake_uevents.h"
-#include "record_builder.h"
+#include "make_record.h"
 #include "scripted_event.h"
 #include "scripted_reader.h"
 #include "set/internal.h"
@@ -963,7 +963,7 @@ static int life_setup(void **state) {
   life->test = cell->name;
   life->body = cell->test->run;
   life->loop = make_loop();
-  if (life->is_scripted && cpu_tree_begin(2) != 0)
+  if (life->is_scripted && make_cpus_begin(2) != 0)
     return -1;
   begin_kernel();
   *state = life;
@@ -989,7 +989,7 @@ static int life_teardown(void **state) {
   fake_process(0);
   fake_uevents_end();
   fake_host_set(NULL);
-  if (life->is_scripted && cpu_tree_end() != 0)
+  if (life->is_scripted && make_cpus_end() != 0)
     return -1;
   if (life->entered && !life->passed) {
     life->before = abandoned;

@@ -27,7 +27,7 @@
 #include "live_bpf_reader.h"
 #include "live_stream.h"
 
-#include "evlist_make.h"
+#include "make_evlist.h"
 #include "fake_kernel.h"
 #include "fake_map.h"
 #include "fake_pool.h"

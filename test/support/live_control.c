@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "live_control.h"
 
-#include "explain_check.h"
+#include "check_explain.h"
 
 void live_control_begin(uv_loop_t *loop, live_collector_t *collector,
                         const struct perf_event_attr *attr) {

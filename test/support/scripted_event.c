@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "scripted_event.h"
 
-#include "record_builder.h"
+#include "make_record.h"
 
 char delivered[512];
 uint64_t deliveries;

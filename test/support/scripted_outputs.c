@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "host_tree.h"
+#include "make_host.h"
 #include "scripted_outputs.h"
 
 #include "attr/kernel_knows.h"
@@ -28,9 +28,9 @@ int scripted_outputs_setup(void **state) {
   uvperf__known[UVPERF__WORD_READ_FORMAT].no = UVPERF_FORMAT_LOST;
   fake_kernel_reset();
   memset(&scripted_outputs, 0, sizeof(scripted_outputs));
-  if (cpu_tree_begin(4) != 0)
+  if (make_cpus_begin(4) != 0)
     return -1;
-  host_tree_write("/sys/devices/system/cpu/possible", "0-3\n");
+  make_host_write("/sys/devices/system/cpu/possible", "0-3\n");
   add_events();
   scripted_outputs.options.ring_bytes = support_page_bytes();
   add_map();
@@ -45,7 +45,7 @@ int scripted_outputs_teardown(void **state) {
   fake_assert_clean();
   assert_int_equal(scripted_outputs.map->files, 0);
   fake_kernel_reset();
-  return cpu_tree_end();
+  return make_cpus_end();
 }
 
 void scripted_outputs_again(void) {
@@ -54,8 +54,8 @@ void scripted_outputs_again(void) {
 }
 
 void scripted_outputs_cpus(const char *online, const char *possible) {
-  host_tree_write("/sys/devices/system/cpu/online", online);
-  host_tree_write("/sys/devices/system/cpu/possible", possible);
+  make_host_write("/sys/devices/system/cpu/online", online);
+  make_host_write("/sys/devices/system/cpu/possible", possible);
 }
 
 void scripted_outputs_open(void) {

@@ -5,8 +5,8 @@
 #define UVPERF_TEST_SCRIPTED_OUTPUTS_H
 
 #include "bpf/outputs.h"
-#include "cpu_tree.h"
-#include "explain_check.h"
+#include "make_cpus.h"
+#include "check_explain.h"
 #include "fake_kernel.h"
 #include "fake_map.h"
 #include "support.h"

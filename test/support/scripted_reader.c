@@ -3,7 +3,7 @@
 
 #include "attr/kernel_knows.h"
 #include "bpf/internal.h"
-#include "cpu_tree.h"
+#include "make_cpus.h"
 #include "fake_uevents.h"
 
 void scripted_reader_knows_lost(int knows) {
@@ -16,7 +16,7 @@ void scripted_reader_knows_lost(int knows) {
 int scripted_reader_setup(void **state) {
   /* So that the kernel is not asked: each test sets it. */
   scripted_reader_knows_lost(0);
-  if (cpu_tree_begin(2) != 0)
+  if (make_cpus_begin(2) != 0)
     return -1;
   fake_uevents_begin();
   return fake_kernel_loop_setup(state);
@@ -26,7 +26,7 @@ int scripted_reader_teardown(void **state) {
   int rc = fake_kernel_loop_teardown(state);
 
   fake_uevents_end();
-  return cpu_tree_end() != 0 ? -1 : rc;
+  return make_cpus_end() != 0 ? -1 : rc;
 }
 
 void scripted_reader_plan(scripted_reader_t *scripted, uint32_t entries) {

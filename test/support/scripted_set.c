@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "scripted_set.h"
 
-#include "record_builder.h"
+#include "make_record.h"
 
 void scripted_set_plan(scripted_set_t *scripted, size_t mode) {
   uvperf_set_options_t *options = &scripted->make.options;

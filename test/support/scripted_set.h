@@ -6,7 +6,7 @@
 
 #include "live_stream.h"
 
-#include "evlist_make.h"
+#include "make_evlist.h"
 
 typedef struct scripted_set_s {
   live_stream_t stream;

@@ -2,7 +2,7 @@
 /* Files that tools write: in their own directories, and in directories where
  * other users have put links and files before. */
 #include "common/out_file.h"
-#include "temp_tree.h"
+#include "make_tree.h"
 #include "tool_run.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@
 static char reason[COMMON_OUT_REASON];
 
 /* "@/name" is in the tree. */
-static const char *path_in(const temp_tree_t *tree, const char *path) {
+static const char *path_in(const make_tree_t *tree, const char *path) {
   static char paths[2][128];
   static int which;
 
@@ -34,12 +34,12 @@ static const char *path_in(const temp_tree_t *tree, const char *path) {
   return paths[which];
 }
 
-static int open_in(const temp_tree_t *tree, const char *path,
+static int open_in(const make_tree_t *tree, const char *path,
                    enum common_out_mode mode) {
   return common_out_file_open(path_in(tree, path), mode, reason);
 }
 
-static void expect_text(const temp_tree_t *tree, const char *path,
+static void expect_text(const make_tree_t *tree, const char *path,
                         const char *expected) {
   char text[64] = "";
   int fd = open(path_in(tree, path), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -52,7 +52,7 @@ static void expect_text(const temp_tree_t *tree, const char *path,
 }
 
 /* Writes "new" to the path, after which the file `real` has the text. */
-static void expect_written(const temp_tree_t *tree, const char *path,
+static void expect_written(const make_tree_t *tree, const char *path,
                            enum common_out_mode mode, const char *real,
                            const char *expected) {
   size_t before = support_count_fds();
@@ -67,7 +67,7 @@ static void expect_written(const temp_tree_t *tree, const char *path,
   expect_text(tree, real, expected);
 }
 
-static void expect_refused(const temp_tree_t *tree, const char *path,
+static void expect_refused(const make_tree_t *tree, const char *path,
                            enum common_out_mode mode, const char *piece) {
   size_t before = support_count_fds();
 
@@ -77,7 +77,7 @@ static void expect_refused(const temp_tree_t *tree, const char *path,
   assert_int_equal(support_count_fds(), before);
 }
 
-static mode_t mode_of(const temp_tree_t *tree, const char *path) {
+static mode_t mode_of(const make_tree_t *tree, const char *path) {
   struct stat file;
 
   assert_int_equal(stat(path_in(tree, path), &file), 0);
@@ -103,11 +103,11 @@ static void file_is_written_as_its_mode_says(void **state) {
       {COMMON_OUT_KEEP, "newtents"},     {COMMON_OUT_RENAME, "new"},
       {COMMON_OUT_EXISTING, "newtents"},
   };
-  const temp_tree_t *tree = *state;
+  const make_tree_t *tree = *state;
   size_t i;
 
   for (i = 0; i < COUNT_OF(modes); i++) {
-    temp_tree_write(tree, "/file", "contents");
+    make_tree_write(tree, "/file", "contents");
     assert_int_equal(chmod(path_in(tree, "@/file"), 0640), 0);
     expect_written(tree, "@/file", modes[i].mode, "@/file", modes[i].expected);
     assert_int_equal(mode_of(tree, "@/file"),
@@ -115,7 +115,7 @@ static void file_is_written_as_its_mode_says(void **state) {
   }
   expect_text(tree, "@/file.old", "contents");
   /* An empty file is not kept. */
-  temp_tree_write(tree, "/file", "");
+  make_tree_write(tree, "/file", "");
   expect_written(tree, "@/file", COMMON_OUT_RENAME, "@/file", "new");
   expect_text(tree, "@/file.old", "contents");
 }
@@ -128,16 +128,16 @@ static void own_links_are_followed(void **state) {
       {"@/to-dir/../c", "@/a/c"},        {"@/a/up/a/b/none", "@/a/b/none"},
       {"@//a///b/./file", "@/a/b/file"}, {"@/dangling", "@/a/made"},
   };
-  const temp_tree_t *tree = *state;
+  const make_tree_t *tree = *state;
   size_t i;
 
   for (i = 0; i < COUNT_OF(paths); i++) {
-    temp_tree_write(tree, "/a/b/file", "contents");
+    make_tree_write(tree, "/a/b/file", "contents");
     if (i == 0) {
-      temp_tree_link(tree, "/to-file", "to-dir/file");
-      temp_tree_link(tree, "/to-dir", path_in(tree, "@/a/b"));
-      temp_tree_link(tree, "/a/up", "..");
-      temp_tree_link(tree, "/dangling", "a/made");
+      make_tree_link(tree, "/to-file", "to-dir/file");
+      make_tree_link(tree, "/to-dir", path_in(tree, "@/a/b"));
+      make_tree_link(tree, "/a/up", "..");
+      make_tree_link(tree, "/dangling", "a/made");
     }
     expect_written(tree, paths[i].path, COMMON_OUT_TRUNCATE, paths[i].real,
                    "new");
@@ -149,7 +149,7 @@ static void own_links_are_followed(void **state) {
 }
 
 typedef struct autofs_s {
-  const temp_tree_t *tree;
+  const make_tree_t *tree;
   int requests, dir;
 } autofs_t;
 
@@ -205,7 +205,7 @@ static void directory_of_the_path_is_mounted_by_autofs(void **state) {
   int rc;
 
   support_need_admin(__func__);
-  temp_tree_write(*state, "/a/none", "");
+  make_tree_write(*state, "/a/none", "");
   rc = support_wait(support_fork(write_below_autofs, *state));
   if (rc == 77)
     support_skip(__func__, "autofs");
@@ -221,13 +221,13 @@ static void path_that_is_no_file_has_its_errno(void **state) {
       {"@/dir/", EISDIR},   {"/", EISDIR},         {"@/file/x", ENOTDIR},
       {"@/file/", ENOTDIR}, {"@/loop", ELOOP},     {"@/loop/x", ELOOP},
   };
-  const temp_tree_t *tree = *state;
+  const make_tree_t *tree = *state;
   char name[300];
   size_t i;
 
-  temp_tree_write(tree, "/dir/file", "");
-  temp_tree_write(tree, "/file", "contents");
-  temp_tree_link(tree, "/loop", "loop");
+  make_tree_write(tree, "/dir/file", "");
+  make_tree_write(tree, "/file", "contents");
+  make_tree_link(tree, "/loop", "loop");
   for (i = 0; i < COUNT_OF(paths); i++)
     expect_refused(tree, paths[i].path, COMMON_OUT_TRUNCATE,
                    strerror(paths[i].code));
@@ -243,12 +243,12 @@ static void path_that_is_no_file_has_its_errno(void **state) {
 static void files_that_the_program_was_given_are_opened(void **state) {
   static const char *const forms[] = {"/dev/fd/%d", "/proc/self/fd/%d",
                                       "@/fds/%d"};
-  const temp_tree_t *tree = *state;
+  const make_tree_t *tree = *state;
   char path[64], text[8] = "";
   int ends[2], fd;
   size_t i;
 
-  temp_tree_link(tree, "/fds", "/dev/fd");
+  make_tree_link(tree, "/fds", "/dev/fd");
   assert_int_equal(pipe(ends), 0);
   for (i = 0; i < COUNT_OF(forms); i++) {
     snprintf(path, sizeof(path), forms[i], ends[1]);
@@ -261,7 +261,7 @@ static void files_that_the_program_was_given_are_opened(void **state) {
   close(ends[0]);
   close(ends[1]);
   /* A regular file is truncated, and is not renamed. */
-  temp_tree_write(tree, "/file", "contents");
+  make_tree_write(tree, "/file", "contents");
   fd = open(path_in(tree, "@/file"), O_RDWR | O_CLOEXEC);
   snprintf(path, sizeof(path), "/dev/fd/%d", fd);
   expect_written(tree, path, COMMON_OUT_RENAME, "@/file", "new");
@@ -277,7 +277,7 @@ static void files_that_the_program_was_given_are_opened(void **state) {
 }
 
 static void fifo_is_opened(void **state) {
-  const temp_tree_t *tree = *state;
+  const make_tree_t *tree = *state;
   int reader;
 
   assert_int_equal(mkfifo(path_in(tree, "@/fifo"), 0600), 0);
@@ -292,20 +292,20 @@ static void fifo_is_opened(void **state) {
 
 /* -- directories and files of other users ---------------------------------- */
 
-static void give(const temp_tree_t *tree, const char *path, uid_t owner) {
+static void give(const make_tree_t *tree, const char *path, uid_t owner) {
   assert_int_equal(lchown(path_in(tree, path), owner, owner), 0);
 }
 
 /* Another user's directory, and one that all users may write to. */
-static void prepare(const temp_tree_t *tree) {
-  temp_tree_write(tree, "/secret/file", "contents");
-  temp_tree_write(tree, "/other/file", "contents");
-  temp_tree_write(tree, "/tmp/file", "contents");
-  temp_tree_link(tree, "/other/link", "../secret/file");
-  temp_tree_link(tree, "/other/dir", "../secret");
-  temp_tree_link(tree, "/other/new", "../secret/new");
-  temp_tree_link(tree, "/tmp/link", "../secret/file");
-  temp_tree_link(tree, "/to-link", "tmp/link");
+static void prepare(const make_tree_t *tree) {
+  make_tree_write(tree, "/secret/file", "contents");
+  make_tree_write(tree, "/other/file", "contents");
+  make_tree_write(tree, "/tmp/file", "contents");
+  make_tree_link(tree, "/other/link", "../secret/file");
+  make_tree_link(tree, "/other/dir", "../secret");
+  make_tree_link(tree, "/other/new", "../secret/new");
+  make_tree_link(tree, "/tmp/link", "../secret/file");
+  make_tree_link(tree, "/to-link", "tmp/link");
   assert_int_equal(
       link(path_in(tree, "@/secret/file"), path_in(tree, "@/tmp/second")), 0);
   assert_int_equal(
@@ -330,7 +330,7 @@ static void links_and_files_of_another_user_are_refused(void **state) {
       "@/other/dir/new", "@/other/new",  "@/tmp/file",
       "@/tmp/link",      "@/to-link",    "@/tmp/fifo",
   };
-  const temp_tree_t *tree = *state;
+  const make_tree_t *tree = *state;
   size_t i;
 
   support_need_root(__func__);
@@ -373,7 +373,7 @@ int __wrap_openat(int dir, const char *name, int flags, mode_t mode) {
 }
 
 static void link_that_comes_meanwhile_is_refused(void **state) {
-  const temp_tree_t *tree = *state;
+  const make_tree_t *tree = *state;
 
   support_need_root(__func__);
   prepare(tree);
@@ -385,7 +385,7 @@ static void link_that_comes_meanwhile_is_refused(void **state) {
 }
 
 static void directory_of_another_user_can_be_written_to(void **state) {
-  const temp_tree_t *tree = *state;
+  const make_tree_t *tree = *state;
   int reader, fd;
 
   support_need_root(__func__);
@@ -411,7 +411,7 @@ static void directory_of_another_user_can_be_written_to(void **state) {
 }
 
 static int open_as_user(void *arg) {
-  const temp_tree_t *tree = arg;
+  const make_tree_t *tree = arg;
 
   if (setresgid(USER, USER, USER) != 0 || setresuid(USER, USER, USER) != 0)
     return 1;
@@ -428,7 +428,7 @@ static int open_as_user(void *arg) {
 }
 
 static void user_without_privileges_is_protected_too(void **state) {
-  const temp_tree_t *tree = *state;
+  const make_tree_t *tree = *state;
 
   support_need_root(__func__);
   prepare(tree);
@@ -455,7 +455,7 @@ static void each_tool_writes_for_its_owner_alone(void **state) {
       {"trace", "-o", "@", "-e", "page-faults:u", "--", "/bin/true"},
       {"watch", "-o", "@", "--", "/bin/true"},
   };
-  const temp_tree_t *tree = *state;
+  const make_tree_t *tree = *state;
   static tool_run_t run;
   char tool[4096], file[128];
   size_t i, j;
@@ -476,14 +476,14 @@ static void each_tool_writes_for_its_owner_alone(void **state) {
     assert_int_equal(mode_of(tree, file), 0600);
     /* A link of another user is refused. */
     assert_int_equal(unlink(file), 0);
-    temp_tree_link(tree, file + strlen(tree->root), "/dev/null");
+    make_tree_link(tree, file + strlen(tree->root), "/dev/null");
     assert_int_equal(lchown(file, OTHER, OTHER), 0);
     tool_run_ends(&run, 1, "uid 65533");
   }
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, temp_tree_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, make_tree_setup, make_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

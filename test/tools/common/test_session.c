@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "busy_pool.h"
+#include "live_busy_pool.h"
 #include "common/session.h"
 #include "tool_run.h"
 
@@ -244,7 +244,7 @@ static int open_set(common_session_t *session, uvperf_set_t *set) {
  * open; a turn later the thread is free. */
 static void interrupt_then_release(uv_timer_t *timer) {
   if (uv_timer_get_repeat(timer) != 0) {
-    busy_pool_end(timer->data);
+    live_busy_pool_end(timer->data);
     uv_timer_stop(timer);
     return;
   }
@@ -255,7 +255,7 @@ static void interrupt_then_release(uv_timer_t *timer) {
 static void signal_while_a_set_opens_ends_the_program(void **state) {
   seen_t seen = {.number = 0};
   common_session_t session;
-  busy_pool_t busy;
+  live_busy_pool_t busy;
   uvperf_set_t set;
   uv_timer_t timer;
   int status;
@@ -268,7 +268,7 @@ static void signal_while_a_set_opens_ends_the_program(void **state) {
     alarm(60);
     setenv("UV_THREADPOOL_SIZE", "1", 1);
     begin(&session, &seen);
-    busy_pool_begin(&busy, &session.loop);
+    live_busy_pool_begin(&busy, &session.loop);
     uv_timer_init(&session.loop, &timer);
     timer.data = &busy;
     uv_timer_start(&timer, interrupt_then_release, 0, 0);

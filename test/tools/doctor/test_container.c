@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The doctor's answers with the settings of containers. Its remedies suit a
  * container: they leave out what cannot be done in one. */
-#include "container.h"
+#include "live_container.h"
 #include "doctor_run.h"
-#include "explain_check.h"
+#include "check_explain.h"
 #include "uvperf.h"
 
 #include <sys/resource.h>
@@ -18,19 +18,19 @@ typedef struct answer_s {
   const char *remedy; /* a part of the text */
 } answer_t;
 
-static container_setting_t setting;
+static live_container_setting_t setting;
 
 static void enter(void) {
-  container_enter(setting);
+  live_container_enter(setting);
 }
 
-static void expect_in(const char *test, container_setting_t where,
+static void expect_in(const char *test, live_container_setting_t where,
                       const answer_t *answers, size_t nr) {
   static tool_run_t run;
   size_t i;
 
   explain_need_paranoid(test, 2, 2);
-  container_need(test, where);
+  live_container_need(test, where);
   setting = where;
   doctor_run(&run, DOCTOR_PATH, enter, 0);
   for (i = 0; i < nr; i++) {
@@ -49,8 +49,8 @@ static void filter_is_lifted_by_a_capability_or_a_profile(void **state) {
   static const answer_t enosys[] = {
       {"targets", "own_user", "ENOSYS", "seccomp=PROFILE"}};
 
-  expect_in(__func__, CONTAINER_EPERM, eperm, COUNT_OF(eperm));
-  expect_in(__func__, CONTAINER_ENOSYS, enosys, COUNT_OF(enosys));
+  expect_in(__func__, LIVE_CONTAINER_EPERM, eperm, COUNT_OF(eperm));
+  expect_in(__func__, LIVE_CONTAINER_ENOSYS, enosys, COUNT_OF(enosys));
 }
 
 static void docker_with_perfmon_learns_what_else_to_add(void **state) {
@@ -65,7 +65,7 @@ static void docker_with_perfmon_learns_what_else_to_add(void **state) {
       {"symbols", "kernel", "EACCES", "--cap-add SYSLOG"},
   };
 
-  expect_in(__func__, CONTAINER_DOCKER, answers, COUNT_OF(answers));
+  expect_in(__func__, LIVE_CONTAINER_DOCKER, answers, COUNT_OF(answers));
 }
 
 /* None of these can be changed inside of the user namespace. */
@@ -79,7 +79,8 @@ static void user_namespace_learns_what_to_do_outside(void **state) {
 
   support_need_public_build(__func__);
   support_need_tracefs(__func__, "sched:sched_switch");
-  expect_in(__func__, CONTAINER_USER_NAMESPACE, answers, COUNT_OF(answers));
+  expect_in(__func__, LIVE_CONTAINER_USER_NAMESPACE, answers,
+            COUNT_OF(answers));
 }
 
 static void what_perfmon_does_not_lift_is_reported(void **state) {
@@ -91,8 +92,8 @@ static void what_perfmon_does_not_lift_is_reported(void **state) {
 
   support_need_public_build(__func__);
   support_need_tracefs(__func__, "sched:sched_switch");
-  expect_in(__func__, CONTAINER_PERFMON, answers, COUNT_OF(answers));
-  expect_in(__func__, CONTAINER_PERFMON_BPF, answers, COUNT_OF(answers));
+  expect_in(__func__, LIVE_CONTAINER_PERFMON, answers, COUNT_OF(answers));
+  expect_in(__func__, LIVE_CONTAINER_PERFMON_BPF, answers, COUNT_OF(answers));
 }
 
 static void lock_no_more(void) {
@@ -100,7 +101,7 @@ static void lock_no_more(void) {
 
   if (setrlimit(RLIMIT_MEMLOCK, &none) != 0)
     _exit(1);
-  container_enter(CONTAINER_DOCKER);
+  live_container_enter(LIVE_CONTAINER_DOCKER);
 }
 
 /* The container's root is the same user as this process. The ring of this
@@ -111,7 +112,7 @@ static void docker_without_locked_memory_learns_its_option(void **state) {
   struct perf_event_attr attr;
   uvperf_event_t event;
 
-  container_need(__func__, CONTAINER_DOCKER);
+  live_container_need(__func__, LIVE_CONTAINER_DOCKER);
   explain_need_paranoid(__func__, 0, 2);
   explain_user_clock(&attr);
   options.ring_bytes = (size_t)(2048 * doctor_setting("perf_event_mlock_kb") *

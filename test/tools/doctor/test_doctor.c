@@ -3,7 +3,7 @@
  * as the calling user, without privileges, under a seccomp filter, with few fds
  * and without tracefs. */
 #include "doctor_run.h"
-#include "explain_check.h"
+#include "check_explain.h"
 #include "json_check.h"
 #include "uvperf.h"
 

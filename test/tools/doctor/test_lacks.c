@@ -2,7 +2,7 @@
 /* The doctor's answers if a part of the system is missing, and whether its
  * remedies would help. */
 #include "doctor_run.h"
-#include "explain_check.h"
+#include "check_explain.h"
 #include "json_check.h"
 #include "uvperf.h"
 

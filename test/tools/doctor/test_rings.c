@@ -2,7 +2,7 @@
 /* The sizes and numbers of rings that the doctor reports match the limits of
  * locked memory. */
 #include "doctor_run.h"
-#include "explain_check.h"
+#include "check_explain.h"
 #include "uvperf.h"
 
 #include <fcntl.h>

@@ -16,7 +16,7 @@
 #include "profile/symbols/symbols.h"
 #include "profile/symbols/unwind.h"
 #include "profile/unwinding.h"
-#include "record_builder.h"
+#include "make_record.h"
 
 #define USER   ((uint64_t)PERF_CONTEXT_USER)
 #define KERNEL ((uint64_t)PERF_CONTEXT_KERNEL)

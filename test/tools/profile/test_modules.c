@@ -5,7 +5,7 @@
 #include "account_rows.h"
 #include "profile/modules.h"
 #include "profile/symbols/symbols.h"
-#include "temp_tree.h"
+#include "make_tree.h"
 
 #define KERNEL "ffffffff81000000 T _stext\nffffffff82000000 T _etext\n"
 #define XFS    UINT64_C(0xffffffffc0a00010)
@@ -15,7 +15,7 @@
 #define SOUND_LINE "sound 8192 0 - Live 0xffffffffc0b00000\n"
 
 typedef struct fixture_s {
-  temp_tree_t *tree;
+  make_tree_t *tree;
   uv_loop_t loop;
   symbols_t *symbols;
   profile_account_t account;
@@ -25,8 +25,8 @@ typedef struct fixture_s {
 
 static void list(const fixture_t *fixture, const char *modules,
                  const char *kallsyms) {
-  temp_tree_write(fixture->tree, "/modules", modules);
-  temp_tree_write(fixture->tree, "/kallsyms", kallsyms);
+  make_tree_write(fixture->tree, "/modules", modules);
+  make_tree_write(fixture->tree, "/kallsyms", kallsyms);
 }
 
 static fixture_t *begin(void **state, const char *modules,
@@ -144,7 +144,7 @@ static void module_that_is_used_more_often_stays(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name)                                                             \
-  cmocka_unit_test_setup_teardown(name, temp_tree_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(name, make_tree_setup, make_tree_teardown)
       TEST(module_that_is_loaded_later_is_named),
       TEST(module_that_went_leaves_no_name_to_the_next_one),
       TEST(module_that_went_keeps_its_own_name),

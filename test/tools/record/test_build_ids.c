@@ -14,9 +14,9 @@
 
 #include "record/build_ids.h"
 #include "common/elf_note.h"
-#include "record_builder.h"
+#include "make_record.h"
 #include "support.h"
-#include "temp_tree.h"
+#include "make_tree.h"
 
 #define ID_BYTES COMMON_BUILD_ID_BYTES
 
@@ -61,13 +61,13 @@ static void make_image(image_t *image, unsigned char first) {
     image->id[i] = (unsigned char)(first + i);
 }
 
-static size_t note_of(const temp_tree_t *tree, const void *bytes, size_t size,
+static size_t note_of(const make_tree_t *tree, const void *bytes, size_t size,
                       unsigned char id[ID_BYTES]) {
   char path[128];
   size_t nr;
   int fd;
 
-  temp_tree_write_bytes(tree, "/image", bytes, size);
+  make_tree_write_bytes(tree, "/image", bytes, size);
   snprintf(path, sizeof(path), "%s/image", tree->root);
   fd = open(path, O_RDONLY | O_CLOEXEC);
   assert_true(fd >= 0);
@@ -243,9 +243,9 @@ static uint64_t write_image(void **state, unsigned char first, char path[128]) {
   image_t image;
 
   make_image(&image, first);
-  snprintf(path, 128, "%s/program", ((temp_tree_t *)*state)->root);
+  snprintf(path, 128, "%s/program", ((make_tree_t *)*state)->root);
   unlink(path);
-  temp_tree_write_bytes(*state, "/program", &image, sizeof(image));
+  make_tree_write_bytes(*state, "/program", &image, sizeof(image));
   assert_int_equal(stat(path, &stat_of), 0);
   return stat_of.st_ino;
 }
@@ -314,7 +314,7 @@ static pid_t process_in(char *root) {
 
 /* The owner of a container may replace a mapped file by a link. */
 static void links_of_a_container_stay_in_its_root(void **state) {
-  const temp_tree_t *tree = *state;
+  const make_tree_t *tree = *state;
   char path[128], root[96], ours[128];
   maps_t maps;
   pid_t pid;
@@ -322,11 +322,11 @@ static void links_of_a_container_stay_in_its_root(void **state) {
   support_need_root(__func__);
   write_image(state, 1, path);
   snprintf(root, sizeof(root), "%s/root", tree->root);
-  temp_tree_write(tree, "/root/usr/empty", "");
+  make_tree_write(tree, "/root/usr/empty", "");
   snprintf(ours, sizeof(ours), "%s/root/usr/program", tree->root);
   assert_int_equal(link(path, ours), 0);
-  temp_tree_link(tree, "/root/lib", "/usr");
-  temp_tree_link(tree, "/root/out", path);
+  make_tree_link(tree, "/root/lib", "/usr");
+  make_tree_link(tree, "/root/out", path);
   pid = process_in(root);
   begin(&maps);
   map(&maps, PERF_RECORD_MMAP, PERF_RECORD_MISC_USER, pid, 0, "/lib/program");
@@ -350,7 +350,7 @@ static void what_is_no_program_has_none(void **state) {
   begin(&maps);
   for (i = 0; i < sizeof(names) / sizeof(*names); i++)
     map(&maps, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, getpid(), 0, names[i]);
-  snprintf(path, sizeof(path), "%s/fifo", ((temp_tree_t *)*state)->root);
+  snprintf(path, sizeof(path), "%s/fifo", ((make_tree_t *)*state)->root);
   assert_int_equal(mkfifo(path, 0600), 0);
   map(&maps, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, getpid(), 0, path);
   assert_int_equal(record_build_ids_put(maps.ids, &maps.bytes), 0);
@@ -367,13 +367,13 @@ static void what_is_no_program_is_not_opened(void **state) {
   size_t i;
 
   assert_true(fd >= 0);
-  snprintf(path, sizeof(path), "%s/fifo", ((temp_tree_t *)*state)->root);
+  snprintf(path, sizeof(path), "%s/fifo", ((make_tree_t *)*state)->root);
   assert_int_equal(mkfifo(path, 0600), 0);
-  temp_tree_write_bytes(*state, "/empty", "", 0);
-  temp_tree_write_bytes(*state, "/other", "other", 5);
+  make_tree_write_bytes(*state, "/empty", "", 0);
+  make_tree_write_bytes(*state, "/other", "other", 5);
   begin(&maps);
   for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
-    snprintf(path, sizeof(path), "%s%s", ((temp_tree_t *)*state)->root,
+    snprintf(path, sizeof(path), "%s%s", ((make_tree_t *)*state)->root,
              names[i]);
     assert_true(inotify_add_watch(fd, path, IN_OPEN) >= 0);
     map(&maps, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, dead_process(),
@@ -450,7 +450,7 @@ static void live_kernel_and_vdso_have_theirs(void **state) {
 }
 
 #define TEST(name)                                                             \
-  cmocka_unit_test_setup_teardown(name, temp_tree_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(name, make_tree_setup, make_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

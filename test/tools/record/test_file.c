@@ -12,14 +12,14 @@
 #include "data_file.h"
 #include "record/features.h"
 #include "record/file.h"
-#include "record_builder.h"
+#include "make_record.h"
 #include "support.h"
-#include "temp_tree.h"
+#include "make_tree.h"
 
 #include "uvperf.h"
 
 static void path_of(char path[128], void **state, const char *name) {
-  snprintf(path, 128, "%s/%s", ((temp_tree_t *)*state)->root, name);
+  snprintf(path, 128, "%s/%s", ((make_tree_t *)*state)->root, name);
 }
 
 static void make_attr(struct perf_event_attr *attr) {
@@ -386,7 +386,7 @@ static void old_file_is_kept(void **state) {
 
   path_of(path, state, "perf.data");
   path_of(old, state, "perf.data.old");
-  temp_tree_write(*state, "/perf.data", "");
+  make_tree_write(*state, "/perf.data", "");
   write_file(path);
   assert_int_not_equal(access(old, F_OK), 0); /* not kept: it was empty */
   write_file(path);
@@ -399,7 +399,7 @@ static void old_file_is_kept(void **state) {
 static void file_that_cannot_be_is_refused(void **state) {
   char path[128];
 
-  assert_null(record_file_open(((temp_tree_t *)*state)->root));
+  assert_null(record_file_open(((make_tree_t *)*state)->root));
   path_of(path, state, "no/perf.data");
   assert_null(record_file_open(path));
 }
@@ -444,7 +444,7 @@ static void program_and_its_build_id_are_reported(void **state) {
 }
 
 #define TEST(name)                                                             \
-  cmocka_unit_test_setup_teardown(name, temp_tree_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(name, make_tree_setup, make_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

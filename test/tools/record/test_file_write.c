@@ -12,9 +12,9 @@
 
 #include "data_file.h"
 #include "record/file.h"
-#include "record_builder.h"
+#include "make_record.h"
 #include "support.h"
-#include "temp_tree.h"
+#include "make_tree.h"
 #include "uvperf.h"
 
 /* -- a pwrite(2) that can fail --------------------------------------------- */
@@ -122,7 +122,7 @@ static void begin(recording_t *recording, void **state, size_t nr_events) {
   disk.room = UINT64_MAX;
   memset(recording, 0, sizeof(*recording));
   snprintf(recording->path, sizeof(recording->path), "%s/perf.data",
-           ((temp_tree_t *)*state)->root);
+           ((make_tree_t *)*state)->root);
   recording->file = record_file_open(recording->path);
   assert_non_null(recording->file);
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
@@ -361,7 +361,7 @@ static void pipe_that_nobody_reads_is_an_error(void **state) {
 
   begin(&recording, state, 1);
   assert_int_equal(record_file_close(recording.file, NULL), 0);
-  snprintf(path, sizeof(path), "%s/pipe", ((temp_tree_t *)*state)->root);
+  snprintf(path, sizeof(path), "%s/pipe", ((make_tree_t *)*state)->root);
   assert_int_equal(mkfifo(path, 0600), 0);
   assert_true(signal(SIGPIPE, SIG_IGN) != SIG_ERR);
   fd = open(path, O_RDWR | O_CLOEXEC);
@@ -374,7 +374,7 @@ static void pipe_that_nobody_reads_is_an_error(void **state) {
 }
 
 #define TEST(name)                                                             \
-  cmocka_unit_test_setup_teardown(name, temp_tree_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(name, make_tree_setup, make_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

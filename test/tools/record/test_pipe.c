@@ -8,9 +8,9 @@
 
 #include "record/features.h"
 #include "record/file.h"
-#include "record_builder.h"
+#include "make_record.h"
 #include "support.h"
-#include "temp_tree.h"
+#include "make_tree.h"
 #include "uvperf.h"
 
 /* Types of tools/lib/perf/include/perf/event.h. */
@@ -39,7 +39,7 @@ static void begin(stream_t *stream, void **state) {
 
   memset(stream, 0, sizeof(*stream));
   snprintf(stream->path, sizeof(stream->path), "%s/stream",
-           ((temp_tree_t *)*state)->root);
+           ((make_tree_t *)*state)->root);
   fflush(stdout);
   stream->saved = dup(STDOUT_FILENO);
   fd = open(stream->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -304,7 +304,7 @@ static void full_device_is_an_error(void **state) {
 }
 
 #define TEST(name)                                                             \
-  cmocka_unit_test_setup_teardown(name, temp_tree_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(name, make_tree_setup, make_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "call_server.h"
-#include "elf_image.h"
+#include "make_elf.h"
 #include "record_run.h"
 #include "uvperf.h"
 

@@ -14,7 +14,7 @@
 
 #include "live.h"
 #include "record/synth.h"
-#include "temp_tree.h"
+#include "make_tree.h"
 
 #define ALL_TRAILERS                                                           \
   (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |                       \
@@ -200,14 +200,14 @@ static void live_mapping_of_a_file_with_odd_bytes_is_reported(void **state) {
   char path[256];
 
   snprintf(path, sizeof(path), "%s/a \x01\xff\n\\z [x] ",
-           ((temp_tree_t *)*state)->root);
+           ((make_tree_t *)*state)->root);
   expect_map(path, path, PROT_READ | PROT_EXEC, 0, 0);
 }
 
 static void live_mapping_of_a_deleted_file_is_reported(void **state) {
   char path[128], wanted[256];
 
-  snprintf(path, sizeof(path), "%s/gone", ((temp_tree_t *)*state)->root);
+  snprintf(path, sizeof(path), "%s/gone", ((make_tree_t *)*state)->root);
   snprintf(wanted, sizeof(wanted), "%s (deleted)", path);
   expect_map(path, wanted, PROT_READ | PROT_EXEC, 1, 0);
 }
@@ -215,7 +215,7 @@ static void live_mapping_of_a_deleted_file_is_reported(void **state) {
 static void live_mapping_of_data_is_reported_where_asked_for(void **state) {
   char path[128];
 
-  snprintf(path, sizeof(path), "%s/data", ((temp_tree_t *)*state)->root);
+  snprintf(path, sizeof(path), "%s/data", ((make_tree_t *)*state)->root);
   expect_map(path, path, PROT_READ, 0, 1);
 }
 
@@ -226,7 +226,7 @@ static void live_mapping_of_too_long_a_path_is_reported(void **state) {
   unsigned i;
 
   assert_non_null(getcwd(before, sizeof(before)));
-  assert_int_equal(chdir(((temp_tree_t *)*state)->root), 0);
+  assert_int_equal(chdir(((make_tree_t *)*state)->root), 0);
   memset(name, 'd', 200);
   name[200] = '\0';
   for (i = 0; i < 22; i++) {
@@ -444,7 +444,7 @@ static void live_cgroups_are_reported(void **state) {
 }
 
 #define TEST(name)                                                             \
-  cmocka_unit_test_setup_teardown(name, temp_tree_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(name, make_tree_setup, make_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -6,7 +6,7 @@
 #include "live_bpf.h"
 #include "record/synth.h"
 #include "support.h"
-#include "temp_tree.h"
+#include "make_tree.h"
 #include "uvperf.h"
 
 #define START UINT64_C(0xffffffff81000000)
@@ -73,7 +73,7 @@ static seen_t *begin(void **state) {
   seen.synth.write = on_write;
   seen.synth.arg = &seen;
   seen.synth.attr = &seen.attr;
-  seen.synth.root = ((temp_tree_t *)*state)->root;
+  seen.synth.root = ((make_tree_t *)*state)->root;
   return &seen;
 }
 
@@ -82,7 +82,7 @@ static seen_t *begin(void **state) {
 static void kernel_is_from_text_to_etext(void **state) {
   seen_t *seen = begin(state);
 
-  temp_tree_write(*state, "/proc/kallsyms", symbols);
+  make_tree_write(*state, "/proc/kallsyms", symbols);
   assert_int_equal(record_synth_kernel(&seen->synth), 0);
   assert_int_equal(seen->synth.kernel_hidden, 0);
   assert_int_equal(seen->nr, 1);
@@ -97,7 +97,7 @@ static void kernel_is_from_text_to_etext(void **state) {
 static void kernel_ends_at_edata_where_that_is_known(void **state) {
   seen_t *seen = begin(state);
 
-  temp_tree_write(*state, "/proc/kallsyms",
+  make_tree_write(*state, "/proc/kallsyms",
                   "ffffffff81000000 T _stext\nffffffff82000000 T _etext\n"
                   "ffffffff83000000 D _edata\nffffffff84000000 T _etext2\n");
   assert_int_equal(record_synth_kernel(&seen->synth), 0);
@@ -108,7 +108,7 @@ static void kernel_ends_at_edata_where_that_is_known(void **state) {
 static void kernel_without_an_end_goes_on_to_the_last_address(void **state) {
   seen_t *seen = begin(state);
 
-  temp_tree_write(*state, "/proc/kallsyms", "ffffffff81000000 T _text\n");
+  make_tree_write(*state, "/proc/kallsyms", "ffffffff81000000 T _text\n");
   assert_int_equal(record_synth_kernel(&seen->synth), 0);
   assert_int_equal(seen->maps[0].start + seen->maps[0].size, 0);
 }
@@ -116,10 +116,10 @@ static void kernel_without_an_end_goes_on_to_the_last_address(void **state) {
 static void kernel_that_hides_its_addresses_is_left_out(void **state) {
   seen_t *seen = begin(state);
 
-  temp_tree_write(*state, "/proc/kallsyms",
+  make_tree_write(*state, "/proc/kallsyms",
                   "0000000000000000 T _stext\n0000000000000000 T _text\n"
                   "0000000000000000 T _etext\n");
-  temp_tree_write(*state, "/proc/modules",
+  make_tree_write(*state, "/proc/modules",
                   "xfs 2109440 1 - Live 0x0000000000000000\n");
   assert_int_equal(record_synth_kernel(&seen->synth), 0);
   assert_int_equal(seen->synth.kernel_hidden, 1);
@@ -136,7 +136,7 @@ static void kernel_without_symbols_is_left_out(void **state) {
   assert_int_equal(seen->synth.kernel_hidden, 1);
   for (i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
     seen = begin(state);
-    temp_tree_write(*state, "/proc/kallsyms", texts[i]);
+    make_tree_write(*state, "/proc/kallsyms", texts[i]);
     assert_int_equal(record_synth_kernel(&seen->synth), 0);
     assert_int_equal(seen->synth.kernel_hidden, 1);
     assert_int_equal(seen->nr, 0);
@@ -151,7 +151,7 @@ static void write_dep(void **state, const char *text) {
 
   assert_int_equal(uname(&name), 0);
   snprintf(path, sizeof(path), "/lib/modules/%s/modules.dep", name.release);
-  temp_tree_write(*state, path, text);
+  make_tree_write(*state, path, text);
 }
 
 static void modules_have_the_names_of_their_files(void **state) {
@@ -159,8 +159,8 @@ static void modules_have_the_names_of_their_files(void **state) {
   struct utsname name;
   char path[256];
 
-  temp_tree_write(*state, "/proc/kallsyms", symbols);
-  temp_tree_write(*state, "/proc/modules",
+  make_tree_write(*state, "/proc/kallsyms", symbols);
+  make_tree_write(*state, "/proc/modules",
                   "snd_hda_intel 61440 3 - Live 0xffffffffc0b00000\n"
                   "xfs 2109440 1 - Live 0xffffffffc0a00000 (E)\n"
                   "nowhere 4096 2 a,b, Live 0xffffffffc0c00000\n"
@@ -184,8 +184,8 @@ static void modules_have_the_names_of_their_files(void **state) {
 static void modules_without_a_list_of_files_have_their_own_names(void **state) {
   seen_t *seen = begin(state);
 
-  temp_tree_write(*state, "/proc/kallsyms", symbols);
-  temp_tree_write(*state, "/proc/modules",
+  make_tree_write(*state, "/proc/kallsyms", symbols);
+  make_tree_write(*state, "/proc/modules",
                   "xfs 2109440 1 - Live 0xffffffffc0a00000\n");
   assert_int_equal(record_synth_kernel(&seen->synth), 0);
   assert_int_equal(seen->nr, 2);
@@ -202,8 +202,8 @@ static void failure_to_write_ends_it(void **state) {
   seen_t *seen = begin(state);
   int left;
 
-  temp_tree_write(*state, "/proc/kallsyms", symbols);
-  temp_tree_write(*state, "/proc/modules",
+  make_tree_write(*state, "/proc/kallsyms", symbols);
+  make_tree_write(*state, "/proc/modules",
                   "xfs 2109440 1 - Live 0xffffffffc0a00000\n"
                   "zfs 2109440 1 - Live 0xffffffffc0b00000\n");
   seen->synth.write = refuse;
@@ -276,7 +276,7 @@ static void cpu_map_lists_the_cpus(void **state) {
 }
 
 #define TEST(name)                                                             \
-  cmocka_unit_test_setup_teardown(name, temp_tree_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(name, make_tree_setup, make_tree_teardown)
 
 /* -- BPF programs ---------------------------------------------------------- */
 

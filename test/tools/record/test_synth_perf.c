@@ -10,7 +10,7 @@
 #include "record/file.h"
 #include "record/synth.h"
 #include "support.h"
-#include "temp_tree.h"
+#include "make_tree.h"
 #include "uvperf.h"
 
 #define LINES 1000
@@ -118,8 +118,8 @@ static void live_synthesized_records_are_those_of_perf_record(void **state) {
 
   perf_dump_need(__func__);
   support_need_kernel_side(__func__);
-  snprintf(path, sizeof(path), "%s/a", ((temp_tree_t *)*state)->root);
-  snprintf(other, sizeof(other), "%s/b", ((temp_tree_t *)*state)->root);
+  snprintf(path, sizeof(path), "%s/a", ((make_tree_t *)*state)->root);
+  snprintf(other, sizeof(other), "%s/b", ((make_tree_t *)*state)->root);
   assert_int_equal(pthread_barrier_init(&barrier, NULL, 2), 0);
   assert_int_equal(pthread_create(&thread, NULL, wait_at, &barrier), 0);
   pthread_barrier_wait(&barrier);
@@ -159,7 +159,7 @@ static void live_odd_names_are_read_by_perf(void **state) {
                                       "]: ", "\xe2\x80\xae"};
   static const char *const words[] = {"script -D -i", "script -i",
                                       "buildid-list -i"};
-  const char *root = ((temp_tree_t *)*state)->root;
+  const char *root = ((make_tree_t *)*state)->root;
   char path[256], line[512];
   void *maps[5];
   size_t i;
@@ -182,7 +182,7 @@ static void live_odd_names_are_read_by_perf(void **state) {
 }
 
 #define TEST(name)                                                             \
-  cmocka_unit_test_setup_teardown(name, temp_tree_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(name, make_tree_setup, make_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -7,7 +7,7 @@
 
 #include "foreign.h"
 #include "perf_dump.h"
-#include "random_run.h"
+#include "model_run.h"
 #include "record_run.h"
 #include "recording_read.h"
 
@@ -64,15 +64,15 @@ static void read_bytes(recording_read_t *read, const bytes_t *file,
 /* The end is known for a file, but not for a pipe. */
 static void cut_everywhere(const bytes_t *file, int is_pipe, uint64_t seed) {
   recording_read_t read, whole;
-  random_run_t run;
+  model_run_t run;
   size_t i, size;
 
   memset(&read, 0, sizeof(read));
-  random_run_seed(&run, seed);
+  model_run_seed(&run, seed);
   read_bytes(&whole, file, file->size);
   assert_int_equal(whole.rc, 0);
   for (i = 0; i < CUTS; i++) {
-    size = (size_t)random_run_draw(&run, file->size);
+    size = (size_t)model_run_draw(&run, file->size);
     read_bytes(&read, file, size);
     assert_int_equal(read.damaged, 0);
     assert_true(read.nr <= whole.nr);
@@ -82,19 +82,19 @@ static void cut_everywhere(const bytes_t *file, int is_pipe, uint64_t seed) {
 }
 
 /* Changes one to three bits, or sets bytes to all ones or zeros. */
-static void change(bytes_t *file, random_run_t *run) {
-  size_t nr = 1 + (size_t)random_run_draw(run, 3), at;
+static void change(bytes_t *file, model_run_t *run) {
+  size_t nr = 1 + (size_t)model_run_draw(run, 3), at;
 
   for (; nr > 0; nr--) {
     /* Half of the changes are near the beginning, where the header is. */
-    at = (size_t)random_run_draw(run, file->size);
-    if (random_run_draw(run, 2) == 0)
+    at = (size_t)model_run_draw(run, file->size);
+    if (model_run_draw(run, 2) == 0)
       at %= 1024;
-    if (random_run_draw(run, 4) == 0)
-      memset(file->bytes + at, random_run_draw(run, 2) ? 0xff : 0,
+    if (model_run_draw(run, 4) == 0)
+      memset(file->bytes + at, model_run_draw(run, 2) ? 0xff : 0,
              file->size - at < 8 ? file->size - at : 8);
     else
-      file->bytes[at] ^= (unsigned char)(1u << random_run_draw(run, 8));
+      file->bytes[at] ^= (unsigned char)(1u << model_run_draw(run, 8));
   }
 }
 
@@ -102,11 +102,11 @@ static void change_everywhere(const bytes_t *file, uint64_t seed) {
   bytes_t changed = {malloc(file->size), file->size};
   size_t i, failed = 0, well = 0;
   recording_read_t read;
-  random_run_t run;
+  model_run_t run;
 
   assert_non_null(changed.bytes);
   memset(&read, 0, sizeof(read));
-  random_run_seed(&run, seed);
+  model_run_seed(&run, seed);
   for (i = 0; i < FLIPS; i++) {
     memcpy(changed.bytes, file->bytes, file->size);
     change(&changed, &run);

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "common/recording/order.h"
-#include "random_run.h"
-#include "record_builder.h"
+#include "model_run.h"
+#include "make_record.h"
 #include "recording_read.h"
-#include "temp_tree.h"
+#include "make_tree.h"
 
 /* Types of tools/lib/perf/include/perf/event.h. */
 enum {
@@ -141,7 +141,7 @@ static void note(void *arg, recording_t *recording,
 static const char *path_of(void **state, const char *name) {
   static char path[256];
 
-  snprintf(path, sizeof(path), "%s/%s", ((temp_tree_t *)*state)->root, name);
+  snprintf(path, sizeof(path), "%s/%s", ((make_tree_t *)*state)->root, name);
   return path;
 }
 
@@ -181,7 +181,7 @@ static void expect_refused(void **state, const char *message) {
 
 static void what_is_no_recording_is_refused_with_the_reason(void **state) {
   recording_read_t read = {.cb = NULL};
-  const temp_tree_t *tree = *state;
+  const make_tree_t *tree = *state;
 
   recording_read(&read, "/nowhere/perf.data");
   assert_string_equal(read.message,
@@ -194,7 +194,7 @@ static void what_is_no_recording_is_refused_with_the_reason(void **state) {
   expect_refused(state, "perf.data: not a perf.data file");
   recording_read(&read, path_of(state, ""));
   assert_non_null(strstr(read.message, "it is a directory"));
-  temp_tree_write(tree, "/threads/data.0", "");
+  make_tree_write(tree, "/threads/data.0", "");
   recording_read(&read, path_of(state, "threads"));
   assert_non_null(strstr(read.message, "record without --threads"));
 }
@@ -601,15 +601,15 @@ static void rounds_of_rings_come_out_in_order(uint64_t seed) {
   uint64_t clocks[4] = {0, 0, 0, 0}, now = 0, last = 0, nr = 0, out = 0;
   recording_order_t order;
   const void *record;
-  random_run_t run;
+  model_run_t run;
   size_t ring, round;
 
-  random_run_seed(&run, seed);
+  model_run_seed(&run, seed);
   recording_order_init(&order);
   for (round = 0; round < 100; round++) {
     for (ring = 0; ring < 4; ring++) {
-      now += random_run_draw(&run, 50);
-      while ((clocks[ring] += 1 + random_run_draw(&run, 20)) <= now) {
+      now += model_run_draw(&run, 50);
+      while ((clocks[ring] += 1 + model_run_draw(&run, 20)) <= now) {
         recording_order_add(&order, &clocks[ring], 8, clocks[ring]);
         nr++;
       }
@@ -637,7 +637,7 @@ static void rounds_of_rings_come_out_in_order(uint64_t seed) {
 static void queue_returns_rounds_of_rings_in_order(void **state) {
   uint64_t seed, last;
 
-  random_run_seeds(20, &seed, &last);
+  model_run_seeds(20, &seed, &last);
   for (; seed <= last; seed++)
     rounds_of_rings_come_out_in_order(seed);
 }
@@ -673,7 +673,7 @@ static void full_queue_returns_the_oldest_and_counts_late_ones(void **state) {
 }
 
 #define file_test(f)                                                           \
-  cmocka_unit_test_setup_teardown(f, temp_tree_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(f, make_tree_setup, make_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -6,7 +6,7 @@
 #include <byteswap.h>
 
 #include "common/recording/formats.h"
-#include "random_run.h"
+#include "model_run.h"
 
 static const char switch_text[] = "name: sched_switch\nID: 372\nformat:\n";
 static const char read_text[] = "name: sys_enter_read\nID: 700\nformat:\n";
@@ -122,15 +122,15 @@ static void formats_before_the_cut_are_found(void **state) {
 static void changed_data_are_read_within_their_bounds(void **state) {
   recording_formats_t formats = {0};
   recording_format_t format;
-  random_run_t random;
+  model_run_t random;
   size_t i, k, found = 0;
 
-  random_run_seed(&random, 1);
+  model_run_seed(&random, 1);
   for (i = 0; i < 20000; i++) {
     build(i % 2);
     for (k = 0; k <= i % 3; k++)
-      data[random_run_draw(&random, size)] ^=
-          (unsigned char)(1u << random_run_draw(&random, 8));
+      data[model_run_draw(&random, size)] ^=
+          (unsigned char)(1u << model_run_draw(&random, 8));
     take(&formats, size);
     if (recording_formats_find(&formats, 700, &format)) {
       assert_int_equal(strnlen(format.category, size) < size, 1);

@@ -2,7 +2,7 @@
 /* A file of the other byte order is read like a file of this machine. */
 #include "foreign.h"
 #include "perf_dump.h"
-#include "record_builder.h"
+#include "make_record.h"
 #include "record_run.h"
 #include "recording_read.h"
 

@@ -6,7 +6,7 @@
 #include "json_check.h"
 #include "stat_table.h"
 #include "support.h"
-#include "temp_tree.h"
+#include "make_tree.h"
 
 static void print_commas(FILE *file, const stat_report_t *report) {
   stat_csv_lines(file, ",", report);
@@ -298,13 +298,13 @@ static void number_that_is_none_is_not_counted(void **state) {
 }
 
 /* A locale with a decimal comma and a point between thousands, xx_XX. */
-static void make_comma_locale(const temp_tree_t *tree) {
+static void make_comma_locale(const make_tree_t *tree) {
   char command[512];
   int rc;
 
-  temp_tree_write(tree, "/ascii",
+  make_tree_write(tree, "/ascii",
                   "CHARMAP\n<U0000>..<U007F> /x00 x\nEND CHARMAP\n");
-  temp_tree_write(tree, "/comma",
+  make_tree_write(tree, "/comma",
                   "LC_NUMERIC\ndecimal_point \",\"\nthousands_sep \".\"\n"
                   "grouping 3;3\nEND LC_NUMERIC\n");
   snprintf(command, sizeof(command),
@@ -332,7 +332,7 @@ static int prints(const stat_table_t *table, stat_table_print_fn print,
 /* This runs in a child, because glibc leaks the memory that it allocates for
  * LOCPATH. */
 static int print_with_comma(void *arg) {
-  const temp_tree_t *tree = arg;
+  const make_tree_t *tree = arg;
   stat_table_t table;
 
   setenv("LOCPATH", tree->root, 1);
@@ -363,7 +363,7 @@ static int print_with_comma(void *arg) {
 }
 
 static void only_text_is_in_the_numbers_of_the_locale(void **state) {
-  temp_tree_t *tree = *state;
+  make_tree_t *tree = *state;
   int rc;
 
   make_comma_locale(tree);
@@ -386,7 +386,7 @@ int main(void) {
       cmocka_unit_test(names_of_any_bytes_are_one_line),
       cmocka_unit_test(number_that_is_none_is_not_counted),
       cmocka_unit_test_setup_teardown(only_text_is_in_the_numbers_of_the_locale,
-                                      temp_tree_setup, temp_tree_teardown),
+                                      make_tree_setup, make_tree_teardown),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

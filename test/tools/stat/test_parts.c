@@ -2,7 +2,7 @@
 /* An event can have a part for each kind of cores. On a made-up machine, stat
  * shows the sum of the parts, or with --no-merge each part. */
 #include "support.h"
-#include "temp_tree.h"
+#include "make_tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,16 +18,16 @@
 #define NR_ATTRS 5
 
 static int setup(void **state) {
-  if (temp_tree_setup(state) != 0)
+  if (make_tree_setup(state) != 0)
     return -1;
-  temp_tree_write(*state, PMUS "/cpu_core/type", "4\n");
-  temp_tree_write(*state, PMUS "/cpu_core/cpus", "0-1\n");
-  temp_tree_write(*state, PMUS "/cpu_atom/type", "10\n");
-  temp_tree_write(*state, PMUS "/cpu_atom/cpus", "2-3\n");
+  make_tree_write(*state, PMUS "/cpu_core/type", "4\n");
+  make_tree_write(*state, PMUS "/cpu_core/cpus", "0-1\n");
+  make_tree_write(*state, PMUS "/cpu_atom/type", "10\n");
+  make_tree_write(*state, PMUS "/cpu_atom/cpus", "2-3\n");
   return 0;
 }
 
-static uvperf_event_list_t *parse(const temp_tree_t *tree) {
+static uvperf_event_list_t *parse(const make_tree_t *tree) {
   uvperf_event_list_t *list;
 
   assert_int_equal(uvperf__event_list_parse(tree->root, &list,
@@ -75,7 +75,7 @@ static uvperf_reading_t *read_places(const place_t *places, size_t nr) {
 #define NONE                                                                   \
   { 0, 0, 0, 0, UVPERF_COUNT_NONE, 0 }
 
-static void expect(const temp_tree_t *tree, const place_t *places, size_t nr,
+static void expect(const make_tree_t *tree, const place_t *places, size_t nr,
                    enum stat_by by, int no_merge, const char *wanted) {
   uvperf_event_list_t *list = parse(tree);
   uvperf_reading_t *reading = read_places(places, nr);
@@ -178,7 +178,7 @@ static void each_cpu_has_the_part_of_its_kind(void **state) {
 }
 
 int main(void) {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, temp_tree_teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, make_tree_teardown)
   static const struct CMUnitTest tests[] = {
       TEST(parts_of_a_task_are_one_line_with_their_sum),
       TEST(parts_of_a_task_are_lines_if_asked_for),

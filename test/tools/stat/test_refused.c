@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* stat runs its command even if it can open no event. */
-#include "container.h"
+#include "live_container.h"
 #include "tool_run.h"
 
 /* No kernel has this event. */
@@ -60,7 +60,7 @@ static void command_runs_without_privileges(void **state) {
 }
 
 static void enter_container(void) {
-  container_enter(CONTAINER_EPERM);
+  live_container_enter(LIVE_CONTAINER_EPERM);
 }
 
 /* If perf_event_open(2) is forbidden, stat can still measure times. */
@@ -71,7 +71,7 @@ static void command_runs_in_a_container(void **state) {
                              COMMAND},
                     .prepare = enter_container};
 
-  container_need(__func__, CONTAINER_EPERM);
+  live_container_need(__func__, LIVE_CONTAINER_EPERM);
   expect_ran(&run, "   <not permitted> msec task-clock\n");
   tool_run_expect_text(run.err, " ns   duration_time\n");
   assert_null(strstr(run.err, "dummy"));

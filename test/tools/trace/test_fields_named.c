@@ -6,7 +6,7 @@
 #include "json_check.h"
 #include "trace/fields_named.h"
 #include "trace/line.h"
-#include "tracepoint_text.h"
+#include "make_tracepoint_text.h"
 
 #define TEXT_PRINT "\nprint fmt: \"%s\", \"words\"\n"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs trace -i on files with known hits, and on damaged files. */
-#include "random_run.h"
+#include "model_run.h"
 #include "trace_lines.h"
 
 #include <fcntl.h>
@@ -170,23 +170,23 @@ static void other_files_are_refused(void **state) {
 static void changed_files_end_with_a_status(void **state) {
   static tool_run_t run;
   file_t file, copy;
-  random_run_t random;
+  model_run_t random;
   char name[64];
   size_t i, k;
   int fd;
 
   need_file(__func__);
-  random_run_seed(&random, 1);
+  model_run_seed(&random, 1);
   file = load();
   copy.bytes = malloc(file.size);
   assert_non_null(copy.bytes);
   for (i = 0; i < 60; i++) {
     memcpy(copy.bytes, file.bytes, file.size);
     copy.size =
-        i % 3 == 0 ? (size_t)random_run_draw(&random, file.size) : file.size;
+        i % 3 == 0 ? (size_t)model_run_draw(&random, file.size) : file.size;
     for (k = 0; k < 20; k++)
-      copy.bytes[random_run_draw(&random, file.size)] ^=
-          (char)(1 << random_run_draw(&random, 8));
+      copy.bytes[model_run_draw(&random, file.size)] ^=
+          (char)(1 << model_run_draw(&random, 8));
     fd = store(&copy, name);
     run = (tool_run_t){.args = {TRACE_PATH, i % 2 == 0 ? "-s" : "-j", "-i",
                                 name, "-o", "/dev/null"}};

@@ -4,7 +4,7 @@
 #include "support.h"
 
 #include "json_check.h"
-#include "record_builder.h"
+#include "make_record.h"
 #include "trace/line.h"
 #include "trace/names.h"
 #include "trace/options.h"

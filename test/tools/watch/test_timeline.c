@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The timeline with made-up records, without a kernel. */
-#include "record_builder.h"
+#include "make_record.h"
 #include "support.h"
 
 #include "watch/timeline.h"

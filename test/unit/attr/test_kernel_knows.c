@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What a kernel knows of struct perf_event_attr: scripted kernels, and the
  * running one, which must open what it is said to know. */
-#include "other_kernel.h"
+#include "fake_version.h"
 
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "explain_check.h"
+#include "check_explain.h"
 #include "sys/sys.h"
 #include "uvperf/attr.h"
 
@@ -15,7 +15,7 @@
 /* -- scripted ------------------------------------------------------------ */
 
 static void kernel_knows_the_bits_that_it_takes(void **state) {
-  other_kernel_t *kernel = other_kernel();
+  fake_version_t *kernel = fake_version();
 
   (void)state;
   kernel->known[UVPERF__WORD_FLAGS] &= ~BIT(UVPERF_ATTR_TEXT_POKE);
@@ -47,7 +47,7 @@ static void kernel_knows_the_bits_that_it_takes(void **state) {
 }
 
 static void kernel_knows_only_if_it_knows_all_the_bits(void **state) {
-  other_kernel_t *kernel = other_kernel();
+  fake_version_t *kernel = fake_version();
 
   (void)state;
   kernel->known[UVPERF__WORD_SAMPLE_TYPE] = BIT(20) - 1;
@@ -65,17 +65,17 @@ static void kernel_knows_flags_that_need_another(void **state) {
 
   (void)state;
   for (i = 0; i < 2; i++) {
-    other_kernel_t *kernel = other_kernel();
+    fake_version_t *kernel = fake_version();
 
     assert_int_equal(uvperf_kernel_knows(flags[i], 1), 1);
-    kernel = other_kernel();
+    kernel = fake_version();
     kernel->known[UVPERF__WORD_FLAGS] &= ~BIT(flags[i]);
     assert_int_equal(uvperf_kernel_knows(flags[i], 1), 0);
   }
 }
 
 static void kernel_knows_the_fields_of_its_struct(void **state) {
-  other_kernel_t *kernel = other_kernel();
+  fake_version_t *kernel = fake_version();
 
   (void)state;
   kernel->attr_size = 112;
@@ -84,7 +84,7 @@ static void kernel_knows_the_fields_of_its_struct(void **state) {
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_AUX_ACTION, 1), 0);
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_SIG_DATA, 1), 0);
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_CONFIG4, 1), 0);
-  kernel = other_kernel();
+  kernel = fake_version();
   kernel->attr_size = 136;
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_CONFIG3, UINT64_MAX), 1);
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_CONFIG4, UINT64_MAX), 0);
@@ -93,7 +93,7 @@ static void kernel_knows_the_fields_of_its_struct(void **state) {
 /* The first 64 bytes are in every kernel's. */
 static void kernel_knows_the_first_fields_without_a_call(void **state) {
   (void)state;
-  other_kernel();
+  fake_version();
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_TYPE, 1), 1);
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_SIZE, 1), 1);
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_CONFIG1, 1), 1);
@@ -104,7 +104,7 @@ static void kernel_knows_the_first_fields_without_a_call(void **state) {
 
 static void kernel_knows_of_an_invalid_field_is_einval(void **state) {
   (void)state;
-  other_kernel();
+  fake_version();
   assert_int_equal(
       uvperf_kernel_knows((enum uvperf_attr_field)(UVPERF_ATTR_CONFIG4 + 1), 1),
       -EINVAL);
@@ -123,7 +123,7 @@ static void kernel_knows_of_an_invalid_field_is_einval(void **state) {
 
 /* Once to see that there are answers at all, and once for each bit. */
 static void kernel_knows_asks_for_each_bit_once(void **state) {
-  other_kernel_t *kernel = other_kernel();
+  fake_version_t *kernel = fake_version();
 
   (void)state;
   kernel->known[UVPERF__WORD_SAMPLE_TYPE] &= ~BIT(1);
@@ -139,7 +139,7 @@ static void kernel_knows_asks_for_each_bit_once(void **state) {
 /* Without privileges the kernel refuses them, but only after it has checked
  * whether it knows them. */
 static void kernel_knows_what_it_does_not_allow(void **state) {
-  other_kernel_t *kernel = other_kernel();
+  fake_version_t *kernel = fake_version();
 
   (void)state;
   kernel->allows_user_only = 1;
@@ -156,7 +156,7 @@ static void kernel_knows_what_it_refuses_for_another_reason(void **state) {
 
   (void)state;
   for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
-    other_kernel();
+    fake_version();
     fake_fail(FAKE_OPEN, 2, codes[i]);
     assert_int_equal(
         uvperf_kernel_knows(UVPERF_ATTR_SAMPLE_TYPE, PERF_SAMPLE_STACK_USER),
@@ -168,7 +168,7 @@ static void kernel_knows_what_it_refuses_for_another_reason(void **state) {
 static void kernel_knows_without_an_answer_is_the_errno(void **state) {
   static const int denials[] = {-EPERM,  -EACCES, -ENOSYS,
                                 -EINVAL, -EMFILE, -EOPNOTSUPP};
-  other_kernel_t *kernel = other_kernel();
+  fake_version_t *kernel = fake_version();
   size_t i;
 
   (void)state;
@@ -182,7 +182,7 @@ static void kernel_knows_without_an_answer_is_the_errno(void **state) {
 
 static void kernel_knows_that_runs_out_of_fds_is_emfile(void **state) {
   (void)state;
-  other_kernel();
+  fake_version();
   fake_fail(FAKE_OPEN, 2, -EMFILE);
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_COMM, 1), -EMFILE);
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_COMM, 1), 1);
@@ -190,7 +190,7 @@ static void kernel_knows_that_runs_out_of_fds_is_emfile(void **state) {
 
 /* One bit that is known to be unknown is enough for a no. */
 static void kernel_knows_says_no_though_the_rest_has_no_answer(void **state) {
-  other_kernel_t *kernel = other_kernel();
+  fake_version_t *kernel = fake_version();
 
   (void)state;
   kernel->known[UVPERF__WORD_SAMPLE_TYPE] = 3;
@@ -203,7 +203,7 @@ static void kernel_knows_says_no_though_the_rest_has_no_answer(void **state) {
 /* In case there is ever such an event. */
 static void kernel_knows_closes_the_fd_that_it_opened(void **state) {
   (void)state;
-  other_kernel();
+  fake_version();
   fake_on_open(NULL);
   fake_event_add(1);
   fake_event_add(2);
@@ -359,26 +359,26 @@ static void live_kernel_knows_under_a_seccomp_filter_is_eperm(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      other_kernel_test(kernel_knows_the_bits_that_it_takes),
-      other_kernel_test(kernel_knows_only_if_it_knows_all_the_bits),
-      other_kernel_test(kernel_knows_flags_that_need_another),
-      other_kernel_test(kernel_knows_the_fields_of_its_struct),
-      other_kernel_test(kernel_knows_the_first_fields_without_a_call),
-      other_kernel_test(kernel_knows_of_an_invalid_field_is_einval),
-      other_kernel_test(kernel_knows_asks_for_each_bit_once),
-      other_kernel_test(kernel_knows_what_it_does_not_allow),
-      other_kernel_test(kernel_knows_what_it_refuses_for_another_reason),
-      other_kernel_test(kernel_knows_without_an_answer_is_the_errno),
-      other_kernel_test(kernel_knows_that_runs_out_of_fds_is_emfile),
-      other_kernel_test(kernel_knows_says_no_though_the_rest_has_no_answer),
-      other_kernel_test(kernel_knows_closes_the_fd_that_it_opened),
-      other_kernel_test(live_kernel_knows_the_flags_that_it_opens),
-      other_kernel_test(live_kernel_knows_the_samples_that_it_opens),
-      other_kernel_test(
+      fake_version_test(kernel_knows_the_bits_that_it_takes),
+      fake_version_test(kernel_knows_only_if_it_knows_all_the_bits),
+      fake_version_test(kernel_knows_flags_that_need_another),
+      fake_version_test(kernel_knows_the_fields_of_its_struct),
+      fake_version_test(kernel_knows_the_first_fields_without_a_call),
+      fake_version_test(kernel_knows_of_an_invalid_field_is_einval),
+      fake_version_test(kernel_knows_asks_for_each_bit_once),
+      fake_version_test(kernel_knows_what_it_does_not_allow),
+      fake_version_test(kernel_knows_what_it_refuses_for_another_reason),
+      fake_version_test(kernel_knows_without_an_answer_is_the_errno),
+      fake_version_test(kernel_knows_that_runs_out_of_fds_is_emfile),
+      fake_version_test(kernel_knows_says_no_though_the_rest_has_no_answer),
+      fake_version_test(kernel_knows_closes_the_fd_that_it_opened),
+      fake_version_test(live_kernel_knows_the_flags_that_it_opens),
+      fake_version_test(live_kernel_knows_the_samples_that_it_opens),
+      fake_version_test(
           live_kernel_knows_branches_and_aux_of_old_and_none_of_never),
-      other_kernel_test(live_kernel_knows_and_opens_nothing),
-      other_kernel_test(live_kernel_knows_the_same_without_privileges),
-      other_kernel_test(live_kernel_knows_under_a_seccomp_filter_is_eperm),
+      fake_version_test(live_kernel_knows_and_opens_nothing),
+      fake_version_test(live_kernel_knows_the_same_without_privileges),
+      fake_version_test(live_kernel_knows_under_a_seccomp_filter_is_eperm),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,9 +7,9 @@
 #include <errno.h>
 
 #include "bpf/internal.h"
-#include "cpu_tree.h"
+#include "make_cpus.h"
 #include "fake_uevents.h"
-#include "hotplug_owner.h"
+#include "scripted_hotplug.h"
 #include "util/alloc.h"
 
 static void expect(scripted_reader_t *scripted, const char *cpu_events,
@@ -30,7 +30,7 @@ static void cpus_with_gaps_have_the_entries_of_their_ids(void **state) {
   scripted_reader_t scripted;
   uvperf_ring_info_t ring;
 
-  cpu_tree_list("0,2-5\n");
+  make_cpus_list("0,2-5\n");
   scripted_reader_plan(&scripted, 8);
   scripted_reader_open(*state, &scripted);
   live_bpf_reader_start(&scripted.live, NULL);
@@ -49,7 +49,7 @@ static void cpus_with_gaps_have_the_entries_of_their_ids(void **state) {
 static void map_with_fewer_entries_has_the_cpus_below(void **state) {
   scripted_reader_t scripted;
 
-  cpu_tree_list("0,2-5\n");
+  make_cpus_list("0,2-5\n");
   scripted_reader_plan(&scripted, 4);
   scripted_reader_open(*state, &scripted);
   live_bpf_reader_start(&scripted.live, NULL);
@@ -82,7 +82,7 @@ static void no_cpu_that_the_map_has_is_enodev(void **state) {
   scripted_reader_t scripted;
   uvperf_error_t error;
 
-  cpu_tree_list("2-5\n");
+  make_cpus_list("2-5\n");
   scripted_reader_plan(&scripted, 2);
   assert_int_equal(scripted_reader_try(*state, &scripted, &error), UV_ENODEV);
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_CPU);
@@ -189,7 +189,7 @@ static void cpu_that_comes_without_memory_is_an_error(void **state) {
   unsigned nth;
 
   for (nth = 1; failures != 0; nth++) {
-    cpu_tree_list("0-1\n");
+    make_cpus_list("0-1\n");
     scripted_reader_begin(*state, &scripted);
     hotplug_run(*state);
     fake_fail(FAKE_CALLOC, nth, 0);
@@ -254,7 +254,7 @@ static void reader_without_sysfs_is_not_started(void **state) {
   scripted_reader_t scripted;
   uvperf_error_t error;
 
-  cpu_tree_list("");
+  make_cpus_list("");
   scripted_reader_plan(&scripted, 8);
   scripted.options.cpus = "0-1";
   if (scripted_reader_try(*state, &scripted, &error) == 0) {
@@ -282,11 +282,11 @@ static void fork_there(live_bpf_reader_t *live, int cpu, int status) {
 static void reader_forked_when_the_first_of_two_went_stops_there(void **s) {
   scripted_reader_t scripted;
 
-  cpu_tree_bring_up(2);
-  cpu_tree_list("0-2\n");
+  make_cpus_bring_up(2);
+  make_cpus_list("0-2\n");
   scripted_reader_begin(*s, &scripted);
   scripted.live.on_cpu = fork_there;
-  cpu_tree_take_down(1);
+  make_cpus_take_down(1);
   hotplug_take_down(2, "0\n");
   expect(&scripted, "1 ENODEV", "0 2");
   live_bpf_reader_close(&scripted.live);

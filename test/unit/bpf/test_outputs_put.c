@@ -198,7 +198,7 @@ static void forked_child_leaves_all_to_the_parent(void **state) {
     fake_map_close(scripted.map_fd);
     /* The parent's rings are left. */
     fake_kernel_reset();
-    assert_int_equal(cpu_tree_end(), 0);
+    assert_int_equal(make_cpus_end(), 0);
     assert_int_equal(scripted_outputs_setup(NULL), 0);
   }
 }

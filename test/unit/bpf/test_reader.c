@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 
-#include "cpu_tree.h"
+#include "make_cpus.h"
 #include "fake_pool.h"
 #include "util/alloc.h"
 

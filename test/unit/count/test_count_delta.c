@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "count/count.h"
-#include "record_builder.h"
+#include "make_record.h"
 
 /* As it was read, with all fields. */
 static uvperf_count_t count_of(uint64_t value, uint64_t enabled,

@@ -5,11 +5,10 @@
 #include <errno.h>
 
 #include "decode/read_format.h"
-#include "record_builder.h"
+#include "make_record.h"
 #include "uvperf/count.h"
 
-#define TIMES                                                                  \
-  (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
+#define TIMES (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
 
 static uvperf_count_t count_of(uint64_t format, const uint64_t *words,
                                size_t nr) {

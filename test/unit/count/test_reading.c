@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Readings: what they hold, and memory. */
-#include "reading_builder.h"
+#include "make_reading.h"
 
 #include <errno.h>
 
@@ -30,9 +30,9 @@ static void reading_never_filled_has_nothing(void **state) {
 }
 
 static void reading_half_filled_has_nothing(void **state) {
-  const uvperf__cell_t cell = build_cell(1, 2, 2);
-  build_t build = {.time = 9, .nr_attrs = 1, .nr_places = 1, .cells = &cell};
-  uvperf_reading_t *reading = build_reading(&build);
+  const uvperf__cell_t cell = make_cell(1, 2, 2);
+  make_t build = {.time = 9, .nr_attrs = 1, .nr_places = 1, .cells = &cell};
+  uvperf_reading_t *reading = make_reading(&build);
   uvperf_count_t count;
 
   (void)state;
@@ -50,20 +50,20 @@ static void reading_half_filled_has_nothing(void **state) {
 static void reading_has_each_count_at_its_place(void **state) {
   static const uint64_t serials[] = {3, 8, 20};
   uvperf__cell_t cells[6];
-  build_t build = {.resets = 4,
-                   .since = 100,
-                   .time = 150,
-                   .nr_attrs = 2,
-                   .nr_places = 3,
-                   .cells = cells,
-                   .serials = serials};
+  make_t build = {.resets = 4,
+                  .since = 100,
+                  .time = 150,
+                  .nr_attrs = 2,
+                  .nr_places = 3,
+                  .cells = cells,
+                  .serials = serials};
   uvperf_reading_t *reading;
   uint64_t i;
 
   (void)state;
   for (i = 0; i < 6; i++)
-    cells[i] = build_cell(10 + i, 30, 30);
-  reading = build_reading(&build);
+    cells[i] = make_cell(10 + i, 30, 30);
+  reading = make_reading(&build);
   assert_int_equal(uvperf_reading_info(reading)->nr_attrs, 2);
   assert_int_equal(uvperf_reading_info(reading)->nr_places, 3);
   assert_int_equal(uvperf_reading_info(reading)->time, 150);
@@ -71,21 +71,21 @@ static void reading_has_each_count_at_its_place(void **state) {
   for (i = 0; i < 6; i++) {
     const uvperf_place_t *place = uvperf_reading_place(reading, (size_t)i / 2);
 
-    assert_int_equal(build_count(reading, i % 2, (size_t)i / 2).value, 10 + i);
+    assert_int_equal(make_count(reading, i % 2, (size_t)i / 2).value, 10 + i);
     assert_int_equal(place->serial, serials[i / 2]);
     assert_int_equal(place->cpu, serials[i / 2]);
     assert_int_equal(place->pid, -1);
     assert_int_equal(place->target, serials[i / 2] + 100);
   }
-  assert_int_equal(build_total(reading, 0).value, 10 + 12 + 14);
-  assert_int_equal(build_total(reading, 1).value, 11 + 13 + 15);
+  assert_int_equal(make_total(reading, 0).value, 10 + 12 + 14);
+  assert_int_equal(make_total(reading, 1).value, 11 + 13 + 15);
   uvperf_reading_free(reading);
 }
 
 static void reading_of_what_it_has_not_is_einval(void **state) {
-  const uvperf__cell_t cell = build_cell(1, 2, 2);
-  build_t build = {.nr_attrs = 1, .nr_places = 1, .cells = &cell};
-  uvperf_reading_t *reading = build_reading(&build);
+  const uvperf__cell_t cell = make_cell(1, 2, 2);
+  make_t build = {.nr_attrs = 1, .nr_places = 1, .cells = &cell};
+  uvperf_reading_t *reading = make_reading(&build);
   uvperf_count_t count = {.value = 77};
 
   (void)state;
@@ -111,22 +111,22 @@ static void reading_of_what_it_has_not_is_einval(void **state) {
 }
 
 static void reading_without_places_has_sums_of_none(void **state) {
-  build_t build = {.nr_attrs = 2};
-  uvperf_reading_t *reading = build_reading(&build);
+  make_t build = {.nr_attrs = 2};
+  uvperf_reading_t *reading = make_reading(&build);
 
   (void)state;
   assert_int_equal(uvperf_reading_info(reading)->nr_attrs, 2);
-  assert_counted(build_total(reading, 1), UVPERF_COUNT_NONE, 0, 0, 0, 0);
+  assert_counted(make_total(reading, 1), UVPERF_COUNT_NONE, 0, 0, 0, 0);
   build.nr_attrs = 0;
   build.nr_places = 0;
-  build_fill(reading, &build);
+  make_fill(reading, &build);
   assert_int_equal(uvperf_reading_info(reading)->nr_attrs, 0);
   uvperf_reading_free(reading);
 }
 
 static void reading_before_its_reset_has_an_interval_of_0(void **state) {
-  build_t build = {.since = 11, .time = 10};
-  uvperf_reading_t *reading = build_reading(&build);
+  make_t build = {.since = 11, .time = 10};
+  uvperf_reading_t *reading = make_reading(&build);
 
   (void)state;
   assert_int_equal(uvperf_reading_info(reading)->interval, 0);
@@ -149,21 +149,21 @@ static void state_names_are_those_of_the_header(void **state) {
 
 static void reading_filled_again_takes_no_memory(void **state) {
   uvperf__cell_t cells[12];
-  build_t build = {.nr_attrs = 3, .nr_places = 4, .cells = cells};
+  make_t build = {.nr_attrs = 3, .nr_places = 4, .cells = cells};
   uvperf_reading_t *reading;
   unsigned int calls;
   size_t i;
 
   (void)state;
   for (i = 0; i < NR(cells); i++)
-    cells[i] = build_cell(i, 9, 9);
-  reading = build_reading(&build);
+    cells[i] = make_cell(i, 9, 9);
+  reading = make_reading(&build);
   calls = fake_count(FAKE_CALLOC);
   for (i = 0; i <= 4; i++) {
     build.nr_places = i;
-    build_fill(reading, &build);
+    make_fill(reading, &build);
   }
-  assert_int_equal(build_total(reading, 2).value, 2 + 5 + 8 + 11);
+  assert_int_equal(make_total(reading, 2).value, 2 + 5 + 8 + 11);
   assert_int_equal(fake_count(FAKE_CALLOC), calls);
   uvperf_reading_free(reading);
   fake_assert_clean();
@@ -171,33 +171,33 @@ static void reading_filled_again_takes_no_memory(void **state) {
 
 static void reading_filled_again_has_nothing_of_before(void **state) {
   static const uint8_t flags[] = {UVPERF__READING_PART_TIME};
-  const uvperf__cell_t cells[] = {build_cell(10, 300, 100)};
-  build_t build = {
+  const uvperf__cell_t cells[] = {make_cell(10, 300, 100)};
+  make_t build = {
       .nr_attrs = 1, .nr_places = 1, .cells = cells, .attr_flags = flags};
-  uvperf_reading_t *reading = build_reading(&build);
+  uvperf_reading_t *reading = make_reading(&build);
 
   (void)state;
   /* Of a task: for every task it would be scaled anyway. */
   uvperf__reading_place(reading, 0)->pid = 17;
   uvperf__reading_end(reading);
-  assert_int_equal(build_count(reading, 0, 0).scaled, 10);
+  assert_int_equal(make_count(reading, 0, 0).scaled, 10);
   assert_int_equal(uvperf__reading_begin(reading, &origin, 0, 0, 1, 1, NULL, 1),
                    0);
   assert_int_equal(uvperf__reading_cell(reading, 0, 0)->value, 0);
   assert_int_equal(uvperf__reading_place(reading, 0)->serial, 0);
   uvperf__reading_end(reading);
-  assert_counted(build_total(reading, 0), UVPERF_COUNT_NONE, 0, 0, 0, 0);
+  assert_counted(make_total(reading, 0), UVPERF_COUNT_NONE, 0, 0, 0, 0);
   build.attr_flags = NULL;
-  build_fill(reading, &build);
-  assert_int_equal(build_count(reading, 0, 0).scaled, 30);
+  make_fill(reading, &build);
+  assert_int_equal(make_count(reading, 0, 0).scaled, 30);
   uvperf_reading_free(reading);
 }
 
 static void reading_that_cannot_grow_is_as_it_was(void **state) {
-  const uvperf__cell_t cells[] = {build_cell(1, 2, 2), build_cell(3, 4, 4)};
-  build_t build = {.time = 9, .nr_attrs = 1, .nr_places = 1, .cells = cells};
-  uvperf_reading_t *reading = build_reading(&build);
-  uvperf_reading_t *same = build_reading(&build), *none = reading;
+  const uvperf__cell_t cells[] = {make_cell(1, 2, 2), make_cell(3, 4, 4)};
+  make_t build = {.time = 9, .nr_attrs = 1, .nr_places = 1, .cells = cells};
+  uvperf_reading_t *reading = make_reading(&build);
+  uvperf_reading_t *same = make_reading(&build), *none = reading;
 
   (void)state;
   fake_fail(FAKE_CALLOC, 1, 0);
@@ -205,8 +205,8 @@ static void reading_that_cannot_grow_is_as_it_was(void **state) {
                    -ENOMEM);
   assert_same_reading(reading, same);
   build.nr_places = 2;
-  build_fill(reading, &build);
-  assert_int_equal(build_total(reading, 0).value, 4);
+  make_fill(reading, &build);
+  assert_int_equal(make_total(reading, 0).value, 4);
   fake_fail(FAKE_CALLOC, 1, 0);
   assert_int_equal(uvperf_reading_new(&none), -ENOMEM);
   assert_null(none);

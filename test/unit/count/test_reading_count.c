@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The values of the counts of a reading. */
-#include "reading_builder.h"
+#include "make_reading.h"
 
 #include <errno.h>
 
@@ -19,8 +19,8 @@ static uvperf_count_t count_at(int pid, int cpu, uint8_t flags,
   uvperf__reading_place(reading, 0)->cpu = cpu;
   *uvperf__reading_cell(reading, 0, 0) = cell;
   uvperf__reading_end(reading);
-  count = build_count(reading, 0, 0);
-  total = build_total(reading, 0);
+  count = make_count(reading, 0, 0);
+  total = make_total(reading, 0);
   assert_memory_equal(&total, &count, sizeof(count));
   uvperf_reading_free(reading);
   return count;
@@ -40,23 +40,19 @@ static void count_of_each_cell_is_as_its_row_says(void **state) {
       /* On a CPU, of every task. */
       {-1, 0, 0, CELL(10, 300, 100, 4, UVPERF_COUNT_COUNTING, 0),
        "counting 10 30 300/100 0.3333 +1-0 lost 4"},
-      {-1, 0, 0, build_cell(10, 300, 300),
-       "counting 10 10 300/300 1.0000 +1-0"},
-      {-1, 0, 0, build_cell(10, 300, 301),
-       "counting 10 10 300/301 1.0000 +1-0"},
-      {-1, 0, 0, build_cell(UINT64_MAX, 300, 299),
+      {-1, 0, 0, make_cell(10, 300, 300), "counting 10 10 300/300 1.0000 +1-0"},
+      {-1, 0, 0, make_cell(10, 300, 301), "counting 10 10 300/301 1.0000 +1-0"},
+      {-1, 0, 0, make_cell(UINT64_MAX, 300, 299),
        "counting 18446744073709551615 18446744073709551615 300/299 0.9967 "
        "+1-0"},
-      {-1, 0, 0, build_cell(0, 300, 0),
-       "never scheduled 0 0 300/0 0.0000 +0-1"},
-      {-1, 0, 0, build_cell(0, 0, 0), "did not run 0 0 0/0 0.0000 +1-0"},
+      {-1, 0, 0, make_cell(0, 300, 0), "never scheduled 0 0 300/0 0.0000 +0-1"},
+      {-1, 0, 0, make_cell(0, 0, 0), "did not run 0 0 0/0 0.0000 +1-0"},
       /* The kernel takes the times before the value. */
-      {-1, 0, 0, build_cell(3, 300, 0), "counting 3 3 300/0 0.0000 +1-0"},
-      {-1, 0, 0, build_cell(3, 0, 0), "counting 3 3 0/0 0.0000 +1-0"},
-      {-1, 0, 0, build_gone(10, 300, 100), "gone 10 30 300/100 0.3333 +1-0"},
-      {-1, 0, 0, build_gone(0, 0, 0), "gone 0 0 0/0 0.0000 +1-0"},
-      {-1, 0, 0, build_gone(0, 300, 0),
-       "never scheduled 0 0 300/0 0.0000 +0-1"},
+      {-1, 0, 0, make_cell(3, 300, 0), "counting 3 3 300/0 0.0000 +1-0"},
+      {-1, 0, 0, make_cell(3, 0, 0), "counting 3 3 0/0 0.0000 +1-0"},
+      {-1, 0, 0, make_gone(10, 300, 100), "gone 10 30 300/100 0.3333 +1-0"},
+      {-1, 0, 0, make_gone(0, 0, 0), "gone 0 0 0/0 0.0000 +1-0"},
+      {-1, 0, 0, make_gone(0, 300, 0), "never scheduled 0 0 300/0 0.0000 +0-1"},
       /* What was not read has a code and no numbers. */
       {-1, 0, 0, CELL(1, 2, 3, 4, UVPERF_COUNT_NOT_AVAILABLE, -9),
        "not available 0 0 0/0 0.0000 +0-1 code -9"},
@@ -65,25 +61,22 @@ static void count_of_each_cell_is_as_its_row_says(void **state) {
       {-1, 0, 0, CELL(0, 0, 0, 0, UVPERF_COUNT_NONE, 0),
        "none 0 0 0/0 0.0000 +0-0"},
       /* A task on one CPU may run elsewhere, so it is not scaled. */
-      {17, 0, 0, build_cell(10, 300, 100),
-       "counting 10 10 300/100 0.3333 +1-0"},
-      {17, 1, 0, build_gone(10, 300, 100), "gone 10 10 300/100 0.3333 +1-0"},
-      {17, -1, 0, build_cell(10, 300, 100),
+      {17, 0, 0, make_cell(10, 300, 100), "counting 10 10 300/100 0.3333 +1-0"},
+      {17, 1, 0, make_gone(10, 300, 100), "gone 10 10 300/100 0.3333 +1-0"},
+      {17, -1, 0, make_cell(10, 300, 100),
        "counting 10 30 300/100 0.3333 +1-0"},
-      {-1, 1, 0, build_cell(10, 300, 100),
-       "counting 10 30 300/100 0.3333 +1-0"},
-      {17, 0, 0, build_cell(0, 300, 0), "did not run 0 0 300/0 0.0000 +1-0"},
-      {17, 0, 0, build_gone(0, 300, 0), "gone 0 0 300/0 0.0000 +1-0"},
+      {-1, 1, 0, make_cell(10, 300, 100), "counting 10 30 300/100 0.3333 +1-0"},
+      {17, 0, 0, make_cell(0, 300, 0), "did not run 0 0 300/0 0.0000 +1-0"},
+      {17, 0, 0, make_gone(0, 300, 0), "gone 0 0 300/0 0.0000 +1-0"},
       /* A PMU of some CPUs. For every task it is only opened on its CPUs. */
-      {17, -1, PART, build_cell(10, 300, 100),
+      {17, -1, PART, make_cell(10, 300, 100),
        "counting 10 10 300/100 0.3333 +1-0"},
-      {17, -1, PART, build_cell(0, 300, 0),
-       "did not run 0 0 300/0 0.0000 +1-0"},
-      {-1, 3, PART, build_cell(10, 300, 100),
+      {17, -1, PART, make_cell(0, 300, 0), "did not run 0 0 300/0 0.0000 +1-0"},
+      {-1, 3, PART, make_cell(10, 300, 100),
        "counting 10 30 300/100 0.3333 +1-0"},
-      {-1, 3, PART, build_cell(0, 300, 0),
+      {-1, 3, PART, make_cell(0, 300, 0),
        "never scheduled 0 0 300/0 0.0000 +0-1"},
-      {17, -1, UVPERF__READING_SNAPSHOT, build_cell(10, 300, 100),
+      {17, -1, UVPERF__READING_SNAPSHOT, make_cell(10, 300, 100),
        "counting 10 30 300/100 0.3333 +1-0"},
   };
   const char *text;
@@ -91,7 +84,7 @@ static void count_of_each_cell_is_as_its_row_says(void **state) {
 
   (void)state;
   for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-    text = build_text(
+    text = make_text(
         count_at(rows[i].pid, rows[i].cpu, rows[i].flags, rows[i].cell));
     if (strcmp(text, rows[i].text) != 0)
       fail_msg("row %zu: %s, not %s", i, text, rows[i].text);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Differences of readings. */
-#include "reading_builder.h"
+#include "make_reading.h"
 
 #include <errno.h>
 
-#include "record_builder.h"
+#include "make_record.h"
 
 /* An older reading, a newer one, and the difference. */
 typedef struct pair_s {
@@ -19,8 +19,8 @@ static void pair_free(pair_t *pair) {
   uvperf_reading_free(pair->delta);
 }
 
-static pair_t pair_of(const build_t *older, const build_t *newer) {
-  pair_t pair = {build_reading(older), build_reading(newer), NULL};
+static pair_t pair_of(const make_t *older, const make_t *newer) {
+  pair_t pair = {make_reading(older), make_reading(newer), NULL};
 
   assert_int_equal(uvperf_reading_new(&pair.delta), 0);
   assert_int_equal(uvperf_reading_delta(pair.delta, pair.older, pair.newer), 0);
@@ -29,11 +29,11 @@ static pair_t pair_of(const build_t *older, const build_t *newer) {
 
 /* The difference of two cells. */
 static uvperf_count_t delta_of(uvperf__cell_t before, uvperf__cell_t after) {
-  build_t older = {.nr_attrs = 1, .nr_places = 1, .cells = &before};
-  build_t newer = {.time = 1, .nr_attrs = 1, .nr_places = 1, .cells = &after};
+  make_t older = {.nr_attrs = 1, .nr_places = 1, .cells = &before};
+  make_t newer = {.time = 1, .nr_attrs = 1, .nr_places = 1, .cells = &after};
   pair_t pair = pair_of(&older, &newer);
-  uvperf_count_t count = build_count(pair.delta, 0, 0);
-  uvperf_count_t total = build_total(pair.delta, 0);
+  uvperf_count_t count = make_count(pair.delta, 0, 0);
+  uvperf_count_t total = make_total(pair.delta, 0);
 
   assert_memory_equal(&total, &count, sizeof(count));
   pair_free(&pair);
@@ -51,42 +51,41 @@ static void delta_of_two_cells_is_as_its_row_says(void **state) {
        {1010, 1200, 1000, 5, UVPERF_COUNT_COUNTING, 0},
        "counting 10 30 300/100 0.3333 +1-0 lost 2"},
       /* It did not run in the interval. */
-      {build_cell(10, 300, 100), build_cell(10, 400, 100),
+      {make_cell(10, 300, 100), make_cell(10, 400, 100),
        "never scheduled 0 0 100/0 0.0000 +0-1"},
-      {build_cell(10, 300, 100), build_cell(10, 300, 100),
+      {make_cell(10, 300, 100), make_cell(10, 300, 100),
        "did not run 0 0 0/0 0.0000 +1-0"},
       /* It ran for the first time. */
-      {build_cell(0, 300, 0), build_cell(10, 500, 100),
+      {make_cell(0, 300, 0), make_cell(10, 500, 100),
        "counting 10 20 200/100 0.5000 +1-0"},
       /* As after PERF_EVENT_IOC_RESET by others; and of another event. */
-      {build_cell(10, 300, 100), build_cell(4, 400, 150),
+      {make_cell(10, 300, 100), make_cell(4, 400, 150),
        "counting 4 8 100/50 0.5000 +1-0"},
-      {build_cell(10, 300, 100), build_cell(4, 200, 150),
+      {make_cell(10, 300, 100), make_cell(4, 200, 150),
        "counting 4 5 200/150 0.7500 +1-0"},
-      {build_cell(10, 300, 100), build_cell(4, 400, 50),
+      {make_cell(10, 300, 100), make_cell(4, 400, 50),
        "counting 4 32 400/50 0.1250 +1-0"},
       /* A task that went: its last count, and then 0, unless children
        * continue. */
-      {build_cell(10, 300, 100), build_gone(15, 500, 200),
+      {make_cell(10, 300, 100), make_gone(15, 500, 200),
        "gone 5 10 200/100 0.5000 +1-0"},
-      {build_gone(15, 500, 200), build_gone(15, 500, 200),
+      {make_gone(15, 500, 200), make_gone(15, 500, 200),
        "gone 0 0 0/0 0.0000 +1-0"},
-      {build_gone(15, 500, 200), build_gone(17, 600, 300),
+      {make_gone(15, 500, 200), make_gone(17, 600, 300),
        "gone 2 2 100/100 1.0000 +1-0"},
       /* It went without running. The interval after it is fully known. */
-      {build_cell(0, 300, 0), build_gone(0, 500, 0),
+      {make_cell(0, 300, 0), make_gone(0, 500, 0),
        "never scheduled 0 0 200/0 0.0000 +0-1"},
-      {build_cell(7, 300, 50), build_gone(7, 500, 50),
+      {make_cell(7, 300, 50), make_gone(7, 500, 50),
        "never scheduled 0 0 200/0 0.0000 +0-1"},
-      {build_gone(0, 500, 0), build_gone(0, 500, 0),
-       "gone 0 0 0/0 0.0000 +1-0"},
+      {make_gone(0, 500, 0), make_gone(0, 500, 0), "gone 0 0 0/0 0.0000 +1-0"},
       /* A pinned event that was in error and is enabled again continues from
        * its old count: what it gained is not known. */
-      {build_failed(UVPERF_COUNT_ERROR, -9), build_cell(1000000, 400, 400),
+      {make_failed(UVPERF_COUNT_ERROR, -9), make_cell(1000000, 400, 400),
        "error 0 0 0/0 0.0000 +0-1 code -9"},
-      {build_cell(1000000, 400, 400), build_failed(UVPERF_COUNT_ERROR, -9),
+      {make_cell(1000000, 400, 400), make_failed(UVPERF_COUNT_ERROR, -9),
        "error 0 0 0/0 0.0000 +0-1 code -9"},
-      {build_cell(1000000, 400, 400), build_cell(1000005, 500, 500),
+      {make_cell(1000000, 400, 400), make_cell(1000005, 500, 500),
        "counting 5 5 100/100 1.0000 +1-0"},
   };
   const char *text;
@@ -94,7 +93,7 @@ static void delta_of_two_cells_is_as_its_row_says(void **state) {
 
   (void)state;
   for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-    text = build_text(delta_of(rows[i].before, rows[i].after));
+    text = make_text(delta_of(rows[i].before, rows[i].after));
     if (strcmp(text, rows[i].text) != 0)
       fail_msg("row %zu: %s, not %s", i, text, rows[i].text);
   }
@@ -109,7 +108,7 @@ enum result {
 };
 
 static void delta_of_each_two_states_is_as_the_table_says(void **state) {
-  static const enum result results[BUILD_STATES][BUILD_STATES] = {
+  static const enum result results[MAKE_STATES][MAKE_STATES] = {
       [UVPERF_COUNT_NONE] = {NEWER},
       [UVPERF_COUNT_NOT_AVAILABLE] = {NEWER},
       [UVPERF_COUNT_ERROR] = {NEWER},
@@ -123,16 +122,16 @@ static void delta_of_each_two_states_is_as_the_table_says(void **state) {
                                         OLDER_ERROR},
       [UVPERF_COUNT_GONE] = {NEWER, DIFFERENCE, DIFFERENCE, DIFFERENCE, NEWER,
                              DIFFERENCE, OLDER_ERROR}};
-  uvperf__cell_t before[BUILD_STATES] = {
-      [UVPERF_COUNT_NONE] = build_failed(UVPERF_COUNT_NONE, 0),
-      [UVPERF_COUNT_COUNTING] = build_cell(3, 4, 4),
-      [UVPERF_COUNT_NOT_ENABLED] = build_cell(0, 0, 0),
-      [UVPERF_COUNT_NEVER_SCHEDULED] = build_cell(0, 5, 0),
+  uvperf__cell_t before[MAKE_STATES] = {
+      [UVPERF_COUNT_NONE] = make_failed(UVPERF_COUNT_NONE, 0),
+      [UVPERF_COUNT_COUNTING] = make_cell(3, 4, 4),
+      [UVPERF_COUNT_NOT_ENABLED] = make_cell(0, 0, 0),
+      [UVPERF_COUNT_NEVER_SCHEDULED] = make_cell(0, 5, 0),
       [UVPERF_COUNT_NOT_AVAILABLE] =
-          build_failed(UVPERF_COUNT_NOT_AVAILABLE, -ENODEV),
-      [UVPERF_COUNT_GONE] = build_gone(3, 4, 4),
-      [UVPERF_COUNT_ERROR] = build_failed(UVPERF_COUNT_ERROR, -EBADF)};
-  uvperf__cell_t after[BUILD_STATES];
+          make_failed(UVPERF_COUNT_NOT_AVAILABLE, -ENODEV),
+      [UVPERF_COUNT_GONE] = make_gone(3, 4, 4),
+      [UVPERF_COUNT_ERROR] = make_failed(UVPERF_COUNT_ERROR, -EBADF)};
+  uvperf__cell_t after[MAKE_STATES];
   uint32_t older, newer;
 
   (void)state;
@@ -141,13 +140,13 @@ static void delta_of_each_two_states_is_as_the_table_says(void **state) {
   before[UVPERF_COUNT_NONE].value = 2;
   before[UVPERF_COUNT_NOT_AVAILABLE].value = 2;
   before[UVPERF_COUNT_ERROR].value = 2;
-  after[UVPERF_COUNT_COUNTING] = build_cell(30, 40, 40);
-  after[UVPERF_COUNT_NEVER_SCHEDULED] = build_cell(0, 50, 0);
+  after[UVPERF_COUNT_COUNTING] = make_cell(30, 40, 40);
+  after[UVPERF_COUNT_NEVER_SCHEDULED] = make_cell(0, 50, 0);
   after[UVPERF_COUNT_NOT_AVAILABLE].code = -ENOENT;
-  after[UVPERF_COUNT_GONE] = build_gone(30, 40, 40);
+  after[UVPERF_COUNT_GONE] = make_gone(30, 40, 40);
   after[UVPERF_COUNT_ERROR].code = -EIO;
-  for (newer = 0; newer < BUILD_STATES; newer++) {
-    for (older = 0; older < BUILD_STATES; older++) {
+  for (newer = 0; newer < MAKE_STATES; newer++) {
+    for (older = 0; older < MAKE_STATES; older++) {
       uvperf__cell_t from = before[older], to = after[newer];
       uvperf_count_t count = delta_of(from, to);
 
@@ -192,13 +191,13 @@ static void delta_of_a_task_by_cpu_is_not_scaled(void **state) {
     uvperf__reading_end(readings[i]);
   }
   assert_int_equal(uvperf_reading_delta(delta, readings[0], readings[1]), 0);
-  assert_counted(build_count(delta, 0, 0), UVPERF_COUNT_COUNTING, 4, 4, 200,
+  assert_counted(make_count(delta, 0, 0), UVPERF_COUNT_COUNTING, 4, 4, 200,
                  100);
   /* It was elsewhere all the time. */
   assert_int_equal(uvperf_reading_delta(delta, readings[1], readings[2]), 0);
-  assert_counted(build_count(delta, 0, 0), UVPERF_COUNT_NOT_ENABLED, 0, 0, 400,
+  assert_counted(make_count(delta, 0, 0), UVPERF_COUNT_NOT_ENABLED, 0, 0, 400,
                  0);
-  assert_int_equal(build_total(delta, 0).nr_missing, 0);
+  assert_int_equal(make_total(delta, 0).nr_missing, 0);
   for (i = 0; i < 3; i++)
     uvperf_reading_free(readings[i]);
   uvperf_reading_free(delta);
@@ -209,16 +208,16 @@ static void delta_of_a_task_by_cpu_is_not_scaled(void **state) {
 static void delta_matches_places_by_their_serials(void **state) {
   static const uint64_t before[] = {1, 2, 5, 7}, after[] = {2, 3, 7, 9};
   uvperf__cell_t old[4], new[4];
-  build_t older = {.time = 10, .nr_attrs = 1, .nr_places = 4};
-  build_t newer = {.time = 30, .nr_attrs = 1, .nr_places = 4};
+  make_t older = {.time = 10, .nr_attrs = 1, .nr_places = 4};
+  make_t newer = {.time = 30, .nr_attrs = 1, .nr_places = 4};
   static const uint64_t expected[] = {50 - 2, 51, 52 - 4, 53};
   pair_t pair;
   size_t i;
 
   (void)state;
   for (i = 0; i < 4; i++) {
-    old[i] = build_cell(1 + i, 10, 10);
-    new[i] = build_cell(50 + i, 20, 20);
+    old[i] = make_cell(1 + i, 10, 10);
+    new[i] = make_cell(50 + i, 20, 20);
   }
   older.cells = old;
   older.serials = before;
@@ -230,62 +229,62 @@ static void delta_matches_places_by_their_serials(void **state) {
     assert_int_equal(uvperf_reading_place(pair.delta, i)->serial, after[i]);
     assert_int_equal(uvperf_reading_place(pair.delta, i)->target,
                      after[i] + 100);
-    assert_int_equal(build_count(pair.delta, 0, i).value, expected[i]);
+    assert_int_equal(make_count(pair.delta, 0, i).value, expected[i]);
   }
-  assert_int_equal(build_total(pair.delta, 0).value, 48 + 51 + 48 + 53);
+  assert_int_equal(make_total(pair.delta, 0).value, 48 + 51 + 48 + 53);
   assert_int_equal(uvperf_reading_info(pair.delta)->time, 30);
   assert_int_equal(uvperf_reading_info(pair.delta)->interval, 20);
   pair_free(&pair);
 }
 
 static void delta_over_a_reset_is_the_newer(void **state) {
-  const uvperf__cell_t cells[] = {build_cell(10, 300, 300),
-                                  build_failed(UVPERF_COUNT_ERROR, -EBADF)};
-  const uvperf__cell_t more[] = {build_cell(50, 600, 600),
-                                 build_cell(60, 600, 600)};
-  build_t older = {
+  const uvperf__cell_t cells[] = {make_cell(10, 300, 300),
+                                  make_failed(UVPERF_COUNT_ERROR, -EBADF)};
+  const uvperf__cell_t more[] = {make_cell(50, 600, 600),
+                                 make_cell(60, 600, 600)};
+  make_t older = {
       .resets = 3, .time = 100, .nr_attrs = 2, .nr_places = 1, .cells = cells};
-  build_t newer = {.resets = 4,
-                   .since = 130,
-                   .time = 150,
-                   .nr_attrs = 2,
-                   .nr_places = 1,
-                   .cells = more};
+  make_t newer = {.resets = 4,
+                  .since = 130,
+                  .time = 150,
+                  .nr_attrs = 2,
+                  .nr_places = 1,
+                  .cells = more};
   pair_t pair = pair_of(&older, &newer);
 
   (void)state;
   assert_same_reading(pair.delta, pair.newer);
   assert_int_equal(uvperf_reading_info(pair.delta)->interval, 20);
-  assert_int_equal(build_count(pair.delta, 1, 0).value, 60);
+  assert_int_equal(make_count(pair.delta, 1, 0).value, 60);
   pair_free(&pair);
 }
 
 static void delta_of_snapshots_is_the_newer(void **state) {
   static const uint8_t flags[] = {0, UVPERF__READING_SNAPSHOT};
-  const uvperf__cell_t cells[] = {build_cell(10, 300, 300),
-                                  build_cell(10, 300, 300)};
-  const uvperf__cell_t more[] = {build_cell(12, 500, 400),
-                                 build_cell(12, 500, 400)};
-  build_t older = {
+  const uvperf__cell_t cells[] = {make_cell(10, 300, 300),
+                                  make_cell(10, 300, 300)};
+  const uvperf__cell_t more[] = {make_cell(12, 500, 400),
+                                 make_cell(12, 500, 400)};
+  make_t older = {
       .nr_attrs = 2, .nr_places = 1, .cells = cells, .attr_flags = flags};
-  build_t newer = {
+  make_t newer = {
       .nr_attrs = 2, .nr_places = 1, .cells = more, .attr_flags = flags};
   pair_t pair = pair_of(&older, &newer);
 
   (void)state;
-  assert_counted(build_count(pair.delta, 0, 0), UVPERF_COUNT_COUNTING, 2, 4,
-                 200, 100);
-  assert_counted(build_count(pair.delta, 1, 0), UVPERF_COUNT_COUNTING, 12, 15,
+  assert_counted(make_count(pair.delta, 0, 0), UVPERF_COUNT_COUNTING, 2, 4, 200,
+                 100);
+  assert_counted(make_count(pair.delta, 1, 0), UVPERF_COUNT_COUNTING, 12, 15,
                  500, 400);
   pair_free(&pair);
 }
 
 static void delta_without_an_older_is_the_newer(void **state) {
-  const uvperf__cell_t cells[] = {build_cell(10, 300, 100),
-                                  build_failed(UVPERF_COUNT_ERROR, -EBADF)};
-  build_t build = {
+  const uvperf__cell_t cells[] = {make_cell(10, 300, 100),
+                                  make_failed(UVPERF_COUNT_ERROR, -EBADF)};
+  make_t build = {
       .since = 5, .time = 9, .nr_attrs = 1, .nr_places = 2, .cells = cells};
-  uvperf_reading_t *newer = build_reading(&build), *empty, *delta;
+  uvperf_reading_t *newer = make_reading(&build), *empty, *delta;
 
   (void)state;
   assert_int_equal(uvperf_reading_new(&empty), 0);
@@ -300,15 +299,15 @@ static void delta_without_an_older_is_the_newer(void **state) {
 }
 
 static void delta_of_a_reading_with_itself_is_nothing(void **state) {
-  const uvperf__cell_t cells[] = {build_cell(10, 300, 100)};
-  build_t build = {.time = 9, .nr_attrs = 1, .nr_places = 1, .cells = cells};
-  uvperf_reading_t *reading = build_reading(&build), *delta;
+  const uvperf__cell_t cells[] = {make_cell(10, 300, 100)};
+  make_t build = {.time = 9, .nr_attrs = 1, .nr_places = 1, .cells = cells};
+  uvperf_reading_t *reading = make_reading(&build), *delta;
 
   (void)state;
   assert_int_equal(uvperf_reading_new(&delta), 0);
   assert_int_equal(uvperf_reading_delta(delta, reading, reading), 0);
   assert_int_equal(uvperf_reading_info(delta)->interval, 0);
-  assert_counted(build_total(delta, 0), UVPERF_COUNT_NOT_ENABLED, 0, 0, 0, 0);
+  assert_counted(make_total(delta, 0), UVPERF_COUNT_NOT_ENABLED, 0, 0, 0, 0);
   uvperf_reading_free(reading);
   uvperf_reading_free(delta);
 }
@@ -337,8 +336,8 @@ static void model_count(model_t *model) {
     uint64_t ran = record_random(&model->random) % 3 * 100;
     uint64_t more = ran != 0 ? record_random(&model->random) % 1000 : 0;
 
-    *cell = build_cell(cell->value + more, cell->enabled + 200,
-                       cell->running + ran);
+    *cell =
+        make_cell(cell->value + more, cell->enabled + 200, cell->running + ran);
     model->sums[i % ATTRS] += more;
   }
   model->time++;
@@ -364,13 +363,13 @@ static void model_change(model_t *model) {
 }
 
 static void model_read(const model_t *model, uvperf_reading_t *reading) {
-  build_t build = {.time = model->time,
-                   .nr_attrs = ATTRS,
-                   .nr_places = model->nr_places,
-                   .cells = model->cells,
-                   .serials = model->serials};
+  make_t build = {.time = model->time,
+                  .nr_attrs = ATTRS,
+                  .nr_places = model->nr_places,
+                  .cells = model->cells,
+                  .serials = model->serials};
 
-  build_fill(reading, &build);
+  make_fill(reading, &build);
 }
 
 /* The sum of all differences is the total count: nothing is lost, and nothing
@@ -392,7 +391,7 @@ static void deltas_in_a_row_are_all_that_was_counted(void **state) {
     assert_int_equal(
         uvperf_reading_delta(delta, readings[1 - i % 2], readings[i % 2]), 0);
     for (attr = 0; attr < ATTRS; attr++)
-      reported[attr] += build_total(delta, attr).value;
+      reported[attr] += make_total(delta, attr).value;
   }
   for (attr = 0; attr < ATTRS; attr++) {
     assert_int_equal(reported[attr], model.sums[attr]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Invalid differences, and readings of deltas. */
-#include "reading_builder.h"
+#include "make_reading.h"
 
 #include <errno.h>
 
@@ -14,12 +14,12 @@ typedef struct refusal_s {
 } refusal_t;
 
 static void refusal_begin(refusal_t *refusal) {
-  const uvperf__cell_t cells[] = {build_cell(10, 300, 100)};
-  build_t build = {.time = 9, .nr_attrs = 1, .nr_places = 1, .cells = cells};
+  const uvperf__cell_t cells[] = {make_cell(10, 300, 100)};
+  make_t build = {.time = 9, .nr_attrs = 1, .nr_places = 1, .cells = cells};
 
-  refusal->older = build_reading(&build);
+  refusal->older = make_reading(&build);
   build.time = 10;
-  refusal->newer = build_reading(&build);
+  refusal->newer = make_reading(&build);
   assert_int_equal(uvperf_reading_new(&refusal->delta), 0);
   assert_int_equal(uvperf_reading_new(&refusal->copy), 0);
   assert_int_equal(
@@ -46,8 +46,8 @@ static void delta_into_one_of_the_two_is_einval(void **state) {
   assert_int_equal(uvperf_reading_delta(it.newer, NULL, it.newer), -EINVAL);
   assert_int_equal(uvperf_reading_delta(NULL, it.older, it.newer), -EINVAL);
   assert_int_equal(uvperf_reading_delta(it.delta, it.older, NULL), -EINVAL);
-  assert_int_equal(build_total(it.older, 0).value, 10);
-  assert_int_equal(build_total(it.newer, 0).value, 10);
+  assert_int_equal(make_total(it.older, 0).value, 10);
+  assert_int_equal(make_total(it.newer, 0).value, 10);
   refusal_end(&it);
 }
 
@@ -69,8 +69,8 @@ static void delta_of_deltas_is_einval(void **state) {
 }
 
 static void delta_that_is_filled_by_a_set_is_one_no_more(void **state) {
-  const uvperf__cell_t cells[] = {build_cell(14, 500, 300)};
-  build_t build = {.time = 11, .nr_attrs = 1, .nr_places = 1, .cells = cells};
+  const uvperf__cell_t cells[] = {make_cell(14, 500, 300)};
+  make_t build = {.time = 11, .nr_attrs = 1, .nr_places = 1, .cells = cells};
   uvperf_reading_t *other;
   refusal_t it;
 
@@ -78,9 +78,9 @@ static void delta_that_is_filled_by_a_set_is_one_no_more(void **state) {
   refusal_begin(&it);
   assert_int_equal(uvperf_reading_new(&other), 0);
   assert_int_equal(uvperf_reading_delta(other, it.older, it.newer), 0);
-  build_fill(other, &build);
+  make_fill(other, &build);
   assert_int_equal(uvperf_reading_delta(it.delta, it.newer, other), 0);
-  assert_int_equal(build_total(it.delta, 0).value, 4);
+  assert_int_equal(make_total(it.delta, 0).value, 4);
   assert_int_equal(uvperf_reading_delta(it.copy, it.newer, other), 0);
   uvperf_reading_free(other);
   refusal_end(&it);
@@ -113,14 +113,14 @@ static void delta_of_two_sets_is_einval(void **state) {
 }
 
 static void delta_without_memory_is_as_it_was(void **state) {
-  const uvperf__cell_t cells[] = {build_cell(1, 2, 2), build_cell(3, 4, 4)};
-  build_t build = {.time = 12, .nr_attrs = 1, .nr_places = 2, .cells = cells};
+  const uvperf__cell_t cells[] = {make_cell(1, 2, 2), make_cell(3, 4, 4)};
+  make_t build = {.time = 12, .nr_attrs = 1, .nr_places = 2, .cells = cells};
   unsigned int calls;
   refusal_t it;
 
   (void)state;
   refusal_begin(&it);
-  build_fill(it.newer, &build);
+  make_fill(it.newer, &build);
   fake_fail(FAKE_CALLOC, 1, 0);
   assert_int_equal(uvperf_reading_delta(it.delta, it.older, it.newer), -ENOMEM);
   assert_same_reading(it.delta, it.copy);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Sums of counts. */
-#include "reading_builder.h"
+#include "make_reading.h"
 
 #include <errno.h>
 
-#include "record_builder.h"
+#include "make_record.h"
 
 #define NR(array) (sizeof(array) / sizeof((array)[0]))
 
 static uvperf_count_t total_of(const uvperf__cell_t *cells, size_t nr) {
-  build_t build = {.nr_attrs = 1, .nr_places = nr, .cells = cells};
-  uvperf_reading_t *reading = build_reading(&build);
-  uvperf_count_t total = build_total(reading, 0);
+  make_t build = {.nr_attrs = 1, .nr_places = nr, .cells = cells};
+  uvperf_reading_t *reading = make_reading(&build);
+  uvperf_count_t total = make_total(reading, 0);
 
   uvperf_reading_free(reading);
   return total;
@@ -19,8 +19,8 @@ static uvperf_count_t total_of(const uvperf__cell_t *cells, size_t nr) {
 
 static void total_is_the_sum_of_what_was_scaled(void **state) {
   /* 10 * 3 and 10 * 3 / 2 rounded down: all in one it would be 20 * 9 / 5. */
-  const uvperf__cell_t cells[] = {
-      build_cell(10, 300, 100), build_cell(9, 600, 400), build_cell(0, 100, 0)};
+  const uvperf__cell_t cells[] = {make_cell(10, 300, 100),
+                                  make_cell(9, 600, 400), make_cell(0, 100, 0)};
   uvperf_count_t total = total_of(cells, 3);
 
   (void)state;
@@ -32,8 +32,8 @@ static void total_is_the_sum_of_what_was_scaled(void **state) {
 
 static void total_beyond_64_bits_is_the_greatest(void **state) {
   const uint64_t half = UINT64_C(1) << 63;
-  uvperf__cell_t cells[] = {build_cell(half, 4, 4), build_cell(half, 6, 6),
-                            build_cell(1, 8, 2)};
+  uvperf__cell_t cells[] = {make_cell(half, 4, 4), make_cell(half, 6, 6),
+                            make_cell(1, 8, 2)};
   uvperf_count_t total;
 
   (void)state;
@@ -57,7 +57,7 @@ static void total_of_times_beyond_64_bits_keeps_the_ratio(void **state) {
   (void)state;
   for (i = 0; i < NR(cells); i++)
     cells[i] =
-        build_cell(5, UINT64_C(63000000000000000), UINT64_C(31500000000000000));
+        make_cell(5, UINT64_C(63000000000000000), UINT64_C(31500000000000000));
   total = total_of(cells, NR(cells));
   assert_counted(total, UVPERF_COUNT_COUNTING, 5000, 10000, UINT64_MAX,
                  UINT64_MAX);
@@ -66,19 +66,19 @@ static void total_of_times_beyond_64_bits_keeps_the_ratio(void **state) {
 
 /* The order of states in the header: the first that any is. */
 static void total_of_two_states_is_the_more_specific_one(void **state) {
-  const uvperf__cell_t cells[BUILD_STATES] = {
-      build_cell(7, 9, 9),
-      build_gone(7, 9, 9),
-      build_failed(UVPERF_COUNT_ERROR, -EBADF),
-      build_cell(0, 9, 0),
-      build_failed(UVPERF_COUNT_NOT_AVAILABLE, -ENODEV),
-      build_cell(0, 0, 0),
-      build_failed(UVPERF_COUNT_NONE, 0)};
+  const uvperf__cell_t cells[MAKE_STATES] = {
+      make_cell(7, 9, 9),
+      make_gone(7, 9, 9),
+      make_failed(UVPERF_COUNT_ERROR, -EBADF),
+      make_cell(0, 9, 0),
+      make_failed(UVPERF_COUNT_NOT_AVAILABLE, -ENODEV),
+      make_cell(0, 0, 0),
+      make_failed(UVPERF_COUNT_NONE, 0)};
   size_t i, j;
 
   (void)state;
-  for (i = 0; i < BUILD_STATES; i++) {
-    for (j = 0; j < BUILD_STATES; j++) {
+  for (i = 0; i < MAKE_STATES; i++) {
+    for (j = 0; j < MAKE_STATES; j++) {
       const uvperf__cell_t pair[] = {cells[i], cells[j]};
       uvperf_count_t total = total_of(pair, 2);
 
@@ -96,12 +96,12 @@ static void total_of_two_states_is_the_more_specific_one(void **state) {
 static uvperf__cell_t random_cell(uint64_t *random) {
   uint64_t shift = record_random(random) % 64;
   uint64_t enabled = record_random(random) >> shift;
-  uvperf__cell_t cell = build_cell(record_random(random) >> shift, enabled,
-                                   enabled >> record_random(random) % 3);
+  uvperf__cell_t cell = make_cell(record_random(random) >> shift, enabled,
+                                  enabled >> record_random(random) % 3);
 
   cell.lost = record_random(random) % 3;
   if (record_random(random) % 4 == 0)
-    return build_failed((uint32_t)(record_random(random) % BUILD_STATES), -EIO);
+    return make_failed((uint32_t)(record_random(random) % MAKE_STATES), -EIO);
   return cell;
 }
 
@@ -113,29 +113,29 @@ static void count_add_makes_the_sum_that_the_total_is(void **state) {
   for (i = 0; i < 1000; i++) {
     size_t nr = (size_t)(record_random(&random) % 9), place;
     uvperf__cell_t cells[8];
-    build_t build = {.nr_attrs = 1, .nr_places = nr, .cells = cells};
+    make_t build = {.nr_attrs = 1, .nr_places = nr, .cells = cells};
     uvperf_count_t sum, total;
     uvperf_reading_t *reading;
 
     for (place = 0; place < nr; place++)
       cells[place] = random_cell(&random);
-    reading = build_reading(&build);
+    reading = make_reading(&build);
     memset(&sum, 0, sizeof(sum));
     for (place = 0; place < nr; place++) {
-      uvperf_count_t count = build_count(reading, 0, place);
+      uvperf_count_t count = make_count(reading, 0, place);
 
       assert_int_equal(uvperf_count_add(&sum, &count), 0);
     }
-    total = build_total(reading, 0);
+    total = make_total(reading, 0);
     assert_memory_equal(&sum, &total, sizeof(sum));
     uvperf_reading_free(reading);
   }
 }
 
 static void count_add_of_sums_is_the_sum_of_all(void **state) {
-  const uvperf__cell_t cells[] = {
-      build_cell(10, 300, 100), build_failed(UVPERF_COUNT_ERROR, -EBADF),
-      build_gone(9, 600, 400), build_cell(0, 100, 0)};
+  const uvperf__cell_t cells[] = {make_cell(10, 300, 100),
+                                  make_failed(UVPERF_COUNT_ERROR, -EBADF),
+                                  make_gone(9, 600, 400), make_cell(0, 100, 0)};
   uvperf_count_t first = total_of(cells, 2), second = total_of(cells + 2, 2);
   uvperf_count_t all = total_of(cells, 4);
 
@@ -145,8 +145,8 @@ static void count_add_of_sums_is_the_sum_of_all(void **state) {
 }
 
 static void count_add_to_itself_is_twice_of_it(void **state) {
-  const uvperf__cell_t cells[] = {build_cell(10, 300, 100),
-                                  build_failed(UVPERF_COUNT_ERROR, -EBADF)};
+  const uvperf__cell_t cells[] = {make_cell(10, 300, 100),
+                                  make_failed(UVPERF_COUNT_ERROR, -EBADF)};
   uvperf_count_t sum = total_of(cells, 2);
 
   (void)state;
@@ -162,7 +162,7 @@ static void count_add_to_itself_is_twice_of_it(void **state) {
 }
 
 static void count_add_of_what_is_no_count_is_einval(void **state) {
-  uvperf_count_t sum = {.value = 3}, count = {.state = BUILD_STATES};
+  uvperf_count_t sum = {.value = 3}, count = {.state = MAKE_STATES};
   uvperf_count_t untouched = sum;
 
   (void)state;
@@ -175,10 +175,10 @@ static void count_add_of_what_is_no_count_is_einval(void **state) {
 }
 
 static void total_of_a_target_is_the_sum_of_its_places(void **state) {
-  const uvperf__cell_t cells[] = {
-      build_cell(10, 30, 30), build_cell(20, 30, 30), build_cell(40, 30, 30)};
-  build_t build = {.nr_attrs = 1, .nr_places = 3, .cells = cells};
-  uvperf_reading_t *reading = build_reading(&build);
+  const uvperf__cell_t cells[] = {make_cell(10, 30, 30), make_cell(20, 30, 30),
+                                  make_cell(40, 30, 30)};
+  make_t build = {.nr_attrs = 1, .nr_places = 3, .cells = cells};
+  uvperf_reading_t *reading = make_reading(&build);
   uvperf_count_t count;
 
   (void)state;

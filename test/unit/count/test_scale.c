@@ -8,7 +8,7 @@
 
 #include "count/count.h"
 
-#include "record_builder.h"
+#include "make_record.h"
 
 /* -- integers of any size, in digits of 16 bits --------------------------- */
 

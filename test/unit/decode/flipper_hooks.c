@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The same as flipper.c without a thread, and certain to find a word that
+/* The same as check_flips.c without a thread, and certain to find a word that
  * is read twice. checks.sh compiles the library with the option
  * -fsanitize=thread, so that it calls these functions before each load, and
  * links them instead of the sanitizer's. At each load of the word that is being
  * changed, chance decides which of the two values it has. */
-#include "flipper.h"
+#include "check_flips.h"
 
 #include <stddef.h>
 

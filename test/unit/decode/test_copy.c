@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "record_check.h"
+#include "check_record.h"
 #include "uvperf/name.h"
 
 /* What belongs to one record. All of it is in memory of its own size, for ASan
@@ -89,8 +89,9 @@ static void check_copy(void *arg) {
   const job_t *job = arg;
   const uvperf_source_t *source = job->copy->source;
 
-  record_check(job->copy, job->type, job->attr, job->values, job->copy->bytes);
-  record_check_bounds(job->copy);
+  check_record_fields(job->copy, job->type, job->attr, job->values,
+                      job->copy->bytes);
+  check_record_bounds(job->copy);
   assert_true(is_within(job->copy->bytes, job->copy, job->size));
   assert_true(is_within(source, job->copy, job->size));
   assert_true(is_within(source->attr, job->copy, job->size));
@@ -249,7 +250,7 @@ static void copy_of_a_damaged_record_is_raw(void **state) {
   assert_int_equal(original_decode(&original, &attr), -EPROTO);
   copy = copy_of(original.record, &size);
   original_end(&original);
-  record_check_raw(copy, copy->bytes, copy->source);
+  check_record_raw(copy, copy->bytes, copy->source);
   assert_memory_equal(copy->bytes, builder.words, builder.size);
   free(copy);
 }

@@ -3,7 +3,7 @@
  * test_decoder_sources.c, hostile bytes in test_decoder_hostile.c. */
 #include "support.h"
 
-#include "record_check.h"
+#include "check_record.h"
 
 static void init_attr(struct perf_event_attr *attr) {
   memset(attr, 0, sizeof(*attr));
@@ -290,7 +290,7 @@ static void decode_of_an_unknown_type_leaves_the_body_empty(void **state) {
   record_build(&builder, 4711, &attr, &values);
   assert_int_equal(uvperf_decode(decoder, builder.words, builder.size, &record),
                    0);
-  record_check_raw(record, builder.words, &source);
+  check_record_raw(record, builder.words, &source);
   uvperf_decoder_free(decoder);
 }
 
@@ -312,7 +312,8 @@ static void decode_follows_the_attr_as_new_saw_it(void **state) {
   record_build(&builder, PERF_RECORD_SAMPLE, &then, &values);
   assert_int_equal(uvperf_decode(decoder, builder.words, builder.size, &record),
                    0);
-  record_check(record, PERF_RECORD_SAMPLE, &then, &values, builder.words);
+  check_record_fields(record, PERF_RECORD_SAMPLE, &then, &values,
+                      builder.words);
   assert_ptr_equal(record->source, &source);
   uvperf_decoder_free(decoder);
 }

@@ -6,7 +6,7 @@
 
 #include "decode/decoder.h"
 #include "fake_kernel.h"
-#include "record_check.h"
+#include "check_record.h"
 #include "util/alloc.h"
 
 #define ATTRS   4
@@ -93,9 +93,10 @@ static const uvperf_record_t *decode(size_t i, uint32_t type, int expected) {
       uvperf_decode(fx.decoder, builder.words, builder.size, &record),
       expected);
   if (expected != 0)
-    record_check_raw(record, builder.words, NULL);
+    check_record_raw(record, builder.words, NULL);
   else
-    record_check(record, type, fx.sources[i].attr, &values, builder.words);
+    check_record_fields(record, type, fx.sources[i].attr, &values,
+                        builder.words);
   return record;
 }
 
@@ -266,8 +267,8 @@ static const uvperf_record_t *decode_foreign(size_t i, size_t alone,
                                   builder.words, builder.size, &record),
                    expected);
   if (expected == 0)
-    record_check(record, PERF_RECORD_SAMPLE, fx.sources[i].attr, &values,
-                 builder.words);
+    check_record_fields(record, PERF_RECORD_SAMPLE, fx.sources[i].attr, &values,
+                        builder.words);
   return record;
 }
 

@@ -14,9 +14,9 @@
 #include <cmocka.h>
 
 #include "decode/decoder.h"
-#include "flipper.h"
-#include "record_bounds.h"
-#include "record_builder.h"
+#include "check_flips.h"
+#include "check_bounds.h"
+#include "make_record.h"
 #include "util/line.h"
 
 #define ID 100
@@ -85,7 +85,7 @@ static int decode(const subject_t *subject, uvperf_decoder_t *decoder) {
   }
   assert_ptr_equal(record->bytes, subject->bytes);
   assert_int_equal(record->size, subject->size);
-  fault = record_bounds_fault(record, 1);
+  fault = check_bounds_fault(record, 1);
   if (fault != NULL)
     fail_msg("record of type %u: %s", record->type, fault);
   return 0;

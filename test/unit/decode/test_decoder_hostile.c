@@ -4,7 +4,7 @@
  * ASan finds the first byte read outside. */
 #include "support.h"
 
-#include "record_check.h"
+#include "check_record.h"
 
 static void init_attr(struct perf_event_attr *attr, uint64_t sample_type,
                       int sample_id_all) {
@@ -38,7 +38,7 @@ static void cut_by_header(uvperf_decoder_t *decoder,
 
   assert_int_equal(uvperf_decode(decoder, bytes, size, &record), -EPROTO);
   if (size >= 8 && size % 8 == 0)
-    record_check_raw(record, bytes, source);
+    check_record_raw(record, bytes, source);
   else
     assert_null(record);
   free(bytes);
@@ -174,11 +174,11 @@ static unsigned int decode_damaged(uvperf_decoder_t *decoder,
   damage(bytes, builder->size, random);
   rc = uvperf_decode(decoder, bytes, builder->size, &record);
   if (rc == 0) {
-    record_check_bounds(record);
+    check_record_bounds(record);
     assert_int_equal(record->size, builder->size);
   } else {
     assert_int_equal(rc, -EPROTO);
-    record_check_raw(record, bytes, source);
+    check_record_raw(record, bytes, source);
   }
   free(bytes);
   return rc != 0;

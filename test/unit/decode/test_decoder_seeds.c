@@ -4,8 +4,8 @@
 
 #include <dirent.h>
 
-#include "decoder_check.h"
-#include "record_builder.h"
+#include "check_decoder.h"
+#include "make_record.h"
 
 #define SEEDS     UVPERF_TEST_DIR "/fuzz/decoder"
 #define MOST_SEED 4096
@@ -29,7 +29,7 @@ static void read_seed(const char *name, seed_t *seed) {
 
 static unsigned check(const char *name, const seed_t *seed) {
   unsigned decoded;
-  const char *fault = decoder_check(seed->bytes, seed->size, &decoded);
+  const char *fault = check_decoder(seed->bytes, seed->size, &decoded);
 
   if (fault != NULL)
     fail_msg("%s: %s", name, fault);

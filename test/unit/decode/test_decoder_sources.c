@@ -2,7 +2,7 @@
 /* Several events in one ring: their records are matched by id. */
 #include "support.h"
 
-#include "record_check.h"
+#include "check_record.h"
 
 #define MOST 64
 
@@ -78,7 +78,7 @@ static void roundtrip(ring_t *ring, uvperf_decoder_t *decoder, size_t i,
   bytes = record_cut(&builder, builder.size);
   assert_int_equal(uvperf_decode(decoder, bytes, builder.size, &record), 0);
   assert_ptr_equal(record->source, &ring->sources[i]);
-  record_check(record, type, &ring->attrs[i], &values, bytes);
+  check_record_fields(record, type, &ring->attrs[i], &values, bytes);
   free(bytes);
 }
 
@@ -210,7 +210,7 @@ static void inherited_child_is_known_by_its_parents_id(void **state) {
     assert_int_equal(
         uvperf_decode(decoder, builder.words, builder.size, &record), 0);
     assert_ptr_equal(record->source, &ring.sources[1]);
-    record_check(record, type, &ring.attrs[1], &values, builder.words);
+    check_record_fields(record, type, &ring.attrs[1], &values, builder.words);
   }
   uvperf_decoder_free(decoder);
 }
@@ -232,7 +232,7 @@ static void record_with_an_unknown_id_is_raw_and_the_next_is_not(void **state) {
     record_build(&builder, type, &ring.attrs[0], &values);
     assert_int_equal(
         uvperf_decode(decoder, builder.words, builder.size, &record), -EPROTO);
-    record_check_raw(record, builder.words, NULL);
+    check_record_raw(record, builder.words, NULL);
     roundtrip(&ring, decoder, type % 4, type);
   }
   uvperf_decoder_free(decoder);
@@ -253,9 +253,9 @@ static int decode_id(uvperf_decoder_t *decoder, uint64_t id, uint32_t type,
   rc = uvperf_decode(decoder, builder.words, builder.size, &record);
   assert_ptr_equal(record->source, source);
   if (rc == 0)
-    record_check(record, type, attr, &values, builder.words);
+    check_record_fields(record, type, attr, &values, builder.words);
   else
-    record_check_raw(record, builder.words, NULL);
+    check_record_raw(record, builder.words, NULL);
   return rc;
 }
 
@@ -392,7 +392,7 @@ static void expect_old_mmap2(uvperf_decoder_t *decoder,
 
   assert_int_equal(uvperf_decode(decoder, bytes, builder->size, &record), 0);
   assert_ptr_equal(record->source, source);
-  record_check_bounds(record);
+  check_record_bounds(record);
   assert_int_equal(record->mmap.ino_generation, UINT64_C(7) << 32 | 7);
   assert_string_equal(record->mmap.filename, "/lib/libc.so");
   assert_int_equal(record->mmap.filename_size, 12);
@@ -458,12 +458,12 @@ static void broken_record_of_a_known_id_has_its_source(void **state) {
   record_end(&builder);
   assert_int_equal(uvperf_decode(decoder, builder.words, builder.size, &record),
                    -EPROTO);
-  record_check_raw(record, builder.words, &ring.sources[2]);
+  check_record_raw(record, builder.words, &ring.sources[2]);
   values.id = 999;
   record_build(&builder, PERF_RECORD_SAMPLE, &ring.attrs[2], &values);
   assert_int_equal(uvperf_decode(decoder, builder.words, builder.size, &record),
                    -EPROTO);
-  record_check_raw(record, builder.words, NULL);
+  check_record_raw(record, builder.words, NULL);
   uvperf_decoder_free(decoder);
 }
 
@@ -484,7 +484,7 @@ unknown_type_with_an_unknown_id_is_raw_without_source(void **state) {
   record_build(&builder, 23, &ring.attrs[0], &values);
   assert_int_equal(uvperf_decode(decoder, builder.words, builder.size, &record),
                    0);
-  record_check_raw(record, builder.words, NULL);
+  check_record_raw(record, builder.words, NULL);
   values.id = ring.ids[3][0];
   record_build(&builder, 23, &ring.attrs[3], &values);
   assert_int_equal(uvperf_decode(decoder, builder.words, builder.size, &record),
@@ -515,7 +515,7 @@ static void record_too_short_for_an_id_is_raw_without_source(void **state) {
       void *bytes = record_cut(&builder, size);
 
       assert_int_equal(uvperf_decode(decoder, bytes, size, &record), -EPROTO);
-      record_check_raw(record, bytes, NULL);
+      check_record_raw(record, bytes, NULL);
       free(bytes);
       record_put_u64(&builder, ring.ids[0][0]);
     }

@@ -9,7 +9,7 @@
 #include <linux/perf_event.h>
 #include <uv.h>
 
-#include "record_check.h"
+#include "check_record.h"
 #include "uvperf/attr.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))

@@ -4,7 +4,7 @@
 
 #include "decode/id_table.h"
 #include "fake_kernel.h"
-#include "record_builder.h"
+#include "make_record.h"
 
 /* The expected contents of the table; the model does not look into its
  * readers. */

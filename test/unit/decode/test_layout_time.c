@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "decode/decoder.h"
-#include "record_check.h"
+#include "check_record.h"
 
 /* Two sources, so that ids must be right; and a decoder of the first alone. */
 typedef struct pair_s {

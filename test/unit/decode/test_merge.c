@@ -3,14 +3,14 @@
  * that come, go and break are in test_merge_rings.c, runs in test_merge_run.c,
  * random mixtures in test_merge_random.c, real rings in live/test_merge.c.
  *
- * Each call is compared with the model of merge_model.h. This file has only
+ * Each call is compared with the model of model_merge.h. This file has only
  * expectations of the model, and what the model does not know. */
 #include "support.h"
 
 #include <errno.h>
 
-#include "merge_model.h"
-#include "record_builder.h"
+#include "model_merge.h"
+#include "make_record.h"
 
 static merge_model_t model;
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Anything that may happen to a merge, in any order, compared with the model of
- * merge_model.h. UVPERF_RANDOM_SEEDS=first:last selects other seeds. */
-#include "merge_model.h"
+ * model_merge.h. UVPERF_RANDOM_SEEDS=first:last selects other seeds. */
+#include "model_merge.h"
 
-#include "random_run.h"
+#include "model_run.h"
 
 typedef struct run_s {
   merge_model_t model;
-  random_run_t random;
+  model_run_t random;
   uint64_t clock;
   size_t most_rings;
   size_t ring_bytes;
@@ -20,7 +20,7 @@ typedef struct run_s {
 static run_t run;
 
 static uint64_t draw(uint64_t below) {
-  return random_run_draw(&run.random, below);
+  return model_run_draw(&run.random, below);
 }
 
 static merge_ring_t *any_ring(void) {
@@ -120,7 +120,7 @@ static void run_seed(uint64_t seed) {
   unsigned step;
 
   memset(&run, 0, sizeof(run));
-  random_run_seed(&run.random, seed);
+  model_run_seed(&run.random, seed);
   run.clock = 1000;
   run.most_rings = 1 + (size_t)(seed % 5 == 0 ? 300 : seed % 12);
   run.ring_bytes = (size_t)256 << seed % 4;
@@ -153,7 +153,7 @@ static void merge_of_random_rings_is_as_in_the_model(void **state) {
   uint64_t last;
 
   (void)state;
-  for (random_run_seeds(1000, &seed, &last); seed <= last; seed++)
+  for (model_run_seeds(1000, &seed, &last); seed <= last; seed++)
     run_seed(seed);
 }
 

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "fake_kernel.h"
-#include "merge_model.h"
+#include "model_merge.h"
 
 static merge_model_t model;
 

@@ -5,8 +5,8 @@
 
 #include <errno.h>
 
-#include "merge_model.h"
-#include "record_builder.h"
+#include "model_merge.h"
+#include "make_record.h"
 
 static merge_model_t model;
 

@@ -4,7 +4,7 @@
 #include "support.h"
 
 #include "decode/read_format.h"
-#include "record_builder.h"
+#include "make_record.h"
 
 static uvperf_values_t parse(uint64_t format, const uint64_t *words,
                              size_t nr) {

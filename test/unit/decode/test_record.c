@@ -3,7 +3,7 @@
  * test_record_trailer.c. */
 #include "support.h"
 
-#include "record_check.h"
+#include "check_record.h"
 
 static void init_attr(struct perf_event_attr *attr, int sample_id_all) {
   memset(attr, 0, sizeof(*attr));
@@ -22,8 +22,8 @@ static void decode_and_check(uvperf_decoder_t *decoder,
   void *bytes = record_cut(builder, builder->size);
 
   assert_int_equal(uvperf_decode(decoder, bytes, builder->size, &record), 0);
-  record_check(record, type, attr, values, bytes);
-  record_check_bounds(record);
+  check_record_fields(record, type, attr, values, bytes);
+  check_record_bounds(record);
   assert_int_equal(record->size, builder->size);
   free(bytes);
 }
@@ -237,7 +237,7 @@ static void text_without_end_is_refused(void **state) {
     bytes[builder.size - 6 * 8 - 1] = 'l';
     assert_int_equal(uvperf_decode(decoder, bytes, builder.size, &record),
                      -EPROTO);
-    record_check_raw(record, bytes, &source);
+    check_record_raw(record, bytes, &source);
     free(bytes);
   }
   uvperf_decoder_free(decoder);
@@ -249,7 +249,7 @@ static int decode_words(uint32_t type, uint16_t misc, const uint64_t *words,
   struct perf_event_attr attr;
 
   init_attr(&attr, 0);
-  return record_check_words(&attr, type, misc, words, nr);
+  return check_record_words(&attr, type, misc, words, nr);
 }
 
 static void counts_beyond_the_record_are_refused(void **state) {

@@ -2,7 +2,7 @@
 /* Names, the predicates on misc, and the flags of a branch. */
 #include "support.h"
 
-#include "record_builder.h"
+#include "make_record.h"
 #include "uvperf/record.h"
 
 static void type_names_are_the_kernels(void **state) {

@@ -3,7 +3,7 @@
 #include "support.h"
 
 #include "decode/decoder.h"
-#include "record_check.h"
+#include "check_record.h"
 
 static const uint64_t fields[] = {PERF_SAMPLE_TID,       PERF_SAMPLE_TIME,
                                   PERF_SAMPLE_ID,        PERF_SAMPLE_STREAM_ID,
@@ -44,7 +44,7 @@ static void each_type(uvperf_decoder_t *decoder,
     record_build(&builder, type, attr, values);
     bytes = record_cut(&builder, builder.size);
     assert_int_equal(uvperf_decode(decoder, bytes, builder.size, &record), 0);
-    record_check(record, type, attr, values, bytes);
+    check_record_fields(record, type, attr, values, bytes);
     free(bytes);
   }
 }
@@ -115,7 +115,7 @@ static void trailer_of_an_unknown_type_is_decoded(void **state) {
   record_end(&builder);
   assert_int_equal(uvperf_decode(decoder, builder.words, builder.size, &record),
                    -EPROTO);
-  record_check_raw(record, builder.words, &source);
+  check_record_raw(record, builder.words, &source);
   uvperf_decoder_free(decoder);
 }
 
@@ -136,7 +136,7 @@ trailer_that_does_not_fit_an_unknown_type_is_left_out(void **state) {
     void *bytes = record_cut(&builder, size);
 
     assert_int_equal(uvperf_decode(decoder, bytes, size, &record), 0);
-    record_check_raw(record, bytes, &source);
+    check_record_raw(record, bytes, &source);
     free(bytes);
     record_put_u64(&builder, UINT64_MAX);
   }
@@ -159,7 +159,7 @@ static void trailer_that_does_not_fit_a_known_type_is_refused(void **state) {
     void *bytes = record_cut(&builder, size);
 
     assert_int_equal(uvperf_decode(decoder, bytes, size, &record), -EPROTO);
-    record_check_raw(record, bytes, &source);
+    check_record_raw(record, bytes, &source);
     free(bytes);
     record_put_u64(&builder, UINT64_MAX);
   }
@@ -179,7 +179,7 @@ static void decode_surplus(uvperf_decoder_t *decoder, record_builder_t *builder,
       attr->sample_type & PERF_SAMPLE_TIME ? 1 : 0);
   assert_true(!(attr->sample_type & PERF_SAMPLE_TIME) || time == values->time);
   assert_int_equal(uvperf_decode(decoder, bytes, builder->size, &record), 0);
-  record_check(record, type, attr, values, bytes);
+  check_record_fields(record, type, attr, values, bytes);
   free(bytes);
 }
 

@@ -3,7 +3,7 @@
  * random. Branch stacks are in test_sample_branch.c. */
 #include "support.h"
 
-#include "record_check.h"
+#include "check_record.h"
 
 /* A small word in two halves. */
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -33,8 +33,8 @@ static void roundtrip(uvperf_decoder_t *decoder,
   record_build(&builder, PERF_RECORD_SAMPLE, attr, values);
   bytes = record_cut(&builder, builder.size);
   assert_int_equal(uvperf_decode(decoder, bytes, builder.size, &record), 0);
-  record_check(record, PERF_RECORD_SAMPLE, attr, values, bytes);
-  record_check_bounds(record);
+  check_record_fields(record, PERF_RECORD_SAMPLE, attr, values, bytes);
+  check_record_bounds(record);
   assert_int_equal(record->size, builder.size);
   free(bytes);
 }
@@ -197,7 +197,7 @@ static void sample_after_a_broken_one_shows_nothing_of_it(void **state) {
   record_end(&builder);
   assert_int_equal(uvperf_decode(decoder, builder.words, builder.size, &record),
                    -EPROTO);
-  record_check_raw(record, builder.words, &source);
+  check_record_raw(record, builder.words, &source);
   roundtrip(decoder, &attr, &bare);
   uvperf_decoder_free(decoder);
 }
@@ -230,7 +230,7 @@ static int decode_words(uint64_t sample_type, const uint64_t *words,
   struct perf_event_attr attr;
 
   init_attr(&attr, sample_type);
-  return record_check_words(&attr, PERF_RECORD_SAMPLE, 0, words, nr);
+  return check_record_words(&attr, PERF_RECORD_SAMPLE, 0, words, nr);
 }
 
 /* The kernel writes whole words, and each field ends at one: fields that do not
@@ -375,7 +375,8 @@ sample_with_bits_newer_than_the_library_keeps_the_rest(void **state) {
                    0);
   attr.sample_type = BUILD_SAMPLE_ALL;
   values.surplus_bytes = 8;
-  record_check(record, PERF_RECORD_SAMPLE, &attr, &values, builder.words);
+  check_record_fields(record, PERF_RECORD_SAMPLE, &attr, &values,
+                      builder.words);
   uvperf_decoder_free(decoder);
 }
 

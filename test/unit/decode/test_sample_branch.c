@@ -3,7 +3,7 @@
  * are present. */
 #include "support.h"
 
-#include "record_check.h"
+#include "check_record.h"
 
 static void init_attr(struct perf_event_attr *attr, uint64_t sample_type,
                       uint64_t branch_sample_type) {
@@ -27,7 +27,7 @@ static void roundtrip(const struct perf_event_attr *attr,
   record_build(&builder, PERF_RECORD_SAMPLE, attr, values);
   bytes = record_cut(&builder, builder.size);
   assert_int_equal(uvperf_decode(decoder, bytes, builder.size, &record), 0);
-  record_check(record, PERF_RECORD_SAMPLE, attr, values, bytes);
+  check_record_fields(record, PERF_RECORD_SAMPLE, attr, values, bytes);
   free(bytes);
   uvperf_decoder_free(decoder);
 }
@@ -155,9 +155,9 @@ branch_stack_cut_short_is_legal_only_without_its_options(void **state) {
     assert_int_equal(uvperf_decode(decoder, bytes, size, &record),
                      legal ? 0 : -EPROTO);
     if (legal)
-      record_check(record, PERF_RECORD_SAMPLE, &attr, &values, bytes);
+      check_record_fields(record, PERF_RECORD_SAMPLE, &attr, &values, bytes);
     else
-      record_check_raw(record, bytes, &source);
+      check_record_raw(record, bytes, &source);
     free(bytes);
   }
   uvperf_decoder_free(decoder);

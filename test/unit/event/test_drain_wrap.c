@@ -4,8 +4,8 @@
 #include "live.h"
 
 #include "fake_kernel.h"
-#include "record_builder.h"
-#include "record_check.h"
+#include "make_record.h"
+#include "check_record.h"
 
 typedef struct wrap_s {
   uvperf_event_t event;
@@ -31,7 +31,8 @@ static void on_record(uvperf_handle_t *handle, int status,
     wrap->fillers += 1;
     return;
   }
-  record_check(record, wrap->type, &wrap->attr, &wrap->values, record->bytes);
+  check_record_fields(record, wrap->type, &wrap->attr, &wrap->values,
+                      record->bytes);
   assert_memory_equal(record->bytes, wrap->builder.words, wrap->builder.size);
   if (bytes < wrap->fake->ring ||
       bytes >= wrap->fake->ring + wrap->fake->ring_size)

@@ -2,9 +2,9 @@
 /* Scripted: an event that a kernel refuses is opened with less, if the options
  * allow it, and reports the changes. The kernels are scripted. */
 #include "fake_pool.h"
-#include "fallback_check.h"
+#include "check_fallback.h"
 #include "live.h"
-#include "other_kernel.h"
+#include "fake_version.h"
 
 #include <errno.h>
 
@@ -56,7 +56,7 @@ static void assert_refused(uv_loop_t *loop, const struct perf_event_attr *attr,
  * have solved. */
 static void event_without_fds_in_a_fallback_says_so(void **state) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_ALL);
-  other_kernel_t *kernel = other_kernel();
+  fake_version_t *kernel = fake_version();
   struct perf_event_attr attr;
   uvperf_error_t error;
 
@@ -74,7 +74,7 @@ static void event_that_opens_as_asked_has_no_changes(void **state) {
   live_collector_t collector;
   struct perf_event_attr attr;
 
-  other_kernel();
+  fake_version();
   fake_event_add(7);
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
   attr.precise_ip = 3;
@@ -86,7 +86,7 @@ static void event_that_opens_as_asked_has_no_changes(void **state) {
 }
 
 static void event_without_fallbacks_is_tried_once(void **state) {
-  other_kernel_t *kernel = other_kernel();
+  fake_version_t *kernel = fake_version();
   struct perf_event_attr attr;
   uvperf_error_t error;
 
@@ -99,7 +99,7 @@ static void event_without_fallbacks_is_tried_once(void **state) {
 
 static void event_of_cycles_without_a_pmu_is_a_task_clock(void **state) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_CLOCK);
-  other_kernel_t *kernel = other_kernel();
+  fake_version_t *kernel = fake_version();
   fake_event_t *fake = fake_event_add(7);
   live_collector_t collector;
   struct perf_event_attr attr;
@@ -143,7 +143,7 @@ static void event_of_cycles_on_the_pool_has_the_changes(void **state) {
 
   options.open_cb = on_open;
   for (fails = 0; fails < 2; fails++) {
-    other_kernel()->cycles = -ENOENT;
+    fake_version()->cycles = -ENOENT;
     fake_event_add(7);
     fake_pool_hold();
     uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
@@ -166,7 +166,7 @@ static void event_of_cycles_on_the_pool_has_the_changes(void **state) {
 
 static void event_of_cycles_of_a_cpu_or_cgroup_is_a_cpu_clock(void **state) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_CLOCK);
-  other_kernel_t *kernel = other_kernel();
+  fake_version_t *kernel = fake_version();
   fake_event_t *of_cpu = fake_event_add(7);
   fake_event_t *of_cgroup = fake_event_add(8);
   fake_event_t *of_task = fake_event_add(9);
@@ -200,7 +200,7 @@ static void event_of_cycles_of_a_cpu_or_cgroup_is_a_cpu_clock(void **state) {
 
 static void event_falls_back_to_the_highest_precise_ip(void **state) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_PRECISE);
-  other_kernel_t *kernel = other_kernel();
+  fake_version_t *kernel = fake_version();
   fake_event_t *fake = fake_event_add(7);
   live_collector_t collector;
   struct perf_event_attr attr;
@@ -222,7 +222,7 @@ static void event_falls_back_to_the_highest_precise_ip(void **state) {
  * What one change brings to light the next one takes away. */
 static void event_falls_back_through_all_in_their_order(void **state) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_ALL);
-  other_kernel_t *kernel = other_kernel();
+  fake_version_t *kernel = fake_version();
   fake_event_t *fake = fake_event_add(7);
   live_collector_t collector;
   struct perf_event_attr attr;
@@ -266,7 +266,7 @@ static void event_falls_back_through_all_in_their_order(void **state) {
 
 static void event_that_falls_back_joins_its_group(void **state) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_PRECISE);
-  other_kernel_t *kernel = other_kernel();
+  fake_version_t *kernel = fake_version();
   fake_event_t *leader_fake = fake_event_add(7);
   fake_event_t *fake = fake_event_add(8);
   live_collector_t leader, sibling;
@@ -295,7 +295,7 @@ static void event_that_falls_back_joins_its_group(void **state) {
 static void
 event_that_no_fallback_helps_reports_the_first_failure(void **state) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_ALL);
-  other_kernel_t *kernel = other_kernel();
+  fake_version_t *kernel = fake_version();
   struct perf_event_attr attr;
   uvperf_error_t error;
   uvperf_event_t event;
@@ -316,7 +316,7 @@ event_that_no_fallback_helps_reports_the_first_failure(void **state) {
 /* E2BIG for the attr's size, and then for another reason. */
 static void event_too_big_for_two_reasons_is_refused(void **state) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_ALL);
-  other_kernel_t *kernel = other_kernel();
+  fake_version_t *kernel = fake_version();
   uvperf_error_t error;
   union {
     struct perf_event_attr attr;
@@ -335,7 +335,7 @@ static void event_too_big_for_two_reasons_is_refused(void **state) {
 
 static void event_that_falls_back_leaves_the_error_alone(void **state) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_CLOCK);
-  other_kernel_t *kernel = other_kernel();
+  fake_version_t *kernel = fake_version();
   live_collector_t collector;
   struct perf_event_attr attr;
   uvperf_error_t error, before;
@@ -363,12 +363,12 @@ static void event_that_falls_back_without_memory_is_enomem(void **state) {
 
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
   for (i = 1; i < 100 && failures != 0; i++) {
-    other_kernel_t *kernel = other_kernel();
+    fake_version_t *kernel = fake_version();
     uvperf_event_t event;
     int rc;
 
     fake_kernel_reset();
-    kernel = other_kernel();
+    kernel = fake_version();
     kernel->cycles = -ENOENT;
     fake_event_add(7);
     fake_fail(FAKE_CALLOC, i, 0);
@@ -393,7 +393,7 @@ static void event_with_options_of_the_first_version_opens(void **state) {
   const size_t size = offsetof(uvperf_event_options_t, fallbacks);
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   uvperf_event_options_t *old = malloc(size);
-  other_kernel_t *kernel = other_kernel();
+  fake_version_t *kernel = fake_version();
   fake_event_t *fake = fake_event_add(7);
   live_collector_t collector;
   struct perf_event_attr attr;
@@ -419,7 +419,7 @@ static void event_with_unknown_fallbacks_is_refused(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
-  other_kernel();
+  fake_version();
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   assert_refused(*state, &attr, &options, &error, UV_EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
@@ -428,22 +428,22 @@ static void event_with_unknown_fallbacks_is_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      other_kernel_loop_test(event_without_fds_in_a_fallback_says_so),
-      other_kernel_loop_test(event_that_opens_as_asked_has_no_changes),
-      other_kernel_loop_test(event_without_fallbacks_is_tried_once),
-      other_kernel_loop_test(event_of_cycles_without_a_pmu_is_a_task_clock),
-      other_kernel_loop_test(event_of_cycles_on_the_pool_has_the_changes),
-      other_kernel_loop_test(event_of_cycles_of_a_cpu_or_cgroup_is_a_cpu_clock),
-      other_kernel_loop_test(event_falls_back_to_the_highest_precise_ip),
-      other_kernel_loop_test(event_falls_back_through_all_in_their_order),
-      other_kernel_loop_test(event_that_falls_back_joins_its_group),
-      other_kernel_loop_test(
+      fake_version_loop_test(event_without_fds_in_a_fallback_says_so),
+      fake_version_loop_test(event_that_opens_as_asked_has_no_changes),
+      fake_version_loop_test(event_without_fallbacks_is_tried_once),
+      fake_version_loop_test(event_of_cycles_without_a_pmu_is_a_task_clock),
+      fake_version_loop_test(event_of_cycles_on_the_pool_has_the_changes),
+      fake_version_loop_test(event_of_cycles_of_a_cpu_or_cgroup_is_a_cpu_clock),
+      fake_version_loop_test(event_falls_back_to_the_highest_precise_ip),
+      fake_version_loop_test(event_falls_back_through_all_in_their_order),
+      fake_version_loop_test(event_that_falls_back_joins_its_group),
+      fake_version_loop_test(
           event_that_no_fallback_helps_reports_the_first_failure),
-      other_kernel_loop_test(event_too_big_for_two_reasons_is_refused),
-      other_kernel_loop_test(event_that_falls_back_leaves_the_error_alone),
-      other_kernel_loop_test(event_that_falls_back_without_memory_is_enomem),
-      other_kernel_loop_test(event_with_options_of_the_first_version_opens),
-      other_kernel_loop_test(event_with_unknown_fallbacks_is_refused),
+      fake_version_loop_test(event_too_big_for_two_reasons_is_refused),
+      fake_version_loop_test(event_that_falls_back_leaves_the_error_alone),
+      fake_version_loop_test(event_that_falls_back_without_memory_is_enomem),
+      fake_version_loop_test(event_with_options_of_the_first_version_opens),
+      fake_version_loop_test(event_with_unknown_fallbacks_is_refused),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

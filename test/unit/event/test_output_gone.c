@@ -6,7 +6,7 @@
 #include <poll.h>
 
 #include "fake_clock.h"
-#include "record_builder.h"
+#include "make_record.h"
 
 #define SHARED    UVPERF_EVENT_IDENTIFY
 #define WRITER    (UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_NO_RING)

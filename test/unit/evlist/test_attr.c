@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: which options are valid for records, and how they change attrs. */
-#include "evlist_script.h"
+#include "scripted_evlist.h"
 
 #include <errno.h>
 
@@ -267,6 +267,6 @@ int main(void) {
                              evlist_make_setup),
   };
 
-  return evlist_script_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
-                           tests, sizeof(tests) / sizeof(tests[0]));
+  return scripted_evlist_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
+                             tests, sizeof(tests) / sizeof(tests[0]));
 }

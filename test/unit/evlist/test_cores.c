@@ -3,7 +3,7 @@
  * opened on the CPUs of their PMU, and a task's time on other cores does not
  * make them look multiplexed. Attr 0 is of the PMU core, attr 1 of atom by the
  * PMU's type, and the kernel chooses for attr 2. */
-#include "evlist_script.h"
+#include "scripted_evlist.h"
 
 static const evlist_row_t rows[] = {
     /* On a CPU an event is scaled: the PMU was shared. */
@@ -47,5 +47,5 @@ static const evlist_row_t rows[] = {
 };
 
 int main(void) {
-  return EVLIST_SCRIPT_RUN(rows);
+  return SCRIPTED_EVLIST_RUN(rows);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: the options of an evlist, and which are refused; forks; and memory
  * that runs out at any moment. */
-#include "evlist_script.h"
-#include "host_tree.h"
+#include "scripted_evlist.h"
+#include "make_host.h"
 
 #include <errno.h>
 
@@ -210,8 +210,8 @@ static void strings_of_probes_outlive_their_list(void **state) {
   fake_event_t *events[1];
 
   (void)state;
-  assert_int_equal(host_tree_setup(state), 0);
-  host_tree_write("/sys/bus/event_source/devices/uprobe/type", "99\n");
+  assert_int_equal(make_host_setup(state), 0);
+  make_host_write("/sys/bus/event_source/devices/uprobe/type", "99\n");
   assert_int_equal(uvperf__event_list_parse(
                        &list, "uprobe/path=\"/bin/sh\",offset=64/", NULL),
                    0);
@@ -224,7 +224,7 @@ static void strings_of_probes_outlive_their_list(void **state) {
   assert_int_equal(add_cpus(evlist, "0", NULL, NULL), 0);
   assert_string_equal(seen_path, "/bin/sh");
   finish(evlist);
-  assert_int_equal(host_tree_teardown(state), 0);
+  assert_int_equal(make_host_teardown(state), 0);
 }
 
 int main(void) {
@@ -238,6 +238,6 @@ int main(void) {
                              evlist_make_setup),
   };
 
-  return evlist_script_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
-                           tests, sizeof(tests) / sizeof(tests[0]));
+  return scripted_evlist_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
+                             tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: tasks that end while they are counted, and how that is detected. A
  * task that has another start is another one. */
-#include "evlist_script.h"
+#include "scripted_evlist.h"
 
 #include "fake_host.h"
 
@@ -140,6 +140,6 @@ int main(void) {
       TEST(thread_with_the_number_of_the_calling_one_is_asked_for),
   };
 
-  return evlist_script_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
-                           tests, sizeof(tests) / sizeof(tests[0]));
+  return scripted_evlist_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
+                             tests, sizeof(tests) / sizeof(tests[0]));
 }

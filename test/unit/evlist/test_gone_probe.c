@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: targets whose events hang up, how often they are polled, and when
  * /proc is read instead. */
-#include "evlist_script.h"
+#include "scripted_evlist.h"
 
 static const evlist_row_t rows[] = {
     {"targets_that_live_are_asked_by_one_poll",
@@ -97,5 +97,5 @@ static const evlist_row_t rows[] = {
 };
 
 int main(void) {
-  return EVLIST_SCRIPT_RUN(rows);
+  return SCRIPTED_EVLIST_RUN(rows);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: CPUs that go and come back. An event of a CPU that went no longer
  * counts, whatever is done to it. */
-#include "evlist_script.h"
+#include "scripted_evlist.h"
 #include "live.h"
 
 static const evlist_row_t rows[] = {
@@ -192,6 +192,6 @@ int main(void) {
                              evlist_make_setup),
   };
 
-  return evlist_script_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
-                           tests, 1);
+  return scripted_evlist_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
+                             tests, 1);
 }

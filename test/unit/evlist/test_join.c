@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: a target that another thread opens joins the list, or leaves it
  * unchanged. */
-#include "evlist_script.h"
+#include "scripted_evlist.h"
 #include "fake_clock.h"
 #include "fake_pool.h"
-#include "opened_set.h"
+#include "scripted_opening.h"
 
 #include <errno.h>
 
@@ -152,7 +152,7 @@ static const evlist_row_t rows[] = {
 /* -- by the set, on libuv's pool ------------------------------------------- */
 
 typedef struct added_s {
-  opened_set_t opened;
+  scripted_opening_t opened;
   int added; /* calls of its callback */
   int status;
   uint32_t index;
@@ -176,11 +176,11 @@ static void on_target(uvperf_set_t *set, int status, void *data, uint32_t index,
 /* A set of one target, with another one that is being opened. Its index is
  * known at once. */
 static int begin_target(uv_loop_t *loop, added_t *added, uint32_t flags) {
-  opened_set_t *opened = &added->opened;
+  scripted_opening_t *opened = &added->opened;
   uvperf_target_t target;
   int rc;
 
-  opened_set_plan(opened, flags | UVPERF_SET_ENABLED);
+  scripted_opening_plan(opened, flags | UVPERF_SET_ENABLED);
   opened->opened = 1;
   assert_int_equal(
       uvperf_set_init(loop, &opened->set, &opened->make.options, NULL), 0);
@@ -230,7 +230,7 @@ static void target_may_be_removed_in_its_callback(void **state) {
     assert_int_equal(added.index, 2);
     assert_int_equal(added.status, fails ? UV_EACCES : 0);
     assert_int_equal(uvperf_set_nr_open(&added.opened.set), 6);
-    opened_set_close(*state, &added.opened);
+    scripted_opening_close(*state, &added.opened);
   }
 }
 
@@ -311,7 +311,7 @@ static void target_removed_while_its_call_hangs_is_cancelled(void **state) {
   uvperf_target_t target;
   added_t added;
 
-  opened_set_plan(&added.opened, UVPERF_SET_ENABLED);
+  scripted_opening_plan(&added.opened, UVPERF_SET_ENABLED);
   fake_event_add(200);
   added.opened.opened = 1;
   added.added = 0;
@@ -334,7 +334,7 @@ static void target_removed_while_its_call_hangs_is_cancelled(void **state) {
   assert_int_equal(added.error.code, UV_ECANCELED);
   assert_int_equal(removing.hanging.calls, 7);
   assert_int_equal(uvperf_set_nr_open(&added.opened.set), 4);
-  opened_set_close(*state, &added.opened);
+  scripted_opening_close(*state, &added.opened);
 }
 
 /* The set goes on, and takes another target. */
@@ -345,7 +345,7 @@ static void target_whose_call_hangs_times_out(void **state) {
   added_t added;
 
   for (nth = 1;; nth++) {
-    opened_set_plan(&added.opened, UVPERF_SET_ENABLED);
+    scripted_opening_plan(&added.opened, UVPERF_SET_ENABLED);
     fake_event_add(200);
     fake_event_add(201);
     added.opened.opened = 1;
@@ -382,10 +382,10 @@ static void target_whose_call_hangs_times_out(void **state) {
     assert_int_equal(added.added, 2);
     assert_int_equal(added.status, 0);
     assert_int_equal(uvperf_set_nr_open(&added.opened.set), 6);
-    opened_set_close(*state, &added.opened);
+    scripted_opening_close(*state, &added.opened);
   }
   assert_int_equal(nth, 3);
-  opened_set_close(*state, &added.opened);
+  scripted_opening_close(*state, &added.opened);
 }
 
 static void close_handle(uv_handle_t *handle, void *arg) {
@@ -396,7 +396,7 @@ static void close_handle(uv_handle_t *handle, void *arg) {
 static void close_in_callback(uvperf_set_t *set, int status, void *data,
                               uint32_t index, const uvperf_error_t *error) {
   on_target(set, status, data, index, error);
-  uvperf_close(&set->handle, opened_set_on_close);
+  uvperf_close(&set->handle, scripted_opening_on_close);
 }
 
 /* No inner handle is left: the close ends before it returns. */
@@ -404,7 +404,7 @@ static void set_closed_in_the_callback_after_uv_close_is_clean(void **state) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
   added_t added;
 
-  opened_set_plan(&added.opened, 0);
+  scripted_opening_plan(&added.opened, 0);
   assert_int_equal(uvperf_set_init(*state, &added.opened.set,
                                    &added.opened.make.options, NULL),
                    0);
@@ -437,10 +437,10 @@ static void on_record(uvperf_handle_t *handle, int status,
  * nth allocation fails from now on. With 0 the pool refuses the target. Returns
  * what uvperf_set_add returns. */
 static int begin_first(uv_loop_t *loop, added_t *added, unsigned nth) {
-  opened_set_t *opened = &added->opened;
+  scripted_opening_t *opened = &added->opened;
   uvperf_target_t target;
 
-  opened_set_plan(opened, UVPERF_SET_TARGETS_LATER);
+  scripted_opening_plan(opened, UVPERF_SET_TARGETS_LATER);
   opened->opened = 1;
   added->added = 0;
   added->error.code = 0;
@@ -477,7 +477,7 @@ static void first_target_without_memory_leaves_the_set_empty(void **state) {
     if (rc != 0)
       assert_int_equal(rc, UV_ENOMEM);
     assert_int_equal(uvperf_set_nr_open(&added.opened.set), rc != 0 ? 0 : 4);
-    opened_set_close(*state, &added.opened);
+    scripted_opening_close(*state, &added.opened);
   } while (nth++ == 0 || failures != 0);
   assert_int_equal(rc, 0);
   assert_true(nth > 10);
@@ -492,6 +492,6 @@ int main(void) {
       scripted_set_test(set_closed_in_the_callback_after_uv_close_is_clean),
   };
 
-  return evlist_script_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
-                           tests, sizeof(tests) / sizeof(tests[0]));
+  return scripted_evlist_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
+                             tests, sizeof(tests) / sizeof(tests[0]));
 }

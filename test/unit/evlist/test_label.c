@@ -2,9 +2,9 @@
 /* Scripted: labels of attrs without names, why tracepoints cannot be opened,
  * and how often tracefs is read for both. Every file that the library opens is
  * counted. */
-#include "evlist_make.h"
-#include "host_tree.h"
-#include "temp_tree.h"
+#include "make_evlist.h"
+#include "make_host.h"
+#include "make_tree.h"
 
 #include <errno.h>
 
@@ -47,7 +47,7 @@ static int setup(void **state) {
   char path[128], text[16];
   int i;
 
-  if (host_tree_setup(state) != 0)
+  if (make_host_setup(state) != 0)
     return -1;
   memset(&tracepoints, 0, sizeof(tracepoints));
   memset(&files, 0, sizeof(files));
@@ -55,7 +55,7 @@ static int setup(void **state) {
   for (i = 0; i < IDS; i++) {
     snprintf(path, sizeof(path), EVENTS "/c%d/n%d/id", i / NAMES, i % NAMES);
     snprintf(text, sizeof(text), "%d\n", 100 + i);
-    host_tree_write(path, text);
+    make_host_write(path, text);
   }
   evlist_make_setup(NULL);
   counters_script(tracepoints.events, ATTRS + 1);
@@ -73,7 +73,7 @@ static int teardown(void **state) {
 
   fake_host_opens = NULL;
   uvperf__evlist_free(tracepoints->evlist);
-  return host_tree_teardown(state);
+  return make_host_teardown(state);
 }
 
 static void open_all(tracepoints_t *tracepoints) {
@@ -225,7 +225,7 @@ static void label_of_a_probe_is_made_while_its_string_is_there(void **state) {
   tracepoints_t *tracepoints = *state;
   char path[] = "/bin/true";
 
-  host_tree_write(PMUS "/uprobe/type", "7\n");
+  make_host_write(PMUS "/uprobe/type", "7\n");
   tracepoints->make.attrs[0].type = 7;
   tracepoints->make.attrs[0].config = 0;
   tracepoints->make.attrs[0].config1 = (uintptr_t)path;
@@ -288,7 +288,7 @@ static void failures_of_a_later_call_take_a_walk_of_their_own(void **state) {
 
   setup_refused(tracepoints);
   open_all(tracepoints);
-  host_tree_write(EVENTS "/c9/late/id", "5003\n");
+  make_host_write(EVENTS "/c9/late/id", "5003\n");
   files.ids = 0;
   assert_int_equal(uvperf__evlist_add_target(tracepoints->evlist,
                                              tracepoints->make.targets, NULL,

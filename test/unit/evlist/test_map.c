@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: BPF maps that the library keeps filled with the events of an attr,
  * while targets and CPUs come and go. */
-#include "evlist_script.h"
+#include "scripted_evlist.h"
 
 static const evlist_row_t rows[] = {
     {"map_has_the_event_of_each_cpu_until_close",
@@ -87,5 +87,5 @@ static const evlist_row_t rows[] = {
 };
 
 int main(void) {
-  return EVLIST_SCRIPT_RUN(rows);
+  return SCRIPTED_EVLIST_RUN(rows);
 }

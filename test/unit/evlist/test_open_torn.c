@@ -2,7 +2,7 @@
 /* Scripted: inherited groups of a task that forks while they are opened. A
  * torn group: a child has inherited a part. A group that is cut off: its leader
  * is in a child's context. */
-#include "evlist_script.h"
+#include "scripted_evlist.h"
 
 static const evlist_row_t rows[] = {
     /* The first read after opening shows that a task has inherited only a part
@@ -86,5 +86,5 @@ static const evlist_row_t rows[] = {
 };
 
 int main(void) {
-  return EVLIST_SCRIPT_RUN(rows);
+  return SCRIPTED_EVLIST_RUN(rows);
 }

@@ -3,7 +3,7 @@
  * sysfs says about its PMU. Here are four CPUs in two packages, a PMU of some
  * CPUs for all tasks (uncore), one of each kind of core (hybrid), and events
  * that are counted once per package. */
-#include "evlist_script.h"
+#include "scripted_evlist.h"
 
 static const evlist_row_t rows[] = {
     {"uncore_event_is_opened_on_its_cpus",
@@ -153,5 +153,5 @@ static const evlist_row_t rows[] = {
 };
 
 int main(void) {
-  return EVLIST_SCRIPT_RUN(rows);
+  return SCRIPTED_EVLIST_RUN(rows);
 }

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* UVPERF_SET_USER_READ: the count is the same from a page and from read(2). */
-#include "user_page_events.h"
+#include "scripted_pages.h"
 
 #include <errno.h>
 
 static void own_events_are_read_without_a_call(void **state) {
-  uvperf__evlist_t *evlist = user_page_events_open(__func__, 0);
-  uvperf_reading_t *reading = user_page_events_reading();
+  uvperf__evlist_t *evlist = scripted_pages_open(__func__, 0);
+  uvperf_reading_t *reading = scripted_pages_reading();
   unsigned pids;
 
   (void)state;
-  user_page_events_count(5, 7, 100);
+  scripted_pages_count(5, 7, 100);
   assert_int_equal(uvperf__evlist_read(evlist, reading), 0);
-  user_page_events_assert_total(reading, 0, 1005, 100);
-  user_page_events_assert_total(reading, 1, 2007, 100);
-  user_page_events_count(1, 2, 50);
+  scripted_pages_assert_total(reading, 0, 1005, 100);
+  scripted_pages_assert_total(reading, 1, 2007, 100);
+  scripted_pages_count(1, 2, 50);
   fake_log_clear();
   pids = fake_count(FAKE_GETPID);
   assert_int_equal(uvperf__evlist_read(evlist, reading), 0);
-  user_page_events_assert_total(reading, 0, 1006, 150);
-  user_page_events_assert_total(reading, 1, 2009, 150);
+  scripted_pages_assert_total(reading, 0, 1006, 150);
+  scripted_pages_assert_total(reading, 1, 2009, 150);
   assert_string_equal(fake_log(), "");
   assert_int_equal(fake_count(FAKE_GETPID), pids);
   assert_int_equal(fake_count(FAKE_RDPMC), 4);
@@ -35,7 +35,7 @@ static void events_opened_elsewhere_are_read_without_a_call(void **state) {
   evlist_make_t make;
 
   (void)state;
-  user_page_events_ask(__func__, &make, 0);
+  scripted_pages_ask(__func__, &make, 0);
   make.options.nr_targets = 0;
   make.options.flags |= UVPERF_SET_TARGETS_LATER;
   evlist = evlist_open(&make);
@@ -48,8 +48,8 @@ static void events_opened_elsewhere_are_read_without_a_call(void **state) {
   assert_int_equal(fake_count(FAKE_MMAP), 0);
   assert_int_equal(uvperf__evlist_take_target(evlist, made, NULL), 0);
   uvperf__evlist_free(made);
-  user_page_events_count(5, 7, 100);
-  user_page_events_assert_counts(evlist, 1005, 2007, 100, 0);
+  scripted_pages_count(5, 7, 100);
+  scripted_pages_assert_counts(evlist, 1005, 2007, 100, 0);
   assert_int_equal(fake_count(FAKE_MMAP), 2);
   uvperf__evlist_free(evlist);
   fake_assert_clean();
@@ -57,44 +57,44 @@ static void events_opened_elsewhere_are_read_without_a_call(void **state) {
 
 /* After PERF_EVENT_IOC_RESET of an event whose counter is below 0. */
 static void count_below_0_is_left_to_read(void **state) {
-  uvperf__evlist_t *evlist = user_page_events_open(__func__, 0);
+  uvperf__evlist_t *evlist = scripted_pages_open(__func__, 0);
 
   (void)state;
-  user_page_events_count(5, 7, 100);
-  user_page_events_assert_counts(evlist, 1005, 2007, 100, 0);
+  scripted_pages_count(5, 7, 100);
+  scripted_pages_assert_counts(evlist, 1005, 2007, 100, 0);
   user_events.fakes[0]->page->offset -= INT64_C(1) << 48;
-  user_page_events_count(5, 7, 100);
-  user_page_events_assert_counts(evlist, 1010, 2014, 200, 1);
+  scripted_pages_count(5, 7, 100);
+  scripted_pages_assert_counts(evlist, 1010, 2014, 200, 1);
   uvperf__evlist_free(evlist);
 }
 
 /* The page continues from when it was written. */
 static void times_of_a_page_that_is_ahead_do_not_go_back(void **state) {
-  uvperf__evlist_t *evlist = user_page_events_open(__func__, 0);
+  uvperf__evlist_t *evlist = scripted_pages_open(__func__, 0);
   size_t i;
 
   (void)state;
-  user_page_events_count(5, 7, 100);
+  scripted_pages_count(5, 7, 100);
   for (i = 0; i < USER_PAGE_EVENTS; i++) {
     user_events.fakes[i]->page->time_enabled = 50;
     user_events.fakes[i]->page->time_running = 50;
   }
-  user_page_events_assert_counts(evlist, 1005, 2007, 150, 0);
+  scripted_pages_assert_counts(evlist, 1005, 2007, 150, 0);
   user_events.is_off[0] = 1;
   user_events.is_off[1] = 1;
-  user_page_events_count(5, 7, 20);
-  user_page_events_assert_counts(evlist, 1010, 2014, 150, 2);
-  user_page_events_count(5, 7, 80);
-  user_page_events_assert_counts(evlist, 1015, 2021, 200, 2);
+  scripted_pages_count(5, 7, 20);
+  scripted_pages_assert_counts(evlist, 1010, 2014, 150, 2);
+  scripted_pages_count(5, 7, 80);
+  scripted_pages_assert_counts(evlist, 1015, 2021, 200, 2);
   uvperf__evlist_free(evlist);
 }
 
 static void group_is_read_without_a_call(void **state) {
-  uvperf__evlist_t *evlist = user_page_events_open(__func__, 1);
+  uvperf__evlist_t *evlist = scripted_pages_open(__func__, 1);
 
   (void)state;
-  user_page_events_count(5, 7, 100);
-  user_page_events_assert_counts(evlist, 1005, 2007, 100, 0);
+  scripted_pages_count(5, 7, 100);
+  scripted_pages_assert_counts(evlist, 1005, 2007, 100, 0);
   uvperf__evlist_free(evlist);
   fake_assert_clean();
 }
@@ -105,47 +105,47 @@ static uint64_t cycles_that_pass(void) {
 }
 
 static void group_has_the_times_of_its_leader(void **state) {
-  uvperf__evlist_t *evlist = user_page_events_open(__func__, 1);
+  uvperf__evlist_t *evlist = scripted_pages_open(__func__, 1);
 
   (void)state;
   fake_on_cycles(cycles_that_pass);
-  user_page_events_count(5, 7, 100);
-  user_page_events_assert_counts(evlist, 1005, 2007, 100, 0);
+  scripted_pages_count(5, 7, 100);
+  scripted_pages_assert_counts(evlist, 1005, 2007, 100, 0);
   uvperf__evlist_free(evlist);
 }
 
 static void group_with_one_on_no_counter_is_read_by_one_call(void **state) {
-  uvperf__evlist_t *evlist = user_page_events_open(__func__, 1);
+  uvperf__evlist_t *evlist = scripted_pages_open(__func__, 1);
 
   (void)state;
   user_events.is_off[1] = 1;
-  user_page_events_count(5, 7, 100);
-  user_page_events_assert_counts(evlist, 1005, 2007, 100, 1);
+  scripted_pages_count(5, 7, 100);
+  scripted_pages_assert_counts(evlist, 1005, 2007, 100, 1);
   user_events.is_off[0] = 1;
-  user_page_events_count(5, 7, 100);
-  user_page_events_assert_counts(evlist, 1010, 2014, 200, 1);
+  scripted_pages_count(5, 7, 100);
+  scripted_pages_assert_counts(evlist, 1010, 2014, 200, 1);
   uvperf__evlist_free(evlist);
 }
 
 static void single_events_are_read_each_in_its_way(void **state) {
-  uvperf__evlist_t *evlist = user_page_events_open(__func__, 0);
+  uvperf__evlist_t *evlist = scripted_pages_open(__func__, 0);
 
   (void)state;
   user_events.is_off[0] = 1;
-  user_page_events_count(5, 7, 100);
-  user_page_events_assert_counts(evlist, 1005, 2007, 100, 1);
+  scripted_pages_count(5, 7, 100);
+  scripted_pages_assert_counts(evlist, 1005, 2007, 100, 1);
   uvperf__evlist_free(evlist);
 }
 
 static void assert_delta(uvperf__evlist_t *evlist, uvperf_reading_t **older,
                          uint64_t first, uint64_t second, uint64_t ns) {
-  uvperf_reading_t *newer = user_page_events_reading();
-  uvperf_reading_t *delta = user_page_events_reading();
+  uvperf_reading_t *newer = scripted_pages_reading();
+  uvperf_reading_t *delta = scripted_pages_reading();
 
   assert_int_equal(uvperf__evlist_read(evlist, newer), 0);
   assert_int_equal(uvperf_reading_delta(delta, *older, newer), 0);
-  user_page_events_assert_total(delta, 0, first, ns);
-  user_page_events_assert_total(delta, 1, second, ns);
+  scripted_pages_assert_total(delta, 0, first, ns);
+  scripted_pages_assert_total(delta, 1, second, ns);
   uvperf_reading_free(delta);
   uvperf_reading_free(*older);
   *older = newer;
@@ -153,16 +153,16 @@ static void assert_delta(uvperf__evlist_t *evlist, uvperf_reading_t **older,
 
 /* The events leave and enter the evlist between the readings. */
 static void check_deltas(const char *test, int group) {
-  uvperf__evlist_t *evlist = user_page_events_open(test, group);
-  uvperf_reading_t *older = user_page_events_reading();
+  uvperf__evlist_t *evlist = scripted_pages_open(test, group);
+  uvperf_reading_t *older = scripted_pages_reading();
   int turn;
 
-  user_page_events_count(5, 7, 100);
+  scripted_pages_count(5, 7, 100);
   assert_int_equal(uvperf__evlist_read(evlist, older), 0);
   for (turn = 0; turn < 8; turn++) {
     user_events.is_off[0] = turn & 1;
     user_events.is_off[1] = turn >> 1 & 1;
-    user_page_events_count(3, 4, 50);
+    scripted_pages_count(3, 4, 50);
     assert_delta(evlist, &older, 3, 4, 50);
   }
   assert_in_range(fake_count(FAKE_READ), 6, 8);
@@ -174,75 +174,75 @@ static void check_deltas(const char *test, int group) {
 static void deltas_go_on_between_pages_and_read(void **state) {
   (void)state;
   check_deltas(__func__, 0);
-  user_page_events_script();
+  scripted_pages_script();
   check_deltas(__func__, 1);
 }
 
 static void reset_by_pages_holds_for_read_and_back(void **state) {
-  uvperf__evlist_t *evlist = user_page_events_open(__func__, 1);
+  uvperf__evlist_t *evlist = scripted_pages_open(__func__, 1);
 
   (void)state;
-  user_page_events_count(5, 7, 100);
+  scripted_pages_count(5, 7, 100);
   assert_int_equal(uvperf__evlist_reset(evlist), 0);
   assert_int_equal(fake_count(FAKE_READ), 0);
   user_events.is_off[0] = 1;
-  user_page_events_count(10, 20, 30);
-  user_page_events_assert_counts(evlist, 10, 20, 30, 1);
+  scripted_pages_count(10, 20, 30);
+  scripted_pages_assert_counts(evlist, 10, 20, 30, 1);
   assert_int_equal(uvperf__evlist_reset(evlist), 0);
   user_events.is_off[0] = 0;
-  user_page_events_count(1, 2, 3);
-  user_page_events_assert_counts(evlist, 1, 2, 3, 0);
+  scripted_pages_count(1, 2, 3);
+  scripted_pages_assert_counts(evlist, 1, 2, 3, 0);
   uvperf__evlist_free(evlist);
 }
 
 /* PERF_EVENT_IOC_RESET by other code: the page shows it, but an invalid page
  * would look the same. */
 static void page_with_less_than_before_is_left_to_read(void **state) {
-  uvperf__evlist_t *evlist = user_page_events_open(__func__, 0);
+  uvperf__evlist_t *evlist = scripted_pages_open(__func__, 0);
   struct perf_event_mmap_page *page;
 
   (void)state;
-  user_page_events_count(5, 7, 100);
-  user_page_events_assert_counts(evlist, 1005, 2007, 100, 0);
+  scripted_pages_count(5, 7, 100);
+  scripted_pages_assert_counts(evlist, 1005, 2007, 100, 0);
   page = user_events.fakes[0]->page;
   page->offset = 0;
-  user_page_events_count(5, 7, 100);
-  user_page_events_assert_counts(evlist, 1010, 2014, 200, 1);
+  scripted_pages_count(5, 7, 100);
+  scripted_pages_assert_counts(evlist, 1010, 2014, 200, 1);
   page->offset = 1000;
   page->time_enabled = (uint64_t)-150;
-  user_page_events_count(5, 7, 100);
-  user_page_events_assert_counts(evlist, 1015, 2021, 300, 1);
+  scripted_pages_count(5, 7, 100);
+  scripted_pages_assert_counts(evlist, 1015, 2021, 300, 1);
   page->time_enabled = 0;
   page->time_running = (uint64_t)-150;
-  user_page_events_count(5, 7, 100);
-  user_page_events_assert_counts(evlist, 1020, 2028, 400, 1);
+  scripted_pages_count(5, 7, 100);
+  scripted_pages_assert_counts(evlist, 1020, 2028, 400, 1);
   page->time_running = 0;
-  user_page_events_count(5, 7, 100);
-  user_page_events_assert_counts(evlist, 1025, 2035, 500, 0);
+  scripted_pages_count(5, 7, 100);
+  scripted_pages_assert_counts(evlist, 1025, 2035, 500, 0);
   uvperf__evlist_free(evlist);
 }
 
 static void page_is_readable_again_after_read_has_failed(void **state) {
-  uvperf__evlist_t *evlist = user_page_events_open(__func__, 1);
-  uvperf_reading_t *reading = user_page_events_reading();
+  uvperf__evlist_t *evlist = scripted_pages_open(__func__, 1);
+  uvperf_reading_t *reading = scripted_pages_reading();
   uvperf_count_t count;
 
   (void)state;
   user_events.is_off[1] = 1;
-  user_page_events_count(5, 7, 100);
+  scripted_pages_count(5, 7, 100);
   fake_fail(FAKE_READ, 1, -EIO);
   assert_int_equal(uvperf__evlist_read(evlist, reading), 0);
   assert_int_equal(uvperf_reading_total(reading, 0, &count), 0);
   assert_int_equal(count.state, UVPERF_COUNT_ERROR);
   assert_int_equal(count.code, -EIO);
   user_events.is_off[1] = 0;
-  user_page_events_count(5, 7, 100);
-  user_page_events_assert_counts(evlist, 1010, 2014, 200, 0);
+  scripted_pages_count(5, 7, 100);
+  scripted_pages_assert_counts(evlist, 1010, 2014, 200, 0);
   uvperf_reading_free(reading);
   uvperf__evlist_free(evlist);
 }
 
-#define scripted(f) cmocka_unit_test_setup(f, user_page_events_setup)
+#define scripted(f) cmocka_unit_test_setup(f, scripted_pages_setup)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

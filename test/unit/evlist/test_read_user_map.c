@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* UVPERF_SET_USER_READ: which pages are mapped, and which threads read them. */
-#include "user_page_events.h"
+#include "scripted_pages.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -37,18 +37,18 @@ static void run_thread(void (*run)(void *arg), errand_t *errand) {
 }
 
 static void another_thread_reads_by_read(void **state) {
-  errand_t errand = {user_page_events_open(__func__, 1), NULL,
-                     user_page_events_reading(), 0};
+  errand_t errand = {scripted_pages_open(__func__, 1), NULL,
+                     scripted_pages_reading(), 0};
 
   (void)state;
-  user_page_events_count(5, 7, 100);
+  scripted_pages_count(5, 7, 100);
   run_thread(read_for, &errand);
-  user_page_events_assert_total(errand.reading, 0, 1005, 100);
-  user_page_events_assert_total(errand.reading, 1, 2007, 100);
+  scripted_pages_assert_total(errand.reading, 0, 1005, 100);
+  scripted_pages_assert_total(errand.reading, 1, 2007, 100);
   assert_int_equal(fake_count(FAKE_READ), 1);
   assert_int_equal(fake_count(FAKE_RDPMC), 0);
-  user_page_events_count(5, 7, 100);
-  user_page_events_assert_counts(errand.evlist, 1010, 2014, 200, 0);
+  scripted_pages_count(5, 7, 100);
+  scripted_pages_assert_counts(errand.evlist, 1010, 2014, 200, 0);
   uvperf_reading_free(errand.reading);
   uvperf__evlist_free(errand.evlist);
   fake_assert_clean();
@@ -59,15 +59,15 @@ static void another_thread_reads_by_read(void **state) {
 static void thread_that_ended_is_read_by_read(void **state) {
   uvperf_count_t count;
   evlist_make_t request;
-  errand_t errand = {NULL, &request, user_page_events_reading(), 0};
+  errand_t errand = {NULL, &request, scripted_pages_reading(), 0};
 
   (void)state;
-  user_page_events_ask(__func__, &request, 1);
+  scripted_pages_ask(__func__, &request, 1);
   run_thread(open_for, &errand);
   assert_non_null(user_events.fakes[1]->page);
   user_events.is_off[0] = 1;
   user_events.is_off[1] = 1;
-  user_page_events_count(5, 7, 100);
+  scripted_pages_count(5, 7, 100);
   run_thread(read_for, &errand);
   assert_int_equal(uvperf_reading_total(errand.reading, 1, &count), 0);
   assert_int_equal(count.state, UVPERF_COUNT_GONE);
@@ -86,7 +86,7 @@ static void add_itself(void *arg) {
 }
 
 static void events_of_a_second_thread_are_not_mapped(void **state) {
-  errand_t errand = {user_page_events_open(__func__, 1), NULL, NULL, 0};
+  errand_t errand = {scripted_pages_open(__func__, 1), NULL, NULL, 0};
   unsigned maps = fake_count(FAKE_MMAP);
 
   (void)state;
@@ -117,14 +117,14 @@ static int use_in_child(void *arg) {
 }
 
 static void forked_child_touches_no_page(void **state) {
-  uvperf__evlist_t *evlist = user_page_events_open(__func__, 1);
+  uvperf__evlist_t *evlist = scripted_pages_open(__func__, 1);
 
   (void)state;
-  user_page_events_count(5, 7, 100);
-  user_page_events_assert_counts(evlist, 1005, 2007, 100, 0);
+  scripted_pages_count(5, 7, 100);
+  scripted_pages_assert_counts(evlist, 1005, 2007, 100, 0);
   assert_int_equal(support_wait(support_fork(use_in_child, evlist)), 0);
-  user_page_events_count(5, 7, 100);
-  user_page_events_assert_counts(evlist, 1010, 2014, 200, 0);
+  scripted_pages_count(5, 7, 100);
+  scripted_pages_assert_counts(evlist, 1010, 2014, 200, 0);
   uvperf__evlist_free(evlist);
   fake_assert_clean();
 }
@@ -136,11 +136,11 @@ static void nothing_is_mapped_without_the_flag(void **state) {
   evlist_make_t request;
 
   (void)state;
-  user_page_events_ask(__func__, &request, 0);
+  scripted_pages_ask(__func__, &request, 0);
   request.options.flags = 0;
   evlist = evlist_open(&request);
-  user_page_events_count(5, 7, 100);
-  user_page_events_assert_counts(evlist, 1005, 2007, 100, 2);
+  scripted_pages_count(5, 7, 100);
+  scripted_pages_assert_counts(evlist, 1005, 2007, 100, 2);
   assert_int_equal(fake_count(FAKE_MMAP), 0);
   uvperf__evlist_free(evlist);
 }
@@ -148,8 +148,8 @@ static void nothing_is_mapped_without_the_flag(void **state) {
 static void assert_no_page(const evlist_make_t *request, unsigned reads) {
   uvperf__evlist_t *evlist = evlist_open(request);
 
-  user_page_events_count(5, 7, 100);
-  user_page_events_assert_counts(evlist, 1005, 2007, 100, reads);
+  scripted_pages_count(5, 7, 100);
+  scripted_pages_assert_counts(evlist, 1005, 2007, 100, reads);
   assert_null(user_events.fakes[0]->page);
   assert_null(user_events.fakes[1]->page);
   uvperf__evlist_free(evlist);
@@ -160,12 +160,12 @@ static void events_of_other_targets_are_not_mapped(void **state) {
   evlist_make_t request;
 
   (void)state;
-  user_page_events_ask(__func__, &request, 0);
+  scripted_pages_ask(__func__, &request, 0);
   request.targets[0].type = UVPERF_TARGET_CPUS;
   request.targets[0].cpus = "0";
   assert_no_page(&request, 2);
-  user_page_events_script();
-  user_page_events_ask(__func__, &request, 1);
+  scripted_pages_script();
+  scripted_pages_ask(__func__, &request, 1);
   request.targets[0].type = UVPERF_TARGET_THREAD;
   request.targets[0].pid = gettid();
   assert_no_page(&request, 1);
@@ -176,7 +176,7 @@ static void group_with_one_that_is_inherited_is_not_mapped(void **state) {
   evlist_make_t request;
 
   (void)state;
-  user_page_events_ask(__func__, &request, 1);
+  scripted_pages_ask(__func__, &request, 1);
   request.attrs[1].inherit = 1;
   assert_no_page(&request, 1);
 }
@@ -185,8 +185,8 @@ static void group_with_a_page_without_count_is_not_mapped(void **state) {
   evlist_make_t request;
 
   (void)state;
-  user_page_events_ask(__func__, &request, 1);
-  user_events.fakes[1]->on_map = user_page_events_fill_software;
+  scripted_pages_ask(__func__, &request, 1);
+  user_events.fakes[1]->on_map = scripted_pages_fill_software;
   assert_no_page(&request, 1);
   assert_int_equal(fake_count(FAKE_MMAP), 2);
   assert_int_equal(fake_count(FAKE_MUNMAP), 2);
@@ -196,16 +196,16 @@ static void without_leave_to_map_read_is_used(void **state) {
   evlist_make_t request;
 
   (void)state;
-  user_page_events_ask(__func__, &request, 1);
+  scripted_pages_ask(__func__, &request, 1);
   fake_fail(FAKE_MMAP, 2, -EPERM);
   assert_no_page(&request, 1);
-  user_page_events_script();
+  scripted_pages_script();
   fake_fail(FAKE_IS_MARKED, 1, 0);
   assert_no_page(&request, 1);
 }
 
 static void page_is_unmapped_before_its_event_is_closed(void **state) {
-  uvperf__evlist_t *evlist = user_page_events_open(__func__, 1);
+  uvperf__evlist_t *evlist = scripted_pages_open(__func__, 1);
 
   (void)state;
   fake_log_clear();
@@ -222,9 +222,9 @@ static void memory_that_runs_out_leaves_no_page(void **state) {
   int rc;
 
   (void)state;
-  user_page_events_ask(__func__, &request, 1);
+  scripted_pages_ask(__func__, &request, 1);
   do {
-    user_page_events_script();
+    scripted_pages_script();
     fake_fail(FAKE_CALLOC, ++i, 0);
     rc = evlist_try(&request, &evlist, NULL);
     if (fake_failures() != 0)
@@ -240,14 +240,14 @@ static void group_that_is_not_opened_wholly_leaves_no_page(void **state) {
   uvperf__evlist_t *evlist;
 
   (void)state;
-  user_page_events_ask(__func__, &request, 1);
+  scripted_pages_ask(__func__, &request, 1);
   request.options.flags |= UVPERF_SET_STRICT;
   fake_fail(FAKE_OPEN, 2, -ENOENT);
   assert_int_equal(evlist_try(&request, &evlist, NULL), -ENOENT);
   fake_assert_clean();
 }
 
-#define scripted(f) cmocka_unit_test_setup(f, user_page_events_setup)
+#define scripted(f) cmocka_unit_test_setup(f, scripted_pages_setup)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: into which rings events write, in which order they are opened, and
  * what fails. */
-#include "evlist_script.h"
+#include "scripted_evlist.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -183,6 +183,6 @@ int main(void) {
                              evlist_make_setup),
   };
 
-  return evlist_script_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
-                           tests, sizeof(tests) / sizeof(tests[0]));
+  return scripted_evlist_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
+                             tests, sizeof(tests) / sizeof(tests[0]));
 }

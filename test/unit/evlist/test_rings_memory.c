@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The size of a set's rings if little memory may be locked. */
-#include "evlist_make.h"
-#include "unprivileged.h"
+#include "make_evlist.h"
+#include "live_unprivileged.h"
 
 #include <errno.h>
 #include <sys/resource.h>
@@ -136,7 +136,7 @@ static void ring_that_is_locked_makes_up_for_one_that_was_not(void **state) {
 
 /* Takes half of what two CPUs may lock, so that one ring of the default size
  * leaves nothing for another. */
-static void half_is_enough(unprivileged_report_t *report) {
+static void half_is_enough(live_unprivileged_report_t *report) {
   const struct rlimit none = {0, 0};
   uvperf__evlist_t *evlist;
   struct perf_event_attr attr;
@@ -150,7 +150,7 @@ static void half_is_enough(unprivileged_report_t *report) {
   attr.exclude_kernel = 1;
   fd = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
   if (fd < 0 || uvperf__ring_map(&hog, fd, DEFAULT_BYTES, 0) != 0) {
-    unprivileged_absent(report, "memory that no other process has locked");
+    live_unprivileged_absent(report, "memory that no other process has locked");
     return;
   }
   evlist_make(&make, 0);
@@ -158,7 +158,7 @@ static void half_is_enough(unprivileged_report_t *report) {
   make.options.side_band = UVPERF_SIDE_BAND_TASKS;
   evlist_add(&make, UVPERF_TARGET_SELF);
   if (uvperf__evlist_new(&evlist, &make.options, &error) != 0)
-    unprivileged_wrong(report, "%s", error.reason);
+    live_unprivileged_wrong(report, "%s", error.reason);
   else
     uvperf__evlist_free(evlist);
   uvperf__ring_unmap(&hog);
@@ -166,10 +166,10 @@ static void half_is_enough(unprivileged_report_t *report) {
 }
 
 static void unprivileged_rings_share_what_may_be_locked(void **state) {
-  static const unprivileged_line_t lines[] = {{"half", half_is_enough}};
+  static const live_unprivileged_line_t lines[] = {{"half", half_is_enough}};
 
   (void)state;
-  unprivileged_run(__func__, lines, 1);
+  live_unprivileged_run(__func__, lines, 1);
 }
 
 #define test(f) cmocka_unit_test_setup(f, evlist_make_setup)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: how long a closed event is remembered, and what is left of it in a
  * forked child. */
-#include "evlist_script.h"
+#include "scripted_evlist.h"
 #include "fake_clock.h"
 
 #include <errno.h>
@@ -214,6 +214,6 @@ int main(void) {
       cmocka_unit_test_setup(rings_of_the_parent_are_left_alone, setup),
   };
 
-  return evlist_script_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
-                           tests, sizeof(tests) / sizeof(tests[0]));
+  return scripted_evlist_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
+                             tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -2,7 +2,7 @@
 /* Events by name in a set with records, on a made-up machine: how often each
  * samples and with which fields. The rule is what perf record does with the
  * same name; nothing is opened. */
-#include "evlist_script.h"
+#include "scripted_evlist.h"
 
 #include <errno.h>
 
@@ -200,6 +200,6 @@ int main(void) {
                              evlist_make_setup),
   };
 
-  return evlist_script_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
-                           tests, sizeof(tests) / sizeof(tests[0]));
+  return scripted_evlist_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
+                             tests, sizeof(tests) / sizeof(tests[0]));
 }

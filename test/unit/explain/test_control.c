@@ -2,8 +2,8 @@
 /* Causes and reasons for the errnos of an open event's ioctls, on a scripted
  * machine. */
 #include "live_control.h"
-#include "host_tree.h"
-#include "temp_tree.h"
+#include "make_host.h"
+#include "make_tree.h"
 
 #include <errno.h>
 
@@ -15,16 +15,16 @@
 #define TRACEPOINT "/sys/kernel/tracing/events/sched/sched_switch/"
 #define FDINFO     "/proc/thread-self/fdinfo/"
 
-/* The scripted machine's numbers of PMUs: host_tree.c has the first. */
+/* The scripted machine's numbers of PMUs: make_host.c has the first. */
 #define UPROBE_TYPE 8
 #define PT_TYPE     10
 
 static int setup(void **state) {
-  if (host_tree_machine_setup(state) != 0)
+  if (make_host_machine_setup(state) != 0)
     return -1;
-  host_tree_write(PMUS "intel_pt/type", "10\n");
-  host_tree_write(PMUS "intel_pt/nr_addr_filters", "2\n");
-  host_tree_write("/proc/sys/kernel/perf_event_max_sample_rate", "5000\n");
+  make_host_write(PMUS "intel_pt/type", "10\n");
+  make_host_write(PMUS "intel_pt/nr_addr_filters", "2\n");
+  make_host_write("/proc/sys/kernel/perf_event_max_sample_rate", "5000\n");
   return 0;
 }
 
@@ -175,7 +175,7 @@ static void explain_frequency_einval_goes_by_the_rate(void **state) {
   control.value = 5000;
   expect(&error, -EINVAL, &control, UVPERF_CAUSE_UNKNOWN, "errno 22");
   control.value = 5001;
-  host_tree_write("/proc/sys/kernel/perf_event_max_sample_rate", "?\n");
+  make_host_write("/proc/sys/kernel/perf_event_max_sample_rate", "?\n");
   expect(&error, -EINVAL, &control, UVPERF_CAUSE_UNKNOWN, "errno 22");
 }
 
@@ -204,7 +204,7 @@ static void explain_filter_einval_goes_by_event_and_filter(void **state) {
          "cannot filter tracepoint sched:sched_switch by \"fd = 3\": the "
          "filter is not valid; events/<category>/<name>/format in tracefs "
          "lists the fields");
-  host_tree_write(TRACEPOINT "format", "\tfield:int fd2;\n");
+  make_host_write(TRACEPOINT "format", "\tfield:int fd2;\n");
   expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "cannot filter tracepoint sched:sched_switch by \"fd = 3\": it has no "
          "field fd; its fields are fd2");
@@ -265,26 +265,26 @@ static void explain_bpf_einval_names_the_programs_type(void **state) {
   uvperf_attr_tracepoint(&attr, 316);
   expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "fd 7 is not a BPF program of the type BPF_PROG_TYPE_TRACEPOINT (5)");
-  host_tree_write(FDINFO "7", "pos:\t0\nflags:\t02\n");
+  make_host_write(FDINFO "7", "pos:\t0\nflags:\t02\n");
   expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "fd 7 is not a BPF program");
   assert_null(strstr(error.reason, "another type"));
-  host_tree_write(FDINFO "7", "pos:\t0\nprog_type:\t7\n");
+  make_host_write(FDINFO "7", "pos:\t0\nprog_type:\t7\n");
   expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "the program has type 7, but the event needs BPF_PROG_TYPE_TRACEPOINT "
          "(5)");
-  host_tree_write(FDINFO "7", "prog_type:\t5\n");
+  make_host_write(FDINFO "7", "prog_type:\t5\n");
   expect(
       &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
       "for a probe that was made in tracefs, load it as BPF_PROG_TYPE_KPROBE");
-  host_tree_write(FDINFO "7", "pos:\t0\nprog_type:\t7\n");
+  make_host_write(FDINFO "7", "pos:\t0\nprog_type:\t7\n");
   uvperf_attr_init(&attr, UPROBE_TYPE, 0);
   expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "BPF_PROG_TYPE_KPROBE (2)");
   clock_attr(&attr, 1000);
   expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "does not accept this program");
-  host_tree_write(FDINFO "7", "prog_type:\t5\n");
+  make_host_write(FDINFO "7", "prog_type:\t5\n");
   expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "BPF_PROG_TYPE_PERF_EVENT (7)");
 }
@@ -348,7 +348,7 @@ static void explain_query_of_each_errno_has_its_cause(void **state) {
          "CONFIG_BPF_EVENTS");
   expect(&error, -EPERM, &control, UVPERF_CAUSE_PERMISSION,
          "this needs CAP_PERFMON");
-  host_tree_write("/proc/self/status", "CapEff:\t0000004000000000\n");
+  make_host_write("/proc/self/status", "CapEff:\t0000004000000000\n");
   expect(&error, -EPERM, &control, UVPERF_CAUSE_PERMISSION, "a seccomp filter");
   clock_attr(&attr, 1000);
   expect(&error, -EINVAL, &control, UVPERF_CAUSE_NOT_SUPPORTED,
@@ -448,7 +448,7 @@ static void explain_control_longest_reason_is_whole(void **state) {
   size_t i, j, k;
 
   (void)state;
-  host_tree_write(PMUS "a_pmu_with_a_name_as_long_as_can_be/type",
+  make_host_write(PMUS "a_pmu_with_a_name_as_long_as_can_be/type",
                   "4294967295\n");
   uvperf_attr_init(&attrs[0], UINT32_MAX, UINT64_MAX);
   attrs[1] = attrs[0];
@@ -464,7 +464,7 @@ static void explain_control_longest_reason_is_whole(void **state) {
 }
 
 #define ON_MACHINE(f)                                                          \
-  cmocka_unit_test_setup_teardown(f, setup, host_tree_teardown)
+  cmocka_unit_test_setup_teardown(f, setup, make_host_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

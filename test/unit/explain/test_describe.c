@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How a reason describes the event and its target, on a scripted machine. */
-#include "explain_check.h"
-#include "host_tree.h"
+#include "check_explain.h"
+#include "make_host.h"
 
 #include <errno.h>
 
@@ -49,8 +49,8 @@ static void explain_open_says_what_was_tried(void **state) {
 }
 
 #define WITH_MACHINE(test)                                                     \
-  cmocka_unit_test_setup_teardown(test, host_tree_machine_setup,               \
-                                  host_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, make_host_machine_setup,               \
+                                  make_host_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -2,9 +2,9 @@
 /* Which fallback fits which failure, and what it changes: to a clock, to the
  * user side, to a lower precise_ip. Opening with fallbacks is in
  * unit/event/test_open_fallback.c and live/test_event_fallback.c. */
-#include "fallback_check.h"
-#include "other_kernel.h"
-#include "host_tree.h"
+#include "check_fallback.h"
+#include "fake_version.h"
+#include "make_host.h"
 
 #include <errno.h>
 
@@ -98,7 +98,7 @@ static uint64_t period_of(const char *rate, uint64_t cycles) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_CLOCK);
   struct perf_event_attr attr;
 
-  host_tree_write("/proc/sys/kernel/perf_event_max_sample_rate", rate);
+  make_host_write("/proc/sys/kernel/perf_event_max_sample_rate", rate);
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
   uvperf_attr_set_period(&attr, cycles);
   assert_int_equal(
@@ -238,7 +238,7 @@ static void fallback_of_precise_ip_comes_before_a_clock(void **state) {
   struct perf_event_attr attr;
 
   (void)state;
-  other_kernel();
+  fake_version();
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
   attr.precise_ip = 1;
   assert_int_equal(
@@ -256,7 +256,7 @@ static void fallback_of_precise_ip_comes_before_a_clock(void **state) {
 
 static void fallback_that_is_not_allowed_is_not_tried(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_USER);
-  other_kernel_t *kernel = other_kernel();
+  fake_version_t *kernel = fake_version();
   struct perf_event_attr attr;
 
   (void)state;
@@ -289,7 +289,7 @@ static void fallback_says_what_did_not_help(void **state) {
   size_t length;
 
   (void)state;
-  other_kernel();
+  fake_version();
   memset(&error, 0, sizeof(error));
   strcpy(error.reason, "no");
   report_first(&fallback, &error);
@@ -372,23 +372,23 @@ static void fallback_that_lacks_fds_reports_that(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      other_kernel_test(fallback_from_cycles_of_a_task_is_task_clock),
-      other_kernel_test(fallback_from_cycles_of_a_cpu_is_cpu_clock),
-      other_kernel_test(fallback_to_a_clock_is_of_cycles_alone),
-      other_kernel_test(fallback_to_a_clock_keeps_a_frequency),
+      fake_version_test(fallback_from_cycles_of_a_task_is_task_clock),
+      fake_version_test(fallback_from_cycles_of_a_cpu_is_cpu_clock),
+      fake_version_test(fallback_to_a_clock_is_of_cycles_alone),
+      fake_version_test(fallback_to_a_clock_keeps_a_frequency),
       cmocka_unit_test_setup_teardown(fallback_to_a_clock_has_a_least_period,
-                                      host_tree_setup, host_tree_teardown),
-      other_kernel_test(fallback_to_a_clock_clears_precise_ip),
-      other_kernel_test(fallback_to_user_excludes_kernel_and_hypervisor),
-      other_kernel_test(fallback_to_user_leaves_a_side_that_was_chosen),
-      other_kernel_test(fallback_of_precise_ip_is_one_change_down_to_0),
-      other_kernel_test(fallback_of_precise_ip_is_not_for_other_failures),
-      other_kernel_test(fallback_of_precise_ip_comes_before_a_clock),
-      other_kernel_test(fallback_that_is_not_allowed_is_not_tried),
-      other_kernel_test(fallback_says_what_did_not_help),
-      other_kernel_test(fallback_names_all_four),
-      other_kernel_test(fallback_to_a_missing_event_reports_that),
-      other_kernel_test(fallback_that_lacks_fds_reports_that),
+                                      make_host_setup, make_host_teardown),
+      fake_version_test(fallback_to_a_clock_clears_precise_ip),
+      fake_version_test(fallback_to_user_excludes_kernel_and_hypervisor),
+      fake_version_test(fallback_to_user_leaves_a_side_that_was_chosen),
+      fake_version_test(fallback_of_precise_ip_is_one_change_down_to_0),
+      fake_version_test(fallback_of_precise_ip_is_not_for_other_failures),
+      fake_version_test(fallback_of_precise_ip_comes_before_a_clock),
+      fake_version_test(fallback_that_is_not_allowed_is_not_tried),
+      fake_version_test(fallback_says_what_did_not_help),
+      fake_version_test(fallback_names_all_four),
+      fake_version_test(fallback_to_a_missing_event_reports_that),
+      fake_version_test(fallback_that_lacks_fds_reports_that),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

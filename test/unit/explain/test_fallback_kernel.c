@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What is changed in an attr that the kernel does not know, with scripted
  * kernels. */
-#include "fallback_check.h"
-#include "other_kernel.h"
+#include "check_fallback.h"
+#include "fake_version.h"
 
 #include <errno.h>
 
@@ -10,7 +10,7 @@
 
 static void fallback_to_what_the_kernel_knows_clears_all_at_once(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_KERNEL);
-  other_kernel_t *kernel = other_kernel();
+  fake_version_t *kernel = fake_version();
   struct perf_event_attr attr;
 
   (void)state;
@@ -56,7 +56,7 @@ static void fallback_to_what_the_kernel_knows_clears_all_at_once(void **state) {
 /* Without a branch stack the kernel does not check it. */
 static void fallback_to_what_the_kernel_knows_leaves_the_rest(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_KERNEL);
-  other_kernel_t *kernel = other_kernel();
+  fake_version_t *kernel = fake_version();
   struct perf_event_attr attr, before;
 
   (void)state;
@@ -75,7 +75,7 @@ static void fallback_to_what_the_kernel_knows_leaves_the_rest(void **state) {
 
 static void fallback_without_an_answer_clears_nothing(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_KERNEL);
-  other_kernel_t *kernel = other_kernel();
+  fake_version_t *kernel = fake_version();
   struct perf_event_attr attr;
 
   (void)state;
@@ -170,7 +170,7 @@ static void no_fallback_from_another_e2big(void **state) {
 /* Every field is set, none is known, and everything else was changed before. */
 static void fallback_has_room_for_every_change(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_ALL);
-  other_kernel_t *kernel = other_kernel();
+  fake_version_t *kernel = fake_version();
   unsigned int field;
   wide_t wide;
 
@@ -206,13 +206,13 @@ static void fallback_has_room_for_every_change(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      other_kernel_test(fallback_to_what_the_kernel_knows_clears_all_at_once),
-      other_kernel_test(fallback_to_what_the_kernel_knows_leaves_the_rest),
-      other_kernel_test(fallback_without_an_answer_clears_nothing),
-      other_kernel_test(fallback_to_the_kernels_size_clears_the_later_fields),
-      other_kernel_test(fallback_leaves_fields_that_have_no_name),
-      other_kernel_test(no_fallback_from_another_e2big),
-      other_kernel_test(fallback_has_room_for_every_change),
+      fake_version_test(fallback_to_what_the_kernel_knows_clears_all_at_once),
+      fake_version_test(fallback_to_what_the_kernel_knows_leaves_the_rest),
+      fake_version_test(fallback_without_an_answer_clears_nothing),
+      fake_version_test(fallback_to_the_kernels_size_clears_the_later_fields),
+      fake_version_test(fallback_leaves_fields_that_have_no_name),
+      fake_version_test(no_fallback_from_another_e2big),
+      fake_version_test(fallback_has_room_for_every_change),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which field of a filter a tracepoint lacks. */
 #include "support.h"
-#include "host_tree.h"
+#include "make_host.h"
 
 #include <errno.h>
 
@@ -10,9 +10,9 @@
 #define FORMAT "/sys/kernel/tracing/events/net/xmit/format"
 
 static int setup(void **state) {
-  if (host_tree_setup(state) != 0)
+  if (make_host_setup(state) != 0)
     return -1;
-  host_tree_write(FORMAT, "name: xmit\nID: 7\nformat:\n"
+  make_host_write(FORMAT, "name: xmit\nID: 7\nformat:\n"
                           "\tfield:int common_pid;\toffset:4;\n\n"
                           "\tfield:const char * skb;\toffset:8;\n"
                           "\tfield:char comm2[16];\toffset:16;\n"
@@ -67,7 +67,7 @@ static void filter_of_many_fields_is_cut(void **state) {
     strcat(format, field);
     strcat(filter, i == 0 ? "x" : "||y");
   }
-  host_tree_write(FORMAT, format);
+  make_host_write(FORMAT, format);
   assert_int_equal(
       uvperf__filter_describe("net:xmit", filter, text, sizeof(text)), 0);
   assert_non_null(
@@ -90,12 +90,12 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(
           filter_with_an_unknown_field_names_the_first_one, setup,
-          host_tree_teardown),
+          make_host_teardown),
       cmocka_unit_test_setup_teardown(filter_of_many_fields_is_cut, setup,
-                                      host_tree_teardown),
+                                      make_host_teardown),
       cmocka_unit_test_setup_teardown(
           filter_of_what_has_no_format_is_not_described, setup,
-          host_tree_teardown),
+          make_host_teardown),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Why mapping a ring fails, on a scripted machine; no reason is cut off. */
-#include "explain_check.h"
-#include "host_tree.h"
+#include "check_explain.h"
+#include "make_host.h"
 
 #include <errno.h>
 #include <sys/resource.h>
@@ -43,7 +43,7 @@ static void map_eperm_without_a_list_of_cpus_counts_one(void **state) {
   uvperf_error_t error;
 
   (void)state;
-  host_tree_write("/sys/devices/system/cpu/online", "");
+  make_host_write("/sys/devices/system/cpu/online", "");
   assert_int_equal(getrlimit(RLIMIT_MEMLOCK, &limit), 0);
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   map(&error, -EPERM, &attr, -1, 2097152, UVPERF_CAUSE_LOCKED_MEMORY,
@@ -59,13 +59,13 @@ static void map_eperm_without_a_limit_is_permission(void **state) {
 
   (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
-  host_tree_write("/proc/self/status", "CapEff:\t0000000000004000\n");
+  make_host_write("/proc/self/status", "CapEff:\t0000000000004000\n");
   map(&error, -EPERM, &attr, -1, 65536, UVPERF_CAUSE_PERMISSION, below);
-  host_tree_write("/proc/self/uid_map", "0 1000 1\n");
+  make_host_write("/proc/self/uid_map", "0 1000 1\n");
   map(&error, -EPERM, &attr, -1, 65536, UVPERF_CAUSE_LOCKED_MEMORY, "");
-  host_tree_write("/proc/sys/kernel/perf_event_paranoid", "0\n");
+  make_host_write("/proc/sys/kernel/perf_event_paranoid", "0\n");
   map(&error, -EPERM, &attr, -1, 65536, UVPERF_CAUSE_LOCKED_MEMORY, "");
-  host_tree_write("/proc/sys/kernel/perf_event_paranoid", "-1\n");
+  make_host_write("/proc/sys/kernel/perf_event_paranoid", "-1\n");
   map(&error, -EPERM, &attr, -1, 65536, UVPERF_CAUSE_PERMISSION, below);
 }
 
@@ -161,10 +161,10 @@ static void explain_longest_reason_is_whole(void **state) {
   int code;
 
   (void)state;
-  host_tree_write("/sys/bus/event_source/devices/uncore_a_long_name_0123/"
+  make_host_write("/sys/bus/event_source/devices/uncore_a_long_name_0123/"
                   "type",
                   "4294967295\n");
-  host_tree_write("/proc/sys/kernel/osrelease",
+  make_host_write("/proc/sys/kernel/osrelease",
                   "5.15.167.4-microsoft-standard-WSL2\n");
   longest_attrs(attrs);
   for (i = 0; i < NR_LONGEST; i++) {
@@ -195,7 +195,7 @@ static void explain_longest_reason_of_a_pmu_is_whole(void **state) {
   int code;
 
   (void)state;
-  host_tree_write("/sys/bus/event_source/devices/uncore_imc/cpumask",
+  make_host_write("/sys/bus/event_source/devices/uncore_imc/cpumask",
                   "0,16,32,48,64,80,96,112,128,144,160,176,192,208,224,240\n");
   for (i = 0; i < 4; i++)
     for (code = 1; code < 530; code++)
@@ -216,11 +216,11 @@ static void explain_map_longest_reason_is_whole(void **state) {
   int code;
 
   (void)state;
-  host_tree_write("/sys/bus/event_source/devices/uncore_a_long_name_0123/"
+  make_host_write("/sys/bus/event_source/devices/uncore_a_long_name_0123/"
                   "type",
                   "4294967295\n");
-  host_tree_write("/proc/sys/kernel/perf_event_mlock_kb", "1048576\n");
-  host_tree_write("/sys/devices/system/cpu/online", "0-8191\n");
+  make_host_write("/proc/sys/kernel/perf_event_mlock_kb", "1048576\n");
+  make_host_write("/sys/devices/system/cpu/online", "0-8191\n");
   longest_attrs(attrs);
   attrs[0].inherit = 1;
   for (i = 0; i < NR_LONGEST; i++)
@@ -231,8 +231,8 @@ static void explain_map_longest_reason_is_whole(void **state) {
 }
 
 #define WITH_MACHINE(test)                                                     \
-  cmocka_unit_test_setup_teardown(test, host_tree_machine_setup,               \
-                                  host_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, make_host_machine_setup,               \
+                                  make_host_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Causes and reasons for the errnos of perf_event_open(2), except EINVAL and
  * permission errors, on a scripted machine. */
-#include "explain_check.h"
+#include "check_explain.h"
 #include "fake_kernel.h"
-#include "host_tree.h"
+#include "make_host.h"
 #include "util/error.h"
 
 #include <errno.h>
@@ -48,7 +48,7 @@ static void explain_enosys_is_no_perf(void **state) {
   expect(&error, -ENOSYS, &attr, 0, -1, UVPERF_CAUSE_NO_PERF,
          "an emulator or sandbox hides the kernel's perf_event_open(2)");
   snprintf(path, sizeof(path), "%s/proc/sys/kernel/perf_event_paranoid",
-           host_tree_root());
+           make_host_root());
   assert_int_equal(unlink(path), 0);
   expect(&error, -ENOSYS, &attr, 0, -1, UVPERF_CAUSE_NO_PERF,
          "CONFIG_PERF_EVENTS");
@@ -110,21 +110,21 @@ static void explain_of_cgroup_names_it(void **state) {
   close(fds[0]);
   close(fds[1]);
   /* Nothing of a name gets to a terminal but letters. */
-  fd = open(host_tree_root(), O_RDONLY | O_DIRECTORY);
+  fd = open(make_host_root(), O_RDONLY | O_DIRECTORY);
   assert_int_equal(mkdirat(fd, name, 0700), 0);
   close(fd);
-  snprintf(expected, sizeof(expected), "%s/%s", host_tree_root(), name);
+  snprintf(expected, sizeof(expected), "%s/%s", make_host_root(), name);
   fd = open(expected, O_RDONLY | O_DIRECTORY);
   assert_true(fd >= 0);
   snprintf(expected, sizeof(expected), "for cgroup %s/a?b? on CPU 1: the",
-           host_tree_root());
+           make_host_root());
   expect_cgroup(-ENOENT, &attr, fd, UVPERF_CAUSE_ARGUMENT, expected);
   close(fd);
   memset(name, 'x', sizeof(name) - 1);
-  fd = open(host_tree_root(), O_RDONLY | O_DIRECTORY);
+  fd = open(make_host_root(), O_RDONLY | O_DIRECTORY);
   assert_int_equal(mkdirat(fd, name, 0700), 0);
   close(fd);
-  snprintf(expected, sizeof(expected), "%s/%s", host_tree_root(), name);
+  snprintf(expected, sizeof(expected), "%s/%s", make_host_root(), name);
   fd = open(expected, O_RDONLY | O_DIRECTORY);
   assert_true(fd >= 0);
   expect_cgroup(-ENOENT, &attr, fd, UVPERF_CAUSE_ARGUMENT,
@@ -389,8 +389,8 @@ static void explain_other_errno_is_unknown(void **state) {
 }
 
 #define WITH_MACHINE(test)                                                     \
-  cmocka_unit_test_setup_teardown(test, host_tree_machine_setup,               \
-                                  host_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, make_host_machine_setup,               \
+                                  make_host_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

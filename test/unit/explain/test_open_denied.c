@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Causes and reasons for EACCES and EPERM of perf_event_open(2), on a scripted
  * machine. */
-#include "explain_check.h"
+#include "check_explain.h"
 #include "fake_kernel.h"
-#include "host_tree.h"
+#include "make_host.h"
 
 #include <errno.h>
 
@@ -81,15 +81,15 @@ static void eacces_at_a_distributions_level_wants_sys_admin(void **state) {
   struct perf_event_attr attr;
 
   (void)state;
-  host_tree_write(PARANOID, "3\n");
+  make_host_write(PARANOID, "3\n");
   explain_user_clock(&attr);
   expect(-EACCES, &attr, 0, -1,
          "any event needs kernel.perf_event_paranoid <= 2 (it is 3) or "
          "CAP_SYS_ADMIN");
-  host_tree_write(STATUS, PERFMON);
+  make_host_write(STATUS, PERFMON);
   expect(-EACCES, &attr, 0, -1,
          "at kernel.perf_event_paranoid 3 CAP_PERFMON is not enough");
-  host_tree_write(STATUS, ADMIN);
+  make_host_write(STATUS, ADMIN);
   expect(-EACCES, &attr, 0, -1, "perhaps by a security module");
 }
 
@@ -98,9 +98,9 @@ static void eacces_before_linux_5_8_wants_sys_admin(void **state) {
 
   (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
-  host_tree_write(RELEASE, "5.8.0\n");
+  make_host_write(RELEASE, "5.8.0\n");
   expect(-EACCES, &attr, 0, -1, "(it is 2) or CAP_PERFMON");
-  host_tree_write(RELEASE, "5.7.19\n");
+  make_host_write(RELEASE, "5.7.19\n");
   expect(-EACCES, &attr, 0, -1, "(it is 2) or CAP_SYS_ADMIN");
 }
 
@@ -121,9 +121,9 @@ static void eacces_of_a_uprobe_wants_sys_admin(void **state) {
   (void)state;
   uvperf_attr_init(&attr, 8, 0);
   expect(-EACCES, &attr, 0, -1, "a uprobe needs CAP_SYS_ADMIN at any");
-  host_tree_write(STATUS, PERFMON);
+  make_host_write(STATUS, PERFMON);
   expect(-EACCES, &attr, 0, -1, "a uprobe needs CAP_SYS_ADMIN at any");
-  host_tree_write(STATUS, ADMIN);
+  make_host_write(STATUS, ADMIN);
   expect(-EACCES, &attr, 0, -1, "perhaps by a security module");
 }
 
@@ -132,9 +132,9 @@ static void eperm_of_a_kernel_breakpoint_wants_sys_admin(void **state) {
 
   (void)state;
   uvperf_attr_breakpoint(&attr, 2, UINT64_MAX - 7, 8);
-  host_tree_write(STATUS, PERFMON);
+  make_host_write(STATUS, PERFMON);
   expect(-EPERM, &attr, 0, -1, "a kernel address needs CAP_SYS_ADMIN");
-  host_tree_write(STATUS, ADMIN);
+  make_host_write(STATUS, ADMIN);
   expect(-EPERM, &attr, 0, -1, "perhaps by a security module");
 }
 
@@ -143,11 +143,11 @@ static void eperm_under_lockdown_says_so(void **state) {
 
   (void)state;
   explain_user_clock(&attr);
-  host_tree_write(LOCKDOWN, "none integrity [confidentiality]\n");
+  make_host_write(LOCKDOWN, "none integrity [confidentiality]\n");
   expect(-EPERM, &attr, 0, -1, "perhaps by a security module");
   attr.sample_type = PERF_SAMPLE_REGS_INTR;
   expect(-EPERM, &attr, 0, -1, "forbids PERF_SAMPLE_REGS_INTR");
-  host_tree_write(LOCKDOWN, "none [integrity] confidentiality\n");
+  make_host_write(LOCKDOWN, "none [integrity] confidentiality\n");
   expect(-EPERM, &attr, 0, -1, "perhaps by a security module");
 }
 
@@ -185,7 +185,7 @@ eacces_in_spite_of_the_capability_is_a_security_modules(void **state) {
 
   (void)state;
   explain_user_clock(&attr);
-  host_tree_write(STATUS, PERFMON);
+  make_host_write(STATUS, PERFMON);
   expect(-EACCES, &attr, 0, -1, "perhaps by a security module; see the audit");
   expect(-EACCES, &attr, 77, -1, "perhaps by a security module; see the audit");
   uvperf_attr_set(&attr, UVPERF_ATTR_SIGTRAP, 1);
@@ -197,8 +197,8 @@ static void eacces_in_a_user_namespace_says_where_it_is_needed(void **state) {
   struct perf_event_attr attr;
 
   (void)state;
-  host_tree_write(STATUS, "Uid:\t0\t0\t0\t0\nCapEff:\t000001ffffffffff\n");
-  host_tree_write("/proc/self/uid_map", "0 1000 1\n");
+  make_host_write(STATUS, "Uid:\t0\t0\t0\t0\nCapEff:\t000001ffffffffff\n");
+  make_host_write("/proc/self/uid_map", "0 1000 1\n");
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   expect(-EACCES, &attr, 0, -1,
          "needs kernel.perf_event_paranoid <= 1 (it is 2) or CAP_PERFMON "
@@ -213,7 +213,7 @@ static void eacces_in_a_user_namespace_says_where_it_is_needed(void **state) {
   uvperf_attr_init(&attr, 8, 0);
   expect(-EACCES, &attr, 0, -1,
          "a uprobe needs CAP_SYS_ADMIN outside this user namespace");
-  host_tree_write(PARANOID, "3\n");
+  make_host_write(PARANOID, "3\n");
   explain_user_clock(&attr);
   expect(-EACCES, &attr, 0, -1,
          "<= 2 (it is 3) or CAP_SYS_ADMIN outside this user namespace");
@@ -245,7 +245,7 @@ denied_under_seccomp_is_the_filters_only_if_it_says_the_same(void **state) {
 
   (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
-  host_tree_write(STATUS, FILTERED);
+  make_host_write(STATUS, FILTERED);
   expect_filter(-EPERM, &attr, -EPERM, UVPERF_CAUSE_NO_PERF,
                 "a seccomp filter forbids perf_event_open(2); run the "
                 "container with --cap-add PERFMON, or allow it in its profile "
@@ -257,12 +257,12 @@ denied_under_seccomp_is_the_filters_only_if_it_says_the_same(void **state) {
   expect_filter(-EPERM, &attr, -EFAULT, UVPERF_CAUSE_PERMISSION,
                 "the kernel side");
   /* Distributions refuse every event by EACCES, never by EPERM. */
-  host_tree_write(PARANOID, "3\n");
+  make_host_write(PARANOID, "3\n");
   expect_filter(-EACCES, &attr, -EACCES, UVPERF_CAUSE_PERMISSION,
                 "the kernel side");
   expect_filter(-EPERM, &attr, -EPERM, UVPERF_CAUSE_NO_PERF, "seccomp");
   /* A profile of before it knew the capability. */
-  host_tree_write(STATUS, PERFMON "Seccomp:\t2\n");
+  make_host_write(STATUS, PERFMON "Seccomp:\t2\n");
   expect_filter(-EPERM, &attr, -EPERM, UVPERF_CAUSE_NO_PERF,
                 "a seccomp filter forbids perf_event_open(2) despite "
                 "CAP_PERFMON; allow it in the container's profile");
@@ -274,18 +274,18 @@ static void enosys_under_seccomp_may_be_the_kernels(void **state) {
 
   (void)state;
   explain_user_clock(&attr);
-  host_tree_write(STATUS, FILTERED);
+  make_host_write(STATUS, FILTERED);
   /* systemd's ProcSubset=pid hides all of /proc/sys. */
   expect_filter(-ENOSYS, &attr, -ENOSYS, UVPERF_CAUSE_NO_PERF,
                 "a seccomp filter forbids");
-  host_tree_write("/proc/sys/kernel/osrelease", "6.1.0-9-amd64\n");
+  make_host_write("/proc/sys/kernel/osrelease", "6.1.0-9-amd64\n");
   expect_filter(-ENOSYS, &attr, -ENOSYS, UVPERF_CAUSE_NO_PERF,
                 "CONFIG_PERF_EVENTS");
 }
 
 #define WITH_MACHINE(test)                                                     \
-  cmocka_unit_test_setup_teardown(test, host_tree_machine_setup,               \
-                                  host_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, make_host_machine_setup,               \
+                                  make_host_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
@@ -303,11 +303,11 @@ int main(void) {
       WITH_MACHINE(eacces_in_spite_of_the_capability_is_a_security_modules),
       WITH_MACHINE(eacces_in_a_user_namespace_says_where_it_is_needed),
       cmocka_unit_test_setup_teardown(eacces_without_proc_still_has_a_reason,
-                                      host_tree_setup, host_tree_teardown),
+                                      make_host_setup, make_host_teardown),
       WITH_MACHINE(
           denied_under_seccomp_is_the_filters_only_if_it_says_the_same),
       cmocka_unit_test_setup_teardown(enosys_under_seccomp_may_be_the_kernels,
-                                      host_tree_setup, host_tree_teardown),
+                                      make_host_setup, make_host_teardown),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The meanings of EINVAL, on a scripted machine. */
-#include "explain_check.h"
-#include "host_tree.h"
+#include "check_explain.h"
+#include "make_host.h"
 
 #include <errno.h>
 #include <time.h>
@@ -179,15 +179,15 @@ static void einval_of_older_bit_is_not_old_kernel(void **state) {
   attr.branch_sample_type = UVPERF_SAMPLE_BRANCH_COUNTERS;
   expect(&attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "rejects this combination");
   attr.branch_sample_type = 0;
-  host_tree_write("/proc/sys/kernel/osrelease", "5.19.3\n");
+  make_host_write("/proc/sys/kernel/osrelease", "5.19.3\n");
   expect(&attr, 0, -1, UVPERF_CAUSE_OLD_KERNEL,
          "PERF_FORMAT_LOST needs Linux 6.0");
-  host_tree_write("/proc/sys/kernel/osrelease", "6.0.0\n");
+  make_host_write("/proc/sys/kernel/osrelease", "6.0.0\n");
   expect(&attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "rejects this combination");
-  host_tree_write("/proc/sys/kernel/osrelease", "5.19.3\n");
+  make_host_write("/proc/sys/kernel/osrelease", "5.19.3\n");
   attr.read_format = 0;
   expect(&attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "rejects this combination");
-  host_tree_write("/proc/sys/kernel/osrelease", "5.9\n");
+  make_host_write("/proc/sys/kernel/osrelease", "5.9\n");
   expect(&attr, 0, -1, UVPERF_CAUSE_OLD_KERNEL, "build_id needs Linux 5.12");
 }
 
@@ -249,7 +249,7 @@ static void einval_of_user_read_on_a_cpu_says_so(void **state) {
   struct perf_event_attr attr;
 
   (void)state;
-  host_tree_write("/sys/bus/event_source/devices/msr/format/rdpmc",
+  make_host_write("/sys/bus/event_source/devices/msr/format/rdpmc",
                   "config1:1\n");
   uvperf_attr_init(&attr, 9, 8);
   attr.config1 = 3;
@@ -279,7 +279,7 @@ static void einval_of_a_cgroup_without_the_controller_says_so(void **state) {
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   attr.sample_type = PERF_SAMPLE_CGROUP;
   expect(&attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "combination");
-  host_tree_write("/proc/cgroups", "#subsys_name\ncpu\t0\t1\t1\n");
+  make_host_write("/proc/cgroups", "#subsys_name\ncpu\t0\t1\t1\n");
   expect(&attr, 0, -1, UVPERF_CAUSE_NOT_SUPPORTED, piece);
   attr.sample_type = 0;
   expect(&attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "combination");
@@ -295,7 +295,7 @@ static void einval_of_unknown_bits_names_them(void **state) {
   uint64_t flags = UINT64_C(5) << 40;
 
   (void)state;
-  host_tree_write("/proc/sys/kernel/osrelease", "6.19.0\n");
+  make_host_write("/proc/sys/kernel/osrelease", "6.19.0\n");
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   attr.sample_type = UINT64_C(1) << 40;
   expect(&attr, 0, -1, UVPERF_CAUSE_OLD_KERNEL,
@@ -408,8 +408,8 @@ static void einval_of_a_hardware_group_names_the_pmu(void **state) {
 }
 
 #define WITH_MACHINE(test)                                                     \
-  cmocka_unit_test_setup_teardown(test, host_tree_machine_setup,               \
-                                  host_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, make_host_machine_setup,               \
+                                  make_host_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
@@ -423,8 +423,8 @@ int main(void) {
       WITH_MACHINE(einval_of_tracepoint_is_its_id),
       WITH_MACHINE(einval_of_tracepoint_that_exists_is_another),
       cmocka_unit_test_setup_teardown(
-          einval_of_tracepoint_without_tracefs_is_not_sure, host_tree_setup,
-          host_tree_teardown),
+          einval_of_tracepoint_without_tracefs_is_not_sure, make_host_setup,
+          make_host_teardown),
       WITH_MACHINE(einval_of_a_pmu_says_what_it_may_lack),
       WITH_MACHINE(einval_of_user_read_on_a_cpu_says_so),
       WITH_MACHINE(einval_of_aux_without_a_leader_says_so),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Reasons that depend on the host's files, as the user of an event gets them:
  * the files are made up, and the kernel refuses the event. */
-#include "explain_check.h"
+#include "check_explain.h"
 #include "fake_kernel.h"
-#include "host_tree.h"
+#include "make_host.h"
 
 #include <errno.h>
 
@@ -26,14 +26,14 @@ typedef struct refused_s {
 } refused_t;
 
 static int open_event_setup(void **state) {
-  return host_tree_machine_setup(NULL) != 0 ? -1
+  return make_host_machine_setup(NULL) != 0 ? -1
                                             : fake_kernel_loop_setup(state);
 }
 
 static int open_event_teardown(void **state) {
   int rc = fake_kernel_loop_teardown(state);
 
-  return host_tree_teardown(NULL) != 0 ? -1 : rc;
+  return make_host_teardown(NULL) != 0 ? -1 : rc;
 }
 
 static void expect_refused(uv_loop_t *loop, const refused_t *row) {
@@ -52,7 +52,7 @@ static void expect_refused(uv_loop_t *loop, const refused_t *row) {
     options.cpu = row->cpu;
   }
   if (row->path != NULL)
-    host_tree_write(row->path, row->text);
+    make_host_write(row->path, row->text);
   fake_kernel_reset();
   fake_fail(FAKE_OPEN, 1, row->code);
   memset(&error, 0, sizeof(error));
@@ -62,7 +62,7 @@ static void expect_refused(uv_loop_t *loop, const refused_t *row) {
   fake_assert_clean();
 }
 
-/* The machine of host_tree_machine_setup, and the files of the rows so far. */
+/* The machine of make_host_machine_setup, and the files of the rows so far. */
 static void event_that_is_refused_says_what_the_host_lacks(void **state) {
   static const refused_t rows[] = {
       {1, 0, 0, 0, -1, 0, -EACCES, NULL, NULL, UVPERF_CAUSE_PERMISSION,

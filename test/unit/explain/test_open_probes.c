@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Causes and reasons for breakpoints and probes that the kernel refuses, on a
  * scripted machine. */
-#include "explain_check.h"
-#include "host_tree.h"
+#include "check_explain.h"
+#include "make_host.h"
 
 #include <errno.h>
 
@@ -101,8 +101,8 @@ static void einval_of_breakpoint_names_the_fault(void **state) {
 }
 
 #define WITH_MACHINE(test)                                                     \
-  cmocka_unit_test_setup_teardown(test, host_tree_machine_setup,               \
-                                  host_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, make_host_machine_setup,               \
+                                  make_host_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* All reasons that the library can give: those of its source, and those that
  * lib/explain/ makes of each errno on a scripted machine. Each is printed, and
- * must have the form of reason_form.h. */
-#include "explain_check.h"
+ * must have the form of check_reason.h. */
+#include "check_explain.h"
 #include "fake_kernel.h"
-#include "reason_form.h"
-#include "host_tree.h"
+#include "check_reason.h"
+#include "make_host.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -57,7 +57,7 @@ static void forget_all(void) {
 
 /* Printed once, however many events and places it is of. */
 static void check(const uvperf_error_t *error) {
-  const char *fault = reason_form_fault(error->reason);
+  const char *fault = check_reason_fault(error->reason);
   const char *why = strstr(error->reason, ": ");
 
   if (fault != NULL)
@@ -79,7 +79,7 @@ static int is_prose(const char *text) {
 }
 
 static void check_text(const char *path, const char *text) {
-  const char *fault = reason_form_text_fault(text);
+  const char *fault = check_reason_text_fault(text);
 
   if (!is_prose(text))
     return;
@@ -274,12 +274,12 @@ static void each_reason_of_an_open_has_the_form(void **state) {
   for (i = 0; i < 4; i++) {
     snprintf(status, sizeof(status), "Uid:\t1000\t1000\t1000\t1000\n%s",
              capabilities[i]);
-    host_tree_write("/proc/self/status", status);
-    host_tree_write("/proc/sys/kernel/perf_event_paranoid",
+    make_host_write("/proc/self/status", status);
+    make_host_write("/proc/sys/kernel/perf_event_paranoid",
                     i == 1 ? "3\n" : "2\n");
     check_opens(0);
   }
-  host_tree_write("/proc/self/uid_map", "0 1000 1\n");
+  make_host_write("/proc/self/uid_map", "0 1000 1\n");
   check_opens(1);
   forget_all();
 }
@@ -354,7 +354,7 @@ static void each_reason_of_bpf_has_the_form(void **state) {
 
   (void)state;
   for (i = 0; i < 4; i++) {
-    host_tree_write("/proc/self/status", statuses[i]);
+    make_host_write("/proc/self/status", statuses[i]);
     for (code = 1; code <= LAST_ERRNO; code++) {
       uvperf__explain_bpf(&error, -code, "cannot open the map");
       check(&error);
@@ -402,15 +402,15 @@ static void form_that_is_wrong_is_noticed(void **state) {
 
   (void)state;
   for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-    if (reason_form_fault(wrong[i]) == NULL)
+    if (check_reason_fault(wrong[i]) == NULL)
       fail_msg("%s", wrong[i]);
-  assert_null(reason_form_fault("UVPERF_SET_OVERWRITE needs a ring"));
-  assert_null(reason_form_fault("cannot open 'tells': no PMU; try another"));
+  assert_null(check_reason_fault("UVPERF_SET_OVERWRITE needs a ring"));
+  assert_null(check_reason_fault("cannot open 'tells': no PMU; try another"));
 }
 
 #define WITH_MACHINE(test)                                                     \
-  cmocka_unit_test_setup_teardown(test, host_tree_machine_setup,               \
-                                  host_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, make_host_machine_setup,               \
+                                  make_host_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

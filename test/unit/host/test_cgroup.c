@@ -4,8 +4,8 @@
  * none. */
 #include "fake_kernel.h"
 #include "live.h"
-#include "host_tree.h"
-#include "temp_tree.h"
+#include "make_host.h"
+#include "make_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -75,7 +75,7 @@ static void cgroup_is_searched_for_in_the_mounts(void **state) {
 
   (void)state;
   for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-    host_tree_write(MOUNTS, all[i].mounts);
+    make_host_write(MOUNTS, all[i].mounts);
     assert_int_equal(uvperf__cgroup_open(all[i].path, &error), -ENOENT);
     assert_int_equal(error.cause, UVPERF_CAUSE_NO_TASK);
     at = strrchr(error.reason, ':');
@@ -88,10 +88,10 @@ static void cgroup_without_a_hierarchy_is_enoent(void **state) {
   (void)state;
 
   refused("/a", -ENOENT, UVPERF_CAUSE_UNKNOWN, "/proc/self/mounts");
-  host_tree_write(MOUNTS, "");
+  make_host_write(MOUNTS, "");
   refused("/a", -ENOENT, UVPERF_CAUSE_NOT_SUPPORTED,
           "mount -t cgroup2 none /sys/fs/cgroup");
-  host_tree_write(MOUNTS, CPU "t /a tmpfs rw 0 0\n");
+  make_host_write(MOUNTS, CPU "t /a tmpfs rw 0 0\n");
   refused("/a", -ENOENT, UVPERF_CAUSE_NOT_SUPPORTED,
           "neither cgroup v2 nor v1");
 }
@@ -102,18 +102,18 @@ static void directory_that_is_no_cgroup_is_einval(void **state) {
   char path[128];
 
   (void)state;
-  host_tree_write(MOUNTS, V2);
-  host_tree_write("/cg/v2/a/file", "");
+  make_host_write(MOUNTS, V2);
+  make_host_write("/cg/v2/a/file", "");
   refused("/a", -EINVAL, UVPERF_CAUSE_ARGUMENT,
           "not the directory of a cgroup: /cg/v2/a");
   refused("/a/file", -ENOTDIR, UVPERF_CAUSE_ARGUMENT,
           "not the directory of a cgroup: /cg/v2/a/file");
   refused("/a/file/b", -ENOTDIR, UVPERF_CAUSE_ARGUMENT, "/a/file/b");
   /* An open(2) of a pipe would wait for one who writes. */
-  snprintf(path, sizeof(path), "%s/cg/v2/a/pipe", host_tree_root());
+  snprintf(path, sizeof(path), "%s/cg/v2/a/pipe", make_host_root());
   assert_int_equal(mkfifo(path, 0600), 0);
   refused("/a/pipe", -ENOTDIR, UVPERF_CAUSE_ARGUMENT, "/a/pipe");
-  host_tree_link("/cg/v2/loop", "loop");
+  make_host_link("/cg/v2/loop", "loop");
   refused("/loop", -ELOOP, UVPERF_CAUSE_UNKNOWN, "errno 40");
 }
 
@@ -124,8 +124,8 @@ static void path_of_any_length_is_an_error_only(void **state) {
   int rc;
 
   (void)state;
-  host_tree_write(MOUNTS, V2);
-  host_tree_write("/cg/v2/cgroup.procs", "");
+  make_host_write(MOUNTS, V2);
+  make_host_write("/cg/v2/cgroup.procs", "");
   memset(path, 'a', sizeof(path));
   for (length = PATH_MAX - 80; length < sizeof(path); length++) {
     path[length] = '\0';
@@ -141,7 +141,7 @@ static int open_as_nobody(void *arg) {
   uvperf_error_t error = {0};
 
   (void)arg;
-  if (chmod(host_tree_root(), 0755) != 0 || setgid(65534) != 0 ||
+  if (chmod(make_host_root(), 0755) != 0 || setgid(65534) != 0 ||
       setuid(65534) != 0)
     return 1;
   if (uvperf__cgroup_open("/a", &error) != -EACCES)
@@ -157,9 +157,9 @@ static void cgroup_of_others_is_eacces(void **state) {
 
   (void)state;
   support_need_root(__func__);
-  host_tree_write(MOUNTS, V2);
-  host_tree_write("/cg/v2/a/file", "");
-  snprintf(path, sizeof(path), "%s/cg/v2/a", host_tree_root());
+  make_host_write(MOUNTS, V2);
+  make_host_write("/cg/v2/a/file", "");
+  snprintf(path, sizeof(path), "%s/cg/v2/a", make_host_root());
   assert_int_equal(chmod(path, 0700), 0);
   assert_int_equal(support_wait(support_fork(open_as_nobody, NULL)), 0);
 }
@@ -185,7 +185,7 @@ static int open_with_few_fds(void *arg) {
 
 static void cgroup_without_fds_is_emfile(void **state) {
   (void)state;
-  host_tree_write(MOUNTS, V2);
+  make_host_write(MOUNTS, V2);
   assert_int_equal(support_wait(support_fork(open_with_few_fds, NULL)), 0);
 }
 
@@ -221,11 +221,11 @@ static void cgroup_of_this_machine_is_opened(void **state) {
   live_cgroup_make(__func__, &cgroup);
   fake_host_set(NULL);
   expect_cgroup(cgroup.path, cgroup.id);
-  fake_host_set(host_tree_root());
+  fake_host_set(make_host_root());
   snprintf(name, sizeof(name), "%s", strrchr(cgroup.path, '/'));
   *strrchr(cgroup.path, '/') = '\0';
-  host_tree_write(MOUNTS, CPU V2);
-  host_tree_link("/cg/v2", cgroup.path);
+  make_host_write(MOUNTS, CPU V2);
+  make_host_link("/cg/v2", cgroup.path);
   strcat(cgroup.path, name);
   expect_cgroup(name, cgroup.id);
   expect_cgroup(name + 1, cgroup.id);
@@ -258,7 +258,7 @@ cgroup_of_the_calling_process_is_opened_as_proc_names_it(void **state) {
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, make_host_setup, make_host_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -2,9 +2,9 @@
 /* How much of a file is read to find a symbol: as much as real programs need,
  * and not as much as a sparse file claims to have. Reads and bytes are
  * counted. */
-#include "elf_image.h"
+#include "make_elf.h"
 #include "support.h"
-#include "temp_tree.h"
+#include "make_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,10 +46,10 @@ ssize_t __wrap_uvperf__file_read_at(int fd, void *buffer, size_t size,
 }
 
 static int setup(void **state) {
-  if (temp_tree_setup(state) != 0)
+  if (make_tree_setup(state) != 0)
     return -1;
   snprintf(path, sizeof(path), "%s/program",
-           ((const temp_tree_t *)*state)->root);
+           ((const make_tree_t *)*state)->root);
   memset(&reads, 0, sizeof(reads));
   return 0;
 }
@@ -69,9 +69,9 @@ enum {
 
 static void make(program_t *program, uint64_t nr_symbols,
                  uint64_t string_bytes) {
-  elf_image_t usual;
+  make_elf_t usual;
 
-  elf_image_make_usual(&usual, 1);
+  make_elf_make_usual(&usual, 1);
   memset(program, 0, sizeof(*program));
   program->header = usual.header;
   program->header.e_phoff = sizeof(program->header);
@@ -256,7 +256,7 @@ static void symbol_of_a_big_program_is_found_soon(void **state) {
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, setup, make_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Which symbols are functions, which of them a name means, and where they are,
  * in files of 32 and 64 bits made by hand. */
-#include "elf_image.h"
+#include "make_elf.h"
 #include "support.h"
-#include "temp_tree.h"
+#include "make_tree.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -15,25 +15,25 @@
 static char path[PATH_MAX];
 
 /* The body of a test, of which each is done with 32 and with 64 bits. */
-typedef void (*image_body_fn)(elf_image_t *image);
+typedef void (*image_body_fn)(make_elf_t *image);
 
 static void with_images(void **state, image_body_fn body) {
-  const temp_tree_t *tree = *state;
-  elf_image_t image;
+  const make_tree_t *tree = *state;
+  make_elf_t image;
   int is_64;
 
   snprintf(path, sizeof(path), "%s/image", tree->root);
   for (is_64 = 0; is_64 <= 1; is_64++) {
-    elf_image_make(&image, is_64);
+    make_elf_make(&image, is_64);
     body(&image);
   }
 }
 
-static void expect(elf_image_t *image, const char *name, uint64_t offset) {
+static void expect(make_elf_t *image, const char *name, uint64_t offset) {
   uvperf__elf_symbol_t symbol;
   int rc;
 
-  elf_image_write(image, path);
+  make_elf_write(image, path);
   rc = elf_path_symbol(path, name, &symbol);
   if (rc != 0 || symbol.offset != offset)
     fail_msg("%s: %d, offset %#llx, not %#llx", name, rc,
@@ -42,10 +42,10 @@ static void expect(elf_image_t *image, const char *name, uint64_t offset) {
   assert_string_equal(symbol.name, name);
 }
 
-static void expect_error(elf_image_t *image, const char *name, int code) {
+static void expect_error(make_elf_t *image, const char *name, int code) {
   uvperf__elf_symbol_t symbol = {"left", 1, 2};
 
-  elf_image_write(image, path);
+  make_elf_write(image, path);
   assert_int_equal(elf_path_symbol(path, name, &symbol), code);
   assert_string_equal(symbol.name, "left");
   assert_int_equal(symbol.offset, 1);
@@ -53,25 +53,25 @@ static void expect_error(elf_image_t *image, const char *name, int code) {
 }
 
 /* A symbol whose other fields are as in the last one. */
-static void set_last(elf_image_t *image, int table, unsigned section,
+static void set_last(make_elf_t *image, int table, unsigned section,
                      uint64_t value, uint64_t size) {
-  Elf64_Sym symbol = elf_image_last(image, table);
+  Elf64_Sym symbol = make_elf_last(image, table);
 
   symbol.st_shndx = (Elf64_Section)section;
   symbol.st_value = value;
   symbol.st_size = size;
-  elf_image_put_last(image, table, &symbol);
+  make_elf_put_last(image, table, &symbol);
 }
 
 /* -- where ---------------------------------------------------------------- */
 
-static void offset_of_each_table(elf_image_t *image) {
+static void offset_of_each_table(make_elf_t *image) {
   uvperf__elf_symbol_t symbol;
 
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "one", STB_LOCAL, STT_FUNC, 0x10);
-  elf_image_add(image, ELF_IMAGE_DYNSYM, "two", STB_GLOBAL, STT_FUNC, 0x20);
-  expect(image, "one", ELF_IMAGE_OFFSET(0x10));
-  expect(image, "two", ELF_IMAGE_OFFSET(0x20));
+  make_elf_add(image, MAKE_ELF_SYMTAB, "one", STB_LOCAL, STT_FUNC, 0x10);
+  make_elf_add(image, MAKE_ELF_DYNSYM, "two", STB_GLOBAL, STT_FUNC, 0x20);
+  expect(image, "one", MAKE_ELF_OFFSET(0x10));
+  expect(image, "two", MAKE_ELF_OFFSET(0x20));
   expect_error(image, "three", -ENOENT);
   expect_error(image, "on", -ENOENT);
   expect_error(image, "onet", -ENOENT);
@@ -80,41 +80,41 @@ static void offset_of_each_table(elf_image_t *image) {
   assert_int_equal(elf_path_symbol(path, "one", &symbol), 0);
   assert_int_equal(symbol.size, 16);
   image->header.e_type = ET_EXEC;
-  expect(image, "one", ELF_IMAGE_OFFSET(0x10));
+  expect(image, "one", MAKE_ELF_OFFSET(0x10));
 }
 
 static void offset_is_found_in_both_tables(void **state) {
   with_images(state, offset_of_each_table);
 }
 
-static void places_at_the_edges(elf_image_t *image) {
+static void places_at_the_edges(make_elf_t *image) {
   uvperf__elf_symbol_t symbol;
 
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "first", STB_GLOBAL, STT_FUNC, 0);
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "last", STB_GLOBAL, STT_FUNC,
-                ELF_IMAGE_TEXT_BYTES - 1);
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "behind", STB_GLOBAL, STT_FUNC,
-                ELF_IMAGE_TEXT_BYTES);
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "before", STB_GLOBAL, STT_FUNC,
-                UINT64_MAX);
-  expect(image, "first", ELF_IMAGE_OFFSET(0));
-  expect(image, "last", ELF_IMAGE_OFFSET(ELF_IMAGE_TEXT_BYTES - 1));
+  make_elf_add(image, MAKE_ELF_SYMTAB, "first", STB_GLOBAL, STT_FUNC, 0);
+  make_elf_add(image, MAKE_ELF_SYMTAB, "last", STB_GLOBAL, STT_FUNC,
+               MAKE_ELF_TEXT_BYTES - 1);
+  make_elf_add(image, MAKE_ELF_SYMTAB, "behind", STB_GLOBAL, STT_FUNC,
+               MAKE_ELF_TEXT_BYTES);
+  make_elf_add(image, MAKE_ELF_SYMTAB, "before", STB_GLOBAL, STT_FUNC,
+               UINT64_MAX);
+  expect(image, "first", MAKE_ELF_OFFSET(0));
+  expect(image, "last", MAKE_ELF_OFFSET(MAKE_ELF_TEXT_BYTES - 1));
   expect_error(image, "behind", -ENOENT);
   expect_error(image, "before", -ENOENT);
   /* Its size goes beyond the segment. */
   assert_int_equal(elf_path_symbol(path, "last", &symbol), 0);
   assert_int_equal(symbol.size, 0);
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "rest", STB_GLOBAL, STT_FUNC,
-                ELF_IMAGE_TEXT_BYTES - 24);
-  set_last(image, ELF_IMAGE_SYMTAB, ELF_IMAGE_TEXT_SECTION,
-           ELF_IMAGE_TEXT + ELF_IMAGE_TEXT_BYTES - 24, 24);
-  expect(image, "rest", ELF_IMAGE_OFFSET(ELF_IMAGE_TEXT_BYTES - 24));
+  make_elf_add(image, MAKE_ELF_SYMTAB, "rest", STB_GLOBAL, STT_FUNC,
+               MAKE_ELF_TEXT_BYTES - 24);
+  set_last(image, MAKE_ELF_SYMTAB, MAKE_ELF_TEXT_SECTION,
+           MAKE_ELF_TEXT + MAKE_ELF_TEXT_BYTES - 24, 24);
+  expect(image, "rest", MAKE_ELF_OFFSET(MAKE_ELF_TEXT_BYTES - 24));
   assert_int_equal(elf_path_symbol(path, "rest", &symbol), 0);
   assert_int_equal(symbol.size, 24);
   /* The next segment begins where this one ends. */
   image->segments[2].p_flags |= PF_X;
-  image->segments[2].p_vaddr = ELF_IMAGE_TEXT + ELF_IMAGE_TEXT_BYTES;
-  expect(image, "behind", ELF_IMAGE_DATA_AT);
+  image->segments[2].p_vaddr = MAKE_ELF_TEXT + MAKE_ELF_TEXT_BYTES;
+  expect(image, "behind", MAKE_ELF_DATA_AT);
 }
 
 static void
@@ -122,16 +122,16 @@ offset_is_in_the_part_of_a_segment_that_is_in_the_file(void **state) {
   with_images(state, places_at_the_edges);
 }
 
-static void data_segment(elf_image_t *image) {
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "data", STB_GLOBAL, STT_FUNC, 0);
-  set_last(image, ELF_IMAGE_SYMTAB, ELF_IMAGE_DATA_SECTION, ELF_IMAGE_DATA, 8);
+static void data_segment(make_elf_t *image) {
+  make_elf_add(image, MAKE_ELF_SYMTAB, "data", STB_GLOBAL, STT_FUNC, 0);
+  set_last(image, MAKE_ELF_SYMTAB, MAKE_ELF_DATA_SECTION, MAKE_ELF_DATA, 8);
   expect_error(image, "data", -ENOENT);
   image->segments[2].p_flags |= PF_X;
-  expect(image, "data", ELF_IMAGE_DATA_AT);
+  expect(image, "data", MAKE_ELF_DATA_AT);
   /* If two have one address, the code segment counts. */
   image->segments[2].p_flags = PF_R;
   image->segments[0].p_flags = PF_R | PF_X;
-  image->segments[0].p_vaddr = ELF_IMAGE_DATA;
+  image->segments[0].p_vaddr = MAKE_ELF_DATA;
   expect(image, "data", 0);
 }
 
@@ -139,44 +139,44 @@ static void no_offset_in_a_segment_of_data(void **state) {
   with_images(state, data_segment);
 }
 
-static void thumb(elf_image_t *image) {
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "thumb", STB_GLOBAL, STT_FUNC, 0x21);
-  expect(image, "thumb", ELF_IMAGE_OFFSET(0x21));
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "arm", STB_GLOBAL, STT_FUNC, 0x40);
+static void thumb(make_elf_t *image) {
+  make_elf_add(image, MAKE_ELF_SYMTAB, "thumb", STB_GLOBAL, STT_FUNC, 0x21);
+  expect(image, "thumb", MAKE_ELF_OFFSET(0x21));
+  make_elf_add(image, MAKE_ELF_SYMTAB, "arm", STB_GLOBAL, STT_FUNC, 0x40);
   image->header.e_machine = EM_ARM;
   expect_error(image, "thumb", -EILSEQ);
-  expect(image, "arm", ELF_IMAGE_OFFSET(0x40));
+  expect(image, "arm", MAKE_ELF_OFFSET(0x40));
 }
 
 static void thumb_function_on_arm_is_eilseq(void **state) {
   with_images(state, thumb);
 }
 
-static void set_other(elf_image_t *image, unsigned int other) {
-  Elf64_Sym symbol = elf_image_last(image, ELF_IMAGE_SYMTAB);
+static void set_other(make_elf_t *image, unsigned int other) {
+  Elf64_Sym symbol = make_elf_last(image, MAKE_ELF_SYMTAB);
 
   symbol.st_other = (unsigned char)other;
-  elf_image_put_last(image, ELF_IMAGE_SYMTAB, &symbol);
+  make_elf_put_last(image, MAKE_ELF_SYMTAB, &symbol);
 }
 
-static void local_entry(elf_image_t *image) {
+static void local_entry(make_elf_t *image) {
   uvperf__elf_symbol_t symbol;
 
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "entry", STB_GLOBAL, STT_FUNC, 0x20);
+  make_elf_add(image, MAKE_ELF_SYMTAB, "entry", STB_GLOBAL, STT_FUNC, 0x20);
   set_other(image, 3 << 5);
-  expect(image, "entry", ELF_IMAGE_OFFSET(0x20));
+  expect(image, "entry", MAKE_ELF_OFFSET(0x20));
   image->header.e_machine = EM_PPC64;
   image->header.e_flags = 2;
-  expect(image, "entry", ELF_IMAGE_OFFSET(0x28));
+  expect(image, "entry", MAKE_ELF_OFFSET(0x28));
   assert_int_equal(elf_path_symbol(path, "entry", &symbol), 0);
   assert_int_equal(symbol.size, 8);
   set_other(image, 6 << 5 | STV_PROTECTED);
-  expect(image, "entry", ELF_IMAGE_OFFSET(0x60));
+  expect(image, "entry", MAKE_ELF_OFFSET(0x60));
   /* One entry only; reserved. */
   set_other(image, 1 << 5);
-  expect(image, "entry", ELF_IMAGE_OFFSET(0x20));
+  expect(image, "entry", MAKE_ELF_OFFSET(0x20));
   set_other(image, 7 << 5);
-  expect(image, "entry", ELF_IMAGE_OFFSET(0x20));
+  expect(image, "entry", MAKE_ELF_OFFSET(0x20));
   image->header.e_flags = 1;
   expect_error(image, "entry", -ENOTSUP);
 }
@@ -187,19 +187,19 @@ static void offset_on_powerpc_is_of_the_local_entry(void **state) {
 
 /* -- what ----------------------------------------------------------------- */
 
-static void others(elf_image_t *image) {
+static void others(make_elf_t *image) {
   static const struct {
     const char *name;
     int type;
     unsigned section;
   } symbols[] = {
-      {"object", STT_OBJECT, ELF_IMAGE_TEXT_SECTION},
+      {"object", STT_OBJECT, MAKE_ELF_TEXT_SECTION},
       {"file", STT_FILE, SHN_ABS},
-      {"section", STT_SECTION, ELF_IMAGE_TEXT_SECTION},
+      {"section", STT_SECTION, MAKE_ELF_TEXT_SECTION},
       {"undefined", STT_FUNC, SHN_UNDEF},
       {"absolute", STT_FUNC, SHN_ABS},
       {"common", STT_FUNC, SHN_COMMON},
-      {"label_of_data", STT_NOTYPE, ELF_IMAGE_DATA_SECTION},
+      {"label_of_data", STT_NOTYPE, MAKE_ELF_DATA_SECTION},
       {"label_of_no_section", STT_NOTYPE, 200},
       {"absolute_label", STT_NOTYPE, SHN_ABS},
       {"far_label", STT_NOTYPE, SHN_XINDEX},
@@ -207,26 +207,26 @@ static void others(elf_image_t *image) {
   size_t i;
 
   for (i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
-    elf_image_add(image, ELF_IMAGE_SYMTAB, symbols[i].name, STB_GLOBAL,
-                  symbols[i].type, 0x10);
-    set_last(image, ELF_IMAGE_SYMTAB, symbols[i].section, ELF_IMAGE_TEXT + 0x10,
+    make_elf_add(image, MAKE_ELF_SYMTAB, symbols[i].name, STB_GLOBAL,
+                 symbols[i].type, 0x10);
+    set_last(image, MAKE_ELF_SYMTAB, symbols[i].section, MAKE_ELF_TEXT + 0x10,
              16);
     expect_error(image, symbols[i].name, -ENOENT);
   }
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "far", STB_GLOBAL, STT_FUNC, 0x20);
-  set_last(image, ELF_IMAGE_SYMTAB, SHN_XINDEX, ELF_IMAGE_TEXT + 0x20, 16);
-  expect(image, "far", ELF_IMAGE_OFFSET(0x20));
+  make_elf_add(image, MAKE_ELF_SYMTAB, "far", STB_GLOBAL, STT_FUNC, 0x20);
+  set_last(image, MAKE_ELF_SYMTAB, SHN_XINDEX, MAKE_ELF_TEXT + 0x20, 16);
+  expect(image, "far", MAKE_ELF_OFFSET(0x20));
 }
 
 /* Index 0 of the strings means no name, whatever is there. */
-static void nameless(elf_image_t *image) {
+static void nameless(make_elf_t *image) {
   Elf64_Sym symbol;
 
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "one", STB_GLOBAL, STT_FUNC, 0x10);
-  symbol = elf_image_last(image, ELF_IMAGE_SYMTAB);
+  make_elf_add(image, MAKE_ELF_SYMTAB, "one", STB_GLOBAL, STT_FUNC, 0x10);
+  symbol = make_elf_last(image, MAKE_ELF_SYMTAB);
   symbol.st_name = 0;
-  elf_image_put_last(image, ELF_IMAGE_SYMTAB, &symbol);
-  image->tables[ELF_IMAGE_STRTAB][0] = 'z';
+  make_elf_put_last(image, MAKE_ELF_SYMTAB, &symbol);
+  image->tables[MAKE_ELF_STRTAB][0] = 'z';
   expect_error(image, "zone", -ENOENT);
 }
 
@@ -238,36 +238,36 @@ static void symbols_that_are_no_functions_are_not_found(void **state) {
   with_images(state, others);
 }
 
-static void labels(elf_image_t *image) {
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "label", STB_GLOBAL, STT_NOTYPE, 0x30);
-  expect(image, "label", ELF_IMAGE_OFFSET(0x30));
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "$x", STB_LOCAL, STT_NOTYPE, 0x30);
+static void labels(make_elf_t *image) {
+  make_elf_add(image, MAKE_ELF_SYMTAB, "label", STB_GLOBAL, STT_NOTYPE, 0x30);
+  expect(image, "label", MAKE_ELF_OFFSET(0x30));
+  make_elf_add(image, MAKE_ELF_SYMTAB, "$x", STB_LOCAL, STT_NOTYPE, 0x30);
   expect_error(image, "$x", -ENOENT);
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "table", STB_GLOBAL, STT_NOTYPE, 0);
-  set_last(image, ELF_IMAGE_SYMTAB, ELF_IMAGE_DATA_SECTION, ELF_IMAGE_TEXT, 0);
-  image->sections[ELF_IMAGE_DATA_SECTION].sh_addr = ELF_IMAGE_TEXT;
+  make_elf_add(image, MAKE_ELF_SYMTAB, "table", STB_GLOBAL, STT_NOTYPE, 0);
+  set_last(image, MAKE_ELF_SYMTAB, MAKE_ELF_DATA_SECTION, MAKE_ELF_TEXT, 0);
+  image->sections[MAKE_ELF_DATA_SECTION].sh_addr = MAKE_ELF_TEXT;
   expect_error(image, "table", -ENOENT);
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "etext", STB_GLOBAL, STT_NOTYPE,
-                ELF_IMAGE_TEXT_BYTES);
+  make_elf_add(image, MAKE_ELF_SYMTAB, "etext", STB_GLOBAL, STT_NOTYPE,
+               MAKE_ELF_TEXT_BYTES);
   image->segments[1].p_filesz += 0x10;
   expect_error(image, "etext", -ENOENT);
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "label", STB_LOCAL, STT_FUNC, 0x40);
-  expect(image, "label", ELF_IMAGE_OFFSET(0x40));
+  make_elf_add(image, MAKE_ELF_SYMTAB, "label", STB_LOCAL, STT_FUNC, 0x40);
+  expect(image, "label", MAKE_ELF_OFFSET(0x40));
 }
 
 static void global_label_of_code_is_a_function_if_no_other_is(void **state) {
   with_images(state, labels);
 }
 
-static void indirect(elf_image_t *image) {
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "f", STB_GLOBAL, STT_GNU_IFUNC, 0x10);
+static void indirect(make_elf_t *image) {
+  make_elf_add(image, MAKE_ELF_SYMTAB, "f", STB_GLOBAL, STT_GNU_IFUNC, 0x10);
   expect_error(image, "f", -ENOTSUP);
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "f", STB_LOCAL, STT_FUNC, 0x20);
+  make_elf_add(image, MAKE_ELF_SYMTAB, "f", STB_LOCAL, STT_FUNC, 0x20);
   expect_error(image, "f", -ENOTSUP);
   /* Also if another symbol of the name and place is not indirect. */
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "g", STB_GLOBAL, STT_FUNC, 0x30);
-  expect(image, "g", ELF_IMAGE_OFFSET(0x30));
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "g", STB_GLOBAL, STT_GNU_IFUNC, 0x30);
+  make_elf_add(image, MAKE_ELF_SYMTAB, "g", STB_GLOBAL, STT_FUNC, 0x30);
+  expect(image, "g", MAKE_ELF_OFFSET(0x30));
+  make_elf_add(image, MAKE_ELF_SYMTAB, "g", STB_GLOBAL, STT_GNU_IFUNC, 0x30);
   expect_error(image, "g", -ENOTSUP);
 }
 
@@ -275,13 +275,13 @@ static void indirect_function_is_enotsup(void **state) {
   with_images(state, indirect);
 }
 
-static void tables_gone(elf_image_t *image) {
-  elf_image_add(image, ELF_IMAGE_DYNSYM, "import", STB_GLOBAL, STT_FUNC, 0);
-  set_last(image, ELF_IMAGE_DYNSYM, SHN_UNDEF, 0, 0);
+static void tables_gone(make_elf_t *image) {
+  make_elf_add(image, MAKE_ELF_DYNSYM, "import", STB_GLOBAL, STT_FUNC, 0);
+  set_last(image, MAKE_ELF_DYNSYM, SHN_UNDEF, 0, 0);
   expect_error(image, "f", -ENOENT);
-  elf_image_drop(image, ELF_IMAGE_SYMTAB);
+  make_elf_drop(image, MAKE_ELF_SYMTAB);
   expect_error(image, "f", -ENODATA);
-  elf_image_drop(image, ELF_IMAGE_DYNSYM);
+  make_elf_drop(image, MAKE_ELF_DYNSYM);
   expect_error(image, "f", -ENODATA);
   image->header.e_shoff = 0;
   expect_error(image, "f", -ENODATA);
@@ -295,46 +295,46 @@ static void file_without_functions_is_enodata(void **state) {
 
 /* -- which ---------------------------------------------------------------- */
 
-static void binds(elf_image_t *image) {
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "f", STB_LOCAL, STT_FUNC, 0x10);
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "f", STB_LOCAL, STT_FUNC, 0x10);
-  expect(image, "f", ELF_IMAGE_OFFSET(0x10));
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "f", STB_LOCAL, STT_FUNC, 0x20);
+static void binds(make_elf_t *image) {
+  make_elf_add(image, MAKE_ELF_SYMTAB, "f", STB_LOCAL, STT_FUNC, 0x10);
+  make_elf_add(image, MAKE_ELF_SYMTAB, "f", STB_LOCAL, STT_FUNC, 0x10);
+  expect(image, "f", MAKE_ELF_OFFSET(0x10));
+  make_elf_add(image, MAKE_ELF_SYMTAB, "f", STB_LOCAL, STT_FUNC, 0x20);
   expect_error(image, "f", -ENOTUNIQ);
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "f", STB_WEAK, STT_FUNC, 0x30);
-  expect(image, "f", ELF_IMAGE_OFFSET(0x30));
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "f", STB_WEAK, STT_FUNC, 0x38);
+  make_elf_add(image, MAKE_ELF_SYMTAB, "f", STB_WEAK, STT_FUNC, 0x30);
+  expect(image, "f", MAKE_ELF_OFFSET(0x30));
+  make_elf_add(image, MAKE_ELF_SYMTAB, "f", STB_WEAK, STT_FUNC, 0x38);
   expect_error(image, "f", -ENOTUNIQ);
-  elf_image_add(image, ELF_IMAGE_DYNSYM, "f", STB_GLOBAL, STT_FUNC, 0x40);
-  expect(image, "f", ELF_IMAGE_OFFSET(0x40));
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "f", STB_GNU_UNIQUE, STT_FUNC, 0x40);
-  expect(image, "f", ELF_IMAGE_OFFSET(0x40));
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "f", STB_LOCAL, STT_FUNC, 0x50);
-  expect(image, "f", ELF_IMAGE_OFFSET(0x40));
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "f", STB_GLOBAL, STT_FUNC, 0x60);
+  make_elf_add(image, MAKE_ELF_DYNSYM, "f", STB_GLOBAL, STT_FUNC, 0x40);
+  expect(image, "f", MAKE_ELF_OFFSET(0x40));
+  make_elf_add(image, MAKE_ELF_SYMTAB, "f", STB_GNU_UNIQUE, STT_FUNC, 0x40);
+  expect(image, "f", MAKE_ELF_OFFSET(0x40));
+  make_elf_add(image, MAKE_ELF_SYMTAB, "f", STB_LOCAL, STT_FUNC, 0x50);
+  expect(image, "f", MAKE_ELF_OFFSET(0x40));
+  make_elf_add(image, MAKE_ELF_SYMTAB, "f", STB_GLOBAL, STT_FUNC, 0x60);
   expect_error(image, "f", -ENOTUNIQ);
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "g", STB_WEAK, STT_FUNC, 0x10);
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "g", STB_GNU_UNIQUE, STT_FUNC, 0x20);
-  expect(image, "g", ELF_IMAGE_OFFSET(0x20));
+  make_elf_add(image, MAKE_ELF_SYMTAB, "g", STB_WEAK, STT_FUNC, 0x10);
+  make_elf_add(image, MAKE_ELF_SYMTAB, "g", STB_GNU_UNIQUE, STT_FUNC, 0x20);
+  expect(image, "g", MAKE_ELF_OFFSET(0x20));
 }
 
 static void global_comes_before_weak_before_local(void **state) {
   with_images(state, binds);
 }
 
-static void versions_in_names(elf_image_t *image) {
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "f@V_1", STB_GLOBAL, STT_FUNC, 0x10);
-  expect(image, "f", ELF_IMAGE_OFFSET(0x10));
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "f@V_2", STB_GLOBAL, STT_FUNC, 0x20);
+static void versions_in_names(make_elf_t *image) {
+  make_elf_add(image, MAKE_ELF_SYMTAB, "f@V_1", STB_GLOBAL, STT_FUNC, 0x10);
+  expect(image, "f", MAKE_ELF_OFFSET(0x10));
+  make_elf_add(image, MAKE_ELF_SYMTAB, "f@V_2", STB_GLOBAL, STT_FUNC, 0x20);
   expect_error(image, "f", -ENOTUNIQ);
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "f", STB_LOCAL, STT_FUNC, 0x30);
-  expect(image, "f", ELF_IMAGE_OFFSET(0x30));
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "f@@V_3", STB_GLOBAL, STT_FUNC, 0x40);
-  expect(image, "f", ELF_IMAGE_OFFSET(0x40));
-  expect(image, "f@V_1", ELF_IMAGE_OFFSET(0x10));
-  expect(image, "f@@V_2", ELF_IMAGE_OFFSET(0x20));
-  expect(image, "f@V_3", ELF_IMAGE_OFFSET(0x40));
-  expect(image, "f@@V_3", ELF_IMAGE_OFFSET(0x40));
+  make_elf_add(image, MAKE_ELF_SYMTAB, "f", STB_LOCAL, STT_FUNC, 0x30);
+  expect(image, "f", MAKE_ELF_OFFSET(0x30));
+  make_elf_add(image, MAKE_ELF_SYMTAB, "f@@V_3", STB_GLOBAL, STT_FUNC, 0x40);
+  expect(image, "f", MAKE_ELF_OFFSET(0x40));
+  expect(image, "f@V_1", MAKE_ELF_OFFSET(0x10));
+  expect(image, "f@@V_2", MAKE_ELF_OFFSET(0x20));
+  expect(image, "f@V_3", MAKE_ELF_OFFSET(0x40));
+  expect(image, "f@@V_3", MAKE_ELF_OFFSET(0x40));
   expect_error(image, "f@V_", -ENOENT);
   expect_error(image, "f@V_33", -ENOENT);
   expect_error(image, "f@", -ENOENT);
@@ -347,30 +347,30 @@ static void version_in_the_name_is_chosen(void **state) {
   with_images(state, versions_in_names);
 }
 
-static void versions_by_number(elf_image_t *image) {
-  elf_image_define(image, 1, "libf.so");
-  elf_image_define(image, 2, "V_1");
-  elf_image_define(image, 3, "V_2");
-  elf_image_add(image, ELF_IMAGE_DYNSYM, "f", STB_GLOBAL, STT_FUNC, 0x10);
-  elf_image_set_version(image, 2 | HIDDEN);
-  expect(image, "f", ELF_IMAGE_OFFSET(0x10));
-  elf_image_add(image, ELF_IMAGE_DYNSYM, "f", STB_WEAK, STT_FUNC, 0x20);
-  elf_image_set_version(image, 3);
-  expect(image, "f", ELF_IMAGE_OFFSET(0x20));
-  expect(image, "f@V_1", ELF_IMAGE_OFFSET(0x10));
-  expect(image, "f@@V_1", ELF_IMAGE_OFFSET(0x10));
-  expect(image, "f@V_2", ELF_IMAGE_OFFSET(0x20));
+static void versions_by_number(make_elf_t *image) {
+  make_elf_define(image, 1, "libf.so");
+  make_elf_define(image, 2, "V_1");
+  make_elf_define(image, 3, "V_2");
+  make_elf_add(image, MAKE_ELF_DYNSYM, "f", STB_GLOBAL, STT_FUNC, 0x10);
+  make_elf_set_version(image, 2 | HIDDEN);
+  expect(image, "f", MAKE_ELF_OFFSET(0x10));
+  make_elf_add(image, MAKE_ELF_DYNSYM, "f", STB_WEAK, STT_FUNC, 0x20);
+  make_elf_set_version(image, 3);
+  expect(image, "f", MAKE_ELF_OFFSET(0x20));
+  expect(image, "f@V_1", MAKE_ELF_OFFSET(0x10));
+  expect(image, "f@@V_1", MAKE_ELF_OFFSET(0x10));
+  expect(image, "f@V_2", MAKE_ELF_OFFSET(0x20));
   expect_error(image, "f@V_3", -ENOENT);
-  elf_image_add(image, ELF_IMAGE_DYNSYM, "g", STB_GLOBAL, STT_FUNC, 0x30);
-  expect(image, "g", ELF_IMAGE_OFFSET(0x30));
+  make_elf_add(image, MAKE_ELF_DYNSYM, "g", STB_GLOBAL, STT_FUNC, 0x30);
+  expect(image, "g", MAKE_ELF_OFFSET(0x30));
   expect_error(image, "g@libf.so", -ENOENT);
   expect_error(image, "g@V_1", -ENOENT);
   /* From a linker that writes no versions into .symtab. */
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "f", STB_GLOBAL, STT_FUNC, 0x10);
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "f", STB_GLOBAL, STT_FUNC, 0x20);
-  expect(image, "f", ELF_IMAGE_OFFSET(0x20));
-  expect(image, "f@V_1", ELF_IMAGE_OFFSET(0x10));
-  elf_image_drop(image, ELF_IMAGE_VERDEF);
+  make_elf_add(image, MAKE_ELF_SYMTAB, "f", STB_GLOBAL, STT_FUNC, 0x10);
+  make_elf_add(image, MAKE_ELF_SYMTAB, "f", STB_GLOBAL, STT_FUNC, 0x20);
+  expect(image, "f", MAKE_ELF_OFFSET(0x20));
+  expect(image, "f@V_1", MAKE_ELF_OFFSET(0x10));
+  make_elf_drop(image, MAKE_ELF_VERDEF);
   expect_error(image, "f@V_1", -ENOENT);
 }
 
@@ -396,17 +396,17 @@ static int see(const uvperf__elf_symbol_t *symbol, void *data) {
   return ++seen->calls == seen->ends_at ? 7 : 0;
 }
 
-static void every(elf_image_t *image) {
+static void every(make_elf_t *image) {
   seen_t seen;
 
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "one", STB_LOCAL, STT_FUNC, 0x10);
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "two@@V_1", STB_WEAK, STT_FUNC, 0x20);
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "three", STB_LOCAL, STT_OBJECT, 0);
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "four", STB_LOCAL, STT_GNU_IFUNC, 0);
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "label", STB_WEAK, STT_NOTYPE, 0x30);
-  elf_image_add(image, ELF_IMAGE_SYMTAB, "", STB_GLOBAL, STT_FUNC, 0x30);
-  elf_image_add(image, ELF_IMAGE_DYNSYM, "five", STB_GLOBAL, STT_FUNC, 0x40);
-  elf_image_write(image, path);
+  make_elf_add(image, MAKE_ELF_SYMTAB, "one", STB_LOCAL, STT_FUNC, 0x10);
+  make_elf_add(image, MAKE_ELF_SYMTAB, "two@@V_1", STB_WEAK, STT_FUNC, 0x20);
+  make_elf_add(image, MAKE_ELF_SYMTAB, "three", STB_LOCAL, STT_OBJECT, 0);
+  make_elf_add(image, MAKE_ELF_SYMTAB, "four", STB_LOCAL, STT_GNU_IFUNC, 0);
+  make_elf_add(image, MAKE_ELF_SYMTAB, "label", STB_WEAK, STT_NOTYPE, 0x30);
+  make_elf_add(image, MAKE_ELF_SYMTAB, "", STB_GLOBAL, STT_FUNC, 0x30);
+  make_elf_add(image, MAKE_ELF_DYNSYM, "five", STB_GLOBAL, STT_FUNC, 0x40);
+  make_elf_write(image, path);
   memset(&seen, 0, sizeof(seen));
   assert_int_equal(elf_path_each(path, see, &seen), 0);
   assert_string_equal(
@@ -422,20 +422,20 @@ static void each_symbol_is_what_can_be_found(void **state) {
 }
 
 static void each_symbol_fails_as_the_search_does(void **state) {
-  elf_image_t image;
+  make_elf_t image;
   seen_t seen = {0};
 
-  elf_image_make(&image, 1);
-  elf_image_drop(&image, ELF_IMAGE_SYMTAB);
-  snprintf(path, sizeof(path), "%s/image", ((temp_tree_t *)*state)->root);
-  elf_image_write(&image, path);
+  make_elf_make(&image, 1);
+  make_elf_drop(&image, MAKE_ELF_SYMTAB);
+  snprintf(path, sizeof(path), "%s/image", ((make_tree_t *)*state)->root);
+  make_elf_write(&image, path);
   assert_int_equal(elf_path_each(path, see, &seen), -ENODATA);
   assert_int_equal(elf_path_each("/nonexistent", see, &seen), -ENOENT);
   assert_int_equal(seen.calls, 0);
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, temp_tree_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, make_tree_setup, make_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Randomly damaged files, made by hand and by the linker: at worst an error. */
-#include "elf_image.h"
-#include "random_run.h"
+#include "make_elf.h"
+#include "model_run.h"
 #include "support.h"
-#include "temp_tree.h"
+#include "make_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,9 +15,9 @@
 static char path[PATH_MAX];
 
 static int setup(void **state) {
-  int rc = temp_tree_setup(state);
+  int rc = make_tree_setup(state);
 
-  snprintf(path, sizeof(path), "%s/image", ((temp_tree_t *)*state)->root);
+  snprintf(path, sizeof(path), "%s/image", ((make_tree_t *)*state)->root);
   return rc;
 }
 
@@ -25,7 +25,7 @@ static int setup(void **state) {
 
 /* Damages a file of `size` bytes: sets some bytes, some of them to critical
  * values, and restores them. */
-static void damage(random_run_t *run, int fd, const uint8_t *bytes, size_t size,
+static void damage(model_run_t *run, int fd, const uint8_t *bytes, size_t size,
                    size_t *at, size_t nr) {
   static const uint8_t tempting[] = {0, 1, 0x7f, 0x80, 0xff};
   size_t i;
@@ -33,10 +33,10 @@ static void damage(random_run_t *run, int fd, const uint8_t *bytes, size_t size,
   for (i = 0; i < nr; i++) {
     uint8_t byte;
 
-    at[i] = (size_t)random_run_draw(run, size);
-    byte = (uint8_t)(bytes[at[i]] ^ (1u << random_run_draw(run, 8)));
-    if (random_run_draw(run, 2) == 0)
-      byte = tempting[random_run_draw(run, sizeof(tempting))];
+    at[i] = (size_t)model_run_draw(run, size);
+    byte = (uint8_t)(bytes[at[i]] ^ (1u << model_run_draw(run, 8)));
+    if (model_run_draw(run, 2) == 0)
+      byte = tempting[model_run_draw(run, sizeof(tempting))];
     assert_int_equal(pwrite(fd, &byte, 1, (off_t)at[i]), 1);
   }
 }
@@ -49,45 +49,45 @@ static int is_promised(int rc) {
 
 /* Damages the first `dense` bytes of a file again and again. Returns how many
  * searches failed. */
-static unsigned int damage_often(random_run_t *run, const uint8_t *bytes,
+static unsigned int damage_often(model_run_t *run, const uint8_t *bytes,
                                  size_t size, size_t dense, const char *name,
                                  int times) {
   unsigned int failed = 0;
   size_t at[8];
   int fd;
 
-  elf_image_write_bytes(path, bytes, size);
+  make_elf_write_bytes(path, bytes, size);
   fd = open(path, O_WRONLY | O_CLOEXEC);
   assert_true(fd >= 0);
   for (run->step = 0; run->step < times; run->step++) {
-    size_t nr = 1 + (size_t)random_run_draw(run, 8), i;
+    size_t nr = 1 + (size_t)model_run_draw(run, 8), i;
     int rc;
 
     damage(run, fd, bytes, dense, at, nr);
-    rc = elf_image_search(path, name);
-    random_run_expect(run, is_promised(rc), "another error", rc);
+    rc = make_elf_search(path, name);
+    model_run_expect(run, is_promised(rc), "another error", rc);
     failed += rc != 0;
     for (i = 0; i < nr; i++)
       assert_int_equal(pwrite(fd, bytes + at[i], 1, (off_t)at[i]), 1);
   }
   close(fd);
-  assert_int_equal(elf_image_search(path, name), 0);
+  assert_int_equal(make_elf_search(path, name), 0);
   return failed;
 }
 
 static void damage_of_a_made_file_at_random_is_an_error_at_most(void **state) {
   unsigned int failed;
-  random_run_t run;
-  elf_image_t image;
+  model_run_t run;
+  make_elf_t image;
   int is_64;
 
   (void)state;
   for (is_64 = 0; is_64 <= 1; is_64++) {
     memset(&run, 0, sizeof(run));
     run.call = "a search";
-    random_run_seed(&run, 41 + (uint64_t)is_64);
-    elf_image_make_usual(&image, is_64);
-    elf_image_write(&image, path);
+    model_run_seed(&run, 41 + (uint64_t)is_64);
+    make_elf_make_usual(&image, is_64);
+    make_elf_write(&image, path);
     /* The tables and the headers next to each other: every byte counts. */
     failed = damage_often(&run, image.bytes, sizeof(image.bytes), 0x400,
                           "two@V_1", 2000);
@@ -95,7 +95,7 @@ static void damage_of_a_made_file_at_random_is_an_error_at_most(void **state) {
     failed = damage_often(&run, image.bytes, sizeof(image.bytes),
                           sizeof(image.bytes), "two@V_1", 2000);
     assert_in_range(failed, 40, 1960);
-    random_run_check(&run, 41 + (uint64_t)is_64);
+    model_run_check(&run, 41 + (uint64_t)is_64);
   }
 }
 
@@ -103,7 +103,7 @@ static void
 damage_of_a_linked_file_at_random_is_an_error_at_most(void **state) {
   static uint8_t bytes[1 << 20];
   FILE *file = fopen(ELF_LIBRARY, "re");
-  random_run_t run;
+  model_run_t run;
   size_t size;
 
   (void)state;
@@ -113,14 +113,14 @@ damage_of_a_linked_file_at_random_is_an_error_at_most(void **state) {
   assert_int_equal(fclose(file), 0);
   memset(&run, 0, sizeof(run));
   run.call = "a search";
-  random_run_seed(&run, 43);
+  model_run_seed(&run, 43);
   damage_often(&run, bytes, size, 0x1000, "elf_library_versioned@ELF_1", 2000);
   damage_often(&run, bytes, size, size, "elf_library_versioned@ELF_1", 2000);
-  random_run_check(&run, 43);
+  model_run_check(&run, 43);
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, setup, make_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -2,7 +2,7 @@
 /* Files made by the linker: programs that print where their functions are,
  * stripped ones, a library with versions, and the whole C library compared with
  * the dynamic linker. */
-#include "elf_image.h"
+#include "make_elf.h"
 #include "support.h"
 
 #include <dlfcn.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables and strings that are longer than one read, and names at more places
  * than are remembered. */
-#include "elf_image.h"
+#include "make_elf.h"
 #include "support.h"
-#include "temp_tree.h"
+#include "make_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,9 +15,9 @@
 static char path[PATH_MAX];
 
 static int setup(void **state) {
-  int rc = temp_tree_setup(state);
+  int rc = make_tree_setup(state);
 
-  snprintf(path, sizeof(path), "%s/image", ((temp_tree_t *)*state)->root);
+  snprintf(path, sizeof(path), "%s/image", ((make_tree_t *)*state)->root);
   return rc;
 }
 
@@ -33,7 +33,7 @@ static size_t long_name(char *name, int i) {
   return strlen(name);
 }
 
-static void write_many(elf_image_t *image) {
+static void write_many(make_elf_t *image) {
   static char strings[1 << 20];
   static Elf64_Sym symbols[MANY];
   size_t used = 1;
@@ -44,16 +44,15 @@ static void write_many(elf_image_t *image) {
   for (i = 0; i < MANY; i++) {
     symbols[i].st_name = (uint32_t)used;
     symbols[i].st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
-    symbols[i].st_shndx = ELF_IMAGE_TEXT_SECTION;
-    symbols[i].st_value = ELF_IMAGE_TEXT + (uint64_t)i % 0x700;
+    symbols[i].st_shndx = MAKE_ELF_TEXT_SECTION;
+    symbols[i].st_value = MAKE_ELF_TEXT + (uint64_t)i % 0x700;
     used += long_name(strings + used, i) + 1;
   }
-  image->sections[ELF_IMAGE_SYMTAB].sh_offset = ELF_IMAGE_BYTES;
-  image->sections[ELF_IMAGE_SYMTAB].sh_size = sizeof(symbols);
-  image->sections[ELF_IMAGE_STRTAB].sh_offset =
-      ELF_IMAGE_BYTES + sizeof(symbols);
-  image->sections[ELF_IMAGE_STRTAB].sh_size = used;
-  elf_image_write(image, path);
+  image->sections[MAKE_ELF_SYMTAB].sh_offset = MAKE_ELF_BYTES;
+  image->sections[MAKE_ELF_SYMTAB].sh_size = sizeof(symbols);
+  image->sections[MAKE_ELF_STRTAB].sh_offset = MAKE_ELF_BYTES + sizeof(symbols);
+  image->sections[MAKE_ELF_STRTAB].sh_size = used;
+  make_elf_write(image, path);
   file = fopen(path, "ae");
   assert_non_null(file);
   assert_int_equal(fwrite(symbols, sizeof(symbols), 1, file), 1);
@@ -67,21 +66,21 @@ static int count(const uvperf__elf_symbol_t *symbol, void *data) {
 
   assert_non_null(number);
   assert_int_equal(symbol->offset,
-                   ELF_IMAGE_OFFSET(strtoull(number + 1, NULL, 10) % 0x700));
+                   MAKE_ELF_OFFSET(strtoull(number + 1, NULL, 10) % 0x700));
   *seen += 1;
   return 0;
 }
 
 static void tables_longer_than_a_piece_are_read_whole(void **state) {
   uvperf__elf_symbol_t symbol;
-  elf_image_t image;
+  make_elf_t image;
   char name[8192];
   int too_long = 0;
   int seen = 0;
   int i;
 
   (void)state;
-  elf_image_make(&image, 1);
+  make_elf_make(&image, 1);
   write_many(&image);
   for (i = 0; i < MANY; i += i % 100 == 0 ? 1 : 11) {
     size_t length = long_name(name, i);
@@ -89,7 +88,7 @@ static void tables_longer_than_a_piece_are_read_whole(void **state) {
 
     assert_int_equal(rc, length < 4096 ? 0 : -ENOENT);
     if (length < 4096)
-      assert_int_equal(symbol.offset, ELF_IMAGE_OFFSET(i % 0x700));
+      assert_int_equal(symbol.offset, MAKE_ELF_OFFSET(i % 0x700));
   }
   for (i = 0; i < MANY; i++)
     too_long += long_name(name, i) >= 4096;
@@ -100,59 +99,59 @@ static void tables_longer_than_a_piece_are_read_whole(void **state) {
 
 /* A name that is the end of more others than are remembered. */
 static void name_at_the_end_of_many_others_is_found(void **state) {
-  elf_image_t image;
+  make_elf_t image;
   uvperf__elf_symbol_t symbol;
   char name[16];
   int i;
 
   (void)state;
-  elf_image_make(&image, 0);
+  make_elf_make(&image, 0);
   for (i = 0; i < 28; i++) {
     snprintf(name, sizeof(name), "x%cff@@Vff", 'a' + i);
-    elf_image_add(&image, ELF_IMAGE_DYNSYM, name, STB_LOCAL, STT_FUNC,
-                  0x100 + (uint64_t)i);
+    make_elf_add(&image, MAKE_ELF_DYNSYM, name, STB_LOCAL, STT_FUNC,
+                 0x100 + (uint64_t)i);
   }
-  elf_image_add(&image, ELF_IMAGE_DYNSYM, "f", STB_GLOBAL, STT_FUNC, 0x10);
-  elf_image_write(&image, path);
+  make_elf_add(&image, MAKE_ELF_DYNSYM, "f", STB_GLOBAL, STT_FUNC, 0x10);
+  make_elf_write(&image, path);
   assert_int_equal(elf_path_symbol(path, "f", &symbol), 0);
-  assert_int_equal(symbol.offset, ELF_IMAGE_OFFSET(0x10));
+  assert_int_equal(symbol.offset, MAKE_ELF_OFFSET(0x10));
   assert_int_equal(elf_path_symbol(path, "xcff", &symbol), 0);
-  assert_int_equal(symbol.offset, ELF_IMAGE_OFFSET(0x102));
+  assert_int_equal(symbol.offset, MAKE_ELF_OFFSET(0x102));
 }
 
 /* So many sections that the index of one is SHN_XINDEX itself. */
 static void label_whose_section_is_elsewhere_is_not_found(void **state) {
   const int sections = SHN_XINDEX + 1;
   uvperf__elf_symbol_t symbol;
-  elf_image_t image;
+  make_elf_t image;
   Elf64_Sym last;
   int fd;
 
   (void)state;
-  elf_image_make(&image, 1);
-  elf_image_add(&image, ELF_IMAGE_SYMTAB, "f", STB_GLOBAL, STT_NOTYPE, 0x10);
-  last = elf_image_last(&image, ELF_IMAGE_SYMTAB);
+  make_elf_make(&image, 1);
+  make_elf_add(&image, MAKE_ELF_SYMTAB, "f", STB_GLOBAL, STT_NOTYPE, 0x10);
+  last = make_elf_last(&image, MAKE_ELF_SYMTAB);
   last.st_shndx = SHN_XINDEX;
-  elf_image_put_last(&image, ELF_IMAGE_SYMTAB, &last);
-  image.header.e_shoff = ELF_IMAGE_BYTES;
+  make_elf_put_last(&image, MAKE_ELF_SYMTAB, &last);
+  image.header.e_shoff = MAKE_ELF_BYTES;
   image.header.e_shnum = 0;
   image.sections[0].sh_size = (uint64_t)sections;
-  elf_image_write(&image, path);
+  make_elf_write(&image, path);
   fd = open(path, O_WRONLY | O_CLOEXEC);
   assert_true(fd >= 0);
   assert_int_equal(
-      pwrite(fd, image.sections, sizeof(image.sections), ELF_IMAGE_BYTES),
+      pwrite(fd, image.sections, sizeof(image.sections), MAKE_ELF_BYTES),
       sizeof(image.sections));
   assert_int_equal(
-      pwrite(fd, &image.sections[ELF_IMAGE_TEXT_SECTION], sizeof(Elf64_Shdr),
-             ELF_IMAGE_BYTES + SHN_XINDEX * (off_t)sizeof(Elf64_Shdr)),
+      pwrite(fd, &image.sections[MAKE_ELF_TEXT_SECTION], sizeof(Elf64_Shdr),
+             MAKE_ELF_BYTES + SHN_XINDEX * (off_t)sizeof(Elf64_Shdr)),
       sizeof(Elf64_Shdr));
   close(fd);
   assert_int_equal(elf_path_symbol(path, "f", &symbol), -ENOENT);
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, setup, make_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Mounts under a scripted root, and those of this process. */
 #include "support.h"
-#include "host_tree.h"
+#include "make_host.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -45,7 +45,7 @@ static int stop_at_proc(const uvperf__mount_t *mount, void *data) {
 static void expect(const char *mounts, const char *expected) {
   char text[512] = "";
 
-  host_tree_write(MOUNTS, mounts);
+  make_host_write(MOUNTS, mounts);
   assert_int_equal(uvperf__mounts_each(note, text), 0);
   assert_string_equal(text, expected);
 }
@@ -108,7 +108,7 @@ static void mounts_options_are_found_whole(void **state) {
   char text[1024] = "";
 
   (void)state;
-  host_tree_write(MOUNTS, "c /a cgroup rw,perf_event 0 0\n"
+  make_host_write(MOUNTS, "c /a cgroup rw,perf_event 0 0\n"
                           "c /b cgroup perf_event,cpuacct,rw 0 0\n"
                           "c /c cgroup ro,perf_event2,xperf_event,cpu,acct=rw\n"
                           "c /d cgroup perf_even,,cpu,\n"
@@ -133,7 +133,7 @@ static void mounts_long_options_are_cut(void **state) {
     strcpy(mounts, "o / overlay rw,");
     memset(mounts + 15, 'l', length - 3);
     strcpy(mounts + 12 + length, " 0 0\n");
-    host_tree_write(MOUNTS, mounts);
+    make_host_write(MOUNTS, mounts);
     text[0] = '\0';
     assert_int_equal(uvperf__mounts_each(note_options, text), 0);
     snprintf(expected, sizeof(expected), "%.*s rw;",
@@ -146,7 +146,7 @@ static void mounts_callback_ends_the_walk(void **state) {
   int calls = 0;
 
   (void)state;
-  host_tree_write(MOUNTS, "s /sys sysfs\np /proc proc\nm /mnt ext4\n");
+  make_host_write(MOUNTS, "s /sys sysfs\np /proc proc\nm /mnt ext4\n");
   assert_int_equal(uvperf__mounts_each(stop_at_proc, &calls), -7);
   assert_int_equal(calls, 2);
 }
@@ -156,7 +156,7 @@ static void mounts_that_cannot_be_read_are_an_error(void **state) {
 
   (void)state;
   assert_int_equal(uvperf__mounts_each(note, text), -ENOENT);
-  host_tree_write(MOUNTS "/is/a/directory", "");
+  make_host_write(MOUNTS "/is/a/directory", "");
   assert_int_equal(uvperf__mounts_each(note, text), -EISDIR);
 }
 
@@ -170,7 +170,7 @@ static void mounts_of_this_process_include_proc(void **state) {
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, make_host_setup, make_host_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* PMUs, their types and CPUs, and the names of their events and terms, in trees
  * like those of real machines and in hostile ones. */
-#include "pmu_names.h"
+#include "check_pmus.h"
 #include "support.h"
-#include "host_tree.h"
+#include "make_host.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -24,18 +24,18 @@ static int stop_at_second(const char *name, void *data) {
 
 static void pmu_each_returns_every_name(void **state) {
   size_t fds = support_count_fds();
-  pmu_names_t names = {"", 0};
+  check_pmus_t names = {"", 0};
 
   (void)state;
-  assert_int_equal(uvperf__pmu_each(pmu_names_add, &names), -ENOENT);
-  host_tree_write("/sys/devices/cpu/type", "4\n");
-  host_tree_link(CPU, "../../../devices/cpu");
-  host_tree_write(PMUS "/uncore_imc_0/type", "20\n");
-  host_tree_write(PMUS "/.hidden/type", "21\n");
-  assert_int_equal(uvperf__pmu_each(pmu_names_add, &names), 0);
+  assert_int_equal(uvperf__pmu_each(check_pmus_add, &names), -ENOENT);
+  make_host_write("/sys/devices/cpu/type", "4\n");
+  make_host_link(CPU, "../../../devices/cpu");
+  make_host_write(PMUS "/uncore_imc_0/type", "20\n");
+  make_host_write(PMUS "/.hidden/type", "21\n");
+  assert_int_equal(uvperf__pmu_each(check_pmus_add, &names), 0);
   assert_int_equal(names.nr, 2);
-  assert_true(pmu_names_has(&names, "cpu"));
-  assert_true(pmu_names_has(&names, "uncore_imc_0"));
+  assert_true(check_pmus_has(&names, "cpu"));
+  assert_true(check_pmus_has(&names, "uncore_imc_0"));
   assert_int_equal(support_count_fds(), fds);
 }
 
@@ -45,9 +45,9 @@ static void pmu_each_ends_with_what_the_callback_returns(void **state) {
   int nr = 0;
 
   (void)state;
-  host_tree_write(CPU "/format/a", "config:0\n");
-  host_tree_write(CPU "/format/b", "config:1\n");
-  host_tree_write(CPU "/format/c", "config:2\n");
+  make_host_write(CPU "/format/a", "config:0\n");
+  make_host_write(CPU "/format/b", "config:1\n");
+  make_host_write(CPU "/format/c", "config:2\n");
   assert_int_equal(uvperf__pmu_each_format("cpu", stop_at_second, &nr),
                    -ENOENT);
   assert_int_equal(nr, 2);
@@ -55,43 +55,43 @@ static void pmu_each_ends_with_what_the_callback_returns(void **state) {
 }
 
 static void pmu_without_terms_and_events_has_none(void **state) {
-  pmu_names_t names = {"", 0};
+  check_pmus_t names = {"", 0};
 
   (void)state;
-  host_tree_write(CPU "/type", "4\n");
-  host_tree_write(PMUS "/file", "4\n");
-  assert_int_equal(uvperf__pmu_each_format("cpu", pmu_names_add, &names), 0);
-  assert_int_equal(uvperf__pmu_each_event("cpu", pmu_names_add, &names), 0);
+  make_host_write(CPU "/type", "4\n");
+  make_host_write(PMUS "/file", "4\n");
+  assert_int_equal(uvperf__pmu_each_format("cpu", check_pmus_add, &names), 0);
+  assert_int_equal(uvperf__pmu_each_event("cpu", check_pmus_add, &names), 0);
   assert_int_equal(names.nr, 0);
-  assert_int_equal(uvperf__pmu_each_format("gpu", pmu_names_add, &names),
+  assert_int_equal(uvperf__pmu_each_format("gpu", check_pmus_add, &names),
                    -ENOENT);
-  assert_int_equal(uvperf__pmu_each_event("file", pmu_names_add, &names),
+  assert_int_equal(uvperf__pmu_each_event("file", check_pmus_add, &names),
                    -ENOENT);
-  host_tree_write(CPU "/events", "a file\n");
-  assert_int_equal(uvperf__pmu_each_event("cpu", pmu_names_add, &names),
+  make_host_write(CPU "/events", "a file\n");
+  assert_int_equal(uvperf__pmu_each_event("cpu", check_pmus_add, &names),
                    -ENOTDIR);
 }
 
 static void pmu_events_leave_out_scale_and_unit_files(void **state) {
   char terms[UVPERF__PMU_TEXT_BYTES];
-  pmu_names_t names = {"", 0};
+  check_pmus_t names = {"", 0};
 
   (void)state;
-  host_tree_write(CPU "/events/energy", "event=0x2\n");
-  host_tree_write(CPU "/events/energy.scale", "2.3e-10\n");
-  host_tree_write(CPU "/events/energy.unit", "Joules\n");
-  host_tree_write(CPU "/events/energy.per-pkg", "1\n");
-  host_tree_write(CPU "/events/energy.snapshot", "1\n");
-  host_tree_write(CPU "/events/foo.scale", "1\n"); /* without a foo */
-  host_tree_write(CPU "/events/mem.scaled", "event=1\n");
-  assert_int_equal(uvperf__pmu_each_event("cpu", pmu_names_add, &names), 0);
+  make_host_write(CPU "/events/energy", "event=0x2\n");
+  make_host_write(CPU "/events/energy.scale", "2.3e-10\n");
+  make_host_write(CPU "/events/energy.unit", "Joules\n");
+  make_host_write(CPU "/events/energy.per-pkg", "1\n");
+  make_host_write(CPU "/events/energy.snapshot", "1\n");
+  make_host_write(CPU "/events/foo.scale", "1\n"); /* without a foo */
+  make_host_write(CPU "/events/mem.scaled", "event=1\n");
+  assert_int_equal(uvperf__pmu_each_event("cpu", check_pmus_add, &names), 0);
   assert_int_equal(names.nr, 2);
-  assert_true(pmu_names_has(&names, "energy"));
-  assert_true(pmu_names_has(&names, "mem.scaled"));
+  assert_true(check_pmus_has(&names, "energy"));
+  assert_true(check_pmus_has(&names, "mem.scaled"));
   assert_int_equal(uvperf__pmu_event("cpu", "energy.scale", terms), -ENOENT);
   assert_int_equal(uvperf__pmu_event("cpu", "foo", terms), -ENOENT);
   /* Nothing is before the suffix: an event of that name. */
-  host_tree_write(CPU "/events/.scale", "event=3\n");
+  make_host_write(CPU "/events/.scale", "event=3\n");
   assert_int_equal(uvperf__pmu_event("cpu", ".scale", terms), 0);
 }
 
@@ -121,7 +121,7 @@ static void pmu_type_is_a_number_of_32_bits(void **state) {
   for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
     uint32_t type = 99;
 
-    host_tree_write(CPU "/type", types[i].text);
+    make_host_write(CPU "/type", types[i].text);
     assert_int_equal(uvperf__pmu_type("cpu", &type), types[i].code);
     assert_int_equal(type, types[i].type);
   }
@@ -131,12 +131,12 @@ static void pmu_type_that_cannot_be_read_is_errno(void **state) {
   uint32_t type;
 
   (void)state;
-  host_tree_write(PMUS "/typeless/format/event", "config:0-7\n");
-  host_tree_write(PMUS "/file", "4\n");
-  host_tree_write(PMUS "/directory/type/x", "4\n");
-  host_tree_link(PMUS "/loop", "loop");
-  host_tree_link(PMUS "/inner/type", "type");
-  host_tree_link(PMUS "/dangling", "nowhere");
+  make_host_write(PMUS "/typeless/format/event", "config:0-7\n");
+  make_host_write(PMUS "/file", "4\n");
+  make_host_write(PMUS "/directory/type/x", "4\n");
+  make_host_link(PMUS "/loop", "loop");
+  make_host_link(PMUS "/inner/type", "type");
+  make_host_link(PMUS "/dangling", "nowhere");
   assert_int_equal(uvperf__pmu_type("none", &type), -ENOENT);
   assert_int_equal(uvperf__pmu_type("dangling", &type), -ENOENT);
   assert_int_equal(uvperf__pmu_type("file", &type), -ENOENT);
@@ -151,9 +151,9 @@ static void pmu_name_is_found_by_type(void **state) {
 
   (void)state;
   assert_int_equal(uvperf__pmu_name(8, name, sizeof(name)), -ENOENT);
-  host_tree_write(CPU "/type", "4\n");
-  host_tree_write(PMUS "/odd/type", "x\n");
-  host_tree_write(PMUS "/uprobe/type", "8\n");
+  make_host_write(CPU "/type", "4\n");
+  make_host_write(PMUS "/odd/type", "x\n");
+  make_host_write(PMUS "/uprobe/type", "8\n");
   assert_int_equal(uvperf__pmu_name(8, name, sizeof(name)), 0);
   assert_string_equal(name, "uprobe");
   assert_int_equal(uvperf__pmu_name(8, name, 4), 0);
@@ -172,7 +172,7 @@ static void pmu_name_is_found_among_many(void **state) {
   for (type = 100; type < 300; type++) {
     snprintf(path, sizeof(path), PMUS "/uncore_box_%u/type", type);
     snprintf(text, sizeof(text), "%u\n", type);
-    host_tree_write(path, text);
+    make_host_write(path, text);
   }
   for (type = 100; type < 300; type++) {
     snprintf(text, sizeof(text), "uncore_box_%u", type);
@@ -189,15 +189,15 @@ static void pmu_name_without_directory_is_errno(void **state) {
   (void)state;
   assert_int_equal(uvperf__pmu_name(1, name, sizeof(name)), -ENOENT);
   assert_string_equal(name, "");
-  host_tree_write(PMUS, "a file\n");
+  make_host_write(PMUS, "a file\n");
   assert_int_equal(uvperf__pmu_name(1, name, sizeof(name)), -ENOTDIR);
 }
 
 static void pmu_is_the_one_of_a_dynamic_type(void **state) {
   (void)state;
 
-  host_tree_write(PMUS "/uprobe/type", "8\n");
-  host_tree_write(PMUS "/software/type", "1\n");
+  make_host_write(PMUS "/uprobe/type", "8\n");
+  make_host_write(PMUS "/software/type", "1\n");
   assert_int_equal(uvperf__pmu_is(8, "uprobe"), 1);
   assert_int_equal(uvperf__pmu_is(9, "uprobe"), 0);
   assert_int_equal(uvperf__pmu_is(8, "kprobe"), 0);
@@ -211,9 +211,9 @@ static void pmu_cpus_are_a_mask_or_those_of_a_hybrid(void **state) {
   int is_mask;
 
   (void)state;
-  host_tree_write(PMUS "/uncore_imc_0/cpumask", "0,18\n");
-  host_tree_write(PMUS "/cpu_atom/cpus", "16-23\n");
-  host_tree_write(CPU "/type", "4\n");
+  make_host_write(PMUS "/uncore_imc_0/cpumask", "0,18\n");
+  make_host_write(PMUS "/cpu_atom/cpus", "16-23\n");
+  make_host_write(CPU "/type", "4\n");
   assert_int_equal(uvperf__pmu_cpus("uncore_imc_0", list, &is_mask), 0);
   assert_string_equal(list, "0,18");
   assert_int_equal(is_mask, 1);
@@ -228,12 +228,12 @@ static void pmu_max_precise_is_in_caps(void **state) {
   uint32_t max;
 
   (void)state;
-  host_tree_write(CPU "/type", "4\n");
+  make_host_write(CPU "/type", "4\n");
   assert_int_equal(uvperf__pmu_max_precise("cpu", &max), -ENOENT);
-  host_tree_write(CPU "/caps/max_precise", "3\n");
+  make_host_write(CPU "/caps/max_precise", "3\n");
   assert_int_equal(uvperf__pmu_max_precise("cpu", &max), 0);
   assert_int_equal(max, 3);
-  host_tree_write(CPU "/caps/max_precise", "-1\n");
+  make_host_write(CPU "/caps/max_precise", "-1\n");
   assert_int_equal(uvperf__pmu_max_precise("cpu", &max), -EINVAL);
 }
 
@@ -246,7 +246,7 @@ static void pmu_name_that_is_a_path_is_einval(void **state) {
   char text[UVPERF__PMU_TEXT_BYTES];
   uvperf__pmu_measure_t measure;
   uvperf__pmu_format_t format;
-  pmu_names_t names = {"", 0};
+  check_pmus_t names = {"", 0};
   uint32_t number;
   size_t i;
   int is_mask;
@@ -254,19 +254,19 @@ static void pmu_name_that_is_a_path_is_einval(void **state) {
   (void)state;
   memset(too_long, 'a', sizeof(too_long) - 1);
   too_long[NAME_MAX + 1] = '\0';
-  host_tree_write(CPU "/type", "4\n");
-  host_tree_write(CPU "/cpumask", "0\n");
-  host_tree_write(CPU "/format/a/b", "config:0\n");
-  host_tree_write(CPU "/events/a/b", "event=1\n");
+  make_host_write(CPU "/type", "4\n");
+  make_host_write(CPU "/cpumask", "0\n");
+  make_host_write(CPU "/format/a/b", "config:0\n");
+  make_host_write(CPU "/events/a/b", "event=1\n");
   for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
     const char *name = bad[i];
 
     assert_int_equal(uvperf__pmu_type(name, &number), -EINVAL);
     assert_int_equal(uvperf__pmu_max_precise(name, &number), -EINVAL);
     assert_int_equal(uvperf__pmu_cpus(name, text, &is_mask), -EINVAL);
-    assert_int_equal(uvperf__pmu_each_event(name, pmu_names_add, &names),
+    assert_int_equal(uvperf__pmu_each_event(name, check_pmus_add, &names),
                      -EINVAL);
-    assert_int_equal(uvperf__pmu_each_format(name, pmu_names_add, &names),
+    assert_int_equal(uvperf__pmu_each_format(name, check_pmus_add, &names),
                      -EINVAL);
     assert_int_equal(uvperf__pmu_format(name, "a", &format), -EINVAL);
     assert_int_equal(uvperf__pmu_format("cpu", name, &format), -EINVAL);
@@ -277,7 +277,7 @@ static void pmu_name_that_is_a_path_is_einval(void **state) {
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, make_host_setup, make_host_teardown)
 
 /* One file shows that the machine has one PMU "cpu". */
 static void pmus_of_cores_have_cpus_and_are_in_order_of_type(void **state) {
@@ -286,15 +286,15 @@ static void pmus_of_cores_have_cpus_and_are_in_order_of_type(void **state) {
   (void)state;
   assert_int_equal(uvperf__pmu_cores(&cores), 0);
   assert_int_equal(cores.nr, 0);
-  host_tree_write(PMUS "/b/type", "9\n");
-  host_tree_write(PMUS "/b/cpus", "0-1\n");
-  host_tree_write(PMUS "/a/type", "12\n");
-  host_tree_write(PMUS "/a/cpus", "2\n");
-  host_tree_write(PMUS "/c/type", "8\n");
-  host_tree_write(PMUS "/c/cpus", "3\n");
-  host_tree_write(PMUS "/masked/type", "7\n");
-  host_tree_write(PMUS "/masked/cpumask", "0\n");
-  host_tree_write(PMUS "/typeless/cpus", "0\n");
+  make_host_write(PMUS "/b/type", "9\n");
+  make_host_write(PMUS "/b/cpus", "0-1\n");
+  make_host_write(PMUS "/a/type", "12\n");
+  make_host_write(PMUS "/a/cpus", "2\n");
+  make_host_write(PMUS "/c/type", "8\n");
+  make_host_write(PMUS "/c/cpus", "3\n");
+  make_host_write(PMUS "/masked/type", "7\n");
+  make_host_write(PMUS "/masked/cpumask", "0\n");
+  make_host_write(PMUS "/typeless/cpus", "0\n");
   assert_int_equal(uvperf__pmu_cores(&cores), 0);
   assert_int_equal(cores.nr, 3);
   assert_string_equal(cores.pmus[0].name, "c");
@@ -302,7 +302,7 @@ static void pmus_of_cores_have_cpus_and_are_in_order_of_type(void **state) {
   assert_string_equal(cores.pmus[2].name, "a");
   assert_int_equal(cores.pmus[2].type, 12);
   assert_int_equal(cores.has_extended_type, 0); /* the kernel is not known */
-  host_tree_write(PMUS "/cpu/type", "4\n");
+  make_host_write(PMUS "/cpu/type", "4\n");
   assert_int_equal(uvperf__pmu_cores(&cores), 0);
   assert_int_equal(cores.nr, 0);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The contents of the terms and the named events of a PMU. */
 #include "support.h"
-#include "host_tree.h"
-#include "temp_tree.h"
+#include "make_host.h"
+#include "make_tree.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -42,7 +42,7 @@ static void pmu_format_returns_field_and_mask(void **state) {
   for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
     uvperf__pmu_format_t format;
 
-    host_tree_write(CPU "/format/umask", formats[i].text);
+    make_host_write(CPU "/format/umask", formats[i].text);
     assert_int_equal(uvperf__pmu_format("cpu", "umask", &format), 0);
     assert_int_equal(format.field, formats[i].field);
     assert_true(format.mask == formats[i].mask);
@@ -80,7 +80,7 @@ static void pmu_format_of_garbage_is_einval(void **state) {
   for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
     uvperf__pmu_format_t format;
 
-    host_tree_write(CPU "/format/umask", bad[i]);
+    make_host_write(CPU "/format/umask", bad[i]);
     assert_int_equal(uvperf__pmu_format("cpu", "umask", &format), -EINVAL);
   }
 }
@@ -93,11 +93,11 @@ static void pmu_format_that_cannot_be_read_is_errno(void **state) {
   memset(huge, '0', sizeof(huge));
   memcpy(huge, "config:", 7);
   huge[UVPERF__PMU_TEXT_BYTES] = '\0';
-  host_tree_write(CPU "/format/huge", huge);
-  host_tree_write_bytes(CPU "/format/zero", "config:0\0-7", 11);
-  host_tree_write(CPU "/format/directory/x", "config:0\n");
-  host_tree_link(CPU "/format/loop", "loop");
-  host_tree_write(PMUS "/file", "no PMU\n");
+  make_host_write(CPU "/format/huge", huge);
+  make_host_write_bytes(CPU "/format/zero", "config:0\0-7", 11);
+  make_host_write(CPU "/format/directory/x", "config:0\n");
+  make_host_link(CPU "/format/loop", "loop");
+  make_host_write(PMUS "/file", "no PMU\n");
   assert_int_equal(uvperf__pmu_format("cpu", "huge", &format), -EFBIG);
   assert_int_equal(uvperf__pmu_format("cpu", "zero", &format), -EINVAL);
   assert_int_equal(uvperf__pmu_format("cpu", "directory", &format), -EISDIR);
@@ -154,8 +154,8 @@ static void pmu_event_returns_its_terms(void **state) {
   char terms[UVPERF__PMU_TEXT_BYTES];
 
   (void)state;
-  host_tree_write(CPU "/events/cycles", "event=0x3c,umask=0x1\n");
-  host_tree_write(CPU "/events/empty", "\n");
+  make_host_write(CPU "/events/cycles", "event=0x3c,umask=0x1\n");
+  make_host_write(CPU "/events/empty", "\n");
   assert_int_equal(uvperf__pmu_event("cpu", "cycles", terms), 0);
   assert_string_equal(terms, "event=0x3c,umask=0x1");
   assert_int_equal(uvperf__pmu_event("cpu", "empty", terms), -EINVAL);
@@ -167,11 +167,11 @@ static void pmu_event_returns_its_terms(void **state) {
  * and reads its measure. */
 static int measure_of(const char *scale, const char *unit,
                       uvperf__pmu_measure_t *measure) {
-  host_tree_write(CPU "/events/energy", "event=0x2\n");
+  make_host_write(CPU "/events/energy", "event=0x2\n");
   if (scale != NULL)
-    host_tree_write(CPU "/events/energy.scale", scale);
+    make_host_write(CPU "/events/energy.scale", scale);
   if (unit != NULL)
-    host_tree_write(CPU "/events/energy.unit", unit);
+    make_host_write(CPU "/events/energy.unit", unit);
   return uvperf__pmu_measure("cpu", "energy", measure);
 }
 
@@ -195,7 +195,7 @@ static void pmu_measure_of_the_longest_name_is_one_count(void **state) {
   memset(name, 'e', NAME_MAX);
   name[NAME_MAX] = '\0';
   snprintf(path, sizeof(path), CPU "/events/%s", name);
-  host_tree_write(path, "event=1\n");
+  make_host_write(path, "event=1\n");
   assert_int_equal(uvperf__pmu_measure("cpu", name, &measure), 0);
   assert_true(measure.scale == 1);
 }
@@ -209,11 +209,11 @@ static void pmu_measure_reads_all_four_files(void **state) {
   assert_true(measure.scale == 0x1p-32);
   assert_string_equal(measure.unit, "Joules");
   assert_int_equal(measure.is_per_package, 0);
-  host_tree_write(CPU "/events/energy.per-pkg", "1\n");
+  make_host_write(CPU "/events/energy.per-pkg", "1\n");
   assert_int_equal(measure_of(NULL, NULL, &measure), 0);
   assert_int_equal(measure.is_per_package, 1);
   assert_int_equal(measure.is_snapshot, 0);
-  host_tree_write(CPU "/events/energy.snapshot", "1\n");
+  make_host_write(CPU "/events/energy.snapshot", "1\n");
   assert_int_equal(measure_of(NULL, NULL, &measure), 0);
   assert_int_equal(measure.is_snapshot, 1);
 }
@@ -248,14 +248,14 @@ static void make_comma_locale(void) {
   char command[512];
   int rc;
 
-  host_tree_write("/ascii", "CHARMAP\n<U0000>..<U007F> /x00 x\nEND CHARMAP\n");
-  host_tree_write("/comma",
+  make_host_write("/ascii", "CHARMAP\n<U0000>..<U007F> /x00 x\nEND CHARMAP\n");
+  make_host_write("/comma",
                   "LC_NUMERIC\ndecimal_point \",\"\nthousands_sep \"\"\n"
                   "grouping -1\nEND LC_NUMERIC\n");
   snprintf(command, sizeof(command),
            "localedef -c -f %s/ascii -i %s/comma %s/xx_XX >%s/said 2>&1",
-           host_tree_root(), host_tree_root(), host_tree_root(),
-           host_tree_root());
+           make_host_root(), make_host_root(), make_host_root(),
+           make_host_root());
   rc = system(command); /* it warns about everything that the locale lacks */
   (void)rc;
 }
@@ -270,7 +270,7 @@ static int read_scales_with_comma(void *arg) {
   size_t i;
 
   (void)arg;
-  setenv("LOCPATH", host_tree_root(), 1);
+  setenv("LOCPATH", make_host_root(), 1);
   comma = newlocale(LC_NUMERIC_MASK, "xx_XX", (locale_t)0);
   if (comma == (locale_t)0)
     return NO_LOCALE;
@@ -298,9 +298,9 @@ static void pmu_scale_does_not_depend_on_the_locale(void **state) {
   make_comma_locale();
   for (i = 0; i < COUNT_OF(scales); i++) {
     snprintf(path, sizeof(path), CPU "/events/scale_%zu", i);
-    host_tree_write(path, "event=1\n");
+    make_host_write(path, "event=1\n");
     strcat(path, ".scale");
-    host_tree_write(path, scales[i]);
+    make_host_write(path, scales[i]);
   }
   rc = support_wait(support_fork(read_scales_with_comma, NULL));
   if (rc == NO_LOCALE)
@@ -323,13 +323,13 @@ static void pmu_measure_of_garbage_is_an_error(void **state) {
   assert_int_equal(measure_of("1\n", unit, &measure), -EINVAL);
   assert_int_equal(measure_of("1\n", unit + 1, &measure), 0);
   assert_string_equal(measure.unit, unit + 1);
-  host_tree_link(CPU "/events/energy.snapshot", "energy.snapshot");
+  make_host_link(CPU "/events/energy.snapshot", "energy.snapshot");
   assert_int_equal(measure_of("1\n", "s\n", &measure), -ELOOP);
   assert_int_equal(uvperf__pmu_measure("cpu", "none", &measure), -ENOENT);
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, make_host_setup, make_host_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

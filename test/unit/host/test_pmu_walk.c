@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What the public walks over PMUs return, and what they leave out. */
-#include "pmu_names.h"
+#include "check_pmus.h"
 #include "support.h"
-#include "host_tree.h"
-#include "temp_tree.h"
+#include "make_host.h"
+#include "make_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 /* The last PMU or event, with copies of its strings, and all names. */
 typedef struct shown_s {
-  pmu_names_t names;
+  check_pmus_t names;
   uvperf_pmu_t pmu;
   uvperf_pmu_format_t format;
   uvperf_pmu_event_t event;
@@ -30,7 +30,7 @@ static int take_pmu(const uvperf_pmu_t *pmu, void *arg) {
   shown->pmu = *pmu;
   snprintf(shown->text, sizeof(shown->text), "%s",
            pmu->cpus == NULL ? "any" : pmu->cpus);
-  return pmu_names_add(pmu->name, &shown->names);
+  return check_pmus_add(pmu->name, &shown->names);
 }
 
 static int take_format(const uvperf_pmu_format_t *format, void *arg) {
@@ -38,7 +38,7 @@ static int take_format(const uvperf_pmu_format_t *format, void *arg) {
 
   shown->format = *format;
   snprintf(shown->text, sizeof(shown->text), "%s", format->text);
-  return pmu_names_add(format->name, &shown->names);
+  return check_pmus_add(format->name, &shown->names);
 }
 
 static int take_event(const uvperf_pmu_event_t *event, void *arg) {
@@ -47,26 +47,26 @@ static int take_event(const uvperf_pmu_event_t *event, void *arg) {
   shown->event = *event;
   snprintf(shown->text, sizeof(shown->text), "%s", event->terms);
   snprintf(shown->unit, sizeof(shown->unit), "%s", event->unit);
-  return pmu_names_add(event->name, &shown->names);
+  return check_pmus_add(event->name, &shown->names);
 }
 
 static void pmu_walk_shows_type_cpus_and_skid(void **state) {
   shown_t shown = {0};
 
   (void)state;
-  host_tree_write(PMUS "/cpu/type", "4\n");
+  make_host_write(PMUS "/cpu/type", "4\n");
   assert_int_equal(uvperf__pmu_walk(take_pmu, &shown), 0);
   assert_int_equal(shown.pmu.type, 4);
   assert_string_equal(shown.text, "any");
   assert_int_equal(shown.pmu.is_cpumask, 0);
   assert_int_equal(shown.pmu.max_precise, -1);
-  host_tree_write(PMUS "/cpu/caps/max_precise", "3\n");
-  host_tree_write(PMUS "/cpu/cpus", "0-7\n");
+  make_host_write(PMUS "/cpu/caps/max_precise", "3\n");
+  make_host_write(PMUS "/cpu/cpus", "0-7\n");
   assert_int_equal(uvperf__pmu_walk(take_pmu, &shown), 0);
   assert_string_equal(shown.text, "0-7");
   assert_int_equal(shown.pmu.is_cpumask, 0);
   assert_int_equal(shown.pmu.max_precise, 3);
-  host_tree_write(PMUS "/cpu/cpumask", "0,18\n");
+  make_host_write(PMUS "/cpu/cpumask", "0,18\n");
   assert_int_equal(uvperf__pmu_walk(take_pmu, &shown), 0);
   assert_string_equal(shown.text, "0,18");
   assert_int_equal(shown.pmu.is_cpumask, 1);
@@ -77,16 +77,16 @@ static void pmu_walk_leaves_out_broken_pmus(void **state) {
   shown_t shown = {0};
 
   (void)state;
-  host_tree_write(PMUS "/typeless/format/event", "config:0\n");
-  host_tree_write(PMUS "/garbled/type", "abc\n");
-  host_tree_write(PMUS "/negative/type", "-1\n");
-  host_tree_write(PMUS "/directory/type/x", "1\n");
-  host_tree_write(PMUS "/file", "1\n");
-  host_tree_link(PMUS "/loop", "loop");
-  host_tree_write(PMUS "/maskless/type", "21\n");
-  host_tree_write(PMUS "/maskless/cpumask/x", "1\n");
-  host_tree_write(PMUS "/skidless/type", "22\n");
-  host_tree_write(PMUS "/skidless/caps/max_precise", "2147483648\n");
+  make_host_write(PMUS "/typeless/format/event", "config:0\n");
+  make_host_write(PMUS "/garbled/type", "abc\n");
+  make_host_write(PMUS "/negative/type", "-1\n");
+  make_host_write(PMUS "/directory/type/x", "1\n");
+  make_host_write(PMUS "/file", "1\n");
+  make_host_link(PMUS "/loop", "loop");
+  make_host_write(PMUS "/maskless/type", "21\n");
+  make_host_write(PMUS "/maskless/cpumask/x", "1\n");
+  make_host_write(PMUS "/skidless/type", "22\n");
+  make_host_write(PMUS "/skidless/caps/max_precise", "2147483648\n");
   assert_int_equal(uvperf__pmu_walk(take_pmu, &shown), 0);
   assert_string_equal(shown.names.text, " skidless ");
   assert_int_equal(shown.pmu.max_precise, -1);
@@ -96,10 +96,10 @@ static void pmu_walk_formats_shows_field_and_mask(void **state) {
   shown_t shown = {0};
 
   (void)state;
-  host_tree_write(PMUS "/cpu/format/umask", "config1:8-15,40-47\n");
-  host_tree_write(PMUS "/cpu/format/wide", "config:0-64\n");
-  host_tree_write(PMUS "/cpu/format/empty", "");
-  host_tree_link(PMUS "/cpu/format/loop", "loop");
+  make_host_write(PMUS "/cpu/format/umask", "config1:8-15,40-47\n");
+  make_host_write(PMUS "/cpu/format/wide", "config:0-64\n");
+  make_host_write(PMUS "/cpu/format/empty", "");
+  make_host_link(PMUS "/cpu/format/loop", "loop");
   assert_int_equal(uvperf__pmu_walk_formats("cpu", take_format, &shown), 0);
   assert_string_equal(shown.names.text, " umask ");
   assert_string_equal(shown.text, "config1:8-15,40-47");
@@ -111,14 +111,14 @@ static void pmu_walk_events_shows_terms_and_measure(void **state) {
   shown_t shown = {0};
 
   (void)state;
-  host_tree_write(PMUS "/power/events/energy", "event=0x2\n");
-  host_tree_write(PMUS "/power/events/energy.scale", "0.5\n");
-  host_tree_write(PMUS "/power/events/energy.unit", "Joules\n");
-  host_tree_write(PMUS "/power/events/energy.per-pkg", "1\n");
-  host_tree_write(PMUS "/power/events/empty", "");
-  host_tree_write(PMUS "/power/events/odd", "event=0x3\n");
-  host_tree_write(PMUS "/power/events/odd.scale", "many\n");
-  host_tree_write(PMUS "/power/events/directory/x", "event=0x3\n");
+  make_host_write(PMUS "/power/events/energy", "event=0x2\n");
+  make_host_write(PMUS "/power/events/energy.scale", "0.5\n");
+  make_host_write(PMUS "/power/events/energy.unit", "Joules\n");
+  make_host_write(PMUS "/power/events/energy.per-pkg", "1\n");
+  make_host_write(PMUS "/power/events/empty", "");
+  make_host_write(PMUS "/power/events/odd", "event=0x3\n");
+  make_host_write(PMUS "/power/events/odd.scale", "many\n");
+  make_host_write(PMUS "/power/events/directory/x", "event=0x3\n");
   assert_int_equal(uvperf__pmu_walk_events("power", take_event, &shown), 0);
   assert_string_equal(shown.names.text, " energy ");
   assert_string_equal(shown.text, "event=0x2");
@@ -126,7 +126,7 @@ static void pmu_walk_events_shows_terms_and_measure(void **state) {
   assert_true(shown.event.scale == 0.5);
   assert_int_equal(shown.event.is_per_package, 1);
   assert_int_equal(shown.event.is_snapshot, 0);
-  host_tree_write(PMUS "/power/events/energy.snapshot", "1\n");
+  make_host_write(PMUS "/power/events/energy.snapshot", "1\n");
   assert_int_equal(uvperf__pmu_walk_events("power", take_event, &shown), 0);
   assert_int_equal(shown.event.is_snapshot, 1);
 }
@@ -151,12 +151,12 @@ static void pmu_walks_end_with_what_the_callback_returns(void **state) {
   int nr = 41;
 
   (void)state;
-  host_tree_write(PMUS "/a/type", "1\n");
-  host_tree_write(PMUS "/b/type", "2\n");
-  host_tree_write(PMUS "/a/format/x", "config:0\n");
-  host_tree_write(PMUS "/a/format/y", "config:1\n");
-  host_tree_write(PMUS "/a/events/x", "x=1\n");
-  host_tree_write(PMUS "/a/events/y", "y=1\n");
+  make_host_write(PMUS "/a/type", "1\n");
+  make_host_write(PMUS "/b/type", "2\n");
+  make_host_write(PMUS "/a/format/x", "config:0\n");
+  make_host_write(PMUS "/a/format/y", "config:1\n");
+  make_host_write(PMUS "/a/events/x", "x=1\n");
+  make_host_write(PMUS "/a/events/y", "y=1\n");
   assert_int_equal(uvperf__pmu_walk(stop_pmu, &nr), 42);
   assert_int_equal(uvperf__pmu_walk_formats("a", stop_format, &nr), 43);
   assert_int_equal(uvperf__pmu_walk_events("a", stop_event, &nr), 44);
@@ -209,43 +209,43 @@ static int walk_without_fds(void *arg) {
 
 static void pmu_walk_without_fds_is_emfile(void **state) {
   (void)state;
-  host_tree_write(PMUS "/a/type", "1\n");
-  host_tree_write(PMUS "/a/format/x", "config:0\n");
-  host_tree_write(PMUS "/a/events/x", "x=1\n");
+  make_host_write(PMUS "/a/type", "1\n");
+  make_host_write(PMUS "/a/format/x", "config:0\n");
+  make_host_write(PMUS "/a/events/x", "x=1\n");
   assert_int_equal(support_wait(support_fork(walk_without_fds, NULL)), 0);
 }
 
 /* Compares with the internal look-ups, which other tests compare with the
  * files. */
 static int compare_pmu(const uvperf_pmu_t *pmu, void *arg) {
-  pmu_names_t formats = {"", 0}, events = {"", 0};
+  check_pmus_t formats = {"", 0}, events = {"", 0};
   shown_t shown = {0};
   uint32_t type;
 
   assert_int_equal(uvperf_pmu_type(pmu->name, &type), 0);
   assert_int_equal(pmu->type, type);
-  uvperf__pmu_each_format(pmu->name, pmu_names_add, &formats);
+  uvperf__pmu_each_format(pmu->name, check_pmus_add, &formats);
   assert_int_equal(uvperf_pmu_walk_formats(pmu->name, take_format, &shown), 0);
   assert_string_equal(shown.names.text, formats.text);
   memset(&shown, 0, sizeof(shown));
-  uvperf__pmu_each_event(pmu->name, pmu_names_add, &events);
+  uvperf__pmu_each_event(pmu->name, check_pmus_add, &events);
   assert_int_equal(uvperf_pmu_walk_events(pmu->name, take_event, &shown), 0);
   assert_string_equal(shown.names.text, events.text);
-  return pmu_names_add(pmu->name, arg);
+  return check_pmus_add(pmu->name, arg);
 }
 
 static void live_pmu_walk_shows_every_pmu(void **state) {
-  pmu_names_t shown = {"", 0}, all = {"", 0};
+  check_pmus_t shown = {"", 0}, all = {"", 0};
 
   (void)state;
   assert_int_equal(uvperf_pmu_walk(compare_pmu, &shown), 0);
-  assert_int_equal(uvperf__pmu_each(pmu_names_add, &all), 0);
+  assert_int_equal(uvperf__pmu_each(check_pmus_add, &all), 0);
   assert_string_equal(shown.text, all.text);
-  assert_true(pmu_names_has(&shown, "software"));
+  assert_true(check_pmus_has(&shown, "software"));
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, make_host_setup, make_host_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading files under a scripted root, and under the real one. */
 #include "support.h"
-#include "host_tree.h"
-#include "temp_tree.h"
+#include "make_host.h"
+#include "make_tree.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -39,7 +39,7 @@ static void system_number_reads_first_line(void **state) {
   for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
     int64_t value = 99;
 
-    host_tree_write(PARANOID, good[i].text);
+    make_host_write(PARANOID, good[i].text);
     assert_int_equal(uvperf__system_number(PARANOID, &value), 0);
     assert_true(value == good[i].value);
   }
@@ -66,7 +66,7 @@ static void system_number_of_garbage_is_an_error(void **state) {
   for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
     int64_t value = 99;
 
-    host_tree_write(PARANOID, bad[i].text);
+    make_host_write(PARANOID, bad[i].text);
     assert_int_equal(uvperf__system_number(PARANOID, &value), bad[i].code);
     assert_int_equal(value, 0);
   }
@@ -77,7 +77,7 @@ static void system_number_of_no_file_is_errno(void **state) {
   int64_t value;
 
   (void)state;
-  host_tree_write(PARANOID, "2\n");
+  make_host_write(PARANOID, "2\n");
   memset(long_path, 'a', PATH_MAX);
   long_path[0] = '/';
   long_path[PATH_MAX] = '\0';
@@ -91,10 +91,10 @@ static void system_limits_come_each_from_their_file(void **state) {
   int64_t value;
 
   (void)state;
-  host_tree_write(PARANOID, "-1\n");
-  host_tree_write("/proc/sys/kernel/perf_event_mlock_kb", "516\n");
-  host_tree_write("/proc/sys/kernel/perf_event_max_sample_rate", "100000\n");
-  host_tree_write("/proc/sys/kernel/perf_event_max_stack", "127\n");
+  make_host_write(PARANOID, "-1\n");
+  make_host_write("/proc/sys/kernel/perf_event_mlock_kb", "516\n");
+  make_host_write("/proc/sys/kernel/perf_event_max_sample_rate", "100000\n");
+  make_host_write("/proc/sys/kernel/perf_event_max_stack", "127\n");
   assert_int_equal(uvperf__system_paranoid(&value), 0);
   assert_int_equal(value, -1);
   assert_int_equal(uvperf__system_mlock_kb(&value), 0);
@@ -109,7 +109,7 @@ static void system_line_starts_with_key(void **state) {
   char text[32];
 
   (void)state;
-  host_tree_write(STATUS, "Name:\tCap: 1\nCap:\t2\nCap:\t3\n");
+  make_host_write(STATUS, "Name:\tCap: 1\nCap:\t2\nCap:\t3\n");
   assert_int_equal(uvperf__system_line(STATUS, "Cap:", text, sizeof(text)), 0);
   assert_string_equal(text, "\t2");
   assert_int_equal(uvperf__system_line(STATUS, "", text, 8), 0);
@@ -130,7 +130,7 @@ static void system_line_is_not_found_inside_a_long_line(void **state) {
     memset(content, ' ', 4000);
     memcpy(content + at, "Cap:1", 5);
     strcpy(content + 4000, "\nCap:2\n");
-    host_tree_write(STATUS, content);
+    make_host_write(STATUS, content);
     assert_int_equal(uvperf__system_line(STATUS, "Cap:", text, sizeof(text)),
                      0);
     assert_string_equal(text, "2");
@@ -148,16 +148,16 @@ static void system_line_across_reads_is_found(void **state) {
     memset(content, ' ', at);
     content[at - 1] = '\n';
     strcpy(content + at, "Cap:\t12345678\n");
-    host_tree_write(STATUS, content);
+    make_host_write(STATUS, content);
     assert_int_equal(uvperf__system_line(STATUS, "Cap:", text, sizeof(text)),
                      0);
     assert_string_equal(text, "\t12345678");
     content[strlen(content) - 1] = '\0';
-    host_tree_write(STATUS, content);
+    make_host_write(STATUS, content);
     assert_int_equal(uvperf__system_line(STATUS, "Cap:", text, 5), 0);
     assert_string_equal(text, "\t123");
     content[at + 3] = '\0';
-    host_tree_write(STATUS, content);
+    make_host_write(STATUS, content);
     assert_int_equal(uvperf__system_line(STATUS, "Cap:", text, sizeof(text)),
                      -ENODATA);
   }
@@ -178,7 +178,7 @@ static void system_has_perfmon_checks_two_bits(void **state) {
   (void)state;
   assert_int_equal(uvperf__system_has_perfmon(), -ENOENT);
   for (i = 0; i < sizeof(caps) / sizeof(caps[0]); i++) {
-    host_tree_write(STATUS, caps[i].text);
+    make_host_write(STATUS, caps[i].text);
     assert_int_equal(uvperf__system_has_perfmon(), caps[i].has);
   }
 }
@@ -188,7 +188,7 @@ static void system_cpu_list_with_ranges_is_read(void **state) {
   int cpu;
 
   (void)state;
-  host_tree_write(ONLINE, "0,2-5,7\n");
+  make_host_write(ONLINE, "0,2-5,7\n");
   for (cpu = 0; cpu < 9; cpu++)
     assert_int_equal(uvperf__system_has_cpu("online", cpu), has[cpu]);
   assert_int_equal(uvperf__system_online_cpus(), 6);
@@ -202,11 +202,11 @@ static void system_cpu_list_of_garbage_is_einval(void **state) {
 
   (void)state;
   for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-    host_tree_write(ONLINE, bad[i]);
+    make_host_write(ONLINE, bad[i]);
     assert_int_equal(uvperf__system_online_cpus(), -EINVAL);
     assert_int_equal(uvperf__system_has_cpu("online", 0), -EINVAL);
   }
-  host_tree_write(ONLINE, "\n"); /* no CPU at all cannot be */
+  make_host_write(ONLINE, "\n"); /* no CPU at all cannot be */
   assert_int_equal(uvperf__system_online_cpus(), -EINVAL);
 }
 
@@ -219,10 +219,10 @@ static void system_cpu_list_of_any_length_is_read(void **state) {
   (void)state;
   for (cpu = 2; cpu < 1400; cpu += 2)
     sprintf(list + strlen(list), ",%d", cpu);
-  host_tree_write(ONLINE, list);
+  make_host_write(ONLINE, list);
   assert_int_equal(uvperf__system_online_cpus(), 700);
   assert_int_equal(uvperf__system_has_cpu("online", 1398), 1);
-  host_tree_write("/sys/devices/system/cpu/offline", "\n");
+  make_host_write("/sys/devices/system/cpu/offline", "\n");
   assert_int_equal(uvperf__system_has_cpu("offline", 0), 0);
   assert_int_equal(uvperf__system_cpus("offline", NULL, &nr), 0);
   assert_int_equal(nr, 0);
@@ -237,7 +237,7 @@ system_online_cpus_without_sysfs_are_those_of_proc_stat(void **state) {
   size_t i, length = 0;
 
   (void)state;
-  host_tree_write("/proc/stat", stat);
+  make_host_write("/proc/stat", stat);
   assert_int_equal(uvperf__system_cpu_list("online", text), 0);
   assert_string_equal(text, "0,2-4,10,12");
   assert_int_equal(uvperf__system_has_cpu("online", 3), 1);
@@ -246,14 +246,14 @@ system_online_cpus_without_sysfs_are_those_of_proc_stat(void **state) {
   assert_int_equal(uvperf__system_has_cpu("possible", 0), -ENOENT);
   for (i = 0; i < 400; i++)
     length += (size_t)sprintf(many + length, "cpu%zu 1 2 3\n", i);
-  host_tree_write("/proc/stat", many);
+  make_host_write("/proc/stat", many);
   assert_int_equal(uvperf__system_cpu_list("online", text), 0);
   assert_string_equal(text, "0-399");
-  host_tree_write("/proc/stat", "cpu  9 0 9\ncpux\nintr 3 4\n");
+  make_host_write("/proc/stat", "cpu  9 0 9\ncpux\nintr 3 4\n");
   assert_int_equal(uvperf__system_cpu_list("online", text), -ENOENT);
   assert_string_equal(text, "");
-  host_tree_write("/proc/stat", stat);
-  host_tree_write(ONLINE, "0-1\n");
+  make_host_write("/proc/stat", stat);
+  make_host_write(ONLINE, "0-1\n");
   assert_int_equal(uvperf__system_online_cpus(), 2);
 }
 
@@ -261,11 +261,11 @@ static void system_text_is_the_whole_file(void **state) {
   char content[UVPERF__TEXT_BYTES + 1], text[UVPERF__TEXT_BYTES];
 
   (void)state;
-  host_tree_write(STATUS, "a\nb\n");
+  make_host_write(STATUS, "a\nb\n");
   assert_int_equal(uvperf__system_text(STATUS, text, sizeof(text)), 0);
   assert_string_equal(text, "a\nb");
   memset(content, 'x', sizeof(content));
-  host_tree_write_bytes(STATUS, content, UVPERF__TEXT_BYTES - 1);
+  make_host_write_bytes(STATUS, content, UVPERF__TEXT_BYTES - 1);
   assert_int_equal(uvperf__system_text(STATUS, text, sizeof(text)), 0);
   assert_int_equal(strlen(text), UVPERF__TEXT_BYTES - 1);
 }
@@ -277,10 +277,10 @@ static void system_text_that_cannot_be_read_is_errno(void **state) {
   assert_int_equal(uvperf__system_text(STATUS, text, sizeof(text)), -ENOENT);
   assert_string_equal(text, "");
   memset(content, 'x', sizeof(content));
-  host_tree_write_bytes(STATUS, content, sizeof(content));
+  make_host_write_bytes(STATUS, content, sizeof(content));
   assert_int_equal(uvperf__system_text(STATUS, text, sizeof(text)), -EFBIG);
   assert_string_equal(text, "");
-  host_tree_write_bytes(STATUS, "a\0b\n", 4);
+  make_host_write_bytes(STATUS, "a\0b\n", 4);
   assert_int_equal(uvperf__system_text(STATUS, text, sizeof(text)), -EINVAL);
   assert_string_equal(text, "");
 }
@@ -289,7 +289,7 @@ static void system_capability_is_a_bit_of_its_own(void **state) {
   int i;
 
   (void)state;
-  host_tree_write(STATUS, "CapEff:\t0000004000204000\n");
+  make_host_write(STATUS, "CapEff:\t0000004000204000\n");
   for (i = 0; i < 64; i++)
     assert_int_equal(uvperf__system_has_capability(i),
                      i == UVPERF__CAP_IPC_LOCK || i == UVPERF__CAP_SYS_ADMIN ||
@@ -312,7 +312,7 @@ static void system_user_namespace_is_detected_by_its_map(void **state) {
   (void)state;
   assert_int_equal(uvperf__system_is_user_namespace(), -ENOENT);
   for (i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
-    host_tree_write(UID_MAP, maps[i].map);
+    make_host_write(UID_MAP, maps[i].map);
     assert_int_equal(uvperf__system_is_user_namespace(), maps[i].is);
   }
 }
@@ -320,7 +320,7 @@ static void system_user_namespace_is_detected_by_its_map(void **state) {
 static void link_to(const char *path, const char *target) {
   char full[PATH_MAX];
 
-  snprintf(full, sizeof(full), "%s%s", host_tree_root(), path);
+  snprintf(full, sizeof(full), "%s%s", make_host_root(), path);
   unlink(full);
   assert_int_equal(symlink(target, full), 0);
 }
@@ -329,11 +329,11 @@ static void
 system_user_namespace_is_detected_by_its_number_first(void **state) {
   (void)state;
 
-  host_tree_write("/proc/self/ns/other", "");
-  host_tree_write(UID_MAP, "0 1000 1\n");
+  make_host_write("/proc/self/ns/other", "");
+  make_host_write(UID_MAP, "0 1000 1\n");
   link_to("/proc/self/ns/user", "user:[4026531837]");
   assert_int_equal(uvperf__system_is_user_namespace(), 0);
-  host_tree_write(UID_MAP, "0 0 4294967295\n");
+  make_host_write(UID_MAP, "0 0 4294967295\n");
   link_to("/proc/self/ns/user", "user:[4026532567]");
   assert_int_equal(uvperf__system_is_user_namespace(), 1);
   link_to("/proc/self/ns/user", "user");
@@ -344,7 +344,7 @@ system_user_namespace_is_detected_by_its_number_first(void **state) {
 static void system_user_namespace_without_kernel_support_is_0(void **state) {
   (void)state;
 
-  host_tree_write(STATUS, "CapEff:\t0000000000000000\n");
+  make_host_write(STATUS, "CapEff:\t0000000000000000\n");
   assert_int_equal(uvperf__system_is_user_namespace(), 0);
 }
 
@@ -365,8 +365,8 @@ static void system_clock_is_ahead_in_a_time_namespace(void **state) {
   (void)state;
   assert_int_equal(uvperf__system_clock_ahead(CLOCK_MONOTONIC, &ns), 0);
   assert_int_equal(ns, 0);
-  host_tree_write("/proc/thread-self/ns/other", "");
-  host_tree_write("/proc/self/timens_offsets",
+  make_host_write("/proc/thread-self/ns/other", "");
+  make_host_write("/proc/self/timens_offsets",
                   "monotonic          99         5\n"
                   "boottime           -2 500000000\n");
   link_to("/proc/thread-self/ns/time", "time:[4026532567]");
@@ -382,8 +382,8 @@ static void system_clock_after_unshare_is_that_of_before(void **state) {
   int64_t ns;
 
   (void)state;
-  host_tree_write("/proc/self/timens_offsets", "monotonic 99 5\n");
-  host_tree_write("/proc/thread-self/ns/other", "");
+  make_host_write("/proc/self/timens_offsets", "monotonic 99 5\n");
+  make_host_write("/proc/thread-self/ns/other", "");
   link_to("/proc/thread-self/ns/time_for_children", "time:[4026532567]");
   link_to("/proc/thread-self/ns/time", "time:[4026531834]");
   assert_int_equal(uvperf__system_clock_ahead(CLOCK_MONOTONIC, &ns), 0);
@@ -392,7 +392,7 @@ static void system_clock_after_unshare_is_that_of_before(void **state) {
   assert_int_equal(uvperf__system_clock_ahead(CLOCK_MONOTONIC, &ns), -ENODATA);
   /* The first thread has ended. */
   link_to("/proc/thread-self/ns/time", "time:[4026532567]");
-  host_tree_write("/proc/self/timens_offsets", "");
+  make_host_write("/proc/self/timens_offsets", "");
   assert_int_equal(uvperf__system_clock_ahead(CLOCK_MONOTONIC, &ns), -ENODATA);
 }
 
@@ -401,11 +401,11 @@ static void system_kernel_is_of_two_numbers(void **state) {
 
   (void)state;
   assert_int_equal(uvperf__system_kernel(&major, &minor), -ENOENT);
-  host_tree_write(RELEASE, "5.10.0-9-amd64\n");
+  make_host_write(RELEASE, "5.10.0-9-amd64\n");
   assert_int_equal(uvperf__system_kernel(&major, &minor), 0);
   assert_int_equal(major, 5);
   assert_int_equal(minor, 10);
-  host_tree_write(RELEASE, "5\n");
+  make_host_write(RELEASE, "5\n");
   assert_int_equal(uvperf__system_kernel(&major, &minor), -EINVAL);
 }
 
@@ -413,13 +413,13 @@ static void system_is_before_compares_both_numbers(void **state) {
   (void)state;
 
   assert_int_equal(uvperf__system_is_before(1, 0), -ENOENT);
-  host_tree_write(RELEASE, "5.10.0-9-amd64\n");
+  make_host_write(RELEASE, "5.10.0-9-amd64\n");
   assert_int_equal(uvperf__system_is_before(5, 10), 0);
   assert_int_equal(uvperf__system_is_before(5, 11), 1);
   assert_int_equal(uvperf__system_is_before(5, 9), 0);
   assert_int_equal(uvperf__system_is_before(6, 0), 1);
   assert_int_equal(uvperf__system_is_before(4, 19), 0);
-  host_tree_write(RELEASE, "unknown\n");
+  make_host_write(RELEASE, "unknown\n");
   assert_int_equal(uvperf__system_is_before(4, 19), -EINVAL);
 }
 
@@ -457,7 +457,7 @@ static void system_of_real_root_agrees_with_system_calls(void **state) {
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, make_host_setup, make_host_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -2,7 +2,7 @@
 /* Limits below a scripted root, and those of this process compared with what
  * the test finds itself. */
 #include "support.h"
-#include "host_tree.h"
+#include "make_host.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,16 +49,16 @@ static void limits_of_sysctl_come_each_from_its_file(void **state) {
   uvperf_limits_t expected = unknown();
 
   (void)state;
-  host_tree_write(KERNEL "perf_event_paranoid", "-1\n");
-  host_tree_write(KERNEL "perf_event_mlock_kb", "516\n");
-  host_tree_write(KERNEL "perf_event_max_sample_rate", "50000\n");
-  host_tree_write(KERNEL "perf_event_max_stack", "127\n");
-  host_tree_write(KERNEL "perf_event_max_contexts_per_stack", "8\n");
-  host_tree_write(KERNEL "perf_cpu_time_max_percent", "25\n");
-  host_tree_write(KERNEL "nmi_watchdog", "1\n");
-  host_tree_write(KERNEL "kptr_restrict", "2\n");
-  host_tree_write(KERNEL "osrelease", "6.18.0-rc1\n");
-  host_tree_write("/proc/sys/fs/file-max", "99999\n");
+  make_host_write(KERNEL "perf_event_paranoid", "-1\n");
+  make_host_write(KERNEL "perf_event_mlock_kb", "516\n");
+  make_host_write(KERNEL "perf_event_max_sample_rate", "50000\n");
+  make_host_write(KERNEL "perf_event_max_stack", "127\n");
+  make_host_write(KERNEL "perf_event_max_contexts_per_stack", "8\n");
+  make_host_write(KERNEL "perf_cpu_time_max_percent", "25\n");
+  make_host_write(KERNEL "nmi_watchdog", "1\n");
+  make_host_write(KERNEL "kptr_restrict", "2\n");
+  make_host_write(KERNEL "osrelease", "6.18.0-rc1\n");
+  make_host_write("/proc/sys/fs/file-max", "99999\n");
   expected.has_perf = 1;
   expected.perf_event_paranoid = -1;
   expected.perf_event_mlock_kb = 516;
@@ -78,15 +78,15 @@ static void limits_of_capabilities_are_a_bit_each(void **state) {
   uvperf_limits_t expected = unknown();
 
   (void)state;
-  host_tree_write(UID_MAP, INITIAL);
-  host_tree_write(STATUS, "CapEff:\t0000004400004000\n");
+  make_host_write(UID_MAP, INITIAL);
+  make_host_write(STATUS, "CapEff:\t0000004400004000\n");
   expected.is_user_namespace = 0;
   expected.has_perfmon = 1;
   expected.cap_perfmon = expected.cap_syslog = expected.cap_ipc_lock = 1;
   expected.cap_bpf = expected.cap_sys_admin = expected.cap_sys_ptrace = 0;
   expect(&expected);
-  host_tree_write(UID_MAP, "0 1000 1\n");
-  host_tree_write(STATUS, "CapEff:\t0000008000280000\n");
+  make_host_write(UID_MAP, "0 1000 1\n");
+  make_host_write(STATUS, "CapEff:\t0000008000280000\n");
   expected.is_user_namespace = 1;
   expected.has_perfmon = 0;
   expected.cap_perfmon = expected.cap_syslog = expected.cap_ipc_lock = 0;
@@ -98,7 +98,7 @@ static void limits_of_the_process_are_soft_and_hard(void **state) {
   uvperf_limits_t expected = unknown();
 
   (void)state;
-  host_tree_write(LIMITS,
+  make_host_write(LIMITS,
                   "Limit                     Soft Limit  Hard Limit  Units\n"
                   "Max open files            1024        4096        files\n"
                   "Max locked memory         8192        unlimited   bytes\n");
@@ -107,7 +107,7 @@ static void limits_of_the_process_are_soft_and_hard(void **state) {
   expected.memlock_bytes = 8192;
   expected.memlock_bytes_max = UVPERF_LIMIT_NONE;
   expect(&expected);
-  host_tree_write(LIMITS,
+  make_host_write(LIMITS,
                   "Max open files  9223372036854775806 9223372036854775807\n"
                   "Max locked memory  18446744073709551614 0 bytes\n");
   expected.open_files = INT64_MAX - 1;
@@ -122,15 +122,15 @@ static void limits_of_garbage_are_unknown(void **state) {
 
   (void)state;
   expect(&expected);
-  host_tree_write(KERNEL "perf_event_paranoid", "low\n");
-  host_tree_write(KERNEL "perf_event_mlock_kb", "\n");
-  host_tree_write(KERNEL "nmi_watchdog/is/a/directory", "");
-  host_tree_write(KERNEL "osrelease", "five\n");
-  host_tree_write(UID_MAP, "?\n");
-  host_tree_write(STATUS, "Name:\tx\n");
-  host_tree_write(LIMITS, "Max open files\nMax locked memory -1 unlim\n");
+  make_host_write(KERNEL "perf_event_paranoid", "low\n");
+  make_host_write(KERNEL "perf_event_mlock_kb", "\n");
+  make_host_write(KERNEL "nmi_watchdog/is/a/directory", "");
+  make_host_write(KERNEL "osrelease", "five\n");
+  make_host_write(UID_MAP, "?\n");
+  make_host_write(STATUS, "Name:\tx\n");
+  make_host_write(LIMITS, "Max open files\nMax locked memory -1 unlim\n");
   expect(&expected);
-  host_tree_write(LIMITS, "Max open files 12x unlimited_\n");
+  make_host_write(LIMITS, "Max open files 12x unlimited_\n");
   expect(&expected);
 }
 
@@ -138,12 +138,12 @@ static void limits_of_a_kernel_without_perf_say_so(void **state) {
   uvperf_limits_t expected = unknown();
 
   (void)state;
-  host_tree_write(KERNEL "osrelease", "5.4\n");
+  make_host_write(KERNEL "osrelease", "5.4\n");
   expected.has_perf = 0;
   expected.kernel_major = 5;
   expected.kernel_minor = 4;
   expect(&expected);
-  host_tree_write(KERNEL "perf_event_paranoid", "low\n");
+  make_host_write(KERNEL "perf_event_paranoid", "low\n");
   expected.has_perf = UVPERF_LIMIT_UNKNOWN;
   expect(&expected);
 }
@@ -152,14 +152,14 @@ static void perfmon_counts_in_the_initial_namespace_only(void **state) {
   (void)state;
 
   assert_int_equal(uvperf__system_is_perfmon(), -ENOENT);
-  host_tree_write(STATUS, "CapEff:\t0000004000000000\n");
-  host_tree_write(UID_MAP, INITIAL);
+  make_host_write(STATUS, "CapEff:\t0000004000000000\n");
+  make_host_write(UID_MAP, INITIAL);
   assert_int_equal(uvperf__system_is_perfmon(), 1);
-  host_tree_write(UID_MAP, "0 1000 1\n");
+  make_host_write(UID_MAP, "0 1000 1\n");
   assert_int_equal(uvperf__system_is_perfmon(), 0);
-  host_tree_write(UID_MAP, "?\n");
+  make_host_write(UID_MAP, "?\n");
   assert_int_equal(uvperf__system_is_perfmon(), -EINVAL);
-  host_tree_write(STATUS, "CapEff:\t0000000000000000\n");
+  make_host_write(STATUS, "CapEff:\t0000000000000000\n");
   assert_int_equal(uvperf__system_is_perfmon(), 0);
 }
 
@@ -317,7 +317,7 @@ static void live_user_namespace_is_detected_with_any_map(void **state) {
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, make_host_setup, make_host_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Packages of CPUs under a scripted root, and those of this machine. */
 #include "support.h"
-#include "host_tree.h"
+#include "make_host.h"
 
 #include <errno.h>
 
@@ -12,7 +12,7 @@ static void write_id(int cpu, const char *name, const char *text) {
 
   snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/%s", cpu,
            name);
-  host_tree_write(path, text);
+  make_host_write(path, text);
 }
 
 static uint64_t package_of(int cpu) {
@@ -102,7 +102,7 @@ static void packages_of_this_machine_are_read(void **state) {
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, make_host_setup, make_host_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Targets: what is wrong with them on any machine, and which places they stand
  * for, below a scripted root. */
-#include "explain_check.h"
+#include "check_explain.h"
 #include "fake_kernel.h"
 #include "support.h"
-#include "host_tree.h"
+#include "make_host.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -228,8 +228,8 @@ static void task_for_rings_is_on_each_cpu_that_is_present(void **state) {
   uvperf_target_t cpus = target_of(UVPERF_TARGET_CPUS, 0, NULL);
 
   (void)state;
-  host_tree_write(ONLINE, "0\n");
-  host_tree_write(PRESENT, "0-2\n");
+  make_host_write(ONLINE, "0\n");
+  make_host_write(PRESENT, "0-2\n");
   expect_for_rings(&thread, "7:0:0 7:1:0 7:2:0");
   expect_for_rings(&listed, "7:2:0");
   expect_for_rings(&cpus, "-1:0:0");
@@ -241,11 +241,11 @@ static void task_for_rings_is_on_the_online_cpus_by_default(void **state) {
   uvperf_error_t error;
 
   (void)state;
-  host_tree_write(ONLINE, "0,3\n");
+  make_host_write(ONLINE, "0,3\n");
   expect_for_rings(&thread, "7:0:0 7:3:0");
-  host_tree_write(PRESENT, "all\n");
+  make_host_write(PRESENT, "all\n");
   expect_for_rings(&thread, "7:0:0 7:3:0");
-  host_tree_write(ONLINE, "all\n");
+  make_host_write(ONLINE, "all\n");
   assert_int_equal(expand_one(&thread, 1, &spots, &error), -EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_CPU);
 }
@@ -255,7 +255,7 @@ static void cpus_are_those_online_or_those_listed(void **state) {
   uvperf_target_t listed = target_of(UVPERF_TARGET_CPUS, 0, "9,4-5,4");
 
   (void)state;
-  host_tree_write(ONLINE, "0,2-3\n");
+  make_host_write(ONLINE, "0,2-3\n");
   expect(&online, "-1:0:0 -1:2:0 -1:3:0");
   /* Whether they are online is seen when they are opened. */
   expect(&listed, "-1:4:0 -1:5:0 -1:9:0");
@@ -266,9 +266,9 @@ static void cpus_missing_from_sysfs_are_an_error(void **state) {
 
   (void)state;
   refused(&target, -ENOENT, UVPERF_CAUSE_NO_CPU, "mount sysfs on /sys");
-  host_tree_write(ONLINE, "\n");
+  make_host_write(ONLINE, "\n");
   refused(&target, -ENODATA, UVPERF_CAUSE_NO_CPU, "errno 61");
-  host_tree_write(ONLINE, "all\n");
+  make_host_write(ONLINE, "all\n");
   refused(&target, -EINVAL, UVPERF_CAUSE_NO_CPU, "errno 22");
 }
 
@@ -277,7 +277,7 @@ static void cpus_without_sysfs_are_those_of_proc_stat(void **state) {
   uvperf_target_t thread = target_of(UVPERF_TARGET_THREAD, 7, NULL);
 
   (void)state;
-  host_tree_write("/proc/stat", "cpu  4 4\ncpu0 2 2\ncpu2 2 2\nctxt 1\n");
+  make_host_write("/proc/stat", "cpu  4 4\ncpu0 2 2\ncpu2 2 2\nctxt 1\n");
   expect(&cpus, "-1:0:0 -1:2:0");
   expect_for_rings(&thread, "7:0:0 7:2:0");
 }
@@ -287,22 +287,22 @@ static void write_task(int process, int id, int threads) {
 
   snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", process, id);
   snprintf(text, sizeof(text), "%d (a) " FIELDS " %d 0\n", id, 1000 + id);
-  host_tree_write(path, text);
+  make_host_write(path, text);
   snprintf(path, sizeof(path), "/proc/%d/status", id);
   snprintf(text, sizeof(text), "Tgid:\t%d\nThreads:\t%d\n", process, threads);
-  host_tree_write(path, text);
+  make_host_write(path, text);
 }
 
 static void remove_task(int id) {
   char path[128];
 
-  snprintf(path, sizeof(path), "%s/proc/%d/task/%d/stat", host_tree_root(), id,
+  snprintf(path, sizeof(path), "%s/proc/%d/task/%d/stat", make_host_root(), id,
            id);
   assert_int_equal(unlink(path), 0);
 }
 
 static void own_proc(void) {
-  host_tree_write("/proc/self/status", "NSpid:\t12\n");
+  make_host_write("/proc/self/status", "NSpid:\t12\n");
 }
 
 static void self_is_the_calling_thread(void **state) {
@@ -338,7 +338,7 @@ static void thread_is_as_named(void **state) {
   fake_fail_from(FAKE_HAS_TASK, 1, -ESRCH);
   expect(&target, "79:1:18446744073709551615 79:3:18446744073709551615");
   /* In another PID namespace it is the start of another task. */
-  host_tree_write("/proc/self/status", "NSpid:\t12\t1\n");
+  make_host_write("/proc/self/status", "NSpid:\t12\t1\n");
   target = target_of(UVPERF_TARGET_THREAD, 78, NULL);
   expect(&target, "78:-1:0");
 }
@@ -360,11 +360,11 @@ static void proc_is_asked_whose_it_is_until_it_is_the_own(void **state) {
 
   (void)state;
   write_task(78, 78, 1);
-  host_tree_write("/proc/self/status", "NSpid:\t12\t1\n");
+  make_host_write("/proc/self/status", "NSpid:\t12\t1\n");
   assert_int_equal(start_seen(&look), 0);
   own_proc();
   assert_int_equal(start_seen(&look), 1078);
-  host_tree_write("/proc/self/status", "NSpid:\t12\t1\n");
+  make_host_write("/proc/self/status", "NSpid:\t12\t1\n");
   assert_int_equal(start_seen(&look), 1078);
   assert_int_equal(start_seen(&another), 0);
 }
@@ -427,7 +427,7 @@ static void process_that_cannot_be_listed_reports_why(void **state) {
   refused(&target, -ESRCH, UVPERF_CAUSE_NO_TASK,
           "100 is not a process but a thread of process 78");
   target.pid = 78;
-  host_tree_write("/proc/78/task/100/stat", "garbage");
+  make_host_write("/proc/78/task/100/stat", "garbage");
   refused(&target, -EINVAL, UVPERF_CAUSE_UNKNOWN, "errno 22");
 }
 
@@ -491,13 +491,13 @@ static void pidfd_becomes_the_id_of_its_task(void **state) {
   (void)state;
   own_proc();
   write_task(78, 78, 1);
-  host_tree_write("/proc/thread-self/fdinfo/5", "pos:\t0\nPid:\t78\n");
+  make_host_write("/proc/thread-self/fdinfo/5", "pos:\t0\nPid:\t78\n");
   target.flags = UVPERF_TARGET_PIDFD | UVPERF_TARGET_NO_INHERIT;
   assert_true(start_now(&target) == 1078);
   assert_int_equal(target.pid, 78);
   assert_int_equal(target.flags, UVPERF_TARGET_NO_INHERIT);
   /* A failure of this target, not of the call. */
-  host_tree_write("/proc/thread-self/fdinfo/5", "pos:\t0\nPid:\t-1\n");
+  make_host_write("/proc/thread-self/fdinfo/5", "pos:\t0\nPid:\t-1\n");
   target.pid = 5;
   target.flags = UVPERF_TARGET_PIDFD;
   assert_true(start_now(&target) == UVPERF__TASK_ENDED);
@@ -554,8 +554,8 @@ static void path_that_is_no_cgroup_is_reported(void **state) {
 
   (void)state;
   target.cgroup = "/a";
-  host_tree_write(ONLINE, "0-1\n");
-  host_tree_write("/proc/self/mounts", "c /cg cgroup2 rw 0 0\n");
+  make_host_write(ONLINE, "0-1\n");
+  make_host_write("/proc/self/mounts", "c /cg cgroup2 rw 0 0\n");
   refused(&target, -ENOENT, UVPERF_CAUSE_NO_TASK, "/cg/a");
 }
 
@@ -578,7 +578,7 @@ static void targets_without_memory_are_enomem(void **state) {
 
   (void)state;
   own_proc();
-  host_tree_write(ONLINE, "0-1\n");
+  make_host_write(ONLINE, "0-1\n");
   for (i = 0; i < 100; i++)
     write_task(78, 78 + (int)i, 100);
   for (i = 0; i < COUNT_OF(targets); i++) {
@@ -638,18 +638,18 @@ static int expand_without_fds(void *arg) {
 
 static void targets_without_fds_are_emfile(void **state) {
   own_proc();
-  host_tree_write(ONLINE, "0-1\n");
+  make_host_write(ONLINE, "0-1\n");
   write_task(78, 78, 1);
   assert_int_equal(support_wait(support_fork(expand_without_fds, *state)), 0);
 }
 
 static int tree_setup(void **state) {
   fake_kernel_reset();
-  return host_tree_setup(state);
+  return make_host_setup(state);
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, tree_setup, host_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, tree_setup, make_host_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

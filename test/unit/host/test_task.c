@@ -2,8 +2,8 @@
 /* Tasks and threads, read from files of /proc below a scripted root. */
 #include "fake_kernel.h"
 #include "support.h"
-#include "host_tree.h"
-#include "temp_tree.h"
+#include "make_host.h"
+#include "make_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@ static void write_file(int process, int id, const char *text) {
   char path[64];
 
   snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", process, id);
-  host_tree_write(path, text);
+  make_host_write(path, text);
 }
 
 static void write_stat(int process, int id, const char *name, char state,
@@ -39,7 +39,7 @@ static void write_status(int process, int id, unsigned threads) {
   snprintf(text, sizeof(text), "Name:\tx\nTgid:\t%d\nPid:\t%d\nThreads:\t%u\n",
            process, id, threads);
   snprintf(path, sizeof(path), "/proc/%d/status", id);
-  host_tree_write(path, text);
+  make_host_write(path, text);
 }
 
 /* -- one task ------------------------------------------------------------- */
@@ -124,7 +124,7 @@ static void invalid_task_stat_is_an_error(void **state) {
   much[sizeof(much) - 1] = '\0';
   write_file(12, 12, much);
   assert_int_equal(uvperf__task_read(12, &task), -EFBIG);
-  host_tree_write("/proc/13/task/13/stat/is/a/directory", "");
+  make_host_write("/proc/13/task/13/stat/is/a/directory", "");
   assert_int_equal(uvperf__task_read(13, &task), -EISDIR);
 }
 
@@ -154,9 +154,9 @@ static void task_process_is_the_one_that_it_is_of(void **state) {
   write_status(12, 15, 2);
   assert_int_equal(uvperf__task_process(12), 12);
   assert_int_equal(uvperf__task_process(15), 12);
-  host_tree_write("/proc/16/status", "Tgid:\tx\n");
+  make_host_write("/proc/16/status", "Tgid:\tx\n");
   assert_int_equal(uvperf__task_process(16), -EINVAL);
-  host_tree_write("/proc/16/status", "Name:\tx\n");
+  make_host_write("/proc/16/status", "Name:\tx\n");
   assert_int_equal(uvperf__task_process(16), -ENODATA);
 }
 
@@ -176,7 +176,7 @@ static void proc_is_own_if_a_task_has_one_id(void **state) {
   (void)state;
   assert_int_equal(uvperf__task_proc_is_own(), 0);
   for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-    host_tree_write("/proc/self/status", files[i].status);
+    make_host_write("/proc/self/status", files[i].status);
     assert_int_equal(uvperf__task_proc_is_own(), files[i].is_own);
   }
 }
@@ -260,7 +260,7 @@ static void task_check_fails_when_the_id_is_anothers(void **state) {
  * pidfd was waited for. */
 static int end_with_stat(const char *path) {
   if (strstr(path, "/stat") != NULL && strstr(path, "/status") == NULL) {
-    host_tree_write("/proc/thread-self/fdinfo/0", "Pid:\t-1\n");
+    make_host_write("/proc/thread-self/fdinfo/0", "Pid:\t-1\n");
     fake_host_opens = NULL;
   }
   return 0;
@@ -270,8 +270,8 @@ static void task_of_a_pidfd_that_ends_meanwhile_is_esrch(void **state) {
   uvperf__task_t task;
 
   (void)state;
-  host_tree_write("/proc/self/status", "NSpid:\t12\n");
-  host_tree_write("/proc/thread-self/fdinfo/0", "Pid:\t12\n");
+  make_host_write("/proc/self/status", "NSpid:\t12\n");
+  make_host_write("/proc/thread-self/fdinfo/0", "Pid:\t12\n");
   write_stat(12, 12, "a", 'S', 7);
   fake_host_opens = end_with_stat;
   assert_int_equal(uvperf__task_of_pidfd(0, &task, NULL), -ESRCH);
@@ -304,17 +304,17 @@ static void task_of_a_pidfd_is_found_or_reported(void **state) {
   fake_fail_from(FAKE_HAS_TASK, 1, -EPERM);
   for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
     snprintf(text, sizeof(text), "NSpid:\t%s\n", rows[i].nspid);
-    host_tree_write("/proc/self/status", text);
+    make_host_write("/proc/self/status", text);
     snprintf(path, sizeof(path), "/proc/thread-self/fdinfo/%zu", i);
     if (rows[i].fdinfo != NULL)
-      host_tree_write(path, rows[i].fdinfo);
+      make_host_write(path, rows[i].fdinfo);
     memset(&error, 0, sizeof(error));
     assert_int_equal(uvperf__task_of_pidfd((int)i, &task, &error),
                      rows[i].code);
     assert_int_equal(error.code, rows[i].code);
     assert_int_equal(error.cause, rows[i].cause);
   }
-  host_tree_write("/proc/self/status", "NSpid:\t12\n");
+  make_host_write("/proc/self/status", "NSpid:\t12\n");
   assert_int_equal(uvperf__task_of_pidfd(0, &task, NULL), 0);
   assert_int_equal(task.id, 12);
   assert_true(task.start == 7);
@@ -353,11 +353,11 @@ static void threads_come_by_ascending_ids(void **state) {
   for (i = 0; i < 8; i++)
     write_thread(100, ids[order[i]], 'S');
   write_status(100, 100, 8);
-  host_tree_write("/proc/100/task/12x/stat", "");
-  host_tree_write("/proc/100/task/0/stat", "");
-  host_tree_write("/proc/100/task/2147483648/stat", "");
-  host_tree_write("/proc/100/task/99999999999999999999/stat", "");
-  host_tree_write("/proc/100/task/x", "");
+  make_host_write("/proc/100/task/12x/stat", "");
+  make_host_write("/proc/100/task/0/stat", "");
+  make_host_write("/proc/100/task/2147483648/stat", "");
+  make_host_write("/proc/100/task/99999999999999999999/stat", "");
+  make_host_write("/proc/100/task/x", "");
   expect_threads(100, 8, ids);
 }
 
@@ -386,7 +386,7 @@ static void threads_that_have_ended_are_left_out(void **state) {
   write_thread(12, 13, 'S');
   write_thread(12, 14, 'X');
   write_thread(12, 15, 'R');
-  host_tree_write("/proc/12/task/16/comm", "gone when looked at\n");
+  make_host_write("/proc/12/task/16/comm", "gone when looked at\n");
   write_status(12, 12, 4);
   expect_threads(12, 2, ids);
   write_thread(12, 13, 'Z');
@@ -415,7 +415,7 @@ static void thread_that_ends_while_it_is_read_is_left_out(void **state) {
   assert_int_equal(support_wait(pid), 0);
   snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
   write_thread(12, 12, 'S');
-  host_tree_link("/proc/12/task/13/stat", path);
+  make_host_link("/proc/12/task/13/stat", path);
   write_status(12, 12, 1);
   expect_threads(12, 1, ids);
   close(fd);
@@ -432,11 +432,11 @@ static void change_threads(void *arg) {
   write_thread(12, 14, 'S');
   write_thread(12, 15, 'S');
   write_thread(12, 16, 'S');
-  snprintf(gone, sizeof(gone), "%s/proc/12/task/13/stat", host_tree_root());
+  snprintf(gone, sizeof(gone), "%s/proc/12/task/13/stat", make_host_root());
   unlink(gone);
   /* The next read finds a file. */
   unlink(pipe);
-  host_tree_write("/proc/12/status", status);
+  make_host_write("/proc/12/status", status);
   if (fd < 0 || write(fd, status, sizeof(status) - 1) < 0)
     abort();
   close(fd);
@@ -452,7 +452,7 @@ static void threads_that_a_listing_lacked_are_in_the_next(void **state) {
   (void)state;
   write_thread(12, 12, 'S');
   write_thread(12, 13, 'S');
-  snprintf(path, sizeof(path), "%s/proc/12/status", host_tree_root());
+  snprintf(path, sizeof(path), "%s/proc/12/status", make_host_root());
   assert_int_equal(mkfifo(path, 0600), 0);
   assert_int_equal(uv_thread_create(&thread, change_threads, path), 0);
   assert_int_equal(uvperf__task_threads(12, &threads), 0);
@@ -473,7 +473,7 @@ static void threads_that_are_never_all_listed_are_as_listed(void **state) {
   write_status(12, 12, 3);
   expect_threads(12, 2, ids);
   /* Its number is missing. */
-  host_tree_write("/proc/12/status", "Tgid:\t12\n");
+  make_host_write("/proc/12/status", "Tgid:\t12\n");
   expect_threads(12, 2, ids);
 }
 
@@ -485,7 +485,7 @@ static void threads_that_cannot_be_read_are_an_error(void **state) {
   write_status(12, 12, 2);
   write_file(12, 13, "no stat file");
   assert_int_equal(uvperf__task_threads(12, &threads), -EINVAL);
-  host_tree_write("/proc/14/task", "not the directory");
+  make_host_write("/proc/14/task", "not the directory");
   assert_int_equal(uvperf__task_threads(14, &threads), -ENOTDIR);
   assert_null(threads.tasks);
   fake_assert_clean();
@@ -550,7 +550,7 @@ static int look_with_few_fds(void *arg) {
 }
 
 static void tasks_without_fds_are_emfile(void **state) {
-  host_tree_write("/proc/self/status", "NSpid:\t12\n");
+  make_host_write("/proc/self/status", "NSpid:\t12\n");
   write_thread(12, 12, 'S');
   write_status(12, 12, 1);
   assert_int_equal(support_wait(support_fork(look_with_few_fds, *state)), 0);
@@ -558,11 +558,11 @@ static void tasks_without_fds_are_emfile(void **state) {
 
 static int tree_setup(void **state) {
   fake_kernel_reset();
-  return host_tree_setup(state);
+  return make_host_setup(state);
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, tree_setup, host_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, tree_setup, make_host_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

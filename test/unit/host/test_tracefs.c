@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Tracepoints and their ids, under a scripted root and under the real one. */
 #include "support.h"
-#include "host_tree.h"
-#include "temp_tree.h"
+#include "make_host.h"
+#include "make_tree.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -18,17 +18,17 @@
 
 /* The events of a small tracefs, with the other files of their directories. */
 static int tracefs_setup(void **state) {
-  if (host_tree_setup(state) != 0)
+  if (make_host_setup(state) != 0)
     return -1;
-  host_tree_write(EVENTS "/enable", "0\n");
-  host_tree_write(EVENTS "/header_page", "\tfield: u64 timestamp;\n");
-  host_tree_write(EVENTS "/ftrace/print/format", "ID: 5\n");
-  host_tree_write(EVENTS "/irq/irq_handler_entry/id", "32\n");
-  host_tree_write(EVENTS "/sched/enable", "0\n");
-  host_tree_write(EVENTS "/sched/sched_switch/id", "316\n");
-  host_tree_write(EVENTS "/sched/sched_switch/format", "ID: 317\n");
-  host_tree_write(EVENTS "/sched/sched_waking/id", "318\n");
-  host_tree_write(EVENTS "/sched/odd/id", "x\n");
+  make_host_write(EVENTS "/enable", "0\n");
+  make_host_write(EVENTS "/header_page", "\tfield: u64 timestamp;\n");
+  make_host_write(EVENTS "/ftrace/print/format", "ID: 5\n");
+  make_host_write(EVENTS "/irq/irq_handler_entry/id", "32\n");
+  make_host_write(EVENTS "/sched/enable", "0\n");
+  make_host_write(EVENTS "/sched/sched_switch/id", "316\n");
+  make_host_write(EVENTS "/sched/sched_switch/format", "ID: 317\n");
+  make_host_write(EVENTS "/sched/sched_waking/id", "318\n");
+  make_host_write(EVENTS "/sched/odd/id", "x\n");
   return 0;
 }
 
@@ -44,36 +44,36 @@ static void expect_path(int rc, const char *path) {
 static void tracefs_path_is_the_new_one_before_the_old(void **state) {
   (void)state;
   expect_path(-ENODEV, "");
-  host_tree_write(MOUNTS, "t /mnt tracefs rw 0 0\n");
-  host_tree_write("/mnt/events/enable", "0\n");
+  make_host_write(MOUNTS, "t /mnt tracefs rw 0 0\n");
+  make_host_write("/mnt/events/enable", "0\n");
   expect_path(0, "/mnt");
-  host_tree_write(DEBUG "/events/enable", "0\n");
+  make_host_write(DEBUG "/events/enable", "0\n");
   expect_path(0, DEBUG);
-  host_tree_write(EVENTS "/enable", "0\n");
+  make_host_write(EVENTS "/enable", "0\n");
   expect_path(0, TRACING);
 }
 
 static void tracefs_path_of_an_empty_mount_point_is_enodev(void **state) {
   (void)state;
-  host_tree_write(TRACING "/other", "");
-  host_tree_write(DEBUG "/events", "a file\n");
-  host_tree_write(MOUNTS,
+  make_host_write(TRACING "/other", "");
+  make_host_write(DEBUG "/events", "a file\n");
+  make_host_write(MOUNTS,
                   "t /gone tracefs rw 0 0\nd /sys/kernel/debug debugfs rw\n");
   expect_path(-ENODEV, "");
 }
 
 static void tracefs_path_comes_from_the_mounts(void **state) {
   (void)state;
-  host_tree_write(MOUNTS, "tracefs /covered tracefs rw 0 0\n"
+  make_host_write(MOUNTS, "tracefs /covered tracefs rw 0 0\n"
                           "tracefs /ext4/events ext4 rw 0 0\n"
                           "none /my\\040own\\134place debugfs rw 0 0\n");
-  host_tree_write("/ext4/events/enable", "0\n");
+  make_host_write("/ext4/events/enable", "0\n");
   expect_path(-ENODEV, "");
-  host_tree_write("/my own\\place/events/enable", "not here\n");
+  make_host_write("/my own\\place/events/enable", "not here\n");
   expect_path(-ENODEV, "");
-  host_tree_write("/my own\\place/tracing/events/enable", "0\n");
+  make_host_write("/my own\\place/tracing/events/enable", "0\n");
   expect_path(0, "/my own\\place/tracing");
-  host_tree_write("/covered/events/enable", "0\n");
+  make_host_write("/covered/events/enable", "0\n");
   expect_path(0, "/covered");
 }
 
@@ -85,9 +85,9 @@ tracefs_path_that_cannot_be_read_is_the_first_failure(void **state) {
   (void)state;
   memset(name, 'x', sizeof(name) - 1);
   name[sizeof(name) - 1] = '\0';
-  host_tree_link(EVENTS, "events"); /* to itself */
+  make_host_link(EVENTS, "events"); /* to itself */
   expect_path(-ELOOP, "");
-  host_tree_link(DEBUG "/events", name);
+  make_host_link(DEBUG "/events", name);
   expect_path(-ELOOP, "");
 }
 
@@ -127,7 +127,7 @@ static void tracefs_id_of_no_tracepoint_is_enoent(void **state) {
   expect_id("enable", "id", -ENOENT, 0);
   expect_id("ftrace", "print", -ENOENT, 0);
   expect_id("sched", "odd", -ENOENT, 0);
-  host_tree_write(EVENTS "/sched/odd/id", "-1\n");
+  make_host_write(EVENTS "/sched/odd/id", "-1\n");
   expect_id("sched", "odd", -ENOENT, 0);
   memset(name, 'x', 300);
   expect_id("sched", name, -ENOENT, 0);
@@ -308,7 +308,7 @@ static void tracefs_name_without_tracefs_is_enodev(void **state) {
 
 static void tracefs_name_is_found_in_debugfs_too(void **state) {
   (void)state;
-  host_tree_write(DEBUG "/events/sched/sched_switch/id", "316\n");
+  make_host_write(DEBUG "/events/sched/sched_switch/id", "316\n");
   expect_name(316, 0, "sched:sched_switch");
   expect_name(1, -ENOENT, "");
 }
@@ -333,16 +333,16 @@ static void tracefs_find_returns_ids_as_of_its_first_walk(void **state) {
   uvperf__tracefs_ids_t ids = {0}, later = {0};
 
   (void)state;
-  host_tree_write(EVENTS "/ftrace/function/id", "1\n");
-  host_tree_write(EVENTS "/sched/last/id", "65535\n");
-  host_tree_write(EVENTS "/sched/none/id", "65536\n");
+  make_host_write(EVENTS "/ftrace/function/id", "1\n");
+  make_host_write(EVENTS "/sched/last/id", "65535\n");
+  make_host_write(EVENTS "/sched/none/id", "65536\n");
   expect_found(&ids, 316, 0, 0);
   expect_found(&ids, 1, 0, 1);
   expect_found(&ids, 65535, 0, 0);
   expect_found(&ids, 317, -ENOENT, 0);
   expect_found(&ids, 65536, -ENOENT, 0);
   expect_found(&ids, UINT64_C(1) << 32 | 1, -ENOENT, 0);
-  host_tree_write(EVENTS "/sched/late/id", "317\n");
+  make_host_write(EVENTS "/sched/late/id", "317\n");
   expect_found(&ids, 317, -ENOENT, 0);
   expect_found(&later, 317, 0, 0);
 }
@@ -359,7 +359,7 @@ static void tracefs_find_without_tracefs_is_enodev(void **state) {
 static void set_mode(const char *path, mode_t mode) {
   char full[PATH_MAX];
 
-  snprintf(full, sizeof(full), "%s%s", host_tree_root(), path);
+  snprintf(full, sizeof(full), "%s%s", make_host_root(), path);
   assert_int_equal(chmod(full, mode), 0);
 }
 
@@ -429,7 +429,7 @@ static int sees_debugfs(void *arg) {
 
 static void tracefs_that_may_be_read_is_preferred(void **state) {
   (void)state;
-  host_tree_write(DEBUG "/events/enable", "0\n");
+  make_host_write(DEBUG "/events/enable", "0\n");
   set_mode(TRACING, 0);
   expect_as_nobody(sees_debugfs);
   set_mode(TRACING, 0755);
@@ -475,9 +475,9 @@ static void tracefs_walk_skips_unreadable_directories(void **state) {
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, make_host_setup, make_host_teardown)
 #define WITH_EVENTS(test)                                                      \
-  cmocka_unit_test_setup_teardown(test, tracefs_setup, host_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, tracefs_setup, make_host_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

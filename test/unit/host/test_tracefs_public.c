@@ -2,7 +2,7 @@
 /* The functions of include/uvperf/system.h, compared with what the test itself
  * reads from tracefs; tracers below a scripted root. */
 #include "support.h"
-#include "host_tree.h"
+#include "make_host.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -241,7 +241,7 @@ static void live_tracefs_mounted_elsewhere_is_found(void **state) {
   support_need_root(__func__);
   fake_host_set(NULL);
   place.id = support_need_tracefs(__func__, EVENT);
-  snprintf(place.path, sizeof(place.path), "%s/a b\\c\td", host_tree_root());
+  snprintf(place.path, sizeof(place.path), "%s/a b\\c\td", make_host_root());
   assert_int_equal(mkdir(place.path, 0755), 0);
   status = support_wait(support_fork(look_elsewhere, &place));
   if (status == CANNOT_MOUNT)
@@ -328,7 +328,7 @@ static int append_tracer(const char *tracer, void *arg) {
 static void expect_tracers(const char *text, int rc, const char *expected) {
   char seen[128] = "";
 
-  host_tree_write(TRACING "/available_tracers", text);
+  make_host_write(TRACING "/available_tracers", text);
   assert_int_equal(uvperf__tracefs_each_tracer(append_tracer, seen), rc);
   assert_string_equal(seen, expected);
 }
@@ -338,7 +338,7 @@ static void tracers_are_the_words_of_a_line(void **state) {
 
   (void)state;
   assert_int_equal(uvperf__tracefs_each_tracer(append_tracer, seen), -ENODEV);
-  host_tree_write(TRACING "/events/enable", "0\n");
+  make_host_write(TRACING "/events/enable", "0\n");
   assert_int_equal(uvperf__tracefs_each_tracer(append_tracer, seen), -ENOENT);
   expect_tracers("blk function nop\n", 0, "blk;function;nop;");
   expect_tracers(" blk  nop \n", 0, "blk;nop;");
@@ -352,7 +352,7 @@ static void tracers_without_end_are_efbig(void **state) {
   static char text[8000];
 
   (void)state;
-  host_tree_write(TRACING "/events/enable", "0\n");
+  make_host_write(TRACING "/events/enable", "0\n");
   memset(text, 'x', sizeof(text) - 1);
   expect_tracers(text, -EFBIG, "");
 }
@@ -362,11 +362,11 @@ static void current_tracer_is_the_files(void **state) {
   size_t size = sizeof(tracer);
 
   (void)state;
-  host_tree_write(TRACING "/events/enable", "0\n");
+  make_host_write(TRACING "/events/enable", "0\n");
   assert_int_equal(uvperf__tracefs_current_tracer(tracer, &size), -ENOENT);
   assert_int_equal(size, sizeof(tracer));
   assert_string_equal(tracer, "left");
-  host_tree_write(TRACING "/current_tracer", "function\n");
+  make_host_write(TRACING "/current_tracer", "function\n");
   size = 8;
   assert_int_equal(uvperf__tracefs_current_tracer(tracer, &size), -ENOBUFS);
   assert_int_equal(size, 9);
@@ -394,7 +394,7 @@ static void live_current_tracer_is_an_available_one(void **state) {
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, make_host_setup, make_host_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -7,7 +7,7 @@
 #include "fake_kernel.h"
 #include "loop/drain.h"
 #include "loop/stats.h"
-#include "random_run.h"
+#include "model_run.h"
 
 /* The ring of most tests, and the largest. */
 #define RING_BYTES 1024
@@ -47,7 +47,7 @@ struct fixture_s {
   int is_gone; /* the result of has_no_ring */
   int has_asked;
   void (*hook)(fixture_t *fixture); /* in each callback; may be NULL */
-  random_run_t random;
+  model_run_t random;
 };
 
 static fixture_t fixture;
@@ -148,7 +148,7 @@ static const uvperf__drain_ops_t ops = {no_reader, on_sample, on_record,
 
 /* A ring whose head and tail are there; and a slice without bounds. */
 static void begin_at(uint64_t start) {
-  random_run_t random = fixture.random;
+  model_run_t random = fixture.random;
 
   memset(&fixture, 0, sizeof(fixture));
   fixture.random = random;
@@ -511,7 +511,7 @@ static void who_does_not_stop_is_not_asked(void **state) {
 /* -- at random ------------------------------------------------------------ */
 
 static size_t draw(size_t below) {
-  return (size_t)random_run_draw(&fixture.random, below);
+  return (size_t)model_run_draw(&fixture.random, below);
 }
 
 static void write_at_random(void) {
@@ -554,7 +554,7 @@ static void run_at_random(uint64_t seed) {
   uint64_t records, bytes;
   int step, rc;
 
-  random_run_seed(&fixture.random, seed);
+  model_run_seed(&fixture.random, seed);
   begin_at(8 * (uint64_t)draw(1000) - 8 * 500);
   fixture.hook = callback_at_random;
   for (step = 0; step < 200; step++) {
@@ -573,7 +573,7 @@ static void drains_at_random_deliver_each_record_once(void **state) {
   uint64_t seed, last;
 
   (void)state;
-  random_run_seeds(200, &seed, &last);
+  model_run_seeds(200, &seed, &last);
   for (; seed <= last; seed++)
     run_at_random(seed);
 }

@@ -7,8 +7,8 @@
 #include "live.h"
 
 #include "fake_kernel.h"
-#include "random_run.h"
-#include "record_check.h"
+#include "model_run.h"
+#include "check_record.h"
 
 #define EVENTS      4
 #define MOST        4096
@@ -32,7 +32,7 @@ typedef struct expected_s {
 } expected_t;
 
 typedef struct fixture_s {
-  random_run_t random;
+  model_run_t random;
   uvperf_event_t events[EVENTS]; /* the first owns the ring */
   fake_event_t *fakes[EVENTS];
   struct perf_event_attr known[EVENTS]; /* without unknown bits */
@@ -45,7 +45,7 @@ typedef struct fixture_s {
 static fixture_t fixture;
 
 static uint64_t draw(uint64_t below) {
-  return random_run_draw(&fixture.random, below);
+  return model_run_draw(&fixture.random, below);
 }
 
 static uint64_t any(void) {
@@ -91,11 +91,11 @@ static void check_record(const expected_t *expected, int status,
   assert_memory_equal(record->bytes, expected->bytes, expected->size);
   /* A record without a source is decoded if all layouts agree. */
   if (expected->kind == SOUND || (is_nobodys && !is_broken)) {
-    record_check(record, expected->type, &fixture.known[expected->event],
-                 &expected->values, record->bytes);
-    record_check_bounds(record);
+    check_record_fields(record, expected->type, &fixture.known[expected->event],
+                        &expected->values, record->bytes);
+    check_record_bounds(record);
   } else if (is_broken) {
-    record_check_raw(record, record->bytes, source);
+    check_record_raw(record, record->bytes, source);
   }
   if (expected->kind == SOUND || expected->kind == NEWER)
     assert_int_equal(source->ids[0], fixture.fakes[expected->event]->id);
@@ -384,7 +384,7 @@ static void open_fixture(uv_loop_t *loop, uint64_t seed) {
 
   fake_kernel_reset();
   memset(&fixture, 0, sizeof(fixture));
-  random_run_seed(&fixture.random, seed);
+  model_run_seed(&fixture.random, seed);
   fixture.nr = draw(2) == 0 ? 1 : 2 + (size_t)draw(EVENTS - 1);
   for (i = 0; i < fixture.nr; i++)
     open_event(loop, i);
@@ -432,7 +432,7 @@ static void run_at_random(uv_loop_t *loop, uint64_t seed) {
 static void samples_of_all_kinds_come_whole_and_once(void **state) {
   uint64_t seed, last;
 
-  random_run_seeds(60, &seed, &last);
+  model_run_seeds(60, &seed, &last);
   for (; seed <= last; seed++)
     run_at_random(*state, seed);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* CPUs that come and go, scripted: what is reported about them. */
 #include "fake_host.h"
-#include "hotplug_owner.h"
+#include "scripted_hotplug.h"
 
 #include <errno.h>
 
-#include "cpu_tree.h"
+#include "make_cpus.h"
 #include "fake_clock.h"
 #include "fake_uevents.h"
 
@@ -62,12 +62,12 @@ static void play_step(uv_loop_t *loop, hotplug_owner_t *owner,
   char list[32];
 
   if (*step == '-') {
-    cpu_tree_take_down(cpu);
+    make_cpus_take_down(cpu);
   } else if (*step == '+') {
-    cpu_tree_bring_up(cpu);
+    make_cpus_bring_up(cpu);
   } else if (*step == '=') {
     snprintf(list, sizeof(list), "%s%s", step + 1, step[1] ? "\n" : "");
-    cpu_tree_list(list);
+    make_cpus_list(list);
   } else if (*step == '>') {
     play_expect(loop, owner, step);
   } else if (strcmp(step, "lost") == 0) {
@@ -102,8 +102,8 @@ static void hotplug_reports_what_each_script_says(void **state) {
 
   for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
     fake_uevents_end();
-    assert_int_equal(cpu_tree_end(), 0);
-    assert_int_equal(cpu_tree_begin(3), 0);
+    assert_int_equal(make_cpus_end(), 0);
+    assert_int_equal(make_cpus_begin(3), 0);
     fake_uevents_begin();
     playing = rows[i].name;
     play_row(*state, rows[i].steps);
@@ -116,7 +116,7 @@ static void hotplug_reports_what_each_script_says(void **state) {
 static void hotplug_without_topology_goes_by_the_uevents(void **state) {
   hotplug_owner_t owner;
 
-  cpu_tree_take_down(1);
+  make_cpus_take_down(1);
   hotplug_begin(*state, &owner);
   fake_uevents_say("online", 1);
   hotplug_expect(*state, &owner, "");
@@ -147,8 +147,8 @@ static void hotplug_uevents_of_other_devices_are_ignored(void **state) {
   size_t i;
 
   hotplug_begin(*state, &owner);
-  cpu_tree_take_down(1);
-  cpu_tree_list("0,2\n");
+  make_cpus_take_down(1);
+  make_cpus_list("0,2\n");
   for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
     fake_uevents_send(others[i]);
   hotplug_expect(*state, &owner, "");
@@ -182,8 +182,8 @@ static void hotplug_uevent_that_a_process_sent_is_not_believed(void **state) {
   hotplug_owner_t owner;
 
   hotplug_begin(*state, &owner);
-  cpu_tree_take_down(1);
-  cpu_tree_list("0,2\n");
+  make_cpus_take_down(1);
+  make_cpus_list("0,2\n");
   fake_uevents_send_from_process("offline@/devices/system/cpu/cpu1");
   hotplug_expect(*state, &owner, "");
   hotplug_end(*state, &owner);
@@ -198,14 +198,14 @@ static void hotplug_without_a_socket_checks_by_timer(void **state) {
   fake_uevents_refuse(-EPROTONOSUPPORT);
   hotplug_make(*state, &owner);
   hotplug_start(*state, &owner);
-  cpu_tree_take_down(1);
-  cpu_tree_list("0,2\n");
+  make_cpus_take_down(1);
+  make_cpus_list("0,2\n");
   hotplug_expect_by_look(*state, &owner, "gone 1");
-  cpu_tree_bring_up(1);
-  cpu_tree_list("0-2\n");
+  make_cpus_bring_up(1);
+  make_cpus_list("0-2\n");
   hotplug_expect_by_look(*state, &owner, "");
   hotplug_expect_by_look(*state, &owner, "come 1");
-  cpu_tree_bring_up(1);
+  make_cpus_bring_up(1);
   hotplug_expect_by_look(*state, &owner, "gone 1");
   hotplug_expect_by_look(*state, &owner, "come 1");
   hotplug_expect_by_look(*state, &owner, "");
@@ -218,8 +218,8 @@ static void hotplug_cpu_that_comes_up_is_soon_checked_again(void **state) {
 
   hotplug_begin(*state, &owner);
   assert_true(uv_timer_get_due_in(fake_clock_timer(*state)) > 1000);
-  cpu_tree_bring_up(3);
-  cpu_tree_list("0-3\n");
+  make_cpus_bring_up(3);
+  make_cpus_list("0-3\n");
   hotplug_expect_by_look(*state, &owner, "");
   assert_true(uv_timer_get_due_in(fake_clock_timer(*state)) < 1000);
   hotplug_expect_by_look(*state, &owner, "come 3");
@@ -255,14 +255,14 @@ static void begin_two(uv_loop_t *loop, hotplug_owner_t *owners) {
 }
 
 static void take_1_down(void) {
-  cpu_tree_take_down(1);
-  cpu_tree_list("0,2\n");
+  make_cpus_take_down(1);
+  make_cpus_list("0,2\n");
   fake_uevents_say("offline", 1);
 }
 
 static void bring_1_up(void) {
-  cpu_tree_bring_up(1);
-  cpu_tree_list("0-2\n");
+  make_cpus_bring_up(1);
+  make_cpus_list("0-2\n");
   fake_uevents_say("online", 1);
 }
 
@@ -293,9 +293,9 @@ static void hotplug_last_cpus_gone_before_the_start_are_reported(void **state) {
   hotplug_owner_t owner;
 
   hotplug_make(*state, &owner);
-  cpu_tree_take_down(1);
-  cpu_tree_take_down(2);
-  cpu_tree_list("0\n");
+  make_cpus_take_down(1);
+  make_cpus_take_down(2);
+  make_cpus_list("0\n");
   hotplug_start(*state, &owner);
   assert_string_equal(owner.seen, "gone 1, gone 2");
   hotplug_end(*state, &owner);
@@ -309,15 +309,15 @@ static void hotplug_stopped_while_another_runs_misses_nothing(void **state) {
 
   for (has_topology = 0; has_topology < 2; has_topology++) {
     if (has_topology)
-      cpu_tree_bring_up(1);
+      make_cpus_bring_up(1);
     else
-      cpu_tree_take_down(1);
+      make_cpus_take_down(1);
     fake_uevents_end();
     fake_uevents_begin();
     begin_two(*state, owners);
     uvperf__hotplug_stop(owners[1].hotplug);
     if (has_topology)
-      cpu_tree_bring_up(1);
+      make_cpus_bring_up(1);
     fake_uevents_say("offline", 1);
     fake_uevents_say("online", 1);
     hotplug_expect(*state, &owners[0], "gone 1, come 1");
@@ -348,9 +348,9 @@ static void hotplug_closed_in_a_callback_of_another_is_silent(void **state) {
   other = &owners[1];
   owners[0].hook = close_other;
   owners[2].hook = close_other;
-  cpu_tree_take_down(2);
+  make_cpus_take_down(2);
   take_1_down();
-  cpu_tree_list("0\n");
+  make_cpus_list("0\n");
   hotplug_expect(*state, &owners[0], "gone 1, gone 2");
   hotplug_expect(*state, &owners[2], "gone 1, gone 2");
   assert_string_equal(owners[1].seen, "");

@@ -2,17 +2,17 @@
 /* The life of a hotplug handle, scripted; and with a CPU of this machine if
  * that is allowed. */
 #include "fake_host.h"
-#include "hotplug_owner.h"
+#include "scripted_hotplug.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
-#include "cpu_tree.h"
+#include "make_cpus.h"
 #include "fake_kernel.h"
 #include "fake_uevents.h"
 #include "live.h"
-#include "offline_cpu.h"
+#include "live_offline_cpu.h"
 
 /* -- start and stop ------------------------------------------------------- */
 
@@ -20,8 +20,8 @@ static void hotplug_change_before_the_start_is_reported(void **state) {
   hotplug_owner_t owner;
 
   hotplug_make(*state, &owner);
-  cpu_tree_take_down(1);
-  cpu_tree_list("0,2\n");
+  make_cpus_take_down(1);
+  make_cpus_list("0,2\n");
   hotplug_start(*state, &owner);
   assert_string_equal(owner.seen, "gone 1");
   hotplug_end(*state, &owner);
@@ -33,7 +33,7 @@ static void hotplug_stopped_reports_it_when_started_again(void **state) {
   hotplug_begin(*state, &owner);
   uvperf__hotplug_stop(owner.hotplug);
   uvperf__hotplug_stop(owner.hotplug);
-  cpu_tree_bring_up(1);
+  make_cpus_bring_up(1);
   fake_uevents_say("offline", 1);
   fake_uevents_say("online", 1);
   hotplug_expect(*state, &owner, "");
@@ -52,9 +52,9 @@ static void hotplug_stopped_in_a_callback_reports_the_rest_later(void **state) {
 
   hotplug_begin(*state, &owner);
   owner.hook = stop;
-  cpu_tree_bring_up(1);
-  cpu_tree_take_down(2);
-  cpu_tree_list("0-1\n");
+  make_cpus_bring_up(1);
+  make_cpus_take_down(2);
+  make_cpus_list("0-1\n");
   fake_uevents_say("offline", 1);
   fake_uevents_say("online", 1);
   fake_uevents_say("offline", 2);
@@ -74,9 +74,9 @@ static void hotplug_closed_in_a_callback_calls_back_no_more(void **state) {
 
   hotplug_begin(*state, &owner);
   owner.hook = close_in_callback;
-  cpu_tree_take_down(1);
-  cpu_tree_take_down(2);
-  cpu_tree_list("0\n");
+  make_cpus_take_down(1);
+  make_cpus_take_down(2);
+  make_cpus_list("0\n");
   fake_uevents_say("offline", 1);
   fake_uevents_say("offline", 2);
   hotplug_expect(*state, &owner, "gone 1");
@@ -95,9 +95,9 @@ static void hotplug_closed_in_a_callback_that_runs_the_loop(void **state) {
 
   hotplug_begin(*state, &owner);
   owner.hook = close_and_run;
-  cpu_tree_take_down(1);
-  cpu_tree_take_down(2);
-  cpu_tree_list("0\n");
+  make_cpus_take_down(1);
+  make_cpus_take_down(2);
+  make_cpus_list("0\n");
   hotplug_expect_by_look(*state, &owner, "gone 1");
   fake_assert_clean();
 }
@@ -127,8 +127,8 @@ static void hotplug_in_forked_child_takes_nothing(void **state) {
   hotplug_begin(*state, &owner);
   reads = fake_uevents_reads();
   fake_process(4711);
-  cpu_tree_take_down(1);
-  cpu_tree_list("0,2\n");
+  make_cpus_take_down(1);
+  make_cpus_list("0,2\n");
   fake_uevents_say("offline", 1);
   hotplug_expect(*state, &owner, "");
   assert_int_equal(fake_uevents_reads(), reads);
@@ -151,8 +151,8 @@ static void hotplug_out_of_memory_at_any_place_goes_on_later(void **state) {
   fake_fail(FAKE_CALLOC, 2, 0);
   assert_int_equal(hotplug_try(&owner), UV_ENOMEM);
   hotplug_start(*state, &owner);
-  cpu_tree_bring_up(300);
-  cpu_tree_list("0-2,300\n");
+  make_cpus_bring_up(300);
+  make_cpus_list("0-2,300\n");
   for (nth = 1; nth <= 2; nth++) {
     fake_fail(FAKE_CALLOC, nth, 0);
     hotplug_expect_by_look(*state, &owner, "");
@@ -237,7 +237,7 @@ static int setup_live(void **state) {
 }
 
 static void live_cpu_goes_and_comes(void **state) {
-  int cpu = offline_cpu_need(__func__);
+  int cpu = live_offline_cpu_need(__func__);
   hotplug_owner_t owner;
   char expected[64];
 
@@ -245,14 +245,14 @@ static void live_cpu_goes_and_comes(void **state) {
   hotplug_make(*state, &owner);
   /* Only the uevents can show that. */
   hotplug_start(*state, &owner);
-  offline_cpu_take(cpu);
+  live_offline_cpu_take(cpu);
   hotplug_run(*state);
-  offline_cpu_give_back(cpu);
+  live_offline_cpu_give_back(cpu);
   snprintf(expected, sizeof(expected), "gone %d, come %d", cpu, cpu);
   assert_true(live_run_until(*state, &owner.nr, 2));
   assert_string_equal(owner.seen, expected);
   owner.seen[0] = '\0';
-  offline_cpu_bounce(cpu);
+  live_offline_cpu_bounce(cpu);
   assert_true(live_run_until(*state, &owner.nr, 4));
   assert_string_equal(owner.seen, expected);
   hotplug_end(*state, &owner);

@@ -8,8 +8,8 @@
 
 #include "loop/handle.h"
 #include "loop/hub.h"
-#include "random_run.h"
-#include "record_check.h"
+#include "model_run.h"
+#include "check_record.h"
 
 #define MOST  8192
 #define RINGS 2
@@ -52,7 +52,7 @@ typedef struct queue_s {
 } queue_t;
 
 typedef struct subject_s {
-  random_run_t random;
+  model_run_t random;
   enum kind kind;
   live_collector_t event;
   scripted_set_t set;
@@ -72,7 +72,7 @@ typedef struct subject_s {
 static subject_t subject;
 
 static uint64_t draw(uint64_t below) {
-  return random_run_draw(&subject.random, below);
+  return model_run_draw(&subject.random, below);
 }
 
 /* The number of records that were not taken by the cursor. */
@@ -134,8 +134,8 @@ static void check_record(const queue_t *queue, const expected_t *expected,
   }
   if (expected->state > FOREIGN)
     return;
-  record_check(&copy, expected->type, queue->attr, &expected->values,
-               record->bytes);
+  check_record_fields(&copy, expected->type, queue->attr, &expected->values,
+                      record->bytes);
   /* A ring has one source. */
   if (expected->type == PERF_RECORD_SAMPLE && subject.kind != READER)
     assert_int_equal(record->source->ids[0], queue->id);
@@ -450,7 +450,7 @@ static void open_kind(uv_loop_t *loop, enum kind kind, uint64_t seed) {
   uint64_t type;
 
   memset(&subject, 0, sizeof(subject));
-  random_run_seed(&subject.random, seed);
+  model_run_seed(&subject.random, seed);
   subject.kind = kind;
   type = types[draw(4)];
   if (kind == EVENT)
@@ -597,7 +597,7 @@ static void next_returns_each_record_whole_and_once(void **state) {
   uint64_t seed, last;
   enum kind kind;
 
-  random_run_seeds(20, &seed, &last);
+  model_run_seeds(20, &seed, &last);
   for (; seed <= last; seed++)
     for (kind = EVENT; kind < KINDS; kind++)
       run_at_random(*state, kind, seed);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Why rings cannot be watched. live/test_watch.c tests the rest of watch.c. */
-#include "explain_check.h"
+#include "check_explain.h"
 
 #include "loop/watch.h"
 

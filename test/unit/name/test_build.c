@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The combined effect of an event's terms: its call chain. */
 #include "fake_host.h"
-#include "name_expect.h"
+#include "check_parse.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -39,7 +39,7 @@ static void terms_ask_for_call_chains(void **state) {
   };
 
   (void)state;
-  name_expect_good(good, COUNT_OF(good));
+  check_parse_good(good, COUNT_OF(good));
 }
 
 int main(void) {

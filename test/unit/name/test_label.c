@@ -2,30 +2,30 @@
 /* Labels of events, on the sysfs and tracefs of names/tree.txt.
  * test_label_terms.c tests that they parse to the same event. */
 #include "support.h"
-#include "host_tree.h"
-#include "temp_tree.h"
+#include "make_host.h"
+#include "make_tree.h"
 
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
 
 #include "attr/attr.h"
-#include "event_name_check.h"
+#include "check_name.h"
 #include "name/label.h"
 #include "name/parse.h"
-#include "names_tree.h"
+#include "make_names.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static int tree_setup(void **state) {
-  if (host_tree_setup(state) != 0)
+  if (make_host_setup(state) != 0)
     return -1;
-  return names_tree_plant(host_tree_root(), "tree.txt");
+  return make_names_plant(make_host_root(), "tree.txt");
 }
 
 static int hybrid_tree_setup(void **state) {
-  if (host_tree_setup(state) != 0)
+  if (make_host_setup(state) != 0)
     return -1;
-  return names_tree_plant(host_tree_root(), "hybrid_tree.txt");
+  return make_names_plant(make_host_root(), "hybrid_tree.txt");
 }
 
 /* The label of an attr; parsing it may return another attr. */
@@ -248,7 +248,7 @@ static void label_of_two_names_of_one_length_is_the_first(void **state) {
   for (i = 0; i < COUNT_OF(names); i++) {
     snprintf(path, sizeof(path), "/sys/bus/event_source/devices/msr/events/%s",
              names[i]);
-    host_tree_write(path, "event=0x77\n");
+    make_host_write(path, "event=0x77\n");
     if (i > 0)
       expect_pairs(state, &pair, 1);
   }
@@ -286,9 +286,9 @@ static void label_needs_terms_that_do_not_overlap(void **state) {
   struct perf_event_attr attr;
 
   (void)state;
-  host_tree_write("/sys/bus/event_source/devices/a/type", "90\n");
-  host_tree_write("/sys/bus/event_source/devices/a/format/low", "config:0-7\n");
-  host_tree_write("/sys/bus/event_source/devices/a/format/middle",
+  make_host_write("/sys/bus/event_source/devices/a/type", "90\n");
+  make_host_write("/sys/bus/event_source/devices/a/format/low", "config:0-7\n");
+  make_host_write("/sys/bus/event_source/devices/a/format/middle",
                   "config:4-11\n");
   uvperf_attr_init(&attr, 90, 0x181);
   expect(&attr, "type=90,config=0x181");
@@ -313,10 +313,10 @@ static void label_avoids_names_that_are_patterns(void **state) {
   struct perf_event_attr attr;
 
   (void)state;
-  host_tree_write("/sys/bus/event_source/devices/a*/type", "90\n");
-  host_tree_write("/sys/bus/event_source/devices/a*/format/event",
+  make_host_write("/sys/bus/event_source/devices/a*/type", "90\n");
+  make_host_write("/sys/bus/event_source/devices/a*/format/event",
                   "config:0-7\n");
-  host_tree_write("/sys/kernel/tracing/events/sched/x?/id", "77\n");
+  make_host_write("/sys/kernel/tracing/events/sched/x?/id", "77\n");
   uvperf_attr_init(&attr, 90, 1);
   expect(&attr, "type=90,config=0x1");
   uvperf_attr_tracepoint(&attr, 77);
@@ -344,10 +344,10 @@ static void label_of_hybrid_event_avoids_the_names_of_the_pmu(void **state) {
       {"10:0x3c", "cpu_atom/cpu-cycles/"},
   };
 
-  host_tree_write("/sys/bus/event_source/devices/cpu_atom/events/"
+  make_host_write("/sys/bus/event_source/devices/cpu_atom/events/"
                   "cpu-cycles",
                   "event=0x3c\n");
-  host_tree_write("/sys/bus/event_source/devices/cpu_atom/events/"
+  make_host_write("/sys/bus/event_source/devices/cpu_atom/events/"
                   "instructions",
                   "event=0xc0\n");
   expect_pairs(state, pairs, COUNT_OF(pairs));
@@ -465,9 +465,9 @@ static void label_of_bad_arguments_is_einval(void **state) {
 }
 
 #define ON_TREE(f)                                                             \
-  cmocka_unit_test_setup_teardown(f, tree_setup, host_tree_teardown)
+  cmocka_unit_test_setup_teardown(f, tree_setup, make_host_teardown)
 #define ON_HYBRID_TREE(f)                                                      \
-  cmocka_unit_test_setup_teardown(f, hybrid_tree_setup, host_tree_teardown)
+  cmocka_unit_test_setup_teardown(f, hybrid_tree_setup, make_host_teardown)
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
@@ -480,8 +480,8 @@ int main(void) {
       ON_TREE(label_is_silent_on_a_sample_type_that_no_terms_say),
       ON_TREE(label_of_tracepoint_is_its_category_and_name),
       cmocka_unit_test_setup_teardown(
-          label_without_sysfs_and_tracefs_is_numbers, host_tree_setup,
-          host_tree_teardown),
+          label_without_sysfs_and_tracefs_is_numbers, make_host_setup,
+          make_host_teardown),
       ON_TREE(label_of_pmu_event_is_its_shortest_name),
       ON_TREE(label_of_two_names_of_one_length_is_the_first),
       ON_TREE(label_of_pmu_event_without_name_is_its_terms),

@@ -2,20 +2,20 @@
 /* Randomly composed names: their labels parse to the same attr, and have
  * themselves as label. */
 #include "support.h"
-#include "host_tree.h"
+#include "make_host.h"
 
 #include "attr/generic_name.h"
-#include "event_name_check.h"
+#include "check_name.h"
 #include "name/list.h"
-#include "names_tree.h"
-#include "random_run.h"
+#include "make_names.h"
+#include "model_run.h"
 
 #define NAMES      1500
 #define NAME_BYTES 1024
 
 /* The name on its way, and what may follow. */
 typedef struct name_s {
-  random_run_t run;
+  model_run_t run;
   char text[NAME_BYTES];
   enum {
     NAME,  /* cycles, with terms cycles/…/ */
@@ -26,7 +26,7 @@ typedef struct name_s {
 } name_t;
 
 static uint64_t draw(name_t *name, uint64_t below) {
-  return random_run_draw(&name->run, below);
+  return model_run_draw(&name->run, below);
 }
 
 /* Small and large numbers alike. */
@@ -347,7 +347,7 @@ static void check_names(void (*const *kinds)(name_t *), size_t nr) {
   name_t name;
   int i;
 
-  random_run_seed(&name.run, 1);
+  model_run_seed(&name.run, 1);
   for (i = 0; i < NAMES; i++) {
     name.text[0] = '\0';
     name.has_terms = 0;
@@ -368,7 +368,7 @@ static void names_on_one_kind_of_cpus_have_labels_that_parse(void **state) {
   };
 
   (void)state;
-  assert_int_equal(names_tree_plant(host_tree_root(), "tree.txt"), 0);
+  assert_int_equal(make_names_plant(make_host_root(), "tree.txt"), 0);
   check_names(kinds, sizeof(kinds) / sizeof(kinds[0]));
 }
 
@@ -377,18 +377,18 @@ static void names_on_two_kinds_of_cpus_have_labels_that_parse(void **state) {
                                             put_fields};
 
   (void)state;
-  assert_int_equal(names_tree_plant(host_tree_root(), "hybrid_tree.txt"), 0);
+  assert_int_equal(make_names_plant(make_host_root(), "hybrid_tree.txt"), 0);
   check_names(kinds, sizeof(kinds) / sizeof(kinds[0]));
 }
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(
-          names_on_one_kind_of_cpus_have_labels_that_parse, host_tree_setup,
-          host_tree_teardown),
+          names_on_one_kind_of_cpus_have_labels_that_parse, make_host_setup,
+          make_host_teardown),
       cmocka_unit_test_setup_teardown(
-          names_on_two_kinds_of_cpus_have_labels_that_parse, host_tree_setup,
-          host_tree_teardown),
+          names_on_two_kinds_of_cpus_have_labels_that_parse, make_host_setup,
+          make_host_teardown),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

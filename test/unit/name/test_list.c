@@ -2,8 +2,8 @@
 /* Lists of events: groups and their modifiers, labels, errors. The forms are
  * those of perf(1)'s tools/perf/tests/parse-events.c, and more. */
 #include "fake_kernel.h"
-#include "name_expect.h"
-#include "host_tree.h"
+#include "check_parse.h"
+#include "make_host.h"
 
 #include "name/list.h"
 
@@ -27,7 +27,7 @@ typedef struct wanted_s {
 
 /* Parses, and checks that the list has exactly these events. */
 static void check(const char *names, const wanted_t *wanted, size_t nr) {
-  uvperf_event_list_t *list = name_expect_list(names);
+  uvperf_event_list_t *list = check_parse_list(names);
   size_t i;
 
   assert_int_equal(uvperf_event_list_count(list), nr);
@@ -207,7 +207,7 @@ static void list_leader_alone_is_pinned_and_exclusive(void **state) {
 
 static void list_returns_flags_and_names_of_groups(void **state) {
   uvperf_event_list_t *list =
-      name_expect_list("task-clock:P,cycles,g{cs,cycles:p}:WP,{cs}");
+      check_parse_list("task-clock:P,cycles,g{cs,cycles:p}:WP,{cs}");
   const struct {
     uint32_t flags;
     uint32_t precise;
@@ -312,7 +312,7 @@ static void list_errors_name_event_and_column(void **state) {
 
 static void list_attrs_are_no_larger_than_need_be(void **state) {
   uvperf_event_list_t *list =
-      name_expect_list("cs,cs/config3=5/,cs/config4=6/");
+      check_parse_list("cs,cs/config3=5/,cs/config4=6/");
   const struct perf_event_attr *attr = uvperf_event_list_get(list, 1)->attr;
   uint64_t value;
 
@@ -406,7 +406,7 @@ int main(void) {
       cmocka_unit_test(list_of_bad_arguments_is_an_error),
       cmocka_unit_test_setup_teardown(
           list_without_memory_is_an_error_and_leaks_nothing,
-          name_expect_pmus_setup, host_tree_teardown),
+          check_parse_pmus_setup, make_host_teardown),
   };
 
   return cmocka_run_group_tests(tests, fake_host_empty, fake_host_real);

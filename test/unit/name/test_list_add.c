@@ -5,14 +5,14 @@
 #include <errno.h>
 
 #include "fake_kernel.h"
-#include "names_tree.h"
-#include "host_tree.h"
+#include "make_names.h"
+#include "make_host.h"
 
 #include "name/list.h"
 
 static int setup(void **state) {
   fake_kernel_reset();
-  return host_tree_setup(state);
+  return make_host_setup(state);
 }
 
 static void software(struct perf_event_attr *attr, uint64_t config) {
@@ -91,7 +91,7 @@ static void list_add_keeps_the_indexes_of_events(void **state) {
   uvperf_event_list_t *list;
 
   (void)state;
-  assert_int_equal(names_tree_plant(host_tree_root(), "hybrid_tree.txt"), 0);
+  assert_int_equal(make_names_plant(make_host_root(), "hybrid_tree.txt"), 0);
   assert_int_equal(uvperf__event_list_parse(&list, "cycles,dummy", NULL), 0);
   assert_int_equal(uvperf_event_list_count(list), 3);
   assert_int_equal(add(&list, PERF_COUNT_SW_PAGE_FAULTS, "own", -1), 2);
@@ -158,7 +158,7 @@ static void list_add_that_is_refused_changes_nothing(void **state) {
   fake_assert_clean();
 }
 
-#define test(f) cmocka_unit_test_setup_teardown(f, setup, host_tree_teardown)
+#define test(f) cmocka_unit_test_setup_teardown(f, setup, make_host_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

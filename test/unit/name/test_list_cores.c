@@ -2,9 +2,9 @@
 /* Lists on machines with several kinds of cores: one event for each core PMU,
  * known as parts of one; their groups and labels. */
 #include "fake_kernel.h"
-#include "name_expect.h"
-#include "host_tree.h"
-#include "temp_tree.h"
+#include "check_parse.h"
+#include "make_host.h"
+#include "make_tree.h"
 
 #include "host/system.h"
 #include "name/label.h"
@@ -17,22 +17,22 @@
 static void write_pmu(const char *name, const char *type, const char *cpus) {
   char path[128];
 
-  snprintf(path, sizeof(path), NAME_EXPECT_PMUS "/%s/type", name);
-  host_tree_write(path, type);
-  snprintf(path, sizeof(path), NAME_EXPECT_PMUS "/%s/format/event", name);
-  host_tree_write(path, "config:0-15\n");
-  snprintf(path, sizeof(path), NAME_EXPECT_PMUS "/%s/cpus", name);
+  snprintf(path, sizeof(path), CHECK_PARSE_PMUS "/%s/type", name);
+  make_host_write(path, type);
+  snprintf(path, sizeof(path), CHECK_PARSE_PMUS "/%s/format/event", name);
+  make_host_write(path, "config:0-15\n");
+  snprintf(path, sizeof(path), CHECK_PARSE_PMUS "/%s/cpus", name);
   if (cpus != NULL)
-    host_tree_write(path, cpus);
+    make_host_write(path, cpus);
 }
 
 static void write_release(const char *release) {
-  host_tree_write("/proc/sys/kernel/osrelease", release);
+  make_host_write("/proc/sys/kernel/osrelease", release);
 }
 
 /* Intel's: the PMUs are written in the other order than their types have. */
 static int setup_intel(void **state) {
-  if (host_tree_setup(state) != 0)
+  if (make_host_setup(state) != 0)
     return -1;
   fake_kernel_reset();
   write_pmu("cpu_atom", "10\n", "2-3\n");
@@ -43,7 +43,7 @@ static int setup_intel(void **state) {
 }
 
 static int setup_arm(void **state) {
-  if (host_tree_setup(state) != 0)
+  if (make_host_setup(state) != 0)
     return -1;
   fake_kernel_reset();
   write_pmu("armv8_cortex_a78", "11\n", "4-6\n");
@@ -64,7 +64,7 @@ typedef struct wanted_s {
 } wanted_t;
 
 static void expect(const char *names, const wanted_t *wanted, size_t nr) {
-  uvperf_event_list_t *list = name_expect_list(names);
+  uvperf_event_list_t *list = check_parse_list(names);
   const uvperf_event_item_t *item;
   size_t i;
 
@@ -129,7 +129,7 @@ static void parts_have_the_attr_of_their_text(void **state) {
 
   (void)state;
   for (i = 0; i < COUNT_OF(names); i++) {
-    list = name_expect_list(names[i]);
+    list = check_parse_list(names[i]);
     assert_int_equal(uvperf_event_list_count(list), 2);
     for (part = 0; part < 2; part++) {
       item = uvperf_event_list_get(list, part);
@@ -147,12 +147,12 @@ static void event_that_both_core_pmus_have_has_parts(void **state) {
 
   (void)state;
   write_pmu("uncore_x", "20\n", NULL);
-  host_tree_write(NAME_EXPECT_PMUS "/cpu_core/events/mem-stores",
+  make_host_write(CHECK_PARSE_PMUS "/cpu_core/events/mem-stores",
                   "event=0xcd\n");
-  host_tree_write(NAME_EXPECT_PMUS "/cpu_atom/events/mem-stores",
+  make_host_write(CHECK_PARSE_PMUS "/cpu_atom/events/mem-stores",
                   "event=0xd0\n");
-  host_tree_write(NAME_EXPECT_PMUS "/uncore_x/events/mem-stores", "event=7\n");
-  list = name_expect_list("mem-stores:u");
+  make_host_write(CHECK_PARSE_PMUS "/uncore_x/events/mem-stores", "event=7\n");
+  list = check_parse_list("mem-stores:u");
   assert_int_equal(uvperf_event_list_count(list), 3);
   /* The order is the directory's. */
   for (i = 0; i < 3; i++) {
@@ -190,7 +190,7 @@ static void group_is_one_for_each_kind_of_core(void **state) {
 
   (void)state;
   expect("{cycles,instructions:u},dummy", wanted, COUNT_OF(wanted));
-  list = name_expect_list("a{cycles,instructions}:SD,b{cs,faults}");
+  list = check_parse_list("a{cycles,instructions}:SD,b{cs,faults}");
   assert_int_equal(uvperf_event_list_count(list), 6);
   assert_int_equal(uvperf_event_list_get(list, 0)->group, 0);
   assert_int_equal(uvperf_event_list_get(list, 1)->group, 0);
@@ -236,7 +236,7 @@ static void probe_in_a_group_of_parts_has_its_text_in_each(void **state) {
 
   (void)state;
   write_pmu("kprobe", "6\n", NULL);
-  list = name_expect_list("{kprobe/func=do_exit/,cycles}");
+  list = check_parse_list("{kprobe/func=do_exit/,cycles}");
   assert_int_equal(uvperf_event_list_count(list), 4);
   one = uvperf_event_list_get(list, 0)->attr;
   other = uvperf_event_list_get(list, 3)->attr;
@@ -317,7 +317,7 @@ static void one_kind_of_cores_has_no_parts(void **state) {
   expect_no_parts(); /* no PMU at all */
   write_pmu("armv8_pmuv3", "8\n", "0-3\n");
   write_pmu("uncore_imc_0", "9\n", NULL);
-  host_tree_write(NAME_EXPECT_PMUS "/uncore_imc_0/cpumask", "0\n");
+  make_host_write(CHECK_PARSE_PMUS "/uncore_imc_0/cpumask", "0\n");
   expect_no_parts();
 }
 
@@ -331,7 +331,7 @@ static void machine_with_a_pmu_cpu_has_no_parts(void **state) {
 /* -- back to names -------------------------------------------------------- */
 
 static int check_label(const uvperf_event_name_t *name, void *arg) {
-  uvperf_event_list_t *list = name_expect_list(name->name);
+  uvperf_event_list_t *list = check_parse_list(name->name);
   char label[UVPERF__LABEL_BYTES];
   struct perf_event_attr attr;
   size_t i, size;
@@ -370,12 +370,12 @@ static void single_event_is_the_same_on_every_machine(void **state) {
   };
 
   (void)state;
-  name_expect_good(good, COUNT_OF(good));
+  check_parse_good(good, COUNT_OF(good));
 }
 
 int main(void) {
 #define TEST(f, setup)                                                         \
-  cmocka_unit_test_setup_teardown(f, setup, host_tree_teardown)
+  cmocka_unit_test_setup_teardown(f, setup, make_host_teardown)
   static const struct CMUnitTest tests[] = {
       TEST(names_of_hardware_have_a_part_for_each_kind_of_core, setup_intel),
       TEST(parts_have_the_attr_of_their_text, setup_intel),
@@ -387,7 +387,7 @@ int main(void) {
       TEST(list_of_parts_without_memory_leaves_nothing, setup_intel),
       TEST(three_kinds_of_cores_have_three_parts, setup_arm),
       TEST(kernel_without_extended_type_has_one_generic_event, setup_arm),
-      TEST(one_kind_of_cores_has_no_parts, host_tree_setup),
+      TEST(one_kind_of_cores_has_no_parts, make_host_setup),
       TEST(machine_with_a_pmu_cpu_has_no_parts, setup_intel),
       TEST(parts_of_all_names_have_labels_of_their_pmus, setup_intel),
       TEST(single_event_is_the_same_on_every_machine, setup_intel),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists of events of PMUs: CPUs, scale and unit; and patterns of PMUs and
  * tracepoints. */
-#include "name_expect.h"
-#include "host_tree.h"
+#include "check_parse.h"
+#include "make_host.h"
 
 #include <fcntl.h>
 #include <ftw.h>
@@ -15,7 +15,7 @@
 
 static void list_events_of_pmus_have_cpus_scale_and_unit(void **state) {
   uvperf_event_list_t *list =
-      name_expect_list("uncore_imc_0/cas_read/,cpu_core/event=1/,cpu/event=1/");
+      check_parse_list("uncore_imc_0/cas_read/,cpu_core/event=1/,cpu/event=1/");
   const uvperf_event_item_t *item = uvperf_event_list_get(list, 0);
 
   (void)state;
@@ -37,7 +37,7 @@ static void list_events_of_pmus_may_have_names(void **state) {
   static const char complex[] =
       "COMPLEX_CYCLES_NAME:orig=cycles,desc=chip-clock-ticks";
   uvperf_event_list_t *list =
-      name_expect_list("cpu/config=1,name=krava/u,cpu/config=2/u,"
+      check_parse_list("cpu/config=1,name=krava/u,cpu/config=2/u,"
                        "cpu/name='COMPLEX_CYCLES_NAME:orig=cycles,"
                        "desc=chip-clock-ticks',period=0x1,event=0x2/ukp");
   const uvperf_event_item_t *item = uvperf_event_list_get(list, 2);
@@ -59,12 +59,12 @@ list_pmus_of_which_some_lack_an_event_keeps_the_others(void **state) {
   uvperf_error_t error;
 
   (void)state;
-  host_tree_write(NAME_EXPECT_PMUS "/uncore_imc_2/type", "17\n");
-  host_tree_write(NAME_EXPECT_PMUS "/uncore_imc_x/type", "18\n");
-  list = name_expect_list("uncore_imc_[0-9x]/cas_read/");
+  make_host_write(CHECK_PARSE_PMUS "/uncore_imc_2/type", "17\n");
+  make_host_write(CHECK_PARSE_PMUS "/uncore_imc_x/type", "18\n");
+  list = check_parse_list("uncore_imc_[0-9x]/cas_read/");
   assert_int_equal(uvperf_event_list_count(list), 2);
   uvperf_event_list_free(list);
-  list = name_expect_list("uncore_imc//");
+  list = check_parse_list("uncore_imc//");
   assert_int_equal(uvperf_event_list_count(list), 3);
   uvperf_event_list_free(list);
   assert_int_equal(uvperf__event_list_parse(&list, "cs,imc/cas_red/", &error),
@@ -79,13 +79,13 @@ static void list_of_bad_cpus_in_sysfs_is_an_error(void **state) {
   uvperf_error_t error;
 
   (void)state;
-  host_tree_write(NAME_EXPECT_PMUS "/split/cpumask", "0-\n");
+  make_host_write(CHECK_PARSE_PMUS "/split/cpumask", "0-\n");
   assert_int_equal(uvperf__event_list_parse(&list, "cs, split/deep/", &error),
                    -EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_NOT_SUPPORTED);
   assert_int_equal(error.column, 5);
-  host_tree_write(NAME_EXPECT_PMUS "/split/cpumask", "\n");
-  list = name_expect_list("split/deep/");
+  make_host_write(CHECK_PARSE_PMUS "/split/cpumask", "\n");
+  list = check_parse_list("split/deep/");
   assert_null(uvperf_event_list_get(list, 0)->cpus);
   uvperf_event_list_free(list);
 }
@@ -109,7 +109,7 @@ static void list_of_all_tracepoints_of_this_machine_is_complete(void **state) {
   nr_ids = 0;
   assert_int_equal(nftw("/sys/kernel/tracing/events", count_id, 8, FTW_PHYS),
                    0);
-  list = name_expect_list("*:*");
+  list = check_parse_list("*:*");
   assert_int_equal(uvperf_event_list_count(list), nr_ids);
   for (i = 0; i < uvperf_event_list_count(list); i++) {
     const uvperf_event_item_t *item = uvperf_event_list_get(list, i);
@@ -125,9 +125,9 @@ static void list_returns_per_package_and_snapshot(void **state) {
   uvperf_event_list_t *list;
 
   (void)state;
-  host_tree_write(NAME_EXPECT_PMUS "/split/events/deep.per-pkg", "1\n");
-  host_tree_write(NAME_EXPECT_PMUS "/split/events/deep.snapshot", "1\n");
-  list = name_expect_list(
+  make_host_write(CHECK_PARSE_PMUS "/split/events/deep.per-pkg", "1\n");
+  make_host_write(CHECK_PARSE_PMUS "/split/events/deep.snapshot", "1\n");
+  list = check_parse_list(
       "split/deep/,split/event=1/,{split/deep/,split/deep/P}:PW");
   assert_int_equal(uvperf_event_list_get(list, 0)->flags,
                    UVPERF_ITEM_PER_PACKAGE | UVPERF_ITEM_SNAPSHOT);
@@ -162,7 +162,7 @@ static void list_patterns_return_each_pmu_that_matches(void **state) {
 
   (void)state;
   for (i = 0; i < COUNT_OF(texts); i++) {
-    uvperf_event_list_t *list = name_expect_list(texts[i]);
+    uvperf_event_list_t *list = check_parse_list(texts[i]);
     const uvperf_event_item_t *item;
 
     assert_int_equal(uvperf_event_list_count(list), 2);
@@ -179,7 +179,7 @@ static void list_patterns_return_each_pmu_that_matches(void **state) {
 }
 
 static void list_words_return_each_pmu_that_has_them(void **state) {
-  uvperf_event_list_t *list = name_expect_list("{clockticks:u,mem-loads}:S");
+  uvperf_event_list_t *list = check_parse_list("{clockticks:u,mem-loads}:S");
 
   (void)state;
   assert_int_equal(uvperf_event_list_count(list), 3);
@@ -193,11 +193,11 @@ static void list_patterns_return_each_tracepoint_that_matches(void **state) {
   uvperf_event_list_t *list;
 
   (void)state;
-  host_tree_write("/sys/kernel/tracing/events/sched/sched_a/id", "1\n");
-  host_tree_write("/sys/kernel/tracing/events/sched/sched_b/id", "2\n");
-  host_tree_write("/sys/kernel/tracing/events/sched/other/id", "3\n");
-  host_tree_write("/sys/kernel/tracing/events/irq/enter/id", "4\n");
-  list = name_expect_list("cs,sched:sched_*:u,*:*");
+  make_host_write("/sys/kernel/tracing/events/sched/sched_a/id", "1\n");
+  make_host_write("/sys/kernel/tracing/events/sched/sched_b/id", "2\n");
+  make_host_write("/sys/kernel/tracing/events/sched/other/id", "3\n");
+  make_host_write("/sys/kernel/tracing/events/irq/enter/id", "4\n");
+  list = check_parse_list("cs,sched:sched_*:u,*:*");
   assert_int_equal(uvperf_event_list_count(list), 1 + 2 + 4);
   assert_int_equal(find(list, "sched:sched_a:u")->attr->config, 1);
   assert_true(find(list, "sched:sched_a:u")->attr->exclude_kernel);
@@ -205,7 +205,7 @@ static void list_patterns_return_each_tracepoint_that_matches(void **state) {
   assert_false(find(list, "sched:sched_b")->attr->exclude_kernel);
   assert_int_equal(find(list, "irq:enter")->attr->config, 4);
   uvperf_event_list_free(list);
-  list = name_expect_list("{sched:*/period=1/}");
+  list = check_parse_list("{sched:*/period=1/}");
   assert_int_equal(uvperf_event_list_count(list), 3);
   assert_int_equal(find(list, "sched:other/period=1/")->attr->sample_period, 1);
   assert_int_equal(find(list, "sched:other/period=1/")->group, 0);
@@ -244,7 +244,7 @@ typedef struct scarce_s {
  * result as without a limit. */
 static int parse_with_few_fds(void *arg) {
   const scarce_t *scarce = arg;
-  uvperf_event_list_t *list, *whole = name_expect_list(scarce->names);
+  uvperf_event_list_t *list, *whole = check_parse_list(scarce->names);
   int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
   struct rlimit limit = {(rlim_t)next + scarce->fds,
                          (rlim_t)next + scarce->fds};
@@ -284,9 +284,9 @@ static void list_is_whole_or_refused_when_fds_run_out(void **state) {
   size_t i;
 
   (void)state;
-  host_tree_write(NAME_EXPECT_PMUS "/uprobe/type", "8\n");
-  host_tree_write("/sys/kernel/tracing/events/sched/sched_a/id", "1\n");
-  host_tree_write("/sys/kernel/tracing/events/sched/sched_b/id", "2\n");
+  make_host_write(CHECK_PARSE_PMUS "/uprobe/type", "8\n");
+  make_host_write("/sys/kernel/tracing/events/sched/sched_a/id", "1\n");
+  make_host_write("/sys/kernel/tracing/events/sched/sched_b/id", "2\n");
   for (i = 0; i < COUNT_OF(texts); i++) {
     int rc = 0;
 
@@ -308,7 +308,7 @@ static void list_reasons_have_no_bytes_that_terminals_heed(void **state) {
   size_t i;
 
   (void)state;
-  host_tree_write(NAME_EXPECT_PMUS "/pmu\033[31m/type", "77\n");
+  make_host_write(CHECK_PARSE_PMUS "/pmu\033[31m/type", "77\n");
   for (i = 0; i < COUNT_OF(names); i++) {
     assert_true(uvperf__event_list_parse(&list, names[i], &error) < 0);
     assert_non_null(strstr(error.reason, "?[31m'"));
@@ -319,36 +319,36 @@ static void list_reasons_have_no_bytes_that_terminals_heed(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(
-          list_events_of_pmus_have_cpus_scale_and_unit, name_expect_pmus_setup,
-          host_tree_teardown),
+          list_events_of_pmus_have_cpus_scale_and_unit, check_parse_pmus_setup,
+          make_host_teardown),
       cmocka_unit_test_setup_teardown(list_events_of_pmus_may_have_names,
-                                      name_expect_pmus_setup,
-                                      host_tree_teardown),
+                                      check_parse_pmus_setup,
+                                      make_host_teardown),
       cmocka_unit_test_setup_teardown(
           list_pmus_of_which_some_lack_an_event_keeps_the_others,
-          name_expect_pmus_setup, host_tree_teardown),
+          check_parse_pmus_setup, make_host_teardown),
       cmocka_unit_test_setup_teardown(list_of_bad_cpus_in_sysfs_is_an_error,
-                                      name_expect_pmus_setup,
-                                      host_tree_teardown),
+                                      check_parse_pmus_setup,
+                                      make_host_teardown),
       cmocka_unit_test(list_of_all_tracepoints_of_this_machine_is_complete),
       cmocka_unit_test_setup_teardown(list_returns_per_package_and_snapshot,
-                                      name_expect_pmus_setup,
-                                      host_tree_teardown),
+                                      check_parse_pmus_setup,
+                                      make_host_teardown),
       cmocka_unit_test_setup_teardown(
           list_reasons_have_no_bytes_that_terminals_heed,
-          name_expect_pmus_setup, host_tree_teardown),
+          check_parse_pmus_setup, make_host_teardown),
       cmocka_unit_test_setup_teardown(
-          list_patterns_return_each_pmu_that_matches, name_expect_pmus_setup,
-          host_tree_teardown),
+          list_patterns_return_each_pmu_that_matches, check_parse_pmus_setup,
+          make_host_teardown),
       cmocka_unit_test_setup_teardown(list_words_return_each_pmu_that_has_them,
-                                      name_expect_pmus_setup,
-                                      host_tree_teardown),
+                                      check_parse_pmus_setup,
+                                      make_host_teardown),
       cmocka_unit_test_setup_teardown(
-          list_patterns_return_each_tracepoint_that_matches, host_tree_setup,
-          host_tree_teardown),
+          list_patterns_return_each_tracepoint_that_matches, make_host_setup,
+          make_host_teardown),
       cmocka_unit_test_setup_teardown(list_is_whole_or_refused_when_fds_run_out,
-                                      name_expect_pmus_setup,
-                                      host_tree_teardown),
+                                      check_parse_pmus_setup,
+                                      make_host_teardown),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

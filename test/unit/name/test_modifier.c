@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The modifiers that an event's name can end in. */
-#include "name_expect.h"
-#include "host_tree.h"
+#include "check_parse.h"
+#include "make_host.h"
 
 #include "name/parse.h"
 
@@ -48,7 +48,7 @@ static void attr_parse_knows_modifiers(void **state) {
   };
 
   (void)state;
-  name_expect_good(good, COUNT_OF(good));
+  check_parse_good(good, COUNT_OF(good));
 }
 
 static void attr_parse_takes_the_most_precise_from_sysfs(void **state) {
@@ -67,20 +67,20 @@ static void attr_parse_takes_the_most_precise_from_sysfs(void **state) {
   };
 
   (void)state;
-  host_tree_write(path, "2\n");
-  name_expect_good(at_most_2, COUNT_OF(at_most_2));
-  host_tree_write(path, "4\n");
-  name_expect_good(at_most_3, 1);
-  host_tree_write(path, "-1\n");
-  name_expect_good(at_most_3, 1);
+  make_host_write(path, "2\n");
+  check_parse_good(at_most_2, COUNT_OF(at_most_2));
+  make_host_write(path, "4\n");
+  check_parse_good(at_most_3, 1);
+  make_host_write(path, "-1\n");
+  check_parse_good(at_most_3, 1);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(attr_parse_knows_modifiers),
       cmocka_unit_test_setup_teardown(
-          attr_parse_takes_the_most_precise_from_sysfs, host_tree_setup,
-          host_tree_teardown),
+          attr_parse_takes_the_most_precise_from_sysfs, make_host_setup,
+          make_host_teardown),
   };
 
   return cmocka_run_group_tests(tests, fake_host_empty, fake_host_real);

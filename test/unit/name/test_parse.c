@@ -3,8 +3,8 @@
  * ones, breakpoints. The forms are those of perf(1)'s
  * tools/perf/tests/parse-events.c, and more. */
 #include "fake_host.h"
-#include "name_expect.h"
-#include "temp_tree.h"
+#include "check_parse.h"
+#include "make_tree.h"
 
 #include <linux/hw_breakpoint.h>
 
@@ -49,7 +49,7 @@ static void attr_parse_knows_generic_names(void **state) {
   };
 
   (void)state;
-  name_expect_good(good, COUNT_OF(good));
+  check_parse_good(good, COUNT_OF(good));
 }
 
 typedef struct generic_walk_s {
@@ -118,7 +118,7 @@ static void attr_parse_knows_raw_events_and_numbers(void **state) {
   };
 
   (void)state;
-  name_expect_good(good, COUNT_OF(good));
+  check_parse_good(good, COUNT_OF(good));
 }
 
 static void attr_parse_knows_breakpoints(void **state) {
@@ -146,7 +146,7 @@ static void attr_parse_knows_breakpoints(void **state) {
   };
 
   (void)state;
-  name_expect_good(good, COUNT_OF(good));
+  check_parse_good(good, COUNT_OF(good));
 }
 
 static void attr_parse_reports_the_limit_of_a_number(void **state) {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* Replays the seeds of the fuzzer, and random variants of them. */
 #include "support.h"
-#include "host_tree.h"
-#include "temp_tree.h"
+#include "make_host.h"
+#include "make_tree.h"
 
 #include <dirent.h>
 
-#include "event_name_check.h"
-#include "names_tree.h"
+#include "check_name.h"
+#include "make_names.h"
 
 #define SEEDS    UVPERF_TEST_DIR "/fuzz/event_name"
 #define MUTATED  1000
 #define MAX_SEED 4096
 
 static int tree_setup(void **state) {
-  if (host_tree_setup(state) != 0)
+  if (make_host_setup(state) != 0)
     return -1;
-  return names_tree_plant(host_tree_root(), "tree.txt");
+  return make_names_plant(make_host_root(), "tree.txt");
 }
 
 /* The text of a seed, without the part after a zero byte. The caller frees
@@ -162,9 +162,9 @@ static void thousand_mutated_names_fail_with_a_column(void **state) {
 int main(void) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(seeds_parse_or_fail_with_a_column,
-                                      tree_setup, host_tree_teardown),
+                                      tree_setup, make_host_teardown),
       cmocka_unit_test_setup_teardown(thousand_mutated_names_fail_with_a_column,
-                                      tree_setup, host_tree_teardown),
+                                      tree_setup, make_host_teardown),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

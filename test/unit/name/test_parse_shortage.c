@@ -3,8 +3,8 @@
  * nothing is taken for missing because it cannot be read now. */
 #include "fake_kernel.h"
 #include "support.h"
-#include "host_tree.h"
-#include "temp_tree.h"
+#include "make_host.h"
+#include "make_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 #include "name/list.h"
 #include "name/parse.h"
-#include "names_tree.h"
+#include "make_names.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -173,13 +173,13 @@ static void near_miss_without_memory_is_an_error(void **state) {
 }
 
 static int tree_setup(void **state) {
-  if (host_tree_setup(state) != 0)
+  if (make_host_setup(state) != 0)
     return -1;
-  return names_tree_plant(host_tree_root(), "tree.txt");
+  return make_names_plant(make_host_root(), "tree.txt");
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, tree_setup, host_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, tree_setup, make_host_teardown)
 
 int main(void) {
   static const struct CMUnitTest tests[] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Events of PMUs, in a sysfs of the test's own and in the real one. */
-#include "name_expect.h"
-#include "host_tree.h"
-#include "temp_tree.h"
+#include "check_parse.h"
+#include "make_host.h"
+#include "make_tree.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -55,7 +55,7 @@ static void pmu_terms_go_where_format_says(void **state) {
   };
 
   (void)state;
-  name_expect_good(good, COUNT_OF(good));
+  check_parse_good(good, COUNT_OF(good));
 }
 
 static void pmu_events_stand_for_terms(void **state) {
@@ -79,7 +79,7 @@ static void pmu_events_stand_for_terms(void **state) {
   };
 
   (void)state;
-  name_expect_good(good, COUNT_OF(good));
+  check_parse_good(good, COUNT_OF(good));
 }
 
 static void pmu_events_are_known_without_their_pmu(void **state) {
@@ -100,8 +100,8 @@ static void pmu_events_are_known_without_their_pmu(void **state) {
   };
 
   (void)state;
-  name_expect_good(good, COUNT_OF(good));
-  name_expect_bad(bad, COUNT_OF(bad));
+  check_parse_good(good, COUNT_OF(good));
+  check_parse_bad(bad, COUNT_OF(bad));
 }
 
 /* The type of the PMU is in the upper half of config, if 0 there does not say
@@ -134,8 +134,8 @@ static void pmu_has_generic_events_if_it_is_of_cpus(void **state) {
   };
 
   (void)state;
-  name_expect_good(good, COUNT_OF(good));
-  name_expect_bad(bad, COUNT_OF(bad));
+  check_parse_good(good, COUNT_OF(good));
+  check_parse_bad(bad, COUNT_OF(bad));
 }
 
 static void pmu_says_how_precise_its_events_are(void **state) {
@@ -151,7 +151,7 @@ static void pmu_says_how_precise_its_events_are(void **state) {
   };
 
   (void)state;
-  name_expect_good(good, COUNT_OF(good));
+  check_parse_good(good, COUNT_OF(good));
 }
 
 static void pmu_errors_point_at_the_term(void **state) {
@@ -193,7 +193,7 @@ static void pmu_errors_point_at_the_term(void **state) {
   };
 
   (void)state;
-  name_expect_bad(bad, COUNT_OF(bad));
+  check_parse_bad(bad, COUNT_OF(bad));
 }
 
 /* perf(1) takes any case, as sysfs has names of one case alone. */
@@ -213,9 +213,9 @@ static void pmu_events_are_known_in_any_case(void **state) {
   };
 
   (void)state;
-  host_tree_write(NAME_EXPECT_PMUS "/cpu/events/L2_RQSTS", "event=0x24\n");
-  name_expect_good(good, COUNT_OF(good));
-  name_expect_bad(bad, COUNT_OF(bad));
+  make_host_write(CHECK_PARSE_PMUS "/cpu/events/L2_RQSTS", "event=0x24\n");
+  check_parse_good(good, COUNT_OF(good));
+  check_parse_bad(bad, COUNT_OF(bad));
 }
 
 static void pmu_generic_events_are_near_misses_if_it_has_them(void **state) {
@@ -228,8 +228,8 @@ static void pmu_generic_events_are_near_misses_if_it_has_them(void **state) {
   struct perf_event_attr attr;
 
   (void)state;
-  host_tree_write(NAME_EXPECT_PMUS "/software/type", "1\n");
-  name_expect_bad(bad, COUNT_OF(bad));
+  make_host_write(CHECK_PARSE_PMUS "/software/type", "1\n");
+  check_parse_bad(bad, COUNT_OF(bad));
   uvperf__attr_parse(&attr, sizeof(attr), bad[2].name, &error);
   assert_null(strstr(error.reason, "did you mean"));
 }
@@ -242,7 +242,7 @@ static void pmu_of_a_number_may_be_named_without_it(void **state) {
   };
 
   (void)state;
-  name_expect_good(good, COUNT_OF(good));
+  check_parse_good(good, COUNT_OF(good));
 }
 
 static int see_measure(const uvperf__named_event_t *event, void *data) {
@@ -331,38 +331,38 @@ static void pmu_of_this_machine_counts_the_time_stamp(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(pmu_events_are_known_in_any_case,
-                                      name_expect_pmus_setup,
-                                      host_tree_teardown),
+                                      check_parse_pmus_setup,
+                                      make_host_teardown),
       cmocka_unit_test_setup_teardown(
           pmu_generic_events_are_near_misses_if_it_has_them,
-          name_expect_pmus_setup, host_tree_teardown),
+          check_parse_pmus_setup, make_host_teardown),
       cmocka_unit_test_setup_teardown(pmu_terms_go_where_format_says,
-                                      name_expect_pmus_setup,
-                                      host_tree_teardown),
+                                      check_parse_pmus_setup,
+                                      make_host_teardown),
       cmocka_unit_test_setup_teardown(pmu_events_stand_for_terms,
-                                      name_expect_pmus_setup,
-                                      host_tree_teardown),
+                                      check_parse_pmus_setup,
+                                      make_host_teardown),
       cmocka_unit_test_setup_teardown(pmu_events_are_known_without_their_pmu,
-                                      name_expect_pmus_setup,
-                                      host_tree_teardown),
+                                      check_parse_pmus_setup,
+                                      make_host_teardown),
       cmocka_unit_test_setup_teardown(pmu_has_generic_events_if_it_is_of_cpus,
-                                      name_expect_pmus_setup,
-                                      host_tree_teardown),
+                                      check_parse_pmus_setup,
+                                      make_host_teardown),
       cmocka_unit_test_setup_teardown(pmu_says_how_precise_its_events_are,
-                                      name_expect_pmus_setup,
-                                      host_tree_teardown),
+                                      check_parse_pmus_setup,
+                                      make_host_teardown),
       cmocka_unit_test_setup_teardown(pmu_errors_point_at_the_term,
-                                      name_expect_pmus_setup,
-                                      host_tree_teardown),
+                                      check_parse_pmus_setup,
+                                      make_host_teardown),
       cmocka_unit_test_setup_teardown(pmu_of_a_number_may_be_named_without_it,
-                                      name_expect_pmus_setup,
-                                      host_tree_teardown),
+                                      check_parse_pmus_setup,
+                                      make_host_teardown),
       cmocka_unit_test_setup_teardown(pmu_events_have_scale_and_unit,
-                                      name_expect_pmus_setup,
-                                      host_tree_teardown),
+                                      check_parse_pmus_setup,
+                                      make_host_teardown),
       cmocka_unit_test_setup_teardown(pmu_events_without_fds_are_emfile,
-                                      name_expect_pmus_setup,
-                                      host_tree_teardown),
+                                      check_parse_pmus_setup,
+                                      make_host_teardown),
       cmocka_unit_test(pmu_of_this_machine_counts_the_time_stamp),
   };
 

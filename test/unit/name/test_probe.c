@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of uprobes and kprobes, under a sysfs of the test's own; and live: a
  * uprobe named by its function counts each call. */
-#include "elf_image.h"
+#include "make_elf.h"
 #include "live.h"
-#include "name_expect.h"
-#include "host_tree.h"
+#include "check_parse.h"
+#include "make_host.h"
 
 #include <limits.h>
 #include <sys/stat.h>
@@ -24,18 +24,18 @@ static int probes_setup(void **state) {
     const char *path;
     const char *text;
   } files[] = {
-      {NAME_EXPECT_PMUS "/uprobe/type", "9\n"},
-      {NAME_EXPECT_PMUS "/uprobe/format/retprobe", "config:0\n"},
-      {NAME_EXPECT_PMUS "/uprobe/format/ref_ctr_offset", "config:32-63\n"},
-      {NAME_EXPECT_PMUS "/kprobe/type", "8\n"},
-      {NAME_EXPECT_PMUS "/kprobe/format/retprobe", "config:0\n"},
+      {CHECK_PARSE_PMUS "/uprobe/type", "9\n"},
+      {CHECK_PARSE_PMUS "/uprobe/format/retprobe", "config:0\n"},
+      {CHECK_PARSE_PMUS "/uprobe/format/ref_ctr_offset", "config:32-63\n"},
+      {CHECK_PARSE_PMUS "/kprobe/type", "8\n"},
+      {CHECK_PARSE_PMUS "/kprobe/format/retprobe", "config:0\n"},
   };
   size_t i;
 
-  if (host_tree_setup(state) != 0)
+  if (make_host_setup(state) != 0)
     return -1;
   for (i = 0; i < COUNT_OF(files); i++)
-    host_tree_write(files[i].path, files[i].text);
+    make_host_write(files[i].path, files[i].text);
   return 0;
 }
 
@@ -59,7 +59,7 @@ static void expect_file(const char *link, const char *path) {
 }
 
 static void check(const probe_t *probe) {
-  uvperf_event_list_t *list = name_expect_list(probe->name);
+  uvperf_event_list_t *list = check_parse_list(probe->name);
   const uvperf_event_item_t *item = uvperf_event_list_get(list, 0);
 
   assert_int_equal(uvperf_event_list_count(list), 1);
@@ -105,12 +105,12 @@ static void probes_without_text_need_no_list(void **state) {
   };
 
   (void)state;
-  name_expect_good(good, COUNT_OF(good));
+  check_parse_good(good, COUNT_OF(good));
 }
 
 static void probes_of_a_list_stay_apart(void **state) {
   uvperf_event_list_t *list =
-      name_expect_list("{uprobe/path=/a,offset=1/,uprobe/path=/b,offset=2"
+      check_parse_list("{uprobe/path=/a,offset=1/,uprobe/path=/b,offset=2"
                        "/,kprobe/func=f,name=mine/}:S,cs");
 
   (void)state;
@@ -160,7 +160,7 @@ static void probes_that_cannot_be_right_are_refused(void **state) {
   };
 
   (void)state;
-  name_expect_bad(bad, COUNT_OF(bad));
+  check_parse_bad(bad, COUNT_OF(bad));
 }
 
 static void probes_of_long_names_are_refused(void **state) {
@@ -218,19 +218,19 @@ static void probes_of_symbols_are_where_the_file_says(void **state) {
 /* The kernel opens the path again: it gets the file whose symbols were read. */
 static void probe_of_a_symbol_stays_in_its_file(void **state) {
   uvperf_event_list_t *list;
-  elf_image_t image;
+  make_elf_t image;
   char path[128], old[128], name[PATH_MAX];
   size_t fds = support_count_fds();
 
   (void)state;
-  snprintf(path, sizeof(path), "%s/program", host_tree_root());
-  snprintf(old, sizeof(old), "%s/old", host_tree_root());
-  elf_image_make_usual(&image, 1);
-  elf_image_write(&image, path);
+  snprintf(path, sizeof(path), "%s/program", make_host_root());
+  snprintf(old, sizeof(old), "%s/old", make_host_root());
+  make_elf_make_usual(&image, 1);
+  make_elf_write(&image, path);
   probe_name(name, sizeof(name), path, "symbol=one");
-  list = name_expect_list(name);
+  list = check_parse_list(name);
   assert_int_equal(rename(path, old), 0);
-  elf_image_write(&image, path);
+  make_elf_write(&image, path);
   expect_file(
       (const char *)(uintptr_t)uvperf_event_list_get(list, 0)->attr->config1,
       old);
@@ -265,15 +265,15 @@ static void probes_of_unknown_symbols_suggest_the_nearest(void **state) {
 /* The kernel accepts such a probe, if its offset is a multiple of 4, and counts
  * nothing. */
 static void probe_of_thumb_code_is_refused(void **state) {
-  elf_image_t image;
+  make_elf_t image;
   char path[PATH_MAX];
 
   (void)state;
-  snprintf(path, sizeof(path), "%s/image", host_tree_root());
-  elf_image_make(&image, 0);
-  elf_image_add(&image, ELF_IMAGE_SYMTAB, "thumb", STB_GLOBAL, STT_FUNC, 0x21);
+  snprintf(path, sizeof(path), "%s/image", make_host_root());
+  make_elf_make(&image, 0);
+  make_elf_add(&image, MAKE_ELF_SYMTAB, "thumb", STB_GLOBAL, STT_FUNC, 0x21);
   image.header.e_machine = EM_ARM;
-  elf_image_write(&image, path);
+  make_elf_write(&image, path);
   expect_symbol_error(path, "symbol=thumb", -EILSEQ, "compile it with -marm");
 }
 
@@ -310,8 +310,8 @@ static void probes_of_symbols_in_no_regular_file_are_refused(void **state) {
   char path[128];
 
   (void)state;
-  expect_path_error(host_tree_root(), -EISDIR, "is a directory");
-  snprintf(path, sizeof(path), "%s/fifo", host_tree_root());
+  expect_path_error(make_host_root(), -EISDIR, "is a directory");
+  snprintf(path, sizeof(path), "%s/fifo", make_host_root());
   expect_path_error(path, -ENOENT, "there is no file");
   assert_int_equal(mkfifo(path, 0600), 0);
   expect_path_error(path, -ENXIO, "is not a regular file");
@@ -342,7 +342,7 @@ static uint64_t count_calls(uv_loop_t *loop, const char *rest, int nr) {
   assert_true(length > 0);
   path[length] = '\0';
   probe_name(name, sizeof(name), path, rest);
-  list = name_expect_list(name);
+  list = check_parse_list(name);
   options.flags = UVPERF_EVENT_NO_RING;
   if (uvperf_event_init(loop, &event, uvperf_event_list_get(list, 0)->attr,
                         &options, &error) != 0)
@@ -362,7 +362,7 @@ static void probes_by_name_count_each_call(void **state) {
   static const char returned[] = "symbol=event_name_probe_target,retprobe";
 
   support_need_root(__func__);
-  if (access(NAME_EXPECT_PMUS "/uprobe/type", R_OK) != 0)
+  if (access(CHECK_PARSE_PMUS "/uprobe/type", R_OK) != 0)
     support_skip(__func__, "the uprobe PMU");
   assert_int_equal(count_calls(*state, symbol, 321), 321);
   assert_int_equal(count_calls(*state, returned, 123), 123);
@@ -372,29 +372,29 @@ static void probes_by_name_count_each_call(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(probes_keep_what_config1_points_to,
-                                      probes_setup, host_tree_teardown),
+                                      probes_setup, make_host_teardown),
       cmocka_unit_test_setup_teardown(probes_without_text_need_no_list,
-                                      probes_setup, host_tree_teardown),
+                                      probes_setup, make_host_teardown),
       cmocka_unit_test_setup_teardown(probes_of_a_list_stay_apart, probes_setup,
-                                      host_tree_teardown),
+                                      make_host_teardown),
       cmocka_unit_test_setup_teardown(probes_that_cannot_be_right_are_refused,
-                                      probes_setup, host_tree_teardown),
+                                      probes_setup, make_host_teardown),
       cmocka_unit_test_setup_teardown(probes_of_long_names_are_refused,
-                                      probes_setup, host_tree_teardown),
+                                      probes_setup, make_host_teardown),
       cmocka_unit_test_setup_teardown(probes_of_symbols_are_where_the_file_says,
-                                      probes_setup, host_tree_teardown),
+                                      probes_setup, make_host_teardown),
       cmocka_unit_test_setup_teardown(probe_of_a_symbol_stays_in_its_file,
-                                      probes_setup, host_tree_teardown),
+                                      probes_setup, make_host_teardown),
       cmocka_unit_test_setup_teardown(
           probes_of_symbols_in_no_regular_file_are_refused, probes_setup,
-          host_tree_teardown),
+          make_host_teardown),
       cmocka_unit_test_setup_teardown(probes_past_the_end_of_a_file_are_refused,
-                                      probes_setup, host_tree_teardown),
+                                      probes_setup, make_host_teardown),
       cmocka_unit_test_setup_teardown(
           probes_of_unknown_symbols_suggest_the_nearest, probes_setup,
-          host_tree_teardown),
+          make_host_teardown),
       cmocka_unit_test_setup_teardown(probe_of_thumb_code_is_refused,
-                                      probes_setup, host_tree_teardown),
+                                      probes_setup, make_host_teardown),
       support_loop_test(probes_by_name_count_each_call),
   };
 

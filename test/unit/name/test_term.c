@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The terms that the name of any event can have. */
 #include "fake_host.h"
-#include "name_expect.h"
+#include "check_parse.h"
 
 #include "name/parse.h"
 
@@ -50,7 +50,7 @@ static void terms_set_the_fields_of_the_attr(void **state) {
   };
 
   (void)state;
-  name_expect_good(good, COUNT_OF(good));
+  check_parse_good(good, COUNT_OF(good));
 }
 
 static void terms_that_come_twice_say_what_the_last_says(void **state) {
@@ -67,7 +67,7 @@ static void terms_that_come_twice_say_what_the_last_says(void **state) {
   };
 
   (void)state;
-  name_expect_good(good, COUNT_OF(good));
+  check_parse_good(good, COUNT_OF(good));
 }
 
 static void terms_ask_for_branch_stacks(void **state) {
@@ -87,7 +87,7 @@ static void terms_ask_for_branch_stacks(void **state) {
   };
 
   (void)state;
-  name_expect_good(good, COUNT_OF(good));
+  check_parse_good(good, COUNT_OF(good));
 }
 
 static void terms_of_fields_newer_than_the_header_are_set(void **state) {
@@ -137,7 +137,7 @@ static void terms_that_cannot_be_right_are_refused(void **state) {
   };
 
   (void)state;
-  name_expect_bad(bad, COUNT_OF(bad));
+  check_parse_bad(bad, COUNT_OF(bad));
 }
 
 int main(void) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How names are split: which are invalid, and where. */
 #include "fake_host.h"
-#include "name_expect.h"
+#include "check_parse.h"
 
 #include <limits.h>
 
@@ -75,7 +75,7 @@ static void attr_parse_points_at_bad_syntax(void **state) {
   };
 
   (void)state;
-  name_expect_bad(bad, COUNT_OF(bad));
+  check_parse_bad(bad, COUNT_OF(bad));
 }
 
 static void attr_parse_of_very_long_names_is_an_error(void **state) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of tracepoints, in a tracefs of the test's own and in the real one. */
-#include "name_expect.h"
-#include "host_tree.h"
-#include "temp_tree.h"
+#include "check_parse.h"
+#include "make_host.h"
+#include "make_tree.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,15 +21,15 @@
 #define ONLY_KERNEL .exclude_user = 1, .exclude_hv = 1
 
 static int tracefs_setup(void **state) {
-  if (host_tree_setup(state) != 0)
+  if (make_host_setup(state) != 0)
     return -1;
-  host_tree_write(EVENTS "/sched/sched_switch/id", "316\n");
-  host_tree_write(EVENTS "/sched/sched_wakeup/id", "319\n");
-  host_tree_write(EVENTS "/syscalls/sys_enter_openat/id", "614\n");
-  host_tree_write(EVENTS "/kvm-s390/kvm_s390_create_vm/id", "7\n");
-  host_tree_write(EVENTS "/odd/u/id", "8\n");
-  host_tree_write(EVENTS "/odd/uh.x/id", "9\n");
-  host_tree_write(EVENTS "/odd/no_id/format", "name: no_id\n");
+  make_host_write(EVENTS "/sched/sched_switch/id", "316\n");
+  make_host_write(EVENTS "/sched/sched_wakeup/id", "319\n");
+  make_host_write(EVENTS "/syscalls/sys_enter_openat/id", "614\n");
+  make_host_write(EVENTS "/kvm-s390/kvm_s390_create_vm/id", "7\n");
+  make_host_write(EVENTS "/odd/u/id", "8\n");
+  make_host_write(EVENTS "/odd/uh.x/id", "9\n");
+  make_host_write(EVENTS "/odd/no_id/format", "name: no_id\n");
   return 0;
 }
 
@@ -53,7 +53,7 @@ static void tracepoints_have_their_id_and_nothing_else(void **state) {
   };
 
   (void)state;
-  name_expect_good(good, COUNT_OF(good));
+  check_parse_good(good, COUNT_OF(good));
 }
 
 static void missing_tracepoints_are_reported_with_the_nearest(void **state) {
@@ -76,7 +76,7 @@ static void missing_tracepoints_are_reported_with_the_nearest(void **state) {
   };
 
   (void)state;
-  name_expect_bad(bad, COUNT_OF(bad));
+  check_parse_bad(bad, COUNT_OF(bad));
 }
 
 static void tracepoints_of_patterns_are_for_lists(void **state) {
@@ -89,7 +89,7 @@ static void tracepoints_of_patterns_are_for_lists(void **state) {
   };
 
   (void)state;
-  name_expect_bad(bad, COUNT_OF(bad));
+  check_parse_bad(bad, COUNT_OF(bad));
 }
 
 static void tracepoints_of_long_names_are_unknown(void **state) {
@@ -119,7 +119,7 @@ static void tracepoints_without_tracefs_say_what_to_do(void **state) {
   };
 
   (void)state;
-  name_expect_bad(bad, COUNT_OF(bad));
+  check_parse_bad(bad, COUNT_OF(bad));
 }
 
 /* Parses as a user who may not read tracefs: 0 if that is reported
@@ -149,9 +149,9 @@ tracepoints_that_may_not_be_read_are_a_matter_of_permission(void **state) {
 
   (void)state;
   support_need_root(__func__);
-  snprintf(path, sizeof(path), "%s/sys/kernel/tracing", host_tree_root());
+  snprintf(path, sizeof(path), "%s/sys/kernel/tracing", make_host_root());
   assert_int_equal(chmod(path, 0700), 0);
-  assert_int_equal(chmod(host_tree_root(), 0755), 0);
+  assert_int_equal(chmod(make_host_root(), 0755), 0);
   assert_int_equal(support_wait(support_fork(parse_as_nobody, NULL)), 0);
 }
 
@@ -169,20 +169,20 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(
           tracepoints_have_their_id_and_nothing_else, tracefs_setup,
-          host_tree_teardown),
+          make_host_teardown),
       cmocka_unit_test_setup_teardown(
           missing_tracepoints_are_reported_with_the_nearest, tracefs_setup,
-          host_tree_teardown),
+          make_host_teardown),
       cmocka_unit_test_setup_teardown(tracepoints_of_patterns_are_for_lists,
-                                      tracefs_setup, host_tree_teardown),
+                                      tracefs_setup, make_host_teardown),
       cmocka_unit_test_setup_teardown(tracepoints_of_long_names_are_unknown,
-                                      tracefs_setup, host_tree_teardown),
+                                      tracefs_setup, make_host_teardown),
       cmocka_unit_test_setup_teardown(
-          tracepoints_without_tracefs_say_what_to_do, host_tree_setup,
-          host_tree_teardown),
+          tracepoints_without_tracefs_say_what_to_do, make_host_setup,
+          make_host_teardown),
       cmocka_unit_test_setup_teardown(
           tracepoints_that_may_not_be_read_are_a_matter_of_permission,
-          tracefs_setup, host_tree_teardown),
+          tracefs_setup, make_host_teardown),
       cmocka_unit_test(tracepoints_of_this_machine_have_the_id_of_tracefs),
   };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Words that are no event: the error for them. */
-#include "name_expect.h"
+#include "check_parse.h"
 
 #include <errno.h>
 
 #include "name/parse.h"
-#include "host_tree.h"
+#include "make_host.h"
 #include "util/near_miss.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -32,7 +32,7 @@ static void attr_parse_suggests_a_similar_name(void **state) {
   };
 
   (void)state;
-  name_expect_bad(bad, COUNT_OF(bad));
+  check_parse_bad(bad, COUNT_OF(bad));
 }
 
 /* The suggestion "c:xxx" of a tracepoint fits, or has one byte too many. */
@@ -48,7 +48,7 @@ static void attr_parse_suggests_no_name_that_is_too_long(void **state) {
     memset(word, 'x', length);
     word[length] = '\0';
     snprintf(path, sizeof(path), "/sys/kernel/tracing/events/c/%s/id", word);
-    host_tree_write(path, "77\n");
+    make_host_write(path, "77\n");
     assert_int_equal(uvperf__attr_parse(&attr, sizeof(attr), word, &error),
                      -ENOENT);
     assert_int_equal(strstr(error.reason, "'c:xxx") != NULL,
@@ -60,8 +60,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(attr_parse_suggests_a_similar_name),
       cmocka_unit_test_setup_teardown(
-          attr_parse_suggests_no_name_that_is_too_long, host_tree_setup,
-          host_tree_teardown),
+          attr_parse_suggests_no_name_that_is_too_long, make_host_setup,
+          make_host_teardown),
   };
 
   return cmocka_run_group_tests(tests, fake_host_empty, fake_host_real);

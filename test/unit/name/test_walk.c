@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The walk over names of events, under scripted roots. */
 #include "support.h"
-#include "host_tree.h"
-#include "temp_tree.h"
+#include "make_host.h"
+#include "make_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,19 +72,19 @@ static int walk(const char *pattern, uint32_t kinds, walked_t *walked) {
 
 /* A machine with a PMU of the CPU, one outside the CPUs, and tracepoints. */
 static void make_machine(void) {
-  host_tree_write(PMUS "/cpu/type", "4\n");
-  host_tree_write(PMUS "/cpu/cpus", "0-3\n");
-  host_tree_write(PMUS "/cpu/events/cpu-cycles", "event=0x3c\n");
-  host_tree_write(PMUS "/power/type", "21\n");
-  host_tree_write(PMUS "/power/cpumask", "0,64\n");
-  host_tree_write(PMUS "/power/events/energy-pkg", "event=0x02\n");
-  host_tree_write(PMUS "/power/events/energy-pkg.scale", "0.25\n");
-  host_tree_write(PMUS "/power/events/energy-pkg.unit", "Joules\n");
-  host_tree_write(PMUS "/software/type", "1\n");
-  host_tree_write(EVENTS "/sched/sched_switch/id", "316\n");
-  host_tree_write(EVENTS "/sched/sched_waking/id", "317\n");
-  host_tree_write(EVENTS "/irq/irq_handler_entry/id", "99\n");
-  host_tree_write(EVENTS "/ftrace/bprint/format", "no id\n");
+  make_host_write(PMUS "/cpu/type", "4\n");
+  make_host_write(PMUS "/cpu/cpus", "0-3\n");
+  make_host_write(PMUS "/cpu/events/cpu-cycles", "event=0x3c\n");
+  make_host_write(PMUS "/power/type", "21\n");
+  make_host_write(PMUS "/power/cpumask", "0,64\n");
+  make_host_write(PMUS "/power/events/energy-pkg", "event=0x02\n");
+  make_host_write(PMUS "/power/events/energy-pkg.scale", "0.25\n");
+  make_host_write(PMUS "/power/events/energy-pkg.unit", "Joules\n");
+  make_host_write(PMUS "/software/type", "1\n");
+  make_host_write(EVENTS "/sched/sched_switch/id", "316\n");
+  make_host_write(EVENTS "/sched/sched_waking/id", "317\n");
+  make_host_write(EVENTS "/irq/irq_handler_entry/id", "99\n");
+  make_host_write(EVENTS "/ftrace/bprint/format", "no id\n");
 }
 
 /* -- reports -------------------------------------------------------------- */
@@ -149,7 +149,7 @@ static void event_name_walk_returns_all_of_a_pmus_event(void **state) {
 
   (void)state;
   make_machine();
-  host_tree_write(PMUS "/power/events/energy-pkg.per-pkg", "1\n");
+  make_host_write(PMUS "/power/events/energy-pkg.per-pkg", "1\n");
   assert_int_equal(walk("energy-pkg", 0, &walked), 0);
   assert_int_equal(walked.nr, 1);
   assert_string_equal(walked.name, "power/energy-pkg/");
@@ -173,8 +173,8 @@ static void event_name_walk_of_a_cpus_own_pmu_has_no_cpus(void **state) {
 
   (void)state;
   make_machine();
-  host_tree_write(PMUS "/cpu/events/count.snapshot", "1\n");
-  host_tree_write(PMUS "/cpu/events/count", "event=0x1\n");
+  make_host_write(PMUS "/cpu/events/count.snapshot", "1\n");
+  make_host_write(PMUS "/cpu/events/count", "event=0x1\n");
   assert_int_equal(walk("cpu/*", UVPERF_NAME_PMU, &walked), 0);
   assert_int_equal(walked.nr, 2);
   assert_true(has(&walked, "cpu/cpu-cycles/"));
@@ -195,15 +195,15 @@ static void event_name_walk_shows_terms_that_need_a_value(void **state) {
   size_t i;
 
   (void)state;
-  host_tree_write(PMUS "/hv/type", "30\n");
+  make_host_write(PMUS "/hv/type", "30\n");
   for (i = 0; i < sizeof(terms) / sizeof(terms[0]); i++) {
-    host_tree_write(PMUS "/hv/events/tb", terms[i][0]);
+    make_host_write(PMUS "/hv/events/tb", terms[i][0]);
     assert_int_equal(walk(NULL, UVPERF_NAME_PMU, &walked), 0);
     assert_string_equal(walked.name, terms[i][1]);
     assert_int_equal(walked.last.needs_value, 1);
     assert_string_equal(walked.terms, terms[i][0]);
   }
-  host_tree_write(PMUS "/hv/events/tb", "a=1,b,");
+  make_host_write(PMUS "/hv/events/tb", "a=1,b,");
   assert_int_equal(walk(NULL, UVPERF_NAME_PMU, &walked), 0);
   assert_string_equal(walked.name, "hv/tb/");
   assert_int_equal(walked.last.needs_value, 0);
@@ -227,9 +227,9 @@ static void event_name_walk_has_room_for_the_longest_name(void **state) {
   memset(terms, 't', 4094);
   strcat(terms, "=?");
   snprintf(path, sizeof(path), PMUS "/%s/type", pmu);
-  host_tree_write(path, "30\n");
+  make_host_write(path, "30\n");
   snprintf(path, sizeof(path), PMUS "/%s/events/%s", pmu, event);
-  host_tree_write(path, terms);
+  make_host_write(path, terms);
   assert_int_equal(
       uvperf__event_name_walk(NULL, UVPERF_NAME_PMU, measure, &length), 0);
   assert_int_equal(length, 255 + 1 + 255 + 1 + 4096 + 1);
@@ -246,15 +246,15 @@ static void event_name_walk_leaves_out_unparsable_names(void **state) {
   make_machine();
   for (i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
     snprintf(path, sizeof(path), PMUS "/cpu/events/%s", odd[i]);
-    host_tree_write(path, "event=1\n");
+    make_host_write(path, "event=1\n");
     snprintf(path, sizeof(path), PMUS "/%s/type", odd[i]);
-    host_tree_write(path, "40\n");
+    make_host_write(path, "40\n");
     snprintf(path, sizeof(path), PMUS "/%s/events/x", odd[i]);
-    host_tree_write(path, "event=1\n");
+    make_host_write(path, "event=1\n");
     snprintf(path, sizeof(path), EVENTS "/sched/%s/id", odd[i]);
-    host_tree_write(path, "7\n");
+    make_host_write(path, "7\n");
     snprintf(path, sizeof(path), EVENTS "/%s/x/id", odd[i]);
-    host_tree_write(path, "7\n");
+    make_host_write(path, "7\n");
   }
   assert_int_equal(
       walk(NULL, UVPERF_NAME_PMU | UVPERF_NAME_TRACEPOINT, &walked), 0);
@@ -267,11 +267,11 @@ static void event_name_walk_leaves_out_patterns(void **state) {
 
   (void)state;
   make_machine();
-  host_tree_write(PMUS "/a*/type", "40\n");
-  host_tree_write(PMUS "/a*/events/x", "event=1\n");
-  host_tree_write(PMUS "/cpu/events/y?", "event=1\n");
-  host_tree_write(EVENTS "/sched/x?/id", "7\n");
-  host_tree_write(EVENTS "/s[a]/x/id", "7\n");
+  make_host_write(PMUS "/a*/type", "40\n");
+  make_host_write(PMUS "/a*/events/x", "event=1\n");
+  make_host_write(PMUS "/cpu/events/y?", "event=1\n");
+  make_host_write(EVENTS "/sched/x?/id", "7\n");
+  make_host_write(EVENTS "/s[a]/x/id", "7\n");
   assert_int_equal(
       walk(NULL, UVPERF_NAME_PMU | UVPERF_NAME_TRACEPOINT, &walked), 0);
   assert_int_equal(walked.nr, 6);
@@ -409,8 +409,8 @@ static void event_name_walk_without_tracefs_returns_the_rest(void **state) {
   walked_t walked;
 
   (void)state;
-  host_tree_write(PMUS "/msr/type", "9\n");
-  host_tree_write(PMUS "/msr/events/tsc", "event=0x00\n");
+  make_host_write(PMUS "/msr/type", "9\n");
+  make_host_write(PMUS "/msr/events/tsc", "event=0x00\n");
   assert_int_equal(walk(NULL, 0, &walked), -ENODEV);
   assert_int_equal(walked.nr, 55);
   assert_true(has(&walked, "msr/tsc/"));
@@ -424,7 +424,7 @@ static void event_name_walk_without_pmus_returns_the_rest(void **state) {
   walked_t walked;
 
   (void)state;
-  host_tree_write(EVENTS "/sched/sched_switch/id", "316\n");
+  make_host_write(EVENTS "/sched/sched_switch/id", "316\n");
   assert_int_equal(walk(NULL, 0, &walked), -ENOENT);
   assert_int_equal(walked.nr, 55);
   assert_true(has(&walked, "sched:sched_switch"));
@@ -443,8 +443,8 @@ static void event_name_walk_names_the_pmu_that_cannot_be_read(void **state) {
 
   (void)state;
   make_machine();
-  host_tree_write(PMUS "/loop/type", "50\n");
-  host_tree_link(PMUS "/loop/events", "events");
+  make_host_write(PMUS "/loop/type", "50\n");
+  make_host_link(PMUS "/loop/events", "events");
   assert_int_equal(walk(NULL, UVPERF_NAME_PMU, &walked), -ELOOP);
   assert_int_equal(walked.nr, 2);
 }
@@ -456,8 +456,8 @@ static int remove_power(void *arg) {
 
   (void)arg;
   alarm(60);
-  snprintf(here, sizeof(here), "%s" PMUS "/power", host_tree_root());
-  snprintf(away, sizeof(away), "%s/away", host_tree_root());
+  snprintf(here, sizeof(here), "%s" PMUS "/power", make_host_root());
+  snprintf(away, sizeof(away), "%s/away", make_host_root());
   snprintf(type, sizeof(type), "%s/type", here);
   fd = open(type, O_WRONLY);
   if (fd < 0 || rename(here, away) != 0 || write(fd, "21\n", 3) != 3)
@@ -472,7 +472,7 @@ static void event_name_walk_leaves_out_a_pmu_that_goes(void **state) {
 
   (void)state;
   make_machine();
-  snprintf(type, sizeof(type), "%s" PMUS "/power/type", host_tree_root());
+  snprintf(type, sizeof(type), "%s" PMUS "/power/type", make_host_root());
   assert_int_equal(unlink(type), 0);
   assert_int_equal(mkfifo(type, 0600), 0);
   child = support_fork(remove_power, NULL);
@@ -486,11 +486,11 @@ static void event_name_walk_skips_broken_files(void **state) {
 
   (void)state;
   make_machine();
-  host_tree_write(PMUS "/typeless/events/x", "event=1\n");
-  host_tree_write(PMUS "/cpu/events/empty", "");
-  host_tree_write(PMUS "/cpu/events/scaled", "event=1\n");
-  host_tree_write(PMUS "/cpu/events/scaled.scale", "much\n");
-  host_tree_write(EVENTS "/sched/odd/id", "x\n");
+  make_host_write(PMUS "/typeless/events/x", "event=1\n");
+  make_host_write(PMUS "/cpu/events/empty", "");
+  make_host_write(PMUS "/cpu/events/scaled", "event=1\n");
+  make_host_write(PMUS "/cpu/events/scaled.scale", "much\n");
+  make_host_write(EVENTS "/sched/odd/id", "x\n");
   assert_int_equal(walk(NULL, 0, &walked), 0);
   assert_int_equal(walked.nr, 59);
 }
@@ -507,7 +507,7 @@ static void event_name_walk_refuses_bad_arguments(void **state) {
 }
 
 #define WITH_TREE(f)                                                           \
-  cmocka_unit_test_setup_teardown(f, host_tree_setup, host_tree_teardown)
+  cmocka_unit_test_setup_teardown(f, make_host_setup, make_host_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

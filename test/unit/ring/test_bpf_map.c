@@ -7,10 +7,10 @@
 #include <fcntl.h>
 
 #include "ring/bpf_map.h"
-#include "explain_check.h"
+#include "check_explain.h"
 #include "fake_kernel.h"
 #include "fake_map.h"
-#include "host_tree.h"
+#include "make_host.h"
 #include "uvperf.h"
 
 /* In <linux/bpf.h>. */
@@ -23,7 +23,7 @@ static int setup(void **state) {
   fake_kernel_reset();
   scripted = fake_map_add(4);
   given = fake_map_open(scripted);
-  return host_tree_machine_setup(state);
+  return make_host_machine_setup(state);
 }
 
 static int teardown(void **state) {
@@ -31,7 +31,7 @@ static int teardown(void **state) {
     fake_map_close(given);
   fake_assert_clean();
   fake_kernel_reset();
-  return host_tree_teardown(state);
+  return make_host_teardown(state);
 }
 
 static void opens(uvperf__bpf_map_t *map) {
@@ -189,7 +189,7 @@ static void bpf_that_is_refused_has_its_cause(void **state) {
   (void)state;
   fake_fail(FAKE_BPF_INFO, 1, -ENOSYS);
   refuses(-ENOSYS, UVPERF_CAUSE_NOT_SUPPORTED, "CONFIG_BPF_SYSCALL");
-  host_tree_write("/proc/sys/kernel/unprivileged_bpf_disabled", "2\n");
+  make_host_write("/proc/sys/kernel/unprivileged_bpf_disabled", "2\n");
   fake_fail(FAKE_BPF_INFO, 1, -EPERM);
   refuses(-EPERM, UVPERF_CAUSE_PERMISSION,
           "kernel.unprivileged_bpf_disabled is 2");
@@ -198,20 +198,20 @@ static void bpf_that_is_refused_has_its_cause(void **state) {
           "this kernel has bpf(2), but a seccomp filter or a sandbox hides it");
   fake_fail(FAKE_BPF_INFO, 1, -EFAULT);
   refuses(-EFAULT, UVPERF_CAUSE_UNKNOWN, "errno 14");
-  host_tree_write("/proc/self/status",
+  make_host_write("/proc/self/status",
                   "CapEff:\t0000000000000000\nSeccomp:\t2\n");
   fake_fail(FAKE_BPF_INFO, 1, -EPERM);
   refuses(-EPERM, UVPERF_CAUSE_PERMISSION, "--cap-add BPF");
-  host_tree_write("/proc/self/status",
+  make_host_write("/proc/self/status",
                   "CapEff:\t0000008000000000\nSeccomp:\t2\n");
   fake_fail(FAKE_BPF_INFO, 1, -EPERM);
   refuses(-EPERM, UVPERF_CAUSE_PERMISSION,
           "denied despite CAP_BPF by a seccomp filter");
-  host_tree_write("/proc/self/status",
+  make_host_write("/proc/self/status",
                   "CapEff:\t0000000000200000\nSeccomp:\t0\n");
   fake_fail(FAKE_BPF_INFO, 1, -EACCES);
   refuses(-EACCES, UVPERF_CAUSE_PERMISSION, "security module");
-  host_tree_write("/proc/self/uid_map", "0 1000 1\n");
+  make_host_write("/proc/self/uid_map", "0 1000 1\n");
   fake_fail(FAKE_BPF_INFO, 1, -EPERM);
   refuses(-EPERM, UVPERF_CAUSE_PERMISSION,
           "bpf(2) needs CAP_BPF outside this user namespace");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* One ring for each CPU: its owner, its size and when it wakes; scripted. */
-#include "cpu_rings_make.h"
+#include "make_cpu_rings.h"
 #include "fake_kernel.h"
 #include "support.h"
-#include "host_tree.h"
+#include "make_host.h"
 #include "uvperf.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static void get_fails(const uvperf__cpu_rings_options_t *given, int code,
   uvperf_error_t error;
   size_t fds = support_count_fds();
 
-  rings = cpu_rings_make(&options);
+  rings = make_cpu_rings(&options);
   memset(&error, 0, sizeof(error));
   assert_int_equal(uvperf__cpu_rings_get(rings, 1, &ring, &error), code);
   assert_int_equal(error.code, code);
@@ -100,7 +100,7 @@ static void ring_is_not_halved_to_what_must_fit(void **state) {
     fake_event_add(i);
   options.overwrite = 1;
   options.above_bytes = 2 * page;
-  rings = cpu_rings_make(&options);
+  rings = make_cpu_rings(&options);
   fake_fail_from(FAKE_MMAP, 1, -EPERM);
   assert_int_equal(uvperf__cpu_rings_get(rings, 0, &ring, NULL), -EPERM);
   /* Down to four pages. */
@@ -113,7 +113,7 @@ static void ring_is_not_halved_to_what_must_fit(void **state) {
 /* -- owners --------------------------------------------------------------- */
 
 static void ring_of_a_cpu_is_opened_once(void **state) {
-  uvperf__cpu_rings_t *rings = cpu_rings_make(&cpu_rings_defaults);
+  uvperf__cpu_rings_t *rings = make_cpu_rings(&cpu_rings_defaults);
   fake_event_t *owners[6];
   uvperf__cpu_ring_t *found[6];
   int cpu;
@@ -148,7 +148,7 @@ static void owner_is_a_dummy_of_the_first_thread(void **state) {
 
   (void)state;
   options.clockid = CLOCK_MONOTONIC;
-  rings = cpu_rings_make(&options);
+  rings = make_cpu_rings(&options);
   cpu_rings_of(rings, 3);
   assert_int_equal(owner->pid, getpid());
   assert_int_equal(owner->group_fd, -1);
@@ -165,7 +165,7 @@ static void owner_is_a_dummy_of_the_first_thread(void **state) {
 
 static void
 owner_of_a_process_without_first_thread_is_the_callers(void **state) {
-  uvperf__cpu_rings_t *rings = cpu_rings_make(&cpu_rings_defaults);
+  uvperf__cpu_rings_t *rings = make_cpu_rings(&cpu_rings_defaults);
   fake_event_t *owner = fake_event_add(1);
 
   (void)state;
@@ -179,7 +179,7 @@ owner_of_a_process_without_first_thread_is_the_callers(void **state) {
 }
 
 static void owner_without_a_clock_has_the_kernels(void **state) {
-  uvperf__cpu_rings_t *rings = cpu_rings_make(&cpu_rings_defaults);
+  uvperf__cpu_rings_t *rings = make_cpu_rings(&cpu_rings_defaults);
   fake_event_t *owner = fake_event_add(1);
 
   (void)state;
@@ -191,7 +191,7 @@ static void owner_without_a_clock_has_the_kernels(void **state) {
 /* -- sizes and wakeups ---------------------------------------------------- */
 
 static void ring_wakes_at_a_quarter_by_default(void **state) {
-  uvperf__cpu_rings_t *rings = cpu_rings_make(&cpu_rings_defaults);
+  uvperf__cpu_rings_t *rings = make_cpu_rings(&cpu_rings_defaults);
   fake_event_t *owner = fake_event_add(1);
   uvperf__cpu_ring_t *ring = cpu_rings_of(rings, 0);
 
@@ -209,7 +209,7 @@ static void ring_that_can_be_overwritten_does_not_wake(void **state) {
 
   (void)state;
   options.overwrite = 1;
-  rings = cpu_rings_make(&options);
+  rings = make_cpu_rings(&options);
   cpu_rings_of(rings, 0);
   assert_true(owner->attr.watermark);
   assert_int_equal(owner->attr.wakeup_watermark, INT32_MAX);
@@ -224,14 +224,14 @@ static void ring_of_a_given_size_is_rounded_up(void **state) {
   (void)state;
   options.ring_bytes = 3 * support_page_bytes();
   options.wakeup_bytes = 1;
-  rings = cpu_rings_make(&options);
+  rings = make_cpu_rings(&options);
   assert_int_equal(cpu_rings_of(rings, 0)->ring.size, 4 * support_page_bytes());
   assert_int_equal(owner->attr.wakeup_watermark, 1);
   uvperf__cpu_rings_free(rings);
 }
 
 static void ring_that_is_halved_wakes_at_its_own_quarter(void **state) {
-  uvperf__cpu_rings_t *rings = cpu_rings_make(&cpu_rings_defaults);
+  uvperf__cpu_rings_t *rings = make_cpu_rings(&cpu_rings_defaults);
   fake_event_t *owners[3];
   uvperf__cpu_ring_t *ring;
   size_t i;
@@ -373,7 +373,7 @@ static void rings_without_memory_are_enomem(void **state) {
 /* -- the end -------------------------------------------------------------- */
 
 static void rings_are_unmapped_then_closed(void **state) {
-  uvperf__cpu_rings_t *rings = cpu_rings_make(&cpu_rings_defaults);
+  uvperf__cpu_rings_t *rings = make_cpu_rings(&cpu_rings_defaults);
 
   (void)state;
   fake_event_add(1);
@@ -388,7 +388,7 @@ static void rings_are_unmapped_then_closed(void **state) {
 }
 
 static void rings_of_a_call_that_failed_are_cut(void **state) {
-  uvperf__cpu_rings_t *rings = cpu_rings_make(&cpu_rings_defaults);
+  uvperf__cpu_rings_t *rings = make_cpu_rings(&cpu_rings_defaults);
   fake_event_t *kept = fake_event_add(1);
   uvperf__cpu_ring_t *ring;
 
@@ -414,7 +414,7 @@ static int free_in_child(void *arg) {
 }
 
 static void rings_in_a_forked_child_are_closed_only(void **state) {
-  uvperf__cpu_rings_t *rings = cpu_rings_make(&cpu_rings_defaults);
+  uvperf__cpu_rings_t *rings = make_cpu_rings(&cpu_rings_defaults);
   uvperf__cpu_ring_t *ring;
 
   (void)state;
@@ -439,7 +439,7 @@ static int on_join(fake_event_t *fake, unsigned long request,
 }
 
 static void join_redirects_into_the_owners_ring(void **state) {
-  uvperf__cpu_rings_t *rings = cpu_rings_make(&cpu_rings_defaults);
+  uvperf__cpu_rings_t *rings = make_cpu_rings(&cpu_rings_defaults);
   struct perf_event_attr attr;
   fake_event_t *event;
   uvperf__cpu_ring_t *ring;
@@ -477,7 +477,7 @@ static void spare_shares_the_ring_and_replaces_the_last_but_one(void **state) {
 
   (void)state;
   options.clockid = CLOCK_MONOTONIC;
-  rings = cpu_rings_make(&options);
+  rings = make_cpu_rings(&options);
   fake_event_add(1);
   ring = cpu_rings_of(rings, 3);
   for (i = 0; i < 3; i++) {
@@ -503,7 +503,7 @@ static void spare_shares_the_ring_and_replaces_the_last_but_one(void **state) {
 }
 
 static void spare_that_cannot_be_leaves_the_last(void **state) {
-  uvperf__cpu_rings_t *rings = cpu_rings_make(&cpu_rings_defaults);
+  uvperf__cpu_rings_t *rings = make_cpu_rings(&cpu_rings_defaults);
   fake_event_t *spare;
 
   (void)state;
@@ -527,12 +527,12 @@ static void spare_that_cannot_be_leaves_the_last(void **state) {
 
 static int setup_limits(void **state) {
   fake_kernel_reset();
-  return host_tree_machine_setup(state);
+  return make_host_machine_setup(state);
 }
 
 #define scripted(f) cmocka_unit_test_setup(f, fake_kernel_setup)
 #define limited(f)                                                             \
-  cmocka_unit_test_setup_teardown(f, setup_limits, host_tree_teardown)
+  cmocka_unit_test_setup_teardown(f, setup_limits, make_host_teardown)
 
 int main(void) {
   static const struct CMUnitTest tests[] = {

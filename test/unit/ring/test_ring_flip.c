@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "decode/merge.h"
-#include "flipper.h"
+#include "check_flips.h"
 #include "ring/ring.h"
 
 #ifndef MOST

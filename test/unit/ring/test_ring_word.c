@@ -8,7 +8,7 @@
 #include "ring/ring.c"
 
 #include "fake_kernel.h"
-#include "snapshot_rings.h"
+#include "scripted_snapshot.h"
 #include "uvperf/stream.h"
 
 #define FOUR_GIB (UINT64_C(1) << 32)
@@ -171,7 +171,7 @@ static void expect_snapshot(uint32_t flags, uint32_t newest, uint32_t oldest) {
   memset(&snapshot, 0, sizeof(snapshot));
   snapshot.ring = &ring;
   snapshot.fd = fake->fd;
-  assert_int_equal(snapshot_rings_take(&snapshot, 1, flags), 0);
+  assert_int_equal(scripted_snapshot_take(&snapshot, 1, flags), 0);
   assert_int_equal(snapshot.code, 0);
   assert_int_equal(uvperf__ring_begin(&snapshot.image), 0);
   for (; newest >= oldest; newest--)

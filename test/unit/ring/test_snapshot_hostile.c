@@ -8,7 +8,7 @@
 #include "uvperf/stream.h"
 
 #include "fake_kernel.h"
-#include "snapshot_rings.h"
+#include "scripted_snapshot.h"
 #include "sys/sys.h"
 
 #define ROUNDS 4000
@@ -155,7 +155,7 @@ static void snapshot_of_anything_has_whole_records_of_the_ring(void **state) {
       change();
       flags = (uint32_t)any() % 8;
       fake_log_clear();
-      assert_int_equal(snapshot_rings_take(&shot, 1, flags), 0);
+      assert_int_equal(scripted_snapshot_take(&shot, 1, flags), 0);
       if (!(flags & UVPERF_SNAPSHOT_OLDEST_FIRST))
         expect_bytes_of_the_ring();
       expect_whole_records();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The user page of an event: pages written here, with scripted counters,
  * because few machines let programs read real ones. */
-#include "user_page_events.h"
+#include "scripted_pages.h"
 
 #include <errno.h>
 
@@ -118,7 +118,7 @@ static uint64_t next_random(void) {
 
 static void read_adds_the_counter_to_the_offset(void **state) {
   (void)state;
-  user_page_events_need(__func__);
+  scripted_pages_need(__func__);
   assert_int_equal(read_page().value, 5042);
   assert_int_equal(fixture.counter, 2);
   assert_int_equal(fake_count(FAKE_RDPMC), 1);
@@ -129,7 +129,7 @@ static void read_extends_a_counter_below_zero_by_its_width(void **state) {
   size_t i;
 
   (void)state;
-  user_page_events_need(__func__);
+  scripted_pages_need(__func__);
   for (i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
     fixture.page.pmc_width = widths[i];
     fixture.pmc = (uint64_t)-5 << (64 - widths[i]) >> (64 - widths[i]);
@@ -147,7 +147,7 @@ static void read_extends_a_counter_below_zero_by_its_width(void **state) {
 
 static void read_with_an_offset_below_zero_wraps(void **state) {
   (void)state;
-  user_page_events_need(__func__);
+  scripted_pages_need(__func__);
   fixture.page.offset = -40;
   assert_int_equal(read_page().value, 2);
   fixture.page.offset = INT64_MAX;
@@ -162,7 +162,7 @@ static void read_of_every_width_equals_exact_arithmetic(void **state) {
   int i;
 
   (void)state;
-  user_page_events_need(__func__);
+  scripted_pages_need(__func__);
   for (i = 0; i < 6400; i++) {
     width = (unsigned)i % 64 + 1;
     fixture.page.pmc_width = (uint16_t)width;
@@ -181,7 +181,7 @@ static void read_brings_both_times_up_to_now(void **state) {
   uvperf__user_count_t count;
 
   (void)state;
-  user_page_events_need(__func__);
+  scripted_pages_need(__func__);
   fixture.cycles = 1250;
   count = read_page();
   assert_int_equal(count.enabled, 950);
@@ -196,7 +196,7 @@ static void read_scales_the_clock_as_exact_arithmetic_does(void **state) {
   int i;
 
   (void)state;
-  user_page_events_need(__func__);
+  scripted_pages_need(__func__);
   for (i = 0; i < 6400; i++) {
     fixture.cycles = next_random() >> (next_random() % 64);
     fixture.page.time_shift = (uint16_t)(i % 64);
@@ -212,7 +212,7 @@ static void read_scales_the_clock_as_exact_arithmetic_does(void **state) {
 
 static void read_of_a_short_clock_that_wrapped_goes_on(void **state) {
   (void)state;
-  user_page_events_need(__func__);
+  scripted_pages_need(__func__);
   fixture.bytes[40] |= SHORT_BIT;
   put(TIME_CYCLES_AT, 0x7fffffff0);
   put(TIME_MASK_AT, 0xffffffff);
@@ -225,7 +225,7 @@ static void read_of_a_short_clock_that_wrapped_goes_on(void **state) {
 
 static void read_of_an_older_page_ignores_later_fields(void **s) {
   (void)s;
-  user_page_events_need(__func__);
+  scripted_pages_need(__func__);
   fixture.page.size = OLD_HEAD_SIZE;
   put(TIME_CYCLES_AT, UINT64_MAX);
   put(TIME_MASK_AT, 1);
@@ -244,7 +244,7 @@ static void read_of_a_page_that_changes_is_made_again(void **state) {
   uvperf__user_count_t count;
 
   (void)state;
-  user_page_events_need(__func__);
+  scripted_pages_need(__func__);
   fixture.changes = 1;
   fixture.change = move_to_another_counter;
   count = read_page();
@@ -261,7 +261,7 @@ static uint64_t change_between(void) {
 
 static void read_sees_a_change_before_the_counter_is_read(void **state) {
   (void)state;
-  user_page_events_need(__func__);
+  scripted_pages_need(__func__);
   fake_on_cycles(change_between);
   fixture.changes = 1;
   fixture.change = move_to_another_counter;
@@ -275,7 +275,7 @@ static void leave_the_counter(void) {
 
 static void read_of_an_event_that_leaves_its_counter_is_refused(void **state) {
   (void)state;
-  user_page_events_need(__func__);
+  scripted_pages_need(__func__);
   fixture.changes = 1;
   fixture.change = leave_the_counter;
   assert_refused();
@@ -301,7 +301,7 @@ static void move_on(void) {
 
 static void read_of_a_page_that_changes_for_ever_ends(void **state) {
   (void)state;
-  user_page_events_need(__func__);
+  scripted_pages_need(__func__);
   fixture.changes = UINT32_MAX;
   fixture.change = move_on;
   assert_refused();
@@ -310,7 +310,7 @@ static void read_of_a_page_that_changes_for_ever_ends(void **state) {
 
 static void read_of_a_page_written_in_the_future_is_refused(void **state) {
   (void)state;
-  user_page_events_need(__func__);
+  scripted_pages_need(__func__);
   fixture.cycles = 999;
   assert_refused();
   fixture.cycles = 1000;
@@ -404,7 +404,7 @@ static int is_read(uint32_t index) {
 
 static void read_is_made_of_counters_that_hold_sums(void **state) {
   (void)state;
-  user_page_events_need(__func__);
+  scripted_pages_need(__func__);
 #if defined(__aarch64__)
   /* The last are the cycles. */
   assert_true(is_read(32));

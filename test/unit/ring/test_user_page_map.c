@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Who may read the pages of events, and which are mapped: scripted ones and
  * this kernel's. */
-#include "user_page_events.h"
+#include "scripted_pages.h"
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -93,7 +93,7 @@ static int open_event(void (*on_map)(fake_event_t *fake)) {
 }
 
 static void fill_mapped(fake_event_t *fake) {
-  user_page_events_fill_page(fake->page, 0);
+  scripted_pages_fill_page(fake->page, 0);
 }
 
 static uint64_t fake_rdpmc(uint32_t counter) {
@@ -107,7 +107,7 @@ static void map_returns_a_page_that_is_read(void **state) {
   int fd = open_event(fill_mapped);
 
   (void)state;
-  user_page_events_need(__func__);
+  scripted_pages_need(__func__);
   fake_on_rdpmc(fake_rdpmc);
   assert_int_equal(uvperf__user_page_map(fd, &page), 0);
   assert_int_equal(uvperf__user_page_read(page, &count), 0);
@@ -121,7 +121,7 @@ static void map_returns_a_page_that_is_read(void **state) {
 
 static void map_of_a_page_that_never_has_a_count_is_undone(void **state) {
   const struct perf_event_mmap_page *page = &untouched;
-  int fd = open_event(user_page_events_fill_software);
+  int fd = open_event(scripted_pages_fill_software);
 
   (void)state;
   assert_int_equal(uvperf__user_page_map(fd, &page), -EOPNOTSUPP);
@@ -135,7 +135,7 @@ static void map_that_is_refused_reports_why(void **state) {
   int fd = open_event(fill_mapped);
 
   (void)state;
-  user_page_events_need(__func__);
+  scripted_pages_need(__func__);
   fake_fail(FAKE_MMAP, 1, -EPERM);
   assert_int_equal(uvperf__user_page_map(fd, &page), -EPERM);
   assert_ptr_equal(page, &untouched);

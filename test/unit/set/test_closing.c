@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: the loop closes no event that takes the kernel long. The thread
  * pool does, and events that it cannot get are closed at once. */
-#include "evlist_script.h"
+#include "scripted_evlist.h"
 #include "fake_clock.h"
 #include "fake_pool.h"
-#include "opened_set.h"
+#include "scripted_opening.h"
 
 #include <errno.h>
 
@@ -111,7 +111,7 @@ static int take_time(fake_event_t *fake, unsigned long request,
   (void)fake;
   (void)request;
   (void)argument;
-  opened_set_take_time(NULL);
+  scripted_opening_take_time(NULL);
   return 0;
 }
 
@@ -152,8 +152,8 @@ static void leave_while_opening(uv_loop_t *loop, enum leaving how,
   live_set_begin(loop, &live, &make.options);
   for (i = 0; i < 6; i++)
     events[i]->on_ioctl = take_time;
-  fake_on_open(opened_set_take_time);
-  opened_set_take_time(NULL);
+  fake_on_open(scripted_opening_take_time);
+  scripted_opening_take_time(NULL);
   fake_log_clear();
   assert_int_equal(uvperf_set_add(&live.set, &target, on_target, NULL, NULL),
                    0);
@@ -207,6 +207,6 @@ int main(void) {
       scripted_set_test(set_that_the_pool_refuses_is_closed_at_once),
   };
 
-  return evlist_script_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
-                           tests, sizeof(tests) / sizeof(tests[0]));
+  return scripted_evlist_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
+                             tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -4,7 +4,7 @@
 #include "scripted_set.h"
 
 #include "fake_clock.h"
-#include "record_builder.h"
+#include "make_record.h"
 #include "set/internal.h"
 
 /* -- damage --------------------------------------------------------------- */

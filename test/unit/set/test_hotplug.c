@@ -5,12 +5,12 @@
 
 #include <errno.h>
 
-#include "evlist_make.h"
-#include "cpu_tree.h"
+#include "make_evlist.h"
+#include "make_cpus.h"
 #include "fake_kernel.h"
 #include "fake_pool.h"
 #include "fake_uevents.h"
-#include "hotplug_owner.h"
+#include "scripted_hotplug.h"
 #include "scripted_set.h"
 #include "set/internal.h"
 
@@ -26,7 +26,7 @@ typedef struct scripted_s {
 
 static int setup(void **state) {
   /* The kernel is not asked what it knows by a scripted event. */
-  if (evlist_make_setup(state) != 0 || cpu_tree_begin(2) != 0)
+  if (evlist_make_setup(state) != 0 || make_cpus_begin(2) != 0)
     return -1;
   fake_uevents_begin();
   return fake_kernel_loop_setup(state);
@@ -36,7 +36,7 @@ static int teardown(void **state) {
   int rc = fake_kernel_loop_teardown(state);
 
   fake_uevents_end();
-  return cpu_tree_end() != 0 ? -1 : rc;
+  return make_cpus_end() != 0 ? -1 : rc;
 }
 
 static void on_cpu(uvperf_handle_t *base, int cpu, int status,

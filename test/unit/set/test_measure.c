@@ -2,8 +2,8 @@
 /* Scripted: how uvperf_measure_events opens its event, how it uses what the
  * kernel returns, that nothing of it is left whatever fails, and that a meter
  * opens and closes once. */
-#include "evlist_script.h"
-#include "measure_run.h"
+#include "scripted_evlist.h"
+#include "live_measure.h"
 
 static const evlist_row_t rows[] = {
     {"measure_event_opens_one_event_of_the_calling_thread",
@@ -164,7 +164,7 @@ static void meter_within_its_own_call_is_busy(void **state) {
 
   (void)state;
   counters_script(fake, 1);
-  nested = measure_meter("page-faults:u", NULL);
+  nested = live_measure_meter("page-faults:u", NULL);
   counters_give(fake[0], 0, 0, 0);
   assert_int_equal(
       uvperf_meter_measure(nested, measure_again, &rc, &count, 1, NULL), 0);
@@ -177,7 +177,7 @@ static void measure_elsewhere(void *arg) {
   uvperf_count_t count;
 
   *(int *)arg =
-      uvperf_meter_measure(nested, measure_nothing, NULL, &count, 1, NULL);
+      uvperf_meter_measure(nested, live_measure_nothing, NULL, &count, 1, NULL);
 }
 
 static void meter_of_another_thread_is_refused(void **state) {
@@ -187,7 +187,7 @@ static void meter_of_another_thread_is_refused(void **state) {
 
   (void)state;
   counters_script(fake, 1);
-  nested = measure_meter("page-faults:u", NULL);
+  nested = live_measure_meter("page-faults:u", NULL);
   assert_int_equal(uv_thread_create(&thread, measure_elsewhere, &rc), 0);
   assert_int_equal(uv_thread_join(&thread), 0);
   assert_int_equal(rc, UV_EINVAL);
@@ -203,6 +203,6 @@ int main(void) {
                              evlist_make_setup),
   };
 
-  return evlist_script_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
-                           tests, sizeof(tests) / sizeof(tests[0]));
+  return scripted_evlist_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
+                             tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: a set's records taken one by one. */
-#include "evlist_script.h"
+#include "scripted_evlist.h"
 #include "scripted_set.h"
 
 #include <poll.h>
@@ -243,6 +243,6 @@ int main(void) {
       scripted_set_test(set_closed_in_the_end_that_next_reports_is_ecanceled),
   };
 
-  return evlist_script_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
-                           tests, sizeof(tests) / sizeof(tests[0]));
+  return scripted_evlist_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
+                             tests, sizeof(tests) / sizeof(tests[0]));
 }

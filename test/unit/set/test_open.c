@@ -2,7 +2,7 @@
 /* Scripted: options with which a set is not opened, by init or on libuv's
  * pool. What all handles have in common when they are opened is in
  * live/test_life_opening.c. */
-#include "evlist_script.h"
+#include "scripted_evlist.h"
 
 static const evlist_row_t rows[] = {
     /* The pool has closed the events of the first try. */
@@ -43,5 +43,5 @@ static const evlist_row_t rows[] = {
 };
 
 int main(void) {
-  return EVLIST_SCRIPT_RUN(rows);
+  return SCRIPTED_EVLIST_RUN(rows);
 }

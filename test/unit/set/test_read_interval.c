@@ -3,9 +3,9 @@
  * ends each slice as early as possible. */
 #include "live_set.h"
 
-#include "evlist_make.h"
+#include "make_evlist.h"
 #include "fake_clock.h"
-#include "random_run.h"
+#include "model_run.h"
 
 #include "set/internal.h"
 
@@ -48,7 +48,7 @@ typedef struct slices_s {
   uint64_t callbacks;
   int nested;
   uvperf_reading_t *since; /* the user's last reading */
-  random_run_t run;
+  model_run_t run;
 } slices_t;
 
 /* -- events --------------------------------------------------------------- */
@@ -103,12 +103,12 @@ static void check_event(slices_t *slices, const uvperf_reading_t *reading,
   uint64_t value = value_of(reading, attr, place);
   uint64_t older = slices->was_reset ? 0 : event->last;
 
-  random_run_expect(&slices->run,
-                    value + event->base >= event->least &&
-                        value + event->base <= event->words[0],
-                    "a value of another time", (int64_t)value);
-  random_run_expect(&slices->run, value_of(delta, attr, place) == value - older,
-                    "a delta is not the difference", (int64_t)value);
+  model_run_expect(&slices->run,
+                   value + event->base >= event->least &&
+                       value + event->base <= event->words[0],
+                   "a value of another time", (int64_t)value);
+  model_run_expect(&slices->run, value_of(delta, attr, place) == value - older,
+                   "a delta is not the difference", (int64_t)value);
   event->last = value;
 }
 
@@ -121,14 +121,14 @@ static void on_read(uvperf_set_t *set, int status,
   size_t place, attr;
 
   slices->callbacks += 1;
-  random_run_expect(&slices->run, status == 0, "a status", status);
-  random_run_expect(
+  model_run_expect(&slices->run, status == 0, "a status", status);
+  model_run_expect(
       &slices->run,
       uvperf_reading_info(reading)->nr_places == slices->nr_targets * CPUS,
       "places are missing", (int64_t)uvperf_reading_info(reading)->nr_places);
-  random_run_expect(&slices->run, uvperf_reading_info(delta)->interval > 0,
-                    "a delta of no time", 0);
-  random_run_expect(
+  model_run_expect(&slices->run, uvperf_reading_info(delta)->interval > 0,
+                   "a delta of no time", 0);
+  model_run_expect(
       &slices->run,
       uvperf_reading_delta(slices->since, slices->live.reading, reading) == 0,
       "an older reading is newer", 0);
@@ -167,10 +167,10 @@ static void remove_target(slices_t *slices, size_t nth) {
       0);
   assert_int_equal(uvperf_reading_info(last)->nr_places, CPUS);
   for (i = 0; i < PER_TARGET; i++)
-    random_run_expect(&slices->run,
-                      value_of(last, i % ATTRS, i / ATTRS) + events[i].base ==
-                          events[i].words[0],
-                      "a last count of another time", (int64_t)i);
+    model_run_expect(&slices->run,
+                     value_of(last, i % ATTRS, i / ATTRS) + events[i].base ==
+                         events[i].words[0],
+                     "a last count of another time", (int64_t)i);
   uvperf_reading_free(last);
   slices->nr_targets -= 1;
   memmove(&slices->targets[nth], &slices->targets[nth + 1],
@@ -225,7 +225,7 @@ static void begin(uv_loop_t *loop, slices_t *slices) {
   memset(slices, 0, sizeof(*slices));
   assert_int_equal(uvperf_reading_new(&slices->since), 0);
   fake_clock_set_counters(START);
-  random_run_seed(&slices->run, 1);
+  model_run_seed(&slices->run, 1);
   slices->run.call = "";
   for (i = 0; i < MOST_EVENTS; i++) {
     event = &slices->events[i];
@@ -247,7 +247,7 @@ static void begin(uv_loop_t *loop, slices_t *slices) {
 }
 
 static void end(slices_t *slices) {
-  random_run_check(&slices->run, 0);
+  model_run_check(&slices->run, 0);
   uvperf_reading_free(slices->since);
   slices->live.set.handle.data = &slices->live;
   live_set_close(&slices->live);
@@ -565,14 +565,14 @@ static void set_cpu_comes_back_between_slices_its_counts_go_on(void **state) {
 static void do_something(slices_t *slices) {
   static const char *const names[] = {"work", "add",  "remove",  "reset",
                                       "read", "stop", "disable", "enable"};
-  uint64_t what = random_run_draw(&slices->run, 16);
+  uint64_t what = model_run_draw(&slices->run, 16);
 
   slices->run.call = what < 8 ? names[what] : "nothing";
   if (what == 1)
     add_target(slices);
   else if (what == 2 && slices->nr_targets > 1)
     remove_target(slices,
-                  (size_t)random_run_draw(&slices->run, slices->nr_targets));
+                  (size_t)model_run_draw(&slices->run, slices->nr_targets));
   else if (what == 3)
     reset(slices);
   else if (what == 4 &&
@@ -592,14 +592,14 @@ static void run_at_random(uv_loop_t *loop, uint64_t seed) {
   slices_t slices;
 
   begin(loop, &slices);
-  random_run_seed(&slices.run, seed);
+  model_run_seed(&slices.run, seed);
   for (slices.run.step = 0; slices.run.step < 200; slices.run.step++) {
     if (!goes_on(loop))
       fire_new(loop, &slices);
     else
       uv_run(loop, UV_RUN_NOWAIT);
     do_something(&slices);
-    random_run_check(&slices.run, seed);
+    model_run_check(&slices.run, seed);
   }
   assert_true(slices.callbacks > 5);
   end(&slices);
@@ -609,7 +609,7 @@ static void run_at_random(uv_loop_t *loop, uint64_t seed) {
 static void set_used_at_random_between_slices_mixes_nothing(void **state) {
   uint64_t first, last, seed;
 
-  random_run_seeds(20, &first, &last);
+  model_run_seeds(20, &first, &last);
   for (seed = first; seed <= last; seed++)
     run_at_random(*state, seed);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: the records that a snapshot of a set's overwritable rings
  * delivers, in which order, and what is left if it fails. */
-#include "evlist_script.h"
+#include "scripted_evlist.h"
 #include "scripted_set.h"
 
 #include <errno.h>
@@ -146,6 +146,6 @@ int main(void) {
       scripted_set_test(set_snapshot_counts_the_rings_that_it_read),
   };
 
-  return evlist_script_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
-                           tests, sizeof(tests) / sizeof(tests[0]));
+  return scripted_evlist_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
+                             tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "attr/kernel_knows.h"
-#include "cpu_tree.h"
+#include "make_cpus.h"
 #include "fake_pool.h"
 #include "fake_uevents.h"
-#include "hotplug_owner.h"
-#include "opened_set.h"
-#include "other_kernel.h"
+#include "scripted_hotplug.h"
+#include "scripted_opening.h"
+#include "fake_version.h"
 #include "scripted_event.h"
 #include "evlist/internal.h"
 #include "sys/opener.h"
@@ -76,7 +76,7 @@ static uvperf_event_options_t by(program_t *program) {
 }
 
 static int setup(void **state) {
-  if (evlist_make_setup(state) != 0 || cpu_tree_begin(3) != 0)
+  if (evlist_make_setup(state) != 0 || make_cpus_begin(3) != 0)
     return -1;
   fake_uevents_begin();
   return fake_kernel_loop_setup(state);
@@ -86,7 +86,7 @@ static int teardown(void **state) {
   int rc = fake_kernel_loop_teardown(state);
 
   fake_uevents_end();
-  return cpu_tree_end() != 0 ? -1 : rc;
+  return make_cpus_end() != 0 ? -1 : rc;
 }
 
 /* -- an event -------------------------------------------------------------- */
@@ -295,7 +295,7 @@ static void fallbacks_are_tried_by_the_program(void **state) {
   uvperf_event_t event;
   size_t nr;
 
-  other_kernel();
+  fake_version();
   fake_event_add(7);
   uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
   options.fallbacks = UVPERF_FALLBACK_ALL;
@@ -367,17 +367,17 @@ static void on_target(uvperf_set_t *set, int status, void *data, uint32_t index,
 static void set_and_target_are_opened_by_the_program_on_the_pool(void **state) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
   const uvperf_set_failure_t *failures;
-  opened_set_t set;
+  scripted_opening_t set;
   program_t program;
   size_t nr, i;
 
-  opened_set_plan(&set, 0);
+  scripted_opening_plan(&set, 0);
   for (i = 0; i < 4; i++)
     fake_event_add(200 + i);
   by(&program);
   set.make.options.open = program_open;
   set.make.options.open_arg = &program;
-  assert_int_equal(opened_set_begin(*state, &set), 0);
+  assert_int_equal(scripted_opening_begin(*state, &set), 0);
   fake_pool_finish();
   assert_int_equal(set.status, 0);
   expect_calls(&program, 6);
@@ -401,7 +401,7 @@ static void set_and_target_are_opened_by_the_program_on_the_pool(void **state) {
   assert_int_equal(nr, 2);
   for (i = 0; i < nr; i++)
     assert_int_equal(failures[i].error.code, UV_EEXIST);
-  opened_set_close(*state, &set);
+  scripted_opening_close(*state, &set);
 }
 
 /* The program fails at its nth call, and the set closes each fd once. */
@@ -477,16 +477,16 @@ static void cpu_that_comes_is_opened_by_the_program(void **state) {
 static void target_that_gets_an_event_twice_lacks_it(void **state) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
   const uvperf_set_failure_t *failures;
-  opened_set_t set;
+  scripted_opening_t set;
   program_t program;
   size_t nr;
 
-  opened_set_plan(&set, 0);
+  scripted_opening_plan(&set, 0);
   fake_event_add(200);
   by(&program);
   set.make.options.open = program_open;
   set.make.options.open_arg = &program;
-  assert_int_equal(opened_set_begin(*state, &set), 0);
+  assert_int_equal(scripted_opening_begin(*state, &set), 0);
   fake_pool_finish();
   assert_int_equal(set.status, 0);
   program.fails_at = program.calls + 1;
@@ -506,7 +506,7 @@ static void target_that_gets_an_event_twice_lacks_it(void **state) {
   failures = uvperf_set_failures(&set.set, &nr);
   assert_int_equal(nr, 2);
   assert_int_equal(failures[1].error.code, UV_EEXIST);
-  opened_set_close(*state, &set);
+  scripted_opening_close(*state, &set);
 }
 
 /* -- a BPF reader ---------------------------------------------------------- */
@@ -515,7 +515,7 @@ static void reader_is_opened_by_the_program(void **state) {
   scripted_reader_t scripted;
   program_t program;
 
-  cpu_tree_list("0-1\n");
+  make_cpus_list("0-1\n");
   scripted_reader_plan(&scripted, 8);
   by(&program);
   scripted.options.open = program_open;
@@ -525,8 +525,8 @@ static void reader_is_opened_by_the_program(void **state) {
   expect_calls(&program, 4);
   live_bpf_reader_start(&scripted.live, NULL);
   hotplug_run(*state);
-  cpu_tree_bring_up(2);
-  cpu_tree_list("0-2\n");
+  make_cpus_bring_up(2);
+  make_cpus_list("0-2\n");
   fake_uevents_say("online", 2);
   hotplug_run(*state);
   assert_string_equal(scripted_reader_entries(&scripted), "0 1 2");
@@ -541,7 +541,7 @@ static void reader_that_is_refused_leaves_no_fd(void **state) {
   uvperf_error_t error;
   unsigned nth;
 
-  cpu_tree_list("0-1\n");
+  make_cpus_list("0-1\n");
   for (nth = 1; nth <= 4; nth++) {
     scripted_reader_plan(&scripted, 8);
     by(&program);
@@ -562,7 +562,7 @@ static void reader_that_gets_an_event_twice_is_eexist(void **state) {
   uvperf_error_t error;
   unsigned nth;
 
-  cpu_tree_list("0-1\n");
+  make_cpus_list("0-1\n");
   for (nth = 2; nth <= 4; nth++) {
     scripted_reader_plan(&scripted, 8);
     by(&program);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The meaning of field declarations: arrays, strings, pointers, dynamic
  * ones. */
-#include "tracepoint_format.h"
+#include "make_tracepoint_format.h"
 
 /* A declaration, its size, and the expected properties. */
 static const struct {

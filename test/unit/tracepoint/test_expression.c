@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the expressions of a "print fmt" mean, and which are refused. */
-#include "tracepoint_values.h"
+#include "check_tracepoint_values.h"
 
 static void text_groups_operators_as_c_does(void **state) {
   static const sample_t samples[] = {

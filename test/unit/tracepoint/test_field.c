@@ -3,7 +3,7 @@
  * data is always a copy of exactly its size, at each alignment, so that
  * sanitizers detect reads outside. */
 #include "support.h"
-#include "tracepoint_text.h"
+#include "make_tracepoint_text.h"
 
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Format files of tracepoints: the description of each field, and damaged
  * files. */
-#include "tracepoint_format.h"
+#include "make_tracepoint_format.h"
 
 static void format_has_each_field_in_order(void **state) {
   static const uvperf_field_t wanted[] = {

@@ -3,8 +3,8 @@
  * whose fields are compared with what the test reads itself and with
  * libtraceevent's. */
 #include "support.h"
-#include "temp_tree.h"
-#include "tracepoint_text.h"
+#include "make_tree.h"
+#include "make_tracepoint_text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 /* -- a tracefs made by the test -------------------------------------------- */
 
-static int look_up(const temp_tree_t *tree, const char *name,
+static int look_up(const make_tree_t *tree, const char *name,
                    uvperf_error_t *error) {
   uvperf_tracepoint_t *tracepoint = NULL;
   int rc;
@@ -31,10 +31,10 @@ static int look_up(const temp_tree_t *tree, const char *name,
 }
 
 static void tracepoint_is_found_by_its_name(void **state) {
-  const temp_tree_t *tree = *state;
+  const make_tree_t *tree = *state;
   uvperf_tracepoint_t *tracepoint = NULL;
 
-  temp_tree_write(tree, "/events/sched/sched_switch/format", TEXT_SWITCH);
+  make_tree_write(tree, "/events/sched/sched_switch/format", TEXT_SWITCH);
   assert_int_equal(
       uvperf__handle_new(&tracepoint, tree->root, "sched:sched_switch", NULL),
       0);
@@ -70,10 +70,10 @@ static void tracepoint_of_a_bad_name_is_einval(void **state) {
 }
 
 static void tracepoint_that_is_not_there_is_enoent(void **state) {
-  const temp_tree_t *tree = *state;
+  const make_tree_t *tree = *state;
   uvperf_error_t error;
 
-  temp_tree_write(tree, "/events/sched/enable", "0\n");
+  make_tree_write(tree, "/events/sched/enable", "0\n");
   assert_int_equal(look_up(tree, "sched:none", &error), -ENOENT);
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);
   assert_non_null(strstr(error.reason, "sched:none"));
@@ -82,35 +82,35 @@ static void tracepoint_that_is_not_there_is_enoent(void **state) {
 }
 
 static void tracepoint_whose_format_is_damaged_is_eproto(void **state) {
-  const temp_tree_t *tree = *state;
+  const make_tree_t *tree = *state;
   uvperf_error_t error;
 
-  temp_tree_write(tree, "/events/a/b/format", "name: b\nID: one\n");
+  make_tree_write(tree, "/events/a/b/format", "name: b\nID: one\n");
   assert_int_equal(look_up(tree, "a:b", &error), -EPROTO);
   assert_int_equal(error.column, 13);
-  temp_tree_write(tree, "/events/a/empty/format", "");
+  make_tree_write(tree, "/events/a/empty/format", "");
   assert_int_equal(look_up(tree, "a:empty", &error), -EPROTO);
 }
 
 static void tracepoint_whose_format_is_too_long_is_efbig(void **state) {
   static char text[(256 << 10) + 2];
-  const temp_tree_t *tree = *state;
+  const make_tree_t *tree = *state;
   uvperf_error_t error;
 
   memset(text, '\n', sizeof(text) - 1);
   memcpy(text, TEXT_SWITCH, strlen(TEXT_SWITCH));
-  temp_tree_write(tree, "/events/a/long/format", text);
+  make_tree_write(tree, "/events/a/long/format", text);
   assert_int_equal(look_up(tree, "a:long", &error), -EFBIG);
   text[sizeof(text) - 2] = '\0';
-  temp_tree_write(tree, "/events/a/long/format", text);
+  make_tree_write(tree, "/events/a/long/format", text);
   assert_int_equal(look_up(tree, "a:long", &error), 0);
 }
 
 static void tracepoint_whose_format_is_no_file_is_an_error(void **state) {
-  const temp_tree_t *tree = *state;
+  const make_tree_t *tree = *state;
   uvperf_error_t error;
 
-  temp_tree_write(tree, "/events/a/b/format/x", "");
+  make_tree_write(tree, "/events/a/b/format/x", "");
   assert_int_equal(look_up(tree, "a:b", &error), -EISDIR);
   assert_int_equal(error.cause, UVPERF_CAUSE_UNKNOWN);
 }
@@ -410,7 +410,7 @@ static void live_fields_of_each_tracepoint_are_those_of_its_file(void **state) {
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, temp_tree_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, make_tree_setup, make_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The text of a record, made by the "print fmt". */
 #include "support.h"
-#include "tracepoint_values.h"
+#include "check_tracepoint_values.h"
 
 #include <errno.h>
 #include <limits.h>

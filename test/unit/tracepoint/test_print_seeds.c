@@ -5,8 +5,8 @@
 
 #include <dirent.h>
 
-#include "record_builder.h"
-#include "tracepoint_check.h"
+#include "make_record.h"
+#include "check_tracepoint.h"
 
 #define SEEDS     UVPERF_TEST_DIR "/fuzz/tracepoint"
 #define MOST_SEED 2048
@@ -35,7 +35,7 @@ static int check(const char *name, const seed_t *seed) {
   const char *fault;
   int rc;
 
-  fault = tracepoint_check(seed->bytes, seed->size, &rc);
+  fault = check_tracepoint(seed->bytes, seed->size, &rc);
   if (fault != NULL)
     fail_msg("%s: %s", name, fault);
   return rc;

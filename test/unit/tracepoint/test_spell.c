@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers, strings and addresses as the kernel writes them. */
-#include "tracepoint_values.h"
+#include "check_tracepoint_values.h"
 
 #include <sys/socket.h>
 

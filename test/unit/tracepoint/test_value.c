@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The values of expressions: types, guards, and what C does not define. */
-#include "tracepoint_values.h"
+#include "check_tracepoint_values.h"
 
 static void text_divides_only_on_the_side_that_c_evaluates(void **state) {
   static const sample_t samples[] = {

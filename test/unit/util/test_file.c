@@ -2,7 +2,7 @@
 /* Files other than system files: which kinds may be opened, and reading from
  * any place of them. */
 #include "support.h"
-#include "temp_tree.h"
+#include "make_tree.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -19,7 +19,7 @@
 #include "util/file.h"
 
 static void open_regular_takes_no_other_kind_of_file(void **state) {
-  const temp_tree_t *tree = *state;
+  const make_tree_t *tree = *state;
   char path[PATH_MAX];
   int fd;
 
@@ -30,7 +30,7 @@ static void open_regular_takes_no_other_kind_of_file(void **state) {
   /* Its open would wait for a writer. */
   assert_int_equal(mkfifo(path, 0600), 0);
   assert_int_equal(uvperf__file_open_regular(path), -ENXIO);
-  temp_tree_write(tree, "/file", "text");
+  make_tree_write(tree, "/file", "text");
   snprintf(path, sizeof(path), "%s/file", tree->root);
   fd = uvperf__file_open_regular(path);
   assert_true(fd >= 0);
@@ -74,16 +74,16 @@ static void expect_in_root(pid_t pid, const char *path, const char *text) {
 }
 
 static void open_regular_stays_in_the_root_of_a_process(void **state) {
-  const temp_tree_t *tree = *state;
+  const make_tree_t *tree = *state;
   int gone[2];
   pid_t pid;
 
   support_need_root(__func__);
-  temp_tree_write(tree, "/inside", "inside");
-  temp_tree_link(tree, "/link", "/inside");
-  temp_tree_link(tree, "/up", "../../../../../inside");
-  temp_tree_link(tree, "/out", "/etc/passwd");
-  temp_tree_link(tree, "/proc/out", "../../../../../../etc/passwd");
+  make_tree_write(tree, "/inside", "inside");
+  make_tree_link(tree, "/link", "/inside");
+  make_tree_link(tree, "/up", "../../../../../inside");
+  make_tree_link(tree, "/out", "/etc/passwd");
+  make_tree_link(tree, "/proc/out", "../../../../../../etc/passwd");
   pid = live_in(tree->root, gone);
   expect_in_root(pid, "inside", "inside");
   expect_in_root(pid, "link", "inside");
@@ -133,14 +133,14 @@ static void *rename_on(void *data) {
 /* The kernel follows no ".." in the root of a process while a file is renamed,
  * wherever that is. */
 static void open_regular_in_a_root_beside_a_renamer_succeeds(void **state) {
-  const temp_tree_t *tree = *state;
+  const make_tree_t *tree = *state;
   char path[PATH_MAX];
   renamer_t renamer;
   pthread_t thread;
   int i, fd;
 
-  temp_tree_write(tree, "/file", "text");
-  temp_tree_write(tree, "/a", "");
+  make_tree_write(tree, "/file", "text");
+  make_tree_write(tree, "/a", "");
   snprintf(path, sizeof(path), "/proc/self/root/%s/../../%s/file", tree->root,
            tree->root);
   snprintf(renamer.from, sizeof(renamer.from), "%s/a", tree->root);
@@ -158,11 +158,11 @@ static void open_regular_in_a_root_beside_a_renamer_succeeds(void **state) {
 }
 
 static void read_at_reads_from_any_place(void **state) {
-  const temp_tree_t *tree = *state;
+  const make_tree_t *tree = *state;
   char path[PATH_MAX], bytes[8];
   int fd;
 
-  temp_tree_write(tree, "/file", "0123456789");
+  make_tree_write(tree, "/file", "0123456789");
   snprintf(path, sizeof(path), "%s/file", tree->root);
   fd = uvperf__file_open(path);
   assert_true(fd >= 0);
@@ -193,16 +193,16 @@ static void names_lead_to_no_other_directory(void **state) {
 }
 
 #define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, temp_tree_setup, temp_tree_teardown)
+  cmocka_unit_test_setup_teardown(test, make_tree_setup, make_tree_teardown)
 
 static void inode_is_of_what_is_there_now(void **state) {
-  const temp_tree_t *tree = *state;
+  const make_tree_t *tree = *state;
   uint64_t inode, other;
   char path[128];
 
   snprintf(path, sizeof(path), "%s/a", tree->root);
   assert_int_equal(uvperf__file_inode(path, &inode), -ENOENT);
-  temp_tree_write(tree, "/a", "");
+  make_tree_write(tree, "/a", "");
   assert_int_equal(uvperf__file_inode(path, &inode), 0);
   assert_int_equal(uvperf__file_inode(tree->root, &other), 0);
   assert_true(inode != other);

@@ -9,11 +9,11 @@
 #include "models.h"
 #include "profile/page/page.h"
 #include "profile/stacks/text.h"
-#include "temp_tree.h"
+#include "make_tree.h"
 
 #define TITLE "uvperf-profile -a on host"
 
-static temp_tree_t *tree;
+static make_tree_t *tree;
 static tool_run_t run;
 
 static FILE *create(const char *name, const char *suffix) {
@@ -113,7 +113,7 @@ static int has(const char *program) {
 static int setup(void **state) {
   if (!has("chromium") || !has("node"))
     return 0;
-  assert_int_equal(temp_tree_setup(state), 0);
+  assert_int_equal(make_tree_setup(state), 0);
   tree = *state;
   write_pages();
   write_damaged();
@@ -129,7 +129,7 @@ static int setup(void **state) {
 }
 
 static int teardown(void **state) {
-  return tree == NULL ? 0 : temp_tree_teardown(state);
+  return tree == NULL ? 0 : make_tree_teardown(state);
 }
 
 /* Passes or fails by the result of checks.js. */
