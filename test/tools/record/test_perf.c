@@ -296,12 +296,12 @@ static void command_is_read_by_perf(void **state) {
 
   record_run_need_perf(__func__);
   record_run_well("-F 2000 " TARGET_PATH " 40");
-  perf_check_file(&check, record_run_path());
+  check_file(&check, record_run_path(), 0);
   assert_true(check.nr_of_event[0] > 0);
   assert_int_equal(check.nr_of_event[0], check.nr_named);
   record_run_well(
       "-e page-faults -c 1 --sample-cpu sh -c 'ls / >/dev/null; (:)'");
-  perf_check_file(&check, record_run_path());
+  check_file(&check, record_run_path(), 0);
   assert_true(check.nr_of_event[0] > 100);
   assert_int_equal(check.nr_of_event[0], check.nr_named);
 }
@@ -312,7 +312,7 @@ static void machine_is_read_by_perf(void **state) {
   record_run_need_perf(__func__);
   record_run_well("-a --switch-events --namespaces -F 500 sh -c '" TARGET_PATH
                   " 40; ls / >/dev/null'");
-  perf_check_file_with_losses(&check, record_run_path());
+  check_file(&check, record_run_path(), 1);
   assert_true(check.nr_of_event[0] > 0 && check.nr_named > 0);
   assert_true(check.nr_of_type[PERF_RECORD_SWITCH_CPU_WIDE] > 0);
   assert_true(check.nr_of_type[PERF_RECORD_NAMESPACES] > 0);
@@ -320,7 +320,7 @@ static void machine_is_read_by_perf(void **state) {
   record_run_well(
       "-C 0 -g -F 500 -e page-faults -e cpu-clock taskset -c 0 " TARGET_PATH
       " 40");
-  perf_check_file_with_losses(&check, record_run_path());
+  check_file(&check, record_run_path(), 1);
   assert_true(check.nr_of_event[1] > 0);
 }
 
@@ -355,12 +355,12 @@ static void stacks_are_read_by_perf(void **state) {
   record_run_need_perf(__func__);
   record_run_well("-g --max-stack 7 -e page-faults -c 1 " STAT_TARGET
                   " touch 100");
-  perf_check_file(&check, record_run_path());
+  check_file(&check, record_run_path(), 0);
   assert_true(check.nr_of_event[0] > 100);
   record_run_well(
       "-m 4M --call-graph dwarf,4096 -e page-faults -c 1 " STAT_TARGET
       " touch 100");
-  perf_check_file(&check, record_run_path());
+  check_file(&check, record_run_path(), 0);
   assert_true(check.nr_of_event[0] > 100);
 }
 
@@ -370,7 +370,7 @@ static void data_of_samples_are_read_by_perf(void **state) {
   record_run_need_perf(__func__);
   record_run_well("-d --phys-data --data-page-size --code-page-size -W "
                   "-e page-faults -c 1 " STAT_TARGET " touch 100");
-  perf_check_file(&check, record_run_path());
+  check_file(&check, record_run_path(), 0);
   assert_true(check.nr_of_event[0] > 100);
 }
 
@@ -380,7 +380,7 @@ static void events_of_several_kinds_are_read_by_perf(void **state) {
   record_run_need_perf(__func__);
   record_run_well("-e " CALL_SERVER_EVENT " -e '{page-faults,cpu-clock}' -e cs "
                   "-e sched:sched_process_exit " STAT_TARGET " children 3 100");
-  perf_check_file(&check, record_run_path());
+  check_file(&check, record_run_path(), 0);
   assert_int_equal(check.nr_of_event[0], 300);
   assert_int_equal(check.nr_of_event[4], 4);
 }
@@ -391,7 +391,7 @@ static void group_that_is_read_is_read_by_perf(void **state) {
   record_run_need_perf(__func__);
   record_run_well("-e '{" CALL_SERVER_EVENT ",page-faults,cs}:S' " STAT_TARGET
                   " calls 50");
-  perf_check_file(&check, record_run_path());
+  check_file(&check, record_run_path(), 0);
   assert_int_equal(check.nr_of_event[0], 50);
   /* perf(1) makes a line of each value that has changed. */
   assert_true(check.nr_lines > 50);
@@ -403,7 +403,7 @@ static void losses_are_read_by_perf(void **state) {
   record_run_need_perf(__func__);
   record_run_well("-m 1 -e " CALL_SERVER_EVENT " " STAT_TARGET
                   " threads 2 20000");
-  perf_check_file_with_losses(&check, record_run_path());
+  check_file(&check, record_run_path(), 1);
   assert_true(check.nr_of_type[PERF_RECORD_LOST] > 0);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* An event can have a part for each kind of cores. On a made-up machine, stat
  * shows the sum of the parts, or with --no-merge each part. */
+#include "make_host.h"
 #include "support.h"
-#include "make_tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,22 +18,21 @@
 #define NR_ATTRS 5
 
 static int setup(void **state) {
-  if (make_tree_setup(state) != 0)
+  if (make_host_setup(state) != 0)
     return -1;
-  make_tree_write(*state, PMUS "/cpu_core/type", "4\n");
-  make_tree_write(*state, PMUS "/cpu_core/cpus", "0-1\n");
-  make_tree_write(*state, PMUS "/cpu_atom/type", "10\n");
-  make_tree_write(*state, PMUS "/cpu_atom/cpus", "2-3\n");
+  make_host_write(PMUS "/cpu_core/type", "4\n");
+  make_host_write(PMUS "/cpu_core/cpus", "0-1\n");
+  make_host_write(PMUS "/cpu_atom/type", "10\n");
+  make_host_write(PMUS "/cpu_atom/cpus", "2-3\n");
   return 0;
 }
 
-static uvperf_event_list_t *parse(const make_tree_t *tree) {
+static uvperf_event_list_t *parse(void) {
   uvperf_event_list_t *list;
 
-  assert_int_equal(uvperf__event_list_parse(tree->root, &list,
-                                            "cycles,page-faults,instructions",
-                                            NULL),
-                   0);
+  assert_int_equal(
+      uvperf__event_list_parse(&list, "cycles,page-faults,instructions", NULL),
+      0);
   assert_int_equal(uvperf_event_list_count(list), NR_ATTRS);
   return list;
 }
@@ -75,9 +74,9 @@ static uvperf_reading_t *read_places(const place_t *places, size_t nr) {
 #define NONE                                                                   \
   { 0, 0, 0, 0, UVPERF_COUNT_NONE, 0 }
 
-static void expect(const make_tree_t *tree, const place_t *places, size_t nr,
-                   enum stat_by by, int no_merge, const char *wanted) {
-  uvperf_event_list_t *list = parse(tree);
+static void expect(const place_t *places, size_t nr, enum stat_by by,
+                   int no_merge, const char *wanted) {
+  uvperf_event_list_t *list = parse();
   uvperf_reading_t *reading = read_places(places, nr);
   stat_event_t events[NR_ATTRS];
   stat_sums_t sums = {events, 1, by, list, no_merge, NULL};
@@ -126,14 +125,14 @@ static const place_t task[] = {
 };
 
 static void parts_of_a_task_are_one_line_with_their_sum(void **state) {
-  expect(*state, task, 1, 0, 0,
+  expect(task, 1, 0, 0,
          "400,,cycles,1000000,100.00,,\n"
          "4,,page-faults,1000000,100.00,,\n"
          "800,,instructions,1000000,100.00,2.00,insn per cycle\n");
 }
 
 static void parts_of_a_task_are_lines_if_asked_for(void **state) {
-  expect(*state, task, 1, 0, 1,
+  expect(task, 1, 0, 1,
          "300,,cpu_core/cycles/,300000,30.00,,\n"
          "4,,page-faults,1000000,100.00,,\n"
          "600,,cpu_core/instructions/,300000,30.00,2.00,insn per cycle\n"
@@ -153,21 +152,21 @@ static const place_t cpus[] = {
 };
 
 static void parts_on_cpus_are_scaled_and_added(void **state) {
-  expect(*state, cpus, 2, 0, 0,
+  expect(cpus, 2, 0, 0,
          "50,,cycles,1500000,75.00,,\n"
          "3,,page-faults,2000000,100.00,,\n"
          "140,,instructions,1500000,75.00,2.80,insn per cycle\n");
 }
 
 static void each_cpu_has_the_part_of_its_kind(void **state) {
-  expect(*state, cpus, 2, 1, 0,
+  expect(cpus, 2, 1, 0,
          "CPU1,30,,cycles,1000000,100.00,,\n"
          "CPU2,20,,cycles,500000,50.00,,\n"
          "CPU1,1,,page-faults,1000000,100.00,,\n"
          "CPU2,2,,page-faults,1000000,100.00,,\n"
          "CPU1,60,,instructions,1000000,100.00,2.00,insn per cycle\n"
          "CPU2,80,,instructions,500000,50.00,4.00,insn per cycle\n");
-  expect(*state, cpus, 2, 1, 1,
+  expect(cpus, 2, 1, 1,
          "CPU1,30,,cpu_core/cycles/,1000000,100.00,,\n"
          "CPU1,1,,page-faults,1000000,100.00,,\n"
          "CPU2,2,,page-faults,1000000,100.00,,\n"
@@ -178,7 +177,7 @@ static void each_cpu_has_the_part_of_its_kind(void **state) {
 }
 
 int main(void) {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, make_tree_teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, make_host_teardown)
   static const struct CMUnitTest tests[] = {
       TEST(parts_of_a_task_are_one_line_with_their_sum),
       TEST(parts_of_a_task_are_lines_if_asked_for),
