@@ -85,15 +85,17 @@ static void do_nothing(uv_work_t *work) {
   (void)work;
 }
 
-/* If the process has no fds left for a loop, the pool is made later, at the
- * first request. */
+/* The pool may exist already, and all its threads may be busy, so the request
+ * is cancelled. If the process has no fds left for a loop, the pool is made
+ * later, at the first request. */
 static void make_pool(void) {
   uv_work_t work;
   uv_loop_t loop;
 
   if (uv_loop_init(&loop) != 0)
     return;
-  uv_queue_work(&loop, &work, do_nothing, NULL);
+  if (uv_queue_work(&loop, &work, do_nothing, NULL) == 0)
+    uv_cancel((uv_req_t *)&work);
   uv_run(&loop, UV_RUN_DEFAULT);
   uv_loop_close(&loop);
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "host/system.h"
+#include "host/tracefs.h"
 
 static void kernel_side(uvperf_error_t *error) {
   struct perf_event_attr attr;
@@ -22,12 +23,10 @@ static void kernel_side(uvperf_error_t *error) {
 }
 
 static int64_t sched_switch(void) {
-  const char *const path = "/events/sched/sched_switch/id";
-  int64_t id = -1;
+  uint64_t id;
 
-  if (uvperf__system_number(path, &id) != 0)
-    uvperf__system_number(path, &id);
-  return id > 0 ? id : -1;
+  return uvperf__tracefs_id("sched", "sched_switch", &id) == 0 ? (int64_t)id
+                                                               : -1;
 }
 
 static void open_data(uvperf_error_t *error, uint64_t id) {

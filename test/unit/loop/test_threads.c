@@ -101,6 +101,39 @@ static void caller_makes_one_thread(void **state) {
   assert_int_equal(nr_tasks(), before + 7);
 }
 
+static void wait_for_go(uv_work_t *work) {
+  uv_sem_wait(work->data);
+}
+
+static void forget(uv_work_t *work, int status) {
+  (void)work;
+  assert_int_equal(status, 0);
+}
+
+/* The program has made the pool before, and all its threads are busy. */
+static void busy_pool_is_not_waited_for(void **state) {
+  uv_work_t works[7];
+  uv_loop_t loop;
+  uv_sem_t go;
+  size_t i;
+
+  (void)state;
+  fake_pool_pass();
+  assert_int_equal(uv_loop_init(&loop), 0);
+  assert_int_equal(uv_sem_init(&go, 0), 0);
+  for (i = 0; i < 7; i++) {
+    works[i].data = &go;
+    assert_int_equal(uv_queue_work(&loop, &works[i], wait_for_go, forget), 0);
+  }
+  begin_process(ALL);
+  assert_int_equal(__real_uvperf__threads_wait(), 0);
+  for (i = 0; i < 7; i++)
+    uv_sem_post(&go);
+  uv_run(&loop, UV_RUN_DEFAULT);
+  assert_int_equal(uv_loop_close(&loop), 0);
+  uv_sem_destroy(&go);
+}
+
 static void as_many_threads_are_tried_as_libuv_makes(void **state) {
   static const struct {
     const char *size; /* UV_THREADPOOL_SIZE */
@@ -168,6 +201,7 @@ static void child_of_a_bare_clone_is_enotsup(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(caller_makes_one_thread),
+      TEST(busy_pool_is_not_waited_for),
       TEST(as_many_threads_are_tried_as_libuv_makes),
       TEST(threads_that_cannot_be_made_are_known_later),
       TEST(process_without_threads_knows_at_once),
