@@ -272,16 +272,17 @@ uint32_t profile_account_keep_who(profile_account_t *account,
 uint32_t profile_account_who(profile_account_t *account, uint32_t pid,
                              uint32_t tid, uint64_t cgroup) {
   stacks_by_t by = account->by;
+  int all = account->has_ids;
   profile_who_t who;
 
   memset(&who, 0, sizeof(who));
   who.thread = comm_of(account, pid, tid);
   who.process = comm_of(account, pid, pid);
-  if (by == STACKS_BY_THREAD)
+  if (by == STACKS_BY_THREAD || all)
     who.tid = tid;
-  if (by == STACKS_BY_PROCESS || by == STACKS_BY_THREAD)
+  if (by == STACKS_BY_PROCESS || by == STACKS_BY_THREAD || all)
     who.pid = pid;
-  if (by == STACKS_BY_CGROUP)
+  if (by == STACKS_BY_CGROUP || all)
     who.cgroup = cgroup;
   return profile_account_keep_who(account, &who);
 }

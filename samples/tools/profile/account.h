@@ -21,7 +21,7 @@ typedef struct profile_frame_s {
 } profile_frame_t;
 
 /* A task that ran. Equal tasks are counted together. The ids are 0, except if
- * `by` needs them. */
+ * `by` needs them or has_ids is set. */
 typedef struct profile_who_s {
   uint32_t thread, process; /* ids of their names, in names */
   uint32_t pid, tid;
@@ -42,6 +42,7 @@ typedef struct profile_account_s {
   profile_objects_t objects;
   profile_tasks_t tasks;
   stacks_by_t by;
+  int has_ids;   /* keep the ids for every `by` */
   uint64_t unit; /* the count of one sample: 1, or as in fade.h */
   symbols_t *symbols;
   /* These are for a recorded file; otherwise they are 0. */

@@ -86,10 +86,10 @@ static void on_unwound(void *arg) {
 }
 
 void profile_end(profile_t *profile) {
-  int is_first = profile->state == PROFILE_RUNS;
-
+  if (profile->top != NULL && profile->state == PROFILE_RUNS)
+    profile_top_stop(profile);
   profile->state = PROFILE_NAMES;
-  if (profile->top != NULL && is_first && profile_top_stop(profile))
+  if (profile->top != NULL && profile_top_is_naming(profile))
     return;
   if (profile->account.unwinding != NULL)
     profile_unwinding_wait(&profile->unwinding, on_unwound, profile);

@@ -30,7 +30,9 @@ static void fill_attr(const profile_events_t *events,
     attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
   profile_unwinding_ask(attr, options->stack_bytes);
   common_tasks_follow(attr);
-  if (options->view.by == STACKS_BY_CGROUP) {
+  if (options->view.by == STACKS_BY_CGROUP ||
+      (options->top &&
+       uvperf_kernel_knows(UVPERF_ATTR_SAMPLE_TYPE, PERF_SAMPLE_CGROUP) == 1)) {
     attr->sample_type |= PERF_SAMPLE_CGROUP;
     attr->cgroup = 1;
   }

@@ -261,7 +261,7 @@ static void read_running(live_t *live) {
   profile_t *profile = live->profile;
   profile_account_t *account = &profile->account;
 
-  if (profile->options.view.by == STACKS_BY_CGROUP)
+  if (profile->options.view.by == STACKS_BY_CGROUP || profile->options.top)
     common_cgroups(add_cgroup, account);
   if (live->events.kernel)
     profile_programs_read(account);

@@ -23,8 +23,10 @@ static int run(profile_t *profile) {
   profile_account_init(&profile->account, profile->options.view.by,
                        profile->symbols);
   profile->account.symfs = profile->options.symfs;
-  if (profile->options.top)
+  if (profile->options.top) {
+    profile->account.has_ids = 1;
     profile->account.unit = PROFILE_FADE_UNIT;
+  }
   if (profile->options.stack_bytes != 0 && profile->options.input == NULL)
     profile_unwinding_init(&profile->unwinding, &profile->account, NULL);
   status = profile->options.input == NULL ? profile_live_run(profile)

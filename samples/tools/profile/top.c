@@ -4,36 +4,179 @@
  * ends. */
 #include "profile/top.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "common/memory.h"
 #include "common/output.h"
+#include "common/say.h"
 #include "profile/fade.h"
 #include "profile/naming.h"
+#include "profile/screen.h"
+#include "profile/terminal.h"
 
 #define MIN_NS UINT64_C(500000000)
 
 struct profile_top_s {
   profile_t *profile;
-  common_output_t output;
-  int has_screen;                 /* each table replaces the last one */
+  profile_keys_t keys;
+  profile_terminal_t terminal;
+  int has_terminal;
+  common_output_t output; /* without a terminal, and at the end */
+  char target[64];
+  stacks_t stacks; /* as of the last second */
+  stacks_row_t *rows;
+  size_t nr;
   uint64_t last_ns, last_samples; /* at the last second */
   double rate;                    /* samples a second */
   int is_second_open;             /* the last second is not shown yet */
   int is_naming;                  /* waiting for names */
 };
 
-/* A command that is measured uses the terminal itself. */
-static int wants_screen(const profile_t *profile) {
-  const char *kind = getenv("TERM");
+/* -- the table ------------------------------------------------------------- */
 
-  return profile->options.command == NULL && isatty(STDOUT_FILENO) &&
-         kind != NULL && kind[0] != '\0' && strcmp(kind, "dumb") != 0;
+static void rank(profile_top_t *top) {
+  size_t i;
+
+  free(top->rows);
+  top->rows = stacks_rank(&top->stacks, top->keys.by, &top->nr);
+  for (i = 0; i < top->nr; i++)
+    top->rows[i].samples =
+        (top->rows[i].samples + PROFILE_FADE_UNIT / 2) / PROFILE_FADE_UNIT;
+  stacks_rank_sort(top->rows, top->nr, top->keys.sort);
+}
+
+static void build(profile_top_t *top) {
+  stacks_free(&top->stacks);
+  profile_build(top->profile, &top->stacks);
+  rank(top);
+}
+
+/* Returns a string for free(). */
+static char *write_lines(const profile_top_t *top, size_t columns,
+                         size_t lines) {
+  const profile_t *profile = top->profile;
+  const profile_screen_t screen = {
+      .keys = &top->keys,
+      .columns = columns,
+      .lines = lines,
+      .max_rows = profile->options.view.rows,
+      .target = top->target,
+      .event = profile->event,
+      .rate = top->rate,
+      .lost = common_lost_total(&profile->totals.lost),
+      .weight = top->stacks.weight,
+      .rows = top->rows,
+      .nr = top->nr,
+  };
+  char *text = NULL;
+  size_t size;
+  FILE *file = open_memstream(&text, &size);
+
+  if (file == NULL)
+    return common_calloc(1, 1);
+  profile_screen_write(file, &screen);
+  fclose(file);
+  return text;
+}
+
+static void draw(profile_terminal_t *terminal) {
+  const profile_top_t *top = terminal->data;
+  size_t columns, lines;
+  char *text;
+
+  profile_terminal_size(terminal, &columns, &lines);
+  text = write_lines(top, columns, lines);
+  profile_terminal_draw(terminal, text);
+  free(text);
+}
+
+/* Skips the table if the reader has not read the previous table. */
+static void print(profile_top_t *top) {
+  char *text;
+
+  if (top->output.buffer.used == 0) {
+    text = write_lines(top, 0, 0);
+    common_buffer_text(&top->output.buffer, text);
+    common_buffer_text(&top->output.buffer, "\n");
+    free(text);
+  }
+  common_output_push(&top->output, 0);
+  if (top->output.error != 0)
+    common_session_stop_soon(&top->profile->session);
+}
+
+/* -- keys ------------------------------------------------------------------ */
+
+static void on_key(profile_terminal_t *terminal, unsigned char byte) {
+  profile_top_t *top = terminal->data;
+
+  switch (profile_keys_take(&top->keys, byte)) {
+    case PROFILE_KEY_CHANGES:
+      rank(top);
+      draw(terminal);
+      break;
+    case PROFILE_KEY_QUITS:
+      common_session_stop_soon(&top->profile->session);
+      break;
+    case PROFILE_KEY_SUSPENDS:
+      profile_terminal_suspend(terminal);
+      break;
+    case PROFILE_KEY_NONE:
+      break;
+  }
+}
+
+static void on_lost(profile_terminal_t *terminal) {
+  const profile_top_t *top = terminal->data;
+
+  top->profile->failed = 1;
+  common_session_stop_soon(&top->profile->session);
+}
+
+static void name_ids(profile_top_t *top, const char *kind,
+                     const common_ids_t *ids) {
+  snprintf(top->target, sizeof(top->target), "%s %d%s", kind, ids->ids[0],
+           ids->nr > 1 ? ", ..." : "");
+}
+
+static void name_target(profile_top_t *top) {
+  const profile_options_t *options = &top->profile->options;
+
+  if (profile_options_is_command(options))
+    snprintf(top->target, sizeof(top->target), "%s", options->command[0]);
+  else if (options->pids.nr > 0)
+    name_ids(top, "process", &options->pids);
+  else if (options->tids.nr > 0)
+    name_ids(top, "thread", &options->tids);
+  else if (options->cgroups.nr > 0)
+    snprintf(top->target, sizeof(top->target), "%s%s",
+             options->cgroups.texts[0], options->cgroups.nr > 1 ? ", ..." : "");
+  else if (options->cpus != NULL)
+    snprintf(top->target, sizeof(top->target), "CPUs %s", options->cpus);
+  else
+    snprintf(top->target, sizeof(top->target), "all CPUs");
+}
+
+/* -- beginning and end ----------------------------------------------------- */
+
+/* If a command is measured, the command uses the terminal itself. */
+static int wants_screen(const profile_t *profile) {
+  return profile->options.command == NULL && profile_terminal_is_there();
+}
+
+static void open_screen(profile_top_t *top) {
+  int rc;
+
+  top->terminal.data = top;
+  top->terminal.on_key = on_key;
+  top->terminal.on_resize = draw;
+  top->terminal.on_lost = on_lost;
+  rc = profile_terminal_open(&top->terminal, &top->profile->session.loop);
+  if (rc != 0)
+    common_say("cannot use the terminal: %s\n", uv_strerror(rc));
+  top->has_terminal = rc == 0;
 }
 
 void profile_top_start(profile_t *profile) {
@@ -41,77 +184,13 @@ void profile_top_start(profile_t *profile) {
 
   profile->top = top;
   top->profile = profile;
+  top->keys.by = profile->options.view.by;
   top->last_ns = uv_hrtime();
-  top->has_screen = wants_screen(profile);
+  name_target(top);
+  stacks_init(&top->stacks);
   common_output_open(&top->output, NULL);
-}
-
-/* -- the table ------------------------------------------------------------- */
-
-/* A line is free for the cursor. */
-static void find_size(const profile_top_t *top, size_t *columns, size_t *rows) {
-  struct winsize size;
-
-  *columns = 0;
-  *rows = (size_t)top->profile->options.view.rows;
-  if (!top->has_screen)
-    return;
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0)
-    size = (struct winsize){.ws_row = 24, .ws_col = 80};
-  *columns = size.ws_col;
-  *rows = size.ws_row > 3 ? size.ws_row - 3u : 0;
-}
-
-static void write_table(FILE *file, const profile_top_t *top) {
-  const profile_t *profile = top->profile;
-  const stacks_view_t *view = &profile->options.view;
-  stacks_layout_t layout = {.by = view->by, .counted = "samples"};
-  size_t i, nr, max_rows;
-  stacks_row_t *rows;
-  char status[128];
-  stacks_t stacks;
-
-  profile_build(profile, &stacks);
-  rows = stacks_rank(&stacks, view->by, &nr);
-  for (i = 0; i < nr; i++)
-    rows[i].samples =
-        (rows[i].samples + PROFILE_FADE_UNIT / 2) / PROFILE_FADE_UNIT;
-  stacks_rank_sort(rows, nr, view->sort);
-  layout.weight = stacks.weight;
-  find_size(top, &layout.columns, &max_rows);
-  snprintf(status, sizeof(status), "%.0f samples/s of %s, %" PRIu64 " lost",
-           top->rate, profile->event, common_lost_total(&profile->totals.lost));
-  stacks_text_cut(file, status, layout.columns > 0 ? layout.columns : SIZE_MAX);
-  putc('\n', file);
-  stacks_text_head(file, &layout);
-  for (i = 0; i < nr && i < max_rows; i++)
-    stacks_text_row(file, &layout, &rows[i]);
-  free(rows);
-  stacks_free(&stacks);
-}
-
-/* Skips the table if the reader has not read the previous table. */
-static void show(profile_top_t *top) {
-  common_buffer_t *buffer = &top->output.buffer;
-  char *text = NULL;
-  size_t size;
-  FILE *file;
-
-  if (buffer->used == 0) {
-    file = open_memstream(&text, &size);
-    if (file == NULL)
-      abort();
-    write_table(file, top);
-    fclose(file);
-    /* From the first line and column on, without what is there. */
-    common_buffer_text(buffer, top->has_screen ? "\033[H\033[J" : "");
-    common_buffer_text(buffer, text);
-    common_buffer_text(buffer, top->has_screen ? "" : "\n");
-    free(text);
-  }
-  common_output_push(&top->output, 0);
-  if (top->output.error != 0)
-    common_session_stop_soon(&top->profile->session);
+  if (wants_screen(profile))
+    open_screen(top);
 }
 
 /* -- each second ----------------------------------------------------------- */
@@ -127,6 +206,15 @@ static void measure(profile_top_t *top) {
               (double)(since > 0 ? since : 1);
   top->last_samples = account->samples;
   top->last_ns = now;
+}
+
+static void show(profile_top_t *top) {
+  if (!top->keys.is_paused)
+    build(top);
+  if (top->has_terminal)
+    draw(&top->terminal);
+  else
+    print(top);
 }
 
 /* Shows the result of a second when its names are known, or when the next
@@ -161,20 +249,34 @@ void profile_top_tick(profile_t *profile) {
   top->is_naming = 1;
 }
 
-int profile_top_stop(profile_t *profile) {
-  measure(profile->top);
-  profile->top->is_second_open = 0;
+void profile_top_stop(profile_t *profile) {
+  profile_top_t *top = profile->top;
+
+  measure(top);
+  top->is_second_open = 0;
+  profile_terminal_close(&top->terminal);
+}
+
+int profile_top_is_naming(const profile_t *profile) {
   return profile->top->is_naming;
 }
 
 void profile_top_end(profile_t *profile) {
-  show(profile->top);
-  profile->failed |= common_output_finish(&profile->top->output, NULL);
+  profile_top_t *top = profile->top;
+
+  build(top);
+  top->keys.has_help = 0;
+  print(top);
+  profile->failed |= common_output_finish(&top->output, NULL);
 }
 
 void profile_top_free(profile_t *profile) {
-  if (profile->top == NULL)
+  profile_top_t *top = profile->top;
+
+  if (top == NULL)
     return;
-  common_buffer_free(&profile->top->output.buffer);
-  free(profile->top);
+  common_buffer_free(&top->output.buffer);
+  stacks_free(&top->stacks);
+  free(top->rows);
+  free(top);
 }

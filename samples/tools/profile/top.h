@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The live table: printed each second, on a terminal over the last one. */
+/* The live table: on a terminal a screen with keys, otherwise lines printed
+ * each second. */
 #ifndef PROFILE_TOP_H
 #define PROFILE_TOP_H
 
@@ -11,9 +12,12 @@ void profile_top_start(profile_t *profile);
 /* Updates the table. Call it once a second. */
 void profile_top_tick(profile_t *profile);
 
-/* Call it once, when the sampling has ended. Returns 1 if the table waits for
- * names. When it has them, it calls profile_end. */
-int profile_top_stop(profile_t *profile);
+/* Ends the live table, and closes the handles on the loop. Call it once. */
+void profile_top_stop(profile_t *profile);
+
+/* Whether the table waits for names. When it has them after the stop, it calls
+ * profile_end. */
+int profile_top_is_naming(const profile_t *profile);
 
 /* Writes the last table. */
 void profile_top_end(profile_t *profile);

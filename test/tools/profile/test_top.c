@@ -1,21 +1,94 @@
 /* SPDX-License-Identifier: MIT */
-/* The live table as a user sees it, on a terminal and without one. */
+/* The live table as a user sees it: in a terminal under a shell that types,
+ * resizes, stops and ends it; and without a terminal. */
 #include "tool_run.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
-#define COLUMNS 60
-#define LINES   4
+#define WAIT_MS 10000
 
 /* Chosen by the profiled process. */
 #define HOSTILE "\033]0;x\007\033[31m"
 
-static pid_t start_hostile(void) {
+typedef struct window_s {
+  int fd; /* the user's side of the terminal */
+  pid_t shell, target;
+  int from_shell; /* the tool's pid, then a seen_t */
+  pid_t tool;
+  size_t used, size;
+  char *text; /* everything that was received */
+} window_t;
+
+/* The report of the shell at the end. */
+typedef struct seen_s {
+  int status;   /* the tool's exit status */
+  int stops;    /* number of times it was stopped */
+  int modes_ok; /* the terminal's modes were restored each time */
+} seen_t;
+
+/* -- the shell ------------------------------------------------------------- */
+
+static int has_same_modes(const struct termios *before) {
+  struct termios now;
+
+  return tcgetattr(STDIN_FILENO, &now) == 0 && now.c_lflag == before->c_lflag &&
+         now.c_iflag == before->c_iflag && now.c_oflag == before->c_oflag;
+}
+
+/* Runs the tool as the job of a shell. A stopped job continues at once. */
+static void be_shell(const char *const *args, int to_test) {
+  seen_t seen = {0, 0, 1};
+  struct termios before;
+  pid_t job;
+
+  signal(SIGTTOU, SIG_IGN);
+  signal(SIGHUP, SIG_IGN);
+  tcgetattr(STDIN_FILENO, &before);
+  job = fork();
+  if (job == 0) {
+    setpgid(0, 0);
+    tcsetpgrp(STDIN_FILENO, getpid());
+    signal(SIGTTOU, SIG_DFL);
+    signal(SIGHUP, SIG_DFL);
+    tool_run_exec(args, 0);
+  }
+  if (write(to_test, &job, sizeof(job)) != sizeof(job))
+    _exit(1);
+  while (waitpid(job, &seen.status, WUNTRACED) == job) {
+    seen.modes_ok &= has_same_modes(&before);
+    if (!WIFSTOPPED(seen.status))
+      break;
+    seen.stops++;
+    tcsetpgrp(STDIN_FILENO, job);
+    kill(-job, SIGCONT);
+  }
+  _exit(write(to_test, &seen, sizeof(seen)) != sizeof(seen));
+}
+
+static void open_shell(const window_t *window, const char *const *args,
+                       int to_test) {
+  int fd;
+
+  setsid();
+  fd = open(ptsname(window->fd), O_RDWR);
+  if (fd < 0 || dup2(fd, 0) < 0 || dup2(fd, 1) < 0 || dup2(fd, 2) < 0)
+    _exit(1);
+  if (fd > 2)
+    close(fd);
+  close(window->fd);
+  setenv("TERM", "xterm", 1);
+  be_shell(args, to_test);
+}
+
+static pid_t start_target(void) {
   volatile unsigned long counter = 0;
   pid_t pid = fork();
 
@@ -28,62 +101,267 @@ static pid_t start_hostile(void) {
     counter = counter + 1;
 }
 
-/* The tool's stderr is a terminal, and stdout becomes the same one. */
-static void use_terminal(void) {
-  const struct winsize size = {LINES, COLUMNS, 0, 0};
+static void resize(const window_t *window, unsigned short columns,
+                   unsigned short lines) {
+  const struct winsize size = {lines, columns, 0, 0};
 
-  ioctl(STDERR_FILENO, TIOCSWINSZ, &size);
-  dup2(STDERR_FILENO, STDOUT_FILENO);
-  setenv("TERM", "xterm", 1);
+  assert_int_equal(ioctl(window->fd, TIOCSWINSZ, &size), 0);
 }
 
-/* Expects that each line fits, and has no control characters but its end. */
-static void expect_fits(const char *frame, const char *end) {
-  size_t width = 0, lines = 1;
+/* Opens a terminal with the tool in it, with --top -p and this option. */
+static void open_window(window_t *window, const char *option,
+                        const char *value) {
+  char pid[16];
+  const char *args[] = {PROFILE_PATH, "--top", "-F",  "499", "-p",
+                        pid,          option,  value, NULL};
+  int pair[2];
 
-  for (; frame < end; frame++) {
-    if (*frame == '\n') {
-      lines++;
-      width = 0;
-      continue;
-    }
-    assert_true((unsigned char)*frame >= 0x20 && *frame != 0x7f);
-    assert_true(++width <= COLUMNS);
+  memset(window, 0, sizeof(*window));
+  window->target = start_target();
+  snprintf(pid, sizeof(pid), "%d", (int)window->target);
+  window->fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  assert_true(window->fd >= 0);
+  assert_int_equal(grantpt(window->fd) | unlockpt(window->fd), 0);
+  resize(window, 100, 24);
+  assert_int_equal(pipe2(pair, O_CLOEXEC), 0);
+  window->shell = fork();
+  assert_true(window->shell >= 0);
+  if (window->shell == 0)
+    open_shell(window, args, pair[1]);
+  close(pair[1]);
+  window->from_shell = pair[0];
+  assert_int_equal(read(pair[0], &window->tool, sizeof(window->tool)),
+                   sizeof(window->tool));
+}
+
+/* -- the user -------------------------------------------------------------- */
+
+/* Reads more text. Returns 0 at the end, or if none came in time. */
+static int read_window(window_t *window) {
+  struct pollfd fd = {window->fd, POLLIN, 0};
+  ssize_t nr;
+
+  if (poll(&fd, 1, WAIT_MS) <= 0)
+    return 0;
+  if (window->size - window->used < 4096) {
+    window->size += 65536;
+    window->text = realloc(window->text, window->size);
+    assert_non_null(window->text);
   }
-  assert_in_range(lines, 2, LINES);
+  nr = read(window->fd, window->text + window->used,
+            window->size - window->used - 1);
+  if (nr <= 0)
+    return 0;
+  window->used += (size_t)nr;
+  window->text[window->used] = '\0';
+  return 1;
 }
 
-/* Two threads run, and there is room for one. */
-static void table_replaces_the_last_one_on_a_terminal(void **state) {
-  static const char begin[] = "\033[H\033[J";
-  char pids[32];
-  tool_run_t run = {.args = {PROFILE_PATH, "--top", "-F", "499", "-p", pids,
-                             "--by", "thread", "-q"},
-                    .interrupt_at = "?]0;x??[31m",
-                    .err_is_terminal = 1,
-                    .prepare = use_terminal};
-  pid_t targets[] = {start_hostile(), start_hostile()};
-  const char *frame, *next;
-  size_t i, nr = 0;
+/* Reads until a whole frame after `from` contains this part. Returns the frame
+ * up to its end, for free(). */
+static char *wait_frame(window_t *window, size_t from, const char *part) {
+  uint64_t end_ns = uv_hrtime() + UINT64_C(1000000) * WAIT_MS;
+  char *begin, *end, *frame;
+
+  for (;;) {
+    begin = window->text == NULL ? NULL : window->text + from;
+    while (begin != NULL && (begin = strstr(begin, "\033[H")) != NULL &&
+           (end = strstr(begin, "\033[J")) != NULL) {
+      frame = strndup(begin + 3, (size_t)(end - begin - 3));
+      if (strstr(frame, part) != NULL)
+        return frame;
+      free(frame);
+      begin = end;
+    }
+    if (uv_hrtime() > end_ns || !read_window(window)) {
+      print_error("no '%s' in:\n%s\n", part,
+                  window->text == NULL ? "" : window->text);
+      fail();
+    }
+  }
+}
+
+static void expect(window_t *window, size_t from, const char *part) {
+  free(wait_frame(window, from, part));
+}
+
+static void type(window_t *window, const char *keys) {
+  assert_int_equal(write(window->fd, keys, strlen(keys)), strlen(keys));
+}
+
+static void type_and_expect(window_t *window, const char *keys,
+                            const char *part) {
+  size_t from = window->used;
+
+  type(window, keys);
+  expect(window, from, part);
+}
+
+/* Expects only sequences that the tool may send. The text between them has no
+ * control characters except newlines. */
+static void expect_own_sequences_only(const char *text) {
+  static const char *const known[] = {
+      "\033[?1049h", "\033[?1049l", "\033[?25h", "\033[?25l", "\033[?7h",
+      "\033[?7l",    "\033[2J",     "\033[H",    "\033[7m",   "\033[m",
+      "\033[K",      "\033[J",      "\030\033[", "\r",        "\n"};
+  size_t i, nr = sizeof(known) / sizeof(known[0]);
+
+  for (; *text != '\0'; text++) {
+    if ((unsigned char)*text >= 0x20 && *text != 0x7f)
+      continue;
+    for (i = 0; i < nr && strncmp(text, known[i], strlen(known[i])) != 0; i++)
+      continue;
+    if (i == nr)
+      print_error("a control character %#x before '%.20s'\n", *text, text + 1);
+    assert_true(i < nr);
+    text += *text == '\030' ? 0 : strlen(known[i]) - 1;
+  }
+}
+
+/* Expects that the tool ends in time with this status and restores the
+ * terminal. */
+static void expect_end(window_t *window, int status) {
+  const char *left;
+  seen_t seen;
+
+  while (read_window(window))
+    continue;
+  assert_int_equal(read(window->from_shell, &seen, sizeof(seen)), sizeof(seen));
+  assert_int_equal(seen.status, status);
+  assert_true(seen.modes_ok);
+  left = strstr(window->text, "\033[?7h\033[?25h\033[?1049l");
+  assert_non_null(left);
+  assert_null(strstr(left, "\033[?25l"));
+  expect_own_sequences_only(window->text);
+}
+
+static void close_window(window_t *window) {
+  kill(window->target, SIGKILL);
+  kill(window->shell, SIGKILL);
+  waitpid(window->target, NULL, 0);
+  waitpid(window->shell, NULL, 0);
+  close(window->fd);
+  close(window->from_shell);
+  free(window->text);
+}
+
+/* -- tests ----------------------------------------------------------------- */
+
+static void keys_change_the_table_and_q_restores_the_terminal(void **state) {
+  window_t window;
+  char *frame;
 
   (void)state;
-  tool_run_need_terminal(__func__);
   support_need_own_events(__func__);
-  snprintf(pids, sizeof(pids), "%d,%d", (int)targets[0], (int)targets[1]);
-  tool_run(&run);
-  for (i = 0; i < 2; i++) {
-    kill(targets[i], SIGKILL);
-    waitpid(targets[i], NULL, 0);
+  open_window(&window, NULL, NULL);
+  expect(&window, 0, "%");
+  type_and_expect(&window, "t", "sorted by total");
+  type_and_expect(&window, "\033[C", "sorted by samples");
+  type_and_expect(&window, "?", "Ctrl-C");
+  type_and_expect(&window, "x", "%");
+  type_and_expect(&window, " ", "held: ");
+  type_and_expect(&window, " ", "%");
+  type_and_expect(&window, "h", "by thread");
+  frame = wait_frame(&window, 0, "?]0;x??[31m");
+  free(frame);
+  type(&window, "q");
+  expect_end(&window, 0);
+  /* The last table stays on the screen. */
+  assert_non_null(strstr(strstr(window.text, "\033[?1049l"), "by thread"));
+  close_window(&window);
+}
+
+static void expect_size(window_t *window, size_t columns, size_t lines) {
+  const char *line, *end;
+  size_t i, width, from = window->used;
+  char *frame;
+
+  resize(window, (unsigned short)columns, (unsigned short)lines);
+  frame = wait_frame(window, from, "\033[7m");
+  for (i = 0, line = frame; line != NULL; i++, line = end) {
+    end = strchr(line, '\n');
+    width = end != NULL ? (size_t)(end - line) : strlen(line);
+    assert_in_range(width, 0, columns + strlen("\033[7m\033[K\033[m\r\r"));
+    end = end != NULL ? end + 1 : NULL;
   }
-  tool_run_expect_status(&run, 0);
-  for (frame = strstr(run.err, begin); frame != NULL; frame = next) {
-    frame += sizeof(begin) - 1;
-    next = strstr(frame, begin);
-    expect_fits(frame, next != NULL ? next : frame + strlen(frame));
-    nr++;
+  assert_in_range(i, 2, lines);
+  free(frame);
+}
+
+static void table_has_the_size_of_the_window(void **state) {
+  window_t window;
+
+  (void)state;
+  support_need_own_events(__func__);
+  open_window(&window, NULL, NULL);
+  expect(&window, 0, "%");
+  expect_size(&window, 20, 6);
+  expect_size(&window, 300, 60);
+  expect_size(&window, 33, 3);
+  type(&window, "\003");
+  expect_end(&window, 0);
+  close_window(&window);
+}
+
+static void signals_and_time_restore_the_terminal(void **state) {
+  static const int numbers[] = {SIGINT, SIGTERM, SIGABRT};
+  window_t window;
+  size_t i;
+
+  (void)state;
+  support_need_own_events(__func__);
+  for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+    open_window(&window, NULL, NULL);
+    expect(&window, 0, "%");
+    kill(window.tool, numbers[i]);
+    expect_end(&window, i < 2 ? 0 : numbers[i]);
+    close_window(&window);
   }
-  /* The last one is shown at the end again. */
-  assert_true(nr >= 2);
+  open_window(&window, "-d", "1.5");
+  expect_end(&window, 0);
+  close_window(&window);
+}
+
+static void stopped_tool_lends_the_terminal_to_the_shell(void **state) {
+  window_t window;
+  size_t from;
+  seen_t seen;
+
+  (void)state;
+  support_need_own_events(__func__);
+  open_window(&window, NULL, NULL);
+  expect(&window, 0, "%");
+  from = window.used;
+  type(&window, "\032");
+  expect(&window, from, "%");
+  assert_non_null(strstr(window.text + from, "\033[?1049l"));
+  type(&window, "q");
+  while (read_window(&window))
+    continue;
+  assert_int_equal(read(window.from_shell, &seen, sizeof(seen)), sizeof(seen));
+  assert_int_equal(seen.status, 0);
+  assert_int_equal(seen.stops, 1);
+  assert_true(seen.modes_ok);
+  close_window(&window);
+}
+
+/* The test closes the window. */
+static void lost_terminal_ends_the_tool(void **state) {
+  struct pollfd fd = {.events = POLLIN};
+  window_t window;
+  seen_t seen;
+
+  (void)state;
+  support_need_own_events(__func__);
+  open_window(&window, NULL, NULL);
+  expect(&window, 0, "%");
+  close(window.fd);
+  fd.fd = window.from_shell;
+  assert_int_equal(poll(&fd, 1, WAIT_MS), 1);
+  assert_int_equal(read(window.from_shell, &seen, sizeof(seen)), sizeof(seen));
+  assert_true(WIFEXITED(seen.status));
+  window.fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  close_window(&window);
 }
 
 static size_t count(const char *text, const char *part) {
@@ -99,17 +377,14 @@ static size_t count(const char *text, const char *part) {
 static void without_a_terminal_lines_come_each_second(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "--top", "-d", "2.5", "--by",
                              "process", "--", TARGET_PATH, "spin"}};
-  unsigned long samples;
 
   (void)state;
   support_need_own_events(__func__);
-  tool_run_exits(&run, 0);
-  assert_in_range(count(run.out, " samples/s of "), 2, 4);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  assert_in_range(count(run.out, " samples/s, 0 lost, by process"), 2, 4);
   tool_run_expect_text(run.out, " profile_target\n");
   assert_null(strchr(run.out, '\033'));
-  /* At most 997 samples a second. */
-  assert_int_equal(sscanf(strstr(run.out, "%"), "%% %*f%% %lu", &samples), 1);
-  assert_in_range(samples, 1, 4000);
 }
 
 /* The only table, at the end, waits for its names. */
@@ -119,7 +394,8 @@ static void last_table_has_names(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  tool_run_exits(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   assert_int_equal(count(run.out, " samples/s"), 1);
   tool_run_expect_text(run.out, " spin\n");
 }
@@ -133,7 +409,8 @@ static void lines_have_names(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  tool_run_exits(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
   tool_run_expect_text(run.out, " spin\n");
 }
 
@@ -144,12 +421,17 @@ static void reader_that_has_enough_ends_it(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  tool_run_exits(&run, 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(table_replaces_the_last_one_on_a_terminal),
+      cmocka_unit_test(keys_change_the_table_and_q_restores_the_terminal),
+      cmocka_unit_test(table_has_the_size_of_the_window),
+      cmocka_unit_test(signals_and_time_restore_the_terminal),
+      cmocka_unit_test(stopped_tool_lends_the_terminal_to_the_shell),
+      cmocka_unit_test(lost_terminal_ends_the_tool),
       cmocka_unit_test(without_a_terminal_lines_come_each_second),
       cmocka_unit_test(lines_have_names),
       cmocka_unit_test(last_table_has_names),

@@ -165,6 +165,10 @@ static int compare_samples(const void *a, const void *b) {
   return compare_by(a, b, STACKS_SORT_SAMPLES);
 }
 
+const char *stacks_sort_name(stacks_sort_t sort) {
+  return orders[sort];
+}
+
 void stacks_rank_sort(stacks_row_t *rows, size_t nr, stacks_sort_t sort) {
   int (*const compare[])(const void *, const void *) = {
       compare_self, compare_total, compare_samples};

@@ -37,7 +37,9 @@ typedef enum stacks_sort_e {
   STACKS_SORT_SAMPLES
 } stacks_sort_t;
 
-/* Takes "self", "total" or "samples". Returns 0, or -1 for another word. */
+/* These convert an order to "self", "total" or "samples", and back.
+ * stacks_sort_parse returns 0, or -1 for another word. */
+const char *stacks_sort_name(stacks_sort_t sort);
 int stacks_sort_parse(const char *name, stacks_sort_t *sort);
 
 void stacks_rank_sort(stacks_row_t *rows, size_t nr, stacks_sort_t sort);
