@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "common/failures.h"
 #include "common/list.h"
@@ -153,6 +154,24 @@ void record_messages_cpu(const record_options_t *options, int cpu, int status,
 /* What perf record calls MB. */
 static double mebibytes(uint64_t bytes) {
   return (double)bytes / 1024 / 1024;
+}
+
+/* The padding covers the rest of a longer line. */
+int record_messages_progress(const record_options_t *options,
+                             const record_totals_t *now,
+                             const record_totals_t *then) {
+  if (options->quiet || !isatty(STDERR_FILENO))
+    return 0;
+  fprintf(stderr,
+          "\r%.3f MB  %" PRIu64 " records, %" PRIu64 "/s  %" PRIu64
+          " lost, %" PRIu64 "/s      ",
+          mebibytes(now->bytes), now->records, now->records - then->records,
+          now->lost.reported, now->lost.reported - then->lost.reported);
+  return 1;
+}
+
+void record_messages_progress_end(void) {
+  fputc('\n', stderr);
 }
 
 void record_messages_enabled(const record_options_t *options, const char *name,

@@ -44,6 +44,15 @@ void record_messages_recording(const record_options_t *options,
 void record_messages_cpu(const record_options_t *options, int cpu, int status,
                          const uvperf_error_t *error);
 
+/* Prints the line of progress over the last line, on a terminal only. `now` is
+ * one second later than `then`. Returns 1 if the line was printed. */
+int record_messages_progress(const record_options_t *options,
+                             const record_totals_t *now,
+                             const record_totals_t *then);
+
+/* Ends the line of progress. */
+void record_messages_progress_end(void);
+
 /* Says that an event (NULL: all events) was turned on or off, in the words of
  * perf record. */
 void record_messages_enabled(const record_options_t *options, const char *name,

@@ -148,6 +148,8 @@ static void on_stop(common_session_t *session) {
   uv_timer_stop(&run->switching);
   uvperf_disable(&run->set.handle, UVPERF_ALL, NULL);
   record_run_file_stop(run);
+  if (run->has_line)
+    record_messages_progress_end();
 }
 
 static void on_command(common_session_t *session, int status) {
@@ -156,7 +158,12 @@ static void on_command(common_session_t *session, int status) {
 }
 
 static void on_tick(common_session_t *session) {
-  record_run_file_sync(session->data);
+  record_run_t *run = session->data;
+
+  record_run_file_sync(run);
+  run->has_line |=
+      record_messages_progress(run->options, &run->totals, &run->shown);
+  run->shown = run->totals;
 }
 
 /* Signals are blocked meanwhile, so that the end of the file is written even if

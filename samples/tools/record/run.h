@@ -40,10 +40,12 @@ typedef struct record_run_s {
   uvperf_reading_t *losses, *before;
   uv_timer_t switching; /* begins the next file */
   uv_signal_t usr2;
-  uint64_t round_ms;   /* when the last round ended, by uv_now */
-  uint64_t nr_running; /* records of tasks that ran before */
+  record_totals_t shown; /* at the last line of progress */
+  uint64_t round_ms;     /* when the last round ended, by uv_now */
+  uint64_t nr_running;   /* records of tasks that ran before */
   int has_set;
   int has_begun;
+  int has_line;
   common_buffer_t taken; /* a snapshot, with --overwrite */
   common_buffer_t ahead; /* the beginning of the next file */
   int is_ahead;          /* `ahead` is being filled */

@@ -451,6 +451,33 @@ static void unprivileged_user_records_the_user_side(void **state) {
   assert_true(count.nr_of_type[PERF_RECORD_MMAP2] > 3);
 }
 
+static void progress_is_printed_on_a_terminal(void **state) {
+  static tool_run_t run;
+
+  support_need_own_events(__func__);
+  tool_run_need_terminal(__func__);
+  memset(&run, 0, sizeof(run));
+  run.err_is_terminal = 1;
+  record_run_run(&run, RECORD_PATH,
+                 "--duration 1.5 -e cpu-clock:u -F 100 " STAT_TARGET " spin");
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.err, "\r0.");
+  tool_run_expect_text(run.err, " records, ");
+  tool_run_expect_text(run.err, " 0 lost, 0/s");
+  tool_run_expect_text(run.err, "\n[ uvperf-record: wrote ");
+}
+
+static void progress_is_not_printed_elsewhere(void **state) {
+  static tool_run_t run;
+
+  support_need_own_events(__func__);
+  memset(&run, 0, sizeof(run));
+  record_run_run(&run, RECORD_PATH,
+                 "--duration 1.5 -e cpu-clock:u -F 100 " STAT_TARGET " spin");
+  tool_run_expect_status(&run, 0);
+  assert_null(strchr(run.err, '\r'));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       record_run_test(command_is_recorded_with_its_children_and_threads),
@@ -473,6 +500,8 @@ int main(void) {
       record_run_test(missing_cycles_become_a_clock),
       record_run_test(cycles_of_a_pmu_are_in_the_hot_function),
       record_run_test(unprivileged_user_records_the_user_side),
+      record_run_test(progress_is_printed_on_a_terminal),
+      record_run_test(progress_is_not_printed_elsewhere),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
