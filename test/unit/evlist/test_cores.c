@@ -9,10 +9,10 @@ static const evlist_row_t rows[] = {
     /* On a CPU an event is scaled: the PMU was shared. */
     {"attrs_are_opened_on_the_cpus_of_their_pmu",
      "attrs 3; attr 0 type=0 config=0x1600000000; attr 1 type=23 config=0x3c; "
-     "attr 2 type=0 config=0; cpus 0-3; "
+     "attr 2 type=3 config=0; cpus 0-3; "
      "open -> open e0@0 e1@0 e2@1 e3@1 e4@2 e5@2 e6@3 e7@3\n"
-     "events type config -> e0 0 0x1600000000, e1 0 0, e2 0 0x1600000000, "
-     "e3 0 0, e4 23 60, e5 0 0, e6 23 60, e7 0 0\n"
+     "events type config -> e0 0 0x1600000000, e1 3 0, e2 0 0x1600000000, "
+     "e3 3 0, e4 23 60, e5 3 0, e6 23 60, e7 3 0\n"
      "failures ->\n"
      "give e1 7 30 10; counts 2 "
      "-> 7@30/10=21, error EBADF -1, error EBADF -1, error EBADF -1\n"

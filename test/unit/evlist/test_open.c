@@ -18,10 +18,12 @@ static const evlist_row_t rows[] = {
      "-> e0 1 23 0, e1 1 31 1, e2 0 31 0, e3 0 31 0\n"},
     /* The user's own bits stay, except those of reading and enabling. */
     {"attr_is_otherwise_unchanged",
-     "attrs 1; attr 0 inherit=1 exclude_kernel=1 sample_period=5 "
+     "attrs 1; attr 0 inherit=1 exclude_kernel=1 exclude_user=1 exclude_idle=1 "
+     "sample_period=5 "
      "sample_type=18 read_format=0x10000000008; cpus 0; open -> open e0@0\n"
-     "events inherit exclude_kernel sample_period sample_type read_format "
-     "-> e0 1 1 5 2 23\n"},
+     "events inherit exclude_kernel exclude_user exclude_idle sample_period "
+     "sample_type read_format "
+     "-> e0 1 1 1 1 5 2 23\n"},
     {"process_inherits", "attrs 2; group 0 2; task 4711 4711 77; process 4711; "
                          "open -> open e0@4711 e1@4711<e0, read e0\n"
                          "events inherit enable_on_exec -> e0 1 0, e1 1 0\n"},
