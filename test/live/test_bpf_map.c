@@ -88,7 +88,6 @@ static void close_takes_out_its_own_entries_alone(void **state) {
   int event = open_event();
   uvperf__bpf_map_t map;
 
-  (void)state;
   open_map(&map, fd, NULL);
   assert_true(uvperf__bpf_map_clears(&map));
   put(&map, 0, event);
@@ -112,7 +111,6 @@ static void shared_file_keeps_entries_until_both_are_closed(void **state) {
   int event = open_event();
   uvperf__bpf_map_t map;
 
-  (void)state;
   fake_fail(FAKE_BPF_MAP_BY_ID, 1, -EPERM);
   open_map(&map, fd, NULL);
   assert_false(map.is_own);
@@ -133,7 +131,6 @@ static void map_that_preserves_keeps_its_events(void **state) {
   int event = open_event();
   uvperf__bpf_map_t map;
 
-  (void)state;
   close(probe);
   assert_true(fd >= 0);
   open_map(&map, fd, NULL);
@@ -156,7 +153,6 @@ static void path_without_a_pin_is_reported(void **state) {
   uvperf__bpf_map_t map;
   uvperf_error_t error;
 
-  (void)state;
   live_bpf_need(__func__, BPF_PROG_TYPE_SCHED_CLS);
   assert_int_equal(uvperf__bpf_map_open(&map, -1, "/nowhere/at/all", &error),
                    -ENOENT);
@@ -188,7 +184,6 @@ static void fd_of_no_such_map_is_refused(void **state) {
   live_bpf_t program;
   int fd, ends[2];
 
-  (void)state;
   live_bpf_need(__func__, BPF_PROG_TYPE_SCHED_CLS);
   fd = make_map(BPF_MAP_TYPE_HASH, 0);
   assert_true(fd >= 0);
@@ -214,7 +209,6 @@ static void map_that_may_only_be_read_says_so(void **state) {
   uvperf_error_t error;
   int shared;
 
-  (void)state;
   for (shared = 0; shared < 2; shared++) {
     if (shared)
       fake_fail(FAKE_BPF_MAP_BY_ID, 1, -EPERM);
@@ -238,7 +232,6 @@ static void event_that_inherits_is_refused(void **state) {
   uvperf_error_t error;
   int event;
 
-  (void)state;
   uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
   attr.inherit = 1;
   event = uvperf__sys_open(&attr, 0, 0, -1, PERF_FLAG_FD_CLOEXEC);

@@ -72,7 +72,6 @@ static void unprivileged_reader_is_refused_with_the_reason(void **state) {
       {"a path", path_below_a_directory_of_root_is_refused},
   };
 
-  (void)state;
   support_need_root(__func__);
   begin(__func__);
   assert_non_null(mkdtemp(directory));
@@ -114,7 +113,6 @@ static void map_is_read(live_unprivileged_report_t *report) {
 static void reader_with_perfmon_and_an_fd_of_the_map_works(void **state) {
   static const live_unprivileged_line_t lines[] = {{"a map", map_is_read}};
 
-  (void)state;
   begin(__func__);
   live_unprivileged_run_with_perfmon(__func__, lines, 1);
   /* It has removed the entries of a file that is still open. */

@@ -166,18 +166,15 @@ static void expect_in(const char *test, live_container_setting_t where,
 
 static void
 everything_under_a_filter_that_says_eperm_has_its_reason(void **state) {
-  (void)state;
   expect_in(__func__, LIVE_CONTAINER_EPERM, 0, eperm, COUNT_OF(eperm));
 }
 
 static void
 everything_under_a_filter_that_says_enosys_has_its_reason(void **state) {
-  (void)state;
   expect_in(__func__, LIVE_CONTAINER_ENOSYS, 0, enosys, COUNT_OF(enosys));
 }
 
 static void user_with_perfmon_measures_all_but_uprobes(void **state) {
-  (void)state;
   support_need_tracefs(__func__, "sched:sched_switch");
   expect_in(__func__, LIVE_CONTAINER_PERFMON, 1, perfmon, COUNT_OF(perfmon));
   expect_in(__func__, LIVE_CONTAINER_PERFMON_BPF, 1, perfmon,
@@ -185,26 +182,22 @@ static void user_with_perfmon_measures_all_but_uprobes(void **state) {
 }
 
 static void root_of_a_user_namespace_measures_as_a_user(void **state) {
-  (void)state;
   expect_in(__func__, LIVE_CONTAINER_USER_NAMESPACE, 0, user_namespace,
             COUNT_OF(user_namespace));
 }
 
 static void root_with_sys_read_only_measures_all(void **state) {
-  (void)state;
   support_need_tracefs(__func__, "sched:sched_switch");
   expect_in(__func__, LIVE_CONTAINER_READ_ONLY, 1, read_only,
             COUNT_OF(read_only));
 }
 
 static void root_without_tracefs_lacks_names_of_tracepoints(void **state) {
-  (void)state;
   expect_in(__func__, LIVE_CONTAINER_NO_TRACEFS, 1, no_tracefs,
             COUNT_OF(no_tracefs));
 }
 
 static void docker_with_perfmon_lacks_uprobes_and_tracefs(void **state) {
-  (void)state;
   expect_in(__func__, LIVE_CONTAINER_DOCKER, 1, docker, COUNT_OF(docker));
 }
 

@@ -103,42 +103,34 @@ static void run_all(const char *test, live_container_setting_t setting,
 }
 
 static void suite_where_perf_is_eperm_passes_or_skips(void **state) {
-  (void)state;
   run_all(__func__, LIVE_CONTAINER_EPERM, 20);
 }
 
 static void suite_where_perf_is_enosys_passes_or_skips(void **state) {
-  (void)state;
   run_all(__func__, LIVE_CONTAINER_ENOSYS, 20);
 }
 
 static void suite_with_perfmon_alone_passes_or_skips(void **state) {
-  (void)state;
   run_all(__func__, LIVE_CONTAINER_PERFMON, 70);
 }
 
 static void suite_with_perfmon_and_bpf_passes_or_skips(void **state) {
-  (void)state;
   run_all(__func__, LIVE_CONTAINER_PERFMON_BPF, 70);
 }
 
 static void suite_in_a_user_namespace_passes_or_skips(void **state) {
-  (void)state;
   run_all(__func__, LIVE_CONTAINER_USER_NAMESPACE, 70);
 }
 
 static void suite_with_sys_read_only_passes_or_skips(void **state) {
-  (void)state;
   run_all(__func__, LIVE_CONTAINER_READ_ONLY, 130);
 }
 
 static void suite_without_tracefs_passes_or_skips(void **state) {
-  (void)state;
   run_all(__func__, LIVE_CONTAINER_NO_TRACEFS, 90);
 }
 
 static void suite_in_docker_with_perfmon_passes_or_skips(void **state) {
-  (void)state;
   run_all(__func__, LIVE_CONTAINER_DOCKER, 80);
 }
 

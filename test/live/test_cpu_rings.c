@@ -57,7 +57,6 @@ static void wakeup_comes_after_the_quarter(void **state) {
   uint64_t before = 0;
   int fd;
 
-  (void)state;
   support_need_own_events(__func__);
   options.ring_bytes = 8 * support_page_bytes();
   rings = make_cpu_rings(&options);
@@ -85,7 +84,6 @@ static void overwritable_ring_asks_for_a_wakeup_once_a_round(void **state) {
   uint64_t written = 0;
   int fd;
 
-  (void)state;
   support_need_own_events(__func__);
   options.ring_bytes = 2 * support_page_bytes();
   options.overwrite = 1;
@@ -119,7 +117,6 @@ static void owner_outlives_the_tasks_that_write(void **state) {
   live_worker_t worker;
   int fd;
 
-  (void)state;
   support_need_own_events(__func__);
   live_worker_fork(&worker, two_comms, NULL);
   rings = make_cpu_rings(&cpu_rings_defaults);
@@ -146,7 +143,6 @@ static void events_of_all_tasks_write_into_it(void **state) {
   uvperf__cpu_ring_t *ring;
   int own, all;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   rings = make_cpu_rings(&cpu_rings_defaults);
   ring = cpu_rings_of(rings, live_last_cpu());

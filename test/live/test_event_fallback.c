@@ -332,7 +332,6 @@ static void live_unprivileged_event_falls_back_to_the_user_side(void **state) {
       {"a whole CPU", whole_cpu},
   };
 
-  (void)state;
   support_need_breakpoints(__func__);
   tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
   live_unprivileged_run(__func__, lines, COUNT_OF(lines));

@@ -392,7 +392,6 @@ static void sample_of_a_kernel_thread_has_no_registers(void **state) {
 }
 #else
 static void sample_registers_of_this_machine_are_known(void **state) {
-  (void)state;
   support_skip(__func__, "x86-64 or aarch64");
 }
 #endif

@@ -60,7 +60,6 @@ static void group_of_several_pmus_starts_and_stops_at_once(void **state) {
   uvperf__evlist_t *evlist;
   size_t i;
 
-  (void)state;
   support_need_breakpoints(__func__);
   count_calls(__func__);
   make.attrs[2] = make.attrs[0];
@@ -91,7 +90,6 @@ static void reset_begins_counts_and_times_again(void **state) {
   uvperf_count_t count;
   uint64_t before;
 
-  (void)state;
   count_calls(__func__);
   evlist_add(&make, UVPERF_TARGET_SELF);
   evlist = evlist_open(&make);
@@ -124,7 +122,6 @@ static void other_thread_counts_until_it_is_gone(void **state) {
   uvperf_count_t count;
   live_thread_t thread;
 
-  (void)state;
   count_calls(__func__);
   live_thread_start(&thread, make_calls, &calls);
   evlist_add_thread(&make, (int32_t)thread.tid);
@@ -159,7 +156,6 @@ static void thread_by_cpu_counts_where_it_ran(void **state) {
   cpu_set_t old;
   size_t i;
 
-  (void)state;
   count_calls(__func__);
   if (nr < 2)
     support_skip(__func__, "two CPUs");
@@ -189,7 +185,6 @@ static void process_has_a_place_for_each_thread(void **state) {
   live_thread_t thread;
   size_t i;
 
-  (void)state;
   count_calls(__func__);
   live_thread_start(&thread, make_calls, &calls);
   evlist_add(&make, UVPERF_TARGET_PROCESS)->pid = getpid();
@@ -260,7 +255,6 @@ static void group_of_a_busy_process_can_be_read(void **state) {
   pid_t pid;
   size_t i;
 
-  (void)state;
   support_need_own_events(__func__);
   pid = support_fork(make_threads, NULL);
   evlist_make(&make, 8);
@@ -289,7 +283,6 @@ static void cpus_count_each_what_happens_there(void **state) {
   int cpu = live_last_cpu();
   size_t i;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   count_calls(__func__);
   evlist_add(&make, UVPERF_TARGET_CPUS);

@@ -95,7 +95,6 @@ static void thread_that_ends_is_found_gone(void **state) {
   uvperf__evlist_t *evlist;
   live_thread_t thread;
 
-  (void)state;
   begin(__func__, 2);
   live_thread_start(&thread, do_nothing, NULL);
   evlist_add_thread(&make, (int32_t)thread.tid);
@@ -145,7 +144,6 @@ static void process_lives_on_without_its_first_thread(void **state) {
   pid_t pid;
   FILE *file;
 
-  (void)state;
   begin(__func__, 1);
   assert_int_equal(pipe(report), 0);
   assert_true(signal(SIGUSR1, end_this_thread) != SIG_ERR);
@@ -179,7 +177,6 @@ static void zombie_is_gone(void **state) {
   uvperf__evlist_t *evlist;
   pid_t pid;
 
-  (void)state;
   begin(__func__, 3);
   pid = support_fork(stay, NULL);
   evlist_add(&make, UVPERF_TARGET_PROCESS)->pid = pid;
@@ -250,7 +247,6 @@ static void run_family(int is_inherited) {
 }
 
 static void process_without_inherit_ends_before_its_children(void **state) {
-  (void)state;
   begin(__func__, 2);
   run_family(0);
 }
@@ -259,7 +255,6 @@ static void process_that_only_counts_is_found_gone(void **state) {
   uvperf__evlist_t *evlist;
   pid_t pid;
 
-  (void)state;
   begin(__func__, 1);
   make.attrs[0].comm = 0;
   pid = support_fork(stay, NULL);
@@ -290,7 +285,6 @@ static void event_that_is_removed_on_exec_ends_no_task(void **state) {
   live_worker_t worker;
   int input[2];
 
-  (void)state;
   if (uvperf_kernel_knows(UVPERF_ATTR_REMOVE_ON_EXEC, 1) != 1)
     support_skip(__func__, "attr.remove_on_exec: Linux 5.13");
   begin(__func__, 2);

@@ -48,7 +48,6 @@ events_of_a_cpu_that_came_back_stay_off_though_enabled(void **state) {
   uint64_t before[8], after[8];
   int leader, member;
 
-  (void)state;
   leader = open_raw(PERF_COUNT_SW_CPU_CLOCK, cpu, -1, 1);
   assert_true(leader >= 0);
   member = open_raw(PERF_COUNT_SW_CONTEXT_SWITCHES, cpu, leader, 0);
@@ -96,7 +95,6 @@ static void counts_of_a_cpu_that_came_back_go_on(void **state) {
   uvperf_error_t error;
   size_t i;
 
-  (void)state;
   evlist = begin(cpu, 0);
   work_on(cpu);
   before = evlist_at(evlist, 0, 1);
@@ -155,7 +153,6 @@ static void cgroup_on_a_cpu_that_came_back_is_found_by_its_path(void **state) {
   size_t fds;
   size_t nr;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   live_cgroup_make(__func__, &cgroup);
   live_worker_fork(&worker, work_there, &cpu);

@@ -48,7 +48,6 @@ static void live_events_without_a_counter_count_as_ever(void **state) {
   size_t fds = support_count_fds();
   size_t before, after;
 
-  (void)state;
   support_need_own_events(__func__);
   support_count_rings(&before);
   with = count_syscalls(__func__, UVPERF_SET_USER_READ);
@@ -88,7 +87,6 @@ static void live_tsc_has_no_page(void **state) {
   uvperf_error_t error;
   size_t before, after;
 
-  (void)state;
   uvperf_attr_init(&attr, 0, 0);
   if (uvperf_attr_parse(&attr, "msr/tsc/", &error) != 0)
     support_skip(__func__, "PMU msr with its event tsc");
@@ -117,7 +115,6 @@ static void live_count_lies_between_two_of_read(void **state) {
   int fd;
   int i;
 
-  (void)state;
   support_need_own_events(__func__);
   reading = scripted_pages_reading();
   uvperf_attr_init(&attr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);

@@ -64,7 +64,6 @@ static void samples_and_side_band_share_a_ring(void **state) {
   char *region;
   size_t i;
 
-  (void)state;
   support_need_own_events(__func__);
   support_need_breakpoints(__func__);
   tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
@@ -164,13 +163,11 @@ static void sample_group(const char *test, uint32_t flags) {
 }
 
 static void samples_of_a_group_have_the_counts_of_both(void **state) {
-  (void)state;
   sample_group(__func__, 0);
 }
 
 /* The one that only counts has the clock of the group too. */
 static void group_of_one_that_samples_can_be_in_order(void **state) {
-  (void)state;
   sample_group(__func__, UVPERF_SET_TIME_ORDER);
 }
 
@@ -210,7 +207,6 @@ static void removed_target_is_known_while_its_records_wait(void **state) {
   uint64_t tracepoint;
   uint32_t index;
 
-  (void)state;
   support_need_own_events(__func__);
   tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
   live_thread_start(&threads[0], call_twice, NULL);
@@ -248,7 +244,6 @@ static void counts_beside_rings_are_read_as_ever(void **state) {
   evlist_make_t make;
   uint64_t tracepoint;
 
-  (void)state;
   support_need_own_events(__func__);
   tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
   record_counters(&make, 2);
@@ -278,7 +273,6 @@ static void cgroup_made_on_a_cpu_is_recorded(void **state) {
   evlist_make_t make;
   size_t nr;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   live_cgroup_own(__func__);
   live_cgroup_make(__func__, &cgroup); /* skips before there is more */
@@ -331,7 +325,6 @@ removed_target_is_silent_though_a_child_holds_its_events(void **state) {
   pid_t child;
   int ends[2];
 
-  (void)state;
   support_need_own_events(__func__);
   tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
   evlist_make_records(&make, 1);
@@ -368,7 +361,6 @@ static void lost_of_a_group_stays_while_a_child_lives(void **state) {
   pid_t child;
   int ends[2];
 
-  (void)state;
   support_need_own_events(__func__);
   if (uvperf_kernel_knows(UVPERF_ATTR_READ_FORMAT, UVPERF_FORMAT_LOST) != 1)
     support_skip(__func__, "Linux 6.0, for PERF_FORMAT_LOST");

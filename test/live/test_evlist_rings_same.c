@@ -83,7 +83,6 @@ static void samples_of_one_software_event_are_read_right(void **state) {
   struct perf_event_attr attrs[2];
   size_t i, j;
 
-  (void)state;
   support_need_own_events(__func__);
   for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
     for (j = 0; j < 2; j++) {
@@ -106,7 +105,6 @@ static void samples_with_a_stack_of_one_attr_are_read_right(void **state) {
   struct perf_event_attr attrs[2];
   size_t i, j;
 
-  (void)state;
   support_need_own_events(__func__);
   for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
     for (j = 0; j < 2; j++) {
@@ -146,7 +144,6 @@ static void attrs_of_one_software_event_get_the_largest_stack(void **state) {
   uvperf_error_t error;
   size_t i;
 
-  (void)state;
   counters_script(events, 4);
   evlist_make_records(&make, 4);
   for (i = 0; i < 4; i++) {
@@ -179,7 +176,6 @@ static void attrs_of_one_software_event_get_each_others_fields(void **state) {
   evlist_make_t make;
   size_t i;
 
-  (void)state;
   counters_script(events, 4);
   evlist_make_records(&make, 3);
   for (i = 0; i < 3; i++) {
@@ -212,7 +208,6 @@ static void attrs_whose_samples_get_too_long_are_refused(void **state) {
   evlist_make_t make;
   uvperf_error_t error;
 
-  (void)state;
   evlist_make_records(&make, 2);
   make.attrs[0].config = PERF_COUNT_SW_PAGE_FAULTS;
   make.attrs[0].sample_type = PERF_SAMPLE_STACK_USER;

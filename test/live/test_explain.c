@@ -20,7 +20,6 @@ static void unknown_software_event(uvperf_error_t *error) {
 }
 
 static void live_unknown_software_event_is_no_event(void **state) {
-  (void)state;
   support_need_own_events(__func__);
   explain_expect(unknown_software_event, -ENOENT, UVPERF_CAUSE_NO_EVENT, "");
 }
@@ -33,7 +32,6 @@ static void negative_task(uvperf_error_t *error) {
 }
 
 static void live_task_below_minus_1_is_argument(void **state) {
-  (void)state;
   support_need_own_events(__func__);
   explain_expect(negative_task, -ESRCH, UVPERF_CAUSE_ARGUMENT, "");
 }
@@ -67,7 +65,6 @@ static void too_many_files_above(uvperf_error_t *error) {
 static void live_no_fd_left_is_files(void **state) {
   uvperf_error_t error;
 
-  (void)state;
   support_need_own_events(__func__);
   error = explain_in_child(too_many_files);
   explain_check(&error, -EMFILE, UVPERF_CAUSE_FILES, "RLIMIT_NOFILE");
@@ -90,7 +87,6 @@ static void unknown_bit(uvperf_error_t *error) {
 static void live_unknown_bit_is_old_kernel(void **state) {
   uvperf_error_t error;
 
-  (void)state;
   support_need_own_events(__func__);
   error = explain_in_child(unknown_bit);
   if (error.code == 0) {
@@ -116,7 +112,6 @@ static void too_deep(uvperf_error_t *error) {
 static void live_stack_above_the_sysctl_is_max_stack(void **state) {
   uvperf_error_t error;
 
-  (void)state;
   support_need_own_events(__func__);
   error = explain_in_child(too_deep);
   assert_int_equal(error.code, -EOVERFLOW);

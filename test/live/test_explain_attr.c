@@ -29,7 +29,6 @@ static void accepted(struct perf_event_attr *attr) {
 static void live_every_task_without_cpu_is_refused(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   support_need_own_events(__func__);
   explain_user_dummy(&attr);
   refused(&attr, -1, -1, "CPU");
@@ -39,7 +38,6 @@ static void live_every_task_without_cpu_is_refused(void **state) {
 static void live_sigtrap_without_remove_on_exec_is_refused(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   support_need_own_events(__func__);
   explain_user_dummy(&attr);
   uvperf_attr_set(&attr, UVPERF_ATTR_SIGTRAP, 1);
@@ -53,7 +51,6 @@ static void live_sigtrap_without_remove_on_exec_is_refused(void **state) {
 static void live_inherit_thread_without_inherit_is_refused(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   support_need_own_events(__func__);
   explain_user_dummy(&attr);
   uvperf_attr_set(&attr, UVPERF_ATTR_INHERIT_THREAD, 1);
@@ -68,7 +65,6 @@ static void live_clockid_not_of_perf_is_refused(void **state) {
   struct perf_event_attr attr;
   size_t i;
 
-  (void)state;
   support_need_own_events(__func__);
   explain_user_dummy(&attr);
   attr.use_clockid = 1;
@@ -89,7 +85,6 @@ static void live_clockid_not_safe_in_nmis_is_refused(void **state) {
   struct perf_event_attr attr;
   size_t i;
 
-  (void)state;
   support_need_breakpoints(__func__);
   uvperf_attr_breakpoint(&attr, HW_BREAKPOINT_W, (uintptr_t)&watched, 8);
   attr.exclude_kernel = 1;
@@ -105,7 +100,6 @@ static void live_clockid_not_safe_in_nmis_is_refused(void **state) {
 static void live_two_weights_are_refused(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   support_need_own_events(__func__);
   explain_user_dummy(&attr);
   attr.sample_type = PERF_SAMPLE_WEIGHT | UVPERF_SAMPLE_WEIGHT_STRUCT;
@@ -117,7 +111,6 @@ static void live_two_weights_are_refused(void **state) {
 static void live_odd_user_stack_is_refused(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   support_need_own_events(__func__);
   explain_user_dummy(&attr);
   attr.sample_type = PERF_SAMPLE_STACK_USER;
@@ -132,7 +125,6 @@ static void live_odd_user_stack_is_refused(void **state) {
 static void live_negative_period_is_refused(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   support_need_own_events(__func__);
   explain_user_dummy(&attr);
   uvperf_attr_set_period(&attr, UINT64_C(1) << 63);
@@ -144,7 +136,6 @@ static void live_negative_period_is_refused(void **state) {
 static void live_read_with_inherit_is_refused(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   support_need_own_events(__func__);
   explain_user_dummy(&attr);
   attr.inherit = 1;
@@ -157,7 +148,6 @@ static void live_read_with_inherit_is_refused(void **state) {
 static void live_branch_stack_of_no_kind_is_refused(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   support_need_own_events(__func__);
   explain_user_dummy(&attr);
   attr.exclude_hv = 1;
@@ -171,7 +161,6 @@ static void live_branch_stack_of_no_kind_is_refused(void **state) {
 static void live_invalid_registers_are_refused(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   support_need_own_events(__func__);
   explain_user_dummy(&attr);
   attr.sample_type = PERF_SAMPLE_REGS_USER;
@@ -194,7 +183,6 @@ static void live_bits_of_no_kernel_are_named(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
-  (void)state;
   support_need_own_events(__func__);
   explain_user_dummy(&attr);
   attr.sample_type = UINT64_C(1) << 62;

@@ -51,7 +51,6 @@ static void kernel_branches(uvperf_error_t *error) {
 }
 
 static void live_branches_of_the_hypervisor_ask_for_1(void **state) {
-  (void)state;
   explain_need_paranoid(__func__, 2, 2);
   explain_expect(kernel_branches, -EACCES, UVPERF_CAUSE_PERMISSION,
                  "PERF_SAMPLE_BRANCH_USER");
@@ -98,14 +97,12 @@ static void secret_task_sigtrap(uvperf_error_t *error) {
 }
 
 static void live_task_that_is_not_dumpable_may_not_be_traced(void **state) {
-  (void)state;
   explain_need_paranoid(__func__, -1, 2);
   assert_int_equal(explain_in_child(open_task).code, 0);
   explain_expect(secret_task, -EACCES, UVPERF_CAUSE_PERMISSION, "dumpable");
 }
 
 static void live_sigtrap_on_another_wants_ptrace(void **state) {
-  (void)state;
   explain_need_paranoid(__func__, -1, 2);
   if (uvperf__system_is_before(5, 13) == 1)
     support_skip(__func__, "Linux 5.13");
@@ -129,7 +126,6 @@ static void in_user_namespace(uvperf_error_t *error) {
 static void live_capability_of_a_user_namespace_does_not_count(void **state) {
   uvperf_error_t error;
 
-  (void)state;
   explain_need_paranoid(__func__, 2, 2);
   error = explain_in_child(in_user_namespace);
   /* create_user_ns() returns EPERM to a process that is chrooted. */
@@ -182,7 +178,6 @@ static void filter_that_allows_data(uvperf_error_t *error) {
 }
 
 static void live_seccomp_filter_that_allows_is_not_blamed(void **state) {
-  (void)state;
   explain_need_paranoid(__func__, 2, 2);
   explain_expect(filter_that_allows, -EACCES, UVPERF_CAUSE_PERMISSION,
                  "exclude_kernel");
@@ -193,7 +188,6 @@ static void live_seccomp_filter_that_allows_is_not_blamed(void **state) {
 }
 
 static void live_seccomp_filter_is_no_perf(void **state) {
-  (void)state;
   explain_expect(filtered_eperm, -EPERM, UVPERF_CAUSE_NO_PERF, "seccomp");
   explain_expect(filtered_eacces, -EACCES, UVPERF_CAUSE_NO_PERF, "seccomp");
   explain_expect(filtered_enosys, -ENOSYS, UVPERF_CAUSE_NO_PERF, "seccomp");

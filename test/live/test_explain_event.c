@@ -21,7 +21,6 @@ static void unknown_tracepoint(uvperf_error_t *error) {
 }
 
 static void live_unknown_tracepoint_is_no_event(void **state) {
-  (void)state;
   support_need_own_events(__func__);
   explain_expect(unknown_tracepoint, -EINVAL, UVPERF_CAUSE_NO_EVENT, "");
 }
@@ -35,7 +34,6 @@ static void unknown_tracepoint_unprivileged(uvperf_error_t *error) {
 static void live_unknown_tracepoint_without_tracefs_is_not_sure(void **state) {
   struct stat status;
 
-  (void)state;
   explain_need_paranoid(__func__, -1, 2);
   if (support_is_in_user_namespace())
     support_skip(__func__, "root or a user outside of user namespaces");
@@ -59,7 +57,6 @@ static void breakpoints(uvperf_error_t *error) {
 }
 
 static void live_breakpoints_end_with_slots(void **state) {
-  (void)state;
   support_need_breakpoints(__func__);
   explain_expect(breakpoints, -ENOSPC, UVPERF_CAUSE_BREAKPOINT_SLOTS, "");
 }
@@ -75,7 +72,6 @@ static void branch_stack(uvperf_error_t *error) {
 }
 
 static void live_branch_stack_of_software_is_not_supported(void **state) {
-  (void)state;
   support_need_own_events(__func__);
   explain_expect(branch_stack, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED,
                  "PERF_SAMPLE_BRANCH_STACK");
@@ -93,7 +89,6 @@ static void live_tracepoint_of_ftrace_is_not_supported(void **state) {
   uint64_t id = support_need_tracepoint(__func__, "ftrace:function");
   struct perf_event_attr attr;
 
-  (void)state;
   support_need_root(__func__);
   uvperf_attr_tracepoint(&attr, id);
   uvperf_attr_set_period(&attr, 1);
@@ -106,7 +101,6 @@ static void live_known_tracepoint_is_not_called_unknown(void **state) {
   uint64_t id = support_need_tracepoint(__func__, "syscalls:sys_enter_getpgid");
   struct perf_event_attr attr;
 
-  (void)state;
   support_need_own_events(__func__);
   uvperf_attr_tracepoint(&attr, id);
   attr.exclude_kernel = 1;
@@ -136,7 +130,6 @@ static void live_breakpoint_faults_have_reasons_of_their_own(void **state) {
   struct perf_event_attr attr;
   size_t i;
 
-  (void)state;
   support_need_breakpoints(__func__);
   for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
     uvperf_attr_breakpoint(&attr, faults[i].type, faults[i].address,
@@ -153,7 +146,6 @@ static void live_long_breakpoint_is_not_supported(void **state) {
   uvperf_error_t error;
   int rc;
 
-  (void)state;
   support_need_breakpoints(__func__);
   uvperf_attr_breakpoint(&attr, HW_BREAKPOINT_W,
                          ((uintptr_t)watched + 15) & ~(uintptr_t)15, 16);
@@ -192,7 +184,6 @@ static void live_uprobe_faults_have_reasons_of_their_own(void **state) {
   struct perf_event_attr attr;
   char path[8192];
 
-  (void)state;
   support_need_uprobes(__func__);
   uprobe_attr(&attr, type, "/nonexistent", 0);
   refused(&attr, -ENOENT, UVPERF_CAUSE_NO_EVENT, "uprobe_path");
@@ -217,7 +208,6 @@ static void live_pmu_error_says_what_it_may_lack(void **state) {
   uint32_t type = need_pmu(__func__, "msr");
   struct perf_event_attr attr;
 
-  (void)state;
   support_need_kernel_side(__func__);
   uvperf_attr_init(&attr, type, 99);
   refused(&attr, -EINVAL, UVPERF_CAUSE_NO_EVENT, "");
@@ -235,7 +225,6 @@ static void live_hardware_event_without_a_pmu_is_no_event(void **state) {
   uvperf_error_t error;
   int fd;
 
-  (void)state;
   support_need_own_events(__func__);
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
   attr.exclude_kernel = 1;
@@ -250,7 +239,6 @@ static void live_hardware_event_without_a_pmu_is_no_event(void **state) {
 static void live_options_that_software_events_lack_are_enotsup(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   support_need_own_events(__func__);
   explain_user_clock(&attr);
   attr.aux_output = 1;

@@ -132,7 +132,6 @@ static void live_leader_that_is_no_fd_is_argument(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
-  (void)state;
   support_need_own_events(__func__);
   explain_user_dummy(&attr);
   assert_int_equal(explain_try(&error, &attr, 0, -1, 999), -EBADF);
@@ -160,7 +159,6 @@ static void too_large_a_group(uvperf_error_t *error) {
 static void live_group_of_hundreds_is_too_large_to_read(void **state) {
   uvperf_error_t error;
 
-  (void)state;
   support_need_own_events(__func__);
   error = explain_in_child(too_large_a_group);
   if (error.code != -E2BIG)
@@ -181,7 +179,6 @@ static void live_cgroup_that_is_none_or_gone_is_told_apart(void **state) {
   live_cgroup_t cgroup;
   int fd;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   live_cgroup_make(__func__, &cgroup);
   fd = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -64,7 +64,6 @@ static void live_ring_above_mlock_kb_is_locked_memory(void **state) {
   uvperf_error_t error;
   int64_t kb = 0;
 
-  (void)state;
   explain_need_paranoid(__func__, 0, 2);
   uvperf__system_mlock_kb(&kb);
   kb *= uvperf__system_online_cpus();
@@ -89,7 +88,6 @@ live_second_ring_error_counts_the_firsts_pinned_pages(void **state) {
   uvperf_error_t error;
   const char *used;
 
-  (void)state;
   explain_need_paranoid(__func__, 0, 2);
   error = explain_in_child(second_ring);
   explain_check(&error, -EPERM, UVPERF_CAUSE_LOCKED_MEMORY, "(RLIMIT_MEMLOCK,");
@@ -112,7 +110,6 @@ static void ring_after_mlockall(uvperf_error_t *error) {
 static void live_ring_after_mlockall_is_locked_memory(void **state) {
   uvperf_error_t error;
 
-  (void)state;
   explain_need_paranoid(__func__, -1, 2);
   error = explain_in_child(ring_after_mlockall);
   explain_check(&error, -EAGAIN, UVPERF_CAUSE_LOCKED_MEMORY, "mlockall(2)");
@@ -130,7 +127,6 @@ static void ring_without_space(uvperf_error_t *error) {
 }
 
 static void live_ring_without_address_space_is_memory(void **state) {
-  (void)state;
   support_need_own_events(__func__);
   explain_expect(ring_without_space, -ENOMEM, UVPERF_CAUSE_MEMORY, "1048576");
 }
@@ -140,7 +136,6 @@ static void ring_of_3_pages(uvperf_error_t *error) {
 }
 
 static void live_ring_of_an_odd_size_is_argument(void **state) {
-  (void)state;
   support_need_own_events(__func__);
   explain_expect(ring_of_3_pages, -EINVAL, UVPERF_CAUSE_ARGUMENT, "");
 }
@@ -162,7 +157,6 @@ static void ring_of_another(uvperf_error_t *error) {
 static void live_ring_of_a_redirected_event_is_argument(void **state) {
   uvperf_error_t error;
 
-  (void)state;
   support_need_own_events(__func__);
   error = explain_in_child(ring_of_another);
   if (error.code == 0)

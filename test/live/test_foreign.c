@@ -114,7 +114,6 @@ static void event_beside_one_with_more_fields_loses_nothing(void **state) {
   uint64_t surplus;
   size_t i, j;
 
-  (void)state;
   support_need_own_events(__func__);
   live_neighbour_need_shared_samples(__func__);
   for (i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {

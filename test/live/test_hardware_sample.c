@@ -470,7 +470,6 @@ static void sample_has_registers_stack_and_callers(void **state) {
 }
 #else
 static void sample_has_registers_stack_and_callers(void **state) {
-  (void)state;
   support_skip(__func__, "x86-64 or aarch64, for a loop of known instructions");
 }
 #endif

@@ -62,7 +62,6 @@ static void expect_count(const char *terms, uvperf_measure_fn fn,
 }
 
 static void kprobe_counts_calls_and_returns(void **state) {
-  (void)state;
   need_kprobes(__func__);
   expect_count("func=" FUNCTION, open_files, CALLS);
   expect_count("func=" FUNCTION, live_measure_nothing, 0);
@@ -88,7 +87,6 @@ static void kprobe_at_an_address_counts_calls(void **state) {
   unsigned long long address = address_of(FUNCTION);
   char terms[64];
 
-  (void)state;
   need_kprobes(__func__);
   if (address == 0)
     support_skip(__func__, "addresses in /proc/kallsyms");
@@ -103,7 +101,6 @@ static void kprobe_at_an_offset_counts_calls(void **state) {
   uint64_t count = 0;
   int offset, rc, opened = 0, refused = 0;
 
-  (void)state;
   need_kprobes(__func__);
   for (offset = 1; offset <= 24; offset++) {
     snprintf(terms, sizeof(terms), "func=" FUNCTION ",offset=%d", offset);
@@ -130,7 +127,6 @@ static void expect_refused(const char *terms, int code, int cause,
 }
 
 static void kprobe_that_cannot_be_says_why(void **state) {
-  (void)state;
   need_kprobes(__func__);
   expect_refused("func=uvperf_no_such_function", -ENOENT, UVPERF_CAUSE_NO_EVENT,
                  "/proc/kallsyms");
@@ -151,7 +147,6 @@ static void unprivileged(uvperf_error_t *error) {
 }
 
 static void kprobe_of_an_unprivileged_user_is_refused(void **state) {
-  (void)state;
   need_kprobes(__func__);
   explain_expect(unprivileged, -EACCES, UVPERF_CAUSE_PERMISSION, "CAP_PERFMON");
 }

@@ -42,7 +42,6 @@ static void measure_counts_exactly_the_pages_of_a_mapping(void **state) {
   char *region;
   int i;
 
-  (void)state;
   support_need_own_events(__func__);
   metered_open(&run, "{page-faults:u,minor-faults:u,major-faults:u}", NULL);
   metered_do(&run, live_measure_nothing, NULL);
@@ -75,7 +74,6 @@ static void measure_counts_the_kernels_side_unless_excluded(void **state) {
   metered_t run;
   char *region;
 
-  (void)state;
   support_need_kernel_side(__func__);
   metered_open(&run, "page-faults,page-faults:u", NULL);
   region = live_region();
@@ -123,7 +121,6 @@ static void measure_begins_at_0_for_each_member_of_a_group(void **state) {
   two_t work;
   size_t i;
 
-  (void)state;
   support_need_breakpoints(__func__);
   metered_open(&run, name_two(names), NULL);
   for (i = 0; i < COUNT_OF(works); i++) {
@@ -177,7 +174,6 @@ static void measure_times_are_of_this_call_alone(void **state) {
   uint64_t sum = 0;
   int i;
 
-  (void)state;
   support_need_breakpoints(__func__);
   metered_open(&run, live_measure_writes_name(name), NULL);
   before = live_now();
@@ -229,7 +225,6 @@ static void measure_of_nothing_is_the_cost_of_measuring(void **state) {
   metered_t run;
   uint64_t nr;
 
-  (void)state;
   support_need_tracepoint(__func__, "syscalls:sys_enter_ioctl");
   metered_open(&run,
                "{page-faults,minor-faults,cpu-migrations,"
@@ -257,7 +252,6 @@ static void measure_makes_no_system_call_of_its_own(void **state) {
   metered_t run;
   uint64_t nr = 3;
 
-  (void)state;
   support_need_tracepoint(__func__, "raw_syscalls:sys_enter");
   metered_open(&run, "{raw_syscalls:sys_enter,raw_syscalls:sys_exit}", NULL);
   metered_do(&run, live_measure_nothing, NULL);
@@ -287,7 +281,6 @@ measure_of_another_process_counts_what_it_did_meanwhile(void **state) {
   metered_t run;
   int i;
 
-  (void)state;
   support_need_tracepoint(__func__, LIVE_SYSCALL);
   live_worker_fork(&worker, four_syscalls, NULL);
   target.type = UVPERF_TARGET_PROCESS;
@@ -311,7 +304,6 @@ static void measure_on_every_cpu_has_the_callers_part(void **state) {
   metered_t run;
   uint64_t nr = 1000;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   support_need_tracepoint(__func__, LIVE_SYSCALL);
   target.type = UVPERF_TARGET_CPUS;

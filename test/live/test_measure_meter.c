@@ -32,7 +32,6 @@ static void measure_event_counts_exactly_the_calls_made(void **state) {
   uint64_t nr;
   size_t i;
 
-  (void)state;
   support_need_tracepoint(__func__, LIVE_SYSCALL);
   for (i = 0; i < COUNT_OF(nrs); i++) {
     nr = nrs[i];
@@ -49,7 +48,6 @@ static void measure_event_counts_the_pages_touched(void **state) {
   char *region;
   int i;
 
-  (void)state;
   support_need_own_events(__func__);
   for (i = 0; i < 2; i++) { /* the first call faults in the pages of the code */
     region = live_region();
@@ -73,7 +71,6 @@ static void measure_event_counts_context_switches(void **state) {
   live_thread_t thread;
   cpu_set_t old;
 
-  (void)state;
   support_need_kernel_side(__func__);
   live_pin(live_last_cpu(), &old);
   live_thread_start(&thread, live_measure_nothing, NULL);
@@ -101,7 +98,6 @@ static void measure_event_counts_migrations(void **state) {
   cpu_set_t old;
   int cpus[2];
 
-  (void)state;
   support_need_kernel_side(__func__);
   if (live_cpus(cpus, 2) < 2)
     support_skip(__func__, "two CPUs");
@@ -120,7 +116,6 @@ static void measure_event_of_the_clock_is_no_more_than_the_wall(void **state) {
   uint64_t nr = 1000;
   uint64_t before;
 
-  (void)state;
   support_need_own_events(__func__);
   before = live_now();
   measure_event("task-clock:u", live_measure_syscalls, &nr, &count);
@@ -152,7 +147,6 @@ static void measure_event_is_of_the_calling_thread(void **state) {
   live_thread_t other;
   uint64_t nr = 9;
 
-  (void)state;
   support_need_tracepoint(__func__, LIVE_SYSCALL);
   live_thread_start(&thread, measure_in_thread, &elsewhere);
   live_thread_do(&thread);
@@ -186,7 +180,6 @@ static void measure_event_within_another(void **state) {
   uvperf_count_t count;
   within_t within;
 
-  (void)state;
   support_need_breakpoints(__func__);
   live_measure_writes_name(within.name);
   measure_event(within.name, measure_within, &within, &count);
@@ -204,7 +197,6 @@ static void measure_event_leaves_no_fd(void **state) {
   size_t bytes;
   int i;
 
-  (void)state;
   support_need_own_events(__func__);
   for (i = 0; i < 200; i++) {
     measure_event("page-faults:u", live_measure_nothing, NULL, &count);
@@ -222,7 +214,6 @@ static void measure_event_leaves_the_threads_cpus_alone(void **state) {
   cpu_set_t before;
   cpu_set_t after;
 
-  (void)state;
   support_need_own_events(__func__);
   assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
   measure_event("page-faults:u", live_measure_nothing, NULL, &count);
@@ -238,7 +229,6 @@ static void meter_counts_each_of_its_calls_alone(void **state) {
   uvperf_meter_t *meter;
   uint64_t nr;
 
-  (void)state;
   support_need_tracepoint(__func__, LIVE_SYSCALL);
   meter = live_measure_meter(LIVE_SYSCALL, NULL);
   for (nr = 0; nr < 300; nr++) {
@@ -279,7 +269,6 @@ static void meter_of_another_thread_measures_nothing(void **state) {
   metered_elsewhere_t elsewhere = {.rc = 0};
   live_thread_t thread;
 
-  (void)state;
   support_need_own_events(__func__);
   elsewhere.meter = live_measure_meter("page-faults:u", NULL);
   live_thread_start(&thread, measure_elsewhere, &elsewhere);
@@ -321,7 +310,6 @@ static void meter_within_itself_is_busy_and_another_counts(void **state) {
   uvperf_count_t count;
   metered_t metered;
 
-  (void)state;
   support_need_breakpoints(__func__);
   metered.meter = live_measure_meter(live_measure_writes_name(name), NULL);
   metered.inner = live_measure_meter(name, NULL);
@@ -340,7 +328,6 @@ static void meter_in_a_forked_child_is_eperm(void **state) {
   int called = 0;
   pid_t pid;
 
-  (void)state;
   support_need_own_events(__func__);
   meter = live_measure_meter("page-faults:u", NULL);
   pid = fork();
@@ -368,7 +355,6 @@ static void measure_events_counts_each_of_a_list(void **state) {
   uvperf_error_t error = {.code = 1};
   char *region;
 
-  (void)state;
   support_need_tracepoint(__func__, LIVE_SYSCALL);
   region = live_region();
   assert_int_equal(uvperf_measure_events(
@@ -398,7 +384,6 @@ static void meter_repeat_has_the_mean_and_the_deviation(void **state) {
   uvperf_runs_t runs[2];
   uint64_t times = 0;
 
-  (void)state;
   support_need_tracepoint(__func__, LIVE_SYSCALL);
   meter = live_measure_meter(LIVE_SYSCALL ",dummy:u", NULL);
   assert_int_equal(
@@ -428,7 +413,6 @@ static void meter_of_attrs_and_targets_counts_all_of_them(void **state) {
   live_thread_t thread;
   uint64_t nr = 2;
 
-  (void)state;
   support_need_breakpoints(__func__);
   live_write_attr(&writes, 0);
   uvperf_attr_set_period(&writes, 0);
@@ -489,7 +473,6 @@ static void assert_no_one_event(const char *name, int code, int cause,
 }
 
 static void measure_events_without_room_for_each_is_einval(void **state) {
-  (void)state;
   support_need_own_events(__func__);
   assert_no_one_event("page-faults:u,dummy:u", UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                       "2");
@@ -501,7 +484,6 @@ static void measure_events_without_room_for_each_is_einval(void **state) {
 }
 
 static void measure_event_of_no_event_is_the_parsers_error(void **state) {
-  (void)state;
   assert_no_one_event("", UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "");
   assert_no_one_event("page-falts", UV_ENOENT, UVPERF_CAUSE_NO_EVENT,
                       "page-faults");
@@ -516,7 +498,6 @@ static void measure_event_of_bad_arguments_is_einval(void **state) {
   uvperf_error_t error;
   int called = 0;
 
-  (void)state;
   memset(&error, 0, sizeof(error));
   assert_int_equal(uvperf_measure_events(NULL, live_measure_note, &called,
                                          &count, 1, &error),

@@ -55,7 +55,6 @@ static void measure_without_privileges(void **state) {
        event_of_the_kernels_side_is_refused},
   };
 
-  (void)state;
   regions[0] = live_region();
   regions[1] = live_region();
   live_unprivileged_run(__func__, lines, COUNT_OF(lines));

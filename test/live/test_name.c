@@ -113,7 +113,6 @@ static void check_category(const char *name, void *data) {
 static void each_tracepoint_is_what_tracefs_says(void **state) {
   walk_t walk = {NULL, 0, 0, 0};
 
-  (void)state;
   support_need_tracefs(__func__, "sched:sched_switch");
   make_host_write(EVENTS "/.keep", "");
   each_entry(EVENTS, check_category, &walk);
@@ -129,7 +128,6 @@ static void each_software_event_is_what_the_kernel_says(void **state) {
   };
   uint64_t configs[3] = {0, 0, 0};
 
-  (void)state;
   for (; configs[0] < sizeof(names) / sizeof(names[0]); configs[0]++)
     expect_event(names[configs[0]], PERF_TYPE_SOFTWARE, configs);
 }
@@ -211,7 +209,6 @@ static void check_pmu(const char *pmu, void *data) {
 static void each_pmu_event_is_what_sysfs_says(void **state) {
   walk_t walk = {NULL, 0, 0, 0};
 
-  (void)state;
   each_entry(PMUS, check_pmu, &walk);
   print_message("%u events of PMUs\n", walk.nr);
   if (walk.nr == 0)

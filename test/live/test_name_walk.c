@@ -125,7 +125,6 @@ static void live_event_name_walk_returns_each_tracepoint_once(void **state) {
   size_t fds = support_count_fds();
   files_t files;
 
-  (void)state;
   support_need_tracefs(__func__, EVENT);
   find(&files, TRACING "/events", "", "/id");
   assert_int_equal(
@@ -154,7 +153,6 @@ static void live_event_name_walk_returns_each_pmus_event_once(void **state) {
   files_t files;
   size_t nr = 0, i;
 
-  (void)state;
   find(&files, PMUS, "/events", "");
   assert_int_equal(
       uvperf_event_name_walk(NULL, UVPERF_NAME_PMU, tick_off, &files), 0);
@@ -174,7 +172,6 @@ static void live_event_name_walk_by_pattern_ends_when_stopped(void **state) {
   uint64_t id = support_need_tracefs(__func__, EVENT);
   char expected[64], line[64] = "";
 
-  (void)state;
   snprintf(expected, sizeof(expected), EVENT " %llu", (unsigned long long)id);
   assert_int_equal(
       uvperf_event_name_walk("sys*:sys_enter_getpg?d", 0, note_name, line), 5);
@@ -209,7 +206,6 @@ static void
 live_event_name_walk_of_a_plain_user_returns_the_rest(void **state) {
   int status;
 
-  (void)state;
   support_need_root(__func__);
   support_need_tracefs(__func__, EVENT);
   status = support_wait(support_fork(look_as_nobody, NULL));

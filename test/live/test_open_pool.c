@@ -392,7 +392,6 @@ static void process_that_may_make_no_threads_does_without(void **state) {
   uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
   pid_t child;
 
-  (void)state;
   child = support_fork(do_without_threads, &id);
   assert_int_equal(support_wait(child), 0);
 }
@@ -431,7 +430,6 @@ static int do_with_few_threads(void *arg) {
 }
 
 static void process_that_may_make_few_threads_opens_on_the_loop(void **state) {
-  (void)state;
   support_need_own_events(__func__);
   support_need_root(__func__);
   assert_int_equal(support_wait(support_fork(do_with_few_threads, NULL)), 0);

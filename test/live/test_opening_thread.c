@@ -177,7 +177,6 @@ static int be_orphan(void *arg) {
 static void set_goes_on_without_the_first_thread(void **state) {
   static orphan_t orphan;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   memset(&orphan, 0, sizeof(orphan));
   assert_int_equal(support_wait(support_fork(be_orphan, &orphan)), 0);
@@ -186,7 +185,6 @@ static void set_goes_on_without_the_first_thread(void **state) {
 static void set_opened_without_the_first_thread_goes_on(void **state) {
   static orphan_t orphan;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   memset(&orphan, 0, sizeof(orphan));
   orphan.opens_late = 1;
@@ -241,7 +239,6 @@ static void uprobe_by_symbol_needs_no_first_thread(void **state) {
   char path[512] = "", name[600];
   work_t work = {probe_by_symbol, name};
 
-  (void)state;
   support_need_uprobes(__func__);
   assert_true(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
   snprintf(name, sizeof(name), "uprobe/path=\"%s\",symbol=live_called/", path);
@@ -270,7 +267,6 @@ static void find_mounts(void *arg) {
 static void mounts_are_found_without_the_first_thread(void **state) {
   work_t work = {find_mounts, NULL};
 
-  (void)state;
   assert_int_equal(support_wait(support_fork(be_working_orphan, &work)), 0);
 }
 
@@ -323,7 +319,6 @@ static void reader_goes_on_without_the_first_thread(void **state) {
   static reader_orphan_t orphan;
   live_bpf_reader_t live;
 
-  (void)state;
   live_bpf_reader_make(__func__, &live, 0);
   orphan.live = &live;
   assert_int_equal(support_wait(support_fork(be_reader_orphan, &orphan)), 0);

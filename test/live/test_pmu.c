@@ -92,7 +92,6 @@ static int compare_pmu(const char *name, void *data) {
 static void live_pmus_are_as_their_files_say(void **state) {
   check_pmus_t names = {"", 0};
 
-  (void)state;
   assert_int_equal(uvperf__pmu_each(compare_pmu, &names), 0);
   expect_all_named(PMUS, &names);
   assert_true(check_pmus_has(&names, "software"));

@@ -35,7 +35,6 @@ static void map_of_a_real_ring_maps_one_page_more(void **state) {
   size_t bytes;
   int fd;
 
-  (void)state;
   support_need_own_events(__func__);
   rings_before = support_count_rings(&bytes_before);
   fd = open_comm_event();
@@ -56,7 +55,6 @@ static void map_of_a_size_the_kernel_refuses_is_einval(void **state) {
   size_t rings;
   int fd;
 
-  (void)state;
   support_need_own_events(__func__);
   rings = support_count_rings(&bytes);
   fd = open_comm_event();
@@ -103,7 +101,6 @@ static void stream_of_a_real_ring_arrives_over_many_laps(void **state) {
   unsigned i;
   int fd;
 
-  (void)state;
   support_need_own_events(__func__);
   assert_int_equal(prctl(PR_GET_NAME, name), 0);
   fd = open_comm_event();
@@ -163,7 +160,6 @@ static int paranoid(void) {
 }
 
 static void map_default_above_mlock_kb_is_halved(void **state) {
-  (void)state;
   support_need_root(__func__);
   support_need_own_events(__func__);
   /* At -1 there is no limit, see perf_mmap. */

@@ -92,7 +92,6 @@ static void output_hands_out_what_it_is_given(void **state) {
   fixture_t fixture;
   size_t i, k;
 
-  (void)state;
   open_fixture(&fixture, __func__, 4 * LIVE_BPF_MOST);
   payload = calloc(1, LIVE_BPF_MOST);
   assert_non_null(payload);
@@ -128,7 +127,6 @@ static void output_to_an_index_is_for_that_cpu_alone(void **state) {
   uint32_t index;
   fixture_t fixture;
 
-  (void)state;
   open_fixture(&fixture, __func__, 4096);
   index = (uint32_t)fixture.cpu;
   live_bpf_output_open(&output, fixture.array);
@@ -159,7 +157,6 @@ static void check_finds_each_fault(void **state) {
   fixture_t fixture;
   size_t size, i;
 
-  (void)state;
   open_fixture(&fixture, __func__, 4096);
   put(&fixture);
   live_bpf_producer_open(&producer, fixture.array, 36, 36);

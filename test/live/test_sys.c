@@ -47,7 +47,6 @@ static void open_of_unknown_fields_is_e2big_and_returns_the_size(void **state) {
     uint8_t bytes[4096];
   } large;
 
-  (void)state;
   support_need_own_events(__func__);
   memset(&large, 0, sizeof(large));
   large.attr = task_clock();
@@ -115,7 +114,6 @@ static int open_with_an_interrupt(void *arg) {
 static void open_interrupted_by_a_signal_is_made_again(void **state) {
   int rc;
 
-  (void)state;
   support_need_own_events(__func__);
   rc = support_wait(support_fork(open_with_an_interrupt, NULL));
   if (rc == 77)
@@ -134,7 +132,6 @@ static void mmap_private_maps_memory_that_a_fork_can_wipe(void **state) {
   void *address = NULL;
   uint8_t *memory;
 
-  (void)state;
   assert_int_equal(uvperf__sys_mmap_private(&address, 0), -EINVAL);
   assert_null(address);
   assert_int_equal(uvperf__sys_mmap_private(&address, bytes), 0);
@@ -161,7 +158,6 @@ static int poll_without_fds(void *arg) {
 }
 
 static void poll_that_fails_returns_the_errno(void **state) {
-  (void)state;
   assert_int_equal(support_wait(support_fork(poll_without_fds, NULL)), 0);
 }
 
@@ -169,7 +165,6 @@ static void read_returns_bytes_or_the_errno(void **state) {
   uint64_t count = UINT64_MAX;
   int fd;
 
-  (void)state;
   support_need_own_events(__func__);
   assert_int_equal(uvperf__sys_read(-1, &count, sizeof(count)), -EBADF);
   fd = open_task_clock();
@@ -189,7 +184,6 @@ static int has_another_pid(void *arg) {
 static void getpid_of_a_forked_child_is_its_own(void **state) {
   pid_t parent = uvperf__sys_getpid();
 
-  (void)state;
   assert_int_equal(parent, getpid());
   assert_int_equal(support_wait(support_fork(has_another_pid, &parent)), 0);
 }
@@ -210,7 +204,6 @@ static void thread_is_another_in_a_forked_child_and_in_a_thread(void **state) {
   uv_thread_t thread;
   int other = 0;
 
-  (void)state;
   assert_int_not_equal(mine, 0);
   assert_int_equal(uvperf__sys_thread(), mine);
   assert_int_equal(support_wait(support_fork(has_another_thread, &mine)), 0);
@@ -229,7 +222,6 @@ static void gettid_is_of_the_calling_thread(void **state) {
   uv_thread_t thread;
   pid_t other = 0;
 
-  (void)state;
   assert_int_equal(uvperf__sys_gettid(), getpid());
   assert_int_equal(uv_thread_create(&thread, note_gettid, &other), 0);
   assert_int_equal(uv_thread_join(&thread), 0);
@@ -246,7 +238,6 @@ static void has_task_until_it_was_waited_for(void **state) {
   siginfo_t info;
   pid_t child;
 
-  (void)state;
   assert_int_equal(uvperf__sys_has_task(uvperf__sys_gettid()), 0);
   child = support_fork(end_at_once, NULL);
   assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
@@ -263,7 +254,6 @@ static int look_as_nobody(void *arg) {
 }
 
 static void has_task_of_another_user_is_eperm(void **state) {
-  (void)state;
   support_need_root(__func__);
   assert_int_equal(support_wait(support_fork(look_as_nobody, NULL)), 0);
 }
@@ -273,7 +263,6 @@ static void has_task_of_another_user_is_eperm(void **state) {
 static void membarrier_is_0_or_einval_if_a_cpu_is_nohz_full(void **state) {
   int rc = uvperf__sys_membarrier();
 
-  (void)state;
   if (access("/sys/devices/system/cpu/nohz_full", R_OK) != 0)
     assert_int_equal(rc, 0);
   else
@@ -297,7 +286,6 @@ static int membarrier_below_a_filter(void *arg) {
 }
 
 static void membarrier_that_is_filtered_returns_the_errno(void **state) {
-  (void)state;
   assert_int_equal(support_wait(support_fork(membarrier_below_a_filter, NULL)),
                    0);
 }
@@ -329,7 +317,6 @@ static void uevents_of_the_kernel_differ_from_a_processes(void **state) {
   char byte;
   int fd, null;
 
-  (void)state;
   support_need_admin(__func__); /* with CAP_NET_ADMIN, to send them */
   null = open("/sys/devices/virtual/mem/null/uevent", O_WRONLY | O_CLOEXEC);
   if (null < 0)
@@ -356,7 +343,6 @@ static void uevents_of_the_kernel_differ_from_a_processes(void **state) {
 static void uevents_without_an_fd_left_are_emfile(void **state) {
   struct rlimit old, none;
 
-  (void)state;
   assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
   none = old;
   none.rlim_cur = 0;

@@ -43,7 +43,6 @@ static void bpf_link_is_an_fd_that_is_closed_on_exec(void **state) {
   struct perf_event_attr attr = task_clock();
   int event, link;
 
-  (void)state;
   attr.sample_period = 1000000;
   event = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
   assert_true(event >= 0);
@@ -71,7 +70,6 @@ static void map_by_id_is_a_file_of_its_own(void **state) {
   uvperf__bpf_map_info_t info;
   int map, event, own;
 
-  (void)state;
   live_bpf_array_need_files(__func__);
   map = live_bpf_array_make(__func__, 3);
   event = open_event(0);
@@ -91,7 +89,6 @@ static void dup_is_of_the_same_file_and_closed_on_exec(void **state) {
   int ends[2];
   int copy;
 
-  (void)state;
   assert_int_equal(pipe2(ends, 0), 0);
   copy = uvperf__sys_dup(ends[1]);
   assert_true(copy >= 0 && copy != ends[1]);
@@ -113,7 +110,6 @@ static void fake_map_is_as_the_kernels(void **state) {
   uvperf__bpf_map_info_t info;
   int event, own, copy;
 
-  (void)state;
   fake_event_add(1);
   event = open_event(0);
   assert_int_equal(uvperf__sys_bpf_info(fd, &info), 0);
@@ -141,7 +137,6 @@ static void fake_map_is_as_the_kernels(void **state) {
 static void fake_map_calls_can_be_made_to_fail(void **state) {
   uvperf__bpf_map_info_t info;
 
-  (void)state;
   fake_fail(FAKE_BPF_INFO, 1, -1001);
   fake_fail(FAKE_BPF_MAP_BY_ID, 1, -1002);
   fake_fail(FAKE_BPF_PINNED, 1, -1003);

@@ -94,7 +94,6 @@ static void cpus_that_are_online_are_opened(void **state) {
   uvperf_target_t target = target_of(UVPERF_TARGET_CPUS, 0);
   uvperf__target_spots_t spots;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   expand(&target, &spots);
   expect_online(&spots);
@@ -121,7 +120,6 @@ static void self_is_a_thread_that_others_can_name(void **state) {
   live_thread_t thread;
   own_t own;
 
-  (void)state;
   support_need_own_events(__func__);
   live_thread_start(&thread, expand_self, &own);
   live_thread_do(&thread);
@@ -147,7 +145,6 @@ static void process_is_all_its_threads(void **state) {
   live_thread_t threads[5];
   size_t i, j, found = 0;
 
-  (void)state;
   support_need_own_events(__func__);
   for (i = 0; i < 5; i++)
     live_thread_start(&threads[i], nothing, NULL);
@@ -189,7 +186,6 @@ static void thread_is_no_process(void **state) {
   uvperf_target_t target;
   char text[16];
 
-  (void)state;
   live_thread_start(&thread, nothing, NULL);
   target = target_of(UVPERF_TARGET_PROCESS, (int)thread.tid);
   snprintf(text, sizeof(text), "%d", (int)getpid());
@@ -207,7 +203,6 @@ static void process_that_has_ended_is_esrch(void **state) {
   uvperf_target_t target = target_of(UVPERF_TARGET_PROCESS, child);
   siginfo_t info;
 
-  (void)state;
   assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
   refused(&target, -ESRCH, UVPERF_CAUSE_NO_TASK, "");
   assert_int_equal(support_wait(child), 0);
@@ -220,7 +215,6 @@ static void cgroup_is_opened_on_each_cpu(void **state) {
   uvperf__target_spots_t spots;
   live_cgroup_t cgroup;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   live_cgroup_make(__func__, &cgroup);
   target.cgroup = cgroup.path;
@@ -246,7 +240,6 @@ static void cgroup_is_closed_if_its_cpus_cannot_be_listed(void **state) {
   unsigned nth;
   size_t fds;
 
-  (void)state;
   live_cgroup_make(__func__, &cgroup);
   make_host_write("/proc/self/mounts", "c /cg cgroup2 rw 0 0\n");
   make_host_link("/cg", cgroup.path);

@@ -164,18 +164,15 @@ static int look_at_hidden(void) {
 }
 
 static void task_without_access_is_not_gone(void **state) {
-  (void)state;
   look_from_outside(__func__, "hidepid=1", look_at_hidden);
 }
 
 static void task_that_is_invisible_is_not_gone(void **state) {
-  (void)state;
   look_from_outside(__func__, "hidepid=2", look_at_hidden);
 }
 
 /* Since Linux 5.8. */
 static void task_that_may_not_be_traced_is_not_gone(void **state) {
-  (void)state;
   look_from_outside(__func__, "hidepid=4", look_at_hidden);
 }
 
@@ -206,7 +203,6 @@ static int look_at_foreign(void) {
 }
 
 static void process_of_another_namespace_is_not_taken_for_ours(void **state) {
-  (void)state;
   look_from_outside(__func__, NULL, look_at_foreign);
 }
 
@@ -225,7 +221,6 @@ static int look_at_own(void) {
 }
 
 static void process_of_a_namespace_with_its_proc_is_listed(void **state) {
-  (void)state;
   look_from_outside(__func__, "", look_at_own);
 }
 

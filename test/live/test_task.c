@@ -44,7 +44,6 @@ static void task_of_any_name_is_read(void **state) {
   uint64_t start;
   size_t i;
 
-  (void)state;
   start = start_of(getpid());
   assert_int_equal(prctl(PR_GET_NAME, before), 0);
   for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -63,7 +62,6 @@ static void child_is_gone_once_it_has_ended(void **state) {
   uvperf__task_t task;
   siginfo_t info;
 
-  (void)state;
   assert_int_equal(uvperf__task_is_gone(child, start), 0);
   assert_int_equal(uvperf__task_is_gone(child, 0), 0);
   assert_int_equal(kill(child, SIGKILL), 0);
@@ -85,7 +83,6 @@ static void child_is_gone_though_another_has_its_id(void **state) {
   uint64_t start;
   pid_t child;
 
-  (void)state;
   live_chosen_id_need(__func__);
   child = live_chosen_id_begin(__func__, 0);
   start = start_of(child);
@@ -107,7 +104,6 @@ static void thread_is_gone_once_it_has_ended(void **state) {
   uint64_t start;
   int tid;
 
-  (void)state;
   live_thread_start(&thread, nothing, NULL);
   tid = (int)thread.tid;
   start = start_of(tid);
@@ -152,7 +148,6 @@ static void process_is_listed_without_its_first_thread(void **state) {
   pid_t child;
   int tid;
 
-  (void)state;
   assert_int_equal(pipe(scenario.ids), 0);
   child = support_fork(end_first_thread, &scenario);
   assert_int_equal(read(scenario.ids[0], &tid, sizeof(tid)), sizeof(tid));
@@ -192,7 +187,6 @@ static void thread_that_calls_execve_becomes_the_first(void **state) {
   pid_t child;
   int tid;
 
-  (void)state;
   assert_int_equal(pipe(scenario.ids), 0);
   child = support_fork(execute_in_thread, &scenario);
   start = start_of(child);
@@ -315,7 +309,6 @@ static void threads_that_stay_are_always_listed(void **state) {
   size_t missing = 0;
   crowd_t crowd;
 
-  (void)state;
   uv_sem_init(&crowd.leave, 0);
   uv_sem_init(&crowd.stay, 0);
   uv_sem_init(&crowd.ready, 0);

@@ -392,7 +392,6 @@ static void loops_of_several_threads_see_each_round_trip(void **state) {
   uv_barrier_t barrier;
   size_t i;
 
-  (void)state;
   memset(travellers, 0, sizeof(travellers));
   assert_int_equal(uv_barrier_init(&barrier, THREADS), 0);
   for (i = 0; i < THREADS; i++) {

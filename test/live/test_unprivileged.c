@@ -174,7 +174,6 @@ static void unprivileged_software_events_work(void **state) {
       {"the page size of code is sampled", code_page_size_is_sampled},
   };
 
-  (void)state;
   own_cgroup = live_cgroup_own(__func__);
   region = live_region();
   live_unprivileged_run(__func__, lines, COUNT_OF(lines));
@@ -232,7 +231,6 @@ static void unprivileged_system_call_tracepoints_work(void **state) {
       {"system calls are sampled with RAW", data_of_system_calls_is_sampled},
   };
 
-  (void)state;
   tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
   live_unprivileged_run(__func__, lines, COUNT_OF(lines));
 }
@@ -297,7 +295,6 @@ static void unprivileged_breakpoints_work(void **state) {
       {"calls are sampled", calls_are_sampled},
   };
 
-  (void)state;
   support_need_breakpoints(__func__);
   live_write(1);
   live_unprivileged_run(__func__, lines, COUNT_OF(lines));
@@ -438,7 +435,6 @@ static void delegate(const char *test) {
 static int take_back(void **state) {
   int rc = delegated[0] == '\0' ? 0 : rmdir(delegated);
 
-  (void)state;
   delegated[0] = '\0';
   return rc;
 }
@@ -451,7 +447,6 @@ static void unprivileged_side_band_works(void **state) {
       {"bpf_event", bpf_event_opens},
   };
 
-  (void)state;
   explain_need_paranoid(__func__, 2, 2);
   delegate(__func__);
   live_unprivileged_run(__func__, lines, COUNT_OF(lines));

@@ -88,7 +88,6 @@ static void perfmon_lifts_what_paranoid_forbids(void **state) {
       {"namespaces", namespaces},
   };
 
-  (void)state;
   sched_switch = support_need_tracepoint(__func__, "sched:sched_switch");
   live_unprivileged_run_with_perfmon(__func__, lines, COUNT_OF(lines));
 }
@@ -100,7 +99,6 @@ perfmon_does_not_lift_breakpoints_in_the_kernel_and_uprobes(void **state) {
       {"uprobes", uprobe},
   };
 
-  (void)state;
   support_need_breakpoints(__func__);
   live_unprivileged_run_with_perfmon(__func__, lines, COUNT_OF(lines));
 }

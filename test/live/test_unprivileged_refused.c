@@ -84,7 +84,6 @@ static void unprivileged_kernel_side_is_refused(void **state) {
       {"msr", msr},
   };
 
-  (void)state;
   live_unprivileged_run(__func__, lines, COUNT_OF(lines));
 }
 
@@ -116,7 +115,6 @@ static void unprivileged_targets_of_others_are_refused(void **state) {
       {"a task of another user", task_of_another},
   };
 
-  (void)state;
   live_unprivileged_run(__func__, lines, COUNT_OF(lines));
 }
 
@@ -178,7 +176,6 @@ static void unprivileged_use_of_the_capability_is_refused(void **state) {
       {"loading BPF programs", bpf_program},
   };
 
-  (void)state;
   sched_switch = geteuid() == 0
                      ? support_need_tracepoint(__func__, "sched:sched_switch")
                      : 0;
@@ -229,7 +226,6 @@ static void unprivileged_files_hide_what_they_know(void **state) {
       {"addresses in /proc/kallsyms", kernel_addresses},
   };
 
-  (void)state;
   if (geteuid() == 0)
     support_need_tracepoint(__func__, "sched:sched_switch");
   live_unprivileged_run(__func__, lines, COUNT_OF(lines));

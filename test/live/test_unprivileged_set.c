@@ -209,7 +209,6 @@ static void unprivileged_sets_work(void **state) {
       {"others", others_are_refused},
   };
 
-  (void)state;
   tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
   live_unprivileged_run(__func__, lines, COUNT_OF(lines));
 }

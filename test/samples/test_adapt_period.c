@@ -55,7 +55,6 @@ static void adapt_period_of_a_process_keeps_its_rate(void **state) {
   pid_t child;
   unsigned int i = 0;
 
-  (void)state;
   assert_ptr_not_equal(shared, MAP_FAILED);
   support_need_own_events(__func__);
   child = support_fork(touch_pages, shared);

@@ -15,7 +15,6 @@
 static char directory[] = "/tmp/uvperf-agent-XXXXXX", path[64];
 
 static int make_directory(void **state) {
-  (void)state;
   if (mkdtemp(directory) == NULL)
     return -1;
   snprintf(path, sizeof(path), "%s/agent", directory);
@@ -23,7 +22,6 @@ static int make_directory(void **state) {
 }
 
 static int remove_directory(void **state) {
-  (void)state;
   return rmdir(directory);
 }
 
@@ -122,7 +120,6 @@ static void agent_sends_counts_and_top_functions(void **state) {
                            .work = watch};
   live_cgroup_t parent;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   live_cgroup_make(__func__, &parent);
   run.args[2] = parent.path;
@@ -141,7 +138,6 @@ static void agent_says_which_event_is_missing(void **state) {
       .interrupt_with = SIGTERM};
   live_cgroup_t parent, other;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   live_cgroup_make(__func__, &parent);
   make_below(&parent, "other", &other);
@@ -155,7 +151,6 @@ static void agent_says_which_event_is_missing(void **state) {
 static void agent_in_a_directory_that_is_not_there_says_so(void **state) {
   static tool_run_t run = {.args = {SAMPLE_PATH, path, "/nowhere"}};
 
-  (void)state;
   support_need_cpu_wide(__func__);
   tool_run_ends(&run, 1, "/nowhere: ");
   assert_int_equal(access(path, F_OK), -1);

@@ -22,7 +22,6 @@ static void allocator_as_nobody_holds_nothing_at_the_end(void **state) {
   tool_run_t run;
   long nr;
 
-  (void)state;
   run_own(__func__, &run, SAMPLES "/allocator");
   assert_int_equal(sscanf(run.out, "%ld pieces", &nr), 1);
   assert_true(nr >= 3); /* of the loop, the event and its attr */
@@ -39,7 +38,6 @@ measure_function_as_nobody_prints_page_faults_and_time(void **state) {
   double ms = 0;
   char *line;
 
-  (void)state;
   run_own(__func__, &run, SAMPLES "/measure_function");
   line = strchr(run.out, '\n'); /* the first line has cycles or a reason */
   assert_non_null(line);
@@ -55,7 +53,6 @@ static void measure_calls_as_nobody_prints_least_and_mean(void **state) {
   unsigned long long first, least, empty;
   double mean, deviation;
 
-  (void)state;
   run_own(__func__, &run, SAMPLES "/measure_calls");
   if (sscanf(run.out,
              "task-clock:u: first %llu, least %llu, mean %lf, deviation %lf; "
@@ -76,7 +73,6 @@ static void limit_records_as_nobody_takes_five_each_second(void **state) {
   const char *line;
   int nr = 0;
 
-  (void)state;
   run_own(__func__, &run, SAMPLES "/limit_records");
   for (line = run.out; *line != '\0'; line = strchr(line, '\n') + 1) {
     if (sscanf(line, "fault at %llx, by %llx", &address, &ip) != 2)
@@ -97,7 +93,6 @@ static void sample_group_as_nobody_prints_page_faults_by_sample(void **state) {
   char *line;
   int size;
 
-  (void)state;
   run_own(__func__, &run, SAMPLES "/sample_group");
   for (line = run.out; *line != '\0'; line += size + 1, nr++) {
     size = 0;
@@ -125,7 +120,6 @@ static void count_group_as_nobody_prints_the_counts_of_each_part(void **state) {
   tool_run_t run;
   size_t pages = ((size_t)1 << 20) / support_page_bytes();
 
-  (void)state;
   run_own(__func__, &run, SAMPLES "/count_group");
   assert_true(count_of(&run, "touch memory: page-faults:u ") >= pages);
   assert_true(count_of(&run, "compute: page-faults:u ") <
@@ -150,7 +144,6 @@ static void share_ring_as_nobody_prints_records_of_both_events(void **state) {
   tool_run_t run;
   size_t nr_clock, nr_faults;
 
-  (void)state;
   run_own(__func__, &run, SAMPLES "/share_ring");
   nr_clock = count(run.out, "computes at 0x");
   nr_faults = count(run.out, "touches 0x");
@@ -168,7 +161,6 @@ static void last_records_as_nobody_prints_the_newest_first(void **state) {
   unsigned long before;
   const char *line;
 
-  (void)state;
   run_own(__func__, &run, SAMPLES "/last_records");
   line = strstr(run.out, "work 100 took");
   assert_non_null(line);
@@ -190,7 +182,6 @@ static void last_records_as_nobody_prints_the_newest_first(void **state) {
 static void callback_test_as_nobody_passes_with_both_kinds(void **state) {
   tool_run_t run;
 
-  (void)state;
   run_own(__func__, &run, SAMPLES "/callback_test");
   assert_string_equal(run.out, "made records: passed\n"
                                "records of the kernel: passed\n");
@@ -204,7 +195,6 @@ static void callback_test_in_a_container_skips_the_kernel(void **state) {
   tool_run_t run = {
       .args = {SAMPLES "/callback_test"}, .as_nobody = 1, .prepare = forbid};
 
-  (void)state;
   tool_run(&run);
   tool_run_expect_status(&run, 0);
   tool_run_expect_text(run.out, "made records: passed\n"
@@ -222,7 +212,6 @@ static void walk_close_as_nobody_samples_counts_and_closes(void **state) {
   size_t nr;
   int size;
 
-  (void)state;
   run_own(__func__, &run, SAMPLES "/walk_close");
   for (nr = 0, line = run.out;; nr++, line += size) {
     size = 0;
@@ -266,7 +255,6 @@ watch_variable_as_nobody_prints_each_write_and_its_place(void **state) {
   unsigned long long total[4], calls[3];
   const char *rest;
 
-  (void)state;
   support_need_breakpoints(__func__);
   run_own(__func__, &run, SAMPLES "/watch_variable");
   places_of(run.out, "total", total, 4);
@@ -309,14 +297,12 @@ static void samples_into_a_full_disk_end_with_1(void **state) {
       "measure_function", "share_ring",    "walk_close"};
   size_t i;
 
-  (void)state;
   support_need_own_events(__func__);
   for (i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
     expect_lost("", samples[i], "");
 }
 
 static void names_into_a_full_disk_end_with_1(void **state) {
-  (void)state;
   expect_lost("", "name_addresses", "$$ 10");
 }
 
@@ -325,20 +311,17 @@ static void samples_of_a_thread_into_a_full_disk_end_with_1(void **state) {
                                  "sample_thread"};
   size_t i;
 
-  (void)state;
   support_need_own_events(__func__);
   for (i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
     expect_lost(TARGET, samples[i], "$!");
 }
 
 static void sample_of_cpus_into_a_full_disk_ends_with_1(void **state) {
-  (void)state;
   support_need_cpu_wide(__func__);
   expect_lost("", "measure_machine", "");
 }
 
 static void sample_of_a_variable_into_a_full_disk_ends_with_1(void **state) {
-  (void)state;
   support_need_breakpoints(__func__);
   expect_lost("", "watch_variable", "");
 }

@@ -82,7 +82,6 @@ static void run_with(result_t *result, size_t pages) {
 static void slow_reader_pauses_the_set_and_gets_all_records(void **state) {
   result_t result;
 
-  (void)state;
   support_need_own_events(__func__);
   run_with(&result, 5000);
   assert_true(result.pauses > 0);
@@ -94,7 +93,6 @@ static void slow_reader_pauses_the_set_and_gets_all_records(void **state) {
 static void lost_records_of_a_full_ring_are_reported(void **state) {
   result_t result;
 
-  (void)state;
   support_need_own_events(__func__);
   run_with(&result, 60000);
   assert_true(result.pauses > 0);

@@ -76,7 +76,6 @@ static void bpf_on_samples_prints_the_count_of_a_process(void **state) {
   int map, fd;
   pid_t child;
 
-  (void)state;
   live_bpf_need(__func__, BPF_PROG_TYPE_PERF_EVENT);
   support_need_cpu_wide(__func__);
   if (!live_bpffs_mount(&program))
@@ -110,7 +109,6 @@ static void bpf_on_samples_prints_the_count_of_a_process(void **state) {
 static void bpf_on_samples_without_a_program_says_why(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH, "/nothing", "/nothing"}};
 
-  (void)state;
   tool_run_ends(&run, 1, "/nothing: ");
 }
 

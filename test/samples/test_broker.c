@@ -91,7 +91,6 @@ static void broker_allows_no_other_bit(void **state) {
   unsigned int bit;
   size_t byte;
 
-  (void)state;
   request_of_clock(&good);
   assert_true(is_allowed(&good, 44));
   for (byte = 0; byte < sizeof(good.attr); byte++) {
@@ -117,7 +116,6 @@ static void broker_refuses_other_fields_and_targets(void **state) {
   request_t good, request;
   size_t i;
 
-  (void)state;
   request_of_clock(&good);
   for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
     request = good;
@@ -231,7 +229,6 @@ static void live_user_under_a_filter_measures_all_cpus(void **state) {
   fixture_t fixture;
   size_t i;
 
-  (void)state;
   support_need_root(__func__);
   begin(&fixture, EXPLAIN_NOBODY);
   for (i = 0; i < 2; i++) {
@@ -260,7 +257,6 @@ static void expect_no(fixture_t *fixture, const char *event, int code) {
 static void live_broker_refuses_events_and_users(void **state) {
   fixture_t fixture;
 
-  (void)state;
   support_need_root(__func__);
   begin(&fixture, EXPLAIN_NOBODY);
   expect_no(&fixture, "cpu-clock", EPERM);
@@ -292,7 +288,6 @@ static void live_broker_touches_no_file_but_its_socket(void **state) {
   char directory[] = "/tmp/uvperf-broker.XXXXXX";
   char path[160];
 
-  (void)state;
   support_need_root(__func__);
   assert_non_null(mkdtemp(directory));
   snprintf(path, sizeof(path), "%s/file", directory);
@@ -314,7 +309,6 @@ static void live_broker_gives_away_no_socket_with_two_names(void **state) {
   struct stat file;
   int server;
 
-  (void)state;
   support_need_root(__func__);
   assert_non_null(mkdtemp(first));
   assert_int_equal(rmdir(first), 0);
@@ -411,7 +405,6 @@ static int run_group(void *arg) {
 static void live_fd_of_the_broker_is_taken_and_leads_a_group(void **state) {
   fixture_t fixture;
 
-  (void)state;
   support_need_root(__func__);
   begin(&fixture, EXPLAIN_NOBODY);
   assert_int_equal(support_wait(support_fork(run_group, &fixture)), 0);
@@ -477,7 +470,6 @@ static void live_ring_is_charged_to_its_first_user(void **state) {
   void *ring;
   size_t i;
 
-  (void)state;
   support_need_root(__func__);
   explain_need_paranoid(__func__, 0, 9);
   for (i = 0; i < FILLERS; i++)
@@ -543,7 +535,6 @@ static void wrong_answer_is_an_error_and_leaks_no_fd(void **state) {
   request_t request;
   pid_t child;
 
-  (void)state;
   assert_non_null(mkdtemp(path));
   assert_int_equal(rmdir(path), 0);
   broker.server = unix_socket(path, &address);
@@ -567,7 +558,6 @@ static void wrong_answer_is_an_error_and_leaks_no_fd(void **state) {
 static void client_without_a_broker_does_not_blame_the_event(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH, "/nothing", "cs"}};
 
-  (void)state;
   tool_run_ends(&run, 1, "errno 111");
 }
 

@@ -54,7 +54,6 @@ count_cgroups_prints_what_each_did_while_it_was_there(void **state) {
   double sum = 0, ns;
   tree_t tree;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   begin(__func__, &tree);
   run.args[1] = tree.parent.path;
@@ -79,7 +78,6 @@ static void count_cgroups_as_nobody_says_why_not(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH}, .as_nobody = 1};
   tree_t tree;
 
-  (void)state;
   if (tool_run_paranoid() < 1)
     support_skip(__func__, "needs perf_event_paranoid of at least 1");
   begin(__func__, &tree);
@@ -105,7 +103,6 @@ static void count_cgroups_of_a_plain_directory_says_why_not_once(void **state) {
                     .work = wait_for_two_scans};
   const char *line;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   assert_non_null(mkdtemp(path));
   snprintf(below, sizeof(below), "%s/plain", path);
@@ -125,7 +122,6 @@ static void count_cgroups_of_other_events_says_what_is_missing(void **state) {
       .interrupt_at = "idle: <not counted: not available"};
   tree_t tree;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   begin(__func__, &tree);
   run.args[1] = tree.parent.path;
@@ -139,7 +135,6 @@ static void count_cgroups_of_other_events_says_what_is_missing(void **state) {
 static void count_cgroups_of_no_directory_says_so(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH, "/nowhere"}};
 
-  (void)state;
   tool_run_ends(&run, 1, "/nowhere: ");
 }
 

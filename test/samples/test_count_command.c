@@ -10,7 +10,6 @@ static void count_command_begins_at_the_execve_of_the_command(void **state) {
                "sched:sched_process_fork",
                "sh", "-c", "/bin/true; /bin/true; exit 3"}};
 
-  (void)state;
   support_need_tracepoint(__func__, "sched:sched_process_exec");
   support_need_kernel_side(__func__);
   tool_run(&run);
@@ -25,7 +24,6 @@ static void count_command_as_nobody_counts_the_user_side(void **state) {
                     .as_nobody = 1};
   unsigned long long ns;
 
-  (void)state;
   tool_run_need_own(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 0);
@@ -38,7 +36,6 @@ static void count_command_passes_the_signal_of_the_command_on(void **state) {
   tool_run_t run = {
       .args = {SAMPLE_PATH, "task-clock", "sh", "-c", "kill -TERM $$"}};
 
-  (void)state;
   support_need_own_events(__func__);
   tool_run_ends(&run, 128 + 15, "task-clock");
 }
@@ -47,7 +44,6 @@ static void count_command_without_events_runs_no_command(void **state) {
   tool_run_t run = {
       .args = {SAMPLE_PATH, "type=99,config=0", "echo", "it ran"}};
 
-  (void)state;
   tool_run_ends(&run, 1, "type 99");
   assert_string_equal(run.out, "");
 }

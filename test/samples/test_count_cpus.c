@@ -11,7 +11,6 @@ static void count_cpus_prints_the_counts_of_each_second(void **state) {
   unsigned long long switches;
   uint64_t begin = live_now();
 
-  (void)state;
   support_need_cpu_wide(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 128 + SIGINT);
@@ -27,7 +26,6 @@ static void count_cpus_prints_the_counts_of_each_second(void **state) {
 static void count_cpus_as_nobody_says_why_not(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH}};
 
-  (void)state;
   tool_run_is_refused(__func__, &run);
 }
 

@@ -14,7 +14,6 @@ static void counts_to_json_are_json_whatever_the_names(void **state) {
   static tool_run_t run = {.args = {SAMPLE_PATH, EVENTS, "20"},
                            .interrupt_at = "}\n"};
 
-  (void)state;
   support_need_cpu_wide(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 0);
@@ -31,7 +30,6 @@ static void counts_to_json_says_once_why_a_value_is_null(void **state) {
   static tool_run_t run = {.args = {SAMPLE_PATH, EVENTS, "20"},
                            .interrupt_at = "}\n"};
 
-  (void)state;
   support_need_cpu_wide(__func__);
   tool_run(&run);
   tool_run_expect_text(run.err, "CPU ");
@@ -43,7 +41,6 @@ static void counts_to_json_has_numbers(void **state) {
                            .interrupt_at = "}\n"};
   const char *value;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   tool_run(&run);
   value = strstr(run.out, "\"value\":");
@@ -54,7 +51,6 @@ static void counts_to_json_has_numbers(void **state) {
 static void counts_to_json_as_nobody_says_why_not(void **state) {
   static tool_run_t run = {.args = {SAMPLE_PATH}};
 
-  (void)state;
   tool_run_is_refused(__func__, &run);
 }
 

@@ -53,7 +53,6 @@ static void records_of_a_file_are_those_that_perf_dumps(void **state) {
   char *text;
   size_t i;
 
-  (void)state;
   perf_dump_need(__func__);
   text = calloc(1, 8 << 20);
   assert_non_null(text);
@@ -83,7 +82,6 @@ static void forks_that_perf_made_are_marked(void **state) {
                              "exec \"$0\" \"$1\" | grep -c 'made by perf'",
                              SAMPLE_PATH, record_run_path()}};
 
-  (void)state;
   perf_dump_need(__func__);
   support_need_cpu_wide(__func__);
   record_run_shell("perf record -q -a -e dummy -o @ true >/dev/null 2>&1");
@@ -103,7 +101,6 @@ static void expect_error(const char *words, const char *part) {
 static void other_files_are_named_by_their_kind(void **state) {
   tool_run_t directory = {.args = {SAMPLE_PATH, "/"}};
 
-  (void)state;
   tool_run_ends(&directory, 1, "or it is no regular file");
   expect_error("head -c 200 /dev/zero >@", "not a perf.data file");
   expect_error("{ printf 2ELIFREP; head -c 200 /dev/zero; } >@",
@@ -134,7 +131,6 @@ static void damaged_files_are_refused_or_decoded(void **state) {
   size_t i;
   int fd;
 
-  (void)state;
   perf_dump_need(__func__);
   record_run_shell("perf record -q -e page-faults:u -e cpu-clock:u -o @ true"
                    " >/dev/null 2>&1");
@@ -167,7 +163,6 @@ static void damaged_files_are_refused_or_decoded(void **state) {
 static void records_that_cannot_be_written_are_an_error(void **state) {
   static tool_run_t run;
 
-  (void)state;
   perf_dump_need(__func__);
   record_run_shell("perf record -q -e page-faults:u -o @ true >/dev/null 2>&1");
   memset(&run, 0, sizeof(run));

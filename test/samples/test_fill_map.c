@@ -23,7 +23,6 @@ static void fill_map_has_an_event_for_each_cpu_until_ctrl_c(void **state) {
   unsigned long long switches;
   int array;
 
-  (void)state;
   array = live_bpffs_pin_array(&bpffs, __func__, 0);
   run.data = &array;
   tool_run(&run);
@@ -38,7 +37,6 @@ static void fill_map_has_an_event_for_each_cpu_until_ctrl_c(void **state) {
 static void fill_map_of_no_map_says_why(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH, "/nothing", "cs"}};
 
-  (void)state;
   tool_run_ends(&run, 1, "/nothing: ");
 }
 

@@ -72,7 +72,6 @@ flight_recorder_prints_a_process_on_a_signal_and_at_its_end(void **state) {
   const char *end;
   int nr, nr_at_end;
 
-  (void)state;
   support_need_own_events(__func__);
   record_worker(&run, NULL);
   end = count_switches(run.out, run.pid, &nr);
@@ -87,7 +86,6 @@ static void flight_recorder_prints_only_the_last_seconds(void **state) {
   static tool_run_t run;
   int nr;
 
-  (void)state;
   support_need_own_events(__func__);
   record_worker(&run, "1e-9");
   assert_int_equal(strncmp(count_switches(run.out, run.pid, &nr), "-- ", 3), 0);
@@ -99,7 +97,6 @@ static void flight_recorder_prints_only_the_last_seconds(void **state) {
 static void flight_recorder_of_all_tasks_ends_at_ctrl_c(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH}, .interrupt_at = "recording: "};
 
-  (void)state;
   support_need_cpu_wide(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 0);
@@ -109,7 +106,6 @@ static void flight_recorder_of_all_tasks_ends_at_ctrl_c(void **state) {
 static void flight_recorder_of_no_process_says_so(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH, "2147483647"}};
 
-  (void)state;
   tool_run_ends(&run, 1, "2147483647");
 }
 

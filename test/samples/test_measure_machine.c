@@ -27,7 +27,6 @@ static void measure_machine_counts_other_processes(void **state) {
   unsigned long long switches, migrations, faults;
   pid_t child;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   child = support_fork(fault_often, NULL);
   assert_true(child > 0);
@@ -44,7 +43,6 @@ static void measure_machine_counts_other_processes(void **state) {
 static void measure_machine_as_nobody_says_why_not(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH}};
 
-  (void)state;
   tool_run_is_refused(__func__, &run);
 }
 

@@ -31,7 +31,6 @@ static void addresses_of_a_process_have_names(void **state) {
   char pid[16], function[32], vdso[32];
   pid_t child = support_fork(wait_for_the_end, NULL);
 
-  (void)state;
   snprintf(pid, sizeof(pid), "%d", child);
   snprintf(function, sizeof(function), "%jx",
            (uintmax_t)(uintptr_t)wait_for_the_end + 1);
@@ -53,7 +52,6 @@ static void addresses_of_the_kernel_have_names(void **state) {
   char line[1024], text[32];
   FILE *file = fopen("/proc/kallsyms", "re");
 
-  (void)state;
   while (file != NULL && fgets(line, sizeof(line), file) != NULL)
     if (strstr(line, " T do_exit\n") != NULL)
       sscanf(line, "%llx", &address);
@@ -73,7 +71,6 @@ static void process_that_is_gone_has_no_names(void **state) {
   char pid[16], function[32];
   pid_t child = support_fork(wait_for_the_end, NULL);
 
-  (void)state;
   kill(child, SIGKILL);
   support_wait(child);
   snprintf(pid, sizeof(pid), "%d", child);

@@ -32,54 +32,44 @@ static void run_script(const char *test, const char *script,
 }
 
 static void counts_are_those_of_the_work(void **state) {
-  (void)state;
   run_script(__func__, SCRIPTS "counts.js", NULL, 0);
 }
 
 static void samples_are_of_the_busy_function(void **state) {
-  (void)state;
   run_script(__func__, SCRIPTS "samples.js", NULL, 0);
 }
 
 static void end_of_a_process_is_an_error(void **state) {
-  (void)state;
   run_script(__func__, SCRIPTS "end.js", NULL, 0);
 }
 
 static void process_ends_when_handles_are_closed_or_unrefd(void **state) {
-  (void)state;
   run_script(__func__, SCRIPTS "unref.js", NULL, 0);
 }
 
 static void exception_in_a_callback_is_uncaught(void **state) {
-  (void)state;
   run_script(__func__, SCRIPTS "throws.js", NULL, 0);
 }
 
 static void process_exit_with_live_handles_is_clean(void **state) {
-  (void)state;
   run_script(__func__, SCRIPTS "exit.js", "opening", 7);
   run_script(__func__, SCRIPTS "exit.js", "live", 7);
   run_script(__func__, SCRIPTS "exit.js", "callback", 7);
 }
 
 static void worker_ended_with_live_handles_is_clean(void **state) {
-  (void)state;
   run_script(__func__, SCRIPTS "worker.js", NULL, 0);
 }
 
 static void handle_without_a_callback_is_collected(void **state) {
-  (void)state;
   run_script(__func__, SCRIPTS "collected.js", NULL, 0);
 }
 
 static void two_copies_of_the_add_on_work(void **state) {
-  (void)state;
   run_script(__func__, SCRIPTS "twice.js", NULL, 0);
 }
 
 static void nobody_gets_errors_with_reasons(void **state) {
-  (void)state;
   run_script(__func__, SCRIPTS "denied.js", NULL, 0);
 }
 
@@ -91,7 +81,6 @@ static void example_prints_counts_and_the_busy_function(void **state) {
                     .prepare = prepare};
   char map[64];
 
-  (void)state;
   support_need_own_events(__func__);
   tool_run(&run);
   snprintf(map, sizeof(map), "/tmp/perf-%d.map", (int)run.pid);

@@ -8,7 +8,6 @@ static void open_on_pool_as_nobody_counts_until_ctrl_c(void **state) {
   unsigned long long ns;
   char *line;
 
-  (void)state;
   tool_run_need_own(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 0);
@@ -27,7 +26,6 @@ static void open_on_pool_closes_many_tracepoints(void **state) {
                     .interrupt_at = " events "};
   size_t nr;
 
-  (void)state;
   support_need_tracepoint(__func__, "syscalls:sys_enter_getpgid");
   tool_run(&run);
   tool_run_expect_status(&run, 0);
@@ -40,7 +38,6 @@ static void open_on_pool_of_what_cannot_be_opened_says_why(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH, "raw_syscalls:sys_enter"},
                     .as_nobody = 1};
 
-  (void)state;
   tool_run_ends(&run, 1, "raw_syscalls");
 }
 

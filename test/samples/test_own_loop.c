@@ -20,7 +20,6 @@ static void own_loop_prints_each_name_in_order_until_the_end(void **state) {
   live_child_t child;
   size_t i;
 
-  (void)state;
   support_need_own_events(__func__);
   live_child_fork(&child, nr);
   snprintf(pid, sizeof(pid), "%d", (int)child.pid);
@@ -42,7 +41,6 @@ static void own_loop_closes_at_ctrl_c(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH, pid}, .interrupt_at = "follows"};
   live_child_t child;
 
-  (void)state;
   support_need_own_events(__func__);
   live_child_fork(&child, 0);
   snprintf(pid, sizeof(pid), "%d", (int)child.pid);
@@ -55,7 +53,6 @@ static void own_loop_closes_at_ctrl_c(void **state) {
 static void own_loop_of_no_process_says_why(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH, "2147483647"}};
 
-  (void)state;
   tool_run_ends(&run, 1, "2147483647");
 }
 

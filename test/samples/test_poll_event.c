@@ -35,7 +35,6 @@ static void poll_event_prints_samples_until_the_thread_ends(void **state) {
   pid_t child;
   int size;
 
-  (void)state;
   support_need_own_events(__func__);
   assert_int_equal(pipe2(go, O_CLOEXEC | O_NONBLOCK), 0);
   child = support_fork(spin, go);

@@ -25,7 +25,6 @@ pull_bpf_prints_all_and_names_cpus_that_are_not_heard(void **state) {
   pid_t child;
   int array;
 
-  (void)state;
   array = live_bpffs_pin_array(&bpffs, __func__, 1);
   live_bpf_output_open(&output, array);
   child = support_fork(send_numbers, &output);

@@ -9,7 +9,6 @@ static void raii_as_nobody_prints_page_faults(void **state) {
   size_t nr;
   int size;
 
-  (void)state;
   tool_run_need_own(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 0);

@@ -18,7 +18,6 @@ static void read_bpf_prints_the_output_of_a_program(void **state) {
   pid_t child;
   int array;
 
-  (void)state;
   array = live_bpffs_pin_array(&bpffs, __func__, 0);
   live_bpf_output_open(&output, array);
   child = support_fork(send_numbers, &output);
@@ -35,7 +34,6 @@ static void read_bpf_prints_the_output_of_a_program(void **state) {
 static void read_bpf_of_no_map_says_why(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH, "/nothing"}};
 
-  (void)state;
   support_need_root(__func__);
   tool_run_ends(&run, 1, "/nothing");
 }

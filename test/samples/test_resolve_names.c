@@ -7,7 +7,6 @@ static void resolve_names_prints_type_and_config_of_each(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH, "page-faults:u,cpu-clock,dummy"},
                     .as_nobody = 1};
 
-  (void)state;
   tool_run(&run);
   tool_run_expect_status(&run, 0);
   tool_run_expect_text(run.out, "page-faults:u                            "
@@ -25,7 +24,6 @@ static void resolve_names_finds_all_of_a_pattern(void **state) {
   const char *end;
   size_t nr = 0;
 
-  (void)state;
   support_need_tracefs(__func__, "syscalls:sys_enter_getpgid");
   tool_run(&run);
   tool_run_expect_status(&run, 0);
@@ -41,7 +39,6 @@ static void resolve_names_finds_all_of_a_pattern(void **state) {
 static void resolve_names_of_no_event_says_why(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH, "page-fault"}, .as_nobody = 1};
 
-  (void)state;
   tool_run_ends(&run, 1, "'page-fault'");
   tool_run_expect_text(run.err, "page-faults");
 }
@@ -50,7 +47,6 @@ static void resolve_names_into_a_full_disk_is_an_error(void **state) {
   tool_run_t run = {
       .args = {"/bin/sh", "-c", "exec " SAMPLE_PATH " dummy >/dev/full"}};
 
-  (void)state;
   tool_run_ends(&run, 1, strerror(ENOSPC));
 }
 

@@ -104,12 +104,10 @@ static void expect_stacks(const char *test, int with_pidfd) {
 
 static void
 sample_process_prints_stacks_of_all_threads_until_it_ends(void **state) {
-  (void)state;
   expect_stacks(__func__, 0);
 }
 
 static void sample_process_takes_a_pidfd(void **state) {
-  (void)state;
   expect_stacks(__func__, 1);
   close(PIDFD);
 }

@@ -32,7 +32,6 @@ static void sample_thread_prints_where_it_was_until_it_ends(void **state) {
   unsigned int tid;
   const char *line;
 
-  (void)state;
   support_need_own_events(__func__);
   child = support_fork(spin, NULL);
   assert_true(child > 0);
@@ -50,7 +49,6 @@ static void sample_thread_prints_where_it_was_until_it_ends(void **state) {
 static void sample_thread_of_no_thread_says_so(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH, "2147483647"}};
 
-  (void)state;
   tool_run_ends(&run, 1, "2147483647");
 }
 

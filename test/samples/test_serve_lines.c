@@ -29,7 +29,6 @@ static unsigned int nr_lines; /* written into it */
 static char directory[] = "/tmp/uvperf-serve-XXXXXX", path[64];
 
 static int make_directory(void **state) {
-  (void)state;
   if (mkdtemp(directory) == NULL || chmod(directory, 0777) != 0)
     return -1;
   snprintf(path, sizeof(path), "%s/lines", directory);
@@ -37,18 +36,15 @@ static int make_directory(void **state) {
 }
 
 static int remove_directory(void **state) {
-  (void)state;
   return rmdir(directory);
 }
 
 static int open_input(void **state) {
-  (void)state;
   nr_lines = 0;
   return pipe2(input, O_CLOEXEC);
 }
 
 static int close_input(void **state) {
-  (void)state;
   close(input[0]);
   close(input[1]);
   return 0;
@@ -186,7 +182,6 @@ static void client_that_does_not_read_gets_the_number_of_dropped(void **state) {
                            .prepare = use_input,
                            .work = read_all_but_one};
 
-  (void)state;
   tool_run(&run);
   close(first.fd);
   close(slow.fd);
@@ -212,7 +207,6 @@ static void end_of_the_input_ends_it(void **state) {
                            .prepare = use_input,
                            .work = let_a_client_wait};
 
-  (void)state;
   tool_run(&run);
   while (read_client(&slow))
     continue;
@@ -241,7 +235,6 @@ static void stale_socket_is_replaced_and_one_in_use_is_not(void **state) {
   struct sockaddr_un address;
   int fd;
 
-  (void)state;
   fd = open_socket(&address);
   assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
   close(fd);
@@ -254,7 +247,6 @@ static void file_that_is_no_socket_stays(void **state) {
   static tool_run_t run = {.args = {SAMPLE_PATH, path}, .prepare = use_input};
   FILE *file;
 
-  (void)state;
   file = fopen(path, "we");
   assert_non_null(file);
   fclose(file);
@@ -266,7 +258,6 @@ static void input_that_is_no_pipe_is_wrong_usage(void **state) {
   static tool_run_t run = {
       .args = {"/bin/sh", "-c", "exec " SAMPLE_PATH " path </dev/null"}};
 
-  (void)state;
   tool_run_ends(&run, 2, "usage: ");
 }
 

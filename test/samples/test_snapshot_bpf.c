@@ -33,7 +33,6 @@ static void snapshot_bpf_prints_the_newest_at_sigusr1(void **state) {
   const char *line;
   int array;
 
-  (void)state;
   array = live_bpffs_pin_array(&bpffs, __func__, 0);
   live_bpf_output_open(&output, array);
   run.data = &output;

@@ -57,7 +57,6 @@ static void stream_machine_prints_a_child_in_the_order_of_time(void **state) {
   double last = 0, time;
   int late = 0;
 
-  (void)state;
   support_need_tracepoint(__func__, "sched:sched_process_fork");
   support_need_cpu_wide(__func__);
   tool_run(&run);

@@ -38,7 +38,6 @@ static void top_functions_are_those_that_work(void **state) {
   double all;
   pid_t pid;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   pid = support_fork(work, NULL);
   assert_true(pid > 0);
@@ -61,7 +60,6 @@ static void top_functions_of_the_kernel_have_names(void **state) {
   static tool_run_t run = {.args = {SAMPLE_PATH, "1"},
                            .interrupt_at = " [kernel]\n"};
 
-  (void)state;
   support_need_cpu_wide(__func__);
   tool_run_ends(&run, 0, "");
   assert_null(strstr(run.out, "%  [kernel]"));
@@ -71,7 +69,6 @@ static void top_functions_that_cannot_be_written_are_an_error(void **state) {
   static tool_run_t run = {
       .args = {"/bin/sh", "-c", "exec " SAMPLE_PATH " 1 >/dev/full"}};
 
-  (void)state;
   support_need_cpu_wide(__func__);
   tool_run_ends(&run, 1, strerror(ENOSPC));
 }
@@ -80,7 +77,6 @@ static void
 top_functions_without_privileges_says_what_is_missing(void **state) {
   static tool_run_t run = {.args = {SAMPLE_PATH}, .as_nobody = 1};
 
-  (void)state;
   if (tool_run_paranoid() < 1)
     support_skip(__func__, "perf_event_paranoid of at least 1");
   tool_run_ends(&run, 1, "kernel.perf_event_paranoid");
@@ -91,7 +87,6 @@ static void workload_takes_a_part_of_a_second(void **state) {
   tool_run_t run = {.args = {WORKLOAD_PATH, "0.01"}};
   tool_run_t refused = {.args = {WORKLOAD_PATH, "soon"}};
 
-  (void)state;
   tool_run_ends(&run, 0, "");
   tool_run_ends(&refused, 2, "SECONDS");
 }

@@ -17,7 +17,6 @@ static void tracepoint_bpf_attaches_until_ctrl_c(void **state) {
   live_bpf_counter_t counter;
   char line[32];
 
-  (void)state;
   support_need_tracepoint(__func__, LIVE_SYSCALL);
   live_bpf_counter_open(__func__, &counter, BPF_PROG_TYPE_TRACEPOINT,
                         LIVE_PGID);
@@ -39,7 +38,6 @@ static void tracepoint_bpf_attaches_until_ctrl_c(void **state) {
 static void tracepoint_bpf_without_a_program_says_why(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH, LIVE_SYSCALL, "/nothing"}};
 
-  (void)state;
   tool_run_ends(&run, 1, "/nothing: ");
 }
 

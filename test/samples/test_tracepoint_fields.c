@@ -38,7 +38,6 @@ tracepoint_fields_prints_system_calls_that_fail_by_name(void **state) {
   const char *line;
   int nr = 0;
 
-  (void)state;
   support_need_tracepoint(__func__, "raw_syscalls:sys_exit");
   live_worker_fork(&worker, fail_often, NULL);
   snprintf(tid, sizeof(tid), "%d", worker.pid);
@@ -58,7 +57,6 @@ tracepoint_fields_prints_system_calls_that_fail_by_name(void **state) {
 static void tracepoint_fields_without_tracefs_says_so(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH, "1"}, .as_nobody = 1};
 
-  (void)state;
   support_need_root(__func__);
   tool_run_ends(&run, 1, "tracefs");
 }
@@ -67,7 +65,6 @@ static void tracepoint_fields_without_tracefs_says_so(void **state) {
 static void tracepoint_fields_of_no_thread_frees_all(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH, "99999999"}};
 
-  (void)state;
   support_need_tracepoint(__func__, "raw_syscalls:sys_exit");
   tool_run_ends(&run, 1, "99999999");
 }

@@ -27,13 +27,11 @@ void fake_host_set(const char *root) {
 }
 
 int fake_host_empty(void **state) {
-  (void)state;
   fake_host_set("/nonexistent");
   return 0;
 }
 
 int fake_host_real(void **state) {
-  (void)state;
   fake_host_set(NULL);
   return 0;
 }

@@ -96,7 +96,6 @@ void fake_kernel_reset(void) {
 }
 
 int fake_kernel_setup(void **state) {
-  (void)state;
   fake_kernel_reset();
   return 0;
 }

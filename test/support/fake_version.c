@@ -122,7 +122,6 @@ int fake_version_setup(void **state) {
 }
 
 int fake_version_teardown(void **state) {
-  (void)state;
   fake_kernel_reset();
   forget();
   return 0;

@@ -1006,7 +1006,6 @@ static int life_teardown(void **state) {
 static int group_setup(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   free_loop(make_loop());
   live_comm_attr(&attr);
   uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);

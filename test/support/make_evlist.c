@@ -12,7 +12,6 @@ static struct {
 } given;
 
 int evlist_make_setup(void **state) {
-  (void)state;
   fake_kernel_reset();
   memset(&given, 0, sizeof(given));
   uvperf__known[UVPERF__WORD_READ_FORMAT].yes = UVPERF_FORMAT_LOST;

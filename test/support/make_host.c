@@ -10,7 +10,6 @@ int make_host_setup(void **state) {
   void *made = NULL;
   int rc = make_tree_setup(&made);
 
-  (void)state;
   make_host = made;
   if (rc == 0)
     fake_host_set(make_host->root);
@@ -20,7 +19,6 @@ int make_host_setup(void **state) {
 int make_host_teardown(void **state) {
   void *made = make_host;
 
-  (void)state;
   make_host = NULL;
   fake_host_set(NULL);
   return make_tree_teardown(&made);

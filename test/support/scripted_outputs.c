@@ -23,7 +23,6 @@ static void add_map(void) {
 }
 
 int scripted_outputs_setup(void **state) {
-  (void)state;
   uvperf__known[UVPERF__WORD_READ_FORMAT].yes = 0;
   uvperf__known[UVPERF__WORD_READ_FORMAT].no = UVPERF_FORMAT_LOST;
   fake_kernel_reset();
@@ -38,7 +37,6 @@ int scripted_outputs_setup(void **state) {
 }
 
 int scripted_outputs_teardown(void **state) {
-  (void)state;
   uvperf__bpf_outputs_free(scripted_outputs.outputs);
   if (scripted_outputs.map_fd >= 0)
     fake_map_close(scripted_outputs.map_fd);

@@ -99,7 +99,6 @@ void scripted_pages_script(void) {
 
 /* The real kernel is asked before any event is scripted. */
 int scripted_pages_setup(void **state) {
-  (void)state;
   fake_kernel_reset();
   uvperf_kernel_knows(UVPERF_ATTR_READ_FORMAT, UVPERF_FORMAT_LOST);
   scripted_pages_script();

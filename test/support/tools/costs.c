@@ -11,7 +11,6 @@ static char directory[] = "/tmp/uvperf_costs_XXXXXX";
 
 /* Debug files there are opened by a process without privileges. */
 int costs_setup(void **state) {
-  (void)state;
   memcpy(directory + sizeof(directory) - 7, "XXXXXX", 6);
   return mkdtemp(directory) != NULL ? chmod(directory, 0755) : -1;
 }
@@ -19,7 +18,6 @@ int costs_setup(void **state) {
 int costs_teardown(void **state) {
   static tool_run_t run;
 
-  (void)state;
   memset(&run, 0, sizeof(run));
   costs_run(&run, "chmod -R u+w . && rm -rf \"$PWD\"");
   return 0;

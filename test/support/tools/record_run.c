@@ -18,7 +18,6 @@ const char *record_run_path(void) {
 int record_run_setup(void **state) {
   char *slash = path + sizeof(path) - sizeof(NAME);
 
-  (void)state;
   memcpy(slash - 6, "XXXXXX", 6);
   *slash = '\0';
   if (mkdtemp(path) == NULL || chmod(path, 0777) != 0)
@@ -40,7 +39,6 @@ int record_run_teardown(void **state) {
   glob_t files;
   int rc;
 
-  (void)state;
   nr = record_run_files(&files);
   for (i = 0; i < nr; i++)
     unlink(files.gl_pathv[i]);

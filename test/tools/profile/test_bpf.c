@@ -90,7 +90,6 @@ static void live_program_is_named_while_it_is_loaded(void **state) {
       .data = &programs,
       .keeps_end = 1};
 
-  (void)state;
   support_need_cpu_wide(__func__);
   support_need_kernel_side(__func__);
   live_bpf_need(__func__, BPF_PROG_TYPE_SOCKET_FILTER);
@@ -147,7 +146,6 @@ static void live_program_of_a_task_profile_is_named_if_it_stays(void **state) {
   symbols_t *symbols;
   uv_loop_t loop;
 
-  (void)state;
   live_bpf_need(__func__, BPF_PROG_TYPE_SOCKET_FILTER);
   load(&stays, "stays", 3);
   load(&goes, "goes", 4);

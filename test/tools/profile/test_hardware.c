@@ -9,7 +9,6 @@ static void busy_loop_is_sampled_by_the_cycles_of_a_pmu(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "-F", "500", "-d", "0.5", "--",
                              TARGET_PATH, "spin"}};
 
-  (void)state;
   support_need_hardware(__func__, PERF_COUNT_HW_CPU_CYCLES, 1000000);
   tool_run_exits(&run, 0);
   tool_run_expect_text(run.err, "cycles, 500 Hz");

@@ -102,7 +102,6 @@ static void functions_have_the_shares_of_perf(void **state) {
   };
   size_t i;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   perf_dump_need(__func__);
   for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -117,7 +116,6 @@ static void functions_have_the_shares_of_perf(void **state) {
 /* -- several events -------------------------------------------------------- */
 
 static void event_can_be_chosen(void **state) {
-  (void)state;
   support_need_kernel_side(__func__);
   perf_dump_need(__func__);
   record("-e context-switches:u,cpu-clock,page-faults -F 4000 -g -- " BUSY);
@@ -134,7 +132,6 @@ static void event_can_be_chosen(void **state) {
 /* -- missing data ---------------------------------------------------------- */
 
 static void recording_without_samples_is_an_error(void **state) {
-  (void)state;
   support_need_own_events(__func__);
   perf_dump_need(__func__);
   record("-e dummy:u -- true");
@@ -145,7 +142,6 @@ static void recording_without_samples_is_an_error(void **state) {
 
 /* Threads and cgroups have no callers, but a file of stacks has. */
 static void recording_without_callers_is_reported(void **state) {
-  (void)state;
   support_need_own_events(__func__);
   perf_dump_need(__func__);
   record("-e cpu-clock:u -F 4000 -- " BUSY);
@@ -166,7 +162,6 @@ static void cut_off_records(void) {
 }
 
 static void file_that_is_cut_off_is_profiled_so_far(void **state) {
-  (void)state;
   support_need_own_events(__func__);
   perf_dump_need(__func__);
   record("-e cpu-clock:u -F 4000 -- " BUSY);
@@ -180,7 +175,6 @@ static void file_that_is_cut_off_is_profiled_so_far(void **state) {
  * recorded. Here the id may be another tracepoint's. */
 static void
 tracepoint_of_a_cut_off_file_has_no_name_of_this_machine(void **state) {
-  (void)state;
   support_need_tracepoint(__func__, "raw_syscalls:sys_enter");
   perf_dump_need(__func__);
   record("-e raw_syscalls:sys_enter -c 1 -- sh -c "
@@ -196,7 +190,6 @@ tracepoint_of_a_cut_off_file_has_no_name_of_this_machine(void **state) {
 static void recording_of_another_machine_is_named_by_build_ids(void **state) {
   char words[512], host[256] = "", home[512];
 
-  (void)state;
   support_need_kernel_side(__func__);
   perf_dump_need(__func__);
   assert_int_equal(gethostname(host, sizeof(host) - 1), 0);
@@ -251,7 +244,6 @@ static void clear(const char *path, uint32_t type, long offset, size_t bytes) {
 
 /* In a pid namespace, live samples with pid 0 are of tasks outside of it. */
 static void idle_task_is_swapper_in_a_pid_namespace_too(void **state) {
-  (void)state;
   support_need_root(__func__);
   support_need_own_events(__func__);
   perf_dump_need(__func__);
@@ -269,7 +261,6 @@ static void idle_task_is_swapper_in_a_pid_namespace_too(void **state) {
 
 /* Otherwise a stranger's recording could name any file of this machine. */
 static void files_that_are_not_identified_are_not_read(void **state) {
-  (void)state;
   support_need_own_events(__func__);
   perf_dump_need(__func__);
   record("-B -e cpu-clock:u -F 4000 -- " BUSY);
@@ -290,7 +281,6 @@ static void pipe_is_profiled_when_it_ends(void **state) {
   run.args[1] = "-c";
   run.args[2] = "perf record -q -o - -a -e cpu-clock -F 999 -g -- sleep 0.2 | "
                 "exec " PROFILE_PATH " --input -";
-  (void)state;
   support_need_cpu_wide(__func__);
   perf_dump_need(__func__);
   tool_run_exits(&run, 0);
@@ -310,7 +300,6 @@ static void wait_for_samples(tool_run_t *progress) {
 }
 
 static void interrupt_shows_what_came_so_far(void **state) {
-  (void)state;
   support_need_cpu_wide(__func__);
   perf_dump_need(__func__);
   memset(&run, 0, sizeof(run));
@@ -343,12 +332,10 @@ static void options_for_measuring_are_refused(void **state) {
       {{"--event=x", "-a"}, "it needs --input"},
   };
 
-  (void)state;
   tool_usage_refused(PROFILE_PATH, cases, sizeof(cases) / sizeof(cases[0]));
 }
 
 static void file_that_is_no_recording_is_an_error(void **state) {
-  (void)state;
   record_run_shell("echo hello >@");
   profile("");
   tool_run_expect_status(&run, 1);
@@ -357,7 +344,6 @@ static void file_that_is_no_recording_is_an_error(void **state) {
 }
 
 static void output_into_the_recording_is_refused(void **state) {
-  (void)state;
   record_run_shell("echo hello >@; ln -s @ @.old");
   profile("--html $0.old");
   tool_run_expect_status(&run, 1);
@@ -366,7 +352,6 @@ static void output_into_the_recording_is_refused(void **state) {
 }
 
 static void outputs_into_one_file_are_refused(void **state) {
-  (void)state;
   record_run_shell("echo hello >@; echo old >@.old");
   profile("--html $0.old --folded $0.old");
   tool_run_expect_status(&run, 1);

@@ -107,54 +107,44 @@ static void compare(const char *test, const char *variant, const char *words) {
 }
 
 static void functions_in_c_are_those_of_perf(void **state) {
-  (void)state;
   compare(__func__, "c", PERF "-g ./costs 8000");
 }
 
 static void functions_of_clang_are_those_of_perf(void **state) {
-  (void)state;
   compare(__func__, "c-clang", PERF "-g ./costs 8000");
 }
 
 static void static_functions_are_those_of_perf(void **state) {
-  (void)state;
   compare(__func__, "c-static", PERF "-g ./costs 8000");
 }
 
 static void functions_in_debug_files_are_those_of_perf(void **state) {
-  (void)state;
   compare(__func__, "c-debug", PERF "-g ./costs 8000");
 }
 
 static void stacks_without_frame_pointers_are_those_of_perf(void **state) {
-  (void)state;
   compare(__func__, "c-bare", PERF "-F 499 --call-graph dwarf ./costs 16000");
 }
 
 static void functions_in_cxx_are_those_of_perf(void **state) {
-  (void)state;
   compare(__func__, "cxx", PERF "-g ./costs 8000");
 }
 
 static void functions_in_rust_are_those_of_perf(void **state) {
-  (void)state;
   compare(__func__, "rust", PERF "-g ./costs 8000");
 }
 
 static void functions_in_go_are_those_of_perf(void **state) {
-  (void)state;
   compare(__func__, "go", PERF "-g ./costs 8000");
 }
 
 static void file_of_uvperf_record_is_read_as_by_perf(void **state) {
-  (void)state;
   compare(__func__, "c", RECORD "./costs 8000");
 }
 
 static void each_of_several_events_is_that_of_perf(void **state) {
   costs_t costs;
 
-  (void)state;
   perf_dump_need(__func__);
   support_need_own_events(__func__);
   costs_build(__func__, "c");
@@ -186,7 +176,6 @@ static void whole_machine_is_that_of_perf(void **state) {
   folded_t ours = {0}, perfs = {0};
   costs_t costs;
 
-  (void)state;
   perf_dump_need(__func__);
   support_need_cpu_wide(__func__);
   costs_build(__func__, "c");
@@ -222,7 +211,6 @@ static void table_has_the_numbers_of_perf_report(void **state) {
   double share;
   costs_t costs;
 
-  (void)state;
   perf_dump_need(__func__);
   support_need_own_events(__func__);
   costs_build(__func__, "c");

@@ -82,38 +82,31 @@ static void compare(const char *test, const char *variant) {
 }
 
 static void live_functions_in_c_have_the_shares_of_perf(void **state) {
-  (void)state;
   compare(__func__, "c");
 }
 
 static void live_functions_in_cxx_have_the_shares_of_perf(void **state) {
-  (void)state;
   compare(__func__, "cxx");
 }
 
 static void live_functions_in_rust_have_the_shares_of_perf(void **state) {
-  (void)state;
   compare(__func__, "rust");
 }
 
 static void live_functions_in_go_have_the_shares_of_perf(void **state) {
-  (void)state;
   compare(__func__, "go");
 }
 
 static void live_static_functions_have_the_shares_of_perf(void **state) {
-  (void)state;
   compare(__func__, "c-static");
 }
 
 static void live_functions_of_clang_have_the_shares_of_perf(void **state) {
-  (void)state;
   compare(__func__, "c-clang");
 }
 
 static void
 live_functions_in_debug_files_have_the_shares_of_perf(void **state) {
-  (void)state;
   compare(__func__, "c-debug");
 }
 
@@ -122,7 +115,6 @@ static void live_inlined_functions_have_their_own_cost(void **state) {
   folded_t ours = {0};
   costs_t costs;
 
-  (void)state;
   support_need_own_events(__func__);
   costs_build(__func__, "c");
   memset(&run, 0, sizeof(run));

@@ -113,7 +113,6 @@ static void waits_of_known_length_are_within_5_percent(void **state) {
   FILE *file;
   size_t i;
 
-  (void)state;
   support_need_kernel_side(__func__);
   file = open_folded(path);
   tool_run_exits(&run, 0);
@@ -146,7 +145,6 @@ static void callers_of_libc_have_its_waits_with_copied_stacks(void **state) {
   FILE *file;
   size_t i;
 
-  (void)state;
   if (unwind_machine(NULL) == EM_NONE)
     support_skip(__func__, "x86-64 or aarch64");
   support_need_kernel_side(__func__);
@@ -184,7 +182,6 @@ static void waits_for_a_disk_are_within_5_percent(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "--off-cpu", "--by", "thread", "--",
                              WAITS_PATH, "disk=" DIRECTORY "/uvperf-waits"}};
 
-  (void)state;
   support_need_kernel_side(__func__);
   need_disk(__func__);
   tool_run_exits(&run, 0);
@@ -197,7 +194,6 @@ static void time_without_a_cpu_is_ready_to_run(void **state) {
       .args = {PROFILE_PATH, "--off-cpu", "--", WAITS_PATH, "ready"}};
   double expected, seconds;
 
-  (void)state;
   support_need_kernel_side(__func__);
   tool_run_exits(&run, 0);
   /* The row has the waits of both threads. The other one waits for about as
@@ -226,7 +222,6 @@ static void whole_machine_has_the_waits_of_a_program(void **state) {
                     .data = printed};
   FILE *file;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   file = open_folded(path);
   tool_run_exits(&run, 0);
@@ -266,7 +261,6 @@ static void thread_that_waits_all_the_time_is_counted(void **state) {
   char pid_text[16];
   pid_t pid;
 
-  (void)state;
   support_need_kernel_side(__func__);
   pid = start_waiting();
   snprintf(pid_text, sizeof(pid_text), "%d", pid);
@@ -297,7 +291,6 @@ static void wait_that_does_not_end_is_counted_to_the_end(void **state) {
       .data = &waits};
   double most, least;
 
-  (void)state;
   support_need_kernel_side(__func__);
   tool_run_exits(&run, 0);
   assert_null(strstr(run.out, "[since before the start]"));
@@ -310,7 +303,6 @@ static void wait_that_does_not_end_is_counted_to_the_end(void **state) {
 static void without_the_kernels_side_the_remedy_is_named(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "--off-cpu", "--", "true"}};
 
-  (void)state;
   support_need_own_events(__func__);
   if (tool_run_paranoid() < 2)
     support_skip(__func__, "kernel.perf_event_paranoid at 2");

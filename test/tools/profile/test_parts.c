@@ -17,7 +17,6 @@ static void expect_clean(const char *name, const char *expected) {
 }
 
 static void name_with_control_characters_becomes_safe(void **state) {
-  (void)state;
   expect_clean("a\033[2Jb\n\x7f", "a?[2Jb??");
   expect_clean("\xc2\x9b"
                "0m",
@@ -35,7 +34,6 @@ static void name_with_control_characters_becomes_safe(void **state) {
 static void long_name_is_cut_between_characters(void **state) {
   char clean[4];
 
-  (void)state;
   common_text_clean(clean, sizeof(clean), "ab\xc3\xa9");
   assert_string_equal(clean, "ab");
 }
@@ -55,7 +53,6 @@ static void map_over_another_keeps_its_ends(void **state) {
   const profile_map_t hole = {0x3000, 0x5000, 0x200000, 2};
   const profile_map_t over = {0x4000, 0xa000, 0, 3};
 
-  (void)state;
   assert_non_null(tasks);
   profile_tasks_map(tasks, 7, &big);
   profile_tasks_map(tasks, 7, &hole);
@@ -99,7 +96,6 @@ static double map_many(int32_t step) {
 static void maps_are_added_downwards_as_fast_as_upwards(void **state) {
   double up = map_many(0x1000), down = map_many(-0x1000);
 
-  (void)state;
   assert_true(down < 0.1 + 10 * up);
 }
 
@@ -108,7 +104,6 @@ static void forked_process_has_its_parents_maps_until_exec(void **state) {
   const profile_map_t map = {0x1000, 0x2000, 0, 1};
   uint32_t comm = 0;
 
-  (void)state;
   assert_non_null(tasks);
   profile_tasks_name(tasks, 7, 70);
   profile_tasks_map(tasks, 7, &map);
@@ -127,7 +122,6 @@ static void dead_task_is_known_until_it_is_reaped(void **state) {
   profile_tasks_t *tasks = calloc(1, sizeof(*tasks));
   uint32_t comm = 0;
 
-  (void)state;
   assert_non_null(tasks);
   profile_tasks_name(tasks, 7, 70);
   profile_tasks_exit(tasks, 7, 100);
@@ -144,7 +138,6 @@ static void first_thread_that_ends_is_kept_for_the_others(void **state) {
   profile_tasks_t *tasks = calloc(1, sizeof(*tasks));
   const profile_map_t map = {0x1000, 0x2000, 0, 1};
 
-  (void)state;
   assert_non_null(tasks);
   profile_tasks_map(tasks, 7, &map);
   profile_tasks_fork(tasks, 7, 8, 7, 7, 1);
@@ -169,7 +162,6 @@ static void process_lives_after_an_exec_by_another_thread(void **state) {
   profile_tasks_t *tasks = calloc(1, sizeof(*tasks));
   const profile_map_t map = {0x1000, 0x2000, 0, 1};
 
-  (void)state;
   assert_non_null(tasks);
   profile_tasks_fork(tasks, 7, 8, 7, 7, 1);
   profile_tasks_exit(tasks, 7, 100);
@@ -210,7 +202,6 @@ static void samples_of_a_process_and_its_children_are_taken(void **state) {
   int32_t id = 7;
   const common_ids_t ids = {&id, 1, 1};
 
-  (void)state;
   assert_true(takes(&members, 8));
   profile_members_init(&members, &ids);
   assert_false(takes(&members, 8));
@@ -235,7 +226,6 @@ static void samples_of_the_profiler_are_left_out(void **state) {
   profile_members_t members = {0};
   uvperf_record_t other;
 
-  (void)state;
   profile_members_init_self(&members);
   profile_members_take(&members, &worker);
   profile_members_take(&members, &child);

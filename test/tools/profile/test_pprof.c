@@ -73,7 +73,6 @@ static void go_pprof_shows_the_table(void **state) {
   tool_run_t go;
   int fd;
 
-  (void)state;
   support_need_kernel_side(__func__);
   go_pprof_need(__func__);
   fd = mkstemp(path);
@@ -93,7 +92,6 @@ static void go_pprof_shows_waits_as_time_off_the_cpu(void **state) {
   tool_run_t go;
   int fd;
 
-  (void)state;
   support_need_kernel_side(__func__);
   go_pprof_need(__func__);
   fd = mkstemp(path);

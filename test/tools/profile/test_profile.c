@@ -13,7 +13,6 @@ static void busy_loop_is_named_as_hottest_place(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "1", "--",
                              TARGET_PATH, "spin"}};
 
-  (void)state;
   support_need_own_events(__func__);
   tool_run_exits(&run, 0);
   profile_run_expect_spin(&run);
@@ -27,7 +26,6 @@ static void busy_loop_in_a_grandchild_is_named(void **state) {
                              "trap 'kill $!' TERM; '" TARGET_PATH
                              "' spin & wait"}};
 
-  (void)state;
   support_need_own_events(__func__);
   tool_run_exits(&run, 0);
   profile_run_expect_spin(&run);
@@ -66,7 +64,6 @@ static void function_that_a_compiler_names_late_is_named(void **state) {
   char path[64];
   int pid = 0;
 
-  (void)state;
   support_need_own_events(__func__);
   tool_run(&run);
   assert_int_equal(sscanf(run.out, "%*x %*x %d", &pid), 1);
@@ -85,7 +82,6 @@ function_of_a_compiler_without_a_name_says_what_names_it(void **state) {
                              TARGET_PATH, "jit"}};
   profile_row_t row = {0};
 
-  (void)state;
   support_need_own_events(__func__);
   tool_run_exits(&run, 0);
   assert_true(profile_run_row(&run, 0, &row));
@@ -102,7 +98,6 @@ static void running_process_is_profiled_by_pid(void **state) {
   char pid_text[16];
   pid_t pid;
 
-  (void)state;
   support_need_own_events(__func__);
   pid = start_target("spin", run.out, sizeof(run.out));
   snprintf(pid_text, sizeof(pid_text), "%d", pid);
@@ -154,13 +149,11 @@ static void expect_child(const char *all) {
 }
 
 static void child_that_runs_already_is_profiled(void **state) {
-  (void)state;
   support_need_own_events(__func__);
   expect_child(NULL);
 }
 
 static void child_that_runs_already_is_sampled_by_cpu(void **state) {
-  (void)state;
   support_need_cpu_wide(__func__);
   expect_child("-a");
 }
@@ -171,7 +164,6 @@ static void tasks_of_a_cgroup_are_profiled(void **state) {
   live_cgroup_t cgroup;
   pid_t pid;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   live_cgroup_make(__func__, &cgroup);
   pid = start_target("spin", run.out, sizeof(run.out));
@@ -193,7 +185,6 @@ static void several_targets_are_profiled(void **state) {
   char ids[40];
   pid_t pids[2];
 
-  (void)state;
   support_need_own_events(__func__);
   pids[0] = start_target("spin", run.out, sizeof(run.out));
   pids[1] = start_target("spin", thread.out, sizeof(thread.out));
@@ -223,7 +214,6 @@ static void profiler_itself_is_left_out(void **state) {
   char row[64];
   size_t i;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   for (i = 0; i < 2; i++) {
     tool_run_exits(&runs[i], 0);
@@ -238,7 +228,6 @@ static void profile_of_a_process_ends_with_it(void **state) {
   char pid_text[16];
   pid_t pid;
 
-  (void)state;
   support_need_own_events(__func__);
   pid = fork();
   assert_true(pid >= 0);
@@ -264,7 +253,6 @@ static void whole_machine_shows_a_busy_loop(void **state) {
   FILE *file;
   pid_t pid;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   file = fdopen(mkstemp(path), "r");
   assert_non_null(file);
@@ -308,7 +296,6 @@ static void syscall_loop_names_a_kernel_function(void **state) {
                              TARGET_PATH, "read"}};
   profile_row_t row = {0};
 
-  (void)state;
   support_need_kernel_side(__func__);
   tool_run_exits(&run, 0);
   assert_true(profile_run_row(&run, 0, &row));
@@ -325,7 +312,6 @@ static void folded_stacks_sum_to_the_samples(void **state) {
   FILE *file;
   int fd;
 
-  (void)state;
   support_need_own_events(__func__);
   fd = mkstemp(path);
   assert_true(fd >= 0);
@@ -350,7 +336,6 @@ static void interrupt_and_hangup_print_the_table(void **state) {
   static const int numbers[] = {SIGINT, SIGHUP};
   size_t i;
 
-  (void)state;
   support_need_own_events(__func__);
   for (i = 0; i < 2; i++) {
     tool_run_t run = {.args = {PROFILE_PATH, "--", TARGET_PATH, "spin"},
@@ -369,7 +354,6 @@ static void unprivileged_user_profiles_own_command(void **state) {
   profile_row_t row;
   size_t i;
 
-  (void)state;
   support_need_own_events(__func__);
   if (tool_run_paranoid() != 2)
     support_skip(__func__, "kernel.perf_event_paranoid at 2");
@@ -387,7 +371,6 @@ static void process_of_another_user_is_reported(void **state) {
                     .as_nobody = 1};
   char pid_text[16];
 
-  (void)state;
   support_need_own_events(__func__);
   support_need_root(__func__);
   snprintf(pid_text, sizeof(pid_text), "%d", getpid());
@@ -403,7 +386,6 @@ static void threads_that_end_within_a_period_are_sampled_by_cpu(void **state) {
   const char *line;
   pid_t pid;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   pid = start_target("threads", run.out, sizeof(run.out));
   snprintf(pid_text, sizeof(pid_text), "%d", pid);
@@ -440,7 +422,6 @@ static void profile_by_cpu_of_a_process_ends_with_it(void **state) {
   char pid_text[16];
   pid_t pid;
 
-  (void)state;
   support_need_cpu_wide(__func__);
   pid = start_target("threads", run.out, sizeof(run.out));
   snprintf(pid_text, sizeof(pid_text), "%d", pid);
@@ -457,7 +438,6 @@ static void table_of_processes_reports_no_missing_names(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "--by", "comm", "-F", "997", "-d",
                              "0.5", "--", "sh", "-c", "while :; do :; done"}};
 
-  (void)state;
   support_need_own_events(__func__);
   tool_run_exits(&run, 0);
   assert_true(profile_run_samples(&run) > 0);
@@ -474,7 +454,6 @@ static void live_tasks_outside_of_the_pid_namespace_are_one(void **state) {
                "-a -F 997 -d 1 --by process; kill $!",
                PROFILE_PATH}};
 
-  (void)state;
   support_need_root(__func__);
   support_need_cpu_wide(__func__);
   tool_run(&run);
@@ -492,7 +471,6 @@ static void tasks_and_cpus_are_profiled_without_sysfs(void **state) {
                "\"$0\" \"$1\"",
                PROFILE_PATH, TARGET_PATH}};
 
-  (void)state;
   support_need_admin(__func__);
   support_need_cpu_wide(__func__);
   tool_run_exits(&run, 0);

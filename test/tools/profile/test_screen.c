@@ -57,7 +57,6 @@ static void lines_fit_into_the_window(void **state) {
   size_t columns, lines;
   char *text;
 
-  (void)state;
   for (keys.by = STACKS_BY_FUNCTION; keys.by <= STACKS_BY_COMM; keys.by++) {
     for (columns = 10; columns <= 300; columns++) {
       lines = 1 + columns % 12;
@@ -78,7 +77,6 @@ static void expect_screen(size_t columns, const char *expected) {
 }
 
 static void narrow_window_leaves_out_columns(void **state) {
-  (void)state;
   expect_screen(20, "100 samples/s, 0 los\n"
                     "    self  function\n"
                     "  50.00%  parse\n"
@@ -99,7 +97,6 @@ static void rows_without_a_window_are_limited(void **state) {
   const profile_keys_t keys = {.by = STACKS_BY_FUNCTION};
   char *text = write_screen(&keys, 0, 0);
 
-  (void)state;
   assert_non_null(strstr(text, " parse\n"));
   assert_non_null(strstr(text, "title"));
   assert_null(strstr(text, "gott"));
@@ -113,7 +110,6 @@ static void no_samples_are_named_so(void **state) {
   size_t size;
   FILE *file = open_memstream(&text, &size);
 
-  (void)state;
   profile_screen_write(file, &screen);
   fclose(file);
   assert_non_null(strstr(text, "\nno samples yet\n"));
@@ -131,7 +127,6 @@ static profile_key_t type(profile_keys_t *keys, const char *text) {
 static void keys_choose_rows_and_their_order(void **state) {
   profile_keys_t keys = {.by = STACKS_BY_FUNCTION};
 
-  (void)state;
   assert_int_equal(type(&keys, "t"), PROFILE_KEY_CHANGES);
   assert_int_equal(keys.sort, STACKS_SORT_TOTAL);
   assert_int_equal(type(&keys, "h"), PROFILE_KEY_CHANGES);
@@ -157,7 +152,6 @@ static void keys_choose_rows_and_their_order(void **state) {
 static void key_that_ends_help_does_nothing_else(void **state) {
   profile_keys_t keys = {.by = STACKS_BY_FUNCTION};
 
-  (void)state;
   type(&keys, "?");
   assert_true(keys.has_help);
   type(&keys, "t");
@@ -170,7 +164,6 @@ static void key_that_ends_help_does_nothing_else(void **state) {
 static void arrows_choose_the_order_and_other_sequences_nothing(void **state) {
   profile_keys_t keys = {.by = STACKS_BY_FUNCTION};
 
-  (void)state;
   type(&keys, "\033[C");
   assert_int_equal(keys.sort, STACKS_SORT_TOTAL);
   type(&keys, "\033OC");
@@ -189,7 +182,6 @@ static void rows_are_sorted_by_the_chosen_key(void **state) {
                            {"b", "", 0, 9, 30, 60},
                            {"c", "", 0, 3, 20, 80}};
 
-  (void)state;
   stacks_rank_sort(sorted, 3, STACKS_SORT_SELF);
   assert_string_equal(sorted[0].name, "b");
   stacks_rank_sort(sorted, 3, STACKS_SORT_TOTAL);

@@ -251,7 +251,6 @@ static void keys_change_the_table_and_q_restores_the_terminal(void **state) {
   window_t window;
   char *frame;
 
-  (void)state;
   support_need_own_events(__func__);
   open_window(&window, NULL, NULL);
   expect(&window, 0, "%");
@@ -291,7 +290,6 @@ static void expect_size(window_t *window, size_t columns, size_t lines) {
 static void table_has_the_size_of_the_window(void **state) {
   window_t window;
 
-  (void)state;
   support_need_own_events(__func__);
   open_window(&window, NULL, NULL);
   expect(&window, 0, "%");
@@ -308,7 +306,6 @@ static void signals_and_time_restore_the_terminal(void **state) {
   window_t window;
   size_t i;
 
-  (void)state;
   support_need_own_events(__func__);
   for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
     open_window(&window, NULL, NULL);
@@ -327,7 +324,6 @@ static void stopped_tool_lends_the_terminal_to_the_shell(void **state) {
   size_t from;
   seen_t seen;
 
-  (void)state;
   support_need_own_events(__func__);
   open_window(&window, NULL, NULL);
   expect(&window, 0, "%");
@@ -351,7 +347,6 @@ static void lost_terminal_ends_the_tool(void **state) {
   window_t window;
   seen_t seen;
 
-  (void)state;
   support_need_own_events(__func__);
   open_window(&window, NULL, NULL);
   expect(&window, 0, "%");
@@ -378,7 +373,6 @@ static void without_a_terminal_lines_come_each_second(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "--top", "-d", "2.5", "--by",
                              "process", "--", TARGET_PATH, "spin"}};
 
-  (void)state;
   support_need_own_events(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 0);
@@ -392,7 +386,6 @@ static void last_table_has_names(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "--top", "-d", "0.5", "-F", "499",
                              "--", TARGET_PATH, "spin"}};
 
-  (void)state;
   support_need_own_events(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 0);
@@ -407,7 +400,6 @@ static void lines_have_names(void **state) {
       .args = {PROFILE_PATH, "--top", "-F", "499", "--", TARGET_PATH, "spin"},
       .interrupt_at = " spin\n"};
 
-  (void)state;
   support_need_own_events(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 0);
@@ -419,7 +411,6 @@ static void reader_that_has_enough_ends_it(void **state) {
                              "'" PROFILE_PATH "' --top -- '" TARGET_PATH
                              "' spin | head -n 3"}};
 
-  (void)state;
   support_need_own_events(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 0);

@@ -43,7 +43,6 @@ static void stacks_without_frame_pointers_are_whole(void **state) {
   static tool_run_t run;
   int fd;
 
-  (void)state;
   if (unwind_machine(NULL) == EM_NONE)
     support_skip(__func__, "x86-64 or aarch64");
   support_need_own_events(__func__);

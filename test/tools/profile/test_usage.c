@@ -7,7 +7,6 @@ static void command_that_ends_ends_the_profile(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "--", "sh", "-c", "exit 3"}};
   tool_run_t killed = {.args = {PROFILE_PATH, "sh", "-c", "kill -9 $$"}};
 
-  (void)state;
   support_need_own_events(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 3);
@@ -21,7 +20,6 @@ static void quiet_profile_prints_the_table_alone(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "-q", "--by", "comm", "--rows", "1",
                              "--", "sh", "-c", "sleep 0; exit 3"}};
 
-  (void)state;
   support_need_own_events(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 3);
@@ -32,7 +30,6 @@ static void quiet_profile_prints_the_table_alone(void **state) {
 static void command_ends_the_profile_of_another_target(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "-a", "--", "sh", "-c", "exit 3"}};
 
-  (void)state;
   support_need_cpu_wide(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 3);
@@ -40,13 +37,11 @@ static void command_ends_the_profile_of_another_target(void **state) {
 }
 
 static void missing_command_is_reported_with_status_127(void **state) {
-  (void)state;
   support_need_own_events(__func__);
   tool_usage_missing_command(PROFILE_PATH);
 }
 
 static void missing_process_is_reported(void **state) {
-  (void)state;
   tool_usage_missing_process(PROFILE_PATH);
 }
 
@@ -97,20 +92,17 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"--nonsense"}, "unknown option '--nonsense'"},
   };
 
-  (void)state;
   tool_usage_refused(PROFILE_PATH, cases, sizeof(cases) / sizeof(cases[0]));
 }
 
 static void frequency_above_the_limit_exits_2(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "-F", "1000000", "--", "true"}};
 
-  (void)state;
   support_need_own_events(__func__);
   tool_run_ends(&run, 2, "perf_event_max_sample_rate");
 }
 
 static void help_goes_to_stdout(void **state) {
-  (void)state;
   tool_usage_help(PROFILE_PATH, "Usage: uvperf-profile");
 }
 
@@ -121,7 +113,6 @@ static void reader_of_stderr_gone_ends_the_command(void **state) {
                              "head -n 1 >&2",
                              PROFILE_PATH, TARGET_PATH}};
 
-  (void)state;
   support_need_own_events(__func__);
   tool_run_ends(&run, 0, "profile: ");
 }

@@ -202,7 +202,6 @@ static void waits_are_the_time_between_the_switches(void **state) {
   fixture_t fixture;
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     print_message("%s\n", cases[i][0]);
     begin(&fixture);
@@ -217,7 +216,6 @@ static void wait_from_before_the_start_is_of_the_threads_cgroup(void **state) {
   fixture_t fixture;
   size_t i;
 
-  (void)state;
   profile_account_init(&fixture.account, STACKS_BY_CGROUP, NULL);
   profile_waits_init(&fixture.waits, &fixture.account, "/dev/null");
   put_in(&fixture, 8, 1500);
@@ -240,7 +238,6 @@ static void functions_of_the_scheduler_are_not_shown(void **state) {
   int fd = mkstemp(path);
   fixture_t fixture;
 
-  (void)state;
   assert_true(fd >= 0);
   assert_int_equal(write(fd, symbols, sizeof(symbols) - 1),
                    sizeof(symbols) - 1);
@@ -467,7 +464,6 @@ static void wait_and_its_unwound_stack_are_counted_once(void **state) {
   };
   size_t i;
 
-  (void)state;
   if (!profile_unwinding_can(NULL))
     support_skip(__func__, "x86-64 or aarch64");
   for (i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++)
@@ -480,7 +476,6 @@ static void many_waits_are_unwound_at_a_time(void **state) {
   fixture_t fixture;
   uint32_t i, k;
 
-  (void)state;
   if (!profile_unwinding_can(NULL))
     support_skip(__func__, "x86-64 or aarch64");
   begin_copied(&fixture, &unwinding);
@@ -503,7 +498,6 @@ static void copied_stacks_of_32_bit_and_kernel_threads(void **state) {
   fixture_t fixture;
   uint64_t i;
 
-  (void)state;
   if (!profile_unwinding_can(NULL))
     support_skip(__func__, "x86-64 or aarch64");
   begin_copied(&fixture, &unwinding);

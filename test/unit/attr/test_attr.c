@@ -36,7 +36,6 @@ static void both(enum uvperf_attr_field field, uint64_t value,
   (want.member = (value), both(UVPERF_ATTR_##field, (uint64_t)(value), #member))
 
 static void attr_set_of_each_field_equals_its_member(void **state) {
-  (void)state;
   uvperf_attr_init(&got, 0, 0);
   memset(&want, 0, sizeof(want));
   want.size = sizeof(want);
@@ -117,7 +116,6 @@ static void attr_set_newer_flags_are_at_kernels_bits(void **state) {
   struct perf_event_attr attr;
   enum uvperf_attr_field field;
 
-  (void)state;
   for (field = UVPERF_ATTR_BUILD_ID; field <= UVPERF_ATTR_DEFER_OUTPUT;
        field++) {
     uvperf_attr_init(&attr, 0, 0);
@@ -134,7 +132,6 @@ static void attr_unknown_flags_are_those_without_a_name(void **state) {
   struct perf_event_attr attr;
   unsigned int i;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   for (i = UVPERF_ATTR_DISABLED; i <= UVPERF_ATTR_DEFER_OUTPUT; i++)
     uvperf_attr_set(&attr, i, i == UVPERF_ATTR_PRECISE_IP ? 3 : 1);
@@ -151,7 +148,6 @@ static void attr_set_flag_to_0_clears_it_alone(void **state) {
   struct perf_event_attr ones, lone;
   enum uvperf_attr_field field;
 
-  (void)state;
   for (field = 0; field <= UVPERF_ATTR_DEFER_OUTPUT; field++) {
     if (field == UVPERF_ATTR_PRECISE_IP + 1)
       continue;
@@ -170,7 +166,6 @@ static void attr_set_aux_action_is_after_aux_sample_size(void **state) {
   struct perf_event_attr attr;
   uint32_t words[2];
 
-  (void)state;
   uvperf_attr_init(&attr, 0, 0);
   assert_int_equal(uvperf_attr_set(&attr, UVPERF_ATTR_AUX_ACTION, 0x87654321),
                    0);
@@ -186,7 +181,6 @@ static void attr_field_name_of_each_field_is_its_own(void **state) {
   uint64_t value;
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_init(&attr, 0, 0);
   assert_string_equal(uvperf__attr_field_name(UVPERF_ATTR_SIGTRAP), "sigtrap");
   assert_string_equal(uvperf__attr_field_name(UVPERF_ATTR_CLOCKID), "clockid");
@@ -214,7 +208,6 @@ static void refuse(struct perf_event_attr *attr, unsigned int field,
 static void attr_set_value_too_wide_is_einval(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_init(&attr, 1, 2);
   refuse(&attr, UVPERF_ATTR_DISABLED, 2);
   refuse(&attr, UVPERF_ATTR_SIGTRAP, UINT64_MAX);
@@ -231,7 +224,6 @@ static void attr_field_unknown_is_einval(void **state) {
   uint64_t value;
   size_t i;
 
-  (void)state;
   memset(&attr, 0xff, sizeof(attr));
   attr.size = sizeof(attr);
   for (i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
@@ -248,7 +240,6 @@ static void attr_size_is_only_read(void **state) {
   struct perf_event_attr attr;
   uint64_t value = 0;
 
-  (void)state;
   uvperf_attr_init(&attr, 1, 2);
   refuse(&attr, UVPERF_ATTR_SIZE, sizeof(attr));
   assert_int_equal(uvperf_attr_get(&attr, UVPERF_ATTR_SIZE, &value), 0);
@@ -282,7 +273,6 @@ static void attr_of_64_bytes_has_no_later_field(void **state) {
   struct perf_event_attr *attr = sized(64);
   enum uvperf_attr_field field;
 
-  (void)state;
   for (field = UVPERF_ATTR_CONFIG2; field <= UVPERF_ATTR_CONFIG4; field++)
     beyond(attr, 64, field);
   assert_int_equal(uvperf_attr_set(attr, UVPERF_ATTR_CONFIG1, WIDE), 0);
@@ -300,7 +290,6 @@ static void set_size(void *attr, uint32_t size) {
 static void attr_of_size_0_counts_as_64(void **state) {
   struct perf_event_attr *attr = sized(64);
 
-  (void)state;
   set_size(attr, 0);
   assert_int_equal(uvperf__attr_size(attr), 64);
   beyond(attr, 64, UVPERF_ATTR_CONFIG2);
@@ -312,7 +301,6 @@ static void attr_of_size_0_counts_as_64(void **state) {
 static void attr_that_cuts_a_field_has_it_not(void **state) {
   struct perf_event_attr *attr = sized(71);
 
-  (void)state;
   memset((char *)attr + 64, 0xff, 7);
   beyond(attr, 71, UVPERF_ATTR_CONFIG2);
   free(attr);
@@ -322,7 +310,6 @@ static void attr_of_144_bytes_reaches_config3_and_config4(void **state) {
   struct perf_event_attr *attr = sized(144);
   uint64_t bytes[18];
 
-  (void)state;
   assert_int_equal(uvperf_attr_set(attr, UVPERF_ATTR_CONFIG3, WIDE + 3), 0);
   assert_int_equal(uvperf_attr_set(attr, UVPERF_ATTR_CONFIG4, WIDE + 4), 0);
   memcpy(bytes, attr, sizeof(bytes));
@@ -335,7 +322,6 @@ static void attr_of_144_bytes_reaches_config3_and_config4(void **state) {
 }
 
 static void attr_end_of_a_field_is_where_the_next_begins(void **state) {
-  (void)state;
   assert_int_equal(uvperf__attr_end(UVPERF_ATTR_SIZE), 8);
   assert_int_equal(uvperf__attr_end(UVPERF_ATTR_DEFER_OUTPUT), 48);
   assert_int_equal(uvperf__attr_end(UVPERF_ATTR_SAMPLE_MAX_STACK), 110);

@@ -34,7 +34,6 @@ static void expect(const struct perf_event_attr *attr, uint32_t type,
 static void attr_constructor_sets_type_and_config_alone(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   memset(&attr, 0xff, sizeof(attr));
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_INSTRUCTIONS);
   expect(&attr, PERF_TYPE_HARDWARE, 1);
@@ -52,7 +51,6 @@ static void attr_constructor_sets_type_and_config_alone(void **state) {
 static void attr_breakpoint_sets_its_three_fields(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_breakpoint(&attr, HW_BREAKPOINT_W, 0x1000, HW_BREAKPOINT_LEN_4);
   assert_int_equal(attr.type, PERF_TYPE_BREAKPOINT);
   assert_int_equal(attr.config, 0);
@@ -64,7 +62,6 @@ static void attr_breakpoint_sets_its_three_fields(void **state) {
 static void attr_period_and_frequency_exclude_each_other(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   uvperf_attr_set_frequency(&attr, 99);
   assert_int_equal(attr.freq, 1);
@@ -77,7 +74,6 @@ static void attr_period_and_frequency_exclude_each_other(void **state) {
 static void attr_wakeups_exclude_each_other(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   uvperf_attr_set_wakeup_bytes(&attr, 4096);
   assert_int_equal(attr.watermark, 1);
@@ -97,7 +93,6 @@ static void attr_dup_of_64_bytes_is_0_after_them(void **state) {
   struct perf_event_attr *copy = NULL;
   uint8_t zero[sizeof(*copy) - 64] = {0};
 
-  (void)state;
   assert_non_null(small);
   memset(small, 0x5a, 64);
   set_size(small, 64);
@@ -117,7 +112,6 @@ static void attr_dup_copies_more_than_the_header_has(void **state) {
   struct perf_event_attr *big = malloc(page);
   struct perf_event_attr *copy = NULL;
 
-  (void)state;
   assert_non_null(big);
   memset(big, 0x5a, page);
   big->size = (uint32_t)page;
@@ -131,7 +125,6 @@ static void attr_dup_of_bad_size_is_refused(void **state) {
   struct perf_event_attr *copy = NULL;
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   attr.size = 63;
   assert_int_equal(uvperf__attr_dup(&copy, &attr), -EINVAL);
@@ -145,7 +138,6 @@ static void attr_dup_of_bad_size_is_refused(void **state) {
 static void attr_that_only_counts_writes_no_records(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   attr.exclude_kernel = 1;
   attr.inherit = 1;
@@ -158,7 +150,6 @@ static void attr_that_only_counts_writes_no_records(void **state) {
 static void attr_that_samples_writes_records(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   uvperf_attr_set_period(&attr, 1);
   assert_true(uvperf__attr_writes_records(&attr));
@@ -170,7 +161,6 @@ static void attr_that_samples_writes_records(void **state) {
 static void attr_of_bpf_output_writes_records(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_BPF_OUTPUT);
   assert_true(uvperf__attr_writes_records(&attr));
   uvperf_attr_raw(&attr, PERF_COUNT_SW_BPF_OUTPUT);
@@ -182,7 +172,6 @@ static void attr_of_a_tracepoint_or_probe_closes_slowly(void **state) {
   struct perf_event_attr attr;
   uint32_t type;
 
-  (void)state;
   for (type = 0; type < PERF_TYPE_MAX + 2; type++) {
     uvperf_attr_init(&attr, type, 0);
     assert_int_equal(uvperf__attr_closes_slowly(&attr),
@@ -194,7 +183,6 @@ static void attr_of_a_tracepoint_or_probe_closes_slowly(void **state) {
 static void attr_of_samples_with_a_stack_of_0_bytes_has_a_fault(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_BPF_OUTPUT);
   assert_null(uvperf__attr_fault(&attr));
   attr.sample_type = PERF_SAMPLE_STACK_USER;
@@ -226,7 +214,6 @@ static void attr_of_samples_above_64_kib_has_a_fault(void **state) {
   const uint64_t stack = PERF_SAMPLE_STACK_USER;
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   uvperf_attr_set_period(&attr, 1);
   attr.sample_type = stack | PERF_SAMPLE_REGS_USER;
@@ -266,7 +253,6 @@ static void attr_with_side_band_does_not_wake_for_each_record(void **state) {
   struct perf_event_attr attr;
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(side_band) / sizeof(side_band[0]); i++) {
     uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
     uvperf_attr_set(&attr, side_band[i], 1);
@@ -281,7 +267,6 @@ static void attr_with_side_band_does_not_wake_for_each_record(void **state) {
 static void attr_wakes_each_only_with_a_bound_of_1(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   assert_false(uvperf__attr_wakes_each(&attr));
   uvperf_attr_set_wakeup_events(&attr, 1);
@@ -297,7 +282,6 @@ static void attr_wakes_each_only_with_a_bound_of_1(void **state) {
 static void attr_with_inherit_stat_wakes_not_for_read_records(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   uvperf_attr_set_wakeup_events(&attr, 1);
   attr.inherit = 1;
@@ -334,7 +318,6 @@ static void attr_software_opens_and_counts(void **state) {
   size_t i;
   int fd;
 
-  (void)state;
   need_user_events(__func__);
   uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
   attr.exclude_kernel = 1;
@@ -356,7 +339,6 @@ static void attr_breakpoint_opens_and_counts(void **state) {
   struct perf_event_attr attr;
   int fd;
 
-  (void)state;
   support_need_breakpoints(__func__);
   uvperf_attr_breakpoint(&attr, HW_BREAKPOINT_W, (uintptr_t)&watched,
                          HW_BREAKPOINT_LEN_4);

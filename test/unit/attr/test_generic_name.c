@@ -66,7 +66,6 @@ static void generic_find_knows_hardware_and_software_names(void **state) {
       {"cgroup-switches", 1, 11},
   };
 
-  (void)state;
   check_spellings(spellings, sizeof(spellings) / sizeof(spellings[0]));
 }
 
@@ -101,7 +100,6 @@ static void generic_find_knows_all_spellings_of_caches(void **state) {
       {"node", 3, CACHE(NODE, READ, ACCESS)},
   };
 
-  (void)state;
   check_spellings(spellings, sizeof(spellings) / sizeof(spellings[0]));
 }
 
@@ -112,7 +110,6 @@ static void generic_find_takes_no_notice_of_case(void **state) {
       {"llc-LOAD-Misses", 3, CACHE(LL, READ, MISS)},
   };
 
-  (void)state;
   check_spellings(spellings, sizeof(spellings) / sizeof(spellings[0]));
 }
 
@@ -140,7 +137,6 @@ static void generic_find_refuses_invalid_names(void **state) {
   uint32_t type = 99;
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
     if (uvperf__generic_find(names[i], strlen(names[i]), &type, &config) !=
         -ENOENT)
@@ -152,7 +148,6 @@ static void generic_find_reads_no_more_than_the_length(void **state) {
   uint64_t config;
   uint32_t type;
 
-  (void)state;
   assert_int_equal(uvperf__generic_find("cs:u", 2, &type, &config), 0);
   assert_int_equal(config, PERF_COUNT_SW_CONTEXT_SWITCHES);
   assert_int_equal(uvperf__generic_find("cycles", 5, &type, &config), -ENOENT);
@@ -167,7 +162,6 @@ generic_find_of_an_operation_the_cache_lacks_is_an_error(void **state) {
   uint32_t type;
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
     assert_int_equal(
         uvperf__generic_find(names[i], strlen(names[i]), &type, &config),
@@ -202,7 +196,6 @@ static void generic_each_name_is_found_and_named_again(void **state) {
   const unsigned int counts[] = {10, 12, 0, (4 * 3 + 2 + 2) * 2};
   uint32_t type;
 
-  (void)state;
   for (type = 0; type < 4; type++) {
     walk_t walk = {type, 0, 0, ""};
 
@@ -214,7 +207,6 @@ static void generic_each_name_is_found_and_named_again(void **state) {
 static void generic_each_ends_when_the_callback_stops_it(void **state) {
   walk_t walk = {PERF_TYPE_HW_CACHE, 0, 2, ""};
 
-  (void)state;
   assert_int_equal(uvperf__generic_each(PERF_TYPE_HW_CACHE, see_name, &walk),
                    -ECANCELED);
   assert_int_equal(walk.nr, 2);
@@ -245,7 +237,6 @@ static void generic_each_alias_leads_to_another_name(void **state) {
   walk_t hardware = {PERF_TYPE_HARDWARE, 0, 0, ""};
   walk_t software = {PERF_TYPE_SOFTWARE, 0, 0, ""};
 
-  (void)state;
   assert_int_equal(
       uvperf__generic_each_alias(PERF_TYPE_HARDWARE, see_alias, &hardware), 0);
   assert_int_equal(hardware.nr, 4);
@@ -255,7 +246,6 @@ static void generic_each_alias_leads_to_another_name(void **state) {
 }
 
 static void generic_alias_is_the_other_spelling_if_there_is_one(void **state) {
-  (void)state;
   assert_string_equal(uvperf__generic_alias(PERF_TYPE_HARDWARE, 0), "cycles");
   assert_string_equal(uvperf__generic_alias(PERF_TYPE_SOFTWARE, 2), "faults");
   assert_null(uvperf__generic_alias(PERF_TYPE_HARDWARE, 1));
@@ -285,7 +275,6 @@ static void generic_name_of_an_attr_without_one_is_an_error(void **state) {
   char name[UVPERF__GENERIC_NAME_BYTES] = "x";
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(nameless) / sizeof(nameless[0]); i++)
     assert_int_equal(uvperf__generic_name(nameless[i].type, nameless[i].config,
                                           name, sizeof(name)),
@@ -296,7 +285,6 @@ static void generic_name_of_an_attr_without_one_is_an_error(void **state) {
 static void generic_name_is_cut_to_the_room(void **state) {
   char name[4] = "xxx";
 
-  (void)state;
   assert_int_equal(uvperf__generic_name(PERF_TYPE_SOFTWARE, 3, name, 4), 0);
   assert_string_equal(name, "con");
 }

@@ -17,7 +17,6 @@
 static void kernel_knows_the_bits_that_it_takes(void **state) {
   fake_version_t *kernel = fake_version();
 
-  (void)state;
   kernel->known[UVPERF__WORD_FLAGS] &= ~BIT(UVPERF_ATTR_TEXT_POKE);
   kernel->known[UVPERF__WORD_SAMPLE_TYPE] &= ~UVPERF_SAMPLE_CODE_PAGE_SIZE;
   kernel->known[UVPERF__WORD_READ_FORMAT] &= ~UVPERF_FORMAT_LOST;
@@ -49,7 +48,6 @@ static void kernel_knows_the_bits_that_it_takes(void **state) {
 static void kernel_knows_only_if_it_knows_all_the_bits(void **state) {
   fake_version_t *kernel = fake_version();
 
-  (void)state;
   kernel->known[UVPERF__WORD_SAMPLE_TYPE] = BIT(20) - 1;
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_SAMPLE_TYPE, BIT(20) - 1),
                    1);
@@ -63,7 +61,6 @@ static void kernel_knows_flags_that_need_another(void **state) {
                                                  UVPERF_ATTR_SIGTRAP};
   size_t i;
 
-  (void)state;
   for (i = 0; i < 2; i++) {
     fake_version_t *kernel = fake_version();
 
@@ -77,7 +74,6 @@ static void kernel_knows_flags_that_need_another(void **state) {
 static void kernel_knows_the_fields_of_its_struct(void **state) {
   fake_version_t *kernel = fake_version();
 
-  (void)state;
   kernel->attr_size = 112;
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_SAMPLE_MAX_STACK, 127), 1);
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_AUX_SAMPLE_SIZE, 1), 0);
@@ -92,7 +88,6 @@ static void kernel_knows_the_fields_of_its_struct(void **state) {
 
 /* The first 64 bytes are in every kernel's. */
 static void kernel_knows_the_first_fields_without_a_call(void **state) {
-  (void)state;
   fake_version();
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_TYPE, 1), 1);
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_SIZE, 1), 1);
@@ -103,7 +98,6 @@ static void kernel_knows_the_first_fields_without_a_call(void **state) {
 }
 
 static void kernel_knows_of_an_invalid_field_is_einval(void **state) {
-  (void)state;
   fake_version();
   assert_int_equal(
       uvperf_kernel_knows((enum uvperf_attr_field)(UVPERF_ATTR_CONFIG4 + 1), 1),
@@ -125,7 +119,6 @@ static void kernel_knows_of_an_invalid_field_is_einval(void **state) {
 static void kernel_knows_asks_for_each_bit_once(void **state) {
   fake_version_t *kernel = fake_version();
 
-  (void)state;
   kernel->known[UVPERF__WORD_SAMPLE_TYPE] &= ~BIT(1);
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_SAMPLE_TYPE, 3), 0);
   assert_int_equal(fake_count(FAKE_OPEN), 3);
@@ -141,7 +134,6 @@ static void kernel_knows_asks_for_each_bit_once(void **state) {
 static void kernel_knows_what_it_does_not_allow(void **state) {
   fake_version_t *kernel = fake_version();
 
-  (void)state;
   kernel->allows_user_only = 1;
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_NAMESPACES, 1), 1);
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_COMM, 1), 1);
@@ -154,7 +146,6 @@ static void kernel_knows_what_it_refuses_for_another_reason(void **state) {
   static const int codes[] = {-EACCES, -EOPNOTSUPP, -ENOSYS};
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
     fake_version();
     fake_fail(FAKE_OPEN, 2, codes[i]);
@@ -171,7 +162,6 @@ static void kernel_knows_without_an_answer_is_the_errno(void **state) {
   fake_version_t *kernel = fake_version();
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(denials) / sizeof(denials[0]); i++) {
     kernel->denies = denials[i];
     assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_COMM, 1), denials[i]);
@@ -181,7 +171,6 @@ static void kernel_knows_without_an_answer_is_the_errno(void **state) {
 }
 
 static void kernel_knows_that_runs_out_of_fds_is_emfile(void **state) {
-  (void)state;
   fake_version();
   fake_fail(FAKE_OPEN, 2, -EMFILE);
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_COMM, 1), -EMFILE);
@@ -192,7 +181,6 @@ static void kernel_knows_that_runs_out_of_fds_is_emfile(void **state) {
 static void kernel_knows_says_no_though_the_rest_has_no_answer(void **state) {
   fake_version_t *kernel = fake_version();
 
-  (void)state;
   kernel->known[UVPERF__WORD_SAMPLE_TYPE] = 3;
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_SAMPLE_TYPE, 4), 0);
   kernel->denies = -EPERM;
@@ -202,7 +190,6 @@ static void kernel_knows_says_no_though_the_rest_has_no_answer(void **state) {
 
 /* In case there is ever such an event. */
 static void kernel_knows_closes_the_fd_that_it_opened(void **state) {
-  (void)state;
   fake_version();
   fake_on_open(NULL);
   fake_event_add(1);
@@ -231,7 +218,6 @@ static void live_kernel_knows_the_flags_that_it_opens(void **state) {
   unsigned int opened = 0;
   unsigned int i;
 
-  (void)state;
   support_need_own_events(__func__);
   for (i = 0; i <= UVPERF_ATTR_DEFER_OUTPUT; i++) {
     enum uvperf_attr_field flag = (enum uvperf_attr_field)i;
@@ -258,7 +244,6 @@ static void live_kernel_knows_the_samples_that_it_opens(void **state) {
   struct perf_event_attr attr;
   unsigned int i;
 
-  (void)state;
   support_need_own_events(__func__);
   for (i = 0; i < 64; i++) {
     uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
@@ -281,7 +266,6 @@ static void live_kernel_knows_the_samples_that_it_opens(void **state) {
 /* No PMU is needed for that. */
 static void
 live_kernel_knows_branches_and_aux_of_old_and_none_of_never(void **state) {
-  (void)state;
   support_need_own_events(__func__);
   assert_int_equal(
       uvperf_kernel_knows(UVPERF_ATTR_SAMPLE_TYPE, PERF_SAMPLE_BRANCH_STACK),
@@ -300,7 +284,6 @@ live_kernel_knows_branches_and_aux_of_old_and_none_of_never(void **state) {
 static void live_kernel_knows_and_opens_nothing(void **state) {
   size_t before = support_count_fds();
 
-  (void)state;
   support_need_own_events(__func__);
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_COMM, 1), 1);
   assert_string_equal(fake_log(), "open failed, open failed");
@@ -334,7 +317,6 @@ static void live_kernel_knows_the_same_without_privileges(void **state) {
   int own[ALL_ANSWERS];
   void *shared;
 
-  (void)state;
   support_need_own_events(__func__);
   explain_need_paranoid(__func__, -1, 2);
   shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
@@ -353,7 +335,6 @@ static int ask_filtered(void *arg) {
 }
 
 static void live_kernel_knows_under_a_seccomp_filter_is_eperm(void **state) {
-  (void)state;
   assert_int_equal(support_wait(support_fork(ask_filtered, NULL)), 0);
 }
 

@@ -21,7 +21,6 @@ static uvperf__cpu_ring_t *ring_of(int cpu) {
 static void attr_by_default_is_bpf_output_with_raw(void **state) {
   const struct perf_event_attr *attr;
 
-  (void)state;
   scripted_outputs_open();
   attr = uvperf__bpf_outputs_attr(scripted.outputs);
   assert_int_equal(attr->type, PERF_TYPE_SOFTWARE);
@@ -38,7 +37,6 @@ static void attr_by_default_is_bpf_output_with_raw(void **state) {
 static void attr_of_the_user_is_copied(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
   attr.sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_TIME;
   attr.use_clockid = 1;
@@ -62,7 +60,6 @@ static void attr_of_the_user_is_copied(void **state) {
 static void attr_of_the_first_size_will_do(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
   attr.sample_type = PERF_SAMPLE_RAW;
   attr.size = 0;
@@ -74,7 +71,6 @@ static void attr_of_the_first_size_will_do(void **state) {
 }
 
 static void overwrite_is_of_event_and_ring(void **state) {
-  (void)state;
   scripted.options.overwrite = 1;
   scripted.options.wakeup_events = 1;
   scripted_outputs_open();
@@ -89,7 +85,6 @@ static void overwrite_is_of_event_and_ring(void **state) {
 static void stack_is_below_an_overwritable_ring(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
   attr.sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_STACK_USER;
   attr.sample_stack_user = (uint32_t)support_page_bytes();
@@ -137,7 +132,6 @@ static void wakeups_are_by_records_or_by_bytes(void **state) {
   struct perf_event_attr attr;
   size_t i;
 
-  (void)state;
   uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
   attr.sample_type = PERF_SAMPLE_RAW;
   scripted.options.attr = &attr;
@@ -163,7 +157,6 @@ static void wakeups_are_by_records_or_by_bytes(void **state) {
 static void attr_of_which_nothing_right_comes_is_einval(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   scripted.options.attr = &attr;
   uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
   attr.sample_type = PERF_SAMPLE_RAW;

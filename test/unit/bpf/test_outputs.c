@@ -27,7 +27,6 @@ static void new_opens_an_event_and_a_ring_for_each_cpu(void **state) {
   fake_event_t *event;
   size_t i;
 
-  (void)state;
   scripted_outputs_cpus("0,2-5\n", "0-7\n");
   scripted_outputs_open();
   for (i = 0; i < 5; i++) {
@@ -57,7 +56,6 @@ static void new_opens_an_event_and_a_ring_for_each_cpu(void **state) {
 }
 
 static void put_goes_by_the_ids_of_the_cpus(void **state) {
-  (void)state;
   scripted_outputs_cpus("0,2-5\n", "0-7\n");
   scripted_outputs_open();
   assert_int_equal(uvperf__bpf_outputs_put(scripted.outputs, NULL), 0);
@@ -72,7 +70,6 @@ static void options_that_cannot_be_are_einval(void **state) {
   const uvperf__bpf_outputs_options_t good = scripted.options;
   struct perf_event_attr attr;
 
-  (void)state;
   scripted.options.wakeup_events = 1;
   scripted.options.wakeup_bytes = 1;
   scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "can use only one");
@@ -99,7 +96,6 @@ static void cpus_that_are_no_list_are_einval(void **state) {
   char longest[300];
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
     scripted.options.cpus = lists[i];
     scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "options.cpus");
@@ -112,7 +108,6 @@ static void cpus_that_are_no_list_are_einval(void **state) {
 }
 
 static void cpu_without_an_entry_is_einval_in_a_list(void **state) {
-  (void)state;
   scripted.map->info.max_entries = 2;
   scripted.options.cpus = "1,2";
   scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT,
@@ -127,7 +122,6 @@ static void cpu_without_an_entry_is_einval_in_a_list(void **state) {
 }
 
 static void map_with_fewer_entries_leaves_cpus_out(void **state) {
-  (void)state;
   scripted.map->info.max_entries = 1;
   scripted_outputs_open();
   assert_int_equal(
@@ -141,7 +135,6 @@ static void map_with_fewer_entries_leaves_cpus_out(void **state) {
 }
 
 static void cpus_without_any_entry_or_online_are_enodev(void **state) {
-  (void)state;
   scripted_outputs_cpus("2-3\n", "0-3\n");
   scripted.map->info.max_entries = 2;
   scripted_outputs_refused(-ENODEV, UVPERF_CAUSE_NO_CPU,
@@ -161,7 +154,6 @@ static void sysfs_that_cannot_be_read_is_no_cpu(void **state) {
 }
 
 static void cpu_of_a_list_that_is_offline_waits(void **state) {
-  (void)state;
   scripted_outputs_cpus("0,3\n", "0-3\n");
   scripted.options.cpus = "0-1,3,9";
   scripted_outputs_open();
@@ -177,7 +169,6 @@ static void cpu_of_a_list_that_is_offline_waits(void **state) {
 }
 
 static void invalid_map_is_refused_before_anything_opens(void **state) {
-  (void)state;
   scripted.map->info.type = 1;
   scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT,
                            "BPF_MAP_TYPE_PERF_EVENT_ARRAY (4)");
@@ -205,7 +196,6 @@ static void open_that_fails_is_reported_and_undone(void **state) {
   size_t i;
   unsigned nth;
 
-  (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
     for (nth = 1; nth <= 8; nth += 3) {
       fake_fail(FAKE_OPEN, nth, cases[i].code);
@@ -218,7 +208,6 @@ static void open_that_fails_is_reported_and_undone(void **state) {
 static void open_that_is_e2big_leaves_the_size(void **state) {
   uint32_t size;
 
-  (void)state;
   fake_fail(FAKE_OPEN, 1, -E2BIG);
   scripted_outputs_refused(-E2BIG, UVPERF_CAUSE_OLD_KERNEL, "attr.size");
   scripted_outputs_open();
@@ -232,7 +221,6 @@ static void open_that_is_e2big_leaves_the_size(void **state) {
 }
 
 static void cpu_that_goes_while_it_is_opened_waits(void **state) {
-  (void)state;
   fake_fail(FAKE_OPEN, 3, -ENODEV);
   scripted_outputs_open();
   assert_int_equal(uvperf__bpf_outputs_cpu_status(scripted.outputs, 0), 0);
@@ -245,7 +233,6 @@ static void cpu_that_goes_while_it_is_opened_waits(void **state) {
 }
 
 static void cpus_that_all_go_while_they_are_opened_are_enodev(void **state) {
-  (void)state;
   fake_fail_from(FAKE_OPEN, 1, -ENODEV);
   scripted_outputs_refused(-ENODEV, UVPERF_CAUSE_NO_EVENT, "");
   assert_int_equal(fake_count(FAKE_OPEN), 4);
@@ -255,7 +242,6 @@ static void number_of_fds_needed_is_reported(void **state) {
   uvperf_error_t error;
   unsigned nth;
 
-  (void)state;
   for (nth = 1; nth <= 8; nth++) {
     fake_fail(FAKE_OPEN, nth, -EMFILE);
     assert_int_equal(
@@ -273,7 +259,6 @@ static void number_of_fds_needed_is_reported(void **state) {
 
 /* perf_event_mlock_kb is enough for all when they are smaller. */
 static void rings_shrink_together(void **state) {
-  (void)state;
   scripted.options.ring_bytes = 0;
   fake_fail(FAKE_MMAP, 4, -EPERM);
   fake_fail(FAKE_MMAP, 5, -EPERM);
@@ -301,7 +286,6 @@ static int take_cpus_away(struct perf_event_attr *attr) {
 static void cpus_that_go_before_rings_shrink_are_no_cpu(void **state) {
   uvperf_error_t error;
 
-  (void)state;
   scripted.options.ring_bytes = 0;
   scripted.options.cpus = "0-1";
   fake_fail_from(FAKE_MMAP, 2, -EPERM);
@@ -324,7 +308,6 @@ static void each_call_may_fail_once(void **state) {
   size_t i;
   int rc;
 
-  (void)state;
   for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
     for (nth = 1, failures = 1; failures > 0; nth++) {
       fake_fail(calls[i], nth, -EIO);

@@ -36,7 +36,6 @@ static void come(int cpu) {
 static void cpu_that_goes_is_taken_out(void **state) {
   uvperf__cpu_ring_t *ring;
 
-  (void)state;
   open_and_start();
   ring = uvperf__cpu_rings_find(rings(), 2);
   scripted_outputs_cpus("0-1,3\n", "0-3\n");
@@ -55,7 +54,6 @@ static void cpu_that_goes_is_taken_out(void **state) {
 }
 
 static void cpu_that_is_away_is_no_failure(void **state) {
-  (void)state;
   open_and_start();
   uvperf__bpf_outputs_cpu_gone(scripted.outputs, 0);
   assert_int_equal(uvperf__bpf_outputs_take(scripted.outputs, NULL), 0);
@@ -67,7 +65,6 @@ static void cpu_that_is_away_is_no_failure(void **state) {
 
 /* The event is closed all the same. */
 static void entry_that_cannot_be_deleted_does_not_hold_the_event(void **state) {
-  (void)state;
   open_and_start();
   scripted.map->is_frozen = 1;
   uvperf__bpf_outputs_cpu_gone(scripted.outputs, 1);
@@ -76,7 +73,6 @@ static void entry_that_cannot_be_deleted_does_not_hold_the_event(void **state) {
 }
 
 static void entry_that_could_not_be_deleted_is_tried_again(void **state) {
-  (void)state;
   open_and_start();
   scripted.map->is_frozen = 1;
   uvperf__bpf_outputs_cpu_gone(scripted.outputs, 1);
@@ -93,7 +89,6 @@ static void entry_that_could_not_be_deleted_is_tried_again(void **state) {
 static void cpu_that_comes_back_has_a_new_event_in_its_ring(void **state) {
   uvperf__cpu_ring_t *ring;
 
-  (void)state;
   open_and_start();
   ring = uvperf__cpu_rings_find(rings(), 2);
   uvperf__bpf_outputs_cpu_gone(scripted.outputs, 2);
@@ -107,7 +102,6 @@ static void cpu_that_comes_back_has_a_new_event_in_its_ring(void **state) {
 }
 
 static void cpu_that_comes_is_as_the_others(void **state) {
-  (void)state;
   scripted_outputs_open();
   uvperf__bpf_outputs_cpu_gone(scripted.outputs, 2);
   come(2);
@@ -129,7 +123,6 @@ static void cpu_that_comes_is_as_the_others(void **state) {
 }
 
 static void cpu_that_is_new_has_a_ring_of_its_own(void **state) {
-  (void)state;
   scripted_outputs_cpus("0,3\n", "0-11\n");
   open_and_start();
   assert_int_equal(status(11), -ENODEV);
@@ -145,7 +138,6 @@ static void cpu_that_is_new_has_a_ring_of_its_own(void **state) {
 /* A CPU that is reported to come, but had not gone, continues without a gap. */
 static void
 cpu_that_comes_twice_is_put_before_the_old_one_is_closed(void **state) {
-  (void)state;
   open_and_start();
   fake_log_clear();
   come(1);
@@ -161,7 +153,6 @@ static void losses_of_an_event_that_is_replaced_stay_counted(void **state) {
   uint64_t words[2] = {0, 5};
   fake_event_t *old;
 
-  (void)state;
   uvperf__known[UVPERF__WORD_READ_FORMAT].yes = UVPERF_FORMAT_LOST;
   uvperf__known[UVPERF__WORD_READ_FORMAT].no = 0;
   open_and_start();
@@ -179,7 +170,6 @@ static void losses_of_an_event_that_is_replaced_stay_counted(void **state) {
 }
 
 static void cpu_without_the_event_gets_none(void **state) {
-  (void)state;
   scripted.map->info.max_entries = 3;
   scripted.options.cpus = "0,2";
   open_and_start();
@@ -198,7 +188,6 @@ static void cpu_without_the_event_gets_none(void **state) {
 }
 
 static void cpu_of_the_list_that_was_offline_comes(void **state) {
-  (void)state;
   scripted_outputs_cpus("0\n", "0-3\n");
   scripted.options.cpus = "0,2";
   open_and_start();
@@ -209,7 +198,6 @@ static void cpu_of_the_list_that_was_offline_comes(void **state) {
 }
 
 static void fixed_cpus_stay_as_they_are(void **state) {
-  (void)state;
   scripted_outputs_cpus("0-1\n", "0-3\n");
   scripted.options.is_fixed = 1;
   open_and_start();
@@ -245,7 +233,6 @@ static void cpu_that_fails_to_come_is_reported(void **state) {
   size_t i, fds;
   int is_new, cpu, rc;
 
-  (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
     for (is_new = 0; is_new < 2; is_new++) {
       /* One that had a ring takes no second one, and no memory. */
@@ -278,7 +265,6 @@ static void cpu_that_fails_to_come_is_reported(void **state) {
 
 /* The old one, which may be dead, is not left in the map then. */
 static void come_that_fails_takes_the_old_one_out(void **state) {
-  (void)state;
   open_and_start();
   fake_fail(FAKE_OPEN, 1, -EMFILE);
   assert_int_equal(uvperf__bpf_outputs_cpu_come(scripted.outputs, 1, NULL),

@@ -16,7 +16,6 @@ static void put_that_fails_puts_none(void **state) {
   uvperf_error_t error;
   unsigned nth;
 
-  (void)state;
   scripted_outputs_open();
   for (nth = 1; nth <= 4; nth++) {
     fake_fail(FAKE_BPF_UPDATE, nth, -ENOMEM);
@@ -34,7 +33,6 @@ static void take_that_fails_takes_none(void **state) {
   uvperf_error_t error;
   unsigned nth;
 
-  (void)state;
   scripted_outputs_open();
   assert_int_equal(uvperf__bpf_outputs_put(scripted.outputs, NULL), 0);
   for (nth = 1; nth <= 4; nth++) {
@@ -50,7 +48,6 @@ static void take_that_fails_takes_none(void **state) {
 }
 
 static void entry_that_is_gone_is_no_failure(void **state) {
-  (void)state;
   scripted_outputs_open();
   assert_int_equal(uvperf__bpf_outputs_put(scripted.outputs, NULL), 0);
   fake_map_clear(scripted.map, 0);
@@ -62,7 +59,6 @@ static void entry_that_is_gone_is_no_failure(void **state) {
 static void map_that_is_frozen_lets_nothing_be_put(void **state) {
   uvperf_error_t error;
 
-  (void)state;
   scripted_outputs_open();
   scripted.map->is_frozen = 1;
   assert_int_equal(uvperf__bpf_outputs_put(scripted.outputs, &error), -EPERM);
@@ -79,7 +75,6 @@ static void map_that_is_frozen_lets_nothing_be_put(void **state) {
 
 /* The events cannot be put back either then. */
 static void take_that_failed_in_a_frozen_map_takes_all_later(void **state) {
-  (void)state;
   scripted_outputs_open();
   assert_int_equal(uvperf__bpf_outputs_put(scripted.outputs, NULL), 0);
   scripted.map->is_frozen = 1;
@@ -90,7 +85,6 @@ static void take_that_failed_in_a_frozen_map_takes_all_later(void **state) {
 }
 
 static void leaving_the_map_spares_the_entries_of_others(void **state) {
-  (void)state;
   scripted_outputs_open();
   fake_map_put_foreign(scripted.map, 7);
   assert_int_equal(uvperf__bpf_outputs_put(scripted.outputs, NULL), 0);
@@ -106,7 +100,6 @@ static void leaving_the_map_spares_the_entries_of_others(void **state) {
 /* Events of a shared file, or in a map that preserves, are removed one by
  * one. */
 static void leaving_a_shared_map_removes_its_events(void **state) {
-  (void)state;
   fake_fail(FAKE_BPF_MAP_BY_ID, 1, -EPERM);
   scripted_outputs_open();
   fake_map_put_foreign(scripted.map, 7);
@@ -117,7 +110,6 @@ static void leaving_a_shared_map_removes_its_events(void **state) {
 }
 
 static void leaving_a_map_that_preserves_removes_its_events(void **state) {
-  (void)state;
   scripted.map->info.map_flags = 0x800;
   scripted_outputs_open();
   fake_map_put_foreign(scripted.map, 7);
@@ -127,7 +119,6 @@ static void leaving_a_map_that_preserves_removes_its_events(void **state) {
 }
 
 static void path_is_where_the_map_is_pinned(void **state) {
-  (void)state;
   scripted.map->path = "/bpf/events";
   fake_map_close(scripted.map_fd);
   scripted.map_fd = -1;
@@ -148,7 +139,6 @@ static void enable_tries_all_and_reports_the_first_failure(void **state) {
   uvperf_error_t error;
   int cpu;
 
-  (void)state;
   scripted_outputs_open();
   fake_fail(FAKE_IOCTL, 2, -EPERM);
   fake_fail(FAKE_IOCTL, 3, -ENODEV);
@@ -170,7 +160,6 @@ static void forked_child_leaves_all_to_the_parent(void **state) {
   uvperf_error_t error;
   int is_shared;
 
-  (void)state;
   for (is_shared = 0; is_shared < 2; is_shared++) {
     if (is_shared)
       fake_fail(FAKE_BPF_MAP_BY_ID, 1, -EPERM);

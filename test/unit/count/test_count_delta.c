@@ -31,7 +31,6 @@ static void assert_delta(uvperf_count_t older, uvperf_count_t newer,
 }
 
 static void delta_of_counts_is_what_was_counted_between(void **state) {
-  (void)state;
   assert_delta(count_of(10, 200, 100, 1), count_of(17, 230, 120, 3),
                count_of(7, 30, 20, 2));
   assert_delta(count_of(10, 200, 100, 1), count_of(10, 200, 100, 1),
@@ -42,7 +41,6 @@ static void delta_of_counts_is_what_was_counted_between(void **state) {
 }
 
 static void delta_of_a_count_that_was_reset_begins_there(void **state) {
-  (void)state;
   /* As after PERF_EVENT_IOC_RESET: the times continue. */
   assert_delta(count_of(10, 200, 100, 3), count_of(4, 230, 120, 5),
                count_of(4, 30, 20, 2));
@@ -51,7 +49,6 @@ static void delta_of_a_count_that_was_reset_begins_there(void **state) {
 }
 
 static void delta_of_times_that_began_again_has_the_new_times(void **state) {
-  (void)state;
   assert_delta(count_of(10, 200, 100, 0), count_of(17, 190, 120, 0),
                count_of(7, 190, 120, 0));
   assert_delta(count_of(10, 200, 100, 0), count_of(17, 230, 90, 0),
@@ -63,7 +60,6 @@ static void delta_of_counts_may_be_one_of_them(void **state) {
   uvperf_count_t newer = count_of(17, 230, 120, 3);
   uvperf_count_t expected = count_of(7, 30, 20, 2), copy = newer;
 
-  (void)state;
   assert_int_equal(uvperf_count_delta(&older, &copy, &copy), 0);
   assert_memory_equal(&copy, &expected, sizeof(copy));
   assert_int_equal(uvperf_count_delta(&older, &newer, &older), 0);
@@ -75,7 +71,6 @@ static void delta_of_two_events_is_einval(void **state) {
   uvperf_count_t newer = count_of(17, 230, 120, 3);
   uvperf_count_t delta = count_of(1, 2, 3, 4), untouched = delta;
 
-  (void)state;
   newer.id = 8;
   assert_int_equal(uvperf_count_delta(&older, &newer, &delta), -EINVAL);
   assert_memory_equal(&delta, &untouched, sizeof(delta));
@@ -95,7 +90,6 @@ static void delta_of_counts_is_scaled_by_its_own_times(void **state) {
   uvperf_count_t older = count_of(100, 1000, 1000, 0);
   uvperf_count_t newer = count_of(105, 2000, 1250, 0), delta;
 
-  (void)state;
   assert_int_equal(uvperf_count_delta(&older, &newer, &delta), 0);
   assert_int_equal(newer.scaled, 168);
   assert_int_equal(delta.scaled, 20);
@@ -106,7 +100,6 @@ static void delta_of_counts_is_scaled_by_its_own_times(void **state) {
 static void delta_of_counts_has_the_state_of_the_interval(void **state) {
   uvperf_count_t older = count_of(100, 1000, 1000, 0), newer, delta;
 
-  (void)state;
   newer = count_of(100, 2000, 1000, 0);
   assert_int_equal(uvperf_count_delta(&older, &newer, &delta), 0);
   assert_int_equal(delta.state, UVPERF_COUNT_NEVER_SCHEDULED);
@@ -120,7 +113,6 @@ static void delta_without_times_is_counting(void **state) {
   uvperf__value_t read = {.value = 7};
   uvperf_count_t count, delta;
 
-  (void)state;
   uvperf__count_of_value(&count, 0, &read, 0);
   assert_int_equal(uvperf_count_delta(&count, &count, &delta), 0);
   assert_int_equal(delta.state, UVPERF_COUNT_COUNTING);
@@ -133,7 +125,6 @@ delta_with_a_count_that_could_not_be_read_is_an_error(void **state) {
   uvperf_count_t newer = count_of(105, 2000, 1250, 0), delta;
   uvperf_count_t older = {.state = UVPERF_COUNT_ERROR, .code = -EBADF};
 
-  (void)state;
   assert_int_equal(uvperf_count_delta(&older, &newer, &delta), 0);
   assert_int_equal(delta.state, UVPERF_COUNT_ERROR);
   assert_int_equal(delta.code, -EBADF);

@@ -37,7 +37,6 @@ static void value_with_times_is_scaled(void **state) {
                              .ratio = 100.0 / 300,
                              .nr_counts = 1};
 
-  (void)state;
   assert_memory_equal(&count, &expected, sizeof(count));
 }
 
@@ -45,7 +44,6 @@ static void value_of_an_event_that_never_ran_is_none(void **state) {
   const uint64_t words[] = {0, 300, 0};
   uvperf_count_t count = count_of(TIMES, words, 3);
 
-  (void)state;
   assert_int_equal(count.state, UVPERF_COUNT_NEVER_SCHEDULED);
   assert_int_equal(count.nr_missing, 1);
   assert_int_equal(count.time_enabled, 300);
@@ -60,7 +58,6 @@ static void value_without_both_times_is_unscaled(void **state) {
                                     .nr_counts = 1,
                                     .flags = UVPERF_COUNT_UNSCALED};
 
-  (void)state;
   count = count_of(0, words, 1);
   assert_memory_equal(&count, &expected, sizeof(count));
   expected.time_enabled = 300;
@@ -74,7 +71,6 @@ static void value_is_found_by_its_id(void **state) {
   uvperf_count_t count;
   size_t used;
 
-  (void)state;
   uvperf__read_format_parse(BUILD_FORMAT_ALL, words, 72, &used, &values);
   assert_int_equal(uvperf_values_find(&values, 32, &count), 0);
   assert_int_equal(count.value, 31);

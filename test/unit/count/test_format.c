@@ -100,7 +100,6 @@ static void count_of_each_state_is_a_line_in_each_room(void **state) {
   char text[128];
   size_t i, size;
 
-  (void)state;
   for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
     item.scale = lines[i].scale;
     item.unit = lines[i].unit;
@@ -114,7 +113,6 @@ static void count_of_each_state_is_a_line_in_each_room(void **state) {
 static void count_without_an_item_has_no_name(void **state) {
   const uvperf_count_t count = {COUNTED, .scaled = 12};
 
-  (void)state;
   expect_cut(&count, NULL, "12", 8);
   assert_int_equal(uvperf_count_format(&count, NULL, NULL, 0), 2);
 }

@@ -16,7 +16,6 @@ static void reading_never_filled_has_nothing(void **state) {
   uvperf_count_t count;
   uvperf_reading_t *reading;
 
-  (void)state;
   assert_int_equal(uvperf_reading_new(&reading), 0);
   assert_int_equal(uvperf_reading_info(reading)->nr_attrs, 0);
   assert_int_equal(uvperf_reading_info(reading)->nr_places, 0);
@@ -35,7 +34,6 @@ static void reading_half_filled_has_nothing(void **state) {
   uvperf_reading_t *reading = make_reading(&build);
   uvperf_count_t count;
 
-  (void)state;
   assert_int_equal(uvperf__reading_begin(reading, &origin, 0, 0, 1, 1, NULL, 1),
                    0);
   assert_int_equal(uvperf_reading_info(reading)->nr_attrs, 0);
@@ -60,7 +58,6 @@ static void reading_has_each_count_at_its_place(void **state) {
   uvperf_reading_t *reading;
   uint64_t i;
 
-  (void)state;
   for (i = 0; i < 6; i++)
     cells[i] = make_cell(10 + i, 30, 30);
   reading = make_reading(&build);
@@ -88,7 +85,6 @@ static void reading_of_what_it_has_not_is_einval(void **state) {
   uvperf_reading_t *reading = make_reading(&build);
   uvperf_count_t count = {.value = 77};
 
-  (void)state;
   assert_int_equal(uvperf_reading_total(reading, 1, &count), -EINVAL);
   assert_int_equal(uvperf_reading_total(reading, 0, NULL), -EINVAL);
   assert_int_equal(uvperf_reading_get(reading, 1, UVPERF_ALL, 0, &count),
@@ -114,7 +110,6 @@ static void reading_without_places_has_sums_of_none(void **state) {
   make_t build = {.nr_attrs = 2};
   uvperf_reading_t *reading = make_reading(&build);
 
-  (void)state;
   assert_int_equal(uvperf_reading_info(reading)->nr_attrs, 2);
   assert_counted(make_total(reading, 1), UVPERF_COUNT_NONE, 0, 0, 0, 0);
   build.nr_attrs = 0;
@@ -128,7 +123,6 @@ static void reading_before_its_reset_has_an_interval_of_0(void **state) {
   make_t build = {.since = 11, .time = 10};
   uvperf_reading_t *reading = make_reading(&build);
 
-  (void)state;
   assert_int_equal(uvperf_reading_info(reading)->interval, 0);
   uvperf_reading_free(reading);
 }
@@ -139,7 +133,6 @@ static void state_names_are_those_of_the_header(void **state) {
       "not available", "gone",     "error",       "unknown"};
   uint32_t i;
 
-  (void)state;
   for (i = 0; i < NR(names); i++)
     assert_string_equal(uvperf_count_state_name(i), names[i]);
   assert_string_equal(uvperf_count_state_name(UINT32_MAX), "unknown");
@@ -154,7 +147,6 @@ static void reading_filled_again_takes_no_memory(void **state) {
   unsigned int calls;
   size_t i;
 
-  (void)state;
   for (i = 0; i < NR(cells); i++)
     cells[i] = make_cell(i, 9, 9);
   reading = make_reading(&build);
@@ -176,7 +168,6 @@ static void reading_filled_again_has_nothing_of_before(void **state) {
       .nr_attrs = 1, .nr_places = 1, .cells = cells, .attr_flags = flags};
   uvperf_reading_t *reading = make_reading(&build);
 
-  (void)state;
   /* Of a task: for every task it would be scaled anyway. */
   uvperf__reading_place(reading, 0)->pid = 17;
   uvperf__reading_end(reading);
@@ -199,7 +190,6 @@ static void reading_that_cannot_grow_is_as_it_was(void **state) {
   uvperf_reading_t *reading = make_reading(&build);
   uvperf_reading_t *same = make_reading(&build), *none = reading;
 
-  (void)state;
   fake_fail(FAKE_CALLOC, 1, 0);
   assert_int_equal(uvperf__reading_begin(reading, &origin, 1, 2, 3, 1, NULL, 2),
                    -ENOMEM);
@@ -231,7 +221,6 @@ static void reading_of_more_than_memory_can_be_is_enomem(void **state) {
   unsigned int calls;
   size_t i;
 
-  (void)state;
   assert_int_equal(uvperf_reading_new(&reading), 0);
   calls = fake_count(FAKE_CALLOC);
   for (i = 0; i < NR(sizes); i++)

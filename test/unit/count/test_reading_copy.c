@@ -70,7 +70,6 @@ static void release(uvperf_reading_t *one, uvperf_reading_t *other) {
 static void reading_copy_stays_when_the_other_is_filled(void **state) {
   uvperf_reading_t *reading, *copy;
 
-  (void)state;
   make(&reading, &copy);
   fill(reading, 5, 3, 4);
   assert_int_equal(uvperf_reading_copy(copy, reading), 0);
@@ -90,7 +89,6 @@ static void reading_copy_is_as_good_for_a_delta(void **state) {
   uvperf_reading_t *reading, *copy, *delta;
   uvperf_count_t count;
 
-  (void)state;
   make(&reading, &copy);
   assert_int_equal(uvperf_reading_new(&delta), 0);
   fill(reading, 5, 2, 2);
@@ -112,7 +110,6 @@ static void reading_copy_is_as_good_for_a_delta(void **state) {
 static void reading_copy_of_nothing_is_einval(void **state) {
   uvperf_reading_t *reading, *copy;
 
-  (void)state;
   make(&reading, &copy);
   fill(copy, 5, 2, 2);
   assert_int_equal(uvperf_reading_copy(copy, reading), -EINVAL);
@@ -126,7 +123,6 @@ static void reading_copy_of_nothing_is_einval(void **state) {
 static void reading_copy_without_memory_leaves_the_copy(void **state) {
   uvperf_reading_t *reading, *copy;
 
-  (void)state;
   make(&reading, &copy);
   fill(copy, 5, 2, 2);
   fill(reading, 9, 9, 9);

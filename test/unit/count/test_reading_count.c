@@ -82,7 +82,6 @@ static void count_of_each_cell_is_as_its_row_says(void **state) {
   const char *text;
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
     text = make_text(
         count_at(rows[i].pid, rows[i].cpu, rows[i].flags, rows[i].cell));

@@ -91,7 +91,6 @@ static void delta_of_two_cells_is_as_its_row_says(void **state) {
   const char *text;
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
     text = make_text(delta_of(rows[i].before, rows[i].after));
     if (strcmp(text, rows[i].text) != 0)
@@ -134,7 +133,6 @@ static void delta_of_each_two_states_is_as_the_table_says(void **state) {
   uvperf__cell_t after[MAKE_STATES];
   uint32_t older, newer;
 
-  (void)state;
   memcpy(after, before, sizeof(after));
   /* What was not read may have meaningless numbers. */
   before[UVPERF_COUNT_NONE].value = 2;
@@ -180,7 +178,6 @@ static void delta_of_a_task_by_cpu_is_not_scaled(void **state) {
   uvperf_reading_t *readings[3], *delta;
   size_t i;
 
-  (void)state;
   assert_int_equal(uvperf_reading_new(&delta), 0);
   for (i = 0; i < 3; i++) {
     assert_int_equal(uvperf_reading_new(&readings[i]), 0);
@@ -214,7 +211,6 @@ static void delta_matches_places_by_their_serials(void **state) {
   pair_t pair;
   size_t i;
 
-  (void)state;
   for (i = 0; i < 4; i++) {
     old[i] = make_cell(1 + i, 10, 10);
     new[i] = make_cell(50 + i, 20, 20);
@@ -252,7 +248,6 @@ static void delta_over_a_reset_is_the_newer(void **state) {
                   .cells = more};
   pair_t pair = pair_of(&older, &newer);
 
-  (void)state;
   assert_same_reading(pair.delta, pair.newer);
   assert_int_equal(uvperf_reading_info(pair.delta)->interval, 20);
   assert_int_equal(make_count(pair.delta, 1, 0).value, 60);
@@ -271,7 +266,6 @@ static void delta_of_snapshots_is_the_newer(void **state) {
       .nr_attrs = 2, .nr_places = 1, .cells = more, .attr_flags = flags};
   pair_t pair = pair_of(&older, &newer);
 
-  (void)state;
   assert_counted(make_count(pair.delta, 0, 0), UVPERF_COUNT_COUNTING, 2, 4, 200,
                  100);
   assert_counted(make_count(pair.delta, 1, 0), UVPERF_COUNT_COUNTING, 12, 15,
@@ -286,7 +280,6 @@ static void delta_without_an_older_is_the_newer(void **state) {
       .since = 5, .time = 9, .nr_attrs = 1, .nr_places = 2, .cells = cells};
   uvperf_reading_t *newer = make_reading(&build), *empty, *delta;
 
-  (void)state;
   assert_int_equal(uvperf_reading_new(&empty), 0);
   assert_int_equal(uvperf_reading_new(&delta), 0);
   assert_int_equal(uvperf_reading_delta(delta, NULL, newer), 0);
@@ -303,7 +296,6 @@ static void delta_of_a_reading_with_itself_is_nothing(void **state) {
   make_t build = {.time = 9, .nr_attrs = 1, .nr_places = 1, .cells = cells};
   uvperf_reading_t *reading = make_reading(&build), *delta;
 
-  (void)state;
   assert_int_equal(uvperf_reading_new(&delta), 0);
   assert_int_equal(uvperf_reading_delta(delta, reading, reading), 0);
   assert_int_equal(uvperf_reading_info(delta)->interval, 0);
@@ -380,7 +372,6 @@ static void deltas_in_a_row_are_all_that_was_counted(void **state) {
   uint64_t reported[ATTRS] = {0};
   size_t i, attr;
 
-  (void)state;
   assert_int_equal(uvperf_reading_new(&readings[0]), 0);
   assert_int_equal(uvperf_reading_new(&readings[1]), 0);
   assert_int_equal(uvperf_reading_new(&delta), 0);

@@ -39,7 +39,6 @@ static void refusal_end(refusal_t *refusal) {
 static void delta_into_one_of_the_two_is_einval(void **state) {
   refusal_t it;
 
-  (void)state;
   refusal_begin(&it);
   assert_int_equal(uvperf_reading_delta(it.older, it.older, it.newer), -EINVAL);
   assert_int_equal(uvperf_reading_delta(it.newer, it.older, it.newer), -EINVAL);
@@ -55,7 +54,6 @@ static void delta_of_deltas_is_einval(void **state) {
   uvperf_reading_t *other;
   refusal_t it;
 
-  (void)state;
   refusal_begin(&it);
   assert_int_equal(uvperf_reading_new(&other), 0);
   assert_int_equal(uvperf_reading_delta(other, it.delta, it.newer), -EINVAL);
@@ -74,7 +72,6 @@ static void delta_that_is_filled_by_a_set_is_one_no_more(void **state) {
   uvperf_reading_t *other;
   refusal_t it;
 
-  (void)state;
   refusal_begin(&it);
   assert_int_equal(uvperf_reading_new(&other), 0);
   assert_int_equal(uvperf_reading_delta(other, it.older, it.newer), 0);
@@ -89,7 +86,6 @@ static void delta_that_is_filled_by_a_set_is_one_no_more(void **state) {
 static void delta_in_the_wrong_order_is_einval(void **state) {
   refusal_t it;
 
-  (void)state;
   refusal_begin(&it);
   assert_int_equal(uvperf_reading_delta(it.delta, it.newer, it.older), -EINVAL);
   it.older->info.time = it.newer->info.time;
@@ -101,7 +97,6 @@ static void delta_in_the_wrong_order_is_einval(void **state) {
 static void delta_of_two_sets_is_einval(void **state) {
   refusal_t it;
 
-  (void)state;
   refusal_begin(&it);
   /* At the address of one that is freed. */
   it.older->origin.born++;
@@ -118,7 +113,6 @@ static void delta_without_memory_is_as_it_was(void **state) {
   unsigned int calls;
   refusal_t it;
 
-  (void)state;
   refusal_begin(&it);
   make_fill(it.newer, &build);
   fake_fail(FAKE_CALLOC, 1, 0);

@@ -73,7 +73,6 @@ static void whole_of_a_task_is_as_its_row_says(void **state) {
   const char *text;
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
     text = make_text(whole_of_task(rows[i].one, rows[i].other));
     if (strcmp(text, rows[i].text) != 0)
@@ -88,7 +87,6 @@ static void whole_on_a_cpu_is_the_part_of_its_kind(void **state) {
                                           make_cell(10, 300, 100)};
   uvperf_reading_t *reading = reading_at(cells, -1, 3);
 
-  (void)state;
   assert_counted(make_count(reading, 0, 0), UVPERF_COUNT_COUNTING, 10, 30, 300,
                  100);
   assert_int_equal(make_count(reading, 0, 0).nr_missing, 0);
@@ -101,7 +99,6 @@ static void parts_are_kept_by_copies_and_differences(void **state) {
   uvperf_reading_t *reading = reading_at(cells, 17, -1);
   uvperf_reading_t *delta;
 
-  (void)state;
   assert_int_equal(uvperf_reading_new(&delta), 0);
   assert_int_equal(uvperf_reading_delta(delta, NULL, reading), 0);
   assert_int_equal(make_total(delta, 0).value, 440);
@@ -115,7 +112,6 @@ static void part_that_is_not_there_is_einval(void **state) {
   uvperf_reading_t *reading = reading_at(cells, 17, -1);
   uvperf_count_t count;
 
-  (void)state;
   assert_int_equal(uvperf_reading_part(reading, NR_ATTRS, 0, &count), -EINVAL);
   assert_int_equal(uvperf_reading_part(reading, 0, 1, &count), -EINVAL);
   assert_int_equal(uvperf_reading_part(reading, 0, 0, NULL), -EINVAL);

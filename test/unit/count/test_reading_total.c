@@ -23,7 +23,6 @@ static void total_is_the_sum_of_what_was_scaled(void **state) {
                                   make_cell(9, 600, 400), make_cell(0, 100, 0)};
   uvperf_count_t total = total_of(cells, 3);
 
-  (void)state;
   assert_counted(total, UVPERF_COUNT_COUNTING, 19, 30 + 13, 1000, 500);
   assert_true(total.ratio == 0.5);
   assert_int_equal(total.nr_counts, 2);
@@ -36,7 +35,6 @@ static void total_beyond_64_bits_is_the_greatest(void **state) {
                             make_cell(1, 8, 2)};
   uvperf_count_t total;
 
-  (void)state;
   cells[0].lost = half;
   cells[1].lost = half;
   total = total_of(cells, 3);
@@ -54,7 +52,6 @@ static void total_of_times_beyond_64_bits_keeps_the_ratio(void **state) {
   uvperf_count_t total;
   size_t i;
 
-  (void)state;
   for (i = 0; i < NR(cells); i++)
     cells[i] =
         make_cell(5, UINT64_C(63000000000000000), UINT64_C(31500000000000000));
@@ -76,7 +73,6 @@ static void total_of_two_states_is_the_more_specific_one(void **state) {
       make_failed(UVPERF_COUNT_NONE, 0)};
   size_t i, j;
 
-  (void)state;
   for (i = 0; i < MAKE_STATES; i++) {
     for (j = 0; j < MAKE_STATES; j++) {
       const uvperf__cell_t pair[] = {cells[i], cells[j]};
@@ -109,7 +105,6 @@ static void count_add_makes_the_sum_that_the_total_is(void **state) {
   uint64_t random = 1;
   int i;
 
-  (void)state;
   for (i = 0; i < 1000; i++) {
     size_t nr = (size_t)(record_random(&random) % 9), place;
     uvperf__cell_t cells[8];
@@ -139,7 +134,6 @@ static void count_add_of_sums_is_the_sum_of_all(void **state) {
   uvperf_count_t first = total_of(cells, 2), second = total_of(cells + 2, 2);
   uvperf_count_t all = total_of(cells, 4);
 
-  (void)state;
   assert_int_equal(uvperf_count_add(&first, &second), 0);
   assert_memory_equal(&first, &all, sizeof(all));
 }
@@ -149,7 +143,6 @@ static void count_add_to_itself_is_twice_of_it(void **state) {
                                   make_failed(UVPERF_COUNT_ERROR, -EBADF)};
   uvperf_count_t sum = total_of(cells, 2);
 
-  (void)state;
   assert_int_equal(uvperf_count_add(&sum, &sum), 0);
   assert_counted(sum, UVPERF_COUNT_COUNTING, 20, 60, 600, 200);
   assert_int_equal(sum.nr_counts, 2);
@@ -165,7 +158,6 @@ static void count_add_of_what_is_no_count_is_einval(void **state) {
   uvperf_count_t sum = {.value = 3}, count = {.state = MAKE_STATES};
   uvperf_count_t untouched = sum;
 
-  (void)state;
   assert_int_equal(uvperf_count_add(NULL, &count), -EINVAL);
   assert_int_equal(uvperf_count_add(&sum, NULL), -EINVAL);
   assert_int_equal(uvperf_count_add(&sum, &count), -EINVAL);
@@ -181,7 +173,6 @@ static void total_of_a_target_is_the_sum_of_its_places(void **state) {
   uvperf_reading_t *reading = make_reading(&build);
   uvperf_count_t count;
 
-  (void)state;
   reading->places[0].target = 7;
   reading->places[1].target = 0;
   reading->places[2].target = 7;

@@ -122,7 +122,6 @@ static void scale_of_random_numbers_is_exact(void **state) {
   uint64_t random = 1;
   int i, exact = 0, too_much = 0, wide = 0;
 
-  (void)state;
   for (i = 0; i < 10000; i++) {
     uint64_t value = any(&random), a = any(&random), b = any(&random);
     uint64_t enabled = a > b ? a : b, running = a > b ? b : a;
@@ -144,7 +143,6 @@ static void scale_of_random_times_near_2_to_the_64_is_exact(void **state) {
   uint64_t random = 2;
   int i, exact = 0;
 
-  (void)state;
   for (i = 0; i < 10000; i++) {
     uint64_t value = UINT64_MAX - record_random(&random) % 100000;
     uint64_t enabled = UINT64_MAX - record_random(&random) % 1000;
@@ -159,7 +157,6 @@ static void scale_of_random_times_near_2_to_the_64_is_exact(void **state) {
 static void scale_at_each_edge_is_exact(void **state) {
   uint64_t edges[64 * 3 + 1], nr = 0, i, j, k;
 
-  (void)state;
   for (i = 0; i < 64; i += i < 3 || i > 60 ? 1 : 4) {
     edges[nr++] = (UINT64_C(1) << i) - 1;
     edges[nr++] = UINT64_C(1) << i;
@@ -179,7 +176,6 @@ static void scale_equals_the_compilers_128_bits(void **state) {
   uint64_t random = 3, scaled;
   int i;
 
-  (void)state;
   for (i = 0; i < 100000; i++) {
     uint64_t value = any(&random), a = any(&random), b = any(&random);
     uint64_t enabled = a > b ? a : b, running = a > b ? b : a;
@@ -195,7 +191,6 @@ static void scale_equals_the_compilers_128_bits(void **state) {
 }
 #else
 static void scale_equals_the_compilers_128_bits(void **state) {
-  (void)state;
   support_skip(__func__, "a compiler with 128 bits");
 }
 #endif
@@ -203,7 +198,6 @@ static void scale_equals_the_compilers_128_bits(void **state) {
 static void scale_rounds_down(void **state) {
   uint64_t scaled;
 
-  (void)state;
   assert_int_equal(uvperf__count_scale(10, 100, 50, &scaled), 0);
   assert_int_equal(scaled, 20);
   assert_int_equal(uvperf__count_scale(10, 100, 51, &scaled), 0);
@@ -215,7 +209,6 @@ static void scale_rounds_down(void **state) {
 static void scale_of_what_always_ran_is_the_value(void **state) {
   uint64_t scaled;
 
-  (void)state;
   assert_int_equal(uvperf__count_scale(UINT64_MAX, 100, 100, &scaled), 0);
   assert_int_equal(scaled, UINT64_MAX);
   assert_int_equal(uvperf__count_scale(7, 100, 101, &scaled), 0);
@@ -227,7 +220,6 @@ static void scale_of_what_always_ran_is_the_value(void **state) {
 static void scale_of_what_never_ran_is_enodata(void **state) {
   uint64_t scaled = 42;
 
-  (void)state;
   assert_int_equal(uvperf__count_scale(7, 1, 0, &scaled), -ENODATA);
   assert_int_equal(scaled, 0);
 }
@@ -235,7 +227,6 @@ static void scale_of_what_never_ran_is_enodata(void **state) {
 static void scale_beyond_64_bits_is_eoverflow(void **state) {
   uint64_t scaled;
 
-  (void)state;
   assert_int_equal(uvperf__count_scale(UINT64_MAX, 2, 1, &scaled), -EOVERFLOW);
   assert_int_equal(scaled, UINT64_MAX);
   assert_int_equal(uvperf__count_scale(UINT64_C(1) << 63, 2, 1, &scaled),

@@ -144,7 +144,6 @@ static void copy_of_each_type_outlives_its_record(void **state) {
   record_values_t values;
   uint32_t type;
 
-  (void)state;
   init(&attr, &values);
   for (type = 1; type <= BUILD_TYPES; type++)
     roundtrip(type, &attr, &values);
@@ -158,7 +157,6 @@ static void copy_of_each_field_of_samples_outlives_its_record(void **state) {
   record_values_t values;
   uint64_t bit;
 
-  (void)state;
   init(&attr, &values);
   for (bit = 1; bit <= BUILD_SAMPLE_ALL; bit <<= 1) {
     attr.sample_type = bit;
@@ -177,7 +175,6 @@ static void copy_of_empty_arrays_has_none(void **state) {
   struct perf_event_attr attr;
   record_values_t values;
 
-  (void)state;
   init(&attr, &values);
   values.callchain_nr = 0;
   values.branch_nr = 0;
@@ -199,7 +196,6 @@ static void copy_of_a_short_attr_can_be_read_as_a_whole_one(void **state) {
   original_t original;
   size_t size;
 
-  (void)state;
   init(&attr, &values);
   attr.size = PERF_ATTR_SIZE_VER0;
   attr.sample_type = PERF_SAMPLE_IP;
@@ -221,7 +217,6 @@ static void copy_of_a_text_ends_in_nul(void **state) {
   original_t original;
   size_t size;
 
-  (void)state;
   init(&attr, &values);
   record_build(&builder, PERF_RECORD_COMM, &attr, &values);
   assert_int_equal(original_decode(&original, &attr), 0);
@@ -241,7 +236,6 @@ static void copy_of_a_damaged_record_is_raw(void **state) {
   original_t original;
   size_t size;
 
-  (void)state;
   init(&attr, &values);
   attr.sample_type = PERF_SAMPLE_CALLCHAIN;
   record_begin(&builder, PERF_RECORD_SAMPLE, 0);
@@ -260,7 +254,6 @@ static void copy_of_no_record_has_no_bytes(void **state) {
   uvperf_record_t none, copy;
   size_t size = sizeof(copy);
 
-  (void)state;
   memset(&none, 0, sizeof(none));
   none.type = UVPERF_RECORD_NONE;
   none.cpu = 3;
@@ -280,7 +273,6 @@ static void copy_without_room_says_how_much_it_needs(void **state) {
   original_t original;
   size_t size = 0, needed;
 
-  (void)state;
   init(&attr, &values);
   record_build(&builder, PERF_RECORD_COMM, &attr, &values);
   assert_int_equal(original_decode(&original, &attr), 0);

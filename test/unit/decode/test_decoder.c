@@ -39,7 +39,6 @@ static void new_with_a_bad_source_is_refused(void **state) {
   struct perf_event_attr attr;
   uvperf_source_t source;
 
-  (void)state;
   init_attr(&attr);
   init_source(&source, NULL);
   assert_refused(&source, 1);
@@ -67,7 +66,6 @@ static void new_with_an_older_or_newer_source_is_accepted(void **state) {
   uvperf_decoder_t *decoder;
   size_t size;
 
-  (void)state;
   init_attr(&attr);
   memset(&longer, 0, sizeof(longer));
   init_source(&longer.source, &attr);
@@ -94,7 +92,6 @@ static void new_with_a_bad_attr_size_is_refused(void **state) {
   struct perf_event_attr attr;
   uvperf_source_t source;
 
-  (void)state;
   init_attr(&attr);
   init_source(&source, &attr);
   for (attr.size = 1; attr.size < 64; attr.size++)
@@ -109,7 +106,6 @@ static void new_with_a_newer_or_older_attr_size_is_accepted(void **state) {
   const uvperf_source_t *sources[1] = {&source};
   size_t i;
 
-  (void)state;
   init_attr(&attr);
   init_source(&source, &attr);
   for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -146,7 +142,6 @@ static int decode_sized(uint16_t size, size_t available) {
 static void decode_of_fewer_bytes_than_a_header_is_refused(void **state) {
   size_t available;
 
-  (void)state;
   for (available = 0; available < 8; available++)
     assert_int_equal(decode_sized(8, available), -EPROTO);
   assert_int_equal(decode_sized(8, 8), 0);
@@ -155,7 +150,6 @@ static void decode_of_fewer_bytes_than_a_header_is_refused(void **state) {
 static void decode_of_an_impossible_size_is_refused(void **state) {
   uint32_t size;
 
-  (void)state;
   for (size = 0; size <= UINT16_MAX; size += size < 64 ? 1 : 997)
     assert_int_equal(decode_sized((uint16_t)size, UINT16_MAX),
                      size >= 8 && size % 8 == 0 ? 0 : -EPROTO);
@@ -166,7 +160,6 @@ static void decode_of_an_impossible_size_is_refused(void **state) {
 static void decode_of_a_size_beyond_the_bytes_is_refused(void **state) {
   size_t available;
 
-  (void)state;
   for (available = 8; available < 80; available++)
     assert_int_equal(decode_sized(72, available),
                      available >= 72 ? 0 : -EPROTO);
@@ -182,7 +175,6 @@ static void decode_of_misaligned_bytes_is_refused(void **state) {
   uint8_t *bytes = (uint8_t *)words;
   size_t i;
 
-  (void)state;
   init_attr(&attr);
   decoder = record_decoder(&source, &attr);
   for (i = 0; i <= 8; i++) {
@@ -227,7 +219,6 @@ static void decode_goes_on_after_an_unknown_type(void **state) {
   int codes[7];
   size_t i;
 
-  (void)state;
   record_values_init(&values);
   init_attr(&attr);
   all.size = 0;
@@ -254,7 +245,6 @@ static void decode_goes_on_after_a_broken_body(void **state) {
   uint32_t types[3];
   int codes[3];
 
-  (void)state;
   record_values_init(&values);
   init_attr(&attr);
   all.size = 0;
@@ -280,7 +270,6 @@ static void decode_of_an_unknown_type_leaves_the_body_empty(void **state) {
   const uvperf_record_t *record;
   record_values_t values;
 
-  (void)state;
   record_values_init(&values);
   init_attr(&attr);
   decoder = record_decoder(&source, &attr);
@@ -303,7 +292,6 @@ static void decode_follows_the_attr_as_new_saw_it(void **state) {
   const uvperf_record_t *record;
   record_values_t values;
 
-  (void)state;
   record_values_init(&values);
   init_attr(&attr);
   then = attr;

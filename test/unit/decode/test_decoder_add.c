@@ -36,7 +36,6 @@ static int setup(void **state) {
       PERF_SAMPLE_RAW | PERF_SAMPLE_CPU, BUILD_SAMPLE_ALL};
   size_t i;
 
-  (void)state;
   fake_kernel_reset();
   memset(&fx, 0, sizeof(fx));
   for (i = 0; i < ATTRS; i++)
@@ -53,7 +52,6 @@ static int setup(void **state) {
 }
 
 static int teardown(void **state) {
-  (void)state;
   uvperf_decoder_free(fx.decoder);
   fake_assert_clean();
   return 0;
@@ -121,7 +119,6 @@ static void assert_unknown(size_t i) {
 }
 
 static void record_has_no_source_before_add_and_after_remove(void **state) {
-  (void)state;
   assert_unknown(0);
   add_two_kinds();
   assert_unknown(0);
@@ -169,7 +166,6 @@ static void sources_that_come_and_go_at_random_are_known_meanwhile(void **s) {
 static void thousands_of_one_attr_take_a_table_entry_each(void **state) {
   size_t before, i;
 
-  (void)state;
   for (i = 0; i < SOURCES; i++)
     fx.sources[i].attr = &fx.attrs[0];
   add(0);
@@ -187,7 +183,6 @@ static void thousands_of_one_attr_take_a_table_entry_each(void **state) {
 static void sources_that_change_for_ever_take_no_more_memory(void **state) {
   size_t i, before;
 
-  (void)state;
   add(0);
   add(1);
   drop(1);
@@ -204,7 +199,6 @@ static void sources_that_change_for_ever_take_no_more_memory(void **state) {
 static void samples_of_what_goes_are_kept_one_at_a_time(void **state) {
   size_t i, before;
 
-  (void)state;
   add(0);
   before = fake_live_allocations();
   for (i = 0; i < 1000; i++) {
@@ -222,7 +216,6 @@ static void sample_in_hand_stays_as_it_is(void **state) {
   const uvperf_record_t *record;
   size_t i;
 
-  (void)state;
   add(0);
   record = decode(0, PERF_RECORD_SAMPLE, 0);
   memcpy(&copy, record, sizeof(copy));
@@ -238,7 +231,6 @@ static void sample_in_hand_stays_as_it_is(void **state) {
 }
 
 static void sample_has_its_own_source_among_equal_attrs(void **state) {
-  (void)state;
   add_two_kinds();
   add(0);
   add(ATTRS);
@@ -281,7 +273,6 @@ static void record_whose_header_was_overwritten_has_its_size(void **state) {
   record_values_t values;
   size_t i;
 
-  (void)state;
   add_two_kinds();
   add(0);
   record_values_init(&values);
@@ -303,7 +294,6 @@ static void record_whose_header_was_overwritten_has_its_size(void **state) {
 }
 
 static void sample_of_who_writes_alone_is_its_own(void **state) {
-  (void)state;
   add_two_kinds();
   add(0);
   add(1);
@@ -316,7 +306,6 @@ static void sample_of_who_writes_alone_is_its_own(void **state) {
 
 /* It is not found out which of them wrote it. */
 static void sample_of_one_of_many_with_one_attr_is_decoded(void **state) {
-  (void)state;
   fx.attrs[0].sample_period = 1;
   add(0);
   add(ATTRS);
@@ -337,7 +326,6 @@ static void assert_refused(size_t i, int code) {
 static void add_of_sources_that_look_alike_is_refused(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   add(0);
   fx.sources[ATTRS].nr_ids = 0;
   assert_refused(ATTRS, -EINVAL);
@@ -362,7 +350,6 @@ static void add_of_sources_that_look_alike_is_refused(void **state) {
 
 /* The place of the id is fixed only while there are sources. */
 static void ids_may_lie_elsewhere_when_all_have_gone(void **state) {
-  (void)state;
   add(0);
   drop(0);
   fx.attrs[0].sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ID | PERF_SAMPLE_CPU;
@@ -372,7 +359,6 @@ static void ids_may_lie_elsewhere_when_all_have_gone(void **state) {
 }
 
 static void add_of_an_id_that_is_there_twice_counts_it_once(void **state) {
-  (void)state;
   fx.ids[0][1] = fx.ids[0][0];
   add(0);
   assert_known(0);
@@ -392,7 +378,6 @@ static void add_without_memory_changes_nothing(void **state) {
   size_t i, before;
   int rc;
 
-  (void)state;
   for (i = 0; i < 2 * ATTRS; i++) {
     before = fake_live_allocations();
     for (nth = 1, rc = -ENOMEM; rc != 0; nth++) {
@@ -416,7 +401,6 @@ static void make_without_memory_is_enomem(void **state) {
   uvperf_decoder_t *decoder;
   unsigned nth;
 
-  (void)state;
   for (nth = 1; nth <= 3; nth++) {
     fake_fail(FAKE_CALLOC, nth, 0);
     assert_int_equal(uvperf__decoder_make(&decoder), -ENOMEM);

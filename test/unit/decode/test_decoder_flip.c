@@ -179,7 +179,6 @@ static void record_of_each_type_that_changes_stays_in_its_bytes(void **state) {
   uint32_t type;
   size_t i;
 
-  (void)state;
   for (type = 1; type <= BUILD_TYPES; type++)
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
       if (type != PERF_RECORD_SAMPLE)
@@ -206,7 +205,6 @@ static void sample_that_changes_stays_in_its_bytes(void **state) {
   flipper_t *flipper = flipper_start();
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
     flip_record(flipper, PERF_RECORD_SAMPLE, &cases[i]);
   flipper_end(flipper);
@@ -221,7 +219,6 @@ static void text_that_changes_has_no_control_character_in_a_line(void **state) {
   flip_t flip;
   int times;
 
-  (void)state;
   memset(&letters, 'a', sizeof(letters));
   memset(&new_lines, '\n', sizeof(new_lines));
   flip = (flip_t){&letters, letters, new_lines};

@@ -65,7 +65,6 @@ static void record_of_each_type_cut_anywhere_is_refused(void **state) {
   uint32_t type;
   int all;
 
-  (void)state;
   record_values_init(&values);
   for (all = 0; all <= 1; all++) {
     for (type = 1; type <= BUILD_TYPES; type++) {
@@ -81,7 +80,6 @@ record_of_each_type_cut_with_a_short_trailer_is_refused(void **state) {
   record_values_t values;
   uint32_t type;
 
-  (void)state;
   record_values_init(&values);
   for (type = 1; type <= BUILD_TYPES; type++) {
     init_attr(&attr, PERF_SAMPLE_IDENTIFIER, 1);
@@ -94,7 +92,6 @@ static void sample_with_each_bit_cut_anywhere_is_refused(void **state) {
   record_values_t values;
   unsigned int bit;
 
-  (void)state;
   record_values_init(&values);
   for (bit = 0; bit < 25; bit++) {
     init_attr(&attr, UINT64_C(1) << bit, 0);
@@ -106,7 +103,6 @@ static void sample_with_branch_options_cut_anywhere_is_refused(void **state) {
   struct perf_event_attr attr;
   record_values_t values;
 
-  (void)state;
   record_values_init(&values);
   init_attr(&attr, BUILD_SAMPLE_ALL, 0);
   attr.branch_sample_type = BUILD_BRANCH_HW_INDEX | BUILD_BRANCH_COUNTERS;
@@ -123,7 +119,6 @@ static void sample_with_random_bits_cut_anywhere_is_refused(void **state) {
   uint64_t random = 3;
   int i;
 
-  (void)state;
   record_values_init(&values);
   for (i = 0; i < 100; i++) {
     init_attr(&attr, record_random(&random) & BUILD_SAMPLE_ALL, 0);
@@ -192,7 +187,6 @@ static void record_with_random_damage_never_reaches_outside(void **state) {
   uint64_t random = 20;
   unsigned int i, j, refused = 0;
 
-  (void)state;
   record_values_init(&values);
   for (i = 0; i < 2000; i++) {
     uvperf_decoder_t *decoder;
@@ -224,7 +218,6 @@ static void sample_with_random_damage_shows_nothing_of_others(void **state) {
   uint64_t random = 21;
   unsigned int i;
 
-  (void)state;
   record_values_init(&values);
   init_attr(&attr, BUILD_SAMPLE_ALL, 1);
   attr.branch_sample_type = BUILD_BRANCH_HW_INDEX | BUILD_BRANCH_COUNTERS;

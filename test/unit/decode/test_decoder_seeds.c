@@ -62,7 +62,6 @@ static void replay(const char *name, const seed_t *seed) {
 }
 
 static void seeds_decode_within_their_bytes(void **state) {
-  (void)state;
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
   support_skip(__func__, "a little-endian machine, as the seeds are");
 #endif
@@ -86,7 +85,6 @@ static void mutate(const char *name, const seed_t *seed) {
 }
 
 static void mutated_seeds_decode_within_their_bytes(void **state) {
-  (void)state;
   each_seed(mutate);
 }
 

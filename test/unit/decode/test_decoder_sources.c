@@ -98,7 +98,6 @@ static void records_of_mixed_sample_types_need_identifier(void **state) {
   static ring_t ring;
   size_t nr;
 
-  (void)state;
   for (nr = 2; nr <= MOST; nr += nr < 8 ? 1 : 14) {
     init_ring(&ring, nr, PERF_SAMPLE_IDENTIFIER);
     each_source_and_type(&ring);
@@ -115,7 +114,6 @@ static void records_are_matched_by_id_at_one_fixed_place(void **state) {
   static ring_t ring;
   size_t i, j;
 
-  (void)state;
   for (i = 0; i < 3; i++) {
     init_ring(&ring, 3, 0);
     for (j = 0; j < 3; j++)
@@ -129,7 +127,6 @@ static void records_are_matched_by_id_at_one_fixed_place(void **state) {
 static void id_and_identifier_at_one_place_go_together(void **state) {
   static ring_t ring;
 
-  (void)state;
   init_ring(&ring, 2, 0);
   ring.attrs[0].sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP;
   ring.attrs[1].sample_type = PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD;
@@ -139,7 +136,6 @@ static void id_and_identifier_at_one_place_go_together(void **state) {
 static void id_at_different_places_is_refused(void **state) {
   static ring_t ring;
 
-  (void)state;
   init_ring(&ring, 2, 0);
   ring.attrs[0].sample_type = PERF_SAMPLE_ID;
   ring.attrs[1].sample_type = PERF_SAMPLE_ID | PERF_SAMPLE_IP; /* samples */
@@ -153,7 +149,6 @@ static void id_at_different_places_is_refused(void **state) {
 static void sources_that_cannot_be_matched_are_refused(void **state) {
   static ring_t ring;
 
-  (void)state;
   init_ring(&ring, 3, PERF_SAMPLE_IDENTIFIER);
   ring.attrs[2].sample_type = PERF_SAMPLE_STREAM_ID;
   assert_refused(&ring);
@@ -176,7 +171,6 @@ static void one_source_takes_every_id(void **state) {
   uvperf_decoder_t *decoder;
   record_values_t values;
 
-  (void)state;
   init_ring(&ring, 1, PERF_SAMPLE_IDENTIFIER);
   assert_int_equal(try_new(&ring, &decoder), 0);
   record_values_init(&values);
@@ -199,7 +193,6 @@ static void inherited_child_is_known_by_its_parents_id(void **state) {
   record_values_t values;
   uint32_t type;
 
-  (void)state;
   init_ring(&ring, 2, PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_STREAM_ID);
   assert_int_equal(try_new(&ring, &decoder), 0);
   record_values_init(&values);
@@ -223,7 +216,6 @@ static void record_with_an_unknown_id_is_raw_and_the_next_is_not(void **state) {
   record_values_t values;
   uint32_t type;
 
-  (void)state;
   init_ring(&ring, 4, PERF_SAMPLE_IDENTIFIER);
   assert_int_equal(try_new(&ring, &decoder), 0);
   record_values_init(&values);
@@ -265,7 +257,6 @@ static void record_with_id_0_is_of_the_first_source(void **state) {
   uvperf_decoder_t *decoder;
   uint32_t type;
 
-  (void)state;
   init_ring(&ring, 4, PERF_SAMPLE_IDENTIFIER);
   assert_int_equal(try_new(&ring, &decoder), 0);
   for (type = 1; type <= BUILD_TYPES; type++) {
@@ -280,7 +271,6 @@ static void id_0_of_a_source_is_its_own(void **state) {
   static ring_t ring;
   uvperf_decoder_t *decoder;
 
-  (void)state;
   init_ring(&ring, 3, PERF_SAMPLE_IDENTIFIER);
   ring.ids[2][1] = 0;
   assert_int_equal(try_new(&ring, &decoder), 0);
@@ -351,7 +341,6 @@ static void record_of_an_unknown_id_is_decoded_if_layouts_agree(void **s) {
 static void sample_of_an_unknown_id_is_not_of_a_counting_event(void **state) {
   static ring_t ring;
 
-  (void)state;
   init_alike(&ring, PERF_SAMPLE_CALLCHAIN);
   ring.attrs[1].sample_type |= PERF_SAMPLE_IP;
   expect_unknown(&ring, 0, 1, 1);
@@ -406,7 +395,6 @@ static void mmap2_without_prot_and_flags_can_be_asked_for(void **state) {
   static ring_t ring;
   uvperf_decoder_t *decoder;
 
-  (void)state;
   init_alike(&ring, PERF_SAMPLE_TID);
   ring.sources[0].flags = UVPERF_SOURCE_OLD_MMAP2;
   for (ring.nr = 1; ring.nr <= 2; ring.nr++) {
@@ -424,7 +412,6 @@ static void mmap2_of_each_source_is_read_as_that_asks(void **state) {
   static ring_t ring;
   uvperf_decoder_t *decoder;
 
-  (void)state;
   init_alike(&ring, PERF_SAMPLE_TID);
   ring.sources[1].attr = &ring.attrs[0];
   ring.sources[1].flags = UVPERF_SOURCE_OLD_MMAP2;
@@ -448,7 +435,6 @@ static void broken_record_of_a_known_id_has_its_source(void **state) {
   uvperf_decoder_t *decoder;
   record_values_t values;
 
-  (void)state;
   init_ring(&ring, 4, PERF_SAMPLE_IDENTIFIER);
   assert_int_equal(try_new(&ring, &decoder), 0);
   record_values_init(&values);
@@ -476,7 +462,6 @@ unknown_type_with_an_unknown_id_is_raw_without_source(void **state) {
   uvperf_decoder_t *decoder;
   record_values_t values;
 
-  (void)state;
   init_ring(&ring, 4, PERF_SAMPLE_IDENTIFIER);
   assert_int_equal(try_new(&ring, &decoder), 0);
   record_values_init(&values);
@@ -503,7 +488,6 @@ static void record_too_short_for_an_id_is_raw_without_source(void **state) {
   uvperf_decoder_t *decoder;
   size_t i, size;
 
-  (void)state;
   init_ring(&ring, 2, 0);
   ring.attrs[0].sample_type = ring.attrs[1].sample_type =
       PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_ID |
@@ -537,7 +521,6 @@ static void sources_with_many_ids_are_found(void **state) {
   uint64_t random = 7;
   size_t i, j;
 
-  (void)state;
   init_ring(&ring, 2, PERF_SAMPLE_IDENTIFIER);
   for (i = 0; i < 2; i++) {
     for (j = 0; j < NR; j++)

@@ -131,7 +131,6 @@ static void record_of_each_type_is_a_line(void **state) {
   char line[256];
   size_t i;
 
-  (void)state;
   for (i = 0; i < LENGTH(lines); i++) {
     snprintf(line, sizeof(line), "PERF_RECORD_%s", lines[i].line);
     expect_line(&lines[i].record, line);
@@ -150,7 +149,6 @@ static void record_prints_ids_cpu_and_time_if_present(void **state) {
                             .id = 5,
                             .stream_id = 6};
 
-  (void)state;
   expect_line(&record, "PERF_RECORD_SWITCH: in");
   record.present = PERF_SAMPLE_CPU;
   expect_line(&record, "PERF_RECORD_SWITCH cpu 3: in");
@@ -166,7 +164,6 @@ static void record_that_is_damaged_is_its_bytes(void **state) {
       .type = PERF_RECORD_COMM, .size = 8, .bytes = "\3\0\0\0\0\0\x08\0"};
   char text[128];
 
-  (void)state;
   uvperf_record_format(&record, UV_EPROTO, text, sizeof(text));
   assert_string_equal(text,
                       "PERF_RECORD_COMM: damaged size 8 0300000000000800");
@@ -215,7 +212,6 @@ static void sample_with_each_field_names_it(void **state) {
   char line[256];
   size_t i;
 
-  (void)state;
   record.ip = 0x10;
   record.addr = 0x20;
   record.period = 30;
@@ -276,7 +272,6 @@ static void record_in_each_room_is_the_beginning_of_its_line(void **state) {
   uint32_t type;
   size_t size;
 
-  (void)state;
   record_values_init(&values);
   memset(&attr, 0, sizeof(attr));
   attr.size = sizeof(attr);

@@ -79,7 +79,6 @@ static void ids_that_come_and_go_at_random_are_as_in_a_list(void **state) {
   uint64_t random, id;
   size_t round, step;
 
-  (void)state;
   for (round = 1; round <= 40; round++) {
     /* Few places, so that runs of slots are long and go round the end. */
     uint64_t range = 4 + round * round;
@@ -112,7 +111,6 @@ static void ids_of_one_home_are_found_whichever_goes(void **state) {
   uint64_t id, gone[6];
   size_t i, first;
 
-  (void)state;
   for (first = 0; first < 6; first++) {
     assert_int_equal(uvperf__id_table_make(&table), 0);
     assert_int_equal(uvperf__id_table_reserve(&table, 8), 0);
@@ -139,7 +137,6 @@ static void ids_that_change_for_ever_take_no_more_room(void **state) {
   size_t nr_slots;
   uint64_t id;
 
-  (void)state;
   assert_int_equal(uvperf__id_table_make(&table), 0);
   for (id = 0; id < 1000; id++) {
     assert_int_equal(uvperf__id_table_reserve(&table, 1), 0);
@@ -161,7 +158,6 @@ static void reserve_without_memory_changes_nothing(void **state) {
   uvperf__id_table_t table;
   model_t model;
 
-  (void)state;
   fake_kernel_reset();
   model.nr = 0;
   fake_fail(FAKE_CALLOC, 1, 0);

@@ -96,7 +96,6 @@ static void time_of_each_type_and_bit_equals_the_records(void **state) {
   pair_t pair;
   unsigned bit;
 
-  (void)state;
   for (bit = 0; bit < 25; bit++) {
     type = base ^ (UINT64_C(1) << bit);
     init_pair(&pair, type, 1);
@@ -113,7 +112,6 @@ static void time_with_any_bits_equals_the_records(void **state) {
   pair_t pair;
   unsigned i;
 
-  (void)state;
   for (i = 0; i < 400; i++) {
     init_pair(&pair,
               (record_random(&random) & BUILD_SAMPLE_ALL) |
@@ -127,7 +125,6 @@ static void time_with_any_bits_equals_the_records(void **state) {
 static void time_of_an_unknown_record_is_none(void **state) {
   pair_t pair;
 
-  (void)state;
   init_pair(&pair, PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME, 1);
   check_types(&pair, 102, 0);
   uvperf__decoder_remove(pair.both, &pair.sources[0]);
@@ -159,7 +156,6 @@ time_of_an_unknown_sample_is_where_all_sources_have_it(void **state) {
   uint64_t time = 0;
   pair_t pair;
 
-  (void)state;
   init_pair(&pair, PERF_SAMPLE_IDENTIFIER, 1);
   free_pair(&pair);
   assert_int_equal(uvperf__decoder_make(&pair.both), 0);
@@ -223,7 +219,6 @@ static void time_of_a_broken_body_is_returned(void **state) {
   uint64_t time;
   pair_t pair;
 
-  (void)state;
   init_pair(&pair, PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME, 1);
   record_values_init(&values);
   values.id = 100;
@@ -244,7 +239,6 @@ static void record_with_random_damage_has_one_time(void **state) {
   pair_t pair;
   unsigned i, j;
 
-  (void)state;
   record_values_init(&values);
   values.id = 100;
   for (i = 0; i < 20000; i++) {

@@ -27,7 +27,6 @@ static void assert_described(uint64_t data_src,
 static void describe_of_nothing_is_na(void **state) {
   int part;
 
-  (void)state;
   for (part = UVPERF_SAMPLE_MEM_OP; part <= UVPERF_SAMPLE_MEM_BLOCK; part++)
     if (part != UVPERF_SAMPLE_MEM_LOCK)
       assert_described(0, (enum uvperf_sample_mem_part)part, "N/A");
@@ -40,13 +39,11 @@ static void describe_of_na_is_na(void **state) {
                 PERF_MEM_S(TLB, NA) | LEVEL_NUMBER(15) | BLOCK(1);
   int part;
 
-  (void)state;
   for (part = UVPERF_SAMPLE_MEM_OP; part <= UVPERF_SAMPLE_MEM_BLOCK; part++)
     assert_described(na, (enum uvperf_sample_mem_part)part, "N/A");
 }
 
 static void describe_of_each_op(void **state) {
-  (void)state;
   assert_described(PERF_MEM_S(OP, LOAD), UVPERF_SAMPLE_MEM_OP, "load");
   assert_described(PERF_MEM_S(OP, STORE), UVPERF_SAMPLE_MEM_OP, "store");
   assert_described(PERF_MEM_S(OP, PFETCH), UVPERF_SAMPLE_MEM_OP, "prefetch");
@@ -64,7 +61,6 @@ static uint64_t among_others(uint64_t value, unsigned int first,
 }
 
 static void describe_of_each_part_ignores_the_others(void **state) {
-  (void)state;
   assert_described(among_others(PERF_MEM_S(OP, STORE), 0, 5),
                    UVPERF_SAMPLE_MEM_OP, "store");
   assert_described(among_others(PERF_MEM_S(LOCK, LOCKED), 24, 2),
@@ -98,7 +94,6 @@ static void describe_of_each_level_number(void **state) {
   char expected[64];
   unsigned int n;
 
-  (void)state;
   for (n = 0; n < 16; n++) {
     uint64_t value = LEVEL_NUMBER(n) | SNOOPX(3) | BLOCK(7) |
                      PERF_MEM_S(OP, LOAD) | PERF_MEM_S(TLB, OS);
@@ -133,7 +128,6 @@ static void describe_of_each_old_level(void **state) {
   };
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
     uint64_t value = PERF_MEM_S(LVL, HIT) | (uint64_t)PERF_MEM_LVL_L1
                                                 << (5 + i);
@@ -146,7 +140,6 @@ static void describe_of_each_old_level(void **state) {
 }
 
 static void describe_of_old_levels_in_combination(void **state) {
-  (void)state;
   assert_described(PERF_MEM_S(LVL, L2) | PERF_MEM_S(LVL, L3) |
                        PERF_MEM_S(LVL, MISS),
                    UVPERF_SAMPLE_MEM_LEVEL, "L2 or L3 miss");
@@ -158,7 +151,6 @@ static void describe_of_old_levels_in_combination(void **state) {
 
 /* Current PMU drivers fill in both fields. */
 static void describe_of_a_level_in_both_fields_prints_it_once(void **state) {
-  (void)state;
   assert_described(LEVEL_NUMBER(3) | PERF_MEM_S(LVL, L3) | PERF_MEM_S(LVL, HIT),
                    UVPERF_SAMPLE_MEM_LEVEL, "L3 hit");
 }
@@ -176,14 +168,12 @@ static void describe_of_hops_says_how_far(void **state) {
   };
   unsigned int n;
 
-  (void)state;
   for (n = 0; n < 8; n++)
     assert_described(LEVEL_NUMBER(13) | REMOTE | HOPS(n) | PERF_MEM_S(LVL, HIT),
                      UVPERF_SAMPLE_MEM_LEVEL, hops[n]);
 }
 
 static void describe_of_each_snoop(void **state) {
-  (void)state;
   assert_described(PERF_MEM_S(SNOOP, NONE), UVPERF_SAMPLE_MEM_SNOOP, "none");
   assert_described(PERF_MEM_S(SNOOP, HIT), UVPERF_SAMPLE_MEM_SNOOP, "hit");
   assert_described(PERF_MEM_S(SNOOP, MISS), UVPERF_SAMPLE_MEM_SNOOP, "miss");
@@ -198,7 +188,6 @@ static void describe_of_each_snoop(void **state) {
 }
 
 static void describe_of_each_lock_tlb_and_block(void **state) {
-  (void)state;
   assert_described(0, UVPERF_SAMPLE_MEM_LOCK, "no");
   assert_described(PERF_MEM_S(LOCK, LOCKED), UVPERF_SAMPLE_MEM_LOCK, "yes");
   assert_described(PERF_MEM_S(TLB, L1) | PERF_MEM_S(TLB, L2) |
@@ -218,7 +207,6 @@ static void describe_into_every_size_is_cut_and_terminated(void **state) {
   uint64_t value = PERF_MEM_S(LVL, REM_RAM2) | PERF_MEM_S(LVL, HIT);
   size_t size;
 
-  (void)state;
   for (size = 1; size <= sizeof(whole) + 1; size++) {
     char *text = malloc(size);
 
@@ -236,7 +224,6 @@ static void describe_into_every_size_is_cut_and_terminated(void **state) {
 static void describe_of_bad_arguments_is_refused(void **state) {
   char text[8] = "abc";
 
-  (void)state;
   assert_int_equal(uvperf_sample_mem_describe(0, UVPERF_SAMPLE_MEM_OP, text, 0),
                    -EINVAL);
   assert_int_equal(

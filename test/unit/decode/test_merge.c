@@ -15,13 +15,11 @@
 static merge_model_t model;
 
 static int setup(void **state) {
-  (void)state;
   merge_model_init(&model);
   return 0;
 }
 
 static int teardown(void **state) {
-  (void)state;
   merge_model_free(&model);
   return 0;
 }
@@ -80,17 +78,14 @@ static void merge_and_sort(size_t nr_rings, size_t nr_records, uint64_t step) {
 }
 
 static void merge_of_two_rings_is_sorted(void **state) {
-  (void)state;
   merge_and_sort(2, 2000, 3);
 }
 
 static void merge_of_hundreds_of_rings_is_sorted(void **state) {
-  (void)state;
   merge_and_sort(300, 20000, 2);
 }
 
 static void merge_of_one_ring_is_that_ring(void **state) {
-  (void)state;
   merge_and_sort(1, 1000, 2);
 }
 
@@ -101,7 +96,6 @@ static void merge_of_runs_is_sorted(void **state) {
   uint64_t time = 0;
   size_t i, j;
 
-  (void)state;
   for (i = 0; i < 9; i++)
     rings[i] = merge_model_add(&model, 16384);
   for (i = 0; i < 90; i++)
@@ -118,7 +112,6 @@ static void records_that_wrap_at_once_are_each_whole(void **state) {
   merge_ring_t *rings[2];
   size_t i, lap;
 
-  (void)state;
   rings[0] = merge_model_add(&model, 256);
   rings[1] = merge_model_add(&model, 256);
   for (lap = 0; lap < 200; lap++) {
@@ -139,7 +132,6 @@ static void records_that_wrap_at_once_are_each_whole(void **state) {
 static void ring_more_than_half_full_presses(void **state) {
   merge_ring_t *ring;
 
-  (void)state;
   merge_model_add(&model, 4096);
   ring = merge_model_add(&model, 4096);
   assert_int_equal(merge_write(ring, MERGE_SAMPLE, 1, 2048), 1);
@@ -165,7 +157,6 @@ static void tail_is_published_at_each_quarter_and_at_the_end(void **state) {
   uint64_t start;
   unsigned i;
 
-  (void)state;
   ring = merge_model_add(&model, 4096);
   start = ring->tail;
   for (i = 0; i < 8; i++)
@@ -188,7 +179,6 @@ record_that_is_overwritten_after_the_check_keeps_its_size(void **state) {
   uint64_t header;
   size_t i;
 
-  (void)state;
   ring = merge_model_add(&model, 4096);
   merge_model_add(&model, 4096);
   merge_put(ring, 10);

@@ -152,13 +152,11 @@ static uint64_t seed;
 static void merge_of_random_rings_is_as_in_the_model(void **state) {
   uint64_t last;
 
-  (void)state;
   for (model_run_seeds(1000, &seed, &last); seed <= last; seed++)
     run_seed(seed);
 }
 
 static int print_seed(void **state) {
-  (void)state;
   print_message("it ended at seed %llu\n", (unsigned long long)seed);
   return 0;
 }

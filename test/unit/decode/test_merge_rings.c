@@ -11,13 +11,11 @@
 static merge_model_t model;
 
 static int setup(void **state) {
-  (void)state;
   merge_model_init(&model);
   return 0;
 }
 
 static int teardown(void **state) {
-  (void)state;
   merge_model_free(&model);
   return 0;
 }
@@ -28,7 +26,6 @@ static void ring_added_meanwhile_takes_part_from_the_next_begin(void **state) {
   merge_ring_t *ring;
   size_t i;
 
-  (void)state;
   ring = merge_model_add(&model, 4096);
   merge_put(ring, 10);
   merge_put(ring, 20);
@@ -51,7 +48,6 @@ static void ring_that_breaks_is_out_before_it_is_dropped(void **state) {
   merge_ring_t *broken, *sound;
   uvperf__merged_t merged;
 
-  (void)state;
   broken = merge_model_add(&model, 4096);
   sound = merge_model_add(&model, 4096);
   merge_write(broken, MERGE_BROKEN, 10, 48);
@@ -69,7 +65,6 @@ static void ring_that_breaks_is_out_before_it_is_dropped(void **state) {
 static void ring_that_was_dropped_is_not_touched(void **state) {
   merge_ring_t *first, *second;
 
-  (void)state;
   first = merge_model_add(&model, 4096);
   second = merge_model_add(&model, 4096);
   merge_put(first, 10);
@@ -102,7 +97,6 @@ static void rings_that_are_not_next_may_go(void **state) {
   merge_ring_t *rings[11];
   size_t i, j;
 
-  (void)state;
   for (i = 0; i < 11; i++)
     rings[i] = merge_model_add(&model, 4096);
   for (j = 0; j < 20; j++)
@@ -125,7 +119,6 @@ static void forked_child_forgets_all_rings(void **state) {
   uvperf__merged_t merged;
   merge_ring_t *ring;
 
-  (void)state;
   ring = merge_model_add(&model, 4096);
   merge_put(ring, 10);
   merge_put(ring, 11);
@@ -146,7 +139,6 @@ static void forked_child_forgets_all_rings(void **state) {
 }
 
 static void merge_of_no_rings_returns_nothing(void **state) {
-  (void)state;
   merge_begin(&model);
   merge_expect_nothing(&model, UINT64_MAX);
   merge_end(&model);
@@ -158,7 +150,6 @@ static void shortage_of_memory_is_enomem(void **state) {
   unsigned nth;
   size_t i;
 
-  (void)state;
   fake_fail(FAKE_CALLOC, 1, 0);
   assert_int_equal(uvperf__merge_new(&merge, model.decoder), -ENOMEM);
   assert_null(merge);
@@ -185,7 +176,6 @@ static void add_that_failed_leaves_the_others_as_they_were(void **state) {
   merge_ring_t *rings[8];
   size_t i;
 
-  (void)state;
   for (i = 0; i < 8; i++)
     rings[i] = merge_model_add(&model, 4096);
   for (i = 0; i < 8; i++)

@@ -11,13 +11,11 @@
 static merge_model_t model;
 
 static int setup(void **state) {
-  (void)state;
   merge_model_init(&model);
   return 0;
 }
 
 static int teardown(void **state) {
-  (void)state;
   merge_model_free(&model);
   return 0;
 }
@@ -57,7 +55,6 @@ static void run_of_any_number_of_rings_delivers_all_in_order(void **state) {
 static void run_goes_on_from_ring_to_ring(void **state) {
   size_t i;
 
-  (void)state;
   for (i = 0; i < 3; i++)
     merge_model_add(&model, 64 * 1024);
   for (i = 0; i < 60; i++)
@@ -72,7 +69,6 @@ static void run_goes_on_from_ring_to_ring(void **state) {
 /* -- its bounds ------------------------------------------------------------ */
 
 static void run_keeps_its_bounds(void **state) {
-  (void)state;
   write_in_turns(2, 200);
   merge_begin(&model);
   assert_int_equal(merge_run(&model, UINT64_MAX, 1, UINT64_MAX, NULL), 1);
@@ -92,7 +88,6 @@ static void record_that_wraps_is_for_next(void **state) {
   merge_ring_t *ring;
   unsigned lap, wrapped = 0;
 
-  (void)state;
   ring = merge_model_add(&model, 1024);
   for (lap = 0; lap < 100; lap++) {
     merge_put(ring, lap);
@@ -120,7 +115,6 @@ static int refuse(void) {
 }
 
 static void sample_that_is_not_taken_is_for_next(void **state) {
-  (void)state;
   write_in_turns(2, 20);
   merge_begin(&model);
   countdown = 5;
@@ -139,7 +133,6 @@ static int end_it(void) {
 /* The record is consumed, and the records after it come after the next
  * begin. */
 static void run_ends_after_a_record_whose_callback_says_so(void **state) {
-  (void)state;
   write_in_turns(2, 20);
   merge_begin(&model);
   countdown = 5;
@@ -160,7 +153,6 @@ static int drop_given(void) {
 static void ring_may_be_dropped_by_its_own_record(void **state) {
   merge_ring_t *first, *second;
 
-  (void)state;
   first = merge_model_add(&model, 4096);
   second = merge_model_add(&model, 4096);
   merge_put(first, 10);
@@ -188,7 +180,6 @@ static int drop_last_and_add(void) {
 static void other_rings_may_come_and_go_meanwhile(void **state) {
   uint64_t time;
 
-  (void)state;
   merge_model_add(&model, 4096);
   merge_model_add(&model, 4096);
   merge_model_add(&model, 4096);
@@ -210,7 +201,6 @@ static void run_publishes_at_each_quarter(void **state) {
   uint64_t start;
   unsigned i;
 
-  (void)state;
   ring = merge_model_add(&model, 4096);
   start = ring->tail;
   for (i = 0; i < 8; i++)
@@ -241,7 +231,6 @@ record_that_is_overwritten_after_the_check_keeps_its_size(void **state) {
   uint64_t bytes, size;
   size_t i;
 
-  (void)state;
   write_in_turns(2, 20);
   merge_begin(&model);
   for (i = 0; i < 2; i++)

@@ -23,7 +23,6 @@ static void read_of_a_value_alone_has_no_more(void **state) {
   uvperf_values_t read = parse(0, words, 1);
   uvperf__value_t value, expected = {.value = 11};
 
-  (void)state;
   memset(&value, 0xff, sizeof(value));
   assert_int_equal(read.nr, 1);
   uvperf__read_format_get(&read, 0, &value);
@@ -38,7 +37,6 @@ static void read_of_a_single_has_times_before_id_and_lost(void **state) {
       expected = {
           .value = 11, .enabled = 12, .running = 13, .id = 14, .lost = 15};
 
-  (void)state;
   assert_int_equal(read.time_enabled, 12);
   assert_int_equal(read.time_running, 13);
   uvperf__read_format_get(&read, 0, &value);
@@ -52,7 +50,6 @@ static void read_of_a_group_has_each_value_with_id_and_lost(void **state) {
       expected = {
           .value = 31, .enabled = 12, .running = 13, .id = 32, .lost = 33};
 
-  (void)state;
   assert_int_equal(read.nr, 2);
   uvperf__read_format_get(&read, 0, &value);
   assert_int_equal(value.value, 21);
@@ -66,7 +63,6 @@ static void read_find_finds_by_id(void **state) {
   uvperf__value_t value;
   uint64_t id;
 
-  (void)state;
   for (id = 1; id <= 3; id++) {
     assert_int_equal(uvperf__read_format_find(&read, id, 0, &value), 0);
     assert_int_equal(value.id, id);
@@ -82,7 +78,6 @@ static void read_find_beyond_the_values_finds_nothing(void **state) {
   uvperf__value_t value;
   uint64_t likely;
 
-  (void)state;
   for (likely = 0; likely < 4; likely++) {
     assert_int_equal(uvperf__read_format_find(&read, 3, likely, &value),
                      -ENOENT);
@@ -97,7 +92,6 @@ static void read_find_finds_a_single(void **state) {
       parse(PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID, words, 3);
   uvperf__value_t value;
 
-  (void)state;
   assert_int_equal(uvperf__read_format_find(&read, 9, 0, &value), 0);
   assert_int_equal(value.value, 7);
   assert_int_equal(value.running, 8);
@@ -109,7 +103,6 @@ static void read_find_without_ids_finds_nothing(void **state) {
   uvperf_values_t read = parse(PERF_FORMAT_GROUP, words, 2);
   uvperf__value_t value;
 
-  (void)state;
   assert_int_equal(uvperf__read_format_find(&read, 5, 0, &value), -ENOENT);
   assert_int_equal(uvperf__read_format_find(&read, 0, 0, &value), -ENOENT);
 }
@@ -131,7 +124,6 @@ static void parse_of_every_format_and_size_takes_what_it_needs(void **state) {
   uint64_t format;
   size_t size;
 
-  (void)state;
   for (format = 0; format <= BUILD_FORMAT_ALL; format++) {
     size_t needed = 8 * words_of(format);
 
@@ -165,7 +157,6 @@ static void parse_of_a_group_beyond_the_bytes_is_refused(void **state) {
   uvperf_values_t read;
   size_t used, i;
 
-  (void)state;
   parse(BUILD_FORMAT_ALL, words, 6);
   for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
     words[0] = counts[i];

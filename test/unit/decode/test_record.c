@@ -53,7 +53,6 @@ static void record_of_each_type_is_decoded(void **state) {
   record_values_t values;
   uint32_t type;
 
-  (void)state;
   record_values_init(&values);
   for (type = 1; type <= BUILD_TYPES; type++)
     roundtrips(type, &values);
@@ -69,7 +68,6 @@ static void record_after_each_other_type_is_decoded(void **state) {
   record_values_t values;
   uint32_t i, j;
 
-  (void)state;
   record_values_init(&values);
   init_attr(&attr, 1);
   decoder = record_decoder(&source, &attr);
@@ -89,7 +87,6 @@ static void record_after_each_other_type_is_decoded(void **state) {
 static void mmap2_with_build_id_has_no_inode(void **state) {
   record_values_t values;
 
-  (void)state;
   record_values_init(&values);
   values.misc |= BUILD_MISC_BUILD_ID;
   for (values.build_id_size = 0; values.build_id_size <= 20;
@@ -106,7 +103,6 @@ mmap2_with_build_id_after_one_with_inode_shows_none_of_it(void **state) {
   record_values_t values;
   int i;
 
-  (void)state;
   record_values_init(&values);
   init_attr(&attr, 1);
   decoder = record_decoder(&source, &attr);
@@ -121,7 +117,6 @@ mmap2_with_build_id_after_one_with_inode_shows_none_of_it(void **state) {
 static void mmap_with_misc_bit_14_has_no_build_id(void **state) {
   record_values_t values;
 
-  (void)state;
   record_values_init(&values);
   values.misc |= BUILD_MISC_BUILD_ID;
   roundtrips(PERF_RECORD_MMAP, &values);
@@ -130,7 +125,6 @@ static void mmap_with_misc_bit_14_has_no_build_id(void **state) {
 static void arrays_of_every_length_are_decoded(void **state) {
   record_values_t values;
 
-  (void)state;
   record_values_init(&values);
   for (values.nr = 0; values.nr < 40; values.nr++) {
     roundtrips(PERF_RECORD_NAMESPACES, &values);
@@ -141,7 +135,6 @@ static void arrays_of_every_length_are_decoded(void **state) {
 static void text_poke_of_every_length_is_decoded(void **state) {
   record_values_t values;
 
-  (void)state;
   record_values_init(&values);
   for (values.old_len = 0; values.old_len < 20; values.old_len++)
     for (values.new_len = 0; values.new_len < 20; values.new_len++)
@@ -152,7 +145,6 @@ static void read_of_every_format_is_decoded(void **state) {
   struct perf_event_attr attr;
   record_values_t values;
 
-  (void)state;
   record_values_init(&values);
   init_attr(&attr, 1);
   for (attr.read_format = 0; attr.read_format <= BUILD_FORMAT_ALL;
@@ -172,7 +164,6 @@ static void text_of_every_length_is_decoded(void **state) {
   char text[64] = "";
   size_t length, i;
 
-  (void)state;
   record_values_init(&values);
   values.text = text;
   for (length = 0; length < sizeof(text) - 1; length++) {
@@ -193,14 +184,12 @@ static void one_text(uint32_t type, const char *text) {
 /* go-perf looks for the trailer after the string's NUL, inside the padding, and
  * reads ids that do not exist. */
 static void comm_with_sample_id_all_has_its_trailer(void **state) {
-  (void)state;
   one_text(PERF_RECORD_COMM, "sh");
   one_text(PERF_RECORD_COMM, "kworker/0:0-wq"); /* one of the longest */
   one_text(PERF_RECORD_COMM, "fifteen-letters");
 }
 
 static void mmap_with_sample_id_all_has_its_trailer(void **state) {
-  (void)state;
   one_text(PERF_RECORD_MMAP, "//anon");
   one_text(PERF_RECORD_MMAP, "/usr/bin/true");
   one_text(PERF_RECORD_MMAP2, "[vdso]");
@@ -208,7 +197,6 @@ static void mmap_with_sample_id_all_has_its_trailer(void **state) {
 
 /* go-perf panics here. */
 static void ksymbol_with_sample_id_all_has_its_trailer(void **state) {
-  (void)state;
   one_text(PERF_RECORD_KSYMBOL, "bpf_prog_6deef7357e7b4530_prog");
   one_text(PERF_RECORD_KSYMBOL, "x");
 }
@@ -224,7 +212,6 @@ static void text_without_end_is_refused(void **state) {
   record_values_t values;
   size_t i;
 
-  (void)state;
   record_values_init(&values);
   values.text = "seven l"; /* its NUL is the 8th byte */
   init_attr(&attr, 1);
@@ -259,7 +246,6 @@ static void counts_beyond_the_record_are_refused(void **state) {
   uint64_t words[4] = {1, 2, 0, 0};
   size_t i;
 
-  (void)state;
   assert_int_equal(decode_words(UVPERF_RECORD_CALLCHAIN_DEFERRED, 0, words, 4),
                    0);
   words[1] = 1;
@@ -278,7 +264,6 @@ static void text_poke_longer_than_the_record_is_refused(void **state) {
   uint64_t words[3] = {0, 0, 0};
   uint16_t lengths[2] = {6, 6}; /* 12 bytes are left */
 
-  (void)state;
   memcpy(&words[1], lengths, sizeof(lengths));
   assert_int_equal(decode_words(PERF_RECORD_TEXT_POKE, 0, words, 3), 0);
   lengths[1] = 7;
@@ -293,7 +278,6 @@ static void build_id_of_more_than_20_bytes_is_refused(void **state) {
   uint64_t words[9] = {0};
   uint8_t size;
 
-  (void)state;
   for (size = 19; size < 30; size++) {
     memcpy(&words[4], &size, 1);
     assert_int_equal(

@@ -31,7 +31,6 @@ static void type_names_are_the_kernels(void **state) {
                                       "CALLCHAIN_DEFERRED"};
   uint32_t type;
 
-  (void)state;
   for (type = 1; type <= BUILD_TYPES; type++)
     assert_string_equal(uvperf_record_type_name(type), names[type]);
   assert_null(uvperf_record_type_name(0));
@@ -45,7 +44,6 @@ static void cpu_mode_is_the_low_three_bits(void **state) {
       "guest kernel", "guest user", "unknown", "unknown"};
   unsigned int mode;
 
-  (void)state;
   for (mode = 0; mode < 8; mode++) {
     uint16_t misc = (uint16_t)(0xfff8 | mode);
 
@@ -79,7 +77,6 @@ static void misc_bits_mean_something_only_for_their_types(void **state) {
   static uvperf_record_t record;
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
     const meaning_t *meaning = &meanings[i];
 
@@ -114,7 +111,6 @@ static void branch_type_is_bits_20_to_23_whatever_is_beside(void **state) {
   struct perf_branch_entry entry;
   unsigned int type;
 
-  (void)state;
   for (type = 0; type < 15; type++) {
     entry = entry_with(20, 4, type);
     assert_int_equal(uvperf_sample_branch_type(&entry), type);
@@ -127,7 +123,6 @@ static void branch_type_of_the_extended_abi_is_16_and_new_type(void **state) {
   struct perf_branch_entry entry;
   unsigned int type;
 
-  (void)state;
   for (type = 0; type < 16; type++) {
     entry = entry_with(26, 4, type); /* the type itself is 15 */
     assert_int_equal(uvperf_sample_branch_type(&entry), 16 + type);
@@ -138,7 +133,6 @@ static void branch_spec_and_priv_are_their_bits(void **state) {
   struct perf_branch_entry entry;
   unsigned int value;
 
-  (void)state;
   for (value = 0; value < 4; value++) {
     entry = entry_with(24, 2, value);
     assert_int_equal(uvperf_sample_branch_spec(&entry), value);
@@ -158,14 +152,12 @@ static void branch_type_names_are_the_kernels(void **state) {
       "ARCH_2",   "ARCH_3",     "ARCH_4",     "ARCH_5",     "unknown"};
   unsigned int type;
 
-  (void)state;
   for (type = 0; type < sizeof(names) / sizeof(names[0]); type++)
     assert_string_equal(uvperf_sample_branch_type_name(type), names[type]);
   assert_string_equal(uvperf_sample_branch_type_name(UINT32_MAX), "unknown");
 }
 
 static void abort_code_is_the_upper_half_of_a_transaction(void **state) {
-  (void)state;
   assert_int_equal(uvperf_sample_abort_code(UINT64_C(0xdeadbeef00000009)),
                    0xdeadbeef);
   assert_int_equal(uvperf_sample_abort_code(PERF_TXN_RETRY), 0);

@@ -55,7 +55,6 @@ trailer_of_every_combination_is_decoded_after_every_type(void **state) {
   record_values_t values;
   unsigned int set;
 
-  (void)state;
   record_values_init(&values);
   for (set = 0; set < 1u << NR_FIELDS; set++) {
     uvperf_source_t source;
@@ -74,7 +73,6 @@ static void trailer_not_asked_for_leaves_who_and_when_0(void **state) {
   uvperf_decoder_t *decoder;
   record_values_t values;
 
-  (void)state;
   record_values_init(&values);
   init_attr(&attr, BUILD_SAMPLE_ALL);
   attr.sample_id_all = 0;
@@ -93,7 +91,6 @@ static void trailer_of_an_unknown_type_is_decoded(void **state) {
   record_values_t v;
   void *bytes;
 
-  (void)state;
   record_values_init(&v);
   init_attr(&attr, BUILD_SAMPLE_ALL);
   decoder = record_decoder(&source, &attr);
@@ -128,7 +125,6 @@ trailer_that_does_not_fit_an_unknown_type_is_left_out(void **state) {
   const uvperf_record_t *record;
   size_t size;
 
-  (void)state;
   init_attr(&attr, BUILD_SAMPLE_ALL);
   decoder = record_decoder(&source, &attr);
   record_begin(&builder, 1000, 0xffff);
@@ -151,7 +147,6 @@ static void trailer_that_does_not_fit_a_known_type_is_refused(void **state) {
   const uvperf_record_t *record;
   size_t size;
 
-  (void)state;
   init_attr(&attr, BUILD_SAMPLE_ALL);
   decoder = record_decoder(&source, &attr);
   record_begin(&builder, PERF_RECORD_SWITCH, 0);
@@ -224,7 +219,6 @@ static void trailer_before_bytes_of_other_events_is_decoded(void **state) {
   record_values_t values;
   unsigned int set;
 
-  (void)state;
   record_values_init(&values);
   for (set = 0; set < 1u << NR_FIELDS; set++) {
     init_attr(&attr, combination(set));

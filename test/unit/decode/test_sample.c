@@ -43,7 +43,6 @@ static void roundtrip(uvperf_decoder_t *decoder,
 static char pending[64];
 
 static int print_pending(void **state) {
-  (void)state;
   if (pending[0] != '\0')
     print_error("failed at: %s\n", pending);
   pending[0] = '\0';
@@ -75,7 +74,6 @@ static void sample_of_each_bit_and_length_is_decoded(void **state) {
   record_values_t values;
   uint64_t bit;
 
-  (void)state;
   record_values_init(&values);
   for (values.surplus_bytes = 0; values.surplus_bytes <= 64;
        values.surplus_bytes += 8) {
@@ -95,7 +93,6 @@ static void sample_of_each_bit_and_length_is_decoded(void **state) {
 static void sample_without_registers_or_stack_is_decoded(void **state) {
   record_values_t values;
 
-  (void)state;
   record_values_init(&values);
   values.abi_user = PERF_SAMPLE_REGS_ABI_NONE;
   values.abi_intr = PERF_SAMPLE_REGS_ABI_NONE;
@@ -132,7 +129,6 @@ static void sample_with_random_bits_and_values_is_decoded(void **state) {
   record_values_t values;
   int i, j;
 
-  (void)state;
   for (i = 0; i < 2000; i++) {
     uvperf_source_t source;
     uvperf_decoder_t *decoder;
@@ -158,7 +154,6 @@ static void sample_after_a_full_one_shows_nothing_of_it(void **state) {
   uvperf_decoder_t *decoder;
   record_values_t full, bare;
 
-  (void)state;
   record_values_init(&full);
   bare = full;
   bare.group_nr = 0;
@@ -185,7 +180,6 @@ static void sample_after_a_broken_one_shows_nothing_of_it(void **state) {
   const uvperf_record_t *record;
   record_values_t full, bare;
 
-  (void)state;
   record_values_init(&full);
   bare = full;
   bare.abi_user = PERF_SAMPLE_REGS_ABI_NONE;
@@ -214,7 +208,6 @@ static void sample_with_absent_raw_is_four_zero_bytes(void **state) {
   const uvperf_record_t *record;
   uint64_t bytes[2];
 
-  (void)state;
   memcpy(bytes, &absent, sizeof(bytes));
   init_attr(&attr, PERF_SAMPLE_RAW);
   decoder = record_decoder(&source, &attr);
@@ -256,7 +249,6 @@ static void sample_of_words_is_decoded_or_refused(void **state) {
   uint32_t size;
   size_t i;
 
-  (void)state;
   for (size = 0; size <= 20; size++) {
     memcpy(words, &size, 4);
     assert_int_equal(decode_words(PERF_SAMPLE_RAW, words, 3),
@@ -284,7 +276,6 @@ static void sample_with_counts_beyond_the_record_is_refused(void **state) {
   uint64_t words[4] = {0, 1, 1, 1};
   size_t i, j;
 
-  (void)state;
   for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
     for (j = 0; j < sizeof(types) / sizeof(types[0]); j++) {
       words[0] = counts[i];
@@ -304,7 +295,6 @@ static void sample_after_a_longer_one_has_no_surplus(void **state) {
   record_values_t values, longer;
   size_t i;
 
-  (void)state;
   record_values_init(&values);
   longer = values;
   longer.surplus_bytes = 48;
@@ -327,7 +317,6 @@ static void sample_without_frames_has_no_call_chain(void **state) {
   const uvperf_record_t *record;
   record_values_t values;
 
-  (void)state;
   record_values_init(&values);
   values.callchain_nr = 0;
   init_attr(&attr, PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN);
@@ -347,7 +336,6 @@ static void register_beyond_the_mask_is_enoent(void **state) {
   uint64_t value;
   unsigned int bit;
 
-  (void)state;
   assert_int_equal(uvperf_sample_regs_get(&regs, 63, &value), 0);
   assert_int_equal(value, 2);
   for (bit = 64; bit <= 192; bit++)
@@ -363,7 +351,6 @@ sample_with_bits_newer_than_the_library_keeps_the_rest(void **state) {
   const uvperf_record_t *record;
   record_values_t values;
 
-  (void)state;
   record_values_init(&values);
   init_attr(&attr, BUILD_SAMPLE_ALL);
   record_build(&builder, PERF_RECORD_SAMPLE, &attr, &values);
@@ -391,7 +378,6 @@ sample_of_a_short_attr_has_no_registers_or_branch_options(void **state) {
   record_values_t values;
   size_t i;
 
-  (void)state;
   record_values_init(&values);
   for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
     size_t bytes = sizes[i] != 0 ? sizes[i] : 64;

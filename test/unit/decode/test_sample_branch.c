@@ -57,7 +57,6 @@ static void each_combination(const record_values_t *values) {
 static void branch_stack_with_entries_is_decoded(void **state) {
   record_values_t values;
 
-  (void)state;
   record_values_init(&values);
   for (values.branch_nr = 1; values.branch_nr <= 32; values.branch_nr++)
     each_combination(&values);
@@ -66,7 +65,6 @@ static void branch_stack_with_entries_is_decoded(void **state) {
 static void branch_stack_that_is_empty_keeps_its_hw_idx(void **state) {
   record_values_t values;
 
-  (void)state;
   record_values_init(&values);
   values.branch_nr = 0;
   each_combination(&values);
@@ -75,7 +73,6 @@ static void branch_stack_that_is_empty_keeps_its_hw_idx(void **state) {
 static void branch_stack_missing_from_the_pmu_is_only_nr_0(void **state) {
   record_values_t values;
 
-  (void)state;
   record_values_init(&values);
   values.no_branch_stack = 1;
   each_combination(&values);
@@ -84,7 +81,6 @@ static void branch_stack_missing_from_the_pmu_is_only_nr_0(void **state) {
 static void branch_counters_missing_from_the_pmu_are_null(void **state) {
   record_values_t values;
 
-  (void)state;
   record_values_init(&values);
   values.no_counters = 1;
   for (values.branch_nr = 1; values.branch_nr <= 32; values.branch_nr++)
@@ -96,7 +92,6 @@ branch_stack_with_options_newer_than_the_library_is_decoded(void **state) {
   struct perf_event_attr attr;
   record_values_t values;
 
-  (void)state;
   record_values_init(&values);
   init_attr(&attr, BUILD_SAMPLE_ALL,
             BUILD_BRANCH_HW_INDEX | BUILD_BRANCH_COUNTERS | UINT64_C(1) << 20);
@@ -142,7 +137,6 @@ branch_stack_cut_short_is_legal_only_without_its_options(void **state) {
   record_values_t values;
   size_t size;
 
-  (void)state;
   record_values_init(&values);
   init_attr(&attr, 0, BUILD_BRANCH_HW_INDEX | BUILD_BRANCH_COUNTERS);
   decoder = record_decoder(&source, &attr);

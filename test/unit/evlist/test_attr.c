@@ -237,7 +237,6 @@ static void overwritable_rings_are_above_the_largest_stack(void **state) {
   evlist_make_t make;
   uvperf_error_t error;
 
-  (void)state;
   records_of(&make, 3);
   make.options.flags |= UVPERF_SET_OVERWRITE;
   make.options.ring_bytes = page;

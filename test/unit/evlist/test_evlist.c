@@ -81,7 +81,6 @@ static void options_that_contradict_themselves_are_refused(void **state) {
   uvperf_event_list_t *list;
   uvperf_error_t error;
 
-  (void)state;
   evlist_make(&make, 0);
   evlist_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
   evlist_make(&make, 1);
@@ -128,7 +127,6 @@ static void names_are_parsed_as_a_list(void **state) {
   uvperf_error_t error;
   unsigned call;
 
-  (void)state;
   evlist_make(&make, 0);
   make.options.names = names;
   assert_int_equal(uvperf__evlist_new(&evlist, &make.options, &error), 0);
@@ -157,7 +155,6 @@ static void attrs_are_copied(void **state) {
   uvperf__evlist_t *evlist;
   fake_event_t *events[1];
 
-  (void)state;
   counters_script(events, 1);
   evlist_make(&make, 1);
   evlist = evlist_open(&make);
@@ -179,7 +176,6 @@ static void attrs_keep_their_size(void **state) {
   uvperf__evlist_t *evlist;
   fake_event_t *events[2];
 
-  (void)state;
   counters_script(events, 2);
   evlist_make(&make, 2);
   memset(&wide, 0, sizeof(wide));
@@ -209,7 +205,6 @@ static void strings_of_probes_outlive_their_list(void **state) {
   uvperf_event_list_t *list;
   fake_event_t *events[1];
 
-  (void)state;
   assert_int_equal(make_host_setup(state), 0);
   make_host_write("/sys/bus/event_source/devices/uprobe/type", "99\n");
   assert_int_equal(uvperf__event_list_parse(

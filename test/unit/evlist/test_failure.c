@@ -134,7 +134,6 @@ static void lack_of_fds_is_never_partial(void **state) {
   evlist_make_t make;
   uvperf_error_t error;
 
-  (void)state;
   counters_script(events, 5);
   evlist_make(&make, 2);
   evlist_add_cpus(&make, "0");
@@ -156,7 +155,6 @@ static void lack_of_fds_for_the_list_is_reported_as_that(void **state) {
   uvperf_error_t error;
   int rc;
 
-  (void)state;
   evlist_make(&make, 1);
   evlist_add(&make, UVPERF_TARGET_PROCESS)->pid = getpid();
   memset(&error, 0, sizeof(error));
@@ -179,7 +177,6 @@ static void lack_of_fds_counts_the_directory_of_a_cgroup(void **state) {
   evlist_make_t make;
   uvperf_error_t error;
 
-  (void)state;
   live_cgroup_make(__func__, &cgroup);
   evlist_make(&make, 7);
   evlist_add(&make, UVPERF_TARGET_CGROUP)->cgroup = cgroup.path;

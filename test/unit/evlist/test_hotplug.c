@@ -168,7 +168,6 @@ static void cpu_that_comes_opens_the_events_of_a_cgroup(void **state) {
   evlist_make_t make;
   size_t fds;
 
-  (void)state;
   live_cgroup_make(__func__, &cgroup);
   counters_script(events, 2);
   evlist_make(&make, 1);

@@ -335,7 +335,6 @@ static void failures_of_an_event_and_its_fallbacks_take_one_walk(void **state) {
   uv_loop_t loop;
   size_t alone;
 
-  (void)state;
   assert_int_equal(uv_loop_init(&loop), 0);
   fake_on_open(refuse_odd);
   uvperf_attr_init(&attr, PERF_TYPE_TRACEPOINT, 99999);

@@ -9,7 +9,6 @@ static void own_events_are_read_without_a_call(void **state) {
   uvperf_reading_t *reading = scripted_pages_reading();
   unsigned pids;
 
-  (void)state;
   scripted_pages_count(5, 7, 100);
   assert_int_equal(uvperf__evlist_read(evlist, reading), 0);
   scripted_pages_assert_total(reading, 0, 1005, 100);
@@ -34,7 +33,6 @@ static void events_opened_elsewhere_are_read_without_a_call(void **state) {
   uvperf__adding_t adding;
   evlist_make_t make;
 
-  (void)state;
   scripted_pages_ask(__func__, &make, 0);
   make.options.nr_targets = 0;
   make.options.flags |= UVPERF_SET_TARGETS_LATER;
@@ -59,7 +57,6 @@ static void events_opened_elsewhere_are_read_without_a_call(void **state) {
 static void count_below_0_is_left_to_read(void **state) {
   uvperf__evlist_t *evlist = scripted_pages_open(__func__, 0);
 
-  (void)state;
   scripted_pages_count(5, 7, 100);
   scripted_pages_assert_counts(evlist, 1005, 2007, 100, 0);
   user_events.fakes[0]->page->offset -= INT64_C(1) << 48;
@@ -73,7 +70,6 @@ static void times_of_a_page_that_is_ahead_do_not_go_back(void **state) {
   uvperf__evlist_t *evlist = scripted_pages_open(__func__, 0);
   size_t i;
 
-  (void)state;
   scripted_pages_count(5, 7, 100);
   for (i = 0; i < USER_PAGE_EVENTS; i++) {
     user_events.fakes[i]->page->time_enabled = 50;
@@ -92,7 +88,6 @@ static void times_of_a_page_that_is_ahead_do_not_go_back(void **state) {
 static void group_is_read_without_a_call(void **state) {
   uvperf__evlist_t *evlist = scripted_pages_open(__func__, 1);
 
-  (void)state;
   scripted_pages_count(5, 7, 100);
   scripted_pages_assert_counts(evlist, 1005, 2007, 100, 0);
   uvperf__evlist_free(evlist);
@@ -107,7 +102,6 @@ static uint64_t cycles_that_pass(void) {
 static void group_has_the_times_of_its_leader(void **state) {
   uvperf__evlist_t *evlist = scripted_pages_open(__func__, 1);
 
-  (void)state;
   fake_on_cycles(cycles_that_pass);
   scripted_pages_count(5, 7, 100);
   scripted_pages_assert_counts(evlist, 1005, 2007, 100, 0);
@@ -117,7 +111,6 @@ static void group_has_the_times_of_its_leader(void **state) {
 static void group_with_one_on_no_counter_is_read_by_one_call(void **state) {
   uvperf__evlist_t *evlist = scripted_pages_open(__func__, 1);
 
-  (void)state;
   user_events.is_off[1] = 1;
   scripted_pages_count(5, 7, 100);
   scripted_pages_assert_counts(evlist, 1005, 2007, 100, 1);
@@ -130,7 +123,6 @@ static void group_with_one_on_no_counter_is_read_by_one_call(void **state) {
 static void single_events_are_read_each_in_its_way(void **state) {
   uvperf__evlist_t *evlist = scripted_pages_open(__func__, 0);
 
-  (void)state;
   user_events.is_off[0] = 1;
   scripted_pages_count(5, 7, 100);
   scripted_pages_assert_counts(evlist, 1005, 2007, 100, 1);
@@ -172,7 +164,6 @@ static void check_deltas(const char *test, int group) {
 }
 
 static void deltas_go_on_between_pages_and_read(void **state) {
-  (void)state;
   check_deltas(__func__, 0);
   scripted_pages_script();
   check_deltas(__func__, 1);
@@ -181,7 +172,6 @@ static void deltas_go_on_between_pages_and_read(void **state) {
 static void reset_by_pages_holds_for_read_and_back(void **state) {
   uvperf__evlist_t *evlist = scripted_pages_open(__func__, 1);
 
-  (void)state;
   scripted_pages_count(5, 7, 100);
   assert_int_equal(uvperf__evlist_reset(evlist), 0);
   assert_int_equal(fake_count(FAKE_READ), 0);
@@ -201,7 +191,6 @@ static void page_with_less_than_before_is_left_to_read(void **state) {
   uvperf__evlist_t *evlist = scripted_pages_open(__func__, 0);
   struct perf_event_mmap_page *page;
 
-  (void)state;
   scripted_pages_count(5, 7, 100);
   scripted_pages_assert_counts(evlist, 1005, 2007, 100, 0);
   page = user_events.fakes[0]->page;
@@ -227,7 +216,6 @@ static void page_is_readable_again_after_read_has_failed(void **state) {
   uvperf_reading_t *reading = scripted_pages_reading();
   uvperf_count_t count;
 
-  (void)state;
   user_events.is_off[1] = 1;
   scripted_pages_count(5, 7, 100);
   fake_fail(FAKE_READ, 1, -EIO);

@@ -40,7 +40,6 @@ static void another_thread_reads_by_read(void **state) {
   errand_t errand = {scripted_pages_open(__func__, 1), NULL,
                      scripted_pages_reading(), 0};
 
-  (void)state;
   scripted_pages_count(5, 7, 100);
   run_thread(read_for, &errand);
   scripted_pages_assert_total(errand.reading, 0, 1005, 100);
@@ -61,7 +60,6 @@ static void thread_that_ended_is_read_by_read(void **state) {
   evlist_make_t request;
   errand_t errand = {NULL, &request, scripted_pages_reading(), 0};
 
-  (void)state;
   scripted_pages_ask(__func__, &request, 1);
   run_thread(open_for, &errand);
   assert_non_null(user_events.fakes[1]->page);
@@ -89,7 +87,6 @@ static void events_of_a_second_thread_are_not_mapped(void **state) {
   errand_t errand = {scripted_pages_open(__func__, 1), NULL, NULL, 0};
   unsigned maps = fake_count(FAKE_MMAP);
 
-  (void)state;
   fake_event_add(90);
   fake_event_add(91);
   run_thread(add_itself, &errand);
@@ -119,7 +116,6 @@ static int use_in_child(void *arg) {
 static void forked_child_touches_no_page(void **state) {
   uvperf__evlist_t *evlist = scripted_pages_open(__func__, 1);
 
-  (void)state;
   scripted_pages_count(5, 7, 100);
   scripted_pages_assert_counts(evlist, 1005, 2007, 100, 0);
   assert_int_equal(support_wait(support_fork(use_in_child, evlist)), 0);
@@ -135,7 +131,6 @@ static void nothing_is_mapped_without_the_flag(void **state) {
   uvperf__evlist_t *evlist;
   evlist_make_t request;
 
-  (void)state;
   scripted_pages_ask(__func__, &request, 0);
   request.options.flags = 0;
   evlist = evlist_open(&request);
@@ -159,7 +154,6 @@ static void assert_no_page(const evlist_make_t *request, unsigned reads) {
 static void events_of_other_targets_are_not_mapped(void **state) {
   evlist_make_t request;
 
-  (void)state;
   scripted_pages_ask(__func__, &request, 0);
   request.targets[0].type = UVPERF_TARGET_CPUS;
   request.targets[0].cpus = "0";
@@ -175,7 +169,6 @@ static void events_of_other_targets_are_not_mapped(void **state) {
 static void group_with_one_that_is_inherited_is_not_mapped(void **state) {
   evlist_make_t request;
 
-  (void)state;
   scripted_pages_ask(__func__, &request, 1);
   request.attrs[1].inherit = 1;
   assert_no_page(&request, 1);
@@ -184,7 +177,6 @@ static void group_with_one_that_is_inherited_is_not_mapped(void **state) {
 static void group_with_a_page_without_count_is_not_mapped(void **state) {
   evlist_make_t request;
 
-  (void)state;
   scripted_pages_ask(__func__, &request, 1);
   user_events.fakes[1]->on_map = scripted_pages_fill_software;
   assert_no_page(&request, 1);
@@ -195,7 +187,6 @@ static void group_with_a_page_without_count_is_not_mapped(void **state) {
 static void without_leave_to_map_read_is_used(void **state) {
   evlist_make_t request;
 
-  (void)state;
   scripted_pages_ask(__func__, &request, 1);
   fake_fail(FAKE_MMAP, 2, -EPERM);
   assert_no_page(&request, 1);
@@ -207,7 +198,6 @@ static void without_leave_to_map_read_is_used(void **state) {
 static void page_is_unmapped_before_its_event_is_closed(void **state) {
   uvperf__evlist_t *evlist = scripted_pages_open(__func__, 1);
 
-  (void)state;
   fake_log_clear();
   assert_int_equal(uvperf__evlist_remove_target(evlist, 0, NULL, NULL), 0);
   assert_string_equal(fake_log(), "munmap, close, munmap, close");
@@ -221,7 +211,6 @@ static void memory_that_runs_out_leaves_no_page(void **state) {
   unsigned i = 0;
   int rc;
 
-  (void)state;
   scripted_pages_ask(__func__, &request, 1);
   do {
     scripted_pages_script();
@@ -239,7 +228,6 @@ static void group_that_is_not_opened_wholly_leaves_no_page(void **state) {
   evlist_make_t request;
   uvperf__evlist_t *evlist;
 
-  (void)state;
   scripted_pages_ask(__func__, &request, 1);
   request.options.flags |= UVPERF_SET_STRICT;
   fake_fail(FAKE_OPEN, 2, -ENOENT);

@@ -144,7 +144,6 @@ static void number_of_fds_for_the_rings_is_reported(void **state) {
   evlist_make_t make;
   uvperf_error_t error;
 
-  (void)state;
   counters_script(events, 6);
   evlist_make_records(&make, 2);
   evlist_add_cpus(&make, "0-1");
@@ -161,7 +160,6 @@ static void number_of_fds_for_a_ring_of_tasks_is_reported(void **state) {
   uvperf_error_t error;
   size_t i;
 
-  (void)state;
   counters_script(events, 6);
   evlist_make_records(&make, 1);
   for (i = 0; i < 2; i++) {

@@ -55,7 +55,6 @@ static void rings_of_many_cpus_share_what_may_be_locked(void **state) {
   size_t begin = 17 + nr_sizes(); /* of the second try */
   size_t i;
 
-  (void)state;
   counters_script(events, 64);
   plan(&make);
   fail_mmaps(9, nr_sizes());
@@ -78,7 +77,6 @@ static void ring_that_cannot_be_locked_is_tried_once(void **state) {
   fake_event_t *events[64];
   evlist_make_t make;
 
-  (void)state;
   counters_script(events, 64);
   plan(&make);
   fail_mmaps(1, nr_sizes());
@@ -98,7 +96,6 @@ static void rings_that_cannot_be_locked_of_any_size_are_refused(void **state) {
   unsigned size;
   unsigned at = 2;
 
-  (void)state;
   counters_script(events, 200);
   plan(&make);
   for (size = nr_sizes(); size > 0; size--) {
@@ -120,7 +117,6 @@ static void ring_that_is_locked_makes_up_for_one_that_was_not(void **state) {
   uvperf__cpu_rings_t *rings;
   fake_event_t *events[4];
 
-  (void)state;
   counters_script(events, 4);
   assert_int_equal(uvperf__cpu_rings_new(&rings, &options), 0);
   fail_mmaps(1, nr_sizes());
@@ -168,7 +164,6 @@ static void half_is_enough(live_unprivileged_report_t *report) {
 static void unprivileged_rings_share_what_may_be_locked(void **state) {
   static const live_unprivileged_line_t lines[] = {{"half", half_is_enough}};
 
-  (void)state;
   live_unprivileged_run(__func__, lines, 1);
 }
 

@@ -136,7 +136,6 @@ static void ring_that_has_ended_keeps_no_event(void **state) {
   uvperf__evlist_t *evlist;
   fake_event_t *owner;
 
-  (void)state;
   evlist = open_one(&owner);
   append(owner, 100);
   fake_clock_set_counters(1);
@@ -157,7 +156,6 @@ static void closed_event_is_decoded_as_it_was_opened(void **state) {
   fake_event_t *events[3];
   evlist_make_t make;
 
-  (void)state;
   counters_script(events, 3);
   evlist_make_records(&make, 1);
   evlist = evlist_open(&make);
@@ -193,7 +191,6 @@ static void rings_of_the_parent_are_left_alone(void **state) {
   fake_event_t *owner;
   seen_t seen = {0, 0};
 
-  (void)state;
   evlist = open_one(&owner);
   assert_int_equal(support_wait(support_fork(free_in_child, evlist)), 0);
   append(owner, 100);

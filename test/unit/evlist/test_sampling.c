@@ -134,7 +134,6 @@ static void template_is_read_up_to_its_size(void **state) {
   uvperf__evlist_t *evlist;
   uvperf_error_t error;
 
-  (void)state;
   plan();
   sample.size = PERF_ATTR_SIZE_VER0;
   sample.sample_stack_user = 4096; /* is behind that size */
@@ -159,7 +158,6 @@ static void attrs_of_a_list_are_sampled_as_they_are(void **state) {
   uvperf_event_list_t *list;
   uvperf_error_t error;
 
-  (void)state;
   plan();
   assert_int_equal(uvperf_event_list_parse(&list, "cpu-clock", NULL), 0);
   uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);

@@ -83,7 +83,6 @@ static void targets_of_another_size_are_read_by_it(void **state) {
   uvperf_error_t error;
   size_t i;
 
-  (void)state;
   counters_script(events, 2);
   evlist_make(&make, 1);
   memset(targets, 0, sizeof(targets));

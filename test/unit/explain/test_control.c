@@ -78,7 +78,6 @@ static void explain_control_names_request_and_event(void **state) {
   struct perf_event_attr attr;
   size_t i;
 
-  (void)state;
   clock_attr(&attr, 1000);
   for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
     expect_plain(-EXDEV, &attr, all[i].request, UVPERF_CAUSE_UNKNOWN,
@@ -88,7 +87,6 @@ static void explain_control_names_request_and_event(void **state) {
 static void explain_control_of_any_request_has_its_cause(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   clock_attr(&attr, 1000);
   expect_plain(-EACCES, &attr, PERF_EVENT_IOC_ENABLE, UVPERF_CAUSE_PERMISSION,
                "a security module");
@@ -112,7 +110,6 @@ static void explain_control_without_error_returns_the_code(void **state) {
   struct perf_event_attr attr;
   uvperf__control_t control = {PERF_EVENT_IOC_PERIOD, &attr, 0, NULL, NULL, 0};
 
-  (void)state;
   clock_attr(&attr, 1000);
   assert_int_equal(uvperf__explain_control(NULL, -EINVAL, &control), -EINVAL);
 }
@@ -122,7 +119,6 @@ static void explain_control_without_error_returns_the_code(void **state) {
 static void explain_refresh_einval_says_what_the_event_lacks(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   clock_attr(&attr, 0);
   expect_plain(-EINVAL, &attr, PERF_EVENT_IOC_REFRESH, UVPERF_CAUSE_ARGUMENT,
                "it has no period, so it only counts; open it with "
@@ -143,7 +139,6 @@ static void explain_period_einval_goes_by_period_and_attr(void **state) {
       PERF_EVENT_IOC_PERIOD, &attr, 4000, NULL, NULL, 0};
   uvperf_error_t error;
 
-  (void)state;
   clock_attr(&attr, 0);
   expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT, "it only counts");
   clock_attr(&attr, 1000);
@@ -162,7 +157,6 @@ static void explain_frequency_einval_goes_by_the_rate(void **state) {
   uvperf__control_t control = {PERF_EVENT_IOC_PERIOD, &attr, 0, NULL, NULL, 0};
   uvperf_error_t error;
 
-  (void)state;
   clock_attr(&attr, 0);
   uvperf_attr_set_frequency(&attr, 100);
   expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
@@ -182,7 +176,6 @@ static void explain_frequency_einval_goes_by_the_rate(void **state) {
 static void explain_pause_einval_is_no_ring(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   clock_attr(&attr, 1000);
   expect_plain(-EINVAL, &attr, PERF_EVENT_IOC_PAUSE_OUTPUT,
                UVPERF_CAUSE_ARGUMENT, "it has no ring");
@@ -198,7 +191,6 @@ static void explain_filter_einval_goes_by_event_and_filter(void **state) {
       PERF_EVENT_IOC_SET_FILTER, &attr, 0, "fd = 3", NULL, 0};
   uvperf_error_t error;
 
-  (void)state;
   uvperf_attr_tracepoint(&attr, 316);
   expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "cannot filter tracepoint sched:sched_switch by \"fd = 3\": the "
@@ -233,7 +225,6 @@ static void explain_filter_einval_goes_by_event_and_filter(void **state) {
 static void explain_filter_of_other_errnos_has_its_cause(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_tracepoint(&attr, 316);
   expect_plain(-ENOENT, &attr, PERF_EVENT_IOC_SET_FILTER, UVPERF_CAUSE_ARGUMENT,
                "a bracket is not closed");
@@ -261,7 +252,6 @@ static void explain_bpf_einval_names_the_programs_type(void **state) {
   uvperf__control_t control = {PERF_EVENT_IOC_SET_BPF, &attr, 7, NULL, NULL, 0};
   uvperf_error_t error;
 
-  (void)state;
   uvperf_attr_tracepoint(&attr, 316);
   expect(&error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "fd 7 is not a BPF program of the type BPF_PROG_TYPE_TRACEPOINT (5)");
@@ -295,7 +285,6 @@ static void explain_bpf_of_other_errnos_has_its_cause(void **state) {
       PERF_EVENT_IOC_SET_BPF, &attr, (uint64_t)(int64_t)-1, NULL, NULL, 0};
   uvperf_error_t error;
 
-  (void)state;
   uvperf_attr_tracepoint(&attr, 316);
   expect(&error, -EBADF, &control, UVPERF_CAUSE_ARGUMENT, "fd -1 is not open");
   expect(&error, -EEXIST, &control, UVPERF_CAUSE_EXISTS,
@@ -324,7 +313,6 @@ static void explain_bpf_with_a_cookie_is_of_the_link(void **state) {
   uvperf__control_t control = {PERF_EVENT_IOC_SET_BPF, &attr, 7, NULL, NULL, 1};
   uvperf_error_t error;
 
-  (void)state;
   clock_attr(&attr, 1000);
   expect(&error, -EOPNOTSUPP, &control, UVPERF_CAUSE_OLD_KERNEL,
          "a cookie needs a BPF link, which this kernel does not have for such "
@@ -339,7 +327,6 @@ static void explain_query_of_each_errno_has_its_cause(void **state) {
       PERF_EVENT_IOC_QUERY_BPF, &attr, 3, NULL, NULL, 0};
   uvperf_error_t error;
 
-  (void)state;
   uvperf_attr_tracepoint(&attr, 316);
   expect(&error, -ENOSPC, &control, UVPERF_CAUSE_BPF_PROGRAMS,
          "3 programs are attached; pass an array for this many ids");
@@ -368,7 +355,6 @@ static void explain_modify_einval_names_what_differs(void **state) {
       PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr, 0, NULL, &wanted, 0};
   uvperf_error_t error;
 
-  (void)state;
   breakpoint_attr(&attr);
   wanted = attr;
   wanted.disabled = 1;
@@ -396,7 +382,6 @@ static void explain_modify_of_other_errnos_has_its_cause(void **state) {
       PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr, 0, NULL, &wanted, 0};
   uvperf_error_t error;
 
-  (void)state;
   breakpoint_attr(&attr);
   wanted = attr;
   wanted.size = 112;
@@ -447,7 +432,6 @@ static void explain_control_longest_reason_is_whole(void **state) {
   struct perf_event_attr attrs[5];
   size_t i, j, k;
 
-  (void)state;
   make_host_write(PMUS "a_pmu_with_a_name_as_long_as_can_be/type",
                   "4294967295\n");
   uvperf_attr_init(&attrs[0], UINT32_MAX, UINT64_MAX);

@@ -19,7 +19,6 @@ static void explain_open_says_what_was_tried(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
   expect(&error, -EBUSY, &attr, 0, -1, UVPERF_CAUSE_BUSY,
          "cannot open 'page-faults' for the calling thread: ");

@@ -16,7 +16,6 @@ static void fallback_from_cycles_of_a_task_is_task_clock(void **state) {
   struct perf_event_attr attr;
   size_t i;
 
-  (void)state;
   for (i = 0; i < 4; i++) {
     fallback = fallback_allow(UVPERF_FALLBACK_CLOCK);
     uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
@@ -38,7 +37,6 @@ static void fallback_from_cycles_of_a_cpu_is_cpu_clock(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_CLOCK);
   struct perf_event_attr attr;
 
-  (void)state;
   fallback.is_of_cpu = 1;
   uvperf_attr_hardware(&attr, UINT64_C(8) << 32 | PERF_COUNT_HW_CPU_CYCLES);
   assert_int_equal(
@@ -53,7 +51,6 @@ static void fallback_to_a_clock_is_of_cycles_alone(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_CLOCK);
   struct perf_event_attr attr, before;
 
-  (void)state;
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_INSTRUCTIONS);
   assert_int_equal(
       fallback_next(&fallback, &attr, -ENOENT, UVPERF_CAUSE_NO_EVENT), 0);
@@ -81,7 +78,6 @@ static void fallback_to_a_clock_keeps_a_frequency(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_CLOCK);
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
   uvperf_attr_set_frequency(&attr, 999);
   attr.sample_type = PERF_SAMPLE_IP;
@@ -112,8 +108,6 @@ static uint64_t period_of(const char *rate, uint64_t cycles) {
 }
 
 static void fallback_to_a_clock_has_a_least_period(void **state) {
-  (void)state;
-
   assert_int_equal(period_of("100000\n", 0), 0);
   assert_int_equal(period_of("100000\n", 1), 100000);
   assert_int_equal(period_of("100000\n", 99999), 100000);
@@ -130,7 +124,6 @@ static void fallback_to_a_clock_clears_precise_ip(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_CLOCK);
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
   attr.precise_ip = 2;
   assert_int_equal(
@@ -147,7 +140,6 @@ static void fallback_to_user_excludes_kernel_and_hypervisor(void **state) {
   struct perf_event_attr attr;
   size_t i;
 
-  (void)state;
   for (i = 0; i < 2; i++) {
     uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_USER);
 
@@ -170,7 +162,6 @@ static void fallback_to_user_leaves_a_side_that_was_chosen(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_USER);
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
   attr.exclude_user = 1;
   assert_int_equal(
@@ -193,7 +184,6 @@ static void fallback_of_precise_ip_is_one_change_down_to_0(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_PRECISE);
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_INSTRUCTIONS);
   attr.precise_ip = 3;
   assert_int_equal(
@@ -220,7 +210,6 @@ static void fallback_of_precise_ip_is_not_for_other_failures(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_PRECISE);
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_INSTRUCTIONS);
   attr.precise_ip = 3;
   assert_int_equal(
@@ -237,7 +226,6 @@ static void fallback_of_precise_ip_comes_before_a_clock(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_ALL);
   struct perf_event_attr attr;
 
-  (void)state;
   fake_version();
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
   attr.precise_ip = 1;
@@ -259,7 +247,6 @@ static void fallback_that_is_not_allowed_is_not_tried(void **state) {
   fake_version_t *kernel = fake_version();
   struct perf_event_attr attr;
 
-  (void)state;
   kernel->known[UVPERF__WORD_FLAGS] = 0;
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
   attr.precise_ip = 3;
@@ -288,7 +275,6 @@ static void fallback_says_what_did_not_help(void **state) {
   uvperf_error_t error;
   size_t length;
 
-  (void)state;
   fake_version();
   memset(&error, 0, sizeof(error));
   strcpy(error.reason, "no");
@@ -318,7 +304,6 @@ static void fallback_names_all_four(void **state) {
   uvperf_error_t error;
   size_t i;
 
-  (void)state;
   memset(&error, 0, sizeof(error));
   for (i = 0; i < 4; i++)
     fallback.changes[i].fallback = 1u << i;
@@ -344,7 +329,6 @@ static void fallback_to_a_missing_event_reports_that(void **state) {
   uvperf_error_t error = failure(-EACCES, UVPERF_CAUSE_PERMISSION, "no");
   uvperf_error_t last = failure(-ENOENT, UVPERF_CAUSE_NO_EVENT, "none");
 
-  (void)state;
   fallback.nr = 1;
   fallback.changes[0].fallback = UVPERF_FALLBACK_USER;
   uvperf__fallback_report(&fallback, &last, &error);
@@ -363,7 +347,6 @@ static void fallback_that_lacks_fds_reports_that(void **state) {
   uvperf_error_t error = failure(-ENOENT, UVPERF_CAUSE_NO_EVENT, "none");
   uvperf_error_t last = failure(-EMFILE, UVPERF_CAUSE_FILES, "fds");
 
-  (void)state;
   fallback.nr = 1;
   fallback.changes[0].fallback = UVPERF_FALLBACK_CLOCK;
   uvperf__fallback_report(&fallback, &last, &error);

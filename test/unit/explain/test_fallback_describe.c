@@ -30,7 +30,6 @@ static void assert_described(uint32_t fallback, uint32_t field, uint64_t from,
 }
 
 static void change_to_a_clock_names_the_events(void **state) {
-  (void)state;
   assert_described(
       UVPERF_FALLBACK_CLOCK, UVPERF_ATTR_TYPE, 0, 1,
       "type hardware -> software: no PMU here counts cycles, so a clock does");
@@ -50,7 +49,6 @@ static void change_to_a_clock_names_the_events(void **state) {
 }
 
 static void change_to_user_and_less_precise_says_why(void **state) {
-  (void)state;
   assert_described(UVPERF_FALLBACK_USER, UVPERF_ATTR_EXCLUDE_KERNEL, 0, 1,
                    "exclude_kernel 0 -> 1: the kernel side is not allowed");
   assert_described(UVPERF_FALLBACK_PRECISE, UVPERF_ATTR_PRECISE_IP, 3, 1,
@@ -61,7 +59,6 @@ static void change_to_user_and_less_precise_says_why(void **state) {
 }
 
 static void change_to_what_the_kernel_knows_names_the_bits(void **state) {
-  (void)state;
   assert_described(UVPERF_FALLBACK_KERNEL, UVPERF_ATTR_DEFER_CALLCHAIN, 1, 0,
                    "defer_callchain 1 -> 0: this kernel does not know it");
   assert_described(
@@ -76,7 +73,6 @@ static void change_to_what_the_kernel_knows_names_the_bits(void **state) {
 
 /* Any user can make such a change. */
 static void describe_of_no_change_is_harmless(void **state) {
-  (void)state;
   assert_described(UINT32_MAX, UINT32_MAX, UINT64_MAX, UINT64_MAX,
                    "? 18446744073709551615 -> 18446744073709551615: ?");
   assert_described(UVPERF_FALLBACK_KERNEL, UVPERF_ATTR_TYPE, 7, 8,
@@ -94,7 +90,6 @@ static void change_without_an_argument_is_einval(void **state) {
   char text[8] = "left";
   size_t size = sizeof(text);
 
-  (void)state;
   assert_int_equal(uvperf_change_describe(NULL, text, &size), -EINVAL);
   assert_int_equal(uvperf_change_describe(&change, NULL, &size), -EINVAL);
   assert_int_equal(uvperf_change_describe(&change, text, NULL), -EINVAL);

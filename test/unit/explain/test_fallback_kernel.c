@@ -13,7 +13,6 @@ static void fallback_to_what_the_kernel_knows_clears_all_at_once(void **state) {
   fake_version_t *kernel = fake_version();
   struct perf_event_attr attr;
 
-  (void)state;
   kernel->known[UVPERF__WORD_FLAGS] = BIT(34) - 1;
   kernel->known[UVPERF__WORD_SAMPLE_TYPE] = BIT(22) - 1;
   kernel->known[UVPERF__WORD_READ_FORMAT] = BIT(4) - 1;
@@ -59,7 +58,6 @@ static void fallback_to_what_the_kernel_knows_leaves_the_rest(void **state) {
   fake_version_t *kernel = fake_version();
   struct perf_event_attr attr, before;
 
-  (void)state;
   kernel->known[UVPERF__WORD_BRANCH_SAMPLE_TYPE] = 0;
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   attr.branch_sample_type = UVPERF_SAMPLE_BRANCH_HW_INDEX;
@@ -78,7 +76,6 @@ static void fallback_without_an_answer_clears_nothing(void **state) {
   fake_version_t *kernel = fake_version();
   struct perf_event_attr attr;
 
-  (void)state;
   kernel->known[UVPERF__WORD_FLAGS] = 0;
   kernel->denies = -EPERM;
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
@@ -111,7 +108,6 @@ static void fallback_to_the_kernels_size_clears_the_later_fields(void **state) {
   wide_t wide;
   uint32_t watermark;
 
-  (void)state;
   uvperf_attr_init_sized(&wide.attr, sizeof(wide), PERF_TYPE_SOFTWARE, 9);
   uvperf_attr_set(&wide.attr, UVPERF_ATTR_AUX_WATERMARK, 1);
   uvperf_attr_set(&wide.attr, UVPERF_ATTR_SIG_DATA, 2);
@@ -138,7 +134,6 @@ static void fallback_leaves_fields_that_have_no_name(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_KERNEL);
   wide_t wide;
 
-  (void)state;
   uvperf_attr_init_sized(&wide.attr, sizeof(wide), PERF_TYPE_SOFTWARE, 9);
   uvperf_attr_set(&wide.attr, UVPERF_ATTR_CONFIG4, 4);
   wide.bytes[255] = 1;
@@ -159,7 +154,6 @@ static void no_fallback_from_another_e2big(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_ALL);
   wide_t wide;
 
-  (void)state;
   uvperf_attr_init_sized(&wide.attr, 144, PERF_TYPE_SOFTWARE, 9);
   uvperf_attr_set(&wide.attr, UVPERF_ATTR_CONFIG4, 4);
   assert_int_equal(too_big(&fallback, &wide, 144), 0);
@@ -174,7 +168,6 @@ static void fallback_has_room_for_every_change(void **state) {
   unsigned int field;
   wide_t wide;
 
-  (void)state;
   memset(kernel->known, 0, sizeof(kernel->known));
   kernel->known[UVPERF__WORD_FLAGS] = BIT(UVPERF_ATTR_DISABLED) |
                                       BIT(UVPERF_ATTR_EXCLUDE_KERNEL) |

@@ -40,7 +40,6 @@ static void filter_with_an_unknown_field_names_the_first_one(void **state) {
   char text[256], expected[256];
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     assert_int_equal(uvperf__filter_describe("net:xmit", cases[i].filter, text,
                                              sizeof(text)),
@@ -61,7 +60,6 @@ static void filter_of_many_fields_is_cut(void **state) {
   char format[4096] = "", field[64], filter[512] = "", text[200];
   int i;
 
-  (void)state;
   for (i = 0; i < 60; i++) {
     snprintf(field, sizeof(field), "\tfield:u64 field_%d;\n", i);
     strcat(format, field);
@@ -80,7 +78,6 @@ static void filter_of_many_fields_is_cut(void **state) {
 static void filter_of_what_has_no_format_is_not_described(void **state) {
   char text[64];
 
-  (void)state;
   assert_int_equal(uvperf__filter_describe("net:other", "x", text, 64),
                    -ENOENT);
   assert_int_equal(uvperf__filter_describe("net", "x", text, 64), -EINVAL);

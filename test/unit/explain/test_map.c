@@ -22,7 +22,6 @@ static void map_eperm_says_limit_and_need(void **state) {
   struct rlimit old, low;
   uvperf_error_t error;
 
-  (void)state;
   assert_int_equal(getrlimit(RLIMIT_MEMLOCK, &old), 0);
   low = old;
   low.rlim_cur = 65536;
@@ -42,7 +41,6 @@ static void map_eperm_without_a_list_of_cpus_counts_one(void **state) {
   struct rlimit limit;
   uvperf_error_t error;
 
-  (void)state;
   make_host_write("/sys/devices/system/cpu/online", "");
   assert_int_equal(getrlimit(RLIMIT_MEMLOCK, &limit), 0);
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
@@ -57,7 +55,6 @@ static void map_eperm_without_a_limit_is_permission(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   make_host_write("/proc/self/status", "CapEff:\t0000000000004000\n");
   map(&error, -EPERM, &attr, -1, 65536, UVPERF_CAUSE_PERMISSION, below);
@@ -74,7 +71,6 @@ static void map_einval_names_the_fault(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   attr.inherit = 1;
   map(&error, -EINVAL, &attr, -1, 65536, UVPERF_CAUSE_ARGUMENT,
@@ -97,7 +93,6 @@ static void map_other_errno_has_its_cause(void **state) {
   struct rlimit old, low;
   uvperf_error_t error;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   assert_int_equal(getrlimit(RLIMIT_AS, &old), 0);
   if (old.rlim_cur == RLIM_INFINITY)
@@ -160,7 +155,6 @@ static void explain_longest_reason_is_whole(void **state) {
   size_t i, turn;
   int code;
 
-  (void)state;
   make_host_write("/sys/bus/event_source/devices/uncore_a_long_name_0123/"
                   "type",
                   "4294967295\n");
@@ -194,7 +188,6 @@ static void explain_longest_reason_of_a_pmu_is_whole(void **state) {
   unsigned int excludes;
   int code;
 
-  (void)state;
   make_host_write("/sys/bus/event_source/devices/uncore_imc/cpumask",
                   "0,16,32,48,64,80,96,112,128,144,160,176,192,208,224,240\n");
   for (i = 0; i < 4; i++)
@@ -215,7 +208,6 @@ static void explain_map_longest_reason_is_whole(void **state) {
   size_t i;
   int code;
 
-  (void)state;
   make_host_write("/sys/bus/event_source/devices/uncore_a_long_name_0123/"
                   "type",
                   "4294967295\n");

@@ -28,7 +28,6 @@ static void explain_without_error_returns_the_code(void **state) {
   uvperf__open_call_t call;
   uvperf_error_t error;
 
-  (void)state;
   explain_user_clock(&attr);
   assert_int_equal(uvperf__error_set(NULL, -EIO, 1, "%d", 1), -EIO);
   call = explain_open_call(&error, -EACCES, &attr, 0, -1);
@@ -42,7 +41,6 @@ static void explain_enosys_is_no_perf(void **state) {
   uvperf_error_t error;
   char path[PATH_MAX];
 
-  (void)state;
   explain_user_clock(&attr);
   /* As from qemu-user. */
   expect(&error, -ENOSYS, &attr, 0, -1, UVPERF_CAUSE_NO_PERF,
@@ -66,7 +64,6 @@ static void explain_enoent_separates_event_and_pmu(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
-  (void)state;
   uvperf_attr_init(&attr, 42, 1);
   expect(&error, -ENOENT, &attr, 0, -1, UVPERF_CAUSE_NO_EVENT,
          "cannot open event 0x1 of type 42 for the calling thread: no PMU has "
@@ -101,7 +98,6 @@ static void explain_of_cgroup_names_it(void **state) {
   int fds[2];
   int fd;
 
-  (void)state;
   explain_user_clock(&attr);
   assert_int_equal(pipe(fds), 0);
   snprintf(expected, sizeof(expected),
@@ -149,7 +145,6 @@ static void explain_of_cgroup_names_it(void **state) {
 static void explain_enoent_of_cgroup_blames_it_only_if_sure(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_BPF_OUTPUT);
   expect_cgroup(-ENOENT, &attr, 0, UVPERF_CAUSE_ARGUMENT,
                 "the cgroup is not in the hierarchy");
@@ -165,7 +160,6 @@ static void explain_ebadf_without_cgroup_blames_the_leader(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
-  (void)state;
   explain_user_clock(&attr);
   expect(&error, -EBADF, &attr, 0, -1, UVPERF_CAUSE_ARGUMENT,
          "the leader is not an open perf event");
@@ -175,7 +169,6 @@ static void explain_enodev_separates_offline_cpu_and_lost_pmu(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
-  (void)state;
   explain_user_clock(&attr);
   expect(&error, -ENODEV, &attr, -1, 3, UVPERF_CAUSE_NO_CPU,
          "the CPU is offline; the online CPUs are 0-1");
@@ -187,7 +180,6 @@ static void explain_esrch_is_no_task(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
-  (void)state;
   explain_user_clock(&attr);
   expect(
       &error, -ESRCH, &attr, 4711, -1, UVPERF_CAUSE_NO_TASK,
@@ -203,7 +195,6 @@ static void explain_emfile_says_limit_and_need(void **state) {
   struct rlimit files;
   char piece[128];
 
-  (void)state;
   assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
   explain_user_clock(&attr);
   snprintf(
@@ -224,7 +215,6 @@ static void explain_e2big_says_both_sizes(void **state) {
   uvperf_error_t error;
   uvperf__open_call_t call;
 
-  (void)state;
   explain_user_clock(&attr);
   attr.size = 120;
   call = explain_open_call(&error, -E2BIG, &attr, 0, -1);
@@ -254,7 +244,6 @@ static void expect_enotsup(const struct perf_event_attr *attr,
 static void explain_enotsup_names_what_the_pmu_lacks(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
   expect_enotsup(&attr, "does not support everything in the attr");
   uvperf_attr_set_frequency(&attr, 99);
@@ -282,7 +271,6 @@ static void explain_enomem_separates_stack_and_memory(void **state) {
   uvperf_error_t error;
   size_t i;
 
-  (void)state;
   explain_user_clock(&attr);
   for (i = 0; i < 2; i++) {
     attr.sample_max_stack = 200;
@@ -319,7 +307,6 @@ static void explain_remedy_names_the_fallback_to_allow(void **state) {
   uvperf_error_t error;
   size_t i;
 
-  (void)state;
   uvperf_attr_hardware(&cycles, PERF_COUNT_HW_CPU_CYCLES);
   precise = cycles;
   precise.precise_ip = 2;
@@ -363,7 +350,6 @@ static void explain_program_goes_by_its_code(void **state) {
   uvperf_error_t error;
   size_t i;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     call = explain_open_call(&error, cases[i].code, &attr, 44, -1);
@@ -379,7 +365,6 @@ static void explain_other_errno_is_unknown(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
-  (void)state;
   explain_user_clock(&attr);
   expect(&error, -EXDEV, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN,
          "perf_event_open(2) returned errno 18");

@@ -30,7 +30,6 @@ static void expect(int code, const struct perf_event_attr *attr, int pid,
 static void eacces_names_what_lifts_paranoid(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   expect(-EACCES, &attr, 0, -1,
          "the kernel side needs kernel.perf_event_paranoid <= 1 (it is 2) or "
@@ -51,7 +50,6 @@ static void
 eacces_of_tracepoint_data_everywhere_asks_for_minus_1(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_tracepoint(&attr, 316);
   attr.sample_type = PERF_SAMPLE_RAW;
   expect(-EACCES, &attr, -1, 0, "perf_event_paranoid <= -1");
@@ -63,7 +61,6 @@ static void eacces_of_kernel_branches_asks_for_1(void **state) {
       "more than PERF_SAMPLE_BRANCH_USER needs kernel.perf_event_paranoid <= 1";
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
   attr.exclude_kernel = 1;
   attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
@@ -80,7 +77,6 @@ static void eacces_of_kernel_branches_asks_for_1(void **state) {
 static void eacces_at_a_distributions_level_wants_sys_admin(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   make_host_write(PARANOID, "3\n");
   explain_user_clock(&attr);
   expect(-EACCES, &attr, 0, -1,
@@ -96,7 +92,6 @@ static void eacces_at_a_distributions_level_wants_sys_admin(void **state) {
 static void eacces_before_linux_5_8_wants_sys_admin(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   make_host_write(RELEASE, "5.8.0\n");
   expect(-EACCES, &attr, 0, -1, "(it is 2) or CAP_PERFMON");
@@ -107,7 +102,6 @@ static void eacces_before_linux_5_8_wants_sys_admin(void **state) {
 static void eperm_of_tracepoint_data_asks_for_minus_1(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_tracepoint(&attr, 316);
   attr.exclude_kernel = 1;
   attr.sample_type = PERF_SAMPLE_RAW;
@@ -118,7 +112,6 @@ static void eperm_of_tracepoint_data_asks_for_minus_1(void **state) {
 static void eacces_of_a_uprobe_wants_sys_admin(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_init(&attr, 8, 0);
   expect(-EACCES, &attr, 0, -1, "a uprobe needs CAP_SYS_ADMIN at any");
   make_host_write(STATUS, PERFMON);
@@ -130,7 +123,6 @@ static void eacces_of_a_uprobe_wants_sys_admin(void **state) {
 static void eperm_of_a_kernel_breakpoint_wants_sys_admin(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_breakpoint(&attr, 2, UINT64_MAX - 7, 8);
   make_host_write(STATUS, PERFMON);
   expect(-EPERM, &attr, 0, -1, "a kernel address needs CAP_SYS_ADMIN");
@@ -141,7 +133,6 @@ static void eperm_of_a_kernel_breakpoint_wants_sys_admin(void **state) {
 static void eperm_under_lockdown_says_so(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   explain_user_clock(&attr);
   make_host_write(LOCKDOWN, "none integrity [confidentiality]\n");
   expect(-EPERM, &attr, 0, -1, "perhaps by a security module");
@@ -154,7 +145,6 @@ static void eperm_under_lockdown_says_so(void **state) {
 static void eacces_of_a_thread_names_its_user(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   explain_user_clock(&attr);
   expect(
       -EACCES, &attr, 77, -1,
@@ -171,7 +161,6 @@ static void eacces_of_a_thread_names_its_user(void **state) {
 static void eacces_at_every_level_says_so(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   explain_user_clock(&attr);
   attr.namespaces = 1;
   expect(-EACCES, &attr, 0, -1, "attr.namespaces needs CAP_PERFMON at any");
@@ -183,7 +172,6 @@ static void
 eacces_in_spite_of_the_capability_is_a_security_modules(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   explain_user_clock(&attr);
   make_host_write(STATUS, PERFMON);
   expect(-EACCES, &attr, 0, -1, "perhaps by a security module; see the audit");
@@ -196,7 +184,6 @@ eacces_in_spite_of_the_capability_is_a_security_modules(void **state) {
 static void eacces_in_a_user_namespace_says_where_it_is_needed(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   make_host_write(STATUS, "Uid:\t0\t0\t0\t0\nCapEff:\t000001ffffffffff\n");
   make_host_write("/proc/self/uid_map", "0 1000 1\n");
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
@@ -222,7 +209,6 @@ static void eacces_in_a_user_namespace_says_where_it_is_needed(void **state) {
 static void eacces_without_proc_still_has_a_reason(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   explain_user_clock(&attr);
   expect(-EACCES, &attr, 0, -1, "which cannot be read");
 }
@@ -243,7 +229,6 @@ static void
 denied_under_seccomp_is_the_filters_only_if_it_says_the_same(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   make_host_write(STATUS, FILTERED);
   expect_filter(-EPERM, &attr, -EPERM, UVPERF_CAUSE_NO_PERF,
@@ -272,7 +257,6 @@ denied_under_seccomp_is_the_filters_only_if_it_says_the_same(void **state) {
 static void enosys_under_seccomp_may_be_the_kernels(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   explain_user_clock(&attr);
   make_host_write(STATUS, FILTERED);
   /* systemd's ProcSubset=pid hides all of /proc/sys. */

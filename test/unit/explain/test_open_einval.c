@@ -18,7 +18,6 @@ static void expect(const struct perf_event_attr *attr, int pid, int cpu,
 static void einval_of_no_such_cpu_lists_the_possible_cpus(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   expect(&attr, -1, 4, UVPERF_CAUSE_NO_CPU,
          "on CPU 4: there is no such CPU; the possible CPUs are 0-3");
@@ -31,7 +30,6 @@ static void einval_of_target_is_argument(void **state) {
   uvperf__open_call_t call;
   uvperf_error_t error;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   expect(&attr, -1, -1, UVPERF_CAUSE_ARGUMENT,
          "every task (pid -1) needs a CPU");
@@ -95,7 +93,6 @@ static void einval_of_an_attr_names_its_fault(void **state) {
   struct perf_event_attr attr;
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
     uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
     attr.use_clockid = 1;
@@ -109,7 +106,6 @@ static void einval_of_an_attr_names_its_fault(void **state) {
 static void einval_of_a_cache_event_is_no_event(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_init(&attr, PERF_TYPE_HW_CACHE,
                    PERF_COUNT_HW_CACHE_NODE |
                        PERF_COUNT_HW_CACHE_OP_PREFETCH << 8 |
@@ -126,7 +122,6 @@ static void einval_of_frequency_says_limit_and_need(void **state) {
   uvperf__open_call_t call;
   uvperf_error_t error;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   uvperf_attr_set_frequency(&attr, 50001);
   call = explain_open_call(&error, -EINVAL, &attr, 0, -1);
@@ -156,7 +151,6 @@ static void einval_of_newer_bit_is_old_kernel(void **state) {
   struct perf_event_attr attr;
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(newer) / sizeof(newer[0]); i++) {
     uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
     attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
@@ -170,7 +164,6 @@ static void einval_of_newer_bit_is_old_kernel(void **state) {
 static void einval_of_older_bit_is_not_old_kernel(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   attr.read_format = UVPERF_FORMAT_LOST;
   uvperf_attr_set(&attr, UVPERF_ATTR_BUILD_ID, 1);
@@ -194,7 +187,6 @@ static void einval_of_older_bit_is_not_old_kernel(void **state) {
 static void einval_of_tracepoint_is_its_id(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_tracepoint(&attr, 99999);
   expect(&attr, 0, -1, UVPERF_CAUSE_NO_EVENT,
          "cannot open tracepoint 99999 for the calling thread: no tracepoint "
@@ -204,7 +196,6 @@ static void einval_of_tracepoint_is_its_id(void **state) {
 static void einval_of_tracepoint_that_exists_is_another(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_tracepoint(&attr, 316);
   expect(&attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "rejects this combination");
   uvperf_attr_tracepoint(&attr, 1);
@@ -215,7 +206,6 @@ static void einval_of_tracepoint_that_exists_is_another(void **state) {
 static void einval_of_tracepoint_without_tracefs_is_not_sure(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_tracepoint(&attr, 99999);
   expect(&attr, 0, -1, UVPERF_CAUSE_NO_EVENT,
          "probably no tracepoint has this id; read it, as root");
@@ -224,7 +214,6 @@ static void einval_of_tracepoint_without_tracefs_is_not_sure(void **state) {
 static void einval_of_a_pmu_says_what_it_may_lack(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_init(&attr, 9, 99);
   expect(&attr, 0, -1, UVPERF_CAUSE_NO_EVENT,
          "cannot open event 0x63 of PMU msr for the calling thread: the PMU "
@@ -248,7 +237,6 @@ static void einval_of_a_pmu_says_what_it_may_lack(void **state) {
 static void einval_of_user_read_on_a_cpu_says_so(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   make_host_write("/sys/bus/event_source/devices/msr/format/rdpmc",
                   "config1:1\n");
   uvperf_attr_init(&attr, 9, 8);
@@ -263,7 +251,6 @@ static void einval_of_user_read_on_a_cpu_says_so(void **state) {
 static void einval_of_aux_without_a_leader_says_so(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   attr.aux_sample_size = 64;
   expect(&attr, 0, -1, UVPERF_CAUSE_NOT_SUPPORTED, "need an AUX area");
@@ -275,7 +262,6 @@ static void einval_of_a_cgroup_without_the_controller_says_so(void **state) {
   uvperf__open_call_t call;
   uvperf_error_t error;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   attr.sample_type = PERF_SAMPLE_CGROUP;
   expect(&attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "combination");
@@ -294,7 +280,6 @@ static void einval_of_unknown_bits_names_them(void **state) {
   struct perf_event_attr attr;
   uint64_t flags = UINT64_C(5) << 40;
 
-  (void)state;
   make_host_write("/proc/sys/kernel/osrelease", "6.19.0\n");
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   attr.sample_type = UINT64_C(1) << 40;
@@ -348,7 +333,6 @@ static void einval_of_a_group_names_what_differs(void **state) {
   uvperf_error_t error;
   uvperf__open_call_t leader, member;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   other = attr;
   leader = explain_open_call(&error, -EINVAL, &attr, 7, 1);
@@ -380,7 +364,6 @@ static void einval_of_a_group_of_cgroups_names_what_differs(void **state) {
   uvperf_error_t error;
   uvperf__open_call_t leader, member;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   leader = explain_open_call(&error, -EINVAL, &attr, 0, 1);
   leader.cgroup = 3;
@@ -399,7 +382,6 @@ static void einval_of_a_hardware_group_names_the_pmu(void **state) {
   uvperf_error_t error;
   uvperf__open_call_t leader;
 
-  (void)state;
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
   leader = explain_open_call(&error, -EINVAL, &attr, 7, 1);
   expect_group(

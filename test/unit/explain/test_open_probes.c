@@ -42,7 +42,6 @@ static void explain_probe_names_its_field(void **state) {
   uvperf_error_t error;
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {
     uvperf_attr_init(&attr, probes[i].type, 0);
     expect(&error, probes[i].code, &attr, probes[i].cause, probes[i].piece);
@@ -53,7 +52,6 @@ static void explain_enospc_of_breakpoint_is_slots(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
-  (void)state;
   uvperf_attr_breakpoint(&attr, 2, 0x1000, 4);
   expect(&error, -ENOSPC, &attr, UVPERF_CAUSE_BREAKPOINT_SLOTS,
          "breakpoint slots of the CPU are in use");
@@ -88,7 +86,6 @@ static void einval_of_breakpoint_names_the_fault(void **state) {
   uvperf_error_t error;
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
     uvperf_attr_breakpoint(&attr, faults[i].type, faults[i].address,
                            faults[i].length);

@@ -177,7 +177,6 @@ static int take_file(const char *path, const struct stat *status, int flag,
 }
 
 static void each_text_of_the_source_has_the_form_of_a_reason(void **state) {
-  (void)state;
   nr_texts = nr_bad = 0;
   if (nftw(UVPERF_TEST_DIR "/../lib", take_file, 8, FTW_PHYS) != 0)
     support_skip(__func__, "the source of the library");
@@ -263,7 +262,6 @@ static void check_opens(int is_by_program) {
 }
 
 static void each_reason_of_an_open_has_the_form(void **state) {
-  (void)state;
   /* Nothing, CAP_PERFMON, CAP_SYS_ADMIN, a seccomp filter. */
   static const char *const capabilities[] = {
       "CapEff:\t0\n", "CapEff:\t0000004000000000\n",
@@ -293,7 +291,6 @@ static void each_reason_of_a_map_has_the_form(void **state) {
   size_t i;
   int code;
 
-  (void)state;
   make_attrs(attrs);
   attrs[0].watermark = 1;
   attrs[0].wakeup_watermark = 65536;
@@ -328,7 +325,6 @@ static void each_reason_of_an_ioctl_has_the_form(void **state) {
   size_t i, request;
   int code;
 
-  (void)state;
   make_attrs(attrs);
   for (i = 0; i < NR_ATTRS; i++)
     for (request = 0; request < sizeof(requests) / sizeof(requests[0]);
@@ -352,7 +348,6 @@ static void each_reason_of_bpf_has_the_form(void **state) {
   size_t i;
   int code;
 
-  (void)state;
   for (i = 0; i < 4; i++) {
     make_host_write("/proc/self/status", statuses[i]);
     for (code = 1; code <= LAST_ERRNO; code++) {
@@ -371,7 +366,6 @@ static void each_change_has_the_form(void **state) {
   size_t size;
   uint32_t i;
 
-  (void)state;
   memset(&error, 0, sizeof(error));
   memset(&change, 0, sizeof(change));
   for (change.field = 0; change.field <= UVPERF_ATTR_CONFIG4; change.field++)
@@ -400,7 +394,6 @@ static void form_that_is_wrong_is_noticed(void **state) {
   };
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
     if (check_reason_fault(wrong[i]) == NULL)
       fail_msg("%s", wrong[i]);

@@ -73,7 +73,6 @@ static void cgroup_is_searched_for_in_the_mounts(void **state) {
   const char *at;
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
     make_host_write(MOUNTS, all[i].mounts);
     assert_int_equal(uvperf__cgroup_open(all[i].path, &error), -ENOENT);
@@ -85,8 +84,6 @@ static void cgroup_is_searched_for_in_the_mounts(void **state) {
 }
 
 static void cgroup_without_a_hierarchy_is_enoent(void **state) {
-  (void)state;
-
   refused("/a", -ENOENT, UVPERF_CAUSE_UNKNOWN, "/proc/self/mounts");
   make_host_write(MOUNTS, "");
   refused("/a", -ENOENT, UVPERF_CAUSE_NOT_SUPPORTED,
@@ -101,7 +98,6 @@ static void cgroup_without_a_hierarchy_is_enoent(void **state) {
 static void directory_that_is_no_cgroup_is_einval(void **state) {
   char path[128];
 
-  (void)state;
   make_host_write(MOUNTS, V2);
   make_host_write("/cg/v2/a/file", "");
   refused("/a", -EINVAL, UVPERF_CAUSE_ARGUMENT,
@@ -123,7 +119,6 @@ static void path_of_any_length_is_an_error_only(void **state) {
   size_t length;
   int rc;
 
-  (void)state;
   make_host_write(MOUNTS, V2);
   make_host_write("/cg/v2/cgroup.procs", "");
   memset(path, 'a', sizeof(path));
@@ -155,7 +150,6 @@ static int open_as_nobody(void *arg) {
 static void cgroup_of_others_is_eacces(void **state) {
   char path[128];
 
-  (void)state;
   support_need_root(__func__);
   make_host_write(MOUNTS, V2);
   make_host_write("/cg/v2/a/file", "");
@@ -184,7 +178,6 @@ static int open_with_few_fds(void *arg) {
 }
 
 static void cgroup_without_fds_is_emfile(void **state) {
-  (void)state;
   make_host_write(MOUNTS, V2);
   assert_int_equal(support_wait(support_fork(open_with_few_fds, NULL)), 0);
 }
@@ -217,7 +210,6 @@ static void cgroup_of_this_machine_is_opened(void **state) {
   live_cgroup_t cgroup;
   char name[64];
 
-  (void)state;
   live_cgroup_make(__func__, &cgroup);
   fake_host_set(NULL);
   expect_cgroup(cgroup.path, cgroup.id);
@@ -243,7 +235,6 @@ cgroup_of_the_calling_process_is_opened_as_proc_names_it(void **state) {
   FILE *file = fopen("/proc/self/cgroup", "re");
   char line[PATH_MAX] = "", *at = NULL;
 
-  (void)state;
   assert_non_null(file);
   while (at == NULL && fgets(line, sizeof(line), file) != NULL) {
     if (strstr(line, "perf_event") != NULL)

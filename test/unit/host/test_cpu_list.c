@@ -30,7 +30,6 @@ static void cpu_list_returns_each_cpu_once_ascending(void **state) {
   };
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
     int cpus[8];
     size_t nr = 8;
@@ -47,7 +46,6 @@ static void cpu_list_of_garbage_is_einval(void **state) {
       "1 2", "0;1", "+1", "65536", "0-99999999", "0-3:1/2", "0x1", "\xff"};
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
     int cpus[8];
     size_t nr = 8;
@@ -62,7 +60,6 @@ static void cpu_list_with_too_little_room_reports_the_need(void **state) {
   int cpus[4] = {-1, -1, -1, -1};
   size_t nr = 3;
 
-  (void)state;
   assert_int_equal(uvperf__cpu_list_parse("0,2-4", cpus, &nr), -ENOBUFS);
   assert_int_equal(nr, 4);
   assert_int_equal(cpus[0], -1);
@@ -77,7 +74,6 @@ static void cpu_list_of_all_cpus_is_read_whole(void **state) {
   int *cpus = calloc(ROOM, sizeof(int));
   size_t nr = ROOM, i;
 
-  (void)state;
   assert_non_null(cpus);
   assert_int_equal(uvperf__cpu_list_parse("0-65535", cpus, &nr), 0);
   assert_int_equal(nr, ROOM);
@@ -90,7 +86,6 @@ static void cpu_list_has_what_is_in_it(void **state) {
   static const int has[] = {1, 0, 1, 1, 1, 1, 0, 1, 0};
   int cpu;
 
-  (void)state;
   for (cpu = 0; cpu < 9; cpu++)
     assert_int_equal(uvperf__cpu_list_has("0,2-5,7\n", cpu), has[cpu]);
   assert_int_equal(uvperf__cpu_list_has("0-65535", -1), 0);
@@ -102,7 +97,6 @@ static void cpu_list_without_an_argument_is_einval(void **state) {
   size_t nr = 1;
   int cpu;
 
-  (void)state;
   assert_int_equal(uvperf_cpu_list_parse(NULL, &cpu, &nr), -EINVAL);
   assert_int_equal(uvperf_cpu_list_parse("0", &cpu, NULL), -EINVAL);
   assert_int_equal(uvperf_cpu_list_parse("0", NULL, &nr), -EINVAL);
@@ -133,7 +127,6 @@ static void live_cpus_online_equal_libcs(void **state) {
   size_t nr, i;
   int *cpus = take_cpus(UVPERF_CPUS_ONLINE, &nr);
 
-  (void)state;
   assert_int_equal(nr, sysconf(_SC_NPROCESSORS_ONLN));
   for (i = 0; i < nr; i++) {
     snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d", cpus[i]);
@@ -148,7 +141,6 @@ static void live_cpus_possible_contain_the_online_ones(void **state) {
   int *cpus = take_cpus(UVPERF_CPUS_POSSIBLE, &nr);
   int *online = take_cpus(UVPERF_CPUS_ONLINE, &nr_online);
 
-  (void)state;
   for (i = 0; i < nr && j < nr_online; i++)
     if (cpus[i] == online[j])
       j++;

@@ -134,7 +134,6 @@ static void sections_without_end_are_efbig_at_once(void **state) {
   const uint64_t nr = 100000000;
   program_t program;
 
-  (void)state;
   make(&program, 1, 16);
   program.header.e_shnum = 0;
   program.sections[0].sh_size = nr;
@@ -153,7 +152,6 @@ static void symbols_without_end_are_efbig_at_once(void **state) {
   const uint64_t nr = UVPERF__ELF_SYMBOLS_MAX + 1;
   program_t program;
 
-  (void)state;
   make(&program, nr, 16);
   write_sparse(&program, (off_t)(SYMBOLS_AT + nr * sizeof(Elf64_Sym)));
   assert_int_equal(search("main"), -EFBIG);
@@ -167,7 +165,6 @@ static void symbols_without_end_are_efbig_at_once(void **state) {
 static void strings_without_end_are_efbig_in_the_end(void **state) {
   program_t program;
 
-  (void)state;
   make(&program, 1, UINT32_MAX);
   program.sections[SYMTAB].sh_offset = TEXT_AT;
   write_sparse(&program, (off_t)1 << 33);
@@ -183,7 +180,6 @@ static void symbols_of_many_sections_are_efbig_in_the_end(void **state) {
   size_t i;
   int fd;
 
-  (void)state;
   assert_non_null(symbols);
   for (i = 0; i < nr; i++) {
     symbols[i].st_name = 1;
@@ -242,7 +238,6 @@ static void symbol_of_a_big_program_is_found_soon(void **state) {
   uvperf__elf_symbol_t symbol;
   double begun;
 
-  (void)state;
   write_big();
   begun = cpu_seconds();
   assert_int_equal(elf_path_symbol(path, "f400001_go", &symbol), 0);

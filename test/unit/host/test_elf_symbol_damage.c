@@ -81,7 +81,6 @@ static void damage_of_a_made_file_at_random_is_an_error_at_most(void **state) {
   make_elf_t image;
   int is_64;
 
-  (void)state;
   for (is_64 = 0; is_64 <= 1; is_64++) {
     memset(&run, 0, sizeof(run));
     run.call = "a search";
@@ -106,7 +105,6 @@ damage_of_a_linked_file_at_random_is_an_error_at_most(void **state) {
   model_run_t run;
   size_t size;
 
-  (void)state;
   assert_non_null(file);
   size = fread(bytes, 1, sizeof(bytes), file);
   assert_in_range(size, 1000, sizeof(bytes) - 1);

@@ -99,7 +99,6 @@ static void file_of_another_kind_is_enoexec(void **state) {
       {"a core dump", core, -ENOEXEC, "one"},
   };
 
-  (void)state;
   check_faults(faults, sizeof(faults) / sizeof(faults[0]));
 }
 
@@ -163,7 +162,6 @@ static void damaged_header_is_ebadmsg(void **state) {
       {"text beyond the file", text_beyond, -EBADMSG, "one"},
   };
 
-  (void)state;
   check_faults(faults, sizeof(faults) / sizeof(faults[0]));
 }
 
@@ -243,7 +241,6 @@ static void damaged_table_is_ebadmsg(void **state) {
       {"versions beyond the file", versions_beyond, -EBADMSG, "one"},
   };
 
-  (void)state;
   check_faults(faults, sizeof(faults) / sizeof(faults[0]));
 }
 
@@ -288,7 +285,6 @@ static void damaged_definition_of_a_version_is_ebadmsg(void **state) {
   make_elf_t image;
   int rc;
 
-  (void)state;
   check_faults(faults, sizeof(faults) / sizeof(faults[0]));
   make_elf_make_usual(&image, 1);
   definition_of_itself(&image);
@@ -303,7 +299,6 @@ static void name_beyond_the_strings_is_ebadmsg(void **state) {
   make_elf_t image;
   Elf64_Sym last;
 
-  (void)state;
   make_elf_make_usual(&image, 1);
   last = make_elf_last(&image, MAKE_ELF_SYMTAB);
   last.st_name = (uint32_t)image.sections[MAKE_ELF_STRTAB].sh_size;
@@ -331,7 +326,6 @@ static void name_beyond_the_strings_is_ebadmsg(void **state) {
 static void extended_number_of_sections_is_heeded(void **state) {
   make_elf_t image;
 
-  (void)state;
   make_elf_make_usual(&image, 1);
   image.header.e_shnum = 0;
   image.sections[0].sh_size = MAKE_ELF_SECTIONS;
@@ -347,7 +341,6 @@ static void more_segments_than_are_loaded_is_ebadmsg(void **state) {
   make_elf_t image;
   int more;
 
-  (void)state;
   make_elf_make_usual(&image, 1);
   image.header.e_phoff = MAKE_ELF_BYTES;
   for (more = 0; more <= 1; more++) {
@@ -362,7 +355,6 @@ static void more_segments_than_are_loaded_is_ebadmsg(void **state) {
 static void segment_longer_than_numbers_is_ebadmsg(void **state) {
   make_elf_t image;
 
-  (void)state;
   make_elf_make_usual(&image, 1);
   image.segments[1].p_filesz = UINT64_MAX - MAKE_ELF_TEXT_AT;
   assert_int_equal(search_in(&image, "one"), -EBADMSG);
@@ -377,7 +369,6 @@ static void file_cut_anywhere_is_an_error(void **state) {
   make_elf_t image;
   size_t size, end; /* of the sections, which come last */
 
-  (void)state;
   make_elf_make_usual(&image, 1);
   make_elf_write(&image, path);
   end = (size_t)image.header.e_shoff + sizeof(image.sections);
@@ -407,7 +398,6 @@ static void failed_search_keeps_nothing(void **state) {
   make_elf_t image;
   unsigned int i;
 
-  (void)state;
   make_elf_make_usual(&image, 1);
   make_elf_write(&image, path);
   for (i = 1; i <= 2; i++) {

@@ -46,7 +46,6 @@ static void expect_error(const char *program, const char *name, int code) {
 }
 
 static void program_function_is_where_the_program_says(void **state) {
-  (void)state;
   expect(ELF_PIE, "elf_target_exported", "exported");
   expect(ELF_PIE, "elf_target_own", "own");
   expect(ELF_FIXED, "elf_target_exported", "exported");
@@ -56,7 +55,6 @@ static void program_function_is_where_the_program_says(void **state) {
 }
 
 static void stripped_program_has_what_it_exports(void **state) {
-  (void)state;
   expect(ELF_DYNAMIC, "elf_target_exported", "exported");
   expect_error(ELF_DYNAMIC, "elf_target_own", -ENOENT);
   expect_error(ELF_STRIPPED, "elf_target_exported", -ENODATA);
@@ -118,7 +116,6 @@ static void library_function_is_where_the_linker_says(void **state) {
   void *library = dlopen(ELF_LIBRARY, RTLD_NOW);
   const char *path;
 
-  (void)state;
   assert_non_null(library);
   path = path_of(library);
   assert_int_equal(
@@ -145,7 +142,6 @@ static void library_version_is_chosen(void **state) {
   const char *path;
   uint64_t first, second;
 
-  (void)state;
   assert_non_null(library);
   path = path_of(library);
   first = version_at(library, path, 1);
@@ -159,7 +155,6 @@ static void library_version_is_chosen(void **state) {
 }
 
 static void library_function_at_two_places_is_enotuniq(void **state) {
-  (void)state;
   expect_error(ELF_LIBRARY, "elf_library_twin", -ENOTUNIQ);
 #ifdef __GLIBC__
   expect_error(ELF_LIBRARY, "elf_library_indirect", -ENOTSUP);
@@ -217,7 +212,6 @@ static void
 c_library_functions_are_found_where_the_linker_has_them(void **state) {
   comparison_t comparison = {dlopen("libc.so.6", RTLD_NOW), NULL, 0, 0, 0, 0};
 
-  (void)state;
   if (comparison.library == NULL)
     support_skip(__func__, "a C library that is called libc.so.6");
   comparison.path = path_of(comparison.library);

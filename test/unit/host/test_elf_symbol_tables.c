@@ -79,7 +79,6 @@ static void tables_longer_than_a_piece_are_read_whole(void **state) {
   int seen = 0;
   int i;
 
-  (void)state;
   make_elf_make(&image, 1);
   write_many(&image);
   for (i = 0; i < MANY; i += i % 100 == 0 ? 1 : 11) {
@@ -104,7 +103,6 @@ static void name_at_the_end_of_many_others_is_found(void **state) {
   char name[16];
   int i;
 
-  (void)state;
   make_elf_make(&image, 0);
   for (i = 0; i < 28; i++) {
     snprintf(name, sizeof(name), "x%cff@@Vff", 'a' + i);
@@ -127,7 +125,6 @@ static void label_whose_section_is_elsewhere_is_not_found(void **state) {
   Elf64_Sym last;
   int fd;
 
-  (void)state;
   make_elf_make(&image, 1);
   make_elf_add(&image, MAKE_ELF_SYMTAB, "f", STB_GLOBAL, STT_NOTYPE, 0x10);
   last = make_elf_last(&image, MAKE_ELF_SYMTAB);

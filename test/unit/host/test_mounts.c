@@ -51,7 +51,6 @@ static void expect(const char *mounts, const char *expected) {
 }
 
 static void mounts_come_in_the_order_of_the_file(void **state) {
-  (void)state;
   expect("sysfs /sys sysfs rw,nosuid 0 0\n"
          "none /mnt tracefs rw 0 0\n"
          "last /last ext4 rw 0 0",
@@ -59,7 +58,6 @@ static void mounts_come_in_the_order_of_the_file(void **state) {
 }
 
 static void mounts_escapes_are_undone(void **state) {
-  (void)state;
   expect("a\\040b /a\\040b\\011c tracefs rw 0 0\n"
          "x /new\\012line\\134040 t rw 0 0\n"
          "x /no\\04escape\\ t rw 0 0\n"
@@ -68,8 +66,6 @@ static void mounts_escapes_are_undone(void **state) {
 }
 
 static void lines_that_are_no_mounts_are_skipped(void **state) {
-  (void)state;
-
   expect("\n"
          "alone\n"
          "two /fields\n"
@@ -90,7 +86,6 @@ static void mounts_with_long_lines_are_read(void **state) {
   char *long_place;
   size_t at;
 
-  (void)state;
   for (at = 990; at < 1030; at++) {
     memset(mounts, 'o', at);
     memcpy(mounts, "overlay / overlay ", 18);
@@ -107,7 +102,6 @@ static void mounts_with_long_lines_are_read(void **state) {
 static void mounts_options_are_found_whole(void **state) {
   char text[1024] = "";
 
-  (void)state;
   make_host_write(MOUNTS, "c /a cgroup rw,perf_event 0 0\n"
                           "c /b cgroup perf_event,cpuacct,rw 0 0\n"
                           "c /c cgroup ro,perf_event2,xperf_event,cpu,acct=rw\n"
@@ -128,7 +122,6 @@ static void mounts_long_options_are_cut(void **state) {
   char mounts[1024], text[1024], expected[1024];
   size_t length;
 
-  (void)state;
   for (length = 500; length < 520; length++) {
     strcpy(mounts, "o / overlay rw,");
     memset(mounts + 15, 'l', length - 3);
@@ -145,7 +138,6 @@ static void mounts_long_options_are_cut(void **state) {
 static void mounts_callback_ends_the_walk(void **state) {
   int calls = 0;
 
-  (void)state;
   make_host_write(MOUNTS, "s /sys sysfs\np /proc proc\nm /mnt ext4\n");
   assert_int_equal(uvperf__mounts_each(stop_at_proc, &calls), -7);
   assert_int_equal(calls, 2);
@@ -154,7 +146,6 @@ static void mounts_callback_ends_the_walk(void **state) {
 static void mounts_that_cannot_be_read_are_an_error(void **state) {
   char text[512] = "";
 
-  (void)state;
   assert_int_equal(uvperf__mounts_each(note, text), -ENOENT);
   make_host_write(MOUNTS "/is/a/directory", "");
   assert_int_equal(uvperf__mounts_each(note, text), -EISDIR);
@@ -164,7 +155,6 @@ static void mounts_of_this_process_include_proc(void **state) {
   size_t fds = support_count_fds();
   int calls = 0;
 
-  (void)state;
   assert_int_equal(uvperf__mounts_each(stop_at_proc, &calls), -7);
   assert_int_equal(support_count_fds(), fds);
 }

@@ -26,7 +26,6 @@ static void pmu_each_returns_every_name(void **state) {
   size_t fds = support_count_fds();
   check_pmus_t names = {"", 0};
 
-  (void)state;
   assert_int_equal(uvperf__pmu_each(check_pmus_add, &names), -ENOENT);
   make_host_write("/sys/devices/cpu/type", "4\n");
   make_host_link(CPU, "../../../devices/cpu");
@@ -44,7 +43,6 @@ static void pmu_each_ends_with_what_the_callback_returns(void **state) {
   size_t fds = support_count_fds();
   int nr = 0;
 
-  (void)state;
   make_host_write(CPU "/format/a", "config:0\n");
   make_host_write(CPU "/format/b", "config:1\n");
   make_host_write(CPU "/format/c", "config:2\n");
@@ -57,7 +55,6 @@ static void pmu_each_ends_with_what_the_callback_returns(void **state) {
 static void pmu_without_terms_and_events_has_none(void **state) {
   check_pmus_t names = {"", 0};
 
-  (void)state;
   make_host_write(CPU "/type", "4\n");
   make_host_write(PMUS "/file", "4\n");
   assert_int_equal(uvperf__pmu_each_format("cpu", check_pmus_add, &names), 0);
@@ -76,7 +73,6 @@ static void pmu_events_leave_out_scale_and_unit_files(void **state) {
   char terms[UVPERF__PMU_TEXT_BYTES];
   check_pmus_t names = {"", 0};
 
-  (void)state;
   make_host_write(CPU "/events/energy", "event=0x2\n");
   make_host_write(CPU "/events/energy.scale", "2.3e-10\n");
   make_host_write(CPU "/events/energy.unit", "Joules\n");
@@ -117,7 +113,6 @@ static void pmu_type_is_a_number_of_32_bits(void **state) {
   };
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
     uint32_t type = 99;
 
@@ -130,7 +125,6 @@ static void pmu_type_is_a_number_of_32_bits(void **state) {
 static void pmu_type_that_cannot_be_read_is_errno(void **state) {
   uint32_t type;
 
-  (void)state;
   make_host_write(PMUS "/typeless/format/event", "config:0-7\n");
   make_host_write(PMUS "/file", "4\n");
   make_host_write(PMUS "/directory/type/x", "4\n");
@@ -149,7 +143,6 @@ static void pmu_type_that_cannot_be_read_is_errno(void **state) {
 static void pmu_name_is_found_by_type(void **state) {
   char name[32];
 
-  (void)state;
   assert_int_equal(uvperf__pmu_name(8, name, sizeof(name)), -ENOENT);
   make_host_write(CPU "/type", "4\n");
   make_host_write(PMUS "/odd/type", "x\n");
@@ -168,7 +161,6 @@ static void pmu_name_is_found_among_many(void **state) {
   char path[96], text[16], name[32];
   unsigned type;
 
-  (void)state;
   for (type = 100; type < 300; type++) {
     snprintf(path, sizeof(path), PMUS "/uncore_box_%u/type", type);
     snprintf(text, sizeof(text), "%u\n", type);
@@ -186,7 +178,6 @@ static void pmu_name_is_found_among_many(void **state) {
 static void pmu_name_without_directory_is_errno(void **state) {
   char name[32] = "x";
 
-  (void)state;
   assert_int_equal(uvperf__pmu_name(1, name, sizeof(name)), -ENOENT);
   assert_string_equal(name, "");
   make_host_write(PMUS, "a file\n");
@@ -194,8 +185,6 @@ static void pmu_name_without_directory_is_errno(void **state) {
 }
 
 static void pmu_is_the_one_of_a_dynamic_type(void **state) {
-  (void)state;
-
   make_host_write(PMUS "/uprobe/type", "8\n");
   make_host_write(PMUS "/software/type", "1\n");
   assert_int_equal(uvperf__pmu_is(8, "uprobe"), 1);
@@ -210,7 +199,6 @@ static void pmu_cpus_are_a_mask_or_those_of_a_hybrid(void **state) {
   char list[UVPERF__PMU_TEXT_BYTES];
   int is_mask;
 
-  (void)state;
   make_host_write(PMUS "/uncore_imc_0/cpumask", "0,18\n");
   make_host_write(PMUS "/cpu_atom/cpus", "16-23\n");
   make_host_write(CPU "/type", "4\n");
@@ -227,7 +215,6 @@ static void pmu_cpus_are_a_mask_or_those_of_a_hybrid(void **state) {
 static void pmu_max_precise_is_in_caps(void **state) {
   uint32_t max;
 
-  (void)state;
   make_host_write(CPU "/type", "4\n");
   assert_int_equal(uvperf__pmu_max_precise("cpu", &max), -ENOENT);
   make_host_write(CPU "/caps/max_precise", "3\n");
@@ -251,7 +238,6 @@ static void pmu_name_that_is_a_path_is_einval(void **state) {
   size_t i;
   int is_mask;
 
-  (void)state;
   memset(too_long, 'a', sizeof(too_long) - 1);
   too_long[NAME_MAX + 1] = '\0';
   make_host_write(CPU "/type", "4\n");
@@ -283,7 +269,6 @@ static void pmu_name_that_is_a_path_is_einval(void **state) {
 static void pmus_of_cores_have_cpus_and_are_in_order_of_type(void **state) {
   uvperf__core_pmus_t cores;
 
-  (void)state;
   assert_int_equal(uvperf__pmu_cores(&cores), 0);
   assert_int_equal(cores.nr, 0);
   make_host_write(PMUS "/b/type", "9\n");

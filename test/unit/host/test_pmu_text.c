@@ -38,7 +38,6 @@ static void pmu_format_returns_field_and_mask(void **state) {
   };
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
     uvperf__pmu_format_t format;
 
@@ -76,7 +75,6 @@ static void pmu_format_of_garbage_is_einval(void **state) {
                                     "\177ELF\xff"};
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
     uvperf__pmu_format_t format;
 
@@ -89,7 +87,6 @@ static void pmu_format_that_cannot_be_read_is_errno(void **state) {
   char huge[UVPERF__PMU_TEXT_BYTES + 1];
   uvperf__pmu_format_t format;
 
-  (void)state;
   memset(huge, '0', sizeof(huge));
   memcpy(huge, "config:", 7);
   huge[UVPERF__PMU_TEXT_BYTES] = '\0';
@@ -124,7 +121,6 @@ static void pmu_spread_puts_the_lowest_bit_first(void **state) {
   };
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(spreads) / sizeof(spreads[0]); i++) {
     uint64_t bits = 99;
 
@@ -140,7 +136,6 @@ static void pmu_spread_puts_the_lowest_bit_first(void **state) {
 static void pmu_spread_of_too_large_a_value_is_erange(void **state) {
   uint64_t bits;
 
-  (void)state;
   assert_int_equal(uvperf__pmu_spread(0xff, 0x100, &bits), -ERANGE);
   assert_int_equal(uvperf__pmu_spread(1 << 21, 2, &bits), -ERANGE);
   assert_int_equal(uvperf__pmu_spread(0, 1, &bits), -ERANGE);
@@ -153,7 +148,6 @@ static void pmu_spread_of_too_large_a_value_is_erange(void **state) {
 static void pmu_event_returns_its_terms(void **state) {
   char terms[UVPERF__PMU_TEXT_BYTES];
 
-  (void)state;
   make_host_write(CPU "/events/cycles", "event=0x3c,umask=0x1\n");
   make_host_write(CPU "/events/empty", "\n");
   assert_int_equal(uvperf__pmu_event("cpu", "cycles", terms), 0);
@@ -178,7 +172,6 @@ static int measure_of(const char *scale, const char *unit,
 static void pmu_measure_without_files_is_one_count(void **state) {
   uvperf__pmu_measure_t measure;
 
-  (void)state;
   assert_int_equal(measure_of(NULL, NULL, &measure), 0);
   assert_true(measure.scale == 1);
   assert_string_equal(measure.unit, "");
@@ -191,7 +184,6 @@ static void pmu_measure_of_the_longest_name_is_one_count(void **state) {
   uvperf__pmu_measure_t measure;
   char name[NAME_MAX + 1], path[PATH_MAX];
 
-  (void)state;
   memset(name, 'e', NAME_MAX);
   name[NAME_MAX] = '\0';
   snprintf(path, sizeof(path), CPU "/events/%s", name);
@@ -203,7 +195,6 @@ static void pmu_measure_of_the_longest_name_is_one_count(void **state) {
 static void pmu_measure_reads_all_four_files(void **state) {
   uvperf__pmu_measure_t measure;
 
-  (void)state;
   assert_int_equal(
       measure_of("2.3283064365386962890625e-10\n", "Joules\n", &measure), 0);
   assert_true(measure.scale == 0x1p-32);
@@ -235,7 +226,6 @@ static void pmu_scale_is_exactly_the_kernels(void **state) {
   uvperf__pmu_measure_t measure;
   size_t i;
 
-  (void)state;
   for (i = 0; i < COUNT_OF(scales); i++) {
     assert_int_equal(measure_of(scales[i], NULL, &measure), 0);
     assert_true(measure.scale == strtod(scales[i], NULL));
@@ -294,7 +284,6 @@ static void pmu_scale_does_not_depend_on_the_locale(void **state) {
   size_t i;
   int rc;
 
-  (void)state;
   make_comma_locale();
   for (i = 0; i < COUNT_OF(scales); i++) {
     snprintf(path, sizeof(path), CPU "/events/scale_%zu", i);
@@ -315,7 +304,6 @@ static void pmu_measure_of_garbage_is_an_error(void **state) {
   char unit[65];
   size_t i;
 
-  (void)state;
   memset(unit, 'u', 64);
   unit[64] = '\0';
   for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)

@@ -53,7 +53,6 @@ static int take_event(const uvperf_pmu_event_t *event, void *arg) {
 static void pmu_walk_shows_type_cpus_and_skid(void **state) {
   shown_t shown = {0};
 
-  (void)state;
   make_host_write(PMUS "/cpu/type", "4\n");
   assert_int_equal(uvperf__pmu_walk(take_pmu, &shown), 0);
   assert_int_equal(shown.pmu.type, 4);
@@ -76,7 +75,6 @@ static void pmu_walk_shows_type_cpus_and_skid(void **state) {
 static void pmu_walk_leaves_out_broken_pmus(void **state) {
   shown_t shown = {0};
 
-  (void)state;
   make_host_write(PMUS "/typeless/format/event", "config:0\n");
   make_host_write(PMUS "/garbled/type", "abc\n");
   make_host_write(PMUS "/negative/type", "-1\n");
@@ -95,7 +93,6 @@ static void pmu_walk_leaves_out_broken_pmus(void **state) {
 static void pmu_walk_formats_shows_field_and_mask(void **state) {
   shown_t shown = {0};
 
-  (void)state;
   make_host_write(PMUS "/cpu/format/umask", "config1:8-15,40-47\n");
   make_host_write(PMUS "/cpu/format/wide", "config:0-64\n");
   make_host_write(PMUS "/cpu/format/empty", "");
@@ -110,7 +107,6 @@ static void pmu_walk_formats_shows_field_and_mask(void **state) {
 static void pmu_walk_events_shows_terms_and_measure(void **state) {
   shown_t shown = {0};
 
-  (void)state;
   make_host_write(PMUS "/power/events/energy", "event=0x2\n");
   make_host_write(PMUS "/power/events/energy.scale", "0.5\n");
   make_host_write(PMUS "/power/events/energy.unit", "Joules\n");
@@ -150,7 +146,6 @@ static void pmu_walks_end_with_what_the_callback_returns(void **state) {
   size_t fds = support_count_fds();
   int nr = 41;
 
-  (void)state;
   make_host_write(PMUS "/a/type", "1\n");
   make_host_write(PMUS "/b/type", "2\n");
   make_host_write(PMUS "/a/format/x", "config:0\n");
@@ -167,7 +162,6 @@ static void pmu_walk_of_bad_arguments_is_an_error(void **state) {
   shown_t shown = {0};
   uint32_t type = 7;
 
-  (void)state;
   assert_int_equal(uvperf_pmu_type("software", NULL), -EINVAL);
   assert_int_equal(uvperf_pmu_type(NULL, &type), -EINVAL);
   assert_int_equal(uvperf_pmu_type("..", &type), -EINVAL);
@@ -208,7 +202,6 @@ static int walk_without_fds(void *arg) {
 }
 
 static void pmu_walk_without_fds_is_emfile(void **state) {
-  (void)state;
   make_host_write(PMUS "/a/type", "1\n");
   make_host_write(PMUS "/a/format/x", "config:0\n");
   make_host_write(PMUS "/a/events/x", "x=1\n");
@@ -237,7 +230,6 @@ static int compare_pmu(const uvperf_pmu_t *pmu, void *arg) {
 static void live_pmu_walk_shows_every_pmu(void **state) {
   check_pmus_t shown = {"", 0}, all = {"", 0};
 
-  (void)state;
   assert_int_equal(uvperf_pmu_walk(compare_pmu, &shown), 0);
   assert_int_equal(uvperf__pmu_each(check_pmus_add, &all), 0);
   assert_string_equal(shown.text, all.text);

@@ -35,7 +35,6 @@ static void system_number_reads_first_line(void **state) {
   };
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
     int64_t value = 99;
 
@@ -62,7 +61,6 @@ static void system_number_of_garbage_is_an_error(void **state) {
   };
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
     int64_t value = 99;
 
@@ -76,7 +74,6 @@ static void system_number_of_no_file_is_errno(void **state) {
   char long_path[PATH_MAX + 1];
   int64_t value;
 
-  (void)state;
   make_host_write(PARANOID, "2\n");
   memset(long_path, 'a', PATH_MAX);
   long_path[0] = '/';
@@ -90,7 +87,6 @@ static void system_number_of_no_file_is_errno(void **state) {
 static void system_limits_come_each_from_their_file(void **state) {
   int64_t value;
 
-  (void)state;
   make_host_write(PARANOID, "-1\n");
   make_host_write("/proc/sys/kernel/perf_event_mlock_kb", "516\n");
   make_host_write("/proc/sys/kernel/perf_event_max_sample_rate", "100000\n");
@@ -108,7 +104,6 @@ static void system_limits_come_each_from_their_file(void **state) {
 static void system_line_starts_with_key(void **state) {
   char text[32];
 
-  (void)state;
   make_host_write(STATUS, "Name:\tCap: 1\nCap:\t2\nCap:\t3\n");
   assert_int_equal(uvperf__system_line(STATUS, "Cap:", text, sizeof(text)), 0);
   assert_string_equal(text, "\t2");
@@ -125,7 +120,6 @@ static void system_line_is_not_found_inside_a_long_line(void **state) {
   char content[4100], text[32];
   size_t at;
 
-  (void)state;
   for (at = 1; at < 3000; at += 7) {
     memset(content, ' ', 4000);
     memcpy(content + at, "Cap:1", 5);
@@ -143,7 +137,6 @@ static void system_line_across_reads_is_found(void **state) {
   char content[4200], text[32];
   size_t at;
 
-  (void)state;
   for (at = 1000; at < 1050; at++) {
     memset(content, ' ', at);
     content[at - 1] = '\n';
@@ -175,7 +168,6 @@ static void system_has_perfmon_checks_two_bits(void **state) {
   };
   size_t i;
 
-  (void)state;
   assert_int_equal(uvperf__system_has_perfmon(), -ENOENT);
   for (i = 0; i < sizeof(caps) / sizeof(caps[0]); i++) {
     make_host_write(STATUS, caps[i].text);
@@ -187,7 +179,6 @@ static void system_cpu_list_with_ranges_is_read(void **state) {
   const int has[] = {1, 0, 1, 1, 1, 1, 0, 1, 0};
   int cpu;
 
-  (void)state;
   make_host_write(ONLINE, "0,2-5,7\n");
   for (cpu = 0; cpu < 9; cpu++)
     assert_int_equal(uvperf__system_has_cpu("online", cpu), has[cpu]);
@@ -200,7 +191,6 @@ static void system_cpu_list_of_garbage_is_einval(void **state) {
                              "0;1\n", "-2\n", "0-99999999999\n"};
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
     make_host_write(ONLINE, bad[i]);
     assert_int_equal(uvperf__system_online_cpus(), -EINVAL);
@@ -216,7 +206,6 @@ static void system_cpu_list_of_any_length_is_read(void **state) {
   size_t nr = 0;
   int cpu;
 
-  (void)state;
   for (cpu = 2; cpu < 1400; cpu += 2)
     sprintf(list + strlen(list), ",%d", cpu);
   make_host_write(ONLINE, list);
@@ -236,7 +225,6 @@ system_online_cpus_without_sysfs_are_those_of_proc_stat(void **state) {
   char text[UVPERF__TEXT_BYTES], many[6000];
   size_t i, length = 0;
 
-  (void)state;
   make_host_write("/proc/stat", stat);
   assert_int_equal(uvperf__system_cpu_list("online", text), 0);
   assert_string_equal(text, "0,2-4,10,12");
@@ -260,7 +248,6 @@ system_online_cpus_without_sysfs_are_those_of_proc_stat(void **state) {
 static void system_text_is_the_whole_file(void **state) {
   char content[UVPERF__TEXT_BYTES + 1], text[UVPERF__TEXT_BYTES];
 
-  (void)state;
   make_host_write(STATUS, "a\nb\n");
   assert_int_equal(uvperf__system_text(STATUS, text, sizeof(text)), 0);
   assert_string_equal(text, "a\nb");
@@ -273,7 +260,6 @@ static void system_text_is_the_whole_file(void **state) {
 static void system_text_that_cannot_be_read_is_errno(void **state) {
   char content[UVPERF__TEXT_BYTES], text[UVPERF__TEXT_BYTES] = "x";
 
-  (void)state;
   assert_int_equal(uvperf__system_text(STATUS, text, sizeof(text)), -ENOENT);
   assert_string_equal(text, "");
   memset(content, 'x', sizeof(content));
@@ -288,7 +274,6 @@ static void system_text_that_cannot_be_read_is_errno(void **state) {
 static void system_capability_is_a_bit_of_its_own(void **state) {
   int i;
 
-  (void)state;
   make_host_write(STATUS, "CapEff:\t0000004000204000\n");
   for (i = 0; i < 64; i++)
     assert_int_equal(uvperf__system_has_capability(i),
@@ -309,7 +294,6 @@ static void system_user_namespace_is_detected_by_its_map(void **state) {
   };
   size_t i;
 
-  (void)state;
   assert_int_equal(uvperf__system_is_user_namespace(), -ENOENT);
   for (i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
     make_host_write(UID_MAP, maps[i].map);
@@ -327,8 +311,6 @@ static void link_to(const char *path, const char *target) {
 
 static void
 system_user_namespace_is_detected_by_its_number_first(void **state) {
-  (void)state;
-
   make_host_write("/proc/self/ns/other", "");
   make_host_write(UID_MAP, "0 1000 1\n");
   link_to("/proc/self/ns/user", "user:[4026531837]");
@@ -342,8 +324,6 @@ system_user_namespace_is_detected_by_its_number_first(void **state) {
 
 /* Built without CONFIG_USER_NS. */
 static void system_user_namespace_without_kernel_support_is_0(void **state) {
-  (void)state;
-
   make_host_write(STATUS, "CapEff:\t0000000000000000\n");
   assert_int_equal(uvperf__system_is_user_namespace(), 0);
 }
@@ -362,7 +342,6 @@ static void system_clock_is_ahead_in_a_time_namespace(void **state) {
   int64_t ns = 1;
   size_t i;
 
-  (void)state;
   assert_int_equal(uvperf__system_clock_ahead(CLOCK_MONOTONIC, &ns), 0);
   assert_int_equal(ns, 0);
   make_host_write("/proc/thread-self/ns/other", "");
@@ -381,7 +360,6 @@ static void system_clock_is_ahead_in_a_time_namespace(void **state) {
 static void system_clock_after_unshare_is_that_of_before(void **state) {
   int64_t ns;
 
-  (void)state;
   make_host_write("/proc/self/timens_offsets", "monotonic 99 5\n");
   make_host_write("/proc/thread-self/ns/other", "");
   link_to("/proc/thread-self/ns/time_for_children", "time:[4026532567]");
@@ -399,7 +377,6 @@ static void system_clock_after_unshare_is_that_of_before(void **state) {
 static void system_kernel_is_of_two_numbers(void **state) {
   unsigned int major, minor;
 
-  (void)state;
   assert_int_equal(uvperf__system_kernel(&major, &minor), -ENOENT);
   make_host_write(RELEASE, "5.10.0-9-amd64\n");
   assert_int_equal(uvperf__system_kernel(&major, &minor), 0);
@@ -410,8 +387,6 @@ static void system_kernel_is_of_two_numbers(void **state) {
 }
 
 static void system_is_before_compares_both_numbers(void **state) {
-  (void)state;
-
   assert_int_equal(uvperf__system_is_before(1, 0), -ENOENT);
   make_host_write(RELEASE, "5.10.0-9-amd64\n");
   assert_int_equal(uvperf__system_is_before(5, 10), 0);
@@ -431,7 +406,6 @@ static void system_thread_is_the_callers(void **state) {
   uv_thread_t thread;
   int right = 0;
 
-  (void)state;
   assert_int_equal(uvperf__system_thread(), -ENOENT);
   fake_host_set(NULL);
   assert_int_equal(uvperf__system_thread(), getpid());
@@ -446,7 +420,6 @@ static void system_of_real_root_agrees_with_system_calls(void **state) {
   int64_t level;
   int has;
 
-  (void)state;
   assert_int_equal(syscall(SYS_capget, &header, caps), 0);
   has = (caps[0].effective >> 21 & 1) || (caps[1].effective >> 6 & 1);
   assert_int_equal(uvperf__system_has_perfmon(), has);

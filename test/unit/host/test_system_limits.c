@@ -48,7 +48,6 @@ static void expect(const uvperf_limits_t *expected) {
 static void limits_of_sysctl_come_each_from_its_file(void **state) {
   uvperf_limits_t expected = unknown();
 
-  (void)state;
   make_host_write(KERNEL "perf_event_paranoid", "-1\n");
   make_host_write(KERNEL "perf_event_mlock_kb", "516\n");
   make_host_write(KERNEL "perf_event_max_sample_rate", "50000\n");
@@ -77,7 +76,6 @@ static void limits_of_sysctl_come_each_from_its_file(void **state) {
 static void limits_of_capabilities_are_a_bit_each(void **state) {
   uvperf_limits_t expected = unknown();
 
-  (void)state;
   make_host_write(UID_MAP, INITIAL);
   make_host_write(STATUS, "CapEff:\t0000004400004000\n");
   expected.is_user_namespace = 0;
@@ -97,7 +95,6 @@ static void limits_of_capabilities_are_a_bit_each(void **state) {
 static void limits_of_the_process_are_soft_and_hard(void **state) {
   uvperf_limits_t expected = unknown();
 
-  (void)state;
   make_host_write(LIMITS,
                   "Limit                     Soft Limit  Hard Limit  Units\n"
                   "Max open files            1024        4096        files\n"
@@ -120,7 +117,6 @@ static void limits_of_the_process_are_soft_and_hard(void **state) {
 static void limits_of_garbage_are_unknown(void **state) {
   uvperf_limits_t expected = unknown();
 
-  (void)state;
   expect(&expected);
   make_host_write(KERNEL "perf_event_paranoid", "low\n");
   make_host_write(KERNEL "perf_event_mlock_kb", "\n");
@@ -137,7 +133,6 @@ static void limits_of_garbage_are_unknown(void **state) {
 static void limits_of_a_kernel_without_perf_say_so(void **state) {
   uvperf_limits_t expected = unknown();
 
-  (void)state;
   make_host_write(KERNEL "osrelease", "5.4\n");
   expected.has_perf = 0;
   expected.kernel_major = 5;
@@ -149,8 +144,6 @@ static void limits_of_a_kernel_without_perf_say_so(void **state) {
 }
 
 static void perfmon_counts_in_the_initial_namespace_only(void **state) {
-  (void)state;
-
   assert_int_equal(uvperf__system_is_perfmon(), -ENOENT);
   make_host_write(STATUS, "CapEff:\t0000004000000000\n");
   make_host_write(UID_MAP, INITIAL);
@@ -166,7 +159,6 @@ static void perfmon_counts_in_the_initial_namespace_only(void **state) {
 /* -- of this process ------------------------------------------------------ */
 
 static void limits_null_is_einval(void **state) {
-  (void)state;
   assert_int_equal(uvperf_system_limits(NULL), -EINVAL);
 }
 
@@ -189,7 +181,6 @@ static void limits_of_this_system_are_its_files(void **state) {
   uvperf_limits_t limits;
   char version[64];
 
-  (void)state;
   assert_int_equal(uvperf_system_limits(&limits), 0);
   assert_true(limits.has_perf ==
               (access(KERNEL "perf_event_paranoid", F_OK) == 0));
@@ -215,7 +206,6 @@ static void limits_of_this_process_equal_getrlimit(void **state) {
   struct rlimit files, memory, lower;
   uvperf_limits_t limits;
 
-  (void)state;
   assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
   assert_int_equal(getrlimit(RLIMIT_MEMLOCK, &memory), 0);
   lower = memory;
@@ -240,7 +230,6 @@ static int64_t has(int capability) {
 static void limits_of_this_process_have_its_capabilities(void **state) {
   uvperf_limits_t limits;
 
-  (void)state;
   assert_int_equal(uvperf_system_limits(&limits), 0);
   assert_true(limits.cap_perfmon == has(38));
   assert_true(limits.cap_sys_admin == has(CAP_SYS_ADMIN));
@@ -297,7 +286,6 @@ static void live_user_namespace_is_detected_with_any_map(void **state) {
   int status;
   pid_t pid;
 
-  (void)state;
   support_need_root(__func__);
   assert_int_equal(pipe2(pipes.is_ready, O_CLOEXEC), 0);
   assert_int_equal(pipe2(pipes.go_on, O_CLOEXEC), 0);

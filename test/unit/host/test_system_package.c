@@ -31,7 +31,6 @@ static void packages_differ_by_socket_and_die(void **state) {
   const int nr = (int)(sizeof(cpus) / sizeof(cpus[0]));
   int i, j;
 
-  (void)state;
   for (i = 0; i < nr; i++) {
     write_id(i, "physical_package_id", cpus[i].socket);
     write_id(i, "die_id", cpus[i].die);
@@ -44,8 +43,6 @@ static void packages_differ_by_socket_and_die(void **state) {
 }
 
 static void packages_of_old_kernels_have_one_die(void **state) {
-  (void)state;
-
   write_id(0, "physical_package_id", "3\n");
   write_id(1, "physical_package_id", "3\n");
   write_id(1, "die_id", "0\n");
@@ -55,8 +52,6 @@ static void packages_of_old_kernels_have_one_die(void **state) {
 }
 
 static void packages_that_a_machine_does_not_have_are_the_first(void **state) {
-  (void)state;
-
   write_id(0, "physical_package_id", "-1\n");
   write_id(0, "die_id", "-1\n");
   write_id(1, "physical_package_id", "0\n");
@@ -67,7 +62,6 @@ static void packages_that_a_machine_does_not_have_are_the_first(void **state) {
 static void packages_that_cannot_be_read_are_an_error(void **state) {
   uint64_t package = 4711;
 
-  (void)state;
   assert_int_equal(uvperf__cpu_package(0, &package), -ENOENT);
   assert_int_equal(package, 0);
   write_id(0, "physical_package_id", "x\n");
@@ -81,7 +75,6 @@ static void packages_of_this_machine_are_read(void **state) {
   size_t nr = 0, i;
   int *cpus;
 
-  (void)state;
   assert_int_equal(uvperf__system_cpus("online", NULL, &nr), -ENOBUFS);
   cpus = calloc(nr, sizeof(*cpus));
   assert_non_null(cpus);

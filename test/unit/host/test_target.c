@@ -45,7 +45,6 @@ static void target_that_can_be_right_is_accepted(void **state) {
   uvperf_error_t error;
   size_t i;
 
-  (void)state;
   memset(&error, 0xa5, sizeof(error));
   for (i = 0; i < COUNT_OF(targets); i++)
     assert_int_equal(uvperf__target_check(&targets[i], &error), 0);
@@ -124,7 +123,6 @@ static void target_that_cannot_be_right_is_reported_by_field(void **state) {
   uvperf_error_t error;
   size_t i;
 
-  (void)state;
   for (i = 0; i < COUNT_OF(bad); i++) {
     memset(&error, 0, sizeof(error));
     assert_int_equal(uvperf__target_check(&bad[i].target, &error), bad[i].code);
@@ -227,7 +225,6 @@ static void task_for_rings_is_on_each_cpu_that_is_present(void **state) {
   uvperf_target_t listed = target_of(UVPERF_TARGET_THREAD, 7, "2");
   uvperf_target_t cpus = target_of(UVPERF_TARGET_CPUS, 0, NULL);
 
-  (void)state;
   make_host_write(ONLINE, "0\n");
   make_host_write(PRESENT, "0-2\n");
   expect_for_rings(&thread, "7:0:0 7:1:0 7:2:0");
@@ -240,7 +237,6 @@ static void task_for_rings_is_on_the_online_cpus_by_default(void **state) {
   uvperf__target_spots_t spots;
   uvperf_error_t error;
 
-  (void)state;
   make_host_write(ONLINE, "0,3\n");
   expect_for_rings(&thread, "7:0:0 7:3:0");
   make_host_write(PRESENT, "all\n");
@@ -254,7 +250,6 @@ static void cpus_are_those_online_or_those_listed(void **state) {
   uvperf_target_t online = target_of(UVPERF_TARGET_CPUS, 0, NULL);
   uvperf_target_t listed = target_of(UVPERF_TARGET_CPUS, 0, "9,4-5,4");
 
-  (void)state;
   make_host_write(ONLINE, "0,2-3\n");
   expect(&online, "-1:0:0 -1:2:0 -1:3:0");
   /* Whether they are online is seen when they are opened. */
@@ -264,7 +259,6 @@ static void cpus_are_those_online_or_those_listed(void **state) {
 static void cpus_missing_from_sysfs_are_an_error(void **state) {
   uvperf_target_t target = target_of(UVPERF_TARGET_CPUS, 0, NULL);
 
-  (void)state;
   refused(&target, -ENOENT, UVPERF_CAUSE_NO_CPU, "mount sysfs on /sys");
   make_host_write(ONLINE, "\n");
   refused(&target, -ENODATA, UVPERF_CAUSE_NO_CPU, "errno 61");
@@ -276,7 +270,6 @@ static void cpus_without_sysfs_are_those_of_proc_stat(void **state) {
   uvperf_target_t cpus = target_of(UVPERF_TARGET_CPUS, 0, NULL);
   uvperf_target_t thread = target_of(UVPERF_TARGET_THREAD, 7, NULL);
 
-  (void)state;
   make_host_write("/proc/stat", "cpu  4 4\ncpu0 2 2\ncpu2 2 2\nctxt 1\n");
   expect(&cpus, "-1:0:0 -1:2:0");
   expect_for_rings(&thread, "7:0:0 7:2:0");
@@ -309,7 +302,6 @@ static void self_is_the_calling_thread(void **state) {
   uvperf_target_t target = target_of(UVPERF_TARGET_SELF, 0, NULL);
   char expected[64];
 
-  (void)state;
   own_proc();
   write_task(77, 77, 1);
   fake_fail(FAKE_GETTID, 1, 77);
@@ -326,7 +318,6 @@ static void self_is_the_calling_thread(void **state) {
 static void thread_is_as_named(void **state) {
   uvperf_target_t target = target_of(UVPERF_TARGET_THREAD, 78, NULL);
 
-  (void)state;
   /* Without /proc, and if it is not known whose /proc it is. */
   write_task(78, 78, 1);
   expect(&target, "78:-1:0");
@@ -358,7 +349,6 @@ static void proc_is_asked_whose_it_is_until_it_is_the_own(void **state) {
   uvperf__target_context_t look = {0, 0, 0, 0, 0};
   uvperf__target_context_t another = look;
 
-  (void)state;
   write_task(78, 78, 1);
   make_host_write("/proc/self/status", "NSpid:\t12\t1\n");
   assert_int_equal(start_seen(&look), 0);
@@ -372,7 +362,6 @@ static void proc_is_asked_whose_it_is_until_it_is_the_own(void **state) {
 static void start_time_is_not_read_if_not_needed(void **state) {
   uvperf__target_context_t look = {0, 1, 0, 0, 0};
 
-  (void)state;
   own_proc();
   write_task(78, 78, 1);
   assert_int_equal(start_seen(&look), 0);
@@ -382,7 +371,6 @@ static void start_time_is_not_read_if_not_needed(void **state) {
 static void command_is_enabled_by_exec(void **state) {
   uvperf_target_t target = target_of(UVPERF_TARGET_COMMAND, 78, NULL);
 
-  (void)state;
   own_proc();
   write_task(78, 78, 1);
   expect(&target, "78:-1:1078 inherit on_exec");
@@ -394,7 +382,6 @@ static void command_is_enabled_by_exec(void **state) {
 static void process_is_its_threads_on_each_cpu(void **state) {
   uvperf_target_t target = target_of(UVPERF_TARGET_PROCESS, 78, NULL);
 
-  (void)state;
   own_proc();
   write_task(78, 78, 3);
   write_task(78, 9, 3);
@@ -409,7 +396,6 @@ static void process_is_its_threads_on_each_cpu(void **state) {
 static void process_that_cannot_be_listed_reports_why(void **state) {
   uvperf_target_t target = target_of(UVPERF_TARGET_PROCESS, 78, NULL);
 
-  (void)state;
   refused(&target, -ESRCH, UVPERF_CAUSE_NO_TASK,
           "/proc is not mounted, or shows another PID namespace");
   own_proc();
@@ -452,7 +438,6 @@ static void target_to_be_listed_later_is_identified_now(void **state) {
   uvperf_error_t error;
   size_t i;
 
-  (void)state;
   own_proc();
   fake_fail_from(FAKE_HAS_TASK, 1, -ESRCH);
   for (i = 0; i < COUNT_OF(types); i++) {
@@ -488,7 +473,6 @@ static void target_to_be_listed_later_is_identified_now(void **state) {
 static void pidfd_becomes_the_id_of_its_task(void **state) {
   uvperf_target_t target = target_of(UVPERF_TARGET_PROCESS, 5, NULL);
 
-  (void)state;
   own_proc();
   write_task(78, 78, 1);
   make_host_write("/proc/thread-self/fdinfo/5", "pos:\t0\nPid:\t78\n");
@@ -538,7 +522,6 @@ static void proc_that_a_filter_forbids_is_not_called_hidden(void **state) {
   forbidden_t forbidden = {0, 0};
   size_t i;
 
-  (void)state;
   own_proc();
   write_task(78, 78, 1);
   for (i = 0; i < 4; i++) {
@@ -552,7 +535,6 @@ static void proc_that_a_filter_forbids_is_not_called_hidden(void **state) {
 static void path_that_is_no_cgroup_is_reported(void **state) {
   uvperf_target_t target = target_of(UVPERF_TARGET_CGROUP, 0, NULL);
 
-  (void)state;
   target.cgroup = "/a";
   make_host_write(ONLINE, "0-1\n");
   make_host_write("/proc/self/mounts", "c /cg cgroup2 rw 0 0\n");
@@ -576,7 +558,6 @@ static void targets_without_memory_are_enomem(void **state) {
   unsigned nth;
   int rc;
 
-  (void)state;
   own_proc();
   make_host_write(ONLINE, "0-1\n");
   for (i = 0; i < 100; i++)

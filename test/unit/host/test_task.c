@@ -59,7 +59,6 @@ static void task_name_may_hold_anything(void **state) {
   uvperf__task_t task;
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
     write_stat(12, 12, names[i], 'S', 1000 + i);
     assert_int_equal(uvperf__task_read(12, &task), 0);
@@ -74,7 +73,6 @@ static void task_has_ended_in_two_states(void **state) {
   uvperf__task_t task;
   size_t i;
 
-  (void)state;
   for (i = 0; i + 1 < sizeof(states); i++) {
     write_stat(12, 12, "a", states[i], 7);
     assert_int_equal(uvperf__task_read(12, &task), 0);
@@ -86,7 +84,6 @@ static void task_has_ended_in_two_states(void **state) {
 static void task_start_has_64_bits(void **state) {
   uvperf__task_t task;
 
-  (void)state;
   write_stat(12, 12, "a", 'R', UINT64_MAX);
   assert_int_equal(uvperf__task_read(12, &task), 0);
   assert_true(task.start == UINT64_MAX);
@@ -114,7 +111,6 @@ static void invalid_task_stat_is_an_error(void **state) {
   uvperf__task_t task;
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
     write_file(12, 12, bad[i]);
     assert_int_equal(uvperf__task_read(12, &task), -EINVAL);
@@ -132,7 +128,6 @@ static void task_without_a_file_differs_from_a_hidden_one(void **state) {
   uvperf__tasks_t threads;
   uvperf__task_t task;
 
-  (void)state;
   fake_fail_from(FAKE_HAS_TASK, 1, -ESRCH);
   assert_int_equal(uvperf__task_read(12, &task), -ESRCH);
   assert_int_equal(uvperf__task_process(12), -ESRCH);
@@ -148,8 +143,6 @@ static void task_without_a_file_differs_from_a_hidden_one(void **state) {
 }
 
 static void task_process_is_the_one_that_it_is_of(void **state) {
-  (void)state;
-
   write_status(12, 12, 2);
   write_status(12, 15, 2);
   assert_int_equal(uvperf__task_process(12), 12);
@@ -173,7 +166,6 @@ static void proc_is_own_if_a_task_has_one_id(void **state) {
   };
   size_t i;
 
-  (void)state;
   assert_int_equal(uvperf__task_proc_is_own(), 0);
   for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
     make_host_write("/proc/self/status", files[i].status);
@@ -184,8 +176,6 @@ static void proc_is_own_if_a_task_has_one_id(void **state) {
 /* -- whether it is gone --------------------------------------------------- */
 
 static void task_is_gone_when_its_id_is_anothers(void **state) {
-  (void)state;
-
   write_stat(12, 12, "a", 'S', 100);
   assert_int_equal(uvperf__task_is_gone(12, 100), 0);
   assert_int_equal(uvperf__task_is_gone(12, 99), 1);
@@ -194,8 +184,6 @@ static void task_is_gone_when_its_id_is_anothers(void **state) {
 }
 
 static void task_is_gone_only_if_no_task_has_its_id(void **state) {
-  (void)state;
-
   fake_fail(FAKE_HAS_TASK, 1, -ESRCH);
   assert_int_equal(uvperf__task_is_gone(12, 100), 1);
   assert_int_equal(fake_count(FAKE_HAS_TASK), 1);
@@ -210,8 +198,6 @@ static void task_is_gone_only_if_no_task_has_its_id(void **state) {
 }
 
 static void task_of_unknown_start_is_gone_only_without_its_id(void **state) {
-  (void)state;
-
   write_stat(12, 12, "a", 'Z', 100);
   fake_fail(FAKE_HAS_TASK, 1, 0);
   fake_fail(FAKE_HAS_TASK, 2, -EPERM);
@@ -222,8 +208,6 @@ static void task_of_unknown_start_is_gone_only_without_its_id(void **state) {
 }
 
 static void task_that_is_every_task_is_never_gone(void **state) {
-  (void)state;
-
   fake_fail_from(FAKE_HAS_TASK, 1, -ESRCH);
   assert_int_equal(uvperf__task_is_gone(-1, 0), 0);
   assert_int_equal(uvperf__task_is_gone(-1, 5), 0);
@@ -236,7 +220,6 @@ static void task_check_fails_when_the_id_is_anothers(void **state) {
   uvperf_error_t error;
   uint64_t start;
 
-  (void)state;
   write_stat(12, 12, "a", 'Z', 7);
   assert_int_equal(uvperf__task_start(12, &start), 0);
   assert_true(start == 7);
@@ -269,7 +252,6 @@ static int end_with_stat(const char *path) {
 static void task_of_a_pidfd_that_ends_meanwhile_is_esrch(void **state) {
   uvperf__task_t task;
 
-  (void)state;
   make_host_write("/proc/self/status", "NSpid:\t12\n");
   make_host_write("/proc/thread-self/fdinfo/0", "Pid:\t12\n");
   write_stat(12, 12, "a", 'S', 7);
@@ -299,7 +281,6 @@ static void task_of_a_pidfd_is_found_or_reported(void **state) {
   char path[64], text[64];
   size_t i;
 
-  (void)state;
   write_stat(12, 12, "a", 'S', 7);
   fake_fail_from(FAKE_HAS_TASK, 1, -EPERM);
   for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -349,7 +330,6 @@ static void threads_come_by_ascending_ids(void **state) {
   static const int order[] = {3, 7, 0, 6, 5, 1, 4, 2};
   size_t i;
 
-  (void)state;
   for (i = 0; i < 8; i++)
     write_thread(100, ids[order[i]], 'S');
   write_status(100, 100, 8);
@@ -367,7 +347,6 @@ static void threads_of_any_number_are_listed(void **state) {
   int ids[MANY];
   int i;
 
-  (void)state;
   /* Each once, as 11 does not divide MANY, and out of order. */
   for (i = 0; i < MANY; i++) {
     ids[i] = 50 + i;
@@ -381,7 +360,6 @@ static void threads_that_have_ended_are_left_out(void **state) {
   static const int ids[] = {13, 15};
   uvperf__tasks_t threads;
 
-  (void)state;
   write_thread(12, 12, 'Z');
   write_thread(12, 13, 'S');
   write_thread(12, 14, 'X');
@@ -408,7 +386,6 @@ static void thread_that_ends_while_it_is_read_is_left_out(void **state) {
   char path[48];
   int fd;
 
-  (void)state;
   snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
   fd = open(path, O_RDONLY | O_CLOEXEC);
   assert_true(fd >= 0);
@@ -449,7 +426,6 @@ static void threads_that_a_listing_lacked_are_in_the_next(void **state) {
   uv_thread_t thread;
   size_t i;
 
-  (void)state;
   write_thread(12, 12, 'S');
   write_thread(12, 13, 'S');
   snprintf(path, sizeof(path), "%s/proc/12/status", make_host_root());
@@ -467,7 +443,6 @@ static void threads_that_a_listing_lacked_are_in_the_next(void **state) {
 static void threads_that_are_never_all_listed_are_as_listed(void **state) {
   static const int ids[] = {12, 13};
 
-  (void)state;
   write_thread(12, 12, 'S');
   write_thread(12, 13, 'S');
   write_status(12, 12, 3);
@@ -480,7 +455,6 @@ static void threads_that_are_never_all_listed_are_as_listed(void **state) {
 static void threads_that_cannot_be_read_are_an_error(void **state) {
   uvperf__tasks_t threads;
 
-  (void)state;
   write_thread(12, 12, 'S');
   write_status(12, 12, 2);
   write_file(12, 13, "no stat file");
@@ -496,7 +470,6 @@ static void threads_without_memory_are_enomem(void **state) {
   unsigned nth;
   int i, rc;
 
-  (void)state;
   for (i = 12; i < 212; i++)
     write_thread(12, i, 'S');
   write_status(12, 12, 200);

@@ -42,7 +42,6 @@ static void expect_path(int rc, const char *path) {
 }
 
 static void tracefs_path_is_the_new_one_before_the_old(void **state) {
-  (void)state;
   expect_path(-ENODEV, "");
   make_host_write(MOUNTS, "t /mnt tracefs rw 0 0\n");
   make_host_write("/mnt/events/enable", "0\n");
@@ -54,7 +53,6 @@ static void tracefs_path_is_the_new_one_before_the_old(void **state) {
 }
 
 static void tracefs_path_of_an_empty_mount_point_is_enodev(void **state) {
-  (void)state;
   make_host_write(TRACING "/other", "");
   make_host_write(DEBUG "/events", "a file\n");
   make_host_write(MOUNTS,
@@ -63,7 +61,6 @@ static void tracefs_path_of_an_empty_mount_point_is_enodev(void **state) {
 }
 
 static void tracefs_path_comes_from_the_mounts(void **state) {
-  (void)state;
   make_host_write(MOUNTS, "tracefs /covered tracefs rw 0 0\n"
                           "tracefs /ext4/events ext4 rw 0 0\n"
                           "none /my\\040own\\134place debugfs rw 0 0\n");
@@ -82,7 +79,6 @@ static void
 tracefs_path_that_cannot_be_read_is_the_first_failure(void **state) {
   char name[301];
 
-  (void)state;
   memset(name, 'x', sizeof(name) - 1);
   name[sizeof(name) - 1] = '\0';
   make_host_link(EVENTS, "events"); /* to itself */
@@ -94,7 +90,6 @@ tracefs_path_that_cannot_be_read_is_the_first_failure(void **state) {
 static void tracefs_path_without_room_is_enametoolong(void **state) {
   char path[sizeof(TRACING)];
 
-  (void)state;
   assert_int_equal(uvperf__tracefs_path(path, sizeof(path)), 0);
   assert_string_equal(path, TRACING);
   assert_int_equal(uvperf__tracefs_path(path, sizeof(path) - 1), -ENAMETOOLONG);
@@ -112,7 +107,6 @@ static void expect_id(const char *category, const char *name, int rc,
 }
 
 static void tracefs_id_is_the_files(void **state) {
-  (void)state;
   expect_id("sched", "sched_switch", 0, 316);
   expect_id("irq", "irq_handler_entry", 0, 32);
 }
@@ -120,7 +114,6 @@ static void tracefs_id_is_the_files(void **state) {
 static void tracefs_id_of_no_tracepoint_is_enoent(void **state) {
   static char name[PATH_MAX + 1];
 
-  (void)state;
   expect_id("sched", "sched_swich", -ENOENT, 0);
   expect_id("scheduler", "sched_switch", -ENOENT, 0);
   expect_id("sched", "enable", -ENOENT, 0);
@@ -139,7 +132,6 @@ static void tracefs_id_of_another_directory_is_einval(void **state) {
   const char *const bad[] = {"", ".", "..", "/", "sched/sched_switch", "a/"};
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
     expect_id("sched", bad[i], -EINVAL, 0);
     expect_id(bad[i], "sched_switch", -EINVAL, 0);
@@ -209,13 +201,11 @@ static void expect_walk(const char *category, const char *name,
 static void tracefs_each_category_leaves_files_out(void **state) {
   seen_t seen = {0};
 
-  (void)state;
   assert_int_equal(uvperf__tracefs_each_category(note_name, &seen), 0);
   expect_seen(&seen, "ftrace irq sched ");
 }
 
 static void tracefs_each_event_has_an_id(void **state) {
-  (void)state;
   expect_events("sched", 0, "sched_switch sched_waking ");
   expect_events("ftrace", 0, "");
   expect_events("enable", -ENOENT, "");
@@ -225,7 +215,6 @@ static void tracefs_each_event_has_an_id(void **state) {
 }
 
 static void tracefs_walk_returns_what_matches(void **state) {
-  (void)state;
   expect_walk(NULL, NULL,
               "irq:irq_handler_entry=32 sched:sched_switch=316 "
               "sched:sched_waking=318 ");
@@ -256,7 +245,6 @@ static void tracefs_walks_end_when_the_callback_says_so(void **state) {
   size_t fds = support_count_fds();
   int calls = 0;
 
-  (void)state;
   assert_int_equal(uvperf__tracefs_walk(NULL, NULL, stop, &calls), -ENOTDIR);
   assert_int_equal(calls, 1);
   assert_int_equal(uvperf__tracefs_each_category(stop_name, &calls), -ENOENT);
@@ -270,7 +258,6 @@ static void tracefs_walks_end_when_the_callback_says_so(void **state) {
 static void tracefs_walks_without_tracefs_are_enodev(void **state) {
   seen_t seen = {0};
 
-  (void)state;
   expect_id("sched", "sched_switch", -ENODEV, 0);
   expect_events("sched", -ENODEV, "");
   assert_int_equal(uvperf__tracefs_each_category(note_name, &seen), -ENODEV);
@@ -291,7 +278,6 @@ static void expect_name(uint64_t id, int rc, const char *name) {
 static void tracefs_name_is_found_by_id(void **state) {
   char text[8];
 
-  (void)state;
   expect_name(316, 0, "sched:sched_switch");
   expect_name(32, 0, "irq:irq_handler_entry");
   expect_name(317, -ENOENT, "");
@@ -302,12 +288,10 @@ static void tracefs_name_is_found_by_id(void **state) {
 }
 
 static void tracefs_name_without_tracefs_is_enodev(void **state) {
-  (void)state;
   expect_name(316, -ENODEV, "");
 }
 
 static void tracefs_name_is_found_in_debugfs_too(void **state) {
-  (void)state;
   make_host_write(DEBUG "/events/sched/sched_switch/id", "316\n");
   expect_name(316, 0, "sched:sched_switch");
   expect_name(1, -ENOENT, "");
@@ -316,7 +300,6 @@ static void tracefs_name_is_found_in_debugfs_too(void **state) {
 static void tracefs_name_of_the_real_root_is_the_kernels(void **state) {
   uint64_t id = support_need_tracefs(__func__, "syscalls:sys_enter_getpgid");
 
-  (void)state;
   expect_name(id, 0, "syscalls:sys_enter_getpgid");
   expect_name(65000000, -ENOENT, "");
 }
@@ -332,7 +315,6 @@ static void expect_found(uvperf__tracefs_ids_t *ids, uint64_t id, int rc,
 static void tracefs_find_returns_ids_as_of_its_first_walk(void **state) {
   uvperf__tracefs_ids_t ids = {0}, later = {0};
 
-  (void)state;
   make_host_write(EVENTS "/ftrace/function/id", "1\n");
   make_host_write(EVENTS "/sched/last/id", "65535\n");
   make_host_write(EVENTS "/sched/none/id", "65536\n");
@@ -350,7 +332,6 @@ static void tracefs_find_returns_ids_as_of_its_first_walk(void **state) {
 static void tracefs_find_without_tracefs_is_enodev(void **state) {
   uvperf__tracefs_ids_t ids = {0};
 
-  (void)state;
   expect_found(&ids, 316, -ENODEV, 0);
 }
 
@@ -409,7 +390,6 @@ static int sees_nothing(void *arg) {
 }
 
 static void tracefs_that_may_not_be_read_is_eacces(void **state) {
-  (void)state;
   set_mode(TRACING, 0);
   expect_as_nobody(sees_nothing);
   set_mode(TRACING, 0755);
@@ -428,7 +408,6 @@ static int sees_debugfs(void *arg) {
 }
 
 static void tracefs_that_may_be_read_is_preferred(void **state) {
-  (void)state;
   make_host_write(DEBUG "/events/enable", "0\n");
   set_mode(TRACING, 0);
   expect_as_nobody(sees_debugfs);
@@ -467,7 +446,6 @@ static int sees_a_part(void *arg) {
 }
 
 static void tracefs_walk_skips_unreadable_directories(void **state) {
-  (void)state;
   set_mode(EVENTS "/irq", 0);
   set_mode(EVENTS "/sched/sched_waking/id", 0);
   expect_as_nobody(sees_a_part);

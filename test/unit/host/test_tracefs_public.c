@@ -104,7 +104,6 @@ live_tracefs_walk_categories_returns_each_until_stopped(void **state) {
   struct dirent *entry;
   DIR *events;
 
-  (void)state;
   support_need_tracefs(__func__, EVENT);
   events = opendir(TRACING "/events");
   if (events == NULL)
@@ -137,7 +136,6 @@ static void live_tracefs_walk_returns_each_tracepoint_and_its_id(void **state) {
   size_t size = 0, nr = 0;
   char path[PATH_MAX];
 
-  (void)state;
   support_need_tracefs(__func__, EVENT);
   assert_int_equal(uvperf_tracefs_path(NULL, &size), -ENOBUFS);
   assert_int_equal(uvperf_tracefs_path(path, &size), 0);
@@ -165,7 +163,6 @@ static void live_tracefs_walk_by_pattern_returns_what_matches(void **state) {
   uint64_t id = support_need_tracefs(__func__, EVENT);
   char line[64] = "", expected[64];
 
-  (void)state;
   snprintf(expected, sizeof(expected), EVENT " %llu", (unsigned long long)id);
   assert_int_equal(
       uvperf_tracefs_walk("sys?all[a-z]", "*_enter_g?tpgid", note_line, line),
@@ -180,7 +177,6 @@ static void live_tracefs_walk_by_pattern_returns_what_matches(void **state) {
 static void live_tracefs_id_of_no_tracepoint_is_enoent(void **state) {
   uint64_t id = 5;
 
-  (void)state;
   support_need_tracefs(__func__, EVENT);
   assert_int_equal(uvperf_tracefs_id("syscalls", "sys_enter_no", &id), -ENOENT);
   assert_true(id == 0);
@@ -237,7 +233,6 @@ static void live_tracefs_mounted_elsewhere_is_found(void **state) {
   place_t place;
   int status;
 
-  (void)state;
   support_need_root(__func__);
   fake_host_set(NULL);
   place.id = support_need_tracefs(__func__, EVENT);
@@ -268,7 +263,6 @@ static void live_tracefs_of_root_alone_is_eacces(void **state) {
   struct stat status;
   int expected;
 
-  (void)state;
   support_need_root(__func__);
   support_need_tracefs(__func__, EVENT);
   if (stat(TRACING, &status) != 0 || (status.st_mode & 07) != 0)
@@ -284,7 +278,6 @@ static void live_tracefs_path_needs_room_with_the_nul(void **state) {
   size_t size = sizeof(path);
   size_t needed;
 
-  (void)state;
   support_need_tracefs(__func__, EVENT);
   assert_int_equal(uvperf_tracefs_path(path, &size), 0);
   needed = strlen(path) + 1;
@@ -302,7 +295,6 @@ static void tracefs_null_arguments_are_einval(void **state) {
   size_t size = 1;
   uint64_t id = 1;
 
-  (void)state;
   assert_int_equal(uvperf_tracefs_path(NULL, &size), -EINVAL);
   assert_int_equal(uvperf_tracefs_path((char *)&size, NULL), -EINVAL);
   assert_int_equal(uvperf_tracefs_current_tracer(NULL, &size), -EINVAL);
@@ -336,7 +328,6 @@ static void expect_tracers(const char *text, int rc, const char *expected) {
 static void tracers_are_the_words_of_a_line(void **state) {
   char seen[8] = "";
 
-  (void)state;
   assert_int_equal(uvperf__tracefs_each_tracer(append_tracer, seen), -ENODEV);
   make_host_write(TRACING "/events/enable", "0\n");
   assert_int_equal(uvperf__tracefs_each_tracer(append_tracer, seen), -ENOENT);
@@ -351,7 +342,6 @@ static void tracers_are_the_words_of_a_line(void **state) {
 static void tracers_without_end_are_efbig(void **state) {
   static char text[8000];
 
-  (void)state;
   make_host_write(TRACING "/events/enable", "0\n");
   memset(text, 'x', sizeof(text) - 1);
   expect_tracers(text, -EFBIG, "");
@@ -361,7 +351,6 @@ static void current_tracer_is_the_files(void **state) {
   char tracer[16] = "left";
   size_t size = sizeof(tracer);
 
-  (void)state;
   make_host_write(TRACING "/events/enable", "0\n");
   assert_int_equal(uvperf__tracefs_current_tracer(tracer, &size), -ENOENT);
   assert_int_equal(size, sizeof(tracer));
@@ -384,7 +373,6 @@ static void live_current_tracer_is_an_available_one(void **state) {
   char tracer[128];
   size_t size = sizeof(tracer);
 
-  (void)state;
   support_need_tracefs(__func__, EVENT);
   assert_int_equal(uvperf_tracefs_current_tracer(tracer, &size), 0);
   assert_int_equal(size, strlen(tracer) + 1);

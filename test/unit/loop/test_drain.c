@@ -228,13 +228,11 @@ static void expect(int rc, const char *log, uint64_t tail) {
 }
 
 static void an_empty_ring_delivers_nothing(void **state) {
-  (void)state;
   begin_at(72);
   expect(UVPERF__DRAINED, "", 72);
 }
 
 static void samples_are_one_run(void **state) {
-  (void)state;
   begin();
   write_samples(5, 40);
   expect(UVPERF__DRAINED, "s40 s40 s40 s40 s40", 200);
@@ -242,7 +240,6 @@ static void samples_are_one_run(void **state) {
 }
 
 static void samples_of_a_header_alone_are_a_run(void **state) {
-  (void)state;
   begin();
   write_samples(3, 8);
   expect(UVPERF__DRAINED, "s8 s8 s8", 24);
@@ -252,7 +249,6 @@ static void samples_of_a_header_alone_are_a_run(void **state) {
 /* So that counting the delivered records takes little time, whatever the ring's
  * size. */
 static void a_run_is_not_longer_than_it_may_be(void **state) {
-  (void)state;
   begin();
   fixture.ring.size = MOST_BYTES;
   write_samples(UVPERF__DRAIN_RUN + 1, 8);
@@ -262,7 +258,6 @@ static void a_run_is_not_longer_than_it_may_be(void **state) {
 }
 
 static void other_records_are_between_runs(void **state) {
-  (void)state;
   begin();
   write_as(OTHER, 0, 16);
   write_samples(2, 24);
@@ -274,7 +269,6 @@ static void other_records_are_between_runs(void **state) {
 }
 
 static void a_sample_that_is_broken_is_between_runs(void **state) {
-  (void)state;
   begin();
   write_as(PERF_RECORD_SAMPLE, BROKEN, 16);
   write_samples(2, 24);
@@ -285,7 +279,6 @@ static void a_sample_that_is_broken_is_between_runs(void **state) {
 }
 
 static void a_sample_that_wraps_is_put_together(void **state) {
-  (void)state;
   begin_at(RING_BYTES - 64);
   write_sample(40);
   write_sample(32);
@@ -294,7 +287,6 @@ static void a_sample_that_wraps_is_put_together(void **state) {
 }
 
 static void a_run_ends_where_the_ring_does(void **state) {
-  (void)state;
   begin_at(RING_BYTES - 64);
   write_samples(4, 32);
   expect(UVPERF__DRAINED, "s32 s32 s32 s32", RING_BYTES + 64);
@@ -303,7 +295,6 @@ static void a_run_ends_where_the_ring_does(void **state) {
 
 /* check_given asserts it in each callback. */
 static void the_tail_is_published_after_each_quarter(void **state) {
-  (void)state;
   begin();
   write_samples(16, 64);
   assert_int_equal(drain(), UVPERF__DRAINED);
@@ -312,7 +303,6 @@ static void the_tail_is_published_after_each_quarter(void **state) {
 }
 
 static void a_sample_across_a_quarters_end_is_a_run_of_its_own(void **state) {
-  (void)state;
   begin();
   write_sample(QUARTER - 8);
   write_sample(16);
@@ -322,7 +312,6 @@ static void a_sample_across_a_quarters_end_is_a_run_of_its_own(void **state) {
 }
 
 static void a_record_as_long_as_the_ring_is_delivered(void **state) {
-  (void)state;
   begin_at(8);
   write_sample(RING_BYTES);
   expect(UVPERF__DRAINED, "r1024", 8 + RING_BYTES);
@@ -334,7 +323,6 @@ static void tails_overflow(void **state) {
                                     UINT64_MAX - 7};
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
     begin_at(starts[i]);
     write_samples(9, 40);
@@ -353,7 +341,6 @@ static void bound(uint64_t records, uint64_t bytes) {
 }
 
 static void a_slice_ends_after_its_records(void **state) {
-  (void)state;
   begin();
   write_samples(3, 16);
   write_as(OTHER, 0, 16);
@@ -384,7 +371,6 @@ static void a_slice_ends_once_its_bytes_are_reached(void **state) {
                 {48, 2}, {49, 3}, {72, 3}, {96, 4}, {UINT64_MAX, 5}};
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
     begin();
     write_samples(5, 24);
@@ -397,7 +383,6 @@ static void a_slice_ends_once_its_bytes_are_reached(void **state) {
 
 /* A slice continues with the next ring. */
 static void a_slice_that_has_begun_ends_at_its_bounds(void **state) {
-  (void)state;
   begin();
   write_samples(2, 24);
   bound(5, 100);
@@ -413,7 +398,6 @@ static void write_more(fixture_t *one) {
 }
 
 static void record_written_after_the_check_is_not_returned(void **state) {
-  (void)state;
   begin();
   fixture.hook = write_more;
   write_samples(3, 16);
@@ -429,7 +413,6 @@ static void a_size_that_cannot_be_right_ends_the_ring(void **state) {
   static const char *const stories[] = {"s16 s16", "", "s16 r16"};
   size_t i, before;
 
-  (void)state;
   for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
     for (before = 0; before < 3; before++) {
       begin();
@@ -447,7 +430,6 @@ static void a_head_that_cannot_be_right_ends_the_ring(void **state) {
   static const uint64_t moved[] = {4, 12, 15};
   size_t i;
 
-  (void)state;
   for (i = 0; i < 3; i++) {
     begin();
     write_samples(2, 24);
@@ -470,7 +452,6 @@ static void stop_at_third(fixture_t *one) {
 }
 
 static void a_callback_that_stops_leaves_the_rest(void **state) {
-  (void)state;
   begin();
   fixture.hook = stop_at_third;
   write_samples(5, 16);
@@ -487,7 +468,6 @@ static void a_callback_that_stops_leaves_the_rest(void **state) {
 
 /* Neither the ring nor its page exist. */
 static void a_forked_child_that_closes_touches_no_ring(void **state) {
-  (void)state;
   begin();
   fixture.hook = stop_at_third;
   fixture.is_gone = 1;
@@ -499,7 +479,6 @@ static void a_forked_child_that_closes_touches_no_ring(void **state) {
 }
 
 static void who_does_not_stop_is_not_asked(void **state) {
-  (void)state;
   begin();
   fixture.is_gone = 1;
   write_samples(5, 16);
@@ -572,7 +551,6 @@ static void run_at_random(uint64_t seed) {
 static void drains_at_random_deliver_each_record_once(void **state) {
   uint64_t seed, last;
 
-  (void)state;
   model_run_seeds(200, &seed, &last);
   for (; seed <= last; seed++)
     run_at_random(seed);

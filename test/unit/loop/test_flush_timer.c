@@ -73,7 +73,6 @@ static void run_until_stopped(due_t *due, int flushes) {
 static void flush_timer_start_flushes_come_until_stop(void **state) {
   due_t due;
 
-  (void)state;
   init(&due);
   uvperf__flush_start(&due.flush, 1);
   run_until_stopped(&due, 3);
@@ -131,7 +130,6 @@ static void flush_timer_of_many_intervals_has_each_at_its_time(void **state) {
 static void flush_timer_start_with_0_is_not_armed(void **state) {
   due_t due;
 
-  (void)state;
   init(&due);
   uvperf__flush_start(&due.flush, FAR_MS);
   assert_true(is_armed());
@@ -169,7 +167,6 @@ flush_timer_once_comes_once_and_the_next_flush_is_armed(void **state) {
 static void flush_timer_once_without_periodic_flushes_comes_too(void **state) {
   due_t due;
 
-  (void)state;
   init(&due);
   uvperf__flush_once(&due.flush, 1);
   run_until_stopped(&due, 1);
@@ -181,7 +178,6 @@ flush_timer_once_earlier_one_is_kept_later_one_gives_way(void **state) {
   uint64_t at;
   due_t due;
 
-  (void)state;
   init(&due);
   uvperf__flush_once(&due.flush, FAR_MS);
   at = due.flush.once_at;
@@ -196,7 +192,6 @@ flush_timer_once_earlier_one_is_kept_later_one_gives_way(void **state) {
 static void flush_timer_stop_takes_both_away(void **state) {
   due_t due, other;
 
-  (void)state;
   init(&due);
   init(&other);
   uvperf__flush_start(&due.flush, FAR_MS);
@@ -211,7 +206,6 @@ static void flush_timer_stop_takes_both_away(void **state) {
 static void flush_timer_closed_by_others_is_left_alone(void **state) {
   due_t due;
 
-  (void)state;
   init(&due);
   uvperf__flush_start(&due.flush, FAR_MS);
   uv_close((uv_handle_t *)&timer.timer, NULL);

@@ -133,7 +133,6 @@ static void on_close(uvperf_handle_t *handle) {
 static void handle_is_of_one_type(void **state) {
   uvperf_handle_t handles[3];
   memset(handles, 0, sizeof handles);
-  (void)state;
   for (int i = 0; i < 3; i++) {
     handles[i].type = UVPERF_HANDLE_EVENT + i;
     assert_int_equal(uvperf_handle_event(&handles[i]) != NULL, i == 0);

@@ -105,7 +105,6 @@ static void hotplug_closed_in_a_callback_that_runs_the_loop(void **state) {
 static void hotplug_that_no_loop_knows_is_freed_at_once(void **state) {
   hotplug_owner_t owner;
 
-  (void)state;
   assert_int_equal(uvperf__hotplug_new(&owner.hotplug, NULL, &owner), 0);
   uvperf__hotplug_free(owner.hotplug);
   uvperf__hotplug_free(NULL);

@@ -204,7 +204,6 @@ static void hubs_of_many_loops_are_their_own(void **state) {
   static one_t ones[40], more;
   size_t i, j;
 
-  (void)state;
   for (i = 0; i < 40; i++) {
     assert_int_equal(uv_loop_init(&loops[i]), 0);
     join(&loops[i], &ones[i], 'x');

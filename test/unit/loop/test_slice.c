@@ -17,7 +17,6 @@ static void slice_ends_with_the_first_bound(void **state) {
   uint64_t session = 1;
   uvperf__slice_t slice;
 
-  (void)state;
   uvperf__slice_begin(&slice, &session, 10, 1000, UINT64_MAX);
   uvperf__slice_start_clock(&slice);
   assert_int_equal(take_all(&slice, 8, 100), 10);
@@ -34,7 +33,6 @@ static void slice_of_another_session_is_stopped(void **state) {
   uint64_t session = 1;
   uvperf__slice_t slice;
 
-  (void)state;
   uvperf__slice_begin(&slice, &session, 10, 1000, UINT64_MAX);
   uvperf__slice_start_clock(&slice);
   assert_int_equal(uvperf__slice_take(&slice, 8), UVPERF__DRAINED);
@@ -46,7 +44,6 @@ static void slice_without_bounds_never_ends(void **state) {
   uint64_t session = 1;
   uvperf__slice_t slice;
 
-  (void)state;
   uvperf__slice_unbounded(&slice, &session);
   assert_int_equal(take_all(&slice, 65528, 100000), 100000);
 }
@@ -56,7 +53,6 @@ static void slice_whose_time_is_up_ends_within_128_records(void **state) {
   uint64_t session = 1;
   uvperf__slice_t slice;
 
-  (void)state;
   uvperf__slice_begin(&slice, &session, 1000000, UINT64_MAX, 3600000000000);
   uvperf__slice_start_clock(&slice);
   assert_int_equal(take_all(&slice, 8, 1001), 1001);
@@ -69,7 +65,6 @@ slice_that_has_begun_reads_the_clock_within_32_records(void **state) {
   uint64_t session = 1;
   uvperf__slice_t slice;
 
-  (void)state;
   uvperf__slice_begin(&slice, &session, 1000000, UINT64_MAX, 3600000000000);
   uvperf__slice_start_clock(&slice);
   assert_int_equal(take_all(&slice, 8, 2), 2);
@@ -82,7 +77,6 @@ static void slice_checks_again_after_half_of_what_fits(void **state) {
   uint64_t session = 1;
   uvperf__slice_t slice;
 
-  (void)state;
   uvperf__slice_begin(&slice, &session, 1000000, UINT64_MAX, 7200000000000);
   uvperf__slice_start_clock(&slice);
   slice.start_ns -= 3600000000000;
@@ -95,7 +89,6 @@ static void slice_without_a_clock_ends_with_its_first_record(void **state) {
   uint64_t session = 1;
   uvperf__slice_t slice;
 
-  (void)state;
   uvperf__slice_begin(&slice, &session, 1000000, UINT64_MAX, UINT64_MAX);
   assert_int_equal(take_all(&slice, 8, 1000), 1);
 }
@@ -104,7 +97,6 @@ static void slice_of_slow_records_reads_the_clock_for_each(void **state) {
   uint64_t session = 1;
   uvperf__slice_t slice;
 
-  (void)state;
   uvperf__slice_begin(&slice, &session, 1000000, UINT64_MAX, 3600000000000);
   uvperf__slice_start_clock(&slice);
   /* As if the first record had taken 40 minutes of the hour. */

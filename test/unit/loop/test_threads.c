@@ -82,7 +82,6 @@ static unsigned nr_tasks(void) {
 static void caller_makes_one_thread(void **state) {
   unsigned before = nr_tasks();
 
-  (void)state;
   setenv("UV_THREADPOOL_SIZE", "7", 1);
   fake_pool_pass();
   begin_process(ALL);
@@ -117,7 +116,6 @@ static void busy_pool_is_not_waited_for(void **state) {
   uv_sem_t go;
   size_t i;
 
-  (void)state;
   fake_pool_pass();
   assert_int_equal(uv_loop_init(&loop), 0);
   assert_int_equal(uv_sem_init(&go, 0), 0);
@@ -142,7 +140,6 @@ static void as_many_threads_are_tried_as_libuv_makes(void **state) {
               {"1", 1},  {"7", 7}, {"1025", 1024}, {"5000", 1024}};
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
     if (rows[i].size == NULL)
       unsetenv("UV_THREADPOOL_SIZE");
@@ -162,7 +159,6 @@ static void as_many_threads_are_tried_as_libuv_makes(void **state) {
 static void threads_that_cannot_be_made_are_known_later(void **state) {
   unsigned most;
 
-  (void)state;
   for (most = 1; most < 5; most++) {
     begin_process(most);
     assert_int_equal(__real_uvperf__threads_wait(), UV_EAGAIN);
@@ -178,7 +174,6 @@ static void threads_that_cannot_be_made_are_known_later(void **state) {
 }
 
 static void process_without_threads_knows_at_once(void **state) {
-  (void)state;
   begin_process(0);
   assert_int_equal(__real_uvperf__threads_begin(), UV_EPERM);
   assert_int_equal(__real_uvperf__threads_check(), UV_EPERM);
@@ -189,7 +184,6 @@ static void process_without_threads_knows_at_once(void **state) {
 
 /* The C library knows another id of the thread than the kernel. */
 static void child_of_a_bare_clone_is_enotsup(void **state) {
-  (void)state;
   begin_process(ALL);
   fake_fail(FAKE_GETTID, 1, (int)getpid() + 1);
   assert_int_equal(__real_uvperf__threads_begin(), UV_ENOTSUP);

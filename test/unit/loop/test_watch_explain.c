@@ -23,7 +23,6 @@ static void watch_explain_goes_by_the_code(void **state) {
   uvperf_error_t error;
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     assert_int_equal(uvperf__watch_explain(&error, cases[i].code),
                      cases[i].code);

@@ -38,7 +38,6 @@ static void terms_ask_for_call_chains(void **state) {
 #endif
   };
 
-  (void)state;
   check_parse_good(good, COUNT_OF(good));
 }
 

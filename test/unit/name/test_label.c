@@ -58,7 +58,6 @@ static void expect_pairs(void **state, const pair_t *pairs, size_t nr) {
   uvperf_error_t error;
   size_t i;
 
-  (void)state;
   for (i = 0; i < nr; i++) {
     if (uvperf__attr_parse(&wide.attr, sizeof(wide), pairs[i].name, &error) !=
         0)
@@ -140,7 +139,6 @@ static void label_has_the_modifiers_that_parse_to_the_bits(void **state) {
 static void label_leaves_out_that_all_is_excluded(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_INSTRUCTIONS);
   attr.exclude_kernel = 1;
   expect(&attr, "instructions:uh");
@@ -181,7 +179,6 @@ static void label_has_the_terms_that_parse_to_the_fields(void **state) {
 static void label_is_silent_on_a_sample_type_that_no_terms_say(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   uvperf_attr_set_frequency(&attr, 99);
   attr.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN;
@@ -285,7 +282,6 @@ static void label_takes_one_of_the_terms_that_overlap(void **state) {
 static void label_needs_terms_that_do_not_overlap(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   make_host_write("/sys/bus/event_source/devices/a/type", "90\n");
   make_host_write("/sys/bus/event_source/devices/a/format/low", "config:0-7\n");
   make_host_write("/sys/bus/event_source/devices/a/format/middle",
@@ -312,7 +308,6 @@ static void label_of_bits_without_terms_is_raw_or_numbers(void **state) {
 static void label_avoids_names_that_are_patterns(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   make_host_write("/sys/bus/event_source/devices/a*/type", "90\n");
   make_host_write("/sys/bus/event_source/devices/a*/format/event",
                   "config:0-7\n");
@@ -364,7 +359,6 @@ static void make_uprobe(struct perf_event_attr *attr, const char *path,
 static void label_of_uprobe_has_path_and_offset(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   make_uprobe(&attr, "/usr/bin/x", 0);
   expect(&attr, "uprobe/path=\"/usr/bin/x\",offset=0x1234/");
   attr.config2 = 0;
@@ -380,7 +374,6 @@ static void label_of_uprobe_that_cannot_be_written_is_numbers(void **state) {
   char path[UVPERF__LABEL_BYTES], wanted[128];
   struct perf_event_attr attr;
 
-  (void)state;
   make_uprobe(&attr, "/tmp/\"'", 0);
   snprintf(wanted, sizeof(wanted),
            "type=8,config=0x0,config1=0x%llx,config2=0x1234",
@@ -400,7 +393,6 @@ static void label_of_uprobe_that_cannot_be_written_is_numbers(void **state) {
 static void label_of_kprobe_has_function_or_address(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   uvperf_attr_init(&attr, 6, 1);
   attr.config1 = (uintptr_t) "do_sys_openat2";
   expect(&attr, "kprobe/func=\"do_sys_openat2\",retprobe/");
@@ -417,7 +409,6 @@ static void label_of_short_attr_reads_nothing_after_it(void **state) {
   void *memory = malloc(PERF_ATTR_SIZE_VER0);
   struct perf_event_attr attr;
 
-  (void)state;
   assert_non_null(memory);
   uvperf_attr_breakpoint(&attr, HW_BREAKPOINT_W, 0x1000, 4);
   attr.size = PERF_ATTR_SIZE_VER0; /* bp_len is after it */
@@ -434,7 +425,6 @@ static void label_with_too_little_room_is_enobufs(void **state) {
   char label[16] = "untouched";
   size_t size = 10;
 
-  (void)state;
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
   assert_int_equal(uvperf__attr_label(&attr, label, &size), -ENOBUFS);
   assert_int_equal(size, sizeof("cpu-cycles"));
@@ -450,7 +440,6 @@ static void label_of_bad_arguments_is_einval(void **state) {
   char label[16] = "untouched";
   size_t size = sizeof(label);
 
-  (void)state;
   uvperf_attr_hardware(&attr, 0);
   assert_int_equal(uvperf_attr_label(NULL, label, &size), -EINVAL);
   assert_int_equal(uvperf_attr_label(&attr, label, NULL), -EINVAL);

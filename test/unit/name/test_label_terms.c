@@ -367,7 +367,6 @@ static void names_on_one_kind_of_cpus_have_labels_that_parse(void **state) {
       put_pmu_terms, put_pmu_event, put_fields,  put_probe,
   };
 
-  (void)state;
   assert_int_equal(make_names_plant(make_host_root(), "tree.txt"), 0);
   check_names(kinds, sizeof(kinds) / sizeof(kinds[0]));
 }
@@ -376,7 +375,6 @@ static void names_on_two_kinds_of_cpus_have_labels_that_parse(void **state) {
   static void (*const kinds[])(name_t *) = {put_hybrid, put_generic,
                                             put_fields};
 
-  (void)state;
   assert_int_equal(make_names_plant(make_host_root(), "hybrid_tree.txt"), 0);
   check_names(kinds, sizeof(kinds) / sizeof(kinds[0]));
 }

@@ -73,7 +73,6 @@ static void list_has_its_events_in_order(void **state) {
   };
   size_t i;
 
-  (void)state;
   for (i = 0; i < COUNT_OF(texts); i++)
     check(texts[i], wanted, COUNT_OF(wanted));
 }
@@ -110,7 +109,6 @@ static void list_groups_its_events(void **state) {
       {"cycles", {HW(CPU_CYCLES)}, -1, 4},
   };
 
-  (void)state;
   check("{instructions:k,cycles:upp}", first, COUNT_OF(first));
   check("{faults:k,cache-references}:u,cycles:k", second, COUNT_OF(second));
   check("group1{cs:H,cycles:kppp},group2{cycles,1:3}:G,instructions:u", third,
@@ -144,7 +142,6 @@ static void list_groups_of_hosts_and_guests_add_up(void **state) {
   };
   size_t i;
 
-  (void)state;
   for (i = 0; i < COUNT_OF(groups); i++)
     check(groups[i].names, groups[i].wanted, 2);
 }
@@ -181,7 +178,6 @@ static void list_leader_samples_for_its_group(void **state) {
       {"cs:S", {SW(CONTEXT_SWITCHES), .sample_type = PERF_SAMPLE_READ}, -1, 2},
   };
 
-  (void)state;
   check("{cycles,cache-misses,branch-misses/period=7/}:S", three,
         COUNT_OF(three));
   check("{instructions/freq=99/,branch-misses}:Su", user, COUNT_OF(user));
@@ -200,7 +196,6 @@ static void list_leader_alone_is_pinned_and_exclusive(void **state) {
       {"branch-misses", {HW(BRANCH_MISSES)}, 0, 0},
   };
 
-  (void)state;
   check("{cycles,cache-misses,branch-misses}:D", pinned, 3);
   check("{cycles,cache-misses,branch-misses}:e", exclusive, 3);
 }
@@ -221,7 +216,6 @@ static void list_returns_flags_and_names_of_groups(void **state) {
   };
   size_t i;
 
-  (void)state;
   assert_int_equal(uvperf_event_list_count(list), COUNT_OF(wanted));
   for (i = 0; i < COUNT_OF(wanted); i++) {
     const uvperf_event_item_t *item = uvperf_event_list_get(list, i);
@@ -250,7 +244,6 @@ static void list_events_may_have_names_of_their_own(void **state) {
       {"a / b'c", {SW(CONTEXT_SWITCHES)}, -1, 5},
   };
 
-  (void)state;
   check("instructions/name=insn/,r1234/name=rawpmu/,"
         "4:0x6530160/name=numpmu/,L1-dcache-misses/name=cachepmu/,"
         "cycles/name='COMPLEX_CYCLES_NAME:orig=cycles,desc=chip-clock-ticks'"
@@ -293,7 +286,6 @@ static void list_errors_name_event_and_column(void **state) {
   };
   size_t i;
 
-  (void)state;
   for (i = 0; i < COUNT_OF(cases); i++) {
     const name_bad_t *bad = &cases[i].bad;
     uvperf_event_list_t *list = (uvperf_event_list_t *)&i;
@@ -316,7 +308,6 @@ static void list_attrs_are_no_larger_than_need_be(void **state) {
   const struct perf_event_attr *attr = uvperf_event_list_get(list, 1)->attr;
   uint64_t value;
 
-  (void)state;
   assert_int_equal(uvperf_event_list_get(list, 0)->attr->size,
                    sizeof(struct perf_event_attr));
   assert_true(attr->size >= 136);
@@ -336,7 +327,6 @@ static void list_of_too_many_events_is_an_error(void **state) {
   uvperf_error_t error;
   size_t i;
 
-  (void)state;
   assert_non_null(names);
   for (i = 0; i < nr; i++)
     memcpy(names + 3 * i, "cs,", 3);
@@ -358,7 +348,6 @@ static void list_without_memory_is_an_error_and_leaks_nothing(void **state) {
   uvperf_error_t error;
   unsigned nth;
 
-  (void)state;
   for (nth = 1; list == NULL; nth++) {
     int rc;
 

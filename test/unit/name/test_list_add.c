@@ -52,7 +52,6 @@ static void list_add_makes_a_list_of_attrs_and_groups(void **state) {
   uvperf_event_list_t *list = NULL;
   char label[] = "mine";
 
-  (void)state;
   assert_int_equal(add(&list, PERF_COUNT_SW_TASK_CLOCK, NULL, -1), 0);
   assert_int_equal(add(&list, PERF_COUNT_SW_PAGE_FAULTS, label, -1), 1);
   memset(label, 'x', sizeof(label) - 1);
@@ -75,7 +74,6 @@ static void list_add_makes_a_list_of_attrs_and_groups(void **state) {
 static void list_add_joins_a_group_of_names(void **state) {
   uvperf_event_list_t *list;
 
-  (void)state;
   assert_int_equal(
       uvperf_event_list_parse(&list, "dummy,mine{task-clock:u,cs:u}", NULL), 0);
   assert_int_equal(add(&list, PERF_COUNT_SW_PAGE_FAULTS, "own", 1), 3);
@@ -90,7 +88,6 @@ static void list_add_keeps_the_indexes_of_events(void **state) {
   const uvperf_event_item_t *part;
   uvperf_event_list_t *list;
 
-  (void)state;
   assert_int_equal(make_names_plant(make_host_root(), "hybrid_tree.txt"), 0);
   assert_int_equal(uvperf__event_list_parse(&list, "cycles,dummy", NULL), 0);
   assert_int_equal(uvperf_event_list_count(list), 3);
@@ -130,7 +127,6 @@ static void list_add_that_is_refused_changes_nothing(void **state) {
   unsigned nth;
   int turn;
 
-  (void)state;
   software(&attr, PERF_COUNT_SW_DUMMY);
   refused(NULL, &attr, -1, -EINVAL, UVPERF_CAUSE_ARGUMENT);
   for (turn = 0; turn < 2; turn++) {

@@ -111,7 +111,6 @@ static void names_of_hardware_have_a_part_for_each_kind_of_core(void **state) {
       {"cpu_atom/mine", "cpu_atom/mine", 0, 0xa00000001, 6, NONE, 2},
   };
 
-  (void)state;
   expect(" cycles,page-faults,LLC-loads:u,r1a8,branches/period=5/u,"
          "cpu_core/cycles/,instructions/name=mine/,0:1",
          wanted, COUNT_OF(wanted));
@@ -127,7 +126,6 @@ static void parts_have_the_attr_of_their_text(void **state) {
   uvperf_event_list_t *list;
   size_t i, part;
 
-  (void)state;
   for (i = 0; i < COUNT_OF(names); i++) {
     list = check_parse_list(names[i]);
     assert_int_equal(uvperf_event_list_count(list), 2);
@@ -145,7 +143,6 @@ static void event_that_both_core_pmus_have_has_parts(void **state) {
   uvperf_event_list_t *list;
   size_t i, nr_first = 0;
 
-  (void)state;
   write_pmu("uncore_x", "20\n", NULL);
   make_host_write(CHECK_PARSE_PMUS "/cpu_core/events/mem-stores",
                   "event=0xcd\n");
@@ -188,7 +185,6 @@ static void group_is_one_for_each_kind_of_core(void **state) {
   };
   uvperf_event_list_t *list;
 
-  (void)state;
   expect("{cycles,instructions:u},dummy", wanted, COUNT_OF(wanted));
   list = check_parse_list("a{cycles,instructions}:SD,b{cs,faults}");
   assert_int_equal(uvperf_event_list_count(list), 6);
@@ -216,7 +212,6 @@ static void other_member_is_in_the_group_of_each_kind_of_core(void **state) {
       {"cpu_atom/task-clock", "cpu_atom/task-clock", 1, 1, 0, 2, 2},
   };
 
-  (void)state;
   expect("{task-clock,cycles,cpu_atom/event=7/}", wanted, COUNT_OF(wanted));
 }
 
@@ -226,7 +221,6 @@ static void group_without_generic_events_is_as_written(void **state) {
       {"page-faults", NULL, 1, 2, NONE, 0, -1},
   };
 
-  (void)state;
   expect("{cpu_atom/event=7/,page-faults}", wanted, COUNT_OF(wanted));
 }
 
@@ -234,7 +228,6 @@ static void probe_in_a_group_of_parts_has_its_text_in_each(void **state) {
   const struct perf_event_attr *one, *other;
   uvperf_event_list_t *list;
 
-  (void)state;
   write_pmu("kprobe", "6\n", NULL);
   list = check_parse_list("{kprobe/func=do_exit/,cycles}");
   assert_int_equal(uvperf_event_list_count(list), 4);
@@ -251,7 +244,6 @@ static void list_of_parts_without_memory_leaves_nothing(void **state) {
   unsigned int nth;
   int rc = -ENOMEM;
 
-  (void)state;
   for (nth = 1; rc != 0; nth++) {
     fake_kernel_reset();
     fake_fail(FAKE_CALLOC, nth, 0);
@@ -278,7 +270,6 @@ static void three_kinds_of_cores_have_three_parts(void **state) {
       {"armv8_cortex_x1/r11/", "armv8_cortex_x1/r11/", 12, 0x11, 1, 3, 7},
   };
 
-  (void)state;
   expect("{cycles,r11}", wanted, COUNT_OF(wanted));
 }
 
@@ -292,7 +283,6 @@ static void kernel_without_extended_type_has_one_generic_event(void **state) {
       {"armv8_cortex_x1/r11/", "armv8_cortex_x1/r11/", 12, 0x11, 2, NONE, 7},
   };
 
-  (void)state;
   write_release("6.5.13\n");
   expect("cycles,LLC-loads,r11", wanted, COUNT_OF(wanted));
 }
@@ -311,8 +301,6 @@ static void expect_no_parts(void) {
 }
 
 static void one_kind_of_cores_has_no_parts(void **state) {
-  (void)state;
-
   write_release("6.12.0\n");
   expect_no_parts(); /* no PMU at all */
   write_pmu("armv8_pmuv3", "8\n", "0-3\n");
@@ -323,7 +311,6 @@ static void one_kind_of_cores_has_no_parts(void **state) {
 
 /* As in tests of other things. */
 static void machine_with_a_pmu_cpu_has_no_parts(void **state) {
-  (void)state;
   write_pmu("cpu", "4\n", NULL);
   expect_no_parts();
 }
@@ -369,7 +356,6 @@ static void single_event_is_the_same_on_every_machine(void **state) {
       {"r1a8", {.type = 4, .config = 0x1a8}},
   };
 
-  (void)state;
   check_parse_good(good, COUNT_OF(good));
 }
 

@@ -18,7 +18,6 @@ static void list_events_of_pmus_have_cpus_scale_and_unit(void **state) {
       check_parse_list("uncore_imc_0/cas_read/,cpu_core/event=1/,cpu/event=1/");
   const uvperf_event_item_t *item = uvperf_event_list_get(list, 0);
 
-  (void)state;
   assert_string_equal(item->unit, "MiB");
   assert_true(item->scale == 6.103515625e-5);
   assert_int_equal(item->flags, UVPERF_ITEM_CPU_WIDE);
@@ -42,7 +41,6 @@ static void list_events_of_pmus_may_have_names(void **state) {
                        "desc=chip-clock-ticks',period=0x1,event=0x2/ukp");
   const uvperf_event_item_t *item = uvperf_event_list_get(list, 2);
 
-  (void)state;
   assert_string_equal(uvperf_event_list_get(list, 0)->label, "krava");
   assert_int_equal(uvperf_event_list_get(list, 0)->attr->config, 1);
   assert_string_equal(uvperf_event_list_get(list, 1)->label, "cpu/config=2/u");
@@ -58,7 +56,6 @@ list_pmus_of_which_some_lack_an_event_keeps_the_others(void **state) {
   uvperf_event_list_t *list;
   uvperf_error_t error;
 
-  (void)state;
   make_host_write(CHECK_PARSE_PMUS "/uncore_imc_2/type", "17\n");
   make_host_write(CHECK_PARSE_PMUS "/uncore_imc_x/type", "18\n");
   list = check_parse_list("uncore_imc_[0-9x]/cas_read/");
@@ -78,7 +75,6 @@ static void list_of_bad_cpus_in_sysfs_is_an_error(void **state) {
   uvperf_event_list_t *list;
   uvperf_error_t error;
 
-  (void)state;
   make_host_write(CHECK_PARSE_PMUS "/split/cpumask", "0-\n");
   assert_int_equal(uvperf__event_list_parse(&list, "cs, split/deep/", &error),
                    -EINVAL);
@@ -104,7 +100,6 @@ static void list_of_all_tracepoints_of_this_machine_is_complete(void **state) {
   uvperf_event_list_t *list;
   size_t i;
 
-  (void)state;
   support_need_tracefs(__func__, "sched:sched_switch");
   nr_ids = 0;
   assert_int_equal(nftw("/sys/kernel/tracing/events", count_id, 8, FTW_PHYS),
@@ -124,7 +119,6 @@ static void list_of_all_tracepoints_of_this_machine_is_complete(void **state) {
 static void list_returns_per_package_and_snapshot(void **state) {
   uvperf_event_list_t *list;
 
-  (void)state;
   make_host_write(CHECK_PARSE_PMUS "/split/events/deep.per-pkg", "1\n");
   make_host_write(CHECK_PARSE_PMUS "/split/events/deep.snapshot", "1\n");
   list = check_parse_list(
@@ -160,7 +154,6 @@ static void list_patterns_return_each_pmu_that_matches(void **state) {
   };
   size_t i;
 
-  (void)state;
   for (i = 0; i < COUNT_OF(texts); i++) {
     uvperf_event_list_t *list = check_parse_list(texts[i]);
     const uvperf_event_item_t *item;
@@ -181,7 +174,6 @@ static void list_patterns_return_each_pmu_that_matches(void **state) {
 static void list_words_return_each_pmu_that_has_them(void **state) {
   uvperf_event_list_t *list = check_parse_list("{clockticks:u,mem-loads}:S");
 
-  (void)state;
   assert_int_equal(uvperf_event_list_count(list), 3);
   assert_int_equal(find(list, "uncore_imc_0/clockticks/:u")->attr->type, 14);
   assert_int_equal(find(list, "uncore_imc_1/clockticks/:u")->attr->type, 15);
@@ -192,7 +184,6 @@ static void list_words_return_each_pmu_that_has_them(void **state) {
 static void list_patterns_return_each_tracepoint_that_matches(void **state) {
   uvperf_event_list_t *list;
 
-  (void)state;
   make_host_write("/sys/kernel/tracing/events/sched/sched_a/id", "1\n");
   make_host_write("/sys/kernel/tracing/events/sched/sched_b/id", "2\n");
   make_host_write("/sys/kernel/tracing/events/sched/other/id", "3\n");
@@ -283,7 +274,6 @@ static void list_is_whole_or_refused_when_fds_run_out(void **state) {
   scarce_t scarce = {NULL, 0};
   size_t i;
 
-  (void)state;
   make_host_write(CHECK_PARSE_PMUS "/uprobe/type", "8\n");
   make_host_write("/sys/kernel/tracing/events/sched/sched_a/id", "1\n");
   make_host_write("/sys/kernel/tracing/events/sched/sched_b/id", "2\n");
@@ -307,7 +297,6 @@ static void list_reasons_have_no_bytes_that_terminals_heed(void **state) {
   uvperf_error_t error;
   size_t i;
 
-  (void)state;
   make_host_write(CHECK_PARSE_PMUS "/pmu\033[31m/type", "77\n");
   for (i = 0; i < COUNT_OF(names); i++) {
     assert_true(uvperf__event_list_parse(&list, names[i], &error) < 0);

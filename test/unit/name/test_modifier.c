@@ -47,7 +47,6 @@ static void attr_parse_knows_modifiers(void **state) {
         .precise_ip = 1}},
   };
 
-  (void)state;
   check_parse_good(good, COUNT_OF(good));
 }
 
@@ -66,7 +65,6 @@ static void attr_parse_takes_the_most_precise_from_sysfs(void **state) {
       {"cycles:P", {HW(CPU_CYCLES), .precise_ip = 3}},
   };
 
-  (void)state;
   make_host_write(path, "2\n");
   check_parse_good(at_most_2, COUNT_OF(at_most_2));
   make_host_write(path, "4\n");

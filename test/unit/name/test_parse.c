@@ -48,7 +48,6 @@ static void attr_parse_knows_generic_names(void **state) {
       {"cycles/ /", {HW(CPU_CYCLES)}},
   };
 
-  (void)state;
   check_parse_good(good, COUNT_OF(good));
 }
 
@@ -74,7 +73,6 @@ static int parse_generic(const char *name, void *data) {
 static void attr_parse_knows_every_generic_name(void **state) {
   generic_walk_t walk = {0, 0};
 
-  (void)state;
   for (; walk.type <= PERF_TYPE_HW_CACHE; walk.type++) {
     assert_int_equal(uvperf__generic_each(walk.type, parse_generic, &walk), 0);
     assert_int_equal(
@@ -117,7 +115,6 @@ static void attr_parse_knows_raw_events_and_numbers(void **state) {
         ONLY_KERNEL}},
   };
 
-  (void)state;
   check_parse_good(good, COUNT_OF(good));
 }
 
@@ -145,7 +142,6 @@ static void attr_parse_knows_breakpoints(void **state) {
       {"mem:0//", {BP(RW, 0, 4)}},
   };
 
-  (void)state;
   check_parse_good(good, COUNT_OF(good));
 }
 
@@ -153,7 +149,6 @@ static void attr_parse_reports_the_limit_of_a_number(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
-  (void)state;
   assert_int_equal(uvperf_attr_parse(&attr, "cycles/max-stack=65536/", &error),
                    -EINVAL);
   assert_int_equal(error.limit, 65535);
@@ -172,7 +167,6 @@ static void attr_parse_writes_no_more_than_the_callers_size(void **state) {
   } room;
   size_t size;
 
-  (void)state;
   for (size = PERF_ATTR_SIZE_VER0; size <= 200; size += 8) {
     memset(&room, 0xa5, sizeof(room));
     assert_int_equal(
@@ -203,7 +197,6 @@ static void attr_parse_of_a_field_after_the_struct_is_too_big(void **state) {
   uint64_t value;
   size_t i;
 
-  (void)state;
   memset(&before, 0xa5, sizeof(before));
   for (i = 0; i < COUNT_OF(fields); i++) {
     room = before;
@@ -225,7 +218,6 @@ static void attr_parse_of_bad_arguments_is_an_error(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
-  (void)state;
   assert_int_equal(uvperf_attr_parse(&attr, NULL, &error), -EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
   assert_int_equal(uvperf_attr_parse(NULL, "cycles", &error), -EINVAL);

@@ -76,7 +76,6 @@ static void replay(const char *name, const char *text, void *data) {
 static void seeds_parse_or_fail_with_a_column(void **state) {
   unsigned int nr[2] = {0, 0};
 
-  (void)state;
   each_seed(replay, nr);
   print_message("%u seeds parse, %u do not\n", nr[0], nr[1]);
   assert_true(nr[0] > 30 && nr[1] > 15);
@@ -152,7 +151,6 @@ static void try_mutated(const char *name, const char *text, void *data) {
 static void thousand_mutated_names_fail_with_a_column(void **state) {
   chance_t chance = {1, 0, 0};
 
-  (void)state;
   while (chance.failed < MUTATED)
     each_seed(try_mutated, &chance);
   print_message("%u mutated names failed, %u were names still\n", chance.failed,

@@ -119,7 +119,6 @@ static int parse_with_few_fds(void *arg) {
 }
 
 static void names_looked_up_without_fds_are_emfile(void **state) {
-  (void)state;
   assert_int_equal(support_wait(support_fork(parse_with_few_fds, NULL)), 0);
 }
 
@@ -141,7 +140,6 @@ static int parse_without_fds(void *arg) {
 }
 
 static void no_name_is_missing_if_no_file_can_be_opened(void **state) {
-  (void)state;
   assert_int_equal(support_wait(support_fork(parse_without_fds, NULL)), 0);
 }
 
@@ -153,7 +151,6 @@ static void near_miss_without_memory_is_an_error(void **state) {
   unsigned nth;
   int code;
 
-  (void)state;
   for (nth = 1;; nth++) {
     fake_kernel_reset();
     fake_fail(FAKE_CALLOC, nth, -ENOMEM);

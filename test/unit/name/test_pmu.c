@@ -54,7 +54,6 @@ static void pmu_terms_go_where_format_says(void **state) {
       {"split/r12,core=1/", {SPLIT, .config = 0x77, .config2 = 1}},
   };
 
-  (void)state;
   check_parse_good(good, COUNT_OF(good));
 }
 
@@ -78,7 +77,6 @@ static void pmu_events_stand_for_terms(void **state) {
       {"split/deep,deep,deep,deep,deep,deep/", {SPLIT, .config = 1}},
   };
 
-  (void)state;
   check_parse_good(good, COUNT_OF(good));
 }
 
@@ -99,7 +97,6 @@ static void pmu_events_are_known_without_their_pmu(void **state) {
       {"cpu_core", -ENOENT, NONE, 1, "it is a PMU"},
   };
 
-  (void)state;
   check_parse_good(good, COUNT_OF(good));
   check_parse_bad(bad, COUNT_OF(bad));
 }
@@ -133,7 +130,6 @@ static void pmu_has_generic_events_if_it_is_of_cpus(void **state) {
       {"cpu/iTLB-stores/", -ENOENT, NONE, 5, "no term or event"},
   };
 
-  (void)state;
   check_parse_good(good, COUNT_OF(good));
   check_parse_bad(bad, COUNT_OF(bad));
 }
@@ -150,7 +146,6 @@ static void pmu_says_how_precise_its_events_are(void **state) {
       {"split/event=1/P", {SPLIT, .config = 1, .precise_ip = 3}},
   };
 
-  (void)state;
   check_parse_good(good, COUNT_OF(good));
 }
 
@@ -192,7 +187,6 @@ static void pmu_errors_point_at_the_term(void **state) {
       {"cpum/event=1/", -ENOENT, NONE, 1, "did you mean 'cpu'?"},
   };
 
-  (void)state;
   check_parse_bad(bad, COUNT_OF(bad));
 }
 
@@ -212,7 +206,6 @@ static void pmu_events_are_known_in_any_case(void **state) {
       {"cpu/EVENT=1/", -ENOENT, NONE, 5, "did you mean 'event'?"},
   };
 
-  (void)state;
   make_host_write(CHECK_PARSE_PMUS "/cpu/events/L2_RQSTS", "event=0x24\n");
   check_parse_good(good, COUNT_OF(good));
   check_parse_bad(bad, COUNT_OF(bad));
@@ -227,7 +220,6 @@ static void pmu_generic_events_are_near_misses_if_it_has_them(void **state) {
   uvperf_error_t error;
   struct perf_event_attr attr;
 
-  (void)state;
   make_host_write(CHECK_PARSE_PMUS "/software/type", "1\n");
   check_parse_bad(bad, COUNT_OF(bad));
   uvperf__attr_parse(&attr, sizeof(attr), bad[2].name, &error);
@@ -241,7 +233,6 @@ static void pmu_of_a_number_may_be_named_without_it(void **state) {
       {"imc_free_running_0/dclk/", {.type = 16, .config = 0xff}},
   };
 
-  (void)state;
   check_parse_good(good, COUNT_OF(good));
 }
 
@@ -257,7 +248,6 @@ static void pmu_events_have_scale_and_unit(void **state) {
   uvperf__event_text_t text;
   uvperf__parse_t parse;
 
-  (void)state;
   uvperf__parse_init(&parse, "uncore_imc_0/cas_read/", NULL);
   assert_int_equal(uvperf__event_text_scan(&parse, parse.text, &text), 0);
   assert_int_equal(uvperf__event_name_each(&parse, &text, see_measure, &event),
@@ -311,7 +301,6 @@ static int parse_with_one_fd(void *arg) {
 }
 
 static void pmu_events_without_fds_are_emfile(void **state) {
-  (void)state;
   assert_int_equal(support_wait(support_fork(parse_without_fds, NULL)), 0);
   assert_int_equal(support_wait(support_fork(parse_with_one_fd, NULL)), 0);
 }
@@ -320,7 +309,6 @@ static void pmu_of_this_machine_counts_the_time_stamp(void **state) {
   struct perf_event_attr attr, again;
   uvperf_error_t error;
 
-  (void)state;
   if (uvperf_attr_parse(&attr, "msr/tsc/", &error) != 0)
     support_skip(__func__, "PMU msr with its event tsc");
   assert_true(attr.type >= PERF_TYPE_MAX);

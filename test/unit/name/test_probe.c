@@ -93,7 +93,6 @@ static void probes_keep_what_config1_points_to(void **state) {
   };
   size_t i;
 
-  (void)state;
   for (i = 0; i < COUNT_OF(probes); i++)
     check(&probes[i]);
 }
@@ -104,7 +103,6 @@ static void probes_without_text_need_no_list(void **state) {
        {.type = 8, .config = 1, .config2 = 0xffffffff81000000}},
   };
 
-  (void)state;
   check_parse_good(good, COUNT_OF(good));
 }
 
@@ -113,7 +111,6 @@ static void probes_of_a_list_stay_apart(void **state) {
       check_parse_list("{uprobe/path=/a,offset=1/,uprobe/path=/b,offset=2"
                        "/,kprobe/func=f,name=mine/}:S,cs");
 
-  (void)state;
   assert_int_equal(uvperf_event_list_count(list), 4);
   assert_string_equal(
       (const char *)(uintptr_t)uvperf_event_list_get(list, 0)->attr->config1,
@@ -159,7 +156,6 @@ static void probes_that_cannot_be_right_are_refused(void **state) {
       {"kprobe/path=x/", -ENOENT, NONE, 8, "no term or event 'path'"},
   };
 
-  (void)state;
   check_parse_bad(bad, COUNT_OF(bad));
 }
 
@@ -169,7 +165,6 @@ static void probes_of_long_names_are_refused(void **state) {
   uvperf_error_t error;
   size_t length = strlen("uprobe/path=/");
 
-  (void)state;
   memset(name, 'x', sizeof(name));
   memcpy(name, "uprobe/path=/", length);
   strcpy(name + length + PATH_MAX - 1, ",offset=1/");
@@ -198,7 +193,6 @@ static void probes_of_symbols_are_where_the_file_says(void **state) {
   char name[PATH_MAX];
   size_t i;
 
-  (void)state;
   for (i = 0; i < COUNT_OF(paths); i++) {
     probe_t probe = {name, 9, 0, paths[i], 0};
 
@@ -222,7 +216,6 @@ static void probe_of_a_symbol_stays_in_its_file(void **state) {
   char path[128], old[128], name[PATH_MAX];
   size_t fds = support_count_fds();
 
-  (void)state;
   snprintf(path, sizeof(path), "%s/program", make_host_root());
   snprintf(old, sizeof(old), "%s/old", make_host_root());
   make_elf_make_usual(&image, 1);
@@ -252,8 +245,6 @@ static void expect_symbol_error(const char *path, const char *rest, int code,
 }
 
 static void probes_of_unknown_symbols_suggest_the_nearest(void **state) {
-  (void)state;
-
   expect_symbol_error(ELF_PIE, "symbol=elf_targt_exported", -ENOENT,
                       "did you mean 'elf_target_exported'?");
   expect_symbol_error(ELF_PIE, "symbol=zzzzzzzzzzzzzzzz", -ENOENT,
@@ -268,7 +259,6 @@ static void probe_of_thumb_code_is_refused(void **state) {
   make_elf_t image;
   char path[PATH_MAX];
 
-  (void)state;
   snprintf(path, sizeof(path), "%s/image", make_host_root());
   make_elf_make(&image, 0);
   make_elf_add(&image, MAKE_ELF_SYMTAB, "thumb", STB_GLOBAL, STT_FUNC, 0x21);
@@ -283,7 +273,6 @@ static void probes_past_the_end_of_a_file_are_refused(void **state) {
   uvperf_error_t error;
   char name[PATH_MAX];
 
-  (void)state;
   probe_name(name, sizeof(name), ELF_PIE,
              "symbol=elf_target_exported,offset=0x7fffffffffffffff");
   assert_int_equal(uvperf__event_list_parse(&list, name, &error), -EINVAL);
@@ -309,7 +298,6 @@ static void expect_path_error(const char *path, int code, const char *text) {
 static void probes_of_symbols_in_no_regular_file_are_refused(void **state) {
   char path[128];
 
-  (void)state;
   expect_path_error(make_host_root(), -EISDIR, "is a directory");
   snprintf(path, sizeof(path), "%s/fifo", make_host_root());
   expect_path_error(path, -ENOENT, "there is no file");

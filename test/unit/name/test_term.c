@@ -49,7 +49,6 @@ static void terms_set_the_fields_of_the_attr(void **state) {
        {.type = PERF_TYPE_HW_CACHE, .config = 2, .sample_period = 5}},
   };
 
-  (void)state;
   check_parse_good(good, COUNT_OF(good));
 }
 
@@ -66,7 +65,6 @@ static void terms_that_come_twice_say_what_the_last_says(void **state) {
       {"cycles/aux-sample-size=8,aux-sample-size=0/", {CYCLES}},
   };
 
-  (void)state;
   check_parse_good(good, COUNT_OF(good));
 }
 
@@ -86,7 +84,6 @@ static void terms_ask_for_branch_stacks(void **state) {
       {"cycles/branch_type=no/", {CYCLES}},
   };
 
-  (void)state;
   check_parse_good(good, COUNT_OF(good));
 }
 
@@ -97,7 +94,6 @@ static void terms_of_fields_newer_than_the_header_are_set(void **state) {
   } wide;
   uint64_t value;
 
-  (void)state;
   assert_int_equal(uvperf_attr_parse_sized(&wide.attr, 144,
                                            "1:1/config3=7,config4=0x99/", NULL),
                    0);
@@ -136,7 +132,6 @@ static void terms_that_cannot_be_right_are_refused(void **state) {
       {"cycles/@sink=x/", -EINVAL, ARG, 8, "for perf(1) only"},
   };
 
-  (void)state;
   check_parse_bad(bad, COUNT_OF(bad));
 }
 

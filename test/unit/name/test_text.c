@@ -74,7 +74,6 @@ static void attr_parse_points_at_bad_syntax(void **state) {
        NONE, 1, "'x12345678901234567890123456789012345678901234567...'"},
   };
 
-  (void)state;
   check_parse_bad(bad, COUNT_OF(bad));
 }
 
@@ -88,7 +87,6 @@ static void attr_parse_of_very_long_names_is_an_error(void **state) {
   uvperf_error_t error;
   size_t i, length;
 
-  (void)state;
   assert_non_null(text);
   for (i = 0; i < COUNT_OF(patterns); i++) {
     for (length = 0; length < size; length += strlen(patterns[i]))
@@ -103,7 +101,6 @@ static void file_name_has_at_most_255_bytes(void **state) {
   char text[NAME_MAX + 1];
   uvperf__span_t span = {text, text};
 
-  (void)state;
   memset(text, 'x', sizeof(text));
   assert_false(uvperf__span_is_file_name(span));
   span.end = text + NAME_MAX;

@@ -52,7 +52,6 @@ static void tracepoints_have_their_id_and_nothing_else(void **state) {
       {"odd:uh.x", {ID(9)}},
   };
 
-  (void)state;
   check_parse_good(good, COUNT_OF(good));
 }
 
@@ -75,7 +74,6 @@ static void missing_tracepoints_are_reported_with_the_nearest(void **state) {
       {"sched:sched_switch/prev_comm=1/", -ENOENT, NONE, 20, "no term"},
   };
 
-  (void)state;
   check_parse_bad(bad, COUNT_OF(bad));
 }
 
@@ -88,7 +86,6 @@ static void tracepoints_of_patterns_are_for_lists(void **state) {
       {"x*:*", -ENOENT, NONE, 1, "no tracepoint matches"},
   };
 
-  (void)state;
   check_parse_bad(bad, COUNT_OF(bad));
 }
 
@@ -97,7 +94,6 @@ static void tracepoints_of_long_names_are_unknown(void **state) {
   char name[1000];
   uvperf_error_t error;
 
-  (void)state;
   memset(name, 'x', sizeof(name));
   name[sizeof(name) - 1] = '\0';
   name[500] = ':';
@@ -118,7 +114,6 @@ static void tracepoints_without_tracefs_say_what_to_do(void **state) {
       {"*:*", -ENOENT, NONE, 1, "mount -t tracefs"},
   };
 
-  (void)state;
   check_parse_bad(bad, COUNT_OF(bad));
 }
 
@@ -147,7 +142,6 @@ static void
 tracepoints_that_may_not_be_read_are_a_matter_of_permission(void **state) {
   char path[128];
 
-  (void)state;
   support_need_root(__func__);
   snprintf(path, sizeof(path), "%s/sys/kernel/tracing", make_host_root());
   assert_int_equal(chmod(path, 0700), 0);
@@ -159,7 +153,6 @@ static void tracepoints_of_this_machine_have_the_id_of_tracefs(void **state) {
   uint64_t id = support_need_tracefs(__func__, "sched:sched_switch");
   struct perf_event_attr attr;
 
-  (void)state;
   assert_int_equal(uvperf_attr_parse(&attr, "sched:sched_switch", NULL), 0);
   assert_int_equal(attr.type, PERF_TYPE_TRACEPOINT);
   assert_int_equal(attr.config, id);

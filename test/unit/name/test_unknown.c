@@ -31,7 +31,6 @@ static void attr_parse_suggests_a_similar_name(void **state) {
       {"qqqqqq", -ENOENT, NONE, 1, "no event 'qqqqqq'"},
   };
 
-  (void)state;
   check_parse_bad(bad, COUNT_OF(bad));
 }
 
@@ -42,7 +41,6 @@ static void attr_parse_suggests_no_name_that_is_too_long(void **state) {
   uvperf_error_t error;
   size_t length;
 
-  (void)state;
   for (length = UVPERF__NEAR_MISS_MOST - 2; length < UVPERF__NEAR_MISS_MOST;
        length++) {
     memset(word, 'x', length);

@@ -121,7 +121,6 @@ static void event_name_walk_returns_generic_names_that_parse(void **state) {
       UVPERF_NAME_HARDWARE | UVPERF_NAME_SOFTWARE | UVPERF_NAME_CACHE;
   kinds_t seen = {{0}};
 
-  (void)state;
   assert_int_equal(uvperf__event_name_walk(NULL, kinds, parse_back, &seen), 0);
   assert_int_equal(seen.nr[PERF_TYPE_HARDWARE], 10);
   assert_int_equal(seen.nr[PERF_TYPE_SOFTWARE], 12);
@@ -133,7 +132,6 @@ static void event_name_walk_returns_generic_names_that_parse(void **state) {
 static void event_name_walk_returns_the_other_spelling(void **state) {
   walked_t walked;
 
-  (void)state;
   assert_int_equal(walk("cpu-cycles", UVPERF_NAME_HARDWARE, &walked), 0);
   assert_string_equal(walked.alias, "cycles");
   assert_int_equal(walk("context-switches", UVPERF_NAME_SOFTWARE, &walked), 0);
@@ -147,7 +145,6 @@ static void event_name_walk_returns_the_other_spelling(void **state) {
 static void event_name_walk_returns_all_of_a_pmus_event(void **state) {
   walked_t walked;
 
-  (void)state;
   make_machine();
   make_host_write(PMUS "/power/events/energy-pkg.per-pkg", "1\n");
   assert_int_equal(walk("energy-pkg", 0, &walked), 0);
@@ -171,7 +168,6 @@ static void event_name_walk_returns_all_of_a_pmus_event(void **state) {
 static void event_name_walk_of_a_cpus_own_pmu_has_no_cpus(void **state) {
   walked_t walked;
 
-  (void)state;
   make_machine();
   make_host_write(PMUS "/cpu/events/count.snapshot", "1\n");
   make_host_write(PMUS "/cpu/events/count", "event=0x1\n");
@@ -194,7 +190,6 @@ static void event_name_walk_shows_terms_that_need_a_value(void **state) {
   walked_t walked;
   size_t i;
 
-  (void)state;
   make_host_write(PMUS "/hv/type", "30\n");
   for (i = 0; i < sizeof(terms) / sizeof(terms[0]); i++) {
     make_host_write(PMUS "/hv/events/tb", terms[i][0]);
@@ -221,7 +216,6 @@ static void event_name_walk_has_room_for_the_longest_name(void **state) {
   char path[PATH_MAX];
   size_t length = 0;
 
-  (void)state;
   memset(pmu, 'p', 255);
   memset(event, 'e', 255);
   memset(terms, 't', 4094);
@@ -242,7 +236,6 @@ static void event_name_walk_leaves_out_unparsable_names(void **state) {
   walked_t walked;
   size_t i;
 
-  (void)state;
   make_machine();
   for (i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
     snprintf(path, sizeof(path), PMUS "/cpu/events/%s", odd[i]);
@@ -265,7 +258,6 @@ static void event_name_walk_leaves_out_unparsable_names(void **state) {
 static void event_name_walk_leaves_out_patterns(void **state) {
   walked_t walked;
 
-  (void)state;
   make_machine();
   make_host_write(PMUS "/a*/type", "40\n");
   make_host_write(PMUS "/a*/events/x", "event=1\n");
@@ -281,7 +273,6 @@ static void event_name_walk_leaves_out_patterns(void **state) {
 static void event_name_walk_returns_tracepoints_with_an_id(void **state) {
   walked_t walked;
 
-  (void)state;
   make_machine();
   assert_int_equal(walk(NULL, UVPERF_NAME_TRACEPOINT, &walked), 0);
   assert_int_equal(walked.nr, 3);
@@ -312,7 +303,6 @@ static void event_name_walk_returns_the_requested_kinds(void **state) {
   walked_t walked;
   size_t i;
 
-  (void)state;
   make_machine();
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     assert_int_equal(walk(NULL, cases[i].kinds, &walked), 0);
@@ -353,7 +343,6 @@ static void event_name_walk_by_pattern_returns_what_matches(void **state) {
   walked_t walked;
   size_t i;
 
-  (void)state;
   make_machine();
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     assert_int_equal(walk(cases[i].pattern, 0, &walked), 0);
@@ -365,7 +354,6 @@ static void event_name_walk_takes_patterns_of_any_length(void **state) {
   char pattern[1024];
   walked_t walked;
 
-  (void)state;
   make_machine();
   memset(pattern, '*', sizeof(pattern));
   strcpy(pattern + 600, ":irq_*");
@@ -377,7 +365,6 @@ static void event_name_walk_ends_when_the_callback_stops_it(void **state) {
   size_t at;
   walked_t walked;
 
-  (void)state;
   make_machine();
   /* One of each source, and codes that look like an error of a source. */
   for (at = 1; at <= 59; at += 29) {
@@ -393,7 +380,6 @@ static void event_name_walk_ends_when_the_callback_stops_it(void **state) {
 static void event_name_walk_ends_among_events_of_pmus(void **state) {
   walked_t walked = {.end_at = 1, .end_with = -ENOENT};
 
-  (void)state;
   make_machine();
   assert_int_equal(
       uvperf__event_name_walk(NULL, UVPERF_NAME_PMU | UVPERF_NAME_TRACEPOINT,
@@ -408,7 +394,6 @@ static void event_name_walk_ends_among_events_of_pmus(void **state) {
 static void event_name_walk_without_tracefs_returns_the_rest(void **state) {
   walked_t walked;
 
-  (void)state;
   make_host_write(PMUS "/msr/type", "9\n");
   make_host_write(PMUS "/msr/events/tsc", "event=0x00\n");
   assert_int_equal(walk(NULL, 0, &walked), -ENODEV);
@@ -423,7 +408,6 @@ static void event_name_walk_without_tracefs_returns_the_rest(void **state) {
 static void event_name_walk_without_pmus_returns_the_rest(void **state) {
   walked_t walked;
 
-  (void)state;
   make_host_write(EVENTS "/sched/sched_switch/id", "316\n");
   assert_int_equal(walk(NULL, 0, &walked), -ENOENT);
   assert_int_equal(walked.nr, 55);
@@ -433,7 +417,6 @@ static void event_name_walk_without_pmus_returns_the_rest(void **state) {
 static void event_name_walk_returns_the_first_of_two_errors(void **state) {
   walked_t walked;
 
-  (void)state;
   assert_int_equal(walk(NULL, 0, &walked), -ENOENT);
   assert_int_equal(walked.nr, 54);
 }
@@ -441,7 +424,6 @@ static void event_name_walk_returns_the_first_of_two_errors(void **state) {
 static void event_name_walk_names_the_pmu_that_cannot_be_read(void **state) {
   walked_t walked;
 
-  (void)state;
   make_machine();
   make_host_write(PMUS "/loop/type", "50\n");
   make_host_link(PMUS "/loop/events", "events");
@@ -470,7 +452,6 @@ static void event_name_walk_leaves_out_a_pmu_that_goes(void **state) {
   char type[160];
   pid_t child;
 
-  (void)state;
   make_machine();
   snprintf(type, sizeof(type), "%s" PMUS "/power/type", make_host_root());
   assert_int_equal(unlink(type), 0);
@@ -484,7 +465,6 @@ static void event_name_walk_leaves_out_a_pmu_that_goes(void **state) {
 static void event_name_walk_skips_broken_files(void **state) {
   walked_t walked;
 
-  (void)state;
   make_machine();
   make_host_write(PMUS "/typeless/events/x", "event=1\n");
   make_host_write(PMUS "/cpu/events/empty", "");
@@ -498,7 +478,6 @@ static void event_name_walk_skips_broken_files(void **state) {
 static void event_name_walk_refuses_bad_arguments(void **state) {
   walked_t walked = {.nr = 0};
 
-  (void)state;
   assert_int_equal(uvperf_event_name_walk(NULL, 0, NULL, NULL), -EINVAL);
   assert_int_equal(uvperf_event_name_walk(NULL, 32, take, &walked), -EINVAL);
   assert_int_equal(uvperf_event_name_walk(NULL, UINT32_MAX, take, &walked),

@@ -71,7 +71,6 @@ static void refuses_path(const char *path, int errno_of_kernel, int cause,
 static void map_is_held_by_a_file_of_its_own(void **state) {
   uvperf__bpf_map_t map;
 
-  (void)state;
   opens(&map);
   assert_true(map.is_own);
   assert_true(uvperf__bpf_map_clears(&map));
@@ -87,7 +86,6 @@ static void map_without_an_own_file_shares_the_callers(void **state) {
   uvperf__bpf_map_t map;
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
     fake_fail(FAKE_BPF_MAP_BY_ID, 1, codes[i]);
     opens(&map);
@@ -104,7 +102,6 @@ static void own_file_has_the_access_of_the_callers(void **state) {
   uvperf__bpf_map_t map;
   size_t i;
 
-  (void)state;
   for (i = 0; i < 3; i++) {
     fake_map_close(given);
     given = fake_map_open_as(scripted, accesses[i]);
@@ -117,7 +114,6 @@ static void own_file_has_the_access_of_the_callers(void **state) {
 static void map_that_preserves_clears_nothing(void **state) {
   uvperf__bpf_map_t map;
 
-  (void)state;
   scripted->info.map_flags = PRESERVE_ELEMS;
   opens(&map);
   assert_true(map.is_own);
@@ -128,7 +124,6 @@ static void map_that_preserves_clears_nothing(void **state) {
 static void path_is_a_file_of_its_own(void **state) {
   uvperf__bpf_map_t map;
 
-  (void)state;
   scripted->path = "/bpf/events";
   assert_int_equal(uvperf__bpf_map_open(&map, -1, "/bpf/events", NULL), 0);
   assert_true(uvperf__bpf_map_clears(&map));
@@ -140,7 +135,6 @@ static void path_is_a_file_of_its_own(void **state) {
 /* -- refusals ------------------------------------------------------------- */
 
 static void map_of_another_type_is_named(void **state) {
-  (void)state;
   scripted->info.type = 1;
   refuses(-EINVAL, UVPERF_CAUSE_ARGUMENT, "BPF_MAP_TYPE_HASH (1)");
   scripted->info.type = 33;
@@ -153,7 +147,6 @@ static void map_of_another_type_is_named(void **state) {
 
 /* A program: BPF_PROG_TYPE_SCHED_ACT is 4 too. */
 static void object_whose_type_is_the_same_is_no_map(void **state) {
-  (void)state;
   scripted->info.key_size = 0x12345678;
   scripted->info.value_size = 0x9abcdef0;
   refuses(-EINVAL, UVPERF_CAUSE_ARGUMENT, "PERF_EVENT_ARRAY (4)");
@@ -167,7 +160,6 @@ static void path_of_another_type_is_closed_again(void **state) {
   uvperf__bpf_map_t map;
   uvperf_error_t error;
 
-  (void)state;
   scripted->path = "/bpf/events";
   scripted->info.type = 2;
   assert_int_equal(uvperf__bpf_map_open(&map, -1, "/bpf/events", &error),
@@ -178,7 +170,6 @@ static void path_of_another_type_is_closed_again(void **state) {
 }
 
 static void fd_that_is_invalid_is_reported(void **state) {
-  (void)state;
   fake_fail(FAKE_BPF_INFO, 1, -EBADFD);
   refuses(-EBADF, UVPERF_CAUSE_ARGUMENT, "not an open fd");
   fake_fail(FAKE_BPF_INFO, 1, -EINVAL);
@@ -186,7 +177,6 @@ static void fd_that_is_invalid_is_reported(void **state) {
 }
 
 static void bpf_that_is_refused_has_its_cause(void **state) {
-  (void)state;
   fake_fail(FAKE_BPF_INFO, 1, -ENOSYS);
   refuses(-ENOSYS, UVPERF_CAUSE_NOT_SUPPORTED, "CONFIG_BPF_SYSCALL");
   make_host_write("/proc/sys/kernel/unprivileged_bpf_disabled", "2\n");
@@ -218,7 +208,6 @@ static void bpf_that_is_refused_has_its_cause(void **state) {
 }
 
 static void lack_of_fds_and_memory_is_reported(void **state) {
-  (void)state;
   fake_fail(FAKE_BPF_MAP_BY_ID, 1, -EMFILE);
   refuses(-EMFILE, UVPERF_CAUSE_FILES, "RLIMIT_NOFILE");
   fake_fail(FAKE_BPF_MAP_BY_ID, 1, -ENOMEM);
@@ -231,7 +220,6 @@ static void lack_of_fds_and_memory_is_reported(void **state) {
 static void path_that_cannot_be_opened_has_its_cause(void **state) {
   char longest[400];
 
-  (void)state;
   refuses_path("/bpf/x", -ENOENT, UVPERF_CAUSE_ARGUMENT,
                "/bpf/x: nothing is pinned");
   refuses_path("/bpf/x", -ENOTDIR, UVPERF_CAUSE_ARGUMENT, "pinned");
@@ -265,7 +253,6 @@ static void entry_that_cannot_be_set_has_its_cause(void **state) {
   uvperf_error_t error;
   size_t i;
 
-  (void)state;
   opens(&map);
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     fake_fail(FAKE_BPF_UPDATE, 1, cases[i].code);
@@ -282,7 +269,6 @@ static void entry_that_may_only_be_read_says_so(void **state) {
   uvperf__bpf_map_t map;
   uvperf_error_t error;
 
-  (void)state;
   fake_map_close(given);
   given = fake_map_open_as(scripted, O_RDONLY);
   opens(&map);
@@ -298,7 +284,6 @@ static void entry_that_may_only_be_read_says_so(void **state) {
 static void take_of_a_missing_event_is_fine(void **state) {
   uvperf__bpf_map_t map;
 
-  (void)state;
   opens(&map);
   assert_int_equal(uvperf__bpf_map_take(&map, 3, NULL), 0);
   fake_map_put_foreign(scripted, 3);

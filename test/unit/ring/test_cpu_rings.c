@@ -57,7 +57,6 @@ static void check_of_sizes_that_cannot_be_is_einval(void **state) {
   uvperf_error_t error;
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     memset(&error, 0, sizeof(error));
     options.ring_bytes = cases[i].ring_bytes;
@@ -75,7 +74,6 @@ static void rings_fit_if_they_have_more_bytes_than_that(void **state) {
   const size_t page = support_page_bytes();
   uvperf__cpu_rings_options_t options = cpu_rings_defaults;
 
-  (void)state;
   assert_true(uvperf__cpu_rings_fit(&options));
   options.above_bytes = UVPERF__RING_DEFAULT_BYTES - 1;
   assert_true(uvperf__cpu_rings_fit(&options));
@@ -95,7 +93,6 @@ static void ring_is_not_halved_to_what_must_fit(void **state) {
   uvperf__cpu_ring_t *ring;
   size_t i;
 
-  (void)state;
   for (i = 0; i < 64; i++)
     fake_event_add(i);
   options.overwrite = 1;
@@ -118,7 +115,6 @@ static void ring_of_a_cpu_is_opened_once(void **state) {
   uvperf__cpu_ring_t *found[6];
   int cpu;
 
-  (void)state;
   for (cpu = 0; cpu < 6; cpu++)
     owners[cpu] = fake_event_add((uint64_t)cpu);
   for (cpu = 5; cpu >= 0; cpu--) {
@@ -146,7 +142,6 @@ static void owner_is_a_dummy_of_the_first_thread(void **state) {
   uvperf__cpu_rings_t *rings;
   fake_event_t *owner = fake_event_add(1);
 
-  (void)state;
   options.clockid = CLOCK_MONOTONIC;
   rings = make_cpu_rings(&options);
   cpu_rings_of(rings, 3);
@@ -168,7 +163,6 @@ owner_of_a_process_without_first_thread_is_the_callers(void **state) {
   uvperf__cpu_rings_t *rings = make_cpu_rings(&cpu_rings_defaults);
   fake_event_t *owner = fake_event_add(1);
 
-  (void)state;
   fake_fail(FAKE_OPEN, 1, -ESRCH);
   cpu_rings_of(rings, 3);
   assert_int_equal(owner->pid, 0);
@@ -182,7 +176,6 @@ static void owner_without_a_clock_has_the_kernels(void **state) {
   uvperf__cpu_rings_t *rings = make_cpu_rings(&cpu_rings_defaults);
   fake_event_t *owner = fake_event_add(1);
 
-  (void)state;
   cpu_rings_of(rings, 0);
   assert_false(owner->attr.use_clockid);
   uvperf__cpu_rings_free(rings);
@@ -195,7 +188,6 @@ static void ring_wakes_at_a_quarter_by_default(void **state) {
   fake_event_t *owner = fake_event_add(1);
   uvperf__cpu_ring_t *ring = cpu_rings_of(rings, 0);
 
-  (void)state;
   assert_int_equal(ring->ring.size, UVPERF__RING_DEFAULT_BYTES);
   assert_true(owner->attr.watermark);
   assert_int_equal(owner->attr.wakeup_watermark, ring->ring.size / 4);
@@ -207,7 +199,6 @@ static void ring_that_can_be_overwritten_does_not_wake(void **state) {
   uvperf__cpu_rings_t *rings;
   fake_event_t *owner = fake_event_add(1);
 
-  (void)state;
   options.overwrite = 1;
   rings = make_cpu_rings(&options);
   cpu_rings_of(rings, 0);
@@ -221,7 +212,6 @@ static void ring_of_a_given_size_is_rounded_up(void **state) {
   uvperf__cpu_rings_t *rings;
   fake_event_t *owner = fake_event_add(1);
 
-  (void)state;
   options.ring_bytes = 3 * support_page_bytes();
   options.wakeup_bytes = 1;
   rings = make_cpu_rings(&options);
@@ -236,7 +226,6 @@ static void ring_that_is_halved_wakes_at_its_own_quarter(void **state) {
   uvperf__cpu_ring_t *ring;
   size_t i;
 
-  (void)state;
   for (i = 0; i < 3; i++)
     owners[i] = fake_event_add(i);
   fake_fail(FAKE_MMAP, 1, -EPERM);
@@ -255,7 +244,6 @@ static void ring_is_halved_down_to_one_page(void **state) {
   size_t sizes = 1;
   size_t bytes;
 
-  (void)state;
   for (bytes = UVPERF__RING_DEFAULT_BYTES; bytes > support_page_bytes();
        bytes /= 2)
     sizes++;
@@ -271,7 +259,6 @@ static void ring_is_not_halved_below_twice_its_wakeup(void **state) {
   uvperf__cpu_rings_options_t options = cpu_rings_defaults;
   size_t i;
 
-  (void)state;
   options.wakeup_bytes = UVPERF__RING_DEFAULT_BYTES / 4;
   for (i = 0; i < 4; i++)
     fake_event_add(i);
@@ -283,7 +270,6 @@ static void ring_is_not_halved_below_twice_its_wakeup(void **state) {
 static void ring_of_a_given_size_is_not_made_smaller(void **state) {
   uvperf__cpu_rings_options_t options = cpu_rings_defaults;
 
-  (void)state;
   options.ring_bytes = UVPERF__RING_DEFAULT_BYTES;
   fake_event_add(1);
   fake_event_add(2);
@@ -306,7 +292,6 @@ static void ring_whose_owner_cannot_be_opened_is_explained(void **state) {
   };
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     fake_kernel_reset();
     fake_fail_from(FAKE_OPEN, 1, cases[i].code);
@@ -320,7 +305,6 @@ static void ring_whose_owner_cannot_be_opened_is_explained(void **state) {
 }
 
 static void ring_that_cannot_be_mapped_is_explained(void **state) {
-  (void)state;
   fake_event_add(1);
   fake_event_add(2);
   fake_fail_from(FAKE_MMAP, 1, -ENOMEM);
@@ -346,7 +330,6 @@ static void rings_without_memory_are_enomem(void **state) {
   int rc;
   int i;
 
-  (void)state;
   for (nth = 1;; nth++) {
     fake_kernel_reset();
     for (i = 0; i < 5; i++)
@@ -375,7 +358,6 @@ static void rings_without_memory_are_enomem(void **state) {
 static void rings_are_unmapped_then_closed(void **state) {
   uvperf__cpu_rings_t *rings = make_cpu_rings(&cpu_rings_defaults);
 
-  (void)state;
   fake_event_add(1);
   fake_event_add(2);
   cpu_rings_of(rings, 0);
@@ -392,7 +374,6 @@ static void rings_of_a_call_that_failed_are_cut(void **state) {
   fake_event_t *kept = fake_event_add(1);
   uvperf__cpu_ring_t *ring;
 
-  (void)state;
   fake_event_add(2);
   fake_event_add(3);
   ring = cpu_rings_of(rings, 0);
@@ -417,7 +398,6 @@ static void rings_in_a_forked_child_are_closed_only(void **state) {
   uvperf__cpu_rings_t *rings = make_cpu_rings(&cpu_rings_defaults);
   uvperf__cpu_ring_t *ring;
 
-  (void)state;
   fake_event_add(1);
   ring = cpu_rings_of(rings, 0);
   assert_int_equal(support_wait(support_fork(free_in_child, rings)), 0);
@@ -445,7 +425,6 @@ static void join_redirects_into_the_owners_ring(void **state) {
   uvperf__cpu_ring_t *ring;
   int fd;
 
-  (void)state;
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   fake_event_add(1);
   event = fake_event_add(2);
@@ -475,7 +454,6 @@ static void spare_shares_the_ring_and_replaces_the_last_but_one(void **state) {
   size_t i;
   int fd;
 
-  (void)state;
   options.clockid = CLOCK_MONOTONIC;
   rings = make_cpu_rings(&options);
   fake_event_add(1);
@@ -506,7 +484,6 @@ static void spare_that_cannot_be_leaves_the_last(void **state) {
   uvperf__cpu_rings_t *rings = make_cpu_rings(&cpu_rings_defaults);
   fake_event_t *spare;
 
-  (void)state;
   fake_event_add(1);
   cpu_rings_of(rings, 0);
   spare = fake_event_add(2);

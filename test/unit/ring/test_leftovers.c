@@ -27,7 +27,6 @@ static void *map_page(void) {
 static void leftovers_are_closed_in_order_a_mapping_first(void **state) {
   uvperf__leftovers_t leftovers = {0};
 
-  (void)state;
   uvperf__leftovers_add(&leftovers, map_page(), PAGE, open_event(1));
   uvperf__leftovers_add(&leftovers, NULL, 0, open_event(2));
   uvperf__leftovers_add(&leftovers, NULL, 0, -1);
@@ -46,7 +45,6 @@ static void leftovers_end_closes_the_rest(void **state) {
   uvperf__leftovers_t leftovers = {0};
   uint64_t id;
 
-  (void)state;
   for (id = 1; id <= 20; id++)
     uvperf__leftovers_add(&leftovers, NULL, 0, open_event(id));
   uvperf__leftovers_close_one(&leftovers);
@@ -59,7 +57,6 @@ static void leftovers_without_room_are_closed_at_once(void **state) {
   uvperf__leftovers_t leftovers = {0};
   int fd = open_event(1);
 
-  (void)state;
   fake_log_clear();
   fake_fail(FAKE_CALLOC, 1, 0);
   uvperf__leftovers_add(&leftovers, NULL, 0, fd);

@@ -21,7 +21,6 @@ static uvperf__ring_t ring;
 static int setup(void **state) {
   struct perf_event_attr attr;
 
-  (void)state;
   fake_kernel_reset();
   memset(&attr, 0, sizeof(attr));
   attr.size = sizeof(attr);
@@ -34,7 +33,6 @@ static int setup(void **state) {
 static void round_returns_powers_of_two_of_pages(void **state) {
   size_t page = support_page_bytes();
 
-  (void)state;
   assert_int_equal(uvperf__ring_round(0), page);
   assert_int_equal(uvperf__ring_round(1), page);
   assert_int_equal(uvperf__ring_round(page), page);
@@ -46,14 +44,12 @@ static void round_returns_powers_of_two_of_pages(void **state) {
 static void round_overflow_returns_0(void **state) {
   size_t top = SIZE_MAX / 2 + 1;
 
-  (void)state;
   assert_true(uvperf__ring_round(top) == top);
   assert_int_equal(uvperf__ring_round(top + 1), 0);
   assert_int_equal(uvperf__ring_round(SIZE_MAX), 0);
 }
 
 static void map_returns_the_data_after_the_page(void **state) {
-  (void)state;
   assert_int_equal(uvperf__ring_map(&ring, fd, 4 * support_page_bytes(), 0), 0);
   assert_ptr_equal(ring.page, fake->page);
   assert_ptr_equal(ring.data, fake->ring);
@@ -64,14 +60,12 @@ static void map_returns_the_data_after_the_page(void **state) {
 }
 
 static void map_without_data_is_einval(void **state) {
-  (void)state;
   assert_int_equal(uvperf__ring_map(&ring, fd, 0, 0), -EINVAL);
   assert_int_equal(fake_count(FAKE_MMAP), 0);
   assert_memory_equal(&ring, &zeroed, sizeof(ring));
 }
 
 static void map_that_fails_returns_the_errno_and_zeroes(void **state) {
-  (void)state;
   fake_fail(FAKE_MMAP, 1, -EBUSY);
   assert_int_equal(uvperf__ring_map(&ring, fd, support_page_bytes(), 0),
                    -EBUSY);
@@ -79,14 +73,12 @@ static void map_that_fails_returns_the_errno_and_zeroes(void **state) {
 }
 
 static void map_of_a_given_size_is_never_halved(void **state) {
-  (void)state;
   fake_fail(FAKE_MMAP, 1, -EPERM);
   assert_int_equal(uvperf__ring_map(&ring, fd, DEFAULT_BYTES, 0), -EPERM);
   assert_int_equal(fake_count(FAKE_MMAP), 1);
 }
 
 static void map_default_takes_the_full_size_if_allowed(void **state) {
-  (void)state;
   assert_int_equal(uvperf__ring_map_default(&ring, fd, 0, 0), 0);
   assert_int_equal(ring.size, DEFAULT_BYTES);
   assert_int_equal(fake_count(FAKE_MMAP), 1);
@@ -97,7 +89,6 @@ static void map_default_halves_on_eperm_until_it_fits(void **state) {
   size_t sizes;
   unsigned refused;
 
-  (void)state;
   sizes = 0;
   while (DEFAULT_BYTES >> sizes >= support_page_bytes())
     sizes++;
@@ -117,7 +108,6 @@ static void map_default_halves_on_eperm_until_it_fits(void **state) {
 static void map_default_gives_up_after_one_page(void **state) {
   size_t sizes;
 
-  (void)state;
   sizes = 0;
   while (DEFAULT_BYTES >> sizes >= support_page_bytes())
     sizes++;
@@ -140,7 +130,6 @@ static void map_default_stays_above_the_watermark(void **state) {
   };
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     setup(state);
     fake_fail_from(FAKE_MMAP, 1, -EPERM);
@@ -151,7 +140,6 @@ static void map_default_stays_above_the_watermark(void **state) {
 }
 
 static void map_default_below_the_watermark_is_einval(void **state) {
-  (void)state;
   assert_int_equal(uvperf__ring_map_default(&ring, fd, DEFAULT_BYTES, 0),
                    -EINVAL);
   assert_int_equal(uvperf__ring_map_default(&ring, fd, UINT32_MAX, 0), -EINVAL);
@@ -163,7 +151,6 @@ static void map_default_does_not_halve_on_other_errnos(void **state) {
   static const int codes[] = {-ENOMEM, -EINVAL, -EACCES, -EBUSY, -EAGAIN};
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
     setup(state);
     fake_fail(FAKE_MMAP, 1, codes[i]);
@@ -178,7 +165,6 @@ static void leave_layout_out(fake_event_t *event) {
 }
 
 static void map_of_an_old_kernel_takes_the_mapped_size(void **state) {
-  (void)state;
   fake->on_map = leave_layout_out;
   assert_int_equal(uvperf__ring_map(&ring, fd, 2 * support_page_bytes(), 0), 0);
   assert_ptr_equal(ring.data, fake->ring);
@@ -215,7 +201,6 @@ static void map_of_an_inconsistent_page_is_eproto_and_unmapped(void **state) {
 }
 
 static void unmap_twice_unmaps_once(void **state) {
-  (void)state;
   assert_int_equal(uvperf__ring_map(&ring, fd, support_page_bytes(), 0), 0);
   uvperf__ring_unmap(&ring);
   assert_null(fake->page);
@@ -225,7 +210,6 @@ static void unmap_twice_unmaps_once(void **state) {
 }
 
 static void forget_leaves_the_mapping_alone(void **state) {
-  (void)state;
   assert_int_equal(uvperf__ring_map(&ring, fd, support_page_bytes(), 0), 0);
   uvperf__ring_forget(&ring);
   assert_memory_equal(&ring, &zeroed, sizeof(ring));

@@ -152,13 +152,11 @@ static void change_each_word(void (*read)(fixture_t *fixture), uint64_t tail) {
 }
 
 static void record_that_changes_keeps_the_size_that_was_checked(void **state) {
-  (void)state;
   change_each_word(read_ring, 64);
   change_each_word(read_ring, SIZE - 16); /* the first one wraps */
 }
 
 static void merged_record_that_changes_keeps_the_size(void **state) {
-  (void)state;
   change_each_word(read_merge, 64);
   change_each_word(read_merge, SIZE - 16);
 }

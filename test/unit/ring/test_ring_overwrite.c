@@ -86,14 +86,12 @@ static void expect_snapshot(uint32_t newest, uint32_t oldest, uint64_t cut) {
 }
 
 static void overwrite_ring_returns_the_newest_first(void **state) {
-  (void)state;
   map();
   write_records(1, 5, 48);
   expect_snapshot(5, 1, 0);
 }
 
 static void overwrite_ring_that_is_empty_returns_nothing(void **state) {
-  (void)state;
   map();
   assert_int_equal(uvperf__ring_begin(&ring), 0);
   assert_int_equal(take(), 0);
@@ -101,7 +99,6 @@ static void overwrite_ring_that_is_empty_returns_nothing(void **state) {
 }
 
 static void overwrite_ring_returns_only_records_since_the_last(void **state) {
-  (void)state;
   map();
   write_records(1, 5, 48);
   expect_snapshot(5, 1, 0);
@@ -115,7 +112,6 @@ static void overwrite_ring_returns_only_records_since_the_last(void **state) {
 static void overwrite_ring_gone_round_drops_the_cut_one(void **state) {
   uint32_t whole = (uint32_t)(support_page_bytes() / 48);
 
-  (void)state;
   map();
   write_records(1, 200, 48);
   expect_snapshot(200, 200 - whole + 1, 1);
@@ -126,7 +122,6 @@ static void overwrite_ring_gone_round_drops_the_cut_one(void **state) {
 static void overwrite_ring_exactly_full_cuts_nothing(void **state) {
   uint32_t whole = (uint32_t)(support_page_bytes() / 64);
 
-  (void)state;
   map();
   write_records(1, whole, 64);
   expect_snapshot(whole, 1, 0);
@@ -139,7 +134,6 @@ static void overwrite_ring_exactly_full_cuts_nothing(void **state) {
 static void overwrite_ring_cut_at_every_offset_keeps_whole_ones(void **state) {
   size_t last;
 
-  (void)state;
   for (last = 16; last <= 1024; last += 8) {
     uint32_t number = 60;
     size_t left;
@@ -157,7 +151,6 @@ static void overwrite_ring_cut_at_every_offset_keeps_whole_ones(void **state) {
 static void overwrite_ring_overtaken_while_read_drops_the_rest(void **state) {
   uint32_t whole = (uint32_t)(support_page_bytes() / 64);
 
-  (void)state;
   map();
   write_records(1, whole, 64);
   assert_int_equal(uvperf__ring_begin(&ring), 0);
@@ -176,7 +169,6 @@ static void overwrite_ring_with_an_unsound_header_is_eproto(void **state) {
   const void *bytes;
   size_t size;
 
-  (void)state;
   map_bytes(128 * 1024);
   write_record(1, 64);
   memset(fake->ring + fake->ring_size - 64, 0, 64);
@@ -194,7 +186,6 @@ static void overwrite_ring_spoilt_while_read_drops_the_oldest(void **state) {
   uint32_t last = 128 * 1024 / 64;
   uint64_t newest;
 
-  (void)state;
   map_bytes(128 * 1024);
   write_records(1, last, 64);
   newest = fake->page->data_head;
@@ -209,7 +200,6 @@ static void overwrite_ring_spoilt_while_read_drops_the_oldest(void **state) {
 static void overwrite_ring_spoilt_after_going_on_drops_the_rest(void **state) {
   uint32_t last = 128 * 1024 / 64;
 
-  (void)state;
   map_bytes(128 * 1024);
   write_records(1, 10, 64);
   assert_int_equal(uvperf__ring_begin(&ring), 0);
@@ -222,7 +212,6 @@ static void overwrite_ring_spoilt_after_going_on_drops_the_rest(void **state) {
 }
 
 static void overwrite_ring_with_a_split_head_is_eproto(void **state) {
-  (void)state;
   map();
   fake->page->data_head -= 12;
   assert_int_equal(uvperf__ring_begin(&ring), -EPROTO);
@@ -234,7 +223,6 @@ static void overwrite_ring_with_a_split_head_is_eproto(void **state) {
 
 /* It is mapped read-only: a store would be a SIGSEGV. */
 static void overwrite_ring_never_moves_a_tail(void **state) {
-  (void)state;
   map();
   write_records(1, 200, 48);
   assert_int_equal(mprotect(fake->page, support_page_bytes(), PROT_READ), 0);

@@ -21,7 +21,6 @@ typedef struct fixture_s {
 static fixture_t fx;
 
 static int setup(void **state) {
-  (void)state;
   fake_kernel_reset();
   memset(&fx, 0, sizeof(fx));
   return 0;
@@ -95,7 +94,6 @@ static void next_wrapped_at_every_offset_is_contiguous(void **state) {
   const size_t size = 128;
   size_t left;
 
-  (void)state;
   for (left = 8; left < size; left += 8) {
     map_at(support_page_bytes(), support_page_bytes() - left);
     append(size, (unsigned)left);
@@ -110,7 +108,6 @@ static void next_up_to_the_edge_is_not_copied(void **state) {
   const size_t size = 128;
   size_t left;
 
-  (void)state;
   for (left = size; left <= 2 * size; left += 8) {
     map_at(support_page_bytes(), support_page_bytes() - left);
     append(size, 5);
@@ -121,7 +118,6 @@ static void next_up_to_the_edge_is_not_copied(void **state) {
 }
 
 static void next_at_the_edge_begins_at_the_start(void **state) {
-  (void)state;
   map_at(support_page_bytes(), support_page_bytes() - 64);
   append(64, 1);
   append(32, 2);
@@ -135,7 +131,6 @@ static void next_of_the_longest_record_wraps_into_the_scratch(void **state) {
   const size_t longest = 65528;
   size_t bytes = uvperf__ring_round(2 * longest);
 
-  (void)state;
   map_at(bytes, bytes - 8);
   append(longest, 3);
   assert_int_equal(uvperf__ring_begin(&fx.ring), 0);
@@ -145,7 +140,6 @@ static void next_of_the_longest_record_wraps_into_the_scratch(void **state) {
 }
 
 static void next_of_a_record_as_long_as_the_ring_wraps(void **state) {
-  (void)state;
   map_at(support_page_bytes(), 8);
   append(support_page_bytes() < 65536 ? support_page_bytes() : 65528, 3);
   assert_int_equal(uvperf__ring_begin(&fx.ring), 0);
@@ -153,7 +147,6 @@ static void next_of_a_record_as_long_as_the_ring_wraps(void **state) {
 }
 
 static void next_twice_returns_the_same_record(void **state) {
-  (void)state;
   map_at(support_page_bytes(), 0);
   append(64, 1);
   append(64, 2);
@@ -163,7 +156,6 @@ static void next_twice_returns_the_same_record(void **state) {
 }
 
 static void next_stops_at_the_head_that_begin_saw(void **state) {
-  (void)state;
   map_at(support_page_bytes(), 0);
   assert_int_equal(uvperf__ring_begin(&fx.ring), 0);
   append(64, 1);
@@ -178,7 +170,6 @@ static void next_of_an_impossible_size_is_eproto(void **state) {
   struct perf_event_header header;
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
     map_at(support_page_bytes(), support_page_bytes() - 16);
     append(64, 1);
@@ -193,7 +184,6 @@ static void next_of_an_impossible_size_is_eproto(void **state) {
 }
 
 static void next_of_the_shortest_record_returns_it(void **state) {
-  (void)state;
   map_at(support_page_bytes(), 0);
   append(8, 9);
   assert_int_equal(uvperf__ring_begin(&fx.ring), 0);
@@ -201,7 +191,6 @@ static void next_of_the_shortest_record_returns_it(void **state) {
 }
 
 static void next_of_a_head_within_a_header_is_eproto(void **state) {
-  (void)state;
   map_at(support_page_bytes(), 0);
   append(8, 1);
   fx.fake->page->data_head = 4;
@@ -215,7 +204,6 @@ static void begin_of_an_impossible_head_is_eproto(void **state) {
                             UINT64_MAX, start + support_page_bytes() + 1};
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
     map_at(support_page_bytes(), start);
     fx.fake->page->data_head = heads[i];
@@ -232,7 +220,6 @@ static void skip_moves_to_the_head_and_counts(void **state) {
                             start - 8, 0};
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
     map_at(support_page_bytes(), start);
     fx.fake->page->data_head = heads[i];
@@ -248,7 +235,6 @@ static void skip_moves_to_the_head_and_counts(void **state) {
 
 /* The waiting bytes stay there, and count as waiting. */
 static void skip_to_a_split_head_is_eproto_and_moves_nothing(void **state) {
-  (void)state;
   map_at(support_page_bytes(), 0);
   fx.fake->page->data_head = 20;
   assert_int_equal(uvperf__ring_skip(&fx.ring), -EPROTO);
@@ -261,7 +247,6 @@ static void begin_of_a_full_ring_returns_all(void **state) {
   size_t quarter = support_page_bytes() / 4;
   unsigned i;
 
-  (void)state;
   map_at(support_page_bytes(), 8);
   for (i = 0; i < 4; i++)
     append(quarter, i);
@@ -277,7 +262,6 @@ static void begin_works_across_the_end_of_64_bits(void **state) {
   const uint64_t start = UINT64_MAX - 71; /* 72 bytes before 0 */
   unsigned i;
 
-  (void)state;
   map_at(support_page_bytes(), start);
   for (i = 0; i < 5; i++)
     append(48, i);
@@ -294,7 +278,6 @@ static void begin_works_across_the_end_of_64_bits(void **state) {
 }
 
 static void end_publishes_only_consumed_records(void **state) {
-  (void)state;
   map_at(support_page_bytes(), 0);
   append(64, 1);
   append(64, 2);
@@ -309,7 +292,6 @@ static void end_publishes_only_consumed_records(void **state) {
 }
 
 static void end_without_progress_does_not_write(void **state) {
-  (void)state;
   map_at(support_page_bytes(), 0);
   append(64, 1);
   assert_int_equal(uvperf__ring_begin(&fx.ring), 0);
@@ -323,7 +305,6 @@ static void consume_publishes_at_each_quarter(void **state) {
   uint64_t start = 2 * support_page_bytes();
   unsigned i;
 
-  (void)state;
   map_at(support_page_bytes(), start);
   for (i = 0; i < 16; i++)
     append(size, i);
@@ -338,7 +319,6 @@ static void consume_publishes_at_each_quarter(void **state) {
 }
 
 static void begin_keeps_the_high_water_mark(void **state) {
-  (void)state;
   map_at(support_page_bytes(), 0);
   append(64, 1);
   assert_int_equal(uvperf__ring_begin(&fx.ring), 0);
@@ -353,7 +333,6 @@ static void begin_keeps_the_high_water_mark(void **state) {
 }
 
 static void has_data_sees_records_after_the_head_of_begin(void **state) {
-  (void)state;
   map_at(support_page_bytes(), 64);
   assert_int_equal(uvperf__ring_has_data(&fx.ring), 0);
   assert_int_equal(uvperf__ring_begin(&fx.ring), 0);
@@ -372,7 +351,6 @@ static void given_of_a_run_that_is_overwritten_ends(void **state) {
   uvperf__run_t run;
   uint64_t bytes;
 
-  (void)state;
   map_at(support_page_bytes(), 0);
   append(64, 1);
   append(32, 2);
@@ -396,7 +374,6 @@ static void stream_of_irregular_sizes_arrives_whole(void **state) {
   unsigned written;
   unsigned seen;
 
-  (void)state;
   map_at(support_page_bytes(), UINT64_MAX - 16 * support_page_bytes() + 1);
   written = 0;
   for (seen = 0; seen < 5000;) {

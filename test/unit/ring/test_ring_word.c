@@ -104,17 +104,14 @@ static void pass_4_gib_forward(uint64_t bits) {
 }
 
 static void ring_passes_4_gib_on_a_kernel_of_32_bits(void **state) {
-  (void)state;
   pass_4_gib_forward(UINT32_MAX);
 }
 
 static void ring_passes_4_gib_on_a_kernel_of_64_bits(void **state) {
-  (void)state;
   pass_4_gib_forward(UINT64_MAX);
 }
 
 static void ring_passes_4_gib_again_and_its_position_runs_on(void **state) {
-  (void)state;
   map(FOUR_GIB - 16, UINT32_MAX, 0);
   ring.tail += 6 * FOUR_GIB;
   ring.published = ring.tail;
@@ -127,7 +124,6 @@ static void ring_passes_4_gib_again_and_its_position_runs_on(void **state) {
 }
 
 static void overwrite_ring_starts_below_0(void **state) {
-  (void)state;
   map(0, UINT32_MAX, 1);
   assert_int_equal(uvperf__ring_waiting(&ring), 0);
   write_record(1, 16);
@@ -148,7 +144,6 @@ static void overwrite_ring_starts_below_0(void **state) {
 }
 
 static void overwrite_ring_passes_4_gib(void **state) {
-  (void)state;
   map(16, UINT32_MAX, 1);
   ring.newest = (uint64_t)0 - FOUR_GIB + 16;
   write_record(1, 40);
@@ -181,7 +176,6 @@ static void expect_snapshot(uint32_t flags, uint32_t newest, uint32_t oldest) {
 }
 
 static void snapshot_has_what_came_since_and_all_if_asked(void **state) {
-  (void)state;
   map(0, UINT32_MAX, 1);
   write_record(1, 24);
   write_record(2, 24);
@@ -196,7 +190,6 @@ static void snapshot_has_what_came_since_and_all_if_asked(void **state) {
 }
 
 static void more_than_the_ring_holds_is_still_eproto(void **state) {
-  (void)state;
   map(FOUR_GIB - 16, UINT32_MAX, 0);
   fake->page->data_head = support_page_bytes();
   assert_int_equal(uvperf__ring_begin(&ring), -EPROTO);

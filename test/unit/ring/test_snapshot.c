@@ -10,14 +10,12 @@
 /* -- contents ------------------------------------------------------------- */
 
 static void snapshot_delivers_the_newest_first(void **state) {
-  (void)state;
   scripted_snapshot_map_page();
   scripted_snapshot_write_records(1, 5, 48);
   scripted_snapshot_expect(0, 5, 1, 0);
 }
 
 static void snapshot_delivers_the_oldest_first_if_asked(void **state) {
-  (void)state;
   scripted_snapshot_map_page();
   scripted_snapshot_write_records(1, 5, 48);
   scripted_snapshot_write(0, 6, 8);
@@ -54,7 +52,6 @@ static void snapshot_has_a_lost_before_what_follows_it(void **state) {
                                     SCRIPTED_SNAPSHOT_TYPE(3)};
   static const uint32_t cut[] = {PERF_RECORD_LOST, SCRIPTED_SNAPSHOT_TYPE(5)};
 
-  (void)state;
   scripted_snapshot_map_page();
   scripted_snapshot_write(0, 1, 64);
   write_after_loss(2);
@@ -68,7 +65,6 @@ static void snapshot_has_a_lost_before_what_follows_it(void **state) {
 }
 
 static void snapshot_of_an_empty_ring_has_nothing(void **state) {
-  (void)state;
   scripted_snapshot_map_page();
   scripted_snapshot_expect(0, 0, 0, 0);
   scripted_snapshot_expect(UVPERF_SNAPSHOT_ALL | UVPERF_SNAPSHOT_OLDEST_FIRST,
@@ -77,7 +73,6 @@ static void snapshot_of_an_empty_ring_has_nothing(void **state) {
 }
 
 static void snapshot_has_only_what_came_since(void **state) {
-  (void)state;
   scripted_snapshot_map_page();
   scripted_snapshot_write_records(1, 5, 48);
   scripted_snapshot_expect(0, 5, 1, 0);
@@ -94,7 +89,6 @@ static void snapshot_has_only_what_came_since(void **state) {
 static void snapshot_of_a_ring_gone_round_drops_the_cut_one(void **state) {
   uint32_t whole = (uint32_t)(support_page_bytes() / 48);
 
-  (void)state;
   scripted_snapshot_map_page();
   scripted_snapshot_write_records(1, 10000, 48);
   scripted_snapshot_expect(0, 10000, 10000 - whole + 1, 1);
@@ -106,7 +100,6 @@ static void snapshot_of_a_ring_gone_round_drops_the_cut_one(void **state) {
 static void snapshot_of_a_ring_exactly_full_cuts_nothing(void **state) {
   uint32_t whole = (uint32_t)(support_page_bytes() / 64);
 
-  (void)state;
   scripted_snapshot_map_page();
   scripted_snapshot_write_records(1, whole, 64);
   scripted_snapshot_expect(0, whole, 1, 0);
@@ -115,7 +108,6 @@ static void snapshot_of_a_ring_exactly_full_cuts_nothing(void **state) {
 }
 
 static void snapshot_of_a_record_as_large_as_the_ring_has_it(void **state) {
-  (void)state;
   scripted_snapshot_map_page();
   scripted_snapshot_write(0, 1, support_page_bytes());
   scripted_snapshot_write(0, 2, support_page_bytes());
@@ -129,7 +121,6 @@ static void snapshot_of_a_record_as_large_as_the_ring_has_it(void **state) {
 static void snapshot_cut_at_every_offset_keeps_whole_ones(void **state) {
   size_t last;
 
-  (void)state;
   for (last = 16; last <= 1024; last += 8) {
     size_t left = support_page_bytes() - last;
     uint32_t oldest = 61 - (uint32_t)(left / 104);
@@ -149,7 +140,6 @@ static void snapshot_cut_at_every_offset_keeps_whole_ones(void **state) {
 static void snapshot_of_all_counts_no_cut_record_twice(void **state) {
   uint32_t whole = (uint32_t)(support_page_bytes() / 48);
 
-  (void)state;
   scripted_snapshot_map_page();
   scripted_snapshot_write_records(1, 200, 48);
   scripted_snapshot_expect(UVPERF_SNAPSHOT_ALL, 200, 200 - whole + 1, 1);
@@ -168,7 +158,6 @@ static void snapshot_of_random_records_is_as_in_the_model(void **state) {
   uint32_t seed = 1;
   int round;
 
-  (void)state;
   scripted_snapshot_map_page();
   for (round = 0; round < 2000; round++) {
     uint32_t flags = (uint32_t)round % 4;
@@ -212,7 +201,6 @@ static void snapshot_with_an_unsound_header_has_what_is_newer(void **state) {
   uint32_t newest, nth, skipped;
   size_t i;
 
-  (void)state;
   for (nth = 1; nth <= 20; nth++) {
     scripted_snapshot_map_page();
     newest = 0;
@@ -237,7 +225,6 @@ static void snapshot_with_an_unsound_header_has_what_is_newer(void **state) {
 
 /* A record that is longer than everything written. */
 static void snapshot_with_a_record_that_is_too_long_is_eproto(void **state) {
-  (void)state;
   scripted_snapshot_map_page();
   scripted_snapshot_write_records(1, 2, 64);
   scripted_snapshot_spoil(2, 72);
@@ -245,7 +232,6 @@ static void snapshot_with_a_record_that_is_too_long_is_eproto(void **state) {
 }
 
 static void snapshot_with_a_split_head_is_eproto(void **state) {
-  (void)state;
   scripted_snapshot_map_page();
   scripted_snapshot_write_records(1, 2, 64);
   shots.fakes[0]->page->data_head -= 12;
@@ -262,7 +248,6 @@ static void snapshot_does_not_touch_a_record_of_next(void **state) {
   size_t size;
   int i;
 
-  (void)state;
   scripted_snapshot_map_page();
   scripted_snapshot_write_records(1, 3, 64);
   assert_int_equal(uvperf__ring_begin(&shots.rings[0]), 0);
@@ -285,7 +270,6 @@ static void snapshot_does_not_touch_a_record_of_next(void **state) {
 }
 
 static void snapshot_reports_at_most_what_it_found(void **state) {
-  (void)state;
   scripted_snapshot_map_page();
   scripted_snapshot_write_records(1, 4, 64);
   assert_int_equal(uvperf__ring_waiting(&shots.rings[0]), 256);

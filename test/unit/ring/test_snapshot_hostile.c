@@ -147,7 +147,6 @@ static void snapshot_of_anything_has_whole_records_of_the_ring(void **state) {
   uint32_t flags;
   int round;
 
-  (void)state;
   for (size = 0; size < 2; size++) {
     seed = size;
     map(support_page_bytes() << 4 * size);

@@ -19,7 +19,6 @@ static void write_another(void) {
 static void snapshot_has_what_is_finished_while_it_waits(void **state) {
   uint32_t whole = (uint32_t)(support_page_bytes() / 48);
 
-  (void)state;
   scripted_snapshot_map_page();
   scripted_snapshot_write_records(1, 1000, 48);
   fake_on_membarrier(write_another);
@@ -33,7 +32,6 @@ static void snapshot_has_what_is_finished_while_it_waits(void **state) {
 static void snapshot_out_of_reach_of_writers_does_not_wait(void **state) {
   uint32_t most = (uint32_t)((LARGE - 4 * 65536) / 64);
 
-  (void)state;
   scripted_snapshot_map(1, LARGE);
   scripted_snapshot_write_records(1, most, 64);
   scripted_snapshot_expect(0, most, 1, 0);
@@ -65,14 +63,12 @@ static void expect_left_out(uint32_t flags, size_t bytes, size_t left_out) {
 }
 
 static void snapshot_that_must_not_wait_leaves_a_quarter_out(void **state) {
-  (void)state;
   expect_left_out(UVPERF_SNAPSHOT_NO_WAIT, support_page_bytes(),
                   support_page_bytes() / 4);
   expect_left_out(UVPERF_SNAPSHOT_NO_WAIT, LARGE, 65536);
 }
 
 static void snapshot_that_cannot_wait_leaves_a_quarter_out(void **state) {
-  (void)state;
   expect_left_out(0, support_page_bytes(), support_page_bytes() / 4);
   expect_left_out(0, LARGE, 65536);
 }
@@ -81,7 +77,6 @@ static void snapshot_that_cannot_wait_leaves_a_quarter_out(void **state) {
 static void snapshot_that_did_not_wait_counts_spoilt_data(void **state) {
   uint32_t whole = (uint32_t)(support_page_bytes() / 64);
 
-  (void)state;
   scripted_snapshot_map_page();
   scripted_snapshot_write_records(1, whole, 64);
   scripted_snapshot_spoil(whole / 2, 0);
@@ -97,7 +92,6 @@ snapshot_that_did_not_wait_keeps_what_is_out_of_reach(void **state) {
   const uint32_t newest = LARGE / 64;
   const uint32_t nth = (LARGE - 4 * 65536) / 64 + 1;
 
-  (void)state;
   assert_true(LARGE > 4 * 65536);
   scripted_snapshot_map(1, LARGE);
   scripted_snapshot_write_records(1, newest, 64);
@@ -119,7 +113,6 @@ snapshot_that_did_not_wait_keeps_what_is_out_of_reach(void **state) {
 static void snapshots_of_several_rings_wait_once(void **state) {
   size_t i;
 
-  (void)state;
   scripted_snapshot_map(SCRIPTED_SNAPSHOT_RINGS, support_page_bytes());
   for (i = 0; i < SCRIPTED_SNAPSHOT_RINGS; i++)
     scripted_snapshot_write(i, (uint32_t)i + 1, 64);
@@ -139,7 +132,6 @@ static void snapshots_of_several_rings_wait_once(void **state) {
 }
 
 static void no_snapshots_of_no_rings(void **state) {
-  (void)state;
   scripted_snapshot_map(0, 0);
   assert_int_equal(scripted_snapshot_take(shots.list, 0, 0), 0);
   uvperf__snapshots_free(shots.list, 0);
@@ -155,7 +147,6 @@ static int fail_to_pause(fake_event_t *fake, unsigned long request,
 static void no_snapshots_if_one_ring_is_not_paused(void **state) {
   size_t i;
 
-  (void)state;
   scripted_snapshot_map(SCRIPTED_SNAPSHOT_RINGS, support_page_bytes());
   for (i = 0; i < SCRIPTED_SNAPSHOT_RINGS; i++)
     scripted_snapshot_write(i, 1, 64);
@@ -184,7 +175,6 @@ static int fail_to_resume(fake_event_t *fake, unsigned long request,
 
 static void
 snapshots_of_which_one_is_not_resumed_resume_the_rest(void **state) {
-  (void)state;
   scripted_snapshot_map(SCRIPTED_SNAPSHOT_RINGS, support_page_bytes());
   shots.fakes[0]->on_ioctl = fail_to_resume;
   assert_int_equal(
@@ -198,7 +188,6 @@ snapshots_of_which_one_is_not_resumed_resume_the_rest(void **state) {
 }
 
 static void snapshot_of_a_paused_ring_leaves_it_paused(void **state) {
-  (void)state;
   scripted_snapshot_map(2, support_page_bytes());
   scripted_snapshot_write(0, 1, 64);
   shots.list[0].is_paused = 1;
@@ -215,7 +204,6 @@ static void snapshot_of_a_paused_ring_leaves_it_paused(void **state) {
 static void snapshots_without_memory_touch_nothing(void **state) {
   unsigned nth;
 
-  (void)state;
   scripted_snapshot_map(SCRIPTED_SNAPSHOT_RINGS, support_page_bytes());
   scripted_snapshot_write(0, 1, 64);
   for (nth = 1; nth <= SCRIPTED_SNAPSHOT_RINGS; nth++) {

@@ -74,7 +74,6 @@ static void fill_page(struct perf_event_mmap_page *page) {
 }
 
 static int setup(void **state) {
-  (void)state;
   fake_kernel_reset();
   memset(&fixture, 0, sizeof(fixture));
   fill_page(&fixture.page);
@@ -117,7 +116,6 @@ static uint64_t next_random(void) {
 #endif
 
 static void read_adds_the_counter_to_the_offset(void **state) {
-  (void)state;
   scripted_pages_need(__func__);
   assert_int_equal(read_page().value, 5042);
   assert_int_equal(fixture.counter, 2);
@@ -128,7 +126,6 @@ static void read_extends_a_counter_below_zero_by_its_width(void **state) {
   static const uint16_t widths[] = {32, 40, 48, 64};
   size_t i;
 
-  (void)state;
   scripted_pages_need(__func__);
   for (i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
     fixture.page.pmc_width = widths[i];
@@ -146,7 +143,6 @@ static void read_extends_a_counter_below_zero_by_its_width(void **state) {
 }
 
 static void read_with_an_offset_below_zero_wraps(void **state) {
-  (void)state;
   scripted_pages_need(__func__);
   fixture.page.offset = -40;
   assert_int_equal(read_page().value, 2);
@@ -161,7 +157,6 @@ static void read_of_every_width_equals_exact_arithmetic(void **state) {
   wide_t exact;
   int i;
 
-  (void)state;
   scripted_pages_need(__func__);
   for (i = 0; i < 6400; i++) {
     width = (unsigned)i % 64 + 1;
@@ -180,7 +175,6 @@ static void read_of_every_width_equals_exact_arithmetic(void **state) {
 static void read_brings_both_times_up_to_now(void **state) {
   uvperf__user_count_t count;
 
-  (void)state;
   scripted_pages_need(__func__);
   fixture.cycles = 1250;
   count = read_page();
@@ -195,7 +189,6 @@ static void read_scales_the_clock_as_exact_arithmetic_does(void **state) {
   uint64_t exact;
   int i;
 
-  (void)state;
   scripted_pages_need(__func__);
   for (i = 0; i < 6400; i++) {
     fixture.cycles = next_random() >> (next_random() % 64);
@@ -211,7 +204,6 @@ static void read_scales_the_clock_as_exact_arithmetic_does(void **state) {
 #endif
 
 static void read_of_a_short_clock_that_wrapped_goes_on(void **state) {
-  (void)state;
   scripted_pages_need(__func__);
   fixture.bytes[40] |= SHORT_BIT;
   put(TIME_CYCLES_AT, 0x7fffffff0);
@@ -243,7 +235,6 @@ static void move_to_another_counter(void) {
 static void read_of_a_page_that_changes_is_made_again(void **state) {
   uvperf__user_count_t count;
 
-  (void)state;
   scripted_pages_need(__func__);
   fixture.changes = 1;
   fixture.change = move_to_another_counter;
@@ -260,7 +251,6 @@ static uint64_t change_between(void) {
 }
 
 static void read_sees_a_change_before_the_counter_is_read(void **state) {
-  (void)state;
   scripted_pages_need(__func__);
   fake_on_cycles(change_between);
   fixture.changes = 1;
@@ -274,7 +264,6 @@ static void leave_the_counter(void) {
 }
 
 static void read_of_an_event_that_leaves_its_counter_is_refused(void **state) {
-  (void)state;
   scripted_pages_need(__func__);
   fixture.changes = 1;
   fixture.change = leave_the_counter;
@@ -282,14 +271,12 @@ static void read_of_an_event_that_leaves_its_counter_is_refused(void **state) {
 }
 
 static void read_of_an_event_on_no_counter_is_refused(void **state) {
-  (void)state;
   fixture.page.index = 0;
   assert_refused();
   assert_int_equal(fake_count(FAKE_RDPMC), 0);
 }
 
 static void read_of_a_page_that_is_locked_for_ever_ends(void **state) {
-  (void)state;
   fixture.page.lock = 9;
   assert_refused();
   assert_int_equal(fake_count(FAKE_RDPMC), 0);
@@ -300,7 +287,6 @@ static void move_on(void) {
 }
 
 static void read_of_a_page_that_changes_for_ever_ends(void **state) {
-  (void)state;
   scripted_pages_need(__func__);
   fixture.changes = UINT32_MAX;
   fixture.change = move_on;
@@ -309,7 +295,6 @@ static void read_of_a_page_that_changes_for_ever_ends(void **state) {
 }
 
 static void read_of_a_page_written_in_the_future_is_refused(void **state) {
-  (void)state;
   scripted_pages_need(__func__);
   fixture.cycles = 999;
   assert_refused();
@@ -403,7 +388,6 @@ static int is_read(uint32_t index) {
 }
 
 static void read_is_made_of_counters_that_hold_sums(void **state) {
-  (void)state;
   scripted_pages_need(__func__);
 #if defined(__aarch64__)
   /* The last are the cycles. */

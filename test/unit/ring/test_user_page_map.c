@@ -25,7 +25,6 @@ static void reader_is_the_thread_that_made_it_alone(void **state) {
   uvperf__user_reader_t reader;
   uv_thread_t thread;
 
-  (void)state;
   uvperf__user_reader_init(&reader);
   assert_true(uvperf__user_reader_is_mine(&reader));
   assert_int_equal(uv_thread_create(&thread, ask_whose, &reader), 0);
@@ -45,7 +44,6 @@ static void reader_whose_thread_ended_is_not_the_caller(void **state) {
   uvperf__user_reader_t reader;
   uv_thread_t thread;
 
-  (void)state;
   assert_int_equal(uv_thread_create(&thread, become_reader, &reader), 0);
   assert_int_equal(uv_thread_join(&thread), 0);
   assert_false(uvperf__user_reader_is_mine(&reader));
@@ -54,7 +52,6 @@ static void reader_whose_thread_ended_is_not_the_caller(void **state) {
 static void reader_of_all_zero_is_not_mine(void **state) {
   uvperf__user_reader_t reader;
 
-  (void)state;
   memset(&reader, 0, sizeof(reader));
   assert_false(uvperf__user_reader_is_mine(&reader));
 }
@@ -66,7 +63,6 @@ static int is_mine(void *arg) {
 static void reader_is_not_a_forked_child(void **state) {
   uvperf__user_reader_t reader;
 
-  (void)state;
   uvperf__user_reader_init(&reader);
   assert_int_equal(support_wait(support_fork(is_mine, &reader)), 0);
   assert_true(uvperf__user_reader_is_mine(&reader));
@@ -75,7 +71,6 @@ static void reader_is_not_a_forked_child(void **state) {
 static void reader_in_a_process_without_mark_is_not_mine(void **state) {
   uvperf__user_reader_t reader;
 
-  (void)state;
   fake_fail(FAKE_IS_MARKED, 1, 0);
   uvperf__user_reader_init(&reader);
   assert_false(uvperf__user_reader_is_mine(&reader));
@@ -106,7 +101,6 @@ static void map_returns_a_page_that_is_read(void **state) {
   uvperf__user_count_t count;
   int fd = open_event(fill_mapped);
 
-  (void)state;
   scripted_pages_need(__func__);
   fake_on_rdpmc(fake_rdpmc);
   assert_int_equal(uvperf__user_page_map(fd, &page), 0);
@@ -123,7 +117,6 @@ static void map_of_a_page_that_never_has_a_count_is_undone(void **state) {
   const struct perf_event_mmap_page *page = &untouched;
   int fd = open_event(scripted_pages_fill_software);
 
-  (void)state;
   assert_int_equal(uvperf__user_page_map(fd, &page), -EOPNOTSUPP);
   assert_ptr_equal(page, &untouched);
   assert_int_equal(uvperf__sys_close(fd), 0);
@@ -134,7 +127,6 @@ static void map_that_is_refused_reports_why(void **state) {
   const struct perf_event_mmap_page *page = &untouched;
   int fd = open_event(fill_mapped);
 
-  (void)state;
   scripted_pages_need(__func__);
   fake_fail(FAKE_MMAP, 1, -EPERM);
   assert_int_equal(uvperf__user_page_map(fd, &page), -EPERM);
@@ -163,7 +155,6 @@ static void map_of_a_real_software_event_is_taken_back(void **state) {
   size_t bytes;
   int fd;
 
-  (void)state;
   support_need_own_events(__func__);
   support_count_rings(&before);
   fd = open_software();
@@ -181,7 +172,6 @@ static void read_of_a_real_software_event_is_refused(void **state) {
   void *address;
   int fd;
 
-  (void)state;
   support_need_own_events(__func__);
   fd = open_software();
   assert_int_equal(

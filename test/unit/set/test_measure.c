@@ -162,7 +162,6 @@ static void meter_within_its_own_call_is_busy(void **state) {
   fake_event_t *fake[1];
   int rc = 0;
 
-  (void)state;
   counters_script(fake, 1);
   nested = live_measure_meter("page-faults:u", NULL);
   counters_give(fake[0], 0, 0, 0);
@@ -185,7 +184,6 @@ static void meter_of_another_thread_is_refused(void **state) {
   uv_thread_t thread;
   int rc = 0;
 
-  (void)state;
   counters_script(fake, 1);
   nested = live_measure_meter("page-faults:u", NULL);
   assert_int_equal(uv_thread_create(&thread, measure_elsewhere, &rc), 0);

@@ -37,7 +37,6 @@ static void fail_reaches_every_function(void **state) {
   void *address = NULL;
   uint64_t id;
 
-  (void)state;
   fake_fail(FAKE_OPEN, 1, -E2BIG);
   fake_fail(FAKE_IOCTL, 1, -1001);
   fake_fail(FAKE_IOCTL_PTR, 1, -1002);
@@ -69,7 +68,6 @@ static void open_returns_scripted_events_first_then_real_ones(void **state) {
   uint64_t id;
   int fd[2];
 
-  (void)state;
   one = fake_event_add(71);
   two = fake_event_add(72);
   fd[0] = open_event();
@@ -95,7 +93,6 @@ static int refuse_nothing(struct perf_event_attr *attr) {
 static void on_open_may_refuse_by_the_attr(void **state) {
   int fd;
 
-  (void)state;
   fake_event_add(1);
   fake_on_open(refuse_all);
   fake_fail(FAKE_OPEN, 2, -EBUSY);
@@ -119,7 +116,6 @@ static void poll_clears_a_wake_but_not_the_scripted_revents(void **state) {
   fake_event_t *fake;
   int fd;
 
-  (void)state;
   fake = fake_event_add(1);
   fd = open_event();
   assert_int_equal(uvperf__sys_poll(fd, POLLIN), 0);
@@ -161,7 +157,6 @@ static void mmap_accepts_the_same_as_the_kernel(void **state) {
   void *address;
   int fd;
 
-  (void)state;
   fake_event_add(1);
   fd = open_event();
   assert_int_equal(uvperf__sys_mmap(&address, 1, PROT_READ, fd, 0), -EINVAL);
@@ -178,7 +173,6 @@ static void link_is_an_fd_of_its_own_until_it_is_closed(void **state) {
   fake_event_t *fake;
   int fd, link;
 
-  (void)state;
   fake = fake_event_add(1);
   fd = open_event();
   link = uvperf__sys_bpf_link(0, fd, 0);
@@ -199,7 +193,6 @@ static void process_and_thread_are_the_scripted_ones(void **state) {
   uint32_t process = uvperf__process();
   int thread = uvperf__sys_thread();
 
-  (void)state;
   fake_process(process + 1);
   fake_thread(thread + 1);
   assert_int_equal(uvperf__process(), process + 1);
@@ -217,7 +210,6 @@ static void process_and_thread_are_the_scripted_ones(void **state) {
 }
 
 static void scripted_tasks_are_listed_once(void **state) {
-  (void)state;
   fake_fail(FAKE_GETTID, 1, 12);
   assert_int_equal(uvperf__sys_gettid(), 12);
   assert_int_equal(uvperf__sys_gettid(), getpid());
@@ -229,7 +221,6 @@ static void scripted_tasks_are_listed_once(void **state) {
 static void live_allocations_are_counted(void **state) {
   void *memory;
 
-  (void)state;
   memory = uvperf__calloc(1, 1);
   assert_int_equal(fake_live_allocations(), 1);
   uvperf__free(NULL);
@@ -285,7 +276,6 @@ static void misuse_is_noticed(void **state) {
   };
   size_t i;
 
-  (void)state;
   /* By a signal, or by the exit of a sanitizer that detected it. */
   for (i = 0; i < sizeof(misuses) / sizeof(misuses[0]); i++) {
     fake_kernel_reset();

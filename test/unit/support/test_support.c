@@ -47,7 +47,6 @@ static void body_that_fails_in_a_callback(void **state) {
 }
 
 static void body_that_leaks_memory(void **state) {
-  (void)state;
   fake_kernel_reset();
   uvperf__calloc(1, 1);
   fake_assert_clean();
@@ -56,7 +55,6 @@ static void body_that_leaks_memory(void **state) {
 static void body_that_leaves_an_event_open(void **state) {
   fake_event_t *fake;
 
-  (void)state;
   fake_kernel_reset();
   fake = fake_event_add(1);
   fake->fd = dup(0);
@@ -127,7 +125,6 @@ static void test_with_a_loop_ends_as_its_body_did(void **state) {
   char text[4096];
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     int status = try_test(cases[i].test, text, sizeof(text));
 
@@ -140,7 +137,6 @@ static void test_that_failed_has_no_second_failure(void **state) {
   struct CMUnitTest test = support_loop_test(body_that_fails_with_a_handle);
   char text[4096];
 
-  (void)state;
   assert_int_equal(try_test(test, text, sizeof(text)), 1);
   assert_null(strstr(text, "uv_loop_close"));
 }
@@ -149,7 +145,6 @@ static void skip_names_the_test_and_the_need(void **state) {
   struct CMUnitTest test = support_loop_test(body_that_skips);
   char text[4096];
 
-  (void)state;
   assert_int_equal(try_test(test, text, sizeof(text)), 0);
   assert_non_null(strstr(text, "skipped: body_that_skips: needs the moon\n"));
 }
@@ -166,13 +161,11 @@ static void wait_returns_the_status_or_the_signal(void **state) {
   int status = 42;
   int signal = SIGKILL;
 
-  (void)state;
   assert_int_equal(support_wait(support_fork(exit_with, &status)), 42);
   assert_int_equal(support_wait(support_fork(die, &signal)), 128 + SIGKILL);
 }
 
 static void need_of_an_absent_tracepoint_skips(void **state) {
-  (void)state;
   support_need_tracefs(__func__, "nosuch:tracepoint");
 }
 
@@ -180,7 +173,6 @@ static void need_of_a_tracepoint_returns_its_id(void **state) {
   struct CMUnitTest test = PLAIN(need_of_an_absent_tracepoint_skips);
   char text[4096];
 
-  (void)state;
   assert_int_equal(try_test(test, text, sizeof(text)), 0);
   assert_non_null(strstr(text, "a readable tracefs with nosuch:tracepoint\n"));
   support_need_root(__func__);
@@ -188,7 +180,6 @@ static void need_of_a_tracepoint_returns_its_id(void **state) {
 }
 
 static void need_of_everything_is_met_for_root(void **state) {
-  (void)state;
   support_need_root(__func__);
   support_need_own_events(__func__);
   support_need_kernel_side(__func__);
@@ -199,7 +190,6 @@ static void need_of_everything_is_met_for_root(void **state) {
 /* The same if the user may only measure user space: paranoid 2, without
  * privileges. */
 static void need_of_the_kernel_side_as_nobody(void **state) {
-  (void)state;
   assert_int_equal(setuid(65534), 0);
   support_need_own_events(__func__);
   printf("allowed\n");
@@ -212,7 +202,6 @@ static void need_that_is_refused_skips(void **state) {
   FILE *file;
   int level;
 
-  (void)state;
   support_need_root(__func__);
   file = fopen("/proc/sys/kernel/perf_event_paranoid", "r");
   assert_non_null(file);

@@ -45,14 +45,12 @@ static int goes_without_mark(void *arg) {
 static void process_that_cannot_be_wiped_has_its_pid(void **state) {
   enum fake_call call = FAKE_MADVISE;
 
-  (void)state;
   assert_int_equal(support_wait(support_fork(goes_without_mark, &call)), 0);
 }
 
 static void process_without_memory_for_a_mark_has_its_pid(void **state) {
   enum fake_call call = FAKE_MMAP_PRIVATE;
 
-  (void)state;
   assert_int_equal(support_wait(support_fork(goes_without_mark, &call)), 0);
 }
 
@@ -117,7 +115,6 @@ static int be_a_crowd(void *arg) {
 static void threads_at_the_same_time_make_one_mark(void **state) {
   int i;
 
-  (void)state;
   for (i = 0; i < 20; i++)
     assert_int_equal(support_wait(support_fork(be_a_crowd, NULL)), 0);
 }
@@ -152,7 +149,6 @@ static int be_overtaken(void *arg) {
 }
 
 static void mark_that_is_made_twice_is_unmapped_once(void **state) {
-  (void)state;
   assert_int_equal(support_wait(support_fork(be_overtaken, NULL)), 0);
 }
 
@@ -173,7 +169,6 @@ static void thread_is_known_by_number_and_pthread(void **state) {
   uv_thread_t other;
   look_t at;
 
-  (void)state;
   fake_thread(5);
   uvperf__thread_init(&at.thread);
   look(&at);
@@ -199,7 +194,6 @@ static int is_another(void *arg) {
 static void forked_child_is_another_process(void **state) {
   uint32_t mine = uvperf__process();
 
-  (void)state;
   assert_int_not_equal(mine, 0);
   assert_int_equal(support_wait(support_fork(is_another, &mine)), 0);
   assert_int_equal(uvperf__process(), mine);
@@ -213,7 +207,6 @@ static int has_no_number_yet(void *arg) {
 }
 
 static void number_is_0_until_a_child_asks(void **state) {
-  (void)state;
   assert_int_equal(uvperf__process(), *uvperf__process_number());
   assert_int_equal(support_wait(support_fork(has_no_number_yet, NULL)), 0);
   assert_int_equal(support_wait(support_clone(has_no_number_yet, NULL)), 0);
@@ -233,7 +226,6 @@ static int has_another_child(void *arg) {
 static void grandchild_is_neither_of_its_ancestors(void **state) {
   uint32_t mine = uvperf__process();
 
-  (void)state;
   assert_int_equal(support_wait(support_fork(has_another_child, &mine)), 0);
 }
 
@@ -245,21 +237,18 @@ static int has_a_child_that_asks(void *arg) {
 static void grandchild_of_a_silent_child_is_another_process(void **state) {
   uint32_t mine = uvperf__process();
 
-  (void)state;
   assert_int_equal(support_wait(support_fork(has_a_child_that_asks, &mine)), 0);
 }
 
 static void cloned_child_is_another_process(void **state) {
   uint32_t mine = uvperf__process();
 
-  (void)state;
   assert_int_equal(support_wait(support_clone(is_another, &mine)), 0);
 }
 
 static void child_with_the_same_pid_is_another_process(void **state) {
   uint32_t mine = uvperf__process();
 
-  (void)state;
   assert_int_equal(support_run_with_same_pid(__func__, is_another, &mine), 0);
 }
 
@@ -275,7 +264,6 @@ static void child_that_shares_the_memory_is_the_same_process(void **state) {
   uint32_t mine = uvperf__process();
   pid_t child;
 
-  (void)state;
   child = clone(is_the_same, stack + sizeof(stack),
                 CLONE_VM | CLONE_VFORK | SIGCHLD, &mine);
   assert_true(child > 0);
@@ -285,7 +273,6 @@ static void child_that_shares_the_memory_is_the_same_process(void **state) {
 static void process_asks_the_kernel_nothing(void **state) {
   unsigned calls;
 
-  (void)state;
   uvperf__process();
   calls = fake_count(FAKE_GETPID) + fake_count(FAKE_MMAP_PRIVATE);
   assert_int_equal(uvperf__process_is_marked(), 1);

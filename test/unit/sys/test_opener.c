@@ -128,7 +128,6 @@ static void cgroup_0_is_no_thread(void **state) {
   struct perf_event_attr attr;
   int fd;
 
-  (void)state;
   by(&program);
   fake_event_add(7);
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
@@ -339,7 +338,6 @@ static void set_is_opened_by_the_program(void **state) {
   program_t program;
   uint32_t index;
 
-  (void)state;
   plan_set(&make, &program);
   /* The kernel must not be asked for it. */
   uvperf__known[UVPERF__WORD_READ_FORMAT].yes = 0;
@@ -425,7 +423,6 @@ static void set_that_gets_an_event_twice_is_eexist(void **state) {
   uvperf_error_t error;
   unsigned nth;
 
-  (void)state;
   for (nth = 2; nth <= 6; nth++) {
     expect_no_set(nth, REPEATED, UVPERF_SET_STRICT, -EEXIST, &error);
     assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
@@ -436,7 +433,6 @@ static void set_that_gets_an_event_twice_is_eexist(void **state) {
 static void set_whose_opener_has_no_fds_does_not_know_how_many(void **state) {
   uvperf_error_t error;
 
-  (void)state;
   expect_no_set(1, -EMFILE, 0, -EMFILE, &error);
   assert_int_equal(error.cause, UVPERF_CAUSE_FILES);
   assert_non_null(strstr(error.reason, "options.open"));
@@ -447,7 +443,6 @@ static void set_that_is_refused_leaves_no_fd(void **state) {
   uvperf_error_t error;
   unsigned nth;
 
-  (void)state;
   for (nth = 1; nth <= 6; nth++) {
     expect_no_set(nth, -EMFILE, 0, -EMFILE, &error);
     assert_non_null(strstr(error.reason, "options.open"));
@@ -459,7 +454,6 @@ static void cpu_that_comes_is_opened_by_the_program(void **state) {
   evlist_make_t make;
   program_t program;
 
-  (void)state;
   plan_set(&make, &program);
   make.targets[0].cpus = NULL;
   evlist = evlist_open(&make);

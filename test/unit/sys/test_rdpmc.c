@@ -22,7 +22,6 @@ static void need_instructions(const char *test) {
 static void cycles_pass(void **state) {
   uint64_t before = uvperf__sys_cycles();
 
-  (void)state;
   need_instructions(__func__);
   while (uvperf__sys_cycles() == before)
     continue;
@@ -57,7 +56,6 @@ static int read_counter(void *arg) {
 static void rdpmc_without_a_page_ends_the_process(void **state) {
   int status;
 
-  (void)state;
   need_instructions(__func__);
   if (rdpmc_is_free())
     support_skip(__func__, "less than 2 in /sys/devices/cpu/rdpmc");

@@ -63,7 +63,6 @@ static void format_has_what_declarations_mean(void **state) {
   char text[256];
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(declarations) / sizeof(declarations[0]); i++) {
     uvperf_field_t wanted = {declarations[i].name,
                              declarations[i].type,

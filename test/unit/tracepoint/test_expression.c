@@ -16,7 +16,6 @@ static void text_groups_operators_as_c_does(void **state) {
       {"\"%d\", -1 < 0 == 1 != 0", "1"},
   };
 
-  (void)state;
   EXPECT_SAMPLES(samples);
 }
 
@@ -60,7 +59,6 @@ static void text_that_needs_the_kernel_is_enotsup(void **state) {
       "\"%s\", __print_hex(REC->a, 1)",
   };
 
-  (void)state;
   expect_code(-ENOTSUP, print_fmts, sizeof(print_fmts) / sizeof(print_fmts[0]));
 }
 
@@ -71,7 +69,6 @@ static void text_of_deep_expressions_is_enotsup(void **state) {
   char print_fmt[3000], text[10];
   size_t i, j;
 
-  (void)state;
   for (i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
     strcpy(print_fmt, "\"%d\", ");
     for (j = 0; j < 500; j++)

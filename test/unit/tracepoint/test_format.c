@@ -28,7 +28,6 @@ static void format_has_each_field_in_order(void **state) {
   uvperf_tracepoint_t *tracepoint = parsed(TEXT_SWITCH);
   size_t i;
 
-  (void)state;
   assert_int_equal(uvperf_tracepoint_info(tracepoint)->id, 372);
   assert_string_equal(uvperf_tracepoint_info(tracepoint)->name, "sched_switch");
   assert_string_equal(uvperf_tracepoint_info(tracepoint)->category, "test");
@@ -49,7 +48,6 @@ static void format_without_signs_is_taken(void **state) {
       parsed("name: old\nID: 7\nformat:\n\tfield:int common_pid;\toffset:4;\t"
              "size:4;\n\n\tfield:int x;\toffset:8;\tsize:4;\n\nprint fmt: \n");
 
-  (void)state;
   assert_int_equal(uvperf_tracepoint_info(tracepoint)->nr_fields, 2);
   assert_int_equal(uvperf_tracepoint_info(tracepoint)->fields[0].flags,
                    VALUE | COMMON);
@@ -61,7 +59,6 @@ static void format_without_own_fields_is_taken(void **state) {
   uvperf_tracepoint_t *tracepoint =
       parsed(TEXT_HEAD("bare", 7) "\nprint fmt: \"\"\n");
 
-  (void)state;
   assert_int_equal(uvperf_tracepoint_info(tracepoint)->nr_fields, 4);
   uvperf_tracepoint_free(tracepoint);
 }
@@ -70,7 +67,6 @@ static void format_without_category_has_an_empty_one(void **state) {
   const char text[] = TEXT_HEAD("bare", 7);
   uvperf_tracepoint_t *tracepoint;
 
-  (void)state;
   assert_int_equal(uvperf_tracepoint_new_from_format(&tracepoint, NULL, text,
                                                      strlen(text), NULL),
                    0);
@@ -118,7 +114,6 @@ static void damaged_format_is_refused_with_its_column(void **state) {
   uvperf_error_t error;
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(damaged) / sizeof(damaged[0]); i++) {
     memset(&error, 0x55, sizeof(error));
     tracepoint = (void *)1;
@@ -140,7 +135,6 @@ static void format_that_is_too_long_is_efbig(void **state) {
   uvperf_error_t error;
   char *text;
 
-  (void)state;
   text = malloc(bytes);
   assert_non_null(text);
   memset(text, '\n', bytes);
@@ -157,7 +151,6 @@ static void format_of_nothing_is_einval(void **state) {
   uvperf_tracepoint_t *tracepoint = (void *)1;
   uvperf_error_t error;
 
-  (void)state;
   assert_int_equal(
       uvperf_tracepoint_new_from_format(&tracepoint, "", NULL, 0, &error),
       -EINVAL);
@@ -176,7 +169,6 @@ static void format_cut_anywhere_has_fewer_fields_or_none(void **state) {
   size_t taken = 0;
   size_t bytes;
 
-  (void)state;
   for (bytes = 0; bytes < strlen(text); bytes++) {
     int rc = parse(&tracepoint, text, bytes, NULL);
 
@@ -262,7 +254,6 @@ static void format_damaged_at_random_is_harmless(void **state) {
   unsigned taken = 0;
   unsigned i;
 
-  (void)state;
   for (i = 0; i < 20000; i++) {
     size_t bytes;
 

@@ -119,7 +119,6 @@ static void tracepoint_without_arguments_is_einval(void **state) {
   uvperf_tracepoint_t *tracepoint = (void *)1;
   uvperf_error_t error;
 
-  (void)state;
   assert_int_equal(uvperf_tracepoint_new(&tracepoint, NULL, &error), -EINVAL);
   assert_null(tracepoint);
   assert_int_equal(uvperf_tracepoint_new(NULL, "a:b", &error), -EINVAL);
@@ -147,7 +146,6 @@ static int look_up_as_nobody(void *arg) {
 }
 
 static void live_tracepoint_that_may_not_be_read_is_eacces(void **state) {
-  (void)state;
   support_need_root(__func__);
   support_need_tracefs(__func__, "sched:sched_switch");
   assert_int_equal(support_wait(support_fork(look_up_as_nobody, NULL)), EACCES);
@@ -178,7 +176,6 @@ static int look_up_without_fds(void *arg) {
 }
 
 static void live_tracepoint_without_fds_is_emfile(void **state) {
-  (void)state;
   support_need_tracefs(__func__, "sched:sched_switch");
   assert_int_equal(support_wait(support_fork(look_up_without_fds, NULL)), 0);
 }
@@ -394,7 +391,6 @@ static void live_fields_of_each_tracepoint_are_those_of_its_file(void **state) {
   const struct dirent *entry;
   DIR *directory;
 
-  (void)state;
   support_need_tracefs(__func__, "sched:sched_switch");
   directory = opendir(tracefs());
   assert_non_null(directory);

@@ -67,7 +67,6 @@ static void text_is_that_of_the_print_fmt(void **state) {
   char text[200];
   int i;
 
-  (void)state;
   for (i = 0; i < 2; i++) { /* the second one does not parse again */
     size_t size = sizeof(text);
 
@@ -87,7 +86,6 @@ static void text_without_room_is_enobufs(void **state) {
   char text[sizeof(SWITCH_TEXT)] = "left";
   size_t size = 0;
 
-  (void)state;
   assert_int_equal(
       uvperf_tracepoint_print(tracepoint, raw, SWITCH_BYTES, NULL, &size),
       -ENOBUFS);
@@ -128,7 +126,6 @@ static void text_has_numbers_and_strings(void **state) {
   char text[100], wanted[100];
   size_t size = sizeof(text);
 
-  (void)state;
   put_short(raw, 0, 9);
   memcpy(raw + 8, &x, sizeof(x));
   put_number(raw, 16, 24 | 4 << 16);
@@ -158,7 +155,6 @@ static void text_of_raw_that_is_cut_is_eproto(void **state) {
   unsigned char *whole = switch_raw();
   size_t size;
 
-  (void)state;
   for (size = 1; size < SWITCH_BYTES - 1; size++) {
     unsigned char *raw = malloc(size);
 
@@ -179,7 +175,6 @@ static void text_of_raw_that_points_outside_is_eproto(void **state) {
   char text[20];
   size_t size = sizeof(text);
 
-  (void)state;
   put_short(raw, 0, 9);
   put_number(raw, 8, 12 | 5 << 16);
   expect_none(tracepoint, raw, sizeof(raw), -EPROTO);
@@ -209,7 +204,6 @@ static void text_has_the_names_that_the_kernel_finds(void **state) {
       {"\"%s\", __print_hex_str(REC->s, 3)", "656967"},
   };
 
-  (void)state;
   EXPECT_SAMPLES(samples);
 }
 
@@ -219,7 +213,6 @@ static void text_finds_the_last_of_many_names(void **state) {
   char text[20];
   int i;
 
-  (void)state;
   for (i = 0; i < 200; i++)
     strcat(print_fmt, ", { 2, \"a\" }");
   strcat(print_fmt, ", { 1, \"last\" })");
@@ -239,7 +232,6 @@ static void text_of_bitmasks_has_words_of_32_bits(void **state) {
       {"\"%s\", __get_cpumask(k)", MASK},
   };
 
-  (void)state;
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
   EXPECT_SAMPLES(samples);
 #endif
@@ -252,7 +244,6 @@ static void text_has_at_most_256_kib(void **state) {
   uvperf_tracepoint_t *tracepoint;
   size_t rest, size;
 
-  (void)state;
   put_short(raw, 0, 9);
   put_number(raw, 8, (int32_t)(12 | 65000u << 16));
   memset(raw + 12, 'a', 65000);
@@ -283,7 +274,6 @@ static void text_without_memory_is_enomem(void **state) {
   size_t size;
   int nth, rc;
 
-  (void)state;
   for (nth = 1;; nth++) {
     allocations_left = nth;
     rc = uvperf_tracepoint_new_from_format(&tracepoint, NULL, TEXT_SWITCH,
@@ -314,7 +304,6 @@ static void text_that_is_refused_stays_refused(void **state) {
   uvperf_tracepoint_t *tracepoint = parsed(format);
   unsigned char raw[12] = {9};
 
-  (void)state;
   expect_none(tracepoint, raw, sizeof(raw), -ENOTSUP);
   assert_int_equal(tracepoint->is_refused, 1);
   expect_none(tracepoint, raw, sizeof(raw), -ENOTSUP);
@@ -327,7 +316,6 @@ static void text_without_arguments_is_einval(void **state) {
   char text[20];
   size_t size = sizeof(text);
 
-  (void)state;
   expect_none(NULL, raw, SWITCH_BYTES, -EINVAL);
   expect_none(tracepoint, NULL, SWITCH_BYTES, -EINVAL);
   assert_int_equal(

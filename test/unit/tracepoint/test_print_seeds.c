@@ -92,7 +92,6 @@ static void with_records(const char *name, seed_t *seed) {
 }
 
 static void seeds_print_random_records(void **state) {
-  (void)state;
   each_seed(with_records);
 }
 
@@ -112,7 +111,6 @@ static void mutate(const char *name, seed_t *seed) {
 }
 
 static void mutated_seeds_raise_no_signal(void **state) {
-  (void)state;
   each_seed(mutate);
 }
 

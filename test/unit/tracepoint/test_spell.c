@@ -22,7 +22,6 @@ static void text_has_the_conversions_of_the_kernel(void **state) {
       {"\"%s\", REC->z ? REC->s : ((void *)0)", "(null)"},
   };
 
-  (void)state;
   EXPECT_SAMPLES(samples);
 }
 
@@ -38,7 +37,6 @@ static void text_has_addresses(void **state) {
       {"\"%*phC %3phN\", 2, REC->s, REC->s", "65:69 656967"},
   };
 
-  (void)state;
   EXPECT_SAMPLES(samples);
 }
 
@@ -47,7 +45,6 @@ static void text_has_widths_of_up_to_255(void **state) {
   const sample_t samples[] = {{"\"%255d\", 7", wanted},
                               {"\"%*d\", 255, 7", wanted}};
 
-  (void)state;
   snprintf(wanted, sizeof(wanted), "%255d", 7);
   EXPECT_SAMPLES(samples);
 }
@@ -95,7 +92,6 @@ static void text_of_ip6_leaves_out_zeros(void **state) {
   char text[100];
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
     assert_int_equal(
         print_bytes("%pI6c", rows[i].bytes, 16, text, sizeof(text)), 0);
@@ -116,7 +112,6 @@ static void text_of_a_socket_address_needs_its_bytes(void **state) {
   char text[100];
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
     memcpy(bytes, &rows[i].family, sizeof(rows[i].family));
     assert_int_equal(print_bytes("%pISpc", bytes, rows[i].least - 1, text, 100),
@@ -129,7 +124,6 @@ static void text_of_a_socket_address_needs_its_bytes(void **state) {
 static void text_dumps_at_most_64_bytes(void **state) {
   char text[200], wanted[129], zeros[80] = {0};
 
-  (void)state;
   memset(wanted, '0', 128);
   wanted[128] = '\0';
   assert_int_equal(print_bytes("%80phN", zeros, 80, text, sizeof(text)), 0);

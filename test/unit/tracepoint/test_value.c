@@ -13,7 +13,6 @@ static void text_divides_only_on_the_side_that_c_evaluates(void **state) {
       {"\"%d %d\", 0 / REC->n, 0 % REC->n", "0 0"},
   };
 
-  (void)state;
   EXPECT_SAMPLES(samples);
 }
 
@@ -37,7 +36,6 @@ static void text_has_the_types_of_c(void **state) {
       {"\"%d\", ((u8 *)__get_dynamic_array(k))[0]", "3"},
   };
 
-  (void)state;
   EXPECT_SAMPLES(samples);
 }
 
@@ -66,7 +64,6 @@ static void text_that_c_does_not_define_is_eproto(void **state) {
       "\"%pI6c\", &REC->g",
   };
 
-  (void)state;
   expect_code(-EPROTO, print_fmts, sizeof(print_fmts) / sizeof(print_fmts[0]));
 }
 

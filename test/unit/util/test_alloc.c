@@ -122,7 +122,6 @@ static void assert_balanced(unsigned least) {
 }
 
 static int put_back(void **state) {
-  (void)state;
   memset(&arena, 0, sizeof(arena));
   return uvperf_replace_allocator(malloc, realloc, calloc, free) |
          uv_replace_allocator(malloc, realloc, calloc, free);
@@ -131,13 +130,11 @@ static int put_back(void **state) {
 /* -- the functions -------------------------------------------------------- */
 
 static void calloc_overflow_returns_null(void **state) {
-  (void)state;
   assert_null(uvperf__calloc(SIZE_MAX, 2));
   assert_null(uvperf__calloc(2, SIZE_MAX / 2 + 1));
 }
 
 static void calloc_overflow_does_not_reach_the_user(void **state) {
-  (void)state;
   install_arena();
   assert_null(uvperf__calloc(SIZE_MAX, 2));
   assert_null(uvperf__calloc(2, SIZE_MAX / 2 + 1));
@@ -153,7 +150,6 @@ static void calloc_returns_zeroed_memory(void **state) {
   uint8_t *memory;
   int i;
 
-  (void)state;
   /* Again, as memory that was used before is given out again. */
   for (i = 0; i < 100; i++) {
     memory = uvperf__calloc(8, sizeof(zeroes) / 8);
@@ -165,7 +161,6 @@ static void calloc_returns_zeroed_memory(void **state) {
 }
 
 static void free_of_null_is_nothing(void **state) {
-  (void)state;
   uvperf__free(NULL);
   install_arena();
   uvperf__free(NULL);
@@ -173,7 +168,6 @@ static void free_of_null_is_nothing(void **state) {
 }
 
 static void replace_with_a_null_is_einval_and_changes_nothing(void **state) {
-  (void)state;
   assert_int_equal(uvperf_replace_allocator(NULL, realloc, calloc, free),
                    UV_EINVAL);
   install_arena();
@@ -314,7 +308,6 @@ static int share_a_ring(void) {
 }
 
 static void event_life_takes_and_frees_by_the_users_functions(void **state) {
-  (void)state;
   support_need_own_events(__func__);
   install_arena();
   assert_int_equal(live_a_life(), 0);
@@ -322,7 +315,6 @@ static void event_life_takes_and_frees_by_the_users_functions(void **state) {
 }
 
 static void shared_ring_takes_and_frees_by_the_users_functions(void **state) {
-  (void)state;
   support_need_own_events(__func__);
   install_arena();
   assert_int_equal(share_a_ring(), 0);
@@ -332,7 +324,6 @@ static void shared_ring_takes_and_frees_by_the_users_functions(void **state) {
 static void failed_init_takes_and_frees_by_the_users_functions(void **state) {
   uv_loop_t loop;
 
-  (void)state;
   support_need_own_events(__func__);
   assert_int_equal(uv_loop_init(&loop), 0);
   install_arena();
@@ -342,7 +333,6 @@ static void failed_init_takes_and_frees_by_the_users_functions(void **state) {
 }
 
 static void decoder_takes_and_frees_by_the_users_functions(void **state) {
-  (void)state;
   install_arena();
   assert_int_equal(decode_one(), 0);
   assert_balanced(2);
@@ -373,19 +363,16 @@ static void assert_each_failure_is_enomem(int (*act)(void), unsigned least) {
 }
 
 static void each_allocation_of_an_event_fails_is_enomem(void **state) {
-  (void)state;
   support_need_own_events(__func__);
   assert_each_failure_is_enomem(live_a_life, 4);
 }
 
 static void each_allocation_of_a_shared_ring_fails_is_enomem(void **state) {
-  (void)state;
   support_need_own_events(__func__);
   assert_each_failure_is_enomem(share_a_ring, 12);
 }
 
 static void each_allocation_of_a_decoder_fails_is_enomem(void **state) {
-  (void)state;
   assert_each_failure_is_enomem(decode_one, 2);
 }
 
@@ -410,7 +397,6 @@ static unsigned unwatch(void) {
 static void hooks_see_what_the_c_library_takes(void **state) {
   FILE *file;
 
-  (void)state;
   watch(__func__);
   file = fopen("/proc/self/status", "r");
   assert_non_null(file);
@@ -419,7 +405,6 @@ static void hooks_see_what_the_c_library_takes(void **state) {
 }
 
 static void event_life_takes_no_other_memory(void **state) {
-  (void)state;
   support_need_own_events(__func__);
   watch(__func__);
   assert_int_equal(live_a_life(), 0);
@@ -430,7 +415,6 @@ static void event_life_takes_no_other_memory(void **state) {
 }
 
 static void shared_ring_takes_no_other_memory(void **state) {
-  (void)state;
   support_need_own_events(__func__);
   watch(__func__);
   assert_int_equal(share_a_ring(), 0);
@@ -440,7 +424,6 @@ static void shared_ring_takes_no_other_memory(void **state) {
 static void failed_init_takes_no_other_memory(void **state) {
   uv_loop_t loop;
 
-  (void)state;
   support_need_own_events(__func__);
   watch(__func__);
   assert_int_equal(uv_loop_init(&loop), 0);
@@ -453,7 +436,6 @@ static void decoder_and_words_take_no_other_memory(void **state) {
   uvperf_error_t error;
   char text[256];
 
-  (void)state;
   watch(__func__);
   assert_int_equal(decode_one(), 0);
   uvperf_sample_mem_describe(UINT64_MAX, UVPERF_SAMPLE_MEM_LEVEL, text,

@@ -9,7 +9,6 @@
 static void cause_name_of_each_value_is_its_own(void **state) {
   int one, other;
 
-  (void)state;
   assert_string_equal(uvperf_cause_name(UVPERF_CAUSE_NONE), "none");
   assert_string_equal(uvperf_cause_name(UVPERF_CAUSE_PERMISSION), "permission");
   assert_string_equal(uvperf_cause_name(UVPERF_CAUSE_BREAKPOINT_SLOTS),
@@ -31,7 +30,6 @@ static void explain_cuts_a_long_reason(void **state) {
   } box;
   char text[400];
 
-  (void)state;
   memset(&box, 0x5a, sizeof(box));
   memset(text, 'x', sizeof(text) - 1);
   text[sizeof(text) - 1] = '\0';

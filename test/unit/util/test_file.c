@@ -109,7 +109,6 @@ static int open_without_proc(void *arg) {
 }
 
 static void open_regular_without_proc_is_enosys(void **state) {
-  (void)state;
   support_need_root(__func__);
   assert_int_equal(support_wait(support_fork(open_without_proc, NULL)), 0);
 }
@@ -185,7 +184,6 @@ static void names_lead_to_no_other_directory(void **state) {
   static const char *const names[] = {"a", "...", ".a", "a..", "a b", "*"};
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)
     assert_int_equal(uvperf__file_is_name(none[i]), 0);
   for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)

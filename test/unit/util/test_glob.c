@@ -44,7 +44,6 @@ static void glob_star_is_any_number_of_bytes(void **state) {
       {"*x", "", 0},
   };
 
-  (void)state;
   EXPECT(examples);
 }
 
@@ -59,7 +58,6 @@ static void glob_question_mark_is_one_byte(void **state) {
                                 {"\xff*", "\xff\xfe", 1},
                                 {"\xc3\xa9", "\xc3\xa8", 0}};
 
-  (void)state;
   EXPECT(examples);
 }
 
@@ -79,7 +77,6 @@ static void glob_bracket_is_one_of_its_members(void **state) {
       {"*[0-9][0-9]", "a1b", 0}, {"[a-b-d]", "-", 1},
   };
 
-  (void)state;
   EXPECT(examples);
 }
 
@@ -90,7 +87,6 @@ static void glob_bracket_that_nothing_closes_is_itself(void **state) {
       {"[a-", "[a-", 1}, {"[]", "]", 0},    {"x]", "x]", 1},
   };
 
-  (void)state;
   EXPECT(examples);
 }
 
@@ -99,7 +95,6 @@ static void glob_has_no_escapes(void **state) {
                                 {"\\", "\\", 1},   {"[\\]]", "\\]", 1},
                                 {"a\\b", "ab", 0}, {"a\\b", "a\\b", 1}};
 
-  (void)state;
   EXPECT(examples);
 }
 
@@ -123,7 +118,6 @@ static void glob_random_patterns_match_as_by_fnmatch(void **state) {
   uint32_t seed = 1;
   int i, is_match, matches = 0;
 
-  (void)state;
   for (i = 0; i < 300000; i++) {
     random_word(&seed, "aabbc**?[]-!^[", pattern, 11);
     random_word(&seed, "aabbc[]-!^", text, 7);
@@ -152,7 +146,6 @@ static void glob_hostile_patterns_end(void **state) {
   static char pattern[LENGTH + 8], text[LENGTH + 1];
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
     size_t piece = strlen(hostile[i].piece);
     size_t at;
@@ -167,7 +160,6 @@ static void glob_hostile_patterns_end(void **state) {
 }
 
 static void glob_is_pattern_if_it_can_match_more_than_itself(void **state) {
-  (void)state;
   assert_true(uvperf__glob_is_pattern("sched_*"));
   assert_true(uvperf__glob_is_pattern("cpu?"));
   assert_true(uvperf__glob_is_pattern("cpu[0-3]"));

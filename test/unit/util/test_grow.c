@@ -10,7 +10,6 @@ static void array_grows_by_doubling_and_keeps_its_items(void **state) {
   size_t room = 0;
   size_t i;
 
-  (void)state;
   for (i = 0; i < 100; i++) {
     items = uvperf__grow(items, i, &room, 3, sizeof(items[0]));
     assert_non_null(items);
@@ -30,7 +29,6 @@ static void array_without_memory_stays_as_it_was(void **state) {
   uint64_t *items;
   size_t room = 0;
 
-  (void)state;
   items = uvperf__grow(NULL, 0, &room, 1, sizeof(items[0]));
   items[0] = 7;
   fake_fail(FAKE_CALLOC, 1, 0);

@@ -21,7 +21,6 @@ static void line_in_each_room_is_the_beginning_of_the_whole(void **state) {
   size_t size;
   char *room;
 
-  (void)state;
   for (size = 1; size <= sizeof(whole) + 1; size++) {
     room = malloc(size);
     assert_non_null(room);
@@ -38,7 +37,6 @@ static void line_in_each_room_is_the_beginning_of_the_whole(void **state) {
 static void line_without_room_is_counted(void **state) {
   uvperf__line_t line;
 
-  (void)state;
   uvperf__line_begin(&line, NULL, 0);
   put_all(&line);
   assert_int_equal(line.length, 26);

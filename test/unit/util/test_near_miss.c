@@ -40,7 +40,6 @@ static void near_miss_finds_typing_errors(void **state) {
   uvperf__near_miss_t miss;
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
     assert_string_equal(nearest(&miss, cases[i].wanted, words), cases[i].best);
 }
@@ -49,7 +48,6 @@ static void near_miss_finds_typing_errors(void **state) {
 static void near_miss_of_equals_begins_alike(void **state) {
   uvperf__near_miss_t miss;
 
-  (void)state;
   assert_string_equal(nearest(&miss, "syscall", "vsyscall syscalls"),
                       "syscalls");
   assert_string_equal(nearest(&miss, "syscall", "syscalls vsyscall"),
@@ -65,7 +63,6 @@ static void near_miss_of_equals_begins_alike(void **state) {
 static void near_miss_counts_each_error_once(void **state) {
   uvperf__near_miss_t miss;
 
-  (void)state;
   nearest(&miss, "abcdefgh", "abdcefgh");
   assert_int_equal(miss.distance, 1);
   nearest(&miss, "abcdefgh", "xbcdefgh");
@@ -80,7 +77,6 @@ static void near_miss_counts_each_error_once(void **state) {
 static void near_miss_bears_one_error_in_three_bytes(void **state) {
   uvperf__near_miss_t miss;
 
-  (void)state;
   assert_string_equal(nearest(&miss, "abcde", "abcxy"), "abcxy");
   assert_string_equal(nearest(&miss, "abcd", "abxy"), "");
   assert_string_equal(nearest(&miss, "abcd", "abcx"), "abcx");
@@ -91,7 +87,6 @@ static void near_miss_bears_one_error_in_three_bytes(void **state) {
 static void near_miss_keeps_the_nearest_and_of_equals_the_first(void **state) {
   uvperf__near_miss_t miss;
 
-  (void)state;
   assert_string_equal(nearest(&miss, "loads", "lxxds loadx xoads"), "loadx");
 }
 
@@ -100,7 +95,6 @@ static void long_names_have_no_near_miss(void **state) {
   char longer[UVPERF__NEAR_MISS_MOST + 2];
   uvperf__near_miss_t miss;
 
-  (void)state;
   memset(longest, 'a', sizeof(longest));
   longest[UVPERF__NEAR_MISS_MOST] = '\0';
   memset(longer, 'a', sizeof(longer));
@@ -122,7 +116,6 @@ static void long_names_have_no_near_miss(void **state) {
 static void near_miss_reads_no_more_than_the_length(void **state) {
   uvperf__near_miss_t miss;
 
-  (void)state;
   uvperf__near_miss_init(&miss, "cycels:u", 6);
   uvperf__near_miss_try(&miss, "cycles");
   assert_int_equal(miss.distance, 1);

@@ -24,7 +24,6 @@ typedef struct later_s {
 static void options_null_keeps_the_defaults(void **state) {
   first_t own = {sizeof(own), 1, 2};
 
-  (void)state;
   assert_int_equal(uvperf__options_copy(&own, sizeof(own), sizeof(own), NULL),
                    0);
   assert_int_equal(own.a, 1);
@@ -35,7 +34,6 @@ static void options_of_the_same_size_are_taken(void **state) {
   first_t given = {sizeof(given), 3, 4};
   first_t own = {sizeof(own), 1, 2};
 
-  (void)state;
   assert_int_equal(uvperf__options_copy(&own, sizeof(own), sizeof(own), &given),
                    0);
   assert_int_equal(own.a, 3);
@@ -46,7 +44,6 @@ static void options_of_an_older_caller_keep_later_defaults(void **state) {
   first_t *given = malloc(sizeof(*given));
   later_t own = {sizeof(own), 1, 2, 5};
 
-  (void)state;
   assert_non_null(given);
   *given = (first_t){sizeof(*given), 3, 4};
   assert_int_equal(
@@ -61,7 +58,6 @@ static void options_of_a_newer_caller_must_end_in_zeroes(void **state) {
   later_t given = {sizeof(given), 3, 4, 0};
   first_t own = {sizeof(own), 1, 2};
 
-  (void)state;
   assert_int_equal(uvperf__options_copy(&own, sizeof(own), sizeof(own), &given),
                    0);
   assert_int_equal(own.b, 4);
@@ -79,7 +75,6 @@ static void options_of_an_impossible_size_are_refused_unread(void **state) {
   first_t own = {sizeof(own), 1, 2};
   size_t i;
 
-  (void)state;
   assert_non_null(given);
   for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
     *given = (first_t){sizes[i], 3, 4};
@@ -94,7 +89,6 @@ static void options_shorter_than_the_first_version_are_refused(void **state) {
   first_t given = {sizeof(given) - 1, 3, 4};
   first_t own = {sizeof(own), 1, 2};
 
-  (void)state;
   assert_int_equal(uvperf__options_copy(&own, sizeof(own), sizeof(own), &given),
                    -EINVAL);
   given.size = 0;

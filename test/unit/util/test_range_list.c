@@ -10,7 +10,6 @@ static void range_list_is_read_range_by_range(void **state) {
   const char *at = "0-7,9 ,\t10 - 63\n";
   unsigned int first, last;
 
-  (void)state;
   assert_int_equal(uvperf__range_next(&at, 63, &first, &last), 1);
   assert_int_equal(first, 0);
   assert_int_equal(last, 7);
@@ -37,7 +36,6 @@ static void range_list_of_garbage_is_einval(void **state) {
                                     "00064",      "18446744073709551616"};
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
     const char *at = bad[i];
     unsigned int first, last;

@@ -11,7 +11,6 @@
 static void version_of_library_is_that_of_headers(void **state) {
   char text[32];
 
-  (void)state;
   assert_int_equal(uvperf_version(), UVPERF_VERSION_HEX);
   snprintf(text, sizeof(text), "%d.%d.%d", UVPERF_VERSION_MAJOR,
            UVPERF_VERSION_MINOR, UVPERF_VERSION_PATCH);

@@ -81,7 +81,6 @@ static void expect_small(stacks_t *stacks, const char *what) {
 static void page_is_as_small_as_its_folded_stacks(void **state) {
   stacks_t stacks;
 
-  (void)state;
   models_empty(&stacks);
   expect_small(&stacks, "no stacks");
   models_small(&stacks);
@@ -103,7 +102,6 @@ static void page_is_the_same_in_each_run(void **state) {
   stacks_t stacks;
   size_t bytes;
 
-  (void)state;
   models_small(&stacks);
   first = write_page(&stacks, TITLE, &bytes);
   stacks_free(&stacks);
@@ -128,7 +126,6 @@ static void page_allows_its_own_script_and_no_request(void **state) {
       "eval(",   "http:",       "https:",    "src=",
       "href=",   "document.wr", "fetch(",    "new Function"};
 
-  (void)state;
   models_small(&stacks);
   text = write_page(&stacks, TITLE, &bytes);
   stacks_free(&stacks);
@@ -143,7 +140,6 @@ static void hostile_names_are_nowhere_but_in_the_data(void **state) {
   stacks_t hostile, harmless;
   char *one, *other;
 
-  (void)state;
   models_hostile(&hostile);
   models_small(&harmless);
   one = write_frame(&hostile, TITLE);
@@ -199,7 +195,6 @@ static void hostile_title_is_text(void **state) {
   char *frame;
   size_t i;
 
-  (void)state;
   models_small(&stacks);
   frame = write_frame(&stacks, TITLE);
   for (i = 0; models_hostile_names[i] != NULL; i++)
@@ -212,7 +207,6 @@ static void full_disk_is_an_error(void **state) {
   FILE *file = fopen("/dev/full", "w");
   stacks_t stacks;
 
-  (void)state;
   assert_non_null(file);
   models_small(&stacks);
   assert_int_equal(page_write(file, &stacks, TITLE), -ENOSPC);

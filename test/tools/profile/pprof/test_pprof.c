@@ -319,7 +319,6 @@ static void decoded_profile_is_the_one_that_was_written(void **state) {
   stacks_t stacks;
   size_t i, j;
 
-  (void)state;
   begin(&stacks);
   stacks.period = 10101010;
   fill(&stacks, 2000);
@@ -355,7 +354,6 @@ static void weights_of_other_events_keep_their_names(void **state) {
   stacks_t stacks;
   size_t i;
 
-  (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
     begin(&stacks);
     stacks.event = cases[i].event;
@@ -372,7 +370,6 @@ static void weight_past_the_largest_number_is_the_largest(void **state) {
   Pprof__Profile *profile;
   stacks_t stacks;
 
-  (void)state;
   begin(&stacks);
   add_stack(&stacks, STACKS_OTHER, STACKS_OTHER, 1, UINT64_MAX);
   profile = write_and_decode(&stacks);
@@ -398,7 +395,6 @@ static void program_is_the_file_with_main_of_the_heaviest_stack(void **state) {
   uint32_t at, in_kernel, in_library;
   stacks_t stacks;
 
-  (void)state;
   begin(&stacks);
   in_kernel = stacks_object(&stacks, &kernel);
   in_library = stacks_object(&stacks, &library);
@@ -521,7 +517,6 @@ static void go_pprof_top_has_the_same_numbers(void **state) {
   tool_run_t run;
   stacks_t stacks;
 
-  (void)state;
   go_pprof_need(__func__);
   begin(&stacks);
   fill(&stacks, 300);
@@ -548,7 +543,6 @@ static void hostile_names_are_shown_as_in_the_profile(void **state) {
   stacks_t stacks;
   size_t i;
 
-  (void)state;
   go_pprof_need(__func__);
   lengthy = malloc(100000);
   memset(lengthy, 'x', 99999);
@@ -575,7 +569,6 @@ static void profile_without_samples_is_one(void **state) {
   stacks_t stacks;
   tool_run_t run;
 
-  (void)state;
   begin(&stacks);
   profile = write_and_decode(&stacks);
   assert_int_equal(profile->n_sample, 0);
@@ -599,7 +592,6 @@ static void full_device_is_reported(void **state) {
   FILE *file;
   size_t i;
 
-  (void)state;
   for (i = 0; i < 2; i++) {
     begin(&stacks);
     fill(&stacks, nr_stacks[i]);

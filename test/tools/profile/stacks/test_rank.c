@@ -169,7 +169,6 @@ static void narrow_table(FILE *file, const stacks_t *stacks) {
 static void names_of_a_narrow_table_differ_after_they_are_cut(void **state) {
   stacks_t stacks;
 
-  (void)state;
   stacks_init(&stacks);
   stacks.event = "cpu-clock";
   add_long(&stacks, "space::Box<int>::spin_for_long(long, char const*)");
@@ -229,7 +228,6 @@ folded_stack_of_a_process_without_a_name_begins_empty(void **state) {
   stacks_frame_t frame = {.address = 0x1};
   stacks_t stacks;
 
-  (void)state;
   stacks_init(&stacks);
   stacks.event = "cpu-clock";
   frame.function = stacks_function(&stacks, &function);

@@ -11,7 +11,6 @@ static void name_that_is_added_again_has_the_same_id(void **state) {
   uint32_t first, i;
   char name[16];
 
-  (void)state;
   stacks_names_init(&names);
   first = stacks_names_add(&names, "first");
   for (i = 0; i < 5000; i++) {
@@ -30,7 +29,6 @@ static void names_beyond_the_limit_are_other(void **state) {
   uint32_t id = 1, i;
   char name[1001];
 
-  (void)state;
   stacks_names_init(&names);
   for (i = 0; i < 300000 && id != STACKS_NAMES_OTHER; i++) {
     snprintf(name, sizeof(name), "%01000u", i);
@@ -50,7 +48,6 @@ static void tally_with_many_keys_sorts_them_by_weight(void **state) {
   uint64_t key[2];
   size_t nr, i;
 
-  (void)state;
   common_tally_init(&tally, sizeof(uint64_t));
   for (i = 0; i < 5000; i++) {
     key[0] = i / 2;
@@ -90,7 +87,6 @@ static void functions_of_one_name_differ_by_their_linked_name(void **state) {
   stacks_t stacks;
   uint32_t i;
 
-  (void)state;
   stacks_init(&stacks);
   i = stacks_function(&stacks, &first);
   assert_int_not_equal(stacks_function(&stacks, &second), i);
@@ -107,7 +103,6 @@ static void stack_that_is_added_again_counts_in_the_first(void **state) {
   stacks_t stacks;
   size_t nr;
 
-  (void)state;
   stacks_init(&stacks);
   frames[0].function = add_function(&stacks, "inner");
   frames[1].function = add_function(&stacks, "outer");
@@ -142,7 +137,6 @@ static void stacks_beyond_the_limit_are_counted_as_other(void **state) {
   uint64_t i, nr_added = 6000;
   size_t nr;
 
-  (void)state;
   stacks_init(&stacks);
   for (i = 0; i < nr_added; i++) {
     frames[0].address = i;
@@ -163,7 +157,6 @@ static void name_with_control_characters_is_made_safe(void **state) {
   stacks_t stacks;
   uint32_t i;
 
-  (void)state;
   stacks_init(&stacks);
   i = stacks_function(&stacks, &function);
   assert_string_equal(stacks_get_function(&stacks, i)->name, "a?[2Jb?");

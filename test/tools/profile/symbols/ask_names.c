@@ -157,13 +157,11 @@ uint64_t ask_names_symbol(const char *path, const char *name) {
 static char directory[64];
 
 int ask_names_setup(void **state) {
-  (void)state;
   snprintf(directory, sizeof(directory), "/tmp/uvperf-symbols-XXXXXX");
   return mkdtemp(directory) == NULL || chmod(directory, 0755) != 0;
 }
 
 int ask_names_teardown(void **state) {
-  (void)state;
   return ask_names_run("rm -rf '%s'", directory);
 }
 

@@ -48,7 +48,6 @@ static void slow_files_take_no_more_than_the_total(void **state) {
   int found[NR];
   size_t i, k, nr;
 
-  (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     symbols_budget_init(&budget, 10000);
     for (nr = 0; nr < NR && cases[i].needs_ms[nr] > 0;)
@@ -62,7 +61,6 @@ static void slow_files_take_no_more_than_the_total(void **state) {
 static void share_is_never_more_than_what_is_left(void **state) {
   symbols_budget_t budget;
 
-  (void)state;
   symbols_budget_init(&budget, 1000);
   assert_int_equal(symbols_budget_share(&budget, 0, 0), 500);
   assert_int_equal(symbols_budget_share(&budget, 1, 0), 1000);

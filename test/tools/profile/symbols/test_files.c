@@ -95,7 +95,6 @@ static void a_deleted_program_that_runs_has_its_names(void **state) {
   uint32_t object;
   pid_t pid;
 
-  (void)state;
   support_need_admin(__func__);
   make_waiting(__func__, "waiting", "deleted");
   address = ask_names_symbol(ask_names_in("waiting"), "deleted");
@@ -121,7 +120,6 @@ static void a_deleted_program_that_has_ended_has_a_reason(void **state) {
   ask_names_t ask;
   uint32_t object;
 
-  (void)state;
   ask_names_begin(&ask, NULL);
   object = symbols_object(ask.symbols, &mapping);
   assert_int_equal(ask_names_at(&ask, object, 4096)->nr, 0);
@@ -137,7 +135,6 @@ static void a_replaced_program_has_a_reason_and_no_names(void **state) {
   uint64_t offset;
   uint32_t object;
 
-  (void)state;
   mapping = make_mapped(__func__, "replaced", &offset);
   assert_int_equal(ask_names_run("cp waiting w && mv w waiting"), 0);
   ask_names_begin(&ask, NULL);
@@ -166,7 +163,6 @@ static void a_program_in_another_root_is_read_there(void **state) {
   uint32_t object;
   pid_t pid;
 
-  (void)state;
   support_need_root(__func__);
   make_waiting(__func__, "outside", "outside");
   assert_int_equal(ask_names_run("mkdir -p root/real"), 0);
@@ -192,7 +188,6 @@ static void only_regular_files_are_opened(void **state) {
   uint32_t object;
   size_t i;
 
-  (void)state;
   assert_int_equal(mkfifo(ask_names_in("fifo"), 0644), 0);
   ask_names_begin(&ask, NULL);
   for (i = 0; i < 4; i++) {
@@ -231,7 +226,6 @@ static void recorded_path_without_identity_names_no_file(void **state) {
   ask_names_t ask;
   uint32_t object;
 
-  (void)state;
   assert_true(readlink(mapping.path, exe, sizeof(exe) - 1) > 0);
   assert_int_equal(stat(exe, &info), 0);
   mapping.path = exe;
@@ -277,7 +271,6 @@ static void copy_of_the_same_build_id_has_the_names(void **state) {
   ask_names_t ask;
   size_t i;
 
-  (void)state;
   make_waiting(__func__, "waiting", "copied");
   assert_int_equal(
       ask_names_run("cc -O1 -static -Wl,--build-id=0x12345678 -o waiting "
@@ -316,7 +309,6 @@ static void recorded_program_that_runs_is_read_from_its_mapping(void **state) {
   uint64_t offset;
   pid_t pid;
 
-  (void)state;
   support_need_admin(__func__);
   mapping = make_mapped(__func__, "mapped", &offset);
   mapping.is_recorded = 1;
@@ -353,7 +345,6 @@ static void file_that_is_changed_in_place_loses_its_names(void **state) {
   uint64_t offset;
   uint32_t object;
 
-  (void)state;
   mapping = make_mapped(__func__, "function", &offset);
   ask_names_begin(&ask, NULL);
   object = symbols_object(ask.symbols, &mapping);
@@ -403,7 +394,6 @@ static void file_with_a_used_inode_is_not_the_mapped_one(void **state) {
   uint64_t offset;
   int fd;
 
-  (void)state;
   mapping = make_mapped(__func__, "function", &offset);
   fd = open(mapping.path, O_RDONLY | O_CLOEXEC);
   if (ioctl(fd, FS_IOC_GETVERSION, &generation) != 0)
@@ -467,7 +457,6 @@ static void map_file_names_functions_of_a_jit_compiler(void **state) {
   ask_names_t ask;
   uint32_t object;
 
-  (void)state;
   write_map(path, "1000 100 old\n"
                   "1080 20 js:f\x1b[2J <script>\n"
                   "1000 40 new one\n"
@@ -515,7 +504,6 @@ static void map_file_is_asked_again_for_what_has_no_name(void **state) {
   ask_names_t ask;
   uint32_t object;
 
-  (void)state;
   write_map(path, "1000 10 first\n");
   ask_names_begin(&ask, NULL);
   object = jit_of(&ask, pid, 0);
@@ -545,7 +533,6 @@ static void map_file_names_only_what_ran_when_it_was_changed(void **state) {
   uint32_t object;
   ask_names_t ask;
 
-  (void)state;
   write_map(path, "1000 100 function\n");
   changed = change_of(path);
   ask_names_begin(&ask, NULL);
@@ -581,7 +568,6 @@ static void map_file_of_another_user_or_kind_is_not_read(void **state) {
   char path[64];
   pid_t pid = start_process(path);
 
-  (void)state;
   unlink(path);
   expect_map_refused(pid, 0, "No such file");
   ask_names_write("map", "1000 100 foreign\n", 17);
@@ -621,7 +607,6 @@ static void map_file_in_a_container_is_found_there(void **state) {
   pid_t pid;
   char byte;
 
-  (void)state;
   support_need_root(__func__);
   assert_int_equal(ask_names_run("mkdir -p root/tmp"), 0);
   write_map(ask_names_in("root/tmp/perf-1.map"), "1000 100 inside\n");
@@ -649,7 +634,6 @@ static void names_of_a_megabyte_are_cut(void **state) {
   FILE *file;
   int i;
 
-  (void)state;
   unlink(path);
   file = fopen(path, "w");
   assert_non_null(file);
@@ -679,7 +663,6 @@ static void last_line_of_a_long_map_file_counts(void **state) {
   FILE *file;
   int i;
 
-  (void)state;
   unlink(path);
   file = fopen(path, "w");
   assert_non_null(file);
@@ -705,7 +688,6 @@ static void function_of_the_vdso_has_its_name(void **state) {
   uint32_t object;
   int found = 0;
 
-  (void)state;
   if (address == 0)
     support_skip(__func__, "a vdso");
   ask_names_begin(&ask, NULL);
@@ -734,7 +716,6 @@ static void kernel_addresses_have_the_names_of_the_file(void **state) {
   const symbols_place_t *place;
   ask_names_t ask;
 
-  (void)state;
   ask_names_write("kallsyms", symbols, sizeof(symbols) - 1);
   ask_names_begin(&ask, &options);
   place = ask_names_at(&ask, SYMBOLS_KERNEL, 0xffffffff81000080);

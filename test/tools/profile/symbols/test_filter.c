@@ -108,7 +108,6 @@ static void worker_may_only_read_files(void **state) {
   pid_t pid;
   int status;
 
-  (void)state;
   if (symbols_filter_lack() != NULL)
     support_skip(__func__, "seccomp filters on x86-64 or aarch64");
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

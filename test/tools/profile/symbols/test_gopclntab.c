@@ -135,7 +135,6 @@ static void stripped_go_programs_have_the_names_of_nm(void **state) {
   char whole[64];
   size_t i;
 
-  (void)state;
   if (system("go version >/dev/null 2>&1") != 0)
     support_skip(__func__, "Go");
   ask_names_write("main.go", go_source, strlen(go_source));
@@ -473,7 +472,6 @@ static void expect_whole(image_t *image) {
 }
 
 static void every_format_names_first_and_last_bytes(void **state) {
-  (void)state;
   for_each_format(expect_whole);
 }
 
@@ -515,7 +513,6 @@ static void cut_everywhere(image_t *image) {
 }
 
 static void table_cut_anywhere_has_no_wrong_names(void **state) {
-  (void)state;
   for_each_format(cut_everywhere);
 }
 
@@ -535,7 +532,6 @@ static void move_names(image_t *image) {
 }
 
 static void names_outside_of_the_table_are_not_read(void **state) {
-  (void)state;
   for_each_format(move_names);
 }
 
@@ -568,7 +564,6 @@ static void flip_everywhere(image_t *image) {
 }
 
 static void table_with_any_byte_changed_has_no_wrong_names(void **state) {
-  (void)state;
   for_each_format(flip_everywhere);
 }
 
@@ -580,7 +575,6 @@ static void file_with_a_table_is_named_by_it(void **state) {
   ask_names_t ask;
   uint32_t object;
 
-  (void)state;
   make_image(&image, &format);
   ask_names_write("table", (char *)image.bytes, image.size);
   ask_names_begin(&ask, NULL);

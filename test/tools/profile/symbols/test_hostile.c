@@ -88,7 +88,6 @@ static void worker_that_dies_costs_one_objects_names(void **state) {
   ask_names_t ask;
   uint32_t self;
 
-  (void)state;
   ask_names_write("a", elf, sizeof(elf));
   ask_names_write("b", elf, sizeof(elf));
   ask_names_write("c", elf, sizeof(elf));
@@ -132,7 +131,6 @@ static void slow_file_has_two_attempts(void **state) {
   ask_names_t ask;
   uint32_t object;
 
-  (void)state;
   make_slow(__func__, "slow");
   ask_names_begin(&ask, &options);
   object = ask_names_file(&ask, ask_names_in("slow"));
@@ -148,7 +146,6 @@ static void slow_files_leave_time_for_the_others(void **state) {
   ask_names_t ask;
   pid_t pid;
 
-  (void)state;
   make_slow(__func__, "slow1");
   make_slow(__func__, "slow2");
   ask_names_begin(&ask, &options);
@@ -196,7 +193,6 @@ static void file_that_was_slow_once_has_its_names(void **state) {
   uint64_t offset;
   ask_names_t ask;
 
-  (void)state;
   make_slow(__func__, "slow");
   assert_int_equal(ask_names_run("cc -shared slow.c -o named"), 0);
   offset = ask_names_place("named", "slow");
@@ -221,7 +217,6 @@ static void closing_ends_a_worker_that_hangs(void **state) {
   uint32_t self;
   pid_t pid;
 
-  (void)state;
   ask_names_begin(&ask, &options);
   ask_names_at(&ask, 1, entry_of(&ask, &self));
   pid = worker_of(&ask)->pid;
@@ -301,7 +296,6 @@ static void worker_has_few_rights_and_no_fds_of_ours(void **state) {
   uint32_t self;
   pid_t pid;
 
-  (void)state;
   ask_names_begin(&ask, NULL);
   ask_names_at(&ask, 1, entry_of(&ask, &self));
   pid = worker_of(&ask)->pid;
@@ -354,7 +348,6 @@ static void worker_drops_the_capabilities_of_a_program(void **state) {
   char reason[SYMBOLS_REASON_BYTES];
   symbols_worker_t worker;
 
-  (void)state;
   support_need_root(__func__);
   start_worker(&worker, start_with_a_capability);
   symbols_message_begin(&request, SYMBOLS_REQUEST_JIT);
@@ -403,7 +396,6 @@ static void fd_from_a_reader_is_refused_and_closed(void **state) {
   symbols_worker_t worker;
   int before = count_fds();
 
-  (void)state;
   start_worker(&worker, answer_with_an_fd);
   symbols_message_begin(&request, SYMBOLS_REQUEST_JIT);
   assert_int_equal(symbols_worker_ask(&worker, &request, &response, reason),
@@ -454,7 +446,6 @@ static void damaged_files_cost_their_own_names_only(void **state) {
   ask_names_t ask;
   uint32_t object, self;
 
-  (void)state;
   ask_names_write("program.c", source, strlen(source));
   if (ask_names_run("cc -O2 -g program.c -o program") != 0)
     support_skip(__func__, "a compiler");
@@ -499,7 +490,6 @@ static void file_that_takes_much_memory_has_a_reason(void **state) {
   ask_names_t ask;
   uint32_t object;
 
-  (void)state;
   ask_names_write("bomb.c", "int bomb(void) { return 1; }\n", 29);
   if (ask_names_run("cc -shared bomb.c -o bomb && strip bomb && "
                     "(head -c 64 bomb; head -c 400000000 /dev/zero) | "
@@ -543,7 +533,6 @@ static void circles_in_dwarf_end(void **state) {
   ask_names_t ask;
   uint32_t object;
 
-  (void)state;
   make(__func__, source, "");
   offset = ask_names_place("program", "main");
   ask_names_begin(&ask, &options);
@@ -568,7 +557,6 @@ static void names_of_any_length_are_cut_in_time(void **state) {
   uint32_t object;
   int i;
 
-  (void)state;
   at += sprintf(at, "%sfirst:\nf", frame);
   for (i = 0; i < 1 << 20; i++)
     *at++ = 'P';

@@ -27,7 +27,6 @@ static const char *name_at(const symbols_kallsyms_t *symbols,
 static void symbol_before_an_address_names_it(void **state) {
   symbols_kallsyms_t symbols;
 
-  (void)state;
   load_symbols(&symbols, "ffffffff81000200 T second\n"
                          "ffffffff81000100 t first\n"
                          "ffffffff81000180 D data\n"
@@ -57,7 +56,6 @@ static void symbol_before_an_address_names_it(void **state) {
 static void address_outside_of_every_range_has_no_name(void **state) {
   symbols_kallsyms_t symbols;
 
-  (void)state;
   load_symbols(&symbols,
                "ffffffff81000000 T _stext\n"
                "ffffffff81000100 T last\n"
@@ -88,7 +86,6 @@ static void address_outside_of_every_range_has_no_name(void **state) {
 static void hidden_symbols_are_reported_with_the_setting(void **state) {
   symbols_kallsyms_t symbols;
 
-  (void)state;
   load_symbols(&symbols, "0000000000000000 T first\n"
                          "0000000000000000 T second\n");
   assert_int_equal(symbols.nr, 0);

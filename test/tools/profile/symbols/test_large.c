@@ -160,7 +160,6 @@ static void large_program_has_names_while_the_loop_runs(void **state) {
   uint32_t object;
   uint64_t begin, i;
 
-  (void)state;
   write_file(path);
   ask_names_begin(&ask, NULL);
   object = ask_names_file(&ask, path);

@@ -154,7 +154,6 @@ static void check_file(const char *path, const char *options, size_t at_least) {
 static void every_function_of_the_c_library_has_its_name(void **state) {
   Dl_info info;
 
-  (void)state;
   assert_true(dladdr(dlsym(RTLD_DEFAULT, "gnu_get_libc_version"), &info) != 0);
   check_file(info.dli_fname, "-D", 1500);
 }
@@ -163,7 +162,6 @@ static void every_function_of_this_program_has_its_name(void **state) {
   char path[512];
   ssize_t nr = readlink("/proc/self/exe", path, sizeof(path) - 1);
 
-  (void)state;
   assert_true(nr > 0);
   path[nr] = '\0';
   check_file(path, "", 300);
@@ -176,7 +174,6 @@ static void every_function_of_a_large_library_has_its_name(void **state) {
       "/usr/lib/aarch64-linux-gnu/libstdc++.so.6"};
   size_t i;
 
-  (void)state;
   for (i = 0; i < 3; i++) {
     if (access(paths[i], R_OK) == 0) {
       check_file(paths[i], "-D", 3000);

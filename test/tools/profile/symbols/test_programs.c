@@ -96,7 +96,6 @@ static void reason_is_kept_when_other_functions_have_names(void **state) {
   ask_names_t ask;
   uint32_t object;
 
-  (void)state;
   need(__func__, "a C compiler", "cc --version");
   assert_int_equal(ask_names_run("cc -O2 -rdynamic program.c -o program"), 0);
   hidden = ask_names_place("program", "hidden");
@@ -120,7 +119,6 @@ static uint64_t make_program(const char *flags) {
 static void static_function_has_its_name_until_it_is_stripped(void **state) {
   uint64_t address;
 
-  (void)state;
   need(__func__, "a C compiler", "cc --version");
   address = make_program("");
   expect_name("program", address, NULL, "hidden");
@@ -164,7 +162,6 @@ static void place_has_the_innermost_symbol_that_holds_it(void **state) {
   uint32_t object;
   size_t i;
 
-  (void)state;
   need(__func__, "a C compiler", "cc --version");
   ask_names_write("symbols.s", symbols_source, sizeof(symbols_source) - 1);
   assert_int_equal(ask_names_run("cc symbols.s -o symbols 2>/dev/null"), 0);
@@ -204,7 +201,6 @@ static void handler_returns_to_sigreturn(void **state) {
   uint64_t back;
   size_t i;
 
-  (void)state;
   need(__func__, "a C compiler", "cc --version");
   for (i = 0; i < 3; i++) {
     snprintf(source, sizeof(source), format, cases[i].last, cases[i].size);
@@ -229,7 +225,6 @@ static void stripped_function_is_known_by_where_it_begins(void **state) {
   uint32_t object;
   size_t i;
 
-  (void)state;
   need(__func__, "a C compiler", "cc --version");
   address = make_program("");
   assert_int_equal(ask_names_run("strip program"), 0);
@@ -257,7 +252,6 @@ static void code_outside_of_every_function_belongs_to_none(void **state) {
   ask_names_t ask;
   uint32_t object;
 
-  (void)state;
   need(__func__, "a C compiler", "cc --version");
   ask_names_write("gap.c", source, strlen(source));
   assert_int_equal(ask_names_run("cc -O2 -c program.c && "
@@ -282,7 +276,6 @@ static void code_outside_of_every_function_belongs_to_none(void **state) {
 static void debug_link_beside_the_program_names_it(void **state) {
   uint64_t address;
 
-  (void)state;
   need(__func__, "a C compiler", "cc --version");
   address = make_program("-Wl,--build-id=none");
   assert_int_equal(
@@ -301,7 +294,6 @@ static void debug_link_beside_the_program_names_it(void **state) {
 static void debug_file_of_the_build_id_names_it(void **state) {
   uint64_t address;
 
-  (void)state;
   need(__func__, "a C compiler", "cc --version");
   address = make_program("-Wl,--build-id=0xabcdef0123456789");
   assert_int_equal(ask_names_run("mkdir -p debug/.build-id/ab && "
@@ -316,7 +308,6 @@ static void debug_file_of_the_build_id_names_it(void **state) {
 static void compressed_symbol_table_in_the_program_names_it(void **state) {
   uint64_t address;
 
-  (void)state;
   need(__func__, "a C compiler", "cc --version");
   need(__func__, "xz", "xz --version");
   address = make_program("");
@@ -334,7 +325,6 @@ static void entry_of_the_plt_is_named_after_its_function(void **state) {
   unsigned long address = 0;
   FILE *dump;
 
-  (void)state;
   need(__func__, "a C compiler", "cc --version");
   make_program("");
   snprintf(line, sizeof(line), "objdump -d '%s' | grep '<puts@plt>:'",
@@ -355,7 +345,6 @@ static void mangled_names_are_shown_as_in_the_source(void **state) {
   uint32_t object;
   const symbols_place_t *place;
 
-  (void)state;
   need(__func__, "a C++ compiler", "g++ --version");
   assert_int_equal(ask_names_run("g++ -O2 -g program.cc -o cpp"), 0);
   ask_names_begin(&ask, NULL);
@@ -382,7 +371,6 @@ static void longest_shown_name_of_an_address_is_chosen(void **state) {
       "__attribute__((alias(\"release\")));\n"
       "int main() { release(nullptr); }\n";
 
-  (void)state;
   need(__func__, "a C++ compiler", "g++ --version");
   ask_names_write("alias.cc", source, strlen(source));
   assert_int_equal(ask_names_run("g++ -O1 alias.cc -o alias"), 0);
@@ -405,7 +393,6 @@ static uint64_t find_rust(const char *file) {
 }
 
 static void rust_names_have_no_hash(void **state) {
-  (void)state;
   need(__func__, "rustc", "rustc --version");
   assert_int_equal(
       ask_names_run("rustc -O -g program.rs -o old && rustc -O -g -C "
@@ -506,7 +493,6 @@ static void expect_inlined_by(const char *compiler) {
 }
 
 static void inlined_functions_are_those_of_addr2line(void **state) {
-  (void)state;
   need(__func__, "a C compiler", "cc --version");
   need(__func__, "addr2line", "addr2line --version");
   expect_inlined_by("cc");
@@ -515,7 +501,6 @@ static void inlined_functions_are_those_of_addr2line(void **state) {
 }
 
 static void inlined_methods_are_those_of_addr2line(void **state) {
-  (void)state;
   need(__func__, "a C++ compiler", "g++ --version");
   need(__func__, "addr2line", "addr2line --version");
   assert_int_equal(ask_names_run("g++ -O2 -g program.cc -o cpp"), 0);

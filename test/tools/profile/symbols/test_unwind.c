@@ -344,7 +344,6 @@ enum {
 /* Code without unwind information, such as stripped Go. A frame pointer of 0
  * marks the first function of a thread. */
 static void chain_of_frame_pointers_ends_with_0(void **state) {
-  (void)state;
   traced_t traced = {0};
   unwind_stack_t stack;
   start(&traced, UNWIND_TARGET);
@@ -366,7 +365,6 @@ static void chain_of_frame_pointers_ends_with_0(void **state) {
 
 /* Code of a JIT uses the frame pointer for another purpose. */
 static void caller_at_a_wrong_address_is_not_cut(void **state) {
-  (void)state;
   traced_t traced = {0};
   unwind_stack_t stack;
   start(&traced, UNWIND_TARGET);
@@ -380,7 +378,6 @@ static void caller_at_a_wrong_address_is_not_cut(void **state) {
 }
 
 static void copy_that_is_too_short_is_reported(void **state) {
-  (void)state;
   traced_t traced = {0};
   unwind_stack_t whole, cut;
   start(&traced, UNWIND_TARGET);
@@ -405,7 +402,6 @@ static void copy_that_is_too_short_is_reported(void **state) {
 }
 
 static void stack_is_right_at_every_instruction(void **state) {
-  (void)state;
   traced_t traced = {0};
   step_through(UNWIND_TARGET, &traced);
   assert_true(traced.steps > 1000 && traced.calls > 50);
@@ -413,7 +409,6 @@ static void stack_is_right_at_every_instruction(void **state) {
 }
 
 static void stack_is_right_at_every_instruction_of_cxx(void **state) {
-  (void)state;
   traced_t traced = {0};
   char path[] = "/tmp/uvperf-unwind-XXXXXX", command[1024];
   int fd = mkstemp(path);
@@ -435,14 +430,12 @@ static void stack_is_right_at_every_instruction_of_cxx(void **state) {
 #else
 
 static void stack_is_right_at_every_instruction(void **state) {
-  (void)state;
   support_skip(__func__, "x86-64 or aarch64");
 }
 
 #endif
 
 static void stack_without_registers_files_or_mappings_ends(void **state) {
-  (void)state;
   const unwind_mapping_t mapping = {.start = 0x1000, .end = 0x2000};
   uint64_t values[33] = {0};
   uvperf_regs_t regs = {PERF_SAMPLE_REGS_ABI_32, 0xff0fff, 20, values};

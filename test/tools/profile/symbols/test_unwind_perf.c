@@ -173,7 +173,6 @@ static void stacks_are_those_of_perf(void **state) {
   static read_t read;
   char path[] = "/tmp/uvperf-unwind-XXXXXX", words[512];
   size_t same, longer, others;
-  (void)state;
   if (unwind_machine(NULL) == EM_NONE)
     support_skip(__func__, "x86-64 or aarch64");
   perf_dump_need(__func__);

@@ -23,7 +23,6 @@ static void numbers_texts_and_files_arrive_as_they_were_sent(void **state) {
   size_t size;
   char text[3] = "";
 
-  (void)state;
   assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
   symbols_message_begin(&sent, 7);
   symbols_put_number(&sent, UINT64_MAX - 1);
@@ -66,7 +65,6 @@ static void lengths_beyond_the_message_are_damage(void **state) {
   symbols_message_t message = {0};
   size_t i, size;
 
-  (void)state;
   for (i = 0; i < 4; i++) {
     symbols_message_begin(&message, 1);
     symbols_put_number(&message, lengths[i]);
@@ -88,7 +86,6 @@ static void body_that_is_too_large_is_refused_before_it_is_read(void **state) {
   symbols_message_t message = {0};
   int fds[2];
 
-  (void)state;
   assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
   assert_int_equal(write(fds[0], header, 16), 16);
   assert_int_equal(symbols_wire_receive(fds[1], &message, no_wait, NULL),
