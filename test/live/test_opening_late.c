@@ -115,11 +115,17 @@ static void prepare(opened_t *opened, uint64_t takes_ns) {
   opened->hook.takes_ns = takes_ns;
 }
 
+/* The first job of a process begins when the pool exists. */
+static void wait_until_begun(uv_loop_t *loop, opened_t *opened) {
+  while (uv_sem_trywait(&opened->hook.begun) != 0)
+    uv_run(loop, UV_RUN_NOWAIT);
+}
+
 /* Its function hangs. */
 static void begin_hanging(uv_loop_t *loop, opened_t *opened, size_t kind) {
   prepare(opened, 0);
   begin[kind](loop, opened, LIMIT_MS);
-  uv_sem_wait(&opened->hook.begun);
+  wait_until_begun(loop, opened);
 }
 
 /* The function returns, and all that is left on the loop ends. */
