@@ -117,7 +117,7 @@ void uvperf__handle_begin_close(void *owner) {
     uvperf__watch_close(self->watch);
   uvperf__hotplug_stop(self->hotplug);
   uvperf__snapshot_job_close(self->snapshot, &self->teardown);
-  if (self->jobs != NULL || self->snapshot != NULL) {
+  if (self->teardown.hub != NULL) {
     self->teardown.begins = 1;
     uvperf__hub_settle(self->teardown.hub);
     self->teardown.begins = 0;

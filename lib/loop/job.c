@@ -143,7 +143,7 @@ static void jobs_check_pool(uvperf__jobs_t *jobs) {
 
   if (rc != 0)
     uvperf__flush_once(&jobs->limit, WAIT_MS);
-  if (rc != 0 && rc != UV_EBUSY)
+  if (rc != 0 && rc != UV_EBUSY && !jobs_are_empty(jobs))
     jobs_make_steps(jobs);
   if (jobs->is_waiting && (rc == 0 || jobs_are_empty(jobs)))
     jobs_go_on(jobs);
@@ -158,19 +158,24 @@ static int timer_is_closing(const uvperf__jobs_t *jobs) {
   return uv_is_closing((const uv_handle_t *)&jobs->limit.timer->timer);
 }
 
+/* A nested call goes on, as is_waiting stays. */
 void uvperf__jobs_settle(uvperf__jobs_t *jobs) {
+  int outer = jobs->settling;
   int rc;
 
   if (!jobs->is_waiting || jobs_are_parents(jobs))
     return;
   rc = uvperf__threads_wait();
-  if (timer_is_closing(jobs)) {
-    jobs->is_waiting = 0;
-    while (!jobs_are_empty(jobs))
-      jobs_make_steps(jobs);
-  } else if (rc == 0) {
+  if (rc == 0 && !timer_is_closing(jobs)) {
     jobs_go_on(jobs);
+    return;
   }
+  jobs->settling = rc != 0 ? rc : UV_ECANCELED;
+  while (!jobs_are_empty(jobs))
+    jobs_make_steps(jobs);
+  jobs->settling = outer;
+  if (jobs->is_waiting)
+    jobs_wait_end(jobs);
 }
 
 /* -- the timer ------------------------------------------------------------- */
@@ -216,8 +221,10 @@ void uvperf__jobs_check(uvperf__jobs_t *jobs, uv_loop_t *loop) {
 int uvperf__job_begin(uvperf__jobs_t *jobs, uv_loop_t *loop,
                       uvperf__job_t *job) {
   int can_wait = !timer_is_closing(jobs);
-  int rc = can_wait ? uvperf__threads_begin() : uvperf__threads_wait();
+  int rc = jobs->settling;
 
+  if (rc == 0)
+    rc = can_wait ? uvperf__threads_begin() : uvperf__threads_wait();
   if (rc != 0 && rc != UV_EBUSY)
     return rc;
   job->jobs = jobs;

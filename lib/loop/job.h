@@ -60,6 +60,7 @@ struct uvperf__jobs_s {
   int is_waiting;         /* for the pool, though there are jobs; it keeps the
                            * loop alive by the timer */
   uint32_t process;       /* in which they wait */
+  int settling;           /* a code: no job can begin meanwhile; 0: they can */
   uvperf__flush_t limit;  /* due when the running job may be late, or when the
                            * pool may exist */
   struct {
@@ -74,10 +75,10 @@ void uvperf__jobs_init(uvperf__jobs_t *jobs, uvperf__flush_timer_t *timer);
  * Runs the first job if the pool exists, or makes steps if it cannot exist. */
 void uvperf__jobs_check(uvperf__jobs_t *jobs, uv_loop_t *loop);
 
-/* Call it when a handle with jobs closes, as other code may close the timer
- * from now on. If jobs wait for the pool, this call waits for it. If other code
- * has closed the timer already, the loop may no longer exist. Then this call
- * makes all steps of the jobs that wait, and calls `done`. */
+/* Call it when a handle closes, as the timer may be closed from now on. If jobs
+ * wait for the pool, this call waits for it. If it cannot be made, or if other
+ * code has closed the timer (the loop may no longer exist), this call makes all
+ * steps of the jobs that wait, and calls `done`. */
 void uvperf__jobs_settle(uvperf__jobs_t *jobs);
 
 /* Begins a job. The caller has set kind, limit_ms (with it calls and late),

@@ -30,6 +30,7 @@ enum {
 static struct {
   _Atomic(uint32_t) state; /* of a process: see trial_state */
   _Atomic(int) is_over;
+  atomic_flag exits; /* join_at_exit was registered */
   _Atomic(int) code;
   uv_thread_t thread;
 } trial;
@@ -121,6 +122,12 @@ static int trial_join(void) {
   return rc;
 }
 
+/* libuv's destructor joins the threads of the pool, so they must all exist. */
+static void join_at_exit(void) {
+  if (trial_go(TRIAL_RUNS, TRIAL_ENDS))
+    trial_join();
+}
+
 static int trial_begin(void) {
   uint32_t state = atomic_load(&trial.state);
   int rc;
@@ -138,6 +145,8 @@ static int trial_begin(void) {
   if (!atomic_compare_exchange_strong(&trial.state, &state,
                                       trial_state(TRIAL_BEGINS)))
     return UV_EBUSY;
+  if (!atomic_flag_test_and_set(&trial.exits))
+    atexit(join_at_exit);
   atomic_store(&trial.is_over, 0);
   rc = uv_thread_create(&trial.thread, trial_run, NULL);
   if (rc != 0)

@@ -390,6 +390,38 @@ static void end_of_a_job_may_run_the_loop(void **state) {
   assert_string_equal(trace, "aAbB");
 }
 
+static void run_a_while(task_t *task) {
+  live_run_ms(task->loop, 5);
+}
+
+/* Nothing is left when the timer fires. */
+static void end_of_the_last_job_may_run_the_loop(void **state) {
+  task_t a;
+
+  fake_pool_make(UV_EAGAIN);
+  begin_early(*state, &a, 'a', 1);
+  a.at_end = run_a_while;
+  fake_pool_made();
+  uv_run(*state, UV_RUN_DEFAULT);
+  assert_string_equal(trace, "aA");
+}
+
+static void begin_in_vain(task_t *task) {
+  assert_int_equal(uvperf__job_begin(&jobs, task->loop, &later.job), UV_EAGAIN);
+}
+
+/* The loop may not exist any more. */
+static void no_job_begins_while_jobs_are_settled(void **state) {
+  task_t a;
+
+  fake_pool_make(UV_EAGAIN);
+  begin_early(*state, &a, 'a', 1);
+  a.at_end = begin_in_vain;
+  prepare(*state, &later, 'b', 1, 0);
+  uvperf__jobs_settle(&jobs);
+  assert_string_equal(trace, "aA");
+}
+
 static void jobs_of_a_handle_that_closes_wait_at_once(void **state) {
   task_t a;
 
@@ -406,9 +438,8 @@ static void jobs_of_a_handle_that_closes_wait_at_once(void **state) {
   fake_pool_make(UV_EAGAIN);
   begin_early(*state, &a, 'a', 1);
   uvperf__jobs_settle(&jobs);
-  assert_string_equal(trace, "aA"); /* no callback in the call */
-  uv_run(*state, UV_RUN_DEFAULT);
-  assert_string_equal(trace, "aAaA");
+  assert_string_equal(trace, "aAaA"); /* the timer may be closed next */
+  assert_false(uv_loop_alive(*state));
 }
 
 /* The loop may not exist any more. */
@@ -527,6 +558,10 @@ int main(void) {
       support_loop_test_setup_teardown(job_without_a_timer_waits_in_the_call,
                                        setup, teardown),
       support_loop_test_setup_teardown(child_leaves_alone_the_jobs_that_wait,
+                                       setup, teardown),
+      support_loop_test_setup_teardown(end_of_the_last_job_may_run_the_loop,
+                                       setup, teardown),
+      support_loop_test_setup_teardown(no_job_begins_while_jobs_are_settled,
                                        setup, teardown),
       support_loop_test_setup_teardown(job_of_the_parent_is_left_alone, setup,
                                        teardown),
