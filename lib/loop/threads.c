@@ -30,7 +30,7 @@ enum {
 static struct {
   _Atomic(uint32_t) state; /* of a process: see trial_state */
   _Atomic(int) is_over;
-  atomic_flag exits; /* join_at_exit was registered */
+  _Atomic(int) joins_at_exit; /* join_at_exit was registered */
   _Atomic(int) code;
   uv_thread_t thread;
 } trial;
@@ -145,7 +145,7 @@ static int trial_begin(void) {
   if (!atomic_compare_exchange_strong(&trial.state, &state,
                                       trial_state(TRIAL_BEGINS)))
     return UV_EBUSY;
-  if (!atomic_flag_test_and_set(&trial.exits))
+  if (!atomic_exchange(&trial.joins_at_exit, 1))
     atexit(join_at_exit);
   atomic_store(&trial.is_over, 0);
   rc = uv_thread_create(&trial.thread, trial_run, NULL);

@@ -435,6 +435,37 @@ static void process_that_may_make_few_threads_opens_on_the_loop(void **state) {
   assert_int_equal(support_wait(support_fork(do_with_few_threads, NULL)), 0);
 }
 
+/* libuv's own end joins the threads of its pool, which are being made. */
+static int exit_at_once(void *arg) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  static uvperf_event_t event;
+  static opened_t opened;
+  struct perf_event_attr attr;
+  static uv_loop_t loop;
+
+  (void)arg;
+  alarm(60);
+  setenv("UV_THREADPOOL_SIZE", "1024", 1);
+  if (uv_loop_init(&loop) != 0)
+    return 1;
+  live_comm_attr(&attr);
+  options.open_cb = on_event_open;
+  opened.collector.hook_data = &opened;
+  event.handle.data = &opened.collector;
+  if (uvperf_event_init(&loop, &event, &attr, &options, NULL) != 0)
+    return 2;
+  exit(0);
+}
+
+static void process_that_exits_while_the_pool_is_made_ends(void **state) {
+  int i;
+
+  (void)state;
+  support_need_own_events(__func__);
+  for (i = 0; i < 3; i++)
+    assert_int_equal(support_wait(support_fork(exit_at_once, NULL)), 0);
+}
+
 /* -- a child of clone(2) --------------------------------------------------- */
 
 static int opened_at_once(void *arg) {
@@ -501,6 +532,7 @@ int main(void) {
       support_loop_test(child_forked_while_a_set_is_opened_opens_another),
       cmocka_unit_test(process_that_may_make_no_threads_does_without),
       cmocka_unit_test(process_that_may_make_few_threads_opens_on_the_loop),
+      cmocka_unit_test(process_that_exits_while_the_pool_is_made_ends),
       support_loop_test(cloned_child_does_without_the_pool),
   };
 

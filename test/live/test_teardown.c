@@ -38,6 +38,23 @@ static void handle_closed_in_any_state_leaves_nothing(life_t *life) {
     }
 }
 
+/* It has work for libuv's pool, which cannot be made. */
+static void handle_closed_without_a_pool_leaves_nothing(life_t *life) {
+  const enum life_stage stages[] = {LIFE_OPENING_EARLY, LIFE_SNAP_EARLY};
+  size_t i, stage;
+
+  for (stage = 0; stage < 2; stage++)
+    for (i = 0; i < LIFE_CLOSERS; i++) {
+      if (!life_reach(life, stages[stage]))
+        break;
+      fake_pool_make(UV_EAGAIN);
+      life_closers[i](life);
+      wait_closed(life);
+      life_expect(life, "%sclosed", life_cancelled(stages[stage]));
+      life_end(life);
+    }
+}
+
 /* Events count until close, and not afterwards; their fds are closed by the
  * loop. */
 static void handle_that_closes_disables_at_once(life_t *life) {
@@ -177,6 +194,7 @@ static void handle_closed_twice_or_used_afterwards_aborts(life_t *life) {
 int main(void) {
   const life_test_t tests[] = {
       LIFE_TEST(handle_closed_in_any_state_leaves_nothing, LIFE_ANY),
+      LIFE_TEST(handle_closed_without_a_pool_leaves_nothing, LIFE_ANY),
       LIFE_TEST(handle_that_closes_disables_at_once, LIFE_ANY | LIFE_SCRIPTED),
       LIFE_TEST(handle_that_is_closed_hears_of_no_record, LIFE_ANY | LIFE_LIVE),
       LIFE_TEST(handle_closed_without_a_callback_leaves_nothing, LIFE_ANY),

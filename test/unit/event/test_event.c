@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: the calls of an event handle, and what it does if the kernel
  * refuses them. How a perf fd wakes a loop is not tested here. */
+#include "fake_pool.h"
 #include "scripted_event.h"
 
 #include <errno.h>
@@ -17,6 +18,38 @@ static void event_close_disables_then_unmaps_then_closes(void **state) {
   fake_log_clear();
   live_close(&collector);
   assert_string_equal(fake_log(), "ioctl DISABLE, munmap, close");
+}
+
+static void count_close(uvperf_handle_t *handle) {
+  *(int *)handle->data += 1;
+}
+
+/* A tracepoint is closed by libuv's pool, which does not exist yet. The last
+ * handle of the loop closes what they share. */
+static void event_closed_meanwhile_does_not_hold_up_a_slow_one(void **state) {
+  uvperf_event_t slow, last;
+  struct perf_event_attr attr;
+  int closed = 0;
+
+  fake_event_add(7);
+  fake_event_add(8);
+  uvperf_attr_tracepoint(&attr, 1);
+  assert_int_equal(uvperf_event_init(*state, &slow, &attr, NULL, NULL), 0);
+  uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
+  assert_int_equal(uvperf_event_init(*state, &last, &attr, NULL, NULL), 0);
+  slow.handle.data = last.handle.data = &closed;
+  fake_pool_hold();
+  fake_pool_make(0);
+  uvperf_close(&slow.handle, count_close);
+  scripted_event_turns(*state, 3);
+  assert_int_equal(closed, 0);
+  assert_false(fake_pool_waits());
+  uvperf_close(&last.handle, count_close);
+  while (closed < 2) {
+    assert_true(fake_pool_waits() || uv_loop_alive(*state));
+    fake_pool_finish();
+    uv_run(*state, UV_RUN_NOWAIT);
+  }
 }
 
 /* -- init ----------------------------------------------------------------- */
@@ -475,6 +508,7 @@ static void event_read_in_forked_child_is_eperm(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       fake_kernel_test(event_close_disables_then_unmaps_then_closes),
+      fake_kernel_test(event_closed_meanwhile_does_not_hold_up_a_slow_one),
       fake_kernel_test(event_init_opens_disabled_and_cloexec),
       fake_kernel_test(event_init_of_samples_that_spoil_the_ring_is_einval),
       fake_kernel_test(event_init_passes_target_group_and_cgroup),
