@@ -86,10 +86,11 @@ static void describe_filter(char *text, size_t size, const char *filter) {
 
 /* Fills the error with the request, the event and the reason. Always returns 1,
  * because the reason is known. */
-static int say(const refusal_t *refusal, int cause, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+static int control_say(const refusal_t *refusal, int cause, const char *format,
+                       ...) __attribute__((format(printf, 3, 4)));
 
-static int say(const refusal_t *refusal, int cause, const char *format, ...) {
+static int control_say(const refusal_t *refusal, int cause, const char *format,
+                       ...) {
   const uvperf__control_t *control = refusal->control;
   char reason[sizeof(refusal->error->reason)];
   char event[UVPERF__DESCRIBE_BYTES], name[80], by[48] = "";
@@ -117,9 +118,9 @@ static int say(const refusal_t *refusal, int cause, const char *format, ...) {
 static int explain_counting(const refusal_t *refusal) {
   if (refusal->control->attr->sample_period != 0)
     return 0;
-  return say(refusal, UVPERF_CAUSE_ARGUMENT,
-             "it has no period, so it only counts; open it with "
-             "attr.sample_period or attr.sample_freq");
+  return control_say(refusal, UVPERF_CAUSE_ARGUMENT,
+                     "it has no period, so it only counts; open it with "
+                     "attr.sample_period or attr.sample_freq");
 }
 
 /* _perf_event_refresh. */
@@ -128,9 +129,10 @@ static int refresh_einval(const refusal_t *refusal) {
     return 1;
   if (!refusal->control->attr->inherit)
     return 0;
-  return say(refusal, UVPERF_CAUSE_ARGUMENT,
-             "an event with attr.inherit does not count its overflows; open it "
-             "without inherit");
+  return control_say(
+      refusal, UVPERF_CAUSE_ARGUMENT,
+      "an event with attr.inherit does not count its overflows; open it "
+      "without inherit");
 }
 
 /* _perf_event_period. */
@@ -142,19 +144,20 @@ static int period_einval(const refusal_t *refusal) {
   if (explain_counting(refusal))
     return 1;
   if (value == 0)
-    return say(refusal, UVPERF_CAUSE_ARGUMENT,
-               "the %s is 0; to stop sampling, disable the event",
-               is_freq ? "frequency" : "period");
+    return control_say(refusal, UVPERF_CAUSE_ARGUMENT,
+                       "the %s is 0; to stop sampling, disable the event",
+                       is_freq ? "frequency" : "period");
   if (!is_freq && value >> 63)
-    return say(refusal, UVPERF_CAUSE_ARGUMENT,
-               "the period is not below 2^63; use a shorter one");
+    return control_say(refusal, UVPERF_CAUSE_ARGUMENT,
+                       "the period is not below 2^63; use a shorter one");
   if (!is_freq)
-    return say(refusal, UVPERF_CAUSE_NOT_SUPPORTED,
-               "the PMU does not accept this period; try a longer one");
+    return control_say(refusal, UVPERF_CAUSE_NOT_SUPPORTED,
+                       "the PMU does not accept this period; try a longer one");
   if (uvperf__system_max_sample_rate(&most) != 0 || most < 0 ||
       value <= (uint64_t)most)
     return 0;
-  say(refusal, UVPERF_CAUSE_SAMPLE_RATE,
+  control_say(
+      refusal, UVPERF_CAUSE_SAMPLE_RATE,
       "%llu Hz is above kernel.perf_event_max_sample_rate, %lld; sample less "
       "often or raise it",
       (unsigned long long)value, (long long)most);
@@ -193,7 +196,7 @@ static int filter_einval(const refusal_t *refusal) {
   int used;
 
   if (strlen(filter) >= page)
-    return say(
+    return control_say(
         refusal, UVPERF_CAUSE_ARGUMENT,
         "the filter has %zu bytes; it must be shorter than a page, %zu bytes",
         strlen(filter), page);
@@ -209,36 +212,39 @@ static int filter_einval(const refusal_t *refusal) {
     }
   }
   if (is_tracing(refusal))
-    return say(refusal, UVPERF_CAUSE_ARGUMENT,
-               "the filter is not valid; events/<category>/<name>/format in "
-               "tracefs lists the fields");
+    return control_say(
+        refusal, UVPERF_CAUSE_ARGUMENT,
+        "the filter is not valid; events/<category>/<name>/format in "
+        "tracefs lists the fields");
   if (has_addr_filters(refusal))
-    return say(refusal, UVPERF_CAUSE_ARGUMENT,
-               "the filter is not valid; write it as in \"filter "
-               "0x1000/0x200@/path\"");
-  return say(refusal, UVPERF_CAUSE_NOT_SUPPORTED,
-             "it takes no filter; only tracepoints, probes and PMUs that trace "
-             "instructions do");
+    return control_say(refusal, UVPERF_CAUSE_ARGUMENT,
+                       "the filter is not valid; write it as in \"filter "
+                       "0x1000/0x200@/path\"");
+  return control_say(
+      refusal, UVPERF_CAUSE_NOT_SUPPORTED,
+      "it takes no filter; only tracepoints, probes and PMUs that trace "
+      "instructions do");
 }
 
 /* The codes -2 and -3 of calc_stack in kernel/trace/trace_events_filter.c
  * arrive as ENOENT and ESRCH. */
 static int filter_enoent(const refusal_t *refusal) {
-  return say(refusal, UVPERF_CAUSE_ARGUMENT, "%s",
-             is_tracing(refusal)
-                 ? "a bracket is not closed"
-                 : "the file that the filter names does not exist");
+  return control_say(refusal, UVPERF_CAUSE_ARGUMENT, "%s",
+                     is_tracing(refusal)
+                         ? "a bracket is not closed"
+                         : "the file that the filter names does not exist");
 }
 
 static int filter_esrch(const refusal_t *refusal) {
-  return say(refusal, UVPERF_CAUSE_ARGUMENT, "a quotation mark is not closed");
+  return control_say(refusal, UVPERF_CAUSE_ARGUMENT,
+                     "a quotation mark is not closed");
 }
 
 /* -- SET_BPF, QUERY_BPF --------------------------------------------------- */
 
 static int bpf_ebadf(const refusal_t *refusal) {
-  return say(refusal, UVPERF_CAUSE_ARGUMENT, "fd %d is not open",
-             (int)refusal->control->value);
+  return control_say(refusal, UVPERF_CAUSE_ARGUMENT, "fd %d is not open",
+                     (int)refusal->control->value);
 }
 
 /* Returns the program type that __perf_event_set_bpf_prog requires. */
@@ -267,28 +273,31 @@ static int bpf_einval(const refusal_t *refusal) {
   snprintf(path, sizeof(path), "/proc/thread-self/fdinfo/%d", fd);
   rc = uvperf__system_line(path, "prog_type:", type, sizeof(type));
   if (rc == -ENODATA)
-    return say(refusal, UVPERF_CAUSE_ARGUMENT, "fd %d is not a BPF program",
-               fd);
+    return control_say(refusal, UVPERF_CAUSE_ARGUMENT,
+                       "fd %d is not a BPF program", fd);
   if (rc != 0)
-    return say(refusal, UVPERF_CAUSE_ARGUMENT,
-               "fd %d is not a BPF program of the type %s (%d)", fd,
-               wanted_name, wanted);
+    return control_say(refusal, UVPERF_CAUSE_ARGUMENT,
+                       "fd %d is not a BPF program of the type %s (%d)", fd,
+                       wanted_name, wanted);
   if (atoi(type) != wanted)
-    return say(refusal, UVPERF_CAUSE_ARGUMENT,
-               "the program has type %d, but the event needs %s (%d)",
-               atoi(type), wanted_name, wanted);
+    return control_say(refusal, UVPERF_CAUSE_ARGUMENT,
+                       "the program has type %d, but the event needs %s (%d)",
+                       atoi(type), wanted_name, wanted);
   if (wanted == BPF_TRACEPOINT)
-    return say(refusal, UVPERF_CAUSE_ARGUMENT,
-               "the event does not accept this program; for a probe that was "
-               "made in tracefs, load it as BPF_PROG_TYPE_KPROBE (%d)",
-               BPF_KPROBE);
-  return say(refusal, UVPERF_CAUSE_ARGUMENT,
-             "the event does not accept this program; only some probes accept "
-             "one that sleeps, writes registers or overrides a return value");
+    return control_say(
+        refusal, UVPERF_CAUSE_ARGUMENT,
+        "the event does not accept this program; for a probe that was "
+        "made in tracefs, load it as BPF_PROG_TYPE_KPROBE (%d)",
+        BPF_KPROBE);
+  return control_say(
+      refusal, UVPERF_CAUSE_ARGUMENT,
+      "the event does not accept this program; only some probes accept "
+      "one that sleeps, writes registers or overrides a return value");
 }
 
 static int bpf_e2big(const refusal_t *refusal) {
-  say(refusal, UVPERF_CAUSE_BPF_PROGRAMS,
+  control_say(
+      refusal, UVPERF_CAUSE_BPF_PROGRAMS,
       "%d programs are attached to it, which is the limit; detach one by "
       "closing its event",
       MOST_PROGRAMS);
@@ -302,14 +311,15 @@ static int bpf_e2big(const refusal_t *refusal) {
 static int bpf_eacces(const refusal_t *refusal) {
   if (refusal->control->attr->type != PERF_TYPE_TRACEPOINT)
     return 0;
-  return say(refusal, UVPERF_CAUSE_ARGUMENT,
-             "the program reads beyond the tracepoint's fields (see its format "
-             "in tracefs), or a security module forbids it");
+  return control_say(
+      refusal, UVPERF_CAUSE_ARGUMENT,
+      "the program reads beyond the tracepoint's fields (see its format "
+      "in tracefs), or a security module forbids it");
 }
 
 /* Returns the words after the name of a capability. capable() in the kernel
  * checks for it in the initial user namespace. */
-static const char *where(void) {
+static const char *control_where(void) {
   return uvperf__system_is_user_namespace() == 1
              ? " outside this user namespace"
              : "";
@@ -319,15 +329,16 @@ static const char *where(void) {
 static int query_eperm(const refusal_t *refusal) {
   if (uvperf__system_is_perfmon() == 1)
     return 0;
-  return say(refusal, UVPERF_CAUSE_PERMISSION,
-             "this needs CAP_PERFMON%s at any kernel.perf_event_paranoid",
-             where());
+  return control_say(
+      refusal, UVPERF_CAUSE_PERMISSION,
+      "this needs CAP_PERFMON%s at any kernel.perf_event_paranoid",
+      control_where());
 }
 
 static int query_enospc(const refusal_t *refusal) {
-  say(refusal, UVPERF_CAUSE_BPF_PROGRAMS,
-      "%llu programs are attached; pass an array for this many ids",
-      (unsigned long long)refusal->control->value);
+  control_say(refusal, UVPERF_CAUSE_BPF_PROGRAMS,
+              "%llu programs are attached; pass an array for this many ids",
+              (unsigned long long)refusal->control->value);
   refusal->error->needed = refusal->control->value;
   return 1;
 }
@@ -345,7 +356,7 @@ static int may_differ(unsigned int field) {
 
 /* Returns the first field that differs but must not differ, or NULL if there is
  * no such field. */
-static const char *difference(const uvperf__control_t *control) {
+static const char *modify_difference(const uvperf__control_t *control) {
   unsigned int field;
 
   /* The type is checked first, because it decides the meaning of the other
@@ -360,16 +371,18 @@ static const char *difference(const uvperf__control_t *control) {
 }
 
 static int modify_einval(const refusal_t *refusal) {
-  const char *field = difference(refusal->control);
+  const char *field = modify_difference(refusal->control);
   const char *fault =
       uvperf__breakpoint_fault(refusal->control->wanted, refusal->code);
 
   if (field != NULL)
-    return say(refusal, UVPERF_CAUSE_ARGUMENT,
-               "attr.%s differs from uvperf_handle_attr(); only bp_addr, "
-               "bp_len, bp_type and sig_data may change",
-               field);
-  return fault != NULL && say(refusal, UVPERF_CAUSE_ARGUMENT, "%s", fault);
+    return control_say(
+        refusal, UVPERF_CAUSE_ARGUMENT,
+        "attr.%s differs from uvperf_handle_attr(); only bp_addr, "
+        "bp_len, bp_type and sig_data may change",
+        field);
+  return fault != NULL &&
+         control_say(refusal, UVPERF_CAUSE_ARGUMENT, "%s", fault);
 }
 
 /* perf_event_modify_attr, or for a breakpoint the code for the processor. */
@@ -379,17 +392,19 @@ static int modify_enotsup(const refusal_t *refusal) {
 
   if (refusal->control->attr->type != PERF_TYPE_BREAKPOINT)
     fault = "only breakpoints can be modified; open another event";
-  return say(refusal, UVPERF_CAUSE_NOT_SUPPORTED, "%s",
-             fault != NULL ? fault : "this CPU has no such breakpoints");
+  return control_say(refusal, UVPERF_CAUSE_NOT_SUPPORTED, "%s",
+                     fault != NULL ? fault
+                                   : "this CPU has no such breakpoints");
 }
 
 /* uvperf__ioctl_bpf returns this code if the kernel makes no link. */
 static int bpf_enotsup(const refusal_t *refusal) {
   if (!refusal->control->has_cookie)
     return 0;
-  return say(refusal, UVPERF_CAUSE_OLD_KERNEL,
-             "a cookie needs a BPF link, which this kernel does not have for "
-             "such a program (Linux 5.15 does); use cookie 0");
+  return control_say(
+      refusal, UVPERF_CAUSE_OLD_KERNEL,
+      "a cookie needs a BPF link, which this kernel does not have for "
+      "such a program (Linux 5.15 does); use cookie 0");
 }
 
 static int bpf_link_denied(const refusal_t *refusal) {
@@ -410,7 +425,8 @@ static int bpf_link_emfile(const refusal_t *refusal) {
 
 /* perf_copy_attr has written the size that it knows into the attr. */
 static int modify_e2big(const refusal_t *refusal) {
-  say(refusal, UVPERF_CAUSE_OLD_KERNEL,
+  control_say(
+      refusal, UVPERF_CAUSE_OLD_KERNEL,
       "the attr has fields after the %u bytes that this kernel knows; leave "
       "them 0",
       refusal->control->wanted->size);
@@ -528,10 +544,11 @@ int uvperf__explain_control(uvperf_error_t *error, int code,
   for (i = 0; i < COUNT_OF(reasons); i++)
     if (reasons[i].code == code &&
         (reasons[i].request == 0 || reasons[i].request == control->request)) {
-      say(&refusal, reasons[i].cause, "%s", reasons[i].reason);
+      control_say(&refusal, reasons[i].cause, "%s", reasons[i].reason);
       return code;
     }
-  say(&refusal, UVPERF_CAUSE_UNKNOWN, "the kernel returned errno %d", -code);
+  control_say(&refusal, UVPERF_CAUSE_UNKNOWN, "the kernel returned errno %d",
+              -code);
   return code;
 }
 
@@ -547,7 +564,7 @@ int uvperf__explain_control(uvperf_error_t *error, int code,
  * processes that have the capability. */
 static int explain_denied(uvperf_error_t *error, int code, const char *what) {
   int has_filter = uvperf__system_has_filter();
-  const char *elsewhere = where();
+  const char *elsewhere = control_where();
   int64_t level = 0;
 
   uvperf__system_number(BPF_LEVEL, &level);

@@ -28,9 +28,10 @@
 
 /* Changes a field. If the fallback has changed the field before, the same entry
  * is updated, so that it covers all steps. */
-static void change(uvperf__fallback_t *fallback, enum uvperf_fallback which,
-                   struct perf_event_attr *attr, enum uvperf_attr_field field,
-                   uint64_t to) {
+static void fallback_change(uvperf__fallback_t *fallback,
+                            enum uvperf_fallback which,
+                            struct perf_event_attr *attr,
+                            enum uvperf_attr_field field, uint64_t to) {
   uint64_t from = uvperf__attr_value(attr, field);
   uvperf_change_t *entry;
   size_t i;
@@ -83,8 +84,8 @@ static int cut_to_size(uvperf__fallback_t *fallback,
   }
   for (field = UVPERF_ATTR_TYPE; field <= UVPERF_ATTR_CONFIG4; field++)
     if (uvperf__attr_end((enum uvperf_attr_field)field) > known)
-      change(fallback, UVPERF_FALLBACK_KERNEL, attr,
-             (enum uvperf_attr_field)field, 0);
+      fallback_change(fallback, UVPERF_FALLBACK_KERNEL, attr,
+                      (enum uvperf_attr_field)field, 0);
   attr->size = known;
   return 1;
 }
@@ -107,8 +108,8 @@ static int clear_flags(uvperf__fallback_t *fallback,
   uvperf__kernel_unknown(UVPERF__WORD_FLAGS, flags_of(attr), &unknown);
   for (flag = 0; flag < 64; flag++)
     if (unknown >> flag & 1)
-      change(fallback, UVPERF_FALLBACK_KERNEL, attr,
-             (enum uvperf_attr_field)flag, 0);
+      fallback_change(fallback, UVPERF_FALLBACK_KERNEL, attr,
+                      (enum uvperf_attr_field)flag, 0);
   return unknown != 0;
 }
 
@@ -136,8 +137,8 @@ static int clear_unknown(uvperf__fallback_t *fallback,
       continue;
     bits = uvperf__attr_value(attr, words[i].field);
     uvperf__kernel_unknown(words[i].word, bits, &unknown);
-    change(fallback, UVPERF_FALLBACK_KERNEL, attr, words[i].field,
-           bits & ~unknown);
+    fallback_change(fallback, UVPERF_FALLBACK_KERNEL, attr, words[i].field,
+                    bits & ~unknown);
     cleared |= unknown != 0;
   }
   return cleared;
@@ -162,8 +163,10 @@ static int try_user(uvperf__fallback_t *fallback, struct perf_event_attr *attr,
   if (failed->cause != UVPERF_CAUSE_PERMISSION || attr->exclude_kernel ||
       attr->exclude_user)
     return 0;
-  change(fallback, UVPERF_FALLBACK_USER, attr, UVPERF_ATTR_EXCLUDE_KERNEL, 1);
-  change(fallback, UVPERF_FALLBACK_USER, attr, UVPERF_ATTR_EXCLUDE_HV, 1);
+  fallback_change(fallback, UVPERF_FALLBACK_USER, attr,
+                  UVPERF_ATTR_EXCLUDE_KERNEL, 1);
+  fallback_change(fallback, UVPERF_FALLBACK_USER, attr, UVPERF_ATTR_EXCLUDE_HV,
+                  1);
   return 1;
 }
 
@@ -180,8 +183,8 @@ static int try_precise(uvperf__fallback_t *fallback,
   (void)asked_size;
   if (!fits || attr->precise_ip == 0)
     return 0;
-  change(fallback, UVPERF_FALLBACK_PRECISE, attr, UVPERF_ATTR_PRECISE_IP,
-         attr->precise_ip - 1u);
+  fallback_change(fallback, UVPERF_FALLBACK_PRECISE, attr,
+                  UVPERF_ATTR_PRECISE_IP, attr->precise_ip - 1u);
   return 1;
 }
 
@@ -210,15 +213,17 @@ static int try_clock(uvperf__fallback_t *fallback, struct perf_event_attr *attr,
   if (!has_no_cycles(failed) || attr->type != PERF_TYPE_HARDWARE ||
       (uint32_t)attr->config != PERF_COUNT_HW_CPU_CYCLES)
     return 0;
-  change(fallback, UVPERF_FALLBACK_CLOCK, attr, UVPERF_ATTR_TYPE,
-         PERF_TYPE_SOFTWARE);
-  change(fallback, UVPERF_FALLBACK_CLOCK, attr, UVPERF_ATTR_CONFIG,
-         fallback->is_of_cpu ? PERF_COUNT_SW_CPU_CLOCK
-                             : PERF_COUNT_SW_TASK_CLOCK);
+  fallback_change(fallback, UVPERF_FALLBACK_CLOCK, attr, UVPERF_ATTR_TYPE,
+                  PERF_TYPE_SOFTWARE);
+  fallback_change(fallback, UVPERF_FALLBACK_CLOCK, attr, UVPERF_ATTR_CONFIG,
+                  fallback->is_of_cpu ? PERF_COUNT_SW_CPU_CLOCK
+                                      : PERF_COUNT_SW_TASK_CLOCK);
   if (!attr->freq && attr->sample_period != 0)
-    change(fallback, UVPERF_FALLBACK_CLOCK, attr, UVPERF_ATTR_SAMPLE_PERIOD,
-           clock_period(attr->sample_period));
-  change(fallback, UVPERF_FALLBACK_CLOCK, attr, UVPERF_ATTR_PRECISE_IP, 0);
+    fallback_change(fallback, UVPERF_FALLBACK_CLOCK, attr,
+                    UVPERF_ATTR_SAMPLE_PERIOD,
+                    clock_period(attr->sample_period));
+  fallback_change(fallback, UVPERF_FALLBACK_CLOCK, attr, UVPERF_ATTR_PRECISE_IP,
+                  0);
   return 1;
 }
 

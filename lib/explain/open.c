@@ -336,7 +336,7 @@ static const struct {
      "the firmware); wait until it is free"},
 };
 
-static int explain(const uvperf__open_call_t *call) {
+static int open_explain(const uvperf__open_call_t *call) {
   size_t i;
 
   if (call->is_by_program && explain_program(call))
@@ -355,6 +355,6 @@ static int explain(const uvperf__open_call_t *call) {
 
 int uvperf__explain_open(const uvperf__open_call_t *call) {
   if (call->error != NULL)
-    explain(call);
+    open_explain(call);
   return call->code;
 }

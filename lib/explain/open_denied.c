@@ -16,7 +16,7 @@
  * event without CAP_SYS_ADMIN. The levels of the mainline kernel end here. */
 #define LAST_COMMON_LEVEL 2
 
-static int64_t paranoid(void) {
+static int64_t paranoid_level(void) {
   int64_t level;
 
   return uvperf__system_paranoid(&level) == 0 ? level : -1;
@@ -35,7 +35,7 @@ static int64_t paranoid(void) {
 int uvperf__open_filtered(const uvperf__open_call_t *call) {
   if (!uvperf__system_has_filter())
     return 0;
-  if (call->code == -EACCES && paranoid() > LAST_COMMON_LEVEL)
+  if (call->code == -EACCES && paranoid_level() > LAST_COMMON_LEVEL)
     return 0;
   if ((call->code == -ENOSYS && uvperf__system_lacks(UVPERF__PARANOID)) ||
       uvperf__sys_open(NULL, 0, -1, -1, 0) != call->code)
@@ -56,7 +56,7 @@ static int is_elsewhere(void) {
   return uvperf__system_is_user_namespace() == 1;
 }
 
-static const char *named(int is_admin) {
+static const char *capability_name(int is_admin) {
   static const char *const names[2][2] = {
       {"CAP_PERFMON", "CAP_SYS_ADMIN"},
       {"CAP_PERFMON outside this user namespace",
@@ -67,9 +67,9 @@ static const char *named(int is_admin) {
 }
 
 /* Returns the capability that lifts the rules of perf_event_paranoid here. */
-static const char *capability(void) {
-  return named(uvperf__system_is_before(5, 8) == 1 ||
-               paranoid() > LAST_COMMON_LEVEL);
+static const char *paranoid_capability(void) {
+  return capability_name(uvperf__system_is_before(5, 8) == 1 ||
+                         paranoid_level() > LAST_COMMON_LEVEL);
 }
 
 /* Reads the real, effective and saved uid of a task, or of ourselves
@@ -99,7 +99,7 @@ static int explain_foreign(const uvperf__open_call_t *call) {
   return uvperf__open_say(call, UVPERF_CAUSE_PERMISSION,
                           "the thread belongs to another user (uid %lu); run "
                           "as that user or with %s",
-                          other[i], capability());
+                          other[i], paranoid_capability());
 }
 
 /* perf_event_open and perf_kprobe_event_init in kernel/events/core.c require
@@ -115,7 +115,7 @@ static int explain_privileged(const uvperf__open_call_t *call) {
     return 0;
   return uvperf__open_say(call, UVPERF_CAUSE_PERMISSION,
                           "%s needs %s at any kernel.perf_event_paranoid", what,
-                          capability());
+                          paranoid_capability());
 }
 
 /* Events for which CAP_PERFMON is not enough: uprobes since Linux 6.16 and in
@@ -136,7 +136,7 @@ static int explain_admin(const uvperf__open_call_t *call) {
     return 0;
   return uvperf__open_say(call, UVPERF_CAUSE_PERMISSION,
                           "%s needs %s at any kernel.perf_event_paranoid", what,
-                          named(1));
+                          capability_name(1));
 }
 
 /* See perf_copy_attr: if branch_sample_type names no side, branches are
@@ -199,14 +199,14 @@ static int explain_paranoid(const uvperf__open_call_t *call) {
     return uvperf__open_say(call, UVPERF_CAUSE_PERMISSION,
                             "this needs %s, or a lower "
                             "kernel.perf_event_paranoid, which cannot be read",
-                            capability());
+                            paranoid_capability());
   }
   if (level <= most)
     return 0;
   uvperf__open_say(
       call, UVPERF_CAUSE_PERMISSION,
       "%s needs kernel.perf_event_paranoid <= %d (it is %lld) or %s", what,
-      (int)most, (long long)level, capability());
+      (int)most, (long long)level, paranoid_capability());
   return most != 1 || call->attr->exclude_kernel || or_exclude_kernel(call);
 }
 
@@ -222,11 +222,11 @@ static int explain_trace(const uvperf__open_call_t *call, int privileged) {
         call, UVPERF_CAUSE_PERMISSION,
         "attr.sigtrap needs the right to ptrace(2) the thread (see "
         "kernel.yama.ptrace_scope), or %s and CAP_KILL",
-        capability());
+        paranoid_capability());
   return uvperf__open_say(call, UVPERF_CAUSE_PERMISSION,
                           "the thread is not dumpable, is setuid or is in "
                           "another user namespace, so tracing it needs %s",
-                          capability());
+                          paranoid_capability());
 }
 
 /* LOCKDOWN_PERF of security/lockdown. */
@@ -247,13 +247,13 @@ static int explain_lockdown(const uvperf__open_call_t *call) {
 /* Explains a denial although the process has CAP_PERFMON: at this level of
  * perf_event_paranoid only CAP_SYS_ADMIN helps. */
 static int explain_in_spite(const uvperf__open_call_t *call) {
-  if (paranoid() <= LAST_COMMON_LEVEL ||
+  if (paranoid_level() <= LAST_COMMON_LEVEL ||
       uvperf__system_has_capability(UVPERF__CAP_SYS_ADMIN) != 0)
     return 0;
   return uvperf__open_say(call, UVPERF_CAUSE_PERMISSION,
                           "at kernel.perf_event_paranoid %lld CAP_PERFMON is "
                           "not enough; lower it to 2 or use CAP_SYS_ADMIN",
-                          (long long)paranoid());
+                          (long long)paranoid_level());
 }
 
 int uvperf__open_denied(const uvperf__open_call_t *call) {

@@ -70,8 +70,8 @@ static const novelty_t novelties[] = {
     {"bpf_event", UVPERF_ATTR_BPF_EVENT, 1, 5, 1},
 };
 
-static uint64_t value(const uvperf__open_call_t *call,
-                      enum uvperf_attr_field field) {
+static uint64_t field_value(const uvperf__open_call_t *call,
+                            enum uvperf_attr_field field) {
   return uvperf__attr_value(call->attr, field);
 }
 
@@ -89,7 +89,7 @@ static int explain_novelty(const uvperf__open_call_t *call) {
   for (i = 0; i < COUNT_OF(novelties); i++) {
     const novelty_t *late = &novelties[i];
 
-    if (!(value(call, late->field) & late->mask) ||
+    if (!(field_value(call, late->field) & late->mask) ||
         !is_checked(call, late->field) ||
         uvperf__system_is_before(late->major, late->minor) != 1)
       continue;
@@ -114,9 +114,9 @@ static int explain_unknown_bits(const uvperf__open_call_t *call) {
       {"read_format", call->attr->read_format & ~FORMAT_BITS},
       {"branch_sample_type",
        is_checked(call, UVPERF_ATTR_BRANCH_SAMPLE_TYPE)
-           ? value(call, UVPERF_ATTR_BRANCH_SAMPLE_TYPE) & ~BRANCH_BITS
+           ? field_value(call, UVPERF_ATTR_BRANCH_SAMPLE_TYPE) & ~BRANCH_BITS
            : 0},
-      {"aux_action", value(call, UVPERF_ATTR_AUX_ACTION) & ~UINT64_C(7)},
+      {"aux_action", field_value(call, UVPERF_ATTR_AUX_ACTION) & ~UINT64_C(7)},
       {"__reserved_2", call->attr->__reserved_2},
   };
   size_t i;
@@ -146,21 +146,21 @@ static int are_bad_registers(uint64_t mask) {
 
 static const char *sample_fault(const uvperf__open_call_t *call) {
   uint64_t sample_type = call->attr->sample_type;
-  uint64_t stack = value(call, UVPERF_ATTR_SAMPLE_STACK_USER);
+  uint64_t stack = field_value(call, UVPERF_ATTR_SAMPLE_STACK_USER);
 
   if ((sample_type & PERF_SAMPLE_BRANCH_STACK) &&
-      !(value(call, UVPERF_ATTR_BRANCH_SAMPLE_TYPE) & ~BRANCH_SIDES))
+      !(field_value(call, UVPERF_ATTR_BRANCH_SAMPLE_TYPE) & ~BRANCH_SIDES))
     return "branch_sample_type names no kind of branches; set one, such as "
            "PERF_SAMPLE_BRANCH_ANY";
   if ((sample_type & PERF_SAMPLE_REGS_USER) &&
-      are_bad_registers(value(call, UVPERF_ATTR_SAMPLE_REGS_USER)))
+      are_bad_registers(field_value(call, UVPERF_ATTR_SAMPLE_REGS_USER)))
     return "sample_regs_user must name one or more registers of "
            "<asm/perf_regs.h> (x86-64: not DS to GS)";
   if ((sample_type & PERF_SAMPLE_STACK_USER) &&
       (stack % 8 != 0 || stack >= UINT16_MAX))
     return "sample_stack_user must be a multiple of 8 below 65535";
   if ((sample_type & PERF_SAMPLE_REGS_INTR) &&
-      are_bad_registers(value(call, UVPERF_ATTR_SAMPLE_REGS_INTR)))
+      are_bad_registers(field_value(call, UVPERF_ATTR_SAMPLE_REGS_INTR)))
     return "sample_regs_intr must name one or more registers of "
            "<asm/perf_regs.h> (x86-64: not DS to GS)";
   if ((sample_type & PERF_SAMPLE_WEIGHT) &&
@@ -171,14 +171,14 @@ static const char *sample_fault(const uvperf__open_call_t *call) {
 }
 
 static const char *flag_fault(const uvperf__open_call_t *call) {
-  if (value(call, UVPERF_ATTR_INHERIT_THREAD) &&
-      !value(call, UVPERF_ATTR_INHERIT))
+  if (field_value(call, UVPERF_ATTR_INHERIT_THREAD) &&
+      !field_value(call, UVPERF_ATTR_INHERIT))
     return "inherit_thread needs inherit; set both";
-  if (value(call, UVPERF_ATTR_REMOVE_ON_EXEC) &&
-      value(call, UVPERF_ATTR_ENABLE_ON_EXEC))
+  if (field_value(call, UVPERF_ATTR_REMOVE_ON_EXEC) &&
+      field_value(call, UVPERF_ATTR_ENABLE_ON_EXEC))
     return "remove_on_exec and enable_on_exec exclude each other; set only one";
-  if (value(call, UVPERF_ATTR_SIGTRAP) &&
-      !value(call, UVPERF_ATTR_REMOVE_ON_EXEC))
+  if (field_value(call, UVPERF_ATTR_SIGTRAP) &&
+      !field_value(call, UVPERF_ATTR_REMOVE_ON_EXEC))
     return "sigtrap needs remove_on_exec; set both";
   return NULL;
 }
@@ -201,9 +201,9 @@ static int explain_rate(const uvperf__open_call_t *call) {
 /* See perf_event_set_clock: events that may count in an NMI accept only the
  * first two clocks. */
 static const char *clock_fault(const uvperf__open_call_t *call) {
-  if (!value(call, UVPERF_ATTR_USE_CLOCKID))
+  if (!field_value(call, UVPERF_ATTR_USE_CLOCKID))
     return NULL;
-  switch ((int)value(call, UVPERF_ATTR_CLOCKID)) {
+  switch ((int)field_value(call, UVPERF_ATTR_CLOCKID)) {
     case CLOCK_MONOTONIC:
     case CLOCK_MONOTONIC_RAW:
       return NULL;
@@ -230,7 +230,7 @@ static const char *late_fault(const uvperf__open_call_t *call) {
   if (call->attr->inherit && (call->attr->sample_type & PERF_SAMPLE_READ) &&
       uvperf__system_is_before(6, 12) == 1)
     return "PERF_SAMPLE_READ with inherit needs Linux 6.12; clear one of them";
-  if ((value(call, UVPERF_ATTR_AUX_ACTION) & 6) == 6)
+  if ((field_value(call, UVPERF_ATTR_AUX_ACTION) & 6) == 6)
     return "aux_pause and aux_resume exclude each other; set only one";
   return NULL;
 }
@@ -342,7 +342,7 @@ static const char *target_fault(const uvperf__open_call_t *call) {
     return "every task (pid -1) needs a CPU; open one event per CPU";
   if (call->pid < -1 || call->cpu < -1)
     return "pid or cpu is below -1; use an id or -1";
-  if (value(call, UVPERF_ATTR_SIGTRAP) &&
+  if (field_value(call, UVPERF_ATTR_SIGTRAP) &&
       (call->pid == -1 || call->cgroup >= 0))
     return "sigtrap needs a task; use its pid";
   return NULL;
@@ -354,7 +354,7 @@ static int wants_user_read(const uvperf__open_call_t *call, const char *pmu) {
   uvperf__pmu_format_t format;
 
   return uvperf__pmu_format(pmu, "rdpmc", &format) == 0 &&
-         (value(call, format.field) & format.mask) != 0;
+         (field_value(call, format.field) & format.mask) != 0;
 }
 
 /* PMUs return EINVAL for a config that they do not know, for features that they
@@ -406,8 +406,8 @@ static int explain_cgroup(const uvperf__open_call_t *call) {
 }
 
 static int explain_aux(const uvperf__open_call_t *call) {
-  if (!value(call, UVPERF_ATTR_AUX_SAMPLE_SIZE) &&
-      !(value(call, UVPERF_ATTR_AUX_ACTION) & 6))
+  if (!field_value(call, UVPERF_ATTR_AUX_SAMPLE_SIZE) &&
+      !(field_value(call, UVPERF_ATTR_AUX_ACTION) & 6))
     return 0;
   return uvperf__open_say(call, UVPERF_CAUSE_NOT_SUPPORTED,
                           "AUX samples, pause and resume need an AUX area; use "

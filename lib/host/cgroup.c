@@ -53,7 +53,8 @@ static int try_mount(const uvperf__mount_t *mount, void *data) {
 }
 
 /* Writes the directory's path to `found`. */
-static int find(const char *path, char found[PATH_MAX], uvperf_error_t *error) {
+static int cgroup_find(const char *path, char found[PATH_MAX],
+                       uvperf_error_t *error) {
   search_t search = {path, 0, 0, ""};
   int length;
   int rc = uvperf__mounts_each(try_mount, &search);
@@ -82,7 +83,7 @@ static int find(const char *path, char found[PATH_MAX], uvperf_error_t *error) {
 
 /* -- opening it ----------------------------------------------------------- */
 
-static int explain(uvperf_error_t *error, int code, const char *path) {
+static int cgroup_explain(uvperf_error_t *error, int code, const char *path) {
   char shown[sizeof(error->reason)];
   size_t i;
 
@@ -117,7 +118,7 @@ static int explain(uvperf_error_t *error, int code, const char *path) {
 
 /* Checks that the fd is a cgroup's directory. If it were another directory, the
  * kernel would return EBADF for each event. */
-static int check(int fd) {
+static int cgroup_check(int fd) {
   uint64_t magic;
   int rc = uvperf__file_system(fd, &magic);
 
@@ -128,7 +129,7 @@ static int check(int fd) {
 
 int uvperf__cgroup_open(const char *path, uvperf_error_t *error) {
   char found[PATH_MAX];
-  int rc = find(path, found, error);
+  int rc = cgroup_find(path, found, error);
   int fd;
 
   if (rc != 0)
@@ -137,10 +138,10 @@ int uvperf__cgroup_open(const char *path, uvperf_error_t *error) {
    * block. */
   fd = uvperf__directory_open(found);
   if (fd < 0)
-    return explain(error, fd, found);
-  rc = check(fd);
+    return cgroup_explain(error, fd, found);
+  rc = cgroup_check(fd);
   if (rc == 0)
     return fd;
   uvperf__file_close(fd);
-  return explain(error, rc, found);
+  return cgroup_explain(error, rc, found);
 }

@@ -23,7 +23,7 @@
 /* A read of a few bytes takes as long as a read of one page. */
 #define READ_BYTES_MIN 4096
 
-static int spend(uvperf__elf_t *elf, size_t size) {
+static int elf_spend(uvperf__elf_t *elf, size_t size) {
   uint64_t cost = size > READ_BYTES_MIN ? size : READ_BYTES_MIN;
 
   if (cost > elf->bytes_left)
@@ -39,7 +39,7 @@ int uvperf__elf_read(uvperf__elf_t *elf, void *bytes, size_t size,
 
   if (offset > INT64_MAX || size > INT64_MAX - offset)
     return -EBADMSG;
-  spent = spend(elf, size);
+  spent = elf_spend(elf, size);
   if (spent != 0)
     return spent;
   while (done < size) {

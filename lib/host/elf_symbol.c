@@ -104,8 +104,8 @@ static uint64_t entry_bytes(const uvperf__elf_t *elf,
 
 /* Finds the place of a symbol. Returns 1 with offset and size, 0 if the symbol
  * is not in the file or is not a function, or -errno. */
-static int place(walk_t *walk, const uvperf__elf_row_t *row,
-                 uvperf__elf_symbol_t *symbol) {
+static int symbol_place(walk_t *walk, const uvperf__elf_row_t *row,
+                        uvperf__elf_symbol_t *symbol) {
   const uvperf__elf_segment_t *segment;
   uint64_t entry = entry_bytes(&walk->elf, row);
   uint64_t address = row->value;
@@ -400,7 +400,7 @@ static int search_candidate(walk_t *walk, const candidate_t *candidate,
          bind_rank(&candidate->row);
   if (rank < search->rank)
     return 0;
-  rc = place(walk, &candidate->row, &symbol);
+  rc = symbol_place(walk, &candidate->row, &symbol);
   if (rc != 1)
     return rc;
   if (rank > search->rank) {
@@ -472,7 +472,7 @@ static int pass_candidate(walk_t *walk, const candidate_t *candidate,
 
   if (candidate->row.type == STT_GNU_IFUNC)
     return 0;
-  rc = place(walk, &candidate->row, &symbol);
+  rc = symbol_place(walk, &candidate->row, &symbol);
   if (rc != 1)
     return rc;
   memcpy(walk->name, candidate->name, candidate->length);

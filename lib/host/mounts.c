@@ -27,7 +27,7 @@ static int is_octal(char byte) {
 
 /* In lists of mounts a space, tab, newline or backslash is written as \ and
  * three octal digits: see proc(5) and fstab(5). */
-static void unescape(char *text) {
+static void mount_unescape(char *text) {
   char *to = text;
 
   while (*text != '\0') {
@@ -81,7 +81,7 @@ static int end_line(line_t *line, uvperf__mounts_each_fn each, void *data) {
   int rc = 0;
 
   end_field(line);
-  unescape(line->place);
+  mount_unescape(line->place);
   if (line->place[0] == '/' && line->type[0] != '\0')
     rc = each(&mount, data);
   start_line(line);

@@ -258,7 +258,7 @@ int uvperf__pmu_format(const char *pmu, const char *term,
 }
 
 /* Returns the lowest set bit. */
-static uint64_t lowest(uint64_t word) {
+static uint64_t lowest_bit(uint64_t word) {
   return word & (~word + 1);
 }
 
@@ -266,7 +266,7 @@ int uvperf__pmu_spread(uint64_t mask, uint64_t value, uint64_t *bits) {
   *bits = 0;
   for (; mask != 0; mask &= mask - 1, value >>= 1)
     if (value & 1)
-      *bits |= lowest(mask);
+      *bits |= lowest_bit(mask);
   return value != 0 ? -ERANGE : 0;
 }
 
@@ -274,7 +274,7 @@ uint64_t uvperf__pmu_gather(uint64_t mask, uint64_t bits) {
   uint64_t value = 0, bit = 1;
 
   for (; mask != 0; mask &= mask - 1, bit <<= 1)
-    if (bits & lowest(mask))
+    if (bits & lowest_bit(mask))
       value |= bit;
   return value;
 }

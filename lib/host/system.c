@@ -166,7 +166,7 @@ int uvperf__system_max_stack(int64_t *frames) {
 
 /* Reads the effective capabilities of this process (its first thread), one bit
  * for each, from /proc/self/status. Returns 0 or -errno. */
-static int capabilities(uint64_t *caps) {
+static int system_capabilities(uint64_t *caps) {
   char text[64];
   char *end;
   int rc = uvperf__system_line("/proc/self/status", "CapEff:", text, 64);
@@ -180,7 +180,7 @@ static int capabilities(uint64_t *caps) {
 
 int uvperf__system_has_capability(int capability) {
   uint64_t caps;
-  int rc = capabilities(&caps);
+  int rc = system_capabilities(&caps);
 
   return rc != 0 ? rc : (int)(caps >> capability & 1);
 }
@@ -226,14 +226,14 @@ int uvperf__system_is_user_namespace(void) {
     return inode != 0xEFFFFFFDUL;
   rc = has_map_of_its_own();
   /* A kernel without CONFIG_USER_NS has neither file. */
-  if (rc == -ENOENT && capabilities(&caps) == 0)
+  if (rc == -ENOENT && system_capabilities(&caps) == 0)
     return 0;
   return rc;
 }
 
 /* Returns the clock's name in time_namespaces(7), or "" for clocks without an
  * offset. */
-static const char *namespaced(int clockid) {
+static const char *clock_namespace_name(int clockid) {
   switch (clockid) {
     case CLOCK_MONOTONIC:
     case CLOCK_MONOTONIC_RAW:
@@ -251,7 +251,7 @@ static const char *namespaced(int clockid) {
  * first thread has ended, /proc/self has no links, and the offsets are
  * empty. */
 int uvperf__system_clock_ahead(int clockid, int64_t *ns) {
-  const char *clock = namespaced(clockid);
+  const char *clock = clock_namespace_name(clockid);
   char own[64], childrens[64], text[64];
   int64_t seconds, rest;
   int rc;
@@ -459,7 +459,7 @@ int uvperf__cpu_package(int cpu, uint64_t *package) {
 
 /* -- all limits at once ---------------------------------------------------- */
 
-static int64_t number(const char *path) {
+static int64_t limit_number(const char *path) {
   int64_t value;
 
   return uvperf__system_number(path, &value) == 0 ? value
@@ -467,19 +467,20 @@ static int64_t number(const char *path) {
 }
 
 static void read_sysctls(uvperf_limits_t *limits) {
-  limits->perf_event_paranoid = number(UVPERF__PARANOID);
-  limits->perf_event_mlock_kb = number("/proc/sys/kernel/perf_event_mlock_kb");
+  limits->perf_event_paranoid = limit_number(UVPERF__PARANOID);
+  limits->perf_event_mlock_kb =
+      limit_number("/proc/sys/kernel/perf_event_mlock_kb");
   limits->perf_event_max_sample_rate =
-      number("/proc/sys/kernel/perf_event_max_sample_rate");
+      limit_number("/proc/sys/kernel/perf_event_max_sample_rate");
   limits->perf_event_max_stack =
-      number("/proc/sys/kernel/perf_event_max_stack");
+      limit_number("/proc/sys/kernel/perf_event_max_stack");
   limits->perf_event_max_contexts_per_stack =
-      number("/proc/sys/kernel/perf_event_max_contexts_per_stack");
+      limit_number("/proc/sys/kernel/perf_event_max_contexts_per_stack");
   limits->perf_cpu_time_max_percent =
-      number("/proc/sys/kernel/perf_cpu_time_max_percent");
-  limits->nmi_watchdog = number("/proc/sys/kernel/nmi_watchdog");
-  limits->kptr_restrict = number("/proc/sys/kernel/kptr_restrict");
-  limits->file_max = number("/proc/sys/fs/file-max");
+      limit_number("/proc/sys/kernel/perf_cpu_time_max_percent");
+  limits->nmi_watchdog = limit_number("/proc/sys/kernel/nmi_watchdog");
+  limits->kptr_restrict = limit_number("/proc/sys/kernel/kptr_restrict");
+  limits->file_max = limit_number("/proc/sys/fs/file-max");
 }
 
 /* There is one file that every kernel has. If this file is missing too, the
@@ -547,7 +548,7 @@ static void read_privileges(uvperf_limits_t *limits) {
   rc = uvperf__system_is_perfmon();
   if (rc >= 0)
     limits->has_perfmon = rc;
-  if (capabilities(&caps) != 0)
+  if (system_capabilities(&caps) != 0)
     return;
   limits->cap_perfmon = caps >> UVPERF__CAP_PERFMON & 1;
   limits->cap_sys_admin = caps >> UVPERF__CAP_SYS_ADMIN & 1;

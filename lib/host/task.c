@@ -292,7 +292,7 @@ static int add_listed(int process, uvperf__tasks_t *tasks) {
 
 /* Moves the task at `at` below the greater ones, in a heap with the greatest
  * first. */
-static void sift(uvperf__task_t *tasks, size_t at, size_t nr) {
+static void tasks_sift(uvperf__task_t *tasks, size_t at, size_t nr) {
   uvperf__task_t task = tasks[at];
   size_t child;
 
@@ -308,17 +308,17 @@ static void sift(uvperf__task_t *tasks, size_t at, size_t nr) {
 }
 
 /* Sorts by id. qsort(3) is not used because it may call malloc. */
-static void sort(uvperf__tasks_t *tasks) {
+static void tasks_sort(uvperf__tasks_t *tasks) {
   uvperf__task_t last;
   size_t i;
 
   for (i = tasks->nr / 2; i > 0; i--)
-    sift(tasks->tasks, i - 1, tasks->nr);
+    tasks_sift(tasks->tasks, i - 1, tasks->nr);
   for (i = tasks->nr; i > 1; i--) {
     last = tasks->tasks[i - 1];
     tasks->tasks[i - 1] = tasks->tasks[0];
     tasks->tasks[0] = last;
-    sift(tasks->tasks, 0, i - 1);
+    tasks_sift(tasks->tasks, 0, i - 1);
   }
 }
 
@@ -383,7 +383,7 @@ static int list_all(int process, uvperf__tasks_t *threads) {
       rc = count_threads(process, &nr);
     if (rc != 0)
       return rc;
-    sort(threads);
+    tasks_sort(threads);
     rc = read_listed(process, threads);
     if (rc != 0 || threads->nr >= nr)
       return rc;

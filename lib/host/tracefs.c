@@ -138,7 +138,7 @@ typedef struct walk_s {
   int is_denied; /* permission to read something was missing */
 } walk_t;
 
-static int fits(const char *pattern, const char *name) {
+static int name_fits(const char *pattern, const char *name) {
   return pattern == NULL || uvperf__glob_match(pattern, name);
 }
 
@@ -155,7 +155,7 @@ static int walk_event(const char *name, void *data) {
   uint64_t id;
   int rc;
 
-  if (!fits(walk->names, name))
+  if (!name_fits(walk->names, name))
     return 0;
   rc = read_id(walk->events, walk->category, name, &id);
   if (rc != 0)
@@ -167,7 +167,7 @@ static int walk_category(const char *category, void *data) {
   walk_t *walk = data;
   int fd;
 
-  if (!fits(walk->categories, category))
+  if (!name_fits(walk->categories, category))
     return 0;
   fd = open_category(walk->events, category);
   if (fd < 0)
@@ -399,7 +399,7 @@ static int read_line(const char *file, char text[4096]) {
 }
 
 /* Copies a text to a caller's buffer of *size bytes. */
-static int give(const char *text, char *room, size_t *size) {
+static int text_give(const char *text, char *room, size_t *size) {
   size_t had = *size;
 
   *size = strlen(text) + 1;
@@ -413,7 +413,7 @@ int uvperf__tracefs_current_tracer(char *tracer, size_t *size) {
   char text[4096];
   int rc = read_line("current_tracer", text);
 
-  return rc == 0 ? give(text, tracer, size) : rc;
+  return rc == 0 ? text_give(text, tracer, size) : rc;
 }
 
 /* t_show in kernel/trace/trace.c separates tracers by a space. */
@@ -442,7 +442,7 @@ int uvperf_tracefs_path(char *path, size_t *size) {
   if (size == NULL || (path == NULL && *size != 0))
     return -EINVAL;
   rc = uvperf__tracefs_path(place, sizeof(place));
-  return rc == 0 ? give(place, path, size) : rc;
+  return rc == 0 ? text_give(place, path, size) : rc;
 }
 
 int uvperf_tracefs_id(const char *category, const char *name, uint64_t *id) {

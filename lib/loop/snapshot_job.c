@@ -176,7 +176,7 @@ int uvperf__snapshot_job_new(uvperf__snapshot_job_t **made,
   return 0;
 }
 
-static int explain(uvperf_error_t *error, int code) {
+static int snapshot_explain(uvperf_error_t *error, int code) {
   if (code == UV_ENOMEM)
     return uvperf__error_shortage(error, code, "cannot copy the rings");
   if (code == UV_EPERM || code == UV_EACCES)
@@ -200,7 +200,7 @@ int uvperf__snapshot_job_run(uvperf__snapshot_job_t *self,
   on_slice(&self->extra, &slice);
   rc = code_of(self);
   uvperf__snapshot_job_free(self);
-  return rc == 0 ? 0 : explain(error, rc);
+  return rc == 0 ? 0 : snapshot_explain(error, rc);
 }
 
 int uvperf__snapshot_job_begin(uvperf__snapshot_job_t *self,

@@ -356,7 +356,7 @@ static int label_numbers(uvperf__label_t *label) {
 
 /* Completes a label that already names the event. Returns 1, or 0 if the label
  * is not true. */
-static int end(uvperf__label_t *label, const uvperf__label_t *name) {
+static int label_end(uvperf__label_t *label, const uvperf__label_t *name) {
   int has_sample_type = name->attr->sample_type != 0;
 
   for (; has_sample_type >= 0; has_sample_type--) {
@@ -371,8 +371,9 @@ static int end(uvperf__label_t *label, const uvperf__label_t *name) {
 /* Tries each way to write the attr as a text, until one is exact. Some attrs
  * cannot be written exactly, for example probes with a number for the pointer.
  * The result for such an attr is the text of the last way. */
-static void compose(uvperf__label_t *label, const struct perf_event_attr *attr,
-                    const char *tracepoint) {
+static void label_compose(uvperf__label_t *label,
+                          const struct perf_event_attr *attr,
+                          const char *tracepoint) {
   static int (*const ways[])(uvperf__label_t *) = {
       label_generic,    label_generic_alias, label_tracepoint,
       label_breakpoint, label_probe,         label_pmu_event,
@@ -383,7 +384,7 @@ static void compose(uvperf__label_t *label, const struct perf_event_attr *attr,
 
   for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
     uvperf__label_begin(&name, attr, tracepoint);
-    if (ways[i](&name) == 0 && end(label, &name))
+    if (ways[i](&name) == 0 && label_end(label, &name))
       return;
   }
 }
@@ -397,7 +398,7 @@ int uvperf__attr_label_known(const struct perf_event_attr *attr,
   if (attr == NULL || size == NULL || (label == NULL && *size != 0) ||
       uvperf__attr_size(attr) < PERF_ATTR_SIZE_VER0)
     return -EINVAL;
-  compose(&text, attr, tracepoint);
+  label_compose(&text, attr, tracepoint);
   room = *size;
   *size = text.length + 1;
   if (room < *size)

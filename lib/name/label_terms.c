@@ -26,7 +26,8 @@ void uvperf__label_begin(uvperf__label_t *label,
   uvperf_attr_init_sized(&label->said.attr, sizeof(label->said), attr->type, 0);
 }
 
-static void put(uvperf__label_t *label, const char *format, va_list values) {
+static void label_term_put(uvperf__label_t *label, const char *format,
+                           va_list values) {
   size_t room = sizeof(label->text) - label->length;
   int length;
 
@@ -43,7 +44,7 @@ void uvperf__label_put(uvperf__label_t *label, const char *format, ...) {
   va_list values;
 
   va_start(values, format);
-  put(label, format, values);
+  label_term_put(label, format, values);
   va_end(values);
 }
 
@@ -56,7 +57,7 @@ void uvperf__label_put_term(uvperf__label_t *label, const char *format, ...) {
   else if (label->form == UVPERF__LABEL_NAME)
     uvperf__label_put(label, "/");
   va_start(values, format);
-  put(label, format, values);
+  label_term_put(label, format, values);
   va_end(values);
 }
 
@@ -284,7 +285,7 @@ typedef struct truth_s {
 
 /* The config1 of a probe is a pointer to a string. The text has a copy of it,
  * so the strings are compared. */
-static int compare(const uvperf__named_event_t *event, void *data) {
+static int label_term_compare(const uvperf__named_event_t *event, void *data) {
   truth_t *truth = data;
   uvperf__wide_attr_t parsed = event->wide;
   const char *string = (const char *)(uintptr_t)truth->said->attr.config1;
@@ -311,6 +312,7 @@ int uvperf__label_is_true(const uvperf__label_t *label) {
   uvperf__parse_init(&parse, label->text, NULL);
   return uvperf__event_text_scan(&parse, parse.text, &text) == 0 &&
          text.whole.end == parse.end &&
-         uvperf__event_name_each(&parse, &text, compare, &truth) == 0 &&
+         uvperf__event_name_each(&parse, &text, label_term_compare, &truth) ==
+             0 &&
          truth.nr == 1 && truth.is_true;
 }

@@ -129,7 +129,7 @@ static int out_of_memory(const uvperf__parse_t *parse, const char *at) {
 /* -- one event ------------------------------------------------------------ */
 
 /* Joins two pieces of text. */
-static char *join(const char *first, uvperf__span_t second) {
+static char *list_join(const char *first, uvperf__span_t second) {
   size_t length = strlen(first);
   char *text = uvperf__calloc(1, length + uvperf__span_length(second) + 1);
 
@@ -143,15 +143,15 @@ static char *join(const char *first, uvperf__span_t second) {
 static char *make_expanded(const uvperf__named_event_t *event) {
   uvperf__span_t rest = {event->rest, event->text->whole.end};
 
-  return join(event->expanded, rest);
+  return list_join(event->expanded, rest);
 }
 
 /* The first part has the label of the whole event. */
 static char *make_label(const uvperf__named_event_t *event) {
   if (event->name.at != NULL)
-    return join("", event->name);
+    return list_join("", event->name);
   if (event->expanded == NULL || event->nr_parts > 1)
-    return join("", event->text->whole);
+    return list_join("", event->text->whole);
   return make_expanded(event);
 }
 
@@ -162,7 +162,7 @@ static char *make_part(const uvperf__named_event_t *event) {
   if (event->name.at == NULL)
     return make_expanded(event);
   snprintf(pmu, sizeof(pmu), "%s/", event->pmu);
-  return join(pmu, event->name);
+  return list_join(pmu, event->name);
 }
 
 /* Our header may lack config3 and config4. If both are 0, the struct size of
@@ -248,9 +248,9 @@ static int copy_texts(const uvperf__parse_t *parse, node_t *node,
 
   node->label = make_label(event);
   if (event->string.at != NULL)
-    node->string = join("", event->string);
+    node->string = list_join("", event->string);
   if (event->pmu != NULL)
-    node->pmu = join(event->pmu, nothing);
+    node->pmu = list_join(event->pmu, nothing);
   if (event->nr_parts > 1)
     node->part = make_part(event);
   if (node->label == NULL || (event->nr_parts > 1 && !node->part) ||
@@ -295,7 +295,8 @@ static int fill_node(const uvperf__parse_t *parse, node_t *node,
 }
 
 /* The array owns the node from now on. On failure the node is freed. */
-static int append(const uvperf__parse_t *parse, nodes_t *nodes, node_t *node) {
+static int list_append(const uvperf__parse_t *parse, nodes_t *nodes,
+                       node_t *node) {
   node_t **all =
       uvperf__grow(nodes->all, nodes->nr, &nodes->room, 8, sizeof(all[0]));
 
@@ -320,8 +321,8 @@ static int check_room(const uvperf__parse_t *parse,
   return -E2BIG;
 }
 
-static int add(const uvperf__parse_t *parse, uvperf_event_list_t *list,
-               const uvperf__named_event_t *event, const node_t **first) {
+static int list_add(const uvperf__parse_t *parse, uvperf_event_list_t *list,
+                    const uvperf__named_event_t *event, const node_t **first) {
   const char *at = event->text->whole.at;
   node_t *node;
   int rc = check_room(parse, list, at);
@@ -340,7 +341,8 @@ static int add(const uvperf__parse_t *parse, uvperf_event_list_t *list,
     node->first = *first;
   else if (event->nr_parts > 1)
     *first = node;
-  return append(parse, event->part > 0 ? &list->parts : &list->events, node);
+  return list_append(parse, event->part > 0 ? &list->parts : &list->events,
+                     node);
 }
 
 /* -- groups --------------------------------------------------------------- */
@@ -388,7 +390,7 @@ static size_t nr_members(const group_t *group) {
          group->first_part;
 }
 
-static node_t *member(const group_t *group, size_t index) {
+static node_t *list_member(const group_t *group, size_t index) {
   size_t nr_events = group->list->events.nr - group->first;
 
   return index < nr_events
@@ -401,7 +403,7 @@ static int begin_group(const uvperf__parse_t *parse, const group_t *group,
   leader->item.group = group->list->nr_groups++;
   if (group->name.at == NULL)
     return 0;
-  leader->group_name = join("", group->name);
+  leader->group_name = list_join("", group->name);
   if (leader->group_name == NULL)
     return out_of_memory(parse, group->name.at);
   leader->item.group_name = leader->group_name;
@@ -418,7 +420,7 @@ static int make_group(const uvperf__parse_t *parse, const group_t *group,
   int rc = 0;
 
   for (i = 0; i < nr_members(group) && rc == 0; i++) {
-    node = member(group, i);
+    node = list_member(group, i);
     if (core != NULL && (node->core == NULL || strcmp(node->core, core) != 0))
       continue;
     if (leader == NULL) {
@@ -457,15 +459,15 @@ static void find_cores(const uvperf__core_pmus_t *cores, const group_t *group) {
 
   for (i = 0; i < nr_members(group); i++)
     for (k = 0; k < cores->nr; k++)
-      if (is_of_core(member(group, i), cores->pmus[k].name))
-        member(group, i)->core = cores->pmus[k].name;
+      if (is_of_core(list_member(group, i), cores->pmus[k].name))
+        list_member(group, i)->core = cores->pmus[k].name;
 }
 
 static char *copy_text(const char *text) {
   uvperf__span_t nothing = {"", ""};
 
   nothing.end = nothing.at;
-  return join(text, nothing);
+  return list_join(text, nothing);
 }
 
 static char *make_member_part(const node_t *node, const char *core) {
@@ -534,7 +536,7 @@ static int copy_member(const uvperf__parse_t *parse, uvperf_event_list_t *list,
     return rc;
   }
   copy->item.label = copy->part;
-  return append(parse, &list->parts, copy);
+  return list_append(parse, &list->parts, copy);
 }
 
 /* An event of an uncore PMU cannot be in a group with events of cores. Such an
@@ -598,7 +600,7 @@ static int is_at(const reader_t *reader, char c) {
 
 static int add_event(const uvperf__named_event_t *event, void *data) {
   reader_t *reader = data;
-  int rc = add(&reader->parse, reader->list, event, &reader->first);
+  int rc = list_add(&reader->parse, reader->list, event, &reader->first);
 
   reader->parse.event = (uint32_t)uvperf_event_list_count(reader->list);
   return rc;
@@ -740,7 +742,7 @@ static int end_list(reader_t *reader) {
   for (i = 0; i < list->parts.nr && rc == 0; i++) {
     node = list->parts.all[i];
     list->parts.all[i] = NULL;
-    rc = append(&reader->parse, &list->events, node);
+    rc = list_append(&reader->parse, &list->events, node);
   }
   if (rc != 0)
     return rc;

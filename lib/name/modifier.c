@@ -9,7 +9,7 @@
 
 #define MAX_PRECISE 3
 
-static unsigned int place(char letter) {
+static unsigned int modifier_bit(char letter) {
   const char *found =
       memchr(UVPERF__MODIFIERS, letter, sizeof(UVPERF__MODIFIERS) - 1);
 
@@ -17,7 +17,7 @@ static unsigned int place(char letter) {
                        : (unsigned int)(found - UVPERF__MODIFIERS);
 }
 
-static int refuse(const uvperf__parse_t *parse, const char *at) {
+static int modifier_refuse(const uvperf__parse_t *parse, const char *at) {
   uvperf__span_t letter = {at, at + 1};
   char shown[UVPERF__SHOW_BYTES];
 
@@ -38,10 +38,10 @@ int uvperf__modifiers_parse(const uvperf__parse_t *parse, uvperf__span_t span,
   memset(modifiers, 0, sizeof(*modifiers));
   modifiers->at = span.at;
   for (at = span.at; at < span.end; at++) {
-    unsigned int i = place(*at);
+    unsigned int i = modifier_bit(*at);
 
     if (i == sizeof(UVPERF__MODIFIERS) - 1)
-      return refuse(parse, at);
+      return modifier_refuse(parse, at);
     if (modifiers->nr[i] == (*at == 'p' ? MAX_PRECISE : 1))
       return uvperf__parse_bad(parse, at, "modifier '%c' appears %s", *at,
                                *at == 'p' ? "more than three times" : "twice");
@@ -52,7 +52,7 @@ int uvperf__modifiers_parse(const uvperf__parse_t *parse, uvperf__span_t span,
 
 unsigned int uvperf__modifiers_have(const uvperf__modifiers_t *modifiers,
                                     char letter) {
-  return modifiers->nr[place(letter)];
+  return modifiers->nr[modifier_bit(letter)];
 }
 
 /* If a mode is named, all modes are excluded first. Then each named mode is

@@ -24,8 +24,8 @@
 #define MAX_DEPTH 4
 #define MAX_FILES 64
 
-static int fail(const uvperf__parse_t *parse, const char *at, int code,
-                const char *pmu, const char *file) {
+static int pmu_fail(const uvperf__parse_t *parse, const char *at, int code,
+                    const char *pmu, const char *file) {
   if (uvperf__is_shortage(code))
     return uvperf__parse_shortage(parse, at, code);
   if (uvperf__is_forbidden(code))
@@ -39,12 +39,12 @@ static int fail(const uvperf__parse_t *parse, const char *at, int code,
       "cannot understand '%s' of PMU %s in sysfs (errno %d)", file, pmu, -code);
 }
 
-static int begin(uvperf__event_build_t *build, const char *pmu) {
+static int pmu_begin(uvperf__event_build_t *build, const char *pmu) {
   uint32_t type;
   int rc = uvperf__pmu_type(pmu, &type);
 
   if (rc != 0)
-    return fail(build->parse, build->text->head.at, rc, pmu, "type");
+    return pmu_fail(build->parse, build->text->head.at, rc, pmu, "type");
   uvperf__event_build_begin(build);
   build->event.pmu = pmu;
   build->event.wide.attr.type = type;
@@ -140,7 +140,7 @@ static int apply_event(uvperf__event_build_t *build, uvperf__span_t word) {
   if (rc == 0 && build->depth == 0)
     rc = uvperf__pmu_measure(pmu, name, &build->event.measure);
   if (rc != 0)
-    return fail(build->parse, word.at, rc, pmu, name);
+    return pmu_fail(build->parse, word.at, rc, pmu, name);
   rc = apply_file(build, word, text);
   return rc != 0 ? rc : 1;
 }
@@ -265,7 +265,7 @@ static int apply_term(uvperf__event_build_t *build,
   if (rc == 0)
     return set_format(build, term, &format);
   if (rc != -ENOENT && rc != -ENAMETOOLONG)
-    return fail(build->parse, term->key.at, rc, build->event.pmu, name);
+    return pmu_fail(build->parse, term->key.at, rc, build->event.pmu, name);
   rc = apply_any(build, term);
   if (rc != -ENOENT)
     return rc;
@@ -337,7 +337,7 @@ static int is_number(const char *suffix) {
 }
 
 /* "imc" and "uncore_imc" mean uncore_imc_0 and all other PMUs of this kind. */
-static int fits(const pmus_t *pmus, const char *name) {
+static int pmu_fits(const pmus_t *pmus, const char *name) {
   size_t length = strlen(pmus->wanted);
 
   if (length_of_prefix(pmus->wanted) == 0)
@@ -349,7 +349,7 @@ static int fits(const pmus_t *pmus, const char *name) {
 }
 
 static int build_terms(uvperf__event_build_t *build, const char *pmu) {
-  int rc = begin(build, pmu);
+  int rc = pmu_begin(build, pmu);
 
   if (rc == 0)
     rc = apply_all_terms(build);
@@ -365,12 +365,12 @@ static int build_fitting(const char *name, void *data) {
   uvperf__parse_t quiet = *loud;
   int rc;
 
-  if (!fits(pmus, name))
+  if (!pmu_fits(pmus, name))
     return 0;
   quiet.error = NULL;
   build->parse = &quiet;
   build->is_given = 0;
-  rc = begin(build, name);
+  rc = pmu_begin(build, name);
   build->event.expanded = name;
   build->event.rest = build->text->head.end;
   build->event.is_pattern = pmus->is_pattern;
@@ -406,8 +406,8 @@ static int build_several(pmus_t *pmus) {
   if (pmus->build->is_given || (rc == 0 && pmus->nr > 0))
     return rc;
   if (rc != 0 && rc != -ENOENT)
-    return fail(pmus->build->parse, pmus->build->text->head.at, rc,
-                pmus->wanted, "type");
+    return pmu_fail(pmus->build->parse, pmus->build->text->head.at, rc,
+                    pmus->wanted, "type");
   if (pmus->failed[0] == '\0')
     return unknown_pmu(pmus);
   return build_terms(pmus->build, pmus->failed); /* again, to explain it */
@@ -492,7 +492,7 @@ static int build_event(const char *pmu, void *data) {
   if (rc != 0)
     return uvperf__is_shortage(rc) ? rc : 0;
   pmus->is_explained = 1;
-  rc = begin(build, pmu);
+  rc = pmu_begin(build, pmu);
   if (rc != 0)
     return rc;
   snprintf(expanded, sizeof(expanded), "%s/%s/", pmu, name);

@@ -231,8 +231,8 @@ static int is_said(const uvperf__event_build_t *build, enum kind kind) {
          (form == UVPERF__FORM_TRACEPOINT || form == UVPERF__FORM_BREAKPOINT);
 }
 
-static int apply(uvperf__event_build_t *build, const uvperf__term_t *term,
-                 const generic_term_t *generic) {
+static int term_apply(uvperf__event_build_t *build, const uvperf__term_t *term,
+                      const generic_term_t *generic) {
   char shown[UVPERF__SHOW_BYTES];
 
   if (is_said(build, generic->kind))
@@ -278,7 +278,7 @@ int uvperf__term_apply(uvperf__event_build_t *build,
         "'@' is for perf(1) only, which configures drivers in sysfs");
   for (i = 0; i < COUNT_OF(terms); i++)
     if (uvperf__span_is(term->key, terms[i].name))
-      return apply(build, term, &terms[i]);
+      return term_apply(build, term, &terms[i]);
   return -ENOENT;
 }
 
@@ -290,8 +290,8 @@ void uvperf__term_near_miss(uvperf__near_miss_t *miss) {
       uvperf__near_miss_try(miss, terms[i].name);
 }
 
-static int unknown(const uvperf__event_build_t *build,
-                   const uvperf__term_t *term) {
+static int term_unknown(const uvperf__event_build_t *build,
+                        const uvperf__term_t *term) {
   char shown[UVPERF__SHOW_BYTES], meant[UVPERF__MEANT_BYTES];
   uvperf__near_miss_t miss;
 
@@ -312,7 +312,7 @@ int uvperf__terms_apply(uvperf__event_build_t *build, uvperf__span_t span) {
   while ((rc = uvperf__terms_next(build->parse, &walk, &term)) > 0) {
     rc = uvperf__term_apply(build, &term);
     if (rc == -ENOENT)
-      return unknown(build, &term);
+      return term_unknown(build, &term);
     if (rc != 0)
       return rc;
   }

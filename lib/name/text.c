@@ -25,7 +25,7 @@ void uvperf__parse_init(uvperf__parse_t *parse, const char *text,
   parse->error = error;
 }
 
-static uint32_t column(const uvperf__parse_t *parse, const char *at) {
+static uint32_t text_column(const uvperf__parse_t *parse, const char *at) {
   size_t offset =
       (size_t)((parse->outer != NULL ? parse->outer : at) - parse->text);
 
@@ -33,10 +33,10 @@ static uint32_t column(const uvperf__parse_t *parse, const char *at) {
 }
 
 /* Writes the event's index and the column into the error. */
-static void locate(const uvperf__parse_t *parse, const char *at) {
+static void text_locate(const uvperf__parse_t *parse, const char *at) {
   if (parse->error == NULL)
     return;
-  parse->error->column = column(parse, at);
+  parse->error->column = text_column(parse, at);
   parse->error->attr_index = parse->event;
 }
 
@@ -52,7 +52,7 @@ static int fail_at(const uvperf__parse_t *parse, const char *at, int code,
     return code;
   vsnprintf(reason, sizeof(reason), format, args);
   uvperf__error_set(parse->error, code, cause, "%s", reason);
-  locate(parse, at);
+  text_locate(parse, at);
   return code;
 }
 
@@ -80,7 +80,7 @@ int uvperf__parse_bad(const uvperf__parse_t *parse, const char *at,
 int uvperf__parse_shortage(const uvperf__parse_t *parse, const char *at,
                            int code) {
   uvperf__error_shortage(parse->error, code, "cannot read the event's files");
-  locate(parse, at);
+  text_locate(parse, at);
   return code;
 }
 

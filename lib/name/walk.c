@@ -32,20 +32,20 @@ typedef struct walk_s {
 
 /* -- reporting ------------------------------------------------------------ */
 
-static int fits(const walk_t *walk, const char *text) {
+static int walk_fits(const walk_t *walk, const char *text) {
   return text != NULL && uvperf__glob_match(walk->pattern, text);
 }
 
-static int report(walk_t *walk, const uvperf_event_name_t *name) {
-  if (walk->pattern != NULL && !fits(walk, name->name) &&
-      !fits(walk, name->alias) && !fits(walk, name->event))
+static int walk_report(walk_t *walk, const uvperf_event_name_t *name) {
+  if (walk->pattern != NULL && !walk_fits(walk, name->name) &&
+      !walk_fits(walk, name->alias) && !walk_fits(walk, name->event))
     return 0;
   walk->result = walk->cb(name, walk->arg);
   return walk->result;
 }
 
-static void begin(uvperf_event_name_t *name, uint32_t kind, uint32_t type,
-                  const char *text) {
+static void walk_begin(uvperf_event_name_t *name, uint32_t kind, uint32_t type,
+                       const char *text) {
   memset(name, 0, sizeof(*name));
   name->kind = kind;
   name->type = type;
@@ -55,7 +55,7 @@ static void begin(uvperf_event_name_t *name, uint32_t kind, uint32_t type,
 
 /* Stores the first error. The walk goes on, so that names that can be read are
  * not hidden. */
-static void note(walk_t *walk, int rc) {
+static void walk_note(walk_t *walk, int rc) {
   if (walk->failed == 0)
     walk->failed = rc;
 }
@@ -86,10 +86,10 @@ static int report_generic(const char *canonical, void *data) {
 
   if (uvperf__generic_find(canonical, strlen(canonical), &type, &config) != 0)
     return 0;
-  begin(&name, kinds[type], type, canonical);
+  walk_begin(&name, kinds[type], type, canonical);
   name.config = config;
   name.alias = uvperf__generic_alias(type, config);
-  return report(data, &name);
+  return walk_report(data, &name);
 }
 
 /* -- events of PMUs ------------------------------------------------------- */
@@ -129,7 +129,7 @@ static int report_pmu_event(const uvperf_pmu_event_t *event, void *data) {
 
   if (!is_word(event->name))
     return 0;
-  begin(&name, UVPERF_NAME_PMU, walk->pmu->type, text);
+  walk_begin(&name, UVPERF_NAME_PMU, walk->pmu->type, text);
   name.needs_value = write_name(text, walk->pmu->name, event) > 0;
   name.pmu = walk->pmu->name;
   name.event = event->name;
@@ -139,7 +139,7 @@ static int report_pmu_event(const uvperf_pmu_event_t *event, void *data) {
   name.scale = event->scale;
   name.is_per_package = event->is_per_package;
   name.is_snapshot = event->is_snapshot;
-  return report(walk, &name);
+  return walk_report(walk, &name);
 }
 
 static int walk_pmu(const uvperf_pmu_t *pmu, void *data) {
@@ -153,7 +153,7 @@ static int walk_pmu(const uvperf_pmu_t *pmu, void *data) {
   if (walk->result != 0)
     return walk->result;
   if (rc != -ENOENT) /* the PMU of a module that is being removed */
-    note(walk, rc);
+    walk_note(walk, rc);
   return 0;
 }
 
@@ -167,9 +167,9 @@ static int report_tracepoint(const char *category, const char *event,
   if (!is_plain_word(category) || !is_plain_word(event))
     return 0;
   snprintf(text, sizeof(text), "%s:%s", category, event);
-  begin(&name, UVPERF_NAME_TRACEPOINT, PERF_TYPE_TRACEPOINT, text);
+  walk_begin(&name, UVPERF_NAME_TRACEPOINT, PERF_TYPE_TRACEPOINT, text);
   name.config = id;
-  return report(data, &name);
+  return walk_report(data, &name);
 }
 
 /* Avoids reading the ids of tracepoints that do not match. A name has one ':'.
@@ -222,7 +222,7 @@ int uvperf__event_name_walk(const char *pattern, uint32_t kinds,
     rc = walk_kind(&walk, kind);
     if (walk.result != 0)
       return walk.result;
-    note(&walk, rc);
+    walk_note(&walk, rc);
   }
   return walk.failed;
 }

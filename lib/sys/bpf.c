@@ -23,7 +23,7 @@
 /* enum bpf_attach_type; new in Linux 5.15. */
 #define PERF_EVENT 41
 
-static int bpf(int command, void *argument, size_t size) {
+static int sys_bpf(int command, void *argument, size_t size) {
   long rc;
 
   do
@@ -45,7 +45,7 @@ int uvperf__sys_bpf_link(int prog_fd, int event_fd, uint64_t cookie) {
     uint64_t cookie;
   } create = {(uint32_t)prog_fd, (uint32_t)event_fd, PERF_EVENT, 0, cookie};
 
-  return bpf(LINK_CREATE, &create, sizeof(create));
+  return sys_bpf(LINK_CREATE, &create, sizeof(create));
 }
 
 int uvperf__sys_bpf_info(int fd, uvperf__bpf_map_info_t *info) {
@@ -56,7 +56,7 @@ int uvperf__sys_bpf_info(int fd, uvperf__bpf_map_info_t *info) {
   } get = {(uint32_t)fd, sizeof(*info), address_of(info)};
 
   memset(info, 0, sizeof(*info));
-  return bpf(OBJ_GET_INFO_BY_FD, &get, sizeof(get));
+  return sys_bpf(OBJ_GET_INFO_BY_FD, &get, sizeof(get));
 }
 
 int uvperf__sys_bpf_map_by_id(uint32_t id, uint32_t flags) {
@@ -67,7 +67,7 @@ int uvperf__sys_bpf_map_by_id(uint32_t id, uint32_t flags) {
     uint32_t unused;
   } get = {id, 0, flags, 0};
 
-  return bpf(MAP_GET_FD_BY_ID, &get, sizeof(get));
+  return sys_bpf(MAP_GET_FD_BY_ID, &get, sizeof(get));
 }
 
 int uvperf__sys_bpf_pinned(const char *path) {
@@ -77,7 +77,7 @@ int uvperf__sys_bpf_pinned(const char *path) {
     uint32_t file_flags;
   } get = {address_of(path), 0, 0};
 
-  return bpf(OBJ_GET, &get, sizeof(get));
+  return sys_bpf(OBJ_GET, &get, sizeof(get));
 }
 
 int uvperf__sys_bpf_update(int fd, uint32_t key, uint32_t value) {
@@ -89,7 +89,7 @@ int uvperf__sys_bpf_update(int fd, uint32_t key, uint32_t value) {
     uint64_t flags;
   } update = {(uint32_t)fd, 0, address_of(&key), address_of(&value), 0};
 
-  return bpf(MAP_UPDATE_ELEM, &update, sizeof(update));
+  return sys_bpf(MAP_UPDATE_ELEM, &update, sizeof(update));
 }
 
 int uvperf__sys_bpf_delete(int fd, uint32_t key) {
@@ -99,7 +99,7 @@ int uvperf__sys_bpf_delete(int fd, uint32_t key) {
     uint64_t key;
   } delete = {(uint32_t)fd, 0, address_of(&key)};
 
-  return bpf(MAP_DELETE_ELEM, &delete, sizeof(delete));
+  return sys_bpf(MAP_DELETE_ELEM, &delete, sizeof(delete));
 }
 
 int uvperf__sys_dup(int fd) {

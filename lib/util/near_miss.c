@@ -9,7 +9,7 @@
 
 #include "util/ascii.h"
 
-static size_t least(size_t a, size_t b) {
+static size_t least_of(size_t a, size_t b) {
   return a < b ? a : b;
 }
 
@@ -34,15 +34,16 @@ static void next_row(const char *a, size_t i, const char *b, size_t nr,
   for (j = 1; j <= nr; j++) {
     size_t cost = uvperf__lower(a[i - 1]) != uvperf__lower(b[j - 1]);
 
-    rows[0][j] =
-        least(least(rows[1][j], rows[0][j - 1]) + 1, rows[1][j - 1] + cost);
+    rows[0][j] = least_of(least_of(rows[1][j], rows[0][j - 1]) + 1,
+                          rows[1][j - 1] + cost);
     if (i > 1 && j > 1 && uvperf__lower(a[i - 1]) == uvperf__lower(b[j - 2]) &&
         uvperf__lower(a[i - 2]) == uvperf__lower(b[j - 1]))
-      rows[0][j] = least(rows[0][j], rows[2][j - 2] + 1);
+      rows[0][j] = least_of(rows[0][j], rows[2][j - 2] + 1);
   }
 }
 
-static size_t distance(const char *a, size_t length, const char *b, size_t nr) {
+static size_t edit_distance(const char *a, size_t length, const char *b,
+                            size_t nr) {
   size_t room[3][UVPERF__NEAR_MISS_MOST + 1];
   size_t *rows[3] = {room[0], room[1], room[2]};
   size_t i;
@@ -89,7 +90,7 @@ void uvperf__near_miss_try(uvperf__near_miss_t *miss, const char *name) {
 
   if (length > UVPERF__NEAR_MISS_MOST || gap > miss->distance)
     return;
-  found = distance(miss->wanted, miss->length, name, length);
+  found = edit_distance(miss->wanted, miss->length, name, length);
   if (!is_nearer(miss, name, found))
     return;
   miss->distance = found;

@@ -9,22 +9,22 @@
 
 #include <linux/hw_breakpoint.h>
 
-static doctor_result_t software(doctor_try_t *try) {
+static doctor_result_t try_software(doctor_try_t *try) {
   try->attr.config = try->check->arg;
   uvperf_attr_set_period(&try->attr, 1000000);
   return DOCTOR_YES;
 }
 
-static doctor_result_t hardware(doctor_try_t *try) {
+static doctor_result_t try_hardware(doctor_try_t *try) {
   try->attr.type = PERF_TYPE_HARDWARE;
   try->attr.config = try->check->arg;
   return DOCTOR_YES;
 }
 
 /* Sampling needs an interrupt, which many virtual PMUs do not have. */
-static doctor_result_t sampled(doctor_try_t *try) {
+static doctor_result_t try_sampled(doctor_try_t *try) {
   uvperf_attr_set_period(&try->attr, 1000000);
-  return hardware(try);
+  return try_hardware(try);
 }
 
 static doctor_result_t cache(doctor_try_t *try) {
@@ -38,11 +38,11 @@ static doctor_result_t branches(doctor_try_t *try) {
   try->attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
   try->attr.branch_sample_type =
       PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
-  return sampled(try);
+  return try_sampled(try);
 }
 
 /* On ARM the event opens, but its IPs are not precise. */
-static doctor_result_t precise(doctor_try_t *try) {
+static doctor_result_t try_precise(doctor_try_t *try) {
 #if defined(__aarch64__) || defined(__arm__)
   return doctor_cannot(try->item, DOCTOR_NO, UV_ENOTSUP,
                        UVPERF_CAUSE_NOT_SUPPORTED,
@@ -106,8 +106,8 @@ static doctor_result_t without_id(doctor_item_t *item,
                        "%s: its id cannot be read from tracefs", name);
 }
 
-static doctor_result_t tracepoint(doctor_try_t *try, const char *category,
-                                  const char *name) {
+static doctor_result_t try_tracepoint(doctor_try_t *try, const char *category,
+                                      const char *name) {
   uint64_t id;
   int rc = uvperf_tracefs_id(category, name, &id);
 
@@ -121,24 +121,24 @@ static doctor_result_t tracepoint(doctor_try_t *try, const char *category,
 }
 
 static doctor_result_t system_call(doctor_try_t *try) {
-  return tracepoint(try, "syscalls", "sys_enter_openat");
+  return try_tracepoint(try, "syscalls", "sys_enter_openat");
 }
 
 /* Measures only the user side, like the other checks. So a refusal can only be
  * about the data. A process that may read the data may also measure the kernel
  * side. */
-static doctor_result_t scheduler(doctor_try_t *try) {
+static doctor_result_t try_scheduler(doctor_try_t *try) {
   if (try->check->arg) {
     try->options.pid = -1;
     try->options.cpu = try->machine->cpus.ids[0];
     try->options.flags |= UVPERF_EVENT_CPU;
   }
-  return tracepoint(try, "sched", "sched_switch");
+  return try_tracepoint(try, "sched", "sched_switch");
 }
 
 /* Sets the type of the PMU with this name. */
-static doctor_result_t pmu(doctor_try_t *try, const char *name,
-                           const char *option) {
+static doctor_result_t try_pmu(doctor_try_t *try, const char *name,
+                               const char *option) {
   int rc = doctor_machine_pmu(try->machine, name, &try->attr.type);
 
   if (rc == 0)
@@ -174,7 +174,7 @@ static int find_segment(struct dl_phdr_info *info, size_t size, void *data) {
   return 1;
 }
 
-static doctor_result_t uprobe(doctor_try_t *try) {
+static doctor_result_t try_uprobe(doctor_try_t *try) {
   segment_t segment = {(uintptr_t)place, 0};
   doctor_result_t result;
 
@@ -182,17 +182,17 @@ static doctor_result_t uprobe(doctor_try_t *try) {
   try->attr.config = 0;
   try->attr.config1 = (uintptr_t) "/proc/self/exe";
   try->attr.config2 = segment.offset;
-  result = pmu(try, "uprobe", "CONFIG_UPROBE_EVENTS");
+  result = try_pmu(try, "uprobe", "CONFIG_UPROBE_EVENTS");
   if (result == DOCTOR_YES && access("/proc/self/exe", F_OK) != 0)
     return doctor_unreadable(try->item, try->machine, -errno, "/proc/self/exe",
                              DOCTOR_MOUNT_PROC);
   return result;
 }
 
-static doctor_result_t kprobe(doctor_try_t *try) {
+static doctor_result_t try_kprobe(doctor_try_t *try) {
   try->attr.config = 0;
   try->attr.config1 = (uintptr_t) "do_exit";
-  return pmu(try, "kprobe", "CONFIG_KPROBE_EVENTS");
+  return try_pmu(try, "kprobe", "CONFIG_KPROBE_EVENTS");
 }
 
 /* Opens the event on a CPU, because BPF programs use it there. */
@@ -201,39 +201,41 @@ static doctor_result_t bpf_output(doctor_try_t *try) {
   try->options.cpu = try->machine->cpus.ids[0];
   try->options.flags |= UVPERF_EVENT_CPU;
   try->attr.sample_type = PERF_SAMPLE_RAW;
-  return software(try);
+  return try_software(try);
 }
 
 static const doctor_check_t checks[] = {
-    DOCTOR_OWN("cpu_clock", "CPU clock", software, PERF_COUNT_SW_CPU_CLOCK),
-    DOCTOR_OWN("task_clock", "task clock", software, PERF_COUNT_SW_TASK_CLOCK),
-    DOCTOR_OWN("page_faults", "page faults", software,
+    DOCTOR_OWN("cpu_clock", "CPU clock", try_software, PERF_COUNT_SW_CPU_CLOCK),
+    DOCTOR_OWN("task_clock", "task clock", try_software,
+               PERF_COUNT_SW_TASK_CLOCK),
+    DOCTOR_OWN("page_faults", "page faults", try_software,
                PERF_COUNT_SW_PAGE_FAULTS),
-    DOCTOR_OWN("cycles", "cycles, counted", hardware, PERF_COUNT_HW_CPU_CYCLES),
-    DOCTOR_OWN("cycles_sampled", "cycles, sampled", sampled,
+    DOCTOR_OWN("cycles", "cycles, counted", try_hardware,
                PERF_COUNT_HW_CPU_CYCLES),
-    DOCTOR_OWN("instructions", "instructions", hardware,
+    DOCTOR_OWN("cycles_sampled", "cycles, sampled", try_sampled,
+               PERF_COUNT_HW_CPU_CYCLES),
+    DOCTOR_OWN("instructions", "instructions", try_hardware,
                PERF_COUNT_HW_INSTRUCTIONS),
-    DOCTOR_OWN("cache_misses", "cache misses", hardware,
+    DOCTOR_OWN("cache_misses", "cache misses", try_hardware,
                PERF_COUNT_HW_CACHE_MISSES),
     DOCTOR_OWN("l1d_misses", "L1 data cache misses", cache,
                PERF_COUNT_HW_CACHE_L1D),
     DOCTOR_OWN("branch_stack", "branch stacks", branches,
                PERF_COUNT_HW_CPU_CYCLES),
-    DOCTOR_OWN("precise_1", "precise_ip 1", precise, 1),
-    DOCTOR_OWN("precise_2", "precise_ip 2", precise, 2),
-    DOCTOR_OWN("precise_3", "precise_ip 3", precise, 3),
+    DOCTOR_OWN("precise_1", "precise_ip 1", try_precise, 1),
+    DOCTOR_OWN("precise_2", "precise_ip 2", try_precise, 2),
+    DOCTOR_OWN("precise_3", "precise_ip 3", try_precise, 3),
     DOCTOR_OWN("breakpoint", "breakpoints on data", breakpoint,
                HW_BREAKPOINT_W),
     DOCTOR_OWN("breakpoint_code", "breakpoints on code", breakpoint,
                HW_BREAKPOINT_X),
     DOCTOR_OWN("tracepoint_own", "own system calls", system_call, 0),
-    {"tracepoint", "tracepoints with data", scheduler, 0, DOCTOR_NEED_DATA,
+    {"tracepoint", "tracepoints with data", try_scheduler, 0, DOCTOR_NEED_DATA,
      NULL},
-    {"tracepoint_cpu", "tracepoints on a CPU", scheduler, 1, DOCTOR_NEED_DATA,
-     NULL},
-    {"uprobe", "uprobes", uprobe, 0, DOCTOR_NEED_ADMIN, NULL},
-    {"kprobe", "kprobes", kprobe, 0, DOCTOR_NEED_PERFMON, NULL},
+    {"tracepoint_cpu", "tracepoints on a CPU", try_scheduler, 1,
+     DOCTOR_NEED_DATA, NULL},
+    {"uprobe", "uprobes", try_uprobe, 0, DOCTOR_NEED_ADMIN, NULL},
+    {"kprobe", "kprobes", try_kprobe, 0, DOCTOR_NEED_PERFMON, NULL},
     {"bpf_output", "output of BPF programs", bpf_output,
      PERF_COUNT_SW_BPF_OUTPUT, DOCTOR_NEED_CPU, NULL},
 };

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-static doctor_result_t flag(doctor_try_t *try) {
+static doctor_result_t try_flag(doctor_try_t *try) {
   uvperf_attr_set(&try->attr, (enum uvperf_attr_field)try->check->arg, 1);
   return DOCTOR_YES;
 }
@@ -13,11 +13,11 @@ static doctor_result_t flag(doctor_try_t *try) {
 static doctor_result_t mmap2(doctor_try_t *try) {
   try->attr.mmap = 1;
   try->attr.mmap2 = 1;
-  return flag(try);
+  return try_flag(try);
 }
 
 /* Checks a field of samples, with a clock as the event. */
-static doctor_result_t field(doctor_try_t *try) {
+static doctor_result_t try_field(doctor_try_t *try) {
   try->attr.config = PERF_COUNT_SW_CPU_CLOCK;
   try->attr.sample_type = try->check->arg;
   uvperf_attr_set_period(&try->attr, 1000000);
@@ -34,7 +34,7 @@ static doctor_result_t field(doctor_try_t *try) {
 
 /* Software events accept these fields, but leave them 0. */
 static doctor_result_t hardware_field(doctor_try_t *try) {
-  doctor_result_t result = field(try);
+  doctor_result_t result = try_field(try);
 
   try->attr.type = PERF_TYPE_HARDWARE;
   try->attr.config = PERF_COUNT_HW_CPU_CYCLES;
@@ -62,28 +62,28 @@ static doctor_result_t aux(doctor_try_t *try) {
                        "arm_spe_0 nor cs_etm");
 }
 
-static doctor_result_t format(doctor_try_t *try) {
+static doctor_result_t try_format(doctor_try_t *try) {
   try->attr.read_format = try->check->arg;
   return DOCTOR_YES;
 }
 
-static doctor_result_t inherited(doctor_try_t *try) {
+static doctor_result_t try_inherited(doctor_try_t *try) {
   try->attr.inherit = 1;
-  return flag(try);
+  return try_flag(try);
 }
 
 static doctor_result_t inherited_read(doctor_try_t *try) {
   try->attr.inherit = 1;
-  return field(try);
+  return try_field(try);
 }
 
-static doctor_result_t sigtrap(doctor_try_t *try) {
+static doctor_result_t try_sigtrap(doctor_try_t *try) {
   uvperf_attr_set(&try->attr, UVPERF_ATTR_REMOVE_ON_EXEC, 1);
-  return flag(try);
+  return try_flag(try);
 }
 
 static doctor_result_t deferred(doctor_try_t *try) {
-  doctor_result_t result = field(try);
+  doctor_result_t result = try_field(try);
 
   uvperf_attr_set(&try->attr, UVPERF_ATTR_DEFER_CALLCHAIN, 1);
   return result;
@@ -94,36 +94,38 @@ static const doctor_check_t records[] = {
     DOCTOR_OWN("mmap_data", "all mappings", mmap2, UVPERF_ATTR_MMAP_DATA),
     {"build_id", "mappings with build id", mmap2, UVPERF_ATTR_BUILD_ID,
      DOCTOR_NEED_OWN, "5.12"},
-    DOCTOR_OWN("comm", "names and exec", flag, UVPERF_ATTR_COMM),
-    DOCTOR_OWN("task", "fork and exit", flag, UVPERF_ATTR_TASK),
-    DOCTOR_OWN("context_switch", "context switches", flag,
+    DOCTOR_OWN("comm", "names and exec", try_flag, UVPERF_ATTR_COMM),
+    DOCTOR_OWN("task", "fork and exit", try_flag, UVPERF_ATTR_TASK),
+    DOCTOR_OWN("context_switch", "context switches", try_flag,
                UVPERF_ATTR_CONTEXT_SWITCH),
-    {"namespaces", "namespaces", flag, UVPERF_ATTR_NAMESPACES,
+    {"namespaces", "namespaces", try_flag, UVPERF_ATTR_NAMESPACES,
      DOCTOR_NEED_PERFMON, NULL},
-    {"ksymbol", "new kernel symbols", flag, UVPERF_ATTR_KSYMBOL,
+    {"ksymbol", "new kernel symbols", try_flag, UVPERF_ATTR_KSYMBOL,
      DOCTOR_NEED_OWN, "5.1"},
-    {"bpf_event", "new BPF programs", flag, UVPERF_ATTR_BPF_EVENT,
+    {"bpf_event", "new BPF programs", try_flag, UVPERF_ATTR_BPF_EVENT,
      DOCTOR_NEED_OWN, "5.1"},
-    {"cgroup", "new cgroups", flag, UVPERF_ATTR_CGROUP, DOCTOR_NEED_OWN, "5.7"},
-    {"text_poke", "changes of kernel code", flag, UVPERF_ATTR_TEXT_POKE,
+    {"cgroup", "new cgroups", try_flag, UVPERF_ATTR_CGROUP, DOCTOR_NEED_OWN,
+     "5.7"},
+    {"text_poke", "changes of kernel code", try_flag, UVPERF_ATTR_TEXT_POKE,
      DOCTOR_NEED_OWN, "5.9"},
 };
 
 static const doctor_check_t fields[] = {
-    DOCTOR_OWN("callchain", "call chains", field, PERF_SAMPLE_CALLCHAIN),
-    DOCTOR_OWN("regs_user", "registers, user side", field,
+    DOCTOR_OWN("callchain", "call chains", try_field, PERF_SAMPLE_CALLCHAIN),
+    DOCTOR_OWN("regs_user", "registers, user side", try_field,
                PERF_SAMPLE_REGS_USER),
-    DOCTOR_OWN("regs_intr", "registers, at interrupts", field,
+    DOCTOR_OWN("regs_intr", "registers, at interrupts", try_field,
                PERF_SAMPLE_REGS_INTR),
-    DOCTOR_OWN("stack_user", "stack, user side", field, PERF_SAMPLE_STACK_USER),
-    {"phys_addr", "physical addresses", field,
+    DOCTOR_OWN("stack_user", "stack, user side", try_field,
+               PERF_SAMPLE_STACK_USER),
+    {"phys_addr", "physical addresses", try_field,
      PERF_SAMPLE_ADDR | PERF_SAMPLE_PHYS_ADDR, DOCTOR_NEED_KERNEL, NULL},
-    {"data_page_size", "page size of data", field,
+    {"data_page_size", "page size of data", try_field,
      PERF_SAMPLE_ADDR | UVPERF_SAMPLE_DATA_PAGE_SIZE, DOCTOR_NEED_OWN, "5.11"},
-    {"code_page_size", "page size of code", field,
+    {"code_page_size", "page size of code", try_field,
      PERF_SAMPLE_IP | UVPERF_SAMPLE_CODE_PAGE_SIZE, DOCTOR_NEED_OWN, "5.11"},
-    {"cgroup", "id of the cgroup", field, PERF_SAMPLE_CGROUP, DOCTOR_NEED_OWN,
-     "5.7"},
+    {"cgroup", "id of the cgroup", try_field, PERF_SAMPLE_CGROUP,
+     DOCTOR_NEED_OWN, "5.7"},
     DOCTOR_OWN("weight", "weight of an access", hardware_field,
                PERF_SAMPLE_WEIGHT),
     DOCTOR_OWN("data_src", "source of an access", hardware_field,
@@ -132,15 +134,15 @@ static const doctor_check_t fields[] = {
 };
 
 static const doctor_check_t features[] = {
-    {"lost", "counts of lost records", format, UVPERF_FORMAT_LOST,
+    {"lost", "counts of lost records", try_format, UVPERF_FORMAT_LOST,
      DOCTOR_NEED_OWN, "6.0"},
-    DOCTOR_OWN("group", "groups, read at once", format,
+    DOCTOR_OWN("group", "groups, read at once", try_format,
                PERF_FORMAT_GROUP | PERF_FORMAT_ID),
-    {"sigtrap", "signals (sigtrap)", sigtrap, UVPERF_ATTR_SIGTRAP,
+    {"sigtrap", "signals (sigtrap)", try_sigtrap, UVPERF_ATTR_SIGTRAP,
      DOCTOR_NEED_OWN, "5.13"},
-    {"remove_on_exec", "removal on exec", flag, UVPERF_ATTR_REMOVE_ON_EXEC,
+    {"remove_on_exec", "removal on exec", try_flag, UVPERF_ATTR_REMOVE_ON_EXEC,
      DOCTOR_NEED_OWN, "5.13"},
-    {"inherit_thread", "inherited by threads only", inherited,
+    {"inherit_thread", "inherited by threads only", try_inherited,
      UVPERF_ATTR_INHERIT_THREAD, DOCTOR_NEED_OWN, "5.13"},
     {"inherit_read", "counts in inherited samples", inherited_read,
      PERF_SAMPLE_READ | PERF_SAMPLE_TID, DOCTOR_NEED_OWN, "6.12"},
