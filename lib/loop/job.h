@@ -9,9 +9,9 @@
  * longer than limit_ms, the job is late. Then the queue goes on with the next
  * job, on another thread of the pool.
  *
- * The first jobs of a process wait until the pool exists (threads.h). If it
- * cannot be made, the loop's thread makes the steps, for a millisecond at a
- * time. */
+ * The first jobs of a process wait until it is known whether the pool can be
+ * made (threads.h). If it cannot, the loop's thread makes the steps, for a
+ * millisecond at a time. */
 #ifndef UVPERF_LIB_LOOP_JOB_H
 #define UVPERF_LIB_LOOP_JOB_H
 
@@ -72,7 +72,7 @@ struct uvperf__jobs_s {
 void uvperf__jobs_init(uvperf__jobs_t *jobs, uvperf__flush_timer_t *timer);
 
 /* Call it when the timer has fired. Calls `late` if the running job is late.
- * Runs the first job if the pool exists, or makes steps if it cannot exist. */
+ * Runs the first job if the pool can be made, or makes steps if it cannot. */
 void uvperf__jobs_check(uvperf__jobs_t *jobs, uv_loop_t *loop);
 
 /* Call it when a handle closes, as the timer may be closed from now on. If jobs

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread makes as many threads as libuv will, ends them, and then makes the
- * first request, on a loop of its own. */
+/* A thread makes as many threads as libuv will, and ends them. It does not make
+ * the pool too: the program may end meanwhile, or call uv_library_shutdown,
+ * which joins the threads of the pool. */
 #include "loop/threads.h"
 
 #include <sched.h>
@@ -22,7 +23,7 @@ enum {
   TRIAL_BEGINS,
   TRIAL_RUNS,
   TRIAL_ENDS, /* a thread that called joins it */
-  TRIAL_ABLE  /* the threads exist */
+  TRIAL_ABLE  /* the threads can be made */
 };
 #define TRIAL_BITS 3
 
@@ -30,8 +31,9 @@ enum {
 static struct {
   _Atomic(uint32_t) state; /* of a process: see trial_state */
   _Atomic(int) is_over;
-  _Atomic(int) joins_at_exit; /* join_at_exit was registered */
   _Atomic(int) code;
+  _Atomic(int) joins_at_exit; /* join_at_exit was registered */
+  size_t nr;                  /* threads of the pool */
   uv_thread_t thread;
 } trial;
 
@@ -82,32 +84,9 @@ static int try_threads(size_t nr) {
   return rc;
 }
 
-static void do_nothing(uv_work_t *work) {
-  (void)work;
-}
-
-/* The pool may exist already, and all its threads may be busy, so the request
- * is cancelled. If the process has no fds left for a loop, the pool is made
- * later, at the first request. */
-static void make_pool(void) {
-  uv_work_t work;
-  uv_loop_t loop;
-
-  if (uv_loop_init(&loop) != 0)
-    return;
-  if (uv_queue_work(&loop, &work, do_nothing, NULL) == 0)
-    uv_cancel((uv_req_t *)&work);
-  uv_run(&loop, UV_RUN_DEFAULT);
-  uv_loop_close(&loop);
-}
-
 static void trial_run(void *arg) {
-  int rc = try_threads(nr_pool_threads());
-
   (void)arg;
-  if (rc == 0)
-    make_pool();
-  atomic_store(&trial.code, rc);
+  atomic_store(&trial.code, try_threads(trial.nr));
   atomic_store(&trial.is_over, 1);
 }
 
@@ -122,7 +101,8 @@ static int trial_join(void) {
   return rc;
 }
 
-/* libuv's destructor joins the threads of the pool, so they must all exist. */
+/* dlclose(3) would unmap the code that it runs, and a leak checker cannot stop
+ * threads that are being made. */
 static void join_at_exit(void) {
   if (trial_go(TRIAL_RUNS, TRIAL_ENDS))
     trial_join();
@@ -148,6 +128,7 @@ static int trial_begin(void) {
   if (!atomic_exchange(&trial.joins_at_exit, 1))
     atexit(join_at_exit);
   atomic_store(&trial.is_over, 0);
+  trial.nr = nr_pool_threads(); /* here, as the program may change it */
   rc = uv_thread_create(&trial.thread, trial_run, NULL);
   if (rc != 0)
     atomic_store(&trial.code, rc);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks whether the process can make the threads of libuv's pool, and makes
- * them. libuv makes them at the first request of a process, on the thread that
- * calls, and calls abort(3) if it cannot. This takes 0.1 to 40 ms, so another
- * thread does it here. */
+/* Checks whether the process can make the threads of libuv's pool. libuv makes
+ * them at the first request of a process, and calls abort(3) if it cannot. The
+ * check makes threads too, which can take 90 ms, so another thread does it. */
 #ifndef UVPERF_LIB_LOOP_THREADS_H
 #define UVPERF_LIB_LOOP_THREADS_H
 
-/* Begins to check and make the threads, unless this process has done so.
+/* Begins the check, unless this process has made it.
  * Returns 0 if the pool can be used, UV_EBUSY if this is not known yet, or the
  * code that says why it cannot be: UV_EAGAIN or UV_EPERM if no thread can be
  * made, UV_ENOTSUP in a child of a bare clone(2), where libuv may take the
