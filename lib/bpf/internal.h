@@ -39,14 +39,8 @@ void uvperf__bpf_reader_take_outputs(reader_t *impl);
 
 /* -- reader.c -- */
 
-/* Does the same as uvperf_bpf_reader_init. */
-int uvperf__bpf_reader_make(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
-                            int map_fd,
-                            const uvperf_bpf_reader_options_t *options,
-                            uvperf_error_t *error);
-
-/* Notes which CPUs are online, from sysfs.
- * Call it before the events are opened. Returns 0 or UV_ENOMEM. */
+/* Notes which CPUs are online, from sysfs. Call it before the events are
+ * opened. Returns 0 or UV_ENOMEM. */
 int uvperf__bpf_reader_make_hotplug(reader_t *impl);
 
 /* -- opening.c -- */

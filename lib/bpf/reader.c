@@ -157,10 +157,10 @@ static int reader_open(reader_t *impl, int map_fd,
                  : uvperf__error_shortage(error, rc, "cannot make the reader");
 }
 
-int uvperf__bpf_reader_make(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
-                            int map_fd,
-                            const uvperf_bpf_reader_options_t *options,
-                            uvperf_error_t *error) {
+int uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
+                           int map_fd,
+                           const uvperf_bpf_reader_options_t *options,
+                           uvperf_error_t *error) {
   const uint32_t known = UVPERF_BPF_READER_OVERWRITE |
                          UVPERF_BPF_READER_FIXED_CPUS |
                          UVPERF_BPF_READER_PERF_CLOCK;
@@ -201,13 +201,6 @@ int uvperf__bpf_reader_make(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
   }
   uvperf__handle_publish(&impl->base, &reader->handle);
   return 0;
-}
-
-int uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
-                           int map_fd,
-                           const uvperf_bpf_reader_options_t *options,
-                           uvperf_error_t *error) {
-  return uvperf__bpf_reader_make(loop, reader, map_fd, options, error);
 }
 
 /* -- start, stop, flush ---------------------------------------------------- */

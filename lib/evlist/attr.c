@@ -442,7 +442,7 @@ int uvperf__evlist_copy_attrs(uvperf__evlist_t *evlist,
   if (rc != 0)
     return rc;
   if (options->names != NULL)
-    rc = uvperf__event_list_parse(&attrs->list, options->names, error);
+    rc = uvperf_event_list_parse(&attrs->list, options->names, error);
   else if (options->events != NULL)
     attrs->list = uvperf__event_list_hold(options->events);
   if (rc != 0)

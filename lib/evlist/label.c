@@ -148,7 +148,7 @@ static int label_make_opened(evlist_attr_t *own, uint32_t fallbacks) {
       colon = strchr(colon + 1, ':');
     snprintf(label, size, "%s%su", asked,
              colon != NULL || strchr(asked, '/') != NULL ? "" : ":");
-  } else if (uvperf__attr_label(own->attr, label, &size) != 0) {
+  } else if (uvperf_attr_label(own->attr, label, &size) != 0) {
     return -ENOMEM;
   }
   own->opened_label = uvperf__evlist_copy_text(label);

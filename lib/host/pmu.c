@@ -524,14 +524,14 @@ static int show_event(const char *name, void *data) {
   return walk->event_cb(&event, walk->arg);
 }
 
-int uvperf__pmu_walk(uvperf_pmu_cb cb, void *arg) {
+int uvperf_pmu_walk(uvperf_pmu_cb cb, void *arg) {
   walk_t walk = {NULL, cb, NULL, NULL, arg};
 
   return cb == NULL ? -EINVAL : uvperf__pmu_each(show_pmu, &walk);
 }
 
-int uvperf__pmu_walk_formats(const char *pmu, uvperf_pmu_format_cb cb,
-                             void *arg) {
+int uvperf_pmu_walk_formats(const char *pmu, uvperf_pmu_format_cb cb,
+                            void *arg) {
   walk_t walk = {pmu, NULL, cb, NULL, arg};
 
   if (pmu == NULL || cb == NULL)
@@ -539,8 +539,7 @@ int uvperf__pmu_walk_formats(const char *pmu, uvperf_pmu_format_cb cb,
   return uvperf__pmu_each_format(pmu, show_format, &walk);
 }
 
-int uvperf__pmu_walk_events(const char *pmu, uvperf_pmu_event_cb cb,
-                            void *arg) {
+int uvperf_pmu_walk_events(const char *pmu, uvperf_pmu_event_cb cb, void *arg) {
   walk_t walk = {pmu, NULL, NULL, cb, arg};
 
   if (pmu == NULL || cb == NULL)
@@ -554,17 +553,4 @@ int uvperf_pmu_type(const char *pmu, uint32_t *type) {
   if (pmu == NULL || type == NULL)
     return -EINVAL;
   return uvperf__pmu_type(pmu, type);
-}
-
-int uvperf_pmu_walk(uvperf_pmu_cb cb, void *arg) {
-  return uvperf__pmu_walk(cb, arg);
-}
-
-int uvperf_pmu_walk_formats(const char *pmu, uvperf_pmu_format_cb cb,
-                            void *arg) {
-  return uvperf__pmu_walk_formats(pmu, cb, arg);
-}
-
-int uvperf_pmu_walk_events(const char *pmu, uvperf_pmu_event_cb cb, void *arg) {
-  return uvperf__pmu_walk_events(pmu, cb, arg);
 }

@@ -124,10 +124,4 @@ int uvperf__pmu_cpus(const char *pmu, char list[UVPERF__PMU_TEXT_BYTES],
  * file, or -EINVAL if its text is not a number. */
 int uvperf__pmu_max_precise(const char *pmu, uint32_t *max);
 
-/* Do the same as the functions of uvperf/system.h. */
-int uvperf__pmu_walk(uvperf_pmu_cb cb, void *arg);
-int uvperf__pmu_walk_formats(const char *pmu, uvperf_pmu_format_cb cb,
-                             void *arg);
-int uvperf__pmu_walk_events(const char *pmu, uvperf_pmu_event_cb cb, void *arg);
-
 #endif

@@ -55,7 +55,7 @@ static int is_event(const event_search_t *search, const char *name) {
   uvperf__wide_attr_t event;
 
   snprintf(text, sizeof(text), "%s/%s/", search->pmu, name);
-  return uvperf__attr_parse(&event.attr, sizeof(event), text, NULL) == 0 &&
+  return uvperf_attr_parse_sized(&event.attr, sizeof(event), text, NULL) == 0 &&
          memcmp(&event, &search->own, sizeof(event)) == 0;
 }
 
@@ -407,12 +407,7 @@ int uvperf__attr_label_known(const struct perf_event_attr *attr,
   return 0;
 }
 
-int uvperf__attr_label(const struct perf_event_attr *attr, char *label,
-                       size_t *size) {
-  return uvperf__attr_label_known(attr, NULL, label, size);
-}
-
 int uvperf_attr_label(const struct perf_event_attr *attr, char *label,
                       size_t *size) {
-  return uvperf__attr_label(attr, label, size);
+  return uvperf__attr_label_known(attr, NULL, label, size);
 }

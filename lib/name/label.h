@@ -8,14 +8,10 @@
 
 #include "uvperf/attr.h"
 
-/* Does the same as uvperf_attr_label. */
-int uvperf__attr_label(const struct perf_event_attr *attr, char *label,
-                       size_t *size);
-
 /* Enough bytes for the "category:name" of a tracepoint. */
 #define UVPERF__TRACEPOINT_BYTES 512
 
-/* Does the same for a caller that knows the tracepoint with the id in
+/* As uvperf_attr_label for a caller that knows the tracepoint with the id in
  * attr->config. Pass its "category:name", or "" if there is no such tracepoint.
  * Then tracefs is not searched. */
 int uvperf__attr_label_known(const struct perf_event_attr *attr,

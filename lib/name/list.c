@@ -751,8 +751,8 @@ static int end_list(reader_t *reader) {
   return 0;
 }
 
-int uvperf__event_list_parse(uvperf_event_list_t **list, const char *names,
-                             uvperf_error_t *error) {
+int uvperf_event_list_parse(uvperf_event_list_t **list, const char *names,
+                            uvperf_error_t *error) {
   reader_t reader;
   int rc;
 
@@ -778,11 +778,6 @@ int uvperf__event_list_parse(uvperf_event_list_t **list, const char *names,
   }
   *list = reader.list;
   return 0;
-}
-
-int uvperf_event_list_parse(uvperf_event_list_t **list, const char *names,
-                            uvperf_error_t *error) {
-  return uvperf__event_list_parse(list, names, error);
 }
 
 /* -- attrs ----------------------------------------------------------------- */
@@ -822,7 +817,7 @@ static int fill_attr_node(node_t *node, const struct perf_event_attr *attr,
   if (rc != 0)
     return rc;
   if (label == NULL) {
-    uvperf__attr_label(node->own, name, &size);
+    uvperf_attr_label(node->own, name, &size);
     label = name;
   }
   node->label = copy_text(label);

@@ -6,10 +6,6 @@
 #include "name/parse.h"
 #include "uvperf/name.h"
 
-/* Does the same as uvperf_event_list_parse. */
-int uvperf__event_list_parse(uvperf_event_list_t **list, const char *names,
-                             uvperf_error_t *error);
-
 /* The maximum number of events in a list. */
 #define UVPERF__EVENT_LIST_MOST 65536
 

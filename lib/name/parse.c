@@ -303,8 +303,8 @@ static int parse_single(single_t *single) {
   return uvperf__event_name_each(parse, &text, take_single, single);
 }
 
-int uvperf__attr_parse(struct perf_event_attr *attr, size_t size,
-                       const char *name, uvperf_error_t *error) {
+int uvperf_attr_parse_sized(struct perf_event_attr *attr, size_t size,
+                            const char *name, uvperf_error_t *error) {
   uvperf__parse_t parse;
   single_t single;
   int rc;
@@ -327,9 +327,4 @@ int uvperf__attr_parse(struct perf_event_attr *attr, size_t size,
         "the event needs a field after the attr's %zu bytes; use a larger attr",
         size);
   return 0;
-}
-
-int uvperf_attr_parse_sized(struct perf_event_attr *attr, size_t size,
-                            const char *name, uvperf_error_t *error) {
-  return uvperf__attr_parse(attr, size, name, error);
 }

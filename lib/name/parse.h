@@ -11,11 +11,6 @@
 #include "uvperf/attr.h"
 #include "uvperf/error.h"
 
-/* Does the same as uvperf_attr_parse. `size` is the caller's sizeof(struct
- * perf_event_attr). */
-int uvperf__attr_parse(struct perf_event_attr *attr, size_t size,
-                       const char *name, uvperf_error_t *error);
-
 /* An attr that has every field up to config4, even if the struct in our header
  * does not. */
 typedef union uvperf__wide_attr_u {

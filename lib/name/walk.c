@@ -2,7 +2,7 @@
 /* Reports the names of the events that this machine has. attr/generic_name.c,
  * host/pmu.c and host/tracefs.c find the names. parse.c checks the names that a
  * user writes. */
-#include "name/walk.h"
+#include "uvperf/name.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -149,7 +149,7 @@ static int walk_pmu(const uvperf_pmu_t *pmu, void *data) {
   if (!is_plain_word(pmu->name))
     return 0;
   walk->pmu = pmu;
-  rc = uvperf__pmu_walk_events(pmu->name, report_pmu_event, walk);
+  rc = uvperf_pmu_walk_events(pmu->name, report_pmu_event, walk);
   if (walk->result != 0)
     return walk->result;
   if (rc != -ENOENT) /* the PMU of a module that is being removed */
@@ -202,14 +202,14 @@ static int walk_kind(walk_t *walk, uint32_t kind) {
     case UVPERF_NAME_CACHE:
       return uvperf__generic_each(PERF_TYPE_HW_CACHE, report_generic, walk);
     case UVPERF_NAME_PMU:
-      return uvperf__pmu_walk(walk_pmu, walk);
+      return uvperf_pmu_walk(walk_pmu, walk);
     default: /* UVPERF_NAME_TRACEPOINT */
       return walk_tracepoints(walk);
   }
 }
 
-int uvperf__event_name_walk(const char *pattern, uint32_t kinds,
-                            uvperf_event_name_cb cb, void *arg) {
+int uvperf_event_name_walk(const char *pattern, uint32_t kinds,
+                           uvperf_event_name_cb cb, void *arg) {
   walk_t walk = {pattern, cb, arg, NULL, 0, 0};
   uint32_t kind;
   int rc;
@@ -225,9 +225,4 @@ int uvperf__event_name_walk(const char *pattern, uint32_t kinds,
     walk_note(&walk, rc);
   }
   return walk.failed;
-}
-
-int uvperf_event_name_walk(const char *pattern, uint32_t kinds,
-                           uvperf_event_name_cb cb, void *arg) {
-  return uvperf__event_name_walk(pattern, kinds, cb, arg);
 }

@@ -48,7 +48,7 @@ static void expect_event(const char *name, uint32_t type,
   if (memcmp(&attr, &wanted, sizeof(attr)) != 0)
     fail_msg("%s: type %u, config %#llx", name, attr.type,
              (unsigned long long)attr.config);
-  assert_int_equal(uvperf__attr_label(&attr, label, &size), 0);
+  assert_int_equal(uvperf_attr_label(&attr, label, &size), 0);
   if (uvperf_attr_parse(&again, label, &error) != 0)
     fail_msg("label %s of %s: %s", label, name, error.reason);
   assert_memory_equal(&again, &attr, sizeof(attr));

@@ -216,7 +216,7 @@ static void names_of_the_table_parse_as_perf_parses_them(void **state) {
 
     fake_host_set((is_hybrid ? trees->hybrid : trees->plain)->root);
     error.reason[0] = '\0';
-    uvperf__event_list_parse(&list, line.name, &error);
+    uvperf_event_list_parse(&list, line.name, &error);
     if (are_events(list, &line) || has_other_length(&line)) {
       same++;
     } else if (find_difference(&line) != NULL) {

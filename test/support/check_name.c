@@ -63,7 +63,7 @@ static const char *check_event(const char *text,
   if (uvperf__event_list_nr_whole(list) != 1)
     return "the text is of several events";
   if (item->part != NULL &&
-      uvperf__attr_parse(&one.attr, sizeof(one), text, NULL) != 0)
+      uvperf_attr_parse_sized(&one.attr, sizeof(one), text, NULL) != 0)
     return "an event of parts cannot be one";
   if (!is_same_attr(item->part != NULL ? &one.attr : item->attr, attr,
                     is_probe))
@@ -78,7 +78,7 @@ static const char *check_parses_back(const char *label,
   const char *fault;
   uvperf_event_list_t *list;
 
-  if (uvperf__event_list_parse(&list, label, NULL) != 0)
+  if (uvperf_event_list_parse(&list, label, NULL) != 0)
     return "the label does not parse";
   fault = check_event(label, list, attr, is_probe);
   uvperf_event_list_free(list);
@@ -90,16 +90,16 @@ const char *event_label_check(const struct perf_event_attr *attr) {
   size_t size = 0, needed;
   char *label;
 
-  if (uvperf__attr_label(attr, NULL, &size) != -ENOBUFS || size < 2)
+  if (uvperf_attr_label(attr, NULL, &size) != -ENOBUFS || size < 2)
     return "the size of the label is not reported";
   label = malloc(size);
   if (label == NULL)
     return "no memory";
   needed = size;
   size -= 1;
-  if (uvperf__attr_label(attr, label, &size) != -ENOBUFS || size != needed)
+  if (uvperf_attr_label(attr, label, &size) != -ENOBUFS || size != needed)
     fault = "too little room is not reported";
-  else if (uvperf__attr_label(attr, label, &size) != 0 || size != needed ||
+  else if (uvperf_attr_label(attr, label, &size) != 0 || size != needed ||
            strlen(label) + 1 != needed)
     fault = "the label does not have the reported size";
   else
@@ -124,7 +124,7 @@ static const char *check_one(const char *text, uvperf__wide_attr_t *attr,
   const char *fault;
 
   memset(attr, 0xa5, sizeof(*attr));
-  *code = uvperf__attr_parse(&attr->attr, sizeof(*attr), text, &error);
+  *code = uvperf_attr_parse_sized(&attr->attr, sizeof(*attr), text, &error);
   if (*code == 0)
     return event_label_check(&attr->attr);
   fault = check_error(&error, *code, text);
@@ -158,7 +158,7 @@ const char *event_name_check(const char *text, int *code) {
   fault = check_one(text, &one, &one_code);
   if (fault != NULL)
     return fault;
-  *code = uvperf__event_list_parse(&list, text, &error);
+  *code = uvperf_event_list_parse(&list, text, &error);
   if (*code != 0 && list != NULL)
     return "a list although parsing failed";
   fault = *code == 0 ? check_events(list) : check_error(&error, *code, text);

@@ -91,7 +91,7 @@ void check_parse_good(const name_good_t *good, size_t nr) {
   for (i = 0; i < nr; i++) {
     memset(&error, 0, sizeof(error));
     memset(&attr, 0xa5, sizeof(attr));
-    if (uvperf__attr_parse(&attr, sizeof(attr), good[i].name, &error))
+    if (uvperf_attr_parse_sized(&attr, sizeof(attr), good[i].name, &error))
       fail_msg("%s: column %u: %s", good[i].name, error.column, error.reason);
     wanted = good[i].attr;
     wanted.size = sizeof(attr);
@@ -114,7 +114,7 @@ void check_parse_bad(const name_bad_t *bad, size_t nr) {
   for (i = 0; i < nr; i++) {
     attr = before;
     memset(&error, 0xa5, sizeof(error));
-    rc = uvperf__attr_parse(&attr, sizeof(attr), bad[i].name, &error);
+    rc = uvperf_attr_parse_sized(&attr, sizeof(attr), bad[i].name, &error);
     if (rc != bad[i].code || error.code != rc || error.cause != bad[i].cause ||
         error.column != bad[i].column || error.attr_index != 0 ||
         strstr(error.reason, bad[i].text) == NULL)
@@ -122,8 +122,8 @@ void check_parse_bad(const name_bad_t *bad, size_t nr) {
                rc, error.code, uvperf_cause_name(error.cause), error.column,
                error.reason);
     assert_memory_equal(&attr, &before, sizeof(attr));
-    assert_int_equal(uvperf__attr_parse(&attr, sizeof(attr), bad[i].name, NULL),
-                     rc);
+    assert_int_equal(
+        uvperf_attr_parse_sized(&attr, sizeof(attr), bad[i].name, NULL), rc);
   }
 }
 
@@ -131,7 +131,7 @@ uvperf_event_list_t *check_parse_list(const char *names) {
   uvperf_event_list_t *list;
   uvperf_error_t error;
 
-  if (uvperf__event_list_parse(&list, names, &error) != 0)
+  if (uvperf_event_list_parse(&list, names, &error) != 0)
     fail_msg("%s: column %u: %s", names, error.column, error.reason);
   return list;
 }

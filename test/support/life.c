@@ -333,8 +333,8 @@ static int open_reader(life_t *life, uvperf_open_cb cb) {
   fake_uevents_begin(); /* a socket for one reader */
   life->map = fake_map_add(8);
   life->map_fd = fake_map_open(life->map);
-  return uvperf__bpf_reader_make(life->loop, reader, life->map_fd, &options,
-                                 &life->error);
+  return uvperf_bpf_reader_init(life->loop, reader, life->map_fd, &options,
+                                &life->error);
 }
 
 static int life_init(life_t *life, uvperf_open_cb cb) {

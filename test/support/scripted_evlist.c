@@ -537,7 +537,7 @@ static void do_attrs(const step_t *step) {
 }
 
 static void do_names(const step_t *step) {
-  returned(uvperf__event_list_parse(&run.list, word(step, 1), &run.error));
+  returned(uvperf_event_list_parse(&run.list, word(step, 1), &run.error));
   evlist_make(&run.make, 0);
   run.make.options.events = run.list;
 }

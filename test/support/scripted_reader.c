@@ -48,7 +48,7 @@ int scripted_reader_try(uv_loop_t *loop, scripted_reader_t *scripted,
                         uvperf_error_t *error) {
   scripted->live.array = -1;
   scripted->live.reader.handle.data = &scripted->live;
-  return uvperf__bpf_reader_make(
+  return uvperf_bpf_reader_init(
       loop, &scripted->live.reader,
       scripted->options.path == NULL ? scripted->map_fd : -1,
       &scripted->options, error);

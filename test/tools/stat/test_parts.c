@@ -31,7 +31,7 @@ static uvperf_event_list_t *parse(void) {
   uvperf_event_list_t *list;
 
   assert_int_equal(
-      uvperf__event_list_parse(&list, "cycles,page-faults,instructions", NULL),
+      uvperf_event_list_parse(&list, "cycles,page-faults,instructions", NULL),
       0);
   assert_int_equal(uvperf_event_list_count(list), NR_ATTRS);
   return list;

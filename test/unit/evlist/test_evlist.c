@@ -207,7 +207,7 @@ static void strings_of_probes_outlive_their_list(void **state) {
 
   assert_int_equal(make_host_setup(state), 0);
   make_host_write("/sys/bus/event_source/devices/uprobe/type", "99\n");
-  assert_int_equal(uvperf__event_list_parse(
+  assert_int_equal(uvperf_event_list_parse(
                        &list, "uprobe/path=\"/bin/sh\",offset=64/", NULL),
                    0);
   counters_script(events, 1);

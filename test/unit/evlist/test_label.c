@@ -142,7 +142,7 @@ static void label_of_the_side_band_of_a_list_is_made_too(void **state) {
   uvperf_set_options_t *options = &tracepoints->make.options;
   uvperf_event_list_t *list;
 
-  assert_int_equal(uvperf__event_list_parse(&list, "c1:n2", NULL), 0);
+  assert_int_equal(uvperf_event_list_parse(&list, "c1:n2", NULL), 0);
   options->attrs = NULL;
   options->nr_attrs = 0;
   options->events = list;

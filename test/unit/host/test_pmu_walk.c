@@ -54,19 +54,19 @@ static void pmu_walk_shows_type_cpus_and_skid(void **state) {
   shown_t shown = {0};
 
   make_host_write(PMUS "/cpu/type", "4\n");
-  assert_int_equal(uvperf__pmu_walk(take_pmu, &shown), 0);
+  assert_int_equal(uvperf_pmu_walk(take_pmu, &shown), 0);
   assert_int_equal(shown.pmu.type, 4);
   assert_string_equal(shown.text, "any");
   assert_int_equal(shown.pmu.is_cpumask, 0);
   assert_int_equal(shown.pmu.max_precise, -1);
   make_host_write(PMUS "/cpu/caps/max_precise", "3\n");
   make_host_write(PMUS "/cpu/cpus", "0-7\n");
-  assert_int_equal(uvperf__pmu_walk(take_pmu, &shown), 0);
+  assert_int_equal(uvperf_pmu_walk(take_pmu, &shown), 0);
   assert_string_equal(shown.text, "0-7");
   assert_int_equal(shown.pmu.is_cpumask, 0);
   assert_int_equal(shown.pmu.max_precise, 3);
   make_host_write(PMUS "/cpu/cpumask", "0,18\n");
-  assert_int_equal(uvperf__pmu_walk(take_pmu, &shown), 0);
+  assert_int_equal(uvperf_pmu_walk(take_pmu, &shown), 0);
   assert_string_equal(shown.text, "0,18");
   assert_int_equal(shown.pmu.is_cpumask, 1);
   assert_int_equal(shown.names.nr, 3);
@@ -85,7 +85,7 @@ static void pmu_walk_leaves_out_broken_pmus(void **state) {
   make_host_write(PMUS "/maskless/cpumask/x", "1\n");
   make_host_write(PMUS "/skidless/type", "22\n");
   make_host_write(PMUS "/skidless/caps/max_precise", "2147483648\n");
-  assert_int_equal(uvperf__pmu_walk(take_pmu, &shown), 0);
+  assert_int_equal(uvperf_pmu_walk(take_pmu, &shown), 0);
   assert_string_equal(shown.names.text, " skidless ");
   assert_int_equal(shown.pmu.max_precise, -1);
 }
@@ -97,7 +97,7 @@ static void pmu_walk_formats_shows_field_and_mask(void **state) {
   make_host_write(PMUS "/cpu/format/wide", "config:0-64\n");
   make_host_write(PMUS "/cpu/format/empty", "");
   make_host_link(PMUS "/cpu/format/loop", "loop");
-  assert_int_equal(uvperf__pmu_walk_formats("cpu", take_format, &shown), 0);
+  assert_int_equal(uvperf_pmu_walk_formats("cpu", take_format, &shown), 0);
   assert_string_equal(shown.names.text, " umask ");
   assert_string_equal(shown.text, "config1:8-15,40-47");
   assert_int_equal(shown.format.field, UVPERF_ATTR_CONFIG1);
@@ -115,7 +115,7 @@ static void pmu_walk_events_shows_terms_and_measure(void **state) {
   make_host_write(PMUS "/power/events/odd", "event=0x3\n");
   make_host_write(PMUS "/power/events/odd.scale", "many\n");
   make_host_write(PMUS "/power/events/directory/x", "event=0x3\n");
-  assert_int_equal(uvperf__pmu_walk_events("power", take_event, &shown), 0);
+  assert_int_equal(uvperf_pmu_walk_events("power", take_event, &shown), 0);
   assert_string_equal(shown.names.text, " energy ");
   assert_string_equal(shown.text, "event=0x2");
   assert_string_equal(shown.unit, "Joules");
@@ -123,7 +123,7 @@ static void pmu_walk_events_shows_terms_and_measure(void **state) {
   assert_int_equal(shown.event.is_per_package, 1);
   assert_int_equal(shown.event.is_snapshot, 0);
   make_host_write(PMUS "/power/events/energy.snapshot", "1\n");
-  assert_int_equal(uvperf__pmu_walk_events("power", take_event, &shown), 0);
+  assert_int_equal(uvperf_pmu_walk_events("power", take_event, &shown), 0);
   assert_int_equal(shown.event.is_snapshot, 1);
 }
 
@@ -152,9 +152,9 @@ static void pmu_walks_end_with_what_the_callback_returns(void **state) {
   make_host_write(PMUS "/a/format/y", "config:1\n");
   make_host_write(PMUS "/a/events/x", "x=1\n");
   make_host_write(PMUS "/a/events/y", "y=1\n");
-  assert_int_equal(uvperf__pmu_walk(stop_pmu, &nr), 42);
-  assert_int_equal(uvperf__pmu_walk_formats("a", stop_format, &nr), 43);
-  assert_int_equal(uvperf__pmu_walk_events("a", stop_event, &nr), 44);
+  assert_int_equal(uvperf_pmu_walk(stop_pmu, &nr), 42);
+  assert_int_equal(uvperf_pmu_walk_formats("a", stop_format, &nr), 43);
+  assert_int_equal(uvperf_pmu_walk_events("a", stop_event, &nr), 44);
   assert_int_equal(support_count_fds(), fds);
 }
 
@@ -167,7 +167,7 @@ static void pmu_walk_of_bad_arguments_is_an_error(void **state) {
   assert_int_equal(uvperf_pmu_type("..", &type), -EINVAL);
   assert_int_equal(uvperf_pmu_type("none", &type), -ENOENT);
   assert_int_equal(type, 0);
-  assert_int_equal(uvperf__pmu_walk(take_pmu, &shown), -ENOENT);
+  assert_int_equal(uvperf_pmu_walk(take_pmu, &shown), -ENOENT);
   assert_int_equal(uvperf_pmu_walk(NULL, NULL), -EINVAL);
   assert_int_equal(uvperf_pmu_walk_formats("software", NULL, NULL), -EINVAL);
   assert_int_equal(uvperf_pmu_walk_formats(NULL, take_format, &shown), -EINVAL);
@@ -192,11 +192,11 @@ static int walk_without_fds(void *arg) {
   close(next);
   if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
     return 1;
-  if (uvperf__pmu_walk(take_pmu, &shown) != -EMFILE)
+  if (uvperf_pmu_walk(take_pmu, &shown) != -EMFILE)
     return 2;
-  if (uvperf__pmu_walk_formats("a", take_format, &shown) != -EMFILE)
+  if (uvperf_pmu_walk_formats("a", take_format, &shown) != -EMFILE)
     return 3;
-  if (uvperf__pmu_walk_events("a", take_event, &shown) != -EMFILE)
+  if (uvperf_pmu_walk_events("a", take_event, &shown) != -EMFILE)
     return 4;
   return 0;
 }

@@ -34,7 +34,7 @@ static void expect_text(const struct perf_event_attr *attr,
   char label[UVPERF__LABEL_BYTES];
   size_t size = sizeof(label);
 
-  assert_int_equal(uvperf__attr_label(attr, label, &size), 0);
+  assert_int_equal(uvperf_attr_label(attr, label, &size), 0);
   assert_string_equal(label, wanted);
   assert_int_equal(size, strlen(wanted) + 1);
 }
@@ -59,8 +59,8 @@ static void expect_pairs(void **state, const pair_t *pairs, size_t nr) {
   size_t i;
 
   for (i = 0; i < nr; i++) {
-    if (uvperf__attr_parse(&wide.attr, sizeof(wide), pairs[i].name, &error) !=
-        0)
+    if (uvperf_attr_parse_sized(&wide.attr, sizeof(wide), pairs[i].name,
+                                &error) != 0)
       fail_msg("%s: %s", pairs[i].name, error.reason);
     expect(&wide.attr, pairs[i].label);
   }
@@ -426,12 +426,12 @@ static void label_with_too_little_room_is_enobufs(void **state) {
   size_t size = 10;
 
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
-  assert_int_equal(uvperf__attr_label(&attr, label, &size), -ENOBUFS);
+  assert_int_equal(uvperf_attr_label(&attr, label, &size), -ENOBUFS);
   assert_int_equal(size, sizeof("cpu-cycles"));
   assert_string_equal(label, "untouched");
   size = 0;
-  assert_int_equal(uvperf__attr_label(&attr, NULL, &size), -ENOBUFS);
-  assert_int_equal(uvperf__attr_label(&attr, label, &size), 0);
+  assert_int_equal(uvperf_attr_label(&attr, NULL, &size), -ENOBUFS);
+  assert_int_equal(uvperf_attr_label(&attr, label, &size), 0);
   assert_string_equal(label, "cpu-cycles");
 }
 

@@ -314,12 +314,12 @@ static const char *check_stays(const struct perf_event_attr *attr) {
   uvperf_event_list_t *list;
   const char *fault = NULL;
 
-  if (uvperf__attr_label(attr, label, &size) != 0 ||
-      uvperf__event_list_parse(&list, label, NULL) != 0)
+  if (uvperf_attr_label(attr, label, &size) != 0 ||
+      uvperf_event_list_parse(&list, label, NULL) != 0)
     return "the label does not parse";
   size = sizeof(again);
   if (uvperf_event_list_get(list, 0)->part == NULL &&
-      (uvperf__attr_label(uvperf_event_list_get(list, 0)->attr, again, &size) !=
+      (uvperf_attr_label(uvperf_event_list_get(list, 0)->attr, again, &size) !=
            0 ||
        strcmp(label, again) != 0))
     fault = "the label's event has another label";
@@ -333,7 +333,7 @@ static void check(const name_t *name) {
   const char *fault;
   int code;
 
-  if (uvperf__event_list_parse(&list, name->text, &error) != 0)
+  if (uvperf_event_list_parse(&list, name->text, &error) != 0)
     fail_msg("%s: %s", name->text, error.reason);
   fault = check_stays(uvperf_event_list_get(list, 0)->attr);
   uvperf_event_list_free(list);

@@ -290,7 +290,7 @@ static void list_errors_name_event_and_column(void **state) {
     const name_bad_t *bad = &cases[i].bad;
     uvperf_event_list_t *list = (uvperf_event_list_t *)&i;
     uvperf_error_t error;
-    int rc = uvperf__event_list_parse(&list, bad->name, &error);
+    int rc = uvperf_event_list_parse(&list, bad->name, &error);
 
     assert_null(list);
     if (rc != bad->code || error.code != rc || error.cause != bad->cause ||
@@ -353,7 +353,7 @@ static void list_without_memory_is_an_error_and_leaks_nothing(void **state) {
 
     fake_kernel_reset();
     fake_fail(FAKE_CALLOC, nth, -ENOMEM);
-    rc = uvperf__event_list_parse(
+    rc = uvperf_event_list_parse(
         &list, "cs/name=x/,g{uncore_imc/cas_read/,cs,cs,cs}:S,cs,cs,cs,cs",
         &error);
     if (rc == 0)

@@ -89,7 +89,7 @@ static void list_add_keeps_the_indexes_of_events(void **state) {
   uvperf_event_list_t *list;
 
   assert_int_equal(make_names_plant(make_host_root(), "hybrid_tree.txt"), 0);
-  assert_int_equal(uvperf__event_list_parse(&list, "cycles,dummy", NULL), 0);
+  assert_int_equal(uvperf_event_list_parse(&list, "cycles,dummy", NULL), 0);
   assert_int_equal(uvperf_event_list_count(list), 3);
   assert_int_equal(add(&list, PERF_COUNT_SW_PAGE_FAULTS, "own", -1), 2);
   assert_int_equal(add(&list, PERF_COUNT_SW_CPU_CLOCK, "next", 2), 3);

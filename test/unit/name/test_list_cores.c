@@ -9,7 +9,7 @@
 #include "host/system.h"
 #include "name/label.h"
 #include "name/list.h"
-#include "name/walk.h"
+#include "uvperf/name.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define NONE            SIZE_MAX
@@ -132,7 +132,7 @@ static void parts_have_the_attr_of_their_text(void **state) {
     for (part = 0; part < 2; part++) {
       item = uvperf_event_list_get(list, part);
       assert_int_equal(
-          uvperf__attr_parse(&attr, sizeof(attr), item->part, NULL), 0);
+          uvperf_attr_parse_sized(&attr, sizeof(attr), item->part, NULL), 0);
       assert_memory_equal(&attr, item->attr, sizeof(attr));
     }
     uvperf_event_list_free(list);
@@ -247,8 +247,8 @@ static void list_of_parts_without_memory_leaves_nothing(void **state) {
   for (nth = 1; rc != 0; nth++) {
     fake_kernel_reset();
     fake_fail(FAKE_CALLOC, nth, 0);
-    rc = uvperf__event_list_parse(
-        &list, "x{cycles,page-faults},r1,instructions", NULL);
+    rc = uvperf_event_list_parse(&list, "x{cycles,page-faults},r1,instructions",
+                                 NULL);
     assert_true(rc == 0 || rc == -ENOMEM);
   }
   assert_true(nth > 20);
@@ -328,11 +328,12 @@ static int check_label(const uvperf_event_name_t *name, void *arg) {
   for (i = 0; i < 2; i++) {
     size = sizeof(label);
     assert_int_equal(
-        uvperf__attr_label(uvperf_event_list_get(list, i)->attr, label, &size),
+        uvperf_attr_label(uvperf_event_list_get(list, i)->attr, label, &size),
         0);
     assert_non_null(strstr(label, i == 0 ? "cpu_core/" : "cpu_atom/"));
     assert_non_null(strstr(label, name->name));
-    assert_int_equal(uvperf__attr_parse(&attr, sizeof(attr), label, NULL), 0);
+    assert_int_equal(uvperf_attr_parse_sized(&attr, sizeof(attr), label, NULL),
+                     0);
     assert_memory_equal(&attr, uvperf_event_list_get(list, i)->attr,
                         sizeof(attr));
   }
@@ -342,8 +343,8 @@ static int check_label(const uvperf_event_name_t *name, void *arg) {
 
 static void parts_of_all_names_have_labels_of_their_pmus(void **state) {
   assert_int_equal(
-      uvperf__event_name_walk(NULL, UVPERF_NAME_HARDWARE | UVPERF_NAME_CACHE,
-                              check_label, *state),
+      uvperf_event_name_walk(NULL, UVPERF_NAME_HARDWARE | UVPERF_NAME_CACHE,
+                             check_label, *state),
       0);
 }
 

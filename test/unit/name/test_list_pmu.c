@@ -64,7 +64,7 @@ list_pmus_of_which_some_lack_an_event_keeps_the_others(void **state) {
   list = check_parse_list("uncore_imc//");
   assert_int_equal(uvperf_event_list_count(list), 3);
   uvperf_event_list_free(list);
-  assert_int_equal(uvperf__event_list_parse(&list, "cs,imc/cas_red/", &error),
+  assert_int_equal(uvperf_event_list_parse(&list, "cs,imc/cas_red/", &error),
                    -ENOENT);
   assert_int_equal(error.column, 8);
   assert_int_equal(error.attr_index, 1);
@@ -76,7 +76,7 @@ static void list_of_bad_cpus_in_sysfs_is_an_error(void **state) {
   uvperf_error_t error;
 
   make_host_write(CHECK_PARSE_PMUS "/split/cpumask", "0-\n");
-  assert_int_equal(uvperf__event_list_parse(&list, "cs, split/deep/", &error),
+  assert_int_equal(uvperf_event_list_parse(&list, "cs, split/deep/", &error),
                    -EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_NOT_SUPPORTED);
   assert_int_equal(error.column, 5);
@@ -245,7 +245,7 @@ static int parse_with_few_fds(void *arg) {
   close(next);
   if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
     return 1;
-  rc = uvperf__event_list_parse(&list, scarce->names, &error);
+  rc = uvperf_event_list_parse(&list, scarce->names, &error);
   if (rc == 0)
     rc = is_whole(list, whole) ? 100 : 2;
   else
@@ -299,7 +299,7 @@ static void list_reasons_have_no_bytes_that_terminals_heed(void **state) {
 
   make_host_write(CHECK_PARSE_PMUS "/pmu\033[31m/type", "77\n");
   for (i = 0; i < COUNT_OF(names); i++) {
-    assert_true(uvperf__event_list_parse(&list, names[i], &error) < 0);
+    assert_true(uvperf_event_list_parse(&list, names[i], &error) < 0);
     assert_non_null(strstr(error.reason, "?[31m'"));
     assert_null(strchr(error.reason, '\033'));
   }

@@ -55,7 +55,7 @@ static void parse_in_plenty(const char *text, plenty_t *plenty) {
   uvperf_event_list_t *list;
 
   memset(plenty, 0, sizeof(*plenty));
-  plenty->code = uvperf__event_list_parse(&list, text, NULL);
+  plenty->code = uvperf_event_list_parse(&list, text, NULL);
   if (plenty->code != 0)
     return;
   plenty->nr = uvperf_event_list_count(list);
@@ -75,7 +75,7 @@ static int is_honest(const char *text, rlim_t limit, const plenty_t *plenty) {
   uvperf_error_t error = {0};
   uvperf_event_list_t *list;
   int is_same;
-  int code = uvperf__event_list_parse(&list, text, &error);
+  int code = uvperf_event_list_parse(&list, text, &error);
 
   if (code == -EMFILE)
     return list == NULL && error.code == code &&
@@ -154,7 +154,7 @@ static void near_miss_without_memory_is_an_error(void **state) {
   for (nth = 1;; nth++) {
     fake_kernel_reset();
     fake_fail(FAKE_CALLOC, nth, -ENOMEM);
-    code = uvperf__event_list_parse(&list, text, &error);
+    code = uvperf_event_list_parse(&list, text, &error);
     assert_null(list);
     assert_int_equal(fake_live_allocations(), 0);
     if (fake_failures() == 0)

@@ -222,7 +222,7 @@ static void pmu_generic_events_are_near_misses_if_it_has_them(void **state) {
 
   make_host_write(CHECK_PARSE_PMUS "/software/type", "1\n");
   check_parse_bad(bad, COUNT_OF(bad));
-  uvperf__attr_parse(&attr, sizeof(attr), bad[2].name, &error);
+  uvperf_attr_parse_sized(&attr, sizeof(attr), bad[2].name, &error);
   assert_null(strstr(error.reason, "did you mean"));
 }
 
@@ -266,7 +266,7 @@ static void pmu_events_have_scale_and_unit(void **state) {
 static int is_for_want_of_fds(const char *name) {
   struct perf_event_attr attr;
   uvperf_error_t error;
-  int rc = uvperf__attr_parse(&attr, sizeof(attr), name, &error);
+  int rc = uvperf_attr_parse_sized(&attr, sizeof(attr), name, &error);
 
   return rc == -EMFILE && error.cause == UVPERF_CAUSE_FILES &&
          error.column == 1 && strstr(error.reason, "cannot read") != NULL;

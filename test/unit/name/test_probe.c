@@ -168,15 +168,15 @@ static void probes_of_long_names_are_refused(void **state) {
   memset(name, 'x', sizeof(name));
   memcpy(name, "uprobe/path=/", length);
   strcpy(name + length + PATH_MAX - 1, ",offset=1/");
-  assert_int_equal(uvperf__event_list_parse(&list, name, &error), -EINVAL);
+  assert_int_equal(uvperf_event_list_parse(&list, name, &error), -EINVAL);
   assert_int_equal(error.column, 13);
   strcpy(name + length + PATH_MAX - 2, ",offset=1/");
-  assert_int_equal(uvperf__event_list_parse(&list, name, &error), 0);
+  assert_int_equal(uvperf_event_list_parse(&list, name, &error), 0);
   uvperf_event_list_free(list);
   memset(name, 'x', sizeof(name));
   memcpy(name, "kprobe/func=", 12);
   strcpy(name + 12 + 512, "/");
-  assert_int_equal(uvperf__event_list_parse(&list, name, &error), -EINVAL);
+  assert_int_equal(uvperf_event_list_parse(&list, name, &error), -EINVAL);
   assert_int_equal(error.column, 13);
 }
 
@@ -238,7 +238,7 @@ static void expect_symbol_error(const char *path, const char *rest, int code,
   char name[PATH_MAX];
 
   probe_name(name, sizeof(name), path, rest);
-  assert_int_equal(uvperf__event_list_parse(&list, name, &error), code);
+  assert_int_equal(uvperf_event_list_parse(&list, name, &error), code);
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);
   assert_int_equal(error.column, strstr(name, "symbol=") - name + 8);
   assert_non_null(strstr(error.reason, text));
@@ -275,7 +275,7 @@ static void probes_past_the_end_of_a_file_are_refused(void **state) {
 
   probe_name(name, sizeof(name), ELF_PIE,
              "symbol=elf_target_exported,offset=0x7fffffffffffffff");
-  assert_int_equal(uvperf__event_list_parse(&list, name, &error), -EINVAL);
+  assert_int_equal(uvperf_event_list_parse(&list, name, &error), -EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
   assert_int_equal(error.column, strstr(name, "0x7f") - name + 1);
   assert_non_null(
@@ -288,7 +288,7 @@ static void expect_path_error(const char *path, int code, const char *text) {
   char name[PATH_MAX];
 
   probe_name(name, sizeof(name), path, "symbol=x");
-  assert_int_equal(uvperf__event_list_parse(&list, name, &error), code);
+  assert_int_equal(uvperf_event_list_parse(&list, name, &error), code);
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);
   assert_int_equal(error.column, strstr(name, path) - name + 1);
   assert_non_null(strstr(error.reason, text));

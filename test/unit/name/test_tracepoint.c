@@ -97,11 +97,11 @@ static void tracepoints_of_long_names_are_unknown(void **state) {
   memset(name, 'x', sizeof(name));
   name[sizeof(name) - 1] = '\0';
   name[500] = ':';
-  assert_int_equal(uvperf__attr_parse(&attr, sizeof(attr), name, &error),
+  assert_int_equal(uvperf_attr_parse_sized(&attr, sizeof(attr), name, &error),
                    -ENOENT);
   assert_int_equal(error.column, 1);
   memcpy(name, "sched:", 6);
-  assert_int_equal(uvperf__attr_parse(&attr, sizeof(attr), name, &error),
+  assert_int_equal(uvperf_attr_parse_sized(&attr, sizeof(attr), name, &error),
                    -ENOENT);
 }
 
@@ -126,8 +126,8 @@ static int parse_as_nobody(void *arg) {
   (void)arg;
   if (setgid(65534) != 0 || setuid(65534) != 0)
     return 2;
-  if (uvperf__attr_parse(&attr, sizeof(attr), "sched:sched_switch", &error) !=
-      -EACCES)
+  if (uvperf_attr_parse_sized(&attr, sizeof(attr), "sched:sched_switch",
+                              &error) != -EACCES)
     return 3;
   if (error.cause != UVPERF_CAUSE_PERMISSION || error.column != 1)
     return 4;

@@ -47,7 +47,7 @@ static void attr_parse_suggests_no_name_that_is_too_long(void **state) {
     word[length] = '\0';
     snprintf(path, sizeof(path), "/sys/kernel/tracing/events/c/%s/id", word);
     make_host_write(path, "77\n");
-    assert_int_equal(uvperf__attr_parse(&attr, sizeof(attr), word, &error),
+    assert_int_equal(uvperf_attr_parse_sized(&attr, sizeof(attr), word, &error),
                      -ENOENT);
     assert_int_equal(strstr(error.reason, "'c:xxx") != NULL,
                      length == UVPERF__NEAR_MISS_MOST - 2);

@@ -14,7 +14,7 @@
 
 #include "host/pmu.h"
 #include "name/parse.h"
-#include "name/walk.h"
+#include "uvperf/name.h"
 
 #define PMUS   "/sys/bus/event_source/devices"
 #define EVENTS "/sys/kernel/tracing/events"
@@ -67,7 +67,7 @@ static int has(const walked_t *walked, const char *name) {
 
 static int walk(const char *pattern, uint32_t kinds, walked_t *walked) {
   memset(walked, 0, sizeof(*walked));
-  return uvperf__event_name_walk(pattern, kinds, take, walked);
+  return uvperf_event_name_walk(pattern, kinds, take, walked);
 }
 
 /* A machine with a PMU of the CPU, one outside the CPUs, and tracepoints. */
@@ -121,7 +121,7 @@ static void event_name_walk_returns_generic_names_that_parse(void **state) {
       UVPERF_NAME_HARDWARE | UVPERF_NAME_SOFTWARE | UVPERF_NAME_CACHE;
   kinds_t seen = {{0}};
 
-  assert_int_equal(uvperf__event_name_walk(NULL, kinds, parse_back, &seen), 0);
+  assert_int_equal(uvperf_event_name_walk(NULL, kinds, parse_back, &seen), 0);
   assert_int_equal(seen.nr[PERF_TYPE_HARDWARE], 10);
   assert_int_equal(seen.nr[PERF_TYPE_SOFTWARE], 12);
   /* Four caches with three operations, three with one or two; hits and
@@ -225,7 +225,7 @@ static void event_name_walk_has_room_for_the_longest_name(void **state) {
   snprintf(path, sizeof(path), PMUS "/%s/events/%s", pmu, event);
   make_host_write(path, terms);
   assert_int_equal(
-      uvperf__event_name_walk(NULL, UVPERF_NAME_PMU, measure, &length), 0);
+      uvperf_event_name_walk(NULL, UVPERF_NAME_PMU, measure, &length), 0);
   assert_int_equal(length, 255 + 1 + 255 + 1 + 4096 + 1);
 }
 
@@ -371,7 +371,7 @@ static void event_name_walk_ends_when_the_callback_stops_it(void **state) {
     memset(&walked, 0, sizeof(walked));
     walked.end_at = at;
     walked.end_with = at == 1 ? 7 : -ENOENT;
-    assert_int_equal(uvperf__event_name_walk(NULL, 0, take, &walked),
+    assert_int_equal(uvperf_event_name_walk(NULL, 0, take, &walked),
                      walked.end_with);
     assert_int_equal(walked.nr, at);
   }
@@ -382,8 +382,8 @@ static void event_name_walk_ends_among_events_of_pmus(void **state) {
 
   make_machine();
   assert_int_equal(
-      uvperf__event_name_walk(NULL, UVPERF_NAME_PMU | UVPERF_NAME_TRACEPOINT,
-                              take, &walked),
+      uvperf_event_name_walk(NULL, UVPERF_NAME_PMU | UVPERF_NAME_TRACEPOINT,
+                             take, &walked),
       -ENOENT);
   assert_int_equal(walked.nr, 1);
   assert_int_equal(walked.last.kind, UVPERF_NAME_PMU);
