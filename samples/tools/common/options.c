@@ -32,77 +32,6 @@ int common_options_bad(const char *format, ...) {
   return COMMON_EXIT_USAGE;
 }
 
-/* Returns 1 if a word is "--name=value" of an option without a value. For such
- * an option getopt_long returns the option's letter as if the option were
- * unknown. */
-static int has_needless_value(const struct option *names, const char *word) {
-  size_t size = strcspn(word, "=");
-
-  if (strncmp(word, "--", 2) != 0 || word[size] != '=')
-    return 0;
-  while (names->name != NULL && (strlen(names->name) != size - 2 ||
-                                 strncmp(names->name, word + 2, size - 2) != 0))
-    names++;
-  return names->name != NULL && names->has_arg == no_argument;
-}
-
-static void print_version(void) {
-  printf("%s %s\n", program_invocation_short_name, uvperf_version_string());
-  exit(common_stdio_close(stdout, "stdout"));
-}
-
-static int refuse_option(int option, const struct option *names, char **argv) {
-  const char *word = argv[optind - 1];
-
-  if (option == COMMON_OPTION_VERSION)
-    print_version();
-  if (option == ':')
-    return common_options_bad("option '%s' wants a value", word);
-  if (has_needless_value(names, word))
-    return common_options_bad("option '%.*s' takes no value",
-                              (int)strcspn(word, "="), word);
-  if (optopt != 0)
-    return common_options_bad("unknown option '-%c'", optopt);
-  return common_options_bad("unknown option '%s'", word);
-}
-
-/* Returns the reason why an option is absent, or NULL. The reasons do not
- * mention other absent options. */
-static const char *find_reason(const char *absent, const char *name) {
-  size_t size = strlen(name);
-
-  while ((absent = strstr(absent, name)) != NULL) {
-    if (absent[-1] == ' ' && (absent[size] == ',' || absent[size] == ':'))
-      return strchr(absent, ':') + 1;
-    absent += size;
-  }
-  return NULL;
-}
-
-int common_options_absent(const char *absent, int option,
-                          const struct option *names, char **argv) {
-  const char *word = argv[optind - 1], *reason;
-  char name[32], text[256] = "";
-  size_t nr = 0;
-
-  if (optopt != 0)
-    snprintf(name, sizeof(name), "-%c", optopt);
-  else
-    snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, "="), word);
-  reason = option == '?' && absent != NULL ? find_reason(absent, name) : NULL;
-  if (reason == NULL)
-    return refuse_option(option, names, argv);
-  /* Join the lines of the reason. */
-  for (reason += strspn(reason, " \n"); nr < sizeof(text) - 1; reason++) {
-    if (*reason == '\n' && strncmp(reason, "\n    ", 5) != 0)
-      break;
-    if (*reason == '\n')
-      reason += 4;
-    text[nr++] = *reason;
-  }
-  return common_options_bad("%s is not here: %s", name, text);
-}
-
 /* strtoull accepts signs, spaces and an empty string, so the first character is
  * checked here. */
 int common_options_number(const char *text, uint64_t max, uint64_t *number) {
@@ -137,15 +66,6 @@ int common_options_seconds(const char *option, const char *text,
     return common_options_bad("%s wants seconds, 0.001 to %.0f, not '%s'",
                               option, MAX_DURATION_S, text);
   *duration_ms = (uint64_t)(seconds * 1000.0 + 0.5);
-  return 0;
-}
-
-int common_options_pid(const char *text, int32_t *pid) {
-  uint64_t number;
-
-  if (common_options_number(text, INT32_MAX, &number) != 0)
-    return common_options_bad("-p wants the id of a process, not '%s'", text);
-  *pid = (int32_t)number;
   return 0;
 }
 
@@ -233,6 +153,8 @@ int common_options_command(int argc, char **argv, char ***command) {
 /* -- tables ---------------------------------------------------------------- */
 
 #define MAX_OPTIONS 64
+/* The value of --version. */
+#define VERSION 1
 /* Options without a letter are numbered from here on. */
 #define FIRST_LONG 256
 
@@ -247,6 +169,7 @@ static int value_of(const common_options_t *of, size_t i) {
 static int argument_of(const common_option_t *option) {
   switch (option->kind) {
     case COMMON_FLAG:
+    case COMMON_IGNORED:
     case COMMON_CALL_FLAG:
     case COMMON_ABSENT:
       return no_argument;
@@ -264,7 +187,7 @@ static void make_tables(const common_options_t *of, struct option *names,
                         char *letters) {
   static const struct option usual[] = {
       {"help", no_argument, NULL, 'h'},
-      {"version", no_argument, NULL, COMMON_OPTION_VERSION}};
+      {"version", no_argument, NULL, VERSION}};
   const common_option_t *option;
   size_t i;
 
@@ -284,10 +207,69 @@ static void make_tables(const common_options_t *of, struct option *names,
   memset(names + 2, 0, sizeof(*names));
 }
 
-static void print_help(const char *const *texts) {
-  for (; *texts != NULL; texts++)
-    fputs(*texts, stdout);
-  exit(common_stdio_close(stdout, "stdout"));
+/* Returns 1 if a word is "--name=value" of an option without a value. For such
+ * an option getopt_long returns the option's letter as if the option were
+ * unknown. */
+static int has_needless_value(const struct option *names, const char *word) {
+  size_t size = strcspn(word, "=");
+
+  if (strncmp(word, "--", 2) != 0 || word[size] != '=')
+    return 0;
+  while (names->name != NULL && (strlen(names->name) != size - 2 ||
+                                 strncmp(names->name, word + 2, size - 2) != 0))
+    names++;
+  return names->name != NULL && names->has_arg == no_argument;
+}
+
+static int refuse_option(int option, const struct option *names, char **argv) {
+  const char *word = argv[optind - 1];
+
+  if (option == ':')
+    return common_options_bad("option '%s' wants a value", word);
+  if (has_needless_value(names, word))
+    return common_options_bad("option '%.*s' takes no value",
+                              (int)strcspn(word, "="), word);
+  if (optopt != 0)
+    return common_options_bad("unknown option '-%c'", optopt);
+  return common_options_bad("unknown option '%s'", word);
+}
+
+/* Returns the reason why an option is absent, or NULL. The reasons do not
+ * mention other absent options. */
+static const char *find_reason(const char *help, const char *name) {
+  const char *absent = strstr(help, "\nNot here, but in perf");
+  size_t size = strlen(name);
+
+  while (absent != NULL && (absent = strstr(absent, name)) != NULL) {
+    if (absent[-1] == ' ' && (absent[size] == ',' || absent[size] == ':'))
+      return strchr(absent, ':') + 1;
+    absent += size;
+  }
+  return NULL;
+}
+
+static int explain_unknown(const char *help, int option,
+                           const struct option *names, char **argv) {
+  const char *word = argv[optind - 1], *reason;
+  char name[32], text[256] = "";
+  size_t nr = 0;
+
+  if (optopt != 0)
+    snprintf(name, sizeof(name), "-%c", optopt);
+  else
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, "="), word);
+  reason = option == '?' ? find_reason(help, name) : NULL;
+  if (reason == NULL)
+    return refuse_option(option, names, argv);
+  /* Join the lines of the reason. */
+  for (reason += strspn(reason, " \n"); nr < sizeof(text) - 1; reason++) {
+    if (*reason == '\n' && strncmp(reason, "\n    ", 5) != 0)
+      break;
+    if (*reason == '\n')
+      reason += 4;
+    text[nr++] = *reason;
+  }
+  return common_options_bad("%s is not here: %s", name, text);
 }
 
 static int parse_file(const char *option, const char **file) {
@@ -309,6 +291,12 @@ static int parse_one(const common_option_t *option, void *options) {
     case COMMON_FLAG:
       *(int *)field = 1;
       return 0;
+    case COMMON_TEXT:
+      *(const char **)field = optarg;
+      return 0;
+    case COMMON_NUMBER:
+      return common_options_count(name, option->what, option->max, optarg,
+                                  field);
     case COMMON_FILE:
       return parse_file(name, field);
     case COMMON_CPUS:
@@ -329,8 +317,10 @@ static int parse_one(const common_option_t *option, void *options) {
       return common_options_seconds(name, optarg, field);
     case COMMON_RING:
       return common_options_ring(optarg, field);
+    case COMMON_IGNORED:
+      return 0;
     default:
-      return option->parse(options, optarg);
+      return option->parse(field, optarg);
   }
 }
 
@@ -346,13 +336,17 @@ int common_options_parse(const common_options_t *of, void *options, int argc,
   while (rc == 0 &&
          (value = getopt_long(argc, argv, letters, names, NULL)) != -1) {
     if (value == 'h')
-      print_help(of->help);
+      fputs(of->help, stdout);
+    else if (value == VERSION)
+      printf("%s %s\n", program_invocation_short_name, uvperf_version_string());
+    if (value == 'h' || value == VERSION)
+      exit(common_stdio_close(stdout, "stdout"));
     for (i = 0; i < of->nr && value_of(of, i) != value; i++)
       ;
     if (i < of->nr && value != '?')
       rc = parse_one(&of->list[i], options);
     else
-      rc = common_options_absent(of->absent, value, names, argv);
+      rc = explain_unknown(of->help, value, names, argv);
   }
   if (rc != 0 || command == NULL)
     return rc;

@@ -12,29 +12,20 @@
 /* The exit status for a wrong command line. */
 #define COMMON_EXIT_USAGE 2
 
-/* The value of --version, which each tool has. common_options_absent prints
- * the version and ends the program. */
-#define COMMON_OPTION_VERSION 1
-
 /* Prints what is wrong with the command line. Returns COMMON_EXIT_USAGE. */
 int common_options_bad(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
-/* Call it when getopt_long returned ':' or '?'. Prints what is wrong with this
- * option. opterr must be 0, and the optstring must start with "+:". `absent` is
- * NULL, or the part of the tool's help with lines such as "  -x, --name: why it
- * is not here". A continued line begins with more spaces. If the option is in
- * `absent`, the message has the reason. */
-int common_options_absent(const char *absent, int option,
-                          const struct option *names, char **argv);
-
 /* How the value of an option is parsed, and the type of its field. */
 enum common_option_kind {
   COMMON_FLAG,       /* no value; int, which becomes 1 */
+  COMMON_IGNORED,    /* no value, no effect: it is always on */
   COMMON_CALL_FLAG,  /* no value: `parse` gets NULL */
   COMMON_CALL,       /* a value for `parse` */
   COMMON_CALL_MAYBE, /* the same, or no value */
   COMMON_ABSENT,     /* refused; otherwise it would abbreviate another name */
+  COMMON_TEXT,       /* const char * */
+  COMMON_NUMBER,     /* uint64_t, from 1 to `max` */
   COMMON_FILE,       /* const char *: a file's name, not empty */
   COMMON_CPUS,       /* const char * */
   COMMON_IDS,        /* common_ids_t */
@@ -51,17 +42,22 @@ typedef struct common_option_s {
   const char *name; /* NULL: none */
   enum common_option_kind kind;
   size_t offset; /* of the field in the tool's struct */
-  /* Returns 0, or COMMON_EXIT_USAGE after a message. */
-  int (*parse)(void *options, const char *text);
+  /* Parses the value into the field. Without an offset, the field is the whole
+   * struct. Returns 0, or COMMON_EXIT_USAGE after a message. */
+  int (*parse)(void *field, const char *text);
+  const char *what; /* the number that is wanted, as for common_options_count */
+  uint64_t max;
 } common_option_t;
 
 /* The options of a tool, besides --help and --version. */
 typedef struct common_options_s {
   const common_option_t *list;
   size_t nr;
-  const char *const *help; /* texts, and NULL at the end */
-  const char *absent;      /* see common_options_absent; NULL: none */
-  int is_mixed;            /* options may follow other words */
+  /* The text of --help. After a line "Not here, but in perf …:" it can have
+   * lines such as "  -x, --name: why it is not here". A continued line begins
+   * with more spaces. The message about such an option has the reason. */
+  const char *help;
+  int is_mixed; /* options may follow other words */
 } common_options_t;
 
 /* Parses a command line into a struct of zeros, or prints the help and ends the
@@ -83,8 +79,6 @@ int common_options_number(const char *text, uint64_t max, uint64_t *number);
  * COMMON_EXIT_USAGE after a message that names the option. */
 int common_options_seconds(const char *option, const char *text,
                            uint64_t *duration_ms);
-/* Parses the value of -p. */
-int common_options_pid(const char *text, int32_t *pid);
 /* Adds ids such as "17,18" to a list, each once. */
 int common_options_ids(const char *option, const char *text,
                        common_ids_t *list);

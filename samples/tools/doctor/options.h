@@ -12,4 +12,7 @@ typedef struct doctor_options_s {
 /* Returns 0, or COMMON_EXIT_USAGE after a message on stderr. */
 int doctor_options_parse(doctor_options_t *options, int argc, char **argv);
 
+/* help.txt */
+extern const char doctor_help[];
+
 #endif

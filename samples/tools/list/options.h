@@ -21,4 +21,7 @@ typedef struct list_options_s {
 /* Returns 0, or COMMON_EXIT_USAGE after a message on stderr. */
 int list_options_parse(list_options_t *options, int argc, char **argv);
 
+/* help.txt */
+extern const char list_help[];
+
 #endif

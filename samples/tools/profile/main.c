@@ -49,10 +49,6 @@ int main(int argc, char **argv) {
   common_signals_take(&profile.session.command.signals);
   common_stdio_init();
   status = profile_options_parse(&profile.options, argc, argv);
-  if (status == 0 && profile.options.help) {
-    profile_options_help();
-    return common_stdio_close(stdout, "stdout");
-  }
   if (status == 0 && profile.options.top)
     status = !common_stdio_has_stdout();
   if (status == 0)

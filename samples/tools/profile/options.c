@@ -3,9 +3,6 @@
  * machine: opening the events shows whether a target can be measured. */
 #include "profile/options.h"
 
-#include <getopt.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,28 +18,48 @@
 #define DEFAULT_STACK_BYTES 8192
 #define MAX_STACK_BYTES     65528
 
-/* `what` is the option and what it wants. */
-static int parse_number(const char *what, const char *text, uint64_t most,
-                        uint64_t *number) {
-  return common_options_number(text, most, number) == 0
+static int parse_by(void *by, const char *text) {
+  return stacks_by_parse(text, by) == 0
              ? 0
-             : common_options_bad("%s, 1 to %" PRIu64 ", not '%s'", what, most,
+             : common_options_bad("--by wants function, thread, process, comm "
+                                  "or cgroup, not '%s'",
                                   text);
 }
 
-static int parse_by(profile_options_t *options, const char *text) {
-  if (stacks_by_parse(text, &options->view.by) != 0)
-    return common_options_bad("--by wants function, thread, process, comm or "
-                              "cgroup, not '%s'",
+static int parse_sort(void *sort, const char *text) {
+  return stacks_sort_parse(text, sort) == 0
+             ? 0
+             : common_options_bad("--sort wants self, total or samples, not "
+                                  "'%s'",
+                                  text);
+}
+
+static int parse_symfs(void *symfs, const char *text) {
+  *(const char **)symfs = text;
+  return access(text, X_OK) == 0
+             ? 0
+             : common_options_bad("--symfs wants a directory, not '%s'", text);
+}
+
+static int parse_output(const char *option, const char **file,
+                        const char *text) {
+  *file = text;
+  if (text[0] == '\0' || text[0] == '-')
+    return common_options_bad("%s wants the name of a file, not '%s'", option,
                               text);
   return 0;
 }
 
-static int parse_sort(profile_options_t *options, const char *text) {
-  if (stacks_sort_parse(text, &options->view.sort) != 0)
-    return common_options_bad("--sort wants self, total or samples, not '%s'",
-                              text);
-  return 0;
+static int parse_folded(void *file, const char *text) {
+  return parse_output("--folded", file, text);
+}
+
+static int parse_html(void *file, const char *text) {
+  return parse_output("--html", file, text);
+}
+
+static int parse_pprof(void *file, const char *text) {
+  return parse_output("--pprof", file, text);
 }
 
 /* "dwarf" or "dwarf,SIZE". */
@@ -62,7 +79,9 @@ static int parse_dwarf(profile_options_t *options, const char *text) {
   return 0;
 }
 
-static int parse_call_graph(profile_options_t *options, const char *text) {
+static int parse_call_graph(void *arg, const char *text) {
+  profile_options_t *options = arg;
+
   options->stack_bytes = 0;
   options->no_stacks = strcmp(text, "none") == 0;
   if (strncmp(text, "dwarf", 5) == 0 && (text[5] == '\0' || text[5] == ','))
@@ -73,123 +92,37 @@ static int parse_call_graph(profile_options_t *options, const char *text) {
   return 0;
 }
 
-static int parse_file(profile_options_t *options, const char *option,
-                      int output) {
-  options->outputs[output] = optarg;
-  if (optarg[0] == '\0' || optarg[0] == '-')
-    return common_options_bad("%s wants the name of a file, not '%s'", option,
-                              optarg);
-  return 0;
-}
+#define AT(field) .offset = offsetof(profile_options_t, field)
 
-#define OPTION_SELF  256
-#define OPTION_TOP   257
-#define OPTION_ROWS  258
-#define OPTION_SORT  259
-#define OPTION_SYMFS 260
-
-static const struct option names[] = {
-    {"by", required_argument, NULL, 'b'},
-    {"call-graph", required_argument, NULL, 'c'},
-    {"cgroup", required_argument, NULL, 'G'},
-    {"cpu", required_argument, NULL, 'C'},
-    {"duration", required_argument, NULL, 'd'},
-    {"event", required_argument, NULL, 'e'},
-    {"folded", required_argument, NULL, 'f'},
-    {"help", no_argument, NULL, 'h'},
-    {"html", required_argument, NULL, 'H'},
-    {"inline", no_argument, NULL, 'i'},
-    {"input", required_argument, NULL, 'I'},
-    {"names-time", required_argument, NULL, 'n'},
-    {"off-cpu", no_argument, NULL, 'o'},
-    {"pid", required_argument, NULL, 'p'},
-    {"pprof", required_argument, NULL, 'P'},
-    {"quiet", no_argument, NULL, 'q'},
-    {"rows", required_argument, NULL, OPTION_ROWS},
-    {"self", no_argument, NULL, OPTION_SELF},
-    {"sort", required_argument, NULL, OPTION_SORT},
-    {"symfs", required_argument, NULL, OPTION_SYMFS},
-    {"tid", required_argument, NULL, 't'},
-    {"top", no_argument, NULL, OPTION_TOP},
-    {"version", no_argument, NULL, COMMON_OPTION_VERSION},
-    {NULL, 0, NULL, 0},
+static const common_option_t list[] = {
+    {'a', NULL, COMMON_FLAG, AT(all)},
+    {0, "by", COMMON_CALL, AT(view.by), parse_by},
+    {0, "call-graph", COMMON_CALL, .parse = parse_call_graph},
+    {'G', "cgroup", COMMON_CGROUPS, AT(cgroups)},
+    {'C', "cpu", COMMON_CPUS, AT(cpus)},
+    {'d', "duration", COMMON_SECONDS, AT(duration_ms)},
+    {0, "event", COMMON_TEXT, AT(event)},
+    {'F', NULL, COMMON_NUMBER, AT(frequency_hz), .what = "samples per second",
+     .max = MAX_HZ},
+    {0, "folded", COMMON_CALL, AT(outputs[PROFILE_FOLDED]), parse_folded},
+    {'g', .kind = COMMON_IGNORED},
+    {0, "html", COMMON_CALL, AT(outputs[PROFILE_HTML]), parse_html},
+    {0, "inline", COMMON_FLAG, AT(inlined)},
+    {0, "input", COMMON_TEXT, AT(input)},
+    {'m', NULL, COMMON_RING, AT(ring_bytes)},
+    {0, "names-time", COMMON_SECONDS, AT(names_ms)},
+    {0, "off-cpu", COMMON_FLAG, AT(off_cpu)},
+    {'p', "pid", COMMON_IDS, AT(pids)},
+    {0, "pprof", COMMON_CALL, AT(outputs[PROFILE_PPROF]), parse_pprof},
+    {'q', "quiet", COMMON_FLAG, AT(quiet)},
+    {0, "rows", COMMON_NUMBER, AT(view.rows), .what = "a number",
+     .max = MAX_ROWS},
+    {0, "self", COMMON_FLAG, AT(self)},
+    {0, "sort", COMMON_CALL, AT(view.sort), parse_sort},
+    {0, "symfs", COMMON_CALL, AT(symfs), parse_symfs},
+    {'t', "tid", COMMON_IDS, AT(tids)},
+    {0, "top", COMMON_FLAG, AT(top)},
 };
-
-static int parse_option(profile_options_t *options, int option, char **argv) {
-  switch (option) {
-    case 'F':
-      return parse_number("-F wants samples per second", optarg, MAX_HZ,
-                          &options->frequency_hz);
-    case 'd':
-      return common_options_seconds("-d", optarg, &options->duration_ms);
-    case 'm':
-      return common_options_ring(optarg, &options->ring_bytes);
-    case 'p':
-      return common_options_ids("-p", optarg, &options->pids);
-    case 't':
-      return common_options_ids("-t", optarg, &options->tids);
-    case 'G':
-      return common_options_cgroups(optarg, &options->cgroups);
-    case 'C':
-      options->cpus = optarg;
-      return common_options_cpus("-C", optarg);
-    case 'a':
-      options->all = 1;
-      return 0;
-    case 'g':
-      return 0;
-    case 'q':
-      options->quiet = 1;
-      return 0;
-    case 'b':
-      return parse_by(options, optarg);
-    case 'c':
-      return parse_call_graph(options, optarg);
-    case 'i':
-      options->inlined = 1;
-      return 0;
-    case 'n':
-      return common_options_seconds("--names-time", optarg, &options->names_ms);
-    case 'o':
-      options->off_cpu = 1;
-      return 0;
-    case 'e':
-      options->event = optarg;
-      return 0;
-    case 'I':
-      options->input = optarg;
-      return 0;
-    case 'f':
-      return parse_file(options, "--folded", PROFILE_FOLDED);
-    case 'H':
-      return parse_file(options, "--html", PROFILE_HTML);
-    case 'P':
-      return parse_file(options, "--pprof", PROFILE_PPROF);
-    case OPTION_ROWS:
-      return parse_number("--rows wants a number", optarg, MAX_ROWS,
-                          &options->view.rows);
-    case OPTION_SORT:
-      return parse_sort(options, optarg);
-    case OPTION_SYMFS:
-      options->symfs = optarg;
-      return access(optarg, X_OK) == 0
-                 ? 0
-                 : common_options_bad("--symfs wants a directory, not '%s'",
-                                      optarg);
-    case OPTION_SELF:
-      options->self = 1;
-      return 0;
-    case OPTION_TOP:
-      options->top = 1;
-      return 0;
-    case 'h':
-      options->help = 1;
-      return 0;
-    default:
-      return common_options_absent(profile_options_absent(), option, names,
-                                   argv);
-  }
-}
 
 static int has_files(const profile_options_t *options) {
   int i;
@@ -282,22 +215,13 @@ static int check_targets(profile_options_t *options) {
 }
 
 int profile_options_parse(profile_options_t *options, int argc, char **argv) {
-  int option, rc;
+  static const common_options_t of = {list, sizeof(list) / sizeof(*list),
+                                      profile_help, 0};
+  int rc;
 
   memset(options, 0, sizeof(*options));
   options->view.rows = ROWS;
-  opterr = 0;
-  /* The + ends the options at the first word that is not an option. The rest of
-   * the line is the command, with or without a -- before it. */
-  while ((option = getopt_long(argc, argv, "+:C:F:G:d:m:p:t:aghq", names,
-                               NULL)) != -1) {
-    rc = parse_option(options, option, argv);
-    if (rc != 0)
-      return rc;
-    if (options->help)
-      return 0;
-  }
-  rc = common_options_command(argc, argv, &options->command);
+  rc = common_options_parse(&of, options, argc, argv, &options->command);
   if (rc == 0)
     rc = check_top(options);
   if (rc == 0 && options->off_cpu && options->input == NULL)

@@ -26,9 +26,8 @@ typedef struct profile_options_s {
   common_ids_t pids;
   common_ids_t tids;
   common_texts_t cgroups;
-  const char *cpus;   /* NULL: all online CPUs */
-  int all_by_default; /* because no target was given */
-  int help;
+  const char *cpus;     /* NULL: all online CPUs */
+  int all_by_default;   /* because no target was given */
   int quiet;            /* only errors, and losses of records */
   int inlined;          /* show inlined functions */
   int self;             /* count the profiler itself too */
@@ -61,14 +60,11 @@ int profile_options_is_of_cpus(const profile_options_t *options);
 /* The table or a file shows functions. */
 int profile_options_has_functions(const profile_options_t *options);
 
-/* Returns the part of the help about options of perf that are not here. */
-const char *profile_options_absent(void);
-
 /* All CPUs are sampled all the time, so what any task does in the kernel has a
  * record. */
 int profile_options_is_of_all(const profile_options_t *options);
 
-/* Prints the help to stdout. */
-void profile_options_help(void);
+/* help.txt */
+extern const char profile_help[];
 
 #endif

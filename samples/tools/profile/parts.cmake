@@ -52,7 +52,7 @@ add_custom_command(
   OUTPUT ${parts}
   COMMAND ${CMAKE_COMMAND} -DOUT=${parts} -P embed.cmake
   WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/profile/page
-  DEPENDS profile/page/embed.cmake profile/page/page.html
+  DEPENDS embed.cmake profile/page/embed.cmake profile/page/page.html
           profile/page/page.css profile/page/page.js
   COMMENT "Embedding the page" VERBATIM)
 target_sources(tools_page PRIVATE ${parts})

@@ -7,8 +7,6 @@
 
 #include "common/options.h"
 
-#define MAX_FILES 100000u
-
 /* Parses a whole number and a letter. The letter units[n] multiplies the number
  * by factors[n]. Returns 0, or -1. */
 static int parse_unit(const char *text, const char *units,
@@ -39,7 +37,9 @@ static int parse_time(const char *text, uint64_t *ms) {
   return parse_unit(text, "smhd", factors, UINT64_C(10000000000), ms);
 }
 
-int record_limits_max_size(record_limits_t *limits, const char *text) {
+int record_limits_max_size(void *arg, const char *text) {
+  record_limits_t *limits = arg;
+
   if (parse_size(text, &limits->max_bytes) == 0)
     return 0;
   return common_options_bad("--max-size wants a size with a unit, such as "
@@ -47,7 +47,9 @@ int record_limits_max_size(record_limits_t *limits, const char *text) {
                             text);
 }
 
-int record_limits_switch(record_limits_t *limits, const char *text) {
+int record_limits_switch(void *arg, const char *text) {
+  record_limits_t *limits = arg;
+
   limits->switches = limits->has_stamp = 1;
   limits->switch_signal = 0;
   limits->switch_bytes = limits->switch_ms = 0;
@@ -62,17 +64,6 @@ int record_limits_switch(record_limits_t *limits, const char *text) {
                             "(B, K, M, G) or a time such as 30s (s, m, h, d), "
                             "not '%s'",
                             text);
-}
-
-int record_limits_max_files(record_limits_t *limits, const char *text) {
-  uint64_t number;
-
-  if (common_options_number(text, MAX_FILES, &number) != 0)
-    return common_options_bad("--switch-max-files wants a number of files, 1 "
-                              "to %u, not '%s'",
-                              MAX_FILES, text);
-  limits->max_files = (uint32_t)number;
-  return 0;
 }
 
 int record_limits_check(const record_limits_t *limits, const char *file) {

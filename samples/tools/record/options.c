@@ -31,14 +31,6 @@ static int parse_frequency(void *arg, const char *text) {
   return 0;
 }
 
-/* The kernel refuses a period with the highest bit. */
-static int parse_period(void *arg, const char *text) {
-  record_options_t *options = arg;
-
-  return common_options_count("-c", "a number of events", INT64_MAX, text,
-                              &options->period);
-}
-
 static int parse_stacks(void *arg, const char *text) {
   record_options_t *options = arg;
 
@@ -81,17 +73,9 @@ static int parse_call_graph(void *arg, const char *text) {
   return 0;
 }
 
-static int parse_branches(void *arg, const char *text) {
-  record_options_t *options = arg;
-
-  if (options->branches != 0)
-    return common_options_bad("choose one of -b and -j, once");
-  return record_branches_parse(text, &options->branches);
-}
-
-static int parse_any_branch(void *options, const char *text) {
+static int parse_any_branch(void *branches, const char *text) {
   (void)text;
-  return parse_branches(options, "any");
+  return record_branches_parse(branches, "any");
 }
 
 static int parse_exclude_perf(void *arg, const char *text) {
@@ -108,73 +92,52 @@ static int parse_delay(void *arg, const char *text) {
   return common_delay_parse(&options->delay, text, 1);
 }
 
-static int parse_clock(void *arg, const char *text) {
-  record_options_t *options = arg;
-
-  return record_clock_parse(text, &options->clock);
-}
-
-static int parse_max_size(void *arg, const char *text) {
-  record_options_t *options = arg;
-
-  return record_limits_max_size(&options->limits, text);
-}
-
-static int parse_switch(void *arg, const char *text) {
-  record_options_t *options = arg;
-
-  return record_limits_switch(&options->limits, text);
-}
-
-static int parse_max_files(void *arg, const char *text) {
-  record_options_t *options = arg;
-
-  return record_limits_max_files(&options->limits, text);
-}
-
-#define AT(field) offsetof(record_options_t, field)
+#define MAX_FILES 100000u
+#define AT(field) .offset = offsetof(record_options_t, field)
 
 static const common_option_t list[] = {
-    {'a', "all-cpus", COMMON_FLAG, AT(all), NULL},
-    {'b', "branch-any", COMMON_CALL_FLAG, 0, parse_any_branch},
-    {'j', "branch-filter", COMMON_CALL, 0, parse_branches},
-    {'k', "clockid", COMMON_CALL, 0, parse_clock},
-    {'c', "count", COMMON_CALL, 0, parse_period},
-    {'C', "cpu", COMMON_CPUS, AT(cpus), NULL},
-    {'d', "data", COMMON_FLAG, AT(data), NULL},
-    {'D', "delay", COMMON_CALL, 0, parse_delay},
-    {'e', "event", COMMON_EVENTS, AT(events), NULL},
-    {'F', "freq", COMMON_CALL, 0, parse_frequency},
-    {'g', NULL, COMMON_CALL_FLAG, 0, parse_stacks},
-    {'m', "mmap-pages", COMMON_RING, AT(ring_bytes), NULL},
-    {'i', "no-inherit", COMMON_FLAG, AT(no_inherit), NULL},
-    {'o', "output", COMMON_FILE, AT(file), NULL},
-    {'p', "pid", COMMON_IDS, AT(pids), NULL},
-    {'q', "quiet", COMMON_FLAG, AT(quiet), NULL},
-    {'t', "tid", COMMON_IDS, AT(tids), NULL},
-    {'v', "verbose", COMMON_FLAG, AT(verbose), NULL},
-    {'W', "weight", COMMON_FLAG, AT(weight), NULL},
-    {0, "all-cgroups", COMMON_FLAG, AT(cgroups), NULL},
-    {0, "all-kernel", COMMON_FLAG, AT(all_kernel), NULL},
-    {0, "all-user", COMMON_FLAG, AT(all_user), NULL},
-    {0, "call-graph", COMMON_CALL, 0, parse_call_graph},
-    {0, "code-page-size", COMMON_FLAG, AT(code_page_size), NULL},
-    {0, "control", COMMON_CONTROL, AT(control), NULL},
-    {0, "data-page-size", COMMON_FLAG, AT(data_page_size), NULL},
-    {0, "duration", COMMON_SECONDS, AT(duration_ms), NULL},
-    {0, "exclude-perf", COMMON_CALL_FLAG, 0, parse_exclude_perf},
-    {0, "filter", COMMON_FILTER, AT(events), NULL},
-    {0, "max-size", COMMON_CALL, 0, parse_max_size},
-    {0, "max-stack", COMMON_CALL, 0, parse_max_stack},
-    {0, "namespaces", COMMON_FLAG, AT(namespaces), NULL},
-    {0, "overwrite", COMMON_FLAG, AT(limits.overwrites), NULL},
-    {0, "phys-data", COMMON_FLAG, AT(phys_data), NULL},
-    {0, "sample-cpu", COMMON_FLAG, AT(sample_cpu), NULL},
-    {0, "switch-events", COMMON_FLAG, AT(switch_events), NULL},
-    {0, "switch-max-files", COMMON_CALL, 0, parse_max_files},
-    {0, "switch-output", COMMON_CALL_MAYBE, 0, parse_switch},
-    {0, "timestamp", COMMON_ABSENT, 0, NULL},
-    {0, "timestamp-filename", COMMON_FLAG, AT(limits.has_stamp), NULL},
+    {'a', "all-cpus", COMMON_FLAG, AT(all)},
+    {'b', "branch-any", COMMON_CALL_FLAG, AT(branches), parse_any_branch},
+    {'j', "branch-filter", COMMON_CALL, AT(branches), record_branches_parse},
+    {'k', "clockid", COMMON_CALL, AT(clock), record_clock_parse},
+    {'c', "count", COMMON_NUMBER, AT(period), .what = "a number of events",
+     .max = INT64_MAX},
+    {'C', "cpu", COMMON_CPUS, AT(cpus)},
+    {'d', "data", COMMON_FLAG, AT(data)},
+    {'D', "delay", COMMON_CALL, .parse = parse_delay},
+    {'e', "event", COMMON_EVENTS, AT(events)},
+    {'F', "freq", COMMON_CALL, .parse = parse_frequency},
+    {'g', NULL, COMMON_CALL_FLAG, .parse = parse_stacks},
+    {'m', "mmap-pages", COMMON_RING, AT(ring_bytes)},
+    {'i', "no-inherit", COMMON_FLAG, AT(no_inherit)},
+    {'o', "output", COMMON_FILE, AT(file)},
+    {'p', "pid", COMMON_IDS, AT(pids)},
+    {'q', "quiet", COMMON_FLAG, AT(quiet)},
+    {'t', "tid", COMMON_IDS, AT(tids)},
+    {'v', "verbose", COMMON_FLAG, AT(verbose)},
+    {'W', "weight", COMMON_FLAG, AT(weight)},
+    {0, "all-cgroups", COMMON_FLAG, AT(cgroups)},
+    {0, "all-kernel", COMMON_FLAG, AT(all_kernel)},
+    {0, "all-user", COMMON_FLAG, AT(all_user)},
+    {0, "call-graph", COMMON_CALL, .parse = parse_call_graph},
+    {0, "code-page-size", COMMON_FLAG, AT(code_page_size)},
+    {0, "control", COMMON_CONTROL, AT(control)},
+    {0, "data-page-size", COMMON_FLAG, AT(data_page_size)},
+    {0, "duration", COMMON_SECONDS, AT(duration_ms)},
+    {0, "exclude-perf", COMMON_CALL_FLAG, .parse = parse_exclude_perf},
+    {0, "filter", COMMON_FILTER, AT(events)},
+    {0, "max-size", COMMON_CALL, AT(limits), record_limits_max_size},
+    {0, "max-stack", COMMON_CALL, .parse = parse_max_stack},
+    {0, "namespaces", COMMON_FLAG, AT(namespaces)},
+    {0, "overwrite", COMMON_FLAG, AT(limits.overwrites)},
+    {0, "phys-data", COMMON_FLAG, AT(phys_data)},
+    {0, "sample-cpu", COMMON_FLAG, AT(sample_cpu)},
+    {0, "switch-events", COMMON_FLAG, AT(switch_events)},
+    {0, "switch-max-files", COMMON_NUMBER, AT(limits.max_files),
+     .what = "a number of files", .max = MAX_FILES},
+    {0, "switch-output", COMMON_CALL_MAYBE, AT(limits), record_limits_switch},
+    {0, "timestamp", .kind = COMMON_ABSENT},
+    {0, "timestamp-filename", COMMON_FLAG, AT(limits.has_stamp)},
 };
 
 /* With another target, the command only determines how long to record. */
@@ -202,7 +165,7 @@ static int check(record_options_t *options) {
 
 int record_options_parse(record_options_t *options, int argc, char **argv) {
   static const common_options_t of = {list, sizeof(list) / sizeof(*list),
-                                      record_help, record_help_absent, 0};
+                                      record_help, 0};
   int rc;
 
   memset(options, 0, sizeof(*options));

@@ -63,13 +63,11 @@ typedef struct record_options_s {
 int record_options_parse(record_options_t *options, int argc, char **argv);
 void record_options_free(record_options_t *options);
 
-/* The texts of --help, and of these the text about the options of perf that do
- * not exist here. */
-extern const char *const record_help[];
-extern const char record_help_absent[];
-
 /* Returns 1 if the command itself is recorded. With another target it only
  * determines how long to record. */
 int record_options_is_command(const record_options_t *options);
+
+/* help.txt */
+extern const char record_help[];
 
 #endif

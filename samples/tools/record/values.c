@@ -43,8 +43,9 @@ static int find(const char *text) {
              : -1;
 }
 
-int record_clock_parse(const char *text, int *clock) {
+int record_clock_parse(void *arg, const char *text) {
   struct timespec resolution;
+  int *clock = arg;
 
   *clock = find(text);
   if (*clock >= 0 && clock_getres(*clock, &resolution) == 0)
@@ -102,11 +103,13 @@ static int parse_word(const char *word, size_t length, uint64_t *bits) {
   return attr.branch_sample_type != 0 ? 0 : -1;
 }
 
-int record_branches_parse(const char *text, uint64_t *bits) {
+int record_branches_parse(void *arg, const char *text) {
   const char *word = text;
+  uint64_t *bits = arg;
   size_t length;
 
-  *bits = 0;
+  if (*bits != 0)
+    return common_options_bad("choose one of -b and -j, once");
   for (;; word += length + 1) {
     length = strcspn(word, ",");
     if (parse_word(word, length, bits) != 0)

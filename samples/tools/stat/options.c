@@ -11,20 +11,6 @@
 #define MAX_MS   1000000000ul
 #define MAX_RUNS 1000000ul
 
-static int parse_interval(void *arg, const char *text) {
-  stat_options_t *options = arg;
-
-  return common_options_count("-I", "milliseconds", MAX_MS, text,
-                              &options->interval_ms);
-}
-
-static int parse_timeout(void *arg, const char *text) {
-  stat_options_t *options = arg;
-
-  return common_options_count("--timeout", "milliseconds", MAX_MS, text,
-                              &options->timeout_ms);
-}
-
 static int parse_runs(void *arg, const char *text) {
   stat_options_t *options = arg;
   uint64_t number = 0;
@@ -34,26 +20,6 @@ static int parse_runs(void *arg, const char *text) {
                                       MAX_RUNS, text, &number);
 
   options->nr_runs = (uint32_t)number;
-  return rc;
-}
-
-static int parse_intervals(void *arg, const char *text) {
-  stat_options_t *options = arg;
-  uint64_t number;
-  int rc = common_options_count("--interval-count", "a number of intervals",
-                                UINT32_MAX, text, &number);
-
-  options->nr_intervals = (uint32_t)number;
-  return rc;
-}
-
-static int parse_log_fd(void *arg, const char *text) {
-  stat_options_t *options = arg;
-  uint64_t number;
-  int rc = common_options_count("--log-fd", "an open file descriptor", INT_MAX,
-                                text, &number);
-
-  options->log_fd = (int)number;
   return rc;
 }
 
@@ -84,13 +50,6 @@ static int parse_detailed(void *arg, const char *text) {
   return 0;
 }
 
-/* Tables always have separators, by the locale. */
-static int parse_big_num(void *arg, const char *text) {
-  (void)arg;
-  (void)text;
-  return 0;
-}
-
 static int parse_by(stat_options_t *options, enum stat_by by) {
   if (options->by != STAT_BY_NONE && options->by != by)
     return common_options_bad(
@@ -112,45 +71,49 @@ PARSE_BY(parse_by_die, STAT_BY_DIE)
 PARSE_BY(parse_by_socket, STAT_BY_SOCKET)
 PARSE_BY(parse_by_node, STAT_BY_NODE)
 
-#define AT(field) offsetof(stat_options_t, field)
+#define AT(field) .offset = offsetof(stat_options_t, field)
 
 static const common_option_t list[] = {
-    {'a', "all-cpus", COMMON_FLAG, AT(all), NULL},
-    {0, "append", COMMON_FLAG, AT(append), NULL},
-    {'B', "big-num", COMMON_CALL_FLAG, 0, parse_big_num},
-    {'G', "cgroup", COMMON_CGROUPS, AT(cgroups), NULL},
-    {0, "control", COMMON_CONTROL, AT(control), NULL},
-    {'C', "cpu", COMMON_CPUS, AT(cpus), NULL},
-    {'D', "delay", COMMON_CALL, 0, parse_delay},
-    {'d', "detailed", COMMON_CALL_FLAG, 0, parse_detailed},
-    {0, "duration", COMMON_SECONDS, AT(timeout_ms), NULL},
-    {'e', "event", COMMON_EVENTS, AT(events), NULL},
-    {'x', "field-separator", COMMON_CALL, 0, parse_separator},
-    {0, "filter", COMMON_FILTER, AT(events), NULL},
-    {'G', "for-each-cgroup", COMMON_CGROUPS, AT(cgroups), NULL},
-    {0, "interval-count", COMMON_CALL, 0, parse_intervals},
-    {'I', "interval-print", COMMON_CALL, 0, parse_interval},
-    {'j', "json", COMMON_FLAG, AT(json), NULL},
-    {'j', "json-output", COMMON_FLAG, AT(json), NULL},
-    {0, "log-fd", COMMON_CALL, 0, parse_log_fd},
-    {0, "metric-only", COMMON_FLAG, AT(metric_only), NULL},
-    {'A', "no-aggr", COMMON_CALL_FLAG, 0, parse_by_cpu},
-    {'i', "no-inherit", COMMON_FLAG, AT(no_inherit), NULL},
-    {0, "no-merge", COMMON_FLAG, AT(no_merge), NULL},
-    {'n', "null", COMMON_FLAG, AT(null), NULL},
-    {'o', "output", COMMON_FILE, AT(file), NULL},
-    {0, "per-core", COMMON_CALL_FLAG, 0, parse_by_core},
-    {0, "per-cpu", COMMON_CALL_FLAG, 0, parse_by_cpu},
-    {0, "per-die", COMMON_CALL_FLAG, 0, parse_by_die},
-    {0, "per-node", COMMON_CALL_FLAG, 0, parse_by_node},
-    {0, "per-socket", COMMON_CALL_FLAG, 0, parse_by_socket},
-    {0, "per-thread", COMMON_CALL_FLAG, 0, parse_by_thread},
-    {'p', "pid", COMMON_IDS, AT(pids), NULL},
-    {'r', "repeat", COMMON_CALL, 0, parse_runs},
-    {0, "summary", COMMON_FLAG, AT(summary), NULL},
-    {'t', "tid", COMMON_IDS, AT(tids), NULL},
-    {0, "timeout", COMMON_CALL, 0, parse_timeout},
-    {'v', "verbose", COMMON_FLAG, AT(verbose), NULL},
+    {'a', "all-cpus", COMMON_FLAG, AT(all)},
+    {0, "append", COMMON_FLAG, AT(append)},
+    {'B', "big-num", .kind = COMMON_IGNORED},
+    {'G', "cgroup", COMMON_CGROUPS, AT(cgroups)},
+    {0, "control", COMMON_CONTROL, AT(control)},
+    {'C', "cpu", COMMON_CPUS, AT(cpus)},
+    {'D', "delay", COMMON_CALL, .parse = parse_delay},
+    {'d', "detailed", COMMON_CALL_FLAG, .parse = parse_detailed},
+    {0, "duration", COMMON_SECONDS, AT(timeout_ms)},
+    {'e', "event", COMMON_EVENTS, AT(events)},
+    {'x', "field-separator", COMMON_CALL, .parse = parse_separator},
+    {0, "filter", COMMON_FILTER, AT(events)},
+    {'G', "for-each-cgroup", COMMON_CGROUPS, AT(cgroups)},
+    {0, "interval-count", COMMON_NUMBER, AT(nr_intervals),
+     .what = "a number of intervals", .max = UINT32_MAX},
+    {'I', "interval-print", COMMON_NUMBER, AT(interval_ms),
+     .what = "milliseconds", .max = MAX_MS},
+    {'j', "json", COMMON_FLAG, AT(json)},
+    {'j', "json-output", COMMON_FLAG, AT(json)},
+    {0, "log-fd", COMMON_NUMBER, AT(log_fd), .what = "an open file descriptor",
+     .max = INT_MAX},
+    {0, "metric-only", COMMON_FLAG, AT(metric_only)},
+    {'A', "no-aggr", COMMON_CALL_FLAG, .parse = parse_by_cpu},
+    {'i', "no-inherit", COMMON_FLAG, AT(no_inherit)},
+    {0, "no-merge", COMMON_FLAG, AT(no_merge)},
+    {'n', "null", COMMON_FLAG, AT(null)},
+    {'o', "output", COMMON_FILE, AT(file)},
+    {0, "per-core", COMMON_CALL_FLAG, .parse = parse_by_core},
+    {0, "per-cpu", COMMON_CALL_FLAG, .parse = parse_by_cpu},
+    {0, "per-die", COMMON_CALL_FLAG, .parse = parse_by_die},
+    {0, "per-node", COMMON_CALL_FLAG, .parse = parse_by_node},
+    {0, "per-socket", COMMON_CALL_FLAG, .parse = parse_by_socket},
+    {0, "per-thread", COMMON_CALL_FLAG, .parse = parse_by_thread},
+    {'p', "pid", COMMON_IDS, AT(pids)},
+    {'r', "repeat", COMMON_CALL, .parse = parse_runs},
+    {0, "summary", COMMON_FLAG, AT(summary)},
+    {'t', "tid", COMMON_IDS, AT(tids)},
+    {0, "timeout", COMMON_NUMBER, AT(timeout_ms), .what = "milliseconds",
+     .max = MAX_MS},
+    {'v', "verbose", COMMON_FLAG, AT(verbose)},
 };
 
 /* With another target, the command only determines how long to count. */
@@ -197,7 +160,7 @@ static int check(stat_options_t *options) {
     return common_options_bad("choose one of -n and -e or -d");
   if (options->null && options->interval_ms > 0)
     return common_options_bad("choose one of -n, which counts nothing, and -I");
-  if (options->file != NULL && options->log_fd >= 0)
+  if (options->file != NULL && options->log_fd > 0)
     return common_options_bad("choose one of -o and --log-fd");
   if (options->append && options->file == NULL)
     return common_options_bad("--append needs -o");
@@ -218,12 +181,11 @@ static int check(stat_options_t *options) {
 
 int stat_options_parse(stat_options_t *options, int argc, char **argv) {
   static const common_options_t of = {list, sizeof(list) / sizeof(*list),
-                                      stat_help, stat_help_absent, 0};
+                                      stat_help, 0};
   int rc;
 
   memset(options, 0, sizeof(*options));
   options->nr_runs = 1;
-  options->log_fd = -1;
   rc = common_options_parse(&of, options, argc, argv, &options->command);
   return rc != 0 ? rc : check(options);
 }

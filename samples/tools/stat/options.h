@@ -23,7 +23,7 @@ typedef struct stat_options_s {
   const char *cpus; /* NULL: all online CPUs */
   int no_inherit;
   uint64_t interval_ms;  /* 0: one table at the end */
-  uint32_t nr_intervals; /* 0: no bound */
+  uint64_t nr_intervals; /* 0: no bound */
   uint64_t timeout_ms;   /* 0: none */
   uint32_t nr_runs;      /* 0: for ever */
   common_delay_t delay;
@@ -36,7 +36,7 @@ typedef struct stat_options_s {
   int null;              /* count nothing */
   int summary;           /* of all intervals, after them */
   const char *file;      /* NULL: stderr */
-  int log_fd;            /* -1, or where to write instead */
+  uint64_t log_fd;       /* 0, or where to write instead */
   int append;            /* to the file */
   int verbose;
   char **command; /* NULL, or argv of the command to run */
@@ -48,9 +48,7 @@ typedef struct stat_options_s {
 int stat_options_parse(stat_options_t *options, int argc, char **argv);
 void stat_options_free(stat_options_t *options);
 
-/* The texts of --help, and of these the text about the options of perf that do
- * not exist here. */
-extern const char *const stat_help[];
-extern const char stat_help_absent[];
+/* help.txt */
+extern const char stat_help[];
 
 #endif

@@ -17,15 +17,15 @@
 static const char *name_of(const stat_output_t *output) {
   if (output->options->file != NULL)
     return output->options->file;
-  return output->options->log_fd >= 0 ? "--log-fd" : "stderr";
+  return output->options->log_fd > 0 ? "--log-fd" : "stderr";
 }
 
 static int is_text(const stat_output_t *output) {
   return !output->options->json && output->options->separator == NULL;
 }
 
-static int duplicate_log(int log_fd) {
-  return fcntl(log_fd >= 0 ? log_fd : STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+static int duplicate_log(uint64_t log_fd) {
+  return fcntl(log_fd > 0 ? (int)log_fd : STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
 }
 
 /* Writes the first line of a text file, as perf-stat(1) does. CSV and JSON have

@@ -52,7 +52,7 @@ struct stat_run_s {
   stat_alive_t alive;
   /* The counts up to the last interval, and the counts of the next interval. */
   uvperf_reading_t *reported, *delta;
-  uint32_t nr_intervals;
+  uint64_t nr_intervals;
   int has_set;
   int has_counted;
   int failed;

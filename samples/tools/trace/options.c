@@ -35,18 +35,11 @@ static int parse_filter(void *arg, const char *text) {
   return 0;
 }
 
-static int parse_limit(void *arg, const char *text) {
-  trace_options_t *options = arg;
+static int parse_delay(void *field, const char *text) {
+  common_delay_t *delay = field;
+  int rc = common_delay_parse(delay, text, 0);
 
-  return common_options_count("-l", "a number of hits", UINT64_MAX, text,
-                              &options->limit);
-}
-
-static int parse_delay(void *arg, const char *text) {
-  trace_options_t *options = arg;
-  int rc = common_delay_parse(&options->delay, text, 0);
-
-  if (rc == 0 && options->delay.is_set && options->delay.nr == 0)
+  if (rc == 0 && delay->is_set && delay->nr == 0)
     return common_options_bad(
         "-D -1 would never begin: trace has no --control");
   return rc;
@@ -74,26 +67,27 @@ static int parse_mode(void *arg, const char *text) {
                             text);
 }
 
-#define AT(field) offsetof(trace_options_t, field)
+#define AT(field) .offset = offsetof(trace_options_t, field)
 
 static const common_option_t list[] = {
-    {'a', "all-cpus", COMMON_FLAG, AT(all), NULL},
-    {'C', "cpu", COMMON_CPUS, AT(cpus), NULL},
-    {'D', "delay", COMMON_CALL, 0, parse_delay},
-    {'d', "duration", COMMON_SECONDS, AT(duration_ms), NULL},
-    {'e', "event", COMMON_CALL, 0, parse_names},
-    {0, "filter", COMMON_CALL, 0, parse_filter},
-    {'i', "input", COMMON_FILE, AT(input), NULL},
-    {'j', "json", COMMON_FLAG, AT(json), NULL},
-    {'l', "limit", COMMON_CALL, 0, parse_limit},
-    {'m', "mmap-pages", COMMON_RING, AT(ring_bytes), NULL},
-    {'o', "output", COMMON_FILE, AT(file), NULL},
-    {'p', "pid", COMMON_IDS, AT(pids), NULL},
-    {0, "print-fmt", COMMON_FLAG, AT(print_fmt), NULL},
-    {0, "self", COMMON_FLAG, AT(self), NULL},
-    {'s', "summary", COMMON_FLAG, AT(summary), NULL},
-    {0, "summary-mode", COMMON_CALL, 0, parse_mode},
-    {'t', "tid", COMMON_IDS, AT(tids), NULL},
+    {'a', "all-cpus", COMMON_FLAG, AT(all)},
+    {'C', "cpu", COMMON_CPUS, AT(cpus)},
+    {'D', "delay", COMMON_CALL, AT(delay), parse_delay},
+    {'d', "duration", COMMON_SECONDS, AT(duration_ms)},
+    {'e', "event", COMMON_CALL, .parse = parse_names},
+    {0, "filter", COMMON_CALL, .parse = parse_filter},
+    {'i', "input", COMMON_FILE, AT(input)},
+    {'j', "json", COMMON_FLAG, AT(json)},
+    {'l', "limit", COMMON_NUMBER, AT(limit), .what = "a number of hits",
+     .max = UINT64_MAX},
+    {'m', "mmap-pages", COMMON_RING, AT(ring_bytes)},
+    {'o', "output", COMMON_FILE, AT(file)},
+    {'p', "pid", COMMON_IDS, AT(pids)},
+    {0, "print-fmt", COMMON_FLAG, AT(print_fmt)},
+    {0, "self", COMMON_FLAG, AT(self)},
+    {'s', "summary", COMMON_FLAG, AT(summary)},
+    {0, "summary-mode", COMMON_CALL, .parse = parse_mode},
+    {'t', "tid", COMMON_IDS, AT(tids)},
 };
 
 static int check_summary(trace_options_t *options) {
@@ -114,31 +108,28 @@ static int check_summary(trace_options_t *options) {
 
 /* All hits of a file are shown, so options that choose hits are refused. */
 static int check_input(const trace_options_t *options) {
-  const char *extra = NULL;
+  const struct {
+    int is_set;
+    const char *name;
+  } others[] = {
+      {options->nr_names > 0, "-e"},
+      {options->all, "-a"},
+      {options->pids.nr > 0, "-p"},
+      {options->tids.nr > 0, "-t"},
+      {options->cpus != NULL, "-C"},
+      {options->delay.is_set, "-D"},
+      {options->duration_ms > 0, "-d"},
+      {options->ring_bytes > 0, "-m"},
+      {options->self, "--self"},
+      {options->command != NULL, "the command"},
+  };
+  size_t i;
 
-  if (options->nr_names > 0)
-    extra = "-e";
-  else if (options->all)
-    extra = "-a";
-  else if (options->pids.nr > 0)
-    extra = "-p";
-  else if (options->tids.nr > 0)
-    extra = "-t";
-  else if (options->cpus != NULL)
-    extra = "-C";
-  else if (options->delay.is_set)
-    extra = "-D";
-  else if (options->duration_ms > 0)
-    extra = "-d";
-  else if (options->ring_bytes > 0)
-    extra = "-m";
-  else if (options->self)
-    extra = "--self";
-  else if (options->command != NULL)
-    extra = "the command";
-  if (extra != NULL)
-    return common_options_bad("-i prints all hits of a file: leave out %s",
-                              extra);
+  for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+    if (others[i].is_set)
+      return common_options_bad("-i prints all hits of a file: leave out %s",
+                                others[i].name);
+  }
   return 0;
 }
 
@@ -164,7 +155,7 @@ static int check(trace_options_t *options) {
 
 int trace_options_parse(trace_options_t *options, int argc, char **argv) {
   static const common_options_t of = {list, sizeof(list) / sizeof(*list),
-                                      trace_help, trace_help_absent, 0};
+                                      trace_help, 0};
   int rc;
 
   memset(options, 0, sizeof(*options));

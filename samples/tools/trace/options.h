@@ -45,9 +45,7 @@ typedef struct trace_options_s {
 int trace_options_parse(trace_options_t *options, int argc, char **argv);
 void trace_options_free(trace_options_t *options);
 
-/* The texts of --help, and of these the text about the options of perf that do
- * not exist here. */
-extern const char *const trace_help[];
-extern const char trace_help_absent[];
+/* help.txt */
+extern const char trace_help[];
 
 #endif

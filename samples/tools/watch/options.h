@@ -25,4 +25,7 @@ typedef struct watch_options_s {
  * to argv. */
 int watch_options_parse(watch_options_t *options, int argc, char **argv);
 
+/* help.txt */
+extern const char watch_help[];
+
 #endif

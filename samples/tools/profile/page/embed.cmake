@@ -2,13 +2,7 @@
 #
 #   cmake -DOUT=page_parts.c -P embed.cmake
 
-# Converts a file's bytes to C: embed_bytes(variable hex)
-function(embed_bytes out hex)
-  string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
-  string(REGEX REPLACE "(0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,)" "\\1\n" bytes
-         "${bytes}")
-  set(${out} "${bytes}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/../../embed.cmake)
 
 # Digits of base64 for 6 hexadecimal ones: embed_base64(variable six digits)
 function(embed_base64 out six digits)
@@ -44,8 +38,7 @@ foreach(part html:html style:css script:js)
   list(GET part 0 name)
   list(GET part 1 suffix)
   set(file ${CMAKE_CURRENT_LIST_DIR}/page.${suffix})
-  file(READ ${file} hex HEX)
-  embed_bytes(bytes "${hex}")
+  embed_bytes(bytes ${file})
   string(APPEND source "static const unsigned char ${name}[] = {\n${bytes}};\n"
     "const page_part_t page_${name} = {\n"
     "  (const char *)${name}, sizeof(${name})};\n")
