@@ -3,7 +3,6 @@
 #ifndef COMMON_BPF_PROGRAMS_H
 #define COMMON_BPF_PROGRAMS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* One function of a program, as machine code. */

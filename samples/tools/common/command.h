@@ -3,7 +3,6 @@
 #ifndef COMMON_COMMAND_H
 #define COMMON_COMMAND_H
 
-#include <stddef.h>
 #include <sys/types.h>
 
 #include "common/signals.h"

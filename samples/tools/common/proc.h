@@ -4,7 +4,6 @@
 #ifndef COMMON_PROC_H
 #define COMMON_PROC_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* Room for a name. Names of most tasks have up to 15 bytes. Some kernel threads

@@ -8,7 +8,6 @@
 #include <mntent.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static doctor_result_t own_thread(doctor_try_t *try) {
   try->attr.exclude_kernel = !try->check->arg;

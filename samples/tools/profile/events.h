@@ -3,8 +3,6 @@
 #ifndef PROFILE_EVENTS_H
 #define PROFILE_EVENTS_H
 
-#include <stdint.h>
-
 #include "uvperf.h"
 
 #include "common/target_list.h"

@@ -2,7 +2,6 @@
 #include "profile/fade.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* 1/64 of a sample. A single sample fades to less in 28 seconds. */
 #define LEAST (PROFILE_FADE_UNIT / 64)

@@ -4,7 +4,6 @@
 #include "profile/members.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "common/memory.h"

@@ -4,7 +4,6 @@
 #define PROFILE_PROC_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "common/targets.h"
 #include "profile/account.h"

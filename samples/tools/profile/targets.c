@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "common/say.h"
-
 /* Tasks that run do not inherit events, so each process of a tree is a target.
  * A child that is started between this and the opening of its parent's events
  * is missed. */

@@ -5,7 +5,6 @@
 #define RECORD_BUILD_IDS_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "record/bytes.h"
 

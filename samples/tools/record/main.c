@@ -2,7 +2,6 @@
 /* record: samples events into a file that perf(1) reads. This file leads from
  * the command line to the recording. */
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "uvperf.h"

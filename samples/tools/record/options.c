@@ -4,7 +4,6 @@
  * names are the same as in perf-record(1). */
 #include "record/options.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/memory.h"
 #include "common/text.h"
 #include "stat/columns.h"
 #include "stat/metric.h"

@@ -11,7 +11,6 @@
 #include "common/memory.h"
 #include "common/options.h"
 #include "common/say.h"
-#include "stat/targets.h"
 #include "stat/tool.h"
 
 /* The default events, as in perf stat. The clock of a task stops while the

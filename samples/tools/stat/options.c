@@ -5,7 +5,6 @@
 #include "stat/options.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_MS   1000000000ul

@@ -3,7 +3,6 @@
 #ifndef STAT_OPTIONS_H
 #define STAT_OPTIONS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "common/delay.h"

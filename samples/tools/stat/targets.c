@@ -3,7 +3,6 @@
 #include "stat/targets.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/memory.h"

@@ -3,12 +3,10 @@
  * from the file. The file may be hostile. */
 #include "trace/input.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/lost.h"

@@ -3,8 +3,6 @@
 #ifndef TRACE_SET_H
 #define TRACE_SET_H
 
-#include <stdint.h>
-
 #include "uvperf.h"
 
 #include "common/session.h"

@@ -3,10 +3,7 @@
 #include "watch/timeline.h"
 
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "common/memory.h"
 #include "common/tasks.h"
 #include "common/text.h"
 

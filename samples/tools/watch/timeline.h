@@ -4,7 +4,6 @@
 #ifndef WATCH_TIMELINE_H
 #define WATCH_TIMELINE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "uvperf.h"

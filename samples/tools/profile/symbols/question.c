@@ -5,9 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "common/memory.h"
 #include "common/text.h"
 #include "profile/symbols/answer.h"
 #include "profile/symbols/inlined.h"

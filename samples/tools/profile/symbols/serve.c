@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The worker's side: drops its rights, then answers one request after the other
  * until the program ends. */
-#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <poll.h>

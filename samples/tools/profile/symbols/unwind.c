@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/symbols/unwind.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

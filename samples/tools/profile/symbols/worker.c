@@ -3,7 +3,6 @@
 #include "profile/symbols/worker.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
