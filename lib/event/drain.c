@@ -30,7 +30,7 @@ void uvperf__event_free_old_decoders(event_t *impl) {
 static inline uvperf__reader_t *find_reader(const void *owner) {
   const event_t *impl = owner;
 
-  return impl->decoder->only.reader;
+  return impl->base.decoder->only.reader;
 }
 
 __attribute__((always_inline)) static inline int
@@ -41,7 +41,7 @@ deliver_sample(void *owner, uvperf__reader_t *reader, unsigned int form,
 
   (void)behind;
   record = form == UVPERF__FORM_OTHER
-               ? uvperf__decode_sample(impl->decoder, bytes, header)
+               ? uvperf__decode_sample(impl->base.decoder, bytes, header)
                : uvperf__decode_sample_of(reader, form,
                                           uvperf__form_front_size(form), bytes,
                                           header);
@@ -58,15 +58,13 @@ static void deliver_record(void *owner, const void *bytes, size_t size,
   int status;
 
   (void)behind;
-  status = uvperf__decode(impl->decoder, NULL, bytes, size, &record);
+  status = uvperf__decode(impl->base.decoder, NULL, bytes, size, &record);
   uvperf__stats_count(&impl->stats, record, status);
   impl->base.record_cb(impl->base.handle, status, record);
 }
 
 static int has_no_ring(const void *owner) {
-  const event_t *impl = owner;
-
-  return impl->base.closing && uvperf__handle_is_forked(&impl->base);
+  return uvperf__handle_has_no_rings(owner);
 }
 
 static const uvperf__drain_ops_t drain_ops = {find_reader, deliver_sample,
@@ -188,7 +186,7 @@ static int event_take(event_t *impl, const uvperf_record_t **record) {
   if (rc == UV_EPROTO) {
     impl->unsound = uvperf__ring_skip(&impl->ring) != 0;
     impl->stats.corrupt += 1;
-    *record = uvperf__decode_none(impl->decoder, impl->source.cpu);
+    *record = uvperf__decode_none(impl->base.decoder, impl->source.cpu);
   }
   return rc < 0 ? rc
                 : uvperf__next_lend(&impl->base.cursor, &impl->ring,
@@ -206,7 +204,6 @@ int uvperf__event_next(void *owner, const uvperf_record_t **record) {
   if (uvperf__event_has_ended(impl))
     return UV_EOF;
   uvperf__event_free_old_decoders(impl);
-  impl->base.cursor.decoder = impl->decoder;
   return event_take(impl, record);
 }
 

@@ -52,7 +52,7 @@ static void event_release(void *owner) {
   event_end_program(impl);
   if (impl->fd >= 0)
     uvperf__sys_close(impl->fd);
-  uvperf_decoder_free(impl->decoder);
+  uvperf_decoder_free(impl->base.decoder);
   uvperf__event_free_old_decoders(impl);
   uvperf__event_free_writers(impl);
   uvperf__free(impl->attr);
@@ -269,13 +269,14 @@ static int event_install(event_t *impl, const event_plan_t *plan,
   rc = check_twin(impl, plan, error);
   if (rc != 0)
     return rc;
+  impl->base.is_overwritable = impl->ring.overwrite;
   impl->source.size = sizeof(impl->source);
   impl->source.attr = impl->attr;
   impl->source.ids = &impl->id;
   impl->source.nr_ids = 1;
   impl->source.pid = plan->options.pid;
   impl->source.cpu = plan->options.cpu;
-  rc = uvperf__event_make_decoder(&impl->decoder, impl, NULL);
+  rc = uvperf__event_make_decoder(&impl->base.decoder, impl, NULL);
   if (rc == UV_ENOMEM)
     return uvperf__error_shortage(error, rc, "cannot make the decoder");
   if (rc != 0)
@@ -559,7 +560,7 @@ static const uvperf__handle_kind_t event_kind = {
     .next_or_end = uvperf__event_next_or_end,
     .flush = event_flush,
     .has_record = uvperf__event_has_record,
-    .no_snapshot = uvperf__event_no_snapshot,
+    .overwritable_by = "attr.write_backward",
     .prepare = uvperf__event_prepare,
     .deliver = uvperf__event_deliver_snapshot,
     .control = &uvperf__event_control,

@@ -44,7 +44,6 @@ typedef struct uvperf__writer_s {
 struct event_s {
   uvperf__handle_t base;
   struct perf_event_attr *attr;
-  uvperf_decoder_t *decoder;
   uvperf__ring_t ring;
   uvperf_source_t source;
   uint64_t id;
@@ -181,7 +180,6 @@ int uvperf__event_has_record(const void *owner);
 
 /* -- snapshot.c: operations of the kind -- */
 
-const char *uvperf__event_no_snapshot(const void *owner);
 int uvperf__event_prepare(void *owner, uvperf__snapshot_job_t *job,
                           uvperf_error_t *error);
 int uvperf__event_deliver_snapshot(void *owner, uvperf__snapshot_job_t *job,

@@ -64,13 +64,12 @@ static int opening_step(uvperf__job_t *job) {
 /* -- on the loop ----------------------------------------------------------- */
 
 /* If the handle closes, it closes the event too. */
-static void opening_done(uvperf__handle_job_t *job, int rc,
-                         uvperf_error_t *error) {
+static int opening_done(uvperf__handle_job_t *job, int rc,
+                        uvperf_error_t *error) {
   event_opening_t *opening = (event_opening_t *)job;
   event_t *impl = (event_t *)job->owner;
   event_t *draft = &opening->draft;
 
-  impl->base.code = 0;
   if (!job->is_late && opening->rc == 0) {
     uvperf__free(impl->attr);
     impl->attr = draft->attr;
@@ -91,10 +90,9 @@ static void opening_done(uvperf__handle_job_t *job, int rc,
     rc = opening->install(impl, &opening->plan, error);
   if (rc != 0) {
     uvperf__event_give_back(impl);
-    impl->base.code = UV_EBADF;
     uvperf__event_leave_group(impl);
   }
-  opening->plan.options.open_cb(impl->base.handle, rc, rc == 0 ? NULL : error);
+  return rc;
 }
 
 static void opening_free(uvperf__handle_job_t *job) {
@@ -182,6 +180,7 @@ int uvperf__event_new_opening(event_opening_t **made, event_t *impl,
   opening->base.job.step = opening_step;
   opening->base.done = opening_done;
   opening->base.free = opening_free;
+  opening->base.open_cb = plan->options.open_cb;
   opening->plan = *plan;
   opening->install = install;
   opening->draft.fd = -1;
@@ -192,7 +191,6 @@ int uvperf__event_new_opening(event_opening_t **made, event_t *impl,
 
 int uvperf__event_begin_opening(event_t *impl, event_opening_t *opening,
                                 uvperf_error_t *error) {
-  impl->base.code = UV_EBUSY;
   return uvperf__handle_job_begin(&impl->base, &opening->base,
                                   &opening->draft.calls, error);
 }

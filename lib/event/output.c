@@ -219,12 +219,12 @@ static void event_attach(attachment_t *attachment, event_t *impl,
   uvperf__writer_t **link = &owner->writers;
 
   if (owner->base.cursor.lent > 0 || owner->base.in_callback) {
-    owner->decoder->older = owner->old_decoders;
-    owner->old_decoders = owner->decoder;
+    owner->base.decoder->older = owner->old_decoders;
+    owner->old_decoders = owner->base.decoder;
   } else {
-    uvperf_decoder_free(owner->decoder);
+    uvperf_decoder_free(owner->base.decoder);
   }
-  owner->decoder = attachment->decoder;
+  owner->base.decoder = attachment->decoder;
   uvperf__cursor_stop(&owner->base.cursor);
   if (attachment->is_new) {
     writer->next = owner->writers;

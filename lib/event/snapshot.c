@@ -4,6 +4,8 @@
  * its records. */
 #include "event/internal.h"
 
+#include "loop/snapshot_job.h"
+
 /* A callback may do anything with the handle, because the copy belongs to the
  * snapshot. If the callback stops or closes the handle, this function does not
  * use the handle any more. No record wraps in the copy. */
@@ -20,12 +22,6 @@ int uvperf__event_deliver_snapshot(void *owner, uvperf__snapshot_job_t *job,
   impl->stats.corrupt += 1;
   uvperf__event_report(impl, snapshot->code);
   return uvperf__slice_is_stopped(slice) ? UVPERF__STOPPED : UVPERF__DRAINED;
-}
-
-const char *uvperf__event_no_snapshot(const void *owner) {
-  const event_t *impl = owner;
-
-  return impl->ring.overwrite ? NULL : "set attr.write_backward";
 }
 
 int uvperf__event_prepare(void *owner, uvperf__snapshot_job_t *job,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "loop/hub.h"
+#include "loop/snapshot_job.h"
 #include "loop/stream_options.h"
 #include "sys/fork.h"
 #include "util/error.h"
@@ -77,6 +78,10 @@ int uvperf__handle_is_forked(const uvperf__handle_t *self) {
   return uvperf__process() != self->process;
 }
 
+int uvperf__handle_has_no_rings(const uvperf__handle_t *self) {
+  return self->closing && uvperf__handle_is_forked(self);
+}
+
 int uvperf__handle_check_as(const uvperf__handle_t *self, const char *noun,
                             uvperf_error_t *error) {
   if (uvperf__handle_is_forked(self))
@@ -116,7 +121,7 @@ void uvperf__handle_begin_close(void *owner) {
   if (self->watch != NULL)
     uvperf__watch_close(self->watch);
   uvperf__hotplug_stop(self->hotplug);
-  uvperf__snapshot_job_close(self->snapshot, &self->teardown);
+  uvperf__snapshot_job_close(self->snapshot);
   if (self->teardown.hub != NULL) {
     self->teardown.begins = 1;
     uvperf__hub_settle(self->teardown.hub);
@@ -273,21 +278,6 @@ void uvperf__handle_slice_end(void *owner) {
     uvperf__handle_report(self, 0, -1);
 }
 
-void uvperf__handle_ring_skipped(void *owner, size_t ring_index) {
-  uvperf__handle_t *self = owner;
-  uvperf__cpu_ring_t *ring =
-      uvperf__cpu_rings_at(self->kind->rings(self), ring_index);
-
-  ring->stats.corrupt += 1;
-  uvperf__handle_report(self, UV_EPROTO, ring->cpu);
-}
-
-int uvperf__handle_spare(void *owner, size_t ring_index) {
-  const uvperf__handle_t *self = owner;
-
-  return uvperf__cpu_rings_spare(self->kind->rings(self), ring_index);
-}
-
 int uvperf_stop(uvperf_handle_t *handle) {
   uvperf__handle_t *self = uvperf__handle_impl(handle);
   int rc = uvperf__handle_check(self, NULL);
@@ -303,8 +293,7 @@ int uvperf_flush(uvperf_handle_t *handle) {
   int rc = uvperf__handle_check(self, NULL);
 
   self->lost_at = 0;
-  if (rc == 0 &&
-      (self->record_cb == NULL || self->kind->no_snapshot(self) == NULL))
+  if (rc == 0 && (self->record_cb == NULL || self->is_overwritable))
     rc = UV_EINVAL;
   if (rc == 0 && self->in_callback)
     rc = UV_EBUSY;
@@ -312,7 +301,8 @@ int uvperf_flush(uvperf_handle_t *handle) {
     return rc;
   take_back(self);
   uvperf__teardown_hold(&self->teardown);
-  rc = self->kind->flush(self);
+  rc = self->kind->flush != NULL ? self->kind->flush(self)
+                                 : uvperf__watch_flush(self->watch);
   uvperf__teardown_let_go(&self->teardown);
   return rc;
 }
@@ -372,6 +362,68 @@ int uvperf_ring(const uvperf_handle_t *handle, size_t index,
 
 /* -- work on libuv's pool -------------------------------------------------- */
 
+/* A job begins, libuv's pool makes its steps, and on_done ends it. But if a
+ * call of options.open hangs, on_late ends the job, and on_done frees it when
+ * the call has returned. */
+
+static void on_done(uvperf__job_t *base);
+static void on_late(uvperf__job_t *base);
+
+void uvperf__handle_limit_calls(uvperf__handle_t *self, uvperf_open_fn open,
+                                uint32_t timeout_ms) {
+  if (open != NULL)
+    self->limit_ms = timeout_ms == 0 ? DEFAULT_TIMEOUT_MS : timeout_ms;
+}
+
+int uvperf__handle_job_begin(uvperf__handle_t *self, uvperf__handle_job_t *job,
+                             uvperf__calls_t *calls, uvperf_error_t *error) {
+  uvperf__teardown_t *teardown = &self->teardown;
+  int rc;
+
+  job->owner = self;
+  job->opens = calls != NULL;
+  if (job->opens) {
+    job->job.kind = UVPERF__JOB_OPEN;
+    job->job.limit_ms = self->limit_ms;
+    job->job.calls = calls;
+    job->job.late = on_late;
+  }
+  job->job.done = on_done;
+  rc = uvperf__job_begin_or(teardown->jobs, teardown->loop, &job->job, error);
+  if (rc != 0)
+    return rc;
+  if (job->open_cb != NULL)
+    self->code = UV_EBUSY;
+  job->next = self->jobs;
+  self->jobs = job;
+  if (self->closing)
+    uvperf__teardown_expect(teardown);
+  return 0;
+}
+
+int uvperf__handle_is_opening(const uvperf__handle_t *self) {
+  const uvperf__handle_job_t *job = self->jobs;
+
+  while (job != NULL && !job->opens)
+    job = job->next;
+  return job != NULL;
+}
+
+/* Whether the result of the job is not wanted: returns a code and the error, or
+ * 0. */
+static int job_check(const uvperf__handle_job_t *job, uvperf_error_t *error) {
+  const uvperf__handle_t *self = job->owner;
+
+  if (self->closing)
+    return uvperf__error_cancelled(error, self->kind->noun);
+  if (!job->is_late)
+    return 0;
+  return uvperf__error_set(error, UV_ETIMEDOUT, UVPERF_CAUSE_ARGUMENT,
+                           "options.open has not returned for %u ms; make it "
+                           "return earlier, or raise options.open_timeout_ms",
+                           self->limit_ms);
+}
+
 /* A job that opens needs the timer of the hub, so the handle leaves the hub
  * only now. */
 static void handle_job_end(uvperf__handle_job_t *job) {
@@ -380,19 +432,19 @@ static void handle_job_end(uvperf__handle_job_t *job) {
   int was_closing = self->closing;
   int opens = job->opens;
   uvperf_error_t error;
-  int rc = 0;
+  int rc, done;
 
   while (*link != job)
     link = &(*link)->next;
   *link = job->next;
-  if (was_closing)
-    rc = uvperf__error_cancelled(&error, self->kind->noun);
-  else if (job->is_late)
-    rc = uvperf__error_set(&error, UV_ETIMEDOUT, UVPERF_CAUSE_ARGUMENT,
-                           "options.open has not returned for %u ms; make it "
-                           "return earlier, or raise options.open_timeout_ms",
-                           self->limit_ms);
-  job->done(job, rc, &error);
+  rc = job_check(job, &error);
+  done = job->done(job, rc, &error);
+  if (job->open_cb != NULL) {
+    self->code = done == 0 ? 0 : UV_EBADF;
+    if (rc == 0)
+      rc = done;
+    job->open_cb(self->handle, rc, rc == 0 ? NULL : &error);
+  }
   if (!job->is_late)
     job->free(job);
   if (!was_closing)
@@ -419,89 +471,25 @@ static void on_late(uvperf__job_t *base) {
   handle_job_end(job);
 }
 
-void uvperf__handle_limit_calls(uvperf__handle_t *self, uvperf_open_fn open,
-                                uint32_t timeout_ms) {
-  if (open != NULL)
-    self->limit_ms = timeout_ms == 0 ? DEFAULT_TIMEOUT_MS : timeout_ms;
-}
-
-int uvperf__handle_job_begin(uvperf__handle_t *self, uvperf__handle_job_t *job,
-                             uvperf__calls_t *calls, uvperf_error_t *error) {
-  uvperf__teardown_t *teardown = &self->teardown;
-  int rc;
-
-  job->owner = self;
-  job->opens = calls != NULL;
-  if (job->opens) {
-    job->job.kind = UVPERF__JOB_OPEN;
-    job->job.limit_ms = self->limit_ms;
-    job->job.calls = calls;
-    job->job.late = on_late;
-  }
-  job->job.done = on_done;
-  rc = uvperf__job_begin_or(teardown->jobs, teardown->loop, &job->job, error);
-  if (rc != 0)
-    return rc;
-  job->next = self->jobs;
-  self->jobs = job;
-  if (self->closing)
-    uvperf__teardown_expect(&self->teardown);
-  return 0;
-}
-
-int uvperf__handle_is_opening(const uvperf__handle_t *self) {
-  const uvperf__handle_job_t *job = self->jobs;
-
-  while (job != NULL && !job->opens)
-    job = job->next;
-  return job != NULL;
-}
-
 /* -- snapshots ------------------------------------------------------------- */
-
-static int deliver_snapshot(void *owner, uvperf__snapshot_job_t *job,
-                            uvperf__slice_t *slice) {
-  const uvperf__handle_t *self = owner;
-
-  return self->kind->deliver(owner, job, slice);
-}
-
-static void handle_snapped(uvperf__handle_t *self) {
-  if (!self->closing && self->kind->snapped != NULL)
-    self->kind->snapped(self);
-}
-
-static void snapshot_done(void *owner, int status) {
-  uvperf__handle_t *self = owner;
-
-  self->snapshot = NULL;
-  handle_snapped(self);
-  self->snapshot_cb(self->handle, status);
-}
-
-static const uvperf__snapshot_ops_t snapshot_ops = {deliver_snapshot,
-                                                    snapshot_done};
 
 static int check_snapshot(const uvperf__handle_t *self, uint32_t flags,
                           int is_busy, uvperf_error_t *error) {
-  const uvperf__snapshot_ask_t ask = {flags, self->kind->no_snapshot(self),
-                                      self->record_cb != NULL,
-                                      is_busy || self->snapshot != NULL};
-
-  return uvperf__snapshot_check(&ask, error);
-}
-
-static int snap_now(uvperf__handle_t *self, uvperf__snapshot_job_t *job,
-                    uvperf_error_t *error) {
-  int rc;
-
-  uvperf__teardown_hold(&self->teardown);
-  self->is_snapping = 1;
-  rc = uvperf__snapshot_job_run(job, error);
-  self->is_snapping = 0;
-  handle_snapped(self);
-  uvperf__teardown_let_go(&self->teardown);
-  return rc;
+  if (flags & ~UVPERF__SNAPSHOT_FLAGS)
+    return uvperf__error_bits(error, "flags", flags);
+  if (!self->is_overwritable)
+    return uvperf__error_argument(
+        error, "a snapshot needs an overwritable ring; set %s",
+        self->kind->overwritable_by);
+  if (self->record_cb == NULL)
+    return uvperf__error_argument(error,
+                                  "a snapshot is delivered to the callback of "
+                                  "start; start the handle with one first");
+  if (is_busy || self->snapshot != NULL)
+    return uvperf__error_set(error, UV_EBUSY, UVPERF_CAUSE_ARGUMENT,
+                             "a callback of the handle is running, or a "
+                             "snapshot is being taken; try again afterwards");
+  return 0;
 }
 
 int uvperf_snapshot(uvperf_handle_t *handle, uint32_t flags,
@@ -515,45 +503,15 @@ int uvperf_snapshot(uvperf_handle_t *handle, uint32_t flags,
                         done_cb == NULL ? self->in_callback : self->is_snapping,
                         error);
   if (rc == 0)
-    rc = uvperf__snapshot_job_new(&job, self->watch, &snapshot_ops, self,
-                                  self->kind->nr_rings(self), flags, error);
+    rc = uvperf__snapshot_job_new(&job, self, flags, error);
   if (rc != 0)
     return rc;
   take_back(self);
-  rc = self->kind->prepare(self, job, error);
-  if (rc != 0) {
-    uvperf__snapshot_job_free(job);
-    return rc;
-  }
-  if (done_cb == NULL)
-    return snap_now(self, job, error);
-  rc = uvperf__snapshot_job_begin(job, &self->teardown, error);
-  if (rc != 0)
-    return rc;
-  self->snapshot = job;
-  self->snapshot_cb = done_cb;
-  return 0;
+  return done_cb == NULL ? uvperf__snapshot_job_run(job, error)
+                         : uvperf__snapshot_job_begin(job, done_cb, error);
 }
 
-/* -- CPU hotplug ----------------------------------------------------------- */
-
-int uvperf__handle_follow_cpus(uvperf__handle_t *self, const char *remedy,
-                               uvperf_error_t *error) {
-  int rc;
-
-  if (self->hotplug == NULL)
-    return 0;
-  rc = uvperf__hotplug_start(self->hotplug, &self->teardown,
-                             UVPERF__HOTPLUG_RESCAN_MS);
-  if (rc == 0)
-    return 0;
-  return rc == UV_EINVAL ? uvperf__watch_explain(error, rc)
-                         : uvperf__error_online(error, rc, remedy);
-}
-
-void uvperf__handle_leave_cpus(uvperf__handle_t *self) {
-  uvperf__hotplug_stop(self->hotplug);
-}
+/* -- CPUs ------------------------------------------------------------------ */
 
 int uvperf_on_cpu(uvperf_handle_t *handle, uvperf_cpu_cb cb) {
   uvperf__handle_t *self = uvperf__handle_impl(handle);
@@ -566,17 +524,4 @@ int uvperf_on_cpu(uvperf_handle_t *handle, uvperf_cpu_cb cb) {
     return UV_EINVAL;
   self->cpu_cb = cb;
   return 0;
-}
-
-/* Like uvperf__handle_report. */
-void uvperf__handle_report_cpu(uvperf__handle_t *self, int cpu, int status,
-                               const uvperf_error_t *error) {
-  int was_in_callback = self->in_callback;
-
-  if (self->cpu_cb == NULL)
-    return;
-  uvperf__cursor_stop(&self->cursor);
-  self->in_callback = 1;
-  self->cpu_cb(self->handle, cpu, status, error);
-  self->in_callback = was_in_callback;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What an event, a set and a BPF reader have in common as handles of a loop:
  * the user's struct, the check for a fork, the work on libuv's pool, snapshots,
- * CPU hotplug, and closing. Each kind's impl begins with this base.
+ * and closing. Each kind's impl begins with this base.
  *
  *     NEW --publish--> OPEN --begin_close--> CLOSING --closed--> (freed)
  *                        ^ code UV_EBUSY while the pool opens it, then 0,
@@ -17,10 +17,11 @@
 
 #include "decode/merge.h"
 #include "loop/hotplug.h"
-#include "loop/snapshot_job.h"
 #include "loop/teardown.h"
 #include "loop/watch.h"
 #include "ring/cpu_rings.h"
+
+typedef struct uvperf__snapshot_job_s uvperf__snapshot_job_t;
 
 /* What handle.h says of these functions: control.c. They are called for a
  * handle that can be used, except `changes`. */
@@ -59,26 +60,24 @@ typedef struct uvperf__handle_kind_s {
    * the end of targets. May free the impl. NULL: there is no such check. */
   int (*next_or_end)(void *impl, const uvperf_record_t **record);
   /* Called only with a record callback, for rings that are not overwritable,
-   * and not inside a callback. The impl is not freed meanwhile. */
+   * and not inside a callback. The impl is not freed meanwhile. NULL:
+   * uvperf__watch_flush. */
   int (*flush)(void *impl);
   int (*has_record)(const void *impl); /* 1 or 0, not inside a callback */
-  /* Returns NULL if the rings are overwritable, otherwise what would make them
-   * so, for an error. */
-  const char *(*no_snapshot)(const void *impl);
+  /* What makes the rings overwritable, for an error. */
+  const char *overwritable_by;
   /* Prepares a snapshot of all rings, after uvperf__snapshot_job_new. Returns
-   * 0, or a code and the error. */
+   * 0, or a code and the error. NULL: there is nothing to prepare. */
   int (*prepare)(void *impl, uvperf__snapshot_job_t *job,
                  uvperf_error_t *error);
-  /* See uvperf__snapshot_ops_t. */
+  /* Delivers the snapshots from job->at on. Returns the same codes as `drain`
+   * of the watch's operations, but never a negative code. */
   int (*deliver)(void *impl, uvperf__snapshot_job_t *job,
                  uvperf__slice_t *slice);
   /* A snapshot has ended. Not called if the handle is closing. May be NULL. */
   void (*snapped)(void *impl);
   const uvperf__control_ops_t *control; /* NULL: it has none */
   const struct perf_event_attr *(*attr)(const void *impl, size_t attr);
-  /* Returns the rings of CPUs, or NULL if there are none yet. An event has no
-   * such operation. */
-  uvperf__cpu_rings_t *(*rings)(const void *impl);
   void (*stats)(void *impl, uvperf_stats_t *stats);
   /* Reads how many records the kernel has lost, for `stats` and `ring`. Returns
    * whether the kernel has such a number. Not called for a handle that cannot
@@ -86,6 +85,16 @@ typedef struct uvperf__handle_kind_s {
   int (*count_lost)(void *impl);
   size_t (*nr_rings)(const void *impl);
   int (*ring)(void *impl, size_t index, uvperf_ring_info_t *ring);
+  /* Operations of a kind that has rings of CPUs: rings.c. */
+  /* The watch may have more rings now. Returns 0 or a code. May be NULL. */
+  int (*rings_watched)(void *impl);
+  /* The next record is an EXIT record. May be NULL. */
+  void (*task_exited)(void *impl);
+  /* Whether it has, or should have, events on this CPU. NULL: on any CPU. */
+  int (*uses_cpu)(const void *impl, int cpu);
+  void (*cpu_gone)(void *impl, int cpu);
+  /* Returns 0, or a code and the error. */
+  int (*cpu_come)(void *impl, int cpu, uvperf_error_t *error);
   /* The handle closes: its events and programs stop now. */
   void (*quit)(void *impl);
   /* See uvperf__teardown_init. */
@@ -137,9 +146,11 @@ struct uvperf__handle_s {
   struct uvperf__handle_job_s *jobs; /* on libuv's pool */
   uvperf__watch_t *watch;
   uvperf__hotplug_t *hotplug; /* NULL: it does not follow CPUs */
+  uvperf__cpu_rings_t *rings; /* NULL: none, not open yet, or an event's ring */
+  uvperf_decoder_t *decoder;  /* NULL: there are no records, or not yet */
+  int is_overwritable;        /* its rings; only snapshots read these */
   /* The snapshot that has begun and whose callback was not called yet. */
   uvperf__snapshot_job_t *snapshot;
-  uvperf_snapshot_cb snapshot_cb;
   int is_snapping; /* inside a snapshot without a callback */
   uvperf_cpu_cb cpu_cb;
   uint64_t cpus_gone;
@@ -189,11 +200,12 @@ void uvperf__handle_begin_close(void *self);
  * -1. */
 void uvperf__handle_report(uvperf__handle_t *self, int status, int cpu);
 
-/* Operations of the watch. The last two are for a kind that has `rings`: see
- * uvperf__watch_ops_t. */
+/* Operation of the watch: see uvperf__watch_ops_t. */
 void uvperf__handle_slice_end(void *self);
-void uvperf__handle_ring_skipped(void *self, size_t ring_index);
-int uvperf__handle_spare(void *self, size_t ring_index);
+
+/* Whether a callback has forked, and this process is the child and has closed
+ * the handle. It must not touch the rings. */
+int uvperf__handle_has_no_rings(const uvperf__handle_t *self);
 
 /* -- next.c ---------------------------------------------------------------- */
 
@@ -227,7 +239,8 @@ int uvperf__next_is_in_rings(const void *handle);
 /* -- work on libuv's pool -------------------------------------------------- */
 
 /* Work for the handle, which waits for it when it closes. The caller sets
- * job.step, and job.kind if the work opens nothing. */
+ * job.step, job.kind if the work opens nothing, done, free, and open_cb if the
+ * work opens the handle. */
 typedef struct uvperf__handle_job_s {
   uvperf__job_t job;
   uvperf__handle_t *owner;
@@ -236,13 +249,17 @@ typedef struct uvperf__handle_job_s {
   atomic_int is_cancelled;
   int opens;   /* the handle is active meanwhile */
   int is_late; /* a call of options.open hangs */
+  /* The user's callback, if the job opens the handle: until then, all calls
+   * return UV_EBUSY. */
+  uvperf_open_cb open_cb;
   /* Called on the loop when the steps are done. rc is 0, or UV_ECANCELED and
-   * the error if the handle is closing. If rc is 0, this function may use the
-   * error for its own failure.
+   * the error if the handle is closing. Returns 0 if the handle has what was
+   * opened now, also for a handle that closes, and closes that too. Otherwise
+   * returns a code, and if rc is 0, fills the error.
    *
    * If is_late is set, it is called before: rc is UV_ETIMEDOUT or UV_ECANCELED,
-   * and a thread of the pool still uses the job. */
-  void (*done)(struct uvperf__handle_job_s *job, int rc, uvperf_error_t *error);
+   * a thread of the pool still uses the job, and it returns rc. */
+  int (*done)(struct uvperf__handle_job_s *job, int rc, uvperf_error_t *error);
   /* Called after `done`, when no thread uses the job any more. If is_late is
    * set, the handle may have been freed. */
   void (*free)(struct uvperf__handle_job_s *job);
@@ -261,17 +278,5 @@ void uvperf__handle_limit_calls(uvperf__handle_t *self, uvperf_open_fn open,
 
 /* Whether the handle, or a part of it, is being opened on the pool. */
 int uvperf__handle_is_opening(const uvperf__handle_t *self);
-
-/* -- CPU hotplug ----------------------------------------------------------- */
-
-/* Follows CPUs from now on, if there is a hotplug. `remedy` is what the user
- * can do besides mounting sysfs. Returns 0, or a code and the error. */
-int uvperf__handle_follow_cpus(uvperf__handle_t *self, const char *remedy,
-                               uvperf_error_t *error);
-void uvperf__handle_leave_cpus(uvperf__handle_t *self);
-
-/* Calls the CPU callback, if there is one. */
-void uvperf__handle_report_cpu(uvperf__handle_t *self, int cpu, int status,
-                               const uvperf_error_t *error);
 
 #endif

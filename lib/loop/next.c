@@ -37,6 +37,7 @@ next_checked(const uvperf_handle_t *handle, const uvperf_record_t **record) {
     self->cursor.merge->scratch = self->room;
     uvperf__merge_advance(self->cursor.merge, self->cursor.merge->top.track);
   }
+  self->cursor.decoder = self->decoder;
   uvperf__teardown_hold(&self->teardown);
   rc = self->kind->next(self, record);
   if (rc == UV_EAGAIN && self->cursor.was_empty &&
@@ -193,15 +194,28 @@ int uvperf__next_lend(uvperf__cursor_t *cursor, uvperf__ring_t *ring,
 
 int uvperf__next_is_in_rings(const void *handle) {
   const uvperf__handle_t *self = handle;
-  const uvperf__cpu_rings_t *rings = self->kind->rings(self);
 
-  return rings != NULL && uvperf__cpu_rings_have_record(
-                              rings, self->cursor.ring, self->cursor.lent);
+  return self->rings != NULL &&
+         uvperf__cpu_rings_have_record(self->rings, self->cursor.ring,
+                                       self->cursor.lent);
+}
+
+/* A BPF reader's records have the CPU of their ring, and the user learns how
+ * much is left: see uvperf__rings_deliver. */
+static void next_of_cpu(uvperf__cursor_t *cursor,
+                        const uvperf__cpu_ring_t *ring,
+                        const uvperf_record_t **record) {
+  uvperf_record_t *own = (uvperf_record_t *)(uintptr_t)*record;
+
+  cursor->waiting = ring->ring.head - ring->ring.tail - cursor->lent;
+  own->remaining = cursor->waiting;
+  own->cpu = (uint32_t)ring->cpu;
+  cursor->decoder->only.reader->sample.cpu = (uint32_t)ring->cpu;
 }
 
 int uvperf__next_of_rings(uvperf__handle_t *self,
                           const uvperf_record_t **record) {
-  uvperf__cpu_rings_t *rings = self->kind->rings(self);
+  uvperf__cpu_rings_t *rings = self->rings;
   uvperf__cursor_t *cursor = &self->cursor;
   uvperf__merged_t merged;
   uvperf__cpu_ring_t *ring;
@@ -225,6 +239,8 @@ int uvperf__next_of_rings(uvperf__handle_t *self,
   rc = uvperf__next_lend(cursor, &ring->ring, &ring->stats,
                          uvperf__cpu_ring_alone(ring), merged.bytes,
                          merged.size, record);
+  if (cursor->decoder->only.reader != NULL)
+    next_of_cpu(cursor, ring, record);
   if (cursor->merge == NULL)
     return rc;
   is_late = merged.has_time && merged.time < cursor->merge->newest;

@@ -1,63 +1,87 @@
 /* SPDX-License-Identifier: MIT */
-/* The steps of a snapshot: begin, on the loop; copy, on the loop or on a thread
- * of the pool; install and deliver, on the loop. */
+/* The steps of a snapshot: new and begin, on the loop; copy, on the loop or on
+ * a thread of the pool; install and deliver, on the loop; the end. Then follows
+ * what happens if a step fails, or if the handle closes between two of them. */
 #include "loop/snapshot_job.h"
 
 #include "sys/fork.h"
 #include "util/alloc.h"
 #include "util/error.h"
 
-int uvperf__snapshot_check(const uvperf__snapshot_ask_t *ask,
-                           uvperf_error_t *error) {
-  if (ask->flags & ~UVPERF__SNAPSHOT_FLAGS)
-    return uvperf__error_bits(error, "flags", ask->flags);
-  if (ask->missing != NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "a snapshot needs an overwritable ring; %s",
-                             ask->missing);
-  if (!ask->is_started)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "a snapshot is delivered to the callback of "
-                             "start; start the handle with one first");
-  if (ask->is_busy)
-    return uvperf__error_set(error, UV_EBUSY, UVPERF_CAUSE_ARGUMENT,
-                             "a callback of the handle is running, or a "
-                             "snapshot is being taken; try again afterwards");
-  return 0;
-}
+static int job_copy(uvperf__job_t *job);
+static void on_copied(uvperf__job_t *job);
+static int on_slice(uvperf__watch_extra_t *extra, uvperf__slice_t *slice);
+static void on_delivered(uvperf__watch_extra_t *extra, int status);
+static int snapshot_explain(uvperf_error_t *error, int code);
+static void job_free(uvperf__snapshot_job_t *self);
 
-static uvperf__snapshot_job_t *of_extra(uvperf__watch_extra_t *extra) {
-  return (uvperf__snapshot_job_t *)((char *)extra -
-                                    offsetof(uvperf__snapshot_job_t, extra));
-}
+/* -- 1. new and begin ------------------------------------------------------ */
 
-/* A callback may have flushed another handle, whose callback has run the loop
- * until this handle was closed. */
-void uvperf__snapshot_job_free(uvperf__snapshot_job_t *self) {
-  if (self->is_delivering) {
-    self->is_over = 1;
-    return;
-  }
-  uvperf__snapshots_free(self->snapshots, self->nr);
-  uvperf__merge_free(self->merge);
-  uvperf__free(self);
-}
-
-void uvperf__snapshot_job_fill(uvperf__snapshot_job_t *self,
-                               const uvperf__cpu_rings_t *rings) {
+static int job_prepare(uvperf__snapshot_job_t *self, uvperf_error_t *error) {
+  uvperf__handle_t *owner = self->owner;
   uvperf__cpu_ring_t *ring;
   size_t i;
 
-  for (i = 0; i < self->nr; i++) {
-    ring = uvperf__cpu_rings_at(rings, i);
+  for (i = 0; owner->rings != NULL && i < self->nr; i++) {
+    ring = uvperf__cpu_rings_at(owner->rings, i);
     self->snapshots[i].ring = &ring->ring;
     self->snapshots[i].fd = ring->fd;
   }
+  return owner->kind->prepare == NULL
+             ? 0
+             : owner->kind->prepare(owner, self, error);
 }
 
-/* -- on the pool ----------------------------------------------------------- */
+int uvperf__snapshot_job_new(uvperf__snapshot_job_t **made,
+                             uvperf__handle_t *owner, uint32_t flags,
+                             uvperf_error_t *error) {
+  size_t nr = owner->kind->nr_rings(owner);
+  uvperf__snapshot_job_t *self =
+      uvperf__calloc(1, sizeof(*self) + nr * sizeof(self->snapshots[0]));
+  int rc;
 
-static int snapshot_copy_step(uvperf__job_t *job) {
+  *made = self;
+  if (self == NULL)
+    return uvperf__error_shortage(error, UV_ENOMEM, "cannot copy the rings");
+  self->owner = owner;
+  self->nr = nr;
+  self->flags = flags;
+  self->extra.deliver = on_slice;
+  self->extra.done = on_delivered;
+  self->extra.session = *uvperf__watch_session(owner->watch);
+  self->job.kind = UVPERF__JOB_SOON;
+  self->job.step = job_copy;
+  self->job.done = on_copied;
+  rc = job_prepare(self, error);
+  if (rc != 0)
+    job_free(self);
+  return rc;
+}
+
+int uvperf__snapshot_job_begin(uvperf__snapshot_job_t *self,
+                               uvperf_snapshot_cb cb, uvperf_error_t *error) {
+  uvperf__handle_t *owner = self->owner;
+  int rc;
+
+  uvperf__snapshots_begin(self->snapshots, self->nr);
+  if (uvperf__watch_now(owner->watch) != 0)
+    rc = uvperf__job_begin_or(owner->teardown.jobs, owner->teardown.loop,
+                              &self->job, error);
+  else
+    rc = uvperf__watch_explain(error, UV_EINVAL);
+  if (rc != 0) {
+    job_free(self);
+    return rc;
+  }
+  self->is_in_pool = 1;
+  self->cb = cb;
+  owner->snapshot = self;
+  return 0;
+}
+
+/* -- 2. copy --------------------------------------------------------------- */
+
+static int job_copy(uvperf__job_t *job) {
   uvperf__snapshot_job_t *self = (uvperf__snapshot_job_t *)job;
 
   self->code = uvperf__snapshots_copy(self->snapshots, self->nr, self->flags);
@@ -68,17 +92,23 @@ static void on_copied(uvperf__job_t *job) {
   uvperf__snapshot_job_t *self = (uvperf__snapshot_job_t *)job;
 
   self->is_in_pool = 0;
-  if (self->teardown != NULL) {
-    uvperf__teardown_closed(self->teardown);
-    return;
-  }
-  uvperf__watch_deliver(self->watch, &self->extra);
+  if (self->is_awaited)
+    uvperf__teardown_closed(&self->owner->teardown);
+  else
+    uvperf__watch_deliver(self->owner->watch, &self->extra);
 }
 
-/* -- on the loop ----------------------------------------------------------- */
+/* -- 3. install and deliver ------------------------------------------------ */
+
+static uvperf__snapshot_job_t *of_extra(uvperf__watch_extra_t *extra) {
+  return (uvperf__snapshot_job_t *)((char *)extra -
+                                    offsetof(uvperf__snapshot_job_t, extra));
+}
 
 /* The records of a snapshot count as taken when its delivery begins. If the
- * handle is stopped before that, the next snapshot has the same records. */
+ * handle is stopped before that, the next snapshot has the same records. A
+ * callback may flush another handle, whose callback runs the loop until this
+ * handle is closed: then `is_over` is set. */
 static int on_slice(uvperf__watch_extra_t *extra, uvperf__slice_t *slice) {
   uvperf__snapshot_job_t *self = of_extra(extra);
   int rc;
@@ -89,12 +119,14 @@ static int on_slice(uvperf__watch_extra_t *extra, uvperf__slice_t *slice) {
     uvperf__snapshots_install(self->snapshots, self->nr);
   self->is_installed = 1;
   self->is_delivering = 1;
-  rc = self->ops->deliver(self->owner, self, slice);
+  rc = self->owner->kind->deliver(self->owner, self, slice);
   self->is_delivering = 0;
   if (self->is_over)
-    uvperf__snapshot_job_free(self);
+    job_free(self);
   return rc;
 }
+
+/* -- 4. the end ------------------------------------------------------------ */
 
 static int code_of(const uvperf__snapshot_job_t *self) {
   if (self->code != 0)
@@ -102,79 +134,52 @@ static int code_of(const uvperf__snapshot_job_t *self) {
   return uvperf__snapshots_resumed(self->snapshots, self->nr);
 }
 
-static void on_done(uvperf__watch_extra_t *extra, int status) {
+static void handle_snapped(uvperf__handle_t *owner) {
+  if (!owner->closing && owner->kind->snapped != NULL)
+    owner->kind->snapped(owner);
+}
+
+static void job_end(uvperf__handle_t *owner, uvperf_snapshot_cb cb,
+                    int status) {
+  owner->snapshot = NULL;
+  handle_snapped(owner);
+  cb(owner->handle, status);
+}
+
+static void on_delivered(uvperf__watch_extra_t *extra, int status) {
   uvperf__snapshot_job_t *self = of_extra(extra);
-  const uvperf__snapshot_ops_t *ops = self->ops;
-  void *owner = self->owner;
+  uvperf__handle_t *owner = self->owner;
+  uvperf_snapshot_cb cb = self->cb;
 
   if (status == 0)
     status = code_of(self);
-  uvperf__snapshot_job_free(self);
-  ops->done(owner, status);
+  job_free(self);
+  job_end(owner, cb, status);
 }
 
-static int walk_ring(uvperf__snapshot_job_t *self,
-                     const uvperf__snapshot_walk_t *walk,
-                     uvperf__slice_t *slice) {
-  uvperf__ring_t *image = &self->snapshots[self->at].image;
-  const void *bytes;
-  size_t size;
-  int rc = UVPERF__DRAINED;
+/* -- all steps at once ----------------------------------------------------- */
 
-  uvperf__ring_begin(image);
-  while (rc == UVPERF__DRAINED &&
-         uvperf__ring_next(image, NULL, &bytes, &size) == 1) {
-    walk->record(self->owner, self->at, bytes, size,
-                 image->head - image->tail - size, slice);
-    uvperf__ring_consume(image, size);
-    rc = uvperf__slice_take(slice, size);
-  }
-  return rc;
+int uvperf__snapshot_job_run(uvperf__snapshot_job_t *self,
+                             uvperf_error_t *error) {
+  uvperf__handle_t *owner = self->owner;
+  uvperf__slice_t slice;
+  int rc;
+
+  uvperf__teardown_hold(&owner->teardown);
+  owner->is_snapping = 1;
+  uvperf__snapshots_begin(self->snapshots, self->nr);
+  job_copy(&self->job);
+  uvperf__slice_unbounded(&slice, uvperf__watch_session(owner->watch));
+  on_slice(&self->extra, &slice);
+  rc = code_of(self);
+  job_free(self);
+  owner->is_snapping = 0;
+  handle_snapped(owner);
+  uvperf__teardown_let_go(&owner->teardown);
+  return rc == 0 ? 0 : snapshot_explain(error, rc);
 }
 
-int uvperf__snapshot_job_walk(uvperf__snapshot_job_t *self,
-                              const uvperf__snapshot_walk_t *walk,
-                              uvperf__slice_t *slice) {
-  int rc = UVPERF__DRAINED;
-
-  for (; rc == UVPERF__DRAINED && self->at < self->nr; self->at++) {
-    rc = walk_ring(self, walk, slice);
-    if (rc != UVPERF__DRAINED)
-      return rc;
-    uvperf__snapshots_free(&self->snapshots[self->at], 1);
-    if (self->snapshots[self->at].code != 0)
-      walk->skipped(self->owner, self->at);
-    if (uvperf__slice_is_stopped(slice))
-      rc = UVPERF__STOPPED;
-  }
-  return rc;
-}
-
-/* -- all of it ------------------------------------------------------------- */
-
-int uvperf__snapshot_job_new(uvperf__snapshot_job_t **made,
-                             uvperf__watch_t *watch,
-                             const uvperf__snapshot_ops_t *ops, void *owner,
-                             size_t nr, uint32_t flags, uvperf_error_t *error) {
-  uvperf__snapshot_job_t *self =
-      uvperf__calloc(1, sizeof(*self) + nr * sizeof(self->snapshots[0]));
-
-  *made = self;
-  if (self == NULL)
-    return uvperf__error_shortage(error, UV_ENOMEM, "cannot copy the rings");
-  self->watch = watch;
-  self->ops = ops;
-  self->owner = owner;
-  self->nr = nr;
-  self->flags = flags;
-  self->extra.deliver = on_slice;
-  self->extra.done = on_done;
-  self->extra.session = *uvperf__watch_session(watch);
-  self->job.kind = UVPERF__JOB_SOON;
-  self->job.step = snapshot_copy_step;
-  self->job.done = on_copied;
-  return 0;
-}
+/* -- a failure, or the handle closes --------------------------------------- */
 
 static int snapshot_explain(uvperf_error_t *error, int code) {
   if (code == UV_ENOMEM)
@@ -189,58 +194,37 @@ static int snapshot_explain(uvperf_error_t *error, int code) {
                            -code);
 }
 
-int uvperf__snapshot_job_run(uvperf__snapshot_job_t *self,
-                             uvperf_error_t *error) {
-  uvperf__slice_t slice;
-  int rc;
-
-  uvperf__snapshots_begin(self->snapshots, self->nr);
-  snapshot_copy_step(&self->job);
-  uvperf__slice_unbounded(&slice, uvperf__watch_session(self->watch));
-  on_slice(&self->extra, &slice);
-  rc = code_of(self);
-  uvperf__snapshot_job_free(self);
-  return rc == 0 ? 0 : snapshot_explain(error, rc);
-}
-
-int uvperf__snapshot_job_begin(uvperf__snapshot_job_t *self,
-                               const uvperf__teardown_t *teardown,
-                               uvperf_error_t *error) {
-  int rc;
-
-  uvperf__snapshots_begin(self->snapshots, self->nr);
-  if (uvperf__watch_now(self->watch) != 0)
-    rc =
-        uvperf__job_begin_or(teardown->jobs, teardown->loop, &self->job, error);
-  else
-    rc = uvperf__watch_explain(error, UV_EINVAL);
-  self->is_in_pool = rc == 0;
-  if (rc != 0)
-    uvperf__snapshot_job_free(self);
-  return rc;
+/* Not called while the job is in the pool. */
+static void job_free(uvperf__snapshot_job_t *self) {
+  if (self->is_delivering) {
+    self->is_over = 1;
+    return;
+  }
+  uvperf__snapshots_free(self->snapshots, self->nr);
+  uvperf__merge_free(self->merge);
+  uvperf__free(self);
 }
 
 /* In a forked child the parent's request never ends. */
-void uvperf__snapshot_job_close(uvperf__snapshot_job_t *self,
-                                uvperf__teardown_t *teardown) {
+void uvperf__snapshot_job_close(uvperf__snapshot_job_t *self) {
   if (self == NULL || !self->is_in_pool ||
       self->job.process != uvperf__process())
     return;
-  self->teardown = teardown;
-  uvperf__teardown_expect(teardown);
+  self->is_awaited = 1;
+  uvperf__teardown_expect(&self->owner->teardown);
 }
 
 /* If the request never ends, the job is not freed: libuv still has the
  * request. */
 void uvperf__snapshot_job_closed(uvperf__snapshot_job_t *self) {
-  const uvperf__snapshot_ops_t *ops;
-  void *owner;
+  uvperf__handle_t *owner;
+  uvperf_snapshot_cb cb;
 
   if (self == NULL)
     return;
-  ops = self->ops;
   owner = self->owner;
+  cb = self->cb;
   if (!self->is_in_pool)
-    uvperf__snapshot_job_free(self);
-  ops->done(owner, UV_ECANCELED);
+    job_free(self);
+  job_end(owner, cb, UV_ECANCELED);
 }

@@ -65,9 +65,8 @@ static void add_stats(uvperf_stats_t *stats, const uvperf_stats_t *one) {
 
 size_t uvperf__stats_nr_rings(const void *handle) {
   const uvperf__handle_t *self = handle;
-  const uvperf__cpu_rings_t *rings = self->kind->rings(self);
 
-  return rings == NULL ? 0 : uvperf__cpu_rings_nr(rings);
+  return self->rings == NULL ? 0 : uvperf__cpu_rings_nr(self->rings);
 }
 
 void uvperf__stats_of_rings(void *handle, uvperf_stats_t *stats) {
@@ -78,7 +77,7 @@ void uvperf__stats_of_rings(void *handle, uvperf_stats_t *stats) {
 
   memset(stats, 0, sizeof(*stats));
   for (i = 0; i < nr; i++) {
-    get_stats(self, uvperf__cpu_rings_at(self->kind->rings(self), i), &one);
+    get_stats(self, uvperf__cpu_rings_at(self->rings, i), &one);
     add_stats(stats, &one);
   }
   if (self->watch != NULL)
@@ -92,7 +91,7 @@ int uvperf__stats_ring_info(void *handle, size_t index,
 
   if (index >= uvperf__stats_nr_rings(self))
     return UV_EINVAL;
-  ring = uvperf__cpu_rings_at(self->kind->rings(self), index);
+  ring = uvperf__cpu_rings_at(self->rings, index);
   memset(info, 0, sizeof(*info));
   info->cpu = ring->cpu;
   info->fd = ring->spare >= 0 ? ring->spare : ring->fd;

@@ -28,13 +28,13 @@ static void closing_free(uvperf__handle_job_t *job) {
   uvperf__free(closing);
 }
 
-static void closing_done(uvperf__handle_job_t *job, int rc,
-                         uvperf_error_t *error) {
+static int closing_done(uvperf__handle_job_t *job, int rc,
+                        uvperf_error_t *error) {
   set_closing_t *closing = (set_closing_t *)job;
 
-  (void)rc;
   (void)error;
   closing->impl->nr_put_aside -= closing->leftovers.nr;
+  return rc;
 }
 
 set_closing_t *uvperf__set_begin_closing(set_t *impl) {

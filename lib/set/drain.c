@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Delivers the records of a set's rings to the user. The records come ring by
- * ring, in the order in which the kernel wrote them, or from all rings in the
- * order of time. */
+/* Delivers the records of a set's rings to the user in the order of time.
+ * Without this order, loop/rings.c delivers them. Also makes the watch. */
 #include "set/internal.h"
 
 #include "decode/decoder.h"
-#include "loop/drain.h"
+#include "loop/rings.h"
 #include "loop/stats.h"
 #include "util/alloc.h"
 
@@ -15,106 +14,13 @@
  * little ahead of our clock. */
 #define AHEAD_NS NS_PER_MS
 
-/* -- one record ----------------------------------------------------------- */
-
-/* Whether a callback has forked, and this process is the child and has closed
- * the set. */
-static int has_no_rings(const set_t *impl) {
-  return impl->base.closing && uvperf__handle_is_forked(&impl->base);
-}
-
-void uvperf__set_deliver(set_t *impl, uvperf__cpu_ring_t *ring,
-                         const void *bytes, size_t size, const uint64_t *time,
-                         const uvperf__slice_t *slice) {
-  const uvperf_record_t *record;
-  int status =
-      uvperf__decode(uvperf__evlist_decoder(impl->evlist),
-                     uvperf__cpu_ring_alone(ring), bytes, size, &record);
-
-  uvperf__stats_count(&ring->stats, record, status);
-  /* The record may be changed, because it belongs to our decoder. */
-  if (status == 0 && time != NULL)
-    ((uvperf_record_t *)(uintptr_t)record)->time = *time;
-  uvperf__stats_ring_slice(ring, slice);
-  if (status == 0 && record->type == PERF_RECORD_EXIT)
-    uvperf__set_task_exited(impl);
-  impl->base.in_callback = 1;
-  impl->base.record_cb(impl->base.handle, status, record);
-  impl->base.in_callback = 0;
-}
-
 void uvperf__set_deliver_merged(set_t *impl, const uvperf__merged_t *merged,
                                 const uvperf__slice_t *slice) {
   uvperf__cpu_ring_t *ring = merged->owner;
 
   ring->stats.bad_times += (uint64_t)merged->is_bad;
-  uvperf__set_deliver(impl, ring, merged->bytes, merged->size,
-                      merged->is_bad ? &merged->time : NULL, slice);
-}
-
-/* -- ring by ring --------------------------------------------------------- */
-
-/* One drain of one ring. */
-typedef struct drain_s {
-  set_t *impl;
-  uvperf_decoder_t *decoder;
-  uvperf__cpu_ring_t *ring;
-  const uvperf__slice_t *slice;
-} drain_t;
-
-/* There is no reader for all samples: the source of each sample is found by its
- * id. */
-static inline uvperf__reader_t *find_reader(const void *owner) {
-  (void)owner;
-  return NULL;
-}
-
-__attribute__((always_inline)) static inline int
-drain_sample(void *owner, uvperf__reader_t *reader, unsigned int form,
-             const uint8_t *bytes, uint64_t header, uint64_t behind) {
-  const drain_t *drain = owner;
-  const uvperf_record_t *record;
-
-  (void)reader;
-  (void)form;
-  (void)behind;
-  record = uvperf__decode_sample(drain->decoder, bytes, header);
-  if (record == NULL)
-    return 0;
-  drain->impl->base.record_cb(drain->impl->base.handle, 0, record);
-  return 1;
-}
-
-static void drain_record(void *owner, const void *bytes, size_t size,
-                         uint64_t behind) {
-  const drain_t *drain = owner;
-
-  (void)behind;
-  uvperf__set_deliver(drain->impl, drain->ring, bytes, size, NULL,
-                      drain->slice);
-  drain->impl->base.in_callback = 1;
-}
-
-static int drain_has_no_ring(const void *owner) {
-  return has_no_rings(((const drain_t *)owner)->impl);
-}
-
-static const uvperf__drain_ops_t drain_ops = {find_reader, drain_sample,
-                                              drain_record, drain_has_no_ring};
-
-static int drain_ring(void *owner, size_t ring_index, uvperf__slice_t *slice) {
-  set_t *impl = owner;
-  uvperf__cpu_ring_t *ring = uvperf__set_ring_at(impl, ring_index);
-  drain_t drain = {impl, uvperf__evlist_decoder(impl->evlist), ring, slice};
-  uint64_t records = slice->records;
-  int rc;
-
-  impl->base.in_callback = 1;
-  rc = uvperf__drain(&ring->ring, slice, &ring->stats, &drain_ops, &drain);
-  impl->base.in_callback = 0;
-  if (slice->records != records)
-    uvperf__stats_ring_slice(ring, slice);
-  return rc;
+  uvperf__rings_deliver(&impl->base, ring, merged->bytes, merged->size, 0,
+                        merged->is_bad ? &merged->time : NULL, slice);
 }
 
 /* -- in the order of time ------------------------------------------------- */
@@ -150,9 +56,10 @@ static uint64_t horizon_at(const set_t *impl, uint64_t now, int is_pressed) {
   return is_pressed ? now : now - slack;
 }
 
-/* One drain of all rings. */
+/* One drain of all rings, by one callback: only a new start changes it. */
 typedef struct merge_drain_s {
-  set_t *impl;
+  uvperf_record_cb cb;
+  uvperf_handle_t *handle;
   uvperf_decoder_t *decoder;
   const uvperf__slice_t *slice;
   const uint64_t *session;
@@ -171,7 +78,7 @@ static inline int merge_sample(void *user, void *owner, const uint8_t *bytes,
   ring->stats.records += 1;
   uvperf__stats_ring_slice(ring, drain->slice);
   ring->stats.bytes += uvperf__header_size(header);
-  drain->impl->base.record_cb(drain->impl->base.handle, 0, record);
+  drain->cb(drain->handle, 0, record);
   return *drain->session == drain->own_session;
 }
 
@@ -192,7 +99,8 @@ static int merge_one(set_t *impl, uint64_t horizon, uvperf__slice_t *slice,
   uvperf__set_deliver_merged(impl, &merged, slice);
   slice->records += 1;
   slice->bytes += merged.size;
-  if (!has_no_rings(impl) && uvperf__merge_consume(impl->merge, &merged))
+  if (!uvperf__handle_has_no_rings(&impl->base) &&
+      uvperf__merge_consume(impl->merge, &merged))
     ring->stats.late_records += 1;
   return 1;
 }
@@ -200,8 +108,9 @@ static int merge_one(set_t *impl, uint64_t horizon, uvperf__slice_t *slice,
 /* Delivers records up to the horizon. Returns UVPERF__DRAINED, _CUT or
  * _STOPPED. */
 static int merge_until(set_t *impl, uint64_t horizon, uvperf__slice_t *slice) {
-  merge_drain_t drain = {impl, uvperf__evlist_decoder(impl->evlist), slice,
-                         slice->session, slice->own_session};
+  merge_drain_t drain = {impl->base.record_cb, impl->base.handle,
+                         impl->base.decoder,   slice,
+                         slice->session,       slice->own_session};
   uint64_t records, bytes;
   size_t ring_index;
   int rc;
@@ -246,7 +155,7 @@ static int drain_all(void *owner, uvperf__slice_t *slice) {
    * ahead. */
   if (rc == UVPERF__DRAINED && is_pressed && slice->records == records)
     rc = merge_until(impl, UINT64_MAX, slice);
-  if (has_no_rings(impl)) {
+  if (uvperf__handle_has_no_rings(&impl->base)) {
     uvperf__merge_forget(impl->merge);
     return UVPERF__STOPPED;
   }
@@ -263,40 +172,26 @@ static int drain_all(void *owner, uvperf__slice_t *slice) {
 /* -- other operations of the watch ----------------------------------------- */
 
 /* From now on nothing is read from this ring. */
-static void give_up(set_t *impl, size_t ring_index, int status) {
-  uvperf__stats_ring_end(uvperf__set_ring_at(impl, ring_index), status);
-  if (impl->merge != NULL)
-    uvperf__merge_drop(impl->merge, ring_index);
-}
-
 static void ring_end(void *owner, size_t ring_index, int status) {
   set_t *impl = owner;
 
-  give_up(impl, ring_index, status);
-  uvperf__set_report_ring(impl, uvperf__set_ring_at(impl, ring_index), status);
+  uvperf__merge_drop(impl->merge, ring_index);
+  uvperf__rings_ring_end(owner, ring_index, status);
 }
 
-/* The other rings have ended before. A ring that could not be polled has not
- * been given up yet. There may be none at all. */
 static void end_all(void *owner, size_t ring_index, int status) {
   set_t *impl = owner;
-  size_t nr = uvperf__watch_nr_rings(impl->base.watch);
   size_t i;
 
-  for (i = 0; i < nr; i++)
-    give_up(impl, i, i == ring_index ? status : UV_EBADF);
-  uvperf__set_end_delivery(impl);
-  uvperf__handle_report(&impl->base, status,
-                        nr == 0 ? -1
-                                : uvperf__set_ring_at(impl, ring_index)->cpu);
+  for (i = 0; i < impl->nr_merged; i++)
+    uvperf__merge_drop(impl->merge, i);
+  uvperf__rings_end(owner, ring_index, status);
 }
 
 /* -- the watch ------------------------------------------------------------- */
 
-/* A ring is added to the merge only after the watch has it, so that the merge
- * reads only watched rings. Records of a ring that could not be polled are not
- * delivered. */
-static int merge_rings(set_t *impl) {
+int uvperf__set_rings_watched(void *owner) {
+  set_t *impl = owner;
   uvperf__cpu_ring_t *ring;
   size_t i;
   int rc;
@@ -305,7 +200,7 @@ static int merge_rings(set_t *impl) {
     return 0;
   while (impl->nr_merged < uvperf__watch_nr_rings(impl->base.watch)) {
     i = impl->nr_merged;
-    ring = uvperf__set_ring_at(impl, i);
+    ring = uvperf__cpu_rings_at(impl->base.rings, i);
     rc = uvperf__merge_add(impl->merge, &ring->ring, ring);
     if (rc != 0)
       return rc;
@@ -316,43 +211,25 @@ static int merge_rings(set_t *impl) {
   return 0;
 }
 
-/* No wakeup comes for overwritable rings, so they are not watched. The watch
- * then runs without a ring: it checks for ends, and keeps the loop alive. */
-int uvperf__set_watch_rings(set_t *impl) {
-  size_t nr = uvperf__evlist_nr_rings(impl->evlist);
-  uvperf__cpu_ring_t *ring;
-  int merged, rc = 0;
-  size_t i;
-
-  if (impl->base.watch == NULL || impl->flags & UVPERF_SET_OVERWRITE)
-    return 0;
-  for (i = uvperf__watch_nr_rings(impl->base.watch); i < nr && rc == 0; i++) {
-    ring = uvperf__set_ring_at(impl, i);
-    rc = uvperf__watch_add(impl->base.watch, &ring->ring, &ring->fd, 1);
-  }
-  merged = merge_rings(impl);
-  return rc != 0 ? rc : merged;
-}
-
 static const uvperf__watch_ops_t by_ring = {
-    .drain = drain_ring,
+    .drain = uvperf__rings_drain,
     .slice_end = uvperf__handle_slice_end,
-    .spare = uvperf__handle_spare,
+    .spare = uvperf__rings_spare,
     .iteration_end = uvperf__set_iteration_end,
     .flush_due = uvperf__set_flush_due,
-    .ring_skipped = uvperf__handle_ring_skipped,
-    .ring_end = ring_end,
-    .end = end_all,
+    .ring_skipped = uvperf__rings_skipped,
+    .ring_end = uvperf__rings_ring_end,
+    .end = uvperf__rings_end,
     .close = uvperf__handle_begin_close,
 };
 
 static const uvperf__watch_ops_t by_time = {
     .drain_all = drain_all,
     .slice_end = uvperf__handle_slice_end,
-    .spare = uvperf__handle_spare,
+    .spare = uvperf__rings_spare,
     .iteration_end = uvperf__set_iteration_end,
     .flush_due = uvperf__set_flush_due,
-    .ring_skipped = uvperf__handle_ring_skipped,
+    .ring_skipped = uvperf__rings_skipped,
     .ring_end = ring_end,
     .end = end_all,
     .close = uvperf__handle_begin_close,
@@ -369,7 +246,7 @@ int uvperf__set_make_watch(set_t *impl) {
   if (impl->base.watch != NULL)
     return 0;
   if (in_order && impl->merge == NULL) {
-    rc = uvperf__merge_new(&impl->merge, uvperf__evlist_decoder(impl->evlist));
+    rc = uvperf__merge_new(&impl->merge, impl->base.decoder);
     if (rc != 0)
       return rc;
   }

@@ -43,7 +43,9 @@ void uvperf__set_start_probes(set_t *impl) {
   probe_by(impl, 0);
 }
 
-void uvperf__set_task_exited(set_t *impl) {
+void uvperf__set_task_exited(void *owner) {
+  set_t *impl = owner;
+
   impl->probe_ms = EXIT_MS;
   probe_by(impl, now_of(impl) + EXIT_MS);
 }
@@ -146,7 +148,7 @@ static void ends_report(set_t *impl) {
   }
   if (!uvperf__evlist_have_ended(impl->evlist))
     return;
-  uvperf__set_end_delivery(impl);
+  uvperf__set_stop(impl);
   impl->eof_reported = 1;
   uvperf__handle_report(&impl->base, UV_EOF, -1);
 }

@@ -73,22 +73,19 @@ uvperf__evlist_t *uvperf__set_counters(const uvperf_set_t *set);
 /* Returns a ring by its index. */
 uvperf__cpu_ring_t *uvperf__set_ring_at(const set_t *impl, size_t index);
 
-/* Notes when the set's events were opened. */
-void uvperf__set_note_opening(set_t *impl);
+/* Notes the rings, the decoder and the time of opening of the set's evlist. */
+void uvperf__set_take_evlist(set_t *impl);
 
 /* Frees the sources of closed events, unless a callback still has a record or a
  * snapshot is not delivered yet. */
-void uvperf__set_free_sources(set_t *impl);
-
-/* Calls the record callback without a record, for one ring. */
-void uvperf__set_report_ring(set_t *impl, const uvperf__cpu_ring_t *ring,
-                             int status);
+void uvperf__set_free_sources(void *owner);
 
 /* Stops following CPUs if the handle is neither started nor reading. */
 void uvperf__set_leave_cpus(set_t *impl);
 
-/* Stops delivery. The events stay as they are. */
-void uvperf__set_end_delivery(set_t *impl);
+/* Operation of the kind: stops delivery. The events stay as they are. Returns
+ * 0. */
+int uvperf__set_stop(void *owner);
 
 /* -- open.c: on libuv's pool -- */
 
@@ -135,19 +132,15 @@ void uvperf__set_end_closing(set_closing_t *closing);
 /* Makes the watch if it does not exist yet. Returns 0 or a code. */
 int uvperf__set_make_watch(set_t *impl);
 
-/* Watches rings that are new, if there is a watch and the rings are not
- * overwritable. Returns 0, UV_ENOMEM, or the code of uvperf__watch_add. */
-int uvperf__set_watch_rings(set_t *impl);
+/* Operation of the kind: adds new rings to the merge, if there is one. A ring
+ * is added only after the watch has it, so that the merge reads only watched
+ * rings. Records of a ring that could not be polled are not delivered. Returns
+ * 0 or UV_ENOMEM. */
+int uvperf__set_rings_watched(void *owner);
 
-/* Counts a record of a ring in this slice, and passes it to the user's
- * callback. The callback may close the handle; impl and ring still exist
- * afterwards. `time` is NULL, or replaces an impossible time. */
-void uvperf__set_deliver(set_t *impl, uvperf__cpu_ring_t *ring,
-                         const void *bytes, size_t size, const uint64_t *time,
-                         const uvperf__slice_t *slice);
-
-/* Does the same for a record of a merge. A record with an impossible time is
- * counted, and delivered with the time that the merge chose. */
+/* Delivers a record of a merge, as uvperf__rings_deliver does. A record with an
+ * impossible time is counted, and delivered with the time that the merge
+ * chose. */
 void uvperf__set_deliver_merged(set_t *impl, const uvperf__merged_t *merged,
                                 const uvperf__slice_t *slice);
 
@@ -156,12 +149,10 @@ void uvperf__set_begin_merge(set_t *impl, uvperf__merge_t *merge);
 
 /* -- snapshot.c: operations of the kind -- */
 
-const char *uvperf__set_no_snapshot(const void *owner);
 int uvperf__set_prepare(void *owner, uvperf__snapshot_job_t *job,
                         uvperf_error_t *error);
 int uvperf__set_deliver_snapshot(void *owner, uvperf__snapshot_job_t *job,
                                  uvperf__slice_t *slice);
-void uvperf__set_snapped(void *owner);
 
 /* -- end.c: the end of targets -- */
 
@@ -172,9 +163,9 @@ void uvperf__set_check_ends(set_t *impl);
 /* Called when the set was started. Targets may have ended before. */
 void uvperf__set_start_probes(set_t *impl);
 
-/* Called when a record reported that a task has exited. Targets may be gone
- * soon. */
-void uvperf__set_task_exited(set_t *impl);
+/* Operation of the kind: a record reported that a task has exited. Targets may
+ * be gone soon. */
+void uvperf__set_task_exited(void *owner);
 
 /* Operations of the watch. The first is called when a flush is due. It checks
  * for ends, at most once in PROBE_MS. The second is called when an iteration
@@ -197,8 +188,9 @@ int uvperf__set_next_or_end(void *owner, const uvperf_record_t **record);
 
 /* -- hotplug.c: CPU hotplug -- */
 
-/* Returns 0 or UV_ENOMEM. */
-int uvperf__set_make_hotplug(set_t *impl);
+/* Operations of the kind. */
+void uvperf__set_cpu_gone(void *owner, int cpu);
+int uvperf__set_cpu_come(void *owner, int cpu, uvperf_error_t *error);
 
 /* Notes which CPUs are online if these targets, which are opened next, need
  * it. */

@@ -49,17 +49,15 @@ static int set_take(set_t *impl, const uvperf_record_t **record) {
 
 int uvperf__set_next(void *owner, const uvperf_record_t **record) {
   set_t *impl = owner;
-  uvperf_decoder_t *decoder = uvperf__evlist_decoder(impl->evlist);
   int rc = 0;
 
-  if (decoder == NULL || !uvperf__evlist_write_records(impl->evlist) ||
-      impl->flags & UVPERF_SET_OVERWRITE)
+  if (impl->base.decoder == NULL || impl->base.is_overwritable ||
+      !uvperf__evlist_write_records(impl->evlist))
     return UV_EINVAL;
   if (impl->base.is_started)
     return UV_EBUSY;
-  impl->base.cursor.decoder = decoder;
   if (impl->next_merge == NULL && impl->flags & UVPERF_SET_TIME_ORDER)
-    rc = uvperf__merge_new(&impl->next_merge, decoder);
+    rc = uvperf__merge_new(&impl->next_merge, impl->base.decoder);
   if (rc != 0)
     return rc;
   if (impl->next_merge != NULL)

@@ -5,6 +5,7 @@
  * These then join the set's list. */
 #include "set/internal.h"
 
+#include "loop/rings.h"
 #include "util/alloc.h"
 #include "util/error.h"
 
@@ -13,8 +14,7 @@ struct set_opening_s {
   uvperf__evlist_t *evlist;
   uvperf__adding_t adding;
   int has_ended; /* the adding; only the loop's thread uses this */
-  /* Only one of these two callbacks is set. */
-  uvperf_open_cb cb;
+  /* The rest is only for a target that is added. */
   uvperf_set_target_cb target_cb;
   void *data;         /* the user's pointer for the target */
   uint64_t cpus_come; /* the set's cpus_come when opening began */
@@ -46,26 +46,22 @@ static int no_memory(uvperf_error_t *error) {
 /* -- a set ----------------------------------------------------------------- */
 
 /* If the set closes, it closes the evlist too. */
-static void opening_done(uvperf__handle_job_t *job, int rc,
-                         uvperf_error_t *error) {
+static int opening_done(uvperf__handle_job_t *job, int rc,
+                        uvperf_error_t *error) {
   set_opening_t *opening = (set_opening_t *)job;
   set_t *impl = (set_t *)job->owner;
-  int opened = rc;
 
-  if (!job->is_late) {
-    opened = uvperf__adding_end(&opening->adding, rc == 0 ? error : NULL);
-    opening->has_ended = 1;
-  }
-  impl->base.code = opened == 0 ? 0 : UV_EBADF;
-  if (opened == 0) {
+  if (job->is_late)
+    return rc;
+  rc = uvperf__adding_end(&opening->adding, rc == 0 ? error : NULL);
+  opening->has_ended = 1;
+  if (rc == 0) {
     uvperf__evlist_free(impl->evlist);
     impl->evlist = opening->evlist;
     opening->evlist = NULL;
-    uvperf__set_note_opening(impl);
+    uvperf__set_take_evlist(impl);
   }
-  if (rc == 0)
-    rc = opened;
-  opening->cb(impl->base.handle, rc, rc == 0 ? NULL : error);
+  return rc;
 }
 
 int uvperf__set_new_opening(set_opening_t **made, set_t *impl,
@@ -82,7 +78,7 @@ int uvperf__set_new_opening(set_opening_t **made, set_t *impl,
   opening->base.job.step = opening_step;
   opening->base.done = opening_done;
   opening->base.free = opening_free;
-  opening->cb = options->open_cb;
+  opening->base.open_cb = options->open_cb;
   rc = uvperf__evlist_new_adding(&opening->evlist, options, &opening->adding,
                                  error);
   if (rc == 0)
@@ -94,7 +90,6 @@ int uvperf__set_new_opening(set_opening_t **made, set_t *impl,
 
 int uvperf__set_begin_opening(set_t *impl, set_opening_t *opening,
                               uvperf_error_t *error) {
-  impl->base.code = UV_EBUSY;
   return uvperf__handle_job_begin(&impl->base, &opening->base,
                                   uvperf__evlist_calls(opening->evlist), error);
 }
@@ -114,15 +109,15 @@ static int target_join(set_t *impl, set_opening_t *opening,
   rc = uvperf__evlist_take_target(impl->evlist, opening->evlist, error);
   if (rc != 0)
     return rc;
-  rc = uvperf__set_watch_rings(impl);
+  rc = uvperf__rings_watch(&impl->base);
   if (rc == 0)
     return 0;
   uvperf__evlist_remove_target(impl->evlist, opening->adding.index, NULL, NULL);
   return uvperf__watch_explain(error, rc);
 }
 
-static void target_done(uvperf__handle_job_t *job, int rc,
-                        uvperf_error_t *error) {
+static int target_done(uvperf__handle_job_t *job, int rc,
+                       uvperf_error_t *error) {
   set_opening_t *opening = (set_opening_t *)job;
   set_t *impl = (set_t *)job->owner;
   set_closing_t *closing;
@@ -150,6 +145,7 @@ static void target_done(uvperf__handle_job_t *job, int rc,
   uvperf__teardown_let_go(&impl->base.teardown);
   if (rc == 0 && !is_closing)
     uvperf__set_check_ends(impl);
+  return rc;
 }
 
 set_opening_t *uvperf__set_find_adding(const set_t *impl, uint32_t index) {

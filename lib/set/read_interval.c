@@ -2,6 +2,7 @@
 /* Makes readings of a set on its loop, one at each tick of an interval. */
 #include "set/internal.h"
 
+#include "loop/rings.h"
 #include "util/error.h"
 
 /* Calls back, with in_callback set: a record callback may have run the loop,
@@ -92,8 +93,8 @@ int uvperf_set_read_start(uvperf_set_t *set, uint64_t interval_ms,
   rc = uvperf__interval_timer_start(impl->interval_timer, interval_ms);
   if (rc != 0)
     return uvperf__watch_explain(error, rc);
-  rc = uvperf__handle_follow_cpus(&impl->base, "set UVPERF_SET_FIXED_CPUS",
-                                  error);
+  rc = uvperf__rings_follow_cpus(&impl->base, "set UVPERF_SET_FIXED_CPUS",
+                                 error);
   if (rc != 0) {
     uvperf__interval_timer_stop(impl->interval_timer);
     return rc;

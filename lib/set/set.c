@@ -4,6 +4,7 @@
 #include "set/internal.h"
 
 #include "decode/decoder.h"
+#include "loop/rings.h"
 #include "loop/stats.h"
 #include "loop/stream_options.h"
 #include "util/alloc.h"
@@ -99,7 +100,7 @@ static int set_open(set_t *impl, const uvperf_set_options_t *options,
   int rc = 0;
 
   if (!(impl->flags & UVPERF_SET_FIXED_CPUS))
-    rc = uvperf__set_make_hotplug(impl);
+    rc = uvperf__rings_make_hotplug(&impl->base);
   if (rc != 0)
     return uvperf__error_shortage(error, rc, "cannot make the set");
   uvperf__set_note_cpus(impl, options->targets, options->nr_targets);
@@ -108,7 +109,7 @@ static int set_open(set_t *impl, const uvperf_set_options_t *options,
     if (rc == 0)
       rc = set_make_timer(impl, error);
     if (rc == 0)
-      uvperf__set_note_opening(impl);
+      uvperf__set_take_evlist(impl);
     return rc;
   }
   rc = uvperf__set_new_opening(&opening, impl, options, error);
@@ -154,6 +155,7 @@ int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
   uvperf__handle_limit_calls(&impl->base, own.open, own.open_timeout_ms);
   impl->lent_reading = -1;
   impl->flags = own.flags;
+  impl->base.is_overwritable = (own.flags & UVPERF_SET_OVERWRITE) != 0;
   impl->base.was_switched = (own.flags & UVPERF_SET_ENABLED) != 0;
   if (own.wakeup_bytes != 1)
     impl->default_flush_ms = UVPERF__DEFAULT_FLUSH_MS;
@@ -173,7 +175,7 @@ int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
 
 static int set_check_start(const set_t *impl, uvperf_record_cb cb,
                            uvperf_error_t *error) {
-  if (uvperf__evlist_rings(impl->evlist) == NULL)
+  if (impl->base.rings == NULL)
     return uvperf__error_argument(
         error,
         "the set has no records; set UVPERF_SET_RECORDS in options.flags");
@@ -201,27 +203,27 @@ static int set_start(void *owner, const uvperf_stream_options_t *options,
   if (rc != 0)
     return rc;
   uvperf__stream_options_for_watch(options, impl->default_flush_ms, &chosen);
-  if (impl->flags & UVPERF_SET_OVERWRITE) {
+  if (impl->base.is_overwritable) {
     chosen.flush_ms = 0; /* no record waits for a flush */
     chosen.is_idle = 1;
   }
   rc = uvperf__set_make_watch(impl);
   if (rc == 0)
-    rc = uvperf__set_watch_rings(impl);
+    rc = uvperf__rings_watch(&impl->base);
   if (rc == 0)
     rc = uvperf__watch_start(impl->base.watch, &chosen);
   if (rc != 0)
     return uvperf__watch_explain(error, rc);
   impl->flush_ms = chosen.flush_ms;
-  rc = uvperf__handle_follow_cpus(&impl->base, "set UVPERF_SET_FIXED_CPUS",
-                                  error);
+  rc = uvperf__rings_follow_cpus(&impl->base, "set UVPERF_SET_FIXED_CPUS",
+                                 error);
   if (rc == 0 && enables) {
     rc = uvperf__evlist_enable(impl->evlist, error);
     if (rc != 0)
       uvperf__evlist_disable(impl->evlist, NULL);
   }
   if (rc != 0) {
-    uvperf__set_end_delivery(impl);
+    uvperf__set_stop(impl);
     return rc;
   }
   impl->session += 1;
@@ -230,12 +232,7 @@ static int set_start(void *owner, const uvperf_stream_options_t *options,
   return 0;
 }
 
-/* -- stop and flush ------------------------------------------------------- */
-
-static int set_stop(void *owner) {
-  uvperf__set_end_delivery(owner);
-  return 0;
-}
+/* -- flush ---------------------------------------------------------------- */
 
 static int set_flush(void *owner) {
   set_t *impl = owner;
@@ -375,7 +372,7 @@ int uvperf_set_add(uvperf_set_t *set, const uvperf_target_t *target,
   rc = uvperf__evlist_add_target(impl->evlist, target, &added, error);
   if (rc != 0)
     return rc;
-  rc = uvperf__set_watch_rings(impl);
+  rc = uvperf__rings_watch(&impl->base);
   if (rc != 0) {
     set_remove_target(impl, added, NULL, NULL);
     return uvperf__watch_explain(error, rc);
@@ -455,10 +452,6 @@ static int set_count_lost(void *owner) {
   return uvperf__evlist_count_lost(evlist_of(owner));
 }
 
-static uvperf__cpu_rings_t *set_rings(const void *owner) {
-  return uvperf__evlist_rings(evlist_of(owner));
-}
-
 static void set_stats(void *owner, uvperf_stats_t *stats) {
   const set_t *impl = owner;
 
@@ -474,22 +467,25 @@ static const uvperf__handle_kind_t set_kind = {
     .set_ref = set_ref,
     .is_active = set_is_active,
     .start = set_start,
-    .stop = set_stop,
+    .stop = uvperf__set_stop,
     .next = uvperf__set_next,
     .next_or_end = uvperf__set_next_or_end,
     .flush = set_flush,
     .has_record = uvperf__next_is_in_rings,
-    .no_snapshot = uvperf__set_no_snapshot,
+    .overwritable_by = "UVPERF_SET_OVERWRITE in options.flags",
     .prepare = uvperf__set_prepare,
     .deliver = uvperf__set_deliver_snapshot,
-    .snapped = uvperf__set_snapped,
+    .snapped = uvperf__set_free_sources,
     .control = &set_control,
     .attr = set_attr,
-    .rings = set_rings,
     .stats = set_stats,
     .count_lost = set_count_lost,
     .nr_rings = uvperf__stats_nr_rings,
     .ring = uvperf__stats_ring_info,
+    .rings_watched = uvperf__set_rings_watched,
+    .task_exited = uvperf__set_task_exited,
+    .cpu_gone = uvperf__set_cpu_gone,
+    .cpu_come = uvperf__set_cpu_come,
     .quit = set_quit,
     .give_up = set_give_up,
     .release = set_release,

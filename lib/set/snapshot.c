@@ -3,22 +3,11 @@
  * one time, and delivered ring by ring or in the order of time. */
 #include "set/internal.h"
 
+#include "loop/rings.h"
+#include "loop/snapshot_job.h"
 #include "util/error.h"
 
 /* -- delivery -------------------------------------------------------------- */
-
-static void deliver_record(void *owner, size_t ring_index, const void *bytes,
-                           size_t size, uint64_t remaining,
-                           const uvperf__slice_t *slice) {
-  (void)remaining;
-  uvperf__set_deliver(owner, uvperf__set_ring_at(owner, ring_index), bytes,
-                      size, NULL, slice);
-}
-
-/* If a ring proves unsound, records that are older than the delivered records
- * cannot be read. */
-static const uvperf__snapshot_walk_t by_ring = {deliver_record,
-                                                uvperf__handle_ring_skipped};
 
 static int deliver_by_time(set_t *impl, uvperf__snapshot_job_t *job,
                            uvperf__slice_t *slice) {
@@ -38,35 +27,20 @@ static int deliver_by_time(set_t *impl, uvperf__snapshot_job_t *job,
   uvperf__merge_end(job->merge);
   for (; rc == UVPERF__DRAINED && job->at < job->nr; job->at++) {
     if (job->snapshots[job->at].code != 0)
-      uvperf__handle_ring_skipped(impl, job->at);
+      uvperf__rings_skipped(impl, job->at);
     if (uvperf__slice_is_stopped(slice))
       rc = UVPERF__STOPPED;
   }
   return rc;
 }
 
-/* The images are in the snapshot's own memory, so a callback may do anything.
- * It may also fork, and close the handle in the child. */
 int uvperf__set_deliver_snapshot(void *owner, uvperf__snapshot_job_t *job,
                                  uvperf__slice_t *slice) {
-  if (job->merge != NULL)
-    return deliver_by_time(owner, job, slice);
-  return uvperf__snapshot_job_walk(job, &by_ring, slice);
-}
-
-void uvperf__set_snapped(void *owner) {
-  uvperf__set_free_sources(owner);
+  return job->merge != NULL ? deliver_by_time(owner, job, slice)
+                            : uvperf__rings_deliver_snapshot(owner, job, slice);
 }
 
 /* -- preparation ----------------------------------------------------------- */
-
-const char *uvperf__set_no_snapshot(const void *owner) {
-  const set_t *impl = owner;
-
-  return impl->flags & UVPERF_SET_OVERWRITE
-             ? NULL
-             : "set UVPERF_SET_OVERWRITE in options.flags";
-}
 
 /* Prepares everything before the images are taken, because later snapshots do
  * not contain records that were taken. Each snapshot has its own merge.
@@ -78,11 +52,10 @@ int uvperf__set_prepare(void *owner, uvperf__snapshot_job_t *job,
   size_t i;
   int rc;
 
-  uvperf__snapshot_job_fill(job, uvperf__evlist_rings(impl->evlist));
   if (!(impl->flags & UVPERF_SET_TIME_ORDER))
     return 0;
   job->flags |= UVPERF_SNAPSHOT_OLDEST_FIRST;
-  rc = uvperf__merge_new(&job->merge, uvperf__evlist_decoder(impl->evlist));
+  rc = uvperf__merge_new(&job->merge, impl->base.decoder);
   for (i = 0; rc == 0 && i < job->nr; i++)
     rc = uvperf__merge_add(job->merge, &job->snapshots[i].image,
                            uvperf__set_ring_at(impl, i));

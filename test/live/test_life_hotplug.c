@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: CPUs that go and come, in a tree that replaces sysfs and with the
  * test's uevents. What becomes of their events, and of entries of a map, is in
- * unit/evlist/test_hotplug.c and unit/bpf/test_hotplug.c. */
+ * unit/evlist/test_hotplug.c and unit/bpf/test_reader_hotplug.c. */
 #include "fake_host.h"
 #include "life.h"
 

@@ -9,6 +9,7 @@
 #include "fake_uevents.h"
 #include "scripted_hotplug.h"
 #include "model_run.h"
+#include "loop/rings.h"
 #include "set/internal.h"
 
 #define STEPS   150
@@ -180,7 +181,7 @@ static void begin(storm_t *storm, uint64_t seed) {
   live_stream_open(storm->loop, &storm->stream, &storm->plan.options);
   impl = storm->stream.live.set.handle.impl;
   uvperf__hotplug_free(impl->base.hotplug);
-  assert_int_equal(uvperf__set_make_hotplug(impl), 0);
+  assert_int_equal(uvperf__rings_make_hotplug(&impl->base), 0);
   uvperf__hotplug_note(impl->base.hotplug);
   uvperf_on_cpu(&storm->stream.live.set.handle, on_cpu);
   storm->stream.on_record = on_record;

@@ -5,14 +5,13 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "bpf/internal.h"
 #include "make_cpus.h"
 #include "fake_clock.h"
 #include "fake_uevents.h"
 #include "make_record.h"
 #include "scripted_event.h"
 #include "scripted_reader.h"
-#include "set/internal.h"
+#include "loop/rings.h"
 #include "sys/sys.h"
 
 #define RING_BYTES  ((size_t)64 * 1024)
@@ -275,14 +274,9 @@ static void script_set(life_t *life) {
 
 void life_follow(life_t *life) {
   uvperf__handle_t *base = life->handle->impl;
-  int rc;
 
   uvperf__hotplug_free(base->hotplug);
-  if (life->kind & LIFE_SETS)
-    rc = uvperf__set_make_hotplug(life->handle->impl);
-  else
-    rc = uvperf__bpf_reader_make_hotplug(life->handle->impl);
-  assert_int_equal(rc, 0);
+  assert_int_equal(uvperf__rings_make_hotplug(base), 0);
   uvperf__hotplug_note(base->hotplug);
 }
 

@@ -2,7 +2,6 @@
 #include "scripted_reader.h"
 
 #include "attr/kernel_knows.h"
-#include "bpf/internal.h"
 #include "make_cpus.h"
 #include "fake_uevents.h"
 

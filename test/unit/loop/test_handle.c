@@ -74,11 +74,6 @@ static int count_lost(void *owner) {
   return 1;
 }
 
-static const char *no_snapshot(const void *owner) {
-  (void)owner;
-  return "";
-}
-
 static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
   (void)handle;
@@ -92,7 +87,6 @@ static const uvperf__handle_kind_t kind = {
     .is_active = is_active,
     .stop = stop,
     .flush = stop,
-    .no_snapshot = no_snapshot,
     .stats = stats,
     .count_lost = count_lost,
     .nr_rings = nr_rings,
@@ -208,13 +202,14 @@ static int step(uvperf__job_t *job) {
   return --((work_t *)job)->steps != 0;
 }
 
-static void done(uvperf__handle_job_t *job, int rc, uvperf_error_t *error) {
+static int done(uvperf__handle_job_t *job, int rc, uvperf_error_t *error) {
   work_t *work = (work_t *)job;
   assert_int_equal(work->freed, 0);
   work->ended += 1;
   work->code = rc;
   if (rc != 0)
     assert_int_equal(error->code, rc);
+  return rc;
 }
 
 static void free_work(uvperf__handle_job_t *job) {

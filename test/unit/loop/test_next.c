@@ -8,6 +8,7 @@
 
 #include "loop/handle.h"
 #include "loop/hub.h"
+#include "loop/rings.h"
 #include "model_run.h"
 #include "check_record.h"
 
@@ -713,7 +714,7 @@ static void next_in_the_callback_for_a_cpu_is_ebusy(void **state) {
     begin_run(*state, kind);
     self = subject.handle->impl;
     self->cpu_cb = on_cpu;
-    uvperf__handle_report_cpu(self, 1, 0, NULL);
+    uvperf__rings_report_cpu(self, 1, 0, NULL);
     check_tails();
     end_run(*state);
   }

@@ -12,6 +12,7 @@
 #include "fake_uevents.h"
 #include "scripted_hotplug.h"
 #include "scripted_set.h"
+#include "loop/rings.h"
 #include "set/internal.h"
 
 typedef struct scripted_s {
@@ -71,7 +72,7 @@ static void begin(uv_loop_t *loop, scripted_t *scripted) {
   scripted->live.set.handle.data = scripted;
   impl = scripted->live.set.handle.impl;
   uvperf__hotplug_free(impl->base.hotplug);
-  assert_int_equal(uvperf__set_make_hotplug(impl), 0);
+  assert_int_equal(uvperf__rings_make_hotplug(&impl->base), 0);
   uvperf__hotplug_note(impl->base.hotplug);
   uvperf_on_cpu(&scripted->live.set.handle, on_cpu);
 }
@@ -196,7 +197,7 @@ static void cpu_goes_after_a_target(uv_loop_t *loop, const char *cpus,
   begin(loop, &scripted);
   impl = scripted.live.set.handle.impl;
   uvperf__hotplug_free(impl->base.hotplug);
-  assert_int_equal(uvperf__set_make_hotplug(impl), 0);
+  assert_int_equal(uvperf__rings_make_hotplug(&impl->base), 0);
   target.cpus = cpus;
   assert_int_equal(
       uvperf_set_add(&scripted.live.set, &target, NULL, NULL, NULL), 0);
@@ -256,7 +257,7 @@ static void begin_stream(uv_loop_t *loop, scripted_set_t *scripted) {
   scripted_set_open_planned(loop, scripted);
   impl = scripted->stream.live.set.handle.impl;
   uvperf__hotplug_free(impl->base.hotplug);
-  assert_int_equal(uvperf__set_make_hotplug(impl), 0);
+  assert_int_equal(uvperf__rings_make_hotplug(&impl->base), 0);
   uvperf__hotplug_note(impl->base.hotplug);
   options.flush_ms = -1;
   live_stream_start(&scripted->stream, &options);

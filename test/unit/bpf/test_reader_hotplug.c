@@ -6,7 +6,6 @@
 
 #include <errno.h>
 
-#include "bpf/internal.h"
 #include "make_cpus.h"
 #include "fake_uevents.h"
 #include "scripted_hotplug.h"
