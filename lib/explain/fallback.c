@@ -29,7 +29,6 @@
 /* Changes a field. If the fallback has changed the field before, the same entry
  * is updated, so that it covers all steps. */
 static void fallback_change(uvperf__fallback_t *fallback,
-                            enum uvperf_fallback which,
                             struct perf_event_attr *attr,
                             enum uvperf_attr_field field, uint64_t to) {
   uint64_t from = uvperf__attr_value(attr, field);
@@ -41,7 +40,7 @@ static void fallback_change(uvperf__fallback_t *fallback,
   uvperf_attr_set(attr, field, to);
   for (i = 0; i < fallback->nr; i++)
     if (fallback->changes[i].field == (uint32_t)field &&
-        fallback->changes[i].fallback == (uint32_t)which)
+        fallback->changes[i].fallback == fallback->tried)
       break;
   if (i == UVPERF__CHANGES_MOST)
     return;
@@ -49,7 +48,7 @@ static void fallback_change(uvperf__fallback_t *fallback,
   if (i == fallback->nr) {
     fallback->nr++;
     memset(entry, 0, sizeof(*entry));
-    entry->fallback = which;
+    entry->fallback = fallback->tried;
     entry->field = field;
     entry->from = from;
   }
@@ -70,7 +69,8 @@ static int is_zero(const struct perf_event_attr *attr, size_t from, size_t to) {
  * must become 0. Bytes after the last field with a name cannot be reported as a
  * change, so they must be 0 already. */
 static int cut_to_size(uvperf__fallback_t *fallback,
-                       struct perf_event_attr *attr, uint32_t asked_size) {
+                       struct perf_event_attr *attr) {
+  uint32_t asked_size = fallback->asked_size;
   uint32_t named = uvperf__attr_end(UVPERF_ATTR_CONFIG4);
   uint32_t known = attr->size;
   unsigned int field;
@@ -84,8 +84,7 @@ static int cut_to_size(uvperf__fallback_t *fallback,
   }
   for (field = UVPERF_ATTR_TYPE; field <= UVPERF_ATTR_CONFIG4; field++)
     if (uvperf__attr_end((enum uvperf_attr_field)field) > known)
-      fallback_change(fallback, UVPERF_FALLBACK_KERNEL, attr,
-                      (enum uvperf_attr_field)field, 0);
+      fallback_change(fallback, attr, (enum uvperf_attr_field)field, 0);
   attr->size = known;
   return 1;
 }
@@ -108,8 +107,7 @@ static int clear_flags(uvperf__fallback_t *fallback,
   uvperf__kernel_unknown(UVPERF__WORD_FLAGS, flags_of(attr), &unknown);
   for (flag = 0; flag < 64; flag++)
     if (unknown >> flag & 1)
-      fallback_change(fallback, UVPERF_FALLBACK_KERNEL, attr,
-                      (enum uvperf_attr_field)flag, 0);
+      fallback_change(fallback, attr, (enum uvperf_attr_field)flag, 0);
   return unknown != 0;
 }
 
@@ -137,20 +135,19 @@ static int clear_unknown(uvperf__fallback_t *fallback,
       continue;
     bits = uvperf__attr_value(attr, words[i].field);
     uvperf__kernel_unknown(words[i].word, bits, &unknown);
-    fallback_change(fallback, UVPERF_FALLBACK_KERNEL, attr, words[i].field,
-                    bits & ~unknown);
+    fallback_change(fallback, attr, words[i].field, bits & ~unknown);
     cleared |= unknown != 0;
   }
   return cleared;
 }
 
 static int try_kernel(uvperf__fallback_t *fallback,
-                      struct perf_event_attr *attr, uint32_t asked_size,
+                      struct perf_event_attr *attr,
                       const uvperf_error_t *failed) {
   if (fallback->is_by_program)
     return 0;
   if (failed->code == -E2BIG)
-    return cut_to_size(fallback, attr, asked_size);
+    return cut_to_size(fallback, attr);
   return failed->code == -EINVAL && clear_unknown(fallback, attr);
 }
 
@@ -158,15 +155,12 @@ static int try_kernel(uvperf__fallback_t *fallback,
 
 /* Excludes the hypervisor too, as perf(1) does. */
 static int try_user(uvperf__fallback_t *fallback, struct perf_event_attr *attr,
-                    uint32_t asked_size, const uvperf_error_t *failed) {
-  (void)asked_size;
+                    const uvperf_error_t *failed) {
   if (failed->cause != UVPERF_CAUSE_PERMISSION || attr->exclude_kernel ||
       attr->exclude_user)
     return 0;
-  fallback_change(fallback, UVPERF_FALLBACK_USER, attr,
-                  UVPERF_ATTR_EXCLUDE_KERNEL, 1);
-  fallback_change(fallback, UVPERF_FALLBACK_USER, attr, UVPERF_ATTR_EXCLUDE_HV,
-                  1);
+  fallback_change(fallback, attr, UVPERF_ATTR_EXCLUDE_KERNEL, 1);
+  fallback_change(fallback, attr, UVPERF_ATTR_EXCLUDE_HV, 1);
   return 1;
 }
 
@@ -175,16 +169,15 @@ static int try_user(uvperf__fallback_t *fallback, struct perf_event_attr *attr,
 /* PMUs return EOPNOTSUPP (x86_pmu_hw_config) or EINVAL. ENOENT comes from AMD's
  * core PMU, which passes the event on to an IBS PMU that does not exist. */
 static int try_precise(uvperf__fallback_t *fallback,
-                       struct perf_event_attr *attr, uint32_t asked_size,
+                       struct perf_event_attr *attr,
                        const uvperf_error_t *failed) {
   int fits = failed->code == -EOPNOTSUPP || failed->code == -EINVAL ||
              failed->code == -ENOENT;
 
-  (void)asked_size;
   if (!fits || attr->precise_ip == 0)
     return 0;
-  fallback_change(fallback, UVPERF_FALLBACK_PRECISE, attr,
-                  UVPERF_ATTR_PRECISE_IP, attr->precise_ip - 1u);
+  fallback_change(fallback, attr, UVPERF_ATTR_PRECISE_IP,
+                  attr->precise_ip - 1u);
   return 1;
 }
 
@@ -207,23 +200,19 @@ static int has_no_cycles(const uvperf_error_t *failed) {
 }
 
 static int try_clock(uvperf__fallback_t *fallback, struct perf_event_attr *attr,
-                     uint32_t asked_size, const uvperf_error_t *failed) {
-  (void)asked_size;
+                     const uvperf_error_t *failed) {
   /* On hybrid machines the upper half of config is the type of a PMU. */
   if (!has_no_cycles(failed) || attr->type != PERF_TYPE_HARDWARE ||
       (uint32_t)attr->config != PERF_COUNT_HW_CPU_CYCLES)
     return 0;
-  fallback_change(fallback, UVPERF_FALLBACK_CLOCK, attr, UVPERF_ATTR_TYPE,
-                  PERF_TYPE_SOFTWARE);
-  fallback_change(fallback, UVPERF_FALLBACK_CLOCK, attr, UVPERF_ATTR_CONFIG,
+  fallback_change(fallback, attr, UVPERF_ATTR_TYPE, PERF_TYPE_SOFTWARE);
+  fallback_change(fallback, attr, UVPERF_ATTR_CONFIG,
                   fallback->is_of_cpu ? PERF_COUNT_SW_CPU_CLOCK
                                       : PERF_COUNT_SW_TASK_CLOCK);
   if (!attr->freq && attr->sample_period != 0)
-    fallback_change(fallback, UVPERF_FALLBACK_CLOCK, attr,
-                    UVPERF_ATTR_SAMPLE_PERIOD,
+    fallback_change(fallback, attr, UVPERF_ATTR_SAMPLE_PERIOD,
                     clock_period(attr->sample_period));
-  fallback_change(fallback, UVPERF_FALLBACK_CLOCK, attr, UVPERF_ATTR_PRECISE_IP,
-                  0);
+  fallback_change(fallback, attr, UVPERF_ATTR_PRECISE_IP, 0);
   return 1;
 }
 
@@ -234,7 +223,7 @@ static const struct {
   uint32_t fallback;
   const char *name;
   int (*try_it)(uvperf__fallback_t *fallback, struct perf_event_attr *attr,
-                uint32_t asked_size, const uvperf_error_t *failed);
+                const uvperf_error_t *failed);
 } fallbacks[] = {
     {UVPERF_FALLBACK_KERNEL, "fewer bits", try_kernel},
     {UVPERF_FALLBACK_USER, "user side only", try_user},
@@ -247,10 +236,13 @@ int uvperf__fallback_next(uvperf__fallback_t *fallback,
                           const uvperf_error_t *failed) {
   size_t i;
 
-  for (i = 0; i < COUNT_OF(fallbacks); i++)
-    if ((fallback->allowed & fallbacks[i].fallback) &&
-        fallbacks[i].try_it(fallback, attr, asked_size, failed))
+  fallback->asked_size = asked_size;
+  for (i = 0; i < COUNT_OF(fallbacks); i++) {
+    fallback->tried = fallbacks[i].fallback;
+    if ((fallback->allowed & fallback->tried) &&
+        fallbacks[i].try_it(fallback, attr, failed))
       return 1;
+  }
   return 0;
 }
 

@@ -14,12 +14,15 @@
 #define UVPERF__CHANGES_MOST 72
 
 /* The fallbacks of one event (or of several that must stay alike): the allowed
- * ones, and the changes so far. The caller fills the first four fields; the
+ * ones, and the changes so far. The caller fills the first three fields; the
  * rest starts as 0. */
 typedef struct uvperf__fallback_s {
   uint32_t allowed;  /* enum uvperf_fallback */
   int is_of_cpu;     /* measures a whole CPU or a cgroup, not a task */
   int is_by_program; /* a uvperf_open_fn opens: the kernel cannot be asked */
+  /* Of the call of uvperf__fallback_next. */
+  uint32_t tried; /* the fallback that is being tried */
+  uint32_t asked_size;
   size_t nr;
   uvperf_change_t changes[UVPERF__CHANGES_MOST];
 } uvperf__fallback_t;

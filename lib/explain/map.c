@@ -56,21 +56,19 @@ static int is_unlimited(void) {
  * with the memory that the process has pinned already. The page before the data
  * counts too. We cannot see how much of the first limit the user's other
  * processes take. */
-static void explain_locked(uvperf_error_t *error, int code, size_t bytes) {
+static int explain_locked(uvperf_error_t *error, int code, size_t bytes) {
   uint64_t needed = (uint64_t)bytes + page_bytes();
   uint64_t locked = locked_limit();
   uint64_t limit;
   int64_t kb = 0;
   int cpus = uvperf__system_online_cpus();
 
-  if (is_unlimited()) {
-    uvperf__error_set(
+  if (is_unlimited())
+    return uvperf__error_set(
         error, code, UVPERF_CAUSE_PERMISSION,
         "cannot map a ring of %llu bytes: denied below all limits of locked "
         "memory, perhaps by a security module; see the audit log",
         (unsigned long long)needed);
-    return;
-  }
   if (uvperf__system_mlock_kb(&kb) != 0 || kb < 0)
     kb = 0;
   if (cpus < 1)
@@ -85,11 +83,12 @@ static void explain_locked(uvperf_error_t *error, int code, size_t bytes) {
       (unsigned long long)(locked / 1024), (long long)status_kib("VmPin:"));
   error->limit = locked > UINT64_MAX - limit ? UINT64_MAX : limit + locked;
   error->needed = needed;
+  return code;
 }
 
 /* mlock_future_ok in mm/mmap.c returns this code after mlockall(2) with
  * MCL_FUTURE. */
-static void explain_mlockall(uvperf_error_t *error, int code, size_t bytes) {
+static int explain_mlockall(uvperf_error_t *error, int code, size_t bytes) {
   uint64_t locked = locked_limit();
   int64_t used = status_kib("VmLck:");
 
@@ -101,26 +100,27 @@ static void explain_mlockall(uvperf_error_t *error, int code, size_t bytes) {
                     (unsigned long long)locked, (long long)used);
   error->limit = locked;
   error->needed = (uint64_t)used * 1024 + bytes + page_bytes();
+  return code;
 }
 
 /* The kernel does not report which of these ran out. */
-static void explain_memory(uvperf_error_t *error, int code, const char *event,
-                           size_t bytes) {
+static int explain_memory(uvperf_error_t *error, int code, const char *event,
+                          size_t bytes) {
   uint64_t space = space_limit();
   int64_t most = 0;
 
   uvperf__system_number("/proc/sys/vm/max_map_count", &most);
   if (space == (uint64_t)RLIM_INFINITY)
-    uvperf__error_set(error, code, UVPERF_CAUSE_MEMORY,
-                      "cannot map a ring of %zu bytes for %s: out of memory, "
-                      "or of vm.max_map_count (%lld) mappings",
-                      bytes, event, (long long)most);
-  else
-    uvperf__error_set(
+    return uvperf__error_set(
         error, code, UVPERF_CAUSE_MEMORY,
-        "cannot map a ring of %zu bytes for %s: out of memory, of the %llu "
-        "bytes of RLIMIT_AS, or of vm.max_map_count mappings",
-        bytes, event, (unsigned long long)space);
+        "cannot map a ring of %zu bytes for %s: out of memory, "
+        "or of vm.max_map_count (%lld) mappings",
+        bytes, event, (long long)most);
+  return uvperf__error_set(
+      error, code, UVPERF_CAUSE_MEMORY,
+      "cannot map a ring of %zu bytes for %s: out of memory, of the %llu "
+      "bytes of RLIMIT_AS, or of vm.max_map_count mappings",
+      bytes, event, (unsigned long long)space);
 }
 
 /* Returns the fault for which perf_mmap refuses a ring, or for which the ring
@@ -149,14 +149,11 @@ int uvperf__explain_map(uvperf_error_t *error, int code,
   uvperf__describe_event(event, sizeof(event), attr);
   switch (code) {
     case -EPERM:
-      explain_locked(error, code, bytes);
-      return code;
+      return explain_locked(error, code, bytes);
     case -EAGAIN:
-      explain_mlockall(error, code, bytes);
-      return code;
+      return explain_mlockall(error, code, bytes);
     case -ENOMEM:
-      explain_memory(error, code, event, bytes);
-      return code;
+      return explain_memory(error, code, event, bytes);
     case -EACCES:
       return uvperf__error_set(
           error, code, UVPERF_CAUSE_PERMISSION,
