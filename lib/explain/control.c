@@ -112,27 +112,15 @@ static int control_say(const refusal_t *refusal, int cause, const char *format,
 
 /* -- REFRESH, PERIOD ------------------------------------------------------ */
 
-/* Each of these functions is for one request and one code. It fills the error
- * and returns 1, or returns 0 if it does not know the reason. */
+/* Each of these functions is a test of the table below. Those named after a
+ * request also fill the error if they return 1. */
 
-static int explain_counting(const refusal_t *refusal) {
-  if (refusal->control->attr->sample_period != 0)
-    return 0;
-  return control_say(refusal, UVPERF_CAUSE_ARGUMENT,
-                     "it has no period, so it only counts; open it with "
-                     "attr.sample_period or attr.sample_freq");
+static int is_counting(const refusal_t *refusal) {
+  return refusal->control->attr->sample_period == 0;
 }
 
-/* _perf_event_refresh. */
-static int refresh_einval(const refusal_t *refusal) {
-  if (explain_counting(refusal))
-    return 1;
-  if (!refusal->control->attr->inherit)
-    return 0;
-  return control_say(
-      refusal, UVPERF_CAUSE_ARGUMENT,
-      "an event with attr.inherit does not count its overflows; open it "
-      "without inherit");
+static int is_inherited(const refusal_t *refusal) {
+  return refusal->control->attr->inherit;
 }
 
 /* _perf_event_period. */
@@ -141,8 +129,6 @@ static int period_einval(const refusal_t *refusal) {
   int is_freq = refusal->control->attr->freq;
   int64_t most;
 
-  if (explain_counting(refusal))
-    return 1;
   if (value == 0)
     return control_say(refusal, UVPERF_CAUSE_ARGUMENT,
                        "the %s is 0; to stop sampling, disable the event",
@@ -168,10 +154,14 @@ static int period_einval(const refusal_t *refusal) {
 
 /* -- SET_FILTER ----------------------------------------------------------- */
 
+static int is_tracepoint(const refusal_t *refusal) {
+  return refusal->control->attr->type == PERF_TYPE_TRACEPOINT;
+}
+
 static int is_tracing(const refusal_t *refusal) {
   uint32_t type = refusal->control->attr->type;
 
-  return type == PERF_TYPE_TRACEPOINT || uvperf__pmu_is(type, "kprobe") ||
+  return is_tracepoint(refusal) || uvperf__pmu_is(type, "kprobe") ||
          uvperf__pmu_is(type, "uprobe");
 }
 
@@ -211,33 +201,7 @@ static int filter_einval(const refusal_t *refusal) {
       return 1;
     }
   }
-  if (is_tracing(refusal))
-    return control_say(
-        refusal, UVPERF_CAUSE_ARGUMENT,
-        "the filter is not valid; events/<category>/<name>/format in "
-        "tracefs lists the fields");
-  if (has_addr_filters(refusal))
-    return control_say(refusal, UVPERF_CAUSE_ARGUMENT,
-                       "the filter is not valid; write it as in \"filter "
-                       "0x1000/0x200@/path\"");
-  return control_say(
-      refusal, UVPERF_CAUSE_NOT_SUPPORTED,
-      "it takes no filter; only tracepoints, probes and PMUs that trace "
-      "instructions do");
-}
-
-/* The codes -2 and -3 of calc_stack in kernel/trace/trace_events_filter.c
- * arrive as ENOENT and ESRCH. */
-static int filter_enoent(const refusal_t *refusal) {
-  return control_say(refusal, UVPERF_CAUSE_ARGUMENT, "%s",
-                     is_tracing(refusal)
-                         ? "a bracket is not closed"
-                         : "the file that the filter names does not exist");
-}
-
-static int filter_esrch(const refusal_t *refusal) {
-  return control_say(refusal, UVPERF_CAUSE_ARGUMENT,
-                     "a quotation mark is not closed");
+  return 0;
 }
 
 /* -- SET_BPF, QUERY_BPF --------------------------------------------------- */
@@ -306,17 +270,6 @@ static int bpf_e2big(const refusal_t *refusal) {
   return 1;
 }
 
-/* For tracepoints, EACCES comes from __perf_event_set_bpf_prog. For other
- * events it comes from a security module. */
-static int bpf_eacces(const refusal_t *refusal) {
-  if (refusal->control->attr->type != PERF_TYPE_TRACEPOINT)
-    return 0;
-  return control_say(
-      refusal, UVPERF_CAUSE_ARGUMENT,
-      "the program reads beyond the tracepoint's fields (see its format "
-      "in tracefs), or a security module forbids it");
-}
-
 /* Returns the words after the name of a capability. capable() in the kernel
  * checks for it in the initial user namespace. */
 static const char *control_where(void) {
@@ -333,6 +286,17 @@ static int query_eperm(const refusal_t *refusal) {
       refusal, UVPERF_CAUSE_PERMISSION,
       "this needs CAP_PERFMON%s at any kernel.perf_event_paranoid",
       control_where());
+}
+
+static int has_cookie(const refusal_t *refusal) {
+  return refusal->control->has_cookie;
+}
+
+static int bpf_link(const refusal_t *refusal) {
+  if (has_cookie(refusal))
+    uvperf__explain_bpf(refusal->error, refusal->code,
+                        "cannot make the BPF link that the cookie needs");
+  return has_cookie(refusal);
 }
 
 static int query_enospc(const refusal_t *refusal) {
@@ -397,32 +361,6 @@ static int modify_enotsup(const refusal_t *refusal) {
                                    : "this CPU has no such breakpoints");
 }
 
-/* uvperf__ioctl_bpf returns this code if the kernel makes no link. */
-static int bpf_enotsup(const refusal_t *refusal) {
-  if (!refusal->control->has_cookie)
-    return 0;
-  return control_say(
-      refusal, UVPERF_CAUSE_OLD_KERNEL,
-      "a cookie needs a BPF link, which this kernel does not have for "
-      "such a program (Linux 5.15 does); use cookie 0");
-}
-
-static int bpf_link_denied(const refusal_t *refusal) {
-  if (!refusal->control->has_cookie)
-    return 0;
-  uvperf__explain_bpf(refusal->error, refusal->code,
-                      "cannot make the BPF link that the cookie needs");
-  return 1;
-}
-
-static int bpf_link_emfile(const refusal_t *refusal) {
-  if (!refusal->control->has_cookie)
-    return 0;
-  uvperf__error_shortage(refusal->error, refusal->code,
-                         "cannot make the BPF link that the cookie needs");
-  return 1;
-}
-
 /* perf_copy_attr has written the size that it knows into the attr. */
 static int modify_e2big(const refusal_t *refusal) {
   control_say(
@@ -436,32 +374,9 @@ static int modify_e2big(const refusal_t *refusal) {
 
 /* -- every request -------------------------------------------------------- */
 
-/* Codes with more than one reason, or with numbers in the reason. */
-static const struct {
-  unsigned long request;
-  int code;
-  int (*explain)(const refusal_t *refusal);
-} handlers[] = {
-    {PERF_EVENT_IOC_REFRESH, -EINVAL, refresh_einval},
-    {PERF_EVENT_IOC_PERIOD, -EINVAL, period_einval},
-    {PERF_EVENT_IOC_SET_FILTER, -EINVAL, filter_einval},
-    {PERF_EVENT_IOC_SET_FILTER, -ENOENT, filter_enoent},
-    {PERF_EVENT_IOC_SET_FILTER, -ESRCH, filter_esrch},
-    {PERF_EVENT_IOC_SET_BPF, -EBADF, bpf_ebadf},
-    {PERF_EVENT_IOC_SET_BPF, -EINVAL, bpf_einval},
-    {PERF_EVENT_IOC_SET_BPF, -E2BIG, bpf_e2big},
-    {PERF_EVENT_IOC_SET_BPF, -EACCES, bpf_eacces},
-    {PERF_EVENT_IOC_SET_BPF, -EPERM, bpf_link_denied},
-    {PERF_EVENT_IOC_SET_BPF, -EMFILE, bpf_link_emfile},
-    {PERF_EVENT_IOC_SET_BPF, -ENFILE, bpf_link_emfile},
-    {PERF_EVENT_IOC_SET_BPF, -EOPNOTSUPP, bpf_enotsup},
-    {PERF_EVENT_IOC_QUERY_BPF, -EPERM, query_eperm},
-    {PERF_EVENT_IOC_QUERY_BPF, -ENOSPC, query_enospc},
-    {PERF_EVENT_IOC_MODIFY_ATTRIBUTES, -EINVAL, modify_einval},
-    {PERF_EVENT_IOC_MODIFY_ATTRIBUTES, -EOPNOTSUPP, modify_enotsup},
-    {PERF_EVENT_IOC_MODIFY_ATTRIBUTES, -E2BIG, modify_e2big},
-};
-
+#define ONLY_COUNTS                                                            \
+  "it has no period, so it only counts; open it with attr.sample_period or "   \
+  "attr.sample_freq"
 #define OVERFLOWS_RAN_OUT                                                      \
   "its overflows ran out, and since Linux 6.16 an event of another thread "    \
   "then stays stopped; close it and open it again"
@@ -471,62 +386,115 @@ static const struct {
   "this kernel does not run BPF programs on perf events; it needs "            \
   "CONFIG_BPF_EVENTS and CONFIG_BPF_SYSCALL"
 
-/* Reasons for the other codes, and for codes whose handler did not know the
- * reason. The first match counts. Request 0 matches every request. */
+/* The first row whose request, code and test fit is the reason. Request 0
+ * matches every request, and a row without a test always fits. If a row has no
+ * text, its test fills the error. */
 static const struct {
   unsigned long request;
   int code;
+  int (*test)(const refusal_t *refusal);
   int cause;
-  const char *reason;
+  const char *text;
 } reasons[] = {
+    /* _perf_event_refresh. */
+    {PERF_EVENT_IOC_REFRESH, -EINVAL, is_counting, UVPERF_CAUSE_ARGUMENT,
+     ONLY_COUNTS},
+    {PERF_EVENT_IOC_REFRESH, -EINVAL, is_inherited, UVPERF_CAUSE_ARGUMENT,
+     "an event with attr.inherit does not count its overflows; open it without "
+     "inherit"},
     /* The library's own code, not the kernel's: enable_alone of
      * event/control.c. */
-    {PERF_EVENT_IOC_REFRESH, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED,
+    {PERF_EVENT_IOC_REFRESH, -EOPNOTSUPP, NULL, UVPERF_CAUSE_NOT_SUPPORTED,
      OVERFLOWS_RAN_OUT},
-    {PERF_EVENT_IOC_ENABLE, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED,
+    {PERF_EVENT_IOC_ENABLE, -EOPNOTSUPP, NULL, UVPERF_CAUSE_NOT_SUPPORTED,
      OVERFLOWS_RAN_OUT},
-    {PERF_EVENT_IOC_PAUSE_OUTPUT, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+    {PERF_EVENT_IOC_PERIOD, -EINVAL, is_counting, UVPERF_CAUSE_ARGUMENT,
+     ONLY_COUNTS},
+    {PERF_EVENT_IOC_PERIOD, -EINVAL, period_einval, 0, NULL},
+    {PERF_EVENT_IOC_PAUSE_OUTPUT, -EINVAL, NULL, UVPERF_CAUSE_ARGUMENT,
      "it has no ring"},
-    {PERF_EVENT_IOC_SET_FILTER, -EEXIST, UVPERF_CAUSE_EXISTS,
+    {PERF_EVENT_IOC_SET_FILTER, -EINVAL, filter_einval, 0, NULL},
+    {PERF_EVENT_IOC_SET_FILTER, -EINVAL, is_tracing, UVPERF_CAUSE_ARGUMENT,
+     "the filter is not valid; events/<category>/<name>/format in tracefs "
+     "lists "
+     "the fields"},
+    {PERF_EVENT_IOC_SET_FILTER, -EINVAL, has_addr_filters,
+     UVPERF_CAUSE_ARGUMENT,
+     "the filter is not valid; write it as in \"filter 0x1000/0x200@/path\""},
+    {PERF_EVENT_IOC_SET_FILTER, -EINVAL, NULL, UVPERF_CAUSE_NOT_SUPPORTED,
+     "it takes no filter; only tracepoints, probes and PMUs that trace "
+     "instructions do"},
+    /* The codes -2 and -3 of calc_stack in kernel/trace/trace_events_filter.c
+     * arrive as ENOENT and ESRCH. */
+    {PERF_EVENT_IOC_SET_FILTER, -ENOENT, is_tracing, UVPERF_CAUSE_ARGUMENT,
+     "a bracket is not closed"},
+    {PERF_EVENT_IOC_SET_FILTER, -ENOENT, NULL, UVPERF_CAUSE_ARGUMENT,
+     "the file that the filter names does not exist"},
+    {PERF_EVENT_IOC_SET_FILTER, -ESRCH, NULL, UVPERF_CAUSE_ARGUMENT,
+     "a quotation mark is not closed"},
+    {PERF_EVENT_IOC_SET_FILTER, -EEXIST, NULL, UVPERF_CAUSE_EXISTS,
      "it already has a filter, and can have only one; open another event for "
      "the other filter"},
     /* MAX_FILTER_PRED of kernels before 4.17. */
-    {PERF_EVENT_IOC_SET_FILTER, -ENOSPC, UVPERF_CAUSE_ARGUMENT,
+    {PERF_EVENT_IOC_SET_FILTER, -ENOSPC, NULL, UVPERF_CAUSE_ARGUMENT,
      TOO_MANY_CONDITIONS},
-    {PERF_EVENT_IOC_SET_FILTER, -E2BIG, UVPERF_CAUSE_ARGUMENT,
+    {PERF_EVENT_IOC_SET_FILTER, -E2BIG, NULL, UVPERF_CAUSE_ARGUMENT,
      TOO_MANY_CONDITIONS},
     /* perf_event_set_addr_filter. */
-    {PERF_EVENT_IOC_SET_FILTER, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED,
+    {PERF_EVENT_IOC_SET_FILTER, -EOPNOTSUPP, NULL, UVPERF_CAUSE_NOT_SUPPORTED,
      "the PMU does not support this kind or number of address filters; see its "
      "nr_addr_filters in /sys"},
+    {PERF_EVENT_IOC_SET_BPF, -EBADF, bpf_ebadf, 0, NULL},
+    {PERF_EVENT_IOC_SET_BPF, -EINVAL, bpf_einval, 0, NULL},
+    {PERF_EVENT_IOC_SET_BPF, -E2BIG, bpf_e2big, 0, NULL},
+    /* For tracepoints, EACCES comes from __perf_event_set_bpf_prog. For other
+     * events it comes from a security module. */
+    {PERF_EVENT_IOC_SET_BPF, -EACCES, is_tracepoint, UVPERF_CAUSE_ARGUMENT,
+     "the program reads beyond the tracepoint's fields (see its format in "
+     "tracefs), or a security module forbids it"},
+    {PERF_EVENT_IOC_SET_BPF, -EPERM, bpf_link, 0, NULL},
+    {PERF_EVENT_IOC_SET_BPF, -EMFILE, bpf_link, 0, NULL},
+    {PERF_EVENT_IOC_SET_BPF, -ENFILE, bpf_link, 0, NULL},
     /* perf_event_attach_bpf_prog, bpf_prog_array_copy. */
-    {PERF_EVENT_IOC_SET_BPF, -EEXIST, UVPERF_CAUSE_EXISTS,
+    {PERF_EVENT_IOC_SET_BPF, -EEXIST, NULL, UVPERF_CAUSE_EXISTS,
      "it already has a program, and can have only one, or this program is "
      "already attached through another event"},
     /* perf_event_set_bpf_handler. */
-    {PERF_EVENT_IOC_SET_BPF, -EPROTO, UVPERF_CAUSE_ARGUMENT,
+    {PERF_EVENT_IOC_SET_BPF, -EPROTO, NULL, UVPERF_CAUSE_ARGUMENT,
      "the program reads stacks, which needs PERF_SAMPLE_CALLCHAIN of kernel "
      "and user with precise_ip; set it, or clear precise_ip"},
-    {PERF_EVENT_IOC_SET_BPF, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED, NO_BPF},
-    {PERF_EVENT_IOC_QUERY_BPF, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED, NO_BPF},
-    {PERF_EVENT_IOC_QUERY_BPF, -EINVAL, UVPERF_CAUSE_NOT_SUPPORTED,
+    /* uvperf__ioctl_bpf returns this code if the kernel makes no link. */
+    {PERF_EVENT_IOC_SET_BPF, -EOPNOTSUPP, has_cookie, UVPERF_CAUSE_OLD_KERNEL,
+     "a cookie needs a BPF link, which this kernel does not have for such a "
+     "program (Linux 5.15 does); use cookie 0"},
+    {PERF_EVENT_IOC_SET_BPF, -EOPNOTSUPP, NULL, UVPERF_CAUSE_NOT_SUPPORTED,
+     NO_BPF},
+    {PERF_EVENT_IOC_QUERY_BPF, -EOPNOTSUPP, NULL, UVPERF_CAUSE_NOT_SUPPORTED,
+     NO_BPF},
+    {PERF_EVENT_IOC_QUERY_BPF, -EINVAL, NULL, UVPERF_CAUSE_NOT_SUPPORTED,
      "only an event of PERF_TYPE_TRACEPOINT can list its programs"},
-    {PERF_EVENT_IOC_MODIFY_ATTRIBUTES, -ENOSPC, UVPERF_CAUSE_BREAKPOINT_SLOTS,
+    {PERF_EVENT_IOC_QUERY_BPF, -EPERM, query_eperm, 0, NULL},
+    {PERF_EVENT_IOC_QUERY_BPF, -ENOSPC, query_enospc, 0, NULL},
+    {PERF_EVENT_IOC_MODIFY_ATTRIBUTES, -EINVAL, modify_einval, 0, NULL},
+    {PERF_EVENT_IOC_MODIFY_ATTRIBUTES, -EOPNOTSUPP, modify_enotsup, 0, NULL},
+    {PERF_EVENT_IOC_MODIFY_ATTRIBUTES, -E2BIG, modify_e2big, 0, NULL},
+    {PERF_EVENT_IOC_MODIFY_ATTRIBUTES, -ENOSPC, NULL,
+     UVPERF_CAUSE_BREAKPOINT_SLOTS,
      "all of the CPU's slots for breakpoints of the new bp_type are in use; "
      "close one"},
     /* hw_breakpoint_parse in kernel/events/hw_breakpoint.c. */
-    {PERF_EVENT_IOC_MODIFY_ATTRIBUTES, -EPERM, UVPERF_CAUSE_PERMISSION,
+    {PERF_EVENT_IOC_MODIFY_ATTRIBUTES, -EPERM, NULL, UVPERF_CAUSE_PERMISSION,
      "a bp_addr in the kernel needs CAP_SYS_ADMIN"},
-    {0, -EACCES, UVPERF_CAUSE_PERMISSION,
+    {0, -EACCES, NULL, UVPERF_CAUSE_PERMISSION,
      "a security module (SELinux?) forbids it; see its log, or run the program "
      "in another domain"},
-    {0, -EPERM, UVPERF_CAUSE_PERMISSION,
+    {0, -EPERM, NULL, UVPERF_CAUSE_PERMISSION,
      "a seccomp filter or a security module forbids it"},
     /* Only in PERF_EVENT_STATE_REVOKED, after perf_pmu_unregister. */
-    {0, -ENODEV, UVPERF_CAUSE_NO_EVENT,
+    {0, -ENODEV, NULL, UVPERF_CAUSE_NO_EVENT,
      "the PMU was unregistered and its driver unloaded; close the event"},
-    {0, -ENOMEM, UVPERF_CAUSE_MEMORY, "out of memory"},
-    {0, -ENOTTY, UVPERF_CAUSE_OLD_KERNEL,
+    {0, -ENOMEM, NULL, UVPERF_CAUSE_MEMORY, "out of memory"},
+    {0, -ENOTTY, NULL, UVPERF_CAUSE_OLD_KERNEL,
      "this kernel does not have this ioctl"},
 };
 
@@ -537,16 +505,15 @@ int uvperf__explain_control(uvperf_error_t *error, int code,
 
   if (error == NULL)
     return code;
-  for (i = 0; i < COUNT_OF(handlers); i++)
-    if (handlers[i].code == code && handlers[i].request == control->request &&
-        handlers[i].explain(&refusal))
-      return code;
-  for (i = 0; i < COUNT_OF(reasons); i++)
-    if (reasons[i].code == code &&
-        (reasons[i].request == 0 || reasons[i].request == control->request)) {
-      control_say(&refusal, reasons[i].cause, "%s", reasons[i].reason);
-      return code;
-    }
+  for (i = 0; i < COUNT_OF(reasons); i++) {
+    if (reasons[i].code != code ||
+        (reasons[i].request != 0 && reasons[i].request != control->request) ||
+        (reasons[i].test != NULL && !reasons[i].test(&refusal)))
+      continue;
+    if (reasons[i].text != NULL)
+      control_say(&refusal, reasons[i].cause, "%s", reasons[i].text);
+    return code;
+  }
   control_say(&refusal, UVPERF_CAUSE_UNKNOWN, "the kernel returned errno %d",
               -code);
   return code;

@@ -15,57 +15,33 @@
 #include "util/error.h"
 #include "util/file.h"
 
-static void describe_other(char *text, size_t size,
-                           const struct perf_event_attr *attr) {
+/* The upper half of a generic event's config may be the type of a PMU (hybrid
+ * machines). */
+void uvperf__describe_event(char *text, size_t size,
+                            const struct perf_event_attr *attr) {
+  static const char *const kinds[PERF_TYPE_MAX] = {
+      [PERF_TYPE_HARDWARE] = "hardware",
+      [PERF_TYPE_SOFTWARE] = "software",
+      [PERF_TYPE_HW_CACHE] = "cache",
+      [PERF_TYPE_RAW] = "raw",
+  };
   unsigned long long config = attr->config;
-  char pmu[24];
+  char name[UVPERF__GENERIC_NAME_BYTES], pmu[24];
 
-  if (uvperf__pmu_name(attr->type, pmu, sizeof(pmu)) == 0)
+  if (uvperf__generic_name(attr->type, (uint32_t)config, name, sizeof(name)) ==
+      0)
+    snprintf(text, size, "'%s'", name);
+  else if (attr->type == PERF_TYPE_TRACEPOINT)
+    snprintf(text, size, "tracepoint %llu", config);
+  else if (attr->type == PERF_TYPE_BREAKPOINT)
+    snprintf(text, size, "breakpoint at %#llx",
+             (unsigned long long)attr->bp_addr);
+  else if (attr->type < PERF_TYPE_MAX)
+    snprintf(text, size, "%s event %#llx", kinds[attr->type], config);
+  else if (uvperf__pmu_name(attr->type, pmu, sizeof(pmu)) == 0)
     snprintf(text, size, "event %#llx of PMU %s", config, pmu);
   else
     snprintf(text, size, "event %#llx of type %u", config, attr->type);
-}
-
-/* The upper half of the config may be the type of a PMU (hybrid machines). */
-static void describe_generic(char *text, size_t size, const char *kind,
-                             const struct perf_event_attr *attr) {
-  char name[UVPERF__GENERIC_NAME_BYTES];
-
-  if (uvperf__generic_name(attr->type, (uint32_t)attr->config, name,
-                           sizeof(name)) == 0)
-    snprintf(text, size, "'%s'", name);
-  else
-    snprintf(text, size, "%s event %#llx", kind,
-             (unsigned long long)attr->config);
-}
-
-void uvperf__describe_event(char *text, size_t size,
-                            const struct perf_event_attr *attr) {
-  unsigned long long config = attr->config;
-
-  switch (attr->type) {
-    case PERF_TYPE_HARDWARE:
-      describe_generic(text, size, "hardware", attr);
-      return;
-    case PERF_TYPE_SOFTWARE:
-      describe_generic(text, size, "software", attr);
-      return;
-    case PERF_TYPE_TRACEPOINT:
-      snprintf(text, size, "tracepoint %llu", config);
-      return;
-    case PERF_TYPE_HW_CACHE:
-      describe_generic(text, size, "cache", attr);
-      return;
-    case PERF_TYPE_RAW:
-      snprintf(text, size, "raw event %#llx", config);
-      return;
-    case PERF_TYPE_BREAKPOINT:
-      snprintf(text, size, "breakpoint at %#llx",
-               (unsigned long long)attr->bp_addr);
-      return;
-    default:
-      describe_other(text, size, attr);
-  }
 }
 
 /* Directory names may contain any bytes, and a reason may be printed. */
@@ -120,29 +96,48 @@ int uvperf__open_say(const uvperf__open_call_t *call, int cause,
   return 1;
 }
 
+int uvperf__open_find(const uvperf__open_call_t *call,
+                      const uvperf__open_reason_t *reasons, size_t nr) {
+  size_t i;
+
+  for (i = 0; i < nr; i++)
+    if ((reasons[i].code == 0 || reasons[i].code == call->code) &&
+        (reasons[i].test == NULL || reasons[i].test(call)))
+      return reasons[i].text == NULL ||
+             uvperf__open_say(call, reasons[i].cause, reasons[i].text,
+                              -call->code);
+  return 0;
+}
+
+/* A program's open function has no size of the attr that it knows. A clock can
+ * replace only cycles: see fallback.c. */
+static int may_help(const uvperf__open_call_t *call,
+                    enum uvperf_fallback fallback) {
+  if (!call->may_allow || (call->fallbacks & (uint32_t)fallback))
+    return 0;
+  if (fallback == UVPERF_FALLBACK_KERNEL)
+    return !call->is_by_program;
+  return fallback != UVPERF_FALLBACK_CLOCK ||
+         (call->attr->type == PERF_TYPE_HARDWARE &&
+          (uint32_t)call->attr->config == PERF_COUNT_HW_CPU_CYCLES);
+}
+
 int uvperf__open_or_allow(const uvperf__open_call_t *call,
                           enum uvperf_fallback fallback) {
-  const char *name = NULL;
+  static const struct {
+    enum uvperf_fallback fallback;
+    const char *text;
+  } remedies[] = {
+      {UVPERF_FALLBACK_KERNEL, ", or allow UVPERF_FALLBACK_KERNEL"},
+      {UVPERF_FALLBACK_USER, ", or allow UVPERF_FALLBACK_USER"},
+      {UVPERF_FALLBACK_PRECISE, ", or allow UVPERF_FALLBACK_PRECISE"},
+      {UVPERF_FALLBACK_CLOCK, ", or allow UVPERF_FALLBACK_CLOCK"},
+  };
+  size_t i;
 
-  switch (fallback) {
-    case UVPERF_FALLBACK_KERNEL:
-      name = call->is_by_program ? NULL : ", or allow UVPERF_FALLBACK_KERNEL";
-      break;
-    case UVPERF_FALLBACK_USER:
-      name = ", or allow UVPERF_FALLBACK_USER";
-      break;
-    case UVPERF_FALLBACK_PRECISE:
-      name = ", or allow UVPERF_FALLBACK_PRECISE";
-      break;
-    case UVPERF_FALLBACK_CLOCK:
-      name = ", or allow UVPERF_FALLBACK_CLOCK";
-      break;
-    default:
-      break;
-  }
-  if (name != NULL && call->may_allow &&
-      !(call->fallbacks & (uint32_t)fallback))
-    uvperf__error_add(call->error, name);
+  for (i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++)
+    if (remedies[i].fallback == fallback && may_help(call, fallback))
+      uvperf__error_add(call->error, remedies[i].text);
   return 1;
 }
 

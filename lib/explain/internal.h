@@ -24,8 +24,22 @@ int uvperf__open_say(const uvperf__open_call_t *call, int cause,
                      const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* A reason for a failure of an open. */
+typedef struct uvperf__open_reason_s {
+  int code;                                     /* -errno; 0: any */
+  int (*test)(const uvperf__open_call_t *call); /* NULL: always true */
+  int cause;
+  /* Fixed, or with a %d for the errno. NULL: the test fills the error itself,
+   * if it is true. */
+  const char *text;
+} uvperf__open_reason_t;
+
+/* Explains the failure by the first reason whose code and test fit. */
+int uvperf__open_find(const uvperf__open_call_t *call,
+                      const uvperf__open_reason_t *reasons, size_t nr);
+
 /* Adds ", or allow UVPERF_FALLBACK_…" to a remedy, if there is room and the
- * caller can still allow this fallback. Always returns 1. */
+ * caller can still allow this fallback, which may help. Always returns 1. */
 int uvperf__open_or_allow(const uvperf__open_call_t *call,
                           enum uvperf_fallback fallback);
 
@@ -55,9 +69,8 @@ int uvperf__open_dead_group(const uvperf__open_call_t *call);
 /* Whether the event belongs to the PMU of this name, "uprobe" or "kprobe". */
 int uvperf__open_is_probe(const uvperf__open_call_t *call, const char *pmu);
 
-/* Explain errnos that have special reasons for a breakpoint, or for a uprobe or
- * kprobe: open_probes.c. */
-int uvperf__open_breakpoint(const uvperf__open_call_t *call);
+/* Codes that have special reasons for a breakpoint, a uprobe or a kprobe:
+ * open_probes.c. */
 int uvperf__open_probe(const uvperf__open_call_t *call);
 
 #endif

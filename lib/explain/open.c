@@ -27,26 +27,27 @@
 #define IS_S390 0
 #endif
 
-/* Even with ENOSYS the system call may exist: perf_copy_attr returns ENOSYS if
- * the processor's code has no user stack dumps or no registers. */
-static int explain_enosys(const uvperf__open_call_t *call) {
+/* The program's open function may ask another process, so the rights and fds of
+ * this process do not explain a refusal. */
+static int is_by_program(const uvperf__open_call_t *call) {
+  return call->is_by_program;
+}
+
+/* perf_copy_attr returns ENOSYS if the processor's code has no user stack dumps
+ * or no registers. */
+static int has_no_registers(const uvperf__open_call_t *call) {
   const uint64_t fields =
       PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR;
+
+  return (call->attr->sample_type & fields) &&
+         uvperf__sys_open(NULL, 0, -1, -1, 0) != -ENOSYS;
+}
+
+static int has_paranoid(const uvperf__open_call_t *call) {
   int64_t level;
 
-  if ((call->attr->sample_type & fields) &&
-      uvperf__sys_open(NULL, 0, -1, -1, 0) != -ENOSYS)
-    return uvperf__open_say(
-        call, UVPERF_CAUSE_NOT_SUPPORTED,
-        "this architecture cannot copy stacks or registers; leave out "
-        "PERF_SAMPLE_STACK_USER, _REGS_USER and _REGS_INTR");
-  if (uvperf__system_paranoid(&level) == 0)
-    return uvperf__open_say(call, UVPERF_CAUSE_NO_PERF,
-                            "an emulator or sandbox hides the kernel's "
-                            "perf_event_open(2); run the program outside it");
-  return uvperf__open_say(
-      call, UVPERF_CAUSE_NO_PERF,
-      "this kernel has no perf_event_open(2); it needs CONFIG_PERF_EVENTS");
+  (void)call;
+  return uvperf__system_paranoid(&level) == 0;
 }
 
 /* Events that every kernel has: software events up to PERF_COUNT_SW_BPF_OUTPUT,
@@ -56,14 +57,6 @@ static int is_sure(const struct perf_event_attr *attr) {
          (attr->type == PERF_TYPE_BREAKPOINT && !IS_S390) ||
          (attr->type == PERF_TYPE_SOFTWARE &&
           attr->config <= PERF_COUNT_SW_BPF_OUTPUT);
-}
-
-/* A clock can replace only cycles: see fallback.c. */
-static int or_allow_clock(const uvperf__open_call_t *call) {
-  if (call->attr->type != PERF_TYPE_HARDWARE ||
-      (uint32_t)call->attr->config != PERF_COUNT_HW_CPU_CYCLES)
-    return 1;
-  return uvperf__open_or_allow(call, UVPERF_FALLBACK_CLOCK);
 }
 
 /* The kernel returns the same code for both. /proc shows a directory that was
@@ -86,41 +79,35 @@ static int explain_cgroup(const uvperf__open_call_t *call) {
 /* perf_init_event looks for the PMU before perf_cgroup_connect looks for the
  * cgroup. */
 static int explain_enoent(const uvperf__open_call_t *call) {
-  const struct perf_event_attr *attr = call->attr;
+  uint32_t type = call->attr->type;
   char pmu[24];
 
-  if (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
-      attr->type == PERF_TYPE_RAW)
+  if (type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE ||
+      type == PERF_TYPE_RAW)
     return uvperf__open_say(
                call, UVPERF_CAUSE_NO_EVENT,
                "the CPU's PMU has no such event, or there is no PMU (virtual "
                "machine?); try cpu-clock") &&
-           or_allow_clock(call);
-  if (call->cgroup >= 0 && is_sure(attr))
+           uvperf__open_or_allow(call, UVPERF_FALLBACK_CLOCK);
+  if (call->cgroup >= 0 && is_sure(call->attr))
     return explain_cgroup(call);
-  if (attr->type == PERF_TYPE_BREAKPOINT)
-    return uvperf__open_say(
-        call, UVPERF_CAUSE_NO_EVENT,
-        "this kernel has no breakpoints (on s390 no kernel has)");
-  if (attr->type < PERF_TYPE_MAX)
-    return uvperf__open_say(call, UVPERF_CAUSE_NO_EVENT,
-                            "this kernel has no such event");
-  if (uvperf__pmu_name(attr->type, pmu, sizeof(pmu)) == 0)
-    return uvperf__open_say(
-        call, UVPERF_CAUSE_NO_EVENT,
-        "the PMU has no such event; see its events directory in /sys");
-  return uvperf__open_say(call, UVPERF_CAUSE_NO_EVENT,
-                          "no PMU has this type; the types are in "
-                          "/sys/bus/event_source/devices/*/type");
+  return uvperf__open_say(
+      call, UVPERF_CAUSE_NO_EVENT, "%s",
+      type == PERF_TYPE_BREAKPOINT
+          ? "this kernel has no breakpoints (on s390 no kernel has)"
+      : type < PERF_TYPE_MAX ? "this kernel has no such event"
+      : uvperf__pmu_name(type, pmu, sizeof(pmu)) == 0
+          ? "the PMU has no such event; see its events directory in /sys"
+          : "no PMU has this type; the types are in "
+            "/sys/bus/event_source/devices/*/type");
 }
 
-static int explain_enodev(const uvperf__open_call_t *call) {
-  return uvperf__open_cpu(call, "online", "the CPU is offline") ||
-         uvperf__open_dead_group(call) ||
-         uvperf__open_say(call, UVPERF_CAUSE_NO_EVENT,
-                          "the device of the PMU%s is gone, or does not "
-                          "serve this CPU",
-                          call->leader != NULL ? ", or of the leader's," : "");
+static int explain_offline(const uvperf__open_call_t *call) {
+  return uvperf__open_cpu(call, "online", "the CPU is offline");
+}
+
+static int has_leader(const uvperf__open_call_t *call) {
+  return call->leader != NULL;
 }
 
 /* perf_event_validate_size returns E2BIG too, and leaves attr.size
@@ -186,19 +173,13 @@ static int explain_enotsup(const uvperf__open_call_t *call) {
     return uvperf__open_say(call, UVPERF_CAUSE_NOT_SUPPORTED,
                             "the PMU does not support sampling; count only, or "
                             "sample cpu-clock") &&
-           or_allow_clock(call);
+           uvperf__open_or_allow(call, UVPERF_FALLBACK_CLOCK);
   return uvperf__open_say(call, UVPERF_CAUSE_NOT_SUPPORTED,
                           "the PMU does not support %s", what);
 }
 
-static int explain_esrch(const uvperf__open_call_t *call) {
-  if (call->pid < -1)
-    return uvperf__open_say(call, UVPERF_CAUSE_ARGUMENT,
-                            "pid is below -1; use a thread's id, 0 (the "
-                            "caller) or -1 (every task)");
-  return uvperf__open_say(
-      call, UVPERF_CAUSE_NO_TASK,
-      "this thread does not exist in this PID namespace, or has ended");
+static int is_below_pids(const uvperf__open_call_t *call) {
+  return call->pid < -1;
 }
 
 static int explain_emfile(const uvperf__open_call_t *call) {
@@ -241,120 +222,90 @@ static int explain_stack(const uvperf__open_call_t *call) {
   return uvperf__open_limit(call, (uint64_t)most, asked);
 }
 
-/* css_tryget_online_from_dir in kernel/cgroup/cgroup.c accepts only
- * directories. */
-static int explain_ebadf(const uvperf__open_call_t *call) {
-  const char *fault = "the leader is not an open perf event";
-
-  if (call->cgroup >= 0 && fcntl(call->cgroup, F_GETFD) < 0)
-    fault = "the cgroup's fd is not open; open(2) the cgroup's directory";
-  else if (call->cgroup >= 0)
-    fault = "the cgroup's fd is not the directory of a cgroup; open(2) that";
-  return uvperf__open_fault(call, UVPERF_CAUSE_ARGUMENT, fault);
+static int is_cgroup(const uvperf__open_call_t *call) {
+  return call->cgroup >= 0;
 }
 
-/* Reasons that depend on the opener. The program's open function may ask
- * another process, so the rights and fds of this process do not explain a
- * refusal. */
-static int explain_program(const uvperf__open_call_t *call) {
-  switch (call->code) {
-    case -EACCES:
-    case -EPERM:
-    case -ENOSYS:
-      return uvperf__open_say(call, UVPERF_CAUSE_PERMISSION,
-                              "it returned errno %d, so the opener refuses "
-                              "this event or may not open it",
-                              -call->code);
-    case -EMFILE:
-    case -ENFILE:
-      return uvperf__open_say(
-          call, UVPERF_CAUSE_FILES,
-          "it returned errno %d, so this process or the one that opens events "
-          "for it has no fds left; raise RLIMIT_NOFILE or fs.file-max",
-          -call->code);
-    case -ENOTTY:
-      return uvperf__open_say(
-          call, UVPERF_CAUSE_ARGUMENT,
-          "it returned a number that is not the fd of an open perf event");
-    case -EEXIST:
-      return uvperf__open_say(
-          call, UVPERF_CAUSE_ARGUMENT,
-          "it returned an event that it had opened in an earlier call; open a "
-          "new event in each call");
-    case -E2BIG:
-      return uvperf__open_say(call, UVPERF_CAUSE_OLD_KERNEL,
-                              "it returned errno %d; clear newer fields of the "
-                              "attr, or put fewer events into the group",
-                              -call->code);
-    default:
-      return 0;
-  }
+static int is_closed_cgroup(const uvperf__open_call_t *call) {
+  return call->cgroup >= 0 && fcntl(call->cgroup, F_GETFD) < 0;
 }
 
-/* The first function that knows the reason counts. */
-static const struct {
-  int code;
-  int (*explain)(const uvperf__open_call_t *call);
-} handlers[] = {
-    {-EACCES, uvperf__open_denied},
-    {-EPERM, uvperf__open_denied},
-    {-ENOENT, uvperf__open_probe},
-    {-ENOENT, explain_enoent},
-    {-ENODEV, explain_enodev},
-    {-EINVAL, uvperf__open_einval},
-    {-E2BIG, uvperf__open_probe},
-    {-E2BIG, explain_e2big},
-    {-EOPNOTSUPP, uvperf__open_breakpoint},
-    {-EOPNOTSUPP, explain_enotsup},
-    {-ESRCH, explain_esrch},
-    {-EMFILE, explain_emfile},
-    {-ENFILE, explain_enfile},
-    {-ENOSPC, uvperf__open_breakpoint},
-    {-ENOMEM, explain_stack},
-    {-EOVERFLOW, explain_stack},
-    {-EBADF, explain_ebadf},
-    {-ENOSYS, uvperf__open_filtered},
-    {-ENOSYS, explain_enosys},
-};
+#define REFUSED                                                                \
+  "it returned errno %d, so the opener refuses this event or may not open it"
+#define NO_FDS                                                                 \
+  "it returned errno %d, so this process or the one that opens events for it " \
+  "has no fds left; raise RLIMIT_NOFILE or fs.file-max"
 
-/* The reasons of codes that have only one reason, and a last reason for some
- * codes of the first table. */
-static const struct {
-  int code;
-  int cause;
-  const char *reason;
-} reasons[] = {
-    {-ENOSPC, UVPERF_CAUSE_UNKNOWN,
+static const uvperf__open_reason_t reasons[] = {
+    {-EACCES, is_by_program, UVPERF_CAUSE_PERMISSION, REFUSED},
+    {-EPERM, is_by_program, UVPERF_CAUSE_PERMISSION, REFUSED},
+    {-ENOSYS, is_by_program, UVPERF_CAUSE_PERMISSION, REFUSED},
+    {-EMFILE, is_by_program, UVPERF_CAUSE_FILES, NO_FDS},
+    {-ENFILE, is_by_program, UVPERF_CAUSE_FILES, NO_FDS},
+    {-ENOTTY, is_by_program, UVPERF_CAUSE_ARGUMENT,
+     "it returned a number that is not the fd of an open perf event"},
+    {-EEXIST, is_by_program, UVPERF_CAUSE_ARGUMENT,
+     "it returned an event that it had opened in an earlier call; open a new "
+     "event in each call"},
+    {-E2BIG, is_by_program, UVPERF_CAUSE_OLD_KERNEL,
+     "it returned errno %d; clear newer fields of the attr, or put fewer "
+     "events into the group"},
+    {-EACCES, uvperf__open_denied, 0, NULL},
+    {-EPERM, uvperf__open_denied, 0, NULL},
+    {-EINVAL, uvperf__open_einval, 0, NULL},
+    {0, uvperf__open_probe, 0, NULL},
+    {-ENOENT, explain_enoent, 0, NULL},
+    {-ENODEV, explain_offline, 0, NULL},
+    {-ENODEV, uvperf__open_dead_group, 0, NULL},
+    {-ENODEV, has_leader, UVPERF_CAUSE_NO_EVENT,
+     "the device of the PMU, or of the leader's, is gone, or does not serve "
+     "this CPU"},
+    {-ENODEV, NULL, UVPERF_CAUSE_NO_EVENT,
+     "the device of the PMU is gone, or does not serve this CPU"},
+    {-E2BIG, explain_e2big, 0, NULL},
+    {-EOPNOTSUPP, explain_enotsup, 0, NULL},
+    {-ESRCH, is_below_pids, UVPERF_CAUSE_ARGUMENT,
+     "pid is below -1; use a thread's id, 0 (the caller) or -1 (every task)"},
+    {-ESRCH, NULL, UVPERF_CAUSE_NO_TASK,
+     "this thread does not exist in this PID namespace, or has ended"},
+    {-EMFILE, explain_emfile, 0, NULL},
+    {-ENFILE, explain_enfile, 0, NULL},
+    {-ENOSPC, NULL, UVPERF_CAUSE_UNKNOWN,
      "the PMU has no room left; close another of its events"},
-    {-ENOMEM, UVPERF_CAUSE_MEMORY,
+    {-ENOMEM, explain_stack, 0, NULL},
+    {-ENOMEM, NULL, UVPERF_CAUSE_MEMORY,
      "the kernel is out of memory; close some events"},
+    {-EOVERFLOW, explain_stack, 0, NULL},
+    /* css_tryget_online_from_dir in kernel/cgroup/cgroup.c accepts only
+     * directories. */
+    {-EBADF, is_closed_cgroup, UVPERF_CAUSE_ARGUMENT,
+     "the cgroup's fd is not open; open(2) the cgroup's directory"},
+    {-EBADF, is_cgroup, UVPERF_CAUSE_ARGUMENT,
+     "the cgroup's fd is not the directory of a cgroup; open(2) that"},
+    {-EBADF, NULL, UVPERF_CAUSE_ARGUMENT,
+     "the leader is not an open perf event"},
     /* exclusive_event_init and exclusive_event_installable return this code,
      * because tracing PMUs accept only one user. x86_reserve_hardware returns
      * it too, for the counters of a CPU. */
-    {-EBUSY, UVPERF_CAUSE_BUSY,
+    {-EBUSY, NULL, UVPERF_CAUSE_BUSY,
      "another user holds the PMU exclusively (a tracer, a virtual machine or "
      "the firmware); wait until it is free"},
+    /* Even with ENOSYS the system call may exist. */
+    {-ENOSYS, uvperf__open_filtered, 0, NULL},
+    {-ENOSYS, has_no_registers, UVPERF_CAUSE_NOT_SUPPORTED,
+     "this architecture cannot copy stacks or registers; leave out "
+     "PERF_SAMPLE_STACK_USER, _REGS_USER and _REGS_INTR"},
+    {-ENOSYS, has_paranoid, UVPERF_CAUSE_NO_PERF,
+     "an emulator or sandbox hides the kernel's perf_event_open(2); run the "
+     "program outside it"},
+    {-ENOSYS, NULL, UVPERF_CAUSE_NO_PERF,
+     "this kernel has no perf_event_open(2); it needs CONFIG_PERF_EVENTS"},
+    {0, is_by_program, UVPERF_CAUSE_UNKNOWN, "it returned errno %d"},
+    {0, NULL, UVPERF_CAUSE_UNKNOWN, "perf_event_open(2) returned errno %d"},
 };
-
-static int open_explain(const uvperf__open_call_t *call) {
-  size_t i;
-
-  if (call->is_by_program && explain_program(call))
-    return 1;
-  for (i = 0; i < COUNT_OF(handlers); i++)
-    if (handlers[i].code == call->code && handlers[i].explain(call))
-      return 1;
-  for (i = 0; i < COUNT_OF(reasons); i++)
-    if (reasons[i].code == call->code)
-      return uvperf__open_say(call, reasons[i].cause, "%s", reasons[i].reason);
-  return uvperf__open_probe(call) ||
-         uvperf__open_say(call, UVPERF_CAUSE_UNKNOWN, "%s returned errno %d",
-                          call->is_by_program ? "it" : "perf_event_open(2)",
-                          -call->code);
-}
 
 int uvperf__explain_open(const uvperf__open_call_t *call) {
   if (call->error != NULL)
-    open_explain(call);
+    uvperf__open_find(call, reasons, COUNT_OF(reasons));
   return call->code;
 }

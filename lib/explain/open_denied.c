@@ -195,12 +195,11 @@ static int explain_paranoid(const uvperf__open_call_t *call) {
   int64_t level, most;
   const char *what = paranoid_need(call, &most);
 
-  if (uvperf__system_paranoid(&level) != 0) {
+  if (uvperf__system_paranoid(&level) != 0)
     return uvperf__open_say(call, UVPERF_CAUSE_PERMISSION,
                             "this needs %s, or a lower "
                             "kernel.perf_event_paranoid, which cannot be read",
                             paranoid_capability());
-  }
   if (level <= most)
     return 0;
   uvperf__open_say(

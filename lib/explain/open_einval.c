@@ -17,7 +17,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* -- of the attr ----------------------------------------------------------- */
+/* -- of the attr and the target ------------------------------------------- */
 
 /* The bits of Linux 6.19, perf_event.h. */
 #define SAMPLE_BITS ((UINT64_C(1) << 25) - 1)
@@ -144,7 +144,8 @@ static int are_bad_registers(uint64_t mask) {
 #endif
 }
 
-static const char *sample_fault(const uvperf__open_call_t *call) {
+/* The kernel checks these faults in perf_copy_attr, before the rate. */
+static const char *copy_fault(const uvperf__open_call_t *call) {
   uint64_t sample_type = call->attr->sample_type;
   uint64_t stack = field_value(call, UVPERF_ATTR_SAMPLE_STACK_USER);
 
@@ -167,10 +168,6 @@ static const char *sample_fault(const uvperf__open_call_t *call) {
       (sample_type & UVPERF_SAMPLE_WEIGHT_STRUCT))
     return "PERF_SAMPLE_WEIGHT and PERF_SAMPLE_WEIGHT_STRUCT exclude each "
            "other; set only one";
-  return NULL;
-}
-
-static const char *flag_fault(const uvperf__open_call_t *call) {
   if (field_value(call, UVPERF_ATTR_INHERIT_THREAD) &&
       !field_value(call, UVPERF_ATTR_INHERIT))
     return "inherit_thread needs inherit; set both";
@@ -201,47 +198,55 @@ static int explain_rate(const uvperf__open_call_t *call) {
 /* See perf_event_set_clock: events that may count in an NMI accept only the
  * first two clocks. */
 static const char *clock_fault(const uvperf__open_call_t *call) {
-  if (!field_value(call, UVPERF_ATTR_USE_CLOCKID))
+  int clock = (int)field_value(call, UVPERF_ATTR_CLOCKID);
+
+  if (!field_value(call, UVPERF_ATTR_USE_CLOCKID) || clock == CLOCK_MONOTONIC ||
+      clock == CLOCK_MONOTONIC_RAW)
     return NULL;
-  switch ((int)field_value(call, UVPERF_ATTR_CLOCKID)) {
-    case CLOCK_MONOTONIC:
-    case CLOCK_MONOTONIC_RAW:
-      return NULL;
-    case CLOCK_REALTIME:
-    case CLOCK_BOOTTIME:
-    case CLOCK_TAI:
-      return call->attr->type == PERF_TYPE_SOFTWARE
-                 ? NULL
-                 : "only software events can use this clockid; use "
-                   "CLOCK_MONOTONIC or CLOCK_MONOTONIC_RAW";
-    default:
-      return "perf does not know this clockid; use CLOCK_MONOTONIC, "
-             "_MONOTONIC_RAW, _REALTIME, _BOOTTIME or _TAI";
-  }
+  if (clock != CLOCK_REALTIME && clock != CLOCK_BOOTTIME && clock != CLOCK_TAI)
+    return "perf does not know this clockid; use CLOCK_MONOTONIC, "
+           "_MONOTONIC_RAW, _REALTIME, _BOOTTIME or _TAI";
+  return call->attr->type == PERF_TYPE_SOFTWARE
+             ? NULL
+             : "only software events can use this clockid; use "
+               "CLOCK_MONOTONIC or CLOCK_MONOTONIC_RAW";
 }
 
+/* Faults of the attr and the target that perf_event_open or perf_event_alloc
+ * refuses, after the rate. */
 static const char *late_fault(const uvperf__open_call_t *call) {
+  const char *bad_clock = clock_fault(call);
+  int reads_children =
+      call->attr->inherit && (call->attr->sample_type & PERF_SAMPLE_READ);
+
   if (!call->attr->freq && call->attr->sample_period >> 63)
     return "sample_period is not below 2^63; lower it";
-  if (call->attr->inherit && (call->attr->sample_type & PERF_SAMPLE_READ) &&
-      !(call->attr->sample_type & PERF_SAMPLE_TID))
+  if (reads_children && !(call->attr->sample_type & PERF_SAMPLE_TID))
     return "PERF_SAMPLE_READ with inherit needs PERF_SAMPLE_TID (and Linux "
            "6.12); set it, or clear inherit";
-  if (call->attr->inherit && (call->attr->sample_type & PERF_SAMPLE_READ) &&
-      uvperf__system_is_before(6, 12) == 1)
+  if (reads_children && uvperf__system_is_before(6, 12) == 1)
     return "PERF_SAMPLE_READ with inherit needs Linux 6.12; clear one of them";
   if ((field_value(call, UVPERF_ATTR_AUX_ACTION) & 6) == 6)
     return "aux_pause and aux_resume exclude each other; set only one";
+  if (bad_clock != NULL)
+    return bad_clock;
+  if (call->cgroup >= 0 && call->cpu == -1)
+    return "a cgroup needs a CPU; open one event per CPU";
+  if (call->pid == -1 && call->cpu == -1)
+    return "every task (pid -1) needs a CPU; open one event per CPU";
+  if (call->pid < -1 || call->cpu < -1)
+    return "pid or cpu is below -1; use an id or -1";
+  if (field_value(call, UVPERF_ATTR_SIGTRAP) &&
+      (call->pid == -1 || call->cgroup >= 0))
+    return "sigtrap needs a task; use its pid";
   return NULL;
 }
 
-static int explain_attr(const uvperf__open_call_t *call) {
-  return explain_novelty(call) || explain_unknown_bits(call) ||
-         uvperf__open_fault(call, UVPERF_CAUSE_ARGUMENT, sample_fault(call)) ||
-         uvperf__open_fault(call, UVPERF_CAUSE_ARGUMENT, flag_fault(call)) ||
+static int explain_argument(const uvperf__open_call_t *call) {
+  return uvperf__open_fault(call, UVPERF_CAUSE_ARGUMENT, copy_fault(call)) ||
          explain_rate(call) ||
          uvperf__open_fault(call, UVPERF_CAUSE_ARGUMENT, late_fault(call)) ||
-         uvperf__open_fault(call, UVPERF_CAUSE_ARGUMENT, clock_fault(call));
+         uvperf__open_cpu(call, "possible", "there is no such CPU");
 }
 
 /* -- of the group's leader ------------------------------------------------- */
@@ -255,17 +260,6 @@ static int thread_of(int pid) {
     return pid;
   thread = uvperf__system_thread();
   return thread > 0 ? thread : 0;
-}
-
-/* use_clockid 0 means another clock, local_clock(). */
-static int has_other_clock(const struct perf_event_attr *attr,
-                           const struct perf_event_attr *leader) {
-  uint64_t uses = uvperf__attr_value(attr, UVPERF_ATTR_USE_CLOCKID);
-
-  if (uses != uvperf__attr_value(leader, UVPERF_ATTR_USE_CLOCKID))
-    return 1;
-  return uses && uvperf__attr_value(attr, UVPERF_ATTR_CLOCKID) !=
-                     uvperf__attr_value(leader, UVPERF_ATTR_CLOCKID);
 }
 
 /* Whether it is certain that the kernel counts the event itself. It is certain
@@ -289,7 +283,7 @@ static const char *group_fault(const uvperf__open_call_t *call) {
   if (leader->leader != NULL)
     return "the leader is itself a member of a group; use the leader of that "
            "group";
-  if (has_other_clock(call->attr, leader->attr))
+  if (uvperf__attr_clock(call->attr) != uvperf__attr_clock(leader->attr))
     return "use_clockid or clockid differs from the leader's; use the leader's";
   if (call->cpu != leader->cpu)
     return "the leader is on another CPU; open one group per CPU";
@@ -325,28 +319,12 @@ int uvperf__open_dead_group(const uvperf__open_call_t *call) {
 }
 
 static int explain_group(const uvperf__open_call_t *call) {
-  if (call->leader == NULL)
-    return 0;
   return uvperf__open_dead_group(call) ||
-         uvperf__open_fault(call, UVPERF_CAUSE_ARGUMENT, group_fault(call));
+         (call->leader != NULL &&
+          uvperf__open_fault(call, UVPERF_CAUSE_ARGUMENT, group_fault(call)));
 }
 
-/* -- of the target, the PMU, and all --------------------------------------- */
-
-/* Returns the fault in a target that perf_event_open or perf_event_alloc
- * refuses. */
-static const char *target_fault(const uvperf__open_call_t *call) {
-  if (call->cgroup >= 0 && call->cpu == -1)
-    return "a cgroup needs a CPU; open one event per CPU";
-  if (call->pid == -1 && call->cpu == -1)
-    return "every task (pid -1) needs a CPU; open one event per CPU";
-  if (call->pid < -1 || call->cpu < -1)
-    return "pid or cpu is below -1; use an id or -1";
-  if (field_value(call, UVPERF_ATTR_SIGTRAP) &&
-      (call->pid == -1 || call->cgroup >= 0))
-    return "sigtrap needs a task; use its pid";
-  return NULL;
-}
+/* -- of the PMU, and all --------------------------------------- */
 
 /* Whether the event asks for a counter that user space may read: see
  * __armv8_pmuv3_map_event in drivers/perf/arm_pmuv3.c. */
@@ -393,84 +371,92 @@ static int explain_pmu(const uvperf__open_call_t *call) {
 }
 
 /* perf_cgroup_connect and perf_copy_attr without CONFIG_CGROUP_PERF. */
-static int explain_cgroup(const uvperf__open_call_t *call) {
+static int has_no_cgroups(const uvperf__open_call_t *call) {
   char text[8];
 
-  if ((call->cgroup < 0 && !(call->attr->sample_type & PERF_SAMPLE_CGROUP)) ||
-      uvperf__system_line("/proc/cgroups", "perf_event", text, sizeof(text)) !=
-          -ENODATA)
-    return 0;
-  return uvperf__open_say(call, UVPERF_CAUSE_NOT_SUPPORTED,
-                          "this kernel has no perf events for cgroups; it "
-                          "needs CONFIG_CGROUP_PERF");
+  return (call->cgroup >= 0 ||
+          (call->attr->sample_type & PERF_SAMPLE_CGROUP)) &&
+         uvperf__system_line("/proc/cgroups", "perf_event", text,
+                             sizeof(text)) == -ENODATA;
 }
 
-static int explain_aux(const uvperf__open_call_t *call) {
-  if (!field_value(call, UVPERF_ATTR_AUX_SAMPLE_SIZE) &&
-      !(field_value(call, UVPERF_ATTR_AUX_ACTION) & 6))
-    return 0;
-  return uvperf__open_say(call, UVPERF_CAUSE_NOT_SUPPORTED,
-                          "AUX samples, pause and resume need an AUX area; use "
-                          "a group leader that has one, such as intel_pt");
+static int needs_aux(const uvperf__open_call_t *call) {
+  return field_value(call, UVPERF_ATTR_AUX_SAMPLE_SIZE) ||
+         (field_value(call, UVPERF_ATTR_AUX_ACTION) & 6);
 }
 
-/* set_ext_hw_attr in arch/x86/events/core.c returns ENOENT if an event is
- * missing in the CPU's table of caches, and EINVAL if this kind of CPU never
- * counts it. */
-static int explain_cache(const uvperf__open_call_t *call) {
-  if (call->attr->type != PERF_TYPE_HW_CACHE)
-    return 0;
-  return uvperf__open_say(
-      call, UVPERF_CAUSE_NO_EVENT,
-      "the CPU's PMU has no such event for this cache, or there is no such "
-      "cache; try another operation or result");
-}
-
-static int explain_combination(const uvperf__open_call_t *call) {
-  return uvperf__open_say(call, UVPERF_CAUSE_UNKNOWN,
-                          "the kernel or PMU rejects this combination of "
-                          "config, bits and group; dmesg may have details");
+static int is_cache(const uvperf__open_call_t *call) {
+  return call->attr->type == PERF_TYPE_HW_CACHE;
 }
 
 /* The kernel returns the same code for an id that does not exist and for all
  * other faults. Only tracefs shows which of the two it is, if tracefs is
- * readable. */
-static int explain_tracepoint(const uvperf__open_call_t *call) {
+ * readable. Returns -EINVAL for other events. */
+static int find_tracepoint(const uvperf__open_call_t *call, int *is_ftrace) {
   uvperf__tracefs_ids_t own = {0};
-  int is_ftrace;
-  int rc = uvperf__tracefs_find(call->tracepoints ? call->tracepoints : &own,
-                                call->attr->config, &is_ftrace);
 
-  /* In kernel/trace/trace_event_perf.c, perf_trace_event_perm refuses
-   * ftrace:function. perf_trace_init refuses tracepoints that tracefs lists but
-   * perf does not have. */
-  if (is_ftrace)
-    return uvperf__open_say(
-        call, UVPERF_CAUSE_NOT_SUPPORTED,
-        "of ftrace's events perf can open ftrace:function only, without user "
-        "call chains and stacks; use another event, or clear those bits");
-  if (rc == -ENOENT)
-    return uvperf__open_say(call, UVPERF_CAUSE_NO_EVENT,
-                            "no tracepoint has this id; read it from "
-                            "events/<group>/<name>/id in tracefs");
-  if (explain_group(call) || explain_aux(call))
-    return 1;
-  if (rc == 0)
-    return explain_combination(call);
-  return uvperf__open_say(call, UVPERF_CAUSE_NO_EVENT,
-                          "probably no tracepoint has this id; read it, as "
-                          "root, from events/<group>/<name>/id in tracefs");
+  *is_ftrace = 0;
+  if (call->attr->type != PERF_TYPE_TRACEPOINT)
+    return -EINVAL;
+  return uvperf__tracefs_find(call->tracepoints ? call->tracepoints : &own,
+                              call->attr->config, is_ftrace);
 }
 
+/* In kernel/trace/trace_event_perf.c, perf_trace_event_perm refuses
+ * ftrace:function. perf_trace_init refuses tracepoints that tracefs lists but
+ * perf does not have. */
+static int is_of_ftrace(const uvperf__open_call_t *call) {
+  int is_ftrace;
+
+  find_tracepoint(call, &is_ftrace);
+  return is_ftrace;
+}
+
+static int is_no_tracepoint(const uvperf__open_call_t *call) {
+  int is_ftrace;
+
+  return find_tracepoint(call, &is_ftrace) == -ENOENT;
+}
+
+static int may_be_no_tracepoint(const uvperf__open_call_t *call) {
+  int is_ftrace;
+
+  return call->attr->type == PERF_TYPE_TRACEPOINT &&
+         find_tracepoint(call, &is_ftrace) != 0;
+}
+
+static const uvperf__open_reason_t reasons[] = {
+    {0, explain_novelty, 0, NULL},
+    {0, explain_unknown_bits, 0, NULL},
+    {0, explain_argument, 0, NULL},
+    {0, has_no_cgroups, UVPERF_CAUSE_NOT_SUPPORTED,
+     "this kernel has no perf events for cgroups; it needs CONFIG_CGROUP_PERF"},
+    {0, is_of_ftrace, UVPERF_CAUSE_NOT_SUPPORTED,
+     "of ftrace's events perf can open ftrace:function only, without user call "
+     "chains and stacks; use another event, or clear those bits"},
+    {0, is_no_tracepoint, UVPERF_CAUSE_NO_EVENT,
+     "no tracepoint has this id; read it from events/<group>/<name>/id in "
+     "tracefs"},
+    {0, uvperf__open_probe, 0, NULL},
+    {0, explain_group, 0, NULL},
+    {0, needs_aux, UVPERF_CAUSE_NOT_SUPPORTED,
+     "AUX samples, pause and resume need an AUX area; use a group leader that "
+     "has one, such as intel_pt"},
+    {0, may_be_no_tracepoint, UVPERF_CAUSE_NO_EVENT,
+     "probably no tracepoint has this id; read it, as root, from "
+     "events/<group>/<name>/id in tracefs"},
+    {0, explain_pmu, 0, NULL},
+    /* set_ext_hw_attr in arch/x86/events/core.c returns ENOENT if an event is
+     * missing in the CPU's table of caches, and EINVAL if this kind of CPU
+     * never counts it. */
+    {0, is_cache, UVPERF_CAUSE_NO_EVENT,
+     "the CPU's PMU has no such event for this cache, or there is no such "
+     "cache; try another operation or result"},
+    {0, NULL, UVPERF_CAUSE_UNKNOWN,
+     "the kernel or PMU rejects this combination of config, bits and group; "
+     "dmesg may have details"},
+};
+
 int uvperf__open_einval(const uvperf__open_call_t *call) {
-  if (explain_attr(call) ||
-      uvperf__open_fault(call, UVPERF_CAUSE_ARGUMENT, target_fault(call)) ||
-      uvperf__open_cpu(call, "possible", "there is no such CPU") ||
-      explain_cgroup(call))
-    return 1;
-  if (call->attr->type == PERF_TYPE_TRACEPOINT)
-    return explain_tracepoint(call);
-  return uvperf__open_breakpoint(call) || uvperf__open_probe(call) ||
-         explain_group(call) || explain_aux(call) || explain_pmu(call) ||
-         explain_cache(call) || explain_combination(call);
+  return uvperf__open_find(call, reasons, COUNT_OF(reasons));
 }

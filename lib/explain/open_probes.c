@@ -60,6 +60,8 @@ static const char *place_fault(const struct perf_event_attr *attr) {
 }
 
 static int explain_slots(const uvperf__open_call_t *call) {
+  if (call->attr->type != PERF_TYPE_BREAKPOINT)
+    return 0;
   uvperf__open_say(
       call, UVPERF_CAUSE_BREAKPOINT_SLOTS,
       "all %sbreakpoint slots of the CPU are in use by this thread, CPU-wide "
@@ -81,93 +83,73 @@ const char *uvperf__breakpoint_fault(const struct perf_event_attr *attr,
   return fault != NULL ? fault : place_fault(attr);
 }
 
+static int explain_breakpoint(const uvperf__open_call_t *call) {
+  return call->attr->type == PERF_TYPE_BREAKPOINT &&
+         uvperf__open_fault(call,
+                            call->code == -EINVAL ? UVPERF_CAUSE_ARGUMENT
+                                                  : UVPERF_CAUSE_NOT_SUPPORTED,
+                            uvperf__breakpoint_fault(call->attr, call->code));
+}
+
 /* hw_breakpoint_arch_parse of arm64 checks this before capabilities. */
-static const char *task_fault(const uvperf__open_call_t *call) {
-  return IS_ARM64 && call->pid != -1 && call->attr->bp_addr >> 63
-             ? "on arm64 a breakpoint at a kernel address needs a whole CPU; "
-               "use pid -1 and a CPU"
-             : NULL;
+static int is_kernel_address_of_a_task(const uvperf__open_call_t *call) {
+  return IS_ARM64 && call->attr->type == PERF_TYPE_BREAKPOINT &&
+         call->pid != -1 && call->attr->bp_addr >> 63;
 }
 
-int uvperf__open_breakpoint(const uvperf__open_call_t *call) {
-  if (call->attr->type != PERF_TYPE_BREAKPOINT)
-    return 0;
-  switch (call->code) {
-    case -EINVAL:
-      return uvperf__open_fault(
-                 call, UVPERF_CAUSE_ARGUMENT,
-                 uvperf__breakpoint_fault(call->attr, call->code)) ||
-             uvperf__open_fault(call, UVPERF_CAUSE_NOT_SUPPORTED,
-                                task_fault(call));
-    case -ENOSPC:
-      return explain_slots(call);
-    case -EOPNOTSUPP:
-      return uvperf__open_fault(
-          call, UVPERF_CAUSE_NOT_SUPPORTED,
-          uvperf__breakpoint_fault(call->attr, call->code));
-    default:
-      return 0;
-  }
-}
-
-/* -- uprobes and kprobes --------------------------------------------------- */
+/* -- all ------------------------------------------------------------------- */
 
 /* The kernel's own ENOTSUPP, which has no name in user space. */
 #define KERNEL_ENOTSUPP 524
-
-static const char *uprobe_fault(int code) {
-  switch (code) {
-    case -ENOENT:
-      return "the file that uprobe_path (config1) names does not exist";
-    case -EFAULT:
-      return "uprobe_path (config1) must point to a path";
-    case -E2BIG:
-    case -ENAMETOOLONG:
-      return "the path in uprobe_path (config1) is too long";
-    case -EINVAL:
-      return "uprobe_path (config1) must name a regular file, and probe_offset "
-             "(config2) an instruction in it";
-    case -EIO:
-      return "the file system of uprobe_path (config1) does not support "
-             "uprobes";
-    case -KERNEL_ENOTSUPP:
-      return "the instruction at probe_offset (config2) cannot be probed";
-    default:
-      return NULL;
-  }
-}
-
-static const char *kprobe_fault(int code) {
-  switch (code) {
-    case -ENOENT:
-    case -EADDRNOTAVAIL:
-      return "the kernel has no such function; see /proc/kallsyms";
-    case -EFAULT:
-      return "kprobe_func (config1) must point to a function's name, or be 0";
-    case -E2BIG:
-      return "the name in kprobe_func (config1) is too long";
-    case -EINVAL:
-    case -EILSEQ:
-      return "the function may not be probed, or not at this probe_offset; see "
-             "kprobes/blacklist in debugfs";
-    default:
-      return NULL;
-  }
-}
 
 int uvperf__open_is_probe(const uvperf__open_call_t *call, const char *pmu) {
   return uvperf__pmu_is(call->attr->type, pmu);
 }
 
-int uvperf__open_probe(const uvperf__open_call_t *call) {
-  const char *fault = NULL;
-  int cause = call->code == -ENOENT || call->code == -EADDRNOTAVAIL
-                  ? UVPERF_CAUSE_NO_EVENT
-                  : UVPERF_CAUSE_ARGUMENT;
+static int is_uprobe(const uvperf__open_call_t *call) {
+  return uvperf__open_is_probe(call, "uprobe");
+}
 
-  if (uvperf__open_is_probe(call, "uprobe"))
-    fault = uprobe_fault(call->code);
-  else if (uvperf__open_is_probe(call, "kprobe"))
-    fault = kprobe_fault(call->code);
-  return uvperf__open_fault(call, cause, fault);
+static int is_kprobe(const uvperf__open_call_t *call) {
+  return uvperf__open_is_probe(call, "kprobe");
+}
+
+#define LONG_PATH   "the path in uprobe_path (config1) is too long"
+#define NO_FUNCTION "the kernel has no such function; see /proc/kallsyms"
+#define BAD_FUNCTION                                                           \
+  "the function may not be probed, or not at this probe_offset; see "          \
+  "kprobes/blacklist in debugfs"
+
+static const uvperf__open_reason_t reasons[] = {
+    {-ENOSPC, explain_slots, 0, NULL},
+    {-EINVAL, explain_breakpoint, 0, NULL},
+    {-EOPNOTSUPP, explain_breakpoint, 0, NULL},
+    {-EINVAL, is_kernel_address_of_a_task, UVPERF_CAUSE_NOT_SUPPORTED,
+     "on arm64 a breakpoint at a kernel address needs a whole CPU; use pid -1 "
+     "and a CPU"},
+    {-ENOENT, is_uprobe, UVPERF_CAUSE_NO_EVENT,
+     "the file that uprobe_path (config1) names does not exist"},
+    {-EFAULT, is_uprobe, UVPERF_CAUSE_ARGUMENT,
+     "uprobe_path (config1) must point to a path"},
+    {-E2BIG, is_uprobe, UVPERF_CAUSE_ARGUMENT, LONG_PATH},
+    {-ENAMETOOLONG, is_uprobe, UVPERF_CAUSE_ARGUMENT, LONG_PATH},
+    {-EINVAL, is_uprobe, UVPERF_CAUSE_ARGUMENT,
+     "uprobe_path (config1) must name a regular file, and probe_offset "
+     "(config2) an instruction in it"},
+    {-EIO, is_uprobe, UVPERF_CAUSE_ARGUMENT,
+     "the file system of uprobe_path (config1) does not support uprobes"},
+    {-KERNEL_ENOTSUPP, is_uprobe, UVPERF_CAUSE_ARGUMENT,
+     "the instruction at probe_offset (config2) cannot be probed"},
+    {-ENOENT, is_kprobe, UVPERF_CAUSE_NO_EVENT, NO_FUNCTION},
+    {-EADDRNOTAVAIL, is_kprobe, UVPERF_CAUSE_NO_EVENT, NO_FUNCTION},
+    {-EFAULT, is_kprobe, UVPERF_CAUSE_ARGUMENT,
+     "kprobe_func (config1) must point to a function's name, or be 0"},
+    {-E2BIG, is_kprobe, UVPERF_CAUSE_ARGUMENT,
+     "the name in kprobe_func (config1) is too long"},
+    {-EINVAL, is_kprobe, UVPERF_CAUSE_ARGUMENT, BAD_FUNCTION},
+    {-EILSEQ, is_kprobe, UVPERF_CAUSE_ARGUMENT, BAD_FUNCTION},
+};
+
+int uvperf__open_probe(const uvperf__open_call_t *call) {
+  return uvperf__open_find(call, reasons, sizeof(reasons) / sizeof(reasons[0]));
 }
