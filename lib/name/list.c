@@ -6,6 +6,7 @@
 #include "name/list.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -128,51 +129,62 @@ static int out_of_memory(const uvperf__parse_t *parse, const char *at) {
 
 /* -- one event ------------------------------------------------------------ */
 
-/* Joins two pieces of text. */
-static char *list_join(const char *first, uvperf__span_t second) {
-  size_t length = strlen(first);
-  char *text = uvperf__calloc(1, length + uvperf__span_length(second) + 1);
+/* Returns a text as printf(3) writes it, in memory of uvperf__calloc, or
+ * NULL. */
+static char *list_text(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
 
+static char *list_text(const char *format, ...) {
+  va_list args;
+  int length;
+  char *text;
+
+  va_start(args, format);
+  length = vsnprintf(NULL, 0, format, args);
+  va_end(args);
+  text = length < 0 ? NULL : uvperf__calloc((size_t)length + 1, 1);
   if (text == NULL)
     return NULL;
-  memcpy(text, first, length);
-  memcpy(text + length, second.at, uvperf__span_length(second));
+  va_start(args, format);
+  vsnprintf(text, (size_t)length + 1, format, args);
+  va_end(args);
   return text;
+}
+
+static char *list_span(const char *first, uvperf__span_t second) {
+  return list_text("%s%.*s", first, (int)uvperf__span_length(second),
+                   second.at);
 }
 
 static char *make_expanded(const uvperf__named_event_t *event) {
   uvperf__span_t rest = {event->rest, event->text->whole.end};
 
-  return list_join(event->expanded, rest);
+  return list_span(event->expanded, rest);
 }
 
-/* The first part has the label of the whole event. */
 static char *make_label(const uvperf__named_event_t *event) {
   if (event->name.at != NULL)
-    return list_join("", event->name);
+    return list_span("", event->name);
   if (event->expanded == NULL || event->nr_parts > 1)
-    return list_join("", event->text->whole);
+    return list_span("", event->text->whole);
   return make_expanded(event);
 }
 
 /* Makes a text such as "cpu_core/cycles/u", or with name= "cpu_core/mine". */
 static char *make_part(const uvperf__named_event_t *event) {
-  char pmu[UVPERF__PMU_NAME_BYTES + 1];
-
   if (event->name.at == NULL)
     return make_expanded(event);
-  snprintf(pmu, sizeof(pmu), "%s/", event->pmu);
-  return list_join(pmu, event->name);
+  return list_text("%s/%.*s", event->pmu, (int)uvperf__span_length(event->name),
+                   event->name.at);
 }
 
 /* Our header may lack config3 and config4. If both are 0, the struct size of
  * our header is enough, and the kernel need not know these fields. */
 static void fit_size(node_t *node) {
   struct perf_event_attr *attr = &node->wide.attr;
-  uint64_t config3, config4;
+  uint64_t config3 = uvperf__attr_value(attr, UVPERF_ATTR_CONFIG3);
+  uint64_t config4 = uvperf__attr_value(attr, UVPERF_ATTR_CONFIG4);
 
-  uvperf_attr_get(attr, UVPERF_ATTR_CONFIG3, &config3);
-  uvperf_attr_get(attr, UVPERF_ATTR_CONFIG4, &config4);
   attr->size = sizeof(*attr);
   if (config3 != 0 && attr->size < 136)
     attr->size = 136;
@@ -222,14 +234,10 @@ static void fill_item(node_t *node, const uvperf__named_event_t *event) {
   item->unit = node->unit;
   item->group_name = "";
   item->group = -1;
-  if (event->measure.is_per_package)
-    item->flags |= UVPERF_ITEM_PER_PACKAGE;
-  if (event->measure.is_snapshot)
-    item->flags |= UVPERF_ITEM_SNAPSHOT;
-  if (event->is_precise_max)
-    item->flags |= UVPERF_ITEM_PRECISE_MAX;
-  if (event->is_count)
-    item->flags |= UVPERF_ITEM_COUNT;
+  item->flags = (event->measure.is_per_package ? UVPERF_ITEM_PER_PACKAGE : 0) |
+                (event->measure.is_snapshot ? UVPERF_ITEM_SNAPSHOT : 0) |
+                (event->is_precise_max ? UVPERF_ITEM_PRECISE_MAX : 0) |
+                (event->is_count ? UVPERF_ITEM_COUNT : 0);
 }
 
 /* Applies modifier P of the event or its group. sysfs is read only for this
@@ -241,23 +249,28 @@ static void set_precise(node_t *node) {
     attr->precise_ip = uvperf__precise_max(node->pmu, attr->type) & 3;
 }
 
-/* Copies the texts that must outlive the caller's text. */
+/* Copies the texts that must outlive the caller's text. Only the first part of
+ * an event has a label, the label of the whole event. */
 static int copy_texts(const uvperf__parse_t *parse, node_t *node,
                       const uvperf__named_event_t *event) {
-  uvperf__span_t nothing = {event->text->whole.end, event->text->whole.end};
+  int has_label = event->part == 0;
+  int has_string = event->string.at != NULL;
+  int has_part = event->nr_parts > 1;
 
-  node->label = make_label(event);
-  if (event->string.at != NULL)
-    node->string = list_join("", event->string);
+  if (has_label)
+    node->label = make_label(event);
+  if (has_string)
+    node->string = list_span("", event->string);
   if (event->pmu != NULL)
-    node->pmu = list_join(event->pmu, nothing);
-  if (event->nr_parts > 1)
+    node->pmu = list_text("%s", event->pmu);
+  if (has_part)
     node->part = make_part(event);
-  if (node->label == NULL || (event->nr_parts > 1 && !node->part) ||
-      (event->string.at != NULL && !node->string) ||
-      (event->pmu != NULL && !node->pmu))
-    return out_of_memory(parse, node->at);
-  return 0;
+  return (has_label && node->label == NULL) ||
+                 (has_string && node->string == NULL) ||
+                 (event->pmu != NULL && node->pmu == NULL) ||
+                 (has_part && node->part == NULL)
+             ? out_of_memory(parse, node->at)
+             : 0;
 }
 
 /* The kernel finds the file by its path at each open. The path of an fd cannot
@@ -278,9 +291,7 @@ static int fill_node(const uvperf__parse_t *parse, node_t *node,
                      const uvperf__named_event_t *event) {
   int rc;
 
-  node->at = event->text->whole.at;
   node->wide = event->wide;
-  node->file = -1;
   rc = copy_texts(parse, node, event);
   if (rc == 0 && event->file >= 0)
     rc = keep_file(parse, node, event->file);
@@ -294,18 +305,18 @@ static int fill_node(const uvperf__parse_t *parse, node_t *node,
   return copy_cpus(parse, node, event->pmu);
 }
 
-/* The array owns the node from now on. On failure the node is freed. */
-static int list_append(const uvperf__parse_t *parse, nodes_t *nodes,
-                       node_t *node) {
+/* Puts a node, which the array owns from now on, at an index. Returns 0 or
+ * -ENOMEM. */
+static int insert_node(nodes_t *nodes, size_t at, node_t *node) {
   node_t **all =
       uvperf__grow(nodes->all, nodes->nr, &nodes->room, 8, sizeof(all[0]));
 
-  if (all == NULL) {
-    free_node(node);
-    return out_of_memory(parse, parse->text);
-  }
+  if (all == NULL)
+    return -ENOMEM;
   nodes->all = all;
-  nodes->all[nodes->nr++] = node;
+  memmove(&all[at + 1], &all[at], (nodes->nr - at) * sizeof(all[0]));
+  all[at] = node;
+  nodes->nr++;
   return 0;
 }
 
@@ -321,28 +332,42 @@ static int check_room(const uvperf__parse_t *parse,
   return -E2BIG;
 }
 
-static int list_add(const uvperf__parse_t *parse, uvperf_event_list_t *list,
-                    const uvperf__named_event_t *event, const node_t **first) {
-  const char *at = event->text->whole.at;
-  node_t *node;
+static node_t *new_node(void) {
+  node_t *node = uvperf__calloc(1, sizeof(*node));
+
+  if (node != NULL)
+    node->file = -1;
+  return node;
+}
+
+/* Adds an empty node: a whole event, or with `first` a further part of that
+ * event. On failure the reader frees the list with everything in it. */
+static int add_node(const uvperf__parse_t *parse, uvperf_event_list_t *list,
+                    const char *at, const node_t *first, node_t **node) {
+  nodes_t *nodes = first != NULL ? &list->parts : &list->events;
   int rc = check_room(parse, list, at);
 
   if (rc != 0)
     return rc;
-  node = uvperf__calloc(1, sizeof(*node));
-  if (node == NULL)
+  *node = new_node();
+  if (*node == NULL || insert_node(nodes, nodes->nr, *node) != 0) {
+    uvperf__free(*node);
     return out_of_memory(parse, at);
-  rc = fill_node(parse, node, event);
-  if (rc != 0) {
-    free_node(node);
-    return rc;
   }
-  if (event->part > 0)
-    node->first = *first;
-  else if (event->nr_parts > 1)
+  (*node)->at = at;
+  (*node)->first = first;
+  return 0;
+}
+
+static int list_add(const uvperf__parse_t *parse, uvperf_event_list_t *list,
+                    const uvperf__named_event_t *event, const node_t **first) {
+  node_t *node;
+  int rc = add_node(parse, list, event->text->whole.at,
+                    event->part > 0 ? *first : NULL, &node);
+
+  if (rc == 0 && event->part == 0 && event->nr_parts > 1)
     *first = node;
-  return list_append(parse, event->part > 0 ? &list->parts : &list->events,
-                     node);
+  return rc == 0 ? fill_node(parse, node, event) : rc;
 }
 
 /* -- groups --------------------------------------------------------------- */
@@ -350,7 +375,8 @@ static int list_add(const uvperf__parse_t *parse, uvperf_event_list_t *list,
 static int join_group(const uvperf__parse_t *parse, node_t *node,
                       const node_t *leader,
                       const uvperf__modifiers_t *modifiers) {
-  uvperf__span_t label = {node->label, node->label + strlen(node->label)};
+  const char *name = node->first != NULL ? node->first->label : node->label;
+  uvperf__span_t label = {name, name + strlen(name)};
   struct perf_event_attr *attr = &node->wide.attr;
   char shown[UVPERF__SHOW_BYTES];
   int rc;
@@ -403,7 +429,7 @@ static int begin_group(const uvperf__parse_t *parse, const group_t *group,
   leader->item.group = group->list->nr_groups++;
   if (group->name.at == NULL)
     return 0;
-  leader->group_name = list_join("", group->name);
+  leader->group_name = list_span("", group->name);
   if (leader->group_name == NULL)
     return out_of_memory(parse, group->name.at);
   leader->item.group_name = leader->group_name;
@@ -463,80 +489,34 @@ static void find_cores(const uvperf__core_pmus_t *cores, const group_t *group) {
         list_member(group, i)->core = cores->pmus[k].name;
 }
 
-static char *copy_text(const char *text) {
-  uvperf__span_t nothing = {"", ""};
-
-  nothing.end = nothing.at;
-  return list_join(text, nothing);
-}
-
-static char *make_member_part(const node_t *node, const char *core) {
-  size_t size = strlen(core) + 1 + strlen(node->label) + 1;
-  char *text = uvperf__calloc(1, size);
-
-  if (text != NULL)
-    snprintf(text, size, "%s/%s", core, node->label);
-  return text;
-}
-
-static int copy_string(const uvperf__parse_t *parse, node_t *copy,
-                       const node_t *node) {
-  if (node->string == NULL)
-    return 0;
-  copy->string = copy_text(node->string);
-  if (copy->string == NULL)
-    return out_of_memory(parse, node->at);
-  if (node->file >= 0) {
-    int rc = keep_file(parse, copy, node->file);
-
-    if (rc != 0)
-      return rc;
-  }
-  copy->wide.attr.config1 = (uintptr_t)copy->string;
-  return 0;
-}
-
 /* Makes a node a member of a core PMU's group, with the CPUs of that PMU. */
 static int make_of_core(const uvperf__parse_t *parse, node_t *node,
-                        const char *core) {
+                        const char *label, const char *core) {
   node->core = core;
-  node->part = make_member_part(node, core);
+  node->part = list_text("%s/%s", core, label);
   node->item.part = node->part;
   if (node->part == NULL)
     return out_of_memory(parse, node->at);
   return copy_cpus(parse, node, core);
 }
 
+/* The copy's config1 may point to the node's string. */
 static int copy_member(const uvperf__parse_t *parse, uvperf_event_list_t *list,
                        const node_t *node, const char *core) {
   node_t *copy;
-  int rc = check_room(parse, list, node->at);
+  int rc = add_node(parse, list, node->at, node, &copy);
 
   if (rc != 0)
     return rc;
-  copy = uvperf__calloc(1, sizeof(*copy));
-  if (copy == NULL)
-    return out_of_memory(parse, node->at);
   copy->item = node->item;
   copy->wide = node->wide;
-  copy->at = node->at;
-  copy->file = -1;
-  copy->first = node;
   memcpy(copy->unit, node->unit, sizeof(copy->unit));
   copy->item.attr = &copy->wide.attr;
   copy->item.unit = copy->unit;
   copy->item.cpus = NULL;
-  copy->label = copy_text(node->label);
-  rc = copy->label == NULL ? out_of_memory(parse, node->at)
-                           : copy_string(parse, copy, node);
-  if (rc == 0)
-    rc = make_of_core(parse, copy, core);
-  if (rc != 0) {
-    free_node(copy);
-    return rc;
-  }
+  rc = make_of_core(parse, copy, node->label, core);
   copy->item.label = copy->part;
-  return list_append(parse, &list->parts, copy);
+  return rc;
 }
 
 /* An event of an uncore PMU cannot be in a group with events of cores. Such an
@@ -559,7 +539,7 @@ static int share_members(const uvperf__parse_t *parse,
     for (k = 1; k < cores->nr && rc == 0; k++)
       rc = copy_member(parse, group->list, node, cores->pmus[k].name);
     if (rc == 0)
-      rc = make_of_core(parse, node, cores->pmus[0].name);
+      rc = make_of_core(parse, node, node->label, cores->pmus[0].name);
   }
   return rc;
 }
@@ -734,20 +714,16 @@ static void number_nodes(const uvperf_event_list_t *list) {
 }
 
 static int end_list(reader_t *reader) {
-  uvperf_event_list_t *list = reader->list;
-  node_t *node;
+  nodes_t *events = &reader->list->events, *parts = &reader->list->parts;
   size_t i;
-  int rc = 0;
 
-  for (i = 0; i < list->parts.nr && rc == 0; i++) {
-    node = list->parts.all[i];
-    list->parts.all[i] = NULL;
-    rc = list_append(&reader->parse, &list->events, node);
+  for (i = 0; i < parts->nr; i++) {
+    if (insert_node(events, events->nr, parts->all[i]) != 0)
+      return out_of_memory(&reader->parse, reader->parse.text);
+    parts->all[i] = NULL;
   }
-  if (rc != 0)
-    return rc;
-  list->parts.nr = 0;
-  number_nodes(list);
+  parts->nr = 0;
+  number_nodes(reader->list);
   return 0;
 }
 
@@ -820,7 +796,7 @@ static int fill_attr_node(node_t *node, const struct perf_event_attr *attr,
     uvperf_attr_label(node->own, name, &size);
     label = name;
   }
-  node->label = copy_text(label);
+  node->label = list_text("%s", label);
   if (node->label == NULL)
     return add_shortage(error);
   strcpy(node->unit, uvperf__attr_unit(node->own));
@@ -831,22 +807,6 @@ static int fill_attr_node(node_t *node, const struct perf_event_attr *attr,
   node->item.group_name = "";
   node->item.group = -1;
   node->item.flags = UVPERF_ITEM_ATTR;
-  return 0;
-}
-
-/* Puts the node before the further parts of events. Returns 0 or -ENOMEM. */
-static int insert_node(uvperf_event_list_t *list, node_t *node) {
-  size_t at = uvperf__event_list_nr_whole(list);
-  nodes_t *nodes = &list->events;
-  node_t **all =
-      uvperf__grow(nodes->all, nodes->nr, &nodes->room, 8, sizeof(all[0]));
-
-  if (all == NULL)
-    return -ENOMEM;
-  nodes->all = all;
-  memmove(&all[at + 1], &all[at], (nodes->nr - at) * sizeof(all[0]));
-  all[at] = node;
-  nodes->nr++;
   return 0;
 }
 
@@ -864,14 +824,14 @@ int uvperf_event_list_add(uvperf_event_list_t **list,
   if (rc != 0)
     return rc;
   into = *list != NULL ? *list : new_list();
-  node = uvperf__calloc(1, sizeof(*node));
-  if (node != NULL)
-    node->file = -1;
+  node = new_node();
   if (into == NULL || node == NULL)
     rc = add_shortage(error);
   else
     rc = fill_attr_node(node, attr, label, error);
-  if (rc == 0 && insert_node(into, node) != 0)
+  /* The further parts of events stay at the end. */
+  if (rc == 0 &&
+      insert_node(&into->events, uvperf__event_list_nr_whole(into), node) != 0)
     rc = add_shortage(error);
   if (rc != 0) {
     free_node(node);

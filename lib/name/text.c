@@ -25,55 +25,28 @@ void uvperf__parse_init(uvperf__parse_t *parse, const char *text,
   parse->error = error;
 }
 
-static uint32_t text_column(const uvperf__parse_t *parse, const char *at) {
-  size_t offset =
-      (size_t)((parse->outer != NULL ? parse->outer : at) - parse->text);
-
-  return offset < UINT32_MAX ? (uint32_t)offset + 1 : UINT32_MAX;
-}
-
 /* Writes the event's index and the column into the error. */
 static void text_locate(const uvperf__parse_t *parse, const char *at) {
+  const char *place = parse->outer != NULL ? parse->outer : at;
+  size_t offset = (size_t)(place - parse->text);
+
   if (parse->error == NULL)
     return;
-  parse->error->column = text_column(parse, at);
+  parse->error->column =
+      offset < UINT32_MAX ? (uint32_t)offset + 1 : UINT32_MAX;
   parse->error->attr_index = parse->event;
-}
-
-static int fail_at(const uvperf__parse_t *parse, const char *at, int code,
-                   int cause, const char *format, va_list args)
-    __attribute__((format(printf, 5, 0)));
-
-static int fail_at(const uvperf__parse_t *parse, const char *at, int code,
-                   int cause, const char *format, va_list args) {
-  char reason[sizeof(parse->error->reason)];
-
-  if (parse->error == NULL)
-    return code;
-  vsnprintf(reason, sizeof(reason), format, args);
-  uvperf__error_set(parse->error, code, cause, "%s", reason);
-  text_locate(parse, at);
-  return code;
 }
 
 int uvperf__parse_fail(const uvperf__parse_t *parse, const char *at, int code,
                        int cause, const char *format, ...) {
+  char reason[sizeof(parse->error->reason)];
   va_list args;
 
   va_start(args, format);
-  code = fail_at(parse, at, code, cause, format, args);
+  vsnprintf(reason, sizeof(reason), format, args);
   va_end(args);
-  return code;
-}
-
-int uvperf__parse_bad(const uvperf__parse_t *parse, const char *at,
-                      const char *format, ...) {
-  va_list args;
-  int code;
-
-  va_start(args, format);
-  code = fail_at(parse, at, -EINVAL, UVPERF_CAUSE_ARGUMENT, format, args);
-  va_end(args);
+  uvperf__error_set(parse->error, code, cause, "%s", reason);
+  text_locate(parse, at);
   return code;
 }
 

@@ -5,6 +5,7 @@
 #ifndef UVPERF_LIB_NAME_TEXT_H
 #define UVPERF_LIB_NAME_TEXT_H
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,9 +42,8 @@ int uvperf__parse_fail(const uvperf__parse_t *parse, const char *at, int code,
 
 /* Does the same for a fault that does not depend on the machine. Returns
  * -EINVAL. */
-int uvperf__parse_bad(const uvperf__parse_t *parse, const char *at,
-                      const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+#define uvperf__parse_bad(parse, at, ...)                                      \
+  uvperf__parse_fail(parse, at, -EINVAL, UVPERF_CAUSE_ARGUMENT, __VA_ARGS__)
 
 /* Does the same for a shortage of fds or memory, which does not depend on the
  * event. Returns the code. */
