@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the name of an event from its attr. Tries the ways to name the event,
  * the most readable first, and takes the first way whose text parses back to
- * the same event. The text, and the terms and modifiers of any event, are in
- * label_terms.c. */
+ * the same event. */
 #include "name/label.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,8 +15,279 @@
 #include "attr/generic_name.h"
 #include "host/pmu.h"
 #include "host/tracefs.h"
-#include "name/label_terms.h"
+#include "name/parse.h"
+#include "name/term.h"
 #include "util/bytes.h"
+
+/* A label while it is composed. `said` is the attr that the text means. A label
+ * is true if it names the event and if parsing the text results in `said`. */
+typedef struct label_s {
+  const struct perf_event_attr *attr; /* the event to name */
+  const char *tracepoint; /* "category:name"; "": none; NULL: unknown */
+  uvperf__wide_attr_t said;
+  enum {
+    FORM_NAME,   /* name, name:modifiers, name/terms/modifiers */
+    FORM_SLASH,  /* pmu/terms/modifiers */
+    FORM_NUMBERS /* type=…,terms, type=…,terms:modifiers */
+  } form;
+  int nr_terms;
+  size_t length;
+  char text[UVPERF__LABEL_BYTES];
+} label_t;
+
+/* The length of a label that was cut. No other label has this length. */
+#define CUT UVPERF__LABEL_BYTES
+
+/* Begins an empty label; `said` has only the type. */
+static void label_begin(label_t *label, const struct perf_event_attr *attr,
+                        const char *tracepoint) {
+  label->attr = attr;
+  label->tracepoint = tracepoint;
+  label->form = FORM_NAME;
+  label->nr_terms = 0;
+  label->length = 0;
+  label->text[0] = '\0';
+  uvperf_attr_init_sized(&label->said.attr, sizeof(label->said), attr->type, 0);
+}
+
+static void label_put_list(label_t *label, const char *format, va_list values) {
+  size_t room = sizeof(label->text) - label->length;
+  int length;
+
+  if (label->length == CUT)
+    return;
+  length = vsnprintf(label->text + label->length, room, format, values);
+  if (length < 0 || (size_t)length >= room)
+    label->length = CUT;
+  else
+    label->length += (size_t)length;
+}
+
+/* Adds text. A label that becomes too long is cut, and is no longer true. */
+static void label_put(label_t *label, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Adds the separator before a term, and the term. */
+static void label_put_term(label_t *label, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void label_put(label_t *label, const char *format, ...) {
+  va_list values;
+
+  va_start(values, format);
+  label_put_list(label, format, values);
+  va_end(values);
+}
+
+static void label_put_term(label_t *label, const char *format, ...) {
+  int is_first = label->nr_terms++ == 0;
+  va_list values;
+
+  if (!is_first || label->form == FORM_NUMBERS)
+    label_put(label, ",");
+  else if (label->form == FORM_NAME)
+    label_put(label, "/");
+  va_start(values, format);
+  label_put_list(label, format, values);
+  va_end(values);
+}
+
+/* Sets a field of `said` to the event's value, because the text contains it. */
+static void label_say(label_t *label, enum uvperf_attr_field field) {
+  uvperf_attr_set(&label->said.attr, field,
+                  uvperf__attr_value(label->attr, field));
+}
+
+/* -- terms and modifiers --------------------------------------------------- */
+
+static int is_set(const label_t *label, enum uvperf_attr_field field) {
+  return uvperf__attr_value(label->attr, field) != 0;
+}
+
+/* A modifier, and the bit of the attr that it stands for. */
+typedef struct modifier_s {
+  char letter;
+  enum uvperf_attr_field field;
+} modifier_t;
+
+/* Adds the letters of the modes that are not excluded, if some modes are
+ * excluded and some are not: "u" excludes all modes except the user side. No
+ * letters can exclude all modes. */
+static char *put_excludes(label_t *label, char *at, const modifier_t *modifiers,
+                          size_t nr) {
+  size_t excluded = 0;
+  size_t i;
+
+  for (i = 0; i < nr; i++)
+    excluded += (size_t)is_set(label, modifiers[i].field);
+  if (excluded == 0 || excluded == nr)
+    return at;
+  for (i = 0; i < nr; i++) {
+    label_say(label, modifiers[i].field);
+    if (!is_set(label, modifiers[i].field))
+      *at++ = modifiers[i].letter;
+  }
+  return at;
+}
+
+static char *put_flags(label_t *label, char *at) {
+  static const modifier_t flags[] = {
+      {'I', UVPERF_ATTR_EXCLUDE_IDLE},
+      {'D', UVPERF_ATTR_PINNED},
+      {'e', UVPERF_ATTR_EXCLUSIVE},
+  };
+  size_t i;
+
+  for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+    label_say(label, flags[i].field);
+    if (is_set(label, flags[i].field))
+      *at++ = flags[i].letter;
+  }
+  return at;
+}
+
+static void put_modifiers(label_t *label, int has_sample_type) {
+  static const modifier_t sides[] = {
+      {'u', UVPERF_ATTR_EXCLUDE_USER},
+      {'k', UVPERF_ATTR_EXCLUDE_KERNEL},
+      {'h', UVPERF_ATTR_EXCLUDE_HV},
+  };
+  static const modifier_t machines[] = {
+      {'G', UVPERF_ATTR_EXCLUDE_GUEST},
+      {'H', UVPERF_ATTR_EXCLUDE_HOST},
+  };
+  uint64_t precise = uvperf__attr_value(label->attr, UVPERF_ATTR_PRECISE_IP);
+  char letters[16];
+  char *at = put_excludes(label, letters, sides, 3);
+
+  at = put_excludes(label, at, machines, 2);
+  label_say(label, UVPERF_ATTR_PRECISE_IP);
+  for (; precise > 0; precise--)
+    *at++ = 'p';
+  at = put_flags(label, at);
+  if (has_sample_type && (label->attr->sample_type & PERF_SAMPLE_READ))
+    *at++ = 'S';
+  *at = '\0';
+  if (at != letters && label->form != FORM_SLASH &&
+      (label->form == FORM_NUMBERS || label->nr_terms == 0))
+    label_put(label, ":");
+  label_put(label, "%s", letters);
+}
+
+/* Adds a term for a number of the attr. */
+static void put_field(label_t *label, const char *name,
+                      enum uvperf_attr_field field) {
+  uint64_t value = uvperf__attr_value(label->attr, field);
+
+  if (value == 0)
+    return;
+  label_say(label, field);
+  label_put_term(label, "%s=%llu", name, (unsigned long long)value);
+}
+
+/* In the form type=…,config=… each term must have a value. */
+static void put_flag(label_t *label, const char *name) {
+  label_put_term(label, "%s%s", name, label->form == FORM_NUMBERS ? "=1" : "");
+}
+
+static void put_bit(label_t *label, const char *name,
+                    enum uvperf_attr_field field) {
+  label_say(label, field);
+  if (is_set(label, field))
+    put_flag(label, name);
+}
+
+/* A frequency of 0 is written too. A period that is negative as a signed number
+ * is not written, because the kernel and the language refuse it. */
+static void put_period(label_t *label) {
+  if (uvperf__attr_value(label->attr, UVPERF_ATTR_SAMPLE_PERIOD) > INT64_MAX)
+    return;
+  if (!is_set(label, UVPERF_ATTR_FREQ)) {
+    put_field(label, "period", UVPERF_ATTR_SAMPLE_PERIOD);
+    return;
+  }
+  label_say(label, UVPERF_ATTR_FREQ);
+  label_say(label, UVPERF_ATTR_SAMPLE_PERIOD);
+  label_put_term(label, "freq=%llu",
+                 (unsigned long long)label->attr->sample_freq);
+}
+
+/* call-graph=lbr also sets branch_sample_type, to a value that no branch_type=
+ * sets. */
+static int is_lbr(const label_t *label) {
+  uint64_t both = PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_NO_CYCLES;
+
+  return (label->attr->sample_type & PERF_SAMPLE_BRANCH_STACK) != 0 &&
+         (uvperf__attr_value(label->attr, UVPERF_ATTR_BRANCH_SAMPLE_TYPE) &
+          both) == both;
+}
+
+/* call-graph=dwarf has no list of registers, because the parser knows which
+ * registers it means. */
+static void put_chain(label_t *label) {
+  if (is_lbr(label)) {
+    label_put_term(label, "call-graph=lbr");
+  } else if (label->attr->sample_type & PERF_SAMPLE_STACK_USER) {
+    label_put_term(label, "call-graph=dwarf,stack-size=%llu",
+                   (unsigned long long)uvperf__attr_value(
+                       label->attr, UVPERF_ATTR_SAMPLE_STACK_USER));
+    label_say(label, UVPERF_ATTR_SAMPLE_REGS_USER);
+    label_say(label, UVPERF_ATTR_SAMPLE_STACK_USER);
+    label_say(label, UVPERF_ATTR_EXCLUDE_CALLCHAIN_USER);
+  } else {
+    label_put_term(label, "call-graph=fp");
+  }
+}
+
+static void put_branches(label_t *label) {
+  uint64_t bits =
+      uvperf__attr_value(label->attr, UVPERF_ATTR_BRANCH_SAMPLE_TYPE);
+  const char *name = uvperf__branch_type_name(bits);
+
+  label_say(label, UVPERF_ATTR_BRANCH_SAMPLE_TYPE);
+  if (name != NULL)
+    label_put_term(label, "branch_type=%s", name);
+}
+
+/* All bits go into `said`, even bits that no term sets. With such bits the
+ * label is not true. */
+static void put_sample_type(label_t *label) {
+  uint64_t bits = label->attr->sample_type;
+
+  label_say(label, UVPERF_ATTR_SAMPLE_TYPE);
+  if (bits & PERF_SAMPLE_TIME)
+    put_flag(label, "time");
+  if (bits & PERF_SAMPLE_CALLCHAIN)
+    put_chain(label);
+  if (bits & PERF_SAMPLE_BRANCH_STACK)
+    put_branches(label);
+  if (bits & PERF_SAMPLE_AUX)
+    put_field(label, "aux-sample-size", UVPERF_ATTR_AUX_SAMPLE_SIZE);
+}
+
+/* max-stack also adds call chains, unless the text has call-graph=no. */
+static void put_max_stack(label_t *label) {
+  put_field(label, "max-stack", UVPERF_ATTR_SAMPLE_MAX_STACK);
+  if (is_set(label, UVPERF_ATTR_SAMPLE_MAX_STACK) &&
+      !(label->attr->sample_type & PERF_SAMPLE_CALLCHAIN))
+    label_put_term(label, "call-graph=no");
+}
+
+/* Adds the terms and the modifiers that any event can have. Adds the terms of
+ * sample_type only if has_sample_type is set. */
+static void label_add_terms(label_t *label, int has_sample_type) {
+  put_period(label);
+  put_max_stack(label);
+  put_bit(label, "inherit", UVPERF_ATTR_INHERIT);
+  put_bit(label, "overwrite", UVPERF_ATTR_WRITE_BACKWARD);
+  put_bit(label, "aux-output", UVPERF_ATTR_AUX_OUTPUT);
+  if (has_sample_type)
+    put_sample_type(label);
+  if (label->form == FORM_SLASH ||
+      (label->form == FORM_NAME && label->nr_terms > 0))
+    label_put(label, "/");
+  put_modifiers(label, has_sample_type);
+}
 
 /* -- events of PMUs -------------------------------------------------------- */
 
@@ -33,10 +304,10 @@ static const enum uvperf_attr_field configs[NR_CONFIGS] = {
 /* The kernel's fixed types are named in other ways, although sysfs shows some
  * of them as PMUs too ("software"). The exception is RAW, which is the type of
  * the CPU's PMU on x86. */
-static int find_pmu(uvperf__label_t *label, char name[UVPERF__PMU_NAME_BYTES]) {
+static int find_pmu(label_t *label, char name[UVPERF__PMU_NAME_BYTES]) {
   uint32_t type = label->attr->type;
 
-  label->form = UVPERF__LABEL_SLASH;
+  label->form = FORM_SLASH;
   if (type < PERF_TYPE_MAX && type != PERF_TYPE_RAW)
     return -ENOENT;
   return uvperf__pmu_name(type, name, UVPERF__PMU_NAME_BYTES) == 0 ? 0
@@ -77,7 +348,7 @@ static int consider_event(const char *name, void *data) {
   return 0;
 }
 
-static int label_pmu_event(uvperf__label_t *label) {
+static int label_pmu_event(label_t *label) {
   char pmu[UVPERF__PMU_NAME_BYTES];
   event_search_t search;
   size_t i;
@@ -85,15 +356,15 @@ static int label_pmu_event(uvperf__label_t *label) {
   if (find_pmu(label, pmu) != 0)
     return -ENOENT;
   for (i = 0; i < NR_CONFIGS; i++)
-    uvperf__label_say(label, configs[i]);
+    label_say(label, configs[i]);
   search.pmu = pmu;
   search.own = label->said;
   search.best[0] = '\0';
   uvperf__pmu_each_event(pmu, consider_event, &search);
   if (search.best[0] == '\0')
     return -ENOENT;
-  uvperf__label_put(label, "%s/", pmu);
-  uvperf__label_put_term(label, "%s", search.best);
+  label_put(label, "%s/", pmu);
+  label_put_term(label, "%s", search.best);
   return 0;
 }
 
@@ -146,7 +417,7 @@ static int consider_term(const char *name, void *data) {
 }
 
 /* The terms with the lowest bits come first. */
-static int label_pmu_config(uvperf__label_t *label, const char *pmu,
+static int label_pmu_config(label_t *label, const char *pmu,
                             enum uvperf_attr_field field) {
   uint64_t config = uvperf__attr_value(label->attr, field);
   term_search_t search = {pmu, field, config, 0, 0, ""};
@@ -156,25 +427,24 @@ static int label_pmu_config(uvperf__label_t *label, const char *pmu,
     uvperf__pmu_each_format(pmu, consider_term, &search);
     if (search.best[0] == '\0')
       return -ENOENT;
-    uvperf__label_put_term(label, "%s", search.best);
+    label_put_term(label, "%s", search.best);
     if (uvperf__bits(search.mask) > 1)
-      uvperf__label_put(
-          label, "=0x%llx",
-          (unsigned long long)uvperf__pmu_gather(search.mask, config));
+      label_put(label, "=0x%llx",
+                (unsigned long long)uvperf__pmu_gather(search.mask, config));
     search.taken |= search.mask;
     search.left &= ~search.mask;
   }
-  uvperf__label_say(label, field);
+  label_say(label, field);
   return 0;
 }
 
-static int label_pmu_terms(uvperf__label_t *label) {
+static int label_pmu_terms(label_t *label) {
   char pmu[UVPERF__PMU_NAME_BYTES];
   int rc = find_pmu(label, pmu);
   size_t i;
 
   if (rc == 0)
-    uvperf__label_put(label, "%s/", pmu);
+    label_put(label, "%s/", pmu);
   for (i = 0; rc == 0 && i < NR_CONFIGS; i++)
     rc = label_pmu_config(label, pmu, configs[i]);
   return rc;
@@ -187,26 +457,24 @@ static int label_pmu_terms(uvperf__label_t *label) {
 
 /* Adds a value in quotation marks, so that no byte of the value ends it. A
  * value that contains both kinds of quotation marks cannot be written. */
-static int put_quoted(uvperf__label_t *label, const char *key,
-                      const char *value) {
+static int put_quoted(label_t *label, const char *key, const char *value) {
   char mark = strchr(value, '"') == NULL ? '"' : '\'';
 
   if (strchr(value, mark) != NULL)
     return -ENOENT;
-  uvperf__label_put_term(label, "%s=%c%s%c", key, mark, value, mark);
+  label_put_term(label, "%s=%c%s%c", key, mark, value, mark);
   return 0;
 }
 
-static void put_number(uvperf__label_t *label, const char *key,
-                       uint64_t value) {
-  uvperf__label_put_term(label, "%s=0x%llx", key, (unsigned long long)value);
+static void put_number(label_t *label, const char *key, uint64_t value) {
+  label_put_term(label, "%s=0x%llx", key, (unsigned long long)value);
 }
 
 /* uprobe_register() needs a path and an offset in the file.
  * create_local_trace_kprobe() needs a function and an offset in it, or an
  * address without a function: perf_uprobe_init and perf_kprobe_init in
  * kernel/trace/trace_event_perf.c. */
-static int label_probe(uvperf__label_t *label) {
+static int label_probe(label_t *label) {
   uint64_t offset = uvperf__attr_value(label->attr, UVPERF_ATTR_CONFIG2);
   int is_uprobe = uvperf__pmu_is(label->attr->type, "uprobe");
   const char *pmu = is_uprobe ? "uprobe" : "kprobe";
@@ -218,16 +486,16 @@ static int label_probe(uvperf__label_t *label) {
                                                      UVPERF_ATTR_CONFIG1);
   if (is_uprobe && name == NULL)
     return -ENOENT;
-  label->form = UVPERF__LABEL_SLASH;
-  uvperf__label_put(label, "%s/", pmu);
+  label->form = FORM_SLASH;
+  label_put(label, "%s/", pmu);
   if (name != NULL && put_quoted(label, is_uprobe ? "path" : "func", name) != 0)
     return -ENOENT;
   if (name == NULL)
     put_number(label, "addr", offset);
   else if (is_uprobe || offset != 0)
     put_number(label, "offset", offset);
-  uvperf__label_say(label, UVPERF_ATTR_CONFIG1);
-  uvperf__label_say(label, UVPERF_ATTR_CONFIG2);
+  label_say(label, UVPERF_ATTR_CONFIG1);
+  label_say(label, UVPERF_ATTR_CONFIG2);
   return label_pmu_config(label, pmu, UVPERF_ATTR_CONFIG);
 }
 
@@ -238,24 +506,24 @@ static int label_probe(uvperf__label_t *label) {
 #define PMU_SHIFT 32
 
 /* Adds one of the spellings of a generic event. */
-static int put_generic(uvperf__label_t *label, const char *name) {
+static int put_generic(label_t *label, const char *name) {
   uint32_t type = (uint32_t)(label->attr->config >> PMU_SHIFT);
   char pmu[UVPERF__PMU_NAME_BYTES];
 
-  uvperf__label_say(label, UVPERF_ATTR_CONFIG);
+  label_say(label, UVPERF_ATTR_CONFIG);
   if (type == 0) {
-    uvperf__label_put(label, "%s", name);
+    label_put(label, "%s", name);
     return 0;
   }
-  label->form = UVPERF__LABEL_SLASH;
+  label->form = FORM_SLASH;
   if (uvperf__pmu_name(type, pmu, sizeof(pmu)) != 0)
     return -ENOENT;
-  uvperf__label_put(label, "%s/", pmu);
-  uvperf__label_put_term(label, "%s", name);
+  label_put(label, "%s/", pmu);
+  label_put_term(label, "%s", name);
   return 0;
 }
 
-static int label_generic(uvperf__label_t *label) {
+static int label_generic(label_t *label) {
   char name[UVPERF__GENERIC_NAME_BYTES];
 
   if (uvperf__generic_name(label->attr->type, (uint32_t)label->attr->config,
@@ -265,7 +533,7 @@ static int label_generic(uvperf__label_t *label) {
 }
 
 static int put_alias(const char *name, void *data) {
-  uvperf__label_t *label = data;
+  label_t *label = data;
   uint64_t config;
   uint32_t type;
 
@@ -278,13 +546,13 @@ static int put_alias(const char *name, void *data) {
 
 /* Uses another spelling, because a PMU may have its own event with the first
  * spelling: cpu_core has "cpu-cycles". */
-static int label_generic_alias(uvperf__label_t *label) {
+static int label_generic_alias(label_t *label) {
   return uvperf__generic_each_alias(label->attr->type, put_alias, label) == 1
              ? 0
              : -ENOENT;
 }
 
-static int label_tracepoint(uvperf__label_t *label) {
+static int label_tracepoint(label_t *label) {
   const char *name = label->tracepoint;
   char found[UVPERF__TRACEPOINT_BYTES];
 
@@ -296,37 +564,36 @@ static int label_tracepoint(uvperf__label_t *label) {
   }
   if (name[0] == '\0')
     return -ENOENT;
-  uvperf__label_say(label, UVPERF_ATTR_CONFIG);
-  uvperf__label_put(label, "%s", name);
+  label_say(label, UVPERF_ATTR_CONFIG);
+  label_put(label, "%s", name);
   return 0;
 }
 
-static int label_breakpoint(uvperf__label_t *label) {
+static int label_breakpoint(label_t *label) {
   const struct perf_event_attr *attr = label->attr;
 
   if (attr->type != PERF_TYPE_BREAKPOINT)
     return -ENOENT;
-  uvperf__label_say(label, UVPERF_ATTR_BP_TYPE);
-  uvperf__label_say(label, UVPERF_ATTR_CONFIG1);
-  uvperf__label_say(label, UVPERF_ATTR_CONFIG2);
-  uvperf__label_put(
-      label, "mem:0x%llx/%llu:", (unsigned long long)attr->config1,
-      (unsigned long long)uvperf__attr_value(attr, UVPERF_ATTR_CONFIG2));
-  uvperf__label_put(label, "%s%s%s", attr->bp_type & HW_BREAKPOINT_R ? "r" : "",
-                    attr->bp_type & HW_BREAKPOINT_W ? "w" : "",
-                    attr->bp_type & HW_BREAKPOINT_X ? "x" : "");
+  label_say(label, UVPERF_ATTR_BP_TYPE);
+  label_say(label, UVPERF_ATTR_CONFIG1);
+  label_say(label, UVPERF_ATTR_CONFIG2);
+  label_put(label, "mem:0x%llx/%llu:", (unsigned long long)attr->config1,
+            (unsigned long long)uvperf__attr_value(attr, UVPERF_ATTR_CONFIG2));
+  label_put(label, "%s%s%s", attr->bp_type & HW_BREAKPOINT_R ? "r" : "",
+            attr->bp_type & HW_BREAKPOINT_W ? "w" : "",
+            attr->bp_type & HW_BREAKPOINT_X ? "x" : "");
   return 0;
 }
 
-static int label_raw(uvperf__label_t *label) {
+static int label_raw(label_t *label) {
   if (label->attr->type != PERF_TYPE_RAW)
     return -ENOENT;
-  uvperf__label_say(label, UVPERF_ATTR_CONFIG);
-  uvperf__label_put(label, "r%llx", (unsigned long long)label->attr->config);
+  label_say(label, UVPERF_ATTR_CONFIG);
+  label_put(label, "r%llx", (unsigned long long)label->attr->config);
   return 0;
 }
 
-static int label_numbers(uvperf__label_t *label) {
+static int label_numbers(label_t *label) {
   static const struct {
     enum uvperf_attr_field field;
     const char *name;
@@ -338,31 +605,92 @@ static int label_numbers(uvperf__label_t *label) {
   uint64_t value;
   size_t i;
 
-  uvperf__label_put(label, "type=%u,config=0x%llx", label->attr->type,
-                    (unsigned long long)label->attr->config);
-  label->form = UVPERF__LABEL_NUMBERS;
-  uvperf__label_say(label, UVPERF_ATTR_CONFIG);
+  label_put(label, "type=%u,config=0x%llx", label->attr->type,
+            (unsigned long long)label->attr->config);
+  label->form = FORM_NUMBERS;
+  label_say(label, UVPERF_ATTR_CONFIG);
   for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
     value = uvperf__attr_value(label->attr, fields[i].field);
-    uvperf__label_say(label, fields[i].field);
+    label_say(label, fields[i].field);
     if (value != 0)
-      uvperf__label_put_term(label, "%s=0x%llx", fields[i].name,
-                             (unsigned long long)value);
+      label_put_term(label, "%s=0x%llx", fields[i].name,
+                     (unsigned long long)value);
   }
   return 0;
+}
+
+/* -- the check ------------------------------------------------------------- */
+
+/* Compares the fields that identify an event. The other fields only say how the
+ * event is measured. */
+static int is_same_event(const struct perf_event_attr *one,
+                         const struct perf_event_attr *other) {
+  static const enum uvperf_attr_field fields[] = {
+      UVPERF_ATTR_TYPE,    UVPERF_ATTR_CONFIG,  UVPERF_ATTR_CONFIG1,
+      UVPERF_ATTR_CONFIG2, UVPERF_ATTR_CONFIG3, UVPERF_ATTR_CONFIG4,
+      UVPERF_ATTR_BP_TYPE,
+  };
+  size_t i;
+
+  for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+    if (uvperf__attr_value(one, fields[i]) !=
+        uvperf__attr_value(other, fields[i]))
+      return 0;
+  return 1;
+}
+
+/* Whether the parsed text has the meaning that the label should have. */
+typedef struct truth_s {
+  const uvperf__wide_attr_t *said;
+  int nr; /* number of events in the text */
+  int is_true;
+} truth_t;
+
+/* The config1 of a probe is a pointer to a string. The text has a copy of it,
+ * so the strings are compared. */
+static int label_compare(const uvperf__named_event_t *event, void *data) {
+  truth_t *truth = data;
+  uvperf__wide_attr_t parsed = event->wide;
+  const char *string = (const char *)(uintptr_t)truth->said->attr.config1;
+  size_t length = uvperf__span_length(event->string);
+
+  truth->nr++;
+  truth->is_true = !event->is_pattern;
+  truth->is_true &= event->string.at == NULL ||
+                    (string != NULL && strlen(string) == length &&
+                     memcmp(string, event->string.at, length) == 0);
+  if (event->string.at != NULL)
+    parsed.attr.config1 = truth->said->attr.config1;
+  truth->is_true &= memcmp(&parsed, truth->said, sizeof(parsed)) == 0;
+  return 0;
+}
+
+/* Whether the label is true: it names this event and no other. */
+static int label_is_true(const label_t *label) {
+  truth_t truth = {&label->said, 0, 0};
+  uvperf__event_text_t text;
+  uvperf__parse_t parse;
+
+  if (label->length == CUT || !is_same_event(&label->said.attr, label->attr))
+    return 0;
+  uvperf__parse_init(&parse, label->text, NULL);
+  return uvperf__event_text_scan(&parse, parse.text, &text) == 0 &&
+         text.whole.end == parse.end &&
+         uvperf__event_name_each(&parse, &text, label_compare, &truth) == 0 &&
+         truth.nr == 1 && truth.is_true;
 }
 
 /* -- all ways -------------------------------------------------------------- */
 
 /* Completes a label that already names the event. Returns 1, or 0 if the label
  * is not true. */
-static int label_end(uvperf__label_t *label, const uvperf__label_t *name) {
+static int label_complete(label_t *label, const label_t *name) {
   int has_sample_type = name->attr->sample_type != 0;
 
   for (; has_sample_type >= 0; has_sample_type--) {
     *label = *name;
-    uvperf__label_end(label, has_sample_type);
-    if (uvperf__label_is_true(label))
+    label_add_terms(label, has_sample_type);
+    if (label_is_true(label))
       return 1;
   }
   return 0;
@@ -371,20 +699,19 @@ static int label_end(uvperf__label_t *label, const uvperf__label_t *name) {
 /* Tries each way to write the attr as a text, until one is exact. Some attrs
  * cannot be written exactly, for example probes with a number for the pointer.
  * The result for such an attr is the text of the last way. */
-static void label_compose(uvperf__label_t *label,
-                          const struct perf_event_attr *attr,
+static void label_compose(label_t *label, const struct perf_event_attr *attr,
                           const char *tracepoint) {
-  static int (*const ways[])(uvperf__label_t *) = {
+  static int (*const ways[])(label_t *) = {
       label_generic,    label_generic_alias, label_tracepoint,
       label_breakpoint, label_probe,         label_pmu_event,
       label_pmu_terms,  label_raw,           label_numbers,
   };
-  uvperf__label_t name;
+  label_t name;
   size_t i;
 
   for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-    uvperf__label_begin(&name, attr, tracepoint);
-    if (ways[i](&name) == 0 && label_end(label, &name))
+    label_begin(&name, attr, tracepoint);
+    if (ways[i](&name) == 0 && label_complete(label, &name))
       return;
   }
 }
@@ -392,7 +719,7 @@ static void label_compose(uvperf__label_t *label,
 int uvperf__attr_label_known(const struct perf_event_attr *attr,
                              const char *tracepoint, char *label,
                              size_t *size) {
-  uvperf__label_t text;
+  label_t text;
   size_t room;
 
   if (attr == NULL || size == NULL || (label == NULL && *size != 0) ||
