@@ -127,9 +127,8 @@ static int list_cpus(const uvperf__bpf_outputs_t *outputs, int **cpus,
   *cpus = NULL;
   *nr = 0;
   do {
-    rc = outputs->cpus != NULL
-             ? uvperf__cpu_list_parse(outputs->cpus, *cpus, nr)
-             : uvperf__system_cpus("online", *cpus, nr);
+    rc = outputs->cpus != NULL ? uvperf_cpu_list_parse(outputs->cpus, *cpus, nr)
+                               : uvperf__system_cpus("online", *cpus, nr);
     if (rc != -ENOBUFS)
       break;
     uvperf__free(*cpus);

@@ -26,7 +26,7 @@ static int attr_keep_cpus(evlist_attr_t *own, const char *pmu,
   int rc = uvperf__pmu_cpus(pmu, list, &is_mask);
 
   if (rc == 0)
-    rc = uvperf__cpu_list_parse(list, NULL, &nr);
+    rc = uvperf_cpu_list_parse(list, NULL, &nr);
   if (rc != -ENOBUFS && !uvperf__is_shortage(rc))
     return 0; /* the kernel then chooses the CPUs of the event */
   if (rc == -ENOBUFS)
@@ -34,7 +34,7 @@ static int attr_keep_cpus(evlist_attr_t *own, const char *pmu,
   if (own->cpus == NULL)
     return uvperf__error_shortage(error, rc == -ENOBUFS ? -ENOMEM : rc,
                                   "cannot read the CPUs of a PMU");
-  uvperf__cpu_list_parse(list, own->cpus, &nr);
+  uvperf_cpu_list_parse(list, own->cpus, &nr);
   own->item.cpus = own->cpus;
   own->item.nr_cpus = nr;
   return 0;

@@ -95,7 +95,7 @@ static int label_tracepoints(const uvperf__evlist_t *evlist) {
     lookup.next[i] = *first;
     *first = i + 1;
   }
-  rc = uvperf__tracefs_walk(NULL, NULL, label_attrs, &lookup);
+  rc = uvperf_tracefs_walk(NULL, NULL, label_attrs, &lookup);
   uvperf__free(lookup.first);
   return uvperf__is_shortage(rc) ? rc : 0;
 }

@@ -105,7 +105,7 @@ int uvperf__evlist_check_sampling(const uvperf_set_options_t *options,
 static uint64_t default_frequency(void) {
   int64_t most;
 
-  if (uvperf__system_max_sample_rate(&most) == 0 && most > 0 &&
+  if (uvperf__system_number(UVPERF__MAX_SAMPLE_RATE, &most) == 0 && most > 0 &&
       most < DEFAULT_HZ)
     return (uint64_t)most;
   return DEFAULT_HZ;

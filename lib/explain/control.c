@@ -139,7 +139,7 @@ static int period_einval(const refusal_t *refusal) {
   if (!is_freq)
     return control_say(refusal, UVPERF_CAUSE_NOT_SUPPORTED,
                        "the PMU does not accept this period; try a longer one");
-  if (uvperf__system_max_sample_rate(&most) != 0 || most < 0 ||
+  if (uvperf__system_number(UVPERF__MAX_SAMPLE_RATE, &most) != 0 || most < 0 ||
       value <= (uint64_t)most)
     return 0;
   control_say(

@@ -187,7 +187,7 @@ static uint64_t clock_period(uint64_t cycles) {
   uint64_t least = LEAST_CLOCK_NS;
   int64_t hz;
 
-  if (uvperf__system_max_sample_rate(&hz) == 0 && hz > 0 &&
+  if (uvperf__system_number(UVPERF__MAX_SAMPLE_RATE, &hz) == 0 && hz > 0 &&
       least < (NS_PER_SECOND + (uint64_t)hz - 1) / (uint64_t)hz)
     least = (NS_PER_SECOND + (uint64_t)hz - 1) / (uint64_t)hz;
   return cycles < least ? least : cycles;

@@ -48,7 +48,7 @@ static int is_unlimited(void) {
   if (uvperf__system_has_capability(UVPERF__CAP_IPC_LOCK) == 1 &&
       uvperf__system_is_user_namespace() != 1)
     return 1;
-  return uvperf__system_paranoid(&level) == 0 && level < 0;
+  return uvperf__system_number(UVPERF__PARANOID, &level) == 0 && level < 0;
 }
 
 /* perf_mmap_calc_limits in kernel/events/core.c: a user's rings may take
@@ -69,7 +69,7 @@ static int explain_locked(uvperf_error_t *error, int code, size_t bytes) {
         "cannot map a ring of %llu bytes: denied below all limits of locked "
         "memory, perhaps by a security module; see the audit log",
         (unsigned long long)needed);
-  if (uvperf__system_mlock_kb(&kb) != 0 || kb < 0)
+  if (uvperf__system_number(UVPERF__MLOCK_KB, &kb) != 0 || kb < 0)
     kb = 0;
   if (cpus < 1)
     cpus = 1;

@@ -47,7 +47,7 @@ static int has_paranoid(const uvperf__open_call_t *call) {
   int64_t level;
 
   (void)call;
-  return uvperf__system_paranoid(&level) == 0;
+  return uvperf__system_number(UVPERF__PARANOID, &level) == 0;
 }
 
 /* Events that every kernel has: software events up to PERF_COUNT_SW_BPF_OUTPUT,
@@ -211,7 +211,7 @@ static int explain_stack(const uvperf__open_call_t *call) {
   uint64_t asked = uvperf__attr_value(call->attr, UVPERF_ATTR_SAMPLE_MAX_STACK);
   int64_t most;
 
-  if (uvperf__system_max_stack(&most) != 0 || most < 0 ||
+  if (uvperf__system_number(UVPERF__MAX_STACK, &most) != 0 || most < 0 ||
       asked <= (uint64_t)most)
     return 0;
   uvperf__open_say(

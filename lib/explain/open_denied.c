@@ -19,7 +19,7 @@
 static int64_t paranoid_level(void) {
   int64_t level;
 
-  return uvperf__system_paranoid(&level) == 0 ? level : -1;
+  return uvperf__system_number(UVPERF__PARANOID, &level) == 0 ? level : -1;
 }
 
 /* A seccomp filter sees only the number of the call. The kernel reads the attr
@@ -195,7 +195,7 @@ static int explain_paranoid(const uvperf__open_call_t *call) {
   int64_t level, most;
   const char *what = paranoid_need(call, &most);
 
-  if (uvperf__system_paranoid(&level) != 0)
+  if (uvperf__system_number(UVPERF__PARANOID, &level) != 0)
     return uvperf__open_say(call, UVPERF_CAUSE_PERMISSION,
                             "this needs %s, or a lower "
                             "kernel.perf_event_paranoid, which cannot be read",

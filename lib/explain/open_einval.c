@@ -184,7 +184,8 @@ static int explain_rate(const uvperf__open_call_t *call) {
   const struct perf_event_attr *attr = call->attr;
   int64_t most;
 
-  if (!attr->freq || uvperf__system_max_sample_rate(&most) != 0 || most < 0 ||
+  if (!attr->freq ||
+      uvperf__system_number(UVPERF__MAX_SAMPLE_RATE, &most) != 0 || most < 0 ||
       attr->sample_freq <= (uint64_t)most)
     return 0;
   uvperf__open_say(

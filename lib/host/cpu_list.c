@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "util/range_list.h"
-#include "uvperf/system.h"
 
 #define WORDS (UVPERF__MAX_CPU / 64 + 1)
 
@@ -70,13 +69,17 @@ static size_t list_bits(const cpu_bits_t *bits, int *cpus) {
   return found;
 }
 
-int uvperf__cpu_list_parse(const char *list, int *cpus, size_t *nr) {
+int uvperf_cpu_list_parse(const char *list, int *cpus, size_t *nr) {
   cpu_bits_t bits;
-  size_t room = *nr;
-  int rc = read_list(&bits, list);
+  size_t room;
+  int rc;
 
+  if (list == NULL || nr == NULL || (cpus == NULL && *nr != 0))
+    return -EINVAL;
+  rc = read_list(&bits, list);
   if (rc != 0)
     return rc;
+  room = *nr;
   *nr = list_bits(&bits, NULL);
   if (*nr > room)
     return -ENOBUFS;
@@ -92,10 +95,4 @@ int uvperf__cpu_list_has(const char *list, int cpu) {
     return rc;
   return cpu >= 0 && cpu <= UVPERF__MAX_CPU &&
          (bits.words[cpu / 64] >> cpu % 64 & 1) != 0;
-}
-
-int uvperf_cpu_list_parse(const char *list, int *cpus, size_t *nr) {
-  if (list == NULL || nr == NULL || (cpus == NULL && *nr != 0))
-    return -EINVAL;
-  return uvperf__cpu_list_parse(list, cpus, nr);
 }

@@ -43,8 +43,9 @@ static int period_argument(const struct perf_event_attr *attr, uint64_t period,
       (attr->config != PERF_COUNT_SW_CPU_CLOCK &&
        attr->config != PERF_COUNT_SW_TASK_CLOCK))
     return 0;
-  if (period == 0 || (uvperf__system_max_sample_rate(&most) == 0 && most >= 0 &&
-                      period > (uint64_t)most))
+  if (period == 0 ||
+      (uvperf__system_number(UVPERF__MAX_SAMPLE_RATE, &most) == 0 &&
+       most >= 0 && period > (uint64_t)most))
     return -EINVAL;
   *argument = NS_PER_SECOND / period;
   return 0;

@@ -12,14 +12,27 @@
 
 /* A line "device place type options …", as far as it was read. */
 typedef struct line_s {
-  int field;     /* from 0 */
-  char *text;    /* where the field is stored; NULL: nowhere */
-  size_t size;   /* of `text` */
-  size_t length; /* of the whole field, even if it does not fit */
+  unsigned int field; /* from 0 */
+  size_t length;      /* of the whole field, even if it does not fit */
   char place[PATH_MAX];
   char type[32];
   char options[512];
 } line_t;
+
+/* Where a field is stored; of size 0: nowhere. */
+typedef struct room_s {
+  char *text;
+  size_t size;
+} room_t;
+
+static room_t room_of(line_t *line) {
+  const room_t rooms[] = {{NULL, 0},
+                          {line->place, sizeof(line->place)},
+                          {line->type, sizeof(line->type)},
+                          {line->options, sizeof(line->options)}};
+
+  return rooms[line->field < 4 ? line->field : 0];
+}
 
 static int is_octal(char byte) {
   return byte >= '0' && byte <= '7';
@@ -43,37 +56,25 @@ static void mount_unescape(char *text) {
   *to = '\0';
 }
 
-static void start_field(line_t *line, int field) {
-  line->field = field;
-  line->text = NULL;
-  line->length = 0;
-  if (field == 1) {
-    line->text = line->place;
-    line->size = sizeof(line->place);
-  } else if (field == 2) {
-    line->text = line->type;
-    line->size = sizeof(line->type);
-  } else if (field == 3) {
-    line->text = line->options;
-    line->size = sizeof(line->options);
-  }
-}
-
-/* A place that was cut could be the place of another mount. */
+/* Ends the field, and begins the next one. A place that was cut could be the
+ * place of another mount, so only options are used if they were cut. */
 static void end_field(line_t *line) {
-  if (line->text == NULL)
-    return;
-  if (line->length < line->size)
-    line->text[line->length] = '\0';
-  else
-    line->text[line->field == 3 ? line->size - 1 : 0] = '\0';
+  room_t room = room_of(line);
+
+  if (line->length < room.size)
+    room.text[line->length] = '\0';
+  else if (room.size > 0)
+    room.text[line->field == 3 ? room.size - 1 : 0] = '\0';
+  line->field += line->field < 4;
+  line->length = 0;
 }
 
 static void start_line(line_t *line) {
+  line->field = 0;
+  line->length = 0;
   line->place[0] = '\0';
   line->type[0] = '\0';
   line->options[0] = '\0';
-  start_field(line, 0);
 }
 
 static int end_line(line_t *line, uvperf__mounts_each_fn each, void *data) {
@@ -90,16 +91,14 @@ static int end_line(line_t *line, uvperf__mounts_each_fn each, void *data) {
 
 static int read_byte(line_t *line, char byte, uvperf__mounts_each_fn each,
                      void *data) {
+  room_t room = room_of(line);
+
   if (byte == '\n')
     return end_line(line, each, data);
-  if (byte == ' ') {
+  if (byte == ' ')
     end_field(line);
-    start_field(line, line->field < 4 ? line->field + 1 : 4);
-  } else {
-    if (line->text != NULL && line->length < line->size)
-      line->text[line->length] = byte;
-    line->length += 1;
-  }
+  else if (line->length++ < room.size)
+    room.text[line->length - 1] = byte;
   return 0;
 }
 

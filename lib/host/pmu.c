@@ -152,9 +152,14 @@ int uvperf__pmu_each_event(const char *pmu, uvperf__name_fn each, void *data) {
 
 /* -- Types ---------------------------------------------------------------- */
 
-int uvperf__pmu_type(const char *pmu, uint32_t *type) {
-  int rc = read_u32(pmu, "type", type);
+int uvperf_pmu_type(const char *pmu, uint32_t *type) {
+  int rc;
 
+  if (type != NULL)
+    *type = 0;
+  if (pmu == NULL || type == NULL)
+    return -EINVAL;
+  rc = read_u32(pmu, "type", type);
   if (rc != -ENOENT)
     return rc;
   rc = find_pmu(pmu);
@@ -171,7 +176,7 @@ static int search_pmu(const char *name, void *data) {
   search_t *search = data;
   uint32_t type;
 
-  if (uvperf__pmu_type(name, &type) != 0 || type != search->type)
+  if (uvperf_pmu_type(name, &type) != 0 || type != search->type)
     return 0;
   snprintf(search->name, search->size, "%s", name);
   return 1;
@@ -192,7 +197,7 @@ int uvperf__pmu_is(uint32_t type, const char *pmu) {
   uint32_t its;
 
   /* Types below PERF_TYPE_MAX are fixed. */
-  return type >= PERF_TYPE_MAX && uvperf__pmu_type(pmu, &its) == 0 &&
+  return type >= PERF_TYPE_MAX && uvperf_pmu_type(pmu, &its) == 0 &&
          its == type;
 }
 
@@ -410,7 +415,7 @@ static int add_core(const char *name, void *data) {
   int rc = uvperf__pmu_cpus(name, list, &is_mask);
 
   if (rc == 0 && !is_mask)
-    rc = uvperf__pmu_type(name, &type);
+    rc = uvperf_pmu_type(name, &type);
   if (rc != 0 || is_mask || cores->nr == UVPERF__CORE_PMUS)
     return uvperf__is_shortage(rc) ? rc : 0;
   for (; at > 0 && cores->pmus[at - 1].type > type; at--)
@@ -431,7 +436,7 @@ static int has_extended_type(const uvperf__core_pmus_t *cores) {
 
 int uvperf__pmu_cores(uvperf__core_pmus_t *cores) {
   uint32_t type;
-  int rc = uvperf__pmu_type("cpu", &type);
+  int rc = uvperf_pmu_type("cpu", &type);
 
   memset(cores, 0, sizeof(*cores));
   if (rc != 0)
@@ -469,7 +474,7 @@ static int show_pmu(const char *name, void *data) {
 
   memset(&pmu, 0, sizeof(pmu));
   pmu.name = name;
-  rc = uvperf__pmu_type(name, &pmu.type);
+  rc = uvperf_pmu_type(name, &pmu.type);
   if (rc != 0)
     return leave_out(rc);
   rc = uvperf__pmu_cpus(name, cpus, &pmu.is_cpumask);
@@ -545,12 +550,4 @@ int uvperf_pmu_walk_events(const char *pmu, uvperf_pmu_event_cb cb, void *arg) {
   if (pmu == NULL || cb == NULL)
     return -EINVAL;
   return uvperf__pmu_each_event(pmu, show_event, &walk);
-}
-
-int uvperf_pmu_type(const char *pmu, uint32_t *type) {
-  if (type != NULL)
-    *type = 0;
-  if (pmu == NULL || type == NULL)
-    return -EINVAL;
-  return uvperf__pmu_type(pmu, type);
 }

@@ -26,10 +26,6 @@
  * -ENOENT if sysfs has no PMUs. */
 int uvperf__pmu_each(uvperf__name_fn each, void *data);
 
-/* Reads the type of a PMU. Returns 0, -ENOENT if there is no such PMU, -ENODATA
- * if the PMU has no type file, or -EINVAL if the type is not a number. */
-int uvperf__pmu_type(const char *pmu, uint32_t *type);
-
 /* Finds the name of the PMU with this type, cut to `size`. Returns -ENOENT if
  * there is no such PMU. */
 int uvperf__pmu_name(uint32_t type, char *name, size_t size);

@@ -23,70 +23,77 @@
 
 /* -- files ----------------------------------------------------------------- */
 
-/* The search for the first line that starts with a key. */
-typedef struct search_s {
-  const char *key; /* the part that the line must still match */
-  const char *whole_key;
-  char *text;
+/* A walk over the lines that start with a key. */
+typedef struct lines_s {
+  const char *key;
+  size_t key_length;
+  char *text; /* of the line after the key, cut to size */
   size_t size;
-  size_t length;
-  int is_in_line;
-  int is_other; /* the line does not match */
-} search_t;
+  size_t at;    /* number of bytes of this line so far */
+  int is_other; /* this line does not start with the key */
+  int (*each)(const char *text, void *data);
+  void *data;
+} lines_t;
 
-/* Processes the next byte of the file. Returns 1 if this byte ends the wanted
- * line. */
-static int search_byte(search_t *search, char byte) {
-  if (byte == '\n') {
-    if (!search->is_other && *search->key == '\0')
-      return 1;
-    search->key = search->whole_key;
-    search->is_in_line = 0;
-    search->is_other = 0;
-    return 0;
-  }
-  search->is_in_line = 1;
-  if (search->is_other)
-    return 0;
-  if (*search->key == '\0') {
-    if (search->length + 1 < search->size)
-      search->text[search->length++] = byte;
-  } else if (*search->key == byte) {
-    search->key += 1;
-  } else {
-    search->is_other = 1;
-  }
-  return 0;
+static void put_byte(lines_t *lines, char byte) {
+  size_t at = lines->at++;
+
+  if (at < lines->key_length)
+    lines->is_other |= byte != lines->key[at];
+  else if (at - lines->key_length + 1 < lines->size)
+    lines->text[at - lines->key_length] = byte;
 }
 
-static int search_file(search_t *search, int fd) {
-  char chunk[1024];
-  ssize_t nr;
-  ssize_t i;
+static int end_line(lines_t *lines) {
+  size_t length = lines->at - lines->key_length;
+  int is_found = !lines->is_other && lines->at >= lines->key_length;
 
-  while ((nr = uvperf__file_read(fd, chunk, sizeof(chunk))) > 0)
-    for (i = 0; i < nr; i++)
-      if (search_byte(search, chunk[i]))
-        return 0;
-  if (nr < 0)
-    return (int)nr;
+  lines->at = 0;
+  lines->is_other = 0;
+  if (!is_found)
+    return 0;
+  lines->text[length < lines->size ? length : lines->size - 1] = '\0';
+  return lines->each(lines->text, lines->data);
+}
+
+/* Calls `each` with each line that starts with the key. If it returns a value
+ * other than 0, the walk ends and returns that value. */
+static int each_line(const char *path, lines_t *lines) {
+  int fd = uvperf__file_open(path);
+  char chunk[1024];
+  ssize_t nr = 0;
+  ssize_t i;
+  int rc = 0;
+
+  if (fd < 0)
+    return fd;
+  while (rc == 0 && (nr = uvperf__file_read(fd, chunk, sizeof(chunk))) > 0)
+    for (i = 0; rc == 0 && i < nr; i++)
+      if (chunk[i] == '\n')
+        rc = end_line(lines);
+      else
+        put_byte(lines, chunk[i]);
+  uvperf__file_close(fd);
+  if (rc != 0 || nr < 0)
+    return rc != 0 ? rc : (int)nr;
   /* The last line may have no newline. */
-  return search->is_in_line && search_byte(search, '\n') ? 0 : -ENODATA;
+  return lines->at > 0 ? end_line(lines) : 0;
+}
+
+static int stop_at_line(const char *text, void *data) {
+  (void)text;
+  (void)data;
+  return 1;
 }
 
 int uvperf__system_line(const char *path, const char *key, char *text,
                         size_t size) {
-  search_t search = {key, key, text, size, 0, 0, 0};
-  int fd = uvperf__file_open(path);
-  int rc;
+  lines_t lines = {key, strlen(key), text, size, 0, 0, stop_at_line, NULL};
+  int rc = each_line(path, &lines);
 
-  text[0] = '\0';
-  if (fd < 0)
-    return fd;
-  rc = search_file(&search, fd);
-  uvperf__file_close(fd);
-  text[rc == 0 ? search.length : 0] = '\0';
-  return rc;
+  if (rc != 1)
+    text[0] = '\0';
+  return rc == 1 ? 0 : rc == 0 ? -ENODATA : rc;
 }
 
 /* Reads until the end of the file: one read returns at most a page from sysfs,
@@ -97,8 +104,10 @@ static int read_whole(int fd, char *text, size_t size) {
 
   while ((nr = uvperf__file_read(fd, text + length, size - length)) > 0) {
     length += (size_t)nr;
-    if (length == size)
+    if (length == size) {
+      text[size - 1] = '\0';
       return -EFBIG;
+    }
   }
   if (nr < 0)
     return (int)nr;
@@ -119,7 +128,7 @@ int uvperf__system_text(const char *path, char *text, size_t size) {
     return fd;
   rc = read_whole(fd, text, size);
   uvperf__file_close(fd);
-  if (rc != 0)
+  if (rc != 0 && rc != -EFBIG)
     text[0] = '\0';
   return rc;
 }
@@ -143,25 +152,6 @@ int uvperf__system_number(const char *path, int64_t *value) {
   return 0;
 }
 
-/* -- limits of perf events ------------------------------------------------- */
-
-int uvperf__system_paranoid(int64_t *level) {
-  return uvperf__system_number(UVPERF__PARANOID, level);
-}
-
-int uvperf__system_mlock_kb(int64_t *kb) {
-  return uvperf__system_number("/proc/sys/kernel/perf_event_mlock_kb", kb);
-}
-
-int uvperf__system_max_sample_rate(int64_t *hz) {
-  return uvperf__system_number("/proc/sys/kernel/perf_event_max_sample_rate",
-                               hz);
-}
-
-int uvperf__system_max_stack(int64_t *frames) {
-  return uvperf__system_number("/proc/sys/kernel/perf_event_max_stack", frames);
-}
-
 /* -- capabilities and namespaces of this process --------------------------- */
 
 /* Reads the effective capabilities of this process (its first thread), one bit
@@ -183,12 +173,6 @@ int uvperf__system_has_capability(int capability) {
   int rc = system_capabilities(&caps);
 
   return rc != 0 ? rc : (int)(caps >> capability & 1);
-}
-
-int uvperf__system_has_perfmon(void) {
-  int rc = uvperf__system_has_capability(UVPERF__CAP_PERFMON);
-
-  return rc != 0 ? rc : uvperf__system_has_capability(UVPERF__CAP_SYS_ADMIN);
 }
 
 int uvperf__system_has_filter(void) {
@@ -346,39 +330,22 @@ static void add_cpu(ranges_t *ranges, int cpu) {
 
 /* The first line of /proc/stat is "cpu  3141 0 …". Then each online CPU has a
  * line "cpu2 314 0 …", in ascending order. */
-static int search_cpus(ranges_t *ranges, int fd) {
-  char id[8], chunk[1024];
-  const search_t begin = {"cpu", "cpu", id, sizeof(id), 0, 0, 0};
-  search_t search = begin;
-  ssize_t nr = 0;
-  ssize_t i;
-
-  while (!search.is_other &&
-         (nr = uvperf__file_read(fd, chunk, sizeof(chunk))) > 0) {
-    for (i = 0; i < nr && !search.is_other; i++) {
-      if (!search_byte(&search, chunk[i]))
-        continue;
-      id[search.length] = '\0';
-      if (id[0] >= '0' && id[0] <= '9')
-        add_cpu(ranges, atoi(id));
-      search = begin;
-    }
-  }
-  end_range(ranges);
-  return nr < 0 ? (int)nr : 0;
+static int take_cpu(const char *text, void *data) {
+  if (text[0] >= '0' && text[0] <= '9')
+    add_cpu(data, atoi(text));
+  return 0;
 }
 
 /* Lists the online CPUs where /sys is not mounted, as in many chroots. */
 static int read_stat(char text[UVPERF__TEXT_BYTES]) {
+  char id[8];
   ranges_t ranges = {{NULL, 0, 0}, -1, -1};
-  int fd = uvperf__file_open("/proc/stat");
+  lines_t lines = {"cpu", 3, id, sizeof(id), 0, 0, take_cpu, &ranges};
   int rc;
 
-  if (fd < 0)
-    return fd;
   uvperf__line_begin(&ranges.line, text, UVPERF__TEXT_BYTES);
-  rc = search_cpus(&ranges, fd);
-  uvperf__file_close(fd);
+  rc = each_line("/proc/stat", &lines);
+  end_range(&ranges);
   if (rc == 0 && ranges.line.length >= UVPERF__TEXT_BYTES)
     rc = -EFBIG;
   if (rc == 0 && ranges.line.length == 0)
@@ -411,7 +378,7 @@ int uvperf__system_cpus(const char *list, int *cpus, size_t *nr) {
   char text[UVPERF__TEXT_BYTES];
   int rc = uvperf__system_cpu_list(list, text);
 
-  return rc != 0 ? rc : uvperf__cpu_list_parse(text, cpus, nr);
+  return rc != 0 ? rc : uvperf_cpu_list_parse(text, cpus, nr);
 }
 
 int uvperf_cpus(uint32_t which, int *cpus, size_t *nr) {
@@ -468,12 +435,9 @@ static int64_t limit_number(const char *path) {
 
 static void read_sysctls(uvperf_limits_t *limits) {
   limits->perf_event_paranoid = limit_number(UVPERF__PARANOID);
-  limits->perf_event_mlock_kb =
-      limit_number("/proc/sys/kernel/perf_event_mlock_kb");
-  limits->perf_event_max_sample_rate =
-      limit_number("/proc/sys/kernel/perf_event_max_sample_rate");
-  limits->perf_event_max_stack =
-      limit_number("/proc/sys/kernel/perf_event_max_stack");
+  limits->perf_event_mlock_kb = limit_number(UVPERF__MLOCK_KB);
+  limits->perf_event_max_sample_rate = limit_number(UVPERF__MAX_SAMPLE_RATE);
+  limits->perf_event_max_stack = limit_number(UVPERF__MAX_STACK);
   limits->perf_event_max_contexts_per_stack =
       limit_number("/proc/sys/kernel/perf_event_max_contexts_per_stack");
   limits->perf_cpu_time_max_percent =
@@ -496,7 +460,7 @@ int uvperf__system_lacks(const char *path) {
 static int64_t has_perf(void) {
   int64_t level;
 
-  if (uvperf__system_paranoid(&level) == 0)
+  if (uvperf__system_number(UVPERF__PARANOID, &level) == 0)
     return 1;
   return uvperf__system_lacks(UVPERF__PARANOID) ? 0 : UVPERF_LIMIT_UNKNOWN;
 }
@@ -530,9 +494,11 @@ static void read_rlimits(const char *key, int64_t *soft, int64_t *hard) {
 }
 
 int uvperf__system_is_perfmon(void) {
-  int has = uvperf__system_has_perfmon();
+  int has = uvperf__system_has_capability(UVPERF__CAP_PERFMON);
   int is_elsewhere;
 
+  if (has == 0)
+    has = uvperf__system_has_capability(UVPERF__CAP_SYS_ADMIN);
   if (has != 1)
     return has;
   is_elsewhere = uvperf__system_is_user_namespace();
@@ -558,11 +524,13 @@ static void read_privileges(uvperf_limits_t *limits) {
   limits->cap_sys_ptrace = caps >> UVPERF__CAP_SYS_PTRACE & 1;
 }
 
-void uvperf__system_limits(uvperf_limits_t *limits) {
+int uvperf_system_limits(uvperf_limits_t *limits) {
   int64_t *value = (int64_t *)limits;
   unsigned int major, minor;
   size_t i;
 
+  if (limits == NULL)
+    return -EINVAL;
   for (i = 0; i < sizeof(*limits) / sizeof(*value); i++)
     value[i] = UVPERF_LIMIT_UNKNOWN;
   limits->has_perf = has_perf();
@@ -575,11 +543,5 @@ void uvperf__system_limits(uvperf_limits_t *limits) {
     limits->kernel_major = major;
     limits->kernel_minor = minor;
   }
-}
-
-int uvperf_system_limits(uvperf_limits_t *limits) {
-  if (limits == NULL)
-    return -EINVAL;
-  uvperf__system_limits(limits);
   return 0;
 }

@@ -23,19 +23,15 @@ int uvperf__system_line(const char *path, const char *key, char *text,
 #define UVPERF__TEXT_BYTES 4097
 
 /* Reads all of path, without a newline at its end. Returns 0, or -errno and the
- * text "". -EFBIG means that the text does not fit. -EINVAL means that the text
- * has a zero byte. */
+ * text "". -EINVAL means that the text has a zero byte. -EFBIG means that the
+ * text does not fit: then it is cut, and not "". */
 int uvperf__system_text(const char *path, char *text, size_t size);
 
-#define UVPERF__PARANOID "/proc/sys/kernel/perf_event_paranoid"
-
-/* /proc/sys/kernel/perf_event_paranoid, perf_event_mlock_kb,
- * perf_event_max_sample_rate and perf_event_max_stack. They return 0 or
- * -errno. */
-int uvperf__system_paranoid(int64_t *level);
-int uvperf__system_mlock_kb(int64_t *kb);
-int uvperf__system_max_sample_rate(int64_t *hz);
-int uvperf__system_max_stack(int64_t *frames);
+/* Paths for uvperf__system_number. */
+#define UVPERF__PARANOID        "/proc/sys/kernel/perf_event_paranoid"
+#define UVPERF__MLOCK_KB        "/proc/sys/kernel/perf_event_mlock_kb"
+#define UVPERF__MAX_SAMPLE_RATE "/proc/sys/kernel/perf_event_max_sample_rate"
+#define UVPERF__MAX_STACK       "/proc/sys/kernel/perf_event_max_stack"
 
 /* From <linux/capability.h>; headers before 5.8 do not have the last two. */
 #define UVPERF__CAP_IPC_LOCK   14
@@ -48,9 +44,6 @@ int uvperf__system_max_stack(int64_t *frames);
 /* Whether this process has a capability in its effective set, from
  * /proc/self/status. Returns 1, 0 or -errno. */
 int uvperf__system_has_capability(int capability);
-
-/* Whether this process has CAP_PERFMON or CAP_SYS_ADMIN. */
-int uvperf__system_has_perfmon(void);
 
 /* Whether this process has a seccomp filter, from /proc/self/status. Returns 1,
  * or 0 if there is no filter or if this is unknown. */
@@ -94,7 +87,7 @@ int uvperf__system_cpu_list(const char *list, char text[UVPERF__TEXT_BYTES]);
 int uvperf__system_has_cpu(const char *list, int cpu);
 
 /* Reads the CPUs of that list, ascending. Returns the same as
- * uvperf__cpu_list_parse, or another -errno if the list cannot be read. */
+ * uvperf_cpu_list_parse, or another -errno if the list cannot be read. */
 int uvperf__system_cpus(const char *list, int *cpus, size_t *nr);
 
 /* Returns the number of online CPUs, or -errno. */
@@ -107,8 +100,6 @@ int uvperf__system_online_cpus(void);
  * 5.2) counts as 0 too. Returns 0 or -errno. An offline CPU is -ENOENT. */
 int uvperf__cpu_package(int cpu, uint64_t *package);
 
-/* Do the same as the functions of uvperf/system.h. */
-void uvperf__system_limits(uvperf_limits_t *limits);
 /* Whether the process has CAP_PERFMON or CAP_SYS_ADMIN in the initial user
  * namespace, as the kernel requires. Returns 1, 0 or -errno. */
 int uvperf__system_is_perfmon(void);

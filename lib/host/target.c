@@ -55,7 +55,7 @@ static int check_cpus(const char *cpus, uvperf_error_t *error) {
 
   if (cpus == NULL)
     return 0;
-  if (uvperf__cpu_list_parse(cpus, NULL, &nr) == -EINVAL)
+  if (uvperf_cpu_list_parse(cpus, NULL, &nr) == -EINVAL)
     return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "target.cpus is not a list of CPUs; write it as "
                              "in \"0-3,8\", each at most %d",
@@ -122,7 +122,7 @@ static int list_cpus(const expand_t *expand, int *cpus, size_t *nr) {
   int rc;
 
   if (target->cpus != NULL)
-    return uvperf__cpu_list_parse(target->cpus, cpus, nr);
+    return uvperf_cpu_list_parse(target->cpus, cpus, nr);
   if (target->type != UVPERF_TARGET_CPUS &&
       target->type != UVPERF_TARGET_CGROUP) {
     rc = uvperf__system_cpus("present", cpus, nr);

@@ -2,7 +2,6 @@
 /* Finds tracefs, its tracepoints with their ids, and the tracers. The meaning
  * of a tracepoint's fields is not known here. */
 #include "host/tracefs.h"
-#include "uvperf/system.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -18,9 +17,8 @@
 
 /* The search for a place. */
 typedef struct search_s {
-  char *path;
-  size_t size;
-  int rc; /* the result for the places so far */
+  char *path; /* PATH_MAX bytes */
+  int rc;     /* the result for the places so far */
 } search_t;
 
 /* Accepts a place if it has a directory events/. An empty mount point has no
@@ -39,8 +37,8 @@ static int try_place(search_t *search, const char *place, const char *rest) {
     return 0;
   }
   uvperf__file_close(fd);
-  length = snprintf(search->path, search->size, "%s%s", place, rest);
-  search->rc = length < 0 || (size_t)length >= search->size ? -ENAMETOOLONG : 0;
+  snprintf(search->path, PATH_MAX, "%s%s", place, rest);
+  search->rc = 0;
   return 1;
 }
 
@@ -52,8 +50,8 @@ static int try_mount(const uvperf__mount_t *mount, void *data) {
   return 0;
 }
 
-int uvperf__tracefs_path(char *path, size_t size) {
-  search_t search = {path, size, -ENODEV};
+static int find_place(char path[PATH_MAX]) {
+  search_t search = {path, -ENODEV};
 
   /* The first place is used since Linux 4.1, and the second in older kernels.
    * If the file of mounts cannot be read, this error is ignored: without the
@@ -61,16 +59,35 @@ int uvperf__tracefs_path(char *path, size_t size) {
   if (!try_place(&search, "/sys/kernel/tracing", "") &&
       !try_place(&search, "/sys/kernel/debug/tracing", ""))
     uvperf__mounts_each(try_mount, &search);
-  if (search.rc != 0 && size > 0)
-    path[0] = '\0';
   return search.rc;
+}
+
+/* Copies a text to a caller's buffer of *size bytes. */
+static int text_give(const char *text, char *room, size_t *size) {
+  size_t had = *size;
+
+  *size = strlen(text) + 1;
+  if (had < *size)
+    return -ENOBUFS;
+  memcpy(room, text, *size);
+  return 0;
+}
+
+int uvperf_tracefs_path(char *path, size_t *size) {
+  char place[PATH_MAX];
+  int rc;
+
+  if (size == NULL || (path == NULL && *size != 0))
+    return -EINVAL;
+  rc = find_place(place);
+  return rc == 0 ? text_give(place, path, size) : rc;
 }
 
 /* Builds the path of a file in tracefs. */
 static int file_path(const char *file, char path[PATH_MAX]) {
   char place[PATH_MAX];
   int length;
-  int rc = uvperf__tracefs_path(place, sizeof(place));
+  int rc = find_place(place);
 
   if (rc != 0)
     return rc;
@@ -101,12 +118,14 @@ static int read_id(const char *events, const char *category, const char *name,
   return rc;
 }
 
-int uvperf__tracefs_id(const char *category, const char *name, uint64_t *id) {
+int uvperf_tracefs_id(const char *category, const char *name, uint64_t *id) {
   char events[PATH_MAX];
   int rc;
 
-  *id = 0;
-  if (!uvperf__file_is_name(category) || !uvperf__file_is_name(name))
+  if (id != NULL)
+    *id = 0;
+  if (category == NULL || name == NULL || id == NULL ||
+      !uvperf__file_is_name(category) || !uvperf__file_is_name(name))
     return -EINVAL;
   rc = file_path("events", events);
   return rc != 0 ? rc : read_id(events, category, name, id);
@@ -133,7 +152,7 @@ typedef struct walk_s {
   const char *categories; /* the patterns */
   const char *names;
   const char *category; /* the category that is being walked */
-  uvperf__tracefs_event_fn each;
+  uvperf_tracefs_event_cb each;
   void *data;
   int is_denied; /* permission to read something was missing */
 } walk_t;
@@ -188,10 +207,10 @@ static int open_events(char events[PATH_MAX]) {
   return rc != 0 ? rc : uvperf__directory_open(events);
 }
 
-int uvperf__tracefs_walk(const char *category, const char *name,
-                         uvperf__tracefs_event_fn each, void *data) {
-  walk_t walk = {{0}, category, name, NULL, each, data, 0};
-  int fd = open_events(walk.events);
+int uvperf_tracefs_walk(const char *category, const char *name,
+                        uvperf_tracefs_event_cb cb, void *arg) {
+  walk_t walk = {{0}, category, name, NULL, cb, arg, 0};
+  int fd = cb != NULL ? open_events(walk.events) : -EINVAL;
 
   if (fd < 0)
     return fd;
@@ -242,10 +261,10 @@ static int pass_category(const char *category, void *data) {
   return names->each(category, names->data);
 }
 
-int uvperf__tracefs_each_category(uvperf__name_fn each, void *data) {
+int uvperf_tracefs_walk_categories(uvperf_tracefs_name_cb cb, void *arg) {
   char events[PATH_MAX];
-  names_t names = {events, each, data};
-  int fd = open_events(events);
+  names_t names = {events, cb, arg};
+  int fd = cb != NULL ? open_events(events) : -EINVAL;
 
   return fd < 0 ? fd : uvperf__directory_each(fd, pass_category, &names);
 }
@@ -272,7 +291,7 @@ int uvperf__tracefs_name(uint64_t id, char *name, size_t size) {
   int rc;
 
   name[0] = '\0';
-  rc = uvperf__tracefs_walk(NULL, NULL, compare_id, &wanted);
+  rc = uvperf_tracefs_walk(NULL, NULL, compare_id, &wanted);
   if (rc == 1)
     return 0;
   return rc == 0 ? -ENOENT : rc;
@@ -313,23 +332,6 @@ static int each_field(char *format, uvperf__name_fn each, void *data) {
   return rc;
 }
 
-/* Reads the beginning of a file, as much as fits. */
-static int read_start(const char *path, char *text, size_t size) {
-  int fd = uvperf__file_open(path);
-  size_t used = 0;
-  ssize_t nr = 1;
-
-  if (fd < 0)
-    return fd;
-  while (used < size - 1 && nr > 0) {
-    nr = uvperf__file_read(fd, text + used, size - 1 - used);
-    used += nr > 0 ? (size_t)nr : 0;
-  }
-  text[used] = '\0';
-  uvperf__file_close(fd);
-  return nr < 0 ? (int)nr : 0;
-}
-
 int uvperf__tracefs_each_field(const char *tracepoint, uvperf__name_fn each,
                                void *data) {
   const char *colon = strchr(tracepoint, ':');
@@ -344,8 +346,8 @@ int uvperf__tracefs_each_field(const char *tracepoint, uvperf__name_fn each,
     return -ENAMETOOLONG;
   rc = file_path(file, path);
   if (rc == 0)
-    rc = read_start(path, format, sizeof(format));
-  return rc == 0 ? each_field(format, each, data) : rc;
+    rc = uvperf__system_text(path, format, sizeof(format));
+  return rc == 0 || rc == -EFBIG ? each_field(format, each, data) : rc;
 }
 
 /* -- many ids ------------------------------------------------------------- */
@@ -376,7 +378,7 @@ static int note_id(const char *category, const char *name, uint64_t id,
 int uvperf__tracefs_find(uvperf__tracefs_ids_t *ids, uint64_t id,
                          int *is_ftrace) {
   if (!ids->is_read)
-    ids->code = uvperf__tracefs_walk(NULL, NULL, note_id, ids);
+    ids->code = uvperf_tracefs_walk(NULL, NULL, note_id, ids);
   ids->is_read = 1;
   *is_ftrace = id < 64 && has_bit(&ids->ftrace, id);
   if (id < NR_IDS && has_bit(ids->all, id))
@@ -398,82 +400,29 @@ static int read_line(const char *file, char text[4096]) {
   return rc == -ENODATA ? -ENOENT : rc;
 }
 
-/* Copies a text to a caller's buffer of *size bytes. */
-static int text_give(const char *text, char *room, size_t *size) {
-  size_t had = *size;
-
-  *size = strlen(text) + 1;
-  if (had < *size)
-    return -ENOBUFS;
-  memcpy(room, text, *size);
-  return 0;
-}
-
-int uvperf__tracefs_current_tracer(char *tracer, size_t *size) {
+int uvperf_tracefs_current_tracer(char *tracer, size_t *size) {
   char text[4096];
-  int rc = read_line("current_tracer", text);
+  int rc;
 
+  if (size == NULL || (tracer == NULL && *size != 0))
+    return -EINVAL;
+  rc = read_line("current_tracer", text);
   return rc == 0 ? text_give(text, tracer, size) : rc;
 }
 
 /* t_show in kernel/trace/trace.c separates tracers by a space. */
-int uvperf__tracefs_each_tracer(uvperf__name_fn each, void *data) {
+int uvperf_tracefs_walk_tracers(uvperf_tracefs_name_cb cb, void *arg) {
   char text[4096];
   char *tracer;
   char *rest;
-  int rc = read_line("available_tracers", text);
+  int rc = cb != NULL ? read_line("available_tracers", text) : -EINVAL;
 
   for (tracer = text; rc == 0 && *tracer != '\0'; tracer = rest) {
     rest = tracer + strcspn(tracer, " ");
     if (*rest != '\0')
       *rest++ = '\0';
     if (*tracer != '\0')
-      rc = each(tracer, data);
+      rc = cb(tracer, arg);
   }
   return rc;
-}
-
-/* -- public functions ----------------------------------------------------- */
-
-int uvperf_tracefs_path(char *path, size_t *size) {
-  char place[PATH_MAX];
-  int rc;
-
-  if (size == NULL || (path == NULL && *size != 0))
-    return -EINVAL;
-  rc = uvperf__tracefs_path(place, sizeof(place));
-  return rc == 0 ? text_give(place, path, size) : rc;
-}
-
-int uvperf_tracefs_id(const char *category, const char *name, uint64_t *id) {
-  if (id != NULL)
-    *id = 0;
-  if (category == NULL || name == NULL || id == NULL)
-    return -EINVAL;
-  return uvperf__tracefs_id(category, name, id);
-}
-
-int uvperf_tracefs_walk(const char *category, const char *name,
-                        uvperf_tracefs_event_cb cb, void *arg) {
-  if (cb == NULL)
-    return -EINVAL;
-  return uvperf__tracefs_walk(category, name, cb, arg);
-}
-
-int uvperf_tracefs_current_tracer(char *tracer, size_t *size) {
-  if (size == NULL || (tracer == NULL && *size != 0))
-    return -EINVAL;
-  return uvperf__tracefs_current_tracer(tracer, size);
-}
-
-int uvperf_tracefs_walk_categories(uvperf_tracefs_name_cb cb, void *arg) {
-  if (cb == NULL)
-    return -EINVAL;
-  return uvperf__tracefs_each_category(cb, arg);
-}
-
-int uvperf_tracefs_walk_tracers(uvperf_tracefs_name_cb cb, void *arg) {
-  if (cb == NULL)
-    return -EINVAL;
-  return uvperf__tracefs_each_tracer(cb, arg);
 }

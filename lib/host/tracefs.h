@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tracefs, at any mount point. Keeps no fds, allocates no memory, and does not
+/* Tracefs, at any mount point, in addition to the functions of
+ * uvperf/system.h. Keeps no fds, allocates no memory, and does not
  * include uv.h. */
 #ifndef UVPERF_LIB_HOST_TRACEFS_H
 #define UVPERF_LIB_HOST_TRACEFS_H
@@ -8,46 +9,13 @@
 #include <stdint.h>
 
 #include "util/file.h"
+#include "uvperf/system.h"
 
-/* Called with a tracepoint's category, name and id. Its result has the same
- * meaning as the result of a uvperf__name_fn. */
-typedef int (*uvperf__tracefs_event_fn)(const char *category, const char *name,
-                                        uint64_t id, void *data);
-
-/* Finds the path of tracefs. Tries /sys/kernel/tracing, then
- * /sys/kernel/debug/tracing, then the mounts (mounts.h). A place counts only if
- * it has a directory events/. Returns 0, -ENODEV if tracefs is not mounted,
- * -EACCES if it is mounted but this process may not access it, or -ENAMETOOLONG
- * if `size` is too small. */
-int uvperf__tracefs_path(char *path, size_t size);
-
-/* Finds the id of category:name. Returns 0, -EINVAL, -ENOENT, or another code
- * of uvperf__tracefs_path. -EINVAL means that the category or the name cannot
- * be a directory's name (it is empty, ".", ".." or has a slash). -ENOENT means
- * that there is no such tracepoint, or that it has no id. (The kernel assigns
- * an id to each tracepoint that perf events can be opened for.) */
-int uvperf__tracefs_id(const char *category, const char *name, uint64_t *id);
-
-/* The first function calls `each` with each category, even if its events may
- * not be read. The second function calls `each` with each event of a category
- * that has an id. Both follow the order of the directory. -ENOENT and -EINVAL
- * have the same meaning as for uvperf__tracefs_id. Events that may not be read
- * are skipped, and at the end the result is -EACCES. */
-int uvperf__tracefs_each_category(uvperf__name_fn each, void *data);
+/* Calls `each` with each event of a category that has an id, in the order of
+ * the directory. The codes are those of uvperf_tracefs_id. Events that may not
+ * be read are skipped, and at the end the result is -EACCES. */
 int uvperf__tracefs_each_event(const char *category, uvperf__name_fn each,
                                void *data);
-
-/* Calls `each` with each event that has an id and whose category and name match
- * these patterns (lib/util/glob.h; NULL matches all). The ids of other events
- * are not read. */
-int uvperf__tracefs_walk(const char *category, const char *name,
-                         uvperf__tracefs_event_fn each, void *data);
-
-/* Do the same as the functions of uvperf/system.h. Those
- * functions check the arguments. If all names of tracers together have 4096
- * bytes or more, the result is -EFBIG. */
-int uvperf__tracefs_current_tracer(char *tracer, size_t *size);
-int uvperf__tracefs_each_tracer(uvperf__name_fn each, void *data);
 
 /* Finds the "group:name" of a tracepoint, cut to `size`. Returns 0, -ENOENT if
  * no tracepoint has the id, or another -errno if tracefs cannot be read. Reads

@@ -138,7 +138,7 @@ static int is_probe(uint32_t type) {
 
   for (i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {
     uint32_t its;
-    int rc = uvperf__pmu_type(probes[i], &its);
+    int rc = uvperf_pmu_type(probes[i], &its);
 
     if (uvperf__is_shortage(rc))
       return rc;

@@ -202,7 +202,7 @@ static int copy_cpus(const uvperf__parse_t *parse, node_t *node,
   if (rc == -ENOENT)
     return 0;
   if (rc == 0)
-    rc = uvperf__cpu_list_parse(list, NULL, &nr);
+    rc = uvperf_cpu_list_parse(list, NULL, &nr);
   if (rc == 0) /* an empty list */
     return 0;
   if (uvperf__is_shortage(rc))
@@ -214,7 +214,7 @@ static int copy_cpus(const uvperf__parse_t *parse, node_t *node,
   node->cpus = uvperf__calloc(nr, sizeof(node->cpus[0]));
   if (node->cpus == NULL)
     return out_of_memory(parse, node->at);
-  uvperf__cpu_list_parse(list, node->cpus, &nr);
+  uvperf_cpu_list_parse(list, node->cpus, &nr);
   node->item.cpus = node->cpus;
   node->item.nr_cpus = nr;
   node->item.flags |= is_mask ? UVPERF_ITEM_CPU_WIDE : 0;

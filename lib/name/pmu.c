@@ -41,7 +41,7 @@ static int pmu_fail(const uvperf__parse_t *parse, const char *at, int code,
 
 static int pmu_begin(uvperf__event_build_t *build, const char *pmu) {
   uint32_t type;
-  int rc = uvperf__pmu_type(pmu, &type);
+  int rc = uvperf_pmu_type(pmu, &type);
 
   if (rc != 0)
     return pmu_fail(build->parse, build->text->head.at, rc, pmu, "type");
@@ -421,7 +421,7 @@ int uvperf__event_build_pmu(uvperf__event_build_t *build) {
       uvperf__span_copy(build->text->head, pmus.wanted, sizeof(pmus.wanted)))
     return unknown_pmu(&pmus);
   pmus.is_pattern = uvperf__glob_is_pattern(pmus.wanted);
-  if (!pmus.is_pattern && uvperf__pmu_type(pmus.wanted, &type) != -ENOENT)
+  if (!pmus.is_pattern && uvperf_pmu_type(pmus.wanted, &type) != -ENOENT)
     return build_terms(build, pmus.wanted);
   return build_several(&pmus);
 }

@@ -31,7 +31,7 @@ static int unknown_category(const tracepoint_t *tracepoint) {
   uvperf__near_miss_t miss;
 
   uvperf__near_miss_init(&miss, head.at, uvperf__span_length(head));
-  uvperf__tracefs_each_category(uvperf__near_miss_each, &miss);
+  uvperf_tracefs_walk_categories(uvperf__near_miss_each, &miss);
   uvperf__generic_each(PERF_TYPE_HARDWARE, uvperf__near_miss_each, &miss);
   uvperf__generic_each_alias(PERF_TYPE_HARDWARE, uvperf__near_miss_each, &miss);
   uvperf__generic_each(PERF_TYPE_SOFTWARE, uvperf__near_miss_each, &miss);
@@ -122,8 +122,8 @@ static int build_fitting(const char *category, const char *name, uint64_t id,
 }
 
 static int build_pattern(tracepoint_t *tracepoint) {
-  int rc = uvperf__tracefs_walk(tracepoint->category, tracepoint->name,
-                                build_fitting, tracepoint);
+  int rc = uvperf_tracefs_walk(tracepoint->category, tracepoint->name,
+                               build_fitting, tracepoint);
 
   if (tracepoint->rc != 0)
     return tracepoint->rc;
@@ -143,7 +143,7 @@ int uvperf__event_build_tracepoint(uvperf__event_build_t *build) {
   if (uvperf__glob_is_pattern(tracepoint.category) ||
       uvperf__glob_is_pattern(tracepoint.name))
     return build_pattern(&tracepoint);
-  rc = uvperf__tracefs_id(tracepoint.category, tracepoint.name, &id);
+  rc = uvperf_tracefs_id(tracepoint.category, tracepoint.name, &id);
   return rc != 0 ? not_found(&tracepoint, rc) : build_one(build, id);
 }
 
@@ -158,7 +158,7 @@ int uvperf__event_build_perhaps_tracepoint(uvperf__event_build_t *build) {
       uvperf__span_copy(text.head, tracepoint.category, NAME_BYTES) ||
       uvperf__span_copy(text.modifiers, tracepoint.name, NAME_BYTES))
     return 0;
-  rc = uvperf__tracefs_id(tracepoint.category, tracepoint.name, &id);
+  rc = uvperf_tracefs_id(tracepoint.category, tracepoint.name, &id);
   if (rc != 0)
     return uvperf__is_shortage(rc)
                ? uvperf__parse_shortage(build->parse, text.head.at, rc)

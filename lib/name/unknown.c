@@ -44,7 +44,7 @@ static int is_pmu(const uvperf__event_build_t *build) {
 
   return uvperf__span_is_file_name(build->text->head) &&
          uvperf__span_copy(build->text->head, name, sizeof(name)) == 0 &&
-         uvperf__pmu_type(name, &type) == 0;
+         uvperf_pmu_type(name, &type) == 0;
 }
 
 static int keep_whole(const char *category, const char *name, uint64_t id,
@@ -67,7 +67,7 @@ static void try_tracepoints(uvperf__near_miss_t *miss, uvperf__span_t word) {
 
   if (uvperf__span_copy(word, name, sizeof(name)) == 0 &&
       !uvperf__glob_is_pattern(name))
-    uvperf__tracefs_walk(NULL, name, keep_whole, miss);
+    uvperf_tracefs_walk(NULL, name, keep_whole, miss);
 }
 
 int uvperf__event_build_unknown(const uvperf__event_build_t *build) {

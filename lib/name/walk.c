@@ -185,10 +185,10 @@ static int walk_tracepoints(walk_t *walk) {
     return 0;
   if (colon == NULL || length >= sizeof(category) ||
       strchr(pattern, '[') != NULL)
-    return uvperf__tracefs_walk(NULL, NULL, report_tracepoint, walk);
+    return uvperf_tracefs_walk(NULL, NULL, report_tracepoint, walk);
   memcpy(category, pattern, length);
   category[length] = '\0';
-  return uvperf__tracefs_walk(category, colon + 1, report_tracepoint, walk);
+  return uvperf_tracefs_walk(category, colon + 1, report_tracepoint, walk);
 }
 
 /* -- all ------------------------------------------------------------------ */

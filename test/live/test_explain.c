@@ -102,7 +102,7 @@ static void too_deep(uvperf_error_t *error) {
   int64_t most = 0;
 
   explain_user_clock(&attr);
-  uvperf__system_max_stack(&most);
+  uvperf__system_number(UVPERF__MAX_STACK, &most);
   attr.sample_type = PERF_SAMPLE_CALLCHAIN;
   attr.sample_max_stack = (uint16_t)(most + 1);
   uvperf_attr_set_period(&attr, 1000000);

@@ -25,8 +25,8 @@ static void kernel_side(uvperf_error_t *error) {
 static int64_t sched_switch(void) {
   uint64_t id;
 
-  return uvperf__tracefs_id("sched", "sched_switch", &id) == 0 ? (int64_t)id
-                                                               : -1;
+  return uvperf_tracefs_id("sched", "sched_switch", &id) == 0 ? (int64_t)id
+                                                              : -1;
 }
 
 static void open_data(uvperf_error_t *error, uint64_t id) {

@@ -47,7 +47,7 @@ static size_t too_much(void) {
   size_t bytes = support_page_bytes();
   int64_t kb = 0;
 
-  uvperf__system_mlock_kb(&kb);
+  uvperf__system_number(UVPERF__MLOCK_KB, &kb);
   kb *= uvperf__system_online_cpus();
   while (bytes <= (size_t)kb * 1024)
     bytes *= 2;
@@ -65,7 +65,7 @@ static void live_ring_above_mlock_kb_is_locked_memory(void **state) {
   int64_t kb = 0;
 
   explain_need_paranoid(__func__, 0, 2);
-  uvperf__system_mlock_kb(&kb);
+  uvperf__system_number(UVPERF__MLOCK_KB, &kb);
   kb *= uvperf__system_online_cpus();
   error = explain_in_child(ring_above_mlock_kb);
   explain_check(&error, -EPERM, UVPERF_CAUSE_LOCKED_MEMORY, "RLIMIT_MEMLOCK");

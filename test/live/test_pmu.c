@@ -77,7 +77,7 @@ static int compare_pmu(const char *name, void *data) {
   snprintf(pmu, sizeof(pmu), "%s", name);
   snprintf(path, sizeof(path), PMUS "/%s/type", name);
   assert_true(read_line(path, line));
-  assert_int_equal(uvperf__pmu_type(name, &type), 0);
+  assert_int_equal(uvperf_pmu_type(name, &type), 0);
   assert_int_equal(type, strtoul(line, NULL, 10));
   assert_int_equal(uvperf__pmu_name(type, line, sizeof(line)), 0);
   assert_string_equal(line, name);

@@ -295,9 +295,9 @@ static void attr_with_inherit_stat_wakes_not_for_read_records(void **state) {
 static void need_user_events(const char *test) {
   int64_t level = 0;
 
-  if (uvperf__system_has_perfmon() == 1)
+  if (uvperf__system_is_perfmon() == 1)
     return;
-  if (uvperf__system_paranoid(&level) == 0 && level <= 2)
+  if (uvperf__system_number(UVPERF__PARANOID, &level) == 0 && level <= 2)
     return;
   printf("skipped: %s: needs perf_event_paranoid <= 2 or CAP_PERFMON\n", test);
   skip();

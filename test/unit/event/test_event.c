@@ -194,7 +194,7 @@ static void event_init_of_ids_of_minus_one_is_the_default(void **state) {
 static int cause_of_denied_ring(void) {
   int64_t level = 0;
 
-  uvperf__system_paranoid(&level);
+  uvperf__system_number(UVPERF__PARANOID, &level);
   return level < 0 || uvperf__system_has_capability(UVPERF__CAP_IPC_LOCK) == 1
              ? UVPERF_CAUSE_PERMISSION
              : UVPERF_CAUSE_LOCKED_MEMORY;

@@ -34,7 +34,7 @@ static void cpu_list_returns_each_cpu_once_ascending(void **state) {
     int cpus[8];
     size_t nr = 8;
 
-    assert_int_equal(uvperf__cpu_list_parse(lists[i].list, cpus, &nr), 0);
+    assert_int_equal(uvperf_cpu_list_parse(lists[i].list, cpus, &nr), 0);
     assert_int_equal(nr, lists[i].nr);
     assert_memory_equal(cpus, lists[i].cpus, nr * sizeof(int));
   }
@@ -50,7 +50,7 @@ static void cpu_list_of_garbage_is_einval(void **state) {
     int cpus[8];
     size_t nr = 8;
 
-    assert_int_equal(uvperf__cpu_list_parse(bad[i], cpus, &nr), -EINVAL);
+    assert_int_equal(uvperf_cpu_list_parse(bad[i], cpus, &nr), -EINVAL);
     assert_int_equal(nr, 8);
     assert_int_equal(uvperf__cpu_list_has(bad[i], 1), -EINVAL);
   }
@@ -60,13 +60,13 @@ static void cpu_list_with_too_little_room_reports_the_need(void **state) {
   int cpus[4] = {-1, -1, -1, -1};
   size_t nr = 3;
 
-  assert_int_equal(uvperf__cpu_list_parse("0,2-4", cpus, &nr), -ENOBUFS);
+  assert_int_equal(uvperf_cpu_list_parse("0,2-4", cpus, &nr), -ENOBUFS);
   assert_int_equal(nr, 4);
   assert_int_equal(cpus[0], -1);
-  assert_int_equal(uvperf__cpu_list_parse("0,2-4", cpus, &nr), 0);
+  assert_int_equal(uvperf_cpu_list_parse("0,2-4", cpus, &nr), 0);
   assert_int_equal(cpus[3], 4);
   nr = 0;
-  assert_int_equal(uvperf__cpu_list_parse("0-65535", NULL, &nr), -ENOBUFS);
+  assert_int_equal(uvperf_cpu_list_parse("0-65535", NULL, &nr), -ENOBUFS);
   assert_int_equal(nr, ROOM);
 }
 
@@ -75,7 +75,7 @@ static void cpu_list_of_all_cpus_is_read_whole(void **state) {
   size_t nr = ROOM, i;
 
   assert_non_null(cpus);
-  assert_int_equal(uvperf__cpu_list_parse("0-65535", cpus, &nr), 0);
+  assert_int_equal(uvperf_cpu_list_parse("0-65535", cpus, &nr), 0);
   assert_int_equal(nr, ROOM);
   for (i = 0; i < ROOM; i++)
     assert_int_equal(cpus[i], i);

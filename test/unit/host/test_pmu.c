@@ -117,7 +117,7 @@ static void pmu_type_is_a_number_of_32_bits(void **state) {
     uint32_t type = 99;
 
     make_host_write(CPU "/type", types[i].text);
-    assert_int_equal(uvperf__pmu_type("cpu", &type), types[i].code);
+    assert_int_equal(uvperf_pmu_type("cpu", &type), types[i].code);
     assert_int_equal(type, types[i].type);
   }
 }
@@ -131,13 +131,13 @@ static void pmu_type_that_cannot_be_read_is_errno(void **state) {
   make_host_link(PMUS "/loop", "loop");
   make_host_link(PMUS "/inner/type", "type");
   make_host_link(PMUS "/dangling", "nowhere");
-  assert_int_equal(uvperf__pmu_type("none", &type), -ENOENT);
-  assert_int_equal(uvperf__pmu_type("dangling", &type), -ENOENT);
-  assert_int_equal(uvperf__pmu_type("file", &type), -ENOENT);
-  assert_int_equal(uvperf__pmu_type("typeless", &type), -ENODATA);
-  assert_int_equal(uvperf__pmu_type("directory", &type), -EISDIR);
-  assert_int_equal(uvperf__pmu_type("loop", &type), -ELOOP);
-  assert_int_equal(uvperf__pmu_type("inner", &type), -ELOOP);
+  assert_int_equal(uvperf_pmu_type("none", &type), -ENOENT);
+  assert_int_equal(uvperf_pmu_type("dangling", &type), -ENOENT);
+  assert_int_equal(uvperf_pmu_type("file", &type), -ENOENT);
+  assert_int_equal(uvperf_pmu_type("typeless", &type), -ENODATA);
+  assert_int_equal(uvperf_pmu_type("directory", &type), -EISDIR);
+  assert_int_equal(uvperf_pmu_type("loop", &type), -ELOOP);
+  assert_int_equal(uvperf_pmu_type("inner", &type), -ELOOP);
 }
 
 static void pmu_name_is_found_by_type(void **state) {
@@ -247,7 +247,7 @@ static void pmu_name_that_is_a_path_is_einval(void **state) {
   for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
     const char *name = bad[i];
 
-    assert_int_equal(uvperf__pmu_type(name, &number), -EINVAL);
+    assert_int_equal(uvperf_pmu_type(name, &number), -EINVAL);
     assert_int_equal(uvperf__pmu_max_precise(name, &number), -EINVAL);
     assert_int_equal(uvperf__pmu_cpus(name, text, &is_mask), -EINVAL);
     assert_int_equal(uvperf__pmu_each_event(name, check_pmus_add, &names),

@@ -41,7 +41,7 @@ static void expect(const uvperf_limits_t *expected) {
   uvperf_limits_t limits;
 
   memset(&limits, 0, sizeof(limits));
-  uvperf__system_limits(&limits);
+  uvperf_system_limits(&limits);
   assert_memory_equal(&limits, expected, sizeof(limits));
 }
 

@@ -35,9 +35,10 @@ static int tracefs_setup(void **state) {
 /* -- its place ------------------------------------------------------------ */
 
 static void expect_path(int rc, const char *path) {
-  char text[64] = "left";
+  char text[64] = "";
+  size_t size = sizeof(text);
 
-  assert_int_equal(uvperf__tracefs_path(text, sizeof(text)), rc);
+  assert_int_equal(uvperf_tracefs_path(text, &size), rc);
   assert_string_equal(text, path);
 }
 
@@ -87,13 +88,17 @@ tracefs_path_that_cannot_be_read_is_the_first_failure(void **state) {
   expect_path(-ELOOP, "");
 }
 
-static void tracefs_path_without_room_is_enametoolong(void **state) {
-  char path[sizeof(TRACING)];
+static void tracefs_path_without_room_is_enobufs(void **state) {
+  char path[sizeof(TRACING)] = "left";
+  size_t size = sizeof(path);
 
-  assert_int_equal(uvperf__tracefs_path(path, sizeof(path)), 0);
+  assert_int_equal(uvperf_tracefs_path(path, &size), 0);
   assert_string_equal(path, TRACING);
-  assert_int_equal(uvperf__tracefs_path(path, sizeof(path) - 1), -ENAMETOOLONG);
-  assert_string_equal(path, "");
+  size = sizeof(path) - 1;
+  path[0] = '!';
+  assert_int_equal(uvperf_tracefs_path(path, &size), -ENOBUFS);
+  assert_int_equal(size, sizeof(path));
+  assert_int_equal(path[0], '!');
 }
 
 /* -- ids ------------------------------------------------------------------ */
@@ -102,7 +107,7 @@ static void expect_id(const char *category, const char *name, int rc,
                       uint64_t expected) {
   uint64_t id = 99;
 
-  assert_int_equal(uvperf__tracefs_id(category, name, &id), rc);
+  assert_int_equal(uvperf_tracefs_id(category, name, &id), rc);
   assert_true(id == expected);
 }
 
@@ -194,14 +199,14 @@ static void expect_walk(const char *category, const char *name,
                         const char *expected) {
   seen_t seen = {0};
 
-  assert_int_equal(uvperf__tracefs_walk(category, name, note_event, &seen), 0);
+  assert_int_equal(uvperf_tracefs_walk(category, name, note_event, &seen), 0);
   expect_seen(&seen, expected);
 }
 
 static void tracefs_each_category_leaves_files_out(void **state) {
   seen_t seen = {0};
 
-  assert_int_equal(uvperf__tracefs_each_category(note_name, &seen), 0);
+  assert_int_equal(uvperf_tracefs_walk_categories(note_name, &seen), 0);
   expect_seen(&seen, "ftrace irq sched ");
 }
 
@@ -245,9 +250,9 @@ static void tracefs_walks_end_when_the_callback_says_so(void **state) {
   size_t fds = support_count_fds();
   int calls = 0;
 
-  assert_int_equal(uvperf__tracefs_walk(NULL, NULL, stop, &calls), -ENOTDIR);
+  assert_int_equal(uvperf_tracefs_walk(NULL, NULL, stop, &calls), -ENOTDIR);
   assert_int_equal(calls, 1);
-  assert_int_equal(uvperf__tracefs_each_category(stop_name, &calls), -ENOENT);
+  assert_int_equal(uvperf_tracefs_walk_categories(stop_name, &calls), -ENOENT);
   assert_int_equal(calls, 2);
   assert_int_equal(uvperf__tracefs_each_event("sched", stop_name, &calls),
                    -ENOENT);
@@ -260,9 +265,8 @@ static void tracefs_walks_without_tracefs_are_enodev(void **state) {
 
   expect_id("sched", "sched_switch", -ENODEV, 0);
   expect_events("sched", -ENODEV, "");
-  assert_int_equal(uvperf__tracefs_each_category(note_name, &seen), -ENODEV);
-  assert_int_equal(uvperf__tracefs_walk(NULL, NULL, note_event, &seen),
-                   -ENODEV);
+  assert_int_equal(uvperf_tracefs_walk_categories(note_name, &seen), -ENODEV);
+  assert_int_equal(uvperf_tracefs_walk(NULL, NULL, note_event, &seen), -ENODEV);
   assert_int_equal(seen.nr, 0);
 }
 
@@ -373,17 +377,18 @@ static int count_name(const char *name, void *data) {
 
 static int sees_nothing(void *arg) {
   char path[64];
+  size_t size = sizeof(path);
   int calls = 0;
   uint64_t id;
 
   (void)arg;
   if (be_nobody() != 0)
     return 1;
-  if (uvperf__tracefs_path(path, sizeof(path)) != -EACCES)
+  if (uvperf_tracefs_path(path, &size) != -EACCES)
     return 2;
-  if (uvperf__tracefs_id("sched", "sched_switch", &id) != -EACCES)
+  if (uvperf_tracefs_id("sched", "sched_switch", &id) != -EACCES)
     return 3;
-  if (uvperf__tracefs_walk(NULL, NULL, count_event, &calls) != -EACCES ||
+  if (uvperf_tracefs_walk(NULL, NULL, count_event, &calls) != -EACCES ||
       calls != 0)
     return 4;
   return 0;
@@ -397,14 +402,13 @@ static void tracefs_that_may_not_be_read_is_eacces(void **state) {
 
 static int sees_debugfs(void *arg) {
   char path[64];
+  size_t size = sizeof(path);
 
   (void)arg;
   if (be_nobody() != 0)
     return 1;
-  return uvperf__tracefs_path(path, sizeof(path)) != 0 ||
-                 strcmp(path, DEBUG) != 0
-             ? 2
-             : 0;
+  return uvperf_tracefs_path(path, &size) != 0 || strcmp(path, DEBUG) != 0 ? 2
+                                                                           : 0;
 }
 
 static void tracefs_that_may_be_read_is_preferred(void **state) {
@@ -423,13 +427,13 @@ static int sees_a_part(void *arg) {
   (void)arg;
   if (be_nobody() != 0)
     return 1;
-  if (uvperf__tracefs_walk(NULL, NULL, count_event, &calls) != -EACCES ||
+  if (uvperf_tracefs_walk(NULL, NULL, count_event, &calls) != -EACCES ||
       calls != 1)
     return 2;
-  if (uvperf__tracefs_walk("sched", "sched_s*", count_event, &calls) != 0 ||
+  if (uvperf_tracefs_walk("sched", "sched_s*", count_event, &calls) != 0 ||
       calls != 2)
     return 3;
-  if (uvperf__tracefs_each_category(count_name, &calls) != 0 || calls != 5)
+  if (uvperf_tracefs_walk_categories(count_name, &calls) != 0 || calls != 5)
     return 4;
   if (uvperf__tracefs_each_event("sched", count_name, &calls) != -EACCES ||
       calls != 6)
@@ -437,7 +441,7 @@ static int sees_a_part(void *arg) {
   if (uvperf__tracefs_each_event("irq", count_name, &calls) != -EACCES ||
       calls != 6)
     return 6;
-  if (uvperf__tracefs_id("sched", "sched_waking", &id) != -EACCES)
+  if (uvperf_tracefs_id("sched", "sched_waking", &id) != -EACCES)
     return 7;
   if (uvperf__tracefs_find(&ids, 316, &is_ftrace) != 0 ||
       uvperf__tracefs_find(&ids, 317, &is_ftrace) != -EACCES)
@@ -463,7 +467,7 @@ int main(void) {
       WITH_TREE(tracefs_path_of_an_empty_mount_point_is_enodev),
       WITH_TREE(tracefs_path_comes_from_the_mounts),
       WITH_TREE(tracefs_path_that_cannot_be_read_is_the_first_failure),
-      WITH_EVENTS(tracefs_path_without_room_is_enametoolong),
+      WITH_EVENTS(tracefs_path_without_room_is_enobufs),
       WITH_EVENTS(tracefs_id_is_the_files),
       WITH_EVENTS(tracefs_id_of_no_tracepoint_is_enoent),
       WITH_EVENTS(tracefs_id_of_another_directory_is_einval),

@@ -321,16 +321,16 @@ static void expect_tracers(const char *text, int rc, const char *expected) {
   char seen[128] = "";
 
   make_host_write(TRACING "/available_tracers", text);
-  assert_int_equal(uvperf__tracefs_each_tracer(append_tracer, seen), rc);
+  assert_int_equal(uvperf_tracefs_walk_tracers(append_tracer, seen), rc);
   assert_string_equal(seen, expected);
 }
 
 static void tracers_are_the_words_of_a_line(void **state) {
   char seen[8] = "";
 
-  assert_int_equal(uvperf__tracefs_each_tracer(append_tracer, seen), -ENODEV);
+  assert_int_equal(uvperf_tracefs_walk_tracers(append_tracer, seen), -ENODEV);
   make_host_write(TRACING "/events/enable", "0\n");
-  assert_int_equal(uvperf__tracefs_each_tracer(append_tracer, seen), -ENOENT);
+  assert_int_equal(uvperf_tracefs_walk_tracers(append_tracer, seen), -ENOENT);
   expect_tracers("blk function nop\n", 0, "blk;function;nop;");
   expect_tracers(" blk  nop \n", 0, "blk;nop;");
   expect_tracers("nop", 0, "nop;");
@@ -352,15 +352,15 @@ static void current_tracer_is_the_files(void **state) {
   size_t size = sizeof(tracer);
 
   make_host_write(TRACING "/events/enable", "0\n");
-  assert_int_equal(uvperf__tracefs_current_tracer(tracer, &size), -ENOENT);
+  assert_int_equal(uvperf_tracefs_current_tracer(tracer, &size), -ENOENT);
   assert_int_equal(size, sizeof(tracer));
   assert_string_equal(tracer, "left");
   make_host_write(TRACING "/current_tracer", "function\n");
   size = 8;
-  assert_int_equal(uvperf__tracefs_current_tracer(tracer, &size), -ENOBUFS);
+  assert_int_equal(uvperf_tracefs_current_tracer(tracer, &size), -ENOBUFS);
   assert_int_equal(size, 9);
   assert_string_equal(tracer, "left");
-  assert_int_equal(uvperf__tracefs_current_tracer(tracer, &size), 0);
+  assert_int_equal(uvperf_tracefs_current_tracer(tracer, &size), 0);
   assert_int_equal(size, 9);
   assert_string_equal(tracer, "function");
 }
