@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of CPUs as the kernel writes them, such as "0,2-5". Allocates no memory.
- * uvperf_cpu_list_parse is in uvperf/system.h. */
+/* Lists of CPUs as the kernel writes them, such as "0,2-5". Allocates no
+ * memory. uvperf_cpu_list_parse is in uvperf/system.h. */
 #ifndef UVPERF_LIB_HOST_CPU_LIST_H
 #define UVPERF_LIB_HOST_CPU_LIST_H
 
