@@ -87,9 +87,9 @@ typedef struct uvperf_target_s {
    * present CPU, because a ring belongs to one CPU. Counts of a task on a
    * single CPU are not scaled: see UVPERF_COUNT_UNSCALED. */
   const char *cpus;
-  /* For CGROUP the directory of the cgroup; NULL for other types. A path at or
-   * below a mount of cgroups, such as "/sys/fs/cgroup/x", is used unchanged.
-   * Any other path, such as "x", or "/x" from /proc/PID/cgroup, starts at a
+  /* For CGROUP the directory of the cgroup; NULL for other types. A path that
+   * leads to a cgroup, such as "/sys/fs/cgroup/x", is used unchanged. Any other
+   * path, such as "x", or "/x" from /proc/PID/cgroup, starts at a
    * mount of cgroups. This mount is the v1 mount with perf_event. If there is
    * no such v1 mount, it is the v2 mount. */
   const char *cgroup;

@@ -116,32 +116,37 @@ static int cgroup_explain(uvperf_error_t *error, int code, const char *path) {
   }
 }
 
-/* Checks that the fd is a cgroup's directory. If it were another directory, the
- * kernel would return EBADF for each event. */
-static int cgroup_check(int fd) {
+/* Opens a directory, and checks that it is a cgroup's. If it were another one,
+ * the kernel would return EBADF for each event. Only directories are opened,
+ * because opening another kind of file could block. */
+static int cgroup_open(const char *path) {
+  int fd = uvperf__directory_open(path);
   uint64_t magic;
-  int rc = uvperf__file_system(fd, &magic);
+  int rc;
 
+  if (fd < 0)
+    return fd;
+  rc = uvperf__file_system(fd, &magic);
   if (rc == 0 && magic != CGROUP_SUPER_MAGIC && magic != CGROUP2_SUPER_MAGIC)
     rc = -EINVAL;
-  return rc;
-}
-
-int uvperf__cgroup_open(const char *path, uvperf_error_t *error) {
-  char found[PATH_MAX];
-  int rc = cgroup_find(path, found, error);
-  int fd;
-
-  if (rc != 0)
-    return rc;
-  /* Only directories are opened, because opening another kind of file could
-   * block. */
-  fd = uvperf__directory_open(found);
-  if (fd < 0)
-    return cgroup_explain(error, fd, found);
-  rc = cgroup_check(fd);
   if (rc == 0)
     return fd;
   uvperf__file_close(fd);
-  return cgroup_explain(error, rc, found);
+  return rc;
+}
+
+/* A path that leads to a cgroup is opened without reading the mounts, which
+ * takes longer than opening an event. */
+int uvperf__cgroup_open(const char *path, uvperf_error_t *error) {
+  char found[PATH_MAX];
+  int fd = path[0] == '/' ? cgroup_open(path) : -ENOENT;
+  int rc;
+
+  if (fd >= 0)
+    return fd;
+  rc = cgroup_find(path, found, error);
+  if (rc != 0)
+    return rc;
+  fd = cgroup_open(found);
+  return fd >= 0 ? fd : cgroup_explain(error, fd, found);
 }

@@ -114,22 +114,23 @@ typedef struct expand_s {
   size_t nr_cpus;
 } expand_t;
 
-/* Returns the CPUs that the target lists. If the target lists none, returns the
- * online CPUs, or for a task all present CPUs: the events of a task can also be
- * opened on an offline CPU, and count after the CPU comes online. */
-static int list_cpus(const expand_t *expand, int *cpus, size_t *nr) {
-  const uvperf_target_t *target = expand->target;
+/* Reads which CPUs there are, for a target that lists none: the online CPUs, or
+ * for a task all present CPUs. The events of a task can also be opened on an
+ * offline CPU, and count after the CPU comes online. */
+static int read_cpus(const uvperf_target_t *target,
+                     char text[UVPERF__TEXT_BYTES]) {
+  size_t nr = 0;
   int rc;
 
-  if (target->cpus != NULL)
-    return uvperf_cpu_list_parse(target->cpus, cpus, nr);
   if (target->type != UVPERF_TARGET_CPUS &&
       target->type != UVPERF_TARGET_CGROUP) {
-    rc = uvperf__system_cpus("present", cpus, nr);
-    if (rc == 0 || rc == -ENOBUFS || uvperf__is_shortage(rc))
+    rc = uvperf__system_cpu_list("present", text);
+    if (uvperf__is_shortage(rc))
       return rc;
+    if (rc == 0 && uvperf_cpu_list_parse(text, NULL, &nr) == -ENOBUFS)
+      return 0;
   }
-  return uvperf__system_cpus("online", cpus, nr);
+  return uvperf__system_cpu_list("online", text);
 }
 
 static int explain_cpus(const expand_t *expand, int code) {
@@ -137,16 +138,23 @@ static int explain_cpus(const expand_t *expand, int code) {
                               "list the CPUs in target.cpus");
 }
 
-/* Gets the list of CPUs. Repeats the call if another CPU comes online between
- * two readings. */
+/* Gets the list of CPUs. */
 static int take_cpus(expand_t *expand) {
-  int rc;
+  const char *list = expand->target->cpus;
+  char text[UVPERF__TEXT_BYTES];
+  int rc = 0;
 
-  while ((rc = list_cpus(expand, expand->cpus, &expand->nr_cpus)) == -ENOBUFS) {
-    uvperf__free(expand->cpus);
+  if (list == NULL) {
+    rc = read_cpus(expand->target, text);
+    list = text;
+  }
+  if (rc == 0)
+    rc = uvperf_cpu_list_parse(list, NULL, &expand->nr_cpus);
+  if (rc == -ENOBUFS) {
     expand->cpus = uvperf__calloc(expand->nr_cpus, sizeof(*expand->cpus));
     if (expand->cpus == NULL)
       return explain_cpus(expand, -ENOMEM);
+    rc = uvperf_cpu_list_parse(list, expand->cpus, &expand->nr_cpus);
   }
   if (rc == 0 && expand->nr_cpus == 0)
     rc = -ENODATA;
