@@ -37,7 +37,9 @@ enum uvperf_count_state {
    * inherited the event are still added. An event that was never on a counter
    * is NEVER_SCHEDULED instead. A reading checks for the end only if neither
    * the task nor such a child has run since the previous reading. So the first
-   * reading after the end can still be COUNTING. */
+   * reading after the end can still be COUNTING. A process that nobody waits
+   * for is found within a second, and a thread whose id another task got at
+   * once within ten. */
   UVPERF_COUNT_GONE = 5,
   /* The event cannot be read, and value means nothing. `code` is UV_EBADF for a
    * pinned event that the PMU could not hold. Otherwise it is the error of

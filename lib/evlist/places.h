@@ -56,7 +56,9 @@ typedef struct evlist_event_s {
 
 typedef struct evlist_place_s {
   uvperf_place_t place;
-  uint64_t start; /* of the task, for uvperf__task_is_gone */
+  /* Of the task, for uvperf__task_is_gone_now. */
+  uint64_t start;
+  uint64_t looked_up;
   int is_gone;
   int was_read;
   int has_begun;   /* a command that has called execve(2) */

@@ -283,8 +283,8 @@ int uvperf__evlist_count_lost(const uvperf__evlist_t *evlist) {
 /* -- ended tasks ----------------------------------------------------------- */
 
 /* The events of a task that has ended can be read as before: inherited children
- * go on, and read(2) does not report the end. So the task is looked up in
- * /proc, and its events are read once more if it is gone.
+ * go on, and read(2) does not report the end. So the task is looked up, and its
+ * events are read once more if it is gone.
  *
  * A task is not looked up if the enabled time of its events has advanced since
  * the last reading. That time advances only while the task runs
@@ -307,7 +307,9 @@ static void place_check_gone(const uvperf__evlist_t *evlist,
     return;
   if (progress->pid != pid) {
     progress->pid = pid;
-    progress->is_gone = uvperf__task_is_gone(pid, place->start) == 1;
+    progress->is_gone =
+        uvperf__task_is_gone_now(pid, place->start, progress->begun,
+                                 &place->looked_up) == 1;
   }
   if (!progress->is_gone)
     return;

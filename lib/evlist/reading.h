@@ -18,12 +18,12 @@ enum place_read {
  * before it goes on. */
 typedef struct evlist_progress_s {
   uint64_t begun;  /* ns */
-  int skips_ends;  /* does not check in /proc whether tasks are gone */
+  int skips_ends;  /* does not check whether tasks are gone */
   uint32_t target; /* the index of the next target, or a lower one */
   size_t place;    /* the next place in that target, and attr there */
   size_t attr;
   enum place_read found; /* at this place so far */
-  /* The last task that was looked up in /proc (0: no task), and the result. The
+  /* The last task that was looked up (0: no task), and the result. The
    * places of one task, one for each CPU, follow one another. */
   int pid;
   int is_gone;

@@ -19,6 +19,11 @@
  * 64 bytes, and each other field has up to 20. */
 #define STAT_BYTES 2048
 
+/* How long uvperf__task_is_gone_now does without /proc, in ns: for the first
+ * thread of a process, and for other threads. */
+#define PROCESS_NS 1000000000u
+#define THREAD_NS  10000000000u
+
 /* -- one task ------------------------------------------------------------- */
 
 /* NSpid in /proc/PID/status lists a task's ids in several PID namespaces. The
@@ -62,7 +67,7 @@ static int code_of_absence(int id, int code) {
   switch (code) {
     case -ENOENT:
     case -ESRCH: /* the task ended after open(2) */
-      return uvperf__sys_has_task(id) == -ESRCH ? -ESRCH : -EACCES;
+      return uvperf__sys_has_task(-1, id) == -ESRCH ? -ESRCH : -EACCES;
     case -EPERM:
       return can_list_own() ? -EACCES : -EPERM;
     case -EACCES:
@@ -234,7 +239,7 @@ int uvperf__task_is_gone(int id, uint64_t start) {
   if (id < 0)
     return 0;
   if (start == 0) {
-    rc = uvperf__sys_has_task(id);
+    rc = uvperf__sys_has_task(-1, id);
     return rc == -ESRCH;
   }
   /* Between the two readings in uvperf__task_read another task may have taken
@@ -247,6 +252,24 @@ int uvperf__task_is_gone(int id, uint64_t start) {
       return 1;
   }
   return rc;
+}
+
+/* Only the first thread of a process becomes a zombie that stays. An id is used
+ * again only after all other ids. */
+int uvperf__task_is_gone_now(int id, uint64_t start, uint64_t now,
+                             uint64_t *looked_up) {
+  uint64_t age = now - *looked_up;
+
+  if (id < 0)
+    return 0;
+  if (uvperf__sys_has_task(-1, id) == -ESRCH)
+    return 1;
+  if (*looked_up != 0 &&
+      (age < PROCESS_NS ||
+       (age < THREAD_NS && uvperf__sys_has_task(id, id) == -ESRCH)))
+    return 0;
+  *looked_up = now;
+  return uvperf__task_is_gone(id, start);
 }
 
 /* -- the threads of a process --------------------------------------------- */

@@ -2,8 +2,8 @@
 /* Tasks and the threads of processes, from /proc. Keeps no fds and does not
  * include uv.h.
  *
- * If /proc does not have an id, these functions ask kill(2). They return -ESRCH
- * if kill(2) finds no task either. If kill(2) finds a task, they return
+ * If /proc does not have an id, these functions ask tkill(2). They return -ESRCH
+ * if tkill(2) finds no task either. If tkill(2) finds a task, they return
  * -EACCES: /proc that is mounted with hidepid= shows no tasks of other users.
  * They return -EPERM if a seccomp filter or a security module forbids reading
  * /proc. */
@@ -84,5 +84,13 @@ void uvperf__tasks_free(uvperf__tasks_t *tasks);
  * first calls execve(2), it continues with the id of its process (de_thread of
  * fs/exec.c): its own id is gone. */
 int uvperf__task_is_gone(int id, uint64_t start);
+
+/* The same for a task that is checked again and again, at the time `now` (ns).
+ * tkill(2), which takes a twentieth of the time, is asked each time. /proc is
+ * asked at most once a second for the first thread of a process, and every ten
+ * seconds for other threads; *looked_up is when that was, at first 0. So a
+ * zombie and an id that is used again can be noticed so much later. */
+int uvperf__task_is_gone_now(int id, uint64_t start, uint64_t now,
+                             uint64_t *looked_up);
 
 #endif

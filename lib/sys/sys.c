@@ -163,8 +163,12 @@ pid_t uvperf__sys_gettid(void) {
   return (pid_t)syscall(SYS_gettid);
 }
 
-int uvperf__sys_has_task(pid_t task) {
-  return kill(task, 0) < 0 ? -errno : 0;
+int uvperf__sys_has_task(pid_t process, pid_t task) {
+  /* glibc has tgkill(2) only since 2.30, and does not have tkill(2). */
+  long rc = process < 0 ? syscall(SYS_tkill, task, 0)
+                        : syscall(SYS_tgkill, process, task, 0);
+
+  return rc < 0 ? -errno : 0;
 }
 
 int uvperf__sys_uevents_open(void) {

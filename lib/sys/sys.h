@@ -78,10 +78,10 @@ int uvperf__sys_thread(void);
  * for the calling thread. */
 pid_t uvperf__sys_gettid(void);
 
-/* kill(2) without a signal. Returns 0 if a task has this id (a zombie too),
- * -EPERM if the task belongs to another user, or -ESRCH if no task has this
- * id. */
-int uvperf__sys_has_task(pid_t task);
+/* tgkill(2) without a signal. Returns 0 if a task of this process has this id
+ * (a zombie too), -EPERM if the task belongs to another user, or -ESRCH if no
+ * task of this process has this id. The process -1 means any. */
+int uvperf__sys_has_task(pid_t process, pid_t task);
 
 /* Opens a netlink socket for the kernel's uevents (socket(2) and bind(2)),
  * which needs no privileges. Returns its fd, close-on-exec and non-blocking, or

@@ -238,19 +238,22 @@ static void has_task_until_it_was_waited_for(void **state) {
   siginfo_t info;
   pid_t child;
 
-  assert_int_equal(uvperf__sys_has_task(uvperf__sys_gettid()), 0);
+  assert_int_equal(uvperf__sys_has_task(-1, uvperf__sys_gettid()), 0);
+  assert_int_equal(uvperf__sys_has_task(getpid(), uvperf__sys_gettid()), 0);
+  assert_int_equal(uvperf__sys_has_task(getppid(), uvperf__sys_gettid()),
+                   -ESRCH);
   child = support_fork(end_at_once, NULL);
   assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
-  assert_int_equal(uvperf__sys_has_task(child), 0);
+  assert_int_equal(uvperf__sys_has_task(-1, child), 0);
   assert_int_equal(support_wait(child), 0);
-  assert_int_equal(uvperf__sys_has_task(child), -ESRCH);
+  assert_int_equal(uvperf__sys_has_task(-1, child), -ESRCH);
 }
 
 static int look_as_nobody(void *arg) {
   (void)arg;
   if (setresuid(65534, 65534, 65534) != 0)
     return 1;
-  return uvperf__sys_has_task(getppid()) == -EPERM ? 0 : 2;
+  return uvperf__sys_has_task(-1, getppid()) == -EPERM ? 0 : 2;
 }
 
 static void has_task_of_another_user_is_eperm(void **state) {

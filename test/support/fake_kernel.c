@@ -37,7 +37,7 @@ int __real_uvperf__sys_thread(void);
 uint32_t __real_uvperf__process(void);
 int __real_uvperf__process_is_marked(void);
 pid_t __real_uvperf__sys_gettid(void);
-int __real_uvperf__sys_has_task(pid_t task);
+int __real_uvperf__sys_has_task(pid_t process, pid_t task);
 uint64_t __real_uvperf__sys_rdpmc(uint32_t counter);
 uint64_t __real_uvperf__sys_cycles(void);
 
@@ -59,7 +59,7 @@ int __wrap_uvperf__sys_thread(void);
 uint32_t __wrap_uvperf__process(void);
 int __wrap_uvperf__process_is_marked(void);
 pid_t __wrap_uvperf__sys_gettid(void);
-int __wrap_uvperf__sys_has_task(pid_t task);
+int __wrap_uvperf__sys_has_task(pid_t process, pid_t task);
 uint64_t __wrap_uvperf__sys_rdpmc(uint32_t counter);
 uint64_t __wrap_uvperf__sys_cycles(void);
 
@@ -586,12 +586,12 @@ pid_t __wrap_uvperf__sys_gettid(void) {
   return fake_scripted(FAKE_GETTID, &code) ? code : __real_uvperf__sys_gettid();
 }
 
-int __wrap_uvperf__sys_has_task(pid_t task) {
+int __wrap_uvperf__sys_has_task(pid_t process, pid_t task) {
   int code;
 
   return fake_scripted(FAKE_HAS_TASK, &code)
              ? code
-             : __real_uvperf__sys_has_task(task);
+             : __real_uvperf__sys_has_task(process, task);
 }
 
 uint64_t __wrap_uvperf__sys_rdpmc(uint32_t counter) {

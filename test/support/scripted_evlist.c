@@ -508,7 +508,9 @@ static void do_up(const step_t *step) {
   make_cpus_bring_up((int)value(step, 1));
 }
 
+/* From then on tkill(2) finds each task. */
 static void do_task(const step_t *step) {
+  fake_fail_from(FAKE_HAS_TASK, 1, 0);
   write_task(word(step, 1), word(step, 2), word(step, 3));
 }
 

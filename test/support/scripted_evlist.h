@@ -26,7 +26,8 @@
  * The host
  *   file PATH TEXT            a file
  *   up CPU, online LIST       a CPU; the list of CPUs
- *   task PROCESS ID START     a task in /proc; "tasks": 11 and 12
+ *   task PROCESS ID START     a task in /proc; "tasks": 11 and 12. After "task"
+ *                             tkill(2) finds all ids
  *   replace N PROCESS ID START  the same at the Nth open
  * The options
  *   attrs N, records N        as evlist_make, evlist_make_records

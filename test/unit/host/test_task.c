@@ -207,6 +207,58 @@ static void task_of_unknown_start_is_gone_only_without_its_id(void **state) {
   assert_int_equal(uvperf__task_is_gone(12, 0), 1);
 }
 
+/* Returns 1 if the task is found to be gone at this time, and -1 if it is not
+ * and /proc was not read: there another task has its id. */
+static int look_at(uint64_t ms, uint64_t *looked_up) {
+  uint64_t before = *looked_up;
+  int rc = uvperf__task_is_gone_now(12, 99, ms * 1000000, looked_up);
+
+  if (rc == 0)
+    assert_int_equal(*looked_up, before);
+  return rc == 0 ? -1 : rc;
+}
+
+static void process_is_looked_up_once_a_second(void **state) {
+  uint64_t looked_up = 0;
+
+  write_stat(12, 12, "a", 'S', 100);
+  fake_fail_from(FAKE_HAS_TASK, 1, 0);
+  assert_int_equal(look_at(5, &looked_up), 1);
+  assert_int_equal(look_at(1004, &looked_up), -1);
+  assert_int_equal(look_at(1005, &looked_up), 1);
+  assert_int_equal(look_at(2004, &looked_up), -1);
+  assert_int_equal(look_at(9000, &looked_up), 1);
+  fake_kernel_reset();
+  fake_fail_from(FAKE_HAS_TASK, 1, -EPERM); /* of another user */
+  assert_int_equal(look_at(9999, &looked_up), -1);
+  assert_int_equal(look_at(10000, &looked_up), 1);
+}
+
+/* The first call asks for any task of this id, the second for a process. */
+static void thread_is_looked_up_every_ten_seconds(void **state) {
+  uint64_t looked_up = 5000000;
+  unsigned i;
+
+  write_stat(12, 12, "a", 'S', 100);
+  for (i = 1; i < 8; i++)
+    fake_fail(FAKE_HAS_TASK, i, i == 1 || i == 2 || i == 4 ? 0 : -ESRCH);
+  assert_int_equal(look_at(1000, &looked_up), -1);
+  assert_int_equal(look_at(5005, &looked_up), -1);
+  assert_int_equal(look_at(10005, &looked_up), 1);
+  assert_int_equal(fake_count(FAKE_HAS_TASK), 4);
+  assert_int_equal(looked_up, 10005000000);
+}
+
+static void task_without_its_id_is_gone_at_once(void **state) {
+  uint64_t looked_up = 5000000;
+
+  write_stat(12, 12, "a", 'S', 100);
+  fake_fail(FAKE_HAS_TASK, 1, -ESRCH);
+  assert_int_equal(look_at(6, &looked_up), 1);
+  assert_int_equal(looked_up, 5000000);
+  assert_int_equal(uvperf__task_is_gone_now(-1, 0, 6, &looked_up), 0);
+}
+
 static void task_that_is_every_task_is_never_gone(void **state) {
   fake_fail_from(FAKE_HAS_TASK, 1, -ESRCH);
   assert_int_equal(uvperf__task_is_gone(-1, 0), 0);
@@ -548,6 +600,9 @@ int main(void) {
       WITH_TREE(proc_is_own_if_a_task_has_one_id),
       WITH_TREE(task_is_gone_when_its_id_is_anothers),
       WITH_TREE(task_is_gone_only_if_no_task_has_its_id),
+      WITH_TREE(process_is_looked_up_once_a_second),
+      WITH_TREE(thread_is_looked_up_every_ten_seconds),
+      WITH_TREE(task_without_its_id_is_gone_at_once),
       WITH_TREE(task_of_unknown_start_is_gone_only_without_its_id),
       WITH_TREE(task_that_is_every_task_is_never_gone),
       WITH_TREE(task_check_fails_when_the_id_is_anothers),

@@ -214,8 +214,8 @@ static void scripted_tasks_are_listed_once(void **state) {
   assert_int_equal(uvperf__sys_gettid(), 12);
   assert_int_equal(uvperf__sys_gettid(), getpid());
   fake_fail(FAKE_HAS_TASK, 1, -EPERM);
-  assert_int_equal(uvperf__sys_has_task(getpid()), -EPERM);
-  assert_int_equal(uvperf__sys_has_task(getpid()), 0);
+  assert_int_equal(uvperf__sys_has_task(-1, getpid()), -EPERM);
+  assert_int_equal(uvperf__sys_has_task(-1, getpid()), 0);
 }
 
 static void live_allocations_are_counted(void **state) {
