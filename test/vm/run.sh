@@ -307,8 +307,9 @@ fetch() {
 try_machine() {
   machine "$1"
   needs="apt-get dpkg-deb make cmake pkg-config cpio ${qemu%% *} $triplet-gcc"
+  # Without protoc-c, uvperf-profile is left out.
   # shellcheck disable=SC2086 # a list
-  setup_wish $needs
+  setup_wish $needs protoc-c
   # shellcheck disable=SC2086 # a list
   missing=$(setup_missing $needs)
   [ -n "$missing" ] || fetch || missing="packages that apt cannot fetch here"
