@@ -2,11 +2,11 @@
 /* Tasks and the threads of processes, from /proc. Keeps no fds and does not
  * include uv.h.
  *
- * If /proc does not have an id, these functions ask tkill(2). They return -ESRCH
- * if tkill(2) finds no task either. If tkill(2) finds a task, they return
- * -EACCES: /proc that is mounted with hidepid= shows no tasks of other users.
- * They return -EPERM if a seccomp filter or a security module forbids reading
- * /proc. */
+ * If /proc does not have an id, these functions ask tkill(2). They return
+ * -ESRCH if tkill(2) finds no task either. If tkill(2) finds a task, they
+ * return -EACCES: /proc that is mounted with hidepid= shows no tasks of other
+ * users. They return -EPERM if a seccomp filter or a security module forbids
+ * reading /proc. */
 #ifndef UVPERF_LIB_HOST_TASK_H
 #define UVPERF_LIB_HOST_TASK_H
 
