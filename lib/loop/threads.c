@@ -4,7 +4,6 @@
  * which joins the threads of the pool. */
 #include "loop/threads.h"
 
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,8 +13,11 @@
 #include "sys/fork.h"
 
 /* The same values as in src/threadpool.c of libuv. */
-#define POOL_THREADS     4
-#define MAX_POOL_THREADS 1024
+#define POOL_THREADS     4u
+#define MAX_POOL_THREADS 1024u
+#define POOL_STACK       (UINT32_C(8) << 20)
+/* The version from which on libuv chooses the size of the stacks. */
+#define POOL_STACK_SINCE 0x012d00u
 
 /* What is known in a process. Only threads that call change it. */
 enum {
@@ -33,7 +35,7 @@ static struct {
   _Atomic(int) is_over;
   _Atomic(int) code;
   _Atomic(int) joins_at_exit; /* join_at_exit was registered */
-  size_t nr;                  /* threads of the pool */
+  unsigned int nr;            /* threads of the pool */
   uv_thread_t thread;
 } trial;
 
@@ -48,13 +50,14 @@ static int trial_go(uint32_t from, uint32_t to) {
 
 /* -- the thread ----------------------------------------------------------- */
 
-static size_t nr_pool_threads(void) {
+/* libuv takes a negative number for a great one. */
+static unsigned int nr_pool_threads(void) {
   const char *text = getenv("UV_THREADPOOL_SIZE");
-  int nr = text == NULL ? POOL_THREADS : atoi(text);
+  unsigned int nr = text == NULL ? POOL_THREADS : (unsigned int)atoi(text);
 
-  if (nr <= 0)
+  if (nr == 0)
     return 1;
-  return nr > MAX_POOL_THREADS ? MAX_POOL_THREADS : (size_t)nr;
+  return nr > MAX_POOL_THREADS ? MAX_POOL_THREADS : nr;
 }
 
 static void wait_for_end(void *arg) {
@@ -63,17 +66,19 @@ static void wait_for_end(void *arg) {
 
 /* Makes as many threads at once as libuv does (init_threads in
  * src/threadpool.c). */
-static int try_threads(size_t nr) {
+static int try_threads(unsigned int nr) {
+  uv_thread_options_t options = {.flags = UV_THREAD_HAS_STACK_SIZE};
   uv_thread_t threads[MAX_POOL_THREADS];
   uv_sem_t end;
-  size_t made = 0;
-  size_t i;
+  unsigned int made = 0;
+  unsigned int i;
   int rc = uv_sem_init(&end, 0);
 
   if (rc != 0)
     return rc;
+  options.stack_size = uv_version() < POOL_STACK_SINCE ? 0 : POOL_STACK;
   while (rc == 0 && made < nr) {
-    rc = uv_thread_create(&threads[made], wait_for_end, &end);
+    rc = uv_thread_create_ex(&threads[made], &options, wait_for_end, &end);
     made += rc == 0;
   }
   for (i = 0; i < made; i++)
@@ -159,10 +164,11 @@ int uvperf__threads_check(void) {
 int uvperf__threads_wait(void) {
   int rc = trial_begin();
 
-  if (rc == UV_EBUSY && trial_go(TRIAL_RUNS, TRIAL_ENDS))
-    return trial_join();
   while (rc == UV_EBUSY) {
-    sched_yield(); /* another loop begins or joins it */
+    if (trial_go(TRIAL_RUNS, TRIAL_ENDS))
+      return trial_join();
+    /* Another thread begins or joins it, perhaps at a lower priority. */
+    uv_sleep(1);
     rc = trial_check();
   }
   return rc;

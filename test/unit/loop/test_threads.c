@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: a thread finds out whether libuv's pool can be made.
- * The program is linked with --wrap for uv_thread_create and uv_thread_join. */
+ * The program is linked with --wrap for uv_thread_create, uv_thread_create_ex,
+ * uv_thread_join, uv_sleep and uv_version. */
 #include "fake_kernel.h"
 #include "fake_pool.h"
 #include "support.h"
 
 #include <dirent.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -19,7 +21,8 @@ int __real_uvperf__threads_begin(void);
 int __real_uvperf__threads_check(void);
 int __real_uvperf__threads_wait(void);
 
-#define ALL 5000u
+#define ALL   5000u
+#define STACK (UINT32_C(8) << 20)
 
 static struct {
   pthread_t caller;
@@ -28,29 +31,58 @@ static struct {
   unsigned made_here;
   unsigned most;    /* threads that can be made */
   uint32_t process; /* the last one */
+  int has_slept;
+  unsigned libuv; /* its version */
+  size_t stack;   /* of a thread that the library's thread makes */
   pthread_mutex_t gate;
-} threads = {.process = 1000, .gate = PTHREAD_MUTEX_INITIALIZER};
+} threads = {
+    .process = 1000, .libuv = 0x012d00, .gate = PTHREAD_MUTEX_INITIALIZER};
 
 int __real_uv_thread_create(uv_thread_t *thread, uv_thread_cb entry, void *arg);
 int __wrap_uv_thread_create(uv_thread_t *thread, uv_thread_cb entry, void *arg);
+int __wrap_uv_thread_create_ex(uv_thread_t *thread,
+                               const uv_thread_options_t *options,
+                               uv_thread_cb entry, void *arg);
 int __real_uv_thread_join(uv_thread_t *thread);
 int __wrap_uv_thread_join(uv_thread_t *thread);
+void __wrap_uv_sleep(unsigned ms);
+unsigned __wrap_uv_version(void);
 
-/* The thread that makes the others waits while the test has the gate. */
 int __wrap_uv_thread_create(uv_thread_t *thread, uv_thread_cb entry,
                             void *arg) {
-  if (pthread_equal(pthread_self(), threads.caller)) {
-    if (threads.most == 0)
-      return UV_EPERM;
-    threads.made_here += 1;
-    return __real_uv_thread_create(thread, entry, arg);
-  }
+  assert_true(pthread_equal(pthread_self(), threads.caller));
+  if (threads.most == 0)
+    return UV_EPERM;
+  threads.made_here += 1;
+  return __real_uv_thread_create(thread, entry, arg);
+}
+
+/* The thread that makes the others waits while the test has the gate. */
+int __wrap_uv_thread_create_ex(uv_thread_t *thread,
+                               const uv_thread_options_t *options,
+                               uv_thread_cb entry, void *arg) {
   pthread_mutex_lock(&threads.gate);
   pthread_mutex_unlock(&threads.gate);
   if (1 + threads.made == threads.most)
     return UV_EAGAIN;
   threads.made += 1;
+  threads.stack = options->flags & UV_THREAD_HAS_STACK_SIZE
+                      ? options->stack_size
+                      : SIZE_MAX;
   return __real_uv_thread_create(thread, entry, arg);
+}
+
+/* Opens the gate, which the caller has closed. */
+void __wrap_uv_sleep(unsigned ms) {
+  assert_int_equal(ms, 1);
+  if (!threads.has_slept)
+    pthread_mutex_unlock(&threads.gate);
+  threads.has_slept = 1;
+  sched_yield();
+}
+
+unsigned __wrap_uv_version(void) {
+  return threads.libuv;
 }
 
 int __wrap_uv_thread_join(uv_thread_t *thread) {
@@ -76,6 +108,28 @@ static unsigned nr_tasks(void) {
     nr += entry->d_name[0] != '.';
   closedir(directory);
   return nr;
+}
+
+static void *wait_beside(void *arg) {
+  (void)arg;
+  assert_int_equal(__real_uvperf__threads_wait(), 0);
+  return NULL;
+}
+
+/* If its priority is higher, the other one would not get the CPU. */
+static void thread_sleeps_while_another_one_waits(void **state) {
+  pthread_t beside;
+
+  begin_process(ALL);
+  pthread_mutex_lock(&threads.gate);
+  assert_int_equal(__real_uvperf__threads_begin(), UV_EBUSY);
+  assert_int_equal(pthread_create(&beside, NULL, wait_beside, NULL), 0);
+  while (threads.joined == 0)
+    sched_yield();
+  threads.has_slept = 0;
+  assert_int_equal(__real_uvperf__threads_wait(), 0);
+  assert_int_equal(threads.has_slept, 1);
+  pthread_join(beside, NULL);
 }
 
 /* None of them stays. */
@@ -136,7 +190,7 @@ static void as_many_threads_are_tried_as_libuv_makes(void **state) {
   static const struct {
     const char *size; /* UV_THREADPOOL_SIZE */
     unsigned nr;
-  } rows[] = {{NULL, 4}, {"0", 1}, {"-1", 1},      {"x", 1},
+  } rows[] = {{NULL, 4}, {"0", 1}, {"-1", 1024},   {"x", 1},
               {"1", 1},  {"7", 7}, {"1025", 1024}, {"5000", 1024}};
   size_t i;
 
@@ -153,6 +207,22 @@ static void as_many_threads_are_tried_as_libuv_makes(void **state) {
     assert_int_equal(threads.made_here, 1); /* once is enough */
   }
   unsetenv("UV_THREADPOOL_SIZE");
+}
+
+/* Before 1.45 libuv leaves the size to the limit of the process. */
+static void threads_have_stacks_as_large_as_those_of_the_pool(void **state) {
+  static const struct {
+    unsigned libuv;
+    size_t stack;
+  } rows[] = {{0x012c02, 0}, {0x012d00, STACK}, {0x013300, STACK}};
+  size_t i;
+
+  for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    begin_process(ALL);
+    threads.libuv = rows[i].libuv;
+    assert_int_equal(__real_uvperf__threads_wait(), 0);
+    assert_int_equal(threads.stack, rows[i].stack);
+  }
 }
 
 /* Only threads that were made are joined, and the next call tries again. */
@@ -196,7 +266,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(caller_makes_one_thread),
       TEST(busy_pool_is_not_waited_for),
+      TEST(thread_sleeps_while_another_one_waits),
       TEST(as_many_threads_are_tried_as_libuv_makes),
+      TEST(threads_have_stacks_as_large_as_those_of_the_pool),
       TEST(threads_that_cannot_be_made_are_known_later),
       TEST(process_without_threads_knows_at_once),
       TEST(child_of_a_bare_clone_is_enotsup),
