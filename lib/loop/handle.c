@@ -114,6 +114,7 @@ void uvperf__handle_begin_close(void *owner) {
   uvperf__cursor_stop(&self->cursor);
   for (job = self->jobs; job != NULL; job = job->next) {
     atomic_store(&job->is_cancelled, 1);
+    job->job.closes = 1;
     uvperf__teardown_expect(&self->teardown);
   }
   uvperf__handle_give_back(self);
@@ -381,6 +382,7 @@ int uvperf__handle_job_begin(uvperf__handle_t *self, uvperf__handle_job_t *job,
   int rc;
 
   job->owner = self;
+  job->job.closes = self->closing;
   job->opens = calls != NULL;
   if (job->opens) {
     job->job.kind = UVPERF__JOB_OPEN;

@@ -14,35 +14,30 @@
 
 static void jobs_push(uvperf__jobs_t *jobs, uvperf__job_t *job) {
   job->next = NULL;
-  if (jobs->queues[job->kind].first == NULL)
-    jobs->queues[job->kind].first = job;
-  else
-    jobs->queues[job->kind].last->next = job;
-  jobs->queues[job->kind].last = job;
+  *jobs->queues[job->kind].end = job;
+  jobs->queues[job->kind].end = &job->next;
 }
 
-/* Returns NULL if all queues are empty. */
-static uvperf__job_t *jobs_pop(uvperf__jobs_t *jobs) {
-  uvperf__job_t *job;
-  int kind;
-
-  for (kind = 0; kind < UVPERF__JOB_KINDS; kind++) {
-    job = jobs->queues[kind].first;
-    if (job == NULL)
-      continue;
-    jobs->queues[kind].first = job->next;
-    return job;
-  }
-  return NULL;
-}
-
-static int jobs_are_empty(const uvperf__jobs_t *jobs) {
+/* Returns the place of the next job, or of the next one whose handle closes.
+ * Returns NULL if there is none. */
+static uvperf__job_t **jobs_find(uvperf__jobs_t *jobs, int closes) {
+  uvperf__job_t **at;
   int kind;
 
   for (kind = 0; kind < UVPERF__JOB_KINDS; kind++)
-    if (jobs->queues[kind].first != NULL)
-      return 0;
-  return 1;
+    for (at = &jobs->queues[kind].first; *at != NULL; at = &(*at)->next)
+      if (!closes || (*at)->closes)
+        return at;
+  return NULL;
+}
+
+static uvperf__job_t *jobs_take(uvperf__jobs_t *jobs, uvperf__job_t **at) {
+  uvperf__job_t *job = *at;
+
+  *at = job->next;
+  if (job->next == NULL)
+    jobs->queues[job->kind].end = at;
+  return job;
 }
 
 /* -- one request ---------------------------------------------------------- */
@@ -78,9 +73,10 @@ static int job_run(uvperf__job_t *job, uv_loop_t *loop) {
 }
 
 static void jobs_run_next(uvperf__jobs_t *jobs, uv_loop_t *loop) {
+  uvperf__job_t **first = jobs_find(jobs, 0);
   int rc = 0;
 
-  jobs->running = jobs_pop(jobs);
+  jobs->running = first == NULL ? NULL : jobs_take(jobs, first);
   if (jobs->running != NULL)
     rc = job_run(jobs->running, loop);
   assert(rc == 0);
@@ -126,9 +122,9 @@ static void jobs_go_on(uvperf__jobs_t *jobs) {
   jobs_run_next(jobs, jobs->limit.timer->timer.loop);
 }
 
-/* Makes steps of the next job on this thread. */
-static void jobs_make_steps(uvperf__jobs_t *jobs) {
-  uvperf__job_t *job = jobs_pop(jobs);
+/* Makes steps of a job on this thread. */
+static void jobs_make_steps(uvperf__jobs_t *jobs, uvperf__job_t **at) {
+  uvperf__job_t *job = jobs_take(jobs, at);
 
   job_make_steps(job);
   if (job->is_done)
@@ -139,13 +135,14 @@ static void jobs_make_steps(uvperf__jobs_t *jobs) {
 
 /* The end of a job may run the loop, where they may stop waiting. */
 static void jobs_check_pool(uvperf__jobs_t *jobs) {
+  uvperf__job_t **first = jobs_find(jobs, 0);
   int rc = uvperf__threads_check();
 
   if (rc != 0)
     uvperf__flush_once(&jobs->limit, WAIT_MS);
-  if (rc != 0 && rc != UV_EBUSY && !jobs_are_empty(jobs))
-    jobs_make_steps(jobs);
-  if (jobs->is_waiting && (rc == 0 || jobs_are_empty(jobs)))
+  if (rc != 0 && rc != UV_EBUSY && first != NULL)
+    jobs_make_steps(jobs, first);
+  if (jobs->is_waiting && (rc == 0 || jobs_find(jobs, 0) == NULL))
     jobs_go_on(jobs);
 }
 
@@ -158,12 +155,14 @@ static int timer_is_closing(const uvperf__jobs_t *jobs) {
   return uv_is_closing((const uv_handle_t *)&jobs->limit.timer->timer);
 }
 
-/* A nested call goes on, as is_waiting stays. */
+/* The end of a job may close other handles. The outer call finds their jobs, so
+ * that many of them take no more of the stack. */
 void uvperf__jobs_settle(uvperf__jobs_t *jobs) {
-  int outer = jobs->settling;
+  uvperf__job_t **at = jobs_find(jobs, 1);
   int rc;
 
-  if (!jobs->is_waiting || jobs_are_parents(jobs))
+  if (!jobs->is_waiting || jobs->settling != 0 || at == NULL ||
+      jobs_are_parents(jobs))
     return;
   rc = uvperf__threads_wait();
   if (rc == 0 && !timer_is_closing(jobs)) {
@@ -171,10 +170,10 @@ void uvperf__jobs_settle(uvperf__jobs_t *jobs) {
     return;
   }
   jobs->settling = rc != 0 ? rc : UV_ECANCELED;
-  while (!jobs_are_empty(jobs))
-    jobs_make_steps(jobs);
-  jobs->settling = outer;
-  if (jobs->is_waiting)
+  for (; at != NULL; at = jobs_find(jobs, 1))
+    jobs_make_steps(jobs, at);
+  jobs->settling = 0;
+  if (jobs->is_waiting && jobs_find(jobs, 0) == NULL)
     jobs_wait_end(jobs);
 }
 
@@ -186,7 +185,11 @@ static void on_limit(uvperf__flush_t *flush) {
 }
 
 void uvperf__jobs_init(uvperf__jobs_t *jobs, uvperf__flush_timer_t *timer) {
+  int kind;
+
   memset(jobs, 0, sizeof(*jobs));
+  for (kind = 0; kind < UVPERF__JOB_KINDS; kind++)
+    jobs->queues[kind].end = &jobs->queues[kind].first;
   uvperf__flush_init(&jobs->limit, timer, on_limit);
 }
 

@@ -39,6 +39,7 @@ typedef struct uvperf__job_s {
   struct uvperf__job_s *next; /* the next job in the queue */
   uvperf__jobs_t *jobs;       /* NULL: it is late */
   int kind;                   /* UVPERF__JOB_*; a step may change it */
+  int closes;                 /* its handle closes */
   /* The time for each of the calls that a step makes; 0: it makes no calls. */
   uint32_t limit_ms;
   uvperf__calls_t *calls;
@@ -65,7 +66,7 @@ struct uvperf__jobs_s {
                            * pool may exist */
   struct {
     uvperf__job_t *first;
-    uvperf__job_t *last;
+    uvperf__job_t **end; /* the place of the next one */
   } queues[UVPERF__JOB_KINDS];
 };
 
@@ -76,16 +77,15 @@ void uvperf__jobs_init(uvperf__jobs_t *jobs, uvperf__flush_timer_t *timer);
 void uvperf__jobs_check(uvperf__jobs_t *jobs, uv_loop_t *loop);
 
 /* Call it when a handle closes, as the timer may be closed from now on. If jobs
- * wait for the pool, this call waits for it. If it cannot be made, or if other
- * code has closed the timer (the loop may no longer exist), this call makes all
- * steps of the jobs that wait, and calls `done`. */
+ * of handles that close wait for the pool, this call waits for it. If it cannot
+ * be made, or if other code has closed the timer (the loop may no longer
+ * exist), this call makes all steps of these jobs, and calls `done`. */
 void uvperf__jobs_settle(uvperf__jobs_t *jobs);
 
-/* Begins a job. The caller has set kind, limit_ms (with it calls and late),
- * step and done, and nothing else. Returns 0,
- * and the loop stays alive until done was called. Returns a code if the process
- * cannot make a thread (UV_EAGAIN, UV_EPERM), or is a child of a bare clone(2)
- * (UV_ENOTSUP).
+/* Begins a job. The caller has set kind, closes, limit_ms (with it calls and
+ * late), step and done, and nothing else. Returns 0, and the loop stays alive
+ * until done was called. Returns a code if the process cannot make a thread
+ * (UV_EAGAIN, UV_EPERM), or is a child of a bare clone(2) (UV_ENOTSUP).
  *
  * In a forked child the jobs of the parent never end. The child's copy of the
  * loop has their requests. Even if libuv finishes them, done is not called. */

@@ -92,7 +92,7 @@ static void on_copied(uvperf__job_t *job) {
   uvperf__snapshot_job_t *self = (uvperf__snapshot_job_t *)job;
 
   self->is_in_pool = 0;
-  if (self->is_awaited)
+  if (self->job.closes)
     uvperf__teardown_closed(&self->owner->teardown);
   else
     uvperf__watch_deliver(self->owner->watch, &self->extra);
@@ -210,7 +210,7 @@ void uvperf__snapshot_job_close(uvperf__snapshot_job_t *self) {
   if (self == NULL || !self->is_in_pool ||
       self->job.process != uvperf__process())
     return;
-  self->is_awaited = 1;
+  self->job.closes = 1;
   uvperf__teardown_expect(&self->owner->teardown);
 }
 

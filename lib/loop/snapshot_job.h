@@ -25,7 +25,6 @@ struct uvperf__snapshot_job_s {
   uvperf__merge_t *merge; /* made by the owner's kind; NULL: ring by ring */
   uint32_t flags;         /* UVPERF_SNAPSHOT_* */
   int is_in_pool;
-  int is_awaited; /* the owner closes, and waits for the thread */
   int is_installed;
   int is_delivering;
   int is_over; /* to be freed when it does not deliver any more */

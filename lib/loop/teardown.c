@@ -118,6 +118,7 @@ static void close_rest(uvperf__teardown_t *teardown) {
   if (teardown->give_up != NULL && teardown->uses == 1)
     teardown->give_up(teardown->owner, &teardown->leftovers);
   choose_kind(teardown);
+  job->closes = 1;
   job->step = close_one;
   job->done = on_all_closed;
   if (teardown->leftovers.nr == 0 || teardown->jobs == NULL ||

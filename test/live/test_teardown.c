@@ -55,6 +55,24 @@ static void handle_closed_without_a_pool_leaves_nothing(life_t *life) {
     }
 }
 
+/* Others have closed the inner handles, and the loop does not exist any more.
+ * The other handle is not opened there, and waits until it is closed too. */
+static void handle_closed_without_a_loop_leaves_others_alone(life_t *life) {
+  life_t *other = life_add(life, LIFE_EVENT);
+
+  life_reach(life, LIFE_OPENING_EARLY);
+  life_reach(other, LIFE_OPENING_EARLY);
+  life_uv_close_all(life->loop);
+  life_free_loop(life);
+  other->loop = NULL;
+  life_close(life);
+  life_expect_now(life, "open ECANCELED closed");
+  life_expect_now(other, "%s", "");
+  life_close(other);
+  life_expect_now(other, "open ECANCELED closed");
+  life_end(life);
+}
+
 /* Events count until close, and not afterwards; their fds are closed by the
  * loop. */
 static void handle_that_closes_disables_at_once(life_t *life) {
@@ -195,6 +213,8 @@ int main(void) {
   const life_test_t tests[] = {
       LIFE_TEST(handle_closed_in_any_state_leaves_nothing, LIFE_ANY),
       LIFE_TEST(handle_closed_without_a_pool_leaves_nothing, LIFE_ANY),
+      LIFE_TEST(handle_closed_without_a_loop_leaves_others_alone,
+                LIFE_ANY | LIFE_SCRIPTED),
       LIFE_TEST(handle_that_closes_disables_at_once, LIFE_ANY | LIFE_SCRIPTED),
       LIFE_TEST(handle_that_is_closed_hears_of_no_record, LIFE_ANY | LIFE_LIVE),
       LIFE_TEST(handle_closed_without_a_callback_leaves_nothing, LIFE_ANY),

@@ -9,6 +9,7 @@
 #include "fake_pool.h"
 #include "live.h"
 #include "loop/job.h"
+#include "loop/threads.h"
 #include "sys/fork.h"
 
 #define MS UINT64_C(1000000)
@@ -93,9 +94,10 @@ static void late(uvperf__job_t *job) {
 static void prepare(uv_loop_t *loop, task_t *task, char name, int steps,
                     uint64_t step_ns) {
   memset(task, 0xa5, sizeof(*task));
-  task->job.step = step; /* and nothing else of the job, but its kind */
+  task->job.step = step; /* and nothing else of the job */
   task->job.limit_ms = 0;
   task->job.kind = UVPERF__JOB_SOON;
+  task->job.closes = 0;
   task->job.done = done;
   task->then = NULL;
   task->at_end = NULL;
@@ -417,9 +419,54 @@ static void no_job_begins_while_jobs_are_settled(void **state) {
   fake_pool_make(UV_EAGAIN);
   begin_early(*state, &a, 'a', 1);
   a.at_end = begin_in_vain;
+  a.job.closes = 1;
   prepare(*state, &later, 'b', 1, 0);
   uvperf__jobs_settle(&jobs);
   assert_string_equal(trace, "aA");
+}
+
+static void close_another(task_t *task) {
+  (void)task;
+  later.job.closes = 1;
+  uvperf__jobs_settle(&jobs);
+  assert_string_equal(trace, "aA");
+}
+
+/* So that many handles which close each other need little of the stack. */
+static void end_of_a_job_that_closes_others_settles_them_later(void **state) {
+  task_t a;
+
+  fake_pool_make(0);
+  begin_early(*state, &a, 'a', 1);
+  begin_early(*state, &later, 'b', 1);
+  uv_close((uv_handle_t *)&timer.timer, NULL);
+  a.at_end = close_another;
+  a.job.closes = 1;
+  uvperf__jobs_settle(&jobs);
+  assert_string_equal(trace, "aAbB");
+}
+
+/* Their handles stay open. They keep their order, and another joins them. */
+static void jobs_of_other_handles_go_on_waiting(void **state) {
+  task_t a, b, c, d;
+
+  fake_pool_make(UV_EAGAIN);
+  begin_early(*state, &a, 'a', 1);
+  begin_early(*state, &b, 'b', 1);
+  begin_early(*state, &c, 'c', 2);
+  uvperf__jobs_settle(&jobs);
+  assert_string_equal(trace, "");
+  assert_int_equal(uvperf__threads_check(), UV_EBUSY); /* nobody has waited */
+  c.job.closes = 1;
+  uvperf__jobs_settle(&jobs);
+  assert_string_equal(trace, "ccC");
+  assert_true(uv_loop_alive(*state));
+  fake_pool_make(0);
+  begin_early(*state, &d, 'd', 1);
+  fake_pool_made();
+  uv_run(*state, UV_RUN_DEFAULT);
+  run_all();
+  assert_string_equal(trace, "ccCaAbBdD");
 }
 
 static void jobs_of_a_handle_that_closes_wait_at_once(void **state) {
@@ -428,6 +475,7 @@ static void jobs_of_a_handle_that_closes_wait_at_once(void **state) {
   uvperf__jobs_settle(&jobs); /* there are none */
   fake_pool_make(0);
   begin_early(*state, &a, 'a', 1);
+  a.job.closes = 1;
   uvperf__jobs_settle(&jobs);
   assert_true(fake_pool_waits());
   uvperf__jobs_settle(&jobs);
@@ -437,6 +485,7 @@ static void jobs_of_a_handle_that_closes_wait_at_once(void **state) {
 
   fake_pool_make(UV_EAGAIN);
   begin_early(*state, &a, 'a', 1);
+  a.job.closes = 1;
   uvperf__jobs_settle(&jobs);
   assert_string_equal(trace, "aAaA"); /* the timer may be closed next */
   assert_false(uv_loop_alive(*state));
@@ -452,6 +501,7 @@ static void jobs_whose_timer_others_have_closed_end_in_the_call(void **state) {
   uv_close((uv_handle_t *)&timer.timer, NULL);
   uv_run(*state, UV_RUN_DEFAULT);
   assert_string_equal(trace, "");
+  a.job.closes = b.job.closes = 1;
   uvperf__jobs_settle(&jobs);
   assert_string_equal(trace, "abBaaA");
   assert_false(fake_pool_waits());
@@ -477,6 +527,7 @@ static void child_leaves_alone_the_jobs_that_wait(void **state) {
 
   fake_pool_make(0);
   begin_early(*state, &a, 'a', 1);
+  a.job.closes = 1;
   fake_process(uvperf__process() + 1);
   uvperf__jobs_settle(&jobs);
   fake_pool_made();
@@ -562,6 +613,10 @@ int main(void) {
       support_loop_test_setup_teardown(end_of_the_last_job_may_run_the_loop,
                                        setup, teardown),
       support_loop_test_setup_teardown(no_job_begins_while_jobs_are_settled,
+                                       setup, teardown),
+      support_loop_test_setup_teardown(
+          end_of_a_job_that_closes_others_settles_them_later, setup, teardown),
+      support_loop_test_setup_teardown(jobs_of_other_handles_go_on_waiting,
                                        setup, teardown),
       support_loop_test_setup_teardown(job_of_the_parent_is_left_alone, setup,
                                        teardown),
