@@ -282,6 +282,7 @@ static void hub_closed_by_others_cancels_all_members(void **state) {
     uvperf__hub_check(a.teardown.hub);
     assert_int_equal(a.cancels, 1);
     assert_int_equal(b.cancels, 1);
+    b.flushes = 0; /* a loaded machine has come to it before */
     join(*state, &c, 'c');
     assert_ptr_not_equal(a.teardown.hub, c.teardown.hub);
     uvperf__flush_once(&c.member.flush, 1);
