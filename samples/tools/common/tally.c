@@ -13,8 +13,6 @@
 void common_tally_init(common_tally_t *tally, size_t item_bytes) {
   memset(tally, 0, sizeof(*tally));
   tally->item_bytes = item_bytes;
-  tally->nr_places = 1024;
-  tally->entries = common_calloc(tally->nr_places, sizeof(*tally->entries));
 }
 
 void common_tally_free(common_tally_t *tally) {
@@ -24,6 +22,7 @@ void common_tally_free(common_tally_t *tally) {
     free(tally->blocks[i]);
   free(tally->blocks);
   free(tally->entries);
+  free(tally->places);
   memset(tally, 0, sizeof(*tally));
 }
 
@@ -51,7 +50,7 @@ static common_entry_t **find_place(const common_tally_t *tally,
   size_t i = (size_t)key->hash & (tally->nr_places - 1);
   const common_entry_t *entry;
 
-  while ((entry = tally->entries[i]) != NULL) {
+  while ((entry = tally->places[i]) != NULL) {
     if (entry->hash == key->hash && entry->number == key->number &&
         entry->nr == key->nr &&
         (key->nr == 0 ||
@@ -59,20 +58,17 @@ static common_entry_t **find_place(const common_tally_t *tally,
       break;
     i = (i + 1) & (tally->nr_places - 1);
   }
-  return &tally->entries[i];
+  return &tally->places[i];
 }
 
 static void grow(common_tally_t *tally) {
-  common_entry_t **old = tally->entries;
-  size_t i, nr = tally->nr_places;
+  size_t i;
 
-  tally->nr_places *= 2;
-  tally->entries = common_calloc(tally->nr_places, sizeof(*tally->entries));
-  for (i = 0; i < nr; i++) {
-    if (old[i] != NULL)
-      *find_place(tally, old[i]) = old[i];
-  }
-  free(old);
+  free(tally->places);
+  tally->nr_places = tally->nr_places == 0 ? 1024 : tally->nr_places * 2;
+  tally->places = common_calloc(tally->nr_places, sizeof(*tally->places));
+  for (i = 0; i < tally->nr; i++)
+    *find_place(tally, tally->entries[i]) = tally->entries[i];
 }
 
 /* Entries are freed together, so they share blocks of memory. */
@@ -80,11 +76,10 @@ static void *allocate(common_tally_t *tally, size_t bytes) {
   size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
 
   if (tally->left < bytes) {
-    if (tally->nr_blocks == tally->block_capacity)
-      tally->blocks = common_grow(tally->blocks, &tally->block_capacity,
-                                  sizeof(*tally->blocks));
-    tally->blocks[tally->nr_blocks++] = tally->next = common_calloc(1, size);
+    tally->next = common_calloc(1, size);
     tally->left = size;
+    *COMMON_ADD(tally->blocks, tally->nr_blocks, tally->block_capacity) =
+        tally->next;
   }
   tally->left -= bytes;
   tally->next += bytes;
@@ -116,26 +111,25 @@ const common_entry_t *common_tally_find(const common_tally_t *tally,
                                         size_t nr) {
   const common_entry_t key = key_of(tally, number, items, nr);
 
-  return *find_place(tally, &key);
+  return tally->nr == 0 ? NULL : *find_place(tally, &key);
 }
 
 common_entry_t *common_tally_get(common_tally_t *tally, uint64_t number,
                                  const void *items, size_t nr) {
   common_entry_t key = key_of(tally, number, items, nr);
   size_t bytes = nr * tally->item_bytes;
-  common_entry_t **place, *entry;
+  common_entry_t **place;
 
-  place = find_place(tally, &key);
-  entry = *place;
-  if (entry != NULL)
-    return entry;
-  if (tally->bytes >= MAX_BYTES)
-    return NULL;
-  entry = *place = copy(tally, &key, bytes);
-  tally->bytes += sizeof(*entry) + bytes;
-  if (++tally->nr > tally->nr_places / 2)
+  if (tally->nr >= tally->nr_places / 2)
     grow(tally);
-  return entry;
+  place = find_place(tally, &key);
+  if (*place != NULL || tally->bytes >= MAX_BYTES)
+    return *place;
+  key.index = tally->nr;
+  *place = copy(tally, &key, bytes);
+  *COMMON_ADD(tally->entries, tally->nr, tally->capacity) = *place;
+  tally->bytes += sizeof(key) + bytes;
+  return *place;
 }
 
 common_entry_t *common_tally_text(common_tally_t *tally, const char *text) {
@@ -160,14 +154,11 @@ static int compare(const void *a, const void *b) {
 }
 
 common_entry_t **common_tally_sorted(const common_tally_t *tally, size_t *nr) {
-  common_entry_t **sorted = common_calloc(tally->nr + 1, sizeof(*sorted));
-  size_t i, used = 0;
+  common_entry_t **sorted =
+      common_copy(tally->entries, tally->nr * sizeof(*tally->entries));
 
-  for (i = 0; i < tally->nr_places; i++) {
-    if (tally->entries[i] != NULL)
-      sorted[used++] = tally->entries[i];
-  }
-  qsort(sorted, used, sizeof(*sorted), compare);
-  *nr = used;
+  *nr = tally->nr;
+  if (tally->nr > 0)
+    qsort(sorted, tally->nr, sizeof(*sorted), compare);
   return sorted;
 }

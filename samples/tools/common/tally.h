@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 typedef struct common_entry_s {
+  size_t index; /* in `entries` */
   uint64_t hash;
   uint64_t samples;
   uint64_t weight;
@@ -17,9 +18,10 @@ typedef struct common_entry_s {
 } common_entry_t;
 
 typedef struct common_tally_s {
-  common_entry_t **entries; /* a hash table with empty places */
-  size_t nr_places;         /* a power of two */
-  size_t nr;
+  common_entry_t **entries; /* in the order in which they were added */
+  size_t nr, capacity;
+  common_entry_t **places; /* a hash table with empty places */
+  size_t nr_places;        /* a power of two, or 0 */
   size_t bytes;
   size_t item_bytes; /* a multiple of 8, without padding */
   char **blocks;     /* memory of the entries */
@@ -28,6 +30,7 @@ typedef struct common_tally_s {
   size_t left;
 } common_tally_t;
 
+/* Zeros are a tally of keys without items. */
 void common_tally_init(common_tally_t *tally, size_t item_bytes);
 void common_tally_free(common_tally_t *tally);
 

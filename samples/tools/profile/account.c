@@ -32,7 +32,7 @@ void profile_account_init(profile_account_t *account, stacks_by_t by,
   account->symbols = symbols;
   stacks_names_init(&account->names);
   profile_objects_init(&account->objects);
-  common_tally_init(&account->who_keys, sizeof(profile_who_t));
+  common_tally_init(&account->whos, sizeof(profile_who_t));
   common_tally_init(&account->stacks, sizeof(profile_frame_t));
   common_tally_init(&account->cgroups, sizeof(uint64_t));
   profile_tasks_name(
@@ -44,11 +44,10 @@ void profile_account_init(profile_account_t *account, stacks_by_t by,
 void profile_account_free(profile_account_t *account) {
   profile_tasks_free(&account->tasks);
   profile_objects_free(&account->objects);
-  common_tally_free(&account->who_keys);
+  common_tally_free(&account->whos);
   common_tally_free(&account->stacks);
   common_tally_free(&account->cgroups);
   stacks_names_free(&account->names);
-  free(account->whos);
   free(account->frames);
   memset(account, 0, sizeof(*account));
 }
@@ -254,19 +253,14 @@ static uint32_t comm_of(profile_account_t *account, uint32_t pid,
 
 uint32_t profile_account_keep_who(profile_account_t *account,
                                   const profile_who_t *who) {
-  size_t before = account->who_keys.nr;
-  common_entry_t *entry = common_tally_get(&account->who_keys, 0, who, 1);
+  const common_entry_t *entry = common_tally_get(&account->whos, 0, who, 1);
 
-  if (entry == NULL)
-    return 0;
-  if (account->who_keys.nr == before)
-    return (uint32_t)entry->weight;
-  if (before == account->who_capacity)
-    account->whos = common_grow(account->whos, &account->who_capacity,
-                                sizeof(*account->whos));
-  account->whos[before] = *who;
-  entry->weight = before;
-  return (uint32_t)before;
+  return entry == NULL ? 0 : (uint32_t)entry->index;
+}
+
+const profile_who_t *profile_account_get_who(const profile_account_t *account,
+                                             uint64_t who) {
+  return account->whos.entries[who]->items;
 }
 
 uint32_t profile_account_who(profile_account_t *account, uint32_t pid,

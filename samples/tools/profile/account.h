@@ -56,9 +56,7 @@ typedef struct profile_account_s {
   /* The addresses of all mappings of the kernel; private. */
   uint64_t kernel_maps_start, kernel_maps_end;
   struct profile_unwinding_s *unwinding; /* NULL: no stacks are copied */
-  common_tally_t who_keys;               /* the weight is the index in whos */
-  profile_who_t *whos;
-  size_t who_capacity;
+  common_tally_t whos;
   common_tally_t stacks;  /* the number is a who, the items are frames */
   common_tally_t cgroups; /* by id; the weight is the newest path in `names` */
   common_entry_t other;   /* all stacks that did not fit */
@@ -132,6 +130,10 @@ uint32_t profile_account_who(profile_account_t *account, uint32_t pid,
                              uint32_t tid, uint64_t cgroup);
 uint32_t profile_account_keep_who(profile_account_t *account,
                                   const profile_who_t *who);
+
+/* Returns the task of such an index. */
+const profile_who_t *profile_account_get_who(const profile_account_t *account,
+                                             uint64_t who);
 
 /* Adds samples and weight to a stack. */
 void profile_account_count(profile_account_t *account,

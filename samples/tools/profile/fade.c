@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/fade.h"
 
-#include <stdlib.h>
-
 /* 1/64 of a sample. A single sample fades to less in 28 seconds. */
 #define LEAST (PROFILE_FADE_UNIT / 64)
 
@@ -10,35 +8,29 @@ static uint64_t fade(uint64_t value) {
   return value / 8 * 7 + value % 8 * 7 / 8;
 }
 
-static void keep(profile_account_t *account, const profile_who_t *whos,
+static void keep(profile_account_t *account, const common_tally_t *whos,
                  const common_entry_t *old) {
   common_entry_t *entry;
   uint32_t who;
 
   if (fade(old->samples) < LEAST)
     return;
-  who = profile_account_keep_who(account, &whos[old->number]);
+  who = profile_account_keep_who(account, whos->entries[old->number]->items);
   entry = common_tally_get(&account->stacks, who, old->items, old->nr);
   entry->samples = fade(old->samples);
   entry->weight = fade(old->weight);
 }
 
 void profile_fade(profile_account_t *account) {
-  common_tally_t stacks = account->stacks, who_keys = account->who_keys;
-  profile_who_t *whos = account->whos;
+  common_tally_t stacks = account->stacks, whos = account->whos;
   size_t i;
 
-  account->whos = NULL;
-  account->who_capacity = 0;
   common_tally_init(&account->stacks, stacks.item_bytes);
-  common_tally_init(&account->who_keys, who_keys.item_bytes);
-  for (i = 0; i < stacks.nr_places; i++) {
-    if (stacks.entries[i] != NULL)
-      keep(account, whos, stacks.entries[i]);
-  }
+  common_tally_init(&account->whos, whos.item_bytes);
+  for (i = 0; i < stacks.nr; i++)
+    keep(account, &whos, stacks.entries[i]);
   account->other.samples = fade(account->other.samples);
   account->other.weight = fade(account->other.weight);
   common_tally_free(&stacks);
-  common_tally_free(&who_keys);
-  free(whos);
+  common_tally_free(&whos);
 }

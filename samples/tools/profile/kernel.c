@@ -62,10 +62,7 @@ static void see_module(profile_kernel_t *kernel, const uvperf_mmap_t *mmap) {
   name_of_module(mmap, module.name, sizeof(module.name));
   if (!profile_modules_has(&kernel->modules, &module))
     return;
-  if (kernel->nr_same == kernel->same_capacity)
-    kernel->same = common_grow(kernel->same, &kernel->same_capacity,
-                               sizeof(*kernel->same));
-  kernel->same[kernel->nr_same++] =
+  *COMMON_ADD(kernel->same, kernel->nr_same, kernel->same_capacity) =
       (profile_map_t){.start = mmap->addr,
                       .end = mmap->addr + mmap->len,
                       .pgoff = mmap->addr,

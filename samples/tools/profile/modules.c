@@ -23,10 +23,7 @@ static void read_list(profile_modules_t *modules) {
     if (sscanf(line, "%63s %" SCNu64 " %*s %*s %*s %" SCNx64, module.name,
                &module.size, &module.start) != 3)
       continue;
-    if (modules->nr == modules->capacity)
-      modules->modules = common_grow(modules->modules, &modules->capacity,
-                                     sizeof(*modules->modules));
-    modules->modules[modules->nr++] = module;
+    *COMMON_ADD(modules->modules, modules->nr, modules->capacity) = module;
   }
   free(text);
 }

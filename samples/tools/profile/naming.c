@@ -134,16 +134,16 @@ void profile_naming_check(const profile_account_t *account) {
 
 void profile_naming_ask(const profile_account_t *account) {
   const common_tally_t *tally = &account->stacks;
+  const common_entry_t *entry;
   const profile_frame_t *frames;
   uint32_t id;
   size_t i, k;
 
   ask_again(account);
-  for (i = 0; i < tally->nr_places; i++) {
-    if (tally->entries[i] == NULL || tally->entries[i]->samples == 0)
-      continue;
-    frames = tally->entries[i]->items;
-    for (k = 0; k < tally->entries[i]->nr; k++) {
+  for (i = 0; i < tally->nr; i++) {
+    entry = tally->entries[i];
+    frames = entry->items;
+    for (k = 0; entry->samples > 0 && k < entry->nr; k++) {
       if (symbols_of(account, frames[k].object, &id) == 0)
         symbols_want(account->symbols, id, frames[k].offset);
     }
@@ -193,10 +193,8 @@ static void add_frame(builder_t *builder, const symbols_name_t *name,
                                       object};
   stacks_frame_t *frame;
 
-  if (builder->nr_frames == builder->frame_capacity)
-    builder->frames = common_grow(builder->frames, &builder->frame_capacity,
-                                  sizeof(*builder->frames));
-  frame = &builder->frames[builder->nr_frames++];
+  frame =
+      COMMON_ADD(builder->frames, builder->nr_frames, builder->frame_capacity);
   memset(frame, 0, sizeof(*frame));
   frame->address = address;
   frame->function = stacks_function(builder->stacks, &function);
@@ -280,13 +278,13 @@ static const char *cgroup_path(const profile_account_t *account, uint64_t id) {
 
 static uint32_t *add_tasks(const builder_t *builder) {
   const profile_account_t *account = builder->account;
-  size_t i, nr = account->who_keys.nr;
+  size_t i, nr = account->whos.nr;
   uint32_t *tasks = common_calloc(nr + 1, sizeof(*tasks));
   const profile_who_t *who;
   stacks_task_t task;
 
   for (i = 0; i < nr; i++) {
-    who = &account->whos[i];
+    who = profile_account_get_who(account, i);
     memset(&task, 0, sizeof(task));
     task.pid = who->pid;
     task.tid = who->tid;
@@ -296,14 +294,6 @@ static uint32_t *add_tasks(const builder_t *builder) {
     tasks[i] = stacks_task(builder->stacks, &task);
   }
   return tasks;
-}
-
-static void push_frame(builder_t *builder, size_t *nr,
-                       const stacks_frame_t *frame) {
-  if (*nr == builder->stack_capacity)
-    builder->stack = common_grow(builder->stack, &builder->stack_capacity,
-                                 sizeof(*builder->stack));
-  builder->stack[(*nr)++] = *frame;
 }
 
 static const stacks_frame_t other = {0, STACKS_OTHER, 0, 0};
@@ -317,9 +307,10 @@ static void add_stack(builder_t *builder, uint32_t task,
   for (i = 0; i < entry->nr; i++) {
     known = frames_of(builder, &frames[i]);
     if (known == NULL)
-      push_frame(builder, &nr, &other);
+      *COMMON_ADD(builder->stack, nr, builder->stack_capacity) = other;
     for (k = 0; known != NULL && k < known->samples; k++)
-      push_frame(builder, &nr, &builder->frames[known->weight + k]);
+      *COMMON_ADD(builder->stack, nr, builder->stack_capacity) =
+          builder->frames[known->weight + k];
   }
   stacks_add(builder->stacks, task, builder->stack, nr, entry->samples,
              entry->weight);
@@ -336,9 +327,9 @@ void profile_naming_build(const profile_account_t *account, stacks_t *stacks) {
       common_calloc(account->objects.nr, sizeof(*builder.objects));
   common_tally_init(&builder.known, sizeof(profile_frame_t));
   tasks = add_tasks(&builder);
-  for (i = 0; i < tally->nr_places; i++) {
+  for (i = 0; i < tally->nr; i++) {
     entry = tally->entries[i];
-    if (entry != NULL && entry->samples > 0)
+    if (entry->samples > 0)
       add_stack(&builder, tasks[entry->number], entry);
   }
   if (account->other.samples > 0)
@@ -428,25 +419,25 @@ static int is_file(const profile_account_t *account, uint64_t object) {
 static uint64_t weigh_unnamed(const profile_account_t *account,
                               unnamed_t **unnamed) {
   const common_tally_t *tally = &account->stacks;
+  const common_entry_t *entry;
   const symbols_place_t *place;
   const profile_frame_t *leaf;
   uint64_t all = 0, object;
   size_t i;
 
   *unnamed = common_calloc(account->objects.nr, sizeof(**unnamed));
-  for (i = 0; i < tally->nr_places; i++) {
-    if (tally->entries[i] == NULL)
-      continue;
-    all += tally->entries[i]->weight;
-    leaf = tally->entries[i]->items;
-    if (tally->entries[i]->nr == 0 || find_unnamed(account, leaf, &place) != 0)
+  for (i = 0; i < tally->nr; i++) {
+    entry = tally->entries[i];
+    all += entry->weight;
+    leaf = entry->items;
+    if (entry->nr == 0 || find_unnamed(account, leaf, &place) != 0)
       continue;
     object = leaf->object;
     if (profile_objects_get(&account->objects, (uint32_t)object)->is_gone)
       object = PROFILE_OBJECT_OUTSIDE;
-    (*unnamed)[object].weight += tally->entries[i]->weight;
+    (*unnamed)[object].weight += entry->weight;
     if (place != NULL && place->is_outside && is_file(account, leaf->object))
-      (*unnamed)[object].outside += tally->entries[i]->weight;
+      (*unnamed)[object].outside += entry->weight;
   }
   return all;
 }
@@ -505,25 +496,25 @@ static int has_first_of_thread(const profile_account_t *account,
  * found. */
 double profile_naming_without_callers(const profile_account_t *account) {
   const common_tally_t *tally = &account->stacks;
-  uint64_t all = 0, without = 0, weight;
+  uint64_t all = 0, without = 0;
+  const common_entry_t *entry;
   const profile_frame_t *innermost, *outermost;
-  size_t i, nr;
+  size_t i;
 
-  for (i = 0; i < tally->nr_places; i++) {
-    if (tally->entries[i] == NULL || tally->entries[i]->nr == 0)
+  for (i = 0; i < tally->nr; i++) {
+    entry = tally->entries[i];
+    if (entry->nr == 0)
       continue;
-    nr = tally->entries[i]->nr;
-    innermost = tally->entries[i]->items;
-    outermost = innermost + nr - 1;
+    innermost = entry->items;
+    outermost = innermost + entry->nr - 1;
     if (!is_user(account, outermost) ||
         innermost->object == PROFILE_OBJECT_BEFORE)
       continue;
-    weight = tally->entries[i]->weight;
-    all += weight;
-    if ((nr == 1 || !is_user(account, outermost - 1) ||
+    all += entry->weight;
+    if ((entry->nr == 1 || !is_user(account, outermost - 1) ||
          outermost->object == PROFILE_OBJECT_UNKNOWN) &&
-        !has_first_of_thread(account, tally->entries[i]))
-      without += weight;
+        !has_first_of_thread(account, entry))
+      without += entry->weight;
   }
   return all == 0 ? 0 : (double)without / (double)all;
 }

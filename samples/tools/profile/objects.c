@@ -8,7 +8,8 @@
 #include "common/memory.h"
 
 static void add_fixed(profile_objects_t *objects, const char *name) {
-  profile_object_t *object = &objects->objects[objects->nr++];
+  profile_object_t *object =
+      COMMON_ADD(objects->objects, objects->nr, objects->capacity);
 
   memset(object, 0, sizeof(*object));
   object->name = stacks_names_get(&objects->names,
@@ -20,8 +21,6 @@ void profile_objects_init(profile_objects_t *objects) {
   memset(objects, 0, sizeof(*objects));
   stacks_names_init(&objects->names);
   common_tally_init(&objects->keys, sizeof(uint64_t));
-  objects->objects =
-      common_grow(NULL, &objects->capacity, sizeof(*objects->objects));
   add_fixed(objects, "[kernel]");
   add_fixed(objects, "[unknown]");
   add_fixed(objects, "[ready to run]");
@@ -124,15 +123,12 @@ typedef struct object_key_s {
   char path[4096];
 } object_key_t;
 
-static uint32_t add(profile_objects_t *objects, const profile_object_t *object,
-                    const object_key_t *key) {
+static void add(profile_objects_t *objects, const profile_object_t *object,
+                const object_key_t *key) {
   symbols_kind_t kind = profile_objects_kind(object);
   profile_object_t *added;
 
-  if (objects->nr == objects->capacity)
-    objects->objects = common_grow(objects->objects, &objects->capacity,
-                                   sizeof(*objects->objects));
-  added = &objects->objects[objects->nr];
+  added = COMMON_ADD(objects->objects, objects->nr, objects->capacity);
   *added = *object;
   added->kind = kind;
   if (kind != SYMBOLS_JIT)
@@ -141,7 +137,6 @@ static uint32_t add(profile_objects_t *objects, const profile_object_t *object,
   added->name =
       stacks_names_get(&objects->names, name_of(&objects->names, object, kind));
   added->has_symbols = 0;
-  return (uint32_t)objects->nr++;
 }
 
 /* /proc has no generations. A mapping with one is of the same file, because a
@@ -158,9 +153,9 @@ static int is_other_file(const profile_objects_t *objects,
 uint32_t profile_objects_add(profile_objects_t *objects,
                              const profile_object_t *object) {
   symbols_kind_t kind = profile_objects_kind(object);
-  common_entry_t *entry;
+  const common_entry_t *entry;
   object_key_t key;
-  size_t bytes;
+  size_t bytes, i;
 
   memset(&key, 0, sizeof(key));
   key.kind_and_image = (uint64_t)kind << 32;
@@ -177,16 +172,17 @@ uint32_t profile_objects_add(profile_objects_t *objects,
   memcpy(key.path, object->path, bytes);
   bytes += offsetof(object_key_t, path) + 1;
   entry = common_tally_get(&objects->keys, 0, &key, (bytes + 7) / 8);
-  if (entry != NULL && entry->samples > 0 &&
-      is_other_file(objects, object, entry->weight)) {
+  i = entry == NULL ? SIZE_MAX : PROFILE_OBJECTS_FIXED + entry->index;
+  if (i < objects->nr && is_other_file(objects, object, i)) {
     key.generation = object->generation;
     entry = common_tally_get(&objects->keys, 0, &key, (bytes + 7) / 8);
   }
   if (entry == NULL)
     return PROFILE_OBJECT_UNKNOWN;
-  if (entry->samples++ == 0)
-    entry->weight = add(objects, object, entry->items);
-  return (uint32_t)entry->weight;
+  i = PROFILE_OBJECTS_FIXED + entry->index;
+  if (i == objects->nr)
+    add(objects, object, entry->items);
+  return (uint32_t)i;
 }
 
 void profile_objects_end(const profile_objects_t *objects, uint32_t pid,

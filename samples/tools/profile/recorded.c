@@ -372,9 +372,9 @@ static unsigned char *find_sampled(const profile_account_t *account) {
   const profile_frame_t *frames;
   size_t i, k;
 
-  for (i = 0; i < tally->nr_places; i++) {
-    frames = tally->entries[i] == NULL ? NULL : tally->entries[i]->items;
-    for (k = 0; frames != NULL && k < tally->entries[i]->nr; k++)
+  for (i = 0; i < tally->nr; i++) {
+    frames = tally->entries[i]->items;
+    for (k = 0; k < tally->entries[i]->nr; k++)
       sampled[frames[k].object] = 1;
   }
   return sampled;

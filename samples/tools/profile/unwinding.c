@@ -127,7 +127,7 @@ int profile_unwinding_take(profile_unwinding_t *unwinding,
   bytes = sizeof(*taken) + (stack->nr + 1) * sizeof(*taken->frames);
   taken = common_calloc(1, bytes);
   taken->number = number;
-  taken->who = unwinding->account->whos[stack->who];
+  taken->who = *profile_account_get_who(unwinding->account, stack->who);
   taken->nr_restarts = unwinding->account->nr_restarts;
   taken->is_user = is_user && (record->present & PERF_SAMPLE_IP) != 0;
   taken->nr_kernel = (uint32_t)(is_user ? 0 : stack->nr) & INT32_MAX;

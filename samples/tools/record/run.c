@@ -397,7 +397,7 @@ int record_run(record_run_t *run, const common_signals_t *signals) {
     status = common_session_main(&run->session, run->options->command,
                                  open_and_start);
   common_control_free(&run->control);
-  record_ids_free(&run->ids);
+  common_tally_free(&run->ids);
   common_ids_free(&run->born);
   common_buffer_free(&run->ahead);
   common_buffer_free(&run->taken);

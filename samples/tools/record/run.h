@@ -32,7 +32,7 @@ typedef struct record_run_s {
   common_session_t session;
   uvperf_set_t set;
   record_side_t side; /* with --overwrite */
-  record_ids_t ids;
+  common_tally_t ids; /* of events that are in the file */
   record_enable_t enable;
   common_control_t control;
   uvperf_reading_t *reading;

@@ -192,7 +192,7 @@ int record_run_file_open(record_run_t *run) {
     record_file_add_event(run->file, uvperf_set_item(&run->side.set, 0)->attr,
                           uvperf_set_item(&run->side.set, 0)->label);
   add_groups(run);
-  record_ids_free(&run->ids);
+  common_tally_free(&run->ids);
   return record_run_file_add_ids(run);
 }
 

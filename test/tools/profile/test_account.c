@@ -886,10 +886,10 @@ static void restart_gives_up_stacks_that_are_unwound(void **state) {
 static void fade_all(fixture_t *fixture) {
   size_t i;
 
-  assert_int_equal(fixture->account.who_keys.nr, 2);
+  assert_int_equal(fixture->account.whos.nr, 2);
   for (i = 0; i < 40; i++)
     profile_fade(&fixture->account);
-  assert_int_equal(fixture->account.who_keys.nr, 0);
+  assert_int_equal(fixture->account.whos.nr, 0);
 }
 
 static void unwound_stack_is_of_its_task_after_others_have_faded(void **state) {
@@ -901,8 +901,8 @@ static void unwound_stack_is_of_its_task_after_others_have_faded(void **state) {
   fixture->account.unit = PROFILE_FADE_UNIT;
   sample(fixture, 1, 1, NULL, 0);
   unwind_while(fixture, fade_all);
-  assert_int_equal(fixture->account.who_keys.nr, 1);
-  assert_int_equal(fixture->account.whos[0].tid, 6);
+  assert_int_equal(fixture->account.whos.nr, 1);
+  assert_int_equal(profile_account_get_who(&fixture->account, 0)->tid, 6);
   assert_int_equal(fixture->account.stacks.nr, 1);
 }
 

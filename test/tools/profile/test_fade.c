@@ -34,9 +34,9 @@ static const common_entry_t *find(const profile_account_t *account,
   const common_entry_t *entry;
   size_t i;
 
-  for (i = 0; i < account->stacks.nr_places; i++) {
+  for (i = 0; i < account->stacks.nr; i++) {
     entry = account->stacks.entries[i];
-    if (entry != NULL && account->whos[entry->number].pid == pid)
+    if (profile_account_get_who(account, entry->number)->pid == pid)
       return entry;
   }
   return NULL;
@@ -69,7 +69,7 @@ static void task_without_samples_is_forgotten(void **state) {
     profile_fade(account);
     assert_int_equal(find(account, 1) != NULL, i < 27);
   }
-  assert_int_equal(account->who_keys.nr, 1);
+  assert_int_equal(account->whos.nr, 1);
   assert_int_equal(account->stacks.nr, 1);
   /* Fractions of a sample still count. */
   assert_in_range(find(account, 2)->weight, 6900000, 7000000);

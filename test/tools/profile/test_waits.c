@@ -88,9 +88,7 @@ static void expect(const fixture_t *fixture, uint32_t object, uint64_t offset,
   uint64_t nr = 0, sum = 0;
   size_t i;
 
-  for (i = 0; i < tally->nr_places; i++) {
-    if (tally->entries[i] == NULL)
-      continue;
+  for (i = 0; i < tally->nr; i++) {
     frame = tally->entries[i]->items;
     if (frame->object != object || frame->offset != offset)
       continue;
@@ -225,7 +223,9 @@ static void wait_from_before_the_start_is_of_the_threads_cgroup(void **state) {
     const common_entry_t *entry = fixture.account.stacks.entries[i];
 
     if (entry != NULL && entry->samples > 0)
-      assert_int_equal(fixture.account.whos[entry->number].cgroup, CGROUP);
+      assert_int_equal(
+          profile_account_get_who(&fixture.account, entry->number)->cgroup,
+          CGROUP);
   }
   end(&fixture);
 }
@@ -337,8 +337,8 @@ static uint64_t expect_stack(const fixture_t *fixture,
   uint64_t nr = 0, sum = 0;
   size_t i;
 
-  for (i = 0; i < tally->nr_places; i++) {
-    if (tally->entries[i] == NULL || tally->entries[i]->nr != nr_frames ||
+  for (i = 0; i < tally->nr; i++) {
+    if (tally->entries[i]->nr != nr_frames ||
         memcmp(tally->entries[i]->items, frames, nr_frames * sizeof(*frames)))
       continue;
     nr += tally->entries[i]->samples;

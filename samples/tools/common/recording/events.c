@@ -11,16 +11,10 @@
  * total number of entries that are made. */
 #define WORK_MAX (UINT64_C(1) << 28)
 
-typedef struct recording_id_s {
-  uint64_t id;
-  size_t event;
-} owner_t;
-
 static void forget_tables(recording_events_t *events) {
   uvperf_decoder_free(events->decoder);
   events->decoder = NULL;
-  free(events->by_id);
-  events->by_id = NULL;
+  common_tally_free(&events->by_id);
 }
 
 void recording_events_free(recording_events_t *events) {
@@ -191,42 +185,29 @@ uvperf_decoder_t *recording_events_decoder(recording_events_t *events) {
 
 /* -- the other byte order -------------------------------------------------- */
 
-static int compare(const void *a, const void *b) {
-  const owner_t *one = a, *other = b;
-
-  if (one->id != other->id)
-    return one->id < other->id ? -1 : 1;
-  return one->event < other->event ? -1 : one->event > other->event;
-}
-
+/* An id of several events belongs to the first one. */
 static void make_ids(recording_events_t *events) {
-  size_t i, j, nr = 0;
+  common_entry_t *entry;
+  size_t i, j;
 
-  /* The last entry is 0: for an id above all others it is the first event. */
-  events->by_id = common_calloc(events->nr_ids + 1, sizeof(*events->by_id));
   for (i = 0; i < events->nr; i++) {
     for (j = 0; j < events->events[i]->source.nr_ids; j++) {
-      events->by_id[nr].id = events->events[i]->ids[j];
-      events->by_id[nr++].event = i;
+      entry =
+          common_tally_get(&events->by_id, events->events[i]->ids[j], NULL, 0);
+      if (entry != NULL && entry->samples++ == 0)
+        entry->weight = i;
     }
   }
-  qsort(events->by_id, nr, sizeof(*events->by_id), compare);
 }
 
 /* Returns the first event for an unknown id. */
 static size_t find_event(recording_events_t *events, uint64_t id) {
-  size_t low = 0, high = events->nr_ids, middle;
+  const common_entry_t *entry;
 
-  if (events->by_id == NULL)
+  if (events->by_id.nr == 0)
     make_ids(events);
-  while (low < high) {
-    middle = low + (high - low) / 2;
-    if (events->by_id[middle].id < id)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return events->by_id[low].id == id ? events->by_id[low].event : 0;
+  entry = common_tally_find(&events->by_id, id, NULL, 0);
+  return entry == NULL ? 0 : (size_t)entry->weight;
 }
 
 void recording_events_swap(recording_events_t *events,

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "common/recording/bytes.h"
+#include "common/tally.h"
 #include "uvperf.h"
 
 #define RECORDING_EVENTS_MAX 16384u
@@ -28,7 +29,7 @@ typedef struct recording_events_s {
   size_t nr_ids;
   uint64_t work;
   uvperf_decoder_t *decoder;
-  struct recording_id_s *by_id; /* sorted; only for foreign files */
+  common_tally_t by_id; /* the weight is an event; only for foreign files */
 } recording_events_t;
 
 void recording_events_free(recording_events_t *events);

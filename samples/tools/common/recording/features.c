@@ -18,16 +18,12 @@
 #define OBJECTS_MAX ((size_t)1 << 18)
 
 typedef struct recording_object_s {
-  char *path;
-  size_t nr, serial;
+  size_t nr; /* bytes */
   unsigned char build_id[BUILD_ID_BYTES];
 } object_t;
 
 void recording_features_free(recording_features_t *features) {
-  size_t i;
-
-  for (i = 0; i < features->nr; i++)
-    free(features->objects[i].path);
+  common_tally_free(&features->paths);
   free(features->objects);
   free(features->hostname);
   free(features->release);
@@ -61,24 +57,35 @@ static int is_guest(uint16_t misc) {
          mode == PERF_RECORD_MISC_GUEST_USER;
 }
 
-/* An entry is: pid, 24 bytes for the id, the path. */
+static common_entry_t *entry_of(recording_features_t *features,
+                                const char *path) {
+  if (features->paths.item_bytes == 0)
+    common_tally_init(&features->paths, sizeof(uint64_t));
+  return common_tally_text(&features->paths, path);
+}
+
+/* An entry is: pid, 24 bytes for the id, the path. The first entry of a path
+ * counts. */
 void recording_features_object(recording_features_t *features, uint16_t misc,
                                recording_bytes_t *bytes) {
   const unsigned char *build_id;
+  common_entry_t *entry;
   object_t *object;
-  size_t size;
+  char *path;
 
   recording_bytes_u32(bytes);
   build_id = recording_bytes_take(bytes, BUILD_ID_BYTES + 4);
   if (build_id == NULL || is_guest(misc) || features->nr == OBJECTS_MAX)
     return;
-  size = strnlen((const char *)bytes->at, bytes->left);
+  path = common_copy(bytes->at, bytes->left);
+  entry = entry_of(features, path);
+  free(path);
+  if (entry == NULL || entry->samples++ > 0)
+    return;
+  entry->weight = features->nr;
   object = COMMON_ADD(features->objects, features->nr, features->capacity);
-  object->path = common_copy(bytes->at, size);
   object->nr = size_of(build_id, misc);
-  object->serial = features->nr - 1;
   memcpy(object->build_id, build_id, BUILD_ID_BYTES);
-  features->is_sorted = 0;
 }
 
 static void take_table(recording_features_t *features,
@@ -118,43 +125,15 @@ void recording_features_take(recording_features_t *features, uint64_t feature,
   }
 }
 
-static int compare(const void *a, const void *b) {
-  const object_t *one = a, *other = b;
-  int order = strcmp(one->path, other->path);
-
-  if (order != 0)
-    return order;
-  return one->serial < other->serial ? -1 : one->serial > other->serial;
-}
-
-/* Returns the first entry of a path. */
-static const object_t *find(const recording_features_t *features,
-                            const char *path) {
-  size_t low = 0, high = features->nr, middle;
-
-  while (low < high) {
-    middle = low + (high - low) / 2;
-    if (strcmp(features->objects[middle].path, path) < 0)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low < features->nr && strcmp(features->objects[low].path, path) == 0)
-    return &features->objects[low];
-  return NULL;
-}
-
 size_t recording_features_build_id(recording_features_t *features,
                                    const char *path,
                                    unsigned char build_id[BUILD_ID_BYTES]) {
+  const common_entry_t *entry = entry_of(features, path);
   const object_t *object;
 
-  if (!features->is_sorted && features->nr > 0)
-    qsort(features->objects, features->nr, sizeof(*features->objects), compare);
-  features->is_sorted = 1;
-  object = find(features, path);
-  if (object == NULL)
+  if (entry == NULL || entry->samples == 0)
     return 0;
+  object = &features->objects[entry->weight];
   memcpy(build_id, object->build_id, BUILD_ID_BYTES);
   return object->nr;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "common/recording/bytes.h"
+#include "common/tally.h"
 
 /* Bits of the header, HEADER_* of tools/perf/util/header.h. */
 enum {
@@ -22,9 +23,9 @@ enum {
 typedef struct recording_features_s {
   char *hostname, *release, *arch; /* or NULL */
   /* private */
+  common_tally_t paths; /* the weight is the index of the path's object */
   struct recording_object_s *objects;
   size_t nr, capacity;
-  int is_sorted;
 } recording_features_t;
 
 void recording_features_free(recording_features_t *features);

@@ -185,10 +185,7 @@ static size_t find_locations(writer_t *writer, const stacks_stack_t *stack) {
     end = first + 1;
     while (end < stack->nr_frames && stack->frames[end - 1].is_inlined)
       end++;
-    while (writer->stack_capacity <= nr)
-      writer->stack = common_grow(writer->stack, &writer->stack_capacity,
-                                  sizeof(*writer->stack));
-    writer->stack[nr++] =
+    *COMMON_ADD(writer->stack, nr, writer->stack_capacity) =
         location_id(writer, stack->frames + first, end - first);
   }
   return nr;

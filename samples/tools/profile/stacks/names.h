@@ -9,9 +9,7 @@
 #define STACKS_NAMES_OTHER 0u
 
 typedef struct stacks_names_s {
-  common_tally_t texts; /* the weight is the id */
-  const char **names;   /* by id */
-  size_t capacity;
+  common_tally_t texts; /* the index is the id */
 } stacks_names_t;
 
 void stacks_names_init(stacks_names_t *names);

@@ -101,7 +101,7 @@ static stacks_row_t *rank_tasks(const stacks_t *stacks, stacks_by_t by,
                                 size_t *nr) {
   size_t i, nr_tasks = stacks_nr_tasks(stacks);
   stacks_row_t *rows = common_calloc(nr_tasks, sizeof(*rows)), row;
-  common_entry_t *entry;
+  const common_entry_t *entry;
   common_tally_t tally;
   uint64_t key[3];
 
@@ -114,13 +114,11 @@ static stacks_row_t *rank_tasks(const stacks_t *stacks, stacks_by_t by,
     key[2] = row.id;
     /* Never NULL: the tasks themselves are in a tally. */
     entry = common_tally_get(&tally, 0, key, 3);
-    if (entry->samples++ == 0) {
-      entry->weight = *nr;
+    if (entry->index == *nr)
       rows[(*nr)++] = row;
-    }
-    rows[entry->weight].samples += all[i].samples;
-    rows[entry->weight].self += all[i].weight;
-    rows[entry->weight].total += all[i].weight;
+    rows[entry->index].samples += all[i].samples;
+    rows[entry->index].self += all[i].weight;
+    rows[entry->index].total += all[i].weight;
   }
   common_tally_free(&tally);
   return rows;

@@ -46,14 +46,9 @@ static void *index_at(const index_t *index, size_t i) {
 static void *index_add(index_t *index, const uint64_t *key, size_t nr,
                        uint32_t *i) {
   size_t before = index->keys.nr;
-  common_entry_t *entry = common_tally_get(&index->keys, 0, key, nr);
+  const common_entry_t *entry = common_tally_get(&index->keys, 0, key, nr);
 
-  *i = STACKS_OTHER;
-  if (entry == NULL)
-    return NULL;
-  if (index->keys.nr > before)
-    entry->weight = before;
-  *i = (uint32_t)entry->weight;
+  *i = entry == NULL ? STACKS_OTHER : (uint32_t)entry->index;
   if (index->keys.nr == before)
     return NULL;
   if (before == index->capacity)

@@ -40,9 +40,3 @@ void symbols_answer_name(symbols_message_t *response, const char *name,
   symbols_put_text(response, text);
   symbols_put_number(response, line);
 }
-
-int symbols_compare_numbers(const void *a, const void *b) {
-  const uint64_t *left = a, *right = b;
-
-  return (*left > *right) - (*left < *right);
-}

@@ -34,9 +34,6 @@ void symbols_answer_begin(symbols_message_t *response, const char *reason,
 void symbols_answer_place(symbols_message_t *response, uint64_t offset,
                           uint64_t address, uint64_t first, uint64_t end,
                           size_t nr_names);
-/* For qsort(3): orders uint64_t. */
-int symbols_compare_numbers(const void *a, const void *b);
-
 /* Demangles the name, and adds the suffix to both forms of the name. */
 void symbols_answer_name(symbols_message_t *response, const char *name,
                          const char *suffix, const char *file, uint32_t line);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "common/sorted.h"
 #include "profile/symbols/answer.h"
 #include "profile/symbols/demangle.h"
 
@@ -64,16 +65,9 @@ static void prefer(symbol_t *best, const symbol_t *symbol) {
 }
 
 static void add(search_t *search, const symbol_t *symbol) {
-  size_t low = 0, high = search->nr, middle;
+  size_t low = common_sorted_below(search->addresses, search->nr,
+                                   sizeof(*search->addresses), symbol->start);
 
-  /* low becomes the first address that is not before the symbol. */
-  while (low < high) {
-    middle = low + (high - low) / 2;
-    if (search->addresses[middle] < symbol->start)
-      low = middle + 1;
-    else
-      high = middle;
-  }
   if (low > 0 && symbol->start < search->slots[low - 1].next)
     search->slots[low - 1].next = symbol->start;
   if (low < search->nr)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "common/sorted.h"
 
 /* Damaged DWARF can contain circles, or many ways to the same DIEs. */
 #define MAX_DIES  20000000u
@@ -28,25 +29,13 @@ typedef struct walk_s {
   int enters_types; /* types may contain functions: not in C and C++ */
 } walk_t;
 
-static int compare_ranges(const void *a, const void *b) {
-  const symbols_cu_range_t *left = a, *right = b;
-
-  return (left->start > right->start) - (left->start < right->start);
-}
-
 static void add_ranges(symbols_elf_file_t *file, Dwarf_Die *unit) {
   Dwarf_Addr base, start, end;
-  symbols_cu_range_t *range;
   ptrdiff_t offset = 0;
 
   while ((offset = dwarf_ranges(unit, offset, &base, &start, &end)) > 0) {
-    if (file->nr_ranges == file->range_capacity)
-      file->ranges = common_grow(file->ranges, &file->range_capacity,
-                                 sizeof(*file->ranges));
-    range = &file->ranges[file->nr_ranges++];
-    range->start = start;
-    range->end = end;
-    range->die = dwarf_dieoffset(unit);
+    *COMMON_ADD(file->ranges, file->nr_ranges, file->range_capacity) =
+        (symbols_cu_range_t){start, end, dwarf_dieoffset(unit)};
   }
 }
 
@@ -67,32 +56,26 @@ static void look_for_dwarf(symbols_elf_file_t *file) {
       add_ranges(file, &die);
   }
   if (file->nr_ranges > 0)
-    qsort(file->ranges, file->nr_ranges, sizeof(*file->ranges), compare_ranges);
+    qsort(file->ranges, file->nr_ranges, sizeof(*file->ranges),
+          common_sorted_compare);
 }
 
 /* Finds the unit with an address. Returns 0 or -1. */
 static int find_unit(const symbols_elf_file_t *file, uint64_t address,
                      uint64_t *unit) {
-  size_t low = 0, high = file->nr_ranges, middle;
+  const symbols_cu_range_t *range = common_sorted_last(
+      file->ranges, file->nr_ranges, sizeof(*range), address);
 
-  /* low becomes the first range after the address. */
-  while (low < high) {
-    middle = low + (high - low) / 2;
-    if (file->ranges[middle].start <= address)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low == 0 || file->ranges[low - 1].end <= address)
+  if (range == NULL || range->end <= address)
     return -1;
-  *unit = file->ranges[low - 1].die;
+  *unit = range->die;
   return 0;
 }
 
 /* Copies the members of `set` whose addresses are in a DIE. If the ranges of
  * the DIE overlap, some members are copied twice. */
-static size_t pick(const walk_t *walk, Dwarf_Die *die, const size_t *set,
-                   size_t nr, size_t *picked) {
+static size_t pick(const walk_t *walk, Dwarf_Die *die, const uint64_t *set,
+                   size_t nr, uint64_t *picked) {
   Dwarf_Addr base, start, end;
   ptrdiff_t offset = 0;
   size_t low, high, middle, count = 0;
@@ -111,17 +94,11 @@ static size_t pick(const walk_t *walk, Dwarf_Die *die, const size_t *set,
   return count;
 }
 
-static int compare_numbers(const void *a, const void *b) {
-  const size_t *left = a, *right = b;
-
-  return (*left > *right) - (*left < *right);
-}
-
-static size_t sort_picked(size_t *picked, size_t nr) {
+static size_t sort_picked(uint64_t *picked, size_t nr) {
   size_t i, kept = 0;
 
   if (nr > 1)
-    qsort(picked, nr, sizeof(*picked), compare_numbers);
+    qsort(picked, nr, sizeof(*picked), common_sorted_compare);
   for (i = 0; i < nr; i++) {
     if (kept == 0 || picked[kept - 1] != picked[i])
       picked[kept++] = picked[i];
@@ -129,7 +106,7 @@ static size_t sort_picked(size_t *picked, size_t nr) {
   return kept;
 }
 
-static void note(walk_t *walk, Dwarf_Die *die, int tag, size_t address) {
+static void note(walk_t *walk, Dwarf_Die *die, int tag, uint64_t address) {
   chain_t *chain = &walk->chains[address];
 
   if (tag == DW_TAG_subprogram)
@@ -140,12 +117,13 @@ static void note(walk_t *walk, Dwarf_Die *die, int tag, size_t address) {
     chain->dies[chain->nr++] = *die;
 }
 
-static void walk_children(walk_t *walk, Dwarf_Die *parent, const size_t *set,
+static void walk_children(walk_t *walk, Dwarf_Die *parent, const uint64_t *set,
                           size_t nr, int depth);
 
-static void walk_code(walk_t *walk, Dwarf_Die *die, int tag, const size_t *set,
-                      size_t nr, int depth) {
-  size_t *picked = common_calloc(nr, sizeof(*picked)), i, count;
+static void walk_code(walk_t *walk, Dwarf_Die *die, int tag,
+                      const uint64_t *set, size_t nr, int depth) {
+  uint64_t *picked = common_calloc(nr, sizeof(*picked));
+  size_t i, count;
 
   count = sort_picked(picked, pick(walk, die, set, nr, picked));
   for (i = 0; i < count; i++)
@@ -155,8 +133,8 @@ static void walk_code(walk_t *walk, Dwarf_Die *die, int tag, const size_t *set,
   free(picked);
 }
 
-static void walk_die(walk_t *walk, Dwarf_Die *die, const size_t *set, size_t nr,
-                     int depth) {
+static void walk_die(walk_t *walk, Dwarf_Die *die, const uint64_t *set,
+                     size_t nr, int depth) {
   int tag = dwarf_tag(die);
 
   switch (tag) {
@@ -188,7 +166,7 @@ static void walk_die(walk_t *walk, Dwarf_Die *die, const size_t *set, size_t nr,
 
 /* DIEs follow each other in the file. A step back means that the file is
  * damaged. */
-static void walk_children(walk_t *walk, Dwarf_Die *parent, const size_t *set,
+static void walk_children(walk_t *walk, Dwarf_Die *parent, const uint64_t *set,
                           size_t nr, int depth) {
   uint64_t before = dwarf_dieoffset(parent);
   Dwarf_Die die;
@@ -290,7 +268,8 @@ static void find_in_unit(symbols_elf_file_t *file, uint64_t offset,
                          symbols_frames_t *frames) {
   walk_t walk = {0};
   Dwarf_Die unit;
-  size_t *set, i;
+  uint64_t *set;
+  size_t i;
 
   if (dwarf_offdie(file->dwarf, offset, &unit) == NULL)
     return;

@@ -15,6 +15,7 @@
 
 #include "common/memory.h"
 #include "common/small_file.h"
+#include "common/sorted.h"
 
 /* The smallest page of any kernel. */
 #define PAGE_BYTES 4096
@@ -36,10 +37,7 @@ static void add_line(symbols_kallsyms_t *symbols, char *line) {
     symbols->text_end = address;
   if (tab != NULL)
     *tab = ' ';
-  if (symbols->nr == symbols->capacity)
-    symbols->symbols = common_grow(symbols->symbols, &symbols->capacity,
-                                   sizeof(*symbols->symbols));
-  symbol = &symbols->symbols[symbols->nr++];
+  symbol = COMMON_ADD(symbols->symbols, symbols->nr, symbols->capacity);
   symbol->address = address;
   symbol->name = (size_t)(end + 3 - symbols->text);
   symbol->module = tab == NULL ? 0 : (size_t)(tab + 1 - symbols->text);
@@ -145,19 +143,10 @@ void symbols_kallsyms_free(symbols_kallsyms_t *symbols) {
  * call this is __x64_sys_NAME. */
 const symbols_kallsym_t *
 symbols_kallsyms_find(const symbols_kallsyms_t *symbols, uint64_t address) {
-  size_t low = 0, high = symbols->nr, middle;
+  const symbols_kallsym_t *symbol = common_sorted_last(
+      symbols->symbols, symbols->nr, sizeof(*symbol), address);
 
-  /* low becomes the first symbol above the address. */
-  while (low < high) {
-    middle = low + (high - low) / 2;
-    if (symbols->symbols[middle].address <= address)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low == 0 || address >= symbols->symbols[low - 1].end
-             ? NULL
-             : &symbols->symbols[low - 1];
+  return symbol == NULL || address >= symbol->end ? NULL : symbol;
 }
 
 const char *symbols_kallsyms_name(const symbols_kallsyms_t *symbols,

@@ -8,6 +8,7 @@
 
 #include "common/memory.h"
 #include "common/proc.h"
+#include "common/sorted.h"
 #include "profile/symbols/answer.h"
 #include "profile/symbols/elf_file.h"
 #include "profile/symbols/functions.h"
@@ -130,12 +131,6 @@ typedef struct pair_s {
   uint64_t address, offset;
 } pair_t;
 
-static int compare_pairs(const void *a, const void *b) {
-  const pair_t *left = a, *right = b;
-
-  return (left->address > right->address) - (left->address < right->address);
-}
-
 static void find_places(const symbols_elf_file_t *file,
                         const question_t *question, places_t *places) {
   pair_t *pairs = common_calloc(question->nr + 1, sizeof(*pairs));
@@ -152,7 +147,7 @@ static void find_places(const symbols_elf_file_t *file,
     if (symbols_elf_address(file, pair->offset, &pair->address) == 0)
       places->nr++;
   }
-  qsort(pairs, places->nr, sizeof(*pairs), compare_pairs);
+  qsort(pairs, places->nr, sizeof(*pairs), common_sorted_compare);
   for (i = 0; i < places->nr; i++) {
     places->addresses[i] = pairs[i].address;
     places->offsets[i] = pairs[i].offset;

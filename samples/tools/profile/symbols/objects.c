@@ -64,8 +64,8 @@ typedef struct key_s {
 } object_key_t;
 
 /* A process of 32 bits has another vdso. A JIT is one program of a process. */
-static common_entry_t *find_entry(symbols_objects_t *objects,
-                                  const symbols_mapping_t *mapping) {
+static const common_entry_t *find_entry(symbols_objects_t *objects,
+                                        const symbols_mapping_t *mapping) {
   size_t bytes = 0;
   object_key_t key;
 
@@ -91,39 +91,34 @@ static common_entry_t *find_entry(symbols_objects_t *objects,
                           (offsetof(object_key_t, path) + bytes) / 8);
 }
 
-static size_t add(symbols_objects_t *objects,
-                  const symbols_mapping_t *mapping) {
+static void add(symbols_objects_t *objects, const symbols_mapping_t *mapping) {
   symbols_object_t *object = common_calloc(1, sizeof(*object));
 
-  if (objects->nr == objects->capacity)
-    objects->objects = common_grow(objects->objects, &objects->capacity,
-                                   sizeof(*objects->objects));
-  objects->objects[objects->nr++] = object;
+  *COMMON_ADD(objects->objects, objects->nr, objects->capacity) = object;
   object->id = (uint32_t)objects->nr;
   object->path = strdup(mapping->path);
   object->mapping = *mapping;
   object->mapping.path = object->path;
   object->fd = object->debug = object->process = -1;
-  return objects->nr - 1;
 }
 
 symbols_object_t *symbols_objects_get(symbols_objects_t *objects,
                                       const symbols_mapping_t *mapping,
                                       int *must_open) {
   symbols_mapping_t copy = *mapping;
+  const common_entry_t *entry;
   symbols_object_t *object;
-  common_entry_t *entry;
 
   if (copy.path == NULL)
     copy.path = "";
   if (copy.build_id_bytes > sizeof(copy.build_id))
     copy.build_id_bytes = sizeof(copy.build_id);
   entry = find_entry(objects, &copy);
-  if (entry == NULL || (entry->samples == 0 && objects->nr == MAX_OBJECTS))
+  if (entry == NULL || entry->index >= MAX_OBJECTS)
     return NULL;
-  if (entry->samples++ == 0)
-    entry->weight = add(objects, &copy);
-  object = objects->objects[entry->weight];
+  if (entry->index == objects->nr)
+    add(objects, &copy);
+  object = objects->objects[entry->index];
   uv_mutex_lock(&objects->lock);
   /* Another process has mapped the file. The file could not be opened through
    * the first process. */

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "common/memory.h"
+#include "common/sorted.h"
 #include "profile/symbols/answer.h"
 
 #define MAX_BYTES ((off_t)64 << 20)
@@ -20,19 +21,6 @@ typedef struct map_s {
   char **names;              /* for each address; NULL: none */
   size_t nr;
 } map_t;
-
-static size_t find_first(const map_t *map, uint64_t start) {
-  size_t low = 0, high = map->nr, middle;
-
-  while (low < high) {
-    middle = low + (high - low) / 2;
-    if (map->addresses[middle] < start)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
 
 /* Reads a number and the blanks after it. Returns what follows, or NULL. */
 static const char *read_hex(const char *line, uint64_t *number) {
@@ -53,7 +41,8 @@ static void add_line(map_t *map, const char *line) {
     line = read_hex(line, &size);
   if (line == NULL || line[0] == '\0')
     return;
-  for (i = find_first(map, start);
+  for (i = common_sorted_below(map->addresses, map->nr, sizeof(*map->addresses),
+                               start);
        i < map->nr && map->addresses[i] < start + size; i++) {
     free(map->names[i]);
     map->names[i] = strndup(line, SYMBOLS_NAME_BYTES);
@@ -99,7 +88,7 @@ void symbols_perf_map_answer(symbols_message_t *request,
   map.nr = i / sizeof(uint64_t);
   addresses = common_calloc(map.nr + 1, sizeof(uint64_t));
   memcpy(addresses, bytes, map.nr * sizeof(uint64_t));
-  qsort(addresses, map.nr, sizeof(*addresses), symbols_compare_numbers);
+  qsort(addresses, map.nr, sizeof(*addresses), common_sorted_compare);
   map.addresses = addresses;
   map.names = common_calloc(map.nr + 1, sizeof(char *));
   fd = symbols_get_fd(request);

@@ -6,90 +6,34 @@
 
 #include "common/memory.h"
 
-#define BLOCK 256
-
-static uint64_t hash(uint32_t object, uint64_t offset) {
-  uint64_t x = offset ^ (uint64_t)object << 40;
-
-  x = (x ^ x >> 32) * UINT64_C(0x9e3779b97f4a7c15);
-  return x ^ x >> 29;
+void symbols_places_init(symbols_places_t *places) {
+  memset(places, 0, sizeof(*places));
+  common_tally_init(&places->keys, sizeof(uint64_t));
 }
 
-/* Returns the slot of an entry, or the empty slot for it. */
-static symbols_entry_t **find_slot(const symbols_table_t *table,
-                                   uint32_t object, uint64_t offset) {
-  size_t i = (size_t)(hash(object, offset) >> 8) & (table->size - 1);
-  const symbols_entry_t *entry;
-
-  while ((entry = table->entries[i]) != NULL &&
-         (entry->object != object || entry->offset != offset))
-    i = (i + 1) & (table->size - 1);
-  return &table->entries[i];
+void symbols_places_free(symbols_places_t *places) {
+  common_tally_free(&places->keys);
+  free(places->entries);
 }
 
 symbols_entry_t *symbols_places_find(const symbols_places_t *places,
                                      uint32_t object, uint64_t offset) {
-  const symbols_table_t *table =
-      &places->tables[hash(object, offset) % SYMBOLS_NR_TABLES];
+  const uint64_t item = object;
+  const common_entry_t *key =
+      common_tally_find(&places->keys, offset, &item, 1);
 
-  return table->size == 0 ? NULL : *find_slot(table, object, offset);
-}
-
-static void grow(symbols_table_t *table) {
-  symbols_table_t old = *table;
-  size_t i;
-
-  table->size = old.size == 0 ? 16 : old.size * 2;
-  table->entries = common_calloc(table->size, sizeof(*table->entries));
-  for (i = 0; i < old.size; i++) {
-    if (old.entries[i] != NULL)
-      *find_slot(table, old.entries[i]->object, old.entries[i]->offset) =
-          old.entries[i];
-  }
-  free(old.entries);
-}
-
-symbols_entry_t *symbols_places_get(const symbols_places_t *places, size_t i) {
-  return &places->blocks[i / BLOCK][i % BLOCK];
-}
-
-static symbols_entry_t *allocate(symbols_places_t *places) {
-  if (places->nr % BLOCK == 0) {
-    if (places->nr_blocks == places->block_capacity)
-      places->blocks = common_grow(places->blocks, &places->block_capacity,
-                                   sizeof(*places->blocks));
-    places->blocks[places->nr_blocks++] =
-        common_calloc(BLOCK, sizeof(symbols_entry_t));
-  }
-  return symbols_places_get(places, places->nr);
+  return key == NULL ? NULL : &places->entries[key->index];
 }
 
 symbols_entry_t *symbols_places_add(symbols_places_t *places, uint32_t object,
                                     uint64_t offset) {
-  symbols_table_t *table =
-      &places->tables[hash(object, offset) % SYMBOLS_NR_TABLES];
+  const uint64_t item = object;
   symbols_entry_t *entry;
 
-  if (places->nr == SYMBOLS_MAX_PLACES)
+  if (places->nr == SYMBOLS_MAX_PLACES ||
+      common_tally_get(&places->keys, offset, &item, 1) == NULL)
     return NULL;
-  if (table->nr * 2 >= table->size)
-    grow(table);
-  entry = allocate(places);
-  entry->object = object;
-  entry->offset = offset;
-  *find_slot(table, object, offset) = entry;
-  table->nr++;
-  places->nr++;
+  entry = COMMON_ADD(places->entries, places->nr, places->capacity);
+  *entry = (symbols_entry_t){.object = object, .offset = offset};
   return entry;
-}
-
-void symbols_places_free(symbols_places_t *places) {
-  size_t i;
-
-  for (i = 0; i < SYMBOLS_NR_TABLES; i++)
-    free(places->tables[i].entries);
-  for (i = 0; i < places->nr_blocks; i++)
-    free(places->blocks[i]);
-  free(places->blocks);
-  memset(places, 0, sizeof(*places));
 }

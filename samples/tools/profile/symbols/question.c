@@ -6,16 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/sorted.h"
 #include "common/text.h"
 #include "profile/symbols/answer.h"
 #include "profile/symbols/inlined.h"
 #include "profile/symbols/open.h"
-
-static int compare_results(const void *a, const void *b) {
-  const symbols_result_t *left = a, *right = b;
-
-  return (left->offset > right->offset) - (left->offset < right->offset);
-}
 
 static void read_names(symbols_message_t *response, symbols_strings_t *strings,
                        size_t nr, symbols_place_t *place) {
@@ -81,7 +76,7 @@ static void read_answer(symbols_question_t *question, symbols_asker_t *asker) {
     snprintf(question->reason, sizeof(question->reason), "damaged");
   }
   qsort(question->results, question->nr_results, sizeof(*question->results),
-        compare_results);
+        common_sorted_compare);
 }
 
 static void write_request(const symbols_question_t *question,
@@ -225,7 +220,7 @@ static void ask_kernel(symbols_question_t *question, symbols_asker_t *asker) {
   snprintf(question->reason, sizeof(question->reason), "%s",
            asker->kernel.reason);
   qsort(question->offsets, question->nr, sizeof(*question->offsets),
-        symbols_compare_numbers);
+        common_sorted_compare);
   for (i = 0; i < question->nr; i++)
     name_kernel_place(question, asker, question->offsets[i]);
 }
@@ -235,7 +230,7 @@ static void complete(symbols_question_t *question) {
   size_t i, k = 0, nr = question->nr_results;
 
   qsort(question->offsets, question->nr, sizeof(*question->offsets),
-        symbols_compare_numbers);
+        common_sorted_compare);
   for (i = 0; i < question->nr; i++) {
     while (k < nr && question->results[k].offset < question->offsets[i])
       k++;
@@ -246,7 +241,7 @@ static void complete(symbols_question_t *question) {
                                        .first = question->offsets[i]}};
   }
   qsort(question->results, question->nr_results, sizeof(*question->results),
-        compare_results);
+        common_sorted_compare);
 }
 
 void symbols_question_ask(symbols_question_t *question, symbols_asker_t *asker,

@@ -13,8 +13,8 @@
 #include "profile/symbols/worker.h"
 
 typedef struct symbols_result_s {
-  symbols_place_t place;
   uint64_t offset;
+  symbols_place_t place;
   uint64_t first, end; /* offsets with the same name; end 0: not known */
 } symbols_result_t;
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "common/sorted.h"
 #include "profile/symbols/answer.h"
 #include "profile/symbols/budget.h"
 #include "profile/symbols/jobs.h"
@@ -129,23 +130,19 @@ static void on_tick(void *arg) {
 static state_t *add_state(symbols_t *symbols, symbols_object_t *object) {
   state_t *state = common_calloc(1, sizeof(*state));
 
-  if (symbols->nr_states == symbols->state_capacity)
-    symbols->states = common_grow(symbols->states, &symbols->state_capacity,
-                                  sizeof(*symbols->states));
-  symbols->states[symbols->nr_states++] = state;
+  *COMMON_ADD(symbols->states, symbols->nr_states, symbols->state_capacity) =
+      state;
   state->object = object;
   return state;
-}
-
-static char *copy_text(const char *text) {
-  size_t size = strlen(text) + 1;
-
-  return memcpy(common_calloc(size, 1), text, size);
 }
 
 symbols_t *symbols_new(uv_loop_t *loop, const symbols_options_t *options) {
   symbols_t *symbols = common_calloc(1, sizeof(*symbols));
   symbols_asker_t *asker = &symbols->asker;
+  const char *kallsyms =
+      options->kallsyms == NULL ? "/proc/kallsyms" : options->kallsyms;
+  const char *debug_path =
+      options->debug_path == NULL ? "" : options->debug_path;
 
   uv_timer_init(loop, &symbols->timer);
   symbols->timer.data = symbols;
@@ -158,11 +155,10 @@ symbols_t *symbols_new(uv_loop_t *loop, const symbols_options_t *options) {
   symbols->jobs.worker.arg = symbols;
   symbols_objects_init(&asker->objects);
   symbols_strings_init(&asker->strings);
+  symbols_places_init(&symbols->places);
   asker->inlined = options->inlined;
-  asker->kallsyms = copy_text(options->kallsyms == NULL ? "/proc/kallsyms"
-                                                        : options->kallsyms);
-  asker->debug_path =
-      copy_text(options->debug_path == NULL ? "" : options->debug_path);
+  asker->kallsyms = common_copy(kallsyms, strlen(kallsyms));
+  asker->debug_path = common_copy(debug_path, strlen(debug_path));
   asker->kernel_shift = options->kernel_shift;
   symbols->question.offsets =
       common_calloc(SYMBOLS_MAX_OFFSETS, sizeof(uint64_t));
@@ -289,13 +285,6 @@ static int is_gone(const symbols_t *symbols, const state_t *state,
   return 0;
 }
 
-static void add_offset(uint64_t **offsets, size_t *nr, size_t *capacity,
-                       uint64_t offset) {
-  if (*nr == *capacity)
-    *offsets = common_grow(*offsets, capacity, sizeof(**offsets));
-  (*offsets)[(*nr)++] = offset;
-}
-
 static void answer_unknown(symbols_entry_t *entry) {
   if (!entry->is_answered) {
     entry->place.address = entry->place.first = entry->offset;
@@ -355,7 +344,7 @@ static void give_up_names(symbols_t *symbols, state_t *state,
   snprintf(state->reason, sizeof(state->reason), "%s", reason);
   state->nr_ranges = state->nr_unnamed = 0;
   for (i = 0; i < symbols->places.nr; i++) {
-    entry = symbols_places_get(&symbols->places, i);
+    entry = &symbols->places.entries[i];
     if (entry->object != id_of(state) || !entry->is_answered)
       continue;
     memset(&entry->place, 0, sizeof(entry->place));
@@ -425,8 +414,8 @@ static void install(symbols_t *symbols) {
     entry->place = result->place;
     entry->is_answered = 1;
     if (may_be_named_later(state) && entry->place.nr == 0)
-      add_offset(&state->unnamed, &state->nr_unnamed, &state->unnamed_capacity,
-                 entry->offset);
+      *COMMON_ADD(state->unnamed, state->nr_unnamed, state->unnamed_capacity) =
+          entry->offset;
   }
   if (symbols->installed < question->nr_results) {
     uv_timer_start(&symbols->timer, on_install, 0, 0);
@@ -449,8 +438,8 @@ static void try_later(symbols_t *symbols, state_t *state) {
 
   state->is_hopeless = 0;
   for (i = 0; i < question->nr; i++)
-    add_offset(&state->wanted, &state->nr_wanted, &state->wanted_capacity,
-               question->offsets[i]);
+    *COMMON_ADD(state->wanted, state->nr_wanted, state->wanted_capacity) =
+        question->offsets[i];
   queue(symbols, state);
 }
 
@@ -547,23 +536,14 @@ uint32_t symbols_object(symbols_t *symbols, const symbols_mapping_t *mapping) {
 }
 
 static const range_t *find_range(const state_t *state, uint64_t offset) {
-  size_t low = 0, high = state->nr_ranges, middle;
+  const range_t *range = common_sorted_last(state->ranges, state->nr_ranges,
+                                            sizeof(*range), offset);
 
-  while (low < high) {
-    middle = low + (high - low) / 2;
-    if (state->ranges[middle].first <= offset)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low > 0 && offset < state->ranges[low - 1].end
-             ? &state->ranges[low - 1]
-             : NULL;
+  return range != NULL && offset < range->end ? range : NULL;
 }
 
 static void want_again(symbols_t *symbols, state_t *state, uint64_t offset) {
-  add_offset(&state->wanted, &state->nr_wanted, &state->wanted_capacity,
-             offset);
+  *COMMON_ADD(state->wanted, state->nr_wanted, state->wanted_capacity) = offset;
   queue(symbols, state);
 }
 
@@ -659,10 +639,8 @@ void symbols_kernel_changed(symbols_t *symbols) {
 }
 
 void symbols_kernel_gone(symbols_t *symbols, uint64_t start, uint64_t end) {
-  if (symbols->nr_gone == symbols->gone_capacity)
-    symbols->gone = common_grow(symbols->gone, &symbols->gone_capacity,
-                                sizeof(*symbols->gone));
-  symbols->gone[symbols->nr_gone++] = (range_t){.first = start, .end = end};
+  *COMMON_ADD(symbols->gone, symbols->nr_gone, symbols->gone_capacity) =
+      (range_t){.first = start, .end = end};
 }
 
 void symbols_refresh(symbols_t *symbols, uint32_t object) {

@@ -87,7 +87,7 @@ uint32_t symbols_object(symbols_t *symbols, const symbols_mapping_t *mapping);
 void symbols_want(symbols_t *symbols, uint32_t object, uint64_t offset);
 
 /* Returns the answer, or NULL if it is not known yet. The answer is valid until
- * symbols_free. */
+ * the next symbols_want; its names are valid until symbols_free. */
 const symbols_place_t *symbols_find(const symbols_t *symbols, uint32_t object,
                                     uint64_t offset);
 

@@ -13,6 +13,8 @@
 #include <gelf.h>
 #include <uv.h>
 
+#include "common/sorted.h"
+
 #define MS 1000000u
 /* The limit for an ELF file. */
 #define MAX_SEGMENTS 64
@@ -249,17 +251,9 @@ void unwind_process_free(unwind_process_t *process) {
 /* Returns the mapping of an address, or NULL. */
 static const unwind_mapping_t *find(const unwind_process_t *process,
                                     uint64_t address) {
-  size_t low = 0, high = process->nr;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (address < process->mappings[middle].start)
-      high = middle;
-    else if (address >= process->mappings[middle].end)
-      low = middle + 1;
-    else
-      return &process->mappings[middle];
-  }
-  return NULL;
+  const unwind_mapping_t *mapping = common_sorted_last(
+      process->mappings, process->nr, sizeof *mapping, address);
+  return mapping != NULL && address < mapping->end ? mapping : NULL;
 }
 
 /* On aarch64 a return address can have a signature in its upper bits, which an
@@ -607,11 +601,6 @@ void unwind_stack(unwind_process_t *process, const uvperf_regs_t *regs,
     stack->end = UNWIND_COMPLETE;
 }
 
-static int by_start(const void *a, const void *b) {
-  const unwind_mapping_t *left = a, *right = b;
-  return (left->start > right->start) - (left->start < right->start);
-}
-
 /* Reports the module of a mapping to libdwfl. Returns 0, or -1 if out of
  * memory. */
 static int report(unwind_process_t *process, const unwind_mapping_t *mapping) {
@@ -650,7 +639,7 @@ int unwind_process_map(unwind_process_t *process,
     return -1;
   for (size_t i = 0; i < nr; i++)
     copy[i] = mappings[i];
-  qsort(copy, nr, sizeof *copy, by_start);
+  qsort(copy, nr, sizeof *copy, common_sorted_compare);
   free(process->mappings);
   process->mappings = copy;
   process->nr = nr;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/memory.h"
+#include "common/sorted.h"
 #include "profile/symbols/open.h"
 
 #define MAX_BYTES     ((size_t)64 << 20)
@@ -128,8 +129,7 @@ void unwind_queue_object(unwind_queue_t *queue, uint32_t number,
     return;
   object = common_calloc(1, sizeof(*object));
   object->mapping = *mapping;
-  object->path = common_calloc(1, strlen(mapping->path) + 1);
-  strcpy(object->path, mapping->path);
+  object->path = common_copy(mapping->path, strlen(mapping->path));
   object->mapping.path = object->path;
   queue->objects[number] = object;
 }
@@ -144,13 +144,6 @@ static void drop_process(process_t *process) {
     return;
   drop_maps(process->maps);
   free(process);
-}
-
-static int by_start(const void *a, const void *b) {
-  const range_t *left = a, *right = b;
-
-  return (left->range.start > right->range.start) -
-         (left->range.start < right->range.start);
 }
 
 static process_t **place_of(unwind_queue_t *queue, uint32_t pid) {
@@ -184,7 +177,7 @@ void unwind_queue_map(unwind_queue_t *queue, uint32_t pid,
       maps->ranges[i].object = queue->objects[ranges[i].object];
   }
   maps->nr = nr;
-  qsort(maps->ranges, nr, sizeof(*maps->ranges), by_start);
+  qsort(maps->ranges, nr, sizeof(*maps->ranges), common_sorted_compare);
   process->maps = maps;
   process->is_sent = 0;
 }
@@ -339,23 +332,14 @@ static void run_batch(symbols_job_t *job, symbols_worker_t *worker) {
 
 static unwind_place_t find_place(const maps_t *maps, uint64_t address) {
   unwind_place_t place = {UNWIND_NO_OBJECT, address};
-  const range_t *range;
-  size_t low = 0, high = maps->nr, middle;
+  const range_t *range =
+      common_sorted_last(maps->ranges, maps->nr, sizeof(*range), address);
 
-  while (low < high) {
-    middle = low + (high - low) / 2;
-    range = &maps->ranges[middle];
-    if (address < range->range.start) {
-      high = middle;
-    } else if (address >= range->range.end) {
-      low = middle + 1;
-    } else {
-      place.object = range->range.object;
-      if (range->object == NULL || range->object->mapping.kind != SYMBOLS_JIT)
-        place.offset = address - range->range.start + range->range.pgoff;
-      break;
-    }
-  }
+  if (range == NULL || address >= range->range.end)
+    return place;
+  place.object = range->range.object;
+  if (range->object == NULL || range->object->mapping.kind != SYMBOLS_JIT)
+    place.offset = address - range->range.start + range->range.pgoff;
   return place;
 }
 
