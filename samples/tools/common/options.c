@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/control.h"
+#include "common/delay.h"
 #include "common/filters.h"
 #include "common/stdio.h"
 #include "uvperf/system.h"
@@ -170,6 +171,7 @@ static int argument_of(const common_option_t *option) {
   switch (option->kind) {
     case COMMON_FLAG:
     case COMMON_IGNORED:
+    case COMMON_CHOICE:
     case COMMON_CALL_FLAG:
     case COMMON_ABSENT:
       return no_argument;
@@ -279,6 +281,13 @@ static int parse_file(const char *option, const char **file) {
              : common_options_bad("%s wants the name of a file", option);
 }
 
+static int choose(const common_option_t *option, unsigned *value) {
+  if (*value != 0 && *value != option->max)
+    return common_options_bad("%s", option->what);
+  *value = (unsigned)option->max;
+  return 0;
+}
+
 static int parse_one(const common_option_t *option, void *options) {
   void *field = (char *)options + option->offset;
   char name[32];
@@ -313,12 +322,16 @@ static int parse_one(const common_option_t *option, void *options) {
     case COMMON_CONTROL:
       *(const char **)field = optarg;
       return common_control_check(optarg);
+    case COMMON_DELAY:
+      return common_delay_parse(field, optarg, option->max != 0);
     case COMMON_SECONDS:
       return common_options_seconds(name, optarg, field);
     case COMMON_RING:
       return common_options_ring(optarg, field);
     case COMMON_IGNORED:
       return 0;
+    case COMMON_CHOICE:
+      return choose(option, field);
     default:
       return option->parse(field, optarg);
   }

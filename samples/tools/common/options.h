@@ -20,6 +20,7 @@ int common_options_bad(const char *format, ...)
 enum common_option_kind {
   COMMON_FLAG,       /* no value; int, which becomes 1 */
   COMMON_IGNORED,    /* no value, no effect: it is always on */
+  COMMON_CHOICE,     /* no value; an enum, which becomes `max`, once */
   COMMON_CALL_FLAG,  /* no value: `parse` gets NULL */
   COMMON_CALL,       /* a value for `parse` */
   COMMON_CALL_MAYBE, /* the same, or no value */
@@ -33,6 +34,7 @@ enum common_option_kind {
   COMMON_EVENTS,     /* common_events_t: names of events */
   COMMON_FILTER,     /* the same: a filter for the last names */
   COMMON_CONTROL,    /* const char * */
+  COMMON_DELAY,      /* common_delay_t; `max` allows ranges */
   COMMON_SECONDS,    /* uint64_t, in milliseconds */
   COMMON_RING        /* size_t, in bytes */
 };
@@ -45,7 +47,9 @@ typedef struct common_option_s {
   /* Parses the value into the field. Without an offset, the field is the whole
    * struct. Returns 0, or COMMON_EXIT_USAGE after a message. */
   int (*parse)(void *field, const char *text);
-  const char *what; /* the number that is wanted, as for common_options_count */
+  /* The number that is wanted, as for common_options_count. For COMMON_CHOICE,
+   * the message if the enum has another value already. */
+  const char *what;
   uint64_t max;
 } common_option_t;
 

@@ -43,20 +43,28 @@ int common_proc_comm(int32_t pid, int32_t tid,
   return 0;
 }
 
-/* "pid (comm) state ppid ...", proc(5); the name may contain parentheses. */
-int common_proc_stat(int32_t pid, int32_t tid, common_proc_stat_t *stat) {
-  char text[512], *name, *end;
+/* "pid (comm) state ppid ...", proc(5). The name may contain any character,
+ * also ")", so it ends at the last one. */
+int common_proc_parse_stat(char *text, common_proc_stat_t *stat) {
+  char *name = strchr(text, '('), *end = strrchr(text, ')');
 
-  if (read_task(pid, tid, "stat", text, sizeof(text)) == 0)
-    return -1;
-  name = strchr(text, '(');
-  end = strrchr(text, ')');
   if (name == NULL || end == NULL || end < name ||
-      sscanf(end + 1, " %c %u", &stat->state, &stat->ppid) != 2)
+      sscanf(end + 1,
+             " %c %" SCNu32 " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+             "%*s %*s %*s %ld %*s %" SCNu64,
+             &stat->state, &stat->ppid, &stat->nr_threads, &stat->start) != 4)
     return -1;
   *end = '\0';
   snprintf(stat->comm, sizeof(stat->comm), "%s", name + 1);
   return 0;
+}
+
+int common_proc_stat(int32_t pid, int32_t tid, common_proc_stat_t *stat) {
+  char text[1024];
+
+  return read_task(pid, tid, "stat", text, sizeof(text)) == 0
+             ? -1
+             : common_proc_parse_stat(text, stat);
 }
 
 static uint64_t read_clock(clockid_t clock) {
@@ -70,20 +78,12 @@ static uint64_t read_clock(clockid_t clock) {
  * other numbers. */
 int common_proc_start(int32_t pid, uint64_t *start) {
   uint64_t tick = UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK);
-  char path[64], line[1024], *end;
+  common_proc_stat_t stat;
 
-  snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-  if (common_file_line(path, line, sizeof(line)) != 0)
+  if (common_proc_stat(pid, pid, &stat) != 0)
     return -1;
-  end = strrchr(line, ')');
-  if (end == NULL ||
-      sscanf(end + 1,
-             " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
-             "%*d %*d %*d %" SCNu64,
-             start) != 1)
-    return -1;
-  *start =
-      *start * tick + read_clock(CLOCK_REALTIME) - read_clock(CLOCK_BOOTTIME);
+  *start = stat.start * tick + read_clock(CLOCK_REALTIME) -
+           read_clock(CLOCK_BOOTTIME);
   return 0;
 }
 

@@ -19,10 +19,15 @@ typedef struct common_proc_stat_s {
   char comm[COMMON_PROC_COMM_BYTES]; /* a newline as \n, a backslash as \\ */
   char state;                        /* 'Z': a zombie */
   uint32_t ppid;
+  long nr_threads; /* of the process */
+  uint64_t start;  /* when the thread began, in ticks after the boot */
 } common_proc_stat_t;
 
 /* Returns 0, or -1 if there is no such thread. */
 int common_proc_stat(int32_t pid, int32_t tid, common_proc_stat_t *stat);
+
+/* Parses the text of /proc/PID/stat, which is changed. Returns 0 or -1. */
+int common_proc_parse_stat(char *text, common_proc_stat_t *stat);
 
 /* Finds when a process began, in nanoseconds since 1970. Returns 0, or -1 if
  * there is no such process. */

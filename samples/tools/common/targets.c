@@ -53,16 +53,22 @@ void common_texts_free(common_texts_t *list) {
 }
 
 /* Tries again if more CPUs came online between the two calls. */
-int common_cpus_online(common_ids_t *cpus) {
-  size_t room = 0;
+int common_cpus_list(common_ids_t *cpus, const char *list) {
+  size_t room = 0, i;
   int rc;
 
-  while ((rc = uvperf_cpus(UVPERF_CPUS_ONLINE, cpus->ids, &room)) == -ENOBUFS) {
+  while ((rc = list == NULL ? uvperf_cpus(UVPERF_CPUS_ONLINE, cpus->ids, &room)
+                            : uvperf_cpu_list_parse(list, cpus->ids, &room)) ==
+         -ENOBUFS) {
     while (cpus->capacity < room)
       cpus->ids = common_grow(cpus->ids, &cpus->capacity, sizeof(*cpus->ids));
     room = cpus->capacity;
   }
-  cpus->nr = rc == 0 ? room : 0;
+  cpus->nr = 0;
+  for (i = 0; rc == 0 && i < room; i++) {
+    if (!common_ids_has(cpus, cpus->ids[i]))
+      cpus->ids[cpus->nr++] = cpus->ids[i];
+  }
   return rc;
 }
 

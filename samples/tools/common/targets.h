@@ -27,8 +27,9 @@ typedef struct common_texts_s {
 void common_texts_add(common_texts_t *list, const char *text, size_t size);
 void common_texts_free(common_texts_t *list);
 
-/* Fills an empty list with the online CPUs. Returns 0 or -errno. */
-int common_cpus_online(common_ids_t *cpus);
+/* Fills an empty list with CPUs such as "0-3,8", each once; NULL: the online
+ * CPUs. Returns 0 or -errno. */
+int common_cpus_list(common_ids_t *cpus, const char *list);
 
 /* Lists the current threads of a process. Returns 0 or -errno. */
 int common_threads_of(common_ids_t *threads, int32_t pid);

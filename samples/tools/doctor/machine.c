@@ -95,7 +95,7 @@ static void find_cpus(doctor_machine_t *machine) {
   cpu_set_t ours;
   int cpu;
 
-  machine->cpus_code = common_cpus_online(&machine->cpus);
+  machine->cpus_code = common_cpus_list(&machine->cpus, NULL);
   if (machine->cpus.nr > 0)
     return;
   CPU_ZERO(&ours);

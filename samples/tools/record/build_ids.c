@@ -17,9 +17,13 @@
 #include <linux/openat2.h>
 #include <linux/perf_event.h>
 
+#include "common/elf_note.h"
 #include "common/memory.h"
 #include "common/small_file.h"
-#include "common/elf_note.h"
+#include "common/tally.h"
+#include "record/bytes.h"
+
+#define KERNEL "[kernel.kallsyms]"
 
 /* Bits of misc that older headers lack. */
 #define MISC_MMAP_BUILD_ID (1u << 14)
@@ -29,23 +33,20 @@
 #define MMAP_NAME  40
 #define MMAP2_NAME 72
 
-#define BUCKETS 4096
-
 /* File names have at most PATH_MAX bytes; the kernel writes "//toolong" for
  * longer ones. */
 #define NAME_BYTES 4096
 
 typedef struct object_s {
-  struct object_s *next;
   uint16_t misc;
   size_t nr; /* bytes of the id; 0: no id */
   unsigned char id[COMMON_BUILD_ID_BYTES];
-  char name[];
 } object_t;
 
 struct record_build_ids_s {
-  object_t *buckets[BUCKETS];
-  object_t *last; /* consecutive records often have the same one */
+  common_tally_t names;
+  object_t *objects; /* by the index of the name */
+  size_t nr, capacity;
 };
 
 typedef struct mapping_s {
@@ -56,30 +57,16 @@ typedef struct mapping_s {
 } mapping_t;
 
 record_build_ids_t *record_build_ids_new(void) {
-  return common_calloc(1, sizeof(record_build_ids_t));
+  record_build_ids_t *ids = common_calloc(1, sizeof(*ids));
+
+  common_tally_init(&ids->names, sizeof(uint64_t));
+  return ids;
 }
 
 void record_build_ids_free(record_build_ids_t *ids) {
-  object_t *object;
-  size_t i;
-
-  for (i = 0; i < BUCKETS; i++) {
-    while ((object = ids->buckets[i]) != NULL) {
-      ids->buckets[i] = object->next;
-      free(object);
-    }
-  }
+  common_tally_free(&ids->names);
+  free(ids->objects);
   free(ids);
-}
-
-/* FNV-1a. */
-static size_t bucket_of(const char *name, size_t size) {
-  uint64_t hash = UINT64_C(0xcbf29ce484222325);
-  size_t i;
-
-  for (i = 0; i < size; i++)
-    hash = (hash ^ (unsigned char)name[i]) * UINT64_C(0x100000001b3);
-  return (size_t)(hash % BUCKETS);
 }
 
 /* Opens a file that can be a program, with this inode if it is not 0. `found`
@@ -185,7 +172,7 @@ static size_t read_module(const char *name,
 }
 
 static int is_kernel(const char *name) {
-  return strncmp(name, "[kernel.kallsyms]", 17) == 0;
+  return strncmp(name, KERNEL, strlen(KERNEL)) == 0;
 }
 
 static void read_id(const mapping_t *mapping, object_t *object) {
@@ -197,28 +184,18 @@ static void read_id(const mapping_t *mapping, object_t *object) {
     object->nr = read_module(mapping->name, object->id);
 }
 
-/* The name of the kernel's mapping ends with a symbol. The symbol is not part
- * of the object's name. */
-static object_t *find_or_add(record_build_ids_t *ids, const mapping_t *mapping,
-                             int *is_new) {
-  size_t size = is_kernel(mapping->name) ? 17 : strlen(mapping->name);
-  object_t **bucket = &ids->buckets[bucket_of(mapping->name, size)];
+/* Returns the object of a mapping if its name is new, otherwise NULL. The name
+ * of the kernel's mapping ends with a symbol, which is not part of the object's
+ * name. */
+static object_t *add(record_build_ids_t *ids, const mapping_t *mapping) {
+  const char *name = is_kernel(mapping->name) ? KERNEL : mapping->name;
+  const common_entry_t *entry = common_tally_text(&ids->names, name);
   object_t *object;
 
-  *is_new = 0;
-  if (ids->last != NULL && strcmp(ids->last->name, mapping->name) == 0)
-    return ids->last;
-  for (object = *bucket; object != NULL; object = object->next) {
-    if (strncmp(object->name, mapping->name, size) == 0 &&
-        object->name[size] == '\0')
-      return object;
-  }
-  object = common_calloc(1, sizeof(*object) + size + 1);
-  memcpy(object->name, mapping->name, size);
-  object->misc = mapping->misc;
-  object->next = *bucket;
-  *bucket = object;
-  *is_new = 1;
+  if (entry == NULL || entry->index < ids->nr)
+    return NULL;
+  object = COMMON_ADD(ids->objects, ids->nr, ids->capacity);
+  *object = (object_t){.misc = mapping->misc};
   return object;
 }
 
@@ -239,7 +216,6 @@ void record_build_ids_map(record_build_ids_t *ids, const void *record,
   mapping_t mapping = {0, 0, 0, NULL};
   object_t *object;
   size_t name;
-  int is_new;
 
   memcpy(&header, bytes, sizeof(header));
   name = header.type == PERF_RECORD_MMAP ? MMAP_NAME : MMAP2_NAME;
@@ -252,9 +228,8 @@ void record_build_ids_map(record_build_ids_t *ids, const void *record,
   if (header.type == PERF_RECORD_MMAP2 &&
       (header.misc & MISC_MMAP_BUILD_ID) == 0)
     memcpy(&mapping.inode, bytes + 48, sizeof(mapping.inode));
-  object = find_or_add(ids, &mapping, &is_new);
-  ids->last = object;
-  if (!is_new)
+  object = add(ids, &mapping);
+  if (object == NULL)
     return;
   if (header.type == PERF_RECORD_MMAP2 &&
       (header.misc & MISC_MMAP_BUILD_ID) != 0 && take_id(bytes, object))
@@ -264,36 +239,34 @@ void record_build_ids_map(record_build_ids_t *ids, const void *record,
 
 /* struct perf_record_header_build_id of tools/lib/perf/include/perf/event.h.
  * The pid -1 means the host. */
-static void put_object(const object_t *object, common_buffer_t *bytes) {
+static void put_object(const object_t *object, const char *name,
+                       common_buffer_t *bytes) {
   struct perf_event_header header = {0, 0, 0};
-  size_t size = strlen(object->name) + 1;
-  size_t name = (size + 63) / 64 * 64;
+  size_t size = strlen(name) + 1;
+  size_t padded = (size + 63) / 64 * 64;
   unsigned char id[24] = {0};
 
   memcpy(id, object->id, object->nr);
   id[COMMON_BUILD_ID_BYTES] = (unsigned char)object->nr;
   header.misc = object->misc | MISC_BUILD_ID_SIZE;
   header.size =
-      (uint16_t)(sizeof(header) + sizeof(uint32_t) + sizeof(id) + name);
+      (uint16_t)(sizeof(header) + sizeof(uint32_t) + sizeof(id) + padded);
   common_buffer_add(bytes, &header, sizeof(header));
   record_bytes_put_u32(bytes, UINT32_MAX);
   common_buffer_add(bytes, id, sizeof(id));
-  common_buffer_add(bytes, object->name, size);
-  record_bytes_put_zeros(bytes, name - size);
+  common_buffer_add(bytes, name, size);
+  record_bytes_put_zeros(bytes, padded - size);
 }
 
 int record_build_ids_put(const record_build_ids_t *ids,
                          common_buffer_t *bytes) {
-  const object_t *object;
   size_t i, nr = 0;
 
-  for (i = 0; i < BUCKETS; i++) {
-    for (object = ids->buckets[i]; object != NULL; object = object->next) {
-      if (object->nr == 0)
-        continue;
-      put_object(object, bytes);
-      nr++;
-    }
+  for (i = 0; i < ids->nr; i++) {
+    if (ids->objects[i].nr == 0)
+      continue;
+    put_object(&ids->objects[i], ids->names.entries[i]->items, bytes);
+    nr++;
   }
   return nr > 0;
 }

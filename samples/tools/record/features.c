@@ -121,57 +121,39 @@ static int put_clock_data(const record_file_t *file, common_buffer_t *bytes) {
   return 1;
 }
 
-static int put_of_machine(unsigned feature, common_buffer_t *bytes) {
-  switch (feature) {
-    case RECORD_HOSTNAME:
-    case RECORD_OSRELEASE:
-    case RECORD_ARCH:
-      return record_put_system(feature, bytes);
-    case RECORD_NRCPUS:
-      return record_put_nrcpus(bytes);
-    case RECORD_CPUDESC:
-      return record_put_cpudesc(bytes);
-    case RECORD_CPUID:
-      return record_put_cpuid(bytes);
-    case RECORD_TOTAL_MEM:
-      return record_put_total_mem(bytes);
-    case RECORD_CPU_TOPOLOGY:
-      return record_put_cpu_topology(bytes);
-    case RECORD_NUMA_TOPOLOGY:
-      return record_put_numa_topology(bytes);
-    case RECORD_PMU_MAPPINGS:
-      return record_put_pmu_mappings(bytes);
-    case RECORD_CACHE:
-      return record_put_cache(bytes);
-    default:
-      return 0;
-  }
-}
+static int (*const of_file[RECORD_FEATURES])(const record_file_t *file,
+                                             common_buffer_t *bytes) = {
+    [RECORD_CMDLINE] = put_cmdline,
+    [RECORD_EVENT_DESC] = put_event_desc,
+    [RECORD_GROUP_DESC] = put_group_desc,
+    [RECORD_SAMPLE_TIME] = put_sample_time,
+    [RECORD_CLOCKID] = put_clockid,
+    [RECORD_CLOCK_DATA] = put_clock_data,
+};
+
+static int (*const of_machine[RECORD_FEATURES])(common_buffer_t *bytes) = {
+    [RECORD_VERSION] = put_version,
+    [RECORD_NRCPUS] = record_put_nrcpus,
+    [RECORD_CPUDESC] = record_put_cpudesc,
+    [RECORD_CPUID] = record_put_cpuid,
+    [RECORD_TOTAL_MEM] = record_put_total_mem,
+    [RECORD_CPU_TOPOLOGY] = record_put_cpu_topology,
+    [RECORD_NUMA_TOPOLOGY] = record_put_numa_topology,
+    [RECORD_PMU_MAPPINGS] = record_put_pmu_mappings,
+    [RECORD_CACHE] = record_put_cache,
+};
 
 static int put(const record_file_t *file, unsigned feature,
                common_buffer_t *bytes) {
-  switch (feature) {
-    case RECORD_TRACING_DATA:
-      return record_put_tracing_data(&file->events, bytes);
-    case RECORD_BUILD_ID:
-      return record_build_ids_put(file->build_ids, bytes);
-    case RECORD_VERSION:
-      return put_version(bytes);
-    case RECORD_CMDLINE:
-      return put_cmdline(file, bytes);
-    case RECORD_EVENT_DESC:
-      return put_event_desc(file, bytes);
-    case RECORD_GROUP_DESC:
-      return put_group_desc(file, bytes);
-    case RECORD_SAMPLE_TIME:
-      return put_sample_time(file, bytes);
-    case RECORD_CLOCKID:
-      return put_clockid(file, bytes);
-    case RECORD_CLOCK_DATA:
-      return put_clock_data(file, bytes);
-    default:
-      return put_of_machine(feature, bytes);
-  }
+  if (feature == RECORD_TRACING_DATA)
+    return record_put_tracing_data(&file->events, bytes);
+  if (feature == RECORD_BUILD_ID)
+    return record_build_ids_put(file->build_ids, bytes);
+  if (of_file[feature] != NULL)
+    return of_file[feature](file, bytes);
+  if (of_machine[feature] != NULL)
+    return of_machine[feature](bytes);
+  return record_put_system(feature, bytes);
 }
 
 int record_feature_put(const record_file_t *file, unsigned feature,

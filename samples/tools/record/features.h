@@ -51,6 +51,7 @@ uint64_t record_features_put(const record_file_t *file, uint64_t offset,
 /* -- single features ------------------------------------------------------- */
 
 /* The machine: machine.c */
+/* HOSTNAME, OSRELEASE and ARCH; no others. */
 int record_put_system(unsigned feature, common_buffer_t *bytes);
 int record_put_nrcpus(common_buffer_t *bytes);
 int record_put_cpudesc(common_buffer_t *bytes);

@@ -15,12 +15,14 @@
 
 int record_put_system(unsigned feature, common_buffer_t *bytes) {
   struct utsname name;
+  const char *text = feature == RECORD_HOSTNAME    ? name.nodename
+                     : feature == RECORD_OSRELEASE ? name.release
+                     : feature == RECORD_ARCH      ? name.machine
+                                                   : NULL;
 
-  if (uname(&name) != 0)
+  if (text == NULL || uname(&name) != 0)
     return 0;
-  record_bytes_put_string(bytes, feature == RECORD_HOSTNAME ? name.nodename
-                                 : feature == RECORD_ARCH   ? name.machine
-                                                            : name.release);
+  record_bytes_put_string(bytes, text);
   return 1;
 }
 

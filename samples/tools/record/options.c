@@ -85,12 +85,6 @@ static int parse_exclude_perf(void *arg, const char *text) {
   return 0;
 }
 
-static int parse_delay(void *arg, const char *text) {
-  record_options_t *options = arg;
-
-  return common_delay_parse(&options->delay, text, 1);
-}
-
 #define MAX_FILES 100000u
 #define AT(field) .offset = offsetof(record_options_t, field)
 
@@ -103,7 +97,7 @@ static const common_option_t list[] = {
      .max = INT64_MAX},
     {'C', "cpu", COMMON_CPUS, AT(cpus)},
     {'d', "data", COMMON_FLAG, AT(data)},
-    {'D', "delay", COMMON_CALL, .parse = parse_delay},
+    {'D', "delay", COMMON_DELAY, AT(delay), .max = 1},
     {'e', "event", COMMON_EVENTS, AT(events)},
     {'F', "freq", COMMON_CALL, .parse = parse_frequency},
     {'g', NULL, COMMON_CALL_FLAG, .parse = parse_stacks},

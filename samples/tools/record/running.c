@@ -50,25 +50,6 @@ static void list_threads(common_ids_t *threads, const record_options_t *options,
     common_ids_add(threads, options->tids.ids[i]);
 }
 
-/* Lists the measured CPUs, each once. */
-static void list_cpus(common_ids_t *cpus, const record_options_t *options) {
-  size_t nr = 0, i;
-
-  if (options->cpus == NULL) {
-    common_cpus_online(cpus);
-    return;
-  }
-  uvperf_cpu_list_parse(options->cpus, NULL, &nr);
-  cpus->ids = common_calloc(nr, sizeof(*cpus->ids));
-  cpus->capacity = nr;
-  if (uvperf_cpu_list_parse(options->cpus, cpus->ids, &nr) != 0)
-    nr = 0;
-  for (i = 0; i < nr; i++) {
-    if (!common_ids_has(cpus, cpus->ids[i]))
-      cpus->ids[cpus->nr++] = cpus->ids[i];
-  }
-}
-
 /* Lists the processes of the targets. A thread that has ended is left out. */
 static void list_processes(common_ids_t *processes,
                            const record_options_t *options, pid_t command) {
@@ -102,7 +83,7 @@ static int write_maps(record_synth_t *synth, const record_options_t *options,
   int rc;
 
   list_threads(&threads, options, command);
-  list_cpus(&cpus, options);
+  common_cpus_list(&cpus, options->cpus);
   rc = record_synth_thread_map(synth, &threads);
   if (rc == 0)
     rc = record_synth_cpu_map(synth, &cpus);

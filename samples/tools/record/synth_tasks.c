@@ -116,7 +116,7 @@ static int write_map(void *arg, const common_proc_map_t *map) {
 
 static int write_thread(task_t *task) {
   char comm[COMMON_PROC_COMM_BYTES];
-  common_proc_stat_t stat = {"", 0, 0};
+  common_proc_stat_t stat = {.ppid = 0};
   int rc;
 
   if (common_proc_comm(task->pid, task->tid, comm) != 0 ||

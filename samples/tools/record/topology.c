@@ -22,17 +22,21 @@
 
 /* -- CPUs ------------------------------------------------------------------ */
 
-int record_last_cpu(void) {
+/* Lists of nodes have the format of lists of CPUs. */
+static void read_list(common_ids_t *ids, const char *path) {
   char list[LIST_BYTES];
-  size_t nr = 0;
-  int *cpus, last;
 
-  if (common_file_line(CPUS "/present", list, sizeof(list)) != 0 ||
-      uvperf_cpu_list_parse(list, NULL, &nr) != -ENOBUFS)
-    return -1;
-  cpus = common_calloc(nr, sizeof(*cpus));
-  last = uvperf_cpu_list_parse(list, cpus, &nr) == 0 ? cpus[nr - 1] : -1;
-  free(cpus);
+  if (common_file_line(path, list, sizeof(list)) == 0)
+    common_cpus_list(ids, list);
+}
+
+int record_last_cpu(void) {
+  common_ids_t cpus = {NULL, 0, 0};
+  int last;
+
+  read_list(&cpus, CPUS "/present");
+  last = cpus.nr > 0 ? cpus.ids[cpus.nr - 1] : -1;
+  common_ids_free(&cpus);
   return last;
 }
 
@@ -129,22 +133,15 @@ static int put_node(int node, common_buffer_t *bytes) {
 }
 
 int record_put_numa_topology(common_buffer_t *bytes) {
-  char list[LIST_BYTES];
-  size_t nr = 0, i, start = bytes->used;
+  common_ids_t nodes = {NULL, 0, 0};
+  size_t i, start = bytes->used;
   uint32_t put = 0;
-  int *nodes;
 
-  /* Lists of nodes have the format of lists of CPUs. */
-  if (common_file_line(NODES "/online", list, sizeof(list)) != 0 ||
-      uvperf_cpu_list_parse(list, NULL, &nr) != -ENOBUFS)
-    return 0;
-  nodes = common_calloc(nr, sizeof(*nodes));
-  if (uvperf_cpu_list_parse(list, nodes, &nr) != 0)
-    nr = 0;
+  read_list(&nodes, NODES "/online");
   record_bytes_put_u32(bytes, 0);
-  for (i = 0; i < nr; i++)
-    put += (uint32_t)put_node(nodes[i], bytes);
-  free(nodes);
+  for (i = 0; i < nodes.nr; i++)
+    put += (uint32_t)put_node(nodes.ids[i], bytes);
+  common_ids_free(&nodes);
   memcpy(bytes->text + start, &put, sizeof(put));
   return put > 0;
 }

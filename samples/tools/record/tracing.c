@@ -38,18 +38,6 @@ static int is_recorded(const record_events_t *events, uint64_t id) {
   return 0;
 }
 
-static int has_tracepoints(const record_events_t *events) {
-  struct perf_event_attr attr;
-  size_t i;
-
-  for (i = 0; i < events->nr; i++) {
-    record_events_head(&events->events[i], &attr);
-    if (attr.type == PERF_TYPE_TRACEPOINT)
-      return 1;
-  }
-  return 0;
-}
-
 static void add(tracepoints_t *tracepoints, const char *category,
                 const char *name) {
   tracepoint_t *found;
@@ -225,7 +213,7 @@ int record_put_tracing_data(const record_events_t *events,
   size_t size = sizeof(root);
   int found;
 
-  if (!has_tracepoints(events) || uvperf_tracefs_path(root, &size) != 0)
+  if (uvperf_tracefs_path(root, &size) != 0)
     return 0;
   find_all(&tracepoints);
   found = tracepoints.nr > 0 && put_all(&tracepoints, root, bytes);

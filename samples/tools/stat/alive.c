@@ -4,51 +4,25 @@
 #include "stat/alive.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/memory.h"
-
-/* A task's name may contain any character, also ")". So the name ends at the
- * last ")". See proc(5), /proc/pid/stat. */
-int stat_alive_parse(const char *text, char *state, long *nr_threads,
-                     uint64_t *start) {
-  const char *fields = strrchr(text, ')');
-
-  if (fields == NULL)
-    return -1;
-  return sscanf(fields + 1,
-                " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-                "%*s %*s %ld %*s %" SCNu64,
-                state, nr_threads, start) == 3
-             ? 0
-             : -1;
-}
+#include "common/proc.h"
 
 /* Returns 1 and the start time, 0 if the task has ended, or -1 if /proc does
  * not show whether it has. */
 static int read_task(int32_t id, int is_process, uint64_t *start) {
-  char path[32], text[1024], state;
-  long nr_threads;
-  size_t nr;
-  FILE *file;
+  common_proc_stat_t stat;
 
-  snprintf(path, sizeof(path), "/proc/%" PRId32 "/stat", id);
-  file = fopen(path, "re");
-  if (file == NULL)
+  if (common_proc_stat(id, id, &stat) != 0)
     return -1;
-  nr = fread(text, 1, sizeof(text) - 1, file);
-  fclose(file);
-  text[nr] = '\0';
-  if (stat_alive_parse(text, &state, &nr_threads, start) != 0)
-    return -1;
-  if (state != 'Z' && state != 'X')
+  *start = stat.start;
+  if (stat.state != 'Z' && stat.state != 'X')
     return 1;
   /* If the first thread ends before the others, it stays as a zombie. */
-  return is_process && nr_threads > 1;
+  return is_process && stat.nr_threads > 1;
 }
 
 /* If /proc is hidden (hidepid), kill(2) still says whether a task has this id,

@@ -27,9 +27,4 @@ int stat_alive_any(const stat_alive_t *alive);
 
 void stat_alive_end(stat_alive_t *alive);
 
-/* Parses the text of /proc/ID/stat: the state, the number of threads and the
- * start time. Returns 0, or -1 if the text has no such fields. */
-int stat_alive_parse(const char *text, char *state, long *nr_threads,
-                     uint64_t *start);
-
 #endif

@@ -35,12 +35,6 @@ static int parse_separator(void *arg, const char *text) {
   return 0;
 }
 
-static int parse_delay(void *arg, const char *text) {
-  stat_options_t *options = arg;
-
-  return common_delay_parse(&options->delay, text, 0);
-}
-
 static int parse_detailed(void *arg, const char *text) {
   stat_options_t *options = arg;
 
@@ -49,26 +43,9 @@ static int parse_detailed(void *arg, const char *text) {
   return 0;
 }
 
-static int parse_by(stat_options_t *options, enum stat_by by) {
-  if (options->by != STAT_BY_NONE && options->by != by)
-    return common_options_bad(
-        "choose one of --per-cpu (-A), --per-core, --per-die, --per-socket, "
-        "--per-node and --per-thread");
-  options->by = by;
-  return 0;
-}
-
-#define PARSE_BY(name, by)                                                     \
-  static int name(void *options, const char *text) {                           \
-    (void)text;                                                                \
-    return parse_by(options, by);                                              \
-  }
-PARSE_BY(parse_by_cpu, STAT_BY_CPU)
-PARSE_BY(parse_by_thread, STAT_BY_THREAD)
-PARSE_BY(parse_by_core, STAT_BY_CORE)
-PARSE_BY(parse_by_die, STAT_BY_DIE)
-PARSE_BY(parse_by_socket, STAT_BY_SOCKET)
-PARSE_BY(parse_by_node, STAT_BY_NODE)
+static const char one_place[] =
+    "choose one of --per-cpu (-A), --per-core, --per-die, --per-socket, "
+    "--per-node and --per-thread";
 
 #define AT(field) .offset = offsetof(stat_options_t, field)
 
@@ -79,7 +56,7 @@ static const common_option_t list[] = {
     {'G', "cgroup", COMMON_CGROUPS, AT(cgroups)},
     {0, "control", COMMON_CONTROL, AT(control)},
     {'C', "cpu", COMMON_CPUS, AT(cpus)},
-    {'D', "delay", COMMON_CALL, .parse = parse_delay},
+    {'D', "delay", COMMON_DELAY, AT(delay)},
     {'d', "detailed", COMMON_CALL_FLAG, .parse = parse_detailed},
     {0, "duration", COMMON_SECONDS, AT(timeout_ms)},
     {'e', "event", COMMON_EVENTS, AT(events)},
@@ -95,17 +72,24 @@ static const common_option_t list[] = {
     {0, "log-fd", COMMON_NUMBER, AT(log_fd), .what = "an open file descriptor",
      .max = INT_MAX},
     {0, "metric-only", COMMON_FLAG, AT(metric_only)},
-    {'A', "no-aggr", COMMON_CALL_FLAG, .parse = parse_by_cpu},
+    {'A', "no-aggr", COMMON_CHOICE, AT(by), .what = one_place,
+     .max = STAT_BY_CPU},
     {'i', "no-inherit", COMMON_FLAG, AT(no_inherit)},
     {0, "no-merge", COMMON_FLAG, AT(no_merge)},
     {'n', "null", COMMON_FLAG, AT(null)},
     {'o', "output", COMMON_FILE, AT(file)},
-    {0, "per-core", COMMON_CALL_FLAG, .parse = parse_by_core},
-    {0, "per-cpu", COMMON_CALL_FLAG, .parse = parse_by_cpu},
-    {0, "per-die", COMMON_CALL_FLAG, .parse = parse_by_die},
-    {0, "per-node", COMMON_CALL_FLAG, .parse = parse_by_node},
-    {0, "per-socket", COMMON_CALL_FLAG, .parse = parse_by_socket},
-    {0, "per-thread", COMMON_CALL_FLAG, .parse = parse_by_thread},
+    {0, "per-core", COMMON_CHOICE, AT(by), .what = one_place,
+     .max = STAT_BY_CORE},
+    {0, "per-cpu", COMMON_CHOICE, AT(by), .what = one_place,
+     .max = STAT_BY_CPU},
+    {0, "per-die", COMMON_CHOICE, AT(by), .what = one_place,
+     .max = STAT_BY_DIE},
+    {0, "per-node", COMMON_CHOICE, AT(by), .what = one_place,
+     .max = STAT_BY_NODE},
+    {0, "per-socket", COMMON_CHOICE, AT(by), .what = one_place,
+     .max = STAT_BY_SOCKET},
+    {0, "per-thread", COMMON_CHOICE, AT(by), .what = one_place,
+     .max = STAT_BY_THREAD},
     {'p', "pid", COMMON_IDS, AT(pids)},
     {'r', "repeat", COMMON_CALL, .parse = parse_runs},
     {0, "summary", COMMON_FLAG, AT(summary)},

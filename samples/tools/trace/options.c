@@ -35,16 +35,6 @@ static int parse_filter(void *arg, const char *text) {
   return 0;
 }
 
-static int parse_delay(void *field, const char *text) {
-  common_delay_t *delay = field;
-  int rc = common_delay_parse(delay, text, 0);
-
-  if (rc == 0 && delay->is_set && delay->nr == 0)
-    return common_options_bad(
-        "-D -1 would never begin: trace has no --control");
-  return rc;
-}
-
 static int parse_mode(void *arg, const char *text) {
   static const struct {
     const char *name;
@@ -72,7 +62,7 @@ static int parse_mode(void *arg, const char *text) {
 static const common_option_t list[] = {
     {'a', "all-cpus", COMMON_FLAG, AT(all)},
     {'C', "cpu", COMMON_CPUS, AT(cpus)},
-    {'D', "delay", COMMON_CALL, AT(delay), parse_delay},
+    {'D', "delay", COMMON_DELAY, AT(delay)},
     {'d', "duration", COMMON_SECONDS, AT(duration_ms)},
     {'e', "event", COMMON_CALL, .parse = parse_names},
     {0, "filter", COMMON_CALL, .parse = parse_filter},
@@ -135,8 +125,13 @@ static int check_input(const trace_options_t *options) {
 
 /* If there are other targets, a command only determines how long to trace. */
 static int check(trace_options_t *options) {
-  int rc = options->input != NULL ? check_input(options) : 0;
+  int rc = 0;
 
+  if (options->delay.is_set && options->delay.nr == 0)
+    return common_options_bad(
+        "-D -1 would never begin: trace has no --control");
+  if (options->input != NULL)
+    rc = check_input(options);
   if (rc == 0 && options->summary)
     rc = check_summary(options);
   if (rc != 0 || options->input != NULL)

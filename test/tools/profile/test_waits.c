@@ -219,10 +219,10 @@ static void wait_from_before_the_start_is_of_the_threads_cgroup(void **state) {
   put_in(&fixture, 8, 1500);
   put_sample(&fixture, 8, 2000, 0x10, 1);
   expect(&fixture, PROFILE_OBJECT_BEFORE, 0, 1, 1500);
-  for (i = 0; i < fixture.account.stacks.nr_places; i++) {
+  for (i = 0; i < fixture.account.stacks.nr; i++) {
     const common_entry_t *entry = fixture.account.stacks.entries[i];
 
-    if (entry != NULL && entry->samples > 0)
+    if (entry->samples > 0)
       assert_int_equal(
           profile_account_get_who(&fixture.account, entry->number)->cgroup,
           CGROUP);

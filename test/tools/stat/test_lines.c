@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/list.h"
+#include "common/proc.h"
 #include "count/reading.h"
 #include "stat/alive.h"
 #include "stat/events.h"
@@ -317,17 +318,15 @@ static void title_names_who_is_counted(void **state) {
 /* -- whether a target still lives ------------------------------------------ */
 
 static void stat_of_a_task_is_read_whatever_its_name_is(void **state) {
-  static const char text[] =
+  char text[] =
       "17 (a) Z 1 (b) R 2) S 1 17 17 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 12 0 "
       "98765432109 21 22 23";
-  uint64_t start;
-  long nr_threads;
-  char task_state;
+  common_proc_stat_t stat;
 
-  assert_int_equal(stat_alive_parse(text, &task_state, &nr_threads, &start), 0);
-  assert_int_equal(task_state, 'S');
-  assert_int_equal(nr_threads, 12);
-  assert_int_equal(start, UINT64_C(98765432109));
+  assert_int_equal(common_proc_parse_stat(text, &stat), 0);
+  assert_int_equal(stat.state, 'S');
+  assert_int_equal(stat.nr_threads, 12);
+  assert_int_equal(stat.start, UINT64_C(98765432109));
 }
 
 /* Returns whether stat would go on counting the process with this id. */
@@ -362,20 +361,11 @@ static int leave_a_thread(void *arg) {
 }
 
 static void wait_for_zombie(pid_t pid) {
-  char path[32], text[512], task_state = '?';
-  uint64_t start;
-  long nr_threads;
-  FILE *file;
+  common_proc_stat_t stat = {.state = '?'};
 
-  snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-  while (task_state != 'Z') {
+  while (stat.state != 'Z') {
     sched_yield();
-    file = fopen(path, "re");
-    assert_non_null(file);
-    assert_non_null(fgets(text, sizeof(text), file));
-    fclose(file);
-    assert_int_equal(stat_alive_parse(text, &task_state, &nr_threads, &start),
-                     0);
+    assert_int_equal(common_proc_stat(pid, pid, &stat), 0);
   }
 }
 
@@ -418,15 +408,12 @@ static void process_with_the_id_of_another_is_not_that_one(void **state) {
 }
 
 static void stat_that_is_cut_is_refused(void **state) {
-  uint64_t start;
-  long nr_threads;
-  char task_state;
+  char none[] = "", name[] = "17 (a", fields[] = "17 (a) S 1 17";
+  common_proc_stat_t stat;
 
-  assert_int_equal(stat_alive_parse("", &task_state, &nr_threads, &start), -1);
-  assert_int_equal(stat_alive_parse("17 (a", &task_state, &nr_threads, &start),
-                   -1);
-  assert_int_equal(
-      stat_alive_parse("17 (a) S 1 17", &task_state, &nr_threads, &start), -1);
+  assert_int_equal(common_proc_parse_stat(none, &stat), -1);
+  assert_int_equal(common_proc_parse_stat(name, &stat), -1);
+  assert_int_equal(common_proc_parse_stat(fields, &stat), -1);
 }
 
 int main(void) {
