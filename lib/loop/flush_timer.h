@@ -12,40 +12,25 @@
 
 #include "loop/link.h"
 
-/* Most loops have one interval, and few have many. */
-#define UVPERF__FLUSH_INTERVALS 4
-
 typedef struct uvperf__flush_s uvperf__flush_t;
 typedef struct uvperf__flush_timer_s uvperf__flush_timer_t;
-
-/* The flushes with the same interval, which are due together. */
-typedef struct uvperf__flush_interval_s {
-  uvperf__link_t flushes;
-  uint64_t ms; /* 0: not in use */
-  uint64_t at; /* the next flush */
-} uvperf__flush_interval_t;
 
 struct uvperf__flush_timer_s {
   uv_timer_t timer;
   /* Called when all flushes that are due were reported. */
   void (*fired)(uvperf__flush_timer_t *timer);
-  uvperf__flush_interval_t intervals[UVPERF__FLUSH_INTERVALS];
-  /* Flushes that are due at a time of their own: those that were requested, and
-   * those whose interval has no place above. */
-  uvperf__link_t singles;
-  uint64_t single_at; /* none of them is due before; 0: there is none */
-  uint64_t armed_at;  /* 0: not armed */
+  uvperf__link_t flushes;
+  uint64_t armed_at; /* none of them is due before; 0: not armed */
 };
 
 /* The flushes of one watch. All times are in milliseconds of uv_now. */
 struct uvperf__flush_s {
+  uvperf__link_t in_timer; /* first: a link of the list is a flush */
   uvperf__flush_timer_t *timer;
   /* A flush is due. The function may use this flush, but no other. */
   void (*cb)(uvperf__flush_t *flush);
-  uvperf__link_t in_interval;
-  uvperf__link_t in_singles;
-  uint64_t interval; /* of a single flush that is periodic; 0: it is not */
-  uint64_t next_at;  /* the next of these */
+  uint64_t interval; /* of the periodic flushes; 0: there are none */
+  uint64_t next_at;  /* the next of these; 0: none */
   uint64_t once_at;  /* the flush that was requested; 0: none */
 };
 
