@@ -21,7 +21,6 @@
 #include "host/cpu_list.h"
 #include "host/system.h"
 #include "loop/hub.h"
-#include "sys/fork.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
 #include "util/file.h"
@@ -53,9 +52,8 @@ typedef struct cpus_s {
 
 /* The member of the hub that scans the CPUs for all hotplugs. */
 typedef struct scanner_s {
-  uvperf__member_t member;
+  uvperf__member_t member; /* first: a member of the hub is this */
   cpus_t cpus;
-  uint32_t process; /* the process that made it */
   uv_poll_t poll;
   int fd; /* the socket, which is polled; -1: none */
   uint64_t rescan_ms;
@@ -65,14 +63,13 @@ typedef struct scanner_s {
 } scanner_t;
 
 struct uvperf__hotplug_s {
+  uvperf__link_t in_hotplugs; /* first: a link of the list is a hotplug */
   const uvperf__hotplug_ops_t *ops;
   void *owner;
-  uint32_t process; /* the process that made it */
-  int is_noted;     /* the online CPUs were read once */
+  int is_noted; /* the online CPUs were read once */
   cpus_t cpus;
   scanner_t *scanner; /* NULL: not started */
   uvperf__teardown_t *teardown;
-  uvperf__link_t in_hotplugs;
   uint64_t nr_scans; /* the last scan that it was compared with */
 };
 
@@ -207,8 +204,7 @@ static void scanner_report(scanner_t *scanner) {
 
   scanner->nr_scans += 1;
   while ((link = scanner->hotplugs.next) != &scanner->hotplugs) {
-    hotplug = (uvperf__hotplug_t *)((char *)link -
-                                    offsetof(uvperf__hotplug_t, in_hotplugs));
+    hotplug = (uvperf__hotplug_t *)link;
     if (hotplug->nr_scans == scanner->nr_scans)
       return;
     hotplug->nr_scans = scanner->nr_scans;
@@ -285,11 +281,6 @@ static int take_uevents(scanner_t *scanner) {
 
 /* -- the member ------------------------------------------------------------ */
 
-/* A forked child must report nothing, because it shares the socket. */
-static int is_forked(const scanner_t *scanner) {
-  return uvperf__process() != scanner->process;
-}
-
 /* Whether there is a socket, and its handle was not closed by other code. libuv
  * aborts when a closed handle is started or stopped. */
 static int has_poll(const scanner_t *scanner) {
@@ -297,24 +288,21 @@ static int has_poll(const scanner_t *scanner) {
          !uv_is_closing((const uv_handle_t *)&scanner->poll);
 }
 
-static scanner_t *of_member(uvperf__member_t *member) {
-  return (scanner_t *)((char *)member - offsetof(scanner_t, member));
-}
-
 /* A scan in the next check phase. */
 static void scanner_queue(uvperf__member_t *member) {
   uvperf__hub_queue(member, 0);
-  uvperf__hub_wake(member->hub);
 }
 
-/* With an error status, libuv has stopped the handle. The status is ENOBUFS if
+/* A forked child must report nothing, because it shares the socket.
+ *
+ * With an error status, libuv has stopped the handle. The status is ENOBUFS if
  * the socket has overrun (netlink_overrun in net/netlink/af_netlink.c). Reading
  * clears this error. */
 static void on_poll(uv_poll_t *poll, int status, int events) {
   scanner_t *scanner = poll->data;
 
   (void)events;
-  if (is_forked(scanner)) {
+  if (uvperf__hub_is_forked(scanner->member.hub)) {
     uv_poll_stop(poll);
     return;
   }
@@ -326,12 +314,12 @@ static void on_poll(uv_poll_t *poll, int status, int events) {
 
 static void scanner_run(uvperf__member_t *member, uint64_t now_ns,
                         uint64_t max_ns) {
-  scanner_t *scanner = of_member(member);
+  scanner_t *scanner = (scanner_t *)member;
 
   (void)now_ns;
   (void)max_ns;
   /* If sysfs cannot be read now, it is read the next time. */
-  if (!is_forked(scanner) && cpus_scan(&scanner->cpus) == 0)
+  if (!uvperf__hub_is_forked(member->hub) && cpus_scan(&scanner->cpus) == 0)
     scanner_report(scanner);
 }
 
@@ -344,7 +332,7 @@ static void on_closed(uv_handle_t *handle) {
 /* The fd stays open until libuv does not use it any more. */
 static void scanner_close(uvperf__member_t *member,
                           uvperf__teardown_t *teardown) {
-  scanner_t *scanner = of_member(member);
+  scanner_t *scanner = (scanner_t *)member;
 
   uvperf__hub_remove(member);
   scanner->teardown = teardown;
@@ -353,7 +341,7 @@ static void scanner_close(uvperf__member_t *member,
 }
 
 static void scanner_free(uvperf__member_t *member) {
-  scanner_t *scanner = of_member(member);
+  scanner_t *scanner = (scanner_t *)member;
 
   if (scanner->fd >= 0)
     uvperf__sys_close(scanner->fd);
@@ -390,11 +378,10 @@ static scanner_t *find_scanner(const uvperf__teardown_t *teardown) {
   scanner_t *scanner;
 
   if (*slot != NULL)
-    return of_member(*slot);
+    return (scanner_t *)*slot;
   scanner = uvperf__calloc(1, sizeof(*scanner));
   if (scanner == NULL)
     return NULL;
-  scanner->process = uvperf__process();
   scanner->fd = -1;
   uvperf__link_init(&scanner->hotplugs);
   open_socket(scanner, teardown->loop);
@@ -413,7 +400,6 @@ int uvperf__hotplug_new(uvperf__hotplug_t **hotplug_out,
     return UV_ENOMEM;
   hotplug->ops = ops;
   hotplug->owner = owner;
-  hotplug->process = uvperf__process();
   uvperf__link_init(&hotplug->in_hotplugs);
   *hotplug_out = hotplug;
   return 0;
@@ -442,7 +428,7 @@ int uvperf__hotplug_start(uvperf__hotplug_t *hotplug,
   assert(rescan_ms > 0);
   if (hotplug->scanner != NULL)
     return 0;
-  if (uvperf__process() != hotplug->process)
+  if (uvperf__hub_is_forked(teardown->hub))
     return UV_EPERM;
   if (!uvperf__hub_is_sound(teardown->hub))
     return UV_EINVAL;

@@ -68,17 +68,16 @@ static void on_idle(uv_idle_t *idle);
 static void on_check(uv_check_t *check);
 static void on_fired(uvperf__flush_timer_t *timer);
 
-static uvperf__member_t *of_hub(uvperf__link_t *link) {
-  return (uvperf__member_t *)((char *)link -
-                              offsetof(uvperf__member_t, in_hub));
-}
-
 static uvperf__member_t *of_queue(uvperf__link_t *link) {
   return (uvperf__member_t *)((char *)link -
                               offsetof(uvperf__member_t, in_queue));
 }
 
 /* -- the table ------------------------------------------------------------ */
+
+int uvperf__hub_is_forked(const uvperf__hub_t *hub) {
+  return hub->process != uvperf__process();
+}
 
 int uvperf__hub_is_sound(const uvperf__hub_t *hub) {
   return !uv_is_closing((const uv_handle_t *)&hub->check) &&
@@ -89,7 +88,7 @@ int uvperf__hub_is_sound(const uvperf__hub_t *hub) {
 /* Only this thread can give an entry to this loop. So if the entry is still the
  * loop's afterwards, it was the loop's all the time. */
 static int is_of(const uvperf__hub_t *hub, const uv_loop_t *loop) {
-  return atomic_load(&hub->loop) == loop && hub->process == uvperf__process() &&
+  return atomic_load(&hub->loop) == loop && !uvperf__hub_is_forked(hub) &&
          hub->backend_fd == uv_backend_fd(loop) && uvperf__hub_is_sound(hub) &&
          atomic_load(&hub->loop) == loop;
 }
@@ -263,7 +262,7 @@ int uvperf__hub_has_event(uv_loop_t *loop, uint64_t id) {
   if (hub == NULL || id > hub->newest_event)
     return 0;
   for (link = hub->members.next; link != &hub->members; link = link->next)
-    if (of_hub(link)->event == id)
+    if (((const uvperf__member_t *)link)->event == id)
       return 1;
   return 0;
 }
@@ -310,6 +309,13 @@ static void start_check(uvperf__hub_t *hub) {
     uv_check_start(&hub->check, on_check);
 }
 
+/* Keeps the next poll phase from waiting for fds. In the poll phase it is not
+ * needed, but then the check phase comes next and stops it. */
+static void hub_wake(uvperf__hub_t *hub) {
+  if (!uv_is_closing((const uv_handle_t *)&hub->idle))
+    uv_idle_start(&hub->idle, on_idle);
+}
+
 void uvperf__hub_queue(uvperf__member_t *member, int has_backlog) {
   uvperf__hub_t *hub = member->hub;
 
@@ -321,6 +327,7 @@ void uvperf__hub_queue(uvperf__member_t *member, int has_backlog) {
                    &member->in_queue);
   hub->nr_queued += 1;
   start_check(hub);
+  hub_wake(hub);
 }
 
 void uvperf__hub_look(uvperf__member_t *member, size_t nr_rings) {
@@ -342,11 +349,6 @@ void uvperf__hub_dequeue(uvperf__member_t *member) {
   member->hub->nr_queued -= 1;
 }
 
-void uvperf__hub_wake(uvperf__hub_t *hub) {
-  if (!uv_is_closing((const uv_handle_t *)&hub->idle))
-    uv_idle_start(&hub->idle, on_idle);
-}
-
 /* A member that is cancelled belongs to no hub any more. Its callback may do
  * anything: see on_check. */
 int uvperf__hub_check(uvperf__hub_t *hub) {
@@ -358,7 +360,7 @@ int uvperf__hub_check(uvperf__hub_t *hub) {
     uv_idle_stop(&hub->idle);
   hub->users += 1;
   while (!uvperf__link_is_alone(&hub->members)) {
-    member = of_hub(hub->members.next);
+    member = (uvperf__member_t *)hub->members.next;
     uvperf__hub_remove(member);
     if (member->ops->cancel != NULL)
       member->ops->cancel(member);
@@ -445,7 +447,7 @@ static void look_at_rings(uvperf__hub_t *hub) {
   uvperf__member_t *member;
   size_t left = hub->nr_rings <= MOST_LOOKS ? MOST_LOOKS : FEW_LOOKS;
 
-  if (hub->process != uvperf__process())
+  if (uvperf__hub_is_forked(hub))
     return;
   while (link != &hub->looks && left > 0) {
     member = (uvperf__member_t *)((char *)link -
@@ -480,7 +482,7 @@ static void run_turn(uvperf__hub_t *hub) {
   nr += run_queue(hub, &hub->backlog, SIZE_MAX, &budget);
   hub->is_backlog_late = nr == 0 && has_backlog;
   if (hub->nr_queued > 0) {
-    uvperf__hub_wake(hub);
+    hub_wake(hub);
     return;
   }
   uv_idle_stop(&hub->idle);

@@ -45,9 +45,9 @@ typedef struct uvperf__member_ops_s {
 
 /* A member, as its hub sees it. */
 struct uvperf__member_s {
+  uvperf__link_t in_hub; /* first: a link of the list is a member */
   const uvperf__member_ops_t *ops;
   uvperf__hub_t *hub;
-  uvperf__link_t in_hub;
   uvperf__link_t in_queue;
   uvperf__link_t in_looks;
   uvperf__flush_t flush;
@@ -69,8 +69,9 @@ void uvperf__hub_add(uvperf__hub_t *hub, uvperf__member_t *member,
 /* Takes the member out of the hub, which does not run it any more. */
 void uvperf__hub_remove(uvperf__member_t *member);
 
-/* Runs the member in the next check phase. With a backlog it has records left
- * from the last time, and runs after the members that have not. */
+/* Runs the member in the next check phase, and the loop does not wait for fds
+ * before that. With a backlog it has records left from the last time, and runs
+ * after the members that have not. */
 void uvperf__hub_queue(uvperf__member_t *member, int has_backlog);
 
 /* Looks at the member's rings in each check phase from now on, or with 0 rings
@@ -81,10 +82,6 @@ void uvperf__hub_look(uvperf__member_t *member, size_t nr_rings);
 /* Does not run it any more, until it is queued again. */
 void uvperf__hub_dequeue(uvperf__member_t *member);
 
-/* Keeps the next poll phase from waiting for fds. Not needed inside the poll
- * phase, as the check phase comes next. */
-void uvperf__hub_wake(uvperf__hub_t *hub);
-
 /* Counts the iterations that the hub has kept from waiting: it is incremented
  * before each of their poll phases. */
 uint64_t uvperf__hub_polls(const uvperf__hub_t *hub);
@@ -94,6 +91,11 @@ uint64_t uvperf__hub_polls(const uvperf__hub_t *hub);
  * close uv handles as a part of its teardown. It calls `free` when all is
  * closed. */
 uvperf__member_t **uvperf__hub_scanner(uvperf__hub_t *hub);
+
+/* Whether this process is a forked child of the process whose hub it is. A
+ * child does not have the mappings of the rings, and must not take the parent's
+ * records. */
+int uvperf__hub_is_forked(const uvperf__hub_t *hub);
 
 /* Whether no other code has closed a uv handle of the hub. */
 int uvperf__hub_is_sound(const uvperf__hub_t *hub);

@@ -7,9 +7,7 @@
 #include "loop/interval_timer.h"
 
 #include <assert.h>
-#include <stddef.h>
 
-#include "sys/fork.h"
 #include "util/alloc.h"
 
 #define NS_PER_MS 1000000u
@@ -17,16 +15,14 @@
 #define TICK_NS 1000000u
 
 struct uvperf__interval_timer_s {
-  uvperf__member_t member;
+  uvperf__member_t member; /* first: a member of the hub is this */
   const uvperf__interval_timer_ops_t *ops;
   void *owner;
-  uint32_t process; /* the process that made it */
   uv_timer_t timer;
   uvperf__teardown_t *teardown; /* the owner's */
   int closing;
   int is_due; /* a tick has begun or is queued */
   int is_new; /* it has not begun */
-  int unref;
   /* Nanoseconds of uv_hrtime. */
   uint64_t start_ns;
   uint64_t interval_ns;
@@ -34,10 +30,6 @@ struct uvperf__interval_timer_s {
 };
 
 static void on_timer(uv_timer_t *timer);
-
-static int can_use(const void *handle) {
-  return !uv_is_closing(handle);
-}
 
 /* The delay is rounded up, so that the timer is not early if the loop's time is
  * up to date. The delay is never 0, because libuv would call back again in the
@@ -55,7 +47,7 @@ static void on_timer(uv_timer_t *timer) {
 
   /* A forked child does not tick. The timer does not repeat, so it has
    * stopped. */
-  if (uvperf__process() != interval->process)
+  if (uvperf__hub_is_forked(interval->member.hub))
     return;
   if (now_ns < interval->due_ns) {
     interval_arm(interval, now_ns);
@@ -68,27 +60,20 @@ static void on_timer(uv_timer_t *timer) {
     return;
   interval->is_due = interval->is_new = 1;
   uvperf__hub_queue(&interval->member, 0);
-  uvperf__hub_wake(interval->member.hub);
 }
 
 /* -- as a member of the hub ------------------------------------------------ */
 
-static uvperf__interval_timer_t *of_member(uvperf__member_t *member) {
-  return (
-      uvperf__interval_timer_t *)((char *)member -
-                                  offsetof(uvperf__interval_timer_t, member));
-}
-
 /* The tick may stop, restart or close the timer. Then it is not continued. */
 static void interval_run(uvperf__member_t *member, uint64_t now_ns,
                          uint64_t max_ns) {
-  uvperf__interval_timer_t *interval = of_member(member);
+  uvperf__interval_timer_t *interval = (uvperf__interval_timer_t *)member;
   uvperf__teardown_t *teardown = interval->teardown;
   int is_new = interval->is_new;
 
   (void)now_ns;
   interval->is_due = interval->is_new = 0;
-  if (uvperf__process() != interval->process)
+  if (uvperf__hub_is_forked(member->hub))
     return;
   uvperf__teardown_hold(teardown);
   if (interval->ops->tick(interval->owner, is_new, max_ns)) {
@@ -99,7 +84,7 @@ static void interval_run(uvperf__member_t *member, uint64_t now_ns,
 }
 
 static void interval_cancel(uvperf__member_t *member) {
-  uvperf__interval_timer_t *interval = of_member(member);
+  uvperf__interval_timer_t *interval = (uvperf__interval_timer_t *)member;
 
   uvperf__interval_timer_stop(interval);
   interval->ops->cancel(interval->owner);
@@ -125,7 +110,6 @@ int uvperf__interval_timer_new(uvperf__interval_timer_t **timer_out,
   interval->ops = ops;
   interval->owner = owner;
   interval->teardown = teardown;
-  interval->process = uvperf__process();
   interval->member.slice_ns = TICK_NS;
   uvperf__hub_add(teardown->hub, &interval->member, &member_ops);
   uv_timer_init(teardown->loop, &interval->timer);
@@ -155,7 +139,7 @@ int uvperf__interval_timer_start(uvperf__interval_timer_t *interval,
 void uvperf__interval_timer_stop(uvperf__interval_timer_t *interval) {
   interval->is_due = interval->is_new = 0;
   uvperf__hub_dequeue(&interval->member);
-  if (can_use(&interval->timer))
+  if (!uv_is_closing((const uv_handle_t *)&interval->timer))
     uv_timer_stop(&interval->timer);
 }
 
@@ -197,15 +181,10 @@ int uvperf__interval_timer_close_owner(uv_handle_t *handle) {
 
 void uvperf__interval_timer_set_ref(uvperf__interval_timer_t *interval,
                                     int ref) {
-  interval->unref = !ref;
   if (ref)
     uv_ref((uv_handle_t *)&interval->timer);
   else
     uv_unref((uv_handle_t *)&interval->timer);
-}
-
-int uvperf__interval_timer_has_ref(const uvperf__interval_timer_t *interval) {
-  return !interval->unref;
 }
 
 int uvperf__interval_timer_is_active(const uvperf__interval_timer_t *interval) {

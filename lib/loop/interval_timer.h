@@ -63,7 +63,6 @@ int uvperf__interval_timer_close_owner(uv_handle_t *handle);
  * it does. */
 void uvperf__interval_timer_set_ref(uvperf__interval_timer_t *interval,
                                     int ref);
-int uvperf__interval_timer_has_ref(const uvperf__interval_timer_t *interval);
 
 /* Whether the timer is started. */
 int uvperf__interval_timer_is_active(const uvperf__interval_timer_t *interval);

@@ -74,8 +74,8 @@ static void on_replaced(uv_handle_t *handle) {
   int rc;
 
   ring_poll->replacing = 0;
-  if (ring_poll->closing) {
-    ring_poll->ops->closed(ring_poll->owner);
+  if (ring_poll->teardown != NULL) {
+    uvperf__teardown_closed(ring_poll->teardown);
     return;
   }
   if (!ring_poll->ops->is_wanted(ring_poll->owner))
@@ -154,7 +154,7 @@ void uvperf__ring_poll_set_fds(uvperf__ring_poll_t *ring_poll, const int *fds,
 
   ring_poll->fds = fds;
   ring_poll->nr_fds = nr_fds;
-  if (ring_poll->closing ||
+  if (ring_poll->teardown != NULL ||
       (!ring_poll->replacing && !ring_poll_is_usable(ring_poll)))
     return;
   if (!polls_one_of_fds(ring_poll)) {
@@ -199,12 +199,12 @@ void uvperf__ring_poll_set_ref(uvperf__ring_poll_t *ring_poll, int ref) {
 static void on_closed(uv_handle_t *handle) {
   uvperf__ring_poll_t *ring_poll = handle->data;
 
-  ring_poll->ops->closed(ring_poll->owner);
+  uvperf__teardown_closed(ring_poll->teardown);
 }
 
 void uvperf__ring_poll_close(uvperf__ring_poll_t *ring_poll,
                              uvperf__teardown_t *teardown) {
-  ring_poll->closing = 1;
+  ring_poll->teardown = teardown;
   if (ring_poll->replacing)
     uvperf__teardown_expect(teardown); /* libuv will still call on_replaced */
   else

@@ -24,8 +24,6 @@ typedef struct uvperf__ring_poll_ops_s {
   /* Another fd is polled from now on, or polling it failed and `gone` is set.
    * Registering the fd can swallow a wakeup, like any registration. */
   void (*replaced)(void *owner);
-  /* libuv has closed the handle, after uvperf__ring_poll_close. */
-  void (*closed)(void *owner);
 } uvperf__ring_poll_ops_t;
 
 typedef struct uvperf__ring_poll_s {
@@ -38,7 +36,8 @@ typedef struct uvperf__ring_poll_s {
   int started;
   int unref;
   int replacing; /* poll is being closed, to poll another fd */
-  int closing;
+  uvperf__teardown_t
+      *teardown; /* of the owner, which closes; NULL: it does not */
   /* 0, or why there will be no more wakeups: UV_EOF, UV_EBADF… The ring may
    * still hold records. */
   int gone;
@@ -69,8 +68,7 @@ void uvperf__ring_poll_probe(uvperf__ring_poll_t *ring_poll);
 
 void uvperf__ring_poll_set_ref(uvperf__ring_poll_t *ring_poll, int ref);
 
-/* Closes the handle as a part of a teardown, unless others have closed it.
- * `closed` must call uvperf__teardown_closed. */
+/* Closes the handle as a part of a teardown, unless others have closed it. */
 void uvperf__ring_poll_close(uvperf__ring_poll_t *ring_poll,
                              uvperf__teardown_t *teardown);
 

@@ -10,7 +10,6 @@
 
 #include "loop/hub.h"
 #include "loop/ring_poll.h"
-#include "sys/fork.h"
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/grow.h"
@@ -22,12 +21,11 @@
 
 /* Allocated one by one, because libuv's handles must not move. */
 typedef struct watched_ring_s {
+  uvperf__link_t in_queue; /* first: a link of the queue is a ring */
   uvperf__ring_poll_t ring_poll;
   uvperf__watch_t *watch;
   uvperf__ring_t *ring;
   size_t index;
-  struct watched_ring_s *next; /* the next ring in the queue */
-  int queued;
   int had_wakeup;    /* the fd had a wakeup since the last drain */
   int empty_wakeups; /* in a row, up to now */
   int ended;         /* 0, or the negative code with which it has ended */
@@ -40,12 +38,10 @@ typedef struct watched_ring_s {
 } watched_ring_t;
 
 struct uvperf__watch_s {
-  uv_loop_t *loop;
+  uvperf__member_t member; /* first: a member of the hub is a watch */
   const uvperf__watch_ops_t *ops;
   void *owner;
   uvperf__watch_options_t options;
-  uint32_t process; /* the process that made it */
-  uvperf__member_t member;
   uv_timer_t keep;              /* keeps the loop alive; it never fires */
   uvperf__teardown_t *teardown; /* the owner's */
   int closing;
@@ -64,8 +60,9 @@ struct uvperf__watch_s {
   uint64_t slices;
   uvperf__watch_extra_t *extra; /* records being delivered; NULL: none */
   int extra_has_ended;
-  watched_ring_t *first; /* the queue of rings to be drained */
-  watched_ring_t *last;
+  /* The rings to be drained. First in, first out: a ring whose slice was cut
+   * goes to the end, so that each ring gets its share. */
+  uvperf__link_t queue;
   size_t nr_live; /* rings that have not ended */
   watched_ring_t **rings;
   size_t nr_rings;
@@ -73,40 +70,15 @@ struct uvperf__watch_s {
   size_t looked; /* how many rings were looked at */
 };
 
-/* Daemons tear down with uv_walk and uv_close of every handle, so other code
- * may have closed an inner handle. Starting or stopping it then aborts or
- * corrupts the loop's queues. */
-static int can_use(const void *handle) {
-  return !uv_is_closing(handle);
-}
-
-/* A forked child does not have the mappings, and must not take the parent's
- * records. */
-static int is_forked(const uvperf__watch_t *watch) {
-  return uvperf__process() != watch->process;
-}
-
-static uvperf__watch_t *of_member(uvperf__member_t *member) {
-  return (uvperf__watch_t *)((char *)member -
-                             offsetof(uvperf__watch_t, member));
-}
-
 /* -- the queue ------------------------------------------------------------ */
 
-/* First in, first out: a ring whose slice was cut goes to the end, so that each
- * ring gets its share. */
-static void watch_enqueue(watched_ring_t *ring) {
-  uvperf__watch_t *watch = ring->watch;
+static int has_queued(const uvperf__watch_t *watch) {
+  return !uvperf__link_is_alone(&watch->queue);
+}
 
-  if (ring->queued || ring->ended)
-    return;
-  ring->queued = 1;
-  ring->next = NULL;
-  if (watch->last != NULL)
-    watch->last->next = ring;
-  else
-    watch->first = ring;
-  watch->last = ring;
+static void watch_enqueue(watched_ring_t *ring) {
+  if (uvperf__link_is_alone(&ring->in_queue) && !ring->ended)
+    uvperf__link_add(&ring->watch->queue, &ring->in_queue);
 }
 
 static void enqueue_all(uvperf__watch_t *watch) {
@@ -116,50 +88,12 @@ static void enqueue_all(uvperf__watch_t *watch) {
     watch_enqueue(watch->rings[i]);
 }
 
-static watched_ring_t *watch_dequeue(uvperf__watch_t *watch) {
-  watched_ring_t *ring = watch->first;
-
-  if (ring == NULL)
-    return NULL;
-  watch->first = ring->next;
-  if (watch->first == NULL)
-    watch->last = NULL;
-  ring->queued = 0;
-  return ring;
-}
-
 static void dequeue_all(uvperf__watch_t *watch) {
-  while (watch_dequeue(watch) != NULL)
-    continue;
-}
-
-/* Takes a ring out of the queue, wherever it is. */
-static void remove_queued(watched_ring_t *ring) {
-  uvperf__watch_t *watch = ring->watch;
-  watched_ring_t *before = NULL;
-  watched_ring_t *at;
-
-  if (!ring->queued)
-    return;
-  for (at = watch->first; at != ring; at = at->next)
-    before = at;
-  if (before != NULL)
-    before->next = ring->next;
-  else
-    watch->first = ring->next;
-  if (watch->last == ring)
-    watch->last = before;
-  ring->queued = 0;
+  while (has_queued(watch))
+    uvperf__link_remove(watch->queue.next);
 }
 
 /* -- when the watch runs --------------------------------------------------- */
-
-/* Schedules the queue for the next check phase. With a backlog the watch has
- * rings that were cut. */
-static void watch_schedule(uvperf__watch_t *watch, int has_backlog) {
-  uvperf__hub_queue(&watch->member, has_backlog);
-  uvperf__hub_wake(watch->member.hub);
-}
 
 static void on_keep(uv_timer_t *timer) {
   (void)timer;
@@ -168,7 +102,7 @@ static void on_keep(uv_timer_t *timer) {
 /* A started watch keeps the loop alive, unless it is idle or unref'd, and so
  * does `extra`. */
 static void keep_or_let_go(uvperf__watch_t *watch) {
-  if (!can_use(&watch->keep))
+  if (uv_is_closing((const uv_handle_t *)&watch->keep))
     return;
   if (!uvperf__watch_is_busy(watch) && watch->extra == NULL)
     uv_timer_stop(&watch->keep);
@@ -193,7 +127,7 @@ static void await_registration(uvperf__watch_t *watch) {
   watch->registrations += 1;
   watch->polls = uvperf__hub_polls(watch->member.hub);
   enqueue_all(watch);
-  watch_schedule(watch, 0);
+  uvperf__hub_queue(&watch->member, 0);
 }
 
 /* -- flushes --------------------------------------------------------------- */
@@ -207,11 +141,11 @@ static int needs_flush(const watched_ring_t *ring) {
 }
 
 static void on_flush(uvperf__member_t *member) {
-  uvperf__watch_t *watch = of_member(member);
+  uvperf__watch_t *watch = (uvperf__watch_t *)member;
   int all = 0;
   size_t i;
 
-  if (is_forked(watch)) {
+  if (uvperf__hub_is_forked(watch->member.hub)) {
     uvperf__watch_stop(watch);
     return;
   }
@@ -220,8 +154,8 @@ static void on_flush(uvperf__member_t *member) {
   for (i = 0; i < watch->nr_rings; i++)
     if (all || needs_flush(watch->rings[i]))
       watch_enqueue(watch->rings[i]);
-  if (all || watch->first != NULL)
-    watch_schedule(watch, 0);
+  if (all || has_queued(watch))
+    uvperf__hub_queue(&watch->member, 0);
 }
 
 /* -- stop, and the end of a ring ------------------------------------------- */
@@ -234,7 +168,7 @@ void uvperf__watch_stop(uvperf__watch_t *watch) {
   watch->registering = 0;
   dequeue_all(watch);
   if (watch->extra != NULL)
-    watch_schedule(watch, 0); /* to end `extra` */
+    uvperf__hub_queue(&watch->member, 0); /* to end `extra` */
   else
     uvperf__hub_dequeue(&watch->member);
   uvperf__flush_stop(&watch->member.flush);
@@ -271,7 +205,7 @@ static int end_ring(watched_ring_t *ring, int status,
       report_slice_end(watch, slice) == UVPERF__STOPPED)
     return UVPERF__STOPPED;
   ring->ended = status;
-  remove_queued(ring);
+  uvperf__link_remove(&ring->in_queue);
   uvperf__ring_poll_stop(&ring->ring_poll);
   watch->nr_live -= 1;
   if (watch->nr_live == 0) {
@@ -363,13 +297,17 @@ static int drain_ring(watched_ring_t *ring, uvperf__slice_t *slice) {
  * of a single record has no clock: the clock is started only if there are more
  * records. */
 static void drain_queued(uvperf__watch_t *watch, uvperf__slice_t *slice) {
-  while (watch->first != NULL) {
+  watched_ring_t *ring;
+
+  while (has_queued(watch)) {
+    ring = (watched_ring_t *)watch->queue.next;
     if (slice->start_ns == 0 && slice->records > 0)
       return; /* the slice was only that record */
-    if (slice->start_ns == 0 && (watch->first != watch->last ||
-                                 uvperf__ring_has_several(watch->first->ring)))
+    if (slice->start_ns == 0 && (watch->queue.next != watch->queue.prev ||
+                                 uvperf__ring_has_several(ring->ring)))
       uvperf__slice_start_clock(slice);
-    if (drain_ring(watch_dequeue(watch), slice) != UVPERF__DRAINED)
+    uvperf__link_remove(&ring->in_queue);
+    if (drain_ring(ring, slice) != UVPERF__DRAINED)
       return;
   }
 }
@@ -385,7 +323,7 @@ static void drain_together(uvperf__watch_t *watch, uvperf__slice_t *slice) {
 
   for (i = 0; i < watch->nr_rings; i++) {
     ring = watch->rings[i];
-    ring->was_queued = ring->queued;
+    ring->was_queued = !uvperf__link_is_alone(&ring->in_queue);
     ring->was_gone = ring->ring_poll.gone;
     ring->was_tail = ring->ring->tail;
     ring->was_head = ring->ring->head;
@@ -449,14 +387,14 @@ static void watch_process(uvperf__watch_t *watch, uint64_t now_ns,
                           uint64_t max_ns) {
   int polled = watch->polls != uvperf__hub_polls(watch->member.hub);
   uint64_t registrations = watch->registrations;
-  int has_rings = watch->first != NULL;
+  int has_rings = has_queued(watch);
   void *scratch = has_rings ? uvperf__hub_lend(watch->member.hub) : NULL;
   uvperf__slice_t slice;
 
   /* Out of memory. This happens only if a callback inside a flush has run the
    * loop. The next iteration then drains the rings. */
   if (has_rings && scratch == NULL) {
-    watch_schedule(watch, 1);
+    uvperf__hub_queue(&watch->member, 1);
     return;
   }
   uvperf__slice_begin(&slice, &watch->session, watch->options.slice_records,
@@ -488,26 +426,26 @@ static void watch_process(uvperf__watch_t *watch, uint64_t now_ns,
     watch->registering = 0;
   else if (watch->registering)
     enqueue_all(watch);
-  if (watch->first != NULL || watch->registering ||
+  if (has_queued(watch) || watch->registering ||
       (watch->extra != NULL && !watch->extra_has_ended))
-    watch_schedule(watch, !watch->registering);
+    uvperf__hub_queue(&watch->member, !watch->registering);
 }
 
 /* A callback may flush another handle, and a callback of that flush may close
  * this one and run the loop. */
 static void watch_run(uvperf__member_t *member, uint64_t now_ns,
                       uint64_t max_ns) {
-  uvperf__watch_t *watch = of_member(member);
+  uvperf__watch_t *watch = (uvperf__watch_t *)member;
   uvperf__teardown_t *teardown = watch->teardown;
 
   uvperf__teardown_hold(teardown);
-  if (is_forked(watch)) {
+  if (uvperf__hub_is_forked(watch->member.hub)) {
     watch->extra = NULL;
     uvperf__watch_stop(watch);
   } else if (watch->delivering) {
     /* Here a callback of a flush runs the loop, and the user still has the
      * record at the tail. */
-    watch_schedule(watch, 0);
+    uvperf__hub_queue(&watch->member, 0);
   } else if (watch->started || watch->extra != NULL) {
     watch_process(watch, now_ns, max_ns);
     end_extra(watch);
@@ -519,7 +457,7 @@ static void watch_run(uvperf__member_t *member, uint64_t now_ns,
  * end otherwise. The callback may close the owner, which is freed at once if
  * others have closed all its inner handles. */
 static void watch_cancel(uvperf__member_t *member) {
-  uvperf__watch_t *watch = of_member(member);
+  uvperf__watch_t *watch = (uvperf__watch_t *)member;
   uvperf__watch_extra_t *extra = watch->extra;
   uvperf__teardown_t *teardown = watch->teardown;
   int was_busy = uvperf__watch_is_busy(watch);
@@ -545,7 +483,7 @@ static void watch_cancel(uvperf__member_t *member) {
 /* Records below a watermark wait for it, which is at most a quarter of the ring
  * here. */
 static size_t watch_look(uvperf__member_t *member, size_t most) {
-  uvperf__watch_t *watch = of_member(member);
+  uvperf__watch_t *watch = (uvperf__watch_t *)member;
   watched_ring_t *ring;
   uint64_t bytes;
   size_t nr;
@@ -597,9 +535,12 @@ static int on_spare(void *owner, int status) {
              : watch->ops->spare(watch->owner, ring->index);
 }
 
-/* Whether no other code has closed the handles that let the watch run. */
+/* Whether no other code has closed the handles that let the watch run. Daemons
+ * tear down with uv_walk and uv_close of every handle. Starting or stopping a
+ * closed handle aborts, or corrupts the loop's queues. */
 static int is_sound(const uvperf__watch_t *watch) {
-  return can_use(&watch->keep) && uvperf__hub_is_sound(watch->member.hub);
+  return !uv_is_closing((const uv_handle_t *)&watch->keep) &&
+         uvperf__hub_is_sound(watch->member.hub);
 }
 
 static int is_wanted(void *owner) {
@@ -608,14 +549,8 @@ static int is_wanted(void *owner) {
   return is_sound(ring->watch);
 }
 
-static void on_ring_closed(void *owner) {
-  watched_ring_t *ring = owner;
-
-  uvperf__teardown_closed(ring->watch->teardown);
-}
-
-static const uvperf__ring_poll_ops_t ring_poll_ops = {
-    on_spare, on_wakeup, is_wanted, on_replaced, on_ring_closed};
+static const uvperf__ring_poll_ops_t ring_poll_ops = {on_spare, on_wakeup,
+                                                      is_wanted, on_replaced};
 
 /* -- new, add, start, flush ------------------------------------------------ */
 
@@ -629,37 +564,16 @@ int uvperf__watch_new(uvperf__watch_t **watch_out, uvperf__teardown_t *teardown,
     uvperf__free(watch);
     return UV_ENOMEM;
   }
-  watch->loop = teardown->loop;
   watch->teardown = teardown;
   watch->ops = ops;
   watch->owner = owner;
-  watch->process = uvperf__process();
-  uv_timer_init(watch->loop, &watch->keep);
+  uvperf__link_init(&watch->queue);
+  uv_timer_init(teardown->loop, &watch->keep);
   watch->keep.data = watch;
   watch->keep.timer_cb = on_keep;
   uvperf__hub_add(teardown->hub, &watch->member, &member_ops);
   *watch_out = watch;
   return 0;
-}
-
-static int make_ring(uvperf__watch_t *watch, uvperf__ring_t *ring,
-                     const int *fds, size_t nr_fds, watched_ring_t **made) {
-  watched_ring_t *watched = uvperf__calloc(1, sizeof(*watched));
-  int rc;
-
-  if (watched == NULL)
-    return UV_ENOMEM;
-  watched->watch = watch;
-  watched->ring = ring;
-  watched->index = watch->nr_rings;
-  watched->ring_poll.unref = watch->unref;
-  rc = uvperf__ring_poll_init(&watched->ring_poll, watch->loop, fds, nr_fds,
-                              &ring_poll_ops, watched);
-  if (rc != 0)
-    uvperf__free(watched);
-  else
-    *made = watched;
-  return rc;
 }
 
 int uvperf__watch_add(uvperf__watch_t *watch, uvperf__ring_t *ring,
@@ -674,11 +588,22 @@ int uvperf__watch_add(uvperf__watch_t *watch, uvperf__ring_t *ring,
   if (rings == NULL)
     return UV_ENOMEM;
   watch->rings = rings;
-  if (uvperf__hub_reserve(watch->member.hub) != 0)
+  made = uvperf__calloc(1, sizeof(*made));
+  if (made == NULL || uvperf__hub_reserve(watch->member.hub) != 0) {
+    uvperf__free(made);
     return UV_ENOMEM;
-  rc = make_ring(watch, ring, fds, nr_fds, &made);
-  if (rc != 0)
+  }
+  uvperf__link_init(&made->in_queue);
+  made->watch = watch;
+  made->ring = ring;
+  made->index = watch->nr_rings;
+  made->ring_poll.unref = watch->unref;
+  rc = uvperf__ring_poll_init(&made->ring_poll, watch->teardown->loop, fds,
+                              nr_fds, &ring_poll_ops, made);
+  if (rc != 0) {
+    uvperf__free(made);
     return rc;
+  }
   rings[watch->nr_rings++] = made;
   if (watch->started)
     rc = uvperf__ring_poll_start(&made->ring_poll);
@@ -755,7 +680,7 @@ void uvperf__watch_drain(uvperf__watch_t *watch) {
   if (!watch->started)
     return;
   enqueue_all(watch);
-  watch_schedule(watch, 0);
+  uvperf__hub_queue(&watch->member, 0);
 }
 
 void uvperf__watch_flush_in(uvperf__watch_t *watch, uint64_t ms) {
@@ -771,28 +696,22 @@ void uvperf__watch_deliver(uvperf__watch_t *watch,
     return;
   }
   set_extra(watch, extra);
-  watch_schedule(watch, 0);
-}
-
-/* Returns UVPERF__STOPPED if a callback has stopped or closed the handle. */
-static int flush_one(uvperf__watch_t *watch, size_t ring_index,
-                     uvperf__slice_t *slice) {
-  int rc;
-
-  if (watch->rings[ring_index]->ended)
-    return UVPERF__DRAINED;
-  rc = watch->ops->drain(watch->owner, ring_index, slice);
-  if (rc < 0)
-    rc = uvperf__watch_ring_failed(watch, ring_index, rc, NULL);
-  return rc;
+  uvperf__hub_queue(&watch->member, 0);
 }
 
 static void flush_each(uvperf__watch_t *watch, uvperf__slice_t *slice) {
   size_t i;
+  int rc;
 
-  for (i = 0; i < watch->nr_rings; i++)
-    if (flush_one(watch, i, slice) == UVPERF__STOPPED)
+  for (i = 0; i < watch->nr_rings; i++) {
+    if (watch->rings[i]->ended)
+      continue;
+    rc = watch->ops->drain(watch->owner, i, slice);
+    if (rc < 0)
+      rc = uvperf__watch_ring_failed(watch, i, rc, NULL);
+    if (rc == UVPERF__STOPPED)
       return;
+  }
 }
 
 int uvperf__watch_flush(uvperf__watch_t *watch) {
@@ -850,11 +769,6 @@ void uvperf__watch_free(uvperf__watch_t *watch) {
   uvperf__free(watch);
 }
 
-static int is_keep(const uv_handle_t *handle) {
-  return handle->type == UV_TIMER &&
-         ((const uv_timer_t *)handle)->timer_cb == on_keep;
-}
-
 /* Any handle of the loop may be passed here. So `data` is read only if the
  * handle's type and callback show that the handle is ours. A handle of the hub
  * is left to the hub, which closes it after the last watch. */
@@ -864,7 +778,8 @@ int uvperf__watch_close_owner(uv_handle_t *handle) {
 
   if (ring_poll != NULL)
     watch = ((watched_ring_t *)ring_poll->owner)->watch;
-  else if (is_keep(handle))
+  else if (handle->type == UV_TIMER &&
+           ((const uv_timer_t *)handle)->timer_cb == on_keep)
     watch = handle->data;
   else
     return uvperf__hub_is(handle);
@@ -897,7 +812,7 @@ int uvperf__watch_is_active(const uvperf__watch_t *watch) {
 }
 
 uint64_t uvperf__watch_now(const uvperf__watch_t *watch) {
-  return is_sound(watch) ? uv_now(watch->loop) : 0;
+  return is_sound(watch) ? uv_now(watch->teardown->loop) : 0;
 }
 
 size_t uvperf__watch_nr_rings(const uvperf__watch_t *watch) {

@@ -131,7 +131,6 @@ static void cancel(uvperf__member_t *member) {
 
 static void queue(one_t *one) {
   uvperf__hub_queue(&one->member, 0);
-  uvperf__hub_wake(one->member.hub);
 }
 
 /* One iteration of the loop. Returns how long all members took. */
