@@ -29,74 +29,6 @@ _Static_assert(sizeof(uvperf_event_t) == 7 * sizeof(void *) + 2 * sizeof(int),
 
 static const uvperf__handle_kind_t event_kind;
 
-/* -- close ---------------------------------------------------------------- */
-
-/* Without a link the program runs until the event's file is closed. */
-static void event_end_program(event_t *impl) {
-  if (impl->bpf_link < 0)
-    return;
-  uvperf__sys_close(impl->bpf_link);
-  impl->bpf_link = -1;
-  impl->has_program = 0;
-}
-
-static void event_release(void *owner) {
-  event_t *impl = owner;
-
-  /* Checked only now: this may be a child that was forked after the close
-   * began. */
-  if (uvperf__handle_is_forked(&impl->base))
-    uvperf__ring_forget(&impl->ring);
-  else
-    uvperf__ring_unmap(&impl->ring);
-  event_end_program(impl);
-  if (impl->fd >= 0)
-    uvperf__sys_close(impl->fd);
-  uvperf_decoder_free(impl->base.decoder);
-  uvperf__event_free_old_decoders(impl);
-  uvperf__event_free_writers(impl);
-  uvperf__free(impl->attr);
-  uvperf__free(impl->changes);
-  uvperf__watch_free(impl->base.watch);
-  uvperf__free(impl);
-}
-
-static void event_give_up(void *owner, uvperf__leftovers_t *leftovers) {
-  event_t *impl = owner;
-
-  /* In these cases the event is closed at once. After a failed init the loop
-   * runs only once more. A program without a link must end soon. A forked
-   * child's fd is not the last fd of the event. */
-  if (impl->base.handle == NULL || impl->has_program ||
-      !uvperf__attr_closes_slowly(impl->attr) ||
-      uvperf__handle_is_forked(&impl->base))
-    return;
-  uvperf__ring_give_up(&impl->ring, leftovers);
-  uvperf__leftovers_add(leftovers, NULL, 0, impl->fd);
-  impl->fd = -1;
-}
-
-static void event_quit(void *owner) {
-  event_t *impl = owner;
-
-  if (!uvperf__handle_is_forked(&impl->base)) {
-    /* When the leader's fd is closed, its siblings become leaders and would
-     * count. */
-    uvperf__event_disable_siblings(impl);
-    if (impl->fd >= 0)
-      uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0);
-    event_end_program(impl); /* not earlier: the program may drop samples */
-  }
-  uvperf__event_leave_group(impl);
-  uvperf__event_unlink(impl);
-}
-
-static int event_is_active(const void *owner) {
-  const event_t *impl = owner;
-
-  return uvperf__watch_is_active(impl->base.watch);
-}
-
 static const uvperf__watch_ops_t watch_ops = {
     .drain = uvperf__event_drain,
     .slice_end = uvperf__handle_slice_end,
@@ -104,6 +36,8 @@ static const uvperf__watch_ops_t watch_ops = {
     .end = uvperf__event_end,
     .close = uvperf__handle_begin_close,
 };
+
+static void event_release(void *owner);
 
 /* -- init and open --------------------------------------------------------- */
 
@@ -396,7 +330,7 @@ int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
   return rc;
 }
 
-/* -- start, stop, flush --------------------------------------------------- */
+/* -- start, stop, flush ---------------------------------------------------- */
 
 /* Checks whether the start needs a callback, and whether the event can get
  * records for it: its own records, READ records of children (inherit_stat), or
@@ -480,6 +414,74 @@ static int event_flush(void *owner) {
   if (impl->unsound)
     return 0;
   return uvperf__watch_flush(impl->base.watch);
+}
+
+static int event_is_active(const void *owner) {
+  const event_t *impl = owner;
+
+  return uvperf__watch_is_active(impl->base.watch);
+}
+
+/* -- close ----------------------------------------------------------------- */
+
+/* Without a link the program runs until the event's file is closed. */
+static void event_end_program(event_t *impl) {
+  if (impl->bpf_link < 0)
+    return;
+  uvperf__sys_close(impl->bpf_link);
+  impl->bpf_link = -1;
+  impl->has_program = 0;
+}
+
+static void event_quit(void *owner) {
+  event_t *impl = owner;
+
+  if (!uvperf__handle_is_forked(&impl->base)) {
+    /* When the leader's fd is closed, its siblings become leaders and would
+     * count. */
+    uvperf__event_disable_siblings(impl);
+    if (impl->fd >= 0)
+      uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0);
+    event_end_program(impl); /* not earlier: the program may drop samples */
+  }
+  uvperf__event_leave_group(impl);
+  uvperf__event_unlink(impl);
+}
+
+static void event_give_up(void *owner, uvperf__leftovers_t *leftovers) {
+  event_t *impl = owner;
+
+  /* In these cases the event is closed at once. After a failed init the loop
+   * runs only once more. A program without a link must end soon. A forked
+   * child's fd is not the last fd of the event. */
+  if (impl->base.handle == NULL || impl->has_program ||
+      !uvperf__attr_closes_slowly(impl->attr) ||
+      uvperf__handle_is_forked(&impl->base))
+    return;
+  uvperf__ring_give_up(&impl->ring, leftovers);
+  uvperf__leftovers_add(leftovers, NULL, 0, impl->fd);
+  impl->fd = -1;
+}
+
+static void event_release(void *owner) {
+  event_t *impl = owner;
+
+  /* Checked only now: this may be a child that was forked after the close
+   * began. */
+  if (uvperf__handle_is_forked(&impl->base))
+    uvperf__ring_forget(&impl->ring);
+  else
+    uvperf__ring_unmap(&impl->ring);
+  event_end_program(impl);
+  if (impl->fd >= 0)
+    uvperf__sys_close(impl->fd);
+  uvperf_decoder_free(impl->base.decoder);
+  uvperf__event_free_old_decoders(impl);
+  uvperf__event_free_writers(impl);
+  uvperf__free(impl->attr);
+  uvperf__free(impl->changes);
+  uvperf__watch_free(impl->base.watch);
+  uvperf__free(impl);
 }
 
 /* -- getters --------------------------------------------------------------- */

@@ -26,80 +26,12 @@ struct event_opening_s {
   uvperf_error_t error;
 };
 
-/* -- on the pool ----------------------------------------------------------- */
-
-/* Adds the fds that are not needed any more to the leftovers, which are closed
- * one by one. If the leader has closed meanwhile, the duplicate can be its last
- * fd. */
-static void opening_leave(event_opening_t *opening) {
-  event_t *draft = &opening->draft;
-
-  uvperf__leftovers_add(&opening->leftovers, NULL, 0, opening->plan.group_fd);
-  uvperf__leftovers_add(&opening->leftovers, NULL, 0,
-                        opening->plan.options.cgroup);
-  opening->plan.group_fd = opening->plan.options.cgroup = -1;
-  if (opening->rc == 0)
-    return;
-  uvperf__event_give_back(draft);
-  uvperf__ring_give_up(&draft->ring, &opening->leftovers);
-  uvperf__leftovers_add(&opening->leftovers, NULL, 0, draft->fd);
-  draft->fd = -1;
-}
-
-static int opening_step(uvperf__job_t *job) {
-  event_opening_t *opening = (event_opening_t *)job;
-
-  if (opening->was_tried)
-    return uvperf__leftovers_close_one(&opening->leftovers);
-  opening->was_tried = 1;
-  if (!atomic_load(&opening->base.is_cancelled))
-    opening->rc =
-        uvperf__event_open(&opening->draft, &opening->plan, &opening->error);
-  if (atomic_load(&opening->base.is_cancelled))
-    opening->rc = UV_ECANCELED;
-  opening_leave(opening);
-  return 1;
-}
-
-/* -- on the loop ----------------------------------------------------------- */
-
-/* If the handle closes, it closes the event too. */
+static int opening_step(uvperf__job_t *job);
 static int opening_done(uvperf__handle_job_t *job, int rc,
-                        uvperf_error_t *error) {
-  event_opening_t *opening = (event_opening_t *)job;
-  event_t *impl = (event_t *)job->owner;
-  event_t *draft = &opening->draft;
+                        uvperf_error_t *error);
+static void opening_free(uvperf__handle_job_t *job);
 
-  if (!job->is_late && opening->rc == 0) {
-    uvperf__free(impl->attr);
-    impl->attr = draft->attr;
-    impl->changes = draft->changes;
-    impl->nr_changes = draft->nr_changes;
-    impl->fd = draft->fd;
-    impl->ring = draft->ring;
-    draft->attr = NULL;
-    draft->changes = NULL;
-    draft->fd = -1;
-    uvperf__ring_forget(&draft->ring);
-  }
-  if (rc == 0) {
-    rc = opening->rc;
-    *error = opening->error;
-  }
-  if (rc == 0)
-    rc = opening->install(impl, &opening->plan, error);
-  if (rc != 0) {
-    uvperf__event_give_back(impl);
-    uvperf__event_leave_group(impl);
-  }
-  return rc;
-}
-
-static void opening_free(uvperf__handle_job_t *job) {
-  uvperf__event_free_opening((event_opening_t *)job);
-}
-
-/* -- before ---------------------------------------------------------------- */
+/* -- 1. on the loop: copies what the pool needs ---------------------------- */
 
 /* Replaces an fd by a duplicate, because the owner of the fd (the caller or the
  * leader) may close it. */
@@ -157,18 +89,6 @@ static int opening_keep(event_opening_t *opening, const event_t *impl,
   return rc < 0 ? uvperf__error_shortage(error, rc, "cannot read /proc") : 0;
 }
 
-void uvperf__event_free_opening(event_opening_t *opening) {
-  if (opening == NULL)
-    return;
-  opening->rc = UV_ECANCELED;
-  opening_leave(opening);
-  uvperf__leftovers_end(&opening->leftovers);
-  uvperf__free(opening->draft.attr);
-  uvperf__free(opening->draft.changes);
-  uvperf__free(opening->leader.attr);
-  uvperf__free(opening);
-}
-
 int uvperf__event_new_opening(event_opening_t **made, event_t *impl,
                               const event_plan_t *plan, event_install_t install,
                               uvperf_error_t *error) {
@@ -193,4 +113,93 @@ int uvperf__event_begin_opening(event_t *impl, event_opening_t *opening,
                                 uvperf_error_t *error) {
   return uvperf__handle_job_begin(&impl->base, &opening->base,
                                   &opening->draft.calls, error);
+}
+
+/* -- 2. on the pool -------------------------------------------------------- */
+
+static void opening_leave(event_opening_t *opening);
+
+static int opening_step(uvperf__job_t *job) {
+  event_opening_t *opening = (event_opening_t *)job;
+
+  if (opening->was_tried)
+    return uvperf__leftovers_close_one(&opening->leftovers);
+  opening->was_tried = 1;
+  if (!atomic_load(&opening->base.is_cancelled))
+    opening->rc =
+        uvperf__event_open(&opening->draft, &opening->plan, &opening->error);
+  if (atomic_load(&opening->base.is_cancelled))
+    opening->rc = UV_ECANCELED;
+  opening_leave(opening);
+  return 1;
+}
+
+/* -- 3. on the loop: takes what was opened --------------------------------- */
+
+/* If the handle closes, it closes the event too. */
+static int opening_done(uvperf__handle_job_t *job, int rc,
+                        uvperf_error_t *error) {
+  event_opening_t *opening = (event_opening_t *)job;
+  event_t *impl = (event_t *)job->owner;
+  event_t *draft = &opening->draft;
+
+  if (!job->is_late && opening->rc == 0) {
+    uvperf__free(impl->attr);
+    impl->attr = draft->attr;
+    impl->changes = draft->changes;
+    impl->nr_changes = draft->nr_changes;
+    impl->fd = draft->fd;
+    impl->ring = draft->ring;
+    draft->attr = NULL;
+    draft->changes = NULL;
+    draft->fd = -1;
+    uvperf__ring_forget(&draft->ring);
+  }
+  if (rc == 0) {
+    rc = opening->rc;
+    *error = opening->error;
+  }
+  if (rc == 0)
+    rc = opening->install(impl, &opening->plan, error);
+  if (rc != 0) {
+    uvperf__event_give_back(impl);
+    uvperf__event_leave_group(impl);
+  }
+  return rc;
+}
+
+/* -- what is not needed any more, or was not wanted ------------------------ */
+
+/* Adds the fds that are not needed any more to the leftovers, which are closed
+ * one by one. If the leader has closed meanwhile, the duplicate can be its last
+ * fd. */
+static void opening_leave(event_opening_t *opening) {
+  event_t *draft = &opening->draft;
+
+  uvperf__leftovers_add(&opening->leftovers, NULL, 0, opening->plan.group_fd);
+  uvperf__leftovers_add(&opening->leftovers, NULL, 0,
+                        opening->plan.options.cgroup);
+  opening->plan.group_fd = opening->plan.options.cgroup = -1;
+  if (opening->rc == 0)
+    return;
+  uvperf__event_give_back(draft);
+  uvperf__ring_give_up(&draft->ring, &opening->leftovers);
+  uvperf__leftovers_add(&opening->leftovers, NULL, 0, draft->fd);
+  draft->fd = -1;
+}
+
+void uvperf__event_free_opening(event_opening_t *opening) {
+  if (opening == NULL)
+    return;
+  opening->rc = UV_ECANCELED;
+  opening_leave(opening);
+  uvperf__leftovers_end(&opening->leftovers);
+  uvperf__free(opening->draft.attr);
+  uvperf__free(opening->draft.changes);
+  uvperf__free(opening->leader.attr);
+  uvperf__free(opening);
+}
+
+static void opening_free(uvperf__handle_job_t *job) {
+  uvperf__event_free_opening((event_opening_t *)job);
 }

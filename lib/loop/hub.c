@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A table says which hub belongs to which loop. It is the only global state of
- * loop/ that changes, and it needs no lock: only the thread of a loop takes or
- * frees the entry of this loop. A hub lives in its entry, and entries are never
- * freed.
+/* The hub. The file begins with what happens if nothing fails: handles join,
+ * members are queued, one iteration runs them, and the handles leave. Then come
+ * forked children, uv handles that other code has closed, and the table.
+ *
+ * The table says which hub belongs to which loop. It is the only global state
+ * of loop/ that changes, and it needs no lock: only the thread of a loop takes
+ * or frees the entry of this loop. A hub lives in its entry, and entries are
+ * never freed.
  *
  * An entry can be of another loop that was at the same address: this loop was
  * freed and not closed, or other code had closed all its handles. Then the new
@@ -65,74 +69,18 @@ typedef struct table_s {
 static table_t table;
 
 static void on_idle(uv_idle_t *idle);
+
 static void on_check(uv_check_t *check);
+
 static void on_fired(uvperf__flush_timer_t *timer);
 
-static uvperf__member_t *of_queue(uvperf__link_t *link) {
-  return (uvperf__member_t *)((char *)link -
-                              offsetof(uvperf__member_t, in_queue));
-}
+static uvperf__hub_t *table_find(const uv_loop_t *loop);
+static uvperf__hub_t *table_take(uv_loop_t *loop);
+static void hub_leave(uvperf__teardown_t *teardown);
+static void hub_left(uvperf__teardown_t *teardown);
+static void hub_drop(uvperf__hub_t *hub);
 
-/* -- the table ------------------------------------------------------------ */
-
-int uvperf__hub_is_forked(const uvperf__hub_t *hub) {
-  return hub->process != uvperf__process();
-}
-
-int uvperf__hub_is_sound(const uvperf__hub_t *hub) {
-  return !uv_is_closing((const uv_handle_t *)&hub->check) &&
-         !uv_is_closing((const uv_handle_t *)&hub->idle) &&
-         !uv_is_closing((const uv_handle_t *)&hub->flush_timer.timer);
-}
-
-/* Only this thread can give an entry to this loop. So if the entry is still the
- * loop's afterwards, it was the loop's all the time. */
-static int is_of(const uvperf__hub_t *hub, const uv_loop_t *loop) {
-  return atomic_load(&hub->loop) == loop && !uvperf__hub_is_forked(hub) &&
-         hub->backend_fd == uv_backend_fd(loop) && uvperf__hub_is_sound(hub) &&
-         atomic_load(&hub->loop) == loop;
-}
-
-static uvperf__hub_t *table_find(const uv_loop_t *loop) {
-  table_t *part;
-  size_t i;
-
-  for (part = &table; part != NULL; part = atomic_load(&part->next))
-    for (i = 0; i < TABLE_HUBS; i++)
-      if (is_of(&part->hubs[i], loop))
-        return &part->hubs[i];
-  return NULL;
-}
-
-/* Returns the part of the table that follows, and makes it if necessary. */
-static table_t *table_next(table_t *part) {
-  table_t *next = atomic_load(&part->next);
-  table_t *made;
-
-  if (next != NULL)
-    return next;
-  made = uvperf__calloc(1, sizeof(*made));
-  if (made == NULL || atomic_compare_exchange_strong(&part->next, &next, made))
-    return made;
-  uvperf__free(made);
-  return next;
-}
-
-static uvperf__hub_t *table_take(uv_loop_t *loop) {
-  table_t *part;
-  uv_loop_t *none;
-  size_t i;
-
-  for (part = &table; part != NULL; part = table_next(part))
-    for (i = 0; i < TABLE_HUBS; i++) {
-      none = NULL;
-      if (atomic_compare_exchange_strong(&part->hubs[i].loop, &none, loop))
-        return &part->hubs[i];
-    }
-  return NULL;
-}
-
-/* -- join and leave ------------------------------------------------------- */
+/* -- 1. a handle joins, with members --------------------------------------- */
 
 /* Another loop may have had the entry before. */
 static void hub_init(uvperf__hub_t *hub, uv_loop_t *loop) {
@@ -154,44 +102,6 @@ static void hub_init(uvperf__hub_t *hub, uv_loop_t *loop) {
   uvperf__jobs_init(&hub->jobs, &hub->flush_timer);
   uv_unref((uv_handle_t *)&hub->check);
   uv_unref((uv_handle_t *)&hub->idle);
-}
-
-static void on_closed(uv_handle_t *handle) {
-  uvperf__hub_t *hub = handle->data;
-
-  uvperf__teardown_closed(hub->leaving);
-}
-
-/* The uv handles are closed together with those of the last member, so closing
- * takes no more iterations than without a hub. A handle that comes meanwhile
- * makes another hub. Those that are still closing may have jobs here. */
-static void hub_leave(uvperf__teardown_t *teardown) {
-  uvperf__hub_t *hub = teardown->hub;
-
-  hub->nr_open -= 1;
-  if (hub->nr_open > 0)
-    return;
-  hub->leaving = teardown;
-  if (hub->scanner != NULL)
-    hub->scanner->ops->close(hub->scanner, teardown);
-  assert(uvperf__link_is_alone(&hub->members));
-  uvperf__teardown_close(teardown, &hub->check, on_closed);
-  uvperf__teardown_close(teardown, &hub->idle, on_closed);
-  uvperf__teardown_close(teardown, &hub->flush_timer.timer, on_closed);
-}
-
-static void hub_drop(uvperf__hub_t *hub) {
-  hub->users -= 1;
-  if (hub->users > 0)
-    return;
-  if (hub->scanner != NULL)
-    hub->scanner->ops->free(hub->scanner);
-  uvperf__scratch_free(&hub->scratch);
-  atomic_store(&hub->loop, NULL);
-}
-
-static void hub_left(uvperf__teardown_t *teardown) {
-  hub_drop(teardown->hub);
 }
 
 int uvperf__hub_join(uvperf__teardown_t *teardown) {
@@ -242,67 +152,7 @@ void uvperf__hub_remove(uvperf__member_t *member) {
   uvperf__link_remove(&member->in_hub);
 }
 
-/* Ids ascend, so most new events have a greater id than all others. */
-void uvperf__hub_note_event(uvperf__member_t *member, uint64_t id) {
-  member->event = id;
-  if (member->hub->newest_event < id)
-    member->hub->newest_event = id;
-}
-
-uint64_t uvperf__hub_newest_event(uv_loop_t *loop) {
-  uvperf__hub_t *hub = table_find(loop);
-
-  return hub == NULL ? 0 : hub->newest_event;
-}
-
-int uvperf__hub_has_event(uv_loop_t *loop, uint64_t id) {
-  uvperf__hub_t *hub = table_find(loop);
-  uvperf__link_t *link;
-
-  if (hub == NULL || id > hub->newest_event)
-    return 0;
-  for (link = hub->members.next; link != &hub->members; link = link->next)
-    if (((const uvperf__member_t *)link)->event == id)
-      return 1;
-  return 0;
-}
-
-void *uvperf__hub_lend(uvperf__hub_t *hub) {
-  void *buffer = uvperf__scratch_take(&hub->scratch);
-
-  hub->users += buffer != NULL;
-  return buffer;
-}
-
-void uvperf__hub_give_back(uvperf__hub_t *hub, void *buffer) {
-  uvperf__scratch_give_back(&hub->scratch, buffer);
-  hub_drop(hub);
-}
-
-uvperf__member_t **uvperf__hub_scanner(uvperf__hub_t *hub) {
-  return &hub->scanner;
-}
-
-int uvperf__hub_reserve(uvperf__hub_t *hub) {
-  return uvperf__scratch_reserve(&hub->scratch);
-}
-
-int uvperf__hub_is(const uv_handle_t *handle) {
-  switch (handle->type) {
-    case UV_IDLE:
-      return ((const uv_idle_t *)handle)->idle_cb == on_idle;
-    case UV_CHECK:
-      return ((const uv_check_t *)handle)->check_cb == on_check;
-    default:
-      return uvperf__flush_timer_is(handle);
-  }
-}
-
-/* -- when members run ----------------------------------------------------- */
-
-uint64_t uvperf__hub_polls(const uvperf__hub_t *hub) {
-  return hub->polls;
-}
+/* -- 2. a member is queued ------------------------------------------------- */
 
 static void start_check(uvperf__hub_t *hub) {
   if (!uv_is_closing((const uv_handle_t *)&hub->check))
@@ -330,6 +180,13 @@ void uvperf__hub_queue(uvperf__member_t *member, int has_backlog) {
   hub_wake(hub);
 }
 
+void uvperf__hub_dequeue(uvperf__member_t *member) {
+  if (uvperf__link_is_alone(&member->in_queue))
+    return;
+  uvperf__link_remove(&member->in_queue);
+  member->hub->nr_queued -= 1;
+}
+
 void uvperf__hub_look(uvperf__member_t *member, size_t nr_rings) {
   uvperf__hub_t *hub = member->hub;
 
@@ -342,49 +199,6 @@ void uvperf__hub_look(uvperf__member_t *member, size_t nr_rings) {
   start_check(hub);
 }
 
-void uvperf__hub_dequeue(uvperf__member_t *member) {
-  if (uvperf__link_is_alone(&member->in_queue))
-    return;
-  uvperf__link_remove(&member->in_queue);
-  member->hub->nr_queued -= 1;
-}
-
-/* A member that is cancelled belongs to no hub any more. Its callback may do
- * anything: see on_check. */
-int uvperf__hub_check(uvperf__hub_t *hub) {
-  uvperf__member_t *member;
-
-  if (uvperf__hub_is_sound(hub))
-    return 1;
-  if (!uv_is_closing((const uv_handle_t *)&hub->idle))
-    uv_idle_stop(&hub->idle);
-  hub->users += 1;
-  while (!uvperf__link_is_alone(&hub->members)) {
-    member = (uvperf__member_t *)hub->members.next;
-    uvperf__hub_remove(member);
-    if (member->ops->cancel != NULL)
-      member->ops->cancel(member);
-  }
-  hub_drop(hub);
-  return 0;
-}
-
-/* As in on_check, a callback may do anything. */
-static void on_fired(uvperf__flush_timer_t *timer) {
-  uvperf__hub_t *hub = timer->timer.data;
-
-  hub->users += 1;
-  if (uvperf__hub_check(hub))
-    uvperf__jobs_check(&hub->jobs, timer->timer.loop);
-  hub_drop(hub);
-}
-
-void uvperf__hub_settle(uvperf__hub_t *hub) {
-  hub->users += 1;
-  uvperf__jobs_settle(&hub->jobs);
-  hub_drop(hub);
-}
-
 static void on_idle(uv_idle_t *idle) {
   uvperf__hub_t *hub = idle->data;
 
@@ -392,7 +206,16 @@ static void on_idle(uv_idle_t *idle) {
   uvperf__hub_check(hub);
 }
 
-/* -- one iteration -------------------------------------------------------- */
+uint64_t uvperf__hub_polls(const uvperf__hub_t *hub) {
+  return hub->polls;
+}
+
+/* -- 3. one iteration ------------------------------------------------------ */
+
+static uvperf__member_t *of_queue(uvperf__link_t *link) {
+  return (uvperf__member_t *)((char *)link -
+                              offsetof(uvperf__member_t, in_queue));
+}
 
 /* The clock is not read if only one member is queued: it reads the clock itself
  * if it has several records. */
@@ -498,4 +321,199 @@ static void on_check(uv_check_t *check) {
   hub->users += 1;
   run_turn(hub);
   hub_drop(hub);
+}
+
+/* As in on_check, a callback may do anything. */
+static void on_fired(uvperf__flush_timer_t *timer) {
+  uvperf__hub_t *hub = timer->timer.data;
+
+  hub->users += 1;
+  if (uvperf__hub_check(hub))
+    uvperf__jobs_check(&hub->jobs, timer->timer.loop);
+  hub_drop(hub);
+}
+
+/* -- 4. the handles leave -------------------------------------------------- */
+
+static void on_closed(uv_handle_t *handle) {
+  uvperf__hub_t *hub = handle->data;
+
+  uvperf__teardown_closed(hub->leaving);
+}
+
+/* The uv handles are closed together with those of the last member, so closing
+ * takes no more iterations than without a hub. A handle that comes meanwhile
+ * makes another hub. Those that are still closing may have jobs here. */
+static void hub_leave(uvperf__teardown_t *teardown) {
+  uvperf__hub_t *hub = teardown->hub;
+
+  hub->nr_open -= 1;
+  if (hub->nr_open > 0)
+    return;
+  hub->leaving = teardown;
+  if (hub->scanner != NULL)
+    hub->scanner->ops->close(hub->scanner, teardown);
+  assert(uvperf__link_is_alone(&hub->members));
+  uvperf__teardown_close(teardown, &hub->check, on_closed);
+  uvperf__teardown_close(teardown, &hub->idle, on_closed);
+  uvperf__teardown_close(teardown, &hub->flush_timer.timer, on_closed);
+}
+
+static void hub_drop(uvperf__hub_t *hub) {
+  hub->users -= 1;
+  if (hub->users > 0)
+    return;
+  if (hub->scanner != NULL)
+    hub->scanner->ops->free(hub->scanner);
+  uvperf__scratch_free(&hub->scratch);
+  atomic_store(&hub->loop, NULL);
+}
+
+static void hub_left(uvperf__teardown_t *teardown) {
+  hub_drop(teardown->hub);
+}
+
+void uvperf__hub_settle(uvperf__hub_t *hub) {
+  hub->users += 1;
+  uvperf__jobs_settle(&hub->jobs);
+  hub_drop(hub);
+}
+
+/* -- a fork, and uv handles that others have closed ------------------------ */
+
+int uvperf__hub_is_forked(const uvperf__hub_t *hub) {
+  return hub->process != uvperf__process();
+}
+
+int uvperf__hub_is_sound(const uvperf__hub_t *hub) {
+  return !uv_is_closing((const uv_handle_t *)&hub->check) &&
+         !uv_is_closing((const uv_handle_t *)&hub->idle) &&
+         !uv_is_closing((const uv_handle_t *)&hub->flush_timer.timer);
+}
+
+/* A member that is cancelled belongs to no hub any more. Its callback may do
+ * anything: see on_check. */
+int uvperf__hub_check(uvperf__hub_t *hub) {
+  uvperf__member_t *member;
+
+  if (uvperf__hub_is_sound(hub))
+    return 1;
+  if (!uv_is_closing((const uv_handle_t *)&hub->idle))
+    uv_idle_stop(&hub->idle);
+  hub->users += 1;
+  while (!uvperf__link_is_alone(&hub->members)) {
+    member = (uvperf__member_t *)hub->members.next;
+    uvperf__hub_remove(member);
+    if (member->ops->cancel != NULL)
+      member->ops->cancel(member);
+  }
+  hub_drop(hub);
+  return 0;
+}
+
+int uvperf__hub_is(const uv_handle_t *handle) {
+  switch (handle->type) {
+    case UV_IDLE:
+      return ((const uv_idle_t *)handle)->idle_cb == on_idle;
+    case UV_CHECK:
+      return ((const uv_check_t *)handle)->check_cb == on_check;
+    default:
+      return uvperf__flush_timer_is(handle);
+  }
+}
+
+/* -- the table ------------------------------------------------------------- */
+
+/* Only this thread can give an entry to this loop. So if the entry is still the
+ * loop's afterwards, it was the loop's all the time. */
+static int is_of(const uvperf__hub_t *hub, const uv_loop_t *loop) {
+  return atomic_load(&hub->loop) == loop && !uvperf__hub_is_forked(hub) &&
+         hub->backend_fd == uv_backend_fd(loop) && uvperf__hub_is_sound(hub) &&
+         atomic_load(&hub->loop) == loop;
+}
+
+static uvperf__hub_t *table_find(const uv_loop_t *loop) {
+  table_t *part;
+  size_t i;
+
+  for (part = &table; part != NULL; part = atomic_load(&part->next))
+    for (i = 0; i < TABLE_HUBS; i++)
+      if (is_of(&part->hubs[i], loop))
+        return &part->hubs[i];
+  return NULL;
+}
+
+/* Returns the part of the table that follows, and makes it if necessary. */
+static table_t *table_next(table_t *part) {
+  table_t *next = atomic_load(&part->next);
+  table_t *made;
+
+  if (next != NULL)
+    return next;
+  made = uvperf__calloc(1, sizeof(*made));
+  if (made == NULL || atomic_compare_exchange_strong(&part->next, &next, made))
+    return made;
+  uvperf__free(made);
+  return next;
+}
+
+static uvperf__hub_t *table_take(uv_loop_t *loop) {
+  table_t *part;
+  uv_loop_t *none;
+  size_t i;
+
+  for (part = &table; part != NULL; part = table_next(part))
+    for (i = 0; i < TABLE_HUBS; i++) {
+      none = NULL;
+      if (atomic_compare_exchange_strong(&part->hubs[i].loop, &none, loop))
+        return &part->hubs[i];
+    }
+  return NULL;
+}
+
+/* -- what members share ---------------------------------------------------- */
+
+/* Ids ascend, so most new events have a greater id than all others. */
+void uvperf__hub_note_event(uvperf__member_t *member, uint64_t id) {
+  member->event = id;
+  if (member->hub->newest_event < id)
+    member->hub->newest_event = id;
+}
+
+uint64_t uvperf__hub_newest_event(uv_loop_t *loop) {
+  uvperf__hub_t *hub = table_find(loop);
+
+  return hub == NULL ? 0 : hub->newest_event;
+}
+
+int uvperf__hub_has_event(uv_loop_t *loop, uint64_t id) {
+  uvperf__hub_t *hub = table_find(loop);
+  uvperf__link_t *link;
+
+  if (hub == NULL || id > hub->newest_event)
+    return 0;
+  for (link = hub->members.next; link != &hub->members; link = link->next)
+    if (((const uvperf__member_t *)link)->event == id)
+      return 1;
+  return 0;
+}
+
+void *uvperf__hub_lend(uvperf__hub_t *hub) {
+  void *buffer = uvperf__scratch_take(&hub->scratch);
+
+  hub->users += buffer != NULL;
+  return buffer;
+}
+
+void uvperf__hub_give_back(uvperf__hub_t *hub, void *buffer) {
+  uvperf__scratch_give_back(&hub->scratch, buffer);
+  hub_drop(hub);
+}
+
+int uvperf__hub_reserve(uvperf__hub_t *hub) {
+  return uvperf__scratch_reserve(&hub->scratch);
+}
+
+uvperf__member_t **uvperf__hub_scanner(uvperf__hub_t *hub) {
+  return &hub->scanner;
 }

@@ -13,6 +13,10 @@
 
 static void on_poll(uv_poll_t *poll, int status, int events);
 
+static void ring_poll_elect(uvperf__ring_poll_t *ring_poll, int status);
+
+/* -- 1. the fd is polled, and wakes ---------------------------------------- */
+
 /* uvperf__ring_poll_of recognises the handle by its callback, so the callback
  * is set before the handle is ever started. */
 static int init_handle(uvperf__ring_poll_t *ring_poll, uv_loop_t *loop) {
@@ -28,12 +32,6 @@ static int init_handle(uvperf__ring_poll_t *ring_poll, uv_loop_t *loop) {
   return 0;
 }
 
-/* Whether the handle may be started and stopped. libuv aborts if others have
- * closed the handle. */
-static int ring_poll_is_usable(const uvperf__ring_poll_t *ring_poll) {
-  return !uv_is_closing((const uv_handle_t *)&ring_poll->poll);
-}
-
 int uvperf__ring_poll_init(uvperf__ring_poll_t *ring_poll, uv_loop_t *loop,
                            const int *fds, size_t nr_fds,
                            const uvperf__ring_poll_ops_t *ops, void *owner) {
@@ -43,6 +41,12 @@ int uvperf__ring_poll_init(uvperf__ring_poll_t *ring_poll, uv_loop_t *loop,
   ring_poll->ops = ops;
   ring_poll->owner = owner;
   return init_handle(ring_poll, loop);
+}
+
+/* Whether the handle may be started and stopped. libuv aborts if others have
+ * closed the handle. */
+static int ring_poll_is_usable(const uvperf__ring_poll_t *ring_poll) {
+  return !uv_is_closing((const uv_handle_t *)&ring_poll->poll);
 }
 
 static int start_handle(uvperf__ring_poll_t *ring_poll) {
@@ -68,6 +72,54 @@ void uvperf__ring_poll_stop(uvperf__ring_poll_t *ring_poll) {
     uv_poll_stop(&ring_poll->poll);
 }
 
+/* The event bits are only a hint: the ring is always checked for records. libuv
+ * reports EPOLLERR (a pinned event in error state) as a status, and has then
+ * stopped the handle. */
+static void on_poll(uv_poll_t *poll, int status, int events) {
+  uvperf__ring_poll_t *ring_poll = poll->data;
+
+  (void)events;
+  if (status < 0)
+    ring_poll_elect(ring_poll, status);
+  ring_poll->ops->wakeup(ring_poll->owner);
+}
+
+/* -- 2. the event has hung up: another takes its place --------------------- */
+
+/* Returns 0, or the code that says why the event will cause no more wakeups.
+ * libuv reports POLLHUP as the events that were requested, so the poll callback
+ * cannot distinguish a hang-up from a wakeup. */
+static int hangup_status(int fd) {
+  int revents;
+
+  revents = uvperf__sys_poll(fd, POLLIN);
+  if (revents < 0)
+    return revents;
+  if (revents & POLLERR)
+    return UV_EBADF; /* perf_poll(): a pinned event in error state */
+  return revents & (POLLHUP | POLLNVAL) ? UV_EOF : 0;
+}
+
+void uvperf__ring_poll_probe(uvperf__ring_poll_t *ring_poll) {
+  int status = hangup_status(ring_poll->fd);
+
+  if (status != 0)
+    ring_poll_elect(ring_poll, status);
+}
+
+/* Finds a live event other than the polled event. Returns 1 and its fd, or
+ * 0. */
+static int find_live(const uvperf__ring_poll_t *ring_poll, int *fd) {
+  size_t i;
+
+  for (i = 0; i < ring_poll->nr_fds; i++) {
+    *fd = ring_poll->fds[i];
+    if (*fd != ring_poll->fd && hangup_status(*fd) == 0)
+      return 1;
+  }
+  return 0;
+}
+
 /* The elected fd takes the place of the fd whose handle is closed now. */
 static void on_replaced(uv_handle_t *handle) {
   uvperf__ring_poll_t *ring_poll = handle->data;
@@ -88,39 +140,12 @@ static void on_replaced(uv_handle_t *handle) {
   ring_poll->ops->replaced(ring_poll->owner);
 }
 
-/* Returns 0, or the code that says why the event will cause no more wakeups.
- * libuv reports POLLHUP as the events that were requested, so the poll callback
- * cannot distinguish a hang-up from a wakeup. */
-static int hangup_status(int fd) {
-  int revents;
-
-  revents = uvperf__sys_poll(fd, POLLIN);
-  if (revents < 0)
-    return revents;
-  if (revents & POLLERR)
-    return UV_EBADF; /* perf_poll(): a pinned event in error state */
-  return revents & (POLLHUP | POLLNVAL) ? UV_EOF : 0;
-}
-
 static void ring_poll_replace(uvperf__ring_poll_t *ring_poll, int fd) {
   ring_poll->fd = fd;
   if (ring_poll->replacing)
     return;
   ring_poll->replacing = 1;
   uv_close((uv_handle_t *)&ring_poll->poll, on_replaced);
-}
-
-/* Finds a live event other than the polled event. Returns 1 and its fd, or
- * 0. */
-static int find_live(const uvperf__ring_poll_t *ring_poll, int *fd) {
-  size_t i;
-
-  for (i = 0; i < ring_poll->nr_fds; i++) {
-    *fd = ring_poll->fds[i];
-    if (*fd != ring_poll->fd && hangup_status(*fd) == 0)
-      return 1;
-  }
-  return 0;
 }
 
 /* The polled event has hung up: polls another event, or a spare. */
@@ -138,6 +163,8 @@ static void ring_poll_elect(uvperf__ring_poll_t *ring_poll, int status) {
   ring_poll->gone = fd;
   uv_poll_stop(&ring_poll->poll);
 }
+
+/* -- other events write into the ring -------------------------------------- */
 
 static int polls_one_of_fds(const uvperf__ring_poll_t *ring_poll) {
   size_t i;
@@ -167,34 +194,7 @@ void uvperf__ring_poll_set_fds(uvperf__ring_poll_t *ring_poll, const int *fds,
   }
 }
 
-void uvperf__ring_poll_probe(uvperf__ring_poll_t *ring_poll) {
-  int status = hangup_status(ring_poll->fd);
-
-  if (status != 0)
-    ring_poll_elect(ring_poll, status);
-}
-
-/* The event bits are only a hint: the ring is always checked for records. libuv
- * reports EPOLLERR (a pinned event in error state) as a status, and has then
- * stopped the handle. */
-static void on_poll(uv_poll_t *poll, int status, int events) {
-  uvperf__ring_poll_t *ring_poll = poll->data;
-
-  (void)events;
-  if (status < 0)
-    ring_poll_elect(ring_poll, status);
-  ring_poll->ops->wakeup(ring_poll->owner);
-}
-
-void uvperf__ring_poll_set_ref(uvperf__ring_poll_t *ring_poll, int ref) {
-  ring_poll->unref = !ref;
-  if (ring_poll->replacing)
-    return;
-  if (ref)
-    uv_ref((uv_handle_t *)&ring_poll->poll);
-  else
-    uv_unref((uv_handle_t *)&ring_poll->poll);
-}
+/* -- close ----------------------------------------------------------------- */
 
 static void on_closed(uv_handle_t *handle) {
   uvperf__ring_poll_t *ring_poll = handle->data;
@@ -215,4 +215,14 @@ uvperf__ring_poll_t *uvperf__ring_poll_of(uv_handle_t *handle) {
   if (handle->type != UV_POLL || ((uv_poll_t *)handle)->poll_cb != on_poll)
     return NULL;
   return handle->data;
+}
+
+void uvperf__ring_poll_set_ref(uvperf__ring_poll_t *ring_poll, int ref) {
+  ring_poll->unref = !ref;
+  if (ring_poll->replacing)
+    return;
+  if (ref)
+    uv_ref((uv_handle_t *)&ring_poll->poll);
+  else
+    uv_unref((uv_handle_t *)&ring_poll->poll);
 }

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The watch. Rings that may have records wait in a queue. The hub lets the
- * watch drain them, right after the poll phase of each loop iteration. A
- * wakeup, a flush, a slice that was cut and a start put rings into the queue.
- * The parts of this file are: the queue, when the watch runs, flushes, the end
- * of a ring, draining, one iteration, wakeups, start to flush, close. */
+/* The watch. The file begins with the road of a ring on which nothing fails:
+ *
+ *   1. The watch gets its rings, and starts polling their fds (ring_poll.c).
+ *   2. A wakeup puts its ring into the queue, and the watch into the hub's.
+ *   3. Right after the poll phase, the hub runs the watch for one slice.
+ *   4. The owner drains the queued rings. Rings that the end of the slice has
+ *      cut are queued again, and the watch runs in the next iteration too.
+ *
+ * Then come the other ways: rings that need to be drained without a wakeup,
+ * rings that fail or end, a stop, handles that other code has closed, a flush
+ * by the user, and the records of a snapshot. */
 #include "loop/watch.h"
 
 #include <assert.h>
@@ -70,489 +76,30 @@ struct uvperf__watch_s {
   size_t looked; /* how many rings were looked at */
 };
 
-/* -- the queue ------------------------------------------------------------ */
+static const uvperf__member_ops_t member_ops;
+static const uvperf__ring_poll_ops_t ring_poll_ops;
 
-static int has_queued(const uvperf__watch_t *watch) {
-  return !uvperf__link_is_alone(&watch->queue);
-}
-
-static void watch_enqueue(watched_ring_t *ring) {
-  if (uvperf__link_is_alone(&ring->in_queue) && !ring->ended)
-    uvperf__link_add(&ring->watch->queue, &ring->in_queue);
-}
-
-static void enqueue_all(uvperf__watch_t *watch) {
-  size_t i;
-
-  for (i = 0; i < watch->nr_rings; i++)
-    watch_enqueue(watch->rings[i]);
-}
-
-static void dequeue_all(uvperf__watch_t *watch) {
-  while (has_queued(watch))
-    uvperf__link_remove(watch->queue.next);
-}
-
-/* -- when the watch runs --------------------------------------------------- */
-
-static void on_keep(uv_timer_t *timer) {
-  (void)timer;
-}
-
-/* A started watch keeps the loop alive, unless it is idle or unref'd, and so
- * does `extra`. */
-static void keep_or_let_go(uvperf__watch_t *watch) {
-  if (uv_is_closing((const uv_handle_t *)&watch->keep))
-    return;
-  if (!uvperf__watch_is_busy(watch) && watch->extra == NULL)
-    uv_timer_stop(&watch->keep);
-  else if (!uv_is_active((const uv_handle_t *)&watch->keep))
-    uv_timer_start(&watch->keep, on_keep, UINT64_MAX, 0);
-  if (watch->unref && watch->extra == NULL)
-    uv_unref((uv_handle_t *)&watch->keep);
-  else
-    uv_ref((uv_handle_t *)&watch->keep);
-}
-
-/* Drains every ring again and again, until it was drained after its fd was
- * registered. uv_poll_init adds the fd to epoll and removes it again. After
- * uv_poll_start the fd is added inside the next poll phase. Each time, epoll
- * polls the fd once and so swallows an earlier wakeup. A ring that is full by
- * then never causes a wakeup again. The hub counts poll phases before they
- * begin, so the count shows that a poll phase has come since the start. After a
- * start inside a poll phase, the fd is registered only in the next poll
- * phase. */
-static void await_registration(uvperf__watch_t *watch) {
-  watch->registering = 1;
-  watch->registrations += 1;
-  watch->polls = uvperf__hub_polls(watch->member.hub);
-  enqueue_all(watch);
-  uvperf__hub_queue(&watch->member, 0);
-}
-
-/* -- flushes --------------------------------------------------------------- */
-
-/* If all events of a ring are gone and its last records wait for their time, a
- * flush reads these records and then ends the ring. */
-static int needs_flush(const watched_ring_t *ring) {
-  return !ring->ended &&
-         (ring->watch->options.flush_all || ring->ring_poll.gone != 0 ||
-          uvperf__ring_has_data(ring->ring));
-}
-
-static void on_flush(uvperf__member_t *member) {
-  uvperf__watch_t *watch = (uvperf__watch_t *)member;
-  int all = 0;
-  size_t i;
-
-  if (uvperf__hub_is_forked(watch->member.hub)) {
-    uvperf__watch_stop(watch);
-    return;
-  }
-  if (watch->ops->flush_due != NULL)
-    all = watch->ops->flush_due(watch->owner);
-  for (i = 0; i < watch->nr_rings; i++)
-    if (all || needs_flush(watch->rings[i]))
-      watch_enqueue(watch->rings[i]);
-  if (all || has_queued(watch))
-    uvperf__hub_queue(&watch->member, 0);
-}
-
-/* -- stop, and the end of a ring ------------------------------------------- */
-
-void uvperf__watch_stop(uvperf__watch_t *watch) {
-  size_t i;
-
-  watch->session += 1;
-  watch->started = 0;
-  watch->registering = 0;
-  dequeue_all(watch);
-  if (watch->extra != NULL)
-    uvperf__hub_queue(&watch->member, 0); /* to end `extra` */
-  else
-    uvperf__hub_dequeue(&watch->member);
-  uvperf__flush_stop(&watch->member.flush);
-  uvperf__hub_look(&watch->member, 0);
-  keep_or_let_go(watch);
-  for (i = 0; i < watch->nr_rings; i++)
-    uvperf__ring_poll_stop(&watch->rings[i]->ring_poll);
-}
-
-/* Reports the end of a slice that delivered something. Returns UVPERF__DRAINED
- * to go on, or UVPERF__STOPPED if the callback has stopped or closed the
- * watch. */
-static int report_slice_end(uvperf__watch_t *watch,
-                            const uvperf__slice_t *slice) {
-  if (slice->records > 0 && watch->session == slice->own_session &&
-      watch->ops->slice_end != NULL)
-    watch->ops->slice_end(watch->owner);
-  return watch->session == slice->own_session ? UVPERF__DRAINED
-                                              : UVPERF__STOPPED;
-}
-
-/* Ends a ring. Returns UVPERF__DRAINED to go on, or UVPERF__STOPPED to return
- * at once. */
-static int end_ring(watched_ring_t *ring, int status,
-                    const uvperf__slice_t *slice) {
-  uvperf__watch_t *watch = ring->watch;
-  uint64_t session = watch->session;
-
-  if (ring->ended)
-    return UVPERF__DRAINED;
-  /* The records before the end are a slice too. If the callback of that slice
-   * stops the watch, the end is reported after the next start. */
-  if (slice != NULL && watch->nr_live == 1 &&
-      report_slice_end(watch, slice) == UVPERF__STOPPED)
-    return UVPERF__STOPPED;
-  ring->ended = status;
-  uvperf__link_remove(&ring->in_queue);
-  uvperf__ring_poll_stop(&ring->ring_poll);
-  watch->nr_live -= 1;
-  if (watch->nr_live == 0) {
-    uvperf__watch_stop(watch);
-    watch->ops->end(watch->owner, ring->index, status);
-    return UVPERF__STOPPED;
-  }
-  if (watch->ops->ring_end != NULL)
-    watch->ops->ring_end(watch->owner, ring->index, status);
-  return watch->session == session ? UVPERF__DRAINED : UVPERF__STOPPED;
-}
-
-int uvperf__watch_ring_failed(uvperf__watch_t *watch, size_t ring_index,
-                              int status, const uvperf__slice_t *slice) {
-  watched_ring_t *ring = watch->rings[ring_index];
-  uint64_t session = watch->session;
-
-  if (status != UV_EPROTO || uvperf__ring_skip(ring->ring) != 0)
-    return end_ring(ring, status, slice);
-  watch->ops->ring_skipped(watch->owner, ring_index);
-  return watch->session == session ? UVPERF__DRAINED : UVPERF__STOPPED;
-}
-
-/* -- draining -------------------------------------------------------------- */
-
-/* Called after a drain: finds out whether the ring has ended. `gone` is the
- * code of an event that was gone when the drain began; it is 0 if the drain has
- * left records. `has_news` is whether the drain found records. Returns
- * UVPERF__DRAINED, _STOPPED, or _CUT to end this iteration. */
-static int after_drain(watched_ring_t *ring, int gone, int has_news,
-                       const uvperf__slice_t *slice) {
-  uvperf__watch_t *watch = ring->watch;
-  int had_wakeup = ring->had_wakeup;
-
-  ring->had_wakeup = 0;
-  if (has_news)
-    ring->empty_wakeups = 0;
-  /* Nothing more will come, unless a callback made another event write into the
-   * ring. */
-  if (gone != 0 && ring->ring_poll.gone != 0) {
-    /* The end of a slice is reported first, if this is still possible. The next
-     * iteration then ends the ring, if no record has come by then. */
-    if (slice->records > 0 && watch->nr_live == 1) {
-      watch_enqueue(ring);
-      return UVPERF__CUT;
-    }
-    return end_ring(ring, gone, slice);
-  }
-  if (!had_wakeup || has_news ||
-      ++ring->empty_wakeups < EMPTY_WAKEUPS_BEFORE_PROBE)
-    return UVPERF__DRAINED;
-  /* The probe consumes a pending wakeup, so the ring is drained once more. */
-  ring->empty_wakeups = 0;
-  uvperf__ring_poll_probe(&ring->ring_poll);
-  watch_enqueue(ring);
-  return UVPERF__DRAINED;
-}
-
-static int drain_ring(watched_ring_t *ring, uvperf__slice_t *slice) {
-  uvperf__watch_t *watch = ring->watch;
-  uint64_t records = slice->records;
-  int gone = ring->ring_poll.gone;
-  int has_news;
-  int rc;
-
-  rc = watch->ops->drain(watch->owner, ring->index, slice);
-  if (rc == UVPERF__STOPPED)
-    return rc;
-  has_news = rc < 0 || slice->records != records;
-  if (rc < 0) {
-    rc = uvperf__watch_ring_failed(watch, ring->index, rc, slice);
-    if (rc != UVPERF__DRAINED || ring->ended != 0)
-      return rc;
-  }
-  /* A slice without a clock is for a single record. If the ring had only this
-   * record, the ring is drained. */
-  if (rc == UVPERF__CUT &&
-      (slice->start_ns != 0 || uvperf__ring_has_data(ring->ring))) {
-    ring->had_wakeup = 0;
-    if (has_news)
-      ring->empty_wakeups = 0;
-    watch_enqueue(ring);
-    return rc;
-  }
-  return after_drain(ring, gone, has_news, slice);
-}
-
-/* Drains ring by ring. Reading the clock takes longer than a record, so a slice
- * of a single record has no clock: the clock is started only if there are more
- * records. */
-static void drain_queued(uvperf__watch_t *watch, uvperf__slice_t *slice) {
-  watched_ring_t *ring;
-
-  while (has_queued(watch)) {
-    ring = (watched_ring_t *)watch->queue.next;
-    if (slice->start_ns == 0 && slice->records > 0)
-      return; /* the slice was only that record */
-    if (slice->start_ns == 0 && (watch->queue.next != watch->queue.prev ||
-                                 uvperf__ring_has_several(ring->ring)))
-      uvperf__slice_start_clock(slice);
-    uvperf__link_remove(&ring->in_queue);
-    if (drain_ring(ring, slice) != UVPERF__DRAINED)
-      return;
-  }
-}
-
-/* Drains all rings together. A ring in which records wait for their time has
- * not ended, but its fd may be readable for ever. */
-static void drain_together(uvperf__watch_t *watch, uvperf__slice_t *slice) {
-  watched_ring_t *ring;
-  int has_news;
-  int gone;
-  size_t i;
-  int rc;
-
-  for (i = 0; i < watch->nr_rings; i++) {
-    ring = watch->rings[i];
-    ring->was_queued = !uvperf__link_is_alone(&ring->in_queue);
-    ring->was_gone = ring->ring_poll.gone;
-    ring->was_tail = ring->ring->tail;
-    ring->was_head = ring->ring->head;
-  }
-  dequeue_all(watch);
-  if (slice->start_ns == 0)
-    uvperf__slice_start_clock(slice);
-  rc = watch->ops->drain_all(watch->owner, slice);
-  if (rc == UVPERF__CUT)
-    enqueue_all(watch);
-  if (rc != UVPERF__DRAINED)
-    return;
-  for (i = 0; i < watch->nr_rings; i++) {
-    ring = watch->rings[i];
-    if (ring->ended || !ring->was_queued)
-      continue;
-    ring->was_queued = 0;
-    has_news = ring->ring->tail != ring->was_tail ||
-               ring->ring->head != ring->was_head;
-    gone = uvperf__ring_has_data(ring->ring) ? 0 : ring->was_gone;
-    if (after_drain(ring, gone, has_news, slice) != UVPERF__DRAINED)
-      return;
-  }
-}
-
-/* -- records without a ring ------------------------------------------------ */
-
-static void set_extra(uvperf__watch_t *watch, uvperf__watch_extra_t *extra) {
-  watch->extra = extra;
-  watch->extra_has_ended = 0;
-  keep_or_let_go(watch);
-}
-
-static void deliver_extra(uvperf__watch_t *watch, uvperf__slice_t *slice) {
-  uvperf__watch_extra_t *extra = watch->extra;
-
-  if (extra->session != watch->session) {
-    watch->extra_has_ended = 1;
-    return;
-  }
-  if (slice->start_ns == 0)
-    uvperf__slice_start_clock(slice);
-  watch->extra_has_ended = extra->deliver(extra, slice) == UVPERF__DRAINED;
-}
-
-/* The callback may do anything, so the watch is not touched after it. */
-static void end_extra(uvperf__watch_t *watch) {
-  uvperf__watch_extra_t *extra = watch->extra;
-
-  if (extra == NULL || !watch->extra_has_ended)
-    return;
-  set_extra(watch, NULL);
-  extra->done(extra, extra->session == watch->session ? 0 : UV_ECANCELED);
-}
-
-/* -- one iteration --------------------------------------------------------- */
-
-/* Runs one slice for all queued rings, and then schedules the rings that are
- * left. */
+static void on_keep(uv_timer_t *timer);
+static void keep_or_let_go(uvperf__watch_t *watch);
+static void await_registration(uvperf__watch_t *watch);
 static void watch_process(uvperf__watch_t *watch, uint64_t now_ns,
-                          uint64_t max_ns) {
-  int polled = watch->polls != uvperf__hub_polls(watch->member.hub);
-  uint64_t registrations = watch->registrations;
-  int has_rings = has_queued(watch);
-  void *scratch = has_rings ? uvperf__hub_lend(watch->member.hub) : NULL;
-  uvperf__slice_t slice;
+                          uint64_t max_ns);
+static void drain_queued(uvperf__watch_t *watch, uvperf__slice_t *slice);
+static int drain_ring(watched_ring_t *ring, uvperf__slice_t *slice);
+static void drain_together(uvperf__watch_t *watch, uvperf__slice_t *slice);
+static int is_sound(const uvperf__watch_t *watch);
+static int end_status(const uvperf__watch_t *watch);
+static int after_drain(watched_ring_t *ring, int gone, int has_news,
+                       const uvperf__slice_t *slice);
+static int end_ring(watched_ring_t *ring, int status,
+                    const uvperf__slice_t *slice);
+static int report_slice_end(uvperf__watch_t *watch,
+                            const uvperf__slice_t *slice);
+static void set_extra(uvperf__watch_t *watch, uvperf__watch_extra_t *extra);
+static void deliver_extra(uvperf__watch_t *watch, uvperf__slice_t *slice);
+static void end_extra(uvperf__watch_t *watch);
 
-  /* Out of memory. This happens only if a callback inside a flush has run the
-   * loop. The next iteration then drains the rings. */
-  if (has_rings && scratch == NULL) {
-    uvperf__hub_queue(&watch->member, 1);
-    return;
-  }
-  uvperf__slice_begin(&slice, &watch->session, watch->options.slice_records,
-                      watch->options.slice_bytes, max_ns);
-  slice.start_ns = now_ns;
-  slice.scratch = scratch;
-  watch->iterations += 1;
-  slice.iteration = watch->iterations;
-  watch->delivering = 1;
-  if (watch->extra != NULL)
-    deliver_extra(watch, &slice);
-  else if (watch->ops->drain_all == NULL)
-    drain_queued(watch, &slice);
-  else if (has_rings)
-    drain_together(watch, &slice);
-  if (has_rings)
-    uvperf__hub_give_back(watch->member.hub, scratch);
-  if (slice.records > 0)
-    watch->slices += 1;
-  report_slice_end(watch, &slice);
-  watch->delivering = 0;
-  if (watch->session == slice.own_session && watch->started &&
-      watch->ops->iteration_end != NULL)
-    watch->ops->iteration_end(watch->owner);
-  if (watch->session != slice.own_session)
-    return;
-
-  if (watch->registering && polled && watch->registrations == registrations)
-    watch->registering = 0;
-  else if (watch->registering)
-    enqueue_all(watch);
-  if (has_queued(watch) || watch->registering ||
-      (watch->extra != NULL && !watch->extra_has_ended))
-    uvperf__hub_queue(&watch->member, !watch->registering);
-}
-
-/* A callback may flush another handle, and a callback of that flush may close
- * this one and run the loop. */
-static void watch_run(uvperf__member_t *member, uint64_t now_ns,
-                      uint64_t max_ns) {
-  uvperf__watch_t *watch = (uvperf__watch_t *)member;
-  uvperf__teardown_t *teardown = watch->teardown;
-
-  uvperf__teardown_hold(teardown);
-  if (uvperf__hub_is_forked(watch->member.hub)) {
-    watch->extra = NULL;
-    uvperf__watch_stop(watch);
-  } else if (watch->delivering) {
-    /* Here a callback of a flush runs the loop, and the user still has the
-     * record at the tail. */
-    uvperf__hub_queue(&watch->member, 0);
-  } else if (watch->started || watch->extra != NULL) {
-    watch_process(watch, now_ns, max_ns);
-    end_extra(watch);
-  }
-  uvperf__teardown_let_go(teardown);
-}
-
-/* Without the hub nothing is delivered any more. A watch without rings has no
- * end otherwise. The callback may close the owner, which is freed at once if
- * others have closed all its inner handles. */
-static void watch_cancel(uvperf__member_t *member) {
-  uvperf__watch_t *watch = (uvperf__watch_t *)member;
-  uvperf__watch_extra_t *extra = watch->extra;
-  uvperf__teardown_t *teardown = watch->teardown;
-  int was_busy = uvperf__watch_is_busy(watch);
-  size_t last = 0;
-  size_t i;
-
-  for (i = 0; i < watch->nr_rings; i++)
-    if (!watch->rings[i]->ended) {
-      watch->rings[i]->ended = UV_ECANCELED;
-      last = i;
-    }
-  watch->nr_live = 0;
-  watch->extra = NULL;
-  uvperf__watch_stop(watch);
-  uvperf__teardown_hold(teardown);
-  if (was_busy)
-    watch->ops->end(watch->owner, last, UV_ECANCELED);
-  else if (extra != NULL)
-    extra->done(extra, UV_ECANCELED);
-  uvperf__teardown_let_go(teardown);
-}
-
-/* Records below a watermark wait for it, which is at most a quarter of the ring
- * here. */
-static size_t watch_look(uvperf__member_t *member, size_t most) {
-  uvperf__watch_t *watch = (uvperf__watch_t *)member;
-  watched_ring_t *ring;
-  uint64_t bytes;
-  size_t nr;
-
-  for (nr = 0; nr < most && nr < watch->nr_rings; nr++) {
-    ring = watch->rings[watch->looked++ % watch->nr_rings];
-    bytes = watch->options.wakes_each ? 1 : ring->ring->size / 4;
-    if (ring->ended || !uvperf__ring_has_grown(ring->ring, bytes))
-      continue;
-    watch_enqueue(ring);
-    uvperf__hub_queue(member, 0);
-  }
-  return nr;
-}
-
-static const uvperf__member_ops_t member_ops = {.run = watch_run,
-                                                .look = watch_look,
-                                                .flush = on_flush,
-                                                .cancel = watch_cancel};
-
-/* -- reports of the fd of a ring ------------------------------------------- */
-
-static void on_wakeup(void *owner) {
-  watched_ring_t *ring = owner;
-  uvperf__watch_t *watch = ring->watch;
-
-  watch->wakeups += 1;
-  ring->wakeups += 1;
-  ring->had_wakeup = 1;
-  watch_enqueue(ring);
-  /* This is the poll phase; the check phase comes next. */
-  uvperf__hub_queue(&watch->member, 0);
-  uvperf__hub_check(watch->member.hub);
-}
-
-static void on_replaced(void *owner) {
-  watched_ring_t *ring = owner;
-
-  if (ring->watch->started)
-    await_registration(ring->watch);
-}
-
-static int on_spare(void *owner, int status) {
-  const watched_ring_t *ring = owner;
-  const uvperf__watch_t *watch = ring->watch;
-
-  return watch->ops->spare == NULL
-             ? status
-             : watch->ops->spare(watch->owner, ring->index);
-}
-
-/* Whether no other code has closed the handles that let the watch run. Daemons
- * tear down with uv_walk and uv_close of every handle. Starting or stopping a
- * closed handle aborts, or corrupts the loop's queues. */
-static int is_sound(const uvperf__watch_t *watch) {
-  return !uv_is_closing((const uv_handle_t *)&watch->keep) &&
-         uvperf__hub_is_sound(watch->member.hub);
-}
-
-static int is_wanted(void *owner) {
-  const watched_ring_t *ring = owner;
-
-  return is_sound(ring->watch);
-}
-
-static const uvperf__ring_poll_ops_t ring_poll_ops = {on_spare, on_wakeup,
-                                                      is_wanted, on_replaced};
-
-/* -- new, add, start, flush ------------------------------------------------ */
+/* -- 1. the watch gets rings and starts ------------------------------------ */
 
 int uvperf__watch_new(uvperf__watch_t **watch_out, uvperf__teardown_t *teardown,
                       const uvperf__watch_ops_t *ops, void *owner) {
@@ -620,27 +167,6 @@ int uvperf__watch_add(uvperf__watch_t *watch, uvperf__ring_t *ring,
   return 0;
 }
 
-void uvperf__watch_set_fds(uvperf__watch_t *watch, size_t ring_index,
-                           const int *fds, size_t nr_fds) {
-  uvperf__ring_poll_set_fds(&watch->rings[ring_index]->ring_poll, fds, nr_fds);
-}
-
-void uvperf__watch_set_flush(uvperf__watch_t *watch, uint64_t flush_ms) {
-  if (watch->started)
-    uvperf__flush_start(&watch->member.flush, flush_ms);
-}
-
-/* Returns the code of uvperf__watch_start for the case that every ring has
- * ended. */
-static int end_status(const uvperf__watch_t *watch) {
-  size_t i;
-
-  for (i = 0; i < watch->nr_rings; i++)
-    if (watch->rings[i]->ended == UV_EPROTO)
-      return UV_EPROTO;
-  return UV_EOF;
-}
-
 int uvperf__watch_start(uvperf__watch_t *watch,
                         const uvperf__watch_options_t *options) {
   watched_ring_t *ring;
@@ -676,6 +202,288 @@ void uvperf__watch_set_options(uvperf__watch_t *watch,
   watch->member.slice_ns = options->slice_ns;
 }
 
+static void on_keep(uv_timer_t *timer) {
+  (void)timer;
+}
+
+/* A started watch keeps the loop alive, unless it is idle or unref'd, and so
+ * does `extra`. */
+static void keep_or_let_go(uvperf__watch_t *watch) {
+  if (uv_is_closing((const uv_handle_t *)&watch->keep))
+    return;
+  if (!uvperf__watch_is_busy(watch) && watch->extra == NULL)
+    uv_timer_stop(&watch->keep);
+  else if (!uv_is_active((const uv_handle_t *)&watch->keep))
+    uv_timer_start(&watch->keep, on_keep, UINT64_MAX, 0);
+  if (watch->unref && watch->extra == NULL)
+    uv_unref((uv_handle_t *)&watch->keep);
+  else
+    uv_ref((uv_handle_t *)&watch->keep);
+}
+
+/* -- 2. a wakeup queues its ring ------------------------------------------- */
+
+static int has_queued(const uvperf__watch_t *watch) {
+  return !uvperf__link_is_alone(&watch->queue);
+}
+
+static void watch_enqueue(watched_ring_t *ring) {
+  if (uvperf__link_is_alone(&ring->in_queue) && !ring->ended)
+    uvperf__link_add(&ring->watch->queue, &ring->in_queue);
+}
+
+static void enqueue_all(uvperf__watch_t *watch) {
+  size_t i;
+
+  for (i = 0; i < watch->nr_rings; i++)
+    watch_enqueue(watch->rings[i]);
+}
+
+static void dequeue_all(uvperf__watch_t *watch) {
+  while (has_queued(watch))
+    uvperf__link_remove(watch->queue.next);
+}
+
+static void on_wakeup(void *owner) {
+  watched_ring_t *ring = owner;
+  uvperf__watch_t *watch = ring->watch;
+
+  watch->wakeups += 1;
+  ring->wakeups += 1;
+  ring->had_wakeup = 1;
+  watch_enqueue(ring);
+  uvperf__hub_queue(&watch->member, 0);
+  /* The check phase comes next, unless other code has closed the hub's handles.
+   * Then this cancels the watch. */
+  uvperf__hub_check(watch->member.hub);
+}
+
+/* -- 3. the hub runs the watch: one iteration ------------------------------ */
+
+/* The hold: a callback may flush another handle, and a callback of that flush
+ * may close this one and run the loop. */
+static void watch_run(uvperf__member_t *member, uint64_t now_ns,
+                      uint64_t max_ns) {
+  uvperf__watch_t *watch = (uvperf__watch_t *)member;
+  uvperf__teardown_t *teardown = watch->teardown;
+
+  uvperf__teardown_hold(teardown);
+  if (uvperf__hub_is_forked(watch->member.hub)) {
+    watch->extra = NULL;
+    uvperf__watch_stop(watch);
+  } else if (watch->delivering) {
+    /* Here a callback of a flush runs the loop, and the user still has the
+     * record at the tail. */
+    uvperf__hub_queue(&watch->member, 0);
+  } else if (watch->started || watch->extra != NULL) {
+    watch_process(watch, now_ns, max_ns);
+    end_extra(watch);
+  }
+  uvperf__teardown_let_go(teardown);
+}
+
+/* Runs one slice for all queued rings. If rings are left, queues the watch for
+ * the next iteration. Once a poll phase has come since await_registration, the
+ * rings that were drained now have been drained after their registration. */
+static void watch_process(uvperf__watch_t *watch, uint64_t now_ns,
+                          uint64_t max_ns) {
+  int has_polled = watch->polls != uvperf__hub_polls(watch->member.hub);
+  uint64_t registrations = watch->registrations;
+  int has_rings = has_queued(watch);
+  void *scratch = has_rings ? uvperf__hub_lend(watch->member.hub) : NULL;
+  uvperf__slice_t slice;
+
+  /* Out of memory. This happens only if a callback inside a flush has run the
+   * loop. The next iteration then drains the rings. */
+  if (has_rings && scratch == NULL) {
+    uvperf__hub_queue(&watch->member, 1);
+    return;
+  }
+  uvperf__slice_begin(&slice, &watch->session, watch->options.slice_records,
+                      watch->options.slice_bytes, max_ns);
+  slice.start_ns = now_ns;
+  slice.scratch = scratch;
+  watch->iterations += 1;
+  slice.iteration = watch->iterations;
+  watch->delivering = 1;
+  if (watch->extra != NULL)
+    deliver_extra(watch, &slice);
+  else if (watch->ops->drain_all == NULL)
+    drain_queued(watch, &slice);
+  else if (has_rings)
+    drain_together(watch, &slice);
+  if (has_rings)
+    uvperf__hub_give_back(watch->member.hub, scratch);
+  if (slice.records > 0)
+    watch->slices += 1;
+  report_slice_end(watch, &slice);
+  watch->delivering = 0;
+  if (watch->session == slice.own_session && watch->started &&
+      watch->ops->iteration_end != NULL)
+    watch->ops->iteration_end(watch->owner);
+  if (watch->session != slice.own_session)
+    return;
+  if (watch->registering && has_polled && watch->registrations == registrations)
+    watch->registering = 0;
+  else if (watch->registering)
+    enqueue_all(watch);
+  if (has_queued(watch) || watch->registering ||
+      (watch->extra != NULL && !watch->extra_has_ended))
+    uvperf__hub_queue(&watch->member, !watch->registering);
+}
+
+/* -- 4. draining ----------------------------------------------------------- */
+
+/* Drains ring by ring. Reading the clock takes longer than a record, so a slice
+ * of a single record has no clock: the clock is started only if there are more
+ * records. */
+static void drain_queued(uvperf__watch_t *watch, uvperf__slice_t *slice) {
+  watched_ring_t *ring;
+
+  while (has_queued(watch)) {
+    ring = (watched_ring_t *)watch->queue.next;
+    if (slice->start_ns == 0 && slice->records > 0)
+      return; /* the slice was only that record */
+    if (slice->start_ns == 0 && (watch->queue.next != watch->queue.prev ||
+                                 uvperf__ring_has_several(ring->ring)))
+      uvperf__slice_start_clock(slice);
+    uvperf__link_remove(&ring->in_queue);
+    if (drain_ring(ring, slice) != UVPERF__DRAINED)
+      return;
+  }
+}
+
+static int drain_ring(watched_ring_t *ring, uvperf__slice_t *slice) {
+  uvperf__watch_t *watch = ring->watch;
+  uint64_t records = slice->records;
+  int gone = ring->ring_poll.gone;
+  int has_news;
+  int rc;
+
+  rc = watch->ops->drain(watch->owner, ring->index, slice);
+  if (rc == UVPERF__STOPPED)
+    return rc;
+  has_news = rc < 0 || slice->records != records;
+  if (rc < 0) {
+    rc = uvperf__watch_ring_failed(watch, ring->index, rc, slice);
+    if (rc != UVPERF__DRAINED || ring->ended != 0)
+      return rc;
+  }
+  /* A slice without a clock is for a single record. If the ring had only this
+   * record, the ring is drained. */
+  if (rc == UVPERF__CUT &&
+      (slice->start_ns != 0 || uvperf__ring_has_data(ring->ring))) {
+    ring->had_wakeup = 0;
+    if (has_news)
+      ring->empty_wakeups = 0;
+    watch_enqueue(ring);
+    return rc;
+  }
+  return after_drain(ring, gone, has_news, slice);
+}
+
+/* Drains all rings together, whether they are queued or not. The queued rings
+ * have had a wakeup or a flush, so they may have ended: what was true before
+ * the drain shows whether they had news. A ring in which records wait for their
+ * time has not ended, but its fd may be readable for ever. */
+static void drain_together(uvperf__watch_t *watch, uvperf__slice_t *slice) {
+  watched_ring_t *ring;
+  int has_news;
+  int gone;
+  size_t i;
+  int rc;
+
+  for (i = 0; i < watch->nr_rings; i++) {
+    ring = watch->rings[i];
+    ring->was_queued = !uvperf__link_is_alone(&ring->in_queue);
+    ring->was_gone = ring->ring_poll.gone;
+    ring->was_tail = ring->ring->tail;
+    ring->was_head = ring->ring->head;
+  }
+  dequeue_all(watch);
+  if (slice->start_ns == 0)
+    uvperf__slice_start_clock(slice);
+  rc = watch->ops->drain_all(watch->owner, slice);
+  if (rc == UVPERF__CUT)
+    enqueue_all(watch);
+  if (rc != UVPERF__DRAINED)
+    return;
+  for (i = 0; i < watch->nr_rings; i++) {
+    ring = watch->rings[i];
+    if (ring->ended || !ring->was_queued)
+      continue;
+    ring->was_queued = 0;
+    has_news = ring->ring->tail != ring->was_tail ||
+               ring->ring->head != ring->was_head;
+    gone = uvperf__ring_has_data(ring->ring) ? 0 : ring->was_gone;
+    if (after_drain(ring, gone, has_news, slice) != UVPERF__DRAINED)
+      return;
+  }
+}
+
+/* -- rings that have had no wakeup ----------------------------------------- */
+
+/* Drains every ring again and again, until it was drained after its fd was
+ * registered. uv_poll_init adds the fd to epoll and removes it again. After
+ * uv_poll_start the fd is added inside the next poll phase. Each time, epoll
+ * polls the fd once and so swallows an earlier wakeup. A ring that is full by
+ * then never causes a wakeup again. The hub counts poll phases before they
+ * begin, so the count shows that a poll phase has come since the start. After a
+ * start inside a poll phase, the fd is registered only in the next poll
+ * phase. */
+static void await_registration(uvperf__watch_t *watch) {
+  watch->registering = 1;
+  watch->registrations += 1;
+  watch->polls = uvperf__hub_polls(watch->member.hub);
+  enqueue_all(watch);
+  uvperf__hub_queue(&watch->member, 0);
+}
+
+/* If all events of a ring are gone and its last records wait for their time, a
+ * flush reads these records and then ends the ring. */
+static int needs_flush(const watched_ring_t *ring) {
+  return !ring->ended &&
+         (ring->watch->options.flush_all || ring->ring_poll.gone != 0 ||
+          uvperf__ring_has_data(ring->ring));
+}
+
+static void on_flush(uvperf__member_t *member) {
+  uvperf__watch_t *watch = (uvperf__watch_t *)member;
+  int all = 0;
+  size_t i;
+
+  if (uvperf__hub_is_forked(watch->member.hub)) {
+    uvperf__watch_stop(watch);
+    return;
+  }
+  if (watch->ops->flush_due != NULL)
+    all = watch->ops->flush_due(watch->owner);
+  for (i = 0; i < watch->nr_rings; i++)
+    if (all || needs_flush(watch->rings[i]))
+      watch_enqueue(watch->rings[i]);
+  if (all || has_queued(watch))
+    uvperf__hub_queue(&watch->member, 0);
+}
+
+/* Records below a watermark wait for it, which is at most a quarter of the ring
+ * here. */
+static size_t watch_look(uvperf__member_t *member, size_t most) {
+  uvperf__watch_t *watch = (uvperf__watch_t *)member;
+  watched_ring_t *ring;
+  uint64_t bytes;
+  size_t nr;
+
+  for (nr = 0; nr < most && nr < watch->nr_rings; nr++) {
+    ring = watch->rings[watch->looked++ % watch->nr_rings];
+    bytes = watch->options.wakes_each ? 1 : ring->ring->size / 4;
+    if (ring->ended || !uvperf__ring_has_grown(ring->ring, bytes))
+      continue;
+    watch_enqueue(ring);
+    uvperf__hub_queue(member, 0);
+  }
+  return nr;
+}
+
 void uvperf__watch_drain(uvperf__watch_t *watch) {
   if (!watch->started)
     return;
@@ -688,16 +496,203 @@ void uvperf__watch_flush_in(uvperf__watch_t *watch, uint64_t ms) {
     uvperf__flush_once(&watch->member.flush, ms);
 }
 
-void uvperf__watch_deliver(uvperf__watch_t *watch,
-                           uvperf__watch_extra_t *extra) {
-  assert(watch->extra == NULL && watch->nr_rings == 0);
-  if (!is_sound(watch)) {
-    extra->done(extra, UV_ECANCELED);
-    return;
-  }
-  set_extra(watch, extra);
-  uvperf__hub_queue(&watch->member, 0);
+void uvperf__watch_set_flush(uvperf__watch_t *watch, uint64_t flush_ms) {
+  if (watch->started)
+    uvperf__flush_start(&watch->member.flush, flush_ms);
 }
+
+/* -- a ring fails or ends -------------------------------------------------- */
+
+/* Called after a drain: finds out whether the ring has ended. `gone` is the
+ * code of an event that was gone when the drain began; it is 0 if the drain has
+ * left records. `has_news` is whether the drain found records. Returns
+ * UVPERF__DRAINED, _STOPPED, or _CUT to end this iteration. */
+static int after_drain(watched_ring_t *ring, int gone, int has_news,
+                       const uvperf__slice_t *slice) {
+  uvperf__watch_t *watch = ring->watch;
+  int had_wakeup = ring->had_wakeup;
+
+  ring->had_wakeup = 0;
+  if (has_news)
+    ring->empty_wakeups = 0;
+  /* Nothing more will come, unless a callback made another event write into the
+   * ring. */
+  if (gone != 0 && ring->ring_poll.gone != 0) {
+    /* The end of a slice is reported first, if this is still possible. The next
+     * iteration then ends the ring, if no record has come by then. */
+    if (slice->records > 0 && watch->nr_live == 1) {
+      watch_enqueue(ring);
+      return UVPERF__CUT;
+    }
+    return end_ring(ring, gone, slice);
+  }
+  if (!had_wakeup || has_news ||
+      ++ring->empty_wakeups < EMPTY_WAKEUPS_BEFORE_PROBE)
+    return UVPERF__DRAINED;
+  /* The probe consumes a pending wakeup, so the ring is drained once more. */
+  ring->empty_wakeups = 0;
+  uvperf__ring_poll_probe(&ring->ring_poll);
+  watch_enqueue(ring);
+  return UVPERF__DRAINED;
+}
+
+int uvperf__watch_ring_failed(uvperf__watch_t *watch, size_t ring_index,
+                              int status, const uvperf__slice_t *slice) {
+  watched_ring_t *ring = watch->rings[ring_index];
+  uint64_t session = watch->session;
+
+  if (status != UV_EPROTO || uvperf__ring_skip(ring->ring) != 0)
+    return end_ring(ring, status, slice);
+  watch->ops->ring_skipped(watch->owner, ring_index);
+  return watch->session == session ? UVPERF__DRAINED : UVPERF__STOPPED;
+}
+
+/* Ends a ring. Returns UVPERF__DRAINED to go on, or UVPERF__STOPPED to return
+ * at once. */
+static int end_ring(watched_ring_t *ring, int status,
+                    const uvperf__slice_t *slice) {
+  uvperf__watch_t *watch = ring->watch;
+  uint64_t session = watch->session;
+
+  if (ring->ended)
+    return UVPERF__DRAINED;
+  /* The records before the end are a slice too. If the callback of that slice
+   * stops the watch, the end is reported after the next start. */
+  if (slice != NULL && watch->nr_live == 1 &&
+      report_slice_end(watch, slice) == UVPERF__STOPPED)
+    return UVPERF__STOPPED;
+  ring->ended = status;
+  uvperf__link_remove(&ring->in_queue);
+  uvperf__ring_poll_stop(&ring->ring_poll);
+  watch->nr_live -= 1;
+  if (watch->nr_live == 0) {
+    uvperf__watch_stop(watch);
+    watch->ops->end(watch->owner, ring->index, status);
+    return UVPERF__STOPPED;
+  }
+  if (watch->ops->ring_end != NULL)
+    watch->ops->ring_end(watch->owner, ring->index, status);
+  return watch->session == session ? UVPERF__DRAINED : UVPERF__STOPPED;
+}
+
+/* Reports the end of a slice that delivered something. Returns UVPERF__DRAINED
+ * to go on, or UVPERF__STOPPED if the callback has stopped or closed the
+ * watch. */
+static int report_slice_end(uvperf__watch_t *watch,
+                            const uvperf__slice_t *slice) {
+  if (slice->records > 0 && watch->session == slice->own_session &&
+      watch->ops->slice_end != NULL)
+    watch->ops->slice_end(watch->owner);
+  return watch->session == slice->own_session ? UVPERF__DRAINED
+                                              : UVPERF__STOPPED;
+}
+
+/* Returns the code of uvperf__watch_start for the case that every ring has
+ * ended. */
+static int end_status(const uvperf__watch_t *watch) {
+  size_t i;
+
+  for (i = 0; i < watch->nr_rings; i++)
+    if (watch->rings[i]->ended == UV_EPROTO)
+      return UV_EPROTO;
+  return UV_EOF;
+}
+
+void uvperf__watch_set_fds(uvperf__watch_t *watch, size_t ring_index,
+                           const int *fds, size_t nr_fds) {
+  uvperf__ring_poll_set_fds(&watch->rings[ring_index]->ring_poll, fds, nr_fds);
+}
+
+/* -- what ring_poll.c asks ------------------------------------------------- */
+
+static int on_spare(void *owner, int status) {
+  const watched_ring_t *ring = owner;
+  const uvperf__watch_t *watch = ring->watch;
+
+  return watch->ops->spare == NULL
+             ? status
+             : watch->ops->spare(watch->owner, ring->index);
+}
+
+static void on_replaced(void *owner) {
+  watched_ring_t *ring = owner;
+
+  if (ring->watch->started)
+    await_registration(ring->watch);
+}
+
+static int is_wanted(void *owner) {
+  const watched_ring_t *ring = owner;
+
+  return is_sound(ring->watch);
+}
+
+static const uvperf__ring_poll_ops_t ring_poll_ops = {on_spare, on_wakeup,
+                                                      is_wanted, on_replaced};
+
+/* -- stop, and a hub without handles --------------------------------------- */
+
+/* The new session ends all functions that are delivering: they compare it after
+ * each callback. */
+void uvperf__watch_stop(uvperf__watch_t *watch) {
+  size_t i;
+
+  watch->session += 1;
+  watch->started = 0;
+  watch->registering = 0;
+  dequeue_all(watch);
+  if (watch->extra != NULL)
+    uvperf__hub_queue(&watch->member, 0); /* to end `extra` */
+  else
+    uvperf__hub_dequeue(&watch->member);
+  uvperf__flush_stop(&watch->member.flush);
+  uvperf__hub_look(&watch->member, 0);
+  keep_or_let_go(watch);
+  for (i = 0; i < watch->nr_rings; i++)
+    uvperf__ring_poll_stop(&watch->rings[i]->ring_poll);
+}
+
+/* Whether no other code has closed the handles that let the watch run. Daemons
+ * tear down with uv_walk and uv_close of every handle. Starting or stopping a
+ * closed handle aborts, or corrupts the loop's queues. */
+static int is_sound(const uvperf__watch_t *watch) {
+  return !uv_is_closing((const uv_handle_t *)&watch->keep) &&
+         uvperf__hub_is_sound(watch->member.hub);
+}
+
+/* Without the hub nothing is delivered any more. A watch without rings has no
+ * end otherwise. The callback may close the owner, which is freed at once if
+ * others have closed all its inner handles. */
+static void watch_cancel(uvperf__member_t *member) {
+  uvperf__watch_t *watch = (uvperf__watch_t *)member;
+  uvperf__watch_extra_t *extra = watch->extra;
+  uvperf__teardown_t *teardown = watch->teardown;
+  int was_busy = uvperf__watch_is_busy(watch);
+  size_t last = 0;
+  size_t i;
+
+  for (i = 0; i < watch->nr_rings; i++)
+    if (!watch->rings[i]->ended) {
+      watch->rings[i]->ended = UV_ECANCELED;
+      last = i;
+    }
+  watch->nr_live = 0;
+  watch->extra = NULL;
+  uvperf__watch_stop(watch);
+  uvperf__teardown_hold(teardown);
+  if (was_busy)
+    watch->ops->end(watch->owner, last, UV_ECANCELED);
+  else if (extra != NULL)
+    extra->done(extra, UV_ECANCELED);
+  uvperf__teardown_let_go(teardown);
+}
+
+static const uvperf__member_ops_t member_ops = {.run = watch_run,
+                                                .look = watch_look,
+                                                .flush = on_flush,
+                                                .cancel = watch_cancel};
+
+/* -- a flush by the user --------------------------------------------------- */
 
 static void flush_each(uvperf__watch_t *watch, uvperf__slice_t *slice) {
   size_t i;
@@ -733,11 +728,48 @@ int uvperf__watch_flush(uvperf__watch_t *watch) {
   return 0;
 }
 
-const uint64_t *uvperf__watch_session(const uvperf__watch_t *watch) {
-  return &watch->session;
+/* -- records of a snapshot ------------------------------------------------- */
+
+void uvperf__watch_deliver(uvperf__watch_t *watch,
+                           uvperf__watch_extra_t *extra) {
+  assert(watch->extra == NULL && watch->nr_rings == 0);
+  if (!is_sound(watch)) {
+    extra->done(extra, UV_ECANCELED);
+    return;
+  }
+  set_extra(watch, extra);
+  uvperf__hub_queue(&watch->member, 0);
 }
 
-/* -- close ---------------------------------------------------------------- */
+static void set_extra(uvperf__watch_t *watch, uvperf__watch_extra_t *extra) {
+  watch->extra = extra;
+  watch->extra_has_ended = 0;
+  keep_or_let_go(watch);
+}
+
+static void deliver_extra(uvperf__watch_t *watch, uvperf__slice_t *slice) {
+  uvperf__watch_extra_t *extra = watch->extra;
+
+  if (extra->session != watch->session) {
+    watch->extra_has_ended = 1;
+    return;
+  }
+  if (slice->start_ns == 0)
+    uvperf__slice_start_clock(slice);
+  watch->extra_has_ended = extra->deliver(extra, slice) == UVPERF__DRAINED;
+}
+
+/* The callback may do anything, so the watch is not touched after it. */
+static void end_extra(uvperf__watch_t *watch) {
+  uvperf__watch_extra_t *extra = watch->extra;
+
+  if (extra == NULL || !watch->extra_has_ended)
+    return;
+  set_extra(watch, NULL);
+  extra->done(extra, extra->session == watch->session ? 0 : UV_ECANCELED);
+}
+
+/* -- close ----------------------------------------------------------------- */
 
 static void on_closed(uv_handle_t *handle) {
   uvperf__watch_t *watch = handle->data;
@@ -788,11 +820,15 @@ int uvperf__watch_close_owner(uv_handle_t *handle) {
   return 1;
 }
 
+/* -- getters --------------------------------------------------------------- */
+
+const uint64_t *uvperf__watch_session(const uvperf__watch_t *watch) {
+  return &watch->session;
+}
+
 void uvperf__watch_note_event(uvperf__watch_t *watch, uint64_t id) {
   uvperf__hub_note_event(&watch->member, id);
 }
-
-/* -- getters -------------------------------------------------------------- */
 
 void uvperf__watch_set_ref(uvperf__watch_t *watch, int ref) {
   size_t i;

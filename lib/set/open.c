@@ -21,48 +21,18 @@ struct set_opening_s {
   int is_removed;     /* see uvperf__set_cancel_adding */
 };
 
-void uvperf__set_free_opening(set_opening_t *opening) {
-  if (!opening->has_ended)
-    uvperf__adding_end(&opening->adding, NULL);
-  uvperf__evlist_free(opening->evlist);
-  uvperf__free(opening);
-}
-
-static void opening_free(uvperf__handle_job_t *job) {
-  uvperf__set_free_opening((set_opening_t *)job);
-}
-
-static int opening_step(uvperf__job_t *job) {
-  set_opening_t *opening = (set_opening_t *)job;
-
-  return uvperf__adding_step(&opening->adding,
-                             atomic_load(&opening->base.is_cancelled));
-}
-
 static int no_memory(uvperf_error_t *error) {
   return uvperf__error_shortage(error, UV_ENOMEM, "cannot open the set");
 }
 
-/* -- a set ----------------------------------------------------------------- */
-
-/* If the set closes, it closes the evlist too. */
+static int opening_step(uvperf__job_t *job);
+static void opening_free(uvperf__handle_job_t *job);
 static int opening_done(uvperf__handle_job_t *job, int rc,
-                        uvperf_error_t *error) {
-  set_opening_t *opening = (set_opening_t *)job;
-  set_t *impl = (set_t *)job->owner;
+                        uvperf_error_t *error);
+static int target_done(uvperf__handle_job_t *job, int rc,
+                       uvperf_error_t *error);
 
-  if (job->is_late)
-    return rc;
-  rc = uvperf__adding_end(&opening->adding, rc == 0 ? error : NULL);
-  opening->has_ended = 1;
-  if (rc == 0) {
-    uvperf__evlist_free(impl->evlist);
-    impl->evlist = opening->evlist;
-    opening->evlist = NULL;
-    uvperf__set_take_evlist(impl);
-  }
-  return rc;
-}
+/* -- a set: begin, steps on the pool, the end on the loop ------------------ */
 
 int uvperf__set_new_opening(set_opening_t **made, set_t *impl,
                             const uvperf_set_options_t *options,
@@ -94,7 +64,65 @@ int uvperf__set_begin_opening(set_t *impl, set_opening_t *opening,
                                   uvperf__evlist_calls(opening->evlist), error);
 }
 
-/* -- a target -------------------------------------------------------------- */
+static int opening_step(uvperf__job_t *job) {
+  set_opening_t *opening = (set_opening_t *)job;
+
+  return uvperf__adding_step(&opening->adding,
+                             atomic_load(&opening->base.is_cancelled));
+}
+
+/* If the set closes, it closes the evlist too. */
+static int opening_done(uvperf__handle_job_t *job, int rc,
+                        uvperf_error_t *error) {
+  set_opening_t *opening = (set_opening_t *)job;
+  set_t *impl = (set_t *)job->owner;
+
+  if (job->is_late)
+    return rc;
+  rc = uvperf__adding_end(&opening->adding, rc == 0 ? error : NULL);
+  opening->has_ended = 1;
+  if (rc == 0) {
+    uvperf__evlist_free(impl->evlist);
+    impl->evlist = opening->evlist;
+    opening->evlist = NULL;
+    uvperf__set_take_evlist(impl);
+  }
+  return rc;
+}
+
+/* -- a target that is added: the same, with its own end -------------------- */
+
+int uvperf__set_begin_adding(set_t *impl, const uvperf_target_t *target,
+                             uvperf_set_target_cb cb, uint32_t *index,
+                             uvperf_error_t *error) {
+  set_opening_t *opening;
+  int rc;
+
+  if (target == NULL)
+    return uvperf__error_argument(error, "target must not be NULL");
+  opening = uvperf__calloc(1, sizeof(*opening));
+  if (opening == NULL)
+    return no_memory(error);
+  opening->base.job.step = opening_step;
+  opening->base.done = target_done;
+  opening->base.free = opening_free;
+  opening->target_cb = cb;
+  rc = uvperf__evlist_new_for_target(&opening->evlist, impl->evlist, target,
+                                     &opening->adding, error);
+  if (rc != 0) {
+    uvperf__free(opening);
+    return rc;
+  }
+  opening->data = opening->adding.targets[0].data;
+  opening->cpus_come = impl->base.cpus_come;
+  rc = uvperf__handle_job_begin(&impl->base, &opening->base,
+                                uvperf__evlist_calls(opening->evlist), error);
+  if (rc != 0)
+    uvperf__set_free_opening(opening);
+  else if (index != NULL)
+    *index = opening->adding.index;
+  return rc;
+}
 
 /* Fails if a CPU came online meanwhile: the target was planned without this
  * CPU, or its events there are turned off. */
@@ -148,6 +176,8 @@ static int target_done(uvperf__handle_job_t *job, int rc,
   return rc;
 }
 
+/* -- an opening that is not wanted ----------------------------------------- */
+
 set_opening_t *uvperf__set_find_adding(const set_t *impl, uint32_t index) {
   uvperf__handle_job_t *job;
   set_opening_t *opening;
@@ -166,34 +196,13 @@ void uvperf__set_cancel_adding(set_opening_t *opening) {
   atomic_store(&opening->base.is_cancelled, 1);
 }
 
-int uvperf__set_begin_adding(set_t *impl, const uvperf_target_t *target,
-                             uvperf_set_target_cb cb, uint32_t *index,
-                             uvperf_error_t *error) {
-  set_opening_t *opening;
-  int rc;
+void uvperf__set_free_opening(set_opening_t *opening) {
+  if (!opening->has_ended)
+    uvperf__adding_end(&opening->adding, NULL);
+  uvperf__evlist_free(opening->evlist);
+  uvperf__free(opening);
+}
 
-  if (target == NULL)
-    return uvperf__error_argument(error, "target must not be NULL");
-  opening = uvperf__calloc(1, sizeof(*opening));
-  if (opening == NULL)
-    return no_memory(error);
-  opening->base.job.step = opening_step;
-  opening->base.done = target_done;
-  opening->base.free = opening_free;
-  opening->target_cb = cb;
-  rc = uvperf__evlist_new_for_target(&opening->evlist, impl->evlist, target,
-                                     &opening->adding, error);
-  if (rc != 0) {
-    uvperf__free(opening);
-    return rc;
-  }
-  opening->data = opening->adding.targets[0].data;
-  opening->cpus_come = impl->base.cpus_come;
-  rc = uvperf__handle_job_begin(&impl->base, &opening->base,
-                                uvperf__evlist_calls(opening->evlist), error);
-  if (rc != 0)
-    uvperf__set_free_opening(opening);
-  else if (index != NULL)
-    *index = opening->adding.index;
-  return rc;
+static void opening_free(uvperf__handle_job_t *job) {
+  uvperf__set_free_opening((set_opening_t *)job);
 }

@@ -20,69 +20,12 @@ _Static_assert(sizeof(uvperf_set_t) == 7 * sizeof(void *) + 2 * sizeof(int),
 
 static const uvperf__handle_kind_t set_kind;
 
-/* -- close ---------------------------------------------------------------- */
-
-static void set_release(void *owner) {
-  set_t *impl = owner;
-
-  /* If the set was closed inside a flush, the events can still be enabled: the
-   * pool should have disabled them, but it did not get them. */
-  if (impl->evlist != NULL && uvperf__evlist_is_enabled(impl->evlist) &&
-      uvperf__evlist_nr_open(impl->evlist) != 0)
-    uvperf__evlist_disable(impl->evlist, NULL);
-  uvperf__merge_free(impl->merge);
-  uvperf__merge_free(impl->next_merge);
-  uvperf__interval_timer_free(impl->interval_timer);
-  uvperf__watch_free(impl->base.watch);
-  uvperf__hotplug_free(impl->base.hotplug);
-  uvperf__evlist_free(impl->evlist);
-  uvperf_reading_free(impl->readings[0]);
-  uvperf_reading_free(impl->readings[1]);
-  uvperf_reading_free(impl->delta);
-  uvperf__free(impl);
-}
-
-static void set_give_up(void *owner, uvperf__leftovers_t *leftovers) {
-  set_t *impl = owner;
-
-  uvperf__evlist_give_up(impl->evlist, leftovers);
-}
-
-/* The fds may be closed later, but no BPF program may run from now on. So
- * programs are detached: a tracepoint runs its programs even if its events are
- * disabled. All events are disabled too. But if closing the events takes long,
- * the pool disables all of them before it closes the first. In a forked child
- * the evlist does not touch the events, which belong to the parent. */
-static void set_quit(void *owner) {
-  set_t *impl = owner;
-
-  impl->session += 1;
-  impl->base.is_started = 0;
-  if (!uvperf__evlist_close_slowly(impl->evlist,
-                                   uvperf__evlist_nr_open(impl->evlist)))
-    uvperf__evlist_disable(impl->evlist, NULL);
-  uvperf__evlist_detach(impl->evlist);
-  uvperf__evlist_leave_maps(impl->evlist);
-  uvperf__interval_timer_close(impl->interval_timer);
-}
-
-static void set_ref(void *owner, int ref) {
-  set_t *impl = owner;
-
-  uvperf__interval_timer_set_ref(impl->interval_timer, ref);
-}
-
-static int set_is_active(const void *owner) {
-  const set_t *impl = owner;
-
-  return uvperf__interval_timer_is_active(impl->interval_timer) ||
-         (impl->base.watch != NULL && uvperf__watch_is_busy(impl->base.watch));
-}
-
 static const uvperf__interval_timer_ops_t interval_ops = {
     uvperf__set_tick, uvperf__set_cancel_reads, uvperf__handle_begin_close};
 
-/* -- init ----------------------------------------------------------------- */
+static void set_release(void *owner);
+
+/* -- init ------------------------------------------------------------------ */
 
 /* This is the last step, so that the loop has no handle if another step
  * fails. */
@@ -171,7 +114,7 @@ int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
   return rc;
 }
 
-/* -- start ---------------------------------------------------------------- */
+/* -- start ----------------------------------------------------------------- */
 
 static int set_check_start(const set_t *impl, uvperf_record_cb cb,
                            uvperf_error_t *error) {
@@ -232,7 +175,20 @@ static int set_start(void *owner, const uvperf_stream_options_t *options,
   return 0;
 }
 
-/* -- flush ---------------------------------------------------------------- */
+static int set_is_active(const void *owner) {
+  const set_t *impl = owner;
+
+  return uvperf__interval_timer_is_active(impl->interval_timer) ||
+         (impl->base.watch != NULL && uvperf__watch_is_busy(impl->base.watch));
+}
+
+static void set_ref(void *owner, int ref) {
+  set_t *impl = owner;
+
+  uvperf__interval_timer_set_ref(impl->interval_timer, ref);
+}
+
+/* -- flush ----------------------------------------------------------------- */
 
 static int set_flush(void *owner) {
   set_t *impl = owner;
@@ -415,6 +371,52 @@ int uvperf_set_fill_map(uvperf_set_t *set, size_t attr, int map_fd,
 
   return rc != 0 ? rc
                  : uvperf__evlist_fill_map(impl->evlist, attr, map_fd, error);
+}
+
+/* -- close ----------------------------------------------------------------- */
+
+/* The fds may be closed later, but no BPF program may run from now on. So
+ * programs are detached: a tracepoint runs its programs even if its events are
+ * disabled. All events are disabled too. But if closing the events takes long,
+ * the pool disables all of them before it closes the first. In a forked child
+ * the evlist does not touch the events, which belong to the parent. */
+static void set_quit(void *owner) {
+  set_t *impl = owner;
+
+  impl->session += 1;
+  impl->base.is_started = 0;
+  if (!uvperf__evlist_close_slowly(impl->evlist,
+                                   uvperf__evlist_nr_open(impl->evlist)))
+    uvperf__evlist_disable(impl->evlist, NULL);
+  uvperf__evlist_detach(impl->evlist);
+  uvperf__evlist_leave_maps(impl->evlist);
+  uvperf__interval_timer_close(impl->interval_timer);
+}
+
+static void set_give_up(void *owner, uvperf__leftovers_t *leftovers) {
+  set_t *impl = owner;
+
+  uvperf__evlist_give_up(impl->evlist, leftovers);
+}
+
+static void set_release(void *owner) {
+  set_t *impl = owner;
+
+  /* If the set was closed inside a flush, the events can still be enabled: the
+   * pool should have disabled them, but it did not get them. */
+  if (impl->evlist != NULL && uvperf__evlist_is_enabled(impl->evlist) &&
+      uvperf__evlist_nr_open(impl->evlist) != 0)
+    uvperf__evlist_disable(impl->evlist, NULL);
+  uvperf__merge_free(impl->merge);
+  uvperf__merge_free(impl->next_merge);
+  uvperf__interval_timer_free(impl->interval_timer);
+  uvperf__watch_free(impl->base.watch);
+  uvperf__hotplug_free(impl->base.hotplug);
+  uvperf__evlist_free(impl->evlist);
+  uvperf_reading_free(impl->readings[0]);
+  uvperf_reading_free(impl->readings[1]);
+  uvperf_reading_free(impl->delta);
+  uvperf__free(impl);
 }
 
 /* -- getters --------------------------------------------------------------- */
