@@ -10,6 +10,7 @@
 #include "explain/explain.h"
 #include "host/task.h"
 #include "loop/hub.h"
+#include "loop/rings.h"
 #include "loop/stats.h"
 #include "loop/stream_options.h"
 #include "sys/opener.h"
@@ -32,8 +33,8 @@ static const uvperf__handle_kind_t event_kind;
 static const uvperf__watch_ops_t watch_ops = {
     .drain = uvperf__event_drain,
     .slice_end = uvperf__handle_slice_end,
-    .ring_skipped = uvperf__event_ring_skipped,
-    .end = uvperf__event_end,
+    .ring_skipped = uvperf__rings_skipped,
+    .end = uvperf__rings_end,
     .close = uvperf__handle_begin_close,
 };
 
@@ -203,7 +204,7 @@ static int event_install(event_t *impl, const event_plan_t *plan,
   rc = check_twin(impl, plan, error);
   if (rc != 0)
     return rc;
-  impl->base.is_overwritable = impl->ring.overwrite;
+  impl->base.is_overwritable = impl->own.ring.overwrite;
   impl->source.size = sizeof(impl->source);
   impl->source.attr = impl->attr;
   impl->source.ids = &impl->id;
@@ -221,11 +222,16 @@ static int event_install(event_t *impl, const event_plan_t *plan,
   if (rc != 0)
     return rc;
   if (uvperf__event_is_watched(impl))
-    rc = uvperf__watch_add(impl->base.watch, &impl->ring, impl->fds,
-                           impl->nr_fds);
+    rc = uvperf__watch_add(impl->base.watch, &impl->own.ring, impl->fds,
+                           impl->own.nr_events);
   if (rc != 0)
     return uvperf__watch_explain(error, rc);
   uvperf__watch_note_event(impl->base.watch, impl->id);
+  impl->own.fd = impl->fd;
+  impl->own.spare = -1;
+  impl->own.cpu = impl->source.cpu;
+  if (impl->own.ring.page != NULL)
+    impl->base.ring = &impl->own;
   return 0;
 }
 
@@ -299,7 +305,7 @@ int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
   impl->fd = -1;
   impl->bpf_link = -1;
   impl->fds = &impl->fd;
-  impl->nr_fds = 1;
+  impl->own.nr_events = 1;
   impl->flags = own->flags;
   uvperf__handle_init(&impl->base, loop, &event_kind);
   uvperf__handle_limit_calls(&impl->base, own->open, own->open_timeout_ms);
@@ -344,7 +350,7 @@ static int event_check_cb(const event_t *impl, uvperf_record_cb cb,
         error,
         "an event with a ring needs a record callback; cb must not be NULL");
   if (cb == NULL ||
-      (impl->ring.page != NULL &&
+      (impl->own.ring.page != NULL &&
        (uvperf__attr_writes_records(impl->attr) || impl->attr->inherit_stat ||
         (impl->attr->sample_type & PERF_SAMPLE_IDENTIFIER) != 0 ||
         impl->writers != NULL)))
@@ -374,7 +380,7 @@ static int event_start(void *owner, const uvperf_stream_options_t *options,
   uvperf__stream_options_for_watch(options, uvperf__event_default_flush(impl),
                                    &chosen);
   chosen.flush_all = impl->attr->pinned; /* the event may be in error state */
-  if (impl->unsound)
+  if (impl->own.status == UV_EPROTO)
     rc = UV_EPROTO;
   else if (uvperf__event_is_watched(impl))
     rc = uvperf__watch_start(impl->base.watch, &chosen);
@@ -411,7 +417,7 @@ static int event_stop(void *owner) {
 static int event_flush(void *owner) {
   event_t *impl = owner;
 
-  if (impl->unsound)
+  if (impl->own.status != 0)
     return 0;
   return uvperf__watch_flush(impl->base.watch);
 }
@@ -458,7 +464,7 @@ static void event_give_up(void *owner, uvperf__leftovers_t *leftovers) {
       !uvperf__attr_closes_slowly(impl->attr) ||
       uvperf__handle_is_forked(&impl->base))
     return;
-  uvperf__ring_give_up(&impl->ring, leftovers);
+  uvperf__ring_give_up(&impl->own.ring, leftovers);
   uvperf__leftovers_add(leftovers, NULL, 0, impl->fd);
   impl->fd = -1;
 }
@@ -469,9 +475,9 @@ static void event_release(void *owner) {
   /* Checked only now: this may be a child that was forked after the close
    * began. */
   if (uvperf__handle_is_forked(&impl->base))
-    uvperf__ring_forget(&impl->ring);
+    uvperf__ring_forget(&impl->own.ring);
   else
-    uvperf__ring_unmap(&impl->ring);
+    uvperf__ring_unmap(&impl->own.ring);
   event_end_program(impl);
   if (impl->fd >= 0)
     uvperf__sys_close(impl->fd);
@@ -509,47 +515,6 @@ static const struct perf_event_attr *event_attr(const void *owner,
   return attr == 0 ? ((const event_t *)owner)->attr : NULL;
 }
 
-static size_t event_nr_rings(const void *owner) {
-  const event_t *impl = owner;
-
-  return impl->base.code != UV_EBADF && impl->ring.size != 0;
-}
-
-static void event_stats(void *owner, uvperf_stats_t *stats) {
-  event_t *impl = owner;
-
-  *stats = impl->stats;
-  if (impl->drained != NULL && !uvperf__handle_is_forked(&impl->base))
-    uvperf__stats_add_run(stats, impl->drained);
-  stats->wakeups = uvperf__watch_wakeups(impl->base.watch);
-  stats->slices = uvperf__watch_slices(impl->base.watch);
-  stats->high_water_bytes = impl->ring.high_water;
-  stats->cut_records = impl->ring.cut;
-  stats->unwaited_snapshots = impl->ring.unwaited;
-  stats->skipped_bytes = impl->ring.skipped;
-  uvperf__stats_add_lost(stats, impl->lost);
-}
-
-static int event_ring(void *owner, size_t index, uvperf_ring_info_t *ring) {
-  event_t *impl = owner;
-
-  if (index >= event_nr_rings(impl))
-    return UV_EINVAL;
-  memset(ring, 0, sizeof(*ring));
-  ring->cpu = impl->source.cpu;
-  ring->fd = impl->fd;
-  ring->bytes = impl->ring.size;
-  if (!uvperf__handle_is_forked(&impl->base))
-    ring->waiting = uvperf__ring_waiting(&impl->ring);
-  ring->nr_events = impl->nr_fds;
-  if (impl->unsound)
-    ring->status = UV_EPROTO;
-  else if (uvperf__event_is_watched(impl))
-    ring->status = uvperf__watch_has_ended(impl->base.watch, 0);
-  event_stats(impl, &ring->stats);
-  return 0;
-}
-
 /* -- the kind -------------------------------------------------------------- */
 
 static const uvperf__handle_kind_t event_kind = {
@@ -567,10 +532,10 @@ static const uvperf__handle_kind_t event_kind = {
     .deliver = uvperf__event_deliver_snapshot,
     .control = &uvperf__event_control,
     .attr = event_attr,
-    .stats = event_stats,
+    .stats = uvperf__stats_of_rings,
     .count_lost = uvperf__event_count_lost,
-    .nr_rings = event_nr_rings,
-    .ring = event_ring,
+    .nr_rings = uvperf__stats_nr_rings,
+    .ring = uvperf__stats_ring_info,
     .quit = event_quit,
     .give_up = event_give_up,
     .release = event_release,

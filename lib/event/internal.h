@@ -44,7 +44,7 @@ typedef struct uvperf__writer_s {
 struct event_s {
   uvperf__handle_t base;
   struct perf_event_attr *attr;
-  uvperf__ring_t ring;
+  uvperf__cpu_ring_t own; /* its own ring, if it has one */
   uvperf_source_t source;
   uint64_t id;
   uvperf__calls_t calls;
@@ -64,8 +64,7 @@ struct event_s {
    * events that write into the ring now, the event's own fd first (&fd until
    * another event writes for the first time). */
   uvperf__writer_t *writers;
-  int *fds;
-  size_t nr_fds;
+  int *fds; /* own.nr_events of them */
 
   int default_flush; /* the last start used the default flush_ms */
   int enabled;       /* may be out of date: see uvperf_event_modify */
@@ -83,11 +82,6 @@ struct event_s {
   /* The replaced decoders, the latest first. The user may still have a record
    * of uvperf_next from such a decoder. */
   uvperf_decoder_t *old_decoders;
-  const uvperf__ring_t *drained; /* ring or copy being drained; NULL: none */
-  int unsound; /* next has found that the ring cannot be read any more */
-
-  uvperf_stats_t stats;
-  uint64_t lost;      /* records that its ring has lost */
   uint64_t seen_lost; /* of the event's own lost records, those in a `lost` */
   int was_paused;     /* the ring was paused by uvperf_event_pause */
 };
@@ -95,13 +89,14 @@ struct event_s {
 /* Whether the event has a ring that the watch drains. An overwritable ring is
  * read only by uvperf_next and by snapshots. */
 static inline int uvperf__event_is_watched(const event_t *impl) {
-  return impl->ring.page != NULL && !impl->ring.overwrite;
+  return impl->own.ring.page != NULL && !impl->own.ring.overwrite;
 }
 
 /* Whether no record of the ring is delivered any more. */
 static inline int uvperf__event_has_ended(const event_t *impl) {
-  return impl->unsound || (uvperf__event_is_watched(impl) &&
-                           uvperf__watch_has_ended(impl->base.watch, 0));
+  return impl->own.status != 0 ||
+         (uvperf__event_is_watched(impl) &&
+          uvperf__watch_has_ended(impl->base.watch, 0));
 }
 
 /* -- base.c -- */
@@ -156,18 +151,6 @@ void uvperf__event_free_opening(event_opening_t *opening);
 /* -- drain.c: called by the watch -- */
 
 int uvperf__event_drain(void *owner, size_t ring_index, uvperf__slice_t *slice);
-void uvperf__event_ring_skipped(void *owner, size_t ring_index);
-void uvperf__event_end(void *owner, size_t ring_index, int status);
-
-/* -- drain.c: of the event's ring, or of a copy of it -- */
-
-/* Reads the ring's head once and delivers the records up to it. Returns the
- * same codes as uvperf__watch_ops_t.drain. */
-int uvperf__event_deliver(event_t *impl, uvperf__ring_t *ring,
-                          uvperf__slice_t *slice);
-
-/* Calls the record callback without a record. */
-void uvperf__event_report(event_t *impl, int status);
 
 /* Frees the decoders that were replaced while the user had a record. Call it
  * when the user has no record any more. */
@@ -178,8 +161,7 @@ int uvperf__event_next(void *owner, const uvperf_record_t **record);
 int uvperf__event_next_or_end(void *owner, const uvperf_record_t **record);
 int uvperf__event_has_record(const void *owner);
 
-/* -- snapshot.c: operations of the kind -- */
-
+/* Operations of the kind, for snapshots. */
 int uvperf__event_prepare(void *owner, uvperf__snapshot_job_t *job,
                           uvperf_error_t *error);
 int uvperf__event_deliver_snapshot(void *owner, uvperf__snapshot_job_t *job,

@@ -121,7 +121,7 @@ static int event_take_fd(event_t *impl, const event_plan_t *plan,
 void uvperf__event_give_back(event_t *impl) {
   if (!(impl->flags & UVPERF_EVENT_FD))
     return;
-  uvperf__ring_unmap(&impl->ring);
+  uvperf__ring_unmap(&impl->own.ring);
   impl->fd = -1;
   impl->id = 0; /* the event does not belong to this handle any more */
 }
@@ -141,11 +141,12 @@ int uvperf__event_open(event_t *impl, const event_plan_t *plan,
   if (rc != 0 || bytes == 0)
     return rc;
   if (plan->options.ring_bytes == 0)
-    rc = uvperf__ring_map_default(&impl->ring, impl->fd,
+    rc = uvperf__ring_map_default(&impl->own.ring, impl->fd,
                                   uvperf__event_least_ring(attr),
                                   attr->write_backward);
   else
-    rc = uvperf__ring_map(&impl->ring, impl->fd, bytes, attr->write_backward);
+    rc = uvperf__ring_map(&impl->own.ring, impl->fd, bytes,
+                          attr->write_backward);
   return rc == 0
              ? 0
              : uvperf__explain_map(error, rc, attr, plan->options.cpu, bytes);

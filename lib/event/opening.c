@@ -149,11 +149,11 @@ static int opening_done(uvperf__handle_job_t *job, int rc,
     impl->changes = draft->changes;
     impl->nr_changes = draft->nr_changes;
     impl->fd = draft->fd;
-    impl->ring = draft->ring;
+    impl->own.ring = draft->own.ring;
     draft->attr = NULL;
     draft->changes = NULL;
     draft->fd = -1;
-    uvperf__ring_forget(&draft->ring);
+    uvperf__ring_forget(&draft->own.ring);
   }
   if (rc == 0) {
     rc = opening->rc;
@@ -183,7 +183,7 @@ static void opening_leave(event_opening_t *opening) {
   if (opening->rc == 0)
     return;
   uvperf__event_give_back(draft);
-  uvperf__ring_give_up(&draft->ring, &opening->leftovers);
+  uvperf__ring_give_up(&draft->own.ring, &opening->leftovers);
   uvperf__leftovers_add(&opening->leftovers, NULL, 0, draft->fd);
   draft->fd = -1;
 }

@@ -53,7 +53,7 @@ static void free_fds(event_t *owner) {
  * has a record (as in a callback) or a snapshot is pending, because the user
  * then has, or still gets, records that are no longer in the ring. */
 static void ring_note_ends(event_t *owner) {
-  int may_be_over = owner->ring.overwrite && owner->base.cursor.lent == 0 &&
+  int may_be_over = owner->own.ring.overwrite && owner->base.cursor.lent == 0 &&
                     !owner->base.in_callback && owner->base.snapshot == NULL;
   uvperf__writer_t *writer;
   uint64_t now = uv_hrtime();
@@ -62,17 +62,17 @@ static void ring_note_ends(event_t *owner) {
     if (!writer->has_left || now - writer->left_at < LATEST_RECORD_NS)
       continue;
     if (!writer->has_end)
-      writer->end = uvperf__ring_head(&owner->ring);
+      writer->end = uvperf__ring_head(&owner->own.ring);
     writer->has_end = 1;
     writer->is_overwritten =
-        may_be_over &&
-        writer->end - uvperf__ring_head(&owner->ring) >= owner->ring.size;
+        may_be_over && writer->end - uvperf__ring_head(&owner->own.ring) >=
+                           owner->own.ring.size;
   }
 }
 
 /* Whether the ring may still hold records of a writer. */
 static int writer_is_remembered(const uvperf__writer_t *writer) {
-  const uvperf__ring_t *ring = &writer->owner->ring;
+  const uvperf__ring_t *ring = &writer->owner->own.ring;
 
   if (!writer->has_left || !writer->has_end)
     return 1;
@@ -120,11 +120,11 @@ static void writer_count_lost(event_t *impl) {
   uint64_t format = impl->attr->read_format;
   uvperf__value_t value;
 
-  if (owner->ring.size == 0 || !uvperf__read_format_has_lost(format) ||
-      (!owner->was_paused && !uvperf__ring_may_have_lost(&owner->ring)) ||
+  if (owner->own.ring.size == 0 || !uvperf__read_format_has_lost(format) ||
+      (!owner->was_paused && !uvperf__ring_may_have_lost(&owner->own.ring)) ||
       uvperf__read_format_fd(impl->fd, format, &value) != 0)
     return;
-  owner->lost += value.lost - impl->seen_lost;
+  owner->own.lost += value.lost - impl->seen_lost;
   impl->seen_lost = value.lost;
 }
 
@@ -136,7 +136,7 @@ int uvperf__event_count_lost(void *impl) {
   for (writer = owner->writers; writer != NULL; writer = writer->next)
     if (writer->event != NULL && writer->event->output == owner)
       writer_count_lost(writer->event);
-  return owner->ring.size != 0 &&
+  return owner->own.ring.size != 0 &&
          uvperf__read_format_has_lost(owner->attr->read_format);
 }
 
@@ -179,10 +179,10 @@ static int attachment_make(attachment_t *attachment, event_t *impl,
     rc = make_writer(&attachment->writer, impl, owner);
   else
     attachment->writer->has_left = 0;
-  attachment->fds = uvperf__calloc(owner->nr_fds + 1, size);
+  attachment->fds = uvperf__calloc(owner->own.nr_events + 1, size);
   if (attachment->fds != NULL) {
-    memcpy(attachment->fds, owner->fds, owner->nr_fds * size);
-    attachment->fds[owner->nr_fds] = impl->fd;
+    memcpy(attachment->fds, owner->fds, owner->own.nr_events * size);
+    attachment->fds[owner->own.nr_events] = impl->fd;
   }
   if (rc != 0 || attachment->fds == NULL)
     return uvperf__error_shortage(error, UV_ENOMEM, "cannot share the ring");
@@ -243,10 +243,10 @@ static void event_attach(attachment_t *attachment, event_t *impl,
   }
   if (uvperf__event_is_watched(owner))
     uvperf__watch_set_fds(owner->base.watch, 0, attachment->fds,
-                          owner->nr_fds + 1);
+                          owner->own.nr_events + 1);
   free_fds(owner);
   owner->fds = attachment->fds;
-  owner->nr_fds += 1;
+  owner->own.nr_events += 1;
   impl->output = owner;
   if (owner->base.is_started && owner->default_flush)
     uvperf__watch_set_flush(owner->base.watch,
@@ -277,12 +277,13 @@ static void event_detach(event_t *impl) {
    * parent. */
   if (is_forked)
     return;
-  for (i = 0; i < owner->nr_fds; i++)
+  for (i = 0; i < owner->own.nr_events; i++)
     if (owner->fds[i] != impl->fd)
       owner->fds[kept++] = owner->fds[i];
-  owner->nr_fds = kept;
+  owner->own.nr_events = kept;
   if (uvperf__event_is_watched(owner))
-    uvperf__watch_set_fds(owner->base.watch, 0, owner->fds, owner->nr_fds);
+    uvperf__watch_set_fds(owner->base.watch, 0, owner->fds,
+                          owner->own.nr_events);
 }
 
 void uvperf__event_unlink(event_t *impl) {
@@ -324,7 +325,7 @@ static const char *fault_of(const uvperf_event_t *event,
   const event_t *impl = event->handle.impl;
   const event_t *owner;
 
-  if (impl->ring.page != NULL)
+  if (impl->own.ring.page != NULL)
     return "the event has a ring of its own; open it with UVPERF_EVENT_NO_RING "
            "(and both with UVPERF_EVENT_IDENTIFY)";
   if (output == NULL)
@@ -337,10 +338,10 @@ static const char *fault_of(const uvperf_event_t *event,
   owner = owner_of(output->handle.impl);
   if (owner->base.code != 0)
     return NULL; /* uvperf__handle_check_as explains it */
-  if (owner->ring.page == NULL)
+  if (owner->own.ring.page == NULL)
     return "output has no ring; open it with one";
-  if (owner->ring.overwrite &&
-      uvperf__attr_stack(impl->attr) >= owner->ring.size)
+  if (owner->own.ring.overwrite &&
+      uvperf__attr_stack(impl->attr) >= owner->own.ring.size)
     return "attr.sample_stack_user does not fit the overwritable ring; use a "
            "larger ring";
   return NULL;
@@ -358,7 +359,7 @@ static int explain_output(int code, const event_t *impl, const event_t *owner,
     return uvperf__explain_control(error, code, &control);
   if (owner->source.cpu != impl->source.cpu)
     why = "both events must be on the same CPU";
-  else if (owner->ring.overwrite != impl->attr->write_backward)
+  else if (owner->own.ring.overwrite != impl->attr->write_backward)
     why = "both events must have attr.write_backward, or none";
   else if (owner->source.cpu == -1)
     why = "without a CPU both events must measure the same thread, with the "

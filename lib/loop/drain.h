@@ -27,7 +27,7 @@
  * that the user's callback is the only call through a pointer. */
 typedef struct uvperf__drain_ops_s {
   /* Returns the reader for all samples of the run that begins now, or NULL. */
-  uvperf__reader_t *(*reader)(const void *owner);
+  uvperf__reader_t *(*reader)(void *owner);
   /* The record's header is already loaded. If the record is a sound sample that
    * can be decoded, delivers it and returns 1. Otherwise returns 0. There are
    * as many bytes as the header's size says. Nothing else was checked. `form`
@@ -116,11 +116,12 @@ uvperf__drain_run(uvperf__ring_t *ring, uvperf__slice_t *slice,
 }
 
 /* Reads the head, then delivers all records up to it. The stats count the
- * samples of a run when the run has ended: see uvperf__stats_add_run. Returns
- * the same codes as uvperf__watch_ops_t.drain. */
-static inline int uvperf__drain(uvperf__ring_t *ring, uvperf__slice_t *slice,
-                                uvperf_stats_t *stats,
-                                const uvperf__drain_ops_t *ops, void *owner) {
+ * samples of a run when the run has ended: until then, ring->run has them.
+ * Returns the same codes as uvperf__watch_ops_t.drain. */
+__attribute__((always_inline)) static inline int
+uvperf__drain(uvperf__ring_t *ring, uvperf__slice_t *slice,
+              uvperf_stats_t *stats, const uvperf__drain_ops_t *ops,
+              void *owner) {
   const void *bytes;
   size_t size;
   int rc;

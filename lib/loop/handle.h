@@ -146,9 +146,14 @@ struct uvperf__handle_s {
   struct uvperf__handle_job_s *jobs; /* on libuv's pool */
   uvperf__watch_t *watch;
   uvperf__hotplug_t *hotplug; /* NULL: it does not follow CPUs */
-  uvperf__cpu_rings_t *rings; /* NULL: none, not open yet, or an event's ring */
-  uvperf_decoder_t *decoder;  /* NULL: there are no records, or not yet */
-  int is_overwritable;        /* its rings; only snapshots read these */
+  uvperf__cpu_rings_t *rings; /* NULL: none, or not open yet */
+  uvperf__cpu_ring_t *ring;   /* the ring of an event; NULL: as rings */
+  /* The ring or the image of a snapshot that is drained now, and whose it is.
+   * NULL: none. */
+  const uvperf__ring_t *drained;
+  const uvperf__cpu_ring_t *drained_of;
+  uvperf_decoder_t *decoder; /* NULL: there are no records, or not yet */
+  int is_overwritable;       /* its rings; only snapshots read these */
   /* The snapshot that has begun and whose callback was not called yet. */
   uvperf__snapshot_job_t *snapshot;
   int is_snapping; /* inside a snapshot without a callback */
@@ -206,6 +211,13 @@ void uvperf__handle_slice_end(void *self);
 /* Whether a callback has forked, and this process is the child and has closed
  * the handle. It must not touch the rings. */
 int uvperf__handle_has_no_rings(const uvperf__handle_t *self);
+
+/* Returns a ring by its index. */
+static inline uvperf__cpu_ring_t *
+uvperf__handle_ring(const uvperf__handle_t *self, size_t index) {
+  return self->rings == NULL ? self->ring
+                             : uvperf__cpu_rings_at(self->rings, index);
+}
 
 /* -- next.c ---------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rings of CPUs: which are watched, how their records are delivered, how they
- * end, and what happens when a CPU comes or goes. */
+/* The rings of a handle: which are watched, how their records are delivered,
+ * how they end, and what happens when a CPU comes or goes. */
 #include "loop/rings.h"
 
 #include "loop/drain.h"
@@ -40,7 +40,7 @@ void uvperf__rings_deliver(uvperf__handle_t *self, uvperf__cpu_ring_t *ring,
   uvperf_record_t *own = (uvperf_record_t *)(uintptr_t)record;
 
   uvperf__stats_count(&ring->stats, record, status);
-  if (self->decoder->only.reader != NULL) {
+  if (self->ring == NULL && self->decoder->only.reader != NULL) {
     own->cpu = (uint32_t)ring->cpu;
     own->remaining = remaining;
   }
@@ -55,20 +55,26 @@ void uvperf__rings_deliver(uvperf__handle_t *self, uvperf__cpu_ring_t *ring,
   self->in_callback = 0;
 }
 
-/* One drain of one ring. */
+/* One drain of a ring, or of its image in a snapshot. */
 typedef struct drain_s {
   uvperf__handle_t *self;
-  uvperf_decoder_t *decoder;
+  uvperf_decoder_t *decoder; /* of the current run */
   uvperf__cpu_ring_t *ring;
   const uvperf__slice_t *slice;
 } drain_t;
 
-static inline uvperf__reader_t *reader_of_all(const void *owner) {
-  return ((const drain_t *)owner)->decoder->only.reader;
+/* A callback may replace the decoder of an event. The old decoder stays until
+ * the drain ends. It fits the records of the run, which were written before the
+ * change. */
+static inline uvperf__reader_t *reader_of_run(void *owner) {
+  drain_t *drain = owner;
+
+  drain->decoder = drain->self->decoder;
+  return drain->decoder->only.reader;
 }
 
 /* The source of each sample is found by its id. */
-static inline uvperf__reader_t *no_reader(const void *owner) {
+static inline uvperf__reader_t *no_reader(void *owner) {
   (void)owner;
   return NULL;
 }
@@ -83,12 +89,18 @@ drain_sample(void *owner, uvperf__reader_t *reader, unsigned int form,
           : uvperf__decode_sample_of(
                 reader, form, uvperf__form_front_size(form), bytes, header);
 
+  (void)remaining;
   if (record == NULL)
     return 0;
-  if (reader != NULL)
-    reader->sample.remaining = remaining;
   drain->self->record_cb(drain->self->handle, 0, record);
   return 1;
+}
+
+__attribute__((always_inline)) static inline int
+drain_sample_of_cpu(void *owner, uvperf__reader_t *reader, unsigned int form,
+                    const uint8_t *bytes, uint64_t header, uint64_t remaining) {
+  reader->sample.remaining = remaining;
+  return drain_sample(owner, reader, form, bytes, header, 0);
 }
 
 static void drain_record(void *owner, const void *bytes, size_t size,
@@ -104,45 +116,51 @@ static int drain_has_no_ring(const void *owner) {
   return uvperf__handle_has_no_rings(((const drain_t *)owner)->self);
 }
 
-static int drain_with_reader(drain_t *drain, uvperf__slice_t *slice) {
-  static const uvperf__drain_ops_t ops = {reader_of_all, drain_sample,
-                                          drain_record, drain_has_no_ring};
+static const uvperf__drain_ops_t event_ops = {reader_of_run, drain_sample,
+                                              drain_record, drain_has_no_ring};
+static const uvperf__drain_ops_t set_ops = {no_reader, drain_sample,
+                                            drain_record, drain_has_no_ring};
+static const uvperf__drain_ops_t reader_ops = {
+    reader_of_run, drain_sample_of_cpu, drain_record, drain_has_no_ring};
 
-  return uvperf__drain(&drain->ring->ring, slice, &drain->ring->stats, &ops,
-                       drain);
+/* Not inlined: its loop needs the registers. */
+__attribute__((noinline)) static int
+drain_by_id(drain_t *drain, uvperf__ring_t *from, uvperf__slice_t *slice) {
+  return uvperf__drain(from, slice, &drain->ring->stats, &set_ops, drain);
 }
 
-/* Not inlined: the loops need the registers. */
-__attribute__((noinline)) static int drain_by_id(drain_t *drain,
-                                                 uvperf__slice_t *slice) {
-  static const uvperf__drain_ops_t ops = {no_reader, drain_sample, drain_record,
-                                          drain_has_no_ring};
+static int drain_from(uvperf__handle_t *self, uvperf__cpu_ring_t *ring,
+                      uvperf__ring_t *from, uvperf__slice_t *slice) {
+  drain_t drain = {self, self->decoder, ring, slice};
+  uvperf_stats_t *stats = &ring->stats;
+  uint64_t records = slice->records;
+  int rc;
 
-  return uvperf__drain(&drain->ring->ring, slice, &drain->ring->stats, &ops,
-                       drain);
+  self->in_callback = 1;
+  self->drained = from;
+  self->drained_of = ring;
+  if (self->ring != NULL) {
+    rc = uvperf__drain(from, slice, stats, &event_ops, &drain);
+  } else if (self->decoder->only.reader == NULL) {
+    rc = drain_by_id(&drain, from, slice);
+  } else {
+    /* If samples have a CPU of their own, it is the same. */
+    self->decoder->only.reader->sample.cpu = (uint32_t)ring->cpu;
+    rc = uvperf__drain(from, slice, stats, &reader_ops, &drain);
+  }
+  self->drained_of = NULL;
+  self->in_callback = 0;
+  if (slice->records != records)
+    uvperf__stats_ring_slice(ring, slice);
+  return rc;
 }
 
 int uvperf__rings_drain(void *owner, size_t ring_index,
                         uvperf__slice_t *slice) {
   uvperf__handle_t *self = owner;
-  uvperf__cpu_ring_t *ring = uvperf__cpu_rings_at(self->rings, ring_index);
-  drain_t drain = {self, self->decoder, ring, slice};
-  uvperf__reader_t *reader = self->decoder->only.reader;
-  uint64_t records = slice->records;
-  int rc;
+  uvperf__cpu_ring_t *ring = uvperf__handle_ring(self, ring_index);
 
-  self->in_callback = 1;
-  if (reader == NULL) {
-    rc = drain_by_id(&drain, slice);
-  } else {
-    /* If samples have a CPU of their own, it is the same. */
-    reader->sample.cpu = (uint32_t)ring->cpu;
-    rc = drain_with_reader(&drain, slice);
-  }
-  self->in_callback = 0;
-  if (slice->records != records)
-    uvperf__stats_ring_slice(ring, slice);
-  return rc;
+  return drain_from(self, ring, &ring->ring, slice);
 }
 
 /* -- the end of a ring ----------------------------------------------------- */
@@ -155,7 +173,7 @@ int uvperf__rings_spare(void *owner, size_t ring_index) {
 
 void uvperf__rings_skipped(void *owner, size_t ring_index) {
   uvperf__handle_t *self = owner;
-  uvperf__cpu_ring_t *ring = uvperf__cpu_rings_at(self->rings, ring_index);
+  uvperf__cpu_ring_t *ring = uvperf__handle_ring(self, ring_index);
 
   ring->stats.corrupt += 1;
   uvperf__handle_report(self, UV_EPROTO, ring->cpu);
@@ -163,7 +181,7 @@ void uvperf__rings_skipped(void *owner, size_t ring_index) {
 
 void uvperf__rings_ring_end(void *owner, size_t ring_index, int status) {
   uvperf__handle_t *self = owner;
-  uvperf__cpu_ring_t *ring = uvperf__cpu_rings_at(self->rings, ring_index);
+  uvperf__cpu_ring_t *ring = uvperf__handle_ring(self, ring_index);
 
   uvperf__stats_ring_end(ring, status);
   uvperf__handle_report(self, status, ring->cpu);
@@ -174,13 +192,13 @@ void uvperf__rings_ring_end(void *owner, size_t ring_index, int status) {
  * has not ended either. There may be no ring at all. */
 void uvperf__rings_end(void *owner, size_t ring_index, int status) {
   uvperf__handle_t *self = owner;
-  size_t nr = uvperf__cpu_rings_nr(self->rings);
+  size_t nr = uvperf__stats_nr_rings(self);
   uvperf__cpu_ring_t *ring;
   int cpu = -1;
   size_t i;
 
   for (i = 0; i < nr; i++) {
-    ring = uvperf__cpu_rings_at(self->rings, i);
+    ring = uvperf__handle_ring(self, i);
     uvperf__stats_ring_end(ring, i == ring_index ? status : UV_EBADF);
     if (i == ring_index)
       cpu = ring->cpu;
@@ -192,38 +210,22 @@ void uvperf__rings_end(void *owner, size_t ring_index, int status) {
 /* -- snapshots ------------------------------------------------------------- */
 
 /* The images are in the snapshot's own memory, so a callback may do anything.
- * It may also fork, and close the handle in the child. */
-static int deliver_image(uvperf__handle_t *self, uvperf__snapshot_job_t *job,
-                         uvperf__slice_t *slice) {
-  uvperf__ring_t *image = &job->snapshots[job->at].image;
-  const void *bytes;
-  size_t size;
-  int rc = UVPERF__DRAINED;
-
-  uvperf__ring_begin(image);
-  while (rc == UVPERF__DRAINED &&
-         uvperf__ring_next(image, NULL, &bytes, &size) == 1) {
-    uvperf__rings_deliver(self, uvperf__cpu_rings_at(self->rings, job->at),
-                          bytes, size, image->head - image->tail - size, NULL,
-                          slice);
-    uvperf__ring_consume(image, size);
-    rc = uvperf__slice_take(slice, size);
-  }
-  return rc;
-}
-
-/* If a ring proves unsound, records that are older than the delivered records
- * cannot be read. */
+ * It may also fork, and close the handle in the child. If a ring proves
+ * unsound, records that are older than the delivered records cannot be
+ * read. */
 int uvperf__rings_deliver_snapshot(void *owner, uvperf__snapshot_job_t *job,
                                    uvperf__slice_t *slice) {
+  uvperf__snapshot_t *snapshot;
   int rc = UVPERF__DRAINED;
 
   for (; rc == UVPERF__DRAINED && job->at < job->nr; job->at++) {
-    rc = deliver_image(owner, job, slice);
+    snapshot = &job->snapshots[job->at];
+    rc = drain_from(owner, uvperf__handle_ring(owner, job->at),
+                    &snapshot->image, slice);
     if (rc != UVPERF__DRAINED)
       return rc;
-    uvperf__snapshots_free(&job->snapshots[job->at], 1);
-    if (job->snapshots[job->at].code != 0)
+    uvperf__snapshots_free(snapshot, 1);
+    if (snapshot->code != 0)
       uvperf__rings_skipped(owner, job->at);
     if (uvperf__slice_is_stopped(slice))
       rc = UVPERF__STOPPED;

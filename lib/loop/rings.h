@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a set and a BPF reader have in common: rings of CPUs, which the watch
- * drains. Records are delivered ring by ring. New rings are watched, and CPUs
- * that come online and go offline are followed. */
+/* The rings of a handle: an event's own ring, or the rings of CPUs of a set or
+ * a BPF reader. Records are delivered ring by ring. New rings of CPUs are
+ * watched, and CPUs that come online and go offline are followed. */
 #ifndef UVPERF_LIB_LOOP_RINGS_H
 #define UVPERF_LIB_LOOP_RINGS_H
 

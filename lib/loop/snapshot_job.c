@@ -22,8 +22,8 @@ static int job_prepare(uvperf__snapshot_job_t *self, uvperf_error_t *error) {
   uvperf__cpu_ring_t *ring;
   size_t i;
 
-  for (i = 0; owner->rings != NULL && i < self->nr; i++) {
-    ring = uvperf__cpu_rings_at(owner->rings, i);
+  for (i = 0; i < self->nr; i++) {
+    ring = uvperf__handle_ring(owner, i);
     self->snapshots[i].ring = &ring->ring;
     self->snapshots[i].fd = ring->fd;
   }

@@ -4,15 +4,6 @@
 
 #include <string.h>
 
-void uvperf__stats_add_run(uvperf_stats_t *stats, const uvperf__ring_t *ring) {
-  uint64_t bytes;
-
-  stats->records += uvperf__ring_run_delivered(ring, &bytes);
-  stats->bytes += bytes;
-}
-
-/* -- the rings of CPUs ----------------------------------------------------- */
-
 void uvperf__stats_ring_end(uvperf__cpu_ring_t *ring, int status) {
   if (ring->status != 0)
     return;
@@ -32,10 +23,13 @@ void uvperf__stats_ring_skip(uvperf__cpu_ring_t *ring) {
 static void get_stats(const uvperf__handle_t *self,
                       const uvperf__cpu_ring_t *ring, uvperf_stats_t *stats) {
   const uvperf__watch_t *watch = self->watch;
+  uint64_t bytes;
 
   *stats = ring->stats;
-  if (!uvperf__handle_is_forked(self))
-    uvperf__stats_add_run(stats, &ring->ring);
+  if (self->drained_of == ring && !uvperf__handle_is_forked(self)) {
+    stats->records += uvperf__ring_run_delivered(self->drained, &bytes);
+    stats->bytes += bytes;
+  }
   stats->high_water_bytes = ring->ring.high_water;
   stats->cut_records = ring->ring.cut;
   stats->unwaited_snapshots = ring->ring.unwaited;
@@ -66,7 +60,8 @@ static void add_stats(uvperf_stats_t *stats, const uvperf_stats_t *one) {
 size_t uvperf__stats_nr_rings(const void *handle) {
   const uvperf__handle_t *self = handle;
 
-  return self->rings == NULL ? 0 : uvperf__cpu_rings_nr(self->rings);
+  return self->rings == NULL ? self->ring != NULL
+                             : uvperf__cpu_rings_nr(self->rings);
 }
 
 void uvperf__stats_of_rings(void *handle, uvperf_stats_t *stats) {
@@ -77,7 +72,7 @@ void uvperf__stats_of_rings(void *handle, uvperf_stats_t *stats) {
 
   memset(stats, 0, sizeof(*stats));
   for (i = 0; i < nr; i++) {
-    get_stats(self, uvperf__cpu_rings_at(self->rings, i), &one);
+    get_stats(self, uvperf__handle_ring(self, i), &one);
     add_stats(stats, &one);
   }
   if (self->watch != NULL)
@@ -91,7 +86,7 @@ int uvperf__stats_ring_info(void *handle, size_t index,
 
   if (index >= uvperf__stats_nr_rings(self))
     return UV_EINVAL;
-  ring = uvperf__cpu_rings_at(self->rings, index);
+  ring = uvperf__handle_ring(self, index);
   memset(info, 0, sizeof(*info));
   info->cpu = ring->cpu;
   info->fd = ring->spare >= 0 ? ring->spare : ring->fd;

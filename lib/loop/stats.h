@@ -31,11 +31,6 @@ static inline void uvperf__stats_count(uvperf_stats_t *stats,
     stats->lost_samples += record->lost_samples.lost;
 }
 
-/* Adds the samples of the current run that were delivered. Without this, the
- * stats contain them only when the run has ended. Must not be called in a
- * forked child: see uvperf__ring_run_delivered. */
-void uvperf__stats_add_run(uvperf_stats_t *stats, const uvperf__ring_t *ring);
-
 /* Completes lost_records, which has what LOST records report. `lost` is what
  * the kernel has lost as far as it was asked. */
 static inline void uvperf__stats_add_lost(uvperf_stats_t *stats,

@@ -6,7 +6,6 @@
 #include "decode/decoder.h"
 #include "loop/rings.h"
 #include "loop/stats.h"
-#include "util/alloc.h"
 
 #define NS_PER_MS 1000000u
 
