@@ -68,53 +68,52 @@ int uvperf__attr_copy(struct perf_event_attr **copy,
 
 /* The fields, named as in <linux/perf_event.h>, with their offset and width in
  * bytes. Offset and width are numbers because headers of Linux 5.10 lack the
- * last fields. The number of a flag is its bit in the flag word. */
+ * last fields. The number of a flag is its bit in the flag word, so flags need
+ * only the name. */
 static const struct {
   const char *name;
   uint8_t offset;
   uint8_t width;
 } fields[] = {
-    [UVPERF_ATTR_DISABLED] = {"disabled", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_INHERIT] = {"inherit", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_PINNED] = {"pinned", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_EXCLUSIVE] = {"exclusive", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_EXCLUDE_USER] = {"exclude_user", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_EXCLUDE_KERNEL] = {"exclude_kernel", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_EXCLUDE_HV] = {"exclude_hv", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_EXCLUDE_IDLE] = {"exclude_idle", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_MMAP] = {"mmap", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_COMM] = {"comm", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_FREQ] = {"freq", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_INHERIT_STAT] = {"inherit_stat", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_ENABLE_ON_EXEC] = {"enable_on_exec", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_TASK] = {"task", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_WATERMARK] = {"watermark", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_PRECISE_IP] = {"precise_ip", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_MMAP_DATA] = {"mmap_data", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_SAMPLE_ID_ALL] = {"sample_id_all", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_EXCLUDE_HOST] = {"exclude_host", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_EXCLUDE_GUEST] = {"exclude_guest", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_EXCLUDE_CALLCHAIN_KERNEL] = {"exclude_callchain_kernel",
-                                              FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_EXCLUDE_CALLCHAIN_USER] = {"exclude_callchain_user",
-                                            FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_MMAP2] = {"mmap2", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_COMM_EXEC] = {"comm_exec", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_USE_CLOCKID] = {"use_clockid", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_CONTEXT_SWITCH] = {"context_switch", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_WRITE_BACKWARD] = {"write_backward", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_NAMESPACES] = {"namespaces", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_KSYMBOL] = {"ksymbol", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_BPF_EVENT] = {"bpf_event", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_AUX_OUTPUT] = {"aux_output", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_CGROUP] = {"cgroup", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_TEXT_POKE] = {"text_poke", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_BUILD_ID] = {"build_id", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_INHERIT_THREAD] = {"inherit_thread", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_REMOVE_ON_EXEC] = {"remove_on_exec", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_SIGTRAP] = {"sigtrap", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_DEFER_CALLCHAIN] = {"defer_callchain", FLAGS_OFFSET, 8},
-    [UVPERF_ATTR_DEFER_OUTPUT] = {"defer_output", FLAGS_OFFSET, 8},
+    [UVPERF_ATTR_DISABLED] = {"disabled", 0, 0},
+    [UVPERF_ATTR_INHERIT] = {"inherit", 0, 0},
+    [UVPERF_ATTR_PINNED] = {"pinned", 0, 0},
+    [UVPERF_ATTR_EXCLUSIVE] = {"exclusive", 0, 0},
+    [UVPERF_ATTR_EXCLUDE_USER] = {"exclude_user", 0, 0},
+    [UVPERF_ATTR_EXCLUDE_KERNEL] = {"exclude_kernel", 0, 0},
+    [UVPERF_ATTR_EXCLUDE_HV] = {"exclude_hv", 0, 0},
+    [UVPERF_ATTR_EXCLUDE_IDLE] = {"exclude_idle", 0, 0},
+    [UVPERF_ATTR_MMAP] = {"mmap", 0, 0},
+    [UVPERF_ATTR_COMM] = {"comm", 0, 0},
+    [UVPERF_ATTR_FREQ] = {"freq", 0, 0},
+    [UVPERF_ATTR_INHERIT_STAT] = {"inherit_stat", 0, 0},
+    [UVPERF_ATTR_ENABLE_ON_EXEC] = {"enable_on_exec", 0, 0},
+    [UVPERF_ATTR_TASK] = {"task", 0, 0},
+    [UVPERF_ATTR_WATERMARK] = {"watermark", 0, 0},
+    [UVPERF_ATTR_PRECISE_IP] = {"precise_ip", 0, 0},
+    [UVPERF_ATTR_MMAP_DATA] = {"mmap_data", 0, 0},
+    [UVPERF_ATTR_SAMPLE_ID_ALL] = {"sample_id_all", 0, 0},
+    [UVPERF_ATTR_EXCLUDE_HOST] = {"exclude_host", 0, 0},
+    [UVPERF_ATTR_EXCLUDE_GUEST] = {"exclude_guest", 0, 0},
+    [UVPERF_ATTR_EXCLUDE_CALLCHAIN_KERNEL] = {"exclude_callchain_kernel", 0, 0},
+    [UVPERF_ATTR_EXCLUDE_CALLCHAIN_USER] = {"exclude_callchain_user", 0, 0},
+    [UVPERF_ATTR_MMAP2] = {"mmap2", 0, 0},
+    [UVPERF_ATTR_COMM_EXEC] = {"comm_exec", 0, 0},
+    [UVPERF_ATTR_USE_CLOCKID] = {"use_clockid", 0, 0},
+    [UVPERF_ATTR_CONTEXT_SWITCH] = {"context_switch", 0, 0},
+    [UVPERF_ATTR_WRITE_BACKWARD] = {"write_backward", 0, 0},
+    [UVPERF_ATTR_NAMESPACES] = {"namespaces", 0, 0},
+    [UVPERF_ATTR_KSYMBOL] = {"ksymbol", 0, 0},
+    [UVPERF_ATTR_BPF_EVENT] = {"bpf_event", 0, 0},
+    [UVPERF_ATTR_AUX_OUTPUT] = {"aux_output", 0, 0},
+    [UVPERF_ATTR_CGROUP] = {"cgroup", 0, 0},
+    [UVPERF_ATTR_TEXT_POKE] = {"text_poke", 0, 0},
+    [UVPERF_ATTR_BUILD_ID] = {"build_id", 0, 0},
+    [UVPERF_ATTR_INHERIT_THREAD] = {"inherit_thread", 0, 0},
+    [UVPERF_ATTR_REMOVE_ON_EXEC] = {"remove_on_exec", 0, 0},
+    [UVPERF_ATTR_SIGTRAP] = {"sigtrap", 0, 0},
+    [UVPERF_ATTR_DEFER_CALLCHAIN] = {"defer_callchain", 0, 0},
+    [UVPERF_ATTR_DEFER_OUTPUT] = {"defer_output", 0, 0},
     [UVPERF_ATTR_TYPE] = {"type", 0, 4},
     [UVPERF_ATTR_SIZE] = {"size", 4, 4},
     [UVPERF_ATTR_CONFIG] = {"config", 8, 8},
@@ -189,41 +188,25 @@ static int is_inside(const struct perf_event_attr *attr, place_t place) {
   return uvperf__attr_size(attr) >= (uint32_t)place.offset + place.width;
 }
 
-static uint64_t field_load(const struct perf_event_attr *attr, place_t place) {
-  const uint8_t *from = (const uint8_t *)attr + place.offset;
-  uint16_t half;
-  uint32_t word;
-  uint64_t wide;
+/* Returns the place of the lowest bytes of a word. */
+static uint8_t *low_bytes(uint64_t *word, size_t width) {
+  return (uint8_t *)word + (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+                                ? 0
+                                : sizeof(*word) - width);
+}
 
-  switch (place.width) {
-    case 2:
-      memcpy(&half, from, sizeof(half));
-      return half;
-    case 4:
-      memcpy(&word, from, sizeof(word));
-      return word;
-    default:
-      memcpy(&wide, from, sizeof(wide));
-      return wide;
-  }
+static uint64_t field_load(const struct perf_event_attr *attr, place_t place) {
+  uint64_t word = 0;
+
+  memcpy(low_bytes(&word, place.width), (const uint8_t *)attr + place.offset,
+         place.width);
+  return word;
 }
 
 static void field_store(struct perf_event_attr *attr, place_t place,
-                        uint64_t wide) {
-  uint8_t *to = (uint8_t *)attr + place.offset;
-  uint16_t half = (uint16_t)wide;
-  uint32_t word = (uint32_t)wide;
-
-  switch (place.width) {
-    case 2:
-      memcpy(to, &half, sizeof(half));
-      return;
-    case 4:
-      memcpy(to, &word, sizeof(word));
-      return;
-    default:
-      memcpy(to, &wide, sizeof(wide));
-  }
+                        uint64_t word) {
+  memcpy((uint8_t *)attr + place.offset, low_bytes(&word, place.width),
+         place.width);
 }
 
 int uvperf_attr_set(struct perf_event_attr *attr, enum uvperf_attr_field field,

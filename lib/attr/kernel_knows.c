@@ -59,6 +59,13 @@ static void put_sample(struct perf_event_attr *attr, uint64_t bit) {
   attr->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
 }
 
+const enum uvperf_attr_field uvperf__word_fields[UVPERF__WORD_FIELDS] = {
+    [UVPERF__WORD_SAMPLE_TYPE] = UVPERF_ATTR_SAMPLE_TYPE,
+    [UVPERF__WORD_READ_FORMAT] = UVPERF_ATTR_READ_FORMAT,
+    [UVPERF__WORD_BRANCH_SAMPLE_TYPE] = UVPERF_ATTR_BRANCH_SAMPLE_TYPE,
+    [UVPERF__WORD_AUX_ACTION] = UVPERF_ATTR_AUX_ACTION,
+};
+
 static void question_put(question_t *question, enum uvperf__word word,
                          unsigned int position) {
   struct perf_event_attr *attr = &question->attr;
@@ -71,19 +78,16 @@ static void question_put(question_t *question, enum uvperf__word word,
     case UVPERF__WORD_SAMPLE_TYPE:
       put_sample(attr, bit);
       return;
-    case UVPERF__WORD_READ_FORMAT:
-      attr->read_format = bit;
-      return;
     case UVPERF__WORD_BRANCH_SAMPLE_TYPE:
       put_sample(attr, PERF_SAMPLE_BRANCH_STACK);
       attr->branch_sample_type |= bit;
       return;
-    case UVPERF__WORD_AUX_ACTION:
-      uvperf_attr_set(attr, UVPERF_ATTR_AUX_ACTION, bit);
-      return;
-    default:
+    case UVPERF__WORD_FIELDS:
       uvperf_attr_set(attr,
                       (enum uvperf_attr_field)(UVPERF_ATTR_TYPE + position), 1);
+      return;
+    default:
+      uvperf_attr_set(attr, uvperf__word_fields[word], bit);
   }
 }
 
@@ -147,19 +151,12 @@ int uvperf__kernel_unknown(enum uvperf__word word, uint64_t bits,
 }
 
 static enum uvperf__word word_of(enum uvperf_attr_field field) {
-  switch (field) {
-    case UVPERF_ATTR_SAMPLE_TYPE:
-      return UVPERF__WORD_SAMPLE_TYPE;
-    case UVPERF_ATTR_READ_FORMAT:
-      return UVPERF__WORD_READ_FORMAT;
-    case UVPERF_ATTR_BRANCH_SAMPLE_TYPE:
-      return UVPERF__WORD_BRANCH_SAMPLE_TYPE;
-    case UVPERF_ATTR_AUX_ACTION:
-      return UVPERF__WORD_AUX_ACTION;
-    default:
-      return field < UVPERF_ATTR_TYPE ? UVPERF__WORD_FLAGS
-                                      : UVPERF__WORD_FIELDS;
-  }
+  unsigned int word;
+
+  for (word = UVPERF__WORD_FLAGS + 1; word < UVPERF__WORD_FIELDS; word++)
+    if (uvperf__word_fields[word] == field)
+      return (enum uvperf__word)word;
+  return field < UVPERF_ATTR_TYPE ? UVPERF__WORD_FLAGS : UVPERF__WORD_FIELDS;
 }
 
 int uvperf_kernel_knows(enum uvperf_attr_field field, uint64_t bits) {

@@ -20,6 +20,9 @@ enum uvperf__word {
   UVPERF__WORDS
 };
 
+/* The field that is a word, for the words between FLAGS and FIELDS. */
+extern const enum uvperf_attr_field uvperf__word_fields[UVPERF__WORD_FIELDS];
+
 /* The bits of a word that the kernel knows, and the bits that it does not know.
  * If a bit is in neither `yes` nor `no`, the kernel was not asked for it or did
  * not answer. */

@@ -116,26 +116,17 @@ static int clear_flags(uvperf__fallback_t *fallback,
  * branch_sample_type. */
 static int clear_unknown(uvperf__fallback_t *fallback,
                          struct perf_event_attr *attr) {
-  static const struct {
-    enum uvperf__word word;
-    enum uvperf_attr_field field;
-  } words[] = {
-      {UVPERF__WORD_SAMPLE_TYPE, UVPERF_ATTR_SAMPLE_TYPE},
-      {UVPERF__WORD_READ_FORMAT, UVPERF_ATTR_READ_FORMAT},
-      {UVPERF__WORD_BRANCH_SAMPLE_TYPE, UVPERF_ATTR_BRANCH_SAMPLE_TYPE},
-      {UVPERF__WORD_AUX_ACTION, UVPERF_ATTR_AUX_ACTION},
-  };
   int cleared = clear_flags(fallback, attr);
   uint64_t bits, unknown;
-  size_t i;
+  unsigned int word;
 
-  for (i = 0; i < COUNT_OF(words); i++) {
-    if (words[i].word == UVPERF__WORD_BRANCH_SAMPLE_TYPE &&
+  for (word = UVPERF__WORD_FLAGS + 1; word < UVPERF__WORD_FIELDS; word++) {
+    if (word == UVPERF__WORD_BRANCH_SAMPLE_TYPE &&
         !(attr->sample_type & PERF_SAMPLE_BRANCH_STACK))
       continue;
-    bits = uvperf__attr_value(attr, words[i].field);
-    uvperf__kernel_unknown(words[i].word, bits, &unknown);
-    fallback_change(fallback, attr, words[i].field, bits & ~unknown);
+    bits = uvperf__attr_value(attr, uvperf__word_fields[word]);
+    uvperf__kernel_unknown((enum uvperf__word)word, bits, &unknown);
+    fallback_change(fallback, attr, uvperf__word_fields[word], bits & ~unknown);
     cleared |= unknown != 0;
   }
   return cleared;
@@ -319,21 +310,14 @@ static void describe_value(char *text, size_t size,
     snprintf(text, size, "%llu", value);
 }
 
-static const char *reason_of_clock(uint32_t field) {
-  switch (field) {
-    case UVPERF_ATTR_SAMPLE_PERIOD:
-      return "a clock's period is in ns, and this is the shortest here";
-    case UVPERF_ATTR_PRECISE_IP:
-      return "a clock has no precise_ip";
-    default:
-      return "no PMU here counts cycles, so a clock does";
-  }
-}
-
 static const char *reason_of(const uvperf_change_t *change) {
   switch (change->fallback) {
     case UVPERF_FALLBACK_CLOCK:
-      return reason_of_clock(change->field);
+      return change->field == UVPERF_ATTR_SAMPLE_PERIOD
+                 ? "a clock's period is in ns, and this is the shortest here"
+             : change->field == UVPERF_ATTR_PRECISE_IP
+                 ? "a clock has no precise_ip"
+                 : "no PMU here counts cycles, so a clock does";
     case UVPERF_FALLBACK_USER:
       return "the kernel side is not allowed";
     case UVPERF_FALLBACK_PRECISE:
