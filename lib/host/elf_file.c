@@ -23,25 +23,16 @@
 /* A read of a few bytes takes as long as a read of one page. */
 #define READ_BYTES_MIN 4096
 
-static int elf_spend(uvperf__elf_t *elf, size_t size) {
-  uint64_t cost = size > READ_BYTES_MIN ? size : READ_BYTES_MIN;
-
-  if (cost > elf->bytes_left)
-    return -EFBIG;
-  elf->bytes_left -= cost;
-  return 0;
-}
-
 int uvperf__elf_read(uvperf__elf_t *elf, void *bytes, size_t size,
                      uint64_t offset) {
+  uint64_t cost = size > READ_BYTES_MIN ? size : READ_BYTES_MIN;
   size_t done = 0;
-  int spent;
 
   if (offset > INT64_MAX || size > INT64_MAX - offset)
     return -EBADMSG;
-  spent = elf_spend(elf, size);
-  if (spent != 0)
-    return spent;
+  if (cost > elf->bytes_left)
+    return -EFBIG;
+  elf->bytes_left -= cost;
   while (done < size) {
     ssize_t rc = uvperf__file_read_at(elf->fd, (char *)bytes + done,
                                       size - done, offset + done);
@@ -120,7 +111,6 @@ int uvperf__elf_symbol_rows_next(uvperf__elf_rows_t *rows,
     wide.st_other = narrow.st_other;
     wide.st_shndx = narrow.st_shndx;
     wide.st_value = narrow.st_value;
-    wide.st_size = narrow.st_size;
   }
   row->name = wide.st_name;
   row->type = ELF64_ST_TYPE(wide.st_info);
@@ -128,7 +118,6 @@ int uvperf__elf_symbol_rows_next(uvperf__elf_rows_t *rows,
   row->other = wide.st_other;
   row->section = wide.st_shndx;
   row->value = wide.st_value;
-  row->size = wide.st_size;
   return 1;
 }
 
@@ -152,6 +141,15 @@ int uvperf__elf_strings(uvperf__elf_strings_t *strings, uvperf__elf_t *elf,
   return 0;
 }
 
+/* Reads a piece of the strings. */
+static int read_strings(const uvperf__elf_strings_t *strings, char *bytes,
+                        size_t size, uint64_t at) {
+  return strings->offset > UINT64_MAX - at
+             ? -EBADMSG
+             : uvperf__elf_read(strings->elf, bytes, size,
+                                strings->offset + at);
+}
+
 int uvperf__elf_string(uvperf__elf_strings_t *strings, uint32_t at,
                        const char **text, size_t *length) {
   uint64_t begin = at / UVPERF__ELF_PLACE_BYTES * UVPERF__ELF_PLACE_BYTES;
@@ -168,10 +166,7 @@ int uvperf__elf_string(uvperf__elf_strings_t *strings, uint32_t at,
     if (size > strings->size - begin)
       size = (size_t)(strings->size - begin);
     strings->places[i].number = 0;
-    rc = strings->offset > UINT64_MAX - begin
-             ? -EBADMSG
-             : uvperf__elf_read(strings->elf, strings->places[i].bytes, size,
-                                strings->offset + begin);
+    rc = read_strings(strings, strings->places[i].bytes, size, begin);
     if (rc != 0)
       return rc;
     strings->places[i].number = number;
@@ -234,10 +229,7 @@ int uvperf__elf_strings_find(uvperf__elf_strings_t *strings, const char *text,
 
     if (size > end - at)
       size = (size_t)(end - at);
-    rc =
-        strings->offset > UINT64_MAX - at
-            ? -EBADMSG
-            : uvperf__elf_read(strings->elf, bytes, size, strings->offset + at);
+    rc = read_strings(strings, bytes, size, at);
     if (rc != 0)
       return rc;
     note_places(bytes, size, at, text, length, filter);

@@ -44,7 +44,6 @@ typedef struct uvperf__elf_row_s {
   uint8_t other;
   uint16_t section; /* an index, or SHN_* */
   uint64_t value;
-  uint64_t size;
 } uvperf__elf_row_t;
 
 typedef struct uvperf__elf_s {

@@ -102,14 +102,13 @@ static uint64_t entry_bytes(const uvperf__elf_t *elf,
   return elf->machine == EM_PPC64 && log2 >= 2 && log2 < 7 ? 1u << log2 : 0;
 }
 
-/* Finds the place of a symbol. Returns 1 with offset and size, 0 if the symbol
- * is not in the file or is not a function, or -errno. */
+/* Finds the place of a symbol. Returns 1 with its offset, 0 if the symbol is
+ * not in the file or is not a function, or -errno. */
 static int symbol_place(walk_t *walk, const uvperf__elf_row_t *row,
-                        uvperf__elf_symbol_t *symbol) {
+                        uint64_t *offset) {
   const uvperf__elf_segment_t *segment;
   uint64_t entry = entry_bytes(&walk->elf, row);
   uint64_t address = row->value;
-  uint64_t left;
 
   if (row->type == STT_NOTYPE) {
     int rc = is_label_of_code(walk, row);
@@ -122,11 +121,9 @@ static int symbol_place(walk_t *walk, const uvperf__elf_row_t *row,
   segment = find_segment(&walk->elf, address);
   if (segment == NULL)
     return 0;
-  left = segment->size - (address - segment->address);
-  if (entry >= left)
+  if (entry >= segment->size - (address - segment->address))
     return 0;
-  symbol->offset = segment->offset + (address - segment->address) + entry;
-  symbol->size = row->size > entry && row->size <= left ? row->size - entry : 0;
+  *offset = segment->offset + (address - segment->address) + entry;
   return 1;
 }
 
@@ -274,7 +271,7 @@ typedef struct search_s {
   int rank;        /* of the best candidate so far, 0: none */
   int fault;       /* see probe_fault */
   int is_ambiguous;
-  uvperf__elf_symbol_t symbol;
+  uint64_t offset;
 } search_t;
 
 /* Whether a definition defines the wanted version. Returns 1, 0 or -errno. */
@@ -385,8 +382,8 @@ static int probe_fault(const walk_t *walk, const uvperf__elf_row_t *row) {
 static int search_candidate(walk_t *walk, const candidate_t *candidate,
                             void *arg) {
   search_t *search = arg;
-  uvperf__elf_symbol_t symbol;
   int fault = probe_fault(walk, &candidate->row);
+  uint64_t offset;
   int rank;
   int rc;
 
@@ -400,21 +397,19 @@ static int search_candidate(walk_t *walk, const candidate_t *candidate,
          bind_rank(&candidate->row);
   if (rank < search->rank)
     return 0;
-  rc = symbol_place(walk, &candidate->row, &symbol);
+  rc = symbol_place(walk, &candidate->row, &offset);
   if (rc != 1)
     return rc;
   if (rank > search->rank) {
     search->rank = rank;
     search->fault = fault;
     search->is_ambiguous = 0;
-    search->symbol = symbol;
+    search->offset = offset;
     return 0;
   }
-  search->is_ambiguous |= symbol.offset != search->symbol.offset;
+  search->is_ambiguous |= offset != search->offset;
   if (search->fault == 0)
     search->fault = fault;
-  if (search->symbol.size < symbol.size)
-    search->symbol.size = symbol.size;
   return 0;
 }
 
@@ -428,10 +423,10 @@ static int end_search(walk_t *walk, const search_t *search) {
   if (search->fault != 0)
     return search->fault;
   /* Checks that the file is long enough for the segment. */
-  return uvperf__elf_read(&walk->elf, &byte, 1, search->symbol.offset);
+  return uvperf__elf_read(&walk->elf, &byte, 1, search->offset);
 }
 
-int uvperf__elf_symbol(int fd, const char *name, uvperf__elf_symbol_t *symbol) {
+int uvperf__elf_symbol(int fd, const char *name, uint64_t *offset) {
   search_t search;
   walk_t *walk;
   int rc;
@@ -450,40 +445,35 @@ int uvperf__elf_symbol(int fd, const char *name, uvperf__elf_symbol_t *symbol) {
   if (rc == 0)
     rc = end_search(walk, &search);
   walk_free(walk);
-  if (rc != 0)
-    return rc;
-  *symbol = search.symbol;
-  symbol->name = name;
-  return 0;
+  if (rc == 0)
+    *offset = search.offset;
+  return rc;
 }
 
 /* -- each function -------------------------------------------------------- */
 
 typedef struct each_s {
-  int (*each)(const uvperf__elf_symbol_t *, void *);
+  uvperf__name_fn each;
   void *data;
 } each_t;
 
 static int pass_candidate(walk_t *walk, const candidate_t *candidate,
                           void *arg) {
   const each_t *pass = arg;
-  uvperf__elf_symbol_t symbol;
+  uint64_t offset;
   int rc;
 
   if (candidate->row.type == STT_GNU_IFUNC)
     return 0;
-  rc = symbol_place(walk, &candidate->row, &symbol);
+  rc = symbol_place(walk, &candidate->row, &offset);
   if (rc != 1)
     return rc;
   memcpy(walk->name, candidate->name, candidate->length);
   walk->name[candidate->length] = '\0';
-  symbol.name = walk->name;
-  return pass->each(&symbol, pass->data);
+  return pass->each(walk->name, pass->data);
 }
 
-int uvperf__elf_each_symbol(int fd,
-                            int (*each)(const uvperf__elf_symbol_t *, void *),
-                            void *data) {
+int uvperf__elf_each_symbol(int fd, uvperf__name_fn each, void *data) {
   each_t pass = {each, data};
   walk_t *walk;
   int rc = walk_new(&walk, fd);

@@ -10,19 +10,14 @@
 #ifndef UVPERF_LIB_HOST_ELF_SYMBOL_H
 #define UVPERF_LIB_HOST_ELF_SYMBOL_H
 
-#include <stddef.h>
 #include <stdint.h>
 
-typedef struct uvperf__elf_symbol_s {
-  const char *name; /* valid during the call of each */
-  uint64_t offset;  /* bytes from the start of the file */
-  uint64_t size;    /* bytes; 0: unknown */
-} uvperf__elf_symbol_t;
+#include "util/file.h"
 
-/* Finds a function; symbol->name is `name`. A function is a defined symbol of
- * type STT_FUNC. A symbol without a type (as in assembler) is also a function
- * if it is not local and is in a section of code. In both cases the symbol must
- * lie in a segment of code.
+/* Finds a function; *offset is in bytes from the start of the file. A function
+ * is a defined symbol of type STT_FUNC. A symbol without a type (as in
+ * assembler) is also a function if it is not local and is in a section of code.
+ * In both cases the symbol must lie in a segment of code.
  *
  * "name@VERSION" and "name@@VERSION" mean this version. "name" means the
  * default version. Without a default version, "name" means a symbol without a
@@ -44,16 +39,14 @@ typedef struct uvperf__elf_symbol_s {
  *   -EILSEQ    Thumb code of 32-bit ARM, which the kernel cannot probe;
  *   -EFBIG     beyond the bounds;
  *   -ENOMEM, or the code of read(2).
- * On failure *symbol is unchanged. */
-int uvperf__elf_symbol(int fd, const char *name, uvperf__elf_symbol_t *symbol);
+ * On failure *offset is unchanged. */
+int uvperf__elf_symbol(int fd, const char *name, uint64_t *offset);
 
 /* Calls `each` with the name, without a version, of each function that can be
  * found. A function in both tables or in several versions is passed more than
  * once. If `each` returns a value other than 0, the walk ends and returns that
  * value. Callers use this to suggest similar names. The errors are those of
  * uvperf__elf_symbol. */
-int uvperf__elf_each_symbol(int fd,
-                            int (*each)(const uvperf__elf_symbol_t *, void *),
-                            void *data);
+int uvperf__elf_each_symbol(int fd, uvperf__name_fn each, void *data);
 
 #endif

@@ -247,17 +247,10 @@ static int parse_format(const char *text, uvperf__pmu_format_t *format) {
   return 0;
 }
 
-/* Reads the text of a term, without the newline. Returns -ENOENT if the term or
- * the PMU does not exist. */
-static int format_text(const char *pmu, const char *term,
-                       char text[UVPERF__PMU_TEXT_BYTES]) {
-  return read_text(pmu, "format", term, "", text);
-}
-
 int uvperf__pmu_format(const char *pmu, const char *term,
                        uvperf__pmu_format_t *format) {
   char text[UVPERF__PMU_TEXT_BYTES];
-  int rc = format_text(pmu, term, text);
+  int rc = read_text(pmu, "format", term, "", text);
 
   return rc != 0 ? rc : parse_format(text, format);
 }
@@ -328,14 +321,13 @@ int uvperf__pmu_event_of_any_case(const char *pmu,
   return rc;
 }
 
-/* Reads a file next to an event. Returns 1, 0 if the file does not exist, or
- * -errno. */
+/* Reads a file next to an event. *is_there becomes 1 if the file exists.
+ * Returns 0 or -errno. */
 static int read_beside(const char *pmu, const char *event, const char *suffix,
-                       char text[UVPERF__PMU_TEXT_BYTES]) {
+                       char text[UVPERF__PMU_TEXT_BYTES], int *is_there) {
   int rc = read_text(pmu, "events", event, suffix, text);
 
-  if (rc == 0)
-    return 1;
+  *is_there = rc == 0;
   /* The name of an event may be so long that there is no room for the
    * suffix. */
   return rc == -ENOENT || rc == -ENAMETOOLONG ? 0 : rc;
@@ -361,32 +353,26 @@ int uvperf__pmu_measure(const char *pmu, const char *event,
                         uvperf__pmu_measure_t *measure) {
   char text[UVPERF__PMU_TEXT_BYTES];
   int rc = uvperf__pmu_event(pmu, event, text);
+  int is_there;
 
   memset(measure, 0, sizeof(*measure));
   measure->scale = 1;
-  if (rc < 0)
-    return rc;
-  rc = read_beside(pmu, event, ".scale", text);
-  if (rc > 0)
+  if (rc == 0)
+    rc = read_beside(pmu, event, ".scale", text, &is_there);
+  if (rc == 0 && is_there)
     rc = parse_scale(text, &measure->scale);
-  if (rc < 0)
+  if (rc == 0)
+    rc = read_beside(pmu, event, ".unit", text, &is_there);
+  if (rc == 0 && strlen(text) >= sizeof(measure->unit))
+    rc = -EINVAL;
+  if (rc != 0)
     return rc;
-  rc = read_beside(pmu, event, ".unit", text);
-  if (rc < 0)
-    return rc;
-  if (strlen(text) >= sizeof(measure->unit))
-    return -EINVAL;
   strcpy(measure->unit, text);
   /* The file's existence is enough, as for perf(1). */
-  rc = read_beside(pmu, event, ".per-pkg", text);
-  if (rc < 0)
-    return rc;
-  measure->is_per_package = rc;
-  rc = read_beside(pmu, event, ".snapshot", text);
-  if (rc < 0)
-    return rc;
-  measure->is_snapshot = rc;
-  return 0;
+  rc = read_beside(pmu, event, ".per-pkg", text, &measure->is_per_package);
+  if (rc == 0)
+    rc = read_beside(pmu, event, ".snapshot", text, &measure->is_snapshot);
+  return rc;
 }
 
 /* -- CPUs and skid -------------------------------------------------------- */
@@ -494,7 +480,7 @@ static int show_format(const char *name, void *data) {
   uvperf__pmu_format_t parsed;
   uvperf_pmu_format_t format;
   const walk_t *walk = data;
-  int rc = format_text(walk->pmu, name, text);
+  int rc = read_text(walk->pmu, "format", name, "", text);
 
   if (rc == 0)
     rc = parse_format(text, &parsed);

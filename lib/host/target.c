@@ -33,20 +33,19 @@ static int check_pid(const uvperf_target_t *target, uvperf_error_t *error) {
   if (target->flags & UVPERF_TARGET_PIDFD)
     return types[target->type].has_pid && target->pid >= 0
                ? 0
-               : uvperf__error_set(
-                     error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+               : uvperf__error_argument(
+                     error,
                      "target.pid %d cannot be the pidfd of %s; leave "
                      "UVPERF_TARGET_PIDFD out, or pass the pidfd of a task",
                      target->pid, types[target->type].name);
   if (types[target->type].has_pid && target->pid <= 0)
-    return uvperf__error_set(
-        error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-        "target.pid %d is not the id of a task, which %s needs", target->pid,
-        types[target->type].name);
+    return uvperf__error_argument(
+        error, "target.pid %d is not the id of a task, which %s needs",
+        target->pid, types[target->type].name);
   if (!types[target->type].has_pid && target->pid != 0)
-    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "target.pid is %d, but %s has no pid; leave it 0",
-                             target->pid, types[target->type].name);
+    return uvperf__error_argument(
+        error, "target.pid is %d, but %s has no pid; leave it 0", target->pid,
+        types[target->type].name);
   return 0;
 }
 
@@ -56,14 +55,15 @@ static int check_cpus(const char *cpus, uvperf_error_t *error) {
   if (cpus == NULL)
     return 0;
   if (uvperf_cpu_list_parse(cpus, NULL, &nr) == -EINVAL)
-    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "target.cpus is not a list of CPUs; write it as "
-                             "in \"0-3,8\", each at most %d",
-                             UVPERF__MAX_CPU);
+    return uvperf__error_argument(
+        error,
+        "target.cpus is not a list of CPUs; write it as "
+        "in \"0-3,8\", each at most %d",
+        UVPERF__MAX_CPU);
   if (nr == 0)
-    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "target.cpus is empty; NULL means the online "
-                             "CPUs, or any CPU of a task");
+    return uvperf__error_argument(error,
+                                  "target.cpus is empty; NULL means the online "
+                                  "CPUs, or any CPU of a task");
   return 0;
 }
 
@@ -71,14 +71,13 @@ static int check_cgroup(const uvperf_target_t *target, uvperf_error_t *error) {
   int has_one = target->cgroup != NULL && target->cgroup[0] != '\0';
 
   if (types[target->type].has_cgroup && !has_one)
-    return uvperf__error_set(
-        error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+    return uvperf__error_argument(
+        error,
         "target.cgroup is %s, but %s needs a directory; \"/\" means all tasks",
         target->cgroup == NULL ? "NULL" : "empty", types[target->type].name);
   if (!types[target->type].has_cgroup && target->cgroup != NULL)
-    return uvperf__error_set(
-        error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-        "target.cgroup is set, but %s has no cgroup; leave it NULL",
+    return uvperf__error_argument(
+        error, "target.cgroup is set, but %s has no cgroup; leave it NULL",
         types[target->type].name);
   return 0;
 }
@@ -87,9 +86,9 @@ int uvperf__target_check(const uvperf_target_t *target, uvperf_error_t *error) {
   int rc;
 
   if (target->type >= sizeof(types) / sizeof(types[0]))
-    return uvperf__error_set(
-        error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-        "target.type %u is unknown; see enum uvperf_target_type", target->type);
+    return uvperf__error_argument(
+        error, "target.type %u is unknown; see enum uvperf_target_type",
+        target->type);
   if (target->flags & ~(UVPERF_TARGET_NO_INHERIT | UVPERF_TARGET_PIDFD))
     return uvperf__error_bits(error, "target.flags", target->flags);
   if (target->reserved != 0)

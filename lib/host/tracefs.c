@@ -195,11 +195,6 @@ static int walk_category(const char *category, void *data) {
   return uvperf__directory_each(fd, walk_event, walk);
 }
 
-/* Returns the result of a walk that no callback has ended. */
-static int end_walk(const walk_t *walk, int rc) {
-  return rc == 0 && walk->is_denied ? -EACCES : rc;
-}
-
 /* Opens events/, and stores its path. */
 static int open_events(char events[PATH_MAX]) {
   int rc = file_path("events", events);
@@ -211,44 +206,20 @@ int uvperf_tracefs_walk(const char *category, const char *name,
                         uvperf_tracefs_event_cb cb, void *arg) {
   walk_t walk = {{0}, category, name, NULL, cb, arg, 0};
   int fd = cb != NULL ? open_events(walk.events) : -EINVAL;
+  int rc;
 
   if (fd < 0)
     return fd;
-  return end_walk(&walk, uvperf__directory_each(fd, walk_category, &walk));
+  rc = uvperf__directory_each(fd, walk_category, &walk);
+  return rc == 0 && walk.is_denied ? -EACCES : rc;
 }
 
-/* A callback that needs only names. */
+/* A walk over categories. */
 typedef struct names_s {
   const char *events;
   uvperf__name_fn each;
   void *data;
 } names_t;
-
-static int pass_name(const char *category, const char *name, uint64_t id,
-                     void *data) {
-  const names_t *names = data;
-
-  (void)category;
-  (void)id;
-  return names->each(name, names->data);
-}
-
-int uvperf__tracefs_each_event(const char *category, uvperf__name_fn each,
-                               void *data) {
-  names_t names = {NULL, each, data};
-  walk_t walk = {{0}, NULL, NULL, category, pass_name, &names, 0};
-  int rc, fd;
-
-  if (!uvperf__file_is_name(category))
-    return -EINVAL;
-  rc = file_path("events", walk.events);
-  if (rc != 0)
-    return rc;
-  fd = open_category(walk.events, category);
-  if (fd < 0)
-    return fd;
-  return end_walk(&walk, uvperf__directory_each(fd, walk_event, &walk));
-}
 
 static int pass_category(const char *category, void *data) {
   const names_t *names = data;

@@ -11,12 +11,6 @@
 #include "util/file.h"
 #include "uvperf/system.h"
 
-/* Calls `each` with each event of a category that has an id, in the order of
- * the directory. The codes are those of uvperf_tracefs_id. Events that may not
- * be read are skipped, and at the end the result is -EACCES. */
-int uvperf__tracefs_each_event(const char *category, uvperf__name_fn each,
-                               void *data);
-
 /* Finds the "group:name" of a tracepoint, cut to `size`. Returns 0, -ENOENT if
  * no tracepoint has the id, or another -errno if tracefs cannot be read. Reads
  * some thousand files, which takes a tenth of a second. */

@@ -14,7 +14,6 @@
 
 #include "host/pmu.h"
 #include "name/modifier.h"
-#include "name/term.h"
 #include "util/file.h"
 
 void uvperf__event_build_close(uvperf__event_build_t *build) {
@@ -193,6 +192,6 @@ int uvperf__event_build_finish(uvperf__event_build_t *build) {
   int rc = 0;
 
   if (build->text->terms.at != build->text->terms.end)
-    rc = uvperf__terms_apply(build, build->text->terms);
+    rc = uvperf__terms_apply(build, build->text->terms, NULL);
   return rc != 0 ? rc : uvperf__event_build_end(build);
 }

@@ -16,7 +16,7 @@
 #include "host/pmu.h"
 #include "host/tracefs.h"
 #include "name/parse.h"
-#include "name/term.h"
+#include "name/build.h"
 #include "util/bytes.h"
 
 /* A label while it is composed. `said` is the attr that the text means. A label

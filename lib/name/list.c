@@ -231,9 +231,6 @@ static void fill_item(node_t *node, const uvperf__named_event_t *event) {
   item->label = event->part > 0 ? node->part : node->label;
   item->part = node->part;
   item->scale = event->measure.scale;
-  item->unit = node->unit;
-  item->group_name = "";
-  item->group = -1;
   item->flags = (event->measure.is_per_package ? UVPERF_ITEM_PER_PACKAGE : 0) |
                 (event->measure.is_snapshot ? UVPERF_ITEM_SNAPSHOT : 0) |
                 (event->is_precise_max ? UVPERF_ITEM_PRECISE_MAX : 0) |
@@ -249,42 +246,34 @@ static void set_precise(node_t *node) {
     attr->precise_ip = uvperf__precise_max(node->pmu, attr->type) & 3;
 }
 
+/* The kernel finds the file by its path at each open. The path of an fd cannot
+ * become the path of another file. */
+static int keep_file(const uvperf__parse_t *parse, node_t *node, int file) {
+  char path[UVPERF__FD_PATH_BYTES];
+
+  node->file = uvperf__file_dup(file);
+  if (node->file < 0)
+    return uvperf__parse_shortage(parse, node->at, node->file);
+  uvperf__file_path_by_fd(node->file, path);
+  node->string = list_text("%s", path);
+  return node->string == NULL ? out_of_memory(parse, node->at) : 0;
+}
+
 /* Copies the texts that must outlive the caller's text. Only the first part of
  * an event has a label, the label of the whole event. */
 static int copy_texts(const uvperf__parse_t *parse, node_t *node,
                       const uvperf__named_event_t *event) {
-  int has_label = event->part == 0;
-  int has_string = event->string.at != NULL;
-  int has_part = event->nr_parts > 1;
+  int has_all = 1;
 
-  if (has_label)
-    node->label = make_label(event);
-  if (has_string)
-    node->string = list_span("", event->string);
+  if (event->part == 0)
+    has_all &= (node->label = make_label(event)) != NULL;
+  if (event->string.at != NULL && event->file < 0)
+    has_all &= (node->string = list_span("", event->string)) != NULL;
   if (event->pmu != NULL)
-    node->pmu = list_text("%s", event->pmu);
-  if (has_part)
-    node->part = make_part(event);
-  return (has_label && node->label == NULL) ||
-                 (has_string && node->string == NULL) ||
-                 (event->pmu != NULL && node->pmu == NULL) ||
-                 (has_part && node->part == NULL)
-             ? out_of_memory(parse, node->at)
-             : 0;
-}
-
-/* The kernel finds the file by its path at each open. The path of an fd cannot
- * become the path of another file. */
-static int keep_file(const uvperf__parse_t *parse, node_t *node, int file) {
-  node->file = uvperf__file_dup(file);
-  if (node->file < 0)
-    return uvperf__parse_shortage(parse, node->at, node->file);
-  uvperf__free(node->string);
-  node->string = uvperf__calloc(1, UVPERF__FD_PATH_BYTES);
-  if (node->string == NULL)
-    return out_of_memory(parse, node->at);
-  uvperf__file_path_by_fd(node->file, node->string);
-  return 0;
+    has_all &= (node->pmu = list_text("%s", event->pmu)) != NULL;
+  if (event->nr_parts > 1)
+    has_all &= (node->part = make_part(event)) != NULL;
+  return has_all ? 0 : out_of_memory(parse, node->at);
 }
 
 static int fill_node(const uvperf__parse_t *parse, node_t *node,
@@ -335,8 +324,13 @@ static int check_room(const uvperf__parse_t *parse,
 static node_t *new_node(void) {
   node_t *node = uvperf__calloc(1, sizeof(*node));
 
-  if (node != NULL)
-    node->file = -1;
+  if (node == NULL)
+    return NULL;
+  node->file = -1;
+  node->item.scale = 1;
+  node->item.unit = node->unit;
+  node->item.group_name = "";
+  node->item.group = -1;
   return node;
 }
 
@@ -735,8 +729,7 @@ int uvperf_event_list_parse(uvperf_event_list_t **list, const char *names,
   if (list != NULL)
     *list = NULL;
   if (list == NULL || names == NULL)
-    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "list and names must not be NULL");
+    return uvperf__error_argument(error, "list and names must not be NULL");
   uvperf__parse_init(&reader.parse, names, error);
   reader.parse.cores = &reader.cores;
   reader.cores.is_read = 0;
@@ -770,10 +763,10 @@ static int check_addition(const uvperf_event_list_t *list, int leader,
 
   if (leader != -1 &&
       (leader < 0 || at >= nr || list->events.all[at]->item.leader != at))
-    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "leader is %d, but must be the index of an "
-                             "event of the list that has no leader, or -1",
-                             leader);
+    return uvperf__error_argument(error,
+                                  "leader is %d, but must be the index of an "
+                                  "event of the list that has no leader, or -1",
+                                  leader);
   if (list == NULL || list->events.nr < UVPERF__EVENT_LIST_MOST)
     return 0;
   uvperf__error_set(error, -E2BIG, UVPERF_CAUSE_ARGUMENT,
@@ -802,10 +795,6 @@ static int fill_attr_node(node_t *node, const struct perf_event_attr *attr,
   strcpy(node->unit, uvperf__attr_unit(node->own));
   node->item.attr = node->own;
   node->item.label = node->label;
-  node->item.scale = 1;
-  node->item.unit = node->unit;
-  node->item.group_name = "";
-  node->item.group = -1;
   node->item.flags = UVPERF_ITEM_ATTR;
   return 0;
 }
@@ -818,8 +807,7 @@ int uvperf_event_list_add(uvperf_event_list_t **list,
   int rc;
 
   if (list == NULL || attr == NULL)
-    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "list and attr must not be NULL");
+    return uvperf__error_argument(error, "list and attr must not be NULL");
   rc = check_addition(*list, leader, error);
   if (rc != 0)
     return rc;

@@ -310,10 +310,11 @@ int uvperf_attr_parse_sized(struct perf_event_attr *attr, size_t size,
   int rc;
 
   if (name == NULL || attr == NULL || size < PERF_ATTR_SIZE_VER0)
-    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "uvperf_attr_parse needs an attr of %d bytes or "
-                             "more, and a name",
-                             PERF_ATTR_SIZE_VER0);
+    return uvperf__error_argument(
+        error,
+        "uvperf_attr_parse needs an attr of %d bytes or "
+        "more, and a name",
+        PERF_ATTR_SIZE_VER0);
   uvperf__parse_init(&parse, name, error);
   single.parse = &parse;
   single.nr = 0;

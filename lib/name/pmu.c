@@ -12,7 +12,6 @@
 
 #include "attr/generic_name.h"
 #include "host/pmu.h"
-#include "name/term.h"
 #include "util/file.h"
 #include "util/glob.h"
 #include "util/near_miss.h"
@@ -51,7 +50,7 @@ static int pmu_begin(uvperf__event_build_t *build, const char *pmu) {
   return 0;
 }
 
-static int apply_terms(uvperf__event_build_t *build, uvperf__span_t span);
+static int apply_term(uvperf__event_build_t *build, const uvperf__term_t *term);
 
 static int name_of(uvperf__span_t span, char name[UVPERF__PMU_NAME_BYTES]) {
   return uvperf__span_is_file_name(span)
@@ -121,7 +120,7 @@ static int apply_file(uvperf__event_build_t *build, uvperf__span_t word,
   parse.end = span.end;
   build->parse = &parse;
   build->depth += 1;
-  rc = apply_terms(build, span);
+  rc = uvperf__terms_apply(build, span, apply_term);
   build->depth -= 1;
   build->parse = before;
   return rc;
@@ -250,8 +249,7 @@ static int apply_term(uvperf__event_build_t *build,
   int rc = name_of(term->key, name);
 
   if (build->depth == 0 && uvperf__probe_is_pmu(build->event.pmu)) {
-    int taken =
-        uvperf__probe_take(build->parse, build->event.pmu, term, &build->probe);
+    int taken = uvperf__probe_take(build, term);
 
     if (taken != 0)
       return taken < 0 ? taken : 0;
@@ -274,31 +272,14 @@ static int apply_term(uvperf__event_build_t *build,
   return apply_word(build, term->key);
 }
 
-static int apply_terms(uvperf__event_build_t *build, uvperf__span_t span) {
-  uvperf__terms_t walk;
-  uvperf__term_t term;
-  int rc;
-
-  uvperf__terms_init(&walk, span, build->text->head);
-  while ((rc = uvperf__terms_next(build->parse, &walk, &term)) > 0) {
-    rc = apply_term(build, &term);
-    if (rc != 0)
-      return rc;
-  }
-  return rc;
-}
-
 static int apply_all_terms(uvperf__event_build_t *build) {
-  uvperf__named_event_t *event = &build->event;
   int rc = 0;
 
   if (build->text->terms.at != build->text->terms.end)
-    rc = apply_terms(build, build->text->terms);
-  if (rc != 0 || !uvperf__probe_is_pmu(event->pmu))
+    rc = uvperf__terms_apply(build, build->text->terms, apply_term);
+  if (rc != 0 || !uvperf__probe_is_pmu(build->event.pmu))
     return rc;
-  return uvperf__probe_finish(build->parse, build->text->head.at, event->pmu,
-                              &build->probe, &event->wide.attr, &event->string,
-                              &event->file);
+  return uvperf__probe_finish(build);
 }
 
 /* -- which PMUs a name means ----------------------------------------------- */
@@ -348,9 +329,16 @@ static int pmu_fits(const pmus_t *pmus, const char *name) {
          (name[length] == '\0' || is_number(name + length));
 }
 
-static int build_terms(uvperf__event_build_t *build, const char *pmu) {
+/* Builds the event of a PMU. `pmus` is NULL if the text means only this PMU. */
+static int build_terms(uvperf__event_build_t *build, const char *pmu,
+                       const pmus_t *pmus) {
   int rc = pmu_begin(build, pmu);
 
+  if (rc == 0 && pmus != NULL) {
+    build->event.expanded = pmu;
+    build->event.rest = build->text->head.end;
+    build->event.is_pattern = pmus->is_pattern;
+  }
   if (rc == 0)
     rc = apply_all_terms(build);
   return rc != 0 ? rc : uvperf__event_build_end(build);
@@ -370,14 +358,7 @@ static int build_fitting(const char *name, void *data) {
   quiet.error = NULL;
   build->parse = &quiet;
   build->is_given = 0;
-  rc = pmu_begin(build, name);
-  build->event.expanded = name;
-  build->event.rest = build->text->head.end;
-  build->event.is_pattern = pmus->is_pattern;
-  if (rc == 0)
-    rc = apply_all_terms(build);
-  if (rc == 0)
-    rc = uvperf__event_build_end(build);
+  rc = build_terms(build, name, pmus);
   build->parse = loud;
   if (rc == 0)
     pmus->nr += 1;
@@ -410,7 +391,8 @@ static int build_several(pmus_t *pmus) {
                     pmus->wanted, "type");
   if (pmus->failed[0] == '\0')
     return unknown_pmu(pmus);
-  return build_terms(pmus->build, pmus->failed); /* again, to explain it */
+  return build_terms(pmus->build, pmus->failed,
+                     NULL); /* again, to explain it */
 }
 
 int uvperf__event_build_pmu(uvperf__event_build_t *build) {
@@ -422,7 +404,7 @@ int uvperf__event_build_pmu(uvperf__event_build_t *build) {
     return unknown_pmu(&pmus);
   pmus.is_pattern = uvperf__glob_is_pattern(pmus.wanted);
   if (!pmus.is_pattern && uvperf_pmu_type(pmus.wanted, &type) != -ENOENT)
-    return build_terms(build, pmus.wanted);
+    return build_terms(build, pmus.wanted, NULL);
   return build_several(&pmus);
 }
 
@@ -519,14 +501,14 @@ int uvperf__event_build_alias(uvperf__event_build_t *build) {
       uvperf__span_copy(build->text->head, pmus.wanted, sizeof(pmus.wanted)))
     return 0;
   rc = uvperf__pmu_each(count_event, &pmus);
+  if (rc != 0)
+    return rc == -ENOENT ? 0 : without_pmus(build, rc);
   pmus.is_one = pmus.nr == 1;
-  if (rc == 0) {
-    rc = count_parts(&pmus);
-    pmus.is_explained = rc != 0;
-  }
-  if (rc == 0 && pmus.nr > 0)
-    rc = uvperf__pmu_each(build_event, &pmus);
-  if (rc == 0 || rc == -ENOENT || pmus.is_explained)
-    return pmus.is_explained ? rc : 0;
+  rc = count_parts(&pmus);
+  if (rc != 0 || pmus.nr == 0)
+    return rc;
+  rc = uvperf__pmu_each(build_event, &pmus);
+  if (rc == 0 || pmus.is_explained)
+    return rc;
   return without_pmus(build, rc);
 }

@@ -2,7 +2,7 @@
 /* Probes. config1 is the address of a path or of a function's name. config2 is
  * an offset or an address. See perf_uprobe_init() and perf_kprobe_init() in the
  * kernel. The other terms are ordinary formats. */
-#include "name/probe.h"
+#include "name/build.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -53,8 +53,9 @@ void uvperf__probe_near_miss(const char *pmu, uvperf__near_miss_t *miss) {
       uvperf__near_miss_try(miss, terms[i].term);
 }
 
-int uvperf__probe_take(const uvperf__parse_t *parse, const char *pmu,
-                       const uvperf__term_t *term, uvperf__probe_t *probe) {
+int uvperf__probe_take(uvperf__event_build_t *build,
+                       const uvperf__term_t *term) {
+  const char *pmu = build->event.pmu;
   char shown[UVPERF__SHOW_BYTES];
   size_t i;
 
@@ -64,19 +65,14 @@ int uvperf__probe_take(const uvperf__parse_t *parse, const char *pmu,
   if (i == COUNT_OF(terms))
     return 0;
   if (term->value.at == NULL || term->value.at == term->value.end)
-    return uvperf__parse_bad(parse, term->key.at,
+    return uvperf__parse_bad(build->parse, term->key.at,
                              "'%s' needs a value; write %s=...",
                              uvperf__span_show(term->key, shown), shown);
-  *(uvperf__span_t *)((char *)probe + terms[i].place) = term->value;
+  *(uvperf__span_t *)((char *)&build->probe + terms[i].place) = term->value;
   return 1;
 }
 
 /* -- symbols of files ------------------------------------------------------ */
-
-static int try_symbol(const uvperf__elf_symbol_t *symbol, void *data) {
-  uvperf__near_miss_try(data, symbol->name);
-  return 0;
-}
 
 static int unknown_symbol(const uvperf__parse_t *parse, uvperf__span_t symbol,
                           int fd) {
@@ -84,7 +80,7 @@ static int unknown_symbol(const uvperf__parse_t *parse, uvperf__span_t symbol,
   uvperf__near_miss_t miss;
 
   uvperf__near_miss_init(&miss, symbol.at, uvperf__span_length(symbol));
-  if (uvperf__elf_each_symbol(fd, try_symbol, &miss) == -ENOMEM)
+  if (uvperf__elf_each_symbol(fd, uvperf__near_miss_each, &miss) == -ENOMEM)
     return uvperf__parse_shortage(parse, symbol.at, -ENOMEM);
   return uvperf__parse_fail(parse, symbol.at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
                             "the file has no function '%s'%s",
@@ -160,53 +156,40 @@ static int open_fault(const uvperf__parse_t *parse, uvperf__span_t path,
                             open_text(code), shown, -code);
 }
 
-static int find_in_file(const uvperf__parse_t *parse,
-                        const uvperf__probe_t *probe, int fd,
+static int find_in_file(const uvperf__event_build_t *build, int fd,
                         uint64_t *offset) {
+  const uvperf__probe_t *probe = &build->probe;
   char name[SYMBOL_BYTES];
-  uvperf__elf_symbol_t symbol;
+  uint64_t place;
   int rc;
 
   if (uvperf__span_copy(probe->symbol, name, sizeof(name)) != 0)
-    return unknown_symbol(parse, probe->symbol, fd);
-  rc = uvperf__elf_symbol(fd, name, &symbol);
+    return unknown_symbol(build->parse, probe->symbol, fd);
+  rc = uvperf__elf_symbol(fd, name, &place);
   if (rc == -ENOENT)
-    return unknown_symbol(parse, probe->symbol, fd);
+    return unknown_symbol(build->parse, probe->symbol, fd);
   if (rc != 0)
-    return bad_symbol(parse, probe->symbol, rc);
+    return bad_symbol(build->parse, probe->symbol, rc);
   /* The kernel accepts a negative offset, but such a probe is never hit. */
-  if (*offset > INT64_MAX - symbol.offset)
-    return uvperf__parse_bad(parse, probe->offset.at,
+  if (*offset > INT64_MAX - place)
+    return uvperf__parse_bad(build->parse, probe->offset.at,
                              "the offset from '%s' is too large for any file",
                              name);
-  *offset += symbol.offset;
+  *offset += place;
   return 0;
-}
-
-/* The file stays open, because the probe must be in the file that was read,
- * even if its path names another file when the kernel opens it. */
-static int find_symbol(const uvperf__parse_t *parse,
-                       const uvperf__probe_t *probe, const char *path,
-                       uint64_t *offset, int *file) {
-  int fd = uvperf__file_open_regular(path);
-  int rc;
-
-  if (fd < 0)
-    return open_fault(parse, probe->path, fd);
-  rc = find_in_file(parse, probe, fd, offset);
-  if (rc == 0)
-    *file = fd;
-  else
-    uvperf__file_close(fd);
-  return rc;
 }
 
 /* -- the attr -------------------------------------------------------------- */
 
-static int finish_uprobe(const uvperf__parse_t *parse, const char *at,
-                         const uvperf__probe_t *probe, uint64_t *offset,
-                         int *file) {
+/* If a symbol is searched, the file stays open, because the probe must be in
+ * the file that was read, even if its path names another file when the kernel
+ * opens it. */
+static int finish_uprobe(uvperf__event_build_t *build, uint64_t *offset) {
+  const uvperf__parse_t *parse = build->parse;
+  const uvperf__probe_t *probe = &build->probe;
+  const char *at = build->text->head.at;
   char path[PATH_MAX];
+  int fd, rc;
 
   if (probe->path.at == NULL)
     return uvperf__parse_bad(parse, at,
@@ -217,16 +200,27 @@ static int finish_uprobe(const uvperf__parse_t *parse, const char *at,
   if (uvperf__span_copy(probe->path, path, sizeof(path)) != 0)
     return uvperf__parse_bad(parse, probe->path.at,
                              "the path has more than %d bytes", PATH_MAX - 1);
-  return probe->symbol.at == NULL
-             ? 0
-             : find_symbol(parse, probe, path, offset, file);
+  if (probe->symbol.at == NULL)
+    return 0;
+  fd = uvperf__file_open_regular(path);
+  if (fd < 0)
+    return open_fault(parse, probe->path, fd);
+  rc = find_in_file(build, fd, offset);
+  if (rc == 0)
+    build->event.file = fd;
+  else
+    uvperf__file_close(fd);
+  return rc;
 }
 
-static int finish_kprobe(const uvperf__parse_t *parse, const char *at,
-                         const uvperf__probe_t *probe, uint64_t *offset) {
+static int finish_kprobe(const uvperf__event_build_t *build, uint64_t *offset) {
+  const uvperf__parse_t *parse = build->parse;
+  const uvperf__probe_t *probe = &build->probe;
+
   if (probe->func.at == NULL && probe->addr.at == NULL)
     return uvperf__parse_bad(
-        parse, at, "a kprobe needs a place; write func=... or addr=...");
+        parse, build->text->head.at,
+        "a kprobe needs a place; write func=... or addr=...");
   if (probe->addr.at != NULL &&
       (probe->func.at != NULL || probe->offset.at != NULL))
     return uvperf__parse_bad(
@@ -241,21 +235,20 @@ static int finish_kprobe(const uvperf__parse_t *parse, const char *at,
   return 0;
 }
 
-int uvperf__probe_finish(const uvperf__parse_t *parse, const char *at,
-                         const char *pmu, const uvperf__probe_t *probe,
-                         struct perf_event_attr *attr, uvperf__span_t *string,
-                         int *file) {
+int uvperf__probe_finish(uvperf__event_build_t *build) {
+  int is_of_file = is_uprobe(build->event.pmu);
   uint64_t offset = 0;
   int rc = 0;
 
-  if (probe->offset.at != NULL)
-    rc = uvperf__parse_number(parse, probe->offset, INT64_MAX, &offset);
+  if (build->probe.offset.at != NULL)
+    rc = uvperf__parse_number(build->parse, build->probe.offset, INT64_MAX,
+                              &offset);
   if (rc == 0)
-    rc = is_uprobe(pmu) ? finish_uprobe(parse, at, probe, &offset, file)
-                        : finish_kprobe(parse, at, probe, &offset);
+    rc = is_of_file ? finish_uprobe(build, &offset)
+                    : finish_kprobe(build, &offset);
   if (rc != 0)
     return rc;
-  attr->config2 = offset;
-  *string = is_uprobe(pmu) ? probe->path : probe->func;
+  build->event.wide.attr.config2 = offset;
+  build->event.string = is_of_file ? build->probe.path : build->probe.func;
   return 0;
 }

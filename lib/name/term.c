@@ -2,7 +2,7 @@
 /* The terms of evsel__apply_config_terms() of perf(1). Each term changes the
  * attr as soon as it is read. So if a term occurs twice, the last value counts.
  * Formats of PMUs are not known here. */
-#include "name/term.h"
+#include "name/build.h"
 
 #include <errno.h>
 #include <string.h>
@@ -303,16 +303,24 @@ static int term_unknown(const uvperf__event_build_t *build,
                             uvperf__parse_meant(miss.best, meant));
 }
 
-int uvperf__terms_apply(uvperf__event_build_t *build, uvperf__span_t span) {
+static int apply_known(uvperf__event_build_t *build,
+                       const uvperf__term_t *term) {
+  int rc = uvperf__term_apply(build, term);
+
+  return rc == -ENOENT ? term_unknown(build, term) : rc;
+}
+
+int uvperf__terms_apply(uvperf__event_build_t *build, uvperf__span_t span,
+                        uvperf__term_fn apply) {
   uvperf__terms_t walk;
   uvperf__term_t term;
   int rc;
 
+  if (apply == NULL)
+    apply = apply_known;
   uvperf__terms_init(&walk, span, build->text->head);
   while ((rc = uvperf__terms_next(build->parse, &walk, &term)) > 0) {
-    rc = uvperf__term_apply(build, &term);
-    if (rc == -ENOENT)
-      return term_unknown(build, &term);
+    rc = apply(build, &term);
     if (rc != 0)
       return rc;
   }

@@ -41,26 +41,37 @@ static int unknown_category(const tracepoint_t *tracepoint) {
       uvperf__parse_meant(miss.best, meant));
 }
 
-static int unknown_name(const tracepoint_t *tracepoint) {
+static int is_same_name(const char *name, void *data) {
+  return strcmp(name, data) == 0;
+}
+
+static int try_name(const char *category, const char *name, uint64_t id,
+                    void *data) {
+  (void)category;
+  (void)id;
+  return uvperf__near_miss_each(name, data);
+}
+
+static int unknown_name(tracepoint_t *tracepoint) {
   char shown[UVPERF__SHOW_BYTES], meant[UVPERF__MEANT_BYTES];
   const uvperf__event_build_t *build = tracepoint->build;
   uvperf__span_t tail = build->text->tail;
+  char *category = tracepoint->category;
   uvperf__near_miss_t miss;
   int rc;
 
   uvperf__near_miss_init(&miss, tail.at, uvperf__span_length(tail));
-  rc = uvperf__tracefs_each_event(tracepoint->category, uvperf__near_miss_each,
-                                  &miss);
-  if (rc == -ENOENT || rc == -EINVAL)
+  rc = uvperf_tracefs_walk(category, NULL, try_name, &miss);
+  if (rc == 0 && uvperf_tracefs_walk_categories(is_same_name, category) != 1)
     return unknown_category(tracepoint);
   return uvperf__parse_fail(
       build->parse, tail.at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
-      "category '%s' has no tracepoint '%s'%s", tracepoint->category,
+      "category '%s' has no tracepoint '%s'%s", category,
       uvperf__span_show(tail, shown), uvperf__parse_meant(miss.best, meant));
 }
 
 /* Explains why the tracepoint was not found in tracefs. */
-static int not_found(const tracepoint_t *tracepoint, int code) {
+static int not_found(tracepoint_t *tracepoint, int code) {
   const uvperf__parse_t *parse = tracepoint->build->parse;
   const uvperf__event_text_t *text = tracepoint->build->text;
   uvperf__span_t both = {text->head.at, text->tail.end};

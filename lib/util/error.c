@@ -64,8 +64,8 @@ void uvperf__error_add(uvperf_error_t *error, const char *text) {
 }
 
 int uvperf__error_bits(uvperf_error_t *error, const char *name, uint32_t bits) {
-  return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "%s 0x%x has unknown bits; clear them", name, bits);
+  return uvperf__error_argument(error, "%s 0x%x has unknown bits; clear them",
+                                name, bits);
 }
 
 int uvperf__error_forked(uvperf_error_t *error, const char *handle) {

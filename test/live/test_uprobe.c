@@ -31,14 +31,14 @@ static uint64_t return_bit(void) {
 /* A probe on a function by its name. */
 static void uprobe_attr(struct perf_event_attr *attr, const char *path,
                         const char *name, int is_return) {
-  uvperf__elf_symbol_t symbol;
+  uint64_t place;
   int64_t type;
 
   assert_int_equal(uvperf__system_number(PMU "/type", &type), 0);
-  assert_int_equal(elf_path_symbol(path, name, &symbol), 0);
+  assert_int_equal(elf_path_symbol(path, name, &place), 0);
   uvperf_attr_init(attr, (uint32_t)type, is_return ? return_bit() : 0);
   attr->config1 = (uintptr_t)path;
-  attr->config2 = symbol.offset;
+  attr->config2 = place;
 }
 
 /* -- programs ------------------------------------------------------------- */

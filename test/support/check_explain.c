@@ -198,8 +198,8 @@ void explain_need_paranoid(const char *test, int least, int most) {
   if (uvperf__sys_open(NULL, 0, -1, -1, 0) == -EPERM ||
       uvperf__sys_open(NULL, 0, -1, -1, 0) == -ENOSYS)
     support_skip(test, "perf_event_open(2), which a filter forbids");
-  if (uvperf__system_number(UVPERF__PARANOID, &level) == 0 && level >= least && level <= most &&
-      (geteuid() == 0 || uvperf__system_is_perfmon() == 0))
+  if (uvperf__system_number(UVPERF__PARANOID, &level) == 0 && level >= least &&
+      level <= most && (geteuid() == 0 || uvperf__system_is_perfmon() == 0))
     return;
   snprintf(what, sizeof(what),
            "kernel.perf_event_paranoid %d to %d, and a process that has, or "

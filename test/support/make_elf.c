@@ -310,21 +310,18 @@ void make_elf_make_usual(make_elf_t *image, int is_64) {
   make_elf_set_version(image, 3 | 0x8000);
 }
 
-int elf_path_symbol(const char *path, const char *name,
-                    uvperf__elf_symbol_t *symbol) {
+int elf_path_symbol(const char *path, const char *name, uint64_t *offset) {
   int fd = uvperf__file_open_regular(path);
   int rc;
 
   if (fd < 0)
     return fd;
-  rc = uvperf__elf_symbol(fd, name, symbol);
+  rc = uvperf__elf_symbol(fd, name, offset);
   uvperf__file_close(fd);
   return rc;
 }
 
-int elf_path_each(const char *path,
-                  int (*each)(const uvperf__elf_symbol_t *, void *),
-                  void *data) {
+int elf_path_each(const char *path, uvperf__name_fn each, void *data) {
   int fd = uvperf__file_open_regular(path);
   int rc;
 
@@ -335,10 +332,10 @@ int elf_path_each(const char *path,
   return rc;
 }
 
-static int read_name(const uvperf__elf_symbol_t *symbol, void *data) {
+static int read_name(const char *symbol, void *data) {
   size_t *bytes = data;
 
-  *bytes += strlen(symbol->name);
+  *bytes += strlen(symbol);
   return 0;
 }
 
@@ -349,8 +346,8 @@ int make_elf_walk(const char *path) {
 }
 
 int make_elf_search(const char *path, const char *name) {
-  uvperf__elf_symbol_t symbol;
+  uint64_t place;
 
   make_elf_walk(path);
-  return elf_path_symbol(path, name, &symbol);
+  return elf_path_symbol(path, name, &place);
 }

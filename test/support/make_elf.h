@@ -95,10 +95,7 @@ int make_elf_search(const char *path, const char *name);
 
 /* uvperf__elf_symbol and uvperf__elf_each_symbol for a path: return their
  * result, or uvperf__file_open_regular's error. */
-int elf_path_symbol(const char *path, const char *name,
-                    uvperf__elf_symbol_t *symbol);
-int elf_path_each(const char *path,
-                  int (*each)(const uvperf__elf_symbol_t *, void *),
-                  void *data);
+int elf_path_symbol(const char *path, const char *name, uint64_t *offset);
+int elf_path_each(const char *path, uvperf__name_fn each, void *data);
 
 #endif

@@ -295,7 +295,7 @@ static void damaged_definition_of_a_version_is_ebadmsg(void **state) {
 /* -- names ---------------------------------------------------------------- */
 
 static void name_beyond_the_strings_is_ebadmsg(void **state) {
-  uvperf__elf_symbol_t symbol;
+  uint64_t place;
   make_elf_t image;
   Elf64_Sym last;
 
@@ -317,8 +317,8 @@ static void name_beyond_the_strings_is_ebadmsg(void **state) {
   image.sections[MAKE_ELF_STRTAB].sh_size--;
   make_elf_write(&image, path);
   assert_int_equal(make_elf_walk(path), -EBADMSG);
-  assert_int_equal(elf_path_symbol(path, "one", &symbol), 0);
-  assert_int_equal(elf_path_symbol(path, "l", &symbol), -ENOENT);
+  assert_int_equal(elf_path_symbol(path, "one", &place), 0);
+  assert_int_equal(elf_path_symbol(path, "l", &place), -ENOENT);
 }
 
 /* -- numbers of sections in the first one --------------------------------- */
@@ -381,19 +381,19 @@ static void file_cut_anywhere_is_an_error(void **state) {
 
 static void file_that_is_no_regular_one_is_refused(void **state) {
   const make_tree_t *tree = *state;
-  uvperf__elf_symbol_t symbol;
+  uint64_t place;
 
-  assert_int_equal(elf_path_symbol(tree->root, "one", &symbol), -EISDIR);
-  assert_int_equal(elf_path_symbol("/dev/zero", "one", &symbol), -ENXIO);
-  assert_int_equal(elf_path_symbol(path, "one", &symbol), -ENOENT);
+  assert_int_equal(elf_path_symbol(tree->root, "one", &place), -EISDIR);
+  assert_int_equal(elf_path_symbol("/dev/zero", "one", &place), -ENXIO);
+  assert_int_equal(elf_path_symbol(path, "one", &place), -ENOENT);
   assert_int_equal(mkfifo(path, 0600), 0);
-  assert_int_equal(elf_path_symbol(path, "one", &symbol), -ENXIO);
+  assert_int_equal(elf_path_symbol(path, "one", &place), -ENXIO);
 }
 
 /* -- leaks ---------------------------------------------------------------- */
 
 static void failed_search_keeps_nothing(void **state) {
-  uvperf__elf_symbol_t symbol;
+  uint64_t place;
   size_t fds = support_count_fds();
   make_elf_t image;
   unsigned int i;
@@ -403,7 +403,7 @@ static void failed_search_keeps_nothing(void **state) {
   for (i = 1; i <= 2; i++) {
     fake_kernel_reset();
     fake_fail(FAKE_CALLOC, i, -ENOMEM);
-    assert_int_equal(elf_path_symbol(path, "one", &symbol), -ENOMEM);
+    assert_int_equal(elf_path_symbol(path, "one", &place), -ENOMEM);
   }
   fake_kernel_reset();
   assert_int_equal(make_elf_search(path, "one"), 0);

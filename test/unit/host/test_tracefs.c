@@ -188,13 +188,6 @@ static void expect_seen(const seen_t *seen, const char *expected) {
   assert_string_equal(text, expected);
 }
 
-static void expect_events(const char *category, int rc, const char *expected) {
-  seen_t seen = {0};
-
-  assert_int_equal(uvperf__tracefs_each_event(category, note_name, &seen), rc);
-  expect_seen(&seen, expected);
-}
-
 static void expect_walk(const char *category, const char *name,
                         const char *expected) {
   seen_t seen = {0};
@@ -210,19 +203,13 @@ static void tracefs_each_category_leaves_files_out(void **state) {
   expect_seen(&seen, "ftrace irq sched ");
 }
 
-static void tracefs_each_event_has_an_id(void **state) {
-  expect_events("sched", 0, "sched_switch sched_waking ");
-  expect_events("ftrace", 0, "");
-  expect_events("enable", -ENOENT, "");
-  expect_events("shed", -ENOENT, "");
-  expect_events("..", -EINVAL, "");
-  expect_events("", -EINVAL, "");
-}
-
 static void tracefs_walk_returns_what_matches(void **state) {
   expect_walk(NULL, NULL,
               "irq:irq_handler_entry=32 sched:sched_switch=316 "
               "sched:sched_waking=318 ");
+  expect_walk("sched", NULL, "sched:sched_switch=316 sched:sched_waking=318 ");
+  expect_walk("ftrace", NULL, "");
+  expect_walk("enable", NULL, "");
   expect_walk("sched", "*_w*", "sched:sched_waking=318 ");
   expect_walk("*r*", NULL, "irq:irq_handler_entry=32 ");
   expect_walk("sched", "sched_switch", "sched:sched_switch=316 ");
@@ -254,9 +241,6 @@ static void tracefs_walks_end_when_the_callback_says_so(void **state) {
   assert_int_equal(calls, 1);
   assert_int_equal(uvperf_tracefs_walk_categories(stop_name, &calls), -ENOENT);
   assert_int_equal(calls, 2);
-  assert_int_equal(uvperf__tracefs_each_event("sched", stop_name, &calls),
-                   -ENOENT);
-  assert_int_equal(calls, 3);
   assert_int_equal(support_count_fds(), fds);
 }
 
@@ -264,7 +248,6 @@ static void tracefs_walks_without_tracefs_are_enodev(void **state) {
   seen_t seen = {0};
 
   expect_id("sched", "sched_switch", -ENODEV, 0);
-  expect_events("sched", -ENODEV, "");
   assert_int_equal(uvperf_tracefs_walk_categories(note_name, &seen), -ENODEV);
   assert_int_equal(uvperf_tracefs_walk(NULL, NULL, note_event, &seen), -ENODEV);
   assert_int_equal(seen.nr, 0);
@@ -435,10 +418,10 @@ static int sees_a_part(void *arg) {
     return 3;
   if (uvperf_tracefs_walk_categories(count_name, &calls) != 0 || calls != 5)
     return 4;
-  if (uvperf__tracefs_each_event("sched", count_name, &calls) != -EACCES ||
+  if (uvperf_tracefs_walk("sched", NULL, count_event, &calls) != -EACCES ||
       calls != 6)
     return 5;
-  if (uvperf__tracefs_each_event("irq", count_name, &calls) != -EACCES ||
+  if (uvperf_tracefs_walk("irq", NULL, count_event, &calls) != -EACCES ||
       calls != 6)
     return 6;
   if (uvperf_tracefs_id("sched", "sched_waking", &id) != -EACCES)
@@ -472,7 +455,6 @@ int main(void) {
       WITH_EVENTS(tracefs_id_of_no_tracepoint_is_enoent),
       WITH_EVENTS(tracefs_id_of_another_directory_is_einval),
       WITH_EVENTS(tracefs_each_category_leaves_files_out),
-      WITH_EVENTS(tracefs_each_event_has_an_id),
       WITH_EVENTS(tracefs_walk_returns_what_matches),
       WITH_EVENTS(tracefs_walks_end_when_the_callback_says_so),
       WITH_TREE(tracefs_walks_without_tracefs_are_enodev),
