@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "attr/attr.h"
-#include "explain/filter.h"
 #include "explain/internal.h"
 #include "host/pmu.h"
 #include "host/system.h"

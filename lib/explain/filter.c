@@ -2,31 +2,27 @@
 /* Finds the fields that a filter names, as parse_pred and predicate_parse in
  * kernel/trace/trace_events_filter.c do. A condition is a field, an operator
  * and a value. Conditions are joined by && and ||. */
-#include "explain/filter.h"
+#include "explain/internal.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "host/tracefs.h"
+#include "util/line.h"
 
-/* How many bytes of a filter are shown. */
-#define SHOWN 40
+/* How many bytes of a name are shown, and how many names are looked up. */
+#define SHOWN      40
+#define MOST_NAMES 16
+
+/* Between a condition and the next name. */
+#define SEPARATORS "&| \t\n(!"
 
 /* A field that the filter names. */
 typedef struct name_s {
   const char *text;
-  int length;
+  size_t length;
 } name_t;
-
-typedef struct search_s {
-  const char *filter;
-  char *list; /* the tracepoint's own fields */
-  size_t size;
-  size_t used;
-  name_t names[16]; /* not found in the format yet */
-  size_t nr;
-} search_t;
 
 static int is_of_name(char c) {
   return isalnum((unsigned char)c) || c == '_';
@@ -45,78 +41,77 @@ static const char *skip_condition(const char *at) {
   return at;
 }
 
-static void find_names(search_t *search) {
-  const char *at = search->filter + strspn(search->filter, " \t\n(!");
-  name_t *name;
+static int is_name(const char *field, void *data) {
+  const name_t *name = data;
 
-  while (*at != '\0' &&
-         search->nr < sizeof(search->names) / sizeof(search->names[0])) {
-    name = &search->names[search->nr];
+  return strlen(field) == name->length &&
+         memcmp(field, name->text, name->length) == 0;
+}
+
+/* Whether a field exists. Some are not in any format file: see
+ * trace_define_generic_fields in kernel/trace/trace_events.c. Returns 1, 0 or
+ * -errno. */
+static int has_field(const char *tracepoint, name_t *name) {
+  static const char *const generic[] = {"cpu",  "CPU",        "comm",
+                                        "COMM", "stacktrace", "STACKTRACE"};
+  size_t i;
+
+  for (i = 0; i < sizeof(generic) / sizeof(generic[0]); i++)
+    if (is_name(generic[i], name))
+      return 1;
+  return uvperf__tracefs_each_field(tracepoint, is_name, name);
+}
+
+/* Finds the first name that is not a field. Returns 1, 0 or -errno. */
+static int find_missing(const char *tracepoint, const char *filter,
+                        name_t *name) {
+  const char *at = filter + strspn(filter, SEPARATORS);
+  int nr = 0;
+  int rc;
+
+  while (*at != '\0' && nr < MOST_NAMES) {
     name->text = at;
     while (is_of_name(*at))
       at++;
-    name->length = (int)(at - name->text);
-    search->nr += name->length > 0;
+    name->length = (size_t)(at - name->text);
+    nr += name->length > 0;
+    rc = name->length > 0 ? has_field(tracepoint, name) : 1;
+    if (rc != 1)
+      return rc < 0 ? rc : 1;
     at = skip_condition(at);
-    at += strspn(at, "&| \t\n(!");
+    at += strspn(at, SEPARATORS);
   }
-}
-
-static void drop_name(search_t *search, const char *field) {
-  size_t nr = 0, i;
-  int length = (int)strlen(field);
-
-  for (i = 0; i < search->nr; i++) {
-    if (search->names[i].length != length ||
-        memcmp(search->names[i].text, field, (size_t)length) != 0)
-      search->names[nr++] = search->names[i];
-  }
-  search->nr = nr;
-}
-
-static int take_field(const char *field, void *data) {
-  search_t *search = data;
-
-  drop_name(search, field);
-  if (strncmp(field, "common_", 7) == 0 || search->used >= search->size)
-    return 0;
-  search->used +=
-      (size_t)snprintf(search->list + search->used, search->size - search->used,
-                       "%s%s", search->used > 0 ? ", " : "", field);
   return 0;
 }
 
-/* Drops the fields that exist but are not in any format file: see
- * trace_define_generic_fields in kernel/trace/trace_events.c. */
-static void drop_generic(search_t *search) {
-  static const char *const names[] = {"cpu",  "CPU",        "comm",
-                                      "COMM", "stacktrace", "STACKTRACE"};
-  size_t i;
+static int list_field(const char *field, void *data) {
+  uvperf__line_t *list = data;
 
-  for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-    drop_name(search, names[i]);
+  if (strncmp(field, "common_", 7) != 0)
+    uvperf__line_put(list, "%s%s", list->length > 0 ? ", " : "", field);
+  return 0;
 }
 
 int uvperf__filter_describe(const char *tracepoint, const char *filter,
                             char *text, size_t size) {
-  char list[256] = "";
-  search_t search = {.filter = filter, .list = list, .size = sizeof(list)};
-  const name_t *missing = &search.names[0];
+  char fields[256];
+  uvperf__line_t list;
+  name_t missing;
+  int is_missing = find_missing(tracepoint, filter, &missing);
   int length, rc;
 
-  find_names(&search);
-  rc = uvperf__tracefs_each_field(tracepoint, take_field, &search);
-  if (rc != 0)
-    return rc;
-  drop_generic(&search);
-  if (search.nr > 0)
+  uvperf__line_begin(&list, fields, sizeof(fields));
+  rc = uvperf__tracefs_each_field(tracepoint, list_field, &list);
+  if (is_missing < 0 || rc != 0)
+    return is_missing < 0 ? is_missing : rc;
+  if (is_missing)
     length = snprintf(text, size, "it has no field %.*s; its fields are %s",
-                      missing->length < SHOWN ? missing->length : SHOWN,
-                      missing->text, list);
+                      missing.length < SHOWN ? (int)missing.length : SHOWN,
+                      missing.text, fields);
   else
     length = snprintf(text, size,
                       "the filter is not valid; the tracepoint's fields are %s",
-                      list);
+                      fields);
   if (length >= (int)size && size >= sizeof("..."))
     memcpy(text + size - sizeof("..."), "...", sizeof("..."));
   return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the files that explain a failed perf_event_open(2); other files
- * include explain.h. The call's error is not NULL here. Functions that take a
- * call return 1 if they knew the reason and filled the error, else 0. */
+/* Shared by the files of this folder; other files include explain.h. The call's
+ * error is not NULL here. Functions that take a call return 1 if they knew the
+ * reason and filled the error, else 0. */
 #ifndef UVPERF_LIB_EXPLAIN_INTERNAL_H
 #define UVPERF_LIB_EXPLAIN_INTERNAL_H
 
@@ -72,5 +72,15 @@ int uvperf__open_is_probe(const uvperf__open_call_t *call, const char *pmu);
 /* Codes that have special reasons for a breakpoint, a uprobe or a kprobe:
  * open_probes.c. */
 int uvperf__open_probe(const uvperf__open_call_t *call);
+
+/* -- filters: filter.c ----------------------------------------------------- */
+
+/* Looks up each field of a filter in the format of a tracepoint,
+ * "category:name". Writes to `text` the first field that does not exist, and
+ * the fields that the tracepoint has. If all fields exist, writes only the
+ * second part. Returns 0, or -errno if the format cannot be read. The text is
+ * cut, never overrun. */
+int uvperf__filter_describe(const char *tracepoint, const char *filter,
+                            char *text, size_t size);
 
 #endif

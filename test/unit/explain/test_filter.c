@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "explain/filter.h"
+#include "explain/internal.h"
 
 #define FORMAT "/sys/kernel/tracing/events/net/xmit/format"
 
