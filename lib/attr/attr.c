@@ -138,6 +138,11 @@ static const struct {
     [UVPERF_ATTR_CONFIG4] = {"config4", 136, 8},
 };
 
+const enum uvperf_attr_field uvperf__attr_configs[UVPERF__ATTR_CONFIGS] = {
+    UVPERF_ATTR_CONFIG,  UVPERF_ATTR_CONFIG1, UVPERF_ATTR_CONFIG2,
+    UVPERF_ATTR_CONFIG3, UVPERF_ATTR_CONFIG4,
+};
+
 /* Some bits of an unsigned integer of `width` bytes at `offset`. */
 typedef struct place_s {
   uint8_t offset;

@@ -34,6 +34,10 @@ uint64_t uvperf__attr_value(const struct perf_event_attr *attr,
  * field. */
 const char *uvperf__attr_field_name(unsigned int field);
 
+/* config, config1, …, config4. */
+#define UVPERF__ATTR_CONFIGS 5
+extern const enum uvperf_attr_field uvperf__attr_configs[UVPERF__ATTR_CONFIGS];
+
 /* Returns the end of a field, in bytes from the start of the struct, or 0 if
  * the number is not a field. */
 uint32_t uvperf__attr_end(enum uvperf_attr_field field);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attr/attr.h"
 #include "util/file.h"
 #include "util/range_list.h"
 
@@ -204,26 +205,19 @@ int uvperf__pmu_is(uint32_t type, const char *pmu) {
 /* -- Terms ---------------------------------------------------------------- */
 
 static int parse_field(const char **text, enum uvperf_attr_field *field) {
-  static const struct {
-    const char *name;
-    enum uvperf_attr_field field;
-  } fields[] = {
-      {"config", UVPERF_ATTR_CONFIG},   {"config1", UVPERF_ATTR_CONFIG1},
-      {"config2", UVPERF_ATTR_CONFIG2}, {"config3", UVPERF_ATTR_CONFIG3},
-      {"config4", UVPERF_ATTR_CONFIG4},
-  };
+  const char *name;
   size_t length, i;
 
   *text += strspn(*text, " \t\n");
   length = strcspn(*text, ": \t\n");
-  for (i = 0; i < COUNT_OF(fields); i++) {
-    if (strlen(fields[i].name) != length ||
-        strncmp(*text, fields[i].name, length) != 0)
-      continue;
-    *field = fields[i].field;
-    *text += length;
-    *text += strspn(*text, " \t\n");
-    return 0;
+  for (i = 0; i < UVPERF__ATTR_CONFIGS; i++) {
+    *field = uvperf__attr_configs[i];
+    name = uvperf__attr_field_name(*field);
+    if (strlen(name) == length && strncmp(*text, name, length) == 0) {
+      *text += length;
+      *text += strspn(*text, " \t\n");
+      return 0;
+    }
   }
   return -EINVAL;
 }

@@ -17,6 +17,7 @@
 #include "host/tracefs.h"
 #include "name/parse.h"
 #include "name/build.h"
+#include "name/modifier.h"
 #include "util/bytes.h"
 
 /* A label while it is composed. `said` is the attr that the text means. A label
@@ -104,34 +105,31 @@ static int is_set(const label_t *label, enum uvperf_attr_field field) {
   return uvperf__attr_value(label->attr, field) != 0;
 }
 
-/* A modifier, and the bit of the attr that it stands for. */
-typedef struct modifier_s {
-  char letter;
-  enum uvperf_attr_field field;
-} modifier_t;
-
 /* Adds the letters of the modes that are not excluded, if some modes are
  * excluded and some are not: "u" excludes all modes except the user side. No
  * letters can exclude all modes. */
-static char *put_excludes(label_t *label, char *at, const modifier_t *modifiers,
-                          size_t nr) {
+static char *put_modes(label_t *label, char *at, const uvperf__mode_t *modes,
+                       size_t nr) {
   size_t excluded = 0;
   size_t i;
 
   for (i = 0; i < nr; i++)
-    excluded += (size_t)is_set(label, modifiers[i].field);
+    excluded += (size_t)is_set(label, modes[i].excludes);
   if (excluded == 0 || excluded == nr)
     return at;
   for (i = 0; i < nr; i++) {
-    label_say(label, modifiers[i].field);
-    if (!is_set(label, modifiers[i].field))
-      *at++ = modifiers[i].letter;
+    label_say(label, modes[i].excludes);
+    if (!is_set(label, modes[i].excludes))
+      *at++ = modes[i].letter;
   }
   return at;
 }
 
 static char *put_flags(label_t *label, char *at) {
-  static const modifier_t flags[] = {
+  static const struct {
+    char letter;
+    enum uvperf_attr_field field;
+  } flags[] = {
       {'I', UVPERF_ATTR_EXCLUDE_IDLE},
       {'D', UVPERF_ATTR_PINNED},
       {'e', UVPERF_ATTR_EXCLUSIVE},
@@ -147,20 +145,11 @@ static char *put_flags(label_t *label, char *at) {
 }
 
 static void put_modifiers(label_t *label, int has_sample_type) {
-  static const modifier_t sides[] = {
-      {'u', UVPERF_ATTR_EXCLUDE_USER},
-      {'k', UVPERF_ATTR_EXCLUDE_KERNEL},
-      {'h', UVPERF_ATTR_EXCLUDE_HV},
-  };
-  static const modifier_t machines[] = {
-      {'G', UVPERF_ATTR_EXCLUDE_GUEST},
-      {'H', UVPERF_ATTR_EXCLUDE_HOST},
-  };
   uint64_t precise = uvperf__attr_value(label->attr, UVPERF_ATTR_PRECISE_IP);
   char letters[16];
-  char *at = put_excludes(label, letters, sides, 3);
+  char *at = put_modes(label, letters, uvperf__sides, UVPERF__SIDES);
 
-  at = put_excludes(label, at, machines, 2);
+  at = put_modes(label, at, uvperf__machines, UVPERF__MACHINES);
   label_say(label, UVPERF_ATTR_PRECISE_IP);
   for (; precise > 0; precise--)
     *at++ = 'p';
@@ -294,13 +283,6 @@ static void label_add_terms(label_t *label, int has_sample_type) {
 /* Makes labels from a named event of the PMU, or from the terms of its format.
  * Probes have PMUs too, but they are not labelled here. */
 
-#define NR_CONFIGS 5
-
-static const enum uvperf_attr_field configs[NR_CONFIGS] = {
-    UVPERF_ATTR_CONFIG,  UVPERF_ATTR_CONFIG1, UVPERF_ATTR_CONFIG2,
-    UVPERF_ATTR_CONFIG3, UVPERF_ATTR_CONFIG4,
-};
-
 /* The kernel's fixed types are named in other ways, although sysfs shows some
  * of them as PMUs too ("software"). The exception is RAW, which is the type of
  * the CPU's PMU on x86. */
@@ -355,8 +337,8 @@ static int label_pmu_event(label_t *label) {
 
   if (find_pmu(label, pmu) != 0)
     return -ENOENT;
-  for (i = 0; i < NR_CONFIGS; i++)
-    label_say(label, configs[i]);
+  for (i = 0; i < UVPERF__ATTR_CONFIGS; i++)
+    label_say(label, uvperf__attr_configs[i]);
   search.pmu = pmu;
   search.own = label->said;
   search.best[0] = '\0';
@@ -445,8 +427,8 @@ static int label_pmu_terms(label_t *label) {
 
   if (rc == 0)
     label_put(label, "%s/", pmu);
-  for (i = 0; rc == 0 && i < NR_CONFIGS; i++)
-    rc = label_pmu_config(label, pmu, configs[i]);
+  for (i = 0; rc == 0 && i < UVPERF__ATTR_CONFIGS; i++)
+    rc = label_pmu_config(label, pmu, uvperf__attr_configs[i]);
   return rc;
 }
 
@@ -593,29 +575,25 @@ static int label_raw(label_t *label) {
   return 0;
 }
 
+static void put_hex(label_t *label, enum uvperf_attr_field field) {
+  uint64_t value = uvperf__attr_value(label->attr, field);
+
+  label_say(label, field);
+  if (value != 0)
+    label_put_term(label, "%s=0x%llx", uvperf__attr_field_name(field),
+                   (unsigned long long)value);
+}
+
 static int label_numbers(label_t *label) {
-  static const struct {
-    enum uvperf_attr_field field;
-    const char *name;
-  } fields[] = {
-      {UVPERF_ATTR_CONFIG1, "config1"}, {UVPERF_ATTR_CONFIG2, "config2"},
-      {UVPERF_ATTR_CONFIG3, "config3"}, {UVPERF_ATTR_CONFIG4, "config4"},
-      {UVPERF_ATTR_BP_TYPE, "bp_type"},
-  };
-  uint64_t value;
   size_t i;
 
   label_put(label, "type=%u,config=0x%llx", label->attr->type,
             (unsigned long long)label->attr->config);
   label->form = FORM_NUMBERS;
   label_say(label, UVPERF_ATTR_CONFIG);
-  for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-    value = uvperf__attr_value(label->attr, fields[i].field);
-    label_say(label, fields[i].field);
-    if (value != 0)
-      label_put_term(label, "%s=0x%llx", fields[i].name,
-                     (unsigned long long)value);
-  }
+  for (i = 1; i < UVPERF__ATTR_CONFIGS; i++)
+    put_hex(label, uvperf__attr_configs[i]);
+  put_hex(label, UVPERF_ATTR_BP_TYPE);
   return 0;
 }
 
@@ -625,18 +603,13 @@ static int label_numbers(label_t *label) {
  * event is measured. */
 static int is_same_event(const struct perf_event_attr *one,
                          const struct perf_event_attr *other) {
-  static const enum uvperf_attr_field fields[] = {
-      UVPERF_ATTR_TYPE,    UVPERF_ATTR_CONFIG,  UVPERF_ATTR_CONFIG1,
-      UVPERF_ATTR_CONFIG2, UVPERF_ATTR_CONFIG3, UVPERF_ATTR_CONFIG4,
-      UVPERF_ATTR_BP_TYPE,
-  };
   size_t i;
 
-  for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-    if (uvperf__attr_value(one, fields[i]) !=
-        uvperf__attr_value(other, fields[i]))
+  for (i = 0; i < UVPERF__ATTR_CONFIGS; i++)
+    if (uvperf__attr_value(one, uvperf__attr_configs[i]) !=
+        uvperf__attr_value(other, uvperf__attr_configs[i]))
       return 0;
-  return 1;
+  return one->type == other->type && one->bp_type == other->bp_type;
 }
 
 /* Whether the parsed text has the meaning that the label should have. */

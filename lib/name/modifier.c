@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "attr/attr.h"
+
 #define MAX_PRECISE 3
 
 static unsigned int modifier_bit(char letter) {
@@ -55,31 +57,34 @@ unsigned int uvperf__modifiers_have(const uvperf__modifiers_t *modifiers,
   return modifiers->nr[modifier_bit(letter)];
 }
 
-/* If a mode is named, all modes are excluded first. Then each named mode is
- * included. */
-static void apply_modes(const uvperf__modifiers_t *modifiers,
-                        struct perf_event_attr *attr) {
-  unsigned int user = uvperf__modifiers_have(modifiers, 'u');
-  unsigned int kernel = uvperf__modifiers_have(modifiers, 'k');
-  unsigned int hv = uvperf__modifiers_have(modifiers, 'h');
-  unsigned int guest = uvperf__modifiers_have(modifiers, 'G');
-  unsigned int host = uvperf__modifiers_have(modifiers, 'H');
+const uvperf__mode_t uvperf__sides[UVPERF__SIDES] = {
+    {'u', UVPERF_ATTR_EXCLUDE_USER},
+    {'k', UVPERF_ATTR_EXCLUDE_KERNEL},
+    {'h', UVPERF_ATTR_EXCLUDE_HV},
+};
 
-  if ((user || kernel || hv) && !attr->exclude_user && !attr->exclude_kernel &&
-      !attr->exclude_hv)
-    attr->exclude_user = attr->exclude_kernel = attr->exclude_hv = 1;
-  if (user)
-    attr->exclude_user = 0;
-  if (kernel)
-    attr->exclude_kernel = 0;
-  if (hv)
-    attr->exclude_hv = 0;
-  if ((guest || host) && !attr->exclude_guest && !attr->exclude_host)
-    attr->exclude_guest = attr->exclude_host = 1;
-  if (guest)
-    attr->exclude_guest = 0;
-  if (host)
-    attr->exclude_host = 0;
+const uvperf__mode_t uvperf__machines[UVPERF__MACHINES] = {
+    {'G', UVPERF_ATTR_EXCLUDE_GUEST},
+    {'H', UVPERF_ATTR_EXCLUDE_HOST},
+};
+
+/* If a mode is named, all modes are excluded first, unless some are excluded
+ * already. Then each named mode is included. */
+static void apply_modes(const uvperf__modifiers_t *modifiers,
+                        struct perf_event_attr *attr,
+                        const uvperf__mode_t *modes, size_t nr) {
+  int is_named = 0, is_excluded = 0;
+  size_t i;
+
+  for (i = 0; i < nr; i++) {
+    is_named |= uvperf__modifiers_have(modifiers, modes[i].letter) != 0;
+    is_excluded |= uvperf__attr_value(attr, modes[i].excludes) != 0;
+  }
+  for (i = 0; i < nr && is_named; i++)
+    if (uvperf__modifiers_have(modifiers, modes[i].letter))
+      uvperf_attr_set(attr, modes[i].excludes, 0);
+    else if (!is_excluded)
+      uvperf_attr_set(attr, modes[i].excludes, 1);
 }
 
 int uvperf__modifiers_apply_group(const uvperf__parse_t *parse,
@@ -92,7 +97,8 @@ int uvperf__modifiers_apply_group(const uvperf__parse_t *parse,
     return uvperf__parse_bad(
         parse, modifiers->at,
         "the group and its member together have more than three 'p'");
-  apply_modes(modifiers, attr);
+  apply_modes(modifiers, attr, uvperf__sides, UVPERF__SIDES);
+  apply_modes(modifiers, attr, uvperf__machines, UVPERF__MACHINES);
   attr->precise_ip = precise & MAX_PRECISE;
   if (uvperf__modifiers_have(modifiers, 'I'))
     attr->exclude_idle = 1;

@@ -6,6 +6,17 @@
 #include "name/text.h"
 #include "uvperf/attr.h"
 
+/* A letter that names a counted mode, and the bit that excludes the mode. */
+typedef struct uvperf__mode_s {
+  char letter;
+  enum uvperf_attr_field excludes;
+} uvperf__mode_t;
+
+#define UVPERF__SIDES    3
+#define UVPERF__MACHINES 2
+extern const uvperf__mode_t uvperf__sides[UVPERF__SIDES];
+extern const uvperf__mode_t uvperf__machines[UVPERF__MACHINES];
+
 /* How often each letter occurs. The fields are private. All zero means that
  * there are no modifiers. */
 typedef struct uvperf__modifiers_s {

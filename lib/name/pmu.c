@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "attr/attr.h"
 #include "attr/generic_name.h"
 #include "host/pmu.h"
 #include "util/file.h"
@@ -228,16 +229,14 @@ static int is_event_name(const uvperf__term_t *term) {
 /* In the file of an event only config fields make sense. Other terms would keep
  * pointers into the file's text, which does not live long enough. */
 static int apply_any(uvperf__event_build_t *build, const uvperf__term_t *term) {
-  static const char *const fields[] = {"config", "config1", "config2",
-                                       "config3", "config4"};
+  int is_config = 0;
   size_t i;
 
-  if (build->depth == 0)
-    return uvperf__term_apply(build, term);
-  for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-    if (uvperf__span_is(term->key, fields[i]))
-      return uvperf__term_apply(build, term);
-  return -ENOENT;
+  for (i = 0; i < UVPERF__ATTR_CONFIGS; i++)
+    is_config |= uvperf__span_is(
+        term->key, uvperf__attr_field_name(uvperf__attr_configs[i]));
+  return build->depth == 0 || is_config ? uvperf__term_apply(build, term)
+                                        : -ENOENT;
 }
 
 /* A format has priority over everything else with the same name, as in

@@ -50,7 +50,7 @@ void uvperf__probe_near_miss(const char *pmu, uvperf__near_miss_t *miss) {
 
   for (i = 0; uvperf__probe_is_pmu(pmu) && i < COUNT_OF(terms); i++)
     if (is_of(i, pmu))
-      uvperf__near_miss_try(miss, terms[i].term);
+      uvperf__near_miss_each(terms[i].term, miss);
 }
 
 int uvperf__probe_take(uvperf__event_build_t *build,

@@ -134,7 +134,7 @@ static int apply_branch(uvperf__event_build_t *build,
   for (i = 0; i < COUNT_OF(branch_types); i++) {
     uint64_t bits = branch_bits(i);
 
-    uvperf__near_miss_try(&miss, branch_types[i].name);
+    uvperf__near_miss_each(branch_types[i].name, &miss);
     if (!uvperf__span_is(term->value, branch_types[i].name))
       continue;
     attr->branch_sample_type = bits;
@@ -287,7 +287,7 @@ void uvperf__term_near_miss(uvperf__near_miss_t *miss) {
 
   for (i = 0; i < COUNT_OF(terms); i++)
     if (terms[i].kind < KIND_LACKING && terms[i].kind != KIND_TYPE)
-      uvperf__near_miss_try(miss, terms[i].name);
+      uvperf__near_miss_each(terms[i].name, miss);
 }
 
 static int term_unknown(const uvperf__event_build_t *build,

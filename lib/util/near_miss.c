@@ -82,22 +82,19 @@ static int is_nearer(const uvperf__near_miss_t *miss, const char *name,
          common_prefix(miss, name) > common_prefix(miss, miss->best);
 }
 
-void uvperf__near_miss_try(uvperf__near_miss_t *miss, const char *name) {
+int uvperf__near_miss_each(const char *name, void *data) {
+  uvperf__near_miss_t *miss = data;
   size_t length = strnlen(name, UVPERF__NEAR_MISS_MOST + 1);
   size_t gap =
       length > miss->length ? length - miss->length : miss->length - length;
   size_t found;
 
   if (length > UVPERF__NEAR_MISS_MOST || gap > miss->distance)
-    return;
+    return 0;
   found = edit_distance(miss->wanted, miss->length, name, length);
   if (!is_nearer(miss, name, found))
-    return;
+    return 0;
   miss->distance = found;
   memcpy(miss->best, name, length + 1);
-}
-
-int uvperf__near_miss_each(const char *name, void *data) {
-  uvperf__near_miss_try(data, name);
   return 0;
 }

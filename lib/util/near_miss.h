@@ -24,11 +24,8 @@ void uvperf__near_miss_init(uvperf__near_miss_t *miss, const char *wanted,
 
 /* Compares one more name. Of two equally near names it keeps the name that has
  * more leading bytes in common with the wanted name. If the number of these
- * bytes is equal too, it keeps the first name. */
-void uvperf__near_miss_try(uvperf__near_miss_t *miss, const char *name);
-
-/* Does the same, as a callback for walks. `data` is the search. Always returns
- * 0. */
+ * bytes is equal too, it keeps the first name. `data` is the search, because
+ * this is a callback for walks over names. Always returns 0. */
 int uvperf__near_miss_each(const char *name, void *data);
 
 #endif

@@ -23,114 +23,85 @@
 
 /* -- wrong on any machine ------------------------------------------------- */
 
-static void target_that_can_be_right_is_accepted(void **state) {
-  static const uvperf_target_t targets[] = {
-      UVPERF_TARGET_INIT,
-      {sizeof(uvperf_target_t), UVPERF_TARGET_SELF, 0, "0-3,8", NULL,
-       UVPERF_TARGET_NO_INHERIT, 0, NULL},
-      {sizeof(uvperf_target_t), UVPERF_TARGET_CPUS, 0, NULL, NULL, 0, 0, NULL},
-      {sizeof(uvperf_target_t), UVPERF_TARGET_CPUS, 0, "65535", NULL, 0, 0,
-       NULL},
-      {sizeof(uvperf_target_t), UVPERF_TARGET_THREAD, 1, NULL, NULL, 0, 0,
-       NULL},
-      {sizeof(uvperf_target_t), UVPERF_TARGET_PROCESS, 1, "1", NULL, 0, 0,
-       NULL},
-      {sizeof(uvperf_target_t), UVPERF_TARGET_COMMAND, INT32_MAX, NULL, NULL,
-       UVPERF_TARGET_NO_INHERIT, 0, NULL},
-      {sizeof(uvperf_target_t), UVPERF_TARGET_THREAD, 0, NULL, NULL,
-       UVPERF_TARGET_PIDFD, 0, NULL},
-      {sizeof(uvperf_target_t), UVPERF_TARGET_CGROUP, 0, NULL, "/", 0, 0, NULL},
-      {sizeof(uvperf_target_t), UVPERF_TARGET_CGROUP, 0, "0", "a", 0, 0, NULL},
-  };
-  uvperf_error_t error;
-  size_t i;
-
-  memset(&error, 0xa5, sizeof(error));
-  for (i = 0; i < COUNT_OF(targets); i++)
-    assert_int_equal(uvperf__target_check(&targets[i], &error), 0);
-  assert_int_equal((unsigned)error.code, 0xa5a5a5a5u);
-}
-
-static void target_that_cannot_be_right_is_reported_by_field(void **state) {
+static void target_is_right_or_names_the_wrong_field(void **state) {
+  /* A target, and the code and text of its fault. */
   static const struct {
-    uvperf_target_t target;
+    uint32_t type;
+    int pid;
+    const char *cpus;
+    const char *cgroup;
+    uint32_t flags;
+    uint32_t reserved;
     int code;
     const char *piece;
-  } bad[] = {
-      {{0, 6, 0, NULL, NULL, 0, 0, NULL}, -EINVAL, "target.type 6"},
-      {{0, UINT32_MAX, 0, NULL, NULL, 0, 0, NULL},
-       -EINVAL,
-       "target.type 4294967295"},
-      {{0, UVPERF_TARGET_SELF, 0, NULL, NULL, 4, 0, NULL},
-       -EINVAL,
-       "target.flags 0x4"},
-      {{0, UVPERF_TARGET_SELF, 3, NULL, NULL, UVPERF_TARGET_PIDFD, 0, NULL},
-       -EINVAL,
+  } targets[] = {
+      {UVPERF_TARGET_SELF, 0, NULL, NULL, 0, 0, 0, ""},
+      {UVPERF_TARGET_SELF, 0, "0-3,8", NULL, UVPERF_TARGET_NO_INHERIT, 0, 0,
+       ""},
+      {UVPERF_TARGET_CPUS, 0, NULL, NULL, 0, 0, 0, ""},
+      {UVPERF_TARGET_CPUS, 0, "65535", NULL, 0, 0, 0, ""},
+      {UVPERF_TARGET_THREAD, 1, NULL, NULL, 0, 0, 0, ""},
+      {UVPERF_TARGET_PROCESS, 1, "1", NULL, 0, 0, 0, ""},
+      {UVPERF_TARGET_COMMAND, INT32_MAX, NULL, NULL, UVPERF_TARGET_NO_INHERIT,
+       0, 0, ""},
+      {UVPERF_TARGET_THREAD, 0, NULL, NULL, UVPERF_TARGET_PIDFD, 0, 0, ""},
+      {UVPERF_TARGET_CGROUP, 0, NULL, "/", 0, 0, 0, ""},
+      {UVPERF_TARGET_CGROUP, 0, "0", "a", 0, 0, 0, ""},
+      {6, 0, NULL, NULL, 0, 0, -EINVAL, "target.type 6"},
+      {UINT32_MAX, 0, NULL, NULL, 0, 0, -EINVAL, "target.type 4294967295"},
+      {UVPERF_TARGET_SELF, 0, NULL, NULL, 4, 0, -EINVAL, "target.flags 0x4"},
+      {UVPERF_TARGET_SELF, 3, NULL, NULL, UVPERF_TARGET_PIDFD, 0, -EINVAL,
        "target.pid 3 cannot be the pidfd of UVPERF_TARGET_SELF"},
-      {{0, UVPERF_TARGET_PROCESS, -1, NULL, NULL, UVPERF_TARGET_PIDFD, 0, NULL},
-       -EINVAL,
+      {UVPERF_TARGET_PROCESS, -1, NULL, NULL, UVPERF_TARGET_PIDFD, 0, -EINVAL,
        "target.pid -1 cannot be the pidfd of UVPERF_TARGET_PROCESS"},
-      {{0, UVPERF_TARGET_SELF, 0, NULL, NULL, 0, 1, NULL},
-       -E2BIG,
-       "target.reserved"},
-      {{0, UVPERF_TARGET_SELF, 1, NULL, NULL, 0, 0, NULL},
-       -EINVAL,
+      {UVPERF_TARGET_SELF, 0, NULL, NULL, 0, 1, -E2BIG, "target.reserved"},
+      {UVPERF_TARGET_SELF, 1, NULL, NULL, 0, 0, -EINVAL,
        "target.pid is 1, but UVPERF_TARGET_SELF"},
-      {{0, UVPERF_TARGET_CPUS, -1, NULL, NULL, 0, 0, NULL},
-       -EINVAL,
+      {UVPERF_TARGET_CPUS, -1, NULL, NULL, 0, 0, -EINVAL,
        "target.pid is -1, but UVPERF_TARGET_CPUS"},
-      {{0, UVPERF_TARGET_CGROUP, 12, NULL, "/", 0, 0, NULL},
-       -EINVAL,
+      {UVPERF_TARGET_CGROUP, 12, NULL, "/", 0, 0, -EINVAL,
        "target.pid is 12, but UVPERF_TARGET_CGROUP"},
-      {{0, UVPERF_TARGET_THREAD, 0, NULL, NULL, 0, 0, NULL},
-       -EINVAL,
+      {UVPERF_TARGET_THREAD, 0, NULL, NULL, 0, 0, -EINVAL,
        "target.pid 0 is not the id of a task, which UVPERF_TARGET_THREAD"},
-      {{0, UVPERF_TARGET_PROCESS, -1, NULL, NULL, 0, 0, NULL},
-       -EINVAL,
+      {UVPERF_TARGET_PROCESS, -1, NULL, NULL, 0, 0, -EINVAL,
        "target.pid -1 is not the id of a task, which UVPERF_TARGET_PROCESS"},
-      {{0, UVPERF_TARGET_COMMAND, INT32_MIN, NULL, NULL, 0, 0, NULL},
-       -EINVAL,
+      {UVPERF_TARGET_COMMAND, INT32_MIN, NULL, NULL, 0, 0, -EINVAL,
        "target.pid -2147483648 is not the id of a task, which "
        "UVPERF_TARGET_COMMAND"},
-      {{0, UVPERF_TARGET_CPUS, 0, "3-1", NULL, 0, 0, NULL},
-       -EINVAL,
+      {UVPERF_TARGET_CPUS, 0, "3-1", NULL, 0, 0, -EINVAL,
        "target.cpus is not a list"},
-      {{0, UVPERF_TARGET_SELF, 0, "0,", NULL, 0, 0, NULL},
-       -EINVAL,
+      {UVPERF_TARGET_SELF, 0, "0,", NULL, 0, 0, -EINVAL,
        "target.cpus is not a list"},
-      {{0, UVPERF_TARGET_CGROUP, 0, "65536", "/", 0, 0, NULL},
-       -EINVAL,
-       "at most 65535"},
-      {{0, UVPERF_TARGET_CPUS, 0, "", NULL, 0, 0, NULL},
-       -EINVAL,
+      {UVPERF_TARGET_CGROUP, 0, "65536", "/", 0, 0, -EINVAL, "at most 65535"},
+      {UVPERF_TARGET_CPUS, 0, "", NULL, 0, 0, -EINVAL, "target.cpus is empty"},
+      {UVPERF_TARGET_THREAD, 1, " \n", NULL, 0, 0, -EINVAL,
        "target.cpus is empty"},
-      {{0, UVPERF_TARGET_THREAD, 1, " \n", NULL, 0, 0, NULL},
-       -EINVAL,
-       "target.cpus is empty"},
-      {{0, UVPERF_TARGET_CGROUP, 0, NULL, NULL, 0, 0, NULL},
-       -EINVAL,
+      {UVPERF_TARGET_CGROUP, 0, NULL, NULL, 0, 0, -EINVAL,
        "target.cgroup is NULL"},
-      {{0, UVPERF_TARGET_CGROUP, 0, NULL, "", 0, 0, NULL},
-       -EINVAL,
+      {UVPERF_TARGET_CGROUP, 0, NULL, "", 0, 0, -EINVAL,
        "target.cgroup is empty"},
-      {{0, UVPERF_TARGET_CPUS, 0, NULL, "/", 0, 0, NULL},
-       -EINVAL,
+      {UVPERF_TARGET_CPUS, 0, NULL, "/", 0, 0, -EINVAL,
        "target.cgroup is set, but UVPERF_TARGET_CPUS"},
-      {{0, UVPERF_TARGET_PROCESS, 1, NULL, "", 0, 0, NULL},
-       -EINVAL,
+      {UVPERF_TARGET_PROCESS, 1, NULL, "", 0, 0, -EINVAL,
        "target.cgroup is set, but UVPERF_TARGET_PROCESS"},
   };
   uvperf_error_t error;
   size_t i;
 
-  for (i = 0; i < COUNT_OF(bad); i++) {
+  for (i = 0; i < COUNT_OF(targets); i++) {
+    uvperf_target_t target = {sizeof(target),      targets[i].type,
+                              targets[i].pid,      targets[i].cpus,
+                              targets[i].cgroup,   targets[i].flags,
+                              targets[i].reserved, NULL};
+
     memset(&error, 0, sizeof(error));
-    assert_int_equal(uvperf__target_check(&bad[i].target, &error), bad[i].code);
-    assert_int_equal(error.code, bad[i].code);
-    assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
-    if (strstr(error.reason, bad[i].piece) == NULL)
-      fail_msg("'%s' is not in '%s'", bad[i].piece, error.reason);
-    assert_int_equal(uvperf__target_check(&bad[i].target, NULL), bad[i].code);
+    assert_int_equal(uvperf__target_check(&target, &error), targets[i].code);
+    assert_int_equal(error.code, targets[i].code);
+    assert_int_equal(error.cause, targets[i].code == 0 ? UVPERF_CAUSE_NONE
+                                                       : UVPERF_CAUSE_ARGUMENT);
+    if (strstr(error.reason, targets[i].piece) == NULL)
+      fail_msg("'%s' is not in '%s'", targets[i].piece, error.reason);
+    assert_int_equal(uvperf__target_check(&target, NULL), targets[i].code);
   }
 }
 
@@ -634,8 +605,7 @@ static int tree_setup(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(target_that_can_be_right_is_accepted),
-      cmocka_unit_test(target_that_cannot_be_right_is_reported_by_field),
+      cmocka_unit_test(target_is_right_or_names_the_wrong_field),
       WITH_TREE(task_for_rings_is_on_each_cpu_that_is_present),
       WITH_TREE(task_for_rings_is_on_the_online_cpus_by_default),
       WITH_TREE(cpus_are_those_online_or_those_listed),

@@ -100,16 +100,16 @@ static void long_names_have_no_near_miss(void **state) {
   memset(longer, 'a', sizeof(longer));
   longer[UVPERF__NEAR_MISS_MOST + 1] = '\0';
   uvperf__near_miss_init(&miss, longest, strlen(longest));
-  uvperf__near_miss_try(&miss, longer);
+  uvperf__near_miss_each(longer, &miss);
   assert_string_equal(miss.best, "");
-  uvperf__near_miss_try(&miss, longest + 1);
+  uvperf__near_miss_each(longest + 1, &miss);
   assert_string_equal(miss.best, longest + 1);
-  uvperf__near_miss_try(&miss, longest);
+  uvperf__near_miss_each(longest, &miss);
   assert_string_equal(miss.best, longest);
   uvperf__near_miss_init(&miss, longer, strlen(longer));
-  uvperf__near_miss_try(&miss, longer);
-  uvperf__near_miss_try(&miss, longest);
-  uvperf__near_miss_try(&miss, "");
+  uvperf__near_miss_each(longer, &miss);
+  uvperf__near_miss_each(longest, &miss);
+  uvperf__near_miss_each("", &miss);
   assert_string_equal(miss.best, "");
 }
 
@@ -117,7 +117,7 @@ static void near_miss_reads_no_more_than_the_length(void **state) {
   uvperf__near_miss_t miss;
 
   uvperf__near_miss_init(&miss, "cycels:u", 6);
-  uvperf__near_miss_try(&miss, "cycles");
+  uvperf__near_miss_each("cycles", &miss);
   assert_int_equal(miss.distance, 1);
 }
 
