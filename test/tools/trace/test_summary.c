@@ -147,122 +147,29 @@ static void calls_and_errors_match_strace(void **state) {
 /* i386 and x86-64 have different numbers: 20 is getpid or writev. */
 static void calls_of_32_bit_tasks_have_no_64_bit_names(void **state) {
   /* An ELF file that makes call number 20 five times, and then exits. */
-  static const unsigned char program[] = {
-      0x7f,
-      'E',
-      'L',
-      'F',
-      1,
-      1,
-      1,
-      0,
-      0,
-      0,
-      0,
-      0,
-      0,
-      0,
-      0,
-      0,
-      2,
-      0,
-      3,
-      0,
-      1,
-      0,
-      0,
-      0,
-      0x54,
-      0x80,
-      0x04,
-      0x08,
-      52,
-      0,
-      0,
-      0,
-      0,
-      0,
-      0,
-      0,
-      0,
-      0,
-      0,
-      0,
-      52,
-      0,
-      32,
-      0,
-      1,
-      0,
-      0,
-      0,
-      0,
-      0,
-      0,
-      0,
-      /* the segment: */ 1,
-      0,
-      0,
-      0,
-      0,
-      0,
-      0,
-      0,
-      0,
-      0x80,
-      0x04,
-      0x08,
-      0,
-      0x80,
-      0x04,
-      0x08,
-      116,
-      0,
-      0,
-      0,
-      116,
-      0,
-      0,
-      0,
-      5,
-      0,
-      0,
-      0,
-      0,
-      0x10,
-      0,
-      0,
-      /* mov $5, %ecx */ 0xb9,
-      5,
-      0,
-      0,
-      0,
-      /* mov $20, %eax; int $0x80; dec %ecx; jnz */ 0xb8,
-      20,
-      0,
-      0,
-      0,
-      0xcd,
-      0x80,
-      0x49,
-      0x75,
-      0xf6,
-      /* mov $1, %eax; xor %ebx, %ebx; int $0x80 */ 0xb8,
-      1,
-      0,
-      0,
-      0,
-      0x31,
-      0xdb,
-      0xcd,
-      0x80};
+  static const char program[] =
+      /* the header */
+      "\x7f\x45\x4c\x46\x01\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+      "\x02\x00\x03\x00\x01\x00\x00\x00\x54\x80\x04\x08\x34\x00\x00\x00"
+      "\x00\x00\x00\x00\x00\x00\x00\x00\x34\x00\x20\x00\x01\x00\x00\x00"
+      "\x00\x00\x00\x00"
+      /* the segment */
+      "\x01\x00\x00\x00\x00\x00\x00\x00\x00\x80\x04\x08\x00\x80\x04\x08"
+      "\x74\x00\x00\x00\x74\x00\x00\x00\x05\x00\x00\x00\x00\x10\x00\x00"
+      /* mov $5, %ecx */
+      "\xb9\x05\x00\x00\x00"
+      /* mov $20, %eax; int $0x80; dec %ecx; jnz */
+      "\xb8\x14\x00\x00\x00\xcd\x80\x49\x75\xf6"
+      /* mov $1, %eax; xor %ebx, %ebx; int $0x80 */
+      "\xb8\x01\x00\x00\x00\x31\xdb\xcd\x80";
   static char path[] = "/tmp/uvperf-XXXXXX";
   static tool_run_t run = {.args = {TRACE_PATH, "-s", "--json", path}};
   trace_lines_t lines;
   int fd = mkstemp(path), status;
 
   assert_true(fd >= 0);
-  assert_int_equal(write(fd, program, sizeof(program)), sizeof(program));
+  assert_int_equal(write(fd, program, sizeof(program) - 1),
+                   sizeof(program) - 1);
   assert_int_equal(fchmod(fd, 0700), 0);
   close(fd);
   status = system(path);
