@@ -9,6 +9,7 @@
 #include "json_check.h"
 #include "live.h"
 #include "stat_fields.h"
+#include "tool_rows.h"
 
 static void need_calls(const char *test) {
   support_need_cpu_wide(test);
@@ -133,26 +134,11 @@ static void table_goes_to_a_file_that_is_open(void **state) {
                              "\"$0\" --log-fd 7 -e page-faults -- sh -c "
                              "'echo mine >&2' 7>&1",
                              STAT_PATH}};
-  tool_run_t closed = {
-      .args = {STAT_PATH, "--log-fd", "77", "--", "echo", "ran"}};
 
   support_need_own_events(__func__);
   tool_run_exits(&run, 0);
   assert_string_equal(run.err, "mine\n");
   tool_run_expect_text(run.out, "page-faults");
-  tool_run_ends(&closed, 1, "--log-fd: ");
-  assert_string_equal(closed.out, "");
-}
-
-/* A name could otherwise change the terminal's title, for example. */
-static void control_characters_are_not_printed(void **state) {
-  tool_run_t run = {.args = {STAT_PATH, "-v", "-e", "task-clock/name=a\033]b/",
-                             "sh", "-c", "exit 0 # \033]0;c\a"}};
-
-  support_need_kernel_side(__func__);
-  tool_run_exits(&run, 0);
-  tool_run_expect_text(run.err, "a?]b");
-  assert_null(strchr(run.err, '\033'));
 }
 
 /* -- intervals ------------------------------------------------------------- */
@@ -237,19 +223,6 @@ static void intervals_end_after_their_number(void **state) {
   assert_false(stat_fields_line(run.err, ',', 8, 4, &line));
 }
 
-static void intervals_have_a_heading_and_times(void **state) {
-  tool_run_t run = {.args = {STAT_PATH, "-I", "2", "--interval-count", "30",
-                             "-a", "-e", "cpu-clock"}};
-  const char *heading = "#           time             counts unit events\n";
-
-  support_need_cpu_wide(__func__);
-  tool_run_exits(&run, 0);
-  assert_int_equal(strncmp(run.err, heading, strlen(heading)), 0);
-  /* The heading is printed again after 25 intervals. */
-  assert_non_null(strstr(run.err + 1, heading));
-  assert_null(strstr(run.err, "seconds time elapsed"));
-}
-
 /* After Ctrl-C, the interval that has begun is printed too. */
 static void interrupted_intervals_end_with_a_shorter_one(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-v", "-I", "100000", "-x,", "-a", "-e",
@@ -263,30 +236,29 @@ static void interrupted_intervals_end_with_a_shorter_one(void **state) {
   assert_false(stat_fields_line(run.err, ',', 8, 1, &line));
 }
 
-/* -- readers --------------------------------------------------------------- */
+#define HEADING "#           time             counts unit events\n"
 
-/* The run returns when stat has ended, because stat has our pipe. */
-static void reader_that_goes_ends_the_intervals(void **state) {
-  tool_run_t run = {.args = {"/bin/sh", "-c",
-                             "\"$0\" -I 5 -a -e cpu-clock 2>&1 >/dev/null | "
-                             "head -n 2",
-                             STAT_PATH}};
-
-  support_need_cpu_wide(__func__);
-  tool_run_exits(&run, 0);
-  tool_run_expect_text(run.out, "cpu-clock");
-}
-
-static void reader_that_goes_ends_the_runs(void **state) {
-  tool_run_t run = {.args = {"/bin/sh", "-c",
-                             "\"$0\" -r 0 -x, -e task-clock true 2>&1 "
-                             ">/dev/null | head -n 2",
-                             STAT_PATH}};
-
-  support_need_kernel_side(__func__);
-  tool_run_exits(&run, 0);
-  tool_run_expect_text(run.out, "task-clock");
-}
+static const tool_row_t rows[] = {
+    {"table_cannot_go_to_a_file_that_is_closed", NULL,
+     "--log-fd 77 -- echo ran", 1, .err = "--log-fd: ", .out = "="},
+    /* A name could otherwise change the terminal's title, for example. */
+    {"control_characters_are_not_printed", support_need_kernel_side,
+     "-v -e task-clock/name=a\033]b/ sh -c 'exit 0 # \033]0;c\a'", 0,
+     .err = "a?]b|!\033"},
+    /* The heading is printed again after 25 intervals. */
+    {"intervals_have_a_heading_and_times", support_need_cpu_wide,
+     "-I 2 --interval-count 30 -a -e cpu-clock", 0,
+     .err = "^" HEADING "|\n" HEADING "|!seconds time elapsed"},
+    /* The run returns when stat has ended, because stat has our pipe. */
+    {"reader_that_goes_ends_the_intervals", support_need_cpu_wide,
+     "/bin/sh -c '" STAT_PATH " -I 5 -a -e cpu-clock 2>&1 >/dev/null | "
+     "head -n 2'",
+     0, .out = "cpu-clock"},
+    {"reader_that_goes_ends_the_runs", support_need_kernel_side,
+     "/bin/sh -c '" STAT_PATH " -r 0 -x, -e task-clock true 2>&1 >/dev/null | "
+     "head -n 2'",
+     0, .out = "task-clock"},
+};
 
 int main(void) {
   const struct CMUnitTest tests[] = {
@@ -296,17 +268,14 @@ int main(void) {
       cmocka_unit_test(file_receives_the_table_and_nothing_else),
       cmocka_unit_test(appended_table_stands_behind_the_file),
       cmocka_unit_test(table_goes_to_a_file_that_is_open),
-      cmocka_unit_test(control_characters_are_not_printed),
       cmocka_unit_test(intervals_add_up_to_what_the_command_did),
       cmocka_unit_test(summary_follows_the_intervals),
       cmocka_unit_test(command_shorter_than_an_interval_has_one),
       cmocka_unit_test(intervals_of_a_process_end_with_it),
       cmocka_unit_test(intervals_end_after_their_number),
-      cmocka_unit_test(intervals_have_a_heading_and_times),
       cmocka_unit_test(interrupted_intervals_end_with_a_shorter_one),
-      cmocka_unit_test(reader_that_goes_ends_the_intervals),
-      cmocka_unit_test(reader_that_goes_ends_the_runs),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return tool_rows_main(STAT_PATH, rows, sizeof(rows) / sizeof(rows[0]), tests,
+                        sizeof(tests) / sizeof(tests[0]));
 }

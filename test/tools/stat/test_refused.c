@@ -1,117 +1,85 @@
 /* SPDX-License-Identifier: MIT */
 /* stat runs its command even if it can open no event. */
 #include "live_container.h"
-#include "tool_run.h"
+#include "tool_rows.h"
 
 /* No kernel has this event. */
 #define MISSING "software/config=99/"
 
-#define COMMAND "/bin/sh", "-c", "echo ran; exit 3"
-
-static void expect_ran(tool_run_t *run, const char *message) {
-  tool_run_ends(run, 3, message);
-  assert_string_equal(run->out, "ran\n");
-}
-
-static void command_runs_without_any_event(void **state) {
-  tool_run_t run = {
-      .args = {STAT_PATH, "-e", MISSING ",dummy/config=98/", COMMAND}};
-
-  expect_ran(&run, "   <not supported>      " MISSING "\n");
-  tool_run_expect_text(run.err, "seconds time elapsed");
-  tool_run_expect_text(run.err, "seconds user");
-  tool_run_expect_text(run.err, " " MISSING ", dummy/config=98/: not "
-                                "supported: ");
-}
-
-static void each_run_and_each_interval_has_its_lines(void **state) {
-  tool_run_t runs = {.args = {STAT_PATH, "-r", "2", "-e", MISSING, COMMAND}};
-  tool_run_t intervals = {
-      .args = {STAT_PATH, "-I", "20", "-x,", "-e", MISSING, "sleep", "0.05"}};
-  const char *line;
-  size_t nr = 0;
-
-  tool_run_ends(&runs, 3, "(2 runs)");
-  assert_string_equal(runs.out, "ran\nran\n");
-  tool_run_ends(&intervals, 0, ",<not supported>,," MISSING ",0,100.00,,\n");
-  for (line = intervals.err; *line != '\0'; line = strchr(line, '\n') + 1)
-    nr++;
-  assert_true(nr >= 2);
-}
-
-static void missing_command_is_reported_first(void **state) {
-  tool_run_t run = {.args = {STAT_PATH, "-e", MISSING, "/nonexistent/x"}};
-
-  tool_run_ends(&run, 127, "/nonexistent/x");
-  assert_null(strstr(run.err, "supported"));
-}
-
-/* stat keeps the command's status if the kernel refuses the event to users. */
-static void command_runs_without_privileges(void **state) {
-  tool_run_t run = {
-      .args = {STAT_PATH, "-e", "page-faults:k," MISSING, COMMAND},
-      .as_nobody = 1};
-
-  if (tool_run_paranoid() != 2)
-    support_skip(__func__, "kernel.perf_event_paranoid of 2");
-  expect_ran(&run, "   <not permitted>      page-faults:k\n");
-  tool_run_expect_text(run.err, "   <not supported>      " MISSING "\n");
-  tool_run_expect_text(run.err, " page-faults:k: not permitted: ");
-}
+#define COMMAND " /bin/sh -c 'echo ran; exit 3'"
 
 static void enter_container(void) {
   live_container_enter(LIVE_CONTAINER_EPERM);
 }
 
-/* If perf_event_open(2) is forbidden, stat can still measure times. */
-static void command_runs_in_a_container(void **state) {
-  tool_run_t run = {.args = {STAT_PATH, "-e",
-                             "task-clock,duration_time,"
-                             "user_time",
-                             COMMAND},
-                    .prepare = enter_container};
-
-  live_container_need(__func__, LIVE_CONTAINER_EPERM);
-  expect_ran(&run, "   <not permitted> msec task-clock\n");
-  tool_run_expect_text(run.err, " ns   duration_time\n");
-  assert_null(strstr(run.err, "dummy"));
-  assert_null(strstr(run.err, "duration_time: not"));
+static void need_container(const char *test) {
+  live_container_need(test, LIVE_CONTAINER_EPERM);
 }
 
-/* With -a the command only decides how long CPUs are counted, and here no event
- * can be counted. */
-static void stopwatch_runs_unless_privileges_are_missing(void **state) {
-  tool_run_t missing = {
-      .args = {STAT_PATH, "-a", "-A", "-e", MISSING, COMMAND}};
-  tool_run_t forbidden = {.args = {STAT_PATH, "-a", COMMAND}, .as_nobody = 1};
+static void need_paranoid_2(const char *test) {
+  if (tool_run_paranoid() != 2)
+    support_skip(test, "kernel.perf_event_paranoid of 2");
+}
 
-  support_need_cpu_wide(__func__);
-  tool_run(&missing);
-  tool_run_expect_text(missing.err, "<not supported>      " MISSING "\n");
-  assert_string_equal(missing.out, "ran\n");
-  tool_run_expect_status(&missing, 3);
+static void need_refusal(const char *test) {
+  support_need_cpu_wide(test);
   if (tool_run_paranoid() <= 0)
-    return;
-  tool_run_ends(&forbidden, 1, "CAP_PERFMON");
-  assert_string_equal(forbidden.out, "");
+    support_skip(test, "kernel.perf_event_paranoid above 0");
 }
 
-static void nothing_is_waited_for_without_a_command(void **state) {
-  tool_run_t run = {.args = {STAT_PATH, "-a", "-e", MISSING}};
+static void each_interval_has_its_lines(void **state) {
+  tool_run_t run = {
+      .args = {STAT_PATH, "-I", "20", "-x,", "-e", MISSING, "sleep", "0.05"}};
+  const char *line;
+  size_t nr = 0;
 
-  tool_run_ends(&run, 1, "0x63");
+  tool_run_ends(&run, 0, ",<not supported>,," MISSING ",0,100.00,,\n");
+  for (line = run.err; *line != '\0'; line = strchr(line, '\n') + 1)
+    nr++;
+  assert_true(nr >= 2);
 }
+
+static const tool_row_t rows[] = {
+    {"command_runs_without_any_event", NULL,
+     "-e " MISSING ",dummy/config=98/" COMMAND, 3,
+     .err = "   <not supported>      " MISSING
+            "\n|seconds time elapsed|seconds user|"
+            " " MISSING ", dummy/config=98/: not supported: ",
+     .out = "=ran\n"},
+    {"each_run_has_its_lines", NULL, "-r 2 -e " MISSING COMMAND, 3,
+     .err = "(2 runs)", .out = "=ran\nran\n"},
+    {"missing_command_is_reported_first", NULL, "-e " MISSING " /nonexistent/x",
+     127, .err = "/nonexistent/x|!supported"},
+    /* stat keeps the command's status if the kernel refuses the event to
+     * users. */
+    {"command_runs_without_privileges", need_paranoid_2,
+     "-e page-faults:k," MISSING COMMAND, 3,
+     .err = "   <not permitted>      page-faults:k\n|"
+            "   <not supported>      " MISSING
+            "\n| page-faults:k: not permitted: ",
+     .out = "=ran\n", .as_nobody = 1},
+    /* If perf_event_open(2) is forbidden, stat can still measure times. */
+    {"command_runs_in_a_container", need_container,
+     "-e task-clock,duration_time,user_time" COMMAND, 3,
+     .err = "   <not permitted> msec task-clock\n| ns   duration_time\n|!dummy|"
+            "!duration_time: not",
+     .out = "=ran\n", .prepare = enter_container},
+    /* With -a the command only decides how long CPUs are counted, and here no
+     * event can be counted. */
+    {"stopwatch_runs_without_any_event", support_need_cpu_wide,
+     "-a -A -e " MISSING COMMAND, 3,
+     .err = "<not supported>      " MISSING "\n", .out = "=ran\n"},
+    {"stopwatch_does_not_run_without_privileges", need_refusal, "-a" COMMAND, 1,
+     .err = "CAP_PERFMON", .out = "=", .as_nobody = 1},
+    {"nothing_is_waited_for_without_a_command", NULL, "-a -e " MISSING, 1,
+     .err = "0x63"},
+};
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(command_runs_without_any_event),
-      cmocka_unit_test(each_run_and_each_interval_has_its_lines),
-      cmocka_unit_test(missing_command_is_reported_first),
-      cmocka_unit_test(command_runs_without_privileges),
-      cmocka_unit_test(command_runs_in_a_container),
-      cmocka_unit_test(stopwatch_runs_unless_privileges_are_missing),
-      cmocka_unit_test(nothing_is_waited_for_without_a_command),
+      cmocka_unit_test(each_interval_has_its_lines),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return tool_rows_main(STAT_PATH, rows, sizeof(rows) / sizeof(rows[0]), tests,
+                        sizeof(tests) / sizeof(tests[0]));
 }

@@ -7,6 +7,7 @@
 
 #include "call_server.h"
 #include "stat_fields.h"
+#include "tool_rows.h"
 
 static void need_calls(const char *test) {
   support_need_cpu_wide(test);
@@ -24,28 +25,6 @@ static void command_is_counted_exactly(void **state) {
   assert_string_equal(run.out, "");
 }
 
-static void what_the_command_starts_is_counted(void **state) {
-  tool_run_t children = {.args = {STAT_PATH, "-x,", "-e", CALL_SERVER_EVENT,
-                                  TARGET_PATH, "children", "5", "7"}};
-  tool_run_t threads = {.args = {STAT_PATH, "-x,", "-e", CALL_SERVER_EVENT,
-                                 TARGET_PATH, "threads", "4", "11"}};
-
-  need_calls(__func__);
-  tool_run_exits(&children, 0);
-  assert_int_equal(stat_fields_value(children.err, CALL_SERVER_EVENT), 35);
-  tool_run_exits(&threads, 0);
-  assert_int_equal(stat_fields_value(threads.err, CALL_SERVER_EVENT), 44);
-}
-
-static void what_the_command_starts_is_left_out_with_no_inherit(void **state) {
-  tool_run_t run = {.args = {STAT_PATH, "-i", "-x,", "-e", CALL_SERVER_EVENT,
-                             TARGET_PATH, "children", "5", "7"}};
-
-  need_calls(__func__);
-  tool_run_exits(&run, 0);
-  assert_int_equal(stat_fields_value(run.err, CALL_SERVER_EVENT), 0);
-}
-
 static void members_of_a_group_are_all_counted(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-x,", "-e",
                              "{page-faults," CALL_SERVER_EVENT
@@ -58,23 +37,6 @@ static void members_of_a_group_are_all_counted(void **state) {
   assert_int_equal(stat_fields_value(run.err, "page-faults"),
                    stat_fields_value(run.err, "minor-faults") +
                        stat_fields_value(run.err, "major-faults"));
-}
-
-/* A filter applies to the events of the -e before it. */
-static void filter_counts_what_fits(void **state) {
-  tool_run_t run = {
-      .args = {STAT_PATH, "-x,", "-e", "duration_time,page-faults", "-e",
-               CALL_SERVER_EVENT "/name=one/", "--filter", "policy == 1", "-e",
-               CALL_SERVER_EVENT "/name=none/", "--filter", "policy == 0",
-               TARGET_PATH, "calls", "12"}};
-  tool_run_t wrong = run;
-
-  need_calls(__func__);
-  tool_run_exits(&run, 0);
-  assert_int_equal(stat_fields_value(run.err, "one"), 0);
-  assert_int_equal(stat_fields_value(run.err, "none"), 12);
-  wrong.args[11] = "polcy == 0";
-  tool_run_ends(&wrong, 2, "none: --filter 'polcy == 0': ");
 }
 
 /* On a machine with a PMU no event is missing. */
@@ -100,19 +62,6 @@ static void usual_events_are_counted_or_explained_once(void **state) {
   assert_null(strstr(strchr(reason, '\n'), "not supported"));
 }
 
-static void status_is_that_of_the_command(void **state) {
-  tool_run_t exits = {
-      .args = {STAT_PATH, "-e", "task-clock", "--", "sh", "-c", "exit 3"}};
-  tool_run_t killed = {.args = {STAT_PATH, "-e", "task-clock", "--", "sh", "-c",
-                                "kill -KILL $$"}};
-
-  support_need_own_events(__func__);
-  tool_run_exits(&exits, 3);
-  tool_run_expect_text(exits.err, "seconds time elapsed");
-  tool_run_exits(&killed, 128 + SIGKILL);
-  tool_run_expect_text(killed.err, "seconds time elapsed");
-}
-
 /* In each run the command has the input, output, limits and signals that it
  * would have without stat. */
 static void command_runs_as_it_would_alone(void **state) {
@@ -136,16 +85,6 @@ static void close_stdin(void) {
   close(STDIN_FILENO);
 }
 
-static void command_finds_closed_what_was_closed(void **state) {
-  tool_run_t run = {.args = {STAT_PATH, "-e", "task-clock", "--", "sh", "-c",
-                             "test -e /proc/self/fd/0; echo $?"}};
-
-  support_need_own_events(__func__);
-  run.prepare = close_stdin;
-  tool_run(&run);
-  assert_string_equal(run.out, "1\n");
-}
-
 /* Some parents that handle signals in a separate thread leave signals blocked
  * and ignored like this. */
 static void block_and_ignore(void) {
@@ -163,21 +102,6 @@ static void block_and_ignore(void) {
   sigaddset(&set, SIGTERM);
   sigaddset(&set, SIGCHLD);
   sigprocmask(SIG_SETMASK, &set, NULL);
-}
-
-/* stat notices the end of the command although SIGCHLD is blocked and
- * ignored. */
-static void command_finds_signals_as_stat_did(void **state) {
-  tool_run_t run = {.args = {STAT_PATH, "-r2", "-e", "task-clock", "--", "grep",
-                             "-E", "Sig(Blk|Ign)", "/proc/self/status"}};
-
-  support_need_own_events(__func__);
-  run.prepare = block_and_ignore;
-  tool_run_exits(&run, 0);
-  assert_string_equal(run.out, "SigBlk:\t0000000000014200\n"
-                               "SigIgn:\t0000000000011003\n"
-                               "SigBlk:\t0000000000014200\n"
-                               "SigIgn:\t0000000000011003\n");
 }
 
 /* -- signals ---------------------------------------------------------------
@@ -224,66 +148,11 @@ static void interrupted_command_prints_what_there_is(void **state) {
   tool_run_expect_text(run.err, "seconds time elapsed");
 }
 
-static void expect_terminated(int with, const char *test) {
-  tool_run_t run = {
-      .args = {STAT_PATH, "-v", "-e", "task-clock", "--", TARGET_PATH, "spin"}};
-
-  support_need_own_events(test);
-  run.interrupt_at = "counting";
-  run.interrupt_with = with;
-  tool_run_exits(&run, 0);
-  tool_run_expect_text(run.err, "seconds time elapsed");
-}
-
-/* The run returns when the command has ended too, because it has our pipe. */
-static void sigterm_prints_and_terminates_the_command(void **state) {
-  expect_terminated(SIGTERM, __func__);
-}
-
-static void sighup_prints_and_terminates_the_command(void **state) {
-  expect_terminated(SIGHUP, __func__);
-}
-
 static void ignore_hangup(void) {
   signal(SIGHUP, SIG_IGN);
 }
 
-/* Under nohup(1) SIGHUP ends neither the run nor the series of runs. */
-static void sighup_that_is_ignored_stays_so(void **state) {
-  tool_run_t run = {.args = {STAT_PATH, "-r2", "-e", "task-clock", "--", "sh",
-                             "-c", "kill -HUP $PPID; exit 7"}};
-
-  support_need_own_events(__func__);
-  run.prepare = ignore_hangup;
-  tool_run_exits(&run, 7);
-  tool_run_expect_text(run.err, "(2 runs)");
-}
-
-static void timeout_prints_and_terminates_the_command(void **state) {
-  tool_run_t run = {.args = {STAT_PATH, "--timeout", "20", "-e", "task-clock",
-                             "--", TARGET_PATH, "spin"}};
-
-  support_need_own_events(__func__);
-  tool_run_exits(&run, 0);
-  tool_run_expect_text(run.err, "seconds time elapsed");
-}
-
 /* -- runs ------------------------------------------------------------------ */
-
-static void runs_give_mean_and_deviation(void **state) {
-  tool_run_t run = {.args = {STAT_PATH, "-r", "4", "-x,", "-e",
-                             CALL_SERVER_EVENT, "--", TARGET_PATH, "calls",
-                             "25"}};
-  stat_fields_t line;
-
-  need_calls(__func__);
-  tool_run_exits(&run, 0);
-  assert_true(stat_fields_line(run.err, ',', 8, 0, &line));
-  assert_string_equal(line.field[0], "25");
-  assert_string_equal(line.field[2], CALL_SERVER_EVENT);
-  assert_string_equal(line.field[3], "0.00%");
-  assert_false(stat_fields_line(run.err, ',', 8, 1, &line));
-}
 
 /* The five runs make 10, 20, 30, 40 and 50 calls. Their mean is 30. The
  * deviation of the mean is 10 * sqrt(2.5) / sqrt(5) = 7.071, which is 23.57 %
@@ -308,18 +177,6 @@ static void runs_that_differ_deviate(void **state) {
   assert_true(stat_fields_line(run.err, ',', 8, 0, &line));
   assert_string_equal(line.field[0], "30");
   assert_string_equal(line.field[3], "23.57%");
-}
-
-static void runs_are_named_in_the_title(void **state) {
-  tool_run_t run = {
-      .args = {STAT_PATH, "-v", "-r", "3", "-e", "page-faults", "true"}};
-
-  support_need_kernel_side(__func__);
-  tool_run_exits(&run, 0);
-  tool_run_expect_text(run.err, "stat: run 1 of 3\n");
-  tool_run_expect_text(run.err, "stat: run 3 of 3\n");
-  tool_run_expect_text(run.err, "'true' (3 runs):");
-  assert_null(strstr(run.err, "seconds user"));
 }
 
 /* Two runs make 5 calls each. The third waits for Ctrl-C, so it is not complete
@@ -433,27 +290,76 @@ static void runs_interrupted_while_events_close_are_printed(void **state) {
   assert_true(nr_events > 0);
 }
 
+static const tool_row_t rows[] = {
+    {"what_the_children_of_the_command_do_is_counted", need_calls,
+     "-x, -e " CALL_SERVER_EVENT " " TARGET_PATH " children 5 7", 0,
+     .err = "^35,," CALL_SERVER_EVENT ","},
+    {"what_the_threads_of_the_command_do_is_counted", need_calls,
+     "-x, -e " CALL_SERVER_EVENT " " TARGET_PATH " threads 4 11", 0,
+     .err = "^44,," CALL_SERVER_EVENT ","},
+    {"what_the_command_starts_is_left_out_with_no_inherit", need_calls,
+     "-i -x, -e " CALL_SERVER_EVENT " " TARGET_PATH " children 5 7", 0,
+     .err = "^0,," CALL_SERVER_EVENT ","},
+    /* A filter applies to the events of the -e before it. */
+    {"filter_counts_what_fits", need_calls,
+     "-x, -e duration_time,page-faults -e " CALL_SERVER_EVENT "/name=one/ "
+     "--filter 'policy == 1' -e " CALL_SERVER_EVENT "/name=none/ "
+     "--filter 'policy == 0' " TARGET_PATH " calls 12",
+     0, .err = "\n0,,one,|\n12,,none,"},
+    {"filter_of_an_unknown_field_is_refused", need_calls,
+     "-e page-faults -e " CALL_SERVER_EVENT "/name=none/ --filter "
+     "'polcy == 0' true",
+     2, .err = "none: --filter 'polcy == 0': "},
+    {"status_is_that_of_the_command", support_need_own_events,
+     "-e task-clock -- sh -c 'exit 3'", 3, .err = "seconds time elapsed"},
+    {"status_is_the_signal_that_ended_the_command", support_need_own_events,
+     "-e task-clock -- sh -c 'kill -KILL $$'", 128 + SIGKILL,
+     .err = "seconds time elapsed"},
+    {"command_finds_closed_what_was_closed", support_need_own_events,
+     "-e task-clock -- sh -c 'test -e /proc/self/fd/0; echo $?'", 0,
+     .out = "=1\n", .prepare = close_stdin},
+    /* stat notices the end of the command although SIGCHLD is blocked and
+     * ignored. */
+    {"command_finds_signals_as_stat_did", support_need_own_events,
+     "-r2 -e task-clock -- grep -E Sig(Blk|Ign) /proc/self/status", 0,
+     .out = "=SigBlk:\t0000000000014200\nSigIgn:\t0000000000011003\n"
+            "SigBlk:\t0000000000014200\nSigIgn:\t0000000000011003\n",
+     .prepare = block_and_ignore},
+    /* The run returns when the command has ended too, because it has our
+     * pipe. */
+    {"sigterm_prints_and_terminates_the_command", support_need_own_events,
+     "-v -e task-clock -- " TARGET_PATH " spin", 0,
+     .err = "seconds time elapsed", .interrupt_at = "counting",
+     .interrupt_with = SIGTERM},
+    {"sighup_prints_and_terminates_the_command", support_need_own_events,
+     "-v -e task-clock -- " TARGET_PATH " spin", 0,
+     .err = "seconds time elapsed", .interrupt_at = "counting",
+     .interrupt_with = SIGHUP},
+    /* Under nohup(1) SIGHUP ends neither the run nor the series of runs. */
+    {"sighup_that_is_ignored_stays_so", support_need_own_events,
+     "-r2 -e task-clock -- sh -c 'kill -HUP $PPID; exit 7'", 7,
+     .err = "(2 runs)", .prepare = ignore_hangup},
+    {"timeout_prints_and_terminates_the_command", support_need_own_events,
+     "--timeout 20 -e task-clock -- " TARGET_PATH " spin", 0,
+     .err = "seconds time elapsed"},
+    {"runs_have_one_line_with_mean_and_deviation", need_calls,
+     "-r 4 -x, -e " CALL_SERVER_EVENT " -- " TARGET_PATH " calls 25", 0,
+     .err = "^25,," CALL_SERVER_EVENT ",0.00%,|!\n25,"},
+    {"runs_are_named_in_the_title", support_need_kernel_side,
+     "-v -r 3 -e page-faults true", 0,
+     .err = "stat: run 1 of 3\n|stat: run 3 of 3\n|'true' (3 runs):|!seconds "
+            "user"},
+};
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(command_is_counted_exactly),
-      cmocka_unit_test(what_the_command_starts_is_counted),
-      cmocka_unit_test(what_the_command_starts_is_left_out_with_no_inherit),
       cmocka_unit_test(members_of_a_group_are_all_counted),
-      cmocka_unit_test(filter_counts_what_fits),
       cmocka_unit_test(usual_events_are_counted_or_explained_once),
-      cmocka_unit_test(status_is_that_of_the_command),
       cmocka_unit_test(command_runs_as_it_would_alone),
-      cmocka_unit_test(command_finds_closed_what_was_closed),
-      cmocka_unit_test(command_finds_signals_as_stat_did),
       cmocka_unit_test(interrupt_is_for_the_command),
       cmocka_unit_test(interrupted_command_prints_what_there_is),
-      cmocka_unit_test(sigterm_prints_and_terminates_the_command),
-      cmocka_unit_test(sighup_prints_and_terminates_the_command),
-      cmocka_unit_test(sighup_that_is_ignored_stays_so),
-      cmocka_unit_test(timeout_prints_and_terminates_the_command),
-      cmocka_unit_test(runs_give_mean_and_deviation),
       cmocka_unit_test(runs_that_differ_deviate),
-      cmocka_unit_test(runs_are_named_in_the_title),
       cmocka_unit_test(interrupt_ends_the_runs),
       cmocka_unit_test(interrupted_first_run_is_counted),
       cmocka_unit_test(runs_for_ever_have_a_table_each),
@@ -462,5 +368,6 @@ int main(void) {
       cmocka_unit_test(runs_interrupted_while_events_close_are_printed),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return tool_rows_main(STAT_PATH, rows, sizeof(rows) / sizeof(rows[0]), tests,
+                        sizeof(tests) / sizeof(tests[0]));
 }

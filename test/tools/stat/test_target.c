@@ -13,6 +13,7 @@
 #include "call_server.h"
 #include "live.h"
 #include "stat_fields.h"
+#include "tool_rows.h"
 
 #define MOST_CPUS 1024
 
@@ -155,29 +156,6 @@ static void command_beside_a_process_is_a_clock(void **state) {
 
 /* -- CPUs ------------------------------------------------------------------ */
 
-static void machine_is_counted_until_ctrl_c(void **state) {
-  tool_run_t run = {
-      .args = {STAT_PATH, "-v", "-a", "-e", "cpu-clock,context-switches"}};
-
-  support_need_cpu_wide(__func__);
-  run.interrupt_at = "counting";
-  tool_run_exits(&run, 0);
-  tool_run_expect_text(run.err, "'system wide'");
-  tool_run_expect_text(run.err, "cpu-clock");
-  assert_null(strstr(run.err, "<not"));
-  assert_null(strstr(run.err, "seconds user"));
-}
-
-static void nothing_chosen_is_the_whole_machine(void **state) {
-  tool_run_t run = {.args = {STAT_PATH, "--duration", "0.001"}};
-
-  support_need_cpu_wide(__func__);
-  tool_run_exits(&run, 0);
-  tool_run_expect_text(run.err, "'system wide'");
-  tool_run_expect_text(run.err, "msec cpu-clock");
-  tool_run_expect_text(run.err, "CPUs utilized");
-}
-
 /* Returns an fd that counts the calls on a CPU, or -1 if the CPU is not
  * online. */
 static int count_cpu(uint64_t tracepoint, int cpu) {
@@ -277,16 +255,6 @@ static void cpu_that_is_not_there_is_missing(void **state) {
   why = strstr(why, "CPU 4000");
   assert_non_null(why);
   assert_null(strstr(why + 1, "CPU 4000"));
-}
-
-static void many_places_are_counted_and_not_all_named(void **state) {
-  tool_run_t run = {
-      .args = {STAT_PATH, "-C", "0,4000-4009", "-e", "cpu-clock", "true"}};
-
-  support_need_cpu_wide(__func__);
-  tool_run_exits(&run, 0);
-  tool_run_expect_text(run.err, "(10 of 11 missing)");
-  tool_run_expect_text(run.err, "CPU 4000, CPU 4001, CPU 4002, CPU 4003 ");
 }
 
 /* -- cgroups --------------------------------------------------------------- */
@@ -420,6 +388,19 @@ static void uprobe_of_a_command_leaves_its_children_out(void **state) {
   assert_int_equal(stat_fields_value(alone.err, "start"), 1);
 }
 
+static const tool_row_t rows[] = {
+    {"machine_is_counted_until_ctrl_c", support_need_cpu_wide,
+     "-v -a -e cpu-clock,context-switches", 0,
+     .err = "'system wide'|cpu-clock|!<not|!seconds user",
+     .interrupt_at = "counting"},
+    {"nothing_chosen_is_the_whole_machine", support_need_cpu_wide,
+     "--duration 0.001", 0,
+     .err = "'system wide'|msec cpu-clock|CPUs utilized"},
+    {"many_places_are_counted_and_not_all_named", support_need_cpu_wide,
+     "-C 0,4000-4009 -e cpu-clock true", 0,
+     .err = "(10 of 11 missing)|CPU 4000, CPU 4001, CPU 4002, CPU 4003 "},
+};
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(process_is_counted_until_ctrl_c),
@@ -430,12 +411,9 @@ int main(void) {
       cmocka_unit_test(process_that_is_not_there_is_reported_beside_the_table),
       cmocka_unit_test(thread_is_counted_alone),
       cmocka_unit_test(command_beside_a_process_is_a_clock),
-      cmocka_unit_test(machine_is_counted_until_ctrl_c),
-      cmocka_unit_test(nothing_chosen_is_the_whole_machine),
       cmocka_unit_test(cpus_add_up_to_what_the_command_did),
       cmocka_unit_test(list_of_cpus_leaves_others_out),
       cmocka_unit_test(cpu_that_is_not_there_is_missing),
-      cmocka_unit_test(many_places_are_counted_and_not_all_named),
       cmocka_unit_test(cgroups_are_counted_each),
       cmocka_unit_test(cgroups_by_cpu_add_up),
       cmocka_unit_test(cgroup_that_is_not_there_leaves_the_other),
@@ -443,5 +421,6 @@ int main(void) {
       cmocka_unit_test(uprobe_of_a_command_leaves_its_children_out),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return tool_rows_main(STAT_PATH, rows, sizeof(rows) / sizeof(rows[0]), tests,
+                        sizeof(tests) / sizeof(tests[0]));
 }

@@ -5,6 +5,7 @@
 
 #include "call_server.h"
 #include "stat_fields.h"
+#include "tool_rows.h"
 #include "tool_usage.h"
 
 static double value_of(const char *text, const char *event) {
@@ -76,38 +77,6 @@ static void times_of_intervals_add_up(void **state) {
   assert_true(sum >= 0.2e9);
 }
 
-static void null_run_has_its_time_alone(void **state) {
-  tool_run_t run = {.args = {STAT_PATH, "-n", "-r", "2", "sh", "-c", "exit 3"}};
-
-  tool_run_ends(&run, 3, "(2 runs):\n\n\n    ");
-  tool_run_expect_text(run.err, "seconds time elapsed");
-}
-
-static void message_points_at_what_the_user_wrote(void **state) {
-  tool_run_t run = {.args = {STAT_PATH, "-e",
-                             "cpu/name='duration_time,'/,{user_time , nosuch}",
-                             "true"}};
-
-  tool_run_ends(&run, 2, "duration_time,'/,{user_time , nosuch}\n");
-  run.args[2] = "duration_time,{user_time , nosuch}";
-  tool_run_ends(&run, 2, "'nosuch'");
-  tool_run_expect_text(run.err, "  duration_time,{user_time , nosuch}\n");
-  tool_run_expect_text(run.err, "                             ^\n");
-}
-
-static void times_take_no_modifiers(void **state) {
-  tool_run_t run = {
-      .args = {STAT_PATH, "-e", "page-faults,user_time:k", "true"}};
-
-  tool_run_ends(&run, 2, "user_time takes no modifiers or terms");
-  tool_run_expect_text(run.err, "  page-faults,user_time:k\n");
-  tool_run_expect_text(run.err, "                        ^\n");
-  run.args[2] = "{duration_time:u,page-faults}";
-  tool_run_ends(&run, 2, "duration_time");
-  run.args[2] = "system_time/period=1/";
-  tool_run_ends(&run, 2, "system_time");
-}
-
 static void delay_leaves_out_what_comes_before(void **state) {
   static const char work[] = "\"$0\" calls 5; sleep 1; \"$0\" children 3 4";
   tool_run_t run = {.args = {STAT_PATH, "-D", "500", "-x,", "-e",
@@ -137,23 +106,31 @@ static void delay_comes_before_timeout_and_intervals(void **state) {
   assert_true(strtod(line.field[0], NULL) >= 0.19);
 }
 
-static void run_shorter_than_the_delay_counts_nothing(void **state) {
-  tool_run_t run = {.args = {STAT_PATH, "-D", "60000", "-x,", "-e",
-                             "task-clock", "sh", "-c", "exit 6"}};
-
-  support_need_own_events(__func__);
-  tool_run_ends(&run, 6, " 60000");
-  tool_run_expect_text(run.err, "<not counted>,msec,task-clock");
-}
-
-static void time_that_did_not_begin_did_not_run(void **state) {
-  tool_run_t run = {.args = {STAT_PATH, "-D", "60000", "-j", "-e",
-                             "duration_time,user_time", "true"}};
-
-  tool_run_ends(&run, 0, "\"event\":\"duration_time\"");
-  tool_run_expect_text(run.err, "\"state\":\"did not run\"");
-  assert_null(strstr(run.err, "\"state\":\"counting\""));
-}
+static const tool_row_t rows[] = {
+    {"null_run_has_its_time_alone", NULL, "-n -r 2 sh -c 'exit 3'", 3,
+     .err = "(2 runs):\n\n\n    |seconds time elapsed"},
+    {"message_quotes_what_the_user_wrote", NULL,
+     "-e \"cpu/name='duration_time,'/,{user_time , nosuch}\" true", 2,
+     .err = "duration_time,'/,{user_time , nosuch}\n"},
+    {"message_points_at_what_the_user_wrote", NULL,
+     "-e 'duration_time,{user_time , nosuch}' true", 2,
+     .err = "'nosuch'|  duration_time,{user_time , nosuch}\n|"
+            "                             ^\n"},
+    {"times_take_no_modifiers", NULL, "-e page-faults,user_time:k true", 2,
+     .err = "user_time takes no modifiers or terms|  page-faults,user_time:k\n|"
+            "                        ^\n"},
+    {"times_in_a_group_take_no_modifiers", NULL,
+     "-e {duration_time:u,page-faults} true", 2, .err = "duration_time"},
+    {"times_take_no_terms", NULL, "-e system_time/period=1/ true", 2,
+     .err = "system_time"},
+    {"run_shorter_than_the_delay_counts_nothing", support_need_own_events,
+     "-D 60000 -x, -e task-clock sh -c 'exit 6'", 6,
+     .err = " 60000|<not counted>,msec,task-clock"},
+    {"time_that_did_not_begin_did_not_run", NULL,
+     "-D 60000 -j -e duration_time,user_time true", 0,
+     .err = "\"event\":\"duration_time\"|\"state\":\"did not run\"|"
+            "!\"state\":\"counting\""},
+};
 
 int main(void) {
   const struct CMUnitTest tests[] = {
@@ -161,14 +138,10 @@ int main(void) {
       cmocka_unit_test(times_of_a_machine_are_on_one_line),
       cmocka_unit_test(times_of_a_command_need_one),
       cmocka_unit_test(times_of_intervals_add_up),
-      cmocka_unit_test(null_run_has_its_time_alone),
-      cmocka_unit_test(message_points_at_what_the_user_wrote),
-      cmocka_unit_test(times_take_no_modifiers),
       cmocka_unit_test(delay_leaves_out_what_comes_before),
       cmocka_unit_test(delay_comes_before_timeout_and_intervals),
-      cmocka_unit_test(run_shorter_than_the_delay_counts_nothing),
-      cmocka_unit_test(time_that_did_not_begin_did_not_run),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return tool_rows_main(STAT_PATH, rows, sizeof(rows) / sizeof(rows[0]), tests,
+                        sizeof(tests) / sizeof(tests[0]));
 }

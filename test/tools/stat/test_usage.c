@@ -3,7 +3,7 @@
  * exit status. */
 #include <sys/resource.h>
 
-#include "tool_run.h"
+#include "tool_rows.h"
 #include "tool_usage.h"
 
 static void bad_options_exit_2_with_a_message(void **state) {
@@ -100,15 +100,6 @@ static void every_option_is_in_the_help(void **state) {
       "--filter F|--control|--help|");
 }
 
-static void unknown_event_is_reported_and_pointed_at(void **state) {
-  tool_run_t run = {
-      .args = {STAT_PATH, "-e", "page-faults", "-e", "page-fault", "true"}};
-
-  tool_run_ends(&run, 2, "page-fault");
-  tool_run_expect_text(run.err, "page-faults,page-fault\n");
-  tool_run_expect_text(run.err, "             ^\n");
-}
-
 /* The first run shows that the command is missing, and no other run is
  * tried. */
 static void missing_command_is_reported_once_for_several_runs(void **state) {
@@ -120,47 +111,6 @@ static void missing_command_is_reported_once_for_several_runs(void **state) {
   first = strstr(run.err, "nonexistent");
   assert_non_null(first);
   assert_null(strstr(first + 1, "nonexistent"));
-}
-
-static void missing_process_is_reported(void **state) {
-  tool_usage_missing_process(STAT_PATH);
-}
-
-static void missing_thread_is_reported(void **state) {
-  tool_run_t run = {.args = {STAT_PATH, "-t", "2147483647"}};
-
-  tool_run_ends(&run, 1, "thread");
-  tool_run_expect_text(run.err, "2147483647");
-}
-
-static void missing_cgroup_is_reported(void **state) {
-  tool_run_t run = {.args = {STAT_PATH, "-G", "nonexistent/x", "true"}};
-
-  tool_run_ends(&run, 1, "nonexistent/x");
-}
-
-static void missing_cpu_is_reported(void **state) {
-  tool_run_t run = {
-      .args = {STAT_PATH, "-C", "4000", "-e", "context-switches", "true"}};
-
-  support_need_cpu_wide(__func__);
-  tool_run_ends(&run, 1, "4000");
-}
-
-static void file_that_cannot_be_opened_is_reported(void **state) {
-  tool_run_t run = {
-      .args = {STAT_PATH, "-o", "/nonexistent/file", "--", "echo", "ran"}};
-
-  tool_run_ends(&run, 1, "/nonexistent/file: ");
-  assert_string_equal(run.out, "");
-}
-
-static void file_that_cannot_be_written_is_reported(void **state) {
-  tool_run_t run = {
-      .args = {STAT_PATH, "-o", "/dev/full", "-e", "task-clock", "true"}};
-
-  support_need_own_events(__func__);
-  tool_run_ends(&run, 1, "/dev/full");
 }
 
 static void lower_file_limit(void) {
@@ -192,21 +142,34 @@ static void too_many_events_for_the_fds_are_reported(void **state) {
     expect_too_many(1);
 }
 
+static const tool_row_t rows[] = {
+    {"unknown_event_is_reported_and_pointed_at", NULL,
+     "-e page-faults -e page-fault true", 2,
+     .err = "page-fault|page-faults,page-fault\n|             ^\n"},
+    {"missing_process_is_reported", NULL, "-p 2147483647", 1,
+     .err = "2147483647"},
+    {"missing_thread_is_reported", NULL, "-t 2147483647", 1,
+     .err = "thread|2147483647"},
+    {"missing_cgroup_is_reported", NULL, "-G nonexistent/x true", 1,
+     .err = "nonexistent/x"},
+    {"missing_cpu_is_reported", support_need_cpu_wide,
+     "-C 4000 -e context-switches true", 1, .err = "4000"},
+    {"file_that_cannot_be_opened_is_reported", NULL,
+     "-o /nonexistent/file -- echo ran", 1,
+     .err = "/nonexistent/file: ", .out = "="},
+    {"file_that_cannot_be_written_is_reported", support_need_own_events,
+     "-o /dev/full -e task-clock true", 1, .err = "/dev/full"},
+};
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bad_options_exit_2_with_a_message),
       cmocka_unit_test(options_of_perf_are_taken_or_explained),
       cmocka_unit_test(every_option_is_in_the_help),
-      cmocka_unit_test(unknown_event_is_reported_and_pointed_at),
       cmocka_unit_test(missing_command_is_reported_once_for_several_runs),
-      cmocka_unit_test(missing_process_is_reported),
-      cmocka_unit_test(missing_thread_is_reported),
-      cmocka_unit_test(missing_cgroup_is_reported),
-      cmocka_unit_test(missing_cpu_is_reported),
-      cmocka_unit_test(file_that_cannot_be_opened_is_reported),
-      cmocka_unit_test(file_that_cannot_be_written_is_reported),
       cmocka_unit_test(too_many_events_for_the_fds_are_reported),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return tool_rows_main(STAT_PATH, rows, sizeof(rows) / sizeof(rows[0]), tests,
+                        sizeof(tests) / sizeof(tests[0]));
 }
