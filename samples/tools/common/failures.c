@@ -37,7 +37,7 @@ void common_failures_missing(const uvperf_set_t *set, const common_ids_t *pids,
       continue;
     last = list[i].error.target_index;
     if (reported++ < MAX_TARGETS)
-      common_say("%s\n", list[i].error.reason);
+      common_say_error(&list[i].error);
   }
   if (reported > MAX_TARGETS)
     common_say("and %zu more targets do not exist\n", reported - MAX_TARGETS);

@@ -35,7 +35,7 @@ int common_list_explain(const char *names, const uvperf_error_t *error) {
       error->cause == UVPERF_CAUSE_MEMORY ||
       error->cause == UVPERF_CAUSE_PERMISSION)
     status = 1;
-  common_say("%s\n", error->reason);
+  common_say_error(error);
   if (error->column == 0)
     return status;
   clean = common_calloc(1, size);

@@ -3,6 +3,7 @@
 #include "common/memory.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,23 @@ void *common_copy(const void *bytes, size_t size) {
   if (size > 0)
     memcpy(copy, bytes, size);
   return copy;
+}
+
+char *common_copy_text(const char *text) {
+  return common_copy(text, strlen(text));
+}
+
+FILE *common_memory_open(char **text, size_t *size) {
+  FILE *file = open_memstream(text, size);
+
+  if (file == NULL)
+    out_of_memory();
+  return file;
+}
+
+void common_memory_close(FILE *file) {
+  if (fclose(file) != 0)
+    out_of_memory();
 }
 
 void *common_grow(void *array, size_t *capacity, size_t item_size) {

@@ -5,12 +5,20 @@
 #define COMMON_MEMORY_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /* Returns zeroed memory. Free it with free(). */
 void *common_calloc(size_t nr, size_t size);
 
 /* Returns a copy, with a NUL after it. Free it with free(). */
 void *common_copy(const void *bytes, size_t size);
+
+char *common_copy_text(const char *text);
+
+/* Opens a file whose bytes become *text. The end of the file makes the text
+ * valid, with a NUL after it. Free it with free(). */
+FILE *common_memory_open(char **text, size_t *size);
+void common_memory_close(FILE *file);
 
 /* Doubles *capacity and the array. The first capacity is 16. The new part is
  * not initialized. */

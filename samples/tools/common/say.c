@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <uv.h>
+#include <uvperf.h>
 
 #include "common/remedies.h"
 
@@ -28,5 +28,10 @@ void common_say(const char *format, ...) {
 
 int common_say_code(const char *what, int code) {
   common_say("%s: %s\n", what, uv_strerror(code));
+  return 1;
+}
+
+int common_say_error(const uvperf_error_t *error) {
+  common_say("%s\n", error->reason);
   return 1;
 }

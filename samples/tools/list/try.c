@@ -30,7 +30,7 @@ static void try_one(uv_loop_t *loop, list_name_t *name) {
     return;
   name->is_absent = 1;
   common_remedies_for_users(error.reason, 0);
-  name->reason = common_copy(error.reason, strlen(error.reason));
+  name->reason = common_copy_text(error.reason);
 }
 
 int list_names_try(list_names_t *names) {

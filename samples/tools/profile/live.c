@@ -289,15 +289,11 @@ static int start(live_t *live) {
     profile_modules_init(&live->modules, "/proc/modules");
   common_session_listen(&profile->session);
   uvperf_on_cpu(&live->events.set.handle, common_cpu_note);
-  if (uvperf_start(&live->events.set.handle, NULL, on_record, &error) != 0) {
-    common_say("%s\n", error.reason);
-    return 1;
-  }
+  if (uvperf_start(&live->events.set.handle, NULL, on_record, &error) != 0)
+    return common_say_error(&error);
   if (live->end.is_open &&
-      uvperf_start(&live->end.set.handle, NULL, on_end_record, &error) != 0) {
-    common_say("%s\n", error.reason);
-    return 1;
-  }
+      uvperf_start(&live->end.set.handle, NULL, on_end_record, &error) != 0)
+    return common_say_error(&error);
   live->started_ns = live->waits.started_ns = uv_hrtime();
   if (uv_gettimeofday(&now) == 0)
     profile->started_at_ns =

@@ -29,7 +29,7 @@ static int refused_off_cpu(const profile_options_t *options,
 
 int profile_notes_refused(const profile_options_t *options,
                           const uvperf_error_t *error) {
-  common_say("%s\n", error->reason);
+  common_say_error(error);
   if (error->cause == UVPERF_CAUSE_LOCKED_MEMORY && options->ring_bytes != 0)
     common_say("try a smaller -m, or leave it out\n");
   if (options->off_cpu)
@@ -85,7 +85,7 @@ void profile_notes_missing(const profile_events_t *events) {
       continue;
     last = list[i].error.target_index;
     if (missing++ == 0)
-      common_say("%s\n", list[i].error.reason);
+      common_say_error(&list[i].error);
   }
   if (missing > 1)
     common_say("%zu more targets are not profiled either\n", missing - 1);

@@ -71,12 +71,10 @@ static char *write_lines(const profile_top_t *top, size_t columns,
   };
   char *text = NULL;
   size_t size;
-  FILE *file = open_memstream(&text, &size);
+  FILE *file = common_memory_open(&text, &size);
 
-  if (file == NULL)
-    return common_calloc(1, 1);
   profile_screen_write(file, &screen);
-  fclose(file);
+  common_memory_close(file);
   return text;
 }
 

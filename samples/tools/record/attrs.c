@@ -221,8 +221,7 @@ static int list_events(record_attrs_t *attrs) {
                               record_attrs_label(attrs, i),
                               leader == i ? -1 : (int)leader, &error) >= 0)
       continue;
-    common_say("%s\n", error.reason);
-    return 1;
+    return common_say_error(&error);
   }
   return 0;
 }
@@ -267,10 +266,6 @@ uint32_t record_attrs_side_band(const record_options_t *options) {
 
 /* -- names ----------------------------------------------------------------- */
 
-static char *copy_text(const char *text) {
-  return common_copy(text, strlen(text));
-}
-
 const char *record_attrs_label(const record_attrs_t *attrs, size_t index) {
   const uvperf_event_item_t *item = uvperf_event_list_get(attrs->list, index);
 
@@ -302,7 +297,7 @@ static char *name_opened(const struct perf_event_attr *opened) {
   attr.exclude_hv = opened->exclude_hv;
   if (uvperf_attr_label(&attr, label, &size) != 0)
     snprintf(label, sizeof(label), "clock");
-  return copy_text(label);
+  return common_copy_text(label);
 }
 
 char *record_attrs_name(const record_attrs_t *attrs, const uvperf_set_t *set,
@@ -311,14 +306,14 @@ char *record_attrs_name(const record_attrs_t *attrs, const uvperf_set_t *set,
   const char *label;
 
   if (index >= attrs->nr)
-    return copy_text(item->label);
+    return common_copy_text(item->label);
   if (record_attrs_is_clock(set, index))
     return name_opened(item->attr);
   label = record_attrs_label(attrs, index);
   if (common_list_is_user_only(set, index))
     return common_list_user_label(label,
                                   item->attr->type == PERF_TYPE_TRACEPOINT);
-  return copy_text(label);
+  return common_copy_text(label);
 }
 
 void record_attrs_free(record_attrs_t *attrs) {

@@ -17,7 +17,7 @@ size_t record_events_add(record_events_t *events,
   memset(event, 0, sizeof(*event));
   event->attr_size = attr->size == 0 ? PERF_ATTR_SIZE_VER0 : attr->size;
   event->attr = common_copy(attr, event->attr_size);
-  event->name = common_copy(name, strlen(name));
+  event->name = common_copy_text(name);
   return events->nr - 1;
 }
 

@@ -19,7 +19,7 @@
 
 int record_messages_refused(const record_options_t *options,
                             const uvperf_error_t *error) {
-  common_say("%s\n", error->reason);
+  common_say_error(error);
   if (error->cause != UVPERF_CAUSE_PERMISSION && options->branches != 0)
     common_say("-b and -j need a hardware PMU that records branches, which "
                "most\n"

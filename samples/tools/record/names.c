@@ -51,7 +51,7 @@ static void keep(record_names_t *names, const char *name) {
   if (*slot != NULL)
     unlink(*slot);
   free(*slot);
-  *slot = common_copy(name, strlen(name));
+  *slot = common_copy_text(name);
 }
 
 int record_names_finish(record_names_t *names, const char *path) {

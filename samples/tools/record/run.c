@@ -295,10 +295,8 @@ static int write_beginning(record_run_t *run) {
   if (rc != 0)
     return common_say_code("cannot record tasks and mappings", rc);
   if (run->side.has_set &&
-      record_side_start(&run->side, &run->ahead, &error) != 0) {
-    common_say("%s\n", error.reason);
-    return 1;
-  }
+      record_side_start(&run->side, &run->ahead, &error) != 0)
+    return common_say_error(&error);
   return record_run_file_begin(run);
 }
 
@@ -308,10 +306,8 @@ static int enable(record_run_t *run) {
   if (run->options->delay.is_set) {
     record_enable_later(&run->enable, run->attrs);
     record_messages_enabled(run->options, NULL, 0);
-  } else if (uvperf_enable(&run->set.handle, UVPERF_ALL, &error) != 0) {
-    common_say("%s\n", error.reason);
-    return 1;
-  }
+  } else if (uvperf_enable(&run->set.handle, UVPERF_ALL, &error) != 0)
+    return common_say_error(&error);
   return 0;
 }
 
@@ -345,10 +341,8 @@ static int start(record_run_t *run) {
   run->side.born = run->options->all ? NULL : &run->born;
   if (run->side.has_set)
     uvperf_on_cpu(&run->side.set.handle, on_side_cpu);
-  if (uvperf_start(&run->set.handle, &options, on_record, &error) != 0) {
-    common_say("%s\n", error.reason);
-    return 1;
-  }
+  if (uvperf_start(&run->set.handle, &options, on_record, &error) != 0)
+    return common_say_error(&error);
   if (write_beginning(run) != 0 || enable(run) != 0)
     return 1;
   record_messages_opened(run->options, run->attrs, &run->set);

@@ -306,10 +306,8 @@ static void dump(record_run_t *run) {
   int rc;
 
   run->taken.used = 0;
-  if (uvperf_snapshot(&run->set.handle, 0, NULL, &error) != 0) {
-    common_say("%s\n", error.reason);
-    run->failed = 1;
-  }
+  if (uvperf_snapshot(&run->set.handle, 0, NULL, &error) != 0)
+    run->failed = common_say_error(&error);
   flush(run);
   if (!can_write(run))
     return;

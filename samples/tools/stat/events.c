@@ -71,17 +71,12 @@ static int check_times(const stat_events_t *events,
 int stat_events_parse(stat_events_t *events, const stat_options_t *options) {
   char *names = NULL;
   size_t size = 0;
-  FILE *file = open_memstream(&names, &size);
+  FILE *file = common_memory_open(&names, &size);
   int rc;
 
   memset(events, 0, sizeof(*events));
-  if (file != NULL)
-    put_names(file, options);
-  if (file == NULL || fclose(file) != 0) {
-    common_say("out of memory\n");
-    free(names);
-    return 1;
-  }
+  put_names(file, options);
+  common_memory_close(file);
   rc = stat_tool_parse(&events->list, names);
   free(names);
   if (rc != 0)
@@ -90,22 +85,19 @@ int stat_events_parse(stat_events_t *events, const stat_options_t *options) {
   return check_times(events, options);
 }
 
-static char *copy_text(const char *text) {
-  return common_copy(text, strlen(text));
-}
-
 static void describe(stat_event_t *event, const stat_options_t *options,
                      const uvperf_set_t *set, size_t attr) {
   const uvperf_event_item_t *item = uvperf_set_item(set, attr);
 
   if (!options->no_merge || item->part == NULL || item->first != attr)
-    event->label = copy_text(item->label);
+    event->label = common_copy_text(item->label);
   else if (common_list_is_user_only(set, attr))
     event->label = common_list_user_label(item->part, 0);
   else
-    event->label = copy_text(item->part);
+    event->label = common_copy_text(item->part);
   event->tool = stat_tool_of(item);
-  event->unit = copy_text(event->tool != STAT_TOOL_NONE ? "ns" : item->unit);
+  event->unit =
+      common_copy_text(event->tool != STAT_TOOL_NONE ? "ns" : item->unit);
   event->scale = item->scale;
   event->attr = common_copy(item->attr, item->attr->size);
 }

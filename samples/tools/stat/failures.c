@@ -52,16 +52,11 @@ typedef struct why_s {
   size_t nr_others;
 } why_t;
 
-static void begin(why_t *why, const uvperf_set_failure_t *failure) {
-  why->file = open_memstream(&why->text, &why->size);
-  why->reason = reason_of(failure);
-}
-
 static void add(why_t *why, const uvperf_set_failure_t *failure) {
-  if (why->reason == NULL)
-    begin(why, failure);
-  if (why->file == NULL)
-    return;
+  if (why->file == NULL) {
+    why->file = common_memory_open(&why->text, &why->size);
+    why->reason = reason_of(failure);
+  }
   if (strcmp(why->reason, reason_of(failure)) != 0) {
     why->nr_others++;
     return;
@@ -85,10 +80,8 @@ static char *end(why_t *why) {
   fprintf(why->file, "%s%s", why->nr_places > 0 ? ": " : "", why->reason);
   if (why->nr_others > 0)
     fprintf(why->file, "; and %zu failures for other reasons", why->nr_others);
-  if (fclose(why->file) == 0)
-    return why->text;
-  free(why->text);
-  return NULL;
+  common_memory_close(why->file);
+  return why->text;
 }
 
 /* The list is sorted by target, place and attr, so the places of an event are

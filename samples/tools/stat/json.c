@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "common/memory.h"
 #include "common/text.h"
 #include "stat/columns.h"
 #include "stat/metric.h"
@@ -161,13 +162,12 @@ void stat_json_metrics(FILE *file, const stat_report_t *report,
   size_t size, i;
 
   for (i = 0; i < report->nr_lines; i++) {
-    memory =
-        stat_columns_is_row(report, i) ? open_memstream(&text, &size) : NULL;
-    if (memory == NULL)
+    if (!stat_columns_is_row(report, i))
       continue;
+    memory = common_memory_open(&text, &size);
     put_columns(memory, report, &report->lines[i], columns);
-    if (fclose(memory) == 0 && size > 0)
-      fprintf(file, "%.*s}\n", (int)(size - (text[size - 1] == ',')), text);
+    common_memory_close(memory);
+    fprintf(file, "%.*s}\n", (int)(size - (text[size - 1] == ',')), text);
     free(text);
   }
 }

@@ -15,7 +15,7 @@ static int is_of_cpus(const stat_options_t *options) {
 
 int stat_messages_refused(const stat_options_t *options,
                           const uvperf_error_t *error) {
-  common_say("%s\n", error->reason);
+  common_say_error(error);
   if (error->cause != UVPERF_CAUSE_PERMISSION || !is_of_cpus(options))
     return 1;
   common_failures_privileges("counting on whole CPUs or in cgroups", "count");
@@ -31,7 +31,7 @@ void stat_messages_opened(const stat_options_t *options,
     common_failures_left_out(&options->pids);
   if (options->verbose) {
     for (i = 0; i < refused->nr; i++)
-      common_say("%s\n", refused->list[i].error.reason);
+      common_say_error(&refused->list[i].error);
     common_failures_all(set);
     return;
   }

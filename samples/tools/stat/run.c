@@ -98,10 +98,8 @@ static int enable(stat_run_t *run) {
 
   if (options->interval_ms > 0 && start_intervals(run) != 0)
     return 1;
-  if (uvperf_enable(&run->set.handle, UVPERF_ALL, &error) != 0) {
-    common_say("%s\n", error.reason);
-    return 1;
-  }
+  if (uvperf_enable(&run->set.handle, UVPERF_ALL, &error) != 0)
+    return common_say_error(&error);
   stat_messages_counting(options, &run->set);
   /* Enabling thousands of events takes a while. The intervals include this
    * time. */

@@ -2,6 +2,7 @@
 /* Turns options into targets, and into the title of a table. Opens nothing. */
 #include "stat/targets.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,25 +55,15 @@ static void put_ids(FILE *file, const char *what, const common_ids_t *ids) {
   fprintf(file, "%s id '", what);
   for (i = 0; i < ids->nr; i++)
     fprintf(file, "%s%d", i == 0 ? "" : ",", ids->ids[i]);
-  fputc('\'', file);
 }
 
-static void put_command(FILE *file, char *const *words) {
+static void put_words(FILE *file, const char *before, char *const *words,
+                      size_t nr, const char *between) {
   size_t i;
 
-  fputc('\'', file);
-  for (i = 0; words[i] != NULL; i++)
-    fprintf(file, "%s%s", i == 0 ? "" : " ", words[i]);
-  fputc('\'', file);
-}
-
-static void put_cgroups(FILE *file, const stat_options_t *options) {
-  size_t i;
-
-  fputs("cgroup '", file);
-  for (i = 0; i < options->cgroups.nr; i++)
-    fprintf(file, "%s%s", i == 0 ? "" : ",", options->cgroups.texts[i]);
-  fputc('\'', file);
+  fputs(before, file);
+  for (i = 0; i < nr && words[i] != NULL; i++)
+    fprintf(file, "%s%s", i == 0 ? "" : between, words[i]);
 }
 
 static void put_title(FILE *file, const stat_options_t *options) {
@@ -81,24 +72,23 @@ static void put_title(FILE *file, const stat_options_t *options) {
   else if (options->tids.nr > 0)
     put_ids(file, "thread", &options->tids);
   else if (options->cgroups.nr > 0)
-    put_cgroups(file, options);
+    put_words(file, "cgroup '", options->cgroups.texts, options->cgroups.nr,
+              ",");
   else if (options->cpus != NULL)
-    fprintf(file, "'CPU(s) %s'", options->cpus);
+    fprintf(file, "'CPU(s) %s", options->cpus);
   else if (options->all)
-    fputs("'system wide'", file);
+    fputs("'system wide", file);
   else
-    put_command(file, options->command);
+    put_words(file, "'", options->command, SIZE_MAX, " ");
+  fputc('\'', file);
 }
 
 char *stat_targets_title(const stat_options_t *options) {
   char *title = NULL;
   size_t size = 0;
-  FILE *file = open_memstream(&title, &size);
+  FILE *file = common_memory_open(&title, &size);
 
-  if (file == NULL)
-    return common_calloc(1, 1);
   put_title(file, options);
-  if (fclose(file) != 0 || title == NULL)
-    return common_calloc(1, 1);
+  common_memory_close(file);
   return title;
 }

@@ -73,13 +73,10 @@ static size_t put_names(FILE *file, const char *names, int same_length) {
 static char *make_names(const char *names, int same_length, size_t *nr) {
   char *text = NULL;
   size_t size = 0;
-  FILE *file = open_memstream(&text, &size);
+  FILE *file = common_memory_open(&text, &size);
 
-  *nr = file == NULL ? 0 : put_names(file, names, same_length);
-  if (file == NULL || fclose(file) != 0) {
-    free(text);
-    return common_calloc(1, 1);
-  }
+  *nr = put_names(file, names, same_length);
+  common_memory_close(file);
   return text;
 }
 

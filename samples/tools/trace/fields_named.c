@@ -235,29 +235,39 @@ static const char *string_of(trace_fields_t *fields, const field_plan_t *plan,
   return fields->string.text;
 }
 
-static void put_text(trace_fields_t *fields, const field_plan_t *plan,
-                     common_buffer_t *buffer, const void *raw, size_t size) {
-  common_buffer_text(buffer, " ");
-  common_buffer_text(buffer, plan->field->name);
-  common_buffer_text(buffer, "=");
+/* Adds a value that is not a string. */
+static void put_value(const field_plan_t *plan, common_buffer_t *buffer,
+                      const void *raw, size_t size, int json) {
+  const char *quote = json ? "\"" : "";
+
   switch (plan->kind) {
     case FIELD_NUMBER:
       put_number(buffer, plan, uvperf_field_load(plan->field, raw));
       break;
     case FIELD_ADDRESS:
-      put_address(buffer, uvperf_field_load(plan->field, raw), 0);
-      break;
-    case FIELD_STRING:
-      common_name_quoted(buffer, string_of(fields, plan, raw, size));
+      put_address(buffer, uvperf_field_load(plan->field, raw), json);
       break;
     case FIELD_NUMBERS:
     case FIELD_ADDRESSES:
-      put_elements(buffer, plan, raw, size, 0);
+      put_elements(buffer, plan, raw, size, json);
       break;
     default:
+      common_buffer_text(buffer, quote);
       put_bytes(buffer, plan, raw, size);
+      common_buffer_text(buffer, quote);
       break;
   }
+}
+
+static void put_text(trace_fields_t *fields, const field_plan_t *plan,
+                     common_buffer_t *buffer, const void *raw, size_t size) {
+  common_buffer_text(buffer, " ");
+  common_buffer_text(buffer, plan->field->name);
+  common_buffer_text(buffer, "=");
+  if (plan->kind == FIELD_STRING)
+    common_name_quoted(buffer, string_of(fields, plan, raw, size));
+  else
+    put_value(plan, buffer, raw, size, 0);
 }
 
 static void put_json(trace_fields_t *fields, const field_plan_t *plan,
@@ -270,23 +280,7 @@ static void put_json(trace_fields_t *fields, const field_plan_t *plan,
   common_buffer_text(buffer, ",\"");
   common_buffer_text(buffer, plan->field->name);
   common_buffer_text(buffer, "\":");
-  switch (plan->kind) {
-    case FIELD_NUMBER:
-      put_number(buffer, plan, uvperf_field_load(plan->field, raw));
-      break;
-    case FIELD_ADDRESS:
-      put_address(buffer, uvperf_field_load(plan->field, raw), 1);
-      break;
-    case FIELD_NUMBERS:
-    case FIELD_ADDRESSES:
-      put_elements(buffer, plan, raw, size, 1);
-      break;
-    default:
-      common_buffer_add(buffer, "\"", 1);
-      put_bytes(buffer, plan, raw, size);
-      common_buffer_add(buffer, "\"", 1);
-      break;
-  }
+  put_value(plan, buffer, raw, size, 1);
 }
 
 static int fits(const trace_fields_t *fields, const void *raw, size_t size) {

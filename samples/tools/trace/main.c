@@ -137,10 +137,8 @@ static int begin(trace_t *trace) {
   /* While the set starts, threads may end and others may begin, so scan before
    * and after. From then on records report new threads. */
   trace_proc_scan(&trace->hits.names);
-  if (uvperf_start(&trace->set.handle, &options, on_record, &error) != 0) {
-    common_say("%s\n", error.reason);
-    return 1;
-  }
+  if (uvperf_start(&trace->set.handle, &options, on_record, &error) != 0)
+    return common_say_error(&error);
   trace->started_ns = uv_hrtime();
   trace_proc_scan(&trace->hits.names);
   return 0;

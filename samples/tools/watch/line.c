@@ -32,7 +32,7 @@ void watch_event_name(watch_event_t *event, const char *comm) {
 }
 
 void watch_event_path(watch_event_t *event, const char *path) {
-  event->path = common_copy(path, strlen(path));
+  event->path = common_copy_text(path);
 }
 
 /* The process may have removed the last NUL, so a NUL is added. */

@@ -197,11 +197,8 @@ static int start(watch_t *watch, const common_ids_t *tree) {
   open_connector(watch);
   common_session_listen(&watch->session);
   uvperf_on_cpu(&watch->events.set.handle, common_cpu_note);
-  if (uvperf_start(&watch->events.set.handle, &options, on_record, &error) !=
-      0) {
-    common_say("%s\n", error.reason);
-    return 1;
-  }
+  if (uvperf_start(&watch->events.set.handle, &options, on_record, &error) != 0)
+    return common_say_error(&error);
   read_running(watch, tree);
   watch_notes_opened(&watch->options, &watch->events, watch->connector_status);
   rc = common_session_go(&watch->session);

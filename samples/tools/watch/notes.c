@@ -12,7 +12,7 @@
 
 int watch_notes_refused(const watch_options_t *options,
                         const uvperf_error_t *error) {
-  common_say("%s\n", error->reason);
+  common_say_error(error);
   if (error->cause == UVPERF_CAUSE_LOCKED_MEMORY && options->ring_bytes != 0)
     common_say("try a smaller -m, or leave it out\n");
   if (error->cause != UVPERF_CAUSE_PERMISSION || !options->all)

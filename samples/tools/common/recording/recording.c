@@ -83,7 +83,7 @@ int recording_open(recording_t **recording, const char *path, char *message,
                    size_t message_bytes) {
   recording_t *made = common_calloc(1, sizeof(*made));
 
-  made->path = common_copy(path, strlen(path));
+  made->path = common_copy_text(path);
   made->fd = -1;
   recording_order_init(&made->order);
   if (open_fd(made) == 0) {

@@ -177,12 +177,10 @@ static char *write_row(const stacks_layout_t *layout, const stacks_row_t *row) {
   stacks_row_t names = {.name = row->name, .where = row->where, .id = row->id};
   char *text = NULL;
   size_t size;
-  FILE *file = open_memstream(&text, &size);
+  FILE *file = common_memory_open(&text, &size);
 
-  if (file == NULL)
-    abort();
   stacks_text_row(file, layout, &names);
-  fclose(file);
+  common_memory_close(file);
   return text;
 }
 

@@ -157,8 +157,8 @@ symbols_t *symbols_new(uv_loop_t *loop, const symbols_options_t *options) {
   symbols_strings_init(&asker->strings);
   symbols_places_init(&symbols->places);
   asker->inlined = options->inlined;
-  asker->kallsyms = common_copy(kallsyms, strlen(kallsyms));
-  asker->debug_path = common_copy(debug_path, strlen(debug_path));
+  asker->kallsyms = common_copy_text(kallsyms);
+  asker->debug_path = common_copy_text(debug_path);
   asker->kernel_shift = options->kernel_shift;
   symbols->question.offsets =
       common_calloc(SYMBOLS_MAX_OFFSETS, sizeof(uint64_t));
