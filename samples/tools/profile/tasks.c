@@ -14,23 +14,13 @@
 #define MAX_MAPS 65536
 
 static profile_task_t *find(const profile_tasks_t *tasks, uint32_t tid) {
-  profile_task_t *task = tasks->buckets[tid % PROFILE_TASK_BUCKETS];
-
-  while (task != NULL && task->tid != tid)
-    task = task->next;
-  return task;
+  return common_by_id_find(&tasks->threads, tid);
 }
 
 profile_task_t *profile_tasks_get(profile_tasks_t *tasks, uint32_t tid) {
-  profile_task_t **bucket = &tasks->buckets[tid % PROFILE_TASK_BUCKETS];
-  profile_task_t *task = find(tasks, tid);
+  profile_task_t *task = common_by_id_get(&tasks->threads, tid, sizeof(*task));
 
-  if (task == NULL) {
-    task = common_calloc(1, sizeof(*task));
-    task->tid = tid;
-    task->next = *bucket;
-    *bucket = task;
-  }
+  task->tid = tid;
   return task;
 }
 
@@ -41,22 +31,13 @@ static void drop_maps(profile_task_t *task) {
   task->is_unwindable = 0;
 }
 
-static void free_task(profile_task_t *task) {
+static void free_task(void *task) {
   drop_maps(task);
   free(task);
 }
 
 void profile_tasks_free(profile_tasks_t *tasks) {
-  profile_task_t *task, *next;
-  size_t i;
-
-  for (i = 0; i < PROFILE_TASK_BUCKETS; i++) {
-    for (task = tasks->buckets[i]; task != NULL; task = next) {
-      next = task->next;
-      free_task(task);
-    }
-    tasks->buckets[i] = NULL;
-  }
+  common_by_id_free(&tasks->threads, free_task);
 }
 
 void profile_tasks_name(profile_tasks_t *tasks, uint32_t tid, uint32_t comm) {
@@ -251,27 +232,22 @@ const profile_map_t *profile_tasks_find(const profile_tasks_t *tasks,
 }
 
 void profile_tasks_reap(profile_tasks_t *tasks, uint64_t before) {
-  profile_task_t **link, *task;
-  size_t i;
+  profile_task_t *task, *next;
 
-  for (i = 0; i < PROFILE_TASK_BUCKETS; i++) {
-    link = &tasks->buckets[i];
-    while ((task = *link) != NULL) {
-      if (task->died == 0 || task->died >= before || task->nr_others > 0) {
-        link = &task->next;
-        continue;
-      }
-      if (tasks->on_reap != NULL)
-        tasks->on_reap(tasks->arg, task->tid);
-      /* Its pid may be used again, which ends the time of its map file. */
-      if (task->has_jit) {
-        drop_maps(task);
-        task->died = 0;
-        link = &task->next;
-        continue;
-      }
-      *link = task->next;
-      free_task(task);
+  for (task = common_by_id_next(&tasks->threads, NULL); task != NULL;
+       task = next) {
+    next = common_by_id_next(&tasks->threads, task);
+    if (task->died == 0 || task->died >= before || task->nr_others > 0)
+      continue;
+    if (tasks->on_reap != NULL)
+      tasks->on_reap(tasks->arg, task->tid);
+    /* Its pid may be used again, which ends the time of its map file. */
+    if (task->has_jit) {
+      drop_maps(task);
+      task->died = 0;
+      continue;
     }
+    common_by_id_remove(&tasks->threads, task);
+    free_task(task);
   }
 }

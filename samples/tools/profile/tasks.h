@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/by_id.h"
+
 typedef struct profile_map_s {
   uint64_t start, end; /* end is the first address after it */
   uint64_t pgoff;      /* offset in the file, in bytes */
@@ -31,6 +33,7 @@ typedef struct profile_wait_s {
 /* A thread. The thread whose tid is the pid holds the maps of the process, even
  * after this thread has ended. */
 typedef struct profile_task_s {
+  common_item_t item; /* its id is the tid */
   uint32_t tid;
   uint32_t process;   /* whose nr_others counts it; 0: none */
   uint32_t nr_others; /* other threads of this process */
@@ -49,16 +52,13 @@ typedef struct profile_task_s {
   profile_map_t *memory;
   size_t map_capacity; /* of memory */
   int is_unwindable;   /* unwinding.c knows these maps */
-  struct profile_task_s *next;
 } profile_task_t;
-
-#define PROFILE_TASK_BUCKETS 4096
 
 typedef struct profile_tasks_s {
   void (*on_reap)(void *arg, uint32_t tid); /* or NULL */
   void *arg;
   uint32_t nr_images;
-  profile_task_t *buckets[PROFILE_TASK_BUCKETS];
+  common_by_id_t threads;
 } profile_tasks_t;
 
 void profile_tasks_free(profile_tasks_t *tasks);

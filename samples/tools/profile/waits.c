@@ -121,15 +121,12 @@ static common_entry_t *stack_before(const profile_waits_t *waits, uint32_t pid,
 }
 
 void profile_waits_look(profile_waits_t *waits) {
-  profile_task_t *task;
-  size_t i;
+  const common_by_id_t *threads = &waits->account->tasks.threads;
+  profile_task_t *task = NULL;
 
-  for (i = 0; i < PROFILE_TASK_BUCKETS; i++) {
-    for (task = waits->account->tasks.buckets[i]; task != NULL;
-         task = task->next)
-      task->wait.stack = stack_before(
-          waits, task->process != 0 ? task->process : task->tid, task->tid);
-  }
+  while ((task = common_by_id_next(threads, task)) != NULL)
+    task->wait.stack = stack_before(
+        waits, task->process != 0 ? task->process : task->tid, task->tid);
 }
 
 /* -- counting -------------------------------------------------------------- */
@@ -375,12 +372,9 @@ static void end_of(profile_waits_t *waits, profile_task_t *task, uint64_t now,
 }
 
 void profile_waits_end(profile_waits_t *waits, uint64_t now, int is_of_tasks) {
-  const profile_tasks_t *tasks = &waits->account->tasks;
-  profile_task_t *task;
-  size_t i;
+  const common_by_id_t *threads = &waits->account->tasks.threads;
+  profile_task_t *task = NULL;
 
-  for (i = 0; i < PROFILE_TASK_BUCKETS; i++) {
-    for (task = tasks->buckets[i]; task != NULL; task = task->next)
-      end_of(waits, task, now, is_of_tasks);
-  }
+  while ((task = common_by_id_next(threads, task)) != NULL)
+    end_of(waits, task, now, is_of_tasks);
 }

@@ -22,13 +22,13 @@
 
 /* A thread. */
 struct trace_caller_s {
+  common_item_t item;
   uint32_t pid, tid;
   trace_group_t *group; /* NULL: no call yet */
   trace_call_t *call;   /* the call that it is in, or NULL */
   uint64_t began;
   uint64_t losses; /* before the call began */
   int is_new;      /* the next end is of the call that created it */
-  trace_caller_t *next;
 };
 
 /* -- groups and their calls ------------------------------------------------ */
@@ -39,35 +39,24 @@ static int is_one_of(const char *name, const char *one, const char *other) {
 
 static trace_call_t *find_call(const trace_calls_t *calls, trace_group_t *group,
                                int64_t nr, int is_compat, const char *name) {
-  trace_call_t **link = &group->calls[(uint64_t)nr % TRACE_CALL_BUCKETS];
-  trace_call_t *call;
+  uint64_t id = 2 * (uint64_t)nr + (is_compat != 0);
+  trace_call_t *call = common_by_id_find(&group->calls, id);
 
-  for (; *link != NULL; link = &(*link)->next) {
-    if ((*link)->nr == nr && (*link)->is_compat == is_compat)
-      return *link;
-  }
+  if (call != NULL)
+    return call;
   if (name == NULL && !is_compat && !calls->is_foreign)
     name = trace_syscalls_name(nr);
-  call = *link = common_calloc(1, sizeof(*call));
+  call = common_by_id_get(&group->calls, id, sizeof(*call));
   call->nr = nr;
   call->is_compat = is_compat;
   call->name = name;
   call->is_exec = is_one_of(name, "execve", "execveat");
   call->is_sigreturn = is_one_of(name, "rt_sigreturn", "sigreturn");
-  group->nr_calls++;
   return call;
 }
 
 static void free_group(trace_group_t *group) {
-  trace_call_t *call, *next;
-  size_t i;
-
-  for (i = 0; i < TRACE_CALL_BUCKETS; i++) {
-    for (call = group->calls[i]; call != NULL; call = next) {
-      next = call->next;
-      free(call);
-    }
-  }
+  common_by_id_free(&group->calls, free);
   free(group);
 }
 
@@ -87,16 +76,13 @@ static void join_call(const trace_calls_t *calls, trace_group_t *group,
 
 static void join_group(const trace_calls_t *calls, trace_group_t *group,
                        const trace_group_t *other) {
-  const trace_call_t *call;
-  size_t i;
+  const trace_call_t *call = NULL;
 
   trace_latency_join(&group->sum, &other->sum);
   group->errors += other->errors;
   group->nr_joined++;
-  for (i = 0; i < TRACE_CALL_BUCKETS; i++) {
-    for (call = other->calls[i]; call != NULL; call = call->next)
-      join_call(calls, group, call);
-  }
+  while ((call = common_by_id_next(&other->calls, call)) != NULL)
+    join_call(calls, group, call);
 }
 
 static trace_group_t *add_group(trace_calls_t *calls) {
@@ -128,14 +114,11 @@ static void join_smallest(trace_calls_t *calls) {
 /* Returns the group of the process, from another of its threads, or NULL. */
 static trace_group_t *group_of_process(const trace_calls_t *calls,
                                        uint32_t pid) {
-  const trace_caller_t *caller;
+  const trace_caller_t *caller = common_by_id_find(&calls->callers, pid);
   size_t i;
 
-  for (caller = calls->callers[pid % TRACE_CALLS_BUCKETS]; caller != NULL;
-       caller = caller->next) {
-    if (caller->tid == pid && caller->group != NULL)
-      return caller->group;
-  }
+  if (caller != NULL && caller->group != NULL)
+    return caller->group;
   for (i = calls->nr; i-- > 0;) {
     if (calls->groups[i]->pid == pid && calls->groups[i]->nr_threads > 0)
       return calls->groups[i];
@@ -167,28 +150,19 @@ static trace_group_t *group_for(trace_calls_t *calls,
 
 /* -- threads --------------------------------------------------------------- */
 
-static trace_caller_t **place_of(trace_calls_t *calls, uint32_t tid) {
-  trace_caller_t **link = &calls->callers[tid % TRACE_CALLS_BUCKETS];
-
-  while (*link != NULL && (*link)->tid != tid)
-    link = &(*link)->next;
-  return link;
-}
-
-static void remove_at(trace_caller_t **link) {
-  trace_caller_t *caller = *link;
-
+static void forget_caller(trace_calls_t *calls, trace_caller_t *caller) {
   if (caller->call != NULL)
     caller->call->ended++;
   if (caller->group != NULL)
     caller->group->nr_threads--;
-  *link = caller->next;
+  common_by_id_remove(&calls->callers, caller);
   free(caller);
 }
 
-static trace_caller_t *add_at(trace_caller_t **link, uint32_t pid,
-                              uint32_t tid) {
-  trace_caller_t *caller = *link = common_calloc(1, sizeof(*caller));
+static trace_caller_t *add_caller(trace_calls_t *calls, uint32_t pid,
+                                  uint32_t tid) {
+  trace_caller_t *caller =
+      common_by_id_get(&calls->callers, tid, sizeof(*caller));
 
   caller->pid = pid;
   caller->tid = tid;
@@ -200,18 +174,19 @@ static trace_caller_t *add_at(trace_caller_t **link, uint32_t pid,
  * of its end was lost. */
 static trace_caller_t *find_caller(trace_calls_t *calls,
                                    const trace_caller_now_t *now) {
-  trace_caller_t **link, *caller;
+  trace_caller_t *caller;
 
   if (!common_tasks_has_id(now->tid)) {
     calls->outsiders++;
     return NULL;
   }
-  link = place_of(calls, now->tid);
-  if (*link != NULL && (*link)->pid != now->pid) {
-    remove_at(link);
-    link = place_of(calls, now->tid);
+  caller = common_by_id_find(&calls->callers, now->tid);
+  if (caller != NULL && caller->pid != now->pid) {
+    forget_caller(calls, caller);
+    caller = NULL;
   }
-  caller = *link != NULL ? *link : add_at(link, now->pid, now->tid);
+  if (caller == NULL)
+    caller = add_caller(calls, now->pid, now->tid);
   if (caller->group == NULL) {
     caller->group = group_for(calls, caller, now->comm);
     caller->group->nr_threads++;
@@ -222,10 +197,7 @@ static trace_caller_t *find_caller(trace_calls_t *calls,
 void trace_calls_free(trace_calls_t *calls) {
   size_t i;
 
-  for (i = 0; i < TRACE_CALLS_BUCKETS; i++) {
-    while (calls->callers[i] != NULL)
-      remove_at(&calls->callers[i]);
-  }
+  common_by_id_free(&calls->callers, free);
   for (i = 0; i < calls->nr; i++)
     free_group(calls->groups[i]);
   free(calls->groups);
@@ -233,18 +205,15 @@ void trace_calls_free(trace_calls_t *calls) {
 }
 
 void trace_calls_fork(trace_calls_t *calls, uint32_t pid, uint32_t tid) {
-  trace_caller_t **link = place_of(calls, tid);
-
   if (!common_tasks_has_id(tid))
     return;
-  if (*link != NULL)
-    remove_at(link);
-  add_at(place_of(calls, tid), pid, tid)->is_new = 1;
+  trace_calls_exit(calls, tid);
+  add_caller(calls, pid, tid)->is_new = 1;
 }
 
 void trace_calls_comm(trace_calls_t *calls, uint32_t pid, uint32_t tid,
                       const char *comm) {
-  trace_caller_t *caller = *place_of(calls, tid);
+  trace_caller_t *caller = common_by_id_find(&calls->callers, tid);
 
   if (calls->by == TRACE_CALLS_BY_ALL || caller == NULL ||
       caller->group == NULL ||
@@ -271,37 +240,32 @@ static void rejoin(trace_calls_t *calls, trace_caller_t *caller) {
  * that called execve has the id of the first thread. If the thread was not
  * known before, measuring began during its execve, as for a command. */
 void trace_calls_exec(trace_calls_t *calls, uint32_t pid, uint32_t tid) {
-  trace_caller_t **link, *caller = *place_of(calls, tid), *other;
-  size_t i;
+  trace_caller_t *caller = common_by_id_find(&calls->callers, tid);
+  trace_caller_t *other = NULL;
 
   if (!common_tasks_has_id(tid) || (caller != NULL && caller->call != NULL))
     return;
-  for (i = 0; i < TRACE_CALLS_BUCKETS; i++) {
-    for (link = &calls->callers[i]; *link != NULL; link = &(*link)->next) {
-      other = *link;
-      if (other->pid != pid || other->tid == tid || other->call == NULL)
-        continue;
-      *link = other->next;
-      if (caller != NULL)
-        remove_at(place_of(calls, tid));
-      other->tid = tid;
-      other->next = NULL;
-      *place_of(calls, tid) = other;
-      return;
-    }
+  while ((other = common_by_id_next(&calls->callers, other)) != NULL) {
+    if (other->pid != pid || other->tid == tid || other->call == NULL)
+      continue;
+    if (caller != NULL)
+      forget_caller(calls, caller);
+    common_by_id_move(&calls->callers, other, tid);
+    other->tid = tid;
+    return;
   }
   if (caller != NULL)
     return;
-  caller = add_at(place_of(calls, tid), pid, tid);
+  caller = add_caller(calls, pid, tid);
   caller->is_new = 1;
   rejoin(calls, caller);
 }
 
 void trace_calls_exit(trace_calls_t *calls, uint32_t tid) {
-  trace_caller_t **link = place_of(calls, tid);
+  trace_caller_t *caller = common_by_id_find(&calls->callers, tid);
 
-  if (*link != NULL)
-    remove_at(link);
+  if (caller != NULL)
+    forget_caller(calls, caller);
 }
 
 void trace_calls_lost(trace_calls_t *calls) {
@@ -386,17 +350,14 @@ static int compare_groups(const void *one, const void *other) {
 }
 
 void trace_calls_finish(trace_calls_t *calls) {
-  trace_caller_t *caller;
-  size_t i;
+  trace_caller_t *caller = NULL;
 
-  for (i = 0; i < TRACE_CALLS_BUCKETS; i++) {
-    for (caller = calls->callers[i]; caller != NULL; caller = caller->next) {
-      if (caller->call != NULL && caller->losses == calls->losses)
-        caller->call->running++;
-      else if (caller->call != NULL)
-        caller->call->no_end++;
-      caller->call = NULL;
-    }
+  while ((caller = common_by_id_next(&calls->callers, caller)) != NULL) {
+    if (caller->call != NULL && caller->losses == calls->losses)
+      caller->call->running++;
+    else if (caller->call != NULL)
+      caller->call->no_end++;
+    caller->call = NULL;
   }
   if (calls->nr > 1)
     qsort(calls->groups, calls->nr, sizeof(*calls->groups), compare_groups);
@@ -415,14 +376,12 @@ static int compare_calls(const void *one, const void *other) {
 
 const trace_call_t **trace_calls_sorted(const trace_group_t *group) {
   const trace_call_t **sorted =
-                         common_calloc(group->nr_calls + 1, sizeof(*sorted)),
-                     *call;
-  size_t i, nr = 0;
+                         common_calloc(group->calls.nr + 1, sizeof(*sorted)),
+                     *call = NULL;
+  size_t nr = 0;
 
-  for (i = 0; i < TRACE_CALL_BUCKETS; i++) {
-    for (call = group->calls[i]; call != NULL; call = call->next)
-      sorted[nr++] = call;
-  }
+  while ((call = common_by_id_next(&group->calls, call)) != NULL)
+    sorted[nr++] = call;
   if (nr > 1)
     qsort(sorted, nr, sizeof(*sorted), compare_calls);
   return sorted;

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/by_id.h"
 #include "common/proc.h"
 
 /* Each power of two has four buckets. Times of 2^44 ns (4.9 hours) or more are
@@ -26,9 +27,6 @@ typedef struct trace_latency_s {
  * first. */
 #define TRACE_CALLS_GROUPS 1024
 
-#define TRACE_CALL_BUCKETS  64
-#define TRACE_CALLS_BUCKETS 4096
-
 typedef enum trace_calls_by_e {
   TRACE_CALLS_BY_PROCESS,
   TRACE_CALLS_BY_THREAD,
@@ -37,6 +35,7 @@ typedef enum trace_calls_by_e {
 
 /* A system call in one group. */
 typedef struct trace_call_s {
+  common_item_t item; /* private */
   int64_t nr;
   int is_compat;           /* the task's `long` has another size than ours */
   const char *name;        /* NULL: not known */
@@ -48,7 +47,6 @@ typedef struct trace_call_s {
   uint64_t no_begin, no_end; /* calls whose begin or end was not seen */
   /* private */
   int is_exec, is_sigreturn;
-  struct trace_call_s *next;
 } trace_call_t;
 
 typedef struct trace_group_s {
@@ -57,9 +55,8 @@ typedef struct trace_group_s {
   size_t nr_joined; /* > 0: the sum of this many ended groups, without ids */
   trace_latency_t sum;
   uint64_t errors;
-  trace_call_t *calls[TRACE_CALL_BUCKETS];
-  size_t nr_calls;
-  size_t nr_threads; /* that are alive */
+  common_by_id_t calls; /* by their numbers and their sizes of `long` */
+  size_t nr_threads;    /* that are alive */
 } trace_group_t;
 
 typedef struct trace_caller_s trace_caller_t;
@@ -73,7 +70,7 @@ typedef struct trace_calls_s {
   uint64_t outsiders; /* records of tasks without an id of their own */
   /* private */
   trace_group_t *joined;
-  trace_caller_t *callers[TRACE_CALLS_BUCKETS];
+  common_by_id_t callers; /* by tid */
   uint64_t losses;
 } trace_calls_t;
 

@@ -6,52 +6,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/memory.h"
 #include "common/tasks.h"
 #include "common/text.h"
 
-static trace_name_t **place_of(trace_names_t *names, uint32_t tid) {
-  trace_name_t **link = &names->buckets[tid % TRACE_NAME_BUCKETS];
-
-  while (*link != NULL && (*link)->tid != tid)
-    link = &(*link)->next;
-  return link;
+void trace_names_free(trace_names_t *names) {
+  common_by_id_free(&names->names, free);
 }
 
-static void remove_at(trace_name_t **link) {
-  trace_name_t *name = *link;
-
-  *link = name->next;
+static void forget(trace_names_t *names, trace_name_t *name) {
+  common_by_id_remove(&names->names, name);
   free(name);
 }
 
-void trace_names_free(trace_names_t *names) {
-  size_t i;
-
-  for (i = 0; i < TRACE_NAME_BUCKETS; i++) {
-    while (names->buckets[i] != NULL)
-      remove_at(&names->buckets[i]);
-  }
-}
-
 void trace_names_set(trace_names_t *names, uint32_t tid, const char *comm) {
-  trace_name_t **link = place_of(names, tid);
+  trace_name_t *name = common_by_id_get(&names->names, tid, sizeof(*name));
 
-  if (*link == NULL) {
-    *link = common_calloc(1, sizeof(**link));
-    (*link)->tid = tid;
-  }
-  (*link)->is_ended = 0;
+  name->is_ended = 0;
   /* comm may point to the name of this same thread. */
-  if (comm != (*link)->comm)
-    snprintf((*link)->comm, sizeof((*link)->comm), "%s", comm);
+  if (comm != name->comm)
+    snprintf(name->comm, sizeof(name->comm), "%s", comm);
 }
 
 const char *trace_names_get(const trace_names_t *names, uint32_t tid) {
-  const trace_name_t *name = names->buckets[tid % TRACE_NAME_BUCKETS];
+  const trace_name_t *name = common_by_id_find(&names->names, tid);
 
-  while (name != NULL && name->tid != tid)
-    name = name->next;
   return name != NULL ? name->comm : NULL;
 }
 
@@ -59,31 +37,28 @@ const char *trace_names_get(const trace_names_t *names, uint32_t tid) {
  * of an earlier thread with the new thread's id is removed. */
 static void follow_fork(trace_names_t *names, const uvperf_task_t *task) {
   const char *comm = trace_names_get(names, task->ptid);
-  trace_name_t **link;
+  trace_name_t *earlier = common_by_id_find(&names->names, task->tid);
 
-  if (comm != NULL) {
+  if (comm != NULL)
     trace_names_set(names, task->tid, comm);
-    return;
-  }
-  link = place_of(names, task->tid);
-  if (*link != NULL)
-    remove_at(link);
+  else if (earlier != NULL)
+    forget(names, earlier);
 }
 
 static void follow_exit(trace_names_t *names, uint32_t tid) {
-  trace_name_t **link = place_of(names, tid);
+  trace_name_t *name = common_by_id_find(&names->names, tid);
   uint32_t *slot = &names->ended[names->nr_ended % TRACE_NAMES_ENDED];
   uint32_t oldest = *slot;
 
-  if (*link == NULL)
+  if (name == NULL)
     return;
-  (*link)->is_ended = 1;
+  name->is_ended = 1;
   *slot = tid;
   if (names->nr_ended++ < TRACE_NAMES_ENDED || oldest == tid)
     return;
-  link = place_of(names, oldest);
-  if (*link != NULL && (*link)->is_ended)
-    remove_at(link);
+  name = common_by_id_find(&names->names, oldest);
+  if (name != NULL && name->is_ended)
+    forget(names, name);
 }
 
 void trace_names_record(trace_names_t *names, const uvperf_record_t *record) {

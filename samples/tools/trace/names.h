@@ -8,23 +8,23 @@
 
 #include "uvperf/record.h"
 
+#include "common/by_id.h"
 #include "common/proc.h"
 
-#define TRACE_NAME_BUCKETS 4096
 /* The number of ended threads whose names are kept. A thread still hits
  * tracepoints after its EXIT record. */
 #define TRACE_NAMES_ENDED 1024
 
+/* The name of a thread. */
 typedef struct trace_name_s {
-  uint32_t tid;
+  common_item_t item; /* its id is the tid */
   int is_ended;
   char comm[COMMON_PROC_COMM_BYTES];
-  struct trace_name_s *next;
 } trace_name_t;
 
 /* All zero at first. */
 typedef struct trace_names_s {
-  trace_name_t *buckets[TRACE_NAME_BUCKETS];
+  common_by_id_t names;
   uint32_t ended[TRACE_NAMES_ENDED]; /* a ring */
   size_t nr_ended;                   /* in all, overwritten ones too */
   int has_outsiders; /* tasks of other pid namespaces, whose id is 0 here */

@@ -152,12 +152,12 @@ static void put_group(common_buffer_t *buffer, const trace_calls_t *calls,
     common_buffer_print(buffer, "  %-*s %9s %7s%7s%7s%7s%7s%7s%7s\n",
                         NAME_COLUMNS, "system call", "calls", "errors", "total",
                         "min", "avg", "p50", "p99", "max");
-  for (i = 0; i < group->nr_calls; i++) {
+  for (i = 0; i < group->calls.nr; i++) {
     if (sorted[i]->latency.nr > 0)
       put_row(buffer, sorted[i]);
   }
   for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-    put_others(buffer, sorted, group->nr_calls, i);
+    put_others(buffer, sorted, group->calls.nr, i);
   common_buffer_text(buffer, "\n");
   free(sorted);
 }
@@ -216,7 +216,7 @@ void trace_table_json(common_buffer_t *buffer, const trace_calls_t *calls,
 
   for (i = 0; i < calls->nr; i++) {
     sorted = trace_calls_sorted(calls->groups[i]);
-    for (k = 0; k < calls->groups[i]->nr_calls; k++) {
+    for (k = 0; k < calls->groups[i]->calls.nr; k++) {
       trace_put_json(buffer, time, "syscall");
       put_json_task(buffer, calls, calls->groups[i]);
       put_json_call(buffer, sorted[k]);

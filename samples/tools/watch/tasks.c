@@ -10,28 +10,17 @@
 
 #include "common/memory.h"
 
-static watch_process_t **bucket_of(watch_tasks_t *tasks, uint32_t pid) {
-  return &tasks->buckets[pid % WATCH_TASK_BUCKETS];
-}
-
 watch_process_t *watch_tasks_find(const watch_tasks_t *tasks, uint32_t pid) {
-  watch_process_t *process = tasks->buckets[pid % WATCH_TASK_BUCKETS];
-
-  while (process != NULL && process->pid != pid)
-    process = process->next;
-  return process;
+  return common_by_id_find(&tasks->processes, pid);
 }
 
 watch_process_t *watch_tasks_add(watch_tasks_t *tasks, uint32_t pid) {
-  watch_process_t **bucket = bucket_of(tasks, pid);
   watch_process_t *process = watch_tasks_find(tasks, pid);
 
   if (process != NULL)
     return process;
-  process = common_calloc(1, sizeof(*process));
+  process = common_by_id_get(&tasks->processes, pid, sizeof(*process));
   process->pid = pid;
-  process->next = *bucket;
-  *bucket = process;
   if (tasks->show_all)
     watch_tasks_show(tasks, process);
   return process;
@@ -45,40 +34,27 @@ void watch_tasks_end(watch_tasks_t *tasks, watch_process_t *process) {
   process->nr = 0;
 }
 
-void watch_tasks_remove(watch_tasks_t *tasks, watch_process_t *process) {
-  watch_process_t **link = bucket_of(tasks, process->pid);
+static void free_process(void *item) {
+  watch_process_t *process = item;
 
-  watch_tasks_end(tasks, process);
-  while (*link != process)
-    link = &(*link)->next;
-  *link = process->next;
   free(process->threads);
   free(process);
 }
 
-void watch_tasks_free(watch_tasks_t *tasks) {
-  size_t i;
+void watch_tasks_remove(watch_tasks_t *tasks, watch_process_t *process) {
+  watch_tasks_end(tasks, process);
+  common_by_id_remove(&tasks->processes, process);
+  free_process(process);
+}
 
-  for (i = 0; i < WATCH_TASK_BUCKETS; i++) {
-    while (tasks->buckets[i] != NULL)
-      watch_tasks_remove(tasks, tasks->buckets[i]);
-  }
+void watch_tasks_free(watch_tasks_t *tasks) {
+  common_by_id_free(&tasks->processes, free_process);
+  tasks->nr_shown = 0;
 }
 
 watch_process_t *watch_tasks_next(const watch_tasks_t *tasks,
                                   const watch_process_t *process) {
-  size_t i = 0;
-
-  if (process != NULL) {
-    if (process->next != NULL)
-      return process->next;
-    i = process->pid % WATCH_TASK_BUCKETS + 1;
-  }
-  for (; i < WATCH_TASK_BUCKETS; i++) {
-    if (tasks->buckets[i] != NULL)
-      return tasks->buckets[i];
-  }
-  return NULL;
+  return common_by_id_next(&tasks->processes, process);
 }
 
 void watch_tasks_show(watch_tasks_t *tasks, watch_process_t *process) {

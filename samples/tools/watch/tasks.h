@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/by_id.h"
+
 /* The kernel's names have at most 16 bytes, but /proc shows up to 64 for kernel
  * threads. */
 #define WATCH_COMM_BYTES 64
@@ -17,6 +19,7 @@ typedef struct watch_thread_s {
 } watch_thread_t;
 
 typedef struct watch_process_s {
+  common_item_t item; /* its id is the pid */
   uint32_t pid;
   uint32_t ppid;     /* 0 if it is not known */
   int is_shown;      /* its events are printed */
@@ -29,13 +32,10 @@ typedef struct watch_process_s {
   size_t capacity;
   char comm[WATCH_COMM_BYTES];
   void *exec; /* of the timeline: an exec whose executable is not known yet */
-  struct watch_process_s *next;
 } watch_process_t;
 
-#define WATCH_TASK_BUCKETS 4096
-
 typedef struct watch_tasks_s {
-  watch_process_t *buckets[WATCH_TASK_BUCKETS];
+  common_by_id_t processes;
   int show_all;    /* every process is shown */
   size_t nr_shown; /* shown processes */
 } watch_tasks_t;

@@ -37,17 +37,15 @@ static void end(uint64_t time, uint32_t pid, uint32_t tid, int64_t nr,
 static trace_call_t no_call;
 
 static const trace_call_t *call_of(uint32_t pid, int64_t nr) {
-  const trace_call_t *call;
-  size_t i, k;
+  const trace_call_t *call = NULL;
+  size_t i;
 
   for (i = 0; i < calls.nr; i++) {
     if (calls.groups[i]->tid != pid)
       continue;
-    for (k = 0; k < TRACE_CALL_BUCKETS; k++) {
-      for (call = calls.groups[i]->calls[k]; call != NULL; call = call->next) {
-        if (call->nr == nr)
-          return call;
-      }
+    while ((call = common_by_id_next(&calls.groups[i]->calls, call)) != NULL) {
+      if (call->nr == nr)
+        return call;
     }
   }
   return &no_call;

@@ -229,15 +229,15 @@ static void grandchild_of_a_dead_parent_stays_in_the_tree(void **state) {
   assert_int_equal(tasks.nr_shown, 0);
 }
 
-/* The youngest processes are added first, and all are in the same bucket. */
+/* The youngest processes are added first, and all are in the same place of the
+ * hash table. */
 static void descendants_are_found_in_any_order(void **state) {
   static watch_tasks_t tasks;
   uint32_t pid;
 
   for (pid = 20; pid > 0; pid--)
-    watch_tasks_add(&tasks, pid * WATCH_TASK_BUCKETS)->ppid =
-        (pid > 10 ? pid - 1 : 1) * WATCH_TASK_BUCKETS;
-  watch_tasks_show(&tasks, watch_tasks_find(&tasks, 11 * WATCH_TASK_BUCKETS));
+    watch_tasks_add(&tasks, pid * 4096)->ppid = (pid > 10 ? pid - 1 : 1) * 4096;
+  watch_tasks_show(&tasks, watch_tasks_find(&tasks, 11 * 4096));
   watch_tasks_show_children(&tasks);
   assert_int_equal(tasks.nr_shown, 10);
   watch_tasks_free(&tasks);

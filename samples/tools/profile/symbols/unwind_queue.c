@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/by_id.h"
 #include "common/memory.h"
 #include "common/sorted.h"
 #include "profile/symbols/open.h"
@@ -15,7 +16,6 @@
 #define MAX_BYTES     ((size_t)64 << 20)
 #define BATCH_SAMPLES 64
 #define BATCH_BYTES   ((size_t)1 << 20)
-#define BUCKETS       1024
 #define TIMEOUT_MS    5000
 /* If this number of batches of a process have ended the worker, the process is
  * ignored. */
@@ -57,14 +57,13 @@ typedef struct batch_s {
 
 /* Lives as long as its batches. */
 struct process_s {
+  common_item_t item; /* its id is the pid */
   size_t refs;
-  uint32_t pid;
   atomic_int strikes; /* set on the pool */
   int has_worked;     /* used on the pool: a batch had an answer */
   int is_sent;        /* the first batch of these mappings is sent */
   maps_t *maps;
   batch_t *batch; /* being filled, or NULL */
-  process_t *next;
 };
 
 struct unwind_queue_s {
@@ -73,7 +72,7 @@ struct unwind_queue_s {
   unwind_stats_t stats;
   object_t **objects; /* by number; NULL for unknown ones */
   size_t nr_objects;
-  process_t *buckets[BUCKETS];
+  common_by_id_t processes;
   uint64_t last_version;
   size_t bytes;     /* in all batches */
   uint64_t lost_ms; /* used on the pool: time of failed batches */
@@ -129,7 +128,7 @@ void unwind_queue_object(unwind_queue_t *queue, uint32_t number,
     return;
   object = common_calloc(1, sizeof(*object));
   object->mapping = *mapping;
-  object->path = common_copy(mapping->path, strlen(mapping->path));
+  object->path = common_copy_text(mapping->path);
   object->mapping.path = object->path;
   queue->objects[number] = object;
 }
@@ -146,26 +145,17 @@ static void drop_process(process_t *process) {
   free(process);
 }
 
-static process_t **place_of(unwind_queue_t *queue, uint32_t pid) {
-  process_t **place = &queue->buckets[pid % BUCKETS];
-
-  while (*place != NULL && (*place)->pid != pid)
-    place = &(*place)->next;
-  return place;
-}
-
 static void send_batch(process_t *process);
 
 void unwind_queue_map(unwind_queue_t *queue, uint32_t pid,
                       const unwind_range_t *ranges, size_t nr) {
-  process_t **place = place_of(queue, pid), *process = *place;
+  process_t *process = common_by_id_find(&queue->processes, pid);
   maps_t *maps = common_calloc(1, sizeof(*maps) + nr * sizeof(*maps->ranges));
   size_t i;
 
   if (process == NULL) {
-    process = *place = common_calloc(1, sizeof(*process));
+    process = common_by_id_get(&queue->processes, pid, sizeof(*process));
     process->refs = 1;
-    process->pid = pid;
   }
   send_batch(process);
   drop_maps(process->maps);
@@ -183,12 +173,12 @@ void unwind_queue_map(unwind_queue_t *queue, uint32_t pid,
 }
 
 void unwind_queue_forget(unwind_queue_t *queue, uint32_t pid) {
-  process_t **place = place_of(queue, pid), *process = *place;
+  process_t *process = common_by_id_find(&queue->processes, pid);
 
   if (process == NULL)
     return;
   send_batch(process);
-  *place = process->next;
+  common_by_id_remove(&queue->processes, process);
   drop_process(process);
 }
 
@@ -269,7 +259,7 @@ static int send_maps(const batch_t *batch, symbols_worker_t *worker) {
   int rc;
 
   symbols_message_begin(&request, SYMBOLS_REQUEST_UNWIND_MAP);
-  symbols_put_number(&request, batch->process->pid);
+  symbols_put_number(&request, batch->process->item.id);
   symbols_put_number(&request, maps->version);
   symbols_put_number(&request, (uint64_t)batch->queue->options.machine);
   symbols_put_number(&request, maps->nr);
@@ -443,7 +433,7 @@ static batch_t *new_batch(unwind_queue_t *queue, process_t *process) {
   batch->maps = process->maps;
   batch->maps->refs++;
   symbols_message_begin(&batch->request, SYMBOLS_REQUEST_UNWIND);
-  symbols_put_number(&batch->request, process->pid);
+  symbols_put_number(&batch->request, process->item.id);
   symbols_put_number(&batch->request, process->maps->version);
   batch->nr_at = batch->request.body.used;
   symbols_put_number(&batch->request, 0);
@@ -475,7 +465,7 @@ static void put_sample(batch_t *batch, const uvperf_sample_t *sample,
 int unwind_queue_add(unwind_queue_t *queue, uint32_t pid,
                      const uvperf_sample_t *sample, const void *context,
                      size_t context_bytes) {
-  process_t *process = *place_of(queue, pid);
+  process_t *process = common_by_id_find(&queue->processes, pid);
   size_t before;
 
   if (process == NULL || atomic_load(&process->strikes) >= MAX_STRIKES ||
@@ -498,13 +488,10 @@ int unwind_queue_add(unwind_queue_t *queue, uint32_t pid,
 }
 
 void unwind_queue_flush(unwind_queue_t *queue) {
-  process_t *process;
-  size_t i;
+  process_t *process = NULL;
 
-  for (i = 0; i < BUCKETS; i++) {
-    for (process = queue->buckets[i]; process != NULL; process = process->next)
-      send_batch(process);
-  }
+  while ((process = common_by_id_next(&queue->processes, process)) != NULL)
+    send_batch(process);
 }
 
 static void run_nothing(symbols_job_t *job, symbols_worker_t *worker) {
@@ -531,20 +518,20 @@ void unwind_queue_wait(unwind_queue_t *queue, void (*cb)(void *arg),
   symbols_jobs_add(queue->jobs, &wait->job);
 }
 
+static void end_process(void *item) {
+  process_t *process = item;
+
+  if (process->batch != NULL)
+    free_batch(process->batch);
+  drop_process(process);
+}
+
 void unwind_queue_free(unwind_queue_t *queue) {
-  process_t *process, *next;
   size_t i;
 
   if (queue == NULL)
     return;
-  for (i = 0; i < BUCKETS; i++) {
-    for (process = queue->buckets[i]; process != NULL; process = next) {
-      next = process->next;
-      if (process->batch != NULL)
-        free_batch(process->batch);
-      drop_process(process);
-    }
-  }
+  common_by_id_free(&queue->processes, end_process);
   for (i = 0; i < queue->nr_objects; i++) {
     if (queue->objects[i] != NULL)
       free(queue->objects[i]->path);
