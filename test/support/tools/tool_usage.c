@@ -52,29 +52,6 @@ void tool_usage_in_help(const char *path, const char *parts) {
     tool_run_expect_text(run.out, part);
 }
 
-void tool_usage_help(const char *path, const char *first_words) {
-  tool_run_t run = {.args = {path, "--help"}};
-
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
-  tool_run_expect_text(run.out, first_words);
-  assert_string_equal(run.err, "");
-}
-
-void tool_usage_missing_command(const char *path) {
-  tool_run_t run = {.args = {path, "--", "/nonexistent/command"}};
-
-  tool_run_ends(&run, 127, "/nonexistent/command");
-  tool_run_expect_text(run.err, strerror(ENOENT));
-  assert_string_equal(run.out, "");
-}
-
-void tool_usage_missing_process(const char *path) {
-  tool_run_t run = {.args = {path, "-p", "2147483647"}};
-
-  tool_run_ends(&run, 1, "2147483647");
-}
-
 /* First, as whatever follows may be a command. */
 static void insert_file(tool_run_t *run, const char *file) {
   assert_null(run->args[TOOL_RUN_ARGS - 3]);

@@ -22,10 +22,6 @@ void tool_usage_knows(const char *path, const char *options);
 /* The help has these parts. Each ends with "|". */
 void tool_usage_in_help(const char *path, const char *parts);
 
-void tool_usage_help(const char *path, const char *first_words);
-void tool_usage_missing_command(const char *path);
-void tool_usage_missing_process(const char *path);
-
 /* These add -o and a file to the arguments of a run. */
 
 /* It ends with status 1 and a message that begins with its name. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How list handles bad input, words without matches, and users who may not read
  * tracefs. */
-#include "tool_run.h"
+#include "tool_rows.h"
 #include "tool_usage.h"
 
 #include <sys/stat.h>
@@ -21,50 +21,6 @@ static void bad_options_exit_2_with_a_message(void **state) {
   tool_usage_refused(LIST_PATH, cases, sizeof(cases) / sizeof(cases[0]));
 }
 
-static void word_without_matches_is_reported_with_a_similar_name(void **state) {
-  static const struct {
-    const char *word;
-    const char *message;
-  } cases[] = {
-      {"cylces", "'cycles'"},
-      {"contextswitches", "'context-switches'"},
-      {"nothing*", "list: nothing matches 'nothing*'\n"},
-      {"no thing,", "'no thing,'\n"},
-      {"cycles:u", "type=0,config=0x0\n"},
-      {"r1a8", "type=4,config=0x1a8\n"},
-  };
-  size_t i;
-
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    tool_run_t run = {.args = {LIST_PATH, cases[i].word}};
-
-    tool_run_exits(&run, 1);
-    tool_run_expect_text(run.err, cases[i].message);
-    assert_string_equal(run.out, "");
-  }
-}
-
-static void word_without_matches_does_not_hide_the_others(void **state) {
-  tool_run_t run = {.args = {LIST_PATH, "cylces", "cpu-cloc?"}};
-
-  tool_run_ends(&run, 0, "'cylces'");
-  assert_null(strstr(run.err, "'cpu-cloc?'"));
-  assert_string_equal(run.out, "Software events\n  cpu-clock\n");
-}
-
-static void array_without_matches_is_empty(void **state) {
-  tool_run_t run = {.args = {LIST_PATH, "-j", "nothing*"}};
-
-  tool_run_exits(&run, 1);
-  assert_string_equal(run.out, "[]\n");
-}
-
-static void words_after_two_dashes_are_patterns(void **state) {
-  tool_run_t run = {.args = {LIST_PATH, "--", "--json"}};
-
-  tool_run_ends(&run, 1, "'--json'");
-}
-
 /* -- tracefs that may not be read ----------------------------------------- */
 
 static void need_tracefs_of_root(const char *test) {
@@ -74,34 +30,6 @@ static void need_tracefs_of_root(const char *test) {
   support_need_tracefs(test, "syscalls:sys_enter_getpgid");
   if (stat("/sys/kernel/tracing", &status) != 0 || (status.st_mode & 5) != 0)
     support_skip(test, "tracefs that is for root alone");
-}
-
-static void plain_user_learns_what_is_missing(void **state) {
-  tool_run_t run = {.args = {LIST_PATH}, .as_nobody = 1};
-
-  need_tracefs_of_root(__func__);
-  tool_run_ends(&run, 0, "EACCES");
-  tool_run_expect_text(run.err, "root");
-  tool_run_expect_text(run.out, "\n  cpu-clock\n");
-  tool_run_expect_text(run.out, "\nOther forms\n");
-  assert_null(strstr(run.out, "Tracepoints"));
-}
-
-static void plain_user_gets_no_message_about_unwanted_kinds(void **state) {
-  tool_run_t run = {.args = {LIST_PATH, "sw"}, .as_nobody = 1};
-
-  support_need_root(__func__);
-  tool_run_exits(&run, 0);
-  assert_string_equal(run.err, "");
-}
-
-static void plain_user_gets_no_tracepoints(void **state) {
-  tool_run_t run = {.args = {LIST_PATH, "--json", "tracepoint"},
-                    .as_nobody = 1};
-
-  need_tracefs_of_root(__func__);
-  tool_run_ends(&run, 1, "EACCES");
-  assert_string_equal(run.out, "[]\n");
 }
 
 /* -- the output ----------------------------------------------------------- */
@@ -125,18 +53,40 @@ static void few_fds_do_not_abort(void **state) {
   assert_true(reported > 0);
 }
 
+static const tool_row_t rows[] = {
+    {"misspelled_word_is_reported_with_a_similar_name", NULL, "cylces", 1,
+     .err = "'cycles'", .out = "="},
+    {"word_without_its_dash_is_reported_with_a_similar_name", NULL,
+     "contextswitches", 1, .err = "'context-switches'", .out = "="},
+    {"pattern_without_matches_is_reported", NULL, "nothing*", 1,
+     .err = "list: nothing matches 'nothing*'\n", .out = "="},
+    {"words_without_matches_are_reported", NULL, "'no thing,'", 1,
+     .err = "'no thing,'\n", .out = "="},
+    {"name_with_a_modifier_is_reported_with_its_numbers", NULL, "cycles:u", 1,
+     .err = "type=0,config=0x0\n", .out = "="},
+    {"raw_event_is_reported_with_its_numbers", NULL, "r1a8", 1,
+     .err = "type=4,config=0x1a8\n", .out = "="},
+    {"word_without_matches_does_not_hide_the_others", NULL, "cylces cpu-cloc?",
+     0, .err = "'cylces'|!'cpu-cloc?'",
+     .out = "=Software events\n  cpu-clock\n"},
+    {"array_without_matches_is_empty", NULL, "-j nothing*", 1, .out = "=[]\n"},
+    {"words_after_two_dashes_are_patterns", NULL, "-- --json", 1,
+     .err = "'--json'"},
+    {"plain_user_learns_what_is_missing", need_tracefs_of_root, "", 0,
+     .err = "EACCES|root",
+     .out = "\n  cpu-clock\n|\nOther forms\n|!Tracepoints", .as_nobody = 1},
+    {"plain_user_gets_no_message_about_unwanted_kinds", support_need_root, "sw",
+     0, .err = "=", .as_nobody = 1},
+    {"plain_user_gets_no_tracepoints", need_tracefs_of_root,
+     "--json tracepoint", 1, .err = "EACCES", .out = "=[]\n", .as_nobody = 1},
+};
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bad_options_exit_2_with_a_message),
-      cmocka_unit_test(word_without_matches_is_reported_with_a_similar_name),
-      cmocka_unit_test(word_without_matches_does_not_hide_the_others),
-      cmocka_unit_test(array_without_matches_is_empty),
-      cmocka_unit_test(words_after_two_dashes_are_patterns),
-      cmocka_unit_test(plain_user_learns_what_is_missing),
-      cmocka_unit_test(plain_user_gets_no_message_about_unwanted_kinds),
-      cmocka_unit_test(plain_user_gets_no_tracepoints),
       cmocka_unit_test(few_fds_do_not_abort),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return tool_rows_main(LIST_PATH, rows, sizeof(rows) / sizeof(rows[0]), tests,
+                        sizeof(tests) / sizeof(tests[0]));
 }

@@ -1,49 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Bad input and impossible targets cause a message and an exit status. */
-#include "tool_run.h"
+#include "tool_rows.h"
 #include "tool_usage.h"
-
-static void command_that_ends_ends_the_profile(void **state) {
-  tool_run_t run = {.args = {PROFILE_PATH, "--", "sh", "-c", "exit 3"}};
-  tool_run_t killed = {.args = {PROFILE_PATH, "sh", "-c", "kill -9 $$"}};
-
-  support_need_own_events(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 3);
-  tool_run_expect_text(run.out, " samples, ");
-  tool_run_expect_text(run.err, " status 3");
-  tool_run(&killed);
-  tool_run_expect_status(&killed, 128 + 9);
-}
-
-static void quiet_profile_prints_the_table_alone(void **state) {
-  tool_run_t run = {.args = {PROFILE_PATH, "-q", "--by", "comm", "--rows", "1",
-                             "--", "sh", "-c", "sleep 0; exit 3"}};
-
-  support_need_own_events(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 3);
-  assert_string_equal(run.err, "");
-  tool_run_expect_text(run.out, " samples, ");
-}
-
-static void command_ends_the_profile_of_another_target(void **state) {
-  tool_run_t run = {.args = {PROFILE_PATH, "-a", "--", "sh", "-c", "exit 3"}};
-
-  support_need_cpu_wide(__func__);
-  tool_run(&run);
-  tool_run_expect_status(&run, 3);
-  tool_run_expect_text(run.out, " samples, ");
-}
-
-static void missing_command_is_reported_with_status_127(void **state) {
-  support_need_own_events(__func__);
-  tool_usage_missing_command(PROFILE_PATH);
-}
-
-static void missing_process_is_reported(void **state) {
-  tool_usage_missing_process(PROFILE_PATH);
-}
 
 static void bad_options_exit_2_with_a_message(void **state) {
   static const tool_usage_t cases[] = {
@@ -95,40 +53,33 @@ static void bad_options_exit_2_with_a_message(void **state) {
   tool_usage_refused(PROFILE_PATH, cases, sizeof(cases) / sizeof(cases[0]));
 }
 
-static void frequency_above_the_limit_exits_2(void **state) {
-  tool_run_t run = {.args = {PROFILE_PATH, "-F", "1000000", "--", "true"}};
-
-  support_need_own_events(__func__);
-  tool_run_ends(&run, 2, "perf_event_max_sample_rate");
-}
-
-static void help_goes_to_stdout(void **state) {
-  tool_usage_help(PROFILE_PATH, "Usage: uvperf-profile");
-}
-
-/* The run returns when the command has ended too, because it has our pipe. */
-static void reader_of_stderr_gone_ends_the_command(void **state) {
-  tool_run_t run = {.args = {"/bin/sh", "-c",
-                             "\"$0\" -- \"$1\" spin 2>&1 >/dev/null | "
-                             "head -n 1 >&2",
-                             PROFILE_PATH, TARGET_PATH}};
-
-  support_need_own_events(__func__);
-  tool_run_ends(&run, 0, "profile: ");
-}
+static const tool_row_t rows[] = {
+    {"command_that_ends_ends_the_profile", support_need_own_events,
+     "-- sh -c 'exit 3'", 3, .err = " status 3", .out = " samples, "},
+    {"signal_that_ended_the_command_is_in_the_status", support_need_own_events,
+     "sh -c 'kill -9 $$'", 128 + 9, .err = NULL},
+    {"command_ends_the_profile_of_another_target", support_need_cpu_wide,
+     "-a -- sh -c 'exit 3'", 3, .out = " samples, "},
+    {"quiet_profile_prints_the_table_alone", support_need_own_events,
+     "-q --by comm --rows 1 -- sh -c 'sleep 0; exit 3'", 3, .err = "=",
+     .out = " samples, "},
+    {"missing_process_is_reported", NULL, "-p 2147483647", 1,
+     .err = "2147483647"},
+    {"frequency_above_the_limit_exits_2", support_need_own_events,
+     "-F 1000000 -- true", 2, .err = "perf_event_max_sample_rate"},
+    /* The run returns when the command has ended too, because it has our
+     * pipe. */
+    {"reader_of_stderr_gone_ends_the_command", support_need_own_events,
+     "/bin/sh -c '" PROFILE_PATH " -- " TARGET_PATH
+     " spin 2>&1 >/dev/null | head -n 1 >&2'",
+     0, .err = "profile: "},
+};
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(reader_of_stderr_gone_ends_the_command),
-      cmocka_unit_test(command_that_ends_ends_the_profile),
-      cmocka_unit_test(command_ends_the_profile_of_another_target),
-      cmocka_unit_test(quiet_profile_prints_the_table_alone),
-      cmocka_unit_test(missing_command_is_reported_with_status_127),
-      cmocka_unit_test(missing_process_is_reported),
       cmocka_unit_test(bad_options_exit_2_with_a_message),
-      cmocka_unit_test(frequency_above_the_limit_exits_2),
-      cmocka_unit_test(help_goes_to_stdout),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return tool_rows_main(PROFILE_PATH, rows, sizeof(rows) / sizeof(rows[0]),
+                        tests, sizeof(tests) / sizeof(tests[0]));
 }

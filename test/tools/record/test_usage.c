@@ -3,7 +3,7 @@
  * an exit status, and an old file is left alone. */
 #include <unistd.h>
 
-#include "tool_run.h"
+#include "tool_rows.h"
 #include "tool_usage.h"
 
 static void bad_options_exit_2_with_a_message(void **state) {
@@ -118,128 +118,60 @@ static void every_option_is_in_the_help(void **state) {
       "--switch-output-event:|--tail-synthesize|--help|");
 }
 
-/* -- errors that leave an old file alone ----------------------------------- */
+static void need_no_pmu(const char *test) {
+  tool_run_t run = {.args = {RECORD_PATH, "-o", "/dev/null", "-e",
+                             "L1-dcache-loads:u", "true"}};
 
-static char path[64];
-
-static int make_file(void **state) {
-  FILE *file;
-  int fd;
-
-  snprintf(path, sizeof(path), "/tmp/uvperf_record_XXXXXX");
-  fd = mkstemp(path);
-  file = fd < 0 ? NULL : fdopen(fd, "w");
-  if (file == NULL)
-    return -1;
-  fputs("old", file);
-  return fclose(file);
-}
-
-static int remove_file(void **state) {
-  return unlink(path);
-}
-
-static void expect_old_file(void) {
-  char text[8] = "";
-  FILE *file = fopen(path, "re");
-
-  assert_non_null(file);
-  assert_non_null(fgets(text, sizeof(text), file));
-  fclose(file);
-  assert_string_equal(text, "old");
-}
-
-static void unknown_event_is_reported_and_pointed_at(void **state) {
-  tool_run_t run = {.args = {RECORD_PATH, "-o", path, "-e", "cs", "-e",
-                             "page-fault", "true"}};
-
-  tool_run_ends(&run, 2, "record:   cs,page-fault\n");
-  tool_run_expect_text(run.err, "record:      ^\n");
-  expect_old_file();
-}
-
-static void event_that_opens_nowhere_is_reported(void **state) {
-  tool_run_t run = {.args = {RECORD_PATH, "-o", path, "-e",
-                             "cpu-clock,{L1-dcache-loads,cs}", "true"}};
-
-  support_need_own_events(__func__);
+  support_need_own_events(test);
   tool_run(&run);
   if (run.status == 0)
-    support_skip(__func__, "a machine without a hardware PMU");
-  tool_run_expect_status(&run, 1);
-  tool_run_expect_text(run.err, "L1-dcache-loads: ");
-  expect_old_file();
+    support_skip(test, "a machine without a hardware PMU");
 }
 
-static void filter_of_an_event_without_fields_is_reported(void **state) {
-  tool_run_t run = {.args = {RECORD_PATH, "-o", path, "-e", "cpu-clock",
-                             "--filter", "x == 1", "true"}};
-
-  support_need_own_events(__func__);
-  tool_run_ends(&run, 1, "--filter 'x == 1': ");
-  expect_old_file();
+static void need_switches(const char *test) {
+  support_need_tracepoint(test, "sched:sched_switch");
+  support_need_kernel_side(test);
 }
 
-static void filter_of_an_unknown_field_names_it(void **state) {
-  tool_run_t run = {.args = {RECORD_PATH, "-o", path, "-e",
-                             "sched:sched_switch/name=x/", "--filter",
-                             "nofield == 1", "true"}};
+/* Records into a file that has been there before. The last line on stdout is
+ * what the file has then. */
+#define INTO_OLD_FILE(words)                                                   \
+  "/bin/sh -c \"file=$(mktemp) && printf old >$file; " RECORD_PATH             \
+  " -o $file " words "; status=$?; cat $file; rm -f $file $file.old; "         \
+  "exit $status\""
 
-  support_need_tracepoint(__func__, "sched:sched_switch");
-  support_need_kernel_side(__func__);
-  tool_run_ends(&run, 2, "x: --filter 'nofield == 1': ");
-  tool_run_expect_text(run.err, " prev_comm, ");
-  expect_old_file();
-}
-
-static void branches_of_a_software_event_are_refused(void **state) {
-  tool_run_t run = {
-      .args = {RECORD_PATH, "-o", path, "-b", "-e", "cs", "true"}};
-
-  support_need_own_events(__func__);
-  tool_run_ends(&run, 1, "context-switches");
-  expect_old_file();
-}
-
-static void clock_that_an_event_cannot_have_is_reported(void **state) {
-  tool_run_t run = {.args = {RECORD_PATH, "-o", path, "-k", "tai", "-e",
-                             "sched:sched_switch", "true"}};
-
-  support_need_tracepoint(__func__, "sched:sched_switch");
-  support_need_kernel_side(__func__);
-  tool_run_ends(&run, 1, "monotonic");
-  expect_old_file();
-}
-
-static void file_that_cannot_be_created_is_reported(void **state) {
-  tool_run_t run = {
-      .args = {RECORD_PATH, "-o", "/nonexistent/file", "--", "echo", "ran"}};
-
-  support_need_own_events(__func__);
-  tool_run_ends(&run, 1, "/nonexistent/file: ");
-  assert_string_equal(run.out, "");
-}
+static const tool_row_t rows[] = {
+    {"unknown_event_is_reported_and_pointed_at", NULL,
+     INTO_OLD_FILE("-e cs -e page-fault true"), 2,
+     .err = "record:   cs,page-fault\n|record:      ^\n", .out = "=old"},
+    {"event_that_opens_nowhere_is_reported", need_no_pmu,
+     INTO_OLD_FILE("-e 'cpu-clock,{L1-dcache-loads,cs}' true"), 1,
+     .err = "L1-dcache-loads: ", .out = "=old"},
+    {"filter_of_an_event_without_fields_is_reported", support_need_own_events,
+     INTO_OLD_FILE("-e cpu-clock --filter 'x == 1' true"), 1,
+     .err = "--filter 'x == 1': ", .out = "=old"},
+    {"filter_of_an_unknown_field_names_it", need_switches,
+     INTO_OLD_FILE("-e sched:sched_switch/name=x/ --filter 'nofield == 1' "
+                   "true"),
+     2, .err = "x: --filter 'nofield == 1': | prev_comm, ", .out = "=old"},
+    {"branches_of_a_software_event_are_refused", support_need_own_events,
+     INTO_OLD_FILE("-b -e cs true"), 1, .err = "context-switches",
+     .out = "=old"},
+    {"clock_that_an_event_cannot_have_is_reported", need_switches,
+     INTO_OLD_FILE("-k tai -e sched:sched_switch true"), 1, .err = "monotonic",
+     .out = "=old"},
+    {"file_that_cannot_be_created_is_reported", support_need_own_events,
+     "-o /nonexistent/file -- echo ran", 1,
+     .err = "/nonexistent/file: ", .out = "="},
+};
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bad_options_exit_2_with_a_message),
       cmocka_unit_test(options_of_perf_are_taken_or_explained),
       cmocka_unit_test(every_option_is_in_the_help),
-      cmocka_unit_test_setup_teardown(unknown_event_is_reported_and_pointed_at,
-                                      make_file, remove_file),
-      cmocka_unit_test_setup_teardown(event_that_opens_nowhere_is_reported,
-                                      make_file, remove_file),
-      cmocka_unit_test_setup_teardown(
-          filter_of_an_event_without_fields_is_reported, make_file,
-          remove_file),
-      cmocka_unit_test_setup_teardown(filter_of_an_unknown_field_names_it,
-                                      make_file, remove_file),
-      cmocka_unit_test_setup_teardown(branches_of_a_software_event_are_refused,
-                                      make_file, remove_file),
-      cmocka_unit_test_setup_teardown(
-          clock_that_an_event_cannot_have_is_reported, make_file, remove_file),
-      cmocka_unit_test(file_that_cannot_be_created_is_reported),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return tool_rows_main(RECORD_PATH, rows, sizeof(rows) / sizeof(rows[0]),
+                        tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs trace as a user would: command lines, ends, privileges, readers. */
-#include "tool_run.h"
+#include "tool_rows.h"
 #include "tool_usage.h"
 
 #include <errno.h>
@@ -66,103 +66,6 @@ static void options_of_perf_are_taken_or_explained(void **state) {
   tool_usage_knows(TRACE_PATH, options);
 }
 
-/* These events happen in the kernel, and this user may measure only the user
- * side. */
-static void raw_system_calls_are_refused_without_the_kernel_side(void **state) {
-  tool_run_t run = {.args = {"/usr/bin/env", "ASAN_OPTIONS=detect_leaks=0",
-                             "setpriv", "--reuid=65534", "--regid=65534",
-                             "--clear-groups", "--inh-caps=+dac_read_search",
-                             "--ambient-caps=+dac_read_search", TRACE_PATH,
-                             "-e", "raw_syscalls:sys_enter", "true"}};
-
-  support_need_root(__func__);
-  support_need_tracepoint(__func__, "raw_syscalls:sys_enter");
-  if (tool_run_paranoid() < 2)
-    support_skip(__func__, "kernel.perf_event_paranoid 2");
-  if (system("setpriv --version >/dev/null 2>&1") != 0)
-    support_skip(__func__, "setpriv(1)");
-  tool_run_ends(&run, 1, "raw_syscalls:sys_enter: ");
-}
-
-static void unknown_name_is_reported_with_a_similar_one(void **state) {
-  tool_run_t run = {.args = {TRACE_PATH, "-e", "sched:sched_swich", "true"}};
-
-  support_need_tracepoint(__func__, "sched:sched_switch");
-  tool_run_ends(&run, 2, "sched_switch");
-  tool_run_expect_text(run.err, "^");
-}
-
-/* The name could otherwise control the terminal. */
-static void unknown_name_is_printed_without_control_characters(void **state) {
-  tool_run_t run = {.args = {TRACE_PATH, "-e", "cs,\033[31m:x", "true"}};
-
-  support_need_tracepoint(__func__, ENTER);
-  tool_run_ends(&run, 2, "trace:   cs,?[31m:x\n");
-  assert_null(strchr(run.err, '\033'));
-}
-
-static void filter_with_an_unknown_field_is_reported(void **state) {
-  tool_run_t run = {.args = {TRACE_PATH, "-e", "syscalls:sys_*_getpriority",
-                             "--filter", "who == 1", "true"}};
-
-  support_need_tracepoint(__func__, ENTER);
-  tool_run_ends(&run, 2, "trace: syscalls:sys_exit_getpriority: ");
-  tool_run_expect_text(run.err, " __syscall_nr, ret\n");
-}
-
-/* With a period of 1 these events would stop the machine. */
-static void clocks_and_counters_are_refused(void **state) {
-  tool_run_t run = {.args = {TRACE_PATH, "-e", "cpu-clock", "true"}};
-
-  tool_run_ends(&run, 2, "cannot trace cpu-clock: it has no single hits");
-}
-
-static void trace_exits_with_the_status_of_the_command(void **state) {
-  tool_run_t run = {.args = {TRACE_PATH, "-e", ENTER, "sh", "-c", "exit 5"}};
-
-  support_need_tracepoint(__func__, ENTER);
-  tool_run_ends(&run, 5, "trace: 0 hits in ");
-}
-
-static void missing_process_is_reported(void **state) {
-  tool_run_t run = {.args = {TRACE_PATH, "-e", ENTER, "-p", "2147483647"}};
-
-  support_need_tracepoint(__func__, ENTER);
-  tool_run_ends(&run, 1, "2147483647");
-}
-
-static void interrupt_ends_with_the_last_line(void **state) {
-  tool_run_t run = {.args = {TRACE_PATH, "-a", "-e", ENTER}};
-
-  support_need_cpu_wide(__func__);
-  support_need_tracepoint(__func__, ENTER);
-  run.interrupt_at = "Ctrl-C";
-  tool_run_ends(&run, 0, " 0 lost\n");
-}
-
-static void duration_ends_it(void **state) {
-  tool_run_t run = {
-      .args = {TRACE_PATH, "-d", "0.2", "-e", ENTER, "--", "sleep", "60"}};
-
-  support_need_tracepoint(__func__, ENTER);
-  tool_run_ends(&run, 0, "trace: 0 hits in ");
-}
-
-/* The run returns when the command has ended, too, because it has our pipe. */
-static void reader_that_closes_the_pipe_ends_it(void **state) {
-  tool_run_t run = {
-      .args = {"/bin/sh", "-c",
-               "\"$0\" -e \"$2\" -- sh -c 'while :; do \"$0\" calls 9; done' "
-               "\"$1\" | head -n 1",
-               TRACE_PATH, TARGET_PATH, ENTER}};
-
-  support_need_tracepoint(__func__, ENTER);
-  tool_run_exits(&run, 0);
-  tool_run_expect_text(run.out, " trace_target ");
-  tool_run_expect_text(run.out, " " ENTER " ");
-  tool_run_expect_text(run.err, " lost\n");
-}
-
 /* Hits that do not fit into the pipe, the text and the rings are lost. The loss
  * is reported. */
 static void reader_that_never_reads_does_not_block_it(void **state) {
@@ -222,129 +125,120 @@ static void file_size_limit_still_ends_the_command(void **state) {
   tool_run_expect_status(&run, 128 + SIGXFSZ);
 }
 
-static void too_few_fds_are_reported(void **state) {
-  tool_run_t run = {.args = {"/bin/sh", "-c",
-                             "ulimit -n 24; exec \"$0\" -a -e "
-                             "'syscalls:sys_enter_*at'",
-                             TRACE_PATH}};
-
-  support_need_cpu_wide(__func__);
-  support_need_tracepoint(__func__, "syscalls:sys_enter_openat");
-  tool_run_ends(&run, 1, "RLIMIT_NOFILE");
+static void need_enter(const char *test) {
+  support_need_tracepoint(test, ENTER);
 }
 
-/* trace raises its own limit, and the command keeps the old one. */
-static void fd_limit_is_raised_for_trace_but_not_for_the_command(void **state) {
-  tool_run_t run = {.args = {"/bin/sh", "-c",
-                             "ulimit -Sn 24; exec \"$0\" -e "
-                             "'syscalls:sys_enter_get*' -o /dev/null "
-                             "sh -c 'ulimit -Sn'",
-                             TRACE_PATH}};
-
-  support_need_tracepoint(__func__, ENTER);
-  tool_run_exits(&run, 0);
-  assert_string_equal(run.out, "24\n");
+static void need_enter_of_all(const char *test) {
+  support_need_cpu_wide(test);
+  support_need_tracepoint(test, ENTER);
 }
 
-/* tracefs belongs to root. */
-static void unprivileged_user_learns_that_names_cannot_be_read(void **state) {
-  static const char *const events[] = {ENTER, "getpriority", "getpri*",
-                                       "faults,getpriority"};
-  tool_run_t run = {.args = {TRACE_PATH, "-e", NULL, "true"}};
+static void need_tracefs_of_root(const char *test) {
   struct stat tracefs;
-  size_t i;
 
-  support_need_root(__func__);
-  support_need_tracepoint(__func__, ENTER);
+  support_need_root(test);
+  support_need_tracepoint(test, ENTER);
   if (stat("/sys/kernel/tracing", &tracefs) != 0 || tracefs.st_mode & 7)
-    support_skip(__func__, "a tracefs that only root may read");
-  run.as_nobody = 1;
-  for (i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
-    run.args[2] = events[i];
-    tool_run_ends(&run, 1, "gid=GROUP,mode=750");
-  }
+    support_skip(test, "a tracefs that only root may read");
 }
 
-static void unprivileged_user_traces_events_other_than_calls(void **state) {
-  tool_run_t run = {.args = {TRACE_PATH, "-e", "faults", "-l", "1", "true"},
-                    .as_nobody = 1};
+/* Runs a program as a user who may read all files and has no other privilege.
+ * Such a user may measure only the user side. */
+#define READER                                                                 \
+  "/usr/bin/env ASAN_OPTIONS=detect_leaks=0 setpriv --reuid=65534 "            \
+  "--regid=65534 --clear-groups --inh-caps=+dac_read_search "                  \
+  "--ambient-caps=+dac_read_search "
 
-  support_need_own_events(__func__);
-  tool_run_ends(&run, 0, "trace: 1 hit in ");
-  run.args[2] = "faultss";
-  run.as_nobody = 0;
-  support_need_root(__func__);
-  support_need_tracepoint(__func__, ENTER);
-  tool_run_ends(&run, 2, "'faultss'");
-}
-
-/* Runs trace as a user who may read all files and has no other privilege. */
-static void run_as_reader(const char *test, const char *event,
-                          tool_run_t *run) {
-  *run = (tool_run_t){
-      .args = {"/bin/sh", "-c",
-               "exec setpriv --reuid 65534 --regid 65534 --clear-groups "
-               "--inh-caps +dac_read_search --ambient-caps +dac_read_search "
-               "\"$0\" -e \"$2\" -- \"$1\" calls 3",
-               TRACE_PATH, TARGET_PATH, event}};
+static void need_reader(const char *test) {
   support_need_root(test);
   support_need_tracepoint(test, ENTER);
   if (tool_run_paranoid() != 2)
     support_skip(test, "kernel.perf_event_paranoid at 2");
   if (system("setpriv --version >/dev/null 2>&1") != 0)
     support_skip(test, "setpriv(1)");
-  tool_run(run);
 }
 
-static void unprivileged_user_traces_own_system_calls(void **state) {
-  static tool_run_t run;
-
-  run_as_reader(__func__, ENTER, &run);
-  tool_run_expect_status(&run, 0);
-  tool_run_expect_text(run.out, " who=2\n");
-  tool_run_expect_text(run.err, "trace: 3 hits in ");
-}
-
-/* If only the side-band can be opened, trace ends. */
-static void forbidden_events_are_reported_and_end_it(void **state) {
-  static tool_run_t run;
-
-  run_as_reader(__func__, "sched:sched_switch", &run);
-  tool_run_expect_status(&run, 1);
-  tool_run_expect_text(run.err, "kernel.perf_event_paranoid");
-  assert_null(strstr(run.err, " hits in "));
-  run_as_reader(__func__, "sched:sched_switch," ENTER, &run);
-  tool_run_expect_status(&run, 0);
-  tool_run_expect_text(run.err, "trace: sched:sched_switch: ");
-  tool_run_expect_text(run.err, "trace: 3 hits in ");
-}
+static const tool_row_t rows[] = {
+    {"raw_system_calls_are_refused_without_the_kernel_side", need_reader,
+     READER TRACE_PATH " -e raw_syscalls:sys_enter true", 1,
+     .err = "raw_syscalls:sys_enter: "},
+    {"unknown_name_is_reported_with_a_similar_one", need_enter,
+     "-e sched:sched_swich true", 2, .err = "sched_switch| ^"},
+    /* The name could otherwise control the terminal. */
+    {"unknown_name_is_printed_without_control_characters", need_enter,
+     "-e cs,\033[31m:x true", 2, .err = "trace:   cs,?[31m:x\n|!\033"},
+    {"unknown_word_is_reported", need_enter, "-e faultss -l 1 true", 2,
+     .err = "'faultss'"},
+    {"filter_with_an_unknown_field_is_reported", need_enter,
+     "-e syscalls:sys_*_getpriority --filter 'who == 1' true", 2,
+     .err = "trace: syscalls:sys_exit_getpriority: | __syscall_nr, ret\n"},
+    /* With a period of 1 these events would stop the machine. */
+    {"clocks_and_counters_are_refused", NULL, "-e cpu-clock true", 2,
+     .err = "cannot trace cpu-clock: it has no single hits"},
+    {"trace_exits_with_the_status_of_the_command", need_enter,
+     "-e " ENTER " sh -c 'exit 5'", 5, .err = "trace: 0 hits in "},
+    {"missing_process_is_reported", need_enter, "-e " ENTER " -p 2147483647", 1,
+     .err = "2147483647"},
+    {"interrupt_ends_with_the_last_line", need_enter_of_all, "-a -e " ENTER, 0,
+     .err = " 0 lost\n", .interrupt_at = "Ctrl-C"},
+    {"duration_ends_it", need_enter, "-d 0.2 -e " ENTER " -- sleep 60", 0,
+     .err = "trace: 0 hits in "},
+    /* The run returns when the command has ended, too, because it has our
+     * pipe. */
+    {"reader_that_closes_the_pipe_ends_it", need_enter,
+     "/bin/sh -c '" TRACE_PATH " -e " ENTER
+     " -- sh -c \"while :; do " TARGET_PATH " calls 9; done\" | head -n 1'",
+     0, .err = " lost\n", .out = " trace_target | " ENTER " "},
+    {"too_few_fds_are_reported", need_enter_of_all,
+     "/bin/sh -c \"ulimit -n 24; exec " TRACE_PATH
+     " -a -e 'syscalls:sys_enter_*at'\"",
+     1, .err = "RLIMIT_NOFILE"},
+    /* trace raises its own limit, and the command keeps the old one. */
+    {"fd_limit_is_raised_for_trace_but_not_for_the_command", need_enter,
+     "/bin/sh -c \"ulimit -Sn 24; exec " TRACE_PATH
+     " -e 'syscalls:sys_enter_get*' -o /dev/null sh -c 'ulimit -Sn'\"",
+     0, .out = "=24\n"},
+    /* tracefs belongs to root. */
+    {"unprivileged_user_learns_that_an_event_cannot_be_read",
+     need_tracefs_of_root, "-e " ENTER " true", 1, .err = "gid=GROUP,mode=750",
+     .as_nobody = 1},
+    {"unprivileged_user_learns_that_a_call_cannot_be_read",
+     need_tracefs_of_root, "-e getpriority true", 1,
+     .err = "gid=GROUP,mode=750", .as_nobody = 1},
+    {"unprivileged_user_learns_that_calls_cannot_be_listed",
+     need_tracefs_of_root, "-e getpri* true", 1, .err = "gid=GROUP,mode=750",
+     .as_nobody = 1},
+    {"unprivileged_user_learns_that_one_of_two_cannot_be_read",
+     need_tracefs_of_root, "-e faults,getpriority true", 1,
+     .err = "gid=GROUP,mode=750", .as_nobody = 1},
+    {"unprivileged_user_traces_events_other_than_calls",
+     support_need_own_events, "-e faults -l 1 true", 0,
+     .err = "trace: 1 hit in ", .as_nobody = 1},
+    {"unprivileged_user_traces_own_system_calls", need_reader,
+     READER TRACE_PATH " -e " ENTER " -- " TARGET_PATH " calls 3", 0,
+     .err = "trace: 3 hits in ", .out = " who=2\n"},
+    /* If only the side-band can be opened, trace ends. */
+    {"forbidden_events_are_reported_and_end_it", need_reader,
+     READER TRACE_PATH " -e sched:sched_switch -- " TARGET_PATH " calls 3", 1,
+     .err = "kernel.perf_event_paranoid|! hits in "},
+    {"forbidden_event_leaves_the_others", need_reader,
+     READER TRACE_PATH " -e sched:sched_switch," ENTER " -- " TARGET_PATH
+                       " calls 3",
+     0, .err = "trace: sched:sched_switch: |trace: 3 hits in "},
+};
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(unknown_name_is_printed_without_control_characters),
       cmocka_unit_test(bad_options_exit_2_with_a_message),
       cmocka_unit_test(options_of_perf_are_taken_or_explained),
-      cmocka_unit_test(raw_system_calls_are_refused_without_the_kernel_side),
-      cmocka_unit_test(unknown_name_is_reported_with_a_similar_one),
-      cmocka_unit_test(filter_with_an_unknown_field_is_reported),
-      cmocka_unit_test(clocks_and_counters_are_refused),
-      cmocka_unit_test(trace_exits_with_the_status_of_the_command),
-      cmocka_unit_test(missing_process_is_reported),
-      cmocka_unit_test(interrupt_ends_with_the_last_line),
-      cmocka_unit_test(duration_ends_it),
-      cmocka_unit_test(reader_that_closes_the_pipe_ends_it),
       cmocka_unit_test(reader_that_never_reads_does_not_block_it),
       cmocka_unit_test(file_gets_the_lines_and_command_keeps_stdout),
       cmocka_unit_test(unwritable_file_is_reported),
       cmocka_unit_test(file_size_limit_is_reported),
       cmocka_unit_test(file_size_limit_still_ends_the_command),
-      cmocka_unit_test(too_few_fds_are_reported),
-      cmocka_unit_test(fd_limit_is_raised_for_trace_but_not_for_the_command),
-      cmocka_unit_test(unprivileged_user_learns_that_names_cannot_be_read),
-      cmocka_unit_test(unprivileged_user_traces_events_other_than_calls),
-      cmocka_unit_test(unprivileged_user_traces_own_system_calls),
-      cmocka_unit_test(forbidden_events_are_reported_and_end_it),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return tool_rows_main(TRACE_PATH, rows, sizeof(rows) / sizeof(rows[0]), tests,
+                        sizeof(tests) / sizeof(tests[0]));
 }

@@ -1,32 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* How watch ends, and how it handles bad input and targets that it cannot
  * open. */
-#include "tool_run.h"
+#include "tool_rows.h"
 #include "tool_usage.h"
 
 #include <signal.h>
 #include <unistd.h>
-
-static void status_of_the_command_is_that_of_watch(void **state) {
-  tool_run_t run = {.args = {WATCH_PATH, "--", "sh", "-c", "exit 3"}};
-
-  support_need_own_events(__func__);
-  tool_run_exits(&run, 3);
-  tool_run_expect_text(run.out, " exec ");
-  tool_run_expect_text(run.out, " exit ");
-  tool_run_expect_text(run.err, "watch: 0 forks, 1 exec, 1 exit; ");
-}
-
-static void signal_that_ended_the_command_is_in_the_status(void **state) {
-  tool_run_t run = {.args = {WATCH_PATH, "sh", "-c", "kill -USR1 $$"}};
-
-  support_need_own_events(__func__);
-  tool_run_exits(&run, 128 + SIGUSR1);
-}
-
-static void process_that_is_not_there_is_reported(void **state) {
-  tool_usage_missing_process(WATCH_PATH);
-}
 
 static void bad_options_exit_2_with_a_message(void **state) {
   static const tool_usage_t cases[] = {
@@ -57,64 +36,6 @@ static void bad_options_exit_2_with_a_message(void **state) {
   };
 
   tool_usage_refused(WATCH_PATH, cases, sizeof(cases) / sizeof(cases[0]));
-}
-
-static void unprivileged_user_watches_own_command(void **state) {
-  tool_run_t run = {.args = {WATCH_PATH, "--", "sh", "-c",
-                             "/bin/true; (/bin/true & wait); exit 4"}};
-
-  support_need_own_events(__func__);
-  run.as_nobody = 1;
-  tool_run_exits(&run, 4);
-  /* The number of forks is not checked: it is two, or three if the shell forks
-   * for the parentheses. */
-  tool_run_expect_text(run.err, " 3 execs, ");
-  tool_run_expect_text(run.err, "; 0 records lost");
-  tool_run_expect_text(run.out, " exec ");
-}
-
-/* Process 1 belongs to another user. */
-static void unprivileged_user_learns_that_a_process_is_not_his(void **state) {
-  tool_run_t run = {.args = {WATCH_PATH, "-p", "1"}};
-
-  support_need_root(__func__);
-  if (tool_run_paranoid() <= 0)
-    support_skip(__func__, "kernel.perf_event_paranoid above 0");
-  run.as_nobody = 1;
-  tool_run_ends(&run, 1, "'dummy'");
-}
-
-static void sigterm_ends_with_the_last_line(void **state) {
-  tool_run_t run = {.args = {WATCH_PATH, "--", "sleep", "60"}};
-
-  support_need_own_events(__func__);
-  run.interrupt_at = "Ctrl-C";
-  run.interrupt_with = SIGTERM;
-  tool_run_exits(&run, 0);
-  tool_run_expect_text(run.err, "; 0 records lost\n");
-}
-
-static void duration_ends_with_the_last_line(void **state) {
-  tool_run_t run = {
-      .args = {WATCH_PATH, "--duration", "0.2", "--", "sleep", "60"}};
-
-  support_need_own_events(__func__);
-  tool_run_exits(&run, 0);
-  tool_run_expect_text(run.out, " exec ");
-  tool_run_expect_text(run.err, "watch: 0 forks, 1 exec, ");
-}
-
-/* The run returns when the command has ended too, because it has our pipe. */
-static void reader_that_has_enough_ends_it(void **state) {
-  tool_run_t run = {.args = {"/bin/sh", "-c",
-                             "\"$0\" -- sh -c 'while :; do "
-                             "/bin/true; done' | head -n 1",
-                             WATCH_PATH}};
-
-  support_need_own_events(__func__);
-  tool_run_exits(&run, 0);
-  tool_run_expect_text(run.out, " exec ");
-  tool_run_expect_text(run.err, " records lost\n");
 }
 
 /* No event happens that watch could write. */
@@ -148,19 +69,6 @@ static void reader_that_never_reads_does_not_hold_it(void **state) {
   tool_run_expect_text(run.err, " 502 execs, ");
 }
 
-/* The command stops watch, so watch cannot read the rings. */
-static void loss_is_reported_while_it_goes_on(void **state) {
-  tool_run_t run = {.args = {WATCH_PATH, "-m", "4K", "-o", "/dev/null", "--",
-                             "sh", "-c",
-                             "kill -STOP $PPID; " TARGET_PATH
-                             " storm 200 >/dev/null; kill -CONT $PPID; "
-                             "exec sleep 60"}};
-
-  support_need_own_events(__func__);
-  run.interrupt_at = " in all";
-  tool_run_ends(&run, 0, " records lost\n");
-}
-
 static void file_gets_the_lines_and_stdout_is_the_commands(void **state) {
   tool_run_t run = {.args = {WATCH_PATH, "--", "echo", "hello"}};
   char text[65536] = "";
@@ -178,23 +86,56 @@ static void file_that_cannot_be_written_is_reported(void **state) {
   tool_usage_bad_file(&run, "watch");
 }
 
+static void need_refusal(const char *test) {
+  support_need_root(test);
+  if (tool_run_paranoid() <= 0)
+    support_skip(test, "kernel.perf_event_paranoid above 0");
+}
+
+static const tool_row_t rows[] = {
+    {"status_of_the_command_is_that_of_watch", support_need_own_events,
+     "-- sh -c 'exit 3'", 3, .err = "watch: 0 forks, 1 exec, 1 exit; ",
+     .out = " exec | exit "},
+    {"signal_that_ended_the_command_is_in_the_status", support_need_own_events,
+     "sh -c 'kill -USR1 $$'", 128 + SIGUSR1, .err = NULL},
+    {"process_that_is_not_there_is_reported", NULL, "-p 2147483647", 1,
+     .err = "2147483647"},
+    /* The number of forks is not checked: it is two, or three if the shell
+     * forks for the parentheses. */
+    {"unprivileged_user_watches_own_command", support_need_own_events,
+     "-- sh -c '/bin/true; (/bin/true & wait); exit 4'", 4,
+     .err = " 3 execs, |; 0 records lost", .out = " exec ", .as_nobody = 1},
+    /* Process 1 belongs to another user. */
+    {"unprivileged_user_learns_that_a_process_is_not_his", need_refusal, "-p 1",
+     1, .err = "'dummy'", .as_nobody = 1},
+    {"sigterm_ends_with_the_last_line", support_need_own_events, "-- sleep 60",
+     0, .err = "; 0 records lost\n", .interrupt_at = "Ctrl-C",
+     .interrupt_with = SIGTERM},
+    {"duration_ends_with_the_last_line", support_need_own_events,
+     "--duration 0.2 -- sleep 60", 0, .err = "watch: 0 forks, 1 exec, ",
+     .out = " exec "},
+    /* The run returns when the command has ended too, because it has our
+     * pipe. */
+    {"reader_that_has_enough_ends_it", support_need_own_events,
+     "/bin/sh -c '" WATCH_PATH
+     " -- sh -c \"while :; do /bin/true; done\" | head -n 1'",
+     0, .err = " records lost\n", .out = " exec "},
+    /* The command stops watch, so watch cannot read the rings. */
+    {"loss_is_reported_while_it_goes_on", support_need_own_events,
+     "-m 4K -o /dev/null -- sh -c 'kill -STOP $PPID; " TARGET_PATH
+     " storm 200 >/dev/null; kill -CONT $PPID; exec sleep 60'",
+     0, .err = " records lost\n", .interrupt_at = " in all"},
+};
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(status_of_the_command_is_that_of_watch),
-      cmocka_unit_test(signal_that_ended_the_command_is_in_the_status),
-      cmocka_unit_test(process_that_is_not_there_is_reported),
       cmocka_unit_test(bad_options_exit_2_with_a_message),
-      cmocka_unit_test(unprivileged_user_watches_own_command),
-      cmocka_unit_test(unprivileged_user_learns_that_a_process_is_not_his),
-      cmocka_unit_test(sigterm_ends_with_the_last_line),
-      cmocka_unit_test(duration_ends_with_the_last_line),
-      cmocka_unit_test(reader_that_has_enough_ends_it),
       cmocka_unit_test(reader_that_goes_in_silence_ends_it),
       cmocka_unit_test(reader_that_never_reads_does_not_hold_it),
-      cmocka_unit_test(loss_is_reported_while_it_goes_on),
       cmocka_unit_test(file_gets_the_lines_and_stdout_is_the_commands),
       cmocka_unit_test(file_that_cannot_be_written_is_reported),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return tool_rows_main(WATCH_PATH, rows, sizeof(rows) / sizeof(rows[0]), tests,
+                        sizeof(tests) / sizeof(tests[0]));
 }
