@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report.h"
 
-#include <math.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -10,8 +9,7 @@
 #include "bench.h"
 #include "uvperf.h"
 
-#define TIMES_LINE "%-9s %-50s %9s %9s %6s  %s\n"
-#define LINE       "%-8s %-26s %-14s %9s  %-18s %9s %7s %-13s %5s  %s\n"
+#define LINE "%-8s %-26s %-14s %9s  %-18s %9s %7s %-13s %5s  %s\n"
 
 /* -- the machine ---------------------------------------------------------- */
 
@@ -173,56 +171,13 @@ void bench_report_verdict(bench_report_t *report,
           noise, bound);
   fflush(report->table);
   if (report->json != NULL) {
-    fprintf(report->json, "%s\n  {",
-            report->nr_verdicts + report->nr_times > 0 ? "," : "");
+    fprintf(report->json, "%s\n  {", report->nr_verdicts > 0 ? "," : "");
     put_verdict(report->json, verdict);
     fprintf(report->json, "}");
   }
   report->nr_verdicts += 1;
   if (verdict->bound > 0 && !verdict->holds)
     report->nr_missed += 1;
-}
-
-/* Three digits that count. */
-static const char *duration(char text[32], double ns) {
-  static const char *const units[] = {"ns", "us", "ms", "s"};
-  size_t i;
-
-  for (i = 0; i < 3 && ns >= 999.5; i++)
-    ns /= 1000;
-  return number(text, 32, ns, units[i]);
-}
-
-void bench_report_times(bench_report_t *report, const char *name, double *times,
-                        size_t nr, double *perf, size_t nr_perf) {
-  double median = bench_quantile(times, nr, 0.5);
-  double most = bench_quantile(times, nr, 0.9);
-  double beside = nr_perf > 0 ? bench_quantile(perf, nr_perf, 0.5) : 0;
-  char text[3][32];
-
-  clear_progress(report);
-  if (report->nr_times++ == 0)
-    fprintf(report->table, "\n" TIMES_LINE, "benchmark", "operation", "median",
-            "p90", "rounds", "perf(1), all of it");
-  snprintf(text[2], sizeof(text[2]), "%zu", nr);
-  fprintf(report->table, TIMES_LINE, report->benchmark, name,
-          duration(text[0], median), duration(text[1], most), text[2],
-          nr_perf > 0 ? duration((char[32]){""}, beside) : "");
-  fflush(report->table);
-  if (report->json == NULL)
-    return;
-  fprintf(report->json, "%s\n  {",
-          report->nr_verdicts + report->nr_times > 1 ? "," : "");
-  put_text(report->json, "benchmark", report->benchmark);
-  fprintf(report->json, ", ");
-  put_text(report->json, "case", name);
-  fprintf(report->json, ", \"unit\": \"ns\", \"rounds\": %zu, ", nr);
-  put_number(report->json, "median", median);
-  fprintf(report->json, ", ");
-  put_number(report->json, "p90", most);
-  fprintf(report->json, ", ");
-  put_number(report->json, "perf", nr_perf > 0 ? beside : NAN);
-  fprintf(report->json, "}");
 }
 
 void bench_report_skip(bench_report_t *report, const char *need) {

@@ -14,7 +14,6 @@ typedef struct bench_report_s {
   size_t rounds;
   const char *benchmark; /* the running one */
   size_t nr_verdicts;
-  size_t nr_times;
   size_t nr_missed; /* bounds */
 } bench_report_t;
 
@@ -24,12 +23,6 @@ void bench_report_begin(bench_report_t *report);
 /* A line of the table; its head is before the first. */
 void bench_report_verdict(bench_report_t *report,
                           const bench_verdict_t *verdict);
-
-/* A line without a yardstick, in a table of its own: the median and the 90th
- * percentile of times in ns, and the median of perf(1)'s times, if nr_perf is
- * not 0. Sorts both. */
-void bench_report_times(bench_report_t *report, const char *name, double *times,
-                        size_t nr, double *perf, size_t nr_perf);
 
 /* Shows the progress on a terminal: round of rounds. */
 void bench_report_progress(const bench_report_t *report, const char *comparison,

@@ -186,15 +186,13 @@ static int run_contender(void *arg, double *values) {
 int sample_subject_compare(const sample_subject_t *subject,
                            bench_report_t *report, const sample_case_t *about) {
   contender_t ways[] = {{subject, about, &sample_by_uvperf},
-                        {subject, about, &sample_by_uv_poll},
-                        {subject, about, &sample_by_epoll}};
+                        {subject, about, &sample_by_uv_poll}};
   bench_contender_t contenders[] = {
       {"uvperf", run_contender, &ways[0], {0}},
       {"bare uv_poll", run_contender, &ways[1], {0}},
-      {"bare epoll", run_contender, &ways[2], {0}},
   };
   const bench_comparison_t comparison = {about->name, about->metrics,
-                                         about->nr_metrics, contenders, 3};
+                                         about->nr_metrics, contenders, 2};
 
   memcpy(contenders[1].bounds, about->bounds, sizeof(about->bounds));
   return bench_compare(report, &comparison);

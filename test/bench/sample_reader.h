@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the samples of a child in one of several ways: with the library, and,
- * as its yardsticks, by hand on a bare uv_poll and on bare epoll. All open the
- * same attr, and each waits for the child's message that it is done in the same
- * way as for the ring. */
+/* Reads the samples of a child in one of two ways: with the library, and, as its
+ * yardstick, by hand on a bare uv_poll. Both open the same attr, and wait for
+ * the child's message that it is done in the same way as for the ring. */
 #ifndef UVPERF_BENCH_SAMPLE_READER_H
 #define UVPERF_BENCH_SAMPLE_READER_H
 
@@ -29,7 +28,6 @@ typedef struct sample_way_s {
 
 extern const sample_way_t sample_by_uvperf;
 extern const sample_way_t sample_by_uv_poll; /* bare_loop.c */
-extern const sample_way_t sample_by_epoll;   /* bare_loop.c */
 
 /* The source of the samples, and their receiver. The caller fills in the
  * receiver, and its wishes for the attr, before it opens a reader. */
@@ -55,7 +53,6 @@ struct sample_reader_s {
   uvperf_event_t event;
   bare_ring_t ring;
   uv_poll_t poll;
-  int epoll;
 };
 
 /* The result of a plan of the child. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What grows with the number of rings and events, and what must not. */
+/* What grows with the number of rings, and what must not. */
 #include "scale.h"
 
 #include <stdint.h>
@@ -10,7 +10,7 @@
 
 #include "benchmarks.h"
 
-/* The rings of both readers, the events of both sets, and some. */
+/* The rings of both readers, and some. */
 #define FILES 4096
 
 /* Events of CPUs need the first, or CAP_SYS_ADMIN on an older kernel; this
@@ -41,10 +41,8 @@ static int run(bench_report_t *report) {
   rc = scale_wakeup(report);
   if (rc == 0)
     rc = scale_memory(report);
-  if (rc == 0)
-    rc = scale_set(report);
   return rc;
 }
 
 const bench_t bench_scale = {
-    "scale", "many rings on a loop of which one is active; many events", run};
+    "scale", "many rings on a loop of which one is active", run};

@@ -15,7 +15,4 @@ int scale_wakeup(bench_report_t *report);
 /* The library's memory for a ring. */
 int scale_memory(bench_report_t *report);
 
-/* Many events, opened, read and closed. */
-int scale_set(bench_report_t *report);
-
 #endif

@@ -232,3 +232,24 @@ size_t support_ring_bytes(const uvperf_handle_t *handle) {
 
   return uvperf_ring(handle, 0, &ring) == 0 ? (size_t)ring.bytes : 0;
 }
+
+int support_run_rows(const void *rows, size_t row_bytes, size_t nr_rows,
+                     CMUnitTestFunction run, const struct CMUnitTest *tests,
+                     size_t nr_tests) {
+  struct CMUnitTest *all = calloc(nr_rows + nr_tests, sizeof(*all));
+  uintptr_t row = (uintptr_t)rows;
+  size_t i;
+  int failed;
+
+  if (all == NULL)
+    return 1;
+  for (i = 0; i < nr_rows; i++, row += row_bytes)
+    all[i] = (struct CMUnitTest){*(const char *const *)row, run, NULL, NULL,
+                                 (void *)row};
+  if (nr_tests > 0)
+    memcpy(all + nr_rows, tests, nr_tests * sizeof(*all));
+  failed =
+      _cmocka_run_group_tests("tests", all, nr_rows + nr_tests, NULL, NULL);
+  free(all);
+  return failed;
+}

@@ -52,6 +52,19 @@ void support_loop_run(void **state);
 #define support_loop_test(f)                                                   \
   support_loop_test_setup_teardown(f, support_loop_setup, support_loop_teardown)
 
+/* Runs a table, and other tests after it, as main() of a test program does.
+ * Each row begins with its name, and is a test: `run` gets it as *state. */
+int support_run_rows(const void *rows, size_t row_bytes, size_t nr_rows,
+                     CMUnitTestFunction run, const struct CMUnitTest *tests,
+                     size_t nr_tests);
+
+#define SUPPORT_RUN_ROWS(rows, run)                                            \
+  support_run_rows(rows, sizeof((rows)[0]), sizeof(rows) / sizeof((rows)[0]),  \
+                   run, NULL, 0)
+#define SUPPORT_RUN_ROWS_AND_TESTS(rows, run, tests)                           \
+  support_run_rows(rows, sizeof((rows)[0]), sizeof(rows) / sizeof((rows)[0]),  \
+                   run, tests, sizeof(tests) / sizeof((tests)[0]))
+
 /* Each of these checks exactly one need, without the scripted kernel. If it is
  * missing they print "skipped: <test>: needs <what>" and skip the test; if the
  * check fails for any other reason (EMFILE, for example) they fail it. Call

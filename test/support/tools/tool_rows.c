@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool_rows.h"
 
-typedef struct row_run_s {
-  const char *path;
-  const tool_row_t *row;
-} row_run_t;
+static const char *tool_path;
 
 /* Puts the words of a text into the arguments after the first `nr`. */
 static void split(tool_run_t *run, size_t nr, char *text) {
@@ -45,14 +42,13 @@ static void expect_parts(const char *text, const char *parts) {
 }
 
 static void run_row(void **state) {
-  const row_run_t *it = *state;
-  const tool_row_t *row = it->row;
+  const tool_row_t *row = *state;
   static tool_run_t run;
   char text[2048];
 
   if (row->need != NULL)
     row->need(row->name);
-  run = (tool_run_t){.args = {it->path},
+  run = (tool_run_t){.args = {tool_path},
                      .interrupt_at = row->interrupt_at,
                      .interrupt_with = row->interrupt_with,
                      .prepare = row->prepare,
@@ -67,23 +63,7 @@ static void run_row(void **state) {
 
 int tool_rows_main(const char *path, const tool_row_t *rows, size_t nr_rows,
                    const struct CMUnitTest *tests, size_t nr_tests) {
-  struct CMUnitTest *all = calloc(nr_rows + nr_tests, sizeof(*all));
-  row_run_t *runs = calloc(nr_rows, sizeof(*runs));
-  size_t i;
-  int rc;
-
-  if (all == NULL || runs == NULL)
-    abort();
-  for (i = 0; i < nr_rows; i++) {
-    runs[i] = (row_run_t){path, &rows[i]};
-    all[i].name = rows[i].name;
-    all[i].test_func = run_row;
-    all[i].initial_state = &runs[i];
-  }
-  if (nr_tests > 0)
-    memcpy(all + nr_rows, tests, nr_tests * sizeof(*all));
-  rc = _cmocka_run_group_tests("tests", all, nr_rows + nr_tests, NULL, NULL);
-  free(runs);
-  free(all);
-  return rc;
+  tool_path = path;
+  return support_run_rows(rows, sizeof(*rows), nr_rows, run_row, tests,
+                          nr_tests);
 }

@@ -14,6 +14,7 @@ typedef struct scenario_s {
 } scenario_t;
 
 static int alive; /* the result of is_alive */
+static int known; /* the status to report; -1: none yet */
 
 static int is_alive(watch_process_t *process) {
   (void)process;
@@ -120,140 +121,6 @@ static void expect_lines(scenario_t *scenario, uint64_t until,
   scenario->buffer.used = 0;
 }
 
-static void late_record_is_printed_and_counted(void **state) {
-  scenario_t scenario;
-
-  scenario_init(&scenario);
-  add_task(&scenario, PERF_RECORD_FORK, 5000, 7, 7, 6);
-  expect_lines(&scenario, 6000, "0.000005 fork   6 -> 7 ?\n");
-  add_task(&scenario, PERF_RECORD_FORK, 4000, 8, 8, 6);
-  expect_lines(&scenario, 6000, "0.000004 fork   6 -> 8 ?\n");
-  assert_int_equal(scenario.timeline.counts.late, 1);
-  assert_int_equal(scenario.timeline.counts.forks, 2);
-  scenario_free(&scenario);
-}
-
-static void process_exits_with_its_last_thread(void **state) {
-  scenario_t scenario;
-
-  scenario_init(&scenario);
-  add_task(&scenario, PERF_RECORD_FORK, 1000, 7, 7, 6);
-  add_task(&scenario, PERF_RECORD_FORK, 2000, 7, 8, 7);
-  add_task(&scenario, PERF_RECORD_EXIT, 3000, 7, 7, 6);
-  expect_lines(&scenario, 3500, "0.000001 fork   6 -> 7 ?\n");
-  add_task(&scenario, PERF_RECORD_EXIT, 4000, 7, 8, 6);
-  expect_lines(&scenario, UINT64_MAX, "0.000004 exit   7 ?\n");
-  scenario_free(&scenario);
-}
-
-/* A thread that calls execve(2) takes the id of the first thread (fs/exec.c,
- * de_thread). */
-static void exec_leaves_one_thread(void **state) {
-  scenario_t scenario;
-
-  scenario_init(&scenario);
-  scenario.timeline.kinds = ~0u;
-  add_task(&scenario, PERF_RECORD_FORK, 1000, 7, 7, 6);
-  add_task(&scenario, PERF_RECORD_FORK, 2000, 7, 8, 7);
-  add_task(&scenario, PERF_RECORD_EXIT, 3000, 7, 7, 6);
-  add_comm(&scenario, 4000, 7, 1, "ls\0\0\0\0\0");
-  add_task(&scenario, PERF_RECORD_EXIT, 5000, 7, 7, 6);
-  expect_lines(&scenario, UINT64_MAX,
-               "0.000001 fork   6 -> 7 ?\n"
-               "0.000002 thread 7 -> 7/8 ?\n"
-               "0.000003 thread_exit 7 ?\n"
-               "0.000004 exec   7 ls\n"
-               "0.000005 exit   7 ls\n");
-  scenario_free(&scenario);
-}
-
-static void exec_waits_for_its_executable_but_not_forever(void **state) {
-  scenario_t scenario;
-
-  scenario_init(&scenario);
-  add_comm(&scenario, 1000, 7, 1, "ls\0\0\0\0\0");
-  add_task(&scenario, PERF_RECORD_FORK, 2000, 9, 9, 6);
-  expect_lines(&scenario, 900000000, "");
-  /* Later events are not written before the exec. */
-  expect_lines(&scenario, 1100000000,
-               "0.000001 exec   7 ls\n0.000002 fork   6 -> 9 ?\n");
-  scenario_free(&scenario);
-}
-
-/* The mapping after the gap need not be the first one. */
-static void executable_is_not_guessed_after_a_loss(void **state) {
-  scenario_t scenario;
-
-  scenario_init(&scenario);
-  add_comm(&scenario, 1000, 7, 1, "ls\0\0\0\0\0");
-  add_lost(&scenario, 3001, 1, 5);
-  add_map(&scenario, 3000, 7, "/lib/ld");
-  expect_lines(&scenario, UINT64_MAX,
-               "0.000001 exec   7 ls\n"
-               "0.000001 lost   5 records on CPU 1\n"
-               "0.000003 mmap   7 /lib/ld 0x1000+0x2000\n");
-  assert_int_equal(scenario.timeline.counts.lost, 5);
-  scenario_free(&scenario);
-}
-
-/* The mapping may be one of the lost records. */
-static void exec_does_not_wait_after_a_loss(void **state) {
-  scenario_t scenario;
-
-  scenario_init(&scenario);
-  add_comm(&scenario, 1000, 7, 1, "ls\0\0\0\0\0");
-  add_lost(&scenario, 2000, 0, 5);
-  expect_lines(&scenario, 3000,
-               "0.000001 exec   7 ls\n0.000001 lost   5 records on CPU 0\n");
-  scenario_free(&scenario);
-}
-
-/* Newer events of other CPUs were already written. */
-static void loss_on_a_quiet_cpu_is_not_late(void **state) {
-  scenario_t scenario;
-
-  scenario_init(&scenario);
-  add_comm(&scenario, 1000, 7, 0, "ls\0\0\0\0\0");
-  add_task(&scenario, PERF_RECORD_FORK, 5000, 8, 8, 7);
-  expect_lines(&scenario, 6000,
-               "0.000001 comm   7 ls\n0.000005 fork   7 -> 8 ls\n");
-  add_lost(&scenario, 7001, 1, 2);
-  add_comm(&scenario, 7000, 7, 0, "cp\0\0\0\0\0");
-  expect_lines(&scenario, 8000,
-               "0.000005 lost   2 records on CPU 1\n0.000007 comm   7 cp\n");
-  assert_int_equal(scenario.timeline.counts.late, 0);
-  scenario_free(&scenario);
-}
-
-/* Mappings are not printed, but one is the executable of an exec. */
-static void unwanted_kinds_are_left_out(void **state) {
-  scenario_t scenario;
-
-  scenario_init(&scenario);
-  scenario.timeline.kinds = WATCH_BIT(WATCH_EXEC) | WATCH_BIT(WATCH_LOST);
-  add_task(&scenario, PERF_RECORD_FORK, 1000, 7, 7, 6);
-  add_comm(&scenario, 2000, 7, 1, "ls\0\0\0\0\0");
-  add_map(&scenario, 3000, 7, "/bin/ls");
-  add_comm(&scenario, 4000, 7, 0, "cp\0\0\0\0\0");
-  add_lost(&scenario, 5000, 0, 2);
-  add_task(&scenario, PERF_RECORD_EXIT, 6000, 7, 7, 6);
-  expect_lines(&scenario, UINT64_MAX,
-               "0.000002 exec   7 ls /bin/ls\n"
-               "0.000004 lost   2 records on CPU 0\n");
-  /* An exec that is not wanted delays nothing. */
-  scenario.timeline.kinds = WATCH_BIT(WATCH_EXIT);
-  add_comm(&scenario, 7000, 8, 1, "ls\0\0\0\0\0");
-  add_task(&scenario, PERF_RECORD_EXIT, 8000, 9, 9, 6);
-  expect_lines(&scenario, 9000, "0.000008 exit   9 ?\n");
-  /* The sanitizers would report if the process still pointed to the exec. */
-  add_map(&scenario, 9000, 8, "/bin/ls");
-  add_task(&scenario, PERF_RECORD_EXIT, 10000, 8, 8, 6);
-  expect_lines(&scenario, 11000, "0.000010 exit   8 ls\n");
-  scenario_free(&scenario);
-}
-
-static int known; /* the status to report; -1: none yet */
-
 static int add_status(void *arg, watch_event_t *event) {
   assert_ptr_equal(arg, &known);
   assert_int_equal(event->tid, 8);
@@ -264,138 +131,190 @@ static int add_status(void *arg, watch_event_t *event) {
   return 1;
 }
 
-/* The status of a process is that of its last thread. It comes later than the
- * record. */
-static void exit_waits_for_its_status_but_not_forever(void **state) {
-  scenario_t scenario;
+/* Runs steps like "f1000:6,7,8": what, time : numbers or a name.
+ * f: FORK by a process, of a process and thread   e: COMM of an exec
+ * x: EXIT of a process and thread                 c: COMM of a rename
+ * l: records lost on a CPU, and their number      m: MMAP2
+ * k: this is the status of ended processes from now on; -1: it is not known yet
+ * d: processes are dead, for is_alive()
+ * s: looks for dead processes, after which so many are left */
+static void run_steps(scenario_t *scenario, const char *steps) {
+  watch_timeline_t *timeline = &scenario->timeline;
+  unsigned first, third, second;
+  char what, name[8];
+  long time;
+  int size;
 
-  scenario_init(&scenario);
-  scenario.timeline.add_status = add_status;
-  scenario.timeline.arg = &known;
-  known = -1;
-  add_task(&scenario, PERF_RECORD_FORK, 1000, 7, 7, 6);
-  add_task(&scenario, PERF_RECORD_FORK, 2000, 7, 8, 7);
-  add_task(&scenario, PERF_RECORD_EXIT, 3000, 7, 7, 6);
-  add_task(&scenario, PERF_RECORD_EXIT, 4000, 7, 8, 6);
-  add_task(&scenario, PERF_RECORD_FORK, 5000, 9, 9, 6);
-  expect_lines(&scenario, 100000000, "0.000001 fork   6 -> 7 ?\n");
-  known = 0x300;
-  expect_lines(&scenario, 100000001,
-               "0.000004 exit   7 ? status 3\n0.000005 fork   6 -> 9 ?\n");
-  known = -1;
-  add_task(&scenario, PERF_RECORD_EXIT, 100000000, 8, 8, 6);
-  expect_lines(&scenario, 200000000, "");
-  expect_lines(&scenario, 300000000, "0.100000 exit   8 ?\n");
-  add_task(&scenario, PERF_RECORD_EXIT, 300000000, 8, 8, 6);
-  expect_lines(&scenario, UINT64_MAX, "0.300000 exit   8 ?\n");
-  scenario_free(&scenario);
+  for (; *steps != '\0'; steps += size) {
+    memset(name, 0, sizeof(name));
+    first = third = 0;
+    size = 0;
+    sscanf(steps, " %c%ld%n:%u%n,%7[^, ]%n,%u%n", &what, &time, &size, &first,
+           &size, name, &size, &third, &size);
+    assert_true(size > 0);
+    second = (unsigned)strtoul(name, NULL, 10);
+    if (what == 'f') {
+      add_task(scenario, PERF_RECORD_FORK, (uint64_t)time, second, third,
+               first);
+    } else if (what == 'x') {
+      add_task(scenario, PERF_RECORD_EXIT, (uint64_t)time, first, second, 6);
+    } else if (what == 'e' || what == 'c') {
+      add_comm(scenario, (uint64_t)time, first, what == 'e', name);
+    } else if (what == 'm') {
+      add_map(scenario, (uint64_t)time, first, name);
+    } else if (what == 'l') {
+      add_lost(scenario, (uint64_t)time, first, second);
+    } else if (what == 'k') {
+      timeline->add_status = add_status;
+      timeline->arg = &known;
+      known = (int)time;
+    } else if (what == 'd') {
+      alive = 0;
+    } else {
+      assert_int_equal(what, 's');
+      watch_timeline_sweep(timeline);
+      assert_int_equal(timeline->tasks.nr_shown, time);
+    }
+  }
 }
 
-static void exit_without_a_fork_is_printed_once(void **state) {
+/* Steps, and the lines up to a time after them. */
+typedef struct part_s {
+  const char *steps;
+  uint64_t until;
+  const char *lines;
+} part_t;
+
+typedef struct row_s {
+  const char *name;
+  part_t parts[6];
+  unsigned kinds; /* 0: all but threads */
+  uint64_t late, lost, hidden;
+} row_t;
+
+#define END UINT64_MAX
+
+static const row_t rows[] = {
+    {"late_record_is_printed_and_counted",
+     {{"f5000:6,7,7", 6000, "0.000005 fork   6 -> 7 ?\n"},
+      {"f4000:6,8,8", 6000, "0.000004 fork   6 -> 8 ?\n"}},
+     .late = 1},
+    {"process_exits_with_its_last_thread",
+     {{"f1000:6,7,7 f2000:7,7,8 x3000:7,7", 3500, "0.000001 fork   6 -> 7 ?\n"},
+      {"x4000:7,8", END, "0.000004 exit   7 ?\n"}},
+     .late = 0},
+    /* A thread that calls execve(2) takes the id of the first thread
+     * (fs/exec.c, de_thread). */
+    {"exec_leaves_one_thread",
+     {{"f1000:6,7,7 f2000:7,7,8 x3000:7,7 e4000:7,ls x5000:7,7", END,
+       "0.000001 fork   6 -> 7 ?\n"
+       "0.000002 thread 7 -> 7/8 ?\n"
+       "0.000003 thread_exit 7 ?\n"
+       "0.000004 exec   7 ls\n"
+       "0.000005 exit   7 ls\n"}},
+     .kinds = ~0u},
+    /* Later events are not written before the exec. */
+    {"exec_waits_for_its_executable_but_not_forever",
+     {{"e1000:7,ls f2000:6,9,9", 900000000, ""},
+      {"", 1100000000, "0.000001 exec   7 ls\n0.000002 fork   6 -> 9 ?\n"}},
+     .late = 0},
+    /* The mapping after the gap need not be the first one. */
+    {"executable_is_not_guessed_after_a_loss",
+     {{"e1000:7,ls l3001:1,5 m3000:7,/lib/ld", END,
+       "0.000001 exec   7 ls\n"
+       "0.000001 lost   5 records on CPU 1\n"
+       "0.000003 mmap   7 /lib/ld 0x1000+0x2000\n"}},
+     .lost = 5},
+    /* The mapping may be one of the lost records. */
+    {"exec_does_not_wait_after_a_loss",
+     {{"e1000:7,ls l2000:0,5", 3000,
+       "0.000001 exec   7 ls\n0.000001 lost   5 records on CPU 0\n"}},
+     .lost = 5},
+    /* Newer events of other CPUs were already written. */
+    {"loss_on_a_quiet_cpu_is_not_late",
+     {{"c1000:7,ls f5000:7,8,8", 6000,
+       "0.000001 comm   7 ls\n0.000005 fork   7 -> 8 ls\n"},
+      {"l7001:1,2 c7000:7,cp", 8000,
+       "0.000005 lost   2 records on CPU 1\n0.000007 comm   7 cp\n"}},
+     .lost = 2},
+    /* Mappings are not printed, but one is the executable of an exec. */
+    {"unwanted_kinds_are_left_out",
+     {{"f1000:6,7,7 e2000:7,ls m3000:7,/bin/ls c4000:7,cp l5000:0,2 x6000:7,7",
+       END,
+       "0.000002 exec   7 ls /bin/ls\n0.000004 lost   2 records on CPU 0\n"}},
+     .kinds = WATCH_BIT(WATCH_EXEC) | WATCH_BIT(WATCH_LOST),
+     .lost = 2},
+    /* The sanitizers would report if the process still pointed to the exec. */
+    {"exec_that_is_not_wanted_delays_nothing",
+     {{"e7000:8,ls x8000:9,9", 9000, "0.000008 exit   9 ?\n"},
+      {"m9000:8,/bin/ls x10000:8,8", 11000, "0.000010 exit   8 ls\n"}},
+     .kinds = WATCH_BIT(WATCH_EXIT)},
+    /* The status of a process is that of its last thread. It comes later than
+     * the record. */
+    {"exit_waits_for_its_status_but_not_forever",
+     {{"k-1 f1000:6,7,7 f2000:7,7,8 x3000:7,7 x4000:7,8 f5000:6,9,9", 100000000,
+       "0.000001 fork   6 -> 7 ?\n"},
+      {"k768", 100000001,
+       "0.000004 exit   7 ? status 3\n0.000005 fork   6 -> 9 ?\n"},
+      {"k-1 x100000000:8,8", 200000000, ""},
+      {"", 300000000, "0.100000 exit   8 ?\n"},
+      {"x300000000:8,8", END, "0.300000 exit   8 ?\n"}},
+     .late = 0},
+    {"exit_without_a_fork_is_printed_once",
+     {{"x1000:7,7 x2000:9,10", END, "0.000001 exit   7 ?\n"}},
+     .late = 0},
+    /* The exit of thread 10 was lost. The exit of the process is printed when
+     * the process is found to have ended. It is not printed again at the exits
+     * of the other threads. */
+    {"lost_exit_of_a_thread_does_not_hide_the_exit",
+     {{"f1000:6,7,7 f2000:7,7,8 f3000:7,7,9 f3500:7,7,10", 4000,
+       "0.000001 fork   6 -> 7 ?\n"},
+      {"d0 l5000:1,1 x6000:7,9 x6500:7,8 x7000:7,7", END,
+       "0.000003 lost   1 record on CPU 1\n0.000006 exit   7 ?\n"},
+      {"s0 s0", END, ""}},
+     .lost = 1},
+    /* Everything is known about processes that were forked or did exec after
+     * the loss, so is_alive() is not called. */
+    {"process_created_after_the_loss_is_trusted",
+     {{"d0 f500:6,5,5 l1000:1,1 f2000:6,7,7 f3000:7,7,8 x4000:7,7 e5000:5,ls "
+       "f6000:5,5,9 x7000:5,5",
+       END,
+       "0.000000 fork   6 -> 5 ?\n"
+       "0.000000 lost   1 record on CPU 1\n"
+       "0.000002 fork   6 -> 7 ?\n"
+       "0.000005 exec   5 ls\n"}},
+     .lost = 1},
+    /* Without its removal a tree would never end. */
+    {"process_whose_exit_was_lost_is_removed",
+     {{"f1000:6,7,7 l2000:1,1", 3000,
+       "0.000001 fork   6 -> 7 ?\n0.000001 lost   1 record on CPU 1\n"},
+      {"s1 d0 s1 s0", END, ""}},
+     .lost = 1},
+    {"tasks_of_other_pid_namespaces_are_counted",
+     {{"f1000:0,0,0 x2000:0,0", END, ""}},
+     .hidden = 1},
+};
+
+static void run_row(void **state) {
+  const row_t *row = *state;
+  const watch_counts_t *counts;
   scenario_t scenario;
+  size_t i;
 
   scenario_init(&scenario);
-  add_task(&scenario, PERF_RECORD_EXIT, 1000, 7, 7, 6);
-  add_task(&scenario, PERF_RECORD_EXIT, 2000, 9, 10, 6);
-  expect_lines(&scenario, UINT64_MAX, "0.000001 exit   7 ?\n");
-  scenario_free(&scenario);
-}
-
-/* The exit of thread 10 was lost. The exit of the process is printed when the
- * process is found to have ended. It is not printed again at the exits of the
- * other threads. */
-static void lost_exit_of_a_thread_does_not_hide_the_exit(void **state) {
-  scenario_t scenario;
-
-  scenario_init(&scenario);
-  add_task(&scenario, PERF_RECORD_FORK, 1000, 7, 7, 6);
-  add_task(&scenario, PERF_RECORD_FORK, 2000, 7, 8, 7);
-  add_task(&scenario, PERF_RECORD_FORK, 3000, 7, 9, 7);
-  add_task(&scenario, PERF_RECORD_FORK, 3500, 7, 10, 7);
-  expect_lines(&scenario, 4000, "0.000001 fork   6 -> 7 ?\n");
-  alive = 0;
-  add_lost(&scenario, 5000, 1, 1);
-  add_task(&scenario, PERF_RECORD_EXIT, 6000, 7, 9, 6);
-  add_task(&scenario, PERF_RECORD_EXIT, 6500, 7, 8, 6);
-  add_task(&scenario, PERF_RECORD_EXIT, 7000, 7, 7, 6);
-  expect_lines(&scenario, UINT64_MAX,
-               "0.000003 lost   1 record on CPU 1\n"
-               "0.000006 exit   7 ?\n");
-  watch_timeline_sweep(&scenario.timeline);
-  watch_timeline_sweep(&scenario.timeline);
-  assert_null(watch_tasks_find(&scenario.timeline.tasks, 7));
-  scenario_free(&scenario);
-}
-
-/* Everything is known about processes that were forked or did exec after the
- * loss, so is_alive is not called. */
-static void process_created_after_the_loss_is_trusted(void **state) {
-  scenario_t scenario;
-
-  scenario_init(&scenario);
-  alive = 0;
-  add_task(&scenario, PERF_RECORD_FORK, 500, 5, 5, 6);
-  add_lost(&scenario, 1000, 1, 1);
-  add_task(&scenario, PERF_RECORD_FORK, 2000, 7, 7, 6);
-  add_task(&scenario, PERF_RECORD_FORK, 3000, 7, 8, 7);
-  add_task(&scenario, PERF_RECORD_EXIT, 4000, 7, 7, 6);
-  add_comm(&scenario, 5000, 5, 1, "ls\0\0\0\0\0");
-  add_task(&scenario, PERF_RECORD_FORK, 6000, 5, 9, 5);
-  add_task(&scenario, PERF_RECORD_EXIT, 7000, 5, 5, 6);
-  expect_lines(&scenario, UINT64_MAX,
-               "0.000000 fork   6 -> 5 ?\n"
-               "0.000000 lost   1 record on CPU 1\n"
-               "0.000002 fork   6 -> 7 ?\n"
-               "0.000005 exec   5 ls\n");
-  scenario_free(&scenario);
-}
-
-/* Without its removal a tree would never end. */
-static void process_whose_exit_was_lost_is_removed(void **state) {
-  scenario_t scenario;
-
-  scenario_init(&scenario);
-  add_task(&scenario, PERF_RECORD_FORK, 1000, 7, 7, 6);
-  add_lost(&scenario, 2000, 1, 1);
-  watch_timeline_until(&scenario.timeline, 3000);
-  watch_timeline_sweep(&scenario.timeline);
-  assert_int_equal(scenario.timeline.tasks.nr_shown, 1);
-  alive = 0;
-  watch_timeline_sweep(&scenario.timeline);
-  assert_int_equal(scenario.timeline.tasks.nr_shown, 1);
-  watch_timeline_sweep(&scenario.timeline);
-  assert_int_equal(scenario.timeline.tasks.nr_shown, 0);
-  scenario_free(&scenario);
-}
-
-static void tasks_of_other_pid_namespaces_are_counted(void **state) {
-  scenario_t scenario;
-
-  scenario_init(&scenario);
-  add_task(&scenario, PERF_RECORD_FORK, 1000, 0, 0, 0);
-  add_task(&scenario, PERF_RECORD_EXIT, 2000, 0, 0, 0);
-  expect_lines(&scenario, UINT64_MAX, "");
-  assert_int_equal(scenario.timeline.counts.hidden, 1);
+  if (row->kinds != 0)
+    scenario.timeline.kinds = row->kinds;
+  for (i = 0; row->parts[i].steps != NULL; i++) {
+    run_steps(&scenario, row->parts[i].steps);
+    expect_lines(&scenario, row->parts[i].until, row->parts[i].lines);
+  }
+  counts = &scenario.timeline.counts;
+  assert_int_equal(counts->late, row->late);
+  assert_int_equal(counts->lost, row->lost);
+  assert_int_equal(counts->hidden, row->hidden);
   scenario_free(&scenario);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(late_record_is_printed_and_counted),
-      cmocka_unit_test(process_exits_with_its_last_thread),
-      cmocka_unit_test(exec_leaves_one_thread),
-      cmocka_unit_test(exec_waits_for_its_executable_but_not_forever),
-      cmocka_unit_test(executable_is_not_guessed_after_a_loss),
-      cmocka_unit_test(exec_does_not_wait_after_a_loss),
-      cmocka_unit_test(loss_on_a_quiet_cpu_is_not_late),
-      cmocka_unit_test(unwanted_kinds_are_left_out),
-      cmocka_unit_test(exit_waits_for_its_status_but_not_forever),
-      cmocka_unit_test(exit_without_a_fork_is_printed_once),
-      cmocka_unit_test(lost_exit_of_a_thread_does_not_hide_the_exit),
-      cmocka_unit_test(process_created_after_the_loss_is_trusted),
-      cmocka_unit_test(process_whose_exit_was_lost_is_removed),
-      cmocka_unit_test(tasks_of_other_pid_namespaces_are_counted),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return SUPPORT_RUN_ROWS(rows, run_row);
 }
