@@ -3,6 +3,7 @@
  * and which tasks are counted separately. */
 #include "support.h"
 
+#include <inttypes.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -139,22 +140,6 @@ static void expect_stack(const fixture_t *fixture, const char *expected) {
   assert_string_equal(text, expected);
 }
 
-static void callers_are_the_byte_before_they_return_to(void **state) {
-  static const uint64_t ips[] = {KERNEL,   0xffffffff81000010, USER,  0x400100,
-                                 0x401200, 0x7f0000000010,     0x9999};
-  fixture_t *fixture = *state;
-
-  start_by(fixture, STACKS_BY_FUNCTION);
-  name(fixture, 5, 5, 1, "program");
-  map(fixture, 5, 0x400000, 0x2000, 0x1000, "/bin/program (deleted)");
-  map(fixture, 5, 0x7f0000000000, 0x1000, 0, "//anon");
-  sample(fixture, 5, 6, ips, 7);
-  sample(fixture, 5, 6, ips, 7);
-  expect_stack(fixture, "[kernel]+ffffffff81000010 program+1100 program+21ff "
-                        "[anon]+7f000000000f [unknown]+0");
-  assert_int_equal(fixture->account.samples, 2);
-}
-
 static const char *map_path(void) {
   static char path[64];
 
@@ -175,60 +160,136 @@ static uint64_t write_map(const char *text) {
          (uint64_t)info.st_mtim.tv_nsec;
 }
 
-/* This machine has a map file for the id of the recorded process. It names the
- * first of four places; the others are in memory of two kinds. */
-static void expect_jit(fixture_t *fixture, int is_elsewhere, int is_homeless,
-                       const char *expected) {
-  static const uint64_t ips[][2] = {{USER, 0x7f0000000010},
-                                    {USER, 0x7f0000001010},
-                                    {USER, 0x7f0000001020},
-                                    {USER, 0x7f0000005010}};
-  uint32_t pid = (uint32_t)getpid();
-  size_t i;
+static void put_task(fixture_t *fixture, uint32_t type, uint32_t pid,
+                     uint32_t parent) {
+  uvperf_record_t record = new_record(fixture, type, 0);
 
-  write_map("7f0000000000 1000 compiled\n");
-  start_by(fixture, STACKS_BY_FUNCTION);
-  fixture->account.is_elsewhere = is_elsewhere;
-  fixture->account.is_homeless = is_homeless;
-  map(fixture, pid, 0x7f0000000000, 0x2000, 0, "//anon");
-  map(fixture, pid, 0x7f0000005000, 0x1000, 0, "[anon:code]");
-  for (i = 0; i < 4; i++)
-    sample(fixture, pid, pid, ips[i], 2);
-  account_rows_find_names(&fixture->account, &fixture->loop);
-  unlink(map_path());
-  account_rows_expect(&fixture->account, expected);
+  record.task.pid = record.task.tid = pid;
+  record.task.ppid = record.task.ptid = parent;
+  record.task.time = record.time;
+  profile_account_record(&fixture->account, &record);
 }
 
-static void map_file_of_a_recorded_process_names_it(void **state) {
-  expect_jit(*state, 0, 0, "[JIT],0,30;compiled,0,10;");
+static void put_function(fixture_t *fixture, const char *words) {
+  uvperf_record_t record =
+      new_record(fixture, PERF_RECORD_KSYMBOL, PERF_RECORD_MISC_KERNEL);
+  char flag, text[64];
+  int rc = sscanf(words, "%" SCNx64 "+%x %c %63s", &record.ksymbol.addr,
+                  &record.ksymbol.len, &flag, text);
+
+  assert_int_equal(rc, 4);
+  record.ksymbol.ksym_type = PERF_RECORD_KSYMBOL_TYPE_BPF;
+  record.ksymbol.flags = flag == '-' ? PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER : 0;
+  record.ksymbol.name = text;
+  record.ksymbol.name_size = strlen(text);
+  profile_account_record(&fixture->account, &record);
 }
 
-static void map_file_does_not_name_a_process_of_another_machine(void **state) {
-  expect_jit(*state, 1, 0, "[JIT],0,40;");
+/* Adds a mapping of data, or of a module of the kernel. */
+static void put_other_map(fixture_t *fixture, uint32_t pid, uint16_t misc,
+                          const char *words) {
+  uvperf_record_t record = new_record(
+      fixture,
+      misc & PERF_RECORD_MISC_MMAP_DATA ? PERF_RECORD_MMAP2 : PERF_RECORD_MMAP,
+      misc);
+  char path[64];
+  int rc = sscanf(words, "%" SCNx64 "+%" SCNx64 " %63s", &record.mmap.addr,
+                  &record.mmap.len, path);
+
+  assert_int_equal(rc, 3);
+  record.mmap.pid = pid;
+  record.mmap.filename = path;
+  record.mmap.filename_size = strlen(path);
+  profile_account_record(&fixture->account, &record);
 }
 
-static void
-map_file_does_not_name_a_process_of_an_unknown_machine(void **state) {
-  expect_jit(*state, 0, 1, "[JIT],0,40;");
+static void put_map(fixture_t *fixture, uint32_t pid, const char *words) {
+  uint64_t start, size, offset;
+  char path[64];
+  int rc = sscanf(words, "%" SCNx64 "+%" SCNx64 " %" SCNx64 " %63[^\n]", &start,
+                  &size, &offset, path);
+
+  assert_int_equal(rc, 4);
+  map(fixture, pid, start, size, offset, path);
+}
+
+/* Adds a sample of a thread; k and u begin the kernel's and the user's part. */
+static void put_sample(fixture_t *fixture, uint32_t pid, const char *words) {
+  uint64_t ips[16];
+  unsigned long tid;
+  char *end;
+  size_t nr = 0;
+
+  tid = strtoul(words, &end, 10);
+  if (tid == 0)
+    tid = pid;
+  for (; *(end += strspn(end, " ")) != '\0'; nr++) {
+    assert_true(nr < 16);
+    ips[nr] = *end == 'k'   ? KERNEL
+              : *end == 'u' ? USER
+                            : strtoull(end, &end, 16);
+    end += *end == 'k' || *end == 'u';
+  }
+  sample(fixture, pid, (uint32_t)tid, ips, nr);
+}
+
+static uint32_t parent_of(const char *text) {
+  uint32_t pid = (uint32_t)strtoul(text, NULL, 10);
+
+  return pid == 0 ? (uint32_t)getpid() : pid;
+}
+
+/* Runs lines like "map 5 400000+2000 1000 /bin/program": what, the process (0:
+ * this one), and the rest, with addresses and sizes in hexadecimal digits:
+ * exec PID NAME, comm PID TID NAME, map PID START+SIZE OFFSET PATH,
+ * data and module PID START+SIZE PATH, function 0 START+SIZE +/- NAME,
+ * sample PID TID IPS, fork PID PARENT, cgroup ID PATH. */
+static void run_steps(fixture_t *fixture, const char *steps) {
+  char line[128], what[16], *rest;
+  unsigned id;
+  int size, at;
+
+  for (; sscanf(steps, "%127[^\n]%n", line, &size) == 1; steps += size) {
+    size += steps[size] == '\n';
+    assert_int_equal(sscanf(line, "%15s %u %n", what, &id, &at), 2);
+    rest = line + at;
+    if (id == 0)
+      id = (uint32_t)getpid();
+    if (strcmp(what, "exec") == 0)
+      name(fixture, id, id, 1, rest);
+    else if (strcmp(what, "comm") == 0)
+      name(fixture, id, (uint32_t)strtoul(rest, NULL, 10), 0,
+           strchr(rest, ' ') + 1);
+    else if (strcmp(what, "map") == 0)
+      put_map(fixture, id, rest);
+    else if (strcmp(what, "data") == 0)
+      put_other_map(fixture, id,
+                    PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_DATA, rest);
+    else if (strcmp(what, "module") == 0)
+      put_other_map(fixture, UINT32_MAX, PERF_RECORD_MISC_KERNEL, rest);
+    else if (strcmp(what, "function") == 0)
+      put_function(fixture, rest);
+    else if (strcmp(what, "sample") == 0)
+      put_sample(fixture, id, rest);
+    else if (strcmp(what, "fork") == 0)
+      put_task(fixture, PERF_RECORD_FORK, id, parent_of(rest));
+    else if (strcmp(what, "cgroup") == 0)
+      profile_account_cgroup(&fixture->account, id, rest);
+    else
+      fail_msg("%s", line);
+  }
 }
 
 static void restart_program(fixture_t *fixture, int is_exec) {
   uint32_t pid = (uint32_t)getpid();
-  uvperf_record_t record;
 
   if (is_exec) {
     name(fixture, pid, pid, 1, "second");
     return;
   }
-  record = new_record(fixture, PERF_RECORD_EXIT, 0);
-  record.task.pid = record.task.tid = pid;
-  profile_account_record(&fixture->account, &record);
+  put_task(fixture, PERF_RECORD_EXIT, pid, 0);
   profile_account_reap(&fixture->account, fixture->time + 2000000000);
-  record = new_record(fixture, PERF_RECORD_FORK, 0);
-  record.task.pid = record.task.tid = pid;
-  record.task.ppid = record.task.ptid = 1;
-  record.task.time = record.time;
-  profile_account_record(&fixture->account, &record);
+  put_task(fixture, PERF_RECORD_FORK, pid, 1);
 }
 
 /* The second program has the first one's pid, address and map file, and ends
@@ -411,27 +472,6 @@ static void build_id_of_a_path_names_only_the_file_that_has_it(void **state) {
   unlink(map_path());
 }
 
-/* The child is sampled before its parent is. */
-static void memory_of_a_jit_in_a_child_is_named_by_its_parent(void **state) {
-  static const uint64_t ips[] = {USER, 0x7f0000000010};
-  fixture_t *fixture = *state;
-  uint32_t pid = (uint32_t)getpid();
-  uvperf_record_t record;
-
-  start_by(fixture, STACKS_BY_FUNCTION);
-  write_map("7f0000000000 1000 compiled\n");
-  map(fixture, pid, 0x7f0000000000, 0x1000, 0, "//anon");
-  record = new_record(fixture, PERF_RECORD_FORK, 0);
-  record.task.pid = record.task.tid = 1;
-  record.task.ppid = record.task.ptid = pid;
-  record.task.time = record.time;
-  profile_account_record(&fixture->account, &record);
-  sample(fixture, 1, 1, ips, 2);
-  account_rows_find_names(&fixture->account, &fixture->loop);
-  unlink(map_path());
-  account_rows_expect(&fixture->account, "compiled,0,10;");
-}
-
 /* The C library that calls main has no frame pointers, so the frames beyond it
  * are unknown. */
 static void stack_from_main_lacks_no_callers(void **state) {
@@ -449,91 +489,6 @@ static void stack_from_main_lacks_no_callers(void **state) {
   account_rows_find_names(&fixture->account, &fixture->loop);
   unlink(map_path());
   assert_true(profile_naming_without_callers(&fixture->account) == 0);
-}
-
-/* Offsets in memory of a JIT compiler are addresses. A file in /dev/shm may
- * also be a library, and a program is mapped privately. */
-static void shared_memory_is_memory_of_a_jit(void **state) {
-  static const uint64_t ips[] = {USER,   0x1010, 0x2011, 0x3011, 0x4011,
-                                 0x5011, 0x6011, 0x7011, 0x8011, 0x9011};
-  fixture_t *fixture = *state;
-
-  start_by(fixture, STACKS_BY_FUNCTION);
-  map(fixture, 5, 0x1000, 0x1000, 0, "/dev/zero (deleted)");
-  map(fixture, 5, 0x2000, 0x1000, 0, "/memfd:code (deleted)");
-  map(fixture, 5, 0x3000, 0x1000, 0, "/dev/shm/code (deleted)");
-  map(fixture, 5, 0x4000, 0x1000, 0, "/dev/shm/library.so");
-  map(fixture, 5, 0x5000, 0x1000, 0, "/lib/old.so (deleted)");
-  fixture->flags = MAP_PRIVATE;
-  map(fixture, 5, 0x6000, 0x1000, 0, "/memfd:program (deleted)");
-  map(fixture, 5, 0x7000, 0x1000, 0, "/dev/shm/program (deleted)");
-  map(fixture, 5, 0x8000, 0x1000, 0, "//anon");
-  map(fixture, 5, 0x9000, 0x1000, 0, "/anon_hugepage (deleted)");
-  sample(fixture, 5, 5, ips, 10);
-  expect_stack(fixture, "zero+1010 memfd:code+2010 code+3010 library.so+10 "
-                        "old.so+10 memfd:program+10 program+10 [anon]+8010 "
-                        "anon_hugepage+9010");
-}
-
-/* In the order of records, where the copy replaces the code, and of
- * /proc/PID/maps. Memory of another size, beside another file, or beside a
- * gap has no code of the file. */
-static void code_that_was_copied_to_huge_pages_is_of_its_file(void **state) {
-  static const uint64_t ips[] = {USER,    0x2010,  0x3011,  0x12011,
-                                 0x13011, 0x22011, 0x32011, 0x43011};
-  fixture_t *fixture = *state;
-
-  start_by(fixture, STACKS_BY_FUNCTION);
-  map(fixture, 5, 0x1000, 0x4000, 0x500, "/bin/program");
-  map(fixture, 5, 0x2000, 0x1000, 0, "//anon");
-  map(fixture, 5, 0x11000, 0x1000, 0x500, "/bin/program");
-  map(fixture, 5, 0x12000, 0x1000, 0, "//anon");
-  map(fixture, 5, 0x13000, 0x1000, 0x2500, "/bin/program");
-  map(fixture, 5, 0x21000, 0x1000, 0x500, "/bin/program");
-  map(fixture, 5, 0x22000, 0x1000, 0, "//anon");
-  map(fixture, 5, 0x23000, 0x1000, 0x1500, "/bin/program");
-  map(fixture, 5, 0x31000, 0x1000, 0x500, "/bin/program");
-  map(fixture, 5, 0x32000, 0x1000, 0, "//anon");
-  map(fixture, 5, 0x33000, 0x1000, 0x2500, "/bin/other");
-  map(fixture, 5, 0x41000, 0x1000, 0x500, "/bin/program");
-  map(fixture, 5, 0x43000, 0x1000, 0, "//anon");
-  map(fixture, 5, 0x44000, 0x1000, 0x2500, "/bin/program");
-  sample(fixture, 5, 5, ips, 8);
-  expect_stack(fixture, "program+1510 program+2510 program+1510 program+2510 "
-                        "[anon]+22010 [anon]+32010 [anon]+43010");
-}
-
-static void code_of_the_kernel_in_a_process_is_no_jit(void **state) {
-  static const uint64_t vsyscall[] = {USER, 0x1010}, uprobe[] = {USER, 0x2011};
-  fixture_t *fixture = *state;
-
-  start_by(fixture, STACKS_BY_FUNCTION);
-  map(fixture, 5, 0x1000, 0x1000, 0, "[vsyscall]");
-  map(fixture, 5, 0x2000, 0x1000, 0, "[uprobes]");
-  sample(fixture, 5, 5, vsyscall, 2);
-  sample(fixture, 5, 5, vsyscall, 2);
-  sample(fixture, 5, 5, uprobe, 2);
-  account_rows_expect(&fixture->account,
-                      "[vsyscall]+0x10,0,20;[uprobes]+0x11,0,10;");
-}
-
-static void mapped_data_is_no_code(void **state) {
-  static const uint64_t ips[] = {USER, 0x400100, 0x401200};
-  fixture_t *fixture = *state;
-  uvperf_record_t record;
-
-  start_by(fixture, STACKS_BY_FUNCTION);
-  map(fixture, 5, 0x400000, 0x2000, 0, "/bin/program");
-  record = new_record(fixture, PERF_RECORD_MMAP2,
-                      PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_DATA);
-  record.mmap.pid = 5;
-  record.mmap.addr = 0x401000;
-  record.mmap.len = 0x1000;
-  record.mmap.filename = "/bin/other";
-  record.mmap.filename_size = strlen(record.mmap.filename);
-  profile_account_record(&fixture->account, &record);
-  sample(fixture, 5, 5, ips, 3);
-  expect_stack(fixture, "program+100 program+11ff");
 }
 
 /* The chain of a precise event begins at the interrupt, not at the sampled
@@ -558,77 +513,6 @@ static void sample_is_where_its_ip_is(void **state) {
   record.ip = 0xffffffff81000010;
   profile_account_record(&fixture->account, &record);
   expect_stack(fixture, "[kernel]+ffffffff81000010 program+100 program+11ff");
-}
-
-static void function(fixture_t *fixture, uint64_t addr, uint32_t len,
-                     uint16_t flags, const char *name_of) {
-  uvperf_record_t record =
-      new_record(fixture, PERF_RECORD_KSYMBOL, PERF_RECORD_MISC_KERNEL);
-
-  record.ksymbol.addr = addr;
-  record.ksymbol.len = len;
-  record.ksymbol.ksym_type = PERF_RECORD_KSYMBOL_TYPE_BPF;
-  record.ksymbol.flags = flags;
-  record.ksymbol.name = name_of;
-  record.ksymbol.name_size = strlen(name_of);
-  profile_account_record(&fixture->account, &record);
-}
-
-/* Two programs have the same address, one after the other. Nothing is there
- * before, in between and after; nor beyond the program's end. */
-static void kernel_function_has_its_name_from_load_to_unload(void **state) {
-  static const uint64_t ip[] = {KERNEL, 0xffffffffc0000810};
-  static const uint64_t past[] = {KERNEL, 0xffffffffc0000840};
-  const uint16_t gone = PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER;
-  fixture_t *fixture = *state;
-
-  start_by(fixture, STACKS_BY_FUNCTION);
-  sample(fixture, 5, 5, ip, 2);
-  function(fixture, 0xffffffffc0000800, 0x40, 0, "bpf_prog_1_first");
-  sample(fixture, 5, 5, ip, 2);
-  sample(fixture, 5, 5, past, 2);
-  function(fixture, 0xffffffffc0000800, 0x40, gone, "bpf_prog_1_first");
-  sample(fixture, 5, 5, ip, 2);
-  function(fixture, 0xffffffffc0000800, 0x80, 0, "bpf_prog_2_second");
-  sample(fixture, 5, 5, ip, 2);
-  sample(fixture, 5, 5, past, 2);
-  account_rows_expect(&fixture->account, "[kernel]+0xffffffffc0000810,0,20;"
-                                         "bpf_prog_2_second,0,20;"
-                                         "[kernel]+0xffffffffc0000840,0,10;"
-                                         "bpf_prog_1_first,0,10;");
-}
-
-/* A module of 2 pages; a program is loaded into its second page later. The
- * third page belongs to nothing that is known. */
-static void module_of_a_recording_keeps_its_offsets(void **state) {
-  static const uint64_t ips[] = {KERNEL, 0xffffffffc0000010, 0xffffffffc0001f01,
-                                 0xffffffffc0002001};
-  fixture_t *fixture = *state;
-  uvperf_record_t record;
-
-  start_by(fixture, STACKS_BY_FUNCTION);
-  fixture->account.kernel_start = 0xffffffff81000000;
-  fixture->account.kernel_end = 0xffffffff82000000;
-  record = new_record(fixture, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL);
-  record.mmap.pid = UINT32_MAX;
-  record.mmap.addr = 0xffffffffc0000000;
-  record.mmap.len = 0x2000;
-  record.mmap.filename = "[xfs]";
-  record.mmap.filename_size = 5;
-  profile_account_record(&fixture->account, &record);
-  function(fixture, 0xffffffffc0001000, 0x40, 0, "bpf_prog_1");
-  sample(fixture, 5, 5, ips, 4);
-  expect_stack(fixture, "[xfs]+10 [xfs]+1f00 [kernel]+ffffffffc0002000");
-}
-
-static void sample_without_a_call_chain_is_its_address(void **state) {
-  static const uint64_t ips[] = {USER};
-  fixture_t *fixture = *state;
-
-  start_by(fixture, STACKS_BY_FUNCTION);
-  map(fixture, 5, 0x1000, 0x1000, 0, "[vdso]");
-  sample(fixture, 5, 5, ips, 0);
-  expect_stack(fixture, "[vdso]+234");
 }
 
 /* A recording of --call-graph lbr, of code without frame pointers: the chain's
@@ -682,20 +566,6 @@ static void file_that_has_a_used_inode_is_another_object(void **state) {
                    first);
 }
 
-static void file_in_two_processes_is_one_object(void **state) {
-  static const uint64_t first[] = {USER, 0x1100}, second[] = {USER, 0x5100};
-  fixture_t *fixture = *state;
-
-  start_by(fixture, STACKS_BY_FUNCTION);
-  map(fixture, 5, 0x1000, 0x1000, 0, "/lib/one.so");
-  map(fixture, 6, 0x5000, 0x1000, 0, "/lib/one.so");
-  name(fixture, 5, 5, 0, "same");
-  name(fixture, 6, 6, 0, "same");
-  sample(fixture, 5, 5, first, 2);
-  sample(fixture, 6, 6, second, 2);
-  expect_stack(fixture, "one.so+100");
-}
-
 /* The paths need more than 128 MiB. */
 static void file_of_a_process_that_maps_too_many_is_unknown(void **state) {
   static const uint64_t ips[] = {USER, 0x1100};
@@ -724,76 +594,6 @@ static void mapping_that_does_not_fit_hides_what_was_there(void **state) {
   map(fixture, 5, 0x1080, 0x100, 0, "/bin/new");
   sample(fixture, 5, 5, ips, 2);
   expect_stack(fixture, "[unknown]+0");
-}
-
-static void
-fork_by_an_unknown_task_has_nothing_of_the_one_before(void **state) {
-  static const uint64_t ips[] = {USER, 0x1100};
-  fixture_t *fixture = *state;
-  uvperf_record_t record;
-
-  start_by(fixture, STACKS_BY_PROCESS);
-  name(fixture, 5, 5, 1, "before");
-  map(fixture, 5, 0x1000, 0x1000, 0, "/bin/before");
-  record = new_record(fixture, PERF_RECORD_FORK, 0);
-  record.task.pid = record.task.tid = 5;
-  record.task.ppid = record.task.ptid = 77;
-  record.task.time = record.time;
-  profile_account_record(&fixture->account, &record);
-  sample(fixture, 5, 5, ips, 2);
-  expect_stack(fixture, "[unknown]+0");
-  account_rows_expect(&fixture->account, ":5,5,10;");
-}
-
-static void memory_of_two_jits_is_two_objects(void **state) {
-  static const uint64_t ips[] = {USER, 0x1100};
-  fixture_t *fixture = *state;
-
-  start_by(fixture, STACKS_BY_FUNCTION);
-  map(fixture, 5, 0x1000, 0x1000, 0, "//anon");
-  map(fixture, 6, 0x1000, 0x1000, 0, "//anon");
-  sample(fixture, 5, 5, ips, 2);
-  sample(fixture, 6, 6, ips, 2);
-  assert_int_equal(fixture->account.stacks.nr, 2);
-}
-
-static profile_account_t *run_two_processes(fixture_t *fixture,
-                                            stacks_by_t by) {
-  static const uint64_t ips[] = {USER, 0x1100};
-
-  start_by(fixture, by);
-  name(fixture, 5, 5, 1, "server");
-  name(fixture, 5, 6, 0, "worker");
-  name(fixture, 7, 7, 1, "client");
-  map(fixture, 5, 0x1000, 0x1000, 0x3000, "/bin/server");
-  sample(fixture, 5, 6, ips, 2);
-  sample(fixture, 5, 6, ips, 2);
-  sample(fixture, 5, 5, ips, 2);
-  sample(fixture, 7, 7, ips, 2);
-  profile_account_cgroup(&fixture->account, 1005, "/services");
-  profile_account_cgroup(&fixture->account, 1005, "/old");
-  profile_account_cgroup(&fixture->account, 1005, "/services");
-  return &fixture->account;
-}
-
-static void functions_without_a_name_are_offsets(void **state) {
-  account_rows_expect(run_two_processes(*state, STACKS_BY_FUNCTION),
-                      "server+0x3100,0,30;[unknown],0,10;");
-}
-
-static void threads_are_distinguished_by_tid(void **state) {
-  account_rows_expect(run_two_processes(*state, STACKS_BY_THREAD),
-                      "worker,6,20;client,7,10;server,5,10;");
-}
-
-static void processes_are_distinguished_by_pid(void **state) {
-  account_rows_expect(run_two_processes(*state, STACKS_BY_PROCESS),
-                      "server,5,30;client,7,10;");
-}
-
-static void cgroups_are_named_by_their_newest_path(void **state) {
-  account_rows_expect(run_two_processes(*state, STACKS_BY_CGROUP),
-                      "/services,0,30;,0,10;");
 }
 
 /* Adds cgroups up to this number. Returns the CPU time that naming all of them
@@ -929,26 +729,181 @@ static void sample_that_is_not_unwound_has_its_user_frame(void **state) {
   assert_int_equal(unwind_queue_stats(fixture->unwinding.queue)->full, 1);
 }
 
+typedef struct row_s {
+  const char *name;
+  stacks_by_t by;
+  const char *steps;
+  const char *stack; /* the only one, if not NULL */
+  const char *rows;  /* the table, if not NULL */
+  size_t nr_stacks;  /* if not 0 */
+  uint32_t flags;    /* of mappings */
+  const char *map;   /* the map file of this process, while names are found */
+  int is_elsewhere, is_homeless;
+} row_t;
+
+/* This machine has a map file for the id of the recorded process. It names the
+ * first of four places; the others are in memory of two kinds. */
+#define JIT                                                                    \
+  "map 0 7f0000000000+2000 0 //anon\n"                                         \
+  "map 0 7f0000005000+1000 0 [anon:code]\n"                                    \
+  "sample 0 0 u 7f0000000010\nsample 0 0 u 7f0000001010\n"                     \
+  "sample 0 0 u 7f0000001020\nsample 0 0 u 7f0000005010"
+
+#define TWO_PROCESSES                                                          \
+  "exec 5 server\ncomm 5 6 worker\nexec 7 client\n"                            \
+  "map 5 1000+1000 3000 /bin/server\n"                                         \
+  "sample 5 6 u 1100\nsample 5 6 u 1100\nsample 5 5 u 1100\n"                  \
+  "sample 7 7 u 1100\n"                                                        \
+  "cgroup 1005 /services\ncgroup 1005 /old\ncgroup 1005 /services"
+
+static const row_t rows[] = {
+    {"callers_are_the_byte_before_they_return_to", STACKS_BY_FUNCTION,
+     "exec 5 program\n"
+     "map 5 400000+2000 1000 /bin/program (deleted)\n"
+     "map 5 7f0000000000+1000 0 //anon\n"
+     "sample 5 6 k ffffffff81000010 u 400100 401200 7f0000000010 9999\n"
+     "sample 5 6 k ffffffff81000010 u 400100 401200 7f0000000010 9999",
+     .stack = "[kernel]+ffffffff81000010 program+1100 program+21ff "
+              "[anon]+7f000000000f [unknown]+0"},
+    {"map_file_of_a_recorded_process_names_it", STACKS_BY_FUNCTION, JIT,
+     .map = "7f0000000000 1000 compiled\n",
+     .rows = "[JIT],0,30;compiled,0,10;"},
+    {"map_file_does_not_name_a_process_of_another_machine", STACKS_BY_FUNCTION,
+     JIT, .map = "7f0000000000 1000 compiled\n", .rows = "[JIT],0,40;",
+     .is_elsewhere = 1},
+    {"map_file_does_not_name_a_process_of_an_unknown_machine",
+     STACKS_BY_FUNCTION, JIT, .map = "7f0000000000 1000 compiled\n",
+     .rows = "[JIT],0,40;", .is_homeless = 1},
+    /* The child is sampled before its parent is. */
+    {"memory_of_a_jit_in_a_child_is_named_by_its_parent", STACKS_BY_FUNCTION,
+     "map 0 7f0000000000+1000 0 //anon\n"
+     "fork 1 0\n"
+     "sample 1 1 u 7f0000000010",
+     .map = "7f0000000000 1000 compiled\n", .rows = "compiled,0,10;"},
+    /* Offsets in memory of a JIT compiler are addresses. A file in /dev/shm may
+     * also be a library. */
+    {"shared_memory_is_memory_of_a_jit", STACKS_BY_FUNCTION,
+     "map 5 1000+1000 0 /dev/zero (deleted)\n"
+     "map 5 2000+1000 0 /memfd:code (deleted)\n"
+     "map 5 3000+1000 0 /dev/shm/code (deleted)\n"
+     "map 5 4000+1000 0 /dev/shm/library.so\n"
+     "map 5 5000+1000 0 /lib/old.so (deleted)\n"
+     "sample 5 5 u 1010 2011 3011 4011 5011",
+     .stack = "zero+1010 memfd:code+2010 code+3010 library.so+10 old.so+10"},
+    /* A program is mapped privately. */
+    {"memory_of_a_program_is_no_memory_of_a_jit", STACKS_BY_FUNCTION,
+     "map 5 6000+1000 0 /memfd:program (deleted)\n"
+     "map 5 7000+1000 0 /dev/shm/program (deleted)\n"
+     "map 5 8000+1000 0 //anon\n"
+     "map 5 9000+1000 0 /anon_hugepage (deleted)\n"
+     "sample 5 5 u 6010 7011 8011 9011",
+     .stack = "memfd:program+10 program+10 [anon]+8010 anon_hugepage+9010",
+     .flags = MAP_PRIVATE},
+    /* In the order of records, where the copy replaces the code, and of
+     * /proc/PID/maps. Memory of another size, beside another file, or beside a
+     * gap has no code of the file. */
+    {"code_that_was_copied_to_huge_pages_is_of_its_file", STACKS_BY_FUNCTION,
+     "map 5 1000+4000 500 /bin/program\nmap 5 2000+1000 0 //anon\n"
+     "map 5 11000+1000 500 /bin/program\nmap 5 12000+1000 0 //anon\n"
+     "map 5 13000+1000 2500 /bin/program\n"
+     "map 5 21000+1000 500 /bin/program\nmap 5 22000+1000 0 //anon\n"
+     "map 5 23000+1000 1500 /bin/program\n"
+     "map 5 31000+1000 500 /bin/program\nmap 5 32000+1000 0 //anon\n"
+     "map 5 33000+1000 2500 /bin/other\n"
+     "map 5 41000+1000 500 /bin/program\nmap 5 43000+1000 0 //anon\n"
+     "map 5 44000+1000 2500 /bin/program\n"
+     "sample 5 5 u 2010 3011 12011 13011 22011 32011 43011",
+     .stack = "program+1510 program+2510 program+1510 program+2510 "
+              "[anon]+22010 [anon]+32010 [anon]+43010"},
+    {"code_of_the_kernel_in_a_process_is_no_jit", STACKS_BY_FUNCTION,
+     "map 5 1000+1000 0 [vsyscall]\nmap 5 2000+1000 0 [uprobes]\n"
+     "sample 5 5 u 1010\nsample 5 5 u 1010\nsample 5 5 u 2011",
+     .rows = "[vsyscall]+0x10,0,20;[uprobes]+0x11,0,10;"},
+    {"mapped_data_is_no_code", STACKS_BY_FUNCTION,
+     "map 5 400000+2000 0 /bin/program\n"
+     "data 5 401000+1000 /bin/other\n"
+     "sample 5 5 u 400100 401200",
+     .stack = "program+100 program+11ff"},
+    /* Two programs have the same address, one after the other. Nothing is there
+     * before, in between and after; nor beyond the program's end. */
+    {"kernel_function_has_its_name_from_load_to_unload", STACKS_BY_FUNCTION,
+     "sample 5 5 k ffffffffc0000810\n"
+     "function 0 ffffffffc0000800+40 + bpf_prog_1_first\n"
+     "sample 5 5 k ffffffffc0000810\nsample 5 5 k ffffffffc0000840\n"
+     "function 0 ffffffffc0000800+40 - bpf_prog_1_first\n"
+     "sample 5 5 k ffffffffc0000810\n"
+     "function 0 ffffffffc0000800+80 + bpf_prog_2_second\n"
+     "sample 5 5 k ffffffffc0000810\nsample 5 5 k ffffffffc0000840",
+     .rows = "[kernel]+0xffffffffc0000810,0,20;bpf_prog_2_second,0,20;"
+             "[kernel]+0xffffffffc0000840,0,10;bpf_prog_1_first,0,10;"},
+    /* A module of 2 pages; a program is loaded into its second page later. The
+     * third page belongs to nothing that is known. */
+    {"module_of_a_recording_keeps_its_offsets", STACKS_BY_FUNCTION,
+     "module 0 ffffffffc0000000+2000 [xfs]\n"
+     "function 0 ffffffffc0001000+40 + bpf_prog_1\n"
+     "sample 5 5 k ffffffffc0000010 ffffffffc0001f01 ffffffffc0002001",
+     .stack = "[xfs]+10 [xfs]+1f00 [kernel]+ffffffffc0002000"},
+    {"sample_without_a_call_chain_is_its_address", STACKS_BY_FUNCTION,
+     "map 5 1000+1000 0 [vdso]\nsample 5 5", .stack = "[vdso]+234"},
+    {"file_in_two_processes_is_one_object", STACKS_BY_FUNCTION,
+     "map 5 1000+1000 0 /lib/one.so\nmap 6 5000+1000 0 /lib/one.so\n"
+     "comm 5 5 same\ncomm 6 6 same\n"
+     "sample 5 5 u 1100\nsample 6 6 u 5100",
+     .stack = "one.so+100"},
+    {"fork_by_an_unknown_task_has_nothing_of_the_one_before", STACKS_BY_PROCESS,
+     "exec 5 before\nmap 5 1000+1000 0 /bin/before\nfork 5 77\n"
+     "sample 5 5 u 1100",
+     .stack = "[unknown]+0", .rows = ":5,5,10;"},
+    {"memory_of_two_jits_is_two_objects", STACKS_BY_FUNCTION,
+     "map 5 1000+1000 0 //anon\nmap 6 1000+1000 0 //anon\n"
+     "sample 5 5 u 1100\nsample 6 6 u 1100",
+     .nr_stacks = 2},
+    {"functions_without_a_name_are_offsets", STACKS_BY_FUNCTION, TWO_PROCESSES,
+     .rows = "server+0x3100,0,30;[unknown],0,10;"},
+    {"threads_are_distinguished_by_tid", STACKS_BY_THREAD, TWO_PROCESSES,
+     .rows = "worker,6,20;client,7,10;server,5,10;"},
+    {"processes_are_distinguished_by_pid", STACKS_BY_PROCESS, TWO_PROCESSES,
+     .rows = "server,5,30;client,7,10;"},
+    {"cgroups_are_named_by_their_newest_path", STACKS_BY_CGROUP, TWO_PROCESSES,
+     .rows = "/services,0,30;,0,10;"},
+};
+
+static void run_row(void **state) {
+  const row_t *row = *state;
+  fixture_t *fixture;
+
+  setup(state);
+  fixture = *state;
+  fixture->flags = row->flags;
+  start_by(fixture, row->by);
+  fixture->account.kernel_start = 0xffffffff81000000;
+  fixture->account.kernel_end = 0xffffffff82000000;
+  fixture->account.is_elsewhere = row->is_elsewhere;
+  fixture->account.is_homeless = row->is_homeless;
+  if (row->map != NULL)
+    write_map(row->map);
+  run_steps(fixture, row->steps);
+  if (row->map != NULL) {
+    account_rows_find_names(&fixture->account, &fixture->loop);
+    unlink(map_path());
+  }
+  if (row->stack != NULL)
+    expect_stack(fixture, row->stack);
+  if (row->rows != NULL)
+    account_rows_expect(&fixture->account, row->rows);
+  if (row->nr_stacks != 0)
+    assert_int_equal(fixture->account.stacks.nr, row->nr_stacks);
+  assert_int_equal(teardown(state), 0);
+}
+
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-      TEST(callers_are_the_byte_before_they_return_to),
-      TEST(map_file_of_a_recorded_process_names_it),
-      TEST(map_file_does_not_name_a_process_of_another_machine),
-      TEST(code_of_the_kernel_in_a_process_is_no_jit),
-      TEST(mapped_data_is_no_code),
       TEST(sample_is_where_its_ip_is),
-      TEST(kernel_function_has_its_name_from_load_to_unload),
-      TEST(module_of_a_recording_keeps_its_offsets),
-      TEST(sample_without_a_call_chain_is_its_address),
       TEST(callers_are_the_branches_of_a_call_stack),
       TEST(file_that_has_a_used_inode_is_another_object),
-      TEST(file_in_two_processes_is_one_object),
       TEST(file_of_a_process_that_maps_too_many_is_unknown),
       TEST(mapping_that_does_not_fit_hides_what_was_there),
-      TEST(fork_by_an_unknown_task_has_nothing_of_the_one_before),
-      TEST(memory_of_two_jits_is_two_objects),
-      TEST(map_file_does_not_name_a_process_of_an_unknown_machine),
       TEST(map_file_of_an_exec_does_not_name_the_program_before),
       TEST(map_file_before_an_exec_names_only_its_program),
       TEST(map_file_does_not_name_a_process_that_had_the_pid),
@@ -956,14 +911,7 @@ int main(int argc, char **argv) {
       TEST(map_file_that_is_newer_than_the_recording_names_nothing),
       TEST(file_that_was_changed_after_its_mapping_is_not_read),
       TEST(build_id_of_a_path_names_only_the_file_that_has_it),
-      TEST(memory_of_a_jit_in_a_child_is_named_by_its_parent),
       TEST(stack_from_main_lacks_no_callers),
-      TEST(shared_memory_is_memory_of_a_jit),
-      TEST(code_that_was_copied_to_huge_pages_is_of_its_file),
-      TEST(functions_without_a_name_are_offsets),
-      TEST(threads_are_distinguished_by_tid),
-      TEST(processes_are_distinguished_by_pid),
-      TEST(cgroups_are_named_by_their_newest_path),
       TEST(many_cgroups_are_named_soon),
       TEST(restart_gives_up_stacks_that_are_unwound),
       TEST(unwound_stack_is_of_its_task_after_others_have_faded),
@@ -972,5 +920,5 @@ int main(int argc, char **argv) {
   };
 
   symbols_main(argc, argv);
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return SUPPORT_RUN_ROWS_AND_TESTS(rows, run_row, tests);
 }
