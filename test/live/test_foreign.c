@@ -4,7 +4,6 @@
  * event is affected depends on the order of opening. */
 #include "live_stream.h"
 
-#include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -193,88 +192,10 @@ static void set_beside_one_with_another_id_knows_its_own_samples(void **state) {
   assert_true(wrong_ids > 0);
 }
 
-/* As perf record -a -g -e page-faults -c 1. */
-static int open_on_all(int *fds, const int *cpus, size_t nr) {
-  size_t i;
-
-  for (i = 0; i < nr; i++) {
-    fds[i] = open_foreign(-1, cpus[i], PERF_RECORD_G);
-    if (fds[i] < 0)
-      return -errno;
-  }
-  return 0;
-}
-
-static void set_of_all_beside_perf_record_loses_nothing(void **state) {
-  uint64_t surplus = 0;
-  live_stream_t stream;
-  uvperf_stats_t stats;
-  live_plan_t plan;
-  size_t mode, is_first, nr, i;
-  int cpus[16], fds[16];
-  seen_t seen;
-
-  support_need_cpu_wide(__func__);
-  live_neighbour_need_shared_samples(__func__);
-  nr = live_cpus(cpus, 16);
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    for (is_first = 0; is_first < 2; is_first++) {
-      begin(&seen);
-      if (is_first)
-        assert_int_equal(open_on_all(fds, cpus, nr), 0);
-      open_set(*state, &stream, &plan, &seen, mode, UVPERF_TARGET_CPUS);
-      if (!is_first)
-        assert_int_equal(open_on_all(fds, cpus, nr), 0);
-      end_set(&stream, &seen, &stats);
-      for (i = 0; i < nr; i++)
-        close(fds[i]);
-      surplus += stats.surplus_bytes;
-    }
-  }
-  assert_true(surplus > 0);
-}
-
-/* It samples its own page faults only, with a call chain. */
-static void set_of_all_beside_an_unprivileged_one_loses_nothing(void **state) {
-  live_neighbour_plan_t how = {0, LIVE_NEIGHBOUR_NO_CLOCK,
-                               PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_CALLCHAIN,
-                               0};
-  uint64_t samples, surplus = 0;
-  live_neighbour_t neighbour;
-  live_stream_t stream;
-  uvperf_stats_t stats;
-  live_plan_t plan;
-  size_t is_first;
-  seen_t seen;
-  int cpu;
-
-  support_need_root(__func__);
-  support_need_cpu_wide(__func__);
-  live_neighbour_need_shared_samples(__func__);
-  live_cpus(&cpu, 1);
-  how.cpu = cpu;
-  for (is_first = 0; is_first < 2; is_first++) {
-    begin(&seen);
-    if (is_first)
-      live_neighbour_start(&neighbour, &how);
-    open_set(*state, &stream, &plan, &seen, 1, UVPERF_TARGET_CPUS);
-    if (!is_first)
-      live_neighbour_start(&neighbour, &how);
-    samples = stream.samples;
-    assert_int_equal(live_run_until(*state, &stream.samples, samples + 500), 1);
-    live_neighbour_end(&neighbour);
-    end_set(&stream, &seen, &stats);
-    surplus += stats.surplus_bytes;
-  }
-  assert_true(surplus > 0);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(event_beside_one_with_more_fields_loses_nothing),
       support_loop_test(set_beside_one_with_another_id_knows_its_own_samples),
-      support_loop_test(set_of_all_beside_perf_record_loses_nothing),
-      support_loop_test(set_of_all_beside_an_unprivileged_one_loses_nothing),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,8 +11,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 /* Measures; it must succeed. */
 static void measure_event(const char *name, uvperf_measure_fn fn, void *arg,
                           uvperf_count_t *count) {
@@ -25,37 +23,6 @@ static void measure_event(const char *name, uvperf_measure_fn fn, void *arg,
 }
 
 /* -- counts --------------------------------------------------------------- */
-
-static void measure_event_counts_exactly_the_calls_made(void **state) {
-  static const uint64_t nrs[] = {0, 1, 3, 1000};
-  uvperf_count_t count;
-  uint64_t nr;
-  size_t i;
-
-  support_need_tracepoint(__func__, LIVE_SYSCALL);
-  for (i = 0; i < COUNT_OF(nrs); i++) {
-    nr = nrs[i];
-    live_syscall(5); /* not measured */
-    measure_event(LIVE_SYSCALL, live_measure_syscalls, &nr, &count);
-    live_measure_count_is(&count, nr);
-    assert_int_equal(count.nr_counts, 1);
-  }
-}
-
-/* The first is for nothing, so that no page of the code is new afterwards. */
-static void measure_event_counts_the_pages_touched(void **state) {
-  uvperf_count_t count;
-  char *region;
-  int i;
-
-  support_need_own_events(__func__);
-  for (i = 0; i < 2; i++) { /* the first call faults in the pages of the code */
-    region = live_region();
-    measure_event("page-faults:u", live_measure_touch, region, &count);
-    live_region_free(region);
-  }
-  live_measure_count_is(&count, LIVE_PAGES);
-}
 
 /* On one CPU each wait for the other thread yields the CPU. Switches are the
  * kernel's, so none is left on the user's side. */
@@ -110,20 +77,6 @@ static void measure_event_counts_migrations(void **state) {
   live_unpin(&old);
 }
 
-/* Its clock and the wall clock agree. */
-static void measure_event_of_the_clock_is_no_more_than_the_wall(void **state) {
-  uvperf_count_t count;
-  uint64_t nr = 1000;
-  uint64_t before;
-
-  support_need_own_events(__func__);
-  before = live_now();
-  measure_event("task-clock:u", live_measure_syscalls, &nr, &count);
-  assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
-  assert_in_range(count.value, 1, live_now() - before);
-  assert_in_range(count.time_enabled, 1, live_now() - before);
-}
-
 /* -- sources -------------------------------------------------------------- */
 
 typedef struct elsewhere_s {
@@ -158,34 +111,6 @@ static void measure_event_is_of_the_calling_thread(void **state) {
   measure_event(LIVE_SYSCALL, pass_three_times, &other, &count);
   live_measure_count_is(&count, 0);
   live_thread_end(&other);
-}
-
-typedef struct within_s {
-  char name[LIVE_MEASURE_NAME_BYTES];
-  uvperf_count_t count;
-  int rc;
-} within_t;
-
-static void measure_within(void *arg) {
-  within_t *within = arg;
-  uint64_t nr = 4;
-
-  live_write(1);
-  within->rc = uvperf_measure_events(within->name, live_measure_writes, &nr,
-                                     &within->count, 1, NULL);
-  live_write(2);
-}
-
-static void measure_event_within_another(void **state) {
-  uvperf_count_t count;
-  within_t within;
-
-  support_need_breakpoints(__func__);
-  live_measure_writes_name(within.name);
-  measure_event(within.name, measure_within, &within, &count);
-  live_measure_count_is(&count, 7);
-  assert_int_equal(within.rc, 0);
-  live_measure_count_is(&within.count, 4);
 }
 
 /* -- leftovers ------------------------------------------------------------ */
@@ -527,13 +452,9 @@ static void measure_event_of_bad_arguments_is_einval(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(measure_event_counts_exactly_the_calls_made),
-      cmocka_unit_test(measure_event_counts_the_pages_touched),
       cmocka_unit_test(measure_event_counts_context_switches),
       cmocka_unit_test(measure_event_counts_migrations),
-      cmocka_unit_test(measure_event_of_the_clock_is_no_more_than_the_wall),
       cmocka_unit_test(measure_event_is_of_the_calling_thread),
-      cmocka_unit_test(measure_event_within_another),
       cmocka_unit_test(measure_event_leaves_no_fd),
       cmocka_unit_test(measure_event_leaves_the_threads_cpus_alone),
       cmocka_unit_test(meter_counts_each_of_its_calls_alone),
