@@ -37,19 +37,11 @@ static void open_leader(uv_loop_t *loop, group_t *group) {
   live_init(loop, &group->leader, &attr, NULL);
 }
 
-static void open_group(uv_loop_t *loop, group_t *group) {
+static void open_calls(group_t *group) {
   struct perf_event_attr attr;
 
-  open_leader(loop, group);
-  open_writes(group);
   live_called_attr(&attr, 0);
   open_sibling(group, &group->calls, &attr);
-}
-
-static void close_group(group_t *group) {
-  live_close(&group->calls);
-  live_close(&group->writes);
-  live_close(&group->leader);
 }
 
 static void work(void) {
@@ -68,125 +60,90 @@ static void start_leader(group_t *group) {
                    0);
 }
 
-static void disable_leader(group_t *group) {
-  assert_int_equal(uvperf_disable(&group->leader.event.handle, 0, NULL), 0);
-}
-
-static void enable_leader(group_t *group) {
-  assert_int_equal(uvperf_enable(&group->leader.event.handle, 0, NULL), 0);
-}
-
 /* -- the four sentences ---------------------------------------------------- */
 
-static void group_opened_has_disabled_siblings(void **state) {
-  group_t group;
+typedef struct row_s {
+  const char *name;
+  int joins_late; /* calls, with step j */
+  const char *steps;
+} row_t;
 
-  support_need_breakpoints(__func__);
-  open_group(*state, &group);
-  /* Without the handles' knowledge. */
-  assert_int_equal(
-      ioctl(uvperf_event_fd(&group.leader.event), PERF_EVENT_IOC_ENABLE, 0), 0);
-  work();
-  assert_int_not_equal(live_control_count(&group.leader), 0);
-  expect_counts(&group, 0, 0);
-  close_group(&group);
+/* s: start the leader   e: enable it   d: disable it   c: close it
+ * k: enable it without the handles' knowledge
+ * E: enable the writes  D: disable them
+ * j: calls join         r: disable and enable them with their group
+ * w: work               =: so many writes and calls were counted */
+static const row_t rows[] = {
+    {"group_opened_has_disabled_siblings", 0, "kw=0,0"},
+    {"group_whose_leader_is_started_counts_at_once", 0, "sw=5,2"},
+    {"group_whose_leader_is_enabled_counts_at_once", 0, "ew=5,2"},
+    {"group_whose_leader_is_disabled_counts_nothing", 0, "swdw=5,2ew=10,4"},
+    /* The kernel makes a sibling a leader, and an enabled one would count. */
+    {"group_whose_leader_is_closed_counts_nothing", 0, "swcw=5,2Ew=10,2"},
+    {"sibling_disabled_counts_again_with_its_leader", 0, "swDw=5,4dew=10,6"},
+    {"sibling_that_joins_late_counts_once_it_is_enabled", 1, "sjw=5,0rw=10,2"},
+};
+
+static void run_step(group_t *group, const char *step) {
+  uvperf_handle_t *leader = &group->leader.event.handle;
+  uvperf_handle_t *writes = &group->writes.event.handle;
+  uvperf_handle_t *calls = &group->calls.event.handle;
+  unsigned long nr_writes, nr_calls;
+
+  if (*step == 's') {
+    start_leader(group);
+  } else if (*step == 'e') {
+    assert_int_equal(uvperf_enable(leader, 0, NULL), 0);
+  } else if (*step == 'd') {
+    assert_int_equal(uvperf_disable(leader, 0, NULL), 0);
+  } else if (*step == 'c') {
+    live_close(&group->leader);
+  } else if (*step == 'k') {
+    assert_int_equal(
+        ioctl(uvperf_event_fd(&group->leader.event), PERF_EVENT_IOC_ENABLE, 0),
+        0);
+  } else if (*step == 'E') {
+    assert_int_equal(uvperf_enable(writes, 0, NULL), 0);
+  } else if (*step == 'D') {
+    assert_int_equal(uvperf_disable(writes, 0, NULL), 0);
+  } else if (*step == 'j') {
+    open_calls(group);
+  } else if (*step == 'r') {
+    assert_int_equal(uvperf_disable(calls, UVPERF_ALL, NULL), 0);
+    assert_int_equal(uvperf_enable(calls, UVPERF_ALL, NULL), 0);
+  } else if (*step == 'w') {
+    work();
+  } else {
+    assert_int_equal(sscanf(step, "=%lu,%lu", &nr_writes, &nr_calls), 2);
+    expect_counts(group, nr_writes, nr_calls);
+  }
 }
 
-static void group_whose_leader_is_started_counts_at_once(void **state) {
+static void run_row(void **state) {
+  uv_loop_t *loop = state[0];
+  const row_t *row = state[1];
+  const char *step;
   group_t group;
 
-  support_need_breakpoints(__func__);
-  open_group(*state, &group);
-  start_leader(&group);
-  work();
-  expect_counts(&group, 5, 2);
-  close_group(&group);
-}
-
-static void group_whose_leader_is_enabled_counts_at_once(void **state) {
-  group_t group;
-
-  support_need_breakpoints(__func__);
-  open_group(*state, &group);
-  assert_int_equal(uvperf_enable(&group.leader.event.handle, 0, NULL), 0);
-  work();
-  expect_counts(&group, 5, 2);
-  close_group(&group);
-}
-
-static void group_whose_leader_is_disabled_counts_nothing(void **state) {
-  group_t group;
-
-  support_need_breakpoints(__func__);
-  open_group(*state, &group);
-  start_leader(&group);
-  work();
-  disable_leader(&group);
-  work();
-  expect_counts(&group, 5, 2);
-  enable_leader(&group);
-  work();
-  expect_counts(&group, 10, 4);
-  close_group(&group);
-}
-
-/* The kernel makes it a leader, and an enabled one would count. */
-static void group_whose_leader_is_closed_counts_nothing(void **state) {
-  group_t group;
-
-  support_need_breakpoints(__func__);
-  open_group(*state, &group);
-  start_leader(&group);
-  work();
-  live_close(&group.leader);
-  work();
-  expect_counts(&group, 5, 2);
-  assert_int_equal(uvperf_enable(&group.writes.event.handle, 0, NULL), 0);
-  work();
-  expect_counts(&group, 10, 2);
+  support_need_breakpoints(row->name);
+  open_leader(loop, &group);
+  open_writes(&group);
+  if (!row->joins_late)
+    open_calls(&group);
+  for (step = row->steps; *step != '\0'; step++) {
+    run_step(&group, step);
+    if (*step == '=')
+      step += strspn(step + 1, "0123456789,");
+  }
   live_close(&group.calls);
   live_close(&group.writes);
+  if (strchr(row->steps, 'c') == NULL) {
+    assert_int_not_equal(live_control_count(&group.leader), 0);
+    live_close(&group.leader);
+  }
 }
 
 /* -- siblings by themselves ------------------------------------------------ */
-
-static void sibling_disabled_counts_again_with_its_leader(void **state) {
-  group_t group;
-
-  support_need_breakpoints(__func__);
-  open_group(*state, &group);
-  start_leader(&group);
-  work();
-  assert_int_equal(uvperf_disable(&group.writes.event.handle, 0, NULL), 0);
-  work();
-  expect_counts(&group, 5, 4);
-  disable_leader(&group);
-  enable_leader(&group);
-  work();
-  expect_counts(&group, 10, 6);
-  close_group(&group);
-}
-
-static void sibling_that_joins_late_counts_once_it_is_enabled(void **state) {
-  struct perf_event_attr attr;
-  group_t group;
-
-  support_need_breakpoints(__func__);
-  open_leader(*state, &group);
-  open_writes(&group);
-  start_leader(&group);
-  live_called_attr(&attr, 0);
-  open_sibling(&group, &group.calls, &attr);
-  work();
-  expect_counts(&group, 5, 0);
-  assert_int_equal(uvperf_disable(&group.calls.event.handle, UVPERF_ALL, NULL),
-                   0);
-  assert_int_equal(uvperf_enable(&group.calls.event.handle, UVPERF_ALL, NULL),
-                   0);
-  work();
-  expect_counts(&group, 10, 2);
-  close_group(&group);
-}
 
 static void sibling_started_before_its_leader_samples_with_it(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
@@ -259,7 +216,9 @@ static void group_closed_in_a_forked_child_goes_on_counting(void **state) {
   pid_t pid;
 
   support_need_breakpoints(__func__);
-  open_group(*state, &group);
+  open_leader(*state, &group);
+  open_writes(&group);
+  open_calls(&group);
   start_leader(&group);
   work();
   pid = fork();
@@ -277,7 +236,9 @@ static void group_closed_in_a_forked_child_goes_on_counting(void **state) {
   assert_int_equal(support_wait(pid), 0);
   work();
   expect_counts(&group, 10, 4);
-  close_group(&group);
+  live_close(&group.calls);
+  live_close(&group.writes);
+  live_close(&group.leader);
 }
 
 static void event_forked_child_cannot_join_parents_group(void **state) {
@@ -334,13 +295,6 @@ static void event_joins_no_leader_that_is_not_open(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      support_loop_test(group_opened_has_disabled_siblings),
-      support_loop_test(group_whose_leader_is_started_counts_at_once),
-      support_loop_test(group_whose_leader_is_enabled_counts_at_once),
-      support_loop_test(group_whose_leader_is_disabled_counts_nothing),
-      support_loop_test(group_whose_leader_is_closed_counts_nothing),
-      support_loop_test(sibling_disabled_counts_again_with_its_leader),
-      support_loop_test(sibling_that_joins_late_counts_once_it_is_enabled),
       support_loop_test(sibling_started_before_its_leader_samples_with_it),
       support_loop_test(group_enabled_on_exec_counts_from_the_exec_on),
       support_loop_test(group_closed_in_a_forked_child_goes_on_counting),
@@ -348,5 +302,5 @@ int main(void) {
       support_loop_test(event_joins_no_leader_that_is_not_open),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return SUPPORT_RUN_LOOP_ROWS_AND_TESTS(rows, run_row, tests);
 }

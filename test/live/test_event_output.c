@@ -143,80 +143,6 @@ static void close_both(uv_loop_t *loop, tally_t *tally) {
   live_run_ms(loop, 1);
 }
 
-/* go-perf TestReadRecord/RedirectedOutput, with any number of events. */
-static void output_shared_ring_decodes_each_by_its_own_attr(void **state) {
-  uvperf_count_t count;
-  tally_t tally;
-
-  support_need_breakpoints(__func__);
-  share(*state, &tally);
-  live_write(1);
-  write_other(1);
-  live_write(20);
-  write_other(30);
-  run(*state, &tally, 52);
-  assert_int_equal(tally.own, 21);
-  assert_int_equal(tally.written, 31);
-  assert_int_equal(uvperf_event_read(&tally.owner, &count, NULL), 0);
-  assert_int_equal(count.value, 21);
-  assert_int_equal(uvperf_event_read(&tally.writer, &count, NULL), 0);
-  assert_int_equal(count.value, 31);
-  close_both(*state, &tally);
-}
-
-static void output_none_stops_records_and_keeps_written_ones(void **state) {
-  tally_t tally;
-
-  support_need_breakpoints(__func__);
-  share(*state, &tally);
-  write_other(3);
-  redirect(&tally.writer, NULL);
-  write_other(5);
-  live_write(2);
-  run(*state, &tally, 5);
-  assert_int_equal(tally.own, 2);
-  assert_int_equal(tally.written, 3);
-  close_both(*state, &tally);
-}
-
-static void output_of_a_closed_writer_is_still_delivered(void **state) {
-  tally_t tally;
-
-  support_need_breakpoints(__func__);
-  share(*state, &tally);
-  write_other(3);
-  uvperf_close(&tally.writer.handle, NULL);
-  live_write(2);
-  write_other(5);
-  run(*state, &tally, 5);
-  assert_int_equal(tally.own, 2);
-  assert_int_equal(tally.nobodys, 3);
-  uvperf_close(&tally.owner.handle, NULL);
-  live_run_ms(*state, 1);
-}
-
-static void output_set_again_goes_on(void **state) {
-  tally_t tally;
-
-  support_need_breakpoints(__func__);
-  share(*state, &tally);
-  write_other(1);
-  redirect(&tally.writer, NULL);
-  write_other(10);
-  redirect(&tally.writer, &tally.owner);
-  redirect(&tally.writer, &tally.owner);
-  write_other(2);
-  run(*state, &tally, 3);
-  assert_int_equal(tally.written, 3);
-  /* Its earlier records are forgotten by now. */
-  redirect(&tally.writer, NULL);
-  redirect(&tally.writer, &tally.owner);
-  write_other(2);
-  run(*state, &tally, 5);
-  assert_int_equal(tally.written, 5);
-  close_both(*state, &tally);
-}
-
 static void output_moved_to_another_ring_leaves_the_first(void **state) {
   tally_t first, second;
 
@@ -317,37 +243,10 @@ static void close_writer(tally_t *tally, const uvperf_record_t *record) {
     uvperf_close(&tally->writer.handle, NULL);
 }
 
-static void output_closed_in_a_callback_delivers_the_rest(void **state) {
-  tally_t tally;
-
-  support_need_breakpoints(__func__);
-  share(*state, &tally);
-  tally.hook = close_writer;
-  write_other(4);
-  live_write(1);
-  run(*state, &tally, 5);
-  assert_int_equal(tally.written, 1);
-  assert_int_equal(tally.nobodys, 3);
-  uvperf_close(&tally.owner.handle, NULL);
-  live_run_ms(*state, 1);
-}
-
 static void close_owner(tally_t *tally, const uvperf_record_t *record) {
   (void)record;
   if (tally->records == 1)
     uvperf_close(&tally->owner.handle, NULL);
-}
-
-static void output_owner_closed_in_a_callback_delivers_no_more(void **state) {
-  tally_t tally;
-
-  support_need_breakpoints(__func__);
-  share(*state, &tally);
-  tally.hook = close_owner;
-  write_other(4);
-  run(*state, &tally, 2);
-  uvperf_close(&tally.writer.handle, NULL);
-  live_run_ms(*state, 1);
 }
 
 /* -- by next -------------------------------------------------------------- */
@@ -477,23 +376,91 @@ static void output_1000_cycles_leave_nothing(void **state) {
   live_run_ms(*state, 1);
 }
 
+/* -- rows ------------------------------------------------------------------ */
+
+typedef struct row_s {
+  const char *name;
+  void (*hook)(tally_t *tally, const uvperf_record_t *record);
+  const char *steps;
+  uint64_t own, written, nobodys;
+} row_t;
+
+/* l, o: so many writes to the owner's word, and to the writer's
+ * n: the writer goes to no ring   r: to the owner's   w: it is closed
+ * =: so many records have come */
+static const row_t rows[] = {
+    /* go-perf TestReadRecord/RedirectedOutput, with any number of events. */
+    {"output_shared_ring_decodes_each_by_its_own_attr", NULL,
+     "l1 o1 l20 o30 =52", 21, 31, 0},
+    {"output_none_stops_records_and_keeps_written_ones", NULL, "o3 n o5 l2 =5",
+     2, 3, 0},
+    {"output_of_a_closed_writer_is_still_delivered", NULL, "o3 w l2 o5 =5", 2,
+     0, 3},
+    /* At the end its earlier records are forgotten. */
+    {"output_set_again_goes_on", NULL, "o1 n o10 r r o2 =3 n r o2 =5", 0, 5, 0},
+    {"output_closed_in_a_callback_delivers_the_rest", close_writer, "o4 l1 =5",
+     1, 1, 3},
+    {"output_owner_closed_in_a_callback_delivers_no_more", close_owner, "o4 =2",
+     0, 2, 0},
+};
+
+static void check_count(uvperf_event_t *event, uint64_t expected) {
+  uvperf_count_t count;
+
+  if (uvperf_is_closing(&event->handle))
+    return;
+  assert_int_equal(uvperf_event_read(event, &count, NULL), 0);
+  assert_int_equal(count.value, expected);
+  uvperf_close(&event->handle, NULL);
+}
+
+static void run_row(void **state) {
+  uv_loop_t *loop = state[0];
+  const row_t *row = state[1];
+  uint64_t nr, own = 0, others = 0;
+  const char *steps;
+  tally_t tally;
+  char *end, what;
+
+  support_need_breakpoints(row->name);
+  share(loop, &tally);
+  tally.hook = row->hook;
+  for (steps = row->steps; *steps != '\0'; steps = end + strspn(end, " ")) {
+    what = *steps++;
+    nr = strtoull(steps, &end, 10);
+    if (what == 'l') {
+      live_write(nr);
+      own += nr;
+    } else if (what == 'o') {
+      write_other(nr);
+      others += nr;
+    } else if (what == '=') {
+      run(loop, &tally, nr);
+    } else if (what == 'w') {
+      uvperf_close(&tally.writer.handle, NULL);
+    } else {
+      redirect(&tally.writer, what == 'r' ? &tally.owner : NULL);
+    }
+  }
+  assert_int_equal(tally.own, row->own);
+  assert_int_equal(tally.written, row->written);
+  assert_int_equal(tally.nobodys, row->nobodys);
+  check_count(&tally.owner, own);
+  check_count(&tally.writer, others);
+  live_run_ms(loop, 1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      support_loop_test(output_shared_ring_decodes_each_by_its_own_attr),
-      support_loop_test(output_none_stops_records_and_keeps_written_ones),
-      support_loop_test(output_of_a_closed_writer_is_still_delivered),
-      support_loop_test(output_set_again_goes_on),
       support_loop_test(output_moved_to_another_ring_leaves_the_first),
       support_loop_test(output_of_a_closed_owner_can_be_set_again),
       support_loop_test(output_of_an_event_that_is_redirected_is_the_owners),
       support_loop_test(output_set_in_a_callback_keeps_the_record),
-      support_loop_test(output_closed_in_a_callback_delivers_the_rest),
-      support_loop_test(output_owner_closed_in_a_callback_delivers_no_more),
       support_loop_test(output_shared_ring_is_read_by_next),
       support_loop_test(output_each_event_has_its_own_registers),
       support_loop_test(output_of_sideband_comes_by_the_default_flush),
       support_loop_test(output_1000_cycles_leave_nothing),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return SUPPORT_RUN_LOOP_ROWS_AND_TESTS(rows, run_row, tests);
 }

@@ -16,7 +16,7 @@
 
 typedef struct support_loop_s {
   uv_loop_t loop; /* first: *state is a uv_loop_t * for the tests */
-  CMUnitTestFunction body;
+  support_body_t body;
   int entered;
   int passed;
   struct support_loop_s *next;
@@ -35,7 +35,7 @@ int support_loop_setup(void **state) {
   if (fixture == NULL)
     return -1;
   if (body != NULL)
-    fixture->body = body->run;
+    fixture->body = *body;
   rc = uv_loop_init(&fixture->loop);
   if (rc != 0)
     free(fixture);
@@ -46,11 +46,10 @@ int support_loop_setup(void **state) {
 
 void support_loop_run(void **state) {
   support_loop_t *fixture = *state;
-  void *loop;
+  void *body[] = {&fixture->loop, (void *)(uintptr_t)fixture->body.row};
 
-  loop = &fixture->loop;
   fixture->entered = 1;
-  fixture->body(&loop);
+  fixture->body.run(body);
   /* Only reached if no assert and no skip() jumped out of the body. */
   fixture->passed = 1;
 }
@@ -233,23 +232,52 @@ size_t support_ring_bytes(const uvperf_handle_t *handle) {
   return uvperf_ring(handle, 0, &ring) == 0 ? (size_t)ring.bytes : 0;
 }
 
+/* Runs the tests of the rows, whose memory is given up, and others. */
+static int run_all(struct CMUnitTest *all, size_t nr_rows,
+                   const struct CMUnitTest *tests, size_t nr_tests) {
+  int failed;
+
+  if (nr_tests > 0)
+    memcpy(all + nr_rows, tests, nr_tests * sizeof(*all));
+  failed =
+      _cmocka_run_group_tests("tests", all, nr_rows + nr_tests, NULL, NULL);
+  free(all);
+  return failed;
+}
+
 int support_run_rows(const void *rows, size_t row_bytes, size_t nr_rows,
                      CMUnitTestFunction run, const struct CMUnitTest *tests,
                      size_t nr_tests) {
   struct CMUnitTest *all = calloc(nr_rows + nr_tests, sizeof(*all));
   uintptr_t row = (uintptr_t)rows;
   size_t i;
-  int failed;
 
   if (all == NULL)
     return 1;
   for (i = 0; i < nr_rows; i++, row += row_bytes)
     all[i] = (struct CMUnitTest){*(const char *const *)row, run, NULL, NULL,
                                  (void *)row};
-  if (nr_tests > 0)
-    memcpy(all + nr_rows, tests, nr_tests * sizeof(*all));
-  failed =
-      _cmocka_run_group_tests("tests", all, nr_rows + nr_tests, NULL, NULL);
-  free(all);
+  return run_all(all, nr_rows, tests, nr_tests);
+}
+
+int support_run_loop_rows(const void *rows, size_t row_bytes, size_t nr_rows,
+                          CMUnitTestFunction run,
+                          const struct CMUnitTest *tests, size_t nr_tests) {
+  struct CMUnitTest *all = calloc(nr_rows + nr_tests, sizeof(*all));
+  support_body_t *bodies = calloc(nr_rows, sizeof(*bodies));
+  uintptr_t row = (uintptr_t)rows;
+  size_t i;
+  int failed = 1;
+
+  for (i = 0; all != NULL && bodies != NULL && i < nr_rows; i++) {
+    bodies[i] = (support_body_t){run, (void *)row};
+    all[i] = (struct CMUnitTest){*(const char *const *)row, support_loop_run,
+                                 support_loop_setup, support_loop_teardown,
+                                 &bodies[i]};
+    row += row_bytes;
+  }
+  if (i == nr_rows)
+    failed = run_all(all, nr_rows, tests, nr_tests);
+  free(bodies);
   return failed;
 }

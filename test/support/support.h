@@ -38,6 +38,7 @@ int support_loop_passed(void **state);
 
 typedef struct support_body_s {
   CMUnitTestFunction run;
+  const void *row; /* of support_run_loop_rows */
 } support_body_t;
 
 /* Runs the body that support_loop_test put into the table. */
@@ -46,7 +47,7 @@ void support_loop_run(void **state);
 #define support_loop_test_setup_teardown(f, setup, teardown)                   \
   {                                                                            \
 #f, support_loop_run, setup, teardown, &(support_body_t) {                 \
-      f                                                                        \
+      f, NULL                                                                  \
     }                                                                          \
   }
 #define support_loop_test(f)                                                   \
@@ -58,12 +59,26 @@ int support_run_rows(const void *rows, size_t row_bytes, size_t nr_rows,
                      CMUnitTestFunction run, const struct CMUnitTest *tests,
                      size_t nr_tests);
 
+/* Each row is a test with a loop, as by support_loop_test: `run` gets the loop
+ * as state[0], and the row as state[1]. */
+int support_run_loop_rows(const void *rows, size_t row_bytes, size_t nr_rows,
+                          CMUnitTestFunction run,
+                          const struct CMUnitTest *tests, size_t nr_tests);
+
 #define SUPPORT_RUN_ROWS(rows, run)                                            \
   support_run_rows(rows, sizeof((rows)[0]), sizeof(rows) / sizeof((rows)[0]),  \
                    run, NULL, 0)
 #define SUPPORT_RUN_ROWS_AND_TESTS(rows, run, tests)                           \
   support_run_rows(rows, sizeof((rows)[0]), sizeof(rows) / sizeof((rows)[0]),  \
                    run, tests, sizeof(tests) / sizeof((tests)[0]))
+
+#define SUPPORT_RUN_LOOP_ROWS(rows, run)                                       \
+  support_run_loop_rows(rows, sizeof((rows)[0]),                               \
+                        sizeof(rows) / sizeof((rows)[0]), run, NULL, 0)
+#define SUPPORT_RUN_LOOP_ROWS_AND_TESTS(rows, run, tests)                      \
+  support_run_loop_rows(rows, sizeof((rows)[0]),                               \
+                        sizeof(rows) / sizeof((rows)[0]), run, tests,          \
+                        sizeof(tests) / sizeof((tests)[0]))
 
 /* Each of these checks exactly one need, without the scripted kernel. If it is
  * missing they print "skipped: <test>: needs <what>" and skip the test; if the
