@@ -214,3 +214,42 @@ void live_rings_add_own(live_rings_t *watched, size_t nr) {
     live_rings_add(watched, live_rings_open(0, -1), &watched->fds[watched->nr],
                    1);
 }
+
+void live_rings_start_registered(live_rings_t *watched) {
+  live_rings_start(watched);
+  live_run_ms(watched->loop, 20);
+  watched->iterations = watched->drains_all = 0;
+}
+
+void live_rings_add_unwoken(live_rings_t *watched) {
+  struct perf_event_attr attr;
+  int fd;
+
+  live_comm_attr(&attr);
+  uvperf_attr_set_wakeup_bytes(&attr, 2048);
+  fd = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  live_rings_add(watched, fd, &fd, 1);
+}
+
+void live_rings_comm(live_rings_t *watched, uint64_t nr) {
+  live_comm(&watched->next, nr);
+}
+
+void live_rings_run_row(void **state) {
+  uv_loop_t *loop = state[0];
+  const live_rings_row_t *row = state[1];
+  live_rings_t *watched;
+
+  support_need_own_events(row->name);
+  if (row->how & LIVE_RINGS_TOGETHER)
+    watched = live_rings_make_together(loop);
+  else
+    watched = live_rings_make(loop);
+  live_rings_add_own(watched, row->nr);
+  if (row->how & LIVE_RINGS_REGISTERED)
+    live_rings_start_registered(watched);
+  else if (row->how & LIVE_RINGS_STARTED)
+    live_rings_start(watched);
+  row->run(watched);
+  live_rings_unmake(watched);
+}

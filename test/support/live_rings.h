@@ -41,6 +41,7 @@ struct live_rings_s {
   /* Called after each COMM record, and in each `iteration_end`; may be NULL. */
   void (*hook)(live_rings_t *watched);
   void (*iteration_hook)(live_rings_t *watched);
+  uint64_t next; /* name of a COMM record */
   uint8_t scratch[UVPERF__RING_SCRATCH_BYTES];
 };
 
@@ -52,8 +53,10 @@ extern const uvperf__watch_options_t live_rings_plain;
 void live_rings_unmake(live_rings_t *watched);
 void live_rings_close(live_rings_t *watched);
 
-/* Starts, with live_rings_plain. */
+/* Starts, with live_rings_plain; and runs until the registrations are
+ * complete. */
 void live_rings_start(live_rings_t *watched);
+void live_rings_start_registered(live_rings_t *watched);
 
 /* Opens an event with COMM records, of a thread on a CPU. */
 int live_rings_open(pid_t pid, int cpu);
@@ -63,5 +66,30 @@ void live_rings_add(live_rings_t *watched, int fd, const int *fds,
                     size_t nr_fds);
 /* Adds nr rings of the calling thread, each of an event of its own. */
 void live_rings_add_own(live_rings_t *watched, size_t nr);
+/* Adds one of the calling thread that does not wake. */
+void live_rings_add_unwoken(live_rings_t *watched);
+
+/* Makes records in the rings of the calling thread. */
+void live_rings_comm(live_rings_t *watched, uint64_t nr);
+
+/* A test of a table: of a watch with nr rings of the calling thread. */
+typedef struct live_rings_row_s {
+  const char *name;
+  void (*run)(live_rings_t *watched);
+  size_t nr;
+  unsigned how;
+} live_rings_row_t;
+
+/* How a watch is before its test. */
+#define LIVE_RINGS_OPEN       0u
+#define LIVE_RINGS_TOGETHER   1u /* the rings are read together */
+#define LIVE_RINGS_STARTED    2u
+#define LIVE_RINGS_REGISTERED 4u
+
+#define LIVE_RINGS_ROW(test, nr, how)                                          \
+  { #test, test, nr, how }
+
+/* For SUPPORT_RUN_LOOP_ROWS. */
+void live_rings_run_row(void **state);
 
 #endif
