@@ -52,9 +52,7 @@ static void records_written_before_a_cpu_went_come(void **state) {
   live_bpf_reader_t live;
 
   options.wakeup_events = 1000;
-  live_bpf_reader_make(__func__, &live, 0);
-  live_bpf_reader_open(*state, &live, &options);
-  live_bpf_reader_start(&live, NULL);
+  live_bpf_reader_begin_with(__func__, *state, &live, &options);
   live_run_ms(*state, 5);
   live_bpf_reader_send_all(&live, cpu, 5);
   live_offline_cpu_take(cpu);
@@ -113,9 +111,7 @@ static void overwritable_ring_of_a_cpu_that_is_back_has_all(void **state) {
   int i;
 
   options.flags = UVPERF_BPF_READER_OVERWRITE;
-  live_bpf_reader_make(__func__, &live, 0);
-  live_bpf_reader_open(*state, &live, &options);
-  live_bpf_reader_start(&live, NULL);
+  live_bpf_reader_begin_with(__func__, *state, &live, &options);
   live_run_ms(*state, 5);
   live_bpf_reader_send_all(&live, cpu, 5);
   live_offline_cpu_bounce(cpu);

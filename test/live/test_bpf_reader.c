@@ -39,9 +39,7 @@ static void reader_delivers_payloads_of_any_size(void **state) {
   size_t size;
 
   options.ring_bytes = 0;
-  live_bpf_reader_make(__func__, &live, 0);
-  live_bpf_reader_open(*state, &live, &options);
-  live_bpf_reader_start(&live, NULL);
+  live_bpf_reader_begin_with(__func__, *state, &live, &options);
   for (size = 16; size < LIVE_BPF_MOST; size += 1 + size / 7) {
     assert_int_equal(live_bpf_reader_send(&live, live_last_cpu(), size), 0);
     assert_true(live_run_until(*state, &live.samples, ++sent));
@@ -66,9 +64,7 @@ static void reader_counts_payloads_that_never_fit(void **state) {
   if (uvperf_kernel_knows(UVPERF_ATTR_READ_FORMAT, UVPERF_FORMAT_LOST) != 1)
     support_skip(__func__, "PERF_FORMAT_LOST");
   options.ring_bytes = support_page_bytes();
-  live_bpf_reader_make(__func__, &live, 0);
-  live_bpf_reader_open(*state, &live, &options);
-  live_bpf_reader_start(&live, NULL);
+  live_bpf_reader_begin_with(__func__, *state, &live, &options);
   for (i = 1; i <= 5; i++) {
     assert_int_equal(live_bpf_output_on(&live.output, cpu, payload,
                                         support_page_bytes() + 904),
@@ -131,9 +127,7 @@ static void samples_that_did_not_fit_are_reported_as_lost(void **state) {
   int i, rc;
 
   options.ring_bytes = 1;
-  live_bpf_reader_make(__func__, &live, 0);
-  live_bpf_reader_open(*state, &live, &options);
-  live_bpf_reader_start(&live, NULL);
+  live_bpf_reader_begin_with(__func__, *state, &live, &options);
   for (i = 0; i < 100; i++) {
     rc = live_bpf_reader_send(&live, 0, 100);
     assert_true(rc == 0 || rc == -ENOSPC);
@@ -190,12 +184,10 @@ static void attr_of_the_user_adds_fields_and_other_records(void **state) {
   attr.comm = 1;
   attr.sample_id_all = 1;
   options.attr = &attr;
-  live_bpf_reader_make(__func__, &live, 0);
-  live_bpf_reader_open(*state, &live, &options);
+  live_bpf_reader_begin_with(__func__, *state, &live, &options);
   assert_int_equal(uvperf_handle_attr(&live.reader.handle, 0)->comm, 1);
   live.on_sample = check_fields;
   live.hook_data = &fields;
-  live_bpf_reader_start(&live, NULL);
   live_bpf_reader_send_all(&live, 0, 3);
   live_comm(&next, 2);
   live_bpf_reader_send_all(&live, 0, 3);
@@ -216,9 +208,7 @@ static void attr_without_raw_has_samples_without_data(void **state) {
   attr.sample_period = 1;
   attr.sample_type = PERF_SAMPLE_TID;
   options.attr = &attr;
-  live_bpf_reader_make(__func__, &live, 0);
-  live_bpf_reader_open(*state, &live, &options);
-  live_bpf_reader_start(&live, NULL);
+  live_bpf_reader_begin_with(__func__, *state, &live, &options);
   live_bpf_reader_send_all(&live, 0, 1);
   assert_true(live_run_until(*state, &live.records, 1));
   /* It has no data that could be right. */
@@ -229,42 +219,34 @@ static void attr_without_raw_has_samples_without_data(void **state) {
 
 /* -- when it comes -------------------------------------------------------- */
 
-static void wakeups_come_after_a_number_of_samples(void **state) {
+/* Without a number it is a quarter of the ring. */
+static void wakeups_come_after_a_number_of_samples_or_bytes(void **state) {
+  static const struct {
+    uint32_t events, bytes;
+    size_t nr, size, last; /* so many samples of this size, and the last one */
+  } cases[] = {{3, 0, 2, 24, 24},
+               {0, 1000, 1, 500, 500},
+               {0, 0, 1, 15 * 1024, 2 * 1024}};
   uvperf_bpf_reader_options_t options = live_bpf_reader_options();
   live_bpf_reader_t live;
   uvperf_stats_t stats;
+  size_t i, k;
 
-  options.wakeup_events = 3;
-  live_bpf_reader_make(__func__, &live, 0);
-  live_bpf_reader_open(*state, &live, &options);
-  live_bpf_reader_start(&live, NULL);
-  live_run_ms(*state, 5);
-  live_bpf_reader_send_all(&live, 0, 2);
-  live_run_ms(*state, 20);
-  assert_int_equal(live.samples, 0);
-  live_bpf_reader_send_all(&live, 0, 1);
-  assert_true(live_run_until(*state, &live.samples, 3));
-  uvperf_stats(&live.reader.handle, &stats);
-  assert_int_equal(stats.wakeups, 1);
-  live_bpf_reader_end(&live);
-}
-
-static void wakeups_come_after_a_number_of_bytes(void **state) {
-  uvperf_bpf_reader_options_t options = live_bpf_reader_options();
-  live_bpf_reader_t live;
-
-  options.wakeup_events = 0;
-  options.wakeup_bytes = 1000;
-  live_bpf_reader_make(__func__, &live, 0);
-  live_bpf_reader_open(*state, &live, &options);
-  live_bpf_reader_start(&live, NULL);
-  live_run_ms(*state, 5);
-  assert_int_equal(live_bpf_reader_send(&live, 0, 500), 0);
-  live_run_ms(*state, 20);
-  assert_int_equal(live.samples, 0);
-  assert_int_equal(live_bpf_reader_send(&live, 0, 500), 0);
-  assert_true(live_run_until(*state, &live.samples, 2));
-  live_bpf_reader_end(&live);
+  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    options.wakeup_events = cases[i].events;
+    options.wakeup_bytes = cases[i].bytes;
+    live_bpf_reader_begin_with(__func__, *state, &live, &options);
+    live_run_ms(*state, 5);
+    for (k = 0; k < cases[i].nr; k++)
+      assert_int_equal(live_bpf_reader_send(&live, 0, cases[i].size), 0);
+    live_run_ms(*state, 20);
+    assert_int_equal(live.samples, 0);
+    assert_int_equal(live_bpf_reader_send(&live, 0, cases[i].last), 0);
+    assert_true(live_run_until(*state, &live.samples, cases[i].nr + 1));
+    uvperf_stats(&live.reader.handle, &stats);
+    assert_int_equal(stats.wakeups, 1);
+    live_bpf_reader_end(&live);
+  }
 }
 
 /* They do not count as samples: with wakeup_events 1 any byte wakes. */
@@ -281,34 +263,14 @@ static void records_beside_samples_wake_at_once(void **state) {
   attr.comm = 1;
   attr.sample_id_all = 1;
   options.attr = &attr;
-  live_bpf_reader_make(__func__, &live, 0);
-  live_bpf_reader_open(*state, &live, &options);
+  live_bpf_reader_begin_with(__func__, *state, &live, &options);
   live.on_sample = check_fields;
   live.hook_data = &fields;
-  live_bpf_reader_start(&live, NULL);
   live_run_ms(*state, 5);
   live_pin(0, &old);
   live_comm(&next, 1);
   assert_true(live_run_until(*state, &fields.comms, 1));
   live_unpin(&old);
-  live_bpf_reader_end(&live);
-}
-
-/* A quarter of the ring. */
-static void wakeups_come_by_default_with_a_quarter_of_the_ring(void **state) {
-  uvperf_bpf_reader_options_t options = live_bpf_reader_options();
-  live_bpf_reader_t live;
-
-  options.wakeup_events = 0;
-  live_bpf_reader_make(__func__, &live, 0);
-  live_bpf_reader_open(*state, &live, &options);
-  live_bpf_reader_start(&live, NULL);
-  live_run_ms(*state, 5);
-  assert_int_equal(live_bpf_reader_send(&live, 0, 15 * 1024), 0);
-  live_run_ms(*state, 20);
-  assert_int_equal(live.samples, 0);
-  assert_int_equal(live_bpf_reader_send(&live, 0, 2 * 1024), 0);
-  assert_true(live_run_until(*state, &live.samples, 2));
   live_bpf_reader_end(&live);
 }
 
@@ -377,10 +339,8 @@ int main(void) {
       LIVE(samples_that_did_not_fit_are_reported_as_lost),
       LIVE(attr_of_the_user_adds_fields_and_other_records),
       LIVE(attr_without_raw_has_samples_without_data),
-      LIVE(wakeups_come_after_a_number_of_samples),
-      LIVE(wakeups_come_after_a_number_of_bytes),
+      LIVE(wakeups_come_after_a_number_of_samples_or_bytes),
       LIVE(records_beside_samples_wake_at_once),
-      LIVE(wakeups_come_by_default_with_a_quarter_of_the_ring),
       LIVE(samples_below_the_watermark_come_by_the_flush_timer),
       LIVE(flush_timer_runs_if_not_each_sample_wakes),
   };

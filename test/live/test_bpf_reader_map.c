@@ -175,11 +175,9 @@ static void records_beside_samples_go_on_while_paused(void **state) {
   attr.sample_type = PERF_SAMPLE_RAW;
   attr.comm = 1;
   options.attr = &attr;
-  live_bpf_reader_make(__func__, &live, 0);
-  live_bpf_reader_open(*state, &live, &options);
+  live_bpf_reader_begin_with(__func__, *state, &live, &options);
   live.on_sample = count_comms;
   live.hook_data = &comms;
-  live_bpf_reader_start(&live, NULL);
   pause_it(&live);
   live_comm(&next, 2);
   assert_int_equal(uvperf_flush(&live.reader.handle), 0);

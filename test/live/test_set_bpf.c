@@ -32,13 +32,23 @@ static void enable(live_set_t *live) {
 
 /* -- clocks --------------------------------------------------------------- */
 
-/* A clock on each CPU. */
-static void open_clocks(uv_loop_t *loop, live_plan_t *plan, live_set_t *live) {
-  live_plan_begin(plan);
-  live_plan_software(plan, PERF_COUNT_SW_CPU_CLOCK);
-  plan->attrs[0].sample_period = 1000000;
-  live_plan_target(plan, UVPERF_TARGET_CPUS);
-  live_set_open(loop, live, &plan->options);
+/* A clock on each CPU, and a program for them. */
+static void open_clocks(const char *test, uv_loop_t *loop, live_set_t *live,
+                        live_bpf_counter_t *counter) {
+  live_plan_t plan;
+
+  support_need_cpu_wide(test);
+  live_bpf_counter_open(test, counter, BPF_PROG_TYPE_PERF_EVENT, 0);
+  live_plan_begin(&plan);
+  live_plan_software(&plan, PERF_COUNT_SW_CPU_CLOCK);
+  plan.attrs[0].sample_period = 1000000;
+  live_plan_target(&plan, UVPERF_TARGET_CPUS);
+  live_set_open(loop, live, &plan.options);
+}
+
+static void close_both(live_set_t *live, live_bpf_counter_t *counter) {
+  live_set_close(live);
+  live_bpf_counter_close(counter);
 }
 
 static size_t nr_clocks(live_set_t *live) {
@@ -67,17 +77,13 @@ static void wait_for_runs(live_set_t *live, const live_bpf_counter_t *counter,
 static void
 set_program_of_clocks_runs_on_each_cpu_while_enabled_alone(void **state) {
   live_bpf_counter_t counter, watch;
-  live_plan_t plan, watch_plan;
   live_set_t live, watched;
   uint64_t runs;
 
-  support_need_cpu_wide(__func__);
-  live_bpf_counter_open(__func__, &counter, BPF_PROG_TYPE_PERF_EVENT, 0);
-  live_bpf_counter_open(__func__, &watch, BPF_PROG_TYPE_PERF_EVENT, 0);
-  open_clocks(*state, &watch_plan, &watched);
+  open_clocks(__func__, *state, &watched, &watch);
   set_program(&watched, watch.fd);
   enable(&watched);
-  open_clocks(*state, &plan, &live);
+  open_clocks(__func__, *state, &live, &counter);
   set_program(&live, counter.fd);
   wait_for_runs(&watched, &watch, 5);
   assert_int_equal(live_bpf_counter_runs(&counter, -1), 0);
@@ -94,22 +100,20 @@ set_program_of_clocks_runs_on_each_cpu_while_enabled_alone(void **state) {
   wait_for_runs(&watched, &watch, 5);
   assert_int_equal(live_bpf_counter_runs(&counter, -1), runs);
   live_set_wait_closed(&live);
-  live_set_close(&watched);
   live_bpf_counter_close(&counter);
-  live_bpf_counter_close(&watch);
+  close_both(&watched, &watch);
 }
 
 static void set_program_of_clocks_sees_the_cookie_of_its_set(void **state) {
   const uint64_t cookies[] = {UINT64_C(0x100000002), UINT64_C(0x300000004)};
   live_bpf_counter_t counter;
-  live_plan_t plan;
   live_set_t live;
   size_t i;
 
-  support_need_cpu_wide(__func__);
   for (i = 0; i < 2; i++) {
+    open_clocks(__func__, *state, &live, &counter);
+    live_bpf_counter_close(&counter);
     live_bpf_cookie_open(__func__, &counter, BPF_PROG_TYPE_PERF_EVENT);
-    open_clocks(*state, &plan, &live);
     assert_int_equal(
         uvperf_attach_bpf(&live.set.handle, 0, counter.fd, cookies[i], NULL),
         0);
@@ -118,8 +122,7 @@ static void set_program_of_clocks_sees_the_cookie_of_its_set(void **state) {
     while (live_bpf_cookie(&counter) == 0)
       sched_yield();
     assert_int_equal(live_bpf_cookie(&counter), cookies[i]);
-    live_set_close(&live);
-    live_bpf_counter_close(&counter);
+    close_both(&live, &counter);
   }
 }
 
@@ -133,14 +136,11 @@ static void need_links(const char *test, live_set_t *live, int program) {
 
 static void set_program_is_linked_to_each_event_until_close(void **state) {
   live_bpf_counter_t counter;
-  live_plan_t plan;
   live_set_t live;
   size_t fds;
 
-  support_need_cpu_wide(__func__);
-  live_bpf_counter_open(__func__, &counter, BPF_PROG_TYPE_PERF_EVENT, 0);
   fds = support_count_fds();
-  open_clocks(*state, &plan, &live);
+  open_clocks(__func__, *state, &live, &counter);
   set_program(&live, counter.fd);
   need_links(__func__, &live, counter.fd);
   assert_int_equal(live_bpf_links(counter.fd), nr_clocks(&live));
@@ -148,27 +148,23 @@ static void set_program_is_linked_to_each_event_until_close(void **state) {
   uvperf_close(&live.set.handle, live_set_on_close);
   assert_int_equal(live_bpf_links(counter.fd), 0);
   live_set_wait_closed(&live);
-  assert_int_equal(support_count_fds(), fds);
   live_bpf_counter_close(&counter);
+  assert_int_equal(support_count_fds(), fds);
 }
 
 static void set_program_without_links_runs_too(void **state) {
   live_bpf_counter_t counter;
-  live_plan_t plan;
   live_set_t live;
 
-  support_need_cpu_wide(__func__);
-  live_bpf_counter_open(__func__, &counter, BPF_PROG_TYPE_PERF_EVENT, 0);
   fake_kernel_reset();
-  open_clocks(*state, &plan, &live);
+  open_clocks(__func__, *state, &live, &counter);
   fake_fail_from(FAKE_BPF_LINK, 1, -EINVAL);
   set_program(&live, counter.fd);
   assert_int_equal(live_bpf_links(counter.fd), 0);
   assert_int_equal(live_bpf_counter_runs(&counter, -1), 0);
   enable(&live);
   wait_for_runs(&live, &counter, 3);
-  live_set_close(&live);
-  live_bpf_counter_close(&counter);
+  close_both(&live, &counter);
   fake_kernel_reset();
 }
 
@@ -176,21 +172,17 @@ static void set_program_without_links_runs_too(void **state) {
 static void set_program_with_a_cookie_without_links_is_enotsup(void **state) {
   live_bpf_counter_t counter;
   uvperf_error_t error;
-  live_plan_t plan;
   live_set_t live;
 
-  support_need_cpu_wide(__func__);
-  live_bpf_counter_open(__func__, &counter, BPF_PROG_TYPE_PERF_EVENT, 0);
   fake_kernel_reset();
-  open_clocks(*state, &plan, &live);
+  open_clocks(__func__, *state, &live, &counter);
   fake_fail_from(FAKE_BPF_LINK, 1, -EINVAL);
   assert_int_equal(
       uvperf_attach_bpf(&live.set.handle, 0, counter.fd, 7, &error),
       UV_ENOTSUP);
   assert_int_equal(error.cause, UVPERF_CAUSE_OLD_KERNEL);
   set_program(&live, counter.fd);
-  live_set_close(&live);
-  live_bpf_counter_close(&counter);
+  close_both(&live, &counter);
   fake_kernel_reset();
 }
 
@@ -213,8 +205,7 @@ static void set_program_is_of_later_targets_too(void **state) {
   wait_for_runs(&live, &counter, 3);
   assert_int_equal(
       uvperf_attach_bpf(&live.set.handle, 0, counter.fd, 0, &error), UV_EEXIST);
-  live_set_close(&live);
-  live_bpf_counter_close(&counter);
+  close_both(&live, &counter);
 }
 
 /* A child that closes its copy of the set. */
@@ -231,45 +222,41 @@ static int close_copy(void *arg) {
 
 static void set_program_outlives_a_forked_childs_close(void **state) {
   live_bpf_counter_t counter;
-  live_plan_t plan;
   live_set_t live;
 
-  support_need_cpu_wide(__func__);
-  live_bpf_counter_open(__func__, &counter, BPF_PROG_TYPE_PERF_EVENT, 0);
-  open_clocks(*state, &plan, &live);
+  open_clocks(__func__, *state, &live, &counter);
   set_program(&live, counter.fd);
   enable(&live);
   assert_int_equal(support_wait(support_fork(close_copy, &live)), 0);
   wait_for_runs(&live, &counter, 3);
-  live_set_close(&live);
-  live_bpf_counter_close(&counter);
+  close_both(&live, &counter);
 }
 
 /* -- tracepoints ---------------------------------------------------------- */
 
-static void open_syscalls(const char *test, uv_loop_t *loop, live_plan_t *plan,
-                          live_set_t *live, live_bpf_counter_t *counter) {
+static void open_syscalls(const char *test, uv_loop_t *loop, live_set_t *live,
+                          live_bpf_counter_t *counter) {
   uint64_t id = support_need_tracepoint(test, LIVE_SYSCALL);
+  live_plan_t plan;
 
   support_need_cpu_wide(test);
   live_bpf_counter_open(test, counter, BPF_PROG_TYPE_TRACEPOINT,
                         own_argument());
-  live_plan_begin(plan);
-  live_plan_syscall(plan, id);
-  live_plan_target(plan, UVPERF_TARGET_CPUS);
-  live_set_open(loop, live, &plan->options);
+  live_plan_begin(&plan);
+  live_plan_syscall(&plan, id);
+  live_plan_target(&plan, UVPERF_TARGET_CPUS);
+  live_set_open(loop, live, &plan.options);
 }
 
 /* One program for all CPUs, and each call is one run. */
 static void set_program_of_a_tracepoint_runs_once_for_each_hit(void **state) {
   live_bpf_counter_t counter;
-  live_plan_t plan;
   live_set_t live;
   int cpus[2];
   cpu_set_t old;
   size_t i, nr;
 
-  open_syscalls(__func__, *state, &plan, &live, &counter);
+  open_syscalls(__func__, *state, &live, &counter);
   set_program(&live, counter.fd);
   enable(&live);
   nr = live_cpus(cpus, 2);
@@ -282,8 +269,7 @@ static void set_program_of_a_tracepoint_runs_once_for_each_hit(void **state) {
   assert_int_equal(live_bpf_counter_runs(&counter, -1), 3 * nr);
   need_links(__func__, &live, counter.fd);
   assert_int_equal(live_bpf_links(counter.fd), 1);
-  live_set_close(&live);
-  live_bpf_counter_close(&counter);
+  close_both(&live, &counter);
 }
 
 /* perf_syscall_enter in kernel/trace/trace_syscalls.c asks for programs, not
@@ -291,10 +277,9 @@ static void set_program_of_a_tracepoint_runs_once_for_each_hit(void **state) {
 static void
 set_program_of_a_tracepoint_runs_from_set_bpf_until_close(void **state) {
   live_bpf_counter_t counter;
-  live_plan_t plan;
   live_set_t live;
 
-  open_syscalls(__func__, *state, &plan, &live, &counter);
+  open_syscalls(__func__, *state, &live, &counter);
   call_getpgid(2);
   assert_int_equal(live_bpf_counter_runs(&counter, -1), 0);
   set_program(&live, counter.fd);
@@ -314,10 +299,9 @@ set_program_of_a_tracepoint_runs_from_set_bpf_until_close(void **state) {
 static void set_program_of_a_tracepoint_outlives_its_target(void **state) {
   live_bpf_counter_t counter;
   uvperf_target_t self = UVPERF_TARGET_INIT;
-  live_plan_t plan;
   live_set_t live;
 
-  open_syscalls(__func__, *state, &plan, &live, &counter);
+  open_syscalls(__func__, *state, &live, &counter);
   set_program(&live, counter.fd);
   enable(&live);
   assert_int_equal(uvperf_set_add(&live.set, &self, NULL, NULL, NULL), 0);
@@ -328,8 +312,7 @@ static void set_program_of_a_tracepoint_outlives_its_target(void **state) {
   assert_int_equal(uvperf_set_remove(&live.set, 1, NULL, NULL), 0);
   call_getpgid(4);
   assert_int_equal(live_bpf_counter_runs(&counter, -1), 5);
-  live_set_close(&live);
-  live_bpf_counter_close(&counter);
+  close_both(&live, &counter);
 }
 
 /* -- uprobes -------------------------------------------------------------- */
@@ -375,8 +358,7 @@ set_program_of_a_uprobe_runs_for_each_hit_at_each_cpu(void **state) {
   set_program(&live, counter.fd);
   live_called(3);
   assert_int_equal(live_bpf_counter_runs(&counter, -1), 2 * nr + 1);
-  live_set_close(&live);
-  live_bpf_counter_close(&counter);
+  close_both(&live, &counter);
 }
 
 int main(void) {

@@ -180,11 +180,17 @@ void live_bpf_reader_start(live_bpf_reader_t *live,
     fail_msg("uvperf_start: %d: %s", rc, error.reason);
 }
 
+void live_bpf_reader_begin_with(const char *test, uv_loop_t *loop,
+                                live_bpf_reader_t *live,
+                                const uvperf_bpf_reader_options_t *options) {
+  live_bpf_reader_make(test, live, 0);
+  live_bpf_reader_open(loop, live, options);
+  live_bpf_reader_start(live, NULL);
+}
+
 void live_bpf_reader_begin(const char *test, uv_loop_t *loop,
                            live_bpf_reader_t *live) {
-  live_bpf_reader_make(test, live, 0);
-  live_bpf_reader_open(loop, live, NULL);
-  live_bpf_reader_start(live, NULL);
+  live_bpf_reader_begin_with(test, loop, live, NULL);
 }
 
 void live_bpf_reader_wait_closed(live_bpf_reader_t *live) {

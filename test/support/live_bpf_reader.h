@@ -64,6 +64,9 @@ void live_bpf_reader_start(live_bpf_reader_t *live,
 /* Makes, opens and starts it. */
 void live_bpf_reader_begin(const char *test, uv_loop_t *loop,
                            live_bpf_reader_t *live);
+void live_bpf_reader_begin_with(const char *test, uv_loop_t *loop,
+                                live_bpf_reader_t *live,
+                                const uvperf_bpf_reader_options_t *options);
 
 /* Sends a payload of `size` bytes (16 to 60,000) on a CPU. Returns what
  * bpf_perf_event_output() returned. The payload uses up a number only if it was
