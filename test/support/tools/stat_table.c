@@ -34,13 +34,16 @@ stat_line_t *stat_table_line(stat_table_t *table, size_t event, int32_t cpu,
 }
 
 stat_line_t *stat_table_add(stat_table_t *table, const char *label,
-                            uint32_t type, uint64_t config, uint64_t value) {
+                            uint64_t value) {
   size_t event = table->report.nr_events++;
+  struct perf_event_attr attr;
 
   assert_true(table->report.nr_events <=
               sizeof(table->events) / sizeof(table->events[0]));
-  table->attrs[event].type = type;
-  table->attrs[event].config = config;
+  if (uvperf_attr_parse(&attr, label, NULL) != 0)
+    uvperf_attr_raw(&attr, 1);
+  table->attrs[event].type = attr.type;
+  table->attrs[event].config = attr.config;
   table->events[event].label = label;
   table->events[event].unit = strstr(label, "clock") != NULL ? "ns" : "";
   table->events[event].scale = 1;

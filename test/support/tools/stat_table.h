@@ -18,10 +18,11 @@ typedef void (*stat_table_print_fn)(FILE *file, const stat_report_t *report);
 /* A report of one run of 'true' that took 2 s, without lines. */
 void stat_table_init(stat_table_t *table);
 
-/* Adds an event, whose unit is "ns" if it is called a clock, and a line of it:
- * so much was counted, in 1.5 s in which it always was on a counter. */
+/* Adds an event by its name, a raw one if the name is none of perf-list(1), and
+ * a line of it: so much was counted, in 1.5 s in which it always was on a
+ * counter. The unit is "ns" if it is called a clock. */
 stat_line_t *stat_table_add(stat_table_t *table, const char *label,
-                            uint32_t type, uint64_t config, uint64_t value);
+                            uint64_t value);
 
 /* Adds a line of an event that there is. */
 stat_line_t *stat_table_line(stat_table_t *table, size_t event, int32_t cpu,

@@ -18,8 +18,27 @@
 
 #include "uvperf.h"
 
-static void path_of(char path[128], void **state, const char *name) {
-  snprintf(path, 128, "%s/%s", ((make_tree_t *)*state)->root, name);
+static char path[128];   /* of the file */
+static data_file_t data; /* what was read last */
+
+static int setup(void **state) {
+  int rc = make_tree_setup(state);
+
+  memset(&data, 0, sizeof(data));
+  snprintf(path, sizeof(path), "%s/perf.data", ((make_tree_t *)*state)->root);
+  return rc;
+}
+
+static int teardown(void **state) {
+  data_file_free(&data);
+  return make_tree_teardown(state);
+}
+
+static record_file_t *open_file(void) {
+  record_file_t *file = record_file_open(path);
+
+  assert_non_null(file);
+  return file;
 }
 
 static void make_attr(struct perf_event_attr *attr) {
@@ -44,12 +63,19 @@ static void put_record(record_file_t *file, uint32_t type,
 static char *args[] = {(char *)"record", (char *)"-e", (char *)"cpu-clock",
                        NULL};
 
-/* Writes a file with two events, a sample, a COMM and the end of a round. */
-static void write_file(const char *path) {
-  record_file_t *file = record_file_open(path);
+/* Ends a file, and reads it instead of the last one. */
+static void read_back(record_file_t *file) {
+  data_file_free(&data);
+  assert_int_equal(record_file_close(file, args), 0);
+  data_file_read(&data, path);
+}
+
+/* Writes and reads a file with two events, a sample, a COMM and the end of a
+ * round. */
+static void write_file(void) {
+  record_file_t *file = open_file();
   struct perf_event_attr attr, dummy;
 
-  assert_non_null(file);
   make_attr(&attr);
   make_attr(&dummy);
   dummy.config = PERF_COUNT_SW_DUMMY;
@@ -64,7 +90,7 @@ static void write_file(const char *path) {
   put_record(file, PERF_RECORD_COMM, &attr, 500);
   put_record(file, PERF_RECORD_SAMPLE, &attr, 1000);
   assert_int_equal(record_file_round(file), 0);
-  assert_int_equal(record_file_close(file, args), 0);
+  read_back(file);
 }
 
 /* -- header, attrs, ids, data ---------------------------------------------- */
@@ -72,29 +98,24 @@ static void write_file(const char *path) {
 static void attrs_and_ids_are_where_the_header_says(void **state) {
   struct perf_event_attr attr;
   const uint64_t *ids;
-  data_file_t file;
-  char path[128];
   size_t nr;
 
-  path_of(path, state, "perf.data");
-  write_file(path);
-  data_file_read(&file, path);
-  assert_int_equal(data_file_nr_attrs(&file), 2);
-  data_file_attr(&file, 0, &attr);
+  write_file();
+  assert_int_equal(data_file_nr_attrs(&data), 2);
+  data_file_attr(&data, 0, &attr);
   assert_int_equal(attr.type, PERF_TYPE_SOFTWARE);
   assert_int_equal(attr.config, PERF_COUNT_SW_CPU_CLOCK);
   assert_true(attr.sample_type & PERF_SAMPLE_IDENTIFIER);
-  data_file_attr(&file, 1, &attr);
+  data_file_attr(&data, 1, &attr);
   assert_int_equal(attr.config, PERF_COUNT_SW_DUMMY);
   assert_int_equal(attr.comm, 1);
-  ids = data_file_ids(&file, 0, &nr);
+  ids = data_file_ids(&data, 0, &nr);
   assert_int_equal(nr, 2);
   assert_int_equal(ids[0], 11);
   assert_int_equal(ids[1], 12);
-  ids = data_file_ids(&file, 1, &nr);
+  ids = data_file_ids(&data, 1, &nr);
   assert_int_equal(nr, 1);
   assert_int_equal(ids[0], 21);
-  data_file_free(&file);
 }
 
 static void records_are_as_they_were_given(void **state) {
@@ -104,19 +125,15 @@ static void records_are_as_they_were_given(void **state) {
   static record_builder_t builder;
   record_values_t values;
   struct perf_event_attr attr;
-  data_file_t file;
-  char path[128];
   size_t i;
 
-  path_of(path, state, "perf.data");
-  write_file(path);
-  data_file_read(&file, path);
+  write_file();
   make_attr(&attr);
   record_values_init(&values);
   values.time = 2000;
   record_build(&builder, PERF_RECORD_SAMPLE, &attr, &values);
   for (i = 0; i < 4; i++) {
-    record = data_file_next(&file, record);
+    record = data_file_next(&data, record);
     assert_non_null(record);
     assert_int_equal(record->type, types[i]);
     if (i == 0) {
@@ -125,33 +142,27 @@ static void records_are_as_they_were_given(void **state) {
     }
   }
   assert_int_equal(record->size, sizeof(*record));
-  assert_null(data_file_next(&file, record));
-  data_file_free(&file);
+  assert_null(data_file_next(&data, record));
 }
 
 /* perf(1) refuses attrs that are longer than its own. */
 static void attrs_are_as_short_as_holds_them(void **state) {
   struct perf_event_attr attr, got;
   record_file_t *file;
-  data_file_t data;
-  char path[128];
   uint32_t size;
 
-  path_of(path, state, "perf.data");
   for (size = PERF_ATTR_SIZE_VER0; size <= PERF_ATTR_SIZE_VER5; size += 8) {
     make_attr(&attr);
     ((unsigned char *)&attr)[size - 1] = 1;
-    file = record_file_open(path);
+    file = open_file();
     record_file_add_event(file, &attr, "one");
     make_attr(&attr);
     record_file_add_event(file, &attr, "another");
-    assert_int_equal(record_file_close(file, NULL), 0);
-    data_file_read(&data, path);
+    read_back(file);
     assert_true(data.header.attr_size >= size + 16);
     assert_true(data.header.attr_size <= size + 16 + 16);
     data_file_attr(&data, 0, &got);
     assert_int_equal(((unsigned char *)&got)[size - 1], 1);
-    data_file_free(&data);
   }
 }
 
@@ -160,57 +171,55 @@ static void attr_of_later_headers_is_kept_whole(void **state) {
   unsigned char later[192] = {0};
   struct perf_event_attr attr;
   record_file_t *file;
-  data_file_t data;
-  char path[128];
 
-  path_of(path, state, "perf.data");
   make_attr(&attr);
   memcpy(later, &attr, sizeof(attr));
   attr.size = sizeof(later);
   memcpy(later, &attr, 8);
   later[sizeof(later) - 1] = 0x5a;
-  file = record_file_open(path);
+  file = open_file();
   record_file_add_event(file, (struct perf_event_attr *)later, "later");
-  assert_int_equal(record_file_close(file, NULL), 0);
-  data_file_read(&data, path);
+  read_back(file);
   assert_int_equal(data.header.attr_size, sizeof(later) + 16);
   assert_int_equal(data.bytes[data.header.attrs.offset + 191], 0x5a);
-  data_file_free(&data);
 }
 
 static void record_that_is_none_is_refused(void **state) {
-  struct perf_event_header header = {PERF_RECORD_LOST, 0, 24};
-  unsigned char record[24] = {0};
-  record_file_t *file;
-  data_file_t data;
-  char path[128];
+  struct {
+    struct perf_event_header header;
+    uint64_t values[2];
+  } record = {{PERF_RECORD_LOST, 0, 24}, {0, 0}};
+  record_file_t *file = open_file();
 
-  path_of(path, state, "perf.data");
-  file = record_file_open(path);
-  memcpy(record, &header, sizeof(header));
-  assert_int_equal(record_file_write(file, record, 4), -EINVAL);
-  assert_int_equal(record_file_write(file, record, 16), -EINVAL);
-  header.size = 20;
-  memcpy(record, &header, sizeof(header));
-  assert_int_equal(record_file_write(file, record, 20), -EINVAL);
-  header.size = 24;
-  memcpy(record, &header, sizeof(header));
-  assert_int_equal(record_file_write(file, record, 24), 0);
+  assert_int_equal(record_file_write(file, &record, 4), -EINVAL);
+  assert_int_equal(record_file_write(file, &record, 16), -EINVAL);
+  record.header.size = 20;
+  assert_int_equal(record_file_write(file, &record, 20), -EINVAL);
+  record.header.size = 24;
+  assert_int_equal(record_file_write(file, &record, 24), 0);
   assert_int_equal(record_file_bytes(file), 104 + 24);
-  assert_int_equal(record_file_close(file, NULL), 0);
-  data_file_read(&data, path);
+  read_back(file);
   assert_int_equal(data.header.data.size, 24);
-  data_file_free(&data);
 }
 
 /* -- features -------------------------------------------------------------- */
 
-static void has_string(const data_file_t *file, unsigned bit,
-                       const char *text) {
+/* Copies a feature of this size. */
+static void get_feature(unsigned bit, void *value, size_t expected) {
+  const unsigned char *bytes;
+  size_t size;
+
+  bytes = data_file_feature(&data, bit, &size);
+  assert_non_null(bytes);
+  assert_int_equal(size, expected);
+  memcpy(value, bytes, size);
+}
+
+static void has_string(unsigned bit, const char *text) {
   const unsigned char *bytes, *next;
   size_t size;
 
-  bytes = data_file_feature(file, bit, &size);
+  bytes = data_file_feature(&data, bit, &size);
   assert_non_null(bytes);
   assert_string_equal(data_file_string(bytes, &next), text);
   assert_int_equal(next - bytes, size);
@@ -218,49 +227,35 @@ static void has_string(const data_file_t *file, unsigned bit,
 }
 
 static void features_tell_the_machine(void **state) {
-  const unsigned char *bytes;
   struct utsname name;
-  data_file_t file;
-  char path[128];
   uint32_t nr[2];
   uint64_t kib;
-  size_t size;
 
-  path_of(path, state, "perf.data");
-  write_file(path);
-  data_file_read(&file, path);
+  write_file();
   assert_int_equal(uname(&name), 0);
-  has_string(&file, RECORD_HOSTNAME, name.nodename);
-  has_string(&file, RECORD_OSRELEASE, name.release);
-  has_string(&file, RECORD_ARCH, name.machine);
-  bytes = data_file_feature(&file, RECORD_NRCPUS, &size);
-  assert_int_equal(size, sizeof(nr));
-  memcpy(nr, bytes, sizeof(nr));
+  has_string(RECORD_HOSTNAME, name.nodename);
+  has_string(RECORD_OSRELEASE, name.release);
+  has_string(RECORD_ARCH, name.machine);
+  get_feature(RECORD_NRCPUS, nr, sizeof(nr));
   assert_true(nr[0] >= nr[1]);
   assert_int_equal(nr[1], sysconf(_SC_NPROCESSORS_ONLN));
-  bytes = data_file_feature(&file, RECORD_TOTAL_MEM, &size);
-  assert_int_equal(size, sizeof(kib));
-  memcpy(&kib, bytes, sizeof(kib));
+  get_feature(RECORD_TOTAL_MEM, &kib, sizeof(kib));
   assert_int_equal(kib, (uint64_t)sysconf(_SC_PHYS_PAGES) *
                             (uint64_t)sysconf(_SC_PAGESIZE) / 1024);
-  data_file_free(&file);
 }
 
 static void features_tell_the_command_line(void **state) {
   const unsigned char *bytes;
-  char path[128], own[4096];
-  data_file_t file;
+  char own[4096];
   ssize_t length;
   uint32_t nr;
   size_t size;
 
-  path_of(path, state, "perf.data");
-  write_file(path);
-  data_file_read(&file, path);
+  write_file();
   length = readlink("/proc/self/exe", own, sizeof(own) - 1);
   assert_true(length > 0);
   own[length] = '\0';
-  bytes = data_file_feature(&file, RECORD_CMDLINE, &size);
+  bytes = data_file_feature(&data, RECORD_CMDLINE, &size);
   assert_non_null(bytes);
   memcpy(&nr, bytes, sizeof(nr));
   assert_int_equal(nr, 3);
@@ -268,32 +263,30 @@ static void features_tell_the_command_line(void **state) {
   assert_string_equal(data_file_string(bytes, &bytes), own);
   assert_string_equal(data_file_string(bytes, &bytes), "-e");
   assert_string_equal(data_file_string(bytes, &bytes), "cpu-clock");
-  data_file_free(&file);
 }
 
 static void features_tell_the_events(void **state) {
   static const char *const names[] = {"clock", "dummy:HG"};
   static const uint32_t nr_ids[] = {2, 1};
+  static const unsigned none[] = {0, RECORD_TRACING_DATA, RECORD_GROUP_DESC,
+                                  RECORD_CLOCKID, RECORD_CLOCK_DATA};
   const unsigned char *bytes;
   uint32_t nr, attr_size;
-  data_file_t file;
-  char path[128];
+  uint64_t times[2];
   size_t size, i;
 
-  path_of(path, state, "perf.data");
-  write_file(path);
-  data_file_read(&file, path);
-  bytes = data_file_feature(&file, RECORD_EVENT_DESC, &size);
+  write_file();
+  bytes = data_file_feature(&data, RECORD_EVENT_DESC, &size);
   assert_non_null(bytes);
   memcpy(&nr, bytes, sizeof(nr));
   memcpy(&attr_size, bytes + 4, sizeof(attr_size));
   assert_int_equal(nr, 2);
-  assert_int_equal(attr_size, file.header.attr_size - 16);
+  assert_int_equal(attr_size, data.header.attr_size - 16);
   bytes += 8;
   for (i = 0; i < 2; i++) {
     assert_memory_equal(bytes,
-                        file.bytes + file.header.attrs.offset +
-                            i * file.header.attr_size,
+                        data.bytes + data.header.attrs.offset +
+                            i * data.header.attr_size,
                         attr_size);
     memcpy(&nr, bytes + attr_size, sizeof(nr));
     assert_int_equal(nr, nr_ids[i]);
@@ -301,54 +294,26 @@ static void features_tell_the_events(void **state) {
                         names[i]);
     bytes += nr * sizeof(uint64_t);
   }
-  data_file_free(&file);
-}
-
-static void features_tell_the_time_of_samples(void **state) {
-  const unsigned char *bytes;
-  uint64_t times[2];
-  data_file_t file;
-  char path[128];
-  size_t size;
-
-  path_of(path, state, "perf.data");
-  write_file(path);
-  data_file_read(&file, path);
-  bytes = data_file_feature(&file, RECORD_SAMPLE_TIME, &size);
-  assert_int_equal(size, sizeof(times));
-  memcpy(times, bytes, sizeof(times));
+  get_feature(RECORD_SAMPLE_TIME, times, sizeof(times));
   assert_int_equal(times[0], 1000);
   assert_int_equal(times[1], 2000);
-  data_file_free(&file);
-}
-
-static void features_that_are_not_so_are_left_out(void **state) {
-  static const unsigned none[] = {0, RECORD_TRACING_DATA, RECORD_GROUP_DESC,
-                                  RECORD_CLOCKID, RECORD_CLOCK_DATA};
-  data_file_t file;
-  char path[128];
-  size_t i, size;
-
-  path_of(path, state, "perf.data");
-  write_file(path);
-  data_file_read(&file, path);
   for (i = 0; i < sizeof(none) / sizeof(*none); i++)
-    assert_null(data_file_feature(&file, none[i], &size));
-  data_file_free(&file);
+    assert_null(data_file_feature(&data, none[i], &size));
 }
 
 static void features_tell_groups_and_the_clock(void **state) {
   const unsigned char *bytes, *next;
   struct perf_event_attr attr;
   record_file_t *file;
-  data_file_t data;
-  char path[128];
+  struct {
+    uint32_t words[2];
+    uint64_t times[2];
+  } clock;
   uint32_t words[2];
-  uint64_t times[2];
+  uint64_t resolution;
   size_t size;
 
-  path_of(path, state, "perf.data");
-  file = record_file_open(path);
+  file = open_file();
   make_attr(&attr);
   attr.use_clockid = 1;
   attr.clockid = CLOCK_MONOTONIC;
@@ -356,8 +321,7 @@ static void features_tell_groups_and_the_clock(void **state) {
   record_file_add_event(file, &attr, "leader");
   record_file_add_event(file, &attr, "member");
   record_file_set_group(file, 1, 2);
-  assert_int_equal(record_file_close(file, args), 0);
-  data_file_read(&data, path);
+  read_back(file);
   bytes = data_file_feature(&data, RECORD_GROUP_DESC, &size);
   assert_non_null(bytes);
   memcpy(words, bytes, 4);
@@ -366,42 +330,30 @@ static void features_tell_groups_and_the_clock(void **state) {
   memcpy(words, next, sizeof(words));
   assert_int_equal(words[0], 1);
   assert_int_equal(words[1], 2);
-  bytes = data_file_feature(&data, RECORD_CLOCK_DATA, &size);
-  assert_int_equal(size, 24);
-  memcpy(words, bytes, sizeof(words));
-  assert_int_equal(words[0], 1);
-  assert_int_equal(words[1], CLOCK_MONOTONIC);
-  memcpy(times, bytes + 8, sizeof(times));
-  assert_true(times[0] > times[1]);
-  assert_non_null(data_file_feature(&data, RECORD_CLOCKID, &size));
-  assert_int_equal(size, 8);
-  data_file_free(&data);
+  get_feature(RECORD_CLOCK_DATA, &clock, sizeof(clock));
+  assert_int_equal(clock.words[0], 1);
+  assert_int_equal(clock.words[1], CLOCK_MONOTONIC);
+  assert_true(clock.times[0] > clock.times[1]);
+  get_feature(RECORD_CLOCKID, &resolution, sizeof(resolution));
 }
 
 /* -- the place of the file ------------------------------------------------- */
 
 static void old_file_is_kept(void **state) {
-  char path[128], old[128];
-  data_file_t file;
+  char old[160];
 
-  path_of(path, state, "perf.data");
-  path_of(old, state, "perf.data.old");
+  snprintf(old, sizeof(old), "%s.old", path);
   make_tree_write(*state, "/perf.data", "");
-  write_file(path);
+  write_file();
   assert_int_not_equal(access(old, F_OK), 0); /* not kept: it was empty */
-  write_file(path);
-  data_file_read(&file, old);
-  data_file_free(&file);
-  data_file_read(&file, path);
-  data_file_free(&file);
+  write_file();
+  data_file_free(&data);
+  data_file_read(&data, old);
 }
 
 static void file_that_cannot_be_is_refused(void **state) {
-  char path[128];
-
   assert_null(record_file_open(((make_tree_t *)*state)->root));
-  path_of(path, state, "no/perf.data");
-  assert_null(record_file_open(path));
+  assert_null(record_file_open("/no/such/perf.data"));
 }
 
 /* -- build ids ------------------------------------------------------------- */
@@ -413,12 +365,9 @@ static void program_and_its_build_id_are_reported(void **state) {
   struct perf_event_attr attr;
   record_values_t values;
   record_file_t *file;
-  data_file_t data;
-  char path[128];
   size_t size, i;
 
-  path_of(path, state, "perf.data");
-  file = record_file_open(path);
+  file = open_file();
   make_attr(&attr);
   record_file_add_event(file, &attr, "clock");
   record_values_init(&values);
@@ -429,8 +378,7 @@ static void program_and_its_build_id_are_reported(void **state) {
     record_build(&builder, PERF_RECORD_MMAP2, &attr, &values);
     assert_int_equal(record_file_write(file, builder.words, builder.size), 0);
   }
-  assert_int_equal(record_file_close(file, args), 0);
-  data_file_read(&data, path);
+  read_back(file);
   bytes = data_file_feature(&data, RECORD_BUILD_ID, &size);
   assert_non_null(bytes);
   memcpy(&header, bytes, sizeof(header));
@@ -440,11 +388,9 @@ static void program_and_its_build_id_are_reported(void **state) {
   assert_int_equal(bytes[12 + 20], 20);
   assert_memory_equal(bytes + 12, (char *)builder.words + 44, 20);
   assert_string_equal((const char *)bytes + 36, values.text);
-  data_file_free(&data);
 }
 
-#define TEST(name)                                                             \
-  cmocka_unit_test_setup_teardown(name, make_tree_setup, make_tree_teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
@@ -456,8 +402,6 @@ int main(void) {
       TEST(features_tell_the_machine),
       TEST(features_tell_the_command_line),
       TEST(features_tell_the_events),
-      TEST(features_tell_the_time_of_samples),
-      TEST(features_that_are_not_so_are_left_out),
       TEST(features_tell_groups_and_the_clock),
       TEST(old_file_is_kept),
       TEST(file_that_cannot_be_is_refused),

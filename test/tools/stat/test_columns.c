@@ -12,34 +12,27 @@
 static void fill(stat_table_t *table) {
   static const struct {
     const char *label;
-    uint64_t config, value;
-  } events[] = {{"cycles", PERF_COUNT_HW_CPU_CYCLES, 400},
-                {"instructions", PERF_COUNT_HW_INSTRUCTIONS, 300},
-                {"branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 40},
-                {"branch-misses", PERF_COUNT_HW_BRANCH_MISSES, 5}};
+    uint64_t value;
+  } events[] = {{"cycles", 400},
+                {"instructions", 300},
+                {"branches", 40},
+                {"branch-misses", 5}};
   stat_line_t *line;
   size_t i;
 
   stat_table_init(table);
   table->report.by = STAT_BY_CPU;
   for (i = 0; i < 4; i++) {
-    stat_table_add(table, events[i].label, PERF_TYPE_HARDWARE, events[i].config,
-                   events[i].value)
-        ->place = 0;
+    stat_table_add(table, events[i].label, events[i].value)->place = 0;
     line = stat_table_line(table, i, 1, 2 * events[i].value);
     if (i >= 2)
       line->count.state = UVPERF_COUNT_NOT_ENABLED;
   }
-  stat_table_add(table, "stalled-cycles-frontend", PERF_TYPE_HARDWARE,
-                 PERF_COUNT_HW_STALLED_CYCLES_FRONTEND, 0)
-      ->count.state = UVPERF_COUNT_NOT_AVAILABLE;
+  stat_table_add(table, "stalled-cycles-frontend", 0)->count.state =
+      UVPERF_COUNT_NOT_AVAILABLE;
   table->lines[table->report.nr_lines - 1].place = 0;
-  stat_table_add(table, "page-faults", PERF_TYPE_SOFTWARE,
-                 PERF_COUNT_SW_PAGE_FAULTS, 9)
-      ->place = 0;
-  stat_table_add(table, "cpu-clock", PERF_TYPE_SOFTWARE,
-                 PERF_COUNT_SW_CPU_CLOCK, 100)
-      ->place = 0;
+  stat_table_add(table, "page-faults", 9)->place = 0;
+  stat_table_add(table, "cpu-clock", 100)->place = 0;
   stat_table_line(table, 6, 1, 400);
 }
 

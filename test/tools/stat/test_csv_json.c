@@ -48,21 +48,17 @@ static void fill_software(stat_table_t *table) {
 
   stat_table_init(table);
   table->report.elapsed_ns = 866000;
-  line = stat_table_add(table, "task-clock", PERF_TYPE_SOFTWARE,
-                        PERF_COUNT_SW_TASK_CLOCK, 462457);
+  line = stat_table_add(table, "task-clock", 462457);
   line->count.time_enabled = line->count.time_running = 462457;
-  line = stat_table_add(table, "context-switches", PERF_TYPE_SOFTWARE,
-                        PERF_COUNT_SW_CONTEXT_SWITCHES, 0);
+  line = stat_table_add(table, "context-switches", 0);
   line->count.time_enabled = line->count.time_running = 462457;
-  line = stat_table_add(table, "cycles", PERF_TYPE_HARDWARE,
-                        PERF_COUNT_HW_CPU_CYCLES, 0);
+  line = stat_table_add(table, "cycles", 0);
   line->count.time_enabled = line->count.time_running = 0;
   line->count.state = UVPERF_COUNT_NOT_AVAILABLE;
   line->count.nr_counts = 0;
   line->count.nr_missing = 1;
   line->why = "there is no PMU";
-  line = stat_table_add(table, "page-faults", PERF_TYPE_SOFTWARE,
-                        PERF_COUNT_SW_PAGE_FAULTS, 49);
+  line = stat_table_add(table, "page-faults", 49);
   line->count.time_enabled = line->count.time_running = 462457;
 }
 
@@ -122,10 +118,8 @@ static void fields_and_objects_of_a_cgroup_name_it(void **state) {
   stat_table_t table;
 
   stat_table_init(&table);
-  stat_table_add(&table, "stalled-cycles-backend", PERF_TYPE_HARDWARE,
-                 PERF_COUNT_HW_STALLED_CYCLES_BACKEND, 50);
-  stat_table_add(&table, "instructions", PERF_TYPE_HARDWARE,
-                 PERF_COUNT_HW_INSTRUCTIONS, 100);
+  stat_table_add(&table, "stalled-cycles-backend", 50);
+  stat_table_add(&table, "instructions", 100);
   table.events[0].cgroup = table.events[1].cgroup = "a,b";
   stat_table_expect(
       &table, print_commas,
@@ -134,8 +128,7 @@ static void fields_and_objects_of_a_cgroup_name_it(void **state) {
       "insn\n");
   stat_table_expect_part(&table, stat_json_lines,
                          "\"event\":\"instructions\",\"cgroup\":\"a,b\",", 1);
-  stat_table_add(&table, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
-                 200);
+  stat_table_add(&table, "cycles", 200);
   table.events[2].cgroup = table.events[0].cgroup;
   stat_table_expect_part(&table, print_commas,
                          "\n,,,,,,0.50,stalled cycles per insn\n", 1);
@@ -151,13 +144,9 @@ static void second_metric_is_a_line_of_empty_fields(void **state) {
   stat_table_t table;
 
   stat_table_init(&table);
-  stat_table_add(&table, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
-                 200);
-  stat_table_add(&table, "stalled-cycles-backend", PERF_TYPE_HARDWARE,
-                 PERF_COUNT_HW_STALLED_CYCLES_BACKEND, 50);
-  stat_table_add(&table, "instructions", PERF_TYPE_HARDWARE,
-                 PERF_COUNT_HW_INSTRUCTIONS, 100)
-      ->count.time_running = 750000000;
+  stat_table_add(&table, "cycles", 200);
+  stat_table_add(&table, "stalled-cycles-backend", 50);
+  stat_table_add(&table, "instructions", 100)->count.time_running = 750000000;
   stat_table_expect(
       &table, print_commas,
       "200,,cycles,1500000000,100.00,,\n"
@@ -186,9 +175,9 @@ static void fields_with_the_separator_are_quoted(void **state) {
   stat_table_t table;
 
   stat_table_init(&table);
-  stat_table_add(&table, "cpu/event=1,umask=\"2\"/", 4, 1, 5);
-  stat_table_add(&table, "a b.c", 4, 1, 6);
-  stat_table_add(&table, "d\r\n\033e", 4, 1, 7);
+  stat_table_add(&table, "cpu/event=1,umask=\"2\"/", 5);
+  stat_table_add(&table, "a b.c", 6);
+  stat_table_add(&table, "d\r\n\033e", 7);
   stat_table_expect(&table, print_commas,
                     "5,,\"cpu/event=1,umask=\"\"2\"\"/\",1500000000,100.00,,\n"
                     "6,,a b.c,1500000000,100.00,,\n"
@@ -204,14 +193,14 @@ static void incomplete_value_has_one_more_field(void **state) {
   stat_line_t *line;
 
   stat_table_init(&table);
-  line = stat_table_add(&table, "a", 4, 1, 5);
+  line = stat_table_add(&table, "a", 5);
   line->count.nr_counts = 6;
   line->count.nr_missing = 2;
-  line = stat_table_add(&table, "b", 4, 1, 0);
+  line = stat_table_add(&table, "b", 0);
   line->count.state = UVPERF_COUNT_ERROR;
   line->count.code = UV_EBADF;
   line->why = "pinned, and no counter was free";
-  line = stat_table_add(&table, "c", 4, 1, 0);
+  line = stat_table_add(&table, "c", 0);
   line->count.state = UVPERF_COUNT_NEVER_SCHEDULED;
   line->count.time_running = 0;
   stat_table_expect(&table, print_commas,
@@ -271,7 +260,7 @@ static void names_of_any_bytes_are_one_line(void **state) {
   int byte;
 
   stat_table_init(&table);
-  line = stat_table_add(&table, name, 4, 1, 5);
+  line = stat_table_add(&table, name, 5);
   line->count.state = UVPERF_COUNT_ERROR;
   line->why = name;
   table.events[0].unit = name;
@@ -289,9 +278,9 @@ static void number_that_is_none_is_not_counted(void **state) {
   stat_table_t table;
 
   stat_table_init(&table);
-  stat_table_add(&table, "a", 4, 1, 0)->mean = 1e308 * 10;
-  stat_table_add(&table, "b", 4, 1, 0)->mean = 1e308;
-  stat_table_add(&table, "c", 4, 1, 0)->count.time_enabled = 0;
+  stat_table_add(&table, "a", 0)->mean = 1e308 * 10;
+  stat_table_add(&table, "b", 0)->mean = 1e308;
+  stat_table_add(&table, "c", 0)->count.time_enabled = 0;
   stat_table_expect_part(&table, print_commas, "<not counted>,,a", 1);
   stat_table_expect_part(&table, print_commas, ",c,1500000000,100.00,", 1);
   expect_objects(&table, 3);
@@ -339,9 +328,8 @@ static int print_with_comma(void *arg) {
   if (setlocale(LC_NUMERIC, "xx_XX") == NULL || strtod("0,5", NULL) < 0.5)
     return NO_LOCALE;
   stat_table_init(&table);
-  stat_table_add(&table, "task-clock", PERF_TYPE_SOFTWARE,
-                 PERF_COUNT_SW_TASK_CLOCK, UINT64_C(1234567891000));
-  stat_table_add(&table, "x", 4, 1, 1234567);
+  stat_table_add(&table, "task-clock", UINT64_C(1234567891000));
+  stat_table_add(&table, "x", 1234567);
   if (!prints(&table, stat_text_lines,
               "      1.234.567,89 msec task-clock                       #  "
               "617,284 CPUs utilized\n"

@@ -10,16 +10,15 @@ static void what_was_not_counted_is_not_0(void **state) {
 
   stat_table_init(&table);
   for (count_state = 0; count_state <= UVPERF_COUNT_ERROR; count_state++) {
-    line = stat_table_add(&table, uvperf_count_state_name(count_state),
-                          PERF_TYPE_HARDWARE, count_state, 5);
+    line = stat_table_add(&table, uvperf_count_state_name(count_state), 5);
     line->count.state = count_state;
   }
-  line = stat_table_add(&table, "x", PERF_TYPE_HARDWARE, 7, 0);
+  line = stat_table_add(&table, "x", 0);
   line->count.state = UVPERF_COUNT_NEVER_SCHEDULED;
   line->count.time_running = 0;
-  line = stat_table_add(&table, "y", PERF_TYPE_HARDWARE, 8, 0);
+  line = stat_table_add(&table, "y", 0);
   line->count.time_running = line->count.time_enabled = 0;
-  stat_table_add(&table, "z", PERF_TYPE_HARDWARE, 9, 6)->count.time_enabled = 0;
+  stat_table_add(&table, "z", 6)->count.time_enabled = 0;
   stat_table_expect(
       &table, stat_text_lines,
       "     <not counted>      none\n"
@@ -41,8 +40,7 @@ static void missing_part_is_printed_beside_the_value(void **state) {
 
   stat_table_init(&table);
   table.report.is_interval = 1;
-  line = stat_table_add(&table, "dummy", PERF_TYPE_SOFTWARE,
-                        PERF_COUNT_SW_DUMMY, 7);
+  line = stat_table_add(&table, "dummy", 7);
   line->count.nr_counts = 2;
   line->count.nr_missing = 1;
   line->why = "CPU 3 is offline";
@@ -72,7 +70,7 @@ static void reason_is_printed_once_after_its_events(void **state) {
   stat_table_init(&table);
   table.report.is_interval = 1;
   for (i = 0; i < 10; i++) {
-    line = stat_table_add(&table, labels[i], PERF_TYPE_HARDWARE, i, 0);
+    line = stat_table_add(&table, labels[i], 0);
     line->count.state = UVPERF_COUNT_NOT_AVAILABLE;
     line->why = i % 2 == 0 ? "no PMU" : same;
     *stat_table_line(&table, i, 1, 0) = *line;
@@ -108,7 +106,7 @@ static void reasons_beyond_the_bound_are_counted(void **state) {
   table.report.is_interval = 1;
   for (i = 0; i < 20; i++) {
     snprintf(whys[i], sizeof(whys[i]), "why%zu", i);
-    line = i == 0 ? stat_table_add(&table, "x", PERF_TYPE_HARDWARE, 0, 0)
+    line = i == 0 ? stat_table_add(&table, "x", 0)
                   : stat_table_line(&table, 0, -1, 0);
     line->count.state = UVPERF_COUNT_NOT_AVAILABLE;
     line->why = whys[i];

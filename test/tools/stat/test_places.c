@@ -144,9 +144,9 @@ static void cores_have_all_their_events_together(void **state) {
   size_t i;
 
   stat_table_init(&table);
-  stat_table_add(&table, "a", 1, 2, 1)->place = 0;
+  stat_table_add(&table, "a", 1)->place = 0;
   stat_table_line(&table, 0, 1, 2);
-  stat_table_add(&table, "b", 1, 2, 3)->place = 0;
+  stat_table_add(&table, "b", 3)->place = 0;
   stat_table_line(&table, 1, 1, 4);
   for (i = 0; i < 4; i++)
     table.lines[i].nr_cpus = 2;
@@ -187,7 +187,7 @@ static void each_group_of_cpus_has_its_columns(void **state) {
   table.report.is_interval = 1;
   table.report.places = &place;
   table.report.nr_places = 1;
-  stat_table_add(&table, "a", 1, 2, 1)->place = 0;
+  stat_table_add(&table, "a", 1)->place = 0;
   table.lines[0].nr_cpus = 4;
   for (i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
     table.report.by = groups[i].by;
@@ -204,7 +204,7 @@ static void threads_that_did_most_come_first(void **state) {
   stat_table_t table;
 
   stat_table_init(&table);
-  stat_table_add(&table, "a", 1, 2, 0)->place = 30;
+  stat_table_add(&table, "a", 0)->place = 30;
   table.lines[0].count.state = UVPERF_COUNT_NOT_AVAILABLE;
   table.lines[0].count.code = UV_ESRCH;
   stat_table_line(&table, 0, 7, 0);
