@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the samples of a child in one of two ways: with the library, and, as its
- * yardstick, by hand on a bare uv_poll. Both open the same attr, and wait for
+/* Reads the samples of a child in one of two ways: with the library, and as its
+ * yardstick by hand on a bare uv_poll. Both open the same attr, and wait for
  * the child's message that it is done in the same way as for the ring. */
 #ifndef UVPERF_BENCH_SAMPLE_READER_H
 #define UVPERF_BENCH_SAMPLE_READER_H

@@ -21,6 +21,22 @@
 #include "common/proc.h"
 #include "profile/symbols/jobs.h"
 
+static ask_names_t ask; /* each test has a new one */
+
+static void begin_again(const symbols_options_t *options) {
+  ask_names_end(&ask);
+  ask_names_begin(&ask, options);
+}
+
+static void expect(uint32_t object, uint64_t offset, const char *name) {
+  assert_string_equal(ask_names_name(&ask, object, offset), name);
+}
+
+static void expect_none(uint32_t object, uint64_t offset, const char *reason) {
+  assert_int_equal(ask_names_at(&ask, object, offset)->nr, 0);
+  assert_string_equal(symbols_reason(ask.symbols, object), reason);
+}
+
 /* Makes a program that waits in a function of this name. It is linked
  * statically, so that it runs in any root. */
 static void make_waiting(const char *test, const char *file,
@@ -89,9 +105,8 @@ static void end_waiting(pid_t pid) {
   assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-static void a_deleted_program_that_runs_has_its_names(void **state) {
+static void a_deleted_program_that_runs_has_its_names(void) {
   uint64_t address, offset;
-  ask_names_t ask;
   uint32_t object;
   pid_t pid;
 
@@ -100,65 +115,51 @@ static void a_deleted_program_that_runs_has_its_names(void **state) {
   address = ask_names_symbol(ask_names_in("waiting"), "deleted");
   pid = run_waiting(ask_names_in("waiting"), NULL);
   assert_int_equal(unlink(ask_names_in("waiting")), 0);
-  ask_names_begin(&ask, NULL);
   object = ask_names_mapped(&ask, (uint32_t)pid, address, &offset);
-  assert_string_equal(ask_names_name(&ask, object, offset), "deleted");
+  expect(object, offset, "deleted");
   /* The file stays open, because it is still needed after the process has
    * ended. */
   end_waiting(pid);
-  assert_string_equal(ask_names_name(&ask, object, offset + 1), "deleted");
-  assert_int_equal(ask_names_at(&ask, object, 1)->nr, 0);
-  assert_string_equal(symbols_reason(ask.symbols, object), "");
-  ask_names_end(&ask);
+  expect(object, offset + 1, "deleted");
+  expect_none(object, 1, "");
 }
 
-static void a_deleted_program_that_has_ended_has_a_reason(void **state) {
+static void a_deleted_program_that_has_ended_has_a_reason(void) {
   symbols_mapping_t mapping = {.kind = SYMBOLS_FILE,
                                .path = "/tmp/uvperf-none (deleted)",
                                .inode = 1,
                                .pid = 1};
-  ask_names_t ask;
   uint32_t object;
 
-  ask_names_begin(&ask, NULL);
   object = symbols_object(ask.symbols, &mapping);
   assert_int_equal(ask_names_at(&ask, object, 4096)->nr, 0);
   assert_non_null(strstr(symbols_reason(ask.symbols, object), "deleted"));
   assert_string_equal(symbols_reason(ask.symbols, 99), "");
-  ask_names_end(&ask);
 }
 
 /* The names must not come from a file that replaced the sampled one. */
-static void a_replaced_program_has_a_reason_and_no_names(void **state) {
+static void a_replaced_program_has_a_reason_and_no_names(void) {
   symbols_mapping_t mapping;
-  ask_names_t ask;
   uint64_t offset;
   uint32_t object;
 
   mapping = make_mapped(__func__, "replaced", &offset);
   assert_int_equal(ask_names_run("cp waiting w && mv w waiting"), 0);
-  ask_names_begin(&ask, NULL);
   object = symbols_object(ask.symbols, &mapping);
-  assert_int_equal(ask_names_at(&ask, object, offset)->nr, 0);
-  assert_string_equal(symbols_reason(ask.symbols, object),
-                      "the file was replaced");
+  expect_none(object, offset, "the file was replaced");
   /* Without an inode, the build id shows that the file was replaced. */
   mapping.inode = 0;
   mapping.build_id_bytes = 20;
   object = symbols_object(ask.symbols, &mapping);
-  assert_int_equal(ask_names_at(&ask, object, offset)->nr, 0);
-  assert_string_equal(symbols_reason(ask.symbols, object),
-                      "the file was replaced: its build id differs");
+  expect_none(object, offset, "the file was replaced: its build id differs");
   mapping.build_id[0] = 1;
   assert_int_not_equal(symbols_object(ask.symbols, &mapping), object);
-  ask_names_end(&ask);
 }
 
 /* The root has a link that would lead out of it if it were followed from
  * outside. */
-static void a_program_in_another_root_is_read_there(void **state) {
+static void a_program_in_another_root_is_read_there(void) {
   symbols_mapping_t mapping;
-  ask_names_t ask;
   uint64_t offset;
   uint32_t object;
   pid_t pid;
@@ -171,39 +172,31 @@ static void a_program_in_another_root_is_read_there(void **state) {
   mapping = mapping_of("root/real/waiting", "inside", &offset);
   mapping.path = "/bin/waiting";
   pid = run_waiting("/bin/waiting", ask_names_in("root"));
-  ask_names_begin(&ask, NULL);
   /* No mapping starts at 1, so the file must be opened by its path. */
   mapping.pid = (uint32_t)pid;
   mapping.start = 1;
   object = symbols_object(ask.symbols, &mapping);
-  assert_string_equal(ask_names_name(&ask, object, offset), "inside");
+  expect(object, offset, "inside");
   end_waiting(pid);
-  ask_names_end(&ask);
 }
 
-static void only_regular_files_are_opened(void **state) {
+static void only_regular_files_are_opened(void) {
   static const char *const names[] = {"fifo", "/dev/zero", "/",
                                       "/proc/version"};
-  ask_names_t ask;
   uint32_t object;
   size_t i;
 
   assert_int_equal(mkfifo(ask_names_in("fifo"), 0644), 0);
-  ask_names_begin(&ask, NULL);
   for (i = 0; i < 4; i++) {
     object = ask_names_file(&ask, names[i][0] == '/' ? names[i]
                                                      : ask_names_in(names[i]));
-    assert_int_equal(ask_names_at(&ask, object, 0)->nr, 0);
-    assert_string_equal(symbols_reason(ask.symbols, object),
-                        "not a regular file");
+    expect_none(object, 0, "not a regular file");
   }
   ask_names_write("text", "This is no program.\n", 20);
   object = ask_names_file(&ask, ask_names_in("text"));
-  assert_int_equal(ask_names_at(&ask, object, 0)->nr, 0);
-  assert_string_equal(symbols_reason(ask.symbols, object), "not an ELF file");
+  expect_none(object, 0, "not an ELF file");
   /* None of these was sent to the worker. */
   assert_int_equal(symbols_jobs(ask.symbols)->worker.pid, 0);
-  ask_names_end(&ask);
 }
 
 /* Finds the mapping that holds an address, which is `start` before. */
@@ -218,40 +211,33 @@ static int find_start(void *arg, const common_proc_map_t *line) {
 }
 
 /* A recording comes from anywhere, so its paths alone name no files. */
-static void recorded_path_without_identity_names_no_file(void **state) {
+static void recorded_path_without_identity_names_no_file(void) {
   symbols_mapping_t mapping = {
       .kind = SYMBOLS_FILE, .path = "/proc/self/exe", .is_recorded = 1};
   char exe[512] = "";
   struct stat info;
-  ask_names_t ask;
   uint32_t object;
 
   assert_true(readlink(mapping.path, exe, sizeof(exe) - 1) > 0);
   assert_int_equal(stat(exe, &info), 0);
   mapping.path = exe;
-  ask_names_begin(&ask, NULL);
   object = symbols_object(ask.symbols, &mapping);
-  assert_int_equal(ask_names_at(&ask, object, 0)->nr, 0);
-  assert_string_equal(symbols_reason(ask.symbols, object),
-                      "its inode and its build id are not known");
+  expect_none(object, 0, "its inode and its build id are not known");
   mapping.inode = info.st_ino + 1;
   mapping.major = major(info.st_dev);
   mapping.minor = minor(info.st_dev);
   object = symbols_object(ask.symbols, &mapping);
-  assert_int_equal(ask_names_at(&ask, object, 0)->nr, 0);
-  assert_string_equal(symbols_reason(ask.symbols, object),
-                      "the file was replaced");
+  expect_none(object, 0, "the file was replaced");
   assert_int_equal(symbols_jobs(ask.symbols)->worker.pid, 0);
   mapping.inode = info.st_ino;
   object = symbols_object(ask.symbols, &mapping);
   ask_names_at(&ask, object, 0);
   assert_string_equal(symbols_reason(ask.symbols, object), "");
-  ask_names_end(&ask);
 }
 
 /* perf record keeps copies by build id, as they were before strip(1), and
  * --symfs has the files of another machine. */
-static void copy_of_the_same_build_id_has_the_names(void **state) {
+static void copy_of_the_same_build_id_has_the_names(void) {
   static const struct {
     const char *path;
     int has_home, has_symfs;
@@ -268,7 +254,6 @@ static void copy_of_the_same_build_id_has_the_names(void **state) {
   symbols_mapping_t mapping;
   char home[512], stripped[512];
   uint64_t offset;
-  ask_names_t ask;
   size_t i;
 
   make_waiting(__func__, "waiting", "copied");
@@ -291,21 +276,19 @@ static void copy_of_the_same_build_id_has_the_names(void **state) {
                                   .is_recorded = 1,
                                   .symfs = cases[i].has_symfs ? home : NULL};
     setenv("HOME", cases[i].has_home ? home : "/nonexistent", 1);
-    ask_names_begin(&ask, NULL);
+    begin_again(NULL);
     assert_string_equal(
         ask_names_name(&ask, symbols_object(ask.symbols, &mapping), offset),
         cases[i].name);
-    ask_names_end(&ask);
   }
   if (before != NULL)
     setenv("HOME", before, 1);
 }
 
 /* The file was replaced after the recording, and the process still runs. */
-static void recorded_program_that_runs_is_read_from_its_mapping(void **state) {
+static void recorded_program_that_runs_is_read_from_its_mapping(void) {
   symbols_mapping_t mapping;
   common_proc_map_t map;
-  ask_names_t ask;
   uint64_t offset;
   pid_t pid;
 
@@ -319,12 +302,10 @@ static void recorded_program_that_runs_is_read_from_its_mapping(void **state) {
   mapping.pid = (uint32_t)pid;
   mapping.start = map.start;
   mapping.end = map.end;
-  ask_names_begin(&ask, NULL);
   assert_string_equal(
       ask_names_name(&ask, symbols_object(ask.symbols, &mapping), offset),
       "mapped");
   end_waiting(pid);
-  ask_names_end(&ask);
 }
 
 /* Returns when a file was changed last, since 1970. */
@@ -338,59 +319,49 @@ static uint64_t change_of(const char *path) {
 
 /* The shell writes to the mapped file itself, as cp does. Some of its names may
  * be of the old contents. */
-static void file_that_is_changed_in_place_loses_its_names(void **state) {
+static void file_that_is_changed_in_place_loses_its_names(void) {
   const unsigned char *build_id;
   symbols_mapping_t mapping;
-  ask_names_t ask;
   uint64_t offset;
   uint32_t object;
 
   mapping = make_mapped(__func__, "function", &offset);
-  ask_names_begin(&ask, NULL);
   object = symbols_object(ask.symbols, &mapping);
-  assert_string_equal(ask_names_name(&ask, object, offset), "function");
+  expect(object, offset, "function");
   symbols_refresh(ask.symbols, object);
   ask_names_wait(&ask);
-  assert_string_equal(ask_names_name(&ask, object, offset), "function");
+  expect(object, offset, "function");
   assert_int_equal(ask_names_run("printf x >> waiting"), 0);
   symbols_refresh(ask.symbols, object);
   ask_names_wait(&ask);
-  assert_string_equal(ask_names_name(&ask, object, offset), "");
+  expect(object, offset, "");
   assert_int_equal(ask_names_at(&ask, object, offset)->first, offset);
-  assert_string_equal(ask_names_name(&ask, object, offset + 1), "");
-  assert_string_equal(symbols_reason(ask.symbols, object),
-                      "the file was changed while it was measured");
-  ask_names_end(&ask);
+  expect_none(object, offset + 1, "the file was changed while it was measured");
 
-  ask_names_begin(&ask, NULL);
+  begin_again(NULL);
   object = symbols_object(ask.symbols, &mapping);
   symbols_set_time(ask.symbols, object, 0, change_of(mapping.path));
-  assert_string_equal(ask_names_name(&ask, object, offset), "function");
+  expect(object, offset, "function");
   mapping.build_id_bytes = symbols_build_id(ask.symbols, object, &build_id);
   memcpy(mapping.build_id, build_id, mapping.build_id_bytes);
   symbols_set_time(ask.symbols, object, 0, change_of(mapping.path) - 1);
-  assert_string_equal(ask_names_name(&ask, object, offset), "");
-  assert_string_equal(symbols_reason(ask.symbols, object),
-                      "the file was changed after it was mapped");
-  ask_names_end(&ask);
+  expect_none(object, offset, "the file was changed after it was mapped");
 
   /* A build id is enough. */
-  ask_names_begin(&ask, NULL);
+  begin_again(NULL);
   object = symbols_object(ask.symbols, &mapping);
   if (mapping.build_id_bytes > 0) {
-    assert_string_equal(ask_names_name(&ask, object, offset), "function");
+    expect(object, offset, "function");
     symbols_set_time(ask.symbols, object, 0, 1);
-    assert_string_equal(ask_names_name(&ask, object, offset), "function");
-    assert_string_equal(ask_names_name(&ask, object, offset + 1), "function");
+    expect(object, offset, "function");
+    expect(object, offset + 1, "function");
   }
-  ask_names_end(&ask);
 }
 
 /* The file got the number of the inode of a deleted one. */
-static void file_with_a_used_inode_is_not_the_mapped_one(void **state) {
+static void file_with_a_used_inode_is_not_the_mapped_one(void) {
   uint32_t generation = 0, object;
   symbols_mapping_t mapping;
-  ask_names_t ask;
   uint64_t offset;
   int fd;
 
@@ -400,15 +371,11 @@ static void file_with_a_used_inode_is_not_the_mapped_one(void **state) {
     support_skip(__func__, "a file system with generations of inodes");
   close(fd);
   mapping.generation = generation;
-  ask_names_begin(&ask, NULL);
   object = symbols_object(ask.symbols, &mapping);
-  assert_string_equal(ask_names_name(&ask, object, offset), "function");
+  expect(object, offset, "function");
   mapping.generation = generation + 1;
   object = symbols_object(ask.symbols, &mapping);
-  assert_string_equal(ask_names_name(&ask, object, offset), "");
-  assert_string_equal(symbols_reason(ask.symbols, object),
-                      "the file was replaced");
-  ask_names_end(&ask);
+  expect_none(object, offset, "the file was replaced");
 }
 
 /* -- JIT compilers --------------------------------------------------------- */
@@ -423,13 +390,13 @@ static void write_map(const char *path, const char *text) {
   fclose(file);
 }
 
-static uint32_t jit_of(ask_names_t *ask, pid_t pid, int is_recorded) {
+static uint32_t jit_of(pid_t pid, int is_recorded) {
   const symbols_mapping_t mapping = {.kind = SYMBOLS_JIT,
                                      .pid = (uint32_t)pid,
                                      .path = "//anon",
                                      .is_recorded = is_recorded};
 
-  return symbols_object(ask->symbols, &mapping);
+  return symbols_object(ask.symbols, &mapping);
 }
 
 static int wait_for_signal(void *arg) {
@@ -451,10 +418,9 @@ static void end_process(pid_t pid) {
   support_wait(pid);
 }
 
-static void map_file_names_functions_of_a_jit_compiler(void **state) {
+static void map_file_names_functions_of_a_jit_compiler(void) {
   char path[64];
   pid_t pid = start_process(path);
-  ask_names_t ask;
   uint32_t object;
 
   write_map(path, "1000 100 old\n"
@@ -465,106 +431,93 @@ static void map_file_names_functions_of_a_jit_compiler(void **state) {
                   "0x2000\t10 \ttabs and\tblanks\n"
                   "1050 10 \n"
                   "3000 100 cut");
-  ask_names_begin(&ask, NULL);
-  object = jit_of(&ask, pid, 0);
-  assert_int_equal(jit_of(&ask, pid, 0), object);
-  assert_string_equal(ask_names_name(&ask, object, 0x1000), "new one");
-  assert_string_equal(ask_names_name(&ask, object, 0x103f), "new one");
-  assert_string_equal(ask_names_name(&ask, object, 0x1040), "old");
-  assert_string_equal(ask_names_name(&ask, object, 0x1050), "old");
-  assert_string_equal(ask_names_name(&ask, object, 0x1080),
-                      "js:f?[2J <script>");
-  assert_string_equal(ask_names_name(&ask, object, 0x2000), "tabs and?blanks");
-  assert_string_equal(ask_names_name(&ask, object, 0x3000), "");
-  assert_string_equal(ask_names_name(&ask, object, 0x4000), "");
-  assert_string_equal(symbols_reason(ask.symbols, object), "");
+  object = jit_of(pid, 0);
+  assert_int_equal(jit_of(pid, 0), object);
+  expect(object, 0x1000, "new one");
+  expect(object, 0x103f, "new one");
+  expect(object, 0x1040, "old");
+  expect(object, 0x1050, "old");
+  expect(object, 0x1080, "js:f?[2J <script>");
+  expect(object, 0x2000, "tabs and?blanks");
+  expect(object, 0x3000, "");
+  expect_none(object, 0x4000, "");
 
   /* The file grows, and the process ends. Now its last line is complete. */
   write_map(path, "4000 10 later\n5000 10 last");
   symbols_refresh(ask.symbols, object);
   ask_names_wait(&ask);
-  assert_string_equal(ask_names_name(&ask, object, 0x4000), "later");
-  assert_string_equal(ask_names_name(&ask, object, 0x5000), "");
+  expect(object, 0x4000, "later");
+  expect(object, 0x5000, "");
   end_process(pid);
-  assert_string_equal(ask_names_name(&ask, object, 0x4001), "later");
-  assert_string_equal(ask_names_name(&ask, object, 0x5001), "last");
-  ask_names_end(&ask);
+  expect(object, 0x4001, "later");
+  expect(object, 0x5001, "last");
 
-  ask_names_begin(&ask, NULL);
-  object = jit_of(&ask, pid, 1);
-  assert_string_equal(ask_names_name(&ask, object, 0x4000), "later");
-  assert_string_equal(ask_names_name(&ask, object, 0x5000), "last");
-  ask_names_end(&ask);
+  begin_again(NULL);
+  object = jit_of(pid, 1);
+  expect(object, 0x4000, "later");
+  expect(object, 0x5000, "last");
   unlink(path);
 }
 
-static void map_file_is_asked_again_for_what_has_no_name(void **state) {
+static void map_file_is_asked_again_for_what_has_no_name(void) {
   char path[64];
   pid_t pid = start_process(path);
-  ask_names_t ask;
   uint32_t object;
 
   write_map(path, "1000 10 first\n");
-  ask_names_begin(&ask, NULL);
-  object = jit_of(&ask, pid, 0);
-  assert_string_equal(ask_names_name(&ask, object, 0x1000), "first");
-  assert_string_equal(ask_names_name(&ask, object, 0x3000), "");
+  object = jit_of(pid, 0);
+  expect(object, 0x1000, "first");
+  expect(object, 0x3000, "");
   unlink(path);
   write_map(path, "3000 1 last\n");
   symbols_refresh(ask.symbols, object);
   ask_names_wait(&ask);
-  assert_string_equal(ask_names_name(&ask, object, 0x3000), "last");
+  expect(object, 0x3000, "last");
   /* Nothing is left to ask. */
   symbols_worker_end(&symbols_jobs(ask.symbols)->worker);
   symbols_refresh(ask.symbols, object);
   ask_names_wait(&ask);
   assert_int_equal(symbols_jobs(ask.symbols)->worker.pid, 0);
   end_process(pid);
-  ask_names_end(&ask);
   unlink(path);
 }
 
 /* A name that was read from a later file, before that was known, is given
  * up. */
-static void map_file_names_only_what_ran_when_it_was_changed(void **state) {
+static void map_file_names_only_what_ran_when_it_was_changed(void) {
   char path[64];
   pid_t pid = start_process(path);
   uint64_t changed;
   uint32_t object;
-  ask_names_t ask;
 
   write_map(path, "1000 100 function\n");
   changed = change_of(path);
-  ask_names_begin(&ask, NULL);
-  object = jit_of(&ask, pid, 0);
+  object = jit_of(pid, 0);
   symbols_set_time(ask.symbols, object, changed + 1, 0);
-  assert_string_equal(ask_names_name(&ask, object, 0x1000), "");
+  expect(object, 0x1000, "");
   assert_non_null(strstr(symbols_reason(ask.symbols, object), "older"));
   symbols_set_time(ask.symbols, object, 0, changed - 1);
-  assert_string_equal(ask_names_name(&ask, object, 0x1001), "");
+  expect(object, 0x1001, "");
   assert_non_null(strstr(symbols_reason(ask.symbols, object), "ended"));
   symbols_set_time(ask.symbols, object, changed, changed);
-  assert_string_equal(ask_names_name(&ask, object, 0x1002), "function");
+  expect(object, 0x1002, "function");
   symbols_set_time(ask.symbols, object, changed, changed - 1);
-  assert_string_equal(ask_names_name(&ask, object, 0x1002), "");
-  ask_names_end(&ask);
+  expect(object, 0x1002, "");
   unlink(path);
   end_process(pid);
 }
 
 static void expect_map_refused(pid_t pid, int is_recorded, const char *reason) {
-  ask_names_t ask;
   uint32_t object;
 
-  ask_names_begin(&ask, NULL);
-  object = jit_of(&ask, pid, is_recorded);
-  assert_string_equal(ask_names_name(&ask, object, 0x1000), "");
+  begin_again(NULL);
+  object = jit_of(pid, is_recorded);
+  expect(object, 0x1000, "");
   assert_non_null(strstr(symbols_reason(ask.symbols, object), reason));
-  ask_names_end(&ask);
 }
 
 /* Any user can make a file in /tmp. */
-static void map_file_of_another_user_or_kind_is_not_read(void **state) {
+static void map_file_of_another_user_or_kind_is_not_read(void) {
   char path[64];
   pid_t pid = start_process(path);
 
@@ -601,9 +554,8 @@ static int wait_in_container(void *arg) {
 
 /* The first process of a pid namespace, with a root and a user of its own.
  * Root, as an agent of the JIT compiler, wrote its map file. */
-static void map_file_in_a_container_is_found_there(void **state) {
+static void map_file_in_a_container_is_found_there(void) {
   int own = open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC), ready[2];
-  ask_names_t ask;
   pid_t pid;
   char byte;
 
@@ -619,18 +571,14 @@ static void map_file_in_a_container_is_found_there(void **state) {
   close(ready[1]);
   assert_int_equal(read(ready[0], &byte, 1), 0);
   close(ready[0]);
-  ask_names_begin(&ask, NULL);
-  assert_string_equal(ask_names_name(&ask, jit_of(&ask, pid, 0), 0x1000),
-                      "inside");
-  ask_names_end(&ask);
+  expect(jit_of(pid, 0), 0x1000, "inside");
   end_process(pid);
 }
 
-static void names_of_a_megabyte_are_cut(void **state) {
+static void names_of_a_megabyte_are_cut(void) {
   char path[64];
   pid_t pid = start_process(path);
   const symbols_place_t *place;
-  ask_names_t ask;
   FILE *file;
   int i;
 
@@ -642,13 +590,10 @@ static void names_of_a_megabyte_are_cut(void **state) {
     fputc('P', file);
   fprintf(file, "\n2000 100 after\n");
   fclose(file);
-  ask_names_begin(&ask, NULL);
-  place = ask_names_at(&ask, jit_of(&ask, pid, 0), 0x1000);
+  place = ask_names_at(&ask, jit_of(pid, 0), 0x1000);
   assert_int_equal(place->nr, 1);
   assert_in_range(strlen(place->names[0].name), 1000, 4096);
-  assert_string_equal(ask_names_name(&ask, jit_of(&ask, pid, 0), 0x2000),
-                      "after");
-  ask_names_end(&ask);
+  expect(jit_of(pid, 0), 0x2000, "after");
   unlink(path);
   end_process(pid);
 }
@@ -656,10 +601,9 @@ static void names_of_a_megabyte_are_cut(void **state) {
 /* Only the last 64 MiB of the file are read. A line before them may name a
  * function that was there earlier. They begin at the second number in a line,
  * which is no line. */
-static void last_line_of_a_long_map_file_counts(void **state) {
+static void last_line_of_a_long_map_file_counts(void) {
   char path[64];
   pid_t pid = start_process(path);
-  ask_names_t ask;
   FILE *file;
   int i;
 
@@ -671,26 +615,21 @@ static void last_line_of_a_long_map_file_counts(void **state) {
     fprintf(file, "900000 1 old 2000 100 %041d\n", i);
   fprintf(file, "1000 100 new\n");
   fclose(file);
-  ask_names_begin(&ask, NULL);
-  assert_string_equal(ask_names_name(&ask, jit_of(&ask, pid, 0), 0x1000),
-                      "new");
-  assert_string_equal(ask_names_name(&ask, jit_of(&ask, pid, 0), 0x2000), "");
-  ask_names_end(&ask);
+  expect(jit_of(pid, 0), 0x1000, "new");
+  expect(jit_of(pid, 0), 0x2000, "");
   unlink(path);
   end_process(pid);
 }
 
 /* -- objects without a file ------------------------------------------------ */
 
-static void function_of_the_vdso_has_its_name(void **state) {
+static void function_of_the_vdso_has_its_name(void) {
   uint64_t address = getauxval(AT_SYSINFO_EHDR), offset, k;
-  ask_names_t ask;
   uint32_t object;
   int found = 0;
 
   if (address == 0)
     support_skip(__func__, "a vdso");
-  ask_names_begin(&ask, NULL);
   object = ask_names_mapped(&ask, 0, address, &offset);
   assert_int_equal(offset, 0);
   for (k = 0; k < 0x1000; k += 16)
@@ -703,10 +642,9 @@ static void function_of_the_vdso_has_its_name(void **state) {
         place->nr == 1 && strstr(place->names[0].name, "clock_gettime") != NULL;
   }
   assert_true(found);
-  ask_names_end(&ask);
 }
 
-static void kernel_addresses_have_the_names_of_the_file(void **state) {
+static void kernel_addresses_have_the_names_of_the_file(void) {
   static const char symbols[] = "ffffffff81000100 t first\n"
                                 "ffffffff81000200 T second\n"
                                 "ffffffffc0000000 t third\t[module]\n";
@@ -714,52 +652,67 @@ static void kernel_addresses_have_the_names_of_the_file(void **state) {
                                      .kernel_shift = 0x100};
   const symbols_options_t none = {.kallsyms = ""};
   const symbols_place_t *place;
-  ask_names_t ask;
 
   ask_names_write("kallsyms", symbols, sizeof(symbols) - 1);
-  ask_names_begin(&ask, &options);
+  begin_again(&options);
   place = ask_names_at(&ask, SYMBOLS_KERNEL, 0xffffffff81000080);
   assert_int_equal(place->nr, 1);
   assert_string_equal(place->names[0].name, "first");
   assert_true(place->address == 0xffffffff81000180);
-  assert_string_equal(ask_names_name(&ask, SYMBOLS_KERNEL, 0xffffffff810000ff),
-                      "first");
-  assert_string_equal(ask_names_name(&ask, SYMBOLS_KERNEL, 0xffffffff81000100),
-                      "second");
-  assert_string_equal(ask_names_name(&ask, SYMBOLS_KERNEL, 0xffffffffc0000000),
-                      "third [module]");
-  assert_string_equal(ask_names_name(&ask, SYMBOLS_KERNEL, 0x1000), "");
-  ask_names_end(&ask);
+  expect(SYMBOLS_KERNEL, 0xffffffff810000ff, "first");
+  expect(SYMBOLS_KERNEL, 0xffffffff81000100, "second");
+  expect(SYMBOLS_KERNEL, 0xffffffffc0000000, "third [module]");
+  expect(SYMBOLS_KERNEL, 0x1000, "");
 
-  ask_names_begin(&ask, &none);
-  assert_string_equal(ask_names_name(&ask, SYMBOLS_KERNEL, 0xffffffff81000100),
-                      "");
+  begin_again(&none);
+  expect(SYMBOLS_KERNEL, 0xffffffff81000100, "");
+}
+
+typedef struct row_s {
+  const char *name;
+  void (*run)(void);
+} row_t;
+
+#define ROW(test)                                                              \
+  { #test, test }
+
+static const row_t rows[] = {
+    ROW(a_deleted_program_that_runs_has_its_names),
+    ROW(a_deleted_program_that_has_ended_has_a_reason),
+    ROW(a_replaced_program_has_a_reason_and_no_names),
+    ROW(a_program_in_another_root_is_read_there),
+    ROW(only_regular_files_are_opened),
+    ROW(recorded_path_without_identity_names_no_file),
+    ROW(copy_of_the_same_build_id_has_the_names),
+    ROW(recorded_program_that_runs_is_read_from_its_mapping),
+    ROW(file_that_is_changed_in_place_loses_its_names),
+    ROW(file_with_a_used_inode_is_not_the_mapped_one),
+    ROW(map_file_names_functions_of_a_jit_compiler),
+    ROW(map_file_names_only_what_ran_when_it_was_changed),
+    ROW(map_file_is_asked_again_for_what_has_no_name),
+    ROW(map_file_of_another_user_or_kind_is_not_read),
+    ROW(map_file_in_a_container_is_found_there),
+    ROW(names_of_a_megabyte_are_cut),
+    ROW(last_line_of_a_long_map_file_counts),
+    ROW(function_of_the_vdso_has_its_name),
+    ROW(kernel_addresses_have_the_names_of_the_file),
+};
+
+static void run_row(void **state) {
+  const row_t *row = *state;
+
+  ask_names_begin(&ask, NULL);
+  row->run();
   ask_names_end(&ask);
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_deleted_program_that_runs_has_its_names),
-      cmocka_unit_test(a_deleted_program_that_has_ended_has_a_reason),
-      cmocka_unit_test(a_replaced_program_has_a_reason_and_no_names),
-      cmocka_unit_test(a_program_in_another_root_is_read_there),
-      cmocka_unit_test(only_regular_files_are_opened),
-      cmocka_unit_test(recorded_path_without_identity_names_no_file),
-      cmocka_unit_test(copy_of_the_same_build_id_has_the_names),
-      cmocka_unit_test(recorded_program_that_runs_is_read_from_its_mapping),
-      cmocka_unit_test(file_that_is_changed_in_place_loses_its_names),
-      cmocka_unit_test(file_with_a_used_inode_is_not_the_mapped_one),
-      cmocka_unit_test(map_file_names_functions_of_a_jit_compiler),
-      cmocka_unit_test(map_file_names_only_what_ran_when_it_was_changed),
-      cmocka_unit_test(map_file_is_asked_again_for_what_has_no_name),
-      cmocka_unit_test(map_file_of_another_user_or_kind_is_not_read),
-      cmocka_unit_test(map_file_in_a_container_is_found_there),
-      cmocka_unit_test(names_of_a_megabyte_are_cut),
-      cmocka_unit_test(last_line_of_a_long_map_file_counts),
-      cmocka_unit_test(function_of_the_vdso_has_its_name),
-      cmocka_unit_test(kernel_addresses_have_the_names_of_the_file),
-  };
+  int rc;
 
   symbols_main(argc, argv);
-  return cmocka_run_group_tests(tests, ask_names_setup, ask_names_teardown);
+  if (ask_names_setup(NULL) != 0)
+    return 1;
+  rc = SUPPORT_RUN_ROWS(rows, run_row);
+  ask_names_teardown(NULL);
+  return rc;
 }
