@@ -57,11 +57,9 @@ static void event_forked_among_samples_child_may_ask_and_close(void **state) {
   uv_loop_t *loop = *state;
   live_collector_t collector;
   struct perf_event_attr attr;
-  uint64_t tracepoint;
   pid_t pid = -1;
 
-  tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
-  live_syscall_attr(&attr, tracepoint, PERF_SAMPLE_TID);
+  live_need_syscall(__func__, &attr, PERF_SAMPLE_TID);
   live_init(loop, &collector, &attr, NULL);
   collector.hook_data = &pid;
   assert_int_equal(uvperf_start(&collector.event.handle, NULL, on_event, NULL),

@@ -18,12 +18,11 @@ static void call_getpgid(pid_t pid, uint64_t nr) {
 }
 
 static void event_set_filter_passes_what_matches(void **state) {
-  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
   live_collector_t collector;
   struct perf_event_attr attr;
   uvperf_error_t error;
 
-  live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
+  live_need_syscall(__func__, &attr, PERF_SAMPLE_IP);
   live_control_begin(*state, &collector, &attr);
   live_control_expect_refused(
       uvperf_apply_filter(&collector.event.handle, 0, "pid ==", &error), &error,
@@ -88,12 +87,11 @@ static void event_set_filter_that_cannot_be_is_einval(void **state) {
 }
 
 static void event_set_filter_that_is_not_closed_is_reported(void **state) {
-  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
   live_collector_t collector;
   struct perf_event_attr attr;
   uvperf_error_t error;
 
-  live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
+  live_need_syscall(__func__, &attr, PERF_SAMPLE_IP);
   live_init(*state, &collector, &attr, NULL);
   live_control_expect_refused(
       uvperf_apply_filter(&collector.event.handle, 0, "(pid == 1", &error),
@@ -115,14 +113,13 @@ static void on_lost(live_collector_t *collector,
 }
 
 static void event_pause_drops_and_resume_reports_how_many(void **state) {
-  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
   live_collector_t collector;
   uvperf_event_t *event = &collector.event;
   struct perf_event_attr attr;
   uvperf_stats_t stats;
   uint64_t lost = 0;
 
-  live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
+  live_need_syscall(__func__, &attr, PERF_SAMPLE_IP);
   live_begin(*state, &collector, &attr, NULL, on_lost, &lost);
   live_syscall(2);
   live_control_expect_records(&collector, 2);
@@ -147,14 +144,13 @@ static void event_pause_drops_and_resume_reports_how_many(void **state) {
 }
 
 static void event_paused_hits_are_lost_in_the_count(void **state) {
-  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
   live_collector_t collector;
   struct perf_event_attr attr;
   uvperf_count_t count;
   uvperf_error_t error;
   int rc;
 
-  live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
+  live_need_syscall(__func__, &attr, PERF_SAMPLE_IP);
   attr.read_format = UVPERF_FORMAT_LOST;
   rc = uvperf_event_init(*state, &collector.event, &attr, NULL, &error);
   if (rc == UV_EINVAL)
@@ -175,11 +171,10 @@ static void event_paused_hits_are_lost_in_the_count(void **state) {
 }
 
 static void event_pause_before_start_lasts_until_resume(void **state) {
-  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
   live_collector_t collector;
   struct perf_event_attr attr;
 
-  live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
+  live_need_syscall(__func__, &attr, PERF_SAMPLE_IP);
   live_init(*state, &collector, &attr, NULL);
   assert_int_equal(uvperf_event_pause(&collector.event, 1, NULL), 0);
   live_start(&collector, NULL);

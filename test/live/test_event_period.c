@@ -7,29 +7,55 @@
 
 static volatile uint64_t other_word;
 
+/* Runs steps:
+ * e: enable     r: refresh, so many times   h: so many hits
+ * d: disable    p: set the period           =: so many records have come */
+static void run_steps(live_collector_t *collector, const char *steps) {
+  uvperf_handle_t *handle = &collector->event.handle;
+  uint32_t type = uvperf_handle_attr(handle, 0)->type;
+  uint64_t nr;
+  char what, *end;
+  int rc;
+
+  for (; *steps != '\0'; steps = end + strspn(end, " ")) {
+    what = *steps++;
+    nr = strtoull(steps, &end, 10);
+    rc = 0;
+    if (what == 'e')
+      rc = uvperf_enable(handle, 0, NULL);
+    else if (what == 'd')
+      rc = uvperf_disable(handle, 0, NULL);
+    else if (what == 'r')
+      rc = uvperf_event_refresh(&collector->event, (uint32_t)nr, NULL);
+    else if (what == 'p')
+      rc = uvperf_change_period(handle, 0, nr, NULL);
+    else if (what == '=')
+      live_control_expect_records(collector, nr);
+    else if (type == PERF_TYPE_BREAKPOINT)
+      live_write(nr);
+    else
+      live_syscall(nr);
+    if (rc != 0)
+      fail_msg("%d at %c%s", rc, what, steps);
+  }
+}
+
 /* -- REFRESH -------------------------------------------------------------- */
 
 /* go-perf's TestPoll/DisabledByRefresh. */
 static void event_refresh_delivers_that_number_of_samples(void **state) {
-  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
   live_collector_t collector;
   struct perf_event_attr attr;
 
-  live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
+  live_need_syscall(__func__, &attr, PERF_SAMPLE_IP);
   live_control_begin(*state, &collector, &attr);
-  live_syscall(5);
-  live_control_expect_records(&collector, 0);
-  assert_int_equal(uvperf_event_refresh(&collector.event, 3, NULL), 0);
-  live_syscall(10);
-  live_control_expect_records(&collector, 3);
+  run_steps(&collector, "h5 =0 r3 h10 =3");
   /* It is disabled, which is no end. */
   live_run_ms(*state, 20);
   assert_int_equal(collector.ends, 0);
   assert_int_equal(uvperf_is_active(&collector.event.handle), 1);
   assert_int_equal(live_control_count(&collector), 3);
-  assert_int_equal(uvperf_event_refresh(&collector.event, 2, NULL), 0);
-  live_syscall(10);
-  live_control_expect_records(&collector, 5);
+  run_steps(&collector, "r2 h10 =5");
   assert_int_equal(collector.ends, 0);
   live_close(&collector);
 }
@@ -48,59 +74,20 @@ static void event_whose_overflows_ran_out_is_started_again(void **state) {
   options.leader = event;
   options.flags = UVPERF_EVENT_NO_RING;
   live_init(*state, &sibling, &attr, &options);
-  assert_int_equal(uvperf_event_refresh(event, 1, NULL), 0);
-  live_write(5);
-  live_control_expect_records(&collector, 1);
-  assert_int_equal(uvperf_enable(&event->handle, 0, NULL), 0);
-  live_write(5);
-  live_control_expect_records(&collector, 6);
-  assert_int_equal(uvperf_event_refresh(event, 1, NULL), 0);
-  live_write(5);
-  live_control_expect_records(&collector, 7);
+  run_steps(&collector, "r1 h5 =1 e h5 =6 r1 h5 =7");
   assert_int_equal(uvperf_enable(&sibling.event.handle, UVPERF_ALL, NULL), 0);
-  live_write(5);
-  live_control_expect_records(&collector, 12);
-  assert_int_equal(uvperf_event_refresh(event, 1, NULL), 0);
-  live_write(5);
-  live_control_expect_records(&collector, 13);
-  assert_int_equal(uvperf_disable(&event->handle, 0, NULL), 0);
-  assert_int_equal(uvperf_enable(&event->handle, 0, NULL), 0);
-  live_write(5);
-  live_control_expect_records(&collector, 18);
-  assert_int_equal(uvperf_event_refresh(event, 1, NULL), 0);
-  live_write(5);
-  live_control_expect_records(&collector, 19);
+  run_steps(&collector, "h5 =12 r1 h5 =13 d e h5 =18 r1 h5 =19");
   assert_int_equal(
       uvperf_event_modify(event, uvperf_handle_attr(&event->handle, 0), NULL),
       0);
-  live_write(5);
-  live_control_expect_records(&collector, 24);
+  run_steps(&collector, "h5 =24");
   live_close(&sibling);
   live_close(&collector);
 }
 
-typedef void (*call_fn)(live_collector_t *collector);
-
-static void call_enable(live_collector_t *collector) {
-  assert_int_equal(uvperf_enable(&collector->event.handle, 0, NULL), 0);
-}
-
-static void call_disable(live_collector_t *collector) {
-  assert_int_equal(uvperf_disable(&collector->event.handle, 0, NULL), 0);
-}
-
-static void call_period(live_collector_t *collector) {
-  assert_int_equal(uvperf_change_period(&collector->event.handle, 0, 5, NULL),
-                   0);
-}
-
-static void call_refresh(live_collector_t *collector) {
-  assert_int_equal(uvperf_event_refresh(&collector->event, 4, NULL), 0);
-}
-
 static void restart_by(uv_loop_t *loop, const struct perf_event_attr *attr,
                        const uvperf_event_options_t *options,
-                       const call_fn *calls) {
+                       const char *steps) {
   live_collector_t collector;
   uint64_t count;
   char own[64];
@@ -111,15 +98,12 @@ static void restart_by(uv_loop_t *loop, const struct perf_event_attr *attr,
                    0);
   live_start(&collector, NULL);
   assert_int_equal(uvperf_stop(&collector.event.handle), 0);
-  assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
-  assert_int_equal(uvperf_event_refresh(&collector.event, 3, NULL), 0);
-  live_syscall(10);
+  run_steps(&collector, "d r3 h10");
   assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   assert_int_equal(collector.records, 3);
   count = live_control_count(&collector);
-  while (*calls != NULL)
-    (*calls++)(&collector);
-  live_syscall(20);
+  run_steps(&collector, steps);
+  run_steps(&collector, "h20");
   assert_int_equal(uvperf_flush(&collector.event.handle), 0);
   assert_in_range(collector.records, 3 + 4, 3 + 6);
   /* Up to the last overflow. Samples come each 5, but the first ones early. */
@@ -130,29 +114,23 @@ static void restart_by(uv_loop_t *loop, const struct perf_event_attr *attr,
 /* Since Linux 6.16 it stays stopped until it gets a period while it is
  * scheduled in: for a thread, and for a CPU. */
 static void event_whose_overflows_ran_out_restarts_in_any_order(void **state) {
-  static const call_fn calls[][4] = {
-      {call_period, call_enable, NULL},
-      {call_enable, call_period, NULL},
-      {call_disable, call_period, call_enable, NULL},
-      {call_period, call_disable, call_enable, NULL},
-      {call_period, call_refresh, NULL},
-  };
+  static const char *const steps[] = {"p5 e", "e p5", "d p5 e", "p5 d e",
+                                      "p5 r4"};
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
-  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
   struct perf_event_attr attr;
   cpu_set_t old;
   size_t i;
 
   support_need_cpu_wide(__func__);
-  live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
-  for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-    restart_by(*state, &attr, NULL, calls[i]);
+  live_need_syscall(__func__, &attr, PERF_SAMPLE_IP);
+  for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+    restart_by(*state, &attr, NULL, steps[i]);
   options.pid = -1;
   options.cpu = live_last_cpu();
   options.flags |= UVPERF_EVENT_CPU;
   live_pin(options.cpu, &old);
-  for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-    restart_by(*state, &attr, &options, calls[i]);
+  for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+    restart_by(*state, &attr, &options, steps[i]);
   live_unpin(&old);
 }
 
@@ -172,16 +150,13 @@ static void sibling_whose_overflows_ran_out_is_started_again(void **state) {
   live_init(*state, &sibling, &attr, &options);
   live_start(&sibling, NULL);
   assert_int_equal(uvperf_stop(&sibling.event.handle), 0);
-  assert_int_equal(uvperf_disable(&sibling.event.handle, 0, NULL), 0);
-  assert_int_equal(uvperf_event_refresh(&sibling.event, 3, NULL), 0);
+  run_steps(&sibling, "d r3");
   assert_int_equal(uvperf_start(&leader.event.handle, NULL, NULL, NULL), 0);
-  assert_int_equal(uvperf_event_refresh(&sibling.event, 1, NULL), 0);
-  live_write(10);
+  run_steps(&sibling, "r1 h10");
   assert_int_equal(uvperf_flush(&sibling.event.handle), 0);
   assert_int_equal(sibling.records, 4);
   sibling.records = 0;
-  assert_int_equal(uvperf_event_refresh(&sibling.event, 2, NULL), 0);
-  live_write(10);
+  run_steps(&sibling, "r2 h10");
   assert_int_equal(uvperf_flush(&sibling.event.handle), 0);
   assert_int_equal(sibling.records, 2);
   live_close(&sibling);
@@ -211,15 +186,12 @@ static void event_of_another_thread_that_ran_out_says_so(void **state) {
   live_init(*state, &collector, &attr, &options);
   live_start(&collector, NULL);
   assert_int_equal(uvperf_stop(&event->handle), 0);
-  assert_int_equal(uvperf_disable(&event->handle, 0, NULL), 0);
-  assert_int_equal(uvperf_event_refresh(event, 3, NULL), 0);
-  /* Some are left. */
-  assert_int_equal(uvperf_event_refresh(event, 4, NULL), 0);
+  run_steps(&collector, "d r3");
+  run_steps(&collector, "r4"); /* some are left */
   live_worker_do(&worker);
   assert_int_equal(uvperf_flush(&event->handle), 0);
   assert_int_equal(collector.records, 5);
-  assert_int_equal(uvperf_disable(&event->handle, 0, NULL), 0);
-  assert_int_equal(uvperf_enable(&event->handle, 0, NULL), 0);
+  run_steps(&collector, "d e");
   live_worker_do(&worker);
   assert_int_equal(uvperf_flush(&event->handle), 0);
   assert_int_equal(collector.records, 7);
@@ -233,37 +205,25 @@ static void event_of_another_thread_that_ran_out_says_so(void **state) {
 }
 
 static void event_refresh_adds_to_what_is_left(void **state) {
-  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
   live_collector_t collector;
   struct perf_event_attr attr;
 
-  live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
+  live_need_syscall(__func__, &attr, PERF_SAMPLE_IP);
   live_control_begin(*state, &collector, &attr);
-  assert_int_equal(uvperf_event_refresh(&collector.event, 3, NULL), 0);
-  live_syscall(1);
-  assert_int_equal(uvperf_event_refresh(&collector.event, 2, NULL), 0);
-  live_syscall(1);
   /* The remaining number outlives disable and enable. */
-  assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
-  live_syscall(4);
-  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
-  live_syscall(10);
-  live_control_expect_records(&collector, 5);
+  run_steps(&collector, "r3 h1 r2 h1 d h4 e h10 =5");
   /* Used up, it is no limit any more. */
-  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
-  live_syscall(10);
-  live_control_expect_records(&collector, 15);
+  run_steps(&collector, "e h10 =15");
   live_close(&collector);
 }
 
 static void event_refresh_of_what_has_no_overflows_is_einval(void **state) {
-  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   live_collector_t collector;
   struct perf_event_attr attr;
   uvperf_error_t error;
 
-  live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
+  live_need_syscall(__func__, &attr, PERF_SAMPLE_IP);
   attr.inherit = 1;
   options.flags = UVPERF_EVENT_NO_RING;
   live_init(*state, &collector, &attr, &options);
@@ -307,10 +267,7 @@ static void event_set_period_while_running_changes_the_samples(void **state) {
   support_need_breakpoints(__func__);
   live_write_attr(&attr, PERF_SAMPLE_READ);
   live_begin(*state, &collector, &attr, NULL, on_beat, &beats);
-  live_write(10);
-  live_control_expect_records(&collector, 10);
-  assert_int_equal(uvperf_change_period(&collector.event.handle, 0, 5, NULL),
-                   0);
+  run_steps(&collector, "h10 =10 p5");
   assert_int_equal(
       uvperf_handle_attr(&collector.event.handle, 0)->sample_period, 5);
   live_write(30);
@@ -321,8 +278,7 @@ static void event_set_period_while_running_changes_the_samples(void **state) {
   assert_in_range(beats.nr, 10 + 6, 10 + 8);
   for (i = beats.nr - 4; i < beats.nr; i++)
     assert_int_equal(beats.counts[i] - beats.counts[i - 1], 5);
-  assert_int_equal(uvperf_change_period(&collector.event.handle, 0, 1, NULL),
-                   0);
+  run_steps(&collector, "p1");
   beats.nr = 0;
   live_write(7);
   live_run_ms(*state, 1);
@@ -338,22 +294,17 @@ static void event_set_period_while_stopped_is_exact(void **state) {
   support_need_breakpoints(__func__);
   live_write_attr(&attr, PERF_SAMPLE_IP);
   live_control_begin(*state, &collector, &attr);
-  assert_int_equal(uvperf_change_period(&collector.event.handle, 0, 4, NULL),
-                   0);
-  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
-  live_write(43);
-  live_control_expect_records(&collector, 10);
+  run_steps(&collector, "p4 e h43 =10");
   live_close(&collector);
 }
 
 static void event_set_period_that_cannot_be_is_einval(void **state) {
-  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
   live_collector_t collector;
   uvperf_event_t *event = &collector.event;
   struct perf_event_attr attr;
   uvperf_error_t error;
 
-  live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
+  live_need_syscall(__func__, &attr, PERF_SAMPLE_IP);
   live_init(*state, &collector, &attr, NULL);
   live_control_expect_refused(
       uvperf_change_period(&event->handle, 0, 0, &error), &error, UV_EINVAL,
@@ -430,8 +381,7 @@ static void event_set_frequency_of_a_clock_changes_the_rate(void **state) {
   burn(&collector);
   live_run_ms(*state, 1);
   slow = collector.records;
-  assert_int_equal(uvperf_change_period(&collector.event.handle, 0, 1000, NULL),
-                   0);
+  run_steps(&collector, "p1000");
   burn(&collector);
   assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
   live_run_ms(*state, 1);

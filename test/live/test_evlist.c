@@ -18,11 +18,9 @@ static evlist_make_t make;
 
 /* Counts calls of getpgid by the first attr. */
 static void count_calls(const char *test) {
-  uint64_t id = support_need_tracepoint(test, LIVE_SYSCALL);
-
   support_need_own_events(test);
   evlist_make(&make, 1);
-  live_syscall_attr(&make.attrs[0], id, 0);
+  live_need_syscall(test, &make.attrs[0], 0);
   make.attrs[0].sample_period = 0;
 }
 

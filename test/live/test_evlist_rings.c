@@ -130,15 +130,13 @@ static void sample_group(const char *test, uint32_t flags) {
   uvperf__evlist_t *evlist;
   evlist_make_t make;
   group_t group = {NULL, 0};
-  uint64_t tracepoint;
   cpu_set_t old;
   char *region;
 
   support_need_own_events(test);
-  tracepoint = support_need_tracepoint(test, LIVE_SYSCALL);
   record_counters(&make, 2);
   make.options.flags |= flags;
-  live_syscall_attr(&make.attrs[0], tracepoint, PERF_SAMPLE_READ);
+  live_need_syscall(test, &make.attrs[0], PERF_SAMPLE_READ);
   live_touch_attr(&make.attrs[1], 0);
   make.attrs[1].sample_period = 0;
   make.attrs[1].wakeup_events = 0;
@@ -319,16 +317,14 @@ static void
 removed_target_is_silent_though_a_child_holds_its_events(void **state) {
   uvperf__evlist_t *evlist;
   evlist_make_t make;
-  uint64_t tracepoint;
   seen_t seen = {0, 0};
   cpu_set_t old;
   pid_t child;
   int ends[2];
 
   support_need_own_events(__func__);
-  tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
   evlist_make_records(&make, 1);
-  live_syscall_attr(&make.attrs[0], tracepoint, PERF_SAMPLE_TID);
+  live_need_syscall(__func__, &make.attrs[0], PERF_SAMPLE_TID);
   evlist_add(&make, UVPERF_TARGET_SELF);
   live_pin(live_last_cpu(), &old);
   evlist = evlist_open(&make);
@@ -355,7 +351,6 @@ removed_target_is_silent_though_a_child_holds_its_events(void **state) {
 static void lost_of_a_group_stays_while_a_child_lives(void **state) {
   uvperf__evlist_t *evlist;
   evlist_make_t make;
-  uint64_t tracepoint;
   uint64_t lost;
   cpu_set_t old;
   pid_t child;
@@ -364,9 +359,8 @@ static void lost_of_a_group_stays_while_a_child_lives(void **state) {
   support_need_own_events(__func__);
   if (uvperf_kernel_knows(UVPERF_ATTR_READ_FORMAT, UVPERF_FORMAT_LOST) != 1)
     support_skip(__func__, "Linux 6.0, for PERF_FORMAT_LOST");
-  tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
   evlist_make_records(&make, 2);
-  live_syscall_attr(&make.attrs[0], tracepoint, PERF_SAMPLE_TID);
+  live_need_syscall(__func__, &make.attrs[0], PERF_SAMPLE_TID);
   make.attrs[0].inherit = 1;
   live_touch_attr(&make.attrs[1], 0);
   make.attrs[1].sample_period = 0;

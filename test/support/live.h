@@ -144,6 +144,9 @@ void live_called_attr(struct perf_event_attr *attr, uint64_t sample_type);
 uvperf_event_list_t *live_called_list(void);
 void live_syscall_attr(struct perf_event_attr *attr, uint64_t tracepoint,
                        uint64_t sample_type);
+/* The same; skips the test if the tracepoint cannot be had. */
+void live_need_syscall(const char *test, struct perf_event_attr *attr,
+                       uint64_t sample_type);
 
 uint64_t live_now(void); /* CLOCK_MONOTONIC, ns */
 uint32_t live_tid(void);

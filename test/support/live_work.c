@@ -182,6 +182,12 @@ void live_syscall_attr(struct perf_event_attr *attr, uint64_t tracepoint,
   sample_each(attr, sample_type);
 }
 
+void live_need_syscall(const char *test, struct perf_event_attr *attr,
+                       uint64_t sample_type) {
+  live_syscall_attr(attr, support_need_tracepoint(test, LIVE_SYSCALL),
+                    sample_type);
+}
+
 uint64_t live_physical(const volatile void *address) {
   uint64_t virtual = (uintptr_t)address;
   uint64_t entry;

@@ -59,6 +59,8 @@ static void run_row(void **state) {
   tool_run_exits(&run, row->status);
   expect_parts(run.err, row->err);
   expect_parts(run.out, row->out);
+  if (row->check != NULL)
+    row->check(&run);
 }
 
 int tool_rows_main(const char *path, const tool_row_t *rows, size_t nr_rows,

@@ -18,6 +18,7 @@ typedef struct tool_row_s {
    * must not be there, and "^text" must be at the start. "=text" is all that is
    * there. NULL: anything. */
   const char *err, *out;
+  void (*check)(const tool_run_t *run); /* what the two tell besides; or NULL */
   const char *interrupt_at; /* and the next three: as in tool_run_t */
   int interrupt_with;
   void (*prepare)(void);

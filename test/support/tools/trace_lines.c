@@ -44,16 +44,13 @@ void trace_lines_run(trace_lines_t *lines, tool_run_t *run, int status) {
   assert_non_null(run->file);
   tool_run(run);
   tool_run_expect_status(run, status);
+  free(lines->lines);
   lines->lines = json_lines_read(run->file, json_is_tree, pick_line,
                                  sizeof(lines->lines[0]), &lines->nr);
   fclose(run->file);
   assert_true(lines->nr > 0);
   assert_string_equal(trace_lines_end(lines)->type, "end");
   expect_order(lines);
-}
-
-void trace_lines_free(trace_lines_t *lines) {
-  free(lines->lines);
 }
 
 size_t trace_lines_count(const trace_lines_t *lines, const char *event) {

@@ -23,11 +23,10 @@ typedef struct trace_lines_s {
   size_t nr;
 } trace_lines_t;
 
-/* Runs the sample, which must end with this status, and reads all its lines:
- * each must be JSON, the last "end", and time may go back as often as that
- * says, which must be never. */
+/* Runs the sample, which must end with this status, and reads all its lines
+ * instead of those that there are: each must be JSON, the last "end", and time
+ * may go back as often as that says, which must be never. */
 void trace_lines_run(trace_lines_t *lines, tool_run_t *run, int status);
-void trace_lines_free(trace_lines_t *lines);
 
 /* How many lines there are of an event. */
 size_t trace_lines_count(const trace_lines_t *lines, const char *event);

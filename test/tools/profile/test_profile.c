@@ -3,33 +3,12 @@
  * known. */
 #include "live.h"
 #include "profile_run.h"
+#include "tool_rows.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static void busy_loop_is_named_as_hottest_place(void **state) {
-  tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "1", "--",
-                             TARGET_PATH, "spin"}};
-
-  support_need_own_events(__func__);
-  tool_run_exits(&run, 0);
-  profile_run_expect_spin(&run);
-  assert_true(profile_run_samples(&run) > 0);
-  tool_run_expect_text(run.out, " 0 lost\n");
-}
-
-/* The loop runs in a child of the command. */
-static void busy_loop_in_a_grandchild_is_named(void **state) {
-  tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "1", "sh", "-c",
-                             "trap 'kill $!' TERM; '" TARGET_PATH
-                             "' spin & wait"}};
-
-  support_need_own_events(__func__);
-  tool_run_exits(&run, 0);
-  profile_run_expect_spin(&run);
-}
 
 static pid_t start_target(const char *mode, char *place, size_t size) {
   int out[2];
@@ -47,6 +26,19 @@ static pid_t start_target(const char *mode, char *place, size_t size) {
   place[0] = '\0';
   assert_true(tool_run_append(out[0], place, size));
   close(out[0]);
+  return pid;
+}
+
+/* Starts it as the target of a run: its pid is an argument behind the others. */
+static pid_t start_target_of(tool_run_t *run, const char *mode) {
+  static char text[16];
+  pid_t pid = start_target(mode, run->out, sizeof(run->out));
+  size_t i = 0;
+
+  snprintf(text, sizeof(text), "%d", pid);
+  while (run->args[i] != NULL)
+    i++;
+  run->args[i] = text;
   return pid;
 }
 
@@ -75,33 +67,13 @@ static void function_that_a_compiler_names_late_is_named(void **state) {
   assert_string_equal(row.name, "compiled");
 }
 
-/* The profile ends before the compiler writes its names. */
-static void
-function_of_a_compiler_without_a_name_says_what_names_it(void **state) {
-  tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "0.7", "--",
-                             TARGET_PATH, "jit"}};
-  profile_row_t row = {0};
-
-  support_need_own_events(__func__);
-  tool_run_exits(&run, 0);
-  assert_true(profile_run_row(&run, 0, &row));
-  assert_string_equal(row.object, "[anon]");
-  assert_string_equal(row.name, "[JIT]");
-  tool_run_expect_text(run.err, "[anon]:");
-  assert_null(strstr(run.err, "outside of every function"));
-  tool_run_expect_text(run.err, "jcmd PID Compiler.perfmap");
-}
-
 /* The mappings of a running process are known only from /proc. */
 static void running_process_is_profiled_by_pid(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "0.5", "-p"}};
-  char pid_text[16];
   pid_t pid;
 
   support_need_own_events(__func__);
-  pid = start_target("spin", run.out, sizeof(run.out));
-  snprintf(pid_text, sizeof(pid_text), "%d", pid);
-  run.args[6] = pid_text;
+  pid = start_target_of(&run, "spin");
   tool_run(&run);
   end_target(pid);
   tool_run_expect_status(&run, 0);
@@ -348,23 +320,6 @@ static void interrupt_and_hangup_print_the_table(void **state) {
   }
 }
 
-static void unprivileged_user_profiles_own_command(void **state) {
-  tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "1", "--", "sh",
-                             "-c", "while :; do :; done"}};
-  profile_row_t row;
-  size_t i;
-
-  support_need_own_events(__func__);
-  if (tool_run_paranoid() != 2)
-    support_skip(__func__, "kernel.perf_event_paranoid at 2");
-  run.as_nobody = 1;
-  tool_run_exits(&run, 0);
-  tool_run_expect_text(run.err, "CAP_PERFMON");
-  assert_true(profile_run_row(&run, 0, &row));
-  for (i = 0; profile_run_row(&run, i, &row); i++)
-    assert_string_not_equal(row.object, "[kernel]");
-}
-
 /* The test is root's. The profiler is a child of the test, and is its own. */
 static void process_of_another_user_is_reported(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "-q", "-d", "0.2", "-p", NULL},
@@ -382,14 +337,11 @@ static void process_of_another_user_is_reported(void **state) {
 /* An event of a thread begins with a whole period of cpu-clock. */
 static void threads_that_end_within_a_period_are_sampled_by_cpu(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "-F", "20", "-d", "1", "-p"}};
-  char pid_text[16];
   const char *line;
   pid_t pid;
 
   support_need_cpu_wide(__func__);
-  pid = start_target("threads", run.out, sizeof(run.out));
-  snprintf(pid_text, sizeof(pid_text), "%d", pid);
-  run.args[6] = pid_text;
+  pid = start_target_of(&run, "threads");
   run.out[0] = '\0';
   tool_run_exits(&run, 0);
   assert_null(strstr(run.out, " -F\n"));
@@ -419,47 +371,15 @@ static void profile_by_cpu_of_a_process_ends_with_it(void **state) {
                     .interrupt_at = "Ctrl-C",
                     .interrupt_with = TOOL_RUN_NO_SIGNAL,
                     .work = kill_target};
-  char pid_text[16];
   pid_t pid;
 
   support_need_cpu_wide(__func__);
-  pid = start_target("threads", run.out, sizeof(run.out));
-  snprintf(pid_text, sizeof(pid_text), "%d", pid);
-  run.args[3] = pid_text;
+  pid = start_target_of(&run, "threads");
   run.data = &pid;
   run.out[0] = '\0';
   tool_run(&run);
   assert_int_equal(waitpid(pid, NULL, 0), pid);
   tool_run_expect_status(&run, 0);
-}
-
-/* The shell has no frame pointers, and mostly no symbols. */
-static void table_of_processes_reports_no_missing_names(void **state) {
-  tool_run_t run = {.args = {PROFILE_PATH, "--by", "comm", "-F", "997", "-d",
-                             "0.5", "--", "sh", "-c", "while :; do :; done"}};
-
-  support_need_own_events(__func__);
-  tool_run_exits(&run, 0);
-  assert_true(profile_run_samples(&run) > 0);
-  assert_null(strstr(run.err, "function names"));
-  assert_null(strstr(run.err, "--call-graph"));
-}
-
-/* These tasks all have the same id, so the name and mappings of one task must
- * not be used for another. */
-static void live_tasks_outside_of_the_pid_namespace_are_one(void **state) {
-  tool_run_t run = {
-      .args = {"/bin/sh", "-c",
-               "while :; do /bin/true; done & unshare -pf --mount-proc \"$0\" "
-               "-a -F 997 -d 1 --by process; kill $!",
-               PROFILE_PATH}};
-
-  support_need_root(__func__);
-  support_need_cpu_wide(__func__);
-  tool_run(&run);
-  tool_run_expect_text(run.out, " [outside]\n");
-  assert_null(strstr(run.out, " true\n"));
-  assert_null(strstr(run.out, " swapper\n"));
 }
 
 /* As in a chroot. /proc/stat lists the CPUs then. */
@@ -477,15 +397,70 @@ static void tasks_and_cpus_are_profiled_without_sysfs(void **state) {
   profile_run_expect_spin(&run);
 }
 
+static void need_paranoid(const char *test) {
+  support_need_own_events(test);
+  if (tool_run_paranoid() != 2)
+    support_skip(test, "kernel.perf_event_paranoid at 2");
+}
+
+static void need_namespaces(const char *test) {
+  support_need_root(test);
+  support_need_cpu_wide(test);
+}
+
+static void expect_samples(const tool_run_t *run) {
+  assert_true(profile_run_samples(run) > 0);
+}
+
+static void expect_jit(const tool_run_t *run) {
+  profile_row_t row = {0};
+
+  assert_true(profile_run_row(run, 0, &row));
+  assert_string_equal(row.object, "[anon]");
+  assert_string_equal(row.name, "[JIT]");
+}
+
+static void expect_no_kernel(const tool_run_t *run) {
+  profile_row_t row;
+  size_t i;
+
+  assert_true(profile_run_row(run, 0, &row));
+  for (i = 0; profile_run_row(run, i, &row); i++)
+    assert_string_not_equal(row.object, "[kernel]");
+}
+
+static const tool_row_t rows[] = {
+    {"busy_loop_is_named_as_hottest_place", support_need_own_events,
+     "-F 997 -d 1 -- " TARGET_PATH " spin", .out = " 0 lost\n",
+     .check = profile_run_expect_spin},
+    /* The loop runs in a child of the command. */
+    {"busy_loop_in_a_grandchild_is_named", support_need_own_events,
+     "-F 997 -d 1 sh -c \"trap 'kill $!' TERM; '" TARGET_PATH "' spin & wait\"",
+     .check = profile_run_expect_spin},
+    /* The profile ends before the compiler writes its names. */
+    {"function_of_a_compiler_without_a_name_says_what_names_it",
+     support_need_own_events, "-F 997 -d 0.7 -- " TARGET_PATH " jit",
+     .err = "[anon]:|!outside of every function|jcmd PID Compiler.perfmap",
+     .check = expect_jit},
+    {"unprivileged_user_profiles_own_command", need_paranoid,
+     "-F 997 -d 1 -- sh -c 'while :; do :; done'", .err = "CAP_PERFMON",
+     .as_nobody = 1, .check = expect_no_kernel},
+    /* The shell has no frame pointers, and mostly no symbols. */
+    {"table_of_processes_reports_no_missing_names", support_need_own_events,
+     "--by comm -F 997 -d 0.5 -- sh -c 'while :; do :; done'",
+     .err = "!function names|!--call-graph", .check = expect_samples},
+    /* These tasks all have the same id, so the name and mappings of one task
+     * must not be used for another. */
+    {"live_tasks_outside_of_the_pid_namespace_are_one", need_namespaces,
+     "/bin/sh -c 'while :; do /bin/true; done & unshare -pf --mount-proc "
+     "\"$0\" -a -F 997 -d 1 --by process; kill $!' " PROFILE_PATH,
+     .out = " [outside]\n|! true\n|! swapper\n"},
+};
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(live_tasks_outside_of_the_pid_namespace_are_one),
       cmocka_unit_test(tasks_and_cpus_are_profiled_without_sysfs),
-      cmocka_unit_test(busy_loop_is_named_as_hottest_place),
-      cmocka_unit_test(busy_loop_in_a_grandchild_is_named),
       cmocka_unit_test(function_that_a_compiler_names_late_is_named),
-      cmocka_unit_test(
-          function_of_a_compiler_without_a_name_says_what_names_it),
       cmocka_unit_test(running_process_is_profiled_by_pid),
       cmocka_unit_test(child_that_runs_already_is_profiled),
       cmocka_unit_test(child_that_runs_already_is_sampled_by_cpu),
@@ -497,12 +472,11 @@ int main(void) {
       cmocka_unit_test(syscall_loop_names_a_kernel_function),
       cmocka_unit_test(folded_stacks_sum_to_the_samples),
       cmocka_unit_test(interrupt_and_hangup_print_the_table),
-      cmocka_unit_test(unprivileged_user_profiles_own_command),
       cmocka_unit_test(process_of_another_user_is_reported),
       cmocka_unit_test(threads_that_end_within_a_period_are_sampled_by_cpu),
       cmocka_unit_test(profile_by_cpu_of_a_process_ends_with_it),
-      cmocka_unit_test(table_of_processes_reports_no_missing_names),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return tool_rows_main(PROFILE_PATH, rows, sizeof(rows) / sizeof(rows[0]),
+                        tests, sizeof(tests) / sizeof(tests[0]));
 }

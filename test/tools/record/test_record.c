@@ -9,12 +9,26 @@
 #include "record_run.h"
 #include "uvperf.h"
 
-static void expect_reported(const tool_run_t *run, unsigned long expected) {
+static tool_run_t run;           /* the last one that was kept, */
+static record_run_count_t count; /* and what was recorded last */
+
+static void record_exits(const char *words, int status) {
+  memset(&run, 0, sizeof(run));
+  record_run_run(&run, RECORD_PATH, words);
+  tool_run_expect_status(&run, status);
+}
+
+static void record_counted(const char *words) {
+  record_run_well(words);
+  record_run_count(&count);
+}
+
+static void expect_reported(unsigned long expected) {
   unsigned long samples, lost;
 
-  if (!record_run_reported(run, &samples, &lost))
-    print_error("%s\n", run->err);
-  assert_true(record_run_reported(run, &samples, &lost));
+  if (!record_run_reported(&run, &samples, &lost))
+    print_error("%s\n", run.err);
+  assert_true(record_run_reported(&run, &samples, &lost));
   assert_int_equal(samples, expected);
   assert_int_equal(lost, 0);
 }
@@ -22,22 +36,15 @@ static void expect_reported(const tool_run_t *run, unsigned long expected) {
 /* -- targets --------------------------------------------------------------- */
 
 static void command_is_recorded_with_its_children_and_threads(void **state) {
-  static tool_run_t run;
-  record_run_count_t count;
-
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
-  memset(&run, 0, sizeof(run));
-  record_run_run(&run, RECORD_PATH,
-                 "-e " CALL_SERVER_EVENT " " STAT_TARGET " children 3 1234");
-  tool_run_expect_status(&run, 0);
-  expect_reported(&run, 3702);
+  record_exits("-e " CALL_SERVER_EVENT " " STAT_TARGET " children 3 1234", 0);
+  expect_reported(3702);
   record_run_count(&count);
   assert_int_equal(count.nr_of_event[0], 3702);
   assert_int_equal(count.nr_other_pids, 2 * 1234);
   assert_true(count.nr_of_type[PERF_RECORD_FORK] >= 3);
   assert_true(count.nr_of_type[PERF_RECORD_EXIT] >= 3);
-  record_run_well("-e " CALL_SERVER_EVENT " " STAT_TARGET " threads 4 500");
-  record_run_count(&count);
+  record_counted("-e " CALL_SERVER_EVENT " " STAT_TARGET " threads 4 500");
   assert_int_equal(count.nr_of_event[0], 2000);
   assert_int_equal(count.nr_other_pids, 0);
 }
@@ -66,78 +73,60 @@ command_has_nothing_mapped_of_the_program_that_forked_it(void **state) {
 }
 
 static void command_without_inherit_is_recorded_alone(void **state) {
-  record_run_count_t count;
-
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
-  record_run_well("-i -e " CALL_SERVER_EVENT " " STAT_TARGET
-                  " children 3 1234");
-  record_run_count(&count);
+  record_counted("-i -e " CALL_SERVER_EVENT " " STAT_TARGET " children 3 1234");
   assert_int_equal(count.nr_of_event[0], 0);
 }
 
-static void call_and_end(tool_run_t *run) {
-  call_server_calls(run->data, 777);
-  call_server_end(run->data);
+static void call_and_end(tool_run_t *it) {
+  call_server_calls(it->data, 777);
+  call_server_end(it->data);
 }
 
 /* Records a process that makes 777 calls and ends once `at` was printed. The
  * recording ends with it. */
-static void record_served(tool_run_t *run, const char *at, const char *options,
-                          record_run_count_t *count) {
+static void record_served(const char *at, const char *options) {
   call_server_t serve;
   char words[128];
 
   call_server_start(&serve, STAT_TARGET);
-  memset(run, 0, sizeof(*run));
-  tool_run_calls(run, at, call_and_end, &serve);
+  memset(&run, 0, sizeof(run));
+  tool_run_calls(&run, at, call_and_end, &serve);
   snprintf(words, sizeof(words), "-e %s %s%s", CALL_SERVER_EVENT, options,
            serve.id);
-  record_run_run(run, RECORD_PATH, words);
-  tool_run_expect_status(run, 0);
-  record_run_count(count);
-  assert_int_equal(count->nr_of_event[0], 777);
-  assert_int_equal(count->first_pid, serve.pid);
+  record_run_run(&run, RECORD_PATH, words);
+  tool_run_expect_status(&run, 0);
+  record_run_count(&count);
+  assert_int_equal(count.nr_of_event[0], 777);
+  assert_int_equal(count.first_pid, serve.pid);
 }
 
 static void process_is_recorded_until_it_is_gone(void **state) {
-  static tool_run_t run;
-  record_run_count_t count;
-
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
-  record_served(&run, "recording", "-v -p ", &count);
-  expect_reported(&run, 777);
+  record_served("recording", "-v -p ");
+  expect_reported(777);
 }
 
 static void thread_is_recorded_until_it_is_gone(void **state) {
-  static tool_run_t run;
-  record_run_count_t count;
-
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
-  record_served(&run, "recording", "-v -t ", &count);
+  record_served("recording", "-v -t ");
 }
 
 /* The others are still recorded. */
 static void missing_process_is_reported(void **state) {
-  static tool_run_t run;
-  record_run_count_t count;
-
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
-  record_served(&run, "2147483647", "-p 2147483647,", &count);
+  record_served("2147483647", "-p 2147483647,");
 }
 
 static void machine_is_recorded_while_a_command_runs(void **state) {
-  record_run_count_t count;
-
   support_need_cpu_wide(__func__);
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
-  record_run_well("-a -e " CALL_SERVER_EVENT " " STAT_TARGET " children 2 100");
-  record_run_count(&count);
+  record_counted("-a -e " CALL_SERVER_EVENT " " STAT_TARGET " children 2 100");
   assert_int_equal(count.nr_of_event[0], 200);
   /* Tasks that already ran have records, too. */
   assert_true(count.nr_of_type[PERF_RECORD_COMM] > 3);
-  record_run_well("-C 0 -e cpu-clock -c 1000000 " STAT_TARGET
-                  " children 9 9999");
-  record_run_count(&count);
+  record_counted("-C 0 -e cpu-clock -c 1000000 " STAT_TARGET
+                 " children 9 9999");
   assert_true(count.nr_of_cpu[0] > 0);
   assert_int_equal(count.nr_of_cpu[1], 0);
 }
@@ -195,40 +184,30 @@ static void samples_begin_after_the_running_tasks(void **state) {
 /* -- events ---------------------------------------------------------------- */
 
 static void several_events_are_distinguished(void **state) {
-  record_run_count_t count;
-
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
-  record_run_well("-e " CALL_SERVER_EVENT
-                  " -e page-faults/period=1/ " STAT_TARGET " calls 321");
-  record_run_count(&count);
+  record_counted("-e " CALL_SERVER_EVENT
+                 " -e page-faults/period=1/ " STAT_TARGET " calls 321");
   assert_int_equal(count.nr_of_event[0], 321);
   assert_true(count.nr_of_event[1] > 20);
   assert_int_equal(count.nr_inversions, 0);
 }
 
 static void group_that_is_read_has_the_counts_of_all(void **state) {
-  record_run_count_t count;
-
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
-  record_run_well("-e '{" CALL_SERVER_EVENT ",page-faults,cs}:S' " STAT_TARGET
-                  " calls 50");
-  record_run_count(&count);
+  record_counted("-e '{" CALL_SERVER_EVENT ",page-faults,cs}:S' " STAT_TARGET
+                 " calls 50");
   assert_int_equal(count.nr_of_event[0], 50);
   assert_int_equal(count.nr_of_event[1], 0);
   assert_int_equal(count.nr_values, 150);
 }
 
 static void filter_passes_matching_hits(void **state) {
-  record_run_count_t count;
-
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
-  record_run_well("-e page-faults -e " CALL_SERVER_EVENT
-                  " --filter 'policy == 1' " STAT_TARGET " calls 99");
-  record_run_count(&count);
+  record_counted("-e page-faults -e " CALL_SERVER_EVENT
+                 " --filter 'policy == 1' " STAT_TARGET " calls 99");
   assert_int_equal(count.nr_of_event[1], 0);
-  record_run_well("-e page-faults -e " CALL_SERVER_EVENT
-                  " --filter 'policy == 0' " STAT_TARGET " calls 99");
-  record_run_count(&count);
+  record_counted("-e page-faults -e " CALL_SERVER_EVENT
+                 " --filter 'policy == 0' " STAT_TARGET " calls 99");
   assert_int_equal(count.nr_of_event[1], 99);
 }
 
@@ -244,17 +223,14 @@ static void filter_passes_matching_hits(void **state) {
 #endif
 
 static void stacks_are_frames_or_registers_and_bytes(void **state) {
-  record_run_count_t count;
   size_t nr;
 
   support_need_kernel_side(__func__);
-  record_run_well("-g -e page-faults -c 1 " STAT_TARGET " touch 10");
-  record_run_count(&count);
+  record_counted("-g -e page-faults -c 1 " STAT_TARGET " touch 10");
   assert_true(count.nr_frames > SHORT_CHAIN * count.nr_of_event[0]);
   assert_int_equal(count.nr_regs, 0);
-  record_run_well("--call-graph dwarf,1024 -e page-faults -c 1 " STAT_TARGET
-                  " touch 10");
-  record_run_count(&count);
+  record_counted("--call-graph dwarf,1024 -e page-faults -c 1 " STAT_TARGET
+                 " touch 10");
   nr = count.nr_of_event[0];
   assert_true(nr > 10);
   assert_true(count.nr_regs > 8 * nr);
@@ -262,15 +238,10 @@ static void stacks_are_frames_or_registers_and_bytes(void **state) {
 }
 
 static void switches_are_recorded_when_asked_for(void **state) {
-  record_run_count_t count;
-
   support_need_own_events(__func__);
-  record_run_well("-e page-faults " STAT_TARGET " children 2 1");
-  record_run_count(&count);
+  record_counted("-e page-faults " STAT_TARGET " children 2 1");
   assert_int_equal(count.nr_of_type[PERF_RECORD_SWITCH], 0);
-  record_run_well("--switch-events -e page-faults " STAT_TARGET
-                  " children 2 1");
-  record_run_count(&count);
+  record_counted("--switch-events -e page-faults " STAT_TARGET " children 2 1");
   assert_true(count.nr_of_type[PERF_RECORD_SWITCH] > 2);
 }
 
@@ -289,13 +260,10 @@ static void count_own(void *arg, const perf_data_record_t *record) {
 /* Returns how many samples of record itself there are. record waits for records
  * in epoll_wait(2), so it makes system calls. */
 static size_t samples_of_record(const char *words) {
-  static tool_run_t run;
   perf_data_t data;
   own_t own = {0, 0};
 
-  memset(&run, 0, sizeof(run));
-  record_run_run(&run, RECORD_PATH, words);
-  tool_run_expect_status(&run, 0);
+  record_exits(words, 0);
   own.pid = (uint32_t)run.pid;
   perf_data_open(&data, record_run_path());
   assert_true(perf_data_walk(&data, count_own, &own) > 0);
@@ -314,15 +282,10 @@ static void record_itself_is_left_out_when_asked_for(void **state) {
 }
 
 static void only_the_requested_side_is_recorded(void **state) {
-  record_run_count_t count;
-
   support_need_kernel_side(__func__);
-  record_run_well("--all-user -e cpu-clock -c 100000 " TARGET_PATH " 40");
-  record_run_count(&count);
+  record_counted("--all-user -e cpu-clock -c 100000 " TARGET_PATH " 40");
   assert_true(count.nr_user > 0 && count.nr_kernel == 0);
-  record_run_well("--all-kernel -e page-faults:u -c 1 " STAT_TARGET
-                  " touch 10");
-  record_run_count(&count);
+  record_counted("--all-kernel -e page-faults:u -c 1 " STAT_TARGET " touch 10");
   assert_int_equal(count.nr_user, 0);
 }
 
@@ -330,18 +293,13 @@ static void only_the_requested_side_is_recorded(void **state) {
 
 /* Each hit is in the file, or in the kernel's count of lost hits. */
 static void lost_hits_are_counted(void **state) {
-  static tool_run_t run;
-  record_run_count_t count;
   unsigned long samples, lost;
 
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   if (uvperf_kernel_knows(UVPERF_ATTR_READ_FORMAT, 1 << 4) != 1)
     support_skip(__func__, "Linux 6.0, for PERF_FORMAT_LOST");
-  memset(&run, 0, sizeof(run));
-  record_run_run(&run, RECORD_PATH,
-                 "-m 1 -e " CALL_SERVER_EVENT " " STAT_TARGET
-                 " threads 2 100000");
-  tool_run_expect_status(&run, 0);
+  record_exits("-m 1 -e " CALL_SERVER_EVENT " " STAT_TARGET " threads 2 100000",
+               0);
   assert_true(record_run_reported(&run, &samples, &lost));
   print_message("%lu samples, %lu lost\n", samples, lost);
   assert_true(lost > 0);
@@ -357,30 +315,21 @@ static void lost_hits_are_counted(void **state) {
 /* -- messages -------------------------------------------------------------- */
 
 static void command_keeps_its_streams_and_its_status(void **state) {
-  static tool_run_t run;
-
   support_need_own_events(__func__);
-  memset(&run, 0, sizeof(run));
-  record_run_run(&run, RECORD_PATH,
-                 "-q -e page-faults -- sh -c 'cat; echo err >&2; exit 7' "
-                 "<<END\nwords\nEND");
-  tool_run_expect_status(&run, 7);
+  record_exits("-q -e page-faults -- sh -c 'cat; echo err >&2; exit 7' "
+               "<<END\nwords\nEND",
+               7);
   assert_string_equal(run.out, "words\n");
   assert_string_equal(run.err, "err\n");
-  memset(&run, 0, sizeof(run));
-  record_run_run(&run, RECORD_PATH, "-e page-faults sh -c 'kill -9 $$'");
-  tool_run_expect_status(&run, 128 + 9);
+  record_exits("-e page-faults sh -c 'kill -9 $$'", 128 + 9);
   tool_run_expect_text(run.err, " signal 9");
 }
 
 static void missing_cycles_become_a_clock(void **state) {
-  static tool_run_t run;
   perf_data_t data;
 
   support_need_kernel_side(__func__);
-  memset(&run, 0, sizeof(run));
-  record_run_run(&run, RECORD_PATH, STAT_TARGET " calls 1");
-  tool_run_expect_status(&run, 0);
+  record_exits(STAT_TARGET " calls 1", 0);
   if (strstr(run.err, "cycles:P: ") == NULL)
     support_skip(__func__, "a machine without a hardware PMU");
   perf_data_open(&data, record_run_path());
@@ -423,21 +372,18 @@ static void note_hot(void *arg, const perf_data_record_t *each) {
 }
 
 static void cycles_of_a_pmu_are_in_the_hot_function(void **state) {
-  static tool_run_t run;
   perf_data_t data;
   hot_t hot = {.end = UINT64_MAX};
 
   support_need_hardware(__func__, PERF_COUNT_HW_CPU_CYCLES, 500000);
   assert_int_equal(elf_path_symbol(TARGET_PATH, "record_inner", &hot.begin), 0);
   assert_int_equal(elf_path_each(TARGET_PATH, note_end, &hot), 0);
-  memset(&run, 0, sizeof(run));
-  record_run_run(&run, RECORD_PATH, "-e cycles:u -c 500000 " TARGET_PATH " 2");
-  tool_run_expect_status(&run, 0);
+  record_exits("-e cycles:u -c 500000 " TARGET_PATH " 2", 0);
   perf_data_open(&data, record_run_path());
   assert_string_equal(data.names[0], "cycles:u");
   perf_data_walk(&data, note_hot, &hot);
   perf_data_close(&data);
-  expect_reported(&run, hot.nr);
+  expect_reported(hot.nr);
   assert_true(hot.nr >= 8);
   assert_in_range(hot.nr_inside, hot.nr * 9 / 10, hot.nr);
 }
@@ -445,16 +391,15 @@ static void cycles_of_a_pmu_are_in_the_hot_function(void **state) {
 /* Runs no shell, because a shell may not reach the program in a directory of
  * root. */
 static void unprivileged_user_records_the_user_side(void **state) {
-  static tool_run_t run = {.args = {RECORD_PATH, "-o", NULL, "-g", "-e",
-                                    "page-faults", "-c", "1", "ls", "/"},
-                           .as_nobody = 1};
-  record_run_count_t count;
+  static tool_run_t user = {.args = {RECORD_PATH, "-o", NULL, "-g", "-e",
+                                     "page-faults", "-c", "1", "ls", "/"},
+                            .as_nobody = 1};
 
   if (tool_run_paranoid() != 2)
     support_skip(__func__, "kernel.perf_event_paranoid 2");
-  run.args[2] = record_run_path();
-  tool_run_exits(&run, 0);
-  tool_run_expect_text(run.err, "page-faults:u");
+  user.args[2] = record_run_path();
+  tool_run_exits(&user, 0);
+  tool_run_expect_text(user.err, "page-faults:u");
   record_run_count(&count);
   assert_true(count.nr_user > 10);
   assert_int_equal(count.nr_kernel, 0);
@@ -462,8 +407,6 @@ static void unprivileged_user_records_the_user_side(void **state) {
 }
 
 static void progress_is_printed_on_a_terminal(void **state) {
-  static tool_run_t run;
-
   support_need_own_events(__func__);
   tool_run_need_terminal(__func__);
   memset(&run, 0, sizeof(run));
@@ -478,13 +421,8 @@ static void progress_is_printed_on_a_terminal(void **state) {
 }
 
 static void progress_is_not_printed_elsewhere(void **state) {
-  static tool_run_t run;
-
   support_need_own_events(__func__);
-  memset(&run, 0, sizeof(run));
-  record_run_run(&run, RECORD_PATH,
-                 "--duration 1.5 -e cpu-clock:u -F 100 " STAT_TARGET " spin");
-  tool_run_expect_status(&run, 0);
+  record_exits("--duration 1.5 -e cpu-clock:u -F 100 " STAT_TARGET " spin", 0);
   assert_null(strchr(run.err, '\r'));
 }
 

@@ -145,36 +145,36 @@ static const char *path_of(void **state, const char *name) {
   return path;
 }
 
-static void read_image(void **state, recording_read_t *read, came_t *came) {
+static recording_read_t reading; /* of the last image */
+static came_t came;
+
+static void read_image(void **state) {
   int fd = open(path_of(state, "perf.data"),
                 O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
   assert_true(fd >= 0);
   assert_int_equal(write(fd, image.bytes, image.size), image.size);
   close(fd);
-  memset(read, 0, sizeof(*read));
-  memset(came, 0, sizeof(*came));
-  read->cb = note;
-  read->arg = came;
-  recording_read(read, path_of(state, "perf.data"));
+  memset(&reading, 0, sizeof(reading));
+  memset(&came, 0, sizeof(came));
+  reading.cb = note;
+  reading.arg = &came;
+  recording_read(&reading, path_of(state, "perf.data"));
 }
 
-static void expect_times(const came_t *came, const uint64_t *times, size_t nr) {
+static void expect_times(const uint64_t *times, size_t nr) {
   size_t i;
 
-  assert_int_equal(came->nr, nr);
+  assert_int_equal(came.nr, nr);
   for (i = 0; i < nr; i++)
-    assert_int_equal(came->times[i], times[i]);
+    assert_int_equal(came.times[i], times[i]);
 }
 
 static void expect_refused(void **state, const char *message) {
-  recording_read_t read;
-  came_t came;
-
-  read_image(state, &read, &came);
-  assert_int_equal(read.rc, -1);
-  if (strstr(read.message, message) == NULL)
-    fail_msg("\"%s\" is not in \"%s\"", message, read.message);
+  read_image(state);
+  assert_int_equal(reading.rc, -1);
+  if (strstr(reading.message, message) == NULL)
+    fail_msg("\"%s\" is not in \"%s\"", message, reading.message);
 }
 
 /* -- recordings that cannot be read ---------------------------------------- */
@@ -241,16 +241,14 @@ static void file_format_in_a_pipe_is_refused(void **state) {
 
 static void attr_of_any_size_is_read(void **state) {
   static const size_t sizes[] = {64, 72, 136, 144, 1024, 4096};
-  recording_read_t read;
-  came_t came;
   size_t i;
 
   for (i = 0; i < 6; i++) {
     begin_file(sizes[i], 0);
     put_sample(7);
-    read_image(state, &read, &came);
-    assert_int_equal(read.rc, 0);
-    expect_times(&came, (const uint64_t[]){7}, 1);
+    read_image(state);
+    assert_int_equal(reading.rc, 0);
+    expect_times((const uint64_t[]){7}, 1);
   }
 }
 
@@ -258,16 +256,14 @@ static void attr_of_any_size_is_read(void **state) {
 static void attr_ends_where_its_size_says(void **state) {
   const uint32_t size = PERF_ATTR_SIZE_VER5;
   recording_event_t event;
-  recording_read_t read;
   recording_t *recording;
   char message[256];
-  came_t came;
 
   begin_file(136, 0);
   memcpy(image.bytes + FILE_HEADER + 4, &size, sizeof(size));
   put_sample(7);
-  read_image(state, &read, &came);
-  expect_times(&came, (const uint64_t[]){7}, 1);
+  read_image(state);
+  expect_times((const uint64_t[]){7}, 1);
   assert_int_equal(recording_open(&recording, path_of(state, "perf.data"),
                                   message, sizeof(message)),
                    0);
@@ -278,45 +274,38 @@ static void attr_ends_where_its_size_says(void **state) {
 
 /* A file as perf record leaves it when it is killed. */
 static void file_without_an_end_is_read_to_the_last_record(void **state) {
-  recording_read_t read;
-  came_t came;
-
   begin_file(136, 0);
   put_sample(1);
   put_sample(2);
-  read_image(state, &read, &came);
-  assert_int_equal(read.rc, 0);
-  assert_non_null(strstr(read.message,
+  read_image(state);
+  assert_int_equal(reading.rc, 0);
+  assert_non_null(strstr(reading.message,
                          "perf.data: the program that wrote it was "
                          "interrupted"));
-  expect_times(&came, (const uint64_t[]){1, 2}, 2);
+  expect_times((const uint64_t[]){1, 2}, 2);
   image.size -= 8;
-  read_image(state, &read, &came);
-  assert_int_equal(read.rc, -1);
-  assert_non_null(strstr(read.message, "perf.data: cut off at byte 280, in a "
-                                       "record of 24 bytes"));
-  expect_times(&came, (const uint64_t[]){1}, 1);
+  read_image(state);
+  assert_int_equal(reading.rc, -1);
+  assert_non_null(strstr(reading.message,
+                         "perf.data: cut off at byte 280, in a "
+                         "record of 24 bytes"));
+  expect_times((const uint64_t[]){1}, 1);
 }
 
 static void record_that_makes_no_sense_is_left_out_and_counted(void **state) {
-  recording_read_t read;
-  came_t came;
-
   begin_pipe(1);
   put_sample(1);
   put_header(PERF_RECORD_COMM, 8); /* too short */
   put_u64(0);
   put_sample(2);
-  read_image(state, &read, &came);
-  assert_int_equal(read.rc, 0);
-  assert_int_equal(read.damaged, 1);
-  expect_times(&came, (const uint64_t[]){1, 2}, 2);
+  read_image(state);
+  assert_int_equal(reading.rc, 0);
+  assert_int_equal(reading.damaged, 1);
+  expect_times((const uint64_t[]){1, 2}, 2);
 }
 
 static void size_that_cannot_be_ends_the_file_with_its_offset(void **state) {
-  recording_read_t read;
   char text[64];
-  came_t came;
   size_t at;
 
   begin_pipe(1);
@@ -324,17 +313,15 @@ static void size_that_cannot_be_ends_the_file_with_its_offset(void **state) {
   at = image.size;
   put_u64(0);
   put_sample(2);
-  read_image(state, &read, &came);
-  assert_int_equal(read.rc, -1);
+  read_image(state);
+  assert_int_equal(reading.rc, -1);
   snprintf(text, sizeof(text), "damaged at byte %zu", at);
-  assert_non_null(strstr(read.message, text));
-  expect_times(&came, (const uint64_t[]){1}, 1);
+  assert_non_null(strstr(reading.message, text));
+  expect_times((const uint64_t[]){1}, 1);
 }
 
 static void other_types_and_trailing_data_are_skipped(void **state) {
   unsigned char data[4096];
-  recording_read_t read;
-  came_t came;
 
   memset(data, 0xff, sizeof(data));
   begin_pipe(1);
@@ -350,10 +337,10 @@ static void other_types_and_trailing_data_are_skipped(void **state) {
   put(&(uint32_t){13}, 4);
   put(data, 16); /* padded */
   put_sample(9);
-  read_image(state, &read, &came);
-  assert_int_equal(read.rc, 0);
-  assert_int_equal(read.damaged, 0);
-  expect_times(&came, (const uint64_t[]){9}, 1);
+  read_image(state);
+  assert_int_equal(reading.rc, 0);
+  assert_int_equal(reading.damaged, 0);
+  expect_times((const uint64_t[]){9}, 1);
 }
 
 static void trailing_data_that_is_cut_is_reported(void **state) {
@@ -400,12 +387,11 @@ static void mmap2_of_linux_3_12_to_3_15_is_shorter(void **state) {
   };
   recording_read_t read;
   char name[16];
-  came_t came;
   size_t i;
 
   for (i = 0; i < sizeof(releases) / sizeof(releases[0]); i++) {
     put_old_mmap2(releases[i].release);
-    read_image(state, &read, &came);
+    read_image(state);
     memset(&read, 0, sizeof(read));
     read.cb = note_name;
     read.arg = name;
@@ -446,9 +432,7 @@ static void build_id_has_the_size_that_its_entry_says(void **state) {
   const uvperf_record_t *record;
   unsigned char id[20];
   recording_t *recording;
-  recording_read_t read;
   char message[256];
-  came_t came;
   size_t i;
 
   for (i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
@@ -457,7 +441,7 @@ static void build_id_has_the_size_that_its_entry_says(void **state) {
     put_build_id(HAS_SIZE, "other", 20, "/lib/y");
     if (entries[i].expected > 0) /* the first entry of a path counts */
       put_build_id(HAS_SIZE, "other", 16, "/lib/x");
-    read_image(state, &read, &came);
+    read_image(state);
     assert_int_equal(recording_open(&recording, path_of(state, "perf.data"),
                                     message, sizeof(message)),
                      0);
@@ -492,9 +476,6 @@ static void compressed_data_that_make_no_sense_are_reported(void **state) {
 
 /* Records of two rings, in three rounds. */
 static void records_come_in_the_order_of_time(void **state) {
-  recording_read_t read;
-  came_t came;
-
   begin_pipe(1);
   put_sample(10);
   put_sample(30);
@@ -506,24 +487,21 @@ static void records_come_in_the_order_of_time(void **state) {
   put_header(ROUND, 0);
   put_sample(35); /* later than the first round: not too late */
   put_header(ROUND, 0);
-  read_image(state, &read, &came);
-  assert_int_equal(read.rc, 0);
-  assert_int_equal(read.late, 0);
-  expect_times(&came, (const uint64_t[]){10, 20, 25, 30, 35, 40, 50}, 7);
+  read_image(state);
+  assert_int_equal(reading.rc, 0);
+  assert_int_equal(reading.late, 0);
+  expect_times((const uint64_t[]){10, 20, 25, 30, 35, 40, 50}, 7);
 }
 
 /* Records that perf synthesizes about running tasks have the time 0. */
 static void records_without_a_time_keep_their_place(void **state) {
-  recording_read_t read;
-  came_t came;
-
   begin_pipe(1);
   put_record(PERF_RECORD_MMAP, 0);
   put_sample(20);
   put_sample(10);
   put_record(PERF_RECORD_COMM, 0);
-  read_image(state, &read, &came);
-  expect_times(&came, (const uint64_t[]){0, 0, 10, 20}, 4);
+  read_image(state);
+  expect_times((const uint64_t[]){0, 0, 10, 20}, 4);
   assert_int_equal(came.types[0], PERF_RECORD_MMAP);
   assert_int_equal(came.types[1], PERF_RECORD_COMM);
 }
@@ -531,8 +509,6 @@ static void records_without_a_time_keep_their_place(void **state) {
 /* Without sample_id_all, mappings have no time, and samples must not overtake
  * them. */
 static void without_sample_id_all_it_is_the_order_of_the_file(void **state) {
-  recording_read_t read;
-  came_t came;
   int i;
 
   for (i = 0; i < 2; i++) {
@@ -546,16 +522,14 @@ static void without_sample_id_all_it_is_the_order_of_the_file(void **state) {
     put_sample(20);
     put_record(PERF_RECORD_MMAP, 5);
     put_sample(10);
-    read_image(state, &read, &came);
-    expect_times(&came, (const uint64_t[]){20, 0, 10}, 3);
+    read_image(state);
+    expect_times((const uint64_t[]){20, 0, 10}, 3);
     assert_int_equal(came.types[1], PERF_RECORD_MMAP);
   }
 }
 
 static void one_wrong_time_does_not_end_the_order(void **state) {
-  recording_read_t read;
   uint64_t i;
-  came_t came;
 
   begin_pipe(1);
   for (i = 1; i <= 10; i++) {
@@ -565,7 +539,7 @@ static void one_wrong_time_does_not_end_the_order(void **state) {
       put_sample(UINT64_MAX - 1);
     put_header(ROUND, 0);
   }
-  read_image(state, &read, &came);
+  read_image(state);
   assert_int_equal(came.nr, 21);
   for (i = 12; i < 20; i++)
     assert_true(came.times[i] > came.times[i - 1]);

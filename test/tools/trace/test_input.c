@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+static trace_lines_t lines; /* of the last run */
+
 #define EVENTS "syscalls:sys_enter_getpriority,syscalls:sys_exit_getpriority"
 #define NR     300
 
@@ -59,26 +61,24 @@ static int store(const file_t *file, char name[64]) {
   return fd;
 }
 
-static void expect_hits(const trace_lines_t *lines) {
+static void expect_hits(void) {
   size_t i;
 
-  assert_int_equal(lines->nr, 2 * NR + 1);
+  assert_int_equal(lines.nr, 2 * NR + 1);
   for (i = 0; i < NR; i++) {
-    assert_int_equal(lines->lines[2 * i].who, i);
-    assert_string_equal(lines->lines[2 * i].comm, "trace_target");
-    assert_non_null(strstr(lines->lines[2 * i + 1].text, "\"ret\":"));
+    assert_int_equal(lines.lines[2 * i].who, i);
+    assert_string_equal(lines.lines[2 * i].comm, "trace_target");
+    assert_non_null(strstr(lines.lines[2 * i + 1].text, "\"ret\":"));
   }
 }
 
 static void hits_of_a_file_are_complete(void **state) {
   static tool_run_t run = {.args = {TRACE_PATH, "--json", "-i", path}};
-  trace_lines_t lines;
 
   need_file(__func__);
   trace_lines_run(&lines, &run, 0);
-  expect_hits(&lines);
+  expect_hits();
   tool_run_expect_text(run.err, "trace: 600 hits in ");
-  trace_lines_free(&lines);
 }
 
 static void hits_of_a_pipe_are_complete(void **state) {
@@ -87,17 +87,14 @@ static void hits_of_a_pipe_are_complete(void **state) {
                                     " \"$1\" calls 300 | "
                                     "\"$2\" --json -i -",
                                     RECORD_PATH, TARGET_PATH, TRACE_PATH}};
-  trace_lines_t lines;
 
   need_file(__func__);
   trace_lines_run(&lines, &run, 0);
-  expect_hits(&lines);
-  trace_lines_free(&lines);
+  expect_hits();
 }
 
 static void summary_of_a_file_has_all_calls(void **state) {
   static tool_run_t run = {.args = {TRACE_PATH, "-s", "--json", "-i", path}};
-  trace_lines_t lines;
 
   need_file(__func__);
   trace_lines_run(&lines, &run, 0);
@@ -105,18 +102,15 @@ static void summary_of_a_file_has_all_calls(void **state) {
   assert_non_null(strstr(lines.lines[0].text, "\"syscall\":\"getpriority\""));
   assert_int_equal(trace_lines_number(&lines.lines[0], "calls"), NR);
   assert_int_equal(trace_lines_number(&lines.lines[0], "no_begin"), 0);
-  trace_lines_free(&lines);
 }
 
 static void limit_ends_a_file_too(void **state) {
   static tool_run_t run = {
       .args = {TRACE_PATH, "--json", "-l", "7", "-i", path}};
-  trace_lines_t lines;
 
   need_file(__func__);
   trace_lines_run(&lines, &run, 0);
   assert_int_equal(lines.nr, 7 + 1);
-  trace_lines_free(&lines);
 }
 
 /* The formats are those of the file, not of this machine. */

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static trace_lines_t lines; /* of the last run */
+
 #define ENTER "raw_syscalls:sys_enter"
 
 typedef struct sums_s {
@@ -14,22 +16,21 @@ typedef struct sums_s {
   long calls, errors, interrupted, running, ended, no_begin, no_end;
 } sums_t;
 
-static void run_summary(const char *test, trace_lines_t *lines,
-                        tool_run_t *run) {
+static void run_summary(const char *test, tool_run_t *run) {
   support_need_tracepoint(test, ENTER);
   support_need_kernel_side(test);
-  trace_lines_run(lines, run, 0);
+  trace_lines_run(&lines, run, 0);
 }
 
 /* Adds up the rows of this call (all if it is "") and this process (all if it
  * is 0). */
-static sums_t sum_of(const trace_lines_t *lines, const char *call, long pid) {
+static sums_t sum_of(const char *call, long pid) {
   sums_t sums = {0};
   char name[64];
   size_t i;
 
-  for (i = 0; i + 1 < lines->nr; i++) {
-    const trace_lines_line_t *line = &lines->lines[i];
+  for (i = 0; i + 1 < lines.nr; i++) {
+    const trace_lines_line_t *line = &lines.lines[i];
 
     json_pick_string(line->text, "syscall", name, sizeof(name));
     if ((call[0] != '\0' && strcmp(name, call) != 0) ||
@@ -48,15 +49,14 @@ static sums_t sum_of(const trace_lines_t *lines, const char *call, long pid) {
 }
 
 /* Returns the row of a call with this text in its name. */
-static const trace_lines_line_t *row_of(const trace_lines_t *lines,
-                                        const char *call) {
+static const trace_lines_line_t *row_of(const char *call) {
   char name[64];
   size_t i;
 
-  for (i = 0; i + 1 < lines->nr; i++) {
-    json_pick_string(lines->lines[i].text, "syscall", name, sizeof(name));
+  for (i = 0; i + 1 < lines.nr; i++) {
+    json_pick_string(lines.lines[i].text, "syscall", name, sizeof(name));
     if (strstr(name, call) != NULL)
-      return &lines->lines[i];
+      return &lines.lines[i];
   }
   fail_msg("no call %s", call);
   return NULL;
@@ -73,35 +73,33 @@ static void expect_sleeps(const trace_lines_line_t *row) {
 static void known_calls_are_counted_with_errors_and_times(void **state) {
   static tool_run_t run = {
       .args = {TRACE_PATH, "-s", "--json", TARGET_PATH, "mixed", "x"}};
-  trace_lines_t lines;
   sums_t sums;
 
-  run_summary(__func__, &lines, &run);
-  sums = sum_of(&lines, "getpriority", 0);
+  run_summary(__func__, &run);
+  sums = sum_of("getpriority", 0);
   assert_int_equal(sums.rows, 1);
   assert_int_equal(sums.calls, 5 + 3 + 1);
   assert_int_equal(sums.errors, 3);
-  expect_sleeps(row_of(&lines, "nanosleep"));
-  sums = sum_of(&lines, "readv", row_of(&lines, "getpriority")->pid);
+  expect_sleeps(row_of("nanosleep"));
+  sums = sum_of("readv", row_of("getpriority")->pid);
   assert_int_equal(sums.calls, 2);
   assert_int_equal(sums.errors, 0);
   assert_int_equal(sums.interrupted, 1);
-  sums = sum_of(&lines, "rt_sigreturn", 0);
+  sums = sum_of("rt_sigreturn", 0);
   assert_int_equal(sums.calls, 3);
   assert_int_equal(sums.errors, 0);
-  assert_int_equal(sum_of(&lines, "execve", 0).calls, 1);
+  assert_int_equal(sum_of("execve", 0).calls, 1);
   /* Both processes end, so no call still runs at the end. */
-  assert_int_equal(sum_of(&lines, "exit_group", 0).ended, 2);
-  sums = sum_of(&lines, "", 0);
+  assert_int_equal(sum_of("exit_group", 0).ended, 2);
+  sums = sum_of("", 0);
   assert_int_equal(sums.running, 0);
   assert_int_equal(sums.no_begin, 0);
   assert_int_equal(sums.no_end, 0);
   assert_int_equal(trace_lines_number(trace_lines_end(&lines), "hits"),
                    sums.calls);
-  trace_lines_free(&lines);
 }
 
-static long run_strace(const trace_lines_t *lines, const char *command) {
+static long run_strace(const char *command) {
   static tool_run_t run = {
       .args = {"/bin/sh", "-c",
                "file=$(mktemp) && trap 'rm -f $file' EXIT && "
@@ -120,7 +118,7 @@ static long run_strace(const trace_lines_t *lines, const char *command) {
     /* The first execve(2) began before tracing did. */
     if (strcmp(name, "execve") == 0)
       calls--;
-    sums = sum_of(lines, name, 0);
+    sums = sum_of(name, 0);
     if (sums.calls != calls || sums.errors != errors)
       fail_msg("%s: %ld calls and %ld errors, not %ld and %ld", name,
                sums.calls, sums.errors, calls, errors);
@@ -134,13 +132,11 @@ static void calls_and_errors_match_strace(void **state) {
   static tool_run_t run = {.args = {TRACE_PATH, "-s", "--json",
                                     "--summary-mode", "total", "sh", "-c",
                                     command}};
-  trace_lines_t lines;
 
   if (system("strace -c -o /dev/null true 2>/dev/null") != 0)
     support_skip(__func__, "strace(1), and that it may trace");
-  run_summary(__func__, &lines, &run);
-  assert_int_equal(sum_of(&lines, "", 0).calls, run_strace(&lines, command));
-  trace_lines_free(&lines);
+  run_summary(__func__, &run);
+  assert_int_equal(sum_of("", 0).calls, run_strace(command));
 }
 
 #ifdef __x86_64__
@@ -164,7 +160,6 @@ static void calls_of_32_bit_tasks_have_no_64_bit_names(void **state) {
       "\xb8\x01\x00\x00\x00\x31\xdb\xcd\x80";
   static char path[] = "/tmp/uvperf-XXXXXX";
   static tool_run_t run = {.args = {TRACE_PATH, "-s", "--json", path}};
-  trace_lines_t lines;
   int fd = mkstemp(path), status;
 
   assert_true(fd >= 0);
@@ -174,14 +169,13 @@ static void calls_of_32_bit_tasks_have_no_64_bit_names(void **state) {
   close(fd);
   status = system(path);
   if (status == 0)
-    run_summary(__func__, &lines, &run);
+    run_summary(__func__, &run);
   unlink(path);
   if (status != 0)
     support_skip(__func__, "a kernel that runs 32-bit programs");
-  assert_int_equal(sum_of(&lines, "32-bit call 20", 0).calls, 5);
-  assert_int_equal(sum_of(&lines, "32-bit call 1", 0).ended, 1);
-  assert_int_equal(sum_of(&lines, "", 0).calls, 5);
-  trace_lines_free(&lines);
+  assert_int_equal(sum_of("32-bit call 20", 0).calls, 5);
+  assert_int_equal(sum_of("32-bit call 1", 0).ended, 1);
+  assert_int_equal(sum_of("", 0).calls, 5);
 }
 #endif
 
@@ -191,16 +185,14 @@ static void summary_of_the_machine_excludes_trace_itself(void **state) {
   static tool_run_t run = {
       .args = {TRACE_PATH, "-s", "-a", "--json", "-m", "16M", "sh", "-c",
                "echo pid=$$ >&2; exec \"$0\" calls 500", TARGET_PATH}};
-  trace_lines_t lines;
   long pid;
 
   support_need_cpu_wide(__func__);
-  run_summary(__func__, &lines, &run);
+  run_summary(__func__, &run);
   tool_run_expect_text(run.err, "pid=");
   pid = atol(strstr(run.err, "pid=") + strlen("pid="));
-  assert_int_equal(sum_of(&lines, "getpriority", pid).calls, 500);
-  assert_int_equal(sum_of(&lines, "", run.pid).rows, 0);
-  trace_lines_free(&lines);
+  assert_int_equal(sum_of("getpriority", pid).calls, 500);
+  assert_int_equal(sum_of("", run.pid).rows, 0);
 }
 
 /* perf trace -e and strace -e have the same names. */
@@ -208,16 +200,14 @@ static void calls_are_chosen_by_their_names(void **state) {
   static tool_run_t run = {.args = {TRACE_PATH, "-s", "--json", "-e",
                                     "getpriority,*nanosleep", TARGET_PATH,
                                     "mixed", "x"}};
-  trace_lines_t lines;
 
   support_need_tracepoint(__func__, "syscalls:sys_enter_getpriority");
   trace_lines_run(&lines, &run, 0);
   assert_int_equal(lines.nr, 2 + 1);
-  assert_int_equal(sum_of(&lines, "getpriority", 0).calls, 9);
-  assert_int_equal(sum_of(&lines, "getpriority", 0).errors, 3);
-  assert_int_equal(sum_of(&lines, "", 0).no_begin, 0);
-  expect_sleeps(row_of(&lines, "nanosleep"));
-  trace_lines_free(&lines);
+  assert_int_equal(sum_of("getpriority", 0).calls, 9);
+  assert_int_equal(sum_of("getpriority", 0).errors, 3);
+  assert_int_equal(sum_of("", 0).no_begin, 0);
+  expect_sleeps(row_of("nanosleep"));
 }
 
 static void tables_have_rows(void **state) {

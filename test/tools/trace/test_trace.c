@@ -6,17 +6,19 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+static trace_lines_t lines; /* of the last run */
+
 #define ENTER "syscalls:sys_enter_getpriority"
 #define EXIT  "syscalls:sys_exit_getpriority"
 
 /* Expects `nr` calls, numbered from 0 on by `who`, each once and in order. */
-static void expect_calls(const trace_lines_t *lines, size_t nr) {
+static void expect_calls(size_t nr) {
   size_t i, next = 0;
 
-  for (i = 0; i < lines->nr; i++) {
-    if (strcmp(lines->lines[i].event, ENTER) != 0)
+  for (i = 0; i < lines.nr; i++) {
+    if (strcmp(lines.lines[i].event, ENTER) != 0)
       continue;
-    assert_int_equal(lines->lines[i].who, next);
+    assert_int_equal(lines.lines[i].who, next);
     next++;
   }
   assert_int_equal(next, nr);
@@ -25,19 +27,17 @@ static void expect_calls(const trace_lines_t *lines, size_t nr) {
 static void each_of_100000_hits_is_printed_once_with_its_fields(void **state) {
   static tool_run_t run = {.args = {TRACE_PATH, "--json", "-m", "16M", "-e",
                                     ENTER, TARGET_PATH, "calls", "100000"}};
-  trace_lines_t lines;
 
   support_need_tracepoint(__func__, ENTER);
   trace_lines_run(&lines, &run, 0);
   assert_int_equal(lines.nr, 100000 + 1);
-  expect_calls(&lines, 100000);
+  expect_calls(100000);
   assert_string_equal(lines.lines[0].comm, "trace_target");
   assert_int_equal(lines.lines[0].pid, lines.lines[0].tid);
   assert_int_equal(trace_lines_number(&lines.lines[0], "which"), 2);
   assert_int_equal(trace_lines_number(trace_lines_end(&lines), "hits"), 100000);
   tool_run_expect_text(run.err, "trace: 100000 hits in ");
   tool_run_expect_text(run.err, "/s, 0 lost\n");
-  trace_lines_free(&lines);
 }
 
 /* While trace is stopped it does not read its rings, so small rings overflow.
@@ -51,7 +51,6 @@ static void printed_and_lost_are_all_that_happened(void **state) {
                "for i in 1 2 3 4 5; do sleep 0.2; \"$0\" calls 200; done",
                TARGET_PATH}};
   size_t i, printed = 0;
-  trace_lines_t lines;
   long lost;
 
   support_need_tracepoint(__func__, ENTER);
@@ -67,7 +66,6 @@ static void printed_and_lost_are_all_that_happened(void **state) {
   assert_true(i < lines.nr);
   tool_run_expect_text(run.err, " -m");
   assert_null(strstr(run.err, " 0 lost\n"));
-  trace_lines_free(&lines);
 }
 
 /* Two processes on two CPUs make calls in turns, so the times of the two CPUs
@@ -78,7 +76,6 @@ static void hits_of_all_cpus_are_in_the_order_in_which_they_came(void **state) {
   static tool_run_t run = {.args = {TRACE_PATH, "--json", "-a", "-e", ENTER,
                                     "--filter", NULL, TARGET_PATH, "turns",
                                     "2000", NULL}};
-  trace_lines_t lines;
   size_t i, changes = 0;
 
   support_need_cpu_wide(__func__);
@@ -90,31 +87,27 @@ static void hits_of_all_cpus_are_in_the_order_in_which_they_came(void **state) {
   run.args[6] = filter;
   run.args[10] = which;
   trace_lines_run(&lines, &run, 0);
-  expect_calls(&lines, 2000);
+  expect_calls(2000);
   for (i = 1; i + 1 < lines.nr; i++)
     changes += lines.lines[i].cpu != lines.lines[i - 1].cpu;
   assert_int_equal(changes, 1999);
-  trace_lines_free(&lines);
 }
 
 static void filter_leaves_what_fits(void **state) {
   static tool_run_t run = {.args = {TRACE_PATH, "--json", "-e", ENTER,
                                     "--filter", "who < 10", "-e", EXIT,
                                     TARGET_PATH, "calls", "50"}};
-  trace_lines_t lines;
 
   support_need_tracepoint(__func__, ENTER);
   trace_lines_run(&lines, &run, 0);
   assert_int_equal(trace_lines_count(&lines, ENTER), 10);
   assert_int_equal(trace_lines_count(&lines, EXIT), 50);
-  trace_lines_free(&lines);
 }
 
 static void pattern_is_each_event_that_fits_once(void **state) {
   static tool_run_t run = {.args = {TRACE_PATH, "--json", "-e",
                                     "syscalls:sys_*_getpriority", "-e", ENTER,
                                     TARGET_PATH, "calls", "20"}};
-  trace_lines_t lines;
   size_t i;
 
   support_need_tracepoint(__func__, ENTER);
@@ -122,7 +115,6 @@ static void pattern_is_each_event_that_fits_once(void **state) {
   assert_int_equal(lines.nr, 2 * 20 + 1);
   for (i = 0; i < 40; i++)
     assert_string_equal(lines.lines[i].event, i % 2 == 0 ? ENTER : EXIT);
-  trace_lines_free(&lines);
 }
 
 /* The first calls come at once, and the others two seconds later. */
@@ -130,26 +122,22 @@ static void what_happens_before_the_delay_is_not_traced(void **state) {
   static tool_run_t run = {
       .args = {TRACE_PATH, "--json", "-D", "1000", "-e", ENTER, "sh", "-c",
                "\"$0\" calls 5; sleep 2; \"$0\" calls 7", TARGET_PATH}};
-  trace_lines_t lines;
 
   support_need_tracepoint(__func__, ENTER);
   trace_lines_run(&lines, &run, 0);
   assert_int_equal(lines.nr, 7 + 1);
   assert_string_equal(lines.lines[0].comm, "trace_target");
-  trace_lines_free(&lines);
 }
 
 static void limit_ends_it_after_so_many_lines(void **state) {
   static tool_run_t run = {
       .args = {TRACE_PATH, "--json", "-l", "7", "-e", ENTER, "sh", "-c",
                "\"$0\" calls 1000; exec sleep 60", TARGET_PATH}};
-  trace_lines_t lines;
 
   support_need_tracepoint(__func__, ENTER);
   trace_lines_run(&lines, &run, 0);
   assert_int_equal(lines.nr, 7 + 1);
   tool_run_expect_text(run.err, "trace: 7 hits in ");
-  trace_lines_free(&lines);
 }
 
 /* Starts a process that waits until `go` is closed. Then it and its child make
@@ -176,7 +164,6 @@ static void let_go(tool_run_t *run) {
 static void process_is_traced_with_its_child_until_they_are_gone(void **state) {
   static tool_run_t run = {.args = {TRACE_PATH, "--json", "-e", ENTER, "-p"}};
   char text[16];
-  trace_lines_t lines;
   size_t i, own = 0;
   pid_t pid;
   int go;
@@ -195,7 +182,6 @@ static void process_is_traced_with_its_child_until_they_are_gone(void **state) {
     assert_string_equal(lines.lines[i].comm, "trace_target");
   }
   assert_int_equal(own, 100);
-  trace_lines_free(&lines);
 }
 
 /* The thread waits in a read(2) that began before tracing. */
@@ -205,7 +191,6 @@ static void thread_is_summed_up_without_what_it_starts(void **state) {
   static tool_run_t other = {.args = {TRACE_PATH, "-s", "true"}};
   long calls = 0, no_begin = 0;
   char text[16];
-  trace_lines_t lines;
   size_t i;
   pid_t pid;
   int go;
@@ -230,19 +215,16 @@ static void thread_is_summed_up_without_what_it_starts(void **state) {
   }
   assert_int_equal(calls, 100);
   assert_int_equal(no_begin, 1);
-  trace_lines_free(&lines);
 }
 
 static void thread_is_printed_with_the_name_that_it_has_then(void **state) {
   static tool_run_t run = {.args = {TRACE_PATH, "--json", "-e", ENTER,
                                     TARGET_PATH, "name", "a \"b\"\n"}};
-  trace_lines_t lines;
 
   support_need_tracepoint(__func__, ENTER);
   trace_lines_run(&lines, &run, 0);
   assert_int_equal(lines.nr, 1 + 1);
   assert_string_equal(lines.lines[0].comm, "a \\\"b\\\"\\u000a");
-  trace_lines_free(&lines);
 }
 
 /* Otherwise most lines of trace would be about its own writes. */
@@ -255,7 +237,6 @@ static void what_trace_does_itself_is_left_out_unless_asked_for(void **state) {
   static tool_run_t self = {
       .args = {TRACE_PATH, "--json", "--self", "-a", "-e", write_event, "sh",
                "-c", "for i in 1 2 3; do echo x >/dev/null; sleep 0.1; done"}};
-  trace_lines_t lines;
   size_t i, own = 0;
 
   support_need_cpu_wide(__func__);
@@ -264,25 +245,21 @@ static void what_trace_does_itself_is_left_out_unless_asked_for(void **state) {
   assert_true(lines.nr > 3);
   for (i = 0; i < lines.nr; i++)
     assert_int_not_equal(lines.lines[i].pid, run.pid);
-  trace_lines_free(&lines);
   trace_lines_run(&lines, &self, 0);
   for (i = 0; i < lines.nr; i++)
     own += lines.lines[i].pid == self.pid;
   assert_true(own > 0);
-  trace_lines_free(&lines);
 }
 
 static void software_events_are_printed_with_their_address(void **state) {
   static tool_run_t run = {
       .args = {TRACE_PATH, "--json", "-e", "page-faults:u", "true"}};
-  trace_lines_t lines;
 
   support_need_own_events(__func__);
   trace_lines_run(&lines, &run, 0);
   assert_true(lines.nr > 10);
   assert_non_null(strstr(lines.lines[0].text, ",\"ip\":\"0x"));
   assert_non_null(strstr(lines.lines[0].text, ",\"addr\":\"0x"));
-  trace_lines_free(&lines);
 }
 
 /* A string field has no fixed place in the record. */
@@ -290,7 +267,6 @@ static void string_fields_are_those_of_the_event(void **state) {
   static tool_run_t run = {.args = {TRACE_PATH, "--json", "-e",
                                     "sched:sched_process_exec", "sh", "-c",
                                     "/bin/true; exit 3"}};
-  trace_lines_t lines;
 
   support_need_kernel_side(__func__);
   support_need_tracepoint(__func__, "sched:sched_process_exec");
@@ -300,7 +276,6 @@ static void string_fields_are_those_of_the_event(void **state) {
   assert_non_null(strstr(lines.lines[1].text, "\"filename\":\"/bin/true\""));
   assert_int_equal(trace_lines_number(&lines.lines[1], "old_pid"),
                    lines.lines[1].tid);
-  trace_lines_free(&lines);
 }
 
 /* The idle task executes no programs. */
@@ -332,7 +307,6 @@ static void interrupted_stdout_ends_while_the_events_are_open(void **state) {
                                     "\"$0\" calls 50; echo made >&2; "
                                     "exec dd if=/dev/zero of=/dev/null bs=128k",
                                     TARGET_PATH}};
-  trace_lines_t lines;
   size_t nr_events = 0;
 
   support_need_tracepoint(__func__, ENTER);
@@ -342,7 +316,6 @@ static void interrupted_stdout_ends_while_the_events_are_open(void **state) {
   trace_lines_run(&lines, &run, 0);
   assert_int_equal(trace_lines_count(&lines, ENTER), 50);
   assert_true(nr_events > 0);
-  trace_lines_free(&lines);
 }
 
 static void
@@ -351,13 +324,11 @@ uprobe_of_a_command_is_printed_and_said_to_be_without_children(void **state) {
                                     "uprobe/path=\"" TARGET_PATH
                                     "\",symbol=main,name=start/",
                                     TARGET_PATH, "calls", "1"}};
-  trace_lines_t lines;
 
   support_need_uprobes(__func__);
   trace_lines_run(&lines, &run, 0);
   assert_int_equal(trace_lines_count(&lines, "start"), 1);
   tool_run_expect_text(run.err, "start: ");
-  trace_lines_free(&lines);
 }
 
 int main(void) {

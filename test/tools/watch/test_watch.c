@@ -56,6 +56,7 @@ static void watch_lines_read(watch_lines_t *lines, FILE *file) {
   long late = 0;
   size_t i;
 
+  free(lines->lines);
   lines->lines = json_lines_read(file, json_is_tree, pick_line,
                                  sizeof(lines->lines[0]), &lines->nr);
   for (i = 0; i < lines->nr; i++) {
@@ -67,10 +68,6 @@ static void watch_lines_read(watch_lines_t *lines, FILE *file) {
   assert_string_equal(lines->lines[lines->nr - 1].type, "end");
   assert_int_equal(watch_lines_number(&lines->lines[lines->nr - 1], "late"),
                    late);
-}
-
-static void watch_lines_free(watch_lines_t *lines) {
-  free(lines->lines);
 }
 
 static int is_line(const watch_lines_line_t *line, const char *type, long pid) {
@@ -167,33 +164,34 @@ static void work(tool_run_t *run) {
     kill(run->pid, SIGCONT);
 }
 
+static watch_lines_t lines; /* of the last run */
+
 /* Watches the whole machine while the helper runs, and then sends SIGINT. */
-static void run_machine(tool_run_t *run, helper_t *helper,
-                        watch_lines_t *lines) {
+static void run_machine(const char *test, tool_run_t *run, helper_t *helper) {
+  support_need_cpu_wide(test);
   run->interrupt_at = "Ctrl-C";
   run->work = work;
   run->data = helper;
   run->file = tmpfile();
   assert_non_null(run->file);
   tool_run_exits(run, 0);
-  watch_lines_read(lines, run->file);
+  watch_lines_read(&lines, run->file);
   fclose(run->file);
 }
 
-static const watch_lines_line_t *last_of(const watch_lines_t *lines) {
-  return &lines->lines[lines->nr - 1];
+static const watch_lines_line_t *last_of(void) {
+  return &lines.lines[lines.nr - 1];
 }
 
 /* Returns how many of these three events of a child of the storm have a line:
  * fork, exec and exit. No event may have two lines, and the lines must be in
  * this order. */
-static size_t count_child(const watch_lines_t *lines, helper_t *helper,
-                          long pid) {
+static size_t count_child(helper_t *helper, long pid) {
   static const char *const types[] = {"fork", "exec", "exit"};
   size_t i, nr, found = 0, at = 0, last = 0;
 
   for (i = 0; i < 3; i++) {
-    nr = watch_lines_count(lines, types[i], pid, &at);
+    nr = watch_lines_count(&lines, types[i], pid, &at);
     if (nr > 1)
       print_error("%s of %ld has %zu lines\n", types[i], pid, nr);
     assert_true(nr <= 1);
@@ -203,37 +201,37 @@ static size_t count_child(const watch_lines_t *lines, helper_t *helper,
     last = at;
     found++;
     if (i == 0)
-      assert_int_equal(lines->lines[at].ppid, helper->pid);
+      assert_int_equal(lines.lines[at].ppid, helper->pid);
     if (i == 1) {
-      assert_string_equal(lines->lines[at].comm, "true");
+      assert_string_equal(lines.lines[at].comm, "true");
       /* The exec of a child that waits long for a CPU has no path. */
-      if (lines->lines[at].path[0] != '\0')
-        assert_string_equal(lines->lines[at].path, helper->true_path);
-      helper->with_path += lines->lines[at].path[0] != '\0';
+      if (lines.lines[at].path[0] != '\0')
+        assert_string_equal(lines.lines[at].path, helper->true_path);
+      helper->with_path += lines.lines[at].path[0] != '\0';
     }
   }
   return found;
 }
 
-static size_t count_children(const watch_lines_t *lines, helper_t *helper) {
+static size_t count_children(helper_t *helper) {
   size_t i, found = 0;
 
   for (i = 0; i < helper->nr; i++)
-    found += count_child(lines, helper, helper->pids[i]);
+    found += count_child(helper, helper->pids[i]);
   return found;
 }
 
 /* The counts in the last line must match the lines before it. */
-static void expect_counts(const watch_lines_t *lines) {
+static void expect_counts(void) {
   static const char *const types[] = {"fork", "exec", "exit", "mmap"};
   static const char *const counts[] = {"forks", "execs", "exits", "maps"};
   size_t i, line, nr;
 
   for (i = 0; i < 4; i++) {
     nr = 0;
-    for (line = 0; line < lines->nr; line++)
-      nr += strcmp(lines->lines[line].type, types[i]) == 0;
-    assert_int_equal(watch_lines_number(last_of(lines), counts[i]), nr);
+    for (line = 0; line < lines.nr; line++)
+      nr += strcmp(lines.lines[line].type, types[i]) == 0;
+    assert_int_equal(watch_lines_number(last_of(), counts[i]), nr);
   }
 }
 
@@ -253,16 +251,15 @@ static size_t reported(const tool_run_t *run, const char *text) {
 /* Many processes live for less than a millisecond. A process that waits for a
  * CPU while it ends has no status: the kernel sends it later than the record.
  * The tool says how many have none. */
-static void expect_statuses(const tool_run_t *run, const watch_lines_t *lines,
-                            const helper_t *helper) {
+static void expect_statuses(const tool_run_t *run, const helper_t *helper) {
   size_t i, with_args = 0, without = 0;
 
   for (i = 0; i < helper->nr; i++) {
     const watch_lines_line_t *line =
-        watch_lines_one(lines, "exec", helper->pids[i]);
+        watch_lines_one(&lines, "exec", helper->pids[i]);
 
     with_args += strstr(line->text, ",\"args\":[\"true\"]}") != NULL;
-    line = watch_lines_one(lines, "exit", helper->pids[i]);
+    line = watch_lines_one(&lines, "exit", helper->pids[i]);
     if (strstr(line->text, ",\"status\":") == NULL)
       without++;
     else
@@ -279,19 +276,16 @@ static void each_of_2000_processes_is_printed_exactly_once(void **state) {
   static tool_run_t run = {
       .args = {WATCH_PATH, "--json", "-k", "all", "-m", "4M"}};
   static helper_t helper = {.mode = "storm", .argument = "2000"};
-  watch_lines_t lines;
 
-  support_need_cpu_wide(__func__);
-  run_machine(&run, &helper, &lines);
+  run_machine(__func__, &run, &helper);
   assert_int_equal(helper.nr, 2000);
   tool_run_expect_text(run.err, "; 0 records lost\n");
-  assert_int_equal(watch_lines_number(last_of(&lines), "lost"), 0);
-  assert_int_equal(count_children(&lines, &helper), 3 * 2000);
+  assert_int_equal(watch_lines_number(last_of(), "lost"), 0);
+  assert_int_equal(count_children(&helper), 3 * 2000);
   assert_true(helper.with_path > 0);
   if (has_connector(&run))
-    expect_statuses(&run, &lines, &helper);
-  expect_counts(&lines);
-  watch_lines_free(&lines);
+    expect_statuses(&run, &helper);
+  expect_counts();
 }
 
 /* While watch is stopped it reads nothing, so a small ring overflows. Each lost
@@ -301,14 +295,12 @@ static void records_lost_in_a_tiny_ring_are_counted(void **state) {
       .args = {WATCH_PATH, "--json", "-k", "all", "-m", "4K"}};
   static helper_t helper = {.mode = "storm", .argument = "300", .hold = 1};
   size_t found, i, maps = 0;
-  watch_lines_t lines;
   long lost;
 
-  support_need_cpu_wide(__func__);
-  run_machine(&run, &helper, &lines);
+  run_machine(__func__, &run, &helper);
   assert_int_equal(helper.nr, 300);
-  lost = watch_lines_number(last_of(&lines), "lost");
-  found = count_children(&lines, &helper);
+  lost = watch_lines_number(last_of(), "lost");
+  found = count_children(&helper);
   assert_true(lost > 0);
   assert_true(found < 3 * 300);
   for (i = 0; i < helper.nr; i++)
@@ -317,23 +309,19 @@ static void records_lost_in_a_tiny_ring_are_counted(void **state) {
   assert_true((size_t)lost + found + maps >= 4 * 300);
   assert_null(strstr(run.err, "; 0 records lost\n"));
   tool_run_expect_text(run.err, " -m");
-  expect_counts(&lines);
-  watch_lines_free(&lines);
+  expect_counts();
 }
 
 /* The output is not read during the storm. */
 static void slow_reader_gets_everything_later(void **state) {
   static tool_run_t run = {.args = {WATCH_PATH, "--json"}};
   static helper_t helper = {.mode = "storm", .argument = "1000"};
-  watch_lines_t lines;
 
-  support_need_cpu_wide(__func__);
-  run_machine(&run, &helper, &lines);
+  run_machine(__func__, &run, &helper);
   assert_int_equal(helper.nr, 1000);
-  assert_int_equal(count_children(&lines, &helper) +
-                       (size_t)watch_lines_number(last_of(&lines), "lost"),
+  assert_int_equal(count_children(&helper) +
+                       (size_t)watch_lines_number(last_of(), "lost"),
                    3 * 1000);
-  watch_lines_free(&lines);
 }
 
 /* The first thread, which has the id of the process, ends before the last
@@ -343,11 +331,9 @@ static void process_lives_until_its_last_thread_ends(void **state) {
   static helper_t helper = {.mode = "leader"};
   const watch_lines_line_t *end;
   size_t fork_of_last = 0;
-  watch_lines_t lines;
   long first, last;
 
-  support_need_cpu_wide(__func__);
-  run_machine(&run, &helper, &lines);
+  run_machine(__func__, &run, &helper);
   assert_int_equal(helper.nr, 2);
   /* The order of the pids is not known: find out which is the parent. */
   first = helper.pids[0];
@@ -364,23 +350,19 @@ static void process_lives_until_its_last_thread_ends(void **state) {
   /* One thread was created, and both ended, the first one before the fork. */
   assert_int_equal(watch_lines_count(&lines, "thread", first, NULL), 1);
   assert_int_equal(watch_lines_count(&lines, "thread_exit", first, NULL), 1);
-  watch_lines_free(&lines);
 }
 
 static void exec_by_another_thread_is_one_exec_and_one_exit(void **state) {
   static tool_run_t run = {.args = {WATCH_PATH, "--json"}};
   static helper_t helper = {.mode = "thread"};
-  watch_lines_t lines;
 
-  support_need_cpu_wide(__func__);
-  run_machine(&run, &helper, &lines);
+  run_machine(__func__, &run, &helper);
   assert_int_equal(helper.nr, 1);
-  assert_int_equal(count_child(&lines, &helper, helper.pids[0]), 3);
+  assert_int_equal(count_child(&helper, helper.pids[0]), 3);
   assert_string_equal(watch_lines_one(&lines, "exit", helper.pids[0])->comm,
                       "true");
   assert_int_equal(watch_lines_count(&lines, "thread", helper.pids[0], NULL),
                    0);
-  watch_lines_free(&lines);
 }
 
 static void need_connector(const char *test, const tool_run_t *run) {
@@ -400,44 +382,35 @@ static void exit_has_the_status_of_the_process(void **state) {
   };
   static tool_run_t run = {.args = {WATCH_PATH, "--json"}};
   static helper_t helper = {.mode = "ends"};
-  watch_lines_t lines;
   size_t i;
 
-  support_need_cpu_wide(__func__);
-  run_machine(&run, &helper, &lines);
+  run_machine(__func__, &run, &helper);
   need_connector(__func__, &run);
   assert_int_equal(helper.nr, 6);
   for (i = 0; i < 6; i++)
     tool_run_expect_text(watch_lines_one(&lines, "exit", helper.pids[i])->text,
                          ends[i]);
-  watch_lines_free(&lines);
 }
 
 static void other_processes_are_watched_while_a_command_runs(void **state) {
   static tool_run_t run = {
       .args = {WATCH_PATH, "--json", "-a", "--", "sleep", "60"}};
   static helper_t helper = {.mode = "exec", .argument = "/bin/true"};
-  watch_lines_t lines;
 
-  support_need_cpu_wide(__func__);
-  run_machine(&run, &helper, &lines);
+  run_machine(__func__, &run, &helper);
   watch_lines_one(&lines, "exit", helper.pids[0]);
-  watch_lines_free(&lines);
 }
 
 static void exec_has_the_arguments(void **state) {
   static tool_run_t run = {.args = {WATCH_PATH, "--json"}};
   static helper_t helper = {.mode = "args"};
-  watch_lines_t lines;
 
-  support_need_cpu_wide(__func__);
-  run_machine(&run, &helper, &lines);
+  run_machine(__func__, &run, &helper);
   need_connector(__func__, &run);
   tool_run_expect_text(
       watch_lines_one(&lines, "exec", helper.pids[0])->text,
       "\"args\":[\"target\",\"sleep\",\"one two\",\"\",\"a\\u001b\\ufffd\"],"
       "\"args_hex\":\"74617267657400736c656570006f6e652074776f0000611bff00\"}");
-  watch_lines_free(&lines);
 }
 
 /* The connector exists only in the initial network namespace. */
@@ -504,26 +477,26 @@ static void let_go(tool_run_t *run) {
 
 /* The helper forks a child, and the child forks a grandchild. The child ends
  * before the grandchild executes a program. There are no other processes. */
-static void expect_tree(const watch_lines_t *lines, const helper_t *helper) {
+static void expect_tree(const helper_t *helper) {
   size_t i, forks = 0;
   long pids[2] = {0, 0};
 
-  for (i = 0; i < lines->nr; i++) {
-    if (strcmp(lines->lines[i].type, "fork") != 0)
+  for (i = 0; i < lines.nr; i++) {
+    if (strcmp(lines.lines[i].type, "fork") != 0)
       continue;
     assert_true(forks < 2);
-    pids[forks++] = lines->lines[i].pid;
+    pids[forks++] = lines.lines[i].pid;
   }
   assert_int_equal(forks, 2);
-  assert_int_equal(watch_lines_one(lines, "fork", pids[0])->ppid, helper->pid);
-  assert_int_equal(watch_lines_one(lines, "fork", pids[1])->ppid, pids[0]);
-  assert_true(watch_lines_one(lines, "exec", pids[1]) >
-              watch_lines_one(lines, "exit", pids[0]));
-  assert_string_equal(watch_lines_one(lines, "exec", pids[1])->comm, "true");
-  watch_lines_one(lines, "exit", pids[1]);
-  watch_lines_one(lines, "exit", helper->pid);
-  assert_int_equal(watch_lines_number(last_of(lines), "exits"), 3);
-  expect_counts(lines);
+  assert_int_equal(watch_lines_one(&lines, "fork", pids[0])->ppid, helper->pid);
+  assert_int_equal(watch_lines_one(&lines, "fork", pids[1])->ppid, pids[0]);
+  assert_true(watch_lines_one(&lines, "exec", pids[1]) >
+              watch_lines_one(&lines, "exit", pids[0]));
+  assert_string_equal(watch_lines_one(&lines, "exec", pids[1])->comm, "true");
+  watch_lines_one(&lines, "exit", pids[1]);
+  watch_lines_one(&lines, "exit", helper->pid);
+  assert_int_equal(watch_lines_number(last_of(), "exits"), 3);
+  expect_counts();
 }
 
 static void watch_waiting(tool_run_t *run, helper_t *helper, int as_nobody) {
@@ -552,13 +525,11 @@ static void watch_waiting(tool_run_t *run, helper_t *helper, int as_nobody) {
 
 static void watch_tree(tool_run_t *run, int as_nobody) {
   helper_t helper = {.mode = "tree"};
-  watch_lines_t lines;
 
   watch_waiting(run, &helper, as_nobody);
   watch_lines_read(&lines, run->file);
   fclose(run->file);
-  expect_tree(&lines, &helper);
-  watch_lines_free(&lines);
+  expect_tree(&helper);
 }
 
 static void tree_is_followed_until_it_has_ended(void **state) {
@@ -622,16 +593,13 @@ static void evil_name_is_valid_json(void **state) {
   static tool_run_t run = {.args = {WATCH_PATH, "--json"}};
   static helper_t helper = {.mode = "name", .argument = EVIL_NAME};
   const watch_lines_line_t *line;
-  watch_lines_t lines;
 
-  support_need_cpu_wide(__func__);
-  run_machine(&run, &helper, &lines);
+  run_machine(__func__, &run, &helper);
   line = watch_lines_one(&lines, "comm", helper.pids[0]);
   assert_string_equal(line->comm, EVIL_JSON);
   assert_non_null(strstr(line->text, "\"comm_hex\":\"" EVIL_HEX "\""));
   assert_string_equal(watch_lines_one(&lines, "exit", helper.pids[0])->comm,
                       EVIL_JSON);
-  watch_lines_free(&lines);
 }
 
 static void evil_name_is_escaped_in_text(void **state) {
