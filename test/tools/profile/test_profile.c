@@ -29,7 +29,7 @@ static pid_t start_target(const char *mode, char *place, size_t size) {
   return pid;
 }
 
-/* Starts it as the target of a run: its pid is an argument behind the others. */
+/* Starts it as the target of a run: its pid is the last argument. */
 static pid_t start_target_of(tool_run_t *run, const char *mode) {
   static char text[16];
   pid_t pid = start_target(mode, run->out, sizeof(run->out));
