@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-static const evlist_row_t rows[] = {
+static const scripted_row_t rows[] = {
     {"options_that_cannot_be_are_refused",
      "attrs 1; flags time_order; open -> EINVAL argument a0 t0\n"
      "says 'UVPERF_SET_TIME_ORDER needs UVPERF_SET_RECORDS'\n"
@@ -266,6 +266,5 @@ int main(void) {
                              evlist_make_setup),
   };
 
-  return scripted_evlist_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
-                             tests, sizeof(tests) / sizeof(tests[0]));
+  return SCRIPTED_ROWS_AND_TESTS(&scripted_evlist, rows, tests);
 }

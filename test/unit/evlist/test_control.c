@@ -3,7 +3,7 @@
  * later; filters and periods. */
 #include "scripted_evlist.h"
 
-static const evlist_row_t rows[] = {
+static const scripted_row_t rows[] = {
     {"group_is_enabled_and_disabled_by_one_ioctl",
      "attrs 3; group 0 2; cpus 0-1; open; enabled -> no: e1 e4\n"
      "enable -> ENABLE e0 e2 e3 e5\n"
@@ -109,5 +109,5 @@ static const evlist_row_t rows[] = {
 };
 
 int main(void) {
-  return SCRIPTED_EVLIST_RUN(rows);
+  return SCRIPTED_ROWS(&scripted_evlist, rows);
 }

@@ -3,7 +3,7 @@
  * links, and by ioctls if the kernel has no links. */
 #include "scripted_evlist.h"
 
-static const evlist_row_t rows[] = {
+static const scripted_row_t rows[] = {
     {"program_is_duplicated_for_later_places",
      "attrs 1; cpus 0-1; open; program 0 -> bpf link e0 e1\n"
      "add cpus 2 -> open e2@2, bpf link e2\n"
@@ -116,5 +116,5 @@ static const evlist_row_t rows[] = {
 };
 
 int main(void) {
-  return SCRIPTED_EVLIST_RUN(rows);
+  return SCRIPTED_ROWS(&scripted_evlist, rows);
 }

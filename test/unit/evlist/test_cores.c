@@ -5,7 +5,7 @@
  * PMU's type, and the kernel chooses for attr 2. */
 #include "scripted_evlist.h"
 
-static const evlist_row_t rows[] = {
+static const scripted_row_t rows[] = {
     /* On a CPU an event is scaled: the PMU was shared. */
     {"attrs_are_opened_on_the_cpus_of_their_pmu",
      "attrs 3; attr 0 type=0 config=0x1600000000; attr 1 type=23 config=0x3c; "
@@ -47,5 +47,5 @@ static const evlist_row_t rows[] = {
 };
 
 int main(void) {
-  return SCRIPTED_EVLIST_RUN(rows);
+  return SCRIPTED_ROWS(&scripted_evlist, rows);
 }

@@ -9,7 +9,7 @@
 #include "evlist/internal.h"
 #include "name/list.h"
 
-static const evlist_row_t rows[] = {
+static const scripted_row_t rows[] = {
     {"attr_of_no_size_is_refused",
      "attrs 2; attr 1 size=63; open -> EINVAL argument a1 t0\n"
      "attrs 2; attr 1 size=0x100000; open -> E2BIG argument a1 t0\n"},
@@ -233,6 +233,5 @@ int main(void) {
                              evlist_make_setup),
   };
 
-  return scripted_evlist_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
-                             tests, sizeof(tests) / sizeof(tests[0]));
+  return SCRIPTED_ROWS_AND_TESTS(&scripted_evlist, rows, tests);
 }

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static const evlist_row_t rows[] = {
+static const scripted_row_t rows[] = {
     {"offline_cpu_is_reported_and_the_rest_is_open",
      "attrs 2; cpus 0-2; fail open 3-4 ENODEV; "
      "open -> open e0@0 e1@0 @1 ENODEV, open @1 ENODEV, open e2@2 e3@2\n"
@@ -196,6 +196,5 @@ int main(void) {
                              evlist_make_setup),
   };
 
-  return scripted_evlist_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
-                             tests, sizeof(tests) / sizeof(tests[0]));
+  return SCRIPTED_ROWS_AND_TESTS(&scripted_evlist, rows, tests);
 }

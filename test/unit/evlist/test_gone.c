@@ -9,7 +9,7 @@
 
 #include "evlist/internal.h"
 
-static const evlist_row_t rows[] = {
+static const scripted_row_t rows[] = {
     /* Whatever its time is. */
     {"task_that_is_gone_is_so_at_the_first_reading",
      "task 11 11 77; attrs 1; command 11; open; task 11 11 78; "
@@ -147,6 +147,5 @@ int main(void) {
       TEST(thread_with_the_number_of_the_calling_one_is_asked_for),
   };
 
-  return scripted_evlist_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
-                             tests, sizeof(tests) / sizeof(tests[0]));
+  return SCRIPTED_ROWS_AND_TESTS(&scripted_evlist, rows, tests);
 }

@@ -3,7 +3,7 @@
  * /proc is read instead. */
 #include "scripted_evlist.h"
 
-static const evlist_row_t rows[] = {
+static const scripted_row_t rows[] = {
     {"targets_that_live_are_asked_by_one_poll",
      "tasks; records 3; thread 11 0-1; thread 12 0-1; open; "
      "probe -> poll all e0, 0 ended\n"
@@ -97,5 +97,5 @@ static const evlist_row_t rows[] = {
 };
 
 int main(void) {
-  return SCRIPTED_EVLIST_RUN(rows);
+  return SCRIPTED_ROWS(&scripted_evlist, rows);
 }

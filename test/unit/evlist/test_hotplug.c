@@ -4,7 +4,7 @@
 #include "scripted_evlist.h"
 #include "live.h"
 
-static const evlist_row_t rows[] = {
+static const scripted_row_t rows[] = {
     {"cpu_that_came_back_counts_on_from_where_it_was",
      "attrs 1; cpus all; open; enable; give e0 1 10 10; give e1 100 20 10; "
      "give e2 2 10 10; gone 1; counts 0 -> 1@10, 100@20/10=200, 2@10\n"
@@ -191,6 +191,5 @@ int main(void) {
                              evlist_make_setup),
   };
 
-  return scripted_evlist_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
-                             tests, 1);
+  return SCRIPTED_ROWS_AND_TESTS(&scripted_evlist, rows, tests);
 }

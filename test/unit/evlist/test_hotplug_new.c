@@ -2,7 +2,7 @@
 /* Scripted: CPUs that are new to a set. */
 #include "scripted_evlist.h"
 
-static const evlist_row_t rows[] = {
+static const scripted_row_t rows[] = {
     {"new_cpu_is_a_place_of_targets_without_a_cpu_list",
      "attrs 1; cpus all; cpus 0-1; open; enable; "
      "come 7 -> open e5@7, ENABLE e5\n"
@@ -74,5 +74,5 @@ static const evlist_row_t rows[] = {
 };
 
 int main(void) {
-  return SCRIPTED_EVLIST_RUN(rows);
+  return SCRIPTED_ROWS(&scripted_evlist, rows);
 }

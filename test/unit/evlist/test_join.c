@@ -10,7 +10,7 @@
 
 #include "sys/sys.h"
 
-static const evlist_row_t rows[] = {
+static const scripted_row_t rows[] = {
     /* Both have been opened before one of them joins. A target that fails does
      * not undo their fallback. */
     {"targets_that_were_opened_alike_join",
@@ -492,6 +492,5 @@ int main(void) {
       scripted_set_test(set_closed_in_the_callback_after_uv_close_is_clean),
   };
 
-  return scripted_evlist_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
-                             tests, sizeof(tests) / sizeof(tests[0]));
+  return SCRIPTED_ROWS_AND_TESTS(&scripted_evlist, rows, tests);
 }

@@ -3,7 +3,7 @@
  * was opened. */
 #include "scripted_evlist.h"
 
-static const evlist_row_t rows[] = {
+static const scripted_row_t rows[] = {
     {"item_after_a_clock_has_its_name_and_unit",
      "names cycles,cycles/name=mine/,cycles:u,page-faults; fallbacks clock; "
      "self; refuse hardware ENOENT; open; item 0 -> task-clock ns\n"
@@ -93,5 +93,5 @@ static const evlist_row_t rows[] = {
 };
 
 int main(void) {
-  return SCRIPTED_EVLIST_RUN(rows);
+  return SCRIPTED_ROWS(&scripted_evlist, rows);
 }

@@ -3,7 +3,7 @@
  * while targets and CPUs come and go. */
 #include "scripted_evlist.h"
 
-static const evlist_row_t rows[] = {
+static const scripted_row_t rows[] = {
     {"map_has_the_event_of_each_cpu_until_close",
      "attrs 2; cpus 0,2; open; map 4; fill 1; entries -> 0 . 2 .\n"
      "leave; entries -> . . . .\n"},
@@ -87,5 +87,5 @@ static const evlist_row_t rows[] = {
 };
 
 int main(void) {
-  return SCRIPTED_EVLIST_RUN(rows);
+  return SCRIPTED_ROWS(&scripted_evlist, rows);
 }

@@ -2,7 +2,7 @@
 /* Scripted: how events are opened: with which bits, groups and fallbacks. */
 #include "scripted_evlist.h"
 
-static const evlist_row_t rows[] = {
+static const scripted_row_t rows[] = {
     {"every_attr_is_opened_at_every_place",
      "attrs 2; cpus 0-1; cpus 7; open -> open e0@0 e1@0 e2@1 e3@1 e4@7 e5@7\n"
      "events config disabled inherit enable_on_exec read_format "
@@ -129,5 +129,5 @@ static const evlist_row_t rows[] = {
 };
 
 int main(void) {
-  return SCRIPTED_EVLIST_RUN(rows);
+  return SCRIPTED_ROWS(&scripted_evlist, rows);
 }

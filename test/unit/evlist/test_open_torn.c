@@ -4,7 +4,7 @@
  * is in a child's context. */
 #include "scripted_evlist.h"
 
-static const evlist_row_t rows[] = {
+static const scripted_row_t rows[] = {
     /* The first read after opening shows that a task has inherited only a part
      * of it. */
     {"group_that_was_torn_is_opened_again",
@@ -86,5 +86,5 @@ static const evlist_row_t rows[] = {
 };
 
 int main(void) {
-  return SCRIPTED_EVLIST_RUN(rows);
+  return SCRIPTED_ROWS(&scripted_evlist, rows);
 }

@@ -5,7 +5,7 @@
  * that are counted once per package. */
 #include "scripted_evlist.h"
 
-static const evlist_row_t rows[] = {
+static const scripted_row_t rows[] = {
     {"uncore_event_is_opened_on_its_cpus",
      "names uncore/event=1/,dummy; cpus 0-3; "
      "open -> open e0@0 e1@0 e2@1 e3@2 e4@2 e5@3\n"
@@ -153,5 +153,5 @@ static const evlist_row_t rows[] = {
 };
 
 int main(void) {
-  return SCRIPTED_EVLIST_RUN(rows);
+  return SCRIPTED_ROWS(&scripted_evlist, rows);
 }

@@ -2,7 +2,7 @@
 /* Scripted: how an evlist uses what read(2) returns. */
 #include "scripted_evlist.h"
 
-static const evlist_row_t rows[] = {
+static const scripted_row_t rows[] = {
     {"group_is_read_once_for_each_place",
      "attrs 5; group 0 5; cpus 0-2; open; "
      "give e0 10 10 e0=1 e1=2 e2=3 e3=4 e4=5; read -> read e0 e5 e10\n"},
@@ -90,5 +90,5 @@ static const evlist_row_t rows[] = {
 };
 
 int main(void) {
-  return SCRIPTED_EVLIST_RUN(rows);
+  return SCRIPTED_ROWS(&scripted_evlist, rows);
 }

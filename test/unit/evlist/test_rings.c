@@ -8,7 +8,7 @@
 
 #include "util/file.h"
 
-static const evlist_row_t rows[] = {
+static const scripted_row_t rows[] = {
     /* For each CPU: an event, the owner of the ring, the other event. */
     {"events_of_a_cpu_write_into_its_ring",
      "records 2; cpus 0-1; "
@@ -181,6 +181,5 @@ int main(void) {
                              evlist_make_setup),
   };
 
-  return scripted_evlist_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
-                             tests, sizeof(tests) / sizeof(tests[0]));
+  return SCRIPTED_ROWS_AND_TESTS(&scripted_evlist, rows, tests);
 }

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-static const evlist_row_t rows[] = {
+static const scripted_row_t rows[] = {
     /* Later records of other events keep nothing of it. It is the only source
      * of the ring. */
     {"closed_event_is_known_until_its_records_are_read",
@@ -211,6 +211,5 @@ int main(void) {
       cmocka_unit_test_setup(rings_of_the_parent_are_left_alone, setup),
   };
 
-  return scripted_evlist_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
-                             tests, sizeof(tests) / sizeof(tests[0]));
+  return SCRIPTED_ROWS_AND_TESTS(&scripted_evlist, rows, tests);
 }

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-static const evlist_row_t rows[] = {
+static const scripted_row_t rows[] = {
     {"names_of_hits_sample_each_hit",
      "file /sys/bus/event_source/devices/uprobe/type 9; "
      "file /sys/bus/event_source/devices/kprobe/type 8; "
@@ -198,6 +198,5 @@ int main(void) {
                              evlist_make_setup),
   };
 
-  return scripted_evlist_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
-                             tests, sizeof(tests) / sizeof(tests[0]));
+  return SCRIPTED_ROWS_AND_TESTS(&scripted_evlist, rows, tests);
 }

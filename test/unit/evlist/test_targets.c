@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-static const evlist_row_t rows[] = {
+static const scripted_row_t rows[] = {
     /* Also if others could be opened. */
     {"bad_target_is_refused_as_a_whole",
      "attrs 1; cpus 0; cpus zero; open -> EINVAL argument a0 t1\n"},
@@ -109,6 +109,5 @@ int main(void) {
                              evlist_make_setup),
   };
 
-  return scripted_evlist_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
-                             tests, sizeof(tests) / sizeof(tests[0]));
+  return SCRIPTED_ROWS_AND_TESTS(&scripted_evlist, rows, tests);
 }

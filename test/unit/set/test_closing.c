@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-static const evlist_row_t rows[] = {
+static const scripted_row_t rows[] = {
     {"set_of_tracepoints_is_closed_by_the_pool",
      "records 1; attr 0 type=2; cpus 0-1; set; start; close -> read e0 e2\n"
      "turn ->\n"
@@ -207,6 +207,5 @@ int main(void) {
       scripted_set_test(set_that_the_pool_refuses_is_closed_at_once),
   };
 
-  return scripted_evlist_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
-                             tests, sizeof(tests) / sizeof(tests[0]));
+  return SCRIPTED_ROWS_AND_TESTS(&scripted_evlist, rows, tests);
 }

@@ -5,7 +5,7 @@
 #include "scripted_evlist.h"
 #include "live_measure.h"
 
-static const evlist_row_t rows[] = {
+static const scripted_row_t rows[] = {
     {"measure_event_opens_one_event_of_the_calling_thread",
      "measure 1 page-faults:u "
      "-> open e0@me, ENABLE e0, called, DISABLE e0, read e0, close e0, "
@@ -201,6 +201,5 @@ int main(void) {
                              evlist_make_setup),
   };
 
-  return scripted_evlist_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
-                             tests, sizeof(tests) / sizeof(tests[0]));
+  return SCRIPTED_ROWS_AND_TESTS(&scripted_evlist, rows, tests);
 }

@@ -5,7 +5,7 @@
 
 #include <poll.h>
 
-static const evlist_row_t rows[] = {
+static const scripted_row_t rows[] = {
     /* Records written while the results of a check are read wait for the next
      * check. */
     {"set_next_checks_each_ring_in_turn",
@@ -243,6 +243,5 @@ int main(void) {
       scripted_set_test(set_closed_in_the_end_that_next_reports_is_ecanceled),
   };
 
-  return scripted_evlist_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
-                             tests, sizeof(tests) / sizeof(tests[0]));
+  return SCRIPTED_ROWS_AND_TESTS(&scripted_evlist, rows, tests);
 }

@@ -4,7 +4,7 @@
  * live/test_life_opening.c. */
 #include "scripted_evlist.h"
 
-static const evlist_row_t rows[] = {
+static const scripted_row_t rows[] = {
     /* The pool has closed the events of the first try. */
     {"set_whose_rings_were_made_smaller_goes_on",
      "records 2; ring_bytes 0; cpus 0-1; fail mmap 1 EPERM; set pool; "
@@ -43,5 +43,5 @@ static const evlist_row_t rows[] = {
 };
 
 int main(void) {
-  return SCRIPTED_EVLIST_RUN(rows);
+  return SCRIPTED_ROWS(&scripted_evlist, rows);
 }

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-static const evlist_row_t rows[] = {
+static const scripted_row_t rows[] = {
     {"set_snapshot_comes_ring_by_ring_newest_first",
      "records 1; attr 0 sample_type=0x86; flags overwrite; cpus 0-1; set; "
      "start; events write_backward -> e0 1, e1 1, e2 1, e3 1\n"
@@ -146,6 +146,5 @@ int main(void) {
       scripted_set_test(set_snapshot_counts_the_rings_that_it_read),
   };
 
-  return scripted_evlist_run(__FILE__, rows, sizeof(rows) / sizeof(rows[0]),
-                             tests, sizeof(tests) / sizeof(tests[0]));
+  return SCRIPTED_ROWS_AND_TESTS(&scripted_evlist, rows, tests);
 }

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+#include "fake_clock.h"
+#include "fake_pool.h"
+#include "live.h"
+#include "make_record.h"
+#include "scripted_evlist_run.h"
+#include "scripted_kernel.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static struct {
+  uint64_t base; /* the time 0 of "samples" */
+  /* What a measured function does in each call, in turn: of "work". */
+  struct work_s {
+    fake_event_t *fake;
+    uint64_t enabled, running;
+    uint64_t values[STEP_WORDS];
+    size_t nr;
+  } works[4], sum;
+  size_t nr_works;
+  size_t nr_calls;
+} set_run;
+
+void evlist_set_begin(void) {
+  memset(&set_run, 0, sizeof(set_run));
+}
+
+/* -- steps: measuring a function ------------------------------------------- */
+
+static void do_work(const step_t *step) {
+  struct work_s *work = &set_run.works[set_run.nr_works++];
+
+  assert_true(set_run.nr_works <= COUNT_OF(set_run.works));
+  work->fake = kernel_event(step_word(step, 1));
+  work->enabled = step_value(step, 2);
+  work->running = step_value(step, 3);
+  for (work->nr = 0; work->nr + 4 < step->nr; work->nr++)
+    work->values[work->nr] = step_value(step, work->nr + 4);
+}
+
+/* The measured function: the events count. */
+static void work(void *arg) {
+  const struct work_s *added =
+      &set_run
+           .works[set_run.nr_calls++ % (set_run.nr_works + !set_run.nr_works)];
+  uint64_t ids[STEP_WORDS];
+  size_t i;
+
+  (void)arg;
+  say_next();
+  say("called");
+  if (set_run.nr_works == 0)
+    return;
+  set_run.sum.enabled += added->enabled;
+  set_run.sum.running += added->running;
+  for (i = 0; i < added->nr; i++) {
+    set_run.sum.values[i] += added->values[i];
+    ids[i] = added->fake->id + i;
+  }
+  if (added->nr == 1)
+    counters_give(added->fake, set_run.sum.values[0], set_run.sum.enabled,
+                  set_run.sum.running);
+  else if (added->nr > 1)
+    counters_give_group(added->fake, set_run.sum.enabled, set_run.sum.running,
+                        ids, set_run.sum.values, added->nr);
+  else
+    added->fake->read_size = 0;
+}
+
+static void do_meter(const step_t *step) {
+  uvperf_set_options_t options = evlist_run.make.options;
+  const uvperf_set_failure_t *failures;
+  size_t nr, i;
+
+  options.names = step_word(step, 1);
+  options.attrs = NULL;
+  options.nr_attrs = options.nr_targets = 0;
+  evlist_returned(
+      uvperf_meter_new(&evlist_run.meter, &options, &row_result.error));
+  if (row_result.code != 0)
+    return;
+  failures = uvperf_meter_failures(evlist_run.meter, &nr);
+  for (i = 0; i < nr; i++) {
+    say(", no %s ",
+        uvperf_meter_item(evlist_run.meter, failures[i].error.attr_index)
+            ->label);
+    say_error(&failures[i].error);
+  }
+}
+
+static void do_free_meter(const step_t *step) {
+  (void)step;
+  uvperf_meter_free(evlist_run.meter);
+  evlist_run.meter = NULL;
+}
+
+/* "measure 2" has two results; "measure 2 NAMES" is uvperf_measure_events. */
+static void do_measure(const step_t *step) {
+  uvperf_count_t counts[STEP_WORDS];
+  size_t nr = step_nth(step, 1), i;
+  int is_once = step->nr > 2, rc;
+
+  memset(counts, 0, sizeof(counts));
+  rc = is_once ? uvperf_measure_events(step_word(step, 2), work, NULL, counts,
+                                       nr, &row_result.error)
+               : uvperf_meter_measure(evlist_run.meter, work, NULL, counts, nr,
+                                      &row_result.error);
+  for (i = 0; i < nr && counts[i].nr_counts + counts[i].nr_missing != 0; i++)
+    say_count(&counts[i]);
+  if (is_once && rc == 0 && row_result.error.code != 0) {
+    say(", missing a%u ", row_result.error.attr_index);
+    say_error(&row_result.error);
+  }
+  evlist_returned(rc);
+}
+
+static void do_repeat(const step_t *step) {
+  uvperf_runs_t runs;
+
+  kernel_hide();
+  memset(&runs, 0, sizeof(runs));
+  evlist_returned(uvperf_meter_repeat(evlist_run.meter, step_value(step, 1),
+                                      work, NULL, &runs, step_nth(step, 2),
+                                      &row_result.error));
+  kernel_show();
+  say_begin();
+  if (runs.nr != 0)
+    say("%llu runs of %llu to %llu, mean %.2f, deviation %.2f, sum",
+        (unsigned long long)runs.nr, (unsigned long long)runs.least,
+        (unsigned long long)runs.most, runs.mean, runs.deviation);
+  if (runs.nr != 0)
+    say_count(&runs.sum);
+  evlist_returned(row_result.code);
+}
+
+/* -- steps: a set on a loop ------------------------------------------------ */
+
+static void on_opened(uvperf_handle_t *handle, int status,
+                      const uvperf_error_t *error) {
+  (void)handle;
+  assert_int_equal(status == 0, error == NULL);
+  say_next();
+  say("opened %s", step_code_name(status));
+}
+
+static void on_added(uvperf_set_t *set, int status, void *data, uint32_t index,
+                     const uvperf_error_t *error) {
+  (void)set;
+  (void)data;
+  assert_int_equal(status == 0, error == NULL);
+  say_next();
+  say("t%u added ", index);
+  if (error == NULL)
+    say("0");
+  else
+    say_error(error);
+}
+
+static void say_record(const uvperf_record_t *record) {
+  if (record->type != PERF_RECORD_SAMPLE) {
+    say("record %u", record->type);
+    return;
+  }
+  say("sample of ");
+  if (record->source == NULL)
+    say("nothing");
+  else
+    say_place(record->source->target_index, record->source->pid,
+              record->source->cpu);
+  if (record->time != 0)
+    say(" at %lld", (long long)(record->time - set_run.base));
+}
+
+static void on_set_record(uvperf_handle_t *handle, int status,
+                          const uvperf_record_t *record) {
+  (void)handle;
+  say_next();
+  if (status != 0)
+    say("%s", step_code_name(status));
+  else
+    say_record(record);
+}
+
+static void on_end(uvperf_set_t *set, uint32_t target) {
+  (void)set;
+  say_next();
+  say("t%u ended", target);
+}
+
+static void on_closed(uvperf_handle_t *handle) {
+  (void)handle;
+  evlist_run.is_closed = 1;
+  say_next();
+  say("closed");
+}
+
+void evlist_set_close(void) {
+  uvperf_close(&evlist_run.set.handle, on_closed);
+}
+
+/* Makes a set, by libuv's pool with "set pool". The pool waits for "pool". */
+static void do_set(const step_t *step) {
+  uvperf_set_options_t options = evlist_run.make.options;
+
+  fake_pool_hold();
+  fake_clock_set(1); /* a slow machine makes no more requests of a job */
+  options.flags |= UVPERF_SET_FIXED_CPUS;
+  if (step->nr > 1)
+    options.open_cb = on_opened;
+  evlist_returned(uvperf_set_init(&kernel_loop, &evlist_run.set, &options,
+                                  &row_result.error));
+  evlist_run.has_set = row_result.code == 0;
+  if (evlist_run.has_set)
+    uvperf_set_on_end(&evlist_run.set, on_end);
+  set_run.base = live_now();
+}
+
+static void do_later(const step_t *step) {
+  uvperf_target_t target = evlist_target(step, 1);
+  uint32_t index = 99;
+
+  evlist_returned(uvperf_set_add(&evlist_run.set, &target, on_added, &index,
+                                 &row_result.error));
+}
+
+static void do_start(const step_t *step) {
+  evlist_returned(
+      step_is(step, 0, "start")  ? uvperf_start(&evlist_run.set.handle, NULL,
+                                                on_set_record, &row_result.error)
+      : step_is(step, 0, "stop") ? uvperf_stop(&evlist_run.set.handle)
+                                 : uvperf_flush(&evlist_run.set.handle));
+}
+
+static void do_next(const step_t *step) {
+  const uvperf_record_t *record;
+  int rc = uvperf_next(&evlist_run.set.handle, &record);
+
+  (void)step;
+  assert_int_equal(record != NULL, rc == 0 || rc == UV_EPROTO);
+  if (rc == 0) {
+    say_next();
+    say_record(record);
+  }
+  evlist_returned(rc);
+}
+
+static void no_writer(void) {
+}
+
+static void do_snapshot(const step_t *step) {
+  static const step_name_t flags[] = {
+      {"all", UVPERF_SNAPSHOT_ALL},
+      {"oldest_first", UVPERF_SNAPSHOT_OLDEST_FIRST}};
+
+  fake_on_membarrier(no_writer);
+  evlist_returned(uvperf_snapshot(
+      &evlist_run.set.handle, (uint32_t)step_bits(step, flags, COUNT_OF(flags)),
+      NULL, &row_result.error));
+}
+
+static void do_has(const step_t *step) {
+  (void)step;
+  say("%d", uvperf_has_record(&evlist_run.set.handle));
+}
+
+/* Samples at these times, of an event in a ring of another. */
+static void do_samples(const step_t *step) {
+  fake_event_t *owner = kernel_event(step_word(step, 1)),
+               *of = kernel_event(step_word(step, 2));
+  record_builder_t builder;
+  record_values_t values;
+  size_t i;
+
+  for (i = 3; i < step->nr; i++) {
+    record_values_init(&values);
+    values.id = of->id;
+    values.time = set_run.base + step_value(step, i);
+    record_build(&builder, PERF_RECORD_SAMPLE, &kernel_events[0]->attr,
+                 &values);
+    if (owner->attr.write_backward)
+      fake_ring_prepend(owner, builder.words, builder.size);
+    else
+      fake_ring_append(owner, builder.words, builder.size);
+  }
+}
+
+static void do_stats(const step_t *step) {
+  uvperf_stats_t stats;
+
+  (void)step;
+  uvperf_stats(&evlist_run.set.handle, &stats);
+  say_next();
+  say("%llu records, %llu late, %llu of bad times, %u to close",
+      (unsigned long long)stats.records, (unsigned long long)stats.late_records,
+      (unsigned long long)stats.bad_times, stats.closing_fds);
+}
+
+const scripted_verb_t evlist_set_verbs[] = {{"set", do_set},
+                                            {"later", do_later},
+                                            {"start", do_start},
+                                            {"stop", do_start},
+                                            {"flush", do_start},
+                                            {"next", do_next},
+                                            {"has_record", do_has},
+                                            {"snapshot", do_snapshot},
+                                            {"samples", do_samples},
+                                            {"stats", do_stats},
+                                            {"work", do_work},
+                                            {"meter", do_meter},
+                                            {"free_meter", do_free_meter},
+                                            {"measure", do_measure},
+                                            {"repeat", do_repeat},
+                                            {NULL, NULL}};

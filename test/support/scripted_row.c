@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "scripted_row.h"
+
+#include "scripted_kernel.h"
+
+row_result_t row_result;
+
+static struct {
+  const scripted_row_t *row;
+  const scripted_subject_t *subject;
+  /* Of "each": the code, the call, which of them, and its number in the row. */
+  int sweep;
+  enum fake_call swept;
+  unsigned nth;
+  unsigned due;
+} run;
+
+int row_returned(int rc) {
+  row_result.code = rc;
+  if (rc == 0)
+    return 0;
+  say_next();
+  if (row_result.error.code == rc)
+    say_error(&row_result.error);
+  else
+    say("%s", step_code_name(rc));
+  return row_result.error.code == rc;
+}
+
+/* -- steps of all rows ----------------------------------------------------- */
+
+/* Of "each": from now on the nth call fails. */
+static void do_sweep(const step_t *step) {
+  (void)step;
+  fake_fail(run.swept, run.nth, run.sweep);
+  run.due = fake_count(run.swept) + run.nth;
+}
+
+/* Whether it has failed. */
+static int is_swept(void) {
+  return run.due != 0 && fake_count(run.swept) >= run.due;
+}
+
+/* What the last reason contains. */
+static void do_says(const step_t *step) {
+  if (strstr(row_result.error.reason, step_word(step, 1)) == NULL)
+    step_fail(step->text, row_result.error.reason);
+}
+
+static const scripted_verb_t row_verbs[] = {
+    {"says", do_says}, {"sweep", do_sweep}, {NULL, NULL}};
+
+static const scripted_verb_t *find_in(const scripted_verb_t *verbs,
+                                      const step_t *step) {
+  while (verbs->word != NULL && !step_is(step, 0, verbs->word))
+    verbs++;
+  return verbs->word == NULL ? NULL : verbs;
+}
+
+/* "times 3 ..." runs the rest so often. */
+static void run_verb(const step_t *step) {
+  const scripted_verb_t *verb = find_in(row_verbs, step);
+  const scripted_verb_t *const *more = run.subject->verbs;
+  step_t rest = *step;
+  uint64_t times;
+
+  if (step_is(step, 0, "times")) {
+    rest.nr -= 2;
+    memmove(rest.words, rest.words + 2, rest.nr * sizeof(rest.words[0]));
+    for (times = step_value(step, 1); times > 0; times--)
+      run_verb(&rest);
+    return;
+  }
+  if (verb == NULL)
+    verb = find_in(kernel_verbs, step);
+  while (verb == NULL && *more != NULL)
+    verb = find_in(*more++, step);
+  if (verb == NULL)
+    step_fail(step->text, "no such step");
+  else
+    verb->run(step);
+}
+
+/* One step and what is expected of it, or NULL. */
+static void run_step(char *text, const char *expected) {
+  char copy[1024];
+  step_t step = {.text = copy};
+
+  snprintf(copy, sizeof(copy), "%s", text);
+  step_split(text, &step);
+  say_begin();
+  row_result.code = 0;
+  if (!step_is(&step, 0, "says"))
+    memset(&row_result, 0, sizeof(row_result));
+  if (run.subject->before_step != NULL)
+    run.subject->before_step();
+  run_verb(&step);
+  if (getenv("SCRIPTED_PRINT") != NULL)
+    printf("%s;%s -> %s\n", run.row->name, copy, say_line());
+  else if (expected != NULL && !is_swept() && strcmp(expected, say_line()) != 0)
+    fail_msg("\"%s\" printed\n  %s\nand not\n  %s", copy, say_line(), expected);
+  if (row_result.code != 0 &&
+      (is_swept() ? row_result.code != run.sweep : expected == NULL))
+    step_fail(copy, say_line());
+}
+
+/* In a sweep nothing follows an open that failed. */
+static void run_steps(void) {
+  char text[4096], *line, *next, *arrow;
+
+  assert_true(strlen(run.row->text) < sizeof(text));
+  snprintf(text, sizeof(text), "%s", run.row->text);
+  for (line = text; *line != '\0'; line = next) {
+    next = line + strcspn(line, ";\n");
+    if (*next != '\0')
+      *next++ = '\0';
+    line += strspn(line, " ");
+    arrow = strstr(line, " ->");
+    if (arrow != NULL) {
+      *arrow = '\0';
+      arrow += strspn(arrow + 3, " ") + 3;
+    }
+    if (*line == '\0' || strncmp(line, "each ", 5) == 0)
+      continue;
+    run_step(line, arrow);
+    if (!run.subject->is_open() && row_result.code != 0 && is_swept())
+      return;
+  }
+}
+
+/* Runs a row once. Returns whether a call of "each" has failed. */
+static int run_once(void) {
+  size_t fds = support_count_fds();
+  int has_failed;
+
+  run.due = 0;
+  kernel_begin();
+  run.subject->begin();
+  if (run.nth != 0 && strstr(run.row->text, " sweep") == NULL)
+    do_sweep(NULL);
+  run_steps();
+  has_failed = is_swept();
+  fake_process(0);
+  say_begin();
+  run.subject->close();
+  kernel_end_loop();
+  run.subject->end();
+  kernel_end();
+  assert_int_equal(support_count_fds(), fds);
+  return has_failed;
+}
+
+static void run_row(void **state) {
+  char call[16] = "", code[16];
+
+  run.row = *state;
+  run.nth = 0;
+  sscanf(run.row->text, "each %15s %15[A-Z0-9]", call, code);
+  if (call[0] == '\0') {
+    run_once();
+    return;
+  }
+  run.sweep = step_code(code);
+  run.swept = kernel_call(call);
+  do
+    run.nth++;
+  while (run_once());
+  assert_true(run.nth > 1);
+}
+
+int scripted_row_run(const scripted_subject_t *subject, const char *program,
+                     const scripted_row_t *rows, size_t nr,
+                     const struct CMUnitTest *tests, size_t nr_tests) {
+  struct CMUnitTest *all = calloc(nr + nr_tests, sizeof(*all));
+  uv_loop_t loop;
+  size_t i;
+  int failed;
+
+  /* libuv keeps some fds from its first loop on. */
+  if (all == NULL || uv_loop_init(&loop) != 0 || uv_loop_close(&loop) != 0)
+    return 1;
+  run.subject = subject;
+  for (i = 0; i < nr; i++)
+    all[i] = (struct CMUnitTest){rows[i].name, run_row, NULL, NULL,
+                                 (void *)(uintptr_t)&rows[i]};
+  if (nr_tests != 0)
+    memcpy(all + nr, tests, nr_tests * sizeof(*all));
+  failed = _cmocka_run_group_tests(program, all, nr + nr_tests, NULL, NULL);
+  free(all);
+  return failed;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests as tables of text. A row is a test: its name, and steps with a scripted
+ * kernel on a made-up host with the CPUs 0 to 2. What is tested is the subject:
+ * see scripted_evlist.h and scripted_events.h.
+ *
+ *   {"offline_cpu_is_a_failure",
+ *    "attrs 1; cpus 0-1; fail open 2 ENODEV; open -> open e0@0 @1 ENODEV\n"
+ *    "failures -> a0 t0 cpu1 ENODEV no_event\n"},
+ *
+ * Steps are separated by ";" or a newline. After "->" is what a step prints:
+ * first what the kernel saw, then what the call returned. A step without "->"
+ * may print anything, but must return 0. A text with spaces is between ''. To
+ * see what a program prints, run it with SCRIPTED_PRINT=1 in the environment.
+ *
+ * What the kernel saw: e0 is the event that was opened first. "open e0@1" is an
+ * open on CPU 1 for all tasks, "e0@me:1" there for this process, "e0@me" on all
+ * CPUs, "<e2" in the group of e2. Other calls are "read e0", "ENABLE e0 e1"
+ * (one ioctl each), "SET_OUTPUT e0 e1", "PERIOD e0 700", "bpf link e0", "close
+ * link e0", "poll all e0" (one poll of many), "bpf update 1" (an entry of a
+ * map). ioctl ID is not printed. A call that failed ends with its code.
+ *
+ * What a call returned: code and cause of a failure. A count is
+ * "7@20/10=14": value, time enabled, time running if that differs, scaled if
+ * that differs, "+1 lost", a code, "-1" (missing); or its state.
+ *
+ * The host
+ *   file PATH TEXT            a file
+ *   up CPU, online LIST       a CPU; the list of CPUs
+ *   task PROCESS ID START     a task in /proc; "tasks": 11 and 12. After "task"
+ *                             tkill(2) finds all ids
+ *   replace N PROCESS ID START  the same at the Nth open
+ * The kernel
+ *   fail CALL N CODE          the Nth next CALL fails; also "1-3", "2+"
+ *   refuse WHAT CODE          opens of WHAT fail; "refuse nothing"
+ *   ioctls NAME CODE          these ioctls fail; 0 ends that
+ *   give E V N R [LOST]       what a read of E returns: count and times
+ *   give E N R E=V...         the same of a group
+ *   size E N, word E N V      a read returns so many bytes, or this word
+ *   hup E..., err E...        what a poll returns
+ *   write E E [N]             writes samples of the second event into the ring
+ *                             of the first; 0 fills it
+ *   clock NS; id E E (the first gets the id of the second)
+ *   share N                   the events share a list with N programs
+ *   map N [FLAGS [TYPE]], foreign KEY, clear KEY, entries
+ *   fork, unfork              acts as a forked child
+ *   kernel without lost
+ *   memory mark, memory compare
+ * The loop
+ *   slow (each open is a request of its own), pool [N | work], turn
+ * The row
+ *   says TEXT                 what the last reason must contain
+ *   each CALL CODE            first: the row is run once for each CALL, which
+ *                             fails; steps must then return 0 or CODE.
+ *                             "sweep": only calls after this step
+ *   times N STEP */
+#ifndef UVPERF_TEST_SCRIPTED_ROW_H
+#define UVPERF_TEST_SCRIPTED_ROW_H
+
+#include "scripted_say.h"
+
+typedef struct scripted_row_s {
+  const char *name;
+  const char *text;
+} scripted_row_t;
+
+typedef struct scripted_verb_s {
+  const char *word;
+  void (*run)(const step_t *step);
+} scripted_verb_t;
+
+/* What the rows of a program test. */
+typedef struct scripted_subject_s {
+  const scripted_verb_t *verbs[3]; /* tables, the last is NULL */
+  void (*begin)(void);
+  void (*before_step)(void); /* or NULL */
+  int (*is_open)(void);      /* whether the call that opens it has succeeded */
+  void (*close)(void);       /* before the loop ends */
+  void (*end)(void);
+} scripted_subject_t;
+
+/* What the call of a step returned. */
+typedef struct row_result_s {
+  int code;
+  uvperf_error_t error;
+} row_result_t;
+
+extern row_result_t row_result;
+
+/* Notes and prints it. Returns whether there was an error to print. */
+int row_returned(int rc);
+
+/* Runs the rows and then other tests: a main function. Returns the number of failed tests. */
+int scripted_row_run(const scripted_subject_t *subject, const char *program,
+                     const scripted_row_t *rows, size_t nr,
+                     const struct CMUnitTest *tests, size_t nr_tests);
+
+#define SCRIPTED_ROWS(subject, rows)                                           \
+  scripted_row_run(subject, __FILE__, rows, sizeof(rows) / sizeof((rows)[0]),  \
+                   NULL, 0)
+#define SCRIPTED_ROWS_AND_TESTS(subject, rows, tests)                          \
+  scripted_row_run(subject, __FILE__, rows, sizeof(rows) / sizeof((rows)[0]),  \
+                   tests, sizeof(tests) / sizeof((tests)[0]))
+
+#endif
