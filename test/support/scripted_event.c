@@ -60,27 +60,7 @@ void scripted_event_append(fake_event_t *fake, uint32_t type) {
   fake_ring_append(fake, builder.words, builder.size);
 }
 
-void scripted_event_append_header(fake_event_t *fake, uint32_t type,
-                                  uint16_t size, size_t bytes) {
-  static uint64_t words[16];
-  struct perf_event_header header;
-
-  header.type = type;
-  header.misc = 0;
-  header.size = size;
-  memcpy(words, &header, sizeof(header));
-  fake_ring_append(fake, words, bytes);
-}
-
 void scripted_event_turns(uv_loop_t *loop, int nr) {
   while (nr-- > 0)
     uv_run(loop, UV_RUN_NOWAIT);
-}
-
-void scripted_event_on_slice(uvperf_handle_t *handle, int status,
-                             const uvperf_record_t *record) {
-  if (status == 0 && record->type == UVPERF_RECORD_NONE)
-    append("slice");
-  else
-    scripted_event_on_record(handle, status, record);
 }

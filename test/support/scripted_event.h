@@ -18,10 +18,6 @@ extern uint64_t deliveries;
 void scripted_event_on_record(uvperf_handle_t *handle, int status,
                               const uvperf_record_t *record);
 
-/* The same; the end of a slice is "slice". */
-void scripted_event_on_slice(uvperf_handle_t *handle, int status,
-                             const uvperf_record_t *record);
-
 /* An attr that samples and has COMM records. */
 void scripted_event_attr(struct perf_event_attr *attr);
 
@@ -30,10 +26,6 @@ fake_event_t *scripted_event_open(uv_loop_t *loop, live_collector_t *collector);
 
 /* Writes a sound record of a type into the ring. */
 void scripted_event_append(fake_event_t *fake, uint32_t type);
-
-/* Writes `bytes` bytes that begin with a header of this type and size. */
-void scripted_event_append_header(fake_event_t *fake, uint32_t type,
-                                  uint16_t size, size_t bytes);
 
 /* Runs nr turns of the loop without waiting. */
 void scripted_event_turns(uv_loop_t *loop, int nr);

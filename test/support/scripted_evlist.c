@@ -83,11 +83,6 @@ static void do_option(const step_t *step) {
       {"overwrite", UVPERF_SET_OVERWRITE},
       {"targets_later", UVPERF_SET_TARGETS_LATER},
       {"perf_clock", UVPERF_SET_PERF_CLOCK}};
-  static const step_name_t fallbacks[] = {{"all", UVPERF_FALLBACK_ALL},
-                                          {"clock", UVPERF_FALLBACK_CLOCK},
-                                          {"user", UVPERF_FALLBACK_USER},
-                                          {"kernel", UVPERF_FALLBACK_KERNEL},
-                                          {"precise", UVPERF_FALLBACK_PRECISE}};
   static const step_name_t bands[] = {{"tasks", UVPERF_SIDE_BAND_TASKS},
                                       {"mmap", UVPERF_SIDE_BAND_MMAP},
                                       {"build_id", UVPERF_SIDE_BAND_BUILD_ID}};
@@ -96,8 +91,7 @@ static void do_option(const step_t *step) {
   if (step_is(step, 0, "flags"))
     options->flags |= (uint32_t)step_bits(step, flags, COUNT_OF(flags));
   else if (step_is(step, 0, "fallbacks"))
-    options->fallbacks =
-        (uint32_t)step_bits(step, fallbacks, COUNT_OF(fallbacks));
+    options->fallbacks = step_fallbacks(step);
   else if (step_is(step, 0, "side_band"))
     options->side_band = (uint32_t)step_bits(step, bands, COUNT_OF(bands));
   else if (step_is(step, 0, "ring_bytes"))
@@ -489,28 +483,11 @@ static void do_nonzero(const step_t *step) {
 
 static void do_changes(const step_t *step) {
   const uvperf_change_t *changes;
-  size_t nr, i;
+  size_t nr;
 
   changes = uvperf__evlist_changes(evlist_run.evlist, step_nth(step, 1), &nr);
   assert_int_equal(nr == 0, changes == NULL);
-  for (i = 0; i < nr; i++) {
-    say_next();
-    say("%s ", uvperf__attr_field_name(changes[i].field));
-    say_number(changes[i].from);
-    say(" to ");
-    say_number(changes[i].to);
-  }
-}
-
-/* Fields of all events that were opened. */
-static void do_events(const step_t *step) {
-  size_t i;
-
-  for (i = 0; i < kernel_nr_opened(); i++) {
-    say_next();
-    say("e%zu ", i);
-    say_fields(&kernel_events[i]->attr, step, 1);
-  }
+  say_changes(changes, nr);
 }
 
 static void do_enabled(const step_t *step) {
@@ -555,73 +532,39 @@ static void do_rings(const step_t *step) {
 }
 
 static const scripted_verb_t evlist_verbs[] = {
-    {"attrs", do_attrs},
-    {"records", do_attrs},
-    {"names", do_names},
-    {"group", do_group},
-    {"leader", do_leader},
-    {"attr", do_attr},
-    {"sample", do_sample},
-    {"flags", do_option},
-    {"side_band", do_option},
-    {"fallbacks", do_option},
-    {"ring_bytes", do_option},
-    {"wakeup_bytes", do_option},
-    {"slack_us", do_option},
-    {"cpus", do_target},
-    {"self", do_target},
-    {"thread", do_target},
-    {"process", do_target},
-    {"command", do_target},
-    {"open", do_open},
-    {"close", do_close},
-    {"add", do_add},
-    {"elsewhere", do_add},
-    {"remove", do_remove},
-    {"take", do_remove},
-    {"churn", do_churn},
-    {"begin", do_begin},
-    {"steps", do_steps},
-    {"cancel", do_steps},
-    {"join", do_join},
-    {"drop", do_join},
-    {"enable", do_enable},
-    {"disable", do_enable},
-    {"reset", do_read},
-    {"read", do_read},
-    {"base", do_read},
-    {"gone", do_hotplug},
-    {"come", do_hotplug},
-    {"back", do_hotplug},
-    {"filter", do_filter},
-    {"period", do_period},
-    {"program", do_program},
-    {"noprogram", do_program},
-    {"detach", do_detach},
-    {"fill", do_fill},
-    {"leave", do_leave},
-    {"free_sources", do_free_sources},
-    {"drain", do_drain},
-    {"probe", do_probe},
-    {"ended", do_ended},
-    {"writers", do_writers},
-    {"totals", do_totals},
-    {"counts", do_counts},
-    {"mark", do_mark},
-    {"delta", do_delta},
-    {"places", do_places},
-    {"failures", do_failures},
-    {"failure", do_failure},
-    {"nr", do_nr},
-    {"item", do_item},
-    {"fields", do_fields},
-    {"nonzero", do_nonzero},
-    {"changes", do_changes},
-    {"events", do_events},
-    {"enabled", do_enabled},
-    {"sources", do_sources},
-    {"rings", do_rings},
-    {NULL, NULL}};
+    {"attrs", do_attrs},       {"records", do_attrs},
+    {"names", do_names},       {"group", do_group},
+    {"leader", do_leader},     {"attr", do_attr},
+    {"sample", do_sample},     {"flags", do_option},
+    {"side_band", do_option},  {"fallbacks", do_option},
+    {"ring_bytes", do_option}, {"wakeup_bytes", do_option},
+    {"slack_us", do_option},   {"cpus", do_target},
+    {"self", do_target},       {"thread", do_target},
+    {"process", do_target},    {"command", do_target},
+    {"open", do_open},         {"close", do_close},
+    {"add", do_add},           {"elsewhere", do_add},
+    {"remove", do_remove},     {"take", do_remove},
+    {"churn", do_churn},       {"begin", do_begin},
+    {"steps", do_steps},       {"cancel", do_steps},
+    {"join", do_join},         {"drop", do_join},
+    {"enable", do_enable},     {"disable", do_enable},
+    {"reset", do_read},        {"read", do_read},
+    {"base", do_read},         {"gone", do_hotplug},
+    {"come", do_hotplug},      {"back", do_hotplug},
+    {"filter", do_filter},     {"period", do_period},
+    {"program", do_program},   {"noprogram", do_program},
+    {"detach", do_detach},     {"fill", do_fill},
+    {"leave", do_leave},       {"free_sources", do_free_sources},
+    {"drain", do_drain},       {"probe", do_probe},
+    {"ended", do_ended},       {"writers", do_writers},
+    {"totals", do_totals},     {"counts", do_counts},
+    {"mark", do_mark},         {"delta", do_delta},
+    {"places", do_places},     {"failures", do_failures},
+    {"failure", do_failure},   {"nr", do_nr},
+    {"item", do_item},         {"fields", do_fields},
+    {"nonzero", do_nonzero},   {"changes", do_changes},
+    {"enabled", do_enabled},   {"sources", do_sources},
+    {"rings", do_rings},       {NULL, NULL}};
 
 /* -- rows ------------------------------------------------------------------ */
 

@@ -27,7 +27,7 @@
  *   totals, counts A (at each place), mark and delta A, places, failures, nr
  *   failure N TEXT (what the reason must contain)
  *   item A, fields A FIELD..., nonzero A, changes A, enabled
- *   events FIELD... (of all that were opened), sources E..., rings */
+ *   sources E..., rings */
 #ifndef UVPERF_TEST_SCRIPTED_EVLIST_H
 #define UVPERF_TEST_SCRIPTED_EVLIST_H
 

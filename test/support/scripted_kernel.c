@@ -8,11 +8,17 @@
 
 #include "attr/kernel_knows.h"
 #include "fake_clock.h"
+#include "fake_host.h"
 #include "fake_pool.h"
+#include "fake_uevents.h"
+#include "fake_version.h"
 #include "make_cpus.h"
 #include "make_evlist.h"
 #include "make_host.h"
+#include "make_record.h"
+#include "scripted_hotplug.h"
 #include "scripted_opening.h"
+#include "util/alloc.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -20,11 +26,13 @@ fake_event_t *kernel_events[KERNEL_EVENTS];
 uv_loop_t kernel_loop;
 uint64_t kernel_now;
 int kernel_map_fd;
+int kernel_program;
 
 /* Of a row. */
 static struct {
   fake_map_t *map;
   size_t blocks; /* of memory, at the mark */
+  int is_child;  /* the mappings stay, which are the parent's */
   int is_slow;
   /* What the kernel refuses. */
   char refused[32];
@@ -34,20 +42,33 @@ static struct {
     int code;
   } refusals[4];
   size_t nr_refusals;
-  /* Of "share": a tracepoint's programs; of "replace". */
+  /* Of "share": a tracepoint's programs. */
   int is_shared;
   size_t nr_attached;
-  unsigned replace_at;
-  char replaced[3][16];
+  /* Of "at": steps at an open, and at the next poll or mapping of events. */
+  unsigned open_at;
+  char at_open[64], at_poll[3][64], at_map[3][64];
+  uint64_t words[8][STEP_WORDS]; /* of "words" */
+  size_t nr_words;
+  /* The attr of the last MODIFY_ATTRIBUTES. */
+  struct perf_event_attr modified;
 } kernel;
 
 enum fake_call kernel_call(const char *name) {
-  static const step_name_t names[] = {
-      {"open", FAKE_OPEN},     {"ioctl", FAKE_IOCTL},
-      {"mmap", FAKE_MMAP},     {"ioctl_ptr", FAKE_IOCTL_PTR},
-      {"read", FAKE_READ},     {"update", FAKE_BPF_UPDATE},
-      {"poll", FAKE_POLL},     {"link", FAKE_BPF_LINK},
-      {"calloc", FAKE_CALLOC}, {"close", FAKE_CLOSE}};
+  static const step_name_t names[] = {{"open", FAKE_OPEN},
+                                      {"ioctl", FAKE_IOCTL},
+                                      {"mmap", FAKE_MMAP},
+                                      {"ioctl_ptr", FAKE_IOCTL_PTR},
+                                      {"read", FAKE_READ},
+                                      {"update", FAKE_BPF_UPDATE},
+                                      {"poll", FAKE_POLL},
+                                      {"link", FAKE_BPF_LINK},
+                                      {"calloc", FAKE_CALLOC},
+                                      {"close", FAKE_CLOSE},
+                                      {"delete", FAKE_BPF_DELETE},
+                                      {"map_info", FAKE_BPF_INFO},
+                                      {"map_by_id", FAKE_BPF_MAP_BY_ID},
+                                      {"access", FAKE_ACCESS}};
 
   return (enum fake_call)step_meaning(names, COUNT_OF(names), name);
 }
@@ -89,38 +110,65 @@ size_t kernel_nr_opened(void) {
 static void say_open(const fake_seen_t *seen) {
   say(seen->fake == NULL ? " @" : " e%zu@",
       seen->fake == NULL ? 0 : kernel_nr(seen->fake));
-  if (seen->pid >= 0)
+  if (seen->pid == 0)
+    say("self");
+  else if (seen->pid > 0)
     say_pid(seen->pid);
   if (seen->cpu >= 0)
     say(seen->pid >= 0 ? ":%d" : "%d", seen->cpu);
-  if (seen->group_fd >= 0)
+  if (seen->group_fd >= 0 && kernel_nr_of_fd(seen->group_fd) == KERNEL_EVENTS)
+    say("<copy");
+  else if (seen->group_fd >= 0)
     say("<e%zu", kernel_nr_of_fd(seen->group_fd));
   if (seen->fake != NULL && seen->fake->flags != PERF_FLAG_FD_CLOEXEC)
     say(" flags %#lx", seen->fake->flags);
 }
 
-static void on_call(const fake_seen_t *seen) {
-  char verb[32];
+/* The verb of a call: of an ioctl, its request. */
+static const char *verb_of(const fake_seen_t *seen, char *verb, size_t size) {
+  int is_ioctl = strcmp(seen->call, "ioctl") == 0;
 
-  snprintf(verb, sizeof(verb), "%s%s%s",
-           strcmp(seen->call, "ioctl") == 0 ? "" : seen->call,
-           *seen->detail == '\0' || strcmp(seen->call, "ioctl") == 0 ? "" : " ",
-           seen->detail);
+  if (is_ioctl && strcmp(seen->detail, "PAUSE_OUTPUT") == 0 &&
+      seen->argument == 0)
+    return "RESUME_OUTPUT";
+  snprintf(verb, size, "%s%s%s", is_ioctl ? "" : seen->call,
+           is_ioctl || *seen->detail == '\0' ? "" : " ", seen->detail);
+  if (seen->argument == PERF_IOC_FLAG_GROUP &&
+      (strcmp(verb, "DISABLE") == 0 || strcmp(verb, "RESET") == 0))
+    strncat(verb, " all", size - strlen(verb) - 1);
+  return verb;
+}
+
+static void say_argument(const char *verb, uintptr_t argument) {
+  if (strcmp(verb, "SET_OUTPUT") == 0 && (int)argument == -1)
+    say(" none");
+  else if (strcmp(verb, "SET_OUTPUT") == 0)
+    say(" e%zu", kernel_nr_of_fd((int)argument));
+  else if (strcmp(verb, "PERIOD") == 0)
+    say(" %llu", (unsigned long long)*(const uint64_t *)argument);
+  else if (strcmp(verb, "SET_FILTER") == 0)
+    say(" %s", (const char *)argument);
+  else if (strcmp(verb, "REFRESH") == 0 ||
+           (strcmp(verb, "bpf link") == 0 && argument != 0))
+    say(" %llu", (unsigned long long)argument);
+  else if (strcmp(verb, "QUERY_BPF") == 0)
+    say(" room for %u", *(const uint32_t *)argument);
+}
+
+static void on_call(const fake_seen_t *seen) {
+  char buffer[32];
+  const char *verb = verb_of(seen, buffer, sizeof(buffer));
+
   if (strcmp(verb, "ID") == 0 && seen->code >= 0)
     return;
+  if (strcmp(verb, "MODIFY_ATTRIBUTES") == 0)
+    kernel.modified = *(const struct perf_event_attr *)seen->argument;
   say_verb(verb);
   if (strcmp(verb, "open") == 0)
     say_open(seen);
   else if (seen->fake != NULL)
     say(" e%zu", kernel_nr(seen->fake));
-  if (strcmp(verb, "SET_OUTPUT") == 0)
-    say(" e%zu", kernel_nr_of_fd((int)seen->argument));
-  else if (strcmp(verb, "PERIOD") == 0)
-    say(" %llu", (unsigned long long)*(const uint64_t *)seen->argument);
-  else if (strcmp(verb, "SET_FILTER") == 0)
-    say(" %s", (const char *)seen->argument);
-  else if (strcmp(verb, "bpf link") == 0 && seen->argument != 0)
-    say(" %llu", (unsigned long long)seen->argument);
+  say_argument(verb, seen->argument);
   if (seen->code < 0) {
     say(" %s", step_code_name(seen->code));
     say_verb_ends();
@@ -138,19 +186,39 @@ void kernel_hide(void) {
 /* A tracepoint has one list of programs for all of its events. */
 static int on_link(fake_event_t *fake, int prog_fd) {
   (void)fake;
-  (void)prog_fd;
+  kernel_program = prog_fd;
   return kernel.is_shared && kernel.nr_attached++ != 0 ? -EEXIST : 0;
+}
+
+/* As bpf_prog_array_copy_info in kernel/bpf/core.c, with ids from 100 on. */
+static int query_bpf(uint32_t *words) {
+  uint32_t room = words[0], nr = (uint32_t)kernel.nr_attached, i;
+
+  if (room > 64)
+    return -E2BIG;
+  words[1] = nr;
+  for (i = 0; i < nr && i < room; i++)
+    words[2 + i] = 100 + i;
+  return room != 0 && nr > room ? -ENOSPC : 0;
 }
 
 static int on_ioctl(fake_event_t *fake, unsigned long request,
                     uintptr_t argument) {
-  static const step_name_t names[] = {{"SET_FILTER", PERF_EVENT_IOC_SET_FILTER},
-                                      {"PERIOD", PERF_EVENT_IOC_PERIOD},
-                                      {"SET_BPF", PERF_EVENT_IOC_SET_BPF}};
+  static const step_name_t names[] = {
+      {"SET_FILTER", PERF_EVENT_IOC_SET_FILTER},
+      {"PERIOD", PERF_EVENT_IOC_PERIOD},
+      {"SET_BPF", PERF_EVENT_IOC_SET_BPF},
+      {"PAUSE_OUTPUT", PERF_EVENT_IOC_PAUSE_OUTPUT},
+      {"MODIFY_ATTRIBUTES", (long)PERF_EVENT_IOC_MODIFY_ATTRIBUTES},
+      {"all", 0}};
+  long refused = kernel.refused_code == 0
+                     ? -1
+                     : step_meaning(names, COUNT_OF(names), kernel.refused);
 
-  if (kernel.refused_code != 0 &&
-      (long)request == step_meaning(names, COUNT_OF(names), kernel.refused))
+  if (refused == 0 || refused == (long)request)
     return kernel.refused_code;
+  if (request == PERF_EVENT_IOC_QUERY_BPF)
+    return query_bpf((uint32_t *)argument);
   return request == PERF_EVENT_IOC_SET_BPF ? on_link(fake, (int)argument) : 0;
 }
 
@@ -204,8 +272,8 @@ static void write_task(const char *process, const char *id, const char *start) {
 static int on_open(struct perf_event_attr *attr) {
   size_t i;
 
-  if (kernel.replace_at != 0 && fake_count(FAKE_OPEN) == kernel.replace_at)
-    write_task(kernel.replaced[0], kernel.replaced[1], kernel.replaced[2]);
+  if (kernel.open_at != 0 && fake_count(FAKE_OPEN) == kernel.open_at)
+    row_step(kernel.at_open);
   if (kernel.is_slow)
     scripted_opening_take_time(attr);
   for (i = 0; i < kernel.nr_refusals; i++)
@@ -227,6 +295,12 @@ static void do_online(const step_t *step) {
   make_cpus_list(step_word(step, 1));
 }
 
+/* Nothing of the host can be read. */
+static void do_no_host(const step_t *step) {
+  (void)step;
+  fake_host_empty(NULL);
+}
+
 static void do_up(const step_t *step) {
   make_cpus_bring_up((int)step_value(step, 1));
 }
@@ -243,24 +317,15 @@ static void do_tasks(const step_t *step) {
   write_task("12", "12", "77");
 }
 
-/* The task is another one from the nth open on. */
-static void do_replace(const step_t *step) {
-  size_t i;
-
-  kernel.replace_at = (unsigned)step_value(step, 1);
-  for (i = 0; i < 3; i++)
-    snprintf(kernel.replaced[i], sizeof(kernel.replaced[i]), "%s",
-             step_word(step, i + 2));
-}
-
 /* -- steps: the kernel ----------------------------------------------------- */
 
+/* "kernel with lost" or "kernel without lost". */
 static void do_kernel(const step_t *step) {
-  uint64_t lost = UVPERF_FORMAT_LOST;
+  uvperf__known_t *known = &uvperf__known[UVPERF__WORD_READ_FORMAT];
+  int has_lost = step_is(step, 1, "with");
 
-  (void)step;
-  uvperf__known[UVPERF__WORD_READ_FORMAT].yes = 0;
-  uvperf__known[UVPERF__WORD_READ_FORMAT].no = lost;
+  known->yes = has_lost ? UVPERF_FORMAT_LOST : 0;
+  known->no = has_lost ? 0 : UVPERF_FORMAT_LOST;
 }
 
 /* "3", "3-5" or "3+". */
@@ -352,7 +417,8 @@ static void do_id(const step_t *step) {
 }
 
 static void do_fork(const step_t *step) {
-  fake_process(step_is(step, 0, "fork") ? 4711 : 0);
+  kernel.is_child = step_is(step, 0, "fork");
+  fake_process(kernel.is_child ? 4711 : 0);
 }
 
 void kernel_write_samples(fake_event_t *owner, size_t event, size_t nr) {
@@ -412,11 +478,253 @@ static void do_entries(const step_t *step) {
   }
 }
 
+/* The keys that have an entry; "2!": of others. An event is in the entry of its
+ * CPU. */
+static void do_keys(const step_t *step) {
+  uint32_t key;
+  int cpu;
+
+  (void)step;
+  for (key = 0; key < kernel.map->info.max_entries; key++) {
+    cpu = fake_map_at(kernel.map, key);
+    if (cpu == FAKE_MAP_EMPTY)
+      continue;
+    assert_true(cpu == FAKE_MAP_FOREIGN || cpu == (int)key);
+    say(*say_line() == '\0' ? "%u%s" : " %u%s", key,
+        cpu == FAKE_MAP_FOREIGN ? "!" : "");
+  }
+}
+
+/* The map has fewer entries, or another type; is pinned, and its fd closed; may not be changed;
+ * may be changed again; how many files of it are open. */
+static void do_change_map(const step_t *step) {
+  if (step_is(step, 0, "max_entries")) {
+    kernel.map->info.max_entries = (uint32_t)step_value(step, 1);
+  } else if (step_is(step, 0, "map_type")) {
+    kernel.map->info.type = (uint32_t)step_value(step, 1);
+  } else if (step_is(step, 0, "map_flags")) {
+    kernel.map->info.map_flags = (uint32_t)step_value(step, 1);
+  } else if (step_is(step, 0, "pin")) {
+    kernel.map->path = "/bpf/events";
+    fake_map_close(kernel_map_fd);
+    kernel_map_fd = -1;
+  } else if (step_is(step, 0, "files")) {
+    say("%u", kernel.map->files);
+  } else {
+    kernel.map->is_frozen = step_is(step, 0, "freeze");
+  }
+}
+
+/* The memory that is allocated, compared with the mark. */
 static void do_memory(const step_t *step) {
+  size_t blocks = fake_live_allocations();
+
   if (step_is(step, 1, "mark"))
-    kernel.blocks = fake_live_allocations();
+    kernel.blocks = blocks;
+  else if (step_is(step, 1, "spare")) /* uses up a call that is to fail */
+    uvperf__free(uvperf__calloc(1, 1));
+  else if (step_is(step, 1, "more"))
+    assert_true(blocks > kernel.blocks);
+  else if (step_is(step, 1, "less"))
+    assert_true(blocks < kernel.blocks);
   else
-    assert_int_equal(fake_live_allocations(), kernel.blocks);
+    assert_int_equal(blocks, kernel.blocks);
+}
+
+/* A read returns these words. */
+static void do_words(const step_t *step) {
+  fake_event_t *fake = kernel_event(step_word(step, 1));
+  uint64_t *words = kernel.words[kernel.nr_words++];
+  size_t i;
+
+  assert_true(kernel.nr_words <= COUNT_OF(kernel.words));
+  fake->read_data = words;
+  fake->read_size = (step->nr - 2) * sizeof(words[0]);
+  for (i = 2; i < step->nr; i++)
+    words[i - 2] = step_value(step, i);
+}
+
+/* A step that is run once, at the next poll or mapping of an event. */
+static void on_poll(fake_event_t *fake) {
+  fake->on_poll = NULL;
+  row_step(kernel.at_poll[kernel_nr(fake)]);
+}
+
+static void on_map(fake_event_t *fake) {
+  fake->on_map = NULL;
+  row_step(kernel.at_map[kernel_nr(fake)]);
+}
+
+static void keep_step(char kept[64], const char *text) {
+  assert_true(strlen(text) < 64);
+  memcpy(kept, text, strlen(text) + 1);
+}
+
+static void do_at(const step_t *step) {
+  fake_event_t *fake;
+  size_t nr;
+
+  if (step_is(step, 1, "open")) {
+    kernel.open_at = (unsigned)step_value(step, 2);
+    keep_step(kernel.at_open, step_word(step, 3));
+    return;
+  }
+  fake = kernel_event(step_word(step, 2));
+  nr = kernel_nr(fake);
+  assert_true(nr < COUNT_OF(kernel.at_poll));
+  if (step_is(step, 1, "poll")) {
+    keep_step(kernel.at_poll[nr], step_word(step, 3));
+    fake->on_poll = on_poll;
+  } else {
+    keep_step(kernel.at_map[nr], step_word(step, 3));
+    fake->on_map = on_map;
+  }
+}
+
+static void do_wake(const step_t *step) {
+  if (step_is(step, 0, "wake"))
+    fake_event_wake(kernel_event(step_word(step, 1)));
+  else
+    fake_event_quiet(kernel_event(step_word(step, 1)));
+}
+
+static void write_bytes(fake_event_t *owner, const void *bytes, size_t size) {
+  if (owner->attr.write_backward)
+    fake_ring_prepend(owner, bytes, size);
+  else
+    fake_ring_append(owner, bytes, size);
+}
+
+static uint32_t record_type_of(const char *name) {
+  uint32_t type = 1;
+
+  while (uvperf_record_type_name(type) != NULL &&
+         strcmp(uvperf_record_type_name(type), name) != 0)
+    type++;
+  return type;
+}
+
+/* A sound record, of the event itself or of another one. */
+static void do_append(const step_t *step) {
+  fake_event_t *owner = kernel_event(step_word(step, 1));
+  static record_builder_t builder;
+  const fake_event_t *of;
+  record_values_t values;
+
+  of = step->nr > 3 ? kernel_event(step_word(step, 3)) : owner;
+  record_values_init(&values);
+  values.misc = 0;
+  values.id = of->id;
+  values.raw_size = 28;
+  record_build(&builder, record_type_of(step_word(step, 2)), &of->attr,
+               &values);
+  write_bytes(owner, builder.words, builder.size);
+}
+
+/* A record of losses; of samples it has no id. */
+static void do_lose(const step_t *step) {
+  fake_event_t *owner = kernel_event(step_word(step, 1));
+  int is_of_samples = step_is(step, 0, "lose_samples");
+  uint64_t words[3] = {0, owner->id, step_value(step, 2)};
+  struct perf_event_header header = {is_of_samples ? PERF_RECORD_LOST_SAMPLES
+                                                   : PERF_RECORD_LOST,
+                                     0, is_of_samples ? 16 : 24};
+
+  memcpy(words, &header, sizeof(header));
+  if (is_of_samples)
+    words[1] = words[2];
+  write_bytes(owner, words, header.size);
+}
+
+/* Bytes that begin with a header, of a type and a size, and a misc. The last
+ * word is the id of an event. */
+static void do_header(const step_t *step) {
+  uint64_t words[16] = {0};
+  size_t bytes = step_nth(step, 4);
+  struct perf_event_header header = {
+      record_type_of(step_word(step, 2)),
+      (uint16_t)(step->nr > 5 ? step_value(step, 5) : 0),
+      (uint16_t)step_value(step, 3)};
+
+  if (step->nr > 6)
+    words[bytes / 8 - 1] = kernel_event(step_word(step, 6))->id;
+  memcpy(words, &header, sizeof(header));
+  write_bytes(kernel_event(step_word(step, 1)), words, bytes);
+}
+
+/* Fills the ring with records of a type and a size. */
+static void do_fill_ring(const step_t *step) {
+  fake_event_t *owner = kernel_event(step_word(step, 1));
+  uint64_t words[16] = {0};
+  struct perf_event_header header = {record_type_of(step_word(step, 2)), 0,
+                                     (uint16_t)step_value(step, 3)};
+  size_t nr = owner->ring_size / header.size;
+
+  memcpy(words, &header, sizeof(header));
+  while (nr-- > 0)
+    write_bytes(owner, words, header.size);
+}
+
+/* Where the reader is. */
+static void do_tail(const step_t *step) {
+  say_number(fake_ring_tail(kernel_event(step_word(step, 1))->page));
+}
+
+static void do_head(const step_t *step) {
+  kernel_event(step_word(step, 1))->page->data_head += step_value(step, 2);
+}
+
+/* Fields of all events that were opened. */
+static void do_events(const step_t *step) {
+  size_t i;
+
+  for (i = 0; i < kernel_nr_opened(); i++) {
+    say_next();
+    say("e%zu ", i);
+    say_fields(&kernel_events[i]->attr, step, 1);
+  }
+}
+
+/* Those that are enabled. */
+static void do_running(const step_t *step) {
+  size_t i;
+
+  (void)step;
+  for (i = 0; i < KERNEL_EVENTS; i++)
+    if (kernel_events[i]->fd >= 0 && kernel_events[i]->enabled)
+      say(*say_line() == '\0' ? "e%zu" : " e%zu", i);
+}
+
+static void do_modified(const step_t *step) {
+  say_fields(&kernel.modified, step, 1);
+}
+
+/* Another kernel or PMU: see fake_version.h. */
+static void do_version(const step_t *step) {
+  fake_version_t *version = fake_version();
+  char name[32], value[32];
+  size_t i;
+
+  for (i = 1; i < step->nr; i++) {
+    if (sscanf(step->words[i], "%31[^=]=%31s", name, value) != 2)
+      step_fail(step->text, "no value");
+    if (strcmp(name, "cycles") == 0)
+      version->cycles = step_code(value);
+    else if (strcmp(name, "attr_size") == 0)
+      version->attr_size = (uint32_t)step_number(value);
+    else if (strcmp(name, "precise_ip") == 0)
+      version->precise_ip = (unsigned)step_number(value);
+    else if (strcmp(name, "user_only") == 0)
+      version->allows_user_only = 1;
+    else if (strcmp(name, "flag_bits") == 0)
+      version->known[UVPERF__WORD_FLAGS] =
+          (UINT64_C(1) << step_number(value)) - 1;
+    else if (strcmp(name, "sample_type_bits") == 0)
+      version->known[UVPERF__WORD_SAMPLE_TYPE] =
+          (UINT64_C(1) << step_number(value)) - 1;
+    else
+      step_fail(step->text, "no such part of a version");
+  }
 }
 
 /* -- steps: the loop ------------------------------------------------------- */
@@ -445,25 +753,116 @@ static void do_pool(const step_t *step) {
     say("waits");
 }
 
-static void do_turn(const step_t *step) {
-  int turns = 10;
+static void do_loop_clock(const step_t *step) {
+  fake_clock_set(step_value(step, 1));
+}
 
+/* A CPU goes or comes, with a uevent. The list is of those online then. */
+static void do_hotplug(const step_t *step) {
+  char online[64];
+
+  snprintf(online, sizeof(online), "%s\n", step_word(step, 2));
+  if (step_is(step, 0, "goes"))
+    hotplug_take_down((int)step_value(step, 1), online);
+  else
+    hotplug_bring_up((int)step_value(step, 1), online);
+}
+
+/* Without a uevent. */
+static void do_down(const step_t *step) {
+  make_cpus_take_down((int)step_value(step, 1));
+}
+
+static void do_uevent_reads(const step_t *step) {
   (void)step;
+  say("%u", fake_uevents_reads());
+}
+
+static void do_alive(const step_t *step) {
+  (void)step;
+  say("%d", uv_loop_alive(&kernel_loop));
+}
+
+/* From now on the pool waits for "pool". */
+static void do_hold(const step_t *step) {
+  (void)step;
+  fake_pool_hold();
+}
+
+/* Turns of a loop that nothing else keeps alive. */
+static void do_run(const step_t *step) {
+  (void)step;
+  hotplug_run(&kernel_loop);
+}
+
+static void do_turn(const step_t *step) {
+  uint64_t turns = step->nr > 1 ? step_value(step, 1) : 10;
+
   while (turns-- > 0 && uv_run(&kernel_loop, UV_RUN_NOWAIT) != 0)
     continue;
 }
 
-const scripted_verb_t kernel_verbs[] = {
-    {"file", do_file},       {"online", do_online},   {"up", do_up},
-    {"task", do_task},       {"tasks", do_tasks},     {"replace", do_replace},
-    {"kernel", do_kernel},   {"fail", do_fail},       {"refuse", do_refuse},
-    {"ioctls", do_ioctls},   {"give", do_give},       {"size", do_size},
-    {"word", do_word},       {"hup", do_revents},     {"err", do_revents},
-    {"clock", do_clock},     {"share", do_share},     {"id", do_id},
-    {"fork", do_fork},       {"unfork", do_fork},     {"write", do_write},
-    {"slow", do_slow},       {"pool", do_pool},       {"turn", do_turn},
-    {"map", do_map},         {"foreign", do_foreign}, {"clear", do_foreign},
-    {"entries", do_entries}, {"memory", do_memory},   {NULL, NULL}};
+const scripted_verb_t kernel_verbs[] = {{"file", do_file},
+                                        {"online", do_online},
+                                        {"up", do_up},
+                                        {"no_host", do_no_host},
+                                        {"task", do_task},
+                                        {"tasks", do_tasks},
+                                        {"kernel", do_kernel},
+                                        {"fail", do_fail},
+                                        {"refuse", do_refuse},
+                                        {"ioctls", do_ioctls},
+                                        {"give", do_give},
+                                        {"size", do_size},
+                                        {"word", do_word},
+                                        {"hup", do_revents},
+                                        {"err", do_revents},
+                                        {"clock", do_clock},
+                                        {"share", do_share},
+                                        {"id", do_id},
+                                        {"fork", do_fork},
+                                        {"unfork", do_fork},
+                                        {"write", do_write},
+                                        {"words", do_words},
+                                        {"at", do_at},
+                                        {"wake", do_wake},
+                                        {"quiet", do_wake},
+                                        {"append", do_append},
+                                        {"header", do_header},
+                                        {"lose", do_lose},
+                                        {"lose_samples", do_lose},
+                                        {"fill_ring", do_fill_ring},
+                                        {"head", do_head},
+                                        {"tail", do_tail},
+                                        {"events", do_events},
+                                        {"running", do_running},
+                                        {"modified", do_modified},
+                                        {"version", do_version},
+                                        {"loop_clock", do_loop_clock},
+                                        {"slow", do_slow},
+                                        {"pool", do_pool},
+                                        {"turn", do_turn},
+                                        {"run", do_run},
+                                        {"down", do_down},
+                                        {"uevent_reads", do_uevent_reads},
+                                        {"alive", do_alive},
+                                        {"hold", do_hold},
+                                        {"goes", do_hotplug},
+                                        {"comes", do_hotplug},
+                                        {"map", do_map},
+                                        {"foreign", do_foreign},
+                                        {"clear", do_foreign},
+                                        {"entries", do_entries},
+                                        {"keys", do_keys},
+                                        {"max_entries", do_change_map},
+                                        {"map_type", do_change_map},
+                                        {"map_flags", do_change_map},
+                                        {"pin", do_change_map},
+                                        {"files", do_change_map},
+                                        {"freeze", do_change_map},
+                                        {"thaw", do_change_map},
+                                        {"memory", do_memory},
+                                        {NULL, NULL}};
 
 /* -- a row ----------------------------------------------------------------- */
 
@@ -521,6 +920,7 @@ void kernel_begin(void) {
     kernel_events[i]->on_link = on_link;
   }
   fake_on_open(on_open);
+  fake_uevents_begin();
   kernel_show();
 }
 
@@ -533,10 +933,12 @@ void kernel_end_loop(void) {
 }
 
 void kernel_end(void) {
-  if (kernel.map != NULL)
+  if (kernel.map != NULL && kernel_map_fd >= 0)
     fake_map_close(kernel_map_fd);
   fake_clock_set_counters(0);
-  fake_assert_clean();
+  if (!kernel.is_child)
+    fake_assert_clean();
   fake_kernel_reset();
+  fake_uevents_end();
   assert_int_equal(make_cpus_end(), 0);
 }

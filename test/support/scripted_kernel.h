@@ -15,6 +15,7 @@ extern fake_event_t *kernel_events[KERNEL_EVENTS];
 extern uv_loop_t kernel_loop;
 extern uint64_t kernel_now; /* of "clock" */
 extern int kernel_map_fd;   /* of "map" */
+extern int kernel_program;  /* the fd of the last one that was linked */
 
 extern const scripted_verb_t kernel_verbs[];
 

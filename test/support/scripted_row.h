@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests as tables of text. A row is a test: its name, and steps with a scripted
  * kernel on a made-up host with the CPUs 0 to 2. What is tested is the subject:
- * see scripted_evlist.h and scripted_events.h.
+ * see scripted_evlist.h, scripted_handles.h and
+ * scripted_outputs.h.
  *
  *   {"offline_cpu_is_a_failure",
  *    "attrs 1; cpus 0-1; fail open 2 ENODEV; open -> open e0@0 @1 ENODEV\n"
@@ -14,7 +15,7 @@
  *
  * What the kernel saw: e0 is the event that was opened first. "open e0@1" is an
  * open on CPU 1 for all tasks, "e0@me:1" there for this process, "e0@me" on all
- * CPUs, "<e2" in the group of e2. Other calls are "read e0", "ENABLE e0 e1"
+ * CPUs, "e0@self" for the calling thread, "<e2" in the group of e2, "<copy" with a duplicate of its leader's fd. Other calls are "read e0", "ENABLE e0 e1"
  * (one ioctl each), "SET_OUTPUT e0 e1", "PERIOD e0 700", "bpf link e0", "close
  * link e0", "poll all e0" (one poll of many), "bpf update 1" (an entry of a
  * map). ioctl ID is not printed. A call that failed ends with its code.
@@ -28,7 +29,6 @@
  *   up CPU, online LIST       a CPU; the list of CPUs
  *   task PROCESS ID START     a task in /proc; "tasks": 11 and 12. After "task"
  *                             tkill(2) finds all ids
- *   replace N PROCESS ID START  the same at the Nth open
  * The kernel
  *   fail CALL N CODE          the Nth next CALL fails; also "1-3", "2+"
  *   refuse WHAT CODE          opens of WHAT fail; "refuse nothing"
@@ -39,20 +39,42 @@
  *   hup E..., err E...        what a poll returns
  *   write E E [N]             writes samples of the second event into the ring
  *                             of the first; 0 fills it
+ *   append E TYPE [E]         a sound record into the ring of an event, of the
+ *                             event itself or of another
+ *   lose E N, lose_samples E N  a record of losses
+ *   header E TYPE SIZE BYTES [MISC [E]]  bytes that begin with a header, and end
+ *                             with an event's id
+ *   fill_ring E TYPE SIZE, head E N (moves it), tail E
+ *   wake E, quiet E           the loop sees that there are records
+ *   words E V...              what a read returns
+ *   events FIELD...           of the attrs of all that were opened; "modified"
+ *                             of the last MODIFY_ATTRIBUTES; running
+ *   version PART=VALUE...     another kernel or PMU: cycles, attr_size,
+ *                             precise_ip, user_only, flag_bits,
+ *                             sample_type_bits
+ *   at open N 'STEP'          runs a step at the Nth open; also at the next
+ *                             "poll E" or "map E"
  *   clock NS; id E E (the first gets the id of the second)
  *   share N                   the events share a list with N programs
- *   map N [FLAGS [TYPE]], foreign KEY, clear KEY, entries
+ *   map N [FLAGS [TYPE]], foreign KEY, clear KEY, entries,
+ *   keys, max_entries, map_type, map_flags N, pin,
+ *   files, freeze, thaw
  *   fork, unfork              acts as a forked child
- *   kernel without lost
- *   memory mark, memory compare
+ *   kernel without lost, kernel with lost
+ *   memory mark, memory compare, more, less, or spare
  * The loop
+ *   goes CPU LIST, comes CPU LIST  with a uevent; LIST is online then
+ *   run (turns of a loop that nothing keeps alive)
+ *   down CPU (without a uevent), uevent_reads, alive, hold (the pool waits)
  *   slow (each open is a request of its own), pool [N | work], turn
  * The row
  *   says TEXT                 what the last reason must contain
+ *   needed, needed_at_least N what the last error says
  *   each CALL CODE            first: the row is run once for each CALL, which
  *                             fails; steps must then return 0 or CODE.
  *                             "sweep": only calls after this step
- *   times N STEP */
+ *   times N STEP
+ *   returns CODE STEP         for a code without what is printed */
 #ifndef UVPERF_TEST_SCRIPTED_ROW_H
 #define UVPERF_TEST_SCRIPTED_ROW_H
 
@@ -70,7 +92,7 @@ typedef struct scripted_verb_s {
 
 /* What the rows of a program test. */
 typedef struct scripted_subject_s {
-  const scripted_verb_t *verbs[3]; /* tables, the last is NULL */
+  const scripted_verb_t *verbs[4]; /* tables, the last is NULL */
   void (*begin)(void);
   void (*before_step)(void); /* or NULL */
   int (*is_open)(void);      /* whether the call that opens it has succeeded */
@@ -88,6 +110,10 @@ extern row_result_t row_result;
 
 /* Notes and prints it. Returns whether there was an error to print. */
 int row_returned(int rc);
+
+/* Runs another step in a step. */
+void row_run(const step_t *step);
+void row_step(const char *text);
 
 /* Runs the rows and then other tests: a main function. Returns the number of failed tests. */
 int scripted_row_run(const scripted_subject_t *subject, const char *program,

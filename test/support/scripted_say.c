@@ -122,3 +122,15 @@ void say_nonzero(const struct perf_event_attr *attr) {
     say_number(field);
   }
 }
+
+void say_changes(const uvperf_change_t *changes, size_t nr) {
+  size_t i;
+
+  for (i = 0; i < nr; i++) {
+    say_next();
+    say("%s ", uvperf__attr_field_name(changes[i].field));
+    say_number(changes[i].from);
+    say(" to ");
+    say_number(changes[i].to);
+  }
+}

@@ -32,5 +32,6 @@ void say_fields(const struct perf_event_attr *attr, const step_t *step,
 
 /* All fields that are not 0, but not the size, which depends on the headers. */
 void say_nonzero(const struct perf_event_attr *attr);
+void say_changes(const uvperf_change_t *changes, size_t nr);
 
 #endif

@@ -94,6 +94,7 @@ static const step_name_t codes[] = {{"0", 0},
                                     {"EINTR", EINTR},
                                     {"EUCLEAN", EUCLEAN},
                                     {"ENOSPC", ENOSPC},
+                                    {"EXDEV", EXDEV},
                                     {"EOF", -UV_EOF},
                                     {"ETIMEDOUT", ETIMEDOUT},
                                     {"EOPNOTSUPP", EOPNOTSUPP}};
@@ -141,6 +142,16 @@ uint64_t step_bits(const step_t *step, const step_name_t *names, size_t nr) {
                 ? step_number(step->words[i])
                 : (uint64_t)step_meaning(names, nr, step->words[i]);
   return bits;
+}
+
+uint32_t step_fallbacks(const step_t *step) {
+  static const step_name_t names[] = {{"all", UVPERF_FALLBACK_ALL},
+                                      {"clock", UVPERF_FALLBACK_CLOCK},
+                                      {"user", UVPERF_FALLBACK_USER},
+                                      {"kernel", UVPERF_FALLBACK_KERNEL},
+                                      {"precise", UVPERF_FALLBACK_PRECISE}};
+
+  return (uint32_t)step_bits(step, names, COUNT_OF(names));
 }
 
 void step_set_fields(const step_t *step, size_t at,

@@ -48,6 +48,7 @@ uint64_t step_split_value(char *text);
 
 /* The bits that the words after the first mean, or numbers. */
 uint64_t step_bits(const step_t *step, const step_name_t *names, size_t nr);
+uint32_t step_fallbacks(const step_t *step);
 
 /* Sets the fields of the words "NAME=VALUE" from `at` on. */
 void step_set_fields(const step_t *step, size_t at,

@@ -1,13 +1,102 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: the argument of modify's ioctl. A running event continues and a
  * stopped one stays stopped, whichever event of its group started or stopped
- * it. */
+ * it: then ENABLE follows a modify, or does not. */
 #include "scripted_event.h"
+#include "scripted_handles.h"
 
 #include <errno.h>
 #include <sys/ioctl.h>
 
-#include <linux/hw_breakpoint.h>
+static const scripted_row_t rows[] = {
+    {"event_modify_prepares_the_attr_as_init_does",
+     "attr write; options no_ring; init\n"
+     "modify h0 disabled=0 read_format=8 config1=0x1000 -> MODIFY_ATTRIBUTES "
+     "e0\n"
+     "modified disabled read_format config1 -> 1 12 4096\n"},
+    {"event_modify_changes_the_attr_if_it_succeeded",
+     "attr write config1=0x1000; options no_ring; init\n"
+     "ioctls MODIFY_ATTRIBUTES EINVAL\n"
+     "modify h0 config1=0x1008 config2=4 -> MODIFY_ATTRIBUTES e0 EINVAL, "
+     "EINVAL "
+     "unknown\n"
+     "fields h0 config1 -> 4096\n"
+     "ioctls MODIFY_ATTRIBUTES 0; modify h0 config1=0x1008 config2=4\n"
+     "fields h0 config1 config2 -> 4104 4\n"},
+    {"event_modify_without_memory_calls_nothing",
+     "attr write; options no_ring; init\n"
+     "fail calloc 1 ENOMEM; modify h0 size=72 -> ENOMEM memory\n"
+     "fail calloc 2 ENOMEM; modify h0 size=72 -> ENOMEM memory\n"},
+    {"event_modify_that_fails_starts_a_running_one_again",
+     "attr write; options no_ring; init; enable h0\n"
+     "ioctls MODIFY_ATTRIBUTES ENOSPC\n"
+     "modify h0 -> MODIFY_ATTRIBUTES e0 ENOSPC, ENABLE e0, ENOSPC "
+     "breakpoint_slots\n"
+     "disable h0; modify h0 -> MODIFY_ATTRIBUTES e0 ENOSPC, ENOSPC "
+     "breakpoint_slots\n"},
+    /* perf_event_modify_attr takes sig_data even if it refuses the rest. */
+    {"event_modify_that_fails_puts_sig_data_back",
+     "attr write; options no_ring; init; ioctls MODIFY_ATTRIBUTES EINVAL\n"
+     "modify h0 sig_data=5 -> MODIFY_ATTRIBUTES e0 EINVAL, "
+     "MODIFY_ATTRIBUTES e0 EINVAL, EINVAL unknown\n"
+     "modified sig_data -> 0\n"},
+    {"event_modify_that_cannot_start_again_says_so",
+     "attr write; options no_ring; init; enable h0; fail ioctl 1 ENODEV\n"
+     "modify h0 config1=0x1000 -> MODIFY_ATTRIBUTES e0, ENABLE e0 ENODEV, "
+     "ENODEV no_event\n"
+     "fields h0 config1 -> 4096\n"
+     "modify h0 -> MODIFY_ATTRIBUTES e0\n"},
+    /* No other event was disabled by it, and nothing is known better then. */
+    {"event_modify_of_no_breakpoint_starts_nothing",
+     "attr comm; init; start h0; ioctls MODIFY_ATTRIBUTES EOPNOTSUPP\n"
+     "modify h0 -> MODIFY_ATTRIBUTES e0 EOPNOTSUPP, EOPNOTSUPP "
+     "not_supported\n"},
+    {"event_modify_knows_who_started_and_stopped",
+     "attr write; options no_ring; init\n"
+     "modify h0 -> MODIFY_ATTRIBUTES e0\n"
+     "start h0; modify h0 -> MODIFY_ATTRIBUTES e0, ENABLE e0\n"
+     "stop h0; modify h0 -> MODIFY_ATTRIBUTES e0, ENABLE e0\n"
+     "enable h0; modify h0 -> MODIFY_ATTRIBUTES e0, ENABLE e0\n"
+     "disable h0; modify h0 -> MODIFY_ATTRIBUTES e0\n"
+     "disable h0 all; modify h0 -> MODIFY_ATTRIBUTES e0\n"
+     "start h0 no_enable; modify h0 -> MODIFY_ATTRIBUTES e0\n"
+     "enable h0 all; stop h0; modify h0 -> MODIFY_ATTRIBUTES e0, ENABLE e0\n"
+     /* A failure changes nothing. */
+     "fail ioctl 1 EACCES; disable h0 -> DISABLE e0 EACCES, EACCES "
+     "permission\n"
+     "modify h0 -> MODIFY_ATTRIBUTES e0, ENABLE e0\n"},
+    /* It may have to be given its period again, which
+     * live/test_event_control.c shows. */
+    {"event_modify_after_refresh_enables_and_sets_a_period",
+     "attr write; options no_ring; init; refresh h0 3 -> REFRESH e0 3\n"
+     "modify h0 -> MODIFY_ATTRIBUTES e0, ENABLE e0, PERIOD e0 1\n"
+     "refresh h0 3 -> REFRESH e0 3, PERIOD e0 1\n"
+     /* For any kind of event. */
+     "period h0 2; refresh h0 3 -> REFRESH e0 3, PERIOD e0 2\n"},
+    {"event_modify_knows_what_the_group_did",
+     "attr write; options no_ring; init; options no_ring leader=h0; init; "
+     "init\n"
+     "options no_ring; init; enable h2 all\n"
+     "modify h0 -> MODIFY_ATTRIBUTES e0, ENABLE e0\n"
+     "modify h1 -> MODIFY_ATTRIBUTES e1, ENABLE e1\n"
+     "modify h2 -> MODIFY_ATTRIBUTES e2, ENABLE e2\n"
+     "modify h3 -> MODIFY_ATTRIBUTES e3\n"
+     "disable h1; modify h0 -> MODIFY_ATTRIBUTES e0, ENABLE e0\n"
+     "modify h1 -> MODIFY_ATTRIBUTES e1\n"
+     "disable h0 all; modify h0 -> MODIFY_ATTRIBUTES e0\n"
+     "modify h2 -> MODIFY_ATTRIBUTES e2\n"
+     "close h1; turn; enable h0 all\n"
+     "modify h2 -> MODIFY_ATTRIBUTES e2, ENABLE e2\n"},
+    /* Closing the leader disables its siblings, and perf_group_detach makes
+     * each its own leader. */
+    {"event_modify_without_the_leader_is_on_its_own",
+     "attr write; options no_ring; init; options no_ring leader=h0; init; "
+     "init\n"
+     "enable h0 all; close h0; turn; modify h1 -> MODIFY_ATTRIBUTES e1\n"
+     "enable h2 all; modify h1 -> MODIFY_ATTRIBUTES e1\n"
+     "disable h1 all; modify h1 -> MODIFY_ATTRIBUTES e1\n"
+     "modify h2 -> MODIFY_ATTRIBUTES e2, ENABLE e2\n"},
+};
 
 /* The last argument of MODIFY_ATTRIBUTES; 256 bytes of it. */
 static union {
@@ -35,79 +124,17 @@ static void breakpoint_attr(struct perf_event_attr *attr) {
   live_write_attr(attr, PERF_SAMPLE_IP);
 }
 
-static void open_in(uv_loop_t *loop, live_collector_t *collector,
-                    uvperf_event_t *leader) {
+/* Opens a breakpoint without a ring. */
+static void open_breakpoint(uv_loop_t *loop, live_collector_t *collector) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   fake_event_t *fake = fake_event_add(7);
   struct perf_event_attr attr;
 
+  next_code = 0;
   fake->on_ioctl = remember;
   breakpoint_attr(&attr);
-  options.leader = leader;
   options.flags = UVPERF_EVENT_NO_RING;
   live_init(loop, collector, &attr, &options);
-}
-
-/* Opens a breakpoint without a ring. */
-static void open_breakpoint(uv_loop_t *loop, live_collector_t *collector) {
-  next_code = 0;
-  open_in(loop, collector, NULL);
-}
-
-/* Whether a modify starts it again. */
-static int runs(live_collector_t *collector) {
-  fake_log_clear();
-  assert_int_equal(uvperf_event_modify(
-                       &collector->event,
-                       uvperf_handle_attr(&collector->event.handle, 0), NULL),
-                   0);
-  if (strcmp(fake_log(), "ioctl MODIFY_ATTRIBUTES, ioctl ENABLE") == 0)
-    return 1;
-  assert_string_equal(fake_log(), "ioctl MODIFY_ATTRIBUTES");
-  return 0;
-}
-
-/* -- results -------------------------------------------------------------- */
-
-static void event_modify_prepares_the_attr_as_init_does(void **state) {
-  live_collector_t collector;
-  struct perf_event_attr attr;
-
-  open_breakpoint(*state, &collector);
-  attr = *uvperf_handle_attr(&collector.event.handle, 0);
-  attr.disabled = 0;
-  attr.read_format = PERF_FORMAT_GROUP;
-  attr.bp_addr = 0x1000;
-  assert_int_equal(uvperf_event_modify(&collector.event, &attr, NULL), 0);
-  assert_int_equal(given.attr.disabled, 1);
-  assert_int_equal(given.attr.read_format, PERF_FORMAT_GROUP | PERF_FORMAT_ID);
-  assert_int_equal(given.attr.bp_addr, 0x1000);
-  assert_int_equal(attr.disabled, 0); /* the caller's */
-  live_close(&collector);
-}
-
-static void event_modify_changes_the_attr_if_it_succeeded(void **state) {
-  live_collector_t collector;
-  const struct perf_event_attr *own;
-  struct perf_event_attr attr;
-  uint64_t old;
-
-  open_breakpoint(*state, &collector);
-  own = uvperf_handle_attr(&collector.event.handle, 0);
-  old = own->bp_addr;
-  attr = *own;
-  attr.bp_addr = old + 8;
-  attr.bp_len = 4;
-  next_code = -EINVAL;
-  assert_int_equal(uvperf_event_modify(&collector.event, &attr, NULL),
-                   UV_EINVAL);
-  assert_int_equal(own->bp_addr, old);
-  assert_int_equal(uvperf_event_modify(&collector.event, &attr, NULL), 0);
-  assert_ptr_equal(uvperf_handle_attr(&collector.event.handle, 0), own);
-  assert_int_equal(own->bp_addr, old + 8);
-  assert_int_equal(own->bp_len, 4);
-  assert_int_equal(own->size, sizeof(attr));
-  live_close(&collector);
 }
 
 /* The kernel compares attr.size too. */
@@ -149,231 +176,10 @@ static void event_modify_of_another_size_returns_the_events_size(void **state) {
   live_close(&collector);
 }
 
-static void event_modify_without_memory_calls_nothing(void **state) {
-  live_collector_t collector;
-  struct perf_event_attr attr;
-  uvperf_error_t error;
-  unsigned nth;
-
-  open_breakpoint(*state, &collector);
-  breakpoint_attr(&attr);
-  attr.size = 72;
-  for (nth = 1; nth <= 2; nth++) {
-    fake_fail(FAKE_CALLOC, nth, -ENOMEM);
-    fake_log_clear();
-    assert_int_equal(uvperf_event_modify(&collector.event, &attr, &error),
-                     UV_ENOMEM);
-    assert_int_equal(error.cause, UVPERF_CAUSE_MEMORY);
-    assert_string_equal(fake_log(), "");
-  }
-  live_close(&collector);
-}
-
-/* -- running or stopped --------------------------------------------------- */
-
-static void event_modify_that_fails_starts_a_running_one_again(void **state) {
-  live_collector_t collector;
-  uvperf_error_t error;
-
-  open_breakpoint(*state, &collector);
-  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
-  next_code = -ENOSPC;
-  fake_log_clear();
-  assert_int_equal(uvperf_event_modify(
-                       &collector.event,
-                       uvperf_handle_attr(&collector.event.handle, 0), &error),
-                   UV_ENOSPC);
-  assert_int_equal(error.cause, UVPERF_CAUSE_BREAKPOINT_SLOTS);
-  assert_string_equal(fake_log(),
-                      "ioctl MODIFY_ATTRIBUTES failed, ioctl ENABLE");
-  assert_int_equal(uvperf_disable(&collector.event.handle, 0, NULL), 0);
-  next_code = -ENOSPC;
-  fake_log_clear();
-  assert_int_equal(
-      uvperf_event_modify(&collector.event,
-                          uvperf_handle_attr(&collector.event.handle, 0), NULL),
-      UV_ENOSPC);
-  assert_string_equal(fake_log(), "ioctl MODIFY_ATTRIBUTES failed");
-  live_close(&collector);
-}
-
-/* perf_event_modify_attr takes sig_data even if it refuses the rest. */
-static void event_modify_that_fails_puts_sig_data_back(void **state) {
-  live_collector_t collector;
-  struct perf_event_attr attr;
-  uint64_t sig_data;
-
-  open_breakpoint(*state, &collector);
-  attr = *uvperf_handle_attr(&collector.event.handle, 0);
-  if (uvperf_attr_set(&attr, UVPERF_ATTR_SIG_DATA, 5) != 0)
-    support_skip(__func__, "headers with sig_data");
-  next_code = -EINVAL;
-  fake_log_clear();
-  assert_int_equal(uvperf_event_modify(&collector.event, &attr, NULL),
-                   UV_EINVAL);
-  assert_string_equal(fake_log(), "ioctl MODIFY_ATTRIBUTES failed, ioctl "
-                                  "MODIFY_ATTRIBUTES");
-  assert_int_equal(
-      uvperf_attr_get(&given.attr, UVPERF_ATTR_SIG_DATA, &sig_data), 0);
-  assert_int_equal(sig_data, 0);
-  live_close(&collector);
-}
-
-static void event_modify_that_cannot_start_again_says_so(void **state) {
-  live_collector_t collector;
-  struct perf_event_attr attr;
-  uvperf_error_t error;
-
-  open_breakpoint(*state, &collector);
-  assert_int_equal(uvperf_enable(&collector.event.handle, 0, NULL), 0);
-  attr = *uvperf_handle_attr(&collector.event.handle, 0);
-  attr.bp_addr = 0x1000;
-  fake_fail(FAKE_IOCTL, 1, -ENODEV);
-  assert_int_equal(uvperf_event_modify(&collector.event, &attr, &error),
-                   UV_ENODEV);
-  assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);
-  assert_int_equal(uvperf_handle_attr(&collector.event.handle, 0)->bp_addr,
-                   0x1000);
-  assert_int_equal(runs(&collector), 0);
-  live_close(&collector);
-}
-
-/* No other event was disabled by it, and nothing is known better then. */
-static void event_modify_of_no_breakpoint_starts_nothing(void **state) {
-  live_collector_t collector;
-  fake_event_t *fake = scripted_event_open(*state, &collector);
-
-  fake->on_ioctl = remember;
-  next_code = -EOPNOTSUPP;
-  fake_log_clear();
-  assert_int_equal(
-      uvperf_event_modify(&collector.event,
-                          uvperf_handle_attr(&collector.event.handle, 0), NULL),
-      UV_ENOTSUP);
-  assert_string_equal(fake_log(), "ioctl MODIFY_ATTRIBUTES failed");
-  live_close(&collector);
-}
-
-static void event_modify_knows_who_started_and_stopped(void **state) {
-  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
-  live_collector_t collector;
-  uvperf_event_t *event = &collector.event;
-
-  open_breakpoint(*state, &collector);
-  assert_int_equal(runs(&collector), 0);
-  assert_int_equal(uvperf_start(&event->handle, NULL, NULL, NULL), 0);
-  assert_int_equal(runs(&collector), 1);
-  assert_int_equal(uvperf_stop(&event->handle), 0);
-  assert_int_equal(runs(&collector), 1);
-  assert_int_equal(uvperf_enable(&event->handle, 0, NULL), 0);
-  assert_int_equal(runs(&collector), 1);
-  assert_int_equal(uvperf_disable(&event->handle, 0, NULL), 0);
-  assert_int_equal(runs(&collector), 0);
-  assert_int_equal(uvperf_disable(&event->handle, UVPERF_ALL, NULL), 0);
-  assert_int_equal(runs(&collector), 0);
-  options.flags = UVPERF_START_NO_ENABLE;
-  assert_int_equal(uvperf_start(&event->handle, &options, NULL, NULL), 0);
-  assert_int_equal(runs(&collector), 0);
-  assert_int_equal(uvperf_enable(&event->handle, UVPERF_ALL, NULL), 0);
-  assert_int_equal(uvperf_stop(&event->handle), 0);
-  assert_int_equal(runs(&collector), 1);
-  /* A failure changes nothing. */
-  fake_fail(FAKE_IOCTL, 1, -EACCES);
-  assert_int_equal(uvperf_disable(&event->handle, 0, NULL), UV_EACCES);
-  assert_int_equal(runs(&collector), 1);
-  live_close(&collector);
-}
-
-/* It may have to be given its period again, which live/test_event_control.c
- * shows. */
-static void event_modify_after_refresh_enables_and_sets_a_period(void **state) {
-  live_collector_t collector;
-  uvperf_event_t *event = &collector.event;
-
-  open_breakpoint(*state, &collector);
-  fake_log_clear();
-  assert_int_equal(uvperf_event_refresh(event, 3, NULL), 0);
-  assert_string_equal(fake_log(), "ioctl REFRESH");
-  fake_log_clear();
-  assert_int_equal(
-      uvperf_event_modify(event, uvperf_handle_attr(&event->handle, 0), NULL),
-      0);
-  assert_string_equal(fake_log(),
-                      "ioctl MODIFY_ATTRIBUTES, ioctl ENABLE, ioctl PERIOD");
-  fake_log_clear();
-  assert_int_equal(uvperf_event_refresh(event, 3, NULL), 0);
-  assert_string_equal(fake_log(), "ioctl REFRESH, ioctl PERIOD");
-  /* For any kind of event. */
-  assert_int_equal(uvperf_change_period(&event->handle, 0, 2, NULL), 0);
-  fake_log_clear();
-  assert_int_equal(uvperf_event_refresh(event, 3, NULL), 0);
-  assert_string_equal(fake_log(), "ioctl REFRESH, ioctl PERIOD");
-  live_close(&collector);
-}
-
-/* -- groups --------------------------------------------------------------- */
-
-static void event_modify_knows_what_the_group_did(void **state) {
-  live_collector_t leader, one, other, alone;
-
-  open_breakpoint(*state, &leader);
-  open_in(*state, &one, &leader.event);
-  open_in(*state, &other, &leader.event);
-  open_breakpoint(*state, &alone);
-  assert_int_equal(uvperf_enable(&other.event.handle, UVPERF_ALL, NULL), 0);
-  assert_int_equal(runs(&leader), 1);
-  assert_int_equal(runs(&one), 1);
-  assert_int_equal(runs(&other), 1);
-  assert_int_equal(runs(&alone), 0);
-  assert_int_equal(uvperf_disable(&one.event.handle, 0, NULL), 0);
-  assert_int_equal(runs(&leader), 1);
-  assert_int_equal(runs(&one), 0);
-  assert_int_equal(uvperf_disable(&leader.event.handle, UVPERF_ALL, NULL), 0);
-  assert_int_equal(runs(&leader), 0);
-  assert_int_equal(runs(&other), 0);
-  live_close(&one);
-  assert_int_equal(uvperf_enable(&leader.event.handle, UVPERF_ALL, NULL), 0);
-  assert_int_equal(runs(&other), 1);
-  live_close(&other);
-  live_close(&leader);
-  live_close(&alone);
-}
-
-/* Closing the leader disables its siblings, and perf_group_detach makes each
- * its own leader. */
-static void event_modify_without_the_leader_is_on_its_own(void **state) {
-  live_collector_t leader, one, other;
-
-  open_breakpoint(*state, &leader);
-  open_in(*state, &one, &leader.event);
-  open_in(*state, &other, &leader.event);
-  assert_int_equal(uvperf_enable(&leader.event.handle, UVPERF_ALL, NULL), 0);
-  live_close(&leader);
-  assert_int_equal(runs(&one), 0);
-  assert_int_equal(uvperf_enable(&other.event.handle, UVPERF_ALL, NULL), 0);
-  assert_int_equal(runs(&one), 0);
-  assert_int_equal(uvperf_disable(&one.event.handle, UVPERF_ALL, NULL), 0);
-  assert_int_equal(runs(&one), 0);
-  assert_int_equal(runs(&other), 1);
-  live_close(&other);
-  live_close(&one);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      fake_kernel_test(event_modify_prepares_the_attr_as_init_does),
-      fake_kernel_test(event_modify_changes_the_attr_if_it_succeeded),
       fake_kernel_test(event_modify_of_another_size_returns_the_events_size),
-      fake_kernel_test(event_modify_without_memory_calls_nothing),
-      fake_kernel_test(event_modify_that_fails_starts_a_running_one_again),
-      fake_kernel_test(event_modify_that_fails_puts_sig_data_back),
-      fake_kernel_test(event_modify_that_cannot_start_again_says_so),
-      fake_kernel_test(event_modify_of_no_breakpoint_starts_nothing),
-      fake_kernel_test(event_modify_knows_who_started_and_stopped),
-      fake_kernel_test(event_modify_after_refresh_enables_and_sets_a_period),
-      fake_kernel_test(event_modify_knows_what_the_group_did),
-      fake_kernel_test(event_modify_without_the_leader_is_on_its_own),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return SCRIPTED_ROWS_AND_TESTS(&scripted_handles, rows, tests);
 }

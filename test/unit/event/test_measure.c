@@ -1,170 +1,80 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: the calls of uvperf_event_measure. Any failure leaves the event
  * disabled. */
-#include "live.h"
-
 #include "fake_kernel.h"
+#include "live.h"
+#include "scripted_handles.h"
 
-typedef struct measured_s {
-  live_collector_t collector;
-  fake_event_t *fake;
-  uint64_t words[3];
-  int calls;
-} measured_t;
+static const scripted_row_t rows[] = {
+    {"event_measure_reads_enables_calls_disables_reads",
+     "attr cycles read_format=3; init; words e0 0 0 0; work e0 30 2000 1000\n"
+     "measure h0 1 -> read e0, ENABLE e0, called, DISABLE e0, read e0, "
+     "30@2000/1000=60\n"
+     "measure h0 1 -> read e0, ENABLE e0, called, DISABLE e0, read e0, "
+     "30@2000/1000=60\n"},
+    /* It was on a counter in the call before. */
+    {"event_measure_that_never_ran_is_no_count_of_0",
+     "attr cycles read_format=3; init; words e0 0 0 0; work e0 30 2000 1000\n"
+     "measure h0 1; work e0 0 2000 0\n"
+     "measure h0 1 -> read e0, ENABLE e0, called, DISABLE e0, read e0, "
+     "never scheduled -1\n"},
+    {"event_measure_that_fails_before_does_not_call",
+     "attr cycles read_format=3; init; words e0 0 0 0; work e0 30 2000 1000\n"
+     "fail read 1 EIO; measure h0 1 -> read e0 EIO, EIO unknown\n"
+     "fail ioctl 1 EIO\n"
+     "measure h0 1 -> read e0, ENABLE e0 EIO, EIO unknown\n"
+     "fail calloc 1 ENOMEM; measure h0 1 -> ENOMEM memory\n"
+     "running ->\n"
+     "measure h0 1\n"},
+    {"event_measure_that_fails_afterwards_returns_its_code",
+     "attr cycles read_format=3; init; words e0 0 0 0; work e0 30 2000 1000\n"
+     "fail ioctl 2 EIO; measure h0 1 -> read e0, ENABLE e0, called, "
+     "DISABLE e0 EIO, EIO unknown\n"
+     "disable h0; fail read 2 EIO\n"
+     "measure h0 1 -> read e0, ENABLE e0, called, DISABLE e0, read e0 EIO, "
+     "EIO unknown\n"
+     "running ->\n"},
+    {"event_measure_of_another_number_of_counts_is_einval",
+     "attr cycles read_format=3; init; words e0 0 0 0; work e0 30 2000 1000\n"
+     "measure h0 2 -> EINVAL argument\n"
+     "says 'the group has 1 events, but nr is 2'\n"},
+    {"event_measure_in_a_forked_child_is_eperm",
+     "attr cycles read_format=3; init; fork; measure h0 1 -> EPERM argument\n"
+     "unfork\n"},
+    {"event_measure_of_an_enabled_event_is_ebusy",
+     "attr cycles read_format=3; init; enable h0\n"
+     "measure h0 1 -> EBUSY busy\n"
+     "says 'the event is enabled'\n"},
+};
 
-static void open_event(uv_loop_t *loop, measured_t *measured) {
-  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
-  struct perf_event_attr attr;
-
-  memset(measured, 0, sizeof(*measured));
-  measured->fake = fake_event_add(7);
-  measured->fake->read_data = measured->words;
-  measured->fake->read_size = sizeof(measured->words);
-  uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
-  attr.read_format =
-      PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-  live_init(loop, &measured->collector, &attr, &options);
-  fake_log_clear();
-}
-
-/* 30 events, in 2 us of which it was on a counter for 1 us. */
-static void work(void *arg) {
-  measured_t *measured = arg;
-
-  assert_int_equal(measured->fake->enabled, 1);
-  measured->calls++;
-  measured->words[0] += 30;
-  measured->words[1] += 2000;
-  measured->words[2] += 1000;
-}
-
-static int measure(measured_t *measured, uvperf_count_t *count,
-                   uvperf_error_t *error) {
-  return uvperf_event_measure(&measured->collector.event, work, measured, count,
-                              1, error);
-}
-
-static void event_measure_reads_enables_calls_disables_reads(void **state) {
-  measured_t measured;
-  uvperf_count_t count;
-
-  open_event(*state, &measured);
-  assert_int_equal(measure(&measured, &count, NULL), 0);
-  assert_string_equal(fake_log(), "read, ioctl ENABLE, ioctl DISABLE, read");
-  assert_int_equal(measure(&measured, &count, NULL), 0);
-  assert_int_equal(measured.calls, 2);
-  assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
-  assert_int_equal(count.value, 30);
-  assert_int_equal(count.scaled, 60);
-  assert_true(count.ratio == 0.5);
-  live_close(&measured.collector);
-}
-
-static void never_scheduled(void *arg) {
-  measured_t *measured = arg;
-
-  measured->words[1] += 2000;
-}
-
-/* It was on a counter in the call before. */
-static void event_measure_that_never_ran_is_no_count_of_0(void **state) {
-  measured_t measured;
-  uvperf_count_t count;
-
-  open_event(*state, &measured);
-  assert_int_equal(measure(&measured, &count, NULL), 0);
-  assert_int_equal(uvperf_event_measure(&measured.collector.event,
-                                        never_scheduled, &measured, &count, 1,
-                                        NULL),
-                   0);
-  assert_int_equal(count.state, UVPERF_COUNT_NEVER_SCHEDULED);
-  assert_int_equal(count.nr_missing, 1);
-  live_close(&measured.collector);
-}
-
-static void event_measure_that_fails_before_does_not_call(void **state) {
-  static const struct {
-    enum fake_call call;
-    int code;
-  } failures[] = {{FAKE_READ, -EIO}, {FAKE_IOCTL, -EIO}, {FAKE_CALLOC, 0}};
-  uvperf_count_t count, same;
-  uvperf_error_t error;
-  measured_t measured;
-  size_t i;
-
-  open_event(*state, &measured);
-  memset(&count, 0xa5, sizeof(count));
-  memset(&same, 0xa5, sizeof(same));
-  for (i = 0; i < 3; i++) {
-    memset(&error, 0, sizeof(error));
-    fake_fail(failures[i].call, 1, failures[i].code);
-    assert_int_equal(measure(&measured, &count, &error),
-                     failures[i].code != 0 ? failures[i].code : UV_ENOMEM);
-    assert_int_not_equal(error.code, 0);
-    assert_true(error.reason[0] != '\0');
-    assert_int_equal(measured.fake->enabled, 0);
-  }
-  assert_int_equal(measured.calls, 0);
-  assert_memory_equal(&count, &same, sizeof(count));
-  assert_int_equal(measure(&measured, &count, NULL), 0);
-  live_close(&measured.collector);
-}
-
-static void event_measure_that_fails_afterwards_returns_its_code(void **state) {
-  uvperf_count_t count;
-  uvperf_error_t error;
-  measured_t measured;
-
-  open_event(*state, &measured);
-  fake_fail(FAKE_IOCTL, 2, -EIO);
-  assert_int_equal(measure(&measured, &count, &error), UV_EIO);
-  assert_int_equal(measured.calls, 1);
-  assert_int_equal(uvperf_disable(&measured.collector.event.handle, 0, NULL),
-                   0);
-  fake_fail(FAKE_READ, 2, -EIO);
-  assert_int_equal(measure(&measured, &count, &error), UV_EIO);
-  assert_int_equal(measured.calls, 2);
-  assert_int_equal(measured.fake->enabled, 0);
-  live_close(&measured.collector);
+static void do_nothing(void *arg) {
+  (void)arg;
 }
 
 static void event_measure_of_bad_arguments_is_einval(void **state) {
+  live_collector_t collector;
+  uvperf_event_t *event = &collector.event;
+  struct perf_event_attr attr;
   uvperf_count_t count;
-  measured_t measured;
-  uvperf_event_t *event = &measured.collector.event;
-  uvperf_error_t error;
 
-  open_event(*state, &measured);
-  assert_int_equal(uvperf_event_measure(NULL, work, &measured, &count, 1, NULL),
-                   UV_EINVAL);
+  fake_event_add(7);
+  uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
+  live_init(*state, &collector, &attr, NULL);
+  fake_log_clear();
   assert_int_equal(
-      uvperf_event_measure(event, NULL, &measured, &count, 1, NULL), UV_EINVAL);
-  assert_int_equal(uvperf_event_measure(event, work, &measured, NULL, 1, NULL),
+      uvperf_event_measure(NULL, do_nothing, NULL, &count, 1, NULL), UV_EINVAL);
+  assert_int_equal(uvperf_event_measure(event, NULL, NULL, &count, 1, NULL),
                    UV_EINVAL);
-  assert_int_equal(
-      uvperf_event_measure(event, work, &measured, &count, 2, &error),
-      UV_EINVAL);
-  assert_non_null(strstr(error.reason, "the group has 1 events, but nr is 2; "
-                                       "pass one count per event"));
-  fake_process(4711);
-  assert_int_equal(measure(&measured, &count, NULL), UV_EPERM);
-  fake_process(0);
+  assert_int_equal(uvperf_event_measure(event, do_nothing, NULL, NULL, 1, NULL),
+                   UV_EINVAL);
   assert_string_equal(fake_log(), "");
-  assert_int_equal(uvperf_enable(&event->handle, 0, NULL), 0);
-  assert_int_equal(measure(&measured, &count, &error), UV_EBUSY);
-  assert_non_null(strstr(error.reason, "the event is enabled; disable it "
-                                       "before the measurement"));
-  live_close(&measured.collector);
+  live_close(&collector);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      fake_kernel_test(event_measure_reads_enables_calls_disables_reads),
-      fake_kernel_test(event_measure_that_never_ran_is_no_count_of_0),
-      fake_kernel_test(event_measure_that_fails_before_does_not_call),
-      fake_kernel_test(event_measure_that_fails_afterwards_returns_its_code),
       fake_kernel_test(event_measure_of_bad_arguments_is_einval),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return SCRIPTED_ROWS_AND_TESTS(&scripted_handles, rows, tests);
 }

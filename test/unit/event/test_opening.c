@@ -3,12 +3,41 @@
  * leader, one whose leader or output it is to be. What all handles have in
  * common then is in live/test_life_opening.c. */
 #include "scripted_event.h"
+#include "scripted_handles.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "fake_pool.h"
 #include "sys/sys.h"
+
+static const scripted_row_t rows[] = {
+    {"event_open_asks_for_the_same_as_init",
+     "attr comm; init; task 1 1 5; options leader=h0 pid=1 cpu cpu=1 later\n"
+     "init ->\n"
+     "pool -> open e1@1:1<copy, mmap e1, h1 opened 0\n"
+     "enable h0 -> ENABLE e1 e0\n"},
+    {"event_that_is_not_open_is_neither_leader_nor_output",
+     "attr comm; options no_ring identify; init; options later; init\n"
+     "fail open 1 EACCES; options later leader=h1; init -> EBUSY argument\n"
+     "output h0 h1 -> EBUSY argument\n"
+     "pool -> open @me EACCES, h1 opened EACCES permission\n"
+     "init -> EBADF argument\n"
+     "output h0 h1 -> EBADF argument\n"},
+    {"leader_closed_while_its_sibling_is_opened_is_no_matter",
+     "attr comm; init; options leader=h0 later; init; close h0; turn\n"
+     "pool -> open e1@me<copy, mmap e1, h1 opened 0\n"},
+    /* The leader's attr is copied. */
+    {"sibling_without_memory_is_not_opened",
+     "each calloc ENOMEM; attr comm; init; options leader=h0 later; sweep\n"
+     "init; pool\n"},
+    {"event_open_that_cannot_be_right_fails_at_once",
+     "attr comm; init; options later flags=0x80000000; init -> EINVAL "
+     "argument\n"
+     /* The leader's fd is not closed. */
+     "options later leader=h0 cpu cgroup cgroup=1023; init -> EBADF argument\n"
+     "pool ->\n"},
+};
 
 typedef struct opened_s {
   uvperf_event_t event;
@@ -66,95 +95,7 @@ static void close_event(uv_loop_t *loop, opened_t *opened) {
   assert_int_equal(opened->closed, 1);
 }
 
-/* -- it works -------------------------------------------------------------- */
-
-static void event_open_asks_for_the_same_as_init(void **state) {
-  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
-  live_collector_t leader;
-  fake_event_t *fake;
-  opened_t opened;
-
-  fake = plan(&opened);
-  live_init(*state, &leader, &opened.attr, NULL);
-  fake = fake_event_add(8);
-  options.leader = &leader.event;
-  options.pid = 1; /* it must exist */
-  options.cpu = 1;
-  options.flags |= UVPERF_EVENT_CPU;
-  assert_int_equal(begin(*state, &opened, &options), 0);
-  fake_pool_finish();
-  assert_int_equal(opened.status, 0);
-  assert_int_equal(fake->pid, 1);
-  assert_int_equal(fake->cpu, 1);
-  assert_true(fake->group_fd >= 0); /* a duplicate of the leader's */
-  fake_log_clear();
-  assert_int_equal(uvperf_enable(&leader.event.handle, 0, NULL), 0);
-  assert_string_equal(fake_log(), "ioctl ENABLE, ioctl ENABLE");
-  close_event(*state, &opened);
-  live_close(&leader);
-}
-
-/* -- while it is being opened ---------------------------------------------- */
-
-static void assert_no_partner(uvperf_event_t *writer, opened_t *opened,
-                              int code) {
-  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
-  opened_t sibling = *opened;
-
-  options.leader = &opened->event;
-  assert_int_equal(begin(writer->handle.loop, &sibling, &options), code);
-  assert_int_equal(uvperf_event_set_output(writer, &opened->event, NULL), code);
-}
-
-static void event_that_is_not_open_is_neither_leader_nor_output(void **state) {
-  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
-  uvperf_event_t writer;
-  opened_t opened;
-
-  plan(&opened);
-  options.flags = UVPERF_EVENT_NO_RING | UVPERF_EVENT_IDENTIFY;
-  assert_int_equal(
-      uvperf_event_init(*state, &writer, &opened.attr, &options, NULL), 0);
-  fake_event_add(8);
-  fake_fail(FAKE_OPEN, 1, -EACCES);
-  assert_int_equal(begin(*state, &opened, NULL), 0);
-  assert_no_partner(&writer, &opened, UV_EBUSY);
-  fake_pool_finish();
-  assert_no_partner(&writer, &opened, UV_EBADF);
-  uvperf_close(&writer.handle, NULL);
-  close_event(*state, &opened);
-}
-
-/* -- closing --------------------------------------------------------------- */
-
-static void
-leader_closed_while_its_sibling_is_opened_is_no_matter(void **state) {
-  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
-  live_collector_t leader;
-  opened_t opened;
-
-  plan(&opened);
-  live_init(*state, &leader, &opened.attr, NULL);
-  fake_event_add(8);
-  options.leader = &leader.event;
-  assert_int_equal(begin(*state, &opened, &options), 0);
-  live_close(&leader);
-  fake_log_clear();
-  fake_pool_work(); /* a thread closes the duplicate of the leader's fd */
-  assert_string_equal(fake_log(), "open, mmap, close");
-  fake_pool_finish();
-  assert_int_equal(opened.status, 0);
-  close_event(*state, &opened);
-}
-
 /* -- failures -------------------------------------------------------------- */
-
-static void plan_sibling(uv_loop_t *loop, opened_t *opened,
-                         live_collector_t *leader) {
-  plan(opened);
-  fake_event_add(8);
-  live_init(loop, leader, &opened->attr, NULL);
-}
 
 /* A place to measure: an fd of a cgroup or 0, a CPU, a task. */
 typedef struct place_s {
@@ -251,35 +192,6 @@ static void sibling_that_is_refused_is_explained_as_by_init(void **state) {
   close(other);
 }
 
-/* The leader's attr is copied. */
-static void sibling_without_memory_is_not_opened(void **state) {
-  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
-  unsigned failures, harmless = 0, nth = 0;
-  live_collector_t leader;
-  opened_t opened;
-  int rc;
-
-  options.leader = &leader.event;
-  do {
-    plan_sibling(*state, &opened, &leader);
-    fake_fail(FAKE_CALLOC, ++nth, 0);
-    rc = begin(*state, &opened, &options);
-    if (rc == 0) {
-      fake_pool_finish();
-      rc = opened.status;
-      failures = fake_failures();
-      close_event(*state, &opened);
-    } else {
-      failures = fake_failures();
-    }
-    assert_int_equal(opened.error.code, rc);
-    harmless += failures != 0 && rc == 0;
-    live_close(&leader);
-    fake_assert_clean();
-  } while (failures != 0);
-  assert_int_equal(harmless, 1); /* the list of leftovers */
-}
-
 /* -- threads that end ------------------------------------------------------ */
 
 typedef struct beginner_s {
@@ -339,34 +251,11 @@ static void thread_that_ends_before_its_event_is_opened_is_esrch(void **state) {
   assert_int_equal(open_by_thread_that_ends(*state, 0, &options), 0);
 }
 
-static void event_open_that_cannot_be_right_fails_at_once(void **state) {
-  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
-  live_collector_t leader;
-  opened_t opened;
-
-  plan_sibling(*state, &opened, &leader);
-  options.flags = 1u << 31;
-  assert_int_equal(begin(*state, &opened, &options), UV_EINVAL);
-  options.flags = UVPERF_EVENT_CPU | UVPERF_EVENT_CGROUP;
-  options.cgroup = 1023;
-  options.leader = &leader.event; /* its fd is not closed */
-  assert_int_equal(begin(*state, &opened, &options), UV_EBADF);
-  assert_int_equal(opened.error.cause, UVPERF_CAUSE_ARGUMENT);
-  assert_false(fake_pool_waits());
-  live_close(&leader);
-}
-
-/* A test with a loop. */
 int main(void) {
   const struct CMUnitTest tests[] = {
-      fake_kernel_test(event_open_asks_for_the_same_as_init),
-      fake_kernel_test(event_that_is_not_open_is_neither_leader_nor_output),
-      fake_kernel_test(leader_closed_while_its_sibling_is_opened_is_no_matter),
       fake_kernel_test(sibling_that_is_refused_is_explained_as_by_init),
-      fake_kernel_test(sibling_without_memory_is_not_opened),
       fake_kernel_test(thread_that_ends_before_its_event_is_opened_is_esrch),
-      fake_kernel_test(event_open_that_cannot_be_right_fails_at_once),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return SCRIPTED_ROWS_AND_TESTS(&scripted_handles, rows, tests);
 }

@@ -47,13 +47,13 @@ static const scripted_row_t rows[] = {
     {"item_does_not_change_with_the_first_target",
      "names cycles,page-faults,faults:u; fallbacks all; refuse kernel EACCES; "
      "refuse hardware ENOENT; "
-     "open -> open @0 EACCES, open @0 ENOENT, open e0@0, close e0, "
-     "open @0 EACCES, open e1@0, close e1, open e2@0, close e2\n"
+     "open -> open @self EACCES, open @self ENOENT, open e0@self, close e0, "
+     "open @self EACCES, open e1@self, close e1, open e2@self, close e2\n"
      "item 0 -> cpu-clock:u ns\n"
      "item 1 -> page-faults:u\n"
      "item 2 -> faults:u\n"
      "add self -> open e3@me e4@me e5@me\n"
-     "add cpus 0 -> open e6@0 e7@0 e8@0\n"
+     "add cpus 0 -> open e6@self e7@0 e8@0\n"
      "item 0 -> still cpu-clock:u ns\n"
      "item 1 -> still page-faults:u\n"
      "fields 0 config -> 0\n"},
@@ -61,13 +61,13 @@ static const scripted_row_t rows[] = {
     {"item_of_a_tracepoint_is_known_without_opening_it",
      "file /sys/kernel/tracing/events/sched/sched_switch/id 316; attrs 1; "
      "attr 0 type=2 config=316; fallbacks user; refuse kernel EACCES; "
-     "open -> open @0 EACCES, open e0@0, close e0\n"
+     "open -> open @self EACCES, open e0@self, close e0\n"
      "events type -> e0 1\n"
      "item 0 -> sched:sched_switch:u\n"
      "add self; item 0 -> still sched:sched_switch:u\n"},
     /* A later target that would need a clock fails. */
     {"item_stays_as_it_could_be_opened_at_first",
-     "names cycles; fallbacks clock; open -> open e0@0, close e0\n"
+     "names cycles; fallbacks clock; open -> open e0@self, close e0\n"
      "refuse hardware ENOENT; "
      "add self -> open @me ENOENT, ENOENT no_event a0 t0\n"
      "elsewhere self -> open @me ENOENT, ENOENT no_event a0 t1\n"
@@ -75,7 +75,7 @@ static const scripted_row_t rows[] = {
     /* No form of it opens for this thread. */
     {"item_of_what_this_thread_may_not_open_is_as_asked",
      "names cycles; fallbacks all; refuse all EPERM; "
-     "open -> open @0 EPERM, open @0 EPERM\n"
+     "open -> open @self EPERM, open @self EPERM\n"
      "item 0 -> cycles\n"
      "changes 0 ->\n"
      "refuse nothing; refuse kernel EACCES; "
@@ -86,7 +86,7 @@ static const scripted_row_t rows[] = {
      "names cycles,page-faults; fallbacks kernel; open ->\n"},
     {"set_without_targets_needs_fds_to_choose",
      "attrs 2; fallbacks clock; fail open 2 EMFILE; "
-     "open -> open e0@0, close e0, open @0 EMFILE, EMFILE files a1 t0\n"},
+     "open -> open e0@self, close e0, open @self EMFILE, EMFILE files a1 t0\n"},
     {"set_without_targets_and_memory_leaves_nothing",
      "each calloc ENOMEM; names cycles,page-faults; fallbacks all; "
      "refuse kernel EACCES; refuse hardware ENOENT; open\n"},

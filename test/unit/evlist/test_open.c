@@ -108,7 +108,7 @@ static const scripted_row_t rows[] = {
     /* Thread 79 is replaced before its second of four events is opened. What
      * was opened in time stays, even if its task has ended since. */
     {"events_of_an_id_used_again_are_closed",
-     "task 78 78 1000; task 78 79 1000; replace 6 78 79 2000; attrs 2; "
+     "task 78 78 1000; task 78 79 1000; at open 6 'task 78 79 2000'; attrs 2; "
      "group 0 2; process 78 0-1; fail open 4 EACCES; "
      "open -> open e0@78:0 e1@78:0<e0, read e0, open e2@78:1 @78:1<e2 EACCES, "
      "read e2, open e3@79:0 e4@79:0<e3, read e3, open e5@79:1 e6@79:1<e5, "
@@ -121,7 +121,7 @@ static const scripted_row_t rows[] = {
      "close e9 e8, ESRCH no_task a1 t0\n"
      "nr -> 3\n"},
     {"events_of_an_id_used_again_are_no_strict_set",
-     "task 78 78 1000; task 78 79 1000; replace 6 78 79 2000; attrs 2; "
+     "task 78 78 1000; task 78 79 1000; at open 6 'task 78 79 2000'; attrs 2; "
      "group 0 2; process 78 0-1; flags strict; "
      "open -> open e0@78:0 e1@78:0<e0, read e0, open e2@78:1 e3@78:1<e2, "
      "read e2, open e4@79:0 e5@79:0<e4, read e4, open e6@79:1 e7@79:1<e6, "

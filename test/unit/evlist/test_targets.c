@@ -46,7 +46,7 @@ static const scripted_row_t rows[] = {
     /* The fallback was chosen before there was a target. */
     {"shortage_of_a_later_target_leaves_the_others",
      "attrs 1; attr 0 type=0 config=0; fallbacks clock; fail open 1 ENOENT; "
-     "open -> open @0 ENOENT, open e0@0, close e0\n"
+     "open -> open @self ENOENT, open e0@self, close e0\n"
      "fail open 2 EMFILE; "
      "add cpus 0-1 -> open e1@0 @1 EMFILE, close e1, EMFILE files a0 t0\n"
      "changes 0 -> type 0 to 1\n"

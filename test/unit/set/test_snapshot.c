@@ -11,34 +11,34 @@ static const scripted_row_t rows[] = {
      "records 1; attr 0 sample_type=0x86; flags overwrite; cpus 0-1; set; "
      "start; events write_backward -> e0 1, e1 1, e2 1, e3 1\n"
      "samples e1 e0 1 4 5; samples e3 e2 2 3 6; "
-     "snapshot -> PAUSE_OUTPUT e1 e3 e1 e3, sample of t0 cpu0 at 5, "
+     "snapshot -> PAUSE_OUTPUT e1 e3, RESUME_OUTPUT e1 e3, sample of t0 cpu0 at 5, "
      "sample of t0 cpu0 at 4, sample of t0 cpu0 at 1, sample of t0 cpu1 at 6, "
      "sample of t0 cpu1 at 3, sample of t0 cpu1 at 2\n"
      "stats -> read e0 e2, 6 records, 0 late, 0 of bad times, 0 to close\n"
-     "snapshot -> PAUSE_OUTPUT e1 e3 e1 e3\n"},
+     "snapshot -> PAUSE_OUTPUT e1 e3, RESUME_OUTPUT e1 e3\n"},
     /* Records delivered before make nothing late. An interrupt has put 8 after
      * 9. */
     {"set_snapshot_in_time_order_is_of_all_rings",
      "records 1; flags overwrite time_order; cpus 0-1; set; start; "
      "samples e1 e0 1 4 5; samples e3 e2 2 3 6; "
-     "snapshot -> PAUSE_OUTPUT e1 e3 e1 e3, sample of t0 cpu0 at 1, "
+     "snapshot -> PAUSE_OUTPUT e1 e3, RESUME_OUTPUT e1 e3, sample of t0 cpu0 at 1, "
      "sample of t0 cpu1 at 2, sample of t0 cpu1 at 3, sample of t0 cpu0 at 4, "
      "sample of t0 cpu0 at 5, sample of t0 cpu1 at 6\n"
-     "snapshot -> PAUSE_OUTPUT e1 e3 e1 e3\n"
-     "snapshot all -> PAUSE_OUTPUT e1 e3 e1 e3, sample of t0 cpu0 at 1, "
+     "snapshot -> PAUSE_OUTPUT e1 e3, RESUME_OUTPUT e1 e3\n"
+     "snapshot all -> PAUSE_OUTPUT e1 e3, RESUME_OUTPUT e1 e3, sample of t0 cpu0 at 1, "
      "sample of t0 cpu1 at 2, sample of t0 cpu1 at 3, sample of t0 cpu0 at 4, "
      "sample of t0 cpu0 at 5, sample of t0 cpu1 at 6\n"
      "stats -> read e0 e2, 12 records, 0 late, 0 of bad times, 0 to close\n"
      "samples e1 e0 9 8; samples e3 e2 7; "
      "snapshot oldest_first "
-     "-> PAUSE_OUTPUT e1 e3 e1 e3, sample of t0 cpu1 at 7, "
+     "-> PAUSE_OUTPUT e1 e3, RESUME_OUTPUT e1 e3, sample of t0 cpu1 at 7, "
      "sample of t0 cpu0 at 9, sample of t0 cpu0 at 8\n"
      "stats -> 15 records, 1 late, 0 of bad times, 0 to close\n"},
     /* It comes after the one before it in its ring. */
     {"set_snapshot_record_of_the_future_is_counted",
      "records 1; flags overwrite time_order; cpus 0-1; set; start; "
      "samples e1 e0 1 0x4000000000000000 3; samples e3 e2 2 4; "
-     "snapshot -> PAUSE_OUTPUT e1 e3 e1 e3, sample of t0 cpu0 at 1, "
+     "snapshot -> PAUSE_OUTPUT e1 e3, RESUME_OUTPUT e1 e3, sample of t0 cpu0 at 1, "
      "sample of t0 cpu0 at 1, sample of t0 cpu1 at 2, sample of t0 cpu0 at 3, "
      "sample of t0 cpu1 at 4\n"
      "stats -> read e0 e2, 5 records, 0 late, 1 of bad times, 0 to close\n"},
@@ -48,7 +48,7 @@ static const scripted_row_t rows[] = {
      "says 'start the handle with one first'\n"
      "start; snapshot 8 -> EINVAL argument a0 t0\n"
      "says 0x8\n"
-     "snapshot -> PAUSE_OUTPUT e1 e3 e1 e3\n"
+     "snapshot -> PAUSE_OUTPUT e1 e3, RESUME_OUTPUT e1 e3\n"
      "flush -> EINVAL\n"
      "fork; snapshot -> EPERM argument a0 t0\n"
      "says parent\n"
