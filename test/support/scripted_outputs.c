@@ -1,114 +1,221 @@
 /* SPDX-License-Identifier: MIT */
-#include "make_host.h"
 #include "scripted_outputs.h"
 
 #include "attr/kernel_knows.h"
+#include "bpf/outputs.h"
+#include "make_cpus.h"
+#include "make_host.h"
+#include "scripted_kernel.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+static struct {
+  struct perf_event_attr attr;
+  uvperf__bpf_outputs_options_t options;
+  char cpus[300];
+  uvperf__bpf_outputs_t *outputs;
+} run;
 
-scripted_outputs_t scripted_outputs;
-
-/* Failing calls use up scripts, so there are more than any test needs. */
-static void add_events(void) {
-  size_t i;
-
-  for (i = 0; i < COUNT_OF(scripted_outputs.events); i++)
-    scripted_outputs.events[i] = fake_event_add(i + 1);
+static uvperf__cpu_rings_t *rings(void) {
+  return uvperf__bpf_outputs_rings(run.outputs);
 }
 
-static void add_map(void) {
-  scripted_outputs.map = fake_map_add(SCRIPTED_OUTPUTS_ENTRIES);
-  scripted_outputs.map_fd = fake_map_open(scripted_outputs.map);
-  scripted_outputs.options.map_fd = scripted_outputs.map_fd;
-}
+/* -- what is opened -------------------------------------------------------- */
 
-int scripted_outputs_setup(void **state) {
-  uvperf__known[UVPERF__WORD_READ_FORMAT].yes = 0;
-  uvperf__known[UVPERF__WORD_READ_FORMAT].no = UVPERF_FORMAT_LOST;
-  fake_kernel_reset();
-  memset(&scripted_outputs, 0, sizeof(scripted_outputs));
-  if (make_cpus_begin(4) != 0)
-    return -1;
-  make_host_write("/sys/devices/system/cpu/possible", "0-3\n");
-  add_events();
-  scripted_outputs.options.ring_bytes = support_page_bytes();
-  add_map();
-  return 0;
-}
-
-int scripted_outputs_teardown(void **state) {
-  uvperf__bpf_outputs_free(scripted_outputs.outputs);
-  if (scripted_outputs.map_fd >= 0)
-    fake_map_close(scripted_outputs.map_fd);
-  fake_assert_clean();
-  assert_int_equal(scripted_outputs.map->files, 0);
-  fake_kernel_reset();
-  return make_cpus_end();
-}
-
-void scripted_outputs_again(void) {
-  assert_int_equal(scripted_outputs_teardown(NULL), 0);
-  assert_int_equal(scripted_outputs_setup(NULL), 0);
-}
-
-void scripted_outputs_cpus(const char *online, const char *possible) {
+static void set_cpus(const char *online, const char *possible) {
   make_host_write("/sys/devices/system/cpu/online", online);
   make_host_write("/sys/devices/system/cpu/possible", possible);
 }
 
-void scripted_outputs_open(void) {
-  uvperf_error_t error;
-
-  if (uvperf__bpf_outputs_new(&scripted_outputs.outputs,
-                              &scripted_outputs.options, &error) != 0)
-    fail_msg("%d: %s", error.code, error.reason);
+static void do_cpus(const step_t *step) {
+  set_cpus(step_word(step, 1), step_word(step, 2));
 }
 
-void scripted_outputs_refused(int code, int cause, const char *piece) {
-  size_t fds = support_count_fds();
-  size_t blocks = fake_live_allocations();
-  uvperf_error_t error;
-
-  memset(&error, 0, sizeof(error));
-  assert_int_equal(uvperf__bpf_outputs_new(&scripted_outputs.outputs,
-                                           &scripted_outputs.options, &error),
-                   code);
-  explain_check(&error, code, cause, piece);
-  assert_null(scripted_outputs.outputs);
-  assert_int_equal(support_count_fds(), fds);
-  assert_int_equal(fake_live_allocations(), blocks);
-  assert_int_equal(scripted_outputs.map->files, scripted_outputs.map_fd >= 0);
-  assert_int_equal(fake_map_count(scripted_outputs.map), 0);
+static void do_attr(const step_t *step) {
+  uvperf_attr_init(&run.attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
+  run.attr.sample_type = PERF_SAMPLE_RAW;
+  step_set_fields(step, 1, &run.attr);
+  run.options.attr = &run.attr;
 }
 
-fake_event_t *scripted_outputs_event(int cpu) {
-  fake_event_t *event;
+static void set_option(char *word) {
+  uvperf__bpf_outputs_options_t *options = &run.options;
+  uint64_t value;
+
+  if (strcmp(word, "overwrite") == 0) {
+    options->overwrite = 1;
+  } else if (strcmp(word, "fixed") == 0) {
+    options->is_fixed = 1;
+  } else if (strcmp(word, "path") == 0) {
+    options->path = "/bpf/events";
+    options->map_fd = -1;
+  } else if (strncmp(word, "cpus=", 5) == 0) {
+    snprintf(run.cpus, sizeof(run.cpus), "%s", word + 5);
+    options->cpus = run.cpus;
+  } else {
+    value = step_split_value(word);
+    if (strcmp(word, "wakeup_events") == 0)
+      options->wakeup_events = (uint32_t)value;
+    else if (strcmp(word, "wakeup_bytes") == 0)
+      options->wakeup_bytes = (uint32_t)value;
+    else if (strcmp(word, "ring_bytes") == 0)
+      options->ring_bytes = (size_t)value;
+    else
+      step_fail(word, "is no option");
+  }
+}
+
+static void do_options(const step_t *step) {
   size_t i;
 
-  for (i = 0; i < COUNT_OF(scripted_outputs.events); i++) {
-    event = scripted_outputs.events[i];
-    if (event->fd >= 0 && event->cpu == cpu && event->pid == -1)
-      return event;
-  }
-  return NULL;
+  run.options =
+      (uvperf__bpf_outputs_options_t){.map_fd = kernel_map_fd,
+                                      .attr = run.options.attr,
+                                      .ring_bytes = support_page_bytes()};
+  for (i = 1; i < step->nr; i++)
+    set_option(step->words[i]);
 }
 
-const char *scripted_outputs_keys(void) {
-  static char keys[128];
-  size_t used = 0;
-  uint32_t key;
-  int cpu;
+/* -- calls ----------------------------------------------------------------- */
 
-  keys[0] = '\0';
-  for (key = 0; key < SCRIPTED_OUTPUTS_ENTRIES; key++) {
-    cpu = fake_map_at(scripted_outputs.map, key);
-    if (cpu == FAKE_MAP_EMPTY)
-      continue;
-    if (cpu != FAKE_MAP_FOREIGN)
-      assert_int_equal(cpu, key);
-    used += (size_t)snprintf(keys + used, sizeof(keys) - used, "%s%u%s",
-                             used == 0 ? "" : " ", key,
-                             cpu == FAKE_MAP_FOREIGN ? "!" : "");
-  }
-  return keys;
+/* A failure leaves nothing. */
+static void do_new(const step_t *step) {
+  size_t fds = support_count_fds(), blocks = fake_live_allocations();
+
+  (void)step;
+  row_returned(
+      uvperf__bpf_outputs_new(&run.outputs, &run.options, &row_result.error));
+  if (row_result.code == 0)
+    return;
+  assert_null(run.outputs);
+  assert_int_equal(support_count_fds(), fds);
+  assert_int_equal(fake_live_allocations(), blocks);
 }
+
+static void do_free(const step_t *step) {
+  (void)step;
+  uvperf__bpf_outputs_free(run.outputs);
+  run.outputs = NULL;
+}
+
+static void do_enable(const step_t *step) {
+  (void)step;
+  row_returned(uvperf__bpf_outputs_enable(run.outputs, &row_result.error));
+}
+
+static void do_disable(const step_t *step) {
+  (void)step;
+  uvperf__bpf_outputs_disable(run.outputs);
+}
+
+static void do_put(const step_t *step) {
+  row_returned(step_is(step, 0, "put")
+                   ? uvperf__bpf_outputs_put(run.outputs, &row_result.error)
+                   : uvperf__bpf_outputs_take(run.outputs, &row_result.error));
+}
+
+static void do_leave(const step_t *step) {
+  (void)step;
+  uvperf__bpf_outputs_leave_map(run.outputs);
+}
+
+static void do_come(const step_t *step) {
+  row_returned(uvperf__bpf_outputs_cpu_come(
+      run.outputs, (int)step_value(step, 1), &row_result.error));
+}
+
+static void do_gone(const step_t *step) {
+  uvperf__bpf_outputs_cpu_gone(run.outputs, (int)step_value(step, 1));
+}
+
+/* -- what there is --------------------------------------------------------- */
+
+static void do_status(const step_t *step) {
+  size_t i;
+
+  for (i = 1; i < step->nr; i++) {
+    say_next();
+    say("%s", step_code_name(uvperf__bpf_outputs_cpu_status(
+                  run.outputs, (int)step_value(step, i))));
+  }
+}
+
+static void do_are_put(const step_t *step) {
+  (void)step;
+  say("%d", uvperf__bpf_outputs_are_put(run.outputs));
+}
+
+static void do_rings(const step_t *step) {
+  const uvperf__cpu_ring_t *ring;
+  size_t i;
+
+  (void)step;
+  for (i = 0; i < uvperf__cpu_rings_nr(rings()); i++) {
+    ring = uvperf__cpu_rings_at(rings(), i);
+    say_next();
+    say("cpu%d e%zu of %zu", ring->cpu, kernel_nr_of_fd(ring->fd),
+        (size_t)ring->nr_events);
+    if (ring->ring.overwrite)
+      say(" overwritable");
+    if (ring->ring.size != support_page_bytes())
+      say(" %zu KiB", ring->ring.size / 1024);
+  }
+}
+
+static void do_fields(const step_t *step) {
+  say_fields(uvperf__bpf_outputs_attr(run.outputs), step, 1);
+}
+
+static void do_attr_size(const step_t *step) {
+  (void)step;
+  assert_int_equal(uvperf__bpf_outputs_attr(run.outputs)->size,
+                   sizeof(struct perf_event_attr));
+}
+
+static void do_lost(const step_t *step) {
+  say_number(uvperf__cpu_rings_find(rings(), (int)step_value(step, 1))->lost);
+}
+
+static const scripted_verb_t outputs_verbs[] = {{"cpus", do_cpus},
+                                                {"attr", do_attr},
+                                                {"options", do_options},
+                                                {"new", do_new},
+                                                {"free", do_free},
+                                                {"enable", do_enable},
+                                                {"disable", do_disable},
+                                                {"put", do_put},
+                                                {"take", do_put},
+                                                {"leave", do_leave},
+                                                {"come", do_come},
+                                                {"gone", do_gone},
+                                                {"status", do_status},
+                                                {"are_put", do_are_put},
+                                                {"rings", do_rings},
+                                                {"fields", do_fields},
+                                                {"attr_size", do_attr_size},
+                                                {"lost", do_lost},
+                                                {NULL, NULL}};
+
+/* -- rows ------------------------------------------------------------------ */
+
+static void begin(void) {
+  memset(&run, 0, sizeof(run));
+  uvperf__known[UVPERF__WORD_READ_FORMAT].yes = 0;
+  uvperf__known[UVPERF__WORD_READ_FORMAT].no = UVPERF_FORMAT_LOST;
+  make_cpus_bring_up(3);
+  set_cpus("0-3", "0-3");
+  row_step("map 16");
+  row_step("options");
+}
+
+static int is_open(void) {
+  return run.outputs != NULL;
+}
+
+static void close_outputs(void) {
+  uvperf__bpf_outputs_free(run.outputs);
+}
+
+static void end(void) {
+}
+
+const scripted_subject_t scripted_outputs = {
+    {outputs_verbs, NULL}, begin, NULL, is_open, close_outputs, end};

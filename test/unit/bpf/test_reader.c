@@ -1,177 +1,69 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: calls of a BPF reader that fail, and the order of its calls. */
-#include "scripted_reader.h"
+#include "scripted_handles.h"
 
-#include <errno.h>
-#include <poll.h>
-
-#include "make_cpus.h"
-#include "fake_pool.h"
-#include "util/alloc.h"
-
-/* -- the order of calls --------------------------------------------------- */
-
-/* No program finds an event that is off. */
-static void first_start_enables_then_puts_and_stop_leaves_it(void **state) {
-  scripted_reader_t scripted;
-  uvperf_bpf_reader_t *reader = &scripted.live.reader;
-
-  scripted_reader_plan(&scripted, 8);
-  scripted_reader_open(*state, &scripted);
-  fake_log_clear();
-  live_bpf_reader_start(&scripted.live, NULL);
-  assert_string_equal(fake_log(), "ioctl ENABLE, ioctl ENABLE, "
-                                  "bpf update 0, bpf update 1");
-  assert_string_equal(scripted_reader_entries(&scripted), "0 1");
-  fake_log_clear();
-  assert_int_equal(uvperf_bpf_reader_unpublish(reader, NULL), 0);
-  assert_int_equal(uvperf_bpf_reader_unpublish(reader, NULL), 0);
-  assert_string_equal(fake_log(), "bpf delete 0, bpf delete 1");
-  fake_log_clear();
-  assert_int_equal(uvperf_stop(&reader->handle), 0);
-  assert_int_equal(uvperf_stop(&reader->handle), 0);
-  live_bpf_reader_start(&scripted.live, NULL);
-  assert_string_equal(fake_log(), "");
-  assert_int_equal(uvperf_bpf_reader_publish(reader, NULL), 0);
-  fake_log_clear();
-  assert_int_equal(uvperf_stop(&reader->handle), 0);
-  assert_string_equal(fake_log(), "");
-  assert_string_equal(scripted_reader_entries(&scripted), "0 1");
-  scripted_reader_close(&scripted);
-}
-
-/* If the file is the reader's own, the kernel removes its entries when the map
- * is closed: other readers may have put theirs there since. Rings are unmapped,
- * and their owners closed, when they are no longer polled, and after the socket
- * of uevents. */
-static void close_leaves_the_map_disables_then_unmaps(void **state) {
-  scripted_reader_t scripted;
-
-  scripted_reader_begin(*state, &scripted);
-  live_run_ms(*state, 5);
-  fake_map_put_foreign(scripted.map, 1);
-  fake_log_clear();
-  uvperf_close(&scripted.live.reader.handle, live_bpf_reader_on_close);
-  assert_string_equal(fake_log(), "close, ioctl DISABLE, ioctl DISABLE");
-  assert_int_equal(fake_map_at(scripted.map, 0), FAKE_MAP_EMPTY);
-  assert_int_equal(fake_map_at(scripted.map, 1), FAKE_MAP_FOREIGN);
-  fake_log_clear();
-  live_bpf_reader_wait_closed(&scripted.live);
-  assert_string_equal(fake_log(), "close, ioctl DISABLE, ioctl DISABLE, close, "
-                                  "close, munmap, close, munmap, close");
-  scripted_reader_end(&scripted);
-}
-
-/* One by one, if the file is also the caller's. */
-static void close_of_a_callers_file_takes_entries_out(void **state) {
-  scripted_reader_t scripted;
-
-  scripted_reader_plan(&scripted, 8);
-  fake_fail_from(FAKE_BPF_MAP_BY_ID, 1, -EPERM);
-  scripted_reader_open(*state, &scripted);
-  live_bpf_reader_start(&scripted.live, NULL);
-  fake_log_clear();
-  uvperf_close(&scripted.live.reader.handle, live_bpf_reader_on_close);
-  assert_string_equal(fake_log(), "bpf delete 0, bpf delete 1, close, "
-                                  "ioctl DISABLE, ioctl DISABLE");
-  live_bpf_reader_wait_closed(&scripted.live);
-  scripted_reader_end(&scripted);
-}
-
-/* -- failures ------------------------------------------------------------- */
-
-/* Nothing is in the map, nothing counts, and the loop is not held. */
-static void expect_stopped(scripted_reader_t *scripted) {
-  uvperf_bpf_reader_t *reader = &scripted->live.reader;
-
-  assert_string_equal(scripted_reader_entries(scripted), "");
-  assert_int_equal(scripted->events[0]->enabled, 0);
-  assert_int_equal(scripted->events[2]->enabled, 0);
-  assert_int_equal(uvperf_is_active(&reader->handle), 0);
-  assert_int_equal(uv_loop_alive(reader->handle.loop), 0);
-}
-
-static void resume_that_fails_is_undone(void **state) {
-  scripted_reader_t scripted;
-  uvperf_bpf_reader_t *reader = &scripted.live.reader;
-  uvperf_error_t error;
-  unsigned nth;
-
-  for (nth = 1; nth <= 2; nth++) {
-    scripted_reader_plan(&scripted, 8);
-    scripted_reader_open(*state, &scripted);
-    fake_fail(FAKE_BPF_UPDATE, nth, -EPERM);
-    assert_int_equal(uvperf_bpf_reader_publish(reader, &error), UV_EPERM);
-    assert_int_equal(error.cause, UVPERF_CAUSE_PERMISSION);
-    expect_stopped(&scripted);
-    /* Started and paused, the events stay on. */
-    live_bpf_reader_start(&scripted.live, NULL);
-    assert_int_equal(uvperf_bpf_reader_unpublish(reader, NULL), 0);
-    fake_fail(FAKE_BPF_UPDATE, nth, -EPERM);
-    assert_int_equal(uvperf_bpf_reader_publish(reader, NULL), UV_EPERM);
-    assert_string_equal(scripted_reader_entries(&scripted), "");
-    assert_int_equal(scripted.events[2]->enabled, 1);
-    assert_int_equal(uvperf_stop(&reader->handle), 0);
-    live_bpf_reader_start(&scripted.live, NULL);
-    assert_string_equal(scripted_reader_entries(&scripted),
-                        ""); /* still paused */
-    assert_int_equal(uvperf_bpf_reader_publish(reader, NULL), 0);
-    assert_string_equal(scripted_reader_entries(&scripted), "0 1");
-    scripted_reader_close(&scripted);
-  }
-}
-
-static void pause_that_fails_leaves_all_in_the_map(void **state) {
-  scripted_reader_t scripted;
-  uvperf_bpf_reader_t *reader = &scripted.live.reader;
-  uvperf_error_t error;
-  unsigned nth;
-
-  for (nth = 1; nth <= 2; nth++) {
-    scripted_reader_begin(*state, &scripted);
-    fake_fail(FAKE_BPF_DELETE, nth, -EPERM);
-    assert_int_equal(uvperf_bpf_reader_unpublish(reader, &error), UV_EPERM);
-    assert_int_equal(error.cause, UVPERF_CAUSE_PERMISSION);
-    assert_string_equal(scripted_reader_entries(&scripted), "0 1");
-    assert_int_equal(uvperf_stop(&reader->handle), 0);
-    live_bpf_reader_start(&scripted.live, NULL); /* it is not paused */
-    assert_string_equal(scripted_reader_entries(&scripted), "0 1");
-    scripted_reader_close(&scripted);
-  }
-}
-
-/* -- many CPUs ------------------------------------------------------------- */
-
-#define MANY 70
-
-static void reader_of_many_cpus_is_closed_by_the_pool(void **state) {
-  scripted_reader_t scripted;
-  size_t i;
-
-  scripted_reader_plan(&scripted, MANY);
-  scripted.options.cpus = "0-69";
-  for (i = SCRIPTED_READER_EVENTS; i < 2 * MANY; i++)
-    fake_event_add(100 + i);
-  scripted_reader_open(*state, &scripted);
-  fake_pool_hold();
-  uvperf_close(&scripted.live.reader.handle, live_bpf_reader_on_close);
-  while (uv_run(*state, UV_RUN_NOWAIT) != 0)
-    continue;
-  assert_int_equal(scripted.live.closed, 0);
-  fake_pool_finish();
-  assert_int_equal(scripted.live.closed, 1);
-  scripted_reader_end(&scripted);
-}
+static const scripted_row_t rows[] = {
+    /* -- the order of calls ------------------------------------------------ */
+    /* No program finds an event that is off. */
+    {"first_start_enables_then_puts_and_stop_leaves_it",
+     "map 8; online 0-1; reader fixed; start h0 -> ENABLE e0 e2, bpf update 0, "
+     "bpf update 1\n"
+     "unpublish h0 -> bpf delete 0, bpf delete 1\n"
+     "unpublish h0 ->\n"
+     "stop h0 ->\n"
+     "stop h0 ->\n"
+     "start h0 ->\n"
+     "publish h0; stop h0 ->\n"
+     "keys -> 0 1\n"},
+    /* If the file is the reader's own, the kernel removes its entries when the
+     * map is closed: other readers may have put theirs there since. Rings are
+     * unmapped, and their owners closed, when they are no longer polled, and after
+     * the socket of uevents. */
+    {"close_leaves_the_map_disables_then_unmaps",
+     "map 8; online 0-1; reader; start h0; turn 3; foreign 1; close h0 -> read "
+     "e0 e2, DISABLE e0 e2\n"
+     "keys -> 1!\n"
+     "run -> h0 closed, DISABLE e0 e2, close e0 e2, munmap e3, close e3, "
+     "munmap e1, close e1\n"},
+    /* One by one, if the file is also the caller's. */
+    {"close_of_a_callers_file_takes_entries_out",
+     "map 8; online 0-1; fail map_by_id 1+ EPERM; reader; start h0; close h0 "
+     "-> read e0 e2, bpf delete 0, bpf delete 1, DISABLE e0 e2\n"},
+    /* -- failures ---------------------------------------------------------- */
+    /* Nothing is in the map, nothing counts, and the loop is not held. */
+    {"publish_that_fails_at_first_is_undone",
+     "map 8; online 0-1; reader; fail update 1 EPERM; publish h0 -> ENABLE e0 "
+     "e2, bpf update 0 EPERM, DISABLE e0 e2, EPERM permission\n"
+     "fail update 2 EPERM; publish h0 -> ENABLE e0 e2, bpf update 0, bpf "
+     "update 1 EPERM, bpf delete 0, DISABLE e0 e2, EPERM permission\n"
+     "keys ->\n"
+     "running ->\n"
+     "active h0 -> 0\n"
+     "alive -> 0\n"},
+    /* Started and paused, the events stay on, and a start leaves it paused. */
+    {"publish_that_fails_later_leaves_the_events_on",
+     "map 8; online 0-1; reader; start h0; unpublish h0; fail update 1 EPERM; "
+     "publish h0 -> ENABLE e0 e2, bpf update 0 EPERM, EPERM permission\n"
+     "fail update 2 EPERM; publish h0 -> ENABLE e0 e2, bpf update 0, bpf "
+     "update 1 EPERM, bpf delete 0, EPERM permission\n"
+     "keys ->\n"
+     "running -> e0 e2\n"
+     "stop h0; start h0; keys ->\n"
+     "publish h0; keys -> 0 1\n"},
+    {"unpublish_that_fails_leaves_all_in_the_map",
+     "map 8; online 0-1; reader; start h0; fail delete 1 EPERM; unpublish h0 "
+     "-> bpf delete 0 EPERM, EPERM permission\n"
+     "fail delete 2 EPERM; unpublish h0 -> bpf delete 0, bpf delete 1 EPERM, "
+     "bpf update 0, EPERM permission\n"
+     "keys -> 0 1\n"
+     "stop h0; start h0; keys -> 0 1\n"},
+    /* -- many CPUs --------------------------------------------------------- */
+    {"reader_of_many_cpus_is_closed_by_the_pool",
+     "map 70; reader cpus=0-69; hold; close h0; turn ->\n"
+     "pool -> close e0 e2 e4, munmap e1, close e1, munmap e3, close e3, munmap "
+     "e5, close e5, h0 closed\n"},
+};
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      scripted_reader_test(first_start_enables_then_puts_and_stop_leaves_it),
-      scripted_reader_test(close_leaves_the_map_disables_then_unmaps),
-      scripted_reader_test(reader_of_many_cpus_is_closed_by_the_pool),
-      scripted_reader_test(close_of_a_callers_file_takes_entries_out),
-      scripted_reader_test(resume_that_fails_is_undone),
-      scripted_reader_test(pause_that_fails_leaves_all_in_the_map),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return SCRIPTED_ROWS(&scripted_handles, rows);
 }
