@@ -8,6 +8,7 @@
  *   group FIRST N, leader A LEADER
  *   attr A FIELD=VALUE...     sets fields; so does "sample", in options.sample
  *   flags, side_band, fallbacks WORD...; ring_bytes, wakeup_bytes, slack_us N
+ *   by_program                 with options.open
  *   TARGET                    cpus LIST | cpus all | self | thread, process or
  *                             command PID [LIST] [alone]; PID may be "me" or
  *                             "parent", "alone" is UVPERF_TARGET_NO_INHERIT
@@ -19,9 +20,11 @@
  *   steps, at most two at a time
  *   filter A TEXT, period A N, program A [COOKIE], noprogram A, detach
  *   fill A (the map), leave, probe, ended, drain, free_sources, writers
- *   set [pool] (uvperf_set_init; from then on add, remove and close are calls
- *   of the set), later TARGET (the pool opens it), start, stop, flush, next,
- *   has_record, samples E E TIME..., snapshot [WORD...], stats
+ *   set [pool | follow] (uvperf_set_init; from then on add, remove and close
+ *   are calls of the set; with "follow" it follows the CPUs), later TARGET (the
+ *   pool opens it), start [RECORDS] (in a slice), stop, flush, next,
+ *   has_record, samples E E TIME..., snapshot [WORD...] [later], stats,
+ *   ring_stats, active, follow, read_start [MS], read_stop
  *   work E N R V..., meter NAMES, measure N [NAMES], repeat TIMES N, free_meter
  * What there is
  *   totals, counts A (at each place), mark and delta A, places, failures, nr

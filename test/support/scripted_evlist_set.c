@@ -173,12 +173,51 @@ static void say_record(const uvperf_record_t *record) {
 
 static void on_set_record(uvperf_handle_t *handle, int status,
                           const uvperf_record_t *record) {
+  const uvperf_source_t *source = record->source;
+  uint32_t target = source == NULL ? 0 : source->target_index;
+  size_t before;
+
   (void)handle;
   say_next();
+  before = say_length();
   if (status != 0)
     say("%s", step_code_name(status));
   else
     say_record(record);
+  row_callback(before);
+  /* Whatever the callback did. */
+  assert_ptr_equal(record->source, source);
+  assert_true(source == NULL || source->target_index == target);
+}
+
+static void on_cpu(uvperf_handle_t *handle, int cpu, int status,
+                   const uvperf_error_t *error) {
+  size_t before;
+
+  (void)handle;
+  say_next();
+  before = say_length();
+  say("cpu%d ", cpu);
+  if (error != NULL)
+    say_error(error);
+  else
+    say("%s", step_code_name(status));
+  row_callback(before);
+}
+
+static void on_read(uvperf_set_t *set, int status,
+                    const uvperf_reading_t *reading,
+                    const uvperf_reading_t *delta) {
+  size_t before;
+
+  (void)set;
+  assert_int_equal(status == 0, reading != NULL && delta != NULL);
+  say_next();
+  before = say_length();
+  say("read %s", step_code_name(status));
+  if (status == 0)
+    evlist_say_totals(reading);
+  row_callback(before);
 }
 
 static void on_end(uvperf_set_t *set, uint32_t target) {
@@ -198,21 +237,66 @@ void evlist_set_close(void) {
   uvperf_close(&evlist_run.set.handle, on_closed);
 }
 
-/* Makes a set, by libuv's pool with "set pool". The pool waits for "pool". */
+/* Makes a set, by libuv's pool with "pool". The pool waits for "pool". With
+ * "follow" the set follows the CPUs. */
 static void do_set(const step_t *step) {
   uvperf_set_options_t options = evlist_run.make.options;
+  int follows = step->nr > 1 && step_is(step, 1, "follow");
 
   fake_pool_hold();
   fake_clock_set(1); /* a slow machine makes no more requests of a job */
-  options.flags |= UVPERF_SET_FIXED_CPUS;
-  if (step->nr > 1)
+  if (!follows)
+    options.flags |= UVPERF_SET_FIXED_CPUS;
+  if (step->nr > 1 && !follows)
     options.open_cb = on_opened;
   evlist_returned(uvperf_set_init(&kernel_loop, &evlist_run.set, &options,
                                   &row_result.error));
   evlist_run.has_set = row_result.code == 0;
-  if (evlist_run.has_set)
-    uvperf_set_on_end(&evlist_run.set, on_end);
   set_run.base = live_now();
+  if (!evlist_run.has_set)
+    return;
+  uvperf_set_on_end(&evlist_run.set, on_end);
+  if (follows)
+    assert_int_equal(uvperf_on_cpu(&evlist_run.set.handle, on_cpu), 0);
+}
+
+static void do_follow(const step_t *step) {
+  (void)step;
+  evlist_returned(uvperf_on_cpu(&evlist_run.set.handle, on_cpu));
+}
+
+/* "read_start" without a time: as often as no test takes. */
+static void do_read_start(const step_t *step) {
+  evlist_returned(
+      step_is(step, 0, "read_start")
+          ? uvperf_set_read_start(&evlist_run.set,
+                                  step->nr > 1 ? (uint32_t)step_value(step, 1)
+                                               : 1000000,
+                                  on_read, &row_result.error)
+          : uvperf_set_read_stop(&evlist_run.set));
+}
+
+static void do_active(const step_t *step) {
+  (void)step;
+  say("%d", uvperf_is_active(&evlist_run.set.handle));
+}
+
+/* For each ring its CPU, whether bytes wait, and statistics. */
+static void do_ring_stats(const step_t *step) {
+  uvperf_ring_info_t ring;
+  size_t i;
+
+  (void)step;
+  for (i = 0; i < uvperf_nr_rings(&evlist_run.set.handle); i++) {
+    assert_int_equal(uvperf_ring(&evlist_run.set.handle, i, &ring), 0);
+    say_next();
+    say("cpu%d %llu records in %llu slices, %llu late, %llu of bad times%s",
+        ring.cpu, (unsigned long long)ring.stats.records,
+        (unsigned long long)ring.stats.slices,
+        (unsigned long long)ring.stats.late_records,
+        (unsigned long long)ring.stats.bad_times,
+        ring.waiting != 0 ? ", some wait" : "");
+  }
 }
 
 static void do_later(const step_t *step) {
@@ -223,12 +307,21 @@ static void do_later(const step_t *step) {
                                  &row_result.error));
 }
 
+/* "start 1": in slices of one record. */
 static void do_start(const step_t *step) {
-  evlist_returned(
-      step_is(step, 0, "start")  ? uvperf_start(&evlist_run.set.handle, NULL,
-                                                on_set_record, &row_result.error)
-      : step_is(step, 0, "stop") ? uvperf_stop(&evlist_run.set.handle)
-                                 : uvperf_flush(&evlist_run.set.handle));
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
+  uvperf_handle_t *handle = &evlist_run.set.handle;
+
+  if (step_is(step, 0, "start")) {
+    options.flush_ms = -1;
+    options.slice_us = LIVE_SLICE_US;
+    options.slice_records = step->nr > 1 ? (uint32_t)step_value(step, 1) : 0;
+    evlist_returned(
+        uvperf_start(handle, &options, on_set_record, &row_result.error));
+  } else {
+    evlist_returned(step_is(step, 0, "stop") ? uvperf_stop(handle)
+                                             : uvperf_flush(handle));
+  }
 }
 
 static void do_next(const step_t *step) {
@@ -247,15 +340,24 @@ static void do_next(const step_t *step) {
 static void no_writer(void) {
 }
 
+static void on_snapshot(uvperf_handle_t *handle, int status) {
+  (void)handle;
+  say_next();
+  say("snapshot %s", step_code_name(status));
+}
+
+/* With "later" the pool makes it. */
 static void do_snapshot(const step_t *step) {
   static const step_name_t flags[] = {
       {"all", UVPERF_SNAPSHOT_ALL},
-      {"oldest_first", UVPERF_SNAPSHOT_OLDEST_FIRST}};
+      {"oldest_first", UVPERF_SNAPSHOT_OLDEST_FIRST},
+      {"later", 0}};
+  int is_later = step_is(step, step->nr - 1, "later");
 
   fake_on_membarrier(no_writer);
   evlist_returned(uvperf_snapshot(
       &evlist_run.set.handle, (uint32_t)step_bits(step, flags, COUNT_OF(flags)),
-      NULL, &row_result.error));
+      is_later ? on_snapshot : NULL, &row_result.error));
 }
 
 static void do_has(const step_t *step) {
@@ -297,6 +399,11 @@ static void do_stats(const step_t *step) {
 
 const scripted_verb_t evlist_set_verbs[] = {{"set", do_set},
                                             {"later", do_later},
+                                            {"read_start", do_read_start},
+                                            {"read_stop", do_read_start},
+                                            {"active", do_active},
+                                            {"follow", do_follow},
+                                            {"ring_stats", do_ring_stats},
                                             {"start", do_start},
                                             {"stop", do_start},
                                             {"flush", do_start},
@@ -304,6 +411,7 @@ const scripted_verb_t evlist_set_verbs[] = {{"set", do_set},
                                             {"has_record", do_has},
                                             {"snapshot", do_snapshot},
                                             {"samples", do_samples},
+
                                             {"stats", do_stats},
                                             {"work", do_work},
                                             {"meter", do_meter},

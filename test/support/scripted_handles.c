@@ -14,10 +14,6 @@ handles_run_t handles_run;
 static struct {
   int has_no_error;
   const uvperf_record_t *in_hand; /* of the last "next" */
-  /* Of "on" and "on_each". */
-  int is_each;
-  char when[32];
-  char what[64];
 } run;
 
 uvperf_handle_t *handles_of(const step_t *step, size_t nr) {
@@ -132,38 +128,19 @@ static void do_query(const step_t *step) {
 
 /* -- CPUs ------------------------------------------------------------------ */
 
-/* Runs the step of "on" if a callback has printed its text since. */
-static void run_hook(size_t since) {
-  char what[64];
-
-  if (!run.is_each && strcmp(say_line() + since, run.when) != 0)
-    return;
-  run.when[0] = '\0';
-  memcpy(what, run.what, sizeof(what));
-  row_step(what);
-}
-
-static void do_on(const step_t *step) {
-  run.is_each = step_is(step, 0, "on_each");
-  snprintf(run.when, sizeof(run.when), "%s",
-           run.is_each ? "" : step_word(step, 1));
-  snprintf(run.what, sizeof(run.what), "%s",
-           step_word(step, run.is_each ? 1 : 2));
-}
-
 static void on_cpu(uvperf_handle_t *handle, int cpu, int status,
                    const uvperf_error_t *error) {
   (void)handle;
   size_t before;
 
   say_next();
-  before = strlen(say_line());
+  before = say_length();
   say("cpu%d ", cpu);
   if (error != NULL)
     say_error(error);
   else
     say("%s", step_code_name(status));
-  run_hook(before);
+  row_callback(before);
 }
 
 static void do_follow(const step_t *step) {
@@ -207,10 +184,10 @@ static void on_record(uvperf_handle_t *handle, int status,
   size_t before;
 
   say_next();
-  before = strlen(say_line());
+  before = say_length();
   say_record(handle, status, record);
   memcpy(&same, record, sizeof(same));
-  run_hook(before);
+  row_callback(before);
   assert_memory_equal(record, &same, sizeof(same));
 }
 
@@ -382,8 +359,6 @@ static const scripted_verb_t handles_verbs[] = {{"follow", do_follow},
                                                 {"filter", do_filter},
                                                 {"program", do_program},
                                                 {"query", do_query},
-                                                {"on", do_on},
-                                                {"on_each", do_on},
                                                 {"start", do_start},
                                                 {"stop", do_stop},
                                                 {"flush", do_stop},

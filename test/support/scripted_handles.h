@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The words for handles of events and BPF readers in a row of scripted_row.h. h0 is the handle
- * that was opened first, e0 the event that the kernel opened first.
+/* The words for handles of events and BPF readers in a row of scripted_row.h.
+ * h0 is the handle that was opened first, e0 the event that the kernel opened
+ * first.
  *
  * What is opened
  *   attr KIND FIELD=VALUE...  comm, recorder (overwritable), write (a
@@ -8,32 +9,30 @@
  *                             cpu_clock, page_faults, tracepoint
  *   options WORD...           from the defaults: identify, no_ring, cpu, cgroup
  *                             and pidfd are flags, and there are cpu=N, pid=N,
- *                             cgroup=N, flags=N, ring_bytes=N, leader=H; "later":
- *                             the pool opens it
+ *                             cgroup=N, flags=N, ring_bytes=N, leader=H;
+ *                             "later": the pool opens it; "program":
+ *                             options.open
  *   fallbacks WORD...         all, clock, user, kernel, precise
  *   init
- *   reader WORD...            of the map, with the words cpus=LIST, fixed,
- *                             overwrite
+ *   reader WORD...            of the map: cpus=LIST, fixed, overwrite, program
  * The calls
- *   enable, disable or reset H [all], refresh H N, pause H, resume H,
- *   period H N, filter H TEXT, program H FD, query H ROOM, modify H
- *   FIELD=VALUE..., output H H, output H none
- *   start H [no_enable] [slice_end] [callback (although it has no ring)],
- *   stop H, flush H, snapshot H [no_wait] [later], next H, close
- *   H
+ *   enable, disable or reset H [all], refresh H N, pause H, resume H, period H
+ *   N, filter H TEXT, program H FD, query H ROOM, modify H FIELD=VALUE...,
+ *   output H H, output H none
+ *   start H [no_enable] [slice_end] [callback (although it has no ring)], stop
+ *   H, flush H, snapshot H [no_wait] [later], next H, close H
  *   in_hand H (the record of next again), source FIELD... (of its attr)
- *   own_id H, read H, group H..., measure H N, work E V N R (in each call of
- *   the measured function: value and times)
- *   no_error STEP             with NULL for the error
- *   on TEXT STEP              when a callback prints this, it runs the step
- *   on_each STEP              each callback runs the step
+ *   own_id H, cloexec H, read H, group H..., measure H N, work E V N R (in each
+ *   call of the measured function: value and times)
  *   publish H, unpublish H, follow H (uvperf_on_cpu)
+ *   no_error STEP             with NULL for the error
  * What there is
- *   fields H FIELD..., changes H, ring H (its bytes), active H, has_record H,
- *   rings H, stats H FIELD..., status H CPU...
+ *   fields H FIELD..., changes H, ring H (its bytes), rings H, active H,
+ *   has_record H, stats H FIELD..., status H CPU...
  *
- * A record is its type, " 7" its misc or the losses it reports, and " of h1" if another
- * event than the ring's has written it, " of closed e1" if it was closed; "slice" is the end of a slice. */
+ * A record is its type, " 7" its misc or the losses it reports, and " of h1" if
+ * another event than the ring's has written it, " of closed e1" if that was
+ * closed. "slice" is the end of a slice. */
 #ifndef UVPERF_TEST_SCRIPTED_HANDLES_H
 #define UVPERF_TEST_SCRIPTED_HANDLES_H
 

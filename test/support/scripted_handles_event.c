@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+
 #include "fake_pool.h"
 #include "live.h"
 #include "scripted_event.h"
@@ -93,6 +95,8 @@ static void do_options(const step_t *step) {
   for (i = 1; i < step->nr; i++)
     if (step_is(step, i, "later"))
       event_run.options.open_cb = handles_on_open;
+    else if (step_is(step, i, "program"))
+      event_run.options.open = kernel_opener;
     else
       set_option(step->words[i]);
   if (event_run.options.open_cb != NULL)
@@ -139,6 +143,11 @@ static void say_count_and_id(const uvperf_count_t *count) {
   say_count(count);
   if (count->id != 0)
     say(", id %llu", (unsigned long long)count->id);
+}
+
+static void do_cloexec(const step_t *step) {
+  say("%d",
+      fcntl(uvperf_event_fd(handles_event(step, 1)), F_GETFD) == FD_CLOEXEC);
 }
 
 static void do_own_id(const step_t *step) {
@@ -208,5 +217,6 @@ const scripted_verb_t handles_event_verbs[] = {
     {"attr", do_attr},     {"options", do_options}, {"fallbacks", do_fallbacks},
     {"init", do_init},     {"refresh", do_refresh}, {"pause", do_pause},
     {"resume", do_pause},  {"modify", do_modify},   {"output", do_output},
-    {"own_id", do_own_id}, {"read", do_read},       {"group", do_group},
-    {"work", do_work},     {"measure", do_measure}, {NULL, NULL}};
+    {"own_id", do_own_id}, {"cloexec", do_cloexec}, {"read", do_read},
+    {"group", do_group},   {"work", do_work},       {"measure", do_measure},
+    {NULL, NULL}};

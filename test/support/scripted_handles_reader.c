@@ -34,6 +34,8 @@ static void do_reader(const step_t *step) {
       options->flags |= UVPERF_BPF_READER_FIXED_CPUS;
     else if (step_is(step, i, "overwrite"))
       options->flags |= UVPERF_BPF_READER_OVERWRITE;
+    else if (step_is(step, i, "program"))
+      options->open = kernel_opener;
     else if (strncmp(step->words[i], "cpus=", 5) == 0)
       snprintf(reader_run.cpus, sizeof(reader_run.cpus), "%s",
                step->words[i] + 5);

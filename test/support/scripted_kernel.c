@@ -2,6 +2,7 @@
 #include "scripted_kernel.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -12,12 +13,14 @@
 #include "fake_pool.h"
 #include "fake_uevents.h"
 #include "fake_version.h"
+#include "live.h"
 #include "make_cpus.h"
 #include "make_evlist.h"
 #include "make_host.h"
 #include "make_record.h"
 #include "scripted_hotplug.h"
 #include "scripted_opening.h"
+#include "sys/sys.h"
 #include "util/alloc.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -47,6 +50,12 @@ static struct {
   size_t nr_attached;
   /* Of "at": steps at an open, and at the next poll or mapping of events. */
   unsigned open_at;
+  /* Of "opener": which call of options.open returns what. */
+  unsigned opener_in;
+  int opener_result;
+  int opener_repeats;
+  int opener_fd; /* of the last call */
+  int other_fd;  /* of another file, or -1 */
   char at_open[64], at_poll[3][64], at_map[3][64];
   uint64_t words[8][STEP_WORDS]; /* of "words" */
   size_t nr_words;
@@ -282,6 +291,42 @@ static int on_open(struct perf_event_attr *attr) {
   return 0;
 }
 
+/* -- options.open ---------------------------------------------------------- */
+
+int kernel_opener(const struct perf_event_attr *attr, int32_t pid, int32_t cpu,
+                  int group_fd, unsigned long flags, void *arg) {
+  struct perf_event_attr own = *attr;
+
+  (void)arg;
+  say_next();
+  say("program");
+  if (kernel.opener_in != 0 && --kernel.opener_in == 0) {
+    say(" fails");
+    return kernel.opener_repeats ? kernel.opener_fd : kernel.opener_result;
+  }
+  kernel.opener_fd = uvperf__sys_open(&own, pid, cpu, group_fd, flags);
+  assert_true(kernel.opener_fd < 0 || fcntl(kernel.opener_fd, F_SETFD, 0) == 0);
+  return kernel.opener_fd;
+}
+
+/* The Nth next call returns a code, a number, the fd of the call before
+ * ("again"), of another file ("file") or of none ("closed"). */
+static void do_opener(const step_t *step) {
+  const char *what = step_word(step, 2);
+
+  kernel.opener_in = (unsigned)step_value(step, 1);
+  kernel.opener_repeats = strcmp(what, "again") == 0;
+  if (strcmp(what, "file") == 0)
+    kernel.opener_result = kernel.other_fd =
+        open("/dev/null", O_RDONLY | O_CLOEXEC);
+  else if (strcmp(what, "closed") == 0)
+    close(kernel.opener_result = open("/dev/null", O_RDONLY | O_CLOEXEC));
+  else if (*what == '-')
+    kernel.opener_result = (int)step_value(step, 2);
+  else if (!kernel.opener_repeats)
+    kernel.opener_result = step_code(what);
+}
+
 /* -- steps: the host ------------------------------------------------------- */
 
 static void do_file(const step_t *step) {
@@ -293,6 +338,11 @@ static void do_file(const step_t *step) {
 
 static void do_online(const step_t *step) {
   make_cpus_list(step_word(step, 1));
+}
+
+/* How often it was called. */
+static void do_count(const step_t *step) {
+  say("%u", fake_count(kernel_call(step_word(step, 1))));
 }
 
 /* Nothing of the host can be read. */
@@ -319,13 +369,15 @@ static void do_tasks(const step_t *step) {
 
 /* -- steps: the kernel ----------------------------------------------------- */
 
-/* "kernel with lost" or "kernel without lost". */
+/* "kernel with lost" or "kernel without lost"; "unknown_lost": it would have to
+ * be asked. */
 static void do_kernel(const step_t *step) {
   uvperf__known_t *known = &uvperf__known[UVPERF__WORD_READ_FORMAT];
-  int has_lost = step_is(step, 1, "with");
+  int is_known = step_is(step, 0, "kernel");
+  int has_lost = is_known && step_is(step, 1, "with");
 
   known->yes = has_lost ? UVPERF_FORMAT_LOST : 0;
-  known->no = has_lost ? 0 : UVPERF_FORMAT_LOST;
+  known->no = is_known && !has_lost ? UVPERF_FORMAT_LOST : 0;
 }
 
 /* "3", "3-5" or "3+". */
@@ -495,8 +547,8 @@ static void do_keys(const step_t *step) {
   }
 }
 
-/* The map has fewer entries, or another type; is pinned, and its fd closed; may not be changed;
- * may be changed again; how many files of it are open. */
+/* The map has fewer entries, or another type; is pinned, and its fd closed; may
+ * not be changed; may be changed again; how many files of it are open. */
 static void do_change_map(const step_t *step) {
   if (step_is(step, 0, "max_entries")) {
     kernel.map->info.max_entries = (uint32_t)step_value(step, 1);
@@ -789,6 +841,56 @@ static void do_hold(const step_t *step) {
   fake_pool_hold();
 }
 
+/* Runs the loop for some milliseconds. */
+static void do_wait(const step_t *step) {
+  live_run_ms(&kernel_loop, step_value(step, 1));
+}
+
+/* Runs the loop until a callback has printed this. */
+static void do_wait_for(const step_t *step) {
+  uint64_t deadline = live_now() + UINT64_C(20000000000);
+
+  while (strstr(say_line(), step_word(step, 1)) == NULL) {
+    if (live_now() > deadline)
+      step_fail(step->text, say_line());
+    live_run_ms(&kernel_loop, 1);
+    if (say_length() > 2000) {
+      say_begin(); /* only polls */
+    }
+  }
+}
+
+static void count_type(uv_handle_t *handle, void *arg) {
+  size_t *nr = arg;
+
+  nr[handle->type] += 1;
+}
+
+/* How many handles of these types the loop has. */
+static void do_handles(const step_t *step) {
+  static const step_name_t types[] = {{"poll", UV_POLL}, {"timer", UV_TIMER}};
+  size_t nr[UV_HANDLE_TYPE_MAX] = {0}, sum = 0, i;
+
+  uv_walk(&kernel_loop, count_type, nr);
+  for (i = 1; i < step->nr; i++)
+    sum += nr[step_meaning(types, COUNT_OF(types), step_word(step, i))];
+  say("%zu", sum);
+}
+
+static void count_timer(uv_handle_t *handle, void *nr) {
+  *(size_t *)nr += handle->type == UV_TIMER && uv_is_active(handle) &&
+                   uv_timer_get_due_in((uv_timer_t *)handle) < INT64_MAX;
+}
+
+/* How many will be due. */
+static void do_timers(const step_t *step) {
+  size_t nr = 0;
+
+  (void)step;
+  uv_walk(&kernel_loop, count_timer, &nr);
+  say("%zu", nr);
+}
+
 /* Turns of a loop that nothing else keeps alive. */
 static void do_run(const step_t *step) {
   (void)step;
@@ -806,9 +908,11 @@ const scripted_verb_t kernel_verbs[] = {{"file", do_file},
                                         {"online", do_online},
                                         {"up", do_up},
                                         {"no_host", do_no_host},
+                                        {"count", do_count},
                                         {"task", do_task},
                                         {"tasks", do_tasks},
                                         {"kernel", do_kernel},
+                                        {"unknown_lost", do_kernel},
                                         {"fail", do_fail},
                                         {"refuse", do_refuse},
                                         {"ioctls", do_ioctls},
@@ -838,11 +942,16 @@ const scripted_verb_t kernel_verbs[] = {{"file", do_file},
                                         {"running", do_running},
                                         {"modified", do_modified},
                                         {"version", do_version},
+                                        {"opener", do_opener},
                                         {"loop_clock", do_loop_clock},
                                         {"slow", do_slow},
                                         {"pool", do_pool},
                                         {"turn", do_turn},
                                         {"run", do_run},
+                                        {"wait", do_wait},
+                                        {"wait_for", do_wait_for},
+                                        {"timers", do_timers},
+                                        {"handles", do_handles},
                                         {"down", do_down},
                                         {"uevent_reads", do_uevent_reads},
                                         {"alive", do_alive},
@@ -909,6 +1018,7 @@ void kernel_begin(void) {
   size_t i;
 
   memset(&kernel, 0, sizeof(kernel));
+  kernel.other_fd = -1;
   kernel_now = 0;
   evlist_make_setup(NULL);
   fake_clock_set_counters(0);
@@ -933,6 +1043,8 @@ void kernel_end_loop(void) {
 }
 
 void kernel_end(void) {
+  if (kernel.other_fd >= 0)
+    assert_int_equal(close(kernel.other_fd), 0);
   if (kernel.map != NULL && kernel_map_fd >= 0)
     fake_map_close(kernel_map_fd);
   fake_clock_set_counters(0);

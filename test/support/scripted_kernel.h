@@ -41,4 +41,9 @@ size_t kernel_nr_of_fd(int fd);
  * as fit. */
 void kernel_write_samples(fake_event_t *owner, size_t event, size_t nr);
 
+/* For options.open: prints "program", and opens the event. "opener" lets it
+ * return something else. */
+int kernel_opener(const struct perf_event_attr *attr, int32_t pid, int32_t cpu,
+                  int group_fd, unsigned long flags, void *arg);
+
 #endif

@@ -64,12 +64,6 @@ void scripted_reader_open(uv_loop_t *loop, scripted_reader_t *scripted) {
   uvperf_on_cpu(&scripted->live.reader.handle, live_bpf_reader_on_cpu);
 }
 
-void scripted_reader_begin(uv_loop_t *loop, scripted_reader_t *scripted) {
-  scripted_reader_plan(scripted, 8);
-  scripted_reader_open(loop, scripted);
-  live_bpf_reader_start(&scripted->live, NULL);
-}
-
 void scripted_reader_end(scripted_reader_t *scripted) {
   fake_map_close(scripted->map_fd);
   assert_string_equal(scripted_reader_entries(scripted), "");
@@ -79,23 +73,6 @@ void scripted_reader_end(scripted_reader_t *scripted) {
 void scripted_reader_close(scripted_reader_t *scripted) {
   live_bpf_reader_close(&scripted->live);
   scripted_reader_end(scripted);
-}
-
-void scripted_reader_sample(scripted_reader_t *scripted, fake_event_t *owner) {
-  struct {
-    struct perf_event_header header;
-    uint32_t size;
-    uint8_t payload[28];
-  } record = {{PERF_RECORD_SAMPLE, 0, 40}, 28, {0}};
-
-  live_bpf_reader_write(&scripted->live, owner->cpu, record.payload, 24);
-  fake_ring_append(owner, &record, sizeof(record));
-}
-
-void scripted_reader_wake(scripted_reader_t *scripted, fake_event_t *owner) {
-  fake_event_wake(owner);
-  live_run_ms(scripted->live.reader.handle.loop, 5);
-  fake_event_quiet(owner);
 }
 
 const char *scripted_reader_entries(const scripted_reader_t *scripted) {

@@ -38,17 +38,10 @@ int scripted_reader_try(uv_loop_t *loop, scripted_reader_t *scripted,
                         uvperf_error_t *error);
 /* Opens the reader by init, which must succeed. */
 void scripted_reader_open(uv_loop_t *loop, scripted_reader_t *scripted);
-/* Plans it with 8 entries, opens and starts it. */
-void scripted_reader_begin(uv_loop_t *loop, scripted_reader_t *scripted);
 /* Closes the reader, and fails the test if anything is left. */
 void scripted_reader_close(scripted_reader_t *scripted);
 /* The same if it is closed, or was never open. */
 void scripted_reader_end(scripted_reader_t *scripted);
-
-/* Writes a sample into the ring of this owner. */
-void scripted_reader_sample(scripted_reader_t *scripted, fake_event_t *owner);
-/* Wakes its reader, and runs the loop for a while. */
-void scripted_reader_wake(scripted_reader_t *scripted, fake_event_t *owner);
 
 /* The entries of the map that have an event, such as "0 1 5", or "". */
 const char *scripted_reader_entries(const scripted_reader_t *scripted);

@@ -13,6 +13,10 @@ static struct {
   enum fake_call swept;
   unsigned nth;
   unsigned due;
+  /* Of "on" and "on_each". */
+  int is_each;
+  char when[64];
+  char what[256];
 } run;
 
 int row_returned(int rc) {
@@ -58,12 +62,23 @@ static void do_needed_at_least(const step_t *step) {
   assert_true(row_result.error.limit > 0);
 }
 
+/* A callback that prints this runs a step, once; or each callback does. */
+static void do_on(const step_t *step) {
+  run.is_each = step_is(step, 0, "on_each");
+  snprintf(run.when, sizeof(run.when), "%s",
+           run.is_each ? "" : step_word(step, 1));
+  snprintf(run.what, sizeof(run.what), "%s",
+           step_word(step, run.is_each ? 1 : 2));
+}
+
 /* These keep the result of the step before. */
 static const scripted_verb_t row_verbs[] = {
     {"says", do_says},
     {"needed", do_needed},
     {"needed_at_least", do_needed_at_least},
     {"sweep", do_sweep},
+    {"on", do_on},
+    {"on_each", do_on},
     {NULL, NULL}};
 
 static const scripted_verb_t *find_in(const scripted_verb_t *verbs,
@@ -105,13 +120,31 @@ void row_run(const step_t *step) {
     verb->run(step);
 }
 
+/* Several are separated by "|". */
 void row_step(const char *text) {
-  char copy[256];
+  char copy[256], *next, *at = copy;
   step_t step = {.text = text};
 
   snprintf(copy, sizeof(copy), "%s", text);
-  step_split(copy, &step);
-  row_run(&step);
+  for (; at != NULL; at = next) {
+    next = strchr(at, '|');
+    if (next != NULL)
+      *next++ = '\0';
+    step_split(at, &step);
+    row_run(&step);
+  }
+}
+
+void row_callback(size_t since) {
+  char what[sizeof(run.what)];
+
+  if (!run.is_each &&
+      (*run.when == '\0' ||
+       strncmp(say_line() + since, run.when, strlen(run.when)) != 0))
+    return;
+  run.when[0] = '\0';
+  memcpy(what, run.what, sizeof(what));
+  row_step(what);
 }
 
 /* One step and what is expected of it, or NULL. */
@@ -169,6 +202,8 @@ static int run_once(void) {
   fake_kernel_reset(); /* after a row that failed */
   fds = support_count_fds();
   run.due = 0;
+  run.is_each = 0;
+  run.when[0] = '\0';
   kernel_begin();
   run.subject->begin();
   if (run.nth != 0 && strstr(run.row->text, " sweep") == NULL)

@@ -19,6 +19,10 @@ const char *say_line(void) {
   return line.text;
 }
 
+size_t say_length(void) {
+  return line.used;
+}
+
 void say(const char *format, ...) {
   va_list args;
 

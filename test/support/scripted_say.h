@@ -8,8 +8,9 @@
 /* Begins an empty line. */
 void say_begin(void);
 
-/* The line. */
+/* The line, and its length. */
 const char *say_line(void);
+size_t say_length(void);
 
 __attribute__((format(printf, 1, 2))) void say(const char *format, ...);
 

@@ -95,6 +95,7 @@ static const step_name_t codes[] = {{"0", 0},
                                     {"EUCLEAN", EUCLEAN},
                                     {"ENOSPC", ENOSPC},
                                     {"EXDEV", EXDEV},
+                                    {"ECONNRESET", ECONNRESET},
                                     {"EOF", -UV_EOF},
                                     {"ETIMEDOUT", ETIMEDOUT},
                                     {"EOPNOTSUPP", EOPNOTSUPP}};

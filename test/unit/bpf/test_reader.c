@@ -17,8 +17,8 @@ static const scripted_row_t rows[] = {
      "keys -> 0 1\n"},
     /* If the file is the reader's own, the kernel removes its entries when the
      * map is closed: other readers may have put theirs there since. Rings are
-     * unmapped, and their owners closed, when they are no longer polled, and after
-     * the socket of uevents. */
+     * unmapped, and their owners closed, when they are no longer polled, and
+     * after the socket of uevents. */
     {"close_leaves_the_map_disables_then_unmaps",
      "map 8; online 0-1; reader; start h0; turn 3; foreign 1; close h0 -> read "
      "e0 e2, DISABLE e0 e2\n"

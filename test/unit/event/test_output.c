@@ -55,7 +55,7 @@ static const scripted_row_t rows[] = {
      "says parent\n"
      "unfork; output h1 h0; fork; close h1; close h0 ->\n"
      "turn 2 -> h0 closed, close e0, h1 closed, close e1\n"},
-    /* -- refused by the kernel ---------------------------------------------- */
+    /* -- refused by the kernel ------------------------------------------ */
     {"set_output_to_another_cpu_is_explained",
      "attr comm; options identify; init\n"
      "options identify no_ring cpu cpu=1; init; fail ioctl 1+ EINVAL\n"

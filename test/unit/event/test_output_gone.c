@@ -4,7 +4,7 @@
 #include "scripted_handles.h"
 
 static const scripted_row_t rows[] = {
-    /* -- an event that comes as the last of the others goes ------------------ */
+    /* -- an event that comes as the last of the others goes ------------- */
     /* The slice's end may be after the last record, but it is not the end
      * yet. */
     {"output_joined_at_the_last_slices_end_goes_on",
@@ -22,13 +22,13 @@ static const scripted_row_t rows[] = {
      "on EPROTO 'output h1 h0'\n"
      "turn 6 -> poll e0, EPROTO, SET_OUTPUT e1 e0, poll e1\n"
      "hup e1; wake e1; turn 6 -> poll e1 e0, EOF\n"},
-    /* -- a record that comes late -------------------------------------------- */
+    /* -- a record that comes late --------------------------------------- */
     /* Another CPU was in the middle of it when the writer left. */
     {"output_record_finished_after_its_writer_left_is_its_own",
      "attr comm; options identify; init; options identify no_ring; init; init\n"
      "output h1 h0; output h1 none; output h2 h0; append e0 COMM e1\n"
      "next h0 -> COMM of h1\n"},
-    /* -- a forked child ------------------------------------------------------- */
+    /* -- a forked child ------------------------------------------------- */
     /* Asking whether an event lives eats the wakeup that is the parent's. */
     {"output_closed_in_a_forked_child_polls_nothing",
      "attr comm; options identify; init; options identify no_ring; init; init\n"
@@ -42,13 +42,13 @@ static const scripted_row_t rows[] = {
      "output h1 h0 -> EPERM argument\n"
      "says parent\n"
      "close h1; close h0; turn 3\n"},
-    /* -- an unsound ring ------------------------------------------------------ */
+    /* -- an unsound ring ------------------------------------------------ */
     {"output_to_a_ring_that_next_found_unsound_is_eof",
      "attr comm; options identify; init; options identify no_ring; init\n"
      "head e0 4; next h0 -> EPROTO\n"
      "output h1 h0 -> EOF no_task\n"
      "says ended\n"},
-    /* -- an attr that changes ------------------------------------------------- */
+    /* -- an attr that changes ------------------------------------------- */
     /* Code that compares record->source->attr must not see an old attr. */
     {"output_source_has_the_period_that_was_set",
      "attr comm; options identify; init; options identify no_ring; init\n"
@@ -60,7 +60,7 @@ static const scripted_row_t rows[] = {
      "output h1 h0; modify h1 config1=0x1000; append e0 COMM e1\n"
      "next h0 -> COMM of h1\n"
      "source config1 -> 4096\n"},
-    /* -- writers that are forgotten ------------------------------------------ */
+    /* -- writers that are forgotten ------------------------------------- */
     /* Writers that left long ago are forgotten when another one joins. */
     {"output_set_again_is_not_forgotten",
      "attr comm; options identify; init; options identify no_ring; init; init\n"

@@ -53,7 +53,7 @@ static const scripted_row_t rows[] = {
      "item 1 -> page-faults:u\n"
      "item 2 -> faults:u\n"
      "add self -> open e3@me e4@me e5@me\n"
-     "add cpus 0 -> open e6@self e7@0 e8@0\n"
+     "add cpus 0 -> open e6@0 e7@0 e8@0\n"
      "item 0 -> still cpu-clock:u ns\n"
      "item 1 -> still page-faults:u\n"
      "fields 0 config -> 0\n"},
