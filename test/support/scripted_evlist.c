@@ -75,8 +75,9 @@ static void do_sample(const step_t *step) {
 }
 
 static void do_by_program(const step_t *step) {
-  (void)step;
   evlist_run.make.options.open = kernel_opener;
+  if (step->nr > 1)
+    evlist_run.make.options.open_timeout_ms = (uint32_t)step_value(step, 1);
 }
 
 static void do_option(const step_t *step) {
@@ -87,6 +88,7 @@ static void do_option(const step_t *step) {
       {"fixed_cpus", UVPERF_SET_FIXED_CPUS},
       {"overwrite", UVPERF_SET_OVERWRITE},
       {"targets_later", UVPERF_SET_TARGETS_LATER},
+      {"enabled", UVPERF_SET_ENABLED},
       {"perf_clock", UVPERF_SET_PERF_CLOCK}};
   static const step_name_t bands[] = {{"tasks", UVPERF_SIDE_BAND_TASKS},
                                       {"mmap", UVPERF_SIDE_BAND_MMAP},

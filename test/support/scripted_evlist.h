@@ -8,7 +8,7 @@
  *   group FIRST N, leader A LEADER
  *   attr A FIELD=VALUE...     sets fields; so does "sample", in options.sample
  *   flags, side_band, fallbacks WORD...; ring_bytes, wakeup_bytes, slack_us N
- *   by_program                 with options.open
+ *   by_program [MS]           with options.open, and how long it may take
  *   TARGET                    cpus LIST | cpus all | self | thread, process or
  *                             command PID [LIST] [alone]; PID may be "me" or
  *                             "parent", "alone" is UVPERF_TARGET_NO_INHERIT

@@ -145,15 +145,20 @@ static void on_opened(uvperf_handle_t *handle, int status,
 
 static void on_added(uvperf_set_t *set, int status, void *data, uint32_t index,
                      const uvperf_error_t *error) {
+  size_t before;
+
   (void)set;
   (void)data;
   assert_int_equal(status == 0, error == NULL);
+  row_result.code = status;
   say_next();
+  before = say_length();
   say("t%u added ", index);
   if (error == NULL)
     say("0");
   else
     say_error(error);
+  row_callback(before);
 }
 
 static void say_record(const uvperf_record_t *record) {

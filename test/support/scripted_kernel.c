@@ -14,12 +14,12 @@
 #include "fake_uevents.h"
 #include "fake_version.h"
 #include "live.h"
+#include "loop/hub.h"
 #include "make_cpus.h"
 #include "make_evlist.h"
 #include "make_host.h"
 #include "make_record.h"
 #include "scripted_hotplug.h"
-#include "scripted_opening.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
 
@@ -55,7 +55,10 @@ static struct {
   int opener_result;
   int opener_repeats;
   int opener_fd; /* of the last call */
-  int other_fd;  /* of another file, or -1 */
+  /* Of "hang": a step before, and what is printed then. */
+  unsigned hangs_in;
+  char hangs_after[32], hangs_until[32];
+  int other_fd; /* of another file, or -1 */
   char at_open[64], at_poll[3][64], at_map[3][64];
   uint64_t words[8][STEP_WORDS]; /* of "words" */
   size_t nr_words;
@@ -278,13 +281,20 @@ static void write_task(const char *process, const char *id, const char *start) {
   make_host_write(path, text);
 }
 
+/* Each open is a request of its own from now on: as after a long time. */
+static void take_time(void) {
+  static uint64_t now;
+
+  fake_clock_set(now += UINT64_C(2000000));
+}
+
 static int on_open(struct perf_event_attr *attr) {
   size_t i;
 
   if (kernel.open_at != 0 && fake_count(FAKE_OPEN) == kernel.open_at)
     row_step(kernel.at_open);
   if (kernel.is_slow)
-    scripted_opening_take_time(attr);
+    take_time();
   for (i = 0; i < kernel.nr_refusals; i++)
     if (kernel.refusals[i].is_meant(attr))
       return kernel.refusals[i].code;
@@ -293,6 +303,20 @@ static int on_open(struct perf_event_attr *attr) {
 
 /* -- options.open ---------------------------------------------------------- */
 
+/* Other requests of the pool run meanwhile. */
+static void hang(void) {
+  uint64_t deadline = live_now() + UINT64_C(20000000000);
+
+  if (kernel.hangs_after[0] != '\0')
+    row_step(kernel.hangs_after);
+  fake_pool_hang();
+  while (strstr(say_line(), kernel.hangs_until) == NULL) {
+    assert_true(live_now() < deadline);
+    live_run_ms(&kernel_loop, 1);
+    fake_pool_finish();
+  }
+}
+
 int kernel_opener(const struct perf_event_attr *attr, int32_t pid, int32_t cpu,
                   int group_fd, unsigned long flags, void *arg) {
   struct perf_event_attr own = *attr;
@@ -300,6 +324,8 @@ int kernel_opener(const struct perf_event_attr *attr, int32_t pid, int32_t cpu,
   (void)arg;
   say_next();
   say("program");
+  if (kernel.hangs_in != 0 && --kernel.hangs_in == 0)
+    hang();
   if (kernel.opener_in != 0 && --kernel.opener_in == 0) {
     say(" fails");
     return kernel.opener_repeats ? kernel.opener_fd : kernel.opener_result;
@@ -307,6 +333,14 @@ int kernel_opener(const struct perf_event_attr *attr, int32_t pid, int32_t cpu,
   kernel.opener_fd = uvperf__sys_open(&own, pid, cpu, group_fd, flags);
   assert_true(kernel.opener_fd < 0 || fcntl(kernel.opener_fd, F_SETFD, 0) == 0);
   return kernel.opener_fd;
+}
+
+static void do_hang(const step_t *step) {
+  kernel.hangs_in = (unsigned)step_value(step, 1);
+  snprintf(kernel.hangs_until, sizeof(kernel.hangs_until), "%s",
+           step_word(step, 2));
+  snprintf(kernel.hangs_after, sizeof(kernel.hangs_after), "%s",
+           step->nr > 3 ? step_word(step, 3) : "");
 }
 
 /* The Nth next call returns a code, a number, the fd of the call before
@@ -781,7 +815,6 @@ static void do_version(const step_t *step) {
 
 /* -- steps: the loop ------------------------------------------------------- */
 
-/* So that each open is a request of its own. */
 static void do_slow(const step_t *step) {
   (void)step;
   kernel.is_slow = 1;
@@ -835,10 +868,30 @@ static void do_alive(const step_t *step) {
   say("%d", uv_loop_alive(&kernel_loop));
 }
 
-/* From now on the pool waits for "pool". */
+/* From now on the pool waits for "pool", or refuses requests. */
 static void do_hold(const step_t *step) {
-  (void)step;
-  fake_pool_hold();
+  if (step_is(step, 0, "hold"))
+    fake_pool_hold();
+  else
+    fake_pool_reset();
+}
+
+static void uv_close_all(uv_handle_t *handle, void *arg) {
+  (void)arg;
+  if (!uv_is_closing(handle))
+    uv_close(handle, NULL);
+}
+
+static void uv_close_hub(uv_handle_t *handle, void *arg) {
+  (void)arg;
+  if (uvperf__hub_is(handle))
+    uv_close(handle, NULL);
+}
+
+/* By other code: all handles of the loop, or the hub's. */
+static void do_uv_close(const step_t *step) {
+  uv_walk(&kernel_loop, step_is(step, 1, "all") ? uv_close_all : uv_close_hub,
+          NULL);
 }
 
 /* Runs the loop for some milliseconds. */
@@ -943,6 +996,7 @@ const scripted_verb_t kernel_verbs[] = {{"file", do_file},
                                         {"modified", do_modified},
                                         {"version", do_version},
                                         {"opener", do_opener},
+                                        {"hang", do_hang},
                                         {"loop_clock", do_loop_clock},
                                         {"slow", do_slow},
                                         {"pool", do_pool},
@@ -956,6 +1010,8 @@ const scripted_verb_t kernel_verbs[] = {{"file", do_file},
                                         {"uevent_reads", do_uevent_reads},
                                         {"alive", do_alive},
                                         {"hold", do_hold},
+                                        {"refuse_work", do_hold},
+                                        {"uv_close", do_uv_close},
                                         {"goes", do_hotplug},
                                         {"comes", do_hotplug},
                                         {"map", do_map},

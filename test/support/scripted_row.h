@@ -40,6 +40,8 @@
  *   opener N WHAT             the Nth next call of options.open returns a code,
  *                             a number, or the fd of the last call ("again"),
  *                             of a "file" or of none ("closed")
+ *   hang N TEXT [STEP]        the Nth next call of options.open runs a step, and
+ *                             hangs until a callback prints TEXT
  *   at open N 'STEP'          runs a step at the Nth open; also at the next
  *                             "poll E" or "map E"
  *   kernel with lost          also "without"; "unknown_lost": it must be asked
@@ -78,7 +80,8 @@
  *   turn [N], run (turns of a loop that nothing keeps alive), wait MS (runs it
  *   so long), wait_for TEXT (until this is printed), alive, timers,
  *   handles TYPE... (how many)
- *   hold (the pool waits), pool [N | work], slow (each open is a request of its
+ *   uv_close all, uv_close hub  by other code
+ *   hold (the pool waits), refuse_work (it does not), pool [N | work], slow (each open is a request of its
  *   own)
  * The row
  *   says TEXT                 what the last reason must contain

@@ -45,8 +45,8 @@ static void finish(uvperf__evlist_t *evlist) {
   fake_assert_clean();
 }
 
-/* Without /proc the first check is two calls. A task has a place for each CPU, and is
- * checked once in a reading. */
+/* Without /proc the first check is two calls. A task has a place for each CPU,
+ * and is checked once in a reading. */
 static void task_on_many_cpus_is_asked_for_once(void **state) {
   uvperf__evlist_t *evlist;
   uvperf_reading_t *reading;

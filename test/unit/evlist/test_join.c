@@ -2,13 +2,6 @@
 /* Scripted: a target that another thread opens joins the list, or leaves it
  * unchanged. */
 #include "scripted_evlist.h"
-#include "fake_clock.h"
-#include "fake_pool.h"
-#include "scripted_opening.h"
-
-#include <errno.h>
-
-#include "sys/sys.h"
 
 static const scripted_row_t rows[] = {
     /* Both have been opened before one of them joins. A target that fails does
@@ -147,350 +140,57 @@ static const scripted_row_t rows[] = {
      "close e0 e1 e2 e3, t0 added EINVAL unknown\n"
      "nr -> 0\n"
      "rings ->\n"},
+    /* -- by the set, on libuv's pool --------------------------------------- */
+    {"target_may_be_removed_in_its_callback",
+     "records 2; flags enabled; cpus 0-1; set; on 't1 added' 'remove 1'; later "
+     "cpus 1; pool -> open e6@1 e7@1, SET_OUTPUT e6 e4 e7 e4, ENABLE e6 e7, t1 "
+     "added 0, read e6 e7, DISABLE e6 e7 e6 e7, close e6 e7\n"
+     "nr -> 4\n"},
+    {"target_that_fails_may_be_removed_in_its_callback_in_vain",
+     "records 2; flags enabled; cpus 0-1; set; on 't1 added' 'remove 1'; fail "
+     "open 1+ EACCES; later cpus 1; pool -> open @1 EACCES, open @1 EACCES, t1 "
+     "added EACCES permission, ENOENT argument a0 t0\n"
+     "nr -> 4\n"},
+    /* The program knows that it was removed, so this is no timeout. */
+    {"target_removed_while_its_call_hangs_is_cancelled",
+     "records 2; by_program 1; flags enabled; cpus 0-1; set; hang 1 't1 added' "
+     "'remove 1'; later cpus 1; pool -> program, t1 added ECANCELED argument, "
+     "open e6@1, close e6\n"
+     "nr -> 4\n"},
+    /* The set goes on, and takes another target. */
+    {"target_whose_call_hangs_times_out",
+     "records 2; by_program 1; flags enabled; cpus 0-1; set; hang 1 't1 "
+     "added'; later cpus 1; pool -> program, t1 added ETIMEDOUT argument, open "
+     "e6@1, close e6\n"
+     "nr -> 4\n"
+     "later cpus 1; pool -> program, open e7@1, program, open e8@1, SET_OUTPUT "
+     "e7 e4 e8 e4, ENABLE e7 e8, t2 added 0\n"
+     "nr -> 6\n"},
+    {"target_whose_second_call_hangs_times_out",
+     "records 2; by_program 1; flags enabled; cpus 0-1; set; hang 2 't1 "
+     "added'; later cpus 1; pool -> program, open e6@1, program, t1 added "
+     "ETIMEDOUT argument, open e7@1, close e6 e7\n"
+     "nr -> 4\n"
+     "later cpus 1; pool -> program, open e8@1, program, open e9@1, SET_OUTPUT "
+     "e8 e4 e9 e4, ENABLE e8 e9, t2 added 0\n"
+     "nr -> 6\n"},
+    /* Its rings are new: they may be opened and not watched. */
+    {"first_target_without_memory_leaves_the_set_empty",
+     "each calloc ENOMEM; records 2; attr 1 sig_data=7; fallbacks kernel; "
+     "flags targets_later enabled; set; start; sweep; later cpus 0-1; pool\n"},
+    {"first_target_that_the_pool_refuses_leaves_the_set_empty",
+     "records 2; flags targets_later enabled; set; start; refuse_work; later "
+     "cpus 0-1 -> ENOMEM memory a0 t0\n"
+     "nr -> 0\n"},
+    /* No inner handle is left: the close ends before it returns. */
+    {"set_closed_in_the_callback_after_uv_close_is_clean",
+     "records 2; flags enabled; cpus 0-1; set; on 't1 added' close; later cpus "
+     "1; uv_close all; turn 1 ->\n"
+     "pool -> open e6@1 e7@1, SET_OUTPUT e6 e4 e7 e4, ENABLE e6 e7, t1 added "
+     "0, read e0 e2 e3 e5 e6 e7, DISABLE e0 e2 e3 e5 e6 e7, closed, close e0 "
+     "e2 e3 e5 e6 e7, munmap e4, close e4, munmap e1, close e1\n"},
 };
 
-/* -- by the set, on libuv's pool ------------------------------------------- */
-
-typedef struct added_s {
-  scripted_opening_t opened;
-  int added; /* calls of its callback */
-  int status;
-  uint32_t index;
-  uvperf_error_t error;
-} added_t;
-
-static void on_target(uvperf_set_t *set, int status, void *data, uint32_t index,
-                      const uvperf_error_t *error) {
-  added_t *added = data;
-
-  assert_ptr_equal(set, &added->opened.set);
-  assert_int_equal(added->opened.closed, 0);
-  assert_int_equal(status == 0, error == NULL);
-  added->added += 1;
-  added->status = status;
-  added->index = index;
-  if (error != NULL)
-    added->error = *error;
-}
-
-/* A set of one target, with another one that is being opened. Its index is
- * known at once. */
-static int begin_target(uv_loop_t *loop, added_t *added, uint32_t flags) {
-  scripted_opening_t *opened = &added->opened;
-  uvperf_target_t target;
-  int rc;
-
-  scripted_opening_plan(opened, flags | UVPERF_SET_ENABLED);
-  opened->opened = 1;
-  assert_int_equal(
-      uvperf_set_init(loop, &opened->set, &opened->make.options, NULL), 0);
-  opened->events[6] = fake_event_add(200);
-  opened->events[7] = fake_event_add(201);
-  added->added = 0;
-  target = opened->make.targets[0];
-  target.cpus = "1";
-  target.data = added;
-  fake_log_clear();
-  added->index = 99;
-  rc = uvperf_set_add(&opened->set, &target, on_target, &added->index,
-                      &added->error);
-  assert_int_equal(added->index, rc == 0 ? 1 : 99);
-  return rc;
-}
-
-static void remove_in_callback(uvperf_set_t *set, int status, void *data,
-                               uint32_t index, const uvperf_error_t *error) {
-  on_target(set, status, data, index, error);
-  assert_int_equal(uvperf_set_remove(set, index, NULL, NULL),
-                   status == 0 ? 0 : UV_ENOENT);
-}
-
-static void target_may_be_removed_in_its_callback(void **state) {
-  uvperf_target_t target;
-  added_t added;
-  int fails;
-
-  for (fails = 0; fails < 2; fails++) {
-    assert_int_equal(begin_target(*state, &added, 0), 0);
-    fake_pool_finish();
-    assert_int_equal(added.status, 0);
-    target = added.opened.make.targets[0];
-    target.data = &added;
-    if (fails)
-      fake_fail_from(FAKE_OPEN, 1, -EACCES);
-    fake_event_add(300);
-    fake_event_add(301);
-    fake_event_add(302);
-    fake_event_add(303);
-    assert_int_equal(uvperf_set_add(&added.opened.set, &target,
-                                    remove_in_callback, NULL, NULL),
-                     0);
-    fake_pool_finish();
-    assert_int_equal(added.added, 2);
-    assert_int_equal(added.index, 2);
-    assert_int_equal(added.status, fails ? UV_EACCES : 0);
-    assert_int_equal(uvperf_set_nr_open(&added.opened.set), 6);
-    scripted_opening_close(*state, &added.opened);
-  }
-}
-
-/* One of its calls does not return before the handle has given it up. */
-typedef struct hanging_open_s {
-  uv_loop_t *loop;
-  const int *opened;        /* calls of the handle's open callback */
-  unsigned hangs_at;        /* the number of this call, from 1 */
-  int code;                 /* what it returns then; 0: an event */
-  uvperf_handle_t *handle;  /* is closed meanwhile, unless it is NULL */
-  uvperf_close_cb close_cb; /* then */
-  const int *closed;        /* calls of close_cb */
-  unsigned calls;
-} hanging_open_t;
-
-/* Much longer than any test needs. */
-#define MOST_MS 20000
-
-static void run_until(uv_loop_t *loop, const int *counter) {
-  int ms;
-
-  for (ms = 0; *counter == 0 && ms < MOST_MS; ms++) {
-    live_run_ms(loop, 1);
-    fake_pool_finish();
-  }
-  assert_int_equal(*counter, 1);
-}
-
-static void hang(const hanging_open_t *hanging) {
-  fake_pool_hang();
-  if (hanging->handle != NULL)
-    uvperf_close(hanging->handle, hanging->close_cb);
-  run_until(hanging->loop, hanging->opened);
-  if (hanging->handle != NULL)
-    run_until(hanging->loop, hanging->closed);
-}
-
-/* The value of options.open; open_arg is a hanging_open_t. The call that hangs
- * runs the loop, and other requests of the pool, until the open callback was
- * called, and the close callback, if the handle is closed. */
-static int hanging_open(const struct perf_event_attr *attr, int32_t pid,
-                        int32_t cpu, int group_fd, unsigned long flags,
-                        void *arg) {
-  hanging_open_t *hanging = arg;
-  struct perf_event_attr own = *attr;
-
-  hanging->calls += 1;
-  if (hanging->calls == hanging->hangs_at) {
-    hang(hanging);
-    if (hanging->code != 0)
-      return hanging->code;
-  }
-  return uvperf__sys_open(&own, pid, cpu, group_fd, flags);
-}
-
-typedef struct removing_open_s {
-  hanging_open_t hanging;
-  uvperf_set_t *set;
-} removing_open_t;
-
-/* Removes the target that is being opened, and then hangs. */
-static int removing_open(const struct perf_event_attr *attr, int32_t pid,
-                         int32_t cpu, int group_fd, unsigned long flags,
-                         void *arg) {
-  removing_open_t *removing = arg;
-
-  if (removing->hanging.calls + 1 == removing->hanging.hangs_at) {
-    assert_int_equal(uvperf_set_remove(removing->set, 1, NULL, NULL), 0);
-    assert_int_equal(*removing->hanging.opened, 0);
-  }
-  return hanging_open(attr, pid, cpu, group_fd, flags, &removing->hanging);
-}
-
-/* The program knows that it was removed, so this is no timeout. */
-static void target_removed_while_its_call_hangs_is_cancelled(void **state) {
-  removing_open_t removing = {{.loop = *state, .hangs_at = 7}, NULL};
-  uvperf_set_options_t *options;
-  uvperf_target_t target;
-  added_t added;
-
-  scripted_opening_plan(&added.opened, UVPERF_SET_ENABLED);
-  fake_event_add(200);
-  added.opened.opened = 1;
-  added.added = 0;
-  removing.hanging.opened = &added.added;
-  removing.set = &added.opened.set;
-  options = &added.opened.make.options;
-  options->open = removing_open;
-  options->open_arg = &removing;
-  options->open_timeout_ms = 1;
-  assert_int_equal(uvperf_set_init(*state, &added.opened.set, options, NULL),
-                   0);
-  target = added.opened.make.targets[0];
-  target.cpus = "1";
-  target.data = &added;
-  assert_int_equal(
-      uvperf_set_add(&added.opened.set, &target, on_target, NULL, NULL), 0);
-  fake_pool_finish();
-  assert_int_equal(added.added, 1);
-  assert_int_equal(added.status, UV_ECANCELED);
-  assert_int_equal(added.error.code, UV_ECANCELED);
-  assert_int_equal(removing.hanging.calls, 7);
-  assert_int_equal(uvperf_set_nr_open(&added.opened.set), 4);
-  scripted_opening_close(*state, &added.opened);
-}
-
-/* The set goes on, and takes another target. */
-static void target_whose_call_hangs_times_out(void **state) {
-  hanging_open_t hanging = {.loop = *state};
-  uvperf_target_t target;
-  unsigned nth;
-  added_t added;
-
-  for (nth = 1;; nth++) {
-    scripted_opening_plan(&added.opened, UVPERF_SET_ENABLED);
-    fake_event_add(200);
-    fake_event_add(201);
-    added.opened.opened = 1;
-    added.added = 0;
-    hanging.opened = &added.added;
-    hanging.calls = 0;
-    hanging.hangs_at = 6 + nth;
-    added.opened.make.options.open = hanging_open;
-    added.opened.make.options.open_arg = &hanging;
-    added.opened.make.options.open_timeout_ms = 1;
-    assert_int_equal(uvperf_set_init(*state, &added.opened.set,
-                                     &added.opened.make.options, NULL),
-                     0);
-    assert_int_equal(hanging.calls, 6);
-    target = added.opened.make.targets[0];
-    target.cpus = "1";
-    target.data = &added;
-    assert_int_equal(
-        uvperf_set_add(&added.opened.set, &target, on_target, NULL, NULL), 0);
-    fake_pool_finish();
-    assert_int_equal(added.added, 1);
-    if (hanging.calls < hanging.hangs_at)
-      break;
-    assert_int_equal(added.status, UV_ETIMEDOUT);
-    assert_int_equal(added.error.code, UV_ETIMEDOUT);
-    assert_int_equal(added.error.cause, UVPERF_CAUSE_ARGUMENT);
-    assert_int_equal(hanging.calls, 6 + nth);
-    assert_int_equal(uvperf_set_nr_open(&added.opened.set), 4);
-    fake_event_add(300);
-    fake_event_add(301);
-    assert_int_equal(
-        uvperf_set_add(&added.opened.set, &target, on_target, NULL, NULL), 0);
-    fake_pool_finish();
-    assert_int_equal(added.added, 2);
-    assert_int_equal(added.status, 0);
-    assert_int_equal(uvperf_set_nr_open(&added.opened.set), 6);
-    scripted_opening_close(*state, &added.opened);
-  }
-  assert_int_equal(nth, 3);
-  scripted_opening_close(*state, &added.opened);
-}
-
-static void close_handle(uv_handle_t *handle, void *arg) {
-  (void)arg;
-  uv_close(handle, NULL);
-}
-
-static void close_in_callback(uvperf_set_t *set, int status, void *data,
-                              uint32_t index, const uvperf_error_t *error) {
-  on_target(set, status, data, index, error);
-  uvperf_close(&set->handle, scripted_opening_on_close);
-}
-
-/* No inner handle is left: the close ends before it returns. */
-static void set_closed_in_the_callback_after_uv_close_is_clean(void **state) {
-  uvperf_target_t target = UVPERF_TARGET_INIT;
-  added_t added;
-
-  scripted_opening_plan(&added.opened, 0);
-  assert_int_equal(uvperf_set_init(*state, &added.opened.set,
-                                   &added.opened.make.options, NULL),
-                   0);
-  fake_event_add(200);
-  fake_event_add(201);
-  added.added = 0;
-  target.type = UVPERF_TARGET_CPUS;
-  target.cpus = "1";
-  target.data = &added;
-  assert_int_equal(
-      uvperf_set_add(&added.opened.set, &target, close_in_callback, NULL, NULL),
-      0);
-  uv_walk(*state, close_handle, NULL);
-  uv_run(*state, UV_RUN_NOWAIT);
-  fake_pool_finish();
-  assert_int_equal(added.added, 1);
-  assert_int_equal(added.status, 0);
-  assert_int_equal(added.opened.closed, 1);
-  fake_assert_clean();
-}
-
-static void on_record(uvperf_handle_t *handle, int status,
-                      const uvperf_record_t *record) {
-  (void)handle;
-  (void)status;
-  (void)record;
-}
-
-/* A started set without targets, and its first one, which is being opened. The
- * nth allocation fails from now on. With 0 the pool refuses the target. Returns
- * what uvperf_set_add returns. */
-static int begin_first(uv_loop_t *loop, added_t *added, unsigned nth) {
-  scripted_opening_t *opened = &added->opened;
-  uvperf_target_t target;
-
-  scripted_opening_plan(opened, UVPERF_SET_TARGETS_LATER);
-  opened->opened = 1;
-  added->added = 0;
-  added->error.code = 0;
-  target = opened->make.targets[0];
-  target.data = added;
-  opened->make.options.nr_targets = 0;
-  opened->make.options.fallbacks = UVPERF_FALLBACK_KERNEL;
-  assert_int_equal(
-      uvperf_attr_set(&opened->make.attrs[1], UVPERF_ATTR_SIG_DATA, 7), 0);
-  assert_int_equal(
-      uvperf_set_init(loop, &opened->set, &opened->make.options, NULL), 0);
-  assert_int_equal(uvperf_start(&opened->set.handle, NULL, on_record, NULL), 0);
-  if (nth == 0)
-    fake_pool_reset();
-  else
-    fake_fail(FAKE_CALLOC, nth, 0);
-  return uvperf_set_add(&opened->set, &target, on_target, NULL, &added->error);
-}
-
-/* Its rings are new: they may be opened and not watched. */
-static void first_target_without_memory_leaves_the_set_empty(void **state) {
-  unsigned failures, nth = 0;
-  added_t added;
-  int rc;
-
-  do {
-    rc = begin_first(*state, &added, nth);
-    fake_pool_finish();
-    failures = fake_failures();
-    assert_int_equal(added.added, rc == 0);
-    if (rc == 0)
-      rc = added.status;
-    assert_int_equal(added.error.code, rc);
-    if (rc != 0)
-      assert_int_equal(rc, UV_ENOMEM);
-    assert_int_equal(uvperf_set_nr_open(&added.opened.set), rc != 0 ? 0 : 4);
-    scripted_opening_close(*state, &added.opened);
-  } while (nth++ == 0 || failures != 0);
-  assert_int_equal(rc, 0);
-  assert_true(nth > 10);
-}
-
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      scripted_set_test(target_may_be_removed_in_its_callback),
-      scripted_set_test(target_removed_while_its_call_hangs_is_cancelled),
-      scripted_set_test(target_whose_call_hangs_times_out),
-      scripted_set_test(first_target_without_memory_leaves_the_set_empty),
-      scripted_set_test(set_closed_in_the_callback_after_uv_close_is_clean),
-  };
-
-  return SCRIPTED_ROWS_AND_TESTS(&scripted_evlist, rows, tests);
+  return SCRIPTED_ROWS(&scripted_evlist, rows);
 }

@@ -3,6 +3,7 @@
  * that is allowed. */
 #include "fake_host.h"
 #include "scripted_hotplug.h"
+#include "scripted_hotplug_rows.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -14,93 +15,39 @@
 #include "live.h"
 #include "live_offline_cpu.h"
 
-/* -- start and stop ------------------------------------------------------- */
-
-static void hotplug_change_before_the_start_is_reported(void **state) {
-  hotplug_owner_t owner;
-
-  hotplug_make(*state, &owner);
-  make_cpus_take_down(1);
-  make_cpus_list("0,2\n");
-  hotplug_start(*state, &owner);
-  assert_string_equal(owner.seen, "gone 1");
-  hotplug_end(*state, &owner);
-}
-
-static void hotplug_stopped_reports_it_when_started_again(void **state) {
-  hotplug_owner_t owner;
-
-  hotplug_begin(*state, &owner);
-  uvperf__hotplug_stop(owner.hotplug);
-  uvperf__hotplug_stop(owner.hotplug);
-  make_cpus_bring_up(1);
-  fake_uevents_say("offline", 1);
-  fake_uevents_say("online", 1);
-  hotplug_expect(*state, &owner, "");
-  assert_int_equal(hotplug_try(&owner), 0);
-  assert_int_equal(hotplug_try(&owner), 0);
-  hotplug_expect(*state, &owner, "gone 1, come 1");
-  hotplug_end(*state, &owner);
-}
-
-static void stop(hotplug_owner_t *owner) {
-  uvperf__hotplug_stop(owner->hotplug);
-}
-
-static void hotplug_stopped_in_a_callback_reports_the_rest_later(void **state) {
-  hotplug_owner_t owner;
-
-  hotplug_begin(*state, &owner);
-  owner.hook = stop;
-  make_cpus_bring_up(1);
-  make_cpus_take_down(2);
-  make_cpus_list("0-1\n");
-  fake_uevents_say("offline", 1);
-  fake_uevents_say("online", 1);
-  fake_uevents_say("offline", 2);
-  hotplug_expect(*state, &owner, "gone 1");
-  owner.hook = NULL;
-  hotplug_start(*state, &owner);
-  assert_string_equal(owner.seen, "come 1, gone 2");
-  hotplug_end(*state, &owner);
-}
-
-static void close_in_callback(hotplug_owner_t *owner) {
-  hotplug_close(owner);
-}
-
-static void hotplug_closed_in_a_callback_calls_back_no_more(void **state) {
-  hotplug_owner_t owner;
-
-  hotplug_begin(*state, &owner);
-  owner.hook = close_in_callback;
-  make_cpus_take_down(1);
-  make_cpus_take_down(2);
-  make_cpus_list("0\n");
-  fake_uevents_say("offline", 1);
-  fake_uevents_say("offline", 2);
-  hotplug_expect(*state, &owner, "gone 1");
-  assert_int_equal(owner.closed, 1);
-  fake_assert_clean();
-}
-
-static void close_and_run(hotplug_owner_t *owner) {
-  hotplug_close(owner);
-  while (owner->closed == 0)
-    uv_run(owner->loop, UV_RUN_NOWAIT);
-}
-
-static void hotplug_closed_in_a_callback_that_runs_the_loop(void **state) {
-  hotplug_owner_t owner;
-
-  hotplug_begin(*state, &owner);
-  owner.hook = close_and_run;
-  make_cpus_take_down(1);
-  make_cpus_take_down(2);
-  make_cpus_list("0\n");
-  hotplug_expect_by_look(*state, &owner, "gone 1");
-  fake_assert_clean();
-}
+static const scripted_row_t rows[] = {
+    /* -- start and stop ---------------------------------------------------- */
+    {"hotplug_change_before_the_start_is_reported",
+     "make; down 1; online 0,2; start o0; run -> o0 gone 1\n"},
+    {"hotplug_stopped_reports_it_when_started_again",
+     "begin; stop o0; stop o0; up 1; uevent offline 1; uevent online 1; run "
+     "->\n"
+     "start o0; start o0; run -> o0 gone 1, o0 come 1\n"},
+    {"hotplug_stopped_in_a_callback_reports_the_rest_later",
+     "begin; on o0 'stop o0'; up 1; down 2; online 0-1; uevent offline 1; "
+     "uevent online 1; uevent offline 2; run -> o0 gone 1\n"
+     "start o0; run -> o0 come 1, o0 gone 2\n"},
+    {"hotplug_closed_in_a_callback_calls_back_no_more",
+     "begin; on o0 'close o0'; down 1; down 2; online 0; uevent offline 1; "
+     "uevent offline 2; run -> o0 gone 1\n"
+     "closed o0 -> 1\n"},
+    {"hotplug_closed_in_a_callback_that_runs_the_loop",
+     "begin; on o0 'close o0|run'; down 1; down 2; online 0; look -> o0 gone "
+     "1\n"
+     "closed o0 -> 1\n"},
+    {"hotplug_keeps_no_loop_alive", "begin; alive -> 0\n"},
+    {"hotplug_in_forked_child_takes_nothing",
+     "begin; fork; goes 1 0,2; run ->\n"
+     "uevent_reads -> 0\n"
+     "stop o0; start o0 -> EPERM\n"
+     "unfork\n"},
+    {"hotplug_out_of_memory_at_any_place_goes_on_later",
+     "fail calloc 2 ENOMEM; make; fail calloc 1 ENOMEM; start o0 -> ENOMEM\n"
+     "fail calloc 2 ENOMEM; start o0 -> ENOMEM\n"
+     "start o0; run; up 300; online 0-2,300; fail calloc 1 ENOMEM; look ->\n"
+     "fail calloc 2 ENOMEM; look ->\n"
+     "look -> o0 come 300\n"},
+};
 
 static void hotplug_that_no_loop_knows_is_freed_at_once(void **state) {
   hotplug_owner_t owner;
@@ -109,56 +56,6 @@ static void hotplug_that_no_loop_knows_is_freed_at_once(void **state) {
   uvperf__hotplug_free(owner.hotplug);
   uvperf__hotplug_free(NULL);
   fake_assert_clean();
-}
-
-static void hotplug_keeps_no_loop_alive(void **state) {
-  hotplug_owner_t owner;
-
-  hotplug_begin(*state, &owner);
-  assert_int_equal(uv_loop_alive(*state), 0);
-  hotplug_end(*state, &owner);
-}
-
-static void hotplug_in_forked_child_takes_nothing(void **state) {
-  unsigned reads;
-  hotplug_owner_t owner;
-
-  hotplug_begin(*state, &owner);
-  reads = fake_uevents_reads();
-  fake_process(4711);
-  make_cpus_take_down(1);
-  make_cpus_list("0,2\n");
-  fake_uevents_say("offline", 1);
-  hotplug_expect(*state, &owner, "");
-  assert_int_equal(fake_uevents_reads(), reads);
-  uvperf__hotplug_stop(owner.hotplug);
-  assert_int_equal(hotplug_try(&owner), UV_EPERM);
-  hotplug_end(*state, &owner);
-}
-
-static void hotplug_out_of_memory_at_any_place_goes_on_later(void **state) {
-  hotplug_owner_t owner;
-  unsigned nth;
-
-  fake_fail(FAKE_CALLOC, 1, 0);
-  assert_int_equal(uvperf__hotplug_new(&owner.hotplug, NULL, &owner),
-                   UV_ENOMEM);
-  fake_fail(FAKE_CALLOC, 2, 0);
-  hotplug_make(*state, &owner);
-  fake_fail(FAKE_CALLOC, 1, 0);
-  assert_int_equal(hotplug_try(&owner), UV_ENOMEM);
-  fake_fail(FAKE_CALLOC, 2, 0);
-  assert_int_equal(hotplug_try(&owner), UV_ENOMEM);
-  hotplug_start(*state, &owner);
-  make_cpus_bring_up(300);
-  make_cpus_list("0-2,300\n");
-  for (nth = 1; nth <= 2; nth++) {
-    fake_fail(FAKE_CALLOC, nth, 0);
-    hotplug_expect_by_look(*state, &owner, "");
-  }
-  assert_int_equal(fake_failures(), 6);
-  hotplug_expect_by_look(*state, &owner, "come 300");
-  hotplug_end(*state, &owner);
 }
 
 /* -- close ---------------------------------------------------------------- */
@@ -315,15 +212,7 @@ static void live_uevents_are_read_after_an_overrun(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      HOTPLUG(hotplug_change_before_the_start_is_reported),
-      HOTPLUG(hotplug_stopped_reports_it_when_started_again),
-      HOTPLUG(hotplug_stopped_in_a_callback_reports_the_rest_later),
-      HOTPLUG(hotplug_closed_in_a_callback_calls_back_no_more),
-      HOTPLUG(hotplug_closed_in_a_callback_that_runs_the_loop),
       HOTPLUG(hotplug_that_no_loop_knows_is_freed_at_once),
-      HOTPLUG(hotplug_keeps_no_loop_alive),
-      HOTPLUG(hotplug_in_forked_child_takes_nothing),
-      HOTPLUG(hotplug_out_of_memory_at_any_place_goes_on_later),
       HOTPLUG(hotplug_is_left_open_by_a_walk_and_foreign_handles_are_not),
       HOTPLUG(hotplug_handles_uv_closed_by_others_are_survived),
       HOTPLUG(hotplug_leaves_no_fd),
@@ -332,5 +221,5 @@ int main(void) {
       LIVE(live_uevents_are_read_after_an_overrun),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return SCRIPTED_ROWS_AND_TESTS(&scripted_hotplugs, rows, tests);
 }

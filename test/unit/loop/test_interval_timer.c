@@ -5,8 +5,8 @@
 #include <signal.h>
 
 #include "fake_clock.h"
-#include "fake_kernel.h"
 #include "loop/interval_timer.h"
+#include "scripted_kernel.h"
 
 #define MS UINT64_C(1000000)
 
@@ -15,22 +15,31 @@
 
 typedef struct owner_s {
   uvperf__interval_timer_t *interval_timer;
-  uv_loop_t *loop;
   uvperf__teardown_t teardown;
   uint64_t ticks;
   uint64_t more; /* how often a tick goes on */
   uint64_t gone_on;
   uint64_t *spent_ns; /* by the ticks of all owners; NULL: not counted */
-  uint64_t aimed_ms;
-  int cancels;
-  int closes;
   int closed;
+  int is_in_row;
   void (*hook)(struct owner_s *owner);
   /* For the live tests. */
   uint64_t start_ns; /* just before the interval timer was started */
   uint64_t interval_ns;
   uint64_t wrong;
 } owner_t;
+
+/* Prints what is called. */
+static void say_call(const owner_t *owner, const char *what) {
+  size_t before;
+
+  if (!owner->is_in_row)
+    return;
+  say_next();
+  before = say_length();
+  say("%s", what);
+  row_callback(before);
+}
 
 static int tick(void *arg, int is_new, uint64_t max_ns) {
   owner_t *owner = arg;
@@ -44,6 +53,7 @@ static int tick(void *arg, int is_new, uint64_t max_ns) {
   }
   owner->ticks += is_new != 0;
   owner->gone_on = is_new ? 0 : owner->gone_on + 1;
+  say_call(owner, is_new ? "tick" : "goes on");
   if (owner->gone_on < owner->more)
     return 1;
   if (owner->hook != NULL)
@@ -55,6 +65,7 @@ static void closed(void *arg) {
   owner_t *owner = arg;
 
   owner->closed += 1;
+  say_call(owner, "closed");
   uvperf__teardown_let_go(&owner->teardown);
 }
 
@@ -65,7 +76,7 @@ static void release(void *arg) {
 }
 
 static void cancel(void *arg) {
-  ((owner_t *)arg)->cancels += 1;
+  say_call(arg, "cancelled");
 }
 
 static void close_interval_timer(owner_t *owner) {
@@ -74,30 +85,216 @@ static void close_interval_timer(owner_t *owner) {
 }
 
 static void close_by_walk(void *arg) {
-  owner_t *owner = arg;
-
-  owner->closes += 1;
-  close_interval_timer(owner);
+  say_call(arg, "closed by a walk");
+  close_interval_timer(arg);
 }
 
 static const uvperf__interval_timer_ops_t ops = {tick, cancel, close_by_walk};
 
 static void make(uv_loop_t *loop, owner_t *owner) {
   memset(owner, 0, sizeof(*owner));
-  owner->loop = loop;
   uvperf__teardown_init(&owner->teardown, loop, closed, release, NULL, owner);
   assert_int_equal(uvperf__interval_timer_new(&owner->interval_timer,
                                               &owner->teardown, &ops, owner),
                    0);
 }
 
-/* Makes it, and starts it at START. */
-static void begin(uv_loop_t *loop, owner_t *owner, uint64_t interval_ms) {
-  make(loop, owner);
-  fake_clock_set(START);
-  assert_int_equal(
-      uvperf__interval_timer_start(owner->interval_timer, interval_ms), 0);
+/* -- the words of the rows ------------------------------------------------- */
+
+static owner_t run;
+static int is_made;
+
+static void make_in_row(void) {
+  make(&kernel_loop, &run);
+  run.is_in_row = 1;
+  is_made = 1;
 }
+
+/* "begin" makes it and starts it at START. */
+static void do_start(const step_t *step) {
+  uint64_t ms = step_value(step, 1);
+
+  if (step_is(step, 0, "begin")) {
+    make_in_row();
+    fake_clock_set(START);
+  }
+  row_returned(uvperf__interval_timer_start(run.interval_timer, ms));
+}
+
+static void do_make(const step_t *step) {
+  (void)step;
+  make_in_row();
+  fake_clock_set(START);
+}
+
+static void do_stop(const step_t *step) {
+  (void)step;
+  uvperf__interval_timer_stop(run.interval_timer);
+}
+
+static void do_close(const step_t *step) {
+  (void)step;
+  is_made = 0;
+  close_interval_timer(&run);
+}
+
+/* So many microseconds after START. */
+static void do_at(const step_t *step) {
+  fake_clock_set(START + step_value(step, 1) * 1000);
+}
+
+/* The timer fires then; in how many milliseconds it is due next, less a part of
+ * one, and what the check phase does. */
+static void do_fire(const step_t *step) {
+  const uv_timer_t *timer = fake_clock_timer(&kernel_loop);
+
+  do_at(step);
+  fake_clock_fire(fake_clock_timer(&kernel_loop));
+  if (uvperf__interval_timer_is_active(run.interval_timer))
+    say("due in %llu", (unsigned long long)(uv_timer_get_due_in(timer) - 1));
+  uv_run(&kernel_loop, UV_RUN_NOWAIT);
+}
+
+static void do_goes_on(const step_t *step) {
+  run.more = step_value(step, 1);
+}
+
+/* Whether the loop waits for fds. */
+static void do_waits(const step_t *step) {
+  (void)step;
+  say("%d", uv_backend_timeout(&kernel_loop) != 0);
+}
+
+static void do_active(const step_t *step) {
+  (void)step;
+  say("%d", uvperf__interval_timer_is_active(run.interval_timer));
+}
+
+static void do_ref(const step_t *step) {
+  uvperf__interval_timer_set_ref(run.interval_timer, step_is(step, 0, "ref"));
+}
+
+static const scripted_verb_t verbs[] = {
+    {"begin", do_start},   {"start", do_start},     {"make", do_make},
+    {"stop", do_stop},     {"close", do_close},     {"time", do_at},
+    {"fire", do_fire},     {"goes_on", do_goes_on}, {"waits", do_waits},
+    {"active", do_active}, {"ref", do_ref},         {"unref", do_ref},
+    {NULL, NULL}};
+
+static void begin_row(void) {
+  is_made = 0;
+}
+
+static int is_open(void) {
+  return is_made;
+}
+
+static void close_row(void) {
+  if (is_made)
+    close_interval_timer(&run);
+}
+
+static void end_row(void) {
+  assert_int_equal(run.closed, 1);
+}
+
+static const scripted_subject_t interval_timer = {
+    {verbs, NULL}, begin_row, NULL, is_open, close_row, end_row};
+
+/* -- rows: times in microseconds, intervals in milliseconds ---------------- */
+
+static const scripted_row_t rows[] = {
+    /* However late this one was: the next is aimed at its own time. */
+    {"interval_timer_ticks_once_at_each_multiple_of_interval",
+     "begin 10; fire 9999 -> due in 0\n"
+     "fire 10000 -> due in 10, tick\n"
+     "fire 19999 -> due in 0\n"
+     "fire 27919 -> due in 2, tick\n"
+     "fire 29999 -> due in 0\n"
+     "fire 39999 -> due in 0, tick\n"
+     "fire 40000 -> due in 10, tick\n"},
+    /* Like a timer that was started from an old time of the loop. */
+    {"interval_timer_timer_fires_early_does_not_tick_and_waits",
+     "begin 1000; fire 0 -> due in 1000\n"
+     "fire 999999 -> due in 0\n"
+     "fire 1000000 -> due in 1000, tick\n"},
+    {"interval_timer_late_for_several_intervals_ticks_once",
+     "begin 10; fire 35000 -> due in 5, tick\n"
+     "fire 39999 -> due in 0\n"
+     "fire 40000 -> due in 10, tick\n"
+     "fire 1000000000 -> due in 10, tick\n"
+     "fire 1000009999 -> due in 0\n"
+     "fire 1000010000 -> due in 10, tick\n"},
+    /* After a century and two. */
+    {"interval_timer_longest_interval_does_not_overflow",
+     "make; start 0xffffffffffffffff; fire 3153600000000000; fire "
+     "6307200000000000; active -> 1\n"},
+    /* -- ticks that go on -------------------------------------------------- */
+    /* The loop does not wait for fds meanwhile, and then it does again. */
+    {"interval_timer_tick_goes_on_once_after_each_poll_phase",
+     "begin 1000; goes_on 3; fire 1000000 -> due in 1000, tick\n"
+     "waits -> 0\n"
+     "turn 1 -> goes on\n"
+     "waits -> 0\n"
+     "turn 1 -> goes on\n"
+     "turn 1 -> goes on\n"
+     "waits -> 1\n"},
+    {"interval_timer_multiples_while_a_tick_goes_on_are_left_out",
+     "begin 1000; goes_on 3; fire 1000000; fire 2000000 -> due in 1000, goes "
+     "on\n"
+     "fire 3000000 -> due in 1000, goes on\n"
+     "turn 2 -> goes on\n"
+     "fire 3999000 -> due in 1\n"
+     "fire 4000000 -> due in 1000, tick\n"},
+    {"interval_timer_stopped_while_a_tick_goes_on_ends_it",
+     "begin 1000; goes_on 3; fire 1000000; turn 1; stop; alive -> 0\n"
+     "start 1000; fire 2000000 -> due in 1000, tick\n"},
+    {"interval_timer_in_forked_child_goes_on_with_no_tick",
+     "begin 1000; goes_on 3; fire 1000000; fork; turn 3 ->\n"
+     "waits -> 1\n"
+     "unfork\n"},
+    /* -- start and stop ---------------------------------------------------- */
+    {"interval_timer_stopped_and_started_counts_from_the_start",
+     "make; active -> 0\n"
+     "start 10; active -> 1\n"
+     "stop; stop; active -> 0\n"
+     "time 7000; start 10; fire 16999 -> due in 0\n"
+     "fire 17000 -> due in 10, tick\n"},
+    {"interval_timer_stopped_in_tick_stays_stopped",
+     "begin 10; on tick stop; fire 10000 -> due in 10, tick\n"
+     "active -> 0\n"},
+    {"interval_timer_restarted_in_tick_has_the_new_interval",
+     "begin 10; on tick 'stop|start 3'; fire 11000; fire 13999 -> due in 0\n"
+     "fire 14000 -> due in 3, tick\n"
+     "fire 17000 -> due in 3, tick\n"},
+    {"interval_timer_keeps_loop_alive_while_started_unless_unrefd",
+     "make; alive -> 0\n"
+     "start 1000000; alive -> 1\n"
+     "unref; alive -> 0\n"
+     "active -> 1\n"
+     "ref; alive -> 1\n"
+     "stop; alive -> 0\n"},
+    {"interval_timer_in_forked_child_stops_without_a_tick",
+     "begin 10; fork; fire 10000 ->\n"
+     "active -> 0\n"
+     "unfork\n"},
+    /* -- close ------------------------------------------------------------- */
+    {"interval_timer_closed_in_tick_is_clean",
+     "begin 10; on tick close; fire 10000 -> due in 10, tick, closed\n"
+     "turn ->\n"},
+    {"interval_timer_timer_uv_closed_by_others_is_survived",
+     "make; start 1; uv_close all; active -> 0\n"
+     "stop; start 1 -> EINVAL\n"},
+    {"interval_timer_whose_hub_others_have_closed_is_cancelled",
+     "begin 10; uv_close hub; fire 10000 -> cancelled\n"
+     "active -> 0\n"
+     "start 10 -> EINVAL\n"},
+    {"interval_timer_that_others_have_closed_is_closed_at_once",
+     "make; start 1; uv_close all; turn; unref; ref; start 1 -> EINVAL\n"
+     "close -> closed\n"},
+};
+
+/* -- other tests ----------------------------------------------------------- */
 
 static void run_to_end(uv_loop_t *loop) {
   int turns;
@@ -113,146 +310,6 @@ static void unmake(uv_loop_t *loop, owner_t *owner) {
   run_to_end(loop);
   assert_int_equal(owner->closed, 1);
   fake_assert_clean();
-}
-
-/* Fires at a time, notes what the timer then requests, less a part of a
- * millisecond, and runs the check phase. Returns how often that ticked. */
-static uint64_t fire_at(uv_loop_t *loop, owner_t *owner, uint64_t ns) {
-  uint64_t before = owner->ticks;
-
-  fake_clock_set(ns);
-  fake_clock_fire(fake_clock_timer(loop));
-  if (uvperf__interval_timer_is_active(owner->interval_timer))
-    owner->aimed_ms = uv_timer_get_due_in(fake_clock_timer(loop)) - 1;
-  uv_run(loop, UV_RUN_NOWAIT);
-  return owner->ticks - before;
-}
-
-/* -- when ----------------------------------------------------------------- */
-
-static void
-interval_timer_ticks_once_at_each_multiple_of_interval(void **state) {
-  owner_t owner;
-  uint64_t late;
-  uint64_t i;
-
-  begin(*state, &owner, 10);
-  for (i = 1; i <= 1000; i++) {
-    assert_int_equal(fire_at(*state, &owner, START + 10 * i * MS - 1), 0);
-    late = i * 7919 % (10 * MS);
-    assert_int_equal(fire_at(*state, &owner, START + 10 * i * MS + late), 1);
-    /* However late this one was: the next is aimed at its own time. */
-    assert_int_equal(owner.aimed_ms, (10 * MS - late) / MS);
-  }
-  unmake(*state, &owner);
-}
-
-/* Like a timer that was started from an old time of the loop. */
-static void
-interval_timer_timer_fires_early_does_not_tick_and_waits(void **state) {
-  owner_t owner;
-
-  begin(*state, &owner, 1000);
-  assert_int_equal(fire_at(*state, &owner, START), 0);
-  assert_int_equal(owner.aimed_ms, 1000);
-  assert_int_equal(fire_at(*state, &owner, START + 1000 * MS - 1), 0);
-  assert_int_equal(owner.aimed_ms, 0);
-  assert_int_equal(fire_at(*state, &owner, START + 1000 * MS), 1);
-  unmake(*state, &owner);
-}
-
-static void interval_timer_late_for_several_intervals_ticks_once(void **state) {
-  owner_t owner;
-
-  begin(*state, &owner, 10);
-  assert_int_equal(fire_at(*state, &owner, START + 35 * MS), 1);
-  assert_int_equal(owner.aimed_ms, 5);
-  assert_int_equal(fire_at(*state, &owner, START + 40 * MS - 1), 0);
-  assert_int_equal(fire_at(*state, &owner, START + 40 * MS), 1);
-  assert_int_equal(fire_at(*state, &owner, START + 1000000 * MS), 1);
-  assert_int_equal(fire_at(*state, &owner, START + 1000010 * MS - 1), 0);
-  assert_int_equal(fire_at(*state, &owner, START + 1000010 * MS), 1);
-  unmake(*state, &owner);
-}
-
-static void interval_timer_longest_interval_does_not_overflow(void **state) {
-  uint64_t century = UINT64_C(100) * 365 * 86400 * 1000 * MS;
-  owner_t owner;
-
-  make(*state, &owner);
-  fake_clock_set(START);
-  assert_int_equal(
-      uvperf__interval_timer_start(owner.interval_timer, UINT64_MAX), 0);
-  assert_int_equal(fire_at(*state, &owner, START + century), 0);
-  assert_int_equal(fire_at(*state, &owner, START + 2 * century), 0);
-  unmake(*state, &owner);
-}
-
-/* -- ticks that go on ------------------------------------------------------ */
-
-/* Begins a tick that continues this number of times. */
-static void begin_long_tick(uv_loop_t *loop, owner_t *owner, uint64_t more) {
-  begin(loop, owner, 1000);
-  owner->more = more;
-  assert_int_equal(fire_at(loop, owner, START + 1000 * MS), 1);
-  assert_int_equal(owner->gone_on, 0);
-}
-
-/* The loop does not wait for fds meanwhile, and then it does again. */
-static void
-interval_timer_tick_goes_on_once_after_each_poll_phase(void **state) {
-  owner_t owner;
-  size_t i;
-
-  begin_long_tick(*state, &owner, 3);
-  for (i = 1; i <= 3; i++) {
-    assert_int_equal(uv_backend_timeout(*state), 0);
-    uv_run(*state, UV_RUN_NOWAIT);
-    assert_int_equal(owner.gone_on, i);
-  }
-  assert_true(uv_backend_timeout(*state) > 0);
-  unmake(*state, &owner);
-}
-
-static void
-interval_timer_multiples_while_a_tick_goes_on_are_left_out(void **state) {
-  owner_t owner;
-
-  begin_long_tick(*state, &owner, 3);
-  assert_int_equal(fire_at(*state, &owner, START + 2000 * MS), 0);
-  assert_int_equal(fire_at(*state, &owner, START + 3000 * MS), 0);
-  assert_int_equal(owner.gone_on, 2);
-  while (owner.gone_on < owner.more)
-    uv_run(*state, UV_RUN_NOWAIT);
-  assert_int_equal(fire_at(*state, &owner, START + 3999 * MS), 0);
-  assert_int_equal(fire_at(*state, &owner, START + 4000 * MS), 1);
-  unmake(*state, &owner);
-}
-
-static void interval_timer_stopped_while_a_tick_goes_on_ends_it(void **state) {
-  owner_t owner;
-
-  begin_long_tick(*state, &owner, 3);
-  uv_run(*state, UV_RUN_NOWAIT);
-  uvperf__interval_timer_stop(owner.interval_timer);
-  assert_int_equal(uv_loop_alive(*state), 0);
-  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 1000), 0);
-  assert_int_equal(fire_at(*state, &owner, START + 2000 * MS), 1);
-  assert_int_equal(owner.gone_on, 0);
-  unmake(*state, &owner);
-}
-
-static void interval_timer_in_forked_child_goes_on_with_no_tick(void **state) {
-  owner_t owner;
-  int i;
-
-  begin_long_tick(*state, &owner, 3);
-  fake_process(4711);
-  for (i = 0; i < 3; i++)
-    uv_run(*state, UV_RUN_NOWAIT);
-  assert_int_equal(owner.gone_on, 0);
-  assert_true(uv_backend_timeout(*state) > 0);
-  unmake(*state, &owner);
 }
 
 static void fire_timer(uv_handle_t *handle, void *arg) {
@@ -290,89 +347,6 @@ static void interval_timers_share_the_time_of_an_iteration(void **state) {
   fake_assert_clean();
 }
 
-/* -- start and stop ------------------------------------------------------- */
-
-static void
-interval_timer_stopped_and_started_counts_from_the_start(void **state) {
-  owner_t owner;
-
-  make(*state, &owner);
-  assert_int_equal(uvperf__interval_timer_is_active(owner.interval_timer), 0);
-  fake_clock_set(START);
-  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 10), 0);
-  assert_int_equal(uvperf__interval_timer_is_active(owner.interval_timer), 1);
-  uvperf__interval_timer_stop(owner.interval_timer);
-  uvperf__interval_timer_stop(owner.interval_timer);
-  assert_int_equal(uvperf__interval_timer_is_active(owner.interval_timer), 0);
-  fake_clock_set(START + 7 * MS);
-  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 10), 0);
-  assert_int_equal(fire_at(*state, &owner, START + 17 * MS - 1), 0);
-  assert_int_equal(fire_at(*state, &owner, START + 17 * MS), 1);
-  unmake(*state, &owner);
-}
-
-static void stop_timer(owner_t *owner) {
-  uvperf__interval_timer_stop(owner->interval_timer);
-}
-
-static void interval_timer_stopped_in_tick_stays_stopped(void **state) {
-  owner_t owner;
-
-  begin(*state, &owner, 10);
-  owner.hook = stop_timer;
-  assert_int_equal(fire_at(*state, &owner, START + 10 * MS), 1);
-  assert_int_equal(uvperf__interval_timer_is_active(owner.interval_timer), 0);
-  unmake(*state, &owner);
-}
-
-static void start_with_3(owner_t *owner) {
-  uvperf__interval_timer_stop(owner->interval_timer);
-  assert_int_equal(uvperf__interval_timer_start(owner->interval_timer, 3), 0);
-}
-
-static void
-interval_timer_restarted_in_tick_has_the_new_interval(void **state) {
-  owner_t owner;
-
-  begin(*state, &owner, 10);
-  owner.hook = start_with_3;
-  assert_int_equal(fire_at(*state, &owner, START + 11 * MS), 1);
-  owner.hook = NULL;
-  assert_int_equal(fire_at(*state, &owner, START + 14 * MS - 1), 0);
-  assert_int_equal(fire_at(*state, &owner, START + 14 * MS), 1);
-  assert_int_equal(fire_at(*state, &owner, START + 17 * MS), 1);
-  unmake(*state, &owner);
-}
-
-static void
-interval_timer_keeps_loop_alive_while_started_unless_unrefd(void **state) {
-  owner_t owner;
-
-  make(*state, &owner);
-  assert_int_equal(uv_loop_alive(*state), 0);
-  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 1000000),
-                   0);
-  assert_int_equal(uv_loop_alive(*state), 1);
-  uvperf__interval_timer_set_ref(owner.interval_timer, 0);
-  assert_int_equal(uv_loop_alive(*state), 0);
-  assert_int_equal(uvperf__interval_timer_is_active(owner.interval_timer), 1);
-  uvperf__interval_timer_set_ref(owner.interval_timer, 1);
-  assert_int_equal(uv_loop_alive(*state), 1);
-  uvperf__interval_timer_stop(owner.interval_timer);
-  assert_int_equal(uv_loop_alive(*state), 0);
-  unmake(*state, &owner);
-}
-
-static void interval_timer_in_forked_child_stops_without_a_tick(void **state) {
-  owner_t owner;
-
-  begin(*state, &owner, 10);
-  fake_process(4711);
-  assert_int_equal(fire_at(*state, &owner, START + 10 * MS), 0);
-  assert_int_equal(uvperf__interval_timer_is_active(owner.interval_timer), 0);
-  unmake(*state, &owner);
-}
-
 static void interval_timer_new_without_memory_is_enomem(void **state) {
   owner_t owner;
 
@@ -382,20 +356,6 @@ static void interval_timer_new_without_memory_is_enomem(void **state) {
   assert_int_equal(uvperf__interval_timer_new(&owner.interval_timer,
                                               &owner.teardown, &ops, &owner),
                    UV_ENOMEM);
-  fake_assert_clean();
-}
-
-/* -- close ---------------------------------------------------------------- */
-
-static void interval_timer_closed_in_tick_is_clean(void **state) {
-  owner_t owner;
-
-  begin(*state, &owner, 10);
-  owner.hook = close_interval_timer;
-  assert_int_equal(fire_at(*state, &owner, START + 10 * MS), 1);
-  run_to_end(*state);
-  assert_int_equal(owner.closed, 1);
-  assert_int_equal(owner.ticks, 1);
   fake_assert_clean();
 }
 
@@ -437,65 +397,7 @@ interval_timer_is_found_by_its_handles_and_foreign_ones_are_not(void **state) {
   /* And once more, while it closes. */
   uv_walk(*state, walk_close, &ours);
   assert_int_equal(ours, 2);
-  assert_int_equal(owner.closes, 1);
   run_to_end(*state);
-  assert_int_equal(owner.closed, 1);
-  fake_assert_clean();
-}
-
-static void uv_close_all(uv_handle_t *handle, void *arg) {
-  (void)arg;
-  if (!uv_is_closing(handle))
-    uv_close(handle, NULL);
-}
-
-static void interval_timer_timer_uv_closed_by_others_is_survived(void **state) {
-  owner_t owner;
-
-  make(*state, &owner);
-  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 1), 0);
-  uv_walk(*state, uv_close_all, NULL);
-  assert_int_equal(uvperf__interval_timer_is_active(owner.interval_timer), 0);
-  uvperf__interval_timer_stop(owner.interval_timer);
-  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 1),
-                   UV_EINVAL);
-  unmake(*state, &owner);
-  assert_int_equal(owner.ticks, 0);
-}
-
-static void close_hub(uv_handle_t *handle, void *arg) {
-  (void)arg;
-  if (uvperf__hub_is(handle))
-    uv_close(handle, NULL);
-}
-
-static void
-interval_timer_whose_hub_others_have_closed_is_cancelled(void **state) {
-  owner_t owner;
-
-  begin(*state, &owner, 10);
-  uv_walk(*state, close_hub, NULL);
-  assert_int_equal(fire_at(*state, &owner, START + 10 * MS), 0);
-  assert_int_equal(owner.cancels, 1);
-  assert_int_equal(uvperf__interval_timer_is_active(owner.interval_timer), 0);
-  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 10),
-                   UV_EINVAL);
-  unmake(*state, &owner);
-}
-
-static void
-interval_timer_that_others_have_closed_is_closed_at_once(void **state) {
-  owner_t owner;
-
-  make(*state, &owner);
-  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 1), 0);
-  uv_walk(*state, uv_close_all, NULL);
-  run_to_end(*state);
-  uvperf__interval_timer_set_ref(owner.interval_timer, 0);
-  uvperf__interval_timer_set_ref(owner.interval_timer, 1);
-  assert_int_equal(uvperf__interval_timer_start(owner.interval_timer, 1),
-                   UV_EINVAL);
-  close_interval_timer(&owner);
   assert_int_equal(owner.closed, 1);
   fake_assert_clean();
 }
@@ -593,31 +495,14 @@ static int setup(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TICKER(interval_timer_ticks_once_at_each_multiple_of_interval),
-      TICKER(interval_timer_timer_fires_early_does_not_tick_and_waits),
-      TICKER(interval_timer_late_for_several_intervals_ticks_once),
-      TICKER(interval_timer_longest_interval_does_not_overflow),
-      TICKER(interval_timer_tick_goes_on_once_after_each_poll_phase),
-      TICKER(interval_timer_multiples_while_a_tick_goes_on_are_left_out),
-      TICKER(interval_timer_stopped_while_a_tick_goes_on_ends_it),
-      TICKER(interval_timer_in_forked_child_goes_on_with_no_tick),
       TICKER(interval_timers_share_the_time_of_an_iteration),
-      TICKER(interval_timer_stopped_and_started_counts_from_the_start),
-      TICKER(interval_timer_stopped_in_tick_stays_stopped),
-      TICKER(interval_timer_restarted_in_tick_has_the_new_interval),
-      TICKER(interval_timer_keeps_loop_alive_while_started_unless_unrefd),
-      TICKER(interval_timer_in_forked_child_stops_without_a_tick),
       TICKER(interval_timer_new_without_memory_is_enomem),
-      TICKER(interval_timer_closed_in_tick_is_clean),
       TICKER(interval_timer_is_found_by_its_handles_and_foreign_ones_are_not),
-      TICKER(interval_timer_timer_uv_closed_by_others_is_survived),
-      TICKER(interval_timer_whose_hub_others_have_closed_is_cancelled),
-      TICKER(interval_timer_that_others_have_closed_is_closed_at_once),
       TICKER(interval_timer_closed_twice_aborts),
       TICKER(live_ticks_are_never_early_nor_two_for_an_interval),
       TICKER(live_ticks_of_a_blocked_loop_are_not_made_up_for),
       TICKER(live_tick_after_long_work_is_not_early),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return SCRIPTED_ROWS_AND_TESTS(&interval_timer, rows, tests);
 }

@@ -1,542 +1,263 @@
 /* SPDX-License-Identifier: MIT */
 /* One ring for each CPU: its owner, its size and when it wakes; scripted. */
 #include "make_cpu_rings.h"
-#include "fake_kernel.h"
-#include "support.h"
-#include "make_host.h"
-#include "uvperf.h"
-
-#include <errno.h>
-#include <sys/ioctl.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "ring/cpu_rings.h"
+#include "scripted_kernel.h"
 #include "sys/sys.h"
 
-/* Asks for a ring on a machine with limits, which must fail like that and leave
- * nothing. */
-static void get_fails(const uvperf__cpu_rings_options_t *given, int code,
-                      int cause) {
-  uvperf__cpu_rings_options_t options = *given;
+/* -- the words of the rows ------------------------------------------------- */
+
+static struct {
+  uvperf__cpu_rings_options_t options;
   uvperf__cpu_rings_t *rings;
-  uvperf__cpu_ring_t *ring;
-  uvperf_error_t error;
+  int event; /* an fd that is joined, or -1 */
+} run;
+
+/* From the defaults. */
+static void do_options(const step_t *step) {
+  uvperf__cpu_rings_options_t *options = &run.options;
+  uint64_t value;
+  size_t i;
+
+  *options = cpu_rings_defaults;
+  for (i = 1; i < step->nr; i++) {
+    value = step_split_value(step->words[i]);
+    if (step_is(step, i, "ring_bytes"))
+      options->ring_bytes = (size_t)value;
+    else if (step_is(step, i, "wakeup_bytes"))
+      options->wakeup_bytes = (uint32_t)value;
+    else if (step_is(step, i, "above_bytes"))
+      options->above_bytes = (size_t)value;
+    else if (step_is(step, i, "clockid"))
+      options->clockid = (int32_t)value;
+    else
+      options->overwrite = value != 0;
+  }
+}
+
+static void do_check(const step_t *step) {
+  (void)step;
+  row_returned(uvperf__cpu_rings_check(&run.options, &row_result.error));
+}
+
+static void do_fit(const step_t *step) {
+  (void)step;
+  say("%d", uvperf__cpu_rings_fit(&run.options));
+}
+
+/* The ring of a CPU; the first "get" makes the rings. */
+static void do_get(const step_t *step) {
   size_t fds = support_count_fds();
-
-  rings = make_cpu_rings(&options);
-  memset(&error, 0, sizeof(error));
-  assert_int_equal(uvperf__cpu_rings_get(rings, 1, &ring, &error), code);
-  assert_int_equal(error.code, code);
-  if (error.cause != cause)
-    fail_msg("%s: %s", uvperf_cause_name(error.cause), error.reason);
-  assert_int_equal(support_count_fds(), fds);
-  assert_int_equal(uvperf__cpu_rings_nr(rings), 0);
-  assert_int_equal(uvperf__cpu_rings_get(rings, 1, &ring, NULL), code);
-  uvperf__cpu_rings_free(rings);
-  fake_assert_clean();
-}
-
-/* -- options -------------------------------------------------------------- */
-
-static void check_of_sizes_that_cannot_be_is_einval(void **state) {
-  const struct {
-    size_t ring_bytes;
-    uint32_t wakeup_bytes;
-    int code;
-  } cases[] = {
-      {0, 0, 0},
-      {0, UVPERF__RING_DEFAULT_BYTES / 2, 0},
-      {0, UVPERF__RING_DEFAULT_BYTES / 2 + 1, -EINVAL},
-      {1, (uint32_t)support_page_bytes() / 2, 0},
-      {1, (uint32_t)support_page_bytes() / 2 + 1, -EINVAL},
-      {SIZE_MAX, 1, -EINVAL},
-      {SIZE_MAX / 2 + 2, 1, -EINVAL},
-  };
-  uvperf__cpu_rings_options_t options = cpu_rings_defaults;
-  uvperf_error_t error;
-  size_t i;
-
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    memset(&error, 0, sizeof(error));
-    options.ring_bytes = cases[i].ring_bytes;
-    options.wakeup_bytes = cases[i].wakeup_bytes;
-    assert_int_equal(uvperf__cpu_rings_check(&options, &error), cases[i].code);
-    assert_int_equal(error.cause,
-                     cases[i].code == 0 ? 0 : UVPERF_CAUSE_ARGUMENT);
-    assert_int_equal(uvperf__cpu_rings_check(&options, NULL), cases[i].code);
-  }
-}
-
-/* -- sizes ---------------------------------------------------------------- */
-
-static void rings_fit_if_they_have_more_bytes_than_that(void **state) {
-  const size_t page = support_page_bytes();
-  uvperf__cpu_rings_options_t options = cpu_rings_defaults;
-
-  assert_true(uvperf__cpu_rings_fit(&options));
-  options.above_bytes = UVPERF__RING_DEFAULT_BYTES - 1;
-  assert_true(uvperf__cpu_rings_fit(&options));
-  options.above_bytes = UVPERF__RING_DEFAULT_BYTES;
-  assert_false(uvperf__cpu_rings_fit(&options));
-  options.ring_bytes = 1;
-  options.above_bytes = page - 8;
-  assert_true(uvperf__cpu_rings_fit(&options));
-  options.above_bytes = page;
-  assert_false(uvperf__cpu_rings_fit(&options));
-}
-
-static void ring_is_not_halved_to_what_must_fit(void **state) {
-  const size_t page = support_page_bytes();
-  uvperf__cpu_rings_options_t options = cpu_rings_defaults;
-  uvperf__cpu_rings_t *rings;
-  uvperf__cpu_ring_t *ring;
-  size_t i;
-
-  for (i = 0; i < 64; i++)
-    fake_event_add(i);
-  options.overwrite = 1;
-  options.above_bytes = 2 * page;
-  rings = make_cpu_rings(&options);
-  fake_fail_from(FAKE_MMAP, 1, -EPERM);
-  assert_int_equal(uvperf__cpu_rings_get(rings, 0, &ring, NULL), -EPERM);
-  /* Down to four pages. */
-  assert_int_equal(fake_count(FAKE_MMAP),
-                   __builtin_ctzl(UVPERF__RING_DEFAULT_BYTES / page) - 1);
-  uvperf__cpu_rings_free(rings);
-  fake_assert_clean();
-}
-
-/* -- owners --------------------------------------------------------------- */
-
-static void ring_of_a_cpu_is_opened_once(void **state) {
-  uvperf__cpu_rings_t *rings = make_cpu_rings(&cpu_rings_defaults);
-  fake_event_t *owners[6];
-  uvperf__cpu_ring_t *found[6];
-  int cpu;
-
-  for (cpu = 0; cpu < 6; cpu++)
-    owners[cpu] = fake_event_add((uint64_t)cpu);
-  for (cpu = 5; cpu >= 0; cpu--) {
-    assert_null(uvperf__cpu_rings_find(rings, cpu));
-    found[cpu] = cpu_rings_of(rings, cpu);
-    assert_ptr_equal(uvperf__cpu_rings_find(rings, cpu), found[cpu]);
-  }
-  for (cpu = 0; cpu < 6; cpu++) {
-    assert_ptr_equal(cpu_rings_of(rings, cpu), found[cpu]);
-    assert_int_equal(found[cpu]->cpu, cpu);
-    assert_int_equal(found[cpu]->index, 5 - cpu);
-    assert_ptr_equal(uvperf__cpu_rings_at(rings, found[cpu]->index),
-                     found[cpu]);
-    assert_int_equal(found[cpu]->fd, owners[5 - cpu]->fd);
-    assert_int_equal(owners[5 - cpu]->cpu, cpu);
-  }
-  assert_int_equal(uvperf__cpu_rings_nr(rings), 6);
-  assert_int_equal(fake_count(FAKE_OPEN), 6);
-  uvperf__cpu_rings_free(rings);
-  fake_assert_clean();
-}
-
-static void owner_is_a_dummy_of_the_first_thread(void **state) {
-  uvperf__cpu_rings_options_t options = cpu_rings_defaults;
-  uvperf__cpu_rings_t *rings;
-  fake_event_t *owner = fake_event_add(1);
-
-  options.clockid = CLOCK_MONOTONIC;
-  rings = make_cpu_rings(&options);
-  cpu_rings_of(rings, 3);
-  assert_int_equal(owner->pid, getpid());
-  assert_int_equal(owner->group_fd, -1);
-  assert_int_equal(owner->flags, PERF_FLAG_FD_CLOEXEC);
-  assert_int_equal(owner->attr.type, PERF_TYPE_SOFTWARE);
-  assert_int_equal(owner->attr.config, PERF_COUNT_SW_DUMMY);
-  assert_true(owner->attr.disabled);
-  assert_true(owner->attr.exclude_kernel);
-  assert_true(owner->attr.use_clockid);
-  assert_int_equal(owner->attr.clockid, CLOCK_MONOTONIC);
-  uvperf__cpu_rings_free(rings);
-  fake_assert_clean();
-}
-
-static void
-owner_of_a_process_without_first_thread_is_the_callers(void **state) {
-  uvperf__cpu_rings_t *rings = make_cpu_rings(&cpu_rings_defaults);
-  fake_event_t *owner = fake_event_add(1);
-
-  fake_fail(FAKE_OPEN, 1, -ESRCH);
-  cpu_rings_of(rings, 3);
-  assert_int_equal(owner->pid, 0);
-  assert_int_equal(owner->cpu, 3);
-  assert_int_equal(fake_count(FAKE_OPEN), 2);
-  uvperf__cpu_rings_free(rings);
-  fake_assert_clean();
-}
-
-static void owner_without_a_clock_has_the_kernels(void **state) {
-  uvperf__cpu_rings_t *rings = make_cpu_rings(&cpu_rings_defaults);
-  fake_event_t *owner = fake_event_add(1);
-
-  cpu_rings_of(rings, 0);
-  assert_false(owner->attr.use_clockid);
-  uvperf__cpu_rings_free(rings);
-}
-
-/* -- sizes and wakeups ---------------------------------------------------- */
-
-static void ring_wakes_at_a_quarter_by_default(void **state) {
-  uvperf__cpu_rings_t *rings = make_cpu_rings(&cpu_rings_defaults);
-  fake_event_t *owner = fake_event_add(1);
-  uvperf__cpu_ring_t *ring = cpu_rings_of(rings, 0);
-
-  assert_int_equal(ring->ring.size, UVPERF__RING_DEFAULT_BYTES);
-  assert_true(owner->attr.watermark);
-  assert_int_equal(owner->attr.wakeup_watermark, ring->ring.size / 4);
-  uvperf__cpu_rings_free(rings);
-}
-
-static void ring_that_can_be_overwritten_does_not_wake(void **state) {
-  uvperf__cpu_rings_options_t options = cpu_rings_defaults;
-  uvperf__cpu_rings_t *rings;
-  fake_event_t *owner = fake_event_add(1);
-
-  options.overwrite = 1;
-  rings = make_cpu_rings(&options);
-  cpu_rings_of(rings, 0);
-  assert_true(owner->attr.watermark);
-  assert_int_equal(owner->attr.wakeup_watermark, INT32_MAX);
-  uvperf__cpu_rings_free(rings);
-}
-
-static void ring_of_a_given_size_is_rounded_up(void **state) {
-  uvperf__cpu_rings_options_t options = cpu_rings_defaults;
-  uvperf__cpu_rings_t *rings;
-  fake_event_t *owner = fake_event_add(1);
-
-  options.ring_bytes = 3 * support_page_bytes();
-  options.wakeup_bytes = 1;
-  rings = make_cpu_rings(&options);
-  assert_int_equal(cpu_rings_of(rings, 0)->ring.size, 4 * support_page_bytes());
-  assert_int_equal(owner->attr.wakeup_watermark, 1);
-  uvperf__cpu_rings_free(rings);
-}
-
-static void ring_that_is_halved_wakes_at_its_own_quarter(void **state) {
-  uvperf__cpu_rings_t *rings = make_cpu_rings(&cpu_rings_defaults);
-  fake_event_t *owners[3];
-  uvperf__cpu_ring_t *ring;
-  size_t i;
-
-  for (i = 0; i < 3; i++)
-    owners[i] = fake_event_add(i);
-  fake_fail(FAKE_MMAP, 1, -EPERM);
-  fake_fail(FAKE_MMAP, 2, -EPERM);
-  ring = cpu_rings_of(rings, 0);
-  assert_string_equal(fake_log(), "open, mmap failed, close, "
-                                  "open, mmap failed, close, open, mmap");
-  assert_int_equal(ring->ring.size, UVPERF__RING_DEFAULT_BYTES / 4);
-  assert_int_equal(owners[2]->attr.wakeup_watermark, ring->ring.size / 4);
-  assert_int_equal(ring->fd, owners[2]->fd);
-  uvperf__cpu_rings_free(rings);
-  fake_assert_clean();
-}
-
-static void ring_is_halved_down_to_one_page(void **state) {
-  size_t sizes = 1;
-  size_t bytes;
-
-  for (bytes = UVPERF__RING_DEFAULT_BYTES; bytes > support_page_bytes();
-       bytes /= 2)
-    sizes++;
-  for (bytes = 0; bytes < 2 * sizes; bytes++)
-    fake_event_add(bytes);
-  fake_fail_from(FAKE_MMAP, 1, -EPERM);
-  get_fails(&cpu_rings_defaults, -EPERM, UVPERF_CAUSE_LOCKED_MEMORY);
-  assert_int_equal(fake_count(FAKE_MMAP), 2 * sizes);
-}
-
-/* A smaller ring would not wake as requested. */
-static void ring_is_not_halved_below_twice_its_wakeup(void **state) {
-  uvperf__cpu_rings_options_t options = cpu_rings_defaults;
-  size_t i;
-
-  options.wakeup_bytes = UVPERF__RING_DEFAULT_BYTES / 4;
-  for (i = 0; i < 4; i++)
-    fake_event_add(i);
-  fake_fail_from(FAKE_MMAP, 1, -EPERM);
-  get_fails(&options, -EPERM, UVPERF_CAUSE_LOCKED_MEMORY);
-  assert_int_equal(fake_count(FAKE_MMAP), 4);
-}
-
-static void ring_of_a_given_size_is_not_made_smaller(void **state) {
-  uvperf__cpu_rings_options_t options = cpu_rings_defaults;
-
-  options.ring_bytes = UVPERF__RING_DEFAULT_BYTES;
-  fake_event_add(1);
-  fake_event_add(2);
-  fake_fail_from(FAKE_MMAP, 1, -EPERM);
-  get_fails(&options, -EPERM, UVPERF_CAUSE_LOCKED_MEMORY);
-  assert_int_equal(fake_count(FAKE_MMAP), 2);
-}
-
-/* -- failures ------------------------------------------------------------- */
-
-static void ring_whose_owner_cannot_be_opened_is_explained(void **state) {
-  const struct {
-    int code;
-    int cause;
-  } cases[] = {
-      {-EMFILE, UVPERF_CAUSE_FILES},
-      {-ENFILE, UVPERF_CAUSE_FILES},
-      {-ENOMEM, UVPERF_CAUSE_MEMORY},
-      {-ENOSYS, UVPERF_CAUSE_NO_PERF},
-  };
-  size_t i;
-
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    fake_kernel_reset();
-    fake_fail_from(FAKE_OPEN, 1, cases[i].code);
-    get_fails(&cpu_rings_defaults, cases[i].code, cases[i].cause);
-  }
-  /* Another size does not help. */
-  fake_kernel_reset();
-  fake_fail_from(FAKE_OPEN, 1, -EPERM);
-  get_fails(&cpu_rings_defaults, -EPERM, UVPERF_CAUSE_PERMISSION);
-  assert_int_equal(fake_count(FAKE_OPEN), 2);
-}
-
-static void ring_that_cannot_be_mapped_is_explained(void **state) {
-  fake_event_add(1);
-  fake_event_add(2);
-  fake_fail_from(FAKE_MMAP, 1, -ENOMEM);
-  get_fails(&cpu_rings_defaults, -ENOMEM, UVPERF_CAUSE_MEMORY);
-  assert_int_equal(fake_count(FAKE_MMAP), 2);
-}
-
-/* The room of 4 is used up by the fifth. */
-static int get_five(uvperf__cpu_rings_t *rings, uvperf_error_t *error) {
-  uvperf__cpu_ring_t *ring;
-  int cpu;
+  uvperf__cpu_ring_t *ring = NULL;
   int rc = 0;
 
-  for (cpu = 0; cpu < 5 && rc == 0; cpu++)
-    rc = uvperf__cpu_rings_get(rings, cpu, &ring, error);
-  return rc;
+  if (run.rings == NULL)
+    rc = uvperf__cpu_rings_new(&run.rings, &run.options);
+  if (rc == 0)
+    rc = uvperf__cpu_rings_get(run.rings, (int)step_value(step, 1), &ring,
+                               &row_result.error);
+  row_returned(rc);
+  if (rc != 0)
+    assert_int_equal(support_count_fds(), fds);
+  else
+    assert_ptr_equal(
+        ring, uvperf__cpu_rings_find(run.rings, (int)step_value(step, 1)));
 }
 
-static void rings_without_memory_are_enomem(void **state) {
-  uvperf__cpu_rings_t *rings;
-  uvperf_error_t error;
-  unsigned nth;
-  int rc;
-  int i;
-
-  for (nth = 1;; nth++) {
-    fake_kernel_reset();
-    for (i = 0; i < 5; i++)
-      fake_event_add((uint64_t)i);
-    fake_fail(FAKE_CALLOC, nth, -ENOMEM);
-    rc = uvperf__cpu_rings_new(&rings, &cpu_rings_defaults);
-    if (rc != 0) {
-      assert_null(rings);
-    } else {
-      error.cause = UVPERF_CAUSE_MEMORY;
-      rc = get_five(rings, &error);
-      assert_int_equal(error.cause, UVPERF_CAUSE_MEMORY);
-      uvperf__cpu_rings_free(rings);
-    }
-    fake_assert_clean();
-    if (fake_failures() == 0)
-      break;
-    assert_int_equal(rc, -ENOMEM);
-  }
-  assert_int_equal(rc, 0);
-  assert_int_equal(nth, 9);
-}
-
-/* -- the end -------------------------------------------------------------- */
-
-static void rings_are_unmapped_then_closed(void **state) {
-  uvperf__cpu_rings_t *rings = make_cpu_rings(&cpu_rings_defaults);
-
-  fake_event_add(1);
-  fake_event_add(2);
-  cpu_rings_of(rings, 0);
-  cpu_rings_of(rings, 1);
-  fake_log_clear();
-  uvperf__cpu_rings_free(rings);
-  assert_string_equal(fake_log(), "munmap, close, munmap, close");
-  uvperf__cpu_rings_free(NULL);
-  fake_assert_clean();
-}
-
-static void rings_of_a_call_that_failed_are_cut(void **state) {
-  uvperf__cpu_rings_t *rings = make_cpu_rings(&cpu_rings_defaults);
-  fake_event_t *kept = fake_event_add(1);
-  uvperf__cpu_ring_t *ring;
-
-  fake_event_add(2);
-  fake_event_add(3);
-  ring = cpu_rings_of(rings, 0);
-  cpu_rings_of(rings, 1);
-  uvperf__cpu_rings_cut(rings, 1);
-  assert_int_equal(uvperf__cpu_rings_nr(rings), 1);
-  assert_true(kept->fd >= 0);
-  assert_ptr_equal(cpu_rings_of(rings, 0), ring);
-  assert_null(uvperf__cpu_rings_find(rings, 1));
-  assert_int_equal(cpu_rings_of(rings, 1)->index, 1);
-  uvperf__cpu_rings_free(rings);
-  fake_assert_clean();
-}
-
-static int free_in_child(void *arg) {
-  fake_log_clear();
-  uvperf__cpu_rings_free(arg);
-  return strcmp(fake_log(), "close") != 0;
-}
-
-static void rings_in_a_forked_child_are_closed_only(void **state) {
-  uvperf__cpu_rings_t *rings = make_cpu_rings(&cpu_rings_defaults);
-  uvperf__cpu_ring_t *ring;
-
-  fake_event_add(1);
-  ring = cpu_rings_of(rings, 0);
-  assert_int_equal(support_wait(support_fork(free_in_child, rings)), 0);
-  assert_int_equal(ring->ring.page->data_head, 0);
-  uvperf__cpu_rings_free(rings);
-  fake_assert_clean();
-}
-
-/* -- events --------------------------------------------------------------- */
-
-static int joined_to;
-
-static int on_join(fake_event_t *fake, unsigned long request,
-                   uintptr_t argument) {
-  (void)fake;
-  assert_int_equal(request, PERF_EVENT_IOC_SET_OUTPUT);
-  joined_to = (int)argument;
-  return 0;
-}
-
-static void join_redirects_into_the_owners_ring(void **state) {
-  uvperf__cpu_rings_t *rings = make_cpu_rings(&cpu_rings_defaults);
-  struct perf_event_attr attr;
-  fake_event_t *event;
-  uvperf__cpu_ring_t *ring;
-  int fd;
-
-  uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
-  fake_event_add(1);
-  event = fake_event_add(2);
-  event->on_ioctl = on_join;
-  ring = cpu_rings_of(rings, 0);
-  fd = uvperf__sys_open(&attr, 0, 0, -1, 0);
-  assert_int_equal(uvperf__cpu_ring_join(ring, fd), 0);
-  assert_int_equal(joined_to, ring->fd);
-  assert_int_equal(ring->nr_events, 1);
-  fake_fail(FAKE_IOCTL, 1, -EINVAL);
-  assert_int_equal(uvperf__cpu_ring_join(ring, fd), -EINVAL);
-  assert_int_equal(ring->nr_events, 1);
-  uvperf__cpu_ring_leave(ring);
-  assert_int_equal(ring->nr_events, 0);
-  uvperf__sys_close(fd);
-  uvperf__cpu_rings_free(rings);
-  fake_assert_clean();
-}
-
-/* -- spares --------------------------------------------------------------- */
-
-static void spare_shares_the_ring_and_replaces_the_last_but_one(void **state) {
-  uvperf__cpu_rings_options_t options = cpu_rings_defaults;
-  uvperf__cpu_rings_t *rings;
-  uvperf__cpu_ring_t *ring;
-  fake_event_t *spares[3];
+static void do_list(const step_t *step) {
+  const uvperf__cpu_ring_t *ring;
   size_t i;
-  int fd;
 
-  options.clockid = CLOCK_MONOTONIC;
-  rings = make_cpu_rings(&options);
-  fake_event_add(1);
-  ring = cpu_rings_of(rings, 3);
-  for (i = 0; i < 3; i++) {
-    spares[i] = fake_event_add(2 + i);
-    spares[i]->on_ioctl = on_join;
-    joined_to = -1;
-    fake_fail(FAKE_OPEN, 1, -ESRCH);
-    fd = uvperf__cpu_rings_spare(rings, 0);
-    assert_true(fd >= 0);
-    assert_int_equal(fd, spares[i]->fd);
-    assert_int_equal(joined_to, ring->fd);
-    assert_int_equal(spares[i]->pid, 0);
-    assert_int_equal(spares[i]->cpu, 3);
-    assert_int_equal(spares[i]->attr.clockid, CLOCK_MONOTONIC);
-    assert_int_equal(spares[i]->flags, PERF_FLAG_FD_CLOEXEC);
+  (void)step;
+  for (i = 0; i < uvperf__cpu_rings_nr(run.rings); i++) {
+    ring = uvperf__cpu_rings_at(run.rings, i);
+    assert_int_equal(ring->index, i);
+    say_next();
+    say("cpu%d e%zu of %zu, %zu KiB", ring->cpu, kernel_nr_of_fd(ring->fd),
+        (size_t)ring->nr_events, ring->ring.size / 1024);
   }
-  /* The second may still be known to epoll. */
-  assert_int_equal(spares[0]->fd, -1);
-  assert_true(spares[1]->fd >= 0);
-  assert_int_equal(ring->nr_events, 0);
-  uvperf__cpu_rings_free(rings);
-  fake_assert_clean();
 }
 
-static void spare_that_cannot_be_leaves_the_last(void **state) {
-  uvperf__cpu_rings_t *rings = make_cpu_rings(&cpu_rings_defaults);
-  fake_event_t *spare;
-
-  fake_event_add(1);
-  cpu_rings_of(rings, 0);
-  spare = fake_event_add(2);
-  spare->on_ioctl = on_join;
-  assert_true(uvperf__cpu_rings_spare(rings, 0) >= 0);
-  fake_fail(FAKE_OPEN, 1, -EMFILE);
-  assert_int_equal(uvperf__cpu_rings_spare(rings, 0), -EMFILE);
-  fake_event_add(3);
-  fake_fail(FAKE_IOCTL, 1, -EINVAL);
-  assert_int_equal(uvperf__cpu_rings_spare(rings, 0), -EINVAL);
-  fake_process(4711);
-  assert_int_equal(uvperf__cpu_rings_spare(rings, 0), -EPERM);
-  fake_process(0);
-  assert_true(spare->fd >= 0);
-  uvperf__cpu_rings_free(rings);
-  fake_assert_clean();
+static void do_cut(const step_t *step) {
+  uvperf__cpu_rings_cut(run.rings, step_nth(step, 1));
 }
 
-static int setup_limits(void **state) {
-  fake_kernel_reset();
-  return make_host_machine_setup(state);
+static void do_free(const step_t *step) {
+  (void)step;
+  uvperf__cpu_rings_free(run.rings);
+  run.rings = NULL;
 }
 
-#define scripted(f) cmocka_unit_test_setup(f, fake_kernel_setup)
-#define limited(f)                                                             \
-  cmocka_unit_test_setup_teardown(f, setup_limits, make_host_teardown)
+/* An event joins the first ring, or leaves it. */
+static void do_join(const step_t *step) {
+  struct perf_event_attr attr;
+
+  if (step_is(step, 0, "leave")) {
+    uvperf__cpu_ring_leave(uvperf__cpu_rings_at(run.rings, 0));
+    return;
+  }
+  uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
+  if (run.event < 0)
+    run.event = uvperf__sys_open(&attr, 0, 0, -1, 0);
+  row_returned(
+      uvperf__cpu_ring_join(uvperf__cpu_rings_at(run.rings, 0), run.event));
+}
+
+static void do_spare(const step_t *step) {
+  int fd = uvperf__cpu_rings_spare(run.rings, 0);
+
+  (void)step;
+  row_returned(fd < 0 ? fd : 0);
+  if (fd >= 0)
+    say(", e%zu", kernel_nr_of_fd(fd));
+}
+
+static const scripted_verb_t verbs[] = {
+    {"options", do_options}, {"check", do_check}, {"fit", do_fit},
+    {"get", do_get},         {"list", do_list},   {"cut", do_cut},
+    {"free", do_free},       {"join", do_join},   {"leave", do_join},
+    {"spare", do_spare},     {NULL, NULL}};
+
+static void begin(void) {
+  memset(&run, 0, sizeof(run));
+  run.options = cpu_rings_defaults;
+  run.event = -1;
+}
+
+static int is_open(void) {
+  return run.rings != NULL;
+}
+
+static void close_rings(void) {
+  if (run.event >= 0)
+    uvperf__sys_close(run.event);
+  uvperf__cpu_rings_free(run.rings);
+}
+
+static void end(void) {
+}
+
+static const scripted_subject_t cpu_rings = {{verbs, NULL}, begin,       NULL,
+                                             is_open,       close_rings, end};
+
+/* -- rows ------------------------------------------------------------------ */
+
+static const scripted_row_t rows[] = {
+    {"check_of_sizes_that_cannot_be_is_einval",
+     "check ->\n"
+     "options wakeup_bytes=0x40000; check ->\n"
+     "options wakeup_bytes=0x40001; check -> EINVAL argument\n"
+     "options ring_bytes=1 wakeup_bytes=2048; check ->\n"
+     "options ring_bytes=4096 wakeup_bytes=2049; check -> EINVAL argument\n"
+     "options ring_bytes=0xffffffffffffffff wakeup_bytes=1; check -> EINVAL "
+     "argument\n"
+     "options ring_bytes=0x8000000080000001 wakeup_bytes=1; check -> EINVAL "
+     "argument\n"},
+    /* -- sizes ------------------------------------------------------------- */
+    {"rings_fit_if_they_have_more_bytes_than_that",
+     "fit -> 1\n"
+     "options above_bytes=0x7ffff; fit -> 1\n"
+     "options above_bytes=0x80000; fit -> 0\n"
+     "options ring_bytes=1 above_bytes=4088; fit -> 1\n"
+     "options ring_bytes=1 above_bytes=4096; fit -> 0\n"},
+    /* Down to four pages. */
+    {"ring_is_not_halved_to_what_must_fit",
+     "options overwrite=1 above_bytes=8192; fail mmap 1+ EPERM; returns EPERM "
+     "get 0; count mmap -> 6\n"},
+    /* -- owners ------------------------------------------------------------ */
+    {"ring_of_a_cpu_is_opened_once",
+     "get 5 -> open e0@me:5, mmap e0\n"
+     "get 0 -> open e1@me:0, mmap e1\n"
+     "get 3 -> open e2@me:3, mmap e2\n"
+     "get 5 ->\n"
+     "get 0 ->\n"
+     "list -> cpu5 e0 of 0, 512 KiB, cpu0 e1 of 0, 512 KiB, cpu3 e2 of 0, 512 "
+     "KiB\n"},
+    {"owner_is_a_dummy_of_the_first_thread",
+     "options clockid=1; get 3 -> open e0@me:3, mmap e0\n"
+     "events type config disabled exclude_kernel use_clockid clockid -> e0 1 9 "
+     "1 1 1 1\n"},
+    {"owner_of_a_process_without_first_thread_is_the_callers",
+     "fail open 1 ESRCH; get 3 -> open @me:3 ESRCH, open e0@self:3, mmap e0\n"},
+    {"owner_without_a_clock_has_the_kernels",
+     "get 0; events use_clockid -> e0 0\n"},
+    /* -- sizes and wakeups ------------------------------------------------- */
+    {"ring_wakes_at_a_quarter_by_default",
+     "get 0; events watermark wakeup_events -> e0 1 0x20000\n"
+     "list -> cpu0 e0 of 0, 512 KiB\n"},
+    {"ring_that_can_be_overwritten_does_not_wake",
+     "options overwrite=1; get 0; events watermark wakeup_events -> e0 1 "
+     "0x7fffffff\n"},
+    {"ring_of_a_given_size_is_rounded_up",
+     "options ring_bytes=12288 wakeup_bytes=1; get 0; events wakeup_events -> "
+     "e0 1\n"
+     "list -> cpu0 e0 of 0, 16 KiB\n"},
+    {"ring_that_is_halved_wakes_at_its_own_quarter",
+     "fail mmap 1-2 EPERM; get 0 -> open e0@me:0, mmap e0 EPERM, close e0, "
+     "open e1@me:0, mmap e1 EPERM, close e1, open e2@me:0, mmap e2\n"
+     "events wakeup_events -> e0 0x20000, e1 0x10000, e2 0x8000\n"
+     "list -> cpu0 e2 of 0, 128 KiB\n"},
+    {"ring_is_halved_down_to_one_page",
+     "fail mmap 1+ EPERM; returns EPERM get 1; count mmap -> 8\n"},
+    /* A smaller ring would not wake as requested. */
+    {"ring_is_not_halved_below_twice_its_wakeup",
+     "options wakeup_bytes=0x20000; fail mmap 1+ EPERM; get 1 -> open e0@me:1, "
+     "mmap e0 EPERM, close e0, open e1@me:1, mmap e1 EPERM, close e1, EPERM "
+     "locked_memory\n"},
+    {"ring_of_a_given_size_is_not_made_smaller",
+     "options ring_bytes=0x80000; fail mmap 1+ EPERM; get 1 -> open e0@me:1, "
+     "mmap e0 EPERM, close e0, EPERM locked_memory\n"},
+    /* -- failures ---------------------------------------------------------- */
+    /* Another size does not help. */
+    {"ring_whose_owner_cannot_be_opened_is_explained",
+     "fail open 1 EMFILE; get 1 -> open @me:1 EMFILE, EMFILE files\n"
+     "fail open 1 ENFILE; get 1 -> open @me:1 ENFILE, ENFILE files\n"
+     "fail open 1 ENOMEM; get 1 -> open @me:1 ENOMEM, ENOMEM memory\n"
+     "fail open 1 ENOSYS; get 1 -> open @me:1 ENOSYS, ENOSYS no_perf\n"
+     "fail open 1 EPERM; get 1 -> open @me:1 EPERM, EPERM permission\n"},
+    {"ring_that_cannot_be_mapped_is_explained",
+     "fail mmap 1 ENOMEM; get 1 -> open e0@me:1, mmap e0 ENOMEM, close e0, "
+     "ENOMEM memory\n"
+     "list ->\n"},
+    /* The room of 4 is used up by the fifth. */
+    {"rings_without_memory_are_enomem",
+     "each calloc ENOMEM; get 0; get 1; get 2; get 3; get 4\n"},
+    /* -- the end ----------------------------------------------------------- */
+    {"rings_are_unmapped_then_closed",
+     "get 0; get 1; free -> munmap e1, close e1, munmap e0, close e0\n"},
+    {"rings_of_a_call_that_failed_are_cut",
+     "get 0; get 1; cut 1 -> munmap e1, close e1\n"
+     "list -> cpu0 e0 of 0, 512 KiB\n"
+     "get 0 ->\n"
+     "get 1 -> open e2@me:1, mmap e2\n"
+     "list -> cpu0 e0 of 0, 512 KiB, cpu1 e2 of 0, 512 KiB\n"},
+    {"rings_in_a_forked_child_are_closed_only",
+     "get 0; fork; free -> close e0\n"},
+    /* -- events ------------------------------------------------------------ */
+    {"join_redirects_into_the_owners_ring",
+     "get 0; join -> open e1@self:0 flags 0, SET_OUTPUT e1 e0\n"
+     "list -> cpu0 e0 of 1, 512 KiB\n"
+     "fail ioctl 1 EINVAL; join -> SET_OUTPUT e1 e0 EINVAL, EINVAL\n"
+     "list -> cpu0 e0 of 1, 512 KiB\n"
+     "leave; list -> cpu0 e0 of 0, 512 KiB\n"},
+    /* -- spares ------------------------------------------------------------ */
+    /* The last but one may still be known to epoll. */
+    {"spare_shares_the_ring_and_replaces_the_last_but_one",
+     "options clockid=1; get 3; fail open 1 ESRCH; spare -> open @me:3 ESRCH, "
+     "open e1@self:3, SET_OUTPUT e1 e0, e1\n"
+     "fail open 1 ESRCH; spare -> open @me:3 ESRCH, open e2@self:3, SET_OUTPUT "
+     "e2 e0, e2\n"
+     "spare -> open e3@me:3, SET_OUTPUT e3 e0, close e1, e3\n"
+     "events clockid -> e0 1, e1 1, e2 1, e3 1\n"
+     "list -> cpu3 e0 of 0, 512 KiB\n"},
+    {"spare_that_cannot_be_leaves_the_last",
+     "get 0; spare; fail open 1 EMFILE; spare -> open @me:0 EMFILE, EMFILE\n"
+     "fail ioctl 1 EINVAL; spare -> open e2@me:0, SET_OUTPUT e2 e0 EINVAL, "
+     "close e2, EINVAL\n"
+     "fork; spare -> EPERM\n"
+     "unfork; free -> munmap e0, close e1 e0\n"},
+};
 
 int main(void) {
-  static const struct CMUnitTest tests[] = {
-      scripted(check_of_sizes_that_cannot_be_is_einval),
-      scripted(rings_fit_if_they_have_more_bytes_than_that),
-      limited(ring_is_not_halved_to_what_must_fit),
-      scripted(ring_of_a_cpu_is_opened_once),
-      scripted(owner_is_a_dummy_of_the_first_thread),
-      scripted(owner_of_a_process_without_first_thread_is_the_callers),
-      scripted(owner_without_a_clock_has_the_kernels),
-      scripted(ring_wakes_at_a_quarter_by_default),
-      scripted(ring_that_can_be_overwritten_does_not_wake),
-      scripted(ring_of_a_given_size_is_rounded_up),
-      scripted(ring_that_is_halved_wakes_at_its_own_quarter),
-      limited(ring_is_halved_down_to_one_page),
-      limited(ring_is_not_halved_below_twice_its_wakeup),
-      limited(ring_of_a_given_size_is_not_made_smaller),
-      limited(ring_whose_owner_cannot_be_opened_is_explained),
-      limited(ring_that_cannot_be_mapped_is_explained),
-      scripted(rings_without_memory_are_enomem),
-      scripted(rings_are_unmapped_then_closed),
-      scripted(rings_of_a_call_that_failed_are_cut),
-      scripted(rings_in_a_forked_child_are_closed_only),
-      scripted(join_redirects_into_the_owners_ring),
-      scripted(spare_shares_the_ring_and_replaces_the_last_but_one),
-      scripted(spare_that_cannot_be_leaves_the_last),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return SCRIPTED_ROWS(&cpu_rings, rows);
 }

@@ -4,7 +4,7 @@
 #include "scripted_evlist.h"
 #include "fake_clock.h"
 #include "fake_pool.h"
-#include "scripted_opening.h"
+#include "scripted_set.h"
 
 #include <errno.h>
 
@@ -48,6 +48,10 @@ static const scripted_row_t rows[] = {
      "attrs 16; cpus 0-3; set; remove 0 ->\n"
      "stats -> 0 records, 0 late, 0 of bad times, 64 to close\n"
      "pool; stats -> 0 records, 0 late, 0 of bad times, 0 to close\n"},
+    {"set_that_the_pool_refuses_is_closed_at_once",
+     "records 1; attr 0 type=2; cpus 0-1; set; start; refuse_work; close; "
+     "turn -> DISABLE e0 e2 e1 e3, close e0 e2, munmap e1, close e1, munmap "
+     "e3, close e3, closed\n"},
     {"set_of_less_than_64_events_is_closed_at_once",
      "attrs 9; cpus 0-6; set; close; turn; pool ->\n"},
     {"set_of_64_events_is_closed_by_the_pool",
@@ -83,15 +87,6 @@ static const scripted_row_t rows[] = {
      "turn -> closed\n"},
 };
 
-static live_set_t *begin(uv_loop_t *loop, scripted_set_t *scripted) {
-  scripted_set_plan(scripted, 0);
-  scripted->make.attrs[0].type = PERF_TYPE_TRACEPOINT;
-  fake_pool_hold();
-  scripted_set_open_planned(loop, scripted);
-  live_stream_start(&scripted->stream, NULL);
-  return &scripted->stream.live;
-}
-
 /* Until its inner handles are closed. */
 static void run_loop(uv_loop_t *loop) {
   while (uv_run(loop, UV_RUN_NOWAIT) != 0)
@@ -106,13 +101,21 @@ static void on_target(uvperf_set_t *set, int status, void *data, uint32_t index,
   *(int *)data = status;
 }
 
+/* So that each call is a request of its own. */
+static int take_time_to_open(struct perf_event_attr *attr) {
+  static uint64_t now;
+
+  (void)attr;
+  fake_clock_set(now += UINT64_C(2000000));
+  return 0;
+}
+
 static int take_time(fake_event_t *fake, unsigned long request,
                      uintptr_t argument) {
   (void)fake;
   (void)request;
   (void)argument;
-  scripted_opening_take_time(NULL);
-  return 0;
+  return take_time_to_open(NULL);
 }
 
 enum leaving {
@@ -152,8 +155,8 @@ static void leave_while_opening(uv_loop_t *loop, enum leaving how,
   live_set_begin(loop, &live, &make.options);
   for (i = 0; i < 6; i++)
     events[i]->on_ioctl = take_time;
-  fake_on_open(scripted_opening_take_time);
-  scripted_opening_take_time(NULL);
+  fake_on_open(take_time_to_open);
+  take_time_to_open(NULL);
   fake_log_clear();
   assert_int_equal(uvperf_set_add(&live.set, &target, on_target, NULL, NULL),
                    0);
@@ -190,21 +193,9 @@ static void events_that_leave_are_disabled_first_and_closed_last(void **state) {
       "ioctl DISABLE, open, open, ioctl ENABLE, ioctl ENABLE, close");
 }
 
-static void set_that_the_pool_refuses_is_closed_at_once(void **state) {
-  scripted_set_t scripted;
-  live_set_t *live = begin(*state, &scripted);
-
-  fake_pool_reset();
-  uvperf_close(&live->set.handle, live_set_on_close);
-  run_loop(*state);
-  live_set_wait_closed(live);
-  fake_assert_clean();
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       scripted_set_test(events_that_leave_are_disabled_first_and_closed_last),
-      scripted_set_test(set_that_the_pool_refuses_is_closed_at_once),
   };
 
   return SCRIPTED_ROWS_AND_TESTS(&scripted_evlist, rows, tests);
