@@ -30,6 +30,7 @@ static void filter_with_an_unknown_field_names_the_first_one(void **state) {
       {"skb == 1 && len > 2", "len"},
       {"!(name ~ \"a && b||c\")||( ! len & 4 )", "len"},
       {"comm2 == 'x' || comm == 'y' && cpu & CPUS{1-2} || rc", "rc"},
+      {"cpu||CPU||comm||COMM||stacktrace||STACKTRACE||Comm", "Comm"},
       {"comm2x == 1", "comm2x"},
       {"name.ustring ~ \"a\" || common_pid != 3 || skb", ""},
       {"skb = 1", ""},

@@ -224,6 +224,43 @@ static void group_without_generic_events_is_as_written(void **state) {
   expect("{cpu_atom/event=7/,page-faults}", wanted, COUNT_OF(wanted));
 }
 
+/* page-faults leads the first group, and follows cycles in the second. */
+static void part_that_cannot_be_pinned_is_named_as_its_event(void **state) {
+  uvperf_event_list_t *list;
+  uvperf_error_t error;
+
+  assert_int_equal(
+      uvperf_event_list_parse(&list, "{page-faults:D,cycles}", &error),
+      -EINVAL);
+  assert_ptr_equal(strstr(error.reason, "'page-faults:D' is not the leader"),
+                   error.reason);
+}
+
+/* In the directory some other PMUs are between the PMUs of the cores. */
+static void parts_are_not_of_other_pmus_with_the_event(void **state) {
+  static const char *const pmus[] = {"cpu_atom", "a", "b", "c",       "d",
+                                     "e",        "f", "g", "cpu_core"};
+  uvperf_event_list_t *list;
+  const uvperf_event_item_t *item;
+  char path[128];
+  size_t i;
+
+  for (i = 0; i < COUNT_OF(pmus); i++) {
+    if (strlen(pmus[i]) == 1)
+      write_pmu(pmus[i], "30\n", NULL);
+    snprintf(path, sizeof(path), CHECK_PARSE_PMUS "/%s/events/both", pmus[i]);
+    make_host_write(path, "event=1\n");
+  }
+  list = check_parse_list("both");
+  assert_int_equal(uvperf_event_list_count(list), COUNT_OF(pmus));
+  item = uvperf_event_list_get(list, COUNT_OF(pmus) - 1);
+  assert_non_null(item->part);
+  item = uvperf_event_list_get(list, item->first);
+  assert_non_null(item->part);
+  assert_int_equal(strncmp(item->part, "cpu_", 4), 0);
+  uvperf_event_list_free(list);
+}
+
 static void probe_in_a_group_of_parts_has_its_text_in_each(void **state) {
   const struct perf_event_attr *one, *other;
   uvperf_event_list_t *list;
@@ -370,6 +407,8 @@ int main(void) {
       TEST(group_is_one_for_each_kind_of_core, setup_intel),
       TEST(other_member_is_in_the_group_of_each_kind_of_core, setup_intel),
       TEST(group_without_generic_events_is_as_written, setup_intel),
+      TEST(part_that_cannot_be_pinned_is_named_as_its_event, setup_intel),
+      TEST(parts_are_not_of_other_pmus_with_the_event, setup_intel),
       TEST(probe_in_a_group_of_parts_has_its_text_in_each, setup_intel),
       TEST(list_of_parts_without_memory_leaves_nothing, setup_intel),
       TEST(three_kinds_of_cores_have_three_parts, setup_arm),
