@@ -27,37 +27,26 @@ uint32_t uvperf__attr_size(const struct perf_event_attr *attr) {
   return attr->size == 0 ? PERF_ATTR_SIZE_VER0 : attr->size;
 }
 
-int uvperf__attr_dup(struct perf_event_attr **copy,
-                     const struct perf_event_attr *attr) {
-  size_t size = uvperf__attr_size(attr);
-  struct perf_event_attr *memory;
-
-  if (size < PERF_ATTR_SIZE_VER0)
-    return -EINVAL;
-  /* The same limit as in perf_copy_attr. Larger attrs cannot be opened. */
-  if (size > (size_t)sysconf(_SC_PAGESIZE))
-    return -E2BIG;
-  memory = uvperf__calloc(1, size > sizeof(*attr) ? size : sizeof(*attr));
-  if (memory == NULL)
-    return -ENOMEM;
-  memcpy(memory, attr, size);
-  memory->size = (uint32_t)size;
-  *copy = memory;
-  return 0;
-}
-
 int uvperf__attr_copy(struct perf_event_attr **copy,
                       const struct perf_event_attr *attr,
                       uvperf_error_t *error) {
-  int rc = uvperf__attr_dup(copy, attr);
+  size_t size = uvperf__attr_size(attr);
+  struct perf_event_attr *memory;
 
-  if (rc == -ENOMEM)
-    return uvperf__error_shortage(error, rc, "cannot copy the attr");
-  if (rc != 0)
-    return uvperf__error_set(error, rc, UVPERF_CAUSE_ARGUMENT,
+  /* The same limits as in perf_copy_attr. Larger attrs cannot be opened. */
+  if (size < PERF_ATTR_SIZE_VER0 || size > (size_t)sysconf(_SC_PAGESIZE))
+    return uvperf__error_set(error,
+                             size < PERF_ATTR_SIZE_VER0 ? -EINVAL : -E2BIG,
+                             UVPERF_CAUSE_ARGUMENT,
                              "attr.size is %u, which is not a size of struct "
                              "perf_event_attr; use sizeof",
                              attr->size);
+  memory = uvperf__calloc(1, size > sizeof(*attr) ? size : sizeof(*attr));
+  if (memory == NULL)
+    return uvperf__error_shortage(error, -ENOMEM, "cannot copy the attr");
+  memcpy(memory, attr, size);
+  memory->size = (uint32_t)size;
+  *copy = memory;
   return 0;
 }
 

@@ -14,13 +14,9 @@ uint32_t uvperf__attr_size(const struct perf_event_attr *attr);
 
 /* Copies attr->size bytes into memory of uvperf__calloc, which has at least
  * sizeof(struct perf_event_attr) bytes and is 0 after the copied bytes. The
- * copy's size is uvperf__attr_size(attr). Returns 0 or -ENOMEM. As in the
- * kernel, a size below 64 is -EINVAL, and a size above a page is -E2BIG. */
-int uvperf__attr_dup(struct perf_event_attr **copy,
-                     const struct perf_event_attr *attr);
-
-/* Does the same as uvperf__attr_dup, but also fills the error. Returns 0 or a
- * code. */
+ * copy's size is uvperf__attr_size(attr). Returns 0, or fills the error and
+ * returns -ENOMEM or, as the kernel does, -EINVAL for a size below 64 and
+ * -E2BIG for a size above a page. */
 int uvperf__attr_copy(struct perf_event_attr **copy,
                       const struct perf_event_attr *attr,
                       uvperf_error_t *error);
@@ -64,7 +60,7 @@ uint32_t uvperf__attr_stack(const struct perf_event_attr *attr);
 int uvperf__attr_clock(const struct perf_event_attr *attr);
 
 /* Sets the clock. Does nothing for -1. The memory must have room for the field,
- * as after uvperf__attr_dup. The first versions of the struct end before this
+ * as after uvperf__attr_copy. The first versions of the struct end before this
  * field, so attr->size is raised if it is too small. Each kernel that has
  * clocks knows the new size. */
 void uvperf__attr_set_clock(struct perf_event_attr *attr, int clock);

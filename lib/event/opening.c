@@ -66,7 +66,7 @@ static int opening_keep(event_opening_t *opening, const event_t *impl,
         -rc);
   if (plan->options.leader != NULL) {
     leader = plan->options.leader->handle.impl;
-    rc = uvperf__attr_dup(&opening->leader.attr, leader->attr);
+    rc = uvperf__attr_copy(&opening->leader.attr, leader->attr, NULL);
     opening->leader.source.pid = leader->source.pid;
     opening->leader.source.cpu = leader->source.cpu;
     /* Errors compare the cgroups by their fds, and the plan has a duplicate. */
@@ -76,7 +76,7 @@ static int opening_keep(event_opening_t *opening, const event_t *impl,
     opening->leader_handle.handle.impl = &opening->leader;
     plan->options.leader = &opening->leader_handle;
   }
-  if (rc != 0 || uvperf__attr_dup(&opening->draft.attr, impl->attr) != 0)
+  if (rc != 0 || uvperf__attr_copy(&opening->draft.attr, impl->attr, NULL) != 0)
     return uvperf__error_shortage(error, UV_ENOMEM, "cannot open the event");
   if (plan->options.pid == 0)
     plan->pid = (int)uvperf__sys_gettid();

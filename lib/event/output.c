@@ -162,7 +162,7 @@ static int make_writer(uvperf__writer_t **made, event_t *impl, event_t *owner) {
   writer->id = impl->id;
   writer->source = impl->source;
   writer->source.ids = &writer->id;
-  if (uvperf__attr_dup(&writer->attr, impl->attr) != 0)
+  if (uvperf__attr_copy(&writer->attr, impl->attr, NULL) != 0)
     return UV_ENOMEM;
   writer->source.attr = writer->attr;
   return 0;

@@ -32,8 +32,8 @@ static int attr_copy(evlist_attr_t *to, const evlist_attr_t *from) {
   to->filter = NULL;
   to->bpf_fd = -1;
   to->map = NULL;
-  if (uvperf__attr_dup(&to->asked, from->asked) != 0 ||
-      uvperf__attr_dup(&to->attr, from->attr) != 0)
+  if (uvperf__attr_copy(&to->asked, from->asked, NULL) != 0 ||
+      uvperf__attr_copy(&to->attr, from->attr, NULL) != 0)
     return -ENOMEM;
   to->item.label = to->brief;
   if (from->item.label != from->brief) {

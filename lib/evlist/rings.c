@@ -139,7 +139,7 @@ static evlist_source_t *source_make(const uvperf__evlist_t *evlist,
   if (made != NULL && shape == NULL)
     shape = uvperf__calloc(1, sizeof(*shape));
   if (shape != NULL && shape->attr == NULL &&
-      uvperf__attr_dup(&shape->attr, own->attr) == 0)
+      uvperf__attr_copy(&shape->attr, own->attr, NULL) == 0)
     shape->nr_users = 1;
   if (made == NULL || shape == NULL || shape->attr == NULL) {
     if (own->shape == NULL)

@@ -88,7 +88,7 @@ static void set_size(void *attr, uint32_t size) {
   memcpy((char *)attr + 4, &size, sizeof(size));
 }
 
-static void attr_dup_of_64_bytes_is_0_after_them(void **state) {
+static void attr_copy_of_64_bytes_is_0_after_them(void **state) {
   struct perf_event_attr *small = malloc(64);
   struct perf_event_attr *copy = NULL;
   uint8_t zero[sizeof(*copy) - 64] = {0};
@@ -96,18 +96,18 @@ static void attr_dup_of_64_bytes_is_0_after_them(void **state) {
   assert_non_null(small);
   memset(small, 0x5a, 64);
   set_size(small, 64);
-  assert_int_equal(uvperf__attr_dup(&copy, small), 0);
+  assert_int_equal(uvperf__attr_copy(&copy, small, NULL), 0);
   assert_memory_equal(copy, small, 64);
   assert_memory_equal((char *)copy + 64, zero, sizeof(zero));
   free(copy);
   set_size(small, 0);
-  assert_int_equal(uvperf__attr_dup(&copy, small), 0);
+  assert_int_equal(uvperf__attr_copy(&copy, small, NULL), 0);
   assert_int_equal(copy->size, 64);
   free(copy);
   free(small);
 }
 
-static void attr_dup_copies_more_than_the_header_has(void **state) {
+static void attr_copy_copies_more_than_the_header_has(void **state) {
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
   struct perf_event_attr *big = malloc(page);
   struct perf_event_attr *copy = NULL;
@@ -115,23 +115,23 @@ static void attr_dup_copies_more_than_the_header_has(void **state) {
   assert_non_null(big);
   memset(big, 0x5a, page);
   big->size = (uint32_t)page;
-  assert_int_equal(uvperf__attr_dup(&copy, big), 0);
+  assert_int_equal(uvperf__attr_copy(&copy, big, NULL), 0);
   assert_memory_equal(copy, big, page);
   free(copy);
   free(big);
 }
 
-static void attr_dup_of_bad_size_is_refused(void **state) {
+static void attr_copy_of_bad_size_is_refused(void **state) {
   struct perf_event_attr *copy = NULL;
   struct perf_event_attr attr;
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   attr.size = 63;
-  assert_int_equal(uvperf__attr_dup(&copy, &attr), -EINVAL);
+  assert_int_equal(uvperf__attr_copy(&copy, &attr, NULL), -EINVAL);
   attr.size = (uint32_t)sysconf(_SC_PAGESIZE) + 1;
-  assert_int_equal(uvperf__attr_dup(&copy, &attr), -E2BIG);
+  assert_int_equal(uvperf__attr_copy(&copy, &attr, NULL), -E2BIG);
   attr.size = UINT32_MAX;
-  assert_int_equal(uvperf__attr_dup(&copy, &attr), -E2BIG);
+  assert_int_equal(uvperf__attr_copy(&copy, &attr, NULL), -E2BIG);
   assert_null(copy);
 }
 
@@ -357,9 +357,9 @@ int main(void) {
       cmocka_unit_test(attr_breakpoint_sets_its_three_fields),
       cmocka_unit_test(attr_period_and_frequency_exclude_each_other),
       cmocka_unit_test(attr_wakeups_exclude_each_other),
-      cmocka_unit_test(attr_dup_of_64_bytes_is_0_after_them),
-      cmocka_unit_test(attr_dup_copies_more_than_the_header_has),
-      cmocka_unit_test(attr_dup_of_bad_size_is_refused),
+      cmocka_unit_test(attr_copy_of_64_bytes_is_0_after_them),
+      cmocka_unit_test(attr_copy_copies_more_than_the_header_has),
+      cmocka_unit_test(attr_copy_of_bad_size_is_refused),
       cmocka_unit_test(attr_that_only_counts_writes_no_records),
       cmocka_unit_test(attr_that_samples_writes_records),
       cmocka_unit_test(attr_of_bpf_output_writes_records),
