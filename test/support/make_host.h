@@ -12,10 +12,15 @@
  * first. Afterwards the real host is back. */
 int make_host_setup(void **state);
 int make_host_teardown(void **state);
+#define MAKE_HOST_TEST(test)                                                   \
+  cmocka_unit_test_setup_teardown(test, make_host_setup, make_host_teardown)
 
 /* The same, with the files of an ordinary machine with four CPUs, two of them
  * online, and of a process without privileges: uid 1000, paranoid 2. */
 int make_host_machine_setup(void **state);
+#define MAKE_HOST_MACHINE_TEST(test)                                           \
+  cmocka_unit_test_setup_teardown(test, make_host_machine_setup,               \
+                                  make_host_teardown)
 
 /* The directory that replaces /. */
 const char *make_host_root(void);

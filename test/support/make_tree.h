@@ -12,6 +12,8 @@ typedef struct make_tree_s {
 /* Setup and teardown for cmocka: *state is a make_tree_t *, empty at first. */
 int make_tree_setup(void **state);
 int make_tree_teardown(void **state);
+#define MAKE_TREE_TEST(test)                                                   \
+  cmocka_unit_test_setup_teardown(test, make_tree_setup, make_tree_teardown)
 
 /* Writes root + path, and makes the directories of the path. */
 void make_tree_write(const make_tree_t *tree, const char *path,

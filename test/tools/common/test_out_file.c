@@ -482,23 +482,20 @@ static void each_tool_writes_for_its_owner_alone(void **state) {
   }
 }
 
-#define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, make_tree_setup, make_tree_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_TREE(new_file_is_for_its_owner_alone),
-      WITH_TREE(file_is_written_as_its_mode_says),
-      WITH_TREE(own_links_are_followed),
-      WITH_TREE(directory_of_the_path_is_mounted_by_autofs),
-      WITH_TREE(path_that_is_no_file_has_its_errno),
-      WITH_TREE(files_that_the_program_was_given_are_opened),
-      WITH_TREE(fifo_is_opened),
-      WITH_TREE(links_and_files_of_another_user_are_refused),
-      WITH_TREE(link_that_comes_meanwhile_is_refused),
-      WITH_TREE(directory_of_another_user_can_be_written_to),
-      WITH_TREE(user_without_privileges_is_protected_too),
-      WITH_TREE(each_tool_writes_for_its_owner_alone),
+      MAKE_TREE_TEST(new_file_is_for_its_owner_alone),
+      MAKE_TREE_TEST(file_is_written_as_its_mode_says),
+      MAKE_TREE_TEST(own_links_are_followed),
+      MAKE_TREE_TEST(directory_of_the_path_is_mounted_by_autofs),
+      MAKE_TREE_TEST(path_that_is_no_file_has_its_errno),
+      MAKE_TREE_TEST(files_that_the_program_was_given_are_opened),
+      MAKE_TREE_TEST(fifo_is_opened),
+      MAKE_TREE_TEST(links_and_files_of_another_user_are_refused),
+      MAKE_TREE_TEST(link_that_comes_meanwhile_is_refused),
+      MAKE_TREE_TEST(directory_of_another_user_can_be_written_to),
+      MAKE_TREE_TEST(user_without_privileges_is_protected_too),
+      MAKE_TREE_TEST(each_tool_writes_for_its_owner_alone),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -143,13 +143,11 @@ static void module_that_is_used_more_often_stays(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-#define TEST(name)                                                             \
-  cmocka_unit_test_setup_teardown(name, make_tree_setup, make_tree_teardown)
-      TEST(module_that_is_loaded_later_is_named),
-      TEST(module_that_went_leaves_no_name_to_the_next_one),
-      TEST(module_that_went_keeps_its_own_name),
-      TEST(module_that_is_elsewhere_now_went),
-      TEST(module_that_is_used_more_often_stays),
+      MAKE_TREE_TEST(module_that_is_loaded_later_is_named),
+      MAKE_TREE_TEST(module_that_went_leaves_no_name_to_the_next_one),
+      MAKE_TREE_TEST(module_that_went_keeps_its_own_name),
+      MAKE_TREE_TEST(module_that_is_elsewhere_now_went),
+      MAKE_TREE_TEST(module_that_is_used_more_often_stays),
 #undef TEST
   };
 

@@ -449,24 +449,21 @@ static void live_kernel_and_vdso_have_theirs(void **state) {
   end(&maps);
 }
 
-#define TEST(name)                                                             \
-  cmocka_unit_test_setup_teardown(name, make_tree_setup, make_tree_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(build_id_is_that_of_gnus_note),
-      TEST(short_build_id_is_written_as_it_is),
-      TEST(live_build_id_of_this_program_is_that_in_memory),
-      TEST(damaged_program_has_a_build_id_or_none),
-      TEST(damaged_notes_end_where_they_end),
-      TEST(build_id_is_read_when_the_file_is_first_mapped),
-      TEST(process_that_is_gone_has_the_file_of_its_inode),
-      TEST(links_of_a_container_stay_in_its_root),
-      TEST(what_is_no_program_has_none),
-      TEST(what_is_no_program_is_not_opened),
-      TEST(mapping_of_data_is_not_looked_at),
-      TEST(record_without_a_name_is_not_looked_at),
-      TEST(live_kernel_and_vdso_have_theirs),
+      MAKE_TREE_TEST(build_id_is_that_of_gnus_note),
+      MAKE_TREE_TEST(short_build_id_is_written_as_it_is),
+      MAKE_TREE_TEST(live_build_id_of_this_program_is_that_in_memory),
+      MAKE_TREE_TEST(damaged_program_has_a_build_id_or_none),
+      MAKE_TREE_TEST(damaged_notes_end_where_they_end),
+      MAKE_TREE_TEST(build_id_is_read_when_the_file_is_first_mapped),
+      MAKE_TREE_TEST(process_that_is_gone_has_the_file_of_its_inode),
+      MAKE_TREE_TEST(links_of_a_container_stay_in_its_root),
+      MAKE_TREE_TEST(what_is_no_program_has_none),
+      MAKE_TREE_TEST(what_is_no_program_is_not_opened),
+      MAKE_TREE_TEST(mapping_of_data_is_not_looked_at),
+      MAKE_TREE_TEST(record_without_a_name_is_not_looked_at),
+      MAKE_TREE_TEST(live_kernel_and_vdso_have_theirs),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

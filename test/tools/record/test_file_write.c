@@ -373,21 +373,18 @@ static void pipe_that_nobody_reads_is_an_error(void **state) {
   assert_int_equal(record_file_close(recording.file, NULL), -EPIPE);
 }
 
-#define TEST(name)                                                             \
-  cmocka_unit_test_setup_teardown(name, make_tree_setup, make_tree_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(file_is_readable_after_each_write),
-      TEST(file_is_readable_after_each_part_of_a_write),
-      TEST(many_ids_may_come_late),
-      TEST(file_is_readable_while_it_is_finished),
-      TEST(finished_file_has_nothing_behind_it),
-      TEST(interrupted_and_short_writes_are_gone_on_with),
-      TEST(full_disk_leaves_whole_records),
-      TEST(limit_of_the_size_is_made_use_of),
-      TEST(disk_that_is_full_at_the_end_keeps_the_records),
-      TEST(pipe_that_nobody_reads_is_an_error),
+      MAKE_TREE_TEST(file_is_readable_after_each_write),
+      MAKE_TREE_TEST(file_is_readable_after_each_part_of_a_write),
+      MAKE_TREE_TEST(many_ids_may_come_late),
+      MAKE_TREE_TEST(file_is_readable_while_it_is_finished),
+      MAKE_TREE_TEST(finished_file_has_nothing_behind_it),
+      MAKE_TREE_TEST(interrupted_and_short_writes_are_gone_on_with),
+      MAKE_TREE_TEST(full_disk_leaves_whole_records),
+      MAKE_TREE_TEST(limit_of_the_size_is_made_use_of),
+      MAKE_TREE_TEST(disk_that_is_full_at_the_end_keeps_the_records),
+      MAKE_TREE_TEST(pipe_that_nobody_reads_is_an_error),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

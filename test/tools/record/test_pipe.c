@@ -303,19 +303,16 @@ static void full_device_is_an_error(void **state) {
   assert_int_equal(record_file_close(file, NULL), -ENOSPC);
 }
 
-#define TEST(name)                                                             \
-  cmocka_unit_test_setup_teardown(name, make_tree_setup, make_tree_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(events_come_before_records),
-      TEST(features_come_where_they_are_known),
-      TEST(late_id_makes_an_event_more),
-      TEST(late_id_of_a_tracepoint_makes_none),
-      TEST(many_ids_come_in_more_than_one_record),
-      TEST(pipe_without_records_has_a_header),
-      TEST(device_gets_the_format_of_pipes),
-      TEST(full_device_is_an_error),
+      MAKE_TREE_TEST(events_come_before_records),
+      MAKE_TREE_TEST(features_come_where_they_are_known),
+      MAKE_TREE_TEST(late_id_makes_an_event_more),
+      MAKE_TREE_TEST(late_id_of_a_tracepoint_makes_none),
+      MAKE_TREE_TEST(many_ids_come_in_more_than_one_record),
+      MAKE_TREE_TEST(pipe_without_records_has_a_header),
+      MAKE_TREE_TEST(device_gets_the_format_of_pipes),
+      MAKE_TREE_TEST(full_device_is_an_error),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

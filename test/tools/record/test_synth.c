@@ -443,25 +443,22 @@ static void live_cgroups_are_reported(void **state) {
   end(&seen);
 }
 
-#define TEST(name)                                                             \
-  cmocka_unit_test_setup_teardown(name, make_tree_setup, make_tree_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(live_process_has_its_name_and_parent),
-      TEST(trailers_are_as_long_as_the_attr_says),
-      TEST(live_mapping_of_a_file_with_odd_bytes_is_reported),
-      TEST(live_mapping_of_a_deleted_file_is_reported),
-      TEST(live_mapping_of_data_is_reported_where_asked_for),
-      TEST(live_mapping_of_too_long_a_path_is_reported),
-      TEST(live_memory_without_a_file_is_anon),
-      TEST(live_process_that_is_gone_is_no_error),
-      TEST(live_zombie_has_a_name_and_no_mapping),
-      TEST(live_threads_are_reported_each),
-      TEST(live_all_processes_are_reported),
-      TEST(live_namespaces_are_those_of_proc),
-      TEST(live_failure_to_write_ends_it),
-      TEST(live_cgroups_are_reported),
+      MAKE_TREE_TEST(live_process_has_its_name_and_parent),
+      MAKE_TREE_TEST(trailers_are_as_long_as_the_attr_says),
+      MAKE_TREE_TEST(live_mapping_of_a_file_with_odd_bytes_is_reported),
+      MAKE_TREE_TEST(live_mapping_of_a_deleted_file_is_reported),
+      MAKE_TREE_TEST(live_mapping_of_data_is_reported_where_asked_for),
+      MAKE_TREE_TEST(live_mapping_of_too_long_a_path_is_reported),
+      MAKE_TREE_TEST(live_memory_without_a_file_is_anon),
+      MAKE_TREE_TEST(live_process_that_is_gone_is_no_error),
+      MAKE_TREE_TEST(live_zombie_has_a_name_and_no_mapping),
+      MAKE_TREE_TEST(live_threads_are_reported_each),
+      MAKE_TREE_TEST(live_all_processes_are_reported),
+      MAKE_TREE_TEST(live_namespaces_are_those_of_proc),
+      MAKE_TREE_TEST(live_failure_to_write_ends_it),
+      MAKE_TREE_TEST(live_cgroups_are_reported),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

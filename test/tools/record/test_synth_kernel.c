@@ -275,9 +275,6 @@ static void cpu_map_lists_the_cpus(void **state) {
   assert_memory_equal(seen->bytes + 8, wanted, sizeof(wanted));
 }
 
-#define TEST(name)                                                             \
-  cmocka_unit_test_setup_teardown(name, make_tree_setup, make_tree_teardown)
-
 /* -- BPF programs ---------------------------------------------------------- */
 
 typedef struct bpf_records_s {
@@ -346,19 +343,19 @@ static void live_loaded_program_has_the_records_of_its_load(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(kernel_is_from_text_to_etext),
-      TEST(kernel_ends_at_edata_where_that_is_known),
-      TEST(kernel_without_an_end_goes_on_to_the_last_address),
-      TEST(kernel_that_hides_its_addresses_is_left_out),
-      TEST(kernel_without_symbols_is_left_out),
-      TEST(modules_have_the_names_of_their_files),
-      TEST(modules_without_a_list_of_files_have_their_own_names),
-      TEST(failure_to_write_ends_it),
-      TEST(live_kernel_is_shown_to_root),
-      TEST(live_loaded_program_has_the_records_of_its_load),
-      TEST(thread_map_names_the_threads),
-      TEST(thread_map_that_is_too_long_is_left_out),
-      TEST(cpu_map_lists_the_cpus),
+      MAKE_TREE_TEST(kernel_is_from_text_to_etext),
+      MAKE_TREE_TEST(kernel_ends_at_edata_where_that_is_known),
+      MAKE_TREE_TEST(kernel_without_an_end_goes_on_to_the_last_address),
+      MAKE_TREE_TEST(kernel_that_hides_its_addresses_is_left_out),
+      MAKE_TREE_TEST(kernel_without_symbols_is_left_out),
+      MAKE_TREE_TEST(modules_have_the_names_of_their_files),
+      MAKE_TREE_TEST(modules_without_a_list_of_files_have_their_own_names),
+      MAKE_TREE_TEST(failure_to_write_ends_it),
+      MAKE_TREE_TEST(live_kernel_is_shown_to_root),
+      MAKE_TREE_TEST(live_loaded_program_has_the_records_of_its_load),
+      MAKE_TREE_TEST(thread_map_names_the_threads),
+      MAKE_TREE_TEST(thread_map_that_is_too_long_is_left_out),
+      MAKE_TREE_TEST(cpu_map_lists_the_cpus),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -181,13 +181,10 @@ static void live_odd_names_are_read_by_perf(void **state) {
   }
 }
 
-#define TEST(name)                                                             \
-  cmocka_unit_test_setup_teardown(name, make_tree_setup, make_tree_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(live_odd_names_are_read_by_perf),
-      TEST(live_synthesized_records_are_those_of_perf_record),
+      MAKE_TREE_TEST(live_odd_names_are_read_by_perf),
+      MAKE_TREE_TEST(live_synthesized_records_are_those_of_perf_record),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

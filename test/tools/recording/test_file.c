@@ -646,28 +646,25 @@ static void full_queue_returns_the_oldest_and_counts_late_ones(void **state) {
   recording_order_free(&order);
 }
 
-#define file_test(f)                                                           \
-  cmocka_unit_test_setup_teardown(f, make_tree_setup, make_tree_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      file_test(what_is_no_recording_is_refused_with_the_reason),
-      file_test(header_that_makes_no_sense_is_refused),
-      file_test(file_format_in_a_pipe_is_refused),
-      file_test(attr_of_any_size_is_read),
-      file_test(attr_ends_where_its_size_says),
-      file_test(file_without_an_end_is_read_to_the_last_record),
-      file_test(record_that_makes_no_sense_is_left_out_and_counted),
-      file_test(size_that_cannot_be_ends_the_file_with_its_offset),
-      file_test(other_types_and_trailing_data_are_skipped),
-      file_test(trailing_data_that_is_cut_is_reported),
-      file_test(mmap2_of_linux_3_12_to_3_15_is_shorter),
-      file_test(build_id_has_the_size_that_its_entry_says),
-      file_test(compressed_data_that_make_no_sense_are_reported),
-      file_test(records_come_in_the_order_of_time),
-      file_test(records_without_a_time_keep_their_place),
-      file_test(without_sample_id_all_it_is_the_order_of_the_file),
-      file_test(one_wrong_time_does_not_end_the_order),
+      MAKE_TREE_TEST(what_is_no_recording_is_refused_with_the_reason),
+      MAKE_TREE_TEST(header_that_makes_no_sense_is_refused),
+      MAKE_TREE_TEST(file_format_in_a_pipe_is_refused),
+      MAKE_TREE_TEST(attr_of_any_size_is_read),
+      MAKE_TREE_TEST(attr_ends_where_its_size_says),
+      MAKE_TREE_TEST(file_without_an_end_is_read_to_the_last_record),
+      MAKE_TREE_TEST(record_that_makes_no_sense_is_left_out_and_counted),
+      MAKE_TREE_TEST(size_that_cannot_be_ends_the_file_with_its_offset),
+      MAKE_TREE_TEST(other_types_and_trailing_data_are_skipped),
+      MAKE_TREE_TEST(trailing_data_that_is_cut_is_reported),
+      MAKE_TREE_TEST(mmap2_of_linux_3_12_to_3_15_is_shorter),
+      MAKE_TREE_TEST(build_id_has_the_size_that_its_entry_says),
+      MAKE_TREE_TEST(compressed_data_that_make_no_sense_are_reported),
+      MAKE_TREE_TEST(records_come_in_the_order_of_time),
+      MAKE_TREE_TEST(records_without_a_time_keep_their_place),
+      MAKE_TREE_TEST(without_sample_id_all_it_is_the_order_of_the_file),
+      MAKE_TREE_TEST(one_wrong_time_does_not_end_the_order),
       cmocka_unit_test(records_of_one_time_keep_their_order),
       cmocka_unit_test(queue_returns_rounds_of_rings_in_order),
       cmocka_unit_test(full_queue_returns_the_oldest_and_counts_late_ones),

@@ -47,13 +47,9 @@ static void explain_open_says_what_was_tried(void **state) {
          "cannot open event 0x4 of PMU msr for");
 }
 
-#define WITH_MACHINE(test)                                                     \
-  cmocka_unit_test_setup_teardown(test, make_host_machine_setup,               \
-                                  make_host_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_MACHINE(explain_open_says_what_was_tried),
+      MAKE_HOST_MACHINE_TEST(explain_open_says_what_was_tried),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -222,20 +222,16 @@ static void explain_map_longest_reason_is_whole(void **state) {
     }
 }
 
-#define WITH_MACHINE(test)                                                     \
-  cmocka_unit_test_setup_teardown(test, make_host_machine_setup,               \
-                                  make_host_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_MACHINE(map_eperm_says_limit_and_need),
-      WITH_MACHINE(map_eperm_without_a_list_of_cpus_counts_one),
-      WITH_MACHINE(map_eperm_without_a_limit_is_permission),
-      WITH_MACHINE(map_einval_names_the_fault),
-      WITH_MACHINE(map_other_errno_has_its_cause),
-      WITH_MACHINE(explain_longest_reason_is_whole),
-      WITH_MACHINE(explain_longest_reason_of_a_pmu_is_whole),
-      WITH_MACHINE(explain_map_longest_reason_is_whole),
+      MAKE_HOST_MACHINE_TEST(map_eperm_says_limit_and_need),
+      MAKE_HOST_MACHINE_TEST(map_eperm_without_a_list_of_cpus_counts_one),
+      MAKE_HOST_MACHINE_TEST(map_eperm_without_a_limit_is_permission),
+      MAKE_HOST_MACHINE_TEST(map_einval_names_the_fault),
+      MAKE_HOST_MACHINE_TEST(map_other_errno_has_its_cause),
+      MAKE_HOST_MACHINE_TEST(explain_longest_reason_is_whole),
+      MAKE_HOST_MACHINE_TEST(explain_longest_reason_of_a_pmu_is_whole),
+      MAKE_HOST_MACHINE_TEST(explain_map_longest_reason_is_whole),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

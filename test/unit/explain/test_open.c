@@ -373,27 +373,23 @@ static void explain_other_errno_is_unknown(void **state) {
          "or the firmware); wait until it is free");
 }
 
-#define WITH_MACHINE(test)                                                     \
-  cmocka_unit_test_setup_teardown(test, make_host_machine_setup,               \
-                                  make_host_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(explain_without_error_returns_the_code),
-      WITH_MACHINE(explain_enosys_is_no_perf),
-      WITH_MACHINE(explain_enoent_separates_event_and_pmu),
-      WITH_MACHINE(explain_of_cgroup_names_it),
-      WITH_MACHINE(explain_enoent_of_cgroup_blames_it_only_if_sure),
-      WITH_MACHINE(explain_ebadf_without_cgroup_blames_the_leader),
-      WITH_MACHINE(explain_enodev_separates_offline_cpu_and_lost_pmu),
-      WITH_MACHINE(explain_esrch_is_no_task),
-      WITH_MACHINE(explain_emfile_says_limit_and_need),
-      WITH_MACHINE(explain_e2big_says_both_sizes),
-      WITH_MACHINE(explain_enotsup_names_what_the_pmu_lacks),
-      WITH_MACHINE(explain_enomem_separates_stack_and_memory),
-      WITH_MACHINE(explain_remedy_names_the_fallback_to_allow),
-      WITH_MACHINE(explain_program_goes_by_its_code),
-      WITH_MACHINE(explain_other_errno_is_unknown),
+      MAKE_HOST_MACHINE_TEST(explain_enosys_is_no_perf),
+      MAKE_HOST_MACHINE_TEST(explain_enoent_separates_event_and_pmu),
+      MAKE_HOST_MACHINE_TEST(explain_of_cgroup_names_it),
+      MAKE_HOST_MACHINE_TEST(explain_enoent_of_cgroup_blames_it_only_if_sure),
+      MAKE_HOST_MACHINE_TEST(explain_ebadf_without_cgroup_blames_the_leader),
+      MAKE_HOST_MACHINE_TEST(explain_enodev_separates_offline_cpu_and_lost_pmu),
+      MAKE_HOST_MACHINE_TEST(explain_esrch_is_no_task),
+      MAKE_HOST_MACHINE_TEST(explain_emfile_says_limit_and_need),
+      MAKE_HOST_MACHINE_TEST(explain_e2big_says_both_sizes),
+      MAKE_HOST_MACHINE_TEST(explain_enotsup_names_what_the_pmu_lacks),
+      MAKE_HOST_MACHINE_TEST(explain_enomem_separates_stack_and_memory),
+      MAKE_HOST_MACHINE_TEST(explain_remedy_names_the_fallback_to_allow),
+      MAKE_HOST_MACHINE_TEST(explain_program_goes_by_its_code),
+      MAKE_HOST_MACHINE_TEST(explain_other_errno_is_unknown),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

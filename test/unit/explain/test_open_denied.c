@@ -267,28 +267,27 @@ static void enosys_under_seccomp_may_be_the_kernels(void **state) {
                 "CONFIG_PERF_EVENTS");
 }
 
-#define WITH_MACHINE(test)                                                     \
-  cmocka_unit_test_setup_teardown(test, make_host_machine_setup,               \
-                                  make_host_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_MACHINE(eacces_names_what_lifts_paranoid),
-      WITH_MACHINE(eacces_of_tracepoint_data_everywhere_asks_for_minus_1),
-      WITH_MACHINE(eacces_of_kernel_branches_asks_for_1),
-      WITH_MACHINE(eacces_at_a_distributions_level_wants_sys_admin),
-      WITH_MACHINE(eacces_before_linux_5_8_wants_sys_admin),
-      WITH_MACHINE(eperm_of_tracepoint_data_asks_for_minus_1),
-      WITH_MACHINE(eacces_of_a_uprobe_wants_sys_admin),
-      WITH_MACHINE(eperm_of_a_kernel_breakpoint_wants_sys_admin),
-      WITH_MACHINE(eperm_under_lockdown_says_so),
-      WITH_MACHINE(eacces_of_a_thread_names_its_user),
-      WITH_MACHINE(eacces_at_every_level_says_so),
-      WITH_MACHINE(eacces_in_spite_of_the_capability_is_a_security_modules),
-      WITH_MACHINE(eacces_in_a_user_namespace_says_where_it_is_needed),
+      MAKE_HOST_MACHINE_TEST(eacces_names_what_lifts_paranoid),
+      MAKE_HOST_MACHINE_TEST(
+          eacces_of_tracepoint_data_everywhere_asks_for_minus_1),
+      MAKE_HOST_MACHINE_TEST(eacces_of_kernel_branches_asks_for_1),
+      MAKE_HOST_MACHINE_TEST(eacces_at_a_distributions_level_wants_sys_admin),
+      MAKE_HOST_MACHINE_TEST(eacces_before_linux_5_8_wants_sys_admin),
+      MAKE_HOST_MACHINE_TEST(eperm_of_tracepoint_data_asks_for_minus_1),
+      MAKE_HOST_MACHINE_TEST(eacces_of_a_uprobe_wants_sys_admin),
+      MAKE_HOST_MACHINE_TEST(eperm_of_a_kernel_breakpoint_wants_sys_admin),
+      MAKE_HOST_MACHINE_TEST(eperm_under_lockdown_says_so),
+      MAKE_HOST_MACHINE_TEST(eacces_of_a_thread_names_its_user),
+      MAKE_HOST_MACHINE_TEST(eacces_at_every_level_says_so),
+      MAKE_HOST_MACHINE_TEST(
+          eacces_in_spite_of_the_capability_is_a_security_modules),
+      MAKE_HOST_MACHINE_TEST(
+          eacces_in_a_user_namespace_says_where_it_is_needed),
       cmocka_unit_test_setup_teardown(eacces_without_proc_still_has_a_reason,
                                       make_host_setup, make_host_teardown),
-      WITH_MACHINE(
+      MAKE_HOST_MACHINE_TEST(
           denied_under_seccomp_is_the_filters_only_if_it_says_the_same),
       cmocka_unit_test_setup_teardown(enosys_under_seccomp_may_be_the_kernels,
                                       make_host_setup, make_host_teardown),

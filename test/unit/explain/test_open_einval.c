@@ -389,32 +389,28 @@ static void einval_of_a_hardware_group_names_the_pmu(void **state) {
       "hardware events of one PMU only, and no more than it has counters");
 }
 
-#define WITH_MACHINE(test)                                                     \
-  cmocka_unit_test_setup_teardown(test, make_host_machine_setup,               \
-                                  make_host_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_MACHINE(einval_of_no_such_cpu_lists_the_possible_cpus),
-      WITH_MACHINE(einval_of_target_is_argument),
-      WITH_MACHINE(einval_of_an_attr_names_its_fault),
-      WITH_MACHINE(einval_of_a_cache_event_is_no_event),
-      WITH_MACHINE(einval_of_frequency_says_limit_and_need),
-      WITH_MACHINE(einval_of_newer_bit_is_old_kernel),
-      WITH_MACHINE(einval_of_older_bit_is_not_old_kernel),
-      WITH_MACHINE(einval_of_tracepoint_is_its_id),
-      WITH_MACHINE(einval_of_tracepoint_that_exists_is_another),
+      MAKE_HOST_MACHINE_TEST(einval_of_no_such_cpu_lists_the_possible_cpus),
+      MAKE_HOST_MACHINE_TEST(einval_of_target_is_argument),
+      MAKE_HOST_MACHINE_TEST(einval_of_an_attr_names_its_fault),
+      MAKE_HOST_MACHINE_TEST(einval_of_a_cache_event_is_no_event),
+      MAKE_HOST_MACHINE_TEST(einval_of_frequency_says_limit_and_need),
+      MAKE_HOST_MACHINE_TEST(einval_of_newer_bit_is_old_kernel),
+      MAKE_HOST_MACHINE_TEST(einval_of_older_bit_is_not_old_kernel),
+      MAKE_HOST_MACHINE_TEST(einval_of_tracepoint_is_its_id),
+      MAKE_HOST_MACHINE_TEST(einval_of_tracepoint_that_exists_is_another),
       cmocka_unit_test_setup_teardown(
           einval_of_tracepoint_without_tracefs_is_not_sure, make_host_setup,
           make_host_teardown),
-      WITH_MACHINE(einval_of_a_pmu_says_what_it_may_lack),
-      WITH_MACHINE(einval_of_user_read_on_a_cpu_says_so),
-      WITH_MACHINE(einval_of_aux_without_a_leader_says_so),
-      WITH_MACHINE(einval_of_a_cgroup_without_the_controller_says_so),
-      WITH_MACHINE(einval_of_unknown_bits_names_them),
-      WITH_MACHINE(einval_of_a_group_names_what_differs),
-      WITH_MACHINE(einval_of_a_group_of_cgroups_names_what_differs),
-      WITH_MACHINE(einval_of_a_hardware_group_names_the_pmu),
+      MAKE_HOST_MACHINE_TEST(einval_of_a_pmu_says_what_it_may_lack),
+      MAKE_HOST_MACHINE_TEST(einval_of_user_read_on_a_cpu_says_so),
+      MAKE_HOST_MACHINE_TEST(einval_of_aux_without_a_leader_says_so),
+      MAKE_HOST_MACHINE_TEST(einval_of_a_cgroup_without_the_controller_says_so),
+      MAKE_HOST_MACHINE_TEST(einval_of_unknown_bits_names_them),
+      MAKE_HOST_MACHINE_TEST(einval_of_a_group_names_what_differs),
+      MAKE_HOST_MACHINE_TEST(einval_of_a_group_of_cgroups_names_what_differs),
+      MAKE_HOST_MACHINE_TEST(einval_of_a_hardware_group_names_the_pmu),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,15 +97,11 @@ static void einval_of_breakpoint_names_the_fault(void **state) {
          "rejects this combination");
 }
 
-#define WITH_MACHINE(test)                                                     \
-  cmocka_unit_test_setup_teardown(test, make_host_machine_setup,               \
-                                  make_host_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_MACHINE(explain_probe_names_its_field),
-      WITH_MACHINE(explain_enospc_of_breakpoint_is_slots),
-      WITH_MACHINE(einval_of_breakpoint_names_the_fault),
+      MAKE_HOST_MACHINE_TEST(explain_probe_names_its_field),
+      MAKE_HOST_MACHINE_TEST(explain_enospc_of_breakpoint_is_slots),
+      MAKE_HOST_MACHINE_TEST(einval_of_breakpoint_names_the_fault),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

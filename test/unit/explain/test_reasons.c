@@ -401,18 +401,14 @@ static void form_that_is_wrong_is_noticed(void **state) {
   assert_null(check_reason_fault("cannot open 'tells': no PMU; try another"));
 }
 
-#define WITH_MACHINE(test)                                                     \
-  cmocka_unit_test_setup_teardown(test, make_host_machine_setup,               \
-                                  make_host_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(form_that_is_wrong_is_noticed),
       cmocka_unit_test(each_text_of_the_source_has_the_form_of_a_reason),
-      WITH_MACHINE(each_reason_of_an_open_has_the_form),
-      WITH_MACHINE(each_reason_of_a_map_has_the_form),
-      WITH_MACHINE(each_reason_of_an_ioctl_has_the_form),
-      WITH_MACHINE(each_reason_of_bpf_has_the_form),
+      MAKE_HOST_MACHINE_TEST(each_reason_of_an_open_has_the_form),
+      MAKE_HOST_MACHINE_TEST(each_reason_of_a_map_has_the_form),
+      MAKE_HOST_MACHINE_TEST(each_reason_of_an_ioctl_has_the_form),
+      MAKE_HOST_MACHINE_TEST(each_reason_of_bpf_has_the_form),
       cmocka_unit_test(each_change_has_the_form),
   };
 

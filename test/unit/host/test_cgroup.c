@@ -248,18 +248,15 @@ cgroup_of_the_calling_process_is_opened_as_proc_names_it(void **state) {
   expect_cgroup(at, id);
 }
 
-#define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, make_host_setup, make_host_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_TREE(cgroup_is_searched_for_in_the_mounts),
-      WITH_TREE(cgroup_without_a_hierarchy_is_enoent),
-      WITH_TREE(directory_that_is_no_cgroup_is_einval),
-      WITH_TREE(path_of_any_length_is_an_error_only),
-      WITH_TREE(cgroup_of_others_is_eacces),
-      WITH_TREE(cgroup_without_fds_is_emfile),
-      WITH_TREE(cgroup_of_this_machine_is_opened),
+      MAKE_HOST_TEST(cgroup_is_searched_for_in_the_mounts),
+      MAKE_HOST_TEST(cgroup_without_a_hierarchy_is_enoent),
+      MAKE_HOST_TEST(directory_that_is_no_cgroup_is_einval),
+      MAKE_HOST_TEST(path_of_any_length_is_an_error_only),
+      MAKE_HOST_TEST(cgroup_of_others_is_eacces),
+      MAKE_HOST_TEST(cgroup_without_fds_is_emfile),
+      MAKE_HOST_TEST(cgroup_of_this_machine_is_opened),
       cmocka_unit_test(
           cgroup_of_the_calling_process_is_opened_as_proc_names_it),
   };

@@ -413,26 +413,23 @@ static void each_symbol_fails_as_the_search_does(void **state) {
   assert_int_equal(seen.calls, 0);
 }
 
-#define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, make_tree_setup, make_tree_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_TREE(offset_is_found_in_both_tables),
-      WITH_TREE(offset_is_in_the_part_of_a_segment_that_is_in_the_file),
-      WITH_TREE(no_offset_in_a_segment_of_data),
-      WITH_TREE(thumb_function_on_arm_is_eilseq),
-      WITH_TREE(offset_on_powerpc_is_of_the_local_entry),
-      WITH_TREE(symbols_that_are_no_functions_are_not_found),
-      WITH_TREE(symbol_without_a_name_is_not_found),
-      WITH_TREE(global_label_of_code_is_a_function_if_no_other_is),
-      WITH_TREE(indirect_function_is_enotsup),
-      WITH_TREE(file_without_functions_is_enodata),
-      WITH_TREE(global_comes_before_weak_before_local),
-      WITH_TREE(version_in_the_name_is_chosen),
-      WITH_TREE(version_of_the_dynamic_table_is_chosen),
-      WITH_TREE(each_symbol_is_what_can_be_found),
-      WITH_TREE(each_symbol_fails_as_the_search_does),
+      MAKE_TREE_TEST(offset_is_found_in_both_tables),
+      MAKE_TREE_TEST(offset_is_in_the_part_of_a_segment_that_is_in_the_file),
+      MAKE_TREE_TEST(no_offset_in_a_segment_of_data),
+      MAKE_TREE_TEST(thumb_function_on_arm_is_eilseq),
+      MAKE_TREE_TEST(offset_on_powerpc_is_of_the_local_entry),
+      MAKE_TREE_TEST(symbols_that_are_no_functions_are_not_found),
+      MAKE_TREE_TEST(symbol_without_a_name_is_not_found),
+      MAKE_TREE_TEST(global_label_of_code_is_a_function_if_no_other_is),
+      MAKE_TREE_TEST(indirect_function_is_enotsup),
+      MAKE_TREE_TEST(file_without_functions_is_enodata),
+      MAKE_TREE_TEST(global_comes_before_weak_before_local),
+      MAKE_TREE_TEST(version_in_the_name_is_chosen),
+      MAKE_TREE_TEST(version_of_the_dynamic_table_is_chosen),
+      MAKE_TREE_TEST(each_symbol_is_what_can_be_found),
+      MAKE_TREE_TEST(each_symbol_fails_as_the_search_does),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

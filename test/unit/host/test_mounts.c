@@ -159,19 +159,16 @@ static void mounts_of_this_process_include_proc(void **state) {
   assert_int_equal(support_count_fds(), fds);
 }
 
-#define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, make_host_setup, make_host_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_TREE(mounts_come_in_the_order_of_the_file),
-      WITH_TREE(mounts_escapes_are_undone),
-      WITH_TREE(lines_that_are_no_mounts_are_skipped),
-      WITH_TREE(mounts_with_long_lines_are_read),
-      WITH_TREE(mounts_options_are_found_whole),
-      WITH_TREE(mounts_long_options_are_cut),
-      WITH_TREE(mounts_callback_ends_the_walk),
-      WITH_TREE(mounts_that_cannot_be_read_are_an_error),
+      MAKE_HOST_TEST(mounts_come_in_the_order_of_the_file),
+      MAKE_HOST_TEST(mounts_escapes_are_undone),
+      MAKE_HOST_TEST(lines_that_are_no_mounts_are_skipped),
+      MAKE_HOST_TEST(mounts_with_long_lines_are_read),
+      MAKE_HOST_TEST(mounts_options_are_found_whole),
+      MAKE_HOST_TEST(mounts_long_options_are_cut),
+      MAKE_HOST_TEST(mounts_callback_ends_the_walk),
+      MAKE_HOST_TEST(mounts_that_cannot_be_read_are_an_error),
       cmocka_unit_test(mounts_of_this_process_include_proc),
   };
 

@@ -262,9 +262,6 @@ static void pmu_name_that_is_a_path_is_einval(void **state) {
   }
 }
 
-#define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, make_host_setup, make_host_teardown)
-
 /* One file shows that the machine has one PMU "cpu". */
 static void pmus_of_cores_have_cpus_and_are_in_order_of_type(void **state) {
   uvperf__core_pmus_t cores;
@@ -294,20 +291,20 @@ static void pmus_of_cores_have_cpus_and_are_in_order_of_type(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_TREE(pmu_each_returns_every_name),
-      WITH_TREE(pmu_each_ends_with_what_the_callback_returns),
-      WITH_TREE(pmu_without_terms_and_events_has_none),
-      WITH_TREE(pmu_events_leave_out_scale_and_unit_files),
-      WITH_TREE(pmu_type_is_a_number_of_32_bits),
-      WITH_TREE(pmu_type_that_cannot_be_read_is_errno),
-      WITH_TREE(pmu_name_is_found_by_type),
-      WITH_TREE(pmu_name_is_found_among_many),
-      WITH_TREE(pmu_name_without_directory_is_errno),
-      WITH_TREE(pmu_is_the_one_of_a_dynamic_type),
-      WITH_TREE(pmu_cpus_are_a_mask_or_those_of_a_hybrid),
-      WITH_TREE(pmus_of_cores_have_cpus_and_are_in_order_of_type),
-      WITH_TREE(pmu_max_precise_is_in_caps),
-      WITH_TREE(pmu_name_that_is_a_path_is_einval),
+      MAKE_HOST_TEST(pmu_each_returns_every_name),
+      MAKE_HOST_TEST(pmu_each_ends_with_what_the_callback_returns),
+      MAKE_HOST_TEST(pmu_without_terms_and_events_has_none),
+      MAKE_HOST_TEST(pmu_events_leave_out_scale_and_unit_files),
+      MAKE_HOST_TEST(pmu_type_is_a_number_of_32_bits),
+      MAKE_HOST_TEST(pmu_type_that_cannot_be_read_is_errno),
+      MAKE_HOST_TEST(pmu_name_is_found_by_type),
+      MAKE_HOST_TEST(pmu_name_is_found_among_many),
+      MAKE_HOST_TEST(pmu_name_without_directory_is_errno),
+      MAKE_HOST_TEST(pmu_is_the_one_of_a_dynamic_type),
+      MAKE_HOST_TEST(pmu_cpus_are_a_mask_or_those_of_a_hybrid),
+      MAKE_HOST_TEST(pmus_of_cores_have_cpus_and_are_in_order_of_type),
+      MAKE_HOST_TEST(pmu_max_precise_is_in_caps),
+      MAKE_HOST_TEST(pmu_name_that_is_a_path_is_einval),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -316,23 +316,20 @@ static void pmu_measure_of_garbage_is_an_error(void **state) {
   assert_int_equal(uvperf__pmu_measure("cpu", "none", &measure), -ENOENT);
 }
 
-#define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, make_host_setup, make_host_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_TREE(pmu_format_returns_field_and_mask),
-      WITH_TREE(pmu_format_of_garbage_is_einval),
-      WITH_TREE(pmu_format_that_cannot_be_read_is_errno),
-      WITH_TREE(pmu_spread_puts_the_lowest_bit_first),
-      WITH_TREE(pmu_spread_of_too_large_a_value_is_erange),
-      WITH_TREE(pmu_event_returns_its_terms),
-      WITH_TREE(pmu_measure_without_files_is_one_count),
-      WITH_TREE(pmu_measure_of_the_longest_name_is_one_count),
-      WITH_TREE(pmu_measure_reads_all_four_files),
-      WITH_TREE(pmu_scale_is_exactly_the_kernels),
-      WITH_TREE(pmu_scale_does_not_depend_on_the_locale),
-      WITH_TREE(pmu_measure_of_garbage_is_an_error),
+      MAKE_HOST_TEST(pmu_format_returns_field_and_mask),
+      MAKE_HOST_TEST(pmu_format_of_garbage_is_einval),
+      MAKE_HOST_TEST(pmu_format_that_cannot_be_read_is_errno),
+      MAKE_HOST_TEST(pmu_spread_puts_the_lowest_bit_first),
+      MAKE_HOST_TEST(pmu_spread_of_too_large_a_value_is_erange),
+      MAKE_HOST_TEST(pmu_event_returns_its_terms),
+      MAKE_HOST_TEST(pmu_measure_without_files_is_one_count),
+      MAKE_HOST_TEST(pmu_measure_of_the_longest_name_is_one_count),
+      MAKE_HOST_TEST(pmu_measure_reads_all_four_files),
+      MAKE_HOST_TEST(pmu_scale_is_exactly_the_kernels),
+      MAKE_HOST_TEST(pmu_scale_does_not_depend_on_the_locale),
+      MAKE_HOST_TEST(pmu_measure_of_garbage_is_an_error),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -236,18 +236,15 @@ static void live_pmu_walk_shows_every_pmu(void **state) {
   assert_true(check_pmus_has(&shown, "software"));
 }
 
-#define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, make_host_setup, make_host_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_TREE(pmu_walk_shows_type_cpus_and_skid),
-      WITH_TREE(pmu_walk_leaves_out_broken_pmus),
-      WITH_TREE(pmu_walk_formats_shows_field_and_mask),
-      WITH_TREE(pmu_walk_events_shows_terms_and_measure),
-      WITH_TREE(pmu_walks_end_with_what_the_callback_returns),
-      WITH_TREE(pmu_walk_of_bad_arguments_is_an_error),
-      WITH_TREE(pmu_walk_without_fds_is_emfile),
+      MAKE_HOST_TEST(pmu_walk_shows_type_cpus_and_skid),
+      MAKE_HOST_TEST(pmu_walk_leaves_out_broken_pmus),
+      MAKE_HOST_TEST(pmu_walk_formats_shows_field_and_mask),
+      MAKE_HOST_TEST(pmu_walk_events_shows_terms_and_measure),
+      MAKE_HOST_TEST(pmu_walks_end_with_what_the_callback_returns),
+      MAKE_HOST_TEST(pmu_walk_of_bad_arguments_is_an_error),
+      MAKE_HOST_TEST(pmu_walk_without_fds_is_emfile),
       cmocka_unit_test(live_pmu_walk_shows_every_pmu),
   };
 

@@ -431,34 +431,31 @@ static void system_of_real_root_agrees_with_system_calls(void **state) {
   assert_in_range(level + 1, 0, 5);
 }
 
-#define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, make_host_setup, make_host_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_TREE(system_number_reads_first_line),
-      WITH_TREE(system_number_of_garbage_is_an_error),
-      WITH_TREE(system_number_of_no_file_is_errno),
-      WITH_TREE(system_limits_come_each_from_their_file),
-      WITH_TREE(system_line_starts_with_key),
-      WITH_TREE(system_line_is_not_found_inside_a_long_line),
-      WITH_TREE(system_line_across_reads_is_found),
-      WITH_TREE(system_is_perfmon_checks_two_bits),
-      WITH_TREE(system_cpu_list_with_ranges_is_read),
-      WITH_TREE(system_cpu_list_of_garbage_is_einval),
-      WITH_TREE(system_cpu_list_of_any_length_is_read),
-      WITH_TREE(system_online_cpus_without_sysfs_are_those_of_proc_stat),
-      WITH_TREE(system_text_is_the_whole_file),
-      WITH_TREE(system_text_that_cannot_be_read_is_errno),
-      WITH_TREE(system_capability_is_a_bit_of_its_own),
-      WITH_TREE(system_user_namespace_is_detected_by_its_map),
-      WITH_TREE(system_user_namespace_is_detected_by_its_number_first),
-      WITH_TREE(system_clock_is_ahead_in_a_time_namespace),
-      WITH_TREE(system_clock_after_unshare_is_that_of_before),
-      WITH_TREE(system_user_namespace_without_kernel_support_is_0),
-      WITH_TREE(system_kernel_is_of_two_numbers),
-      WITH_TREE(system_is_before_compares_both_numbers),
-      WITH_TREE(system_thread_is_the_callers),
+      MAKE_HOST_TEST(system_number_reads_first_line),
+      MAKE_HOST_TEST(system_number_of_garbage_is_an_error),
+      MAKE_HOST_TEST(system_number_of_no_file_is_errno),
+      MAKE_HOST_TEST(system_limits_come_each_from_their_file),
+      MAKE_HOST_TEST(system_line_starts_with_key),
+      MAKE_HOST_TEST(system_line_is_not_found_inside_a_long_line),
+      MAKE_HOST_TEST(system_line_across_reads_is_found),
+      MAKE_HOST_TEST(system_is_perfmon_checks_two_bits),
+      MAKE_HOST_TEST(system_cpu_list_with_ranges_is_read),
+      MAKE_HOST_TEST(system_cpu_list_of_garbage_is_einval),
+      MAKE_HOST_TEST(system_cpu_list_of_any_length_is_read),
+      MAKE_HOST_TEST(system_online_cpus_without_sysfs_are_those_of_proc_stat),
+      MAKE_HOST_TEST(system_text_is_the_whole_file),
+      MAKE_HOST_TEST(system_text_that_cannot_be_read_is_errno),
+      MAKE_HOST_TEST(system_capability_is_a_bit_of_its_own),
+      MAKE_HOST_TEST(system_user_namespace_is_detected_by_its_map),
+      MAKE_HOST_TEST(system_user_namespace_is_detected_by_its_number_first),
+      MAKE_HOST_TEST(system_clock_is_ahead_in_a_time_namespace),
+      MAKE_HOST_TEST(system_clock_after_unshare_is_that_of_before),
+      MAKE_HOST_TEST(system_user_namespace_without_kernel_support_is_0),
+      MAKE_HOST_TEST(system_kernel_is_of_two_numbers),
+      MAKE_HOST_TEST(system_is_before_compares_both_numbers),
+      MAKE_HOST_TEST(system_thread_is_the_callers),
       cmocka_unit_test(system_of_real_root_agrees_with_system_calls),
   };
 

@@ -304,17 +304,14 @@ static void live_user_namespace_is_detected_with_any_map(void **state) {
   assert_int_equal(status, 0);
 }
 
-#define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, make_host_setup, make_host_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_TREE(limits_of_sysctl_come_each_from_its_file),
-      WITH_TREE(limits_of_capabilities_are_a_bit_each),
-      WITH_TREE(limits_of_the_process_are_soft_and_hard),
-      WITH_TREE(limits_of_garbage_are_unknown),
-      WITH_TREE(limits_of_a_kernel_without_perf_say_so),
-      WITH_TREE(perfmon_counts_in_the_initial_namespace_only),
+      MAKE_HOST_TEST(limits_of_sysctl_come_each_from_its_file),
+      MAKE_HOST_TEST(limits_of_capabilities_are_a_bit_each),
+      MAKE_HOST_TEST(limits_of_the_process_are_soft_and_hard),
+      MAKE_HOST_TEST(limits_of_garbage_are_unknown),
+      MAKE_HOST_TEST(limits_of_a_kernel_without_perf_say_so),
+      MAKE_HOST_TEST(perfmon_counts_in_the_initial_namespace_only),
       cmocka_unit_test(limits_null_is_einval),
       cmocka_unit_test(limits_of_this_system_are_its_files),
       cmocka_unit_test(limits_of_this_process_equal_getrlimit),

@@ -94,15 +94,12 @@ static void packages_of_this_machine_are_read(void **state) {
   free(cpus);
 }
 
-#define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, make_host_setup, make_host_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_TREE(packages_differ_by_socket_and_die),
-      WITH_TREE(packages_of_old_kernels_have_one_die),
-      WITH_TREE(packages_that_a_machine_does_not_have_are_the_first),
-      WITH_TREE(packages_that_cannot_be_read_are_an_error),
+      MAKE_HOST_TEST(packages_differ_by_socket_and_die),
+      MAKE_HOST_TEST(packages_of_old_kernels_have_one_die),
+      MAKE_HOST_TEST(packages_that_a_machine_does_not_have_are_the_first),
+      MAKE_HOST_TEST(packages_that_cannot_be_read_are_an_error),
       cmocka_unit_test(packages_of_this_machine_are_read),
   };
 

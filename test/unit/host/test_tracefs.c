@@ -439,17 +439,15 @@ static void tracefs_walk_skips_unreadable_directories(void **state) {
   set_mode(EVENTS "/irq", 0755);
 }
 
-#define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, make_host_setup, make_host_teardown)
 #define WITH_EVENTS(test)                                                      \
   cmocka_unit_test_setup_teardown(test, tracefs_setup, make_host_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_TREE(tracefs_path_is_the_new_one_before_the_old),
-      WITH_TREE(tracefs_path_of_an_empty_mount_point_is_enodev),
-      WITH_TREE(tracefs_path_comes_from_the_mounts),
-      WITH_TREE(tracefs_path_that_cannot_be_read_is_the_first_failure),
+      MAKE_HOST_TEST(tracefs_path_is_the_new_one_before_the_old),
+      MAKE_HOST_TEST(tracefs_path_of_an_empty_mount_point_is_enodev),
+      MAKE_HOST_TEST(tracefs_path_comes_from_the_mounts),
+      MAKE_HOST_TEST(tracefs_path_that_cannot_be_read_is_the_first_failure),
       WITH_EVENTS(tracefs_path_without_room_is_enobufs),
       WITH_EVENTS(tracefs_id_is_the_files),
       WITH_EVENTS(tracefs_id_of_no_tracepoint_is_enoent),
@@ -457,13 +455,13 @@ int main(void) {
       WITH_EVENTS(tracefs_each_category_leaves_files_out),
       WITH_EVENTS(tracefs_walk_returns_what_matches),
       WITH_EVENTS(tracefs_walks_end_when_the_callback_says_so),
-      WITH_TREE(tracefs_walks_without_tracefs_are_enodev),
+      MAKE_HOST_TEST(tracefs_walks_without_tracefs_are_enodev),
       WITH_EVENTS(tracefs_name_is_found_by_id),
-      WITH_TREE(tracefs_name_without_tracefs_is_enodev),
-      WITH_TREE(tracefs_name_is_found_in_debugfs_too),
+      MAKE_HOST_TEST(tracefs_name_without_tracefs_is_enodev),
+      MAKE_HOST_TEST(tracefs_name_is_found_in_debugfs_too),
       cmocka_unit_test(tracefs_name_of_the_real_root_is_the_kernels),
       WITH_EVENTS(tracefs_find_returns_ids_as_of_its_first_walk),
-      WITH_TREE(tracefs_find_without_tracefs_is_enodev),
+      MAKE_HOST_TEST(tracefs_find_without_tracefs_is_enodev),
       WITH_EVENTS(tracefs_that_may_not_be_read_is_eacces),
       WITH_EVENTS(tracefs_that_may_be_read_is_preferred),
       WITH_EVENTS(tracefs_walk_skips_unreadable_directories),

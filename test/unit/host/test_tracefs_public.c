@@ -381,22 +381,19 @@ static void live_current_tracer_is_an_available_one(void **state) {
   assert_int_equal(uvperf_tracefs_walk_tracers(is_current, (char[]){""}), 0);
 }
 
-#define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, make_host_setup, make_host_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(live_tracefs_walk_returns_each_tracepoint_and_its_id),
       cmocka_unit_test(live_tracefs_walk_by_pattern_returns_what_matches),
       cmocka_unit_test(live_tracefs_walk_categories_returns_each_until_stopped),
       cmocka_unit_test(live_tracefs_id_of_no_tracepoint_is_enoent),
-      WITH_TREE(live_tracefs_mounted_elsewhere_is_found),
+      MAKE_HOST_TEST(live_tracefs_mounted_elsewhere_is_found),
       cmocka_unit_test(live_tracefs_of_root_alone_is_eacces),
       cmocka_unit_test(live_tracefs_path_needs_room_with_the_nul),
       cmocka_unit_test(tracefs_null_arguments_are_einval),
-      WITH_TREE(tracers_are_the_words_of_a_line),
-      WITH_TREE(tracers_without_end_are_efbig),
-      WITH_TREE(current_tracer_is_the_files),
+      MAKE_HOST_TEST(tracers_are_the_words_of_a_line),
+      MAKE_HOST_TEST(tracers_without_end_are_efbig),
+      MAKE_HOST_TEST(current_tracer_is_the_files),
       cmocka_unit_test(live_current_tracer_is_an_available_one),
   };
 

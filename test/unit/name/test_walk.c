@@ -485,31 +485,28 @@ static void event_name_walk_refuses_bad_arguments(void **state) {
   assert_int_equal(walked.nr, 0);
 }
 
-#define WITH_TREE(f)                                                           \
-  cmocka_unit_test_setup_teardown(f, make_host_setup, make_host_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_TREE(event_name_walk_returns_generic_names_that_parse),
-      WITH_TREE(event_name_walk_returns_the_other_spelling),
-      WITH_TREE(event_name_walk_returns_all_of_a_pmus_event),
-      WITH_TREE(event_name_walk_of_a_cpus_own_pmu_has_no_cpus),
-      WITH_TREE(event_name_walk_shows_terms_that_need_a_value),
-      WITH_TREE(event_name_walk_has_room_for_the_longest_name),
-      WITH_TREE(event_name_walk_leaves_out_unparsable_names),
-      WITH_TREE(event_name_walk_leaves_out_patterns),
-      WITH_TREE(event_name_walk_returns_tracepoints_with_an_id),
-      WITH_TREE(event_name_walk_returns_the_requested_kinds),
-      WITH_TREE(event_name_walk_by_pattern_returns_what_matches),
-      WITH_TREE(event_name_walk_takes_patterns_of_any_length),
-      WITH_TREE(event_name_walk_ends_when_the_callback_stops_it),
-      WITH_TREE(event_name_walk_ends_among_events_of_pmus),
-      WITH_TREE(event_name_walk_without_tracefs_returns_the_rest),
-      WITH_TREE(event_name_walk_without_pmus_returns_the_rest),
-      WITH_TREE(event_name_walk_returns_the_first_of_two_errors),
-      WITH_TREE(event_name_walk_names_the_pmu_that_cannot_be_read),
-      WITH_TREE(event_name_walk_leaves_out_a_pmu_that_goes),
-      WITH_TREE(event_name_walk_skips_broken_files),
+      MAKE_HOST_TEST(event_name_walk_returns_generic_names_that_parse),
+      MAKE_HOST_TEST(event_name_walk_returns_the_other_spelling),
+      MAKE_HOST_TEST(event_name_walk_returns_all_of_a_pmus_event),
+      MAKE_HOST_TEST(event_name_walk_of_a_cpus_own_pmu_has_no_cpus),
+      MAKE_HOST_TEST(event_name_walk_shows_terms_that_need_a_value),
+      MAKE_HOST_TEST(event_name_walk_has_room_for_the_longest_name),
+      MAKE_HOST_TEST(event_name_walk_leaves_out_unparsable_names),
+      MAKE_HOST_TEST(event_name_walk_leaves_out_patterns),
+      MAKE_HOST_TEST(event_name_walk_returns_tracepoints_with_an_id),
+      MAKE_HOST_TEST(event_name_walk_returns_the_requested_kinds),
+      MAKE_HOST_TEST(event_name_walk_by_pattern_returns_what_matches),
+      MAKE_HOST_TEST(event_name_walk_takes_patterns_of_any_length),
+      MAKE_HOST_TEST(event_name_walk_ends_when_the_callback_stops_it),
+      MAKE_HOST_TEST(event_name_walk_ends_among_events_of_pmus),
+      MAKE_HOST_TEST(event_name_walk_without_tracefs_returns_the_rest),
+      MAKE_HOST_TEST(event_name_walk_without_pmus_returns_the_rest),
+      MAKE_HOST_TEST(event_name_walk_returns_the_first_of_two_errors),
+      MAKE_HOST_TEST(event_name_walk_names_the_pmu_that_cannot_be_read),
+      MAKE_HOST_TEST(event_name_walk_leaves_out_a_pmu_that_goes),
+      MAKE_HOST_TEST(event_name_walk_skips_broken_files),
       cmocka_unit_test(event_name_walk_refuses_bad_arguments),
   };
 

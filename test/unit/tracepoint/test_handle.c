@@ -405,17 +405,14 @@ static void live_fields_of_each_tracepoint_are_those_of_its_file(void **state) {
   assert_true(totals.strings > 0);
 }
 
-#define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, make_tree_setup, make_tree_teardown)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_TREE(tracepoint_is_found_by_its_name),
-      WITH_TREE(tracepoint_of_a_bad_name_is_einval),
-      WITH_TREE(tracepoint_that_is_not_there_is_enoent),
-      WITH_TREE(tracepoint_whose_format_is_damaged_is_eproto),
-      WITH_TREE(tracepoint_whose_format_is_too_long_is_efbig),
-      WITH_TREE(tracepoint_whose_format_is_no_file_is_an_error),
+      MAKE_TREE_TEST(tracepoint_is_found_by_its_name),
+      MAKE_TREE_TEST(tracepoint_of_a_bad_name_is_einval),
+      MAKE_TREE_TEST(tracepoint_that_is_not_there_is_enoent),
+      MAKE_TREE_TEST(tracepoint_whose_format_is_damaged_is_eproto),
+      MAKE_TREE_TEST(tracepoint_whose_format_is_too_long_is_efbig),
+      MAKE_TREE_TEST(tracepoint_whose_format_is_no_file_is_an_error),
       cmocka_unit_test(tracepoint_without_arguments_is_einval),
       cmocka_unit_test(live_tracepoint_that_may_not_be_read_is_eacces),
       cmocka_unit_test(live_tracepoint_without_fds_is_emfile),

@@ -190,9 +190,6 @@ static void names_lead_to_no_other_directory(void **state) {
     assert_int_equal(uvperf__file_is_name(names[i]), 1);
 }
 
-#define WITH_TREE(test)                                                        \
-  cmocka_unit_test_setup_teardown(test, make_tree_setup, make_tree_teardown)
-
 static void inode_is_of_what_is_there_now(void **state) {
   const make_tree_t *tree = *state;
   uint64_t inode, other;
@@ -210,12 +207,12 @@ static void inode_is_of_what_is_there_now(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_TREE(open_regular_takes_no_other_kind_of_file),
-      WITH_TREE(open_regular_stays_in_the_root_of_a_process),
+      MAKE_TREE_TEST(open_regular_takes_no_other_kind_of_file),
+      MAKE_TREE_TEST(open_regular_stays_in_the_root_of_a_process),
       cmocka_unit_test(open_regular_without_proc_is_enosys),
-      WITH_TREE(open_regular_in_a_root_beside_a_renamer_succeeds),
-      WITH_TREE(read_at_reads_from_any_place),
-      WITH_TREE(inode_is_of_what_is_there_now),
+      MAKE_TREE_TEST(open_regular_in_a_root_beside_a_renamer_succeeds),
+      MAKE_TREE_TEST(read_at_reads_from_any_place),
+      MAKE_TREE_TEST(inode_is_of_what_is_there_now),
       cmocka_unit_test(names_lead_to_no_other_directory),
   };
 
