@@ -93,6 +93,7 @@ static void tracefs_path_without_room_is_enobufs(void **state) {
   size_t size = sizeof(path);
 
   assert_int_equal(uvperf_tracefs_path(path, &size), 0);
+  assert_int_equal(size, sizeof(path));
   assert_string_equal(path, TRACING);
   size = sizeof(path) - 1;
   path[0] = '!';

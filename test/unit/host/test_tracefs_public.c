@@ -271,25 +271,7 @@ static void live_tracefs_of_root_alone_is_eacces(void **state) {
   assert_int_equal(support_wait(support_fork(look_as_nobody, &expected)), 0);
 }
 
-/* -- room and arguments --------------------------------------------------- */
-
-static void live_tracefs_path_needs_room_with_the_nul(void **state) {
-  char path[PATH_MAX], other[PATH_MAX];
-  size_t size = sizeof(path);
-  size_t needed;
-
-  support_need_tracefs(__func__, EVENT);
-  assert_int_equal(uvperf_tracefs_path(path, &size), 0);
-  needed = strlen(path) + 1;
-  assert_int_equal(size, needed);
-  assert_int_equal(uvperf_tracefs_path(other, &size), 0);
-  assert_string_equal(other, path);
-  strcpy(other, "left");
-  size = needed - 1;
-  assert_int_equal(uvperf_tracefs_path(other, &size), -ENOBUFS);
-  assert_int_equal(size, needed);
-  assert_string_equal(other, "left");
-}
+/* -- arguments ------------------------------------------------------------ */
 
 static void tracefs_null_arguments_are_einval(void **state) {
   size_t size = 1;
@@ -389,7 +371,6 @@ int main(void) {
       cmocka_unit_test(live_tracefs_id_of_no_tracepoint_is_enoent),
       MAKE_HOST_TEST(live_tracefs_mounted_elsewhere_is_found),
       cmocka_unit_test(live_tracefs_of_root_alone_is_eacces),
-      cmocka_unit_test(live_tracefs_path_needs_room_with_the_nul),
       cmocka_unit_test(tracefs_null_arguments_are_einval),
       MAKE_HOST_TEST(tracers_are_the_words_of_a_line),
       MAKE_HOST_TEST(tracers_without_end_are_efbig),
