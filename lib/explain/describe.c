@@ -109,8 +109,8 @@ int uvperf__open_find(const uvperf__open_call_t *call,
   return 0;
 }
 
-/* A program's open function has no size of the attr that it knows. A clock can
- * replace only cycles: see fallback.c. */
+/* If a program's function opens the event, the kernel cannot be asked which
+ * bits it knows. A clock can replace only cycles: see fallback.c. */
 static int may_help(const uvperf__open_call_t *call,
                     enum uvperf_fallback fallback) {
   if (!call->may_allow || (call->fallbacks & (uint32_t)fallback))

@@ -469,18 +469,17 @@ static int make_group(const uvperf__parse_t *parse, const group_t *group,
  * member of each core PMU's group, and these members are the parts of one
  * event. */
 
-static int is_of_core(const node_t *node, const char *core) {
-  return node->pmu != NULL && strcmp(node->pmu, core) == 0;
-}
-
 /* Finds the core PMU of each member that has one. */
 static void find_cores(const uvperf__core_pmus_t *cores, const group_t *group) {
+  node_t *node;
   size_t i, k;
 
-  for (i = 0; i < nr_members(group); i++)
-    for (k = 0; k < cores->nr; k++)
-      if (is_of_core(list_member(group, i), cores->pmus[k].name))
-        list_member(group, i)->core = cores->pmus[k].name;
+  for (i = 0; i < nr_members(group); i++) {
+    node = list_member(group, i);
+    for (k = 0; node->pmu != NULL && k < cores->nr; k++)
+      if (strcmp(node->pmu, cores->pmus[k].name) == 0)
+        node->core = cores->pmus[k].name;
+  }
 }
 
 /* Makes a node a member of a core PMU's group, with the CPUs of that PMU. */
