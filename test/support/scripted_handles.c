@@ -402,6 +402,7 @@ static void end(void) {
 
   for (i = 0; i < handles_run.nr; i++)
     assert_int_equal(handles_run.closed[i], 1);
+  handles_event_end();
 }
 
 const scripted_subject_t scripted_handles = {

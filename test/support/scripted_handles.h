@@ -12,6 +12,10 @@
  *                             cgroup=N, flags=N, ring_bytes=N, leader=H;
  *                             "later": the pool opens it; "program":
  *                             options.open
+ *   more_options WORD...      besides these; "now": not by the pool
+ *   give_fd                   the next handle gets the fd of an open event. It
+ *                             must not, if init fails. "take_back": nor if the
+ *                             pool fails
  *   fallbacks WORD...         all, clock, user, kernel, precise
  *   init
  *   reader WORD...            of the map: cpus=LIST, fixed, overwrite, program

@@ -6,12 +6,14 @@
 #include "scripted_event.h"
 #include "scripted_handles_run.h"
 #include "scripted_kernel.h"
+#include "sys/sys.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static struct {
   struct perf_event_attr attr;
   uvperf_event_options_t options;
+  int is_given; /* an fd, by "give_fd" */
   /* Of "work": what the event counts in each call. */
   fake_event_t *worker;
   uint64_t work[3];
@@ -91,16 +93,53 @@ static void do_options(const step_t *step) {
   static const uvperf_event_options_t init = UVPERF_EVENT_OPTIONS_INIT;
   size_t i;
 
-  event_run.options = init;
+  if (!step_is(step, 0, "more_options"))
+    event_run.options = init;
   for (i = 1; i < step->nr; i++)
     if (step_is(step, i, "later"))
       event_run.options.open_cb = handles_on_open;
+    else if (step_is(step, i, "now"))
+      event_run.options.open_cb = NULL;
     else if (step_is(step, i, "program"))
       event_run.options.open = kernel_opener;
     else
       set_option(step->words[i]);
   if (event_run.options.open_cb != NULL)
     fake_pool_hold();
+}
+
+/* An open event whose fd the next handle gets. */
+static void do_give_fd(const step_t *step) {
+  uvperf_event_options_t *options = &event_run.options;
+
+  (void)step;
+  event_run.is_given = 1;
+  options->flags |= UVPERF_EVENT_FD;
+  options->fd = uvperf__sys_open(&event_run.attr, 0, -1, -1, 0);
+  assert_true(options->fd >= 0);
+  assert_int_equal(fcntl(options->fd, F_SETFD, 0), 0);
+}
+
+/* The fd is the caller's again: open and not mapped. */
+static void take_back(void) {
+  size_t nr = kernel_nr_of_fd(event_run.options.fd);
+
+  assert_true(nr < KERNEL_EVENTS);
+  assert_null(kernel_events[nr]->page);
+  assert_int_equal(uvperf__sys_close(event_run.options.fd), 0);
+  event_run.is_given = 0;
+}
+
+static void do_take_back(const step_t *step) {
+  (void)step;
+  if (handles_run.closed[0] ||
+      uvperf_event_fd(&handles_run.handles[0].event) != event_run.options.fd)
+    take_back();
+}
+
+void handles_event_end(void) {
+  if (event_run.is_given && handles_run.nr == 0)
+    take_back();
 }
 
 static void do_fallbacks(const step_t *step) {
@@ -213,10 +252,22 @@ static void do_measure(const step_t *step) {
     say_count(&counts[i]);
 }
 
-const scripted_verb_t handles_event_verbs[] = {
-    {"attr", do_attr},     {"options", do_options}, {"fallbacks", do_fallbacks},
-    {"init", do_init},     {"refresh", do_refresh}, {"pause", do_pause},
-    {"resume", do_pause},  {"modify", do_modify},   {"output", do_output},
-    {"own_id", do_own_id}, {"cloexec", do_cloexec}, {"read", do_read},
-    {"group", do_group},   {"work", do_work},       {"measure", do_measure},
-    {NULL, NULL}};
+const scripted_verb_t handles_event_verbs[] = {{"attr", do_attr},
+                                               {"options", do_options},
+                                               {"more_options", do_options},
+                                               {"fallbacks", do_fallbacks},
+                                               {"give_fd", do_give_fd},
+                                               {"take_back", do_take_back},
+                                               {"init", do_init},
+                                               {"refresh", do_refresh},
+                                               {"pause", do_pause},
+                                               {"resume", do_pause},
+                                               {"modify", do_modify},
+                                               {"output", do_output},
+                                               {"own_id", do_own_id},
+                                               {"cloexec", do_cloexec},
+                                               {"read", do_read},
+                                               {"group", do_group},
+                                               {"work", do_work},
+                                               {"measure", do_measure},
+                                               {NULL, NULL}};

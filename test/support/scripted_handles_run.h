@@ -24,6 +24,7 @@ extern const scripted_verb_t handles_event_verbs[];
 extern const scripted_verb_t handles_reader_verbs[];
 
 void handles_event_begin(void);
+void handles_event_end(void);
 void handles_reader_begin(void);
 
 /* The handle that the nth word names. */

@@ -1108,5 +1108,6 @@ void kernel_end(void) {
     fake_assert_clean();
   fake_kernel_reset();
   fake_uevents_end();
+  fake_host_opens = NULL;
   assert_int_equal(make_cpus_end(), 0);
 }

@@ -238,24 +238,14 @@ static void run_row(void **state) {
   assert_true(run.nth > 1);
 }
 
-int scripted_row_run(const scripted_subject_t *subject, const char *program,
+int scripted_row_run(const scripted_subject_t *subject,
                      const scripted_row_t *rows, size_t nr,
                      const struct CMUnitTest *tests, size_t nr_tests) {
-  struct CMUnitTest *all = calloc(nr + nr_tests, sizeof(*all));
   uv_loop_t loop;
-  size_t i;
-  int failed;
 
   /* libuv keeps some fds from its first loop on. */
-  if (all == NULL || uv_loop_init(&loop) != 0 || uv_loop_close(&loop) != 0)
+  if (uv_loop_init(&loop) != 0 || uv_loop_close(&loop) != 0)
     return 1;
   run.subject = subject;
-  for (i = 0; i < nr; i++)
-    all[i] = (struct CMUnitTest){rows[i].name, run_row, NULL, NULL,
-                                 (void *)(uintptr_t)&rows[i]};
-  if (nr_tests != 0)
-    memcpy(all + nr, tests, nr_tests * sizeof(*all));
-  failed = _cmocka_run_group_tests(program, all, nr + nr_tests, NULL, NULL);
-  free(all);
-  return failed;
+  return support_run_rows(rows, sizeof(rows[0]), nr, run_row, tests, nr_tests);
 }

@@ -40,8 +40,8 @@
  *   opener N WHAT             the Nth next call of options.open returns a code,
  *                             a number, or the fd of the last call ("again"),
  *                             of a "file" or of none ("closed")
- *   hang N TEXT [STEP]        the Nth next call of options.open runs a step, and
- *                             hangs until a callback prints TEXT
+ *   hang N TEXT [STEP]        the Nth next call of options.open runs a step,
+ *                             and hangs until a callback prints TEXT
  *   at open N 'STEP'          runs a step at the Nth open; also at the next
  *                             "poll E" or "map E"
  *   kernel with lost          also "without"; "unknown_lost": it must be asked
@@ -81,8 +81,8 @@
  *   so long), wait_for TEXT (until this is printed), alive, timers,
  *   handles TYPE... (how many)
  *   uv_close all, uv_close hub  by other code
- *   hold (the pool waits), refuse_work (it does not), pool [N | work], slow (each open is a request of its
- *   own)
+ *   hold (the pool waits), refuse_work (it does not), pool [N | work], slow
+ *   (each open is a request of its own)
  * The row
  *   says TEXT                 what the last reason must contain
  *   needed, needed_at_least N what the last error says
@@ -110,7 +110,7 @@ typedef struct scripted_verb_s {
 
 /* What the rows of a program test. */
 typedef struct scripted_subject_s {
-  const scripted_verb_t *verbs[4]; /* tables, the last is NULL */
+  const scripted_verb_t *verbs[5]; /* tables, the last is NULL */
   void (*begin)(void);
   void (*before_step)(void); /* or NULL */
   int (*is_open)(void);      /* whether the call that opens it has succeeded */
@@ -139,15 +139,14 @@ void row_callback(size_t since);
 
 /* Runs the rows and then other tests, as a main function. Returns the number of
  * failed tests. */
-int scripted_row_run(const scripted_subject_t *subject, const char *program,
+int scripted_row_run(const scripted_subject_t *subject,
                      const scripted_row_t *rows, size_t nr,
                      const struct CMUnitTest *tests, size_t nr_tests);
 
 #define SCRIPTED_ROWS(subject, rows)                                           \
-  scripted_row_run(subject, __FILE__, rows, sizeof(rows) / sizeof((rows)[0]),  \
-                   NULL, 0)
+  scripted_row_run(subject, rows, sizeof(rows) / sizeof((rows)[0]), NULL, 0)
 #define SCRIPTED_ROWS_AND_TESTS(subject, rows, tests)                          \
-  scripted_row_run(subject, __FILE__, rows, sizeof(rows) / sizeof((rows)[0]),  \
-                   tests, sizeof(tests) / sizeof((tests)[0]))
+  scripted_row_run(subject, rows, sizeof(rows) / sizeof((rows)[0]), tests,     \
+                   sizeof(tests) / sizeof((tests)[0]))
 
 #endif
