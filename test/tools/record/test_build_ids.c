@@ -196,7 +196,12 @@ static void map(maps_t *maps, uint32_t type, uint16_t misc, int32_t pid,
   free(builder);
 }
 
+static maps_t kept; /* of the last begin() */
+
 static void begin(maps_t *maps) {
+  if (maps->ids != NULL)
+    record_build_ids_free(maps->ids);
+  common_buffer_free(&maps->bytes);
   memset(maps, 0, sizeof(*maps));
   maps->ids = record_build_ids_new();
 }
@@ -221,11 +226,6 @@ static const unsigned char *id_of(maps_t *maps, const char *name) {
   }
   assert_int_equal(at, maps->bytes.used);
   return found;
-}
-
-static void end(maps_t *maps) {
-  record_build_ids_free(maps->ids);
-  common_buffer_free(&maps->bytes);
 }
 
 static pid_t dead_process(void) {
@@ -253,17 +253,15 @@ static uint64_t write_image(void **state, unsigned char first, char path[128]) {
 static void build_id_is_read_when_the_file_is_first_mapped(void **state) {
   char path[128];
   uint64_t inode;
-  maps_t maps;
 
   inode = write_image(state, 1, path);
-  begin(&maps);
-  map(&maps, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, getpid(), inode, path);
+  begin(&kept);
+  map(&kept, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, getpid(), inode, path);
   write_image(state, 101, path); /* another */
-  map(&maps, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, getpid(), inode, path);
-  assert_non_null(id_of(&maps, path));
-  assert_int_equal(id_of(&maps, path)[0], 1);
-  assert_int_equal(id_of(&maps, path)[ID_BYTES], ID_BYTES);
-  end(&maps);
+  map(&kept, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, getpid(), inode, path);
+  assert_non_null(id_of(&kept, path));
+  assert_int_equal(id_of(&kept, path)[0], 1);
+  assert_int_equal(id_of(&kept, path)[ID_BYTES], ID_BYTES);
 }
 
 /* The name may belong to another file now. If the record has an inode, the file
@@ -272,21 +270,17 @@ static void process_that_is_gone_has_the_file_of_its_inode(void **state) {
   pid_t pid = dead_process();
   char path[128];
   uint64_t inode;
-  maps_t maps;
 
   inode = write_image(state, 1, path);
-  begin(&maps);
-  map(&maps, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, pid, inode, path);
-  assert_non_null(id_of(&maps, path));
-  end(&maps);
-  begin(&maps);
-  map(&maps, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, pid, inode + 1, path);
-  assert_null(id_of(&maps, path));
-  end(&maps);
-  begin(&maps);
-  map(&maps, PERF_RECORD_MMAP, PERF_RECORD_MISC_USER, pid, 0, path);
-  assert_non_null(id_of(&maps, path));
-  end(&maps);
+  begin(&kept);
+  map(&kept, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, pid, inode, path);
+  assert_non_null(id_of(&kept, path));
+  begin(&kept);
+  map(&kept, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, pid, inode + 1, path);
+  assert_null(id_of(&kept, path));
+  begin(&kept);
+  map(&kept, PERF_RECORD_MMAP, PERF_RECORD_MISC_USER, pid, 0, path);
+  assert_non_null(id_of(&kept, path));
 }
 
 static int live_in(void *root) {
@@ -316,7 +310,6 @@ static pid_t process_in(char *root) {
 static void links_of_a_container_stay_in_its_root(void **state) {
   const make_tree_t *tree = *state;
   char path[128], root[96], ours[128];
-  maps_t maps;
   pid_t pid;
 
   support_need_root(__func__);
@@ -328,12 +321,11 @@ static void links_of_a_container_stay_in_its_root(void **state) {
   make_tree_link(tree, "/root/lib", "/usr");
   make_tree_link(tree, "/root/out", path);
   pid = process_in(root);
-  begin(&maps);
-  map(&maps, PERF_RECORD_MMAP, PERF_RECORD_MISC_USER, pid, 0, "/lib/program");
-  map(&maps, PERF_RECORD_MMAP, PERF_RECORD_MISC_USER, pid, 0, "/out");
-  assert_non_null(id_of(&maps, "/lib/program"));
-  assert_null(id_of(&maps, "/out"));
-  end(&maps);
+  begin(&kept);
+  map(&kept, PERF_RECORD_MMAP, PERF_RECORD_MISC_USER, pid, 0, "/lib/program");
+  map(&kept, PERF_RECORD_MMAP, PERF_RECORD_MISC_USER, pid, 0, "/out");
+  assert_non_null(id_of(&kept, "/lib/program"));
+  assert_null(id_of(&kept, "/out"));
   kill(pid, SIGKILL);
   assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
@@ -345,17 +337,15 @@ static void what_is_no_program_has_none(void **state) {
       "/",         "relative",      "/memfd:x (deleted)"};
   char path[128];
   size_t i;
-  maps_t maps;
 
-  begin(&maps);
+  begin(&kept);
   for (i = 0; i < sizeof(names) / sizeof(*names); i++)
-    map(&maps, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, getpid(), 0, names[i]);
+    map(&kept, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, getpid(), 0, names[i]);
   snprintf(path, sizeof(path), "%s/fifo", ((make_tree_t *)*state)->root);
   assert_int_equal(mkfifo(path, 0600), 0);
-  map(&maps, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, getpid(), 0, path);
-  assert_int_equal(record_build_ids_put(maps.ids, &maps.bytes), 0);
-  assert_int_equal(maps.bytes.used, 0);
-  end(&maps);
+  map(&kept, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, getpid(), 0, path);
+  assert_int_equal(record_build_ids_put(kept.ids, &kept.bytes), 0);
+  assert_int_equal(kept.bytes.used, 0);
 }
 
 /* Opening such a file may have side effects. */
@@ -363,7 +353,6 @@ static void what_is_no_program_is_not_opened(void **state) {
   static const char *const names[] = {"/fifo", "/empty", "/other"};
   char path[128], events[4096];
   int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-  maps_t maps;
   size_t i;
 
   assert_true(fd >= 0);
@@ -371,58 +360,52 @@ static void what_is_no_program_is_not_opened(void **state) {
   assert_int_equal(mkfifo(path, 0600), 0);
   make_tree_write_bytes(*state, "/empty", "", 0);
   make_tree_write_bytes(*state, "/other", "other", 5);
-  begin(&maps);
+  begin(&kept);
   for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
     snprintf(path, sizeof(path), "%s%s", ((make_tree_t *)*state)->root,
              names[i]);
     assert_true(inotify_add_watch(fd, path, IN_OPEN) >= 0);
-    map(&maps, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, dead_process(),
+    map(&kept, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, dead_process(),
         UINT64_MAX, path);
   }
   assert_int_equal(read(fd, events, sizeof(events)), -1);
   assert_int_equal(errno, EAGAIN);
-  assert_int_equal(record_build_ids_put(maps.ids, &maps.bytes), 0);
+  assert_int_equal(record_build_ids_put(kept.ids, &kept.bytes), 0);
   close(fd);
-  end(&maps);
 }
 
 static void mapping_of_data_is_not_looked_at(void **state) {
   char path[128];
-  maps_t maps;
 
   write_image(state, 1, path);
-  begin(&maps);
-  map(&maps, PERF_RECORD_MMAP2,
+  begin(&kept);
+  map(&kept, PERF_RECORD_MMAP2,
       PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_DATA, getpid(), 0, path);
-  assert_null(id_of(&maps, path));
-  end(&maps);
+  assert_null(id_of(&kept, path));
 }
 
 /* The name in the record is not terminated. */
 static void record_without_a_name_is_not_looked_at(void **state) {
   struct perf_event_header header = {PERF_RECORD_MMAP2, 2, 80};
   unsigned char *record;
-  maps_t maps;
   size_t size;
 
-  begin(&maps);
+  begin(&kept);
   for (size = sizeof(header); size <= 80; size += 8) {
     record = malloc(size);
     assert_non_null(record);
     memset(record, '/', size);
     header.size = (uint16_t)size;
     memcpy(record, &header, sizeof(header));
-    record_build_ids_map(maps.ids, record, size);
+    record_build_ids_map(kept.ids, record, size);
     free(record);
   }
-  assert_int_equal(record_build_ids_put(maps.ids, &maps.bytes), 0);
-  end(&maps);
+  assert_int_equal(record_build_ids_put(kept.ids, &kept.bytes), 0);
 }
 
 static void live_kernel_and_vdso_have_theirs(void **state) {
   unsigned char id[ID_BYTES];
   char notes[65536];
-  maps_t maps;
   ssize_t size;
   int fd;
 
@@ -433,20 +416,19 @@ static void live_kernel_and_vdso_have_theirs(void **state) {
   close(fd);
   assert_true(size > 0);
   assert_int_equal(common_elf_note_find(notes, (size_t)size, id), ID_BYTES);
-  begin(&maps);
-  map(&maps, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, -1, 0,
+  begin(&kept);
+  map(&kept, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, -1, 0,
       "[kernel.kallsyms]_text");
-  map(&maps, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, -1, 0,
+  map(&kept, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, -1, 0,
       "[kernel.kallsyms]_stext");
-  map(&maps, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, -1, 0,
+  map(&kept, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, -1, 0,
       "[no_such_module]");
-  map(&maps, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, getpid(), 0, "[vdso]");
-  assert_non_null(id_of(&maps, "[kernel.kallsyms]"));
-  assert_memory_equal(id_of(&maps, "[kernel.kallsyms]"), id, ID_BYTES);
-  assert_null(id_of(&maps, "[no_such_module]"));
+  map(&kept, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, getpid(), 0, "[vdso]");
+  assert_non_null(id_of(&kept, "[kernel.kallsyms]"));
+  assert_memory_equal(id_of(&kept, "[kernel.kallsyms]"), id, ID_BYTES);
+  assert_null(id_of(&kept, "[no_such_module]"));
   if (common_elf_note_of_vdso(id) > 0)
-    assert_memory_equal(id_of(&maps, "[vdso]"), id, ID_BYTES);
-  end(&maps);
+    assert_memory_equal(id_of(&kept, "[vdso]"), id, ID_BYTES);
 }
 
 int main(void) {

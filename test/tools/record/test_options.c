@@ -16,8 +16,10 @@ typedef struct fixture_s {
   record_attrs_t attrs;
 } fixture_t;
 
+static fixture_t f; /* of the last command line */
+
 /* Parses words, which are separated by spaces. */
-static void parse(fixture_t *fixture, const char *words) {
+static void parse(const char *words) {
   static char text[512];
   char *argv[MAX_ARGS] = {0}, *save = NULL, *word;
   int argc = 0;
@@ -28,47 +30,37 @@ static void parse(fixture_t *fixture, const char *words) {
     assert_true(argc < MAX_ARGS - 1);
     argv[argc++] = word;
   }
+  record_attrs_free(&f.attrs);
+  record_options_free(&f.options);
+  memset(&f, 0, sizeof(f));
   optind = 0; /* getopt(3): start again */
-  assert_int_equal(record_options_parse(&fixture->options, argc, argv), 0);
+  assert_int_equal(record_options_parse(&f.options, argc, argv), 0);
 }
 
-static void make(fixture_t *fixture, const char *words) {
-  parse(fixture, words);
-  assert_int_equal(record_attrs_make(&fixture->attrs, &fixture->options), 0);
-}
-
-static void end(fixture_t *fixture) {
-  record_attrs_free(&fixture->attrs);
-  record_options_free(&fixture->options);
+static void make(const char *words) {
+  parse(words);
+  assert_int_equal(record_attrs_make(&f.attrs, &f.options), 0);
 }
 
 /* -- the command line ------------------------------------------------------ */
 
 static void command_line_without_anything_means_the_machine(void **state) {
-  fixture_t f = {0};
-
-  parse(&f, "");
+  parse("");
   assert_true(f.options.all);
   assert_string_equal(f.options.file, "perf.data");
   assert_false(record_options_is_command(&f.options));
-  record_options_free(&f.options);
 }
 
 static void command_is_recorded_unless_there_is_another_target(void **state) {
-  fixture_t f = {0};
-
-  parse(&f, "-g true -x");
+  parse("-g true -x");
   assert_true(record_options_is_command(&f.options));
   assert_string_equal(f.options.command[1], "-x");
-  record_options_free(&f.options);
-  parse(&f, "-a true");
+  parse("-a true");
   assert_false(record_options_is_command(&f.options));
   assert_true(f.options.all);
-  record_options_free(&f.options);
-  parse(&f, "-p 7,8,7 true");
+  parse("-p 7,8,7 true");
   assert_false(record_options_is_command(&f.options));
   assert_int_equal(f.options.pids.nr, 2);
-  record_options_free(&f.options);
 }
 
 static void sizes_of_stacks_are_rounded_up_to_words(void **state) {
@@ -79,21 +71,17 @@ static void sizes_of_stacks_are_rounded_up_to_words(void **state) {
                {"--call-graph dwarf,1", 8},
                {"--call-graph dwarf,4097", 4104},
                {"--call-graph dwarf,65528", 65528}};
-  fixture_t f = {0};
   size_t i;
 
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    parse(&f, cases[i].words);
+    parse(cases[i].words);
     assert_int_equal(f.options.stack, RECORD_STACK_DWARF);
     assert_int_equal(f.options.stack_bytes, cases[i].bytes);
-    record_options_free(&f.options);
   }
 }
 
 static void filter_is_of_the_events_of_one_option(void **state) {
-  fixture_t f = {0};
-
-  parse(&f, "-e cs,faults -e migrations --filter a -e cs --filter b");
+  parse("-e cs,faults -e migrations --filter a -e cs --filter b");
   assert_string_equal(f.options.events.names, "cs,faults,migrations,cs");
   assert_int_equal(f.options.events.nr, 2);
   assert_int_equal(f.options.events.list[0].begin, strlen("cs,faults,"));
@@ -102,7 +90,6 @@ static void filter_is_of_the_events_of_one_option(void **state) {
   assert_int_equal(f.options.events.list[1].begin,
                    strlen("cs,faults,migrations,"));
   assert_string_equal(f.options.events.list[1].text, "b");
-  record_options_free(&f.options);
 }
 
 /* -- attrs ----------------------------------------------------------------- */
@@ -111,72 +98,57 @@ static void filter_is_of_the_events_of_one_option(void **state) {
 
 static void attr_of_a_command_begins_with_its_exec(void **state) {
   const struct perf_event_attr *attr;
-  fixture_t f = {0};
 
-  make(&f, "-e page-faults -F 100 true");
+  make("-e page-faults -F 100 true");
   attr = f.attrs.attrs[0];
   assert_int_equal(attr->sample_type, USUAL | PERF_SAMPLE_PERIOD);
   assert_true(attr->freq && attr->disabled && attr->enable_on_exec);
   assert_true(attr->inherit);
   assert_int_equal(attr->sample_freq, 100);
-  end(&f);
 }
 
 static void attr_of_cpus_tells_the_cpu(void **state) {
   const struct perf_event_attr *attr;
-  fixture_t f = {0};
 
-  make(&f, "-a -e page-faults -c 7");
+  make("-a -e page-faults -c 7");
   attr = f.attrs.attrs[0];
   assert_int_equal(attr->sample_type, USUAL | PERF_SAMPLE_CPU);
   assert_false(attr->freq || attr->enable_on_exec || attr->inherit);
   assert_int_equal(attr->sample_period, 7);
-  end(&f);
 }
 
 static void attr_with_its_own_terms_keeps_them(void **state) {
-  fixture_t f = {0};
-
-  make(&f, "-c 7 -e cpu-clock/period=99999/,cpu-clock/freq=50/ true");
+  make("-c 7 -e cpu-clock/period=99999/,cpu-clock/freq=50/ true");
   assert_int_equal(f.attrs.attrs[0]->sample_period, 99999);
   assert_false(f.attrs.attrs[0]->freq);
   assert_true(f.attrs.attrs[1]->freq);
   assert_int_equal(f.attrs.attrs[1]->sample_freq, 50);
-  end(&f);
 }
 
 static void attr_of_a_breakpoint_samples_each_hit(void **state) {
-  fixture_t f = {0};
-
-  make(&f, "-e mem:0x1000/8:w true");
+  make("-e mem:0x1000/8:w true");
   assert_int_equal(f.attrs.attrs[0]->sample_period, 1);
   assert_int_equal(f.attrs.attrs[0]->sample_type, USUAL | PERF_SAMPLE_ADDR);
-  end(&f);
 }
 
 static void attr_of_a_tracepoint_has_its_fields(void **state) {
-  fixture_t f = {0};
-
   support_need_tracepoint(__func__, "sched:sched_switch");
-  make(&f, "-e sched:sched_switch true");
+  make("-e sched:sched_switch true");
   assert_int_equal(f.attrs.attrs[0]->sample_period, 1);
   assert_int_equal(f.attrs.attrs[0]->sample_type, USUAL | PERF_SAMPLE_CPU |
                                                       PERF_SAMPLE_PERIOD |
                                                       PERF_SAMPLE_RAW);
-  end(&f);
 }
 
 static void frames_are_of_the_kernel_or_of_registers_and_stack(void **state) {
   const struct perf_event_attr *attr;
-  fixture_t f = {0};
 
-  make(&f, "-g --max-stack 9 -e page-faults true");
+  make("-g --max-stack 9 -e page-faults true");
   attr = f.attrs.attrs[0];
   assert_int_equal(attr->sample_type,
                    USUAL | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN);
   assert_int_equal(attr->sample_max_stack, 9);
-  end(&f);
-  make(&f, "--call-graph dwarf,4096 -e page-faults true");
+  make("--call-graph dwarf,4096 -e page-faults true");
   attr = f.attrs.attrs[0];
   assert_int_equal(attr->sample_type,
                    USUAL | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN |
@@ -184,20 +156,16 @@ static void frames_are_of_the_kernel_or_of_registers_and_stack(void **state) {
   assert_int_equal(attr->sample_stack_user, 4096);
   assert_true(attr->exclude_callchain_user);
   assert_int_not_equal(attr->sample_regs_user, 0);
-  end(&f);
 }
 
 /* Each member of a group samples for itself. With :S the leader samples for all
  * members, and does not follow the children of its tasks. */
 static void leader_samples_for_a_group_that_is_read(void **state) {
-  fixture_t f = {0};
-
-  make(&f, "-F 100 -e {page-faults,context-switches} true");
+  make("-F 100 -e {page-faults,context-switches} true");
   assert_int_equal(f.attrs.attrs[1]->sample_freq, 100);
   assert_true(f.attrs.attrs[1]->inherit);
   assert_int_equal(uvperf_event_list_get(f.attrs.events, 1)->leader, 0);
-  end(&f);
-  make(&f, "-F 100 -e {page-faults,context-switches}:S true");
+  make("-F 100 -e {page-faults,context-switches}:S true");
   assert_true(f.attrs.reads_groups);
   assert_int_equal(f.attrs.attrs[0]->sample_type,
                    USUAL | PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ);
@@ -206,7 +174,6 @@ static void leader_samples_for_a_group_that_is_read(void **state) {
   assert_int_equal(f.attrs.attrs[1]->sample_period, 0);
   assert_false(f.attrs.attrs[0]->inherit);
   assert_false(f.attrs.attrs[1]->disabled || f.attrs.attrs[1]->enable_on_exec);
-  end(&f);
 }
 
 static void branches_are_kinds_on_sides(void **state) {
@@ -224,14 +191,12 @@ static void branches_are_kinds_on_sides(void **state) {
        PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_TYPE_SAVE |
            UVPERF_SAMPLE_BRANCH_PRIV_SAVE},
   };
-  fixture_t f = {0};
   size_t i;
 
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    make(&f, cases[i].words);
+    make(cases[i].words);
     assert_int_equal(f.attrs.attrs[0]->branch_sample_type, cases[i].bits);
     assert_true(f.attrs.attrs[0]->sample_type & PERF_SAMPLE_BRANCH_STACK);
-    end(&f);
   }
 }
 
@@ -246,35 +211,29 @@ static void clock_is_named_or_a_number(void **state) {
                {"-k Raw true", CLOCK_MONOTONIC_RAW},
                {"-k 0 true", CLOCK_REALTIME},
                {"-k 4 true", CLOCK_MONOTONIC_RAW}};
-  fixture_t f = {0};
   size_t i;
 
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    make(&f, cases[i].words);
+    make(cases[i].words);
     assert_true(f.attrs.attrs[0]->use_clockid);
     assert_int_equal(f.attrs.attrs[0]->clockid, cases[i].clock);
-    end(&f);
   }
 }
 
 static void side_band_is_what_options_ask_for(void **state) {
   uint32_t usual = UVPERF_SIDE_BAND_TASKS | UVPERF_SIDE_BAND_MMAP |
                    UVPERF_SIDE_BAND_KSYMBOL | UVPERF_SIDE_BAND_BPF_EVENT;
-  fixture_t f = {0};
 
-  parse(&f, "-g true");
+  parse("-g true");
   assert_int_equal(record_attrs_side_band(&f.options), usual);
-  record_options_free(&f.options);
-  parse(&f, "--call-graph dwarf --switch-events --namespaces --all-cgroups x");
+  parse("--call-graph dwarf --switch-events --namespaces --all-cgroups x");
   assert_int_equal(record_attrs_side_band(&f.options),
                    usual | UVPERF_SIDE_BAND_MMAP_DATA |
                        UVPERF_SIDE_BAND_SWITCH | UVPERF_SIDE_BAND_NAMESPACES |
                        UVPERF_SIDE_BAND_CGROUP);
-  record_options_free(&f.options);
-  parse(&f, "-d true");
+  parse("-d true");
   assert_int_equal(record_attrs_side_band(&f.options),
                    usual | UVPERF_SIDE_BAND_MMAP_DATA);
-  record_options_free(&f.options);
 }
 
 /* -- losses ---------------------------------------------------------------- */

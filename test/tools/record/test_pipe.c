@@ -33,10 +33,13 @@ typedef struct stream_s {
   size_t size;
 } stream_t;
 
+static stream_t piped; /* of the last begin() */
+
 /* Opens "-" while stdout is a file, so that the test can read the stream. */
 static void begin(stream_t *stream, void **state) {
   int fd;
 
+  free(stream->bytes);
   memset(stream, 0, sizeof(*stream));
   snprintf(stream->path, sizeof(stream->path), "%s/stream",
            ((make_tree_t *)*state)->root);
@@ -84,10 +87,6 @@ static void finish(stream_t *stream) {
   assert_true(bytes == RECORD_MAGIC);
   memcpy(&bytes, stream->bytes + 8, sizeof(bytes));
   assert_int_equal(bytes, 16);
-}
-
-static void end(stream_t *stream) {
-  free(stream->bytes);
 }
 
 /* Returns the next record of this type from an offset on, or NULL. *at becomes
@@ -161,38 +160,35 @@ static void expect_name(const unsigned char *record, uint64_t id,
 static void events_come_before_records(void **state) {
   static const uint64_t ids[] = {11, 12};
   size_t at = 0, sample = 0;
-  stream_t stream;
 
-  begin(&stream, state);
-  record_file_add_event(stream.file, &stream.attr, "clock");
-  record_file_add_id(stream.file, 0, 11);
-  record_file_add_id(stream.file, 0, 12);
-  put_sample(&stream);
-  assert_int_equal(record_file_round(stream.file), 0);
-  finish(&stream);
-  assert_non_null(find(&stream, &sample, PERF_RECORD_SAMPLE));
-  expect_attr(find(&stream, &at, ATTR), ids, 2);
-  expect_name(find(&stream, &at, UPDATE), 11, "clock");
+  begin(&piped, state);
+  record_file_add_event(piped.file, &piped.attr, "clock");
+  record_file_add_id(piped.file, 0, 11);
+  record_file_add_id(piped.file, 0, 12);
+  put_sample(&piped);
+  assert_int_equal(record_file_round(piped.file), 0);
+  finish(&piped);
+  assert_non_null(find(&piped, &sample, PERF_RECORD_SAMPLE));
+  expect_attr(find(&piped, &at, ATTR), ids, 2);
+  expect_name(find(&piped, &at, UPDATE), 11, "clock");
   assert_true(at < sample);
   at = sample;
-  assert_null(find(&stream, &at, ATTR));
-  assert_non_null(find(&stream, &sample, ROUND));
-  end(&stream);
+  assert_null(find(&piped, &at, ATTR));
+  assert_non_null(find(&piped, &sample, ROUND));
 }
 
 static void features_come_where_they_are_known(void **state) {
   uint64_t before = 0, behind = 0;
   const unsigned char *record;
   size_t at = 0, sample = 0;
-  stream_t stream;
 
-  begin(&stream, state);
-  record_file_add_event(stream.file, &stream.attr, "clock");
-  record_file_add_id(stream.file, 0, 11);
-  put_sample(&stream);
-  finish(&stream);
-  assert_non_null(find(&stream, &sample, PERF_RECORD_SAMPLE));
-  while ((record = find(&stream, &at, FEATURE)) != NULL) {
+  begin(&piped, state);
+  record_file_add_event(piped.file, &piped.attr, "clock");
+  record_file_add_id(piped.file, 0, 11);
+  put_sample(&piped);
+  finish(&piped);
+  assert_non_null(find(&piped, &sample, PERF_RECORD_SAMPLE));
+  while ((record = find(&piped, &at, FEATURE)) != NULL) {
     assert_true(word(record, 8) < 64);
     if (at <= sample)
       before |= UINT64_C(1) << word(record, 8);
@@ -204,46 +200,41 @@ static void features_come_where_they_are_known(void **state) {
   assert_int_equal(before >> RECORD_CMDLINE & 1, 0);
   assert_int_equal(behind, UINT64_C(1) << RECORD_CMDLINE |
                                UINT64_C(1) << RECORD_SAMPLE_TIME);
-  end(&stream);
 }
 
 static void late_id_makes_an_event_more(void **state) {
   static const uint64_t first = 11, late = 12;
   size_t at = 0, samples = 0;
-  stream_t stream;
 
-  begin(&stream, state);
-  record_file_add_event(stream.file, &stream.attr, "clock");
-  record_file_add_id(stream.file, 0, first);
-  put_sample(&stream);
-  record_file_add_id(stream.file, 0, late);
-  put_sample(&stream);
-  finish(&stream);
-  expect_attr(find(&stream, &at, ATTR), &first, 1);
-  assert_non_null(find(&stream, &samples, PERF_RECORD_SAMPLE));
+  begin(&piped, state);
+  record_file_add_event(piped.file, &piped.attr, "clock");
+  record_file_add_id(piped.file, 0, first);
+  put_sample(&piped);
+  record_file_add_id(piped.file, 0, late);
+  put_sample(&piped);
+  finish(&piped);
+  expect_attr(find(&piped, &at, ATTR), &first, 1);
+  assert_non_null(find(&piped, &samples, PERF_RECORD_SAMPLE));
   at = samples;
-  expect_attr(find(&stream, &at, ATTR), &late, 1);
-  expect_name(find(&stream, &at, UPDATE), late, "clock");
-  assert_non_null(find(&stream, &at, PERF_RECORD_SAMPLE));
-  end(&stream);
+  expect_attr(find(&piped, &at, ATTR), &late, 1);
+  expect_name(find(&piped, &at, UPDATE), late, "clock");
+  assert_non_null(find(&piped, &at, PERF_RECORD_SAMPLE));
 }
 
 /* perf(1) crashes on a tracepoint whose attr comes after the formats. */
 static void late_id_of_a_tracepoint_makes_none(void **state) {
   size_t at = 0;
-  stream_t stream;
 
-  begin(&stream, state);
-  stream.attr.type = PERF_TYPE_TRACEPOINT;
-  record_file_add_event(stream.file, &stream.attr, "none:such");
-  record_file_add_id(stream.file, 0, 11);
-  put_sample(&stream);
-  record_file_add_id(stream.file, 0, 12);
-  put_sample(&stream);
-  finish(&stream);
-  assert_non_null(find(&stream, &at, ATTR));
-  assert_null(find(&stream, &at, ATTR));
-  end(&stream);
+  begin(&piped, state);
+  piped.attr.type = PERF_TYPE_TRACEPOINT;
+  record_file_add_event(piped.file, &piped.attr, "none:such");
+  record_file_add_id(piped.file, 0, 11);
+  put_sample(&piped);
+  record_file_add_id(piped.file, 0, 12);
+  put_sample(&piped);
+  finish(&piped);
+  assert_non_null(find(&piped, &at, ATTR));
+  assert_null(find(&piped, &at, ATTR));
 }
 
 /* The size of a record has 16 bits. */
@@ -251,15 +242,14 @@ static void many_ids_come_in_more_than_one_record(void **state) {
   const unsigned char *record;
   size_t at = 0, nr = 0, events = 0, i;
   struct perf_event_attr attr;
-  stream_t stream;
 
-  begin(&stream, state);
-  record_file_add_event(stream.file, &stream.attr, "clock");
+  begin(&piped, state);
+  record_file_add_event(piped.file, &piped.attr, "clock");
   for (i = 0; i < 20000; i++)
-    record_file_add_id(stream.file, 0, i + 1);
-  put_sample(&stream);
-  finish(&stream);
-  while ((record = find(&stream, &at, ATTR)) != NULL) {
+    record_file_add_id(piped.file, 0, i + 1);
+  put_sample(&piped);
+  finish(&piped);
+  while ((record = find(&piped, &at, ATTR)) != NULL) {
     memcpy(&attr, record + 8, PERF_ATTR_SIZE_VER0);
     for (i = 8 + attr.size; i < size_of(record); i += 8)
       assert_int_equal(word(record, i), ++nr);
@@ -267,30 +257,25 @@ static void many_ids_come_in_more_than_one_record(void **state) {
   }
   assert_int_equal(nr, 20000);
   assert_int_equal(events, 3);
-  end(&stream);
 }
 
 static void pipe_without_records_has_a_header(void **state) {
   size_t at = 0;
-  stream_t stream;
 
-  begin(&stream, state);
-  record_file_add_event(stream.file, &stream.attr, "clock");
-  finish(&stream);
-  expect_attr(find(&stream, &at, ATTR), NULL, 0);
-  end(&stream);
+  begin(&piped, state);
+  record_file_add_event(piped.file, &piped.attr, "clock");
+  finish(&piped);
+  expect_attr(find(&piped, &at, ATTR), NULL, 0);
 }
 
 static void device_gets_the_format_of_pipes(void **state) {
   record_file_t *file = record_file_open("/dev/null");
-  stream_t stream;
 
-  begin(&stream, state);
+  begin(&piped, state);
   assert_non_null(file);
-  record_file_add_event(file, &stream.attr, "clock");
+  record_file_add_event(file, &piped.attr, "clock");
   assert_int_equal(record_file_close(file, NULL), 0);
-  finish(&stream);
-  end(&stream);
+  finish(&piped);
   assert_int_not_equal(access("/dev/null.old", F_OK), 0);
 }
 

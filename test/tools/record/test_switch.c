@@ -18,14 +18,16 @@
 /* A command whose child does the work. */
 #define CHILD "sh -c '" STAT_TARGET " spin & trap \"kill $!\" TERM; wait; wait'"
 
-static void run_with(tool_run_t *run, const char *words) {
-  record_run_run(run, RECORD_PATH, words);
-  tool_run_expect_status(run, 0);
+static tool_run_t last; /* run */
+
+static void run_with(const char *words) {
+  record_run_run(&last, RECORD_PATH, words);
+  tool_run_expect_status(&last, 0);
 }
 
-static void run_well(tool_run_t *run, const char *words) {
-  memset(run, 0, sizeof(*run));
-  run_with(run, words);
+static void run_well(const char *words) {
+  memset(&last, 0, sizeof(last));
+  run_with(words);
 }
 
 /* -- when ------------------------------------------------------------------ */
@@ -60,14 +62,12 @@ static void read_times(times_t *times) {
 }
 
 static void samples_begin_after_the_delay_and_mappings_before(void **state) {
-  static tool_run_t run;
   times_t times;
 
   support_need_own_events(__func__);
-  run_well(&run,
-           "-D 300 --duration 0.2 -e cpu-clock:u -F 1000 " STAT_TARGET " spin");
-  tool_run_expect_text(run.err, "Events disabled\n");
-  tool_run_expect_text(run.err, "Events enabled\n");
+  run_well("-D 300 --duration 0.2 -e cpu-clock:u -F 1000 " STAT_TARGET " spin");
+  tool_run_expect_text(last.err, "Events disabled\n");
+  tool_run_expect_text(last.err, "Events enabled\n");
   read_times(&times);
   assert_true(times.exec > 0);
   assert_true(times.nr_maps > 0);
@@ -75,12 +75,10 @@ static void samples_begin_after_the_delay_and_mappings_before(void **state) {
 }
 
 static void nothing_is_sampled_with_an_endless_delay(void **state) {
-  static tool_run_t run;
   times_t times;
 
   support_need_own_events(__func__);
-  run_well(&run,
-           "-D -1 -e cpu-clock:u,page-faults:u " STAT_TARGET " touch 100");
+  run_well("-D -1 -e cpu-clock:u,page-faults:u " STAT_TARGET " touch 100");
   read_times(&times);
   assert_true(times.exec > 0 && times.nr_maps > 0);
   assert_int_equal(times.first_sample, 0);
@@ -88,12 +86,10 @@ static void nothing_is_sampled_with_an_endless_delay(void **state) {
 
 /* The recording must end by itself, because the command runs for ever. */
 static void recording_ends_with_the_last_range(void **state) {
-  static tool_run_t run;
   times_t times;
 
   support_need_own_events(__func__);
-  run_well(&run,
-           "-D 50-80,120-150 -e cpu-clock:u -F 1000 " STAT_TARGET " spin");
+  run_well("-D 50-80,120-150 -e cpu-clock:u -F 1000 " STAT_TARGET " spin");
   read_times(&times);
   assert_true(times.first_sample >= times.exec + 40 * MS);
 }
@@ -101,13 +97,12 @@ static void recording_ends_with_the_last_range(void **state) {
 /* -- how much -------------------------------------------------------------- */
 
 static void file_ends_at_its_max_size(void **state) {
-  static tool_run_t run;
   struct stat stat_of;
   record_run_count_t count;
 
   support_need_own_events(__func__);
-  run_well(&run, "--max-size 200K --call-graph dwarf -e page-faults:u -c 1 "
-                 "sh -c 'while :; do " STAT_TARGET " touch 100; done'");
+  run_well("--max-size 200K --call-graph dwarf -e page-faults:u -c 1 "
+           "sh -c 'while :; do " STAT_TARGET " touch 100; done'");
   record_run_count(&count);
   assert_true(count.nr_of_event[0] > 10);
   assert_int_equal(stat(record_run_path(), &stat_of), 0);
@@ -213,19 +208,17 @@ static void need(const char *test) {
 }
 
 static void signal_begins_a_file_that_is_as_complete(void **state) {
-  static tool_run_t run;
-
   need(__func__);
-  memset(&run, 0, sizeof(run));
-  run.interrupt_at = "recording";
-  run.work = wait_for_samples;
-  run.interrupt_with = SIGUSR2;
-  run.check_at = "[ uvperf-record: Dump ";
-  run.check = interrupt;
-  run_with(&run, "-v --switch-output -e cpu-clock:u -F 500 " CHILD);
+  memset(&last, 0, sizeof(last));
+  last.interrupt_at = "recording";
+  last.work = wait_for_samples;
+  last.interrupt_with = SIGUSR2;
+  last.check_at = "[ uvperf-record: Dump ";
+  last.check = interrupt;
+  run_with("-v --switch-output -e cpu-clock:u -F 500 " CHILD);
   assert_true(expect_files(2) > 0);
   expect_target();
-  tool_run_expect_text(run.err, ".<timestamp> (");
+  tool_run_expect_text(last.err, ".<timestamp> (");
 }
 
 /* Work in pieces, so that the loop runs in between. */
@@ -236,45 +229,38 @@ static void signal_begins_a_file_that_is_as_complete(void **state) {
 /* perf record ignores SIGUSR2, too. The command gets the signal handling that
  * record had at its start. */
 static void signal_is_ignored_unless_it_begins_a_file(void **state) {
-  static tool_run_t run;
-
   support_need_own_events(__func__);
-  run_well(&run, "-e cpu-clock:u sh -c 'kill -USR2 $PPID; sleep 0.1'");
+  run_well("-e cpu-clock:u sh -c 'kill -USR2 $PPID; sleep 0.1'");
   assert_int_equal(access(record_run_path(), F_OK), 0);
-  memset(&run, 0, sizeof(run));
-  record_run_run(&run, RECORD_PATH, "-e cpu-clock:u sh -c 'kill -USR2 $$'");
-  tool_run_expect_status(&run, 128 + SIGUSR2);
+  memset(&last, 0, sizeof(last));
+  record_run_run(&last, RECORD_PATH, "-e cpu-clock:u sh -c 'kill -USR2 $$'");
+  tool_run_expect_status(&last, 128 + SIGUSR2);
 }
 
 static void no_sample_is_lost_between_files_of_a_size(void **state) {
-  static tool_run_t run;
   unsigned long samples, lost;
 
   need(__func__);
-  run_well(&run, "--switch-output=64K " PIECES);
-  assert_true(record_run_reported(&run, &samples, &lost));
+  run_well("--switch-output=64K " PIECES);
+  assert_true(record_run_reported(&last, &samples, &lost));
   assert_int_equal(lost, 0);
   assert_int_equal(expect_files(3), samples);
   assert_true(samples >= 10000);
 }
 
 static void newest_files_are_kept(void **state) {
-  static tool_run_t run;
   glob_t files;
 
   need(__func__);
-  run_well(&run, "--switch-output=64K --switch-max-files 2 " PIECES);
+  run_well("--switch-output=64K --switch-max-files 2 " PIECES);
   expect_files(2);
   assert_int_equal(record_run_files(&files), 2);
   globfree(&files);
 }
 
 static void time_begins_a_file(void **state) {
-  static tool_run_t run;
-
   need(__func__);
   run_well(
-      &run,
       "--switch-output=1s --duration 1.2 -e cpu-clock:u -F 500 " STAT_TARGET
       " spin");
   expect_files(2);
@@ -283,26 +269,22 @@ static void time_begins_a_file(void **state) {
 
 /* The parent of the orphan ends at once. */
 static void orphan_is_known_in_each_file(void **state) {
-  static tool_run_t run;
-
   need(__func__);
-  run_well(&run, "--switch-output=1s --duration 1.2 -e cpu-clock:u -F 500 sh "
-                 "-c '(timeout 3 " STAT_TARGET " spin >/dev/null 2>&1 &); "
-                 "exec sleep 4'");
+  run_well("--switch-output=1s --duration 1.2 -e cpu-clock:u -F 500 sh "
+           "-c '(timeout 3 " STAT_TARGET " spin >/dev/null 2>&1 &); "
+           "exec sleep 4'");
   expect_files(2);
   expect_target();
 }
 
 static void finished_file_gets_the_time_into_its_name(void **state) {
-  static tool_run_t run;
   glob_t files;
 
   need(__func__);
-  run_well(&run,
-           "--timestamp-filename -e cpu-clock:u " STAT_TARGET " touch 100");
+  run_well("--timestamp-filename -e cpu-clock:u " STAT_TARGET " touch 100");
   expect_files(1);
   assert_int_equal(record_run_files(&files), 1);
-  tool_run_expect_text(run.err, files.gl_pathv[0]);
+  tool_run_expect_text(last.err, files.gl_pathv[0]);
   globfree(&files);
 }
 

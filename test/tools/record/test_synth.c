@@ -70,9 +70,12 @@ static int on_write(void *arg, const void *bytes, size_t size) {
   return 0;
 }
 
+static seen_t kept; /* of the last begin() */
+
 static void begin(seen_t *seen, uint64_t sample_type) {
   const uvperf_source_t *sources[1];
 
+  uvperf_decoder_free(seen->decoder);
   memset(seen, 0, sizeof(*seen));
   uvperf_attr_software(&seen->attr, PERF_COUNT_SW_CPU_CLOCK);
   seen->attr.sample_type = sample_type;
@@ -85,10 +88,6 @@ static void begin(seen_t *seen, uint64_t sample_type) {
   seen->synth.write = on_write;
   seen->synth.arg = seen;
   seen->synth.attr = &seen->attr;
-}
-
-static void end(seen_t *seen) {
-  uvperf_decoder_free(seen->decoder);
 }
 
 static int synth_one(seen_t *seen, int32_t pid) {
@@ -121,16 +120,13 @@ static void on_own(seen_t *seen, const uvperf_record_t *record) {
 }
 
 static void live_process_has_its_name_and_parent(void **state) {
-  seen_t seen;
-
-  begin(&seen, ALL_TRAILERS);
-  seen.hook = on_own;
-  assert_int_equal(synth_one(&seen, getpid()), 0);
-  assert_true(seen.types[PERF_RECORD_FORK] >= 1);
-  assert_int_equal(seen.types[PERF_RECORD_FORK], seen.types[PERF_RECORD_COMM]);
-  assert_true(seen.types[PERF_RECORD_MMAP2] >= 3);
-  assert_int_equal(seen.types[PERF_RECORD_NAMESPACES], 0);
-  end(&seen);
+  begin(&kept, ALL_TRAILERS);
+  kept.hook = on_own;
+  assert_int_equal(synth_one(&kept, getpid()), 0);
+  assert_true(kept.types[PERF_RECORD_FORK] >= 1);
+  assert_int_equal(kept.types[PERF_RECORD_FORK], kept.types[PERF_RECORD_COMM]);
+  assert_true(kept.types[PERF_RECORD_MMAP2] >= 3);
+  assert_int_equal(kept.types[PERF_RECORD_NAMESPACES], 0);
 }
 
 /* A record has room for the trailers that the attr requests, and for no
@@ -143,24 +139,21 @@ static void trailers_are_as_long_as_the_attr_says(void **state) {
   uint64_t type;
   unsigned set, i;
   size_t bare;
-  seen_t seen;
   int32_t cpu = 0;
   common_ids_t cpus = {&cpu, 1, 1};
 
-  begin(&seen, 0);
-  assert_int_equal(synth_one(&seen, getpid()), 0);
-  bare = seen.last_size;
-  end(&seen);
+  begin(&kept, 0);
+  assert_int_equal(synth_one(&kept, getpid()), 0);
+  bare = kept.last_size;
   for (set = 0; set < 256; set += 3) {
     for (type = 0, i = 0; i < 8; i++)
       type |= set >> i & 1 ? bits[i] : 0;
-    begin(&seen, type);
-    assert_int_equal(synth_one(&seen, getpid()), 0);
-    assert_int_equal(seen.last_size,
+    begin(&kept, type);
+    assert_int_equal(synth_one(&kept, getpid()), 0);
+    assert_int_equal(kept.last_size,
                      bare + 8 * (size_t)__builtin_popcount(set & 63));
-    assert_int_equal(record_synth_cpu_map(&seen.synth, &cpus), 0);
-    assert_int_equal(seen.last_size, 16); /* perf's own types have no trailer */
-    end(&seen);
+    assert_int_equal(record_synth_cpu_map(&kept.synth, &cpus), 0);
+    assert_int_equal(kept.last_size, 16); /* perf's own types have no trailer */
   }
 }
 
@@ -174,7 +167,6 @@ static void on_map(seen_t *seen, const uvperf_record_t *record) {
  * `wanted`. */
 static void expect_map(const char *path, const char *wanted, int prot,
                        int is_unlinked, int mmap_data) {
-  seen_t seen;
   void *map;
   int fd;
 
@@ -186,13 +178,12 @@ static void expect_map(const char *path, const char *wanted, int prot,
   if (is_unlinked)
     assert_int_equal(unlink(path), 0);
   assert_true(map != MAP_FAILED);
-  begin(&seen, ALL_TRAILERS);
-  seen.synth.mmap_data = mmap_data;
-  seen.hook = on_map;
-  seen.wanted = wanted;
-  assert_int_equal(synth_one(&seen, getpid()), 0);
-  assert_int_equal(seen.found, 1);
-  end(&seen);
+  begin(&kept, ALL_TRAILERS);
+  kept.synth.mmap_data = mmap_data;
+  kept.hook = on_map;
+  kept.wanted = wanted;
+  assert_int_equal(synth_one(&kept, getpid()), 0);
+  assert_int_equal(kept.found, 1);
   munmap(map, 4096);
 }
 
@@ -243,24 +234,21 @@ static void live_mapping_of_too_long_a_path_is_reported(void **state) {
 }
 
 static void live_memory_without_a_file_is_anon(void **state) {
-  seen_t seen;
   void *map;
 
   map = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1,
              0);
   assert_true(map != MAP_FAILED);
-  begin(&seen, ALL_TRAILERS);
-  seen.hook = on_map;
-  seen.wanted = "//anon";
-  assert_int_equal(synth_one(&seen, getpid()), 0);
-  assert_true(seen.found >= 1);
-  end(&seen);
+  begin(&kept, ALL_TRAILERS);
+  kept.hook = on_map;
+  kept.wanted = "//anon";
+  assert_int_equal(synth_one(&kept, getpid()), 0);
+  assert_true(kept.found >= 1);
   munmap(map, 4096);
 }
 
 /* The process existed when /proc was listed. */
 static void live_process_that_is_gone_is_no_error(void **state) {
-  seen_t seen;
   pid_t pid;
 
   pid = fork();
@@ -268,15 +256,13 @@ static void live_process_that_is_gone_is_no_error(void **state) {
   if (pid == 0)
     _exit(0);
   assert_int_equal(waitpid(pid, NULL, 0), pid);
-  begin(&seen, ALL_TRAILERS);
-  assert_int_equal(synth_one(&seen, pid), 0);
-  assert_int_equal(seen.records, 0);
-  end(&seen);
+  begin(&kept, ALL_TRAILERS);
+  assert_int_equal(synth_one(&kept, pid), 0);
+  assert_int_equal(kept.records, 0);
 }
 
 static void live_zombie_has_a_name_and_no_mapping(void **state) {
   siginfo_t info;
-  seen_t seen;
   pid_t pid;
 
   pid = fork();
@@ -284,11 +270,10 @@ static void live_zombie_has_a_name_and_no_mapping(void **state) {
   if (pid == 0)
     _exit(0);
   assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
-  begin(&seen, ALL_TRAILERS);
-  assert_int_equal(synth_one(&seen, pid), 0);
-  assert_int_equal(seen.types[PERF_RECORD_COMM], 1);
-  assert_int_equal(seen.types[PERF_RECORD_MMAP2], 0);
-  end(&seen);
+  begin(&kept, ALL_TRAILERS);
+  assert_int_equal(synth_one(&kept, pid), 0);
+  assert_int_equal(kept.types[PERF_RECORD_COMM], 1);
+  assert_int_equal(kept.types[PERF_RECORD_MMAP2], 0);
   assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
@@ -337,22 +322,19 @@ static void disperse(crowd_t *crowd) {
 static void live_threads_are_reported_each(void **state) {
   static crowd_t crowd;
   uint64_t others;
-  seen_t seen;
 
-  begin(&seen, ALL_TRAILERS);
-  assert_int_equal(synth_one(&seen, getpid()), 0);
-  others = seen.types[PERF_RECORD_COMM];
-  end(&seen);
+  begin(&kept, ALL_TRAILERS);
+  assert_int_equal(synth_one(&kept, getpid()), 0);
+  others = kept.types[PERF_RECORD_COMM];
   gather(&crowd);
-  begin(&seen, ALL_TRAILERS);
-  seen.hook = on_own;
-  assert_int_equal(synth_one(&seen, getpid()), 0);
+  begin(&kept, ALL_TRAILERS);
+  kept.hook = on_own;
+  assert_int_equal(synth_one(&kept, getpid()), 0);
   disperse(&crowd);
   print_message("%u threads\n", crowd.nr);
   assert_true(crowd.nr > 0);
-  assert_int_equal(seen.types[PERF_RECORD_COMM], others + crowd.nr);
-  assert_int_equal(seen.types[PERF_RECORD_FORK], others + crowd.nr);
-  end(&seen);
+  assert_int_equal(kept.types[PERF_RECORD_COMM], others + crowd.nr);
+  assert_int_equal(kept.types[PERF_RECORD_FORK], others + crowd.nr);
 }
 
 /* -- all ------------------------------------------------------------------- */
@@ -363,18 +345,15 @@ static void on_any(seen_t *seen, const uvperf_record_t *record) {
 }
 
 static void live_all_processes_are_reported(void **state) {
-  seen_t seen;
-
-  begin(&seen, ALL_TRAILERS);
-  seen.hook = on_any;
-  seen.synth.namespaces = 1;
-  assert_int_equal(record_synth_all(&seen.synth), 0);
-  assert_true(seen.found >= 1);
-  assert_true(seen.types[PERF_RECORD_COMM] > 1);
-  assert_int_equal(seen.types[PERF_RECORD_COMM], seen.types[PERF_RECORD_FORK]);
-  assert_int_equal(seen.types[PERF_RECORD_COMM],
-                   seen.types[PERF_RECORD_NAMESPACES]);
-  end(&seen);
+  begin(&kept, ALL_TRAILERS);
+  kept.hook = on_any;
+  kept.synth.namespaces = 1;
+  assert_int_equal(record_synth_all(&kept.synth), 0);
+  assert_true(kept.found >= 1);
+  assert_true(kept.types[PERF_RECORD_COMM] > 1);
+  assert_int_equal(kept.types[PERF_RECORD_COMM], kept.types[PERF_RECORD_FORK]);
+  assert_int_equal(kept.types[PERF_RECORD_COMM],
+                   kept.types[PERF_RECORD_NAMESPACES]);
 }
 
 static void on_namespaces(seen_t *seen, const uvperf_record_t *record) {
@@ -390,26 +369,20 @@ static void on_namespaces(seen_t *seen, const uvperf_record_t *record) {
 }
 
 static void live_namespaces_are_those_of_proc(void **state) {
-  seen_t seen;
-
-  begin(&seen, ALL_TRAILERS);
-  seen.hook = on_namespaces;
-  seen.synth.namespaces = 1;
-  assert_int_equal(synth_one(&seen, getpid()), 0);
-  assert_int_equal(seen.found, 1);
-  end(&seen);
+  begin(&kept, ALL_TRAILERS);
+  kept.hook = on_namespaces;
+  kept.synth.namespaces = 1;
+  assert_int_equal(synth_one(&kept, getpid()), 0);
+  assert_int_equal(kept.found, 1);
 }
 
 static void live_failure_to_write_ends_it(void **state) {
-  seen_t seen;
-
-  begin(&seen, ALL_TRAILERS);
-  for (seen.fail_after = 1; seen.fail_after < 10; seen.fail_after++) {
-    seen.records = 0;
-    assert_int_equal(record_synth_all(&seen.synth), -ENOSPC);
-    assert_int_equal(seen.records, seen.fail_after);
+  begin(&kept, ALL_TRAILERS);
+  for (kept.fail_after = 1; kept.fail_after < 10; kept.fail_after++) {
+    kept.records = 0;
+    assert_int_equal(record_synth_all(&kept.synth), -ENOSPC);
+    assert_int_equal(kept.records, kept.fail_after);
   }
-  end(&seen);
 }
 
 /* -- cgroups --------------------------------------------------------------- */
@@ -430,17 +403,15 @@ static void on_cgroup(seen_t *seen, const uvperf_record_t *record) {
 
 static void live_cgroups_are_reported(void **state) {
   live_cgroup_t cgroup;
-  seen_t seen;
 
   live_cgroup_make(__func__, &cgroup);
-  begin(&seen, ALL_TRAILERS);
-  seen.hook = on_cgroup;
-  seen.wanted = &cgroup;
-  assert_int_equal(record_synth_cgroups(&seen.synth), 0);
+  begin(&kept, ALL_TRAILERS);
+  kept.hook = on_cgroup;
+  kept.wanted = &cgroup;
+  assert_int_equal(record_synth_cgroups(&kept.synth), 0);
   live_cgroup_remove(&cgroup);
-  assert_int_equal(seen.found, 1);
-  assert_true(seen.records >= 2); /* its cgroup and the root */
-  end(&seen);
+  assert_int_equal(kept.found, 1);
+  assert_true(kept.records >= 2); /* its cgroup and the root */
 }
 
 int main(void) {

@@ -63,9 +63,9 @@ static int on_write(void *arg, const void *record, size_t size) {
   return 0;
 }
 
-static seen_t *begin(void **state) {
-  static seen_t seen;
+static seen_t seen;
 
+static void begin(const char *root) {
   memset(&seen, 0, sizeof(seen));
   uvperf_attr_software(&seen.attr, PERF_COUNT_SW_CPU_CLOCK);
   seen.attr.sample_id_all = 1;
@@ -73,73 +73,71 @@ static seen_t *begin(void **state) {
   seen.synth.write = on_write;
   seen.synth.arg = &seen;
   seen.synth.attr = &seen.attr;
-  seen.synth.root = ((make_tree_t *)*state)->root;
-  return &seen;
+  seen.synth.root = root;
+}
+
+static int setup(void **state) {
+  int rc = make_tree_setup(state);
+
+  if (rc == 0)
+    begin(((make_tree_t *)*state)->root);
+  return rc;
 }
 
 /* -- the kernel ------------------------------------------------------------ */
 
 static void kernel_is_from_text_to_etext(void **state) {
-  seen_t *seen = begin(state);
-
   make_tree_write(*state, "/proc/kallsyms", symbols);
-  assert_int_equal(record_synth_kernel(&seen->synth), 0);
-  assert_int_equal(seen->synth.kernel_hidden, 0);
-  assert_int_equal(seen->nr, 1);
-  assert_int_equal(seen->maps[0].misc, PERF_RECORD_MISC_KERNEL);
-  assert_int_equal(seen->maps[0].pid, UINT32_MAX);
-  assert_int_equal(seen->maps[0].start, START);
-  assert_int_equal(seen->maps[0].pgoff, START);
-  assert_int_equal(seen->maps[0].size, 0x1000000);
-  assert_string_equal(seen->maps[0].name, "[kernel.kallsyms]_text");
+  assert_int_equal(record_synth_kernel(&seen.synth), 0);
+  assert_int_equal(seen.synth.kernel_hidden, 0);
+  assert_int_equal(seen.nr, 1);
+  assert_int_equal(seen.maps[0].misc, PERF_RECORD_MISC_KERNEL);
+  assert_int_equal(seen.maps[0].pid, UINT32_MAX);
+  assert_int_equal(seen.maps[0].start, START);
+  assert_int_equal(seen.maps[0].pgoff, START);
+  assert_int_equal(seen.maps[0].size, 0x1000000);
+  assert_string_equal(seen.maps[0].name, "[kernel.kallsyms]_text");
 }
 
 static void kernel_ends_at_edata_where_that_is_known(void **state) {
-  seen_t *seen = begin(state);
-
   make_tree_write(*state, "/proc/kallsyms",
                   "ffffffff81000000 T _stext\nffffffff82000000 T _etext\n"
                   "ffffffff83000000 D _edata\nffffffff84000000 T _etext2\n");
-  assert_int_equal(record_synth_kernel(&seen->synth), 0);
-  assert_int_equal(seen->maps[0].size, 0x2000000);
-  assert_string_equal(seen->maps[0].name, "[kernel.kallsyms]_stext");
+  assert_int_equal(record_synth_kernel(&seen.synth), 0);
+  assert_int_equal(seen.maps[0].size, 0x2000000);
+  assert_string_equal(seen.maps[0].name, "[kernel.kallsyms]_stext");
 }
 
 static void kernel_without_an_end_goes_on_to_the_last_address(void **state) {
-  seen_t *seen = begin(state);
-
   make_tree_write(*state, "/proc/kallsyms", "ffffffff81000000 T _text\n");
-  assert_int_equal(record_synth_kernel(&seen->synth), 0);
-  assert_int_equal(seen->maps[0].start + seen->maps[0].size, 0);
+  assert_int_equal(record_synth_kernel(&seen.synth), 0);
+  assert_int_equal(seen.maps[0].start + seen.maps[0].size, 0);
 }
 
 static void kernel_that_hides_its_addresses_is_left_out(void **state) {
-  seen_t *seen = begin(state);
-
   make_tree_write(*state, "/proc/kallsyms",
                   "0000000000000000 T _stext\n0000000000000000 T _text\n"
                   "0000000000000000 T _etext\n");
   make_tree_write(*state, "/proc/modules",
                   "xfs 2109440 1 - Live 0x0000000000000000\n");
-  assert_int_equal(record_synth_kernel(&seen->synth), 0);
-  assert_int_equal(seen->synth.kernel_hidden, 1);
-  assert_int_equal(seen->nr, 0);
+  assert_int_equal(record_synth_kernel(&seen.synth), 0);
+  assert_int_equal(seen.synth.kernel_hidden, 1);
+  assert_int_equal(seen.nr, 0);
 }
 
 static void kernel_without_symbols_is_left_out(void **state) {
   static const char *const texts[] = {"", "\n\n", "ffffffff81000000",
                                       "not a table\n", " _text _text _text\n"};
-  seen_t *seen = begin(state);
   size_t i;
 
-  assert_int_equal(record_synth_kernel(&seen->synth), 0);
-  assert_int_equal(seen->synth.kernel_hidden, 1);
+  assert_int_equal(record_synth_kernel(&seen.synth), 0);
+  assert_int_equal(seen.synth.kernel_hidden, 1);
   for (i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
-    seen = begin(state);
+    begin(seen.synth.root);
     make_tree_write(*state, "/proc/kallsyms", texts[i]);
-    assert_int_equal(record_synth_kernel(&seen->synth), 0);
-    assert_int_equal(seen->synth.kernel_hidden, 1);
-    assert_int_equal(seen->nr, 0);
+    assert_int_equal(record_synth_kernel(&seen.synth), 0);
+    assert_int_equal(seen.synth.kernel_hidden, 1);
+    assert_int_equal(seen.nr, 0);
   }
 }
 
@@ -155,7 +153,6 @@ static void write_dep(void **state, const char *text) {
 }
 
 static void modules_have_the_names_of_their_files(void **state) {
-  seen_t *seen = begin(state);
   struct utsname name;
   char path[256];
 
@@ -168,28 +165,26 @@ static void modules_have_the_names_of_their_files(void **state) {
   write_dep(state, "kernel/fs/xfs/notxfs.ko:\n"
                    "kernel/fs/xfs/xfs.ko.zst: kernel/lib/libcrc32c.ko.zst\n"
                    "/extra/snd-hda-intel.ko: kernel/xfs.ko\n");
-  assert_int_equal(record_synth_kernel(&seen->synth), 0);
-  assert_int_equal(seen->nr, 4);
-  assert_string_equal(seen->maps[1].name, "/extra/snd-hda-intel.ko");
-  assert_int_equal(seen->maps[1].start, UINT64_C(0xffffffffc0b00000));
-  assert_int_equal(seen->maps[1].size, 61440);
-  assert_int_equal(seen->maps[1].pgoff, 0);
+  assert_int_equal(record_synth_kernel(&seen.synth), 0);
+  assert_int_equal(seen.nr, 4);
+  assert_string_equal(seen.maps[1].name, "/extra/snd-hda-intel.ko");
+  assert_int_equal(seen.maps[1].start, UINT64_C(0xffffffffc0b00000));
+  assert_int_equal(seen.maps[1].size, 61440);
+  assert_int_equal(seen.maps[1].pgoff, 0);
   assert_int_equal(uname(&name), 0);
   snprintf(path, sizeof(path), "/lib/modules/%s/kernel/fs/xfs/xfs.ko.zst",
            name.release);
-  assert_string_equal(seen->maps[2].name, path);
-  assert_string_equal(seen->maps[3].name, "[nowhere]");
+  assert_string_equal(seen.maps[2].name, path);
+  assert_string_equal(seen.maps[3].name, "[nowhere]");
 }
 
 static void modules_without_a_list_of_files_have_their_own_names(void **state) {
-  seen_t *seen = begin(state);
-
   make_tree_write(*state, "/proc/kallsyms", symbols);
   make_tree_write(*state, "/proc/modules",
                   "xfs 2109440 1 - Live 0xffffffffc0a00000\n");
-  assert_int_equal(record_synth_kernel(&seen->synth), 0);
-  assert_int_equal(seen->nr, 2);
-  assert_string_equal(seen->maps[1].name, "[xfs]");
+  assert_int_equal(record_synth_kernel(&seen.synth), 0);
+  assert_int_equal(seen.nr, 2);
+  assert_string_equal(seen.maps[1].name, "[xfs]");
 }
 
 static int refuse(void *arg, const void *bytes, size_t size) {
@@ -199,34 +194,31 @@ static int refuse(void *arg, const void *bytes, size_t size) {
 }
 
 static void failure_to_write_ends_it(void **state) {
-  seen_t *seen = begin(state);
   int left;
 
   make_tree_write(*state, "/proc/kallsyms", symbols);
   make_tree_write(*state, "/proc/modules",
                   "xfs 2109440 1 - Live 0xffffffffc0a00000\n"
                   "zfs 2109440 1 - Live 0xffffffffc0b00000\n");
-  seen->synth.write = refuse;
-  seen->synth.arg = &left;
+  seen.synth.write = refuse;
+  seen.synth.arg = &left;
   left = 1;
-  assert_int_equal(record_synth_kernel(&seen->synth), -7);
+  assert_int_equal(record_synth_kernel(&seen.synth), -7);
   assert_int_equal(left, 0);
   left = 2;
-  assert_int_equal(record_synth_kernel(&seen->synth), -7);
+  assert_int_equal(record_synth_kernel(&seen.synth), -7);
   assert_int_equal(left, 0);
 }
 
 static void live_kernel_is_shown_to_root(void **state) {
-  seen_t *seen = begin(state);
-
-  seen->synth.root = NULL;
+  seen.synth.root = NULL;
   support_need_root(__func__);
-  assert_int_equal(record_synth_kernel(&seen->synth), 0);
-  if (seen->synth.kernel_hidden)
+  assert_int_equal(record_synth_kernel(&seen.synth), 0);
+  if (seen.synth.kernel_hidden)
     support_skip(__func__, "addresses in /proc/kallsyms");
-  assert_true(seen->nr >= 1);
-  assert_true(seen->maps[0].start != 0);
-  assert_true(seen->maps[0].size > 4096);
+  assert_true(seen.nr >= 1);
+  assert_true(seen.maps[0].start != 0);
+  assert_true(seen.maps[0].size > 4096);
 }
 
 /* -- the measured threads and CPUs ----------------------------------------- */
@@ -234,13 +226,12 @@ static void live_kernel_is_shown_to_root(void **state) {
 static void thread_map_names_the_threads(void **state) {
   int32_t ids[] = {-1, 1};
   common_ids_t tids = {ids, 2, 2};
-  seen_t *seen = begin(state);
   uint64_t words[8];
   uint32_t type;
 
-  assert_int_equal(record_synth_thread_map(&seen->synth, &tids), 0);
-  assert_int_equal(seen->size, 8 + 8 + 2 * 24);
-  memcpy(words, seen->bytes, seen->size);
+  assert_int_equal(record_synth_thread_map(&seen.synth, &tids), 0);
+  assert_int_equal(seen.size, 8 + 8 + 2 * 24);
+  memcpy(words, seen.bytes, seen.size);
   memcpy(&type, words, sizeof(type));
   assert_int_equal(type, 73);
   assert_int_equal(words[1], 2);
@@ -253,26 +244,24 @@ static void thread_map_names_the_threads(void **state) {
 static void thread_map_that_is_too_long_is_left_out(void **state) {
   static int32_t ids[10000];
   common_ids_t tids = {ids, 2700, 10000};
-  seen_t *seen = begin(state);
 
   memset(ids, 0xff, sizeof(ids));
-  assert_int_equal(record_synth_thread_map(&seen->synth, &tids), 0);
-  assert_int_equal(seen->size, 16 + 2700 * 24);
-  seen->size = 0;
+  assert_int_equal(record_synth_thread_map(&seen.synth, &tids), 0);
+  assert_int_equal(seen.size, 16 + 2700 * 24);
+  seen.size = 0;
   tids.nr = 10000;
-  assert_int_equal(record_synth_thread_map(&seen->synth, &tids), 0);
-  assert_int_equal(seen->size, 0);
+  assert_int_equal(record_synth_thread_map(&seen.synth, &tids), 0);
+  assert_int_equal(seen.size, 0);
 }
 
 static void cpu_map_lists_the_cpus(void **state) {
   static const uint16_t wanted[] = {0, 3, 0, 2, 300, 0};
   int32_t ids[] = {0, 2, 300};
   common_ids_t cpus = {ids, 3, 3};
-  seen_t *seen = begin(state);
 
-  assert_int_equal(record_synth_cpu_map(&seen->synth, &cpus), 0);
-  assert_int_equal(seen->size, 24);
-  assert_memory_equal(seen->bytes + 8, wanted, sizeof(wanted));
+  assert_int_equal(record_synth_cpu_map(&seen.synth, &cpus), 0);
+  assert_int_equal(seen.size, 24);
+  assert_memory_equal(seen.bytes + 8, wanted, sizeof(wanted));
 }
 
 /* -- BPF programs ---------------------------------------------------------- */
@@ -287,7 +276,7 @@ typedef struct bpf_records_s {
  * kernel/events/core.c. */
 static int on_bpf(void *arg, const void *record, size_t size) {
   const unsigned char *bytes = record;
-  bpf_records_t *seen = arg;
+  bpf_records_t *found = arg;
   struct perf_event_header header;
   uint64_t address;
   uint32_t id;
@@ -296,28 +285,28 @@ static int on_bpf(void *arg, const void *record, size_t size) {
   assert_int_equal(header.size, size);
   if (header.type == PERF_RECORD_BPF_EVENT) {
     memcpy(&id, bytes + 12, 4);
-    if (id != seen->program.id)
+    if (id != found->program.id)
       return 0;
     assert_int_equal(bytes[8], PERF_BPF_EVENT_PROG_LOAD);
-    assert_memory_equal(bytes + 16, seen->program.tag, BPF_TAG_SIZE);
-    assert_int_equal(seen->nr_ksymbols, 1);
-    seen->nr_loads++;
+    assert_memory_equal(bytes + 16, found->program.tag, BPF_TAG_SIZE);
+    assert_int_equal(found->nr_ksymbols, 1);
+    found->nr_loads++;
     return 0;
   }
   assert_int_equal(header.type, PERF_RECORD_KSYMBOL);
   memcpy(&address, bytes + 8, 8);
-  if (address != seen->program.addr[0])
+  if (address != found->program.addr[0])
     return 0;
-  assert_true(size <= sizeof(seen->ksymbol));
-  memcpy(seen->ksymbol, bytes, size);
-  seen->nr_ksymbols++;
+  assert_true(size <= sizeof(found->ksymbol));
+  memcpy(found->ksymbol, bytes, size);
+  found->nr_ksymbols++;
   return 0;
 }
 
 static void live_loaded_program_has_the_records_of_its_load(void **state) {
-  bpf_records_t seen = {.nr_loads = 0};
+  bpf_records_t found = {.nr_loads = 0};
   struct perf_event_attr attr;
-  record_synth_t synth = {.write = on_bpf, .arg = &seen, .attr = &attr};
+  record_synth_t synth = {.write = on_bpf, .arg = &found, .attr = &attr};
   uint32_t len;
   uint16_t type;
 
@@ -325,37 +314,40 @@ static void live_loaded_program_has_the_records_of_its_load(void **state) {
   attr.sample_id_all = 1;
   attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME;
   live_bpf_need(__func__, BPF_PROG_TYPE_SOCKET_FILTER);
-  live_bpf_load_shortest(&seen.program, BPF_PROG_TYPE_SOCKET_FILTER, "early");
-  if (seen.program.nr_functions == 0) {
-    live_bpf_close(&seen.program);
+  live_bpf_load_shortest(&found.program, BPF_PROG_TYPE_SOCKET_FILTER, "early");
+  if (found.program.nr_functions == 0) {
+    live_bpf_close(&found.program);
     support_skip(__func__, "a JIT for BPF, and addresses of the kernel");
   }
   assert_int_equal(record_synth_bpf(&synth), 0);
-  live_bpf_close(&seen.program);
-  assert_int_equal(seen.nr_loads, 1);
-  memcpy(&len, seen.ksymbol + 16, 4);
-  memcpy(&type, seen.ksymbol + 20, 2);
-  assert_int_equal(len, seen.program.len[0]);
+  live_bpf_close(&found.program);
+  assert_int_equal(found.nr_loads, 1);
+  memcpy(&len, found.ksymbol + 16, 4);
+  memcpy(&type, found.ksymbol + 20, 2);
+  assert_int_equal(len, found.program.len[0]);
   assert_int_equal(type, PERF_RECORD_KSYMBOL_TYPE_BPF);
-  assert_memory_equal(seen.ksymbol + 24, "bpf_prog_", 9);
-  assert_memory_equal(seen.ksymbol + 49, "_early", 7);
+  assert_memory_equal(found.ksymbol + 24, "bpf_prog_", 9);
+  assert_memory_equal(found.ksymbol + 49, "_early", 7);
 }
+
+#define TEST(name)                                                             \
+  cmocka_unit_test_setup_teardown(name, setup, make_tree_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      MAKE_TREE_TEST(kernel_is_from_text_to_etext),
-      MAKE_TREE_TEST(kernel_ends_at_edata_where_that_is_known),
-      MAKE_TREE_TEST(kernel_without_an_end_goes_on_to_the_last_address),
-      MAKE_TREE_TEST(kernel_that_hides_its_addresses_is_left_out),
-      MAKE_TREE_TEST(kernel_without_symbols_is_left_out),
-      MAKE_TREE_TEST(modules_have_the_names_of_their_files),
-      MAKE_TREE_TEST(modules_without_a_list_of_files_have_their_own_names),
-      MAKE_TREE_TEST(failure_to_write_ends_it),
-      MAKE_TREE_TEST(live_kernel_is_shown_to_root),
-      MAKE_TREE_TEST(live_loaded_program_has_the_records_of_its_load),
-      MAKE_TREE_TEST(thread_map_names_the_threads),
-      MAKE_TREE_TEST(thread_map_that_is_too_long_is_left_out),
-      MAKE_TREE_TEST(cpu_map_lists_the_cpus),
+      TEST(kernel_is_from_text_to_etext),
+      TEST(kernel_ends_at_edata_where_that_is_known),
+      TEST(kernel_without_an_end_goes_on_to_the_last_address),
+      TEST(kernel_that_hides_its_addresses_is_left_out),
+      TEST(kernel_without_symbols_is_left_out),
+      TEST(modules_have_the_names_of_their_files),
+      TEST(modules_without_a_list_of_files_have_their_own_names),
+      TEST(failure_to_write_ends_it),
+      TEST(live_kernel_is_shown_to_root),
+      TEST(live_loaded_program_has_the_records_of_its_load),
+      TEST(thread_map_names_the_threads),
+      TEST(thread_map_that_is_too_long_is_left_out),
+      TEST(cpu_map_lists_the_cpus),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

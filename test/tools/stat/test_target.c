@@ -50,18 +50,6 @@ static void serve_and_end(tool_run_t *run) {
   call_server_end(run->data);
 }
 
-static void process_that_ends_ends_the_count(void **state) {
-  call_server_t serve;
-  tool_run_t run = {.args = {STAT_PATH, "-v", "-x,", "-e", CALL_SERVER_EVENT,
-                             "-p", serve.id}};
-
-  need_calls(__func__);
-  call_server_start(&serve, TARGET_PATH);
-  tool_run_calls(&run, "counting", serve_and_end, &serve);
-  tool_run_exits(&run, 0);
-  assert_int_equal(stat_fields_value(run.err, CALL_SERVER_EVENT), 45);
-}
-
 typedef struct two_s {
   call_server_t serves[2];
   char ids[64];
@@ -349,22 +337,7 @@ static void cgroup_that_is_not_there_leaves_the_other(void **state) {
   assert_true(strstr(run.err, "\"error\"") > other);
 }
 
-/* -- without privileges ---------------------------------------------------- */
-
-static void unprivileged_user_counts_own_command(void **state) {
-  tool_run_t run = {.args = {STAT_PATH, "-e", "page-faults,task-clock",
-                             "/bin/sh", "-c", "exit 0"}};
-
-  support_need_own_events(__func__);
-  if (tool_run_paranoid() != 2)
-    support_skip(__func__, "kernel.perf_event_paranoid at 2");
-  run.as_nobody = 1;
-  tool_run_exits(&run, 0);
-  tool_run_expect_text(run.err, "page-faults:u");
-  tool_run_expect_text(run.err, "task-clock:u");
-  tool_run_expect_text(run.err, "kernel.perf_event_paranoid <= 1");
-  assert_true(strtoul(strstr(run.err, ":\n\n") + 3, NULL, 10) > 0);
-}
+/* -- uprobes --------------------------------------------------------------- */
 
 /* The shell can fork with the uprobe, but its child, which runs the program, is
  * not counted. */
@@ -388,7 +361,21 @@ static void uprobe_of_a_command_leaves_its_children_out(void **state) {
   assert_int_equal(stat_fields_value(alone.err, "start"), 1);
 }
 
+static void need_paranoid(const char *test) {
+  support_need_own_events(test);
+  if (tool_run_paranoid() != 2)
+    support_skip(test, "kernel.perf_event_paranoid at 2");
+}
+
+static void expect_counted(const tool_run_t *run) {
+  assert_true(strtoul(strstr(run->err, ":\n\n") + 3, NULL, 10) > 0);
+}
+
 static const tool_row_t rows[] = {
+    {"unprivileged_user_counts_own_command", need_paranoid,
+     "-e page-faults,task-clock /bin/sh -c 'exit 0'",
+     .err = "page-faults:u|task-clock:u|kernel.perf_event_paranoid <= 1",
+     .check = expect_counted, .as_nobody = 1},
     {"machine_is_counted_until_ctrl_c", support_need_cpu_wide,
      "-v -a -e cpu-clock,context-switches", 0,
      .err = "'system wide'|cpu-clock|!<not|!seconds user",
@@ -404,7 +391,6 @@ static const tool_row_t rows[] = {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(process_is_counted_until_ctrl_c),
-      cmocka_unit_test(process_that_ends_ends_the_count),
       cmocka_unit_test(two_processes_are_summed_until_both_are_gone),
       cmocka_unit_test(
           process_that_is_not_there_is_reported_and_others_counted),
@@ -417,7 +403,6 @@ int main(void) {
       cmocka_unit_test(cgroups_are_counted_each),
       cmocka_unit_test(cgroups_by_cpu_add_up),
       cmocka_unit_test(cgroup_that_is_not_there_leaves_the_other),
-      cmocka_unit_test(unprivileged_user_counts_own_command),
       cmocka_unit_test(uprobe_of_a_command_leaves_its_children_out),
   };
 
