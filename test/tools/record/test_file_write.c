@@ -113,57 +113,59 @@ typedef struct recording_s {
   uint64_t ids;
 } recording_t;
 
-static void begin(recording_t *recording, void **state, size_t nr_events) {
+static recording_t recording;
+
+static void begin(void **state, size_t nr_events) {
   struct perf_event_attr attr;
   record_values_t values;
   size_t i;
 
   memset(&disk, 0, sizeof(disk));
   disk.room = UINT64_MAX;
-  memset(recording, 0, sizeof(*recording));
-  snprintf(recording->path, sizeof(recording->path), "%s/perf.data",
+  memset(&recording, 0, sizeof(recording));
+  snprintf(recording.path, sizeof(recording.path), "%s/perf.data",
            ((make_tree_t *)*state)->root);
-  recording->file = record_file_open(recording->path);
-  assert_non_null(recording->file);
+  recording.file = record_file_open(recording.path);
+  assert_non_null(recording.file);
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   attr.sample_type =
       PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN;
   for (i = 0; i < nr_events; i++)
-    record_file_add_event(recording->file, &attr, "clock");
+    record_file_add_event(recording.file, &attr, "clock");
   record_values_init(&values);
   values.callchain_nr = 100;
-  record_build(&recording->sample, PERF_RECORD_SAMPLE, &attr, &values);
+  record_build(&recording.sample, PERF_RECORD_SAMPLE, &attr, &values);
 }
 
-static void add_id(recording_t *recording, size_t event) {
-  record_file_add_id(recording->file, event, ++recording->ids);
+static void add_id(size_t event) {
+  record_file_add_id(recording.file, event, ++recording.ids);
 }
 
-static int write_some(recording_t *recording, uint64_t nr) {
+static int write_some(uint64_t nr) {
   uint64_t i;
   int rc;
 
   for (i = 0; i < nr; i++) {
-    rc = record_file_write(recording->file, recording->sample.words,
-                           recording->sample.size);
+    rc = record_file_write(recording.file, recording.sample.words,
+                           recording.sample.size);
     if (rc != 0)
       return rc;
-    recording->written++;
+    recording.written++;
   }
   return 0;
 }
 
-static uint64_t count(const recording_t *recording) {
+static uint64_t count(void) {
   const struct perf_event_header *record = NULL;
   data_file_t file;
   uint64_t nr = 0;
 
-  data_file_read(&file, recording->path);
+  data_file_read(&file, recording.path);
   while ((record = data_file_next(&file, record)) != NULL) {
     if (record->type != PERF_RECORD_SAMPLE)
       continue;
-    assert_int_equal(record->size, recording->sample.size);
-    assert_memory_equal(record, recording->sample.words, record->size);
+    assert_int_equal(record->size, recording.sample.size);
+    assert_memory_equal(record, recording.sample.words, record->size);
     nr++;
   }
   data_file_free(&file);
@@ -175,59 +177,56 @@ static uint64_t count(const recording_t *recording) {
 /* There are enough records for the data to reach the attrs several times. Ids
  * are added all the time. */
 static void file_is_readable_after_each_write(void **state) {
-  recording_t recording;
   unsigned i;
 
-  begin(&recording, state, 3);
+  begin(state, 3);
   disk.is_checked = 1;
   for (i = 0; i < 60; i++) {
     if (i % 3 == 0)
-      add_id(&recording, i % 2);
-    assert_int_equal(write_some(&recording, 50), 0);
+      add_id(i % 2);
+    assert_int_equal(write_some(50), 0);
     assert_int_equal(record_file_sync(recording.file), 0);
     assert_int_equal(disk.records, recording.written);
     assert_int_equal(disk.ids, recording.ids);
   }
   assert_int_equal(record_file_close(recording.file, NULL), 0);
-  assert_int_equal(count(&recording), recording.written);
+  assert_int_equal(count(), recording.written);
 }
 
 /* The same is true if a write can end anywhere. */
 static void file_is_readable_after_each_part_of_a_write(void **state) {
-  recording_t recording;
   unsigned i;
 
-  begin(&recording, state, 2);
+  begin(state, 2);
   disk.is_checked = 1;
   disk.most = 128;
   for (i = 0; i < 10; i++) {
-    add_id(&recording, 1);
+    add_id(1);
     assert_int_equal(record_file_sync(recording.file), 0);
-    add_id(&recording, 0);
+    add_id(0);
     assert_int_equal(record_file_sync(recording.file), 0);
-    assert_int_equal(write_some(&recording, 4), 0);
+    assert_int_equal(write_some(4), 0);
     assert_int_equal(record_file_sync(recording.file), 0);
   }
   assert_int_equal(record_file_close(recording.file, NULL), 0);
-  assert_int_equal(count(&recording), recording.written);
+  assert_int_equal(count(), recording.written);
 }
 
 /* These are more ids than any space that could have been reserved for them. */
 static void many_ids_may_come_late(void **state) {
-  recording_t recording;
   data_file_t file;
   const uint64_t *ids;
   size_t nr, i;
 
-  begin(&recording, state, 2);
-  add_id(&recording, 0);
-  assert_int_equal(write_some(&recording, 10), 0);
+  begin(state, 2);
+  add_id(0);
+  assert_int_equal(write_some(10), 0);
   assert_int_equal(record_file_sync(recording.file), 0);
   for (i = 0; i < 100000; i++)
-    add_id(&recording, 1);
+    add_id(1);
   assert_int_equal(record_file_sync(recording.file), 0);
-  assert_int_equal(count(&recording), 10);
-  assert_int_equal(write_some(&recording, 10), 0);
+  assert_int_equal(count(), 10);
+  assert_int_equal(write_some(10), 0);
   assert_int_equal(record_file_close(recording.file, NULL), 0);
   data_file_read(&file, recording.path);
   ids = data_file_ids(&file, 1, &nr);
@@ -235,24 +234,23 @@ static void many_ids_may_come_late(void **state) {
   for (i = 0; i < nr; i++)
     assert_int_equal(ids[i], i + 2);
   data_file_free(&file);
-  assert_int_equal(count(&recording), 20);
+  assert_int_equal(count(), 20);
 }
 
 /* The features go to the place of the attrs, which are valid until the file is
  * finished. */
 static void file_is_readable_while_it_is_finished(void **state) {
-  recording_t recording;
   data_file_t file;
   uint64_t attrs;
 
-  begin(&recording, state, 1);
-  add_id(&recording, 0);
+  begin(state, 1);
+  add_id(0);
   assert_int_equal(record_file_sync(recording.file), 0);
   data_file_read(&file, recording.path);
   attrs = file.header.attrs.offset;
   data_file_free(&file);
   while (record_file_bytes(recording.file) + recording.sample.size <= attrs)
-    assert_int_equal(write_some(&recording, 1), 0);
+    assert_int_equal(write_some(1), 0);
   assert_int_equal(record_file_sync(recording.file), 0);
   data_file_read(&file, recording.path);
   assert_int_equal(file.header.attrs.offset, attrs);
@@ -260,17 +258,16 @@ static void file_is_readable_while_it_is_finished(void **state) {
   disk.is_checked = 1;
   disk.most = 256;
   assert_int_equal(record_file_close(recording.file, NULL), 0);
-  assert_int_equal(count(&recording), recording.written);
+  assert_int_equal(count(), recording.written);
 }
 
 /* The rest of a finished file is cut off, so it ends after its last content. */
 static void finished_file_has_nothing_behind_it(void **state) {
-  recording_t recording;
   data_file_t file;
 
-  begin(&recording, state, 1);
-  add_id(&recording, 0);
-  assert_int_equal(write_some(&recording, 10), 0);
+  begin(state, 1);
+  add_id(0);
+  assert_int_equal(write_some(10), 0);
   assert_int_equal(record_file_close(recording.file, NULL), 0);
   data_file_read(&file, recording.path);
   assert_int_equal(file.header.attrs.offset + file.header.attrs.size +
@@ -283,35 +280,32 @@ static void finished_file_has_nothing_behind_it(void **state) {
 /* -- failures -------------------------------------------------------------- */
 
 static void interrupted_and_short_writes_are_gone_on_with(void **state) {
-  recording_t recording;
-
-  begin(&recording, state, 2);
+  begin(state, 2);
   disk.interrupt = 2;
   disk.most = 1000;
-  add_id(&recording, 0);
-  assert_int_equal(write_some(&recording, 1000), 0);
+  add_id(0);
+  assert_int_equal(write_some(1000), 0);
   assert_int_equal(record_file_close(recording.file, NULL), 0);
-  assert_int_equal(count(&recording), 1000);
+  assert_int_equal(count(), 1000);
 }
 
 /* The record that was only written in part does not count. */
 static void full_disk_leaves_whole_records(void **state) {
-  recording_t recording;
   uint64_t at, found;
   int rc;
 
   for (at = 700001; at < 710000; at += 1111) {
-    begin(&recording, state, 2);
-    add_id(&recording, 0);
+    begin(state, 2);
+    add_id(0);
     disk.room = at;
     disk.is_checked = 1;
-    rc = write_some(&recording, 5000);
+    rc = write_some(5000);
     assert_int_equal(rc, -ENOSPC);
     assert_int_equal(record_file_sync(recording.file), -ENOSPC);
-    assert_int_equal(write_some(&recording, 1), -ENOSPC);
+    assert_int_equal(write_some(1), -ENOSPC);
     assert_int_equal(record_file_round(recording.file), -ENOSPC);
     assert_int_equal(record_file_close(recording.file, NULL), -ENOSPC);
-    found = count(&recording);
+    found = count();
     assert_true(found > 0);
     assert_true(found * recording.sample.size <= at);
   }
@@ -320,46 +314,42 @@ static void full_disk_leaves_whole_records(void **state) {
 /* Attrs are after the data, but do not limit them: nearly the whole file is
  * data. */
 static void limit_of_the_size_is_made_use_of(void **state) {
-  recording_t recording;
   uint64_t limit;
   int rc;
 
   for (limit = 100000; limit < 2000000; limit += 61803) {
-    begin(&recording, state, 2);
-    add_id(&recording, 0);
+    begin(state, 2);
+    add_id(0);
     disk.full_at = limit;
     disk.is_checked = 1;
     do {
-      rc = write_some(&recording, 3);
+      rc = write_some(3);
       if (rc == 0)
         rc = record_file_round(recording.file);
     } while (rc == 0);
     assert_int_equal(rc, -EFBIG);
     assert_int_equal(record_file_close(recording.file, NULL), -EFBIG);
-    assert_true(count(&recording) * recording.sample.size + 8192 > limit);
+    assert_true(count() * recording.sample.size + 8192 > limit);
   }
 }
 
 /* The disk has room for the data, but not for the features after them. */
 static void disk_that_is_full_at_the_end_keeps_the_records(void **state) {
-  recording_t recording;
-
-  begin(&recording, state, 1);
-  add_id(&recording, 0);
-  assert_int_equal(write_some(&recording, 100), 0);
+  begin(state, 1);
+  add_id(0);
+  assert_int_equal(write_some(100), 0);
   assert_int_equal(record_file_sync(recording.file), 0);
   disk.room = 100;
   disk.is_checked = 1;
   assert_int_equal(record_file_close(recording.file, NULL), -ENOSPC);
-  assert_int_equal(count(&recording), 100);
+  assert_int_equal(count(), 100);
 }
 
 static void pipe_that_nobody_reads_is_an_error(void **state) {
-  recording_t recording;
   char path[128];
   int fd;
 
-  begin(&recording, state, 1);
+  begin(state, 1);
   assert_int_equal(record_file_close(recording.file, NULL), 0);
   snprintf(path, sizeof(path), "%s/pipe", ((make_tree_t *)*state)->root);
   assert_int_equal(mkfifo(path, 0600), 0);
@@ -369,7 +359,7 @@ static void pipe_that_nobody_reads_is_an_error(void **state) {
   recording.file = record_file_open(path);
   assert_non_null(recording.file);
   close(fd);
-  assert_int_equal(write_some(&recording, 1), -EPIPE);
+  assert_int_equal(write_some(1), -EPIPE);
   assert_int_equal(record_file_close(recording.file, NULL), -EPIPE);
 }
 

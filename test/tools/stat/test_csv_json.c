@@ -24,9 +24,11 @@ static void print_words(FILE *file, const stat_report_t *report) {
   stat_csv_lines(file, ", ", report);
 }
 
+static stat_table_t table; /* each test makes a new one */
+
 /* Fails unless each line is an object of its own. */
-static void expect_objects(const stat_table_t *table, size_t nr) {
-  char *text = stat_table_print(table, stat_json_lines), *line, *end;
+static void expect_objects(size_t nr) {
+  char *text = stat_table_print(&table, stat_json_lines), *line, *end;
   size_t found = 0;
 
   for (line = text; *line != '\0'; line = end + 1) {
@@ -43,29 +45,27 @@ static void expect_objects(const stat_table_t *table, size_t nr) {
 
 /* Fills a table with counts for which perf-stat(1) printed the lines that are
  * expected below. */
-static void fill_software(stat_table_t *table) {
+static void fill_software(void) {
   stat_line_t *line;
 
-  stat_table_init(table);
-  table->report.elapsed_ns = 866000;
-  line = stat_table_add(table, "task-clock", 462457);
+  stat_table_init(&table);
+  table.report.elapsed_ns = 866000;
+  line = stat_table_add(&table, "task-clock", 462457);
   line->count.time_enabled = line->count.time_running = 462457;
-  line = stat_table_add(table, "context-switches", 0);
+  line = stat_table_add(&table, "context-switches", 0);
   line->count.time_enabled = line->count.time_running = 462457;
-  line = stat_table_add(table, "cycles", 0);
+  line = stat_table_add(&table, "cycles", 0);
   line->count.time_enabled = line->count.time_running = 0;
   line->count.state = UVPERF_COUNT_NOT_AVAILABLE;
   line->count.nr_counts = 0;
   line->count.nr_missing = 1;
   line->why = "there is no PMU";
-  line = stat_table_add(table, "page-faults", 49);
+  line = stat_table_add(&table, "page-faults", 49);
   line->count.time_enabled = line->count.time_running = 462457;
 }
 
 static void fields_are_those_of_perf_stat(void **state) {
-  stat_table_t table;
-
-  fill_software(&table);
+  fill_software();
   stat_table_expect(&table, print_commas,
                     "0.46,msec,task-clock,462457,100.00,0.534,CPUs utilized\n"
                     "0,,context-switches,462457,100.00,0.000,/sec\n"
@@ -74,10 +74,9 @@ static void fields_are_those_of_perf_stat(void **state) {
 }
 
 static void fields_of_runs_have_the_deviation(void **state) {
-  stat_table_t table;
   size_t i;
 
-  fill_software(&table);
+  fill_software();
   table.report.nr_runs = 3;
   table.lines[0].deviation = 1.9;
   for (i = 0; i < 4; i++) /* a sum over the runs */
@@ -91,9 +90,7 @@ static void fields_of_runs_have_the_deviation(void **state) {
 }
 
 static void fields_of_an_interval_begin_with_time_and_cpu(void **state) {
-  stat_table_t table;
-
-  fill_software(&table);
+  fill_software();
   table.report.is_interval = 1;
   table.report.by = STAT_BY_CPU;
   table.report.at_ns = 1000000001;
@@ -111,12 +108,10 @@ static void fields_of_an_interval_begin_with_time_and_cpu(void **state) {
                          "{\"interval\":1.000000001,\"cpu\":\"12\",", 1);
   stat_table_expect_part(&table, stat_json_lines,
                          "{\"interval\":1.000000001,\"counter-value\":\"9", 1);
-  expect_objects(&table, 3);
+  expect_objects(3);
 }
 
 static void fields_and_objects_of_a_cgroup_name_it(void **state) {
-  stat_table_t table;
-
   stat_table_init(&table);
   stat_table_add(&table, "stalled-cycles-backend", 50);
   stat_table_add(&table, "instructions", 100);
@@ -136,13 +131,11 @@ static void fields_and_objects_of_a_cgroup_name_it(void **state) {
                          "\n{\"event\":\"instructions\",\"cgroup\":\"a,b\","
                          "\"metric-value\":0.500000,",
                          1);
-  expect_objects(&table, 4);
+  expect_objects(4);
 }
 
 /* The line of a second metric has a separator that perf-stat(1) forgets. */
 static void second_metric_is_a_line_of_empty_fields(void **state) {
-  stat_table_t table;
-
   stat_table_init(&table);
   stat_table_add(&table, "cycles", 200);
   stat_table_add(&table, "stalled-cycles-backend", 50);
@@ -158,7 +151,7 @@ static void second_metric_is_a_line_of_empty_fields(void **state) {
       "\n{\"event\":\"instructions\",\"metric-value\":0.500000,"
       "\"metric-unit\":\"stalled cycles per insn\"}\n",
       1);
-  expect_objects(&table, 4);
+  expect_objects(4);
   table.lines[2].count.nr_missing = 1;
   stat_table_expect_part(&table, print_commas,
                          "0.50,insn per cycle,1 of 2 missing\n"
@@ -172,8 +165,6 @@ static void second_metric_is_a_line_of_empty_fields(void **state) {
 }
 
 static void fields_with_the_separator_are_quoted(void **state) {
-  stat_table_t table;
-
   stat_table_init(&table);
   stat_table_add(&table, "cpu/event=1,umask=\"2\"/", 5);
   stat_table_add(&table, "a b.c", 6);
@@ -189,7 +180,6 @@ static void fields_with_the_separator_are_quoted(void **state) {
 }
 
 static void incomplete_value_has_one_more_field(void **state) {
-  stat_table_t table;
   stat_line_t *line;
 
   stat_table_init(&table);
@@ -223,9 +213,7 @@ static void incomplete_value_has_one_more_field(void **state) {
 }
 
 static void objects_have_the_keys_of_perf_stat(void **state) {
-  stat_table_t table;
-
-  fill_software(&table);
+  fill_software();
   table.report.nr_runs = 2;
   table.lines[3].deviation = 0.675;
   stat_table_expect(
@@ -247,13 +235,12 @@ static void objects_have_the_keys_of_perf_stat(void **state) {
       "\"event\":\"page-faults\",\"variance\":0.68,\"event-runtime\":231228,"
       "\"pcnt-running\":100.00,\"metric-value\":105.955797,"
       "\"metric-unit\":\"K/sec\",\"state\":\"counting\"}\n");
-  expect_objects(&table, 4);
+  expect_objects(4);
 }
 
 /* Every byte, alone and after a lead byte of UTF-8, in all texts. */
 static void names_of_any_bytes_are_one_line(void **state) {
   static const char *const leads[] = {"", "\xc2", "\xe2\x80", "\xf0\x9f\x98"};
-  stat_table_t table;
   stat_line_t *line;
   char name[16];
   size_t i;
@@ -267,7 +254,7 @@ static void names_of_any_bytes_are_one_line(void **state) {
   for (i = 0; i < 4; i++) {
     for (byte = 1; byte < 256; byte++) {
       snprintf(name, sizeof(name), "a%s%cz", leads[i], byte);
-      expect_objects(&table, 1);
+      expect_objects(1);
       stat_table_expect_part(&table, print_commas, "\n", 1);
       stat_table_expect_part(&table, print_commas, "\033", 0);
     }
@@ -275,15 +262,13 @@ static void names_of_any_bytes_are_one_line(void **state) {
 }
 
 static void number_that_is_none_is_not_counted(void **state) {
-  stat_table_t table;
-
   stat_table_init(&table);
   stat_table_add(&table, "a", 0)->mean = 1e308 * 10;
   stat_table_add(&table, "b", 0)->mean = 1e308;
   stat_table_add(&table, "c", 0)->count.time_enabled = 0;
   stat_table_expect_part(&table, print_commas, "<not counted>,,a", 1);
   stat_table_expect_part(&table, print_commas, ",c,1500000000,100.00,", 1);
-  expect_objects(&table, 3);
+  expect_objects(3);
 }
 
 /* A locale with a decimal comma and a point between thousands, xx_XX. */
@@ -307,9 +292,8 @@ static void make_comma_locale(const make_tree_t *tree) {
 
 /* Returns whether a report is printed as expected. It does not assert, because
  * it runs in a child. */
-static int prints(const stat_table_t *table, stat_table_print_fn print,
-                  const char *expected) {
-  char *text = stat_table_print(table, print);
+static int prints(stat_table_print_fn print, const char *expected) {
+  char *text = stat_table_print(&table, print);
   int is_same = strcmp(text, expected) == 0;
 
   if (!is_same)
@@ -322,7 +306,6 @@ static int prints(const stat_table_t *table, stat_table_print_fn print,
  * LOCPATH. */
 static int print_with_comma(void *arg) {
   const make_tree_t *tree = arg;
-  stat_table_t table;
 
   setenv("LOCPATH", tree->root, 1);
   if (setlocale(LC_NUMERIC, "xx_XX") == NULL || strtod("0,5", NULL) < 0.5)
@@ -330,19 +313,19 @@ static int print_with_comma(void *arg) {
   stat_table_init(&table);
   stat_table_add(&table, "task-clock", UINT64_C(1234567891000));
   stat_table_add(&table, "x", 1234567);
-  if (!prints(&table, stat_text_lines,
+  if (!prints(stat_text_lines,
               "      1.234.567,89 msec task-clock                       #  "
               "617,284 CPUs utilized\n"
               "         1.234.567      x                                #  "
               "999,999 /sec\n") ||
-      !prints(&table, print_commas,
+      !prints(print_commas,
               "1234567.89,msec,task-clock,1500000000,100.00,617.284,"
               "CPUs utilized\n"
               "1234567,,x,1500000000,100.00,999.999,/sec\n"))
     return 1;
   table.report.nr_lines = 1;
   table.report.nr_runs = 2;
-  return !prints(&table, stat_json_lines,
+  return !prints(stat_json_lines,
                  "{\"counter-value\":\"1234567.891000\",\"unit\":\"msec\","
                  "\"event\":\"task-clock\",\"variance\":0.00,"
                  "\"event-runtime\":750000000,\"pcnt-running\":100.00,"

@@ -3,8 +3,9 @@
 #include "stat_table.h"
 #include "support.h"
 
+static stat_table_t table; /* each test makes a new one */
+
 static void what_was_not_counted_is_not_0(void **state) {
-  stat_table_t table;
   uint32_t count_state;
   stat_line_t *line;
 
@@ -35,7 +36,6 @@ static void what_was_not_counted_is_not_0(void **state) {
 }
 
 static void missing_part_is_printed_beside_the_value(void **state) {
-  stat_table_t table;
   stat_line_t *line;
 
   stat_table_init(&table);
@@ -62,7 +62,6 @@ static void missing_part_is_printed_beside_the_value(void **state) {
 static void reason_is_printed_once_after_its_events(void **state) {
   static const char *const labels[] = {"a", "b", "c", "d", "e",
                                        "f", "g", "h", "i", "j"};
-  stat_table_t table;
   stat_line_t *line;
   char same[] = "no PMU";
   size_t i;
@@ -98,7 +97,6 @@ static void reason_is_printed_once_after_its_events(void **state) {
 
 static void reasons_beyond_the_bound_are_counted(void **state) {
   char whys[20][8];
-  stat_table_t table;
   stat_line_t *line;
   size_t i;
 

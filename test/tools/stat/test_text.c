@@ -53,9 +53,17 @@ static void series_without_spread_deviates_by_0(void **state) {
   assert_true(deviation_of(around, 2, &mean) <= 0);
 }
 
-static void software_events_are_printed_per_second(void **state) {
-  stat_table_t table;
+static stat_table_t table; /* each test makes a new one */
 
+static void expect_lines(const char *lines) {
+  stat_table_expect(&table, stat_text_lines, lines);
+}
+
+static void expect_part(const char *part, size_t times) {
+  stat_table_expect_part(&table, stat_text_lines, part, times);
+}
+
+static void software_events_are_printed_per_second(void **state) {
   stat_table_init(&table);
   stat_table_add(&table, "task-clock", 1500000000);
   stat_table_add(&table, "context-switches", 1500);
@@ -64,8 +72,7 @@ static void software_events_are_printed_per_second(void **state) {
   stat_table_add(&table, "b", 1501000000000);
   stat_table_add(&table, "c", 1501000000000000);
   stat_table_add(&table, "d", 0);
-  stat_table_expect(
-      &table, stat_text_lines,
+  expect_lines(
       "           1500.00 msec task-clock                       #    0.750 "
       "CPUs "
       "utilized\n"
@@ -84,18 +91,14 @@ static void software_events_are_printed_per_second(void **state) {
 }
 
 static void without_a_clock_nothing_is_printed_per_second(void **state) {
-  stat_table_t table;
-
   stat_table_init(&table);
   stat_table_add(&table, "page-faults", 48);
   stat_table_add(&table, "cycles", 9);
-  stat_table_expect(&table, stat_text_lines,
-                    "                48      page-faults\n"
-                    "                 9      cycles\n");
+  expect_lines("                48      page-faults\n"
+               "                 9      cycles\n");
 }
 
 static void hardware_events_are_compared(void **state) {
-  stat_table_t table;
   stat_line_t *line;
 
   stat_table_init(&table);
@@ -109,8 +112,7 @@ static void hardware_events_are_compared(void **state) {
   stat_table_add(&table, "stalled-cycles-backend", 900000000);
   stat_table_add(&table, "cache-references", 1000);
   stat_table_add(&table, "cache-misses", 37);
-  stat_table_expect(
-      &table, stat_text_lines,
+  expect_lines(
       "           1500.00 msec task-clock                       #    0.750 "
       "CPUs "
       "utilized\n"
@@ -141,7 +143,6 @@ static void misses_of_each_cache_are_compared(void **state) {
       "of all L1-dcache accesses", "of all L1-icache accesses",
       "of all LL-cache accesses", "of all dTLB cache accesses",
       "of all iTLB cache accesses"};
-  stat_table_t table;
   uint64_t cache;
   size_t i;
 
@@ -155,8 +156,8 @@ static void misses_of_each_cache_are_compared(void **state) {
     table.attrs[0].config = cache | 1 << 16;
     table.attrs[1].config = cache | 1 << 8;
     table.attrs[2].config = cache;
-    stat_table_expect_part(&table, stat_text_lines, "#    2.00% ", 1);
-    stat_table_expect_part(&table, stat_text_lines, units[cache], 1);
+    expect_part("#    2.00% ", 1);
+    expect_part(units[cache], 1);
   }
 }
 
@@ -164,41 +165,39 @@ static void misses_of_each_cache_are_compared(void **state) {
  * same CPU. For example, user instructions divided by the cycles of both sides
  * mean nothing. */
 static void what_is_not_alike_is_not_compared(void **state) {
-  stat_table_t table;
   stat_line_t *line;
 
   stat_table_init(&table);
   stat_table_add(&table, "cycles", 10);
   line = stat_table_add(&table, "instructions", 30);
-  stat_table_expect_part(&table, stat_text_lines, "   3.00  insn per cycle", 1);
+  expect_part("   3.00  insn per cycle", 1);
   table.attrs[1].exclude_kernel = 1;
-  stat_table_expect_part(&table, stat_text_lines, "#", 0);
+  expect_part("#", 0);
   table.attrs[0].exclude_kernel = 1;
-  stat_table_expect_part(&table, stat_text_lines, "insn per cycle", 1);
+  expect_part("insn per cycle", 1);
   table.attrs[0].exclude_user = 1;
-  stat_table_expect_part(&table, stat_text_lines, "#", 0);
+  expect_part("#", 0);
   table.attrs[1].exclude_user = table.attrs[1].exclude_hv = 1;
-  stat_table_expect_part(&table, stat_text_lines, "#", 0);
+  expect_part("#", 0);
   table.attrs[0].exclude_hv = table.attrs[0].exclude_host = 1;
-  stat_table_expect_part(&table, stat_text_lines, "#", 0);
+  expect_part("#", 0);
   table.attrs[1].exclude_host = table.attrs[1].exclude_idle = 1;
-  stat_table_expect_part(&table, stat_text_lines, "#", 0);
+  expect_part("#", 0);
   table.attrs[0].exclude_idle = 1;
-  stat_table_expect_part(&table, stat_text_lines, "insn per cycle", 1);
+  expect_part("insn per cycle", 1);
   table.attrs[0].config |= UINT64_C(4) << 32;
-  stat_table_expect_part(&table, stat_text_lines, "#", 0);
+  expect_part("#", 0);
   table.attrs[1].config |= UINT64_C(4) << 32;
-  stat_table_expect_part(&table, stat_text_lines, "insn per cycle", 1);
+  expect_part("insn per cycle", 1);
   line->place = 1;
-  stat_table_expect_part(&table, stat_text_lines, "#", 0);
+  expect_part("#", 0);
   line->place = -1;
   table.lines[0].count.state = UVPERF_COUNT_NOT_AVAILABLE;
-  stat_table_expect_part(&table, stat_text_lines, "#", 0);
+  expect_part("#", 0);
 }
 
 static void cgroup_stands_behind_its_events(void **state) {
   static const char one[] = "/", other[] = "sys\ttem.slice";
-  stat_table_t table;
   size_t i;
 
   stat_table_init(&table);
@@ -210,8 +209,7 @@ static void cgroup_stands_behind_its_events(void **state) {
   table.events[0].cgroup = table.events[1].cgroup = one;
   for (i = 2; i < 5; i++)
     table.events[i].cgroup = other;
-  stat_table_expect(
-      &table, stat_text_lines,
+  expect_lines(
       "           1000.00 msec cpu-clock                        /             "
       "#    0.500 CPUs utilized\n"
       "                 8      stalled-cycles-backend           /\n"
@@ -226,34 +224,27 @@ static void cgroup_stands_behind_its_events(void **state) {
 }
 
 static void metric_beyond_all_bounds_is_left_out(void **state) {
-  stat_table_t table;
-
   stat_table_init(&table);
   table.report.elapsed_ns = 0;
   stat_table_add(&table, "task-clock", 1);
-  stat_table_expect_part(&table, stat_text_lines, "#", 0);
+  expect_part("#", 0);
   stat_table_init(&table);
   stat_table_add(&table, "cycles", 1)->mean = 1e-300;
   stat_table_add(&table, "instructions", 1)->mean = 1e300;
-  stat_table_expect_part(&table, stat_text_lines, "#", 0);
+  expect_part("#", 0);
 }
 
 static void event_of_other_cpus_has_no_line(void **state) {
-  stat_table_t table;
-
   stat_table_init(&table);
   table.report.by = STAT_BY_CPU;
   stat_table_add(&table, "cycles", 5)->place = 0;
   stat_table_line(&table, 0, 1, 0)->count.state = UVPERF_COUNT_NONE;
-  stat_table_expect(&table, stat_text_lines,
-                    "CPU0                        5      cycles\n");
+  expect_lines("CPU0                        5      cycles\n");
 }
 
 /* A line is divided by the clock of its own CPU, whatever the order of the
  * lines is. */
 static void intervals_by_cpu_have_both_columns(void **state) {
-  stat_table_t table;
-
   stat_table_init(&table);
   table.report.is_interval = 1;
   table.report.by = STAT_BY_CPU;
@@ -266,19 +257,18 @@ static void intervals_by_cpu_have_both_columns(void **state) {
   stat_table_expect(
       &table, stat_text_head,
       "#           time CPU                    counts unit events\n");
-  stat_table_expect(&table, stat_text_lines,
-                    "  1234.567890123 CPU0                   100.00 msec "
-                    "cpu-clock            "
-                    "            #    1.000 CPUs utilized\n"
-                    "  1234.567890123 CPU0                        5      "
-                    "page-faults          "
-                    "            #   50.000 /sec\n"
-                    "  1234.567890123 CPU12                   50.00 msec "
-                    "cpu-clock            "
-                    "            #    0.500 CPUs utilized\n"
-                    "  1234.567890123 CPU12                       5      "
-                    "page-faults          "
-                    "            #  100.000 /sec\n");
+  expect_lines("  1234.567890123 CPU0                   100.00 msec "
+               "cpu-clock            "
+               "            #    1.000 CPUs utilized\n"
+               "  1234.567890123 CPU0                        5      "
+               "page-faults          "
+               "            #   50.000 /sec\n"
+               "  1234.567890123 CPU12                   50.00 msec "
+               "cpu-clock            "
+               "            #    0.500 CPUs utilized\n"
+               "  1234.567890123 CPU12                       5      "
+               "page-faults          "
+               "            #  100.000 /sec\n");
   stat_table_expect(&table, stat_text_tail, "");
   table.report.by = STAT_BY_NONE;
   stat_table_expect(&table, stat_text_head,
@@ -286,8 +276,6 @@ static void intervals_by_cpu_have_both_columns(void **state) {
 }
 
 static void long_unit_moves_all_columns_alike(void **state) {
-  stat_table_t table;
-
   stat_table_init(&table);
   table.report.is_interval = 1;
   stat_table_add(&table, "power/energy-pkg/", 0)->mean = 1234.5678;
@@ -296,14 +284,11 @@ static void long_unit_moves_all_columns_alike(void **state) {
   stat_table_add(&table, "dummy", 3);
   stat_table_expect(&table, stat_text_head,
                     "#           time             counts   unit events\n");
-  stat_table_expect(
-      &table, stat_text_lines,
-      "     0.000000000            1234.57 Joules power/energy-pkg/\n"
-      "     0.000000000                  3        dummy\n");
+  expect_lines("     0.000000000            1234.57 Joules power/energy-pkg/\n"
+               "     0.000000000                  3        dummy\n");
 }
 
 static void several_runs_tell_how_far_they_differ(void **state) {
-  stat_table_t table;
   stat_line_t *line;
 
   stat_table_init(&table);
@@ -315,8 +300,7 @@ static void several_runs_tell_how_far_they_differ(void **state) {
   stat_table_add(&table, "page-faults", 49);
   stat_table_expect(&table, stat_text_head,
                     "\n Performance counter stats for 'true' (3 runs):\n\n");
-  stat_table_expect(
-      &table, stat_text_lines,
+  expect_lines(
       "              0.40 msec task-clock                       #    0.551 "
       "CPUs "
       "utilized            ( +-  3.55% )\n"
@@ -340,7 +324,6 @@ static void digits_of_the_elapsed_time_follow_its_deviation(void **state) {
       {1000, 1e-9, "       0.000001000 +- 0.000000000 seconds"},
       {1000000000, 0, "       1.000000000 +- 0.000000000 seconds"},
   };
-  stat_table_t table;
   size_t i;
 
   for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
@@ -355,8 +338,6 @@ static void digits_of_the_elapsed_time_follow_its_deviation(void **state) {
 }
 
 static void one_run_ends_with_its_times(void **state) {
-  stat_table_t table;
-
   stat_table_init(&table);
   stat_table_expect(&table, stat_text_head,
                     "\n Performance counter stats for 'true':\n\n");
@@ -373,8 +354,6 @@ static void one_run_ends_with_its_times(void **state) {
 
 /* Names that users choose are printed without control characters. */
 static void names_are_cleaned_for_terminals(void **state) {
-  stat_table_t table;
-
   stat_table_init(&table);
   table.report.title = "'\033]0;x\a \xc2\x9b"
                        "1m \xe2\x80\xae y\n \xff'";
@@ -384,8 +363,7 @@ static void names_are_cleaned_for_terminals(void **state) {
   stat_table_add(&table, "u\tn\xc3\xa4me", 1);
   stat_table_add(&table, "task-clock", 1000000000);
   table.events[0].unit = "\r\n";
-  stat_table_expect(
-      &table, stat_text_lines,
+  expect_lines(
       "                 1 ??   u?n\xc3\xa4me                           #    "
       "1.000 /sec\n"
       "           1000.00 msec task-clock                       #    0.500 "
