@@ -102,9 +102,41 @@ void doctor_expect_part(const tool_run_t *run, const char *group,
   assert_non_null(strstr(found, part));
 }
 
+void doctor_expect_all(const tool_run_t *run, const char *const (*answers)[2],
+                       size_t nr, const char *result, const char *code,
+                       const char *cause, const char *remedy) {
+  const char *group, *key;
+  size_t i;
+
+  for (i = 0; i < nr; i++) {
+    group = answers[i][0];
+    key = answers[i][1];
+    doctor_expect(run, group, key, "result", result);
+    if (code != NULL)
+      doctor_expect(run, group, key, "errno", code);
+    if (cause != NULL)
+      doctor_expect(run, group, key, "cause", cause);
+    if (remedy != NULL)
+      doctor_expect_part(run, group, key, "remedy", remedy);
+  }
+}
+
 void doctor_expect_remedies(const tool_run_t *run) {
   const char *empty = strstr(run->out, "\"remedy\":\"\"");
 
   if (empty != NULL)
     fail_msg("%.300s", empty - run->out > 250 ? empty - 250 : run->out);
+}
+
+void doctor_run_with_fds(tool_run_t *run, const char *path, int nr) {
+  static char number[12];
+
+  memset(run, 0, sizeof(*run));
+  snprintf(number, sizeof(number), "%d", nr);
+  run->args[0] = "/bin/sh";
+  run->args[1] = "-c";
+  run->args[2] = "ulimit -n $1; exec \"$0\" --json";
+  run->args[3] = path;
+  run->args[4] = number;
+  tool_run(run);
 }

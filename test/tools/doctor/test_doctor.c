@@ -190,8 +190,7 @@ static void unprivileged_at_paranoid_2_learns_what_works(void **state) {
   explain_need_paranoid(__func__, 2, 2);
   doctor_run(&run, DOCTOR_PATH, NULL, 1);
   doctor_expect(&run, "system", "capabilities", NULL, "none");
-  for (i = 0; i < COUNT_OF(yes); i++)
-    doctor_expect(&run, yes[i][0], yes[i][1], "result", "yes");
+  doctor_expect_all(&run, yes, COUNT_OF(yes), "yes", NULL, NULL, NULL);
   for (i = 0; i < COUNT_OF(no); i++) {
     /* This kernel does not have it, or it is not mounted. */
     if (strcmp(doctor_member(&run, no[i][0], no[i][1], "errno"), "ENOENT") == 0)
@@ -267,15 +266,10 @@ static void filter_is_the_reason_for_everything(void **state) {
       {"rings", "overwritable"},
   };
   static tool_run_t run;
-  size_t i;
 
   doctor_run(&run, DOCTOR_PATH, filter, 0);
-  for (i = 0; i < COUNT_OF(some); i++) {
-    doctor_expect(&run, some[i][0], some[i][1], "result", "no");
-    doctor_expect(&run, some[i][0], some[i][1], "errno", "EPERM");
-    doctor_expect(&run, some[i][0], some[i][1], "cause", "no_perf");
-    doctor_expect_part(&run, some[i][0], some[i][1], "remedy", "seccomp");
-  }
+  doctor_expect_all(&run, some, COUNT_OF(some), "no", "EPERM", "no_perf",
+                    "seccomp");
   /* The names of kernel functions do not depend on events. */
   *strstr(run.out, "\"symbols\":") = '\0';
   assert_null(strstr(run.out, "\"result\":\"yes\""));
@@ -284,20 +278,12 @@ static void filter_is_the_reason_for_everything(void **state) {
 /* With each number of fds the doctor either fails with a message, or reports
  * that fds are missing. The loader needs one fd. */
 static void few_fds_are_reported(void **state) {
-  static char number[12];
+  static const char *const own[][2] = {{"targets", "own_user"}};
+  static tool_run_t run;
   int lacking = 0, nr;
 
   for (nr = 4; nr < 24; nr++) {
-    static tool_run_t run;
-
-    memset(&run, 0, sizeof(run));
-    run.args[0] = "/bin/sh";
-    run.args[1] = "-c";
-    run.args[2] = "ulimit -n $1; exec \"$0\" --json";
-    run.args[3] = DOCTOR_PATH;
-    run.args[4] = number;
-    snprintf(number, sizeof(number), "%d", nr);
-    tool_run(&run);
+    doctor_run_with_fds(&run, DOCTOR_PATH, nr);
     /* If fds were inherited, even the loader may have too few. */
     if (run.status == 127)
       continue;
@@ -310,9 +296,7 @@ static void few_fds_are_reported(void **state) {
     assert_true(json_is_tree(run.out));
     if (strcmp(doctor_member(&run, "targets", "own_user", "result"), "no") != 0)
       continue;
-    doctor_expect(&run, "targets", "own_user", "errno", "EMFILE");
-    doctor_expect(&run, "targets", "own_user", "cause", "files");
-    doctor_expect_part(&run, "targets", "own_user", "remedy", "ulimit -n");
+    doctor_expect_all(&run, own, 1, "no", "EMFILE", "files", "ulimit -n");
     lacking++;
   }
   assert_true(lacking > 0);
@@ -327,36 +311,37 @@ static void hide_tracefs(void) {
 }
 
 static void tracefs_that_is_not_there_is_reported(void **state) {
-  static const char *const keys[] = {"tracepoint_own", "tracepoint",
-                                     "tracepoint_cpu"};
+  static const char *const unknown[][2] = {{"events", "tracepoint_own"},
+                                           {"events", "tracepoint"},
+                                           {"events", "tracepoint_cpu"}};
   static tool_run_t run;
-  size_t i;
 
   support_need_root(__func__);
   support_need_tracefs(__func__, "sched:sched_switch");
   doctor_run(&run, DOCTOR_PATH, hide_tracefs, 0);
-  for (i = 0; i < COUNT_OF(keys); i++) {
-    doctor_expect(&run, "events", keys[i], "result", "unknown");
-    doctor_expect(&run, "events", keys[i], "errno", "ENODEV");
-    doctor_expect_part(&run, "events", keys[i], "remedy", "mount -t tracefs");
-  }
+  doctor_expect_all(&run, unknown, COUNT_OF(unknown), "unknown", "ENODEV", NULL,
+                    "mount -t tracefs");
   doctor_expect(&run, "system", "tracefs", NULL, "null");
 }
 
 static void tracefs_that_may_not_be_read_is_reported(void **state) {
+  static const char *const unknown[][2] = {{"events", "tracepoint"}};
   static tool_run_t run;
 
   explain_need_paranoid(__func__, 2, 2);
   support_need_tracefs(__func__, "sched:sched_switch");
   support_need_root(__func__);
   doctor_run(&run, DOCTOR_PATH, NULL, 1);
-  doctor_expect(&run, "events", "tracepoint", "result", "unknown");
-  doctor_expect(&run, "events", "tracepoint", "errno", "EACCES");
-  doctor_expect_part(&run, "events", "tracepoint", "remedy",
-                     "gid=GROUP,mode=750");
+  doctor_expect_all(&run, unknown, 1, "unknown", "EACCES", NULL,
+                    "gid=GROUP,mode=750");
 }
 
 static void tracepoints_are_answered_where_tracefs_is(void **state) {
+  static const char *const yes[][2] = {{"events", "tracepoint"},
+                                       {"events", "tracepoint_cpu"},
+                                       {"events", "breakpoint"},
+                                       {"events", "breakpoint_code"},
+                                       {"targets", "own_process"}};
   static tool_run_t run;
 
   support_need_root(__func__);
@@ -364,11 +349,7 @@ static void tracepoints_are_answered_where_tracefs_is(void **state) {
   support_need_tracefs(__func__, "sched:sched_switch");
   support_need_breakpoints(__func__);
   doctor_run(&run, DOCTOR_PATH, NULL, 0);
-  doctor_expect(&run, "events", "tracepoint", "result", "yes");
-  doctor_expect(&run, "events", "tracepoint_cpu", "result", "yes");
-  doctor_expect(&run, "events", "breakpoint", "result", "yes");
-  doctor_expect(&run, "events", "breakpoint_code", "result", "yes");
-  doctor_expect(&run, "targets", "own_process", "result", "yes");
+  doctor_expect_all(&run, yes, COUNT_OF(yes), "yes", NULL, NULL, NULL);
 }
 
 static void expect_number(const tool_run_t *run, const char *key,
