@@ -18,9 +18,11 @@ static void make_fifo(const char *name) {
   assert_int_equal(mkfifo(path, 0600), 0);
 }
 
+static tool_run_t last; /* run */
+
 /* Records a script. Its function `say` sends a request and waits for the
  * answer. */
-static void record(tool_run_t *run, const char *options, const char *script) {
+static void record(const char *options, const char *script) {
   char words[1024];
   const char *path = record_run_path();
 
@@ -31,19 +33,18 @@ static void record(tool_run_t *run, const char *options, const char *script) {
            "say() { echo \"$*\" >&7; read x <&8; test \"$x\" = ack || exit 9; "
            "}; %s'",
            options, path, path, path, path, script);
-  record_run_run(run, RECORD_PATH, words);
+  memset(&last, 0, sizeof(last));
+  record_run_run(&last, RECORD_PATH, words);
+  tool_run_expect_status(&last, 0);
 }
 
 static void sequence_of_commands_decides_what_is_recorded(void **state) {
-  static tool_run_t run;
   record_run_count_t count;
 
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
-  memset(&run, 0, sizeof(run));
-  record(&run, "-D -1 -e " CALL_SERVER_EVENT,
+  record("-D -1 -e " CALL_SERVER_EVENT,
          CALLS "100; say enable; " CALLS "200; say ping; say disable; " CALLS
                "400; say enable; " CALLS "800; say disable");
-  tool_run_expect_status(&run, 0);
   record_run_count(&count);
   assert_int_equal(count.nr_of_event[0], 1000);
   /* Processes that were not sampled have names, too. */
@@ -51,19 +52,16 @@ static void sequence_of_commands_decides_what_is_recorded(void **state) {
 }
 
 static void single_events_are_turned_on_and_off_by_their_names(void **state) {
-  static tool_run_t run;
   record_run_count_t count;
 
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
-  memset(&run, 0, sizeof(run));
-  record(&run, "-D -1 -e '{page-faults/period=1/u," CALL_SERVER_EVENT "}'",
+  record("-D -1 -e '{page-faults/period=1/u," CALL_SERVER_EVENT "}'",
          "say enable " CALL_SERVER_EVENT "; " CALLS
          "10; say enable page-faults/period=1/u; " CALLS
          "20; say disable " CALL_SERVER_EVENT "; " CALLS
          "40; say enable no-such-event");
-  tool_run_expect_status(&run, 0);
-  tool_run_expect_text(run.err, "Event " CALL_SERVER_EVENT " disabled\n");
-  tool_run_expect_text(run.err, "'no-such-event'");
+  tool_run_expect_text(last.err, "Event " CALL_SERVER_EVENT " disabled\n");
+  tool_run_expect_text(last.err, "'no-such-event'");
   record_run_count(&count);
   /* A member of a group counts only while its leader counts. */
   assert_int_equal(count.nr_of_event[1], 20);
@@ -71,25 +69,18 @@ static void single_events_are_turned_on_and_off_by_their_names(void **state) {
 }
 
 static void stop_ends_the_recording(void **state) {
-  static tool_run_t run;
-
   support_need_own_events(__func__);
-  memset(&run, 0, sizeof(run));
-  record(&run, "-e cpu-clock:u", "say stop; while :; do sleep 1; done");
-  tool_run_expect_status(&run, 0);
-  tool_run_expect_text(run.err, "record: wrote ");
+  record("-e cpu-clock:u", "say stop; while :; do sleep 1; done");
+  tool_run_expect_text(last.err, "record: wrote ");
 }
 
 static void snapshot_finishes_a_file_before_it_is_acknowledged(void **state) {
-  static tool_run_t run;
   record_run_count_t count;
   glob_t files;
 
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
-  memset(&run, 0, sizeof(run));
-  record(&run, "--switch-output -e " CALL_SERVER_EVENT,
+  record("--switch-output -e " CALL_SERVER_EVENT,
          CALLS "100; say snapshot; " CALLS "200");
-  tool_run_expect_status(&run, 0);
   assert_int_equal(record_run_files(&files), 4); /* two are the FIFOs */
   record_run_count_file(files.gl_pathv[0], &count);
   assert_int_equal(count.nr_of_event[0], 100);
@@ -99,14 +90,10 @@ static void snapshot_finishes_a_file_before_it_is_acknowledged(void **state) {
 }
 
 static void snapshot_without_switch_output_is_reported(void **state) {
-  static tool_run_t run;
-
   support_need_own_events(__func__);
-  memset(&run, 0, sizeof(run));
-  record(&run, "-e cpu-clock:u", "say snapshot; say evlist");
-  tool_run_expect_status(&run, 0);
-  tool_run_expect_text(run.err, "--switch-output");
-  tool_run_expect_text(run.err, "\ncpu-clock:u\n");
+  record("-e cpu-clock:u", "say snapshot; say evlist");
+  tool_run_expect_text(last.err, "--switch-output");
+  tool_run_expect_text(last.err, "\ncpu-clock:u\n");
 }
 
 /* -- what another process may do ------------------------------------------- */
@@ -131,39 +118,36 @@ static void recording_goes_on_with_garbage(void **state) {
 }
 
 static void fifo_that_is_not_there_leaves_the_file_alone(void **state) {
-  static tool_run_t run;
-
   support_need_own_events(__func__);
-  memset(&run, 0, sizeof(run));
-  record_run_run(&run, RECORD_PATH,
+  memset(&last, 0, sizeof(last));
+  record_run_run(&last, RECORD_PATH,
                  "--control fifo:/nonexistent/fifo -- echo ran");
-  tool_run_expect_status(&run, 1);
-  tool_run_expect_text(run.err, "--control: /nonexistent/fifo: ");
-  assert_string_equal(run.out, "");
+  tool_run_expect_status(&last, 1);
+  tool_run_expect_text(last.err, "--control: /nonexistent/fifo: ");
+  assert_string_equal(last.out, "");
   assert_int_equal(access(record_run_path(), F_OK), -1);
 }
 
 /* Another process could fill the terminal. */
 static void messages_about_commands_end(void **state) {
   static const char *const commands[] = {"snapshot", "enable foo"};
-  static tool_run_t run;
   char script[256];
   size_t i, j, nr;
 
   support_need_own_events(__func__);
   for (i = 0; i < 2; i++) {
-    memset(&run, 0, sizeof(run));
+    memset(&last, 0, sizeof(last));
     snprintf(script, sizeof(script),
              "(yes %s | head -n 999; echo stop) | exec %s -o %s --control fd:0 "
              "-e cpu-clock:u -p $$",
              commands[i], RECORD_PATH, record_run_path());
-    run.args[0] = "/bin/sh";
-    run.args[1] = "-c";
-    run.args[2] = script;
-    tool_run(&run);
-    tool_run_expect_text(run.err, "--control: ");
-    for (j = nr = 0; run.err[j] != '\0'; j++)
-      nr += run.err[j] == '\n';
+    last.args[0] = "/bin/sh";
+    last.args[1] = "-c";
+    last.args[2] = script;
+    tool_run(&last);
+    tool_run_expect_text(last.err, "--control: ");
+    for (j = nr = 0; last.err[j] != '\0'; j++)
+      nr += last.err[j] == '\n';
     assert_true(nr < 25);
   }
 }

@@ -21,7 +21,11 @@ static uint32_t next(uint32_t *seed) {
   return *seed >> 16;
 }
 
+static stacks_t made; /* by the last begin() */
+
 static void begin(stacks_t *stacks) {
+  if (stacks->tables != NULL)
+    stacks_free(stacks);
   stacks_init(stacks);
   stacks->event = "cpu-clock";
   stacks->unit = "ns";
@@ -316,19 +320,18 @@ static void expect_type(const Pprof__Profile *profile, size_t i,
 
 static void decoded_profile_is_the_one_that_was_written(void **state) {
   Pprof__Profile *profile;
-  stacks_t stacks;
   size_t i, j;
 
-  begin(&stacks);
-  stacks.period = 10101010;
-  fill(&stacks, 2000);
-  profile = write_and_decode(&stacks);
-  expect_profile(profile, &stacks);
+  begin(&made);
+  made.period = 10101010;
+  fill(&made, 2000);
+  profile = write_and_decode(&made);
+  expect_profile(profile, &made);
   expect_type(profile, 0, "samples", "count");
   expect_type(profile, 1, "cpu", "nanoseconds");
   assert_string_equal(text_of(profile, profile->default_sample_type), "cpu");
-  assert_int_equal(profile->time_nanos, stacks.start_ns);
-  assert_int_equal(profile->duration_nanos, stacks.duration_ns);
+  assert_int_equal(profile->time_nanos, made.start_ns);
+  assert_int_equal(profile->duration_nanos, made.duration_ns);
   assert_int_equal(profile->period, 10101010);
   assert_int_equal(profile->period_type->type, profile->sample_type[1]->type);
   assert_int_equal(profile->period_type->unit, profile->sample_type[1]->unit);
@@ -338,7 +341,6 @@ static void decoded_profile_is_the_one_that_was_written(void **state) {
                               profile->string_table[j]);
   }
   pprof__profile__free_unpacked(profile, NULL);
-  stacks_free(&stacks);
 }
 
 static void weights_of_other_events_keep_their_names(void **state) {
@@ -351,31 +353,27 @@ static void weights_of_other_events_keep_their_names(void **state) {
       {"page-faults", "events", "page-faults", "count"},
   };
   Pprof__Profile *profile;
-  stacks_t stacks;
   size_t i;
 
   for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-    begin(&stacks);
-    stacks.event = cases[i].event;
-    stacks.unit = cases[i].unit;
-    fill(&stacks, 3);
-    profile = write_and_decode(&stacks);
+    begin(&made);
+    made.event = cases[i].event;
+    made.unit = cases[i].unit;
+    fill(&made, 3);
+    profile = write_and_decode(&made);
     expect_type(profile, 1, cases[i].type, cases[i].pprof_unit);
     pprof__profile__free_unpacked(profile, NULL);
-    stacks_free(&stacks);
   }
 }
 
 static void weight_past_the_largest_number_is_the_largest(void **state) {
   Pprof__Profile *profile;
-  stacks_t stacks;
 
-  begin(&stacks);
-  add_stack(&stacks, STACKS_OTHER, STACKS_OTHER, 1, UINT64_MAX);
-  profile = write_and_decode(&stacks);
+  begin(&made);
+  add_stack(&made, STACKS_OTHER, STACKS_OTHER, 1, UINT64_MAX);
+  profile = write_and_decode(&made);
   assert_true(profile->sample[0]->value[1] == INT64_MAX);
   pprof__profile__free_unpacked(profile, NULL);
-  stacks_free(&stacks);
 }
 
 /* The first mapping must be the program's, because pprof shows it in its
@@ -393,20 +391,18 @@ static void program_is_the_file_with_main_of_the_heaviest_stack(void **state) {
   const stacks_object_t library = {.name = "libc.so.6", .path = "/libc.so.6"};
   const stacks_object_t kernel = {.name = "[kernel]", .path = ""};
   uint32_t at, in_kernel, in_library;
-  stacks_t stacks;
 
-  begin(&stacks);
-  in_kernel = stacks_object(&stacks, &kernel);
-  in_library = stacks_object(&stacks, &library);
-  at = stacks_object(&stacks, &program);
-  add_stack(&stacks, 0, add_function(&stacks, "k", "k", in_kernel), 1, 100);
-  add_stack(&stacks, 0, add_function(&stacks, "l", "l", in_library), 1, 50);
-  add_stack(&stacks, 0, add_function(&stacks, "u", "u", at), 1, 10);
-  expect_program(&stacks, "/opt/worker");
-  at = stacks_object(&stacks, &other);
-  add_stack(&stacks, 0, add_function(&stacks, "main", "main", at), 1, 1);
-  expect_program(&stacks, "/opt/other");
-  stacks_free(&stacks);
+  begin(&made);
+  in_kernel = stacks_object(&made, &kernel);
+  in_library = stacks_object(&made, &library);
+  at = stacks_object(&made, &program);
+  add_stack(&made, 0, add_function(&made, "k", "k", in_kernel), 1, 100);
+  add_stack(&made, 0, add_function(&made, "l", "l", in_library), 1, 50);
+  add_stack(&made, 0, add_function(&made, "u", "u", at), 1, 10);
+  expect_program(&made, "/opt/worker");
+  at = stacks_object(&made, &other);
+  add_stack(&made, 0, add_function(&made, "main", "main", at), 1, 1);
+  expect_program(&made, "/opt/other");
 }
 
 /* -- go tool pprof --------------------------------------------------------- */
@@ -515,19 +511,17 @@ static void expect_top(const stacks_t *stacks, tool_run_t *run,
 
 static void go_pprof_top_has_the_same_numbers(void **state) {
   tool_run_t run;
-  stacks_t stacks;
 
   go_pprof_need(__func__);
-  begin(&stacks);
-  fill(&stacks, 300);
-  run_go(&run, &stacks, "-top -unit=ns");
+  begin(&made);
+  fill(&made, 300);
+  run_go(&run, &made, "-top -unit=ns");
   tool_run_expect_text(run.out, "File: worker\n");
   tool_run_expect_text(run.out, "Type: cpu\n");
   tool_run_expect_text(run.out, "Duration: 2.50s, Total samples = ");
-  expect_top(&stacks, &run, 0);
-  run_go(&run, &stacks, "-top -sample_index=samples");
-  expect_top(&stacks, &run, 1);
-  stacks_free(&stacks);
+  expect_top(&made, &run, 0);
+  run_go(&run, &made, "-top -sample_index=samples");
+  expect_top(&made, &run, 1);
 }
 
 /* pprof would treat some of these names as C++ names, and shorten them. */
@@ -540,66 +534,57 @@ static void hostile_names_are_shown_as_in_the_profile(void **state) {
   Pprof__Profile *profile;
   char *lengthy;
   tool_run_t run;
-  stacks_t stacks;
   size_t i;
 
   go_pprof_need(__func__);
   lengthy = malloc(100000);
   memset(lengthy, 'x', 99999);
   lengthy[99999] = '\0';
-  begin(&stacks);
+  begin(&made);
   for (i = 0; i < sizeof(names) / sizeof(*names); i++)
-    add_stack(&stacks, 0,
-              add_function(&stacks, names[i], names[i], STACKS_OTHER), 1,
-              100 + i);
-  add_stack(&stacks, 0, add_function(&stacks, lengthy, "_Zl", STACKS_OTHER), 1,
-            7);
+    add_stack(&made, 0, add_function(&made, names[i], names[i], STACKS_OTHER),
+              1, 100 + i);
+  add_stack(&made, 0, add_function(&made, lengthy, "_Zl", STACKS_OTHER), 1, 7);
   free(lengthy);
-  profile = write_and_decode(&stacks);
-  expect_profile(profile, &stacks);
+  profile = write_and_decode(&made);
+  expect_profile(profile, &made);
   pprof__profile__free_unpacked(profile, NULL);
-  run_go(&run, &stacks, "-top -unit=ns");
+  run_go(&run, &made, "-top -unit=ns");
   assert_null(strchr(run.out, '\033'));
-  expect_top(&stacks, &run, 0);
-  stacks_free(&stacks);
+  expect_top(&made, &run, 0);
 }
 
 static void profile_without_samples_is_one(void **state) {
   Pprof__Profile *profile;
-  stacks_t stacks;
   tool_run_t run;
 
-  begin(&stacks);
-  profile = write_and_decode(&stacks);
+  begin(&made);
+  profile = write_and_decode(&made);
   assert_int_equal(profile->n_sample, 0);
   assert_int_equal(profile->n_sample_type, 2);
   assert_int_equal(profile->period, 0);
   assert_null(profile->period_type);
   pprof__profile__free_unpacked(profile, NULL);
-  stacks_free(&stacks);
   go_pprof_need(__func__);
-  begin(&stacks);
-  run_go(&run, &stacks, "-raw");
+  begin(&made);
+  run_go(&run, &made, "-raw");
   tool_run_expect_text(run.out, "samples/count cpu/nanoseconds[dflt]\n");
-  stacks_free(&stacks);
 }
 
 /* -- failures -------------------------------------------------------------- */
 
 static void full_device_is_reported(void **state) {
   static const size_t nr_stacks[] = {0, 20000};
-  stacks_t stacks;
   FILE *file;
   size_t i;
 
   for (i = 0; i < 2; i++) {
-    begin(&stacks);
-    fill(&stacks, nr_stacks[i]);
+    begin(&made);
+    fill(&made, nr_stacks[i]);
     file = fopen("/dev/full", "we");
     assert_non_null(file);
-    assert_int_equal(pprof_write(file, &stacks), -ENOSPC);
+    assert_int_equal(pprof_write(file, &made), -ENOSPC);
     fclose(file);
-    stacks_free(&stacks);
   }
 }
 
