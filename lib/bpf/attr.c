@@ -47,8 +47,9 @@ static const char *attr_fault(const struct perf_event_attr *attr) {
  * ring's owner. An overwritable ring needs no wakeup: a wakeup would only cause
  * an interrupt. */
 int uvperf__bpf_attr_make(struct perf_event_attr **made,
-                          const uvperf__bpf_outputs_options_t *options,
+                          const uvperf_bpf_reader_options_t *options,
                           uvperf_error_t *error) {
+  int overwrite = (options->flags & UVPERF_BPF_READER_OVERWRITE) != 0;
   uint32_t wakeup_events = options->wakeup_events;
   struct perf_event_attr own, *attr;
   const char *fault;
@@ -72,11 +73,12 @@ int uvperf__bpf_attr_make(struct perf_event_attr **made,
   if (fault != NULL)
     return uvperf__error_argument(error, "attr has %s", fault);
   attr->disabled = 1;
-  attr->write_backward = options->overwrite != 0;
-  if (options->attr != NULL && !options->perf_clock &&
+  attr->write_backward = overwrite != 0;
+  if (options->attr != NULL &&
+      !(options->flags & UVPERF_BPF_READER_PERF_CLOCK) &&
       uvperf__attr_clock(attr) == -1)
     uvperf__attr_set_clock(attr, CLOCK_MONOTONIC);
-  attr->watermark = wakeup_events == 0 || options->overwrite;
+  attr->watermark = wakeup_events == 0 || overwrite;
   if (attr->watermark)
     attr->wakeup_watermark = options->wakeup_bytes;
   else
@@ -89,7 +91,7 @@ int uvperf__bpf_attr_make(struct perf_event_attr **made,
  * kernel/events/ring_buffer.c). The size of payloads is not known here, but the
  * size of a stack dump is. */
 int uvperf__bpf_attr_rings(uvperf__cpu_rings_options_t *rings,
-                           const uvperf__bpf_outputs_options_t *options,
+                           const uvperf_bpf_reader_options_t *options,
                            const struct perf_event_attr *attr,
                            uvperf_error_t *error) {
   int rc;
@@ -103,8 +105,8 @@ int uvperf__bpf_attr_rings(uvperf__cpu_rings_options_t *rings,
   if (options->wakeup_events == 1 && !uvperf__attr_wakes_each(attr))
     rings->wakeup_bytes = 1;
   rings->clockid = uvperf__attr_clock(attr);
-  rings->overwrite = options->overwrite;
-  rings->above_bytes = options->overwrite ? uvperf__attr_stack(attr) : 0;
+  rings->overwrite = attr->write_backward;
+  rings->above_bytes = attr->write_backward ? uvperf__attr_stack(attr) : 0;
   rc = uvperf__cpu_rings_check(rings, error);
   if (rc != 0 || uvperf__cpu_rings_fit(rings))
     return rc;

@@ -4,16 +4,17 @@
 #ifndef UVPERF_LIB_BPF_ATTR_H
 #define UVPERF_LIB_BPF_ATTR_H
 
-#include "bpf/outputs.h"
+#include "uvperf/bpf.h"
+
 #include "ring/cpu_rings.h"
 
 /* Make the attr and the options of the rings from the reader's options. They
  * return 0, or a code and the error. The attr comes from uvperf__calloc. */
 int uvperf__bpf_attr_make(struct perf_event_attr **attr,
-                          const uvperf__bpf_outputs_options_t *options,
+                          const uvperf_bpf_reader_options_t *options,
                           uvperf_error_t *error);
 int uvperf__bpf_attr_rings(uvperf__cpu_rings_options_t *rings,
-                           const uvperf__bpf_outputs_options_t *options,
+                           const uvperf_bpf_reader_options_t *options,
                            const struct perf_event_attr *attr,
                            uvperf_error_t *error);
 

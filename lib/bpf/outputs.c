@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The events through which BPF programs write. This file chooses the events'
- * CPUs, opens the events with their rings, puts them into the map and takes
- * them out, and opens events for CPUs that come online. A CPU's key in the map
- * is its id, and ids have gaps. */
+/* The events through which BPF programs write. Opening them has these steps:
+ *
+ *   1. uvperf__bpf_outputs_begin checks the options, and opens the map.
+ *   2. uvperf__bpf_outputs_open_next lists the CPUs (outputs_plan). Each
+ *      further call opens the event of one CPU, with its ring (output_open).
+ *   3. uvperf__bpf_outputs_end: all are open, or none (opening_fail).
+ *
+ * Then the events are enabled, and put into the map. A CPU's key in the map is
+ * its id, and ids have gaps. */
 #include "bpf/outputs.h"
 
 #include <errno.h>
@@ -455,8 +460,8 @@ void uvperf__bpf_outputs_leave_map(uvperf__bpf_outputs_t *outputs) {
 /* -- new and free ---------------------------------------------------------- */
 
 /* Steps that do not need the kernel come first. */
-static int outputs_make(uvperf__bpf_outputs_t *outputs,
-                        const uvperf__bpf_outputs_options_t *options,
+static int outputs_make(uvperf__bpf_outputs_t *outputs, int map_fd,
+                        const uvperf_bpf_reader_options_t *options,
                         uvperf_error_t *error) {
   const uvperf_source_t *source = &outputs->source;
   uvperf__cpu_rings_options_t rings;
@@ -488,12 +493,11 @@ static int outputs_make(uvperf__bpf_outputs_t *outputs,
   if (rc != 0)
     return uvperf__error_set(error, rc, UVPERF_CAUSE_ARGUMENT,
                              "cannot decode the records of this attr");
-  return uvperf__bpf_map_open(&outputs->map, options->map_fd, options->path,
-                              error);
+  return uvperf__bpf_map_open(&outputs->map, map_fd, options->path, error);
 }
 
-int uvperf__bpf_outputs_begin(uvperf__bpf_outputs_t **outputs,
-                              const uvperf__bpf_outputs_options_t *options,
+int uvperf__bpf_outputs_begin(uvperf__bpf_outputs_t **outputs, int map_fd,
+                              const uvperf_bpf_reader_options_t *options,
                               uvperf_error_t *error) {
   uvperf__bpf_outputs_t *made = uvperf__calloc(1, sizeof(*made));
   int rc;
@@ -502,11 +506,12 @@ int uvperf__bpf_outputs_begin(uvperf__bpf_outputs_t **outputs,
   if (made == NULL)
     return uvperf__error_shortage(error, -ENOMEM, "cannot make the reader");
   made->process = uvperf__process();
-  made->is_fixed = options->is_fixed;
-  made->opener = options->opener;
+  made->is_fixed = (options->flags & UVPERF_BPF_READER_FIXED_CPUS) != 0;
+  made->opener.open = options->open;
+  made->opener.arg = options->open_arg;
   made->opener.calls = &made->calls;
   made->map.fd = -1;
-  rc = outputs_make(made, options, error);
+  rc = outputs_make(made, map_fd, options, error);
   if (rc == 0)
     *outputs = made;
   else
@@ -549,10 +554,10 @@ int uvperf__bpf_outputs_end(uvperf__bpf_outputs_t **outputs,
   return rc;
 }
 
-int uvperf__bpf_outputs_new(uvperf__bpf_outputs_t **outputs,
-                            const uvperf__bpf_outputs_options_t *options,
+int uvperf__bpf_outputs_new(uvperf__bpf_outputs_t **outputs, int map_fd,
+                            const uvperf_bpf_reader_options_t *options,
                             uvperf_error_t *error) {
-  int rc = uvperf__bpf_outputs_begin(outputs, options, error);
+  int rc = uvperf__bpf_outputs_begin(outputs, map_fd, options, error);
 
   if (rc != 0)
     return rc;

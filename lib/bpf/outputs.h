@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The events through which BPF programs write into rings. Each CPU has one
  * event. The event writes into the ring of its CPU (ring/cpu_rings.h) and is
- * put into a BPF_MAP_TYPE_PERF_EVENT_ARRAY under the CPU's id. No loop, no
- * uv.h.
+ * put into a BPF_MAP_TYPE_PERF_EVENT_ARRAY under the CPU's id. There is no loop
+ * here.
  *
  * The ring outlives its event. When a CPU comes back online its event is opened
  * again, because the kernel has disabled the old one for good. */
@@ -12,10 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <linux/perf_event.h>
-
-#include "uvperf/error.h"
-#include "uvperf/record.h"
+#include "uvperf/bpf.h"
 
 #include "ring/cpu_rings.h"
 #include "ring/leftovers.h"
@@ -23,27 +20,12 @@
 
 typedef struct uvperf__bpf_outputs_s uvperf__bpf_outputs_t;
 
-/* The same fields as in uvperf_bpf_reader_options_t, which documents them. */
-typedef struct uvperf__bpf_outputs_options_s {
-  int map_fd;                         /* -1 with path */
-  const char *path;                   /* NULL with map_fd */
-  const struct perf_event_attr *attr; /* NULL: BPF_OUTPUT with RAW */
-  const char *cpus;                   /* NULL: all online CPUs */
-  size_t ring_bytes;
-  uint32_t wakeup_events;
-  uint32_t wakeup_bytes;
-  int overwrite;
-  int perf_clock; /* used if attr has no use_clockid */
-  int is_fixed;   /* CPUs that come later get no event */
-  uvperf__opener_t opener;
-} uvperf__bpf_outputs_options_t;
-
 /* Checks the options. Opens the map, the rings and the events. The events stay
  * disabled. The map's entries do not change. Returns 0. On failure returns a
  * code and the error, as uvperf_bpf_reader_init does, and nothing stays
  * open. */
-int uvperf__bpf_outputs_new(uvperf__bpf_outputs_t **outputs,
-                            const uvperf__bpf_outputs_options_t *options,
+int uvperf__bpf_outputs_new(uvperf__bpf_outputs_t **outputs, int map_fd,
+                            const uvperf_bpf_reader_options_t *options,
                             uvperf_error_t *error);
 
 /* Do the same as uvperf__bpf_outputs_new in steps.
@@ -53,8 +35,8 @@ int uvperf__bpf_outputs_new(uvperf__bpf_outputs_t **outputs,
  * - end returns 0. On failure it returns a code and the error, nothing stays
  *   open, and *outputs is NULL. After is_cancelled it returns -ECANCELED
  *   without an error. */
-int uvperf__bpf_outputs_begin(uvperf__bpf_outputs_t **outputs,
-                              const uvperf__bpf_outputs_options_t *options,
+int uvperf__bpf_outputs_begin(uvperf__bpf_outputs_t **outputs, int map_fd,
+                              const uvperf_bpf_reader_options_t *options,
                               uvperf_error_t *error);
 int uvperf__bpf_outputs_open_next(uvperf__bpf_outputs_t *outputs,
                                   int is_cancelled);

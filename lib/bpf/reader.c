@@ -108,31 +108,18 @@ static int reader_begin_opening(reader_t *impl, uvperf_open_cb cb,
 static int reader_open(reader_t *impl, int map_fd,
                        const uvperf_bpf_reader_options_t *options,
                        uvperf_error_t *error) {
-  const uvperf__bpf_outputs_options_t chosen = {
-      .map_fd = map_fd,
-      .path = options->path,
-      .attr = options->attr,
-      .cpus = options->cpus,
-      .ring_bytes = options->ring_bytes,
-      .wakeup_events = options->wakeup_events,
-      .wakeup_bytes = options->wakeup_bytes,
-      .overwrite = (options->flags & UVPERF_BPF_READER_OVERWRITE) != 0,
-      .perf_clock = (options->flags & UVPERF_BPF_READER_PERF_CLOCK) != 0,
-      .is_fixed = (options->flags & UVPERF_BPF_READER_FIXED_CPUS) != 0,
-      .opener = {options->open, options->open_arg, NULL},
-  };
   int rc = 0;
 
-  if (!chosen.is_fixed)
+  if (!(options->flags & UVPERF_BPF_READER_FIXED_CPUS))
     rc = uvperf__rings_make_hotplug(&impl->base);
   if (rc != 0)
     return uvperf__error_shortage(error, rc, "cannot make the reader");
   if (impl->base.hotplug != NULL)
     uvperf__hotplug_note(impl->base.hotplug);
   if (options->open_cb != NULL) {
-    rc = uvperf__bpf_outputs_begin(&impl->outputs, &chosen, error);
+    rc = uvperf__bpf_outputs_begin(&impl->outputs, map_fd, options, error);
   } else {
-    rc = uvperf__bpf_outputs_new(&impl->outputs, &chosen, error);
+    rc = uvperf__bpf_outputs_new(&impl->outputs, map_fd, options, error);
     if (rc == 0)
       reader_take_outputs(impl);
   }

@@ -9,7 +9,8 @@
 
 static struct {
   struct perf_event_attr attr;
-  uvperf__bpf_outputs_options_t options;
+  uvperf_bpf_reader_options_t options;
+  int map_fd; /* -1 with options.path */
   char cpus[300];
   uvperf__bpf_outputs_t *outputs;
 } run;
@@ -37,16 +38,16 @@ static void do_attr(const step_t *step) {
 }
 
 static void set_option(char *word) {
-  uvperf__bpf_outputs_options_t *options = &run.options;
+  uvperf_bpf_reader_options_t *options = &run.options;
   uint64_t value;
 
   if (strcmp(word, "overwrite") == 0) {
-    options->overwrite = 1;
+    options->flags |= UVPERF_BPF_READER_OVERWRITE;
   } else if (strcmp(word, "fixed") == 0) {
-    options->is_fixed = 1;
+    options->flags |= UVPERF_BPF_READER_FIXED_CPUS;
   } else if (strcmp(word, "path") == 0) {
     options->path = "/bpf/events";
-    options->map_fd = -1;
+    run.map_fd = -1;
   } else if (strncmp(word, "cpus=", 5) == 0) {
     snprintf(run.cpus, sizeof(run.cpus), "%s", word + 5);
     options->cpus = run.cpus;
@@ -66,10 +67,9 @@ static void set_option(char *word) {
 static void do_options(const step_t *step) {
   size_t i;
 
-  run.options =
-      (uvperf__bpf_outputs_options_t){.map_fd = kernel_map_fd,
-                                      .attr = run.options.attr,
-                                      .ring_bytes = support_page_bytes()};
+  run.options = (uvperf_bpf_reader_options_t){
+      .attr = run.options.attr, .ring_bytes = support_page_bytes()};
+  run.map_fd = kernel_map_fd;
   for (i = 1; i < step->nr; i++)
     set_option(step->words[i]);
 }
@@ -81,8 +81,8 @@ static void do_new(const step_t *step) {
   size_t fds = support_count_fds(), blocks = fake_live_allocations();
 
   (void)step;
-  row_returned(
-      uvperf__bpf_outputs_new(&run.outputs, &run.options, &row_result.error));
+  row_returned(uvperf__bpf_outputs_new(&run.outputs, run.map_fd, &run.options,
+                                       &row_result.error));
   if (row_result.code == 0)
     return;
   assert_null(run.outputs);
