@@ -6,8 +6,6 @@
  * time however many there are. */
 #include "loop/flush_timer.h"
 
-#include "loop/multiple.h"
-
 /* The earlier of two times, of which 0 is none. */
 static uint64_t flush_earlier(uint64_t a, uint64_t b) {
   return a == 0 || (b != 0 && b < a) ? b : a;

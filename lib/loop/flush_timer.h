@@ -53,6 +53,13 @@ void uvperf__flush_once(uvperf__flush_t *flush, uint64_t ms);
 /* No flush comes any more. */
 void uvperf__flush_stop(uvperf__flush_t *flush);
 
+/* Returns the first multiple of an interval (above 0) that is later than `now`.
+ * Timers that are due at multiples of their interval, in the time of uv_now,
+ * fire in the same iteration of the loop, no matter when they were started. */
+static inline uint64_t uvperf__next_multiple(uint64_t now, uint64_t interval) {
+  return now - now % interval + interval;
+}
+
 /* Whether a handle belongs to a flush timer. */
 int uvperf__flush_timer_is(const uv_handle_t *handle);
 

@@ -92,8 +92,7 @@ static int grow_cpus(cpus_t *cpus, size_t nr) {
   return 0;
 }
 
-/* Reads which CPUs are listed. Returns 0, or a code without changing any
- * CPU. */
+/* Reads which CPUs are listed. Returns 0 or a code. */
 static int list_cpus(cpus_t *cpus) {
   char text[UVPERF__TEXT_BYTES];
   const char *at = text;
@@ -103,16 +102,12 @@ static int list_cpus(cpus_t *cpus) {
 
   if (rc != 0)
     return rc;
+  for (i = 0; i < cpus->nr; i++)
+    cpus->by_id[i].is_listed = 0;
   do {
     rc = uvperf__range_next(&at, UVPERF__MAX_CPU, &first, &last);
     if (rc < 0 || grow_cpus(cpus, last + 1) != 0)
       return rc < 0 ? rc : -ENOMEM;
-  } while (rc > 0);
-  for (i = 0; i < cpus->nr; i++)
-    cpus->by_id[i].is_listed = 0;
-  at = text;
-  do {
-    rc = uvperf__range_next(&at, UVPERF__MAX_CPU, &first, &last);
     for (i = first; i <= last; i++)
       cpus->by_id[i].is_listed = 1;
   } while (rc > 0);

@@ -34,7 +34,11 @@ static void get_stats(const uvperf__handle_t *self,
   stats->cut_records = ring->ring.cut;
   stats->unwaited_snapshots = ring->ring.unwaited;
   stats->skipped_bytes = ring->ring.skipped;
-  uvperf__stats_add_lost(stats, ring->lost);
+  /* The stats have what LOST records report, and the ring what the kernel has
+   * lost as far as it was asked. */
+  if (stats->lost_records < ring->lost)
+    stats->lost_records = ring->lost;
+  stats->lost_records += stats->lost_samples;
   stats->wakeups = 0;
   if (watch != NULL && ring->index < uvperf__watch_nr_rings(watch))
     stats->wakeups = uvperf__watch_ring_wakeups(watch, ring->index);

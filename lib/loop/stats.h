@@ -31,15 +31,6 @@ static inline void uvperf__stats_count(uvperf_stats_t *stats,
     stats->lost_samples += record->lost_samples.lost;
 }
 
-/* Completes lost_records, which has what LOST records report. `lost` is what
- * the kernel has lost as far as it was asked. */
-static inline void uvperf__stats_add_lost(uvperf_stats_t *stats,
-                                          uint64_t lost) {
-  if (stats->lost_records < lost)
-    stats->lost_records = lost;
-  stats->lost_records += stats->lost_samples;
-}
-
 /* -- the rings of CPUs ----------------------------------------------------- */
 
 /* All records that a ring delivers in one loop iteration count as one slice. A

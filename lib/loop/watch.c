@@ -61,7 +61,6 @@ struct uvperf__watch_s {
   uint64_t polls;         /* uvperf__hub_polls at that time */
   uint64_t registrations; /* number of calls of await_registration */
   uint64_t session;       /* incremented by each stop, end and close */
-  uint64_t wakeups;
   uint64_t iterations; /* loop iterations that had something to do */
   uint64_t slices;
   uvperf__watch_extra_t *extra; /* records being delivered; NULL: none */
@@ -248,7 +247,6 @@ static void on_wakeup(void *owner) {
   watched_ring_t *ring = owner;
   uvperf__watch_t *watch = ring->watch;
 
-  watch->wakeups += 1;
   ring->wakeups += 1;
   ring->had_wakeup = 1;
   watch_enqueue(ring);
@@ -857,10 +855,6 @@ size_t uvperf__watch_nr_rings(const uvperf__watch_t *watch) {
 
 int uvperf__watch_has_ended(const uvperf__watch_t *watch, size_t ring_index) {
   return watch->rings[ring_index]->ended;
-}
-
-uint64_t uvperf__watch_wakeups(const uvperf__watch_t *watch) {
-  return watch->wakeups;
 }
 
 uint64_t uvperf__watch_ring_wakeups(const uvperf__watch_t *watch,

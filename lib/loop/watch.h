@@ -196,8 +196,7 @@ int uvperf__watch_is_busy(const uvperf__watch_t *watch);
 /* Whether the watch is started and some ring has not ended. */
 int uvperf__watch_is_active(const uvperf__watch_t *watch);
 
-/* Return the number of poll callbacks, for all rings or for one ring. */
-uint64_t uvperf__watch_wakeups(const uvperf__watch_t *watch);
+/* Returns the number of poll callbacks of a ring. */
 uint64_t uvperf__watch_ring_wakeups(const uvperf__watch_t *watch,
                                     size_t ring_index);
 /* Returns the number of iterations in which something was delivered. */

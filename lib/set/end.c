@@ -8,10 +8,10 @@
  * set was active, or EXIT_MS after a task has exited. After each such flush the
  * interval doubles, up to IDLE_MS, so that an idle set without periodic flushes
  * hardly wakes the loop. Flushes for probes happen at multiples of their
- * interval, except after an exit: see loop/multiple.h. */
+ * interval, except after an exit: see uvperf__next_multiple. */
 #include "set/internal.h"
 
-#include "loop/multiple.h"
+#include "loop/flush_timer.h"
 
 #define PROBE_MS 100
 #define IDLE_MS  1000
@@ -56,7 +56,7 @@ void uvperf__set_task_exited(void *owner) {
  * empty, because other tasks may write as fast as the set reads. A ring is not
  * merged yet if there was no memory for it, and is not read then. */
 static int rings_are_read(const set_t *impl) {
-  size_t nr = impl->merge != NULL ? impl->nr_merged
+  size_t nr = impl->merge != NULL ? impl->merge->nr_tracks
                                   : uvperf__watch_nr_rings(impl->base.watch);
   const uvperf__cpu_ring_t *ring;
   size_t i;

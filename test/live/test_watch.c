@@ -103,9 +103,9 @@ static uint64_t end_owner(shared_t *shared) {
   live_rings_start(shared->watched);
   end_child(shared, 0);
   do {
-    wakeups = uvperf__watch_wakeups(shared->watched->watch);
+    wakeups = live_rings_wakeups(shared->watched);
     live_run_ms(shared->watched->loop, 20);
-  } while (uvperf__watch_wakeups(shared->watched->watch) - wakeups > 2);
+  } while (live_rings_wakeups(shared->watched) - wakeups > 2);
   return wakeups;
 }
 
@@ -139,7 +139,7 @@ static void watch_owner_of_ring_dies_polls_the_follower(void **state) {
   assert_true(live_run_until(*state, &shared.watched->total, 10));
   /* Silence, although the owner hangs up for ever. */
   assert_true(live_run_ms(*state, 50) < 20);
-  assert_true(uvperf__watch_wakeups(shared.watched->watch) - wakeups < 5);
+  assert_true(live_rings_wakeups(shared.watched) - wakeups < 5);
   assert_int_equal(shared.watched->ends, 0);
   end_child(&shared, 1);
   assert_true(live_run_until(*state, &shared.watched->ends, 1));

@@ -233,13 +233,13 @@ watch_together_target_exits_with_records_left(live_rings_t *watched) {
   live_child_wait(&child);
   live_run_ms(watched->loop, 20);
   assert_int_equal(watched->ends, 0);
-  wakeups = uvperf__watch_wakeups(watched->watch);
+  wakeups = live_rings_wakeups(watched);
   live_run_ms(watched->loop, 20);
-  assert_int_equal(uvperf__watch_wakeups(watched->watch), wakeups);
+  assert_int_equal(live_rings_wakeups(watched), wakeups);
   uvperf__watch_stop(watched->watch);
   live_rings_start(watched);
   live_run_ms(watched->loop, 20);
-  assert_int_equal(uvperf__watch_wakeups(watched->watch), wakeups);
+  assert_int_equal(live_rings_wakeups(watched), wakeups);
   watched->leaves = 0;
   uvperf__watch_drain(watched->watch);
   assert_true(live_run_until(watched->loop, &watched->ends, 1));
@@ -268,7 +268,7 @@ static void watch_flush_in_drains_all_rings(live_rings_t *watched) {
   uvperf__watch_flush_in(watched->watch, 2);
   uv_run(watched->loop, UV_RUN_NOWAIT);
   assert_true(live_run_until(watched->loop, &watched->total, 4));
-  assert_int_equal(uvperf__watch_wakeups(watched->watch), 0);
+  assert_int_equal(live_rings_wakeups(watched), 0);
 }
 
 static void

@@ -191,7 +191,7 @@ watch_keeps_flushing_before_a_later_flush_in(live_rings_t *watched) {
     live_rings_comm(watched, 1);
     assert_true(live_run_until(watched->loop, &watched->total, nr));
   }
-  assert_int_equal(uvperf__watch_wakeups(watched->watch), 0);
+  assert_int_equal(live_rings_wakeups(watched), 0);
 }
 
 static void watch_flush_in_comes_before_the_flush_timer(live_rings_t *watched) {

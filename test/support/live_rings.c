@@ -253,3 +253,12 @@ void live_rings_run_row(void **state) {
   row->run(watched);
   live_rings_unmake(watched);
 }
+
+uint64_t live_rings_wakeups(const live_rings_t *watched) {
+  uint64_t sum = 0;
+  size_t i;
+
+  for (i = 0; i < uvperf__watch_nr_rings(watched->watch); i++)
+    sum += uvperf__watch_ring_wakeups(watched->watch, i);
+  return sum;
+}

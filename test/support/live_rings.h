@@ -92,4 +92,7 @@ typedef struct live_rings_row_s {
 /* For SUPPORT_RUN_LOOP_ROWS. */
 void live_rings_run_row(void **state);
 
+/* The number of wakeups of all its rings. */
+uint64_t live_rings_wakeups(const live_rings_t *watched);
+
 #endif
