@@ -202,8 +202,8 @@ int uvperf__event_disable(event_t *impl, uvperf_error_t *error) {
 }
 
 /* An event has one attr. */
-static int check_attr(size_t attr, int may_be_all, uvperf_error_t *error) {
-  if (attr == 0 || (may_be_all && attr == UVPERF_ALL))
+static int event_check_attr(size_t attr, int is_whole, uvperf_error_t *error) {
+  if (attr == 0 || (is_whole && attr == UVPERF_ALL))
     return 0;
   return uvperf__error_argument(
       error, "there is no attr %zu; an event has attr 0", attr);
@@ -215,22 +215,15 @@ static int check_attr(size_t attr, int may_be_all, uvperf_error_t *error) {
  * __perf_event_enable reschedules only events of the sibling's own PMU, not the
  * leader. If the leader is enabled last, all are scheduled in at once. */
 static int event_enable(void *owner, size_t attr, uvperf_error_t *error) {
-  event_t *impl = owner;
-  int rc = check_attr(attr, 1, error);
-
-  if (rc == 0 && attr == UVPERF_ALL)
-    impl = leader_of(impl);
-  return rc != 0 ? rc : uvperf__event_enable(impl, error);
+  return uvperf__event_enable(attr == 0 ? owner : leader_of(owner), error);
 }
 
 static int event_disable(void *owner, size_t attr, uvperf_error_t *error) {
   event_t *impl = owner;
   event_t *leader = leader_of(impl);
   event_t *member;
-  int rc = check_attr(attr, 1, error);
+  int rc;
 
-  if (rc != 0)
-    return rc;
   if (attr == 0)
     return uvperf__event_disable(impl, error);
   rc = event_ioctl(impl, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP, error);
@@ -243,11 +236,8 @@ static int event_disable(void *owner, size_t attr, uvperf_error_t *error) {
 }
 
 static int event_reset(void *owner, size_t attr, uvperf_error_t *error) {
-  int rc = check_attr(attr, 1, error);
-
-  return rc != 0 ? rc
-                 : event_ioctl(owner, PERF_EVENT_IOC_RESET,
-                               attr == 0 ? 0 : PERF_IOC_FLAG_GROUP, error);
+  return event_ioctl(owner, PERF_EVENT_IOC_RESET,
+                     attr == 0 ? 0 : PERF_IOC_FLAG_GROUP, error);
 }
 
 int uvperf_event_refresh(uvperf_event_t *event, uint32_t overflows,
@@ -292,11 +282,9 @@ int uvperf_event_refresh(uvperf_event_t *event, uint32_t overflows,
 static int event_change_period(void *owner, size_t attr, uint64_t period,
                                uvperf_error_t *error) {
   event_t *impl = owner;
-  int rc = check_attr(attr, 0, error);
+  int rc = uvperf__ioctl_period(impl->fd, impl->attr, period);
 
-  if (rc != 0)
-    return rc;
-  rc = uvperf__ioctl_period(impl->fd, impl->attr, period);
+  (void)attr;
   /* The kernel's attr has the new period now, and uvperf_event_modify must pass
    * the same period. */
   if (rc >= 0) {
@@ -314,11 +302,9 @@ static int event_apply_filter(void *owner, size_t attr, const char *filter,
   uvperf__control_t control = {.request = PERF_EVENT_IOC_SET_FILTER,
                                .attr = impl->attr,
                                .filter = filter};
-  int rc = check_attr(attr, 0, error);
+  int rc = uvperf__ioctl_filter(impl->fd, impl->attr, filter);
 
-  if (rc != 0)
-    return rc;
-  rc = uvperf__ioctl_filter(impl->fd, impl->attr, filter);
+  (void)attr;
   return rc >= 0 ? 0 : uvperf__explain_control(error, rc, &control);
 }
 
@@ -329,12 +315,11 @@ static int event_attach_bpf(void *owner, size_t attr, int prog_fd,
                                      .attr = impl->attr,
                                      .value = (uint64_t)prog_fd,
                                      .has_cookie = cookie != 0};
-  int rc = check_attr(attr, 0, error);
   int has_no_links = 0;
   int link = -1;
+  int rc;
 
-  if (rc != 0)
-    return rc;
+  (void)attr;
   rc = uvperf__ioctl_bpf(impl->fd, prog_fd, cookie, &has_no_links, &link);
   if (rc != 0)
     return uvperf__explain_control(error, rc, &control);
@@ -348,11 +333,9 @@ static int event_attach_bpf(void *owner, size_t attr, int prog_fd,
 static int event_query_bpf(void *owner, size_t attr, uint32_t *ids, size_t *nr,
                            uvperf_error_t *error) {
   event_t *impl = owner;
-  int rc = check_attr(attr, 0, error);
+  int rc = uvperf__ioctl_query_bpf(impl->fd, ids, nr);
 
-  if (rc != 0)
-    return rc;
-  rc = uvperf__ioctl_query_bpf(impl->fd, ids, nr);
+  (void)attr;
   return event_result(impl, rc, PERF_EVENT_IOC_QUERY_BPF, *nr, error);
 }
 
@@ -367,8 +350,9 @@ static const uvperf_change_t *event_changes(const void *owner, size_t attr,
 }
 
 const uvperf__control_ops_t uvperf__event_control = {
-    event_enable,       event_disable,    event_reset,     event_change_period,
-    event_apply_filter, event_attach_bpf, event_query_bpf, event_changes};
+    event_check_attr, event_enable,        event_disable,
+    event_reset,      event_change_period, event_apply_filter,
+    event_attach_bpf, event_query_bpf,     event_changes};
 
 /* -- pause ----------------------------------------------------------------- */
 

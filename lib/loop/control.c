@@ -5,98 +5,92 @@
 
 #include "util/error.h"
 
-/* Returns the operations of a handle that can be used, or NULL, a code and the
- * error. */
-static const uvperf__control_ops_t *
-control_begin(const uvperf__handle_t *self, int *rc, uvperf_error_t *error) {
-  *rc = uvperf__handle_check(self, error);
-  if (*rc != 0)
-    return NULL;
-  if (self->kind->control == NULL)
-    *rc = uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                            "the %s has no such control; start it, or publish "
-                            "its events",
-                            self->kind->noun);
-  return self->kind->control;
+/* Checks the handle and the attr. Returns 0 and the operations, or a code and
+ * the error. `is_whole`: the operation may be for all attrs. */
+static int control_begin(const uvperf_handle_t *handle, size_t attr,
+                         int is_whole, const uvperf__control_ops_t **ops,
+                         uvperf_error_t *error) {
+  const uvperf__handle_t *self = uvperf__handle_impl(handle);
+  int rc = uvperf__handle_check(self, error);
+
+  if (rc != 0)
+    return rc;
+  *ops = self->kind->control;
+  if (*ops == NULL)
+    return uvperf__error_argument(
+        error, "the %s has no such control; start it, or publish its events",
+        self->kind->noun);
+  return (*ops)->check(attr, is_whole, error);
+}
+
+/* A start does not enable the events any more. */
+static int control_end(const uvperf_handle_t *handle, int rc) {
+  uvperf__handle_t *self = handle->impl;
+
+  self->was_switched |= rc == 0;
+  return rc;
 }
 
 int uvperf_enable(uvperf_handle_t *handle, size_t attr, uvperf_error_t *error) {
-  uvperf__handle_t *self = uvperf__handle_impl(handle);
-  int rc;
-  const uvperf__control_ops_t *ops = control_begin(self, &rc, error);
+  const uvperf__control_ops_t *ops;
+  int rc = control_begin(handle, attr, 1, &ops, error);
 
-  if (ops == NULL)
-    return rc;
-  rc = ops->enable(self, attr, error);
-  self->was_switched |= rc == 0;
-  return rc;
+  return rc != 0 ? rc
+                 : control_end(handle, ops->enable(handle->impl, attr, error));
 }
 
 int uvperf_disable(uvperf_handle_t *handle, size_t attr,
                    uvperf_error_t *error) {
-  uvperf__handle_t *self = uvperf__handle_impl(handle);
-  int rc;
-  const uvperf__control_ops_t *ops = control_begin(self, &rc, error);
+  const uvperf__control_ops_t *ops;
+  int rc = control_begin(handle, attr, 1, &ops, error);
 
-  if (ops == NULL)
-    return rc;
-  rc = ops->disable(self, attr, error);
-  self->was_switched |= rc == 0;
-  return rc;
+  return rc != 0 ? rc
+                 : control_end(handle, ops->disable(handle->impl, attr, error));
 }
 
 int uvperf_reset(uvperf_handle_t *handle, size_t attr, uvperf_error_t *error) {
-  uvperf__handle_t *self = uvperf__handle_impl(handle);
-  int rc;
-  const uvperf__control_ops_t *ops = control_begin(self, &rc, error);
+  const uvperf__control_ops_t *ops;
+  int rc = control_begin(handle, attr, 1, &ops, error);
 
-  return ops == NULL ? rc : ops->reset(self, attr, error);
+  return rc != 0 ? rc : ops->reset(handle->impl, attr, error);
 }
 
 int uvperf_change_period(uvperf_handle_t *handle, size_t attr, uint64_t period,
                          uvperf_error_t *error) {
-  uvperf__handle_t *self = uvperf__handle_impl(handle);
-  int rc;
-  const uvperf__control_ops_t *ops = control_begin(self, &rc, error);
+  const uvperf__control_ops_t *ops;
+  int rc = control_begin(handle, attr, 0, &ops, error);
 
-  return ops == NULL ? rc : ops->change_period(self, attr, period, error);
+  return rc != 0 ? rc : ops->change_period(handle->impl, attr, period, error);
 }
 
 int uvperf_apply_filter(uvperf_handle_t *handle, size_t attr,
                         const char *filter, uvperf_error_t *error) {
-  uvperf__handle_t *self = uvperf__handle_impl(handle);
-  int rc;
-  const uvperf__control_ops_t *ops = control_begin(self, &rc, error);
+  const uvperf__control_ops_t *ops;
+  int rc = control_begin(handle, attr, 0, &ops, error);
 
-  if (ops == NULL)
-    return rc;
-  if (filter == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "filter must not be NULL");
-  return ops->apply_filter(self, attr, filter, error);
+  if (rc == 0 && filter == NULL)
+    return uvperf__error_argument(error, "filter must not be NULL");
+  return rc != 0 ? rc : ops->apply_filter(handle->impl, attr, filter, error);
 }
 
 int uvperf_attach_bpf(uvperf_handle_t *handle, size_t attr, int prog_fd,
                       uint64_t cookie, uvperf_error_t *error) {
-  uvperf__handle_t *self = uvperf__handle_impl(handle);
-  int rc;
-  const uvperf__control_ops_t *ops = control_begin(self, &rc, error);
+  const uvperf__control_ops_t *ops;
+  int rc = control_begin(handle, attr, 0, &ops, error);
 
-  return ops == NULL ? rc : ops->attach_bpf(self, attr, prog_fd, cookie, error);
+  return rc != 0 ? rc
+                 : ops->attach_bpf(handle->impl, attr, prog_fd, cookie, error);
 }
 
 int uvperf_query_bpf(uvperf_handle_t *handle, size_t attr, uint32_t *ids,
                      size_t *nr, uvperf_error_t *error) {
-  uvperf__handle_t *self = uvperf__handle_impl(handle);
-  int rc;
-  const uvperf__control_ops_t *ops = control_begin(self, &rc, error);
+  const uvperf__control_ops_t *ops;
+  int rc = control_begin(handle, attr, 0, &ops, error);
 
-  if (ops == NULL)
-    return rc;
-  if (nr == NULL || (ids == NULL && *nr != 0))
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "nr must not be NULL, nor ids unless *nr is 0");
-  return ops->query_bpf(self, attr, ids, nr, error);
+  if (rc == 0 && (nr == NULL || (ids == NULL && *nr != 0)))
+    return uvperf__error_argument(
+        error, "nr must not be NULL, nor ids unless *nr is 0");
+  return rc != 0 ? rc : ops->query_bpf(handle->impl, attr, ids, nr, error);
 }
 
 const uvperf_change_t *uvperf_changes(const uvperf_handle_t *handle,

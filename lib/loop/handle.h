@@ -26,6 +26,9 @@ typedef struct uvperf__snapshot_job_s uvperf__snapshot_job_t;
 /* What handle.h says of these functions: control.c. They are called for a
  * handle that can be used, except `changes`. */
 typedef struct uvperf__control_ops_s {
+  /* Whether there is such an attr, for an operation that may be for all attrs
+   * (`is_whole`) or is for one. Returns 0, or UV_EINVAL and the error. */
+  int (*check)(size_t attr, int is_whole, uvperf_error_t *error);
   int (*enable)(void *impl, size_t attr, uvperf_error_t *error);
   int (*disable)(void *impl, size_t attr, uvperf_error_t *error);
   int (*reset)(void *impl, size_t attr, uvperf_error_t *error);

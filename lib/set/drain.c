@@ -5,7 +5,9 @@
 
 #include "decode/decoder.h"
 #include "loop/rings.h"
+#include "loop/snapshot_job.h"
 #include "loop/stats.h"
+#include "util/error.h"
 
 #define NS_PER_MS 1000000u
 
@@ -13,8 +15,10 @@
  * little ahead of our clock. */
 #define AHEAD_NS NS_PER_MS
 
-void uvperf__set_deliver_merged(set_t *impl, const uvperf__merged_t *merged,
-                                const uvperf__slice_t *slice) {
+/* Delivers a record of a merge. A record with an impossible time is counted, and
+ * delivered with the time that the merge chose. */
+static void deliver_merged(set_t *impl, const uvperf__merged_t *merged,
+                           const uvperf__slice_t *slice) {
   uvperf__cpu_ring_t *ring = merged->owner;
 
   ring->stats.bad_times += (uint64_t)merged->is_bad;
@@ -95,7 +99,7 @@ static int merge_one(set_t *impl, uint64_t horizon, uvperf__slice_t *slice,
   if (rc != 1)
     return rc;
   ring = merged.owner;
-  uvperf__set_deliver_merged(impl, &merged, slice);
+  deliver_merged(impl, &merged, slice);
   slice->records += 1;
   slice->bytes += merged.size;
   if (!uvperf__handle_has_no_rings(&impl->base) &&
@@ -168,6 +172,60 @@ static int drain_all(void *owner, uvperf__slice_t *slice) {
   return rc;
 }
 
+/* -- snapshots ------------------------------------------------------------- */
+
+static int deliver_by_time(set_t *impl, uvperf__snapshot_job_t *job,
+                           uvperf__slice_t *slice) {
+  uvperf__cpu_ring_t *ring;
+  uvperf__merged_t merged;
+  int rc = UVPERF__DRAINED;
+
+  uvperf__set_begin_merge(impl, job->merge);
+  while (rc == UVPERF__DRAINED &&
+         uvperf__merge_next(job->merge, UINT64_MAX, &merged) == 1) {
+    ring = merged.owner;
+    deliver_merged(impl, &merged, slice);
+    ring->stats.late_records +=
+        (uint64_t)uvperf__merge_consume(job->merge, &merged);
+    rc = uvperf__slice_take(slice, merged.size);
+  }
+  uvperf__merge_end(job->merge);
+  for (; rc == UVPERF__DRAINED && job->at < job->nr; job->at++) {
+    if (job->snapshots[job->at].code != 0)
+      uvperf__rings_skipped(impl, job->at);
+    if (uvperf__slice_is_stopped(slice))
+      rc = UVPERF__STOPPED;
+  }
+  return rc;
+}
+
+int uvperf__set_deliver_snapshot(void *owner, uvperf__snapshot_job_t *job,
+                                 uvperf__slice_t *slice) {
+  return job->merge != NULL ? deliver_by_time(owner, job, slice)
+                            : uvperf__rings_deliver_snapshot(owner, job, slice);
+}
+
+/* Prepares everything before the images are taken, because later snapshots do
+ * not contain records that were taken. Each snapshot has its own merge.
+ * Otherwise, with UVPERF_SNAPSHOT_ALL, its records would count as late after an
+ * earlier snapshot has delivered newer records. */
+int uvperf__set_prepare(void *owner, uvperf__snapshot_job_t *job,
+                        uvperf_error_t *error) {
+  set_t *impl = owner;
+  size_t i;
+  int rc;
+
+  if (!(impl->flags & UVPERF_SET_TIME_ORDER))
+    return 0;
+  job->flags |= UVPERF_SNAPSHOT_OLDEST_FIRST;
+  rc = uvperf__merge_new(&job->merge, impl->base.decoder);
+  for (i = 0; rc == 0 && i < job->nr; i++)
+    rc = uvperf__merge_add(job->merge, &job->snapshots[i].image,
+                           uvperf__set_ring_at(impl, i));
+  return rc == 0 ? 0
+                 : uvperf__error_shortage(error, rc, "cannot copy the rings");
+}
+
 /* -- other operations of the watch ----------------------------------------- */
 
 /* From now on nothing is read from this ring. */
@@ -182,7 +240,7 @@ static void end_all(void *owner, size_t ring_index, int status) {
   set_t *impl = owner;
   size_t i;
 
-  for (i = 0; i < impl->nr_merged; i++)
+  for (i = 0; i < impl->merge->nr_tracks; i++)
     uvperf__merge_drop(impl->merge, i);
   uvperf__rings_end(owner, ring_index, status);
 }
@@ -197,13 +255,12 @@ int uvperf__set_rings_watched(void *owner) {
 
   if (impl->merge == NULL)
     return 0;
-  while (impl->nr_merged < uvperf__watch_nr_rings(impl->base.watch)) {
-    i = impl->nr_merged;
+  for (i = impl->merge->nr_tracks; i < uvperf__watch_nr_rings(impl->base.watch);
+       i++) {
     ring = uvperf__cpu_rings_at(impl->base.rings, i);
     rc = uvperf__merge_add(impl->merge, &ring->ring, ring);
     if (rc != 0)
       return rc;
-    impl->nr_merged += 1;
     if (uvperf__watch_has_ended(impl->base.watch, i))
       uvperf__merge_drop(impl->merge, i);
   }

@@ -46,10 +46,8 @@ typedef struct set_s {
   int is_flushing;
   uvperf__merge_t *merge; /* NULL without UVPERF_SET_TIME_ORDER, and if the
                            * rings are overwritable */
-  size_t nr_merged;
   /* The merge of uvperf_next, which also has rings that are not watched. */
   uvperf__merge_t *next_merge;
-  size_t nr_next_merged;
 
   /* The end of targets: end.c. */
   int ends_found;   /* ends were found and rings are marked; some ends are not
@@ -138,17 +136,10 @@ int uvperf__set_make_watch(set_t *impl);
  * 0 or UV_ENOMEM. */
 int uvperf__set_rings_watched(void *owner);
 
-/* Delivers a record of a merge, as uvperf__rings_deliver does. A record with an
- * impossible time is counted, and delivered with the time that the merge
- * chose. */
-void uvperf__set_deliver_merged(set_t *impl, const uvperf__merged_t *merged,
-                                const uvperf__slice_t *slice);
-
 /* Starts a pass over the rings of a merge, with the range of possible times. */
 void uvperf__set_begin_merge(set_t *impl, uvperf__merge_t *merge);
 
-/* -- snapshot.c: operations of the kind -- */
-
+/* Operations of the kind, for snapshots. */
 int uvperf__set_prepare(void *owner, uvperf__snapshot_job_t *job,
                         uvperf_error_t *error);
 int uvperf__set_deliver_snapshot(void *owner, uvperf__snapshot_job_t *job,
@@ -185,17 +176,6 @@ int uvperf__set_take_ends(set_t *impl);
 /* Operations of the kind. */
 int uvperf__set_next(void *owner, const uvperf_record_t **record);
 int uvperf__set_next_or_end(void *owner, const uvperf_record_t **record);
-
-/* -- hotplug.c: CPU hotplug -- */
-
-/* Operations of the kind. */
-void uvperf__set_cpu_gone(void *owner, int cpu);
-int uvperf__set_cpu_come(void *owner, int cpu, uvperf_error_t *error);
-
-/* Notes which CPUs are online if these targets, which are opened next, need
- * it. */
-void uvperf__set_note_cpus(set_t *impl, const uvperf_target_t *targets,
-                           size_t nr);
 
 /* -- read_interval.c -- */
 

@@ -18,11 +18,10 @@ static int begin_pass(set_t *impl) {
 
   for (i = 0; i < nr; i++) {
     ring = uvperf__set_ring_at(impl, i);
-    if (i == impl->nr_next_merged) {
+    if (i == merge->nr_tracks) {
       rc = uvperf__merge_add(merge, &ring->ring, ring);
       if (rc != 0)
         return rc;
-      impl->nr_next_merged += 1;
     }
     if (ring->status != 0)
       uvperf__merge_drop(merge, i);

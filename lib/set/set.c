@@ -36,6 +36,15 @@ static int set_make_timer(set_t *impl, uvperf_error_t *error) {
   return rc == 0 ? 0 : uvperf__error_shortage(error, rc, "cannot make the set");
 }
 
+/* An event that follows its task to every CPU does not depend on CPUs. If the
+ * note fails, the start reports it. */
+static void set_note_cpus(set_t *impl, const uvperf_target_t *targets,
+                          size_t nr) {
+  if (impl->base.hotplug != NULL && ((impl->flags & UVPERF_SET_RECORDS) ||
+                                     uvperf__targets_are_on_cpus(targets, nr)))
+    uvperf__hotplug_note(impl->base.hotplug);
+}
+
 /* Opens the set, or begins to open it on the pool. */
 static int set_open(set_t *impl, const uvperf_set_options_t *options,
                     uvperf_error_t *error) {
@@ -46,7 +55,7 @@ static int set_open(set_t *impl, const uvperf_set_options_t *options,
     rc = uvperf__rings_make_hotplug(&impl->base);
   if (rc != 0)
     return uvperf__error_shortage(error, rc, "cannot make the set");
-  uvperf__set_note_cpus(impl, options->targets, options->nr_targets);
+  set_note_cpus(impl, options->targets, options->nr_targets);
   if (options->open_cb == NULL) {
     rc = uvperf__evlist_new(&impl->evlist, options, error);
     if (rc == 0)
@@ -222,8 +231,8 @@ static uvperf__evlist_t *evlist_of(const void *owner) {
 }
 
 /* A set is enabled, disabled and reset as a whole. */
-static int check_all(size_t attr, uvperf_error_t *error) {
-  if (attr == UVPERF_ALL)
+static int set_check_attr(size_t attr, int is_whole, uvperf_error_t *error) {
+  if (!is_whole || attr == UVPERF_ALL)
     return 0;
   return uvperf__error_argument(error,
                                 "a set does this for all its attrs at once, "
@@ -232,21 +241,19 @@ static int check_all(size_t attr, uvperf_error_t *error) {
 }
 
 static int set_enable(void *owner, size_t attr, uvperf_error_t *error) {
-  int rc = check_all(attr, error);
-
-  return rc != 0 ? rc : uvperf__evlist_enable(evlist_of(owner), error);
+  (void)attr;
+  return uvperf__evlist_enable(evlist_of(owner), error);
 }
 
 static int set_disable(void *owner, size_t attr, uvperf_error_t *error) {
-  int rc = check_all(attr, error);
-
-  return rc != 0 ? rc : uvperf__evlist_disable(evlist_of(owner), error);
+  (void)attr;
+  return uvperf__evlist_disable(evlist_of(owner), error);
 }
 
 static int set_reset(void *owner, size_t attr, uvperf_error_t *error) {
-  int rc = check_all(attr, error);
-
-  return rc != 0 ? rc : uvperf__evlist_reset(evlist_of(owner));
+  (void)attr;
+  (void)error;
+  return uvperf__evlist_reset(evlist_of(owner));
 }
 
 static int set_apply_filter(void *owner, size_t attr, const char *filter,
@@ -282,8 +289,9 @@ static const struct perf_event_attr *set_attr(const void *owner, size_t attr) {
 }
 
 static const uvperf__control_ops_t set_control = {
-    set_enable,       set_disable,    set_reset,     set_change_period,
-    set_apply_filter, set_attach_bpf, set_query_bpf, set_changes};
+    set_check_attr, set_enable,        set_disable,
+    set_reset,      set_change_period, set_apply_filter,
+    set_attach_bpf, set_query_bpf,     set_changes};
 
 /* -- counts and targets ---------------------------------------------------- */
 
@@ -322,7 +330,7 @@ int uvperf_set_add(uvperf_set_t *set, const uvperf_target_t *target,
     return rc;
   /* If the set is not started, nothing else frees the sources. */
   uvperf__set_free_sources(impl);
-  uvperf__set_note_cpus(impl, target, target != NULL);
+  set_note_cpus(impl, target, target != NULL);
   if (cb != NULL)
     return uvperf__set_begin_adding(impl, target, cb, index, error);
   rc = uvperf__evlist_add_target(impl->evlist, target, &added, error);
@@ -371,6 +379,25 @@ int uvperf_set_fill_map(uvperf_set_t *set, size_t attr, int map_fd,
 
   return rc != 0 ? rc
                  : uvperf__evlist_fill_map(impl->evlist, attr, map_fd, error);
+}
+
+/* -- CPUs that come and go ------------------------------------------------- */
+
+/* Only events of tasks will write into the CPU's ring again, after the CPU is
+ * back. */
+static void set_cpu_gone(void *owner, int cpu) {
+  set_t *impl = owner;
+
+  uvperf__evlist_cpu_gone(impl->evlist, cpu);
+}
+
+static int set_cpu_come(void *owner, int cpu, uvperf_error_t *error) {
+  set_t *impl = owner;
+  set_closing_t *closing = uvperf__set_begin_closing(impl);
+  int rc = uvperf__evlist_cpu_come(impl->evlist, cpu, error);
+
+  uvperf__set_end_closing(closing);
+  return rc;
 }
 
 /* -- close ----------------------------------------------------------------- */
@@ -486,8 +513,8 @@ static const uvperf__handle_kind_t set_kind = {
     .ring = uvperf__stats_ring_info,
     .rings_watched = uvperf__set_rings_watched,
     .task_exited = uvperf__set_task_exited,
-    .cpu_gone = uvperf__set_cpu_gone,
-    .cpu_come = uvperf__set_cpu_come,
+    .cpu_gone = set_cpu_gone,
+    .cpu_come = set_cpu_come,
     .quit = set_quit,
     .give_up = set_give_up,
     .release = set_release,

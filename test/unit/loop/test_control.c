@@ -72,8 +72,15 @@ static const uvperf_change_t *changes(const void *owner, size_t attr,
   return NULL;
 }
 
+static int check(size_t attr, int is_whole, uvperf_error_t *error) {
+  (void)attr;
+  (void)is_whole;
+  (void)error;
+  return 0;
+}
+
 static const uvperf__control_ops_t ops = {
-    enable,       disable,    reset,     change_period,
+    check,        enable,     disable,   reset,  change_period,
     apply_filter, attach_bpf, query_bpf, changes};
 
 /* -- the calls ------------------------------------------------------------- */

@@ -117,8 +117,8 @@ static unsigned try_ended(uv_loop_t *loop, unsigned nth) {
   rc = uvperf_set_add(set, &target, NULL, NULL, NULL);
   if (rc == 0)
     uvperf__free(uvperf__calloc(1, 1));
-  is_unmerged =
-      rc != 0 && uvperf__watch_nr_rings(impl->base.watch) > impl->nr_merged;
+  is_unmerged = rc != 0 && uvperf__watch_nr_rings(impl->base.watch) >
+                               impl->merge->nr_tracks;
   if (is_unmerged) {
     fake_fail(FAKE_OPEN, 1, -EMFILE); /* and there is no spare */
     scripted.events[3]->revents = POLLHUP;
